@@ -1,0 +1,80 @@
+/* What is measured: schemas (the raw columns that a kind of component has) and components.
+ *
+ * A component's full name is "observer/kind:name", for instance "oss3/disk:sdb": `observer` is the
+ * host that measured it. A catalogue only grows; ids are positions in it and never change.
+ */
+#ifndef LIMPET_CATALOGUE_H
+#define LIMPET_CATALOGUE_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(default)
+
+enum lp_column_type {
+	LP_COUNTER = 0, /* int64_t that only grows (and may wrap at `bits`); rates come from it */
+	LP_GAUGE = 1,	/* int64_t that is what it is at the instant of the sample */
+	LP_REAL = 2,	/* double that is a finished metric, as importers deliver it */
+};
+
+/* A value that was not measured: LP_MISSING in integer columns, NaN in LP_REAL columns. */
+#define LP_MISSING INT64_MIN
+
+/* The most columns that one schema may have. */
+#define LP_COLUMNS_MAX 256
+
+struct lp_column {
+	const char *name; /* "rd_ios" */
+	const char *unit; /* "requests" */
+	enum lp_column_type type;
+	uint8_t bits; /* width at which a counter wraps: 32 or 64; 0 for others */
+};
+
+struct lp_schema {
+	const char *kind; /* "disk" */
+	const struct lp_column *columns;
+	uint32_t n_columns;
+};
+
+struct lp_component {
+	char *observer;
+	char *name;
+	char *labels;	 /* "key=value" lines, for instance "stable=wwn-0x5000"; "" if none */
+	uint32_t schema; /* position in lp_catalogue.schemas */
+};
+
+struct lp_catalogue {
+	struct lp_schema *schemas;
+	uint32_t n_schemas;
+	struct lp_component *components;
+	uint32_t n_components;
+	struct lp_catalogue_index *index; /* finds a component by its name */
+};
+
+struct lp_catalogue *lp_catalogue_new(void);
+void lp_catalogue_free(struct lp_catalogue *c);
+
+/* The position of a schema with the same kind and columns, added (copied) if it is new. */
+int lp_catalogue_add_schema(struct lp_catalogue *c, const struct lp_schema *s, uint32_t *ret_schema,
+	struct lp_err *err);
+
+/* The id of the component of that observer, kind and name; added if it is new. Adding one that
+ * exists with other labels replaces its labels (the later wins). A component whose columns changed
+ * is a new component with the same name. */
+int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const char *observer,
+	const char *name, const char *labels, uint32_t *ret_id, struct lp_err *err);
+
+/* The position of a column in a schema, or -1. */
+int lp_schema_column(const struct lp_schema *s, const char *name);
+
+/* Write "observer/kind:name" into `buf` like snprintf. */
+int lp_component_name(const struct lp_catalogue *c, uint32_t id, char *buf, size_t size);
+
+/* Copy the value of label `key` into `buf`; false if the component has none. */
+bool lp_component_label(const struct lp_component *c, const char *key, char *buf, size_t size);
+
+#pragma GCC visibility pop
+
+#endif

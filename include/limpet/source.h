@@ -1,0 +1,48 @@
+/* A source: something that can be read as batches. Archives are sources and so is every foreign
+ * format that an importer knows; readers never ask which.
+ */
+#ifndef LIMPET_SOURCE_H
+#define LIMPET_SOURCE_H
+
+#include <limpet/batch.h>
+
+#pragma GCC visibility push(default)
+
+/* What a reader wants. Members left 0/NULL select everything. Sources use it to skip work; they may
+ * return more than was asked for in time and components, never in columns they mark as NULL. */
+struct lp_select {
+	int64_t from_us, to_us; /* samples with from_us <= wall_us < to_us; to_us 0: no end */
+	/* Is this component wanted? Asked once for each component. */
+	bool (*component)(void *ctx, const struct lp_catalogue *c, uint32_t id);
+	/* Is this column wanted? Asked once for each column of each schema. */
+	bool (*column)(void *ctx, const struct lp_schema *s, uint32_t column);
+	void *ctx;
+};
+
+struct lp_source;
+
+struct lp_source_ops {
+	/* The next batch in file order: 1 and a batch owned by the source and valid until the next
+	 * call, 0 at the end, or a negative errno. A source keeps what is good: it may report
+	 * damage with lp_warn_raise() and go on. */
+	int (*next)(struct lp_source *s, struct lp_batch **ret_batch, struct lp_err *err);
+	void (*close)(struct lp_source *s);
+};
+
+/* The first member of every source's own struct. */
+struct lp_source {
+	const struct lp_source_ops *ops;
+	struct lp_catalogue *catalogue; /* grows while batches are read */
+	char *path;
+	int64_t interval_us; /* nominal time between samples, 0 if unknown */
+	/* Wall-clock span of the data if it is known before reading, else 0, 0. */
+	int64_t first_us, last_us;
+};
+
+/* Convenience wrappers; lp_source_close() accepts NULL. */
+int lp_source_next(struct lp_source *s, struct lp_batch **ret_batch, struct lp_err *err);
+void lp_source_close(struct lp_source *s);
+
+#pragma GCC visibility pop
+
+#endif

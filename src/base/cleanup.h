@@ -1,0 +1,54 @@
+/* Ownership helpers: `_cleanup_(fn)` frees at the end of the scope, TAKE_PTR() hands over. */
+#ifndef BASE_CLEANUP_H
+#define BASE_CLEANUP_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define _cleanup_(fn) __attribute__((cleanup(fn)))
+
+/* Define `NAMEp(TYPE *p)` that calls `FN(*p)`: the form that _cleanup_() wants. */
+#define DEFINE_CLEANUP(type, fn)                                                                   \
+	static inline void fn##p(type *p)                                                          \
+	{                                                                                          \
+		fn(*p);                                                                            \
+	}                                                                                          \
+	struct cleanup_needs_a_semicolon
+
+#define TAKE_PTR(ptr)                                                                              \
+	({                                                                                         \
+		__typeof__(ptr) taken_ = (ptr);                                                    \
+		(ptr) = NULL;                                                                      \
+		taken_;                                                                            \
+	})
+
+#define TAKE_FD(fd)                                                                                \
+	({                                                                                         \
+		int taken_ = (fd);                                                                 \
+		(fd) = -1;                                                                         \
+		taken_;                                                                            \
+	})
+
+static inline void cleanup_freep(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void cleanup_closep(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void cleanup_fclosep(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+#define _cleanup_free_ _cleanup_(cleanup_freep)
+#define _cleanup_close_ _cleanup_(cleanup_closep)
+#define _cleanup_fclose_ _cleanup_(cleanup_fclosep)
+
+#endif

@@ -1,0 +1,11 @@
+/* CRC-32C (Castagnoli), the checksum of archive frames. */
+#ifndef BASE_CRC32C_H
+#define BASE_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The checksum of `data` continuing from `crc` (0 to begin with). */
+uint32_t crc32c(uint32_t crc, const void *data, size_t size);
+
+#endif

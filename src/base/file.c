@@ -1,0 +1,126 @@
+#include "base/file.h"
+
+#include "base/cleanup.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+ssize_t file_pread_full(int fd, void *buf, size_t size, off_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, (char *)buf + done, size - done, offset + (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+int file_pwrite_full(int fd, const void *buf, size_t size, off_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pwrite(fd, (const char *)buf + done, size - done, offset + (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -ENOSPC;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+static int slurp_fd(int fd, size_t max, char **ret_data, size_t *ret_size)
+{
+	_cleanup_free_ char *data = NULL;
+	size_t size = 0, cap = 0;
+
+	for (;;) {
+		ssize_t n;
+
+		if (size + 1 >= cap) {
+			size_t want = cap ? cap * 2 : 65536;
+			char *grown = realloc(data, want);
+
+			if (!grown)
+				return -ENOMEM;
+			data = grown;
+			cap = want;
+		}
+		n = read(fd, data + size, cap - size - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		size += (size_t)n;
+		if (size > max)
+			return -EFBIG;
+	}
+	data[size] = '\0';
+	*ret_data = TAKE_PTR(data);
+	*ret_size = size;
+	return 0;
+}
+
+int file_slurp(const char *path, size_t max, char **ret_data, size_t *ret_size, struct lp_err *err)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : slurp_fd(fd, max, ret_data, ret_size);
+
+	return r < 0 ? lp_err_sys(err, r, "cannot read %s", path) : 0;
+}
+
+const char *path_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+int file_sync_dir_of(const char *path)
+{
+	const char *base = path_basename(path);
+	_cleanup_free_ char *dir =
+		base == path ? strdup(".") : strndup(path, (size_t)(base - path));
+	_cleanup_close_ int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return -errno;
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+int path_make_dirs(const char *path, struct lp_err *err)
+{
+	_cleanup_free_ char *copy = strdup(path);
+
+	if (!copy)
+		return lp_err_sys(err, -ENOMEM, "cannot create %s", path);
+	for (char *p = copy + 1;; p++) {
+		char c = *p;
+
+		if (c != '/' && c != '\0')
+			continue;
+		*p = '\0';
+		if (mkdir(copy, 0755) < 0 && errno != EEXIST)
+			return lp_err_sys(err, -errno, "cannot create directory %s", copy);
+		*p = c;
+		if (!c)
+			return 0;
+	}
+}

@@ -1,0 +1,29 @@
+/* Whole reads and writes. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <limpet/err.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Read up to `size` bytes at `offset`, retrying short reads. The count (less than `size` only at
+ * the end of the file) or a negative errno. */
+ssize_t file_pread_full(int fd, void *buf, size_t size, off_t offset);
+
+/* Write all of it at `offset`, or a negative errno. */
+int file_pwrite_full(int fd, const void *buf, size_t size, off_t offset);
+
+/* Read a whole file (or pipe) of at most `max` bytes into memory that the caller frees; a NUL
+ * follows the data. */
+int file_slurp(const char *path, size_t max, char **ret_data, size_t *ret_size, struct lp_err *err);
+
+/* Flush a directory, so that a new or renamed file in it survives power loss. */
+int file_sync_dir_of(const char *path);
+
+/* "/var/lib/x/y.lpa" -> "y.lpa". */
+const char *path_basename(const char *path);
+
+/* mkdir -p. */
+int path_make_dirs(const char *path, struct lp_err *err);
+
+#endif

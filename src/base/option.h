@@ -1,0 +1,53 @@
+/* Command-line options as tables: one row an option drives parsing, `limpet help` and the manual.
+ */
+#ifndef BASE_OPTION_H
+#define BASE_OPTION_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_type {
+	OPTION_FLAG,   /* bool: set by its presence */
+	OPTION_STRING, /* const char * */
+	OPTION_LIST,   /* struct option_list: may be given several times */
+	OPTION_UINT,   /* uint64_t */
+	OPTION_SPAN,   /* int64_t microseconds: "100ms", "5m" */
+	OPTION_TIME,   /* int64_t microseconds since 1970 UTC */
+	OPTION_BYTES,  /* uint64_t: "10M", "2G" (powers of 1024) */
+};
+
+struct option_def {
+	const char *name; /* "interval": the long form without dashes; NULL ends a table */
+	char letter;	  /* 'i' for -i, or 0 */
+	enum option_type type;
+	size_t offset;	  /* of the member that receives the value */
+	const char *arg;  /* "SPAN": what help calls the argument; NULL for flags */
+	const char *help; /* what it does, with the default in brackets */
+};
+
+#define OPTION_LIST_MAX 64
+
+struct option_list {
+	const char *items[OPTION_LIST_MAX];
+	unsigned n;
+};
+
+/* Parse `argv[1..argc-1]` into `values` by the given tables (`n_tables` of them, so that a
+ * command's and an importer's options can be used together). What is not an option is moved to the
+ * front of `argv` (from argv[0] on) in its order and counted in `*ret_n_args`. "--" ends options,
+ * "--name=value" and "--name value" are the same, as are "-oX" and "-o X".
+ * -EINVAL describes what is wrong. */
+struct option_table {
+	const struct option_def *defs; /* may be NULL */
+	void *values;
+};
+
+int option_parse(int argc, char **argv, const struct option_table *tables, size_t n_tables,
+	int *ret_n_args, struct lp_err *err);
+
+/* Read "10M" and the like. */
+int bytes_parse(const char *text, uint64_t *ret_bytes, struct lp_err *err);
+
+#endif

@@ -1,0 +1,252 @@
+#include "base/time.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Times beyond this are nobody's clock; the bound keeps all arithmetic far from overflow. */
+#define WALL_SEC_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
+#define WALL_SEC_MIN INT64_C(-62167219200) /* 0000-01-01T00:00:00Z */
+
+static bool time_split(int64_t wall_us, struct tm *ret_tm, int *ret_us)
+{
+	int64_t sec = floor_div(wall_us, US_PER_SEC);
+	time_t t = (time_t)sec;
+
+	*ret_us = (int)(wall_us - sec * US_PER_SEC);
+	return sec >= WALL_SEC_MIN && sec <= WALL_SEC_MAX && gmtime_r(&t, ret_tm);
+}
+
+const char *time_format(int64_t wall_us, char buf[TIME_TEXT_MAX])
+{
+	struct tm tm;
+	char frac[10] = "";
+	int us, end;
+
+	if (!time_split(wall_us, &tm, &us)) {
+		snprintf(buf, TIME_TEXT_MAX, "@%" PRId64, floor_div(wall_us, US_PER_SEC));
+		return buf;
+	}
+	if (us) {
+		end = snprintf(frac, sizeof(frac), ".%06d", us);
+		while (frac[end - 1] == '0')
+			frac[--end] = '\0';
+	}
+	snprintf(buf, TIME_TEXT_MAX, "%04d-%02d-%02dT%02d:%02d:%02d%sZ",
+		(tm.tm_year + 1900) % 10000, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
+		tm.tm_sec, frac);
+	return buf;
+}
+
+const char *time_format_compact(int64_t wall_us, char buf[TIME_TEXT_MAX])
+{
+	struct tm tm;
+	int us;
+
+	if (!time_split(wall_us, &tm, &us))
+		tm = (struct tm){.tm_year = 70, .tm_mday = 1};
+	snprintf(buf, TIME_TEXT_MAX, "%04d%02d%02dT%02d%02d%02dZ", (tm.tm_year + 1900) % 10000,
+		tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+	return buf;
+}
+
+/* Read exactly `digits` decimal digits. */
+static bool scan_digits(const char **p, int digits, int *ret)
+{
+	int value = 0;
+
+	for (int i = 0; i < digits; i++) {
+		if (!isdigit((unsigned char)(*p)[i]))
+			return false;
+		value = value * 10 + ((*p)[i] - '0');
+	}
+	*p += digits;
+	*ret = value;
+	return true;
+}
+
+static bool scan_char(const char **p, char c)
+{
+	if (**p != c)
+		return false;
+	(*p)++;
+	return true;
+}
+
+/* ".25" -> 250000; digits beyond the sixth are dropped. */
+static bool scan_fraction(const char **p, int *ret_us)
+{
+	int us = 0, n = 0;
+
+	*ret_us = 0;
+	if (**p != '.' && **p != ',')
+		return true;
+	for ((*p)++; isdigit((unsigned char)**p); (*p)++, n++) {
+		if (n < 6)
+			us = us * 10 + (**p - '0');
+	}
+	for (int i = n; i < 6; i++)
+		us *= 10;
+	*ret_us = us;
+	return n > 0;
+}
+
+/* "Z", "+02:00", "-0530", "+02" or nothing (UTC). */
+static bool scan_zone(const char **p, int *ret_offset_s)
+{
+	int sign, hours, minutes = 0;
+
+	*ret_offset_s = 0;
+	if (scan_char(p, 'Z') || **p == '\0')
+		return true;
+	if (**p != '+' && **p != '-')
+		return false;
+	sign = *(*p)++ == '-' ? -1 : 1;
+	if (!scan_digits(p, 2, &hours))
+		return false;
+	if (scan_char(p, ':') || isdigit((unsigned char)**p)) {
+		if (!scan_digits(p, 2, &minutes))
+			return false;
+	}
+	*ret_offset_s = sign * (hours * 3600 + minutes * 60);
+	return hours <= 14 && minutes <= 59;
+}
+
+static bool scan_date(const char **p, struct tm *tm)
+{
+	bool dashes;
+
+	if (!scan_digits(p, 4, &tm->tm_year))
+		return false;
+	dashes = scan_char(p, '-');
+	if (!scan_digits(p, 2, &tm->tm_mon) || (dashes && !scan_char(p, '-')) ||
+		!scan_digits(p, 2, &tm->tm_mday))
+		return false;
+	tm->tm_year -= 1900;
+	tm->tm_mon -= 1;
+	return tm->tm_mon >= 0 && tm->tm_mon <= 11 && tm->tm_mday >= 1 && tm->tm_mday <= 31;
+}
+
+/* "00:00:05", "000005" or "00:00"; the seconds may be left out. */
+static bool scan_clock(const char **p, struct tm *tm)
+{
+	bool colons;
+
+	if (!scan_digits(p, 2, &tm->tm_hour))
+		return false;
+	colons = scan_char(p, ':');
+	if (!scan_digits(p, 2, &tm->tm_min))
+		return false;
+	if (colons ? scan_char(p, ':') : isdigit((unsigned char)**p) != 0) {
+		if (!scan_digits(p, 2, &tm->tm_sec))
+			return false;
+	}
+	return tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 60;
+}
+
+static bool parse_iso(const char *text, int64_t *ret_wall_us)
+{
+	const char *p = text;
+	struct tm tm = {0};
+	int us = 0, offset_s = 0;
+
+	if (!scan_date(&p, &tm))
+		return false;
+	if (*p) {
+		if (!scan_char(&p, 'T') && !scan_char(&p, 't') && !scan_char(&p, ' '))
+			return false;
+		if (!scan_clock(&p, &tm) || !scan_fraction(&p, &us) || !scan_zone(&p, &offset_s))
+			return false;
+	}
+	if (*p)
+		return false;
+	*ret_wall_us = ((int64_t)timegm(&tm) - offset_s) * US_PER_SEC + us;
+	return true;
+}
+
+/* "@1304899205.25" or "1304899205". */
+static bool parse_seconds(const char *text, int64_t *ret_wall_us)
+{
+	const char *p = text + (text[0] == '@');
+	bool negative = scan_char(&p, '-');
+	int64_t sec = 0;
+	int us, n = 0;
+
+	for (; isdigit((unsigned char)*p); p++, n++) {
+		if (sec > WALL_SEC_MAX)
+			return false;
+		sec = sec * 10 + (*p - '0');
+	}
+	if (!n || sec > WALL_SEC_MAX || !scan_fraction(&p, &us) || *p)
+		return false;
+	*ret_wall_us = (sec * US_PER_SEC + us) * (negative ? -1 : 1);
+	return true;
+}
+
+int time_parse(const char *text, int64_t *ret_wall_us, struct lp_err *err)
+{
+	/* Eight digits are a date (20110509), as in file names; any other run of digits is
+	 * seconds since 1970. */
+	if (parse_iso(text, ret_wall_us) || parse_seconds(text, ret_wall_us))
+		return 0;
+	return lp_err_set(err, -EINVAL,
+		"'%.64s' is not a time (want 2011-05-09T00:00:05Z or seconds since 1970)", text);
+}
+
+static const struct {
+	const char *suffix;
+	int64_t us;
+} span_units[] = {
+	{"us", 1},
+	{"ms", 1000},
+	{"", US_PER_SEC},
+	{"s", US_PER_SEC},
+	{"m", 60 * US_PER_SEC},
+	{"min", 60 * US_PER_SEC},
+	{"h", 3600 * US_PER_SEC},
+	{"d", US_PER_DAY},
+	{"w", 7 * US_PER_DAY},
+};
+
+int span_parse(const char *text, int64_t *ret_us, struct lp_err *err)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end != text && isfinite(value) && value >= 0 && value < 1e9) {
+		for (size_t i = 0; i < sizeof(span_units) / sizeof(span_units[0]); i++) {
+			if (strcmp(end, span_units[i].suffix))
+				continue;
+			*ret_us = (int64_t)llround(value * (double)span_units[i].us);
+			return 0;
+		}
+	}
+	return lp_err_set(
+		err, -EINVAL, "'%.64s' is not a span of time (want 100ms, 10s, 5m, 2h, 7d)", text);
+}
+
+const char *span_format(int64_t us, char buf[TIME_TEXT_MAX])
+{
+	int64_t s = us / US_PER_SEC;
+
+	if (us < US_PER_SEC && us % 1000 == 0 && us)
+		snprintf(buf, TIME_TEXT_MAX, "%" PRId64 "ms", us / 1000);
+	else if (us % US_PER_SEC)
+		snprintf(buf, TIME_TEXT_MAX, "%.6gs", (double)us / 1e6);
+	else if (s < 60 || (s < 3600 && s % 60))
+		snprintf(buf, TIME_TEXT_MAX, "%" PRId64 "s", s);
+	else if (s < 3600)
+		snprintf(buf, TIME_TEXT_MAX, "%" PRId64 "m", s / 60);
+	else if (s < 86400)
+		snprintf(buf, TIME_TEXT_MAX, "%" PRId64 "h%02" PRId64 "m", s / 3600, s / 60 % 60);
+	else
+		snprintf(
+			buf, TIME_TEXT_MAX, "%" PRId64 "d%02" PRId64 "h", s / 86400, s / 3600 % 24);
+	return buf;
+}

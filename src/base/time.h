@@ -1,0 +1,37 @@
+/* Times are int64_t microseconds since 1970-01-01 UTC ("wall_us"); text is ISO 8601. */
+#ifndef BASE_TIME_H
+#define BASE_TIME_H
+
+#include <limpet/err.h>
+#include <stdint.h>
+
+#define US_PER_SEC INT64_C(1000000)
+#define US_PER_DAY (86400 * US_PER_SEC)
+
+#define TIME_TEXT_MAX 40
+
+/* "2011-05-09T00:00:05Z"; a fraction (".25") appears only where there is one. Times outside of the
+ * years 0..9999 print as "@SECONDS". Returns `buf`. */
+const char *time_format(int64_t wall_us, char buf[TIME_TEXT_MAX]);
+
+/* "20110509T000005Z", the form of file names. Returns `buf`. */
+const char *time_format_compact(int64_t wall_us, char buf[TIME_TEXT_MAX]);
+
+/* Read an ISO 8601 time ("2011-05-09T00:00:05Z", "2011-05-09 00:00:05.25", "2011-05-09",
+ * "20110509T000005Z", offsets like "+02:00"), or seconds since 1970 ("@1304899205",
+ * "1304899205.5"). Text without a zone is UTC. The whole text must be used up. */
+int time_parse(const char *text, int64_t *ret_wall_us, struct lp_err *err);
+
+/* Read a span: "100ms", "1s", "5m", "2h", "7d", "15" (seconds), "0.5s". */
+int span_parse(const char *text, int64_t *ret_us, struct lp_err *err);
+
+/* "100ms", "15s", "1h30m": the shortest form that span_parse() (or a person) reads. */
+const char *span_format(int64_t us, char buf[TIME_TEXT_MAX]);
+
+/* Floor division: like a / b for b > 0, rounding down also below zero. */
+static inline int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
+
+#endif

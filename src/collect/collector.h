@@ -1,0 +1,79 @@
+/* The shape of a collector: one file in this folder and one line in meson.build.
+ *
+ * A collector opens its files once and then, for every sample, fills rows of the current batch.
+ * After start-up it neither allocates nor opens files, except when a device appears.
+ */
+#ifndef COLLECT_COLLECTOR_H
+#define COLLECT_COLLECTOR_H
+
+#include "collect/procfile.h"
+#include <limpet/batch.h>
+
+/* What the user asked for, shared by all collectors. */
+struct collect_config {
+	const char *observer;	      /* name of this host in component names */
+	const struct proc_root *root; /* where /proc and /sys are */
+	const char *const *disks;     /* globs of device names, "!glob" excludes; n_disks of them */
+	unsigned n_disks;
+	const char *const *nets; /* the same for interfaces */
+	unsigned n_nets;
+	bool partitions, loops; /* also partitions, also loop and ram devices */
+	const uint16_t *ports;	/* TCP ports of the file system; none: all */
+	unsigned n_ports;
+	unsigned tcp_max; /* remote addresses per direction before folding */
+};
+
+/* Where a collector puts what it saw. The recorder owns it; `batch` changes between samples. */
+struct collect_sink {
+	struct lp_catalogue *catalogue;
+	struct lp_batch *batch; /* its last sample is the current one */
+	/* Counts components that were added, so that the recorder knows to write the catalogue. */
+	unsigned long n_added;
+	struct lp_warn *warn;
+};
+
+struct collector {
+	const char *name; /* "diskstats": what the user types after --collect */
+	const char *summary;
+	const char *description;
+	const struct lp_schema *schema;
+
+	/* Open what is needed. -ENOENT or -EOPNOTSUPP with a sentence: this system lacks it, the
+	 * recorder says so and goes on without. */
+	int (*open)(const struct collect_config *config, void **ret_state, struct lp_err *err);
+
+	/* Fill the current sample. */
+	int (*sample)(void *state, struct collect_sink *sink, struct lp_err *err);
+
+	void (*close)(void *state); /* accepts NULL */
+};
+
+/* All collectors, NULL-terminated, in the order of meson.build. */
+extern const struct collector *const collectors[];
+
+const struct collector *collector_find(const char *name);
+
+/* Is `name` wanted by globs? An empty list wants everything; "!glob" excludes; the last match
+ * decides; if the first glob excludes, what no glob matches is wanted. */
+bool collect_wanted(const char *const *globs, unsigned n_globs, const char *name);
+
+/* One collector's view of a component: remembers where its row is, batch after batch. */
+struct collect_row {
+	uint32_t id;	 /* in the catalogue */
+	uint32_t schema; /* in the catalogue */
+	uint32_t row;	 /* last known position in the batch's kind */
+};
+
+/* Add a component to the catalogue (hot-plug: this may allocate). */
+int collect_add_component(struct collect_sink *sink, const struct lp_schema *schema,
+	const char *observer, const char *name, const char *labels, struct collect_row *ret_row,
+	struct lp_err *err);
+
+/* The kind of `schema` in the current batch and the row's cells in the current sample:
+ * cell of column c is `(*ret_kind)->columns[c][*ret_cell]`, state is
+ * `(*ret_kind)->state[*ret_cell]` (which it sets to LP_PRESENT, with LP_FRESH if `fresh`).
+ * Allocates only for a new row. */
+int collect_cells(struct collect_sink *sink, struct collect_row *row, bool fresh,
+	struct lp_batch_kind **ret_kind, size_t *ret_cell);
+
+#endif

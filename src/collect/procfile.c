@@ -1,0 +1,155 @@
+#include "collect/procfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Large enough for a few hundred devices before the buffer has to grow. */
+#define PROCFILE_CAP (64 * 1024)
+#define PROCFILE_MAX (64 * 1024 * 1024)
+
+static int procfile_connect(struct procfile *f, struct lp_err *err)
+{
+	char full[PATH_MAX];
+	int fd;
+
+	if (snprintf(full, sizeof(full), "%s%s", f->root->dir, f->path) >= (int)sizeof(full))
+		return lp_err_set(
+			err, -ENAMETOOLONG, "path too long: %s%.64s...", f->root->dir, f->path);
+	fd = open(full, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return lp_err_sys(err, -errno, "cannot open %s", full);
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = fd;
+	f->generation = f->root->generation;
+	return 0;
+}
+
+int procfile_open(
+	struct procfile *f, const struct proc_root *root, const char *path, struct lp_err *err)
+{
+	int r;
+
+	*f = (struct procfile){.fd = -1, .root = root, .path = path, .cap = PROCFILE_CAP};
+	f->text = malloc(f->cap);
+	if (!f->text)
+		return lp_err_sys(err, -ENOMEM, "cannot open %s%s", root->dir, path);
+	r = procfile_connect(f, err);
+	if (r < 0)
+		procfile_close(f);
+	return r;
+}
+
+/* The file is longer than ever before: double the buffer. */
+static int procfile_grow(struct procfile *f)
+{
+	char *grown;
+
+	if (f->cap >= PROCFILE_MAX)
+		return -EFBIG;
+	grown = realloc(f->text, f->cap * 2);
+	if (!grown)
+		return -ENOMEM;
+	f->text = grown;
+	f->cap *= 2;
+	return 0;
+}
+
+static int procfile_fill(struct procfile *f)
+{
+	f->len = 0;
+	for (;;) {
+		ssize_t n = pread(f->fd, f->text + f->len, f->cap - 1 - f->len, (off_t)f->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		f->len += (size_t)n;
+		if (f->len == f->cap - 1) {
+			int r = procfile_grow(f);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	f->text[f->len] = '\0';
+	return 0;
+}
+
+int procfile_read(struct procfile *f, struct lp_err *err)
+{
+	int r = 0;
+
+	if (f->generation != f->root->generation)
+		r = procfile_connect(f, err);
+	if (r == 0) {
+		r = procfile_fill(f);
+		if (r < 0)
+			lp_err_sys(err, r, "cannot read %s%s", f->root->dir, f->path);
+	}
+	return r;
+}
+
+void procfile_close(struct procfile *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->text);
+	*f = (struct procfile){.fd = -1};
+}
+
+static const char *skip_blanks(const char *p)
+{
+	while (*p == ' ' || *p == '\t')
+		p++;
+	return p;
+}
+
+bool scan_u64(const char **p, uint64_t *ret)
+{
+	const char *s = skip_blanks(*p);
+	uint64_t value = 0;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	for (; *s >= '0' && *s <= '9'; s++) {
+		unsigned digit = (unsigned)(*s - '0');
+
+		value = value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : value * 10 + digit;
+	}
+	*p = s;
+	*ret = value;
+	return true;
+}
+
+bool scan_word(const char **p, const char **ret_word, size_t *ret_len)
+{
+	const char *s = skip_blanks(*p);
+	const char *start = s;
+
+	while (*s && *s != ' ' && *s != '\t' && *s != '\n')
+		s++;
+	if (s == start)
+		return false;
+	*ret_word = start;
+	*ret_len = (size_t)(s - start);
+	*p = s;
+	return true;
+}
+
+bool scan_line(const char **p)
+{
+	const char *s = *p;
+
+	while (*s && *s != '\n')
+		s++;
+	*p = *s ? s + 1 : s;
+	return **p != '\0';
+}

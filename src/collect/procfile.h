@@ -1,0 +1,52 @@
+/* A /proc file that stays open: one read into a fixed buffer a sample.
+ *
+ * /proc hands out its longer files in pieces of a page, so reading goes on to the end of the file.
+ * The buffer grows (rarely: the file became longer than ever before) to hold the whole.
+ */
+#ifndef COLLECT_PROCFILE_H
+#define COLLECT_PROCFILE_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where /proc and /sys are. A recorded tree of several moments has one directory a moment: the
+ * recorder then points `dir` at the next one and raises `generation`, and files reopen themselves.
+ */
+struct proc_root {
+	const char *dir; /* "" for the running system */
+	unsigned generation;
+};
+
+struct procfile {
+	int fd; /* -1: not open */
+	const struct proc_root *root;
+	unsigned generation; /* of `root` when it was opened */
+	const char *path;    /* "/proc/diskstats"; not owned */
+	char *text;	     /* NUL-terminated after procfile_read() */
+	size_t len, cap;
+};
+
+/* Open `path` under `root` (both outlive it) and allocate the buffer. */
+int procfile_open(
+	struct procfile *f, const struct proc_root *root, const char *path, struct lp_err *err);
+
+/* Read it anew from the start. */
+int procfile_read(struct procfile *f, struct lp_err *err);
+
+void procfile_close(struct procfile *f);
+
+/* Scanners for /proc text; all stop at the end of the line. */
+
+/* Skip blanks and read a decimal number; false if there is none on this line. Numbers beyond
+ * UINT64_MAX saturate. */
+bool scan_u64(const char **p, uint64_t *ret);
+
+/* Skip blanks and take the word up to the next blank: its start and length. */
+bool scan_word(const char **p, const char **ret_word, size_t *ret_len);
+
+/* Move to the start of the next line; false at the end of the text. */
+bool scan_line(const char **p);
+
+#endif

@@ -1,0 +1,38 @@
+/* The shape of an importer: one file in this folder and one line in meson.build. */
+#ifndef IMPORT_IMPORTER_H
+#define IMPORT_IMPORTER_H
+
+#include "base/option.h"
+#include <limpet/source.h>
+
+/* How sure an importer is that a file is its own. */
+enum import_match {
+	IMPORT_NO = 0,
+	IMPORT_MAYBE = 1, /* nothing speaks against it (any text may be CSV) */
+	IMPORT_YES = 2,	  /* its magic number is there */
+};
+
+struct importer {
+	const char *name; /* "sysstat": what the user types */
+	const char *summary;
+	const char *description;	  /* paragraphs for the manual */
+	const struct option_def *options; /* NULL-terminated by a row without a name; may be NULL */
+	size_t options_size;		  /* bytes of the struct that the options fill, zeroed */
+
+	/* Judge a file by its first bytes (`n` of them, fewer only if the file is shorter) and its
+	 * path. */
+	enum import_match (*probe)(const char *path, const unsigned char *head, size_t n);
+
+	/* Open a file as a source. `options` is the struct of `options_size` bytes, or NULL for the
+	 * defaults. `select` and what it points to outlive the source; it may be NULL. */
+	int (*open)(const char *path, const void *options, const struct lp_select *select,
+		struct lp_warn *warn, struct lp_source **ret_source, struct lp_err *err);
+};
+
+/* All importers, NULL-terminated, in the order of meson.build. */
+extern const struct importer *const importers[];
+
+/* The importer of that name, or NULL. */
+const struct importer *importer_find(const char *name);
+
+#endif

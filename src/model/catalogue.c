@@ -1,0 +1,202 @@
+#include <limpet/catalogue.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lp_catalogue_index {
+	struct strmap names; /* "schema/observer/name" -> id */
+	size_t cap_schemas, cap_components;
+};
+
+struct lp_catalogue *lp_catalogue_new(void)
+{
+	struct lp_catalogue *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->index = calloc(1, sizeof(*c->index));
+	if (!c->index) {
+		free(c);
+		return NULL;
+	}
+	return c;
+}
+
+static void schema_release(struct lp_schema *s)
+{
+	for (uint32_t i = 0; s->columns && i < s->n_columns; i++) {
+		free((char *)s->columns[i].name);
+		free((char *)s->columns[i].unit);
+	}
+	free((struct lp_column *)s->columns);
+	free((char *)s->kind);
+}
+
+void lp_catalogue_free(struct lp_catalogue *c)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->n_schemas; i++)
+		schema_release(&c->schemas[i]);
+	for (uint32_t i = 0; i < c->n_components; i++) {
+		free(c->components[i].observer);
+		free(c->components[i].name);
+		free(c->components[i].labels);
+	}
+	free(c->schemas);
+	free(c->components);
+	strmap_release(&c->index->names);
+	free(c->index);
+	free(c);
+}
+
+static bool schema_equal(const struct lp_schema *a, const struct lp_schema *b)
+{
+	if (strcmp(a->kind, b->kind) || a->n_columns != b->n_columns)
+		return false;
+	for (uint32_t i = 0; i < a->n_columns; i++) {
+		const struct lp_column *x = &a->columns[i], *y = &b->columns[i];
+
+		if (strcmp(x->name, y->name) || strcmp(x->unit, y->unit) || x->type != y->type ||
+			x->bits != y->bits)
+			return false;
+	}
+	return true;
+}
+
+static int schema_copy(const struct lp_schema *s, struct lp_schema *ret)
+{
+	struct lp_column *columns = calloc(s->n_columns + 1, sizeof(*columns));
+	struct lp_schema copy = {.kind = strdup(s->kind), .columns = columns};
+	bool ok = copy.kind && columns;
+
+	for (uint32_t i = 0; ok && i < s->n_columns; i++) {
+		columns[i] = s->columns[i];
+		columns[i].name = strdup(s->columns[i].name);
+		columns[i].unit = strdup(s->columns[i].unit);
+		copy.n_columns = i + 1;
+		ok = columns[i].name && columns[i].unit;
+	}
+	if (!ok) {
+		schema_release(&copy);
+		return -ENOMEM;
+	}
+	*ret = copy;
+	return 0;
+}
+
+int lp_catalogue_add_schema(
+	struct lp_catalogue *c, const struct lp_schema *s, uint32_t *ret_schema, struct lp_err *err)
+{
+	int r;
+
+	if (s->n_columns > LP_COLUMNS_MAX)
+		return lp_err_set(err, -E2BIG, "a %s has %u columns, more than the %d that fit",
+			s->kind, s->n_columns, LP_COLUMNS_MAX);
+	for (uint32_t i = 0; i < c->n_schemas; i++) {
+		if (schema_equal(&c->schemas[i], s)) {
+			*ret_schema = i;
+			return 0;
+		}
+	}
+	r = array_reserve(
+		&c->schemas, &c->index->cap_schemas, (size_t)c->n_schemas + 1, sizeof(*c->schemas));
+	if (r == 0)
+		r = schema_copy(s, &c->schemas[c->n_schemas]);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot add kind %s", s->kind);
+	*ret_schema = c->n_schemas++;
+	return 0;
+}
+
+static int component_relabel(struct lp_component *c, const char *labels)
+{
+	char *copy;
+
+	if (!strcmp(c->labels, labels))
+		return 0;
+	copy = strdup(labels);
+	if (!copy)
+		return -ENOMEM;
+	free(c->labels);
+	c->labels = copy;
+	return 0;
+}
+
+static int component_append(struct lp_catalogue *c, uint32_t schema, const char *observer,
+	const char *name, const char *labels)
+{
+	struct lp_component *new;
+
+	if (array_reserve(&c->components, &c->index->cap_components, (size_t)c->n_components + 1,
+		    sizeof(*c->components)) < 0)
+		return -ENOMEM;
+	new = &c->components[c->n_components];
+	*new = (struct lp_component){.observer = strdup(observer),
+		.name = strdup(name),
+		.labels = strdup(labels),
+		.schema = schema};
+	c->n_components++; /* from here on lp_catalogue_free() owns the parts */
+	return new->observer &&new->name &&new->labels ? 0 : -ENOMEM;
+}
+
+int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const char *observer,
+	const char *name, const char *labels, uint32_t *ret_id, struct lp_err *err)
+{
+	_cleanup_free_ char *key = NULL;
+	uint32_t id;
+	int r;
+
+	if (asprintf(&key, "%u/%s/%s", schema, observer, name) < 0) {
+		key = NULL;
+		return lp_err_sys(err, -ENOMEM, "cannot add component %s", name);
+	}
+	if (strmap_get(&c->index->names, key, &id)) {
+		r = labels ? component_relabel(&c->components[id], labels) : 0;
+	} else {
+		id = c->n_components;
+		r = component_append(c, schema, observer, name, labels ? labels : "");
+		if (r == 0)
+			r = strmap_put(&c->index->names, key, id);
+	}
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot add component %s", name);
+	*ret_id = id;
+	return 0;
+}
+
+int lp_schema_column(const struct lp_schema *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->n_columns; i++) {
+		if (!strcmp(s->columns[i].name, name))
+			return (int)i;
+	}
+	return -1;
+}
+
+int lp_component_name(const struct lp_catalogue *c, uint32_t id, char *buf, size_t size)
+{
+	const struct lp_component *comp = &c->components[id];
+
+	return snprintf(
+		buf, size, "%s/%s:%s", comp->observer, c->schemas[comp->schema].kind, comp->name);
+}
+
+bool lp_component_label(const struct lp_component *c, const char *key, char *buf, size_t size)
+{
+	size_t len = strlen(key);
+
+	for (const char *line = c->labels; *line;
+		line += strcspn(line, "\n"), line += *line == '\n') {
+		if (strncmp(line, key, len) || line[len] != '=')
+			continue;
+		snprintf(buf, size, "%.*s", (int)strcspn(line + len + 1, "\n"), line + len + 1);
+		return true;
+	}
+	return false;
+}

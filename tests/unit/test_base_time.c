@@ -1,0 +1,84 @@
+#include "base/time.h"
+#include "unit.h"
+#include <errno.h>
+#include <string.h>
+
+static void parse_ok(const char *text, int64_t want_us)
+{
+	struct lp_err err = {0};
+	int64_t got = -1;
+
+	assert_int_equal(time_parse(text, &got, &err), 0);
+	assert_int_equal(got, want_us);
+}
+
+static void test_parse(void **state)
+{
+	(void)state;
+	parse_ok("2011-05-09T00:00:05Z", INT64_C(1304899205000000));
+	parse_ok("20110509T000005Z", INT64_C(1304899205000000));
+	parse_ok("2011-05-09 00:00:05.25", INT64_C(1304899205250000));
+	parse_ok("2011-05-09", INT64_C(1304899200000000));
+	parse_ok("2011-05-09T02:00:05+02:00", INT64_C(1304899205000000));
+	parse_ok("2011-05-08T19:00:05-0500", INT64_C(1304899205000000));
+	parse_ok("1304899205", INT64_C(1304899205000000));
+	parse_ok("@1304899205.5", INT64_C(1304899205500000));
+}
+
+static void test_parse_rejects(void **state)
+{
+	static const char *const bad[] = {"", "yesterday", "2011-13-09", "2011-05-09T25:00:00Z",
+		"2011-05-09T00:00:05Zx", "99999999999999999999", "2011-05-09T00:00:05+99:00", "@"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct lp_err err = {0};
+		int64_t got;
+
+		assert_int_equal(time_parse(bad[i], &got, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "is not a time"));
+	}
+}
+
+static void test_format(void **state)
+{
+	char buf[TIME_TEXT_MAX];
+
+	(void)state;
+	assert_string_equal(time_format(INT64_C(1304899205000000), buf), "2011-05-09T00:00:05Z");
+	assert_string_equal(time_format(INT64_C(1304899205250000), buf), "2011-05-09T00:00:05.25Z");
+	assert_string_equal(time_format(-1, buf), "1969-12-31T23:59:59.999999Z");
+	assert_string_equal(time_format_compact(INT64_C(1304899205000000), buf), "20110509T000005Z");
+	assert_string_equal(time_format(INT64_MAX, buf), "@9223372036854");
+}
+
+static void test_span(void **state)
+{
+	struct lp_err err = {0};
+	char buf[TIME_TEXT_MAX];
+	int64_t us;
+
+	(void)state;
+	assert_int_equal(span_parse("100ms", &us, &err), 0);
+	assert_int_equal(us, 100000);
+	assert_string_equal(span_format(us, buf), "100ms");
+	assert_int_equal(span_parse("5m", &us, &err), 0);
+	assert_int_equal(us, 300 * US_PER_SEC);
+	assert_string_equal(span_format(us, buf), "5m");
+	assert_int_equal(span_parse("2", &us, &err), 0);
+	assert_int_equal(us, 2 * US_PER_SEC);
+	assert_int_equal(span_parse("5 parsecs", &us, &err), -EINVAL);
+	assert_int_equal(span_parse("-1s", &us, &err), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_parse_rejects),
+		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_span),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
