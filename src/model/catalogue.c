@@ -131,18 +131,18 @@ static int component_relabel(struct lp_component *c, const char *labels)
 static int component_append(struct lp_catalogue *c, uint32_t schema, const char *observer,
 	const char *name, const char *labels)
 {
-	struct lp_component *new;
+	struct lp_component *added;
 
 	if (array_reserve(&c->components, &c->index->cap_components, (size_t)c->n_components + 1,
 		    sizeof(*c->components)) < 0)
 		return -ENOMEM;
-	new = &c->components[c->n_components];
-	*new = (struct lp_component){.observer = strdup(observer),
+	added = &c->components[c->n_components];
+	*added = (struct lp_component){.observer = strdup(observer),
 		.name = strdup(name),
 		.labels = strdup(labels),
 		.schema = schema};
 	c->n_components++; /* from here on lp_catalogue_free() owns the parts */
-	return new->observer &&new->name &&new->labels ? 0 : -ENOMEM;
+	return added->observer && added->name && added->labels ? 0 : -ENOMEM;
 }
 
 int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const char *observer,
