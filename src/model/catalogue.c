@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct lp_catalogue_index {
-	struct strmap names; /* "schema/observer/name" -> id */
+	struct strmap names; /* "schema/length/observer/name" -> id */
 	size_t cap_schemas, cap_components;
 };
 
@@ -152,7 +152,8 @@ int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const ch
 	uint32_t id;
 	int r;
 
-	if (asprintf(&key, "%u/%s/%s", schema, observer, name) < 0) {
+	/* The length keeps a/b + c apart from a + b/c. */
+	if (asprintf(&key, "%u/%zu/%s/%s", schema, strlen(observer), observer, name) < 0) {
 		key = NULL;
 		return lp_err_sys(err, -ENOMEM, "cannot add component %s", name);
 	}
