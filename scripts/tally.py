@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """tally.py NAME=WHAT...: count test cases and print "N passed, N failed[, N skipped]" last.
 
-WHAT is a meson build directory whose tests were run, a file of TAP, or the word "failed".
+WHAT is a meson build directory whose tests were run, a file of TAP, or the word "failed" if the
+build did.
 In a test that speaks TAP each numbered line is a case; any other test is one case.
 Exits 1 if anything failed, or if nothing ran at all.
 """
@@ -111,7 +112,7 @@ def main():
     for arg in sys.argv[1:]:
         label, what = arg.split("=", 1)
         if what == "failed":
-            tallies[label, "-"].failures.append(label)
+            tallies[label, "build"].failures.append("the build failed")
         elif os.path.isdir(what):
             read_build(label, what, tallies)
         else:
