@@ -55,8 +55,11 @@ class Tally:
 
     def add_run(self, test, protocol, run):
         """Count one test of meson's log."""
-        if protocol != "tap" or "1.." not in run.get("stdout", ""):
+        if protocol != "tap":
             self.add_plain(test, run)
+            return
+        if "1.." not in run.get("stdout", ""):
+            self.failures.append(f"{test}: {run['result']}, without a plan of its cases")
             return
         failed = len(self.failures)
         self.add_tap(test, run["stdout"])
