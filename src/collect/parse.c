@@ -87,6 +87,15 @@ static const char *last_colon(const char *p)
 	return colon;
 }
 
+/* The kernel's own rule, but for the colon of aliases. */
+static bool is_interface_name(const char *name, size_t len)
+{
+	if (len == 0 || len > PARSE_NAME_MAX || (name[0] == '.' && len == 1) ||
+		(name[0] == '.' && name[1] == '.' && len == 2))
+		return false;
+	return !memchr(name, '/', len) && !memchr(name, ' ', len) && !memchr(name, '\t', len);
+}
+
 static enum parse_result netdev_line(const char *p, struct net_line *ret)
 {
 	const char *colon = last_colon(p);
@@ -97,8 +106,7 @@ static enum parse_result netdev_line(const char *p, struct net_line *ret)
 		p++;
 	ret->name = p;
 	ret->len = (size_t)(colon - p);
-	if (ret->len == 0 || ret->len > PARSE_NAME_MAX || memchr(p, '/', ret->len) ||
-		memchr(p, ' ', ret->len) || memchr(p, '\t', ret->len))
+	if (!is_interface_name(p, ret->len))
 		return PARSE_BAD;
 	p = colon + 1;
 	return scan_cells(&p, ret->values, NET_N_COLUMNS) == NET_N_COLUMNS ? PARSE_OK : PARSE_BAD;

@@ -67,6 +67,24 @@ bool sysattr_read(const struct proc_root *root, char buf[SYSATTR_MAX], const cha
 	return sysattr_squeeze(buf) > 0;
 }
 
+bool sysattr_link(const struct proc_root *root, char buf[SYSATTR_MAX], const char *fmt, ...)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	va_list args;
+	ssize_t n;
+	bool ok;
+
+	va_start(args, fmt);
+	ok = sysattr_path(root, path, fmt, args);
+	va_end(args);
+	n = ok ? readlink(path, target, sizeof(target) - 1) : -1;
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	n = snprintf(buf, SYSATTR_MAX, "%s", path_basename(target));
+	return n > 0 && n < SYSATTR_MAX;
+}
+
 bool sysattr_exists(const struct proc_root *root, const char *fmt, ...)
 {
 	char path[PATH_MAX];

@@ -13,6 +13,10 @@
 bool sysattr_read(const struct proc_root *root, char buf[SYSATTR_MAX], const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The last part of what a symbolic link under `root` points to. False if it is no link. */
+bool sysattr_link(const struct proc_root *root, char buf[SYSATTR_MAX], const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Is there such a file or directory under `root`? */
 bool sysattr_exists(const struct proc_root *root, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
