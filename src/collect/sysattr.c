@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* ROOT and the formatted path; false if that is too long for any file. */
-static bool sysattr_path(
+__attribute__((format(printf, 3, 0))) static bool sysattr_path(
 	const struct proc_root *root, char path[PATH_MAX], const char *fmt, va_list args)
 {
 	size_t len = strlen(root->dir);
@@ -17,10 +17,7 @@ static bool sysattr_path(
 	if (len >= PATH_MAX)
 		return false;
 	memcpy(path, root->dir, len);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* callers are checked by the attribute */
 	n = vsnprintf(path + len, PATH_MAX - len, fmt, args);
-#pragma GCC diagnostic pop
 	return n >= 0 && (size_t)n < PATH_MAX - len;
 }
 
