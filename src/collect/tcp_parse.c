@@ -147,17 +147,32 @@ static int parse_message(struct tcp_parse *p, const struct nlmsghdr *nlh)
 	}
 }
 
+/* libmnl compares lengths as int, and takes one beyond INT_MAX for a short one. */
+static bool message_fits(const struct nlmsghdr *nlh, size_t left)
+{
+	return left >= sizeof(*nlh) && nlh->nlmsg_len >= sizeof(*nlh) && nlh->nlmsg_len <= left;
+}
+
 int tcp_parse_messages(struct tcp_parse *p, const void *buf, size_t size)
 {
-	const struct nlmsghdr *nlh = buf;
-	int left = (int)size;
+	const uint8_t *at = buf;
+	size_t left = size;
 
-	while (mnl_nlmsg_ok(nlh, left)) {
-		int r = parse_message(p, nlh);
+	while (left > 0) {
+		const struct nlmsghdr *nlh = (const void *)at;
+		size_t step;
+		int r;
 
+		if (!message_fits(nlh, left))
+			return -EBADMSG;
+		r = parse_message(p, nlh);
 		if (r != 0)
 			return r;
-		nlh = mnl_nlmsg_next(nlh, &left);
+		step = MNL_ALIGN(nlh->nlmsg_len);
+		if (step > left)
+			step = left;
+		at += step;
+		left -= step;
 	}
-	return left > 0 ? -EBADMSG : 0;
+	return 0;
 }

@@ -75,11 +75,11 @@ static bool alloc_arrays(struct tcp_table *t)
 	t->remotes = calloc(t->n_remotes, sizeof(*t->remotes));
 	t->entries = calloc(t->max_sockets, sizeof(*t->entries));
 	t->free_entries = calloc(t->max_sockets, sizeof(*t->free_entries));
-	t->folded = calloc(TCP_FOLDED_MAX, sizeof(*t->folded));
+	t->folded = calloc(t->max_folded, sizeof(*t->folded));
 	return t->remotes && t->entries && t->free_entries && t->folded &&
 		tcp_index_init(&t->by_addr, t->n_remotes) == 0 &&
 		tcp_index_init(&t->by_cookie, t->max_sockets) == 0 &&
-		tcp_index_init(&t->by_folded, TCP_FOLDED_MAX) == 0;
+		tcp_index_init(&t->by_folded, t->max_folded) == 0;
 }
 
 struct tcp_table *tcp_table_new(uint32_t max_remotes, uint32_t max_sockets)
@@ -91,6 +91,7 @@ struct tcp_table *tcp_table_new(uint32_t max_remotes, uint32_t max_sockets)
 	t->max_remotes = max_remotes;
 	t->n_remotes = TCP_DIRECTIONS * (max_remotes + 1);
 	t->max_sockets = max_sockets;
+	t->max_folded = max_sockets / 4 + 1;
 	t->names_left = NAMES_MAX;
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) < 0)
 		t->seed = (uint64_t)(uintptr_t)t;
@@ -220,7 +221,7 @@ static struct tcp_remote *fold(
 		if (t->folded[i].direction == direction && tcp_addr_equal(&t->folded[i].addr, a))
 			return other;
 	}
-	if (t->n_folded < TCP_FOLDED_MAX) {
+	if (t->n_folded < t->max_folded) {
 		t->folded[t->n_folded] = (struct tcp_folded){*a, (uint8_t)direction};
 		tcp_index_insert(&t->by_folded, hash, t->n_folded++);
 		other->now.folded++;

@@ -22,9 +22,6 @@
 /* A socket that was not seen for more than so many dumps is forgotten. A dump may pass over a
  * socket while its neighbours close; to forget it at once would count it all over again. */
 #define TCP_SOCKET_LINGER 10
-/* The count of folded addresses stops here. */
-#define TCP_FOLDED_MAX 16384
-
 /* Gauges of one remote in the current sample. */
 struct tcp_gauges {
 	uint32_t sockets, untracked, folded;
@@ -60,12 +57,15 @@ struct tcp_table {
 	uint32_t *free_entries, n_free_entries, n_touched, max_sockets;
 	struct tcp_index by_cookie;
 	struct tcp_folded *folded;
-	uint32_t n_folded;
+	uint32_t n_folded, max_folded;
 	struct tcp_index by_folded;
 	uint64_t dump, sample, seed;
 	bool overflowed, overflowed_before;
 };
 
+/* Rows for `max_remotes` addresses a direction and places for `max_sockets` sockets. Folded
+ * addresses are told apart up to a quarter of that; where there are more, `folded` stops there.
+ * NULL: out of memory. */
 struct tcp_table *tcp_table_new(uint32_t max_remotes, uint32_t max_sockets);
 void tcp_table_free(struct tcp_table *t);
 
