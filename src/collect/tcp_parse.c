@@ -73,10 +73,13 @@ static bool read_info(struct tcp_sock *s, const void *data, size_t size)
 static bool read_sock(struct tcp_sock *s, const struct nlmsghdr *nlh)
 {
 	const struct inet_diag_msg *msg = mnl_nlmsg_get_payload(nlh);
+	const void *attrs = msg + 1;
 	const struct nlattr *attr;
+	size_t size = mnl_nlmsg_get_payload_len(nlh);
 
-	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(*msg))
+	if (size < sizeof(*msg))
 		return false;
+	size -= sizeof(*msg);
 	if (msg->idiag_family != AF_INET && msg->idiag_family != AF_INET6)
 		return false;
 	*s = (struct tcp_sock){
@@ -87,7 +90,8 @@ static bool read_sock(struct tcp_sock *s, const struct nlmsghdr *nlh)
 		.remote_port = ntohs(msg->id.idiag_dport),
 		.state = msg->idiag_state,
 	};
-	mnl_attr_for_each(attr, nlh, sizeof(*msg))
+	/* Not mnl_attr_for_each(): it rounds the end of the message up. */
+	mnl_attr_for_each_payload(attrs, size)
 	{
 		if (mnl_attr_get_type(attr) == INET_DIAG_INFO &&
 			!read_info(s, mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr)))

@@ -1,13 +1,11 @@
 /* The kernel's answers about TCP sockets, through the parser and into a small table. */
 #include "fuzz.h"
 
+#include "base/cleanup.h"
 #include "collect/tcp_ports.h"
 #include "collect/tcp_table.h"
 #include <libmnl/libmnl.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define MAX_SIZE 65536
 
 struct target {
 	struct tcp_table *table;
@@ -64,19 +62,17 @@ static void take_twice(struct target *t, const uint8_t *buf, size_t size, uint32
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static _Alignas(8) uint8_t aligned[MAX_SIZE];
+	/* A copy of its own, aligned and as long as the answer: reading too far is noticed. */
+	_cleanup_free_ uint8_t *buf = malloc(size ? size : 1);
 	struct target t = {.table = tcp_table_new(2, 4)};
 	uint32_t seq = 0;
 
-	if (!t.table)
-		return 0;
-	if (size > MAX_SIZE)
-		size = MAX_SIZE;
-	/* From the end of the buffer, so that reading too far is noticed. */
-	data = memcpy(aligned + ((MAX_SIZE - size) & ~(size_t)7), data, size);
-	if (size >= sizeof(struct nlmsghdr))
-		seq = ((const struct nlmsghdr *)(const void *)data)->nlmsg_seq;
-	take_twice(&t, data, size, seq);
+	if (buf && t.table) {
+		memcpy(buf, data, size);
+		if (size >= sizeof(struct nlmsghdr))
+			seq = ((const struct nlmsghdr *)(const void *)buf)->nlmsg_seq;
+		take_twice(&t, buf, size, seq);
+	}
 	tcp_table_free(t.table);
 	return 0;
 }
