@@ -46,28 +46,52 @@ static int diag_connect(struct tcp_diag *d, struct lp_err *err)
 	return 0;
 }
 
+/* The older request, for both families. */
+static void put_request_any(struct nlmsghdr *nlh, uint32_t states, uint8_t extensions)
+{
+	struct inet_diag_req *r = mnl_nlmsg_put_extra_header(nlh, sizeof(*r));
+
+	nlh->nlmsg_type = TCPDIAG_GETSOCK;
+	r->idiag_states = states;
+	r->idiag_ext = extensions;
+}
+
+static void put_request_family(
+	struct nlmsghdr *nlh, int family, uint32_t states, uint8_t extensions)
+{
+	struct inet_diag_req_v2 *r = mnl_nlmsg_put_extra_header(nlh, sizeof(*r));
+
+	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	r->sdiag_family = (uint8_t)family;
+	r->sdiag_protocol = IPPROTO_TCP;
+	r->idiag_states = states;
+	r->idiag_ext = extensions;
+}
+
+/* Ask for the sockets of a family, AF_UNSPEC for both. */
 static int diag_send(struct tcp_diag *d, int family, uint32_t states, bool info)
 {
 	union {
 		struct nlmsghdr align;
-		uint8_t bytes[sizeof(struct nlmsghdr) + sizeof(struct inet_diag_req_v2) +
+		uint8_t bytes[sizeof(struct nlmsghdr) + sizeof(struct inet_diag_req) +
 			sizeof(struct nlattr) + TCP_FILTER_MAX];
 	} request;
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(&request);
-	struct inet_diag_req_v2 *r;
+	uint8_t extensions = info ? 1 << (INET_DIAG_INFO - 1) : 0;
 
-	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	nlh->nlmsg_seq = ++d->seq;
-	r = mnl_nlmsg_put_extra_header(nlh, sizeof(*r));
-	r->sdiag_family = (uint8_t)family;
-	r->sdiag_protocol = IPPROTO_TCP;
-	r->idiag_ext = info ? 1 << (INET_DIAG_INFO - 1) : 0;
-	r->idiag_states = states;
+	if (family == AF_UNSPEC)
+		put_request_any(nlh, states, extensions);
+	else
+		put_request_family(nlh, family, states, extensions);
 	if (d->filter_size > 0)
 		mnl_attr_put(nlh, INET_DIAG_REQ_BYTECODE, d->filter_size, d->filter);
 	return mnl_socket_sendto(d->nl, nlh, nlh->nlmsg_len) < 0 ? -errno : 0;
 }
+
+_Static_assert(sizeof(struct inet_diag_req) >= sizeof(struct inet_diag_req_v2),
+	"the buffer of a request has room for either");
 
 /* Receive until the dump ends. An answer that was lost does not end it: the rest must be taken out
  * of the socket before it can be asked again. */
@@ -116,8 +140,8 @@ int tcp_diag_dump(struct tcp_diag *d, uint32_t states, bool info,
 	int r = d->nl ? 0 : diag_connect(d, err);
 
 	if (r == 0)
-		r = diag_dump_family(d, AF_INET, states, info, &p, err);
-	if (r == 0 && !d->no_v6)
+		r = diag_dump_family(d, d->by_family ? AF_INET : AF_UNSPEC, states, info, &p, err);
+	if (r == 0 && d->by_family && !d->no_v6)
 		r = diag_dump_family(d, AF_INET6, states, info, &p, err);
 	d->n_bad += p.n_bad;
 	return r < 0 ? r : p.interrupted;
@@ -129,30 +153,38 @@ static void ignore_sock(void *ctx, const struct tcp_sock *s)
 	(void)s;
 }
 
-/* Ask for the few listening sockets. A kernel without a part of it answers ENOENT. */
+/* Ask for the few listening sockets. */
 static int diag_try(struct tcp_diag *d, int family, struct lp_err *err)
 {
 	struct tcp_parse p = {.sock = ignore_sock};
-	int r = diag_dump_family(d, family, 1u << TCP_LISTEN, false, &p, err);
 
-	if (r == -EINVAL && d->filter_size > 0) {
-		d->filter_size = 0;
-		r = diag_dump_family(d, family, 1u << TCP_LISTEN, false, &p, err);
-	}
-	return r;
+	return diag_dump_family(d, family, 1u << TCP_LISTEN, false, &p, err);
+}
+
+/* Find out what this kernel takes. One without a part of it answers with one of these. */
+static bool diag_lacks(int r)
+{
+	return r == -ENOENT || r == -EINVAL || r == -EOPNOTSUPP;
 }
 
 static int diag_probe(struct tcp_diag *d, struct lp_err *err)
 {
-	int r = diag_try(d, AF_INET, err);
+	int r = diag_try(d, AF_UNSPEC, err);
 
-	if (r == -ENOENT || r == -EINVAL || r == -EOPNOTSUPP)
+	d->by_family = diag_lacks(r);
+	if (d->by_family)
+		r = diag_try(d, AF_INET, err);
+	if (diag_lacks(r) && d->filter_size > 0) {
+		d->filter_size = 0;
+		return diag_probe(d, err);
+	}
+	if (diag_lacks(r))
 		return lp_err_set(err, -EOPNOTSUPP,
 			"this kernel does not list TCP sockets: 'modprobe tcp_diag' may help");
-	if (r < 0)
-		return r;
-	r = diag_try(d, AF_INET6, err);
-	d->no_v6 = r == -ENOENT;
+	if (r == 0 && d->by_family) {
+		r = diag_try(d, AF_INET6, err);
+		d->no_v6 = diag_lacks(r);
+	}
 	return d->no_v6 ? 0 : r;
 }
 

@@ -141,6 +141,7 @@ static int parse_message(struct tcp_parse *p, const struct nlmsghdr *nlh)
 	case NLMSG_DONE:
 		return read_done(p, nlh);
 	case SOCK_DIAG_BY_FAMILY:
+	case TCPDIAG_GETSOCK:
 		if (read_sock(&s, nlh))
 			p->sock(p->ctx, &s);
 		else

@@ -224,6 +224,12 @@ def test_recorded_tree_is_refused():
     check(run.returncode == 1 and "no recorded form" in run.stderr, run.stderr)
 
 
+def test_too_many_remotes_are_refused():
+    run = subprocess.run([DUMP, "tcp", "--tcp-max", "70000", "1", "0"], capture_output=True,
+                         text=True)
+    check(run.returncode == 1 and "70000 remote addresses" in run.stderr, run.stderr)
+
+
 class Link:
     """Two network namespaces, 10.77.0.1 and 10.77.0.2, with a cable between them. They have no
     names: they vanish with this process, however it ends."""
@@ -299,7 +305,7 @@ def test_loss_is_seen_as_retransmits():
         after = collector.until(lambda s: s["10.77.0.1:out"]["bytes_acked"] ==
                                 before["bytes_acked"] + 1600000, "all acknowledged")
         row, own = after["10.77.0.1:out"], tcp_info(pairs.clients)
-        check(row["retrans"] >= 20, f"retransmits {row}")
+        check(row["retrans"] >= 5, f"retransmits {row}")
         check(row["retrans"] == own["retrans"], f"retransmits {row['retrans']}, {own}")
         check(row["bytes_sent"] > row["bytes_acked"], f"sent again {row}")
         check(row["cwnd_sum"] == own["cwnd_sum"], f"cwnd {row['cwnd_sum']}, {own}")
