@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """The tcp collector beside real sockets: what it reports must be what the test did, and what
 getsockopt(TCP_INFO) says of the test's own sockets."""
 import ctypes
@@ -10,7 +11,7 @@ import sys
 import tempfile
 import time
 
-DUMP = os.environ["DUMP_COLLECTOR"]
+DUMP = os.environ["BUILD"] + "/tests/e2e/dump_collector"
 CLONE_NEWNET = 0x40000000
 libc = ctypes.CDLL(None, use_errno=True)
 
