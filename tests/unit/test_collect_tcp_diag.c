@@ -4,6 +4,8 @@
 #include "unit.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <libmnl/libmnl.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -123,6 +125,14 @@ static void test_family_by_family(void **state)
 	tcp_diag_close(&diag);
 }
 
+/* Put something in the place of a netlink socket that cannot be asked. */
+static int shut(int fd)
+{
+	_cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	return dup2(null, fd) == fd ? 0 : -1;
+}
+
 static void test_refusal_and_recovery(void **state)
 {
 	struct seen seen = {0};
@@ -136,6 +146,10 @@ static void test_refusal_and_recovery(void **state)
 	assert_int_equal(tcp_diag_dump(&diag, DATA, true, count, &seen, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "refused"));
 	diag.filter[0] = good;
+	assert_int_equal(dump(DATA, true).n_local, PAIRS);
+	/* The socket breaks: that dump fails, the next one has a new socket. */
+	assert_int_equal(shut(mnl_socket_get_fd(diag.nl)), 0);
+	assert_true(tcp_diag_dump(&diag, DATA, true, count, &seen, &err) < 0);
 	assert_int_equal(dump(DATA, true).n_local, PAIRS);
 	tcp_diag_close(&diag);
 }
