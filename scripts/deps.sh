@@ -47,8 +47,9 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 	exit 0
 fi
 
-installed=" $(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${want[@]}" 2>/dev/null |
-	sed -n 's/^installed //p' | tr '\n' ' ') "
+# dpkg-query fails if it knows nothing of one of them, and lists the others all the same.
+known=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${want[@]}" 2>/dev/null || true)
+installed=" $(sed -n 's/^installed //p' <<<"$known" | tr '\n' ' ') "
 missing=()
 for package in "${want[@]}"; do
 	[[ $installed == *" $package "* ]] || missing+=("$package")
