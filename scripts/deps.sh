@@ -73,8 +73,11 @@ apt() {
 		-o Acquire::Retries=3 "$@" </dev/null
 }
 apt update
-if [[ " ${missing[*]} " == *" sysstat "* ]] && command -v debconf-set-selections >/dev/null; then
-	# Only its programs are wanted, not its own collection.
-	echo 'sysstat sysstat/enable boolean false' | "${as_root[@]}" debconf-set-selections
-fi
 apt install -y --no-install-recommends "${missing[@]}"
+
+# Of sysstat only the programs are wanted, not its own collection, which Debian's package enables.
+if [[ " ${missing[*]} " == *" sysstat "* ]] && command -v systemctl >/dev/null; then
+	units=(sysstat.service sysstat-collect.timer sysstat-summary.timer)
+	"${as_root[@]}" systemctl --quiet disable "${units[@]}" || true
+	[ ! -d /run/systemd/system ] || "${as_root[@]}" systemctl --quiet stop "${units[@]}" || true
+fi
