@@ -67,6 +67,15 @@ static inline void run_sample(struct run *r)
 	assert_int_equal(r->collector->sample(r->state, &r->sink, &err), 0);
 }
 
+/* Sample all five moments of a tree, from the first on. */
+static inline void run_all_moments(struct run *r)
+{
+	for (int moment = 1; moment <= 5; moment++) {
+		run_moment(r, moment);
+		run_sample(r);
+	}
+}
+
 static inline void run_close(struct run *r)
 {
 	r->collector->close(r->state);

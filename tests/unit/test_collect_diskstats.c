@@ -83,11 +83,7 @@ static void test_vanish_and_return(void **state)
 
 	(void)state;
 	run_init_tree(&r, "diskstats", "vanish", 1);
-	run_sample(&r);
-	for (int moment = 2; moment <= 5; moment++) {
-		run_moment(&r, moment);
-		run_sample(&r);
-	}
+	run_all_moments(&r);
 	run_assert_names(&r, "sda sdb sdc sdd");
 	for (uint32_t i = 0; i < 5; i++) {
 		assert_int_equal(run_state(&r, "sdc", i), sdc[i]);
