@@ -176,6 +176,29 @@ static void test_bad_lines_are_said_once(void **state)
 	tree_remove(dir);
 }
 
+static void test_nul_byte_is_not_silent(void **state)
+{
+	static const char text[] = "8 0 sda 1 2 3 4" LINE "\0008 16 sdb 1 2 3 4" LINE;
+	char dir[PATH_MAX], path[PATH_MAX + 32];
+	FILE *f;
+	struct run r;
+
+	(void)state;
+	tree_make(dir);
+	put_diskstats(dir, "");
+	snprintf(path, sizeof(path), "%s/proc/diskstats", dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(text, 1, sizeof(text) - 1, f), sizeof(text) - 1);
+	fclose(f);
+	run_init(&r, "diskstats", dir);
+	run_sample(&r);
+	run_assert_names(&r, "sda");
+	assert_int_equal(r.warn.count, 1);
+	run_close(&r);
+	tree_remove(dir);
+}
+
 static void test_longer_than_the_buffer(void **state)
 {
 	_cleanup_free_ char *text = NULL;
@@ -225,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_same_name_other_device),
 		cmocka_unit_test(test_loop_is_noticed_when_attached),
 		cmocka_unit_test(test_bad_lines_are_said_once),
+		cmocka_unit_test(test_nul_byte_is_not_silent),
 		cmocka_unit_test(test_longer_than_the_buffer),
 		cmocka_unit_test(test_no_such_file),
 	};

@@ -1,5 +1,6 @@
 #include "collect/roster.h"
 #include "unit.h"
+#include <stdio.h>
 #include <string.h>
 
 static void expect(struct roster *r, const char *name, int want)
@@ -66,6 +67,30 @@ static void test_prefix_is_another(void **state)
 	roster_release(&r);
 }
 
+static void test_forgets_who_left(void **state)
+{
+	struct roster r = {0};
+	struct roster_entry *e;
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "veth%d", i);
+		roster_begin(&r);
+		assert_int_equal(roster_next(&r, "eth0", 4, &e), i ? ROSTER_SAME : ROSTER_NEW);
+		assert_int_equal(e->identity, i ? 42 : 0);
+		e->identity = 42;
+		expect(&r, name, ROSTER_NEW);
+		expect(&r, "eth1", i ? ROSTER_SAME : ROSTER_NEW);
+		assert_true(r.n < 100);
+	}
+	roster_begin(&r);
+	expect(&r, "veth4998", ROSTER_NEW);
+	expect(&r, "veth4999", ROSTER_SAME);
+	roster_release(&r);
+}
+
 static void test_went_back(void **state)
 {
 	struct roster_entry e = {0};
@@ -84,6 +109,7 @@ int main(void)
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_twice),
 		cmocka_unit_test(test_prefix_is_another),
+		cmocka_unit_test(test_forgets_who_left),
 		cmocka_unit_test(test_went_back),
 	};
 
