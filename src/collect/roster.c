@@ -87,7 +87,7 @@ int roster_next(struct roster *r, const char *name, size_t len, struct roster_en
 	if (r->place >= r->n_places)
 		return roster_resolve(r, name, len, ret_entry);
 	e = &r->entries[r->places[r->place]];
-	if (e->len != len || memcmp(e->name, name, len) || e->sample + 1 != r->sample)
+	if (e->len != len || memcmp(e->name, name, len) != 0 || e->sample + 1 != r->sample)
 		return roster_resolve(r, name, len, ret_entry);
 	e->sample = r->sample;
 	r->place++;
