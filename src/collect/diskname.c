@@ -1,13 +1,15 @@
 #include "collect/diskname.h"
 
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "collect/sysattr.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* More links than any machine has; a recorded tree might have anything. */
 #define LINKS_MAX 100000
