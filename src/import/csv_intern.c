@@ -18,7 +18,7 @@ static bool entry_equal(const struct csv_intern *t, uint32_t number, const char 
 {
 	const struct csv_intern_entry *e = &t->entries[number];
 
-	return e->len == len && !memcmp(t->text + e->offset, text, len);
+	return e->len == len && (!len || !memcmp(t->text + e->offset, text, len));
 }
 
 /* The slot that holds a text, or the free one where it belongs. */

@@ -110,6 +110,7 @@ static enum csv_number number_word(const char *text, size_t len)
 		{"na", CSV_MISSING},
 		{"n/a", CSV_MISSING},
 		{"nan", CSV_MISSING},
+		{"-nan", CSV_MISSING}, /* as printf() writes some */
 		{"null", CSV_MISSING},
 		{"none", CSV_MISSING},
 		{"inf", CSV_INFINITE},
