@@ -68,6 +68,13 @@ int lp_batch_add_component(
  * components present in that sample. Allocates only if `to` has less room than it needs. */
 int lp_batch_carry(struct lp_batch *to, const struct lp_batch *from);
 
+/* May the samples of `next` be put behind those of `b`: does it carry b's last sample? */
+bool lp_batch_continues(const struct lp_batch *b, const struct lp_batch *next);
+
+/* Put the samples of `from` (its carried one only if `b` is empty) behind those of `b`. Both use
+ * the same catalogue. -ENOSPC if they do not fit; `b` is unchanged then. */
+int lp_batch_append(struct lp_batch *b, const struct lp_batch *from);
+
 /* LP_REAL columns keep their doubles in the int64_t cells, bit for bit. */
 static inline double lp_cell_to_real(int64_t cell)
 {

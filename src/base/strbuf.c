@@ -42,6 +42,11 @@ static bool strbuf_grow(struct strbuf *sb, size_t more)
 	return true;
 }
 
+void strbuf_reserve(struct strbuf *sb, size_t more)
+{
+	strbuf_grow(sb, more);
+}
+
 void strbuf_add(struct strbuf *sb, const void *data, size_t len)
 {
 	if (!len || !strbuf_grow(sb, len))

@@ -15,7 +15,8 @@ struct strbuf {
 };
 
 void strbuf_release(struct strbuf *sb);
-void strbuf_reset(struct strbuf *sb); /* empty it, keep the memory */
+void strbuf_reset(struct strbuf *sb);		     /* empty it, keep the memory */
+void strbuf_reserve(struct strbuf *sb, size_t more); /* room for `more` bytes behind `len` */
 void strbuf_add(struct strbuf *sb, const void *data, size_t len);
 void strbuf_puts(struct strbuf *sb, const char *s);
 void strbuf_putc(struct strbuf *sb, char c);

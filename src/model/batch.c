@@ -211,3 +211,72 @@ int lp_batch_carry(struct lp_batch *to, const struct lp_batch *from)
 	to->carry = true;
 	return 0;
 }
+
+bool lp_batch_continues(const struct lp_batch *b, const struct lp_batch *next)
+{
+	uint32_t last = b->n_samples - 1;
+
+	return b->n_samples && next->carry && next->wall_us[0] == b->wall_us[last] &&
+		next->mono_us[0] == b->mono_us[last];
+}
+
+/* The row of component `id`: at its old place `hint`, elsewhere, or new. */
+static int kind_row(
+	struct lp_batch *b, struct lp_batch_kind *k, uint32_t id, uint32_t hint, uint32_t *ret_row)
+{
+	if (hint < k->n_components && k->ids[hint] == id) {
+		*ret_row = hint;
+		return 0;
+	}
+	for (uint32_t row = 0; row < k->n_components; row++) {
+		if (k->ids[row] == id) {
+			*ret_row = row;
+			return 0;
+		}
+	}
+	return lp_batch_add_component(b, k, id, ret_row);
+}
+
+/* Copy samples `skip`.. of one kind to samples `at`.. of the same kind in `b`. */
+static int kind_append(struct lp_batch *b, uint32_t at, const struct lp_batch *from,
+	const struct lp_batch_kind *src, uint32_t skip)
+{
+	uint64_t mask[LP_COLUMNS_MAX / 64];
+	struct lp_batch_kind *dst;
+	uint32_t n = from->n_samples - skip, row;
+	int r;
+
+	kind_mask(src, mask);
+	r = lp_batch_kind_get(b, src->schema, src->n_columns, mask, &dst);
+	for (uint32_t i = 0; r == 0 && i < src->n_components; i++) {
+		size_t to_cell, from_cell = (size_t)i * from->cap_samples + skip;
+
+		r = kind_row(b, dst, src->ids[i], i, &row);
+		if (r < 0)
+			break;
+		to_cell = (size_t)row * b->cap_samples + at;
+		memcpy(dst->state + to_cell, src->state + from_cell, n);
+		for (uint32_t c = 0; c < src->n_columns; c++) {
+			if (src->columns[c] && dst->columns[c])
+				memcpy(dst->columns[c] + to_cell, src->columns[c] + from_cell,
+					n * sizeof(int64_t));
+		}
+	}
+	return r;
+}
+
+int lp_batch_append(struct lp_batch *b, const struct lp_batch *from)
+{
+	uint32_t skip = b->n_samples && from->carry ? 1 : 0, at = b->n_samples;
+	int r = 0;
+
+	if (from->n_samples - skip > b->cap_samples - b->n_samples)
+		return -ENOSPC;
+	if (!b->n_samples)
+		b->carry = from->carry;
+	for (uint32_t s = skip; s < from->n_samples; s++)
+		lp_batch_add_sample(b, from->wall_us[s], from->mono_us[s]);
+	for (uint32_t i = 0; r == 0 && i < from->n_kinds; i++)
+		r = kind_append(b, at, from, &from->kinds[i], skip);
+	return r;
+}

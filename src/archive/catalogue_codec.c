@@ -1,0 +1,220 @@
+#include "archive/catalogue_codec.h"
+
+#include "archive/format.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define METHOD_PLAIN 0
+#define METHOD_ZSTD 1
+#define CATALOGUE_LEVEL 9
+
+/* No catalogue is longer: a million components with long labels. */
+#define CATALOGUE_RAW_MAX (UINT64_C(1) << 28)
+
+static void put_number(struct strbuf *sb, uint64_t v)
+{
+	uint8_t buf[10];
+
+	strbuf_add(sb, buf, (size_t)(write_varint(buf, v) - buf));
+}
+
+static void put_string(struct strbuf *sb, const char *s)
+{
+	put_number(sb, strlen(s));
+	strbuf_puts(sb, s);
+}
+
+static void put_schema(struct strbuf *sb, const struct lp_schema *s)
+{
+	put_string(sb, s->kind);
+	put_number(sb, s->n_columns);
+	for (uint32_t i = 0; i < s->n_columns; i++) {
+		put_string(sb, s->columns[i].name);
+		put_string(sb, s->columns[i].unit);
+		strbuf_putc(sb, (char)s->columns[i].type);
+		strbuf_putc(sb, (char)s->columns[i].bits);
+		put_string(sb, "");
+	}
+}
+
+static void put_component(struct strbuf *sb, uint32_t id, const struct lp_component *c)
+{
+	put_number(sb, id);
+	put_number(sb, c->schema);
+	put_string(sb, c->observer);
+	put_string(sb, c->name);
+	put_string(sb, c->labels);
+	put_string(sb, "");
+}
+
+int catalogue_encode(struct strbuf *out, const char *meta, const struct lp_catalogue *c,
+	uint32_t first_schema, uint32_t first_component)
+{
+	_cleanup_(strbuf_release) struct strbuf raw = {0};
+	size_t bound, size;
+
+	put_string(&raw, meta);
+	put_number(&raw, first_schema);
+	put_number(&raw, c->n_schemas - first_schema);
+	for (uint32_t i = first_schema; i < c->n_schemas; i++)
+		put_schema(&raw, &c->schemas[i]);
+	put_number(&raw, c->n_components - first_component);
+	for (uint32_t i = first_component; i < c->n_components; i++)
+		put_component(&raw, i, &c->components[i]);
+	if (raw.failed)
+		return -ENOMEM;
+	if (raw.len > CATALOGUE_RAW_MAX)
+		return -EFBIG;
+	strbuf_putc(out, METHOD_ZSTD);
+	put_number(out, raw.len);
+	bound = ZSTD_compressBound(raw.len);
+	strbuf_reserve(out, bound);
+	if (out->failed)
+		return -ENOMEM;
+	size = ZSTD_compress(out->text + out->len, bound, raw.text, raw.len, CATALOGUE_LEVEL);
+	if (ZSTD_isError(size))
+		return -EIO;
+	out->len += size;
+	return 0;
+}
+
+static char *take_string(struct cursor *in)
+{
+	const char *text;
+	size_t len = cursor_string(in, &text);
+
+	/* A NUL inside would cut the name short where it is used. */
+	if (in->bad || (len && memchr(text, '\0', len))) {
+		in->bad = true;
+		return NULL;
+	}
+	return strndup(len ? text : "", len);
+}
+
+static void skip_string(struct cursor *in)
+{
+	const char *text;
+
+	cursor_string(in, &text);
+}
+
+static void columns_free(struct lp_column *columns, uint64_t n)
+{
+	for (uint64_t i = 0; columns && i < n; i++) {
+		free((char *)columns[i].name);
+		free((char *)columns[i].unit);
+	}
+	free(columns);
+}
+
+static int take_schema(struct cursor *in, struct lp_catalogue *c, uint64_t number,
+	uint32_t *deferred, struct lp_err *err)
+{
+	_cleanup_free_ char *kind = take_string(in);
+	uint64_t n = cursor_varint(in);
+	struct lp_column *columns;
+	uint32_t placed;
+	int r = 0;
+
+	if (in->bad || n > LP_COLUMNS_MAX)
+		return lp_err_set(err, -EBADMSG, "the catalogue's schemas make no sense");
+	columns = calloc(n + 1, sizeof(*columns));
+	for (uint64_t i = 0; columns && i < n; i++) {
+		columns[i].name = take_string(in);
+		columns[i].unit = take_string(in);
+		columns[i].type = cursor_u8(in);
+		columns[i].bits = cursor_u8(in);
+		skip_string(in);
+		if (columns[i].type > LP_REAL)
+			in->bad = true;
+	}
+	if (!columns || in->bad) {
+		r = lp_err_set(
+			err, columns ? -EBADMSG : -ENOMEM, "the catalogue's schemas make no sense");
+	} else if (number > c->n_schemas) {
+		++*deferred;
+	} else {
+		struct lp_schema s = {.kind = kind, .columns = columns, .n_columns = (uint32_t)n};
+
+		r = lp_catalogue_add_schema(c, &s, &placed, err);
+		if (r == 0 && placed != number)
+			r = lp_err_set(err, -EBADMSG, "the catalogue contradicts itself");
+	}
+	columns_free(columns, n);
+	return r;
+}
+
+static int take_component(
+	struct cursor *in, struct lp_catalogue *c, uint32_t *deferred, struct lp_err *err)
+{
+	uint64_t id = cursor_varint(in), schema = cursor_varint(in);
+	_cleanup_free_ char *observer = take_string(in);
+	_cleanup_free_ char *name = take_string(in);
+	_cleanup_free_ char *labels = take_string(in);
+	uint32_t placed;
+	int r;
+
+	skip_string(in);
+	if (in->bad || !observer || !name || !labels)
+		return lp_err_set(err, -EBADMSG, "the catalogue's components make no sense");
+	if (id > c->n_components || schema >= c->n_schemas) {
+		++*deferred;
+		return 0;
+	}
+	r = lp_catalogue_add_component(c, (uint32_t)schema, observer, name, labels, &placed, err);
+	if (r == 0 && placed != id)
+		r = lp_err_set(err, -EBADMSG, "the catalogue contradicts itself");
+	return r;
+}
+
+static int take_contents(struct cursor *in, struct lp_catalogue *c, char **meta,
+	uint32_t *ret_deferred, struct lp_err *err)
+{
+	_cleanup_free_ char *new_meta = take_string(in);
+	uint64_t first = cursor_varint(in), n_schemas = cursor_varint(in), n_components;
+	uint32_t deferred = 0;
+	int r = 0;
+
+	if (in->bad || !new_meta)
+		return lp_err_set(err, -EBADMSG, "the catalogue is cut short");
+	for (uint64_t i = 0; i < n_schemas && r == 0; i++)
+		r = take_schema(in, c, first + i, &deferred, err);
+	n_components = cursor_varint(in);
+	for (uint64_t i = 0; i < n_components && r == 0; i++)
+		r = take_component(in, c, &deferred, err);
+	if (r == 0 && in->bad)
+		r = lp_err_set(err, -EBADMSG, "the catalogue is cut short");
+	if (r < 0)
+		return r;
+	free(*meta);
+	*meta = TAKE_PTR(new_meta);
+	*ret_deferred = deferred;
+	return 0;
+}
+
+int catalogue_decode(const uint8_t *payload, size_t size, struct lp_catalogue *c, char **meta,
+	uint32_t *ret_deferred, struct lp_err *err)
+{
+	struct cursor in = {.p = payload, .end = payload + size};
+	_cleanup_free_ uint8_t *raw = NULL;
+	uint8_t method = cursor_u8(&in);
+	uint64_t raw_size = cursor_varint(&in);
+	size_t got;
+
+	if (in.bad || method > METHOD_ZSTD || raw_size > CATALOGUE_RAW_MAX)
+		return lp_err_set(err, -EBADMSG, "the catalogue makes no sense");
+	if (method == METHOD_PLAIN)
+		return take_contents(&in, c, meta, ret_deferred, err);
+	raw = malloc(raw_size + 1);
+	if (!raw)
+		return lp_err_sys(err, -ENOMEM, "cannot read the catalogue");
+	got = ZSTD_decompress(raw, raw_size, in.p, (size_t)(in.end - in.p));
+	if (ZSTD_isError(got) || got != raw_size)
+		return lp_err_set(err, -EBADMSG, "the catalogue does not decompress");
+	in = (struct cursor){.p = raw, .end = raw + raw_size};
+	return take_contents(&in, c, meta, ret_deferred, err);
+}

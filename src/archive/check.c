@@ -1,0 +1,246 @@
+#include <limpet/archive.h>
+
+#include "archive/data.h"
+#include "archive/frames.h"
+#include "archive/meta.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/time.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A check in progress. */
+struct check {
+	const char *path;
+	int fd;
+	struct frame_list frames; /* all that have a sound header */
+	struct frame_list good;	  /* those whose contents are sound too */
+	struct lp_catalogue *catalogue;
+	struct data_decoder *decoder;
+	struct lp_batch *batch;
+	struct lp_warn *warn;
+	struct lp_archive_report report;
+};
+
+/* The times of the data around a place in the file: what may be lost lies between them. */
+static void lost_between(
+	const struct check *ck, uint64_t from, uint64_t to, char *since, char *until)
+{
+	const struct frame *before = NULL, *after = NULL;
+
+	for (size_t i = 0; i < ck->frames.n; i++) {
+		const struct frame *f = &ck->frames.items[i];
+
+		if (f->type != FRAME_DATA)
+			continue;
+		if (frame_end(f) <= from)
+			before = f;
+		if (f->offset >= to && !after)
+			after = f;
+	}
+	if (before)
+		time_format(before->last_us, since);
+	else
+		snprintf(since, TIME_TEXT_MAX, "the beginning");
+	if (after)
+		time_format(after->first_us, until);
+	else
+		snprintf(until, TIME_TEXT_MAX, "the end");
+}
+
+static void check_damage(struct check *ck, uint64_t from, uint64_t to)
+{
+	ck->report.n_damaged++;
+	ck->report.damaged_bytes += to - from;
+}
+
+static void check_gap(struct check *ck, const struct frame_gap *g)
+{
+	char since[TIME_TEXT_MAX], until[TIME_TEXT_MAX];
+
+	check_damage(ck, g->from, g->to);
+	lost_between(ck, g->from, g->to, since, until);
+	lp_warn_raise(ck->warn,
+		"%s: bytes %" PRIu64 "-%" PRIu64
+		" are damaged; samples after %s and before %s may be lost",
+		ck->path, g->from, g->to - 1, since, until);
+}
+
+static void check_bad_frame(struct check *ck, const struct frame *f, const char *why)
+{
+	char since[TIME_TEXT_MAX], until[TIME_TEXT_MAX];
+
+	check_damage(ck, f->offset, frame_end(f));
+	if (f->type == FRAME_DATA)
+		lp_warn_raise(ck->warn,
+			"%s: bytes %" PRIu64 "-%" PRIu64 ": %s; %u samples from %s to %s are lost",
+			ck->path, f->offset, frame_end(f) - 1, why, f->n_samples,
+			time_format(f->first_us, since), time_format(f->last_us, until));
+	else
+		lp_warn_raise(ck->warn,
+			"%s: bytes %" PRIu64 "-%" PRIu64 ": %s; no samples are lost", ck->path,
+			f->offset, frame_end(f) - 1, why);
+}
+
+/* A payload that is in memory already. */
+static int memory_read(void *ctx, uint64_t offset, void *buf, size_t size)
+{
+	memcpy(buf, (const uint8_t *)ctx + offset, size);
+	return 0;
+}
+
+static int check_frame(struct check *ck, const struct frame *f, struct lp_err *err)
+{
+	_cleanup_free_ uint8_t *payload = NULL;
+	struct data_want want = {.catalogue = ck->catalogue};
+	int r = frame_read(ck->fd, f, &payload, err);
+
+	if (r == 0 && f->type == FRAME_DATA)
+		r = data_decode(ck->decoder, f, memory_read, payload, &want, &ck->batch, err);
+	if (r == -EBADMSG) {
+		check_bad_frame(ck, f, err->text);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	if (f->type == FRAME_DATA) {
+		struct lp_archive_report *rep = &ck->report;
+
+		rep->n_samples += f->n_samples;
+		rep->first_us =
+			rep->first_us && rep->first_us < f->first_us ? rep->first_us : f->first_us;
+		rep->last_us = rep->last_us > f->last_us ? rep->last_us : f->last_us;
+	}
+	ck->report.n_frames++;
+	return frame_list_add(&ck->good, f) < 0 ? lp_err_sys(err, -ENOMEM, "cannot check") : 0;
+}
+
+static int copy_frame(
+	struct check *ck, int to, struct frame *f, uint64_t offset, struct lp_err *err)
+{
+	_cleanup_free_ uint8_t *payload = NULL;
+	uint8_t header[FRAME_HEADER_SIZE];
+	int r = frame_read(ck->fd, f, &payload, err);
+
+	if (r < 0)
+		return r;
+	f->offset = offset;
+	format_put_frame(header, f);
+	r = file_pwrite_full(to, header, sizeof(header), (off_t)offset);
+	if (r == 0)
+		r = file_pwrite_full(
+			to, payload, f->payload_size, (off_t)(offset + FRAME_HEADER_SIZE));
+	return r < 0 ? lp_err_sys(err, r, "cannot write") : 0;
+}
+
+/* Put the file header, every sound frame and an index into `to`. */
+static int repair_write(struct check *ck, int to, struct lp_err *err)
+{
+	struct frame_list *good = &ck->good;
+	_cleanup_free_ uint8_t *index = NULL;
+	uint8_t header[FILE_HEADER_SIZE];
+	size_t index_size;
+	int r;
+
+	format_put_file_header(header);
+	good->end = sizeof(header);
+	r = file_pwrite_full(to, header, sizeof(header), 0);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot write");
+	for (size_t i = 0; i < good->n; i++) {
+		r = copy_frame(ck, to, &good->items[i], good->end, err);
+		if (r < 0)
+			return r;
+		good->end = frame_end(&good->items[i]);
+	}
+	r = frame_list_encode(good, &index, &index_size);
+	if (r == 0)
+		r = file_pwrite_full(to, index, index_size, (off_t)good->end);
+	if (r == 0 && fsync(to) < 0)
+		r = -errno;
+	return r < 0 ? lp_err_sys(err, r, "cannot write") : 0;
+}
+
+static int check_repair(struct check *ck, const char *repair_path, struct lp_err *err)
+{
+	_cleanup_close_ int to = open(repair_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	int r;
+
+	if (to < 0)
+		return lp_err_sys(err, -errno, "cannot create %s", repair_path);
+	r = repair_write(ck, to, err);
+	if (r < 0) {
+		unlink(repair_path);
+		return lp_err_prefix(err, "%s", repair_path);
+	}
+	return 0;
+}
+
+static int check_run(struct check *ck, struct lp_err *err)
+{
+	_cleanup_free_ char *meta = NULL;
+	int r = frame_list_walk(ck->fd, &ck->frames, err);
+
+	if (r == 0)
+		r = meta_load(ck->fd, &ck->frames, ck->catalogue, &meta, NULL, err);
+	if (r < 0)
+		return r;
+	ck->report.size_bytes = ck->frames.size;
+	ck->report.sealed = ck->frames.sealed;
+	ck->report.unfinished_bytes = ck->frames.unfinished;
+	for (size_t i = 0; i < ck->frames.n_gaps; i++)
+		check_gap(ck, &ck->frames.gaps[i]);
+	for (size_t i = 0; r == 0 && i < ck->frames.n; i++)
+		r = check_frame(ck, &ck->frames.items[i], err);
+	if (r == 0 && data_decoder_unknown_rows(ck->decoder)) {
+		ck->report.n_damaged++;
+		lp_warn_raise(ck->warn, "%s: %lu rows are of components whose catalogue is lost",
+			ck->path, data_decoder_unknown_rows(ck->decoder));
+	}
+	return r;
+}
+
+static void check_release(struct check *ck)
+{
+	if (ck->fd >= 0)
+		close(ck->fd);
+	frame_list_release(&ck->frames);
+	frame_list_release(&ck->good);
+	lp_catalogue_free(ck->catalogue);
+	data_decoder_free(ck->decoder);
+	lp_batch_free(ck->batch);
+}
+
+int lp_archive_check(const char *path, const char *repair_path, struct lp_warn *warn,
+	struct lp_archive_report *ret_report, struct lp_err *err)
+{
+	_cleanup_(check_release) struct check ck = {.path = path,
+		.fd = open(path, O_RDONLY | O_CLOEXEC),
+		.catalogue = lp_catalogue_new(),
+		.decoder = data_decoder_new(),
+		.warn = warn};
+	int r;
+
+	if (ck.fd < 0)
+		return lp_err_sys(err, -errno, "cannot open %s", path);
+	if (!ck.catalogue || !ck.decoder)
+		return lp_err_sys(err, -ENOMEM, "cannot check %s", path);
+	r = check_run(&ck, err);
+	if (r < 0)
+		return lp_err_prefix(err, "%s", path);
+	*ret_report = ck.report;
+	if (repair_path) {
+		r = check_repair(&ck, repair_path, err);
+		if (r < 0)
+			return r;
+	}
+	if (ck.report.n_damaged)
+		return lp_err_set(err, -EBADMSG, "%s is damaged (%" PRIu64 " of %" PRIu64 " bytes)",
+			path, ck.report.damaged_bytes, ck.report.size_bytes);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* One column of a data frame: rows of integers become deltas, deltas become byte planes.
+ *
+ *     mode  u8      0 integers, 1 decimals, 2 raw doubles
+ *     scale u8      decimals: value = integer / 10^scale
+ *     nulls u8      0 none, 1 a bit map follows, 2 every value is missing (nothing follows)
+ *     bases         one zigzag varint for each row that does not continue the frame before
+ *     active        a bit a row: does it differ from its base at all?
+ *     [null map]    a bit a row a sample, rows in order
+ *     width u8      0..8: bytes of the widest zigzag delta
+ *     planes        `width` planes of (active rows x samples) bytes, low bytes first
+ *
+ * Planes instead of varints, because low bytes are noise and high bytes are nearly constant: kept
+ * apart, zstd codes both better, and decoding has no branch a value.
+ */
+#ifndef ARCHIVE_COLUMN_H
+#define ARCHIVE_COLUMN_H
+
+#include "base/bytes.h"
+#include "base/strbuf.h"
+#include <limpet/catalogue.h>
+
+/* A row that the reader does not want. */
+#define COLUMN_SKIP UINT32_MAX
+
+/* The shape of the rows of one kind in a frame. */
+struct column_shape {
+	enum lp_column_type type;
+	uint32_t n_rows, n_samples;
+	size_t stride;		/* cells from one row to the next */
+	const uint32_t *rows;	/* [row] position of the row in the batch, or COLUMN_SKIP */
+	const uint8_t *state;	/* of the batch's kind */
+	const uint8_t *carried; /* [row] is the carried sample present? */
+	bool key;		/* counters store their base */
+};
+
+/* Append the coded column to `out`. `cells` is the batch's column, moved so that cells[row *
+ * stride] is the first sample (the carried one is at -1). `scratch` has room for n_rows *
+ * n_samples. */
+void column_encode(struct strbuf *out, const struct column_shape *shape, const int64_t *cells,
+	uint64_t *scratch);
+
+/* The opposite. `last` is the value of each row before the frame ([row], counters of frames that
+ * are not key) and `cells` receives values from sample 0 on and, at -1, the carried ones of rows
+ * that have one. -EBADMSG: the bytes make no sense. */
+int column_decode(
+	struct cursor *in, const struct column_shape *shape, const int64_t *last, int64_t *cells);
+
+#endif

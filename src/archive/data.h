@@ -1,0 +1,69 @@
+/* A data frame's payload: a batch (or some samples of it) to bytes and back.
+ *
+ *     head      varint number of chunks; for each: varint stored bytes, varint raw bytes, u32 CRC
+ *     chunk 0   the times and rows
+ *     chunk 1.. one for each column of each kind, in order (dense); or, in a packed frame, each
+ *               column follows in chunk 0 with a varint length before it
+ *
+ * A chunk whose stored and raw sizes differ is compressed with zstd.
+ */
+#ifndef ARCHIVE_DATA_H
+#define ARCHIVE_DATA_H
+
+#include "archive/format.h"
+#include "base/strbuf.h"
+#include <limpet/batch.h>
+
+/* Some consecutive samples of a batch. */
+struct data_slice {
+	const struct lp_batch *batch;
+	uint32_t first, n; /* samples first .. first+n-1; the one before is carried if `carry` */
+	bool carry;
+};
+
+struct data_encoder;
+struct data_encoder *data_encoder_new(void);
+void data_encoder_free(struct data_encoder *e);
+
+/* Encode a slice into a whole frame (header and payload) that the encoder owns until the next call.
+ * `catalogue` is the batch's; `schema_map` and `id_map` translate the batch's schemas and ids into
+ * the file's. `flags` has FRAME_KEY and FRAME_PACKED as wanted; the rest is found from the slice.
+ */
+int data_encode(struct data_encoder *e, const struct data_slice *slice,
+	const struct lp_catalogue *catalogue, const uint32_t *schema_map, const uint32_t *id_map,
+	unsigned flags, const uint8_t **ret_frame, size_t *ret_size, struct frame *ret_header);
+
+/* How many samples of this batch fit into one frame. */
+uint32_t data_samples_max(const struct lp_batch *batch);
+
+/* What a reader wants from data frames, by the file's own numbers. */
+struct data_want {
+	const struct lp_catalogue *catalogue;
+	const uint64_t (*columns)[LP_COLUMNS_MAX / 64]; /* [schema] bit mask; NULL for all */
+	const uint8_t *components;			/* [id] 0: skip; NULL for all */
+};
+
+struct data_decoder;
+struct data_decoder *data_decoder_new(void);
+void data_decoder_free(struct data_decoder *d);
+
+/* How many rows so far named a component that the catalogue does not have (a catalogue frame was
+ * lost): they were left out. */
+unsigned long data_decoder_unknown_rows(const struct data_decoder *d);
+
+/* Reads `size` bytes at `offset` of a frame's payload into `buf`: 0 or a negative errno. */
+typedef int (*data_read_fn)(void *ctx, uint64_t offset, void *buf, size_t size);
+
+/* Frames that are not key continue the last one that was decoded; where that is not the one before
+ * them (it was damaged, or skipped), their counters come out relative: growing right, from 0. */
+
+/* Decode a frame into `*batch`, replacing it if it is too small. Only the chunks that are wanted
+ * are read. -EBADMSG with the reason in `err`: the bytes are damaged. */
+int data_decode(struct data_decoder *d, const struct frame *f, data_read_fn read, void *read_ctx,
+	const struct data_want *want, struct lp_batch **batch, struct lp_err *err);
+
+/* The marks of a row in chunk 0. */
+#define ROW_CARRIED 1u	 /* present in the sample before the first */
+#define ROW_IRREGULAR 2u /* its states follow, one byte a sample */
+
+#endif

@@ -1,0 +1,466 @@
+#include "archive/data.h"
+
+#include "archive/column.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/crc32c.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <zstd.h>
+
+struct chunk {
+	uint64_t offset; /* in the payload */
+	uint32_t stored, raw, crc;
+};
+
+/* The rows of one kind of the frame at hand. */
+struct kind_rows {
+	uint32_t schema, n_columns, n_rows;
+	uint32_t *rows;
+	uint8_t *carried;
+	uint32_t *ids;
+};
+
+struct data_decoder {
+	ZSTD_DCtx *zstd;
+	struct strbuf head, stored, rows_raw, column_raw;
+	struct chunk *chunks;
+	size_t n_chunks, cap_chunks;
+	struct kind_rows *kinds;
+	size_t n_kinds, cap_kinds;
+	int64_t **last; /* [id][column] values of the last sample seen; NULL: none */
+	size_t cap_last;
+	int64_t last_wall_us, last_mono_us;
+	int64_t *bases; /* `last` of one column, for the rows at hand */
+	size_t cap_bases;
+	unsigned long unknown_rows;
+};
+
+struct data_decoder *data_decoder_new(void)
+{
+	struct data_decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->zstd = ZSTD_createDCtx();
+	if (!d->zstd) {
+		free(d);
+		return NULL;
+	}
+	return d;
+}
+
+static void kinds_clear(struct data_decoder *d)
+{
+	for (size_t i = 0; i < d->n_kinds; i++) {
+		free(d->kinds[i].rows);
+		free(d->kinds[i].carried);
+		free(d->kinds[i].ids);
+	}
+	d->n_kinds = 0;
+}
+
+/* Forget the last values: the frame at hand does not follow the one before. */
+static void last_forget(struct data_decoder *d)
+{
+	for (size_t i = 0; i < d->cap_last; i++) {
+		free(d->last[i]);
+		d->last[i] = NULL;
+	}
+}
+
+void data_decoder_free(struct data_decoder *d)
+{
+	if (!d)
+		return;
+	kinds_clear(d);
+	last_forget(d);
+	free(d->kinds);
+	free(d->last);
+	free(d->bases);
+	free(d->chunks);
+	strbuf_release(&d->head);
+	strbuf_release(&d->stored);
+	strbuf_release(&d->rows_raw);
+	strbuf_release(&d->column_raw);
+	ZSTD_freeDCtx(d->zstd);
+	free(d);
+}
+
+unsigned long data_decoder_unknown_rows(const struct data_decoder *d)
+{
+	return d->unknown_rows;
+}
+
+static int damaged(struct lp_err *err, const char *what)
+{
+	return lp_err_set(err, -EBADMSG, "%s", what);
+}
+
+/* The list of chunks at the front of the payload. */
+static int head_read(struct data_decoder *d, const struct frame *f, data_read_fn read,
+	void *read_ctx, struct lp_err *err)
+{
+	struct cursor in;
+	uint64_t offset = f->head_size, n;
+	int r;
+
+	strbuf_reset(&d->head);
+	strbuf_reserve(&d->head, f->head_size);
+	if (d->head.failed)
+		return lp_err_sys(err, -ENOMEM, "cannot read a frame");
+	r = read(read_ctx, 0, d->head.text, f->head_size);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot read a frame");
+	if (crc32c(0, d->head.text, f->head_size) != f->head_crc)
+		return damaged(err, "the frame's list of chunks has a wrong checksum");
+	in = (struct cursor){.p = (uint8_t *)d->head.text};
+	in.end = in.p + f->head_size;
+	n = cursor_varint(&in);
+	if (n < 1 || n > f->head_size ||
+		array_reserve(&d->chunks, &d->cap_chunks, n, sizeof(*d->chunks)) < 0)
+		return damaged(err, "the frame's list of chunks is wrong");
+	for (uint64_t i = 0; i < n && !in.bad; i++) {
+		uint64_t stored = cursor_varint(&in), raw = cursor_varint(&in);
+
+		if (stored > PAYLOAD_MAX || raw > CHUNK_RAW_MAX)
+			return damaged(err, "a chunk is impossibly large");
+		d->chunks[i] =
+			(struct chunk){offset, (uint32_t)stored, (uint32_t)raw, cursor_u32(&in)};
+		offset += stored;
+	}
+	if (in.bad || in.p != in.end || offset != f->payload_size)
+		return damaged(err, "the frame's list of chunks is wrong");
+	d->n_chunks = n;
+	return 0;
+}
+
+/* Read, verify and decompress one chunk into `out`; `*ret` is a cursor over it. */
+static int chunk_load(struct data_decoder *d, const struct chunk *c, struct strbuf *out,
+	data_read_fn read, void *read_ctx, struct cursor *ret, struct lp_err *err)
+{
+	bool plain = c->stored == c->raw;
+	struct strbuf *stored = plain ? out : &d->stored;
+	size_t size;
+	int r;
+
+	strbuf_reset(stored);
+	strbuf_reserve(stored, c->stored);
+	strbuf_reset(out);
+	strbuf_reserve(out, c->raw);
+	if (stored->failed || out->failed)
+		return lp_err_sys(err, -ENOMEM, "cannot read a chunk");
+	r = read(read_ctx, c->offset, stored->text, c->stored);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot read a chunk");
+	if (crc32c(0, stored->text, c->stored) != c->crc)
+		return damaged(err, "a chunk has a wrong checksum");
+	if (!plain) {
+		size = ZSTD_decompressDCtx(d->zstd, out->text, c->raw, stored->text, c->stored);
+		if (ZSTD_isError(size) || size != c->raw)
+			return damaged(err, "a chunk does not decompress");
+	}
+	*ret = (struct cursor){.p = (uint8_t *)out->text, .end = (uint8_t *)out->text + c->raw};
+	return 0;
+}
+
+/* A batch with room for `need` samples. */
+static int batch_ready(struct lp_batch **batch, uint32_t need, struct lp_err *err)
+{
+	struct lp_batch *new;
+
+	if (*batch && (*batch)->cap_samples >= need) {
+		lp_batch_clear(*batch);
+		return 0;
+	}
+	new = lp_batch_new(need);
+	if (!new)
+		return lp_err_sys(err, -ENOMEM, "cannot read a frame of %u samples", need);
+	lp_batch_free(*batch);
+	*batch = new;
+	return 0;
+}
+
+static int64_t wrapping_add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int times_read(
+	struct cursor *in, const struct frame *f, struct lp_batch **batch, struct lp_err *err)
+{
+	bool carry = f->flags & FRAME_CARRY;
+	uint64_t n = cursor_varint(in);
+	int64_t wall = (int64_t)cursor_u64(in), mono = (int64_t)cursor_u64(in), step = 0;
+	struct lp_batch *b;
+	int r;
+
+	if (in->bad || n != f->n_samples || !n || n > FRAME_SAMPLES_MAX)
+		return damaged(err, "the number of samples is wrong");
+	r = batch_ready(batch, (uint32_t)n + 1, err);
+	if (r < 0)
+		return r;
+	b = *batch;
+	b->carry = carry;
+	if (carry) {
+		int64_t wall_step = unzigzag(cursor_varint(in));
+		int64_t mono_step = unzigzag(cursor_varint(in));
+
+		lp_batch_add_sample(
+			b, wrapping_add(wall, -wall_step), wrapping_add(mono, -mono_step));
+	}
+	lp_batch_add_sample(b, wall, mono);
+	for (uint64_t s = 1; s < n; s++) {
+		step = wrapping_add(step, unzigzag(cursor_varint(in)));
+		wall = wrapping_add(wall, step);
+		mono = wrapping_add(mono, wrapping_add(step, unzigzag(cursor_varint(in))));
+		lp_batch_add_sample(b, wall, mono);
+	}
+	return in->bad ? damaged(err, "the times are cut short") : 0;
+}
+
+static int kind_alloc(struct data_decoder *d, uint64_t schema, uint64_t n_columns, uint64_t n_rows)
+{
+	struct kind_rows k = {.schema = (uint32_t)schema,
+		.n_columns = (uint32_t)n_columns,
+		.n_rows = (uint32_t)n_rows};
+
+	if (array_reserve(&d->kinds, &d->cap_kinds, d->n_kinds + 1, sizeof(*d->kinds)) < 0)
+		return -ENOMEM;
+	k.rows = calloc(n_rows, sizeof(*k.rows));
+	k.carried = calloc(n_rows, 1);
+	k.ids = calloc(n_rows, sizeof(*k.ids));
+	d->kinds[d->n_kinds++] = k;
+	return k.rows && k.carried && k.ids ? 0 : -ENOMEM;
+}
+
+/* Is this row wanted, and does the catalogue know it? */
+static bool row_wanted(
+	struct data_decoder *d, const struct data_want *want, uint32_t schema, int64_t id)
+{
+	if (id < 0 || id >= want->catalogue->n_components ||
+		want->catalogue->components[id].schema != schema) {
+		d->unknown_rows++;
+		return false;
+	}
+	return !want->components || want->components[id];
+}
+
+/* The ids, marks and states of one kind's rows; wanted ones become rows of the batch. */
+static int rows_read(struct data_decoder *d, struct cursor *in, struct kind_rows *k,
+	const struct data_want *want, struct lp_batch *b, struct lp_err *err)
+{
+	const struct lp_schema *schema = &want->catalogue->schemas[k->schema];
+	struct lp_batch_kind *bk;
+	const uint8_t *marks, *states;
+	int64_t id = 0;
+	uint32_t first = b->carry ? 1 : 0, n = b->n_samples - first;
+
+	if (lp_batch_kind_get(b, k->schema, schema->n_columns,
+		    want->columns ? want->columns[k->schema] : NULL, &bk) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot read rows");
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		id = wrapping_add(id, unzigzag(cursor_varint(in)));
+		k->rows[i] = COLUMN_SKIP;
+		if (in->bad || !row_wanted(d, want, k->schema, id))
+			continue;
+		k->ids[i] = (uint32_t)id;
+		if (lp_batch_add_component(b, bk, (uint32_t)id, &k->rows[i]) < 0)
+			return lp_err_sys(err, -ENOMEM, "cannot read rows");
+	}
+	marks = cursor_bytes(in, k->n_rows);
+	for (uint32_t i = 0; i < k->n_rows && !in->bad; i++) {
+		uint8_t *state;
+
+		k->carried[i] = b->carry && (marks[i] & ROW_CARRIED);
+		states = marks[i] & ROW_IRREGULAR ? cursor_bytes(in, n) : NULL;
+		if (k->rows[i] == COLUMN_SKIP || in->bad)
+			continue;
+		state = bk->state + (size_t)k->rows[i] * b->cap_samples;
+		if (b->carry)
+			state[0] = k->carried[i] ? LP_PRESENT : LP_ABSENT;
+		for (uint32_t s = 0; s < n; s++)
+			state[first + s] =
+				states ? states[s] & (LP_PRESENT | LP_FRESH) : LP_PRESENT;
+	}
+	return in->bad ? damaged(err, "the rows are cut short") : 0;
+}
+
+static int kinds_read(struct data_decoder *d, struct cursor *in, const struct data_want *want,
+	struct lp_batch *b, struct lp_err *err)
+{
+	uint64_t n_kinds = cursor_varint(in), cells = 0;
+	int r = 0;
+
+	kinds_clear(d);
+	for (uint64_t i = 0; i < n_kinds && r == 0; i++) {
+		uint64_t schema = cursor_varint(in), n_columns = cursor_varint(in);
+		uint64_t n_rows = cursor_varint(in);
+
+		if (in->bad || n_rows > (uint64_t)(in->end - in->p) || n_columns > LP_COLUMNS_MAX)
+			return damaged(err, "the rows are cut short");
+		cells += n_rows * n_columns * b->n_samples;
+		if (cells > FRAME_CELLS_MAX * 2)
+			return damaged(err, "the frame is impossibly large");
+		if (schema >= want->catalogue->n_schemas ||
+			want->catalogue->schemas[schema].n_columns != n_columns)
+			return damaged(
+				err, "the frame has a kind that the catalogue does not know");
+		if (kind_alloc(d, schema, n_columns, n_rows) < 0)
+			return lp_err_sys(err, -ENOMEM, "cannot read rows");
+		r = rows_read(d, in, &d->kinds[d->n_kinds - 1], want, b, err);
+	}
+	return r;
+}
+
+/* The last known values of a column, for the rows of a frame that continues the one before. A row
+ * whose past is lost starts at 0: its counters are then relative, their growth is still right. */
+static int bases_gather(struct data_decoder *d, const struct kind_rows *k, uint32_t column)
+{
+	if (array_reserve(&d->bases, &d->cap_bases, k->n_rows, sizeof(*d->bases)) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		bool known =
+			k->rows[i] != COLUMN_SKIP && k->ids[i] < d->cap_last && d->last[k->ids[i]];
+
+		d->bases[i] = known ? d->last[k->ids[i]][column] : 0;
+	}
+	return 0;
+}
+
+static int last_remember(
+	struct data_decoder *d, const struct kind_rows *k, const struct lp_batch *b, uint32_t kind)
+{
+	const struct lp_batch_kind *bk = &b->kinds[kind];
+
+	for (uint32_t i = 0; i < k->n_rows; i++) {
+		uint32_t id = k->ids[i];
+
+		if (k->rows[i] == COLUMN_SKIP)
+			continue;
+		if (array_reserve(&d->last, &d->cap_last, (size_t)id + 1, sizeof(*d->last)) < 0)
+			return -ENOMEM;
+		if (!d->last[id])
+			d->last[id] = calloc(k->n_columns + 1, sizeof(**d->last));
+		if (!d->last[id])
+			return -ENOMEM;
+		for (uint32_t c = 0; c < k->n_columns; c++) {
+			if (bk->columns[c])
+				d->last[id][c] =
+					bk->columns[c][(size_t)k->rows[i] * b->cap_samples +
+						b->n_samples - 1];
+		}
+	}
+	return 0;
+}
+
+static struct lp_batch_kind *batch_kind(struct lp_batch *b, uint32_t schema, uint32_t *ret_index)
+{
+	for (uint32_t i = 0; i < b->n_kinds; i++) {
+		if (b->kinds[i].schema == schema) {
+			*ret_index = i;
+			return &b->kinds[i];
+		}
+	}
+	return NULL;
+}
+
+/* Where the coded columns of a frame come from: chunks of their own, or the rest of chunk 0. */
+struct column_feed {
+	struct data_decoder *d;
+	const struct frame *f;
+	data_read_fn read;
+	void *read_ctx;
+	struct cursor packed;
+	size_t next_chunk;
+};
+
+/* Step to the next column. If it is wanted, `*ret` is a cursor over its bytes. */
+static int feed_next(struct column_feed *feed, bool wanted, struct cursor *ret, struct lp_err *err)
+{
+	if (feed->f->flags & FRAME_PACKED) {
+		const char *text;
+		size_t len = cursor_string(&feed->packed, &text);
+
+		if (feed->packed.bad)
+			return damaged(err, "the columns are cut short");
+		*ret = (struct cursor){
+			.p = (const uint8_t *)text, .end = (const uint8_t *)text + len};
+		return 0;
+	}
+	if (feed->next_chunk >= feed->d->n_chunks)
+		return damaged(err, "a column's chunk is not there");
+	feed->next_chunk++;
+	if (!wanted)
+		return 0;
+	return chunk_load(feed->d, &feed->d->chunks[feed->next_chunk - 1], &feed->d->column_raw,
+		feed->read, feed->read_ctx, ret, err);
+}
+
+static int kind_decode(struct column_feed *feed, const struct kind_rows *k, struct lp_batch *b,
+	struct lp_err *err, const struct lp_schema *schema)
+{
+	uint32_t kind = 0, first = b->carry ? 1 : 0;
+	struct lp_batch_kind *bk = batch_kind(b, k->schema, &kind);
+	struct column_shape shape = {.n_rows = k->n_rows,
+		.n_samples = b->n_samples - first,
+		.stride = b->cap_samples,
+		.rows = k->rows,
+		.carried = k->carried,
+		.key = feed->f->flags & FRAME_KEY};
+
+	for (uint32_t c = 0; c < k->n_columns; c++) {
+		bool wanted = bk->columns[c] && bk->n_components;
+		struct cursor in = {0};
+		int r = feed_next(feed, wanted, &in, err);
+
+		if (r < 0)
+			return r;
+		if (!wanted)
+			continue;
+		shape.type = schema->columns[c].type;
+		if (bases_gather(feed->d, k, c) < 0)
+			return lp_err_sys(err, -ENOMEM, "cannot read a column");
+		r = column_decode(&in, &shape, feed->d->bases, bk->columns[c] + first);
+		if (r < 0 || in.p != in.end)
+			return damaged(err, "a column makes no sense");
+	}
+	if (feed->f->flags & FRAME_PACKED && last_remember(feed->d, k, b, kind) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot read a column");
+	return 0;
+}
+
+/* Are the last values those of the sample that this frame continues? Not if the frame between was
+ * damaged, or was not read. */
+static bool last_fits(const struct data_decoder *d, const struct frame *f, const struct lp_batch *b)
+{
+	return f->flags & FRAME_KEY ||
+		(b->carry && b->wall_us[0] == d->last_wall_us && b->mono_us[0] == d->last_mono_us);
+}
+
+int data_decode(struct data_decoder *d, const struct frame *f, data_read_fn read, void *read_ctx,
+	const struct data_want *want, struct lp_batch **batch, struct lp_err *err)
+{
+	struct column_feed feed = {
+		.d = d, .f = f, .read = read, .read_ctx = read_ctx, .next_chunk = 1};
+	struct cursor in = {0};
+	int r = head_read(d, f, read, read_ctx, err);
+
+	if (r == 0)
+		r = chunk_load(d, &d->chunks[0], &d->rows_raw, read, read_ctx, &in, err);
+	if (r == 0)
+		r = times_read(&in, f, batch, err);
+	if (r == 0 && !last_fits(d, f, *batch))
+		last_forget(d);
+	if (r == 0)
+		r = kinds_read(d, &in, want, *batch, err);
+	feed.packed = in;
+	for (size_t i = 0; r == 0 && i < d->n_kinds; i++)
+		r = kind_decode(&feed, &d->kinds[i], *batch, err,
+			&want->catalogue->schemas[d->kinds[i].schema]);
+	if (r == 0) {
+		d->last_wall_us = (*batch)->wall_us[(*batch)->n_samples - 1];
+		d->last_mono_us = (*batch)->mono_us[(*batch)->n_samples - 1];
+	}
+	return r;
+}

@@ -1,0 +1,22 @@
+/* Turns a stream of batches of any length into dense frames. */
+#ifndef ARCHIVE_DENSE_H
+#define ARCHIVE_DENSE_H
+
+#include <limpet/archive.h>
+
+struct dense {
+	struct lp_archive_writer *writer; /* not owned */
+	struct lp_batch *pending;
+};
+
+int dense_init(struct dense *d, struct lp_archive_writer *writer, struct lp_err *err);
+void dense_release(struct dense *d);
+
+/* Take over the samples of a batch; whole frames are written as they fill up. */
+int dense_add(struct dense *d, const struct lp_catalogue *c, const struct lp_batch *b,
+	struct lp_err *err);
+
+/* Write what is pending. */
+int dense_flush(struct dense *d, const struct lp_catalogue *c, struct lp_err *err);
+
+#endif

@@ -1,0 +1,334 @@
+#include "archive/frames.h"
+
+#include "base/array.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/crc32c.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* In the index a frame is its header without magic and checksum, and where it is. */
+#define INDEX_ENTRY_SIZE (8 + FRAME_HEADER_SIZE)
+#define WALK_PIECE 65536
+
+void frame_list_release(struct frame_list *l)
+{
+	free(l->items);
+	free(l->gaps);
+	*l = (struct frame_list){0};
+}
+
+int frame_list_add(struct frame_list *l, const struct frame *f)
+{
+	if (array_reserve(&l->items, &l->cap, l->n + 1, sizeof(*l->items)) < 0)
+		return -ENOMEM;
+	l->items[l->n++] = *f;
+	return 0;
+}
+
+static int gap_add(struct frame_list *l, uint64_t from, uint64_t to)
+{
+	if (array_reserve(&l->gaps, &l->cap_gaps, l->n_gaps + 1, sizeof(*l->gaps)) < 0)
+		return -ENOMEM;
+	l->gaps[l->n_gaps++] = (struct frame_gap){from, to};
+	return 0;
+}
+
+/* The chunks of a data frame behind its head: each has a checksum in the list of the head. */
+static bool chunks_sound(const struct frame *f, const uint8_t *payload)
+{
+	struct cursor in = {.p = payload, .end = payload + f->head_size};
+	uint64_t n = cursor_varint(&in), at = f->head_size;
+
+	for (uint64_t i = 0; i < n && !in.bad; i++) {
+		uint64_t stored = cursor_varint(&in);
+		uint32_t crc;
+
+		cursor_varint(&in);
+		crc = cursor_u32(&in);
+		if (in.bad || stored > f->payload_size - at ||
+			crc32c(0, payload + at, stored) != crc)
+			return false;
+		at += stored;
+	}
+	return !in.bad && at == f->payload_size;
+}
+
+int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_err *err)
+{
+	_cleanup_free_ uint8_t *payload = malloc((size_t)f->payload_size + 1);
+	ssize_t n;
+
+	if (!payload)
+		return lp_err_sys(err, -ENOMEM, "cannot read a frame");
+	n = file_pread_full(fd, payload, f->payload_size, (off_t)(f->offset + FRAME_HEADER_SIZE));
+	if (n < 0)
+		return lp_err_sys(err, (int)n, "cannot read a frame");
+	if ((size_t)n != f->payload_size || crc32c(0, payload, f->head_size) != f->head_crc)
+		return lp_err_set(err, -EBADMSG, "a frame has a wrong checksum");
+	if (f->type == FRAME_DATA && !chunks_sound(f, payload))
+		return lp_err_set(err, -EBADMSG, "a data frame has a wrong checksum");
+	*ret_payload = TAKE_PTR(payload);
+	return 0;
+}
+
+/* The frame at `offset`, if a sound header is there and the frame ends within the file. */
+static int frame_at(int fd, uint64_t offset, uint64_t size, struct frame *ret)
+{
+	uint8_t buf[FRAME_HEADER_SIZE];
+	ssize_t n = file_pread_full(fd, buf, sizeof(buf), (off_t)offset);
+	struct frame f;
+
+	if (n < 0)
+		return (int)n;
+	if (n < FRAME_HEADER_SIZE || !format_get_frame(buf, &f))
+		return 0;
+	f.offset = offset;
+	if (frame_end(&f) > size)
+		return 0;
+	*ret = f;
+	return 1;
+}
+
+/* Look for the next sound frame from `offset` on: its offset, or `size` if there is none. */
+static int frame_seek(int fd, uint64_t offset, uint64_t size, uint64_t *ret)
+{
+	uint8_t piece[WALK_PIECE];
+
+	while (offset < size) {
+		ssize_t n = file_pread_full(fd, piece, sizeof(piece), (off_t)offset);
+		struct frame f;
+
+		if (n < 0)
+			return (int)n;
+		if (n < 4)
+			break;
+		for (ssize_t i = 0; i + 4 <= n; i++) {
+			if (!format_is_frame_magic(piece + i))
+				continue;
+			*ret = offset + (uint64_t)i;
+			if (frame_at(fd, *ret, size, &f) > 0)
+				return 0;
+		}
+		offset += (uint64_t)n - 3; /* a magic may straddle two pieces */
+	}
+	*ret = size;
+	return 0;
+}
+
+/* A walk ended before the end of the file: did a writer die there, or is it damage? A killed writer
+ * leaves a frame's beginning, or (after power loss) zeroes. */
+static bool tail_unfinished(int fd, uint64_t from, uint64_t size)
+{
+	uint8_t piece[FRAME_HEADER_SIZE];
+	struct frame f;
+
+	if (size - from < FRAME_HEADER_SIZE)
+		return true;
+	if (file_pread_full(fd, piece, sizeof(piece), (off_t)from) != FRAME_HEADER_SIZE)
+		return false;
+	if (format_get_frame(piece, &f))
+		return true; /* it only lacks its end */
+	for (size_t i = 0; i < sizeof(piece); i++) {
+		if (piece[i])
+			return false;
+	}
+	return true;
+}
+
+/* Note what lies between the last sound frame and the next one (or the end). */
+static int walk_gap(struct frame_list *l, int fd, uint64_t from, uint64_t to)
+{
+	if (to == l->size && tail_unfinished(fd, from, to)) {
+		l->unfinished = to - from;
+		return 0;
+	}
+	return gap_add(l, from, to);
+}
+
+/* The end of a file that was closed in order: an index frame, the trailer, and nothing else. */
+static bool walk_at_trailer(int fd, const struct frame_list *l, uint64_t offset)
+{
+	uint8_t buf[TRAILER_SIZE];
+	uint64_t index_offset;
+
+	return l->size - offset == TRAILER_SIZE && l->n && l->items[l->n - 1].type == FRAME_INDEX &&
+		file_pread_full(fd, buf, sizeof(buf), (off_t)offset) == TRAILER_SIZE &&
+		format_get_trailer(buf, &index_offset) && index_offset == l->items[l->n - 1].offset;
+}
+
+/* The last frame may be whole in length only, if power was lost while it was written. */
+static int walk_check_last(struct frame_list *l, int fd)
+{
+	_cleanup_free_ uint8_t *payload = NULL;
+	struct lp_err err = {0};
+	int r;
+
+	if (!l->n || l->sealed || l->unfinished || l->n_gaps)
+		return 0;
+	r = frame_read(fd, &l->items[l->n - 1], &payload, &err);
+	if (r != -EBADMSG)
+		return r;
+	l->n--;
+	l->end = l->items[l->n].offset;
+	l->unfinished = l->size - l->end;
+	return 0;
+}
+
+static int frames_walk(int fd, struct frame_list *l)
+{
+	uint64_t offset = FILE_HEADER_SIZE;
+	struct frame f;
+	int r;
+
+	l->end = offset;
+	while (offset < l->size) {
+		r = frame_at(fd, offset, l->size, &f);
+		if (r == 0 && walk_at_trailer(fd, l, offset)) {
+			l->sealed = true;
+			l->end = l->items[--l->n].offset;
+			return 0;
+		}
+		if (r > 0) {
+			r = frame_list_add(l, &f);
+			offset = l->end = frame_end(&f);
+		} else if (r == 0) {
+			uint64_t next;
+
+			r = frame_seek(fd, offset + 1, l->size, &next);
+			if (r == 0)
+				r = walk_gap(l, fd, offset, next);
+			offset = next;
+		}
+		if (r < 0)
+			return r;
+	}
+	return walk_check_last(l, fd);
+}
+
+int frame_list_encode(const struct frame_list *l, uint8_t **ret_bytes, size_t *ret_size)
+{
+	size_t payload_size = l->n * INDEX_ENTRY_SIZE;
+	size_t size = FRAME_HEADER_SIZE + payload_size + TRAILER_SIZE;
+	uint8_t *bytes = calloc(1, size), *p = bytes + FRAME_HEADER_SIZE;
+	struct frame index = {.type = FRAME_INDEX, .offset = l->end};
+
+	if (!bytes)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->n; i++, p += INDEX_ENTRY_SIZE) {
+		put_u64(p, l->items[i].offset);
+		format_put_frame(p + 8, &l->items[i]);
+	}
+	index.payload_size = index.head_size = (uint32_t)payload_size;
+	index.head_crc = crc32c(0, bytes + FRAME_HEADER_SIZE, payload_size);
+	format_put_frame(bytes, &index);
+	format_put_trailer(p, l->end);
+	*ret_bytes = bytes;
+	*ret_size = size;
+	return 0;
+}
+
+/* Take the list from an index frame's payload. false: it makes no sense, walk instead. */
+static bool index_take(struct frame_list *l, const struct frame *index, const uint8_t *payload)
+{
+	if (index->payload_size % INDEX_ENTRY_SIZE)
+		return false;
+	for (const uint8_t *p = payload; p < payload + index->payload_size; p += INDEX_ENTRY_SIZE) {
+		struct frame f;
+
+		if (!format_get_frame(p + 8, &f))
+			return false;
+		f.offset = get_u64(p);
+		if (f.offset > index->offset || frame_end(&f) > index->offset ||
+			frame_list_add(l, &f) < 0)
+			return false;
+	}
+	l->end = index->offset;
+	l->sealed = true;
+	return true;
+}
+
+/* Read the index that the trailer points at, if both are sound. */
+static bool index_load(int fd, struct frame_list *l)
+{
+	_cleanup_free_ uint8_t *payload = NULL;
+	uint8_t trailer[TRAILER_SIZE];
+	struct lp_err err = {0};
+	struct frame index;
+	uint64_t offset;
+
+	if (l->size < FILE_HEADER_SIZE + FRAME_HEADER_SIZE + TRAILER_SIZE ||
+		file_pread_full(fd, trailer, TRAILER_SIZE, (off_t)(l->size - TRAILER_SIZE)) !=
+			TRAILER_SIZE ||
+		!format_get_trailer(trailer, &offset) ||
+		frame_at(fd, offset, l->size - TRAILER_SIZE, &index) <= 0 ||
+		index.type != FRAME_INDEX || frame_end(&index) != l->size - TRAILER_SIZE)
+		return false;
+	return frame_read(fd, &index, &payload, &err) == 0 && index_take(l, &index, payload);
+}
+
+/* Begin a list: the size of the file and the verdict on its header. */
+static int list_begin(int fd, struct frame_list *l, struct lp_err *err)
+{
+	uint8_t header[FILE_HEADER_SIZE];
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0)
+		return lp_err_sys(err, -errno, "cannot stat");
+	l->size = (uint64_t)st.st_size;
+	n = file_pread_full(fd, header, sizeof(header), 0);
+	if (n < 0)
+		return lp_err_sys(err, (int)n, "cannot read");
+	return format_check_file_header(header, (size_t)n, err);
+}
+
+int frame_list_load(int fd, struct frame_list *ret, struct lp_err *err)
+{
+	struct frame_list l = {0};
+	int r = list_begin(fd, &l, err);
+
+	if (r < 0)
+		return r;
+	if (!index_load(fd, &l)) {
+		l.n = 0;
+		r = frames_walk(fd, &l);
+		if (r < 0) {
+			frame_list_release(&l);
+			return lp_err_sys(err, r, "cannot read");
+		}
+	}
+	*ret = l;
+	return 0;
+}
+
+int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err)
+{
+	struct frame_list l = {0};
+	struct lp_err header_err = {0};
+	int header = list_begin(fd, &l, &header_err), r = 0;
+
+	if (header < 0 && header != -EBADMSG) {
+		*err = header_err;
+		return header;
+	}
+	if (header < 0)
+		r = gap_add(&l, 0, l.size < FILE_HEADER_SIZE ? l.size : FILE_HEADER_SIZE);
+	if (r == 0)
+		r = frames_walk(fd, &l);
+	if (r == 0 && header < 0 && !l.n) {
+		*err = header_err; /* not a damaged archive: no archive */
+		r = header;
+	} else if (r < 0) {
+		lp_err_sys(err, r, "cannot read");
+	}
+	if (r < 0) {
+		frame_list_release(&l);
+		return r;
+	}
+	*ret = l;
+	return 0;
+}

@@ -1,0 +1,302 @@
+#include <limpet/archive.h>
+
+#include "archive/data.h"
+#include "archive/frames.h"
+#include "archive/meta.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/time.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* An archive as a source. */
+struct reader {
+	struct lp_source source; /* must be first */
+	int fd;
+	struct frame_list frames;
+	size_t next;	 /* frame */
+	size_t previous; /* data frame that the decoder's last values are of, or SIZE_MAX */
+	char *meta;
+	char *value; /* the last lp_archive_meta_get() */
+	const struct lp_select *select;
+	struct lp_warn *warn;
+	struct data_decoder *decoder;
+	struct lp_batch *batch;
+	uint64_t (*columns)[LP_COLUMNS_MAX / 64];
+	uint8_t *components;
+	unsigned n_damaged;
+};
+
+static void reader_close(struct lp_source *s)
+{
+	struct reader *r = (struct reader *)s;
+
+	if (r->fd >= 0)
+		close(r->fd);
+	frame_list_release(&r->frames);
+	data_decoder_free(r->decoder);
+	lp_batch_free(r->batch);
+	lp_catalogue_free(s->catalogue);
+	free(s->path);
+	free(r->meta);
+	free(r->value);
+	free(r->columns);
+	free(r->components);
+	free(r);
+}
+
+DEFINE_CLEANUP(struct lp_source *, lp_source_close);
+
+/* The payload of the frame at hand, for the decoder. */
+struct payload {
+	int fd;
+	uint64_t offset;
+};
+
+static int payload_read(void *ctx, uint64_t offset, void *buf, size_t size)
+{
+	const struct payload *p = ctx;
+	ssize_t n = file_pread_full(p->fd, buf, size, (off_t)(p->offset + offset));
+
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == size ? 0 : -EIO;
+}
+
+static bool frame_in_time(const struct reader *r, const struct frame *f)
+{
+	if (!r->select)
+		return true;
+	return f->last_us >= r->select->from_us &&
+		(!r->select->to_us || f->first_us < r->select->to_us);
+}
+
+/* Frames that are not key need the ones before them back to a key frame: is `i` one that some
+ * wanted frame needs? */
+static bool frame_needed(const struct reader *r, size_t i)
+{
+	if (frame_in_time(r, &r->frames.items[i]))
+		return true;
+	for (size_t k = i + 1; k < r->frames.n; k++) {
+		const struct frame *f = &r->frames.items[k];
+
+		if (f->type != FRAME_DATA)
+			continue;
+		if (f->flags & FRAME_KEY)
+			return false;
+		if (frame_in_time(r, f))
+			return true;
+	}
+	return false;
+}
+
+/* Tell of a damaged frame: its bytes and its seconds. */
+static void reader_damage(struct reader *r, const struct frame *f, const char *why)
+{
+	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX];
+
+	r->n_damaged++;
+	lp_warn_raise(r->warn,
+		"%s: bytes %" PRIu64 "-%" PRIu64
+		" are damaged (%s): %u samples from %s to %s are lost",
+		r->source.path, f->offset, frame_end(f) - 1, why, f->n_samples,
+		time_format(f->first_us, from), time_format(f->last_us, to));
+}
+
+static int reader_end(struct reader *r, struct lp_err *err)
+{
+	unsigned long unknown = data_decoder_unknown_rows(r->decoder);
+
+	if (unknown)
+		lp_warn_raise(r->warn,
+			"%s: %lu rows are of components whose catalogue is lost; they were left "
+			"out",
+			r->source.path, unknown);
+	if (r->n_damaged || unknown)
+		return lp_err_set(err, -EBADMSG,
+			"%s is damaged; what is intact was read ('limpet check --repair' rescues "
+			"it)",
+			r->source.path);
+	return 0;
+}
+
+static int reader_next(struct lp_source *s, struct lp_batch **ret_batch, struct lp_err *err)
+{
+	struct reader *r = (struct reader *)s;
+	struct data_want want = {.catalogue = s->catalogue,
+		.columns = (const uint64_t(*)[LP_COLUMNS_MAX / 64]) r->columns,
+		.components = r->components};
+
+	for (; r->next < r->frames.n; r->next++) {
+		const struct frame *f = &r->frames.items[r->next];
+		struct payload payload = {r->fd, f->offset + FRAME_HEADER_SIZE};
+		int got;
+
+		if (f->type != FRAME_DATA || !frame_needed(r, r->next))
+			continue;
+		got = data_decode(r->decoder, f, payload_read, &payload, &want, &r->batch, err);
+		if (got == -EBADMSG) {
+			reader_damage(r, f, err->text);
+			continue;
+		}
+		if (got < 0)
+			return lp_err_prefix(err, "%s, byte %" PRIu64, s->path, f->offset);
+		if (!frame_in_time(r, f))
+			continue;
+		r->next++;
+		*ret_batch = r->batch;
+		return 1;
+	}
+	return reader_end(r, err);
+}
+
+static const struct lp_source_ops reader_ops = {.next = reader_next, .close = reader_close};
+
+/* Ask the selection once for every column and component. */
+static int reader_select(struct reader *r)
+{
+	const struct lp_catalogue *c = r->source.catalogue;
+	const struct lp_select *sel = r->select;
+
+	if (sel && sel->column) {
+		r->columns = calloc(c->n_schemas + 1, sizeof(*r->columns));
+		if (!r->columns)
+			return -ENOMEM;
+		for (uint32_t s = 0; s < c->n_schemas; s++) {
+			for (uint32_t col = 0; col < c->schemas[s].n_columns; col++) {
+				if (sel->column(sel->ctx, &c->schemas[s], col))
+					r->columns[s][col / 64] |= UINT64_C(1) << (col % 64);
+			}
+		}
+	}
+	if (sel && sel->component) {
+		r->components = calloc(c->n_components + 1, 1);
+		if (!r->components)
+			return -ENOMEM;
+		for (uint32_t id = 0; id < c->n_components; id++)
+			r->components[id] = sel->component(sel->ctx, c, id);
+	}
+	return 0;
+}
+
+static void reader_tell_gaps(struct reader *r)
+{
+	for (size_t i = 0; i < r->frames.n_gaps; i++) {
+		r->n_damaged++;
+		lp_warn_raise(r->warn,
+			"%s: bytes %" PRIu64 "-%" PRIu64 " are damaged and were skipped",
+			r->source.path, r->frames.gaps[i].from, r->frames.gaps[i].to - 1);
+	}
+	if (r->frames.unfinished)
+		lp_warn_raise(r->warn,
+			"%s: the last %" PRIu64 " bytes are an unfinished block (its recorder was "
+			"killed, or is writing now)",
+			r->source.path, r->frames.unfinished);
+}
+
+/* The nominal interval and the span of the data. */
+static void reader_describe(struct reader *r)
+{
+	size_t len;
+	const char *interval = meta_find(r->meta, "interval_us", &len);
+
+	if (interval)
+		r->source.interval_us = strtoll(interval, NULL, 10);
+	for (size_t i = 0; i < r->frames.n; i++) {
+		const struct frame *f = &r->frames.items[i];
+
+		if (f->type != FRAME_DATA)
+			continue;
+		if (!r->source.first_us || f->first_us < r->source.first_us)
+			r->source.first_us = f->first_us;
+		if (!r->source.last_us || f->last_us > r->source.last_us)
+			r->source.last_us = f->last_us;
+	}
+}
+
+static int reader_load(struct reader *r, struct lp_err *err)
+{
+	int got = frame_list_load(r->fd, &r->frames, err);
+
+	if (got == 0)
+		got = meta_load(r->fd, &r->frames, r->source.catalogue, &r->meta, r->warn, err);
+	if (got < 0)
+		return got;
+	reader_tell_gaps(r);
+	reader_describe(r);
+	return reader_select(r) < 0 ? lp_err_sys(err, -ENOMEM, "cannot read") : 0;
+}
+
+int lp_archive_open(const char *path, const struct lp_select *select, struct lp_warn *warn,
+	struct lp_source **ret_source, struct lp_err *err)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	_cleanup_(lp_source_closep) struct lp_source *owned = NULL;
+	int got;
+
+	if (!r)
+		return lp_err_sys(err, -ENOMEM, "cannot open %s", path);
+	owned = &r->source;
+	r->source = (struct lp_source){
+		.ops = &reader_ops, .catalogue = lp_catalogue_new(), .path = strdup(path)};
+	r->fd = -1;
+	r->select = select;
+	r->warn = warn;
+	r->decoder = data_decoder_new();
+	if (!r->source.catalogue || !r->source.path || !r->decoder)
+		return lp_err_sys(err, -ENOMEM, "cannot open %s", path);
+	r->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0)
+		return lp_err_sys(err, -errno, "cannot open %s", path);
+	got = reader_load(r, err);
+	if (got < 0)
+		return lp_err_prefix(err, "%s", path);
+	*ret_source = TAKE_PTR(owned);
+	return 0;
+}
+
+const char *lp_archive_meta_get(const struct lp_source *source, const char *key)
+{
+	struct reader *r = (struct reader *)source;
+	const char *value;
+	size_t len;
+
+	if (source->ops != &reader_ops)
+		return NULL;
+	value = meta_find(r->meta, key, &len);
+	if (!value)
+		return NULL;
+	free(r->value);
+	r->value = strndup(value, len);
+	return r->value;
+}
+
+int lp_archive_events(const struct lp_source *source,
+	int (*fn)(void *ctx, int64_t wall_us, const char *text), void *ctx, struct lp_err *err)
+{
+	const struct reader *r = (const struct reader *)source;
+
+	if (source->ops != &reader_ops)
+		return 0;
+	for (size_t i = 0; i < r->frames.n; i++) {
+		_cleanup_free_ uint8_t *payload = NULL;
+		const struct frame *f = &r->frames.items[i];
+		int got;
+
+		if (f->type != FRAME_EVENT)
+			continue;
+		got = frame_read(r->fd, f, &payload, err);
+		if (got < 0)
+			return lp_err_prefix(err, "%s, byte %" PRIu64, source->path, f->offset);
+		payload[f->payload_size] = '\0';
+		got = fn(ctx, f->first_us, (const char *)payload);
+		if (got)
+			return got;
+	}
+	return 0;
+}

@@ -1,0 +1,123 @@
+#include <limpet/archive.h>
+
+#include "archive/dense.h"
+#include "archive/frames.h"
+#include "archive/meta.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+DEFINE_CLEANUP(struct lp_source *, lp_source_close);
+
+static bool frames_are_dense(const struct frame_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->items[i].type == FRAME_DATA && l->items[i].flags & FRAME_PACKED)
+			return false;
+	}
+	return l->sealed;
+}
+
+static int is_sealed(const char *path, bool *ret, struct lp_err *err)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_(frame_list_release) struct frame_list frames = {0};
+	int r;
+
+	if (fd < 0)
+		return lp_err_sys(err, -errno, "cannot open %s", path);
+	r = frame_list_load(fd, &frames, err);
+	if (r < 0)
+		return lp_err_prefix(err, "%s", path);
+	*ret = frames_are_dense(&frames);
+	return 0;
+}
+
+struct event_copy {
+	struct lp_archive_writer *to;
+	struct lp_err *err;
+};
+
+static int copy_event(void *ctx, int64_t wall_us, const char *text)
+{
+	struct event_copy *copy = ctx;
+
+	return lp_archive_write_event(copy->to, wall_us, text, copy->err);
+}
+
+static int copy_batches(struct lp_source *from, struct lp_archive_writer *to, struct lp_err *err)
+{
+	_cleanup_(dense_release) struct dense dense = {0};
+	struct lp_batch *batch;
+	int r = dense_init(&dense, to, err);
+
+	while (r == 0) {
+		r = lp_source_next(from, &batch, err);
+		if (r <= 0)
+			break;
+		r = dense_add(&dense, from->catalogue, batch, err);
+	}
+	if (r == 0)
+		r = dense_flush(&dense, from->catalogue, err);
+	return r;
+}
+
+/* A new file with the same meta, events and samples. */
+static int rewrite(struct lp_source *from, const char *tmp, struct lp_err *err)
+{
+	_cleanup_free_ char *observer = NULL;
+	const char *name = lp_archive_meta_get(from, "observer");
+	struct lp_archive_meta meta = {.interval_us = from->interval_us};
+	struct lp_archive_writer *to;
+	struct event_copy copy = {.err = err};
+	int r;
+
+	observer = strdup(name ? name : "");
+	if (!observer)
+		return lp_err_sys(err, -ENOMEM, "cannot seal");
+	meta.observer = observer;
+	unlink(tmp); /* left by a seal that was interrupted */
+	r = lp_archive_create(tmp, &meta, &to, err);
+	if (r < 0)
+		return r;
+	copy.to = to;
+	r = copy_batches(from, to, err);
+	if (r == 0)
+		r = lp_archive_events(from, copy_event, &copy, err);
+	if (r < 0) {
+		lp_archive_abandon(to);
+		return r;
+	}
+	return lp_archive_close(to, err);
+}
+
+int lp_archive_seal(const char *path, struct lp_warn *warn, struct lp_err *err)
+{
+	_cleanup_free_ char *tmp = NULL;
+	_cleanup_(lp_source_closep) struct lp_source *from = NULL;
+	bool sealed = false;
+	int r = is_sealed(path, &sealed, err);
+
+	if (r < 0 || sealed)
+		return r;
+	if (asprintf(&tmp, "%s.tmp", path) < 0) {
+		tmp = NULL;
+		return lp_err_sys(err, -ENOMEM, "cannot seal %s", path);
+	}
+	r = lp_archive_open(path, NULL, warn, &from, err);
+	if (r == 0)
+		r = rewrite(from, tmp, err);
+	if (r == 0 && rename(tmp, path) < 0)
+		r = lp_err_sys(err, -errno, "cannot replace %s", path);
+	if (r < 0) {
+		unlink(tmp);
+		return lp_err_prefix(err, "cannot seal");
+	}
+	file_sync_dir_of(path); /* best effort: the old file is as good as the new one */
+	return 0;
+}

@@ -1,0 +1,347 @@
+#include <limpet/archive.h>
+
+#include "archive/catalogue_codec.h"
+#include "archive/data.h"
+#include "archive/frames.h"
+#include "archive/meta.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/crc32c.h"
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A key frame this often, so that a lost frame costs the absolute values of a few minutes only. */
+#define KEY_EVERY 60
+/* The whole catalogue again this often. */
+#define CATALOGUE_EVERY 360
+
+struct lp_archive_writer {
+	int fd;
+	char *path;
+	char *meta;
+	struct frame_list frames; /* frames.end is where the next one goes */
+	struct data_encoder *encoder;
+	struct lp_catalogue *catalogue; /* with the file's own numbers */
+	uint32_t schemas_written, components_written;
+	/* From the caller's catalogue to the file's numbers. */
+	const struct lp_catalogue *mapped;
+	uint32_t *schema_map, *id_map;
+	size_t n_schema_map, cap_schema_map, n_id_map, cap_id_map;
+	/* The chain of loose frames. */
+	bool chained;		      /* a loose frame may follow the last one */
+	int64_t last_wall, last_mono; /* last sample written */
+	unsigned since_key, since_catalogue;
+};
+
+void lp_archive_abandon(struct lp_archive_writer *w)
+{
+	if (!w)
+		return;
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w->path);
+	free(w->meta);
+	frame_list_release(&w->frames);
+	data_encoder_free(w->encoder);
+	lp_catalogue_free(w->catalogue);
+	free(w->schema_map);
+	free(w->id_map);
+	free(w);
+}
+
+DEFINE_CLEANUP(struct lp_archive_writer *, lp_archive_abandon);
+
+static struct lp_archive_writer *writer_new(const char *path)
+{
+	struct lp_archive_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->fd = -1;
+	w->path = strdup(path);
+	w->encoder = data_encoder_new();
+	w->catalogue = lp_catalogue_new();
+	if (!w->path || !w->encoder || !w->catalogue) {
+		lp_archive_abandon(w);
+		return NULL;
+	}
+	return w;
+}
+
+int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
+	struct lp_archive_writer **ret_writer, struct lp_err *err)
+{
+	_cleanup_(lp_archive_abandonp) struct lp_archive_writer *w = writer_new(path);
+	uint8_t header[FILE_HEADER_SIZE];
+	int r;
+
+	if (w)
+		w->meta = meta_format(meta);
+	if (!w || !w->meta)
+		return lp_err_sys(err, -ENOMEM, "cannot create %s", path);
+	w->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (w->fd < 0)
+		return lp_err_sys(err, -errno, "cannot create %s", path);
+	format_put_file_header(header);
+	r = file_pwrite_full(w->fd, header, sizeof(header), 0);
+	if (r < 0) {
+		unlink(path);
+		return lp_err_sys(err, r, "cannot write %s", path);
+	}
+	w->frames.end = sizeof(header);
+	*ret_writer = TAKE_PTR(w);
+	return 0;
+}
+
+/* Learn the catalogue of the file that is to be continued. */
+static int writer_load_catalogue(struct lp_archive_writer *w, struct lp_err *err)
+{
+	int r = meta_load(w->fd, &w->frames, w->catalogue, &w->meta, NULL, err);
+
+	if (r < 0)
+		return r;
+	if (!w->meta)
+		w->meta = strdup("");
+	w->schemas_written = w->catalogue->n_schemas;
+	w->components_written = w->catalogue->n_components;
+	return w->meta ? 0 : lp_err_sys(err, -ENOMEM, "cannot append");
+}
+
+int lp_archive_append(const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err)
+{
+	_cleanup_(lp_archive_abandonp) struct lp_archive_writer *w = writer_new(path);
+	int r;
+
+	if (!w)
+		return lp_err_sys(err, -ENOMEM, "cannot append to %s", path);
+	w->fd = open(path, O_RDWR | O_CLOEXEC);
+	if (w->fd < 0)
+		return lp_err_sys(err, -errno, "cannot append to %s", path);
+	r = frame_list_load(w->fd, &w->frames, err);
+	if (r == 0)
+		r = writer_load_catalogue(w, err);
+	if (r < 0)
+		return lp_err_prefix(err, "cannot append to %s", path);
+	/* Damage behind the last sound frame stays where it is: it may still be rescued by hand. */
+	if (w->frames.n_gaps && w->frames.gaps[w->frames.n_gaps - 1].to == w->frames.size)
+		w->frames.end = w->frames.size;
+	if (ftruncate(w->fd, (off_t)w->frames.end) < 0)
+		return lp_err_sys(err, -errno, "cannot append to %s", path);
+	w->frames.sealed = false;
+	*ret_writer = TAKE_PTR(w);
+	return 0;
+}
+
+/* Put bytes at the end of the file. On failure nothing remains of them. */
+static int writer_put(
+	struct lp_archive_writer *w, const void *bytes, size_t size, struct lp_err *err)
+{
+	int r = file_pwrite_full(w->fd, bytes, size, (off_t)w->frames.end);
+
+	if (r == 0)
+		return 0;
+	/* What a full disk let through of the frame is cut off again. If that fails too, the next
+	 * write starts at the same place and overwrites it. */
+	if (ftruncate(w->fd, (off_t)w->frames.end) < 0)
+		return lp_err_sys(err, r, "cannot write %s (and not cut it back)", w->path);
+	return lp_err_sys(err, r, "cannot write %s", w->path);
+}
+
+/* Put a whole frame and note it for the index. */
+static int writer_put_frame(struct lp_archive_writer *w, const void *bytes, size_t size,
+	struct frame *f, struct lp_err *err)
+{
+	int r = writer_put(w, bytes, size, err);
+
+	if (r < 0)
+		return r;
+	f->offset = w->frames.end;
+	w->frames.end += size;
+	if (frame_list_add(&w->frames, f) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot write %s", w->path);
+	return 0;
+}
+
+/* Frame a payload that needs no chunks (catalogue, event). */
+static int writer_put_payload(struct lp_archive_writer *w, struct frame *f, const void *payload,
+	size_t size, struct lp_err *err)
+{
+	_cleanup_(strbuf_release) struct strbuf bytes = {0};
+	uint8_t header[FRAME_HEADER_SIZE];
+
+	f->payload_size = f->head_size = (uint32_t)size;
+	f->head_crc = crc32c(0, payload, size);
+	format_put_frame(header, f);
+	strbuf_add(&bytes, header, sizeof(header));
+	strbuf_add(&bytes, payload, size);
+	if (bytes.failed)
+		return lp_err_sys(err, -ENOMEM, "cannot write %s", w->path);
+	return writer_put_frame(w, bytes.text, bytes.len, f, err);
+}
+
+static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct lp_err *err)
+{
+	_cleanup_(strbuf_release) struct strbuf payload = {0};
+	struct frame f = {.type = FRAME_CATALOGUE};
+	int r = catalogue_encode(&payload, w->meta, w->catalogue, whole ? 0 : w->schemas_written,
+		whole ? 0 : w->components_written);
+
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot write the catalogue of %s", w->path);
+	r = writer_put_payload(w, &f, payload.text, payload.len, err);
+	if (r < 0)
+		return r;
+	w->schemas_written = w->catalogue->n_schemas;
+	w->components_written = w->catalogue->n_components;
+	w->since_catalogue = 0;
+	return 0;
+}
+
+/* Give the caller's new schemas and components numbers of the file. */
+static int writer_map(struct lp_archive_writer *w, const struct lp_catalogue *c, struct lp_err *err)
+{
+	if (w->mapped != c) {
+		w->mapped = c;
+		w->n_schema_map = w->n_id_map = 0;
+	}
+	if (array_reserve(&w->schema_map, &w->cap_schema_map, c->n_schemas, sizeof(uint32_t)) < 0 ||
+		array_reserve(&w->id_map, &w->cap_id_map, c->n_components, sizeof(uint32_t)) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot write %s", w->path);
+	for (; w->n_schema_map < c->n_schemas; w->n_schema_map++) {
+		int r = lp_catalogue_add_schema(w->catalogue, &c->schemas[w->n_schema_map],
+			&w->schema_map[w->n_schema_map], err);
+
+		if (r < 0)
+			return r;
+	}
+	for (; w->n_id_map < c->n_components; w->n_id_map++) {
+		const struct lp_component *comp = &c->components[w->n_id_map];
+		int r = lp_catalogue_add_component(w->catalogue, w->schema_map[comp->schema],
+			comp->observer, comp->name, comp->labels, &w->id_map[w->n_id_map], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int batch_complete(const struct lp_batch *b)
+{
+	for (uint32_t i = 0; i < b->n_kinds; i++) {
+		for (uint32_t c = 0; c < b->kinds[i].n_columns; c++) {
+			if (!b->kinds[i].columns[c])
+				return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* Does this slice go on exactly where the file ends? Then counters need no bases. */
+static bool writer_continues(const struct lp_archive_writer *w, const struct data_slice *sl)
+{
+	const struct lp_batch *b = sl->batch;
+
+	return sl->carry && w->chained && w->since_key < KEY_EVERY &&
+		b->wall_us[sl->first - 1] == w->last_wall &&
+		b->mono_us[sl->first - 1] == w->last_mono;
+}
+
+static int writer_put_slice(struct lp_archive_writer *w, const struct lp_catalogue *c,
+	const struct data_slice *sl, enum lp_archive_density density, struct lp_err *err)
+{
+	unsigned flags = density == LP_ARCHIVE_LOOSE ? FRAME_PACKED : 0;
+	const uint8_t *bytes;
+	size_t size;
+	struct frame f;
+	int r;
+
+	if (density == LP_ARCHIVE_DENSE || !writer_continues(w, sl))
+		flags |= FRAME_KEY;
+	r = data_encode(w->encoder, sl, c, w->schema_map, w->id_map, flags, &bytes, &size, &f);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot encode %u samples", sl->n);
+	r = writer_put_frame(w, bytes, size, &f, err);
+	if (r < 0)
+		return r;
+	w->since_key = flags & FRAME_KEY ? 0 : w->since_key + 1;
+	w->since_catalogue++;
+	w->chained = density == LP_ARCHIVE_LOOSE;
+	w->last_wall = sl->batch->wall_us[sl->first + sl->n - 1];
+	w->last_mono = sl->batch->mono_us[sl->first + sl->n - 1];
+	return 0;
+}
+
+int lp_archive_write(struct lp_archive_writer *w, const struct lp_catalogue *catalogue,
+	const struct lp_batch *batch, enum lp_archive_density density, struct lp_err *err)
+{
+	struct data_slice sl = {.batch = batch, .first = batch->carry ? 1 : 0};
+	uint32_t max = data_samples_max(batch);
+	int r;
+
+	if (batch_complete(batch) < 0)
+		return lp_err_set(err, -EINVAL, "cannot write a batch that lacks columns");
+	r = writer_map(w, catalogue, err);
+	if (r == 0 &&
+		(w->components_written < w->catalogue->n_components ||
+			w->schemas_written < w->catalogue->n_schemas))
+		r = writer_put_catalogue(w, false, err);
+	if (r == 0 && w->since_catalogue >= CATALOGUE_EVERY)
+		r = writer_put_catalogue(w, true, err);
+	while (r == 0 && sl.first < batch->n_samples) {
+		sl.n = batch->n_samples - sl.first < max ? batch->n_samples - sl.first : max;
+		sl.carry = sl.first > 0;
+		r = writer_put_slice(w, catalogue, &sl, density, err);
+		sl.first += sl.n;
+	}
+	return r;
+}
+
+int lp_archive_write_event(
+	struct lp_archive_writer *w, int64_t wall_us, const char *text, struct lp_err *err)
+{
+	struct frame f = {.type = FRAME_EVENT, .first_us = wall_us, .last_us = wall_us};
+
+	return writer_put_payload(w, &f, text, strlen(text), err);
+}
+
+int lp_archive_sync(struct lp_archive_writer *w, struct lp_err *err)
+{
+	if (fdatasync(w->fd) < 0)
+		return lp_err_sys(err, -errno, "cannot flush %s", w->path);
+	return 0;
+}
+
+uint64_t lp_archive_size(const struct lp_archive_writer *w)
+{
+	return w->frames.end;
+}
+
+bool lp_archive_vanished(const struct lp_archive_writer *w)
+{
+	struct stat st;
+
+	return fstat(w->fd, &st) == 0 && st.st_nlink == 0;
+}
+
+int lp_archive_close(struct lp_archive_writer *w, struct lp_err *err)
+{
+	_cleanup_(lp_archive_abandonp) struct lp_archive_writer *owned = w;
+	_cleanup_free_ uint8_t *bytes = NULL;
+	size_t size;
+	int r = writer_put_catalogue(w, true, err);
+
+	if (r < 0)
+		return r;
+	r = frame_list_encode(&w->frames, &bytes, &size);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot write the index of %s", w->path);
+	r = writer_put(w, bytes, size, err);
+	if (r == 0)
+		r = lp_archive_sync(w, err);
+	return r;
+}

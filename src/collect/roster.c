@@ -1,0 +1,84 @@
+#include "collect/roster.h"
+
+#include "base/array.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void roster_begin(struct roster *r)
+{
+	r->n_places = r->place;
+	r->place = 0;
+	r->sample++;
+}
+
+static int roster_add(struct roster *r, const char *name, size_t len, uint32_t *ret_index)
+{
+	struct roster_entry *e;
+
+	if (array_reserve(&r->entries, &r->cap, r->n + 1, sizeof(*r->entries)) < 0)
+		return -ENOMEM;
+	e = &r->entries[r->n];
+	*e = (struct roster_entry){.len = (uint8_t)len};
+	memcpy(e->name, name, len);
+	if (strmap_put(&r->index, e->name, (uint32_t)r->n) < 0)
+		return -ENOMEM;
+	*ret_index = (uint32_t)r->n++;
+	return 0;
+}
+
+/* The line is not the one that stood here last time: find its name. */
+static int roster_resolve(
+	struct roster *r, const char *name, size_t len, struct roster_entry **ret_entry)
+{
+	char key[PARSE_NAME_MAX + 1] = {0};
+	struct roster_entry *e;
+	enum roster_hit hit;
+	uint32_t index;
+
+	memcpy(key, name, len);
+	if (array_reserve(&r->places, &r->cap_places, r->place + 1, sizeof(*r->places)) < 0)
+		return -ENOMEM;
+	if (!strmap_get(&r->index, key, &index) && roster_add(r, name, len, &index) < 0)
+		return -ENOMEM;
+	e = &r->entries[index];
+	if (e->sample == r->sample)
+		return ROSTER_TWICE;
+	hit = e->sample && e->sample + 1 == r->sample ? ROSTER_MOVED : ROSTER_NEW;
+	r->places[r->place++] = index;
+	e->sample = r->sample;
+	*ret_entry = e;
+	return hit;
+}
+
+int roster_next(struct roster *r, const char *name, size_t len, struct roster_entry **ret_entry)
+{
+	struct roster_entry *e;
+
+	if (r->place >= r->n_places)
+		return roster_resolve(r, name, len, ret_entry);
+	e = &r->entries[r->places[r->place]];
+	if (e->len != len || memcmp(e->name, name, len) || e->sample + 1 != r->sample)
+		return roster_resolve(r, name, len, ret_entry);
+	e->sample = r->sample;
+	r->place++;
+	*ret_entry = e;
+	return ROSTER_SAME;
+}
+
+bool roster_went_back(struct roster_entry *e, int64_t a, int64_t b)
+{
+	bool back = (uint64_t)a < e->growth[0] || (uint64_t)b < e->growth[1];
+
+	e->growth[0] = (uint64_t)a;
+	e->growth[1] = (uint64_t)b;
+	return back;
+}
+
+void roster_release(struct roster *r)
+{
+	free(r->entries);
+	free(r->places);
+	strmap_release(&r->index);
+	*r = (struct roster){0};
+}
