@@ -427,6 +427,40 @@ static void test_many_samples(void **state)
 	lp_source_close(s);
 }
 
+/* Components that share no sample would need a huge batch; they get several small ones. */
+static void test_many_components(void **state)
+{
+	struct strbuf text = {0};
+	struct csv_options o = {.component = "a/disk:{d}", .values = {{"m"}, 1}};
+	struct lp_err err = {0};
+	struct lp_source *s;
+	struct lp_batch *b;
+	size_t seen = 0;
+	int r;
+
+	(void)state;
+	strbuf_puts(&text, "time,d,m\n");
+	for (int i = 0; i < 50000; i++)
+		strbuf_printf(&text, "%d,%d,%d\n", i, i, i);
+	write_bytes(text.text, text.len);
+	strbuf_release(&text);
+	assert_int_equal(open_file(&o, NULL, NULL, &s, &err), 0);
+	assert_int_equal(s->interval_us, 0);
+	while ((r = lp_source_next(s, &b, &err)) == 1) {
+		assert_true((size_t)b->kinds[0].cap_components * b->cap_samples <= (8 << 20));
+		for (uint32_t row = 0; row < b->kinds[0].n_components; row++) {
+			size_t cell = (size_t)row * b->cap_samples + row;
+
+			assert_int_equal(b->kinds[0].state[cell], LP_PRESENT);
+			assert_true(lp_cell_to_real(b->kinds[0].columns[0][cell]) == (double)seen);
+			seen++;
+		}
+	}
+	assert_int_equal(r, 0);
+	assert_int_equal(seen, 50000);
+	lp_source_close(s);
+}
+
 static enum import_match probe(const char *path, const char *head, size_t n)
 {
 	return importer_find("csv")->probe(path, (const unsigned char *)head, n);
@@ -462,6 +496,7 @@ int main(void)
 		TEST(test_separator_option),
 		TEST(test_selection),
 		TEST(test_many_samples),
+		TEST(test_many_components),
 		TEST(test_probe),
 	};
 
