@@ -115,7 +115,7 @@ static int series_define(struct csv_series *s, uint32_t *ret_component, struct l
 {
 	const char *name = s->name.text ? s->name.text : "", *kind_name = NULL;
 	size_t kind_len = 0;
-	uint32_t kind = 0, component;
+	uint32_t kind = 0, component = 0;
 	int r = component_check(name, s->name.len, &kind_name, &kind_len, err);
 
 	if (r == 0)
@@ -163,7 +163,7 @@ static int series_key(
 int csv_series_component(struct csv_series *s, const struct csv_field *fields,
 	uint32_t *ret_component, struct lp_err *err)
 {
-	uint32_t key;
+	uint32_t key = 0;
 	int r = series_key(s, fields, &key, err);
 
 	if (r < 0)

@@ -121,6 +121,7 @@ static void test_nul(void **state)
 /* Rows that lie across the ends of the buffer are whole, and a row without an end is bounded. */
 static void test_long(void **state)
 {
+	static const char tail[] = {'\n', '1', ',', '2', '\n'};
 	size_t size = 4 * CSV_ROW_MAX, used = 0;
 	_cleanup_free_ char *text = malloc(size);
 	struct lp_err err = {0};
@@ -145,10 +146,10 @@ static void test_long(void **state)
 	unlink(file);
 
 	memset(text, 'x', size);
-	memcpy(text + size - 5, "\n1,2\n", 5);
+	memcpy(text + size - sizeof(tail), tail, sizeof(tail));
 	rows_are(text, size, 0, "1!longer than 1 MiB (is a quote not closed?);2:1|2;");
 	memset(text, ',', size);
-	memcpy(text + size - 5, "\n1,2\n", 5);
+	memcpy(text + size - sizeof(tail), tail, sizeof(tail));
 	rows_are(text, size, 0, "1!too many fields;2:1|2;");
 }
 
