@@ -219,6 +219,8 @@ static int csv_next(struct lp_source *base, struct lp_batch **ret_batch, struct 
 		source_fill(s, s->chunk_values);
 		if (!s->rows.n)
 			return source_finish(s, err);
+		if (!s->ended)
+			csv_rows_hold(&s->rows);
 		r = csv_batcher_begin(&s->batcher, &s->rows, &s->series, err);
 		if (r < 0)
 			return lp_err_prefix(err, "%s", base->path);

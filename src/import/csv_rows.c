@@ -28,8 +28,30 @@ void csv_rows_release(struct csv_rows *rows)
 
 void csv_rows_clear(struct csv_rows *rows)
 {
-	rows->n = 0;
-	rows->sorted = true;
+	size_t from = rows->n, n = rows->held;
+
+	if (n) {
+		memmove(rows->wall_us, rows->wall_us + from, n * sizeof(*rows->wall_us));
+		memmove(rows->component, rows->component + from, n * sizeof(*rows->component));
+		memmove(rows->column, rows->column + from, n * sizeof(*rows->column));
+		memmove(rows->values, rows->values + from * rows->width,
+			n * rows->width * sizeof(*rows->values));
+	}
+	rows->n = n;
+	rows->held = 0;
+	rows->sorted = true; /* what was held is of one time */
+}
+
+void csv_rows_hold(struct csv_rows *rows)
+{
+	size_t n = rows->n;
+
+	while (n && rows->wall_us[n - 1] == rows->wall_us[rows->n - 1])
+		n--;
+	if (!n)
+		return;
+	rows->held = rows->n - n;
+	rows->n = n;
 }
 
 static int grow(void *items, size_t n, size_t size)

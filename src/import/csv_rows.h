@@ -8,6 +8,7 @@
 
 struct csv_rows {
 	size_t n, cap;
+	size_t held;  /* more rows behind the n that belong to the next chunk */
 	size_t width; /* values in a row */
 	int64_t *wall_us;
 	uint32_t *component;
@@ -21,7 +22,12 @@ struct csv_rows {
 
 void csv_rows_init(struct csv_rows *rows, size_t width);
 void csv_rows_release(struct csv_rows *rows);
-void csv_rows_clear(struct csv_rows *rows); /* keeps the memory */
+/* Begin a new chunk, with the rows that were held. */
+void csv_rows_clear(struct csv_rows *rows);
+
+/* Hold the last rows of one time for the next chunk: more of that sample may follow, and a sample
+ * in two pieces would have its metrics in two batches. Does nothing if that is all rows. */
+void csv_rows_hold(struct csv_rows *rows);
 
 /* Append a row and return the place for its `width` values, or NULL: out of memory. */
 double *csv_rows_add(struct csv_rows *rows, int64_t wall_us, uint32_t component, uint16_t column);

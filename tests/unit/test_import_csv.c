@@ -218,9 +218,23 @@ static void test_schemas_grow_between_chunks(void **state)
 	good_content_is(LONG_HEADER "1,a/disk:x,m,1\n2,a/disk:x,m,2\n3,a/disk:x,n,3\n"
 				    "4,a/disk:x,m,4\n5,a/disk:x,m,5\n",
 		&o,
-		"a/disk:x 00:00:01Z m=1\na/disk:x 00:00:02Z m=2\n"
+		"a/disk:x 00:00:01Z m=1\na/disk:x 00:00:02Z m=2 n=nan\n"
 		"a/disk:x 00:00:03Z m=nan n=3\na/disk:x 00:00:04Z m=4 n=nan\n"
 		"a/disk:x 00:00:05Z m=5 n=nan\n");
+}
+
+/* The end of a chunk never cuts a sample, so that its metrics stay together. */
+static void test_samples_are_whole(void **state)
+{
+	struct csv_options o = {0};
+
+	(void)state;
+	for (o.chunk_values = 2; o.chunk_values < 9; o.chunk_values++)
+		good_content_is(LONG_HEADER "1,a/disk:x,m,1\n1,a/disk:x,n,2\n2,a/disk:x,m,3\n"
+					    "2,a/disk:x,n,4\n3,a/disk:x,n,6\n3,a/disk:x,m,5\n",
+			&o,
+			"a/disk:x 00:00:01Z m=1 n=2\na/disk:x 00:00:02Z m=3 n=4\n"
+			"a/disk:x 00:00:03Z m=5 n=6\n");
 }
 
 static void test_bad_rows_are_left_out(void **state)
@@ -489,6 +503,7 @@ int main(void)
 		TEST(test_named_columns),
 		TEST(test_keys_may_share_a_name),
 		TEST(test_schemas_grow_between_chunks),
+		TEST(test_samples_are_whole),
 		TEST(test_bad_rows_are_left_out),
 		TEST(test_warnings_are_bounded),
 		TEST(test_files_without_data),

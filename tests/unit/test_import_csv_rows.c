@@ -51,6 +51,36 @@ static void test_sort_is_stable(void **state)
 	csv_rows_release(&rows);
 }
 
+static void test_hold(void **state)
+{
+	struct csv_rows rows;
+
+	(void)state;
+	csv_rows_init(&rows, 2);
+	for (uint32_t i = 0; i < 7; i++) {
+		double *values = csv_rows_add(&rows, i < 4 ? i : 4, i, (uint16_t)i);
+
+		values[0] = i;
+		values[1] = 10 * i;
+	}
+	csv_rows_hold(&rows);
+	assert_int_equal(rows.n, 4);
+	csv_rows_clear(&rows);
+	assert_int_equal(rows.n, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(rows.wall_us[i], 4);
+		assert_int_equal(rows.component[i], 4 + i);
+		assert_int_equal(rows.column[i], 4 + i);
+		assert_true(rows.values[2 * i] == 4 + i && rows.values[2 * i + 1] == 40 + 10 * i);
+	}
+	csv_rows_hold(&rows); /* all rows are of one time: they must go out now */
+	assert_int_equal(rows.n, 3);
+	csv_rows_clear(&rows);
+	assert_int_equal(rows.n, 0);
+	csv_rows_hold(&rows);
+	csv_rows_release(&rows);
+}
+
 static void test_interval(void **state)
 {
 	struct csv_rows rows;
@@ -75,6 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted_stays),
 		cmocka_unit_test(test_sort_is_stable),
+		cmocka_unit_test(test_hold),
 		cmocka_unit_test(test_interval),
 	};
 
