@@ -244,6 +244,16 @@ static void csv_close(struct lp_source *base)
 
 static const struct lp_source_ops csv_ops = {.next = csv_next, .close = csv_close};
 
+/* Binary files without a NUL in their first line have other signs. */
+static bool field_is_text(const struct csv_field *f)
+{
+	for (size_t i = 0; i < f->len; i++) {
+		if (iscntrl((unsigned char)f->text[i]) && !isspace((unsigned char)f->text[i]))
+			return false;
+	}
+	return true;
+}
+
 /* Read the first row and find the columns in it. */
 static int source_layout(struct csv_source *s, const struct csv_options *o, struct lp_err *err)
 {
@@ -259,6 +269,12 @@ static int source_layout(struct csv_source *s, const struct csv_options *o, stru
 	if (s->reader.nul)
 		return lp_err_set(err, -EBADMSG, "%s is not text: byte %" PRIu64 " is NUL", path,
 			s->reader.nul - 1);
+	for (size_t i = 0; i < s->reader.n_fields; i++) {
+		if (!field_is_text(&s->reader.fields[i]))
+			return lp_err_set(err, -EBADMSG,
+				"%s is not text: there are control characters in line %" PRIu64,
+				path, s->reader.line);
+	}
 	if (s->reader.fault)
 		return lp_err_set(err, -EBADMSG, "%s: line %" PRIu64 ": %s", path, s->reader.line,
 			s->reader.fault);
@@ -266,7 +282,20 @@ static int source_layout(struct csv_source *s, const struct csv_options *o, stru
 	return r < 0 ? lp_err_prefix(err, "%s: line %" PRIu64, path, s->reader.line) : 0;
 }
 
-/* Read the first rows, to know that there are some, and how far apart in time. */
+/* Read rows until there are so many values, and learn how far apart in time they are: false if that
+ * is not clear. */
+static bool source_learn(struct csv_source *s, size_t max_values)
+{
+	bool usual;
+
+	source_fill(s, max_values < s->chunk_values ? max_values : s->chunk_values);
+	if (csv_rows_sort(&s->rows) < 0)
+		return true; /* no interval then; the first batch will fail for the same reason */
+	s->base.interval_us = csv_rows_interval_us(&s->rows, s->series.names.n, &usual);
+	return usual;
+}
+
+/* Read the first rows, to know that there are some, and their interval. */
 static int source_begin(struct csv_source *s, struct lp_err *err)
 {
 	int r = csv_series_init(&s->series, s->base.catalogue, s->select, &s->layout, err);
@@ -280,16 +309,14 @@ static int source_begin(struct csv_source *s, struct lp_err *err)
 		if (r < 0)
 			return r;
 	}
-	source_fill(s, s->chunk_values < OPENING_VALUES ? s->chunk_values : OPENING_VALUES);
-	if (s->ended && !s->n_rows && !s->n_faults && !s->failure.code)
-		return lp_err_set(err, -ENODATA, "%s has a header at line %" PRIu64 " and no rows",
-			s->base.path, line);
-	if (s->ended && !s->n_rows)
+	if (!source_learn(s, OPENING_VALUES))
+		source_learn(s, s->chunk_values);
+	if (!s->ended || s->n_rows)
+		return 0;
+	if (s->n_faults || s->failure.code)
 		return source_finish(s, err);
-	if (csv_rows_sort(&s->rows) < 0)
-		return lp_err_sys(err, -ENOMEM, "cannot read %s", s->base.path);
-	s->base.interval_us = csv_rows_interval_us(&s->rows, s->series.names.n);
-	return 0;
+	return lp_err_set(err, -ENODATA, "%s has a header at line %" PRIu64 " and no rows",
+		s->base.path, line);
 }
 
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);

@@ -158,21 +158,24 @@ static void span_count(struct span_count *spans, size_t *n, int64_t us)
 	spans[i].count++;
 }
 
-int64_t csv_rows_interval_us(const struct csv_rows *rows, size_t n_components)
+int64_t csv_rows_interval_us(const struct csv_rows *rows, size_t n_components, bool *ret_usual)
 {
 	_cleanup_free_ int64_t *last_us = calloc(n_components + 1, sizeof(*last_us));
 	_cleanup_free_ bool *seen = calloc(n_components + 1, sizeof(*seen));
 	struct span_count spans[SPANS_MAX], best = {0};
-	size_t n = 0;
+	size_t n = 0, total = 0;
 
+	*ret_usual = true;
 	if (!last_us || !seen)
 		return 0;
 	for (size_t i = 0; i < rows->n; i++) {
 		uint32_t component = rows->component[rows->order[i]];
 		int64_t us = rows->wall_us[rows->order[i]];
 
-		if (seen[component] && us != last_us[component])
+		if (seen[component] && us != last_us[component]) {
 			span_count(spans, &n, us - last_us[component]);
+			total++;
+		}
 		seen[component] = true;
 		last_us[component] = us;
 	}
@@ -180,5 +183,6 @@ int64_t csv_rows_interval_us(const struct csv_rows *rows, size_t n_components)
 		if (spans[i].count > best.count)
 			best = spans[i];
 	}
+	*ret_usual = best.count * 2 >= total;
 	return best.us;
 }

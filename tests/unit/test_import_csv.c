@@ -320,6 +320,7 @@ static void test_files_without_data(void **state)
 	open_fails("\x7f"
 		   "ELF\0\1,2,3\n",
 		12, NULL, -EBADMSG, "byte 4 is NUL");
+	text_fails("a,\x01\x02,b\n1,2,3\n", NULL, -EBADMSG, "control characters in line 1");
 	text_fails("\x28\xb5\x2f\xfd and more", NULL, -EINVAL, "unzstd ");
 }
 

@@ -84,10 +84,12 @@ static void test_hold(void **state)
 static void test_interval(void **state)
 {
 	struct csv_rows rows;
+	bool usual;
 
 	(void)state;
 	csv_rows_init(&rows, 1);
-	assert_int_equal(csv_rows_interval_us(&rows, 0), 0);
+	assert_int_equal(csv_rows_interval_us(&rows, 0, &usual), 0);
+	assert_true(usual);
 	for (uint32_t component = 0; component < 3; component++) {
 		for (int i = 0; i < 10; i++) {
 			/* each sample twice, one gap, components offset against each other */
@@ -96,7 +98,14 @@ static void test_interval(void **state)
 		}
 	}
 	assert_int_equal(csv_rows_sort(&rows), 0);
-	assert_int_equal(csv_rows_interval_us(&rows, 3), 15);
+	assert_int_equal(csv_rows_interval_us(&rows, 3, &usual), 15);
+	assert_true(usual);
+	csv_rows_clear(&rows);
+	for (int i = 0; i < 10; i++)
+		csv_rows_add(&rows, i * i, 0, 0);
+	assert_int_equal(csv_rows_sort(&rows), 0);
+	csv_rows_interval_us(&rows, 1, &usual);
+	assert_false(usual);
 	csv_rows_release(&rows);
 }
 
