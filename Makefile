@@ -20,10 +20,12 @@ deps: ## install the Debian packages that are missing, for building and for test
 test: deps ## set up, build with gcc and clang, run every test and every lint
 	@JOBS=$(JOBS) scripts/test.sh
 
-demo: deps all ## record this host for ten seconds and show what was seen
+demo: deps ## record this host for ten seconds and show what was seen
+	@scripts/build.sh $(BUILD)
 	@scripts/demo.sh
 
-lint: deps all ## check format, includes, house rules, clang-tidy, cppcheck
+lint: deps ## check format, includes, house rules, clang-tidy, cppcheck
+	@scripts/build.sh $(BUILD)
 	@JOBS=$(JOBS) scripts/lint.sh
 
 format: ## rewrite all C files in the house style

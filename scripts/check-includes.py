@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-ORDER = ["base", "model", "collect", "archive", "import", "detect", "explain", "report", "trace",
+ORDER = ["base", "model", "archive", "collect", "import", "detect", "explain", "report", "trace",
          "serve", "lab", "cli"]
 LIBC = {"assert.h", "errno.h", "inttypes.h", "limits.h", "math.h", "stdarg.h", "stdbool.h",
         "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "sys/types.h", "time.h"}

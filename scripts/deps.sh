@@ -47,8 +47,9 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 	exit 0
 fi
 
-installed=" $(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${want[@]}" 2>/dev/null |
-	sed -n 's/^installed //p' | tr '\n' ' ') "
+# dpkg-query fails if it knows nothing of one of them, and lists the others all the same.
+known=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${want[@]}" 2>/dev/null || true)
+installed=" $(sed -n 's/^installed //p' <<<"$known" | tr '\n' ' ') "
 missing=()
 for package in "${want[@]}"; do
 	[[ $installed == *" $package "* ]] || missing+=("$package")
@@ -72,8 +73,11 @@ apt() {
 		-o Acquire::Retries=3 "$@" </dev/null
 }
 apt update
-if [[ " ${missing[*]} " == *" sysstat "* ]] && command -v debconf-set-selections >/dev/null; then
-	# Only its programs are wanted, not its own collection.
-	echo 'sysstat sysstat/enable boolean false' | "${as_root[@]}" debconf-set-selections
-fi
 apt install -y --no-install-recommends "${missing[@]}"
+
+# Of sysstat only the programs are wanted, not its own collection, which Debian's package enables.
+if [[ " ${missing[*]} " == *" sysstat "* ]] && command -v systemctl >/dev/null; then
+	units=(sysstat.service sysstat-collect.timer sysstat-summary.timer)
+	"${as_root[@]}" systemctl --quiet disable "${units[@]}" || true
+	[ ! -d /run/systemd/system ] || "${as_root[@]}" systemctl --quiet stop "${units[@]}" || true
+fi

@@ -34,7 +34,7 @@ build_and_test() {
 	echo "== $name: test"
 	rm -f "$dir/meson-logs/testlog.json"
 	"${fixed_addresses[@]}" meson test -C "$dir" --no-rebuild --print-errorlogs \
-		${suite:+--suite "$suite"} ||
+		--timeout-multiplier 3 ${suite:+--suite "$suite"} ||
 		echo "== $name: meson test says no ($?)"
 	results+=("$name=$dir")
 }

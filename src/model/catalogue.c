@@ -201,3 +201,24 @@ bool lp_component_label(const struct lp_component *c, const char *key, char *buf
 	}
 	return false;
 }
+
+struct lp_catalogue *lp_catalogue_copy(const struct lp_catalogue *c)
+{
+	struct lp_catalogue *copy = lp_catalogue_new();
+	uint32_t number;
+	int r = copy ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; r == 0 && i < c->n_schemas; i++)
+		r = lp_catalogue_add_schema(copy, &c->schemas[i], &number, NULL);
+	for (uint32_t i = 0; r == 0 && i < c->n_components; i++) {
+		const struct lp_component *comp = &c->components[i];
+
+		r = lp_catalogue_add_component(copy, comp->schema, comp->observer, comp->name,
+			comp->labels, &number, NULL);
+	}
+	if (r < 0) {
+		lp_catalogue_free(copy);
+		return NULL;
+	}
+	return copy;
+}
