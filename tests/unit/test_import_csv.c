@@ -6,6 +6,7 @@
 #include "import/importer.h"
 #include "unit.h"
 #include <errno.h>
+#include <limpet/dataset.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -476,6 +477,40 @@ static void test_many_components(void **state)
 	lp_source_close(s);
 }
 
+/* Several files given as DATA land in one table, each with its own components. */
+static void test_as_data(void **state)
+{
+	struct csv_options o = {.component = "{file}/disk:{d}", .values = {{"m"}, 1}};
+	struct lp_table_options wanted = {0};
+	const char *const paths[] = {dir};
+	struct lp_dataset *ds = NULL;
+	struct lp_table **tables;
+	struct lp_err err = {0};
+	char first[sizeof(file)];
+	uint32_t n;
+
+	(void)state;
+	memcpy(first, file, sizeof(file));
+	write_bytes("time,d,m\n15,x,1\n30,x,2\n", 23);
+	snprintf(file, sizeof(file), "%s/more.csv", dir);
+	write_bytes("time,d,m\n15,x,3\n30,x,4\n", 23);
+	assert_int_equal(lp_dataset_open(paths, 1, "csv", &o, NULL, &ds, &err), 0);
+	assert_int_equal(lp_dataset_tables(ds, &wanted, &tables, &n, &err), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(tables[0]->metric, "m");
+	assert_int_equal(tables[0]->n_components, 2);
+	assert_int_equal(tables[0]->n_slots, 2);
+	assert_string_equal(tables[0]->components[0], "data/disk:x");
+	assert_string_equal(tables[0]->components[1], "more/disk:x");
+	for (int i = 0; i < 4; i++)
+		assert_true(tables[0]->values[i] == i + 1);
+	lp_table_free(tables[0]);
+	free(tables);
+	lp_dataset_close(ds);
+	unlink(file);
+	memcpy(file, first, sizeof(file));
+}
+
 static enum import_match probe(const char *path, const char *head, size_t n)
 {
 	return importer_find("csv")->probe(path, (const unsigned char *)head, n);
@@ -513,6 +548,7 @@ int main(void)
 		TEST(test_selection),
 		TEST(test_many_samples),
 		TEST(test_many_components),
+		TEST(test_as_data),
 		TEST(test_probe),
 	};
 
