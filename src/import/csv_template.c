@@ -109,12 +109,24 @@ static char *path_dir_name(const char *path, int level)
 	return name ? name : strdup("root"); /* it lies in / */
 }
 
+/* The file's name without what only says that it is text. Other dots stay: "10.0.0.1.csv" and
+ * "10.0.0.2.csv" must not become one. */
 static char *path_stem(const char *path)
 {
+	static const char *const extensions[] = {
+		".csv", ".tsv", ".txt", ".dat", ".data", ".log", ".out"};
 	const char *base = path_basename(path);
-	size_t len = strcspn(base, ".");
+	size_t len = strlen(base);
 
-	return strndup(base, len ? len : strlen(base)); /* ".csv" has no other name */
+	for (size_t i = 0; i < ARRAY_SIZE(extensions); i++) {
+		size_t n = strlen(extensions[i]);
+
+		if (len > n && !strncasecmp(base + len - n, extensions[i], n)) {
+			len -= n;
+			i = (size_t)-1; /* there may be another: x.log.csv */
+		}
+	}
+	return strndup(base, len);
 }
 
 static int template_add(struct csv_template *t, char *text, size_t column)

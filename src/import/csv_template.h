@@ -31,8 +31,8 @@ struct csv_template {
 };
 
 /* Compile a template for one file: `{dir}` is the name of the directory that holds it, `{dir2}`
- * that of the directory above, `{file}` the file's name up to its first dot, anything else in
- * braces the field of the column of that name. */
+ * that of the directory above, `{file}` the file's name without .csv and the like, anything
+ * else in braces the field of the column of that name. */
 int csv_template_compile(struct csv_template *t, const char *text, const char *path,
 	const struct csv_header *h, struct lp_err *err);
 void csv_template_release(struct csv_template *t);

@@ -42,7 +42,9 @@ static void test_path(void **state)
 	expands_to("{dir}/disk:{file}", "/data/A/host_1/2022-07-20.csv", "host_1/disk:2022-07-20");
 	expands_to("{dir2}-{dir}/x:y", "A/host_1/2022-07-20.csv", "A-host_1/x:y");
 	expands_to("{dir}", "A//host_1//x.csv", "host_1");
-	expands_to("{file}", "/data/x.tar.csv", "x");
+	expands_to("{file}", "/data/x.log.CSV", "x");
+	expands_to("{file}", "/data/10.0.0.1.csv", "10.0.0.1");
+	expands_to("{file}", "/data/10.0.0.2", "10.0.0.2");
 	expands_to("{file}", "/data/.csv", ".csv");
 	expands_to("{dir}", "/tmp/../tmp", "root");
 	expands_to("{dir}", "/proc/./self", "proc");
