@@ -433,6 +433,10 @@ int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *sou
 	struct add a = {.b = b, .batch = batch};
 	int r;
 
+	if (!batch) {
+		b->binding.source = NULL;
+		return 0;
+	}
 	a.tolerance_us = (interval < b->opt->step_us ? interval : b->opt->step_us) / 2;
 	if (b->binding.source != source) {
 		b->binding.source = source;
