@@ -45,8 +45,7 @@ void lp_table_builder_free(struct lp_table_builder *b);
 /* What the sources need to deliver for these options. */
 const struct lp_select *lp_table_builder_select(const struct lp_table_builder *b);
 
-/* Take over a batch of a source. A NULL batch says that a new source begins, which cannot be told
- * by its address: it may lie where the one before it lay. */
+/* Take over a batch of a source. */
 int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *source,
 	const struct lp_batch *batch, struct lp_err *err);
 

@@ -289,7 +289,7 @@ int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *e
 static int tables_take(
 	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
 {
-	return lp_table_builder_add(ctx, source, batch, err);
+	return batch ? lp_table_builder_add(ctx, source, batch, err) : 0;
 }
 
 int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
