@@ -105,6 +105,10 @@ static int show_listing(struct lp_dataset *ds, const struct show_options *opt,
 
 	if (r < 0 && r != -EBADMSG)
 		return r;
+	if (r < 0 && !l.n_components) {
+		listing_release(&l); /* nothing good was found: the error says it all */
+		return r;
+	}
 	if (opt->json)
 		listing_print_json(stdout, &l);
 	else
