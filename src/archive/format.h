@@ -25,12 +25,14 @@ enum frame_type {
 #define FRAME_KEY 1u	/* counters begin with their own base, not with the frame before */
 #define FRAME_PACKED 2u /* all columns in one chunk (loose) */
 #define FRAME_CARRY 4u	/* it continues the sample before its first */
+#define FRAME_FLAGS_KNOWN 7u
 
 /* Bounds that keep a hostile file from taking all memory. Writers split batches to stay below. */
-#define FRAME_CELLS_MAX (UINT64_C(1) << 26) /* values in one data frame, all columns */
+#define FRAME_CELLS_MAX (UINT64_C(1) << 24) /* values in one data frame, all columns */
 #define FRAME_SAMPLES_MAX 65536u
 #define CHUNK_RAW_MAX (UINT64_C(1) << 28)
 #define PAYLOAD_MAX (UINT32_C(1) << 30)
+#define EVENT_MAX (UINT32_C(1) << 16)
 
 /* A frame as its header describes it. */
 struct frame {

@@ -48,7 +48,8 @@ static void test_format(void **state)
 	assert_string_equal(time_format(INT64_C(1304899205000000), buf), "2011-05-09T00:00:05Z");
 	assert_string_equal(time_format(INT64_C(1304899205250000), buf), "2011-05-09T00:00:05.25Z");
 	assert_string_equal(time_format(-1, buf), "1969-12-31T23:59:59.999999Z");
-	assert_string_equal(time_format_compact(INT64_C(1304899205000000), buf), "20110509T000005Z");
+	assert_string_equal(
+		time_format_compact(INT64_C(1304899205000000), buf), "20110509T000005Z");
 	assert_string_equal(time_format(INT64_MAX, buf), "@9223372036854");
 }
 
