@@ -12,6 +12,8 @@
 
 #define FILE_HEADER_SIZE 16
 #define FRAME_HEADER_SIZE 44
+#define FRAME_FIELDS_SIZE 36 /* of a header, without magic and checksum */
+#define INDEX_ENTRY_SIZE (8 + FRAME_FIELDS_SIZE)
 #define TRAILER_SIZE 16
 
 enum frame_type {
@@ -63,6 +65,10 @@ bool format_get_frame(const uint8_t buf[FRAME_HEADER_SIZE], struct frame *ret);
 
 /* Does a frame header begin here, going by its first four bytes? */
 bool format_is_frame_magic(const uint8_t *p);
+
+/* A frame in the index: where it is, and the fields of its header. */
+void format_put_entry(uint8_t buf[INDEX_ENTRY_SIZE], const struct frame *f);
+bool format_get_entry(const uint8_t buf[INDEX_ENTRY_SIZE], struct frame *ret);
 
 /* The last bytes of a file that was closed in order: where its index frame is. */
 void format_put_trailer(uint8_t buf[TRAILER_SIZE], uint64_t index_offset);

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* In the index a frame is its header without magic and checksum, and where it is. */
-#define INDEX_ENTRY_SIZE (8 + FRAME_HEADER_SIZE)
 #define WALK_PIECE 65536
 
 void frame_list_release(struct frame_list *l)
@@ -253,10 +251,8 @@ int frame_list_encode(const struct frame_list *l, uint8_t **ret_bytes, size_t *r
 		free(bytes);
 		return -EFBIG;
 	}
-	for (size_t i = 0; i < l->n; i++, p += INDEX_ENTRY_SIZE) {
-		put_u64(p, l->items[i].offset);
-		format_put_frame(p + 8, &l->items[i]);
-	}
+	for (size_t i = 0; i < l->n; i++, p += INDEX_ENTRY_SIZE)
+		format_put_entry(p, &l->items[i]);
 	index.payload_size = index.head_size = (uint32_t)payload_size;
 	index.head_crc = crc32c(0, bytes + FRAME_HEADER_SIZE, payload_size);
 	format_put_frame(bytes, &index);
@@ -277,9 +273,8 @@ static bool index_take(struct frame_list *l, const struct frame *index, const ui
 	for (const uint8_t *p = payload; p < payload + index->payload_size; p += INDEX_ENTRY_SIZE) {
 		struct frame f;
 
-		if (!format_get_frame(p + 8, &f))
+		if (!format_get_entry(p, &f))
 			return false;
-		f.offset = get_u64(p);
 		if (f.offset < expected || f.offset > index->offset ||
 			frame_end(&f) > index->offset || frame_list_add(l, &f) < 0)
 			return false;
