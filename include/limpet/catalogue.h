@@ -56,6 +56,9 @@ struct lp_catalogue {
 struct lp_catalogue *lp_catalogue_new(void);
 void lp_catalogue_free(struct lp_catalogue *c);
 
+/* The same schemas and components under the same numbers. NULL: out of memory. */
+struct lp_catalogue *lp_catalogue_copy(const struct lp_catalogue *c);
+
 /* The position of a schema with the same kind and columns, added (copied) if it is new. */
 int lp_catalogue_add_schema(struct lp_catalogue *c, const struct lp_schema *s, uint32_t *ret_schema,
 	struct lp_err *err);

@@ -40,9 +40,11 @@ uint64_t cursor_varint(struct cursor *c)
 	for (unsigned shift = 0; shift < 64; shift += 7) {
 		uint8_t byte = cursor_u8(c);
 
+		if (shift == 63 && byte > 1)
+			break; /* more than 64 bits */
 		v |= (uint64_t)(byte & 0x7f) << shift;
 		if (!(byte & 0x80))
-			return v;
+			return c->bad ? 0 : v;
 	}
 	c->bad = true;
 	return 0;

@@ -8,6 +8,7 @@
 
 #define _cleanup_(fn) __attribute__((cleanup(fn)))
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot stand in parentheses. */
 /* Define `NAMEp(TYPE *p)` that calls `FN(*p)`: the form that _cleanup_() wants. */
 #define DEFINE_CLEANUP(type, fn)                                                                   \
 	static inline void fn##p(type *p)                                                          \
@@ -15,6 +16,7 @@
 		fn(*p);                                                                            \
 	}                                                                                          \
 	struct cleanup_needs_a_semicolon
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define TAKE_PTR(ptr)                                                                              \
 	({                                                                                         \
@@ -35,7 +37,7 @@ static inline void cleanup_freep(void *p)
 	free(*(void **)p);
 }
 
-static inline void cleanup_closep(int *fd)
+static inline void cleanup_closep(const int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void err_vset(struct lp_err *err, int code, const char *fmt, va_list ap)
+static void __attribute__((format(printf, 3, 0)))
+err_vset(struct lp_err *err, int code, const char *fmt, va_list ap)
 {
 	err->code = code;
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);

@@ -108,9 +108,12 @@ int file_sync_dir_of(const char *path)
 int path_make_dirs(const char *path, struct lp_err *err)
 {
 	_cleanup_free_ char *copy = strdup(path);
+	struct stat st;
 
 	if (!copy)
 		return lp_err_sys(err, -ENOMEM, "cannot create %s", path);
+	if (!*copy)
+		return lp_err_set(err, -ENOENT, "cannot create a directory without a name");
 	for (char *p = copy + 1;; p++) {
 		char c = *p;
 
@@ -121,6 +124,9 @@ int path_make_dirs(const char *path, struct lp_err *err)
 			return lp_err_sys(err, -errno, "cannot create directory %s", copy);
 		*p = c;
 		if (!c)
-			return 0;
+			break;
 	}
+	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+		return lp_err_sys(err, -ENOTDIR, "cannot create directory %s", path);
+	return 0;
 }

@@ -1,5 +1,8 @@
 #include "collect/collector.h"
 
+#include "base/cleanup.h"
+#include "collect/sysattr.h"
+#include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -23,17 +26,23 @@ const struct collector *collector_find(const char *name)
 	return NULL;
 }
 
-bool collect_wanted(const char *const *globs, unsigned n_globs, const char *name)
+enum collect_choice collect_choose(const char *const *globs, unsigned n_globs, const char *name)
 {
-	bool wanted = n_globs == 0 || globs[0][0] == '!';
+	enum collect_choice choice =
+		n_globs == 0 || globs[0][0] == '!' ? COLLECT_UNNAMED : COLLECT_EXCLUDED;
 
 	for (unsigned i = 0; i < n_globs; i++) {
 		bool exclude = globs[i][0] == '!';
 
 		if (fnmatch(globs[i] + exclude, name, 0) == 0)
-			wanted = !exclude;
+			choice = exclude ? COLLECT_EXCLUDED : COLLECT_NAMED;
 	}
-	return wanted;
+	return choice;
+}
+
+bool collect_wanted(const char *const *globs, unsigned n_globs, const char *name)
+{
+	return collect_choose(globs, n_globs, name) != COLLECT_EXCLUDED;
 }
 
 int collect_add_component(struct collect_sink *sink, const struct lp_schema *schema,
@@ -51,6 +60,20 @@ int collect_add_component(struct collect_sink *sink, const struct lp_schema *sch
 	sink->n_added++;
 	*ret_row = row;
 	return 0;
+}
+
+int collect_add_named(struct collect_sink *sink, const struct lp_schema *schema,
+	const char *observer, const char *name, const char *labels, struct collect_row *ret_row,
+	struct lp_err *err)
+{
+	struct strbuf escaped = {0};
+	_cleanup_free_ char *safe = NULL;
+
+	label_escape(&escaped, name);
+	safe = strbuf_take(&escaped);
+	if (!safe)
+		return lp_err_sys(err, -ENOMEM, "cannot add component %s", name);
+	return collect_add_component(sink, schema, observer, safe, labels, ret_row, err);
 }
 
 /* The row's position in this batch: where it was last time, or wherever it is now, or new. */
@@ -84,5 +107,19 @@ int collect_cells(struct collect_sink *sink, struct collect_row *row, bool fresh
 	kind->state[cell] = (uint8_t)(LP_PRESENT | (fresh ? LP_FRESH : 0));
 	*ret_kind = kind;
 	*ret_cell = cell;
+	return 0;
+}
+
+int collect_store(struct collect_sink *sink, struct collect_row *row, bool fresh,
+	const int64_t *values, struct lp_err *err)
+{
+	struct lp_batch_kind *kind;
+	size_t cell;
+	int r = collect_cells(sink, row, fresh, &kind, &cell);
+
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot add a row to the sample");
+	for (uint32_t c = 0; c < kind->n_columns; c++)
+		kind->columns[c][cell] = values[c];
 	return 0;
 }

@@ -53,6 +53,17 @@ extern const struct collector *const collectors[];
 
 const struct collector *collector_find(const char *name);
 
+/* What globs say about a name. */
+enum collect_choice {
+	COLLECT_UNNAMED, /* nothing: there are none, or they only exclude others */
+	COLLECT_EXCLUDED,
+	COLLECT_NAMED, /* it is asked for, also where it would not be by default */
+};
+
+/* The last glob that matches decides; "!glob" excludes. What none matches is excluded, unless the
+ * list is empty or begins with an exclusion. */
+enum collect_choice collect_choose(const char *const *globs, unsigned n_globs, const char *name);
+
 /* Is `name` wanted by globs? An empty list wants everything; "!glob" excludes; the last match
  * decides; if the first glob excludes, what no glob matches is wanted. */
 bool collect_wanted(const char *const *globs, unsigned n_globs, const char *name);
@@ -69,11 +80,20 @@ int collect_add_component(struct collect_sink *sink, const struct lp_schema *sch
 	const char *observer, const char *name, const char *labels, struct collect_row *ret_row,
 	struct lp_err *err);
 
+/* The same for a name that comes from outside: its unprintable bytes become "\\xNN". */
+int collect_add_named(struct collect_sink *sink, const struct lp_schema *schema,
+	const char *observer, const char *name, const char *labels, struct collect_row *ret_row,
+	struct lp_err *err);
+
 /* The kind of `schema` in the current batch and the row's cells in the current sample:
  * cell of column c is `(*ret_kind)->columns[c][*ret_cell]`, state is
  * `(*ret_kind)->state[*ret_cell]` (which it sets to LP_PRESENT, with LP_FRESH if `fresh`).
  * Allocates only for a new row. */
 int collect_cells(struct collect_sink *sink, struct collect_row *row, bool fresh,
 	struct lp_batch_kind **ret_kind, size_t *ret_cell);
+
+/* Store a whole row in the current sample: one value for each column of its schema. */
+int collect_store(struct collect_sink *sink, struct collect_row *row, bool fresh,
+	const int64_t *values, struct lp_err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Large enough for a few hundred devices before the buffer has to grow. */
@@ -120,9 +121,14 @@ bool scan_u64(const char **p, uint64_t *ret)
 	if (*s < '0' || *s > '9')
 		return false;
 	for (; *s >= '0' && *s <= '9'; s++) {
-		unsigned digit = (unsigned)(*s - '0');
+		uint64_t digit = (uint64_t)(*s - '0');
 
-		value = value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : value * 10 + digit;
+		if (__builtin_mul_overflow(value, 10, &value) ||
+			__builtin_add_overflow(value, digit, &value)) {
+			value = UINT64_MAX;
+			s += strspn(s, "0123456789");
+			break;
+		}
 	}
 	*p = s;
 	*ret = value;

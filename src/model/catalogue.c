@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct lp_catalogue_index {
-	struct strmap names; /* "schema/observer/name" -> id */
+	struct strmap names; /* "schema/length/observer/name" -> id */
 	size_t cap_schemas, cap_components;
 };
 
@@ -131,18 +131,18 @@ static int component_relabel(struct lp_component *c, const char *labels)
 static int component_append(struct lp_catalogue *c, uint32_t schema, const char *observer,
 	const char *name, const char *labels)
 {
-	struct lp_component *new;
+	struct lp_component *added;
 
 	if (array_reserve(&c->components, &c->index->cap_components, (size_t)c->n_components + 1,
 		    sizeof(*c->components)) < 0)
 		return -ENOMEM;
-	new = &c->components[c->n_components];
-	*new = (struct lp_component){.observer = strdup(observer),
+	added = &c->components[c->n_components];
+	*added = (struct lp_component){.observer = strdup(observer),
 		.name = strdup(name),
 		.labels = strdup(labels),
 		.schema = schema};
 	c->n_components++; /* from here on lp_catalogue_free() owns the parts */
-	return new->observer &&new->name &&new->labels ? 0 : -ENOMEM;
+	return added->observer && added->name && added->labels ? 0 : -ENOMEM;
 }
 
 int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const char *observer,
@@ -152,7 +152,8 @@ int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const ch
 	uint32_t id;
 	int r;
 
-	if (asprintf(&key, "%u/%s/%s", schema, observer, name) < 0) {
+	/* The length keeps a/b + c apart from a + b/c. */
+	if (asprintf(&key, "%u/%zu/%s/%s", schema, strlen(observer), observer, name) < 0) {
 		key = NULL;
 		return lp_err_sys(err, -ENOMEM, "cannot add component %s", name);
 	}
@@ -199,4 +200,25 @@ bool lp_component_label(const struct lp_component *c, const char *key, char *buf
 		return true;
 	}
 	return false;
+}
+
+struct lp_catalogue *lp_catalogue_copy(const struct lp_catalogue *c)
+{
+	struct lp_catalogue *copy = lp_catalogue_new();
+	uint32_t number;
+	int r = copy ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; r == 0 && i < c->n_schemas; i++)
+		r = lp_catalogue_add_schema(copy, &c->schemas[i], &number, NULL);
+	for (uint32_t i = 0; r == 0 && i < c->n_components; i++) {
+		const struct lp_component *comp = &c->components[i];
+
+		r = lp_catalogue_add_component(copy, comp->schema, comp->observer, comp->name,
+			comp->labels, &number, NULL);
+	}
+	if (r < 0) {
+		lp_catalogue_free(copy);
+		return NULL;
+	}
+	return copy;
 }

@@ -1,0 +1,49 @@
+# The front door. Meson does the building; each target here is one line of intent.
+#
+#   make            build into build/        make test       set up, build, run every test
+#   make help       list all targets
+
+PREFIX ?= /usr/local
+BUILD := build
+RUNS ?= 1000000
+JOBS ?= $(shell nproc)
+
+.DEFAULT_GOAL := all
+.PHONY: all deps test demo lint format bench fuzz install clean help
+
+all: ## build the programs into build/ (installs nothing)
+	@scripts/build.sh $(BUILD)
+
+deps: ## install the Debian packages that are missing, for building and for testing
+	@scripts/deps.sh all
+
+test: deps ## set up, build with gcc and clang, run every test and every lint
+	@JOBS=$(JOBS) scripts/test.sh
+
+demo: deps ## record this host for ten seconds and show what was seen
+	@scripts/build.sh $(BUILD)
+	@scripts/demo.sh
+
+lint: deps ## check format, includes, house rules, clang-tidy, cppcheck
+	@scripts/build.sh $(BUILD)
+	@JOBS=$(JOBS) scripts/lint.sh
+
+format: ## rewrite all C files in the house style
+	@scripts/sources.sh | xargs clang-format -i
+
+bench: deps ## set up, then run the benchmarks (see bench/README.md)
+	@scripts/build.sh build-bench --buildtype=release
+	@BUILD=build-bench bench/run
+
+fuzz: deps ## run every fuzz target RUNS times (default 1000000 each)
+	@JOBS=$(JOBS) RUNS=$(RUNS) scripts/fuzz.sh
+
+install: ## install into DESTDIR/PREFIX (default /usr/local)
+	@scripts/build.sh build-install --buildtype=release --prefix=$(abspath $(PREFIX))
+	@meson install -C build-install --no-rebuild $(if $(DESTDIR),--destdir=$(abspath $(DESTDIR)))
+
+clean: ## remove everything that was built
+	rm -rf build build-asan build-tsan build-fuzz build-bench build-install
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,0 +1,44 @@
+/* DATA as users name it: archives, directories, foreign files, in any mixture. */
+#ifndef LIMPET_DATASET_H
+#define LIMPET_DATASET_H
+
+#include <limpet/table.h>
+
+#pragma GCC visibility push(default)
+
+struct lp_dataset;
+
+/* Find the files: each path is a file of a format that limpet knows, or a directory, which is
+ * searched with its sub-directories for such files. `importer` names the format of foreign files
+ * ("csv") where it is not to be guessed, else NULL; `options` is that importer's options struct, or
+ * NULL for the defaults. Paths are read in the order of their file names within a directory, so
+ * that an observer's files come in the order of time. */
+int lp_dataset_open(const char *const *paths, size_t n_paths, const char *importer,
+	const void *options, struct lp_warn *warn, struct lp_dataset **ret, struct lp_err *err);
+void lp_dataset_close(struct lp_dataset *ds);
+
+size_t lp_dataset_n_files(const struct lp_dataset *ds);
+const char *lp_dataset_path(const struct lp_dataset *ds, size_t file);
+
+/* Is called for every batch of every file. `batch` is NULL once for each file, before its first.
+ * Non-zero stops everything and is returned. */
+typedef int (*lp_dataset_fn)(
+	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err);
+
+/* Read everything that `select` (may be NULL) wants. A damaged file is read as far as it is good
+ * and the others still follow; the first such error is returned at the end. */
+int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_dataset_fn fn,
+	void *ctx, struct lp_err *err);
+
+/* The nominal time between samples: the longest of all files', 1 s if none knows. */
+int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err);
+
+/* Read tables: lp_dataset_read() into a builder. `options->step_us` 0 means lp_dataset_interval().
+ * On -EBADMSG (damage, told through `warn`) the tables of what is good are returned all the same.
+ */
+int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
+	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err);
+
+#pragma GCC visibility pop
+
+#endif

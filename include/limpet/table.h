@@ -1,0 +1,59 @@
+/* A table: one metric of many components on one common time grid. This is what detection works on.
+ *
+ * Slot i of the grid is the time `start_us + i * step_us`; its value covers the step that ends
+ * there. Observers whose clocks or start times differ land on the same grid. Where the grid is
+ * coarser than the data, values come from all the work done in between (growth of counters over
+ * time passed), never from picked samples. Missing is NaN. Of repeated samples the later wins.
+ */
+#ifndef LIMPET_TABLE_H
+#define LIMPET_TABLE_H
+
+#include <limpet/source.h>
+
+#pragma GCC visibility push(default)
+
+struct lp_table {
+	char *metric;
+	char *unit; /* "" if unknown */
+	int64_t start_us, step_us;
+	uint32_t n_slots, n_components;
+	char **components; /* [component] full name, in the order of first appearance */
+	double *values;	   /* [component * n_slots + slot] */
+};
+
+void lp_table_free(struct lp_table *t);
+
+struct lp_table_builder;
+
+struct lp_table_options {
+	const char *const *metrics; /* what to compute, n_metrics names; NULL: every one there is */
+	uint32_t n_metrics;
+	bool headline;		       /* with metrics NULL: only those that belong in a summary */
+	bool raw;		       /* names are raw columns, shown as they are */
+	const char *const *components; /* globs of full names; NULL: all */
+	uint32_t n_components;
+	int64_t from_us, to_us; /* to_us 0: no end */
+	int64_t step_us;
+	uint64_t bytes_max; /* refuse to grow beyond this; 0: 4 GiB */
+};
+
+/* Everything `options` points to must outlive the builder. */
+int lp_table_builder_new(
+	const struct lp_table_options *options, struct lp_table_builder **ret, struct lp_err *err);
+void lp_table_builder_free(struct lp_table_builder *b);
+
+/* What the sources need to deliver for these options. */
+const struct lp_select *lp_table_builder_select(const struct lp_table_builder *b);
+
+/* Take over a batch of a source. */
+int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *source,
+	const struct lp_batch *batch, struct lp_err *err);
+
+/* The finished tables, one a metric that has any component, in the order asked for (or of the
+ * metric catalogue). All have the same grid. The caller frees each and the array. */
+int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_tables,
+	uint32_t *ret_n, struct lp_err *err);
+
+#pragma GCC visibility pop
+
+#endif

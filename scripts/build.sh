@@ -1,0 +1,37 @@
+#!/bin/bash
+# build.sh DIR [MESON OPTION...]: configure DIR with meson (once, or anew if the options changed or
+# an earlier attempt broke off) and build it. CC chooses the compiler [gcc].
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+dir=$1
+shift
+export CC=${CC:-gcc}
+for tool in "$CC" meson ninja pkg-config; do
+	if ! command -v "$tool" >/dev/null; then
+		echo "$tool is not installed: run 'make deps' first" >&2
+		exit 1
+	fi
+done
+
+# Is DIR configured with these very options? One that somebody configured by hand is taken as it is,
+# unless options are asked for.
+configured() {
+	[ -f "$dir/build.ninja" ] || return 1
+	if [ -f "$dir/.options" ]; then
+		[ "$(cat "$dir/.options")" = "$want" ]
+	else
+		[ "$want" = "gcc " ]
+	fi
+}
+
+want="$CC $*"
+if ! configured; then
+	rm -rf "$dir"
+	if ! log=$(meson setup "$dir" "$@" 2>&1); then
+		printf '%s\n' "$log" "Configuring failed: if a dependency is missing, run 'make deps'." >&2
+		exit 1
+	fi
+	printf '%s\n' "$want" >"$dir/.options"
+fi
+exec ninja -C "$dir" -j "${JOBS:-$(nproc)}" --quiet

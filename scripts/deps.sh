@@ -1,0 +1,83 @@
+#!/bin/bash
+# deps.sh [build|test|all]: install the Debian packages that limpet needs and that are missing.
+# Does nothing, quickly, where all of them are there.
+set -euo pipefail
+
+build=(
+	gcc libc6-dev make meson ninja-build pkg-config # the tool chain
+	libzstd-dev	# compression of archive blocks
+	libjansson-dev	# JSON output
+	libcyaml-dev	# YAML configuration
+	libmnl-dev	# sock_diag
+)
+test=(
+	clang libclang-rt-14-dev llvm	# second compiler, sanitizers, symbols in their reports
+	clang-format clang-tidy cppcheck # lint
+	libcmocka-dev			# unit tests
+	python3				# test drivers
+	git				# lint looks at tracked files
+	sysstat				# sadc makes the files that the importer must read
+	strace				# proves what the sampling loop does not do
+	iproute2 nftables		# network namespaces and lossy links
+	util-linux mount e2fsprogs	# loop devices, small file systems
+	xz-utils			# benchmark baseline
+	man-db				# man pages must render
+	systemd				# systemd-analyze judges the unit
+)
+
+case ${1:-all} in
+build) want=("${build[@]}") ;;
+test | all) want=("${build[@]}" "${test[@]}") ;;
+*)
+	echo "usage: deps.sh [build|test|all]" >&2
+	exit 2
+	;;
+esac
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+	cat >&2 <<-END
+		This is not a Debian system (no apt-get), so nothing was installed.
+		Install what these Debian 12 packages contain and try again:
+		  ${want[*]}
+	END
+	# Somebody who has the tools already may go on.
+	for tool in meson ninja cc; do
+		command -v "$tool" >/dev/null || exit 1
+	done
+	exit 0
+fi
+
+# dpkg-query fails if it knows nothing of one of them, and lists the others all the same.
+known=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${want[@]}" 2>/dev/null || true)
+installed=" $(sed -n 's/^installed //p' <<<"$known" | tr '\n' ' ') "
+missing=()
+for package in "${want[@]}"; do
+	[[ $installed == *" $package "* ]] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+	if ! command -v sudo >/dev/null; then
+		echo "These packages are missing and there is no sudo; as root, run:" >&2
+		echo "  apt-get install ${missing[*]}" >&2
+		exit 1
+	fi
+	as_root=(sudo)
+fi
+
+echo "installing: ${missing[*]}"
+apt() {
+	# The lock may be held for a while by the system's own updates.
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 \
+		-o Acquire::Retries=3 "$@" </dev/null
+}
+apt update
+apt install -y --no-install-recommends "${missing[@]}"
+
+# Of sysstat only the programs are wanted, not its own collection, which Debian's package enables.
+if [[ " ${missing[*]} " == *" sysstat "* ]] && command -v systemctl >/dev/null; then
+	units=(sysstat.service sysstat-collect.timer sysstat-summary.timer)
+	"${as_root[@]}" systemctl --quiet disable "${units[@]}" || true
+	[ ! -d /run/systemd/system ] || "${as_root[@]}" systemctl --quiet stop "${units[@]}" || true
+fi

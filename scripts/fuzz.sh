@@ -1,0 +1,39 @@
+#!/bin/bash
+# fuzz.sh [TARGET...]: run fuzz targets (all, unless named) RUNS times each, several at once.
+# New inputs are kept in build-fuzz/corpus/TARGET; a crash leaves its input in build-fuzz/crashes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+export RUNS=${RUNS:-1000000}
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+CC=clang scripts/build.sh build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+	-Dc_args=-fsanitize=fuzzer-no-link
+
+targets=("$@")
+if [ ${#targets[@]} -eq 0 ]; then
+	for exe in build-fuzz/tests/fuzz/fuzz_*; do
+		[ -f "$exe" ] && [ -x "$exe" ] && targets+=("${exe##*/fuzz_}")
+	done
+fi
+if [ ${#targets[@]} -eq 0 ]; then
+	echo "no fuzz targets"
+	exit 0
+fi
+
+fuzz_one() {
+	local name=$1 log=build-fuzz/fuzz_$1.log
+	local cmd=("build-fuzz/tests/fuzz/fuzz_$name" -runs="$RUNS" -timeout=20 -rss_limit_mb=1024
+		-artifact_prefix=build-fuzz/crashes/"$name"- -print_final_stats=1
+		"build-fuzz/corpus/$name" "tests/fuzz/corpus/$name")
+
+	mkdir -p build-fuzz/crashes "build-fuzz/corpus/$name"
+	if "${cmd[@]}" >"$log" 2>&1 </dev/null; then
+		sed -n "s/^stat::number_of_executed_units: */$name: executions /p" "$log"
+	else
+		tail -n 60 "$log"
+		echo "$name: CRASHED, see $log and build-fuzz/crashes/"
+		return 1
+	fi
+}
+export -f fuzz_one
+printf '%s\n' "${targets[@]}" | xargs -P "${JOBS:-$(nproc)}" -I{} bash -c 'fuzz_one {}'

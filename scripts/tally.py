@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""tally.py NAME=WHAT...: count test cases and print "N passed, N failed[, N skipped]" last.
+
+WHAT is a meson build directory whose tests were run, a file of TAP, or the word "failed" if the
+build did.
+In a test that speaks TAP each numbered line is a case; any other test is one case.
+Exits 1 if anything failed, or if nothing ran at all.
+"""
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+
+CASE = re.compile(r"^(not )?ok\b(?:\s+(\d+))?\s*-?\s*([^#]*)(?:#\s*(SKIP|TODO)\S*\s*(.*))?", re.I)
+PLAN = re.compile(r"^1\.\.(\d+)(?:\s*#\s*SKIP\S*\s*(.*))?", re.I)
+
+
+class Tally:
+    """Cases of one suite in one build."""
+
+    def __init__(self):
+        self.passed, self.failures, self.skips = 0, [], []
+
+    def add_tap(self, test, text):
+        """Count the cases of a TAP stream; a plan that was not kept is a failure."""
+        planned, seen = None, 0
+        for line in text.splitlines():
+            plan, case = PLAN.match(line), CASE.match(line)
+            if plan:
+                planned = int(plan[1])
+                if planned == 0:
+                    self.skips.append((test, plan[2] or "no reason given"))
+            elif case:
+                seen += 1
+                title = f"{test}: {case[3].strip() or case[2]}"
+                if case[1]:
+                    self.failures.append(title)
+                elif case[4] and case[4].upper() == "SKIP":
+                    self.skips.append((title, case[5] or "no reason given"))
+                else:
+                    self.passed += 1
+        if planned is None or planned != seen:
+            self.failures.append(f"{test}: {seen} of {planned} planned cases ran")
+
+    def add_plain(self, test, run):
+        if run["result"] in ("OK", "EXPECTEDFAIL"):
+            self.passed += 1
+        elif run["result"] == "SKIP":
+            output = (run.get("stdout", "") + run.get("stderr", "")).strip()
+            self.skips.append((test, output.splitlines()[-1] if output else "no reason given"))
+        else:
+            self.failures.append(f"{test}: {run['result']}")
+
+    def add_run(self, test, protocol, run):
+        """Count one test of meson's log."""
+        if protocol != "tap":
+            self.add_plain(test, run)
+            return
+        if "1.." not in run.get("stdout", ""):
+            self.failures.append(f"{test}: {run['result']}, without a plan of its cases")
+            return
+        failed = len(self.failures)
+        self.add_tap(test, run["stdout"])
+        if run["result"] not in ("OK", "SKIP") and len(self.failures) == failed:
+            # All its cases passed and yet it failed: a sanitizer, a crash at exit, a timeout.
+            self.failures.append(f"{test}: {run['result']} (exit status {run['returncode']})")
+
+
+def known_tests(build):
+    """(command) -> (suite, name, protocol) of every test that meson knows."""
+    out = subprocess.run(["meson", "introspect", "--tests", build], check=True,
+                         capture_output=True, text=True).stdout
+    return {tuple(t["cmd"]): (t["suite"][0].split(":")[-1], t["name"], t["protocol"])
+            for t in json.loads(out)}
+
+
+def read_build(label, build, tallies):
+    log = os.path.join(build, "meson-logs", "testlog.json")
+    if not os.path.exists(log):
+        tallies[label, "-"].failures.append(f"{label}: no tests were run")
+        return
+    tests = known_tests(build)
+    with open(log, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            run = json.loads(line)
+            suite, name, protocol = tests.get(tuple(run["command"]), ("-", run["name"], "exitcode"))
+            tallies[label, suite].add_run(name, protocol, run)
+
+
+def report(tallies):
+    print(f"\n{'build':<14} {'suite':<12} {'passed':>7} {'failed':>7} {'skipped':>8}")
+    for (label, suite), t in tallies.items():
+        print(f"{label:<14} {suite:<12} {t.passed:>7} {len(t.failures):>7} {len(t.skips):>8}")
+    skips = [(label, test, why) for (label, _), t in tallies.items() for test, why in t.skips]
+    if skips:
+        print("\n" + ("!!! SKIPPED IN CI: these tests proved nothing in this run !!!"
+                      if os.environ.get("CI") else "Skipped:"))
+    for label, test, why in skips:
+        print(f"  {label}: {test}: {why}")
+    failures = [(label, title) for (label, _), t in tallies.items() for title in t.failures]
+    if failures:
+        print("\nFailed:")
+    for label, title in failures:
+        print(f"  {label}: {title}")
+    passed = sum(t.passed for t in tallies.values())
+    print(f"\n{passed} passed, {len(failures)} failed" +
+          (f", {len(skips)} skipped" if skips else ""))
+    return 1 if failures or not passed else 0
+
+
+def main():
+    tallies = collections.defaultdict(Tally)
+    for arg in sys.argv[1:]:
+        label, what = arg.split("=", 1)
+        if what == "failed":
+            tallies[label, "build"].failures.append("the build failed")
+        elif os.path.isdir(what):
+            read_build(label, what, tallies)
+        else:
+            with open(what, encoding="utf-8", errors="replace") as tap:
+                tallies[label, "-"].add_tap(label, tap.read())
+    return report(tallies)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+
+#include "base/time.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limpet/archive.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct check_options {
+	bool repair, json;
+	const char *output;
+};
+
+static const struct option_def options[] = {
+	{"repair", 0, OPTION_FLAG, offsetof(struct check_options, repair), NULL,
+		"copy every intact block of a damaged file into a new one, FILE.repaired"},
+	{"output", 'o', OPTION_STRING, offsetof(struct check_options, output), "FILE",
+		"with --repair and one file: the name of the new file"},
+	{"json", 0, OPTION_FLAG, offsetof(struct check_options, json), NULL, "print JSON"},
+	{NULL},
+};
+
+/* The problems of one file, gathered for JSON or printed at once. */
+struct findings {
+	json_t *list; /* NULL: print */
+};
+
+static void take_finding(void *ctx, const char *text)
+{
+	struct findings *f = ctx;
+
+	if (f->list)
+		json_array_append_new(f->list, json_string(text));
+	else
+		printf("%s\n", text);
+}
+
+static void print_report(const char *path, const struct lp_archive_report *rep)
+{
+	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
+
+	printf("%s: %s, %" PRIu64 " bytes, %u blocks, %u samples", path,
+		rep->n_damaged ? "DAMAGED" : "sound", rep->size_bytes, rep->n_frames,
+		rep->n_samples);
+	if (rep->n_samples)
+		printf(" from %s to %s", time_format(rep->first_us, first),
+			time_format(rep->last_us, last));
+	if (rep->unfinished_bytes)
+		printf("; the last %" PRIu64 " bytes are an unfinished block (the recorder was "
+		       "killed, or is writing now)",
+			rep->unfinished_bytes);
+	if (rep->n_damaged)
+		printf("; %u damaged stretches, %" PRIu64 " bytes", rep->n_damaged,
+			rep->damaged_bytes);
+	printf("\n");
+}
+
+static json_t *report_json(const char *path, const struct lp_archive_report *rep, json_t *problems,
+	const char *repaired)
+{
+	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
+
+	return json_pack("{s:s,s:b,s:b,s:I,s:i,s:i,s:I,s:I,s:s?,s:s?,s:O,s:s?}", "file", path,
+		"sound", rep->n_damaged == 0, "sealed", rep->sealed, "bytes",
+		(json_int_t)rep->size_bytes, "blocks", rep->n_frames, "samples", rep->n_samples,
+		"damaged_bytes", (json_int_t)rep->damaged_bytes, "unfinished_bytes",
+		(json_int_t)rep->unfinished_bytes, "first",
+		rep->n_samples ? time_format(rep->first_us, first) : NULL, "last",
+		rep->n_samples ? time_format(rep->last_us, last) : NULL, "problems", problems,
+		"repaired", repaired);
+}
+
+/* Check one file; its JSON is appended to `out` if that is not NULL. */
+static int check_one(
+	const char *path, const struct check_options *opt, json_t *out, struct lp_err *err)
+{
+	struct lp_archive_report rep;
+	struct findings findings = {.list = out ? json_array() : NULL};
+	struct lp_warn warn = {.warn = take_finding, .ctx = &findings};
+	char repaired[4096];
+	int r;
+
+	snprintf(repaired, sizeof(repaired), opt->output ? "%s" : "%s.repaired",
+		opt->output ? opt->output : path);
+	r = lp_archive_check(path, opt->repair ? repaired : NULL, &warn, &rep, err);
+	if (r == 0 || r == -EBADMSG) {
+		const char *new_file = opt->repair ? repaired : NULL;
+
+		if (out)
+			json_array_append_new(
+				out, report_json(path, &rep, findings.list, new_file));
+		else
+			print_report(path, &rep);
+		if (!out && new_file)
+			printf("%s: every intact block is in %s\n", path, new_file);
+	}
+	json_decref(findings.list);
+	return r;
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	const struct check_options *opt = values;
+	json_t *out = opt->json ? json_array() : NULL;
+	int worst = 0;
+
+	(void)data;
+	if (n_args < 1 || (opt->output && n_args > 1)) {
+		lp_err_set(err, -EINVAL,
+			n_args < 1 ? "name the archives to check" : "-o goes with one file only");
+		return EXIT_USAGE;
+	}
+	for (int i = 0; i < n_args; i++) {
+		struct lp_err here = {0};
+		int r = check_one(args[i], opt, out, &here);
+
+		if (r < 0 && worst < 0)
+			fprintf(stderr, "limpet check: %s\n", err->text);
+		if (r < 0) {
+			*err = here;
+			worst = r;
+		}
+	}
+	if (out) {
+		json_dumpf(out, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(out);
+	}
+	return command_exit_code(worst);
+}
+
+static const struct example examples[] = {
+	{"check /var/lib/limpet/*.lpa", "verify every byte of all archives"},
+	{"check --repair broken.lpa", "rescue what is intact into broken.lpa.repaired"},
+	{NULL, NULL},
+};
+
+extern const struct command command_check;
+const struct command command_check = {
+	.name = "check",
+	.summary = "verify archives, and rescue what is intact of damaged ones",
+	.usage = "[--repair] [--json] FILE...",
+	.description = "Reads every byte of the archives and verifies all checksums. For each "
+		       "damaged stretch "
+		       "it says which bytes and which seconds are lost. A block that a killed "
+		       "recorder left "
+		       "unfinished at the end of a file is no damage.\n\n"
+		       "With --repair every intact block is copied to a new file, which is sound; "
+		       "the damaged "
+		       "file stays as it is.",
+	.options = options,
+	.options_size = sizeof(struct check_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,325 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "collect/recorder.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define INTERVAL_MIN_US (US_PER_SEC / 10)
+#define INTERVAL_MAX_US (3600 * US_PER_SEC)
+#define PORTS_MAX 256
+#define TCP_MAX_DEFAULT 256
+
+struct record_options {
+	const char *output, *name, *root;
+	int64_t interval_us, duration_us, flush_us, keep_age_us;
+	uint64_t keep_bytes, tcp_max;
+	struct option_list disks, nets, collect, ports;
+	bool partitions, loops, quiet, json;
+};
+
+#define AT(member) offsetof(struct record_options, member)
+
+static const struct option_def options[] = {
+	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where the archives go [.]"},
+	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
+		"time between samples, 100ms to 1h, aligned to the wall clock, so that all servers "
+		"sample at the same instants [1s]"},
+	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
+	{"name", 'n', OPTION_STRING, AT(name), "NAME",
+		"name of this server in component and file names [the host name]"},
+	{"collect", 0, OPTION_LIST, AT(collect), "LIST",
+		"collectors to run, separated by commas [all]"},
+	{"disks", 0, OPTION_LIST, AT(disks), "GLOBS",
+		"disks to record, separated by commas; !GLOB excludes [all whole disks]"},
+	{"partitions", 0, OPTION_FLAG, AT(partitions), NULL, "record partitions, too"},
+	{"loops", 0, OPTION_FLAG, AT(loops), NULL, "record loop and RAM disks, too"},
+	{"nets", 0, OPTION_LIST, AT(nets), "GLOBS",
+		"interfaces to record, separated by commas; !GLOB excludes [all but lo]"},
+	{"ports", 0, OPTION_LIST, AT(ports), "PORTS",
+		"TCP ports of the file system, separated by commas: only their connections are "
+		"recorded [all connections]"},
+	{"tcp-max", 0, OPTION_UINT, AT(tcp_max), "N",
+		"remote addresses a direction before the rest is folded into one [256]"},
+	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
+		"write to disk this often: what a crash or power loss can cost [10s]"},
+	{"keep", 0, OPTION_SPAN, AT(keep_age_us), "SPAN",
+		"remove archives older than this [never]"},
+	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
+		"remove the oldest archives beyond this size [never]"},
+	{"root", 0, OPTION_STRING, AT(root), "DIR",
+		"read DIR/proc and DIR/sys instead of the running system's; or, where DIR holds "
+		"directories named by time (20240301T120000Z), replay those moments"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
+	{NULL},
+};
+
+/* Comma-separated lists, taken apart. */
+struct words {
+	char *copies[OPTION_LIST_MAX];
+	unsigned n_copies;
+	const char *items[PORTS_MAX];
+	unsigned n;
+};
+
+static void words_release(struct words *w)
+{
+	for (unsigned i = 0; i < w->n_copies; i++)
+		free(w->copies[i]);
+}
+
+static int words_split(const struct option_list *list, struct words *w, struct lp_err *err)
+{
+	for (unsigned i = 0; i < list->n; i++) {
+		char *copy = strdup(list->items[i]), *save = NULL;
+
+		if (!copy)
+			return lp_err_sys(err, -ENOMEM, "cannot read options");
+		w->copies[w->n_copies++] = copy;
+		for (char *word = strtok_r(copy, ",", &save); word;
+			word = strtok_r(NULL, ",", &save)) {
+			if (w->n == PORTS_MAX)
+				return lp_err_set(
+					err, -EINVAL, "a list of more than %d items", PORTS_MAX);
+			w->items[w->n++] = word;
+		}
+	}
+	return 0;
+}
+
+static int ports_parse(const struct words *w, uint16_t *ports, struct lp_err *err)
+{
+	for (unsigned i = 0; i < w->n; i++) {
+		char *end;
+		unsigned long port = strtoul(w->items[i], &end, 10);
+
+		if (*end || end == w->items[i] || port < 1 || port > 65535)
+			return lp_err_set(err, -EINVAL, "--ports: '%s' is not a port (1 to 65535)",
+				w->items[i]);
+		ports[i] = (uint16_t)port;
+	}
+	return 0;
+}
+
+static int collectors_choose(const struct words *w, struct recorder_config *c, struct lp_err *err)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; !w->n && collectors[i]; i++)
+		c->collectors[n++] = collectors[i];
+	for (unsigned i = 0; i < w->n && n + 1 < RECORDER_COLLECTORS_MAX; i++) {
+		c->collectors[n] = collector_find(w->items[i]);
+		if (!c->collectors[n++])
+			return lp_err_set(err, -EINVAL,
+				"--collect: there is no collector '%s' (see 'limpet help record')",
+				w->items[i]);
+	}
+	return 0;
+}
+
+static int intervals_check(struct record_options *opt, struct lp_err *err)
+{
+	if (!opt->interval_us)
+		opt->interval_us = US_PER_SEC;
+	if (!opt->flush_us)
+		opt->flush_us = 10 * US_PER_SEC;
+	if (opt->interval_us < INTERVAL_MIN_US || opt->interval_us > INTERVAL_MAX_US)
+		return lp_err_set(err, -EINVAL, "--interval must be from 100ms to 1h");
+	return 0;
+}
+
+/* A name goes into file names and component names: no slash, no space. */
+static int name_check(const char *name, struct lp_err *err)
+{
+	if (!*name || strpbrk(name, "/ \t\n:") || *name == '.')
+		return lp_err_set(err, -EINVAL,
+			"'%s' cannot be a name (no slash, colon, blank or leading dot)", name);
+	return 0;
+}
+
+/* The system's clock; or, for a recorded tree of several moments, theirs. */
+static int ticker_choose(const struct record_options *opt, struct proc_root *root,
+	struct ticker **ret, struct lp_err *err)
+{
+	char proc[4096];
+	struct stat st;
+
+	root->dir = opt->root ? opt->root : "";
+	if (!opt->root)
+		return ticker_system(ret, err);
+	snprintf(proc, sizeof(proc), "%s/proc", opt->root);
+	if (stat(proc, &st) == 0)
+		return ticker_system(ret, err);
+	return ticker_replay(opt->root, root, ret, err);
+}
+
+static void print_summary(const struct record_options *opt, const struct recorder_stats *st)
+{
+	if (opt->json) {
+		printf("{\"samples\":%" PRIu64 ",\"samples_written\":%" PRIu64
+		       ",\"samples_lost\":%" PRIu64 ",\"instants_missed\":%" PRIu64
+		       ",\"components\":%u,\"files\":%" PRIu64 ",\"last_file\":",
+			st->samples, st->spool.samples_written, st->spool.samples_lost, st->late,
+			st->components, st->spool.files);
+		json_t *path = json_string(st->spool.path);
+		json_dumpf(path, stdout, JSON_ENCODE_ANY);
+		json_decref(path);
+		printf("}\n");
+		return;
+	}
+	if (opt->quiet)
+		return;
+	fprintf(stderr, "recorded %" PRIu64 " samples of %u components into %s", st->samples,
+		st->components, st->spool.path[0] ? st->spool.path : "no file");
+	if (st->late)
+		fprintf(stderr, "; %" PRIu64 " instants were missed", st->late);
+	fprintf(stderr, "\n");
+}
+
+static int record(const struct recorder_config *config, const struct record_options *opt,
+	struct ticker *ticker, struct lp_err *err)
+{
+	struct recorder_stats stats;
+	char span[TIME_TEXT_MAX];
+	int r;
+
+	if (!opt->quiet)
+		fprintf(stderr, "recording %s every %s into %s; Ctrl-C stops\n",
+			config->collect.observer, span_format(opt->interval_us, span),
+			config->spool.dir);
+	r = recorder_run(config, ticker, &stats, err);
+	if (r < 0)
+		return r;
+	print_summary(opt, &stats);
+	if (stats.spool.samples_lost)
+		return lp_err_set(err, -EIO, "%" PRIu64 " samples could not be written",
+			stats.spool.samples_lost);
+	return 0;
+}
+
+/* What this machine is, for the archive. */
+static void meta_lines(char *buf, size_t size)
+{
+	struct utsname u;
+
+	if (uname(&u) == 0)
+		snprintf(buf, size, "hostname=%s\nkernel=%s\nmachine=%s\n", u.nodename, u.release,
+			u.machine);
+}
+
+DEFINE_CLEANUP(struct ticker *, ticker_free);
+
+static int run_checked(struct record_options *opt, struct lp_err *err)
+{
+	_cleanup_(words_release) struct words disks = {0};
+	_cleanup_(words_release) struct words nets = {0};
+	_cleanup_(words_release) struct words names = {0};
+	_cleanup_(words_release) struct words ports = {0};
+	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
+	struct lp_warn warn = {.warn = data_print_warning};
+	struct proc_root root = {0};
+	struct recorder_config c = {.warn = &warn};
+	uint16_t port_numbers[PORTS_MAX];
+	char host[256] = "", meta[1024] = "";
+	int r = intervals_check(opt, err);
+
+	gethostname(host, sizeof(host) - 1);
+	host[strcspn(host, ".")] = '\0';
+	if (!opt->name)
+		opt->name = host[0] ? host : "localhost";
+	if (r == 0)
+		r = name_check(opt->name, err);
+	if (r == 0)
+		r = words_split(&opt->disks, &disks, err);
+	if (r == 0)
+		r = words_split(&opt->nets, &nets, err);
+	if (r == 0)
+		r = words_split(&opt->collect, &names, err);
+	if (r == 0)
+		r = words_split(&opt->ports, &ports, err);
+	if (r == 0)
+		r = ports_parse(&ports, port_numbers, err);
+	if (r == 0)
+		r = collectors_choose(&names, &c, err);
+	if (r == 0)
+		r = ticker_choose(opt, &root, &ticker, err);
+	if (r < 0)
+		return r;
+	meta_lines(meta, sizeof(meta));
+	c.collect = (struct collect_config){.observer = opt->name,
+		.root = &root,
+		.disks = disks.items,
+		.n_disks = disks.n,
+		.nets = nets.items,
+		.n_nets = nets.n,
+		.partitions = opt->partitions,
+		.loops = opt->loops,
+		.ports = port_numbers,
+		.n_ports = ports.n,
+		.tcp_max = opt->tcp_max ? (unsigned)opt->tcp_max : TCP_MAX_DEFAULT};
+	c.spool = (struct spool_config){.dir = opt->output ? opt->output : ".",
+		.name = opt->name,
+		.keep_age_us = opt->keep_age_us,
+		.keep_bytes = opt->keep_bytes,
+		.meta = meta};
+	c.interval_us = opt->interval_us;
+	c.flush_us = opt->flush_us;
+	c.duration_us = opt->duration_us;
+	return record(&c, opt, ticker, err);
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	(void)data;
+	if (n_args) {
+		lp_err_set(
+			err, -EINVAL, "'%s' is not understood (see 'limpet help record')", args[0]);
+		return EXIT_USAGE;
+	}
+	return command_exit_code(run_checked(values, err));
+}
+
+static const struct example examples[] = {
+	{"record -o /var/lib/limpet --keep 30d", "record this server for good"},
+	{"record --duration 10m --interval 100ms", "look closely for ten minutes"},
+	{"record --disks 'dm-*' --ports 6800,6801", "multipath devices and two ports only"},
+	{"record --root case-1234 -o out", "turn a recorded tree of /proc into an archive"},
+	{NULL, NULL},
+};
+
+extern const struct command command_record;
+const struct command command_record = {
+	.name = "record",
+	.summary = "record this server's disks, network and load",
+	.usage = "[OPTION...] [-o DIR]",
+	.description =
+		"Samples the kernel's counters at aligned instants and appends them to an archive, "
+		"DIR/NAME-20110509T000005Z.lpa. A new one begins every day at 00:00:05 UTC. It "
+		"needs "
+		"no privileges, changes nothing on the system, and costs a fraction of a "
+		"millisecond a "
+		"sample.\n\n"
+		"Killed or powered off, it loses at most the last ten seconds (--flush), and goes "
+		"on "
+		"with the same file when started again. While the disk is full or gone it keeps "
+		"sampling, says so once, counts what it loses and goes on writing when it can. "
+		"SIGTERM "
+		"and SIGINT write what is left and end it.\n\n"
+		"Collectors: diskstats (disks), netdev (interfaces), tcp (connections per remote "
+		"address), host (CPU, memory, pressure, load).",
+	.options = options,
+	.options_size = sizeof(struct record_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,46 @@
+/* The shape of a sub-command: one file cmd_NAME.c in this folder and one line in meson.build. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "base/option.h"
+
+struct data_options;
+
+/* Exit codes, the same for all commands. */
+enum {
+	EXIT_HEALTHY = 0,
+	EXIT_SUSPECTS = 1,
+	EXIT_USAGE = 2, /* wrong usage or bad input */
+	EXIT_INTERNAL = 3,
+};
+
+struct example {
+	const char *command; /* without "limpet " */
+	const char *what;
+};
+
+struct command {
+	const char *name;
+	const char *summary;		  /* half a sentence, for the list of commands */
+	const char *usage;		  /* what follows the name: "[OPTION...] DATA..." */
+	const char *description;	  /* paragraphs, separated by empty lines */
+	const struct option_def *options; /* ended by a row without a name; may be NULL */
+	size_t options_size;		  /* bytes of the struct they fill, zeroed */
+	bool takes_data; /* its arguments are DATA: the importers' options are accepted too */
+	const struct example *examples; /* ended by a row without a command; may be NULL */
+
+	/* Do it. `options` is the struct, `data` the importers' options (NULL unless takes_data).
+	 * Returns an exit code; an error is in `err` and is printed by main. */
+	int (*run)(int n_args, char **args, void *options, const struct data_options *data,
+		struct lp_err *err);
+};
+
+/* All commands, NULL-terminated, in the order of meson.build. */
+extern const struct command *const commands[];
+
+const struct command *command_find(const char *name);
+
+/* The exit code for a negative errno: bad input is the user's business, the rest is ours. */
+int command_exit_code(int r);
+
+#endif

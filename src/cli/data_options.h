@@ -1,0 +1,30 @@
+/* Options of commands that read DATA: the importers' own, so that foreign files need no conversion.
+ */
+#ifndef CLI_DATA_OPTIONS_H
+#define CLI_DATA_OPTIONS_H
+
+#include "base/option.h"
+#include "import/importer.h"
+#include <limpet/dataset.h>
+
+#define DATA_IMPORTERS_MAX 16
+
+struct data_options {
+	void *values[DATA_IMPORTERS_MAX]; /* [importer] its options struct, or NULL */
+	struct option_table tables[DATA_IMPORTERS_MAX];
+	size_t n_tables;
+	size_t n_importers;
+};
+
+/* Room for the options of all importers, or only of `importer` if that is not NULL. */
+int data_options_init(struct data_options *d, const struct importer *importer, struct lp_err *err);
+void data_options_release(struct data_options *d);
+
+/* Open DATA. Options given for an importer choose that importer for foreign files. */
+int data_open(const struct data_options *d, char *const *paths, int n_paths, struct lp_warn *warn,
+	struct lp_dataset **ret, struct lp_err *err);
+
+/* Prints warnings to standard error, "limpet: ...". */
+void data_print_warning(void *ctx, const char *text);
+
+#endif

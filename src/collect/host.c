@@ -1,0 +1,155 @@
+/* The host itself: processors, memory, load and pressure, as context for reports. */
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "collect/collector.h"
+#include "collect/parse.h"
+#include <errno.h>
+
+/* Times of /proc/stat are in ticks of a hundredth of a second whatever the kernel's own clock. */
+#define TICKS "ticks", LP_COUNTER, 64
+#define KB "kB", LP_GAUGE, 0
+#define LOAD "tasks/100", LP_GAUGE, 0
+#define STALL "us", LP_COUNTER, 64
+
+static const struct lp_column columns[HOST_N_COLUMNS] = {
+	[HOST_CPU_USER] = {"cpu_user", TICKS},
+	[HOST_CPU_NICE] = {"cpu_nice", TICKS},
+	[HOST_CPU_SYSTEM] = {"cpu_system", TICKS},
+	[HOST_CPU_IDLE] = {"cpu_idle", TICKS},
+	[HOST_CPU_IOWAIT] = {"cpu_iowait", TICKS},
+	[HOST_CPU_IRQ] = {"cpu_irq", TICKS},
+	[HOST_CPU_SOFTIRQ] = {"cpu_softirq", TICKS},
+	[HOST_CPU_STEAL] = {"cpu_steal", TICKS},
+	[HOST_CTXT] = {"ctxt", "switches", LP_COUNTER, 64},
+	[HOST_PROCS_RUNNING] = {"procs_running", "tasks", LP_GAUGE, 0},
+	[HOST_PROCS_BLOCKED] = {"procs_blocked", "tasks", LP_GAUGE, 0},
+	[HOST_MEM_TOTAL_KB] = {"mem_total_kb", KB},
+	[HOST_MEM_FREE_KB] = {"mem_free_kb", KB},
+	[HOST_MEM_AVAILABLE_KB] = {"mem_available_kb", KB},
+	[HOST_MEM_BUFFERS_KB] = {"mem_buffers_kb", KB},
+	[HOST_MEM_CACHED_KB] = {"mem_cached_kb", KB},
+	[HOST_MEM_DIRTY_KB] = {"mem_dirty_kb", KB},
+	[HOST_MEM_WRITEBACK_KB] = {"mem_writeback_kb", KB},
+	[HOST_SWAP_TOTAL_KB] = {"swap_total_kb", KB},
+	[HOST_SWAP_FREE_KB] = {"swap_free_kb", KB},
+	[HOST_LOAD1_X100] = {"load1_x100", LOAD},
+	[HOST_LOAD5_X100] = {"load5_x100", LOAD},
+	[HOST_LOAD15_X100] = {"load15_x100", LOAD},
+	[HOST_PSI_CPU_SOME_US] = {"psi_cpu_some_us", STALL},
+	[HOST_PSI_MEM_SOME_US] = {"psi_mem_some_us", STALL},
+	[HOST_PSI_MEM_FULL_US] = {"psi_mem_full_us", STALL},
+	[HOST_PSI_IO_SOME_US] = {"psi_io_some_us", STALL},
+	[HOST_PSI_IO_FULL_US] = {"psi_io_full_us", STALL},
+	[HOST_N_CPUS] = {"n_cpus", "processors", LP_GAUGE, 0},
+};
+
+static const struct lp_schema schema = {"host", columns, ARRAY_SIZE(columns)};
+
+static unsigned parse_pressure_cpu(const char *text, int64_t *values)
+{
+	return parse_pressure(text, &values[HOST_PSI_CPU_SOME_US], NULL);
+}
+
+static unsigned parse_pressure_memory(const char *text, int64_t *values)
+{
+	return parse_pressure(text, &values[HOST_PSI_MEM_SOME_US], &values[HOST_PSI_MEM_FULL_US]);
+}
+
+static unsigned parse_pressure_io(const char *text, int64_t *values)
+{
+	return parse_pressure(text, &values[HOST_PSI_IO_SOME_US], &values[HOST_PSI_IO_FULL_US]);
+}
+
+/* Any of these files may be lacking (old kernels have no pressure); its columns are missing then.
+ */
+static const struct host_file {
+	const char *path;
+	unsigned (*parse)(const char *text, int64_t *values);
+} files[] = {
+	{"/proc/stat", parse_stat},
+	{"/proc/meminfo", parse_meminfo},
+	{"/proc/loadavg", parse_loadavg},
+	{"/proc/pressure/cpu", parse_pressure_cpu},
+	{"/proc/pressure/memory", parse_pressure_memory},
+	{"/proc/pressure/io", parse_pressure_io},
+};
+
+struct host {
+	const char *observer;
+	struct procfile files[ARRAY_SIZE(files)];
+	struct collect_row row;
+	bool known;
+	uint64_t ctxt;
+};
+
+static void host_close(void *state)
+{
+	struct host *h = state;
+
+	if (!h)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		procfile_close(&h->files[i]);
+	free(h);
+}
+
+static int host_open(const struct collect_config *config, void **ret_state, struct lp_err *err)
+{
+	struct host *h = calloc(1, sizeof(*h));
+	unsigned opened = 0;
+
+	if (!h)
+		return lp_err_sys(err, -ENOMEM, "cannot collect host");
+	h->observer = config->observer;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		opened += procfile_open(&h->files[i], config->root, files[i].path, NULL) == 0;
+	if (!opened) {
+		host_close(h);
+		return lp_err_set(err, -ENOENT, "none of %s/proc/stat, meminfo, loadavg is there",
+			config->root->dir);
+	}
+	*ret_state = h;
+	return 0;
+}
+
+static int host_sample(void *state, struct collect_sink *sink, struct lp_err *err)
+{
+	struct host *h = state;
+	int64_t values[HOST_N_COLUMNS];
+	unsigned found = 0;
+	bool fresh;
+
+	for (size_t i = 0; i < HOST_N_COLUMNS; i++)
+		values[i] = LP_MISSING;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		if (h->files[i].fd >= 0 && procfile_read(&h->files[i], NULL) == 0)
+			found += files[i].parse(h->files[i].text, values);
+	}
+	if (!found)
+		return lp_err_set(err, -EIO, "nothing known could be read from %s/proc/stat",
+			h->files[0].root ? h->files[0].root->dir : "");
+	fresh = !h->known || (uint64_t)values[HOST_CTXT] < h->ctxt; /* a reboot between two trees */
+	h->ctxt = values[HOST_CTXT] == LP_MISSING ? h->ctxt : (uint64_t)values[HOST_CTXT];
+	if (!h->known) {
+		int r = collect_add_component(sink, &schema, h->observer, "host", "", &h->row, err);
+
+		if (r < 0)
+			return r;
+		h->known = true;
+	}
+	return collect_store(sink, &h->row, fresh, values, err);
+}
+
+const struct collector collector_host = {
+	.name = "host",
+	.summary = "this host: processor time, memory, load and pressure stall",
+	.description =
+		"Records the sums over all processors of /proc/stat, the main lines of "
+		"/proc/meminfo, /proc/loadavg, and the stall times of /proc/pressure where the "
+		"kernel has it. It is context for reports: a slow disk on a host without free "
+		"memory is another story than a slow disk.",
+	.schema = &schema,
+	.open = host_open,
+	.sample = host_sample,
+	.close = host_close,
+};

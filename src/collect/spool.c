@@ -1,0 +1,376 @@
+#include "collect/spool.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "collect/spool_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+
+/* A thread whose disk fails tries again this often. */
+#define RETRY_SEC 1
+#define EVENTS_MAX 8
+#define EVENT_TEXT_MAX 200
+
+/* A catalogue as it was when a batch was handed over: the sampling thread goes on adding to its
+ * own.
+ */
+struct snapshot {
+	struct lp_catalogue *catalogue;
+	unsigned refs;
+};
+
+struct event {
+	int64_t wall_us;
+	char text[EVENT_TEXT_MAX];
+};
+
+struct item {
+	struct lp_batch *batch;
+	struct snapshot *snapshot;
+	struct event events[EVENTS_MAX];
+	unsigned n_events;
+	bool new_file; /* begin a new file with this batch */
+};
+
+struct spool {
+	struct spool_config config;
+	int lock_fd;
+	pthread_t thread;
+	pthread_mutex_t mutex;
+	pthread_cond_t wake;
+	/* Under the mutex: */
+	struct item *queue[SPOOL_DEPTH]; /* first .. first + n - 1 wait */
+	unsigned first, n;
+	struct item *unused[SPOOL_DEPTH + 2];
+	unsigned n_unused;
+	struct spool_stats stats;
+	uint64_t lost_untold; /* lost since the last remark about it */
+	bool stopping;
+	/* The sampling thread's: */
+	struct item items[SPOOL_DEPTH + 2];
+	struct item *current;
+	struct snapshot *snapshot;
+	uint32_t snapshot_components, snapshot_schemas;
+	bool next_new_file;
+	/* The writing thread's: */
+	struct spool_file file;
+};
+
+static void snapshot_unref(struct snapshot *s)
+{
+	if (!s || --s->refs)
+		return;
+	lp_catalogue_free(s->catalogue);
+	free(s);
+}
+
+/* A new snapshot where the catalogue has grown (a device appeared). */
+static int snapshot_refresh(struct spool *s, const struct lp_catalogue *c)
+{
+	struct snapshot *new;
+
+	if (s->snapshot && s->snapshot_components == c->n_components &&
+		s->snapshot_schemas == c->n_schemas)
+		return 0;
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	new->refs = 1;
+	new->catalogue = lp_catalogue_copy(c);
+	if (!new->catalogue) {
+		free(new);
+		return -ENOMEM;
+	}
+	pthread_mutex_lock(&s->mutex);
+	snapshot_unref(s->snapshot);
+	pthread_mutex_unlock(&s->mutex);
+	s->snapshot = new;
+	s->snapshot_components = c->n_components;
+	s->snapshot_schemas = c->n_schemas;
+	return 0;
+}
+
+/* Write one batch and its remarks. */
+static int item_write(struct spool *s, struct item *it, struct lp_err *err)
+{
+	int r = spool_file_ready(&s->file, it->batch, it->new_file, err);
+
+	if (r < 0)
+		return r;
+	it->new_file = false;
+	for (; it->n_events; it->n_events--) { /* a retry goes on where it failed */
+		const struct event *e = &it->events[it->n_events - 1];
+
+		r = lp_archive_write_event(s->file.archive, e->wall_us, e->text, err);
+		if (r < 0)
+			return r;
+	}
+	return spool_file_write(&s->file, it->snapshot->catalogue, it->batch, err);
+}
+
+static uint32_t batch_fresh(const struct lp_batch *b)
+{
+	return b->n_samples - (b->carry ? 1 : 0);
+}
+
+/* Say once that writing fails, and once that it works again. */
+static void spool_tell(struct spool *s, int r, const struct item *it, const struct lp_err *err)
+{
+	char text[EVENT_TEXT_MAX];
+	struct lp_err ignored = {0};
+	uint64_t lost = 0;
+	bool was_failing;
+
+	pthread_mutex_lock(&s->mutex);
+	was_failing = s->stats.failing;
+	s->stats.failing = r < 0;
+	if (r == 0) {
+		lost = s->lost_untold;
+		s->lost_untold = 0;
+		s->stats.samples_written += batch_fresh(it->batch);
+		s->stats.bytes_written = s->file.bytes_written;
+		s->stats.files = s->file.n_files;
+		snprintf(s->stats.path, sizeof(s->stats.path), "%s", s->file.path);
+	}
+	pthread_mutex_unlock(&s->mutex);
+	if (r < 0 && !was_failing)
+		lp_warn_raise(s->config.warn, "%s; sampling goes on and writing is tried again",
+			err->text);
+	if (r < 0 || !was_failing)
+		return;
+	lp_warn_raise(s->config.warn, "writing works again; %" PRIu64 " samples were lost", lost);
+	if (lost) {
+		snprintf(text, sizeof(text), "kind=lost samples=%" PRIu64, lost);
+		lp_archive_write_event(s->file.archive, it->batch->wall_us[0], text, &ignored);
+	}
+}
+
+/* Wait for work. NULL: there is none left and none will come. */
+static struct item *queue_wait(struct spool *s)
+{
+	struct item *it = NULL;
+
+	pthread_mutex_lock(&s->mutex);
+	while (!s->n && !s->stopping)
+		pthread_cond_wait(&s->wake, &s->mutex);
+	if (s->n)
+		it = s->queue[s->first];
+	pthread_mutex_unlock(&s->mutex);
+	return it;
+}
+
+/* The first item is done with (or given up). */
+static void queue_pop(struct spool *s, bool lost)
+{
+	struct item *it;
+
+	pthread_mutex_lock(&s->mutex);
+	it = s->queue[s->first];
+	s->first = (s->first + 1) % SPOOL_DEPTH;
+	s->n--;
+	if (lost)
+		s->stats.samples_lost += batch_fresh(it->batch);
+	snapshot_unref(it->snapshot);
+	it->snapshot = NULL;
+	it->n_events = 0;
+	it->new_file = false;
+	s->unused[s->n_unused++] = it;
+	pthread_mutex_unlock(&s->mutex);
+}
+
+/* After a failure: wait a little, unless it is time to stop. Is it? */
+static bool retry_wait(struct spool *s)
+{
+	struct timespec until;
+	bool stopping;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += RETRY_SEC;
+	pthread_mutex_lock(&s->mutex);
+	if (!s->stopping)
+		pthread_cond_timedwait(&s->wake, &s->mutex, &until);
+	stopping = s->stopping;
+	pthread_mutex_unlock(&s->mutex);
+	return stopping;
+}
+
+static void *spool_thread(void *arg)
+{
+	struct spool *s = arg;
+	struct item *it;
+
+	spool_file_tidy(&s->file);
+	while ((it = queue_wait(s))) {
+		struct lp_err err = {0};
+		int r = item_write(s, it, &err);
+
+		spool_tell(s, r, it, &err);
+		if (r == 0)
+			queue_pop(s, false);
+		else if (retry_wait(s) && item_write(s, it, &err) < 0)
+			queue_pop(s, true); /* no more time: it is lost */
+	}
+	spool_file_finish(&s->file);
+	return NULL;
+}
+
+static int spool_lock(struct spool *s, struct lp_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = path_make_dirs(s->config.dir, err);
+
+	if (r < 0)
+		return r;
+	if (asprintf(&path, "%s/.%s.lock", s->config.dir, s->config.name) < 0) {
+		path = NULL;
+		return lp_err_sys(err, -ENOMEM, "cannot lock %s", s->config.dir);
+	}
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (s->lock_fd < 0)
+		return lp_err_sys(err, -errno, "cannot write to %s", s->config.dir);
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		return lp_err_set(err, -EBUSY,
+			"another recorder writes '%s' files in %s (choose another --name or -o)",
+			s->config.name, s->config.dir);
+	return 0;
+}
+
+static void spool_free(struct spool *s)
+{
+	for (unsigned i = 0; i < SPOOL_DEPTH + 2; i++)
+		lp_batch_free(s->items[i].batch);
+	snapshot_unref(s->snapshot);
+	spool_file_release(&s->file);
+	pthread_mutex_destroy(&s->mutex);
+	pthread_cond_destroy(&s->wake);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	free(s);
+}
+
+DEFINE_CLEANUP(struct spool *, spool_free);
+
+int spool_open(const struct spool_config *config, struct spool **ret, struct lp_err *err)
+{
+	struct spool *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return lp_err_sys(err, -ENOMEM, "cannot begin to record");
+	s->config = *config;
+	s->lock_fd = -1;
+	s->file.config = &s->config;
+	pthread_mutex_init(&s->mutex, NULL);
+	pthread_cond_init(&s->wake, NULL);
+	r = spool_lock(s, err);
+	for (unsigned i = 0; r == 0 && i < SPOOL_DEPTH + 2; i++) {
+		s->items[i].batch = lp_batch_new(config->batch_samples + 1);
+		if (!s->items[i].batch)
+			r = lp_err_sys(err, -ENOMEM, "cannot begin to record");
+		s->unused[s->n_unused++] = &s->items[i];
+	}
+	if (r == 0) {
+		s->current = s->unused[--s->n_unused];
+		r = -pthread_create(&s->thread, NULL, spool_thread, s);
+		if (r < 0)
+			lp_err_sys(err, r, "cannot start the writing thread");
+	}
+	if (r < 0) {
+		spool_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+struct lp_batch *spool_batch(struct spool *s)
+{
+	return s->current->batch;
+}
+
+int spool_prime(struct spool *s)
+{
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < SPOOL_DEPTH + 2; i++) {
+		if (&s->items[i] != s->current)
+			r = lp_batch_carry(s->items[i].batch, s->current->batch);
+	}
+	return r;
+}
+
+void spool_event(struct spool *s, int64_t wall_us, const char *text)
+{
+	struct item *it = s->current;
+
+	if (it->n_events == EVENTS_MAX)
+		return; /* more than one a second: the first ones tell it */
+	it->events[it->n_events].wall_us = wall_us;
+	snprintf(it->events[it->n_events++].text, EVENT_TEXT_MAX, "%s", text);
+}
+
+int spool_submit(struct spool *s, const struct lp_catalogue *c, bool new_file)
+{
+	struct item *done = s->current, *next;
+	uint32_t fresh = batch_fresh(done->batch);
+	bool full;
+	int r;
+
+	if (!done->batch->n_samples || !fresh)
+		return 0;
+	r = snapshot_refresh(s, c);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&s->mutex);
+	next = s->unused[--s->n_unused]; /* one more than can wait: there is always one */
+	full = s->n == SPOOL_DEPTH;
+	pthread_mutex_unlock(&s->mutex);
+	r = lp_batch_carry(next->batch, done->batch);
+	pthread_mutex_lock(&s->mutex);
+	if (full || r < 0) {
+		s->stats.samples_lost += fresh;
+		s->lost_untold += fresh;
+		next->new_file = done->new_file;
+		done->n_events = 0;
+		done->new_file = false;
+		s->unused[s->n_unused++] = done;
+	} else {
+		done->snapshot = s->snapshot;
+		s->snapshot->refs++;
+		s->queue[(s->first + s->n++) % SPOOL_DEPTH] = done;
+		pthread_cond_signal(&s->wake);
+	}
+	next->new_file |= new_file;
+	s->current = next;
+	pthread_mutex_unlock(&s->mutex);
+	return r;
+}
+
+void spool_get_stats(struct spool *s, struct spool_stats *ret)
+{
+	pthread_mutex_lock(&s->mutex);
+	*ret = s->stats;
+	pthread_mutex_unlock(&s->mutex);
+}
+
+void spool_close(struct spool *s, struct spool_stats *ret_stats)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->mutex);
+	s->stopping = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->mutex);
+	pthread_join(s->thread, NULL);
+	s->stats.bytes_written = s->file.bytes_written;
+	if (ret_stats)
+		*ret_stats = s->stats;
+	spool_free(s);
+}

@@ -1,0 +1,56 @@
+/* Between the sampling loop, which must never wait, and the disk, which may be full, slow or gone:
+ * a queue of batches and a thread that writes them to daily archives.
+ */
+#ifndef COLLECT_SPOOL_H
+#define COLLECT_SPOOL_H
+
+#include <limpet/archive.h>
+
+/* Batches that may wait for the disk before samples are lost. */
+#define SPOOL_DEPTH 8
+
+struct spool_config {
+	const char *dir;
+	const char *name;     /* of the files */
+	const char *observer; /* of the components */
+	int64_t interval_us;
+	uint32_t batch_samples; /* samples a batch holds besides the carried one */
+	int64_t keep_age_us;	/* 0: for ever */
+	uint64_t keep_bytes;	/* 0: any number */
+	const char *meta;	/* further "key=value\n" lines */
+	struct lp_warn *warn;	/* called from both threads */
+};
+
+struct spool_stats {
+	uint64_t samples_written, samples_lost, bytes_written, files;
+	bool failing;	/* nothing can be written now */
+	char path[512]; /* of the file at hand */
+};
+
+struct spool;
+
+/* Lock the directory's files of this name (-EBUSY: another recorder has them) and start the thread.
+ * Files that a killed recorder left are put in order first, by that thread. */
+int spool_open(const struct spool_config *config, struct spool **ret, struct lp_err *err);
+
+/* The batch to fill. */
+struct lp_batch *spool_batch(struct spool *s);
+
+/* Make all memory that batches like the current one will need. */
+int spool_prime(struct spool *s);
+
+/* Note a remark for the archive, behind the samples taken so far. */
+void spool_event(struct spool *s, int64_t wall_us, const char *text);
+
+/* Hand the current batch over, if it has samples; a new one, carrying its last sample, becomes
+ * current. Where the queue is full its samples are lost, and counted. `new_file` begins a new file
+ * with the batch after this one. */
+int spool_submit(struct spool *s, const struct lp_catalogue *c, bool new_file);
+
+void spool_get_stats(struct spool *s, struct spool_stats *ret);
+
+/* Write what waits (trying once more where that fails), seal the file, stop the thread, free.
+ * Accepts NULL. The statistics at the end go to `*ret_stats` if that is not NULL. */
+void spool_close(struct spool *s, struct spool_stats *ret_stats);
+
+#endif

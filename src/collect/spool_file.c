@@ -1,0 +1,173 @@
+#include "collect/spool_file.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/time.h"
+#include "collect/keep.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+DEFINE_CLEANUP(struct lp_source *, lp_source_close);
+
+static void seal(struct spool_file *f, const char *path)
+{
+	struct lp_err err = {0};
+
+	/* An unsealed file is as readable as a sealed one, only larger: worth a word, no more. */
+	if (lp_archive_seal(path, f->config->warn, &err) < 0)
+		lp_warn_raise(f->config->warn, "%s", err.text);
+}
+
+/* Was this file written with the settings of now, so that it may be continued? */
+static bool continues_settings(const struct spool_file *f, const char *path, int64_t *ret_last_us)
+{
+	_cleanup_(lp_source_closep) struct lp_source *source = NULL;
+	struct lp_err err = {0};
+	const char *observer;
+
+	if (lp_archive_open(path, NULL, NULL, &source, &err) < 0)
+		return false;
+	observer = lp_archive_meta_get(source, "observer");
+	*ret_last_us = source->last_us;
+	return source->interval_us == f->config->interval_us && observer &&
+		!strcmp(observer, f->config->observer);
+}
+
+void spool_file_tidy(struct spool_file *f)
+{
+	_cleanup_(keep_list_release) struct keep_list files = {0};
+	struct lp_err err = {0};
+
+	if (keep_list_load(f->config->dir, f->config->name, &files, &err) < 0)
+		return;
+	/* The newest may be continued: whether it is, shows with the first batch. */
+	for (size_t i = 0; i + 1 < files.n; i++)
+		seal(f, files.files[i].path);
+}
+
+/* Remove what is beyond the limits. Called when a file begins, and when bytes run over. */
+static void expire(struct spool_file *f, int64_t now_us)
+{
+	const struct spool_config *c = f->config;
+	struct lp_err err = {0};
+
+	if (!c->keep_age_us && !c->keep_bytes)
+		return;
+	if (keep_expire(c->dir, c->name, f->path, now_us, c->keep_age_us, c->keep_bytes,
+		    &f->bytes_elsewhere, c->warn, &err) < 0)
+		lp_warn_raise(c->warn, "%s", err.text);
+}
+
+/* After a crash: go on with the newest file if it is of this recording day and of this recorder. */
+static bool file_resume(struct spool_file *f, int64_t first_us)
+{
+	_cleanup_(keep_list_release) struct keep_list files = {0};
+	struct lp_err err = {0};
+	const struct keep_file *newest;
+	int64_t last_us = 0;
+
+	f->resumed = true;
+	if (keep_list_load(f->config->dir, f->config->name, &files, &err) < 0 || !files.n)
+		return false;
+	newest = &files.files[files.n - 1];
+	if (newest->start_us < keep_day_start(first_us) || newest->start_us > first_us ||
+		!continues_settings(f, newest->path, &last_us) ||
+		lp_archive_append(newest->path, &f->archive, &err) < 0) {
+		seal(f, newest->path);
+		return false;
+	}
+	snprintf(f->path, sizeof(f->path), "%s", newest->path);
+	return true;
+}
+
+/* A new file named by its first sample; where that name is taken, by the next free second. */
+static int file_create(struct spool_file *f, int64_t first_us, struct lp_err *err)
+{
+	const struct spool_config *c = f->config;
+	struct lp_archive_meta meta = {
+		.observer = c->observer, .interval_us = c->interval_us, .extra = c->meta};
+	char stamp[TIME_TEXT_MAX];
+	int r = path_make_dirs(c->dir, err);
+
+	for (int64_t tries = 0; r == 0 && tries < 3600; tries++) {
+		snprintf(f->path, sizeof(f->path), "%s/%s-%s" LP_ARCHIVE_SUFFIX, c->dir, c->name,
+			time_format_compact(first_us + tries * US_PER_SEC, stamp));
+		r = lp_archive_create(f->path, &meta, &f->archive, err);
+		if (r != -EEXIST)
+			break;
+		r = 0;
+	}
+	if (r == 0 && !f->archive)
+		r = lp_err_set(err, -EEXIST, "cannot find a free name like %s", f->path);
+	if (r == 0)
+		file_sync_dir_of(f->path);
+	return r;
+}
+
+static int file_begin(struct spool_file *f, int64_t first_us, struct lp_err *err)
+{
+	int r = 0;
+
+	if (f->resumed || !file_resume(f, first_us))
+		r = file_create(f, first_us, err);
+	if (r < 0)
+		return r;
+	f->n_files++;
+	f->bytes_before = f->bytes_written - lp_archive_size(f->archive);
+	expire(f, first_us);
+	return 0;
+}
+
+int spool_file_ready(
+	struct spool_file *f, const struct lp_batch *batch, bool new_file, struct lp_err *err)
+{
+	if (f->archive && new_file)
+		spool_file_finish(f);
+	if (f->archive && lp_archive_vanished(f->archive)) {
+		lp_warn_raise(f->config->warn, "%s was removed; beginning a new file", f->path);
+		lp_archive_abandon(f->archive);
+		f->archive = NULL;
+	}
+	if (f->archive)
+		return 0;
+	return file_begin(f, batch->wall_us[batch->carry ? 1 : 0], err);
+}
+
+int spool_file_write(struct spool_file *f, const struct lp_catalogue *c,
+	const struct lp_batch *batch, struct lp_err *err)
+{
+	int r = lp_archive_write(f->archive, c, batch, LP_ARCHIVE_LOOSE, err);
+
+	if (r < 0)
+		return r;
+	f->bytes_written = f->bytes_before + lp_archive_size(f->archive);
+	r = lp_archive_sync(f->archive, err);
+	if (r < 0)
+		lp_warn_raise(f->config->warn, "%s", err->text); /* it is written, if not safe */
+	if (f->config->keep_bytes &&
+		f->bytes_elsewhere + lp_archive_size(f->archive) > f->config->keep_bytes &&
+		f->bytes_elsewhere)
+		expire(f, batch->wall_us[batch->n_samples - 1]);
+	return 0;
+}
+
+void spool_file_finish(struct spool_file *f)
+{
+	struct lp_err err = {0};
+
+	if (!f->archive)
+		return;
+	if (lp_archive_close(f->archive, &err) < 0)
+		lp_warn_raise(f->config->warn, "%s", err.text);
+	f->archive = NULL;
+	seal(f, f->path);
+}
+
+void spool_file_release(struct spool_file *f)
+{
+	lp_archive_abandon(f->archive);
+	f->archive = NULL;
+}

@@ -1,0 +1,35 @@
+/* The writing thread's file: daily, resumed after a crash, opened again when it vanished. */
+#ifndef COLLECT_SPOOL_FILE_H
+#define COLLECT_SPOOL_FILE_H
+
+#include "collect/spool.h"
+
+struct spool_file {
+	const struct spool_config *config;
+	struct lp_archive_writer *archive; /* NULL: none is open */
+	char path[512];
+	bool resumed;		  /* looked for a file to continue already */
+	uint64_t bytes_written;	  /* over all files */
+	uint64_t bytes_before;	  /* of them: before the file at hand */
+	uint64_t bytes_elsewhere; /* of older files kept, as last seen */
+	uint64_t n_files;
+};
+
+/* Seal what a killed recorder left of earlier days. */
+void spool_file_tidy(struct spool_file *f);
+
+/* Have a file open for this batch: the one at hand, or with `new_file` (or where it vanished) a new
+ * one, named by the time of the batch's first sample. */
+int spool_file_ready(
+	struct spool_file *f, const struct lp_batch *batch, bool new_file, struct lp_err *err);
+
+/* Append a batch and make it survive power loss. */
+int spool_file_write(struct spool_file *f, const struct lp_catalogue *c,
+	const struct lp_batch *batch, struct lp_err *err);
+
+/* Close and seal the file at hand. */
+void spool_file_finish(struct spool_file *f);
+
+void spool_file_release(struct spool_file *f);
+
+#endif

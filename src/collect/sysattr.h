@@ -1,0 +1,31 @@
+/* Small files of /sys, and the labels of components that are made from them. */
+#ifndef COLLECT_SYSATTR_H
+#define COLLECT_SYSATTR_H
+
+#include "base/strbuf.h"
+#include "collect/procfile.h"
+
+/* Room for one attribute; longer ones are cut. */
+#define SYSATTR_MAX 256
+
+/* Read the first line of a file under `root` as one word: blanks around it are removed and those
+ * inside become '_', as udev writes them. False if there is no such file or nothing in it. */
+bool sysattr_read(const struct proc_root *root, char buf[SYSATTR_MAX], const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The last part of what a symbolic link under `root` points to. False if it is no link. */
+bool sysattr_link(const struct proc_root *root, char buf[SYSATTR_MAX], const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Is there such a file or directory under `root`? */
+bool sysattr_exists(const struct proc_root *root, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Append text; bytes that are not printable ASCII become "\xNN", so that neither a terminal nor
+ * JSON is spoilt by what a device calls itself. */
+void label_escape(struct strbuf *sb, const char *text);
+
+/* Append the line "key=value" to labels. */
+void label_add(struct strbuf *sb, const char *key, const char *value);
+
+#endif

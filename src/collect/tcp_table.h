@@ -1,0 +1,82 @@
+/* What sockets come and go becomes what is recorded: one row for each remote address and direction,
+ * with gauges of the moment and counters that only grow.
+ *
+ * A socket's counters end with the socket, so the table remembers the last values of every socket
+ * and adds the differences to its remote. A socket that was there at the first sample contributes
+ * its growth; one that appears later was opened since and contributes all it has. What a socket
+ * did between the last sample that saw it and its end is lost.
+ *
+ * All memory is allocated by tcp_table_new(). Addresses that find no row share the row "other" of
+ * their direction; sockets that find no place in the socket table count in the gauges and in
+ * `untracked`, not in the counters.
+ */
+#ifndef COLLECT_TCP_TABLE_H
+#define COLLECT_TCP_TABLE_H
+
+#include "collect/collector.h"
+#include "collect/tcp_index.h"
+#include "collect/tcp_parse.h"
+
+/* A remote that had no socket for so many samples gives its row back. */
+#define TCP_REMOTE_IDLE 300
+/* A socket that was not seen for more than so many dumps is forgotten. A dump may pass over a
+ * socket while its neighbours close; to forget it at once would count it all over again. */
+#define TCP_SOCKET_LINGER 10
+/* Gauges of one remote in the current sample. */
+struct tcp_gauges {
+	uint32_t sockets, untracked, folded;
+	uint32_t cwnd_min, rtt_max_us;
+	uint64_t cwnd_sum, rtt_sum_us, unacked_sum;
+};
+
+struct tcp_remote {
+	bool used;
+	bool other; /* the row of all that found no row of their own */
+	enum tcp_direction direction;
+	struct tcp_addr addr;
+	uint64_t last_seen; /* sample */
+	struct tcp_gauges now;
+	uint64_t counters[TCP_COUNTERS];
+	unsigned counted; /* bit c: counter c is known */
+	/* For whoever writes rows: cleared when the row goes to another address. */
+	bool has_row;
+	struct collect_row row;
+};
+
+struct tcp_table {
+	/* Per direction max_remotes rows and then the row "other". */
+	struct tcp_remote *remotes;
+	uint32_t max_remotes, n_remotes;
+	/* How many more addresses may get a row of their own: whoever names rows lowers it. It
+	 * bounds the catalogue, which never forgets a name. */
+	uint32_t names_left;
+	/* The rest is the table's own. */
+	uint32_t *free_remotes[TCP_DIRECTIONS], n_free_remotes[TCP_DIRECTIONS];
+	struct tcp_index by_addr;
+	struct tcp_entry *entries; /* one for each tracked socket */
+	uint32_t *free_entries, n_free_entries, n_touched, max_sockets;
+	struct tcp_index by_cookie;
+	struct tcp_folded *folded;
+	uint32_t n_folded, max_folded;
+	struct tcp_index by_folded;
+	uint64_t dump, sample, seed;
+	bool overflowed, overflowed_before;
+};
+
+/* Rows for `max_remotes` addresses a direction and places for `max_sockets` sockets. Folded
+ * addresses are told apart up to a quarter of that; where there are more, `folded` stops there.
+ * NULL: out of memory. */
+struct tcp_table *tcp_table_new(uint32_t max_remotes, uint32_t max_sockets);
+void tcp_table_free(struct tcp_table *t);
+
+/* Begin a sample, or begin it again if its dump was not consistent. */
+void tcp_table_begin(struct tcp_table *t);
+
+/* Count one socket. One that was seen before keeps the direction it had. A socket that is given
+ * twice in a sample counts once. */
+void tcp_table_add(struct tcp_table *t, const struct tcp_sock *s, enum tcp_direction direction);
+
+/* The dump is complete: forget sockets that are gone and rows that were idle for long. */
+void tcp_table_end(struct tcp_table *t);
+
+#endif

@@ -1,0 +1,34 @@
+/* When to sample. The recorder asks a ticker instead of the system's clock, so that a recorded tree
+ * can be replayed at its own times and tests can make clocks jump.
+ */
+#ifndef COLLECT_TICKER_H
+#define COLLECT_TICKER_H
+
+#include "collect/procfile.h"
+#include <limpet/err.h>
+#include <stdint.h>
+
+enum ticker_event {
+	TICKER_DUE = 0,	  /* the time has come */
+	TICKER_AGAIN = 1, /* the clock was set: look at it and ask again */
+	TICKER_STOP = 2,  /* no more samples: a signal came, or the recording is over */
+};
+
+struct ticker {
+	/* The wall clock, and a clock that never steps. */
+	void (*now)(struct ticker *t, int64_t *ret_wall_us, int64_t *ret_mono_us);
+	/* Wait for a time of the wall clock: an enum ticker_event, or a negative errno. */
+	int (*wait)(struct ticker *t, int64_t until_wall_us, struct lp_err *err);
+	void (*free)(struct ticker *t);
+};
+
+/* The system's clock; SIGINT and SIGTERM (which it blocks in the calling thread) stop it. */
+int ticker_system(struct ticker **ret, struct lp_err *err);
+
+/* The times of a tree of several moments, DIR/20240301T120000Z/proc and so on: `root` moves from
+ * one to the next. -ENOENT: DIR has no such directories. */
+int ticker_replay(const char *dir, struct proc_root *root, struct ticker **ret, struct lp_err *err);
+
+void ticker_free(struct ticker *t); /* accepts NULL */
+
+#endif

@@ -1,0 +1,321 @@
+#include <limpet/archive.h>
+#include <limpet/dataset.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/time.h"
+#include "import/importer.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define HEAD_BYTES 4096
+#define DEPTH_MAX 16
+
+struct data_file {
+	char *path;
+	const struct importer *importer; /* NULL: an archive */
+	int64_t interval_us;		 /* -1: not asked yet */
+};
+
+struct lp_dataset {
+	struct data_file *files;
+	size_t n, cap;
+	const struct importer *forced;
+	const void *options;
+	struct lp_warn *warn;
+};
+
+DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
+DEFINE_CLEANUP(struct lp_source *, lp_source_close);
+
+void lp_dataset_close(struct lp_dataset *ds)
+{
+	if (!ds)
+		return;
+	for (size_t i = 0; i < ds->n; i++)
+		free(ds->files[i].path);
+	free(ds->files);
+	free(ds);
+}
+
+size_t lp_dataset_n_files(const struct lp_dataset *ds)
+{
+	return ds->n;
+}
+
+const char *lp_dataset_path(const struct lp_dataset *ds, size_t file)
+{
+	return ds->files[file].path;
+}
+
+static bool has_suffix(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	return n >= m && !strcmp(s + n - m, suffix);
+}
+
+/* Which importer a file is for. -ENOMSG: none knows it. */
+static int file_probe(
+	const struct lp_dataset *ds, const char *path, struct data_file *ret, struct lp_err *err)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	unsigned char head[HEAD_BYTES];
+	const struct importer *best = NULL;
+	enum import_match best_match = IMPORT_NO;
+	ssize_t n;
+
+	if (fd < 0)
+		return lp_err_sys(err, -errno, "cannot open %s", path);
+	n = file_pread_full(fd, head, sizeof(head), 0);
+	if (n < 0)
+		return lp_err_sys(err, (int)n, "cannot read %s", path);
+	if ((n >= 4 && !memcmp(head, "\x89LPA", 4)) || has_suffix(path, LP_ARCHIVE_SUFFIX))
+		return 0;
+	if (ds->forced) {
+		ret->importer = ds->forced;
+		return 0;
+	}
+	for (const struct importer *const *i = importers; *i; i++) {
+		enum import_match match = (*i)->probe(path, head, (size_t)n);
+
+		if (match > best_match) {
+			best = *i;
+			best_match = match;
+		}
+	}
+	ret->importer = best;
+	return best
+		? 0
+		: lp_err_set(err, -ENOMSG,
+			  "%s: neither an archive nor a format that limpet imports (see 'limpet "
+			  "help import')",
+			  path);
+}
+
+static int dataset_add_file(struct lp_dataset *ds, const char *path, struct lp_err *err)
+{
+	struct data_file f = {.interval_us = -1};
+	int r = file_probe(ds, path, &f, err);
+
+	if (r < 0)
+		return r;
+	f.path = strdup(path);
+	if (!f.path || array_reserve(&ds->files, &ds->cap, ds->n + 1, sizeof(*ds->files)) < 0) {
+		free(f.path);
+		return lp_err_sys(err, -ENOMEM, "cannot open %s", path);
+	}
+	ds->files[ds->n++] = f;
+	return 0;
+}
+
+static int dataset_add_dir(
+	struct lp_dataset *ds, const char *path, unsigned depth, struct lp_err *err);
+
+/* One entry of a directory: what limpet does not know is passed over. */
+static int dataset_add_entry(
+	struct lp_dataset *ds, const char *path, unsigned depth, struct lp_err *err)
+{
+	struct stat st;
+	int r;
+
+	if (stat(path, &st) < 0)
+		return errno == ENOENT ? 0 : lp_err_sys(err, -errno, "cannot read %s", path);
+	if (S_ISDIR(st.st_mode))
+		return depth < DEPTH_MAX ? dataset_add_dir(ds, path, depth + 1, err) : 0;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	r = dataset_add_file(ds, path, err);
+	return r == -ENOMSG ? 0 : r;
+}
+
+static int not_hidden(const struct dirent *e)
+{
+	/* PATH.tmp is an archive that is being sealed: the one it will replace is still there. */
+	return e->d_name[0] != '.' && !has_suffix(e->d_name, LP_ARCHIVE_SUFFIX ".tmp");
+}
+
+static int dataset_add_dir(
+	struct lp_dataset *ds, const char *path, unsigned depth, struct lp_err *err)
+{
+	struct dirent **entries;
+	int n = scandir(path, &entries, not_hidden, alphasort), r = 0;
+
+	if (n < 0)
+		return lp_err_sys(err, -errno, "cannot read directory %s", path);
+	for (int i = 0; i < n; i++) {
+		_cleanup_free_ char *full = NULL;
+
+		if (r == 0 && asprintf(&full, "%s/%s", path, entries[i]->d_name) < 0) {
+			full = NULL;
+			r = lp_err_sys(err, -ENOMEM, "cannot read directory %s", path);
+		}
+		if (r == 0)
+			r = dataset_add_entry(ds, full, depth, err);
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
+static int dataset_add_path(struct lp_dataset *ds, const char *path, struct lp_err *err)
+{
+	size_t before = ds->n;
+	struct stat st;
+	int r;
+
+	if (stat(path, &st) < 0)
+		return lp_err_sys(err, -errno, "cannot open %s", path);
+	if (!S_ISDIR(st.st_mode))
+		return dataset_add_file(ds, path, err);
+	r = dataset_add_dir(ds, path, 0, err);
+	if (r == 0 && ds->n == before)
+		return lp_err_set(err, -ENOENT, "%s holds no file that limpet can read", path);
+	return r;
+}
+
+int lp_dataset_open(const char *const *paths, size_t n_paths, const char *importer,
+	const void *options, struct lp_warn *warn, struct lp_dataset **ret, struct lp_err *err)
+{
+	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = calloc(1, sizeof(*ds));
+
+	if (!ds)
+		return lp_err_sys(err, -ENOMEM, "cannot open data");
+	ds->options = options;
+	ds->warn = warn;
+	ds->forced = importer ? importer_find(importer) : NULL;
+	if (importer && !ds->forced)
+		return lp_err_set(err, -EINVAL, "there is no importer '%s'", importer);
+	for (size_t i = 0; i < n_paths; i++) {
+		int r = dataset_add_path(ds, paths[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	*ret = TAKE_PTR(ds);
+	return 0;
+}
+
+static int file_open(struct lp_dataset *ds, const struct data_file *f,
+	const struct lp_select *select, struct lp_warn *warn, struct lp_source **ret,
+	struct lp_err *err)
+{
+	if (!f->importer)
+		return lp_archive_open(f->path, select, warn, ret, err);
+	return f->importer->open(
+		f->path, f->importer == ds->forced ? ds->options : NULL, select, warn, ret, err);
+}
+
+/* Read one file to its end. `*ret_stop` is what `fn` returned, if it wanted to stop. */
+static int file_read(struct lp_dataset *ds, const struct data_file *f,
+	const struct lp_select *select, lp_dataset_fn fn, void *ctx, int *ret_stop,
+	struct lp_err *err)
+{
+	_cleanup_(lp_source_closep) struct lp_source *source = NULL;
+	struct lp_batch *batch;
+	int r = file_open(ds, f, select, ds->warn, &source, err);
+
+	if (r < 0)
+		return r;
+	*ret_stop = fn(ctx, source, NULL, err);
+	while (!*ret_stop) {
+		r = lp_source_next(source, &batch, err);
+		if (r <= 0)
+			return r;
+		*ret_stop = fn(ctx, source, batch, err);
+	}
+	return 0;
+}
+
+int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_dataset_fn fn,
+	void *ctx, struct lp_err *err)
+{
+	struct lp_err first = {0};
+
+	for (size_t i = 0; i < ds->n; i++) {
+		struct lp_err here = {0};
+		int stop = 0, r = file_read(ds, &ds->files[i], select, fn, ctx, &stop, &here);
+
+		if (stop) {
+			*err = here;
+			return stop;
+		}
+		if (r == -ENOMEM) {
+			*err = here;
+			return r;
+		}
+		if (r < 0 && first.code)
+			lp_warn_raise(ds->warn, "%s", here.text);
+		else if (r < 0)
+			first = here;
+	}
+	if (!first.code)
+		return 0;
+	*err = first;
+	return first.code;
+}
+
+int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err)
+{
+	int64_t longest = 0;
+
+	for (size_t i = 0; i < ds->n; i++) {
+		struct data_file *f = &ds->files[i];
+
+		if (f->interval_us < 0) {
+			_cleanup_(lp_source_closep) struct lp_source *source = NULL;
+			struct lp_err here = {0};
+
+			/* A file that does not open is told of when it is read. */
+			if (file_open(ds, f, NULL, NULL, &source, &here) == -ENOMEM) {
+				*err = here;
+				return -ENOMEM;
+			}
+			f->interval_us = source ? source->interval_us : 0;
+		}
+		if (f->interval_us > longest)
+			longest = f->interval_us;
+	}
+	*ret_us = longest ? longest : US_PER_SEC;
+	return 0;
+}
+
+static int tables_take(
+	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
+{
+	return batch ? lp_table_builder_add(ctx, source, batch, err) : 0;
+}
+
+int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
+	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err)
+{
+	struct lp_table_options opt = *options;
+	struct lp_table_builder *builder = NULL;
+	struct lp_err finish_err = {0};
+	int r = 0, finished;
+
+	if (!opt.step_us)
+		r = lp_dataset_interval(ds, &opt.step_us, err);
+	if (r == 0)
+		r = lp_table_builder_new(&opt, &builder, err);
+	if (r < 0)
+		return r;
+	r = lp_dataset_read(ds, lp_table_builder_select(builder), tables_take, builder, err);
+	if (r == -ENOMEM || r == -EFBIG) {
+		lp_table_builder_free(builder);
+		return r;
+	}
+	finished = lp_table_builder_finish(builder, ret_tables, ret_n, &finish_err);
+	lp_table_builder_free(builder);
+	if (finished < 0) {
+		*err = finish_err;
+		return finished;
+	}
+	return r < 0 ? -EBADMSG : 0;
+}

@@ -1,0 +1,48 @@
+/* Binds a metric to the columns of a schema. */
+#ifndef MODEL_BIND_H
+#define MODEL_BIND_H
+
+#include <limpet/batch.h>
+#include <limpet/metric.h>
+
+#define BIND_TERMS_MAX 12
+
+/* One input: the sum of some columns. */
+struct bind_input {
+	uint32_t columns[BIND_TERMS_MAX];
+	uint32_t n;
+};
+
+/* How one metric is read from components of one schema. */
+struct bind {
+	const struct lp_metric *metric; /* NULL: the column itself is the metric */
+	uint32_t column;		/* then: which */
+	struct bind_input inputs[LP_METRIC_INPUTS_MAX];
+	uint32_t n_inputs;
+	bool has_counters; /* needs the sample before */
+};
+
+/* Bind metric `name` to `schema`: by an LP_REAL column of that name, else by the metric catalogue.
+ * With `raw` it is the column of that name, whatever its type. False: this kind does not have it.
+ */
+bool bind_metric(const struct lp_schema *schema, const char *name, bool raw, struct bind *ret);
+
+/* Does the binding read this column? */
+bool bind_uses(const struct bind *b, uint32_t column);
+
+/* What is gathered of a component until a value is due. */
+struct bind_acc {
+	double in[LP_METRIC_INPUTS_MAX]; /* growths, and sums of gauges */
+	double dt_s;
+	uint32_t n; /* samples */
+};
+
+/* Add sample `cell` (its predecessor is cell - 1 and `dt_s` seconds earlier). False: the sample has
+ * no value for this metric. */
+bool bind_add(const struct bind *b, const struct lp_schema *schema,
+	const struct lp_batch_kind *kind, size_t cell, double dt_s, struct bind_acc *acc);
+
+/* The value of what was gathered; NaN if nothing was. */
+double bind_value(const struct bind *b, const struct lp_schema *schema, const struct bind_acc *acc);
+
+#endif

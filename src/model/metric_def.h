@@ -1,0 +1,30 @@
+/* For the files that define metrics. */
+#ifndef MODEL_METRIC_DEF_H
+#define MODEL_METRIC_DEF_H
+
+#include <limpet/metric.h>
+#include <math.h>
+
+/* Each metrics_<kind>.c defines `const struct lp_metric metrics_<kind>[]`, ended by a row without a
+ * name. */
+
+/* a / b, and 0 where b is 0: no request, no wait. */
+static inline double metric_ratio(double a, double b)
+{
+	return b != 0 ? a / b : 0;
+}
+
+/* The plain rate of the first input. */
+static inline double metric_rate(const double *in, double dt_s)
+{
+	return in[0] / dt_s;
+}
+
+/* The first input as it is. */
+static inline double metric_value(const double *in, double dt_s)
+{
+	(void)dt_s;
+	return in[0];
+}
+
+#endif

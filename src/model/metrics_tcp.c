@@ -1,0 +1,30 @@
+/* Metrics of TCP connections, per remote address and direction. */
+#include "model/metric_def.h"
+
+/* The sum over all sockets, for each socket. Without a socket there is no window to speak of. */
+static double per_socket(const double *in, double dt_s)
+{
+	(void)dt_s;
+	return in[1] > 0 ? in[0] / in[1] : NAN;
+}
+
+static double per_socket_ms(const double *in, double dt_s)
+{
+	return per_socket(in, dt_s) / 1000;
+}
+
+extern const struct lp_metric metrics_tcp[];
+const struct lp_metric metrics_tcp[] = {
+	{"sockets", "sockets", "connections", "network", "tcp", true, {"sockets"}, metric_value},
+	{"cwnd", "segments", "congestion window, mean over the connections", "network", "tcp", true,
+		{"cwnd_sum", "sockets"}, per_socket},
+	{"rtt", "ms", "smoothed round-trip time, mean over the connections", "network", "tcp", true,
+		{"rtt_sum_us", "sockets"}, per_socket_ms},
+	{"retrans", "1/s", "segments retransmitted per second", "network", "tcp", true, {"retrans"},
+		metric_rate},
+	{"tcprx", "bytes/s", "bytes received per second", "network", "tcp", false,
+		{"bytes_received"}, metric_rate},
+	{"tcptx", "bytes/s", "bytes sent and acknowledged per second", "network", "tcp", false,
+		{"bytes_acked"}, metric_rate},
+	{NULL},
+};
