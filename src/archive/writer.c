@@ -440,9 +440,9 @@ bool lp_archive_vanished(const struct lp_archive_writer *w)
 	return fstat(w->fd, &st) == 0 && st.st_nlink == 0;
 }
 
-int lp_archive_close(struct lp_archive_writer *w, struct lp_err *err)
+/* The whole catalogue once more, the index and the trailer. */
+static int writer_finish(struct lp_archive_writer *w, struct lp_err *err)
 {
-	_cleanup_(lp_archive_abandonp) struct lp_archive_writer *owned = w;
 	_cleanup_free_ uint8_t *bytes = NULL;
 	size_t size;
 	int r = writer_put_catalogue(w, true, err);
@@ -455,5 +455,13 @@ int lp_archive_close(struct lp_archive_writer *w, struct lp_err *err)
 	r = writer_put(w, bytes, size, err);
 	if (r == 0)
 		r = lp_archive_sync(w, err);
+	return r;
+}
+
+int lp_archive_close(struct lp_archive_writer *w, struct lp_err *err)
+{
+	int r = writer_finish(w, err);
+
+	lp_archive_abandon(w);
 	return r;
 }
