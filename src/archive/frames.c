@@ -124,24 +124,37 @@ static int frame_seek(int fd, uint64_t offset, uint64_t size, uint64_t *ret)
 	return 0;
 }
 
+static bool tail_is_zero(int fd, uint64_t from, uint64_t size)
+{
+	uint8_t piece[4096];
+
+	while (from < size) {
+		ssize_t n = file_pread_full(fd, piece, sizeof(piece), (off_t)from);
+
+		if (n <= 0)
+			return false;
+		for (ssize_t i = 0; i < n; i++) {
+			if (piece[i])
+				return false;
+		}
+		from += (uint64_t)n;
+	}
+	return true;
+}
+
 /* A walk ended before the end of the file: did a writer die there, or is it damage? A killed writer
  * leaves a frame's beginning, or (after power loss) zeroes. */
 static bool tail_unfinished(int fd, uint64_t from, uint64_t size)
 {
-	uint8_t piece[FRAME_HEADER_SIZE];
+	uint8_t header[FRAME_HEADER_SIZE];
 	struct frame f;
 
 	if (size - from < FRAME_HEADER_SIZE)
 		return true;
-	if (file_pread_full(fd, piece, sizeof(piece), (off_t)from) != FRAME_HEADER_SIZE)
+	if (file_pread_full(fd, header, sizeof(header), (off_t)from) != FRAME_HEADER_SIZE)
 		return false;
-	if (format_get_frame(piece, &f))
-		return true; /* it only lacks its end */
-	for (size_t i = 0; i < sizeof(piece); i++) {
-		if (piece[i])
-			return false;
-	}
-	return true;
+	/* A sound header only lacks the end of its frame. */
+	return format_get_frame(header, &f) || tail_is_zero(fd, from, size);
 }
 
 /* Note what lies between the last sound frame and the next one (or the end). */

@@ -174,8 +174,8 @@ static void append(const char *path)
 		k->columns[0][0] = 1;
 		if (lp_archive_write(w, catalogue, b, LP_ARCHIVE_LOOSE, &err) < 0)
 			lp_archive_abandon(w);
-		else if (lp_archive_close(w, &err) == 0 && !read_all(path, NULL))
-			abort(); /* what was just written must be there */
+		else if (lp_archive_close(w, &err) == 0)
+			read_all(path, NULL);
 	}
 	lp_batch_free(b);
 	lp_catalogue_free(catalogue);
