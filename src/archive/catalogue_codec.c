@@ -73,7 +73,7 @@ static int put_compressed(struct strbuf *out, const struct strbuf *raw)
 	size = ZSTD_compress(out->text + out->len, bound, raw->text, raw->len, CATALOGUE_LEVEL);
 	if (ZSTD_isError(size))
 		return -EIO;
-	if (raw->len <= raw_limit(size)) {
+	if (size < raw->len && raw->len <= raw_limit(size)) {
 		out->len += size;
 		return 0;
 	}
