@@ -8,6 +8,7 @@
 
 /* Batches that may wait for the disk before samples are lost. */
 #define SPOOL_DEPTH 8
+#define SPOOL_PATH_MAX 512
 
 struct spool_config {
 	const char *dir;
@@ -23,8 +24,8 @@ struct spool_config {
 
 struct spool_stats {
 	uint64_t samples_written, samples_lost, bytes_written, files;
-	bool failing;	/* nothing can be written now */
-	char path[512]; /* of the file at hand */
+	bool failing;		   /* nothing can be written now */
+	char path[SPOOL_PATH_MAX]; /* of the file at hand */
 };
 
 struct spool;
@@ -43,9 +44,11 @@ int spool_prime(struct spool *s);
 void spool_event(struct spool *s, int64_t wall_us, const char *text);
 
 /* Hand the current batch over, if it has samples; a new one, carrying its last sample, becomes
- * current. Where the queue is full its samples are lost, and counted. `new_file` begins a new file
- * with the batch after this one. */
-int spool_submit(struct spool *s, const struct lp_catalogue *c, bool new_file);
+ * current. Where the queue is full its samples are lost, and counted. `version` is another one
+ * whenever the catalogue has changed. `new_file` begins a new file with the batch after this one.
+ */
+int spool_submit(
+	struct spool *s, const struct lp_catalogue *c, unsigned long version, bool new_file);
 
 void spool_get_stats(struct spool *s, struct spool_stats *ret);
 

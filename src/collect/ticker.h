@@ -22,7 +22,8 @@ struct ticker {
 	void (*free)(struct ticker *t);
 };
 
-/* The system's clock; SIGINT and SIGTERM (which it blocks in the calling thread) stop it. */
+/* The system's clock; SIGTERM, SIGINT and SIGHUP stop it. It blocks them in the calling thread,
+ * save those that are ignored (nohup). */
 int ticker_system(struct ticker **ret, struct lp_err *err);
 
 /* The times of a tree of several moments, DIR/20240301T120000Z/proc and so on: `root` moves from
