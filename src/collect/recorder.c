@@ -230,6 +230,7 @@ int recorder_run(const struct recorder_config *config, struct ticker *ticker,
 	spool.interval_us = config->interval_us;
 	spool.batch_samples = samples_per_flush(config);
 	spool.observer = config->collect.observer;
+	spool.patient = ticker->patient;
 	spool.warn = config->warn;
 	got = spool_open(&spool, &r.spool, err);
 	if (got < 0)

@@ -46,7 +46,8 @@ struct spool {
 	int lock_fd;
 	pthread_t thread;
 	pthread_mutex_t mutex;
-	pthread_cond_t wake;
+	pthread_cond_t wake; /* the writing thread */
+	pthread_cond_t room; /* in the queue: a patient sampling thread */
 	/* Under the mutex: */
 	struct item *queue[SPOOL_DEPTH]; /* first .. first + n - 1 wait */
 	unsigned first, n;
@@ -141,6 +142,7 @@ static void spool_tell(struct spool *s, int r, const struct item *it, const stru
 	pthread_mutex_lock(&s->mutex);
 	was_failing = s->stats.failing;
 	s->stats.failing = r < 0;
+	pthread_cond_signal(&s->room);
 	if (r == 0) {
 		lost = s->lost_untold;
 		s->lost_untold = 0;
@@ -197,6 +199,7 @@ static void queue_pop(struct spool *s, bool lost)
 	it->n_events = it->n_events_written = 0;
 	it->new_file = false;
 	s->unused[s->n_unused++] = it;
+	pthread_cond_signal(&s->room);
 	pthread_mutex_unlock(&s->mutex);
 }
 
@@ -269,19 +272,20 @@ static void spool_free(struct spool *s)
 	spool_file_release(&s->file);
 	pthread_mutex_destroy(&s->mutex);
 	pthread_cond_destroy(&s->wake);
+	pthread_cond_destroy(&s->room);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 	free(s);
 }
 
 /* Waits must not depend on a clock that can be set. */
-static void wake_init(pthread_cond_t *wake)
+static void cond_init(pthread_cond_t *cond)
 {
 	pthread_condattr_t attr;
 
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(wake, &attr);
+	pthread_cond_init(cond, &attr);
 	pthread_condattr_destroy(&attr);
 }
 
@@ -296,7 +300,8 @@ int spool_open(const struct spool_config *config, struct spool **ret, struct lp_
 	s->lock_fd = -1;
 	s->file.config = &s->config;
 	pthread_mutex_init(&s->mutex, NULL);
-	wake_init(&s->wake);
+	cond_init(&s->wake);
+	cond_init(&s->room);
 	r = spool_lock(s, err);
 	for (unsigned i = 0; r == 0 && i < SPOOL_DEPTH + 2; i++) {
 		s->items[i].batch = lp_batch_new(config->batch_samples + 1);
@@ -374,6 +379,8 @@ int spool_submit(
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&s->mutex);
+	while (s->config.patient && s->n == SPOOL_DEPTH && !s->stats.failing)
+		pthread_cond_wait(&s->room, &s->mutex);
 	next = s->unused[--s->n_unused]; /* one more than can wait: there is always one */
 	full = s->n == SPOOL_DEPTH;
 	pthread_mutex_unlock(&s->mutex);

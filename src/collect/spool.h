@@ -18,6 +18,7 @@ struct spool_config {
 	uint32_t batch_samples; /* samples a batch holds besides the carried one */
 	int64_t keep_age_us;	/* 0: for ever */
 	uint64_t keep_bytes;	/* 0: any number */
+	bool patient;		/* wait for the disk: nothing is lost by waiting */
 	const char *meta;	/* further "key=value\n" lines */
 	struct lp_warn *warn;	/* called from both threads */
 };

@@ -176,7 +176,8 @@ int ticker_replay(const char *dir, struct proc_root *root, struct ticker **ret, 
 
 	if (!tree)
 		return lp_err_sys(err, -ENOMEM, "cannot read %s", dir);
-	tree->ticker = (struct ticker){.now = tree_now, .wait = tree_wait, .free = tree_free};
+	tree->ticker = (struct ticker){
+		.patient = true, .now = tree_now, .wait = tree_wait, .free = tree_free};
 	tree->root = root;
 	n = scandir(dir, &entries, NULL, alphasort);
 	if (n < 0)

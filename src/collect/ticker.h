@@ -6,6 +6,7 @@
 
 #include "collect/procfile.h"
 #include <limpet/err.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ticker_event {
@@ -15,6 +16,7 @@ enum ticker_event {
 };
 
 struct ticker {
+	bool patient; /* its time waits for the recorder: a recorded tree's */
 	/* The wall clock, and a clock that never steps. */
 	void (*now)(struct ticker *t, int64_t *ret_wall_us, int64_t *ret_mono_us);
 	/* Wait for a time of the wall clock: an enum ticker_event, or a negative errno. */
