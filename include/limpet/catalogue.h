@@ -51,6 +51,8 @@ struct lp_catalogue {
 	struct lp_component *components;
 	uint32_t n_components;
 	struct lp_catalogue_index *index; /* finds a component by its name */
+	uint64_t serial; /* tells it from every other one of this process, also at the same address
+			  */
 };
 
 struct lp_catalogue *lp_catalogue_new(void);

@@ -29,7 +29,7 @@ struct lp_archive_writer {
 	struct lp_catalogue *catalogue; /* with the file's own numbers */
 	uint32_t schemas_written, components_written;
 	/* From the caller's catalogue to the file's numbers. */
-	const struct lp_catalogue *mapped;
+	uint64_t mapped; /* serial of that catalogue */
 	uint32_t *schema_map, *id_map;
 	size_t n_schema_map, cap_schema_map, n_id_map, cap_id_map;
 	/* The chain of loose frames. */
@@ -205,8 +205,8 @@ static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct 
 /* Give the caller's new schemas and components numbers of the file. */
 static int writer_map(struct lp_archive_writer *w, const struct lp_catalogue *c, struct lp_err *err)
 {
-	if (w->mapped != c) {
-		w->mapped = c;
+	if (w->mapped != c->serial) {
+		w->mapped = c->serial;
 		w->n_schema_map = w->n_id_map = 0;
 	}
 	if (array_reserve(&w->schema_map, &w->cap_schema_map, c->n_schemas, sizeof(uint32_t)) < 0 ||

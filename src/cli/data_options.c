@@ -43,10 +43,9 @@ static bool options_given(const void *values, size_t size)
 	return false;
 }
 
-int data_open(const struct data_options *d, char *const *paths, int n_paths, struct lp_warn *warn,
-	struct lp_dataset **ret, struct lp_err *err)
+int data_open_as(const struct data_options *d, const struct importer *format, char *const *paths,
+	int n_paths, struct lp_warn *warn, struct lp_dataset **ret, struct lp_err *err)
 {
-	const char *importer = NULL;
 	const void *values = NULL;
 
 	if (n_paths < 1)
@@ -54,13 +53,22 @@ int data_open(const struct data_options *d, char *const *paths, int n_paths, str
 			"name the data: an archive, a directory of archives, a sysstat or CSV "
 			"file");
 	for (size_t i = 0; i < d->n_importers; i++) {
-		if (!d->values[i] || !options_given(d->values[i], importers[i]->options_size))
-			continue;
-		importer = importers[i]->name;
-		values = d->values[i];
+		bool given =
+			d->values[i] && options_given(d->values[i], importers[i]->options_size);
+
+		if (importers[i] == format || (!format && given)) {
+			format = importers[i];
+			values = d->values[i];
+		}
 	}
-	return lp_dataset_open(
-		(const char *const *)paths, (size_t)n_paths, importer, values, warn, ret, err);
+	return lp_dataset_open((const char *const *)paths, (size_t)n_paths,
+		format ? format->name : NULL, values, warn, ret, err);
+}
+
+int data_open(const struct data_options *d, char *const *paths, int n_paths, struct lp_warn *warn,
+	struct lp_dataset **ret, struct lp_err *err)
+{
+	return data_open_as(d, NULL, paths, n_paths, warn, ret, err);
 }
 
 void data_print_warning(void *ctx, const char *text)

@@ -24,6 +24,10 @@ void data_options_release(struct data_options *d);
 int data_open(const struct data_options *d, char *const *paths, int n_paths, struct lp_warn *warn,
 	struct lp_dataset **ret, struct lp_err *err);
 
+/* The same for foreign files of one importer only (NULL: any). */
+int data_open_as(const struct data_options *d, const struct importer *format, char *const *paths,
+	int n_paths, struct lp_warn *warn, struct lp_dataset **ret, struct lp_err *err);
+
 /* Prints warnings to standard error, "limpet: ...". */
 void data_print_warning(void *ctx, const char *text);
 

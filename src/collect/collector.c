@@ -123,25 +123,3 @@ int collect_store(struct collect_sink *sink, struct collect_row *row, bool fresh
 		kind->columns[c][cell] = values[c];
 	return 0;
 }
-
-void collect_bad_line(
-	struct collect_sink *sink, const struct procfile *f, const char *line, bool *warned)
-{
-	_cleanup_free_ char *safe = NULL;
-	struct strbuf escaped = {0};
-	char start[41];
-	unsigned number = 1;
-
-	if (*warned)
-		return;
-	*warned = true;
-	for (const char *p = f->text; p < line; p++)
-		number += *p == '\n';
-	snprintf(start, sizeof(start), "%.*s", (int)strcspn(line, "\n"), line);
-	label_escape(&escaped, start);
-	safe = strbuf_take(&escaped);
-	lp_warn_raise(sink->warn,
-		"%s%s: line %u is not in the kernel's format and is skipped (this is said once): "
-		"%s",
-		f->root->dir, f->path, number, safe ? safe : "");
-}

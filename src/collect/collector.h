@@ -96,9 +96,4 @@ int collect_cells(struct collect_sink *sink, struct collect_row *row, bool fresh
 int collect_store(struct collect_sink *sink, struct collect_row *row, bool fresh,
 	const int64_t *values, struct lp_err *err);
 
-/* Warn of a line (of the text of `f`) that no parser understood; only the first time, because it
- * would be the same in every sample. */
-void collect_bad_line(
-	struct collect_sink *sink, const struct procfile *f, const char *line, bool *warned);
-
 #endif

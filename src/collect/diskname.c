@@ -1,13 +1,15 @@
 #include "collect/diskname.h"
 
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "collect/sysattr.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* More links than any machine has; a recorded tree might have anything. */
 #define LINKS_MAX 100000
@@ -41,24 +43,26 @@ static bool link_better(const char *a, const char *b)
 
 static int links_add(struct diskname_links *l, const char *target, const char *link)
 {
-	_cleanup_free_ char *copy = NULL;
 	uint32_t at;
+	bool known = strmap_get(&l->targets, target, &at);
+	char *copy;
 
-	if (strmap_get(&l->targets, target, &at)) {
-		if (!link_better(link, l->names[at]))
-			return 0;
-		copy = strdup(link);
-		if (!copy)
-			return -ENOMEM;
+	if (known && !link_better(link, l->names[at]))
+		return 0;
+	copy = strdup(link);
+	if (!copy)
+		return -ENOMEM;
+	if (known) {
 		free(l->names[at]);
-		l->names[at] = TAKE_PTR(copy);
+		l->names[at] = copy;
 		return 0;
 	}
-	copy = strdup(link);
-	if (!copy || array_reserve(&l->names, &l->cap, l->n + 1, sizeof(*l->names)) < 0 ||
-		strmap_put(&l->targets, target, (uint32_t)l->n) < 0)
+	if (array_reserve(&l->names, &l->cap, l->n + 1, sizeof(*l->names)) < 0 ||
+		strmap_put(&l->targets, target, (uint32_t)l->n) < 0) {
+		free(copy);
 		return -ENOMEM;
-	l->names[l->n++] = TAKE_PTR(copy);
+	}
+	l->names[l->n++] = copy;
 	return 0;
 }
 
@@ -197,9 +201,11 @@ static void label_all(struct strbuf *labels, const struct proc_root *root,
 /* /sys writes '!' where a name has a slash (cciss/c0d0). NULL for what no device is called. */
 static char *sys_name(const char *name, char buf[NAME_MAX + 1])
 {
-	if (!strcmp(name, ".") || !strcmp(name, "..") || strlen(name) > NAME_MAX)
+	size_t len = strlen(name);
+
+	if (!strcmp(name, ".") || !strcmp(name, "..") || len > NAME_MAX)
 		return NULL;
-	strcpy(buf, name);
+	memcpy(buf, name, len + 1);
 	for (char *p = buf; *p; p++) {
 		if (*p == '/')
 			*p = '!';

@@ -2,8 +2,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "collect/diskname.h"
-#include "collect/roster.h"
-#include "collect/sysattr.h"
+#include "collect/listing.h"
 #include <errno.h>
 
 /* The kernel prints times as unsigned ints of milliseconds on every machine. */
@@ -32,11 +31,8 @@ static const struct lp_column columns[DISK_N_COLUMNS] = {
 static const struct lp_schema schema = {"disk", columns, ARRAY_SIZE(columns)};
 
 struct disks {
-	const struct collect_config *config;
-	struct procfile file;
-	struct roster roster;
+	struct listing listing;	     /* first, so that a line's listing leads to the rest */
 	struct diskname_links links; /* filled only while devices are appearing */
-	bool warned;
 };
 
 static void disks_close(void *state)
@@ -45,8 +41,7 @@ static void disks_close(void *state)
 
 	if (!d)
 		return;
-	procfile_close(&d->file);
-	roster_release(&d->roster);
+	listing_close(&d->listing);
 	diskname_links_release(&d->links);
 	free(d);
 }
@@ -54,29 +49,21 @@ static void disks_close(void *state)
 static int disks_open(const struct collect_config *config, void **ret_state, struct lp_err *err)
 {
 	_cleanup_free_ struct disks *d = calloc(1, sizeof(*d));
-	int r;
+	int r = d ? listing_open(&d->listing, config, "/proc/diskstats", err)
+		  : lp_err_sys(err, -ENOMEM, "cannot collect diskstats");
 
-	if (!d)
-		return lp_err_sys(err, -ENOMEM, "cannot collect diskstats");
-	d->config = config;
-	r = procfile_open(&d->file, config->root, "/proc/diskstats", err);
-	if (r < 0)
-		return r;
-	*ret_state = TAKE_PTR(d);
-	return 0;
+	if (r == 0)
+		*ret_state = TAKE_PTR(d);
+	return r;
 }
 
 static bool disks_want(
 	const struct collect_config *config, const char *name, const struct diskname *facts)
 {
-	switch (collect_choose(config->disks, config->n_disks, name)) {
-	case COLLECT_NAMED:
-		return true;
-	case COLLECT_EXCLUDED:
-		return false;
-	case COLLECT_UNNAMED:
-		break;
-	}
+	enum collect_choice choice = collect_choose(config->disks, config->n_disks, name);
+
+	if (choice != COLLECT_UNNAMED)
+		return choice == COLLECT_NAMED;
 	return (config->loops || !diskname_is_memory(name)) &&
 		(config->partitions || !facts->partition) && !facts->empty;
 }
@@ -87,16 +74,16 @@ static int disks_identify(struct disks *d, struct collect_sink *sink, const stru
 {
 	_cleanup_(diskname_release) struct diskname facts = {0};
 	int r = diskname_describe(
-		d->config->root, &d->links, e->name, line->major, line->minor, &facts);
+		d->listing.config->root, &d->links, e->name, line->major, line->minor, &facts);
 
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot describe disk %s", e->name);
-	e->wanted = disks_want(d->config, e->name, &facts);
+	e->wanted = disks_want(d->listing.config, e->name, &facts);
 	e->empty = !e->wanted && facts.empty;
 	if (!e->wanted)
 		return 0;
 	return collect_add_named(
-		sink, &schema, d->config->observer, e->name, facts.labels, &e->row, err);
+		sink, &schema, d->listing.config->observer, e->name, facts.labels, &e->row, err);
 }
 
 static bool disks_is_other(
@@ -112,46 +99,33 @@ static bool disks_is_other(
 		(e->empty && e->growth[0] + e->growth[1] != before);
 }
 
-static int disks_line(struct disks *d, struct collect_sink *sink, const struct disk_line *line,
-	struct lp_err *err)
+static int disks_line(
+	struct listing *l, struct collect_sink *sink, const char **p, struct lp_err *err)
 {
 	struct roster_entry *e;
-	int hit = roster_next(&d->roster, line->name, line->len, &e);
+	struct disk_line line;
 	bool fresh;
-	int r;
+	int r = parse_diskstats_line(p, &line);
 
-	if (hit < 0)
-		return lp_err_sys(err, hit, "cannot remember a disk");
-	if (hit == ROSTER_TWICE)
+	if (r != PARSE_OK)
+		return r;
+	r = roster_next(&l->roster, line.name, line.len, &e);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot remember a disk");
+	if (r == ROSTER_TWICE)
 		return 0;
-	fresh = disks_is_other(e, line, hit);
-	if (fresh) {
-		r = disks_identify(d, sink, line, e, err);
-		if (r < 0)
-			return r;
-	}
-	return e->wanted ? collect_store(sink, &e->row, fresh, line->values, err) : 0;
+	fresh = disks_is_other(e, &line, r);
+	r = fresh ? disks_identify((struct disks *)l, sink, &line, e, err) : 0;
+	if (r < 0 || !e->wanted)
+		return r;
+	return collect_store(sink, &e->row, fresh, line.values, err);
 }
 
 static int disks_sample(void *state, struct collect_sink *sink, struct lp_err *err)
 {
 	struct disks *d = state;
-	int r = procfile_read(&d->file, err);
-	const char *p = d->file.text;
+	int r = listing_sample(&d->listing, sink, disks_line, err);
 
-	if (r < 0)
-		return r;
-	roster_begin(&d->roster);
-	while (r == 0 && *p) {
-		const char *start = p;
-		struct disk_line line;
-		enum parse_result got = parse_diskstats_line(&p, &line);
-
-		if (got == PARSE_OK)
-			r = disks_line(d, sink, &line, err);
-		else if (got == PARSE_BAD)
-			collect_bad_line(sink, &d->file, start, &d->warned);
-	}
 	if (d->links.loaded)
 		diskname_links_release(&d->links);
 	return r;

@@ -6,9 +6,11 @@
  */
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "collect/roster.h"
+#include "collect/listing.h"
 #include "collect/sysattr.h"
 #include <errno.h>
+#include <inttypes.h>
+#include <net/if.h>
 #include <string.h>
 
 #define COUNTER LP_COUNTER, 64
@@ -34,55 +36,36 @@ static const struct lp_column columns[NET_N_COLUMNS] = {
 
 static const struct lp_schema schema = {"net", columns, ARRAY_SIZE(columns)};
 
-struct nets {
-	const struct collect_config *config;
-	struct procfile file;
-	struct roster roster;
-	bool warned;
-};
-
 static void nets_close(void *state)
 {
-	struct nets *n = state;
-
-	if (!n)
-		return;
-	procfile_close(&n->file);
-	roster_release(&n->roster);
-	free(n);
+	if (state)
+		listing_close(state);
+	free(state);
 }
 
 static int nets_open(const struct collect_config *config, void **ret_state, struct lp_err *err)
 {
-	_cleanup_free_ struct nets *n = calloc(1, sizeof(*n));
-	int r;
+	_cleanup_free_ struct listing *l = calloc(1, sizeof(*l));
+	int r = l ? listing_open(l, config, "/proc/net/dev", err)
+		  : lp_err_sys(err, -ENOMEM, "cannot collect netdev");
 
-	if (!n)
-		return lp_err_sys(err, -ENOMEM, "cannot collect netdev");
-	n->config = config;
-	r = procfile_open(&n->file, config->root, "/proc/net/dev", err);
-	if (r < 0)
-		return r;
-	*ret_state = TAKE_PTR(n);
-	return 0;
+	if (r == 0)
+		*ret_state = TAKE_PTR(l);
+	return r;
 }
 
 /* The loopback has no peer that it could be compared with. */
 static bool nets_want(const struct collect_config *config, const char *name)
 {
-	switch (collect_choose(config->nets, config->n_nets, name)) {
-	case COLLECT_NAMED:
-		return true;
-	case COLLECT_EXCLUDED:
-		return false;
-	case COLLECT_UNNAMED:
-		break;
-	}
+	enum collect_choice choice = collect_choose(config->nets, config->n_nets, name);
+
+	if (choice != COLLECT_UNNAMED)
+		return choice == COLLECT_NAMED;
 	return strcmp(name, "lo") != 0;
 }
 
-/* The number that an interface keeps under every name; 0 if it cannot be found out. */
-static uint64_t nets_ifindex(const struct proc_root *root, const char *name)
+/* The number that an interface keeps under every name, by /sys; 0 if it cannot be found out. */
+static uint64_t nets_sys_ifindex(const struct proc_root *root, const char *name)
 {
 	char buf[SYSATTR_MAX];
 	const char *p = buf;
@@ -93,88 +76,95 @@ static uint64_t nets_ifindex(const struct proc_root *root, const char *name)
 	return ifindex;
 }
 
+/* The same, by the kernel where it is running: /sys may have been mounted in another network
+ * namespace than the one we are in, and then shows that one's interfaces. */
+static uint64_t nets_ifindex(const struct proc_root *root, const char *name)
+{
+	uint64_t ifindex = *root->dir ? 0 : if_nametoindex(name);
+
+	return ifindex ? ifindex : nets_sys_ifindex(root, name);
+}
+
+static void nets_label_sys(struct strbuf *labels, const struct proc_root *root, const char *name)
+{
+	char buf[SYSATTR_MAX];
+
+	/* Interfaces without a link say -1, or nothing at all. */
+	if (sysattr_read(root, buf, "/sys/class/net/%s/speed", name) && buf[0] != '-')
+		label_add(labels, "speed", buf);
+	if (sysattr_read(root, buf, "/sys/class/net/%s/address", name))
+		label_add(labels, "mac", buf);
+	if (sysattr_link(root, buf, "/sys/class/net/%s/device/driver", name))
+		label_add(labels, "driver", buf);
+}
+
 static char *nets_labels(const struct proc_root *root, const char *name, uint64_t ifindex)
 {
 	struct strbuf labels = {0};
-	char buf[SYSATTR_MAX];
+	char number[24];
 
 	if (ifindex) {
-		snprintf(buf, sizeof(buf), "%llu", (unsigned long long)ifindex);
-		label_add(&labels, "ifindex", buf);
+		snprintf(number, sizeof(number), "%" PRIu64, ifindex);
+		label_add(&labels, "ifindex", number);
 	}
-	/* Interfaces without a link say -1, or nothing at all. */
-	if (sysattr_read(root, buf, "/sys/class/net/%s/speed", name) && buf[0] != '-')
-		label_add(&labels, "speed", buf);
-	if (sysattr_read(root, buf, "/sys/class/net/%s/address", name))
-		label_add(&labels, "mac", buf);
-	if (sysattr_link(root, buf, "/sys/class/net/%s/device/driver", name))
-		label_add(&labels, "driver", buf);
+	if (ifindex == nets_sys_ifindex(root, name))
+		nets_label_sys(&labels, root, name);
 	return strbuf_take(&labels);
 }
 
 /* An interface appeared, came back or was replaced: find out what it is. */
-static int nets_identify(struct nets *n, struct collect_sink *sink, struct roster_entry *e,
+static int nets_identify(struct listing *l, struct collect_sink *sink, struct roster_entry *e,
 	uint64_t ifindex, struct lp_err *err)
 {
 	_cleanup_free_ char *labels = NULL;
 
 	e->identity = ifindex;
-	e->wanted = nets_want(n->config, e->name);
+	e->wanted = nets_want(l->config, e->name);
 	if (!e->wanted)
 		return 0;
-	labels = nets_labels(n->config->root, e->name, ifindex);
+	labels = nets_labels(l->config->root, e->name, ifindex);
 	if (!labels)
 		return lp_err_sys(err, -ENOMEM, "cannot describe interface %s", e->name);
-	return collect_add_named(sink, &schema, n->config->observer, e->name, labels, &e->row, err);
+	return collect_add_named(sink, &schema, l->config->observer, e->name, labels, &e->row, err);
+}
+
+/* The line is not simply the continuation of its last one: is it the same interface? */
+static int nets_check(struct listing *l, struct collect_sink *sink, struct roster_entry *e,
+	bool *fresh, struct lp_err *err)
+{
+	uint64_t ifindex = nets_ifindex(l->config->root, e->name);
+
+	/* Without a number nothing proves it. */
+	*fresh = *fresh || !ifindex || ifindex != e->identity;
+	return *fresh ? nets_identify(l, sink, e, ifindex, err) : 0;
 }
 
 static int nets_line(
-	struct nets *n, struct collect_sink *sink, const struct net_line *line, struct lp_err *err)
+	struct listing *l, struct collect_sink *sink, const char **p, struct lp_err *err)
 {
 	struct roster_entry *e;
-	int hit = roster_next(&n->roster, line->name, line->len, &e);
-	bool fresh, back;
+	struct net_line line;
+	int r = parse_netdev_line(p, &line), hit;
+	bool fresh;
 
+	if (r != PARSE_OK)
+		return r;
+	hit = roster_next(&l->roster, line.name, line.len, &e);
 	if (hit < 0)
 		return lp_err_sys(err, hit, "cannot remember an interface");
 	if (hit == ROSTER_TWICE)
 		return 0;
-	back = roster_went_back(e, line->values[NET_RX_BYTES], line->values[NET_TX_BYTES]);
-	fresh = hit == ROSTER_NEW || back;
-	if (hit != ROSTER_SAME || back) {
-		uint64_t ifindex = nets_ifindex(n->config->root, e->name);
-		int r = 0;
-
-		/* Without a number nothing proves that this is the interface it was. */
-		fresh = fresh || !ifindex || ifindex != e->identity;
-		if (fresh)
-			r = nets_identify(n, sink, e, ifindex, err);
-		if (r < 0)
-			return r;
-	}
-	return e->wanted ? collect_store(sink, &e->row, fresh, line->values, err) : 0;
+	fresh = roster_went_back(e, line.values[NET_RX_BYTES], line.values[NET_TX_BYTES]) ||
+		hit == ROSTER_NEW;
+	r = fresh || hit != ROSTER_SAME ? nets_check(l, sink, e, &fresh, err) : 0;
+	if (r < 0 || !e->wanted)
+		return r;
+	return collect_store(sink, &e->row, fresh, line.values, err);
 }
 
 static int nets_sample(void *state, struct collect_sink *sink, struct lp_err *err)
 {
-	struct nets *n = state;
-	int r = procfile_read(&n->file, err);
-	const char *p = n->file.text;
-
-	if (r < 0)
-		return r;
-	roster_begin(&n->roster);
-	while (r == 0 && *p) {
-		const char *start = p;
-		struct net_line line;
-		enum parse_result got = parse_netdev_line(&p, &line);
-
-		if (got == PARSE_OK)
-			r = nets_line(n, sink, &line, err);
-		else if (got == PARSE_BAD)
-			collect_bad_line(sink, &n->file, start, &n->warned);
-	}
-	return r;
+	return listing_sample(state, sink, nets_line, err);
 }
 
 const struct collector collector_netdev = {

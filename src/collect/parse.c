@@ -125,7 +125,7 @@ static bool scan_key(const char **p, const char *key)
 {
 	size_t len = strlen(key);
 
-	if (strncmp(*p, key, len))
+	if (strncmp(*p, key, len) != 0)
 		return false;
 	*p += len;
 	return true;
@@ -210,7 +210,7 @@ static bool scan_hundredths(const char **p, int64_t *ret)
 	if (!scan_u64(&s, &whole) || whole > INT32_MAX || s[0] != '.' || s[1] < '0' || s[1] > '9' ||
 		s[2] < '0' || s[2] > '9')
 		return false;
-	*ret = (int64_t)whole * 100 + (s[1] - '0') * 10 + (s[2] - '0');
+	*ret = (int64_t)whole * 100 + (int64_t)(s[1] - '0') * 10 + (s[2] - '0');
 	*p = s + 3;
 	return true;
 }

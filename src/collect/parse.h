@@ -6,6 +6,7 @@
 #ifndef COLLECT_PARSE_H
 #define COLLECT_PARSE_H
 
+#include <errno.h>
 #include <limpet/catalogue.h>
 
 /* The longest name of a device or an interface that is taken for one (the kernel's limits are 31
@@ -14,8 +15,8 @@
 
 /* What the parsers of single lines return. */
 enum parse_result {
-	PARSE_BAD = -1, /* not in the kernel's format */
-	PARSE_SKIP = 0, /* in order, and of no interest: a heading, an empty line */
+	PARSE_BAD = -EBADMSG, /* not in the kernel's format */
+	PARSE_SKIP = 0,	      /* in order, and of no interest: a heading, an empty line */
 	PARSE_OK = 1,
 };
 

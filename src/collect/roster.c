@@ -5,12 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void roster_begin(struct roster *r)
-{
-	r->n_places = r->place;
-	r->place = 0;
-	r->sample++;
-}
+/* So many names that are gone are remembered at least: a few devices that come and go are no reason
+ * to allocate. */
+#define ROSTER_SLACK 64
 
 static int roster_add(struct roster *r, const char *name, size_t len, uint32_t *ret_index)
 {
@@ -25,6 +22,38 @@ static int roster_add(struct roster *r, const char *name, size_t len, uint32_t *
 		return -ENOMEM;
 	*ret_index = (uint32_t)r->n++;
 	return 0;
+}
+
+/* Keep only those of the last sample, in the order in which they stood. Those who left are new if
+ * they return, whether they are remembered or not. */
+static void roster_compact(struct roster *r)
+{
+	struct roster kept = {.place = r->place, .sample = r->sample};
+	int error = array_reserve(&kept.places, &kept.cap_places, r->place, sizeof(*kept.places));
+
+	for (size_t i = 0; error == 0 && i < r->place; i++) {
+		const struct roster_entry *e = &r->entries[r->places[i]];
+
+		error = roster_add(&kept, e->name, e->len, &kept.places[i]);
+		if (error == 0)
+			kept.entries[i] = *e;
+	}
+	if (error < 0) {
+		roster_release(&kept);
+		return;
+	}
+	roster_release(r);
+	*r = kept;
+}
+
+void roster_begin(struct roster *r)
+{
+	/* Hosts of containers make thousands of interfaces a day, each with a name of its own. */
+	if (r->n > 2 * r->place + ROSTER_SLACK)
+		roster_compact(r);
+	r->n_places = r->place;
+	r->place = 0;
+	r->sample++;
 }
 
 /* The line is not the one that stood here last time: find its name. */
@@ -58,7 +87,7 @@ int roster_next(struct roster *r, const char *name, size_t len, struct roster_en
 	if (r->place >= r->n_places)
 		return roster_resolve(r, name, len, ret_entry);
 	e = &r->entries[r->places[r->place]];
-	if (e->len != len || memcmp(e->name, name, len) || e->sample + 1 != r->sample)
+	if (e->len != len || memcmp(e->name, name, len) != 0 || e->sample + 1 != r->sample)
 		return roster_resolve(r, name, len, ret_entry);
 	e->sample = r->sample;
 	r->place++;

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,12 @@ struct lp_catalogue_index {
 
 struct lp_catalogue *lp_catalogue_new(void)
 {
+	static atomic_uint_least64_t serials;
 	struct lp_catalogue *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
+	c->serial = atomic_fetch_add(&serials, 1) + 1;
 	c->index = calloc(1, sizeof(*c->index));
 	if (!c->index) {
 		free(c);

@@ -40,7 +40,7 @@ struct column_set {
 
 /* How the schemas of the source at hand bind to the metrics, and its components to rows. */
 struct binding {
-	const struct lp_source *source;
+	uint64_t catalogue; /* its serial */
 	struct bind *binds; /* [schema * n_sets + set] */
 	bool *bound;
 	size_t n_schemas, cap_binds, cap_bound;
@@ -434,8 +434,8 @@ int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *sou
 	int r;
 
 	a.tolerance_us = (interval < b->opt->step_us ? interval : b->opt->step_us) / 2;
-	if (b->binding.source != source) {
-		b->binding.source = source;
+	if (b->binding.catalogue != source->catalogue->serial) {
+		b->binding.catalogue = source->catalogue->serial;
 		b->binding.n_schemas = b->binding.n_components = 0;
 	}
 	r = binding_extend(b, source->catalogue);

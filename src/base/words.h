@@ -1,0 +1,20 @@
+/* Lists that users write with commas, in one option or in several: "a,b" "c". */
+#ifndef BASE_WORDS_H
+#define BASE_WORDS_H
+
+#include "base/option.h"
+
+#define WORDS_MAX 256
+
+struct words {
+	char *copies[OPTION_LIST_MAX];
+	unsigned n_copies;
+	const char *items[WORDS_MAX];
+	unsigned n;
+};
+
+/* Take the list apart. Zero-initialise `ret`; words_release() it also after a failure. */
+int words_split(const struct option_list *list, struct words *ret, struct lp_err *err);
+void words_release(struct words *w);
+
+#endif

@@ -1,0 +1,250 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+
+#include "archive/dense.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/time.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <limpet/archive.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct import_options {
+	const char *output, *name;
+	bool json, quiet;
+};
+
+#define AT(member) offsetof(struct import_options, member)
+
+static const struct option_def options[] = {
+	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where the archive goes"},
+	{"name", 'n', OPTION_STRING, AT(name), "NAME",
+		"name of the archive, NAME-20110509T000005Z.lpa [that of the observer, or "
+		"'import']"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
+	{NULL},
+};
+
+/* An import under way. The file gets its real name at the end, when the first time is known. */
+struct import {
+	const struct import_options *opt;
+	char *tmp_path;
+	struct lp_archive_writer *writer;
+	struct dense dense;
+	struct lp_source *source; /* the pending samples are of */
+	char *observer;		  /* the only one so far, "" for several */
+	int64_t first_us, last_us, interval_us;
+	uint64_t n_samples;
+	size_t n_files, files_total;
+	bool progress;
+};
+
+static void import_release(struct import *im)
+{
+	dense_release(&im->dense);
+	lp_archive_abandon(im->writer);
+	if (im->tmp_path)
+		unlink(im->tmp_path);
+	free(im->tmp_path);
+	free(im->observer);
+}
+
+static int import_begin(struct import *im, struct lp_err *err)
+{
+	struct lp_archive_meta meta = {.observer = "", .interval_us = im->interval_us};
+	int r = path_make_dirs(im->opt->output, err);
+
+	if (r < 0)
+		return r;
+	if (asprintf(&im->tmp_path, "%s/.import-%d" LP_ARCHIVE_SUFFIX ".tmp", im->opt->output,
+		    (int)getpid()) < 0) {
+		im->tmp_path = NULL;
+		return lp_err_sys(err, -ENOMEM, "cannot import");
+	}
+	r = lp_archive_create(im->tmp_path, &meta, &im->writer, err);
+	return r < 0 ? r : dense_init(&im->dense, im->writer, err);
+}
+
+/* Remember the observer if all components have the same. */
+static int observers_see(struct import *im, const struct lp_catalogue *c)
+{
+	for (uint32_t i = 0; i < c->n_components; i++) {
+		const char *name = c->components[i].observer;
+
+		if (!im->observer)
+			im->observer = strdup(name);
+		else if (strcmp(im->observer, name))
+			im->observer[0] = '\0';
+		if (!im->observer)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void batch_see(struct import *im, const struct lp_batch *b)
+{
+	for (uint32_t s = b->carry ? 1 : 0; s < b->n_samples; s++) {
+		if (!im->n_samples || b->wall_us[s] < im->first_us)
+			im->first_us = b->wall_us[s];
+		if (!im->n_samples || b->wall_us[s] > im->last_us)
+			im->last_us = b->wall_us[s];
+		im->n_samples++;
+	}
+}
+
+static void progress_print(const struct import *im, const char *path)
+{
+	if (im->progress)
+		fprintf(stderr, "\r\033[K%zu of %zu files, %" PRIu64 " samples: %.50s", im->n_files,
+			im->files_total, im->n_samples, path);
+}
+
+static int import_batch(
+	void *ctx, struct lp_source *source, const struct lp_batch *b, struct lp_err *err)
+{
+	struct import *im = ctx;
+	int r = 0;
+
+	if (!b) {
+		im->n_files++;
+		progress_print(im, source->path);
+		return 0;
+	}
+	if (!im->writer) {
+		im->interval_us = source->interval_us;
+		r = import_begin(im, err);
+	}
+	if (r == 0 && observers_see(im, source->catalogue) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot import");
+	if (r == 0)
+		r = dense_add(&im->dense, source->catalogue, b, err);
+	/* The next source has a catalogue of its own: nothing may be left pending of this one. The
+	 * batches of importers are long, so flushing each costs little. */
+	if (r == 0)
+		r = dense_flush(&im->dense, source->catalogue, err);
+	batch_see(im, b);
+	return r;
+}
+
+/* Give the file its name: by its first sample, or by the next free second. */
+static int import_name(struct import *im, char **ret_path, struct lp_err *err)
+{
+	const char *name = im->opt->name;
+	char stamp[TIME_TEXT_MAX];
+
+	if (!name)
+		name = im->observer && im->observer[0] ? im->observer : "import";
+	for (int64_t tries = 0; tries < 3600; tries++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (asprintf(&path, "%s/%s-%s" LP_ARCHIVE_SUFFIX, im->opt->output, name,
+			    time_format_compact(im->first_us + tries * US_PER_SEC, stamp)) < 0) {
+			path = NULL;
+			return lp_err_sys(err, -ENOMEM, "cannot import");
+		}
+		if (link(im->tmp_path, path) == 0) {
+			*ret_path = TAKE_PTR(path);
+			return 0;
+		}
+		if (errno != EEXIST)
+			return lp_err_sys(err, -errno, "cannot create %s", path);
+	}
+	return lp_err_set(err, -EEXIST, "cannot find a free name in %s", im->opt->output);
+}
+
+static int import_finish(struct import *im, struct lp_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
+	int r;
+
+	if (!im->writer)
+		return lp_err_set(err, -ENODATA, "there was nothing to import");
+	r = lp_archive_close(TAKE_PTR(im->writer), err);
+	if (r == 0)
+		r = import_name(im, &path, err);
+	if (r < 0)
+		return r;
+	time_format(im->first_us, first);
+	time_format(im->last_us, last);
+	if (im->opt->json)
+		printf("{\"files\":%zu,\"samples\":%" PRIu64
+		       ",\"first\":\"%s\",\"last\":\"%s\",\"archive\":\"%s\"}\n",
+			im->n_files, im->n_samples, first, last, path);
+	else if (!im->opt->quiet)
+		printf("%zu file%s, %" PRIu64 " samples from %s to %s into %s\n", im->n_files,
+			im->n_files == 1 ? "" : "s", im->n_samples, first, last, path);
+	return 0;
+}
+
+DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
+
+static int import_run(struct import *im, struct lp_dataset *ds, struct lp_err *err)
+{
+	struct lp_err finish_err = {0};
+	int r, finished;
+
+	im->files_total = lp_dataset_n_files(ds);
+	im->progress = !im->opt->quiet && isatty(STDERR_FILENO);
+	r = lp_dataset_read(ds, NULL, import_batch, im, err);
+	if (im->progress)
+		fputs("\r\033[K", stderr);
+	if (r == -ENOMEM || r == -ENOSPC)
+		return r;
+	finished = import_finish(im, &finish_err);
+	if (r == 0 && finished < 0)
+		*err = finish_err;
+	return r < 0 ? r : finished;
+}
+
+/* "limpet import FORMAT FILE..." or "limpet import FILE...". */
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
+	_cleanup_(import_release) struct import im = {.opt = values};
+	struct lp_warn warn = {.warn = data_print_warning};
+	const struct importer *format = n_args ? importer_find(args[0]) : NULL;
+	int r = 0;
+
+	if (!im.opt->output)
+		r = lp_err_set(err, -EINVAL, "say with -o DIR where the archive goes");
+	if (r == 0)
+		r = data_open_as(data, format, args + (format ? 1 : 0), n_args - (format ? 1 : 0),
+			&warn, &ds, err);
+	if (r == 0)
+		r = import_run(&im, ds, err);
+	return command_exit_code(r);
+}
+
+static const struct example examples[] = {
+	{"import sysstat /var/log/sysstat/sa* -o DIR", "sysstat's daily files"},
+	{"import csv data.csv -o DIR", "CSV with the columns time,component,metric,value"},
+	{"import csv --time ts --component '{dir}/disk:{disk_id}' --value throughput,latency "
+	 "*/*.csv -o DIR",
+		"any other CSV, by naming its columns"},
+	{NULL, NULL},
+};
+
+extern const struct command command_import;
+const struct command command_import = {
+	.name = "import",
+	.summary = "turn sysstat files or CSV into an archive",
+	.usage = "[FORMAT] [OPTION...] FILE... -o DIR",
+	.description = "Every command reads foreign files directly; importing them pays off where "
+		       "they are "
+		       "read often, because an archive is smaller and faster to read.\n\n"
+		       "FORMAT is the name of an importer (sysstat, csv); without it each file is "
+		       "recognised "
+		       "by its contents.",
+	.options = options,
+	.options_size = sizeof(struct import_options),
+	.takes_data = true,
+	.examples = examples,
+	.run = run,
+};

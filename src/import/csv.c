@@ -1,0 +1,439 @@
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "import/csv_batch.h"
+#include "import/csv_value.h"
+#include "import/importer.h"
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define CHUNK_VALUES ((size_t)2 << 20)	 /* sorted at a time */
+#define OPENING_VALUES ((size_t)1 << 16) /* read at once to learn the interval */
+#define WARNINGS_MAX 10			 /* for a file, before they are only counted */
+
+struct csv_source {
+	struct lp_source base;
+	struct csv_reader reader;
+	struct csv_layout layout;
+	struct csv_series series;
+	struct csv_rows rows;
+	struct csv_batcher batcher;
+	struct csv_clock clock;
+	const struct lp_select *select;
+	struct lp_warn *warn;
+	size_t chunk_values;
+	uint64_t n_rows;   /* good ones */
+	uint64_t n_faults; /* bad rows and values */
+	char first_fault[256];
+	bool batching;	       /* the chunk is being handed out */
+	bool finished;	       /* the last words are said */
+	bool ended;	       /* nothing more can be read */
+	struct lp_err failure; /* why reading ended early, if it did */
+};
+
+/* Count something bad in the current row, and say so while there are few. */
+static void fault(struct csv_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void fault(struct csv_source *s, const char *fmt, ...)
+{
+	char text[256];
+	int n = snprintf(text, sizeof(text), "line %" PRIu64 ": ", s->reader.line);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	va_end(ap);
+	for (char *p = text; *p; p++) {
+		if (iscntrl((unsigned char)*p))
+			*p = '?'; /* it may be shown on a terminal */
+	}
+	if (s->n_faults++ == 0)
+		memcpy(s->first_fault, text, sizeof(text));
+	if (s->n_faults <= WARNINGS_MAX)
+		lp_warn_raise(s->warn, "%s: %s", s->base.path, text);
+}
+
+static void fault_of_reader(struct csv_source *s)
+{
+	if (s->reader.nul)
+		fault(s, "byte %" PRIu64 " is NUL, so this is not text", s->reader.nul - 1);
+	else
+		fault(s, "%s", s->reader.fault);
+}
+
+/* A row must have as many fields as the header; empty ones beyond do no harm. */
+static bool row_is_complete(struct csv_source *s)
+{
+	const struct csv_reader *r = &s->reader;
+	size_t n = r->n_fields;
+
+	while (n > s->layout.n_fields && !r->fields[n - 1].len)
+		n--;
+	if (n != s->layout.n_fields)
+		fault(s, "%zu fields where %zu are expected", n, s->layout.n_fields);
+	return n == s->layout.n_fields;
+}
+
+static bool time_is_wanted(const struct lp_select *select, int64_t us)
+{
+	return !select ||
+		((!select->from_us || us >= select->from_us) &&
+			(!select->to_us || us < select->to_us));
+}
+
+static void row_value(struct csv_source *s, const struct csv_field *f, double *ret)
+{
+	switch (csv_number_parse(f->text, f->len, ret)) {
+	case CSV_NUMBER:
+	case CSV_MISSING:
+		break;
+	case CSV_INFINITE:
+		fault(s, "'%.*s' is not finite; taken as missing", (int)(f->len < 64 ? f->len : 64),
+			f->text);
+		break;
+	case CSV_GARBAGE:
+		fault(s, "'%.*s' is not a number; taken as missing",
+			(int)(f->len < 64 ? f->len : 64), f->text);
+		break;
+	}
+}
+
+/* Store the values of a row whose time and component are known. */
+static int row_store(struct csv_source *s, int64_t us, uint32_t component, struct lp_err *err)
+{
+	const struct csv_layout *l = &s->layout;
+	const struct csv_field *fields = s->reader.fields;
+	const struct csv_kind *k;
+	uint16_t column = 0;
+	double *values;
+
+	if (!l->wide) {
+		int r = csv_series_column(&s->series, component, &fields[l->metric], &column, err);
+
+		if (r < 0)
+			return r;
+	}
+	values = csv_rows_add(&s->rows, us, component, column);
+	if (!values)
+		return lp_err_sys(err, -ENOMEM, "cannot keep %zu rows", s->rows.n);
+	k = &s->series.kinds[s->series.components[component].kind];
+	for (size_t i = 0; i < l->n_values; i++) {
+		values[i] = 0; /* of a column that nobody asks for */
+		if (!l->wide || k->wanted[i / 64] >> (i % 64) & 1)
+			row_value(s, &fields[l->values[i].column], &values[i]);
+	}
+	return 0;
+}
+
+/* Use one row. Only running out of memory is an error; what is bad in it is a fault. */
+static int row_take(struct csv_source *s, struct lp_err *err)
+{
+	const struct csv_field *time = &s->reader.fields[s->layout.time];
+	struct lp_err bad = {0};
+	uint32_t component;
+	int64_t us;
+	int r;
+
+	if (!row_is_complete(s))
+		return 0;
+	if (!csv_clock_parse(&s->clock, time->text, time->len, &us)) {
+		fault(s, "'%.*s' is not a time (want 2011-05-09T00:00:05Z or seconds since 1970)",
+			(int)(time->len < 64 ? time->len : 64), time->text);
+		return 0;
+	}
+	s->n_rows++;
+	if (!time_is_wanted(s->select, us))
+		return 0;
+	r = csv_series_component(&s->series, s->reader.fields, &component, &bad);
+	if (r == 0 && s->series.components[component].wanted)
+		r = row_store(s, us, component, &bad);
+	if (r == -ENOMEM) {
+		*err = bad;
+		return r;
+	}
+	if (r < 0) {
+		s->n_rows--;
+		fault(s, "%s", bad.text);
+	}
+	return 0;
+}
+
+/* Read rows until there are so many values. An error ends reading; it is reported when all that
+ * came before it has been handed out. */
+static void source_fill(struct csv_source *s, size_t max_values)
+{
+	while (!s->ended && s->rows.n * s->rows.width < max_values) {
+		int r = csv_reader_next(&s->reader, &s->failure);
+
+		if (r == 1 && s->reader.fault)
+			fault_of_reader(s);
+		else if (r == 1)
+			r = row_take(s, &s->failure);
+		else if (r == 0)
+			s->ended = true;
+		if (r < 0) {
+			s->ended = true;
+			lp_err_prefix(
+				&s->failure, "%s: line %" PRIu64, s->base.path, s->reader.line);
+		}
+	}
+}
+
+/* The end of the data: 0, or what was wrong with it. */
+static int source_finish(struct csv_source *s, struct lp_err *err)
+{
+	if (s->n_faults > WARNINGS_MAX && !s->finished)
+		lp_warn_raise(s->warn, "%s: %" PRIu64 " bad rows or values in all, %d shown",
+			s->base.path, s->n_faults, WARNINGS_MAX);
+	s->finished = true;
+	if (s->failure.code) {
+		if (err)
+			*err = s->failure;
+		return s->failure.code;
+	}
+	if (s->n_faults)
+		return lp_err_set(err, -EBADMSG,
+			"%s: %" PRIu64 " bad rows or values were left out (the first at %s)",
+			s->base.path, s->n_faults, s->first_fault);
+	return 0;
+}
+
+static int csv_next(struct lp_source *base, struct lp_batch **ret_batch, struct lp_err *err)
+{
+	struct csv_source *s = (struct csv_source *)base;
+	int r;
+
+	for (;;) {
+		if (s->batching) {
+			r = csv_batcher_next(&s->batcher, &s->rows, &s->series, err);
+			if (r == 1)
+				*ret_batch = s->batcher.batch;
+			if (r != 0)
+				return r < 0 ? lp_err_prefix(err, "%s", base->path) : r;
+			csv_rows_clear(&s->rows);
+			s->batching = false;
+		}
+		source_fill(s, s->chunk_values);
+		if (!s->rows.n)
+			return source_finish(s, err);
+		if (!s->ended)
+			csv_rows_hold(&s->rows);
+		r = csv_batcher_begin(&s->batcher, &s->rows, &s->series, err);
+		if (r < 0)
+			return lp_err_prefix(err, "%s", base->path);
+		s->batching = true;
+	}
+}
+
+static void csv_close(struct lp_source *base)
+{
+	struct csv_source *s = (struct csv_source *)base;
+
+	csv_batcher_release(&s->batcher);
+	csv_rows_release(&s->rows);
+	csv_series_release(&s->series);
+	csv_layout_release(&s->layout);
+	csv_reader_close(&s->reader);
+	lp_catalogue_free(base->catalogue);
+	free(base->path);
+	free(s);
+}
+
+static const struct lp_source_ops csv_ops = {.next = csv_next, .close = csv_close};
+
+/* Binary files without a NUL in their first line have other signs. */
+static bool field_is_text(const struct csv_field *f)
+{
+	for (size_t i = 0; i < f->len; i++) {
+		if (iscntrl((unsigned char)f->text[i]) && !isspace((unsigned char)f->text[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Read the first row and find the columns in it. */
+static int source_layout(struct csv_source *s, const struct csv_options *o, struct lp_err *err)
+{
+	const char *path = s->base.path;
+	int r = csv_layout_separator(&s->reader, o, err);
+
+	if (r == 0)
+		r = csv_reader_next(&s->reader, err);
+	if (r < 0)
+		return lp_err_prefix(err, "%s", path);
+	if (r == 0)
+		return lp_err_set(err, -ENODATA, "%s is empty", path);
+	if (s->reader.nul)
+		return lp_err_set(err, -EBADMSG, "%s is not text: byte %" PRIu64 " is NUL", path,
+			s->reader.nul - 1);
+	for (size_t i = 0; i < s->reader.n_fields; i++) {
+		if (!field_is_text(&s->reader.fields[i]))
+			return lp_err_set(err, -EBADMSG,
+				"%s is not text: there are control characters in line %" PRIu64,
+				path, s->reader.line);
+	}
+	if (s->reader.fault)
+		return lp_err_set(err, -EBADMSG, "%s: line %" PRIu64 ": %s", path, s->reader.line,
+			s->reader.fault);
+	r = csv_layout_init(&s->layout, o, &s->reader, path, err);
+	return r < 0 ? lp_err_prefix(err, "%s: line %" PRIu64, path, s->reader.line) : 0;
+}
+
+/* Read rows until there are so many values, and learn how far apart in time they are: false if that
+ * is not clear. */
+static bool source_learn(struct csv_source *s, size_t max_values)
+{
+	bool usual;
+
+	source_fill(s, max_values < s->chunk_values ? max_values : s->chunk_values);
+	if (csv_rows_sort(&s->rows) < 0)
+		return true; /* no interval then; the first batch will fail for the same reason */
+	s->base.interval_us = csv_rows_interval_us(&s->rows, s->series.names.n, &usual);
+	return usual;
+}
+
+/* Read the first rows, to know that there are some, and their interval. */
+static int source_begin(struct csv_source *s, struct lp_err *err)
+{
+	int r = csv_series_init(&s->series, s->base.catalogue, s->select, &s->layout, err);
+	uint64_t line = s->reader.line;
+
+	if (r < 0)
+		return r;
+	csv_rows_init(&s->rows, s->layout.n_values);
+	if (s->layout.headless) {
+		r = row_take(s, err);
+		if (r < 0)
+			return r;
+	}
+	if (!source_learn(s, OPENING_VALUES))
+		source_learn(s, s->chunk_values);
+	if (!s->ended || s->n_rows)
+		return 0;
+	if (s->n_faults || s->failure.code)
+		return source_finish(s, err);
+	return lp_err_set(err, -ENODATA, "%s has a header at line %" PRIu64 " and no rows",
+		s->base.path, line);
+}
+
+DEFINE_CLEANUP(struct lp_source *, lp_source_close);
+
+static int csv_open(const char *path, const void *options, const struct lp_select *select,
+	struct lp_warn *warn, struct lp_source **ret_source, struct lp_err *err)
+{
+	static const struct csv_options defaults;
+	const struct csv_options *o = options ? options : &defaults;
+	struct csv_source *s = calloc(1, sizeof(*s));
+	_cleanup_(lp_source_closep) struct lp_source *source = s ? &s->base : NULL;
+	int r;
+
+	if (!s)
+		return lp_err_sys(err, -ENOMEM, "cannot read %s", path);
+	s->base.ops = &csv_ops;
+	s->reader.fd = -1;
+	s->select = select;
+	s->warn = warn;
+	s->chunk_values = o->chunk_values ? o->chunk_values : CHUNK_VALUES;
+	s->base.path = strdup(path);
+	s->base.catalogue = lp_catalogue_new();
+	if (!s->base.path || !s->base.catalogue)
+		return lp_err_sys(err, -ENOMEM, "cannot read %s", path);
+	r = csv_reader_open(&s->reader, path, err);
+	if (r == 0)
+		r = source_layout(s, o, err);
+	if (r == 0)
+		r = source_begin(s, err);
+	if (r < 0)
+		return r;
+	*ret_source = TAKE_PTR(source);
+	return 0;
+}
+
+static bool has_csv_extension(const char *path)
+{
+	static const char *const extensions[] = {".csv", ".tsv", ".csv.gz", ".csv.zst", ".csv.xz"};
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(extensions); i++) {
+		size_t n = strlen(extensions[i]);
+
+		if (len > n && !strcasecmp(path + len - n, extensions[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Compressed and binary files with the right extension are taken too: opening them gives an error
+ * that helps more than "unknown format". */
+static enum import_match csv_probe(const char *path, const unsigned char *head, size_t n)
+{
+	size_t separators = 0;
+
+	if (has_csv_extension(path))
+		return IMPORT_MAYBE;
+	if (memchr(head, '\0', n))
+		return IMPORT_NO;
+	for (size_t i = 0; i < n && head[i] != '\n'; i++) {
+		separators += head[i] == ',' || head[i] == ';' || head[i] == '\t';
+		if (iscntrl(head[i]) && head[i] != '\t' && head[i] != '\r')
+			return IMPORT_NO;
+	}
+	return separators ? IMPORT_MAYBE : IMPORT_NO;
+}
+
+static const struct option_def csv_option_defs[] = {
+	{"time", 0, OPTION_STRING, offsetof(struct csv_options, time), "COL",
+		"column that holds the time [time]"},
+	{"component", 0, OPTION_STRING, offsetof(struct csv_options, component), "TEMPLATE",
+		"how to make the component's name observer/kind:name from the columns of a row, "
+		"for "
+		"instance '{host}/disk:{disk_id}'; {dir}, {dir2} and {file} come from the path "
+		"[{component}]"},
+	{"value", 0, OPTION_LIST, offsetof(struct csv_options, values), "COL[=METRIC],...",
+		"columns that hold values, and what to call their metrics; may be given several "
+		"times"},
+	{"separator", 0, OPTION_STRING, offsetof(struct csv_options, separator), "C",
+		"character between fields: , ; | or tab [what the first line has]"},
+	{0},
+};
+
+const struct importer importer_csv = {
+	.name = "csv",
+	.summary = "comma-separated values, one sample a line",
+	.description =
+		"Reads text files with one sample a line. Without options the long form is "
+		"expected, the columns time, component, metric and value in any order under a "
+		"header with these names, or in this order without a header:\n"
+		"\n"
+		"    time,component,metric,value\n"
+		"    2011-05-09T00:00:05Z,oss3/disk:sdb,await,12.5\n"
+		"\n"
+		"Any other file with a header is read by naming its columns: --time and --value "
+		"take names of columns, --component a template in which {COLUMN} is replaced by "
+		"the field of that column, {dir} by the name of the directory that holds the file, "
+		"{dir2} by that of the directory above, and {file} by the file's name without .csv "
+		"(or .tsv, .txt, .dat, .data, .log, .out):\n"
+		"\n"
+		"    limpet import csv --time ts --component '{dir}/disk:{disk_id}' \\\n"
+		"        --value throughput,latency=await host*/2022-07-20.csv -o ARCHIVE\n"
+		"\n"
+		"A time is ISO 8601 (UTC if it names no zone) or a number since 1970: seconds "
+		"(up to 11 digits), milliseconds (12 or 13), microseconds (15 or 16) or "
+		"nanoseconds (18 or 19); seconds and milliseconds may have a fraction. A value is "
+		"a decimal number; an empty field, NA, N/A, NaN, null, none and - are missing "
+		"values. Fields may be quoted, lines that begin with # are skipped, and rows may "
+		"come in any order; where a component has two rows for the same time, the later "
+		"wins.\n"
+		"\n"
+		"Rows that cannot be used (too few or too many fields, no time, no name of the "
+		"form observer/kind:name) and values that are not finite numbers are reported "
+		"with their line and left out. All that is good is kept; the exit status tells "
+		"that something was not.",
+	.options = csv_option_defs,
+	.options_size = sizeof(struct csv_options),
+	.probe = csv_probe,
+	.open = csv_open,
+};

@@ -1,0 +1,24 @@
+/* Makes batches of the rows of a chunk, in order of time. */
+#ifndef IMPORT_CSV_BATCH_H
+#define IMPORT_CSV_BATCH_H
+
+#include "import/csv_rows.h"
+#include "import/csv_series.h"
+
+struct csv_batcher {
+	struct lp_batch *batch;
+	size_t next;	  /* position in the order of the rows */
+	uint64_t n_batch; /* counts batches; components note it to know their place is current */
+};
+
+void csv_batcher_release(struct csv_batcher *b);
+
+/* Begin with a new chunk: sort it and choose how many samples a batch may have. */
+int csv_batcher_begin(struct csv_batcher *b, struct csv_rows *rows, const struct csv_series *s,
+	struct lp_err *err);
+
+/* Fill the next batch (`b->batch`): 1, 0 if the chunk is used up, or a negative errno. */
+int csv_batcher_next(struct csv_batcher *b, const struct csv_rows *rows, struct csv_series *s,
+	struct lp_err *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* Gives each distinct text a small number, fast for texts that come in the same order over and over
+ * as the names in the rows of a CSV file do.
+ */
+#ifndef IMPORT_CSV_INTERN_H
+#define IMPORT_CSV_INTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct csv_intern_entry {
+	uint64_t hash;
+	size_t offset; /* in the text */
+	uint32_t len;
+	uint32_t next; /* what came after it the last time */
+};
+
+struct csv_intern {
+	char *text; /* all texts, each with a NUL behind it */
+	size_t len, cap;
+	struct csv_intern_entry *entries;
+	size_t n, cap_entries;
+	uint32_t *slots; /* number + 1, or 0; open addressing */
+	size_t n_slots;	 /* a power of two, or 0 */
+	uint32_t last;
+	size_t max; /* how many there may be; 0: as many as memory holds */
+};
+
+void csv_intern_release(struct csv_intern *t);
+
+/* The number of a text, from 0 in the order of their first appearance: 0 if it was known, 1 if it
+ * is new, -E2BIG if it would be one too many, -ENOMEM. */
+int csv_intern_get(struct csv_intern *t, const char *text, size_t len, uint32_t *ret_number);
+
+/* Its text, valid until a new one is added. */
+static inline const char *csv_intern_text(const struct csv_intern *t, uint32_t number)
+{
+	return t->text + t->entries[number].offset;
+}
+
+#endif

@@ -1,0 +1,44 @@
+/* What the columns of a CSV file mean: the long form (time, component, metric, value) or the wide
+ * form, whose columns the user has named.
+ */
+#ifndef IMPORT_CSV_LAYOUT_H
+#define IMPORT_CSV_LAYOUT_H
+
+#include "base/option.h"
+#include "import/csv_template.h"
+
+/* What the user has said; members left 0/NULL are the defaults. */
+struct csv_options {
+	const char *time;	   /* column of the time */
+	const char *component;	   /* template */
+	struct option_list values; /* "COL[=metric],..." each */
+	const char *separator;
+	size_t chunk_values; /* how many to sort at a time; for tests */
+};
+
+/* One value of a row. */
+struct csv_value_column {
+	size_t column;
+	char *metric; /* its name; NULL in the long form */
+};
+
+struct csv_layout {
+	bool wide;
+	bool headless;	 /* the first row is data already */
+	size_t n_fields; /* that a row has */
+	size_t time;
+	size_t metric; /* long form only */
+	struct csv_template component;
+	struct csv_value_column *values; /* just one in the long form */
+	size_t n_values, cap_values;
+};
+
+/* Read "--separator": one character, or "tab". Detects it if the user has not said. */
+int csv_layout_separator(struct csv_reader *r, const struct csv_options *o, struct lp_err *err);
+
+/* Find the columns in the first row of the file, which the reader has just read. */
+int csv_layout_init(struct csv_layout *l, const struct csv_options *o, const struct csv_reader *r,
+	const char *path, struct lp_err *err);
+void csv_layout_release(struct csv_layout *l);
+
+#endif

@@ -1,0 +1,53 @@
+/* Splits a CSV file into rows of fields: RFC 4180 quoting, CRLF, a byte order mark, comment lines
+ * that begin with '#', blank lines. Reads through one buffer, so that memory stays bounded however
+ * large the file is, and never needs to seek.
+ */
+#ifndef IMPORT_CSV_PARSE_H
+#define IMPORT_CSV_PARSE_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CSV_ROW_MAX ((size_t)1 << 20) /* bytes; what is longer is a bad row */
+#define CSV_FIELDS_MAX 16384	      /* in a row */
+
+struct csv_field {
+	char *text; /* in the reader's buffer, without quotes and outer blanks; no NUL follows */
+	size_t len;
+	bool doubled; /* holds doubled quotes; only set while the row is being split */
+};
+
+struct csv_reader {
+	int fd;
+	char separator;
+
+	/* The current row. */
+	struct csv_field *fields;
+	size_t n_fields;
+	uint64_t line;	   /* the number of its first line, from 1 */
+	const char *fault; /* why it is no good row, else NULL */
+	uint64_t nul;	   /* with a fault: the offset of a NUL byte in it, plus 1, else 0 */
+
+	/* Bytes read and not yet used are buf[start..end). */
+	char *buf;
+	size_t cap, start, end, cap_fields;
+	uint64_t offset;    /* of buf[0] in the file */
+	uint64_t next_line; /* the number of the line at `start` */
+	bool eof, has_nul;
+};
+
+/* Open a file, skip its byte order mark and refuse what is compressed or UTF-16. */
+int csv_reader_open(struct csv_reader *r, const char *path, struct lp_err *err);
+void csv_reader_close(struct csv_reader *r);
+
+/* Choose the separator that the first line uses most: comma, semicolon or tab. */
+int csv_reader_detect(struct csv_reader *r, struct lp_err *err);
+
+/* Read the next row: 1, 0 at the end, or a negative errno if the file cannot be read. Where the row
+ * is bad, `fault` says why and the call after continues behind its first line. The fields are valid
+ * until the next call. */
+int csv_reader_next(struct csv_reader *r, struct lp_err *err);
+
+#endif

@@ -1,0 +1,36 @@
+/* The numbers and times in the fields of a CSV file. */
+#ifndef IMPORT_CSV_VALUE_H
+#define IMPORT_CSV_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum csv_number {
+	CSV_NUMBER,
+	CSV_MISSING,  /* empty, NA, N/A, NaN, null, none or - */
+	CSV_INFINITE, /* says so, or is too large for a double */
+	CSV_GARBAGE,
+};
+
+/* Read a decimal number exactly as strtod() would in the C locale, only faster. `*ret` is NaN for
+ * all but CSV_NUMBER. */
+enum csv_number csv_number_parse(const char *text, size_t len, double *ret);
+
+#define CSV_TIME_MAX 40
+
+/* Remembers the last time read, since rows repeat it or stay in the same day. Zero it. */
+struct csv_clock {
+	char text[CSV_TIME_MAX];
+	size_t len;
+	int64_t us;
+	char day[10];	/* "2011-05-09" */
+	int64_t day_us; /* its midnight; only if day[0] */
+};
+
+/* Read a time: what time_parse() reads, and whole numbers since 1970 whose unit their number of
+ * digits tells: up to 11 are seconds, 12 or 13 milliseconds, 15 or 16 microseconds, 18 or 19
+ * nanoseconds (1973 to 2286). Seconds and milliseconds may have a fraction. */
+bool csv_clock_parse(struct csv_clock *c, const char *text, size_t len, int64_t *ret_us);
+
+#endif

@@ -1,0 +1,86 @@
+/* A sysstat activity file as a sequence of records: headers, bounds and damage are dealt with here;
+ * what the statistics mean is not.
+ */
+#ifndef IMPORT_SYSSTAT_FILE_H
+#define IMPORT_SYSSTAT_FILE_H
+
+#include "import/sysstat_format.h"
+#include <limpet/err.h>
+
+/* How many activities a reader can ask for at once. */
+#define SYSSTAT_WANTED_MAX 3
+
+/* One activity as the file announces it. */
+struct sysstat_activity {
+	uint32_t id, magic;
+	uint32_t nr;  /* items in each record, unless `has_nr` */
+	uint32_t nr2; /* structures in an item */
+	bool has_nr;  /* each record says how many items it has */
+	uint32_t size;
+	struct sysstat_types types;
+	int wanted; /* position in sysstat_record.spans, -1 to skip it */
+};
+
+struct sysstat_file {
+	const char *path; /* not owned */
+	int fd;
+	uint64_t size; /* when it was opened; what is appended later is not read */
+	uint8_t *window;
+	uint64_t window_at;
+	size_t window_len, window_cap;
+	struct sysstat_arch arch;
+	char version[32];  /* "12.6.1": the sysstat that wrote it */
+	char nodename[66]; /* as in the file */
+	struct sysstat_activity *activities;
+	uint32_t n_activities;
+	uint32_t record_size; /* of a record's header */
+	struct sysstat_types record_types;
+	uint64_t records_at;  /* first byte of the first record */
+	uint64_t record_hint; /* the last record's length: the next one's will be alike */
+};
+
+enum sysstat_record_type {
+	SYSSTAT_R_STATS = 1,
+	SYSSTAT_R_RESTART = 2,
+	SYSSTAT_R_LAST_STATS = 3,
+	SYSSTAT_R_COMMENT = 4,
+	SYSSTAT_R_EXTRA_MIN = 5,
+	SYSSTAT_R_EXTRA_MAX = 15,
+};
+
+/* Where the items of one activity are. */
+struct sysstat_span {
+	uint64_t at;
+	uint32_t n;
+};
+
+struct sysstat_record {
+	uint64_t at, end; /* its bytes in the file */
+	enum sysstat_record_type type;
+	int64_t wall_us;
+	uint64_t uptime_cs; /* since the machine started */
+	struct sysstat_span spans[SYSSTAT_WANTED_MAX];
+};
+
+/* Does it carry statistics? */
+static inline bool sysstat_record_is_stats(const struct sysstat_record *r)
+{
+	return r->type == SYSSTAT_R_STATS || r->type == SYSSTAT_R_LAST_STATS;
+}
+
+/* Open a file and read everything before its first record. `path` outlives it. `f` needs
+ * sysstat_file_release() only after success. */
+int sysstat_file_open(struct sysstat_file *f, const char *path, struct lp_err *err);
+void sysstat_file_release(struct sysstat_file *f);
+
+/* Read the record that begins at `at`: 1, 0 if the file ends there, or a negative errno where it is
+ * damaged or cut off. A record is only returned when all of it is there. */
+int sysstat_file_record(
+	struct sysstat_file *f, uint64_t at, struct sysstat_record *ret_record, struct lp_err *err);
+
+/* `len` bytes of the file, valid until the next call with this file. Reading past the end is
+ * damage: -EBADMSG says that the file is cut off inside of `what`. */
+int sysstat_file_bytes(struct sysstat_file *f, uint64_t at, uint64_t len, const char *what,
+	const uint8_t **ret_bytes, struct lp_err *err);
+
+#endif

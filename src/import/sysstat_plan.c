@@ -1,0 +1,264 @@
+#include "import/sysstat_plan.h"
+
+#include "base/array.h"
+#include <errno.h>
+#include <inttypes.h>
+
+#define IFACE_BYTES 16
+
+/* A byte behind the numbers of a structure, beside enum sysstat_class. */
+#define SYSSTAT_BYTE 3
+
+struct field {
+	const char *name, *unit;
+	uint8_t class; /* enum sysstat_class or SYSSTAT_BYTE */
+	uint8_t index; /* among the fields of its class */
+	bool watch;    /* tells a replaced device from a continued one */
+	bool gauge;    /* not a counter */
+};
+
+static const struct field disk_fields[] = {
+	{"ios", "requests", SYSSTAT_ULL, 0, true},
+	{"rd_sec", "sectors", SYSSTAT_UL, 0, true},
+	{"wr_sec", "sectors", SYSSTAT_UL, 1, true},
+	{"dc_sec", "sectors", SYSSTAT_UL, 2, true},
+	{"rd_ticks", "ms", SYSSTAT_U, 0, false},
+	{"wr_ticks", "ms", SYSSTAT_U, 1, false},
+	{"dc_ticks", "ms", SYSSTAT_U, 6, false},
+	{"tot_ticks", "ms", SYSSTAT_U, 2, false},
+	{"rq_ticks", "ms", SYSSTAT_U, 3, false},
+};
+#define DISK_MAJOR 4 /* among the ints, followed by the minor number */
+#define DISK_WWN 1   /* among the long longs; it takes two of them */
+
+static const struct field net_fields[] = {
+	{"rx_packets", "packets", SYSSTAT_ULL, 0, true},
+	{"tx_packets", "packets", SYSSTAT_ULL, 1, true},
+	{"rx_bytes", "bytes", SYSSTAT_ULL, 2, true},
+	{"tx_bytes", "bytes", SYSSTAT_ULL, 3, true},
+	{"rx_compressed", "packets", SYSSTAT_ULL, 4, true},
+	{"tx_compressed", "packets", SYSSTAT_ULL, 5, true},
+	{"rx_multicast", "packets", SYSSTAT_ULL, 6, true},
+	{"speed", "Mbit/s", SYSSTAT_U, 0, .gauge = true},
+	{"duplex", "1 half, 2 full", SYSSTAT_BYTE, IFACE_BYTES, .gauge = true},
+};
+
+static const struct field net_error_fields[] = {
+	{"tx_colls", "collisions", SYSSTAT_ULL, 0, true},
+	{"rx_errs", "packets", SYSSTAT_ULL, 1, true},
+	{"tx_errs", "packets", SYSSTAT_ULL, 2, true},
+	{"rx_drop", "packets", SYSSTAT_ULL, 3, true},
+	{"tx_drop", "packets", SYSSTAT_ULL, 4, true},
+	{"rx_fifo", "packets", SYSSTAT_ULL, 5, true},
+	{"tx_fifo", "packets", SYSSTAT_ULL, 6, true},
+	{"rx_frame", "packets", SYSSTAT_ULL, 7, true},
+	{"tx_carrier", "errors", SYSSTAT_ULL, 8, true},
+};
+
+/* The activities that are read. Those of one kind follow each other; their columns do, too. */
+static const struct source_activity {
+	uint32_t id;
+	const char *name;
+	enum sysstat_kind_id kind;
+	uint8_t first_version, last_version; /* of the layout; 11.7.1 did not raise them yet */
+	bool reset_all;
+	const struct field *fields;
+	uint32_t n_fields;
+} sources[SYSSTAT_WANTED_MAX] = {
+	{SYSSTAT_A_DISK, "disks", SYSSTAT_DISK, 1, 2, true, disk_fields, ARRAY_SIZE(disk_fields)},
+	{SYSSTAT_A_NET_DEV, "interfaces", SYSSTAT_NET, 2, 3, false, net_fields,
+		ARRAY_SIZE(net_fields)},
+	{SYSSTAT_A_NET_EDEV, "errors of interfaces", SYSSTAT_NET, 1, 2, false, net_error_fields,
+		ARRAY_SIZE(net_error_fields)},
+};
+
+static const char *const kind_names[SYSSTAT_KINDS] = {"disk", "net"};
+
+/* Is this activity in a layout that we know, with all that makes out an item? */
+static bool layout_known(const struct source_activity *s, const struct sysstat_activity *a)
+{
+	uint64_t numbers = sysstat_types_size(&a->types);
+	uint32_t version = a->magic - SYSSTAT_ACTIVITY_MAGIC;
+
+	if (version < s->first_version || version > s->last_version || a->nr2 != 1)
+		return false;
+	if (s->kind == SYSSTAT_DISK)
+		return a->types.n[SYSSTAT_U] >= DISK_MAJOR + 2;
+	return numbers + IFACE_BYTES <= a->size;
+}
+
+static struct sysstat_activity *find_activity(
+	struct sysstat_file *f, const struct source_activity *s, struct lp_warn *warn)
+{
+	for (uint32_t i = 0; i < f->n_activities; i++) {
+		struct sysstat_activity *a = &f->activities[i];
+
+		if (a->id != s->id)
+			continue;
+		if (layout_known(s, a))
+			return a;
+		lp_warn_raise(warn,
+			"%s: skipping its statistics of %s: layout 0x%" PRIx32
+			" of sysstat %s is not known",
+			f->path, s->name, a->magic, f->version);
+		return NULL;
+	}
+	return NULL;
+}
+
+static struct sysstat_copy field_copy(
+	const struct field *field, const struct sysstat_activity *a, struct sysstat_arch arch)
+{
+	uint64_t byte = sysstat_types_size(&a->types) + field->index;
+
+	if (field->class == SYSSTAT_BYTE)
+		return (struct sysstat_copy){.offset = byte < a->size ? (int)byte : -1, .width = 1};
+	return (struct sysstat_copy){
+		.offset = sysstat_field_offset(&a->types, field->class, field->index),
+		.width = (uint8_t)sysstat_field_width(field->class, arch),
+	};
+}
+
+/* Watch the counters of an activity, and find the key of its items. */
+static void plan_items(struct sysstat_plan *p, const struct source_activity *s,
+	const struct sysstat_activity *a, struct sysstat_arch arch)
+{
+	p->activity = a;
+	p->kind = s->kind;
+	p->reset_all = s->reset_all;
+	p->key_len = s->kind == SYSSTAT_DISK ? 8 : IFACE_BYTES;
+	p->key_offset = s->kind == SYSSTAT_DISK
+		? sysstat_field_offset(&a->types, SYSSTAT_U, DISK_MAJOR)
+		: (int)sysstat_types_size(&a->types);
+	p->wwn_offset = -1;
+	if (s->kind == SYSSTAT_DISK && a->types.n[SYSSTAT_ULL] >= DISK_WWN + 2)
+		p->wwn_offset = sysstat_field_offset(&a->types, SYSSTAT_ULL, DISK_WWN);
+	for (uint32_t i = 0; i < s->n_fields; i++) {
+		if (s->fields[i].watch)
+			p->watches[p->n_watches++] = field_copy(&s->fields[i], a, arch);
+	}
+}
+
+/* The columns of a kind: those of all its activities that are in the file. */
+static uint32_t kind_columns(const struct source_activity *const *found, uint32_t n,
+	enum sysstat_kind_id kind, struct sysstat_arch arch, struct lp_column *columns)
+{
+	uint32_t n_columns = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		for (uint32_t i = 0; found[k]->kind == kind && i < found[k]->n_fields; i++) {
+			const struct field *field = &found[k]->fields[i];
+
+			columns[n_columns] = (struct lp_column){
+				.name = field->name, .unit = field->unit, .type = LP_GAUGE};
+			if (!field->gauge) {
+				columns[n_columns].type = LP_COUNTER;
+				columns[n_columns].bits =
+					(uint8_t)(8 * sysstat_field_width(field->class, arch));
+			}
+			n_columns++;
+		}
+	}
+	return n_columns;
+}
+
+static int add_kind(struct sysstat_kind *k, const char *name, const struct lp_column *columns,
+	uint32_t n_columns, const struct lp_select *select, struct lp_catalogue *catalogue,
+	struct lp_err *err)
+{
+	struct lp_schema schema = {.kind = name, .columns = columns, .n_columns = n_columns};
+	int r;
+
+	*k = (struct sysstat_kind){.n_columns = n_columns};
+	if (!n_columns)
+		return 0;
+	r = lp_catalogue_add_schema(catalogue, &schema, &k->schema, err);
+	if (r < 0)
+		return r;
+	for (uint32_t c = 0; c < n_columns; c++) {
+		if (!select || !select->column ||
+			select->column(select->ctx, &catalogue->schemas[k->schema], c))
+			k->mask[c / 64] |= UINT64_C(1) << (c % 64);
+	}
+	return 0;
+}
+
+/* Which wanted columns an activity fills, and which it leaves to others of its kind. `first` is the
+ * column of its first field. */
+static void plan_columns(struct sysstat_plan *p, const struct sysstat_kind *k,
+	const struct source_activity *s, uint32_t first, struct sysstat_arch arch)
+{
+	for (uint32_t c = 0; c < k->n_columns; c++) {
+		if (!(k->mask[c / 64] >> (c % 64) & 1))
+			continue;
+		if (c < first || c >= first + s->n_fields) {
+			p->others[p->n_others++] = c;
+			continue;
+		}
+		p->copies[p->n_copies] = field_copy(&s->fields[c - first], p->activity, arch);
+		p->copies[p->n_copies++].column = c;
+	}
+}
+
+int sysstat_plans_make(struct sysstat_plans *p, struct sysstat_file *f,
+	const struct lp_select *select, struct lp_catalogue *catalogue, struct lp_warn *warn,
+	struct lp_err *err)
+{
+	const struct source_activity *found[SYSSTAT_WANTED_MAX];
+	struct lp_column columns[2 * SYSSTAT_FIELDS_MAX];
+	uint32_t first[SYSSTAT_KINDS] = {0}, n_found = 0;
+
+	*p = (struct sysstat_plans){0};
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		struct sysstat_activity *a = find_activity(f, &sources[i], warn);
+
+		if (!a)
+			continue;
+		a->wanted = (int)n_found;
+		plan_items(&p->plans[n_found], &sources[i], a, f->arch);
+		found[n_found++] = &sources[i];
+	}
+	p->n_plans = n_found;
+	for (int k = 0; k < SYSSTAT_KINDS; k++) {
+		uint32_t n = kind_columns(found, n_found, k, f->arch, columns);
+		int r = add_kind(&p->kinds[k], kind_names[k], columns, n, select, catalogue, err);
+
+		if (r < 0)
+			return r;
+	}
+	for (uint32_t i = 0; i < n_found; i++) {
+		uint32_t *at = &first[found[i]->kind];
+
+		p->plans[i].first_watch = *at;
+		plan_columns(&p->plans[i], &p->kinds[found[i]->kind], found[i], *at, f->arch);
+		*at += found[i]->n_fields;
+	}
+	return 0;
+}
+
+/* One loop for each width and byte order, so that none of them asks inside. */
+#define RUN(load)                                                                                  \
+	for (uint32_t i = 0; i < n; i++, p += item_size) {                                         \
+		if (cells[i] != SYSSTAT_NO_CELL)                                                   \
+			column[cells[i]] = (int64_t)(load);                                        \
+	}
+
+void sysstat_copy_run(const struct sysstat_copy *c, const uint8_t *items, uint32_t item_size,
+	bool swap, const size_t *cells, uint32_t n, int64_t *column)
+{
+	const uint8_t *p = items + (c->offset < 0 ? 0 : c->offset);
+
+	if (c->offset < 0) {
+		RUN(0)
+	} else if (c->width == 1) {
+		RUN(*p)
+	} else if (c->width == 8 && !swap) {
+		RUN(sysstat_u64(p, false))
+	} else if (c->width == 8) {
+		RUN(sysstat_u64(p, true))
+	} else if (!swap) {
+		RUN(sysstat_u32(p, false))
+	} else {
+		RUN(sysstat_u32(p, true))
+	}
+}

@@ -1,0 +1,30 @@
+/* Text in aligned columns. Cells are strings; numbers are set flush right. */
+#ifndef REPORT_GRID_H
+#define REPORT_GRID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct grid {
+	char **cells;
+	size_t n_cells, cap_cells;
+	size_t n_columns;
+	bool failed; /* out of memory */
+};
+
+/* A grid of so many columns; its first row is the heading. */
+void grid_init(struct grid *g, size_t n_columns);
+void grid_release(struct grid *g);
+
+/* Append a cell; rows fill from the left. */
+void grid_add(struct grid *g, const char *text);
+void grid_addf(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A number as short as is useful: 0, 3.25, 1234, 5.6e+09; "-" if it is missing (NaN). */
+void grid_add_number(struct grid *g, double value);
+
+/* Print it. With `colour` the heading is bold. */
+void grid_print(const struct grid *g, FILE *out, bool colour);
+
+#endif

@@ -1,0 +1,64 @@
+/* What is in some data: observers, their times and gaps, components and metrics. */
+#ifndef REPORT_LISTING_H
+#define REPORT_LISTING_H
+
+#include "base/hash.h"
+#include <limpet/dataset.h>
+#include <stdio.h>
+
+#define LISTING_GAPS_MAX 20 /* told one by one; more are counted */
+
+struct listing_gap {
+	int64_t from_us, to_us; /* the samples before and after it */
+};
+
+struct listing_event {
+	int64_t wall_us;
+	char *text;
+};
+
+struct listing_observer {
+	char *name;
+	int64_t first_us, last_us, interval_us;
+	uint64_t n_samples;
+	uint64_t n_gaps, n_back; /* gaps; steps back in time */
+	struct listing_gap gaps[LISTING_GAPS_MAX];
+	struct listing_event *events;
+	size_t n_events, cap_events;
+	int64_t last_seen_us; /* while reading */
+};
+
+struct listing_component {
+	char *name; /* full */
+	char *kind;
+	char *stable; /* the name that stays, or "" */
+	char *labels;
+	uint32_t observer;
+	uint64_t n_samples;
+	int64_t first_us, last_us;
+};
+
+struct listing {
+	size_t n_files;
+	uint64_t bytes;
+	struct listing_observer *observers;
+	size_t n_observers, cap_observers;
+	struct listing_component *components;
+	size_t n_components, cap_components;
+	struct strmap observer_index, component_index;
+	char **metrics; /* "disk await" */
+	size_t n_metrics, cap_metrics;
+	struct lp_table **means; /* one slot: the mean over all the time */
+	uint32_t n_means;
+};
+
+/* Read `ds` within a time range, for components that match the globs (NULL: all). On -EBADMSG
+ * (damage, told already) the listing of what is good is there all the same. */
+int listing_make(struct lp_dataset *ds, const struct lp_table_options *range, struct listing *ret,
+	struct lp_err *err);
+void listing_release(struct listing *l);
+
+void listing_print_text(FILE *out, const struct listing *l, bool colour);
+void listing_print_json(FILE *out, const struct listing *l);
+
+#endif

@@ -1,0 +1,211 @@
+#include "report/values.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "report/grid.h"
+#include "report/json.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Text grids are laid out in pieces of this many lines, so that long output starts at once. */
+#define TEXT_PIECE 2000
+
+const char *values_format(double value, char *buf)
+{
+	for (int digits = 6; digits <= 17; digits++) {
+		snprintf(buf, 32, "%.*g", digits, value);
+		if (strtod(buf, NULL) == value)
+			break;
+	}
+	return buf;
+}
+
+/* All components of all tables in order of first appearance, and where each is in each table. */
+struct join {
+	const char **names;
+	uint32_t n;
+	uint32_t *rows; /* [component * n_tables + table], UINT32_MAX: not there */
+};
+
+static void join_release(struct join *j)
+{
+	free(j->names);
+	free(j->rows);
+}
+
+static int join_make(struct lp_table *const *tables, uint32_t n, struct join *ret)
+{
+	_cleanup_(strmap_release) struct strmap map = {0};
+	size_t total = 0;
+
+	for (uint32_t t = 0; t < n; t++)
+		total += tables[t]->n_components;
+	*ret = (struct join){.names = calloc(total + 1, sizeof(*ret->names)),
+		.rows = malloc((total * n + 1) * sizeof(*ret->rows))};
+	if (!ret->names || !ret->rows)
+		return -ENOMEM;
+	memset(ret->rows, 0xff, (total * n + 1) * sizeof(*ret->rows));
+	for (uint32_t t = 0; t < n; t++) {
+		for (uint32_t i = 0; i < tables[t]->n_components; i++) {
+			uint32_t at;
+
+			if (!strmap_get(&map, tables[t]->components[i], &at)) {
+				at = ret->n++;
+				ret->names[at] = tables[t]->components[i];
+				if (strmap_put(&map, tables[t]->components[i], at) < 0)
+					return -ENOMEM;
+			}
+			ret->rows[(size_t)at * n + t] = i;
+		}
+	}
+	return 0;
+}
+
+static double join_value(const struct join *j, struct lp_table *const *tables, uint32_t n,
+	uint32_t comp, uint32_t t, uint32_t slot)
+{
+	uint32_t row = j->rows[(size_t)comp * n + t];
+
+	return row == UINT32_MAX ? NAN : tables[t]->values[(size_t)row * tables[t]->n_slots + slot];
+}
+
+static void text_heading(struct grid *g, struct lp_table *const *tables, uint32_t n)
+{
+	grid_init(g, n + 2);
+	grid_add(g, "time");
+	grid_add(g, "component");
+	for (uint32_t t = 0; t < n; t++)
+		grid_add(g, tables[t]->metric);
+}
+
+static void text_line(struct grid *g, const struct join *j, struct lp_table *const *tables,
+	uint32_t n, uint32_t comp, uint32_t slot)
+{
+	char time[TIME_TEXT_MAX];
+	bool any = false;
+
+	for (uint32_t t = 0; t < n; t++)
+		any |= !isnan(join_value(j, tables, n, comp, t, slot));
+	if (!any)
+		return;
+	grid_add(g, time_format(tables[0]->start_us + slot * tables[0]->step_us, time));
+	grid_add(g, j->names[comp]);
+	for (uint32_t t = 0; t < n; t++)
+		grid_add_number(g, join_value(j, tables, n, comp, t, slot));
+}
+
+int values_print_text(
+	FILE *out, struct lp_table *const *tables, uint32_t n, bool colour, struct lp_err *err)
+{
+	_cleanup_(join_release) struct join j = {0};
+	_cleanup_(grid_release) struct grid g = {0};
+
+	if (!n)
+		return 0;
+	if (join_make(tables, n, &j) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot print");
+	text_heading(&g, tables, n);
+	for (uint32_t slot = 0; slot < tables[0]->n_slots; slot++) {
+		for (uint32_t c = 0; c < j.n; c++)
+			text_line(&g, &j, tables, n, c, slot);
+		if (g.n_cells > TEXT_PIECE * (n + 2)) {
+			grid_print(&g, out, colour);
+			grid_release(&g);
+			text_heading(&g, tables, n);
+		}
+	}
+	if (g.n_cells > g.n_columns)
+		grid_print(&g, out, colour);
+	return g.failed ? lp_err_sys(err, -ENOMEM, "cannot print") : 0;
+}
+
+/* A CSV field, quoted if it has to be. */
+static void csv_field(FILE *out, const char *text)
+{
+	if (!strpbrk(text, ",\"\r\n")) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+int values_print_csv(FILE *out, struct lp_table *const *tables, uint32_t n, struct lp_err *err)
+{
+	_cleanup_(join_release) struct join j = {0};
+	char time[TIME_TEXT_MAX], number[32];
+
+	fputs("time,component,metric,value\n", out);
+	if (join_make(tables, n, &j) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot print");
+	for (uint32_t slot = 0; n && slot < tables[0]->n_slots; slot++) {
+		time_format(tables[0]->start_us + slot * tables[0]->step_us, time);
+		for (uint32_t c = 0; c < j.n; c++) {
+			for (uint32_t t = 0; t < n; t++) {
+				double value = join_value(&j, tables, n, c, t, slot);
+
+				if (isnan(value))
+					continue;
+				fprintf(out, "%s,", time);
+				csv_field(out, j.names[c]);
+				fputc(',', out);
+				csv_field(out, tables[t]->metric);
+				fprintf(out, ",%s\n", values_format(value, number));
+			}
+		}
+	}
+	return 0;
+}
+
+static void json_row(FILE *out, const double *values, uint32_t n)
+{
+	char number[32];
+
+	fputc('[', out);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, "%s%s", i ? "," : "",
+			isfinite(values[i]) ? values_format(values[i], number) : "null");
+	fputc(']', out);
+}
+
+static void json_table(FILE *out, const struct lp_table *t)
+{
+	char time[TIME_TEXT_MAX], number[32];
+
+	fputs("{\"metric\":", out);
+	json_write_string(out, t->metric);
+	fputs(",\"unit\":", out);
+	json_write_string(out, t->unit);
+	fprintf(out, ",\"start\":\"%s\",\"step_s\":%s,\"components\":[",
+		time_format(t->start_us, time), values_format((double)t->step_us / 1e6, number));
+	for (uint32_t i = 0; i < t->n_components; i++) {
+		fputs(i ? "," : "", out);
+		json_write_string(out, t->components[i]);
+	}
+	fputs("],\"values\":[", out);
+	for (uint32_t i = 0; i < t->n_components; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		json_row(out, t->values + (size_t)i * t->n_slots, t->n_slots);
+	}
+	fputs("]}", out);
+}
+
+int values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, struct lp_err *err)
+{
+	(void)err;
+	fputs("{\"limpet\":\"" LIMPET_VERSION "\",\"tables\":[", out);
+	for (uint32_t t = 0; t < n; t++) {
+		fputs(t ? ",\n" : "\n", out);
+		json_table(out, tables[t]);
+	}
+	fputs("]}\n", out);
+	return 0;
+}

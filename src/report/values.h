@@ -1,0 +1,22 @@
+/* Tables as values: an aligned text, CSV that `limpet import csv` reads back, or JSON. */
+#ifndef REPORT_VALUES_H
+#define REPORT_VALUES_H
+
+#include <limpet/table.h>
+#include <stdio.h>
+
+/* One line a time and component, one column a metric. Lines without any value are left out. */
+int values_print_text(
+	FILE *out, struct lp_table *const *tables, uint32_t n, bool colour, struct lp_err *err);
+
+/* time,component,metric,value; missing values are left out. */
+int values_print_csv(FILE *out, struct lp_table *const *tables, uint32_t n, struct lp_err *err);
+
+/* {"tables":[{"metric","unit","start","step_s","components":[..],"values":[[..],..]}]}; missing
+ * values are null. */
+int values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, struct lp_err *err);
+
+/* The shortest decimal that reads back as the same number. `buf` has 32 bytes. */
+const char *values_format(double value, char *buf);
+
+#endif
