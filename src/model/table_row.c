@@ -67,11 +67,10 @@ static inline int row_put(
 static inline int row_turn(
 	struct table_row *row, const struct bind *bind, int64_t slot, struct table_budget *budget)
 {
-	int r = 0;
+	int r = row_put(row, bind, budget);
 
-	/* A repeat begins its slot anew: the later wins. */
-	if (row->open && slot != row->slot)
-		r = row_put(row, bind, budget);
+	/* Also where the slot is the same: a repeat begins it anew, and the later wins if it has a
+	 * value. */
 	row->acc = (struct bind_acc){0};
 	row->slot = slot;
 	row->open = true;
