@@ -1,0 +1,41 @@
+"""What the end-to-end tests in Python share: run functions as test cases, in TAP."""
+import subprocess
+import sys
+import traceback
+
+
+class Skip(Exception):
+    """Raised by a test case that cannot run here; says why."""
+
+
+def check(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def run(*command, status=0, **options):
+    """Run a command that ends with `status`; what it printed (its complaints are in the error)."""
+    done = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL, text=True,
+                          capture_output=True, check=False, **options)
+    check(done.returncode == status, f"{command} ended with {done.returncode}, not {status}:\n"
+          f"{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def main(cases):
+    """Run [(title, function)] and exit."""
+    failed = 0
+    print(f"1..{len(cases)}")
+    for number, (title, function) in enumerate(cases, 1):
+        try:
+            function()
+            print(f"ok {number} - {title}")
+        except Skip as e:
+            print(f"ok {number} - {title} # SKIP {e}")
+        except Exception as e:  # one bad case must not hide the others
+            failed += 1
+            print(f"not ok {number} - {title}")
+            text = str(e) if isinstance(e, AssertionError) else traceback.format_exc()
+            print("".join(f"# {line}\n" for line in text.splitlines()), end="")
+        sys.stdout.flush()
+    sys.exit(1 if failed else 0)
