@@ -15,6 +15,9 @@
 extern "C" {
 #endif
 
+/* A step that holds all time: tables have one slot, the mean over everything that was read. */
+#define LP_TABLE_FOREVER INT64_MAX
+
 struct lp_table {
 	char *metric;
 	char *unit; /* "" if unknown */
@@ -35,9 +38,9 @@ struct lp_table_options {
 	bool raw;		       /* names are raw columns, shown as they are */
 	const char *const *components; /* globs of full names; NULL: all */
 	uint32_t n_components;
-	int64_t from_us, to_us; /* to_us 0: no end */
-	int64_t step_us;
-	uint64_t bytes_max; /* refuse to grow beyond this; 0: 4 GiB */
+	int64_t from_us, to_us; /* 0: no beginning, no end */
+	int64_t step_us;	/* LP_TABLE_FOREVER: one slot */
+	uint64_t bytes_max; /* refuse to grow beyond this; 0: 4 GiB, or half the memory if less */
 };
 
 /* Everything `options` points to must outlive the builder. */

@@ -3,7 +3,22 @@
 #include <math.h>
 #include <string.h>
 
-/* Find the columns of one alternative, "rd_ios+wr_ios+dc_ios?". */
+static bool input_add_term(
+	struct bind_input *in, const struct lp_schema *schema, int column, bool optional)
+{
+	const struct lp_column *c = &schema->columns[column];
+
+	if (in->n == BIND_TERMS_MAX)
+		return false;
+	in->terms[in->n++] = (struct bind_term){.column = (uint16_t)column,
+		.bits = c->bits,
+		.counter = c->type == LP_COUNTER,
+		.optional = optional};
+	return true;
+}
+
+/* Find the columns of one alternative, "rd_ios+wr_ios+dc_ios?". Inputs are integers: an LP_REAL
+ * column by that name is a finished metric of somebody else. */
 static bool input_bind(
 	const struct lp_schema *schema, const char *spec, size_t len, struct bind_input *ret)
 {
@@ -12,21 +27,22 @@ static bool input_bind(
 	*ret = (struct bind_input){0};
 	while (spec < end) {
 		size_t term = strcspn(spec, "+|");
-		bool optional = spec[term - 1] == '?';
+		bool optional = term && spec[term - 1] == '?';
 		char name[64];
 		int column;
 
-		if (term - optional >= sizeof(name) || ret->n == BIND_TERMS_MAX)
+		if (term - optional >= sizeof(name))
 			return false;
 		memcpy(name, spec, term - optional);
 		name[term - optional] = '\0';
 		column = lp_schema_column(schema, name);
-		if (column >= 0)
-			ret->columns[ret->n++] = (uint32_t)column;
-		else if (!optional)
+		if (column >= 0 && schema->columns[column].type == LP_REAL)
+			column = -1;
+		if (column < 0 ? !optional : !input_add_term(ret, schema, column, optional))
 			return false;
 		spec += term + 1;
 	}
+	ret->gauge = ret->n && !ret->terms[0].counter;
 	return ret->n > 0;
 }
 
@@ -45,16 +61,22 @@ static bool alternatives_bind(
 	}
 }
 
+static bool bind_column(const struct lp_schema *schema, int column, bool raw, struct bind *ret)
+{
+	bool real = column >= 0 && schema->columns[column].type == LP_REAL;
+
+	if (column < 0 || !(raw || real))
+		return false;
+	*ret = (struct bind){.column = (uint32_t)column, .real = real};
+	return true;
+}
+
 bool bind_metric(const struct lp_schema *schema, const char *name, bool raw, struct bind *ret)
 {
 	struct bind b = {0};
-	int column = lp_schema_column(schema, name);
 
-	if (column >= 0 && (raw || schema->columns[column].type == LP_REAL)) {
-		b.column = (uint32_t)column;
-		*ret = b;
+	if (bind_column(schema, lp_schema_column(schema, name), raw, ret))
 		return true;
-	}
 	b.metric = raw ? NULL : lp_metric_find(schema->kind, name);
 	if (!b.metric)
 		return false;
@@ -64,7 +86,7 @@ bool bind_metric(const struct lp_schema *schema, const char *name, bool raw, str
 		if (!alternatives_bind(schema, b.metric->inputs[b.n_inputs], in))
 			return false;
 		for (uint32_t i = 0; i < in->n; i++)
-			b.has_counters |= schema->columns[in->columns[i]].type == LP_COUNTER;
+			b.has_counters |= in->terms[i].counter;
 	}
 	*ret = b;
 	return true;
@@ -76,65 +98,64 @@ bool bind_uses(const struct bind *b, uint32_t column)
 		return b->column == column;
 	for (uint32_t i = 0; i < b->n_inputs; i++) {
 		for (uint32_t k = 0; k < b->inputs[i].n; k++) {
-			if (b->inputs[i].columns[k] == column)
+			if (b->inputs[i].terms[k].column == column)
 				return true;
 		}
 	}
 	return false;
 }
 
-/* One term of an input at one sample. A column that this kernel lacks counts as 0 only where others
- * are summed with it. */
-static bool term_value(
-	const struct lp_column *column, const int64_t *cells, size_t cell, bool alone, double *ret)
+/* Add one term at one sample. A column that this kernel lacks counts as 0 where it may. */
+static inline bool term_add(
+	const struct bind_term *t, const int64_t *column, size_t cell, double *sum)
 {
-	int64_t growth;
+	int64_t now = column[cell], before, growth;
 
-	*ret = 0;
-	if (cells[cell] == LP_MISSING)
-		return !alone;
-	if (column->type == LP_COUNTER) {
-		if (!lp_counter_growth(cells[cell - 1], cells[cell], column->bits, &growth))
-			return !alone && cells[cell - 1] == LP_MISSING;
-		*ret = (double)growth;
-	} else {
-		*ret = (double)cells[cell];
+	if (!t->counter) {
+		*sum += now == LP_MISSING ? 0 : (double)now;
+		return now != LP_MISSING || t->optional;
 	}
-	return true;
+	before = column[cell - 1];
+	if (before >= 0 && now >= before) { /* nearly always */
+		*sum += (double)(now - before);
+		return true;
+	}
+	if (lp_counter_growth(before, now, t->bits, &growth)) {
+		*sum += (double)growth;
+		return true;
+	}
+	return t->optional && (now == LP_MISSING || before == LP_MISSING);
 }
 
-static bool direct_add(const struct bind *b, const struct lp_schema *schema,
-	const struct lp_batch_kind *kind, size_t cell, struct bind_acc *acc)
+static bool direct_add(
+	const struct bind *b, int64_t *const *columns, size_t cell, struct bind_acc *acc)
 {
-	int64_t value = kind->columns[b->column][cell];
-	bool real = schema->columns[b->column].type == LP_REAL;
+	int64_t value = columns[b->column][cell];
 
-	if (real ? isnan(lp_cell_to_real(value)) : value == LP_MISSING)
+	if (b->real ? isnan(lp_cell_to_real(value)) : value == LP_MISSING)
 		return false;
 	/* Raw counters and gauges are shown as they are: the last of several. */
-	acc->in[0] = real ? acc->in[0] + lp_cell_to_real(value) : (double)value;
+	acc->in[0] = b->real ? acc->in[0] + lp_cell_to_real(value) : (double)value;
 	acc->n++;
 	return true;
 }
 
-bool bind_add(const struct bind *b, const struct lp_schema *schema,
-	const struct lp_batch_kind *kind, size_t cell, double dt_s, struct bind_acc *acc)
+bool bind_add(const struct bind *b, int64_t *const *columns, size_t cell, double dt_s,
+	struct bind_acc *acc)
 {
-	double sums[LP_METRIC_INPUTS_MAX] = {0};
+	double sums[LP_METRIC_INPUTS_MAX];
 
 	if (!b->metric)
-		return direct_add(b, schema, kind, cell, acc);
+		return direct_add(b, columns, cell, acc);
 	for (uint32_t i = 0; i < b->n_inputs; i++) {
 		const struct bind_input *in = &b->inputs[i];
 
+		sums[i] = 0;
 		for (uint32_t k = 0; k < in->n; k++) {
-			const struct lp_column *column = &schema->columns[in->columns[k]];
-			double value;
+			const struct bind_term *t = &in->terms[k];
 
-			if (!term_value(column, kind->columns[in->columns[k]], cell, in->n == 1,
-				    &value))
+			if (!term_add(t, columns[t->column], cell, &sums[i]))
 				return false;
-			sums[i] += value;
 		}
 	}
 	for (uint32_t i = 0; i < b->n_inputs; i++)
@@ -144,21 +165,26 @@ bool bind_add(const struct bind *b, const struct lp_schema *schema,
 	return true;
 }
 
-double bind_value(const struct bind *b, const struct lp_schema *schema, const struct bind_acc *acc)
+double bind_value(const struct bind *b, const struct bind_acc *acc)
 {
 	double in[LP_METRIC_INPUTS_MAX];
 
 	if (!acc->n)
 		return NAN;
 	if (!b->metric)
-		return schema->columns[b->column].type == LP_REAL ? acc->in[0] / acc->n
-								  : acc->in[0];
+		return b->real ? acc->in[0] / acc->n : acc->in[0];
 	if (b->has_counters && !(acc->dt_s > 0))
 		return NAN;
-	for (uint32_t i = 0; i < b->n_inputs; i++) {
-		bool gauge = schema->columns[b->inputs[i].columns[0]].type != LP_COUNTER;
-
-		in[i] = gauge ? acc->in[i] / acc->n : acc->in[i];
-	}
+	for (uint32_t i = 0; i < b->n_inputs; i++)
+		in[i] = b->inputs[i].gauge ? acc->in[i] / acc->n : acc->in[i];
 	return b->metric->eval(in, acc->dt_s);
+}
+
+uint32_t bind_shape(const struct bind *b)
+{
+	uint32_t shape = b->metric ? 1 : b->real ? 2 : 3;
+
+	for (uint32_t i = 0; i < b->n_inputs; i++)
+		shape |= (uint32_t)b->inputs[i].gauge << (2 + i);
+	return shape;
 }

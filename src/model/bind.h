@@ -7,16 +7,26 @@
 
 #define BIND_TERMS_MAX 12
 
+/* One column of a sum. */
+struct bind_term {
+	uint16_t column;
+	uint8_t bits; /* of a counter */
+	bool counter;
+	bool optional; /* where it is missing it counts as 0 */
+};
+
 /* One input: the sum of some columns. */
 struct bind_input {
-	uint32_t columns[BIND_TERMS_MAX];
+	struct bind_term terms[BIND_TERMS_MAX];
 	uint32_t n;
+	bool gauge; /* its mean counts, not its growth */
 };
 
 /* How one metric is read from components of one schema. */
 struct bind {
 	const struct lp_metric *metric; /* NULL: the column itself is the metric */
-	uint32_t column;		/* then: which */
+	uint32_t column;		/* then: which, */
+	bool real;			/* and whether it is LP_REAL */
 	struct bind_input inputs[LP_METRIC_INPUTS_MAX];
 	uint32_t n_inputs;
 	bool has_counters; /* needs the sample before */
@@ -37,12 +47,16 @@ struct bind_acc {
 	uint32_t n; /* samples */
 };
 
-/* Add sample `cell` (its predecessor is cell - 1 and `dt_s` seconds earlier). False: the sample has
- * no value for this metric. */
-bool bind_add(const struct bind *b, const struct lp_schema *schema,
-	const struct lp_batch_kind *kind, size_t cell, double dt_s, struct bind_acc *acc);
+/* Add sample `cell` of a kind's `columns` (its predecessor is cell - 1 and `dt_s` seconds earlier).
+ * False: the sample has no value for this metric. */
+bool bind_add(const struct bind *b, int64_t *const *columns, size_t cell, double dt_s,
+	struct bind_acc *acc);
 
 /* The value of what was gathered; NaN if nothing was. */
-double bind_value(const struct bind *b, const struct lp_schema *schema, const struct bind_acc *acc);
+double bind_value(const struct bind *b, const struct bind_acc *acc);
+
+/* A number for what the members of bind_acc mean: what was gathered through one binding may go on
+ * through another (a later file, a schema with more columns) only if both have the same. */
+uint32_t bind_shape(const struct bind *b);
 
 #endif

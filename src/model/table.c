@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/time.h"
-#include "model/bind.h"
+#include "model/table_row.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -12,28 +12,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BYTES_MAX_DEFAULT (UINT64_C(4) << 30)
 #define NO_ROW UINT32_MAX
 #define UNWANTED (UINT32_MAX - 1)
-#define NO_SLOT INT64_MIN
 
-/* One component of one table while it is being built. */
-struct row {
-	struct bind_acc acc; /* of the slot at hand */
-	int64_t slot;	     /* which is that: NO_SLOT for none */
-	int64_t last_wall;   /* of the last sample taken: time that does not move on is a repeat */
-	double *values;	     /* of slots `first` .. `first + n - 1` */
-	int64_t first;
-	size_t n, cap;
-	char *name;
-};
+/* Times beyond this (33,000 years) are clamped, so that sums of them cannot overflow. The tables
+ * they ask for are refused in any case. */
+#define WALL_MAX_US (INT64_C(1) << 60)
 
 /* One metric while it is being built. */
 struct column_set {
 	char *name;
 	char *unit;
-	struct row *rows;
+	struct table_row *rows;
 	size_t n_rows, cap_rows;
 	struct strmap by_name;
 };
@@ -54,7 +47,11 @@ struct lp_table_builder {
 	struct column_set *sets;
 	size_t n_sets, cap_sets;
 	struct binding binding;
-	uint64_t bytes, bytes_max;
+	struct table_budget budget;
+	int64_t *slots; /* of the batch at hand: see struct table_times */
+	double *dt_s;
+	uint8_t *wanted;
+	size_t cap_slots, cap_dt, cap_wanted;
 };
 
 void lp_table_free(struct lp_table *t)
@@ -72,10 +69,8 @@ void lp_table_free(struct lp_table *t)
 
 static void set_release(struct column_set *s)
 {
-	for (size_t i = 0; i < s->n_rows; i++) {
-		free(s->rows[i].values);
-		free(s->rows[i].name);
-	}
+	for (size_t i = 0; i < s->n_rows; i++)
+		table_row_release(&s->rows[i]);
 	free(s->rows);
 	free(s->name);
 	free(s->unit);
@@ -92,6 +87,9 @@ void lp_table_builder_free(struct lp_table_builder *b)
 	free(b->binding.binds);
 	free(b->binding.bound);
 	free(b->binding.rows);
+	free(b->slots);
+	free(b->dt_s);
+	free(b->wanted);
 	free(b);
 }
 
@@ -184,6 +182,15 @@ static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
 	return false;
 }
 
+/* Half the machine's memory at most: who wants more says so. */
+static uint64_t bytes_max_default(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	uint64_t half = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
+
+	return half < BYTES_MAX_DEFAULT ? half : BYTES_MAX_DEFAULT;
+}
+
 int lp_table_builder_new(
 	const struct lp_table_options *options, struct lp_table_builder **ret, struct lp_err *err)
 {
@@ -194,7 +201,7 @@ int lp_table_builder_new(
 	if (options->step_us <= 0)
 		return lp_err_set(err, -EINVAL, "a table needs a time step");
 	b->opt = options;
-	b->bytes_max = options->bytes_max ? options->bytes_max : BYTES_MAX_DEFAULT;
+	b->budget.max = options->bytes_max ? options->bytes_max : bytes_max_default();
 	b->select = (struct lp_select){.from_us = options->from_us,
 		.to_us = options->to_us,
 		.component = component_wanted,
@@ -216,14 +223,14 @@ const struct lp_select *lp_table_builder_select(const struct lp_table_builder *b
 /* The row of a component in a set, added if it is new. */
 static int set_row(struct column_set *s, const char *name, uint32_t *ret_row)
 {
-	struct row *row;
+	struct table_row *row;
 
 	if (strmap_get(&s->by_name, name, ret_row))
 		return 0;
 	if (array_reserve(&s->rows, &s->cap_rows, s->n_rows + 1, sizeof(*s->rows)) < 0)
 		return -ENOMEM;
 	row = &s->rows[s->n_rows];
-	*row = (struct row){.slot = NO_SLOT, .last_wall = INT64_MIN, .name = strdup(name)};
+	*row = (struct table_row){.last_wall = INT64_MIN, .name = strdup(name)};
 	if (!row->name || strmap_put(&s->by_name, name, (uint32_t)s->n_rows) < 0) {
 		free(row->name);
 		return -ENOMEM;
@@ -266,7 +273,7 @@ static int binding_extend(struct lp_table_builder *b, const struct lp_catalogue 
 }
 
 static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c, uint32_t id,
-	size_t set, struct row **ret)
+	size_t set, struct table_row **ret)
 {
 	uint32_t *row = &b->binding.rows[id * b->n_sets + set];
 
@@ -290,191 +297,147 @@ static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c,
 	return 0;
 }
 
-/* Room in a row for `slot`; slots that nothing is known of are NaN. */
-static int row_reserve(struct lp_table_builder *b, struct row *row, int64_t slot)
-{
-	int64_t first = row->n && row->first < slot ? row->first : slot;
-	int64_t last = row->n && row->first + (int64_t)row->n - 1 > slot
-		? row->first + (int64_t)row->n - 1
-		: slot;
-	uint64_t need = (uint64_t)(last - first) + 1;
-	size_t cap = row->cap, shift = row->n ? (size_t)(row->first - first) : 0;
-
-	if (need > b->bytes_max / sizeof(double))
-		return -EFBIG;
-	if (array_reserve(&row->values, &row->cap, need, sizeof(double)) < 0)
-		return -ENOMEM;
-	b->bytes += (row->cap - cap) * sizeof(double);
-	if (b->bytes > b->bytes_max)
-		return -EFBIG;
-	if (shift)
-		memmove(row->values + shift, row->values, row->n * sizeof(double));
-	for (size_t i = 0; i < shift; i++)
-		row->values[i] = NAN;
-	for (size_t i = row->n + shift; i < need; i++)
-		row->values[i] = NAN;
-	row->first = first;
-	row->n = need;
-	return 0;
-}
-
-/* The slot at hand is complete: put its value into the row. */
-static int row_emit(struct lp_table_builder *b, struct row *row, const struct bind *bind,
-	const struct lp_schema *schema)
-{
-	int r = 0;
-
-	if (row->slot != NO_SLOT && row->acc.n) {
-		r = row_reserve(b, row, row->slot);
-		if (r == 0)
-			row->values[row->slot - row->first] = bind_value(bind, schema, &row->acc);
-	}
-	row->acc = (struct bind_acc){0};
-	row->slot = NO_SLOT;
-	return r;
-}
-
 /* The slot whose step (slot - 1, slot] holds a sample of that time. Samples come a little late or
  * early: half an interval of tolerance puts each on the instant it was meant for. */
 static int64_t slot_of(int64_t wall_us, int64_t step_us, int64_t tolerance_us)
 {
+	if (step_us == LP_TABLE_FOREVER)
+		return 0;
+	if (wall_us > WALL_MAX_US || wall_us < -WALL_MAX_US)
+		wall_us = wall_us > 0 ? WALL_MAX_US : -WALL_MAX_US;
 	return -floor_div(-(wall_us - tolerance_us), step_us);
-}
-
-/* What add_row() needs to know of the batch. */
-struct add {
-	struct lp_table_builder *b;
-	const struct lp_batch *batch;
-	const struct lp_batch_kind *kind;
-	const struct lp_schema *schema;
-	int64_t tolerance_us;
-};
-
-/* Is there a difference to take between sample s and the one before it? */
-static bool has_predecessor(const uint8_t *state, uint32_t s)
-{
-	return s > 0 && state[s - 1] & LP_PRESENT && !(state[s] & LP_FRESH);
 }
 
 static bool in_time(const struct lp_table_options *opt, int64_t wall_us)
 {
-	return wall_us >= opt->from_us && (!opt->to_us || wall_us < opt->to_us);
+	return (!opt->from_us || wall_us >= opt->from_us) && (!opt->to_us || wall_us < opt->to_us);
 }
 
-/* One component's samples of one metric. */
-static int add_row(const struct add *a, struct row *row, const struct bind *bind, uint32_t at)
+/* Work out once what all rows of a batch need to know about its samples. */
+static int times_make(struct lp_table_builder *b, const struct lp_source *source,
+	const struct lp_batch *batch, struct table_times *ret)
 {
-	const struct lp_batch *batch = a->batch;
-	size_t base = (size_t)at * batch->cap_samples;
-	const uint8_t *state = a->kind->state + base;
-	int r;
+	const struct lp_table_options *opt = b->opt;
+	int64_t interval = source->interval_us > 0 ? source->interval_us : opt->step_us;
+	int64_t tolerance_us = (interval < opt->step_us ? interval : opt->step_us) / 2;
+	uint32_t n = batch->n_samples;
 
-	for (uint32_t s = batch->carry ? 1 : 0; s < batch->n_samples; s++) {
-		int64_t wall = batch->wall_us[s], slot;
-		double dt_s = s ? (double)(batch->mono_us[s] - batch->mono_us[s - 1]) / 1e6 : 0;
+	if (array_reserve(&b->slots, &b->cap_slots, n, sizeof(*b->slots)) < 0 ||
+		array_reserve(&b->dt_s, &b->cap_dt, n, sizeof(*b->dt_s)) < 0 ||
+		array_reserve(&b->wanted, &b->cap_wanted, n, sizeof(*b->wanted)) < 0)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < n; s++) {
+		int64_t dt_us = 0;
 
-		if (!(state[s] & LP_PRESENT) || !in_time(a->b->opt, wall) ||
-			(bind->has_counters && !has_predecessor(state, s)))
-			continue;
-		slot = slot_of(wall, a->b->opt->step_us, a->tolerance_us);
-		if (slot != row->slot || wall <= row->last_wall) {
-			/* A repeat begins its slot anew: the later wins. */
-			if (slot == row->slot)
-				row->acc = (struct bind_acc){0};
-			r = row_emit(a->b, row, bind, a->schema);
-			if (r < 0)
-				return r;
-			row->slot = slot;
-		}
-		row->last_wall = wall;
-		bind_add(bind, a->schema, a->kind, base + s, dt_s, &row->acc);
+		if (s && __builtin_sub_overflow(batch->mono_us[s], batch->mono_us[s - 1], &dt_us))
+			dt_us = 0;
+		b->slots[s] = slot_of(batch->wall_us[s], opt->step_us, tolerance_us);
+		b->dt_s[s] = (double)dt_us / 1e6;
+		b->wanted[s] = (s > 0 || !batch->carry) && in_time(opt, batch->wall_us[s]);
 	}
-	/* The slot may go on in the next batch, unless that is of another schema or source: its
-	 * value is put in place now and again when it has grown. */
-	if (row->slot != NO_SLOT && row->acc.n) {
-		r = row_reserve(a->b, row, row->slot);
-		if (r < 0)
-			return r;
-		row->values[row->slot - row->first] = bind_value(bind, a->schema, &row->acc);
-	}
+	*ret = (struct table_times){.batch = batch,
+		.slots = b->slots,
+		.dt_s = b->dt_s,
+		.wanted = b->wanted,
+		.forever = opt->step_us == LP_TABLE_FOREVER};
 	return 0;
 }
 
-static int add_kind(struct add *a, const struct lp_catalogue *c)
+static int add_kind(struct lp_table_builder *b, const struct lp_catalogue *c,
+	const struct table_times *times, const struct lp_batch_kind *kind)
 {
-	struct lp_table_builder *b = a->b;
-
-	a->schema = &c->schemas[a->kind->schema];
 	for (size_t set = 0; set < b->n_sets; set++) {
-		size_t at = a->kind->schema * b->n_sets + set;
+		size_t at = kind->schema * b->n_sets + set;
 
 		if (!b->binding.bound[at])
 			continue;
-		for (uint32_t i = 0; i < a->kind->n_components; i++) {
-			struct row *row;
-			int r = 0;
+		for (uint32_t i = 0; i < kind->n_components; i++) {
+			struct table_row *row;
+			int r;
 
-			if (b->binding.rows[a->kind->ids[i] * b->n_sets + set] == UNWANTED)
+			if (b->binding.rows[kind->ids[i] * b->n_sets + set] == UNWANTED)
 				continue;
-			r = binding_row(b, c, a->kind->ids[i], set, &row);
+			r = binding_row(b, c, kind->ids[i], set, &row);
 			if (r == 0)
-				r = add_row(a, row, &b->binding.binds[at], i);
+				r = table_row_add(
+					row, times, &b->binding.binds[at], kind, i, &b->budget);
 			if (r < 0)
 				return r;
 		}
 	}
 	return 0;
+}
+
+/* Say how far the time reaches that a table would have to cover. */
+static int refuse(const struct lp_table_builder *b, int64_t first, int64_t last, const char *where,
+	struct lp_err *err)
+{
+	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], step[TIME_TEXT_MAX];
+
+	return lp_err_set(err, -EFBIG,
+		"%s: a table from %s to %s in steps of %s would need more than %" PRIu64
+		" MiB; choose a time range or a longer interval (or is a clock far off?)",
+		where, time_format(first * b->opt->step_us, from),
+		time_format(last * b->opt->step_us, to), span_format(b->opt->step_us, step),
+		b->budget.max >> 20);
 }
 
 int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *source,
 	const struct lp_batch *batch, struct lp_err *err)
 {
-	int64_t interval = source->interval_us ? source->interval_us : b->opt->step_us;
-	struct add a = {.b = b, .batch = batch};
+	struct table_times times;
 	int r;
 
-	a.tolerance_us = (interval < b->opt->step_us ? interval : b->opt->step_us) / 2;
 	if (b->binding.catalogue != source->catalogue->serial) {
 		b->binding.catalogue = source->catalogue->serial;
 		b->binding.n_schemas = b->binding.n_components = 0;
 	}
 	r = binding_extend(b, source->catalogue);
-	for (uint32_t i = 0; r == 0 && i < batch->n_kinds; i++) {
-		a.kind = &batch->kinds[i];
-		r = add_kind(&a, source->catalogue);
-	}
+	if (r == 0)
+		r = times_make(b, source, batch, &times);
+	for (uint32_t i = 0; r == 0 && i < batch->n_kinds; i++)
+		r = add_kind(b, source->catalogue, &times, &batch->kinds[i]);
 	if (r == -EFBIG)
-		return lp_err_set(err, r,
-			"the table would need more than %" PRIu64
-			" MiB; choose a time range or a longer interval (is a clock in %s far "
-			"off?)",
-			b->bytes_max >> 20, source->path);
+		return refuse(b, b->budget.first, b->budget.last, source->path, err);
 	return r < 0 ? lp_err_sys(err, r, "cannot build a table") : 0;
 }
 
 /* The grid that all rows of all sets fit on. */
-static bool grid_of(const struct lp_table_builder *b, int64_t *ret_first, int64_t *ret_last)
+static void grid_of(const struct lp_table_builder *b, int64_t *ret_first, int64_t *ret_last)
 {
 	bool any = false;
 
+	*ret_first = 0;
+	*ret_last = -1;
+
 	for (size_t s = 0; s < b->n_sets; s++) {
 		for (size_t i = 0; i < b->sets[s].n_rows; i++) {
-			const struct row *row = &b->sets[s].rows[i];
+			const struct table_row *row = &b->sets[s].rows[i];
+			int64_t last = row->first + (int64_t)row->n - 1;
 
 			if (!row->n)
 				continue;
 			if (!any || row->first < *ret_first)
 				*ret_first = row->first;
-			if (!any || row->first + (int64_t)row->n - 1 > *ret_last)
-				*ret_last = row->first + (int64_t)row->n - 1;
+			if (!any || last > *ret_last)
+				*ret_last = last;
 			any = true;
 		}
 	}
-	return any;
+}
+
+/* Components that are far apart in time make a grid that none of them has alone. */
+static bool grid_fits(const struct lp_table_builder *b, uint64_t n_slots)
+{
+	uint64_t rows = 1;
+
+	for (size_t s = 0; s < b->n_sets; s++)
+		rows += b->sets[s].n_rows;
+	return n_slots < UINT32_MAX && n_slots <= b->budget.max / sizeof(double) / rows;
 }
 
 /* Move a row's values into the table. */
-static void table_take_row(struct lp_table *t, uint32_t i, int64_t first, struct row *row)
+static void table_take_row(struct lp_table *t, uint32_t i, int64_t first, struct table_row *row)
 {
 	double *values = t->values + (size_t)i * t->n_slots;
 
@@ -515,23 +478,23 @@ static struct lp_table *table_make(
 int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_tables,
 	uint32_t *ret_n, struct lp_err *err)
 {
-	int64_t first = 0, last = -1;
-	struct lp_table **tables = calloc(b->n_sets + 1, sizeof(*tables));
+	int64_t first, last;
+	struct lp_table **tables;
 	uint32_t n = 0;
-	bool ok = tables != NULL;
+	bool ok = true;
 
-	if (ok)
-		grid_of(b, &first, &last);
-	if (ok && last - first >= UINT32_MAX)
-		ok = false;
-	for (size_t s = 0; ok && s < b->n_sets; s++) {
+	grid_of(b, &first, &last);
+	if (!grid_fits(b, (uint64_t)(last - first + 1)))
+		return refuse(b, first, last, "the data", err);
+	tables = calloc(b->n_sets + 1, sizeof(*tables));
+	for (size_t s = 0; tables && ok && s < b->n_sets; s++) {
 		if (!b->sets[s].n_rows)
 			continue;
 		tables[n] = table_make(b, &b->sets[s], first, (uint32_t)(last - first + 1));
 		ok = tables[n] != NULL;
 		n += ok;
 	}
-	if (!ok) {
+	if (!tables || !ok) {
 		while (n)
 			lp_table_free(tables[--n]);
 		free(tables);

@@ -10,9 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* One slot that all of time is in: its value is the mean over everything read. */
-#define STEP_FOREVER (INT64_C(1) << 61)
-
 /* Without a nominal interval nothing can be said about gaps. */
 #define GAP_FACTOR 1.5
 
@@ -283,7 +280,7 @@ int listing_make(struct lp_dataset *ds, const struct lp_table_options *range, st
 	opt.metrics = NULL;
 	opt.n_metrics = 0;
 	opt.headline = true;
-	opt.step_us = STEP_FOREVER;
+	opt.step_us = LP_TABLE_FOREVER;
 	r = lp_table_builder_new(&opt, &p.means, err);
 	if (r < 0)
 		return r;
