@@ -12,11 +12,20 @@ static const char script_head[] =
 	"_limpet()\n"
 	"{\n"
 	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-	"\tlocal command=${COMP_WORDS[1]} commands words=\n"
+	"\tlocal command=${COMP_WORDS[1]} commands words= before=\n"
 	"\n"
-	"\tCOMPREPLY=()\n";
+	"\tCOMPREPLY=()\n"
+	"\t# --name=value comes as three words.\n"
+	"\tif [ \"$cur\" = = ]; then\n"
+	"\t\tcur=\n"
+	"\telif [ \"$prev\" = = ]; then\n"
+	"\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	"\tfi\n"
+	"\t# Of a list with commas the last item is completed.\n"
+	"\t[[ $cur != *,* ]] || before=${cur%,*},\n";
 
-static const char script_tail[] = "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+static const char script_tail[] = "\tCOMPREPLY=($(compgen -P \"$before\" -W \"$words\" -- "
+				  "\"${cur#\"$before\"}\"))\n"
 				  "}\n"
 				  "complete -o bashdefault -o default -F _limpet limpet\n";
 
@@ -79,7 +88,7 @@ static void complete_after_option(FILE *out)
 		for (const struct importer *const *i = importers; (*c)->takes_data && *i; i++)
 			complete_arguments(out, *c, (*i)->options);
 	}
-	fputs("\t*:=) return ;;\n\tesac\n", out);
+	fputs("\tesac\n", out);
 }
 
 /* The arguments that are no file names. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The manual pages, docs/metrics.md and the completion say all that the program's tables say."""
+"""The manual pages, docs/metrics.md and the completion say all that the program's tables say, and
+the other documents nothing else."""
 import os
 import pathlib
 import re
@@ -120,8 +121,41 @@ def completion():
     check(complete("record", "--collect", "") == set(listed("collect", "collectors")), "collectors")
     check(complete("import", "") == set(listed("import", "importers")), "formats")
     check(complete("show", "-m", "awa") == {"await"}, "metrics")
+    check(complete("show", "--metric", "=", "awa") == {"await"}, "after =")
+    check(complete("record", "--collect", "=") == set(listed("collect", "collectors")), "at =")
+    check(complete("show", "-m", "%util,awa") == {"%util,await"}, "lists with commas")
     check(complete("help", "me") == {"metrics"}, "topics")
     check(complete("record", "-o", "") == set(), "file names are left to the shell")
+
+
+def documents():
+    return [SOURCE / "README.md", SOURCE / "CHANGELOG.md", *sorted((SOURCE / "docs").glob("*.md"))]
+
+
+def links():
+    """Except those to bench/, whose figures are written where they were measured."""
+    for document in documents():
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8")):
+            if target.startswith(("https://", "bench/")):
+                continue
+            check((document.parent / target).exists(), f"{document.name} leads to {target}")
+
+
+def commands_in_documents():
+    """Commands that the documents tell users to type have the options that they name."""
+    known = {command: options_of([command]) | {"--help"} for command in commands()}
+    n = 0
+    for document in documents():
+        text = document.read_text(encoding="utf-8").replace("\\\n", " ")
+        for command, rest in re.findall(r"^(?:    |\$ )limpet (\w+)(.*)$", text, re.M):
+            if command == "hello":  # which adding.md adds
+                continue
+            check(command in known, f"{document.name}: there is no limpet {command}")
+            words = re.sub(r"'[^']*'|#.*", "", rest).split()
+            for option in {w.split("=")[0] for w in words if re.match(r"--?[a-z]", w)}:
+                check(option in known[command], f"{document.name}: limpet {command} {option}")
+            n += 1
+    check(n > 20, f"only {n} commands found")
 
 
 tap.main(
@@ -131,4 +165,6 @@ tap.main(
      ("docs/metrics.md is what the tables say", metrics_document),
      ("help metrics lists them all", metrics_help),
      ("wrong usage of help", wrong_usage),
-     ("completion for bash", completion)])
+     ("completion for bash", completion),
+     ("links in the documents", links),
+     ("commands in the documents", commands_in_documents)])
