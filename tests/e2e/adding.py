@@ -57,15 +57,12 @@ def follow(heading, n_files):
 
 
 def copy():
-    names = ("data", "docs", "include", "src", "tests", "meson.build", "meson_options.txt")
-    TREE.mkdir()
-    for name in names:
-        from_, to = SOURCE / name, TREE / name
-        if from_.is_dir():
-            shutil.copytree(from_, to, symlinks=True,
-                            ignore=shutil.ignore_patterns("fixtures", "__pycache__"))
-        else:
-            shutil.copy(from_, to)
+    """The tree without what was built and recorded."""
+    def ignore(folder, names):
+        top = pathlib.Path(folder) == SOURCE
+        return [n for n in names if n in (".git", "fixtures", "__pycache__") or
+                (top and n.startswith("build"))]
+    shutil.copytree(SOURCE, TREE, symlinks=True, ignore=ignore)
 
 
 def all_sections():
@@ -85,7 +82,6 @@ def build():
 def formatted():
     if not shutil.which("clang-format"):
         raise tap.Skip("clang-format is not installed")
-    shutil.copy(SOURCE / ".clang-format", TREE)
     run("clang-format", "--dry-run", "-Werror",
         *(TREE / path for path, _ in files_in(TEXT) if path.endswith(".c")))
 
