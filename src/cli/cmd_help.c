@@ -20,6 +20,10 @@ static int run(
 	const struct command *c = n_args ? command_find(args[0]) : NULL;
 
 	(void)data;
+	if (n_args > 1) {
+		lp_err_set(err, -EINVAL, "one command at a time");
+		return EXIT_USAGE;
+	}
 	if (n_args && !c) {
 		lp_err_set(err, -EINVAL, "there is no command '%s'", args[0]);
 		return EXIT_USAGE;
