@@ -53,8 +53,8 @@ static void print_report(const char *path, const struct lp_archive_report *rep)
 		       "killed, or is writing now)",
 			rep->unfinished_bytes);
 	if (rep->n_damaged)
-		printf("; %u damaged stretches, %" PRIu64 " bytes", rep->n_damaged,
-			rep->damaged_bytes);
+		printf("; %u damaged stretch%s, %" PRIu64 " bytes", rep->n_damaged,
+			rep->n_damaged == 1 ? "" : "es", rep->damaged_bytes);
 	printf("\n");
 }
 
