@@ -11,6 +11,9 @@
 #include <limpet/source.h>
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define LP_ARCHIVE_SUFFIX ".lpa"
 
@@ -101,6 +104,9 @@ struct lp_archive_report {
 int lp_archive_check(const char *path, const char *repair_path, struct lp_warn *warn,
 	struct lp_archive_report *ret_report, struct lp_err *err);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

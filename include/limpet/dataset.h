@@ -5,11 +5,16 @@
 #include <limpet/table.h>
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct lp_dataset;
 
 /* Find the files: each path is a file of a format that limpet knows, or a directory, which is
- * searched with its sub-directories for such files. `importer` names the format of foreign files
+ * searched with its sub-directories for such files (once, whatever links lead to it). What cannot
+ * be read there is an error at the end of lp_dataset_read(). `importer` names the format of foreign
+ * files
  * ("csv") where it is not to be guessed, else NULL; `options` is that importer's options struct, or
  * NULL for the defaults. Paths are read in the order of their file names within a directory, so
  * that an observer's files come in the order of time. */
@@ -39,6 +44,9 @@ int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *e
 int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
 	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

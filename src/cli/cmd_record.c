@@ -343,11 +343,10 @@ const struct command command_record = {
 		"with the same file when started again. While the disk is full or gone it keeps "
 		"sampling, says so once, counts what it loses and goes on writing when it can. "
 		"SIGTERM "
-		"and SIGINT write what is left and end it.\n\n"
-		"Collectors: diskstats (disks), netdev (interfaces), tcp (connections per remote "
-		"address), host (CPU, memory, pressure, load).",
+		"and SIGINT write what is left and end it.",
 	.options = options,
 	.options_size = sizeof(struct record_options),
+	.takes_collectors = true,
 	.examples = examples,
 	.run = run,
 };

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from tap import (BUILD, Recorder, Skip, archives, check, check_sound, limpet, run_tests, samples,
+from recording import (BUILD, Recorder, Skip, archives, check, check_sound, limpet, run_tests, samples,
                  sanitized)
 
 KILLS = 40 if sanitized() else 200

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from tap import Recorder, Skip, archives, check, check_sound, run_tests, samples
+from recording import Recorder, Skip, archives, check, check_sound, run_tests, samples
 
 OPTIONS = ("--interval", "100ms", "--flush", "100ms", "--name", "f", "--json", "--quiet")
 FAILS, WORKS = "sampling goes on", "writing works again"

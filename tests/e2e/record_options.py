@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from tap import (LIMPET, Recorder, Skip, archives, check, check_sound, limpet, run_tests, samples)
+from recording import (LIMPET, Recorder, Skip, archives, check, check_sound, limpet, run_tests, samples)
 
 NOBODY = 65534
 FAST = ("--interval", "100ms", "--flush", "500ms")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from tap import BUILD, Recorder, Skip, check, run_tests, sanitized
+from recording import BUILD, Recorder, Skip, check, run_tests, sanitized
 
 # Nobody's port and no interface that others make: their sockets and interfaces are hot-plug. Every
 # sample is flushed, so that the file's less frequent parts come along, too.

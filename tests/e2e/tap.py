@@ -1,18 +1,12 @@
-"""What the recorder's tests share: TAP, and a recorder to start, watch and stop."""
-import json
-import os
+"""What the end-to-end tests in Python share: run functions as test cases, in TAP."""
 import signal
 import subprocess
 import sys
-import time
-
-BUILD = os.environ["BUILD"]
-LIMPET = os.environ.get("LIMPET", BUILD + "/src/cli/limpet")
-DUMP_SAMPLES = BUILD + "/tests/e2e/dump_samples"
+import traceback
 
 
 class Skip(Exception):
-    """The machine cannot run this test; the text says why."""
+    """Raised by a test case that cannot run here; says why."""
 
 
 def check(condition, text):
@@ -20,110 +14,30 @@ def check(condition, text):
         raise AssertionError(text)
 
 
-def run_tests(tests):
-    """Run functions as TAP tests, their first docstring line as the title."""
+def run(*command, status=0, **options):
+    """Run a command that ends with `status`; what it printed (its complaints are in the error)."""
+    done = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL, text=True,
+                          capture_output=True, check=False, **options)
+    check(done.returncode == status, f"{command} ended with {done.returncode}, not {status}:\n"
+          f"{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def main(cases):
+    """Run [(title, function)] and exit."""
     failed = 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that "finally" cleans up
-    print(f"1..{len(tests)}", flush=True)
-    for number, test in enumerate(tests, 1):
-        title = test.__doc__.splitlines()[0].rstrip(".")
+    print(f"1..{len(cases)}", flush=True)
+    for number, (title, function) in enumerate(cases, 1):
         try:
-            test()
-            print(f"ok {number} - {title}", flush=True)
-        except Skip as why:
-            print(f"ok {number} - {title} # SKIP {why}", flush=True)
-        except (AssertionError, subprocess.SubprocessError, OSError, ValueError, KeyError) as e:
+            function()
+            print(f"ok {number} - {title}")
+        except Skip as e:
+            print(f"ok {number} - {title} # SKIP {e}")
+        except Exception as e:  # one bad case must not hide the others
             failed += 1
             print(f"not ok {number} - {title}")
-            for line in f"{type(e).__name__}: {e}".splitlines():
-                print(f"# {line}")
-            sys.stdout.flush()
-    return 1 if failed else 0
-
-
-def sanitized():
-    """Was the program built with a sanitizer, which has its own memory and calls?"""
-    with open(LIMPET, "rb") as f:
-        data = f.read()
-    return b"__asan_init" in data or b"__tsan_init" in data
-
-
-def limpet(*args):
-    """Run limpet to its end: (exit code, stdout, stderr)."""
-    done = subprocess.run([LIMPET, *args], capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stdout, done.stderr
-
-
-def archives(directory):
-    return sorted(os.path.join(directory, f) for f in os.listdir(directory) if f.endswith(".lpa"))
-
-
-def check_sound(directory):
-    """Every archive passes 'limpet check'."""
-    files = archives(directory)
-    if files:
-        code, out, err = limpet("check", *files)
-        check(code == 0, f"limpet check says {code}: {out}{err}")
-    return files
-
-
-def samples(*paths):
-    """The wall-clock times (us) of all samples, in the order of the files."""
-    if not paths:
-        return []
-    out = subprocess.run([DUMP_SAMPLES, *paths], capture_output=True, text=True, check=True,
-                         timeout=300).stdout
-    return [int(line) for line in out.split()]
-
-
-class Recorder:
-    """A running 'limpet record'; what it says goes into a file."""
-
-    def __init__(self, directory, *options, prefix=(), env=None, log=None):
-        self.log_path = log or directory.rstrip("/") + ".log"
-        with open(self.log_path, "w", encoding="utf-8") as log_file:
-            self.process = subprocess.Popen(
-                [*prefix, LIMPET, "record", "-o", directory, *options], stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=log_file, text=True, env={**os.environ, **(env or {})})
-
-    def log(self):
-        with open(self.log_path, encoding="utf-8") as f:
-            return f.read()
-
-    def wait_log(self, text, seconds=60):
-        """Wait until it has said something."""
-        for _ in range(int(seconds * 20)):
-            if text in self.log():
-                return
-            check(self.process.poll() is None, f"the recorder ended: {self.log()}")
-            time.sleep(0.05)
-        raise AssertionError(f"the recorder never said '{text}', only: {self.log()}")
-
-    def wait_file(self, directory, seconds=60):
-        """Wait until there is an archive with samples."""
-        for _ in range(int(seconds * 20)):
-            if os.path.isdir(directory) and samples(*archives(directory)):
-                return
-            check(self.process.poll() is None, f"the recorder ended: {self.log()}")
-            time.sleep(0.05)
-        raise AssertionError(f"no samples in {directory}: {self.log()}")
-
-    def stop(self, number=signal.SIGTERM):
-        """End it: (exit code, stdout)."""
-        self.process.send_signal(number)
-        out, _ = self.process.communicate(timeout=120)
-        return self.process.returncode, out
-
-    def stop_json(self):
-        code, out = self.stop()
-        return code, json.loads(out)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        if self.process.stdout:
-            self.process.stdout.close()
+            text = str(e) if isinstance(e, AssertionError) else traceback.format_exc()
+            print("".join(f"# {line}\n" for line in text.splitlines()), end="")
+        sys.stdout.flush()
+    sys.exit(1 if failed else 0)

@@ -104,8 +104,6 @@ static void test_append_after_any_cut(void **state)
 		bytes = test_read_file(test_path("whole"), &size);
 		for (size_t cut = 16; cut <= size; cut += 1 + cut % 7) {
 			_cleanup_(lp_source_closep) struct lp_source *source = NULL;
-			_cleanup_(lp_batch_freep) struct lp_batch *last =
-				truth_batch(t, 28, 2, true);
 			struct lp_archive_writer *w;
 			struct lp_warn warn = {0};
 			struct lp_err err = {0};
