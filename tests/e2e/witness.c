@@ -1,8 +1,10 @@
 /* A library to preload into the recorder, which counts what a test cannot see from outside: samples
  * begun (the timer was read) and flushes. For every flush it notes how often memory was allocated
- * until then. The counts live in the file that $WITNESS names, so that they survive kill -9.
+ * until then by the sampling (main) thread and by others. The counts live in the file that $WITNESS
+ * names, so that they survive kill -9.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +19,11 @@
 
 struct counts {
 	uint64_t samples, flushes;
-	uint64_t allocations[FLUSHES_MAX]; /* before each flush */
+	uint64_t allocations[FLUSHES_MAX][2]; /* before each flush: by the main thread, by others */
 };
 
 static struct counts none, *counts = &none;
-static uint64_t allocations;
+static uint64_t allocations[2];
 static int timer = -1;
 
 void *__libc_malloc(size_t size);
@@ -44,7 +46,9 @@ __attribute__((constructor)) static void begin(void)
 
 static void count(void)
 {
-	__atomic_fetch_add(&allocations, 1, __ATOMIC_RELAXED);
+	bool other = syscall(SYS_gettid) != getpid();
+
+	__atomic_fetch_add(&allocations[other], 1, __ATOMIC_RELAXED);
 }
 
 void *malloc(size_t size)
@@ -84,8 +88,8 @@ int fdatasync(int fd)
 {
 	uint64_t n = __atomic_fetch_add(&counts->flushes, 1, __ATOMIC_RELAXED);
 
-	if (n < FLUSHES_MAX)
-		counts->allocations[n] = __atomic_load_n(&allocations, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < 2 && n < FLUSHES_MAX; i++)
+		counts->allocations[n][i] = __atomic_load_n(&allocations[i], __ATOMIC_RELAXED);
 	return (int)syscall(SYS_fdatasync, fd);
 }
 

@@ -3,4 +3,5 @@ limpet show nowhere
 limpet show -m nonsense trees
 limpet check
 limpet check nowhere.lpa
+limpet check trees/README.md
 limpet import
