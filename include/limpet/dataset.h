@@ -12,7 +12,9 @@ extern "C" {
 struct lp_dataset;
 
 /* Find the files: each path is a file of a format that limpet knows, or a directory, which is
- * searched with its sub-directories for such files. `importer` names the format of foreign files
+ * searched with its sub-directories for such files (once, whatever links lead to it). What cannot
+ * be read there is an error at the end of lp_dataset_read(). `importer` names the format of foreign
+ * files
  * ("csv") where it is not to be guessed, else NULL; `options` is that importer's options struct, or
  * NULL for the defaults. Paths are read in the order of their file names within a directory, so
  * that an observer's files come in the order of time. */

@@ -8,8 +8,8 @@
 #include <zstd.h>
 
 /* Loose frames are written all the time and rewritten once: cheap. Dense ones stay: small. */
-#define LEVEL_PACKED 3
-#define LEVEL_DENSE 9
+#define LEVEL_PACKED 1
+#define LEVEL_DENSE 15
 
 struct data_encoder {
 	struct strbuf raw;    /* the chunk that is being built */

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 /* A key frame this often: the counters between a lost frame and the next key frame are lost too. */
-#define KEY_EVERY 6
+#define KEY_EVERY 12
 /* The whole catalogue again soon after it has grown, and then this often. */
 #define CATALOGUE_SOON 6
 #define CATALOGUE_EVERY 360

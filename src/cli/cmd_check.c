@@ -2,9 +2,9 @@
 #include "cli/data_options.h"
 
 #include "base/time.h"
+#include "report/json.h"
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <limpet/archive.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void take_finding(void *ctx, const char *text)
 	struct findings *f = ctx;
 
 	if (f->list)
-		json_array_append_new(f->list, json_string(text));
+		json_array_append_new(f->list, json_text(text));
 	else
 		printf("%s\n", text);
 }
@@ -53,8 +53,8 @@ static void print_report(const char *path, const struct lp_archive_report *rep)
 		       "killed, or is writing now)",
 			rep->unfinished_bytes);
 	if (rep->n_damaged)
-		printf("; %u damaged stretches, %" PRIu64 " bytes", rep->n_damaged,
-			rep->damaged_bytes);
+		printf("; %u damaged stretch%s, %" PRIu64 " bytes", rep->n_damaged,
+			rep->n_damaged == 1 ? "" : "es", rep->damaged_bytes);
 	printf("\n");
 }
 
@@ -63,14 +63,14 @@ static json_t *report_json(const char *path, const struct lp_archive_report *rep
 {
 	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
 
-	return json_pack("{s:s,s:b,s:b,s:I,s:i,s:i,s:I,s:I,s:s?,s:s?,s:O,s:s?}", "file", path,
-		"sound", rep->n_damaged == 0, "sealed", rep->sealed, "bytes",
-		(json_int_t)rep->size_bytes, "blocks", rep->n_frames, "samples", rep->n_samples,
-		"damaged_bytes", (json_int_t)rep->damaged_bytes, "unfinished_bytes",
-		(json_int_t)rep->unfinished_bytes, "first",
+	return json_pack("{s:o,s:b,s:b,s:I,s:I,s:I,s:I,s:I,s:s?,s:s?,s:O,s:o}", "file",
+		json_text(path), "sound", rep->n_damaged == 0, "sealed", rep->sealed, "bytes",
+		(json_int_t)rep->size_bytes, "blocks", (json_int_t)rep->n_frames, "samples",
+		(json_int_t)rep->n_samples, "damaged_bytes", (json_int_t)rep->damaged_bytes,
+		"unfinished_bytes", (json_int_t)rep->unfinished_bytes, "first",
 		rep->n_samples ? time_format(rep->first_us, first) : NULL, "last",
 		rep->n_samples ? time_format(rep->last_us, last) : NULL, "problems", problems,
-		"repaired", repaired);
+		"repaired", repaired ? json_text(repaired) : json_null());
 }
 
 /* Check one file; its JSON is appended to `out` if that is not NULL. */
@@ -101,19 +101,28 @@ static int check_one(
 	return r;
 }
 
+static int usage_check(int n_args, const struct check_options *opt, struct lp_err *err)
+{
+	if (n_args < 1)
+		return lp_err_set(err, -EINVAL, "name the archives to check");
+	if (opt->output && !opt->repair)
+		return lp_err_set(err, -EINVAL, "-o goes with --repair");
+	if (opt->output && n_args > 1)
+		return lp_err_set(err, -EINVAL, "-o goes with one file only");
+	return 0;
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct check_options *opt = values;
-	json_t *out = opt->json ? json_array() : NULL;
+	json_t *out;
 	int worst = 0;
 
 	(void)data;
-	if (n_args < 1 || (opt->output && n_args > 1)) {
-		lp_err_set(err, -EINVAL,
-			n_args < 1 ? "name the archives to check" : "-o goes with one file only");
+	if (usage_check(n_args, opt, err) < 0)
 		return EXIT_USAGE;
-	}
+	out = opt->json ? json_array() : NULL;
 	for (int i = 0; i < n_args; i++) {
 		struct lp_err here = {0};
 		int r = check_one(args[i], opt, out, &here);

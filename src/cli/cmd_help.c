@@ -26,6 +26,10 @@ static int run(
 	bool metrics = n_args && !strcmp(args[0], "metrics");
 
 	(void)data;
+	if (n_args > 1) {
+		lp_err_set(err, -EINVAL, "one command at a time");
+		return EXIT_USAGE;
+	}
 	if (n_args && !c && !metrics) {
 		lp_err_set(err, -EINVAL, "there is no command '%s'", args[0]);
 		return EXIT_USAGE;

@@ -5,6 +5,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/time.h"
+#include "report/json.h"
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limpet/archive.h>
@@ -17,6 +19,8 @@ struct import_options {
 	const char *output, *name;
 	bool json, quiet;
 };
+
+#define NAME_BYTES_MAX 200 /* a file name has 255, and a time and a suffix follow */
 
 #define AT(member) offsetof(struct import_options, member)
 
@@ -42,6 +46,7 @@ struct import {
 	uint64_t n_samples;
 	size_t n_files, files_total;
 	bool progress;
+	bool failed; /* to write: there is nothing to finish */
 };
 
 static void import_release(struct import *im)
@@ -116,7 +121,8 @@ static int import_batch(
 		return 0;
 	}
 	if (!im->writer) {
-		im->interval_us = source->interval_us;
+		if (!source->interval_us)
+			im->interval_us = 0; /* do not pretend that there is one */
 		r = import_begin(im, err);
 	}
 	if (r == 0 && observers_see(im, source->catalogue) < 0)
@@ -128,17 +134,31 @@ static int import_batch(
 	if (r == 0)
 		r = dense_flush(&im->dense, source->catalogue, err);
 	batch_see(im, b);
+	im->failed = r < 0;
 	return r;
+}
+
+/* The archive's NAME: the one asked for, or the observer's as far as it can be part of a file name.
+ */
+static void import_base_name(const struct import *im, char buf[NAME_BYTES_MAX + 1])
+{
+	const char *name = im->opt->name;
+
+	if (!name)
+		name = im->observer && im->observer[0] ? im->observer : "import";
+	snprintf(buf, NAME_BYTES_MAX + 1, "%s", name);
+	for (char *p = buf; *p; p++) {
+		if (*p == '/' || iscntrl((unsigned char)*p) || (p == buf && *p == '.'))
+			*p = '_';
+	}
 }
 
 /* Give the file its name: by its first sample, or by the next free second. */
 static int import_name(struct import *im, char **ret_path, struct lp_err *err)
 {
-	const char *name = im->opt->name;
-	char stamp[TIME_TEXT_MAX];
+	char name[NAME_BYTES_MAX + 1], stamp[TIME_TEXT_MAX];
 
-	if (!name)
-		name = im->observer && im->observer[0] ? im->observer : "import";
+	import_base_name(im, name);
 	for (int64_t tries = 0; tries < 3600; tries++) {
 		_cleanup_free_ char *path = NULL;
 
@@ -172,11 +192,13 @@ static int import_finish(struct import *im, struct lp_err *err)
 		return r;
 	time_format(im->first_us, first);
 	time_format(im->last_us, last);
-	if (im->opt->json)
+	if (im->opt->json) {
 		printf("{\"files\":%zu,\"samples\":%" PRIu64
-		       ",\"first\":\"%s\",\"last\":\"%s\",\"archive\":\"%s\"}\n",
-			im->n_files, im->n_samples, first, last, path);
-	else if (!im->opt->quiet)
+		       ",\"first\":\"%s\",\"last\":\"%s\",\"archive\":",
+			im->n_files, im->n_samples, first, last);
+		json_write_string(stdout, path);
+		puts("}");
+	} else if (!im->opt->quiet)
 		printf("%zu file%s, %" PRIu64 " samples from %s to %s into %s\n", im->n_files,
 			im->n_files == 1 ? "" : "s", im->n_samples, first, last, path);
 	return 0;
@@ -191,10 +213,12 @@ static int import_run(struct import *im, struct lp_dataset *ds, struct lp_err *e
 
 	im->files_total = lp_dataset_n_files(ds);
 	im->progress = !im->opt->quiet && isatty(STDERR_FILENO);
-	r = lp_dataset_read(ds, NULL, import_batch, im, err);
+	r = lp_dataset_interval(ds, &im->interval_us, err);
+	if (r == 0)
+		r = lp_dataset_read(ds, NULL, import_batch, im, err);
 	if (im->progress)
 		fputs("\r\033[K", stderr);
-	if (r == -ENOMEM || r == -ENOSPC)
+	if (r == -ENOMEM || im->failed)
 		return r;
 	finished = import_finish(im, &finish_err);
 	if (r == 0 && finished < 0)
@@ -214,6 +238,8 @@ static int run(
 
 	if (!im.opt->output)
 		r = lp_err_set(err, -EINVAL, "say with -o DIR where the archive goes");
+	else if (im.opt->name && (!im.opt->name[0] || strchr(im.opt->name, '/')))
+		r = lp_err_set(err, -EINVAL, "'%s' is no part of a file name", im.opt->name);
 	if (r == 0)
 		r = data_open_as(data, format, args + (format ? 1 : 0), n_args - (format ? 1 : 0),
 			&warn, &ds, err);

@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 struct version_options {
@@ -16,10 +17,11 @@ static int run(
 {
 	const struct version_options *opt = values;
 
-	(void)n_args;
-	(void)args;
 	(void)data;
-	(void)err;
+	if (n_args) {
+		lp_err_set(err, -EINVAL, "what is '%s' for?", args[0]);
+		return EXIT_USAGE;
+	}
 	if (opt->json)
 		puts("{\"limpet\":\"" LIMPET_VERSION "\"}");
 	else

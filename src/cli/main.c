@@ -3,7 +3,6 @@
 #include "cli/help.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,9 +83,12 @@ static int command_run(const struct command *c, int argc, char **argv)
 /* Output that could not be written is a failure: a full disk must not look like success. */
 static int finish_output(int code)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (fflush(stdout) < 0)
+		fprintf(stderr, "limpet: cannot write the output: %s\n", strerror(errno));
+	else if (ferror(stdout))
+		fputs("limpet: cannot write the output\n", stderr);
+	else
 		return code;
-	fprintf(stderr, "limpet: cannot write the output: %s\n", strerror(errno));
 	return EXIT_INTERNAL;
 }
 

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/time.h"
 #include "import/importer.h"
 #include <dirent.h>
@@ -29,6 +30,8 @@ struct lp_dataset {
 	const struct importer *forced;
 	const void *options;
 	struct lp_warn *warn;
+	struct strmap directories; /* those searched already, by device and inode */
+	struct lp_err unread;	   /* the first thing in a directory that could not be read */
 };
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
@@ -41,6 +44,7 @@ void lp_dataset_close(struct lp_dataset *ds)
 	for (size_t i = 0; i < ds->n; i++)
 		free(ds->files[i].path);
 	free(ds->files);
+	strmap_release(&ds->directories);
 	free(ds);
 }
 
@@ -61,14 +65,30 @@ static bool has_suffix(const char *s, const char *suffix)
 	return n >= m && !strcmp(s + n - m, suffix);
 }
 
-/* Which importer a file is for. -ENOMSG: none knows it. */
-static int file_probe(
-	const struct lp_dataset *ds, const char *path, struct data_file *ret, struct lp_err *err)
+/* The importer that is surest of a file, or NULL. */
+static const struct importer *importer_guess(const char *path, const unsigned char *head, size_t n)
+{
+	const struct importer *best = NULL;
+	enum import_match best_match = IMPORT_NO;
+
+	for (const struct importer *const *i = importers; *i; i++) {
+		enum import_match match = (*i)->probe(path, head, n);
+
+		if (match > best_match) {
+			best = *i;
+			best_match = match;
+		}
+	}
+	return best;
+}
+
+/* Which importer a file is for. -ENOMSG: none knows it. A file that the user named is of the format
+ * that the user named; one that was found in a directory must look like it. */
+static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
+	struct data_file *ret, struct lp_err *err)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	unsigned char head[HEAD_BYTES];
-	const struct importer *best = NULL;
-	enum import_match best_match = IMPORT_NO;
 	ssize_t n;
 
 	if (fd < 0)
@@ -78,31 +98,23 @@ static int file_probe(
 		return lp_err_sys(err, (int)n, "cannot read %s", path);
 	if ((n >= 4 && !memcmp(head, "\x89LPA", 4)) || has_suffix(path, LP_ARCHIVE_SUFFIX))
 		return 0;
-	if (ds->forced) {
+	if (!ds->forced)
+		ret->importer = importer_guess(path, head, (size_t)n);
+	else if (named || ds->forced->probe(path, head, (size_t)n) != IMPORT_NO)
 		ret->importer = ds->forced;
+	if (ret->importer)
 		return 0;
-	}
-	for (const struct importer *const *i = importers; *i; i++) {
-		enum import_match match = (*i)->probe(path, head, (size_t)n);
-
-		if (match > best_match) {
-			best = *i;
-			best_match = match;
-		}
-	}
-	ret->importer = best;
-	return best
-		? 0
-		: lp_err_set(err, -ENOMSG,
-			  "%s: neither an archive nor a format that limpet imports (see 'limpet "
-			  "help import')",
-			  path);
+	return lp_err_set(err, -ENOMSG,
+		n ? "%s: neither an archive nor a format that limpet imports (see 'limpet help "
+		    "import')"
+		  : "%s: the file is empty",
+		path);
 }
 
-static int dataset_add_file(struct lp_dataset *ds, const char *path, struct lp_err *err)
+static int dataset_add_file(struct lp_dataset *ds, const char *path, bool named, struct lp_err *err)
 {
 	struct data_file f = {.interval_us = -1};
-	int r = file_probe(ds, path, &f, err);
+	int r = file_probe(ds, path, named, &f, err);
 
 	if (r < 0)
 		return r;
@@ -118,21 +130,59 @@ static int dataset_add_file(struct lp_dataset *ds, const char *path, struct lp_e
 static int dataset_add_dir(
 	struct lp_dataset *ds, const char *path, unsigned depth, struct lp_err *err);
 
+/* What cannot be read in a directory does not keep the rest from being read; it is told at the end.
+ */
+static int dataset_pass_over(struct lp_dataset *ds, const struct lp_err *here, struct lp_err *err)
+{
+	if (here->code == -ENOMEM) {
+		*err = *here;
+		return -ENOMEM;
+	}
+	if (here->code == -ENOMSG)
+		return 0;
+	if (ds->unread.code)
+		lp_warn_raise(ds->warn, "%s", here->text);
+	else
+		ds->unread = *here;
+	return 0;
+}
+
+/* Is this directory new? Links may lead round in circles. */
+static int dataset_enter(struct lp_dataset *ds, const struct stat *st, struct lp_err *err)
+{
+	char key[64];
+	uint32_t ignored;
+
+	snprintf(key, sizeof(key), "%jx:%jx", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino);
+	if (strmap_get(&ds->directories, key, &ignored))
+		return 0;
+	if (strmap_put(&ds->directories, key, 0) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot open data");
+	return 1;
+}
+
 /* One entry of a directory: what limpet does not know is passed over. */
 static int dataset_add_entry(
 	struct lp_dataset *ds, const char *path, unsigned depth, struct lp_err *err)
 {
+	struct lp_err here = {0};
 	struct stat st;
-	int r;
+	int r = 0;
 
-	if (stat(path, &st) < 0)
-		return errno == ENOENT ? 0 : lp_err_sys(err, -errno, "cannot read %s", path);
-	if (S_ISDIR(st.st_mode))
-		return depth < DEPTH_MAX ? dataset_add_dir(ds, path, depth + 1, err) : 0;
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	r = dataset_add_file(ds, path, err);
-	return r == -ENOMSG ? 0 : r;
+	if (stat(path, &st) < 0) {
+		if (errno != ENOENT && errno != ELOOP) /* links to nowhere */
+			r = lp_err_sys(&here, -errno, "cannot read %s", path);
+	} else if (S_ISDIR(st.st_mode) && depth >= DEPTH_MAX) {
+		r = lp_err_set(
+			&here, -ELOOP, "%s: %d directories deep is too deep", path, DEPTH_MAX);
+	} else if (S_ISDIR(st.st_mode)) {
+		r = dataset_enter(ds, &st, &here);
+		if (r > 0)
+			r = dataset_add_dir(ds, path, depth + 1, &here);
+	} else if (S_ISREG(st.st_mode)) {
+		r = dataset_add_file(ds, path, false, &here);
+	}
+	return r < 0 ? dataset_pass_over(ds, &here, err) : 0;
 }
 
 static int not_hidden(const struct dirent *e)
@@ -173,11 +223,17 @@ static int dataset_add_path(struct lp_dataset *ds, const char *path, struct lp_e
 	if (stat(path, &st) < 0)
 		return lp_err_sys(err, -errno, "cannot open %s", path);
 	if (!S_ISDIR(st.st_mode))
-		return dataset_add_file(ds, path, err);
+		return dataset_add_file(ds, path, true, err);
+	r = dataset_enter(ds, &st, err);
+	if (r <= 0)
+		return r; /* 0: named twice */
 	r = dataset_add_dir(ds, path, 0, err);
-	if (r == 0 && ds->n == before)
+	if (r < 0 || ds->n > before)
+		return r;
+	if (!ds->unread.code)
 		return lp_err_set(err, -ENOENT, "%s holds no file that limpet can read", path);
-	return r;
+	*err = ds->unread;
+	return ds->unread.code;
 }
 
 int lp_dataset_open(const char *const *paths, size_t n_paths, const char *importer,
@@ -255,9 +311,12 @@ int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_da
 		else if (r < 0)
 			first = here;
 	}
-	if (!first.code)
-		return 0;
-	*err = first;
+	if (first.code && ds->unread.code)
+		lp_warn_raise(ds->warn, "%s", ds->unread.text);
+	else if (!first.code)
+		first = ds->unread;
+	if (first.code)
+		*err = first;
 	return first.code;
 }
 

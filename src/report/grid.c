@@ -1,6 +1,7 @@
 #include "report/grid.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -9,11 +10,10 @@
 
 #define BOLD "\033[1m"
 #define PLAIN "\033[0m"
-#define COLUMNS_MAX 64
 
 void grid_init(struct grid *g, size_t n_columns)
 {
-	*g = (struct grid){.n_columns = n_columns < COLUMNS_MAX ? n_columns : COLUMNS_MAX};
+	*g = (struct grid){.n_columns = n_columns ? n_columns : 1};
 }
 
 void grid_release(struct grid *g)
@@ -32,6 +32,11 @@ void grid_add(struct grid *g, const char *text)
 		free(copy);
 		g->failed = true;
 		return;
+	}
+	/* Names come from files that anybody may have written: none may steer the terminal. */
+	for (char *p = copy; *p; p++) {
+		if (iscntrl((unsigned char)*p))
+			*p = '?';
 	}
 	g->cells[g->n_cells++] = copy;
 }
@@ -65,7 +70,8 @@ void grid_add_number(struct grid *g, double value)
 
 static bool looks_numeric(const char *s)
 {
-	return isdigit((unsigned char)*s) || (*s == '-' && (!s[1] || isdigit((unsigned char)s[1])));
+	s += *s == '-';
+	return !*s || isdigit((unsigned char)*s) || !strcmp(s, "inf");
 }
 
 /* A column is set flush right if all its cells below the heading are numbers. */
@@ -73,29 +79,53 @@ static bool column_numeric(const struct grid *g, size_t column)
 {
 	for (size_t i = g->n_columns + column; i < g->n_cells; i += g->n_columns) {
 		/* Times begin with digits and are no numbers. */
-		if (!looks_numeric(g->cells[i]) || strchr(g->cells[i], 'T'))
+		if (!g->cells[i][0] || !looks_numeric(g->cells[i]) || strchr(g->cells[i], 'T'))
 			return false;
 	}
 	return g->n_cells > g->n_columns;
 }
 
-static int column_width(const struct grid *g, size_t column)
+/* Characters of UTF-8, as near as one comes without tables of their widths. */
+static size_t text_width(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+static size_t column_width(const struct grid *g, size_t column)
 {
 	size_t width = 0;
 
 	for (size_t i = column; i < g->n_cells; i += g->n_columns) {
-		size_t len = strlen(g->cells[i]);
+		size_t len = text_width(g->cells[i]);
 
 		width = len > width ? len : width;
 	}
-	return (int)width;
+	return width;
+}
+
+/* One cell, without what follows it. */
+static void cell_print(const char *text, size_t width, bool right, bool last, FILE *out)
+{
+	size_t len = text_width(text), pad = width > len ? width - len : 0;
+
+	for (size_t i = 0; right && i < pad; i++)
+		fputc(' ', out);
+	fputs(text, out);
+	for (size_t i = 0; !right && !last && i < pad; i++)
+		fputc(' ', out);
 }
 
 void grid_print(const struct grid *g, FILE *out, bool colour)
 {
-	int width[COLUMNS_MAX];
-	bool numeric[COLUMNS_MAX];
+	_cleanup_free_ size_t *width = calloc(g->n_columns, sizeof(*width));
+	_cleanup_free_ bool *numeric = calloc(g->n_columns, sizeof(*numeric));
 
+	if (g->failed || !width || !numeric)
+		return;
 	for (size_t c = 0; c < g->n_columns; c++) {
 		numeric[c] = column_numeric(g, c);
 		width[c] = column_width(g, c);
@@ -104,12 +134,9 @@ void grid_print(const struct grid *g, FILE *out, bool colour)
 		size_t c = i % g->n_columns;
 		bool last = c + 1 == g->n_columns || i + 1 == g->n_cells;
 
-		if (colour && i < g->n_columns && c == 0)
+		if (colour && i == 0)
 			fputs(BOLD, out);
-		if (numeric[c])
-			fprintf(out, "%*s", width[c], g->cells[i]);
-		else
-			fprintf(out, "%-*s", last ? 0 : width[c], g->cells[i]);
+		cell_print(g->cells[i], width[c], numeric[c], last, out);
 		if (colour && i < g->n_columns && last)
 			fputs(PLAIN, out);
 		fputs(last ? "\n" : "  ", out);

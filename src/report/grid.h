@@ -17,14 +17,14 @@ struct grid {
 void grid_init(struct grid *g, size_t n_columns);
 void grid_release(struct grid *g);
 
-/* Append a cell; rows fill from the left. */
+/* Append a cell; rows fill from the left. Control characters become "?". */
 void grid_add(struct grid *g, const char *text);
 void grid_addf(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* A number as short as is useful: 0, 3.25, 1234, 5.6e+09; "-" if it is missing (NaN). */
 void grid_add_number(struct grid *g, double value);
 
-/* Print it. With `colour` the heading is bold. */
+/* Print it, unless memory ran out (`failed`). With `colour` the heading is bold. */
 void grid_print(const struct grid *g, FILE *out, bool colour);
 
 #endif

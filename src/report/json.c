@@ -1,11 +1,22 @@
 #include "report/json.h"
 
 #include "base/cleanup.h"
-#include <jansson.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-void json_write_string(FILE *out, const char *text)
+/* Most names are plain, and there may be many. */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || (unsigned char)*text >= 0x7f || *text == '"' ||
+			*text == '\\')
+			return false;
+	}
+	return true;
+}
+
+json_t *json_text(const char *text)
 {
 	json_t *string = json_string(text);
 
@@ -18,6 +29,18 @@ void json_write_string(FILE *out, const char *text)
 		}
 		string = json_string(copy ? copy : "");
 	}
+	return string;
+}
+
+void json_write_string(FILE *out, const char *text)
+{
+	json_t *string;
+
+	if (is_plain(text)) {
+		fprintf(out, "\"%s\"", text);
+		return;
+	}
+	string = json_text(text);
 	json_dumpf(string, out, JSON_ENCODE_ANY);
 	json_decref(string);
 }

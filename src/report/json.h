@@ -2,7 +2,11 @@
 #ifndef REPORT_JSON_H
 #define REPORT_JSON_H
 
+#include <jansson.h>
 #include <stdio.h>
+
+/* A string of any bytes; those that are no UTF-8 become "?". NULL: out of memory. */
+json_t *json_text(const char *text);
 
 /* A string with its quotes. Bytes that are no UTF-8 are written as "?". */
 void json_write_string(FILE *out, const char *text);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <limpet/archive.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,20 +24,26 @@ void listing_release(struct listing *l)
 	}
 	for (size_t i = 0; i < l->n_components; i++) {
 		free(l->components[i].name);
-		free(l->components[i].kind);
 		free(l->components[i].stable);
 		free(l->components[i].labels);
 	}
 	for (size_t i = 0; i < l->n_metrics; i++)
-		free(l->metrics[i]);
+		free(l->metrics[i].name);
+	for (size_t i = 0; i < l->n_kinds; i++)
+		free(l->kinds[i]);
 	for (uint32_t i = 0; i < l->n_means; i++)
 		lp_table_free(l->means[i]);
 	free(l->observers);
 	free(l->components);
 	free(l->metrics);
 	free(l->means);
+	free(l->kinds);
+	free(l->mean_values);
+	free(l->kind_has);
 	strmap_release(&l->observer_index);
 	strmap_release(&l->component_index);
+	strmap_release(&l->kind_index);
+	strmap_release(&l->metric_index);
 	*l = (struct listing){0};
 }
 
@@ -66,6 +73,22 @@ static int observer_get(struct listing *l, const char *name, uint32_t *ret)
 	return o->name ? strmap_put(&l->observer_index, name, *ret) : -ENOMEM;
 }
 
+static int kind_get(struct listing *l, const char *name, uint32_t *ret)
+{
+	char *copy;
+
+	if (strmap_get(&l->kind_index, name, ret))
+		return 0;
+	copy = strdup(name);
+	if (!copy || array_reserve(&l->kinds, &l->cap_kinds, l->n_kinds + 1, sizeof(copy)) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	*ret = (uint32_t)l->n_kinds;
+	l->kinds[l->n_kinds++] = copy;
+	return strmap_put(&l->kind_index, name, *ret);
+}
+
 static bool component_listed(const struct pass *p, const char *name)
 {
 	for (uint32_t i = 0; p->range->components && i < p->range->n_components; i++) {
@@ -81,60 +104,67 @@ static int component_get(struct pass *p, const struct lp_catalogue *c, uint32_t 
 	const struct lp_component *comp = &c->components[id];
 	struct listing_component *new;
 	char name[1024], stable[256] = "";
-	uint32_t observer;
+	uint32_t observer, kind;
 
 	lp_component_name(c, id, name, sizeof(name));
 	*ret = UINT32_MAX;
 	if (!component_listed(p, name) || strmap_get(&l->component_index, name, ret))
 		return 0;
 	if (observer_get(l, comp->observer, &observer) < 0 ||
+		kind_get(l, c->schemas[comp->schema].kind, &kind) < 0 ||
 		array_reserve(
 			&l->components, &l->cap_components, l->n_components + 1, sizeof(*new)) < 0)
 		return -ENOMEM;
 	lp_component_label(comp, "stable", stable, sizeof(stable));
 	new = &l->components[l->n_components];
 	*new = (struct listing_component){.name = strdup(name),
-		.kind = strdup(c->schemas[comp->schema].kind),
+		.kind = kind,
 		.stable = strdup(stable),
 		.labels = strdup(comp->labels),
 		.observer = observer};
 	*ret = (uint32_t)l->n_components++;
-	if (!new->name || !new->kind || !new->stable || !new->labels)
+	if (!new->name || !new->stable || !new->labels)
 		return -ENOMEM;
 	return strmap_put(&l->component_index, name, *ret);
 }
 
-static int metric_note(struct listing *l, const char *kind, const char *name)
+static int metric_note(struct listing *l, uint32_t kind, const char *name)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *key = NULL;
+	char *copy;
+	uint32_t known;
 
-	if (asprintf(&text, "%s %s", kind, name) < 0) {
-		text = NULL;
+	if (asprintf(&key, "%u %s", kind, name) < 0) {
+		key = NULL;
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < l->n_metrics; i++) {
-		if (!strcmp(l->metrics[i], text))
-			return 0;
-	}
-	if (array_reserve(&l->metrics, &l->cap_metrics, l->n_metrics + 1, sizeof(text)) < 0)
+	if (strmap_get(&l->metric_index, key, &known))
+		return 0;
+	copy = strdup(name);
+	if (!copy ||
+		array_reserve(&l->metrics, &l->cap_metrics, l->n_metrics + 1, sizeof(*l->metrics)) <
+			0) {
+		free(copy);
 		return -ENOMEM;
-	l->metrics[l->n_metrics++] = TAKE_PTR(text);
-	return 0;
+	}
+	l->metrics[l->n_metrics++] = (struct listing_metric){copy, kind};
+	return strmap_put(&l->metric_index, key, 0);
 }
 
 /* The metrics that a schema offers. */
 static int metrics_note(struct listing *l, const struct lp_schema *s)
 {
 	struct bind ignored;
-	int r = 0;
+	uint32_t kind;
+	int r = kind_get(l, s->kind, &kind);
 
 	for (const struct lp_metric *const *m = lp_metric_all(); r == 0 && *m; m++) {
 		if (!strcmp((*m)->kind, s->kind) && bind_metric(s, (*m)->name, false, &ignored))
-			r = metric_note(l, s->kind, (*m)->name);
+			r = metric_note(l, kind, (*m)->name);
 	}
 	for (uint32_t i = 0; r == 0 && i < s->n_columns; i++) {
 		if (s->columns[i].type == LP_REAL)
-			r = metric_note(l, s->kind, s->columns[i].name);
+			r = metric_note(l, kind, s->columns[i].name);
 	}
 	return r;
 }
@@ -157,7 +187,8 @@ static int pass_extend(struct pass *p)
 
 static bool pass_in_time(const struct pass *p, int64_t wall_us)
 {
-	return wall_us >= p->range->from_us && (!p->range->to_us || wall_us < p->range->to_us);
+	return (!p->range->from_us || wall_us >= p->range->from_us) &&
+		(!p->range->to_us || wall_us < p->range->to_us);
 }
 
 /* An observer was seen at this time. */
@@ -268,6 +299,32 @@ static void files_measure(const struct lp_dataset *ds, struct listing *l)
 	}
 }
 
+/* Put the means where the components are. */
+static int means_place(struct listing *l)
+{
+	size_t n = l->n_components * l->n_means;
+
+	l->mean_values = calloc(n + 1, sizeof(*l->mean_values));
+	l->kind_has = calloc(l->n_kinds * l->n_means + 1, sizeof(*l->kind_has));
+	if (!l->mean_values || !l->kind_has)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		l->mean_values[i] = NAN;
+	for (uint32_t m = 0; m < l->n_means; m++) {
+		const struct lp_table *t = l->means[m];
+
+		for (uint32_t i = 0; t->n_slots && i < t->n_components; i++) {
+			uint32_t at;
+
+			if (!strmap_get(&l->component_index, t->components[i], &at))
+				continue;
+			l->mean_values[(size_t)at * l->n_means + m] = t->values[i];
+			l->kind_has[(size_t)l->components[at].kind * l->n_means + m] = true;
+		}
+	}
+	return 0;
+}
+
 int listing_make(struct lp_dataset *ds, const struct lp_table_options *range, struct listing *ret,
 	struct lp_err *err)
 {
@@ -289,6 +346,8 @@ int listing_make(struct lp_dataset *ds, const struct lp_table_options *range, st
 	free(p.components);
 	means = lp_table_builder_finish(p.means, &l.means, &l.n_means, &means_err);
 	lp_table_builder_free(p.means);
+	if (means == 0 && means_place(&l) < 0)
+		means = lp_err_sys(&means_err, -ENOMEM, "cannot list");
 	if (r == -ENOMEM || means < 0) {
 		if (means < 0)
 			*err = means_err;

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include <limpet/dataset.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #define LISTING_GAPS_MAX 20 /* told one by one; more are counted */
@@ -30,12 +31,17 @@ struct listing_observer {
 
 struct listing_component {
 	char *name; /* full */
-	char *kind;
+	uint32_t kind;
 	char *stable; /* the name that stays, or "" */
 	char *labels;
 	uint32_t observer;
 	uint64_t n_samples;
 	int64_t first_us, last_us;
+};
+
+struct listing_metric {
+	char *name;
+	uint32_t kind;
 };
 
 struct listing {
@@ -45,11 +51,15 @@ struct listing {
 	size_t n_observers, cap_observers;
 	struct listing_component *components;
 	size_t n_components, cap_components;
-	struct strmap observer_index, component_index;
-	char **metrics; /* "disk await" */
+	char **kinds;
+	size_t n_kinds, cap_kinds;
+	struct listing_metric *metrics;
 	size_t n_metrics, cap_metrics;
+	struct strmap observer_index, component_index, kind_index, metric_index;
 	struct lp_table **means; /* one slot: the mean over all the time */
 	uint32_t n_means;
+	double *mean_values; /* [component * n_means + mean], NaN where there is none */
+	bool *kind_has;	     /* [kind * n_means + mean]: has any component of that kind it? */
 };
 
 /* Read `ds` within a time range, for components that match the globs (NULL: all). On -EBADMSG

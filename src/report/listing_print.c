@@ -3,7 +3,8 @@
 #include "base/time.h"
 #include "report/grid.h"
 #include "report/json.h"
-#include "report/values.h"
+#include "report/number.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -22,6 +23,13 @@ static const char *bytes_format(uint64_t bytes, char buf[BYTES_TEXT_MAX])
 	return buf;
 }
 
+/* Text out of files that anybody may have written: none may steer the terminal. */
+static void print_safe(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		fputc(iscntrl((unsigned char)*text) ? '?' : *text, out);
+}
+
 static void print_gaps(FILE *out, const struct listing_observer *o)
 {
 	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], span[TIME_TEXT_MAX];
@@ -32,21 +40,25 @@ static void print_gaps(FILE *out, const struct listing_observer *o)
 			time_format(o->gaps[i].from_us, from), time_format(o->gaps[i].to_us, to),
 			span_format(o->gaps[i].to_us - o->gaps[i].from_us, span));
 	if (o->n_gaps > n)
-		fprintf(out, "  and %" PRIu64 " more gaps\n", o->n_gaps - n);
+		fprintf(out, "  and %" PRIu64 " more gap%s\n", o->n_gaps - n,
+			o->n_gaps - n == 1 ? "" : "s");
 	if (o->n_back)
 		fprintf(out,
-			"  its clock stepped back %" PRIu64 " times: the later samples count\n",
-			o->n_back);
-	for (size_t i = 0; i < o->n_events; i++)
-		fprintf(out, "  %s: %s\n", time_format(o->events[i].wall_us, from),
-			o->events[i].text);
+			"  its clock stepped back %" PRIu64 " time%s: the later samples count\n",
+			o->n_back, o->n_back == 1 ? "" : "s");
+	for (size_t i = 0; i < o->n_events; i++) {
+		fprintf(out, "  %s: ", time_format(o->events[i].wall_us, from));
+		print_safe(out, o->events[i].text);
+		fputc('\n', out);
+	}
 }
 
 static void print_observer(FILE *out, const struct listing_observer *o)
 {
 	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX], span[TIME_TEXT_MAX], step[TIME_TEXT_MAX];
 
-	fprintf(out, "%s: ", o->name);
+	print_safe(out, o->name);
+	fputs(": ", out);
 	if (!o->n_samples) {
 		fprintf(out, "no samples\n");
 		return;
@@ -64,116 +76,101 @@ static void print_observer(FILE *out, const struct listing_observer *o)
 	print_gaps(out, o);
 }
 
-/* Where a component is in a table, or -1. */
-static int64_t table_row(const struct lp_table *t, const char *component)
+/* Has any component of this kind a name that stays? */
+static bool kind_has_stable(const struct listing *l, uint32_t kind)
 {
-	for (uint32_t i = 0; i < t->n_components; i++) {
-		if (!strcmp(t->components[i], component))
-			return i;
-	}
-	return -1;
-}
-
-static double mean_of(const struct lp_table *t, const char *component)
-{
-	int64_t row = table_row(t, component);
-
-	return row < 0 || !t->n_slots ? NAN : t->values[(size_t)row * t->n_slots];
-}
-
-/* Does any component of this kind have a mean in this table? */
-static bool mean_for_kind(const struct lp_table *t, const char *kind)
-{
-	for (uint32_t i = 0; i < t->n_components; i++) {
-		const char *slash = strrchr(t->components[i], '/');
-		size_t len = strlen(kind);
-
-		for (slash = strchr(t->components[i], '/'); slash; slash = strchr(slash + 1, '/')) {
-			if (!strncmp(slash + 1, kind, len) && slash[1 + len] == ':')
-				return true;
-		}
+	for (size_t i = 0; i < l->n_components; i++) {
+		if (l->components[i].kind == kind && l->components[i].stable[0])
+			return true;
 	}
 	return false;
 }
 
-static void print_kind(FILE *out, const struct listing *l, const char *kind, bool colour)
+static void kind_heading(struct grid *g, const struct listing *l, uint32_t kind, bool stable)
 {
-	const struct lp_table *means[32];
-	uint32_t n = 0;
+	const bool *has = l->kind_has + (size_t)kind * l->n_means;
+	size_t n = 0;
+
+	for (uint32_t m = 0; m < l->n_means; m++)
+		n += has[m];
+	grid_init(g, 2 + stable + n);
+	grid_add(g, l->kinds[kind]);
+	if (stable)
+		grid_add(g, "known as");
+	grid_add(g, "samples");
+	for (uint32_t m = 0; m < l->n_means; m++) {
+		if (has[m])
+			grid_add(g, l->means[m]->metric);
+	}
+}
+
+static void print_kind(FILE *out, const struct listing *l, uint32_t kind, bool colour)
+{
+	const bool *has = l->kind_has + (size_t)kind * l->n_means;
+	bool stable = kind_has_stable(l, kind);
 	struct grid g;
 
-	for (uint32_t i = 0; i < l->n_means && n < 32; i++) {
-		if (mean_for_kind(l->means[i], kind))
-			means[n++] = l->means[i];
-	}
-	grid_init(&g, 3 + n);
-	grid_add(&g, kind);
-	grid_add(&g, "known as");
-	grid_add(&g, "samples");
-	for (uint32_t i = 0; i < n; i++)
-		grid_addf(&g, "%s", means[i]->metric);
+	kind_heading(&g, l, kind, stable);
 	for (size_t i = 0; i < l->n_components; i++) {
 		const struct listing_component *c = &l->components[i];
 
-		if (strcmp(c->kind, kind))
+		if (c->kind != kind)
 			continue;
 		grid_add(&g, c->name);
-		grid_add(&g, c->stable);
+		if (stable)
+			grid_add(&g, c->stable);
 		grid_addf(&g, "%" PRIu64, c->n_samples);
-		for (uint32_t k = 0; k < n; k++)
-			grid_add_number(&g, mean_of(means[k], c->name));
+		for (uint32_t m = 0; m < l->n_means; m++) {
+			if (has[m])
+				grid_add_number(&g, l->mean_values[i * l->n_means + m]);
+		}
 	}
-	fputc('\n', out);
-	grid_print(&g, out, colour);
+	if (g.n_cells > g.n_columns) {
+		fputc('\n', out);
+		grid_print(&g, out, colour);
+	}
 	grid_release(&g);
 }
 
-/* Is component `i` the first of its kind? */
-static bool kind_begins(const struct listing *l, size_t i)
+static void print_metrics(FILE *out, const struct listing *l, uint32_t kind)
 {
-	for (size_t k = 0; k < i; k++) {
-		if (!strcmp(l->components[k].kind, l->components[i].kind))
-			return false;
-	}
-	return true;
-}
-
-static void print_metrics(FILE *out, const struct listing *l)
-{
-	const char *kind = "";
-	size_t len = 0;
+	bool any = false;
 
 	for (size_t i = 0; i < l->n_metrics; i++) {
-		const char *name = strchr(l->metrics[i], ' ') + 1;
-
-		if (strncmp(kind, l->metrics[i], len + 1) || !len) {
-			kind = l->metrics[i];
-			len = (size_t)(name - kind - 1);
-			fprintf(out, "\nmetrics of %.*s:", (int)len, kind);
+		if (l->metrics[i].kind != kind)
+			continue;
+		if (!any) {
+			fputs("metrics of ", out);
+			print_safe(out, l->kinds[kind]);
+			fputc(':', out);
 		}
-		fprintf(out, " %s", name);
+		fputc(' ', out);
+		print_safe(out, l->metrics[i].name);
+		any = true;
 	}
-	fputc('\n', out);
+	if (any)
+		fputc('\n', out);
 }
 
 void listing_print_text(FILE *out, const struct listing *l, bool colour)
 {
 	char bytes[BYTES_TEXT_MAX];
 
-	fprintf(out, "%zu file%s, %s, %zu components\n", l->n_files, l->n_files == 1 ? "" : "s",
-		bytes_format(l->bytes, bytes), l->n_components);
+	fprintf(out, "%zu file%s, %s, %zu component%s\n", l->n_files, l->n_files == 1 ? "" : "s",
+		bytes_format(l->bytes, bytes), l->n_components, l->n_components == 1 ? "" : "s");
 	for (size_t i = 0; i < l->n_observers; i++)
 		print_observer(out, &l->observers[i]);
-	for (size_t i = 0; i < l->n_components; i++) {
-		if (kind_begins(l, i))
-			print_kind(out, l, l->components[i].kind, colour);
-	}
-	print_metrics(out, l);
+	for (uint32_t k = 0; k < l->n_kinds; k++)
+		print_kind(out, l, k, colour);
+	if (l->n_metrics)
+		fputc('\n', out);
+	for (uint32_t k = 0; k < l->n_kinds; k++)
+		print_metrics(out, l, k);
 }
 
 static void json_observer(FILE *out, const struct listing_observer *o)
 {
-	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX], number[32];
+	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX], number[NUMBER_TEXT_MAX];
 	uint64_t n = o->n_gaps < LISTING_GAPS_MAX ? o->n_gaps : LISTING_GAPS_MAX;
 
 	fputs("{\"name\":", out);
@@ -182,7 +179,7 @@ static void json_observer(FILE *out, const struct listing_observer *o)
 	if (o->n_samples)
 		fprintf(out, ",\"first\":\"%s\",\"last\":\"%s\",\"interval_s\":%s",
 			time_format(o->first_us, first), time_format(o->last_us, last),
-			values_format((double)o->interval_us / 1e6, number));
+			number_format((double)o->interval_us / 1e6, number));
 	fprintf(out, ",\"n_gaps\":%" PRIu64 ",\"clock_steps_back\":%" PRIu64 ",\"gaps\":[",
 		o->n_gaps, o->n_back);
 	for (uint64_t i = 0; i < n; i++)
@@ -225,15 +222,16 @@ static void json_labels(FILE *out, const char *labels)
 	fputc('}', out);
 }
 
-static void json_component(FILE *out, const struct listing *l, const struct listing_component *c)
+static void json_component(FILE *out, const struct listing *l, size_t at)
 {
-	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX], number[32];
+	const struct listing_component *c = &l->components[at];
+	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX], number[NUMBER_TEXT_MAX];
 	bool any = false;
 
 	fputs("{\"component\":", out);
 	json_write_string(out, c->name);
 	fputs(",\"kind\":", out);
-	json_write_string(out, c->kind);
+	json_write_string(out, l->kinds[c->kind]);
 	fputs(",\"labels\":", out);
 	json_labels(out, c->labels);
 	fprintf(out, ",\"samples\":%" PRIu64, c->n_samples);
@@ -242,13 +240,13 @@ static void json_component(FILE *out, const struct listing *l, const struct list
 			time_format(c->last_us, last));
 	fputs(",\"means\":{", out);
 	for (uint32_t i = 0; i < l->n_means; i++) {
-		double mean = mean_of(l->means[i], c->name);
+		double mean = l->mean_values[at * l->n_means + i];
 
 		if (!isfinite(mean))
 			continue;
 		fputs(any ? "," : "", out);
 		json_write_string(out, l->means[i]->metric);
-		fprintf(out, ":%s", values_format(mean, number));
+		fprintf(out, ":%s", number_format(mean, number));
 		any = true;
 	}
 	fputs("}}", out);
@@ -267,15 +265,14 @@ void listing_print_json(FILE *out, const struct listing *l)
 	fputs("],\"components\":[", out);
 	for (size_t i = 0; i < l->n_components; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		json_component(out, l, &l->components[i]);
+		json_component(out, l, i);
 	}
 	fputs("],\"metrics\":[", out);
 	for (size_t i = 0; i < l->n_metrics; i++) {
-		const char *name = strchr(l->metrics[i], ' ') + 1;
-
-		fprintf(out, "%s{\"kind\":\"%.*s\",\"name\":", i ? "," : "",
-			(int)(name - l->metrics[i] - 1), l->metrics[i]);
-		json_write_string(out, name);
+		fputs(i ? ",{\"kind\":" : "{\"kind\":", out);
+		json_write_string(out, l->kinds[l->metrics[i].kind]);
+		fputs(",\"name\":", out);
+		json_write_string(out, l->metrics[i].name);
 		fputc('}', out);
 	}
 	fputs("]}\n", out);

@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "report/grid.h"
 #include "report/json.h"
+#include "report/number.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,16 +13,6 @@
 
 /* Text grids are laid out in pieces of this many lines, so that long output starts at once. */
 #define TEXT_PIECE 2000
-
-const char *values_format(double value, char *buf)
-{
-	for (int digits = 6; digits <= 17; digits++) {
-		snprintf(buf, 32, "%.*g", digits, value);
-		if (strtod(buf, NULL) == value)
-			break;
-	}
-	return buf;
-}
 
 /* All components of all tables in order of first appearance, and where each is in each table. */
 struct join {
@@ -111,7 +102,7 @@ int values_print_text(
 	for (uint32_t slot = 0; slot < tables[0]->n_slots; slot++) {
 		for (uint32_t c = 0; c < j.n; c++)
 			text_line(&g, &j, tables, n, c, slot);
-		if (g.n_cells > TEXT_PIECE * (n + 2)) {
+		if (g.n_cells > TEXT_PIECE * (n + 2) && !g.failed) {
 			grid_print(&g, out, colour);
 			grid_release(&g);
 			text_heading(&g, tables, n);
@@ -122,43 +113,90 @@ int values_print_text(
 	return g.failed ? lp_err_sys(err, -ENOMEM, "cannot print") : 0;
 }
 
-/* A CSV field, quoted if it has to be. */
-static void csv_field(FILE *out, const char *text)
+/* A CSV field, quoted if it has to be. The caller frees it. */
+static char *csv_field(const char *text)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
+	bool quote = strpbrk(text, ",;\t\"\r\n") || text[0] == ' ' || text[0] == '#';
+	char *field = malloc(2 * strlen(text) + 3), *to = field;
+
+	if (!field)
+		return NULL;
+	if (quote)
+		*to++ = '"';
 	for (; *text; text++) {
 		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
+			*to++ = '"';
+		*to++ = *text;
 	}
-	fputc('"', out);
+	if (quote)
+		*to++ = '"';
+	*to = '\0';
+	return field;
+}
+
+/* The quoted names, made once for all lines. */
+struct csv_names {
+	char **fields;
+	size_t n;
+};
+
+static void csv_names_release(struct csv_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->fields[i]);
+	free(names->fields);
+}
+
+/* First the components, then the metrics. */
+static int csv_names_make(
+	const struct join *j, struct lp_table *const *tables, uint32_t n, struct csv_names *ret)
+{
+	ret->fields = calloc((size_t)j->n + n + 1, sizeof(*ret->fields));
+	if (!ret->fields)
+		return -ENOMEM;
+	for (ret->n = 0; ret->n < (size_t)j->n + n; ret->n++) {
+		const char *name = ret->n < j->n ? j->names[ret->n] : tables[ret->n - j->n]->metric;
+
+		ret->fields[ret->n] = csv_field(name);
+		if (!ret->fields[ret->n])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void csv_line(
+	FILE *out, const char *time, const char *component, const char *metric, double value)
+{
+	char number[NUMBER_TEXT_MAX];
+
+	fputs_unlocked(time, out);
+	putc_unlocked(',', out);
+	fputs_unlocked(component, out);
+	putc_unlocked(',', out);
+	fputs_unlocked(metric, out);
+	putc_unlocked(',', out);
+	fputs_unlocked(number_format(value, number), out);
+	putc_unlocked('\n', out);
 }
 
 int values_print_csv(FILE *out, struct lp_table *const *tables, uint32_t n, struct lp_err *err)
 {
 	_cleanup_(join_release) struct join j = {0};
-	char time[TIME_TEXT_MAX], number[32];
+	_cleanup_(csv_names_release) struct csv_names names = {0};
+	char time[TIME_TEXT_MAX];
 
-	fputs("time,component,metric,value\n", out);
-	if (join_make(tables, n, &j) < 0)
+	if (join_make(tables, n, &j) < 0 || csv_names_make(&j, tables, n, &names) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot print");
+	fputs("time,component,metric,value\n", out);
 	for (uint32_t slot = 0; n && slot < tables[0]->n_slots; slot++) {
 		time_format(tables[0]->start_us + slot * tables[0]->step_us, time);
 		for (uint32_t c = 0; c < j.n; c++) {
 			for (uint32_t t = 0; t < n; t++) {
 				double value = join_value(&j, tables, n, c, t, slot);
 
-				if (isnan(value))
-					continue;
-				fprintf(out, "%s,", time);
-				csv_field(out, j.names[c]);
-				fputc(',', out);
-				csv_field(out, tables[t]->metric);
-				fprintf(out, ",%s\n", values_format(value, number));
+				if (!isnan(value))
+					csv_line(out, time, names.fields[c], names.fields[j.n + t],
+						value);
 			}
 		}
 	}
@@ -167,25 +205,28 @@ int values_print_csv(FILE *out, struct lp_table *const *tables, uint32_t n, stru
 
 static void json_row(FILE *out, const double *values, uint32_t n)
 {
-	char number[32];
+	char number[NUMBER_TEXT_MAX];
 
-	fputc('[', out);
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, "%s%s", i ? "," : "",
-			isfinite(values[i]) ? values_format(values[i], number) : "null");
-	fputc(']', out);
+	putc_unlocked('[', out);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i)
+			putc_unlocked(',', out);
+		fputs_unlocked(
+			isfinite(values[i]) ? number_format(values[i], number) : "null", out);
+	}
+	putc_unlocked(']', out);
 }
 
 static void json_table(FILE *out, const struct lp_table *t)
 {
-	char time[TIME_TEXT_MAX], number[32];
+	char time[TIME_TEXT_MAX], number[NUMBER_TEXT_MAX];
 
 	fputs("{\"metric\":", out);
 	json_write_string(out, t->metric);
 	fputs(",\"unit\":", out);
 	json_write_string(out, t->unit);
 	fprintf(out, ",\"start\":\"%s\",\"step_s\":%s,\"components\":[",
-		time_format(t->start_us, time), values_format((double)t->step_us / 1e6, number));
+		time_format(t->start_us, time), number_format((double)t->step_us / 1e6, number));
 	for (uint32_t i = 0; i < t->n_components; i++) {
 		fputs(i ? "," : "", out);
 		json_write_string(out, t->components[i]);

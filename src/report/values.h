@@ -16,7 +16,4 @@ int values_print_csv(FILE *out, struct lp_table *const *tables, uint32_t n, stru
  * values are null. */
 int values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, struct lp_err *err);
 
-/* The shortest decimal that reads back as the same number. `buf` has 32 bytes. */
-const char *values_format(double value, char *buf);
-
 #endif

@@ -1,4 +1,5 @@
 """What the end-to-end tests in Python share: run functions as test cases, in TAP."""
+import signal
 import subprocess
 import sys
 import traceback
@@ -25,7 +26,8 @@ def run(*command, status=0, **options):
 def main(cases):
     """Run [(title, function)] and exit."""
     failed = 0
-    print(f"1..{len(cases)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that "finally" cleans up
+    print(f"1..{len(cases)}", flush=True)
     for number, (title, function) in enumerate(cases, 1):
         try:
             function()

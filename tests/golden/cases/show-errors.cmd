@@ -1,0 +1,6 @@
+limpet show
+limpet show nowhere
+limpet show -m nonsense trees
+limpet check
+limpet check nowhere.lpa
+limpet import
