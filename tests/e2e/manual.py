@@ -16,7 +16,7 @@ SOURCE = pathlib.Path(os.environ["SOURCE"])
 
 
 def commands():
-    return re.findall(r"^  (\w+) ", run(LIMPET, "help"), re.M)
+    return re.findall(r"^  ([a-z]\w*) ", run(LIMPET, "help"), re.M)
 
 
 def listed(folder, name):
