@@ -14,6 +14,7 @@ test=(
 	clang libclang-rt-14-dev llvm	# second compiler, sanitizers, symbols in their reports
 	clang-format clang-tidy cppcheck # lint
 	libcmocka-dev			# unit tests
+	g++				# the installed headers are for C++, too
 	python3				# test drivers
 	git				# lint looks at tracked files
 	sysstat				# sadc makes the files that the importer must read

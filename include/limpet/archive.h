@@ -11,6 +11,9 @@
 #include <limpet/source.h>
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define LP_ARCHIVE_SUFFIX ".lpa"
 
@@ -31,7 +34,7 @@ int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
 	struct lp_archive_writer **ret_writer, struct lp_err *err);
 
 /* Go on writing an existing file, sealed or not. What a killed writer left unfinished at the end is
- * cut off. */
+ * cut off. -EBUSY: another process is writing it. */
 int lp_archive_append(const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err);
 
 enum lp_archive_density {
@@ -40,7 +43,8 @@ enum lp_archive_density {
 };
 
 /* Append a batch (and the catalogue, where it has grown). Samples carried from an earlier batch are
- * not stored again. On failure the file is as it was before and the call may be repeated. */
+ * not stored again. On failure no sample of the batch is in the file and the call may be repeated.
+ * Loose writes with an unchanged catalogue allocate no memory once the largest has been written. */
 int lp_archive_write(struct lp_archive_writer *w, const struct lp_catalogue *catalogue,
 	const struct lp_batch *batch, enum lp_archive_density density, struct lp_err *err);
 
@@ -77,7 +81,7 @@ int lp_archive_open(const char *path, const struct lp_select *select, struct lp_
 const char *lp_archive_meta_get(const struct lp_source *source, const char *key);
 
 /* The recorder's remarks in a file, in its order. Stops when `fn` returns non-zero and returns
- * that.
+ * that. Damaged ones are told through the source's `warn` and left out; then it ends with -EBADMSG.
  */
 int lp_archive_events(const struct lp_source *source,
 	int (*fn)(void *ctx, int64_t wall_us, const char *text), void *ctx, struct lp_err *err);
@@ -100,6 +104,9 @@ struct lp_archive_report {
 int lp_archive_check(const char *path, const char *repair_path, struct lp_warn *warn,
 	struct lp_archive_report *ret_report, struct lp_err *err);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -17,6 +17,9 @@
 #include <limpet/catalogue.h>
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* State of one component in one sample (bits). */
 #define LP_ABSENT 0u  /* not seen in this sample */
@@ -81,7 +84,9 @@ static inline double lp_cell_to_real(int64_t cell)
 	union {
 		int64_t i;
 		double r;
-	} u = {.i = cell};
+	} u;
+
+	u.i = cell;
 	return u.r;
 }
 
@@ -90,10 +95,15 @@ static inline int64_t lp_cell_from_real(double real)
 	union {
 		int64_t i;
 		double r;
-	} u = {.r = real};
+	} u;
+
+	u.r = real;
 	return u.i;
 }
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -12,6 +12,9 @@
 #include <stdint.h>
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum lp_column_type {
 	LP_COUNTER = 0, /* int64_t that only grows (and may wrap at `bits`); rates come from it */
@@ -80,6 +83,9 @@ int lp_component_name(const struct lp_catalogue *c, uint32_t id, char *buf, size
 /* Copy the value of label `key` into `buf`; false if the component has none. */
 bool lp_component_label(const struct lp_component *c, const char *key, char *buf, size_t size);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,9 @@
 #include <limpet/table.h>
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct lp_dataset;
 
@@ -41,6 +44,9 @@ int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *e
 int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
 	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -7,6 +7,9 @@
 #include <stdarg.h>
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* A failure, described once, at the place that knows most about it. */
 struct lp_err {
@@ -38,6 +41,9 @@ struct lp_warn {
 /* Raise a warning. `w` may be NULL. */
 void lp_warn_raise(struct lp_warn *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

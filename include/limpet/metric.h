@@ -9,6 +9,9 @@
 #include <limpet/catalogue.h>
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define LP_METRIC_INPUTS_MAX 6
 
@@ -37,6 +40,9 @@ const struct lp_metric *lp_metric_find(const char *kind, const char *name);
  * growth can be known. A counter of 32 bits that fell by more than half its range has wrapped. */
 bool lp_counter_growth(int64_t before, int64_t now, unsigned bits, int64_t *ret);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

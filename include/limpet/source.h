@@ -7,6 +7,9 @@
 #include <limpet/batch.h>
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* What a reader wants. Members left 0/NULL select everything. Sources use it to skip work; they may
  * return more than was asked for in time and components, never in columns they mark as NULL. */
@@ -43,6 +46,9 @@ struct lp_source {
 int lp_source_next(struct lp_source *s, struct lp_batch **ret_batch, struct lp_err *err);
 void lp_source_close(struct lp_source *s);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -11,6 +11,9 @@
 #include <limpet/source.h>
 
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* A step that holds all time: tables have one slot, the mean over everything that was read. */
 #define LP_TABLE_FOREVER INT64_MAX
@@ -57,6 +60,9 @@ int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *sou
 int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_tables,
 	uint32_t *ret_n, struct lp_err *err);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -1,6 +1,5 @@
 #include "archive/catalogue_codec.h"
 
-#include "archive/format.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include <errno.h>
@@ -12,8 +11,18 @@
 #define METHOD_ZSTD 1
 #define CATALOGUE_LEVEL 9
 
-/* No catalogue is longer: a million components with long labels. */
-#define CATALOGUE_RAW_MAX (UINT64_C(1) << 28)
+/* No catalogue is longer: a million components with labels. Nor does one shrink more than this: a
+ * frame of a few bytes that unfolds to megabytes was made to do harm. */
+#define CATALOGUE_RAW_MAX (UINT64_C(1) << 26)
+#define CATALOGUE_RATIO_MAX 256
+#define CATALOGUE_SMALL 65536
+
+static uint64_t raw_limit(uint64_t stored)
+{
+	uint64_t limit = CATALOGUE_SMALL + CATALOGUE_RATIO_MAX * stored;
+
+	return limit < CATALOGUE_RAW_MAX ? limit : CATALOGUE_RAW_MAX;
+}
 
 static void put_number(struct strbuf *sb, uint64_t v)
 {
@@ -51,11 +60,34 @@ static void put_component(struct strbuf *sb, uint32_t id, const struct lp_compon
 	put_string(sb, "");
 }
 
+/* Method, length, and the bytes themselves. */
+static int put_compressed(struct strbuf *out, const struct strbuf *raw)
+{
+	size_t bound = ZSTD_compressBound(raw->len), start = out->len, size;
+
+	strbuf_putc(out, METHOD_ZSTD);
+	put_number(out, raw->len);
+	strbuf_reserve(out, bound);
+	if (out->failed)
+		return -ENOMEM;
+	size = ZSTD_compress(out->text + out->len, bound, raw->text, raw->len, CATALOGUE_LEVEL);
+	if (ZSTD_isError(size))
+		return -EIO;
+	if (size < raw->len && raw->len <= raw_limit(size)) {
+		out->len += size;
+		return 0;
+	}
+	out->len = start;
+	strbuf_putc(out, METHOD_PLAIN);
+	put_number(out, raw->len);
+	strbuf_add(out, raw->text, raw->len);
+	return out->failed ? -ENOMEM : 0;
+}
+
 int catalogue_encode(struct strbuf *out, const char *meta, const struct lp_catalogue *c,
 	uint32_t first_schema, uint32_t first_component)
 {
 	_cleanup_(strbuf_release) struct strbuf raw = {0};
-	size_t bound, size;
 
 	put_string(&raw, meta);
 	put_number(&raw, first_schema);
@@ -69,30 +101,24 @@ int catalogue_encode(struct strbuf *out, const char *meta, const struct lp_catal
 		return -ENOMEM;
 	if (raw.len > CATALOGUE_RAW_MAX)
 		return -EFBIG;
-	strbuf_putc(out, METHOD_ZSTD);
-	put_number(out, raw.len);
-	bound = ZSTD_compressBound(raw.len);
-	strbuf_reserve(out, bound);
-	if (out->failed)
-		return -ENOMEM;
-	size = ZSTD_compress(out->text + out->len, bound, raw.text, raw.len, CATALOGUE_LEVEL);
-	if (ZSTD_isError(size))
-		return -EIO;
-	out->len += size;
-	return 0;
+	return put_compressed(out, &raw);
 }
 
+/* A copy of a string, or NULL and `in->bad`. */
 static char *take_string(struct cursor *in)
 {
 	const char *text;
 	size_t len = cursor_string(in, &text);
+	char *copy;
 
 	/* A NUL inside would cut the name short where it is used. */
 	if (in->bad || (len && memchr(text, '\0', len))) {
 		in->bad = true;
 		return NULL;
 	}
-	return strndup(len ? text : "", len);
+	copy = strndup(len ? text : "", len);
+	in->bad = !copy;
+	return copy;
 }
 
 static void skip_string(struct cursor *in)
@@ -120,7 +146,7 @@ static int take_schema(struct cursor *in, struct lp_catalogue *c, uint64_t numbe
 	uint32_t placed;
 	int r = 0;
 
-	if (in->bad || n > LP_COLUMNS_MAX)
+	if (in->bad || n > LP_COLUMNS_MAX || number >= CATALOGUE_SCHEMAS_MAX)
 		return lp_err_set(err, -EBADMSG, "the catalogue's schemas make no sense");
 	columns = calloc(n + 1, sizeof(*columns));
 	for (uint64_t i = 0; columns && i < n; i++) {
@@ -161,6 +187,8 @@ static int take_component(
 	skip_string(in);
 	if (in->bad || !observer || !name || !labels)
 		return lp_err_set(err, -EBADMSG, "the catalogue's components make no sense");
+	if (id >= CATALOGUE_COMPONENTS_MAX)
+		return lp_err_set(err, -EBADMSG, "the catalogue has too many components");
 	if (id > c->n_components || schema >= c->n_schemas) {
 		++*deferred;
 		return 0;
@@ -205,7 +233,7 @@ int catalogue_decode(const uint8_t *payload, size_t size, struct lp_catalogue *c
 	uint64_t raw_size = cursor_varint(&in);
 	size_t got;
 
-	if (in.bad || method > METHOD_ZSTD || raw_size > CATALOGUE_RAW_MAX)
+	if (in.bad || method > METHOD_ZSTD || raw_size > raw_limit((uint64_t)(in.end - in.p)))
 		return lp_err_set(err, -EBADMSG, "the catalogue makes no sense");
 	if (method == METHOD_PLAIN)
 		return take_contents(&in, c, meta, ret_deferred, err);

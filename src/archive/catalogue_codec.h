@@ -19,6 +19,10 @@
 #include <limpet/catalogue.h>
 #include <stdint.h>
 
+/* The most schemas and components of one file. */
+#define CATALOGUE_SCHEMAS_MAX 1024u
+#define CATALOGUE_COMPONENTS_MAX (UINT32_C(1) << 20)
+
 /* Append to `out` a payload with schemas and components from the given numbers on. */
 int catalogue_encode(struct strbuf *out, const char *meta, const struct lp_catalogue *c,
 	uint32_t first_schema, uint32_t first_component);

@@ -1,5 +1,6 @@
 #include <limpet/archive.h>
 
+#include "archive/catalogue_codec.h"
 #include "archive/data.h"
 #include "archive/frames.h"
 #include "archive/meta.h"
@@ -94,6 +95,25 @@ static int memory_read(void *ctx, uint64_t offset, void *buf, size_t size)
 	return 0;
 }
 
+/* Its contents are in the catalogue already: they must fit once more. */
+static int check_catalogue(
+	struct check *ck, const uint8_t *payload, size_t size, struct lp_err *err)
+{
+	_cleanup_free_ char *meta = NULL;
+	uint32_t deferred;
+
+	return catalogue_decode(payload, size, ck->catalogue, &meta, &deferred, err);
+}
+
+static void check_count(struct lp_archive_report *rep, const struct frame *f)
+{
+	if (!rep->n_samples || f->first_us < rep->first_us)
+		rep->first_us = f->first_us;
+	if (!rep->n_samples || f->last_us > rep->last_us)
+		rep->last_us = f->last_us;
+	rep->n_samples += f->n_samples;
+}
+
 static int check_frame(struct check *ck, const struct frame *f, struct lp_err *err)
 {
 	_cleanup_free_ uint8_t *payload = NULL;
@@ -102,20 +122,16 @@ static int check_frame(struct check *ck, const struct frame *f, struct lp_err *e
 
 	if (r == 0 && f->type == FRAME_DATA)
 		r = data_decode(ck->decoder, f, memory_read, payload, &want, &ck->batch, err);
+	else if (r == 0 && f->type == FRAME_CATALOGUE)
+		r = check_catalogue(ck, payload, f->payload_size, err);
 	if (r == -EBADMSG) {
 		check_bad_frame(ck, f, err->text);
 		return 0;
 	}
 	if (r < 0)
 		return r;
-	if (f->type == FRAME_DATA) {
-		struct lp_archive_report *rep = &ck->report;
-
-		rep->n_samples += f->n_samples;
-		rep->first_us =
-			rep->first_us && rep->first_us < f->first_us ? rep->first_us : f->first_us;
-		rep->last_us = rep->last_us > f->last_us ? rep->last_us : f->last_us;
-	}
+	if (f->type == FRAME_DATA)
+		check_count(&ck->report, f);
 	ck->report.n_frames++;
 	return frame_list_add(&ck->good, f) < 0 ? lp_err_sys(err, -ENOMEM, "cannot check") : 0;
 }
@@ -181,6 +197,30 @@ static int check_repair(struct check *ck, const char *repair_path, struct lp_err
 	return 0;
 }
 
+/* What is wrong with the file as a whole, beyond damaged stretches. */
+static void check_whole(struct check *ck)
+{
+	unsigned long unknown = data_decoder_unknown_rows(ck->decoder);
+	unsigned long baseless = data_decoder_baseless_rows(ck->decoder);
+
+	if (ck->frames.unfinished)
+		lp_warn_raise(ck->warn,
+			"%s: the last %" PRIu64
+			" bytes are an unfinished block (its recorder was killed, or is writing "
+			"now)",
+			ck->path, ck->frames.unfinished);
+	if (unknown) {
+		ck->report.n_damaged++;
+		lp_warn_raise(ck->warn, "%s: %lu rows are of components whose catalogue is lost",
+			ck->path, unknown);
+	}
+	if (baseless)
+		lp_warn_raise(ck->warn,
+			"%s: the counters of %lu rows continue a block that is lost; they are "
+			"missing",
+			ck->path, baseless);
+}
+
 static int check_run(struct check *ck, struct lp_err *err)
 {
 	_cleanup_free_ char *meta = NULL;
@@ -197,11 +237,8 @@ static int check_run(struct check *ck, struct lp_err *err)
 		check_gap(ck, &ck->frames.gaps[i]);
 	for (size_t i = 0; r == 0 && i < ck->frames.n; i++)
 		r = check_frame(ck, &ck->frames.items[i], err);
-	if (r == 0 && data_decoder_unknown_rows(ck->decoder)) {
-		ck->report.n_damaged++;
-		lp_warn_raise(ck->warn, "%s: %lu rows are of components whose catalogue is lost",
-			ck->path, data_decoder_unknown_rows(ck->decoder));
-	}
+	if (r == 0)
+		check_whole(ck);
 	return r;
 }
 

@@ -12,21 +12,39 @@ enum column_nulls { NULLS_NONE = 0, NULLS_MAP = 1, NULLS_ALL = 2 };
 static const double powers_of_ten[SCALE_MAX + 1] = {
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
-/* What encoding learns about a column before it writes it. */
+/* How values become integers. */
 struct column_plan {
 	enum column_mode mode;
 	enum column_nulls nulls;
 	uint8_t scale;
 };
 
-static bool cell_missing(const struct column_shape *sh, int64_t cell)
+static int64_t cell_missing_value(enum lp_column_type type)
 {
-	return sh->type == LP_REAL ? isnan(lp_cell_to_real(cell)) : cell == LP_MISSING;
+	return type == LP_REAL ? lp_cell_from_real((double)NAN) : LP_MISSING;
 }
 
-static bool cell_present(const struct column_shape *sh, uint32_t row, uint32_t s)
+static inline bool cell_missing(enum lp_column_type type, int64_t cell)
 {
-	return sh->state[(size_t)sh->rows[row] * sh->stride + s] & LP_PRESENT;
+	return type == LP_REAL ? isnan(lp_cell_to_real(cell)) : cell == LP_MISSING;
+}
+
+static inline bool cell_present(const struct column_shape *sh, uint32_t row, uint32_t s)
+{
+	return sh->whole[row] || sh->state[(size_t)sh->rows[row] * sh->stride + s] & LP_PRESENT;
+}
+
+/* Does this sample of the row have a value to store? */
+static inline bool cell_valued(
+	const struct column_shape *sh, uint32_t row, uint32_t s, const int64_t *cell)
+{
+	return cell_present(sh, row, s) && !cell_missing(sh->type, cell[s]);
+}
+
+static inline const int64_t *row_cells(
+	const struct column_shape *sh, uint32_t row, const int64_t *cells)
+{
+	return cells + (size_t)sh->rows[row] * sh->stride;
 }
 
 /* Is `real` exactly integer / 10^scale, bit for bit? */
@@ -42,66 +60,36 @@ static bool decimal_fits(double real, unsigned scale, int64_t *ret)
 	return lp_cell_from_real((double)integer / powers_of_ten[scale]) == lp_cell_from_real(real);
 }
 
-/* Raise `plan->scale` until `real` fits, or fall back to raw doubles. */
-static void plan_real(struct column_plan *plan, double real)
+static bool scale_fits(const struct column_shape *sh, const int64_t *cells, unsigned scale)
 {
 	int64_t integer;
 
-	while (plan->mode == MODE_DECIMAL && !decimal_fits(real, plan->scale, &integer)) {
-		if (plan->scale == SCALE_MAX)
-			plan->mode = MODE_RAW;
-		else
-			plan->scale++;
-	}
-}
-
-static struct column_plan column_plan(const struct column_shape *sh, const int64_t *cells)
-{
-	struct column_plan plan = {.mode = sh->type == LP_REAL ? MODE_DECIMAL : MODE_INTEGER};
-	size_t missing = 0, values = 0;
-
 	for (uint32_t row = 0; row < sh->n_rows; row++) {
-		const int64_t *cell = cells + (size_t)sh->rows[row] * sh->stride;
+		const int64_t *cell = row_cells(sh, row, cells);
 
 		for (uint32_t s = 0; s < sh->n_samples; s++) {
-			if (!cell_present(sh, row, s))
-				continue;
-			if (cell_missing(sh, cell[s])) {
-				missing++;
-				continue;
-			}
-			values++;
-			if (plan.mode == MODE_DECIMAL)
-				plan_real(&plan, lp_cell_to_real(cell[s]));
-		}
-	}
-	if (missing)
-		plan.nulls = values ? NULLS_MAP : NULLS_ALL;
-	return plan;
-}
-
-/* A larger scale may stop fitting what a smaller one did (too many digits): checked here. */
-static bool plan_holds(
-	const struct column_plan *plan, const struct column_shape *sh, const int64_t *cells)
-{
-	int64_t integer;
-
-	if (plan->mode != MODE_DECIMAL)
-		return true;
-	for (uint32_t row = 0; row < sh->n_rows; row++) {
-		const int64_t *cell = cells + (size_t)sh->rows[row] * sh->stride;
-
-		for (uint32_t s = 0; s < sh->n_samples; s++) {
-			if (cell_present(sh, row, s) && !cell_missing(sh, cell[s]) &&
-				!decimal_fits(lp_cell_to_real(cell[s]), plan->scale, &integer))
+			if (cell_valued(sh, row, s, cell) &&
+				!decimal_fits(lp_cell_to_real(cell[s]), scale, &integer))
 				return false;
 		}
 	}
 	return true;
 }
 
+/* The smallest number of decimals that all values have; or else they stay doubles. */
+static struct column_plan column_plan(const struct column_shape *sh, const int64_t *cells)
+{
+	if (sh->type != LP_REAL)
+		return (struct column_plan){.mode = MODE_INTEGER};
+	for (uint8_t scale = 0; scale <= SCALE_MAX; scale++) {
+		if (scale_fits(sh, cells, scale))
+			return (struct column_plan){.mode = MODE_DECIMAL, .scale = scale};
+	}
+	return (struct column_plan){.mode = MODE_RAW};
+}
+
 /* The integer that is coded for a value. */
-static int64_t cell_to_code(const struct column_plan *plan, int64_t cell)
+static inline int64_t cell_to_code(const struct column_plan *plan, int64_t cell)
 {
 	int64_t integer = 0;
 
@@ -109,13 +97,6 @@ static int64_t cell_to_code(const struct column_plan *plan, int64_t cell)
 		return cell;
 	decimal_fits(lp_cell_to_real(cell), plan->scale, &integer);
 	return integer;
-}
-
-static int64_t code_to_cell(const struct column_plan *plan, int64_t code)
-{
-	if (plan->mode != MODE_DECIMAL)
-		return code;
-	return lp_cell_from_real((double)code / powers_of_ten[plan->scale]);
 }
 
 /* Counters of a frame that is not key go on from the frame before: no base of their own. */
@@ -132,126 +113,183 @@ static int64_t row_base(const struct column_shape *sh, const struct column_plan 
 	if (sh->type == LP_COUNTER && sh->carried[row])
 		return cell[-1];
 	for (uint32_t s = 0; s < sh->n_samples; s++) {
-		if (cell_present(sh, row, s) && !cell_missing(sh, cell[s]))
+		if (cell_valued(sh, row, s, cell))
 			return cell_to_code(plan, cell[s]);
 	}
 	return 0;
 }
 
-/* The zigzag deltas of one row; returns their bits or-ed together. */
-static uint64_t row_deltas(const struct column_shape *sh, const struct column_plan *plan,
-	uint32_t row, const int64_t *cell, int64_t base, uint64_t *out)
+static inline uint64_t delta(int64_t to, int64_t from)
 {
-	int64_t prev = base;
-	uint64_t bits = 0;
+	return zigzag((int64_t)((uint64_t)to - (uint64_t)from));
+}
+
+/* The deltas of a row of integers that is there in every sample, which nearly all are. Returns
+ * their bits or-ed together; `*missing` is set if one of them is missing after all. */
+static uint64_t whole_deltas(
+	const int64_t *cell, uint32_t n, int64_t base, uint64_t *out, bool *missing)
+{
+	uint64_t bits = out[0] = delta(cell[0], base);
+	bool found = cell[0] == LP_MISSING;
+
+	for (uint32_t s = 1; s < n; s++) {
+		out[s] = delta(cell[s], cell[s - 1]);
+		bits |= out[s];
+		found |= cell[s] == LP_MISSING;
+	}
+	*missing = found;
+	return bits;
+}
+
+/* What a pass over the rows leaves for writing. */
+struct column_rows {
+	uint64_t *deltas; /* of active rows, one after the other */
+	int64_t *bases;	  /* [row] */
+	uint64_t *active; /* [row] */
+	size_t n_deltas;
+	uint64_t bits; /* of all deltas */
+	size_t values, missing;
+};
+
+/* The deltas of any row: where there is no value the one before is repeated. */
+static uint64_t row_deltas(const struct column_shape *sh, const struct column_plan *plan,
+	uint32_t row, const int64_t *cell, struct column_rows *rows)
+{
+	uint64_t *out = rows->deltas + rows->n_deltas, bits = 0;
+	int64_t prev = rows->bases[row];
 
 	for (uint32_t s = 0; s < sh->n_samples; s++) {
 		int64_t code = prev;
 
-		if (cell_present(sh, row, s) && !cell_missing(sh, cell[s]))
+		if (cell_valued(sh, row, s, cell)) {
 			code = cell_to_code(plan, cell[s]);
-		out[s] = plan->mode == MODE_RAW
-			? (uint64_t)code ^ (uint64_t)prev
-			: zigzag((int64_t)((uint64_t)code - (uint64_t)prev));
+			rows->values++;
+		} else if (cell_present(sh, row, s)) {
+			rows->missing++;
+		}
+		out[s] = plan->mode == MODE_RAW ? (uint64_t)code ^ (uint64_t)prev
+						: delta(code, prev);
 		bits |= out[s];
 		prev = code;
 	}
 	return bits;
 }
 
-static void put_null_map(struct strbuf *out, const struct column_shape *sh, const int64_t *cells)
+static void rows_gather(const struct column_shape *sh, const struct column_plan *plan,
+	const int64_t *cells, struct column_rows *rows)
 {
-	size_t bit = 0;
-	uint8_t byte = 0;
-
 	for (uint32_t row = 0; row < sh->n_rows; row++) {
-		const int64_t *cell = cells + (size_t)sh->rows[row] * sh->stride;
+		const int64_t *cell = row_cells(sh, row, cells);
+		bool slow = !sh->whole[row] || plan->mode != MODE_INTEGER;
+		uint64_t bits = 0;
 
-		for (uint32_t s = 0; s < sh->n_samples; s++, bit++) {
-			if (cell_present(sh, row, s) && cell_missing(sh, cell[s]))
-				byte |= (uint8_t)(1u << (bit % 8));
-			if (bit % 8 == 7) {
-				strbuf_putc(out, (char)byte);
-				byte = 0;
-			}
-		}
-	}
-	if (bit % 8)
-		strbuf_putc(out, (char)byte);
-}
-
-static void put_planes(struct strbuf *out, const uint64_t *deltas, size_t n, unsigned width)
-{
-	uint8_t piece[1024];
-
-	strbuf_putc(out, (char)width);
-	for (unsigned plane = 0; plane < width; plane++) {
-		for (size_t i = 0; i < n; i += sizeof(piece)) {
-			size_t len = n - i < sizeof(piece) ? n - i : sizeof(piece);
-
-			for (size_t k = 0; k < len; k++)
-				piece[k] = (uint8_t)(deltas[i + k] >> (8 * plane));
-			strbuf_add(out, piece, len);
-		}
+		rows->bases[row] = row_base(sh, plan, row, cell);
+		if (!slow)
+			bits = whole_deltas(cell, sh->n_samples, rows->bases[row],
+				rows->deltas + rows->n_deltas, &slow);
+		if (slow)
+			bits = row_deltas(sh, plan, row, cell, rows);
+		else
+			rows->values += sh->n_samples;
+		rows->active[row] = bits != 0;
+		rows->bits |= bits;
+		if (bits)
+			rows->n_deltas += sh->n_samples;
 	}
 }
 
-/* Write the bases and the active map, leaving the deltas of active rows in `scratch`.
- * Returns how many values those are; `*ret_bits` has all their bits or-ed together. */
-static size_t put_rows(struct strbuf *out, const struct column_shape *sh,
-	const struct column_plan *plan, const int64_t *cells, uint64_t *scratch, uint64_t *ret_bits)
+/* Bits into bytes, the first one lowest. Finish with bits_flush(). */
+struct bit_writer {
+	uint8_t *p;
+	unsigned n;
+	uint8_t byte;
+};
+
+static inline void bits_put(struct bit_writer *w, bool bit)
 {
-	size_t n = 0, map_at;
-	uint8_t varint[10];
+	w->byte |= (uint8_t)((unsigned)bit << w->n);
+	if (++w->n == 8) {
+		*w->p++ = w->byte;
+		w->n = w->byte = 0;
+	}
+}
 
-	*ret_bits = 0;
+static uint8_t *bits_flush(struct bit_writer *w)
+{
+	if (w->n)
+		*w->p++ = w->byte;
+	return w->p;
+}
+
+static uint8_t *put_null_map(uint8_t *p, const struct column_shape *sh, const int64_t *cells)
+{
+	struct bit_writer w = {.p = p};
+
 	for (uint32_t row = 0; row < sh->n_rows; row++) {
-		const int64_t *cell = cells + (size_t)sh->rows[row] * sh->stride;
+		const int64_t *cell = row_cells(sh, row, cells);
 
+		for (uint32_t s = 0; s < sh->n_samples; s++)
+			bits_put(&w, cell_present(sh, row, s) && cell_missing(sh->type, cell[s]));
+	}
+	return bits_flush(&w);
+}
+
+static uint8_t *put_planes(uint8_t *p, const uint64_t *deltas, size_t n, unsigned width)
+{
+	*p++ = (uint8_t)width;
+	for (unsigned shift = 0; shift < 8 * width; shift += 8) {
+		for (size_t i = 0; i < n; i++)
+			*p++ = (uint8_t)(deltas[i] >> shift);
+	}
+	return p;
+}
+
+/* Everything behind the three bytes at the front, into room that is large enough. */
+static uint8_t *put_rows(uint8_t *p, const struct column_shape *sh, const struct column_rows *rows,
+	const int64_t *cells, unsigned width)
+{
+	struct bit_writer active;
+
+	for (uint32_t row = 0; row < sh->n_rows; row++) {
 		if (!row_continues(sh, row))
-			strbuf_add(out, varint,
-				(size_t)(write_varint(
-						 varint, zigzag(row_base(sh, plan, row, cell))) -
-					varint));
+			p = write_varint(p, zigzag(rows->bases[row]));
 	}
-	map_at = out->len;
-	for (uint32_t i = 0; i < (sh->n_rows + 7) / 8; i++)
-		strbuf_putc(out, 0);
-	for (uint32_t row = 0; row < sh->n_rows && !out->failed; row++) {
-		const int64_t *cell = cells + (size_t)sh->rows[row] * sh->stride;
-		uint64_t bits =
-			row_deltas(sh, plan, row, cell, row_base(sh, plan, row, cell), scratch + n);
-
-		if (!bits)
-			continue;
-		out->text[map_at + row / 8] |= (char)(1u << (row % 8));
-		*ret_bits |= bits;
-		n += sh->n_samples;
-	}
-	return n;
+	active = (struct bit_writer){.p = p};
+	for (uint32_t row = 0; row < sh->n_rows; row++)
+		bits_put(&active, rows->active[row]);
+	p = bits_flush(&active);
+	if (rows->missing)
+		p = put_null_map(p, sh, cells);
+	return put_planes(p, rows->deltas, rows->n_deltas, width);
 }
 
 void column_encode(
 	struct strbuf *out, const struct column_shape *sh, const int64_t *cells, uint64_t *scratch)
 {
 	struct column_plan plan = column_plan(sh, cells);
-	uint64_t bits;
+	struct column_rows rows = {.active = scratch,
+		.bases = (int64_t *)scratch + sh->n_rows,
+		.deltas = scratch + 2 * (size_t)sh->n_rows};
 	unsigned width = 0;
-	size_t n;
+	uint8_t *begin, *p;
 
-	if (!plan_holds(&plan, sh, cells))
-		plan.mode = MODE_RAW;
-	strbuf_putc(out, (char)plan.mode);
-	strbuf_putc(out, (char)plan.scale);
-	strbuf_putc(out, (char)plan.nulls);
-	if (plan.nulls == NULLS_ALL)
-		return;
-	n = put_rows(out, sh, &plan, cells, scratch, &bits);
-	if (plan.nulls == NULLS_MAP)
-		put_null_map(out, sh, cells);
-	for (; bits; bits >>= 8)
+	rows_gather(sh, &plan, cells, &rows);
+	if (rows.missing)
+		plan.nulls = rows.values ? NULLS_MAP : NULLS_ALL;
+	for (uint64_t bits = rows.bits; bits; bits >>= 8)
 		width++;
-	put_planes(out, scratch, n, width);
+	strbuf_reserve(out,
+		column_size_max(sh->n_rows, 0) + (size_t)sh->n_rows * sh->n_samples / 8 +
+			rows.n_deltas * width);
+	if (out->failed)
+		return;
+	begin = p = (uint8_t *)out->text + out->len;
+	*p++ = (uint8_t)plan.mode;
+	*p++ = plan.scale;
+	*p++ = (uint8_t)plan.nulls;
+	if (plan.nulls != NULLS_ALL)
+		p = put_rows(p, sh, &rows, cells, width);
+	out->len += (size_t)(p - begin);
 }
 
 /* What decoding has at hand once the parts of a column are found. */
@@ -263,29 +301,35 @@ struct column_parts {
 	unsigned width;
 };
 
-static bool bit_at(const uint8_t *map, size_t bit)
+static inline bool bit_at(const uint8_t *map, size_t bit)
 {
 	return map[bit / 8] >> (bit % 8) & 1;
+}
+
+static int plan_read(struct cursor *in, enum lp_column_type type, struct column_plan *ret)
+{
+	uint8_t mode = cursor_u8(in), scale = cursor_u8(in), nulls = cursor_u8(in);
+
+	if (in->bad || mode > MODE_RAW || scale > SCALE_MAX || nulls > NULLS_ALL ||
+		(mode == MODE_INTEGER) != (type != LP_REAL))
+		return -EBADMSG;
+	*ret = (struct column_plan){.mode = mode, .scale = scale, .nulls = nulls};
+	return 0;
 }
 
 static int parts_find(struct cursor *in, const struct column_shape *sh, struct column_parts *ret)
 {
 	size_t values = (size_t)sh->n_rows * sh->n_samples, n_active = 0;
+	int r = plan_read(in, sh->type, &ret->plan);
 
-	ret->plan.mode = cursor_u8(in);
-	ret->plan.scale = cursor_u8(in);
-	ret->plan.nulls = cursor_u8(in);
-	if (in->bad || ret->plan.mode > MODE_RAW || ret->plan.scale > SCALE_MAX ||
-		ret->plan.nulls > NULLS_ALL)
-		return -EBADMSG;
-	if (ret->plan.nulls == NULLS_ALL)
-		return 0;
+	if (r < 0 || ret->plan.nulls == NULLS_ALL)
+		return r;
 	ret->bases = *in;
-	for (uint32_t row = 0; row < sh->n_rows; row++) {
+	for (uint32_t row = 0; row < sh->n_rows && !in->bad; row++) {
 		if (!row_continues(sh, row))
 			cursor_varint(in);
 	}
-	ret->active = cursor_bytes(in, (sh->n_rows + 7) / 8);
+	ret->active = cursor_bytes(in, ((size_t)sh->n_rows + 7) / 8);
 	if (ret->plan.nulls == NULLS_MAP)
 		ret->null_map = cursor_bytes(in, (values + 7) / 8);
 	ret->width = cursor_u8(in);
@@ -299,45 +343,54 @@ static int parts_find(struct cursor *in, const struct column_shape *sh, struct c
 }
 
 /* The delta at position `i` of the planes, put together from its bytes. */
-static inline uint64_t planes_get(const struct column_parts *p, size_t i)
+static inline __attribute__((always_inline)) uint64_t planes_get(
+	const struct column_parts *p, unsigned width, size_t i)
 {
+	const uint8_t *byte = p->planes + i;
 	uint64_t v = 0;
 
-	for (unsigned plane = 0; plane < p->width; plane++)
-		v |= (uint64_t)p->planes[plane * p->plane_size + i] << (8 * plane);
+	for (unsigned plane = 0; plane < width; plane++, byte += p->plane_size)
+		v |= (uint64_t)*byte << (8 * plane);
 	return v;
+}
+
+static inline __attribute__((always_inline)) void row_sum_width(const struct column_parts *p,
+	unsigned width, size_t at, uint32_t n, int64_t base, int64_t *out)
+{
+	uint64_t value = (uint64_t)base;
+
+	for (uint32_t s = 0; s < n; s++)
+		out[s] = (int64_t)(value += (uint64_t)unzigzag(planes_get(p, width, at + s)));
 }
 
 /* Sum up one active row. The narrow widths, which nearly all rows have, get loops of their own. */
 static void row_sum(const struct column_parts *p, size_t at, uint32_t n, int64_t base, int64_t *out)
 {
-	const uint8_t *p0 = p->planes + at, *p1 = p0 + p->plane_size;
 	uint64_t value = (uint64_t)base;
 
 	if (p->plan.mode == MODE_RAW) {
 		for (uint32_t s = 0; s < n; s++)
-			out[s] = (int64_t)(value ^= planes_get(p, at + s));
-	} else if (p->width == 1) {
-		for (uint32_t s = 0; s < n; s++)
-			out[s] = (int64_t)(value += (uint64_t)unzigzag(p0[s]));
-	} else if (p->width == 2) {
-		for (uint32_t s = 0; s < n; s++)
-			out[s] = (int64_t)(value +=
-				(uint64_t)unzigzag(p0[s] | (uint64_t)p1[s] << 8));
-	} else {
-		for (uint32_t s = 0; s < n; s++)
-			out[s] = (int64_t)(value += (uint64_t)unzigzag(planes_get(p, at + s)));
+			out[s] = (int64_t)(value ^= planes_get(p, p->width, at + s));
+		return;
+	}
+	switch (p->width) {
+	case 1:
+		return row_sum_width(p, 1, at, n, base, out);
+	case 2:
+		return row_sum_width(p, 2, at, n, base, out);
+	case 3:
+		return row_sum_width(p, 3, at, n, base, out);
+	case 4:
+		return row_sum_width(p, 4, at, n, base, out);
+	default:
+		return row_sum_width(p, p->width, at, n, base, out);
 	}
 }
 
-static void row_fill_missing(const struct column_shape *sh, int64_t *cell, bool carried)
+static void row_fill(int64_t *cell, uint32_t n, int64_t value)
 {
-	int64_t missing = sh->type == LP_REAL ? lp_cell_from_real(NAN) : LP_MISSING;
-
-	for (uint32_t s = 0; s < sh->n_samples; s++)
-		cell[s] = missing;
-	if (carried)
-		cell[-1] = missing;
+	for (uint32_t s = 0; s < n; s++)
+		cell[s] = value;
 }
 
 /* Integers become the values that they stand for, nulls become missing. */
@@ -345,16 +398,17 @@ static void row_finish(
 	const struct column_shape *sh, const struct column_parts *p, uint32_t row, int64_t *cell)
 {
 	size_t bit = (size_t)row * sh->n_samples;
+	double power = powers_of_ten[p->plan.scale];
 
 	if (p->plan.mode == MODE_DECIMAL) {
 		for (uint32_t s = 0; s < sh->n_samples; s++)
-			cell[s] = code_to_cell(&p->plan, cell[s]);
+			cell[s] = lp_cell_from_real((double)cell[s] / power);
 	}
 	if (!p->null_map)
 		return;
 	for (uint32_t s = 0; s < sh->n_samples; s++) {
 		if (bit_at(p->null_map, bit + s))
-			cell[s] = sh->type == LP_REAL ? lp_cell_from_real(NAN) : LP_MISSING;
+			cell[s] = cell_missing_value(sh->type);
 	}
 }
 
@@ -362,41 +416,43 @@ static void row_finish(
 static void row_decode(const struct column_shape *sh, const struct column_parts *p, uint32_t row,
 	size_t at, int64_t base, int64_t *cell)
 {
-	if (bit_at(p->active, row)) {
-		row_sum(p, at, sh->n_samples, base, cell);
+	int64_t missing = cell_missing_value(sh->type), carried = missing;
+
+	if (p->plan.nulls == NULLS_ALL || (row_continues(sh, row) && !sh->known[row])) {
+		row_fill(cell, sh->n_samples, missing);
 	} else {
-		for (uint32_t s = 0; s < sh->n_samples; s++)
-			cell[s] = base;
+		if (bit_at(p->active, row))
+			row_sum(p, at, sh->n_samples, base, cell);
+		else
+			row_fill(cell, sh->n_samples, base);
+		row_finish(sh, p, row, cell);
+		if (sh->type == LP_COUNTER)
+			carried = base;
 	}
 	if (sh->carried[row])
-		cell[-1] = code_to_cell(&p->plan, base);
-	row_finish(sh, p, row, cell);
+		cell[-1] = carried;
 }
 
-int column_decode(
-	struct cursor *in, const struct column_shape *sh, const int64_t *last, int64_t *cells)
+int column_decode(struct cursor *in, const struct column_shape *sh, int64_t *cells)
 {
 	struct column_parts parts = {0};
-	bool all_missing;
+	bool stored;
 	size_t at = 0;
 	int r = parts_find(in, sh, &parts);
 
 	if (r < 0)
 		return r;
-	all_missing = parts.plan.nulls == NULLS_ALL;
+	stored = parts.plan.nulls != NULLS_ALL;
 	for (uint32_t row = 0; row < sh->n_rows; row++) {
-		bool wanted = sh->rows[row] != COLUMN_SKIP;
-		int64_t *cell = wanted ? cells + (size_t)sh->rows[row] * sh->stride : NULL;
 		int64_t base = 0;
 
-		if (!all_missing)
-			base = row_continues(sh, row) ? last[row]
+		if (stored)
+			base = row_continues(sh, row) ? sh->last[row]
 						      : unzigzag(cursor_varint(&parts.bases));
-		if (wanted && all_missing)
-			row_fill_missing(sh, cell, sh->carried[row]);
-		else if (wanted)
-			row_decode(sh, &parts, row, at, base, cell);
-		if (!all_missing && bit_at(parts.active, row))
+		if (sh->rows[row] != COLUMN_SKIP)
+			row_decode(sh, &parts, row, at, base,
+				cells + (size_t)sh->rows[row] * sh->stride);
+		if (stored && bit_at(parts.active, row))
 			at += sh->n_samples;
 	}
 	return 0;

@@ -28,21 +28,38 @@ struct column_shape {
 	uint32_t n_rows, n_samples;
 	size_t stride;		/* cells from one row to the next */
 	const uint32_t *rows;	/* [row] position of the row in the batch, or COLUMN_SKIP */
-	const uint8_t *state;	/* of the batch's kind */
 	const uint8_t *carried; /* [row] is the carried sample present? */
 	bool key;		/* counters store their base */
+	/* For encoding: */
+	const uint8_t *state; /* of the batch's kind, moved like the cells */
+	const uint8_t *whole; /* [row] is it present in every sample? */
+	/* For decoding counters of a frame that is not key: */
+	const uint8_t *known; /* [row] is `last` known? If not, the row comes out missing. */
+	const int64_t *last;  /* [row] the value before the frame */
 };
 
+/* How many uint64_t of scratch column_encode() needs. */
+static inline size_t column_scratch(uint32_t n_rows, uint32_t n_samples)
+{
+	return (size_t)n_rows * (n_samples + 2);
+}
+
+/* The most bytes that a column of this size can take. */
+static inline uint64_t column_size_max(uint32_t n_rows, uint32_t n_samples)
+{
+	uint64_t values = (uint64_t)n_rows * n_samples;
+
+	return 16 + (uint64_t)n_rows * 11 + values / 8 + values * 8;
+}
+
 /* Append the coded column to `out`. `cells` is the batch's column, moved so that cells[row *
- * stride] is the first sample (the carried one is at -1). `scratch` has room for n_rows *
- * n_samples. */
+ * stride] is the first sample (the carried one is at -1). */
 void column_encode(struct strbuf *out, const struct column_shape *shape, const int64_t *cells,
 	uint64_t *scratch);
 
-/* The opposite. `last` is the value of each row before the frame ([row], counters of frames that
- * are not key) and `cells` receives values from sample 0 on and, at -1, the carried ones of rows
- * that have one. -EBADMSG: the bytes make no sense. */
-int column_decode(
-	struct cursor *in, const struct column_shape *shape, const int64_t *last, int64_t *cells);
+/* The opposite: `cells` receives values from sample 0 on and, at -1, the carried ones of rows that
+ * have one (counters only: others do not keep it, it comes out missing). -EBADMSG: the bytes make
+ * no sense. */
+int column_decode(struct cursor *in, const struct column_shape *shape, int64_t *cells);
 
 #endif

@@ -33,8 +33,14 @@ int data_encode(struct data_encoder *e, const struct data_slice *slice,
 	const struct lp_catalogue *catalogue, const uint32_t *schema_map, const uint32_t *id_map,
 	unsigned flags, const uint8_t **ret_frame, size_t *ret_size, struct frame *ret_header);
 
-/* How many samples of this batch fit into one frame. */
-uint32_t data_samples_max(const struct lp_batch *batch);
+/* What counts against FRAME_CELLS_MAX: values, and the states of rows without columns. */
+static inline uint64_t data_cells(uint64_t n_rows, uint64_t n_columns, uint64_t n_samples)
+{
+	return n_rows * (n_columns ? n_columns : 1) * n_samples;
+}
+
+/* How many samples of this batch fit into one frame of `cells_max` cells; 0: not even one. */
+uint32_t data_samples_max(const struct lp_batch *batch, uint64_t cells_max);
 
 /* What a reader wants from data frames, by the file's own numbers. */
 struct data_want {
@@ -51,14 +57,19 @@ void data_decoder_free(struct data_decoder *d);
  * lost): they were left out. */
 unsigned long data_decoder_unknown_rows(const struct data_decoder *d);
 
+/* How many rows so far had to be given without their counters, because the frame that they continue
+ * is lost. */
+unsigned long data_decoder_baseless_rows(const struct data_decoder *d);
+
 /* Reads `size` bytes at `offset` of a frame's payload into `buf`: 0 or a negative errno. */
 typedef int (*data_read_fn)(void *ctx, uint64_t offset, void *buf, size_t size);
 
-/* Frames that are not key continue the last one that was decoded; where that is not the one before
- * them (it was damaged, or skipped), their counters come out relative: growing right, from 0. */
-
 /* Decode a frame into `*batch`, replacing it if it is too small. Only the chunks that are wanted
- * are read. -EBADMSG with the reason in `err`: the bytes are damaged. */
+ * are read. -EBADMSG with the reason in `err`: the bytes are damaged.
+ *
+ * Frames that are not key continue the last one that was decoded. Where that is not the one before
+ * them (it was damaged, or skipped), the counters of rows that continue come out missing until the
+ * next key frame; data_decoder_baseless_rows() counts them. */
 int data_decode(struct data_decoder *d, const struct frame *f, data_read_fn read, void *read_ctx,
 	const struct data_want *want, struct lp_batch **batch, struct lp_err *err);
 

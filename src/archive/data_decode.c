@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <zstd.h>
 
+/* The least that a chunk takes in the head: two varints and a checksum. */
+#define CHUNK_ENTRY_MIN 6
+
 struct chunk {
 	uint64_t offset; /* in the payload */
 	uint32_t stored, raw, crc;
@@ -18,6 +21,7 @@ struct kind_rows {
 	uint32_t schema, n_columns, n_rows;
 	uint32_t *rows;
 	uint8_t *carried;
+	uint8_t *known; /* is the value before the frame known? */
 	uint32_t *ids;
 };
 
@@ -31,9 +35,10 @@ struct data_decoder {
 	int64_t **last; /* [id][column] values of the last sample seen; NULL: none */
 	size_t cap_last;
 	int64_t last_wall_us, last_mono_us;
-	int64_t *bases; /* `last` of one column, for the rows at hand */
+	bool last_valid; /* a loose frame may continue what is in `last` */
+	int64_t *bases;	 /* `last` of one column, for the rows at hand */
 	size_t cap_bases;
-	unsigned long unknown_rows;
+	unsigned long unknown_rows, baseless_rows;
 };
 
 struct data_decoder *data_decoder_new(void)
@@ -55,6 +60,7 @@ static void kinds_clear(struct data_decoder *d)
 	for (size_t i = 0; i < d->n_kinds; i++) {
 		free(d->kinds[i].rows);
 		free(d->kinds[i].carried);
+		free(d->kinds[i].known);
 		free(d->kinds[i].ids);
 	}
 	d->n_kinds = 0;
@@ -92,6 +98,11 @@ unsigned long data_decoder_unknown_rows(const struct data_decoder *d)
 	return d->unknown_rows;
 }
 
+unsigned long data_decoder_baseless_rows(const struct data_decoder *d)
+{
+	return d->baseless_rows;
+}
+
 static int damaged(struct lp_err *err, const char *what)
 {
 	return lp_err_set(err, -EBADMSG, "%s", what);
@@ -117,7 +128,7 @@ static int head_read(struct data_decoder *d, const struct frame *f, data_read_fn
 	in = (struct cursor){.p = (uint8_t *)d->head.text};
 	in.end = in.p + f->head_size;
 	n = cursor_varint(&in);
-	if (n < 1 || n > f->head_size ||
+	if (n < 1 || n > f->head_size / CHUNK_ENTRY_MIN ||
 		array_reserve(&d->chunks, &d->cap_chunks, n, sizeof(*d->chunks)) < 0)
 		return damaged(err, "the frame's list of chunks is wrong");
 	for (uint64_t i = 0; i < n && !in.bad; i++) {
@@ -164,12 +175,12 @@ static int chunk_load(struct data_decoder *d, const struct chunk *c, struct strb
 	return 0;
 }
 
-/* A batch with room for `need` samples. */
+/* A batch with room for `need` samples, and not for many more: rows are as long as the room. */
 static int batch_ready(struct lp_batch **batch, uint32_t need, struct lp_err *err)
 {
 	struct lp_batch *new;
 
-	if (*batch && (*batch)->cap_samples >= need) {
+	if (*batch && (*batch)->cap_samples >= need && (*batch)->cap_samples <= 2 * need + 16) {
 		lp_batch_clear(*batch);
 		return 0;
 	}
@@ -184,6 +195,11 @@ static int batch_ready(struct lp_batch **batch, uint32_t need, struct lp_err *er
 static int64_t wrapping_add(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t wrapping_sub(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
 static int times_read(
@@ -207,7 +223,7 @@ static int times_read(
 		int64_t mono_step = unzigzag(cursor_varint(in));
 
 		lp_batch_add_sample(
-			b, wrapping_add(wall, -wall_step), wrapping_add(mono, -mono_step));
+			b, wrapping_sub(wall, wall_step), wrapping_sub(mono, mono_step));
 	}
 	lp_batch_add_sample(b, wall, mono);
 	for (uint64_t s = 1; s < n; s++) {
@@ -229,9 +245,10 @@ static int kind_alloc(struct data_decoder *d, uint64_t schema, uint64_t n_column
 		return -ENOMEM;
 	k.rows = calloc(n_rows, sizeof(*k.rows));
 	k.carried = calloc(n_rows, 1);
+	k.known = calloc(n_rows, 1);
 	k.ids = calloc(n_rows, sizeof(*k.ids));
 	d->kinds[d->n_kinds++] = k;
-	return k.rows && k.carried && k.ids ? 0 : -ENOMEM;
+	return !n_rows || (k.rows && k.carried && k.known && k.ids) ? 0 : -ENOMEM;
 }
 
 /* Is this row wanted, and does the catalogue know it? */
@@ -246,42 +263,61 @@ static bool row_wanted(
 	return !want->components || want->components[id];
 }
 
-/* The ids, marks and states of one kind's rows; wanted ones become rows of the batch. */
-static int rows_read(struct data_decoder *d, struct cursor *in, struct kind_rows *k,
-	const struct data_want *want, struct lp_batch *b, struct lp_err *err)
+/* The ids of one kind's rows; wanted ones become rows of the batch. */
+static int ids_read(struct data_decoder *d, struct cursor *in, struct kind_rows *k,
+	const struct data_want *want, struct lp_batch *b, struct lp_batch_kind *bk)
 {
-	const struct lp_schema *schema = &want->catalogue->schemas[k->schema];
-	struct lp_batch_kind *bk;
-	const uint8_t *marks, *states;
 	int64_t id = 0;
-	uint32_t first = b->carry ? 1 : 0, n = b->n_samples - first;
+	int r = 0;
 
-	if (lp_batch_kind_get(b, k->schema, schema->n_columns,
-		    want->columns ? want->columns[k->schema] : NULL, &bk) < 0)
-		return lp_err_sys(err, -ENOMEM, "cannot read rows");
-	for (uint32_t i = 0; i < k->n_rows; i++) {
+	for (uint32_t i = 0; i < k->n_rows && r == 0; i++) {
 		id = wrapping_add(id, unzigzag(cursor_varint(in)));
 		k->rows[i] = COLUMN_SKIP;
 		if (in->bad || !row_wanted(d, want, k->schema, id))
 			continue;
 		k->ids[i] = (uint32_t)id;
-		if (lp_batch_add_component(b, bk, (uint32_t)id, &k->rows[i]) < 0)
-			return lp_err_sys(err, -ENOMEM, "cannot read rows");
+		k->known[i] = (size_t)id < d->cap_last && d->last[id];
+		r = lp_batch_add_component(b, bk, (uint32_t)id, &k->rows[i]);
 	}
+	return r;
+}
+
+/* A row's states; `coded` is NULL if it is there and continuous in every sample. */
+static void row_states(uint8_t *state, const uint8_t *coded, uint32_t n)
+{
+	if (!coded) {
+		memset(state, LP_PRESENT, n);
+		return;
+	}
+	for (uint32_t s = 0; s < n; s++)
+		state[s] = coded[s] & LP_PRESENT ? coded[s] & (LP_PRESENT | LP_FRESH) : LP_ABSENT;
+}
+
+/* The ids, marks and states of one kind's rows. */
+static int rows_read(struct data_decoder *d, struct cursor *in, struct kind_rows *k,
+	const struct data_want *want, struct lp_batch *b, struct lp_err *err)
+{
+	const struct lp_schema *schema = &want->catalogue->schemas[k->schema];
+	uint32_t first = b->carry ? 1 : 0, n = b->n_samples - first;
+	struct lp_batch_kind *bk;
+	const uint8_t *marks;
+
+	if (lp_batch_kind_get(b, k->schema, schema->n_columns,
+		    want->columns ? want->columns[k->schema] : NULL, &bk) < 0 ||
+		ids_read(d, in, k, want, b, bk) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot read rows");
 	marks = cursor_bytes(in, k->n_rows);
 	for (uint32_t i = 0; i < k->n_rows && !in->bad; i++) {
+		const uint8_t *coded = marks[i] & ROW_IRREGULAR ? cursor_bytes(in, n) : NULL;
 		uint8_t *state;
 
 		k->carried[i] = b->carry && (marks[i] & ROW_CARRIED);
-		states = marks[i] & ROW_IRREGULAR ? cursor_bytes(in, n) : NULL;
 		if (k->rows[i] == COLUMN_SKIP || in->bad)
 			continue;
 		state = bk->state + (size_t)k->rows[i] * b->cap_samples;
 		if (b->carry)
 			state[0] = k->carried[i] ? LP_PRESENT : LP_ABSENT;
-		for (uint32_t s = 0; s < n; s++)
-			state[first + s] =
-				states ? states[s] & (LP_PRESENT | LP_FRESH) : LP_PRESENT;
+		row_states(state + first, coded, n);
 	}
 	return in->bad ? damaged(err, "the rows are cut short") : 0;
 }
@@ -290,17 +326,20 @@ static int kinds_read(struct data_decoder *d, struct cursor *in, const struct da
 	struct lp_batch *b, struct lp_err *err)
 {
 	uint64_t n_kinds = cursor_varint(in), cells = 0;
+	uint32_t n = b->n_samples - (b->carry ? 1 : 0);
 	int r = 0;
 
 	kinds_clear(d);
+	if (n_kinds > want->catalogue->n_schemas)
+		return damaged(err, "the frame has a kind that the catalogue does not know");
 	for (uint64_t i = 0; i < n_kinds && r == 0; i++) {
 		uint64_t schema = cursor_varint(in), n_columns = cursor_varint(in);
 		uint64_t n_rows = cursor_varint(in);
 
 		if (in->bad || n_rows > (uint64_t)(in->end - in->p) || n_columns > LP_COLUMNS_MAX)
 			return damaged(err, "the rows are cut short");
-		cells += n_rows * n_columns * b->n_samples;
-		if (cells > FRAME_CELLS_MAX * 2)
+		cells += data_cells(n_rows, n_columns, n);
+		if (cells > FRAME_CELLS_MAX)
 			return damaged(err, "the frame is impossibly large");
 		if (schema >= want->catalogue->n_schemas ||
 			want->catalogue->schemas[schema].n_columns != n_columns)
@@ -313,54 +352,55 @@ static int kinds_read(struct data_decoder *d, struct cursor *in, const struct da
 	return r;
 }
 
-/* The last known values of a column, for the rows of a frame that continues the one before. A row
- * whose past is lost starts at 0: its counters are then relative, their growth is still right. */
+/* The last known values of a column, for the rows of a frame that continues the one before. */
 static int bases_gather(struct data_decoder *d, const struct kind_rows *k, uint32_t column)
 {
 	if (array_reserve(&d->bases, &d->cap_bases, k->n_rows, sizeof(*d->bases)) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < k->n_rows; i++) {
-		bool known =
-			k->rows[i] != COLUMN_SKIP && k->ids[i] < d->cap_last && d->last[k->ids[i]];
+	for (uint32_t i = 0; i < k->n_rows; i++)
+		d->bases[i] = k->known[i] ? d->last[k->ids[i]][column] : 0;
+	return 0;
+}
 
-		d->bases[i] = known ? d->last[k->ids[i]][column] : 0;
+/* Keep the values of a row's last sample, for a frame that continues this one. */
+static int row_remember(
+	struct data_decoder *d, uint32_t id, const struct lp_batch_kind *bk, size_t cell)
+{
+	if (array_reserve(&d->last, &d->cap_last, (size_t)id + 1, sizeof(*d->last)) < 0)
+		return -ENOMEM;
+	if (!d->last[id])
+		d->last[id] = calloc(bk->n_columns + 1, sizeof(**d->last));
+	if (!d->last[id])
+		return -ENOMEM;
+	for (uint32_t c = 0; c < bk->n_columns; c++) {
+		if (bk->columns[c])
+			d->last[id][c] = bk->columns[c][cell];
 	}
 	return 0;
 }
 
-static int last_remember(
-	struct data_decoder *d, const struct kind_rows *k, const struct lp_batch *b, uint32_t kind)
+static int last_remember(struct data_decoder *d, const struct frame *f, const struct kind_rows *k,
+	const struct lp_batch *b, const struct lp_batch_kind *bk)
 {
-	const struct lp_batch_kind *bk = &b->kinds[kind];
+	int r = 0;
 
-	for (uint32_t i = 0; i < k->n_rows; i++) {
-		uint32_t id = k->ids[i];
-
+	for (uint32_t i = 0; i < k->n_rows && r == 0; i++) {
 		if (k->rows[i] == COLUMN_SKIP)
 			continue;
-		if (array_reserve(&d->last, &d->cap_last, (size_t)id + 1, sizeof(*d->last)) < 0)
-			return -ENOMEM;
-		if (!d->last[id])
-			d->last[id] = calloc(k->n_columns + 1, sizeof(**d->last));
-		if (!d->last[id])
-			return -ENOMEM;
-		for (uint32_t c = 0; c < k->n_columns; c++) {
-			if (bk->columns[c])
-				d->last[id][c] =
-					bk->columns[c][(size_t)k->rows[i] * b->cap_samples +
-						b->n_samples - 1];
-		}
+		if (!(f->flags & FRAME_KEY) && k->carried[i] && !k->known[i])
+			d->baseless_rows++;
+		else
+			r = row_remember(d, k->ids[i], bk,
+				(size_t)k->rows[i] * b->cap_samples + b->n_samples - 1);
 	}
-	return 0;
+	return r;
 }
 
-static struct lp_batch_kind *batch_kind(struct lp_batch *b, uint32_t schema, uint32_t *ret_index)
+static struct lp_batch_kind *batch_kind(struct lp_batch *b, uint32_t schema)
 {
 	for (uint32_t i = 0; i < b->n_kinds; i++) {
-		if (b->kinds[i].schema == schema) {
-			*ret_index = i;
+		if (b->kinds[i].schema == schema)
 			return &b->kinds[i];
-		}
 	}
 	return NULL;
 }
@@ -373,6 +413,7 @@ struct column_feed {
 	void *read_ctx;
 	struct cursor packed;
 	size_t next_chunk;
+	uint64_t raw_max; /* no column of the kind at hand is longer */
 };
 
 /* Step to the next column. If it is wanted, `*ret` is a cursor over its bytes. */
@@ -393,49 +434,82 @@ static int feed_next(struct column_feed *feed, bool wanted, struct cursor *ret, 
 	feed->next_chunk++;
 	if (!wanted)
 		return 0;
+	if (feed->d->chunks[feed->next_chunk - 1].raw > feed->raw_max)
+		return damaged(err, "a column is impossibly long");
 	return chunk_load(feed->d, &feed->d->chunks[feed->next_chunk - 1], &feed->d->column_raw,
 		feed->read, feed->read_ctx, ret, err);
+}
+
+/* One column that is wanted, from its bytes into the batch. */
+static int column_take(struct column_feed *feed, struct cursor *in, struct column_shape *shape,
+	const struct kind_rows *k, uint32_t column, int64_t *cells, struct lp_err *err)
+{
+	if (bases_gather(feed->d, k, column) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot read a column");
+	shape->last = feed->d->bases;
+	if (column_decode(in, shape, cells) < 0 || in->p != in->end)
+		return damaged(err, "a column makes no sense");
+	return 0;
 }
 
 static int kind_decode(struct column_feed *feed, const struct kind_rows *k, struct lp_batch *b,
 	struct lp_err *err, const struct lp_schema *schema)
 {
-	uint32_t kind = 0, first = b->carry ? 1 : 0;
-	struct lp_batch_kind *bk = batch_kind(b, k->schema, &kind);
+	uint32_t first = b->carry ? 1 : 0;
+	struct lp_batch_kind *bk = batch_kind(b, k->schema);
 	struct column_shape shape = {.n_rows = k->n_rows,
 		.n_samples = b->n_samples - first,
 		.stride = b->cap_samples,
 		.rows = k->rows,
 		.carried = k->carried,
+		.known = k->known,
 		.key = feed->f->flags & FRAME_KEY};
 
+	feed->raw_max = column_size_max(shape.n_rows, shape.n_samples);
 	for (uint32_t c = 0; c < k->n_columns; c++) {
 		bool wanted = bk->columns[c] && bk->n_components;
 		struct cursor in = {0};
 		int r = feed_next(feed, wanted, &in, err);
 
+		shape.type = schema->columns[c].type;
+		if (r == 0 && wanted)
+			r = column_take(feed, &in, &shape, k, c, bk->columns[c] + first, err);
 		if (r < 0)
 			return r;
-		if (!wanted)
-			continue;
-		shape.type = schema->columns[c].type;
-		if (bases_gather(feed->d, k, c) < 0)
-			return lp_err_sys(err, -ENOMEM, "cannot read a column");
-		r = column_decode(&in, &shape, feed->d->bases, bk->columns[c] + first);
-		if (r < 0 || in.p != in.end)
-			return damaged(err, "a column makes no sense");
 	}
-	if (feed->f->flags & FRAME_PACKED && last_remember(feed->d, k, b, kind) < 0)
+	if (feed->f->flags & FRAME_PACKED && last_remember(feed->d, feed->f, k, b, bk) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot read a column");
 	return 0;
 }
 
 /* Are the last values those of the sample that this frame continues? Not if the frame between was
  * damaged, or was not read. */
-static bool last_fits(const struct data_decoder *d, const struct frame *f, const struct lp_batch *b)
+static bool last_fits(const struct data_decoder *d, const struct lp_batch *b)
 {
-	return f->flags & FRAME_KEY ||
-		(b->carry && b->wall_us[0] == d->last_wall_us && b->mono_us[0] == d->last_mono_us);
+	return d->last_valid && b->carry && b->wall_us[0] == d->last_wall_us &&
+		b->mono_us[0] == d->last_mono_us;
+}
+
+/* Everything behind the head. */
+static int contents_decode(struct column_feed *feed, const struct data_want *want,
+	struct lp_batch **batch, struct lp_err *err)
+{
+	struct data_decoder *d = feed->d;
+	struct cursor in = {0};
+	int r = chunk_load(d, &d->chunks[0], &d->rows_raw, feed->read, feed->read_ctx, &in, err);
+
+	if (r == 0)
+		r = times_read(&in, feed->f, batch, err);
+	if (r < 0)
+		return r;
+	if (!last_fits(d, *batch))
+		last_forget(d);
+	r = kinds_read(d, &in, want, *batch, err);
+	feed->packed = in;
+	for (size_t i = 0; r == 0 && i < d->n_kinds; i++)
+		r = kind_decode(feed, &d->kinds[i], *batch, err,
+			&want->catalogue->schemas[d->kinds[i].schema]);
+	return r; /* what a later minor version put behind the columns is skipped */
 }
 
 int data_decode(struct data_decoder *d, const struct frame *f, data_read_fn read, void *read_ctx,
@@ -443,22 +517,16 @@ int data_decode(struct data_decoder *d, const struct frame *f, data_read_fn read
 {
 	struct column_feed feed = {
 		.d = d, .f = f, .read = read, .read_ctx = read_ctx, .next_chunk = 1};
-	struct cursor in = {0};
-	int r = head_read(d, f, read, read_ctx, err);
+	int r;
 
+	if (f->flags & ~FRAME_FLAGS_KNOWN)
+		r = lp_err_set(err, -EBADMSG, "it needs a newer limpet (flags %#x)", f->flags);
+	else
+		r = head_read(d, f, read, read_ctx, err);
 	if (r == 0)
-		r = chunk_load(d, &d->chunks[0], &d->rows_raw, read, read_ctx, &in, err);
-	if (r == 0)
-		r = times_read(&in, f, batch, err);
-	if (r == 0 && !last_fits(d, f, *batch))
-		last_forget(d);
-	if (r == 0)
-		r = kinds_read(d, &in, want, *batch, err);
-	feed.packed = in;
-	for (size_t i = 0; r == 0 && i < d->n_kinds; i++)
-		r = kind_decode(&feed, &d->kinds[i], *batch, err,
-			&want->catalogue->schemas[d->kinds[i].schema]);
-	if (r == 0) {
+		r = contents_decode(&feed, want, batch, err);
+	d->last_valid = r == 0 && f->flags & FRAME_PACKED;
+	if (d->last_valid) {
 		d->last_wall_us = (*batch)->wall_us[(*batch)->n_samples - 1];
 		d->last_mono_us = (*batch)->mono_us[(*batch)->n_samples - 1];
 	}

@@ -2,26 +2,31 @@
 
 #include "archive/column.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/crc32c.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <zstd.h>
 
 /* Loose frames are written all the time and rewritten once: cheap. Dense ones stay: small. */
-#define LEVEL_PACKED 3
-#define LEVEL_DENSE 9
+#define LEVEL_PACKED 1
+#define LEVEL_DENSE 15
 
 struct data_encoder {
 	struct strbuf raw;    /* the chunk that is being built */
 	struct strbuf column; /* a column of a packed frame, before its length is known */
 	struct strbuf head, chunks, frame;
 	uint32_t n_chunks;
-	uint32_t *rows; /* of the kind at hand: positions in the batch */
-	uint8_t *carried;
-	size_t cap_rows, cap_carried;
+	/* The rows that are present in the slice, those of all kinds one after the other. */
+	uint32_t *kind_rows; /* [kind] how many */
+	uint32_t *rows;	     /* position in the batch */
+	uint8_t *carried;    /* present in the carried sample */
+	uint8_t *whole;	     /* present in every sample */
+	size_t cap_kinds, cap_rows, cap_carried, cap_whole;
 	uint64_t *scratch;
 	size_t cap_scratch;
 	ZSTD_CCtx *zstd;
+	size_t room; /* loose frames of so many bytes need no more memory */
 	int level;
 };
 
@@ -48,8 +53,10 @@ void data_encoder_free(struct data_encoder *e)
 	strbuf_release(&e->head);
 	strbuf_release(&e->chunks);
 	strbuf_release(&e->frame);
+	free(e->kind_rows);
 	free(e->rows);
 	free(e->carried);
+	free(e->whole);
 	free(e->scratch);
 	ZSTD_freeCCtx(e->zstd);
 	free(e);
@@ -68,6 +75,28 @@ static void put_le64(struct strbuf *sb, uint64_t v)
 
 	put_u64(buf, v);
 	strbuf_add(sb, buf, sizeof(buf));
+}
+
+/* Loose frames are written in a loop that must not allocate. Buffers and zstd's work space grow
+ * with the frame, so when one is larger than all before it, room is made for half as much again:
+ * zstd makes it when it sees as many bytes. */
+static int loose_make_room(struct data_encoder *e)
+{
+	size_t room = e->raw.len + e->raw.len / 2 + 1024, bound = ZSTD_compressBound(room);
+	_cleanup_free_ uint8_t *zeroes = NULL;
+
+	if (e->raw.len <= e->room)
+		return 0;
+	zeroes = calloc(1, room);
+	strbuf_reserve(&e->raw, room);
+	strbuf_reserve(&e->column, room);
+	strbuf_reserve(&e->chunks, bound);
+	strbuf_reserve(&e->frame, 2 * bound);
+	if (!zeroes || e->raw.failed || e->column.failed || e->chunks.failed || e->frame.failed)
+		return -ENOMEM;
+	ZSTD_compressCCtx(e->zstd, e->chunks.text + e->chunks.len, bound, zeroes, room, e->level);
+	e->room = room;
+	return 0;
 }
 
 /* Compress what is in `raw` (or keep it, if that is no longer) and describe it in the head. */
@@ -99,6 +128,12 @@ static int chunk_finish(struct data_encoder *e)
 	return e->head.failed ? -ENOMEM : 0;
 }
 
+/* Differences of times from anywhere, a hostile file included, must not overflow. */
+static int64_t wrapping_sub(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 /* Times: the first in full, then how the steps change (0 on a steady clock), and how far the wall
  * clock's steps are from the steady clock's. */
 static void put_times(struct data_encoder *e, const struct data_slice *sl)
@@ -111,39 +146,59 @@ static void put_times(struct data_encoder *e, const struct data_slice *sl)
 	put_le64(&e->raw, (uint64_t)wall[0]);
 	put_le64(&e->raw, (uint64_t)mono[0]);
 	if (sl->carry) {
-		put_varint(&e->raw, zigzag(wall[0] - wall[-1]));
-		put_varint(&e->raw, zigzag(mono[0] - mono[-1]));
+		put_varint(&e->raw, zigzag(wrapping_sub(wall[0], wall[-1])));
+		put_varint(&e->raw, zigzag(wrapping_sub(mono[0], mono[-1])));
 	}
 	for (uint32_t s = 1; s < sl->n; s++) {
-		int64_t delta = wall[s] - wall[s - 1];
+		int64_t delta = wrapping_sub(wall[s], wall[s - 1]);
+		int64_t mono_delta = wrapping_sub(mono[s], mono[s - 1]);
 
-		put_varint(&e->raw, zigzag(delta - step));
-		put_varint(&e->raw, zigzag(mono[s] - mono[s - 1] - delta));
+		put_varint(&e->raw, zigzag(wrapping_sub(delta, step)));
+		put_varint(&e->raw, zigzag(wrapping_sub(mono_delta, delta)));
 		step = delta;
 	}
 }
 
-/* Find the rows that are present in the slice. */
-static int rows_find(struct data_encoder *e, const struct data_slice *sl,
-	const struct lp_batch_kind *k, uint32_t *ret_n)
+/* Find the rows of one kind that are present in the slice, behind the `at` found so far. */
+static uint32_t rows_find(struct data_encoder *e, const struct data_slice *sl,
+	const struct lp_batch_kind *k, size_t at)
 {
 	uint32_t n = 0;
 
-	if (array_reserve(&e->rows, &e->cap_rows, k->n_components, sizeof(*e->rows)) < 0 ||
-		array_reserve(&e->carried, &e->cap_carried, k->n_components, 1) < 0)
-		return -ENOMEM;
 	for (uint32_t row = 0; row < k->n_components; row++) {
 		const uint8_t *state = k->state + (size_t)row * sl->batch->cap_samples + sl->first;
-		bool present = false;
+		uint8_t any = 0, all = LP_PRESENT;
 
-		for (uint32_t s = 0; s < sl->n && !present; s++)
-			present = state[s] & LP_PRESENT;
-		if (!present)
+		for (uint32_t s = 0; s < sl->n; s++) {
+			any |= state[s];
+			all &= state[s];
+		}
+		if (!(any & LP_PRESENT))
 			continue;
-		e->rows[n] = row;
-		e->carried[n++] = sl->carry && (state[-1] & LP_PRESENT);
+		e->rows[at + n] = row;
+		e->whole[at + n] = all & LP_PRESENT;
+		e->carried[at + n] = sl->carry && (state[-1] & LP_PRESENT);
+		n++;
 	}
-	*ret_n = n;
+	return n;
+}
+
+static int rows_find_all(struct data_encoder *e, const struct data_slice *sl)
+{
+	const struct lp_batch *b = sl->batch;
+	size_t most = 0, at = 0;
+
+	for (uint32_t i = 0; i < b->n_kinds; i++)
+		most += b->kinds[i].n_components;
+	if (array_reserve(&e->kind_rows, &e->cap_kinds, b->n_kinds, sizeof(*e->kind_rows)) < 0 ||
+		array_reserve(&e->rows, &e->cap_rows, most, sizeof(*e->rows)) < 0 ||
+		array_reserve(&e->carried, &e->cap_carried, most, 1) < 0 ||
+		array_reserve(&e->whole, &e->cap_whole, most, 1) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->n_kinds; i++) {
+		e->kind_rows[i] = rows_find(e, sl, &b->kinds[i], at);
+		at += e->kind_rows[i];
+	}
 	return 0;
 }
 
@@ -157,56 +212,56 @@ static bool row_regular(const uint8_t *state, uint32_t n)
 	return true;
 }
 
+/* Ids, marks and states of the rows [at, at + n_rows). */
 static void put_rows(struct data_encoder *e, const struct data_slice *sl,
-	const struct lp_batch_kind *k, uint32_t n_rows, const uint32_t *id_map)
+	const struct lp_batch_kind *k, size_t at, uint32_t n_rows, const uint32_t *id_map)
 {
 	const uint8_t *state = k->state + sl->first;
-	size_t stride = sl->batch->cap_samples;
+	size_t stride = sl->batch->cap_samples, marks;
 	int64_t prev = 0;
 
 	for (uint32_t i = 0; i < n_rows; i++) {
-		int64_t id = id_map[k->ids[e->rows[i]]];
+		int64_t id = id_map[k->ids[e->rows[at + i]]];
 
 		put_varint(&e->raw, zigzag(id - prev));
 		prev = id;
 	}
+	marks = e->raw.len;
 	for (uint32_t i = 0; i < n_rows; i++) {
-		bool regular = row_regular(state + e->rows[i] * stride, sl->n);
+		bool regular =
+			e->whole[at + i] && row_regular(state + e->rows[at + i] * stride, sl->n);
 
 		strbuf_putc(&e->raw,
-			(char)((e->carried[i] ? ROW_CARRIED : 0) | (regular ? 0 : ROW_IRREGULAR)));
+			(char)((e->carried[at + i] ? ROW_CARRIED : 0) |
+				(regular ? 0 : ROW_IRREGULAR)));
 	}
-	for (uint32_t i = 0; i < n_rows; i++) {
-		if (!row_regular(state + e->rows[i] * stride, sl->n))
-			strbuf_add(&e->raw, state + e->rows[i] * stride, sl->n);
+	for (uint32_t i = 0; i < n_rows && !e->raw.failed; i++) {
+		if (e->raw.text[marks + i] & ROW_IRREGULAR)
+			strbuf_add(&e->raw, state + e->rows[at + i] * stride, sl->n);
 	}
 }
 
 /* The header of each kind that has rows in the slice. */
-static int put_kinds(struct data_encoder *e, const struct data_slice *sl,
+static void put_kinds(struct data_encoder *e, const struct data_slice *sl,
 	const uint32_t *schema_map, const uint32_t *id_map)
 {
-	uint32_t n_kinds = 0, n_rows;
+	uint32_t n_kinds = 0;
+	size_t at = 0;
 
-	for (uint32_t i = 0; i < sl->batch->n_kinds; i++) {
-		if (rows_find(e, sl, &sl->batch->kinds[i], &n_rows) < 0)
-			return -ENOMEM;
-		n_kinds += n_rows > 0;
-	}
+	for (uint32_t i = 0; i < sl->batch->n_kinds; i++)
+		n_kinds += e->kind_rows[i] > 0;
 	put_varint(&e->raw, n_kinds);
 	for (uint32_t i = 0; i < sl->batch->n_kinds; i++) {
 		const struct lp_batch_kind *k = &sl->batch->kinds[i];
 
-		if (rows_find(e, sl, k, &n_rows) < 0)
-			return -ENOMEM;
-		if (!n_rows)
+		if (!e->kind_rows[i])
 			continue;
 		put_varint(&e->raw, schema_map[k->schema]);
 		put_varint(&e->raw, k->n_columns);
-		put_varint(&e->raw, n_rows);
-		put_rows(e, sl, k, n_rows, id_map);
+		put_varint(&e->raw, e->kind_rows[i]);
+		put_rows(e, sl, k, at, e->kind_rows[i], id_map);
+		at += e->kind_rows[i];
 	}
-	return 0;
 }
 
 /* One column: in a packed frame behind its length, else as a chunk of its own. */
@@ -226,27 +281,46 @@ static int put_column(struct data_encoder *e, const struct column_shape *shape,
 	return 0;
 }
 
+/* The columns of one kind, whose rows are [at, at + n_rows). */
 static int put_columns(struct data_encoder *e, const struct data_slice *sl,
-	const struct lp_batch_kind *k, const struct lp_schema *schema, unsigned flags)
+	const struct lp_batch_kind *k, const struct lp_schema *schema, size_t at, uint32_t n_rows,
+	unsigned flags)
 {
 	struct column_shape shape = {
+		.n_rows = n_rows,
 		.n_samples = sl->n,
 		.stride = sl->batch->cap_samples,
+		.rows = e->rows + at,
+		.carried = e->carried + at,
+		.whole = e->whole + at,
 		.state = k->state + sl->first,
 		.key = flags & FRAME_KEY,
 	};
-	int r = rows_find(e, sl, k, &shape.n_rows);
+	int r = 0;
 
-	if (r < 0 || !shape.n_rows)
-		return r;
-	shape.rows = e->rows;
-	shape.carried = e->carried;
-	if (array_reserve(&e->scratch, &e->cap_scratch, (size_t)shape.n_rows * sl->n,
+	if (array_reserve(&e->scratch, &e->cap_scratch, column_scratch(n_rows, sl->n),
 		    sizeof(*e->scratch)) < 0)
 		return -ENOMEM;
 	for (uint32_t c = 0; c < k->n_columns && r == 0; c++) {
 		shape.type = schema->columns[c].type;
 		r = put_column(e, &shape, k->columns[c] + sl->first, flags);
+	}
+	return r;
+}
+
+static int put_all_columns(struct data_encoder *e, const struct data_slice *sl,
+	const struct lp_catalogue *cat, unsigned flags)
+{
+	size_t at = 0;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < sl->batch->n_kinds; i++) {
+		const struct lp_batch_kind *k = &sl->batch->kinds[i];
+
+		if (e->kind_rows[i])
+			r = put_columns(
+				e, sl, k, &cat->schemas[k->schema], at, e->kind_rows[i], flags);
+		at += e->kind_rows[i];
 	}
 	return r;
 }
@@ -297,15 +371,17 @@ int data_encode(struct data_encoder *e, const struct data_slice *sl, const struc
 	strbuf_reset(&e->chunks);
 	e->n_chunks = 0;
 	e->level = flags & FRAME_PACKED ? LEVEL_PACKED : LEVEL_DENSE;
+	r = rows_find_all(e, sl);
+	if (r < 0)
+		return r;
 	put_times(e, sl);
-	r = put_kinds(e, sl, schema_map, id_map);
-	if (r == 0 && !(flags & FRAME_PACKED))
+	put_kinds(e, sl, schema_map, id_map);
+	if (!(flags & FRAME_PACKED))
 		r = chunk_finish(e);
-	for (uint32_t i = 0; r == 0 && i < sl->batch->n_kinds; i++) {
-		const struct lp_batch_kind *k = &sl->batch->kinds[i];
-
-		r = put_columns(e, sl, k, &cat->schemas[k->schema], flags);
-	}
+	if (r == 0)
+		r = put_all_columns(e, sl, cat, flags);
+	if (r == 0 && flags & FRAME_PACKED)
+		r = loose_make_room(e);
 	if (r == 0 && flags & FRAME_PACKED)
 		r = chunk_finish(e);
 	if (r == 0)
@@ -317,14 +393,14 @@ int data_encode(struct data_encoder *e, const struct data_slice *sl, const struc
 	return 0;
 }
 
-uint32_t data_samples_max(const struct lp_batch *b)
+uint32_t data_samples_max(const struct lp_batch *b, uint64_t cells_max)
 {
-	uint64_t cells = 1, max;
+	uint64_t cells = 0, max;
 
 	for (uint32_t i = 0; i < b->n_kinds; i++)
-		cells += (uint64_t)b->kinds[i].n_components * b->kinds[i].n_columns;
-	max = FRAME_CELLS_MAX / cells;
-	if (max <= 2)
-		return 1;
-	return max - 1 < FRAME_SAMPLES_MAX ? (uint32_t)(max - 1) : FRAME_SAMPLES_MAX;
+		cells += data_cells(b->kinds[i].n_components, b->kinds[i].n_columns, 1);
+	if (!cells)
+		return FRAME_SAMPLES_MAX;
+	max = cells_max / cells;
+	return max < FRAME_SAMPLES_MAX ? (uint32_t)max : FRAME_SAMPLES_MAX;
 }

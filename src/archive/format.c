@@ -34,18 +34,44 @@ int format_check_file_header(const uint8_t *buf, size_t size, struct lp_err *err
 	return 0;
 }
 
+/* The fields between a header's magic and checksum; an index has them without those two, so that
+ * nobody who looks for frames takes an entry of it for one. */
+static void put_fields(uint8_t buf[FRAME_FIELDS_SIZE], const struct frame *f)
+{
+	buf[0] = f->type;
+	buf[1] = f->flags;
+	put_u16(buf + 2, 0);
+	put_u32(buf + 4, f->payload_size);
+	put_u32(buf + 8, f->head_size);
+	put_u32(buf + 12, f->head_crc);
+	put_u32(buf + 16, f->n_samples);
+	put_u64(buf + 20, (uint64_t)f->first_us);
+	put_u64(buf + 28, (uint64_t)f->last_us);
+}
+
+static bool get_fields(const uint8_t buf[FRAME_FIELDS_SIZE], struct frame *ret)
+{
+	struct frame f = {
+		.type = buf[0],
+		.flags = buf[1],
+		.payload_size = get_u32(buf + 4),
+		.head_size = get_u32(buf + 8),
+		.head_crc = get_u32(buf + 12),
+		.n_samples = get_u32(buf + 16),
+		.first_us = (int64_t)get_u64(buf + 20),
+		.last_us = (int64_t)get_u64(buf + 28),
+	};
+
+	if (f.payload_size > PAYLOAD_MAX || f.head_size > f.payload_size)
+		return false;
+	*ret = f;
+	return true;
+}
+
 void format_put_frame(uint8_t buf[FRAME_HEADER_SIZE], const struct frame *f)
 {
 	memcpy(buf, frame_magic, 4);
-	buf[4] = f->type;
-	buf[5] = f->flags;
-	put_u16(buf + 6, 0);
-	put_u32(buf + 8, f->payload_size);
-	put_u32(buf + 12, f->head_size);
-	put_u32(buf + 16, f->head_crc);
-	put_u32(buf + 20, f->n_samples);
-	put_u64(buf + 24, (uint64_t)f->first_us);
-	put_u64(buf + 32, (uint64_t)f->last_us);
+	put_fields(buf + 4, f);
 	put_u32(buf + 40, crc32c(0, buf, 40));
 }
 
@@ -56,22 +82,21 @@ bool format_is_frame_magic(const uint8_t *p)
 
 bool format_get_frame(const uint8_t buf[FRAME_HEADER_SIZE], struct frame *ret)
 {
-	struct frame f = {
-		.type = buf[4],
-		.flags = buf[5],
-		.payload_size = get_u32(buf + 8),
-		.head_size = get_u32(buf + 12),
-		.head_crc = get_u32(buf + 16),
-		.n_samples = get_u32(buf + 20),
-		.first_us = (int64_t)get_u64(buf + 24),
-		.last_us = (int64_t)get_u64(buf + 32),
-	};
+	return format_is_frame_magic(buf) && get_u32(buf + 40) == crc32c(0, buf, 40) &&
+		get_fields(buf + 4, ret);
+}
 
-	if (!format_is_frame_magic(buf) || get_u32(buf + 40) != crc32c(0, buf, 40))
+void format_put_entry(uint8_t buf[INDEX_ENTRY_SIZE], const struct frame *f)
+{
+	put_u64(buf, f->offset);
+	put_fields(buf + 8, f);
+}
+
+bool format_get_entry(const uint8_t buf[INDEX_ENTRY_SIZE], struct frame *ret)
+{
+	if (!get_fields(buf + 8, ret))
 		return false;
-	if (f.payload_size > PAYLOAD_MAX || f.head_size > f.payload_size)
-		return false;
-	*ret = f;
+	ret->offset = get_u64(buf);
 	return true;
 }
 

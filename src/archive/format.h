@@ -12,6 +12,8 @@
 
 #define FILE_HEADER_SIZE 16
 #define FRAME_HEADER_SIZE 44
+#define FRAME_FIELDS_SIZE 36 /* of a header, without magic and checksum */
+#define INDEX_ENTRY_SIZE (8 + FRAME_FIELDS_SIZE)
 #define TRAILER_SIZE 16
 
 enum frame_type {
@@ -25,12 +27,14 @@ enum frame_type {
 #define FRAME_KEY 1u	/* counters begin with their own base, not with the frame before */
 #define FRAME_PACKED 2u /* all columns in one chunk (loose) */
 #define FRAME_CARRY 4u	/* it continues the sample before its first */
+#define FRAME_FLAGS_KNOWN 7u
 
 /* Bounds that keep a hostile file from taking all memory. Writers split batches to stay below. */
-#define FRAME_CELLS_MAX (UINT64_C(1) << 26) /* values in one data frame, all columns */
+#define FRAME_CELLS_MAX (UINT64_C(1) << 24) /* values in one data frame, all columns */
 #define FRAME_SAMPLES_MAX 65536u
 #define CHUNK_RAW_MAX (UINT64_C(1) << 28)
 #define PAYLOAD_MAX (UINT32_C(1) << 30)
+#define EVENT_MAX (UINT32_C(1) << 16)
 
 /* A frame as its header describes it. */
 struct frame {
@@ -61,6 +65,10 @@ bool format_get_frame(const uint8_t buf[FRAME_HEADER_SIZE], struct frame *ret);
 
 /* Does a frame header begin here, going by its first four bytes? */
 bool format_is_frame_magic(const uint8_t *p);
+
+/* A frame in the index: where it is, and the fields of its header. */
+void format_put_entry(uint8_t buf[INDEX_ENTRY_SIZE], const struct frame *f);
+bool format_get_entry(const uint8_t buf[INDEX_ENTRY_SIZE], struct frame *ret);
 
 /* The last bytes of a file that was closed in order: where its index frame is. */
 void format_put_trailer(uint8_t buf[TRAILER_SIZE], uint64_t index_offset);

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* In the index a frame is its header without magic and checksum, and where it is. */
-#define INDEX_ENTRY_SIZE (8 + FRAME_HEADER_SIZE)
 #define WALK_PIECE 65536
 
 void frame_list_release(struct frame_list *l)
@@ -27,6 +25,11 @@ int frame_list_add(struct frame_list *l, const struct frame *f)
 		return -ENOMEM;
 	l->items[l->n++] = *f;
 	return 0;
+}
+
+int frame_list_reserve(struct frame_list *l, size_t more)
+{
+	return array_reserve(&l->items, &l->cap, l->n + more, sizeof(*l->items));
 }
 
 static int gap_add(struct frame_list *l, uint64_t from, uint64_t to)
@@ -69,6 +72,8 @@ int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_e
 		return lp_err_sys(err, (int)n, "cannot read a frame");
 	if ((size_t)n != f->payload_size || crc32c(0, payload, f->head_size) != f->head_crc)
 		return lp_err_set(err, -EBADMSG, "a frame has a wrong checksum");
+	if (f->type <= FRAME_INDEX && f->type != FRAME_DATA && f->head_size != f->payload_size)
+		return lp_err_set(err, -EBADMSG, "a frame has bytes without a checksum");
 	if (f->type == FRAME_DATA && !chunks_sound(f, payload))
 		return lp_err_set(err, -EBADMSG, "a data frame has a wrong checksum");
 	*ret_payload = TAKE_PTR(payload);
@@ -119,24 +124,37 @@ static int frame_seek(int fd, uint64_t offset, uint64_t size, uint64_t *ret)
 	return 0;
 }
 
+static bool tail_is_zero(int fd, uint64_t from, uint64_t size)
+{
+	uint8_t piece[4096];
+
+	while (from < size) {
+		ssize_t n = file_pread_full(fd, piece, sizeof(piece), (off_t)from);
+
+		if (n <= 0)
+			return false;
+		for (ssize_t i = 0; i < n; i++) {
+			if (piece[i])
+				return false;
+		}
+		from += (uint64_t)n;
+	}
+	return true;
+}
+
 /* A walk ended before the end of the file: did a writer die there, or is it damage? A killed writer
  * leaves a frame's beginning, or (after power loss) zeroes. */
 static bool tail_unfinished(int fd, uint64_t from, uint64_t size)
 {
-	uint8_t piece[FRAME_HEADER_SIZE];
+	uint8_t header[FRAME_HEADER_SIZE];
 	struct frame f;
 
 	if (size - from < FRAME_HEADER_SIZE)
 		return true;
-	if (file_pread_full(fd, piece, sizeof(piece), (off_t)from) != FRAME_HEADER_SIZE)
+	if (file_pread_full(fd, header, sizeof(header), (off_t)from) != FRAME_HEADER_SIZE)
 		return false;
-	if (format_get_frame(piece, &f))
-		return true; /* it only lacks its end */
-	for (size_t i = 0; i < sizeof(piece); i++) {
-		if (piece[i])
-			return false;
-	}
-	return true;
+	/* A sound header only lacks the end of its frame. */
+	return format_get_frame(header, &f) || tail_is_zero(fd, from, size);
 }
 
 /* Note what lies between the last sound frame and the next one (or the end). */
@@ -149,15 +167,41 @@ static int walk_gap(struct frame_list *l, int fd, uint64_t from, uint64_t to)
 	return gap_add(l, from, to);
 }
 
-/* The end of a file that was closed in order: an index frame, the trailer, and nothing else. */
-static bool walk_at_trailer(int fd, const struct frame_list *l, uint64_t offset)
+/* What follows an index frame: the trailer of a file that was closed in order; less of it, if the
+ * writer was killed right there; or a damaged one. The index itself has served its time: it is not
+ * part of the list, and the next frame may take its place. */
+static int walk_trailer(struct frame_list *l, int fd)
 {
+	const struct frame *index = &l->items[l->n - 1];
+	_cleanup_free_ uint8_t *payload = NULL;
+	uint64_t offset = frame_end(index), index_offset;
 	uint8_t buf[TRAILER_SIZE];
-	uint64_t index_offset;
+	struct lp_err err = {0};
+	ssize_t n = file_pread_full(fd, buf, sizeof(buf), (off_t)offset);
+	int r;
 
-	return l->size - offset == TRAILER_SIZE && l->n && l->items[l->n - 1].type == FRAME_INDEX &&
-		file_pread_full(fd, buf, sizeof(buf), (off_t)offset) == TRAILER_SIZE &&
-		format_get_trailer(buf, &index_offset) && index_offset == l->items[l->n - 1].offset;
+	if (n < 0)
+		return (int)n;
+	l->end = index->offset;
+	l->n--;
+	if (n < TRAILER_SIZE) {
+		l->unfinished = l->size - index->offset;
+		return 0;
+	}
+	l->sealed = true;
+	if (!format_get_trailer(buf, &index_offset) || index_offset != index->offset)
+		return gap_add(l, offset, l->size);
+	r = frame_read(fd, index, &payload, &err);
+	if (r != -EBADMSG)
+		return r;
+	return gap_add(l, index->offset, offset);
+}
+
+/* Is the last frame that was found the index at the end of the file? */
+static bool walk_at_index(const struct frame_list *l)
+{
+	return l->n && l->items[l->n - 1].type == FRAME_INDEX &&
+		l->size - frame_end(&l->items[l->n - 1]) <= TRAILER_SIZE;
 }
 
 /* The last frame may be whole in length only, if power was lost while it was written. */
@@ -167,7 +211,7 @@ static int walk_check_last(struct frame_list *l, int fd)
 	struct lp_err err = {0};
 	int r;
 
-	if (!l->n || l->sealed || l->unfinished || l->n_gaps)
+	if (!l->n || l->unfinished || frame_end(&l->items[l->n - 1]) != l->size)
 		return 0;
 	r = frame_read(fd, &l->items[l->n - 1], &payload, &err);
 	if (r != -EBADMSG)
@@ -178,6 +222,7 @@ static int walk_check_last(struct frame_list *l, int fd)
 	return 0;
 }
 
+/* Find the frames one after the other, and the gaps between them. */
 static int frames_walk(int fd, struct frame_list *l)
 {
 	uint64_t offset = FILE_HEADER_SIZE;
@@ -187,11 +232,6 @@ static int frames_walk(int fd, struct frame_list *l)
 	l->end = offset;
 	while (offset < l->size) {
 		r = frame_at(fd, offset, l->size, &f);
-		if (r == 0 && walk_at_trailer(fd, l, offset)) {
-			l->sealed = true;
-			l->end = l->items[--l->n].offset;
-			return 0;
-		}
 		if (r > 0) {
 			r = frame_list_add(l, &f);
 			offset = l->end = frame_end(&f);
@@ -205,6 +245,8 @@ static int frames_walk(int fd, struct frame_list *l)
 		}
 		if (r < 0)
 			return r;
+		if (walk_at_index(l))
+			return walk_trailer(l, fd);
 	}
 	return walk_check_last(l, fd);
 }
@@ -218,10 +260,12 @@ int frame_list_encode(const struct frame_list *l, uint8_t **ret_bytes, size_t *r
 
 	if (!bytes)
 		return -ENOMEM;
-	for (size_t i = 0; i < l->n; i++, p += INDEX_ENTRY_SIZE) {
-		put_u64(p, l->items[i].offset);
-		format_put_frame(p + 8, &l->items[i]);
+	if (payload_size > PAYLOAD_MAX) {
+		free(bytes);
+		return -EFBIG;
 	}
+	for (size_t i = 0; i < l->n; i++, p += INDEX_ENTRY_SIZE)
+		format_put_entry(p, &l->items[i]);
 	index.payload_size = index.head_size = (uint32_t)payload_size;
 	index.head_crc = crc32c(0, bytes + FRAME_HEADER_SIZE, payload_size);
 	format_put_frame(bytes, &index);
@@ -231,21 +275,28 @@ int frame_list_encode(const struct frame_list *l, uint8_t **ret_bytes, size_t *r
 	return 0;
 }
 
-/* Take the list from an index frame's payload. false: it makes no sense, walk instead. */
+/* Take the list from an index frame's payload. false: it makes no sense, walk instead. What lies
+ * between its frames was damaged when the index was written. */
 static bool index_take(struct frame_list *l, const struct frame *index, const uint8_t *payload)
 {
+	uint64_t expected = FILE_HEADER_SIZE;
+
 	if (index->payload_size % INDEX_ENTRY_SIZE)
 		return false;
 	for (const uint8_t *p = payload; p < payload + index->payload_size; p += INDEX_ENTRY_SIZE) {
 		struct frame f;
 
-		if (!format_get_frame(p + 8, &f))
+		if (!format_get_entry(p, &f))
 			return false;
-		f.offset = get_u64(p);
-		if (f.offset > index->offset || frame_end(&f) > index->offset ||
-			frame_list_add(l, &f) < 0)
+		if (f.offset < expected || f.offset > index->offset ||
+			frame_end(&f) > index->offset || frame_list_add(l, &f) < 0)
 			return false;
+		if (f.offset > expected && gap_add(l, expected, f.offset) < 0)
+			return false;
+		expected = frame_end(&f);
 	}
+	if (expected < index->offset && gap_add(l, expected, index->offset) < 0)
+		return false;
 	l->end = index->offset;
 	l->sealed = true;
 	return true;
@@ -267,7 +318,10 @@ static bool index_load(int fd, struct frame_list *l)
 		frame_at(fd, offset, l->size - TRAILER_SIZE, &index) <= 0 ||
 		index.type != FRAME_INDEX || frame_end(&index) != l->size - TRAILER_SIZE)
 		return false;
-	return frame_read(fd, &index, &payload, &err) == 0 && index_take(l, &index, payload);
+	if (frame_read(fd, &index, &payload, &err) == 0 && index_take(l, &index, payload))
+		return true;
+	l->n = l->n_gaps = 0;
+	return false;
 }
 
 /* Begin a list: the size of the file and the verdict on its header. */
@@ -294,7 +348,6 @@ int frame_list_load(int fd, struct frame_list *ret, struct lp_err *err)
 	if (r < 0)
 		return r;
 	if (!index_load(fd, &l)) {
-		l.n = 0;
 		r = frames_walk(fd, &l);
 		if (r < 0) {
 			frame_list_release(&l);
@@ -303,6 +356,44 @@ int frame_list_load(int fd, struct frame_list *ret, struct lp_err *err)
 	}
 	*ret = l;
 	return 0;
+}
+
+/* With a sound index only the headers in the file remain to be verified. A frame whose header is
+ * damaged is kept: the index has a copy. */
+static int headers_verify(int fd, struct frame_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct frame *f = &l->items[i];
+		uint8_t buf[FRAME_HEADER_SIZE], expected[FRAME_HEADER_SIZE];
+		ssize_t n = file_pread_full(fd, buf, sizeof(buf), (off_t)f->offset);
+		int r = 0;
+
+		if (n < 0)
+			return (int)n;
+		format_put_frame(expected, f);
+		if (n != FRAME_HEADER_SIZE || memcmp(buf, expected, sizeof(buf)))
+			r = gap_add(l, f->offset, f->offset + FRAME_HEADER_SIZE);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Gaps found so far (that of the file header) stay. */
+static int walk_or_verify(int fd, struct frame_list *l)
+{
+	struct frame_list indexed = {.size = l->size};
+	int r = 0;
+
+	if (!index_load(fd, &indexed)) {
+		frame_list_release(&indexed);
+		return frames_walk(fd, l);
+	}
+	for (size_t i = 0; i < l->n_gaps && r == 0; i++)
+		r = gap_add(&indexed, l->gaps[i].from, l->gaps[i].to);
+	frame_list_release(l);
+	*l = indexed;
+	return r < 0 ? r : headers_verify(fd, l);
 }
 
 int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err)
@@ -318,7 +409,7 @@ int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err)
 	if (header < 0)
 		r = gap_add(&l, 0, l.size < FILE_HEADER_SIZE ? l.size : FILE_HEADER_SIZE);
 	if (r == 0)
-		r = frames_walk(fd, &l);
+		r = walk_or_verify(fd, &l);
 	if (r == 0 && header < 0 && !l.n) {
 		*err = header_err; /* not a damaged archive: no archive */
 		r = header;

@@ -26,12 +26,17 @@ struct frame_list {
 void frame_list_release(struct frame_list *l);
 int frame_list_add(struct frame_list *l, const struct frame *f);
 
+/* Room for `more` frames, so that as many frame_list_add() allocate nothing. */
+int frame_list_reserve(struct frame_list *l, size_t more);
+
 /* Read the file header and the list, from the index if there is a sound one.
  * -EBADMSG, -EPROTONOSUPPORT: not a file of ours. */
 int frame_list_load(int fd, struct frame_list *ret, struct lp_err *err);
 
-/* Walk the file whatever its header and index say, to verify or rescue it. A damaged file header is
- * the first gap. Fails only if the file cannot be read or has no frame at all. */
+/* Find every frame whatever the file header says, and verify the index or do without it, to check
+ * or rescue a file. A damaged file header, index, trailer, and (where an index makes up for them)
+ * frame headers are gaps, not in order. Fails only if the file cannot be read or has no frame at
+ * all. */
 int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err);
 
 /* Read a frame's whole payload and verify its checksums. `*ret` belongs to the caller. */

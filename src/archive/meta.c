@@ -64,19 +64,16 @@ static int meta_pass(int fd, const struct frame_list *frames, struct lp_catalogu
 int meta_load(int fd, const struct frame_list *frames, struct lp_catalogue *catalogue, char **meta,
 	struct lp_warn *warn, struct lp_err *err)
 {
-	uint32_t deferred, before = UINT32_MAX;
+	uint32_t deferred;
 	int r = meta_pass(fd, frames, catalogue, meta, warn, &deferred, err);
 
-	/* Entries had to wait for a copy of what a damaged frame held: go on while that helps. */
-	while (r == 0 && deferred && deferred < before) {
-		before = deferred;
+	/* Entries had to wait for a copy of what a damaged frame held. Copies are whole: if a
+	 * second pass does not place them, no third one will. */
+	if (r == 0 && deferred)
 		r = meta_pass(fd, frames, catalogue, meta, NULL, &deferred, err);
-	}
 	if (r == 0 && deferred)
 		lp_warn_raise(warn,
-			"%u entries of the catalogue are lost: the data of those components cannot "
-			"be "
-			"read",
+			"%u entries of the catalogue cannot be placed, as others are lost",
 			deferred);
 	return r;
 }

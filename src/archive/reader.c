@@ -1,4 +1,4 @@
-#include <limpet/archive.h>
+#include "archive/reader.h"
 
 #include "archive/data.h"
 #include "archive/frames.h"
@@ -19,10 +19,10 @@ struct reader {
 	struct lp_source source; /* must be first */
 	int fd;
 	struct frame_list frames;
-	size_t next;	 /* frame */
-	size_t previous; /* data frame that the decoder's last values are of, or SIZE_MAX */
-	char *meta;
-	char *value; /* the last lp_archive_meta_get() */
+	size_t next;	  /* frame */
+	uint8_t *needed;  /* [frame] must it be decoded? */
+	char *meta;	  /* "key=value" lines */
+	char *meta_lines; /* the same with NUL after each line */
 	const struct lp_select *select;
 	struct lp_warn *warn;
 	struct data_decoder *decoder;
@@ -44,7 +44,8 @@ static void reader_close(struct lp_source *s)
 	lp_catalogue_free(s->catalogue);
 	free(s->path);
 	free(r->meta);
-	free(r->value);
+	free(r->meta_lines);
+	free(r->needed);
 	free(r->columns);
 	free(r->components);
 	free(r);
@@ -76,23 +77,24 @@ static bool frame_in_time(const struct reader *r, const struct frame *f)
 		(!r->select->to_us || f->first_us < r->select->to_us);
 }
 
-/* Frames that are not key need the ones before them back to a key frame: is `i` one that some
- * wanted frame needs? */
-static bool frame_needed(const struct reader *r, size_t i)
+/* Which frames must be decoded: those that are wanted, and those before them back to a key frame.
+ */
+static int frames_mark_needed(struct reader *r)
 {
-	if (frame_in_time(r, &r->frames.items[i]))
-		return true;
-	for (size_t k = i + 1; k < r->frames.n; k++) {
-		const struct frame *f = &r->frames.items[k];
+	bool for_next = false;
+
+	r->needed = calloc(r->frames.n + 1, 1);
+	if (!r->needed)
+		return -ENOMEM;
+	for (size_t i = r->frames.n; i-- > 0;) {
+		const struct frame *f = &r->frames.items[i];
 
 		if (f->type != FRAME_DATA)
 			continue;
-		if (f->flags & FRAME_KEY)
-			return false;
-		if (frame_in_time(r, f))
-			return true;
+		r->needed[i] = for_next || frame_in_time(r, f);
+		for_next = r->needed[i] && !(f->flags & FRAME_KEY);
 	}
-	return false;
+	return 0;
 }
 
 /* Tell of a damaged frame: its bytes and its seconds. */
@@ -111,12 +113,17 @@ static void reader_damage(struct reader *r, const struct frame *f, const char *w
 static int reader_end(struct reader *r, struct lp_err *err)
 {
 	unsigned long unknown = data_decoder_unknown_rows(r->decoder);
+	unsigned long baseless = data_decoder_baseless_rows(r->decoder);
 
 	if (unknown)
 		lp_warn_raise(r->warn,
 			"%s: %lu rows are of components whose catalogue is lost; they were left "
 			"out",
 			r->source.path, unknown);
+	if (baseless)
+		lp_warn_raise(r->warn,
+			"%s: the counters of %lu rows continue a lost block; they are missing",
+			r->source.path, baseless);
 	if (r->n_damaged || unknown)
 		return lp_err_set(err, -EBADMSG,
 			"%s is damaged; what is intact was read ('limpet check --repair' rescues "
@@ -137,7 +144,7 @@ static int reader_next(struct lp_source *s, struct lp_batch **ret_batch, struct 
 		struct payload payload = {r->fd, f->offset + FRAME_HEADER_SIZE};
 		int got;
 
-		if (f->type != FRAME_DATA || !frame_needed(r, r->next))
+		if (!r->needed[r->next])
 			continue;
 		got = data_decode(r->decoder, f, payload_read, &payload, &want, &r->batch, err);
 		if (got == -EBADMSG) {
@@ -204,6 +211,7 @@ static void reader_describe(struct reader *r)
 {
 	size_t len;
 	const char *interval = meta_find(r->meta, "interval_us", &len);
+	bool any = false;
 
 	if (interval)
 		r->source.interval_us = strtoll(interval, NULL, 10);
@@ -212,11 +220,22 @@ static void reader_describe(struct reader *r)
 
 		if (f->type != FRAME_DATA)
 			continue;
-		if (!r->source.first_us || f->first_us < r->source.first_us)
+		if (!any || f->first_us < r->source.first_us)
 			r->source.first_us = f->first_us;
-		if (!r->source.last_us || f->last_us > r->source.last_us)
+		if (!any || f->last_us > r->source.last_us)
 			r->source.last_us = f->last_us;
+		any = true;
 	}
+}
+
+static int lines_split(struct reader *r)
+{
+	r->meta_lines = strdup(r->meta ? r->meta : "");
+	for (char *p = r->meta_lines; p && *p; p++) {
+		if (*p == '\n')
+			*p = '\0';
+	}
+	return r->meta_lines ? 0 : -ENOMEM;
 }
 
 static int reader_load(struct reader *r, struct lp_err *err)
@@ -229,7 +248,9 @@ static int reader_load(struct reader *r, struct lp_err *err)
 		return got;
 	reader_tell_gaps(r);
 	reader_describe(r);
-	return reader_select(r) < 0 ? lp_err_sys(err, -ENOMEM, "cannot read") : 0;
+	return reader_select(r) < 0 || frames_mark_needed(r) < 0 || lines_split(r) < 0
+		? lp_err_sys(err, -ENOMEM, "cannot read")
+		: 0;
 }
 
 int lp_archive_open(const char *path, const struct lp_select *select, struct lp_warn *warn,
@@ -260,26 +281,28 @@ int lp_archive_open(const char *path, const struct lp_select *select, struct lp_
 	return 0;
 }
 
+const char *reader_meta(const struct lp_source *source)
+{
+	return ((const struct reader *)source)->meta;
+}
+
 const char *lp_archive_meta_get(const struct lp_source *source, const char *key)
 {
-	struct reader *r = (struct reader *)source;
+	const struct reader *r = (const struct reader *)source;
 	const char *value;
 	size_t len;
 
 	if (source->ops != &reader_ops)
 		return NULL;
 	value = meta_find(r->meta, key, &len);
-	if (!value)
-		return NULL;
-	free(r->value);
-	r->value = strndup(value, len);
-	return r->value;
+	return value ? r->meta_lines + (value - r->meta) : NULL;
 }
 
 int lp_archive_events(const struct lp_source *source,
 	int (*fn)(void *ctx, int64_t wall_us, const char *text), void *ctx, struct lp_err *err)
 {
 	const struct reader *r = (const struct reader *)source;
+	int damage = 0;
 
 	if (source->ops != &reader_ops)
 		return 0;
@@ -291,6 +314,12 @@ int lp_archive_events(const struct lp_source *source,
 		if (f->type != FRAME_EVENT)
 			continue;
 		got = frame_read(r->fd, f, &payload, err);
+		if (got == -EBADMSG) {
+			lp_warn_raise(r->warn, "%s: the event at byte %" PRIu64 " is damaged",
+				source->path, f->offset);
+			damage = lp_err_prefix(err, "%s, byte %" PRIu64, source->path, f->offset);
+			continue;
+		}
 		if (got < 0)
 			return lp_err_prefix(err, "%s, byte %" PRIu64, source->path, f->offset);
 		payload[f->payload_size] = '\0';
@@ -298,5 +327,5 @@ int lp_archive_events(const struct lp_source *source,
 		if (got)
 			return got;
 	}
-	return 0;
+	return damage;
 }

@@ -2,14 +2,17 @@
 
 #include "archive/dense.h"
 #include "archive/frames.h"
-#include "archive/meta.h"
+#include "archive/reader.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/strbuf.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
@@ -67,33 +70,73 @@ static int copy_batches(struct lp_source *from, struct lp_archive_writer *to, st
 	return r;
 }
 
+/* The meta lines that lp_archive_create() does not write by itself; the caller frees them. */
+static char *extra_lines(const char *meta)
+{
+	static const char *const own[] = {"observer=", "interval_us=", "limpet="};
+	struct strbuf extra = {0};
+
+	while (meta && *meta) {
+		size_t len = strcspn(meta, "\n");
+		bool known = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+			known |= !strncmp(meta, own[i], strlen(own[i]));
+		if (!known) {
+			strbuf_add(&extra, meta, len);
+			strbuf_putc(&extra, '\n');
+		}
+		meta += len + (meta[len] == '\n');
+	}
+	return strbuf_take(&extra);
+}
+
+/* The catalogue, events and samples of one file into another. */
+static int copy_contents(struct lp_source *from, struct lp_archive_writer *to, struct lp_err *err)
+{
+	struct event_copy copy = {.to = to, .err = err};
+	struct lp_batch nothing = {0}; /* brings the catalogue, also of a file without samples */
+	int r = lp_archive_write(to, from->catalogue, &nothing, LP_ARCHIVE_DENSE, err);
+
+	if (r == 0)
+		r = copy_batches(from, to, err);
+	if (r == 0)
+		r = lp_archive_events(from, copy_event, &copy, err);
+	return r;
+}
+
 /* A new file with the same meta, events and samples. */
 static int rewrite(struct lp_source *from, const char *tmp, struct lp_err *err)
 {
-	_cleanup_free_ char *observer = NULL;
-	const char *name = lp_archive_meta_get(from, "observer");
-	struct lp_archive_meta meta = {.interval_us = from->interval_us};
+	_cleanup_free_ char *extra = extra_lines(reader_meta(from));
+	const char *observer = lp_archive_meta_get(from, "observer");
+	struct lp_archive_meta meta = {.observer = observer ? observer : "",
+		.interval_us = from->interval_us,
+		.extra = extra};
 	struct lp_archive_writer *to;
-	struct event_copy copy = {.err = err};
 	int r;
 
-	observer = strdup(name ? name : "");
-	if (!observer)
+	if (!extra)
 		return lp_err_sys(err, -ENOMEM, "cannot seal");
-	meta.observer = observer;
 	unlink(tmp); /* left by a seal that was interrupted */
 	r = lp_archive_create(tmp, &meta, &to, err);
 	if (r < 0)
 		return r;
-	copy.to = to;
-	r = copy_batches(from, to, err);
-	if (r == 0)
-		r = lp_archive_events(from, copy_event, &copy, err);
+	r = copy_contents(from, to, err);
 	if (r < 0) {
 		lp_archive_abandon(to);
 		return r;
 	}
 	return lp_archive_close(to, err);
+}
+
+/* The new file belongs to the same people as the old one, as far as we may say so. */
+static void keep_owner(const char *path, const char *tmp)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && chown(tmp, st.st_uid, st.st_gid) == 0)
+		chmod(tmp, st.st_mode & 07777);
 }
 
 int lp_archive_seal(const char *path, struct lp_warn *warn, struct lp_err *err)
@@ -112,6 +155,8 @@ int lp_archive_seal(const char *path, struct lp_warn *warn, struct lp_err *err)
 	r = lp_archive_open(path, NULL, warn, &from, err);
 	if (r == 0)
 		r = rewrite(from, tmp, err);
+	if (r == 0)
+		keep_owner(path, tmp);
 	if (r == 0 && rename(tmp, path) < 0)
 		r = lp_err_sys(err, -errno, "cannot replace %s", path);
 	if (r < 0) {

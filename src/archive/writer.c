@@ -1,4 +1,4 @@
-#include <limpet/archive.h>
+#include "archive/writer.h"
 
 #include "archive/catalogue_codec.h"
 #include "archive/data.h"
@@ -13,11 +13,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
-/* A key frame this often, so that a lost frame costs the absolute values of a few minutes only. */
-#define KEY_EVERY 60
-/* The whole catalogue again this often. */
+/* A key frame this often: the counters between a lost frame and the next key frame are lost too. */
+#define KEY_EVERY 12
+/* The whole catalogue again soon after it has grown, and then this often. */
+#define CATALOGUE_SOON 6
 #define CATALOGUE_EVERY 360
 
 struct lp_archive_writer {
@@ -28,14 +30,18 @@ struct lp_archive_writer {
 	struct data_encoder *encoder;
 	struct lp_catalogue *catalogue; /* with the file's own numbers */
 	uint32_t schemas_written, components_written;
+	bool relabelled; /* a component that was written has got other labels */
+	uint64_t cells_max;
 	/* From the caller's catalogue to the file's numbers. */
-	uint64_t mapped; /* serial of that catalogue */
 	uint32_t *schema_map, *id_map;
-	size_t n_schema_map, cap_schema_map, n_id_map, cap_id_map;
+	size_t cap_schema_map, n_id_map, cap_id_map;
 	/* The chain of loose frames. */
-	bool chained;		      /* a loose frame may follow the last one */
-	int64_t last_wall, last_mono; /* last sample written */
-	unsigned since_key, since_catalogue;
+	struct chain {
+		bool open;		      /* a loose frame may follow the last one */
+		int64_t last_wall, last_mono; /* last sample written */
+		unsigned since_key, since_catalogue;
+		bool catalogue_soon; /* it has grown since its last copy */
+	} chain;
 };
 
 void lp_archive_abandon(struct lp_archive_writer *w)
@@ -63,6 +69,7 @@ static struct lp_archive_writer *writer_new(const char *path)
 	if (!w)
 		return NULL;
 	w->fd = -1;
+	w->cells_max = FRAME_CELLS_MAX;
 	w->path = strdup(path);
 	w->encoder = data_encoder_new();
 	w->catalogue = lp_catalogue_new();
@@ -71,6 +78,19 @@ static struct lp_archive_writer *writer_new(const char *path)
 		return NULL;
 	}
 	return w;
+}
+
+void writer_limit_cells(struct lp_archive_writer *w, uint64_t cells_max)
+{
+	w->cells_max = cells_max;
+}
+
+/* Two writers would overwrite each other. A file system without locks has to do without. */
+static int writer_lock(struct lp_archive_writer *w, struct lp_err *err)
+{
+	if (flock(w->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return lp_err_set(err, -EBUSY, "another process is writing %s", w->path);
+	return 0;
 }
 
 int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
@@ -87,6 +107,7 @@ int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
 	w->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (w->fd < 0)
 		return lp_err_sys(err, -errno, "cannot create %s", path);
+	writer_lock(w, NULL);
 	format_put_file_header(header);
 	r = file_pwrite_full(w->fd, header, sizeof(header), 0);
 	if (r < 0) {
@@ -122,6 +143,9 @@ int lp_archive_append(const char *path, struct lp_archive_writer **ret_writer, s
 	w->fd = open(path, O_RDWR | O_CLOEXEC);
 	if (w->fd < 0)
 		return lp_err_sys(err, -errno, "cannot append to %s", path);
+	r = writer_lock(w, err);
+	if (r < 0)
+		return r;
 	r = frame_list_load(w->fd, &w->frames, err);
 	if (r == 0)
 		r = writer_load_catalogue(w, err);
@@ -156,15 +180,16 @@ static int writer_put(
 static int writer_put_frame(struct lp_archive_writer *w, const void *bytes, size_t size,
 	struct frame *f, struct lp_err *err)
 {
-	int r = writer_put(w, bytes, size, err);
+	int r;
 
+	if (frame_list_reserve(&w->frames, 1) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot write %s", w->path);
+	r = writer_put(w, bytes, size, err);
 	if (r < 0)
 		return r;
 	f->offset = w->frames.end;
 	w->frames.end += size;
-	if (frame_list_add(&w->frames, f) < 0)
-		return lp_err_sys(err, -ENOMEM, "cannot write %s", w->path);
-	return 0;
+	return frame_list_add(&w->frames, f); /* there is room */
 }
 
 /* Frame a payload that needs no chunks (catalogue, event). */
@@ -184,6 +209,8 @@ static int writer_put_payload(struct lp_archive_writer *w, struct frame *f, cons
 	return writer_put_frame(w, bytes.text, bytes.len, f, err);
 }
 
+/* Write what is new in the catalogue, or all of it. Memory for the frames until the next whole
+ * catalogue is taken here, so that none is needed between. */
 static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct lp_err *err)
 {
 	_cleanup_(strbuf_release) struct strbuf payload = {0};
@@ -191,6 +218,8 @@ static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct 
 	int r = catalogue_encode(&payload, w->meta, w->catalogue, whole ? 0 : w->schemas_written,
 		whole ? 0 : w->components_written);
 
+	if (r == 0)
+		r = frame_list_reserve(&w->frames, CATALOGUE_EVERY + 16);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot write the catalogue of %s", w->path);
 	r = writer_put_payload(w, &f, payload.text, payload.len, err);
@@ -198,36 +227,71 @@ static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct 
 		return r;
 	w->schemas_written = w->catalogue->n_schemas;
 	w->components_written = w->catalogue->n_components;
-	w->since_catalogue = 0;
+	w->relabelled = false;
+	w->chain.since_catalogue = 0;
+	w->chain.catalogue_soon = !whole;
 	return 0;
 }
 
-/* Give the caller's new schemas and components numbers of the file. */
+/* Is a component mapped to one of the same name still? The caller's catalogue may be another one at
+ * the same address. Its labels may have changed, which is noted. */
+static bool map_holds(struct lp_archive_writer *w, const struct lp_catalogue *c, uint32_t id)
+{
+	const struct lp_component *theirs = &c->components[id];
+	const struct lp_component *ours = &w->catalogue->components[w->id_map[id]];
+
+	return w->schema_map[theirs->schema] == ours->schema && !strcmp(theirs->name, ours->name) &&
+		!strcmp(theirs->observer, ours->observer) && !strcmp(theirs->labels, ours->labels);
+}
+
+static int map_schemas(
+	struct lp_archive_writer *w, const struct lp_catalogue *c, struct lp_err *err)
+{
+	int r = 0;
+
+	if (array_reserve(&w->schema_map, &w->cap_schema_map, c->n_schemas, sizeof(uint32_t)) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot write %s", w->path);
+	for (uint32_t i = 0; i < c->n_schemas && r == 0; i++)
+		r = lp_catalogue_add_schema(w->catalogue, &c->schemas[i], &w->schema_map[i], err);
+	if (r == 0 && w->catalogue->n_schemas > CATALOGUE_SCHEMAS_MAX)
+		r = lp_err_set(err, -E2BIG, "%s has too many kinds of components", w->path);
+	return r;
+}
+
+static int map_component(
+	struct lp_archive_writer *w, const struct lp_catalogue *c, uint32_t id, struct lp_err *err)
+{
+	const struct lp_component *comp = &c->components[id];
+	uint32_t schema = w->schema_map[comp->schema];
+	int r = lp_catalogue_add_component(
+		w->catalogue, schema, comp->observer, comp->name, NULL, &w->id_map[id], err);
+
+	if (r < 0)
+		return r;
+	if (w->catalogue->n_components > CATALOGUE_COMPONENTS_MAX)
+		return lp_err_set(err, -E2BIG, "%s has too many components", w->path);
+	if (!strcmp(w->catalogue->components[w->id_map[id]].labels, comp->labels))
+		return 0;
+	w->relabelled |= w->id_map[id] < w->components_written;
+	return lp_catalogue_add_component(w->catalogue, schema, comp->observer, comp->name,
+		comp->labels, &w->id_map[id], err);
+}
+
+/* Give the caller's schemas and components numbers of the file. */
 static int writer_map(struct lp_archive_writer *w, const struct lp_catalogue *c, struct lp_err *err)
 {
-	if (w->mapped != c->serial) {
-		w->mapped = c->serial;
-		w->n_schema_map = w->n_id_map = 0;
-	}
-	if (array_reserve(&w->schema_map, &w->cap_schema_map, c->n_schemas, sizeof(uint32_t)) < 0 ||
-		array_reserve(&w->id_map, &w->cap_id_map, c->n_components, sizeof(uint32_t)) < 0)
+	int r = map_schemas(w, c, err);
+
+	if (r < 0)
+		return r;
+	if (array_reserve(&w->id_map, &w->cap_id_map, c->n_components, sizeof(uint32_t)) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot write %s", w->path);
-	for (; w->n_schema_map < c->n_schemas; w->n_schema_map++) {
-		int r = lp_catalogue_add_schema(w->catalogue, &c->schemas[w->n_schema_map],
-			&w->schema_map[w->n_schema_map], err);
-
-		if (r < 0)
-			return r;
+	for (uint32_t id = 0; id < c->n_components && r == 0; id++) {
+		if (id >= w->n_id_map || !map_holds(w, c, id))
+			r = map_component(w, c, id, err);
 	}
-	for (; w->n_id_map < c->n_components; w->n_id_map++) {
-		const struct lp_component *comp = &c->components[w->n_id_map];
-		int r = lp_catalogue_add_component(w->catalogue, w->schema_map[comp->schema],
-			comp->observer, comp->name, comp->labels, &w->id_map[w->n_id_map], err);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	w->n_id_map = r == 0 ? c->n_components : 0;
+	return r;
 }
 
 static int batch_complete(const struct lp_batch *b)
@@ -246,9 +310,9 @@ static bool writer_continues(const struct lp_archive_writer *w, const struct dat
 {
 	const struct lp_batch *b = sl->batch;
 
-	return sl->carry && w->chained && w->since_key < KEY_EVERY &&
-		b->wall_us[sl->first - 1] == w->last_wall &&
-		b->mono_us[sl->first - 1] == w->last_mono;
+	return sl->carry && w->chain.open && w->chain.since_key < KEY_EVERY - 1 &&
+		b->wall_us[sl->first - 1] == w->chain.last_wall &&
+		b->mono_us[sl->first - 1] == w->chain.last_mono;
 }
 
 static int writer_put_slice(struct lp_archive_writer *w, const struct lp_catalogue *c,
@@ -268,36 +332,82 @@ static int writer_put_slice(struct lp_archive_writer *w, const struct lp_catalog
 	r = writer_put_frame(w, bytes, size, &f, err);
 	if (r < 0)
 		return r;
-	w->since_key = flags & FRAME_KEY ? 0 : w->since_key + 1;
-	w->since_catalogue++;
-	w->chained = density == LP_ARCHIVE_LOOSE;
-	w->last_wall = sl->batch->wall_us[sl->first + sl->n - 1];
-	w->last_mono = sl->batch->mono_us[sl->first + sl->n - 1];
+	w->chain.since_key = flags & FRAME_KEY ? 0 : w->chain.since_key + 1;
+	w->chain.since_catalogue++;
+	w->chain.open = density == LP_ARCHIVE_LOOSE;
+	w->chain.last_wall = sl->batch->wall_us[sl->first + sl->n - 1];
+	w->chain.last_mono = sl->batch->mono_us[sl->first + sl->n - 1];
 	return 0;
+}
+
+/* The catalogue as far as the file lacks it, or a copy if one is due. */
+static int writer_update_catalogue(struct lp_archive_writer *w, struct lp_err *err)
+{
+	unsigned due = w->chain.catalogue_soon ? CATALOGUE_SOON : CATALOGUE_EVERY;
+
+	if (w->relabelled || w->chain.since_catalogue >= due)
+		return writer_put_catalogue(w, true, err);
+	if (w->components_written < w->catalogue->n_components ||
+		w->schemas_written < w->catalogue->n_schemas)
+		return writer_put_catalogue(w, false, err);
+	return 0;
+}
+
+/* The samples of a batch, in as many frames as they need. */
+static int writer_put_batch(struct lp_archive_writer *w, const struct lp_catalogue *c,
+	const struct lp_batch *batch, enum lp_archive_density density, struct lp_err *err)
+{
+	struct data_slice sl = {.batch = batch, .first = batch->carry ? 1 : 0};
+	uint32_t max = data_samples_max(batch, w->cells_max);
+	int r = 0;
+
+	if (!max)
+		return lp_err_set(
+			err, -E2BIG, "a sample has more than %" PRIu64 " values", w->cells_max);
+	while (r == 0 && sl.first < batch->n_samples) {
+		sl.n = batch->n_samples - sl.first < max ? batch->n_samples - sl.first : max;
+		sl.carry = sl.first > 0;
+		r = writer_put_slice(w, c, &sl, density, err);
+		sl.first += sl.n;
+	}
+	return r;
+}
+
+/* Take back what a write that failed half-way has put into the file. */
+static void writer_undo(
+	struct lp_archive_writer *w, size_t n_frames, uint64_t end, const struct chain *chain)
+{
+	if (w->frames.n == n_frames)
+		return;
+	w->frames.n = n_frames;
+	w->frames.end = end;
+	w->chain = *chain;
+	/* Where this fails too, the next write overwrites what is there. */
+	if (ftruncate(w->fd, (off_t)end) < 0)
+		w->chain.open = false;
 }
 
 int lp_archive_write(struct lp_archive_writer *w, const struct lp_catalogue *catalogue,
 	const struct lp_batch *batch, enum lp_archive_density density, struct lp_err *err)
 {
-	struct data_slice sl = {.batch = batch, .first = batch->carry ? 1 : 0};
-	uint32_t max = data_samples_max(batch);
+	struct chain before;
+	size_t n_frames;
+	uint64_t end;
 	int r;
 
 	if (batch_complete(batch) < 0)
 		return lp_err_set(err, -EINVAL, "cannot write a batch that lacks columns");
 	r = writer_map(w, catalogue, err);
-	if (r == 0 &&
-		(w->components_written < w->catalogue->n_components ||
-			w->schemas_written < w->catalogue->n_schemas))
-		r = writer_put_catalogue(w, false, err);
-	if (r == 0 && w->since_catalogue >= CATALOGUE_EVERY)
-		r = writer_put_catalogue(w, true, err);
-	while (r == 0 && sl.first < batch->n_samples) {
-		sl.n = batch->n_samples - sl.first < max ? batch->n_samples - sl.first : max;
-		sl.carry = sl.first > 0;
-		r = writer_put_slice(w, catalogue, &sl, density, err);
-		sl.first += sl.n;
-	}
+	if (r == 0)
+		r = writer_update_catalogue(w, err);
+	if (r < 0)
+		return r;
+	before = w->chain;
+	n_frames = w->frames.n;
+	end = w->frames.end;
+	r = writer_put_batch(w, catalogue, batch, density, err);
+	if (r < 0)
+		writer_undo(w, n_frames, end, &before);
 	return r;
 }
 
@@ -306,6 +416,8 @@ int lp_archive_write_event(
 {
 	struct frame f = {.type = FRAME_EVENT, .first_us = wall_us, .last_us = wall_us};
 
+	if (strlen(text) > EVENT_MAX)
+		return lp_err_set(err, -E2BIG, "an event of %zu bytes is too long", strlen(text));
 	return writer_put_payload(w, &f, text, strlen(text), err);
 }
 
@@ -328,9 +440,9 @@ bool lp_archive_vanished(const struct lp_archive_writer *w)
 	return fstat(w->fd, &st) == 0 && st.st_nlink == 0;
 }
 
-int lp_archive_close(struct lp_archive_writer *w, struct lp_err *err)
+/* The whole catalogue once more, the index and the trailer. */
+static int writer_finish(struct lp_archive_writer *w, struct lp_err *err)
 {
-	_cleanup_(lp_archive_abandonp) struct lp_archive_writer *owned = w;
 	_cleanup_free_ uint8_t *bytes = NULL;
 	size_t size;
 	int r = writer_put_catalogue(w, true, err);
@@ -343,5 +455,13 @@ int lp_archive_close(struct lp_archive_writer *w, struct lp_err *err)
 	r = writer_put(w, bytes, size, err);
 	if (r == 0)
 		r = lp_archive_sync(w, err);
+	return r;
+}
+
+int lp_archive_close(struct lp_archive_writer *w, struct lp_err *err)
+{
+	int r = writer_finish(w, err);
+
+	lp_archive_abandon(w);
 	return r;
 }

@@ -62,7 +62,7 @@ void lp_warn_raise(struct lp_warn *w, const char *fmt, ...)
 
 	if (!w)
 		return;
-	w->count++;
+	__atomic_fetch_add(&w->count, 1, __ATOMIC_RELAXED); /* threads may share it */
 	if (!w->warn)
 		return;
 	va_start(ap, fmt);

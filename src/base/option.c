@@ -73,6 +73,8 @@ static int option_store(
 		break;
 	case OPTION_SPAN:
 		r = span_parse(text, member, err);
+		if (r == 0 && *(int64_t *)member == 0) /* which would mean: not given */
+			r = lp_err_set(err, -EINVAL, "a span of time must be longer than 0");
 		break;
 	case OPTION_TIME:
 		r = time_parse(text, member, err);

@@ -77,7 +77,7 @@ static json_t *report_json(const char *path, const struct lp_archive_report *rep
 static int check_one(
 	const char *path, const struct check_options *opt, json_t *out, struct lp_err *err)
 {
-	struct lp_archive_report rep;
+	struct lp_archive_report rep = {0};
 	struct findings findings = {.list = out ? json_array() : NULL};
 	struct lp_warn warn = {.warn = take_finding, .ctx = &findings};
 	char repaired[4096];
@@ -86,7 +86,7 @@ static int check_one(
 	snprintf(repaired, sizeof(repaired), opt->output ? "%s" : "%s.repaired",
 		opt->output ? opt->output : path);
 	r = lp_archive_check(path, opt->repair ? repaired : NULL, &warn, &rep, err);
-	if (r == 0 || r == -EBADMSG) {
+	if (r == 0 || (r == -EBADMSG && rep.n_damaged)) { /* else it is no archive at all */
 		const char *new_file = opt->repair ? repaired : NULL;
 
 		if (out)

@@ -2,14 +2,19 @@
 #include "cli/help.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct help_options {
-	bool man;
+	bool man, markdown, complete;
 };
 
+#define AT(member) offsetof(struct help_options, member)
+
 static const struct option_def options[] = {
-	{"man", 0, OPTION_FLAG, offsetof(struct help_options, man), NULL,
-		"print the manual page as roff source"},
+	{"man", 0, OPTION_FLAG, AT(man), NULL, "print the manual page as roff source"},
+	{"markdown", 0, OPTION_FLAG, AT(markdown), NULL,
+		"with 'metrics': print the lists as Markdown"},
+	{"complete", 0, OPTION_FLAG, AT(complete), NULL, "print a completion script for bash"},
 	{NULL},
 };
 
@@ -18,17 +23,28 @@ static int run(
 {
 	const struct help_options *opt = values;
 	const struct command *c = n_args ? command_find(args[0]) : NULL;
+	bool metrics = n_args && !strcmp(args[0], "metrics");
 
 	(void)data;
 	if (n_args > 1) {
 		lp_err_set(err, -EINVAL, "one command at a time");
 		return EXIT_USAGE;
 	}
-	if (n_args && !c) {
+	if (n_args && !c && !metrics) {
 		lp_err_set(err, -EINVAL, "there is no command '%s'", args[0]);
 		return EXIT_USAGE;
 	}
-	if (opt->man)
+	if ((opt->markdown && !metrics) || (opt->man && metrics)) {
+		lp_err_set(err, -EINVAL,
+			opt->man ? "--man goes with a command, or alone"
+				 : "--markdown goes with 'metrics' only");
+		return EXIT_USAGE;
+	}
+	if (opt->complete)
+		help_print_completion(stdout);
+	else if (metrics)
+		help_print_metrics(stdout, opt->markdown);
+	else if (opt->man)
 		help_print_man(stdout, c);
 	else if (c)
 		help_print_command(stdout, c);
@@ -37,13 +53,21 @@ static int run(
 	return EXIT_HEALTHY;
 }
 
+static const struct example examples[] = {
+	{"help show", "how to look at data"},
+	{"help metrics", "what can be shown: units, meanings, and what they are computed from"},
+	{"help --man record | man -l -", "a manual page, also where limpet is not installed"},
+	{NULL, NULL},
+};
+
 extern const struct command command_help;
 const struct command command_help = {
 	.name = "help",
-	.summary = "tell how to use limpet, or one of its commands",
-	.usage = "[--man] [COMMAND]",
+	.summary = "tell how to use limpet, and what its metrics mean",
+	.usage = "[OPTION...] [COMMAND | metrics]",
 	.description = "Without a command, lists all of them.",
 	.options = options,
 	.options_size = sizeof(struct help_options),
+	.examples = examples,
 	.run = run,
 };

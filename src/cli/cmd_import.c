@@ -265,9 +265,8 @@ const struct command command_import = {
 	.description = "Every command reads foreign files directly; importing them pays off where "
 		       "they are "
 		       "read often, because an archive is smaller and faster to read.\n\n"
-		       "FORMAT is the name of an importer (sysstat, csv); without it each file is "
-		       "recognised "
-		       "by its contents.",
+		       "FORMAT is one of those below; without it each file is recognised by its "
+		       "contents.",
 	.options = options,
 	.options_size = sizeof(struct import_options),
 	.takes_data = true,

@@ -18,6 +18,8 @@
 #define INTERVAL_MAX_US (3600 * US_PER_SEC)
 #define PORTS_MAX 256
 #define TCP_MAX_DEFAULT 256
+#define TCP_MAX_MOST 65536
+#define NAME_MOST 200
 
 struct record_options {
 	const char *output, *name, *root;
@@ -111,23 +113,34 @@ static int ports_parse(const struct words *w, uint16_t *ports, struct lp_err *er
 	return 0;
 }
 
+static bool collector_named(const struct words *w, const char *name)
+{
+	for (unsigned i = 0; i < w->n; i++) {
+		if (!strcmp(w->items[i], name))
+			return true;
+	}
+	return !w->n;
+}
+
+/* Each of those named (or all), once and in their own order. */
 static int collectors_choose(const struct words *w, struct recorder_config *c, struct lp_err *err)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; !w->n && collectors[i]; i++)
-		c->collectors[n++] = collectors[i];
-	for (unsigned i = 0; i < w->n && n + 1 < RECORDER_COLLECTORS_MAX; i++) {
-		c->collectors[n] = collector_find(w->items[i]);
-		if (!c->collectors[n++])
+	for (unsigned i = 0; i < w->n; i++) {
+		if (!collector_find(w->items[i]))
 			return lp_err_set(err, -EINVAL,
 				"--collect: there is no collector '%s' (see 'limpet help record')",
 				w->items[i]);
 	}
+	for (unsigned i = 0; collectors[i] && n + 1 < RECORDER_COLLECTORS_MAX; i++) {
+		if (collector_named(w, collectors[i]->name))
+			c->collectors[n++] = collectors[i];
+	}
 	return 0;
 }
 
-static int intervals_check(struct record_options *opt, struct lp_err *err)
+static int numbers_check(struct record_options *opt, struct lp_err *err)
 {
 	if (!opt->interval_us)
 		opt->interval_us = US_PER_SEC;
@@ -135,16 +148,31 @@ static int intervals_check(struct record_options *opt, struct lp_err *err)
 		opt->flush_us = 10 * US_PER_SEC;
 	if (opt->interval_us < INTERVAL_MIN_US || opt->interval_us > INTERVAL_MAX_US)
 		return lp_err_set(err, -EINVAL, "--interval must be from 100ms to 1h");
+	if (opt->tcp_max > TCP_MAX_MOST)
+		return lp_err_set(err, -EINVAL, "--tcp-max must be at most %d", TCP_MAX_MOST);
 	return 0;
 }
 
-/* A name goes into file names and component names: no slash, no space. */
+static bool name_is_good(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)name[i] <= ' ' || name[i] == 0x7f || strchr("/:,", name[i]))
+			return false;
+	}
+	return len && len <= NAME_MOST && *name != '.' && *name != '-';
+}
+
+/* A name goes into file names and component names. */
 static int name_check(const char *name, struct lp_err *err)
 {
-	if (!*name || strpbrk(name, "/ \t\n:") || *name == '.')
-		return lp_err_set(err, -EINVAL,
-			"'%s' cannot be a name (no slash, colon, blank or leading dot)", name);
-	return 0;
+	if (name_is_good(name))
+		return 0;
+	return lp_err_set(err, -EINVAL,
+		"--name: '%.80s' cannot be a name (1 to %d characters without slash, colon, comma "
+		"or blank, not beginning with a dot or dash)",
+		name, NAME_MOST);
 }
 
 /* The system's clock; or, for a recorded tree of several moments, theirs. */
@@ -231,7 +259,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 	struct recorder_config c = {.warn = &warn};
 	uint16_t port_numbers[PORTS_MAX];
 	char host[256] = "", meta[1024] = "";
-	int r = intervals_check(opt, err);
+	int r = numbers_check(opt, err);
 
 	gethostname(host, sizeof(host) - 1);
 	host[strcspn(host, ".")] = '\0';
@@ -315,11 +343,10 @@ const struct command command_record = {
 		"with the same file when started again. While the disk is full or gone it keeps "
 		"sampling, says so once, counts what it loses and goes on writing when it can. "
 		"SIGTERM "
-		"and SIGINT write what is left and end it.\n\n"
-		"Collectors: diskstats (disks), netdev (interfaces), tcp (connections per remote "
-		"address), host (CPU, memory, pressure, load).",
+		"and SIGINT write what is left and end it.",
 	.options = options,
 	.options_size = sizeof(struct record_options),
+	.takes_collectors = true,
 	.examples = examples,
 	.run = run,
 };

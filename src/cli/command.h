@@ -26,7 +26,8 @@ struct command {
 	const char *description;	  /* paragraphs, separated by empty lines */
 	const struct option_def *options; /* ended by a row without a name; may be NULL */
 	size_t options_size;		  /* bytes of the struct they fill, zeroed */
-	bool takes_data; /* its arguments are DATA: the importers' options are accepted too */
+	bool takes_data;       /* its arguments are DATA: the importers' options are accepted too */
+	bool takes_collectors; /* it runs collectors: its help lists them */
 	const struct example *examples; /* ended by a row without a command; may be NULL */
 
 	/* Do it. `options` is the struct, `data` the importers' options (NULL unless takes_data).

@@ -1,9 +1,30 @@
 #include "cli/help.h"
 
+#include "collect/collector.h"
 #include "import/importer.h"
 #include <string.h>
 
 #define WIDTH 80
+
+const char help_about[] =
+	"In a parallel file system one slow disk, one lossy link or one hung daemon drags every "
+	"client down, and no log names it. Servers without a fault behave alike; the culprit does "
+	"not. limpet records every server from outside, without a change to the file system, the "
+	"applications or the kernel, and reads what sysstat and others have recorded, so that each "
+	"component can be compared with its peers.";
+
+const char help_names[] =
+	"A component, the thing that is compared, is called observer/kind:name: oss3/disk:sdb is "
+	"the disk sdb as the server oss3 sees it. Its metrics (await, %util, rxbyt, cwnd, ...) are "
+	"computed when data is read; 'limpet help metrics' lists them. Times are ISO 8601 in UTC.";
+
+const struct exit_code exit_codes[] = {
+	{EXIT_HEALTHY, "all is well"},
+	{EXIT_SUSPECTS, "suspects were found"},
+	{EXIT_USAGE, "wrong usage or bad input (what is good of it was used)"},
+	{EXIT_INTERNAL, "internal failure"},
+	{0, NULL},
+};
 
 /* Print words of `text` up to `width` columns, indented by `indent`; "\n\n" separates paragraphs,
  * lines that begin with a blank are kept as they are. */
@@ -69,10 +90,25 @@ void help_print_overview(FILE *out)
 		out);
 	for (const struct command *const *c = commands; *c; c++)
 		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
-	fputs("\n'limpet help COMMAND' tells more about one of them.\n"
-	      "Exit codes: 0 all is well, 1 suspects were found, 2 wrong usage or bad input, "
-	      "3 internal failure.\n",
+	fputs("\n'limpet help COMMAND' tells more about one of them, 'limpet help metrics' what\n"
+	      "can be shown of disks, interfaces, connections and hosts.\n\nexit codes:\n",
 		out);
+	for (const struct exit_code *e = exit_codes; e->meaning; e++)
+		fprintf(out, "  %d  %s\n", e->code, e->meaning);
+}
+
+static void print_collectors(FILE *out)
+{
+	fputs("\ncollectors:\n", out);
+	for (const struct collector *const *c = collectors; *c; c++)
+		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+}
+
+static void print_formats(FILE *out)
+{
+	fputs("\nformats, besides archives:\n", out);
+	for (const struct importer *const *i = importers; *i; i++)
+		fprintf(out, "  %-10s %s\n", (*i)->name, (*i)->summary);
 }
 
 void help_print_command(FILE *out, const struct command *c)
@@ -84,123 +120,18 @@ void help_print_command(FILE *out, const struct command *c)
 		fputs("\noptions:\n", out);
 		print_options(out, c->options);
 	}
+	if (c->takes_collectors)
+		print_collectors(out);
+	if (c->takes_data)
+		print_formats(out);
 	for (const struct importer *const *i = importers; c->takes_data && *i; i++) {
 		if (!(*i)->options)
 			continue;
-		fprintf(out, "\noptions for %s files (%s):\n", (*i)->name, (*i)->summary);
+		fprintf(out, "\noptions for %s files:\n", (*i)->name);
 		print_options(out, (*i)->options);
 	}
 	if (c->examples)
 		fputs("\nexamples:\n", out);
 	for (const struct example *e = c->examples; e && e->command; e++)
 		fprintf(out, "  limpet %s\n          %s\n", e->command, e->what);
-}
-
-/* Text for roff: a leading dot or quote and backslashes and hyphens are escaped. */
-static void man_text(FILE *out, const char *text)
-{
-	bool line_start = true;
-
-	for (; *text; text++) {
-		if (line_start && (*text == '.' || *text == '\''))
-			fputs("\\&", out);
-		line_start = *text == '\n';
-		if (*text == '\\')
-			fputs("\\e", out);
-		else if (*text == '-')
-			fputs("\\-", out);
-		else if (text[0] == '\n' && text[1] == '\n') {
-			fputs("\n.PP\n", out);
-			text++;
-		} else if (text[0] == '\n' && text[1] == ' ')
-			fputs("\n.br\n", out);
-		else
-			fputc(*text, out);
-	}
-	fputc('\n', out);
-}
-
-static void man_options(FILE *out, const struct option_def *o)
-{
-	for (; o && o->name; o++) {
-		fputs(".TP\n", out);
-		if (o->letter)
-			fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
-		fputs("\\fB\\-\\-", out);
-		for (const char *p = o->name; *p; p++)
-			fprintf(out, *p == '-' ? "\\-" : "%c", *p);
-		fprintf(out, "\\fR%s%s%s\n", o->arg ? " \\fI" : "", o->arg ? o->arg : "",
-			o->arg ? "\\fR" : "");
-		man_text(out, o->help);
-	}
-}
-
-static void man_see_also(FILE *out, const struct command *self)
-{
-	fprintf(out, ".SH SEE ALSO\n.BR limpet (1)");
-	for (const struct command *const *c = commands; *c; c++) {
-		if (*c != self)
-			fprintf(out, ",\n.BR limpet\\-%s (1)", (*c)->name);
-	}
-	fputc('\n', out);
-}
-
-static void man_exit_codes(FILE *out)
-{
-	fputs(".SH EXIT STATUS\n"
-	      "0: all is well; 1: suspects were found; 2: wrong usage or bad input (what is good "
-	      "of it was used); 3: internal failure.\n",
-		out);
-}
-
-static void man_command(FILE *out, const struct command *c)
-{
-	fprintf(out, ".TH LIMPET\\-%s 1 \"\" \"limpet %s\" \"limpet\"\n.SH NAME\nlimpet\\-%s \\- ",
-		c->name, LIMPET_VERSION, c->name);
-	man_text(out, c->summary);
-	fprintf(out, ".SH SYNOPSIS\n\\fBlimpet %s\\fR ", c->name);
-	man_text(out, c->usage);
-	fputs(".SH DESCRIPTION\n", out);
-	man_text(out, c->description);
-	if (c->options)
-		fputs(".SH OPTIONS\n", out);
-	man_options(out, c->options);
-	for (const struct importer *const *i = importers; c->takes_data && *i; i++) {
-		fprintf(out, ".SH %s FILES\n", (*i)->name);
-		man_text(out, (*i)->description);
-		man_options(out, (*i)->options);
-	}
-	if (c->examples)
-		fputs(".SH EXAMPLES\n", out);
-	for (const struct example *e = c->examples; e && e->command; e++) {
-		fputs(".TP\n\\fBlimpet ", out);
-		man_text(out, e->command);
-		fputs("\\fR", out);
-		man_text(out, e->what);
-	}
-	man_exit_codes(out);
-	man_see_also(out, c);
-}
-
-void help_print_man(FILE *out, const struct command *c)
-{
-	if (c) {
-		man_command(out, c);
-		return;
-	}
-	fprintf(out,
-		".TH LIMPET 1 \"\" \"limpet %s\" \"limpet\"\n.SH NAME\nlimpet \\- find the limping "
-		"component of a parallel file system\n.SH SYNOPSIS\n\\fBlimpet\\fR "
-		"\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.SH DESCRIPTION\n"
-		"In a parallel file system one slow disk, one lossy link or one hung daemon drags "
-		"every client down, and no log names it. limpet records every server from outside, "
-		"compares each component with its peers and names the one that limps.\n"
-		".SH COMMANDS\n",
-		LIMPET_VERSION);
-	for (const struct command *const *k = commands; *k; k++) {
-		fprintf(out, ".TP\n\\fBlimpet %s\\fR\n", (*k)->name);
-		man_text(out, (*k)->summary);
-	}
-	man_exit_codes(out);
-	man_see_also(out, NULL);
 }

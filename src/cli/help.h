@@ -1,14 +1,32 @@
-/* Help and manual pages, both from the commands' own tables. */
+/* Help, manual pages and completion, all from the tables of commands, collectors, importers and
+ * metrics.
+ */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
 #include "cli/command.h"
 #include <stdio.h>
 
+/* What limpet is for, and how components are called: paragraphs. */
+extern const char help_about[];
+extern const char help_names[];
+
+struct exit_code {
+	int code;
+	const char *meaning; /* NULL ends the table */
+};
+extern const struct exit_code exit_codes[];
+
 void help_print_overview(FILE *out);
 void help_print_command(FILE *out, const struct command *c);
 
 /* A manual page in roff, for `c` or (NULL) for limpet as a whole. */
 void help_print_man(FILE *out, const struct command *c);
+
+/* All metrics and raw columns, for the terminal or as Markdown tables. */
+void help_print_metrics(FILE *out, bool markdown);
+
+/* A completion script for bash. */
+void help_print_completion(FILE *out);
 
 #endif

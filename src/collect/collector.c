@@ -35,7 +35,9 @@ enum collect_choice collect_choose(const char *const *globs, unsigned n_globs, c
 		bool exclude = globs[i][0] == '!';
 
 		if (fnmatch(globs[i] + exclude, name, 0) == 0)
-			choice = exclude ? COLLECT_EXCLUDED : COLLECT_NAMED;
+			choice = exclude		   ? COLLECT_EXCLUDED
+				: strpbrk(globs[i], "*?[") ? COLLECT_NAMED
+							   : COLLECT_EXACT;
 	}
 	return choice;
 }

@@ -57,7 +57,8 @@ const struct collector *collector_find(const char *name);
 enum collect_choice {
 	COLLECT_UNNAMED, /* nothing: there are none, or they only exclude others */
 	COLLECT_EXCLUDED,
-	COLLECT_NAMED, /* it is asked for, also where it would not be by default */
+	COLLECT_NAMED, /* a pattern asks for it, also where it would not be by default */
+	COLLECT_EXACT, /* its very name was given */
 };
 
 /* The last glob that matches decides; "!glob" excludes. What none matches is excluded, unless the

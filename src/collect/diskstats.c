@@ -62,8 +62,10 @@ static bool disks_want(
 {
 	enum collect_choice choice = collect_choose(config->disks, config->n_disks, name);
 
+	if (choice == COLLECT_NAMED) /* "sd*" means disks, though it matches "sda1" */
+		return config->partitions || !facts->partition;
 	if (choice != COLLECT_UNNAMED)
-		return choice == COLLECT_NAMED;
+		return choice == COLLECT_EXACT;
 	return (config->loops || !diskname_is_memory(name)) &&
 		(config->partitions || !facts->partition) && !facts->empty;
 }

@@ -65,21 +65,29 @@ static unsigned parse_pressure_io(const char *text, int64_t *values)
 static const struct host_file {
 	const char *path;
 	unsigned (*parse)(const char *text, int64_t *values);
+	bool slow; /* read only now and then */
 } files[] = {
-	{"/proc/stat", parse_stat},
-	{"/proc/meminfo", parse_meminfo},
-	{"/proc/loadavg", parse_loadavg},
-	{"/proc/pressure/cpu", parse_pressure_cpu},
-	{"/proc/pressure/memory", parse_pressure_memory},
-	{"/proc/pressure/io", parse_pressure_io},
+	{"/proc/stat", parse_stat, false},
+	{"/proc/meminfo", parse_meminfo, true},
+	{"/proc/loadavg", parse_loadavg, true},
+	{"/proc/pressure/cpu", parse_pressure_cpu, false},
+	{"/proc/pressure/memory", parse_pressure_memory, false},
+	{"/proc/pressure/io", parse_pressure_io, false},
 };
+
+/* The kernel itself computes load averages every five seconds only, and memory is context; what was
+ * read last stands until then. */
+#define SLOW_SPAN_US (5 * INT64_C(1000000))
 
 struct host {
 	const char *observer;
 	struct procfile files[ARRAY_SIZE(files)];
 	struct collect_row row;
 	bool known;
+	bool recorded; /* the files are a recorded tree's */
 	uint64_t ctxt;
+	int64_t slow_mono_us; /* when the slow files were read last; -1: never */
+	int64_t values[HOST_N_COLUMNS];
 };
 
 static void host_close(void *state)
@@ -101,6 +109,8 @@ static int host_open(const struct collect_config *config, void **ret_state, stru
 	if (!h)
 		return lp_err_sys(err, -ENOMEM, "cannot collect host");
 	h->observer = config->observer;
+	h->recorded = config->root->dir[0] != '\0';
+	h->slow_mono_us = -1;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		opened += procfile_open(&h->files[i], config->root, files[i].path, NULL) == 0;
 	if (!opened) {
@@ -112,20 +122,48 @@ static int host_open(const struct collect_config *config, void **ret_state, stru
 	return 0;
 }
 
+/* Do the slow files have this column? */
+static bool host_column_is_slow(size_t column)
+{
+	return column >= HOST_MEM_TOTAL_KB && column <= HOST_LOAD15_X100;
+}
+
+/* Is it time to read the slow files again? A recorded tree costs nobody anything: always. */
+static bool slow_due(struct host *h, const struct lp_batch *batch)
+{
+	int64_t now_us = batch->mono_us[batch->n_samples - 1];
+
+	if (!h->recorded && h->slow_mono_us >= 0 && now_us - h->slow_mono_us < SLOW_SPAN_US)
+		return false;
+	h->slow_mono_us = now_us;
+	return true;
+}
+
+/* Read the files that are due into h->values. Returns how many values were found. */
+static unsigned host_read(struct host *h, const struct lp_batch *batch)
+{
+	bool slow = slow_due(h, batch);
+	unsigned found = 0;
+
+	for (size_t i = 0; i < HOST_N_COLUMNS; i++) {
+		if (slow || !host_column_is_slow(i))
+			h->values[i] = LP_MISSING;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		if (h->files[i].fd >= 0 && (slow || !files[i].slow) &&
+			procfile_read(&h->files[i], NULL) == 0)
+			found += files[i].parse(h->files[i].text, h->values);
+	}
+	return found;
+}
+
 static int host_sample(void *state, struct collect_sink *sink, struct lp_err *err)
 {
 	struct host *h = state;
-	int64_t values[HOST_N_COLUMNS];
-	unsigned found = 0;
+	const int64_t *values = h->values;
 	bool fresh;
 
-	for (size_t i = 0; i < HOST_N_COLUMNS; i++)
-		values[i] = LP_MISSING;
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		if (h->files[i].fd >= 0 && procfile_read(&h->files[i], NULL) == 0)
-			found += files[i].parse(h->files[i].text, values);
-	}
-	if (!found)
+	if (!host_read(h, sink->batch))
 		return lp_err_set(err, -EIO, "nothing known could be read from %s/proc/stat",
 			h->files[0].root ? h->files[0].root->dir : "");
 	fresh = !h->known || (uint64_t)values[HOST_CTXT] < h->ctxt; /* a reboot between two trees */
@@ -147,7 +185,8 @@ const struct collector collector_host = {
 		"Records the sums over all processors of /proc/stat, the main lines of "
 		"/proc/meminfo, /proc/loadavg, and the stall times of /proc/pressure where the "
 		"kernel has it. It is context for reports: a slow disk on a host without free "
-		"memory is another story than a slow disk.",
+		"memory is another story than a slow disk. Memory and load are read every five "
+		"seconds and stand until then.",
 	.schema = &schema,
 	.open = host_open,
 	.sample = host_sample,

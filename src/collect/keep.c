@@ -28,20 +28,21 @@ void keep_list_release(struct keep_list *l)
 	*l = (struct keep_list){0};
 }
 
-/* Is this NAME-STAMP.lpa? Then when does it begin? */
-static int name_matches(const char *file, const char *name, int64_t *ret_start_us)
+/* Is this NAME-STAMP and the suffix? Then when does it begin? */
+static bool name_matches(
+	const char *file, const char *name, const char *suffix, int64_t *ret_start_us)
 {
 	size_t len = strlen(name);
 	char stamp[STAMP_LEN + 1];
 	struct lp_err ignored;
 
 	if (strncmp(file, name, len) || file[len] != '-' ||
-		strlen(file + len + 1) != STAMP_LEN + strlen(LP_ARCHIVE_SUFFIX) ||
-		strcmp(file + len + 1 + STAMP_LEN, LP_ARCHIVE_SUFFIX))
-		return 0;
+		strlen(file + len + 1) != STAMP_LEN + strlen(suffix) ||
+		strcmp(file + len + 1 + STAMP_LEN, suffix))
+		return false;
 	memcpy(stamp, file + len + 1, STAMP_LEN);
 	stamp[STAMP_LEN] = '\0';
-	return time_parse(stamp, ret_start_us, &ignored) == 0;
+	return stamp[STAMP_LEN - 1] == 'Z' && time_parse(stamp, ret_start_us, &ignored) == 0;
 }
 
 static int list_add(struct keep_list *l, const char *dir, const char *file, int64_t start_us)
@@ -65,7 +66,8 @@ static int list_add(struct keep_list *l, const char *dir, const char *file, int6
 	return 0;
 }
 
-int keep_list_load(const char *dir, const char *name, struct keep_list *ret, struct lp_err *err)
+static int list_load(const char *dir, const char *name, const char *suffix, struct keep_list *ret,
+	struct lp_err *err)
 {
 	struct keep_list l = {0};
 	struct dirent **entries = NULL;
@@ -75,7 +77,7 @@ int keep_list_load(const char *dir, const char *name, struct keep_list *ret, str
 	if (n < 0 && errno != ENOENT)
 		return lp_err_sys(err, -errno, "cannot read directory %s", dir);
 	for (int i = 0; i < n; i++) {
-		if (r == 0 && name_matches(entries[i]->d_name, name, &start_us))
+		if (r == 0 && name_matches(entries[i]->d_name, name, suffix, &start_us))
 			r = list_add(&l, dir, entries[i]->d_name, start_us);
 		free(entries[i]);
 	}
@@ -88,9 +90,25 @@ int keep_list_load(const char *dir, const char *name, struct keep_list *ret, str
 	return 0;
 }
 
+int keep_list_load(const char *dir, const char *name, struct keep_list *ret, struct lp_err *err)
+{
+	return list_load(dir, name, LP_ARCHIVE_SUFFIX, ret, err);
+}
+
+int keep_remove_leftovers(const char *dir, const char *name, struct lp_err *err)
+{
+	_cleanup_(keep_list_release) struct keep_list l = {0};
+	int r = list_load(dir, name, LP_ARCHIVE_SUFFIX ".tmp", &l, err);
+
+	for (size_t i = 0; r == 0 && i < l.n; i++) {
+		if (unlink(l.files[i].path) < 0 && errno != ENOENT)
+			r = lp_err_sys(err, -errno, "cannot remove %s", l.files[i].path);
+	}
+	return r;
+}
+
 int keep_expire(const char *dir, const char *name, const char *current, int64_t now_us,
-	int64_t age_us, uint64_t bytes, uint64_t *ret_bytes, struct lp_warn *warn,
-	struct lp_err *err)
+	int64_t age_us, uint64_t bytes, uint64_t *ret_bytes, struct lp_err *err)
 {
 	_cleanup_(keep_list_release) struct keep_list l = {0};
 	int r = keep_list_load(dir, name, &l, err);
@@ -104,15 +122,15 @@ int keep_expire(const char *dir, const char *name, const char *current, int64_t 
 
 		if (!strcmp(f->path, current) || (!old && !large))
 			continue;
-		if (unlink(f->path) < 0)
-			lp_warn_raise(warn, "cannot remove %s: %s", f->path, strerror(errno));
-		else
+		if (unlink(f->path) == 0)
 			l.bytes -= f->bytes;
+		else
+			r = lp_err_sys(err, -errno, "cannot remove %s", f->path);
 	}
 	*ret_bytes = l.bytes;
 	for (size_t i = 0; i < l.n; i++) {
 		if (!strcmp(l.files[i].path, current))
 			*ret_bytes -= l.files[i].bytes;
 	}
-	return 0;
+	return r;
 }

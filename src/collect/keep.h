@@ -32,9 +32,13 @@ void keep_list_release(struct keep_list *l);
 int keep_list_load(const char *dir, const char *name, struct keep_list *ret, struct lp_err *err);
 
 /* Remove the oldest files until the rest is younger than `age_us` and smaller than `bytes` (0: no
- * limit), sparing `current`. `*ret_bytes` is what remains without it. */
+ * limit), sparing `current`. `*ret_bytes` is what remains without it, also where (an error) a file
+ * cannot be removed: the others are, all the same. */
 int keep_expire(const char *dir, const char *name, const char *current, int64_t now_us,
-	int64_t age_us, uint64_t bytes, uint64_t *ret_bytes, struct lp_warn *warn,
-	struct lp_err *err);
+	int64_t age_us, uint64_t bytes, uint64_t *ret_bytes, struct lp_err *err);
+
+/* Remove DIR/NAME-20110509T000005Z.lpa.tmp and its like, which lp_archive_seal() leaves where it is
+ * killed. */
+int keep_remove_leftovers(const char *dir, const char *name, struct lp_err *err);
 
 #endif

@@ -60,7 +60,7 @@ static bool nets_want(const struct collect_config *config, const char *name)
 	enum collect_choice choice = collect_choose(config->nets, config->n_nets, name);
 
 	if (choice != COLLECT_UNNAMED)
-		return choice == COLLECT_NAMED;
+		return choice != COLLECT_EXCLUDED;
 	return strcmp(name, "lo") != 0;
 }
 

@@ -60,6 +60,12 @@ static int procfile_grow(struct procfile *f)
 	return 0;
 }
 
+/* A read that ends so far before the end of a page has met the end of the file: the kernel fills
+ * its page until the next line does not fit, and no line is longer than the rest. (/proc's files
+ * with longer lines have all of them in one piece.) Asking once more to be told 0 would cost as
+ * much as a short file itself. */
+#define PIECE_CERTAINLY_LAST 3072
+
 static int procfile_fill(struct procfile *f)
 {
 	f->len = 0;
@@ -73,6 +79,8 @@ static int procfile_fill(struct procfile *f)
 		if (n == 0)
 			break;
 		f->len += (size_t)n;
+		if (n < PIECE_CERTAINLY_LAST)
+			break;
 		if (f->len == f->cap - 1) {
 			int r = procfile_grow(f);
 

@@ -13,12 +13,16 @@
 #define STEP_MIN_US (US_PER_SEC / 2)
 /* Steps from here on are told at once, not only noted in the archive. */
 #define STEP_TELL_US (60 * US_PER_SEC)
+/* A clock set back by less than this does not begin a file for the old day again. */
+#define BACK_SAME_FILE_US (3600 * US_PER_SEC)
+/* A collector that worked for so many samples has its next failure told again. */
+#define GOOD_AGAIN 600
 
 /* A collector at work. */
 struct instrument {
 	const struct collector *collector;
 	void *state;
-	bool told; /* its failure was reported */
+	unsigned hush; /* samples until its next failure is told: this one was */
 };
 
 struct recorder {
@@ -29,7 +33,7 @@ struct recorder {
 	unsigned n_instruments;
 	struct collect_sink sink;
 	int64_t first_mono, last_wall, last_mono;
-	int64_t rotate_at; /* wall-clock time of the next daily file */
+	int64_t day_start; /* of the file at hand */
 	struct recorder_stats stats;
 	bool primed;
 };
@@ -113,10 +117,13 @@ static void instruments_sample(struct recorder *r)
 		struct lp_err err = {0};
 		int got = in->collector->sample(in->state, &r->sink, &err);
 
-		if (got < 0 && !in->told)
+		if (got < 0 && !in->hush)
 			lp_warn_raise(r->config->warn, "%s: %s (told once)", in->collector->name,
 				err.text);
-		in->told = got < 0;
+		if (got < 0)
+			in->hush = GOOD_AGAIN;
+		else if (in->hush)
+			in->hush--;
 	}
 }
 
@@ -125,17 +132,29 @@ static bool batch_full(const struct lp_batch *b)
 	return b->n_samples == b->cap_samples;
 }
 
+static int submit(struct recorder *r, bool new_file)
+{
+	return spool_submit(r->spool, r->sink.catalogue, r->sink.n_added, new_file);
+}
+
+/* A new day has a new file; so has an old one that a clock set far back returns to. */
+static int begin_day(struct recorder *r, int64_t wall_us)
+{
+	if (r->stats.samples && wall_us < r->day_start + US_PER_DAY &&
+		wall_us >= r->day_start - BACK_SAME_FILE_US)
+		return 0;
+	r->day_start = keep_day_start(wall_us);
+	return r->stats.samples ? submit(r, true) : 0;
+}
+
 /* Take one sample, and hand the batch over when it is full or a new day begins. */
 static int take_sample(struct recorder *r, struct lp_err *err)
 {
 	int64_t wall_us, mono_us;
-	int got = 0;
+	int got;
 
 	r->ticker->now(r->ticker, &wall_us, &mono_us);
-	if (r->rotate_at && wall_us >= r->rotate_at)
-		got = spool_submit(r->spool, r->sink.catalogue, true);
-	if (!r->rotate_at || wall_us >= r->rotate_at)
-		r->rotate_at = keep_day_start(wall_us) + US_PER_DAY;
+	got = begin_day(r, wall_us);
 	note_clock_step(r, wall_us, mono_us);
 	note_late(r, mono_us);
 	r->sink.batch = spool_batch(r->spool);
@@ -152,7 +171,7 @@ static int take_sample(struct recorder *r, struct lp_err *err)
 		got = spool_prime(r->spool);
 	r->primed = true;
 	if (got == 0 && batch_full(r->sink.batch))
-		got = spool_submit(r->spool, r->sink.catalogue, false);
+		got = submit(r, false);
 	return got < 0 ? lp_err_sys(err, got, "cannot keep samples") : 0;
 }
 
@@ -166,9 +185,9 @@ static bool duration_over(const struct recorder *r)
 static int recorder_loop(struct recorder *r, struct lp_err *err)
 {
 	int64_t wall_us, mono_us;
+	int event, got;
 
 	while (!duration_over(r)) {
-		int event, got;
 
 		r->ticker->now(r->ticker, &wall_us, &mono_us);
 		event = r->ticker->wait(r->ticker, next_instant(r, wall_us), err);
@@ -182,8 +201,8 @@ static int recorder_loop(struct recorder *r, struct lp_err *err)
 		if (got < 0)
 			return got;
 	}
-	spool_submit(r->spool, r->sink.catalogue, false);
-	return 0;
+	got = submit(r, false);
+	return got < 0 ? lp_err_sys(err, got, "cannot keep samples") : 0;
 }
 
 /* How many samples may wait in memory until they are written. */
@@ -211,6 +230,7 @@ int recorder_run(const struct recorder_config *config, struct ticker *ticker,
 	spool.interval_us = config->interval_us;
 	spool.batch_samples = samples_per_flush(config);
 	spool.observer = config->collect.observer;
+	spool.patient = ticker->patient;
 	spool.warn = config->warn;
 	got = spool_open(&spool, &r.spool, err);
 	if (got < 0)
@@ -218,6 +238,8 @@ int recorder_run(const struct recorder_config *config, struct ticker *ticker,
 	got = recorder_loop(&r, err);
 	r.stats.components = r.sink.catalogue->n_components;
 	spool_close(TAKE_PTR(r.spool), &r.stats.spool);
+	if (got < 0)
+		return got;
 	*ret_stats = r.stats;
-	return got;
+	return 0;
 }

@@ -17,6 +17,8 @@
 #define RETRY_SEC 1
 #define EVENTS_MAX 8
 #define EVENT_TEXT_MAX 200
+/* What a path has besides directory and name: "/", "-20110509T000005Z.lpa", ".tmp". */
+#define FILE_NAME_EXTRA 32
 
 /* A catalogue as it was when a batch was handed over: the sampling thread goes on adding to its
  * own.
@@ -35,7 +37,7 @@ struct item {
 	struct lp_batch *batch;
 	struct snapshot *snapshot;
 	struct event events[EVENTS_MAX];
-	unsigned n_events;
+	unsigned n_events, n_events_written;
 	bool new_file; /* begin a new file with this batch */
 };
 
@@ -44,7 +46,8 @@ struct spool {
 	int lock_fd;
 	pthread_t thread;
 	pthread_mutex_t mutex;
-	pthread_cond_t wake;
+	pthread_cond_t wake; /* the writing thread */
+	pthread_cond_t room; /* in the queue: a patient sampling thread */
 	/* Under the mutex: */
 	struct item *queue[SPOOL_DEPTH]; /* first .. first + n - 1 wait */
 	unsigned first, n;
@@ -52,13 +55,13 @@ struct spool {
 	unsigned n_unused;
 	struct spool_stats stats;
 	uint64_t lost_untold; /* lost since the last remark about it */
+	bool slow_told;	      /* that the disk is too slow */
 	bool stopping;
 	/* The sampling thread's: */
 	struct item items[SPOOL_DEPTH + 2];
 	struct item *current;
 	struct snapshot *snapshot;
-	uint32_t snapshot_components, snapshot_schemas;
-	bool next_new_file;
+	unsigned long snapshot_version;
 	/* The writing thread's: */
 	struct spool_file file;
 };
@@ -71,13 +74,12 @@ static void snapshot_unref(struct snapshot *s)
 	free(s);
 }
 
-/* A new snapshot where the catalogue has grown (a device appeared). */
-static int snapshot_refresh(struct spool *s, const struct lp_catalogue *c)
+/* A new snapshot where the catalogue has changed (a device appeared or was replaced). */
+static int snapshot_refresh(struct spool *s, const struct lp_catalogue *c, unsigned long version)
 {
 	struct snapshot *new;
 
-	if (s->snapshot && s->snapshot_components == c->n_components &&
-		s->snapshot_schemas == c->n_schemas)
+	if (s->snapshot && s->snapshot_version == version)
 		return 0;
 	new = calloc(1, sizeof(*new));
 	if (!new)
@@ -92,8 +94,7 @@ static int snapshot_refresh(struct spool *s, const struct lp_catalogue *c)
 	snapshot_unref(s->snapshot);
 	pthread_mutex_unlock(&s->mutex);
 	s->snapshot = new;
-	s->snapshot_components = c->n_components;
-	s->snapshot_schemas = c->n_schemas;
+	s->snapshot_version = version;
 	return 0;
 }
 
@@ -105,12 +106,13 @@ static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 	if (r < 0)
 		return r;
 	it->new_file = false;
-	for (; it->n_events; it->n_events--) { /* a retry goes on where it failed */
-		const struct event *e = &it->events[it->n_events - 1];
+	while (it->n_events_written < it->n_events) { /* a retry goes on where it failed */
+		const struct event *e = &it->events[it->n_events_written];
 
 		r = lp_archive_write_event(s->file.archive, e->wall_us, e->text, err);
 		if (r < 0)
 			return r;
+		it->n_events_written++;
 	}
 	return spool_file_write(&s->file, it->snapshot->catalogue, it->batch, err);
 }
@@ -120,20 +122,32 @@ static uint32_t batch_fresh(const struct lp_batch *b)
 	return b->n_samples - (b->carry ? 1 : 0);
 }
 
-/* Say once that writing fails, and once that it works again. */
-static void spool_tell(struct spool *s, int r, const struct item *it, const struct lp_err *err)
+/* A remark in the archive about samples that are not in it. */
+static void note_lost(struct spool *s, const struct item *it, uint64_t lost)
 {
 	char text[EVENT_TEXT_MAX];
 	struct lp_err ignored = {0};
+
+	snprintf(text, sizeof(text), "kind=lost samples=%" PRIu64, lost);
+	lp_archive_write_event(
+		s->file.archive, it->batch->wall_us[it->batch->n_samples - 1], text, &ignored);
+}
+
+/* Say once that writing fails (or is too slow), and once that it works again. */
+static void spool_tell(struct spool *s, int r, const struct item *it, const struct lp_err *err)
+{
 	uint64_t lost = 0;
-	bool was_failing;
+	bool was_failing, slow = false;
 
 	pthread_mutex_lock(&s->mutex);
 	was_failing = s->stats.failing;
 	s->stats.failing = r < 0;
+	pthread_cond_signal(&s->room);
 	if (r == 0) {
 		lost = s->lost_untold;
 		s->lost_untold = 0;
+		slow = lost && !was_failing && !s->slow_told;
+		s->slow_told = lost || (s->slow_told && s->n > 1);
 		s->stats.samples_written += batch_fresh(it->batch);
 		s->stats.bytes_written = s->file.bytes_written;
 		s->stats.files = s->file.n_files;
@@ -143,17 +157,19 @@ static void spool_tell(struct spool *s, int r, const struct item *it, const stru
 	if (r < 0 && !was_failing)
 		lp_warn_raise(s->config.warn, "%s; sampling goes on and writing is tried again",
 			err->text);
-	if (r < 0 || !was_failing)
-		return;
-	lp_warn_raise(s->config.warn, "writing works again; %" PRIu64 " samples were lost", lost);
-	if (lost) {
-		snprintf(text, sizeof(text), "kind=lost samples=%" PRIu64, lost);
-		lp_archive_write_event(s->file.archive, it->batch->wall_us[0], text, &ignored);
-	}
+	if (r == 0 && was_failing)
+		lp_warn_raise(
+			s->config.warn, "writing works again; %" PRIu64 " samples were lost", lost);
+	if (slow)
+		lp_warn_raise(s->config.warn,
+			"the disk is too slow to write to: %" PRIu64 " samples were lost", lost);
+	if (lost)
+		note_lost(s, it, lost);
 }
 
-/* Wait for work. NULL: there is none left and none will come. */
-static struct item *queue_wait(struct spool *s)
+/* Wait for work. NULL: there is none left and none will come. `*ret_last_try`: nothing waits for
+ * a better time any more. */
+static struct item *queue_wait(struct spool *s, bool *ret_last_try)
 {
 	struct item *it = NULL;
 
@@ -162,6 +178,7 @@ static struct item *queue_wait(struct spool *s)
 		pthread_cond_wait(&s->wake, &s->mutex);
 	if (s->n)
 		it = s->queue[s->first];
+	*ret_last_try = s->stopping;
 	pthread_mutex_unlock(&s->mutex);
 	return it;
 }
@@ -179,43 +196,42 @@ static void queue_pop(struct spool *s, bool lost)
 		s->stats.samples_lost += batch_fresh(it->batch);
 	snapshot_unref(it->snapshot);
 	it->snapshot = NULL;
-	it->n_events = 0;
+	it->n_events = it->n_events_written = 0;
 	it->new_file = false;
 	s->unused[s->n_unused++] = it;
+	pthread_cond_signal(&s->room);
 	pthread_mutex_unlock(&s->mutex);
 }
 
-/* After a failure: wait a little, unless it is time to stop. Is it? */
-static bool retry_wait(struct spool *s)
+/* After a failure: wait a little, unless it is time to stop. */
+static void retry_wait(struct spool *s)
 {
 	struct timespec until;
-	bool stopping;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += RETRY_SEC;
 	pthread_mutex_lock(&s->mutex);
 	if (!s->stopping)
 		pthread_cond_timedwait(&s->wake, &s->mutex, &until);
-	stopping = s->stopping;
 	pthread_mutex_unlock(&s->mutex);
-	return stopping;
 }
 
 static void *spool_thread(void *arg)
 {
 	struct spool *s = arg;
 	struct item *it;
+	bool last_try;
 
 	spool_file_tidy(&s->file);
-	while ((it = queue_wait(s))) {
+	while ((it = queue_wait(s, &last_try))) {
 		struct lp_err err = {0};
 		int r = item_write(s, it, &err);
 
 		spool_tell(s, r, it, &err);
-		if (r == 0)
-			queue_pop(s, false);
-		else if (retry_wait(s) && item_write(s, it, &err) < 0)
-			queue_pop(s, true); /* no more time: it is lost */
+		if (r == 0 || last_try)
+			queue_pop(s, r < 0);
+		else
+			retry_wait(s);
 	}
 	spool_file_finish(&s->file);
 	return NULL;
@@ -224,8 +240,12 @@ static void *spool_thread(void *arg)
 static int spool_lock(struct spool *s, struct lp_err *err)
 {
 	_cleanup_free_ char *path = NULL;
-	int r = path_make_dirs(s->config.dir, err);
+	int r;
 
+	if (strlen(s->config.dir) + strlen(s->config.name) + FILE_NAME_EXTRA > SPOOL_PATH_MAX)
+		return lp_err_set(err, -ENAMETOOLONG, "the names of files in %.80s... are too long",
+			s->config.dir);
+	r = path_make_dirs(s->config.dir, err);
 	if (r < 0)
 		return r;
 	if (asprintf(&path, "%s/.%s.lock", s->config.dir, s->config.name) < 0) {
@@ -235,11 +255,13 @@ static int spool_lock(struct spool *s, struct lp_err *err)
 	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (s->lock_fd < 0)
 		return lp_err_sys(err, -errno, "cannot write to %s", s->config.dir);
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		return lp_err_set(err, -EBUSY,
-			"another recorder writes '%s' files in %s (choose another --name or -o)",
-			s->config.name, s->config.dir);
-	return 0;
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return lp_err_sys(err, -errno, "cannot lock %s", path);
+	return lp_err_set(err, -EBUSY,
+		"another recorder writes '%s' files in %s (choose another --name or -o)",
+		s->config.name, s->config.dir);
 }
 
 static void spool_free(struct spool *s)
@@ -250,12 +272,22 @@ static void spool_free(struct spool *s)
 	spool_file_release(&s->file);
 	pthread_mutex_destroy(&s->mutex);
 	pthread_cond_destroy(&s->wake);
+	pthread_cond_destroy(&s->room);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 	free(s);
 }
 
-DEFINE_CLEANUP(struct spool *, spool_free);
+/* Waits must not depend on a clock that can be set. */
+static void cond_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
+}
 
 int spool_open(const struct spool_config *config, struct spool **ret, struct lp_err *err)
 {
@@ -268,7 +300,8 @@ int spool_open(const struct spool_config *config, struct spool **ret, struct lp_
 	s->lock_fd = -1;
 	s->file.config = &s->config;
 	pthread_mutex_init(&s->mutex, NULL);
-	pthread_cond_init(&s->wake, NULL);
+	cond_init(&s->wake);
+	cond_init(&s->room);
 	r = spool_lock(s, err);
 	for (unsigned i = 0; r == 0 && i < SPOOL_DEPTH + 2; i++) {
 		s->items[i].batch = lp_batch_new(config->batch_samples + 1);
@@ -316,31 +349,45 @@ void spool_event(struct spool *s, int64_t wall_us, const char *text)
 	snprintf(it->events[it->n_events++].text, EVENT_TEXT_MAX, "%s", text);
 }
 
-int spool_submit(struct spool *s, const struct lp_catalogue *c, bool new_file)
+/* The queue is full: the samples are lost, what else the item had goes with the next one. */
+static void item_lose(struct spool *s, struct item *it, struct item *next)
+{
+	uint32_t fresh = batch_fresh(it->batch);
+
+	s->stats.samples_lost += fresh;
+	s->lost_untold += fresh;
+	next->new_file = it->new_file;
+	next->n_events = it->n_events;
+	memcpy(next->events, it->events, it->n_events * sizeof(it->events[0]));
+	it->n_events = 0;
+	it->new_file = false;
+	s->unused[s->n_unused++] = it;
+}
+
+int spool_submit(
+	struct spool *s, const struct lp_catalogue *c, unsigned long version, bool new_file)
 {
 	struct item *done = s->current, *next;
-	uint32_t fresh = batch_fresh(done->batch);
 	bool full;
 	int r;
 
-	if (!done->batch->n_samples || !fresh)
+	if (!done->batch->n_samples || !batch_fresh(done->batch)) {
+		done->new_file |= new_file; /* all before it is handed over already */
 		return 0;
-	r = snapshot_refresh(s, c);
+	}
+	r = snapshot_refresh(s, c, version);
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&s->mutex);
+	while (s->config.patient && s->n == SPOOL_DEPTH && !s->stats.failing)
+		pthread_cond_wait(&s->room, &s->mutex);
 	next = s->unused[--s->n_unused]; /* one more than can wait: there is always one */
 	full = s->n == SPOOL_DEPTH;
 	pthread_mutex_unlock(&s->mutex);
 	r = lp_batch_carry(next->batch, done->batch);
 	pthread_mutex_lock(&s->mutex);
 	if (full || r < 0) {
-		s->stats.samples_lost += fresh;
-		s->lost_untold += fresh;
-		next->new_file = done->new_file;
-		done->n_events = 0;
-		done->new_file = false;
-		s->unused[s->n_unused++] = done;
+		item_lose(s, done, next);
 	} else {
 		done->snapshot = s->snapshot;
 		s->snapshot->refs++;

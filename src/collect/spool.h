@@ -8,6 +8,7 @@
 
 /* Batches that may wait for the disk before samples are lost. */
 #define SPOOL_DEPTH 8
+#define SPOOL_PATH_MAX 512
 
 struct spool_config {
 	const char *dir;
@@ -17,14 +18,15 @@ struct spool_config {
 	uint32_t batch_samples; /* samples a batch holds besides the carried one */
 	int64_t keep_age_us;	/* 0: for ever */
 	uint64_t keep_bytes;	/* 0: any number */
+	bool patient;		/* wait for the disk: nothing is lost by waiting */
 	const char *meta;	/* further "key=value\n" lines */
 	struct lp_warn *warn;	/* called from both threads */
 };
 
 struct spool_stats {
 	uint64_t samples_written, samples_lost, bytes_written, files;
-	bool failing;	/* nothing can be written now */
-	char path[512]; /* of the file at hand */
+	bool failing;		   /* nothing can be written now */
+	char path[SPOOL_PATH_MAX]; /* of the file at hand */
 };
 
 struct spool;
@@ -43,9 +45,11 @@ int spool_prime(struct spool *s);
 void spool_event(struct spool *s, int64_t wall_us, const char *text);
 
 /* Hand the current batch over, if it has samples; a new one, carrying its last sample, becomes
- * current. Where the queue is full its samples are lost, and counted. `new_file` begins a new file
- * with the batch after this one. */
-int spool_submit(struct spool *s, const struct lp_catalogue *c, bool new_file);
+ * current. Where the queue is full its samples are lost, and counted. `version` is another one
+ * whenever the catalogue has changed. `new_file` begins a new file with the batch after this one.
+ */
+int spool_submit(
+	struct spool *s, const struct lp_catalogue *c, unsigned long version, bool new_file);
 
 void spool_get_stats(struct spool *s, struct spool_stats *ret);
 

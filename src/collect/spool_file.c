@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
@@ -46,6 +47,8 @@ void spool_file_tidy(struct spool_file *f)
 	/* The newest may be continued: whether it is, shows with the first batch. */
 	for (size_t i = 0; i + 1 < files.n; i++)
 		seal(f, files.files[i].path);
+	if (keep_remove_leftovers(f->config->dir, f->config->name, &err) < 0)
+		lp_warn_raise(f->config->warn, "%s", err.text);
 }
 
 /* Remove what is beyond the limits. Called when a file begins, and when bytes run over. */
@@ -53,12 +56,15 @@ static void expire(struct spool_file *f, int64_t now_us)
 {
 	const struct spool_config *c = f->config;
 	struct lp_err err = {0};
+	int r;
 
 	if (!c->keep_age_us && !c->keep_bytes)
 		return;
-	if (keep_expire(c->dir, c->name, f->path, now_us, c->keep_age_us, c->keep_bytes,
-		    &f->bytes_elsewhere, c->warn, &err) < 0)
-		lp_warn_raise(c->warn, "%s", err.text);
+	r = keep_expire(c->dir, c->name, f->path, now_us, c->keep_age_us, c->keep_bytes,
+		&f->bytes_elsewhere, &err);
+	if (r < 0 && !f->expire_told)
+		lp_warn_raise(c->warn, "%s (told once)", err.text);
+	f->expire_told = r < 0;
 }
 
 /* After a crash: go on with the newest file if it is of this recording day and of this recorder. */
@@ -109,16 +115,34 @@ static int file_create(struct spool_file *f, int64_t first_us, struct lp_err *er
 
 static int file_begin(struct spool_file *f, int64_t first_us, struct lp_err *err)
 {
+	struct stat st;
 	int r = 0;
 
 	if (f->resumed || !file_resume(f, first_us))
 		r = file_create(f, first_us, err);
 	if (r < 0)
 		return r;
+	if (stat(f->path, &st) == 0) {
+		f->dev = st.st_dev;
+		f->ino = st.st_ino;
+	}
 	f->n_files++;
 	f->bytes_before = f->bytes_written - lp_archive_size(f->archive);
 	expire(f, first_us);
 	return 0;
+}
+
+/* Is the file no longer where it was? It may have been removed, or its file system: unmounted
+ * while the file is open, it lives on where nobody can see it. */
+static bool file_vanished(const struct spool_file *f)
+{
+	struct stat st;
+
+	if (lp_archive_vanished(f->archive))
+		return true;
+	if (stat(f->path, &st) < 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ESTALE;
+	return st.st_dev != f->dev || st.st_ino != f->ino;
 }
 
 int spool_file_ready(
@@ -126,8 +150,8 @@ int spool_file_ready(
 {
 	if (f->archive && new_file)
 		spool_file_finish(f);
-	if (f->archive && lp_archive_vanished(f->archive)) {
-		lp_warn_raise(f->config->warn, "%s was removed; beginning a new file", f->path);
+	if (f->archive && file_vanished(f)) {
+		lp_warn_raise(f->config->warn, "%s is gone; beginning a new file", f->path);
 		lp_archive_abandon(f->archive);
 		f->archive = NULL;
 	}
@@ -145,8 +169,9 @@ int spool_file_write(struct spool_file *f, const struct lp_catalogue *c,
 		return r;
 	f->bytes_written = f->bytes_before + lp_archive_size(f->archive);
 	r = lp_archive_sync(f->archive, err);
-	if (r < 0)
-		lp_warn_raise(f->config->warn, "%s", err->text); /* it is written, if not safe */
+	if (r < 0 && !f->sync_told) /* it is written, if not safe */
+		lp_warn_raise(f->config->warn, "%s (told once)", err->text);
+	f->sync_told = r < 0;
 	if (f->config->keep_bytes &&
 		f->bytes_elsewhere + lp_archive_size(f->archive) > f->config->keep_bytes &&
 		f->bytes_elsewhere)

@@ -3,19 +3,24 @@
 #define COLLECT_SPOOL_FILE_H
 
 #include "collect/spool.h"
+#include <sys/types.h>
 
 struct spool_file {
 	const struct spool_config *config;
 	struct lp_archive_writer *archive; /* NULL: none is open */
-	char path[512];
+	char path[SPOOL_PATH_MAX];
+	dev_t dev; /* which file that is */
+	ino_t ino;
 	bool resumed;		  /* looked for a file to continue already */
+	bool sync_told;		  /* that the disk does not flush */
+	bool expire_told;	  /* that an old file cannot be removed */
 	uint64_t bytes_written;	  /* over all files */
 	uint64_t bytes_before;	  /* of them: before the file at hand */
 	uint64_t bytes_elsewhere; /* of older files kept, as last seen */
 	uint64_t n_files;
 };
 
-/* Seal what a killed recorder left of earlier days. */
+/* Seal what a killed recorder left of earlier days, remove what it left of sealing. */
 void spool_file_tidy(struct spool_file *f);
 
 /* Have a file open for this batch: the one at hand, or with `new_file` (or where it vanished) a new

@@ -4,6 +4,7 @@
 #include "collect/collector.h"
 #include "collect/tcp_diag.h"
 #include "collect/tcp_table.h"
+#include "collect/tcp_watch.h"
 #include <errno.h>
 #include <netinet/tcp.h>
 
@@ -57,8 +58,10 @@ struct tcp_state {
 	bool chosen;		/* the user gave the ports */
 	struct tcp_ports ports; /* those, or the ones that this host listens on */
 	struct tcp_diag diag;
+	struct tcp_watch watch;
 	struct tcp_table *table;
 	unsigned long n_without_info;
+	unsigned n_answered; /* sockets asked for one by one */
 	/* What was said once is not said again. */
 	bool said_interrupted, said_bad, said_names;
 };
@@ -70,6 +73,7 @@ static void tcp_close(void *state)
 	if (!s)
 		return;
 	tcp_diag_close(&s->diag);
+	tcp_watch_close(&s->watch);
 	tcp_table_free(s->table);
 	free(s);
 }
@@ -94,6 +98,7 @@ static int tcp_open(const struct collect_config *config, void **ret_state, struc
 		s->table = tcp_table_new(max_remotes, SOCKETS_MAX);
 	if (!s || !s->table)
 		return lp_err_sys(err, -ENOMEM, "cannot watch TCP");
+	tcp_watch_open(&s->watch);
 	s->observer = config->observer;
 	s->chosen = config->n_ports > 0;
 	for (unsigned i = 0; i < config->n_ports; i++)
@@ -119,10 +124,36 @@ static void count_sock(void *ctx, const struct tcp_sock *sock)
 
 	if (!tcp_ports_classify(&s->ports, s->chosen, sock, &direction))
 		return;
+	tcp_watch_add(&s->watch, sock);
 	if (sock->has_info)
 		tcp_table_add(s->table, sock, direction);
 	else
 		s->n_without_info++;
+}
+
+/* The answer to a single question: a socket that is closing is left to the next dump. */
+static void count_known(void *ctx, const struct tcp_sock *sock)
+{
+	struct tcp_state *s = ctx;
+	enum tcp_direction direction;
+
+	if (STATES_DATA >> sock->state & 1 && sock->has_info &&
+		tcp_ports_classify(&s->ports, s->chosen, sock, &direction)) {
+		tcp_table_add(s->table, sock, direction);
+		s->n_answered++;
+	}
+}
+
+/* Ask for the sockets of the last dump only. False: they are not the same any more. */
+static bool tcp_take_known(struct tcp_state *s)
+{
+	struct lp_err ignored;
+
+	s->n_answered = 0;
+	tcp_table_begin(s->table);
+	return tcp_diag_lookup(&s->diag, s->watch.socks, s->watch.n, count_known, s, &ignored) ==
+		0 &&
+		s->n_answered == s->watch.n;
 }
 
 /* One dump into the table: 0, or 1 if it may be incomplete. */
@@ -130,6 +161,7 @@ static int tcp_take(struct tcp_state *s, struct lp_err *err)
 {
 	int listeners = 0, r;
 
+	tcp_watch_begin(&s->watch);
 	tcp_table_begin(s->table);
 	if (!s->chosen) {
 		s->ports = (struct tcp_ports){0};
@@ -210,6 +242,8 @@ static int tcp_sample(void *state, struct collect_sink *sink, struct lp_err *err
 	struct tcp_state *s = state;
 	int r = 1;
 
+	if (tcp_watch_steady(&s->watch) && tcp_take_known(s))
+		r = 0;
 	for (unsigned i = 0; i < TRIES && r == 1; i++)
 		r = tcp_take(s, err);
 	if (r < 0)
@@ -221,10 +255,8 @@ static int tcp_sample(void *state, struct collect_sink *sink, struct lp_err *err
 	say_once(sink->warn, &s->said_bad, s->diag.n_bad + s->n_without_info > 0,
 		"tcp: the kernel described some sockets in too few bytes; they are left out");
 	r = 0;
-	for (uint32_t i = 0; i < s->table->n_remotes && r == 0; i++) {
-		if (s->table->remotes[i].used)
-			r = write_row(s, &s->table->remotes[i], sink, err);
-	}
+	for (uint32_t i = 0; i < s->table->n_live && r == 0; i++)
+		r = write_row(s, &s->table->remotes[s->table->live[i]], sink, err);
 	say_once(sink->warn, &s->said_names, s->table->names_left == 0,
 		"tcp: too many remote addresses since the start; new ones are folded into 'other'");
 	return r;

@@ -24,6 +24,15 @@ static bool tcp_addr_is_v4(const struct tcp_addr *a)
 	return memcmp(a->bytes, mapped_prefix, sizeof(mapped_prefix)) == 0;
 }
 
+int tcp_addr_raw(const struct tcp_addr *a, uint32_t ret_raw[4])
+{
+	bool v4 = tcp_addr_is_v4(a);
+
+	memset(ret_raw, 0, 16);
+	memcpy(ret_raw, a->bytes + (v4 ? 12 : 0), v4 ? 4 : 16);
+	return v4 ? AF_INET : AF_INET6;
+}
+
 bool tcp_addr_is_loopback(const struct tcp_addr *a)
 {
 	static const struct tcp_addr one = {.bytes = {[15] = 1}};

@@ -24,6 +24,9 @@ enum tcp_direction {
 /* From the kernel's form: `raw` in network byte order, AF_INET in its first word. */
 struct tcp_addr tcp_addr_make(int family, const uint32_t raw[4]);
 
+/* Back into the kernel's form; returns the family. */
+int tcp_addr_raw(const struct tcp_addr *a, uint32_t ret_raw[4]);
+
 /* 127.0.0.0/8 and ::1. */
 bool tcp_addr_is_loopback(const struct tcp_addr *a);
 

@@ -147,6 +147,79 @@ int tcp_diag_dump(struct tcp_diag *d, uint32_t states, bool info,
 	return r < 0 ? r : p.interrupted;
 }
 
+/* A request for one socket: 16 + 56 bytes. */
+struct lookup {
+	struct nlmsghdr header;
+	struct inet_diag_req_v2 request;
+};
+_Static_assert(sizeof(struct lookup) % NLMSG_ALIGNTO == 0, "lookups can stand in a row");
+
+static struct lookup lookup_make(const struct tcp_sock *s, uint32_t seq)
+{
+	struct lookup l = {
+		.header = {.nlmsg_len = sizeof(l),
+			.nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			.nlmsg_flags = NLM_F_REQUEST,
+			.nlmsg_seq = seq},
+		.request = {.sdiag_protocol = IPPROTO_TCP,
+			.idiag_ext = 1 << (INET_DIAG_INFO - 1),
+			.idiag_states = UINT32_MAX},
+	};
+	struct inet_diag_sockid *id = &l.request.id;
+
+	l.request.sdiag_family = (uint8_t)tcp_addr_raw(&s->local, id->idiag_src);
+	tcp_addr_raw(&s->remote, id->idiag_dst);
+	id->idiag_sport = htons(s->local_port);
+	id->idiag_dport = htons(s->remote_port);
+	id->idiag_if = s->interface;
+	id->idiag_cookie[0] = (uint32_t)s->cookie;
+	id->idiag_cookie[1] = (uint32_t)(s->cookie >> 32);
+	return l;
+}
+
+/* Every request gets one answer, the socket or an error. All are taken, so that none is left for
+ * the next request to find. */
+static int lookup_receive(struct tcp_diag *d, struct tcp_parse *p, unsigned n)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		ssize_t got = mnl_socket_recvfrom(d->nl, d->answer, ANSWER_SIZE);
+
+		if (got < 0)
+			return errno == EINTR ? -EAGAIN : -errno;
+		if (tcp_parse_messages(p, d->answer, (size_t)got) < 0)
+			r = p->error == -ENOENT ? -ENOENT : -EIO;
+	}
+	return r;
+}
+
+int tcp_diag_lookup(struct tcp_diag *d, const struct tcp_sock *socks, unsigned n,
+	void (*sock)(void *ctx, const struct tcp_sock *s), void *ctx, struct lp_err *err)
+{
+	struct lookup lookups[TCP_LOOKUP_MAX];
+	struct tcp_parse p = {.sock = sock, .ctx = ctx, .seq = ++d->seq};
+	int r = d->nl ? 0 : diag_connect(d, err);
+
+	if (r < 0 || !n)
+		return r;
+	p.portid = mnl_socket_get_portid(d->nl);
+	for (unsigned i = 0; i < n; i++)
+		lookups[i] = lookup_make(&socks[i], p.seq);
+	if (mnl_socket_sendto(d->nl, lookups, n * sizeof(*lookups)) < 0)
+		r = -errno;
+	if (r == 0)
+		r = lookup_receive(d, &p, n);
+	d->n_bad += p.n_bad;
+	if (r == -ENOENT)
+		return lp_err_set(err, r, "a TCP socket is not there any more");
+	if (r < 0) {
+		diag_disconnect(d);
+		return lp_err_sys(err, r, "cannot ask for TCP sockets");
+	}
+	return 0;
+}
+
 static void ignore_sock(void *ctx, const struct tcp_sock *s)
 {
 	(void)ctx;

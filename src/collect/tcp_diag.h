@@ -12,6 +12,8 @@
 #include "collect/tcp_ports.h"
 #include <limpet/err.h>
 
+#define TCP_LOOKUP_MAX 64
+
 struct mnl_socket;
 
 struct tcp_diag {
@@ -35,6 +37,11 @@ void tcp_diag_close(struct tcp_diag *d);
  * with its tcp_info if `info`. 0: complete; 1: the kernel's tables changed
  * meanwhile or answers were lost, so some may be missing or doubled. */
 int tcp_diag_dump(struct tcp_diag *d, uint32_t states, bool info,
+	void (*sock)(void *ctx, const struct tcp_sock *s), void *ctx, struct lp_err *err);
+
+/* The same, with tcp_info, for single sockets that a dump gave (at most TCP_LOOKUP_MAX).
+ * -ENOENT: one of them is not there any more; the others may or may not have been given. */
+int tcp_diag_lookup(struct tcp_diag *d, const struct tcp_sock *socks, unsigned n,
 	void (*sock)(void *ctx, const struct tcp_sock *s), void *ctx, struct lp_err *err);
 
 #endif

@@ -88,6 +88,7 @@ static bool read_sock(struct tcp_sock *s, const struct nlmsghdr *nlh)
 		.remote = tcp_addr_make(msg->idiag_family, msg->id.idiag_dst),
 		.local_port = ntohs(msg->id.idiag_sport),
 		.remote_port = ntohs(msg->id.idiag_dport),
+		.interface = msg->id.idiag_if,
 		.state = msg->idiag_state,
 	};
 	/* Not mnl_attr_for_each(): it rounds the end of the message up. */

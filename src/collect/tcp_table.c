@@ -73,6 +73,7 @@ static bool alloc_arrays(struct tcp_table *t)
 			return false;
 	}
 	t->remotes = calloc(t->n_remotes, sizeof(*t->remotes));
+	t->live = calloc(t->n_remotes, sizeof(*t->live));
 	t->entries = calloc(t->max_sockets, sizeof(*t->entries));
 	t->free_entries = calloc(t->max_sockets, sizeof(*t->free_entries));
 	t->folded = calloc(t->max_folded, sizeof(*t->folded));
@@ -111,6 +112,7 @@ void tcp_table_free(struct tcp_table *t)
 	tcp_index_release(&t->by_cookie);
 	tcp_index_release(&t->by_folded);
 	free(t->remotes);
+	free(t->live);
 	free(t->entries);
 	free(t->free_entries);
 	free(t->folded);
@@ -121,11 +123,18 @@ void tcp_table_begin(struct tcp_table *t)
 {
 	t->dump++;
 	t->overflowed = false;
-	for (uint32_t i = 0; i < t->n_remotes; i++)
-		t->remotes[i].now = (struct tcp_gauges){.cwnd_min = UINT32_MAX};
+	for (uint32_t i = 0; i < t->n_live; i++)
+		t->remotes[t->live[i]].now = (struct tcp_gauges){.cwnd_min = UINT32_MAX};
 	if (t->n_folded > 0)
 		tcp_index_clear(&t->by_folded);
 	t->n_folded = 0;
+}
+
+static void make_live(struct tcp_table *t, struct tcp_remote *m)
+{
+	m->used = true;
+	m->now = (struct tcp_gauges){.cwnd_min = UINT32_MAX};
+	t->live[t->n_live++] = (uint32_t)(m - t->remotes);
 }
 
 static struct tcp_entry *find_entry(struct tcp_table *t, uint64_t cookie)
@@ -190,12 +199,8 @@ static struct tcp_remote *add_remote(
 		return NULL;
 	i = t->free_remotes[direction][--t->n_free_remotes[direction]];
 	m = &t->remotes[i];
-	*m = (struct tcp_remote){
-		.used = true,
-		.direction = direction,
-		.addr = *a,
-		.now = {.cwnd_min = UINT32_MAX},
-	};
+	*m = (struct tcp_remote){.direction = direction, .addr = *a};
+	make_live(t, m);
 	tcp_index_insert(&t->by_addr, hash, i);
 	return m;
 }
@@ -216,7 +221,8 @@ static struct tcp_remote *fold(
 	struct tcp_remote *other = other_remote(t, direction);
 	uint32_t i = tcp_index_first(&t->by_folded, hash);
 
-	other->used = true;
+	if (!other->used)
+		make_live(t, other);
 	for (; i != TCP_INDEX_END; i = t->by_folded.next[i]) {
 		if (t->folded[i].direction == direction && tcp_addr_equal(&t->folded[i].addr, a))
 			return other;
@@ -303,11 +309,13 @@ void tcp_table_end(struct tcp_table *t)
 		if (e->seen > 0 && t->dump - e->seen > TCP_SOCKET_LINGER)
 			remove_entry(t, i);
 	}
-	for (uint32_t i = 0; i < t->n_remotes; i++) {
-		const struct tcp_remote *m = &t->remotes[i];
+	for (uint32_t i = t->n_live; i-- > 0;) { /* backwards: the last takes a free place */
+		uint32_t at = t->live[i];
 
-		if (m->used && !m->other && t->sample - m->last_seen >= TCP_REMOTE_IDLE)
-			remove_remote(t, i);
+		if (t->remotes[at].other || t->sample - t->remotes[at].last_seen < TCP_REMOTE_IDLE)
+			continue;
+		remove_remote(t, at);
+		t->live[i] = t->live[--t->n_live];
 	}
 	t->overflowed_before = t->overflowed;
 	t->sample++;

@@ -47,6 +47,7 @@ struct tcp_table {
 	/* Per direction max_remotes rows and then the row "other". */
 	struct tcp_remote *remotes;
 	uint32_t max_remotes, n_remotes;
+	uint32_t *live, n_live; /* positions of the rows in use: few, as a rule */
 	/* How many more addresses may get a row of their own: whoever names rows lowers it. It
 	 * bounds the catalogue, which never forgets a name. */
 	uint32_t names_left;

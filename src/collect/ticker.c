@@ -49,10 +49,10 @@ static int sys_wait(struct ticker *t, int64_t until_wall_us, struct lp_err *err)
 		{.fd = s->timer, .events = POLLIN}, {.fd = s->signals, .events = POLLIN}};
 	uint64_t expirations;
 
-	if (timerfd_settime(s->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL) <
-			0 &&
-		errno != ECANCELED)
-		return lp_err_sys(err, -errno, "cannot set the timer");
+	/* ECANCELED: the clock was set since the caller read it; `until_wall_us` may be far off. */
+	if (timerfd_settime(s->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL) < 0)
+		return errno == ECANCELED ? TICKER_AGAIN
+					  : lp_err_sys(err, -errno, "cannot set the timer");
 	if (poll(fds, 2, -1) < 0)
 		return errno == EINTR ? TICKER_AGAIN : lp_err_sys(err, -errno, "cannot wait");
 	if (fds[1].revents)
@@ -73,6 +73,19 @@ static void sys_free(struct ticker *t)
 	free(s);
 }
 
+/* What ends a recording: whatever is not ignored of the usual ones. */
+static void stop_signals(sigset_t *ret)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+	struct sigaction now;
+
+	sigemptyset(ret);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaddset(ret, signals[i]);
+	}
+}
+
 int ticker_system(struct ticker **ret, struct lp_err *err)
 {
 	struct ticker_sys *s = calloc(1, sizeof(*s));
@@ -81,9 +94,7 @@ int ticker_system(struct ticker **ret, struct lp_err *err)
 	if (!s)
 		return lp_err_sys(err, -ENOMEM, "cannot set up the clock");
 	s->ticker = (struct ticker){.now = sys_now, .wait = sys_wait, .free = sys_free};
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
+	stop_signals(&mask);
 	pthread_sigmask(SIG_BLOCK, &mask, NULL);
 	s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -165,7 +176,8 @@ int ticker_replay(const char *dir, struct proc_root *root, struct ticker **ret, 
 
 	if (!tree)
 		return lp_err_sys(err, -ENOMEM, "cannot read %s", dir);
-	tree->ticker = (struct ticker){.now = tree_now, .wait = tree_wait, .free = tree_free};
+	tree->ticker = (struct ticker){
+		.patient = true, .now = tree_now, .wait = tree_wait, .free = tree_free};
 	tree->root = root;
 	n = scandir(dir, &entries, NULL, alphasort);
 	if (n < 0)

@@ -6,6 +6,7 @@
 
 #include "collect/procfile.h"
 #include <limpet/err.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ticker_event {
@@ -15,6 +16,7 @@ enum ticker_event {
 };
 
 struct ticker {
+	bool patient; /* its time waits for the recorder: a recorded tree's */
 	/* The wall clock, and a clock that never steps. */
 	void (*now)(struct ticker *t, int64_t *ret_wall_us, int64_t *ret_mono_us);
 	/* Wait for a time of the wall clock: an enum ticker_event, or a negative errno. */
@@ -22,7 +24,8 @@ struct ticker {
 	void (*free)(struct ticker *t);
 };
 
-/* The system's clock; SIGINT and SIGTERM (which it blocks in the calling thread) stop it. */
+/* The system's clock; SIGTERM, SIGINT and SIGHUP stop it. It blocks them in the calling thread,
+ * save those that are ignored (nohup). */
 int ticker_system(struct ticker **ret, struct lp_err *err);
 
 /* The times of a tree of several moments, DIR/20240301T120000Z/proc and so on: `root` moves from

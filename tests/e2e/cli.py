@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from tap import LIMPET, TREES, bad, good, limpet, run_tests, tests_of
+from program import LIMPET, TREES, bad, good, limpet, run_tests, tests_of
 
 HEADER = "time,component,metric,value\n"
 

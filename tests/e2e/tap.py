@@ -1,69 +1,43 @@
-"""What the end-to-end tests in Python share: TAP, running the program, temporary directories."""
-import os
+"""What the end-to-end tests in Python share: run functions as test cases, in TAP."""
+import signal
 import subprocess
 import sys
-import tempfile
 import traceback
 
-LIMPET = os.environ.get("LIMPET", "build/src/cli/limpet")
-TREES = os.path.join(os.environ.get("SOURCE", "."), "tests/fixtures/trees")
+
+class Skip(Exception):
+    """Raised by a test case that cannot run here; says why."""
 
 
-class Ran:
-    """A finished run: exit code and what was printed."""
-
-    def __init__(self, process):
-        self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
-
-    def __str__(self):
-        return f"exit {self.code}\n--- stdout\n{self.out[-2000:]}\n--- stderr\n{self.err[-2000:]}"
+def check(condition, text):
+    if not condition:
+        raise AssertionError(text)
 
 
-def limpet(*args, **options):
-    """Run limpet; an exit by a signal, and output of sanitizers, fail the test at once."""
-    argv = [LIMPET, *map(str, args)]
-    ran = Ran(subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=120,
-                             **options))
-    if ran.code < 0 or "Sanitizer" in ran.err or "runtime error" in ran.err:
-        raise AssertionError(f"{' '.join(argv)}\n{ran}")
-    return ran
+def run(*command, status=0, **options):
+    """Run a command that ends with `status`; what it printed (its complaints are in the error)."""
+    done = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL, text=True,
+                          capture_output=True, check=False, **options)
+    check(done.returncode == status, f"{command} ended with {done.returncode}, not {status}:\n"
+          f"{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
 
 
-def good(*args, **options):
-    """Run limpet, which must succeed without complaint; its output."""
-    ran = limpet(*args, **options)
-    assert ran.code == 0, ran
-    return ran.out
-
-
-def bad(code, words, *args, **options):
-    """Run limpet, which must fail with this code and say these words, in one line a complaint."""
-    ran = limpet(*args, **options)
-    assert ran.code == code, ran
-    for word in [words] if isinstance(words, str) else words:
-        assert word in ran.err, f"'{word}' is not in\n{ran}"
-    assert all(line.startswith("limpet") for line in ran.err.splitlines()), ran
-    return ran
-
-
-def run_tests(tests):
-    """Run functions that take a temporary directory; print TAP. The exit code."""
+def main(cases):
+    """Run [(title, function)] and exit."""
     failed = 0
-    print(f"1..{len(tests)}", flush=True)
-    for number, test in enumerate(tests, 1):
-        title = (test.__doc__ or test.__name__).strip().splitlines()[0]
-        with tempfile.TemporaryDirectory(prefix="limpet-e2e-") as directory:
-            try:
-                test(directory)
-                print(f"ok {number} - {title}", flush=True)
-            except Exception:  # pylint: disable=broad-except
-                failed += 1
-                print(f"not ok {number} - {title}")
-                for line in traceback.format_exc().splitlines():
-                    print(f"# {line}", flush=True)
-    return 1 if failed else 0
-
-
-def tests_of(module):
-    """All test_* functions of a module, in the order of the file."""
-    return [f for name, f in vars(sys.modules[module]).items() if name.startswith("test_")]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that "finally" cleans up
+    print(f"1..{len(cases)}", flush=True)
+    for number, (title, function) in enumerate(cases, 1):
+        try:
+            function()
+            print(f"ok {number} - {title}")
+        except Skip as e:
+            print(f"ok {number} - {title} # SKIP {e}")
+        except Exception as e:  # one bad case must not hide the others
+            failed += 1
+            print(f"not ok {number} - {title}")
+            text = str(e) if isinstance(e, AssertionError) else traceback.format_exc()
+            print("".join(f"# {line}\n" for line in text.splitlines()), end="")
+        sys.stdout.flush()
+    sys.exit(1 if failed else 0)

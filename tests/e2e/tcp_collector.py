@@ -7,22 +7,15 @@ import shutil
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import time
+
+import tap
+from tap import Skip, check
 
 DUMP = os.environ["BUILD"] + "/tests/e2e/dump_collector"
 CLONE_NEWNET = 0x40000000
 libc = ctypes.CDLL(None, use_errno=True)
-
-
-class Skip(Exception):
-    pass
-
-
-def check(condition, text):
-    if not condition:
-        raise AssertionError(text)
 
 
 class Collector:
@@ -312,23 +305,4 @@ def test_loss_is_seen_as_retransmits():
         check(row["cwnd_sum"] == own["cwnd_sum"], f"cwnd {row['cwnd_sum']}, {own}")
 
 
-def main():
-    tests = [(name, f) for name, f in globals().items() if name.startswith("test_")]
-    failed = 0
-    print(f"1..{len(tests)}")
-    for i, (name, test) in enumerate(tests, 1):
-        try:
-            test()
-            print(f"ok {i} {name}")
-        except Skip as e:
-            print(f"ok {i} {name} # SKIP {e}")
-        except (AssertionError, OSError, KeyError) as e:
-            failed += 1
-            print(f"not ok {i} {name}")
-            print(f"# {type(e).__name__}: {e}")
-        sys.stdout.flush()
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+tap.main([(name, f) for name, f in globals().items() if name.startswith("test_")])

@@ -28,7 +28,7 @@ static void test_exclusion_first_keeps_the_others(void **state)
 	assert_int_equal(collect_choose(globs, 2, "nvme0n1"), COLLECT_UNNAMED);
 	assert_true(collect_wanted(globs, 2, "nvme0n1"));
 	assert_int_equal(collect_choose(globs, 2, "sda"), COLLECT_EXCLUDED);
-	assert_int_equal(collect_choose(globs, 2, "sdz"), COLLECT_NAMED);
+	assert_int_equal(collect_choose(globs, 2, "sdz"), COLLECT_EXACT);
 }
 
 static void test_descriptors_are_complete(void **state)

@@ -20,6 +20,7 @@ static void assert_recorded(const char *tree, bool partitions, bool loops, const
 static void test_which_devices(void **state)
 {
 	const char *named[] = {"sda1", "loop0", "sr0"}, *but[] = {"!sd[bc]"};
+	const char *pattern[] = {"sd*"};
 
 	(void)state;
 	assert_recorded("kernel-2.6.32", false, false, NULL, 0, "sda sdb sdc sdd cciss/c0d0");
@@ -29,6 +30,8 @@ static void test_which_devices(void **state)
 		"kernel-2.6.32", false, true, NULL, 0, "ram0 ram1 sda sdb sdc sdd cciss/c0d0");
 	assert_recorded("kernel-4.18", false, false, named, 3, "sda1 sr0 loop0");
 	assert_recorded("kernel-4.18", false, false, but, 1, "sda dm-0");
+	assert_recorded("kernel-4.18", false, false, pattern, 1, "sda sdb sdc");
+	assert_recorded("kernel-4.18", true, false, pattern, 1, "sda sda1 sdb sdc");
 	assert_recorded("kernel-6.1-nvme", true, false, NULL, 0,
 		"nvme0n1 nvme0n1p1 nvme1n1 nvme1c1n1 nvme1c2n1 sda sdb sdb1");
 }

@@ -154,9 +154,50 @@ static void test_refusal_and_recovery(void **state)
 	tcp_diag_close(&diag);
 }
 
+struct kept {
+	struct tcp_sock socks[2 * PAIRS];
+	unsigned n;
+};
+
+static void keep(void *ctx, const struct tcp_sock *s)
+{
+	struct kept *kept = ctx;
+
+	if (kept->n < 2 * PAIRS)
+		kept->socks[kept->n++] = *s;
+}
+
+/* What a dump gave can be asked for again, one by one, until it is closed. */
+static void test_lookup(void **state)
+{
+	struct kept dumped = {0}, looked_up = {0};
+	struct lp_err err = {0};
+
+	(void)state;
+	assert_int_equal(tcp_diag_open(&diag, &ports, &err), 0);
+	assert_int_equal(tcp_diag_dump(&diag, DATA, true, keep, &dumped, &err), 0);
+	assert_int_equal(dumped.n, 2 * PAIRS);
+	assert_int_equal(tcp_diag_lookup(&diag, dumped.socks, dumped.n, keep, &looked_up, &err), 0);
+	assert_int_equal(looked_up.n, 2 * PAIRS);
+	for (unsigned i = 0; i < dumped.n; i++) {
+		assert_true(looked_up.socks[i].cookie == dumped.socks[i].cookie);
+		assert_true(looked_up.socks[i].has_info && looked_up.socks[i].cwnd > 0);
+	}
+	dumped.socks[1].cookie ^= 1; /* as if the port had been taken by another connection */
+	looked_up.n = 0;
+	assert_int_equal(
+		tcp_diag_lookup(&diag, dumped.socks, dumped.n, keep, &looked_up, &err), -ENOENT);
+	/* The failure leaves nothing behind that would spoil the next question. */
+	looked_up.n = 0;
+	assert_int_equal(tcp_diag_lookup(&diag, dumped.socks, 1, keep, &looked_up, &err), 0);
+	assert_int_equal(looked_up.n, 1);
+	tcp_diag_close(&diag);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lookup),
 		cmocka_unit_test(test_filtered_by_the_kernel),
 		cmocka_unit_test(test_listeners),
 		cmocka_unit_test(test_family_by_family),

@@ -1,0 +1,25 @@
+/* All of liblimpet's headers. A program that embeds it compiles and links with what
+ * `pkg-config --cflags --libs limpet` says; docs/examples/embed.c is a small one.
+ *
+ *     dataset.h    DATA as users name it: archives, directories, foreign files      begin here
+ *     table.h      one metric of many components on one time grid
+ *     metric.h     how metrics are computed from raw columns
+ *     source.h     anything that can be read as batches
+ *     batch.h      some samples of some components, as raw columns
+ *     catalogue.h  schemas (raw columns) and components
+ *     archive.h    limpet's own files: write, read, verify, repair
+ *     err.h        errors and warnings
+ */
+#ifndef LIMPET_LIMPET_H
+#define LIMPET_LIMPET_H
+
+#include <limpet/archive.h>
+#include <limpet/batch.h>
+#include <limpet/catalogue.h>
+#include <limpet/dataset.h>
+#include <limpet/err.h>
+#include <limpet/metric.h>
+#include <limpet/source.h>
+#include <limpet/table.h>
+
+#endif

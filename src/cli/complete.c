@@ -1,0 +1,126 @@
+#include "cli/help.h"
+
+#include "collect/collector.h"
+#include "import/importer.h"
+#include <limpet/metric.h>
+#include <string.h>
+
+/* What the shell does with the words that the tables below put into $words. */
+static const char script_head[] =
+	"# Completion of limpet's commands and options for bash, made by 'limpet help "
+	"--complete'.\n"
+	"_limpet()\n"
+	"{\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	"\tlocal command=${COMP_WORDS[1]} commands words= before=\n"
+	"\n"
+	"\tCOMPREPLY=()\n"
+	"\t# --name=value comes as three words.\n"
+	"\tif [ \"$cur\" = = ]; then\n"
+	"\t\tcur=\n"
+	"\telif [ \"$prev\" = = ]; then\n"
+	"\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	"\tfi\n"
+	"\t# Of a list with commas the last item is completed.\n"
+	"\t[[ $cur != *,* ]] || before=${cur%,*},\n";
+
+static const char script_tail[] = "\tCOMPREPLY=($(compgen -P \"$before\" -W \"$words\" -- "
+				  "\"${cur#\"$before\"}\"))\n"
+				  "}\n"
+				  "complete -o bashdefault -o default -F _limpet limpet\n";
+
+static void complete_commands(FILE *out)
+{
+	fputs("\tcommands=\"", out);
+	for (const struct command *const *c = commands; *c; c++)
+		fprintf(out, "%s%s", c == commands ? "" : " ", (*c)->name);
+	fputs("\"\n"
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$commands --help --version\" -- \"$cur\"))\n"
+	      "\t\treturn\n"
+	      "\tfi\n",
+		out);
+}
+
+static void complete_options(FILE *out, const struct option_def *o)
+{
+	for (; o && o->name; o++)
+		fprintf(out, " --%s", o->name);
+}
+
+/* "-o|--output)" for each option that takes an argument: file names, unless words are known. */
+static void complete_arguments(FILE *out, const struct command *c, const struct option_def *o)
+{
+	for (; o && o->name; o++) {
+		if (!o->arg)
+			continue;
+		fprintf(out, "\t%s:--%s", c->name, o->name);
+		if (o->letter)
+			fprintf(out, "|%s:-%c", c->name, o->letter);
+		fputs(") return ;;\n", out);
+	}
+}
+
+static void complete_collectors(FILE *out)
+{
+	fputs("\t*:--collect) words=\"", out);
+	for (const struct collector *const *c = collectors; *c; c++)
+		fprintf(out, "%s%s", c == collectors ? "" : " ", (*c)->name);
+	fputs("\" ;;\n", out);
+}
+
+static void complete_metrics(FILE *out)
+{
+	fputs("\t*:--metric|*:-m) words=\"", out);
+	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++)
+		fprintf(out, "%s%s", m == lp_metric_all() ? "" : " ", (*m)->name);
+	fputs("\" ;;\n", out);
+}
+
+/* The word before says what comes now. */
+static void complete_after_option(FILE *out)
+{
+	fputs("\tcase $command:$prev in\n", out);
+	complete_collectors(out);
+	complete_metrics(out);
+	for (const struct command *const *c = commands; *c; c++) {
+		complete_arguments(out, *c, (*c)->options);
+		for (const struct importer *const *i = importers; (*c)->takes_data && *i; i++)
+			complete_arguments(out, *c, (*i)->options);
+	}
+	fputs("\tesac\n", out);
+}
+
+/* The arguments that are no file names. */
+static void complete_words(FILE *out, const struct command *c)
+{
+	if (!strcmp(c->name, "help"))
+		fputs(" $commands metrics", out);
+	if (strcmp(c->name, "import") != 0)
+		return;
+	for (const struct importer *const *i = importers; *i; i++)
+		fprintf(out, " %s", (*i)->name);
+}
+
+static void complete_command(FILE *out, const struct command *c)
+{
+	fprintf(out, "\t%s)\n\t\tif [[ $cur == -* ]]; then\n\t\t\twords=\"--help", c->name);
+	complete_options(out, c->options);
+	for (const struct importer *const *i = importers; c->takes_data && *i; i++)
+		complete_options(out, (*i)->options);
+	fputs("\"\n\t\telse\n\t\t\twords=\"", out);
+	complete_words(out, c);
+	fputs("\"\n\t\tfi\n\t\t;;\n", out);
+}
+
+void help_print_completion(FILE *out)
+{
+	fputs(script_head, out);
+	complete_commands(out);
+	complete_after_option(out);
+	fputs("\tif [ -z \"$words\" ]; then\n\tcase $command in\n", out);
+	for (const struct command *const *c = commands; *c; c++)
+		complete_command(out, *c);
+	fputs("\tesac\n\tfi\n", out);
+	fputs(script_tail, out);
+}

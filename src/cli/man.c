@@ -1,0 +1,253 @@
+#include "cli/help.h"
+
+#include "collect/collector.h"
+#include "import/importer.h"
+#include <ctype.h>
+#include <string.h>
+
+/* Characters that roff would take for something else, or print as something else ("'" becomes a
+ * typographic quote, which no shell understands). */
+static const char *man_escape(char c)
+{
+	switch (c) {
+	case '\\':
+		return "\\e";
+	case '-':
+		return "\\-";
+	case '\'':
+		return "\\(aq";
+	case '"':
+		return "\\(dq";
+	case '`':
+		return "\\(ga";
+	case '^':
+		return "\\(ha";
+	case '~':
+		return "\\(ti";
+	default:
+		return NULL;
+	}
+}
+
+/* Lines of the source are broken at the first blank behind this column; roff fills them anew. */
+#define FILL_COLUMN 64
+
+/* Print `len` bytes of a line. With `fill` it may become several. */
+static void man_chars(FILE *out, const char *text, size_t len, bool fill)
+{
+	size_t column = 0;
+
+	for (size_t i = 0; i < len; i++, column++) {
+		const char *escape = man_escape(text[i]);
+
+		if (column == 0 && text[i] == '.')
+			fputs("\\&", out); /* no request */
+		if (fill && text[i] == ' ' && column > FILL_COLUMN) {
+			fputc('\n', out);
+			column = SIZE_MAX; /* 0 for the next */
+		} else if (escape)
+			fputs(escape, out);
+		else
+			fputc(text[i], out);
+	}
+}
+
+static void man_string(FILE *out, const char *text)
+{
+	man_chars(out, text, strlen(text), false);
+}
+
+/* Begin or end lines that are to stay as they are. */
+static void man_verbatim(FILE *out, bool begin)
+{
+	fputs(begin ? ".RS 4\n.nf\n" : ".fi\n.RE\n", out);
+}
+
+/* Print text: an empty line separates paragraphs (which the macro `paragraph` begins), lines that
+ * begin with a blank are kept as they are. */
+static void man_text(FILE *out, const char *text, const char *paragraph)
+{
+	bool verbatim = false, empty = false;
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		size_t blanks = strspn(text, " ");
+
+		if (!len) {
+			empty = true;
+		} else {
+			if (empty && !(verbatim && blanks))
+				fprintf(out, "%s\n", paragraph);
+			else if (empty)
+				fputs(".sp\n", out);
+			if (verbatim != (blanks > 0)) {
+				verbatim = !verbatim;
+				man_verbatim(out, verbatim);
+			}
+			/* The indentation of the first verbatim line is that of .RS. */
+			blanks = blanks < 4 ? blanks : 4;
+			man_chars(out, text + blanks, len - blanks, !verbatim);
+			fputc('\n', out);
+			empty = false;
+		}
+		text += len + (text[len] == '\n');
+	}
+	if (verbatim)
+		man_verbatim(out, false);
+}
+
+static void man_heading(FILE *out, const char *text)
+{
+	fputs(".SH ", out);
+	for (; *text; text++)
+		fputc(toupper((unsigned char)*text), out);
+	fputc('\n', out);
+}
+
+static void man_options(FILE *out, const struct option_def *o)
+{
+	for (; o && o->name; o++) {
+		fputs(".TP\n", out);
+		if (o->letter)
+			fprintf(out, "\\fB\\-%c\\fR, ", o->letter);
+		fputs("\\fB\\-\\-", out);
+		man_string(out, o->name);
+		fputs("\\fR", out);
+		if (o->arg) {
+			fputs(" \\fI", out);
+			man_string(out, o->arg);
+			fputs("\\fR", out);
+		}
+		fputc('\n', out);
+		man_text(out, o->help, ".IP");
+	}
+}
+
+static void man_item(FILE *out, const char *prefix, const char *name)
+{
+	fputs(".TP\n\\fB", out);
+	man_string(out, prefix);
+	man_string(out, name);
+	fputs("\\fR\n", out);
+}
+
+static void man_collectors(FILE *out)
+{
+	man_heading(out, "collectors");
+	for (const struct collector *const *c = collectors; *c; c++) {
+		man_item(out, "", (*c)->name);
+		man_string(out, (*c)->summary);
+		fputs(".\n.IP\n", out);
+		man_text(out, (*c)->description, ".IP");
+	}
+}
+
+static void man_importers(FILE *out)
+{
+	for (const struct importer *const *i = importers; *i; i++) {
+		char heading[64];
+
+		snprintf(heading, sizeof(heading), "%s files", (*i)->name);
+		man_heading(out, heading);
+		man_text(out, (*i)->description, ".PP");
+		man_options(out, (*i)->options);
+	}
+}
+
+static void man_examples(FILE *out, const struct example *e)
+{
+	if (e)
+		man_heading(out, "examples");
+	for (; e && e->command; e++) {
+		man_item(out, "limpet ", e->command);
+		man_text(out, e->what, ".IP");
+	}
+}
+
+static void man_exit_codes(FILE *out)
+{
+	man_heading(out, "exit status");
+	for (const struct exit_code *e = exit_codes; e->meaning; e++)
+		fprintf(out, ".TP\n.B %d\n%s\n", e->code, e->meaning);
+}
+
+static void man_see_also(FILE *out, const struct command *self)
+{
+	const char *separator = "";
+
+	man_heading(out, "see also");
+	if (self) {
+		fputs(".BR limpet (1)", out);
+		separator = ",\n";
+	}
+	for (const struct command *const *c = commands; *c; c++) {
+		if (*c == self)
+			continue;
+		fprintf(out, "%s.BR limpet\\-%s (1)", separator, (*c)->name);
+		separator = ",\n";
+	}
+	fputc('\n', out);
+}
+
+/* `name` is NULL for limpet as a whole. The empty date makes builds repeatable. */
+static void man_title(FILE *out, const char *name, const char *summary)
+{
+	fputs(".TH LIMPET", out);
+	if (name)
+		fputs("\\-", out);
+	for (const char *p = name; p && *p; p++)
+		fputc(toupper((unsigned char)*p), out);
+	fprintf(out, " 1 \"\" \"limpet %s\" \"limpet manual\"\n.nh\n.ad l\n", LIMPET_VERSION);
+	man_heading(out, "name");
+	fprintf(out, "limpet%s%s \\- ", name ? "\\-" : "", name ? name : "");
+	man_string(out, summary);
+	fputc('\n', out);
+}
+
+static void man_command(FILE *out, const struct command *c)
+{
+	man_title(out, c->name, c->summary);
+	man_heading(out, "synopsis");
+	fprintf(out, "\\fBlimpet %s\\fR ", c->name);
+	man_string(out, c->usage);
+	fputc('\n', out);
+	man_heading(out, "description");
+	man_text(out, c->description, ".PP");
+	if (c->options)
+		man_heading(out, "options");
+	man_options(out, c->options);
+	if (c->takes_collectors)
+		man_collectors(out);
+	if (c->takes_data)
+		man_importers(out);
+	man_examples(out, c->examples);
+	man_exit_codes(out);
+	man_see_also(out, c);
+}
+
+static void man_overview(FILE *out)
+{
+	man_title(out, NULL, "find the limping component of a parallel file system");
+	man_heading(out, "synopsis");
+	fputs("\\fBlimpet\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n", out);
+	man_heading(out, "description");
+	man_text(out, help_about, ".PP");
+	man_heading(out, "commands");
+	for (const struct command *const *c = commands; *c; c++) {
+		man_item(out, "limpet ", (*c)->name);
+		man_string(out, (*c)->summary);
+		fputc('\n', out);
+	}
+	man_heading(out, "names");
+	man_text(out, help_names, ".PP");
+	man_exit_codes(out);
+	man_see_also(out, NULL);
+}
+
+void help_print_man(FILE *out, const struct command *c)
+{
+	if (c)
+		man_command(out, c);
+	else
+		man_overview(out);
+}

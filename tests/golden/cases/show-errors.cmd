@@ -1,0 +1,7 @@
+limpet show
+limpet show nowhere
+limpet show -m nonsense trees
+limpet check
+limpet check nowhere.lpa
+limpet check trees/README.md
+limpet import
