@@ -11,10 +11,13 @@ static const struct lp_schema csv_disk = {"disk", real_column, 1};
 static const char *const rxbyt[] = {"rxbyt"};
 static const char *const latency[] = {"latency"};
 
-#define OPTIONS(names, step)                                                                       \
-	{                                                                                          \
-		.metrics = names, .n_metrics = ARRAY_SIZE(names), .step_us = step                  \
-	}
+/* Options for some metrics on a grid of `step_us`. */
+static struct lp_table_options options_of(const char *const *names, uint32_t n, int64_t step_us)
+{
+	return (struct lp_table_options){.metrics = names, .n_metrics = n, .step_us = step_us};
+}
+
+#define OPTIONS(names, step) options_of(names, ARRAY_SIZE(names), step)
 
 /* A counter that grows by `rate` a second, sampled `n` times from `start_us` on. */
 static void add_steady(
