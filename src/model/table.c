@@ -478,6 +478,7 @@ static struct lp_table *table_make(
 int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_tables,
 	uint32_t *ret_n, struct lp_err *err)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	struct lp_table **tables = calloc(b->n_sets + 1, sizeof(*tables));
 	int64_t first, last;
 	uint32_t n = 0;
