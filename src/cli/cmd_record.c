@@ -35,7 +35,7 @@ static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where the archives go [.]"},
 	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
 		"time between samples, 100ms to 1h, aligned to the wall clock, so that all servers "
-		"sample at the same instants [1s]"},
+		"sample at the same instants [1s; of a recorded tree, its own]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this server in component and file names [the host name]"},
@@ -53,7 +53,8 @@ static const struct option_def options[] = {
 	{"tcp-max", 0, OPTION_UINT, AT(tcp_max), "N",
 		"remote addresses a direction before the rest is folded into one [256]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
-		"write to disk this often: what a crash or power loss can cost [10s]"},
+		"write to disk this often, and at least every 600 samples: what a crash or power "
+		"loss can cost [10s]"},
 	{"keep", 0, OPTION_SPAN, AT(keep_age_us), "SPAN",
 		"remove archives older than this [never]"},
 	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
@@ -142,11 +143,10 @@ static int collectors_choose(const struct words *w, struct recorder_config *c, s
 
 static int numbers_check(struct record_options *opt, struct lp_err *err)
 {
-	if (!opt->interval_us)
-		opt->interval_us = US_PER_SEC;
 	if (!opt->flush_us)
 		opt->flush_us = 10 * US_PER_SEC;
-	if (opt->interval_us < INTERVAL_MIN_US || opt->interval_us > INTERVAL_MAX_US)
+	if (opt->interval_us &&
+		(opt->interval_us < INTERVAL_MIN_US || opt->interval_us > INTERVAL_MAX_US))
 		return lp_err_set(err, -EINVAL, "--interval must be from 100ms to 1h");
 	if (opt->tcp_max > TCP_MAX_MOST)
 		return lp_err_set(err, -EINVAL, "--tcp-max must be at most %d", TCP_MAX_MOST);
@@ -283,6 +283,8 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		r = ticker_choose(opt, &root, &ticker, err);
 	if (r < 0)
 		return r;
+	if (!opt->interval_us)
+		opt->interval_us = ticker->interval_us ? ticker->interval_us : US_PER_SEC;
 	meta_lines(meta, sizeof(meta));
 	c.collect = (struct collect_config){.observer = opt->name,
 		.root = &root,
@@ -342,8 +344,8 @@ const struct command command_record = {
 		"on "
 		"with the same file when started again. While the disk is full or gone it keeps "
 		"sampling, says so once, counts what it loses and goes on writing when it can. "
-		"SIGTERM "
-		"and SIGINT write what is left and end it.",
+		"SIGTERM, "
+		"SIGINT and SIGHUP write what is left and end it.",
 	.options = options,
 	.options_size = sizeof(struct record_options),
 	.takes_collectors = true,
