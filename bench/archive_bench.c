@@ -32,7 +32,7 @@ static double seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static void die(const struct lp_err *err)
+static void __attribute__((noreturn)) die(const struct lp_err *err)
 {
 	fprintf(stderr, "archive_bench: %s\n", err->text);
 	exit(1);

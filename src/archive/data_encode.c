@@ -2,6 +2,7 @@
 
 #include "archive/column.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/crc32c.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 /* Loose frames are written all the time and rewritten once: cheap. Dense ones stay: small. */
 #define LEVEL_PACKED 1
-#define LEVEL_DENSE 15
+#define LEVEL_DENSE 9
 
 struct data_encoder {
 	struct strbuf raw;    /* the chunk that is being built */
@@ -25,6 +26,7 @@ struct data_encoder {
 	uint64_t *scratch;
 	size_t cap_scratch;
 	ZSTD_CCtx *zstd;
+	size_t room; /* loose frames of so many bytes need no more memory */
 	int level;
 };
 
@@ -73,6 +75,28 @@ static void put_le64(struct strbuf *sb, uint64_t v)
 
 	put_u64(buf, v);
 	strbuf_add(sb, buf, sizeof(buf));
+}
+
+/* Loose frames are written in a loop that must not allocate. Buffers and zstd's work space grow
+ * with the frame, so when one is larger than all before it, room is made for half as much again:
+ * zstd makes it when it sees as many bytes. */
+static int loose_make_room(struct data_encoder *e)
+{
+	size_t room = e->raw.len + e->raw.len / 2 + 1024, bound = ZSTD_compressBound(room);
+	_cleanup_free_ uint8_t *zeroes = NULL;
+
+	if (e->raw.len <= e->room)
+		return 0;
+	zeroes = calloc(1, room);
+	strbuf_reserve(&e->raw, room);
+	strbuf_reserve(&e->column, room);
+	strbuf_reserve(&e->chunks, bound);
+	strbuf_reserve(&e->frame, 2 * bound);
+	if (!zeroes || e->raw.failed || e->column.failed || e->chunks.failed || e->frame.failed)
+		return -ENOMEM;
+	ZSTD_compressCCtx(e->zstd, e->chunks.text + e->chunks.len, bound, zeroes, room, e->level);
+	e->room = room;
+	return 0;
 }
 
 /* Compress what is in `raw` (or keep it, if that is no longer) and describe it in the head. */
@@ -356,6 +380,8 @@ int data_encode(struct data_encoder *e, const struct data_slice *sl, const struc
 		r = chunk_finish(e);
 	if (r == 0)
 		r = put_all_columns(e, sl, cat, flags);
+	if (r == 0 && flags & FRAME_PACKED)
+		r = loose_make_room(e);
 	if (r == 0 && flags & FRAME_PACKED)
 		r = chunk_finish(e);
 	if (r == 0)

@@ -39,10 +39,19 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* Every metric that was asked for must be there. */
-static int tables_complete(
-	const struct words *names, struct lp_table *const *tables, uint32_t n, struct lp_err *err)
+static int nobody_matches(const struct lp_table_options *range, struct lp_err *err)
 {
+	return lp_err_set(err, -ENOENT, "no component matches '%s'%s%s", range->components[0],
+		range->n_components > 1 ? " or the others" : "",
+		range->from_us || range->to_us ? " in that time" : "");
+}
+
+/* Every metric that was asked for must be there. */
+static int tables_complete(const struct words *names, const struct lp_table_options *range,
+	struct lp_table *const *tables, uint32_t n, struct lp_err *err)
+{
+	if (!n && !names->n && range->components)
+		return nobody_matches(range, err);
 	for (unsigned i = 0; i < names->n; i++) {
 		bool found = false;
 
@@ -50,9 +59,10 @@ static int tables_complete(
 			found |= !strcmp(tables[t]->metric, names->items[i]);
 		if (!found)
 			return lp_err_set(err, -ENOENT,
-				"no selected component has a metric '%s' ('limpet show DATA' lists "
-				"what there is)",
-				names->items[i]);
+				"no selected component has a metric '%s'%s ('limpet show DATA' "
+				"lists what there is)",
+				names->items[i],
+				range->from_us || range->to_us ? " in that time" : "");
 	}
 	return 0;
 }
@@ -86,7 +96,7 @@ static int show_values(struct lp_dataset *ds, const struct show_options *opt,
 	r = lp_dataset_tables(ds, &table_opt, &tables, &n, err);
 	if (r < 0 && r != -EBADMSG)
 		return r;
-	printed = tables_complete(&names, tables, n, &print_err);
+	printed = tables_complete(&names, range, tables, n, &print_err);
 	if (printed == 0)
 		printed = print_tables(opt, tables, n, &print_err);
 	for (uint32_t i = 0; i < n; i++)
@@ -109,6 +119,10 @@ static int show_listing(struct lp_dataset *ds, const struct show_options *opt,
 		listing_release(&l); /* nothing good was found: the error says it all */
 		return r;
 	}
+	if (!l.n_components && range->components) {
+		listing_release(&l);
+		return nobody_matches(range, err);
+	}
 	if (opt->json)
 		listing_print_json(stdout, &l);
 	else
@@ -130,8 +144,12 @@ static int run(
 		.n_components = opt->components.n,
 		.from_us = opt->since_us,
 		.to_us = opt->until_us};
-	int r = data_open(data, args, n_args, &warn, &ds, err);
+	int r = 0;
 
+	if (opt->until_us && opt->until_us <= opt->since_us)
+		r = lp_err_set(err, -EINVAL, "--until must be later than --since");
+	if (r == 0)
+		r = data_open(data, args, n_args, &warn, &ds, err);
 	if (r < 0)
 		return command_exit_code(r);
 	if (opt->metrics.n || opt->values || opt->csv || opt->raw)

@@ -90,11 +90,11 @@ void help_print_overview(FILE *out)
 		out);
 	for (const struct command *const *c = commands; *c; c++)
 		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
-	fputs("\n'limpet help COMMAND' tells more about one of them, 'limpet help metrics' about "
-	      "metrics.\n"
-	      "Exit codes: 0 all is well, 1 suspects were found, 2 wrong usage or bad input, "
-	      "3 internal failure.\n",
+	fputs("\n'limpet help COMMAND' tells more about one of them, 'limpet help metrics' what\n"
+	      "can be shown of disks, interfaces, connections and hosts.\n\nexit codes:\n",
 		out);
+	for (const struct exit_code *e = exit_codes; e->meaning; e++)
+		fprintf(out, "  %d  %s\n", e->code, e->meaning);
 }
 
 static void print_collectors(FILE *out)

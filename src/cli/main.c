@@ -54,7 +54,7 @@ static int command_run(const struct command *c, int argc, char **argv)
 	struct data_options data = {0};
 	struct lp_err err = {0};
 	size_t n_tables = 1;
-	int n_args, code, r = 0;
+	int n_args = 0, code, r = 0;
 
 	tables[0].values = calloc(1, c->options_size + 1);
 	if (!tables[0].values)

@@ -160,7 +160,7 @@ int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const ch
 		key = NULL;
 		return lp_err_sys(err, -ENOMEM, "cannot add component %s", name);
 	}
-	if (strmap_get(&c->index->names, key, &id)) {
+	if (strmap_get(&c->index->names, key, &id) && id < c->n_components) {
 		r = labels ? component_relabel(&c->components[id], labels) : 0;
 	} else {
 		id = c->n_components;

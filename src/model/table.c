@@ -170,7 +170,7 @@ static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
 		return true;
 	if (!opt->metrics && s->columns[column].type == LP_REAL)
 		return true;
-	for (uint32_t i = 0; i < opt->n_metrics; i++) {
+	for (uint32_t i = 0; opt->metrics && i < opt->n_metrics; i++) {
 		if (bind_metric(s, opt->metrics[i], opt->raw, &bind) && bind_uses(&bind, column))
 			return true;
 	}
@@ -478,23 +478,25 @@ static struct lp_table *table_make(
 int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_tables,
 	uint32_t *ret_n, struct lp_err *err)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	struct lp_table **tables = calloc(b->n_sets + 1, sizeof(*tables));
 	int64_t first, last;
-	struct lp_table **tables;
 	uint32_t n = 0;
-	bool ok = true;
+	bool ok = tables != NULL;
 
 	grid_of(b, &first, &last);
-	if (!grid_fits(b, (uint64_t)(last - first + 1)))
+	if (!grid_fits(b, (uint64_t)(last - first + 1))) {
+		free(tables);
 		return refuse(b, first, last, "the data", err);
-	tables = calloc(b->n_sets + 1, sizeof(*tables));
-	for (size_t s = 0; tables && ok && s < b->n_sets; s++) {
+	}
+	for (size_t s = 0; ok && s < b->n_sets; s++) {
 		if (!b->sets[s].n_rows)
 			continue;
 		tables[n] = table_make(b, &b->sets[s], first, (uint32_t)(last - first + 1));
 		ok = tables[n] != NULL;
 		n += ok;
 	}
-	if (!tables || !ok) {
+	if (!ok) {
 		while (n)
 			lp_table_free(tables[--n]);
 		free(tables);

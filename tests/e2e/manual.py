@@ -16,7 +16,7 @@ SOURCE = pathlib.Path(os.environ["SOURCE"])
 
 
 def commands():
-    return re.findall(r"^  (\w+) ", run(LIMPET, "help"), re.M)
+    return re.findall(r"^  ([a-z]\w*) ", run(LIMPET, "help"), re.M)
 
 
 def listed(folder, name):
@@ -158,6 +158,19 @@ def commands_in_documents():
     check(n > 20, f"only {n} commands found")
 
 
+def transcript():
+    """The second transcript in the README is what these commands print (but for the file's size)."""
+    block = re.findall(r"^```\n(\$ .*?)^```$", (SOURCE / "README.md").read_text(), re.M | re.S)[1]
+    _, record, show = re.split(r"^\$ limpet ", block, flags=re.M)
+    with tempfile.TemporaryDirectory() as folder:
+        data = f"{folder}/data"
+        run(LIMPET, *[data if w == "data" else w for w in record.split()], cwd=SOURCE)
+        printed = run(LIMPET, "show", data)
+    told = show.split("\n", 1)[1]
+    check(show.startswith("show data\n"), show)
+    check(printed.splitlines()[1:] == told.splitlines()[1:], f"printed:\n{printed}")
+
+
 tap.main(
     [("limpet(1) lists every command", every_command_is_in_the_overview)] +
     [(f"limpet-{c}(1) renders and has every option", page_of(c)) for c in commands()] +
@@ -167,4 +180,5 @@ tap.main(
      ("wrong usage of help", wrong_usage),
      ("completion for bash", completion),
      ("links in the documents", links),
-     ("commands in the documents", commands_in_documents)])
+     ("commands in the documents", commands_in_documents),
+     ("the transcript in the README", transcript)])

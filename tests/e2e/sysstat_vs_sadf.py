@@ -4,7 +4,10 @@
 usage: BUILD=DIR sysstat_vs_sadf.py [FILE...]
 
 Without files it records some itself, with disk and network traffic of its own. Prints TAP.
+Twice: the raw columns as the importer delivers them, and the metrics as `limpet show` prints them,
+straight from the file and out of an archive that it was imported into.
 """
+import calendar
 import csv
 import os
 import re
@@ -14,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 SADC_PLACES = ["/usr/lib/sysstat/sadc", "/usr/lib64/sa/sadc", "/usr/lib/sa/sadc"]
 FRESH = 2
@@ -81,6 +85,17 @@ NET_ERRORS = {
     "rxfram/s": lambda r: r.rate("rx_frame"),
     "rxfifo/s": lambda r: r.rate("rx_fifo"),
     "txfifo/s": lambda r: r.rate("tx_fifo"),
+}
+# What limpet calls the metrics of sadf, and how many of its units sadf's are.
+SHOWN = {
+    "tps": ("tps", 1), "rkB/s": ("rd_sec", 2), "wkB/s": ("wr_sec", 2), "dkB/s": ("dc_sec", 2),
+    "areq-sz": ("avgrq-sz", 2), "aqu-sz": ("avgqu-sz", 1), "await": ("await", 1),
+    "%util": ("%util", 1), "rxpck/s": ("rxpck", 1), "txpck/s": ("txpck", 1),
+    "rxkB/s": ("rxbyt", 1024), "txkB/s": ("txbyt", 1024), "rxcmp/s": ("rxcmp", 1),
+    "txcmp/s": ("txcmp", 1), "rxmcst/s": ("rxmcst", 1), "rxerr/s": ("rxerr", 1),
+    "txerr/s": ("txerr", 1), "coll/s": ("coll", 1), "rxdrop/s": ("rxdrop", 1),
+    "txdrop/s": ("txdrop", 1), "txcarr/s": ("txcarr", 1), "rxfram/s": ("rxfram", 1),
+    "rxfifo/s": ("rxfifo", 1), "txfifo/s": ("txfifo", 1),
 }
 REPORTS = [("disk", ["-d"], DISK), ("net", ["-n", "DEV"], NET), ("net", ["-n", "EDEV"], NET_ERRORS)]
 
@@ -172,6 +187,42 @@ def compare(rows, printed, metrics):
     return n, wrong
 
 
+def read_shown(limpet, path):
+    """{(seconds, kind, name): {metric: value}} as limpet prints it."""
+    names = ",".join(metric for metric, _ in SHOWN.values())
+    out = run(limpet, "show", "--csv", "-i", "1s", "-m", names, path)
+    if out.returncode:
+        raise RuntimeError(out.stderr.strip())
+    shown = {}
+    for line in csv.DictReader(out.stdout.splitlines()):
+        seconds = calendar.timegm(time.strptime(line["time"], "%Y-%m-%dT%H:%M:%SZ"))
+        kind, name = line["component"].split("/", 1)[1].split(":", 1)
+        values = shown.setdefault((seconds, kind, kernel_name(name)), {})
+        values[line["metric"]] = float(line["value"])
+    return shown
+
+
+def compare_shown(shown, rows, kind, printed):
+    """As compare(). Of two samples in a second the later counts; what is new has no rate."""
+    wrong, n = [], 0
+    last = {(seconds, name): texts for seconds, name, texts in printed}
+    for (seconds, name), texts in last.items():
+        values = shown.get((seconds, kind, name))
+        if not values:
+            if not rows[seconds, name][-1].state & FRESH:
+                wrong.append(f"{name} at {seconds} is not shown")
+            continue
+        for metric, text in texts.items():
+            if metric not in SHOWN:
+                continue
+            ours, units = SHOWN[metric]
+            n += 1
+            if not same(text, values.get(ours, float("nan")) / units):
+                wrong.append(f"{name} at {seconds}: {ours} is {values.get(ours)}, "
+                             f"sadf prints {metric} {text}")
+    return n, wrong
+
+
 def disk_traffic(directory, stop):
     path = os.path.join(directory, "traffic")
     while not stop.is_set():
@@ -215,9 +266,28 @@ def record(sadc, directory):
     return paths
 
 
-def check_file(dump, path):
+def check_shown(limpet, data, path, rows):
+    """TAP lines for what `limpet show DATA` prints of sadf's file `path`."""
+    shown = read_shown(limpet, data)
+    for kind, options, _ in REPORTS:
+        n, wrong = compare_shown(shown, rows.get(kind, {}), kind, read_sadf(path, options))
+        yield n > 0 and not wrong, (f"limpet show {os.path.basename(data)}: sadf "
+                                    f"{' '.join(options)}: {n} values are the same")
+        for text in wrong[:10]:
+            print("# " + text)
+
+
+def check_binary(limpet, path, rows, directory):
+    """Straight from the file, and from an archive of it."""
+    yield from check_shown(limpet, path, path, rows)
+    archives = os.path.join(directory, os.path.basename(path) + ".imported")
+    ran = run(limpet, "import", "sysstat", path, "-o", archives, "-q")
+    yield ran.returncode == 0, f"limpet import sysstat {os.path.basename(path)} {ran.stderr}"
+    yield from check_shown(limpet, archives, path, rows)
+
+
+def check_file(dump, path, rows):
     """TAP lines without numbers: (ok, text)."""
-    rows = read_limpet(dump, path)
     for kind, options, metrics in REPORTS:
         printed = read_sadf(path, options)
         n, wrong = compare(rows.get(kind, {}), printed, metrics)
@@ -231,6 +301,7 @@ def check_file(dump, path):
 
 def main():
     dump, files = os.path.join(os.environ["BUILD"], "tests/e2e/dump_source"), sys.argv[1:]
+    limpet = os.environ.get("LIMPET", os.path.join(os.environ["BUILD"], "src/cli/limpet"))
     sadc = next((p for p in SADC_PLACES if os.access(p, os.X_OK)), None)
     if not shutil.which("sadf") or not (sadc or files):
         print("1..0 # SKIP sysstat (sadc and sadf) is not installed")
@@ -238,7 +309,9 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         results = []
         for path in files or record(sadc, directory):
-            results += check_file(dump, path)
+            rows = read_limpet(dump, path)
+            results += check_file(dump, path, rows)
+            results += check_binary(limpet, path, rows, directory)
     for i, (ok, text) in enumerate(results, 1):
         print(f"{'ok' if ok else 'not ok'} {i} - {text}")
     print(f"1..{len(results)}")

@@ -130,6 +130,16 @@ static inline void rig_finish(struct lp_table_builder *b, struct rig_tables *ret
 	lp_table_builder_free(b);
 }
 
+/* The tables of what is in one source's batch. */
+static inline void rig_run(
+	const struct lp_table_options *opt, struct rig *r, struct rig_tables *ret)
+{
+	struct lp_table_builder *b = rig_builder(opt);
+
+	rig_add(b, r);
+	rig_finish(b, ret);
+}
+
 /* The value of a component at a time; NaN if the table has it not. */
 static inline double rig_value(const struct lp_table *t, const char *component, int64_t wall_us)
 {

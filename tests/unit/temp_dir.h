@@ -18,7 +18,7 @@ static char temp_dir_path[] = "/tmp/limpet-test-XXXXXX";
 static inline int temp_dir_setup(void **state)
 {
 	(void)state;
-	strcpy(temp_dir_path + sizeof(temp_dir_path) - 7, "XXXXXX");
+	memset(temp_dir_path + sizeof(temp_dir_path) - 7, 'X', 6);
 	return mkdtemp(temp_dir_path) ? 0 : -1;
 }
 

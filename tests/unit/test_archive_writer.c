@@ -93,7 +93,6 @@ static void test_splitting(void **state)
 static void test_append_after_any_cut(void **state)
 {
 	_cleanup_(truth_freep) struct truth *t = truth_new(3, 30, TRUTH_MISSING | TRUTH_HOTPLUG, 5);
-	_cleanup_free_ uint8_t *image = NULL;
 	size_t size;
 
 	(void)state;

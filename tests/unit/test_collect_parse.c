@@ -45,6 +45,10 @@ static void test_diskstats_skips_old_partitions(void **state)
 	assert_int_equal(disk("   \r\n", &line), PARSE_SKIP);
 }
 
+static const char long_name[] =
+	"8 0 a234567890b234567890c234567890d234567890e234567890f234567890g234 "
+	"1 2 3 4 5 6 7 8 9 10 11\n";
+
 static void test_diskstats_refuses(void **state)
 {
 	static const char *const bad[] = {
@@ -55,9 +59,7 @@ static void test_diskstats_refuses(void **state)
 		"8 0 sda 1 2 3 4 5 6 7 8 9 10 11x\n",
 		"8 0 sda 1 2 3 4 5 6 7 8 9 10 11 12 x 14 15\n",
 		"4294967296 0 sda 1 2 3 4 5 6 7 8 9 10 11\n",
-		"8 0 a234567890b234567890c234567890d234567890e234567890f234567890g234 1 2 3 4 5 6 "
-		"7 "
-		"8 9 10 11\n",
+		long_name,
 	};
 	struct disk_line line;
 

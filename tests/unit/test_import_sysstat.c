@@ -133,15 +133,62 @@ static const struct lp_column *column_of(
 	return NULL;
 }
 
+/* Every field of sample `i`. */
+static void check_sample(struct lp_source *s, const struct lp_batch *b, uint32_t i, bool discards)
+{
+	assert_int_equal(b->wall_us[i], (WALL + (int64_t)i) * 1000000);
+	assert_int_equal(b->mono_us[i], 10000000 + i * 1000000);
+	assert_int_equal(value(s, b, "oss1/disk:sda", "ios", i), 5000000000 + i);
+	assert_int_equal(value(s, b, "oss1/disk:sdb1", "rd_sec", i), 1000 + i);
+	assert_int_equal(value(s, b, "oss1/disk:sda", "wr_sec", i), 2000 + 2 * i);
+	assert_int_equal(value(s, b, "oss1/disk:sda", "dc_sec", i), discards ? 3000 + i : 0);
+	assert_int_equal(value(s, b, "oss1/disk:sda", "rd_ticks", i), 10 + i);
+	assert_int_equal(value(s, b, "oss1/disk:sda", "wr_ticks", i), 20 + i);
+	assert_int_equal(value(s, b, "oss1/disk:sda", "dc_ticks", i), discards ? 50 : 0);
+	assert_int_equal(value(s, b, "oss1/disk:sda", "tot_ticks", i), 0xfffffff0u + i);
+	assert_int_equal(value(s, b, "oss1/disk:sda", "rq_ticks", i), 40);
+	assert_int_equal(value(s, b, "oss1/net:eth0", "rx_packets", i), 100 * (i + 1));
+	assert_int_equal(value(s, b, "oss1/net:eth0", "rx_multicast", i), 100 * (i + 1) + 6);
+	assert_int_equal(value(s, b, "oss1/net:eth0", "speed", i), 1000);
+	assert_int_equal(value(s, b, "oss1/net:eth0", "duplex", i), 2);
+	assert_int_equal(value(s, b, "oss1/net:eth0", "tx_colls", i), 10 * (i + 1));
+	assert_int_equal(value(s, b, "oss1/net:eth0", "tx_carrier", i), 10 * (i + 1) + 8);
+	assert_int_equal(state(s, b, "oss1/disk:sda", i), i ? LP_PRESENT : LP_PRESENT | LP_FRESH);
+}
+
+static void check_columns(struct lp_source *s, bool long_is_32)
+{
+	assert_int_equal(column_of(s, "disk", "rd_sec")->bits, long_is_32 ? 32 : 64);
+	assert_int_equal(column_of(s, "disk", "rd_ticks")->bits, 32);
+	assert_int_equal(column_of(s, "disk", "ios")->bits, 64);
+	assert_int_equal(column_of(s, "net", "speed")->type, LP_GAUGE);
+	assert_int_equal(column_of(s, "net", "rx_bytes")->type, LP_COUNTER);
+}
+
+static void check_labels(const struct lp_source *s, bool has_wwn)
+{
+	char wwn[64];
+
+	for (uint32_t i = 0; i < s->catalogue->n_components; i++) {
+		const struct lp_component *c = &s->catalogue->components[i];
+
+		if (strcmp(c->name, "sdb1"))
+			continue;
+		assert_true(lp_component_label(c, "devno", wwn, sizeof(wwn)));
+		assert_string_equal(wwn, "8:17");
+		assert_int_equal(lp_component_label(c, "wwn", wwn, sizeof(wwn)), has_wwn);
+		if (has_wwn)
+			assert_string_equal(wwn, "0x5000c500aabbccdd-1");
+	}
+}
+
 /* One file of three samples on a given machine and version, every field checked. */
 static void check_machine(bool big, bool long_is_32, const uint32_t *types)
 {
 	struct sa_writer *w = writer_new(big, long_is_32, types);
-	bool discards = types != old_types;
 	struct lp_err err = {0};
 	struct lp_batch *b;
 	struct lp_source *s;
-	char wwn[64];
 
 	write_start(w);
 	for (uint64_t step = 0; step < 3; step++)
@@ -153,46 +200,10 @@ static void check_machine(bool big, bool long_is_32, const uint32_t *types)
 	assert_int_equal(lp_source_next(s, &b, &err), 1);
 	assert_int_equal(b->n_samples, 3);
 	assert_false(b->carry);
-	for (uint32_t i = 0; i < 3; i++) {
-		assert_int_equal(b->wall_us[i], (WALL + (int64_t)i) * 1000000);
-		assert_int_equal(b->mono_us[i], 10000000 + i * 1000000);
-		assert_int_equal(value(s, b, "oss1/disk:sda", "ios", i), 5000000000 + i);
-		assert_int_equal(value(s, b, "oss1/disk:sdb1", "rd_sec", i), 1000 + i);
-		assert_int_equal(value(s, b, "oss1/disk:sda", "wr_sec", i), 2000 + 2 * i);
-		assert_int_equal(
-			value(s, b, "oss1/disk:sda", "dc_sec", i), discards ? 3000 + i : 0);
-		assert_int_equal(value(s, b, "oss1/disk:sda", "rd_ticks", i), 10 + i);
-		assert_int_equal(value(s, b, "oss1/disk:sda", "wr_ticks", i), 20 + i);
-		assert_int_equal(value(s, b, "oss1/disk:sda", "dc_ticks", i), discards ? 50 : 0);
-		assert_int_equal(value(s, b, "oss1/disk:sda", "tot_ticks", i), 0xfffffff0u + i);
-		assert_int_equal(value(s, b, "oss1/disk:sda", "rq_ticks", i), 40);
-		assert_int_equal(value(s, b, "oss1/net:eth0", "rx_packets", i), 100 * (i + 1));
-		assert_int_equal(
-			value(s, b, "oss1/net:eth0", "rx_multicast", i), 100 * (i + 1) + 6);
-		assert_int_equal(value(s, b, "oss1/net:eth0", "speed", i), 1000);
-		assert_int_equal(value(s, b, "oss1/net:eth0", "duplex", i), 2);
-		assert_int_equal(value(s, b, "oss1/net:eth0", "tx_colls", i), 10 * (i + 1));
-		assert_int_equal(value(s, b, "oss1/net:eth0", "tx_carrier", i), 10 * (i + 1) + 8);
-		assert_int_equal(
-			state(s, b, "oss1/disk:sda", i), i ? LP_PRESENT : LP_PRESENT | LP_FRESH);
-	}
-	assert_int_equal(column_of(s, "disk", "rd_sec")->bits, long_is_32 ? 32 : 64);
-	assert_int_equal(column_of(s, "disk", "rd_ticks")->bits, 32);
-	assert_int_equal(column_of(s, "disk", "ios")->bits, 64);
-	assert_int_equal(column_of(s, "net", "speed")->type, LP_GAUGE);
-	assert_int_equal(column_of(s, "net", "rx_bytes")->type, LP_COUNTER);
-	for (uint32_t i = 0; i < s->catalogue->n_components; i++) {
-		const struct lp_component *c = &s->catalogue->components[i];
-
-		if (strcmp(c->name, "sdb1"))
-			continue;
-		assert_true(lp_component_label(c, "devno", wwn, sizeof(wwn)));
-		assert_string_equal(wwn, "8:17");
-		assert_int_equal(
-			lp_component_label(c, "wwn", wwn, sizeof(wwn)), types == new_types);
-		if (types == new_types)
-			assert_string_equal(wwn, "0x5000c500aabbccdd-1");
-	}
+	for (uint32_t i = 0; i < 3; i++)
+		check_sample(s, b, i, types != old_types);
+	check_columns(s, long_is_32);
+	check_labels(s, types == new_types);
 	assert_int_equal(lp_source_next(s, &b, &err), 0);
 	assert_int_equal(lp_source_next(s, &b, &err), 0);
 	lp_source_close(s);
@@ -251,6 +262,18 @@ static void keep_warning(void *ctx, const char *text)
 	snprintf(ctx, 200, "%s", text);
 }
 
+/* A disk with numbers that tell its fields apart, and what the layout has beyond them. */
+static void write_disk_of_layout(struct sa_writer *w, const uint32_t *types, uint32_t size)
+{
+	for (uint32_t k = 0; k < types[0]; k++)
+		sa_u64(w, k ? 0 : 77);
+	for (uint32_t k = 0; k < types[1]; k++)
+		sa_long(w, 100 + k);
+	for (uint32_t k = 0; k < types[2]; k++)
+		sa_u32(w, k == 4 ? 8 : k == 5 ? 16 : 200 + k);
+	sa_zeros(w, size - 8 * types[0] - 8 * types[1] - 4 * types[2]);
+}
+
 /* Layouts that are older (11.7.1), newer by some fields, and not known at all. */
 static void layouts_old_new_and_unknown(void **unused)
 {
@@ -279,15 +302,7 @@ static void layouts_old_new_and_unknown(void **unused)
 		sa_activity(w, 11, cases[i].magic, 1, false, cases[i].size, cases[i].types);
 		sa_activity(w, 12, 0x8d, 1, false, 80, net_types);
 		sa_record(w, SA_STATS, 1000, WALL, false);
-		for (uint32_t k = 0; k < cases[i].types[0]; k++)
-			sa_u64(w, k ? 0 : 77);
-		for (uint32_t k = 0; k < cases[i].types[1]; k++)
-			sa_long(w, 100 + k);
-		for (uint32_t k = 0; k < cases[i].types[2]; k++)
-			sa_u32(w, k == 4 ? 8 : k == 5 ? 16 : 200 + k);
-		sa_zeros(w,
-			cases[i].size - 8 * cases[i].types[0] - 8 * cases[i].types[1] -
-				4 * cases[i].types[2]);
+		write_disk_of_layout(w, cases[i].types, cases[i].size);
 		sa_write_net(w, "eth0", 5);
 		assert_true(sa_save(w, w->len, path));
 		assert_int_equal(

@@ -11,10 +11,13 @@ static const struct lp_schema csv_disk = {"disk", real_column, 1};
 static const char *const rxbyt[] = {"rxbyt"};
 static const char *const latency[] = {"latency"};
 
-#define OPTIONS(names, step)                                                                       \
-	{                                                                                          \
-		.metrics = names, .n_metrics = ARRAY_SIZE(names), .step_us = step                  \
-	}
+/* Options for some metrics on a grid of `step_us`. */
+static struct lp_table_options options_of(const char *const *names, uint32_t n, int64_t step_us)
+{
+	return (struct lp_table_options){.metrics = names, .n_metrics = n, .step_us = step_us};
+}
+
+#define OPTIONS(names, step) options_of(names, ARRAY_SIZE(names), step)
 
 /* A counter that grows by `rate` a second, sampled `n` times from `start_us` on. */
 static void add_steady(
@@ -65,15 +68,13 @@ static void test_clock_half_a_second_off(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
 		struct lp_table_options opt = OPTIONS(rxbyt, US_PER_SEC);
-		struct lp_table_builder *b = rig_builder(&opt);
 		_cleanup_(rig_tables_release) struct rig_tables t = {0};
 		_cleanup_(rig_release) struct rig r;
 
 		rig_init(&r, US_PER_SEC);
 		add_steady(&r, rig_component(&r, &net, "a", "eth0"), T0 + SEC(offsets[i]),
 			US_PER_SEC, 4, 5);
-		rig_add(b, &r);
-		rig_finish(b, &t);
+		rig_run(&opt, &r, &t);
 		assert_int_equal(t.tables[0]->start_us, T0 + SEC(1));
 		assert_int_equal(t.tables[0]->n_slots, 3);
 		for (uint32_t s = 0; s < 3; s++)
@@ -243,7 +244,6 @@ static void test_downsampling_loses_nothing(void **state)
 static void test_later_of_repeated_samples_wins(void **state)
 {
 	struct lp_table_options opt = OPTIONS(latency, US_PER_SEC);
-	struct lp_table_builder *b = rig_builder(&opt);
 	_cleanup_(rig_tables_release) struct rig_tables t = {0};
 	_cleanup_(rig_release) struct rig r;
 	uint32_t id;
@@ -256,8 +256,7 @@ static void test_later_of_repeated_samples_wins(void **state)
 		rig_sample(&r, T0 + (i < 3 ? i : i - 2) * US_PER_SEC, i * US_PER_SEC);
 		rig_set1(&r, id, lp_cell_from_real(i + 1));
 	}
-	rig_add(b, &r);
-	rig_finish(b, &t);
+	rig_run(&opt, &r, &t);
 	assert_int_equal(t.tables[0]->n_slots, 4);
 	assert_true(rig_value(t.tables[0], "a/disk:sda", T0) == 1);
 	assert_true(rig_value(t.tables[0], "a/disk:sda", T0 + SEC(1)) == 4);
@@ -268,7 +267,6 @@ static void test_later_of_repeated_samples_wins(void **state)
 static void test_repeat_without_a_value_keeps_the_old(void **state)
 {
 	struct lp_table_options opt = OPTIONS(latency, US_PER_SEC);
-	struct lp_table_builder *b = rig_builder(&opt);
 	_cleanup_(rig_tables_release) struct rig_tables t = {0};
 	_cleanup_(rig_release) struct rig r;
 	uint32_t id;
@@ -282,8 +280,7 @@ static void test_repeat_without_a_value_keeps_the_old(void **state)
 	rig_sample(&r, T0, 1);
 	rig_set1(&r, id, lp_cell_from_real(NAN));
 	r.batch->carry = false; /* both samples are new */
-	rig_add(b, &r);
-	rig_finish(b, &t);
+	rig_run(&opt, &r, &t);
 	assert_int_equal(t.tables[0]->n_slots, 1);
 	assert_true(t.tables[0]->values[0] == 3);
 }
@@ -292,7 +289,6 @@ static void test_repeat_without_a_value_keeps_the_old(void **state)
 static void test_clock_steps(void **state)
 {
 	struct lp_table_options opt = OPTIONS(rxbyt, US_PER_SEC);
-	struct lp_table_builder *b = rig_builder(&opt);
 	_cleanup_(rig_tables_release) struct rig_tables t = {0};
 	_cleanup_(rig_release) struct rig r;
 	uint32_t id;
@@ -304,8 +300,7 @@ static void test_clock_steps(void **state)
 		rig_sample(&r, T0 + (i < 3 ? i : i + 10) * US_PER_SEC, i * US_PER_SEC);
 		rig_set1(&r, id, i * 50);
 	}
-	rig_add(b, &r);
-	rig_finish(b, &t);
+	rig_run(&opt, &r, &t);
 	assert_true(rig_value(t.tables[0], "a/net:eth0", T0 + SEC(2)) == 50);
 	for (int i = 3; i < 13; i++)
 		assert_true(isnan(rig_value(t.tables[0], "a/net:eth0", T0 + SEC(i))));
@@ -317,7 +312,6 @@ static void test_absent_and_fresh(void **state)
 {
 	static const uint8_t states[] = {1, 1, 0, 1, 1, LP_PRESENT | LP_FRESH, 1};
 	struct lp_table_options opt = OPTIONS(rxbyt, US_PER_SEC);
-	struct lp_table_builder *b = rig_builder(&opt);
 	_cleanup_(rig_tables_release) struct rig_tables t = {0};
 	_cleanup_(rig_release) struct rig r;
 	uint32_t id;
@@ -332,8 +326,7 @@ static void test_absent_and_fresh(void **state)
 		if (states[i])
 			rig_set(&r, id, states[i], &value);
 	}
-	rig_add(b, &r);
-	rig_finish(b, &t);
+	rig_run(&opt, &r, &t);
 	for (int i = 0; i < 7; i++) {
 		double value = rig_value(t.tables[0], "a/net:eth0", T0 + SEC(i));
 		bool known = i == 1 || i == 4 || i == 6;
@@ -493,7 +486,6 @@ static void test_all_metrics_in_order_of_the_catalogue(void **state)
 		{"tx_bytes", "", LP_COUNTER, 64}, {"rx_bytes", "", LP_COUNTER, 64}};
 	static const struct lp_schema s = {"net", columns, 3};
 	struct lp_table_options opt = {.step_us = US_PER_SEC};
-	struct lp_table_builder *b = rig_builder(&opt);
 	_cleanup_(rig_tables_release) struct rig_tables t = {0};
 	_cleanup_(rig_release) struct rig r;
 	uint32_t id;
@@ -505,8 +497,7 @@ static void test_all_metrics_in_order_of_the_catalogue(void **state)
 		rig_sample(&r, T0 + i * US_PER_SEC, i * US_PER_SEC);
 		rig_set(&r, id, LP_PRESENT, (int64_t[]){lp_cell_from_real(i), i, i});
 	}
-	rig_add(b, &r);
-	rig_finish(b, &t);
+	rig_run(&opt, &r, &t);
 	assert_int_equal(t.n, 3);
 	assert_string_equal(t.tables[0]->metric, "rxbyt");
 	assert_string_equal(t.tables[1]->metric, "txbyt");
@@ -549,7 +540,7 @@ static void test_no_metric_no_table(void **state)
 {
 	static const char *const names[] = {"nosuch", "rxbyt", "rxbyt"};
 	struct lp_table_options opt = OPTIONS(names, US_PER_SEC), none = OPTIONS(names, 0);
-	struct lp_table_builder *b = rig_builder(&opt), *never = NULL;
+	struct lp_table_builder *never = NULL;
 	_cleanup_(rig_tables_release) struct rig_tables t = {0};
 	_cleanup_(rig_release) struct rig r;
 	struct lp_err err = {0};
@@ -557,8 +548,7 @@ static void test_no_metric_no_table(void **state)
 	(void)state;
 	rig_init(&r, US_PER_SEC);
 	add_steady(&r, rig_component(&r, &net, "a", "eth0"), T0, US_PER_SEC, 3, 4);
-	rig_add(b, &r);
-	rig_finish(b, &t);
+	rig_run(&opt, &r, &t);
 	assert_int_equal(t.n, 1); /* once, though it was asked for twice */
 	assert_string_equal(t.tables[0]->metric, "rxbyt");
 	assert_int_equal(lp_table_builder_new(&none, &never, &err), -EINVAL);

@@ -104,8 +104,8 @@ static void test_all_read_back(void **state)
 static void test_edges(void **state)
 {
 	(void)state;
-	for (double power = 1e-6; power < 1e18; power *= 10) {
-		double below = power, above = power;
+	for (int exponent = -6; exponent < 18; exponent++) {
+		double below = pow(10, exponent), above = below;
 
 		for (int i = 0; i < 50; i++) {
 			check(below);
@@ -114,10 +114,10 @@ static void test_edges(void **state)
 			above = nextafter(above, INFINITY);
 		}
 	}
-	for (double power = 0x1p-20; power < 0x1p60; power *= 2) {
-		check(power);
-		check(nextafter(power, 0));
-		check(nextafter(power, INFINITY));
+	for (int exponent = -20; exponent < 60; exponent++) {
+		check(ldexp(1, exponent));
+		check(nextafter(ldexp(1, exponent), 0));
+		check(nextafter(ldexp(1, exponent), INFINITY));
 	}
 }
 

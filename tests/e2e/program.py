@@ -1,0 +1,62 @@
+"""What tests of the whole program share: running it, and judging what it says."""
+import os
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+LIMPET = os.environ.get("LIMPET", "build/src/cli/limpet")
+TREES = os.path.join(os.environ.get("SOURCE", "."), "tests/fixtures/trees")
+
+
+class Ran:
+    """A finished run: exit code and what was printed."""
+
+    def __init__(self, process):
+        self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
+
+    def __str__(self):
+        return f"exit {self.code}\n--- stdout\n{self.out[-2000:]}\n--- stderr\n{self.err[-2000:]}"
+
+
+def limpet(*args, **options):
+    """Run limpet; an exit by a signal, and output of sanitizers, fail the test at once."""
+    argv = [LIMPET, *map(str, args)]
+    ran = Ran(subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=120,
+                             **options))
+    if ran.code < 0 or "Sanitizer" in ran.err or "runtime error" in ran.err:
+        raise AssertionError(f"{' '.join(argv)}\n{ran}")
+    return ran
+
+
+def good(*args, **options):
+    """Run limpet, which must succeed without complaint; its output."""
+    ran = limpet(*args, **options)
+    assert ran.code == 0, ran
+    return ran.out
+
+
+def bad(code, words, *args, **options):
+    """Run limpet, which must fail with this code and say these words, in one line a complaint."""
+    ran = limpet(*args, **options)
+    assert ran.code == code, ran
+    for word in [words] if isinstance(words, str) else words:
+        assert word in ran.err, f"'{word}' is not in\n{ran}"
+    assert all(line.startswith("limpet") for line in ran.err.splitlines()), ran
+    return ran
+
+
+def run_tests(tests):
+    """Run functions that take a temporary directory as test cases, and exit."""
+    def case(test):
+        def run():
+            with tempfile.TemporaryDirectory(prefix="limpet-e2e-") as directory:
+                test(directory)
+        return (test.__doc__ or test.__name__).strip().splitlines()[0], run
+    tap.main([case(test) for test in tests])
+
+
+def tests_of(module):
+    """All test_* functions of a module, in the order of the file."""
+    return [f for name, f in vars(sys.modules[module]).items() if name.startswith("test_")]
