@@ -191,6 +191,14 @@ static int ticker_choose(const struct record_options *opt, struct proc_root *roo
 	return ticker_replay(opt->root, root, ret, err);
 }
 
+/* What was asked for; else a recorded tree's own; else a second. */
+static int64_t interval_choose(const struct record_options *opt, const struct ticker *ticker)
+{
+	if (opt->interval_us)
+		return opt->interval_us;
+	return ticker && ticker->interval_us ? ticker->interval_us : US_PER_SEC;
+}
+
 static void print_summary(const struct record_options *opt, const struct recorder_stats *st)
 {
 	if (opt->json) {
@@ -223,7 +231,7 @@ static int record(const struct recorder_config *config, const struct record_opti
 
 	if (!opt->quiet)
 		fprintf(stderr, "recording %s every %s into %s; Ctrl-C stops\n",
-			config->collect.observer, span_format(opt->interval_us, span),
+			config->collect.observer, span_format(config->interval_us, span),
 			config->spool.dir);
 	r = recorder_run(config, ticker, &stats, err);
 	if (r < 0)
@@ -283,8 +291,6 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		r = ticker_choose(opt, &root, &ticker, err);
 	if (r < 0)
 		return r;
-	if (!opt->interval_us)
-		opt->interval_us = ticker->interval_us ? ticker->interval_us : US_PER_SEC;
 	meta_lines(meta, sizeof(meta));
 	c.collect = (struct collect_config){.observer = opt->name,
 		.root = &root,
@@ -302,7 +308,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		.keep_age_us = opt->keep_age_us,
 		.keep_bytes = opt->keep_bytes,
 		.meta = meta};
-	c.interval_us = opt->interval_us;
+	c.interval_us = interval_choose(opt, ticker);
 	c.flush_us = opt->flush_us;
 	c.duration_us = opt->duration_us;
 	return record(&c, opt, ticker, err);
