@@ -35,7 +35,7 @@ static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where the archives go [.]"},
 	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
 		"time between samples, 100ms to 1h, aligned to the wall clock, so that all servers "
-		"sample at the same instants [1s]"},
+		"sample at the same instants [1s; of a recorded tree, its own]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this server in component and file names [the host name]"},
@@ -53,7 +53,8 @@ static const struct option_def options[] = {
 	{"tcp-max", 0, OPTION_UINT, AT(tcp_max), "N",
 		"remote addresses a direction before the rest is folded into one [256]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
-		"write to disk this often: what a crash or power loss can cost [10s]"},
+		"write to disk this often, and at least every 600 samples: what a crash or power "
+		"loss can cost [10s]"},
 	{"keep", 0, OPTION_SPAN, AT(keep_age_us), "SPAN",
 		"remove archives older than this [never]"},
 	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
@@ -142,11 +143,10 @@ static int collectors_choose(const struct words *w, struct recorder_config *c, s
 
 static int numbers_check(struct record_options *opt, struct lp_err *err)
 {
-	if (!opt->interval_us)
-		opt->interval_us = US_PER_SEC;
 	if (!opt->flush_us)
 		opt->flush_us = 10 * US_PER_SEC;
-	if (opt->interval_us < INTERVAL_MIN_US || opt->interval_us > INTERVAL_MAX_US)
+	if (opt->interval_us &&
+		(opt->interval_us < INTERVAL_MIN_US || opt->interval_us > INTERVAL_MAX_US))
 		return lp_err_set(err, -EINVAL, "--interval must be from 100ms to 1h");
 	if (opt->tcp_max > TCP_MAX_MOST)
 		return lp_err_set(err, -EINVAL, "--tcp-max must be at most %d", TCP_MAX_MOST);
@@ -191,6 +191,14 @@ static int ticker_choose(const struct record_options *opt, struct proc_root *roo
 	return ticker_replay(opt->root, root, ret, err);
 }
 
+/* What was asked for; else a recorded tree's own; else a second. */
+static int64_t interval_choose(const struct record_options *opt, const struct ticker *ticker)
+{
+	if (opt->interval_us)
+		return opt->interval_us;
+	return ticker && ticker->interval_us ? ticker->interval_us : US_PER_SEC;
+}
+
 static void print_summary(const struct record_options *opt, const struct recorder_stats *st)
 {
 	if (opt->json) {
@@ -223,7 +231,7 @@ static int record(const struct recorder_config *config, const struct record_opti
 
 	if (!opt->quiet)
 		fprintf(stderr, "recording %s every %s into %s; Ctrl-C stops\n",
-			config->collect.observer, span_format(opt->interval_us, span),
+			config->collect.observer, span_format(config->interval_us, span),
 			config->spool.dir);
 	r = recorder_run(config, ticker, &stats, err);
 	if (r < 0)
@@ -300,7 +308,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		.keep_age_us = opt->keep_age_us,
 		.keep_bytes = opt->keep_bytes,
 		.meta = meta};
-	c.interval_us = opt->interval_us;
+	c.interval_us = interval_choose(opt, ticker);
 	c.flush_us = opt->flush_us;
 	c.duration_us = opt->duration_us;
 	return record(&c, opt, ticker, err);
@@ -342,8 +350,8 @@ const struct command command_record = {
 		"on "
 		"with the same file when started again. While the disk is full or gone it keeps "
 		"sampling, says so once, counts what it loses and goes on writing when it can. "
-		"SIGTERM "
-		"and SIGINT write what is left and end it.",
+		"SIGTERM, "
+		"SIGINT and SIGHUP write what is left and end it.",
 	.options = options,
 	.options_size = sizeof(struct record_options),
 	.takes_collectors = true,

@@ -17,6 +17,8 @@
 #define BACK_SAME_FILE_US (3600 * US_PER_SEC)
 /* A collector that worked for so many samples has its next failure told again. */
 #define GOOD_AGAIN 600
+/* Samples in a batch: there are SPOOL_DEPTH + 2 of them in memory. */
+#define BATCH_MAX 600
 
 /* A collector at work. */
 struct instrument {
@@ -210,7 +212,7 @@ static uint32_t samples_per_flush(const struct recorder_config *c)
 {
 	int64_t n = c->flush_us / c->interval_us;
 
-	return n < 1 ? 1 : n > 3600 ? 3600 : (uint32_t)n;
+	return n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : (uint32_t)n;
 }
 
 int recorder_run(const struct recorder_config *config, struct ticker *ticker,

@@ -168,6 +168,20 @@ static int tree_add(struct ticker_tree *tree, const char *dir, const char *name)
 	return 0;
 }
 
+/* The least time between moments. */
+static int64_t tree_interval(const struct ticker_tree *tree)
+{
+	int64_t least = 0;
+
+	for (size_t i = 1; i < tree->n; i++) {
+		int64_t us = tree->moments[i].wall_us - tree->moments[i - 1].wall_us;
+
+		if (us > 0 && (!least || us < least))
+			least = us;
+	}
+	return least;
+}
+
 int ticker_replay(const char *dir, struct proc_root *root, struct ticker **ret, struct lp_err *err)
 {
 	struct ticker_tree *tree = calloc(1, sizeof(*tree));
@@ -198,6 +212,7 @@ int ticker_replay(const char *dir, struct proc_root *root, struct ticker **ret, 
 		return r;
 	}
 	root->dir = tree->moments[0].dir;
+	tree->ticker.interval_us = tree_interval(tree);
 	*ret = &tree->ticker;
 	return 0;
 }

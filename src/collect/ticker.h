@@ -16,7 +16,8 @@ enum ticker_event {
 };
 
 struct ticker {
-	bool patient; /* its time waits for the recorder: a recorded tree's */
+	bool patient;	     /* its time waits for the recorder: a recorded tree's */
+	int64_t interval_us; /* between its instants, 0: whatever is asked for */
 	/* The wall clock, and a clock that never steps. */
 	void (*now)(struct ticker *t, int64_t *ret_wall_us, int64_t *ret_mono_us);
 	/* Wait for a time of the wall clock: an enum ticker_event, or a negative errno. */

@@ -43,6 +43,7 @@ static void test_replay(void **state)
 	make_moment(p->dir, "notes");
 	assert_int_equal(ticker_replay(p->dir, &root, &t, &err), 0);
 	assert_true(t->patient);
+	assert_int_equal(t->interval_us, US_PER_SEC);
 	snprintf(first, sizeof(first), "%s/20240301T115959Z", p->dir);
 	assert_string_equal(root.dir, first); /* collectors open there */
 	assert_moment(t, &root, p->dir, "20240301T115959Z");
@@ -81,6 +82,7 @@ static void test_system_aligned(void **state)
 	(void)state;
 	assert_int_equal(ticker_system(&t, &err), 0);
 	assert_false(t->patient);
+	assert_int_equal(t->interval_us, 0);
 	t->now(t, &wall_us, &last_mono);
 	for (int i = 0; i < 3; i++) {
 		int64_t until = (floor_div(wall_us, interval) + 1) * interval;
