@@ -135,7 +135,7 @@ static int disks_sample(void *state, struct collect_sink *sink, struct lp_err *e
 
 const struct collector collector_diskstats = {
 	.name = "diskstats",
-	.summary = "block devices: requests, sectors and times of reads, writes, discards, flushes",
+	.summary = "block devices: requests, sectors, times of reads, writes, discards, flushes",
 	.description =
 		"Records every column of /proc/diskstats for whole devices that have a size. "
 		"Partitions, and loop, ram and zram devices, are recorded on request, or if a glob "

@@ -264,7 +264,7 @@ static int tcp_sample(void *state, struct collect_sink *sink, struct lp_err *err
 
 const struct collector collector_tcp = {
 	.name = "tcp",
-	.summary = "TCP connections per remote address: congestion window, retransmits, rtt, bytes",
+	.summary = "TCP connections by remote address: congestion window, retransmits, rtt, bytes",
 	.description =
 		"One component for each remote address and direction, for instance "
 		"\"tcp:10.0.0.3:in\" (the peer connected to us) and \"tcp:10.0.0.3:out\" (we "
