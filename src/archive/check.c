@@ -201,7 +201,6 @@ static int check_repair(struct check *ck, const char *repair_path, struct lp_err
 static void check_whole(struct check *ck)
 {
 	unsigned long unknown = data_decoder_unknown_rows(ck->decoder);
-	unsigned long baseless = data_decoder_baseless_rows(ck->decoder);
 
 	if (ck->frames.unfinished)
 		lp_warn_raise(ck->warn,
@@ -214,11 +213,6 @@ static void check_whole(struct check *ck)
 		lp_warn_raise(ck->warn, "%s: %lu rows are of components whose catalogue is lost",
 			ck->path, unknown);
 	}
-	if (baseless)
-		lp_warn_raise(ck->warn,
-			"%s: the counters of %lu rows continue a block that is lost; they are "
-			"missing",
-			ck->path, baseless);
 }
 
 static int check_run(struct check *ck, struct lp_err *err)

@@ -418,7 +418,7 @@ static void row_decode(const struct column_shape *sh, const struct column_parts 
 {
 	int64_t missing = cell_missing_value(sh->type), carried = missing;
 
-	if (p->plan.nulls == NULLS_ALL || (row_continues(sh, row) && !sh->known[row])) {
+	if (p->plan.nulls == NULLS_ALL) {
 		row_fill(cell, sh->n_samples, missing);
 	} else {
 		if (bit_at(p->active, row))

@@ -34,8 +34,7 @@ struct column_shape {
 	const uint8_t *state; /* of the batch's kind, moved like the cells */
 	const uint8_t *whole; /* [row] is it present in every sample? */
 	/* For decoding counters of a frame that is not key: */
-	const uint8_t *known; /* [row] is `last` known? If not, the row comes out missing. */
-	const int64_t *last;  /* [row] the value before the frame */
+	const int64_t *last; /* [row] the value before the frame */
 };
 
 /* How many uint64_t of scratch column_encode() needs. */

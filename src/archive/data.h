@@ -57,10 +57,6 @@ void data_decoder_free(struct data_decoder *d);
  * lost): they were left out. */
 unsigned long data_decoder_unknown_rows(const struct data_decoder *d);
 
-/* How many rows so far had to be given without their counters, because the frame that they continue
- * is lost. */
-unsigned long data_decoder_baseless_rows(const struct data_decoder *d);
-
 /* Reads `size` bytes at `offset` of a frame's payload into `buf`: 0 or a negative errno. */
 typedef int (*data_read_fn)(void *ctx, uint64_t offset, void *buf, size_t size);
 
@@ -68,8 +64,8 @@ typedef int (*data_read_fn)(void *ctx, uint64_t offset, void *buf, size_t size);
  * are read. -EBADMSG with the reason in `err`: the bytes are damaged.
  *
  * Frames that are not key continue the last one that was decoded. Where that is not the one before
- * them (it was damaged, or skipped), the counters of rows that continue come out missing until the
- * next key frame; data_decoder_baseless_rows() counts them. */
+ * them (it was damaged, or skipped), rows that continue are marked LP_RELATIVE until the next key
+ * frame: the growth of their counters is right, their values are off by a constant. */
 int data_decode(struct data_decoder *d, const struct frame *f, data_read_fn read, void *read_ctx,
 	const struct data_want *want, struct lp_batch **batch, struct lp_err *err);
 

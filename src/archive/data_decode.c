@@ -21,9 +21,12 @@ struct kind_rows {
 	uint32_t schema, n_columns, n_rows;
 	uint32_t *rows;
 	uint8_t *carried;
-	uint8_t *known; /* is the value before the frame known? */
+	uint8_t *known; /* is the value before the frame known? LAST_*: how well */
 	uint32_t *ids;
 };
+
+/* How well the values before a frame are known. */
+enum { LAST_UNKNOWN = 0, LAST_RELATIVE = 1, LAST_EXACT = 2 };
 
 struct data_decoder {
 	ZSTD_DCtx *zstd;
@@ -32,13 +35,14 @@ struct data_decoder {
 	size_t n_chunks, cap_chunks;
 	struct kind_rows *kinds;
 	size_t n_kinds, cap_kinds;
-	int64_t **last; /* [id][column] values of the last sample seen; NULL: none */
+	/* [id][column] values of the last sample seen, behind them LAST_*; NULL: none */
+	int64_t **last;
 	size_t cap_last;
 	int64_t last_wall_us, last_mono_us;
 	bool last_valid; /* a loose frame may continue what is in `last` */
 	int64_t *bases;	 /* `last` of one column, for the rows at hand */
 	size_t cap_bases;
-	unsigned long unknown_rows, baseless_rows;
+	unsigned long unknown_rows;
 };
 
 struct data_decoder *data_decoder_new(void)
@@ -96,11 +100,6 @@ void data_decoder_free(struct data_decoder *d)
 unsigned long data_decoder_unknown_rows(const struct data_decoder *d)
 {
 	return d->unknown_rows;
-}
-
-unsigned long data_decoder_baseless_rows(const struct data_decoder *d)
-{
-	return d->baseless_rows;
 }
 
 static int damaged(struct lp_err *err, const char *what)
@@ -276,7 +275,8 @@ static int ids_read(struct data_decoder *d, struct cursor *in, struct kind_rows 
 		if (in->bad || !row_wanted(d, want, k->schema, id))
 			continue;
 		k->ids[i] = (uint32_t)id;
-		k->known[i] = (size_t)id < d->cap_last && d->last[id];
+		if ((size_t)id < d->cap_last && d->last[id])
+			k->known[i] = (uint8_t)d->last[id][k->n_columns];
 		r = lp_batch_add_component(b, bk, (uint32_t)id, &k->rows[i]);
 	}
 	return r;
@@ -285,16 +285,27 @@ static int ids_read(struct data_decoder *d, struct cursor *in, struct kind_rows 
 /* A row's states; `coded` is NULL if it is there and continuous in every sample. */
 static void row_states(uint8_t *state, const uint8_t *coded, uint32_t n)
 {
+	const uint8_t all = LP_PRESENT | LP_FRESH | LP_RELATIVE;
+
 	if (!coded) {
 		memset(state, LP_PRESENT, n);
 		return;
 	}
 	for (uint32_t s = 0; s < n; s++)
-		state[s] = coded[s] & LP_PRESENT ? coded[s] & (LP_PRESENT | LP_FRESH) : LP_ABSENT;
+		state[s] = coded[s] & LP_PRESENT ? coded[s] & all : LP_ABSENT;
+}
+
+/* The row continues a frame that was lost, or one that continues such a frame. */
+static void row_relative(uint8_t *state, uint32_t n)
+{
+	for (uint32_t s = 0; s < n; s++) {
+		if (state[s] & LP_PRESENT)
+			state[s] |= LP_RELATIVE;
+	}
 }
 
 /* The ids, marks and states of one kind's rows. */
-static int rows_read(struct data_decoder *d, struct cursor *in, struct kind_rows *k,
+static int rows_read(struct data_decoder *d, struct cursor *in, struct kind_rows *k, bool key,
 	const struct data_want *want, struct lp_batch *b, struct lp_err *err)
 {
 	const struct lp_schema *schema = &want->catalogue->schemas[k->schema];
@@ -318,12 +329,14 @@ static int rows_read(struct data_decoder *d, struct cursor *in, struct kind_rows
 		if (b->carry)
 			state[0] = k->carried[i] ? LP_PRESENT : LP_ABSENT;
 		row_states(state + first, coded, n);
+		if (!key && k->carried[i] && k->known[i] != LAST_EXACT)
+			row_relative(state, b->n_samples);
 	}
 	return in->bad ? damaged(err, "the rows are cut short") : 0;
 }
 
-static int kinds_read(struct data_decoder *d, struct cursor *in, const struct data_want *want,
-	struct lp_batch *b, struct lp_err *err)
+static int kinds_read(struct data_decoder *d, struct cursor *in, bool key,
+	const struct data_want *want, struct lp_batch *b, struct lp_err *err)
 {
 	uint64_t n_kinds = cursor_varint(in), cells = 0;
 	uint32_t n = b->n_samples - (b->carry ? 1 : 0);
@@ -347,18 +360,19 @@ static int kinds_read(struct data_decoder *d, struct cursor *in, const struct da
 				err, "the frame has a kind that the catalogue does not know");
 		if (kind_alloc(d, schema, n_columns, n_rows) < 0)
 			return lp_err_sys(err, -ENOMEM, "cannot read rows");
-		r = rows_read(d, in, &d->kinds[d->n_kinds - 1], want, b, err);
+		r = rows_read(d, in, &d->kinds[d->n_kinds - 1], key, want, b, err);
 	}
 	return r;
 }
 
-/* The last known values of a column, for the rows of a frame that continues the one before. */
+/* The last known values of a column, for the rows of a frame that continues the one before. Where
+ * that was lost counters start at 0 and are relative: their growth is in the frame itself. */
 static int bases_gather(struct data_decoder *d, const struct kind_rows *k, uint32_t column)
 {
 	if (array_reserve(&d->bases, &d->cap_bases, k->n_rows, sizeof(*d->bases)) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < k->n_rows; i++)
-		d->bases[i] = k->known[i] ? d->last[k->ids[i]][column] : 0;
+		d->bases[i] = k->known[i] != LAST_UNKNOWN ? d->last[k->ids[i]][column] : 0;
 	return 0;
 }
 
@@ -376,20 +390,17 @@ static int row_remember(
 		if (bk->columns[c])
 			d->last[id][c] = bk->columns[c][cell];
 	}
+	d->last[id][bk->n_columns] = bk->state[cell] & LP_RELATIVE ? LAST_RELATIVE : LAST_EXACT;
 	return 0;
 }
 
-static int last_remember(struct data_decoder *d, const struct frame *f, const struct kind_rows *k,
+static int last_remember(struct data_decoder *d, const struct kind_rows *k,
 	const struct lp_batch *b, const struct lp_batch_kind *bk)
 {
 	int r = 0;
 
 	for (uint32_t i = 0; i < k->n_rows && r == 0; i++) {
-		if (k->rows[i] == COLUMN_SKIP)
-			continue;
-		if (!(f->flags & FRAME_KEY) && k->carried[i] && !k->known[i])
-			d->baseless_rows++;
-		else
+		if (k->rows[i] != COLUMN_SKIP)
 			r = row_remember(d, k->ids[i], bk,
 				(size_t)k->rows[i] * b->cap_samples + b->n_samples - 1);
 	}
@@ -462,7 +473,6 @@ static int kind_decode(struct column_feed *feed, const struct kind_rows *k, stru
 		.stride = b->cap_samples,
 		.rows = k->rows,
 		.carried = k->carried,
-		.known = k->known,
 		.key = feed->f->flags & FRAME_KEY};
 
 	feed->raw_max = column_size_max(shape.n_rows, shape.n_samples);
@@ -477,7 +487,7 @@ static int kind_decode(struct column_feed *feed, const struct kind_rows *k, stru
 		if (r < 0)
 			return r;
 	}
-	if (feed->f->flags & FRAME_PACKED && last_remember(feed->d, feed->f, k, b, bk) < 0)
+	if (feed->f->flags & FRAME_PACKED && last_remember(feed->d, k, b, bk) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot read a column");
 	return 0;
 }
@@ -504,7 +514,7 @@ static int contents_decode(struct column_feed *feed, const struct data_want *wan
 		return r;
 	if (!last_fits(d, *batch))
 		last_forget(d);
-	r = kinds_read(d, &in, want, *batch, err);
+	r = kinds_read(d, &in, feed->f->flags & FRAME_KEY, want, *batch, err);
 	feed->packed = in;
 	for (size_t i = 0; r == 0 && i < d->n_kinds; i++)
 		r = kind_decode(feed, &d->kinds[i], *batch, err,

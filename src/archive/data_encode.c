@@ -10,7 +10,7 @@
 
 /* Loose frames are written all the time and rewritten once: cheap. Dense ones stay: small. */
 #define LEVEL_PACKED 1
-#define LEVEL_DENSE 15
+#define LEVEL_DENSE 9
 
 struct data_encoder {
 	struct strbuf raw;    /* the chunk that is being built */

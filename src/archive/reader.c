@@ -113,17 +113,12 @@ static void reader_damage(struct reader *r, const struct frame *f, const char *w
 static int reader_end(struct reader *r, struct lp_err *err)
 {
 	unsigned long unknown = data_decoder_unknown_rows(r->decoder);
-	unsigned long baseless = data_decoder_baseless_rows(r->decoder);
 
 	if (unknown)
 		lp_warn_raise(r->warn,
 			"%s: %lu rows are of components whose catalogue is lost; they were left "
 			"out",
 			r->source.path, unknown);
-	if (baseless)
-		lp_warn_raise(r->warn,
-			"%s: the counters of %lu rows continue a lost block; they are missing",
-			r->source.path, baseless);
 	if (r->n_damaged || unknown)
 		return lp_err_set(err, -EBADMSG,
 			"%s is damaged; what is intact was read ('limpet check --repair' rescues "

@@ -16,8 +16,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* A key frame this often: the counters between a lost frame and the next key frame are lost too. */
-#define KEY_EVERY 12
+/* A key frame this often: after a lost frame counters are relative until the next one. */
+#define KEY_EVERY 60
 /* The whole catalogue again soon after it has grown, and then this often. */
 #define CATALOGUE_SOON 6
 #define CATALOGUE_EVERY 360

@@ -266,6 +266,7 @@ static int spool_lock(struct spool *s, struct lp_err *err)
 
 static void spool_free(struct spool *s)
 {
+	sealer_close(s->file.sealer);
 	for (unsigned i = 0; i < SPOOL_DEPTH + 2; i++)
 		lp_batch_free(s->items[i].batch);
 	snapshot_unref(s->snapshot);
@@ -303,6 +304,8 @@ int spool_open(const struct spool_config *config, struct spool **ret, struct lp_
 	cond_init(&s->wake);
 	cond_init(&s->room);
 	r = spool_lock(s, err);
+	if (r == 0)
+		r = sealer_open(s->config.warn, &s->file.sealer, err);
 	for (unsigned i = 0; r == 0 && i < SPOOL_DEPTH + 2; i++) {
 		s->items[i].batch = lp_batch_new(config->batch_samples + 1);
 		if (!s->items[i].batch)

@@ -17,8 +17,9 @@ static void seal(struct spool_file *f, const char *path)
 {
 	struct lp_err err = {0};
 
-	/* An unsealed file is as readable as a sealed one, only larger: worth a word, no more. */
-	if (lp_archive_seal(path, f->config->warn, &err) < 0)
+	if (f->sealer)
+		sealer_add(f->sealer, path);
+	else if (lp_archive_seal(path, f->config->warn, &err) < 0)
 		lp_warn_raise(f->config->warn, "%s", err.text);
 }
 
@@ -44,11 +45,12 @@ void spool_file_tidy(struct spool_file *f)
 
 	if (keep_list_load(f->config->dir, f->config->name, &files, &err) < 0)
 		return;
+	/* Before the sealer makes new ones of these. */
+	if (keep_remove_leftovers(f->config->dir, f->config->name, &err) < 0)
+		lp_warn_raise(f->config->warn, "%s", err.text);
 	/* The newest may be continued: whether it is, shows with the first batch. */
 	for (size_t i = 0; i + 1 < files.n; i++)
 		seal(f, files.files[i].path);
-	if (keep_remove_leftovers(f->config->dir, f->config->name, &err) < 0)
-		lp_warn_raise(f->config->warn, "%s", err.text);
 }
 
 /* Remove what is beyond the limits. Called when a file begins, and when bytes run over. */

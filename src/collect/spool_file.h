@@ -2,11 +2,13 @@
 #ifndef COLLECT_SPOOL_FILE_H
 #define COLLECT_SPOOL_FILE_H
 
+#include "collect/sealer.h"
 #include "collect/spool.h"
 #include <sys/types.h>
 
 struct spool_file {
 	const struct spool_config *config;
+	struct sealer *sealer;		   /* not owned; NULL: files are sealed at once */
 	struct lp_archive_writer *archive; /* NULL: none is open */
 	char path[SPOOL_PATH_MAX];
 	dev_t dev; /* which file that is */

@@ -184,7 +184,7 @@ static int kind_carry(struct lp_batch *to, const struct lp_batch *from, uint32_t
 		if (!(src->state[last] & LP_PRESENT))
 			continue;
 		dst->ids[dst->n_components++] = src->ids[row];
-		dst->state[first] = LP_PRESENT;
+		dst->state[first] = src->state[last] & (LP_PRESENT | LP_RELATIVE);
 		for (uint32_t c = 0; c < src->n_columns; c++) {
 			if (src->columns[c] && dst->columns[c])
 				dst->columns[c][first] = src->columns[c][last];

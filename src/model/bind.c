@@ -67,7 +67,9 @@ static bool bind_column(const struct lp_schema *schema, int column, bool raw, st
 
 	if (column < 0 || !(raw || real))
 		return false;
-	*ret = (struct bind){.column = (uint32_t)column, .real = real};
+	*ret = (struct bind){.column = (uint32_t)column,
+		.real = real,
+		.absolute = schema->columns[column].type == LP_COUNTER};
 	return true;
 }
 

@@ -27,6 +27,7 @@ struct bind {
 	const struct lp_metric *metric; /* NULL: the column itself is the metric */
 	uint32_t column;		/* then: which, */
 	bool real;			/* and whether it is LP_REAL */
+	bool absolute;			/* or a counter, shown as it is: not if it is relative */
 	struct bind_input inputs[LP_METRIC_INPUTS_MAX];
 	uint32_t n_inputs;
 	bool has_counters; /* needs the sample before */

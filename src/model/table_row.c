@@ -109,6 +109,7 @@ int table_row_add(struct table_row *row, const struct table_times *times, const 
 		int64_t slot = times->slots[s], wall = times->batch->wall_us[s];
 
 		if (!(state[s] & LP_PRESENT) || !times->wanted[s] ||
+			(bind->absolute && state[s] & LP_RELATIVE) ||
 			(bind->has_counters && !has_predecessor(times, state, s)))
 			continue;
 		if (!row->open || slot != row->slot ||

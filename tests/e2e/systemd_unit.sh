@@ -13,7 +13,7 @@ if ! command -v systemd-analyze >/dev/null; then
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-echo "1..4"
+echo "1..5"
 
 # verify wants the program to be there, and here it is not installed.
 sed "s|^ExecStart=[^ ]*|ExecStart=$LIMPET|" "$unit" >"$dir/limpet-record.service"
@@ -49,3 +49,19 @@ expect() { # NUMBER TITLE LINE: the unit has exactly this line
 }
 expect 3 "it holds no capability" "CapabilityBoundingSet="
 expect 4 "the system is read-only to it" "ProtectSystem=strict"
+
+# The command line of the unit, with the options that /etc/default/limpet suggests.
+set -f
+example=$(sed -n 's/^#LIMPET_RECORD_OPTIONS="\(.*\)"/\1/p' "$SOURCE/data/limpet.default")
+command=$(sed -n 's/^ExecStart=[^ ]* //p' "$unit")
+command=${command//'${STATE_DIRECTORY}'/$dir/state}
+command=${command//'$LIMPET_RECORD_OPTIONS'/$example}
+# shellcheck disable=SC2086
+if [ -n "$example" ] && output=$("$LIMPET" $command --name unit \
+	--root "$SOURCE/tests/fixtures/trees/vanish" 2>&1) &&
+	[ -s "$dir/state/unit-20240301T120000Z.lpa" ]; then
+	echo "ok 5 - its command line and the options suggested are understood"
+else
+	echo "not ok 5 - its command line and the options suggested are understood"
+	sed 's/^/# /' <<<"$command: $output"
+fi

@@ -51,6 +51,8 @@ static void count(void)
 	__atomic_fetch_add(&allocations[other], 1, __ATOMIC_RELAXED);
 }
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are its own. */
+
 void *malloc(size_t size)
 {
 	count();
@@ -92,5 +94,7 @@ int fdatasync(int fd)
 		counts->allocations[n][i] = __atomic_load_n(&allocations[i], __ATOMIC_RELAXED);
 	return (int)syscall(SYS_fdatasync, fd);
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 #pragma GCC visibility pop

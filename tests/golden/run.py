@@ -17,7 +17,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
-LIMPET = os.environ.get("LIMPET", str(SOURCE / "build/src/cli/limpet"))
+LIMPET = os.path.abspath(os.environ.get("LIMPET", SOURCE / "build/src/cli/limpet"))
 
 # What may differ between machines and versions without being wrong.
 LOOSE = (

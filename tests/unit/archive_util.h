@@ -258,6 +258,17 @@ UNUSED static void truth_check_cell(
 	assert_int_equal(got, want);
 }
 
+/* A relative counter grows from the sample before, if it was there, as the true one did. */
+UNUSED static void truth_check_growth(
+	const int64_t *got, const int64_t *want, const uint8_t *state, uint32_t s)
+{
+	if (s == 0 || !(state[-1] & LP_PRESENT) || got[0] == LP_MISSING || got[-1] == LP_MISSING ||
+		want[0] == LP_MISSING || want[-1] == LP_MISSING)
+		return;
+	assert_int_equal(
+		(uint64_t)got[0] - (uint64_t)got[-1], (uint64_t)want[0] - (uint64_t)want[-1]);
+}
+
 /* Compare one sample of a batch; returns how many rows are present in it. */
 UNUSED static uint32_t truth_check_sample(const struct truth *t, const struct lp_catalogue *cat,
 	const struct lp_batch *b, uint32_t s, enum truth_mode mode)
@@ -273,12 +284,19 @@ UNUSED static uint32_t truth_check_sample(const struct truth *t, const struct lp
 			uint32_t id = truth_id(cat, k->ids[row]);
 
 			assert_true(id < t->n_components);
-			assert_int_equal(k->state[cell], t->state[(size_t)id * t->n_samples + at]);
+			if (mode == TRUTH_EXACT)
+				assert_false(k->state[cell] & LP_RELATIVE);
+			assert_int_equal(k->state[cell] & ~LP_RELATIVE,
+				t->state[(size_t)id * t->n_samples + at]);
 			if (!(k->state[cell] & LP_PRESENT))
 				continue;
 			present++;
 			for (uint32_t c = 0; c < k->n_columns; c++) {
-				if (k->columns[c])
+				if (k->columns[c] && k->state[cell] & LP_RELATIVE &&
+					cat->schemas[k->schema].columns[c].type == LP_COUNTER)
+					truth_check_growth(k->columns[c] + cell,
+						truth_cells(t, id, c) + at, k->state + cell, s);
+				else if (k->columns[c])
 					truth_check_cell(cat->schemas[k->schema].columns[c].type,
 						k->columns[c][cell], truth_cells(t, id, c)[at],
 						mode);
@@ -301,7 +319,7 @@ UNUSED static void truth_check_carry(
 			size_t cell = (size_t)row * b->cap_samples;
 			uint32_t id = truth_id(cat, k->ids[row]);
 
-			if (!k->state[cell])
+			if (!k->state[cell] || k->state[cell] & LP_RELATIVE)
 				continue;
 			assert_true(t->state[(size_t)id * t->n_samples + at] & LP_PRESENT);
 			for (uint32_t c = 0; c < k->n_columns; c++) {

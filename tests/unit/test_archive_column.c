@@ -11,7 +11,7 @@ static struct fixture {
 	uint8_t state[ROWS_MAX * (SAMPLES_MAX + 1)];
 	uint64_t scratch[ROWS_MAX * (SAMPLES_MAX + 2)];
 	uint32_t rows[ROWS_MAX];
-	uint8_t carried[ROWS_MAX], whole[ROWS_MAX], known[ROWS_MAX];
+	uint8_t carried[ROWS_MAX], whole[ROWS_MAX];
 	int64_t last[ROWS_MAX];
 } fx;
 
@@ -23,7 +23,6 @@ static struct column_shape shape_make(
 	for (uint32_t row = 0; row < n_rows; row++) {
 		fx.rows[row] = row;
 		fx.carried[row] = random_chance(seed, 2);
-		fx.known[row] = true;
 		fx.whole[row] = random_chance(seed, 2);
 		fx.last[row] = fx.in[row * stride];
 		for (uint32_t s = 0; s <= n; s++)
@@ -39,7 +38,6 @@ static struct column_shape shape_make(
 		.key = key,
 		.state = fx.state + 1,
 		.whole = fx.whole,
-		.known = fx.known,
 		.last = fx.last};
 }
 
@@ -146,7 +144,7 @@ static void test_decimals_are_small(void **state)
 	assert_true(bytes.len < 2 * 100 + 20);
 }
 
-/* Rows that are not wanted are stepped over; rows whose past is lost come out missing. */
+/* Rows that are not wanted are stepped over; rows whose past is lost start from 0. */
 static void test_skipped_and_unknown(void **state)
 {
 	_cleanup_(strbuf_release) struct strbuf bytes = {0};
@@ -162,14 +160,14 @@ static void test_skipped_and_unknown(void **state)
 	column_encode(&bytes, &sh, fx.in + 1, fx.scratch);
 	in = (struct cursor){.p = (uint8_t *)bytes.text, .end = (uint8_t *)bytes.text + bytes.len};
 	fx.rows[1] = COLUMN_SKIP;
-	fx.known[2] = false;
+	fx.last[2] = 0;
 	memset(fx.out, 0x55, sizeof(fx.out));
 	assert_int_equal(column_decode(&in, &sh, fx.out + 1), 0);
 	assert_memory_equal(fx.out, fx.in, 11 * 8);
 	assert_memory_equal(fx.out + 33, fx.in + 33, 11 * 8);
 	for (unsigned s = 0; s < 11; s++) {
 		assert_int_equal(fx.out[11 + s], 0x5555555555555555);
-		assert_int_equal(fx.out[22 + s], LP_MISSING);
+		assert_int_equal(fx.out[22 + s], fx.in[22 + s] - fx.in[22]);
 	}
 }
 
