@@ -19,7 +19,8 @@ static bool time_split(int64_t wall_us, struct tm *ret_tm, int *ret_us)
 	int64_t sec = floor_div(wall_us, US_PER_SEC);
 	time_t t = (time_t)sec;
 
-	*ret_us = (int)(wall_us - sec * US_PER_SEC);
+	/* Not wall_us - sec * US_PER_SEC, which overflows at the far end of time. */
+	*ret_us = (int)(wall_us % US_PER_SEC + (wall_us % US_PER_SEC < 0 ? US_PER_SEC : 0));
 	return sec >= WALL_SEC_MIN && sec <= WALL_SEC_MAX && gmtime_r(&t, ret_tm);
 }
 

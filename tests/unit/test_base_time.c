@@ -51,6 +51,7 @@ static void test_format(void **state)
 	assert_string_equal(
 		time_format_compact(INT64_C(1304899205000000), buf), "20110509T000005Z");
 	assert_string_equal(time_format(INT64_MAX, buf), "@9223372036854");
+	assert_string_equal(time_format(INT64_MIN, buf), "@-9223372036855");
 }
 
 static void test_span(void **state)
