@@ -16,7 +16,7 @@
 
 #define BYTES_MAX_DEFAULT (UINT64_C(4) << 30)
 #define NO_ROW UINT32_MAX
-#define UNWANTED (UINT32_MAX - 1)
+#define UNWANTED SIZE_MAX
 
 /* Times beyond this (33,000 years) are clamped, so that sums of them cannot overflow. The tables
  * they ask for are refused in any case. */
@@ -31,14 +31,22 @@ struct column_set {
 	struct strmap by_name;
 };
 
-/* How the schemas of the source at hand bind to the metrics, and its components to rows. */
+/* A metric that a schema has. */
+struct bound {
+	uint32_t set;
+	struct bind bind;
+};
+
+/* How the schemas of the source at hand bind to the metrics, and its components to rows. Only what
+ * is there takes room: hostile files have many kinds, each with metrics of its own. */
 struct binding {
-	uint64_t catalogue; /* its serial */
-	struct bind *binds; /* [schema * n_sets + set] */
-	bool *bound;
-	size_t n_schemas, cap_binds, cap_bound;
-	uint32_t *rows; /* [component * n_sets + set] */
-	size_t n_components, cap_rows;
+	uint64_t catalogue;  /* its serial */
+	struct bound *bound; /* of all schemas, one after the other */
+	size_t *schemas;     /* [schema] where its own begin; one more for the end */
+	uint32_t *rows;	     /* of all components, one for each metric of its schema */
+	size_t *components;  /* [component] where its own begin; UNWANTED: it has none */
+	size_t n_bound, n_schemas, n_rows, n_components;
+	size_t cap_bound, cap_schemas, cap_rows, cap_components;
 };
 
 struct lp_table_builder {
@@ -46,6 +54,7 @@ struct lp_table_builder {
 	struct lp_select select;
 	struct column_set *sets;
 	size_t n_sets, cap_sets;
+	struct strmap set_index;
 	struct binding binding;
 	struct table_budget budget;
 	int64_t *slots; /* of the batch at hand: see struct table_times */
@@ -84,9 +93,11 @@ void lp_table_builder_free(struct lp_table_builder *b)
 	for (size_t i = 0; i < b->n_sets; i++)
 		set_release(&b->sets[i]);
 	free(b->sets);
-	free(b->binding.binds);
+	strmap_release(&b->set_index);
 	free(b->binding.bound);
+	free(b->binding.schemas);
 	free(b->binding.rows);
+	free(b->binding.components);
 	free(b->slots);
 	free(b->dt_s);
 	free(b->wanted);
@@ -116,48 +127,74 @@ static const char *unit_of(const struct lp_schema *s, const struct bind *b)
 	return b->metric ? b->metric->unit : s->columns[b->column].unit;
 }
 
-static int set_add(struct lp_table_builder *b, const char *name)
+/* The set of a metric, added if it is new. */
+static int set_get(struct lp_table_builder *b, const char *name, uint32_t *ret)
 {
-	struct column_set set = {.name = strdup(name), .unit = strdup("")};
+	struct column_set set = {0};
 
+	if (strmap_get(&b->set_index, name, ret))
+		return 0;
+	set = (struct column_set){.name = strdup(name), .unit = strdup("")};
 	if (!set.name || !set.unit ||
 		array_reserve(&b->sets, &b->cap_sets, b->n_sets + 1, sizeof(*b->sets)) < 0) {
 		set_release(&set);
 		return -ENOMEM;
 	}
+	*ret = (uint32_t)b->n_sets;
 	b->sets[b->n_sets++] = set;
+	return strmap_put(&b->set_index, name, *ret);
+}
+
+/* Bind a metric to a schema, if it has it. */
+static int schema_bind(
+	struct lp_table_builder *b, const struct lp_schema *s, const char *name, bool raw)
+{
+	struct binding *bi = &b->binding;
+	struct bound bound;
+
+	if (!bind_metric(s, name, raw, &bound.bind))
+		return 0;
+	if (set_get(b, name, &bound.set) < 0 ||
+		array_reserve(&bi->bound, &bi->cap_bound, bi->n_bound + 1, sizeof(bound)) < 0)
+		return -ENOMEM;
+	bi->bound[bi->n_bound++] = bound;
 	return 0;
 }
 
-static bool set_known(const struct lp_table_builder *b, const char *name)
+/* Is a metric of the catalogue wanted where there is no list? */
+static bool metric_offered(const struct lp_table_builder *b, const struct lp_metric *m)
 {
-	for (size_t i = 0; i < b->n_sets; i++) {
-		if (!strcmp(b->sets[i].name, name))
-			return true;
-	}
-	return false;
+	return m && !b->opt->raw && (!b->opt->headline || m->headline);
 }
 
-/* Without a list, every metric that a schema offers is wanted. */
-static int sets_offer(struct lp_table_builder *b, const struct lp_schema *s)
+/* Without a list, every metric that a schema offers is wanted: those of the catalogue in its order,
+ * then the other columns. */
+static int schema_bind_all(struct lp_table_builder *b, const struct lp_schema *s)
 {
-	for (const struct lp_metric *const *m = lp_metric_all(); !b->opt->raw && *m; m++) {
-		struct bind bind;
+	int r = 0;
 
-		if (strcmp((*m)->kind, s->kind) || (b->opt->headline && !(*m)->headline) ||
-			set_known(b, (*m)->name) || !bind_metric(s, (*m)->name, false, &bind))
-			continue;
-		if (set_add(b, (*m)->name) < 0)
-			return -ENOMEM;
+	for (const struct lp_metric *const *m = lp_metric_all(); r == 0 && *m; m++) {
+		if (!strcmp((*m)->kind, s->kind) && metric_offered(b, *m))
+			r = schema_bind(b, s, (*m)->name, false);
 	}
-	for (uint32_t c = 0; c < s->n_columns; c++) {
+	for (uint32_t c = 0; r == 0 && c < s->n_columns; c++) {
 		const struct lp_column *col = &s->columns[c];
 
-		if ((b->opt->raw || col->type == LP_REAL) && !set_known(b, col->name) &&
-			set_add(b, col->name) < 0)
-			return -ENOMEM;
+		if ((b->opt->raw || col->type == LP_REAL) &&
+			!metric_offered(b, lp_metric_find(s->kind, col->name)))
+			r = schema_bind(b, s, col->name, b->opt->raw);
 	}
-	return 0;
+	return r;
+}
+
+/* The metrics of the list that a schema has. */
+static int schema_bind_listed(struct lp_table_builder *b, const struct lp_schema *s)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < b->n_sets; i++)
+		r = schema_bind(b, s, b->sets[i].name, b->opt->raw);
+	return r;
 }
 
 static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
@@ -208,7 +245,9 @@ int lp_table_builder_new(
 		.column = column_wanted,
 		.ctx = b};
 	for (uint32_t i = 0; i < options->n_metrics; i++) {
-		if (!set_known(b, options->metrics[i]) && set_add(b, options->metrics[i]) < 0)
+		uint32_t ignored;
+
+		if (set_get(b, options->metrics[i], &ignored) < 0)
 			return lp_err_sys(err, -ENOMEM, "cannot build a table");
 	}
 	*ret = TAKE_PTR(b);
@@ -240,47 +279,69 @@ static int set_row(struct column_set *s, const char *name, uint32_t *ret_row)
 }
 
 /* Bind what the source's catalogue has gained since the last batch. */
+static int binding_extend_schemas(struct lp_table_builder *b, const struct lp_catalogue *c)
+{
+	struct binding *bi = &b->binding;
+	int r = array_reserve(
+		&bi->schemas, &bi->cap_schemas, (size_t)c->n_schemas + 1, sizeof(*bi->schemas));
+
+	for (; r == 0 && bi->n_schemas < c->n_schemas; bi->n_schemas++) {
+		const struct lp_schema *s = &c->schemas[bi->n_schemas];
+
+		bi->schemas[bi->n_schemas] = bi->n_bound;
+		r = b->opt->metrics ? schema_bind_listed(b, s) : schema_bind_all(b, s);
+		bi->schemas[bi->n_schemas + 1] = bi->n_bound;
+	}
+	return r;
+}
+
+static int binding_extend_components(struct lp_table_builder *b, const struct lp_catalogue *c)
+{
+	struct binding *bi = &b->binding;
+	int r = array_reserve(
+		&bi->components, &bi->cap_components, c->n_components, sizeof(*bi->components));
+
+	for (; r == 0 && bi->n_components < c->n_components; bi->n_components++) {
+		uint32_t id = (uint32_t)bi->n_components, schema = c->components[id].schema;
+		size_t n = bi->schemas[schema + 1] - bi->schemas[schema];
+
+		bi->components[id] = UNWANTED;
+		if (!component_wanted(b, c, id))
+			continue;
+		r = array_reserve(&bi->rows, &bi->cap_rows, bi->n_rows + n, sizeof(*bi->rows));
+		if (r < 0)
+			break;
+		bi->components[id] = bi->n_rows;
+		for (size_t i = 0; i < n; i++)
+			bi->rows[bi->n_rows++] = NO_ROW;
+	}
+	return r;
+}
+
 static int binding_extend(struct lp_table_builder *b, const struct lp_catalogue *c)
 {
 	struct binding *bi = &b->binding;
-	size_t sets_before = b->n_sets;
+	int r;
 
-	for (uint32_t s = (uint32_t)bi->n_schemas; !b->opt->metrics && s < c->n_schemas; s++) {
-		if (sets_offer(b, &c->schemas[s]) < 0)
-			return -ENOMEM;
+	if (bi->catalogue != c->serial) {
+		bi->catalogue = c->serial;
+		bi->n_bound = bi->n_schemas = bi->n_rows = bi->n_components = 0;
 	}
-	if (b->n_sets != sets_before)
-		bi->n_schemas = bi->n_components = 0; /* positions depend on n_sets: bind anew */
-	if (array_reserve(
-		    &bi->binds, &bi->cap_binds, c->n_schemas * b->n_sets, sizeof(*bi->binds)) < 0 ||
-		array_reserve(&bi->bound, &bi->cap_bound, c->n_schemas * b->n_sets,
-			sizeof(*bi->bound)) < 0 ||
-		array_reserve(&bi->rows, &bi->cap_rows, c->n_components * b->n_sets,
-			sizeof(*bi->rows)) < 0)
-		return -ENOMEM;
-	for (size_t i = bi->n_schemas * b->n_sets; i < c->n_schemas * b->n_sets; i++)
-		bi->bound[i] = bind_metric(&c->schemas[i / b->n_sets], b->sets[i % b->n_sets].name,
-			b->opt->raw, &bi->binds[i]);
-	for (uint32_t id = (uint32_t)bi->n_components; id < c->n_components; id++) {
-		uint32_t row = component_wanted(b, c, id) ? NO_ROW : UNWANTED;
-
-		for (size_t set = 0; set < b->n_sets; set++)
-			bi->rows[id * b->n_sets + set] = row;
-	}
-	bi->n_schemas = c->n_schemas;
-	bi->n_components = c->n_components;
-	return 0;
+	r = binding_extend_schemas(b, c);
+	return r < 0 ? r : binding_extend_components(b, c);
 }
 
+/* The row of component `id` in the table of metric number `at` of its schema. */
 static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c, uint32_t id,
-	size_t set, struct table_row **ret)
+	size_t at, struct table_row **ret)
 {
-	uint32_t *row = &b->binding.rows[id * b->n_sets + set];
+	const struct lp_schema *schema = &c->schemas[c->components[id].schema];
+	const struct bound *bound =
+		&b->binding.bound[b->binding.schemas[c->components[id].schema] + at];
+	uint32_t *row = &b->binding.rows[b->binding.components[id] + at];
+	struct column_set *s = &b->sets[bound->set];
 
 	if (*row == NO_ROW) {
-		const struct bind *bind =
-			&b->binding.binds[c->components[id].schema * b->n_sets + set];
-		struct column_set *s = &b->sets[set];
 		char name[1024];
 
 		lp_component_name(c, id, name, sizeof(name));
@@ -288,12 +349,12 @@ static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c,
 			return -ENOMEM;
 		if (!s->unit[0]) {
 			free(s->unit);
-			s->unit = strdup(unit_of(&c->schemas[c->components[id].schema], bind));
+			s->unit = strdup(unit_of(schema, &bound->bind));
 			if (!s->unit)
 				return -ENOMEM;
 		}
 	}
-	*ret = &b->sets[set].rows[*row];
+	*ret = &s->rows[*row];
 	return 0;
 }
 
@@ -346,21 +407,20 @@ static int times_make(struct lp_table_builder *b, const struct lp_source *source
 static int add_kind(struct lp_table_builder *b, const struct lp_catalogue *c,
 	const struct table_times *times, const struct lp_batch_kind *kind)
 {
-	for (size_t set = 0; set < b->n_sets; set++) {
-		size_t at = kind->schema * b->n_sets + set;
+	const struct binding *bi = &b->binding;
+	size_t first = bi->schemas[kind->schema], n = bi->schemas[kind->schema + 1] - first;
 
-		if (!b->binding.bound[at])
-			continue;
+	for (size_t at = 0; at < n; at++) {
 		for (uint32_t i = 0; i < kind->n_components; i++) {
 			struct table_row *row;
 			int r;
 
-			if (b->binding.rows[kind->ids[i] * b->n_sets + set] == UNWANTED)
+			if (bi->components[kind->ids[i]] == UNWANTED)
 				continue;
-			r = binding_row(b, c, kind->ids[i], set, &row);
+			r = binding_row(b, c, kind->ids[i], at, &row);
 			if (r == 0)
-				r = table_row_add(
-					row, times, &b->binding.binds[at], kind, i, &b->budget);
+				r = table_row_add(row, times, &bi->bound[first + at].bind, kind, i,
+					&b->budget);
 			if (r < 0)
 				return r;
 		}
@@ -388,10 +448,6 @@ int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *sou
 	struct table_times times;
 	int r;
 
-	if (b->binding.catalogue != source->catalogue->serial) {
-		b->binding.catalogue = source->catalogue->serial;
-		b->binding.n_schemas = b->binding.n_components = 0;
-	}
 	r = binding_extend(b, source->catalogue);
 	if (r == 0)
 		r = times_make(b, source, batch, &times);

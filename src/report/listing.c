@@ -39,7 +39,9 @@ void listing_release(struct listing *l)
 	free(l->means);
 	free(l->kinds);
 	free(l->mean_values);
-	free(l->kind_has);
+	free(l->kind_means);
+	free(l->kind_first);
+	free(l->mean_first);
 	strmap_release(&l->observer_index);
 	strmap_release(&l->component_index);
 	strmap_release(&l->kind_index);
@@ -299,27 +301,84 @@ static void files_measure(const struct lp_dataset *ds, struct listing *l)
 	}
 }
 
+/* Which of the means each kind has: number `m` once for each kind in table m. `seen` has room for
+ * all kinds. With `place` NULL the means of each kind are only counted. */
+static void kinds_scan(struct listing *l, uint32_t *seen, size_t *count, uint32_t *place)
+{
+	memset(seen, 0xff, l->n_kinds * sizeof(*seen));
+	for (uint32_t m = 0; m < l->n_means; m++) {
+		const struct lp_table *t = l->means[m];
+
+		for (uint32_t i = 0; t->n_slots && i < t->n_components; i++) {
+			uint32_t at, kind;
+
+			if (!strmap_get(&l->component_index, t->components[i], &at))
+				continue;
+			kind = l->components[at].kind;
+			if (seen[kind] == m)
+				continue;
+			seen[kind] = m;
+			if (place)
+				place[l->kind_first[kind] + count[kind]] = m;
+			count[kind]++;
+		}
+	}
+}
+
+static int kinds_place(struct listing *l)
+{
+	_cleanup_free_ uint32_t *seen = calloc(l->n_kinds + 1, sizeof(*seen));
+	_cleanup_free_ size_t *count = calloc(l->n_kinds + 1, sizeof(*count));
+
+	l->kind_first = calloc(l->n_kinds + 1, sizeof(*l->kind_first));
+	if (!seen || !count || !l->kind_first)
+		return -ENOMEM;
+	kinds_scan(l, seen, count, NULL);
+	for (size_t k = 0; k < l->n_kinds; k++) {
+		l->kind_first[k + 1] = l->kind_first[k] + count[k];
+		count[k] = 0;
+	}
+	l->kind_means = calloc(l->kind_first[l->n_kinds] + 1, sizeof(*l->kind_means));
+	if (!l->kind_means)
+		return -ENOMEM;
+	kinds_scan(l, seen, count, l->kind_means);
+	return 0;
+}
+
 /* Put the means where the components are. */
 static int means_place(struct listing *l)
 {
-	size_t n = l->n_components * l->n_means;
+	_cleanup_free_ size_t *next = calloc(l->n_components + 1, sizeof(*next));
+	int r = kinds_place(l);
 
-	l->mean_values = calloc(n + 1, sizeof(*l->mean_values));
-	l->kind_has = calloc(l->n_kinds * l->n_means + 1, sizeof(*l->kind_has));
-	if (!l->mean_values || !l->kind_has)
+	l->mean_first = calloc(l->n_components + 1, sizeof(*l->mean_first));
+	if (r < 0 || !next || !l->mean_first)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < l->n_components; i++) {
+		uint32_t kind = l->components[i].kind;
+
+		l->mean_first[i + 1] =
+			l->mean_first[i] + l->kind_first[kind + 1] - l->kind_first[kind];
+		next[i] = l->kind_first[kind];
+	}
+	l->mean_values = calloc(l->mean_first[l->n_components] + 1, sizeof(*l->mean_values));
+	if (!l->mean_values)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->mean_first[l->n_components]; i++)
 		l->mean_values[i] = NAN;
 	for (uint32_t m = 0; m < l->n_means; m++) {
 		const struct lp_table *t = l->means[m];
 
 		for (uint32_t i = 0; t->n_slots && i < t->n_components; i++) {
 			uint32_t at;
+			size_t first;
 
 			if (!strmap_get(&l->component_index, t->components[i], &at))
 				continue;
-			l->mean_values[(size_t)at * l->n_means + m] = t->values[i];
-			l->kind_has[(size_t)l->components[at].kind * l->n_means + m] = true;
+			first = l->kind_first[l->components[at].kind];
+			while (l->kind_means[next[at]] != m) /* both are in order */
+				next[at]++;
+			l->mean_values[l->mean_first[at] + next[at] - first] = t->values[i];
 		}
 	}
 	return 0;

@@ -58,8 +58,12 @@ struct listing {
 	struct strmap observer_index, component_index, kind_index, metric_index;
 	struct lp_table **means; /* one slot: the mean over all the time */
 	uint32_t n_means;
-	double *mean_values; /* [component * n_means + mean], NaN where there is none */
-	bool *kind_has;	     /* [kind * n_means + mean]: has any component of that kind it? */
+	/* Only the means that a kind has take room: kind k has numbers kind_means[kind_first[k]] to
+	 * kind_means[kind_first[k + 1] - 1], and component c their values from
+	 * mean_values[mean_first[c]] on, NaN where there is none. */
+	uint32_t *kind_means;
+	size_t *kind_first, *mean_first;
+	double *mean_values;
 };
 
 /* Read `ds` within a time range, for components that match the globs (NULL: all). On -EBADMSG

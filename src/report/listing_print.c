@@ -88,25 +88,19 @@ static bool kind_has_stable(const struct listing *l, uint32_t kind)
 
 static void kind_heading(struct grid *g, const struct listing *l, uint32_t kind, bool stable)
 {
-	const bool *has = l->kind_has + (size_t)kind * l->n_means;
-	size_t n = 0;
+	size_t first = l->kind_first[kind], end = l->kind_first[kind + 1];
 
-	for (uint32_t m = 0; m < l->n_means; m++)
-		n += has[m];
-	grid_init(g, 2 + stable + n);
+	grid_init(g, 2 + stable + end - first);
 	grid_add(g, l->kinds[kind]);
 	if (stable)
 		grid_add(g, "known as");
 	grid_add(g, "samples");
-	for (uint32_t m = 0; m < l->n_means; m++) {
-		if (has[m])
-			grid_add(g, l->means[m]->metric);
-	}
+	for (size_t i = first; i < end; i++)
+		grid_add(g, l->means[l->kind_means[i]]->metric);
 }
 
 static void print_kind(FILE *out, const struct listing *l, uint32_t kind, bool colour)
 {
-	const bool *has = l->kind_has + (size_t)kind * l->n_means;
 	bool stable = kind_has_stable(l, kind);
 	struct grid g;
 
@@ -120,10 +114,8 @@ static void print_kind(FILE *out, const struct listing *l, uint32_t kind, bool c
 		if (stable)
 			grid_add(&g, c->stable);
 		grid_addf(&g, "%" PRIu64, c->n_samples);
-		for (uint32_t m = 0; m < l->n_means; m++) {
-			if (has[m])
-				grid_add_number(&g, l->mean_values[i * l->n_means + m]);
-		}
+		for (size_t m = l->mean_first[i]; m < l->mean_first[i + 1]; m++)
+			grid_add_number(&g, l->mean_values[m]);
 	}
 	if (g.n_cells > g.n_columns) {
 		fputc('\n', out);
@@ -239,14 +231,14 @@ static void json_component(FILE *out, const struct listing *l, size_t at)
 		fprintf(out, ",\"first\":\"%s\",\"last\":\"%s\"", time_format(c->first_us, first),
 			time_format(c->last_us, last));
 	fputs(",\"means\":{", out);
-	for (uint32_t i = 0; i < l->n_means; i++) {
-		double mean = l->mean_values[at * l->n_means + i];
+	for (size_t i = l->mean_first[at]; i < l->mean_first[at + 1]; i++) {
+		size_t m = l->kind_first[c->kind] + i - l->mean_first[at];
 
-		if (!isfinite(mean))
+		if (!isfinite(l->mean_values[i]))
 			continue;
 		fputs(any ? "," : "", out);
-		json_write_string(out, l->means[i]->metric);
-		fprintf(out, ":%s", number_format(mean, number));
+		json_write_string(out, l->means[l->kind_means[m]]->metric);
+		fprintf(out, ":%s", number_format(l->mean_values[i], number));
 		any = true;
 	}
 	fputs("}}", out);

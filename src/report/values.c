@@ -14,53 +14,74 @@
 /* Text grids are laid out in pieces of this many lines, so that long output starts at once. */
 #define TEXT_PIECE 2000
 
-/* All components of all tables in order of first appearance, and where each is in each table. */
+#define NO_PLACE UINT32_MAX
+
+/* Where a component is in one table, and in which. */
+struct place {
+	uint32_t table, row;
+	uint32_t next; /* the component's place in a later table, or NO_PLACE */
+};
+
+/* All components of all tables in order of first appearance, and where each is. */
 struct join {
 	const char **names;
 	uint32_t n;
-	uint32_t *rows; /* [component * n_tables + table], UINT32_MAX: not there */
+	uint32_t *first, *last; /* [component] its first and its last place */
+	struct place *places;
 };
 
 static void join_release(struct join *j)
 {
 	free(j->names);
-	free(j->rows);
+	free(j->first);
+	free(j->last);
+	free(j->places);
+}
+
+static int join_add(struct join *j, struct strmap *map, const char *name, uint32_t place)
+{
+	uint32_t at;
+
+	if (strmap_get(map, name, &at)) {
+		j->places[j->last[at]].next = place;
+	} else {
+		at = j->n++;
+		j->names[at] = name;
+		j->first[at] = place;
+		if (strmap_put(map, name, at) < 0)
+			return -ENOMEM;
+	}
+	j->last[at] = place;
+	return 0;
 }
 
 static int join_make(struct lp_table *const *tables, uint32_t n, struct join *ret)
 {
 	_cleanup_(strmap_release) struct strmap map = {0};
 	size_t total = 0;
+	uint32_t place = 0;
 
 	for (uint32_t t = 0; t < n; t++)
 		total += tables[t]->n_components;
 	*ret = (struct join){.names = calloc(total + 1, sizeof(*ret->names)),
-		.rows = malloc((total * n + 1) * sizeof(*ret->rows))};
-	if (!ret->names || !ret->rows)
+		.first = calloc(total + 1, sizeof(*ret->first)),
+		.last = calloc(total + 1, sizeof(*ret->last)),
+		.places = calloc(total + 1, sizeof(*ret->places))};
+	if (!ret->names || !ret->first || !ret->last || !ret->places || total >= NO_PLACE)
 		return -ENOMEM;
-	memset(ret->rows, 0xff, (total * n + 1) * sizeof(*ret->rows));
 	for (uint32_t t = 0; t < n; t++) {
-		for (uint32_t i = 0; i < tables[t]->n_components; i++) {
-			uint32_t at;
-
-			if (!strmap_get(&map, tables[t]->components[i], &at)) {
-				at = ret->n++;
-				ret->names[at] = tables[t]->components[i];
-				if (strmap_put(&map, tables[t]->components[i], at) < 0)
-					return -ENOMEM;
-			}
-			ret->rows[(size_t)at * n + t] = i;
+		for (uint32_t i = 0; i < tables[t]->n_components; i++, place++) {
+			ret->places[place] = (struct place){t, i, NO_PLACE};
+			if (join_add(ret, &map, tables[t]->components[i], place) < 0)
+				return -ENOMEM;
 		}
 	}
 	return 0;
 }
 
-static double join_value(const struct join *j, struct lp_table *const *tables, uint32_t n,
-	uint32_t comp, uint32_t t, uint32_t slot)
+static double place_value(struct lp_table *const *tables, const struct place *p, uint32_t slot)
 {
-	uint32_t row = j->rows[(size_t)comp * n + t];
-
-	return row == UINT32_MAX ? NAN : tables[t]->values[(size_t)row * tables[t]->n_slots + slot];
+	return tables[p->table]->values[(size_t)p->row * tables[p->table]->n_slots + slot];
 }
 
 static void text_heading(struct grid *g, struct lp_table *const *tables, uint32_t n)
@@ -72,20 +93,25 @@ static void text_heading(struct grid *g, struct lp_table *const *tables, uint32_
 		grid_add(g, tables[t]->metric);
 }
 
+/* One line, unless the component has no value in this slot. `line` has room for n values. */
 static void text_line(struct grid *g, const struct join *j, struct lp_table *const *tables,
-	uint32_t n, uint32_t comp, uint32_t slot)
+	uint32_t n, uint32_t comp, uint32_t slot, double *line)
 {
 	char time[TIME_TEXT_MAX];
 	bool any = false;
 
 	for (uint32_t t = 0; t < n; t++)
-		any |= !isnan(join_value(j, tables, n, comp, t, slot));
+		line[t] = NAN;
+	for (uint32_t p = j->first[comp]; p != NO_PLACE; p = j->places[p].next) {
+		line[j->places[p].table] = place_value(tables, &j->places[p], slot);
+		any |= !isnan(line[j->places[p].table]);
+	}
 	if (!any)
 		return;
 	grid_add(g, time_format(tables[0]->start_us + slot * tables[0]->step_us, time));
 	grid_add(g, j->names[comp]);
 	for (uint32_t t = 0; t < n; t++)
-		grid_add_number(g, join_value(j, tables, n, comp, t, slot));
+		grid_add_number(g, line[t]);
 }
 
 int values_print_text(
@@ -93,15 +119,16 @@ int values_print_text(
 {
 	_cleanup_(join_release) struct join j = {0};
 	_cleanup_(grid_release) struct grid g = {0};
+	_cleanup_free_ double *line = calloc((size_t)n + 1, sizeof(*line));
 
 	if (!n)
 		return 0;
-	if (join_make(tables, n, &j) < 0)
+	if (!line || join_make(tables, n, &j) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot print");
 	text_heading(&g, tables, n);
 	for (uint32_t slot = 0; slot < tables[0]->n_slots; slot++) {
 		for (uint32_t c = 0; c < j.n; c++)
-			text_line(&g, &j, tables, n, c, slot);
+			text_line(&g, &j, tables, n, c, slot, line);
 		if (g.n_cells > TEXT_PIECE * (n + 2) && !g.failed) {
 			grid_print(&g, out, colour);
 			grid_release(&g);
@@ -191,12 +218,12 @@ int values_print_csv(FILE *out, struct lp_table *const *tables, uint32_t n, stru
 	for (uint32_t slot = 0; n && slot < tables[0]->n_slots; slot++) {
 		time_format(tables[0]->start_us + slot * tables[0]->step_us, time);
 		for (uint32_t c = 0; c < j.n; c++) {
-			for (uint32_t t = 0; t < n; t++) {
-				double value = join_value(&j, tables, n, c, t, slot);
+			for (uint32_t p = j.first[c]; p != NO_PLACE; p = j.places[p].next) {
+				double value = place_value(tables, &j.places[p], slot);
 
 				if (!isnan(value))
-					csv_line(out, time, names.fields[c], names.fields[j.n + t],
-						value);
+					csv_line(out, time, names.fields[c],
+						names.fields[j.n + j.places[p].table], value);
 			}
 		}
 	}

@@ -299,7 +299,8 @@ def test_help(_):
     assert nothing.code == 2 and "usage: limpet COMMAND" in nothing.err and not nothing.out
     overview = good("help")
     assert overview == nothing.err == good("--help") == good("-h")
-    commands = [line.split()[0] for line in overview.splitlines() if line.startswith("  ")]
+    listed = overview.split("\n\n")[2].splitlines()
+    commands = [line.split()[0] for line in listed]
     assert {"record", "show", "import", "check", "help", "version"} <= set(commands)
     for command in commands:
         text = good("help", command)
