@@ -245,12 +245,17 @@ static int read_speed(const char *path, const char *column)
 	return 0;
 }
 
+/* The number in argument `i`, or `otherwise` if there is none. */
+static int64_t number(int argc, char **argv, int i, int64_t otherwise)
+{
+	return argc > i ? strtoll(argv[i], NULL, 10) : otherwise;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 2 && !strcmp(argv[1], "make"))
-		return make(argv[2], argc > 3 ? (uint32_t)atoi(argv[3]) : 64,
-			argc > 4 ? atoll(argv[4]) : 86400,
-			argc > 5 ? (unsigned)atoi(argv[5]) : 100);
+		return make(argv[2], (uint32_t)number(argc, argv, 3, 64),
+			number(argc, argv, 4, 86400), (unsigned)number(argc, argv, 5, 100));
 	if (argc > 2 && !strcmp(argv[1], "read"))
 		return read_speed(argv[2], argc > 3 ? argv[3] : "rd_ios");
 	fprintf(stderr,

@@ -28,8 +28,9 @@ extern "C" {
 	2u /* with LP_PRESENT: not the continuation of the sample before (it is new, was           \
 	    * replaced or renamed), so no difference may be taken */
 
-#define LP_RELATIVE 4u /* with LP_PRESENT: what came before was lost, so counters are known up to a
-			* constant only; their growth is right, they themselves are not */
+#define LP_RELATIVE                                                                                \
+	4u /* with LP_PRESENT: what came before was lost, so counters are known up to a            \
+	    * constant only; their growth is right, they themselves are not */
 
 struct lp_batch_kind {
 	uint32_t schema;    /* position in the catalogue */

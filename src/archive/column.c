@@ -223,8 +223,9 @@ static uint8_t *bits_flush(struct bit_writer *w)
 
 static uint8_t *put_null_map(uint8_t *p, const struct column_shape *sh, const int64_t *cells)
 {
-	struct bit_writer w = {.p = p};
+	struct bit_writer w = {0};
 
+	w.p = p;
 	for (uint32_t row = 0; row < sh->n_rows; row++) {
 		const int64_t *cell = row_cells(sh, row, cells);
 
@@ -267,11 +268,13 @@ void column_encode(
 	struct strbuf *out, const struct column_shape *sh, const int64_t *cells, uint64_t *scratch)
 {
 	struct column_plan plan = column_plan(sh, cells);
-	struct column_rows rows = {.active = scratch,
-		.bases = (int64_t *)scratch + sh->n_rows,
-		.deltas = scratch + 2 * (size_t)sh->n_rows};
+	struct column_rows rows = {0};
 	unsigned width = 0;
 	uint8_t *begin, *p;
+
+	rows.active = scratch;
+	rows.bases = (int64_t *)scratch + sh->n_rows;
+	rows.deltas = scratch + 2 * (size_t)sh->n_rows;
 
 	rows_gather(sh, &plan, cells, &rows);
 	if (rows.missing)

@@ -236,7 +236,7 @@ static int frames_walk(int fd, struct frame_list *l)
 			r = frame_list_add(l, &f);
 			offset = l->end = frame_end(&f);
 		} else if (r == 0) {
-			uint64_t next;
+			uint64_t next = l->size;
 
 			r = frame_seek(fd, offset + 1, l->size, &next);
 			if (r == 0)
@@ -255,11 +255,12 @@ int frame_list_encode(const struct frame_list *l, uint8_t **ret_bytes, size_t *r
 {
 	size_t payload_size = l->n * INDEX_ENTRY_SIZE;
 	size_t size = FRAME_HEADER_SIZE + payload_size + TRAILER_SIZE;
-	uint8_t *bytes = calloc(1, size), *p = bytes + FRAME_HEADER_SIZE;
+	uint8_t *bytes = calloc(1, size), *p;
 	struct frame index = {.type = FRAME_INDEX, .offset = l->end};
 
 	if (!bytes)
 		return -ENOMEM;
+	p = bytes + FRAME_HEADER_SIZE;
 	if (payload_size > PAYLOAD_MAX) {
 		free(bytes);
 		return -EFBIG;

@@ -74,11 +74,13 @@ size_t tcp_ports_filter(const struct tcp_ports *p, uint8_t program[TCP_FILTER_MA
 {
 	struct port_range ranges[TCP_FILTER_RANGES];
 	size_t n = ports_to_ranges(p, ranges);
-	size_t size = n * 40 - 4; /* the last test needs no jump to the end */
-	uint8_t *at = program, *end = program + size;
+	size_t size;
+	uint8_t *at = program, *end;
 
 	if (n == 0)
 		return 0;
+	size = n * 40 - 4; /* the last test needs no jump to the end */
+	end = program + size;
 	for (size_t i = 0; i < n; i++) {
 		at = write_test(
 			at, INET_DIAG_BC_S_GE, INET_DIAG_BC_S_LE, ranges[i], (size_t)(end - at));

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limpet/archive.h>
 #include <math.h>
 #include <stdio.h>
@@ -430,13 +431,18 @@ UNUSED static int test_dir_make(void **state)
 	return mkdtemp(test_dir) ? 0 : -1;
 }
 
+UNUSED static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
 UNUSED static int test_dir_remove(void **state)
 {
-	char command[128];
-
 	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", test_dir);
-	return system(command) == 0 ? 0 : -1;
+	return nftw(test_dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* A path in that directory; good until the fourth call after. */
