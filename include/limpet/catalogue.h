@@ -54,8 +54,9 @@ struct lp_catalogue {
 	struct lp_component *components;
 	uint32_t n_components;
 	struct lp_catalogue_index *index; /* finds a component by its name */
-	uint64_t serial; /* tells it from every other one of this process, also at the same address
-			  */
+	uint64_t changes; /* counts additions and new labels: what did not change needs no look */
+	uint64_t serial;  /* tells it from every other one of this process, also at the same address
+			   */
 };
 
 struct lp_catalogue *lp_catalogue_new(void);

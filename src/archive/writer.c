@@ -33,6 +33,7 @@ struct lp_archive_writer {
 	bool relabelled; /* a component that was written has got other labels */
 	uint64_t cells_max;
 	/* From the caller's catalogue to the file's numbers. */
+	uint64_t mapped, mapped_changes; /* which catalogue, as it was then; 0: none */
 	uint32_t *schema_map, *id_map;
 	size_t cap_schema_map, n_id_map, cap_id_map;
 	/* The chain of loose frames. */
@@ -233,8 +234,7 @@ static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct 
 	return 0;
 }
 
-/* Is a component mapped to one of the same name still? The caller's catalogue may be another one at
- * the same address. Its labels may have changed, which is noted. */
+/* Is a component mapped to one of the same name and labels still? */
 static bool map_holds(struct lp_archive_writer *w, const struct lp_catalogue *c, uint32_t id)
 {
 	const struct lp_component *theirs = &c->components[id];
@@ -280,8 +280,11 @@ static int map_component(
 /* Give the caller's schemas and components numbers of the file. */
 static int writer_map(struct lp_archive_writer *w, const struct lp_catalogue *c, struct lp_err *err)
 {
-	int r = map_schemas(w, c, err);
+	int r;
 
+	if (w->mapped == c->serial && w->mapped_changes == c->changes)
+		return 0;
+	r = map_schemas(w, c, err);
 	if (r < 0)
 		return r;
 	if (array_reserve(&w->id_map, &w->cap_id_map, c->n_components, sizeof(uint32_t)) < 0)
@@ -291,6 +294,8 @@ static int writer_map(struct lp_archive_writer *w, const struct lp_catalogue *c,
 			r = map_component(w, c, id, err);
 	}
 	w->n_id_map = r == 0 ? c->n_components : 0;
+	w->mapped = r == 0 ? c->serial : 0;
+	w->mapped_changes = c->changes;
 	return r;
 }
 

@@ -35,9 +35,9 @@ const char *time_format(int64_t wall_us, char buf[TIME_TEXT_MAX])
 		return buf;
 	}
 	if (us) {
-		end = snprintf(frac, sizeof(frac), ".%06d", us);
-		while (frac[end - 1] == '0')
-			frac[--end] = '\0';
+		snprintf(frac, sizeof(frac), ".%06d", us);
+		for (end = 6; end > 1 && frac[end] == '0'; end--)
+			frac[end] = '\0';
 	}
 	snprintf(buf, TIME_TEXT_MAX, "%04d-%02d-%02dT%02d:%02d:%02d%sZ",
 		(tm.tm_year + 1900) % 10000, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,

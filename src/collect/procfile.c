@@ -121,23 +121,35 @@ static const char *skip_blanks(const char *p)
 	return p;
 }
 
+/* As many digits never overflow 64 bits. */
+#define DIGITS_SAFE 19
+
+/* A number of so many digits that it may be too large: then it is UINT64_MAX. */
+static uint64_t scan_long(const char *s, const char *end)
+{
+	uint64_t value = 0;
+
+	for (; s < end; s++) {
+		if (__builtin_mul_overflow(value, 10, &value) ||
+			__builtin_add_overflow(value, (uint64_t)(*s - '0'), &value))
+			return UINT64_MAX;
+	}
+	return value;
+}
+
 bool scan_u64(const char **p, uint64_t *ret)
 {
 	const char *s = skip_blanks(*p);
 	uint64_t value = 0;
 
-	if (*s < '0' || *s > '9')
-		return false;
-	for (; *s >= '0' && *s <= '9'; s++) {
-		uint64_t digit = (uint64_t)(*s - '0');
+	const char *start = s;
 
-		if (__builtin_mul_overflow(value, 10, &value) ||
-			__builtin_add_overflow(value, digit, &value)) {
-			value = UINT64_MAX;
-			s += strspn(s, "0123456789");
-			break;
-		}
-	}
+	for (; *s >= '0' && *s <= '9'; s++)
+		value = value * 10 + (uint64_t)(*s - '0');
+	if (s == start)
+		return false;
+	if (s - start > DIGITS_SAFE)
+		value = scan_long(start, s);
 	*p = s;
 	*ret = value;
 	return true;

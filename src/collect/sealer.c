@@ -1,6 +1,6 @@
 #include "collect/sealer.h"
 
-#include "base/cleanup.h"
+#include "base/thread.h"
 #include <errno.h>
 #include <limpet/archive.h>
 #include <pthread.h>
@@ -76,7 +76,7 @@ int sealer_open(struct lp_warn *warn, struct sealer **ret, struct lp_err *err)
 	s->warn = warn;
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->wake, NULL);
-	r = -pthread_create(&s->thread, NULL, sealer_thread, s);
+	r = thread_start(&s->thread, sealer_thread, s);
 	if (r < 0) {
 		free(s);
 		return lp_err_sys(err, r, "cannot start the sealing thread");

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "collect/spool_file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -314,7 +315,7 @@ int spool_open(const struct spool_config *config, struct spool **ret, struct lp_
 	}
 	if (r == 0) {
 		s->current = s->unused[--s->n_unused];
-		r = -pthread_create(&s->thread, NULL, spool_thread, s);
+		r = thread_start(&s->thread, spool_thread, s);
 		if (r < 0)
 			lp_err_sys(err, r, "cannot start the writing thread");
 	}

@@ -45,9 +45,9 @@ void spool_file_tidy(struct spool_file *f)
 
 	if (keep_list_load(f->config->dir, f->config->name, &files, &err) < 0)
 		return;
-	/* Before the sealer makes new ones of these. */
-	if (keep_remove_leftovers(f->config->dir, f->config->name, &err) < 0)
-		lp_warn_raise(f->config->warn, "%s", err.text);
+	/* Before the sealer makes new ones of these. What cannot be removed now can the next time;
+	 * if the directory is broken, the first write says so. */
+	keep_remove_leftovers(f->config->dir, f->config->name, &err);
 	/* The newest may be continued: whether it is, shows with the first batch. */
 	for (size_t i = 0; i + 1 < files.n; i++)
 		seal(f, files.files[i].path);

@@ -4,14 +4,18 @@
 
 bool tcp_watch_parse(const char *text, uint64_t *ret)
 {
-	const char *p = strstr(text, "TCP: inuse");
+	const char *p = text;
 
-	if (!p)
-		p = strstr(text, "TCP6: inuse");
-	if (!p)
-		return false;
-	p = strstr(p, "inuse") + strlen("inuse");
-	return scan_u64(&p, ret);
+	do {
+		if (strncmp(p, "TCP", 3))
+			continue;
+		p = strstr(p, "inuse");
+		if (!p)
+			return false;
+		p += strlen("inuse");
+		return scan_u64(&p, ret);
+	} while (scan_line(&p));
+	return false;
 }
 
 void tcp_watch_open(struct tcp_watch *w)

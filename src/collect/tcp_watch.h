@@ -15,7 +15,7 @@
 /* More sockets than this are cheaper to dump than to ask for. */
 #define TCP_WATCH_MAX 64
 /* Samples from one dump to the next at the latest. */
-#define TCP_WATCH_SAMPLES 10
+#define TCP_WATCH_SAMPLES 30
 
 struct tcp_watch {
 	struct procfile stat, stat6; /* fd -1: not there */

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
 
@@ -20,10 +19,29 @@ void ticker_free(struct ticker *t)
 		t->free(t);
 }
 
+/* A periodic timer: one read() a sample, and the kernel sets it anew by itself. */
 struct ticker_sys {
 	struct ticker ticker; /* must be first */
-	int timer, signals;
+	int timer;
+	int64_t armed_us, period_us; /* it fires at armed_us + n * period_us; period 0: not armed */
+	int64_t last_us;	     /* what was waited for last */
 };
+
+/* For the signal handler: where a signal comes between looking at `stopped` and waiting, the timer,
+ * set to fire at once, ends the wait. */
+static volatile sig_atomic_t stopped;
+static volatile sig_atomic_t stop_timer = -1;
+
+static void stop(int signal_number)
+{
+	const struct itimerspec now = {.it_value = {.tv_nsec = 1}};
+	int saved = errno;
+
+	(void)signal_number;
+	stopped = 1;
+	timerfd_settime(stop_timer, 0, &now, NULL);
+	errno = saved;
+}
 
 static int64_t clock_us(clockid_t id)
 {
@@ -40,36 +58,62 @@ static void sys_now(struct ticker *t, int64_t *ret_wall_us, int64_t *ret_mono_us
 	*ret_mono_us = clock_us(CLOCK_BOOTTIME);
 }
 
+static struct timespec us_to_timespec(int64_t us)
+{
+	return (struct timespec){us / US_PER_SEC, us % US_PER_SEC * 1000};
+}
+
+/* Set the timer for a time and, if it was waited for at regular times so far, periodically. It ends
+ * early where the clock is set. */
+static int sys_arm(struct ticker_sys *s, int64_t until_wall_us)
+{
+	int64_t period_us = until_wall_us - s->last_us;
+	struct itimerspec when = {.it_value = us_to_timespec(until_wall_us)};
+
+	if (!s->last_us || period_us <= 0)
+		period_us = 0;
+	when.it_interval = us_to_timespec(period_us);
+	s->armed_us = until_wall_us;
+	s->period_us = period_us;
+	return timerfd_settime(s->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL) <
+			0
+		? -errno
+		: 0;
+}
+
+static bool sys_armed(const struct ticker_sys *s, int64_t until_wall_us)
+{
+	return s->period_us && (until_wall_us - s->armed_us) % s->period_us == 0 &&
+		until_wall_us - s->last_us == s->period_us;
+}
+
 static int sys_wait(struct ticker *t, int64_t until_wall_us, struct lp_err *err)
 {
 	struct ticker_sys *s = (struct ticker_sys *)t;
-	struct itimerspec when = {.it_value = {.tv_sec = until_wall_us / US_PER_SEC,
-					  .tv_nsec = until_wall_us % US_PER_SEC * 1000}};
-	struct pollfd fds[2] = {
-		{.fd = s->timer, .events = POLLIN}, {.fd = s->signals, .events = POLLIN}};
 	uint64_t expirations;
+	int r = sys_armed(s, until_wall_us) ? 0 : sys_arm(s, until_wall_us);
 
-	/* ECANCELED: the clock was set since the caller read it; `until_wall_us` may be far off. */
-	if (timerfd_settime(s->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL) < 0)
-		return errno == ECANCELED ? TICKER_AGAIN
-					  : lp_err_sys(err, -errno, "cannot set the timer");
-	if (poll(fds, 2, -1) < 0)
-		return errno == EINTR ? TICKER_AGAIN : lp_err_sys(err, -errno, "cannot wait");
-	if (fds[1].revents)
+	s->last_us = until_wall_us;
+	if (r == 0 && !stopped && read(s->timer, &expirations, sizeof(expirations)) < 0)
+		r = -errno;
+	if (stopped)
 		return TICKER_STOP;
-	if (read(s->timer, &expirations, sizeof(expirations)) < 0)
-		return TICKER_AGAIN; /* ECANCELED: the clock was set */
-	return TICKER_DUE;
+	if (r == -ECANCELED) { /* the clock was set: what was waited for may be far off */
+		s->last_us = s->period_us = 0;
+		return TICKER_AGAIN;
+	}
+	if (r < 0 && r != -EINTR)
+		return lp_err_sys(err, r, "cannot wait");
+	return clock_us(CLOCK_REALTIME) < until_wall_us ? TICKER_AGAIN : TICKER_DUE;
 }
 
 static void sys_free(struct ticker *t)
 {
 	struct ticker_sys *s = (struct ticker_sys *)t;
 
+	stop_timer = -1;
 	if (s->timer >= 0)
 		close(s->timer);
-	if (s->signals >= 0)
-		close(s->signals);
 	free(s);
 }
 
@@ -89,20 +133,25 @@ static void stop_signals(sigset_t *ret)
 int ticker_system(struct ticker **ret, struct lp_err *err)
 {
 	struct ticker_sys *s = calloc(1, sizeof(*s));
+	struct sigaction action = {.sa_handler = stop};
 	sigset_t mask;
 
 	if (!s)
 		return lp_err_sys(err, -ENOMEM, "cannot set up the clock");
 	s->ticker = (struct ticker){.now = sys_now, .wait = sys_wait, .free = sys_free};
-	stop_signals(&mask);
-	pthread_sigmask(SIG_BLOCK, &mask, NULL);
-	s->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	s->timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (s->signals < 0 || s->timer < 0) {
+	s->timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
+	if (s->timer < 0) {
 		int r = lp_err_sys(err, -errno, "cannot set up the clock");
 
-		sys_free(&s->ticker);
+		free(s);
 		return r;
+	}
+	stopped = 0;
+	stop_timer = s->timer;
+	stop_signals(&mask);
+	for (int number = 1; number < NSIG; number++) {
+		if (sigismember(&mask, number) == 1)
+			sigaction(number, &action, NULL);
 	}
 	*ret = &s->ticker;
 	return 0;

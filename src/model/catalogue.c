@@ -114,20 +114,23 @@ int lp_catalogue_add_schema(
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot add kind %s", s->kind);
 	*ret_schema = c->n_schemas++;
+	c->changes++;
 	return 0;
 }
 
-static int component_relabel(struct lp_component *c, const char *labels)
+static int component_relabel(struct lp_catalogue *c, uint32_t id, const char *labels)
 {
+	struct lp_component *component = &c->components[id];
 	char *copy;
 
-	if (!strcmp(c->labels, labels))
+	if (!strcmp(component->labels, labels))
 		return 0;
 	copy = strdup(labels);
 	if (!copy)
 		return -ENOMEM;
-	free(c->labels);
-	c->labels = copy;
+	free(component->labels);
+	component->labels = copy;
+	c->changes++;
 	return 0;
 }
 
@@ -144,6 +147,7 @@ static int component_append(struct lp_catalogue *c, uint32_t schema, const char 
 		.name = strdup(name),
 		.labels = strdup(labels),
 		.schema = schema};
+	c->changes++;
 	c->n_components++; /* from here on lp_catalogue_free() owns the parts */
 	return added->observer && added->name && added->labels ? 0 : -ENOMEM;
 }
@@ -161,7 +165,7 @@ int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const ch
 		return lp_err_sys(err, -ENOMEM, "cannot add component %s", name);
 	}
 	if (strmap_get(&c->index->names, key, &id) && id < c->n_components) {
-		r = labels ? component_relabel(&c->components[id], labels) : 0;
+		r = labels ? component_relabel(c, id, labels) : 0;
 	} else {
 		id = c->n_components;
 		r = component_append(c, schema, observer, name, labels ? labels : "");

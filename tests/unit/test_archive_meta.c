@@ -52,6 +52,7 @@ static void test_growth(void **state)
 	assert_int_equal(lp_archive_create(test_path("g"), &truth_meta, &w, &err), 0);
 	for (uint32_t n = 1; n <= all; n++) {
 		t->n_components = t->catalogue->n_components = n; /* the others come later */
+		t->catalogue->changes++;
 		truth_write(t, w, (n - 1) * 8, n * 8, 1, LP_ARCHIVE_LOOSE);
 	}
 	lp_archive_abandon(w);
