@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """What a sample costs `limpet record` and `sadc`, side by side on the same devices in the same run.
 
-usage: BUILD=build-bench bench/record_vs_sadc.py [--seconds N] [--devices N] [--modes idle,busy]
+usage: BUILD=build-bench bench/record_vs_sadc.py [--seconds N] [--devices N]
+                                                  [--modes idle,busy,udev]
 
 Needs root: it makes loop devices of its own on sparse files (and removes them however it ends),
 starts both recorders with 1 s samples, and reads their CPU time (all threads, nanoseconds) from
 /proc/PID/task/*/schedstat twice, so that start-up does not count. "busy" writes to a quarter of the
-devices meanwhile. Bytes per sample are what a further sample adds to a file; "sealed" and "xz" are
+devices meanwhile; "udev" is idle with the links in /dev/disk/by-id that udev makes for real disks
+(and this machine may lack). Bytes per sample are what a further sample adds to a file; "sealed" and "xz" are
 of the whole file, less what a file of two samples has, because both begin with a catalogue.
 """
 import argparse
@@ -47,6 +49,30 @@ def loop_devices(n, directory):
             os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             f.seek(0)
             f.read(65536)
+
+
+class Links:
+    """/dev/disk/by-id as udev makes it where disks have World Wide Names: sadc looks through it for
+    every disk in every sample. Made only where there is none, and removed again."""
+
+    DIRECTORY = "/dev/disk/by-id"
+
+    def __init__(self, devices):
+        self.made = []
+        if os.path.exists(self.DIRECTORY):
+            return
+        for path in (os.path.dirname(self.DIRECTORY), self.DIRECTORY):
+            if not os.path.isdir(path):
+                os.mkdir(path)
+                self.made.append(path)
+        for i, device in enumerate(devices):
+            link = f"{self.DIRECTORY}/wwn-0x5000c500a0{i:06x}"
+            os.symlink("../../" + os.path.basename(device), link)
+            self.made.append(link)
+
+    def stop(self):
+        for path in reversed(self.made):
+            os.rmdir(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
 
 
 class Load:
@@ -182,7 +208,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--devices", type=int, default=64)
-    parser.add_argument("--modes", default="idle,busy")
+    parser.add_argument("--modes", default="idle,busy,udev")
     args = parser.parse_args()
     if os.geteuid() != 0 or not os.path.exists(SADC):
         sys.exit("needs root (loop devices) and sysstat's sadc")
@@ -196,7 +222,8 @@ def main():
               + subprocess.run([SADC, "-V"], capture_output=True, text=True).stdout.split("\n")[0])
         base = base_sizes(directory)
         for mode in args.modes.split(","):
-            load = Load(devices[::4]) if mode == "busy" else None
+            load = {"busy": Load, "udev": Links}.get(mode, lambda _: None)(
+                devices[::4] if mode == "busy" else devices)
             result = measure(directory, args.seconds)
             if load:
                 load.stop()
