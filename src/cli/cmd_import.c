@@ -167,12 +167,13 @@ static int import_name(struct import *im, char **ret_path, struct lp_err *err)
 			path = NULL;
 			return lp_err_sys(err, -ENOMEM, "cannot import");
 		}
-		if (link(im->tmp_path, path) == 0) {
+		r = file_rename_new(im->tmp_path, path);
+		if (r == 0) {
 			*ret_path = TAKE_PTR(path);
 			return 0;
 		}
-		if (errno != EEXIST)
-			return lp_err_sys(err, -errno, "cannot create %s", path);
+		if (r != -EEXIST)
+			return lp_err_sys(err, r, "cannot create %s", path);
 	}
 	return lp_err_set(err, -EEXIST, "cannot find a free name in %s", im->opt->output);
 }

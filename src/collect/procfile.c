@@ -172,10 +172,8 @@ bool scan_word(const char **p, const char **ret_word, size_t *ret_len)
 
 bool scan_line(const char **p)
 {
-	const char *s = *p;
+	const char *end = strchrnul(*p, '\n');
 
-	while (*s && *s != '\n')
-		s++;
-	*p = *s ? s + 1 : s;
+	*p = *end ? end + 1 : end;
 	return **p != '\0';
 }

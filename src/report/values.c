@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text grids are laid out in pieces of this many lines, so that long output starts at once. */
-#define TEXT_PIECE 2000
+/* Text grids are laid out in pieces of this many cells, so that long output starts at once and
+ * stays within memory. */
+#define TEXT_PIECE 20000
 
 #define NO_PLACE UINT32_MAX
 
@@ -127,9 +128,10 @@ int values_print_text(
 		return lp_err_sys(err, -ENOMEM, "cannot print");
 	text_heading(&g, tables, n);
 	for (uint32_t slot = 0; slot < tables[0]->n_slots; slot++) {
-		for (uint32_t c = 0; c < j.n; c++)
+		for (uint32_t c = 0; c < j.n; c++) {
 			text_line(&g, &j, tables, n, c, slot, line);
-		if (g.n_cells > TEXT_PIECE * (n + 2) && !g.failed) {
+			if (g.n_cells < TEXT_PIECE || g.failed)
+				continue;
 			grid_print(&g, out, colour);
 			grid_release(&g);
 			text_heading(&g, tables, n);
