@@ -93,6 +93,22 @@ const char *path_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+int file_rename_new(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* This file system cannot; a hard link refuses to replace, too. */
+	if (link(from, to) == 0)
+		return unlink(from) < 0 ? -errno : 0;
+	if (errno != EPERM && errno != EOPNOTSUPP)
+		return -errno;
+	if (access(to, F_OK) == 0)
+		return -EEXIST;
+	return rename(from, to) < 0 ? -errno : 0;
+}
+
 int file_sync_dir_of(const char *path)
 {
 	const char *base = path_basename(path);

@@ -17,6 +17,9 @@ int file_pwrite_full(int fd, const void *buf, size_t size, off_t offset);
  * follows the data. */
 int file_slurp(const char *path, size_t max, char **ret_data, size_t *ret_size, struct lp_err *err);
 
+/* Rename without replacing anything: -EEXIST if `to` is there. */
+int file_rename_new(const char *from, const char *to);
+
 /* Flush a directory, so that a new or renamed file in it survives power loss. */
 int file_sync_dir_of(const char *path);
 

@@ -157,6 +157,7 @@ static void import_base_name(const struct import *im, char buf[NAME_BYTES_MAX + 
 static int import_name(struct import *im, char **ret_path, struct lp_err *err)
 {
 	char name[NAME_BYTES_MAX + 1], stamp[TIME_TEXT_MAX];
+	int r;
 
 	import_base_name(im, name);
 	for (int64_t tries = 0; tries < 3600; tries++) {

@@ -192,9 +192,30 @@ static void test_sync_dir(void **state)
 	assert_int_equal(file_sync_dir_of("none/f"), -ENOENT);
 }
 
+static void test_rename_new(void **state)
+{
+	char dir[] = "/tmp/test_rename.XXXXXX", a[64], b[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(a, sizeof(a), "%s/a", dir);
+	snprintf(b, sizeof(b), "%s/b", dir);
+	assert_int_equal(file_rename_new(a, b), -ENOENT);
+	close(open(a, O_CREAT | O_WRONLY, 0644));
+	assert_int_equal(file_rename_new(a, b), 0);
+	assert_int_equal(access(a, F_OK), -1);
+	close(open(a, O_CREAT | O_WRONLY, 0644));
+	assert_int_equal(file_rename_new(a, b), -EEXIST);
+	assert_int_equal(access(a, F_OK), 0);
+	unlink(a);
+	unlink(b);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rename_new),
 		cmocka_unit_test_setup_teardown(test_write_then_read, setup, teardown),
 		cmocka_unit_test(test_errors_are_returned),
 		cmocka_unit_test_setup_teardown(test_slurp_file, setup, teardown),
