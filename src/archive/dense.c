@@ -2,11 +2,14 @@
 
 #include <errno.h>
 
-int dense_init(struct dense *d, struct lp_archive_writer *writer, struct lp_err *err)
+/* Values that are gathered in memory at the most, 32 MB: sealing must fit into a small agent, also
+ * on a server with thousands of devices. */
+#define DENSE_CELLS (UINT64_C(1) << 22)
+#define DENSE_SAMPLES_MIN 60
+
+void dense_init(struct dense *d, struct lp_archive_writer *writer)
 {
-	d->writer = writer;
-	d->pending = lp_batch_new(LP_ARCHIVE_DENSE_SAMPLES + 1);
-	return d->pending ? 0 : lp_err_sys(err, -ENOMEM, "cannot write an archive");
+	*d = (struct dense){.writer = writer};
 }
 
 void dense_release(struct dense *d)
@@ -20,10 +23,25 @@ static uint32_t fresh_samples(const struct lp_batch *b)
 	return b->n_samples - (b->carry ? 1 : 0);
 }
 
+/* How many samples of a batch like this one make a frame. */
+static uint32_t frame_samples(const struct lp_batch *b)
+{
+	uint64_t cells = 1, n;
+
+	for (uint32_t i = 0; i < b->n_kinds; i++)
+		cells += (uint64_t)b->kinds[i].n_components * b->kinds[i].n_columns;
+	n = DENSE_CELLS / cells;
+	if (n < DENSE_SAMPLES_MIN)
+		n = DENSE_SAMPLES_MIN;
+	return n < LP_ARCHIVE_DENSE_SAMPLES ? (uint32_t)n : LP_ARCHIVE_DENSE_SAMPLES;
+}
+
 int dense_flush(struct dense *d, const struct lp_catalogue *c, struct lp_err *err)
 {
 	int r = 0;
 
+	if (!d->pending)
+		return 0;
 	if (d->pending->n_samples && fresh_samples(d->pending))
 		r = lp_archive_write(d->writer, c, d->pending, LP_ARCHIVE_DENSE, err);
 	lp_batch_clear(d->pending);
@@ -33,9 +51,14 @@ int dense_flush(struct dense *d, const struct lp_catalogue *c, struct lp_err *er
 int dense_add(
 	struct dense *d, const struct lp_catalogue *c, const struct lp_batch *b, struct lp_err *err)
 {
-	bool large = fresh_samples(b) >= LP_ARCHIVE_DENSE_SAMPLES / 2;
+	bool large;
 	int r = 0;
 
+	if (!d->pending)
+		d->pending = lp_batch_new(frame_samples(b) + 1);
+	if (!d->pending)
+		return lp_err_sys(err, -ENOMEM, "cannot gather samples");
+	large = fresh_samples(b) >= d->pending->cap_samples / 2;
 	if (d->pending->n_samples &&
 		(large || !lp_batch_continues(d->pending, b) ||
 			fresh_samples(b) > d->pending->cap_samples - d->pending->n_samples))

@@ -6,10 +6,10 @@
 
 struct dense {
 	struct lp_archive_writer *writer; /* not owned */
-	struct lp_batch *pending;
+	struct lp_batch *pending; /* NULL before the first batch shows how large it may be */
 };
 
-int dense_init(struct dense *d, struct lp_archive_writer *writer, struct lp_err *err);
+void dense_init(struct dense *d, struct lp_archive_writer *writer);
 void dense_release(struct dense *d);
 
 /* Take over the samples of a batch; whole frames are written as they fill up. */

@@ -57,8 +57,9 @@ static int copy_batches(struct lp_source *from, struct lp_archive_writer *to, st
 {
 	_cleanup_(dense_release) struct dense dense = {0};
 	struct lp_batch *batch;
-	int r = dense_init(&dense, to, err);
+	int r = 0;
 
+	dense_init(&dense, to);
 	while (r == 0) {
 		r = lp_source_next(from, &batch, err);
 		if (r <= 0)

@@ -72,7 +72,9 @@ static int import_begin(struct import *im, struct lp_err *err)
 		return lp_err_sys(err, -ENOMEM, "cannot import");
 	}
 	r = lp_archive_create(im->tmp_path, &meta, &im->writer, err);
-	return r < 0 ? r : dense_init(&im->dense, im->writer, err);
+	if (r == 0)
+		dense_init(&im->dense, im->writer);
+	return r;
 }
 
 /* Remember the observer if all components have the same. */

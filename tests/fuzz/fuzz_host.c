@@ -1,6 +1,8 @@
-/* The files of the host collector: the same text is given to each of their parsers. */
+/* The files of the host collector, and sockstat: the same text is given to each of their parsers.
+ */
 #include "base/cleanup.h"
 #include "collect/parse.h"
+#include "collect/tcp_watch.h"
 #include "fuzz.h"
 #include <string.h>
 
@@ -8,6 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_free_ char *text = strndup((const char *)data, size);
 	int64_t values[HOST_N_COLUMNS];
+	uint64_t in_use;
 
 	if (!text)
 		return 0;
@@ -18,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	parse_loadavg(text, values);
 	parse_pressure(text, &values[HOST_PSI_CPU_SOME_US], NULL);
 	parse_pressure(text, &values[HOST_PSI_IO_SOME_US], &values[HOST_PSI_IO_FULL_US]);
+	tcp_watch_parse(text, &in_use);
 	if (values[HOST_N_CPUS] != LP_MISSING && values[HOST_N_CPUS] <= 0)
 		abort();
 	return 0;
