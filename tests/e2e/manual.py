@@ -133,10 +133,9 @@ def documents():
 
 
 def links():
-    """Except those to bench/, whose figures are written where they were measured."""
     for document in documents():
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8")):
-            if target.startswith(("https://", "bench/")):
+            if target.startswith("https://"):
                 continue
             check((document.parent / target).exists(), f"{document.name} leads to {target}")
 
