@@ -48,10 +48,6 @@ static void print_report(const char *path, const struct lp_archive_report *rep)
 	if (rep->n_samples)
 		printf(" from %s to %s", time_format(rep->first_us, first),
 			time_format(rep->last_us, last));
-	if (rep->unfinished_bytes)
-		printf("; the last %" PRIu64 " bytes are an unfinished block (the recorder was "
-		       "killed, or is writing now)",
-			rep->unfinished_bytes);
 	if (rep->n_damaged)
 		printf("; %u damaged stretch%s, %" PRIu64 " bytes", rep->n_damaged,
 			rep->n_damaged == 1 ? "" : "es", rep->damaged_bytes);

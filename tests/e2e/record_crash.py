@@ -11,8 +11,8 @@ import sys
 import tempfile
 import time
 
-from recording import (BUILD, Recorder, Skip, archives, check, check_sound, limpet, run_tests, samples,
-                 sanitized)
+from recording import (BUILD, Recorder, archives, check, check_sound, limpet, run_tests, samples,
+                       sanitized)
 
 KILLS = 40 if sanitized() else 200
 WORKERS = 4
@@ -94,8 +94,7 @@ def crash(root, victims):
 def tail(victims):
     """no more than the promised tail is missing: the flush span and one interval"""
     missing = sorted(m for v in victims for m in v.missing)
-    if not missing:
-        raise Skip("nobody counts samples in a sanitizer's build")
+    check(missing, "nobody counted samples")
     print(f"# missing samples: median {missing[len(missing) // 2]}, most {missing[-1]}")
     check(min(missing) >= 0, "more samples in the file than were taken")
     # A batch may be on its way to the disk when a busy machine stops the writing thread.
@@ -128,7 +127,10 @@ def main():
     victims = []
     try:
         tests = []
-        for test, args in ((crash, (root, victims)), (tail, (victims,)), (finale, (victims,))):
+        cases = [(crash, (root, victims)), (tail, (victims,)), (finale, (victims,))]
+        if sanitized():
+            del cases[1]  # the witness that counts samples stands in a sanitizer's way
+        for test, args in cases:
             def bound(test=test, args=args):
                 test(*args)
             bound.__doc__ = test.__doc__
