@@ -27,6 +27,9 @@ def main(cases):
     """Run [(title, function)] and exit."""
     failed = 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that "finally" cleans up
+    # Whoever starts the tests may ignore signals (nohup, a shell's "&"), which programs inherit.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print(f"1..{len(cases)}", flush=True)
     for number, (title, function) in enumerate(cases, 1):
         try:
