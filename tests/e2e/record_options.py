@@ -95,7 +95,8 @@ def instants():
     _, _, err, directory = record("aligned", "--quiet", seconds="1")
     taken = samples(*archives(directory))
     check(len(taken) >= 2, err)
-    check(all(t % 100_000 < 90_000 for t in taken), taken)
+    # A busy machine may delay some, by any time; none is early.
+    check(sum(t % 100_000 < 50_000 for t in taken) > len(taken) / 2, taken)
     check(len({t // 100_000 for t in taken}) == len(taken), taken)
 
 
