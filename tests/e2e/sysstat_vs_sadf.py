@@ -28,7 +28,7 @@ class Row:
 
     def __init__(self, values, state):
         self.values, self.state = values, state
-        self.before, self.centis = None, 0
+        self.before, self.centis, self.instant = None, 0, False
 
     def diff(self, *columns):
         """The sum of the columns' differences in the unsigned arithmetic of sysstat."""
@@ -136,6 +136,7 @@ def read_limpet(dump, path):
         for (_, name, sample), row in table.items():
             if sample - 1 in uptimes:
                 row.centis = max(1, (uptimes[sample] - uptimes[sample - 1]) // 10000)
+                row.instant = uptimes[sample] == uptimes[sample - 1]
             if not row.state & FRESH:
                 row.before = last.get((kind, name))
             last[kind, name] = row
@@ -203,9 +204,14 @@ def read_shown(limpet, path):
 
 
 def compare_shown(shown, rows, kind, printed):
-    """As compare(). Of two samples in a second the later counts; what is new has no rate."""
-    wrong, n = [], 0
-    last = {(seconds, name): texts for seconds, name, texts in printed}
+    """As compare(). Of two samples in a second the later counts; what is new has no rate, nor has
+    what came within the same hundredth of a second (sadf divides by a hundredth there)."""
+    wrong, n, taken, last = [], 0, {}, {}
+    for seconds, name, texts in printed:
+        position = taken.get((seconds, name), 0)
+        taken[seconds, name] = position + 1
+        if not rows[seconds, name][position].instant:
+            last[seconds, name] = texts
     for (seconds, name), texts in last.items():
         values = shown.get((seconds, kind, name))
         if not values:
