@@ -9,9 +9,11 @@ build=(
 	libjansson-dev	# JSON output
 	libcyaml-dev	# YAML configuration
 	libmnl-dev	# sock_diag
+	libsqlite3-dev	# what the operator said of components
 )
 test=(
 	clang libclang-rt-14-dev llvm	# second compiler, sanitizers, symbols in their reports
+	libomp-dev			# its OpenMP
 	clang-format clang-tidy cppcheck # lint
 	libcmocka-dev			# unit tests
 	g++				# the installed headers are for C++, too

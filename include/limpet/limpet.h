@@ -21,5 +21,6 @@
 #include <limpet/metric.h>
 #include <limpet/source.h>
 #include <limpet/table.h>
+#include <limpet/verdict.h>
 
 #endif

@@ -15,6 +15,16 @@ extern "C" {
 
 #define LP_METRIC_INPUTS_MAX 6
 
+/* What a metric says about a component, and so which side of the peers is the bad one. */
+enum lp_role {
+	LP_ROLE_OTHER = 0,
+	LP_ROLE_LATENCY, /* time a request takes: more is slower */
+	LP_ROLE_WORK,	/* work done: more is more load, none where the peers work is a lost path */
+	LP_ROLE_BUSY,	/* utilisation, queue: more is busier */
+	LP_ROLE_WINDOW, /* congestion window: less is worse, by the time-series method */
+	LP_ROLE_TROUBLE, /* errors, drops, retransmits: more is worse */
+};
+
 struct lp_metric {
 	const char *name;     /* "await" */
 	const char *unit;     /* "ms" */
@@ -28,6 +38,10 @@ struct lp_metric {
 	/* `in` has for each input the growth of its counters, or the mean of its gauges, over
 	 * `dt_s` seconds. NaN: no value. */
 	double (*eval)(const double *in, double dt_s);
+	enum lp_role role;
+	/* Differences from the peers below this (in the metric's unit) never matter. */
+	double floor;
+	bool judged; /* `limpet diagnose` compares it unless told otherwise */
 };
 
 /* The metrics of all kinds, NULL-terminated. */
@@ -35,6 +49,11 @@ const struct lp_metric *const *lp_metric_all(void);
 
 /* The metric of that kind and name, or NULL. */
 const struct lp_metric *lp_metric_find(const char *kind, const char *name);
+
+/* How a metric is judged: by its row in the catalogue, or, for a metric of an importer that has
+ * none, by what its name says ("latency", "read_throughput", "errors"); LP_ROLE_OTHER if that says
+ * nothing. `kind` may be NULL: any. */
+enum lp_role lp_metric_role(const char *kind, const char *name);
 
 /* The growth of a counter from `before` to `now`. False if it was reset (or either is missing): no
  * growth can be known. A counter of 32 bits that fell by more than half its range has wrapped. */

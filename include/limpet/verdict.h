@@ -1,0 +1,160 @@
+/* A verdict: who limps, since when, in which metrics, why, how badly and how surely.
+ *
+ * Detection fills it up to the findings (one component, one metric); the explanation adds suspects,
+ * asymmetries and incidents. Reports only read it. Everything it points to is its own and is freed
+ * by lp_verdict_free(). Components, groups and metrics are named by their positions in its arrays.
+ */
+#ifndef LIMPET_VERDICT_H
+#define LIMPET_VERDICT_H
+
+#include <limpet/table.h>
+
+#pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where a component stands among its peers in a window. */
+enum lp_mark {
+	LP_MARK_NONE = 0, /* no data, and most peers have none either */
+	LP_MARK_NORMAL,
+	LP_MARK_ABOVE,	/* anomalous: above its peers */
+	LP_MARK_BELOW,	/* anomalous: below them */
+	LP_MARK_ABSENT, /* anomalous: no data, or no work at all, where most peers have it */
+};
+
+/* The parameters of a method, by their names in the documentation. */
+struct lp_params {
+	uint32_t smooth;    /* samples of the moving average */
+	uint32_t win_size;  /* samples a window */
+	uint32_t win_shift; /* samples from one window to the next */
+	uint32_t k;	    /* a suspect is anomalous in k of the last 2k-1 windows */
+	int64_t step_us;    /* of the grid, after downsampling */
+};
+
+struct lp_peer_group {
+	char *name;	   /* "disk", "disk priority=1 set=old" */
+	uint32_t *members; /* components */
+	uint32_t n_members;
+	bool discovered; /* limpet found it in the data */
+	char *refused;	 /* why nothing is compared in it ("2 components: ..."), or NULL */
+};
+
+/* One metric in one group: all marks, for heat maps and hourly lists. */
+struct lp_series {
+	uint32_t group, metric; /* metric: position in tables */
+	uint32_t n_windows;
+	const char *method; /* "cdf"; "series" for congestion windows; static */
+	uint8_t *marks;	    /* [member of the group * n_windows + window] enum lp_mark */
+	float *ratios;	    /* the same: the member's median over that of its peers; NaN: none */
+	float *distances;   /* the same: what was compared with the threshold, where anomalous */
+	double *thresholds; /* [member] */
+	/* Window w covers the slots first[w] .. last[w] of the table. */
+	uint32_t *first, *last;
+};
+
+/* One component in one metric, where it was ever a suspect by step 6, or lastingly off. */
+struct lp_finding {
+	uint32_t component, group, metric, series, member;
+	enum lp_mark direction;	    /* the prevailing one */
+	uint32_t n_windows;	    /* with data, its own or its peers' */
+	uint32_t n_anomalous;	    /* of these */
+	uint32_t persistence;	    /* the accumulator at the end */
+	uint32_t peak;		    /* its highest value */
+	int64_t first_us, last_us;  /* from the first to the last anomalous window that counts */
+	int64_t indicted_us;	    /* when k of 2k-1 windows were there for the first time */
+	double own, peers;	    /* medians in the anomalous windows, in the metric's unit */
+	double ratio;		    /* own / peers; infinite where peers are 0, 0 where absent */
+	double distance, threshold; /* medians over the anomalous windows */
+	double load_ratio;	    /* its throughput over its peers'; NaN: unknown */
+	bool culprit;		    /* in the direction that makes a suspect */
+	bool explained_by_load;	    /* slower, but as its greater load would make any peer */
+};
+
+struct lp_anomaly {
+	uint32_t window, component, metric;
+	int64_t start_us, end_us;
+	enum lp_mark direction;
+	double distance, threshold;
+};
+
+#define LP_SUSPECT_METRICS_MAX 32
+
+/* A component and everything that speaks against it. */
+struct lp_suspect {
+	uint32_t component, group;
+	uint32_t findings[LP_SUSPECT_METRICS_MAX]; /* the most telling first */
+	uint32_t n_findings;
+	uint32_t persistence;
+	double severity;   /* grows with the size of the asymmetry and with its persistence */
+	double confidence; /* 0 .. 1 */
+	int64_t first_us, last_us, indicted_us;
+	const char *cause; /* "disk-busy", "disk-hog", "network-hog", "packet-loss",
+			      "lost-path", ...; of an asymmetry "imbalanced", "faster",
+			      "less-loaded"; static */
+	char **evidence;   /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
+	uint32_t n_evidence;
+	char *advice;	   /* what to do next, one sentence */
+	bool acknowledged; /* by the operator */
+};
+
+/* Suspects that share a part of the system, as one problem. A suspect on its own is an incident
+ * too, whose part is the component. */
+struct lp_incident {
+	char *part;	      /* "controller:ddn12a", "observer:fs16", or a component's name */
+	uint32_t *components; /* affected, the worst first */
+	uint32_t n_components;
+	uint32_t n_of_part; /* how many components the part has */
+	const char *cause;  /* static */
+	double severity, confidence;
+	uint32_t persistence;
+	int64_t first_us, last_us, indicted_us;
+	char *summary; /* one sentence for a person */
+	char *advice;
+};
+
+struct lp_verdict {
+	const char *method; /* static */
+	bool trained;	    /* thresholds came from a training file */
+	struct lp_params params;
+
+	char **components;
+	uint32_t n_components;
+	struct lp_table **tables; /* one a metric, all on one grid; rows are NOT in the order of
+				     `components`: see row_of */
+	uint32_t n_tables;
+	uint32_t **row_of; /* [table][component] row in that table, UINT32_MAX: it has none */
+
+	struct lp_peer_group *groups;
+	uint32_t n_groups;
+	struct lp_series *series;
+	uint32_t n_series;
+	struct lp_anomaly *anomalies; /* in order of time */
+	size_t n_anomalies;
+	struct lp_finding *findings;
+	uint32_t n_findings;
+
+	struct lp_suspect *suspects; /* ranked */
+	uint32_t n_suspects;
+	struct lp_suspect *asymmetries; /* faster, less loaded, imbalanced: no culprits; ranked */
+	uint32_t n_asymmetries;
+	struct lp_incident *incidents; /* ranked */
+	uint32_t n_incidents;
+	uint32_t n_muted; /* suspects that the operator does not want to see */
+	char **notes;	  /* sentences about the analysis itself */
+	uint32_t n_notes;
+};
+
+void lp_verdict_free(struct lp_verdict *v);
+void lp_peer_groups_free(struct lp_peer_group *groups, uint32_t n);
+
+/* Add a note. */
+int lp_verdict_note(struct lp_verdict *v, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,47 @@
+/* What the operator said about components, kept in a small SQLite file. */
+#ifndef EXPLAIN_STATE_H
+#define EXPLAIN_STATE_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct operator_state;
+
+enum state_verb {
+	STATE_ACK,   /* known, being worked on: still shown, marked, no alarm */
+	STATE_MUTE,  /* not to be shown, until a time or for ever */
+	STATE_CLEAR, /* repaired: what was before this time counts no more */
+};
+
+struct state_entry {
+	char *component; /* a full name or a glob */
+	enum state_verb verb;
+	int64_t at_us;	  /* when it was said; of STATE_CLEAR: what is before counts no more */
+	int64_t until_us; /* 0: for ever */
+	char *note;	  /* why, "" if nothing was said */
+};
+
+/* Open (and make, unless `read_only`) the file. A missing file is an empty state if read_only. */
+int state_open(const char *path, bool read_only, struct operator_state **ret, struct lp_err *err);
+void state_close(struct operator_state *s);
+
+int state_say(struct operator_state *s, const struct state_entry *entry, struct lp_err *err);
+/* Take back everything that was said of that component (or glob). */
+int state_forget(
+	struct operator_state *s, const char *component, unsigned *ret_n, struct lp_err *err);
+
+/* All entries; they belong to `s`. */
+const struct state_entry *state_entries(const struct operator_state *s, unsigned *ret_n);
+
+/* Does it hold of a component at that time? */
+bool state_holds(
+	const struct operator_state *s, enum state_verb verb, const char *component, int64_t at_us);
+/* The latest clear of a component, 0 if there is none. */
+int64_t state_cleared(const struct operator_state *s, const char *component);
+
+/* $LIMPET_STATE, else $XDG_STATE_HOME/limpet/state.db, else ~/.local/state/limpet/state.db; for
+ * root /var/lib/limpet/state.db. The caller frees. */
+char *state_default_path(void);
+
+#endif

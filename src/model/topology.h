@@ -1,0 +1,42 @@
+/* What the operator knows about the system: attributes of components, which of them are peers, and
+ * the parts that they share. Read from a YAML file (docs/topology.md), or empty. */
+#ifndef MODEL_TOPOLOGY_H
+#define MODEL_TOPOLOGY_H
+
+#include <limpet/err.h>
+#include <limpet/verdict.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct topology;
+
+/* Errors say file and line. */
+int topology_read(const char *path, struct topology **ret, struct lp_err *err);
+int topology_parse(
+	const char *text, size_t len, const char *name, struct topology **ret, struct lp_err *err);
+void topology_free(struct topology *t);
+
+/* The attribute of a component, written into `buf`; NULL if it has none of that name. "observer",
+ * "kind" and "name" come from the component's name and need no file (`t` may be NULL). */
+const char *topology_attribute(const struct topology *t, const char *component,
+	const char *attribute, char *buf, size_t size);
+
+/* The attributes that name parts that can fail as a whole ("controller", "enclosure", "server",
+ * "observer", ...), NULL-terminated, from the largest part to the smallest. With `t` NULL:
+ * "observer" alone. The strings live as long as `t`. */
+const char *const *topology_parts(const struct topology *t);
+
+/* Sort components into peer groups, by the file's groups, else by kind; and further by the
+ * attributes `split_by` (n_split may be 0). Groups are in the order of first appearance. Groups of
+ * fewer than 3 are refused with a reason. Components that no group wants are told through `warn`.
+ */
+int topology_groups(const struct topology *t, char *const *components, uint32_t n,
+	const char *const *split_by, uint32_t n_split, struct lp_warn *warn,
+	struct lp_peer_group **ret_groups, uint32_t *ret_n, struct lp_err *err);
+
+/* For components of one priority group the group across it, in which the workload that a server
+ * itself issues looks normal (the other attachments of that server): the attribute that names it
+ * ("server", "observer"), or NULL where the file has no priorities. */
+const char *topology_issuer(const struct topology *t);
+
+#endif

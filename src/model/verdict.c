@@ -1,0 +1,100 @@
+#include <limpet/verdict.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void strings_free(char **strings, uint32_t n)
+{
+	for (uint32_t i = 0; strings && i < n; i++)
+		free(strings[i]);
+	free(strings);
+}
+
+static void suspects_free(struct lp_suspect *suspects, uint32_t n)
+{
+	for (uint32_t i = 0; suspects && i < n; i++) {
+		strings_free(suspects[i].evidence, suspects[i].n_evidence);
+		free(suspects[i].advice);
+	}
+	free(suspects);
+}
+
+static void incidents_free(struct lp_incident *incidents, uint32_t n)
+{
+	for (uint32_t i = 0; incidents && i < n; i++) {
+		free(incidents[i].part);
+		free(incidents[i].components);
+		free(incidents[i].summary);
+		free(incidents[i].advice);
+	}
+	free(incidents);
+}
+
+static void series_free(struct lp_series *series, uint32_t n)
+{
+	for (uint32_t i = 0; series && i < n; i++) {
+		free(series[i].marks);
+		free(series[i].ratios);
+		free(series[i].distances);
+		free(series[i].thresholds);
+		free(series[i].first);
+		free(series[i].last);
+	}
+	free(series);
+}
+
+void lp_peer_groups_free(struct lp_peer_group *groups, uint32_t n)
+{
+	for (uint32_t i = 0; groups && i < n; i++) {
+		free(groups[i].name);
+		free(groups[i].members);
+		free(groups[i].refused);
+	}
+	free(groups);
+}
+
+void lp_verdict_free(struct lp_verdict *v)
+{
+	if (!v)
+		return;
+	strings_free(v->components, v->n_components);
+	for (uint32_t i = 0; i < v->n_tables; i++) {
+		lp_table_free(v->tables[i]);
+		if (v->row_of)
+			free(v->row_of[i]);
+	}
+	free(v->tables);
+	free(v->row_of);
+	lp_peer_groups_free(v->groups, v->n_groups);
+	series_free(v->series, v->n_series);
+	free(v->anomalies);
+	free(v->findings);
+	suspects_free(v->suspects, v->n_suspects);
+	suspects_free(v->asymmetries, v->n_asymmetries);
+	incidents_free(v->incidents, v->n_incidents);
+	strings_free(v->notes, v->n_notes);
+	free(v);
+}
+
+int lp_verdict_note(struct lp_verdict *v, const char *fmt, ...)
+{
+	char *text = NULL, **notes;
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (r < 0)
+		return -ENOMEM;
+	notes = reallocarray(v->notes, v->n_notes + 1, sizeof(*notes));
+	if (!notes) {
+		free(text);
+		return -ENOMEM;
+	}
+	v->notes = notes;
+	v->notes[v->n_notes++] = text;
+	return 0;
+}
