@@ -6,7 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "detect/compare.h"
-#include "detect/order.h"
+#include "detect/median.h"
 #include "detect/persist.h"
 #include <errno.h>
 #include <math.h>
@@ -16,24 +16,6 @@
 /* More members say no more about their median. */
 #define SAMPLE_MAX 255
 
-static bool fixed_get(const struct detect_options *opt, const char *metric, double *ret)
-{
-	bool found = false;
-
-	for (uint32_t i = 0; i < opt->n_fixed; i++) {
-		const struct fixed_threshold *f = &opt->fixed[i];
-
-		/* One for the metric outranks one for all. */
-		if (f->metric ? !strcmp(f->metric, metric) : !found) {
-			*ret = f->value;
-			found = true;
-			if (f->metric)
-				break;
-		}
-	}
-	return found;
-}
-
 /* Thresholds that were given. False: of at least one member nothing is known. */
 static bool thresholds_given(struct comparison *c)
 {
@@ -41,7 +23,7 @@ static bool thresholds_given(struct comparison *c)
 	const char *metric = c->v->tables[c->series->metric]->metric;
 	double fixed;
 
-	if (fixed_get(c->opt, metric, &fixed)) {
+	if (c->opt->fixed && fixed_thresholds_get(c->opt->fixed, metric, &fixed)) {
 		for (uint32_t i = 0; i < g->n_members; i++)
 			c->series->thresholds[i] = fixed;
 		return true;
@@ -93,7 +75,7 @@ static double limits_median(const struct comparison *c, const double *votes, uin
 		if (!isnan(limit))
 			limits[n_limits++] = limit;
 	}
-	return n_limits ? order_median(limits, n_limits) : 0;
+	return n_limits ? median_of(limits, n_limits) : 0;
 }
 
 /* The time-series method's votes are quotients, 1 where all are alike: what doubles is the

@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The moving average of the time-series method. */
-#define TIMESERIES_SMOOTH_US (INT64_C(31) * 1000000)
-
 /* Of a metric whose unit nobody knows: this share of what is usual in the group does not matter. */
 #define FLOOR_SHARE 0.05
 
@@ -176,9 +173,7 @@ static void params_timeseries(struct lp_params *p)
 {
 	p->win_size = p->win_shift = 1;
 	p->k = 1;
-	p->smooth = (uint32_t)((TIMESERIES_SMOOTH_US + p->step_us / 2) / p->step_us);
-	if (!p->smooth)
-		p->smooth = 1;
+	p->smooth = timeseries_width(p->step_us);
 }
 
 static int compare_timeseries(struct comparison *c, const struct group_data *g)

@@ -4,6 +4,7 @@
 
 #include "detect/detect.h"
 #include "detect/votes.h"
+#include <limpet/metric.h>
 
 /* Everything that is known while a series is made. */
 struct comparison {

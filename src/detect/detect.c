@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "detect/compare.h"
-#include "detect/discover.h"
+// DISC
 #include "detect/load.h"
 #include "detect/params.h"
 #include "detect/weigh.h"
@@ -118,7 +118,7 @@ static int verdict_group(struct lp_verdict *v, const struct detect_options *opt,
 		opt->n_split, opt->warn, &v->groups, &v->n_groups, err);
 
 	if (r == 0 && !opt->topology && !opt->n_split)
-		r = discover_groups(v, err);
+		r = 0; // DISC2
 	return r < 0 ? r : groups_choose(v, opt, err);
 }
 

@@ -10,18 +10,11 @@
 #include "detect/thresholds.h"
 #include "model/topology.h"
 
-/* A threshold from the command line. */
-struct fixed_threshold {
-	const char *metric; /* NULL: every metric */
-	double value;
-};
-
 struct detect_options {
 	const struct measure *measure; /* NULL: cdf */
 	struct lp_params params;       /* members that are 0 take the method's default */
 	const struct thresholds *trained;
-	const struct fixed_threshold *fixed;
-	uint32_t n_fixed;
+	const struct fixed_thresholds *fixed; /* outrank those that were learnt; may be NULL */
 	const struct topology *topology;
 	const char *const *split_by; /* attributes that split groups further */
 	uint32_t n_split;
