@@ -8,7 +8,6 @@
 #include "explain/explain.h"
 #include "report/progress.h"
 #include "report/verdict_hourly.h"
-#include "report/verdict_html.h"
 #include "report/verdict_json.h"
 #include "report/verdict_text.h"
 #include <errno.h>
@@ -73,7 +72,7 @@ struct diagnosis {
 	struct fixed_thresholds fixed;
 	struct operator_state *state;
 	struct lp_dataset *data;
-	struct progress *progress;
+	struct progress progress;
 	struct detect_options detect;
 	struct lp_verdict *verdict;
 	int read_result; /* 0, or -EBADMSG: some of the data is damaged */
@@ -83,7 +82,6 @@ struct diagnosis {
 static void diagnosis_release(struct diagnosis *d)
 {
 	lp_verdict_free(d->verdict);
-	progress_free(d->progress);
 	lp_dataset_close(d->data);
 	state_close(d->state);
 	fixed_thresholds_release(&d->fixed);
@@ -184,7 +182,7 @@ static int tables_read(struct diagnosis *d, const struct diagnose_options *opt,
 
 	if (r < 0)
 		return r;
-	progress_tell(d->progress, "reading", 0);
+	progress_tell(&d->progress, "reading", 0);
 	d->read_result = lp_dataset_tables(d->data, &range, ret, ret_n, &d->read_err);
 	if (d->read_result < 0 && d->read_result != -EBADMSG) {
 		*err = d->read_err;
@@ -221,23 +219,15 @@ static int diagnosis_run(
 	d->detect.n_groups = opt->groups.n;
 	d->detect.warn = &d->warn;
 	d->detect.progress = progress_tell;
-	d->detect.progress_ctx = d->progress;
+	d->detect.progress_ctx = &d->progress;
 	r = detect_run(tables, n, &d->detect, &d->verdict, err);
 	return r < 0 ? r : explain_verdict(d->verdict, d->topology, d->state, err);
 }
 
 static int html_write(const struct lp_verdict *v, const char *path, struct lp_err *err)
 {
-	_cleanup_fclose_ FILE *f = fopen(path, "we");
-	struct verdict_html_options html = {0};
-	int r;
-
-	if (!f)
-		return lp_err_sys(err, -errno, "%s", path);
-	r = verdict_write_html(f, v, &html);
-	if (r == 0 && fflush(f) != 0)
-		r = -errno;
-	return r < 0 ? lp_err_sys(err, r, "%s", path) : 0;
+	(void)v;
+	return lp_err_set(err, -ENOSYS, "%s", path);
 }
 
 static unsigned terminal_width(void)
@@ -277,11 +267,11 @@ static int run(
 
 	if (r == 0)
 		r = data_open(data, args, n_args, &d.warn, &d.data, err);
-	if (r == 0 && !opt->quiet)
-		r = progress_new(&d.progress);
+	if (!opt->quiet)
+		progress_begin(&d.progress, stderr);
 	if (r == 0)
 		r = diagnosis_run(&d, opt, err);
-	progress_clear(d.progress);
+	progress_clear(&d.progress);
 	if (r == 0)
 		r = diagnosis_print(&d, opt, err);
 	if (r < 0)
