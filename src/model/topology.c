@@ -181,7 +181,7 @@ const char *topology_attribute(const struct topology *t, const char *component,
 		return buf;
 	}
 	origin = topology_origin_find(t, attribute);
-	for (size_t i = 0; origin && i < origin->n_rules; i++) {
+	for (size_t i = origin ? origin->n_rules : 0; i-- > 0;) { /* the last one wins */
 		if (rule_get(&t->rules[origin->rules[i]], component, attribute, buf, size))
 			return buf[0] ? buf : NULL; /* "" takes away what an earlier rule gave */
 	}

@@ -36,7 +36,7 @@ struct topology_rule {
 /* Where an attribute may come from. */
 struct topology_origin {
 	char *attribute;
-	uint32_t *rules; /* the last first: it wins */
+	uint32_t *rules; /* in their order: the last that holds wins */
 	size_t n_rules, cap_rules;
 };
 
