@@ -1,6 +1,8 @@
 #include "explain/cleared.h"
 
 #include "base/cleanup.h"
+#include "detect/median.h"
+#include "detect/persist.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>
@@ -10,75 +12,44 @@ static int64_t slot_time(const struct lp_table *t, uint32_t slot)
 	return t->start_us + (int64_t)slot * t->step_us;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The median of what is there; NaN if nothing is. */
-static double median(double *values, size_t n)
-{
-	if (!n)
-		return NAN;
-	qsort(values, n, sizeof(*values), compare_doubles);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /* The first window that counts. */
 static uint32_t first_window(const struct lp_series *s, const struct lp_table *t, int64_t since_us)
 {
 	uint32_t w = 0;
 
-	while (w < s->n_windows && slot_time(t, s->first[w]) < since_us)
+	while (w < s->n_windows && slot_time(t, s->first[w]) - t->step_us < since_us)
 		w++;
 	return w;
 }
 
-/* Are k of the last 2k-1 windows up to `w`, none before `from`, marked so? */
-static bool fires(const uint8_t *marks, uint32_t from, uint32_t w, uint32_t k, uint8_t direction)
+/* Count again from window `from` on. `*ret_fires`: it is still a finding. */
+static int recount(const struct lp_verdict *v, struct lp_finding *f, uint32_t from, bool *ret_fires)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < 2 * k - 1 && w - i + 1 > from; i++) {
-		n += marks[w - i] == direction;
-		if (w == i)
-			break;
-	}
-	return n >= k;
-}
-
-/* Count again from window `from` on; true if it is still a finding. */
-static bool recount(struct lp_finding *f, const struct lp_series *s, const struct lp_table *t,
-	uint32_t from, uint32_t k)
-{
+	const struct lp_series *s = &v->series[f->series];
+	const struct lp_table *t = v->tables[f->metric];
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
-	bool fired = false;
+	uint32_t fired = 0, n_windows = s->n_windows;
+	/* Only what is off in the same direction: a repaired disk may well be faster. */
+	_cleanup_free_ uint8_t *only = calloc((size_t)n_windows + 1, 1);
 
-	f->n_windows = f->n_anomalous = f->persistence = f->peak = 0;
-	for (uint32_t w = from; w < s->n_windows; w++) {
+	if (!only)
+		return -ENOMEM;
+	f->n_windows = f->n_anomalous = 0;
+	for (uint32_t w = from; w < n_windows; w++) {
 		bool anomalous = marks[w] == f->direction;
 
-		if (marks[w] == LP_MARK_NONE)
-			continue;
-		f->n_windows++;
+		only[w] = anomalous || marks[w] == LP_MARK_NONE ? marks[w] : LP_MARK_NORMAL;
+		f->n_windows += marks[w] != LP_MARK_NONE;
 		if (anomalous && !f->n_anomalous++)
-			f->first_us = slot_time(t, s->first[w]);
+			f->first_us = slot_time(t, s->first[w]) - t->step_us;
 		if (anomalous)
 			f->last_us = slot_time(t, s->last[w]);
-		if (anomalous)
-			f->persistence++;
-		else if (f->persistence)
-			f->persistence--;
-		if (f->persistence > f->peak)
-			f->peak = f->persistence;
-		if (!fired && anomalous && fires(marks, from, w, k ? k : 1, f->direction)) {
-			fired = true;
-			f->indicted_us = slot_time(t, s->last[w]);
-		}
 	}
-	return fired;
+	f->persistence = persist_accumulate(only, n_windows, from, &f->peak);
+	*ret_fires = persist_fires(only, n_windows, v->params.k, &fired);
+	if (*ret_fires)
+		f->indicted_us = slot_time(t, s->last[fired]);
+	return 0;
 }
 
 /* Medians of the windows that are left: `own` from the values, ratio and distance from the
@@ -91,7 +62,7 @@ static int remeasure(const struct lp_verdict *v, struct lp_finding *f, uint32_t 
 	_cleanup_free_ double *ratios = calloc(s->n_windows + 1, sizeof(double));
 	_cleanup_free_ double *distances = calloc(s->n_windows + 1, sizeof(double));
 	_cleanup_free_ double *values = calloc((size_t)t->n_slots + 1, sizeof(double));
-	size_t n_ratios = 0, n_distances = 0, n_values = 0;
+	uint32_t n_ratios = 0, n_distances = 0, n_values = 0;
 
 	if (!ratios || !distances || !values)
 		return -ENOMEM;
@@ -117,10 +88,10 @@ static int remeasure(const struct lp_verdict *v, struct lp_finding *f, uint32_t 
 	if (f->direction == LP_MARK_ABSENT)
 		return 0;
 	if (n_distances)
-		f->distance = median(distances, n_distances);
+		f->distance = median_of(distances, n_distances);
 	if (n_ratios && n_values) {
-		f->ratio = median(ratios, n_ratios);
-		f->own = median(values, n_values);
+		f->ratio = median_of(ratios, n_ratios);
+		f->own = median_of(values, n_values);
 		if (isfinite(f->ratio) && f->ratio > 0)
 			f->peers = f->own / f->ratio;
 	}
@@ -134,18 +105,19 @@ static int clear_finding(struct inquiry *q, uint32_t finding, int64_t since_us)
 	struct finding_facts *facts = &q->facts[finding];
 	const struct lp_series *s = &v->series[f->series];
 	uint32_t from = first_window(s, v->tables[f->metric], since_us);
+	bool fires = false;
+	int r;
 
 	if (from == 0)
 		return 0;
-	if (!recount(f, s, v->tables[f->metric], from, v->params.k)) {
+	r = recount(v, f, from, &fires);
+	if (r == 0 && !fires)
 		facts->fate = FATE_CLEARED;
-		return 0;
-	}
-	if (remeasure(v, f, from) < 0)
-		return -ENOMEM;
+	else if (r == 0)
+		r = remeasure(v, f, from);
 	facts->size = rank_size(f, facts->floor);
 	facts->severity = rank_severity(facts->size, f->persistence, f->peak);
-	return 0;
+	return r;
 }
 
 int cleared_apply(struct inquiry *q, struct lp_err *err)

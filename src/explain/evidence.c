@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "detect/persist.h"
 #include "explain/cause.h"
 #include <errno.h>
 #include <math.h>
@@ -48,7 +49,7 @@ static uint32_t last_anomalous(const struct lp_series *s, uint32_t member)
 	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
 
 	for (uint32_t w = s->n_windows; w-- > 0;) {
-		if (mark_is_anomalous(marks[w]))
+		if (mark_anomalous(marks[w]))
 			return w;
 	}
 	return s->n_windows;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Peers that do so much less are idle. */
+/* So much more than peers that do nothing that counts. */
 #define IDLE_RATIO 4.0
 
 #define KEY_BYTES 512
@@ -62,18 +62,19 @@ static int list_lost(struct lost *l, const struct inquiry *q)
 	return 0;
 }
 
-/* Does it work where its peers idle? Slowness alone is no load. */
-static bool works_among_idle(const struct inquiry *q, const struct lp_suspect *s)
+/* Is it above peers that idle, in work alone or in whatever work brings about? */
+static bool is_above_idle(const struct inquiry *q, const struct lp_suspect *s, bool in_work)
 {
 	for (uint32_t i = q->first_of[s->component]; i < q->first_of[s->component + 1]; i++) {
 		uint32_t finding = q->by_component[i];
 		const struct lp_finding *f = &q->v->findings[finding];
-		double load = q->facts[finding].role == LP_ROLE_WORK ? f->ratio : f->load_ratio;
+		enum lp_role role = q->facts[finding].role;
+		bool meant = role == LP_ROLE_WORK ||
+			(!in_work && (role == LP_ROLE_LATENCY || role == LP_ROLE_BUSY));
 
-		if (f->direction == LP_MARK_ABOVE && q->facts[finding].fate != FATE_CLEARED &&
-			q->facts[finding].role != LP_ROLE_OTHER && load >= IDLE_RATIO &&
-			(load == INFINITY || f->peers <= q->facts[finding].floor ||
-				q->facts[finding].role == LP_ROLE_WORK))
+		if (meant && f->direction == LP_MARK_ABOVE &&
+			q->facts[finding].fate != FATE_CLEARED && f->ratio >= IDLE_RATIO &&
+			f->peers <= fmax(q->facts[finding].floor, 0))
 			return true;
 	}
 	return false;
@@ -110,10 +111,12 @@ int failover_find(struct inquiry *q, struct lp_err *err)
 		struct lp_suspect *s = &v->suspects[i];
 		uint32_t other;
 
-		if (cause_is_absence(s->cause) || !works_among_idle(q, s))
+		if (cause_is_absence(s->cause) || !is_above_idle(q, s, false))
 			continue;
 		other = find_lost(q, &l, s);
-		if (other == UINT32_MAX && !topology_issuer(q->topology))
+		/* Slowness alone is no sign of load that moved. */
+		if (other == UINT32_MAX &&
+			(!topology_issuer(q->topology) || !is_above_idle(q, s, true)))
 			continue;
 		q->follows[i] = other;
 		s->cause = cause_lost_path.name;
