@@ -14,7 +14,7 @@ enum scratch_block {
 	SCRATCH_COUNTS,	  /* how many values each member has */
 	SCRATCH_MEMBERS,  /* which member stands where */
 	SCRATCH_PLACES,	  /* where each member stands */
-	SCRATCH_DISTANCE, /* distances of one member */
+	SCRATCH_DISTANCE, /* distances to pivots */
 	SCRATCH_SELECT,	  /* what order.h works in */
 	SCRATCH_N_BLOCKS
 };

@@ -154,6 +154,67 @@ static void test_members(void **state)
 	}
 }
 
+/* One threshold for each member: random, or exactly a vote, or next to one. */
+static void choose_thresholds(const double *votes, uint32_t n, double *ret)
+{
+	double scale = oracle_uniform() * 3;
+
+	for (uint32_t m = 0; m < n; m++) {
+		double vote = votes[oracle_below(n)];
+
+		switch (oracle_below(6)) {
+		case 0:
+			ret[m] = votes[m];
+			break;
+		case 1:
+			ret[m] = nextafter(votes[m], -INFINITY);
+			break;
+		case 2:
+			ret[m] = oracle_below(4) ? 0 : oracle_below(2) ? INFINITY : NAN;
+			break;
+		case 3:
+			ret[m] = oracle_uniform() * 100;
+			break;
+		default:
+			ret[m] = vote * scale;
+		}
+	}
+}
+
+/* Verdicts are those of the plain votes, and who exceeds has its exact vote. */
+static void check_exceed(struct fixture *f, const struct measure *m)
+{
+	uint32_t n = f->c.w.n_members;
+	double *thresholds = calloc(n, sizeof(*thresholds));
+
+	votes_by(f, m->name);
+	memcpy(f->expected, f->votes, n * sizeof(*f->votes));
+	choose_thresholds(f->expected, n, thresholds);
+	assert_int_equal(m->exceed(&f->c.w, thresholds, f->scratch, f->votes), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		bool exceeds = f->expected[i] > thresholds[i];
+
+		assert_int_equal(isnan(f->votes[i]), isnan(f->expected[i]));
+		assert_int_equal(f->votes[i] > thresholds[i], exceeds);
+		assert_true(!exceeds || f->votes[i] == f->expected[i]);
+	}
+	free(thresholds);
+}
+
+static void test_exceed(void **state)
+{
+	(void)state;
+	for (const struct measure *const *m = measures; *m; m++) {
+		for (int i = 0; (*m)->exceed && i < 3000; i++) {
+			struct fixture f;
+
+			random_case(&f, i % 100 == 0 ? 1000 : 40);
+			check_exceed(&f, *m);
+			release(&f);
+		}
+	}
+}
+
 /* Two that are alike and one that is not: only that one is far from more than half. */
 static void test_three(void **state)
 {
@@ -202,6 +263,7 @@ int main(void)
 		cmocka_unit_test(test_median),
 		cmocka_unit_test(test_thresh),
 		cmocka_unit_test(test_members),
+		cmocka_unit_test(test_exceed),
 		cmocka_unit_test(test_three),
 		cmocka_unit_test(test_alone),
 	};
