@@ -14,10 +14,14 @@
 #include <string.h>
 
 /* Observers differ where their medians are farther apart than what chance makes of the spread of
- * their components (the standard error of a median of n normal values is 1.25 sigma / sqrt(n)),
- * farther than the components of one observer are, and by more than a hundredth at all. */
+ * their components: the standard error of a median of n normal values is 1.25 sigma / sqrt(n), and
+ * that of the MAD of m observers about 1.2 of itself / sqrt(m), of which five must be exceeded. So
+ * small a difference still does not matter if components of one observer differ twice as much, or
+ * if it is less than 2% of the throughput. */
 #define MEDIAN_ERROR 1.2533
-#define BETWEEN_MIN 0.01
+#define BETWEEN_ERRORS 6.0
+#define BETWEEN_PART 0.5
+#define BETWEEN_MIN 0.02
 #define OBSERVERS_MIN 3
 #define MEMBERS_MIN 3
 #define MEMBERS_MIN_OF_TWO 5
@@ -182,59 +186,67 @@ static uint32_t observers_least(struct splitter *s, const struct branch *b)
 	return present == 2 && larger == 2 ? MEMBERS_MIN_OF_TWO : 0;
 }
 
-/* The spreads in one block; false: most did nothing, which tells nothing. */
-static bool block_spread(struct splitter *s, const struct branch *b, uint32_t block, uint32_t least,
-	double idle, uint32_t *of, struct stats_spread *ret)
+/* The spreads in the blocks `from` .. `to - 1`; false: most did nothing, which tells nothing. */
+static bool part_spread(struct splitter *s, const struct branch *b, uint32_t from, uint32_t to,
+	uint32_t least, double idle, uint32_t *of, struct stats_spread *ret)
 {
-	size_t n = levels_get(s, b, 0, block, block + 1, s->x);
+	size_t n = levels_get(s, b, 0, from, to, s->x);
 
 	if (!n || !(stats_median(s->x, n) > idle))
 		return false;
 	for (uint32_t i = 0; i < b->n; i++) {
-		double level = group_work_level(&s->w, 0, b->members[i], block, block + 1);
+		double level = group_work_level(&s->w, 0, b->members[i], from, to);
 
-		s->x[i] = log(fmax(level, 0) + idle); /* fmax(NaN, 0) is 0: see below */
-		if (isnan(level))
-			s->x[i] = NAN;
+		s->x[i] = isnan(level) ? NAN : log(fmax(level, 0) + idle);
 		of[i] = s->observer[b->members[i]];
 	}
 	stats_spread(s->x, of, b->n, s->n_observers, least, s->scratch, ret);
 	return ret->n >= 2;
 }
 
-/* The middle of the spreads of all blocks. */
-static int spread_middle(
-	struct splitter *s, const struct branch *b, uint32_t least, struct stats_spread *ret)
+/* The middle of the spreads in `n_parts` parts of the time. */
+static bool spread_middle(struct splitter *s, const struct branch *b, uint32_t least,
+	uint32_t n_parts, uint32_t *of, struct stats_spread *ret)
 {
-	_cleanup_free_ uint32_t *of = calloc((size_t)b->n + 1, sizeof(*of));
 	double between[WORK_BLOCKS_MAX], within[WORK_BLOCKS_MAX], idle = idle_limit(s, b, 0);
 	uint32_t n = 0;
 
-	*ret = (struct stats_spread){0};
-	if (!of)
-		return -ENOMEM;
-	for (uint32_t block = 0; idle > 0 && block < s->w.n_blocks; block++) {
-		if (!block_spread(s, b, block, least, idle, of, ret))
+	for (uint32_t i = 0; idle > 0 && i < n_parts; i++) {
+		uint32_t from = s->w.n_blocks * i / n_parts, to = s->w.n_blocks * (i + 1) / n_parts;
+
+		if (!part_spread(s, b, from, to, least, idle, of, ret))
 			continue;
 		between[n] = ret->between;
 		within[n++] = ret->within;
 	}
 	ret->between = stats_median(between, n);
 	ret->within = stats_median(within, n);
-	return n ? 0 : -ENODATA;
+	return n > 0;
 }
 
-/* Are the components of one observer clearly more alike than those of different observers? */
-static bool observers_differ(struct splitter *s, const struct branch *b, struct stats_spread *ret)
+static bool spread_speaks(const struct stats_spread *s)
+{
+	double error = MEDIAN_ERROR * s->within / sqrt(s->size);
+
+	return s->between > (1 + BETWEEN_ERRORS / sqrt(s->n)) * error &&
+		s->between > BETWEEN_PART * s->within && s->between > BETWEEN_MIN;
+}
+
+/* Are the components of one observer clearly more alike than those of different observers: over
+ * all the time, or at most times, because observers are busy at times of their own? */
+static int observers_differ(
+	struct splitter *s, const struct branch *b, bool *ret_yes, struct stats_spread *ret)
 {
 	uint32_t least = observers_least(s, b);
-	double error;
+	_cleanup_free_ uint32_t *of = calloc((size_t)b->n + 1, sizeof(*of));
 
-	if (!least || spread_middle(s, b, least, ret) < 0)
-		return false;
-	error = MEDIAN_ERROR * ret->within / sqrt(ret->size);
-	return ret->between > (3 + 4.0 / ret->n) * error && ret->between > ret->within &&
-		ret->between > BETWEEN_MIN;
+	*ret_yes = false;
+	if (!of)
+		return -ENOMEM;
+	*ret_yes = least &&
+		((spread_middle(s, b, least, 1, of, ret) && spread_speaks(ret)) ||
+			(spread_middle(s, b, least, s->w.n_blocks, of, ret) && spread_speaks(ret)));
+	return 0;
 }
 
 /* Make a group of each observer's members, in the order in which the observers appear. */
@@ -419,12 +431,13 @@ static int class_split(
 
 static int branch_split(struct splitter *s, const struct branch *b)
 {
-	struct stats_spread spread;
+	struct stats_spread spread = {0};
 	struct class_cut c;
-	int r;
+	bool differ = false;
+	int r = s->w.n_features ? observers_differ(s, b, &differ, &spread) : 0;
 
-	if (s->w.n_features && observers_differ(s, b, &spread))
-		return split_by_observer(s, b, &spread);
+	if (r < 0 || differ)
+		return r < 0 ? r : split_by_observer(s, b, &spread);
 	if (b->depth == DEPTH_MAX || !classes_differ(s, b, &c))
 		return group_emit(s, b, b->depth > 0);
 	r = classes_tell(s, b, &c);
