@@ -15,22 +15,26 @@
 
 /* Observers differ where their medians are farther apart than what chance makes of the spread of
  * their components: the standard error of a median of n normal values is 1.25 sigma / sqrt(n), and
- * that of the MAD of m observers about 1.2 of itself / sqrt(m), of which five must be exceeded. So
- * small a difference still does not matter if components of one observer differ twice as much, or
- * if it is less than 2% of the throughput. */
+ * that of the MAD of m observers about 1.2 of itself / sqrt(m), of which five must be exceeded; the
+ * spread inside observers is not known exactly, either. So small a difference still does not matter
+ * if components of one observer differ twice as much, or if it is less than 2% of the throughput.
+ */
 #define MEDIAN_ERROR 1.2533
 #define BETWEEN_ERRORS 6.0
+#define WITHIN_ERRORS 3.0
 #define BETWEEN_PART 0.5
 #define BETWEEN_MIN 0.02
 #define OBSERVERS_MIN 3
 #define MEMBERS_MIN 3
 #define MEMBERS_MIN_OF_TWO 5
 
-/* Classes of throughput: each has this share of the components at least, idle ones more (a few
- * without work have lost their path); half as much again is no other class. */
+/* Classes of throughput: each has this share of the components at least; more, if it is idle (a few
+ * without work have lost their path) or is made of whole observers (a few that are slow or
+ * overloaded). Half as much again is no other class. */
 #define CLASS_MEMBERS_MIN 5
 #define CLASS_SHARE_MIN 0.1
-#define IDLE_SHARE_MIN 0.3
+#define SUSPECT_SHARE_MIN 0.3
+#define WHOLE_SHARE 0.9
 #define CLASS_APART_MIN 0.405 /* log 1.5 */
 #define CLASS_SPREAD_MIN 0.05
 #define CLASS_STEADY_SHARE 0.9
@@ -227,9 +231,11 @@ static bool spread_middle(struct splitter *s, const struct branch *b, uint32_t l
 static bool spread_speaks(const struct stats_spread *s)
 {
 	double error = MEDIAN_ERROR * s->within / sqrt(s->size);
+	double surely = (1 + BETWEEN_ERRORS / sqrt(s->n)) *
+		(1 + WITHIN_ERRORS / sqrt(s->n * (s->size - 1)));
 
-	return s->between > (1 + BETWEEN_ERRORS / sqrt(s->n)) * error &&
-		s->between > BETWEEN_PART * s->within && s->between > BETWEEN_MIN;
+	return s->between > surely * error && s->between > BETWEEN_PART * s->within &&
+		s->between > BETWEEN_MIN;
 }
 
 /* Are the components of one observer clearly more alike than those of different observers: over
@@ -339,6 +345,42 @@ static bool cut_steady(struct splitter *s, const struct branch *b, const struct 
 	return agree >= CLASS_STEADY_SHARE * n;
 }
 
+/* Are most members of the smaller class on observers that have hardly any of the other? Where
+ * observers have one component each that says nothing. */
+static bool cut_is_whole(struct splitter *s, const struct branch *b, const struct class_cut *c)
+{
+	bool small = c->cut.n_high < c->cut.n_low;
+	double *all = s->scratch, *in = s->scratch + s->n_observers, whole = 0, total = 0;
+	uint32_t present = 0;
+
+	memset(all, 0, 2 * (size_t)s->n_observers * sizeof(*all));
+	for (uint32_t i = 0; i < b->n; i++) {
+		uint32_t o = s->observer[b->members[i]];
+		double level = group_work_level(&s->w, c->feature, b->members[i], 0, s->w.n_blocks);
+
+		all[o] += 1;
+		in[o] += !isnan(level) && is_high(level, c->idle, c->cut.at) == small;
+	}
+	for (uint32_t o = 0; o < s->n_observers; o++) {
+		present += all[o] > 0;
+		total += in[o];
+		whole += in[o] >= WHOLE_SHARE * all[o] ? in[o] : 0;
+	}
+	return b->n >= 2 * present && whole >= WHOLE_SHARE * total;
+}
+
+/* A class that may as well be what is wrong must be large. */
+static bool cut_is_trouble(struct splitter *s, const struct branch *b, const struct class_cut *c)
+{
+	size_t n = c->cut.n_low + c->cut.n_high;
+	size_t least = c->cut.n_low < c->cut.n_high ? c->cut.n_low : c->cut.n_high;
+	bool idle = exp(c->cut.low) <= 2 * c->idle;
+
+	if (idle && (double)c->cut.n_low < SUSPECT_SHARE_MIN * (double)n)
+		return true;
+	return (double)least < SUSPECT_SHARE_MIN * (double)n && cut_is_whole(s, b, c);
+}
+
 /* The clearest cut of one feature. */
 static bool feature_cut(
 	struct splitter *s, const struct branch *b, uint32_t feature, struct class_cut *ret)
@@ -354,9 +396,7 @@ static bool feature_cut(
 	if (!stats_cut(s->x, n, least > CLASS_MEMBERS_MIN ? least : CLASS_MEMBERS_MIN,
 		    CLASS_SPREAD_MIN, CLASS_APART_MIN, s->scratch, &c.cut))
 		return false;
-	if (exp(c.cut.low) <= 2 * c.idle && (double)c.cut.n_low < IDLE_SHARE_MIN * (double)n)
-		return false;
-	if (!cut_steady(s, b, &c))
+	if (cut_is_trouble(s, b, &c) || !cut_steady(s, b, &c))
 		return false;
 	*ret = c;
 	return true;

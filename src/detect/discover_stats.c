@@ -110,6 +110,8 @@ static bool cut_judge(const double *x, size_t n, size_t at, double spread_min, d
 	for (size_t i = 0; i < n; i++)
 		valley += x[i] > cut.low + apart / 3 && x[i] < cut.high - apart / 3;
 	cut.score = apart / (low + high);
+	if (cut.at < cut.low + apart / 4 || cut.at > cut.high - apart / 4)
+		return false; /* through a class, not between two */
 	if (apart < apart_min || cut.score < CUT_SCORE_MIN ||
 		(double)valley > CUT_VALLEY_SHARE * (double)n)
 		return false;
@@ -146,19 +148,14 @@ bool stats_cut(double *x, size_t n, size_t least, double spread_min, double apar
 	double *scratch, struct stats_cut *ret)
 {
 	size_t gaps[CUT_CANDIDATES] = {0}, found;
-	struct stats_cut cut;
-	bool any = false;
 
 	if (!least || n < 2 * least)
 		return false;
 	qsort(x, n, sizeof(*x), compare);
 	found = gaps_widest(x, n, least, gaps);
 	for (size_t i = 0; i < found; i++) {
-		if (cut_judge(x, n, gaps[i], spread_min, apart_min, scratch, &cut) &&
-			(!any || cut.score > ret->score)) {
-			*ret = cut;
-			any = true;
-		}
+		if (cut_judge(x, n, gaps[i], spread_min, apart_min, scratch, ret))
+			return true;
 	}
-	return any;
+	return false;
 }

@@ -35,7 +35,7 @@ struct stats_cut {
 	size_t n_low, n_high;
 };
 
-/* The clearest cut that leaves `least` values on either side; false if nothing is clear: spreads of
+/* The cut at the widest gap that leaves `least` values on either side; false if nothing is clear: spreads of
  * less than `spread_min` are taken for that, and medians less than `apart_min` apart are no
  * classes. Sorts `x`, which has no NaN. `scratch` has room for n values. */
 bool stats_cut(double *x, size_t n, size_t least, double spread_min, double apart_min,
