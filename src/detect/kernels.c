@@ -117,14 +117,11 @@ const struct kernels *kernels_best(void)
 }
 
 /* By bisection: counting is so quick that a dozen counts cost less than one partition. */
-uint32_t kernels_select(const struct kernels *k, const uint32_t *v, size_t n, size_t rank)
+uint32_t kernels_select(
+	const struct kernels *k, const uint32_t *v, size_t n, size_t rank, uint32_t high)
 {
-	uint32_t low = UINT32_MAX, high = 0;
+	uint32_t low = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		low = v[i] < low ? v[i] : low;
-		high = v[i] > high ? v[i] : high;
-	}
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 

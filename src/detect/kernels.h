@@ -33,7 +33,8 @@ const struct kernels *kernels_best(void);
 #define KERNELS_MAX 2
 unsigned kernels_all(const struct kernels **ret);
 
-/* The `rank`-th smallest (0: the smallest) of v[0 .. n-1], n > 0. */
-uint32_t kernels_select(const struct kernels *k, const uint32_t *v, size_t n, size_t rank);
+/* The `rank`-th smallest (0: the smallest) of v[0 .. n-1], n > 0; none is above `high`. */
+uint32_t kernels_select(
+	const struct kernels *k, const uint32_t *v, size_t n, size_t rank, uint32_t high);
 
 #endif

@@ -28,15 +28,24 @@ void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n)
 }
 
 /* The bins of those of the n values that are usable, to `out`; how many these are. */
-static uint32_t profile_bins(const double *row, uint32_t n, const struct bins *b, uint16_t *out)
+static uint32_t profile_bins(
+	const double *restrict row, uint32_t n, const struct bins *b, uint16_t *restrict out)
 {
-	uint32_t found = 0;
+	uint32_t usable = 0, found = 0;
+	struct bins bins = *b;
 
+#pragma omp simd reduction(+ : usable)
 	for (uint32_t i = 0; i < n; i++) {
-		out[found] = b->n ? (uint16_t)bins_of(b, row[i]) : 0;
+		out[i] = (uint16_t)bins_of(&bins, row[i]);
+		usable += value_usable(row[i]);
+	}
+	for (uint32_t i = 0; usable < n && i < n; i++) {
+		out[found] = out[i];
 		found += value_usable(row[i]);
 	}
-	return found;
+	if (b->n == 0)
+		memset(out, 0, n * sizeof(*out));
+	return usable;
 }
 
 static void profiles_sort(const struct window *w, const struct bins *b, struct profiles *p)
@@ -92,6 +101,8 @@ int profiles_fill(const struct window *w, struct measure_scratch *scratch, struc
 	struct bins b;
 	int r;
 
+	if (w->n_samples > PROFILE_SAMPLES_MAX)
+		return -ERANGE;
 	if (!members || !places || !counts)
 		return -ENOMEM;
 	p.n = find_members(w, members, places);
@@ -156,6 +167,23 @@ double profiles_distance(const struct profiles *p, uint32_t a, uint32_t b)
 		((double)na * nb);
 }
 
+void profiles_distance_keys(const struct profiles *p, uint32_t from, uint64_t *ret)
+{
+	uint32_t sums[256], block = 256;
+
+	for (uint32_t first = 0; first < p->n; first += block) {
+		uint32_t n = p->n - first < block ? p->n - first : block;
+
+		profiles_sums(p, from, first, n, sums);
+		for (uint32_t i = 0; i < n; i++) {
+			bool even = p->counts[first + i] == p->counts[from];
+
+			ret[first + i] = order_key(even ? (double)sums[i] / p->counts[from]
+							: profiles_distance(p, from, first + i));
+		}
+	}
+}
+
 double profiles_vote(const struct profiles *p, uint32_t self, uint64_t *work)
 {
 	uint32_t *sums = (uint32_t *)work;
@@ -164,10 +192,10 @@ double profiles_vote(const struct profiles *p, uint32_t self, uint64_t *work)
 		return NAN;
 	if (p->even) {
 		profiles_sums(p, self, 0, p->n, sums);
-		return (double)kernels_select(kernels_best(), sums, p->n, vote_rank(p->n)) /
+		return (double)kernels_select(kernels_best(), sums, p->n, vote_rank(p->n),
+			       profiles_sum_max(p, self)) /
 			p->counts[self];
 	}
-	for (uint32_t i = 0; i < p->n; i++)
-		work[i] = order_key(profiles_distance(p, self, i));
+	profiles_distance_keys(p, self, work);
 	return order_value(order_select(work, p->n, vote_rank(p->n)));
 }

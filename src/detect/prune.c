@@ -52,7 +52,8 @@ static void bounds_even(const struct profiles *p, uint32_t *sums, double *ret)
 	uint32_t reach;
 
 	profiles_sums(p, p->n, 0, p->n, sums);
-	reach = kernels_select(kernels_best(), sums, p->n, reach_rank(p->n));
+	reach = kernels_select(
+		kernels_best(), sums, p->n, reach_rank(p->n), profiles_sum_max(p, p->n));
 	for (uint32_t i = 0; i < p->n; i++)
 		ret[i] = (double)(sums[i] + reach) / p->counts[i];
 }
@@ -61,10 +62,9 @@ static void bounds_uneven(const struct profiles *p, uint64_t *keys, double *ret)
 {
 	double reach;
 
-	for (uint32_t i = 0; i < p->n; i++) {
-		ret[i] = profiles_distance(p, p->n, i);
-		keys[i] = order_key(ret[i]);
-	}
+	profiles_distance_keys(p, p->n, keys);
+	for (uint32_t i = 0; i < p->n; i++)
+		ret[i] = order_value(keys[i]);
 	reach = order_value(order_select(keys, p->n, reach_rank(p->n)));
 	for (uint32_t i = 0; i < p->n; i++)
 		ret[i] = (ret[i] + reach) * (1 + ROUNDING);

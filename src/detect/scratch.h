@@ -8,13 +8,14 @@
 
 /* Who uses which block; a block holds its contents until its user asks for it again. */
 enum scratch_block {
-	SCRATCH_VALUES,	  /* the values of all members, one after the other */
+	SCRATCH_VALUES,	  /* the values of all members, one after the other; rows of some */
 	SCRATCH_KEYS,	  /* the same as keys of order.h */
 	SCRATCH_BINS,	  /* sorted bin numbers, histograms */
 	SCRATCH_COUNTS,	  /* how many values each member has */
 	SCRATCH_MEMBERS,  /* which member stands where */
 	SCRATCH_PLACES,	  /* where each member stands */
 	SCRATCH_DISTANCE, /* distances to pivots */
+	SCRATCH_SUMS,	  /* sums of bin numbers */
 	SCRATCH_SELECT,	  /* what order.h works in */
 	SCRATCH_N_BLOCKS
 };

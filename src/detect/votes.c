@@ -51,6 +51,7 @@ static bool enough_values(const double *row, uint32_t n)
 {
 	uint32_t found = 0;
 
+#pragma omp simd reduction(+ : found)
 	for (uint32_t i = 0; i < n; i++)
 		found += value_usable(row[i]);
 	return found > 0 && found >= n - found;
