@@ -264,7 +264,7 @@ static int make_dir_of(const char *path, struct lp_err *err)
 	if (!slash || slash == dir)
 		return 0;
 	*slash = '\0';
-	return path_make_dirs(dir, err);
+	return path_make_dirs(dir, err) < 0 ? lp_err_prefix(err, "cannot make %s", path) : 0;
 }
 
 static int open_file(struct operator_state *s, bool read_only, struct lp_err *err)
