@@ -18,7 +18,7 @@
 #define ENTRIES_MAX 100000
 #define TEXT_BYTES_MAX 4096
 /* A file with a query of its own in it must not keep us for ever. */
-#define STEPS_MAX 200000000
+#define STEPS_MAX 20000000
 #define STEPS_A_CALL 100000
 
 struct operator_state {
