@@ -60,8 +60,7 @@ static int rows_index(struct lp_verdict *v, uint32_t table, const struct strmap 
 	return 0;
 }
 
-/* The components of all tables under one numbering. */
-static int verdict_index(struct lp_verdict *v, struct lp_err *err)
+int verdict_index(struct lp_verdict *v, struct lp_err *err)
 {
 	_cleanup_(strmap_release) struct strmap ids = {0};
 	size_t cap = 0;
@@ -112,7 +111,7 @@ static int groups_choose(struct lp_verdict *v, const struct detect_options *opt,
 	return 0;
 }
 
-static int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
+int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
 {
 	int r = topology_groups(opt->topology, v->components, v->n_components, opt->split_by,
 		opt->n_split, opt->warn, &v->groups, &v->n_groups, err);
