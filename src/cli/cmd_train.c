@@ -173,7 +173,9 @@ static int step_choose(struct training *t, struct lp_err *err)
 static int training_prepare(struct training *t, char **args, int n_args, struct lp_err *err)
 {
 	const struct train_options *opt = t->opt;
-	int r = opt->output ? 0 : lp_err_set(err, -EINVAL, "-o FILE is needed: where to");
+	int r = opt->output
+		? 0
+		: lp_err_set(err, -EINVAL, "-o FILE is needed: where to write the thresholds");
 
 	if (r == 0)
 		r = method_options_choose(
@@ -215,7 +217,12 @@ static int run_learn(struct training *t, struct run *run, struct lp_err *err)
 		*err = here;
 		return r;
 	}
-	return trainer_add(t->trainer, tables, n, err);
+	if (n)
+		return trainer_add(t->trainer, tables, n, err);
+	free(tables);
+	return lp_err_set(err, -ENOENT, "there is nothing to learn from in %s%s%s%s", run->paths[0],
+		t->metrics.n ? ": no component has a metric '" : "",
+		t->metrics.n ? t->metrics.items[0] : "", t->metrics.n ? "'" : "");
 }
 
 static int training_run(struct training *t, struct lp_err *err)

@@ -73,15 +73,20 @@ void trainer_free(struct trainer *t)
 	free(t);
 }
 
+void train_asymmetry_release(struct train_asymmetry *a)
+{
+	free(a->metric);
+	free(a->unit);
+	free(a->component);
+	free(a->group);
+	*a = (struct train_asymmetry){0};
+}
+
 void train_result_release(struct train_result *r)
 {
 	thresholds_free(r->thresholds);
-	for (size_t i = 0; i < r->n_asymmetries; i++) {
-		free(r->asymmetries[i].metric);
-		free(r->asymmetries[i].unit);
-		free(r->asymmetries[i].component);
-		free(r->asymmetries[i].group);
-	}
+	for (size_t i = 0; i < r->n_asymmetries; i++)
+		train_asymmetry_release(&r->asymmetries[i]);
 	free(r->asymmetries);
 	for (size_t i = 0; i < r->n_warnings; i++)
 		free(r->warnings[i]);

@@ -34,6 +34,7 @@ struct train_result {
 	int64_t span_us;    /* of all runs */
 };
 
+void train_asymmetry_release(struct train_asymmetry *a);
 void train_result_release(struct train_result *r);
 
 struct trainer;

@@ -89,6 +89,8 @@ static double part_mean(
 	uint32_t to = (uint32_t)((uint64_t)(part + 1) * t->n_slots / n_parts), n = 0;
 	double sum = 0;
 
+	to = to > from ? to : from + 1; /* more parts than slots */
+
 	for (uint32_t s = from; row && s < to; s++) {
 		if (isfinite(row[s])) {
 			sum += row[s];
@@ -160,19 +162,42 @@ static bool differs(const struct train_pair *p, double own, double peers)
 	return fabs(own - peers) > floor;
 }
 
+/* A component that is out of step in several runs is shown once, where it was most often. Where
+ * to put it, NULL: nowhere. */
+static int asymmetry_slot(struct train_result *ret, const char *metric, const char *component,
+	double share, struct train_asymmetry **ret_slot)
+{
+	*ret_slot = NULL;
+	for (size_t i = 0; i < ret->n_asymmetries; i++) {
+		struct train_asymmetry *a = &ret->asymmetries[i];
+
+		if (strcmp(a->metric, metric) || strcmp(a->component, component))
+			continue;
+		if (share > a->share) {
+			train_asymmetry_release(a);
+			*ret_slot = a;
+		}
+		return 0;
+	}
+	if (array_reserve(&ret->asymmetries, &ret->cap_asymmetries, ret->n_asymmetries + 1,
+		    sizeof(*ret->asymmetries)) < 0)
+		return -ENOMEM;
+	*ret_slot = &ret->asymmetries[ret->n_asymmetries++];
+	return 0;
+}
+
 static int add_asymmetry(const struct train_pair *p, uint32_t member, double share, double own,
 	double peers, struct train_result *ret)
 {
 	const struct lp_table *t = pair_table(p);
 	uint32_t n_members = pair_group(p)->n_members;
 	_cleanup_free_ double *work = calloc(n_members, sizeof(*work));
+	const char *component = p->v->components[pair_group(p)->members[member]];
 	struct train_asymmetry *a;
+	int r = work ? asymmetry_slot(ret, t->metric, component, share, &a) : -ENOMEM;
 
-	if (!work ||
-		array_reserve(&ret->asymmetries, &ret->cap_asymmetries, ret->n_asymmetries + 1,
-			sizeof(*a)) < 0)
-		return -ENOMEM;
-	a = &ret->asymmetries[ret->n_asymmetries++];
+	if (r < 0 || !a)
+		return r;
 	*a = (struct train_asymmetry){.share = share,
 		.own = own,
 		.peers = peers,
@@ -180,7 +205,7 @@ static int add_asymmetry(const struct train_pair *p, uint32_t member, double sha
 		.end_us = t->start_us + (int64_t)(t->n_slots - 1) * t->step_us};
 	a->metric = strdup(t->metric);
 	a->unit = strdup(t->unit);
-	a->component = strdup(p->v->components[pair_group(p)->members[member]]);
+	a->component = strdup(component);
 	a->group = strdup(pair_group(p)->name);
 	if (!a->metric || !a->unit || !a->component || !a->group)
 		return -ENOMEM;

@@ -113,7 +113,7 @@ static void print_asymmetries(FILE *out, const struct train_result *r, bool utf8
 	if (!r->n_asymmetries)
 		return;
 	fprintf(out,
-		"\nwarning: lasting asymmetry: %s out of step with the peers most of the time.\n"
+		"\nwarning: lasting asymmetry: %s out of step most of the time.\n"
 		"Is the data free of faults? If not, thresholds hide the fault: leave out what is\n"
 		"bad, and train again.\n",
 		r->n_asymmetries == 1 ? "one component was" : "some components were");

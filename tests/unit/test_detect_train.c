@@ -277,6 +277,12 @@ static void test_asymmetry(void **state)
 		row(table, 5)[s] += 0.9; /* less than the metric's floor, if more than the noise */
 	}
 	learn(t, table, NULL);
+	/* Again in a later run, less often: it is shown once. */
+	table = disks(6, 1000, 8);
+	table->start_us += US_PER_DAY;
+	for (uint32_t s = 0; s < 700; s++)
+		row(table, 4)[s] *= 4;
+	learn(t, table, NULL);
 	finish(t, &r);
 	assert_int_equal(r.n_asymmetries, 2);
 	a = &r.asymmetries[0];
