@@ -13,7 +13,6 @@
 #define T0 (INT64_C(1700000000) * US_PER_SEC)
 
 DEFINE_CLEANUP(struct trainer *, trainer_free);
-DEFINE_CLEANUP(struct thresholds *, thresholds_free);
 
 /* A table with components "oss<i>/<kind>:<name>". */
 static struct lp_table *table_new(
