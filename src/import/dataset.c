@@ -318,27 +318,57 @@ int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_da
 	return dataset_end(ds, &first, err);
 }
 
+/* What a file says of itself before it is read. One that does not open is told of when it is. */
+static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *err)
+{
+	_cleanup_(lp_source_closep) struct lp_source *source = NULL;
+	struct lp_err here = {0};
+
+	if (f->interval_us >= 0)
+		return 0;
+	if (file_open(ds, f, NULL, NULL, &source, &here) == -ENOMEM) {
+		*err = here;
+		return -ENOMEM;
+	}
+	f->interval_us = source ? source->interval_us : 0;
+	f->first_us = source ? source->first_us : 0;
+	f->last_us = source ? source->last_us : 0;
+	return 0;
+}
+
 int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err)
 {
 	int64_t longest = 0;
 
 	for (size_t i = 0; i < ds->n; i++) {
-		struct data_file *f = &ds->files[i];
+		int r = file_ask(ds, &ds->files[i], err);
 
-		if (f->interval_us < 0) {
-			_cleanup_(lp_source_closep) struct lp_source *source = NULL;
-			struct lp_err here = {0};
-
-			/* A file that does not open is told of when it is read. */
-			if (file_open(ds, f, NULL, NULL, &source, &here) == -ENOMEM) {
-				*err = here;
-				return -ENOMEM;
-			}
-			f->interval_us = source ? source->interval_us : 0;
-		}
-		if (f->interval_us > longest)
-			longest = f->interval_us;
+		if (r < 0)
+			return r;
+		if (ds->files[i].interval_us > longest)
+			longest = ds->files[i].interval_us;
 	}
 	*ret_us = longest ? longest : US_PER_SEC;
+	return 0;
+}
+
+int lp_dataset_span(
+	struct lp_dataset *ds, int64_t *ret_first_us, int64_t *ret_last_us, struct lp_err *err)
+{
+	int64_t first = 0, last = 0;
+
+	for (size_t i = 0; i < ds->n; i++) {
+		const struct data_file *f = &ds->files[i];
+		int r = file_ask(ds, &ds->files[i], err);
+
+		if (r < 0)
+			return r;
+		if (f->first_us && (!first || f->first_us < first))
+			first = f->first_us;
+		if (f->last_us > last)
+			last = f->last_us;
+	}
+	*ret_first_us = first;
+	*ret_last_us = last;
 	return 0;
 }

@@ -10,6 +10,7 @@ struct data_file {
 	char *path;
 	const struct importer *importer; /* NULL: an archive */
 	int64_t interval_us;		 /* -1: not asked yet */
+	int64_t first_us, last_us;	 /* once asked; 0: unknown */
 };
 
 struct lp_dataset {

@@ -138,7 +138,8 @@ static int schema_bind(
 /* Is a metric of the catalogue wanted where there is no list? */
 static bool metric_offered(const struct lp_table_builder *b, const struct lp_metric *m)
 {
-	return m && !b->opt->raw && (!b->opt->headline || m->headline);
+	return m && !b->opt->raw && (!b->opt->headline || m->headline) &&
+		(!b->opt->judged || m->judged);
 }
 
 /* Without a list, every metric that a schema offers is wanted: those of the catalogue in its order,
@@ -186,7 +187,7 @@ static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
 			return true;
 	}
 	for (const struct lp_metric *const *m = lp_metric_all(); !opt->metrics && *m; m++) {
-		if (!strcmp((*m)->kind, s->kind) && (!opt->headline || (*m)->headline) &&
+		if (!strcmp((*m)->kind, s->kind) && metric_offered(b, *m) &&
 			bind_metric(s, (*m)->name, false, &bind) && bind_uses(&bind, column))
 			return true;
 	}

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "report/flow.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -85,22 +86,12 @@ static bool column_numeric(const struct grid *g, size_t column)
 	return g->n_cells > g->n_columns;
 }
 
-/* Characters of UTF-8, as near as one comes without tables of their widths. */
-static size_t text_width(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
-}
-
 static size_t column_width(const struct grid *g, size_t column)
 {
 	size_t width = 0;
 
 	for (size_t i = column; i < g->n_cells; i += g->n_columns) {
-		size_t len = text_width(g->cells[i]);
+		size_t len = flow_text_width(g->cells[i]);
 
 		width = len > width ? len : width;
 	}
@@ -110,7 +101,7 @@ static size_t column_width(const struct grid *g, size_t column)
 /* One cell, without what follows it. */
 static void cell_print(const char *text, size_t width, bool right, bool last, FILE *out)
 {
-	size_t len = text_width(text), pad = width > len ? width - len : 0;
+	size_t len = flow_text_width(text), pad = width > len ? width - len : 0;
 
 	for (size_t i = 0; right && i < pad; i++)
 		fputc(' ', out);

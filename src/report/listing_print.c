@@ -1,10 +1,10 @@
 #include "report/listing.h"
 
 #include "base/time.h"
+#include "report/flow.h"
 #include "report/grid.h"
 #include "report/json.h"
 #include "report/number.h"
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -21,13 +21,6 @@ static const char *bytes_format(uint64_t bytes, char buf[BYTES_TEXT_MAX])
 		value /= 1000;
 	snprintf(buf, BYTES_TEXT_MAX, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
 	return buf;
-}
-
-/* Text out of files that anybody may have written: none may steer the terminal. */
-static void print_safe(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		fputc(iscntrl((unsigned char)*text) ? '?' : *text, out);
 }
 
 static void print_gaps(FILE *out, const struct listing_observer *o)
@@ -48,7 +41,7 @@ static void print_gaps(FILE *out, const struct listing_observer *o)
 			o->n_back, o->n_back == 1 ? "" : "s");
 	for (size_t i = 0; i < o->n_events; i++) {
 		fprintf(out, "  %s: ", time_format(o->events[i].wall_us, from));
-		print_safe(out, o->events[i].text);
+		flow_print_safe(out, o->events[i].text);
 		fputc('\n', out);
 	}
 }
@@ -57,7 +50,7 @@ static void print_observer(FILE *out, const struct listing_observer *o)
 {
 	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX], span[TIME_TEXT_MAX], step[TIME_TEXT_MAX];
 
-	print_safe(out, o->name);
+	flow_print_safe(out, o->name);
 	fputs(": ", out);
 	if (!o->n_samples) {
 		fprintf(out, "no samples\n");
@@ -133,11 +126,11 @@ static void print_metrics(FILE *out, const struct listing *l, uint32_t kind)
 			continue;
 		if (!any) {
 			fputs("metrics of ", out);
-			print_safe(out, l->kinds[kind]);
+			flow_print_safe(out, l->kinds[kind]);
 			fputc(':', out);
 		}
 		fputc(' ', out);
-		print_safe(out, l->metrics[i].name);
+		flow_print_safe(out, l->metrics[i].name);
 		any = true;
 	}
 	if (any)

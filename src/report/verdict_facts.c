@@ -1,0 +1,304 @@
+#include "report/verdict_facts.h"
+
+#include "base/array.h"
+#include "base/time.h"
+#include <inttypes.h>
+#include <string.h>
+
+#define KINDS_MAX 6   /* told one by one; with more, all are "components" */
+#define METRICS_MAX 8 /* named; more are counted */
+
+/* Slot i covers the step that ends at its time. */
+static int64_t slot_end(const struct lp_verdict *v, uint32_t table, uint32_t slot)
+{
+	const struct lp_table *t = v->tables[table];
+
+	return t->start_us + (int64_t)slot * t->step_us;
+}
+
+int64_t verdict_window_start(const struct lp_verdict *v, const struct lp_series *s, uint32_t window)
+{
+	return slot_end(v, s->metric, s->first[window]) - v->tables[s->metric]->step_us;
+}
+
+int64_t verdict_window_end(const struct lp_verdict *v, const struct lp_series *s, uint32_t window)
+{
+	return slot_end(v, s->metric, s->last[window]);
+}
+
+static void span_widen(struct verdict_span *span, int64_t start_us, int64_t end_us)
+{
+	bool empty = span->start_us == span->end_us;
+
+	if (empty || start_us < span->start_us)
+		span->start_us = start_us;
+	if (empty || end_us > span->end_us)
+		span->end_us = end_us;
+}
+
+struct verdict_span verdict_span(const struct lp_verdict *v)
+{
+	struct verdict_span span = {0};
+
+	for (uint32_t i = 0; i < v->n_series; i++) {
+		const struct lp_series *s = &v->series[i];
+
+		if (!s->n_windows)
+			continue;
+		span_widen(&span, verdict_window_start(v, s, 0),
+			verdict_window_end(v, s, s->n_windows - 1));
+		if (s->n_windows > span.n_windows)
+			span.n_windows = s->n_windows;
+	}
+	for (uint32_t i = 0; !span.n_windows && i < v->n_tables; i++) {
+		if (v->tables[i]->n_slots)
+			span_widen(&span, slot_end(v, i, 0) - v->tables[i]->step_us,
+				slot_end(v, i, v->tables[i]->n_slots - 1));
+	}
+	return span;
+}
+
+bool verdict_is_still(const struct lp_verdict *v, int64_t last_us)
+{
+	struct verdict_span span = verdict_span(v);
+	int64_t shift_us = (int64_t)v->params.win_shift * v->params.step_us;
+
+	return span.n_windows && last_us >= span.end_us - shift_us;
+}
+
+const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t component)
+{
+	for (uint32_t i = 0; i < v->n_suspects; i++) {
+		if (v->suspects[i].component == component)
+			return &v->suspects[i];
+	}
+	return NULL;
+}
+
+bool verdict_incident_acknowledged(const struct lp_verdict *v, const struct lp_incident *in)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < in->n_components; i++) {
+		const struct lp_suspect *s = verdict_suspect_of(v, in->components[i]);
+
+		if (s && !s->acknowledged)
+			return false;
+		any = any || s;
+	}
+	return any;
+}
+
+bool verdict_compared(const struct lp_verdict *v)
+{
+	return verdict_span(v).n_windows > 0;
+}
+
+const char *verdict_mark_name(enum lp_mark mark)
+{
+	static const char *const names[] = {
+		[LP_MARK_NONE] = "none",
+		[LP_MARK_NORMAL] = "normal",
+		[LP_MARK_ABOVE] = "above",
+		[LP_MARK_BELOW] = "below",
+		[LP_MARK_ABSENT] = "absent",
+	};
+
+	return (unsigned)mark < ARRAY_SIZE(names) ? names[mark] : names[0];
+}
+
+const char *verdict_cause_words(const char *cause)
+{
+	static const char *const words[][2] = {
+		{"disk-busy", "slow disk"},
+		{"disk-hog", "flooded disk"},
+		{"network-hog", "flooded network"},
+		{"packet-loss", "packet loss"},
+		{"lost-path", "lost path"},
+		{"imbalanced", "works harder"},
+		{"faster", "faster"},
+		{"less-loaded", "less loaded"},
+	};
+
+	for (size_t i = 0; cause && i < ARRAY_SIZE(words); i++) {
+		if (!strcmp(cause, words[i][0]))
+			return words[i][1];
+	}
+	return cause ? cause : "unknown";
+}
+
+/* The kind in "observer/kind:name", with its length; the whole name if it has no such form. */
+static const char *kind_of(const char *component, size_t *ret_len)
+{
+	const char *slash = strchr(component, '/'), *colon = slash ? strchr(slash, ':') : NULL;
+
+	*ret_len = colon ? (size_t)(colon - slash - 1) : 0;
+	return colon ? slash + 1 : component;
+}
+
+struct kind_count {
+	const char *kind;
+	size_t len;
+	uint32_t n;
+};
+
+/* Count the components of each kind. Returns the number of kinds, KINDS_MAX + 1 if too many. */
+static size_t count_kinds(const struct lp_verdict *v, struct kind_count kinds[KINDS_MAX])
+{
+	size_t n = 0;
+
+	for (uint32_t c = 0; c < v->n_components; c++) {
+		size_t len, k = 0;
+		const char *kind = kind_of(v->components[c], &len);
+
+		while (k < n && (kinds[k].len != len || memcmp(kinds[k].kind, kind, len) != 0))
+			k++;
+		if (k == KINDS_MAX)
+			return KINDS_MAX + 1;
+		if (k == n)
+			kinds[n++] = (struct kind_count){kind, len, 0};
+		kinds[k].n++;
+	}
+	return n;
+}
+
+static void add_kind(struct strbuf *sb, const struct kind_count *k)
+{
+	static const char *const names[][2] = {{"disk", "disk"}, {"net", "network interface"},
+		{"tcp", "TCP peer"}, {"host", "host"}};
+	const char *plural = k->n == 1 ? "" : "s";
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (k->len == strlen(names[i][0]) && !memcmp(k->kind, names[i][0], k->len)) {
+			strbuf_printf(sb, "%" PRIu32 " %s%s", k->n, names[i][1], plural);
+			return;
+		}
+	}
+	strbuf_printf(sb, "%" PRIu32 " %.*s%scomponent%s", k->n, (int)k->len, k->kind,
+		k->len ? " " : "", plural);
+}
+
+static void add_components(struct strbuf *sb, const struct lp_verdict *v)
+{
+	struct kind_count kinds[KINDS_MAX];
+	size_t n = count_kinds(v, kinds);
+
+	if (n == 0 || n > KINDS_MAX) {
+		strbuf_printf(sb, "%" PRIu32 " components", v->n_components);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			strbuf_puts(sb, i + 1 == n ? " and " : ", ");
+		add_kind(sb, &kinds[i]);
+	}
+}
+
+void verdict_add_population(struct strbuf *sb, const struct lp_verdict *v)
+{
+	uint32_t refused = 0;
+
+	for (uint32_t i = 0; i < v->n_groups; i++)
+		refused += v->groups[i].refused != NULL;
+	add_components(sb, v);
+	strbuf_printf(sb, " in %" PRIu32 " group%s", v->n_groups, v->n_groups == 1 ? "" : "s");
+	if (refused)
+		strbuf_printf(sb, " (%" PRIu32 " not compared)", refused);
+}
+
+/* "await and rd_sec", or how many they are. */
+static void add_metrics(struct strbuf *sb, const struct lp_verdict *v)
+{
+	if (v->n_tables > METRICS_MAX || !v->n_tables) {
+		strbuf_printf(sb, "%" PRIu32 " metrics", v->n_tables);
+		return;
+	}
+	for (uint32_t i = 0; i < v->n_tables; i++) {
+		if (i)
+			strbuf_puts(sb, i + 1 == v->n_tables ? " and " : ", ");
+		strbuf_puts(sb, v->tables[i]->metric);
+	}
+}
+
+void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v)
+{
+	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], size[TIME_TEXT_MAX];
+	struct verdict_span span = verdict_span(v);
+
+	add_metrics(sb, v);
+	strbuf_puts(sb, " of ");
+	verdict_add_population(sb, v);
+	if (span.n_windows)
+		strbuf_printf(sb, ", %" PRIu32 " window%s of %s", span.n_windows,
+			span.n_windows == 1 ? "" : "s",
+			span_format((int64_t)v->params.win_size * v->params.step_us, size));
+	if (span.end_us > span.start_us)
+		strbuf_printf(sb, " from %s to %s", time_format(span.start_us, from),
+			time_format(span.end_us, to));
+}
+
+void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v)
+{
+	strbuf_printf(sb, "method %s, thresholds from %s", v->method ? v->method : "unknown",
+		v->trained ? "training" : "the peers' own spread");
+}
+
+/* "fs3/disk:sdg limps.", "3 components limp, the worst is X." */
+static void add_suspicion(struct strbuf *sb, const struct lp_verdict *v)
+{
+	uint32_t acknowledged = 0;
+
+	for (uint32_t i = 0; i < v->n_incidents; i++)
+		acknowledged += verdict_incident_acknowledged(v, &v->incidents[i]);
+	if (v->n_incidents == 1)
+		strbuf_printf(sb, "%s limps: %s", v->incidents[0].part,
+			verdict_cause_words(v->incidents[0].cause));
+	else
+		strbuf_printf(sb, "%" PRIu32 " incidents; first of all %s limps: %s",
+			v->n_incidents, v->incidents[0].part,
+			verdict_cause_words(v->incidents[0].cause));
+	if (acknowledged == v->n_incidents)
+		strbuf_puts(sb, " (acknowledged)");
+	else if (acknowledged)
+		strbuf_printf(sb, " (%" PRIu32 " acknowledged)", acknowledged);
+	strbuf_putc(sb, '.');
+}
+
+void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
+{
+	if (v->n_incidents) {
+		add_suspicion(sb, v);
+		return;
+	}
+	strbuf_puts(sb, verdict_compared(v) ? "All well: " : "Nothing could be compared: ");
+	verdict_add_population(sb, v);
+	if (!verdict_compared(v)) {
+		strbuf_puts(sb, ", and not one whole window of data in a group of peers.");
+		return;
+	}
+	strbuf_printf(sb, ", %" PRIu32 " window%s, nobody is out of step%s.",
+		verdict_span(v).n_windows, verdict_span(v).n_windows == 1 ? "" : "s",
+		v->n_asymmetries ? " for the worse" : "");
+}
+
+void verdict_add_when(
+	struct strbuf *sb, const struct lp_verdict *v, int64_t first_us, int64_t last_us)
+{
+	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], span[TIME_TEXT_MAX];
+
+	time_format(first_us, from);
+	span_format(last_us - first_us, span);
+	if (verdict_is_still(v, last_us))
+		strbuf_printf(sb, "since %s, still at the end of the data (%s)", from, span);
+	else
+		strbuf_printf(sb, "from %s to %s (%s)", from, time_format(last_us, to), span);
+}
+
+void verdict_add_peers(struct strbuf *sb, const struct lp_verdict *v, uint32_t group)
+{
+	const struct lp_peer_group *g = &v->groups[group];
+	uint32_t others = g->n_members ? g->n_members - 1 : 0;
+
+	strbuf_printf(sb, "against %" PRIu32 " other%s of group %s", others, others == 1 ? "" : "s",
+		g->name);
+}

@@ -1,0 +1,63 @@
+/* What every report of a verdict says in the same words: who, when, against whom. */
+#ifndef REPORT_VERDICT_FACTS_H
+#define REPORT_VERDICT_FACTS_H
+
+#include "base/strbuf.h"
+#include <limpet/verdict.h>
+#include <stdio.h>
+
+/* The time that was looked at: from the beginning of the first window to the end of the last one,
+ * in any series; where there is none, the whole grid. */
+struct verdict_span {
+	int64_t start_us, end_us;
+	uint32_t n_windows; /* of the series that has most */
+};
+struct verdict_span verdict_span(const struct lp_verdict *v);
+
+/* When the window of a series begins and ends. */
+int64_t verdict_window_start(
+	const struct lp_verdict *v, const struct lp_series *s, uint32_t window);
+int64_t verdict_window_end(const struct lp_verdict *v, const struct lp_series *s, uint32_t window);
+
+/* Was it still so at the end of the data (within one shift of the window)? */
+bool verdict_is_still(const struct lp_verdict *v, int64_t last_us);
+
+/* The suspect that is this component, or NULL. */
+const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t component);
+
+/* Has the operator acknowledged every suspect of the incident? */
+bool verdict_incident_acknowledged(const struct lp_verdict *v, const struct lp_incident *in);
+
+/* Did anything get compared at all? Where not, "all is well" would be a lie. */
+bool verdict_compared(const struct lp_verdict *v);
+
+/* The name of a mark: "none", "normal", "above", "below", "absent". */
+const char *verdict_mark_name(enum lp_mark mark);
+static inline bool verdict_mark_anomalous(uint8_t mark)
+{
+	return mark == LP_MARK_ABOVE || mark == LP_MARK_BELOW || mark == LP_MARK_ABSENT;
+}
+
+/* "slow disk" for "disk-busy"; a cause that has no such words stands for itself. */
+const char *verdict_cause_words(const char *cause);
+
+/* "360 disks in 30 groups". */
+void verdict_add_population(struct strbuf *sb, const struct lp_verdict *v);
+
+/* What was looked at: "await of 360 disks in 30 groups, 23 windows of 15m from ... to ...". */
+void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v);
+
+/* How it was looked at: "method cdf, thresholds from the peers' own spread". */
+void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v);
+
+/* The verdict in one line. */
+void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v);
+
+/* "from T to T (2h)", or "since T, still at the end of the data (2h)". */
+void verdict_add_when(
+	struct strbuf *sb, const struct lp_verdict *v, int64_t first_us, int64_t last_us);
+
+/* "against 11 others of group disk of fs3". */
+void verdict_add_peers(struct strbuf *sb, const struct lp_verdict *v, uint32_t group);
+
+#endif

@@ -1,0 +1,213 @@
+#include "report/verdict_json.h"
+
+#include "base/time.h"
+#include "report/json.h"
+#include "report/number.h"
+#include "report/verdict_facts.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+
+static void key_string(FILE *out, const char *key, const char *text)
+{
+	fprintf(out, ",\"%s\":", key);
+	if (text)
+		json_write_string(out, text);
+	else
+		fputs("null", out);
+}
+
+static void key_number(FILE *out, const char *key, double value)
+{
+	char text[NUMBER_TEXT_MAX];
+
+	fprintf(out, ",\"%s\":%s", key, isfinite(value) ? number_format(value, text) : "null");
+}
+
+static void key_count(FILE *out, const char *key, uint64_t value)
+{
+	fprintf(out, ",\"%s\":%" PRIu64, key, value);
+}
+
+static void key_bool(FILE *out, const char *key, bool value)
+{
+	fprintf(out, ",\"%s\":%s", key, value ? "true" : "false");
+}
+
+/* 0 is no time at all. */
+static void key_time(FILE *out, const char *key, int64_t wall_us)
+{
+	char text[TIME_TEXT_MAX];
+
+	if (wall_us)
+		fprintf(out, ",\"%s\":\"%s\"", key, time_format(wall_us, text));
+	else
+		fprintf(out, ",\"%s\":null", key);
+}
+
+static void key_strings(FILE *out, const char *key, char *const *strings, uint32_t n)
+{
+	fprintf(out, ",\"%s\":[", key);
+	for (uint32_t i = 0; i < n; i++) {
+		fputs(i ? "," : "", out);
+		json_write_string(out, strings[i]);
+	}
+	fputc(']', out);
+}
+
+static void key_components(FILE *out, const struct lp_verdict *v, const uint32_t *list, uint32_t n)
+{
+	fputs(",\"components\":[", out);
+	for (uint32_t i = 0; i < n; i++) {
+		fputs(i ? "," : "", out);
+		json_write_string(out, v->components[list[i]]);
+	}
+	fputc(']', out);
+}
+
+static void write_params(FILE *out, const struct lp_verdict *v)
+{
+	const struct lp_params *p = &v->params;
+	struct verdict_span span = verdict_span(v);
+	char step[NUMBER_TEXT_MAX];
+
+	fprintf(out,
+		",\"params\":{\"smooth\":%" PRIu32 ",\"win_size\":%" PRIu32
+		",\"win_shift\":%" PRIu32 ",\"k\":%" PRIu32 ",\"step_s\":%s}",
+		p->smooth, p->win_size, p->win_shift, p->k,
+		number_format((double)p->step_us / 1e6, step));
+	key_time(out, "start", span.start_us);
+	key_time(out, "end", span.end_us);
+	key_count(out, "windows", span.n_windows);
+}
+
+static void write_groups(FILE *out, const struct lp_verdict *v)
+{
+	fputs(",\"groups\":[", out);
+	for (uint32_t i = 0; i < v->n_groups; i++) {
+		const struct lp_peer_group *g = &v->groups[i];
+
+		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
+		json_write_string(out, g->name);
+		key_components(out, v, g->members, g->n_members);
+		key_bool(out, "discovered", g->discovered);
+		key_string(out, "refused", g->refused);
+		fputc('}', out);
+	}
+	fputc(']', out);
+}
+
+static void write_anomalies(FILE *out, const struct lp_verdict *v)
+{
+	fputs(",\"anomalies\":[", out);
+	for (size_t i = 0; i < v->n_anomalies; i++) {
+		const struct lp_anomaly *a = &v->anomalies[i];
+
+		fprintf(out, "%s\n{\"window\":%" PRIu32, i ? "," : "", a->window);
+		key_time(out, "start", a->start_us);
+		key_time(out, "end", a->end_us);
+		key_string(out, "component", v->components[a->component]);
+		key_string(out, "metric", v->tables[a->metric]->metric);
+		key_string(out, "direction", verdict_mark_name(a->direction));
+		key_number(out, "distance", a->distance);
+		key_number(out, "threshold", a->threshold);
+		fputc('}', out);
+	}
+	fputc(']', out);
+}
+
+/* The metrics of a suspect, each once, the most telling first. */
+static void write_metrics(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
+{
+	bool any = false;
+
+	fputs(",\"metrics\":[", out);
+	for (uint32_t i = 0; i < s->n_findings; i++) {
+		uint32_t metric = v->findings[s->findings[i]].metric;
+		bool told = false;
+
+		for (uint32_t j = 0; j < i; j++)
+			told = told || v->findings[s->findings[j]].metric == metric;
+		if (told)
+			continue;
+		fputs(any ? "," : "", out);
+		json_write_string(out, v->tables[metric]->metric);
+		any = true;
+	}
+	fputc(']', out);
+}
+
+static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
+{
+	const struct lp_finding *f = s->n_findings ? &v->findings[s->findings[0]] : NULL;
+
+	fputs("{\"component\":", out);
+	json_write_string(out, v->components[s->component]);
+	write_metrics(out, v, s);
+	key_count(out, "persistence", s->persistence);
+	key_number(out, "severity", s->severity);
+	key_time(out, "first", s->first_us);
+	key_time(out, "last", s->last_us);
+	key_time(out, "indicted", s->indicted_us);
+	key_string(out, "cause", s->cause);
+	key_number(out, "confidence", s->confidence);
+	key_strings(out, "evidence", s->evidence, s->n_evidence);
+	key_string(out, "advice", s->advice);
+	key_string(out, "group", v->groups[s->group].name);
+	key_number(out, "ratio", f ? f->ratio : NAN);
+	key_string(out, "direction", f ? verdict_mark_name(f->direction) : NULL);
+	key_bool(out, "acknowledged", s->acknowledged);
+	fputc('}', out);
+}
+
+static void write_suspects(FILE *out, const struct lp_verdict *v, const char *key,
+	const struct lp_suspect *suspects, uint32_t n)
+{
+	fprintf(out, ",\"%s\":[", key);
+	for (uint32_t i = 0; i < n; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		write_suspect(out, v, &suspects[i]);
+	}
+	fputc(']', out);
+}
+
+static void write_incident(FILE *out, const struct lp_verdict *v, const struct lp_incident *in)
+{
+	fputs("{\"part\":", out);
+	json_write_string(out, in->part);
+	key_components(out, v, in->components, in->n_components);
+	key_count(out, "part_size", in->n_of_part);
+	key_string(out, "cause", in->cause);
+	key_number(out, "severity", in->severity);
+	key_time(out, "first", in->first_us);
+	key_time(out, "last", in->last_us);
+	key_time(out, "indicted", in->indicted_us);
+	key_number(out, "confidence", in->confidence);
+	key_count(out, "persistence", in->persistence);
+	key_string(out, "summary", in->summary);
+	key_string(out, "advice", in->advice);
+	key_bool(out, "acknowledged", verdict_incident_acknowledged(v, in));
+	fputc('}', out);
+}
+
+int verdict_print_json(FILE *out, const struct lp_verdict *v)
+{
+	fputs("{\"limpet\":\"" LIMPET_VERSION "\"", out);
+	key_string(out, "method", v->method);
+	key_bool(out, "trained", v->trained);
+	write_params(out, v);
+	write_groups(out, v);
+	write_anomalies(out, v);
+	write_suspects(out, v, "suspects", v->suspects, v->n_suspects);
+	write_suspects(out, v, "asymmetries", v->asymmetries, v->n_asymmetries);
+	fputs(",\"incidents\":[", out);
+	for (uint32_t i = 0; i < v->n_incidents; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		write_incident(out, v, &v->incidents[i]);
+	}
+	fputc(']', out);
+	key_count(out, "muted", v->n_muted);
+	key_strings(out, "notes", v->notes, v->n_notes);
+	fputs("}\n", out);
+	return ferror(out) ? -EIO : 0;
+}

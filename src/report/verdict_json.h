@@ -1,0 +1,12 @@
+/* A verdict as one JSON object, for programs (DESIGN.md, "Contracts"). */
+#ifndef REPORT_VERDICT_JSON_H
+#define REPORT_VERDICT_JSON_H
+
+#include <limpet/verdict.h>
+#include <stdio.h>
+
+/* Written as it is made: there may be hundreds of thousands of anomalies. Numbers that JSON has
+ * not (infinite, none) are null. Returns 0 or -EIO. */
+int verdict_print_json(FILE *out, const struct lp_verdict *v);
+
+#endif

@@ -1,0 +1,81 @@
+#include "report/flow.h"
+
+#include "printed.h"
+
+static void assert_flows(size_t width, size_t indent, const char *text, const char *expected)
+{
+	struct printed p;
+	struct flow f = {.out = printed_begin(&p), .width = width, .indent = indent};
+	char *printed;
+
+	flow_add(&f, text);
+	flow_end(&f);
+	printed = printed_end(&p);
+	assert_string_equal(printed, expected);
+	free(printed);
+}
+
+static void test_lines(void **state)
+{
+	(void)state;
+	assert_flows(10, 0, "one two three", "one two\nthree\n");
+	assert_flows(10, 0, "one two th", "one two th\n");
+	assert_flows(10, 2, "  one   two three ", "  one two\n  three\n");
+	assert_flows(10, 0, "", "");
+	assert_flows(10, 4, "   ", "");
+}
+
+/* A word longer than a line is not cut: somebody may want to copy it. */
+static void test_long_word(void **state)
+{
+	(void)state;
+	assert_flows(10, 1, "a fs3/disk:longer-than-ten b", " a\n fs3/disk:longer-than-ten\n b\n");
+}
+
+static void test_utf8_counts_characters(void **state)
+{
+	(void)state;
+	assert_int_equal(flow_text_width("gr\xc3\xbc\xc3\x9f"), 4);
+	assert_flows(9, 0, "gr\xc3\xbc\xc3\x9f gr\xc3\xbc\xc3\x9f",
+		"gr\xc3\xbc\xc3\x9f gr\xc3\xbc\xc3\x9f\n");
+}
+
+static void test_no_control_characters(void **state)
+{
+	struct printed p;
+	char *printed;
+
+	(void)state;
+	flow_print_safe(printed_begin(&p), "a\033[1m\x7f\r\n\xc2\x9b\xc2\xa0\xc2");
+	printed = printed_end(&p);
+	assert_string_equal(printed, "a?[1m????\xc2\xa0\xc2");
+	free(printed);
+	assert_flows(20, 0, "a\tb c\nd", "a?b c?d\n");
+}
+
+static void test_goes_on_in_a_line(void **state)
+{
+	struct printed p;
+	struct flow f = {.out = printed_begin(&p), .width = 12, .indent = 2, .column = 6};
+	char *printed;
+
+	(void)state;
+	flow_addf(&f, "%d and %s", 7, "more");
+	flow_end(&f);
+	printed = printed_end(&p);
+	assert_string_equal(printed, " 7 and\n  more\n");
+	free(printed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_long_word),
+		cmocka_unit_test(test_utf8_counts_characters),
+		cmocka_unit_test(test_no_control_characters),
+		cmocka_unit_test(test_goes_on_in_a_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
