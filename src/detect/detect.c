@@ -21,61 +21,6 @@ static int no_memory(struct lp_err *err)
 	return lp_err_sys(err, -ENOMEM, "cannot compare");
 }
 
-/* Add the components of a table that are new. */
-static int components_add(
-	struct lp_verdict *v, const struct lp_table *t, struct strmap *ids, size_t *cap)
-{
-	for (uint32_t i = 0; i < t->n_components; i++) {
-		uint32_t id;
-
-		if (strmap_get(ids, t->components[i], &id))
-			continue;
-		if (array_reserve(&v->components, cap, (size_t)v->n_components + 1,
-			    sizeof(*v->components)) < 0 ||
-			strmap_put(ids, t->components[i], v->n_components) < 0)
-			return -ENOMEM;
-		v->components[v->n_components] = strdup(t->components[i]);
-		if (!v->components[v->n_components])
-			return -ENOMEM;
-		v->n_components++;
-	}
-	return 0;
-}
-
-static int rows_index(struct lp_verdict *v, uint32_t table, const struct strmap *ids)
-{
-	const struct lp_table *t = v->tables[table];
-	uint32_t *row_of = malloc((v->n_components + (size_t)1) * sizeof(*row_of));
-
-	if (!row_of)
-		return -ENOMEM;
-	v->row_of[table] = row_of;
-	memset(row_of, 0xff, (v->n_components + (size_t)1) * sizeof(*row_of));
-	for (uint32_t i = 0; i < t->n_components; i++) {
-		uint32_t id;
-
-		if (strmap_get(ids, t->components[i], &id))
-			row_of[id] = i;
-	}
-	return 0;
-}
-
-int verdict_index(struct lp_verdict *v, struct lp_err *err)
-{
-	_cleanup_(strmap_release) struct strmap ids = {0};
-	size_t cap = 0;
-	int r = 0;
-
-	v->row_of = calloc(v->n_tables + (size_t)1, sizeof(*v->row_of));
-	if (!v->row_of)
-		return no_memory(err);
-	for (uint32_t t = 0; r == 0 && t < v->n_tables; t++)
-		r = components_add(v, v->tables[t], &ids, &cap);
-	for (uint32_t t = 0; r == 0 && t < v->n_tables; t++)
-		r = rows_index(v, t, &ids);
-	return r < 0 ? no_memory(err) : 0;
-}
-
 static bool group_wanted(const struct detect_options *opt, const char *name)
 {
 	for (uint32_t i = 0; i < opt->n_groups; i++) {

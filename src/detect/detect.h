@@ -29,9 +29,7 @@ struct detect_options {
 int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_options *opt,
 	struct lp_verdict **ret, struct lp_err *err);
 
-/* Its first two steps, which training takes as well: the components of all tables under one
- * numbering, and the groups that are compared. */
-int verdict_index(struct lp_verdict *v, struct lp_err *err);
+/* One of its steps, which training takes as well: the groups that are compared. */
 int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
 
 /* The step of the grid for data that comes every `interval_us` over `span_us` (0: unknown): its

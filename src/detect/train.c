@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "base/time.h"
+#include "detect/adopt.h"
 #include "detect/compare.h"
 #include "detect/persist.h"
 #include "detect/timeseries.h"
@@ -264,10 +265,8 @@ static void count_run(struct trainer *t, const struct lp_verdict *v)
 
 static int learn_run(struct trainer *t, struct lp_verdict *v, struct lp_err *err)
 {
-	int r = verdict_index(v, err);
+	int r = verdict_group(v, t->opt, err);
 
-	if (r == 0)
-		r = verdict_group(v, t->opt, err);
 	if (r < 0)
 		return r;
 	count_run(t, v);
@@ -290,6 +289,7 @@ DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 int trainer_add(struct trainer *t, struct lp_table **tables, uint32_t n_tables, struct lp_err *err)
 {
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
+	int r;
 
 	if (!v) {
 		for (uint32_t i = 0; i < n_tables; i++)
@@ -297,11 +297,10 @@ int trainer_add(struct trainer *t, struct lp_table **tables, uint32_t n_tables, 
 		free(tables);
 		return lp_err_sys(err, -ENOMEM, "cannot train");
 	}
-	v->tables = tables;
-	v->n_tables = n_tables;
 	v->method = t->opt->measure->name;
 	v->params = t->opt->params;
-	return learn_run(t, v, err);
+	r = verdict_adopt_tables(v, tables, n_tables, err);
+	return r < 0 ? r : learn_run(t, v, err);
 }
 
 /* How long it must be is told in docs/thresholds.md. */
