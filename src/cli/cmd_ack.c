@@ -27,11 +27,7 @@ const struct command command_ack = {
 	.usage = "[OPTION...] COMPONENT...",
 	.description = "Acknowledges suspects: 'limpet diagnose' still shows them, marked as "
 		       "acknowledged, so that "
-		       "what is new stands out.\n\n"
-		       "COMPONENT is a full name like oss3/disk:sdb, or a glob like 'oss3/*'. What "
-		       "was said "
-		       "before with the same command of the same COMPONENT is replaced. It is kept "
-		       "in a small file (SQLite) that 'limpet diagnose' reads.",
+		       "what is new stands out.\n\n" STATE_HELP,
 	.options = options,
 	.options_size = sizeof(struct state_options),
 	.examples = examples,

@@ -30,11 +30,7 @@ const struct command command_clear = {
 	.description = "Zeroes the persistence of components: windows that begin before the time "
 		       "given count no "
 		       "more in 'limpet diagnose'. To be a suspect again a component must be "
-		       "anomalous in k of 2k-1 windows after it.\n\n"
-		       "COMPONENT is a full name like oss3/disk:sdb, or a glob like 'oss3/*'. What "
-		       "was said "
-		       "before with the same command of the same COMPONENT is replaced. It is kept "
-		       "in a small file (SQLite) that 'limpet diagnose' reads.",
+		       "anomalous in k of 2k-1 windows after it.\n\n" STATE_HELP,
 	.options = options,
 	.options_size = sizeof(struct state_options),
 	.examples = examples,

@@ -31,11 +31,7 @@ const struct command command_mute = {
 	.description = "Mutes components: 'limpet diagnose' compares them as before but does not "
 		       "show them as "
 		       "suspects; it says how many it left out, and they do not count for its exit "
-		       "status.\n\n"
-		       "COMPONENT is a full name like oss3/disk:sdb, or a glob like 'oss3/*'. What "
-		       "was said "
-		       "before with the same command of the same COMPONENT is replaced. It is kept "
-		       "in a small file (SQLite) that 'limpet diagnose' reads.",
+		       "status.\n\n" STATE_HELP,
 	.options = options,
 	.options_size = sizeof(struct state_options),
 	.examples = examples,

@@ -13,6 +13,12 @@ struct state_options {
 
 #define STATE_AT(member) offsetof(struct state_options, member)
 
+/* The end of their descriptions. */
+#define STATE_HELP                                                                                 \
+	"COMPONENT is a full name like oss3/disk:sdb, or a glob like 'oss3/*'. What was said "     \
+	"before with the same command of the same COMPONENT is replaced. It is kept in a small "   \
+	"file (SQLite) that 'limpet diagnose' reads."
+
 /* The rows that all three have. */
 #define STATE_OPTIONS                                                                              \
 	{"note", 0, OPTION_STRING, STATE_AT(note), "TEXT", "why; shown by --list"},                \

@@ -159,18 +159,39 @@ static const char *common_cause(const struct coalescing *c)
 	return best;
 }
 
+/* The part that is the observer of a component. */
+static uint32_t observer_part(const struct coalescing *c, uint32_t component)
+{
+	const char *name = c->q->v->components[component];
+	size_t n = strcspn(name, "/");
+
+	for (uint32_t i = c->parts.first_of[component]; i < c->parts.first_of[component + 1]; i++) {
+		const char *part = c->parts.names[c->parts.of[i]];
+
+		if (!strncmp(part, "observer:", 9) && !strncmp(part + 9, name, n) && !part[9 + n])
+			return c->parts.of[i];
+	}
+	return UINT32_MAX;
+}
+
+/* How many of its compared components the observer itself measured. */
+static uint32_t count_of_observer(const struct coalescing *c, uint32_t part, uint32_t observer)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = c->parts.first_member[part]; i < c->parts.first_member[part + 1]; i++)
+		n += c->q->observer[c->parts.members[i]] == observer;
+	return n;
+}
+
 /* Is the whole observer gone: no data of any of its compared components? */
 static bool is_server_down(const struct coalescing *c, uint32_t *ret_part)
 {
 	const struct inquiry *q = c->q;
 	const struct lp_suspect *suspects = q->v->suspects;
-	uint32_t observer = q->observer[suspects[c->members[0]].component];
-	uint32_t component = suspects[c->members[0]].component, part = UINT32_MAX;
+	uint32_t component = suspects[c->members[0]].component;
+	uint32_t observer = q->observer[component], part = observer_part(c, component);
 
-	for (uint32_t i = c->parts.first_of[component]; i < c->parts.first_of[component + 1]; i++) {
-		if (!strncmp(c->parts.names[c->parts.of[i]], "observer:", 9))
-			part = c->parts.of[i];
-	}
 	for (uint32_t i = 0; i < c->n_own; i++) {
 		const struct lp_suspect *s = &suspects[c->members[i]];
 
@@ -179,8 +200,7 @@ static bool is_server_down(const struct coalescing *c, uint32_t *ret_part)
 			return false;
 	}
 	*ret_part = part;
-	return part != UINT32_MAX &&
-		c->n_own == c->parts.first_member[part + 1] - c->parts.first_member[part];
+	return part != UINT32_MAX && c->n_own == count_of_observer(c, part, observer);
 }
 
 static void sum_up(const struct coalescing *c, struct lp_incident *incident)
@@ -195,8 +215,9 @@ static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 		incident->components[i] = s->component;
 		incident->severity = fmax(incident->severity, s->severity);
 		if (i < 3)
-			incident->confidence =
-				rank_joint_confidence(incident->confidence, s->confidence);
+			incident->confidence = i
+				? rank_joint_confidence(incident->confidence, s->confidence)
+				: s->confidence;
 		if (s->persistence > incident->persistence)
 			incident->persistence = s->persistence;
 		extend(s, &incident->first_us, &incident->last_us);

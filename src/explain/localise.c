@@ -16,6 +16,7 @@
 struct making {
 	struct parts *p;
 	struct strmap map;
+	struct strmap hosts; /* by address: a component of the observer that has it */
 	size_t cap_names, cap_of, n_of;
 };
 
@@ -45,9 +46,26 @@ static int add_part(struct making *m, const char *attribute, const char *value)
 	return 0;
 }
 
-/* "client3/tcp:10.0.0.7:out" is also about 10.0.0.7. */
-static int add_remote(struct making *m, const char *component)
+/* The addresses of observers, where the topology tells them. */
+static int find_hosts(struct making *m, const struct inquiry *q)
 {
+	int r = 0;
+
+	for (uint32_t c = 0; q->topology && r == 0 && c < q->v->n_components; c++) {
+		char address[NAME_MAX_BYTES];
+
+		if (topology_attribute(
+			    q->topology, q->v->components[c], "address", address, sizeof(address)))
+			r = strmap_put(&m->hosts, address, c);
+	}
+	return r;
+}
+
+/* "client3/tcp:10.0.0.7:out" is also about 10.0.0.7, and so about the observer that has this
+ * address, if that is known. */
+static int add_remote(struct making *m, const struct inquiry *q, const char *component)
+{
+	uint32_t host;
 	char kind[32], name[NAME_MAX_BYTES], *colon;
 
 	if (!topology_attribute(NULL, component, "kind", kind, sizeof(kind)) ||
@@ -58,6 +76,9 @@ static int add_remote(struct making *m, const char *component)
 	if (!colon || (strcmp(colon, ":in") != 0 && strcmp(colon, ":out") != 0))
 		return 0;
 	*colon = '\0';
+	if (strmap_get(&m->hosts, name, &host) &&
+		topology_attribute(NULL, q->v->components[host], "observer", name, sizeof(name)))
+		return add_part(m, "observer", name);
 	return strcmp(name, "other") != 0 ? add_part(m, "remote", name) : 0;
 }
 
@@ -77,7 +98,7 @@ static int add_parts(struct making *m, const struct inquiry *q, uint32_t compone
 	}
 	if (r == 0 && !observer && topology_attribute(NULL, name, "observer", value, sizeof(value)))
 		r = add_part(m, "observer", value);
-	return r == 0 ? add_remote(m, name) : r;
+	return r == 0 ? add_remote(m, q, name) : r;
 }
 
 static void find_groups(struct parts *p, const struct lp_verdict *v)
@@ -125,9 +146,12 @@ int parts_init(struct parts *p, const struct inquiry *q, struct lp_err *err)
 	p->groups = calloc((size_t)q->v->n_groups + 1, sizeof(bool));
 	if (!p->first_of || !p->group_of || !p->groups)
 		r = -ENOMEM;
+	if (r == 0)
+		r = find_hosts(&m, q);
 	for (uint32_t c = 0; r == 0 && c < n; c++)
 		r = add_parts(&m, q, c);
 	strmap_release(&m.map);
+	strmap_release(&m.hosts);
 	if (r == 0) {
 		p->first_of[n] = (uint32_t)m.n_of;
 		find_groups(p, q->v);

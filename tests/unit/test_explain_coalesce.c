@@ -246,6 +246,39 @@ static void test_remote(void **state)
 	rig_release(&r);
 }
 
+/* The same, seen from both ends: the topology knows the addresses of the servers. */
+static void test_remote_is_observer(void **state)
+{
+	struct rig r;
+	char name[64];
+
+	(void)state;
+	rig_init(&r, 40);
+	rig_topology(&r,
+		"version: 1\ncomponents:\n"
+		"  - match: 'oss{n}/*'\n    attributes: {address: '10.0.0.{n}'}\n");
+	for (unsigned c = 1; c <= 8; c++) {
+		for (unsigned s = 1; s <= 6; s++) {
+			snprintf(name, sizeof(name), "client%u/tcp:10.0.0.%u:out", c, s);
+			rig_add(&r, "tcp out", name);
+			snprintf(name, sizeof(name), "oss%u/tcp:10.0.1.%u:in", s, c);
+			rig_add(&r, "tcp in", name);
+		}
+	}
+	rig_metric(&r, "tcp", "cwnd");
+	for (unsigned c = 1; c <= 8; c++) {
+		snprintf(name, sizeof(name), "client%u/tcp:10.0.0.4:out", c);
+		rig_find(&r, name, "cwnd", LP_MARK_BELOW, 4, 40, 5, 39);
+		snprintf(name, sizeof(name), "oss4/tcp:10.0.1.%u:in", c);
+		rig_find(&r, name, "cwnd", LP_MARK_BELOW, 4, 40, 5, 39);
+	}
+	rig_explain(&r);
+	rig_expect_incidents(&r, 1);
+	assert_string_equal(r.v->incidents[0].part, "observer:oss4");
+	assert_int_equal(r.v->incidents[0].n_components, 16);
+	rig_release(&r);
+}
+
 static void test_nothing(void **state)
 {
 	struct rig r;
@@ -271,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_other_times_and_ways),
 		cmocka_unit_test(test_disks_of_a_server),
 		cmocka_unit_test(test_remote),
+		cmocka_unit_test(test_remote_is_observer),
 		cmocka_unit_test(test_nothing),
 	};
 

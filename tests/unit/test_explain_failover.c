@@ -43,6 +43,17 @@ static void test_load_alone(void **state)
 	rig_release(&r);
 }
 
+/* No work at all. */
+static void idle(struct rig *r, const char *component)
+{
+	uint32_t m = rig_metric_find(r, "rd_sec");
+	struct lp_table *t = r->v->tables[m];
+	uint32_t row = r->v->row_of[m][rig_component(r, component)];
+
+	for (uint32_t i = 0; i < t->n_slots; i++)
+		t->values[(size_t)row * t->n_slots + i] = 0;
+}
+
 /* Thesis, June 25th: await without any work on an unused path is a slow LUN. */
 static void test_slow_without_work(void **state)
 {
@@ -50,9 +61,13 @@ static void test_slow_without_work(void **state)
 
 	(void)state;
 	intrepid_init(&r);
+	idle(&r, attachment(2, 10, 2));
 	rig_find(&r, attachment(2, 10, 2), "await", LP_MARK_ABOVE, 40, 0, 5, 39);
+	/* This one works, too, though not so much that it is anomalous. */
+	rig_find(&r, attachment(1, 11, 2), "await", LP_MARK_ABOVE, 40, 0, 5, 39);
 	rig_explain(&r);
 	assert_string_equal(rig_cause(&r, attachment(2, 10, 2)), "disk-busy");
+	assert_string_equal(rig_cause(&r, attachment(1, 11, 2)), "lost-path");
 	rig_release(&r);
 }
 
@@ -64,6 +79,7 @@ static void test_unrelated(void **state)
 	(void)state;
 	intrepid_init(&r);
 	find_lost(&r, 2, 10, 0);
+	idle(&r, attachment(2, 11, 2));
 	rig_find(&r, attachment(2, 11, 2), "await", LP_MARK_ABOVE, 40, 0, 5, 39);
 	rig_explain(&r);
 	rig_expect_incidents(&r, 2);
