@@ -37,7 +37,7 @@ struct lp_table_options {
 	bool headline;		       /* with metrics NULL: only those that belong in a summary */
 	bool judged;		       /* the same: only those that detection compares */
 	bool raw;		       /* names are raw columns, shown as they are */
-	const char *const *components; /* globs of full names; NULL: all */
+	const char *const *components; /* full names and globs of them; NULL: all */
 	uint32_t n_components;
 	int64_t from_us, to_us; /* 0: no beginning, no end */
 	int64_t step_us;	/* LP_TABLE_FOREVER: one slot */

@@ -2,9 +2,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/hash.h"
+#include "detect/adopt.h"
 #include "detect/compare.h"
-// DISC
+#include "detect/discover.h"
 #include "detect/load.h"
 #include "detect/params.h"
 #include "detect/weigh.h"
@@ -117,7 +117,7 @@ int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct
 		opt->n_split, opt->warn, &v->groups, &v->n_groups, err);
 
 	if (r == 0 && !opt->topology && !opt->n_split)
-		r = 0; // DISC2
+		r = discover_groups(v, err);
 	return r < 0 ? r : groups_choose(v, opt, err);
 }
 
@@ -266,10 +266,8 @@ static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct
 static int verdict_fill(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
 {
 	struct findings fs = {0};
-	int r = verdict_index(v, err);
+	int r = verdict_group(v, opt, err);
 
-	if (r == 0)
-		r = verdict_group(v, opt, err);
 	if (r == 0)
 		r = params_resolve(
 			opt, v->n_tables ? v->tables[0]->n_slots : 0, v, &v->params, err);
@@ -297,10 +295,11 @@ int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_
 		free(tables);
 		return no_memory(err);
 	}
+	r = verdict_adopt_tables(v, tables, n_tables, err);
+	if (r < 0)
+		return r;
 	if (!o.measure)
 		o.measure = measure_find(o.trained ? thresholds_method(o.trained) : "cdf");
-	v->tables = tables;
-	v->n_tables = n_tables;
 	v->method = o.measure->name;
 	v->trained = o.trained != NULL;
 	r = verdict_fill(v, &o, err);

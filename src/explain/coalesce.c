@@ -37,6 +37,17 @@ static int trouble_class(const struct inquiry *q, const struct lp_suspect *s)
 	return cause_is_absence(s->cause) ? -1 : (int)q->facts[s->findings[0]].resource;
 }
 
+/* May a suspect be one problem with the anchor, which spans these times? */
+static bool may_join(const struct coalescing *c, uint32_t suspect, const struct lp_suspect *anchor,
+	int64_t first_us, int64_t last_us)
+{
+	const struct lp_suspect *s = &c->q->v->suspects[suspect];
+
+	return !c->taken[suspect] && c->q->follows[suspect] == UINT32_MAX &&
+		trouble_class(c->q, s) == trouble_class(c->q, anchor) &&
+		times_overlap(s->first_us, s->last_us, first_us, last_us);
+}
+
 /* The untaken suspects that may be one problem with `anchor`, itself first. */
 static uint32_t find_candidates(struct coalescing *c, uint32_t anchor)
 {
@@ -45,22 +56,59 @@ static uint32_t find_candidates(struct coalescing *c, uint32_t anchor)
 	uint32_t n = 0;
 
 	for (uint32_t i = anchor; i < v->n_suspects; i++) {
-		const struct lp_suspect *s = &v->suspects[i];
-
-		if (c->taken[i] || c->q->follows[i] != UINT32_MAX ||
-			trouble_class(c->q, s) != trouble_class(c->q, a) ||
-			!times_overlap(s->first_us, s->last_us, a->first_us, a->last_us))
+		if (!may_join(c, i, a, a->first_us, a->last_us))
 			continue;
 		c->candidates[n] = i;
-		c->components[n++] = s->component;
+		c->components[n++] = v->suspects[i].component;
 	}
 	return n;
+}
+
+static void extend(const struct lp_suspect *s, int64_t *first_us, int64_t *last_us)
+{
+	if (s->first_us < *first_us)
+		*first_us = s->first_us;
+	if (s->last_us > *last_us)
+		*last_us = s->last_us;
 }
 
 static void take(struct coalescing *c, uint32_t suspect)
 {
 	c->taken[suspect] = true;
 	c->members[c->n_members++] = suspect;
+}
+
+/* Trouble of one part comes and goes at its components: whatever overlaps with the incident as it
+ * has grown so far belongs to it, though it may not overlap with the anchor. */
+static void take_later_ones(struct coalescing *c, uint32_t anchor, uint32_t part)
+{
+	const struct lp_verdict *v = c->q->v;
+	const struct lp_suspect *a = &v->suspects[anchor];
+	int64_t first_us = a->first_us, last_us = a->last_us;
+	bool grown = true;
+
+	for (uint32_t k = 0; k < c->n_members; k++)
+		extend(&v->suspects[c->members[k]], &first_us, &last_us);
+	while (grown) {
+		grown = false;
+		for (uint32_t i = anchor; i < v->n_suspects; i++) {
+			const struct lp_suspect *s = &v->suspects[i];
+
+			if (!may_join(c, i, a, first_us, last_us) ||
+				!parts_has(&c->parts, s->component, part))
+				continue;
+			take(c, i);
+			extend(s, &first_us, &last_us);
+			grown = true;
+		}
+	}
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
 }
 
 /* The members of the incident: the candidates that have the part, then whatever follows from
@@ -75,6 +123,9 @@ static void take_members(struct coalescing *c, uint32_t anchor, uint32_t n, uint
 			(part != UINT32_MAX && parts_has(&c->parts, c->components[k], part)))
 			take(c, c->candidates[k]);
 	}
+	if (part != UINT32_MAX)
+		take_later_ones(c, anchor, part);
+	qsort(c->members, c->n_members, sizeof(*c->members), compare_numbers);
 	c->n_own = c->n_members;
 	for (uint32_t i = 0; i < v->n_suspects; i++) {
 		uint32_t leader = c->q->follows[i];
@@ -148,10 +199,7 @@ static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 				rank_joint_confidence(incident->confidence, s->confidence);
 		if (s->persistence > incident->persistence)
 			incident->persistence = s->persistence;
-		if (s->first_us < incident->first_us)
-			incident->first_us = s->first_us;
-		if (s->last_us > incident->last_us)
-			incident->last_us = s->last_us;
+		extend(s, &incident->first_us, &incident->last_us);
 		if (s->indicted_us < incident->indicted_us)
 			incident->indicted_us = s->indicted_us;
 	}

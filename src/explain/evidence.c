@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "detect/persist.h"
 #include "explain/cause.h"
 #include <errno.h>
 #include <math.h>
@@ -48,7 +49,7 @@ static uint32_t last_anomalous(const struct lp_series *s, uint32_t member)
 	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
 
 	for (uint32_t w = s->n_windows; w-- > 0;) {
-		if (mark_is_anomalous(marks[w]))
+		if (mark_anomalous(marks[w]))
 			return w;
 	}
 	return s->n_windows;
@@ -198,16 +199,23 @@ static int add_others(const struct inquiry *q, struct lp_suspect *s, size_t *cap
 	return r;
 }
 
+/* Why the trouble is not its own. */
 static int add_leader(
 	const struct inquiry *q, struct lp_suspect *s, const struct lp_suspect *leader, size_t *cap)
 {
+	bool absent = q->v->findings[s->findings[0]].direction == LP_MARK_ABSENT;
 	struct strbuf sb = {0};
 
-	if (!leader)
-		return 0;
-	strbuf_printf(&sb,
-		"%s of the same server is at fault at the same time (%s), which explains this",
-		q->v->components[leader->component], leader->cause);
+	if (leader && cause_is_absence(leader->cause))
+		strbuf_printf(&sb, "it carries the load of %s, a path to the same LUN that is lost",
+			q->v->components[leader->component]);
+	else if (leader)
+		strbuf_printf(&sb, "%s of the same server is at fault at the same time (%s)",
+			q->v->components[leader->component], leader->cause);
+	else if (cause_is_absence(s->cause) && !absent)
+		strbuf_puts(&sb,
+			"it works where its peers idle: the preferred path to this LUN "
+			"may be lost");
 	return take_sentence(s, cap, &sb);
 }
 

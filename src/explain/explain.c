@@ -2,8 +2,11 @@
 
 #include "base/cleanup.h"
 #include "explain/cause.h"
+#include "explain/cleared.h"
 #include "explain/coalesce.h"
 #include "explain/evidence.h"
+#include "explain/failover.h"
+#include "explain/issuer.h"
 #include "explain/suspects.h"
 #include <errno.h>
 
@@ -34,9 +37,15 @@ int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 	int r = inquiry_init(&q, v, topology, state, err);
 
 	if (r == 0)
+		r = cleared_apply(&q, err);
+	if (r == 0)
+		r = issuer_filter(&q, err);
+	if (r == 0)
 		r = suspects_gather(&q, err);
 	if (r == 0)
 		r = cause_assign(&q, err);
+	if (r == 0)
+		r = failover_find(&q, err);
 	if (r == 0)
 		r = tell(&q, err);
 	if (r == 0)

@@ -46,22 +46,21 @@ bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t las
 	return to >= from && (to - from) * 2 >= (a < b ? a : b);
 }
 
-/* Was anything measured of the component between the two times? */
+/* Was the component measured at least half of the time of the finding? */
 static bool has_data(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_table *t = v->tables[f->metric];
 	uint32_t row = v->row_of[f->metric][f->component];
-	int64_t from, to;
+	int64_t from, to, n = 0, n_values = 0;
 
 	if (row == UINT32_MAX || t->step_us <= 0)
 		return false;
-	from = floor_div(f->first_us - t->start_us, t->step_us);
+	/* Slot i covers the step that ends at its time. */
+	from = floor_div(f->first_us - t->start_us, t->step_us) + 1;
 	to = floor_div(f->last_us - t->start_us, t->step_us);
-	for (int64_t slot = from < 0 ? 0 : from; slot <= to && slot < t->n_slots; slot++) {
-		if (!isnan(t->values[(size_t)row * t->n_slots + (size_t)slot]))
-			return true;
-	}
-	return false;
+	for (int64_t slot = from < 0 ? 0 : from; slot <= to && slot < t->n_slots; slot++, n++)
+		n_values += !isnan(t->values[(size_t)row * t->n_slots + (size_t)slot]);
+	return n_values * 2 >= n;
 }
 
 static void look_up(struct inquiry *q, uint32_t i)

@@ -54,12 +54,6 @@ void inquiry_release(struct inquiry *q);
 /* The resource that components of this kind are part of. */
 enum resource resource_of(const char *kind);
 
-/* "ABOVE", ...: does the mark say anomalous? */
-static inline bool mark_is_anomalous(uint8_t mark)
-{
-	return mark >= LP_MARK_ABOVE;
-}
-
 /* Do two stretches of time belong together: does what they share make at least half of the
  * shorter one? */
 bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t last_b);

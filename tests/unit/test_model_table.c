@@ -421,12 +421,12 @@ static void test_time_range(void **state)
 
 static void test_component_globs(void **state)
 {
-	static const char *const globs[] = {"*/net:eth*", "b/*"};
+	static const char *const globs[] = {"*/net:eth*", "b/net:lo", "b/net:l"};
 	struct lp_table_options opt = {.metrics = rxbyt,
 		.n_metrics = 1,
 		.step_us = US_PER_SEC,
 		.components = globs,
-		.n_components = 2};
+		.n_components = 3};
 	struct lp_table_builder *b = rig_builder(&opt);
 	const struct lp_select *select = lp_table_builder_select(b);
 	static const char *const names[][2] = {
