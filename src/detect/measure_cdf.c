@@ -36,7 +36,7 @@ static int cdf_votes(const struct window *w, const uint32_t *members, uint32_t n
 	struct measure_scratch *scratch, double *ret_votes)
 {
 	struct profiles p;
-	struct voting v;
+	struct voting v = {0};
 	int r = profiles_fill(w, scratch, &p);
 
 	if (r == 0)
@@ -78,8 +78,8 @@ static int cdf_decide(const struct profiles *p, const double *thresholds, const 
 	struct measure_scratch *scratch, double *ret_votes)
 {
 	struct dominance d;
-	struct voting v;
-	uint32_t n_outer;
+	struct voting v = {0};
+	uint32_t n_outer = 0;
 	bool dominance = want_dominance(p, thresholds, bounds, &n_outer);
 	int r = dominance ? dominance_make(p, bounds, n_outer, scratch, &d) : 0;
 
