@@ -14,12 +14,11 @@ struct voting {
 	uint64_t *work; /* p->n of each thread */
 };
 
-static int voting_init(struct voting *v, const struct profiles *p, const struct dominance *d,
-	struct measure_scratch *scratch)
+static int voting_init(struct voting *v, struct measure_scratch *scratch)
 {
-	*v = (struct voting){p, d, scratch_threads(p->n), NULL};
-	v->work =
-		scratch_get(scratch, SCRATCH_SELECT, (size_t)p->n * v->n_threads, sizeof(*v->work));
+	v->n_threads = scratch_threads(v->p->n);
+	v->work = scratch_get(
+		scratch, SCRATCH_SELECT, (size_t)v->p->n * v->n_threads, sizeof(*v->work));
 	return v->work ? 0 : -ENOMEM;
 }
 
@@ -36,11 +35,11 @@ static int cdf_votes(const struct window *w, const uint32_t *members, uint32_t n
 	struct measure_scratch *scratch, double *ret_votes)
 {
 	struct profiles p;
-	struct voting v;
+	struct voting v = {.p = &p};
 	int r = profiles_fill(w, scratch, &p);
 
 	if (r == 0)
-		r = voting_init(&v, &p, NULL, scratch);
+		r = voting_init(&v, scratch);
 	if (r < 0)
 		return r;
 	n = members ? n : w->n_members;
@@ -78,13 +77,16 @@ static int cdf_decide(const struct profiles *p, const double *thresholds, const 
 	struct measure_scratch *scratch, double *ret_votes)
 {
 	struct dominance d;
-	struct voting v;
-	uint32_t n_outer;
-	bool dominance = want_dominance(p, thresholds, bounds, &n_outer);
-	int r = dominance ? dominance_make(p, bounds, n_outer, scratch, &d) : 0;
+	struct voting v = {.p = p};
+	uint32_t n_outer = 0;
+	int r = 0;
 
+	if (want_dominance(p, thresholds, bounds, &n_outer)) {
+		r = dominance_make(p, bounds, n_outer, scratch, &d);
+		v.d = &d;
+	}
 	if (r == 0)
-		r = voting_init(&v, p, dominance ? &d : NULL, scratch);
+		r = voting_init(&v, scratch);
 	if (r < 0)
 		return r;
 #pragma omp parallel for schedule(dynamic, 64) num_threads(v.n_threads) if (v.n_threads > 1)

@@ -106,7 +106,7 @@ int profiles_fill(const struct window *w, struct measure_scratch *scratch, struc
 		scratch, SCRATCH_COUNTS, (size_t)w->n_members + PROFILES_SPARE, sizeof(*counts));
 	unsigned n_threads;
 	struct pool pool;
-	struct bins b;
+	struct bins b = {0};
 	int r;
 
 	if (w->n_samples > PROFILE_SAMPLES_MAX)
@@ -177,7 +177,7 @@ void profiles_sums(
 
 double profiles_distance(const struct profiles *p, uint32_t a, uint32_t b)
 {
-	uint32_t na = p->counts[a], nb = p->counts[b], sum;
+	uint32_t na = p->counts[a], nb = p->counts[b], sum = 0;
 
 	if (na == nb) {
 		profiles_sums(p, a, b, 1, &sum);

@@ -117,17 +117,23 @@ static int job_run(const struct job *j)
 int votes_all(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
 	const uint32_t *members, uint32_t n, double *ret, bool *ret_data)
 {
-	struct job j = {m, p, s, members, members ? n : s->n_members, NULL,
-		window_count(p, s->n_slots), ret, ret_data};
+	struct job j = {m, p, s, .n_windows = window_count(p, s->n_slots)};
 
+	j.members = members;
+	j.n = members ? n : s->n_members;
+	j.ret = ret;
+	j.ret_data = ret_data;
 	return job_run(&j);
 }
 
 int votes_exceeding(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
 	const double *thresholds, double *ret, bool *ret_data)
 {
-	struct job j = {m, p, s, NULL, s->n_members, thresholds, window_count(p, s->n_slots), ret,
-		ret_data};
+	struct job j = {m, p, s, .n_windows = window_count(p, s->n_slots)};
 
+	j.n = s->n_members;
+	j.thresholds = thresholds;
+	j.ret = ret;
+	j.ret_data = ret_data;
 	return job_run(&j);
 }

@@ -3,15 +3,9 @@
 
 #include "detect/scratch.h"
 #include "detect/votes.h"
+#include "openmp.h"
 #include "oracle.h"
 #include <omp.h>
-
-/* Changing the number of threads, as only this test does, loses libomp a little memory. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libomp";
-}
 
 #define MEMBERS 12
 #define SLOTS 300
