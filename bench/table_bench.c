@@ -63,8 +63,8 @@ static uint64_t checksum(const struct lp_table *t)
 	return sum;
 }
 
-/* NumPy's own format: a header of text, and the values as they are in memory. The names of the rows
- * go beside it. */
+/* NumPy's own format: a header of text, and the values as they are in memory. The grid and
+ * the names of the rows go beside it. */
 static void write_npy(const struct lp_table *t, const char *path)
 {
 	char header[128], names[4096];
@@ -84,6 +84,8 @@ static void write_npy(const struct lp_table *t, const char *path)
 		die("cannot write the file for NumPy");
 	snprintf(names, sizeof(names), "%s.names", path);
 	f = fopen(names, "we");
+	if (f)
+		fprintf(f, "%" PRId64 " %" PRId64 "\n", t->start_us, t->step_us);
 	for (uint32_t i = 0; f && i < t->n_components; i++)
 		fprintf(f, "%s\n", t->components[i]);
 	if (!f || fclose(f) < 0)
