@@ -60,22 +60,30 @@ void lp_table_builder_free(struct lp_table_builder *b)
 
 DEFINE_CLEANUP(struct lp_table_builder *, lp_table_builder_free);
 
-static bool component_wanted(void *ctx, const struct lp_catalogue *c, uint32_t id)
+/* Is it one of those that were named, or does it match a glob? */
+static bool component_listed(const struct lp_table_builder *b, const char *name)
 {
-	const struct lp_table_builder *b = ctx;
-	char name[1024];
 	uint32_t ignored;
 
-	if (!b->opt->components)
-		return true;
-	lp_component_name(c, id, name, sizeof(name));
-	if (strmap_get(&b->named, name, &ignored))
+	if (!b->opt->components || strmap_get(&b->named, name, &ignored))
 		return true;
 	for (size_t i = 0; i < b->n_globs; i++) {
 		if (fnmatch(b->globs[i], name, 0) == 0)
 			return true;
 	}
 	return false;
+}
+
+static bool component_wanted(void *ctx, const struct lp_catalogue *c, uint32_t id)
+{
+	const struct lp_table_builder *b = ctx;
+	char name[1024];
+
+	if (!b->opt->components && !b->opt->wanted)
+		return true;
+	lp_component_name(c, id, name, sizeof(name));
+	return component_listed(b, name) &&
+		(!b->opt->wanted || b->opt->wanted(b->opt->wanted_ctx, name));
 }
 
 /* Globs are tried one by one; names, of which there may be thousands, are looked up. */
