@@ -21,11 +21,16 @@ static void sort_pass(const uint16_t *in, uint16_t *out, uint32_t n, unsigned sh
 		out[starts[(in[i] >> shift) & 31U]++] = in[i];
 }
 
-void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n)
+void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n, uint32_t n_bins)
 {
 	_Static_assert(BINS_MAX <= 1 << 10, "two passes of five bits sort bin numbers");
+	if (n_bins < 2)
+		return;
 	sort_pass(bins, work, n, 0);
-	sort_pass(work, bins, n, 5);
+	if (n_bins > 32)
+		sort_pass(work, bins, n, 5);
+	else
+		memcpy(bins, work, n * sizeof(*bins));
 }
 
 /* The bins of those of the n values that are usable, to `out`; how many these are. */
@@ -64,7 +69,8 @@ static void profiles_sort(
 		uint16_t *out = p->bins + i * p->stride;
 		uint32_t n = profile_bins(w->rows[p->members[i]], w->n_samples, b, out);
 
-		profile_sort(out, work + (n_threads > 1 ? omp_get_thread_num() : 0) * p->stride, n);
+		profile_sort(out, work + (n_threads > 1 ? omp_get_thread_num() : 0) * p->stride, n,
+			b->n);
 		memset(out + n, 0, (p->stride - n) * sizeof(*out));
 		p->counts[i] = n;
 		fewest = n < fewest ? n : fewest;

@@ -35,7 +35,7 @@ static void make_pivot(const struct profiles *p)
 	for (uint32_t k = 0; k < p->counts[p->n]; k++) {
 		for (uint32_t i = 0; i < n; i++)
 			column[i] = p->bins[sample[i] * p->stride + k];
-		profile_sort(column, work, n);
+		profile_sort(column, work, n, p->n_bins);
 		pivot[k] = column[n / 2];
 	}
 }
