@@ -56,7 +56,7 @@ static uint32_t find_candidates(struct coalescing *c, uint32_t anchor)
 	uint32_t n = 0;
 
 	for (uint32_t i = anchor; i < v->n_suspects; i++) {
-		if (!may_join(c, i, a, a->first_us, a->last_us))
+		if (i != anchor && !may_join(c, i, a, a->first_us, a->last_us))
 			continue;
 		c->candidates[n] = i;
 		c->components[n++] = v->suspects[i].component;
@@ -234,7 +234,7 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	const struct lp_suspect *lead = &v->suspects[c->members[0]];
 	uint32_t part = at.part;
 
-	incident->components = calloc(c->n_members, sizeof(uint32_t));
+	incident->components = calloc((size_t)c->n_members + 1, sizeof(uint32_t));
 	if (!incident->components)
 		return -ENOMEM;
 	incident->n_components = c->n_members;
