@@ -31,12 +31,13 @@ uint32_t bins_sturges(uint32_t n_samples);
 int bins_freedman(const struct pool *pool, uint32_t n_samples, bool robust,
 	struct measure_scratch *scratch, struct bins *ret);
 
-/* The bin of a usable value; b->n is not 0. */
+/* The bin of a usable value; where b->n is 0, or the value is not usable, some number. */
 static inline uint32_t bins_of(const struct bins *b, double v)
 {
-	double bin = (v - b->low) / b->size;
+	double bin = (v - b->low) / b->size, top = (double)b->n - 1;
 
-	return bin < (double)(b->n - 1) ? (uint32_t)(int32_t)bin : b->n - 1;
+	bin = bin < top ? bin : top;
+	return (uint32_t)(int32_t)(bin > 0 ? bin : 0);
 }
 
 #endif

@@ -3,6 +3,7 @@
  * A bin without values would make it infinite; every bin counts half a value more than it has
  * (Jeffreys' prior), for all members alike. Logarithms are natural. */
 #include "detect/bins.h"
+#include "detect/order.h"
 #include "detect/scratch.h"
 #include "detect/vote.h"
 #include <errno.h>
@@ -74,26 +75,27 @@ static double divergence(const struct histograms *h, uint32_t a, uint32_t b)
 	return sum / 2;
 }
 
-static double kl_vote(const struct histograms *h, uint32_t self, double *distances, uint64_t *work)
+/* `keys` has room for one key a member. */
+static double kl_vote(const struct histograms *h, uint32_t self, uint64_t *keys)
 {
+	if (h->n < 2)
+		return NAN;
 	for (uint32_t i = 0; i < h->n; i++)
-		distances[i] = divergence(h, self, i);
-	return vote_of(distances, h->n, self, work);
+		keys[i] = order_key(divergence(h, self, i));
+	return order_value(order_select(keys, h->n, vote_rank(h->n)));
 }
 
 static int kl_votes(const struct window *w, const uint32_t *members, uint32_t n,
 	struct measure_scratch *scratch, double *ret_votes)
 {
 	struct histograms h;
-	double *distances;
-	uint64_t *work;
+	uint64_t *keys;
 	int r = histograms_fill(w, scratch, &h);
 
 	if (r < 0)
 		return r;
-	distances = scratch_get(scratch, SCRATCH_DISTANCE, h.n, sizeof(*distances));
-	work = scratch_get(scratch, SCRATCH_SELECT, h.n, sizeof(*work));
-	if (!distances || !work)
+	keys = scratch_get(scratch, SCRATCH_KEYS, h.n, sizeof(*keys));
+	if (!keys)
 		return -ENOMEM;
 	n = members ? n : w->n_members;
 	for (uint32_t i = 0; i < n; i++) {
@@ -101,9 +103,8 @@ static int kl_votes(const struct window *w, const uint32_t *members, uint32_t n,
 
 		while (place < h.n && h.members[place] < member)
 			place++;
-		ret_votes[i] = place < h.n && h.members[place] == member
-			? kl_vote(&h, place, distances, work)
-			: NAN;
+		ret_votes[i] =
+			place < h.n && h.members[place] == member ? kl_vote(&h, place, keys) : NAN;
 	}
 	return 0;
 }

@@ -23,10 +23,55 @@ static double mean_at(const double *row, uint32_t at, uint32_t width)
 	return n ? latest + sum / n : NAN;
 }
 
+#define BLOCK 256U
+
+/* The same for the slots first .. end-1 where no value is missing, side by side. */
+static void smooth_full(
+	const double *row, uint32_t first, uint32_t end, uint32_t width, double *ret)
+{
+	double sums[BLOCK];
+
+	for (uint32_t from = first; from < end; from += BLOCK) {
+		uint32_t n = end - from < BLOCK ? end - from : BLOCK;
+		const double *latest = row + from;
+
+		for (uint32_t i = 0; i < n; i++)
+			sums[i] = 0;
+		for (uint32_t back = 1; back < width; back++) {
+			const double *older = latest - back;
+
+#pragma omp simd
+			for (uint32_t i = 0; i < n; i++)
+				sums[i] += older[i] - latest[i];
+		}
+#pragma omp simd
+		for (uint32_t i = 0; i < n; i++)
+			ret[from + i] = latest[i] + sums[i] / width;
+	}
+}
+
+static uint32_t next_missing(const double *row, uint32_t from, uint32_t n)
+{
+	while (from < n && value_usable(row[from]))
+		from++;
+	return from;
+}
+
 static void smooth_row(const double *row, uint32_t n, uint32_t width, double *ret)
 {
-	for (uint32_t i = 0; i < n; i++)
-		ret[i] = mean_at(row, i, width);
+	uint32_t at = 0;
+
+	while (at < n) {
+		uint32_t missing = next_missing(row, at, n), full;
+
+		/* Up to `full` something is missing among the last samples. */
+		full = missing - at >= width ? at + width - 1 : missing;
+		for (; at < full; at++)
+			ret[at] = mean_at(row, at, width);
+		smooth_full(row, at, missing, width, ret);
+		for (at = missing; at < n && !value_usable(row[at]); at++)
+			ret[at] = mean_at(row, at, width);
+	}
 }
 
 int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *ret)

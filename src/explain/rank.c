@@ -56,17 +56,23 @@ double rank_joint_confidence(double a, double b)
 	return 1 - (1 - a) * (1 - b / 4);
 }
 
-/* How many windows begin between the first and the last anomalous one of a finding. */
-static double windows_spanned(const struct inquiry *q, const struct lp_finding *f)
+/* The share of anomalous windows among those with data, from the first to the last of a finding. */
+static double share_of(const struct inquiry *q, const struct lp_finding *f)
 {
-	const struct lp_params *p = &q->v->params;
-	int64_t shift_us = (int64_t)p->win_shift * p->step_us;
-	int64_t window_us = (int64_t)p->win_size * p->step_us;
+	const struct lp_series *s = &q->v->series[f->series];
+	const struct lp_table *t = q->v->tables[f->metric];
+	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
+	uint32_t n = 0, n_anomalous = 0;
 
-	if (shift_us <= 0 || f->last_us <= f->first_us + window_us)
-		return f->n_anomalous;
-	return fmax(1 + (double)(f->last_us - f->first_us - window_us) / (double)shift_us,
-		f->n_anomalous);
+	for (uint32_t w = 0; w < s->n_windows; w++) {
+		int64_t end_us = t->start_us + (int64_t)s->last[w] * t->step_us;
+
+		if (end_us <= f->first_us || end_us > f->last_us || marks[w] == LP_MARK_NONE)
+			continue;
+		n++;
+		n_anomalous += marks[w] == f->direction;
+	}
+	return n ? (double)n_anomalous / n : 1;
 }
 
 static double suspect_confidence(const struct inquiry *q, const struct lp_suspect *s)
@@ -78,7 +84,7 @@ static double suspect_confidence(const struct inquiry *q, const struct lp_suspec
 		uint32_t n_members = q->v->groups[f->group].n_members;
 		struct rank_grounds g = {
 			.margin = margin_of(f),
-			.share = f->n_anomalous / windows_spanned(q, f),
+			.share = share_of(q, f),
 			.n_windows = f->n_anomalous,
 			.n_peers = n_members ? n_members - 1 : 0,
 			.n_metrics = s->n_findings,

@@ -48,6 +48,8 @@ void lp_table_builder_free(struct lp_table_builder *b)
 		set_release(&b->sets[i]);
 	free(b->sets);
 	strmap_release(&b->set_index);
+	strmap_release(&b->named);
+	free(b->globs);
 	free(b->binding.bound);
 	free(b->binding.schemas);
 	free(b->binding.rows);
@@ -58,19 +60,48 @@ void lp_table_builder_free(struct lp_table_builder *b)
 
 DEFINE_CLEANUP(struct lp_table_builder *, lp_table_builder_free);
 
-static bool component_wanted(void *ctx, const struct lp_catalogue *c, uint32_t id)
+/* Is it one of those that were named, or does it match a glob? */
+static bool component_listed(const struct lp_table_builder *b, const char *name)
 {
-	const struct lp_table_options *opt = ((struct lp_table_builder *)ctx)->opt;
-	char name[1024];
+	uint32_t ignored;
 
-	if (!opt->components)
+	if (!b->opt->components || strmap_get(&b->named, name, &ignored))
 		return true;
-	lp_component_name(c, id, name, sizeof(name));
-	for (uint32_t i = 0; i < opt->n_components; i++) {
-		if (fnmatch(opt->components[i], name, 0) == 0)
+	for (size_t i = 0; i < b->n_globs; i++) {
+		if (fnmatch(b->globs[i], name, 0) == 0)
 			return true;
 	}
 	return false;
+}
+
+static bool component_wanted(void *ctx, const struct lp_catalogue *c, uint32_t id)
+{
+	const struct lp_table_builder *b = ctx;
+	char name[1024];
+
+	if (!b->opt->components && !b->opt->wanted)
+		return true;
+	lp_component_name(c, id, name, sizeof(name));
+	return component_listed(b, name) &&
+		(!b->opt->wanted || b->opt->wanted(b->opt->wanted_ctx, name));
+}
+
+/* Globs are tried one by one; names, of which there may be thousands, are looked up. */
+static int components_sort(struct lp_table_builder *b)
+{
+	for (uint32_t i = 0; b->opt->components && i < b->opt->n_components; i++) {
+		const char *text = b->opt->components[i];
+
+		if (!strpbrk(text, "*?[\\")) {
+			if (strmap_put(&b->named, text, i) < 0)
+				return -ENOMEM;
+			continue;
+		}
+		if (array_reserve(&b->globs, &b->cap_globs, b->n_globs + 1, sizeof(*b->globs)) < 0)
+			return -ENOMEM;
+		b->globs[b->n_globs++] = text;
+	}
+	return 0;
 }
 
 /* The unit of a metric by that name: the catalogue's, or the column's own. */
@@ -196,6 +227,8 @@ int lp_table_builder_new(
 		.component = component_wanted,
 		.column = column_wanted,
 		.ctx = b};
+	if (components_sort(b) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot build a table");
 	for (uint32_t i = 0; i < options->n_metrics; i++) {
 		uint32_t ignored;
 

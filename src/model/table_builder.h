@@ -36,6 +36,9 @@ struct binding {
 struct lp_table_builder {
 	const struct lp_table_options *opt;
 	struct lp_select select;
+	struct strmap named; /* of opt->components, those that are names, */
+	const char **globs;  /* and those that are not */
+	size_t n_globs, cap_globs;
 	struct column_set *sets;
 	size_t n_sets, cap_sets;
 	struct strmap set_index;

@@ -69,6 +69,7 @@ static void rule_release(struct topology_rule *rule)
 	}
 	free(rule->settings);
 	topology_table_free(rule->table);
+	strmap_release(&rule->names);
 	pattern_release(&rule->match);
 }
 
@@ -135,6 +136,10 @@ static bool where_holds(
 static bool rule_holds(
 	const struct topology_rule *rule, const char *component, struct pattern_match *ret_match)
 {
+	uint32_t ignored;
+
+	if (rule->names.n && !strmap_get(&rule->names, component, &ignored))
+		return false;
 	if (!pattern_matches(&rule->match, component, strlen(component), ret_match))
 		return false;
 	for (size_t i = 0; i < rule->n_where; i++) {
@@ -193,6 +198,11 @@ const char *const *topology_parts(const struct topology *t)
 	static const char *const alone[] = {"observer", NULL};
 
 	return t ? t->parts : alone;
+}
+
+const char *topology_attribute_name(const struct topology *t, size_t i)
+{
+	return t && i < t->n_origins ? t->origins[i].attribute : NULL;
 }
 
 const char *topology_issuer(const struct topology *t)

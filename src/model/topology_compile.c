@@ -213,6 +213,16 @@ static int rule_pairs(struct maker *m, uint32_t number, struct topology_rule *ru
 	return r;
 }
 
+static int names_add(
+	const struct maker *m, const struct yaml_rule *from, struct topology_rule *rule)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < from->names_count; i++)
+		r = strmap_put(&rule->names, from->names[i], i);
+	return r < 0 ? no_memory(m) : 0;
+}
+
 static int rule_add(struct maker *m, uint32_t number)
 {
 	const struct yaml_rule *from = &m->y->file->components[number];
@@ -221,7 +231,7 @@ static int rule_add(struct maker *m, uint32_t number)
 	struct topology_rule *rule;
 	int r;
 
-	if (!from->match && !from->table)
+	if (!from->match && !from->table && !from->names_count)
 		return fail(m, line,
 			"this rule does not say which components it is about: 'match' "
 			"is missing");
@@ -231,7 +241,9 @@ static int rule_add(struct maker *m, uint32_t number)
 	r = pattern_compile(from->match ? from->match : "*", &rule->match, m->err);
 	if (r < 0)
 		return located(m, line, r);
-	r = rule_pairs(m, number, rule);
+	r = names_add(m, from, rule);
+	if (r == 0)
+		r = rule_pairs(m, number, rule);
 	if (r == 0 && from->table)
 		r = table_add(
 			m, from->table, yaml_text_line(m->y, "components/%u/table", number), rule);

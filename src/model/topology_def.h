@@ -26,6 +26,7 @@ struct topology_setting {
 /* Which components, and what they have. */
 struct topology_rule {
 	struct pattern match;
+	struct strmap names; /* if there are any, it is about these alone */
 	struct topology_where *where;
 	size_t n_where;
 	struct topology_setting *settings;

@@ -133,8 +133,7 @@ static int component_sort(struct sorter *s, const char *component, uint32_t numb
 	return r < 0 ? r : member_add(s, group, number);
 }
 
-/* Say why a group is too small to be compared. */
-static int refuse_small(struct lp_peer_group *g)
+int topology_refuse_small(struct lp_peer_group *g)
 {
 	const char *why;
 
@@ -168,7 +167,7 @@ int topology_groups(const struct topology *t, char *const *components, uint32_t 
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		r = component_sort(&s, components[i], i);
 	for (size_t i = 0; r == 0 && i < s.n; i++)
-		r = refuse_small(&s.groups[i]);
+		r = topology_refuse_small(&s.groups[i]);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot sort components into groups");
 	strays_tell(&s, warn);

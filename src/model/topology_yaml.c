@@ -25,6 +25,7 @@ static const cyaml_schema_value_t string_schema = {
 
 static const cyaml_schema_field_t rule_fields[] = {
 	STRING_PTR(struct yaml_rule, match),
+	LIST(struct yaml_rule, names, &string_schema),
 	CYAML_FIELD_IGNORE("where", CYAML_FLAG_OPTIONAL),
 	CYAML_FIELD_IGNORE("attributes", CYAML_FLAG_OPTIONAL),
 	STRING_PTR(struct yaml_rule, table),

@@ -15,6 +15,8 @@
 
 struct yaml_rule {
 	char *match, *table; /* NULL: not there */
+	char **names;
+	uint32_t names_count;
 };
 
 struct yaml_group {

@@ -125,6 +125,26 @@ static void test_groups(void **state)
 	topology_free(t);
 }
 
+static void test_names(void **state)
+{
+	struct topology *t = parse("version: 1\ncomponents:\n"
+				   "- names: [a/disk:1, 'b/disk:*']\n"
+				   "  attributes: {class: 1}\n"
+				   "- names:\n  - a/disk:2\n  - a/disk:31\n"
+				   "  match: a/disk:{n}\n  where: {n: 0-9}\n"
+				   "  attributes: {class: '2{n}'}\n");
+
+	(void)state;
+	check(t, "a/disk:1", "class", "1");
+	check(t, "a/disk:2", "class", "22");
+	check(t, "a/disk:31", "class", NULL);
+	check(t, "b/disk:1", "class", NULL); /* no glob */
+	check(t, "b/disk:*", "class", "1");
+	assert_string_equal(topology_attribute_name(t, 0), "class");
+	assert_null(topology_attribute_name(t, 1));
+	topology_free(t);
+}
+
 static void test_parts_and_issuer(void **state)
 {
 	struct topology *t = parse(intrepid);
@@ -335,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_later_rules_win),
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_parts_and_issuer),
 		cmocka_unit_test(test_errors_of_rules),
 		cmocka_unit_test(test_errors_of_groups),
