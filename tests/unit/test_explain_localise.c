@@ -71,7 +71,7 @@ static void test_random_subsets(void **state)
 		}
 		if (n < 20)
 			continue;
-		at = localise(&p, &q, affected[0], affected, n);
+		at = localise(&p, &q, affected, n);
 		assert_int_not_equal(at.part, UINT32_MAX);
 		snprintf(expected, sizeof(expected), "array:ddn%u", array);
 		assert_string_equal(p.names[at.part], expected);
