@@ -56,7 +56,7 @@ static uint32_t find_candidates(struct coalescing *c, uint32_t anchor)
 	uint32_t n = 0;
 
 	for (uint32_t i = anchor; i < v->n_suspects; i++) {
-		if (!may_join(c, i, a, a->first_us, a->last_us))
+		if (i != anchor && !may_join(c, i, a, a->first_us, a->last_us))
 			continue;
 		c->candidates[n] = i;
 		c->components[n++] = v->suspects[i].component;
@@ -84,7 +84,7 @@ static void take_later_ones(struct coalescing *c, uint32_t anchor, uint32_t part
 {
 	const struct lp_verdict *v = c->q->v;
 	const struct lp_suspect *a = &v->suspects[anchor];
-	int64_t first_us = a->first_us, last_us = a->last_us;
+	int64_t first_us = INT64_MAX, last_us = INT64_MIN;
 	bool grown = true;
 
 	for (uint32_t k = 0; k < c->n_members; k++)
@@ -119,8 +119,8 @@ static void take_members(struct coalescing *c, uint32_t anchor, uint32_t n, uint
 
 	c->n_members = 0;
 	for (uint32_t k = 0; k < n; k++) {
-		if (c->candidates[k] == anchor ||
-			(part != UINT32_MAX && parts_has(&c->parts, c->components[k], part)))
+		if (part == UINT32_MAX ? c->candidates[k] == anchor
+				       : parts_has(&c->parts, c->components[k], part))
 			take(c, c->candidates[k]);
 	}
 	if (part != UINT32_MAX)
@@ -234,7 +234,7 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	const struct lp_suspect *lead = &v->suspects[c->members[0]];
 	uint32_t part = at.part;
 
-	incident->components = calloc(c->n_members, sizeof(uint32_t));
+	incident->components = calloc((size_t)c->n_members + 1, sizeof(uint32_t));
 	if (!incident->components)
 		return -ENOMEM;
 	incident->n_components = c->n_members;
@@ -256,7 +256,8 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	return incident->summary ? 0 : -ENOMEM;
 }
 
-/* The incident of the worst suspect that has none yet. */
+/* The incident of the part that explains most of what happened beside the anchor, the worst suspect
+ * that has none yet. It may be somebody else's: then the anchor is looked at again. */
 static int add_incident(struct coalescing *c, uint32_t anchor)
 {
 	struct lp_verdict *v = c->q->v;
@@ -266,7 +267,7 @@ static int add_incident(struct coalescing *c, uint32_t anchor)
 	if (array_reserve(
 		    &v->incidents, &c->cap, (size_t)v->n_incidents + 1, sizeof(*v->incidents)) < 0)
 		return -ENOMEM;
-	at = localise(&c->parts, c->q, v->suspects[anchor].component, c->components, n);
+	at = localise(&c->parts, c->q, c->components, n);
 	take_members(c, anchor, n, at.part);
 	return describe(c, &v->incidents[v->n_incidents++], at);
 }
@@ -299,7 +300,7 @@ int coalesce_suspects(struct inquiry *q, struct lp_err *err)
 	if (!c.taken || !c.candidates || !c.components || !c.members)
 		r = -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++) {
-		if (!c.taken[i] && q->follows[i] == UINT32_MAX)
+		while (r == 0 && !c.taken[i] && q->follows[i] == UINT32_MAX)
 			r = add_incident(&c, i);
 	}
 	if (r < 0)

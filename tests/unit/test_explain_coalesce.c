@@ -162,6 +162,29 @@ static void test_two_problems(void **state)
 	rig_release(&r);
 }
 
+/* A large problem that shows in all groups does not hide a small one in one group. */
+static void test_large_beside_small(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	intrepid_init(&r);
+	for (unsigned lun = 0; lun < LUNS; lun++) {
+		for (unsigned array = 0; array < 3; array++) {
+			find_lost(&r, array, lun, 0);
+			rig_find(&r, attachment(array, lun, 2), "await", LP_MARK_ABSENT, 0, 1, 5,
+				39);
+		}
+		if (lun % 8 == 5 && lun > 8) /* the worst of all, nearly a server's */
+			rig_find(&r, attachment(3, lun, 1), "await", LP_MARK_ABSENT, 0, 10, 3, 39);
+	}
+	rig_explain(&r);
+	rig_expect_incidents(&r, 4);
+	assert_non_null(rig_incident(&r, "server:fs29"));
+	assert_int_equal(rig_incident(&r, "server:fs29")->n_components, 8);
+	rig_release(&r);
+}
+
 /* The same array, but at different times, or in different ways. */
 static void test_other_times_and_ways(void **state)
 {
@@ -301,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_dead_server),
 		cmocka_unit_test(test_dead_small_server),
 		cmocka_unit_test(test_two_problems),
+		cmocka_unit_test(test_large_beside_small),
 		cmocka_unit_test(test_other_times_and_ways),
 		cmocka_unit_test(test_disks_of_a_server),
 		cmocka_unit_test(test_remote),

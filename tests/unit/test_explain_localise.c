@@ -12,7 +12,7 @@ static void test_surprise(void **state)
 	assert_float_equal(localise_surprise(10, 10, 0, 0), 0, 1e-9);
 	/* All of it and nothing else: as surprising as can be. */
 	assert_float_equal(localise_surprise(2, 2, 0, 2), 4 * log(2), 1e-9);
-	for (double a = 2; a < 20; a++) {
+	for (int a = 2; a < 20; a++) {
 		assert_true(
 			localise_surprise(a, 20, 1, 500) > localise_surprise(a - 1, 20, 1, 500));
 		assert_true(localise_surprise(a, 20, 1, 500) > localise_surprise(a, 20, 2, 500));
@@ -71,7 +71,7 @@ static void test_random_subsets(void **state)
 		}
 		if (n < 20)
 			continue;
-		at = localise(&p, &q, affected[0], affected, n);
+		at = localise(&p, &q, affected, n);
 		assert_int_not_equal(at.part, UINT32_MAX);
 		snprintf(expected, sizeof(expected), "array:ddn%u", array);
 		assert_string_equal(p.names[at.part], expected);
