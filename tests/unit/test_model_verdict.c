@@ -27,7 +27,7 @@ static void test_notes(void **state)
 }
 
 /* Everything that can be in one goes with it; the leak checker watches. */
-static void test_free(void **state)
+static void test_freed(void **state)
 {
 	struct lp_verdict *v = calloc(1, sizeof(*v));
 
@@ -57,7 +57,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_notes),
-		cmocka_unit_test(test_free),
+		cmocka_unit_test(test_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
