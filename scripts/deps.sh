@@ -7,7 +7,7 @@ build=(
 	gcc libc6-dev make meson ninja-build pkg-config # the tool chain
 	libzstd-dev	# compression of archive blocks
 	libjansson-dev	# JSON output
-	libcyaml-dev	# YAML configuration
+	libcyaml-dev libyaml-dev # YAML configuration; its lines
 	libmnl-dev	# sock_diag
 	libsqlite3-dev	# what the operator said of components
 )

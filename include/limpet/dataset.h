@@ -38,6 +38,11 @@ int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_da
 /* The nominal time between samples: the longest of all files', 1 s if none knows. */
 int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err);
 
+/* From the first to the last sample of all files that know it before they are read (archives that
+ * were closed do, most foreign files do not); 0, 0 if none does. */
+int lp_dataset_span(
+	struct lp_dataset *ds, int64_t *ret_first_us, int64_t *ret_last_us, struct lp_err *err);
+
 /* Read tables: lp_dataset_read() into a builder. `options->step_us` 0 means lp_dataset_interval().
  * On -EBADMSG (damage, told through `warn`) the tables of what is good are returned all the same.
  */

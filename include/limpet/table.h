@@ -35,9 +35,13 @@ struct lp_table_options {
 	const char *const *metrics; /* what to compute, n_metrics names; NULL: every one there is */
 	uint32_t n_metrics;
 	bool headline;		       /* with metrics NULL: only those that belong in a summary */
+	bool judged;		       /* the same: only those that detection compares */
 	bool raw;		       /* names are raw columns, shown as they are */
-	const char *const *components; /* globs of full names; NULL: all */
+	const char *const *components; /* full names and globs of them; NULL: all */
 	uint32_t n_components;
+	/* May say no to a component by its full name; NULL: never. Asked by several threads. */
+	bool (*wanted)(void *ctx, const char *component);
+	void *wanted_ctx;
 	int64_t from_us, to_us; /* 0: no beginning, no end */
 	int64_t step_us;	/* LP_TABLE_FOREVER: one slot */
 	uint64_t bytes_max; /* refuse to grow beyond this; 0: 4 GiB, or half the memory if less */

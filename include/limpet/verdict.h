@@ -66,9 +66,10 @@ struct lp_finding {
 	double own, peers;	    /* medians in the anomalous windows, in the metric's unit */
 	double ratio;		    /* own / peers; infinite where peers are 0, 0 where absent */
 	double distance, threshold; /* medians over the anomalous windows */
-	double load_ratio;	    /* its throughput over its peers'; NaN: unknown */
-	bool culprit;		    /* in the direction that makes a suspect */
-	bool explained_by_load;	    /* slower, but as its greater load would make any peer */
+	double weight;	   /* how much it weighs, in terms of what it takes to count: 1 and up */
+	double load_ratio; /* its throughput over its peers'; NaN: unknown */
+	bool culprit;	   /* in the direction that makes a suspect */
+	bool explained_by_load; /* slower, but as its greater load would make any peer */
 };
 
 struct lp_anomaly {

@@ -12,6 +12,17 @@
 #define DETECT_MEASURE_H
 
 #include <limpet/verdict.h>
+#include <math.h>
+
+/* Values beyond this are taken for missing, as infinite ones are: no counter grows that fast, and
+ * differences of what remains are finite. */
+#define USABLE_MAX 1e300
+
+/* Is it a value, neither missing (NaN) nor infinite? */
+static inline bool value_usable(double v)
+{
+	return fabs(v) <= USABLE_MAX;
+}
 
 /* The smoothed samples of a peer group in one window. Rows of members without data (fewer than
  * win_size / 2 values) are NULL. */
@@ -23,6 +34,8 @@ struct window {
 
 /* Memory of one thread, reused from window to window. */
 struct measure_scratch;
+struct measure_scratch *measure_scratch_new(void);
+void measure_scratch_free(struct measure_scratch *s);
 
 struct measure {
 	const char *name;
@@ -30,8 +43,8 @@ struct measure {
 	struct lp_params defaults; /* step_us 0: that of the data */
 	bool pairwise;
 
-	/* The votes of `members` (positions in the window; NULL: all), NaN where it has no data or
-	 * nobody to be compared with. */
+	/* The votes of `members` (n positions in the window; NULL: all, and n is ignored), NaN
+	 * where it has no data or nobody to be compared with. 0 or -ENOMEM. */
 	int (*votes)(const struct window *w, const uint32_t *members, uint32_t n,
 		struct measure_scratch *scratch, double *ret_votes);
 

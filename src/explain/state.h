@@ -12,7 +12,11 @@ enum state_verb {
 	STATE_ACK,   /* known, being worked on: still shown, marked, no alarm */
 	STATE_MUTE,  /* not to be shown, until a time or for ever */
 	STATE_CLEAR, /* repaired: what was before this time counts no more */
+	STATE_VERBS,
 };
+
+/* "ack", "mute", "clear". */
+const char *state_verb_name(enum state_verb verb);
 
 struct state_entry {
 	char *component; /* a full name or a glob */
@@ -26,12 +30,14 @@ struct state_entry {
 int state_open(const char *path, bool read_only, struct operator_state **ret, struct lp_err *err);
 void state_close(struct operator_state *s);
 
+/* Say it. What was said before with the same verb of the same component (or glob) is replaced. */
 int state_say(struct operator_state *s, const struct state_entry *entry, struct lp_err *err);
-/* Take back everything that was said of that component (or glob). */
-int state_forget(
-	struct operator_state *s, const char *component, unsigned *ret_n, struct lp_err *err);
+/* Take back what was said with that verb of that component (or glob). `*ret_n` is 0 if nothing
+ * was. */
+int state_forget(struct operator_state *s, enum state_verb verb, const char *component,
+	unsigned *ret_n, struct lp_err *err);
 
-/* All entries; they belong to `s`. */
+/* All entries; they belong to `s`, and are good until something is said or forgotten. */
 const struct state_entry *state_entries(const struct operator_state *s, unsigned *ret_n);
 
 /* Does it hold of a component at that time? */
@@ -40,8 +46,8 @@ bool state_holds(
 /* The latest clear of a component, 0 if there is none. */
 int64_t state_cleared(const struct operator_state *s, const char *component);
 
-/* $LIMPET_STATE, else $XDG_STATE_HOME/limpet/state.db, else ~/.local/state/limpet/state.db; for
- * root /var/lib/limpet/state.db. The caller frees. */
+/* $LIMPET_STATE, else for root /var/lib/limpet/state.db, else $XDG_STATE_HOME/limpet/state.db, else
+ * ~/.local/state/limpet/state.db. The caller frees. NULL: out of memory. */
 char *state_default_path(void);
 
 #endif

@@ -4,9 +4,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/time.h"
-#include "import/importer.h"
+#include "import/dataset.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,22 +16,6 @@
 
 #define HEAD_BYTES 4096
 #define DEPTH_MAX 16
-
-struct data_file {
-	char *path;
-	const struct importer *importer; /* NULL: an archive */
-	int64_t interval_us;		 /* -1: not asked yet */
-};
-
-struct lp_dataset {
-	struct data_file *files;
-	size_t n, cap;
-	const struct importer *forced;
-	const void *options;
-	struct lp_warn *warn;
-	struct strmap directories; /* those searched already, by device and inode */
-	struct lp_err unread;	   /* the first thing in a directory that could not be read */
-};
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
@@ -258,7 +241,7 @@ int lp_dataset_open(const char *const *paths, size_t n_paths, const char *import
 	return 0;
 }
 
-static int file_open(struct lp_dataset *ds, const struct data_file *f,
+static int file_open(const struct lp_dataset *ds, const struct data_file *f,
 	const struct lp_select *select, struct lp_warn *warn, struct lp_source **ret,
 	struct lp_err *err)
 {
@@ -268,14 +251,13 @@ static int file_open(struct lp_dataset *ds, const struct data_file *f,
 		f->path, f->importer == ds->forced ? ds->options : NULL, select, warn, ret, err);
 }
 
-/* Read one file to its end. `*ret_stop` is what `fn` returned, if it wanted to stop. */
-static int file_read(struct lp_dataset *ds, const struct data_file *f,
-	const struct lp_select *select, lp_dataset_fn fn, void *ctx, int *ret_stop,
-	struct lp_err *err)
+int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
+	const struct lp_select *select, struct lp_warn *warn, lp_dataset_fn fn, void *ctx,
+	int *ret_stop, struct lp_err *err)
 {
 	_cleanup_(lp_source_closep) struct lp_source *source = NULL;
 	struct lp_batch *batch;
-	int r = file_open(ds, f, select, ds->warn, &source, err);
+	int r = file_open(ds, f, select, warn, &source, err);
 
 	if (r < 0)
 		return r;
@@ -289,6 +271,31 @@ static int file_read(struct lp_dataset *ds, const struct data_file *f,
 	return 0;
 }
 
+bool dataset_note(
+	const struct lp_dataset *ds, const struct lp_err *here, int r, struct lp_err *first)
+{
+	if (r == -ENOMEM) {
+		*first = *here;
+		return false;
+	}
+	if (r < 0 && first->code)
+		lp_warn_raise(ds->warn, "%s", here->text);
+	else if (r < 0)
+		*first = *here;
+	return true;
+}
+
+int dataset_end(const struct lp_dataset *ds, struct lp_err *first, struct lp_err *err)
+{
+	if (first->code && ds->unread.code)
+		lp_warn_raise(ds->warn, "%s", ds->unread.text);
+	else if (!first->code)
+		*first = ds->unread;
+	if (first->code)
+		*err = *first;
+	return first->code;
+}
+
 int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_dataset_fn fn,
 	void *ctx, struct lp_err *err)
 {
@@ -296,28 +303,37 @@ int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_da
 
 	for (size_t i = 0; i < ds->n; i++) {
 		struct lp_err here = {0};
-		int stop = 0, r = file_read(ds, &ds->files[i], select, fn, ctx, &stop, &here);
+		int stop = 0;
+		int r = data_file_read(ds, &ds->files[i], select, ds->warn, fn, ctx, &stop, &here);
 
 		if (stop) {
 			*err = here;
 			return stop;
 		}
-		if (r == -ENOMEM) {
-			*err = here;
+		if (!dataset_note(ds, &here, r, &first)) {
+			*err = first;
 			return r;
 		}
-		if (r < 0 && first.code)
-			lp_warn_raise(ds->warn, "%s", here.text);
-		else if (r < 0)
-			first = here;
 	}
-	if (first.code && ds->unread.code)
-		lp_warn_raise(ds->warn, "%s", ds->unread.text);
-	else if (!first.code)
-		first = ds->unread;
-	if (first.code)
-		*err = first;
-	return first.code;
+	return dataset_end(ds, &first, err);
+}
+
+/* What a file says of itself before it is read. One that does not open is told of when it is. */
+static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *err)
+{
+	_cleanup_(lp_source_closep) struct lp_source *source = NULL;
+	struct lp_err here = {0};
+
+	if (f->interval_us >= 0)
+		return 0;
+	if (file_open(ds, f, NULL, NULL, &source, &here) == -ENOMEM) {
+		*err = here;
+		return -ENOMEM;
+	}
+	f->interval_us = source ? source->interval_us : 0;
+	f->first_us = source ? source->first_us : 0;
+	f->last_us = source ? source->last_us : 0;
+	return 0;
 }
 
 int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err)
@@ -325,56 +341,34 @@ int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *e
 	int64_t longest = 0;
 
 	for (size_t i = 0; i < ds->n; i++) {
-		struct data_file *f = &ds->files[i];
+		int r = file_ask(ds, &ds->files[i], err);
 
-		if (f->interval_us < 0) {
-			_cleanup_(lp_source_closep) struct lp_source *source = NULL;
-			struct lp_err here = {0};
-
-			/* A file that does not open is told of when it is read. */
-			if (file_open(ds, f, NULL, NULL, &source, &here) == -ENOMEM) {
-				*err = here;
-				return -ENOMEM;
-			}
-			f->interval_us = source ? source->interval_us : 0;
-		}
-		if (f->interval_us > longest)
-			longest = f->interval_us;
+		if (r < 0)
+			return r;
+		if (ds->files[i].interval_us > longest)
+			longest = ds->files[i].interval_us;
 	}
 	*ret_us = longest ? longest : US_PER_SEC;
 	return 0;
 }
 
-static int tables_take(
-	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
+int lp_dataset_span(
+	struct lp_dataset *ds, int64_t *ret_first_us, int64_t *ret_last_us, struct lp_err *err)
 {
-	return batch ? lp_table_builder_add(ctx, source, batch, err) : 0;
-}
+	int64_t first = 0, last = 0;
 
-int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
-	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err)
-{
-	struct lp_table_options opt = *options;
-	struct lp_table_builder *builder = NULL;
-	struct lp_err finish_err = {0};
-	int r = 0, finished;
+	for (size_t i = 0; i < ds->n; i++) {
+		const struct data_file *f = &ds->files[i];
+		int r = file_ask(ds, &ds->files[i], err);
 
-	if (!opt.step_us)
-		r = lp_dataset_interval(ds, &opt.step_us, err);
-	if (r == 0)
-		r = lp_table_builder_new(&opt, &builder, err);
-	if (r < 0)
-		return r;
-	r = lp_dataset_read(ds, lp_table_builder_select(builder), tables_take, builder, err);
-	if (r == -ENOMEM || r == -EFBIG) {
-		lp_table_builder_free(builder);
-		return r;
+		if (r < 0)
+			return r;
+		if (f->first_us && (!first || f->first_us < first))
+			first = f->first_us;
+		if (f->last_us > last)
+			last = f->last_us;
 	}
-	finished = lp_table_builder_finish(builder, ret_tables, ret_n, &finish_err);
-	lp_table_builder_free(builder);
-	if (finished < 0) {
-		*err = finish_err;
-		return finished;
-	}
-	return r < 0 ? -EBADMSG : 0;
+	*ret_first_us = first;
+	*ret_last_us = last;
+	return 0;
 }

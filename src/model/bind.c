@@ -76,6 +76,7 @@ static bool bind_column(const struct lp_schema *schema, int column, bool raw, st
 bool bind_metric(const struct lp_schema *schema, const char *name, bool raw, struct bind *ret)
 {
 	struct bind b = {0};
+	bool gauges = false;
 
 	if (bind_column(schema, lp_schema_column(schema, name), raw, ret))
 		return true;
@@ -87,9 +88,12 @@ bool bind_metric(const struct lp_schema *schema, const char *name, bool raw, str
 
 		if (!alternatives_bind(schema, b.metric->inputs[b.n_inputs], in))
 			return false;
-		for (uint32_t i = 0; i < in->n; i++)
+		for (uint32_t i = 0; i < in->n; i++) {
 			b.has_counters |= in->terms[i].counter;
+			gauges |= !in->terms[i].counter;
+		}
 	}
+	b.only_counters = b.has_counters && !gauges;
 	*ret = b;
 	return true;
 }
@@ -167,26 +171,54 @@ bool bind_add(const struct bind *b, int64_t *const *columns, size_t cell, double
 	return true;
 }
 
-double bind_value(const struct bind *b, const struct bind_acc *acc)
+/* The bits of a shape. */
+enum {
+	SHAPE_METRIC = 1,
+	SHAPE_REAL = 2,
+	SHAPE_RAW = 4,
+	SHAPE_COUNTERS = 8,
+	SHAPE_GAUGES = 16, /* and as many bits as there are inputs */
+};
+
+uint32_t bind_shape(const struct bind *b)
+{
+	uint32_t shape = b->metric ? SHAPE_METRIC : b->real ? SHAPE_REAL : SHAPE_RAW;
+
+	if (b->has_counters)
+		shape |= SHAPE_COUNTERS;
+	for (uint32_t i = 0; i < b->n_inputs; i++)
+		shape |= b->inputs[i].gauge ? (uint32_t)SHAPE_GAUGES << i : 0;
+	return shape;
+}
+
+double bind_shape_value(const struct lp_metric *metric, uint32_t shape, const struct bind_acc *acc)
 {
 	double in[LP_METRIC_INPUTS_MAX];
 
 	if (!acc->n)
 		return NAN;
-	if (!b->metric)
-		return b->real ? acc->in[0] / acc->n : acc->in[0];
-	if (b->has_counters && !(acc->dt_s > 0))
+	if (!metric)
+		return shape & SHAPE_REAL ? acc->in[0] / acc->n : acc->in[0];
+	if (shape & SHAPE_COUNTERS && !(acc->dt_s > 0))
 		return NAN;
-	for (uint32_t i = 0; i < b->n_inputs; i++)
-		in[i] = b->inputs[i].gauge ? acc->in[i] / acc->n : acc->in[i];
-	return b->metric->eval(in, acc->dt_s);
+	for (uint32_t i = 0; i < LP_METRIC_INPUTS_MAX; i++)
+		in[i] = shape & (uint32_t)SHAPE_GAUGES << i ? acc->in[i] / acc->n : acc->in[i];
+	return metric->eval(in, acc->dt_s);
 }
 
-uint32_t bind_shape(const struct bind *b)
+double bind_value(const struct bind *b, const struct bind_acc *acc)
 {
-	uint32_t shape = b->metric ? 1 : b->real ? 2 : 3;
+	return bind_shape_value(b->metric, bind_shape(b), acc);
+}
 
-	for (uint32_t i = 0; i < b->n_inputs; i++)
-		shape |= (uint32_t)b->inputs[i].gauge << (2 + i);
-	return shape;
+void bind_acc_join(struct bind_acc *acc, const struct bind_acc *later, uint32_t shape)
+{
+	if (!later->n)
+		return;
+	if (shape & SHAPE_RAW) /* the last of several */
+		acc->in[0] = later->in[0];
+	for (uint32_t i = 0; !(shape & SHAPE_RAW) && i < LP_METRIC_INPUTS_MAX; i++)
+		acc->in[i] += later->in[i];
+	acc->dt_s += later->dt_s;
+	acc->n += later->n;
 }

@@ -30,7 +30,8 @@ struct bind {
 	bool absolute;			/* or a counter, shown as it is: not if it is relative */
 	struct bind_input inputs[LP_METRIC_INPUTS_MAX];
 	uint32_t n_inputs;
-	bool has_counters; /* needs the sample before */
+	bool has_counters;  /* needs the sample before */
+	bool only_counters; /* and nothing but growths */
 };
 
 /* Bind metric `name` to `schema`: by an LP_REAL column of that name, else by the metric catalogue.
@@ -55,6 +56,12 @@ bool bind_add(const struct bind *b, int64_t *const *columns, size_t cell, double
 
 /* The value of what was gathered; NaN if nothing was. */
 double bind_value(const struct bind *b, const struct bind_acc *acc);
+
+/* The same where the binding is gone but for its metric and its shape. */
+double bind_shape_value(const struct lp_metric *metric, uint32_t shape, const struct bind_acc *acc);
+
+/* Add to `acc` what was gathered later through a binding of the same metric and shape. */
+void bind_acc_join(struct bind_acc *acc, const struct bind_acc *later, uint32_t shape);
 
 /* A number for what the members of bind_acc mean: what was gathered through one binding may go on
  * through another (a later file, a schema with more columns) only if both have the same. */

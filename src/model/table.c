@@ -2,9 +2,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/hash.h"
 #include "base/time.h"
-#include "model/table_row.h"
+#include "model/table_builder.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -17,51 +16,6 @@
 #define BYTES_MAX_DEFAULT (UINT64_C(4) << 30)
 #define NO_ROW UINT32_MAX
 #define UNWANTED SIZE_MAX
-
-/* Times beyond this (33,000 years) are clamped, so that sums of them cannot overflow. The tables
- * they ask for are refused in any case. */
-#define WALL_MAX_US (INT64_C(1) << 60)
-
-/* One metric while it is being built. */
-struct column_set {
-	char *name;
-	char *unit;
-	struct table_row *rows;
-	size_t n_rows, cap_rows;
-	struct strmap by_name;
-};
-
-/* A metric that a schema has. */
-struct bound {
-	uint32_t set;
-	struct bind bind;
-};
-
-/* How the schemas of the source at hand bind to the metrics, and its components to rows. Only what
- * is there takes room: hostile files have many kinds, each with metrics of its own. */
-struct binding {
-	uint64_t catalogue;  /* its serial */
-	struct bound *bound; /* of all schemas, one after the other */
-	size_t *schemas;     /* [schema] where its own begin; one more for the end */
-	uint32_t *rows;	     /* of all components, one for each metric of its schema */
-	size_t *components;  /* [component] where its own begin; UNWANTED: it has none */
-	size_t n_bound, n_schemas, n_rows, n_components;
-	size_t cap_bound, cap_schemas, cap_rows, cap_components;
-};
-
-struct lp_table_builder {
-	const struct lp_table_options *opt;
-	struct lp_select select;
-	struct column_set *sets;
-	size_t n_sets, cap_sets;
-	struct strmap set_index;
-	struct binding binding;
-	struct table_budget budget;
-	int64_t *slots; /* of the batch at hand: see struct table_times */
-	double *dt_s;
-	uint8_t *wanted;
-	size_t cap_slots, cap_dt, cap_wanted;
-};
 
 void lp_table_free(struct lp_table *t)
 {
@@ -94,31 +48,60 @@ void lp_table_builder_free(struct lp_table_builder *b)
 		set_release(&b->sets[i]);
 	free(b->sets);
 	strmap_release(&b->set_index);
+	strmap_release(&b->named);
+	free(b->globs);
 	free(b->binding.bound);
 	free(b->binding.schemas);
 	free(b->binding.rows);
 	free(b->binding.components);
-	free(b->slots);
-	free(b->dt_s);
-	free(b->wanted);
+	table_times_release(&b->times);
 	free(b);
 }
 
 DEFINE_CLEANUP(struct lp_table_builder *, lp_table_builder_free);
 
-static bool component_wanted(void *ctx, const struct lp_catalogue *c, uint32_t id)
+/* Is it one of those that were named, or does it match a glob? */
+static bool component_listed(const struct lp_table_builder *b, const char *name)
 {
-	const struct lp_table_options *opt = ((struct lp_table_builder *)ctx)->opt;
-	char name[1024];
+	uint32_t ignored;
 
-	if (!opt->components)
+	if (!b->opt->components || strmap_get(&b->named, name, &ignored))
 		return true;
-	lp_component_name(c, id, name, sizeof(name));
-	for (uint32_t i = 0; i < opt->n_components; i++) {
-		if (fnmatch(opt->components[i], name, 0) == 0)
+	for (size_t i = 0; i < b->n_globs; i++) {
+		if (fnmatch(b->globs[i], name, 0) == 0)
 			return true;
 	}
 	return false;
+}
+
+static bool component_wanted(void *ctx, const struct lp_catalogue *c, uint32_t id)
+{
+	const struct lp_table_builder *b = ctx;
+	char name[1024];
+
+	if (!b->opt->components && !b->opt->wanted)
+		return true;
+	lp_component_name(c, id, name, sizeof(name));
+	return component_listed(b, name) &&
+		(!b->opt->wanted || b->opt->wanted(b->opt->wanted_ctx, name));
+}
+
+/* Globs are tried one by one; names, of which there may be thousands, are looked up. */
+static int components_sort(struct lp_table_builder *b)
+{
+	for (uint32_t i = 0; b->opt->components && i < b->opt->n_components; i++) {
+		const char *text = b->opt->components[i];
+
+		if (!strpbrk(text, "*?[\\")) {
+			if (strmap_put(&b->named, text, i) < 0)
+				return -ENOMEM;
+			continue;
+		}
+		if (array_reserve(&b->globs, &b->cap_globs, b->n_globs + 1, sizeof(*b->globs)) < 0)
+			return -ENOMEM;
+		b->globs[b->n_globs++] = text;
+	}
+	return 0;
 }
 
 /* The unit of a metric by that name: the catalogue's, or the column's own. */
@@ -127,8 +110,7 @@ static const char *unit_of(const struct lp_schema *s, const struct bind *b)
 	return b->metric ? b->metric->unit : s->columns[b->column].unit;
 }
 
-/* The set of a metric, added if it is new. */
-static int set_get(struct lp_table_builder *b, const char *name, uint32_t *ret)
+int table_set_get(struct lp_table_builder *b, const char *name, uint32_t *ret)
 {
 	struct column_set set = {0};
 
@@ -154,7 +136,7 @@ static int schema_bind(
 
 	if (!bind_metric(s, name, raw, &bound.bind))
 		return 0;
-	if (set_get(b, name, &bound.set) < 0 ||
+	if (table_set_get(b, name, &bound.set) < 0 ||
 		array_reserve(&bi->bound, &bi->cap_bound, bi->n_bound + 1, sizeof(bound)) < 0)
 		return -ENOMEM;
 	bi->bound[bi->n_bound++] = bound;
@@ -164,7 +146,8 @@ static int schema_bind(
 /* Is a metric of the catalogue wanted where there is no list? */
 static bool metric_offered(const struct lp_table_builder *b, const struct lp_metric *m)
 {
-	return m && !b->opt->raw && (!b->opt->headline || m->headline);
+	return m && !b->opt->raw && (!b->opt->headline || m->headline) &&
+		(!b->opt->judged || m->judged);
 }
 
 /* Without a list, every metric that a schema offers is wanted: those of the catalogue in its order,
@@ -212,7 +195,7 @@ static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
 			return true;
 	}
 	for (const struct lp_metric *const *m = lp_metric_all(); !opt->metrics && *m; m++) {
-		if (!strcmp((*m)->kind, s->kind) && (!opt->headline || (*m)->headline) &&
+		if (!strcmp((*m)->kind, s->kind) && metric_offered(b, *m) &&
 			bind_metric(s, (*m)->name, false, &bind) && bind_uses(&bind, column))
 			return true;
 	}
@@ -244,10 +227,12 @@ int lp_table_builder_new(
 		.component = component_wanted,
 		.column = column_wanted,
 		.ctx = b};
+	if (components_sort(b) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot build a table");
 	for (uint32_t i = 0; i < options->n_metrics; i++) {
 		uint32_t ignored;
 
-		if (set_get(b, options->metrics[i], &ignored) < 0)
+		if (table_set_get(b, options->metrics[i], &ignored) < 0)
 			return lp_err_sys(err, -ENOMEM, "cannot build a table");
 	}
 	*ret = TAKE_PTR(b);
@@ -259,8 +244,7 @@ const struct lp_select *lp_table_builder_select(const struct lp_table_builder *b
 	return &b->select;
 }
 
-/* The row of a component in a set, added if it is new. */
-static int set_row(struct column_set *s, const char *name, uint32_t *ret_row)
+int table_set_row(struct column_set *s, const char *name, uint32_t *ret_row)
 {
 	struct table_row *row;
 
@@ -345,7 +329,7 @@ static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c,
 		char name[1024];
 
 		lp_component_name(c, id, name, sizeof(name));
-		if (set_row(s, name, row) < 0)
+		if (table_set_row(s, name, row) < 0)
 			return -ENOMEM;
 		if (!s->unit[0]) {
 			free(s->unit);
@@ -358,54 +342,8 @@ static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c,
 	return 0;
 }
 
-/* The slot whose step (slot - 1, slot] holds a sample of that time. Samples come a little late or
- * early: half an interval of tolerance puts each on the instant it was meant for. */
-static int64_t slot_of(int64_t wall_us, int64_t step_us, int64_t tolerance_us)
-{
-	if (step_us == LP_TABLE_FOREVER)
-		return 0;
-	if (wall_us > WALL_MAX_US || wall_us < -WALL_MAX_US)
-		wall_us = wall_us > 0 ? WALL_MAX_US : -WALL_MAX_US;
-	return -floor_div(-(wall_us - tolerance_us), step_us);
-}
-
-static bool in_time(const struct lp_table_options *opt, int64_t wall_us)
-{
-	return (!opt->from_us || wall_us >= opt->from_us) && (!opt->to_us || wall_us < opt->to_us);
-}
-
-/* Work out once what all rows of a batch need to know about its samples. */
-static int times_make(struct lp_table_builder *b, const struct lp_source *source,
-	const struct lp_batch *batch, struct table_times *ret)
-{
-	const struct lp_table_options *opt = b->opt;
-	int64_t interval = source->interval_us > 0 ? source->interval_us : opt->step_us;
-	int64_t tolerance_us = (interval < opt->step_us ? interval : opt->step_us) / 2;
-	uint32_t n = batch->n_samples;
-
-	if (array_reserve(&b->slots, &b->cap_slots, n, sizeof(*b->slots)) < 0 ||
-		array_reserve(&b->dt_s, &b->cap_dt, n, sizeof(*b->dt_s)) < 0 ||
-		array_reserve(&b->wanted, &b->cap_wanted, n, sizeof(*b->wanted)) < 0)
-		return -ENOMEM;
-	for (uint32_t s = 0; s < n; s++) {
-		int64_t dt_us = 0;
-
-		if (s && __builtin_sub_overflow(batch->mono_us[s], batch->mono_us[s - 1], &dt_us))
-			dt_us = 0;
-		b->slots[s] = slot_of(batch->wall_us[s], opt->step_us, tolerance_us);
-		b->dt_s[s] = (double)dt_us / 1e6;
-		b->wanted[s] = (s > 0 || !batch->carry) && in_time(opt, batch->wall_us[s]);
-	}
-	*ret = (struct table_times){.batch = batch,
-		.slots = b->slots,
-		.dt_s = b->dt_s,
-		.wanted = b->wanted,
-		.forever = opt->step_us == LP_TABLE_FOREVER};
-	return 0;
-}
-
-static int add_kind(struct lp_table_builder *b, const struct lp_catalogue *c,
-	const struct table_times *times, const struct lp_batch_kind *kind)
+static int add_kind(
+	struct lp_table_builder *b, const struct lp_catalogue *c, const struct lp_batch_kind *kind)
 {
 	const struct binding *bi = &b->binding;
 	size_t first = bi->schemas[kind->schema], n = bi->schemas[kind->schema + 1] - first;
@@ -419,8 +357,8 @@ static int add_kind(struct lp_table_builder *b, const struct lp_catalogue *c,
 				continue;
 			r = binding_row(b, c, kind->ids[i], at, &row);
 			if (r == 0)
-				r = table_row_add(row, times, &bi->bound[first + at].bind, kind, i,
-					&b->budget);
+				r = table_row_add(row, &b->times, &bi->bound[first + at].bind, kind,
+					i, &b->budget);
 			if (r < 0)
 				return r;
 		}
@@ -428,8 +366,7 @@ static int add_kind(struct lp_table_builder *b, const struct lp_catalogue *c,
 	return 0;
 }
 
-/* Say how far the time reaches that a table would have to cover. */
-static int refuse(const struct lp_table_builder *b, int64_t first, int64_t last, const char *where,
+int table_refuse(const struct lp_table_builder *b, int64_t first, int64_t last, const char *where,
 	struct lp_err *err)
 {
 	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], step[TIME_TEXT_MAX];
@@ -445,16 +382,15 @@ static int refuse(const struct lp_table_builder *b, int64_t first, int64_t last,
 int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *source,
 	const struct lp_batch *batch, struct lp_err *err)
 {
-	struct table_times times;
 	int r;
 
 	r = binding_extend(b, source->catalogue);
 	if (r == 0)
-		r = times_make(b, source, batch, &times);
+		r = table_times_make(&b->times, b->opt, source->interval_us, batch);
 	for (uint32_t i = 0; r == 0 && i < batch->n_kinds; i++)
-		r = add_kind(b, source->catalogue, &times, &batch->kinds[i]);
+		r = add_kind(b, source->catalogue, &batch->kinds[i]);
 	if (r == -EFBIG)
-		return refuse(b, b->budget.first, b->budget.last, source->path, err);
+		return table_refuse(b, b->budget.first, b->budget.last, source->path, err);
 	return r < 0 ? lp_err_sys(err, r, "cannot build a table") : 0;
 }
 
@@ -499,8 +435,10 @@ static void table_take_row(struct lp_table *t, uint32_t i, int64_t first, struct
 
 	for (uint32_t slot = 0; slot < t->n_slots; slot++)
 		values[slot] = NAN;
-	if (row->n)
-		memcpy(values + (row->first - first), row->values, row->n * sizeof(double));
+	for (size_t n = 0; n < row->n; n++) {
+		if (table_value_set(row->values[n]))
+			values[(size_t)(row->first - first) + n] = row->values[n];
+	}
 	t->components[i] = TAKE_PTR(row->name);
 	free(row->values);
 	row->values = NULL;
@@ -543,7 +481,7 @@ int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_t
 	grid_of(b, &first, &last);
 	if (!grid_fits(b, (uint64_t)(last - first + 1))) {
 		free(tables);
-		return refuse(b, first, last, "the data", err);
+		return table_refuse(b, first, last, "the data", err);
 	}
 	for (size_t s = 0; ok && s < b->n_sets; s++) {
 		if (!b->sets[s].n_rows)

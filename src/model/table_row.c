@@ -1,10 +1,13 @@
 #include "model/table_row.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Sums of whole numbers are exact up to here, in whatever order they are made. */
+#define EXACT_MAX 0x1p53
 
 void table_row_release(struct table_row *row)
 {
@@ -13,38 +16,42 @@ void table_row_release(struct table_row *row)
 	*row = (struct table_row){0};
 }
 
-/* Room in a row for `slot`, which it does not have yet; slots that nothing is known of are NaN. */
-static int row_grow(struct table_row *row, int64_t slot, struct table_budget *budget)
+static int budget_refuse(struct table_budget *budget, int64_t first, int64_t last)
+{
+	budget->first = first;
+	budget->last = last;
+	return -EFBIG;
+}
+
+/* Room in a row for slots `from` .. `to`; those that nothing is known of are unset. */
+static int row_grow(struct table_row *row, int64_t from, int64_t to, struct table_budget *budget)
 {
 	int64_t end = row->first + (int64_t)row->n;
-	int64_t first = row->n && row->first < slot ? row->first : slot;
-	int64_t last = row->n && end - 1 > slot ? end - 1 : slot;
+	int64_t first = row->n && row->first < from ? row->first : from;
+	int64_t last = row->n && end - 1 > to ? end - 1 : to;
 	uint64_t need = (uint64_t)last - (uint64_t)first + 1;
 	size_t cap = row->cap, shift = row->n ? (size_t)(row->first - first) : 0;
+	double unset = lp_cell_to_real(TABLE_VALUE_UNSET);
 
 	if (need > budget->max / sizeof(double) ||
-		(need > cap && budget->used + (need - cap) * sizeof(double) > budget->max)) {
-		budget->first = first;
-		budget->last = last;
-		return -EFBIG;
-	}
+		(need > cap && budget->used + (need - cap) * sizeof(double) > budget->max))
+		return budget_refuse(budget, first, last);
 	if (array_reserve(&row->values, &row->cap, need, sizeof(double)) < 0)
 		return -ENOMEM;
 	budget->used += (row->cap - cap) * sizeof(double);
 	if (shift)
 		memmove(row->values + shift, row->values, row->n * sizeof(double));
 	for (size_t i = 0; i < shift; i++)
-		row->values[i] = NAN;
+		row->values[i] = unset;
 	for (size_t i = row->n + shift; i < need; i++)
-		row->values[i] = NAN;
+		row->values[i] = unset;
 	row->first = first;
 	row->n = need;
 	return 0;
 }
 
 /* Put the value of the slot at hand into the row. */
-static inline int row_put(
-	struct table_row *row, const struct bind *bind, struct table_budget *budget)
+static inline int row_put(struct table_row *row, struct table_budget *budget)
 {
 	int64_t at = row->slot - row->first;
 
@@ -53,28 +60,54 @@ static inline int row_put(
 	if (row->n && at == (int64_t)row->n && row->n < row->cap) {
 		row->n++; /* the next one: the usual case */
 	} else if (!row->n || at < 0 || at >= (int64_t)row->n) {
-		int r = row_grow(row, row->slot, budget);
+		int r = row_grow(row, row->slot, row->slot, budget);
 
 		if (r < 0)
 			return r;
 		at = row->slot - row->first;
 	}
-	row->values[at] = bind_value(bind, &row->acc);
+	row->values[at] = bind_shape_value(row->metric, row->shape, &row->acc);
+	if (row->head.state == HEAD_CLOSED && row->slot == row->head.slot)
+		row->head.replaced = true;
 	return 0;
 }
 
-/* Make `slot` the one at hand. */
-static inline int row_turn(
-	struct table_row *row, const struct bind *bind, int64_t slot, struct table_budget *budget)
+/* The slot at hand is over. */
+static inline void row_close(struct table_row *row)
 {
-	int r = row_put(row, bind, budget);
+	if (row->head.state == HEAD_OPEN) {
+		row->head.state = HEAD_CLOSED;
+		row->head.acc = row->acc;
+	}
+	row->open = false;
+	row->acc = (struct bind_acc){0};
+}
+
+/* Begin `slot` with a sample of that time. */
+static inline int row_turn(
+	struct table_row *row, int64_t slot, int64_t wall, struct table_budget *budget)
+{
+	int r = row_put(row, budget);
 
 	/* Also where the slot is the same: a repeat begins it anew, and the later wins if it has a
 	 * value. */
-	row->acc = (struct bind_acc){0};
+	row_close(row);
 	row->slot = slot;
 	row->open = true;
+	if (row->head.state == HEAD_NONE)
+		row->head = (struct table_head){.state = HEAD_OPEN,
+			.slot = slot,
+			.first_wall = wall,
+			.metric = row->metric,
+			.shape = row->shape};
 	return r;
+}
+
+/* Does a sample of that time belong to the slot at hand, and not to a repeat of it? */
+static inline bool row_goes_on(
+	const struct table_row *row, int64_t slot, int64_t wall, bool forever)
+{
+	return row->open && slot == row->slot && (wall > row->last_wall || forever);
 }
 
 /* What was gathered through a binding of another meaning cannot go on: it is in its place already,
@@ -85,44 +118,251 @@ static void row_bind(struct table_row *row, const struct bind *bind)
 
 	if (row->metric == bind->metric && row->shape == shape)
 		return;
+	row_close(row);
 	row->metric = bind->metric;
 	row->shape = shape;
-	row->open = false;
-	row->acc = (struct bind_acc){0};
 }
 
+/* One component's part of a batch. */
+struct row_cells {
+	const struct table_times *times;
+	const struct bind *bind;
+	int64_t *const *columns;
+	const uint8_t *state; /* [sample] */
+	size_t base;	      /* of the component's cells in all columns */
+};
+
 /* Is there a difference to take between sample s and the one before it? */
-static inline bool has_predecessor(
-	const struct table_times *times, const uint8_t *state, uint32_t s)
+static inline bool has_predecessor(const struct row_cells *c, uint32_t s)
 {
-	return s > 0 && state[s - 1] & LP_PRESENT && !(state[s] & LP_FRESH) && times->dt_s[s] > 0;
+	return s > 0 && c->state[s - 1] & LP_PRESENT && !(c->state[s] & LP_FRESH) &&
+		c->times->dt_s[s] > 0;
+}
+
+/* Has sample s anything for the metric? */
+static inline bool has_value(const struct row_cells *c, uint32_t s)
+{
+	return c->state[s] & LP_PRESENT && c->times->wanted[s] &&
+		!(c->bind->absolute && c->state[s] & LP_RELATIVE) &&
+		(!c->bind->has_counters || has_predecessor(c, s));
+}
+
+/* Add samples one by one. */
+static int row_add_samples(struct table_row *row, const struct row_cells *c, uint32_t first,
+	uint32_t end, struct table_budget *budget)
+{
+	for (uint32_t s = first; s < end; s++) {
+		int64_t slot = c->times->slots[s], wall = c->times->batch->wall_us[s];
+
+		if (!has_value(c, s))
+			continue;
+		if (!row_goes_on(row, slot, wall, c->times->forever)) {
+			int r = row_turn(row, slot, wall, budget);
+
+			if (r < 0)
+				return r;
+		}
+		row->last_wall = wall;
+		bind_add(c->bind, c->columns, c->base + s, c->times->dt_s[s], &row->acc);
+	}
+	return 0;
+}
+
+/* Are these counters that only grow? Differences and values are all positive then. */
+static bool cells_rise(const int64_t *cell, uint32_t n)
+{
+	uint64_t signs = (uint64_t)cell[0];
+
+	for (uint32_t s = 1; s < n; s++)
+		signs |= (uint64_t)cell[s] | ((uint64_t)cell[s] - (uint64_t)cell[s - 1]);
+	return !(signs >> 63);
+}
+
+static bool cells_missing(const int64_t *cell, uint32_t n)
+{
+	for (uint32_t s = 0; s < n; s++) {
+		if (cell[s] != LP_MISSING)
+			return false;
+	}
+	return true;
+}
+
+/* Can the growth over several samples be taken at once? It can where the component is there all the
+ * time and no counter is ever reset or wraps. A column that may be missing must be so throughout.
+ */
+static bool row_is_steady(const struct row_cells *c)
+{
+	uint32_t n = c->times->batch->n_samples;
+	uint8_t odd = 0;
+
+	if (!c->bind->only_counters)
+		return false;
+	for (uint32_t s = 0; s < n; s++)
+		odd |= c->state[s] ^ LP_PRESENT;
+	for (uint32_t i = 0; !odd && i < c->bind->n_inputs; i++) {
+		for (uint32_t k = 0; k < c->bind->inputs[i].n; k++) {
+			const struct bind_term *t = &c->bind->inputs[i].terms[k];
+			const int64_t *cell = c->columns[t->column] + c->base;
+
+			if (!cells_rise(cell, n) && !(t->optional && cells_missing(cell, n)))
+				return false;
+		}
+	}
+	return !odd;
+}
+
+/* The growth of one input over a segment, behind what was gathered before. */
+static double segment_growth(const struct row_cells *c, const struct bind_input *in,
+	const struct table_segment *seg, double sum)
+{
+	for (uint32_t k = 0; k < in->n; k++) {
+		const int64_t *cell = c->columns[in->terms[k].column] + c->base;
+
+		sum += (double)(cell[seg->end - 1] - cell[seg->first - 1]);
+	}
+	return sum;
+}
+
+/* Add the samples of a segment of a steady row at once: to the last bit what one by one would give,
+ * because the growths are whole numbers and the times are added in the same order. False: they
+ * are too large for that, and nothing was added. */
+static bool acc_add_segment(
+	struct bind_acc *acc, const struct row_cells *c, const struct table_segment *seg)
+{
+	struct bind_acc sum = *acc;
+
+	for (uint32_t i = 0; i < c->bind->n_inputs; i++) {
+		sum.in[i] = segment_growth(c, &c->bind->inputs[i], seg, sum.in[i]);
+		if (!(sum.in[i] < EXACT_MAX))
+			return false;
+	}
+	if (!acc->n)
+		sum.dt_s = seg->dt_s;
+	for (uint32_t s = seg->first; acc->n && s < seg->end; s++)
+		sum.dt_s += c->times->dt_s[s];
+	sum.n += seg->end - seg->first;
+	*acc = sum;
+	return true;
+}
+
+static int row_add_segment(struct table_row *row, const struct row_cells *c,
+	const struct table_segment *seg, struct table_budget *budget)
+{
+	int64_t slot = c->times->slots[seg->first], wall = c->times->batch->wall_us[seg->first];
+
+	if (!seg->regular)
+		return row_add_samples(row, c, seg->first, seg->end, budget);
+	if (!row_goes_on(row, slot, wall, c->times->forever)) {
+		int r = row_turn(row, slot, wall, budget);
+
+		if (r < 0)
+			return r;
+	}
+	if (!acc_add_segment(&row->acc, c, seg)) {
+		/* The slot has begun: its first sample is no repeat of it. */
+		row->last_wall = INT64_MIN;
+		return row_add_samples(row, c, seg->first, seg->end, budget);
+	}
+	row->last_wall = c->times->batch->wall_us[seg->end - 1];
+	return 0;
 }
 
 int table_row_add(struct table_row *row, const struct table_times *times, const struct bind *bind,
 	const struct lp_batch_kind *kind, uint32_t at, struct table_budget *budget)
 {
 	size_t base = (size_t)at * times->batch->cap_samples;
-	const uint8_t *state = kind->state + base;
+	struct row_cells c = {.times = times,
+		.bind = bind,
+		.columns = kind->columns,
+		.state = kind->state + base,
+		.base = base};
+	int r = 0;
 
 	row_bind(row, bind);
-	for (uint32_t s = 0; s < times->batch->n_samples; s++) {
-		int64_t slot = times->slots[s], wall = times->batch->wall_us[s];
-
-		if (!(state[s] & LP_PRESENT) || !times->wanted[s] ||
-			(bind->absolute && state[s] & LP_RELATIVE) ||
-			(bind->has_counters && !has_predecessor(times, state, s)))
-			continue;
-		if (!row->open || slot != row->slot ||
-			(wall <= row->last_wall && !times->forever)) {
-			int r = row_turn(row, bind, slot, budget);
-
-			if (r < 0)
-				return r;
-		}
-		row->last_wall = wall;
-		bind_add(bind, kind->columns, base + s, times->dt_s[s], &row->acc);
-	}
+	if (!row_is_steady(&c))
+		r = row_add_samples(row, &c, 0, times->batch->n_samples, budget);
+	else
+		for (uint32_t i = 0; r == 0 && i < times->n_segments; i++)
+			r = row_add_segment(row, &c, &times->segments[i], budget);
 	/* The slot may go on in the next batch, unless that is of another schema or source: its
 	 * value is put in place now, and again when it has grown. */
-	return row_put(row, bind, budget);
+	return r < 0 ? r : row_put(row, budget);
+}
+
+/* A row that had nothing takes over everything. */
+static int row_take(struct table_row *row, struct table_row *later, struct table_budget *budget)
+{
+	uint64_t bytes = later->cap * sizeof(double);
+	char *name = row->name;
+
+	if (budget->used + bytes > budget->max)
+		return budget_refuse(budget, later->first, later->first + (int64_t)later->n - 1);
+	budget->used += bytes;
+	free(row->values);
+	*row = *later;
+	row->name = name;
+	later->values = NULL;
+	later->n = later->cap = 0;
+	return 0;
+}
+
+/* Values replace earlier ones. */
+static int row_overlay(
+	struct table_row *row, const struct table_row *later, struct table_budget *budget)
+{
+	int r = later->n ? row_grow(row, later->first, later->first + (int64_t)later->n - 1, budget)
+			 : 0;
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < later->n; i++) {
+		if (table_value_set(later->values[i]))
+			row->values[(size_t)(later->first - row->first) + i] = later->values[i];
+	}
+	return 0;
+}
+
+/* Does the slot at hand go on in the first one of `later`? */
+static bool head_continues(const struct table_row *row, const struct table_head *head, bool forever)
+{
+	return head->state != HEAD_NONE && row->metric == head->metric &&
+		row->shape == head->shape &&
+		row_goes_on(row, head->slot, head->first_wall, forever);
+}
+
+int table_row_join(
+	struct table_row *row, struct table_row *later, bool forever, struct table_budget *budget)
+{
+	struct table_head head = later->head;
+	struct bind_acc acc = row->acc;
+	bool continues = head_continues(row, &head, forever);
+	int r;
+
+	if (head.state == HEAD_NONE) { /* no sample had anything, but what they mean counts */
+		if (row->metric != later->metric || row->shape != later->shape)
+			row_close(row);
+		row->metric = later->metric;
+		row->shape = later->shape;
+		return 0;
+	}
+	if (row->head.state == HEAD_NONE)
+		return row_take(row, later, budget);
+	r = row_overlay(row, later, budget);
+	if (r < 0)
+		return r;
+	if (continues) {
+		bind_acc_join(&acc, head.state == HEAD_OPEN ? &later->acc : &head.acc, row->shape);
+		row->acc = acc;
+		if (!head.replaced)
+			r = row_put(row, budget);
+	}
+	if (!continues || head.state == HEAD_CLOSED) {
+		row->acc = later->acc;
+		row->slot = later->slot;
+		row->open = later->open;
+		row->metric = later->metric;
+		row->shape = later->shape;
+	}
+	row->last_wall = later->last_wall;
+	return r;
 }

@@ -3,6 +3,18 @@
 #define MODEL_TABLE_ROW_H
 
 #include "model/bind.h"
+#include "model/table_times.h"
+
+/* What a row's very first slot was made of. Rows of the same component from two builders can be
+ * joined by it as if one had seen all: the slot may have begun in the other. */
+struct table_head {
+	enum { HEAD_NONE, HEAD_OPEN, HEAD_CLOSED } state; /* open: it is still the slot at hand */
+	struct bind_acc acc;				  /* once it is closed */
+	int64_t slot, first_wall;
+	const struct lp_metric *metric;
+	uint32_t shape;
+	bool replaced; /* its slot was begun anew later and has got another value */
+};
 
 struct table_row {
 	struct bind_acc acc;		/* of the slot at hand */
@@ -11,9 +23,10 @@ struct table_row {
 	int64_t last_wall;		/* of the last sample: time that does not move on repeats */
 	const struct lp_metric *metric; /* what `acc` was gathered through */
 	uint32_t shape;
-	double *values; /* of slots `first` .. `first + n - 1` */
+	double *values; /* of slots `first` .. `first + n - 1`; see table_value_set() */
 	int64_t first;
 	size_t n, cap;
+	struct table_head head;
 	char *name;
 };
 
@@ -23,18 +36,23 @@ struct table_budget {
 	int64_t first, last; /* the slots that did not fit any more */
 };
 
-/* What is the same for all rows of a batch. */
-struct table_times {
-	const struct lp_batch *batch;
-	const int64_t *slots;  /* [sample] of the grid */
-	const double *dt_s;    /* [sample] since the one before; not above 0: unknown */
-	const uint8_t *wanted; /* [sample] in the time range, and not carried */
-	bool forever;	       /* one slot for all time, in which nothing is a repeat */
-};
+/* A slot that nothing was put into is a NaN of its own kind: a value that could not be computed
+ * replaces an earlier one, no value does not. */
+#define TABLE_VALUE_UNSET INT64_C(0x7ff8006c696d7000)
+
+static inline bool table_value_set(double value)
+{
+	return lp_cell_from_real(value) != TABLE_VALUE_UNSET;
+}
 
 /* Add the samples of component number `at` of `kind`. -EFBIG: beyond the budget. */
 int table_row_add(struct table_row *row, const struct table_times *times, const struct bind *bind,
 	const struct lp_batch_kind *kind, uint32_t at, struct table_budget *budget);
+
+/* Go on with what `later`, a row of the same component, has gathered, and leave it empty but for
+ * its name. `forever`: see struct table_times. -EFBIG: beyond the budget. */
+int table_row_join(
+	struct table_row *row, struct table_row *later, bool forever, struct table_budget *budget);
 
 void table_row_release(struct table_row *row);
 

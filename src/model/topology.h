@@ -21,6 +21,9 @@ void topology_free(struct topology *t);
 const char *topology_attribute(const struct topology *t, const char *component,
 	const char *attribute, char *buf, size_t size);
 
+/* The attributes that the rules of the file set, one after the other; NULL behind the last. */
+const char *topology_attribute_name(const struct topology *t, size_t i);
+
 /* The attributes that name parts that can fail as a whole ("controller", "enclosure", "server",
  * "observer", ...), NULL-terminated, from the largest part to the smallest. With `t` NULL:
  * "observer" alone. The strings live as long as `t`. */
@@ -33,6 +36,9 @@ const char *const *topology_parts(const struct topology *t);
 int topology_groups(const struct topology *t, char *const *components, uint32_t n,
 	const char *const *split_by, uint32_t n_split, struct lp_warn *warn,
 	struct lp_peer_group **ret_groups, uint32_t *ret_n, struct lp_err *err);
+
+/* Fill in why nothing is compared in a group of fewer than 3; 0 or -ENOMEM. */
+int topology_refuse_small(struct lp_peer_group *g);
 
 /* For components of one priority group the group across it, in which the workload that a server
  * itself issues looks normal (the other attachments of that server): the attribute that names it

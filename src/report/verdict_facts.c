@@ -115,7 +115,7 @@ const char *verdict_cause_words(const char *cause)
 		{"network-hog", "flooded network"},
 		{"packet-loss", "packet loss"},
 		{"lost-path", "lost path"},
-		{"imbalanced", "works harder"},
+		{"imbalanced", "imbalanced, works harder"},
 		{"faster", "faster"},
 		{"less-loaded", "less loaded"},
 	};

@@ -419,18 +419,27 @@ static void test_time_range(void **state)
 	assert_true(t.tables[0]->values[0] == 4);
 }
 
+static bool not_eth1(void *ctx, const char *component)
+{
+	++*(int *)ctx;
+	return !strstr(component, "eth1");
+}
+
 static void test_component_globs(void **state)
 {
-	static const char *const globs[] = {"*/net:eth*", "b/*"};
+	int asked = 0;
+	static const char *const globs[] = {"*/net:eth*", "b/net:lo", "b/net:l"};
 	struct lp_table_options opt = {.metrics = rxbyt,
 		.n_metrics = 1,
 		.step_us = US_PER_SEC,
 		.components = globs,
-		.n_components = 2};
+		.n_components = 3,
+		.wanted = not_eth1,
+		.wanted_ctx = &asked};
 	struct lp_table_builder *b = rig_builder(&opt);
 	const struct lp_select *select = lp_table_builder_select(b);
 	static const char *const names[][2] = {
-		{"a", "eth0"}, {"a", "lo"}, {"b", "lo"}, {"a", "eth1"}};
+		{"a", "eth0"}, {"a", "lo"}, {"b", "lo"}, {"a", "eth1"}, {"a", "eth2"}};
 	_cleanup_(rig_tables_release) struct rig_tables t = {0};
 	_cleanup_(rig_release) struct rig r;
 
@@ -450,7 +459,8 @@ static void test_component_globs(void **state)
 	assert_int_equal(t.tables[0]->n_components, 3);
 	assert_string_equal(t.tables[0]->components[0], "a/net:eth0");
 	assert_string_equal(t.tables[0]->components[1], "b/net:lo");
-	assert_string_equal(t.tables[0]->components[2], "a/net:eth1");
+	assert_string_equal(t.tables[0]->components[2], "a/net:eth2");
+	assert_int_equal(asked, 1 + 4); /* not of a/net:lo, which no glob matches */
 }
 
 static void test_columns_wanted(void **state)

@@ -1,0 +1,48 @@
+/* Options that choose a method and its parameters, the same in `limpet train` and `limpet
+ * diagnose`. A command has a `struct method_options method;` in the struct of its options, and
+ * METHOD_OPTIONS(struct its_options) among the rows of its table. */
+#ifndef CLI_METHOD_OPTIONS_H
+#define CLI_METHOD_OPTIONS_H
+
+#include "base/option.h"
+#include "detect/measure.h"
+
+#define METHOD_DEFAULT "cdf"
+
+struct method_options {
+	const char *method; /* NULL: not given; so for all */
+	const char *win_size, *win_shift, *smooth, *k;
+	int64_t downsample_us; /* 0: not given */
+};
+
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot stand in parentheses. */
+#define METHOD_OPTIONS(type)                                                                       \
+	{"method", 0, OPTION_STRING, offsetof(type, method.method), "NAME",                        \
+		"how far apart two components are: kl, cdf, median or thresh [" METHOD_DEFAULT     \
+		"]"},                                                                              \
+		{"win-size", 0, OPTION_STRING, offsetof(type, method.win_size), "N",               \
+			"samples a window [the method's: kl 64, cdf 60]"},                         \
+		{"win-shift", 0, OPTION_STRING, offsetof(type, method.win_shift), "N",             \
+			"samples from one window to the next [half of --win-size]"},               \
+		{"smooth", 0, OPTION_STRING, offsetof(type, method.smooth), "N",                   \
+			"samples of the moving average; 1: none [the method's: kl 5, cdf 15]"},    \
+		{"k", 'k', OPTION_STRING, offsetof(type, method.k), "N",                           \
+			"a suspect is anomalous in N of the last 2N-1 windows [3]"},               \
+	{                                                                                          \
+		"downsample", 0, OPTION_SPAN, offsetof(type, method.downsample_us), "SPAN",        \
+			"put values on a grid of this step first; all work between is counted "    \
+			"[that of the data, or 15 s where there are hours of it]"                  \
+	}
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+/* Choose a measure from `all` (the table `measures`) and its parameters; what was not given is the
+ * measure's default. -EINVAL says which option is wrong. */
+int method_options_choose(const struct method_options *o, const struct measure *const *all,
+	const struct measure **ret_measure, struct lp_params *ret_params, struct lp_err *err);
+
+/* Thresholds that were learnt are good only for what they were learnt with: -EINVAL where an option
+ * was given that differs from it. `file` names them in the error. */
+int method_options_agree(const struct method_options *o, const char *method,
+	const struct lp_params *params, const char *file, struct lp_err *err);
+
+#endif

@@ -1,0 +1,92 @@
+#include "detect/bins.h"
+
+#include "detect/order.h"
+#include "detect/scratch.h"
+#include <errno.h>
+
+int pool_fill(const struct window *w, struct measure_scratch *scratch, struct pool *ret)
+{
+	double low = INFINITY, high = -INFINITY;
+	double *values = scratch_get(
+		scratch, SCRATCH_VALUES, (size_t)w->n_members * w->n_samples + 1, sizeof(*values));
+	size_t n = 0;
+
+	if (!values)
+		return -ENOMEM;
+	for (uint32_t m = 0; m < w->n_members; m++) {
+		const double *row = w->rows[m];
+
+		for (uint32_t i = 0; row && i < w->n_samples; i++) {
+			values[n] = row[i];
+			n += value_usable(row[i]);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		low = values[i] < low ? values[i] : low;
+		high = values[i] > high ? values[i] : high;
+	}
+	*ret = (struct pool){values, n, low, high};
+	return 0;
+}
+
+struct bins bins_equal(const struct pool *pool, uint32_t n)
+{
+	struct bins b = {pool->low, 0, 0};
+
+	if (pool->n == 0)
+		return b;
+	b.size = (pool->high - pool->low) / n;
+	b.n = b.size > 0 ? n : 0;
+	return b;
+}
+
+uint32_t bins_sturges(uint32_t n_samples)
+{
+	uint32_t bits = 0;
+
+	while (bits < 32 && UINT64_C(1) << bits < n_samples)
+		bits++;
+	return bits + 1;
+}
+
+static double iqr(const uint64_t *keys, size_t n, uint64_t *work)
+{
+	return order_quantile(keys, n, 0.75, work) - order_quantile(keys, n, 0.25, work);
+}
+
+static double median_deviation(uint64_t *keys, const struct pool *pool, uint64_t *work)
+{
+	double median = order_quantile(keys, pool->n, 0.5, work);
+
+	for (size_t i = 0; i < pool->n; i++)
+		keys[i] = order_key(fabs(pool->values[i] - median));
+	return order_quantile(keys, pool->n, 0.5, work);
+}
+
+int bins_freedman(const struct pool *pool, uint32_t n_samples, bool robust,
+	struct measure_scratch *scratch, struct bins *ret)
+{
+	struct bins b = bins_equal(pool, BINS_MAX);
+	double size, n;
+	uint64_t *keys, *work;
+
+	if (pool->n == 0 || pool->low == pool->high) {
+		*ret = b;
+		return 0;
+	}
+	keys = scratch_get(scratch, SCRATCH_KEYS, pool->n, sizeof(*keys));
+	work = scratch_get(scratch, SCRATCH_SELECT, pool->n, sizeof(*work));
+	if (!keys || !work)
+		return -ENOMEM;
+	for (size_t i = 0; i < pool->n; i++)
+		keys[i] = order_key(pool->values[i]);
+	size = robust ? median_deviation(keys, pool, work) : iqr(keys, pool->n, work);
+	size = 2 * size * pow(n_samples, -1.0 / 3);
+	n = ceil((pool->high - pool->low) / size);
+	if (size > 0 && n <= BINS_MAX) {
+		b.size = size;
+		b.n = (uint32_t)n;
+	}
+	*ret = b;
+	return 0;
+}

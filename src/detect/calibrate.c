@@ -1,0 +1,112 @@
+/* Thresholds: fixed by hand, learnt in training, or from the peers themselves.
+ *
+ * Without training every member is trained on the data at hand, as Detection 8 says, and the group
+ * takes what its median member needs, times 2. Up to half of the members may be bad: they only need
+ * large thresholds themselves.
+ */
+#include "base/cleanup.h"
+#include "detect/compare.h"
+#include "detect/median.h"
+#include "detect/persist.h"
+#include "detect/train.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More members say no more about their median. */
+#define SAMPLE_MAX 255
+
+/* Thresholds that were given. False: of at least one member nothing is known. */
+static bool thresholds_given(struct comparison *c)
+{
+	const struct lp_peer_group *g = &c->v->groups[c->series->group];
+	const char *metric = c->v->tables[c->series->metric]->metric;
+	double fixed;
+
+	if (c->opt->fixed && fixed_thresholds_get(c->opt->fixed, metric, &fixed)) {
+		for (uint32_t i = 0; i < g->n_members; i++)
+			c->series->thresholds[i] = fixed;
+		return true;
+	}
+	for (uint32_t i = 0; i < g->n_members; i++) {
+		if (!c->opt->trained ||
+			!thresholds_get(c->opt->trained, metric, c->v->components[g->members[i]],
+				&c->series->thresholds[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Members to learn from, evenly spaced over those that have the metric. */
+static uint32_t sample_members(const struct comparison *c, uint32_t *members)
+{
+	uint32_t n_rows = 0, n = 0, seen = 0;
+
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++)
+		n_rows += c->smoothed.rows[i] != NULL;
+	for (uint32_t i = 0; i < c->smoothed.n_members && n < SAMPLE_MAX; i++) {
+		if (!c->smoothed.rows[i])
+			continue;
+		if (n_rows <= SAMPLE_MAX || (uint64_t)seen * SAMPLE_MAX >= (uint64_t)n * n_rows)
+			members[n++] = i;
+		seen++;
+	}
+	return n;
+}
+
+static double limits_median(const struct comparison *c, const double *votes, uint32_t n)
+{
+	uint32_t n_windows = c->series->n_windows, n_limits = 0;
+	double limits[SAMPLE_MAX];
+
+	for (uint32_t i = 0; i < n; i++) {
+		double limit = persist_limit(votes + (size_t)i * n_windows, n_windows, c->params.k);
+
+		if (!isnan(limit))
+			limits[n_limits++] = limit;
+	}
+	return n_limits ? median_of(limits, n_limits) : 0;
+}
+
+/* The time-series method's votes are quotients, 1 where all are alike: what doubles is the
+ * distance from 1. */
+static double doubled(const struct comparison *c, double limit)
+{
+	if (c->role == LP_ROLE_WINDOW)
+		return 1 + 2 * fmax(train_tenth(limit) - 1, 0.1);
+	return 2 * train_tenth(limit);
+}
+
+static int thresholds_calibrate(struct comparison *c)
+{
+	const struct lp_series *s = c->series;
+	_cleanup_free_ double *votes = NULL;
+	uint32_t members[SAMPLE_MAX], n = sample_members(c, members);
+	double threshold;
+	int r = 0;
+
+	votes = calloc((size_t)n * s->n_windows + 1, sizeof(*votes));
+	if (!votes)
+		return -ENOMEM;
+	if (c->role == LP_ROLE_WINDOW) {
+		for (uint32_t i = 0; i < n; i++)
+			memcpy(votes + (size_t)i * s->n_windows,
+				c->votes + (size_t)members[i] * s->n_windows,
+				s->n_windows * sizeof(*votes));
+	} else {
+		r = votes_all(c->opt->measure, &c->params, &c->smoothed, members, n, votes, NULL);
+	}
+	if (r < 0)
+		return r;
+	threshold = doubled(c, limits_median(c, votes, n));
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++)
+		s->thresholds[i] = threshold;
+	return 0;
+}
+
+int comparison_thresholds(struct comparison *c)
+{
+	c->calibrated = !thresholds_given(c);
+	return c->calibrated ? thresholds_calibrate(c) : 0;
+}

@@ -1,0 +1,255 @@
+#include "detect/detect.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "detect/adopt.h"
+#include "detect/compare.h"
+#include "detect/discover.h"
+#include "detect/load.h"
+#include "detect/params.h"
+#include "detect/weigh.h"
+#include <errno.h>
+#include <fnmatch.h>
+#include <limpet/metric.h>
+#include <stdlib.h>
+#include <string.h>
+
+DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
+
+static int no_memory(struct lp_err *err)
+{
+	return lp_err_sys(err, -ENOMEM, "cannot compare");
+}
+
+static bool group_wanted(const struct detect_options *opt, const char *name)
+{
+	for (uint32_t i = 0; i < opt->n_groups; i++) {
+		if (fnmatch(opt->groups[i], name, 0) == 0)
+			return true;
+	}
+	return !opt->n_groups;
+}
+
+/* Keep the groups that were asked for. */
+static int groups_choose(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_groups; i++) {
+		struct lp_peer_group dropped = v->groups[i];
+
+		if (group_wanted(opt, dropped.name)) {
+			v->groups[i] = v->groups[n];
+			v->groups[n++] = dropped;
+		}
+	}
+	for (uint32_t i = n; i < v->n_groups; i++) {
+		free(v->groups[i].name);
+		free(v->groups[i].members);
+		free(v->groups[i].refused);
+	}
+	v->n_groups = n;
+	if (!n && opt->n_groups)
+		return lp_err_set(err, -ENOENT,
+			"no peer group is called '%s' ('limpet topology DATA' lists them)",
+			opt->groups[0]);
+	return 0;
+}
+
+int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
+{
+	int r = topology_groups(opt->topology, v->components, v->n_components, opt->split_by,
+		opt->n_split, opt->warn, &v->groups, &v->n_groups, err);
+
+	if (r == 0 && !opt->topology && !opt->n_split)
+		r = discover_groups(v, err);
+	return r < 0 ? r : groups_choose(v, opt, err);
+}
+
+static int series_add(struct lp_verdict *v, const struct lp_series *s, size_t *cap)
+{
+	size_t n = v->n_series;
+
+	if (array_reserve(&v->series, cap, n + 1, sizeof(*v->series)) < 0)
+		return -ENOMEM;
+	v->series[v->n_series++] = *s;
+	return 0;
+}
+
+static void series_release(struct lp_series *s)
+{
+	free(s->marks);
+	free(s->ratios);
+	free(s->distances);
+	free(s->thresholds);
+	free(s->first);
+	free(s->last);
+}
+
+/* Compare one metric of one group. */
+static int pair_compare(struct lp_verdict *v, const struct detect_options *opt, uint32_t group,
+	uint32_t metric, size_t *cap_series, struct findings *fs, struct lp_err *err)
+{
+	_cleanup_(comparison_release) struct comparison c = {0};
+	struct lp_series series;
+	int r = comparison_make(opt, v, &v->params, group, metric, &c, &series, err);
+
+	if (r <= 0) {
+		series_release(&series);
+		return r;
+	}
+	if (series_add(v, &series, cap_series) < 0) {
+		series_release(&series);
+		return no_memory(err);
+	}
+	c.series = &v->series[v->n_series - 1];
+	return weigh_comparison(&c, v->n_series - 1, fs) < 0 ? no_memory(err) : 0;
+}
+
+static void progress_tell(const struct detect_options *opt, const char *what, double done)
+{
+	if (opt->progress)
+		opt->progress(opt->progress_ctx, what, done);
+}
+
+static int verdict_compare(struct lp_verdict *v, const struct detect_options *opt,
+	struct findings *fs, struct lp_err *err)
+{
+	double n_pairs = (double)v->n_groups * v->n_tables;
+	size_t cap = 0;
+	int r = 0;
+
+	for (uint32_t g = 0; r == 0 && g < v->n_groups; g++) {
+		for (uint32_t t = 0; r == 0 && t < v->n_tables && !v->groups[g].refused; t++) {
+			progress_tell(opt, "comparing", ((double)g * v->n_tables + t) / n_pairs);
+			r = pair_compare(v, opt, g, t, &cap, fs, err);
+		}
+	}
+	return r;
+}
+
+static int anomaly_compare(const void *a, const void *b)
+{
+	const struct lp_anomaly *x = a, *y = b;
+
+	if (x->start_us != y->start_us)
+		return x->start_us < y->start_us ? -1 : 1;
+	if (x->component != y->component)
+		return x->component < y->component ? -1 : 1;
+	return (x->metric > y->metric) - (x->metric < y->metric);
+}
+
+static void series_anomalies(
+	const struct lp_verdict *v, const struct lp_series *s, struct lp_anomaly *ret, size_t *n)
+{
+	const struct lp_peer_group *g = &v->groups[s->group];
+	const struct lp_table *t = v->tables[s->metric];
+
+	for (uint32_t i = 0; i < g->n_members; i++) {
+		for (uint32_t w = 0; w < s->n_windows; w++) {
+			size_t at = (size_t)i * s->n_windows + w;
+
+			if (s->marks[at] <= LP_MARK_NORMAL)
+				continue;
+			if (ret)
+				ret[*n] = (struct lp_anomaly){.window = w,
+					.component = g->members[i],
+					.metric = s->metric,
+					.start_us = t->start_us +
+						((int64_t)s->first[w] - 1) * t->step_us,
+					.end_us = t->start_us + (int64_t)s->last[w] * t->step_us,
+					.direction = s->marks[at],
+					.distance = s->distances[at],
+					.threshold = s->thresholds[i]};
+			++*n;
+		}
+	}
+}
+
+static int verdict_anomalies(struct lp_verdict *v, struct lp_err *err)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_series; i++)
+		series_anomalies(v, &v->series[i], NULL, &n);
+	v->anomalies = calloc(n + 1, sizeof(*v->anomalies));
+	if (!v->anomalies)
+		return no_memory(err);
+	for (uint32_t i = 0; i < v->n_series; i++)
+		series_anomalies(v, &v->series[i], v->anomalies, &v->n_anomalies);
+	qsort(v->anomalies, v->n_anomalies, sizeof(*v->anomalies), anomaly_compare);
+	return 0;
+}
+
+static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct lp_err *err)
+{
+	uint32_t refused = 0;
+	int r = 0;
+
+	for (uint32_t i = 0; i < v->n_groups; i++)
+		refused += v->groups[i].refused != NULL;
+	for (uint32_t i = 0; r == 0 && i < v->n_groups && refused <= 3; i++) {
+		if (v->groups[i].refused)
+			r = lp_verdict_note(v, "group %s was not compared: %s", v->groups[i].name,
+				v->groups[i].refused);
+	}
+	if (r == 0 && refused > 3)
+		r = lp_verdict_note(
+			v, "%u groups were not compared: fewer than 3 components", refused);
+	if (r == 0 && fs->n_transient)
+		r = lp_verdict_note(v,
+			"%u passing asymmetr%s too short or too small to count (--hourly lists "
+			"them)",
+			fs->n_transient, fs->n_transient == 1 ? "y was" : "ies were");
+	if (r == 0 && !v->n_series && v->n_groups > refused)
+		r = lp_verdict_note(v,
+			"nothing was compared: the data is shorter than a window, or all values "
+			"are the same");
+	return r < 0 ? no_memory(err) : 0;
+}
+
+static int verdict_fill(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
+{
+	struct findings fs = {0};
+	int r = verdict_group(v, opt, err);
+
+	if (r == 0)
+		r = params_resolve(
+			opt, v->n_tables ? v->tables[0]->n_slots : 0, v, &v->params, err);
+	if (r == 0)
+		r = verdict_compare(v, opt, &fs, err);
+	v->findings = fs.items;
+	v->n_findings = (uint32_t)fs.n;
+	if (r == 0)
+		r = load_judge(v);
+	if (r == 0)
+		r = verdict_anomalies(v, err);
+	return r < 0 ? r : verdict_notes(v, &fs, err);
+}
+
+int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_options *opt,
+	struct lp_verdict **ret, struct lp_err *err)
+{
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
+	struct detect_options o = *opt;
+	int r;
+
+	if (!v) {
+		for (uint32_t i = 0; i < n_tables; i++)
+			lp_table_free(tables[i]);
+		free(tables);
+		return no_memory(err);
+	}
+	r = verdict_adopt_tables(v, tables, n_tables, err);
+	if (r < 0)
+		return r;
+	if (!o.measure)
+		o.measure = measure_find(o.trained ? thresholds_method(o.trained) : "cdf");
+	v->method = o.measure->name;
+	v->trained = o.trained != NULL;
+	r = verdict_fill(v, &o, err);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(v);
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* Detection: from tables to findings. It puts the components into peer groups, compares every
+ * metric of every group window by window, and says who is lastingly out of step, in which
+ * direction, by how much. Why, and what to make of it, is for src/explain. How it decides is told
+ * in docs/detection.md.
+ */
+#ifndef DETECT_DETECT_H
+#define DETECT_DETECT_H
+
+#include "detect/measure.h"
+#include "detect/thresholds.h"
+#include "model/topology.h"
+
+struct detect_options {
+	const struct measure *measure; /* NULL: cdf */
+	struct lp_params params;       /* members that are 0 take the method's default */
+	const struct thresholds *trained;
+	const struct fixed_thresholds *fixed; /* outrank those that were learnt; may be NULL */
+	const struct topology *topology;
+	const char *const *split_by; /* attributes that split groups further */
+	uint32_t n_split;
+	const char *const *groups; /* globs: compare in these groups only; n_groups 0: all */
+	uint32_t n_groups;
+	struct lp_warn *warn;
+	void (*progress)(void *ctx, const char *what, double done); /* 0 .. 1; may be NULL */
+	void *progress_ctx;
+};
+
+/* Compare. The tables (all on one grid) become the verdict's own, also on failure. */
+int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_options *opt,
+	struct lp_verdict **ret, struct lp_err *err);
+
+/* One of its steps, which training takes as well: the groups that are compared. */
+int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
+
+/* The step of the grid for data that comes every `interval_us` over `span_us` (0: unknown): its
+ * own, or 15 s where there are hours of finer data, as the thesis did it in production. */
+int64_t detect_step(int64_t interval_us, int64_t span_us);
+
+#endif

@@ -1,0 +1,154 @@
+/* A disk that works twice as hard may take twice as long for it. What is slower than its load makes
+ * it, or busy with work that no client asked for, is a culprit; the rest is an imbalance.
+ */
+#include "detect/load.h"
+
+#include "base/cleanup.h"
+#include "detect/median.h"
+#include <errno.h>
+#include <limpet/metric.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A load is greater than the peers' from here on, and latency may grow in proportion and by this
+ * much more. */
+#define LOAD_MORE 1.25
+#define SLACK 1.25
+
+/* Enough peers to know what they usually do. */
+#define PEERS_MAX 64
+
+static bool is_work(const struct lp_table *t)
+{
+	return lp_metric_role(NULL, t->metric) == LP_ROLE_WORK;
+}
+
+static uint32_t slot_of(const struct lp_table *t, int64_t time_us)
+{
+	int64_t slot = (time_us - t->start_us) / t->step_us;
+
+	if (time_us < t->start_us)
+		return 0;
+	return slot >= t->n_slots ? t->n_slots - 1 : (uint32_t)slot;
+}
+
+/* The mean of a component's work from `first` to `last`, all metrics of one unit added up (read and
+ * written, received and sent); NaN if nothing is known. */
+static double work_done(const struct lp_verdict *v, uint32_t component, const char *unit,
+	int64_t first, int64_t last)
+{
+	double total = NAN;
+
+	for (uint32_t t = 0; t < v->n_tables; t++) {
+		const struct lp_table *table = v->tables[t];
+		uint32_t row = v->row_of[t][component], n = 0;
+		double sum = 0;
+
+		if (row == UINT32_MAX || !is_work(table) || strcmp(table->unit, unit) != 0)
+			continue;
+		for (uint32_t s = slot_of(table, first); s <= slot_of(table, last); s++) {
+			double value = table->values[(size_t)row * table->n_slots + s];
+
+			sum += isnan(value) ? 0 : value;
+			n += !isnan(value);
+		}
+		if (n)
+			total = (isnan(total) ? 0 : total) + sum / n;
+	}
+	return total;
+}
+
+/* The unit of the work of a component: that of its first work metric. */
+static const char *work_unit(const struct lp_verdict *v, uint32_t component)
+{
+	for (uint32_t t = 0; t < v->n_tables; t++) {
+		if (v->row_of[t][component] != UINT32_MAX && is_work(v->tables[t]))
+			return v->tables[t]->unit;
+	}
+	return NULL;
+}
+
+static double finding_load(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	const struct lp_peer_group *g = &v->groups[f->group];
+	const char *unit = work_unit(v, f->component);
+	double peers[PEERS_MAX], own, usual;
+	uint32_t n = 0, every = g->n_members / PEERS_MAX + 1;
+
+	if (!unit)
+		return NAN;
+	own = work_done(v, f->component, unit, f->first_us, f->last_us);
+	for (uint32_t i = 0; i < g->n_members && n < PEERS_MAX; i += every) {
+		if (i == f->member)
+			continue;
+		peers[n] = work_done(v, g->members[i], unit, f->first_us, f->last_us);
+		n += !isnan(peers[n]);
+	}
+	usual = median_of(peers, n);
+	return usual > 0 ? own / usual : NAN;
+}
+
+static bool same_observer(const struct lp_verdict *v, uint32_t a, uint32_t b)
+{
+	const char *x = v->components[a], *y = v->components[b];
+	size_t n = strcspn(x, "/");
+
+	return n == strcspn(y, "/") && !memcmp(x, y, n);
+}
+
+static enum lp_role finding_role(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	return lp_metric_role(NULL, v->tables[f->metric]->metric);
+}
+
+static bool is_slow(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	enum lp_role role = finding_role(v, f);
+
+	return (role == LP_ROLE_LATENCY || role == LP_ROLE_BUSY) && f->culprit &&
+		f->direction == LP_MARK_ABOVE && !f->explained_by_load;
+}
+
+/* More work alone makes no culprit. It does where the component is slower for it than its load
+ * explains, or where it is traffic that the other components of its observer know nothing of. */
+static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	const char *resource = "";
+	bool others_work_more = false, slow = false;
+
+	for (uint32_t i = 0; i < v->n_findings; i++) {
+		const struct lp_finding *o = &v->findings[i];
+
+		slow |= o->component == f->component && is_slow(v, o);
+		others_work_more |= o->component != f->component && o->group != f->group &&
+			same_observer(v, o->component, f->component) &&
+			finding_role(v, o) == LP_ROLE_WORK && o->direction == LP_MARK_ABOVE;
+	}
+	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
+		if (!strcmp((*m)->name, v->tables[f->metric]->metric))
+			resource = (*m)->resource;
+	}
+	return slow || (!strcmp(resource, "network") && !others_work_more);
+}
+
+int load_judge(struct lp_verdict *v)
+{
+	for (uint32_t i = 0; i < v->n_findings; i++) {
+		struct lp_finding *f = &v->findings[i];
+		enum lp_role role = finding_role(v, f);
+
+		if (role != LP_ROLE_LATENCY && role != LP_ROLE_BUSY)
+			continue;
+		f->load_ratio = finding_load(v, f);
+		f->explained_by_load = f->direction == LP_MARK_ABOVE && f->load_ratio > LOAD_MORE &&
+			f->ratio <= SLACK * f->load_ratio;
+	}
+	for (uint32_t i = 0; i < v->n_findings; i++) {
+		struct lp_finding *f = &v->findings[i];
+
+		if (finding_role(v, f) == LP_ROLE_WORK && f->direction == LP_MARK_ABOVE)
+			f->culprit = work_accused(v, f);
+	}
+	return 0;
+}

@@ -1,0 +1,71 @@
+#include "detect/params.h"
+
+#include "detect/votes.h"
+#include <errno.h>
+
+#define STEP_PRODUCTION_US (INT64_C(15) * 1000000)
+#define SPAN_PRODUCTION_US (INT64_C(2) * 3600 * 1000000)
+#define WIN_SIZE_LEAST 12
+
+int64_t detect_step(int64_t interval_us, int64_t span_us)
+{
+	if (interval_us < STEP_PRODUCTION_US && span_us >= SPAN_PRODUCTION_US)
+		return STEP_PRODUCTION_US;
+	return interval_us;
+}
+
+static uint32_t choose(uint32_t asked, uint32_t trained, uint32_t usual)
+{
+	if (asked)
+		return asked;
+	return trained ? trained : usual;
+}
+
+/* Smaller windows where there are not enough of them to call anybody a suspect. */
+static int params_shrink(const struct detect_options *opt, uint32_t n_slots, struct lp_verdict *v,
+	struct lp_params *p)
+{
+	uint32_t usual = p->win_size;
+
+	if (opt->params.win_size || opt->params.win_shift || opt->trained)
+		return 0;
+	while (window_count(p, n_slots) < 2 * p->k - 1 && p->win_size / 2 >= WIN_SIZE_LEAST) {
+		p->win_size /= 2;
+		p->win_shift = p->win_size / 2;
+		if (!opt->params.smooth && p->smooth > p->win_size / 4)
+			p->smooth = p->win_size / 4;
+	}
+	if (p->win_size == usual)
+		return 0;
+	return lp_verdict_note(v,
+		"%u samples are too few for windows of %u: they have %u samples, shifted by %u",
+		n_slots, usual, p->win_size, p->win_shift);
+}
+
+int params_resolve(const struct detect_options *opt, uint32_t n_slots, struct lp_verdict *v,
+	struct lp_params *ret, struct lp_err *err)
+{
+	const struct lp_params none = {0}, *usual = &opt->measure->defaults;
+	const struct lp_params *trained = opt->trained ? thresholds_params(opt->trained) : &none;
+	struct lp_params p = {
+		.smooth = choose(opt->params.smooth, trained->smooth, usual->smooth),
+		.win_size = choose(opt->params.win_size, trained->win_size, usual->win_size),
+		.win_shift = choose(opt->params.win_shift, trained->win_shift, usual->win_shift),
+		.k = choose(opt->params.k, trained->k, usual->k),
+		.step_us = v->n_tables ? v->tables[0]->step_us : 0,
+	};
+
+	if (opt->params.win_size && !opt->params.win_shift)
+		p.win_shift = p.win_size > 1 ? p.win_size / 2 : 1;
+	if (p.win_size < 2)
+		return lp_err_set(err, -EINVAL, "--win-size must be at least 2");
+	if (p.win_shift > p.win_size)
+		return lp_err_set(err, -EINVAL,
+			"--win-shift %u is more than --win-size %u: samples between windows would "
+			"never be looked at",
+			p.win_shift, p.win_size);
+	if (params_shrink(opt, n_slots, v, &p) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	*ret = p;
+	return 0;
+}

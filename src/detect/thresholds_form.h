@@ -1,0 +1,11 @@
+/* The form of the file of thresholds: what its reader and its writer must agree on. */
+#ifndef DETECT_THRESHOLDS_FORM_H
+#define DETECT_THRESHOLDS_FORM_H
+
+#define THRESHOLDS_VERSION 1
+#define THRESHOLDS_VERSION_TEXT "1"
+
+#define THRESHOLDS_PARAM_MAX 1000000 /* of a parameter that counts samples or windows */
+#define THRESHOLDS_LINE_MAX 16384    /* more than two names with every byte escaped */
+
+#endif

@@ -1,0 +1,255 @@
+#include "detect/weigh.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "detect/median.h"
+#include "detect/persist.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A window in which a member is 1.5 times off weighs 1, before what every window costs. */
+#define UNIT_RATIO 1.5
+#define COST 0.5
+/* Doing nothing, or not being there, weighs as much as being 4 times off; nothing weighs more than
+ * being 32 times off. */
+#define ABSENT_RATIO 4.0
+#define RATIO_MAX 32.0
+
+#define BAR_LEAST 3.0
+#define BAR_MOST 100.0
+
+double weigh_bar(double n_windows)
+{
+	double bar = fmin(COST * n_windows, 2.5 * sqrt(n_windows));
+
+	return fmin(fmax(bar, BAR_LEAST), BAR_MOST);
+}
+
+bool weigh_culprit(enum lp_role role, enum lp_mark direction)
+{
+	if (direction == LP_MARK_ABSENT)
+		return true;
+	return direction == (role == LP_ROLE_WINDOW ? LP_MARK_BELOW : LP_MARK_ABOVE);
+}
+
+static double window_weight(enum lp_mark direction, double ratio)
+{
+	if (direction == LP_MARK_ABSENT)
+		ratio = ABSENT_RATIO;
+	else if (direction == LP_MARK_BELOW)
+		ratio = ratio > 0 ? 1 / ratio : RATIO_MAX;
+	return log(fmin(ratio, RATIO_MAX)) / log(UNIT_RATIO);
+}
+
+static const enum lp_mark directions[] = {LP_MARK_ABSENT, LP_MARK_ABOVE, LP_MARK_BELOW};
+
+/* The heaviest stretch of windows in one direction. */
+struct stretch {
+	double weight;
+	uint32_t first, last; /* windows, both anomalous */
+	uint32_t n_windows;   /* with data, in the whole series */
+	uint32_t n_anomalous; /* in this direction, in the whole series */
+	uint32_t fired;	      /* the window in which step 6 fired first within the stretch */
+	bool fires;
+};
+
+/* A running sum that does not fall below zero: whatever lies before its last zero is forgotten. */
+static struct stretch stretch_find(
+	const struct comparison *c, uint32_t member, enum lp_mark direction)
+{
+	const struct lp_series *s = c->series;
+	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
+	const float *ratios = s->ratios + (size_t)member * s->n_windows;
+	struct stretch best = {0};
+	uint32_t first = 0;
+	double sum = 0;
+
+	for (uint32_t w = 0; w < s->n_windows; w++) {
+		bool hit = marks[w] == direction;
+
+		best.n_windows += marks[w] != LP_MARK_NONE;
+		best.n_anomalous += hit;
+		if (hit && sum <= 0)
+			first = w;
+		if (marks[w] != LP_MARK_NONE)
+			sum += c->unit * ((hit ? window_weight(direction, ratios[w]) : 0) - COST);
+		sum = fmax(sum, 0);
+		if (hit && sum > best.weight) {
+			best.weight = sum;
+			best.first = first;
+			best.last = w;
+		}
+	}
+	return best;
+}
+
+/* Step 6 within a stretch. */
+static int stretch_fire(
+	const struct comparison *c, uint32_t member, enum lp_mark direction, struct stretch *st)
+{
+	const struct lp_series *s = c->series;
+	const uint8_t *marks = s->marks + (size_t)member * s->n_windows + st->first;
+	uint32_t n = st->last - st->first + 1;
+	_cleanup_free_ uint8_t *only = calloc(n, 1);
+
+	if (!only)
+		return -ENOMEM;
+	for (uint32_t w = 0; w < n; w++)
+		only[w] = marks[w] == direction ? (uint8_t)direction : LP_MARK_NORMAL;
+	st->fires = st->n_anomalous && persist_fires(only, n, c->params.k, &st->fired);
+	st->fired += st->first;
+	return 0;
+}
+
+static int number_median(const struct comparison *c, const float *values, uint32_t member,
+	enum lp_mark direction, const struct stretch *st, double *ret)
+{
+	const struct lp_series *s = c->series;
+	size_t base = (size_t)member * s->n_windows;
+	_cleanup_free_ double *numbers = calloc(st->last - st->first + 1, sizeof(*numbers));
+	uint32_t n = 0;
+
+	if (!numbers)
+		return -ENOMEM;
+	for (uint32_t w = st->first; w <= st->last; w++) {
+		if (s->marks[base + w] == direction && !isnan(values[base + w]))
+			numbers[n++] = values[base + w];
+	}
+	*ret = median_of(numbers, n);
+	return 0;
+}
+
+static int64_t slot_us(const struct comparison *c, uint32_t slot)
+{
+	const struct lp_table *t = c->v->tables[c->series->metric];
+
+	return t->start_us + (int64_t)slot * t->step_us;
+}
+
+static int finding_measure(
+	const struct comparison *c, const struct stretch *st, struct lp_finding *f)
+{
+	int r = number_median(c, c->own, f->member, f->direction, st, &f->own);
+
+	if (r == 0)
+		r = number_median(c, c->peers, f->member, f->direction, st, &f->peers);
+	if (r == 0)
+		r = number_median(
+			c, c->series->distances, f->member, f->direction, st, &f->distance);
+	if (f->direction == LP_MARK_ABSENT) {
+		f->ratio = 0;
+		f->own = isnan(f->own) ? NAN : 0;
+	} else {
+		f->ratio = f->peers > 0 ? f->own / f->peers : INFINITY;
+	}
+	return r;
+}
+
+static int finding_add(const struct comparison *c, uint32_t series, uint32_t member,
+	enum lp_mark direction, const struct stretch *st, struct findings *fs)
+{
+	const struct lp_series *s = c->series;
+	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
+	struct lp_finding f = {
+		.component = c->v->groups[s->group].members[member],
+		.group = s->group,
+		.metric = s->metric,
+		.series = series,
+		.member = member,
+		.direction = direction,
+		.n_windows = st->n_windows,
+		.n_anomalous = st->n_anomalous,
+		.first_us = slot_us(c, s->first[st->first]) - c->v->tables[s->metric]->step_us,
+		.last_us = slot_us(c, s->last[st->last]),
+		.indicted_us = slot_us(c, s->last[st->fired]),
+		.threshold = s->thresholds[member],
+		.weight = st->weight,
+		.load_ratio = NAN,
+		.culprit = weigh_culprit(c->role, direction),
+	};
+	int r = finding_measure(c, st, &f);
+
+	f.persistence = persist_accumulate(marks, s->n_windows, 0, &f.peak);
+	if (r == 0)
+		r = array_reserve(&fs->items, &fs->cap, fs->n + 1, sizeof(*fs->items));
+	if (r == 0)
+		fs->items[fs->n++] = f;
+	return r;
+}
+
+/* The direction in which a member weighs most, culprits first. */
+static int weigh_calibrated(
+	const struct comparison *c, uint32_t series, uint32_t member, struct findings *fs)
+{
+	struct stretch best = {0};
+	enum lp_mark direction = LP_MARK_NONE;
+	bool culprit = false, transient = false;
+
+	for (size_t d = 0; d < ARRAY_SIZE(directions); d++) {
+		struct stretch st = stretch_find(c, member, directions[d]);
+		bool bad = weigh_culprit(c->role, directions[d]);
+		int r = st.n_anomalous ? stretch_fire(c, member, directions[d], &st) : 0;
+
+		if (r < 0)
+			return r;
+		if (!st.fires)
+			continue;
+		if (st.weight < weigh_bar(c->unit * st.n_windows)) {
+			transient = true;
+			continue;
+		}
+		if (direction == LP_MARK_NONE || (bad && !culprit) ||
+			(bad == culprit && st.weight > best.weight)) {
+			best = st;
+			direction = directions[d];
+			culprit = bad;
+		}
+	}
+	fs->n_transient += direction == LP_MARK_NONE && transient;
+	if (direction == LP_MARK_NONE)
+		return 0;
+	best.weight /= weigh_bar(c->unit * best.n_windows);
+	return finding_add(c, series, member, direction, &best, fs);
+}
+
+/* With thresholds that were given step 6 decides alone, as in the papers. */
+static int weigh_given(
+	const struct comparison *c, uint32_t series, uint32_t member, struct findings *fs)
+{
+	const struct lp_series *s = c->series;
+	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
+	struct stretch st = {.last = 0};
+	uint32_t n[LP_MARK_ABSENT + 1] = {0};
+	enum lp_mark direction = LP_MARK_ABSENT;
+
+	if (!persist_fires(marks, s->n_windows, c->params.k, &st.fired))
+		return 0;
+	st.first = st.fired >= 2 * c->params.k - 2 ? st.fired - (2 * c->params.k - 2) : 0;
+	while (marks[st.first] <= LP_MARK_NORMAL)
+		st.first++;
+	for (uint32_t w = 0; w < s->n_windows; w++) {
+		n[marks[w]]++;
+		if (marks[w] > LP_MARK_NORMAL)
+			st.last = w;
+	}
+	for (size_t d = 0; d < ARRAY_SIZE(directions); d++) {
+		if (n[directions[d]] > n[direction])
+			direction = directions[d];
+	}
+	st.n_windows = s->n_windows - n[LP_MARK_NONE];
+	st.n_anomalous = n[LP_MARK_ABOVE] + n[LP_MARK_BELOW] + n[LP_MARK_ABSENT];
+	persist_accumulate(marks, s->n_windows, 0, &n[LP_MARK_NONE]);
+	st.weight = n[LP_MARK_NONE] / (double)c->params.k;
+	return finding_add(c, series, member, direction, &st, fs);
+}
+
+int weigh_comparison(const struct comparison *c, uint32_t series, struct findings *fs)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < c->smoothed.n_members; i++)
+		r = c->calibrated ? weigh_calibrated(c, series, i, fs)
+				  : weigh_given(c, series, i, fs);
+	return r;
+}

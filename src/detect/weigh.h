@@ -1,0 +1,24 @@
+/* From marks to findings: who is out of step so long, or so far, that it counts. */
+#ifndef DETECT_WEIGH_H
+#define DETECT_WEIGH_H
+
+#include "detect/compare.h"
+
+/* Findings while they are gathered. */
+struct findings {
+	struct lp_finding *items;
+	size_t n, cap;
+	uint32_t n_transient; /* step 6 fired, but it did not weigh enough */
+};
+
+/* Add the findings of a comparison, which is series number `series`. */
+int weigh_comparison(const struct comparison *c, uint32_t series, struct findings *f);
+
+/* Is this the side of the peers that makes a culprit? */
+bool weigh_culprit(enum lp_role role, enum lp_mark direction);
+
+/* What must be reached in `n_windows`: as much as being 1.5 times off all the time; the longer the
+ * data, the less of it is enough, since chance does not add up. */
+double weigh_bar(double n_windows);
+
+#endif

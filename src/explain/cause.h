@@ -1,0 +1,35 @@
+/* The cause: the resource at fault, by the checklist of docs/causes.md. */
+#ifndef EXPLAIN_CAUSE_H
+#define EXPLAIN_CAUSE_H
+
+#include "explain/inquiry.h"
+
+struct cause {
+	const char *name;   /* "disk-busy" */
+	const char *is;	    /* "is slow without more work to do" */
+	const char *advice; /* what an operator does next, one sentence */
+};
+
+extern const struct cause cause_disk_hog, cause_disk_busy, cause_disk_errors, cause_network_hog,
+	cause_packet_loss, cause_bad_link, cause_slow_link, cause_lost_path, cause_server_down,
+	cause_unknown, cause_imbalanced, cause_faster, cause_less_loaded, cause_server_workload;
+
+/* All causes, NULL-terminated. */
+extern const struct cause *const causes[];
+/* By its name; cause_unknown if there is none. */
+const struct cause *cause_find(const char *name);
+
+/* Give every suspect of q->v its cause, and fill in q->follows: what is seen of one resource of an
+ * observer may be the consequence of another's trouble. */
+int cause_assign(struct inquiry *q, struct lp_err *err);
+
+/* Why a component that is no suspect differs from its peers. */
+const struct cause *cause_of_asymmetry(const struct inquiry *q, const struct lp_suspect *s);
+
+/* Is it about nothing being there? */
+bool cause_is_absence(const char *cause);
+
+/* Does the finding belong to what the cause is about? Those are the most telling. */
+bool cause_matches(const struct inquiry *q, const char *cause, uint32_t finding);
+
+#endif

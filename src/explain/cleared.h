@@ -1,0 +1,11 @@
+/* What the operator cleared: windows before that time count no more. */
+#ifndef EXPLAIN_CLEARED_H
+#define EXPLAIN_CLEARED_H
+
+#include "explain/inquiry.h"
+
+/* Recompute the findings of cleared components from the marks of the windows that begin at or after
+ * the clear. Those that are not anomalous again in k of 2k-1 windows get FATE_CLEARED. */
+int cleared_apply(struct inquiry *q, struct lp_err *err);
+
+#endif

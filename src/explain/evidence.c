@@ -1,0 +1,280 @@
+#include "explain/evidence.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "detect/persist.h"
+#include "explain/cause.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A ratio nearer to 1 than this is no difference worth telling. */
+#define LIKE_PEERS 1.15
+/* Load so much like the peers' explains nothing. */
+#define LIKE_LOAD 1.5
+
+/* Three digits: 0, 0.120, 4.10, 41.0, 410, 4100. */
+static void add_value(struct strbuf *sb, double value, const char *unit)
+{
+	if (isnan(value))
+		strbuf_puts(sb, "nothing");
+	else if (value == 0)
+		strbuf_puts(sb, "0");
+	else if (fabs(value) >= 99.95)
+		strbuf_printf(sb, "%.0f", value);
+	else if (fabs(value) >= 9.995)
+		strbuf_printf(sb, "%.1f", value);
+	else
+		strbuf_printf(sb, "%#.3g", value);
+	if (!isnan(value) && unit && *unit)
+		strbuf_printf(sb, " %s", unit);
+}
+
+/* 4.1x, 0.35x, 120x. */
+static void add_ratio(struct strbuf *sb, double ratio)
+{
+	strbuf_printf(sb, ratio >= 99.5 ? "%.0fx" : ratio < 0.995 ? "%.2fx" : "%.1fx", ratio);
+}
+
+static void add_windows(struct strbuf *sb, const struct lp_finding *f)
+{
+	strbuf_printf(sb, " in %u of %u windows", f->n_anomalous, f->n_windows);
+}
+
+/* The last window in which the finding's component is anomalous; n_windows if there is none. */
+static uint32_t last_anomalous(const struct lp_series *s, uint32_t member)
+{
+	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
+
+	for (uint32_t w = s->n_windows; w-- > 0;) {
+		if (mark_anomalous(marks[w]))
+			return w;
+	}
+	return s->n_windows;
+}
+
+/* How many of the peers have data and work where the component is last without. */
+static void add_peers_with_data(
+	struct strbuf *sb, const struct inquiry *q, const struct lp_finding *f, const char *have)
+{
+	const struct lp_series *s = &q->v->series[f->series];
+	uint32_t n = q->v->groups[f->group].n_members, some = 0;
+	uint32_t window = last_anomalous(s, f->member);
+
+	if (window >= s->n_windows || n < 2)
+		return;
+	for (uint32_t m = 0; m < n; m++) {
+		uint8_t mark = s->marks[(size_t)m * s->n_windows + window];
+
+		some += m != f->member && mark != LP_MARK_NONE && mark != LP_MARK_ABSENT;
+	}
+	strbuf_printf(sb, " while %u of %u peers %s", some, n - 1, have);
+}
+
+/* "since T" if it lasts to the end of the data, else "from T to T". */
+static void add_stretch(struct strbuf *sb, const struct inquiry *q, const struct lp_finding *f)
+{
+	const struct lp_series *s = &q->v->series[f->series];
+	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
+
+	time_format(f->first_us, first);
+	if (s->n_windows && last_anomalous(s, f->member) == s->n_windows - 1)
+		strbuf_printf(sb, " since %s", first);
+	else
+		strbuf_printf(sb, " from %s to %s", first, time_format(f->last_us, last));
+}
+
+static void add_absence(struct strbuf *sb, const struct inquiry *q, uint32_t finding)
+{
+	const struct lp_finding *f = &q->v->findings[finding];
+	bool no_data = q->facts[finding].no_data;
+
+	if (no_data)
+		strbuf_puts(sb, "no data");
+	else
+		strbuf_printf(sb, "no work (%s 0)", q->v->tables[f->metric]->metric);
+	add_stretch(sb, q, f);
+	add_peers_with_data(sb, q, f, no_data ? "have some" : "work");
+}
+
+void evidence_of_finding(const struct inquiry *q, uint32_t finding, struct strbuf *sb)
+{
+	const struct lp_finding *f = &q->v->findings[finding];
+	const struct lp_table *t = q->v->tables[f->metric];
+	bool finite = isfinite(f->ratio) && f->ratio > 0;
+
+	if (f->direction == LP_MARK_ABSENT) {
+		add_absence(sb, q, finding);
+		return;
+	}
+	strbuf_printf(sb, "%s ", t->metric);
+	if (finite && f->ratio < LIKE_PEERS && f->ratio > 1 / LIKE_PEERS) {
+		strbuf_puts(sb, "spreads otherwise than its peers' (median ");
+		add_ratio(sb, f->ratio);
+		strbuf_puts(sb, ")");
+	} else if (finite) {
+		add_ratio(sb, f->ratio);
+		strbuf_puts(sb, " its peers (");
+		add_value(sb, f->own, t->unit);
+		strbuf_puts(sb, " against ");
+		add_value(sb, f->peers, t->unit);
+		strbuf_puts(sb, ")");
+	} else {
+		add_value(sb, f->own, t->unit);
+		strbuf_puts(sb, " where its peers have ");
+		add_value(sb, f->peers, t->unit);
+	}
+	add_windows(sb, f);
+	if (f->explained_by_load && isfinite(f->load_ratio)) {
+		strbuf_puts(sb, ", as its load (");
+		add_ratio(sb, f->load_ratio);
+		strbuf_puts(sb, ") explains");
+	}
+}
+
+/* What the component's load says about its latency: the answer to "is it just busier?". */
+static void add_load(struct strbuf *sb, const struct inquiry *q, const struct lp_suspect *s)
+{
+	for (uint32_t i = 0; i < s->n_findings; i++) {
+		const struct lp_finding *f = &q->v->findings[s->findings[i]];
+		double load = f->load_ratio;
+
+		if (q->facts[s->findings[i]].role != LP_ROLE_LATENCY || !isfinite(load) ||
+			f->direction == LP_MARK_ABSENT || f->explained_by_load)
+			continue;
+		if (load <= LIKE_LOAD && load >= 1 / LIKE_LOAD)
+			strbuf_puts(sb, "throughput is like its peers' (");
+		else
+			strbuf_puts(sb,
+				load > 1 ? "throughput is above its peers' ("
+					 : "throughput is below its peers' (");
+		add_ratio(sb, load);
+		strbuf_puts(sb, ")");
+		return;
+	}
+}
+
+static bool is_told(const struct lp_suspect *s, const char *text)
+{
+	for (uint32_t i = 0; text && i < s->n_evidence; i++) {
+		if (!strcmp(s->evidence[i], text))
+			return true;
+	}
+	return false;
+}
+
+/* Append what is in `sb` to the evidence, unless it is there, and empty it. */
+static int take_sentence(struct lp_suspect *s, size_t *cap, struct strbuf *sb)
+{
+	char *text;
+
+	if (!sb->len && !sb->failed)
+		return 0;
+	text = strbuf_take(sb);
+	if (is_told(s, text)) { /* "no data" is so in all metrics */
+		free(text);
+		return 0;
+	}
+	if (!text || array_reserve(&s->evidence, cap, s->n_evidence + 1, sizeof(char *)) < 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	s->evidence[s->n_evidence++] = text;
+	return 0;
+}
+
+static bool is_in_suspect(const struct lp_suspect *s, uint32_t finding)
+{
+	for (uint32_t i = 0; i < s->n_findings; i++) {
+		if (s->findings[i] == finding)
+			return true;
+	}
+	return false;
+}
+
+/* What else is unusual about the component, though it makes no culprit. */
+static int add_others(const struct inquiry *q, struct lp_suspect *s, size_t *cap)
+{
+	int r = 0;
+
+	for (uint32_t i = q->first_of[s->component]; r == 0 && i < q->first_of[s->component + 1];
+		i++) {
+		struct strbuf sb = {0};
+		uint32_t finding = q->by_component[i];
+
+		if (is_in_suspect(s, finding) || q->facts[finding].fate == FATE_CLEARED)
+			continue;
+		evidence_of_finding(q, finding, &sb);
+		r = take_sentence(s, cap, &sb);
+	}
+	return r;
+}
+
+/* Why the trouble is not its own. */
+static int add_leader(
+	const struct inquiry *q, struct lp_suspect *s, const struct lp_suspect *leader, size_t *cap)
+{
+	bool absent = q->v->findings[s->findings[0]].direction == LP_MARK_ABSENT;
+	struct strbuf sb = {0};
+
+	if (leader && cause_is_absence(leader->cause))
+		strbuf_printf(&sb, "it carries the load of %s, a path to the same LUN that is lost",
+			q->v->components[leader->component]);
+	else if (leader)
+		strbuf_printf(&sb, "%s of the same server is at fault at the same time (%s)",
+			q->v->components[leader->component], leader->cause);
+	else if (cause_is_absence(s->cause) && !absent)
+		strbuf_puts(&sb,
+			"it works where its peers idle: the preferred path to this LUN "
+			"may be lost");
+	return take_sentence(s, cap, &sb);
+}
+
+int evidence_fill(const struct inquiry *q, struct lp_suspect *s, const struct lp_suspect *leader)
+{
+	struct strbuf sb = {0};
+	size_t cap = 0;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < s->n_findings; i++) {
+		evidence_of_finding(q, s->findings[i], &sb);
+		r = take_sentence(s, &cap, &sb);
+	}
+	if (r == 0) {
+		add_load(&sb, q, s);
+		r = take_sentence(s, &cap, &sb);
+	}
+	if (r == 0)
+		r = add_others(q, s, &cap);
+	if (r == 0)
+		r = add_leader(q, s, leader, &cap);
+	if (r == 0)
+		s->advice = strdup(cause_find(s->cause)->advice);
+	return r == 0 && s->advice ? 0 : -ENOMEM;
+}
+
+char *evidence_summary(const struct inquiry *q, const struct lp_incident *incident,
+	const struct lp_suspect *lead, uint32_t n_own)
+{
+	char first[TIME_TEXT_MAX];
+	struct strbuf sb = {0};
+
+	if (!strcmp(incident->cause, cause_server_down.name)) {
+		const char *colon = strchr(incident->part, ':');
+
+		strbuf_printf(&sb, "no data from %s since %s", colon ? colon + 1 : incident->part,
+			time_format(incident->first_us, first));
+		return strbuf_take(&sb);
+	}
+	strbuf_printf(&sb, "%s %s", incident->part, cause_find(incident->cause)->is);
+	if (n_own > 1)
+		strbuf_printf(&sb, ": %u of its %u components", n_own, incident->n_of_part);
+	if (lead->n_findings) {
+		strbuf_puts(&sb, n_own > 1 ? ", the worst with " : ": ");
+		evidence_of_finding(q, lead->findings[0], &sb);
+	}
+	strbuf_printf(&sb, ", since %s", time_format(incident->first_us, first));
+	return strbuf_take(&sb);
+}

@@ -1,0 +1,160 @@
+#include "explain/failover.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "explain/cause.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* So much more than peers that do nothing that counts. */
+#define IDLE_RATIO 4.0
+
+/* In sectors, bytes or requests a second: less is nothing. */
+#define WORK_MIN 1.0
+
+#define KEY_BYTES 512
+
+/* Lost paths by LUN: the first of a LUN, and for each the next. */
+struct lost {
+	struct strmap first;
+	uint32_t *next; /* [suspect] */
+};
+
+static void lost_release(struct lost *l)
+{
+	strmap_release(&l->first);
+	free(l->next);
+}
+
+/* What names the LUN of a component; false if nothing does. */
+static bool lun_key(const struct inquiry *q, uint32_t component, char key[KEY_BYTES])
+{
+	const char *name = q->v->components[component], *slash = strchr(name, '/');
+	char lun[256];
+
+	if (q->topology && topology_attribute(q->topology, name, "lun", lun, sizeof(lun))) {
+		snprintf(key, KEY_BYTES, "lun:%s", lun);
+		return true;
+	}
+	if (!slash || !q->topology || !topology_issuer(q->topology))
+		return false;
+	snprintf(key, KEY_BYTES, "%s", slash);
+	return true;
+}
+
+static int list_lost(struct lost *l, const struct inquiry *q)
+{
+	const struct lp_verdict *v = q->v;
+
+	l->next = calloc((size_t)v->n_suspects + 1, sizeof(*l->next));
+	if (!l->next)
+		return -ENOMEM;
+	for (uint32_t i = v->n_suspects; i-- > 0;) {
+		char key[KEY_BYTES];
+
+		l->next[i] = UINT32_MAX;
+		if (!cause_is_absence(v->suspects[i].cause) ||
+			!lun_key(q, v->suspects[i].component, key))
+			continue;
+		strmap_get(&l->first, key, &l->next[i]);
+		if (strmap_put(&l->first, key, i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Did the component do any work worth mentioning at the time of the finding? */
+static bool does_work(const struct inquiry *q, const struct lp_finding *f)
+{
+	for (uint32_t m = 0; m < q->v->n_tables; m++) {
+		const struct lp_table *t = q->v->tables[m];
+		uint32_t row = q->v->row_of[m][f->component], n = 0;
+		double sum = 0;
+
+		if (row == UINT32_MAX || lp_metric_role(NULL, t->metric) != LP_ROLE_WORK)
+			continue;
+		for (uint32_t slot = 0; slot < t->n_slots; slot++) {
+			int64_t at_us = t->start_us + (int64_t)slot * t->step_us;
+			double value = t->values[(size_t)row * t->n_slots + slot];
+
+			if (at_us <= f->first_us || at_us > f->last_us || isnan(value))
+				continue;
+			sum += value;
+			n++;
+		}
+		if (n && sum / n > WORK_MIN)
+			return true;
+	}
+	return false;
+}
+
+/* Does work explain what the finding says? A load like the peers' does not. */
+static bool is_loaded(const struct inquiry *q, const struct lp_finding *f)
+{
+	return (isnan(f->load_ratio) || f->load_ratio >= IDLE_RATIO) && does_work(q, f);
+}
+
+/* Is it above peers that idle, in whatever work brings about (`in_work`: and is there work)? */
+static bool is_above_idle(const struct inquiry *q, const struct lp_suspect *s, bool in_work)
+{
+	for (uint32_t i = q->first_of[s->component]; i < q->first_of[s->component + 1]; i++) {
+		uint32_t finding = q->by_component[i];
+		const struct lp_finding *f = &q->v->findings[finding];
+		enum lp_role role = q->facts[finding].role;
+		bool meant =
+			role == LP_ROLE_WORK || role == LP_ROLE_LATENCY || role == LP_ROLE_BUSY;
+
+		if (meant && f->direction == LP_MARK_ABOVE &&
+			q->facts[finding].fate != FATE_CLEARED && f->ratio >= IDLE_RATIO &&
+			f->peers <= fmax(q->facts[finding].floor, 0) &&
+			(!in_work || role == LP_ROLE_WORK || is_loaded(q, f)))
+			return true;
+	}
+	return false;
+}
+
+/* The lost path whose load this suspect carries. */
+static uint32_t find_lost(const struct inquiry *q, const struct lost *l, const struct lp_suspect *s)
+{
+	uint32_t other = UINT32_MAX;
+	char key[KEY_BYTES];
+
+	if (!lun_key(q, s->component, key) || !strmap_get(&l->first, key, &other))
+		return UINT32_MAX;
+	for (; other != UINT32_MAX; other = l->next[other]) {
+		const struct lp_suspect *o = &q->v->suspects[other];
+
+		if (o->group != s->group && o->component != s->component &&
+			times_overlap(o->first_us, o->last_us, s->first_us, s->last_us))
+			return other;
+	}
+	return UINT32_MAX;
+}
+
+int failover_find(struct inquiry *q, struct lp_err *err)
+{
+	_cleanup_(lost_release) struct lost l = {0};
+	struct lp_verdict *v = q->v;
+
+	if (!q->topology)
+		return 0;
+	if (list_lost(&l, q) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot list lost paths");
+	for (uint32_t i = 0; i < v->n_suspects; i++) {
+		struct lp_suspect *s = &v->suspects[i];
+		uint32_t other;
+
+		if (cause_is_absence(s->cause) || !is_above_idle(q, s, false))
+			continue;
+		other = find_lost(q, &l, s);
+		/* Slowness alone is no sign of load that moved. */
+		if (other == UINT32_MAX &&
+			(!topology_issuer(q->topology) || !is_above_idle(q, s, true)))
+			continue;
+		q->follows[i] = other;
+		s->cause = cause_lost_path.name;
+	}
+	return 0;
+}

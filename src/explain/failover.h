@@ -1,0 +1,14 @@
+/* Load that moved: where the preferred path to a LUN is lost, another path of it, idle until then,
+ * carries its load ("observed load on secondary"). That is a consequence, and no culprit. */
+#ifndef EXPLAIN_FAILOVER_H
+#define EXPLAIN_FAILOVER_H
+
+#include "explain/inquiry.h"
+
+/* Among the suspects, whose causes are known: let those with moved load follow (q->follows) from
+ * the lost path; where that is not in the data, their cause is a lost path all the same. Two paths
+ * belong to one LUN if the attribute "lun" says so, or, where the topology has priorities, if kind
+ * and name are the same on two observers. */
+int failover_find(struct inquiry *q, struct lp_err *err);
+
+#endif

@@ -1,0 +1,153 @@
+#include "explain/inquiry.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "explain/rank.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+static const struct {
+	const char *kind;
+	enum resource resource;
+} kinds[] = {
+	{"disk", RESOURCE_STORAGE},
+	{"lun", RESOURCE_STORAGE},
+	{"ost", RESOURCE_STORAGE},
+	{"mdt", RESOURCE_STORAGE},
+	{"osd", RESOURCE_STORAGE},
+	{"brick", RESOURCE_STORAGE},
+	{"target", RESOURCE_STORAGE},
+	{"volume", RESOURCE_STORAGE},
+	{"net", RESOURCE_NETWORK},
+	{"tcp", RESOURCE_NETWORK},
+	{"ib", RESOURCE_NETWORK},
+	{"link", RESOURCE_NETWORK},
+};
+
+enum resource resource_of(const char *kind)
+{
+	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!strcasecmp(kinds[i].kind, kind))
+			return kinds[i].resource;
+	}
+	return RESOURCE_OTHER;
+}
+
+bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t last_b)
+{
+	int64_t a = last_a - first_a, b = last_b - first_b;
+	int64_t from = first_a > first_b ? first_a : first_b;
+	int64_t to = last_a < last_b ? last_a : last_b;
+
+	return to >= from && (to - from) * 2 >= (a < b ? a : b);
+}
+
+/* Was the component measured at least half of the time of the finding? */
+static bool has_data(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	const struct lp_table *t = v->tables[f->metric];
+	uint32_t row = v->row_of[f->metric][f->component];
+	int64_t from, to, n = 0, n_values = 0;
+
+	if (row == UINT32_MAX || t->step_us <= 0)
+		return false;
+	/* Slot i covers the step that ends at its time. */
+	from = floor_div(f->first_us - t->start_us, t->step_us) + 1;
+	to = floor_div(f->last_us - t->start_us, t->step_us);
+	for (int64_t slot = from < 0 ? 0 : from; slot <= to && slot < t->n_slots; slot++, n++)
+		n_values += !isnan(t->values[(size_t)row * t->n_slots + (size_t)slot]);
+	return n_values * 2 >= n;
+}
+
+static void look_up(struct inquiry *q, uint32_t i)
+{
+	const struct lp_verdict *v = q->v;
+	const struct lp_finding *f = &v->findings[i];
+	struct finding_facts *facts = &q->facts[i];
+	const char *component = v->components[f->component];
+	const char *metric = v->tables[f->metric]->metric;
+	char buf[64];
+	const char *kind = topology_attribute(NULL, component, "kind", buf, sizeof(buf));
+	const struct lp_metric *m = kind ? lp_metric_find(kind, metric) : NULL;
+
+	facts->resource = resource_of(kind);
+	facts->role = lp_metric_role(kind, metric);
+	facts->floor = m ? m->floor : 0;
+	facts->fate = f->direction == LP_MARK_ABSENT || (f->culprit && !f->explained_by_load)
+		? FATE_CULPRIT
+		: FATE_ASIDE;
+	facts->no_data = f->direction == LP_MARK_ABSENT && !has_data(v, f);
+	facts->size = rank_size(f, facts->floor);
+	facts->severity = rank_severity(facts->size, f->persistence, f->peak);
+}
+
+/* Number the observers. */
+static int number_observers(struct inquiry *q)
+{
+	struct strmap map = {0};
+	int r = 0;
+
+	for (uint32_t c = 0; r == 0 && c < q->v->n_components; c++) {
+		const char *name = q->v->components[c], *slash = strchr(name, '/');
+		_cleanup_free_ char *observer = strndup(name, slash ? (size_t)(slash - name) : 0);
+
+		if (!observer)
+			r = -ENOMEM;
+		else if (!strmap_get(&map, observer, &q->observer[c])) {
+			q->observer[c] = q->n_observers++;
+			r = strmap_put(&map, observer, q->observer[c]);
+		}
+	}
+	strmap_release(&map);
+	return r;
+}
+
+static void sort_by_component(struct inquiry *q)
+{
+	const struct lp_verdict *v = q->v;
+
+	for (uint32_t i = 0; i < v->n_findings; i++)
+		q->first_of[v->findings[i].component + 1]++;
+	for (uint32_t c = 0; c < v->n_components; c++)
+		q->first_of[c + 1] += q->first_of[c];
+	for (uint32_t i = v->n_findings; i-- > 0;)
+		q->by_component[--q->first_of[v->findings[i].component + 1]] = i;
+	/* Each start has moved down by one place. */
+	memmove(q->first_of, q->first_of + 1, v->n_components * sizeof(*q->first_of));
+	q->first_of[v->n_components] = v->n_findings;
+}
+
+int inquiry_init(struct inquiry *q, struct lp_verdict *v, const struct topology *topology,
+	const struct operator_state *state, struct lp_err *err)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	*q = (struct inquiry){.v = v, .topology = topology, .state = state};
+	q->now_us = now.tv_sec * US_PER_SEC + now.tv_nsec / 1000;
+	q->facts = calloc(v->n_findings + 1, sizeof(*q->facts));
+	q->observer = calloc(v->n_components + 1, sizeof(*q->observer));
+	q->first_of = calloc((size_t)v->n_components + 2, sizeof(*q->first_of));
+	q->by_component = calloc(v->n_findings + 1, sizeof(*q->by_component));
+	if (!q->facts || !q->observer || !q->first_of || !q->by_component ||
+		number_observers(q) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot explain the findings");
+	for (uint32_t i = 0; i < v->n_findings; i++)
+		look_up(q, i);
+	sort_by_component(q);
+	return 0;
+}
+
+void inquiry_release(struct inquiry *q)
+{
+	free(q->facts);
+	free(q->observer);
+	free(q->first_of);
+	free(q->by_component);
+	free(q->follows);
+	*q = (struct inquiry){0};
+}

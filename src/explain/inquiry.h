@@ -1,0 +1,61 @@
+/* What the steps of an explanation share: the verdict in the making, and what is known of each
+ * finding and component beside it. */
+#ifndef EXPLAIN_INQUIRY_H
+#define EXPLAIN_INQUIRY_H
+
+#include "explain/state.h"
+#include "model/topology.h"
+#include <limpet/metric.h>
+#include <limpet/verdict.h>
+#include <stdbool.h>
+
+/* What becomes of a finding. */
+enum fate {
+	FATE_ASIDE = 0, /* an asymmetry that makes no culprit */
+	FATE_CULPRIT,	/* speaks against its component */
+	FATE_WORKLOAD,	/* the server itself issues this load: no culprit */
+	FATE_CLEARED,	/* before the operator's clear: counts no more */
+};
+
+/* The resource that a kind of component is part of. */
+enum resource { RESOURCE_OTHER = 0, RESOURCE_STORAGE, RESOURCE_NETWORK };
+
+/* What a finding is about, looked up once. */
+struct finding_facts {
+	enum fate fate;
+	enum resource resource;
+	enum lp_role role;
+	double floor;	 /* differences below this never matter; 0: unknown */
+	bool no_data;	 /* of an absent one: nothing was measured (else: there was no work) */
+	double size;	 /* log2 of the asymmetry, see rank.h */
+	double severity; /* see rank.h */
+};
+
+struct inquiry {
+	struct lp_verdict *v;
+	const struct topology *topology;    /* may be NULL */
+	const struct operator_state *state; /* may be NULL */
+	int64_t now_us;
+	struct finding_facts *facts; /* [finding] */
+	uint32_t *observer;	     /* [component] number of its observer */
+	uint32_t n_observers;
+	/* The findings of each component: by_component[first_of[c] .. first_of[c + 1] - 1]. */
+	uint32_t *first_of, *by_component;
+	/* [suspect] the suspect on the same observer whose trouble this one's follows from, or
+	 * UINT32_MAX. */
+	uint32_t *follows;
+};
+
+/* Look everything up. Release it also after a failure. */
+int inquiry_init(struct inquiry *q, struct lp_verdict *v, const struct topology *topology,
+	const struct operator_state *state, struct lp_err *err);
+void inquiry_release(struct inquiry *q);
+
+/* The resource that components of this kind are part of. */
+enum resource resource_of(const char *kind);
+
+/* Do two stretches of time belong together: does what they share make at least half of the
+ * shorter one? */
+bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t last_b);
+
+#endif

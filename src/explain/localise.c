@@ -1,0 +1,268 @@
+#include "explain/localise.h"
+
+#include "base/array.h"
+#include "base/hash.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 256
+/* Beyond what the best of all parts reaches by chance, so much more. */
+#define SURPRISE_MARGIN 1.0
+
+/* While the index is made. */
+struct making {
+	struct parts *p;
+	struct strmap map;
+	struct strmap hosts; /* by address: a component of the observer that has it */
+	size_t cap_names, cap_of, n_of;
+};
+
+static int add_part(struct making *m, const char *attribute, const char *value)
+{
+	char name[2 * NAME_MAX_BYTES];
+	uint32_t part;
+
+	snprintf(name, sizeof(name), "%s:%s", attribute, value);
+	if (!strmap_get(&m->map, name, &part)) {
+		char *copy;
+
+		if (array_reserve(
+			    &m->p->names, &m->cap_names, (size_t)m->p->n + 1, sizeof(char *)) < 0)
+			return -ENOMEM;
+		copy = strdup(name);
+		if (!copy)
+			return -ENOMEM;
+		part = m->p->n++;
+		m->p->names[part] = copy;
+		if (strmap_put(&m->map, name, part) < 0)
+			return -ENOMEM;
+	}
+	if (array_reserve(&m->p->of, &m->cap_of, m->n_of + 1, sizeof(uint32_t)) < 0)
+		return -ENOMEM;
+	m->p->of[m->n_of++] = part;
+	return 0;
+}
+
+/* The addresses of observers, where the topology tells them. */
+static int find_hosts(struct making *m, const struct inquiry *q)
+{
+	int r = 0;
+
+	for (uint32_t c = 0; q->topology && r == 0 && c < q->v->n_components; c++) {
+		char address[NAME_MAX_BYTES];
+
+		if (topology_attribute(
+			    q->topology, q->v->components[c], "address", address, sizeof(address)))
+			r = strmap_put(&m->hosts, address, c);
+	}
+	return r;
+}
+
+/* "client3/tcp:10.0.0.7:out" is also about 10.0.0.7, and so about the observer that has this
+ * address, if that is known. */
+static int add_remote(struct making *m, const struct inquiry *q, const char *component)
+{
+	uint32_t host;
+	char kind[32], name[NAME_MAX_BYTES], *colon;
+
+	if (!topology_attribute(NULL, component, "kind", kind, sizeof(kind)) ||
+		strcmp(kind, "tcp") != 0 ||
+		!topology_attribute(NULL, component, "name", name, sizeof(name)))
+		return 0;
+	colon = strrchr(name, ':');
+	if (!colon || (strcmp(colon, ":in") != 0 && strcmp(colon, ":out") != 0))
+		return 0;
+	*colon = '\0';
+	if (strmap_get(&m->hosts, name, &host) &&
+		topology_attribute(NULL, q->v->components[host], "observer", name, sizeof(name)))
+		return add_part(m, "observer", name);
+	return strcmp(name, "other") != 0 ? add_part(m, "remote", name) : 0;
+}
+
+static int add_parts(struct making *m, const struct inquiry *q, uint32_t component)
+{
+	const char *const *attributes = topology_parts(q->topology);
+	const char *name = q->v->components[component];
+	char value[NAME_MAX_BYTES];
+	bool observer = false;
+	int r = 0;
+
+	m->p->first_of[component] = (uint32_t)m->n_of;
+	for (; r == 0 && attributes && *attributes; attributes++) {
+		observer = observer || !strcmp(*attributes, "observer");
+		if (topology_attribute(q->topology, name, *attributes, value, sizeof(value)))
+			r = add_part(m, *attributes, value);
+	}
+	if (r == 0 && !observer && topology_attribute(NULL, name, "observer", value, sizeof(value)))
+		r = add_part(m, "observer", value);
+	return r == 0 ? add_remote(m, q, name) : r;
+}
+
+static void find_groups(struct parts *p, const struct lp_verdict *v)
+{
+	for (uint32_t c = 0; c < v->n_components; c++)
+		p->group_of[c] = UINT32_MAX;
+	for (uint32_t g = 0; g < v->n_groups; g++) {
+		for (uint32_t i = 0; !v->groups[g].refused && i < v->groups[g].n_members; i++)
+			p->group_of[v->groups[g].members[i]] = g;
+	}
+}
+
+/* Turn "parts of a component" into "components of a part". */
+static int find_members(struct parts *p, uint32_t n_components)
+{
+	p->first_member = calloc((size_t)p->n + 2, sizeof(uint32_t));
+	p->members = calloc((size_t)p->first_of[n_components] + 1, sizeof(uint32_t));
+	if (!p->first_member || !p->members)
+		return -ENOMEM;
+	/* Two places ahead, so that filling moves each start to where it belongs. */
+	for (uint32_t c = 0; c < n_components; c++) {
+		for (uint32_t i = p->first_of[c]; i < p->first_of[c + 1]; i++)
+			p->first_member[p->of[i] + 2] += p->group_of[c] != UINT32_MAX;
+	}
+	for (uint32_t i = 2; i <= p->n + 1; i++)
+		p->first_member[i] += p->first_member[i - 1];
+	for (uint32_t c = 0; c < n_components; c++) {
+		for (uint32_t i = p->first_of[c]; i < p->first_of[c + 1]; i++) {
+			if (p->group_of[c] != UINT32_MAX)
+				p->members[p->first_member[p->of[i] + 1]++] = c;
+		}
+	}
+	return 0;
+}
+
+int parts_init(struct parts *p, const struct inquiry *q, struct lp_err *err)
+{
+	uint32_t n = q->v->n_components;
+	struct making m = {.p = p};
+	int r = 0;
+
+	*p = (struct parts){0};
+	p->first_of = calloc((size_t)n + 1, sizeof(uint32_t));
+	p->group_of = calloc((size_t)n + 1, sizeof(uint32_t));
+	p->groups = calloc((size_t)q->v->n_groups + 1, sizeof(bool));
+	if (!p->first_of || !p->group_of || !p->groups)
+		r = -ENOMEM;
+	if (r == 0)
+		r = find_hosts(&m, q);
+	for (uint32_t c = 0; r == 0 && c < n; c++)
+		r = add_parts(&m, q, c);
+	strmap_release(&m.map);
+	strmap_release(&m.hosts);
+	if (r == 0) {
+		p->first_of[n] = (uint32_t)m.n_of;
+		find_groups(p, q->v);
+		p->affected = calloc((size_t)p->n + 1, sizeof(uint32_t));
+		r = p->affected ? find_members(p, n) : -ENOMEM;
+	}
+	return r < 0 ? lp_err_sys(err, r, "cannot list the parts of the system") : 0;
+}
+
+void parts_release(struct parts *p)
+{
+	for (uint32_t i = 0; p->names && i < p->n; i++)
+		free(p->names[i]);
+	free(p->names);
+	free(p->first_of);
+	free(p->of);
+	free(p->first_member);
+	free(p->members);
+	free(p->group_of);
+	free(p->affected);
+	free(p->groups);
+	*p = (struct parts){0};
+}
+
+bool parts_has(const struct parts *p, uint32_t component, uint32_t part)
+{
+	for (uint32_t i = p->first_of[component]; i < p->first_of[component + 1]; i++) {
+		if (p->of[i] == part)
+			return true;
+	}
+	return false;
+}
+
+/* The log-likelihood of k of n at their own rate. */
+static double log_likelihood(double k, double n)
+{
+	double l = 0;
+
+	if (k > 0)
+		l += k * log(k / n);
+	if (k < n)
+		l += (n - k) * log((n - k) / n);
+	return l;
+}
+
+double localise_surprise(double a, double n, double b, double m)
+{
+	if (n <= 0 || a <= 0 || a * m <= b * n)
+		return 0;
+	return log_likelihood(a, n) + log_likelihood(b, m) - log_likelihood(a + b, n + m);
+}
+
+/* Count the affected of each part (`by` 1), or take the counts away again (-1). */
+static void count_affected(struct parts *p, const uint32_t *affected, uint32_t n, int by)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t c = affected[k];
+
+		for (uint32_t i = p->first_of[c]; i < p->first_of[c + 1]; i++)
+			p->affected[p->of[i]] += (uint32_t)by;
+		if (p->group_of[c] != UINT32_MAX)
+			p->groups[p->group_of[c]] = by > 0;
+	}
+}
+
+/* The components of a part in the groups where anything is affected. */
+static uint32_t count_members(const struct parts *p, uint32_t part)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = p->first_member[part]; i < p->first_member[part + 1]; i++)
+		n += p->groups[p->group_of[p->members[i]]];
+	return n;
+}
+
+static uint32_t count_compared(const struct parts *p, const struct lp_verdict *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t g = 0; g < v->n_groups; g++)
+		n += p->groups[g] ? v->groups[g].n_members : 0;
+	return n;
+}
+
+/* Two of many may well be chance: then most of the part must be affected. */
+static bool is_enough(const struct location *l)
+{
+	return l->n_affected > 2 || (l->n_affected == 2 && l->n_members <= 4);
+}
+
+struct location localise(struct parts *p, const struct inquiry *q, uint32_t anchor,
+	const uint32_t *affected, uint32_t n)
+{
+	struct location best = {.part = UINT32_MAX, .surprise = log(1.0 + p->n) + SURPRISE_MARGIN};
+	uint32_t n_compared;
+
+	count_affected(p, affected, n, 1);
+	n_compared = count_compared(p, q->v);
+	for (uint32_t i = p->first_of[anchor]; i < p->first_of[anchor + 1]; i++) {
+		struct location l = {.part = p->of[i], .n_affected = p->affected[p->of[i]]};
+		double margin = 1e-9 * n_compared;
+
+		l.n_members = count_members(p, l.part);
+		l.surprise = localise_surprise(l.n_affected, l.n_members, n - l.n_affected,
+			(double)n_compared - l.n_members);
+		if (is_enough(&l) &&
+			(l.surprise > best.surprise + margin ||
+				(l.surprise > best.surprise - margin && best.part != UINT32_MAX &&
+					l.n_members < best.n_members)))
+			best = l;
+	}
+	count_affected(p, affected, n, -1);
+	return best;
+}

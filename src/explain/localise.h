@@ -1,0 +1,46 @@
+/* Which part of the system do the affected components share, and the others not? */
+#ifndef EXPLAIN_LOCALISE_H
+#define EXPLAIN_LOCALISE_H
+
+#include "explain/inquiry.h"
+
+/* The parts that the components of a verdict have: attribute values of the topology, the observer,
+ * and the remote address of what is measured of connections. */
+struct parts {
+	char **names; /* [part] "controller:ddn12a" */
+	uint32_t n;
+	/* The parts of component c: of[first_of[c] .. first_of[c + 1] - 1]. */
+	uint32_t *first_of, *of;
+	/* The compared components of part p: members[first_member[p] .. first_member[p + 1] - 1].
+	 */
+	uint32_t *first_member, *members;
+	uint32_t *group_of; /* [component] the group it is compared in, UINT32_MAX: none */
+	/* Scratch of localise(). */
+	uint32_t *affected; /* [part] */
+	bool *groups;	    /* [group] */
+};
+
+int parts_init(struct parts *p, const struct inquiry *q, struct lp_err *err);
+void parts_release(struct parts *p);
+
+bool parts_has(const struct parts *p, uint32_t component, uint32_t part);
+
+struct location {
+	uint32_t part;	     /* UINT32_MAX: none explains more than the component itself */
+	uint32_t n_members;  /* components that it has, in the groups of the affected ones */
+	uint32_t n_affected; /* of these */
+	double surprise;     /* how much likelier the affected are with it, a logarithm */
+};
+
+/* The part of `anchor` that tells the affected (components, among them `anchor`) best from the
+ * unaffected ones: the logarithm of the likelihood ratio between "components of the part are
+ * affected at one rate and the others at another" and "all at the same rate". It must exceed what
+ * the best of so many parts reaches by chance; of equals the smaller part wins. */
+struct location localise(struct parts *p, const struct inquiry *q, uint32_t anchor,
+	const uint32_t *affected, uint32_t n);
+
+/* The logarithm of that likelihood ratio for a part with a of n affected where b of m others are;
+ * 0 if the part is not affected more than the others. */
+double localise_surprise(double a, double n, double b, double m);
+
+#endif

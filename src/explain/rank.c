@@ -1,0 +1,136 @@
+#include "explain/rank.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The shape of a distribution alone counts as no more than 2^3 times. */
+#define SHAPE_MAX 3.0
+/* There is no distance to what is not there, and no doubt that it is not. */
+#define MARGIN_ABSENT 8.0
+
+static double margin_of(const struct lp_finding *f)
+{
+	double m = f->threshold > 0 ? f->distance / f->threshold : 1;
+
+	if (f->direction == LP_MARK_ABSENT)
+		return MARGIN_ABSENT;
+	if (f->direction == LP_MARK_BELOW && m > 0 && m < 1)
+		m = 1 / m; /* the time-series method: a fraction of the peers, less is worse */
+	return isfinite(m) && m > 1 ? m : 1;
+}
+
+double rank_size(const struct lp_finding *f, double floor)
+{
+	double own = fmax(f->own, floor), peers = fmax(f->peers, floor);
+	double size = fabs(log2(f->ratio)), shape = fmin(log2(1 + margin_of(f)) / 2, SHAPE_MAX);
+
+	if (f->direction == LP_MARK_ABSENT)
+		return RANK_SIZE_ABSENT;
+	if (floor > 0 && isfinite(own) && isfinite(peers))
+		size = fabs(log2(own / peers));
+	if (isnan(size))
+		size = 0;
+	return fmin(fmax(size, shape), RANK_SIZE_MAX);
+}
+
+double rank_severity(double size, uint32_t persistence, uint32_t peak)
+{
+	double n = ((double)persistence + peak) / 2;
+
+	return size * (1 + log2(1 + n));
+}
+
+double rank_confidence(const struct rank_grounds *g)
+{
+	double margin = isfinite(g->margin) ? fmax(g->margin, 1) : 1;
+	double share = fmin(fmax(g->share, 0), 1);
+
+	return pow(margin / (margin + 0.5), 0.25) * pow(share, 0.15) *
+		pow((double)g->n_windows / (g->n_windows + 2), 0.2) *
+		pow((double)g->n_peers / (g->n_peers + 1), 0.2) *
+		pow(1 - exp2(-1 - (double)g->n_metrics), 0.1) * (g->trained ? 1 : 0.97);
+}
+
+double rank_joint_confidence(double a, double b)
+{
+	return 1 - (1 - a) * (1 - b / 4);
+}
+
+/* The share of anomalous windows among those with data, from the first to the last of a finding. */
+static double share_of(const struct inquiry *q, const struct lp_finding *f)
+{
+	const struct lp_series *s = &q->v->series[f->series];
+	const struct lp_table *t = q->v->tables[f->metric];
+	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
+	uint32_t n = 0, n_anomalous = 0;
+
+	for (uint32_t w = 0; w < s->n_windows; w++) {
+		int64_t end_us = t->start_us + (int64_t)s->last[w] * t->step_us;
+
+		if (end_us <= f->first_us || end_us > f->last_us || marks[w] == LP_MARK_NONE)
+			continue;
+		n++;
+		n_anomalous += marks[w] == f->direction;
+	}
+	return n ? (double)n_anomalous / n : 1;
+}
+
+static double suspect_confidence(const struct inquiry *q, const struct lp_suspect *s)
+{
+	double best = 0;
+
+	for (uint32_t i = 0; i < s->n_findings; i++) {
+		const struct lp_finding *f = &q->v->findings[s->findings[i]];
+		uint32_t n_members = q->v->groups[f->group].n_members;
+		struct rank_grounds g = {
+			.margin = margin_of(f),
+			.share = share_of(q, f),
+			.n_windows = f->n_anomalous,
+			.n_peers = n_members ? n_members - 1 : 0,
+			.n_metrics = s->n_findings,
+			.trained = q->v->trained,
+		};
+
+		best = fmax(best, rank_confidence(&g));
+	}
+	return best;
+}
+
+void rank_suspect(const struct inquiry *q, struct lp_suspect *s)
+{
+	s->first_us = s->indicted_us = INT64_MAX;
+	s->last_us = INT64_MIN;
+	s->severity = 0;
+	s->persistence = 0;
+	for (uint32_t i = 0; i < s->n_findings; i++) {
+		const struct lp_finding *f = &q->v->findings[s->findings[i]];
+
+		s->severity = fmax(s->severity, q->facts[s->findings[i]].severity);
+		if (f->persistence > s->persistence)
+			s->persistence = f->persistence;
+		if (f->first_us < s->first_us)
+			s->first_us = f->first_us;
+		if (f->last_us > s->last_us)
+			s->last_us = f->last_us;
+		if (f->indicted_us < s->indicted_us)
+			s->indicted_us = f->indicted_us;
+	}
+	s->confidence = suspect_confidence(q, s);
+}
+
+static int compare_suspects(const void *a, const void *b)
+{
+	const struct lp_suspect *x = a, *y = b;
+
+	if (x->severity != y->severity)
+		return x->severity > y->severity ? -1 : 1;
+	if (x->persistence != y->persistence)
+		return x->persistence > y->persistence ? -1 : 1;
+	return x->component < y->component ? -1 : x->component > y->component;
+}
+
+void rank_suspects(struct lp_suspect *suspects, uint32_t n)
+{
+	if (n)
+		qsort(suspects, n, sizeof(*suspects), compare_suspects);
+}

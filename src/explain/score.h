@@ -1,0 +1,111 @@
+/* How good verdicts are: verdicts of experiments against what was done in them.
+ *
+ * The definitions are those of the papers and are in docs/scoring.md. A unit is what is judged: a
+ * component, or an observer (a server) with all its components. */
+#ifndef EXPLAIN_SCORE_H
+#define EXPLAIN_SCORE_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One fault of one experiment, a row of the truth; with an empty component: there was none. */
+struct score_fault {
+	char *verdict;	 /* file name or glob */
+	char *component; /* full name, glob or observer */
+	char *cause;	 /* what was done, by which experiments are put together; may be "" */
+	char *diagnosis; /* causes that are right, with '|' between; "": any */
+	int64_t start_us, end_us; /* INT64_MIN, INT64_MAX: not known */
+	unsigned long line;
+};
+
+struct score_truth {
+	struct score_fault *faults;
+	size_t n, cap;
+};
+
+/* CSV with a heading; errors say file and line. */
+int score_truth_read(const char *path, struct score_truth *ret, struct lp_err *err);
+void score_truth_release(struct score_truth *t);
+
+struct score_suspect {
+	char *component, *cause;
+	int64_t first_us, last_us; /* INT64_MIN, INT64_MAX: not told */
+	int64_t indicted_us;	   /* INT64_MIN: not told */
+};
+
+/* What `limpet diagnose --json` printed, as far as it matters here. */
+struct score_verdict {
+	char **components;
+	size_t n_components, cap_components;
+	struct score_suspect *suspects; /* ranked */
+	size_t n_suspects, cap_suspects;
+};
+
+/* Errors say file, line and column. */
+int score_verdict_read(const char *path, struct score_verdict *ret, struct lp_err *err);
+int score_verdict_parse(const char *text, size_t len, const char *name, struct score_verdict *ret,
+	struct lp_err *err);
+void score_verdict_release(struct score_verdict *v);
+
+/* Counts over units. */
+struct score_counts {
+	uint64_t tp, fp, fn, tn;
+};
+
+/* NaN where there is nothing to divide by. */
+double score_precision(const struct score_counts *c);
+double score_recall(const struct score_counts *c);
+double score_mcc(const struct score_counts *c);
+
+#define SCORE_DELAYS_MAX 64
+
+/* One experiment. */
+struct score_case {
+	char *label; /* causes with '+' between, "none" without a fault */
+	bool faulty;
+	bool itp, ifp, dtp, dfp;
+	struct score_counts units;
+	double delays_s[SCORE_DELAYS_MAX]; /* of each fault that was found and has a start */
+	size_t n_delays;
+};
+
+enum score_by { SCORE_BY_COMPONENT, SCORE_BY_OBSERVER };
+
+/* Judge a verdict, which came from the file `path`. -ENOENT: the truth knows nothing of it. */
+int score_judge(const struct score_truth *truth, const struct score_verdict *v, const char *path,
+	enum score_by by, struct score_case *ret, struct lp_err *err);
+void score_case_release(struct score_case *c);
+
+/* Experiments of one label, or all. */
+struct score_row {
+	char *label;
+	uint64_t n, n_faulty; /* experiments */
+	uint64_t itp, ifp, dtp, dfp;
+	struct score_counts units;
+	double *delays_s; /* sorted by score_board_finish() */
+	size_t n_delays, cap_delays;
+};
+
+struct score_board {
+	struct score_row *rows; /* "none" first, then in the order of their coming */
+	size_t n, cap;
+	struct score_row total;
+};
+
+int score_board_add(struct score_board *b, const struct score_case *c);
+void score_board_finish(struct score_board *b);
+void score_board_release(struct score_board *b);
+
+/* The percentages of a row: of the experiments with a fault (ITP, DTP), of all (IFP, DFP). NaN
+ * where there are none. */
+double score_itp(const struct score_row *r);
+double score_ifp(const struct score_row *r);
+double score_dtp(const struct score_row *r);
+double score_dfp(const struct score_row *r);
+
+/* Quantile q (0..1) of the delays by linear interpolation; NaN where there are none. */
+double score_delay(const struct score_row *r, double q);
+
+#endif

@@ -1,0 +1,40 @@
+/* The inside of a dataset, for the ways to read one. */
+#ifndef IMPORT_DATASET_H
+#define IMPORT_DATASET_H
+
+#include "base/hash.h"
+#include "import/importer.h"
+#include <limpet/dataset.h>
+
+struct data_file {
+	char *path;
+	const struct importer *importer; /* NULL: an archive */
+	int64_t interval_us;		 /* -1: not asked yet */
+	int64_t first_us, last_us;	 /* once asked; 0: unknown */
+};
+
+struct lp_dataset {
+	struct data_file *files;
+	size_t n, cap;
+	const struct importer *forced;
+	const void *options;
+	struct lp_warn *warn;
+	struct strmap directories; /* those searched already, by device and inode */
+	struct lp_err unread;	   /* the first thing in a directory that could not be read */
+};
+
+/* Read one file to its end, telling of what is wrong through `warn`. `*ret_stop` is what `fn`
+ * returned, if it wanted to stop. */
+int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
+	const struct lp_select *select, struct lp_warn *warn, lp_dataset_fn fn, void *ctx,
+	int *ret_stop, struct lp_err *err);
+
+/* Take note of how reading a file ended (`r`, described in `here`): the first failure is kept in
+ * `first`, the others are warnings. False: reading cannot go on. */
+bool dataset_note(
+	const struct lp_dataset *ds, const struct lp_err *here, int r, struct lp_err *first);
+
+/* All files were read: what the whole thing returns. */
+int dataset_end(const struct lp_dataset *ds, struct lp_err *first, struct lp_err *err);
+
+#endif

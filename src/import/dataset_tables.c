@@ -1,0 +1,194 @@
+/* Tables out of many files: they are read at the same time, each into a builder of its own, and
+ * joined in their order. What comes out, warnings and errors included, does not depend on the
+ * number of threads.
+ */
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "import/dataset.h"
+#include "model/table_builder.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Files that may wait to be joined, and so the parts that the memory for tables is divided into.
+ * Not a matter of threads: the same files must go the same way on every machine. */
+#define PARTS_MAX 32
+
+/* Warnings of one file that are kept until it is joined. */
+#define WARNINGS_MAX 1000
+
+/* One file, read by itself. */
+struct part {
+	struct lp_table_options opt;
+	struct lp_table_builder *builder;
+	char **warnings;
+	size_t n_warnings, cap_warnings;
+	bool overflow; /* it is too much to be kept: read it again, into the whole */
+	int r;	       /* how it ended, described in `err` */
+	struct lp_err err;
+};
+
+/* All files. */
+struct whole {
+	struct lp_dataset *ds;
+	struct lp_table_builder *builder;
+	struct lp_err first; /* failure, see dataset_note() */
+	bool direct;	     /* one file was too much: do not try with the rest */
+};
+
+static void part_release(struct part *p)
+{
+	for (size_t i = 0; i < p->n_warnings; i++)
+		free(p->warnings[i]);
+	free(p->warnings);
+	lp_table_builder_free(p->builder);
+	*p = (struct part){0};
+}
+
+/* Keep a warning until it is this file's turn. */
+static void part_warn(void *ctx, const char *text)
+{
+	struct part *p = ctx;
+	char *copy;
+
+	if (p->n_warnings == WARNINGS_MAX)
+		p->overflow = true;
+	if (p->overflow)
+		return;
+	copy = strdup(text);
+	if (!copy ||
+		array_reserve(&p->warnings, &p->cap_warnings, p->n_warnings + 1,
+			sizeof(*p->warnings)) < 0) {
+		free(copy);
+		p->overflow = true;
+		return;
+	}
+	p->warnings[p->n_warnings++] = copy;
+}
+
+static int builder_take(
+	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
+{
+	return batch ? lp_table_builder_add(ctx, source, batch, err) : 0;
+}
+
+/* Read a file into a builder of its own. */
+static void part_read(struct part *p, const struct whole *w, const struct data_file *f)
+{
+	struct lp_warn warn = {.warn = part_warn, .ctx = p};
+	int stop = 0;
+
+	p->opt = *w->builder->opt;
+	p->opt.bytes_max = w->builder->budget.max / PARTS_MAX;
+	if (!p->opt.bytes_max)
+		p->opt.bytes_max = 1;
+	p->r = lp_table_builder_new(&p->opt, &p->builder, &p->err);
+	if (p->r < 0)
+		return;
+	p->r = data_file_read(w->ds, f, lp_table_builder_select(p->builder), &warn, builder_take,
+		p->builder, &stop, &p->err);
+	if (stop)
+		p->r = stop;
+	p->overflow |= stop == -EFBIG;
+}
+
+/* Read a file into the whole. Non-zero: nothing more can be read, described in `err`. */
+static int whole_read(struct whole *w, const struct data_file *f, struct lp_err *err)
+{
+	struct lp_err here = {0};
+	int stop = 0;
+	int r = data_file_read(w->ds, f, lp_table_builder_select(w->builder), w->ds->warn,
+		builder_take, w->builder, &stop, &here);
+
+	if (!stop && dataset_note(w->ds, &here, r, &w->first))
+		return 0;
+	*err = here;
+	return stop ? stop : r;
+}
+
+/* It is a file's turn: join it to the whole. Non-zero as above. */
+static int whole_join(
+	struct whole *w, struct part *p, const struct data_file *f, struct lp_err *err)
+{
+	int r;
+
+	if (p->overflow) {
+		w->direct = true;
+		part_release(p);
+		return whole_read(w, f, err);
+	}
+	for (size_t i = 0; i < p->n_warnings; i++)
+		lp_warn_raise(w->ds->warn, "%s", p->warnings[i]);
+	if (!dataset_note(w->ds, &p->err, p->r, &w->first)) {
+		*err = p->err;
+		return p->r;
+	}
+	r = table_builder_join(w->builder, p->builder, f->path, err);
+	part_release(p);
+	return r;
+}
+
+/* Read some files at the same time. */
+static int whole_read_parts(
+	struct whole *w, const struct data_file *files, size_t n, struct lp_err *err)
+{
+	struct part *parts = calloc(n, sizeof(*parts));
+	int r = 0;
+
+	if (!parts)
+		return lp_err_sys(err, -ENOMEM, "cannot read data");
+#pragma omp parallel for schedule(dynamic, 1) if (n > 1)
+	for (size_t i = 0; i < n; i++)
+		part_read(&parts[i], w, &files[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (r == 0)
+			r = whole_join(w, &parts[i], &files[i], err);
+		part_release(&parts[i]);
+	}
+	free(parts);
+	return r;
+}
+
+static int whole_read_all(struct whole *w, struct lp_err *err)
+{
+	size_t n;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < w->ds->n; i += n) {
+		n = w->ds->n - i < PARTS_MAX ? w->ds->n - i : PARTS_MAX;
+		if (w->direct)
+			n = 1;
+		r = w->direct ? whole_read(w, &w->ds->files[i], err)
+			      : whole_read_parts(w, &w->ds->files[i], n, err);
+	}
+	return r;
+}
+
+DEFINE_CLEANUP(struct lp_table_builder *, lp_table_builder_free);
+
+int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
+	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err)
+{
+	_cleanup_(lp_table_builder_freep) struct lp_table_builder *builder = NULL;
+	struct lp_table_options opt = *options;
+	struct whole whole = {.ds = ds};
+	struct lp_err finish_err = {0};
+	int r = 0;
+
+	if (!opt.step_us)
+		r = lp_dataset_interval(ds, &opt.step_us, err);
+	if (r == 0)
+		r = lp_table_builder_new(&opt, &builder, err);
+	if (r < 0)
+		return r;
+	whole.builder = builder;
+	r = whole_read_all(&whole, err);
+	if (r != 0)
+		return r;
+	r = dataset_end(ds, &whole.first, err) < 0 ? -EBADMSG : 0;
+	if (lp_table_builder_finish(builder, ret_tables, ret_n, &finish_err) < 0) {
+		*err = finish_err;
+		return finish_err.code;
+	}
+	return r;
+}

@@ -1,0 +1,70 @@
+/* The inside of a builder of tables, for those that put tables together. */
+#ifndef MODEL_TABLE_BUILDER_H
+#define MODEL_TABLE_BUILDER_H
+
+#include "base/hash.h"
+#include "model/table_row.h"
+#include <limpet/table.h>
+
+/* One metric while it is being built. */
+struct column_set {
+	char *name;
+	char *unit;
+	struct table_row *rows;
+	size_t n_rows, cap_rows;
+	struct strmap by_name;
+};
+
+/* A metric that a schema has. */
+struct bound {
+	uint32_t set;
+	struct bind bind;
+};
+
+/* How the schemas of the source at hand bind to the metrics, and its components to rows. Only what
+ * is there takes room: hostile files have many kinds, each with metrics of its own. */
+struct binding {
+	uint64_t catalogue;  /* its serial */
+	struct bound *bound; /* of all schemas, one after the other */
+	size_t *schemas;     /* [schema] where its own begin; one more for the end */
+	uint32_t *rows;	     /* of all components, one for each metric of its schema */
+	size_t *components;  /* [component] where its own begin; UNWANTED: it has none */
+	size_t n_bound, n_schemas, n_rows, n_components;
+	size_t cap_bound, cap_schemas, cap_rows, cap_components;
+};
+
+struct lp_table_builder {
+	const struct lp_table_options *opt;
+	struct lp_select select;
+	struct strmap named; /* of opt->components, those that are names, */
+	const char **globs;  /* and those that are not */
+	size_t n_globs, cap_globs;
+	struct column_set *sets;
+	size_t n_sets, cap_sets;
+	struct strmap set_index;
+	struct binding binding;
+	struct table_budget budget;
+	struct table_times times; /* of the batch at hand */
+};
+
+/* The set of a metric, added if it is new. */
+int table_set_get(struct lp_table_builder *b, const char *name, uint32_t *ret);
+
+/* The row of a component in a set, added if it is new. */
+int table_set_row(struct column_set *s, const char *name, uint32_t *ret_row);
+
+/* Say how far the time reaches that a table would have to cover: -EFBIG. */
+int table_refuse(const struct lp_table_builder *b, int64_t first, int64_t last, const char *where,
+	struct lp_err *err);
+
+/* Put all that `later` has gathered behind what `b` has, as if `b` itself had been given its
+ * batches, and leave `later` empty. Both were made with the same options but for the memory they
+ * may take. `path` is whose batches those were, for errors.
+ *
+ * A slot that both have a part of is the sum of two sums, where one builder would have made one
+ * sum: of counters that is the same to the last bit, of times between samples and of LP_REAL
+ * columns nearly so. */
+int table_builder_join(struct lp_table_builder *b, struct lp_table_builder *later, const char *path,
+	struct lp_err *err);
+
+#endif

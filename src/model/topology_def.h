@@ -1,0 +1,83 @@
+/* What a topology is made of; only topology*.c look inside. */
+#ifndef MODEL_TOPOLOGY_DEF_H
+#define MODEL_TOPOLOGY_DEF_H
+
+#include "model/topology.h"
+#include "model/topology_pattern.h"
+#include "model/topology_table.h"
+#include <stdbool.h>
+
+/* A condition on a capture: one of the alternatives holds. */
+struct topology_where {
+	struct text_part of; /* the capture, or what the component's name says */
+	struct topology_choice {
+		bool number;
+		uint64_t first, last; /* of numbers */
+		struct pattern glob;  /* of everything else */
+	} * choices;
+	size_t n_choices;
+};
+
+struct topology_setting {
+	char *attribute;
+	struct text_template value;
+};
+
+/* Which components, and what they have. */
+struct topology_rule {
+	struct pattern match;
+	struct strmap names; /* if there are any, it is about these alone */
+	struct topology_where *where;
+	size_t n_where;
+	struct topology_setting *settings;
+	size_t n_settings;
+	struct topology_table *table; /* or NULL */
+};
+
+/* Where an attribute may come from. */
+struct topology_origin {
+	char *attribute;
+	uint32_t *rules; /* in their order: the last that holds wins */
+	size_t n_rules, cap_rules;
+};
+
+struct topology_group {
+	char *name;
+	struct pattern match;
+	char **split_by;
+	uint32_t n_split;
+};
+
+struct topology {
+	char *name; /* of the file */
+	struct topology_rule *rules;
+	size_t n_rules, cap_rules;
+	struct topology_origin *origins;
+	size_t n_origins, cap_origins;
+	struct topology_group *groups;
+	size_t n_groups, cap_groups;
+	const char **parts; /* NULL-terminated; the strings are in origins, or static */
+	const char *issuer;
+};
+
+/* The attributes that every component has, as its name says. */
+enum topology_own { OWN_OBSERVER, OWN_KIND, OWN_NAME, OWN_COMPONENT, N_OWN };
+extern const char *const topology_own_names[N_OWN];
+
+/* Which of them that is, or -1. OWN_COMPONENT, the full name, is for tables and templates. */
+int topology_own_find(const char *name);
+
+/* Where it stands in a component's name; its length goes to `*ret_len`. A name that is not
+ * "observer/kind:name" is a kind and a name of that text, and its observer is empty. */
+const char *topology_own_text(const char *component, enum topology_own which, size_t *ret_len);
+
+/* Is it fit to be the name of a capture or of an attribute: up to 64 letters, digits, - and _? */
+bool topology_is_word(const char *text, size_t len);
+
+/* Text of up to 18 digits and nothing else, as a number. */
+bool topology_number(const char *text, size_t len, uint64_t *ret);
+
+/* The origin of an attribute, or NULL. */
+const struct topology_origin *topology_origin_find(const struct topology *t, const char *attribute);
+
+#endif

@@ -1,0 +1,178 @@
+/* Sorting components into peer groups. */
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/strbuf.h"
+#include "model/topology_def.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBERS_MIN 3
+#define VALUE_MAX 512
+#define NAMES_TOLD 5
+
+struct sorter {
+	const struct topology *t;
+	const char *const *split_by;
+	uint32_t n_split;
+	struct strmap by_name;
+	struct lp_peer_group *groups;
+	size_t n, cap;
+	size_t *caps; /* [group] room for members */
+	size_t cap_caps;
+	struct strbuf name;
+	struct strbuf strays; /* the first names that no group wants */
+	uint32_t n_strays;
+};
+
+static void sorter_release(struct sorter *s)
+{
+	lp_peer_groups_free(s->groups, (uint32_t)s->n);
+	strmap_release(&s->by_name);
+	strbuf_release(&s->name);
+	strbuf_release(&s->strays);
+	free(s->caps);
+}
+
+/* The file's group that wants a component: the first. */
+static const struct topology_group *group_of(const struct topology *t, const char *component)
+{
+	for (size_t i = 0; t && i < t->n_groups; i++) {
+		if (pattern_matches(&t->groups[i].match, component, strlen(component), NULL))
+			return &t->groups[i];
+	}
+	return NULL;
+}
+
+static bool listed(const struct topology_group *g, const char *attribute)
+{
+	for (uint32_t i = 0; g && i < g->n_split; i++) {
+		if (!strcmp(g->split_by[i], attribute))
+			return true;
+	}
+	return false;
+}
+
+static void name_add(struct sorter *s, const char *component, const char *attribute)
+{
+	char buf[VALUE_MAX];
+	const char *value = topology_attribute(s->t, component, attribute, buf, sizeof(buf));
+
+	strbuf_printf(&s->name, " %s=%s", attribute, value ? value : "(none)");
+}
+
+/* The name of the peer group of a component, "disk priority=1 set=old". */
+static void name_make(struct sorter *s, const char *component, const struct topology_group *g)
+{
+	size_t len;
+
+	strbuf_reset(&s->name);
+	if (g) {
+		strbuf_puts(&s->name, g->name);
+	} else {
+		const char *kind = topology_own_text(component, OWN_KIND, &len);
+
+		strbuf_add(&s->name, kind, len);
+	}
+	for (uint32_t i = 0; g && i < g->n_split; i++)
+		name_add(s, component, g->split_by[i]);
+	for (uint32_t i = 0; i < s->n_split; i++) {
+		if (!listed(g, s->split_by[i]))
+			name_add(s, component, s->split_by[i]);
+	}
+}
+
+/* The position of the group with the name at hand, added if it is new. */
+static int group_get(struct sorter *s, uint32_t *ret)
+{
+	if (strmap_get(&s->by_name, s->name.text, ret))
+		return 0;
+	if (array_reserve(&s->groups, &s->cap, s->n + 1, sizeof(*s->groups)) < 0 ||
+		array_reserve(&s->caps, &s->cap_caps, s->n + 1, sizeof(*s->caps)) < 0)
+		return -ENOMEM;
+	*ret = (uint32_t)s->n;
+	s->groups[s->n].name = strdup(s->name.text);
+	if (!s->groups[s->n].name)
+		return -ENOMEM;
+	s->n++;
+	return strmap_put(&s->by_name, s->name.text, *ret);
+}
+
+static int member_add(struct sorter *s, uint32_t group, uint32_t component)
+{
+	struct lp_peer_group *g = &s->groups[group];
+
+	if (array_reserve(&g->members, &s->caps[group], (size_t)g->n_members + 1,
+		    sizeof(*g->members)) < 0)
+		return -ENOMEM;
+	g->members[g->n_members++] = component;
+	return 0;
+}
+
+static void stray_add(struct sorter *s, const char *component)
+{
+	if (s->n_strays < NAMES_TOLD)
+		strbuf_printf(&s->strays, "%s%s", s->n_strays ? ", " : "", component);
+	s->n_strays++;
+}
+
+static int component_sort(struct sorter *s, const char *component, uint32_t number)
+{
+	const struct topology_group *g = group_of(s->t, component);
+	uint32_t group;
+	int r;
+
+	if (!g && s->t && s->t->n_groups) {
+		stray_add(s, component);
+		return 0;
+	}
+	name_make(s, component, g);
+	r = s->name.failed ? -ENOMEM : group_get(s, &group);
+	return r < 0 ? r : member_add(s, group, number);
+}
+
+int topology_refuse_small(struct lp_peer_group *g)
+{
+	const char *why;
+
+	if (g->n_members >= MEMBERS_MIN)
+		return 0;
+	why = g->n_members == 1
+		? "1 component: it has nobody to be compared with; at least 3 are needed"
+		: "2 components: with two, nobody can say which one is off; at least 3 are needed";
+	g->refused = strdup(why);
+	return g->refused ? 0 : -ENOMEM;
+}
+
+static void strays_tell(const struct sorter *s, struct lp_warn *warn)
+{
+	if (!s->n_strays || !s->strays.text)
+		return;
+	lp_warn_raise(warn, "%s: no group wants %u component%s, which %s left out: %s%s",
+		s->t->name, s->n_strays, s->n_strays == 1 ? "" : "s",
+		s->n_strays == 1 ? "is" : "are", s->strays.text,
+		s->n_strays > NAMES_TOLD ? ", ..." : "");
+}
+
+int topology_groups(const struct topology *t, char *const *components, uint32_t n,
+	const char *const *split_by, uint32_t n_split, struct lp_warn *warn,
+	struct lp_peer_group **ret_groups, uint32_t *ret_n, struct lp_err *err)
+{
+	_cleanup_(sorter_release) struct sorter s = {
+		.t = t, .split_by = split_by, .n_split = n_split};
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = component_sort(&s, components[i], i);
+	for (size_t i = 0; r == 0 && i < s.n; i++)
+		r = topology_refuse_small(&s.groups[i]);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot sort components into groups");
+	strays_tell(&s, warn);
+	*ret_n = (uint32_t)s.n;
+	*ret_groups = TAKE_PTR(s.groups);
+	s.n = 0;
+	return 0;
+}

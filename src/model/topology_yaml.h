@@ -1,0 +1,68 @@
+/* The text of a topology file: what stands where, with nothing made of it yet.
+ *
+ * libcyaml loads the file by a schema. It tells neither the lines of what it loaded nor the members
+ * of mappings whose keys are free (attributes, where), so libyaml's events, on which it is built,
+ * are read first: for lines, for these members, and to stop early at what no topology has (aliases,
+ * deep nesting, keys that the schema does not know).
+ */
+#ifndef MODEL_TOPOLOGY_YAML_H
+#define MODEL_TOPOLOGY_YAML_H
+
+#include "base/hash.h"
+#include <limpet/err.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct yaml_rule {
+	char *match, *table; /* NULL: not there */
+	char **names;
+	uint32_t names_count;
+};
+
+struct yaml_group {
+	char *name, *match;
+	char **split_by;
+	uint32_t split_by_count;
+};
+
+/* What libcyaml fills; the names of counts are what it wants. */
+struct yaml_file {
+	uint32_t version;
+	struct yaml_rule *components;
+	uint32_t components_count;
+	struct yaml_group *groups;
+	uint32_t groups_count;
+	char **parts;
+	uint32_t parts_count;
+	char *issuer;
+};
+
+/* A member of a mapping with free keys. */
+struct yaml_pair {
+	uint32_t rule; /* position in components */
+	enum yaml_free { YAML_ATTRIBUTES, YAML_WHERE } where;
+	char *key, *value;
+	unsigned line;
+};
+
+struct yaml_text {
+	const char *name; /* of the file; not its own */
+	struct yaml_file *file;
+	struct yaml_pair *pairs; /* in the order of the file */
+	size_t n_pairs, cap_pairs;
+	struct strmap lines; /* by path, "components/3/match" */
+};
+
+/* Zero-initialise `ret`; yaml_text_release() it also after a failure. */
+int yaml_text_load(
+	const char *text, size_t len, const char *name, struct yaml_text *ret, struct lp_err *err);
+void yaml_text_release(struct yaml_text *y);
+
+/* The line of what has that path ("groups/%u/name"), or of what holds it; 1 if nothing does. */
+unsigned yaml_text_line(const struct yaml_text *y, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The one of `names` (NULL-terminated) that somebody who wrote `word` may have meant, or NULL. */
+const char *yaml_meant(const char *word, const char *const *names);
+
+#endif

@@ -1,0 +1,227 @@
+#include "report/score_print.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "report/grid.h"
+#include "report/json.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* The columns behind the name and the number of experiments. */
+struct column {
+	const char *heading, *key;
+	double (*value)(const struct score_row *r);
+	int decimals;
+	const char *unit; /* behind the number */
+};
+
+static double tp(const struct score_row *r)
+{
+	return (double)r->units.tp;
+}
+
+static double fp(const struct score_row *r)
+{
+	return (double)r->units.fp;
+}
+
+static double fn(const struct score_row *r)
+{
+	return (double)r->units.fn;
+}
+
+static double tn(const struct score_row *r)
+{
+	return (double)r->units.tn;
+}
+
+static double precision(const struct score_row *r)
+{
+	return score_precision(&r->units);
+}
+
+static double recall(const struct score_row *r)
+{
+	return score_recall(&r->units);
+}
+
+static double mcc(const struct score_row *r)
+{
+	return score_mcc(&r->units);
+}
+
+static const struct column columns[] = {
+	{"ITP", "itp_percent", score_itp, 1, "%"},
+	{"IFP", "ifp_percent", score_ifp, 1, "%"},
+	{"DTP", "dtp_percent", score_dtp, 1, "%"},
+	{"DFP", "dfp_percent", score_dfp, 1, "%"},
+	{"TP", "tp", tp, 0, ""},
+	{"FP", "fp", fp, 0, ""},
+	{"FN", "fn", fn, 0, ""},
+	{"TN", "tn", tn, 0, ""},
+	{"precision", "precision", precision, 3, ""},
+	{"recall", "recall", recall, 3, ""},
+	{"MCC", "mcc", mcc, 3, ""},
+};
+
+/* Of the times to detection. */
+static const struct {
+	const char *heading, *key;
+	double q;
+} quantiles[] = {
+	{"least", "min", 0},
+	{"1/4", "q1", 0.25},
+	{"median", "median", 0.5},
+	{"3/4", "q3", 0.75},
+	{"most", "max", 1},
+};
+
+#define N_GRID_COLUMNS (2 + ARRAY_SIZE(columns))
+
+static void add_number(struct grid *g, double value, int decimals, const char *unit)
+{
+	if (isnan(value))
+		grid_add(g, "-");
+	else
+		grid_addf(g, "%.*f%s", decimals, value, unit);
+}
+
+static void add_rates(struct grid *g, const struct score_row *r, const char *label)
+{
+	grid_add(g, label);
+	grid_addf(g, "%" PRIu64, r->n);
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		add_number(g, columns[i].value(r), columns[i].decimals, columns[i].unit);
+}
+
+static void add_delays(struct grid *g, const struct score_row *r, const char *label)
+{
+	if (!r->n_delays)
+		return;
+	grid_add(g, label);
+	grid_addf(g, "%zu", r->n_delays);
+	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++)
+		add_number(g, score_delay(r, quantiles[i].q), 1, " s");
+}
+
+/* All rows of a board through one of the functions above. */
+static void fill(struct grid *g, const struct score_board *b,
+	void (*add)(struct grid *, const struct score_row *, const char *))
+{
+	for (size_t i = 0; i < b->n; i++)
+		add(g, &b->rows[i], b->rows[i].label);
+	add(g, &b->total, "all");
+}
+
+static void rates_make(struct grid *g, const struct score_board *b)
+{
+	grid_init(g, N_GRID_COLUMNS);
+	grid_add(g, "fault");
+	grid_add(g, "runs");
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		grid_add(g, columns[i].heading);
+	fill(g, b, add_rates);
+}
+
+static void delays_make(struct grid *g, const struct score_board *b)
+{
+	grid_init(g, 2 + ARRAY_SIZE(quantiles));
+	grid_add(g, "time to detection");
+	grid_add(g, "faults");
+	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++)
+		grid_add(g, quantiles[i].heading);
+	fill(g, b, add_delays);
+}
+
+/* Print both tables with one of the functions for it. */
+static int print_both(FILE *out, const struct score_board *b, bool colour,
+	void (*print)(const struct grid *, FILE *, bool))
+{
+	_cleanup_(grid_release) struct grid rates = {0}, delays = {0};
+
+	rates_make(&rates, b);
+	delays_make(&delays, b);
+	if (rates.failed || delays.failed)
+		return -ENOMEM;
+	print(&rates, out, colour);
+	if (b->total.n_delays) {
+		fputc('\n', out);
+		print(&delays, out, colour);
+	}
+	return 0;
+}
+
+int score_print_text(FILE *out, const struct score_board *b, bool colour)
+{
+	return print_both(out, b, colour, grid_print);
+}
+
+/* A cell; what Markdown would take for the end of one is escaped. */
+static void markdown_cell(FILE *out, const char *text)
+{
+	fputs("| ", out);
+	for (; *text; text++)
+		fprintf(out, *text == '|' || *text == '\\' ? "\\%c" : "%c", *text);
+	fputc(' ', out);
+}
+
+static void markdown_print(const struct grid *g, FILE *out, bool colour)
+{
+	(void)colour;
+	for (size_t i = 0; i < g->n_cells; i++) {
+		markdown_cell(out, g->cells[i]);
+		if ((i + 1) % g->n_columns)
+			continue;
+		fputs("|\n", out);
+		for (size_t c = 0; i + 1 == g->n_columns && c < g->n_columns; c++)
+			fputs(c ? "---:|" : "|---|", out);
+		fputs(i + 1 == g->n_columns ? "\n" : "", out);
+	}
+}
+
+int score_print_markdown(FILE *out, const struct score_board *b)
+{
+	return print_both(out, b, false, markdown_print);
+}
+
+static json_t *number_or_null(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *row_json(const struct score_row *r, const char *label)
+{
+	json_t *o = json_pack("{s:o,s:I,s:I}", "fault", json_text(label), "runs", (json_int_t)r->n,
+		"faulty_runs", (json_int_t)r->n_faulty);
+	json_t *delays = json_pack("{s:I}", "faults", (json_int_t)r->n_delays);
+
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+		double value = columns[i].value(r);
+		bool count = !columns[i].decimals;
+
+		json_object_set_new(o, columns[i].key,
+			count ? json_integer((json_int_t)value) : number_or_null(value));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++)
+		json_object_set_new(
+			delays, quantiles[i].key, number_or_null(score_delay(r, quantiles[i].q)));
+	json_object_set_new(o, "detection_s", delays);
+	return o;
+}
+
+int score_print_json(FILE *out, const struct score_board *b, enum score_by by)
+{
+	json_t *rows = json_array();
+	json_auto_t *root = json_pack("{s:s,s:s,s:o,s:o}", "limpet", LIMPET_VERSION, "by",
+		by == SCORE_BY_OBSERVER ? "observer" : "component", "rows", rows, "total",
+		row_json(&b->total, "all"));
+
+	for (size_t i = 0; i < b->n; i++)
+		json_array_append_new(rows, row_json(&b->rows[i], b->rows[i].label));
+	if (!root || json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0)
+		return -ENOMEM;
+	fputc('\n', out);
+	return 0;
+}

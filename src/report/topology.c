@@ -1,0 +1,124 @@
+#include "report/topology.h"
+
+#include "report/json.h"
+#include <stdbool.h>
+#include <string.h>
+
+#define VALUE_MAX 512
+
+/* Does any rule say anything about a component? */
+static bool described(const struct topology *t, const char *component)
+{
+	char buf[VALUE_MAX];
+	const char *name;
+
+	for (size_t i = 0; (name = topology_attribute_name(t, i)); i++) {
+		if (topology_attribute(t, component, name, buf, sizeof(buf)))
+			return true;
+	}
+	return false;
+}
+
+static void print_attributes(FILE *out, const struct topology *t, const char *component)
+{
+	char buf[VALUE_MAX];
+	const char *name;
+
+	for (size_t i = 0; (name = topology_attribute_name(t, i)); i++) {
+		const char *value = topology_attribute(t, component, name, buf, sizeof(buf));
+
+		if (value)
+			fprintf(out, "  %s=%s", name, value);
+	}
+}
+
+static void print_group(FILE *out, const struct lp_verdict *v, const struct lp_peer_group *g,
+	const struct topology *t)
+{
+	fprintf(out, "%s: %u component%s%s\n", g->name, g->n_members, g->n_members == 1 ? "" : "s",
+		g->discovered ? ", found in the data" : "");
+	if (g->refused)
+		fprintf(out, "  not compared; %s\n", g->refused);
+	for (uint32_t i = 0; i < g->n_members; i++) {
+		const char *component = v->components[g->members[i]];
+
+		fprintf(out, "  %s", component);
+		print_attributes(out, t, component);
+		fputc('\n', out);
+	}
+}
+
+static void print_undescribed(FILE *out, const struct lp_verdict *v, const struct topology *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_components; i++) {
+		if (described(t, v->components[i]))
+			continue;
+		if (!n++)
+			fprintf(out, "\nno rule says anything about:\n");
+		fprintf(out, "  %s\n", v->components[i]);
+	}
+}
+
+void topology_print_text(FILE *out, const struct lp_verdict *v, const struct topology *t)
+{
+	const char *const *parts = topology_parts(t);
+
+	for (uint32_t i = 0; i < v->n_groups; i++)
+		print_group(out, v, &v->groups[i], t);
+	if (t && topology_attribute_name(t, 0))
+		print_undescribed(out, v, t);
+	fprintf(out, "\nparts that can fail as a whole:");
+	for (; *parts; parts++)
+		fprintf(out, " %s", *parts);
+	fputc('\n', out);
+	for (uint32_t i = 0; i < v->n_notes; i++)
+		fprintf(out, "\n%s\n", v->notes[i]);
+}
+
+static json_t *component_json(const char *component, const struct topology *t)
+{
+	json_t *attributes = json_object();
+	char buf[VALUE_MAX];
+	const char *name;
+
+	for (size_t i = 0; (name = topology_attribute_name(t, i)); i++) {
+		const char *value = topology_attribute(t, component, name, buf, sizeof(buf));
+
+		if (value)
+			json_object_set_new(attributes, name, json_text(value));
+	}
+	return json_pack("{s:o,s:o}", "component", json_text(component), "attributes", attributes);
+}
+
+static json_t *group_json(
+	const struct lp_verdict *v, const struct lp_peer_group *g, const struct topology *t)
+{
+	json_t *components = json_array();
+
+	for (uint32_t i = 0; i < g->n_members; i++)
+		json_array_append_new(components, component_json(v->components[g->members[i]], t));
+	return json_pack("{s:o,s:b,s:o,s:o}", "name", json_text(g->name), "discovered",
+		g->discovered, "refused", g->refused ? json_text(g->refused) : json_null(),
+		"components", components);
+}
+
+json_t *topology_json(const struct lp_verdict *v, const struct topology *t)
+{
+	json_t *groups = json_array(), *undescribed = json_array(), *parts = json_array(),
+	       *notes = json_array();
+
+	for (uint32_t i = 0; i < v->n_groups; i++)
+		json_array_append_new(groups, group_json(v, &v->groups[i], t));
+	for (uint32_t i = 0; topology_attribute_name(t, 0) && i < v->n_components; i++) {
+		if (!described(t, v->components[i]))
+			json_array_append_new(undescribed, json_text(v->components[i]));
+	}
+	for (const char *const *p = topology_parts(t); *p; p++)
+		json_array_append_new(parts, json_text(*p));
+	for (uint32_t i = 0; i < v->n_notes; i++)
+		json_array_append_new(notes, json_text(v->notes[i]));
+	return json_pack("{s:o,s:o,s:o,s:o}", "groups", groups, "undescribed", undescribed, "parts",
+		parts, "notes", notes);
+}

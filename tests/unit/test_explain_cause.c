@@ -1,0 +1,233 @@
+#include "explain_rig.h"
+
+#include "explain/cause.h"
+
+/* Four servers with a disk, an interface and connections of two clients each. */
+static void make_cluster(struct rig *r)
+{
+	static const struct {
+		const char *kind, *metric;
+	} metrics[] = {{"disk", "rd_sec"}, {"disk", "wr_sec"}, {"disk", "await"}, {"net", "rxbyt"},
+		{"net", "txbyt"}, {"net", "rxerr"}, {"tcp", "cwnd"}, {"tcp", "retrans"}};
+
+	rig_init(r, 40);
+	rig_disks(r, 4);
+	for (int i = 1; i <= 4; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "oss%d/net:eth0", i);
+		rig_add(r, "net", name);
+		for (int c = 1; c <= 2; c++) {
+			snprintf(name, sizeof(name), "oss%d/tcp:10.0.1.%d:in", i, c);
+			rig_add(r, "tcp", name);
+		}
+	}
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+		rig_metric(r, metrics[i].kind, metrics[i].metric);
+}
+
+static void find_above(struct rig *r, const char *component, const char *metric, double times)
+{
+	rig_find(r, component, metric, LP_MARK_ABOVE, 1e6 * times, 1e6, 5, 39);
+}
+
+static void find_cwnd(struct rig *r, double times)
+{
+	rig_find(r, "oss2/tcp:10.0.1.1:in", "cwnd", LP_MARK_BELOW, 64 * times, 64, 5, 39);
+	rig_find(r, "oss2/tcp:10.0.1.2:in", "cwnd", LP_MARK_BELOW, 64 * times, 64, 5, 39);
+}
+
+static void test_storage(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	make_cluster(&r);
+	find_above(&r, "oss1/disk:sdb", "await", 4);
+	find_above(&r, "oss2/disk:sdb", "await", 4);
+	find_above(&r, "oss2/disk:sdb", "wr_sec", 3);
+	find_above(&r, "oss3/disk:sdb", "rd_sec", 3);
+	/* The asymmetry of the latency is much larger than that of the little more work. */
+	find_above(&r, "oss4/disk:sdb", "await", 30);
+	find_above(&r, "oss4/disk:sdb", "rd_sec", 1.3);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss1/disk:sdb"), "disk-busy");
+	assert_string_equal(rig_cause(&r, "oss2/disk:sdb"), "disk-hog");
+	assert_string_equal(rig_cause(&r, "oss3/disk:sdb"), "disk-hog");
+	assert_string_equal(rig_cause(&r, "oss4/disk:sdb"), "disk-busy");
+	rig_release(&r);
+}
+
+/* The papers' three rules about rxbyt, txbyt and cwnd. */
+static void test_network(void **state)
+{
+	static const struct {
+		double rx, tx, cwnd;
+		const char *cause;
+	} cases[] = {
+		{3, 3, 0, "network-hog"},
+		{3, 3, 0.5, "network-hog"},
+		{3, 0, 0, "network-hog"},
+		{0, 3, 0, "network-hog"},
+		{3, 0, 0.5, "packet-loss"},
+		{0, 2, 0.2, "packet-loss"},
+		{0, 0, 0.2, "packet-loss"},
+		/* A much smaller window than a little more traffic can explain. */
+		{1.5, 1.5, 0.05, "packet-loss"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig r;
+
+		make_cluster(&r);
+		if (cases[i].rx > 0)
+			find_above(&r, "oss2/net:eth0", "rxbyt", cases[i].rx);
+		if (cases[i].tx > 0)
+			find_above(&r, "oss2/net:eth0", "txbyt", cases[i].tx);
+		if (cases[i].cwnd > 0)
+			find_cwnd(&r, cases[i].cwnd);
+		rig_explain(&r);
+		for (uint32_t s = 0; s < r.v->n_suspects; s++)
+			assert_string_equal(r.v->suspects[s].cause, cases[i].cause);
+		rig_expect_incidents(&r, 1);
+		rig_release(&r);
+	}
+}
+
+static void test_retransmits_and_errors(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	make_cluster(&r);
+	rig_find(&r, "oss1/tcp:10.0.1.1:in", "retrans", LP_MARK_ABOVE, 40, 0, 5, 39);
+	rig_find(&r, "oss3/net:eth0", "rxerr", LP_MARK_ABOVE, 12, 0, 5, 39);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss1/tcp:10.0.1.1:in"), "packet-loss");
+	assert_string_equal(rig_cause(&r, "oss3/net:eth0"), "bad-link");
+	rig_release(&r);
+}
+
+/* A slow disk makes the traffic of its server odd, and not the other way round. */
+static void test_storage_outranks_network(void **state)
+{
+	const struct lp_incident *incident;
+	struct rig r;
+
+	(void)state;
+	make_cluster(&r);
+	find_above(&r, "oss2/disk:sdb", "await", 4);
+	find_cwnd(&r, 0.3);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss2/disk:sdb"), "disk-busy");
+	assert_string_equal(rig_cause(&r, "oss2/tcp:10.0.1.1:in"), "disk-busy");
+	rig_expect_incidents(&r, 1);
+	incident = rig_incident(&r, "oss2/disk:sdb");
+	assert_non_null(incident);
+	assert_string_equal(incident->cause, "disk-busy");
+	assert_int_equal(incident->n_components, 3);
+	rig_release(&r);
+}
+
+static void test_much_larger_network_outranks(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	make_cluster(&r);
+	find_above(&r, "oss2/disk:sdb", "await", 1.4);
+	find_cwnd(&r, 0.04);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss2/disk:sdb"), "packet-loss");
+	rig_expect_incidents(&r, 1);
+	assert_string_equal(r.v->incidents[0].cause, "packet-loss");
+	rig_release(&r);
+}
+
+/* Trouble of two servers, or at two times, does not explain each other. */
+static void test_unrelated(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	make_cluster(&r);
+	rig_find(&r, "oss2/disk:sdb", "await", LP_MARK_ABOVE, 40, 10, 1, 12);
+	rig_find(&r, "oss2/net:eth0", "rxbyt", LP_MARK_ABOVE, 4e6, 1e6, 20, 39);
+	rig_find(&r, "oss3/net:eth0", "txbyt", LP_MARK_ABOVE, 4e6, 1e6, 1, 12);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss2/disk:sdb"), "disk-busy");
+	assert_string_equal(rig_cause(&r, "oss2/net:eth0"), "network-hog");
+	assert_string_equal(rig_cause(&r, "oss3/net:eth0"), "network-hog");
+	rig_expect_incidents(&r, 3);
+	rig_release(&r);
+}
+
+static void test_asymmetries(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	make_cluster(&r);
+	rig_find(&r, "oss1/disk:sdb", "await", LP_MARK_BELOW, 2, 10, 1, 39)->culprit = false;
+	rig_find(&r, "oss2/disk:sdb", "wr_sec", LP_MARK_BELOW, 2e3, 9e3, 1, 39)->culprit = false;
+	rig_find(&r, "oss3/disk:sdb", "await", LP_MARK_ABOVE, 20, 10, 1, 39)->explained_by_load =
+		true;
+	rig_find(&r, "oss4/disk:sdb", "rd_sec", LP_MARK_ABOVE, 9e3, 2e3, 1, 39)->culprit = false;
+	rig_explain(&r);
+	assert_int_equal(r.v->n_suspects, 0);
+	assert_int_equal(r.v->n_incidents, 0);
+	assert_string_equal(rig_asymmetry(&r, "oss1/disk:sdb"), "faster");
+	assert_string_equal(rig_asymmetry(&r, "oss2/disk:sdb"), "less-loaded");
+	assert_string_equal(rig_asymmetry(&r, "oss3/disk:sdb"), "imbalanced");
+	assert_string_equal(rig_asymmetry(&r, "oss4/disk:sdb"), "imbalanced");
+	rig_release(&r);
+}
+
+static void test_absent_and_unknown(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, 20);
+	rig_disks(&r, 4);
+	rig_add(&r, "host", "oss1/host:cpu");
+	rig_add(&r, "host", "oss2/host:cpu");
+	rig_add(&r, "host", "oss3/host:cpu");
+	rig_metric(&r, "disk", "rd_sec");
+	rig_metric(&r, "host", "load1");
+	rig_find(&r, "oss4/disk:sdb", "rd_sec", LP_MARK_ABSENT, 0, 5e3, 3, 19)->culprit = false;
+	rig_find(&r, "oss1/host:cpu", "load1", LP_MARK_ABOVE, 30, 2, 3, 19);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss4/disk:sdb"), "lost-path");
+	assert_string_equal(rig_cause(&r, "oss1/host:cpu"), "unknown");
+	rig_release(&r);
+}
+
+static void test_every_cause_is_told(void **state)
+{
+	(void)state;
+	for (const struct cause *const *c = causes; *c; c++) {
+		assert_ptr_equal(cause_find((*c)->name), *c);
+		assert_true(strlen((*c)->advice) > 20);
+		assert_int_equal((*c)->advice[strlen((*c)->advice) - 1], '.');
+	}
+	assert_ptr_equal(cause_find("nonsense"), &cause_unknown);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_storage),
+		cmocka_unit_test(test_network),
+		cmocka_unit_test(test_retransmits_and_errors),
+		cmocka_unit_test(test_storage_outranks_network),
+		cmocka_unit_test(test_much_larger_network_outranks),
+		cmocka_unit_test(test_unrelated),
+		cmocka_unit_test(test_asymmetries),
+		cmocka_unit_test(test_absent_and_unknown),
+		cmocka_unit_test(test_every_cause_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+#include <limpet/dataset.h>
+
+#include "archive_rig.h"
+#include "temp_dir.h"
+#include <errno.h>
+#include <omp.h>
+
+#define CSV "time,component,metric,value\n"
+
+/* Everything that a run tells. */
+struct run {
+	struct rig_tables t;
+	char told[20000]; /* warnings, a line each */
+	struct lp_err err;
+	int r;
+};
+
+static void run_release(struct run *run)
+{
+	rig_tables_release(&run->t);
+}
+
+static void tell(void *ctx, const char *text)
+{
+	struct run *run = ctx;
+	size_t len = strlen(run->told);
+
+	snprintf(run->told + len, sizeof(run->told) - len, "%s\n", text);
+}
+
+static int add(
+	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
+{
+	return batch ? lp_table_builder_add(ctx, source, batch, err) : 0;
+}
+
+/* One file after the other into one builder: what reading means. */
+static void run_plain(struct run *run, const struct lp_table_options *opt)
+{
+	struct lp_warn warn = {.warn = tell, .ctx = run};
+	struct lp_table_builder *b = rig_builder(opt);
+	const char *path = temp_dir_path;
+	struct lp_dataset *ds = NULL;
+	struct lp_err err = {0};
+
+	*run = (struct run){0};
+	assert_int_equal(lp_dataset_open(&path, 1, NULL, NULL, &warn, &ds, &err), 0);
+	run->r = lp_dataset_read(ds, lp_table_builder_select(b), add, b, &run->err);
+	if (run->r != -EFBIG)
+		assert_int_equal(lp_table_builder_finish(b, &run->t.tables, &run->t.n, &err), 0);
+	lp_table_builder_free(b);
+	lp_dataset_close(ds);
+}
+
+static void run_threads(struct run *run, const struct lp_table_options *opt, int threads)
+{
+	struct lp_warn warn = {.warn = tell, .ctx = run};
+	const char *path = temp_dir_path;
+	struct lp_dataset *ds = NULL;
+	struct lp_err err = {0};
+
+	*run = (struct run){0};
+	omp_set_num_threads(threads);
+	assert_int_equal(lp_dataset_open(&path, 1, NULL, NULL, &warn, &ds, &err), 0);
+	run->r = lp_dataset_tables(ds, opt, &run->t.tables, &run->t.n, &run->err);
+	lp_dataset_close(ds);
+}
+
+static void assert_tables_same(const struct lp_table *x, const struct lp_table *y)
+{
+	size_t n = (size_t)x->n_slots * x->n_components;
+
+	assert_string_equal(x->metric, y->metric);
+	assert_int_equal(x->start_us, y->start_us);
+	assert_int_equal(x->n_slots, y->n_slots);
+	assert_int_equal(x->n_components, y->n_components);
+	for (uint32_t c = 0; c < x->n_components; c++)
+		assert_string_equal(x->components[c], y->components[c]);
+	assert_memory_equal(x->values, y->values, n * sizeof(double));
+}
+
+static void assert_runs_same(const struct run *a, const struct run *b)
+{
+	assert_string_equal(a->told, b->told);
+	assert_string_equal(a->err.text, b->err.text);
+	assert_int_equal(a->t.n, b->t.n);
+	for (uint32_t i = 0; i < a->t.n; i++)
+		assert_tables_same(a->t.tables[i], b->t.tables[i]);
+}
+
+/* Any number of threads tells what plain reading tells. */
+static void assert_like_plain(const struct lp_table_options *opt, int expected)
+{
+	_cleanup_(run_release) struct run plain;
+
+	run_plain(&plain, opt);
+	for (int threads = 1; threads <= 5; threads += 2) {
+		_cleanup_(run_release) struct run run;
+
+		run_threads(&run, opt, threads);
+		assert_int_equal(run.r, expected);
+		assert_runs_same(&plain, &run);
+	}
+}
+
+/* Files of many observers, several of each, some of which repeat times or leave some out. */
+static void make_files(void)
+{
+	for (int i = 0; i < 80; i++) {
+		char name[64], observer[16];
+
+		snprintf(observer, sizeof(observer), "h%d", i % 13);
+		snprintf(name, sizeof(name), "f%02d.lpa", i);
+		archive_rig_write1(
+			temp_path(name), observer, i / 13 * 37 - i % 3 * 4, 40 + i % 5, 100 + i);
+	}
+}
+
+/* Long enough that the middle of the file is samples. */
+static void make_damaged(const char *name, const char *observer)
+{
+	static struct archive_rig_span spans[400];
+	struct stat st;
+	int fd;
+
+	for (int i = 0; i < 400; i++)
+		spans[i] = (struct archive_rig_span){i + (i * i * 31 % 997) / 2000.0, 1};
+	archive_rig_write(temp_path(name), observer, 1, spans, 400, NULL);
+	fd = open(temp_path(name), O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(pwrite(fd, "garbage!garbage!", 16, st.st_size / 2), 16);
+	close(fd);
+}
+
+static void test_any_number_of_threads(void **state)
+{
+	static const int64_t steps[] = {SEC(1), SEC(15), SEC(60), LP_TABLE_FOREVER};
+
+	(void)state;
+	make_files();
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		struct lp_table_options opt = {.step_us = steps[i]};
+
+		assert_like_plain(&opt, 0);
+		opt.components = (const char *[]){"h1*/net:*"};
+		opt.n_components = 1;
+		assert_like_plain(&opt, 0);
+	}
+}
+
+static void test_damage_is_told_in_order(void **state)
+{
+	struct lp_table_options opt = {.step_us = SEC(15)};
+	_cleanup_(run_release) struct run run;
+	const char *b, *g;
+
+	(void)state;
+	make_files();
+	make_damaged("b.lpa", "b");
+	make_damaged("f30x.lpa", "x");
+	make_damaged("g.lpa", "g");
+	temp_text("c.lpa", "no archive at all");
+	temp_text("z.csv", CSV "2011-03-13T07:06:41Z,z/net:eth0,rxbyt,5\nbad,z/net:eth0,rxbyt,6\n");
+	assert_like_plain(&opt, -EBADMSG);
+	run_threads(&run, &opt, 3);
+	b = strstr(run.told, "/b.lpa: bytes");
+	g = strstr(run.told, "/g.lpa: bytes");
+	assert_non_null(strstr(run.err.text, "/b.lpa is damaged"));
+	assert_true(b && g && b < g);
+	assert_non_null(strstr(b, "/c.lpa"));
+	assert_non_null(strstr(g, "/g.lpa is damaged"));
+	assert_non_null(strstr(g, "/z.csv"));
+}
+
+/* What is too large for its part is read into the whole, and what is too large for that is refused
+ * with the same words. */
+static void test_little_memory(void **state)
+{
+	struct lp_table_options opt = {.step_us = SEC(1)};
+
+	(void)state;
+	make_files();
+	make_damaged("b.lpa", "b");
+	for (uint64_t bytes = 1000; bytes < 2000000; bytes = bytes * 3 / 2) {
+		_cleanup_(run_release) struct run plain, run;
+
+		opt.bytes_max = bytes;
+		run_plain(&plain, &opt);
+		run_threads(&run, &opt, 2);
+		if (run.r == -EFBIG || plain.r == -EFBIG) {
+			assert_int_equal(run.r, plain.r);
+			assert_non_null(strstr(run.err.text, "would need more than"));
+			continue;
+		}
+		assert_int_equal(run.r, -EBADMSG);
+		assert_runs_same(&plain, &run);
+	}
+}
+
+static void test_more_warnings_than_are_kept(void **state)
+{
+	struct lp_table_options opt = {.step_us = SEC(1)};
+
+	(void)state;
+	make_files();
+	for (int i = 0; i < 40; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "w%02d.csv", i);
+		temp_text(name, CSV "2011-03-13T07:06:41Z,w/net:eth0,rxbyt,5\nbad\nworse\n");
+	}
+	assert_like_plain(&opt, -EBADMSG);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_any_number_of_threads),
+		TEST(test_damage_is_told_in_order),
+		TEST(test_little_memory),
+		TEST(test_more_warnings_than_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+#include "unit.h"
+
+#include "base/array.h"
+#include "model/topology.h"
+#include <stdio.h>
+#include <string.h>
+
+struct told {
+	unsigned n;
+	char last[512];
+};
+
+static void take(void *ctx, const char *text)
+{
+	struct told *told = ctx;
+
+	told->n++;
+	snprintf(told->last, sizeof(told->last), "%s", text);
+}
+
+static void check_members(const struct lp_peer_group *g, const char *name, const char *members)
+{
+	char text[256] = "";
+	size_t len = 0;
+
+	assert_string_equal(g->name, name);
+	for (uint32_t i = 0; i < g->n_members; i++)
+		len += (size_t)snprintf(
+			text + len, sizeof(text) - len, "%s%u", i ? "," : "", g->members[i]);
+	assert_string_equal(text, members);
+	assert_false(g->discovered);
+}
+
+static void test_by_kind(void **state)
+{
+	char *names[] = {"a/disk:1", "a/net:eth0", "b/disk:1", "c/disk:1", "b/net:eth0", "a/tcp:x"};
+	struct lp_peer_group *groups;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(
+		topology_groups(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n, NULL),
+		0);
+	assert_int_equal(n, 3);
+	check_members(&groups[0], "disk", "0,2,3");
+	check_members(&groups[1], "net", "1,4");
+	check_members(&groups[2], "tcp", "5");
+	assert_null(groups[0].refused);
+	assert_string_equal(groups[1].refused,
+		"2 components: with two, nobody can say which one is off; at least 3 are needed");
+	assert_string_equal(groups[2].refused,
+		"1 component: it has nobody to be compared with; at least 3 are needed");
+	lp_peer_groups_free(groups, n);
+}
+
+static void test_split_by_observer(void **state)
+{
+	char *names[] = {"a/disk:1", "b/disk:1", "a/disk:2", "b/disk:2", "a/disk:3"};
+	const char *const split[] = {"observer"};
+	struct lp_peer_group *groups;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(
+		topology_groups(NULL, names, ARRAY_SIZE(names), split, 1, NULL, &groups, &n, NULL),
+		0);
+	assert_int_equal(n, 2);
+	check_members(&groups[0], "disk observer=a", "0,2,4");
+	check_members(&groups[1], "disk observer=b", "1,3");
+	lp_peer_groups_free(groups, n);
+}
+
+static void test_split_by_what_nobody_has(void **state)
+{
+	char *names[] = {"a/disk:1", "b/disk:1", "c/disk:1"};
+	const char *const split[] = {"priority"};
+	struct lp_peer_group *groups;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(
+		topology_groups(NULL, names, ARRAY_SIZE(names), split, 1, NULL, &groups, &n, NULL),
+		0);
+	assert_int_equal(n, 1);
+	check_members(&groups[0], "disk priority=(none)", "0,1,2");
+	lp_peer_groups_free(groups, n);
+}
+
+static void test_nothing(void **state)
+{
+	struct told told = {0};
+	struct lp_warn warn = {.warn = take, .ctx = &told};
+	struct lp_peer_group *groups;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(topology_groups(NULL, NULL, 0, NULL, 0, &warn, &groups, &n, NULL), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(told.n, 0);
+	lp_peer_groups_free(groups, n);
+}
+
+static void check_own(const char *component, const char *attribute, const char *value)
+{
+	char buf[64];
+
+	assert_string_equal(
+		topology_attribute(NULL, component, attribute, buf, sizeof(buf)), value);
+}
+
+static void test_own_attributes(void **state)
+{
+	char buf[64];
+
+	(void)state;
+	check_own("node1:9100/disk:sda", "observer", "node1:9100");
+	check_own("node1:9100/disk:sda", "kind", "disk");
+	check_own("node1:9100/disk:cciss/c0:d0", "name", "cciss/c0:d0");
+	check_own("plain", "observer", "");
+	check_own("plain", "kind", "plain");
+	assert_null(topology_attribute(NULL, "a/disk:b", "controller", buf, sizeof(buf)));
+	assert_string_equal(topology_parts(NULL)[0], "observer");
+	assert_null(topology_parts(NULL)[1]);
+	assert_null(topology_issuer(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_kind),
+		cmocka_unit_test(test_split_by_observer),
+		cmocka_unit_test(test_split_by_what_nobody_has),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_own_attributes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
