@@ -68,7 +68,7 @@ static void test_screenful(void **state)
 		"    Next: Watch it.\n"
 		"\n"
 		"Different, but no culprit: fs1/disk:sdc (faster: await 0.4x its peers),\n"
-		"fs1/disk:sdf (works harder: rd_sec 1.9x its peers).\n"
+		"fs1/disk:sdf (imbalanced, works harder: rd_sec 1.9x its peers).\n"
 		"\n"
 		"Muted by the operator: 1 suspect.\n"
 		"Note: fs2 was silent from 02:10 to 02:12.\n");
