@@ -26,13 +26,14 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The mean over the slots of a point, NaN of none; extremes where they are asked for. */
+/* The mean over the slots of a point, NaN of none (as without a row); extremes where they are asked
+ * for. */
 static double point_mean(const double *row, uint64_t first, uint64_t end, double *low, double *high)
 {
 	double sum = 0, least = NAN, most = NAN;
 	uint64_t n = 0;
 
-	for (uint64_t s = first; s < end; s++) {
+	for (uint64_t s = first; row && s < end; s++) {
 		if (!isfinite(row[s]))
 			continue;
 		sum += row[s];
@@ -148,13 +149,8 @@ static void make_own(struct peer_lines *l, const struct lp_verdict *v, const str
 	const struct lp_table *t = v->tables[f->metric];
 	uint32_t row = v->row_of[f->metric][f->component];
 
-	if (row != UINT32_MAX) {
-		reduce(t->values + (size_t)row * t->n_slots, t->n_slots, l->n_points, l->own,
-			l->low, l->high);
-		return;
-	}
-	for (uint32_t i = 0; i < l->n_points; i++)
-		l->own[i] = l->low[i] = l->high[i] = NAN;
+	reduce(row == UINT32_MAX ? NULL : t->values + (size_t)row * t->n_slots, t->n_slots,
+		l->n_points, l->own, l->low, l->high);
 }
 
 int peer_lines_make(const struct lp_verdict *v, const struct lp_finding *f,

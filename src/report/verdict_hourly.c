@@ -43,6 +43,23 @@ static void hourly_release(struct hourly *h)
 	free(h->standings);
 }
 
+static int track_init(struct track *t, const struct lp_verdict *v, uint32_t series)
+{
+	size_t n = v->groups[v->series[series].group].n_members + (size_t)1;
+
+	t->values = calloc(n, sizeof(*t->values));
+	t->excused = calloc(n, sizeof(*t->excused));
+	if (!t->values || !t->excused)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < v->n_findings; i++) {
+		const struct lp_finding *f = &v->findings[i];
+
+		if (f->series == series && !f->culprit && f->direction != LP_MARK_ABSENT)
+			t->excused[f->member] = (uint8_t)f->direction;
+	}
+	return 0;
+}
+
 static int hourly_init(struct hourly *h)
 {
 	const struct lp_verdict *v = h->v;
@@ -52,18 +69,10 @@ static int hourly_init(struct hourly *h)
 	if (!h->tracks || !h->standings)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < v->n_series; i++) {
-		size_t n = v->groups[v->series[i].group].n_members + (size_t)1;
+		int r = track_init(&h->tracks[i], v, i);
 
-		h->tracks[i].values = calloc(n, sizeof(uint32_t));
-		h->tracks[i].excused = calloc(n, 1);
-		if (!h->tracks[i].values || !h->tracks[i].excused)
-			return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < v->n_findings; i++) {
-		const struct lp_finding *f = &v->findings[i];
-
-		if (!f->culprit && f->direction != LP_MARK_ABSENT)
-			h->tracks[f->series].excused[f->member] = (uint8_t)f->direction;
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

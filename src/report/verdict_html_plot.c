@@ -134,9 +134,10 @@ static void write_y_labels(FILE *out, double top)
 
 	fprintf(out, "<svg class=\"y\" width=\"52\" height=\"%d\" aria-hidden=\"true\">",
 		HEIGHT_PX);
-	for (double value = 0; value <= top; value += step)
+	for (unsigned i = 0; i * step <= top; i++)
 		fprintf(out, "<text x=\"46\" y=\"%.0f\">%s</text>",
-			(double)y_of(value, top) / HEIGHT * HEIGHT_PX, axis_number(value, text));
+			(double)y_of(i * step, top) / HEIGHT * HEIGHT_PX,
+			axis_number(i * step, text));
 	fputs("</svg>\n", out);
 }
 
@@ -145,8 +146,8 @@ static void write_rules(FILE *out, double top)
 	double step = axis_step(top, TICKS_Y);
 
 	fputs("<path class=\"rules\" d=\"", out);
-	for (double value = 0; value <= top; value += step)
-		fprintf(out, "M0 %ldH%d", y_of(value, top), WIDTH);
+	for (unsigned i = 0; i * step <= top; i++)
+		fprintf(out, "M0 %ldH%d", y_of(i * step, top), WIDTH);
 	fputs("\"/>\n", out);
 }
 

@@ -61,7 +61,7 @@ static void write_suspect(
 	cell_number(out, f ? f->ratio : NAN, "x");
 	cell_number(out, s->severity, "");
 	cell_number(out, s->persistence, "");
-	cell_number(out, s->confidence * 100, "%");
+	cell_number(out, round(s->confidence * 100), "%");
 	cell_time(out, s->first_us);
 	cell_time(out, s->last_us);
 	fputs("</tr>\n", out);

@@ -371,7 +371,7 @@ static inline struct lp_verdict *rig_healthy(void)
 	v->components = rig_alloc(RIG_DISKS, sizeof(*v->components));
 	for (; v->n_components < RIG_DISKS; v->n_components++)
 		v->components[v->n_components] = rig_disk_name(v->n_components);
-	v->tables = rig_alloc(2, sizeof(*v->tables));
+	v->tables = rig_alloc(2, sizeof(void *));
 	v->row_of = rig_alloc(2, sizeof(*v->row_of));
 	v->tables[0] = rig_table(v, "await", "ms", rig_await);
 	v->tables[1] = rig_table(v, "rd_sec", "sectors/s", rig_sectors);
