@@ -108,11 +108,11 @@ static void make_files(void)
 {
 	for (int i = 0; i < 80; i++) {
 		char name[64], observer[16];
+		int day = i / 13, from = day * 37 - i % 3 * 4;
 
 		snprintf(observer, sizeof(observer), "h%d", i % 13);
 		snprintf(name, sizeof(name), "f%02d.lpa", i);
-		archive_rig_write1(
-			temp_path(name), observer, i / 13 * 37 - i % 3 * 4, 40 + i % 5, 100 + i);
+		archive_rig_write1(temp_path(name), observer, from, 40 + i % 5, 100 + i);
 	}
 }
 
