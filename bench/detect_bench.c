@@ -2,8 +2,8 @@
  *
  *     detect_bench day [FACTOR]      a day of 768 + 384 + 768 + 384 members, 192 windows
  *     detect_bench scale [FACTOR]    1,000 to 100,000 members in one group
- *     detect_bench spread [FACTOR]   the same where no two are alike: thresholds from 16 of them
- *                                    are too low for many, and pruning does not help
+ *     detect_bench spread [FACTOR]   the same where no two are alike; with 0.5, thresholds are
+ *                                    below the usual distance, and pruning does not help
  *
  * The data is simulated: load that comes in bursts which all members see, noise of each member's
  * own, and one member in 256 that is slower by far. */

@@ -28,7 +28,11 @@ test=(
 	zstd				# the format test decompresses with it
 	man-db				# man pages must render
 	systemd				# systemd-analyze judges the unit
+	chromium			# opens the HTML report
 )
+# To drive it; others than Debian's will do.
+command -v node >/dev/null || test+=(nodejs)
+command -v npm >/dev/null || test+=(npm)
 
 case ${1:-all} in
 build) want=("${build[@]}") ;;

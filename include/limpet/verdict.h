@@ -114,6 +114,8 @@ struct lp_incident {
 	char *advice;
 };
 
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): an array and its length stand together
+ */
 struct lp_verdict {
 	const char *method; /* static */
 	bool trained;	    /* thresholds came from a training file */

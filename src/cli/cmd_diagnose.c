@@ -8,6 +8,7 @@
 #include "explain/explain.h"
 #include "report/progress.h"
 #include "report/verdict_hourly.h"
+#include "report/verdict_html.h"
 #include "report/verdict_json.h"
 #include "report/verdict_text.h"
 #include <errno.h>
@@ -226,8 +227,16 @@ static int diagnosis_run(
 
 static int html_write(const struct lp_verdict *v, const char *path, struct lp_err *err)
 {
-	(void)v;
-	return lp_err_set(err, -ENOSYS, "%s", path);
+	_cleanup_fclose_ FILE *f = fopen(path, "we");
+	struct verdict_html_options html = {0};
+	int r;
+
+	if (!f)
+		return lp_err_sys(err, -errno, "%s", path);
+	r = verdict_write_html(f, v, &html);
+	if (r == 0 && fflush(f) != 0)
+		r = -errno;
+	return r < 0 ? lp_err_sys(err, r, "%s", path) : 0;
 }
 
 static unsigned terminal_width(void)

@@ -31,7 +31,7 @@ struct method_options {
 	{                                                                                          \
 		"downsample", 0, OPTION_SPAN, offsetof(type, method.downsample_us), "SPAN",        \
 			"put values on a grid of this step first; all work between is counted "    \
-			"[that of the data]"                                                       \
+			"[that of the data, or 15 s where there are hours of it]"                  \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 

@@ -4,6 +4,23 @@
 #include "detect/scratch.h"
 #include <errno.h>
 
+/* The usable ones of n values, to `out`; how many. */
+static uint32_t pool_add(const double *restrict row, uint32_t n, double *restrict out)
+{
+	uint32_t usable = 0, found = 0;
+
+#pragma omp simd reduction(+ : usable)
+	for (uint32_t i = 0; i < n; i++) {
+		out[i] = row[i];
+		usable += value_usable(row[i]);
+	}
+	for (uint32_t i = 0; usable < n && i < n; i++) {
+		out[found] = row[i];
+		found += value_usable(row[i]);
+	}
+	return usable;
+}
+
 int pool_fill(const struct window *w, struct measure_scratch *scratch, struct pool *ret)
 {
 	double low = INFINITY, high = -INFINITY;
@@ -14,13 +31,10 @@ int pool_fill(const struct window *w, struct measure_scratch *scratch, struct po
 	if (!values)
 		return -ENOMEM;
 	for (uint32_t m = 0; m < w->n_members; m++) {
-		const double *row = w->rows[m];
-
-		for (uint32_t i = 0; row && i < w->n_samples; i++) {
-			values[n] = row[i];
-			n += value_usable(row[i]);
-		}
+		if (w->rows[m])
+			n += pool_add(w->rows[m], w->n_samples, values + n);
 	}
+#pragma omp simd reduction(min : low) reduction(max : high)
 	for (size_t i = 0; i < n; i++) {
 		low = values[i] < low ? values[i] : low;
 		high = values[i] > high ? values[i] : high;
@@ -51,7 +65,11 @@ uint32_t bins_sturges(uint32_t n_samples)
 
 static double iqr(const uint64_t *keys, size_t n, uint64_t *work)
 {
-	return order_quantile(keys, n, 0.75, work) - order_quantile(keys, n, 0.25, work);
+	static const double quarters[2] = {0.25, 0.75};
+	double q[2];
+
+	order_quantiles(keys, n, quarters, 2, work, q);
+	return q[1] - q[0];
 }
 
 static double median_deviation(uint64_t *keys, const struct pool *pool, uint64_t *work)

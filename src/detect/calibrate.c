@@ -8,6 +8,7 @@
 #include "detect/compare.h"
 #include "detect/median.h"
 #include "detect/persist.h"
+#include "detect/train.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -54,16 +55,6 @@ static uint32_t sample_members(const struct comparison *c, uint32_t *members)
 	return n;
 }
 
-/* The smallest multiple of 0.1 that is not below `limit`, at least 0.1. */
-static double next_tenth(double limit)
-{
-	double tenths = ceil(limit * 10);
-
-	while (tenths / 10 < limit)
-		tenths++;
-	return (tenths < 1 ? 1 : tenths) / 10;
-}
-
 static double limits_median(const struct comparison *c, const double *votes, uint32_t n)
 {
 	uint32_t n_windows = c->series->n_windows, n_limits = 0;
@@ -83,8 +74,8 @@ static double limits_median(const struct comparison *c, const double *votes, uin
 static double doubled(const struct comparison *c, double limit)
 {
 	if (c->role == LP_ROLE_WINDOW)
-		return 1 + 2 * fmax(next_tenth(limit) - 1, 0.1);
-	return 2 * next_tenth(limit);
+		return 1 + 2 * fmax(train_tenth(limit) - 1, 0.1);
+	return 2 * train_tenth(limit);
 }
 
 static int thresholds_calibrate(struct comparison *c)

@@ -22,8 +22,7 @@ void comparison_release(struct comparison *c)
 	*c = (struct comparison){0};
 }
 
-/* The rows of a group's members in a table, in the order of the members; NULL: it has none. */
-static uint32_t group_rows(
+uint32_t group_rows(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows)
 {
 	const struct lp_peer_group *g = &v->groups[group];
@@ -101,8 +100,7 @@ static int group_level(const double *const *rows, uint32_t n, uint32_t n_slots, 
 	return 0;
 }
 
-static const struct lp_metric *metric_row(
-	const struct lp_verdict *v, uint32_t group, const char *name)
+const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group, const char *name)
 {
 	const char *component = v->components[v->groups[group].members[0]];
 	const char *slash = strchr(component, '/'), *colon = slash ? strchr(slash, ':') : NULL;
@@ -118,7 +116,7 @@ static const struct lp_metric *metric_row(
 static int comparison_floor(struct comparison *c, const double *const *rows, uint32_t n)
 {
 	const struct lp_table *t = c->v->tables[c->series->metric];
-	const struct lp_metric *m = metric_row(c->v, c->series->group, t->metric);
+	const struct lp_metric *m = group_metric(c->v, c->series->group, t->metric);
 	int r;
 
 	c->role = lp_metric_role(m ? m->kind : NULL, t->metric);

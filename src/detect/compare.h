@@ -33,6 +33,14 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 	struct lp_series *ret_series, struct lp_err *err);
 void comparison_release(struct comparison *c);
 
+/* The rows of a group's members in a table, in the order of the members; NULL: it has none. Returns
+ * how many have one. */
+uint32_t group_rows(
+	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows);
+
+/* What the catalogue says of a metric of the kind that is in the group; NULL: nothing. */
+const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group, const char *name);
+
 /* The parts of it, in this order. */
 int comparison_thresholds(struct comparison *c); /* calibrate.c */
 int comparison_standing(struct comparison *c);	 /* standing.c: own, peers, ratios, marks */

@@ -2,9 +2,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/hash.h"
+#include "detect/adopt.h"
 #include "detect/compare.h"
-// DISC
+#include "detect/discover.h"
 #include "detect/load.h"
 #include "detect/params.h"
 #include "detect/weigh.h"
@@ -19,62 +19,6 @@ DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 static int no_memory(struct lp_err *err)
 {
 	return lp_err_sys(err, -ENOMEM, "cannot compare");
-}
-
-/* Add the components of a table that are new. */
-static int components_add(
-	struct lp_verdict *v, const struct lp_table *t, struct strmap *ids, size_t *cap)
-{
-	for (uint32_t i = 0; i < t->n_components; i++) {
-		uint32_t id;
-
-		if (strmap_get(ids, t->components[i], &id))
-			continue;
-		if (array_reserve(&v->components, cap, (size_t)v->n_components + 1,
-			    sizeof(*v->components)) < 0 ||
-			strmap_put(ids, t->components[i], v->n_components) < 0)
-			return -ENOMEM;
-		v->components[v->n_components] = strdup(t->components[i]);
-		if (!v->components[v->n_components])
-			return -ENOMEM;
-		v->n_components++;
-	}
-	return 0;
-}
-
-static int rows_index(struct lp_verdict *v, uint32_t table, const struct strmap *ids)
-{
-	const struct lp_table *t = v->tables[table];
-	uint32_t *row_of = malloc((v->n_components + (size_t)1) * sizeof(*row_of));
-
-	if (!row_of)
-		return -ENOMEM;
-	v->row_of[table] = row_of;
-	memset(row_of, 0xff, (v->n_components + (size_t)1) * sizeof(*row_of));
-	for (uint32_t i = 0; i < t->n_components; i++) {
-		uint32_t id;
-
-		if (strmap_get(ids, t->components[i], &id))
-			row_of[id] = i;
-	}
-	return 0;
-}
-
-/* The components of all tables under one numbering. */
-static int verdict_index(struct lp_verdict *v, struct lp_err *err)
-{
-	_cleanup_(strmap_release) struct strmap ids = {0};
-	size_t cap = 0;
-	int r = 0;
-
-	v->row_of = calloc(v->n_tables + (size_t)1, sizeof(*v->row_of));
-	if (!v->row_of)
-		return no_memory(err);
-	for (uint32_t t = 0; r == 0 && t < v->n_tables; t++)
-		r = components_add(v, v->tables[t], &ids, &cap);
-	for (uint32_t t = 0; r == 0 && t < v->n_tables; t++)
-		r = rows_index(v, t, &ids);
-	return r < 0 ? no_memory(err) : 0;
 }
 
 static bool group_wanted(const struct detect_options *opt, const char *name)
@@ -112,13 +56,13 @@ static int groups_choose(struct lp_verdict *v, const struct detect_options *opt,
 	return 0;
 }
 
-static int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
+int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
 {
 	int r = topology_groups(opt->topology, v->components, v->n_components, opt->split_by,
 		opt->n_split, opt->warn, &v->groups, &v->n_groups, err);
 
 	if (r == 0 && !opt->topology && !opt->n_split)
-		r = 0; // DISC2
+		r = discover_groups(v, err);
 	return r < 0 ? r : groups_choose(v, opt, err);
 }
 
@@ -267,10 +211,8 @@ static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct
 static int verdict_fill(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
 {
 	struct findings fs = {0};
-	int r = verdict_index(v, err);
+	int r = verdict_group(v, opt, err);
 
-	if (r == 0)
-		r = verdict_group(v, opt, err);
 	if (r == 0)
 		r = params_resolve(
 			opt, v->n_tables ? v->tables[0]->n_slots : 0, v, &v->params, err);
@@ -298,10 +240,11 @@ int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_
 		free(tables);
 		return no_memory(err);
 	}
+	r = verdict_adopt_tables(v, tables, n_tables, err);
+	if (r < 0)
+		return r;
 	if (!o.measure)
 		o.measure = measure_find(o.trained ? thresholds_method(o.trained) : "cdf");
-	v->tables = tables;
-	v->n_tables = n_tables;
 	v->method = o.measure->name;
 	v->trained = o.trained != NULL;
 	r = verdict_fill(v, &o, err);

@@ -29,6 +29,9 @@ struct detect_options {
 int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_options *opt,
 	struct lp_verdict **ret, struct lp_err *err);
 
+/* One of its steps, which training takes as well: the groups that are compared. */
+int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
+
 /* The step of the grid for data that comes every `interval_us` over `span_us` (0: unknown): its
  * own, or 15 s where there are hours of finer data, as the thesis did it in production. */
 int64_t detect_step(int64_t interval_us, int64_t span_us);

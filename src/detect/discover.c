@@ -22,6 +22,7 @@
 #define MEDIAN_ERROR 1.2533
 #define BETWEEN_ERRORS 6.0
 #define WITHIN_ERRORS 3.0
+#define WITHIN_ERRORS_OF_FEW 10.0
 #define BETWEEN_PART 0.5
 #define BETWEEN_MIN 0.02
 #define OBSERVERS_MIN 3
@@ -231,8 +232,9 @@ static bool spread_middle(struct splitter *s, const struct branch *b, uint32_t l
 static bool spread_speaks(const struct stats_spread *s)
 {
 	double error = MEDIAN_ERROR * s->within / sqrt(s->size);
+	double freedom = s->n * (s->size - 1);
 	double surely = (1 + BETWEEN_ERRORS / sqrt(s->n)) *
-		(1 + WITHIN_ERRORS / sqrt(s->n * (s->size - 1)));
+		(1 + WITHIN_ERRORS / sqrt(freedom) + WITHIN_ERRORS_OF_FEW / freedom);
 
 	return s->between > surely * error && s->between > BETWEEN_PART * s->within &&
 		s->between > BETWEEN_MIN;

@@ -82,14 +82,17 @@ void stats_spread(const double *x, const uint32_t *of, size_t n, uint32_t n_obse
 
 		if (count < least)
 			continue;
-		members += count;
 		medians[m] = stats_median(scratch + first, count);
-		mads[m++] = stats_mad(scratch + first, count);
+		mads[m++] = stats_mad(scratch + first, count); /* leaves absolute deviations */
+		memmove(scratch + members - m + 1, scratch + first + 1,
+			(count - 1) * sizeof(*scratch));
+		members += count;
 	}
-	*ret = (struct stats_spread){.n = m,
-		.size = m ? (double)members / m : 0,
-		.within = stats_median(mads, m),
-		.between = stats_mad(medians, m)};
+	*ret = (struct stats_spread){.n = m, .size = m ? (double)members / m : 0};
+	/* The MADs of three values are often next to 0 by chance; all deviations together are not
+	 * (without the smallest of each observer: the median's own). */
+	ret->within = fmax(stats_median(mads, m), 1.4826 * stats_median(scratch, members - m));
+	ret->between = stats_mad(medians, m);
 }
 
 /* Judge the cut below x[at]. */

@@ -17,8 +17,8 @@ double stats_mad(double *x, size_t n);
 /* How far observers are apart in one block of time, and their own components. */
 struct stats_spread {
 	double between; /* MAD of the observers' medians */
-	double within;	/* the middle one of the observers' MADs */
-	double size;	/* the middle one of the observers' numbers of components */
+	double within;	/* the middle one of the observers' MADs, or that of all deviations */
+	double size;	/* the mean of the observers' numbers of components */
 	uint32_t n;	/* observers that count: those with `least` components or more */
 };
 
@@ -35,9 +35,9 @@ struct stats_cut {
 	size_t n_low, n_high;
 };
 
-/* The cut at the widest gap that leaves `least` values on either side; false if nothing is clear: spreads of
- * less than `spread_min` are taken for that, and medians less than `apart_min` apart are no
- * classes. Sorts `x`, which has no NaN. `scratch` has room for n values. */
+/* The cut at the widest gap that leaves `least` values on either side; false if nothing is clear:
+ * spreads of less than `spread_min` are taken for that, and medians less than `apart_min` apart are
+ * no classes. Sorts `x`, which has no NaN. `scratch` has room for n values. */
 bool stats_cut(double *x, size_t n, size_t least, double spread_min, double apart_min,
 	double *scratch, struct stats_cut *ret);
 

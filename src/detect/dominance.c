@@ -143,13 +143,13 @@ struct view {
 	bool above;	       /* it dominates; otherwise it is dominated */
 	uint32_t sum, n;       /* of its bin numbers, how many it has */
 	const uint32_t *outer; /* distances to the outer ones, times n */
-	const double *odd;     /* distances to the odd ones */
+	const uint64_t *odd;   /* distances to the odd ones, as keys of order.h */
 };
 
 /* How many distances are at most x / n? */
 static size_t view_count(const struct view *v, uint32_t x)
 {
-	double limit = (double)x / v->n;
+	uint64_t limit = order_key((double)x / v->n);
 	size_t found = kernels_best()->count_to(v->outer, v->d->n_outer, x);
 
 	if (!v->above)
@@ -164,11 +164,12 @@ static size_t view_count(const struct view *v, uint32_t x)
 /* Is the distance to an odd one between those of x - 1 and x? Then the vote may be that. */
 static bool view_between(const struct view *v, uint32_t x)
 {
-	for (uint32_t i = 0; x > 0 && i < v->d->n_odd; i++) {
-		if (v->odd[i] > (double)(x - 1) / v->n && v->odd[i] < (double)x / v->n)
-			return true;
-	}
-	return false;
+	uint64_t low = order_key(((double)x - 1) / v->n), high = order_key((double)x / v->n);
+	bool any = false;
+
+	for (uint32_t i = 0; i < v->d->n_odd; i++)
+		any |= v->odd[i] > low && v->odd[i] < high;
+	return any;
 }
 
 static double view_select(const struct view *v, size_t rank, uint32_t high)
@@ -190,15 +191,14 @@ double dominance_vote(
 	const struct dominance *d, const struct profiles *p, uint32_t self, uint64_t *work)
 {
 	const uint16_t *own = p->bins + self * p->stride;
-	double *odd = (double *)work;
 	uint32_t *outer = (uint32_t *)(work + d->n_odd);
 	struct view v = {d, dominates(own, spare(p, HIGH), p->stride), d->sums[self],
-		p->counts[self], outer, odd};
+		p->counts[self], outer, work};
 
 	if (v.n != p->counts[p->n] || (!v.above && !dominates(spare(p, LOW), own, p->stride)))
 		return NAN;
 	kernels_best()->differences(own, d->outer, p->stride, d->n_outer, outer);
 	for (uint32_t i = 0; i < d->n_odd; i++)
-		odd[i] = profiles_distance(p, self, d->odd[i]);
+		work[i] = order_key(profiles_distance(p, self, d->odd[i]));
 	return view_select(&v, vote_rank(p->n), profiles_sum_max(p, self));
 }

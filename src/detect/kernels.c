@@ -111,7 +111,7 @@ unsigned kernels_all(const struct kernels **ret)
 
 const struct kernels *kernels_best(void)
 {
-	const struct kernels *all[KERNELS_MAX];
+	const struct kernels *all[KERNELS_MAX] = {NULL};
 
 	return all[kernels_all(all) - 1];
 }

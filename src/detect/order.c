@@ -94,8 +94,8 @@ void order_ranks(const uint64_t *keys, size_t n, const size_t *ranks, unsigned n
 	for (unsigned i = 0; i < n_ranks; i++) {
 		size_t rank = ranks[i], taken;
 
-		if (d.equal) {
-			ret[i] = d.low;
+		if (d.equal || (i > 0 && ranks[i] == ranks[i - 1])) {
+			ret[i] = d.equal ? d.low : ret[i - 1];
 			continue;
 		}
 		taken = digits_take(&d, digits_find(&d, &rank), keys, n, work);
@@ -103,14 +103,31 @@ void order_ranks(const uint64_t *keys, size_t n, const size_t *ranks, unsigned n
 	}
 }
 
+void order_quantiles(
+	const uint64_t *keys, size_t n, const double *p, unsigned n_p, uint64_t *work, double *ret)
+{
+	size_t ranks[2 * ORDER_QUANTILES_MAX] = {0};
+	uint64_t found[2 * ORDER_QUANTILES_MAX];
+
+	for (unsigned i = 0; i < n_p; i++) {
+		double position = (double)(n - 1) * p[i];
+
+		ranks[2 * i] = (size_t)floor(position);
+		ranks[2 * i + 1] = (size_t)ceil(position);
+	}
+	order_ranks(keys, n, ranks, 2 * n_p, work, found);
+	for (unsigned i = 0; i < n_p; i++) {
+		double low = order_value(found[2 * i]), high = order_value(found[2 * i + 1]);
+		double between = (double)(n - 1) * p[i] - (double)ranks[2 * i];
+
+		ret[i] = low + between * (high - low);
+	}
+}
+
 double order_quantile(const uint64_t *keys, size_t n, double p, uint64_t *work)
 {
-	double position = (double)(n - 1) * p, below = floor(position), low, high;
-	size_t ranks[2] = {(size_t)below, (size_t)ceil(position)};
-	uint64_t found[2];
+	double q;
 
-	order_ranks(keys, n, ranks, 2, work, found);
-	low = order_value(found[0]);
-	high = order_value(found[1]);
-	return low + (position - below) * (high - low);
+	order_quantiles(keys, n, &p, 1, work, &q);
+	return q;
 }

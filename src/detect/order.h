@@ -40,4 +40,9 @@ uint64_t order_select(uint64_t *keys, size_t n, size_t rank);
 /* The quantile `p` (0 .. 1) of n > 0 keys by linear interpolation (R's type 7). */
 double order_quantile(const uint64_t *keys, size_t n, double p, uint64_t *work);
 
+/* The same for several at once, at most ORDER_QUANTILES_MAX. */
+#define ORDER_QUANTILES_MAX 4
+void order_quantiles(
+	const uint64_t *keys, size_t n, const double *p, unsigned n_p, uint64_t *work, double *ret);
+
 #endif

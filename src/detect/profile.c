@@ -5,6 +5,7 @@
 #include "detect/scratch.h"
 #include "detect/vote.h"
 #include <errno.h>
+#include <omp.h>
 #include <string.h>
 
 /* By five bits, of which two make a bin number. */
@@ -20,11 +21,16 @@ static void sort_pass(const uint16_t *in, uint16_t *out, uint32_t n, unsigned sh
 		out[starts[(in[i] >> shift) & 31U]++] = in[i];
 }
 
-void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n)
+void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n, uint32_t n_bins)
 {
 	_Static_assert(BINS_MAX <= 1 << 10, "two passes of five bits sort bin numbers");
+	if (n_bins < 2)
+		return;
 	sort_pass(bins, work, n, 0);
-	sort_pass(work, bins, n, 5);
+	if (n_bins > 32)
+		sort_pass(work, bins, n, 5);
+	else
+		memcpy(bins, work, n * sizeof(*bins));
 }
 
 /* The bins of those of the n values that are usable, to `out`; how many these are. */
@@ -48,16 +54,23 @@ static uint32_t profile_bins(
 	return usable;
 }
 
-static void profiles_sort(const struct window *w, const struct bins *b, struct profiles *p)
+/* Behind the spare profiles each thread has a row to sort in. */
+static void profiles_sort(
+	const struct window *w, const struct bins *b, struct profiles *p, unsigned n_threads)
 {
 	uint16_t *work = p->bins + ((size_t)p->n + PROFILES_SPARE) * p->stride;
 	uint32_t fewest = UINT32_MAX, most = 0;
 
+#pragma omp parallel for schedule(static) num_threads(n_threads) reduction(min                     \
+									   : fewest)               \
+	reduction(max                                                                              \
+		  : most)
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint16_t *out = p->bins + i * p->stride;
 		uint32_t n = profile_bins(w->rows[p->members[i]], w->n_samples, b, out);
 
-		profile_sort(out, work, n);
+		profile_sort(out, work + (n_threads > 1 ? omp_get_thread_num() : 0) * p->stride, n,
+			b->n);
 		memset(out + n, 0, (p->stride - n) * sizeof(*out));
 		p->counts[i] = n;
 		fewest = n < fewest ? n : fewest;
@@ -97,8 +110,9 @@ int profiles_fill(const struct window *w, struct measure_scratch *scratch, struc
 	uint32_t *places = scratch_get(scratch, SCRATCH_PLACES, w->n_members, sizeof(*places));
 	uint32_t *counts = scratch_get(
 		scratch, SCRATCH_COUNTS, (size_t)w->n_members + PROFILES_SPARE, sizeof(*counts));
+	unsigned n_threads;
 	struct pool pool;
-	struct bins b;
+	struct bins b = {0};
 	int r;
 
 	if (w->n_samples > PROFILE_SAMPLES_MAX)
@@ -109,9 +123,9 @@ int profiles_fill(const struct window *w, struct measure_scratch *scratch, struc
 	p.members = members;
 	p.places = places;
 	p.counts = counts;
-	/* One more is what the sorting works in. */
-	p.bins = scratch_get(scratch, SCRATCH_BINS, ((size_t)p.n + PROFILES_SPARE + 1) * p.stride,
-		sizeof(*p.bins));
+	n_threads = scratch_threads(p.n);
+	p.bins = scratch_get(scratch, SCRATCH_BINS,
+		((size_t)p.n + PROFILES_SPARE + n_threads) * p.stride, sizeof(*p.bins));
 	if (!p.bins)
 		return -ENOMEM;
 	r = pool_fill(w, scratch, &pool);
@@ -120,7 +134,7 @@ int profiles_fill(const struct window *w, struct measure_scratch *scratch, struc
 	if (r < 0)
 		return r;
 	p.n_bins = b.n;
-	profiles_sort(w, &b, &p);
+	profiles_sort(w, &b, &p, n_threads);
 	*ret = p;
 	return 0;
 }
@@ -148,16 +162,28 @@ static uint64_t sum_uneven(const uint16_t *a, uint32_t na, const uint16_t *b, ui
 	return sum;
 }
 
+#define PIECE 1024U
+
 void profiles_sums(
 	const struct profiles *p, uint32_t from, uint32_t first, uint32_t n, uint32_t *ret)
 {
-	kernels_best()->differences(
-		p->bins + from * p->stride, p->bins + first * p->stride, p->stride, n, ret);
+	const struct kernels *k = kernels_best();
+	const uint16_t *own = p->bins + from * p->stride, *all = p->bins + first * p->stride;
+	unsigned n_threads = n >= PIECE ? scratch_threads(n) : 1;
+
+	if (n_threads == 1) {
+		k->differences(own, all, p->stride, n, ret);
+		return;
+	}
+#pragma omp parallel for schedule(static) num_threads(n_threads)
+	for (uint32_t i = 0; i < n; i += PIECE)
+		k->differences(own, all + i * p->stride, p->stride, n - i < PIECE ? n - i : PIECE,
+			ret + i);
 }
 
 double profiles_distance(const struct profiles *p, uint32_t a, uint32_t b)
 {
-	uint32_t na = p->counts[a], nb = p->counts[b], sum;
+	uint32_t na = p->counts[a], nb = p->counts[b], sum = 0;
 
 	if (na == nb) {
 		profiles_sums(p, a, b, 1, &sum);

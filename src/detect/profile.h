@@ -50,7 +50,7 @@ void profiles_distance_keys(const struct profiles *p, uint32_t from, uint64_t *r
 /* The vote of profile `self`; `work` has room for p->n of them. NaN if it is the only one. */
 double profiles_vote(const struct profiles *p, uint32_t self, uint64_t *work);
 
-/* Sort n bin numbers in place; `work` has room for as many. */
-void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n);
+/* Sort n bin numbers below `n_bins` in place; `work` has room for as many. */
+void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n, uint32_t n_bins);
 
 #endif

@@ -28,14 +28,14 @@ static uint32_t sample_members(const struct profiles *p, uint32_t *ret)
 static void make_pivot(const struct profiles *p)
 {
 	uint16_t *pivot = p->bins + p->n * p->stride, column[SAMPLE + 1], work[SAMPLE + 1];
-	uint32_t sample[SAMPLE + 1], n = sample_members(p, sample);
+	uint32_t sample[SAMPLE + 1] = {p->n / 2}, n = sample_members(p, sample);
 
 	memset(pivot, 0, p->stride * sizeof(*pivot));
 	p->counts[p->n] = p->counts[sample[0]];
 	for (uint32_t k = 0; k < p->counts[p->n]; k++) {
 		for (uint32_t i = 0; i < n; i++)
 			column[i] = p->bins[sample[i] * p->stride + k];
-		profile_sort(column, work, n);
+		profile_sort(column, work, n, p->n_bins);
 		pivot[k] = column[n / 2];
 	}
 }

@@ -1,5 +1,6 @@
 #include "detect/scratch.h"
 
+#include <omp.h>
 #include <stdlib.h>
 
 #define ALIGNMENT ((size_t)64)
@@ -34,4 +35,9 @@ void *scratch_get(struct measure_scratch *s, enum scratch_block block, size_t n,
 	if (s->blocks[block])
 		s->bytes[block] = bytes;
 	return s->blocks[block];
+}
+
+unsigned scratch_threads(uint32_t n)
+{
+	return n >= SCRATCH_MANY && !omp_in_parallel() ? (unsigned)omp_get_max_threads() : 1;
 }

@@ -29,6 +29,13 @@ struct measure_scratch {
  * memory. */
 void *scratch_get(struct measure_scratch *s, enum scratch_block block, size_t n, size_t size);
 
+/* Fewer members than this are not worth sharing among threads. */
+#define SCRATCH_MANY 4096U
+
+/* How many threads are to share the work on `n` members: one, if there are few of them or if the
+ * caller is already one of many. */
+unsigned scratch_threads(uint32_t n);
+
 DEFINE_CLEANUP(struct measure_scratch *, measure_scratch_free);
 
 #endif

@@ -228,6 +228,25 @@ const struct lp_params *thresholds_params(const struct thresholds *t)
 	return &t->params;
 }
 
+/* The threshold of the longest glob that matches. */
+static bool glob_get(
+	const struct thresholds *t, const char *metric, const char *component, double *ret)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < t->n_globs; i++) {
+		const struct threshold_row *row = &t->rows[t->globs[i]];
+		size_t len = strlen(row->component);
+
+		if (len <= longest || strcmp(row->metric, metric) ||
+			fnmatch(row->component, component, 0))
+			continue;
+		*ret = row->value;
+		longest = len;
+	}
+	return longest > 0;
+}
+
 bool thresholds_get(
 	const struct thresholds *t, const char *metric, const char *component, double *ret)
 {
@@ -243,14 +262,8 @@ bool thresholds_get(
 		*ret = t->rows[found].value;
 		return true;
 	}
-	for (size_t i = 0; i < t->n_globs; i++) {
-		const struct threshold_row *row = &t->rows[t->globs[i]];
-
-		if (strcmp(row->metric, metric) || fnmatch(row->component, component, 0))
-			continue;
-		*ret = row->value;
+	if (glob_get(t, metric, component, ret))
 		return true;
-	}
 	kind = kind_of(component, &len);
 	key_make(key, metric, kind, len);
 	if (!strmap_get(&t->kinds, key, &found))

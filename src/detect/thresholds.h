@@ -42,9 +42,9 @@ const struct threshold_row *thresholds_rows(const struct thresholds *t, size_t *
 const char *thresholds_method(const struct thresholds *t);
 const struct lp_params *thresholds_params(const struct thresholds *t);
 
-/* The threshold of a component in a metric: its own, else that of the first glob that matches; of a
- * component that was not there in training, the median of what those of its kind have ("retrain").
- * False: nothing is known of the metric in that kind. */
+/* The threshold of a component in a metric: its own, else that of the longest glob that matches; of
+ * a component that was not there in training, the median of what those of its kind have
+ * ("retrain"). False: nothing is known of the metric in that kind. */
 bool thresholds_get(
 	const struct thresholds *t, const char *metric, const char *component, double *ret);
 

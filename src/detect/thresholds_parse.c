@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/time.h"
+#include "detect/measure.h"
 #include "detect/thresholds_form.h"
 #include <ctype.h>
 #include <errno.h>
@@ -152,8 +153,8 @@ static int take_step(struct parse *p, const char *text)
 
 static int take_method(struct parse *p, const char *text)
 {
-	if (!*text || strlen(text) > 64)
-		return BAD(p, "'%.64s' is no method", text);
+	if (!measure_find(text))
+		return BAD(p, "this limpet knows no method '%.64s'", text);
 	p->method = strdup(text);
 	return p->method ? 0 : lp_err_sys(p->err, -ENOMEM, "cannot read %s", p->name);
 }

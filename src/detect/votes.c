@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "detect/scratch.h"
 #include <errno.h>
+#include <omp.h>
 #include <stdlib.h>
 
 uint32_t window_count(const struct lp_params *p, uint32_t n_slots)
@@ -89,12 +90,15 @@ static int job_window(const struct job *j, struct worker *k, uint32_t index)
 }
 
 /* Windows are independent, and each is written by one thread: the number of threads shows nowhere
- * in the result. */
+ * in the result. Where there are too few for all threads and each is large, they take turns, and
+ * the threads share the members of each (scratch_threads()). */
 static int job_run(const struct job *j)
 {
+	bool few = j->n_windows < 2 * (uint32_t)omp_get_max_threads() &&
+		j->s->n_members >= SCRATCH_MANY;
 	int failed = 0;
 
-#pragma omp parallel reduction(min : failed)
+#pragma omp parallel reduction(min : failed) if (!few)
 	{
 		struct worker k = {0};
 
@@ -113,17 +117,23 @@ static int job_run(const struct job *j)
 int votes_all(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
 	const uint32_t *members, uint32_t n, double *ret, bool *ret_data)
 {
-	struct job j = {m, p, s, members, members ? n : s->n_members, NULL,
-		window_count(p, s->n_slots), ret, ret_data};
+	struct job j = {m, p, s, .n_windows = window_count(p, s->n_slots)};
 
+	j.members = members;
+	j.n = members ? n : s->n_members;
+	j.ret = ret;
+	j.ret_data = ret_data;
 	return job_run(&j);
 }
 
 int votes_exceeding(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
 	const double *thresholds, double *ret, bool *ret_data)
 {
-	struct job j = {m, p, s, NULL, s->n_members, thresholds, window_count(p, s->n_slots), ret,
-		ret_data};
+	struct job j = {m, p, s, .n_windows = window_count(p, s->n_slots)};
 
+	j.n = s->n_members;
+	j.thresholds = thresholds;
+	j.ret = ret;
+	j.ret_data = ret_data;
 	return job_run(&j);
 }

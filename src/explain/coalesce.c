@@ -56,7 +56,7 @@ static uint32_t find_candidates(struct coalescing *c, uint32_t anchor)
 	uint32_t n = 0;
 
 	for (uint32_t i = anchor; i < v->n_suspects; i++) {
-		if (!may_join(c, i, a, a->first_us, a->last_us))
+		if (i != anchor && !may_join(c, i, a, a->first_us, a->last_us))
 			continue;
 		c->candidates[n] = i;
 		c->components[n++] = v->suspects[i].component;
@@ -84,7 +84,7 @@ static void take_later_ones(struct coalescing *c, uint32_t anchor, uint32_t part
 {
 	const struct lp_verdict *v = c->q->v;
 	const struct lp_suspect *a = &v->suspects[anchor];
-	int64_t first_us = a->first_us, last_us = a->last_us;
+	int64_t first_us = INT64_MAX, last_us = INT64_MIN;
 	bool grown = true;
 
 	for (uint32_t k = 0; k < c->n_members; k++)
@@ -119,8 +119,8 @@ static void take_members(struct coalescing *c, uint32_t anchor, uint32_t n, uint
 
 	c->n_members = 0;
 	for (uint32_t k = 0; k < n; k++) {
-		if (c->candidates[k] == anchor ||
-			(part != UINT32_MAX && parts_has(&c->parts, c->components[k], part)))
+		if (part == UINT32_MAX ? c->candidates[k] == anchor
+				       : parts_has(&c->parts, c->components[k], part))
 			take(c, c->candidates[k]);
 	}
 	if (part != UINT32_MAX)
@@ -159,18 +159,39 @@ static const char *common_cause(const struct coalescing *c)
 	return best;
 }
 
+/* The part that is the observer of a component. */
+static uint32_t observer_part(const struct coalescing *c, uint32_t component)
+{
+	const char *name = c->q->v->components[component];
+	size_t n = strcspn(name, "/");
+
+	for (uint32_t i = c->parts.first_of[component]; i < c->parts.first_of[component + 1]; i++) {
+		const char *part = c->parts.names[c->parts.of[i]];
+
+		if (!strncmp(part, "observer:", 9) && !strncmp(part + 9, name, n) && !part[9 + n])
+			return c->parts.of[i];
+	}
+	return UINT32_MAX;
+}
+
+/* How many of its compared components the observer itself measured. */
+static uint32_t count_of_observer(const struct coalescing *c, uint32_t part, uint32_t observer)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = c->parts.first_member[part]; i < c->parts.first_member[part + 1]; i++)
+		n += c->q->observer[c->parts.members[i]] == observer;
+	return n;
+}
+
 /* Is the whole observer gone: no data of any of its compared components? */
 static bool is_server_down(const struct coalescing *c, uint32_t *ret_part)
 {
 	const struct inquiry *q = c->q;
 	const struct lp_suspect *suspects = q->v->suspects;
-	uint32_t observer = q->observer[suspects[c->members[0]].component];
-	uint32_t component = suspects[c->members[0]].component, part = UINT32_MAX;
+	uint32_t component = suspects[c->members[0]].component;
+	uint32_t observer = q->observer[component], part = observer_part(c, component);
 
-	for (uint32_t i = c->parts.first_of[component]; i < c->parts.first_of[component + 1]; i++) {
-		if (!strncmp(c->parts.names[c->parts.of[i]], "observer:", 9))
-			part = c->parts.of[i];
-	}
 	for (uint32_t i = 0; i < c->n_own; i++) {
 		const struct lp_suspect *s = &suspects[c->members[i]];
 
@@ -179,8 +200,7 @@ static bool is_server_down(const struct coalescing *c, uint32_t *ret_part)
 			return false;
 	}
 	*ret_part = part;
-	return part != UINT32_MAX &&
-		c->n_own == c->parts.first_member[part + 1] - c->parts.first_member[part];
+	return part != UINT32_MAX && c->n_own == count_of_observer(c, part, observer);
 }
 
 static void sum_up(const struct coalescing *c, struct lp_incident *incident)
@@ -195,8 +215,9 @@ static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 		incident->components[i] = s->component;
 		incident->severity = fmax(incident->severity, s->severity);
 		if (i < 3)
-			incident->confidence =
-				rank_joint_confidence(incident->confidence, s->confidence);
+			incident->confidence = i
+				? rank_joint_confidence(incident->confidence, s->confidence)
+				: s->confidence;
 		if (s->persistence > incident->persistence)
 			incident->persistence = s->persistence;
 		extend(s, &incident->first_us, &incident->last_us);
@@ -213,7 +234,7 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	const struct lp_suspect *lead = &v->suspects[c->members[0]];
 	uint32_t part = at.part;
 
-	incident->components = calloc(c->n_members, sizeof(uint32_t));
+	incident->components = calloc((size_t)c->n_members + 1, sizeof(uint32_t));
 	if (!incident->components)
 		return -ENOMEM;
 	incident->n_components = c->n_members;
@@ -235,7 +256,8 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	return incident->summary ? 0 : -ENOMEM;
 }
 
-/* The incident of the worst suspect that has none yet. */
+/* The incident of the part that explains most of what happened beside the anchor, the worst suspect
+ * that has none yet. It may be somebody else's: then the anchor is looked at again. */
 static int add_incident(struct coalescing *c, uint32_t anchor)
 {
 	struct lp_verdict *v = c->q->v;
@@ -245,7 +267,7 @@ static int add_incident(struct coalescing *c, uint32_t anchor)
 	if (array_reserve(
 		    &v->incidents, &c->cap, (size_t)v->n_incidents + 1, sizeof(*v->incidents)) < 0)
 		return -ENOMEM;
-	at = localise(&c->parts, c->q, v->suspects[anchor].component, c->components, n);
+	at = localise(&c->parts, c->q, c->components, n);
 	take_members(c, anchor, n, at.part);
 	return describe(c, &v->incidents[v->n_incidents++], at);
 }
@@ -278,7 +300,7 @@ int coalesce_suspects(struct inquiry *q, struct lp_err *err)
 	if (!c.taken || !c.candidates || !c.components || !c.members)
 		r = -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++) {
-		if (!c.taken[i] && q->follows[i] == UINT32_MAX)
+		while (r == 0 && !c.taken[i] && q->follows[i] == UINT32_MAX)
 			r = add_incident(&c, i);
 	}
 	if (r < 0)

@@ -156,7 +156,16 @@ static void add_load(struct strbuf *sb, const struct inquiry *q, const struct lp
 	}
 }
 
-/* Append what is in `sb` to the evidence and empty it. */
+static bool is_told(const struct lp_suspect *s, const char *text)
+{
+	for (uint32_t i = 0; text && i < s->n_evidence; i++) {
+		if (!strcmp(s->evidence[i], text))
+			return true;
+	}
+	return false;
+}
+
+/* Append what is in `sb` to the evidence, unless it is there, and empty it. */
 static int take_sentence(struct lp_suspect *s, size_t *cap, struct strbuf *sb)
 {
 	char *text;
@@ -164,6 +173,10 @@ static int take_sentence(struct lp_suspect *s, size_t *cap, struct strbuf *sb)
 	if (!sb->len && !sb->failed)
 		return 0;
 	text = strbuf_take(sb);
+	if (is_told(s, text)) { /* "no data" is so in all metrics */
+		free(text);
+		return 0;
+	}
 	if (!text || array_reserve(&s->evidence, cap, s->n_evidence + 1, sizeof(char *)) < 0) {
 		free(text);
 		return -ENOMEM;

@@ -11,6 +11,9 @@
 /* So much more than peers that do nothing that counts. */
 #define IDLE_RATIO 4.0
 
+/* In sectors, bytes or requests a second: less is nothing. */
+#define WORK_MIN 1.0
+
 #define KEY_BYTES 512
 
 /* Lost paths by LUN: the first of a LUN, and for each the next. */
@@ -62,19 +65,51 @@ static int list_lost(struct lost *l, const struct inquiry *q)
 	return 0;
 }
 
-/* Is it above peers that idle, in work alone or in whatever work brings about? */
+/* Did the component do any work worth mentioning at the time of the finding? */
+static bool does_work(const struct inquiry *q, const struct lp_finding *f)
+{
+	for (uint32_t m = 0; m < q->v->n_tables; m++) {
+		const struct lp_table *t = q->v->tables[m];
+		uint32_t row = q->v->row_of[m][f->component], n = 0;
+		double sum = 0;
+
+		if (row == UINT32_MAX || lp_metric_role(NULL, t->metric) != LP_ROLE_WORK)
+			continue;
+		for (uint32_t slot = 0; slot < t->n_slots; slot++) {
+			int64_t at_us = t->start_us + (int64_t)slot * t->step_us;
+			double value = t->values[(size_t)row * t->n_slots + slot];
+
+			if (at_us <= f->first_us || at_us > f->last_us || isnan(value))
+				continue;
+			sum += value;
+			n++;
+		}
+		if (n && sum / n > WORK_MIN)
+			return true;
+	}
+	return false;
+}
+
+/* Does work explain what the finding says? A load like the peers' does not. */
+static bool is_loaded(const struct inquiry *q, const struct lp_finding *f)
+{
+	return (isnan(f->load_ratio) || f->load_ratio >= IDLE_RATIO) && does_work(q, f);
+}
+
+/* Is it above peers that idle, in whatever work brings about (`in_work`: and is there work)? */
 static bool is_above_idle(const struct inquiry *q, const struct lp_suspect *s, bool in_work)
 {
 	for (uint32_t i = q->first_of[s->component]; i < q->first_of[s->component + 1]; i++) {
 		uint32_t finding = q->by_component[i];
 		const struct lp_finding *f = &q->v->findings[finding];
 		enum lp_role role = q->facts[finding].role;
-		bool meant = role == LP_ROLE_WORK ||
-			(!in_work && (role == LP_ROLE_LATENCY || role == LP_ROLE_BUSY));
+		bool meant =
+			role == LP_ROLE_WORK || role == LP_ROLE_LATENCY || role == LP_ROLE_BUSY;
 
 		if (meant && f->direction == LP_MARK_ABOVE &&
 			q->facts[finding].fate != FATE_CLEARED && f->ratio >= IDLE_RATIO &&
-			f->peers <= fmax(q->facts[finding].floor, 0))
+			f->peers <= fmax(q->facts[finding].floor, 0) &&
+			(!in_work || role == LP_ROLE_WORK || is_loaded(q, f)))
 			return true;
 	}
 	return false;

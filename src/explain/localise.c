@@ -16,6 +16,7 @@
 struct making {
 	struct parts *p;
 	struct strmap map;
+	struct strmap hosts; /* by address: a component of the observer that has it */
 	size_t cap_names, cap_of, n_of;
 };
 
@@ -45,9 +46,26 @@ static int add_part(struct making *m, const char *attribute, const char *value)
 	return 0;
 }
 
-/* "client3/tcp:10.0.0.7:out" is also about 10.0.0.7. */
-static int add_remote(struct making *m, const char *component)
+/* The addresses of observers, where the topology tells them. */
+static int find_hosts(struct making *m, const struct inquiry *q)
 {
+	int r = 0;
+
+	for (uint32_t c = 0; q->topology && r == 0 && c < q->v->n_components; c++) {
+		char address[NAME_MAX_BYTES];
+
+		if (topology_attribute(
+			    q->topology, q->v->components[c], "address", address, sizeof(address)))
+			r = strmap_put(&m->hosts, address, c);
+	}
+	return r;
+}
+
+/* "client3/tcp:10.0.0.7:out" is also about 10.0.0.7, and so about the observer that has this
+ * address, if that is known. */
+static int add_remote(struct making *m, const struct inquiry *q, const char *component)
+{
+	uint32_t host;
 	char kind[32], name[NAME_MAX_BYTES], *colon;
 
 	if (!topology_attribute(NULL, component, "kind", kind, sizeof(kind)) ||
@@ -58,6 +76,9 @@ static int add_remote(struct making *m, const char *component)
 	if (!colon || (strcmp(colon, ":in") != 0 && strcmp(colon, ":out") != 0))
 		return 0;
 	*colon = '\0';
+	if (strmap_get(&m->hosts, name, &host) &&
+		topology_attribute(NULL, q->v->components[host], "observer", name, sizeof(name)))
+		return add_part(m, "observer", name);
 	return strcmp(name, "other") != 0 ? add_part(m, "remote", name) : 0;
 }
 
@@ -77,7 +98,7 @@ static int add_parts(struct making *m, const struct inquiry *q, uint32_t compone
 	}
 	if (r == 0 && !observer && topology_attribute(NULL, name, "observer", value, sizeof(value)))
 		r = add_part(m, "observer", value);
-	return r == 0 ? add_remote(m, name) : r;
+	return r == 0 ? add_remote(m, q, name) : r;
 }
 
 static void find_groups(struct parts *p, const struct lp_verdict *v)
@@ -123,16 +144,21 @@ int parts_init(struct parts *p, const struct inquiry *q, struct lp_err *err)
 	p->first_of = calloc((size_t)n + 1, sizeof(uint32_t));
 	p->group_of = calloc((size_t)n + 1, sizeof(uint32_t));
 	p->groups = calloc((size_t)q->v->n_groups + 1, sizeof(bool));
-	if (!p->first_of || !p->group_of || !p->groups)
+	p->affected_of_group = calloc((size_t)q->v->n_groups + 1, sizeof(uint32_t));
+	p->affected = calloc((size_t)n + 1, sizeof(bool));
+	if (!p->first_of || !p->group_of || !p->groups || !p->affected_of_group || !p->affected)
 		r = -ENOMEM;
+	if (r == 0)
+		r = find_hosts(&m, q);
 	for (uint32_t c = 0; r == 0 && c < n; c++)
 		r = add_parts(&m, q, c);
 	strmap_release(&m.map);
+	strmap_release(&m.hosts);
 	if (r == 0) {
 		p->first_of[n] = (uint32_t)m.n_of;
 		find_groups(p, q->v);
-		p->affected = calloc((size_t)p->n + 1, sizeof(uint32_t));
-		r = p->affected ? find_members(p, n) : -ENOMEM;
+		p->seen = calloc((size_t)p->n + 1, sizeof(bool));
+		r = p->seen ? find_members(p, n) : -ENOMEM;
 	}
 	return r < 0 ? lp_err_sys(err, r, "cannot list the parts of the system") : 0;
 }
@@ -148,6 +174,8 @@ void parts_release(struct parts *p)
 	free(p->members);
 	free(p->group_of);
 	free(p->affected);
+	free(p->affected_of_group);
+	free(p->seen);
 	free(p->groups);
 	*p = (struct parts){0};
 }
@@ -180,35 +208,31 @@ double localise_surprise(double a, double n, double b, double m)
 	return log_likelihood(a, n) + log_likelihood(b, m) - log_likelihood(a + b, n + m);
 }
 
-/* Count the affected of each part (`by` 1), or take the counts away again (-1). */
-static void count_affected(struct parts *p, const uint32_t *affected, uint32_t n, int by)
+/* Note who is affected, or (`yes` false) take it back. */
+static void note_affected(struct parts *p, const uint32_t *affected, uint32_t n, bool yes)
 {
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t c = affected[k];
 
-		for (uint32_t i = p->first_of[c]; i < p->first_of[c + 1]; i++)
-			p->affected[p->of[i]] += (uint32_t)by;
+		p->affected[c] = yes;
 		if (p->group_of[c] != UINT32_MAX)
-			p->groups[p->group_of[c]] = by > 0;
+			p->affected_of_group[p->group_of[c]] += yes ? 1 : (uint32_t)-1;
+		for (uint32_t i = p->first_of[c]; !yes && i < p->first_of[c + 1]; i++)
+			p->seen[p->of[i]] = false;
 	}
 }
 
-/* The components of a part in the groups where anything is affected. */
-static uint32_t count_members(const struct parts *p, uint32_t part)
+/* Choose the groups in which components of the part are affected: only these are compared. */
+static uint32_t choose_groups(struct parts *p, uint32_t part, bool yes)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = p->first_member[part]; i < p->first_member[part + 1]; i++)
-		n += p->groups[p->group_of[p->members[i]]];
-	return n;
-}
-
-static uint32_t count_compared(const struct parts *p, const struct lp_verdict *v)
-{
-	uint32_t n = 0;
-
-	for (uint32_t g = 0; g < v->n_groups; g++)
-		n += p->groups[g] ? v->groups[g].n_members : 0;
+	for (uint32_t i = p->first_member[part]; i < p->first_member[part + 1]; i++) {
+		if (p->affected[p->members[i]]) {
+			p->groups[p->group_of[p->members[i]]] = yes;
+			n++;
+		}
+	}
 	return n;
 }
 
@@ -218,27 +242,52 @@ static bool is_enough(const struct location *l)
 	return l->n_affected > 2 || (l->n_affected == 2 && l->n_members <= 4);
 }
 
-struct location localise(struct parts *p, const struct inquiry *q, uint32_t anchor,
-	const uint32_t *affected, uint32_t n)
+/* How well does the part tell the affected from the unaffected? */
+static struct location judge_part(struct parts *p, const struct lp_verdict *v, uint32_t part)
+{
+	struct location l = {.part = part, .n_affected = choose_groups(p, part, true)};
+	double compared = 0, all_affected = 0;
+
+	for (uint32_t g = 0; g < v->n_groups; g++) {
+		compared += p->groups[g] ? v->groups[g].n_members : 0;
+		all_affected += p->groups[g] ? p->affected_of_group[g] : 0;
+	}
+	for (uint32_t i = p->first_member[part]; i < p->first_member[part + 1]; i++)
+		l.n_members += p->groups[p->group_of[p->members[i]]];
+	l.surprise = localise_surprise(
+		l.n_affected, l.n_members, all_affected - l.n_affected, compared - l.n_members);
+	choose_groups(p, part, false);
+	return l;
+}
+
+/* More surprising, or as much and smaller. */
+static bool is_better(const struct location *a, const struct location *b)
+{
+	double equal = 1e-9 * (1 + fabs(b->surprise));
+
+	return a->surprise > b->surprise + equal ||
+		(a->surprise > b->surprise - equal && b->part != UINT32_MAX &&
+			a->n_members < b->n_members);
+}
+
+struct location localise(
+	struct parts *p, const struct inquiry *q, const uint32_t *affected, uint32_t n)
 {
 	struct location best = {.part = UINT32_MAX, .surprise = log(1.0 + p->n) + SURPRISE_MARGIN};
-	uint32_t n_compared;
 
-	count_affected(p, affected, n, 1);
-	n_compared = count_compared(p, q->v);
-	for (uint32_t i = p->first_of[anchor]; i < p->first_of[anchor + 1]; i++) {
-		struct location l = {.part = p->of[i], .n_affected = p->affected[p->of[i]]};
-		double margin = 1e-9 * n_compared;
+	note_affected(p, affected, n, true);
+	for (uint32_t k = 0; n > 1 && k < n; k++) {
+		for (uint32_t i = p->first_of[affected[k]]; i < p->first_of[affected[k] + 1]; i++) {
+			struct location l;
 
-		l.n_members = count_members(p, l.part);
-		l.surprise = localise_surprise(l.n_affected, l.n_members, n - l.n_affected,
-			(double)n_compared - l.n_members);
-		if (is_enough(&l) &&
-			(l.surprise > best.surprise + margin ||
-				(l.surprise > best.surprise - margin && best.part != UINT32_MAX &&
-					l.n_members < best.n_members)))
-			best = l;
+			if (p->seen[p->of[i]])
+				continue;
+			p->seen[p->of[i]] = true;
+			l = judge_part(p, q->v, p->of[i]);
+			if (is_enough(&l) && is_better(&l, &best))
+				best = l;
+		}
 	}
-	count_affected(p, affected, n, -1);
+	note_affected(p, affected, n, false);
 	return best;
 }

@@ -16,8 +16,10 @@ struct parts {
 	uint32_t *first_member, *members;
 	uint32_t *group_of; /* [component] the group it is compared in, UINT32_MAX: none */
 	/* Scratch of localise(). */
-	uint32_t *affected; /* [part] */
-	bool *groups;	    /* [group] */
+	bool *affected;		     /* [component] */
+	uint32_t *affected_of_group; /* [group] how many */
+	bool *groups;		     /* [group] chosen for comparison */
+	bool *seen;		     /* [part] */
 };
 
 int parts_init(struct parts *p, const struct inquiry *q, struct lp_err *err);
@@ -32,12 +34,12 @@ struct location {
 	double surprise;     /* how much likelier the affected are with it, a logarithm */
 };
 
-/* The part of `anchor` that tells the affected (components, among them `anchor`) best from the
- * unaffected ones: the logarithm of the likelihood ratio between "components of the part are
- * affected at one rate and the others at another" and "all at the same rate". It must exceed what
- * the best of so many parts reaches by chance; of equals the smaller part wins. */
-struct location localise(struct parts *p, const struct inquiry *q, uint32_t anchor,
-	const uint32_t *affected, uint32_t n);
+/* The part that tells the affected components best from the unaffected ones, in the peer groups in
+ * which it has affected ones: the logarithm of the likelihood ratio between "components of the part
+ * are affected at one rate and the others at another" and "all at the same rate". It must exceed
+ * what the best of so many parts reaches by chance; of equals the smaller part wins. */
+struct location localise(
+	struct parts *p, const struct inquiry *q, const uint32_t *affected, uint32_t n);
 
 /* The logarithm of that likelihood ratio for a part with a of n affected where b of m others are;
  * 0 if the part is not affected more than the others. */

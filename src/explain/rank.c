@@ -5,11 +5,15 @@
 
 /* The shape of a distribution alone counts as no more than 2^3 times. */
 #define SHAPE_MAX 3.0
+/* There is no distance to what is not there, and no doubt that it is not. */
+#define MARGIN_ABSENT 8.0
 
 static double margin_of(const struct lp_finding *f)
 {
 	double m = f->threshold > 0 ? f->distance / f->threshold : 1;
 
+	if (f->direction == LP_MARK_ABSENT)
+		return MARGIN_ABSENT;
 	if (f->direction == LP_MARK_BELOW && m > 0 && m < 1)
 		m = 1 / m; /* the time-series method: a fraction of the peers, less is worse */
 	return isfinite(m) && m > 1 ? m : 1;
@@ -49,7 +53,7 @@ double rank_confidence(const struct rank_grounds *g)
 
 double rank_joint_confidence(double a, double b)
 {
-	return 1 - (1 - a) * (1 - b);
+	return 1 - (1 - a) * (1 - b / 4);
 }
 
 /* The share of anomalous windows among those with data, from the first to the last of a finding. */

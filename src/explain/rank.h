@@ -40,7 +40,8 @@ void rank_suspect(const struct inquiry *q, struct lp_suspect *s);
 /* The most severe first, then the longest, then by number. */
 void rank_suspects(struct lp_suspect *suspects, uint32_t n);
 
-/* Of several suspects that are one problem, the worst first. */
+/* How sure `a` is with another suspect, as sure as `b`, of the same problem. What they saw is not
+ * independent, so that it counts for a quarter. */
 double rank_joint_confidence(double a, double b);
 
 #endif

@@ -18,7 +18,7 @@
 #define ENTRIES_MAX 100000
 #define TEXT_BYTES_MAX 4096
 /* A file with a query of its own in it must not keep us for ever. */
-#define STEPS_MAX 200000000
+#define STEPS_MAX 20000000
 #define STEPS_A_CALL 100000
 
 struct operator_state {
@@ -264,7 +264,7 @@ static int make_dir_of(const char *path, struct lp_err *err)
 	if (!slash || slash == dir)
 		return 0;
 	*slash = '\0';
-	return path_make_dirs(dir, err);
+	return path_make_dirs(dir, err) < 0 ? lp_err_prefix(err, "cannot make %s", path) : 0;
 }
 
 static int open_file(struct operator_state *s, bool read_only, struct lp_err *err)

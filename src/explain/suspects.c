@@ -86,7 +86,7 @@ int suspects_gather(struct inquiry *q, struct lp_err *err)
 
 void suspects_order_findings(const struct inquiry *q, struct lp_suspect *s)
 {
-	uint32_t sorted[LP_SUSPECT_METRICS_MAX], n = 0;
+	uint32_t sorted[LP_SUSPECT_METRICS_MAX] = {0}, n = 0;
 
 	for (int matching = 1; matching >= 0; matching--) {
 		for (uint32_t i = 0; i < s->n_findings; i++) {

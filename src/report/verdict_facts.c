@@ -115,7 +115,7 @@ const char *verdict_cause_words(const char *cause)
 		{"network-hog", "flooded network"},
 		{"packet-loss", "packet loss"},
 		{"lost-path", "lost path"},
-		{"imbalanced", "works harder"},
+		{"imbalanced", "imbalanced, works harder"},
 		{"faster", "faster"},
 		{"less-loaded", "less loaded"},
 	};
@@ -127,8 +127,7 @@ const char *verdict_cause_words(const char *cause)
 	return cause ? cause : "unknown";
 }
 
-/* The kind in "observer/kind:name", with its length; the whole name if it has no such form. */
-static const char *kind_of(const char *component, size_t *ret_len)
+const char *verdict_kind_of(const char *component, size_t *ret_len)
 {
 	const char *slash = strchr(component, '/'), *colon = slash ? strchr(slash, ':') : NULL;
 
@@ -149,7 +148,7 @@ static size_t count_kinds(const struct lp_verdict *v, struct kind_count kinds[KI
 
 	for (uint32_t c = 0; c < v->n_components; c++) {
 		size_t len, k = 0;
-		const char *kind = kind_of(v->components[c], &len);
+		const char *kind = verdict_kind_of(v->components[c], &len);
 
 		while (k < n && (kinds[k].len != len || memcmp(kinds[k].kind, kind, len) != 0))
 			k++;
@@ -243,24 +242,21 @@ void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v)
 		v->trained ? "training" : "the peers' own spread");
 }
 
-/* "fs3/disk:sdg limps.", "3 components limp, the worst is X." */
+/* "fs3/disk:sdg limps: slow disk. 2 more incidents, 1 acknowledged." */
 static void add_suspicion(struct strbuf *sb, const struct lp_verdict *v)
 {
-	uint32_t acknowledged = 0;
+	const struct lp_incident *worst = &v->incidents[0];
+	uint32_t acknowledged = 0, more = v->n_incidents - 1;
 
-	for (uint32_t i = 0; i < v->n_incidents; i++)
+	for (uint32_t i = 1; i < v->n_incidents; i++)
 		acknowledged += verdict_incident_acknowledged(v, &v->incidents[i]);
-	if (v->n_incidents == 1)
-		strbuf_printf(sb, "%s limps: %s", v->incidents[0].part,
-			verdict_cause_words(v->incidents[0].cause));
-	else
-		strbuf_printf(sb, "%" PRIu32 " incidents; first of all %s limps: %s",
-			v->n_incidents, v->incidents[0].part,
-			verdict_cause_words(v->incidents[0].cause));
-	if (acknowledged == v->n_incidents)
-		strbuf_puts(sb, " (acknowledged)");
-	else if (acknowledged)
-		strbuf_printf(sb, " (%" PRIu32 " acknowledged)", acknowledged);
+	strbuf_printf(sb, "%s limps: %s%s.", worst->part, verdict_cause_words(worst->cause),
+		verdict_incident_acknowledged(v, worst) ? " (acknowledged)" : "");
+	if (!more)
+		return;
+	strbuf_printf(sb, " %" PRIu32 " more incident%s", more, more == 1 ? "" : "s");
+	if (acknowledged)
+		strbuf_printf(sb, ", %" PRIu32 " acknowledged", acknowledged);
 	strbuf_putc(sb, '.');
 }
 

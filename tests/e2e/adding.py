@@ -68,7 +68,8 @@ def copy():
 def all_sections():
     copy()
     for heading, n_files in (("A sub-command", 1), ("A collector", 1), ("A metric", 1),
-                             ("An importer", 1), ("A unit test", 1), ("A fuzz target", 2)):
+                             ("An importer", 1), ("A measure", 1), ("A unit test", 1),
+                             ("A fuzz target", 2)):
         follow(heading, n_files)
 
 

@@ -25,17 +25,6 @@ struct rig {
 	struct operator_state *state;
 };
 
-static inline char *rig_text(const char *fmt, ...)
-{
-	char *text = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	assert_true(vasprintf(&text, fmt, ap) >= 0);
-	va_end(ap);
-	return text;
-}
-
 static inline void rig_init(struct rig *r, uint32_t n_windows)
 {
 	*r = (struct rig){.n_windows = n_windows};

@@ -215,6 +215,79 @@ static void test_exceed(void **state)
 	}
 }
 
+/* The same case, changed: value v of member m becomes v * scale + add, member m another one. */
+static void change(const struct fixture *f, double scale, double add, const uint32_t *order,
+	struct fixture *ret)
+{
+	uint32_t n = f->c.w.n_members, n_samples = f->c.w.n_samples;
+
+	make(ret, SHAPE_ZERO, n, n_samples, 0);
+	ret->c.w.n_with_data = f->c.w.n_with_data;
+	for (uint32_t m = 0; m < n; m++) {
+		double *row = ret->c.block + (size_t)order[m] * n_samples;
+
+		ret->c.rows[order[m]] = f->c.rows[m] ? row : NULL;
+		for (uint32_t i = 0; f->c.rows[m] && i < n_samples; i++)
+			row[i] = f->c.rows[m][i] * scale + add;
+	}
+}
+
+static void shuffled(uint32_t *order, uint32_t n, bool shuffle)
+{
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	for (uint32_t i = n; shuffle && i > 1; i--) {
+		uint32_t k = oracle_below(i), kept = order[i - 1];
+
+		order[i - 1] = order[k];
+		order[k] = kept;
+	}
+}
+
+/* Votes of the changed case are `factor` times those of the case. */
+static void check_changed(
+	const char *name, const struct fixture *f, double scale, double add, double factor)
+{
+	uint32_t n = f->c.w.n_members, order[64];
+	struct fixture g, h = *f;
+
+	shuffled(order, n, scale == 1 && add == 0);
+	change(f, scale, add, order, &g);
+	votes_by(&h, name);
+	votes_by(&g, name);
+	for (uint32_t m = 0; m < n; m++)
+		assert_true(same(g.votes[order[m]], f->votes[m] * factor));
+	release(&g);
+}
+
+/* Values that are small integers, or missing: sums and products with powers of two are exact. */
+static void round_values(struct fixture *f)
+{
+	uint32_t n = f->c.w.n_members * f->c.w.n_samples;
+
+	for (uint32_t i = 0; i < n; i++)
+		f->c.block[i] = f->c.block[i] > 1e6 ? 1e6 : floor(f->c.block[i] * 64);
+}
+
+static void test_properties(void **state)
+{
+	(void)state;
+	for (const struct measure *const *m = measures; *m; m++) {
+		for (int i = 0; i < 100; i++) {
+			struct fixture f;
+			double factor = (*m)->pairwise ? 1 : 0.25;
+
+			random_case(&f, 40);
+			check_changed((*m)->name, &f, 1, 0, 1); /* permuted */
+			round_values(&f);
+			check_changed((*m)->name, &f, 0.25, 0, factor);
+			if (strcmp((*m)->name, "thresh") != 0)
+				check_changed((*m)->name, &f, 1, 4096, 1);
+			release(&f);
+		}
+	}
+}
+
 /* Two that are alike and one that is not: only that one is far from more than half. */
 static void test_three(void **state)
 {
@@ -264,6 +337,7 @@ int main(void)
 		cmocka_unit_test(test_thresh),
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_exceed),
+		cmocka_unit_test(test_properties),
 		cmocka_unit_test(test_three),
 		cmocka_unit_test(test_alone),
 	};

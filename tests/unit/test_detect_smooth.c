@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "detect/votes.h"
+#include "openmp.h"
 #include "oracle.h"
 
 #define N 500

@@ -85,14 +85,15 @@ static void test_unknown_component(void **state)
 
 static void test_globs(void **state)
 {
-	_cleanup_(thresholds_freep) struct thresholds *t =
-		good(HEAD "cwnd */tcp:*:in 0.7\ncwnd */tcp:*:out 0.4\nawait a/disk:1 1\n"
-			  "await a/disk:? 2\ncwnd a/tcp:[::1]:in 0.1\nend 5");
+	_cleanup_(thresholds_freep) struct thresholds *t = good(HEAD
+		"cwnd */tcp:* 0.9\ncwnd */tcp:*:in 0.7\ncwnd */tcp:*:out 0.4\nawait a/disk:1 1\n"
+		"await a/disk:? 2\ncwnd a/tcp:[::1]:in 0.1\nend 6");
 
 	(void)state;
 	gets(t, "cwnd", "oss/tcp:10.0.0.1:in", 0.7);
 	gets(t, "cwnd", "oss/tcp:[fe80::1]:out", 0.4);
 	gets(t, "cwnd", "a/tcp:[::1]:in", 0.1); /* brackets are no glob, and its own comes first */
+	gets(t, "cwnd", "a/tcp:10.0.0.1", 0.9); /* the longest that matches */
 	gets(t, "await", "a/disk:1", 1);
 	gets(t, "await", "a/disk:2", 2);
 	gets(t, "await", "a/disk:10", 1); /* globs do not count in medians */
@@ -107,6 +108,7 @@ static void test_bad_lines(void **state)
 	bad("limpet thresholds x\n", "'x' is no version");
 	bad("limpet thresholds 1\nmethod kl\nfoo 3\nend\n", "f.thr:3: unknown key 'foo'");
 	bad("limpet thresholds 1\nmethod kl\nmethod kl\n", "f.thr:3: 'method' stands there twice");
+	bad("limpet thresholds 1\nmethod best\n", "f.thr:2: this limpet knows no method 'best'");
 	bad("limpet thresholds 1\nk 0\n", "f.thr:2: k: want a whole number from 1 to");
 	bad("limpet thresholds 1\nk 99999999999999999999\n", "k: want a whole number");
 	bad("limpet thresholds 1\nsmooth -1\n", "smooth: want a whole number");

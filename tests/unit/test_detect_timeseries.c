@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "detect/timeseries.h"
+#include "openmp.h"
 #include "oracle.h"
 
 static double expected(

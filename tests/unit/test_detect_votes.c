@@ -3,6 +3,7 @@
 
 #include "detect/scratch.h"
 #include "detect/votes.h"
+#include "openmp.h"
 #include "oracle.h"
 #include <omp.h>
 
@@ -162,6 +163,42 @@ static void test_threads(void **state)
 	free(many);
 }
 
+/* One window of many members, who are shared among the threads. */
+static void test_many_members(void **state)
+{
+	static const struct lp_params p = {.smooth = 1, .win_size = 8, .win_shift = 8};
+	uint32_t n = SCRATCH_MANY + 100;
+	double *block = calloc((size_t)n * 8, sizeof(*block)), *one = calloc(n, sizeof(*one));
+	double *many = calloc(n, sizeof(*many)), *thresholds = calloc(n, sizeof(*thresholds));
+	const double **members = calloc(n, sizeof(*members));
+	struct smoothed s = {block, members, n, 8};
+	int usual = omp_get_max_threads();
+
+	(void)state;
+	for (size_t i = 0; i < (size_t)n * 8; i++)
+		block[i] = oracle_below(300) ? oracle_uniform() + (i / 8 % 500 == 3) * 5 : NAN;
+	for (uint32_t m = 0; m < n; m++) {
+		members[m] = block + (size_t)m * 8;
+		thresholds[m] = 3 + oracle_uniform() * 4;
+	}
+	omp_set_num_threads(1);
+	assert_int_equal(votes_all(measure_find("cdf"), &p, &s, NULL, 0, one, NULL), 0);
+	omp_set_num_threads(3);
+	assert_int_equal(votes_all(measure_find("cdf"), &p, &s, NULL, 0, many, NULL), 0);
+	assert_memory_equal(one, many, n * sizeof(*one));
+	assert_int_equal(votes_exceeding(measure_find("cdf"), &p, &s, thresholds, many, NULL), 0);
+	for (uint32_t m = 0; m < n; m++) {
+		assert_int_equal(one[m] > thresholds[m], many[m] > thresholds[m]);
+		assert_true(!(one[m] > thresholds[m]) || one[m] == many[m]);
+	}
+	omp_set_num_threads(usual);
+	free(thresholds);
+	free(block);
+	free(members);
+	free(one);
+	free(many);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +206,7 @@ int main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_some_members),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_many_members),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,29 @@ static void test_two_problems(void **state)
 	rig_release(&r);
 }
 
+/* A large problem that shows in all groups does not hide a small one in one group. */
+static void test_large_beside_small(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	intrepid_init(&r);
+	for (unsigned lun = 0; lun < LUNS; lun++) {
+		for (unsigned array = 0; array < 3; array++) {
+			find_lost(&r, array, lun, 0);
+			rig_find(&r, attachment(array, lun, 2), "await", LP_MARK_ABSENT, 0, 1, 5,
+				39);
+		}
+		if (lun % 8 == 5 && lun > 8) /* the worst of all, nearly a server's */
+			rig_find(&r, attachment(3, lun, 1), "await", LP_MARK_ABSENT, 0, 10, 3, 39);
+	}
+	rig_explain(&r);
+	rig_expect_incidents(&r, 4);
+	assert_non_null(rig_incident(&r, "server:fs29"));
+	assert_int_equal(rig_incident(&r, "server:fs29")->n_components, 8);
+	rig_release(&r);
+}
+
 /* The same array, but at different times, or in different ways. */
 static void test_other_times_and_ways(void **state)
 {
@@ -246,6 +269,39 @@ static void test_remote(void **state)
 	rig_release(&r);
 }
 
+/* The same, seen from both ends: the topology knows the addresses of the servers. */
+static void test_remote_is_observer(void **state)
+{
+	struct rig r;
+	char name[64];
+
+	(void)state;
+	rig_init(&r, 40);
+	rig_topology(&r,
+		"version: 1\ncomponents:\n"
+		"  - match: 'oss{n}/*'\n    attributes: {address: '10.0.0.{n}'}\n");
+	for (unsigned c = 1; c <= 8; c++) {
+		for (unsigned s = 1; s <= 6; s++) {
+			snprintf(name, sizeof(name), "client%u/tcp:10.0.0.%u:out", c, s);
+			rig_add(&r, "tcp out", name);
+			snprintf(name, sizeof(name), "oss%u/tcp:10.0.1.%u:in", s, c);
+			rig_add(&r, "tcp in", name);
+		}
+	}
+	rig_metric(&r, "tcp", "cwnd");
+	for (unsigned c = 1; c <= 8; c++) {
+		snprintf(name, sizeof(name), "client%u/tcp:10.0.0.4:out", c);
+		rig_find(&r, name, "cwnd", LP_MARK_BELOW, 4, 40, 5, 39);
+		snprintf(name, sizeof(name), "oss4/tcp:10.0.1.%u:in", c);
+		rig_find(&r, name, "cwnd", LP_MARK_BELOW, 4, 40, 5, 39);
+	}
+	rig_explain(&r);
+	rig_expect_incidents(&r, 1);
+	assert_string_equal(r.v->incidents[0].part, "observer:oss4");
+	assert_int_equal(r.v->incidents[0].n_components, 16);
+	rig_release(&r);
+}
+
 static void test_nothing(void **state)
 {
 	struct rig r;
@@ -268,9 +324,11 @@ int main(void)
 		cmocka_unit_test(test_dead_server),
 		cmocka_unit_test(test_dead_small_server),
 		cmocka_unit_test(test_two_problems),
+		cmocka_unit_test(test_large_beside_small),
 		cmocka_unit_test(test_other_times_and_ways),
 		cmocka_unit_test(test_disks_of_a_server),
 		cmocka_unit_test(test_remote),
+		cmocka_unit_test(test_remote_is_observer),
 		cmocka_unit_test(test_nothing),
 	};
 

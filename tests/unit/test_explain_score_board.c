@@ -2,6 +2,7 @@
 #include "explain/score.h"
 #include "unit.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void near(double got, double want)
@@ -30,9 +31,12 @@ static void test_figures(void **state)
 	near(score_mcc(&huge), 1);
 }
 
-static void add(struct score_board *b, char *label, bool faulty, unsigned n, unsigned itp,
+static void add(struct score_board *b, const char *name, bool faulty, unsigned n, unsigned itp,
 	unsigned ifp, unsigned dtp, unsigned dfp)
 {
+	char label[32];
+
+	snprintf(label, sizeof(label), "%s", name);
 	for (unsigned i = 0; i < n; i++) {
 		struct score_case c = {.label = label,
 			.faulty = faulty,

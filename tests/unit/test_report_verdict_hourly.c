@@ -28,7 +28,7 @@ static void test_rows(void **state)
 		"20110417.04:     8 1:fs2/disk:sdd     2 1:fs3/disk:<img src=x onerror=alert(1)>\n"
 		"20110417.05:    16 1:fs2/disk:sdd\n"
 		"20110417.06:    24 1:fs2/disk:sdd     6 1:fs3/disk:<img src=x onerror=alert(1)>\n"
-		"20110417.07:    32 1:fs2/disk:sdd     8 1:fs3/disk:<img src=x onerror=alert(1)>\n"
+		"20110417.07:    32 1:fs2/disk:sdd     6 1:fs3/disk:<img src=x onerror=alert(1)>\n"
 		"20110417.08:    40 1:fs2/disk:sdd\n"
 		"20110417.09:    48 1:fs2/disk:sdd     8 1:fs3/disk:sdc\n"
 		"20110417.10:    56 1:fs2/disk:sdd    16 1:fs3/disk:sdc\n"

@@ -38,7 +38,7 @@ static void test_screenful(void **state)
 
 	(void)state;
 	assert_prints(v, NULL,
-		"3 incidents; first of all fs2/disk:sdd limps: slow disk (1 acknowledged).\n"
+		"fs2/disk:sdd limps: slow disk. 2 more incidents, 1 acknowledged.\n"
 		"Looked at await and rd_sec of 24 disks in 1 group, 95 windows of 15m from\n"
 		"2011-04-17T00:00:00Z to 2011-04-17T12:00:00Z; method cdf, thresholds from the\n"
 		"peers' own spread.\n"
@@ -61,14 +61,14 @@ static void test_screenful(void **state)
 		"\n"
 		"3   fs3/disk:<img src=x onerror=alert(1)>: slow disk (disk-busy), 61% sure,\n"
 		"    severity 12.2 [acknowledged]\n"
-		"    from 2011-04-17T02:22:30Z to 2011-04-17T07:37:30Z (5h15m)\n"
+		"    from 2011-04-17T02:22:30Z to 2011-04-17T07:30:00Z (5h07m)\n"
 		"    await 2.4x its peers (24 ms against 10 ms)\n"
-		"    22 of 95 windows, persistence 0, against 23 others of group disk\n"
+		"    21 of 95 windows, persistence 0, against 23 others of group disk\n"
 		"    |............#######............#######......................|\n"
 		"    Next: Watch it.\n"
 		"\n"
 		"Different, but no culprit: fs1/disk:sdc (faster: await 0.4x its peers),\n"
-		"fs1/disk:sdf (works harder: rd_sec 1.9x its peers).\n"
+		"fs1/disk:sdf (imbalanced, works harder: rd_sec 1.9x its peers).\n"
 		"\n"
 		"Muted by the operator: 1 suspect.\n"
 		"Note: fs2 was silent from 02:10 to 02:12.\n");

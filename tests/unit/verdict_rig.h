@@ -69,9 +69,23 @@ static inline bool rig_stutters(uint32_t slot)
 	return (slot >= 600 && slot < 900) || (slot >= 1500 && slot < 1800);
 }
 
+/* No two disks are quite alike: 0.84 .. 1.16, and that moves slowly. */
+static inline double rig_manner(uint32_t disk, uint32_t slot)
+{
+	uint32_t state = disk * 40503 + slot / 120 * 65537;
+	double now, next, part = slot % 120 / 120.0;
+
+	rig_noise(&state);
+	now = rig_noise(&state);
+	state = disk * 40503 + (slot / 120 + 1) * 65537;
+	rig_noise(&state);
+	next = rig_noise(&state);
+	return .84 + .32 * (now * (1 - part) + next * part);
+}
+
 static inline double rig_await(uint32_t disk, uint32_t slot, double noise)
 {
-	double value = (5 + 8 * rig_load(slot)) * (.75 + .5 * noise);
+	double value = (5 + 8 * rig_load(slot)) * (.75 + .5 * noise) * rig_manner(disk, slot);
 
 	if (disk == RIG_LOST && slot >= 2160)
 		return NAN;
@@ -84,7 +98,8 @@ static inline double rig_await(uint32_t disk, uint32_t slot, double noise)
 
 static inline double rig_sectors(uint32_t disk, uint32_t slot, double noise)
 {
-	double value = (2000 + 60000 * rig_load(slot)) * (.7 + .6 * noise);
+	double value =
+		(2000 + 60000 * rig_load(slot)) * (.7 + .6 * noise) * rig_manner(disk + 24, slot);
 
 	if (disk == RIG_LOST && slot >= 2160)
 		return 0;

@@ -1,0 +1,39 @@
+#include "cli/command.h"
+#include "cli/state_command.h"
+
+static const struct option_def options[] = {
+	{"for", 0, OPTION_SPAN, STATE_AT(for_us), "SPAN", "for so long, e.g. 2h or 7d [for ever]"},
+	{"until", 0, OPTION_TIME, STATE_AT(until_us), "TIME", "until this time (2011-05-09T18:00)"},
+	STATE_OPTIONS,
+	{NULL},
+};
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	(void)data;
+	return state_command_run(STATE_MUTE, n_args, args, values, err);
+}
+
+static const struct example examples[] = {
+	{"mute oss3/disk:sdb --for 7d --note 'waits for the next maintenance'",
+		"not to be shown for a week"},
+	{"mute 'test*/*'", "the servers of the test bed, for ever"},
+	{"mute --undo 'test*/*'", "show them again"},
+	{NULL, NULL},
+};
+
+extern const struct command command_mute;
+const struct command command_mute = {
+	.name = "mute",
+	.summary = "keep a suspect out of the reports, for a time or for ever",
+	.usage = "[OPTION...] COMPONENT...",
+	.description = "Mutes components: 'limpet diagnose' compares them as before but does not "
+		       "show them as "
+		       "suspects; it says how many it left out, and they do not count for its exit "
+		       "status.\n\n" STATE_HELP,
+	.options = options,
+	.options_size = sizeof(struct state_options),
+	.examples = examples,
+	.run = run,
+};

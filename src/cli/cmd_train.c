@@ -1,0 +1,314 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+#include "cli/method_options.h"
+
+#include "base/cleanup.h"
+#include "base/words.h"
+#include "detect/train.h"
+#include "report/train_print.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct train_options {
+	struct method_options method;
+	struct option_list components, metrics, split_by;
+	const char *output, *topology;
+	bool json;
+};
+
+#define AT(member) offsetof(struct train_options, member)
+
+static const struct option_def options[] = {
+	{"output", 'o', OPTION_STRING, AT(output), "FILE", "write the thresholds there"},
+	{"metric", 'm', OPTION_LIST, AT(metrics), "NAME",
+		"learn only these metrics; may be repeated or a list with commas [all that 'limpet "
+		"diagnose' compares]"},
+	{"components", 'c', OPTION_LIST, AT(components), "GLOB",
+		"only components whose full name matches; may be repeated [all]"},
+	{"topology", 't', OPTION_STRING, AT(topology), "FILE",
+		"who is whose peer (see limpet-topology(1))"},
+	{"split-by", 0, OPTION_LIST, AT(split_by), "ATTRIBUTE",
+		"split peer groups further, e.g. by observer: the disks of one host are peers"},
+	METHOD_OPTIONS(struct train_options),
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON"},
+	{NULL},
+};
+
+/* DATA that belongs on one grid. */
+struct run {
+	char **paths; /* the strings are the command line's */
+	int n_paths;
+	struct lp_dataset *data;
+	int64_t first_us, last_us; /* 0: not known */
+};
+
+struct training {
+	const struct train_options *opt;
+	const struct data_options *data;
+	struct lp_warn warn;
+	struct words metrics, split_by;
+	struct topology *topology;
+	struct detect_options detect;
+	struct run *runs;
+	int n_runs;
+	struct trainer *trainer;
+	struct train_result result;
+	int read_result; /* 0, or -EBADMSG: some of the data is damaged */
+	struct lp_err read_err;
+};
+
+static void run_release(struct run *r)
+{
+	lp_dataset_close(r->data);
+	free(r->paths);
+	*r = (struct run){0};
+}
+
+static void training_release(struct training *t)
+{
+	for (int i = 0; i < t->n_runs; i++)
+		run_release(&t->runs[i]);
+	free(t->runs);
+	train_result_release(&t->result);
+	trainer_free(t->trainer);
+	topology_free(t->topology);
+	words_release(&t->metrics);
+	words_release(&t->split_by);
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int run_open(struct training *t, struct run *r, struct lp_err *err)
+{
+	int failed = data_open(t->data, r->paths, r->n_paths, &t->warn, &r->data, err);
+
+	return failed < 0 ? failed : lp_dataset_span(r->data, &r->first_us, &r->last_us, err);
+}
+
+/* Each directory is a run, and all files together are one. */
+static int runs_make(struct training *t, char **args, int n_args, struct lp_err *err)
+{
+	struct run *files = NULL;
+
+	if (n_args < 1)
+		return lp_err_set(err, -EINVAL,
+			"name the data to learn from: directories or files of a time without "
+			"faults");
+	t->runs = calloc((size_t)n_args, sizeof(*t->runs));
+	for (int i = 0; t->runs && i < n_args; i++) {
+		bool directory = is_directory(args[i]);
+		struct run *r = !directory && files ? files : &t->runs[t->n_runs++];
+
+		if (!r->paths)
+			r->paths = calloc((size_t)n_args, sizeof(*r->paths));
+		if (!r->paths)
+			return lp_err_sys(err, -ENOMEM, "cannot train");
+		r->paths[r->n_paths++] = args[i];
+		if (!directory)
+			files = r;
+	}
+	return t->runs ? 0 : lp_err_sys(err, -ENOMEM, "cannot train");
+}
+
+static bool runs_overlap(const struct run *a, const struct run *b)
+{
+	return a->last_us && b->last_us && a->first_us <= b->last_us && b->first_us <= a->last_us;
+}
+
+/* Runs at the same time are one: the directories of several observers. */
+static int runs_join(struct training *t, struct lp_err *err)
+{
+	for (int i = 0; i < t->n_runs; i++) {
+		for (int k = i + 1; k < t->n_runs; k++) {
+			struct run *a = &t->runs[i], *b = &t->runs[k];
+			int r;
+
+			if (!runs_overlap(a, b))
+				continue;
+			for (int p = 0; p < b->n_paths; p++) /* room is for all arguments */
+				a->paths[a->n_paths++] = b->paths[p];
+			run_release(b);
+			*b = t->runs[--t->n_runs];
+			t->runs[t->n_runs] = (struct run){0};
+			lp_dataset_close(a->data);
+			a->data = NULL;
+			r = run_open(t, a, err);
+			if (r < 0)
+				return r;
+			k = i; /* which is longer now */
+		}
+	}
+	return 0;
+}
+
+/* One step for all runs: what was asked for, or what suits the longest. */
+static int step_choose(struct training *t, struct lp_err *err)
+{
+	int64_t interval = 0, span = 0;
+
+	for (int i = 0; i < t->n_runs && !t->detect.params.step_us; i++) {
+		int64_t own;
+		int r = lp_dataset_interval(t->runs[i].data, &own, err);
+
+		if (r < 0)
+			return r;
+		interval = own > interval ? own : interval;
+		own = t->runs[i].last_us - t->runs[i].first_us;
+		span = own > span ? own : span;
+	}
+	if (!t->detect.params.step_us)
+		t->detect.params.step_us = detect_step(interval, span);
+	return 0;
+}
+
+static int training_prepare(struct training *t, char **args, int n_args, struct lp_err *err)
+{
+	const struct train_options *opt = t->opt;
+	int r = opt->output
+		? 0
+		: lp_err_set(err, -EINVAL, "-o FILE is needed: where to write the thresholds");
+
+	if (r == 0)
+		r = method_options_choose(
+			&opt->method, measures, &t->detect.measure, &t->detect.params, err);
+	if (r == 0)
+		r = words_split(&opt->metrics, &t->metrics, err);
+	if (r == 0)
+		r = words_split(&opt->split_by, &t->split_by, err);
+	if (r == 0)
+		r = runs_make(t, args, n_args, err);
+	if (r == 0 && opt->topology)
+		r = topology_read(opt->topology, &t->topology, err);
+	for (int i = 0; i < t->n_runs && r == 0; i++)
+		r = run_open(t, &t->runs[i], err);
+	if (r == 0)
+		r = runs_join(t, err);
+	return r < 0 ? r : step_choose(t, err);
+}
+
+/* Learn from one run. Damage is told; what is good counts. */
+static int run_learn(struct training *t, struct run *run, struct lp_err *err)
+{
+	struct lp_table_options range = {
+		.components = t->opt->components.n ? t->opt->components.items : NULL,
+		.n_components = t->opt->components.n,
+		.metrics = t->metrics.n ? t->metrics.items : NULL,
+		.n_metrics = t->metrics.n,
+		.judged = true,
+		.step_us = t->detect.params.step_us};
+	struct lp_table **tables = NULL;
+	struct lp_err here = {0};
+	uint32_t n = 0;
+	int r = lp_dataset_tables(run->data, &range, &tables, &n, &here);
+
+	if (r == -EBADMSG) {
+		t->read_result = r;
+		t->read_err = here;
+	} else if (r < 0) {
+		*err = here;
+		return r;
+	}
+	if (n)
+		return trainer_add(t->trainer, tables, n, err);
+	free(tables);
+	return lp_err_set(err, -ENOENT, "there is nothing to learn from in %s%s%s%s", run->paths[0],
+		t->metrics.n ? ": no component has a metric '" : "",
+		t->metrics.n ? t->metrics.items[0] : "", t->metrics.n ? "'" : "");
+}
+
+static int training_run(struct training *t, struct lp_err *err)
+{
+	int r;
+
+	t->detect.topology = t->topology;
+	t->detect.split_by = t->split_by.n ? t->split_by.items : NULL;
+	t->detect.n_split = t->split_by.n;
+	t->detect.warn = &t->warn;
+	r = trainer_new(&t->detect, &t->trainer, err);
+	for (int i = 0; i < t->n_runs && r == 0; i++)
+		r = run_learn(t, &t->runs[i], err);
+	if (r == 0)
+		r = trainer_finish(t->trainer, &t->result, err);
+	return r < 0 ? r : thresholds_write(t->result.thresholds, t->opt->output, err);
+}
+
+/* Can the terminal show more than ASCII? */
+static bool speaks_utf8(void)
+{
+	const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+	for (size_t i = 0; i < 3; i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+	}
+	return false;
+}
+
+static int training_print(const struct training *t)
+{
+	struct train_print_options opt = {.file = t->opt->output,
+		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+		.utf8 = speaks_utf8()};
+
+	return t->opt->json ? train_print_json(stdout, &t->result, &opt)
+			    : train_print_text(stdout, &t->result, &opt);
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	_cleanup_(training_release) struct training t = {
+		.opt = values, .data = data, .warn = {.warn = data_print_warning}};
+	int r = training_prepare(&t, args, n_args, err);
+
+	if (r == 0)
+		r = training_run(&t, err);
+	if (r == 0 && training_print(&t) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot print the summary");
+	if (r == 0 && t.read_result < 0) {
+		*err = t.read_err;
+		r = t.read_result;
+	}
+	return command_exit_code(r);
+}
+
+static const struct example examples[] = {
+	{"train /var/lib/limpet -o site.thresholds", "learn what is normal here"},
+	{"train run1 run2 run3 --method kl -o lab.thresholds", "several runs without faults"},
+	{"diagnose --thresholds site.thresholds DATA", "use what was learnt"},
+	{NULL, NULL},
+};
+
+extern const struct command command_train;
+const struct command command_train = {
+	.name = "train",
+	.summary = "learn thresholds from data without faults",
+	.usage = "[OPTION...] DATA... -o FILE",
+	.description =
+		"Learns for each component and metric how far from its peers it may be: the "
+		"smallest multiple of 0.1 at which 'limpet diagnose' would have found nothing in "
+		"this data, times 2 (for congestion windows times 1, and one for all connections "
+		"of a direction). The file is text; its form is in docs/thresholds.md.\n\n"
+		"Each directory is a run of its own, all files that are named together are one, "
+		"and runs whose times overlap are joined; runs may be far apart.\n\n"
+		"Good training data comes from a load that takes the system to its limits, without "
+		"any fault. Warnings tell where the data itself shows a lasting asymmetry (with a "
+		"plot), where it is too short, where somebody was absent, and where the load was "
+		"too light. Training is not needed: without it, thresholds calibrate themselves.",
+	.options = options,
+	.options_size = sizeof(struct train_options),
+	.takes_data = true,
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,40 @@
+/* What `limpet ack`, `mute` and `clear` share: all three write down what the operator says. */
+#ifndef CLI_STATE_COMMAND_H
+#define CLI_STATE_COMMAND_H
+
+#include "base/option.h"
+#include "explain/state.h"
+
+struct state_options {
+	const char *state, *note;
+	int64_t for_us, until_us, at_us;
+	bool list, undo, json;
+};
+
+#define STATE_AT(member) offsetof(struct state_options, member)
+
+/* The end of their descriptions. */
+#define STATE_HELP                                                                                 \
+	"COMPONENT is a full name like oss3/disk:sdb, or a glob like 'oss3/*'. What was said "     \
+	"before with the same command of the same COMPONENT is replaced. It is kept in a small "   \
+	"file (SQLite) that 'limpet diagnose' reads."
+
+/* The rows that all three have. */
+#define STATE_OPTIONS                                                                              \
+	{"note", 0, OPTION_STRING, STATE_AT(note), "TEXT", "why; shown by --list"},                \
+		{"list", 'l', OPTION_FLAG, STATE_AT(list), NULL, "list what was said so far"},     \
+		{"undo", 0, OPTION_FLAG, STATE_AT(undo), NULL,                                     \
+			"take it back (COMPONENT as it was given then)"},                          \
+		{"state", 0, OPTION_STRING, STATE_AT(state), "FILE",                               \
+			"the file that keeps it [$LIMPET_STATE, else for root "                    \
+			"/var/lib/limpet/state.db, for others "                                    \
+			"~/.local/state/limpet/state.db]"},                                        \
+	{                                                                                          \
+		"json", 0, OPTION_FLAG, STATE_AT(json), NULL, "print JSON"                         \
+	}
+
+/* Do it, list it or undo it; returns an exit code. */
+int state_command_run(enum state_verb verb, int n_args, char **args,
+	const struct state_options *opt, struct lp_err *err);
+
+#endif

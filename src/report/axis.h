@@ -1,0 +1,22 @@
+/* Ticks of axes: round numbers and round times. */
+#ifndef REPORT_AXIS_H
+#define REPORT_AXIS_H
+
+#include <stdint.h>
+
+#define AXIS_TEXT_MAX 24
+
+/* The smallest of 1, 2, 5, 10, 20, 50, ... (or their parts) of which at most `n` fit in `range`. */
+double axis_step(double range, unsigned n);
+
+/* The same for times: seconds, minutes, hours, days as clocks count them. */
+int64_t axis_time_step(int64_t range_us, unsigned n);
+
+/* "0", "25", "0.5", "20k", "1.5M": a tick, or a value of which three digits matter. Returns `buf`.
+ */
+const char *axis_number(double value, char buf[AXIS_TEXT_MAX]);
+
+/* "05:30", "05:30:15", or "17 Apr" for midnight: what a step of that size needs. Returns `buf`. */
+const char *axis_time(int64_t wall_us, int64_t step_us, char buf[AXIS_TEXT_MAX]);
+
+#endif

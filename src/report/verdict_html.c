@@ -1,0 +1,307 @@
+#include "report/verdict_html.h"
+
+#include "base/strbuf.h"
+#include "base/time.h"
+#include "report/html.h"
+#include "report/verdict_html_parts.h"
+#include "report/verdict_page.inc" /* page_style, page_script and their hashes */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define TITLE_DEFAULT "limpet report"
+#define TOP_DEFAULT 10
+#define PEERS_DEFAULT 40
+#define ROWS_DEFAULT 200
+#define INCIDENTS_MAX 200    /* told one by one */
+#define COMPONENTS_TOLD 40   /* of an incident */
+#define COMPONENTS_PLOTTED 3 /* of an incident about a part that several share */
+#define BAR_WIDTH 56
+
+void html_page_text(struct html_page *p, struct strbuf *sb)
+{
+	if (sb->failed)
+		html_page_failed(p, -ENOMEM);
+	else if (sb->text)
+		html_write(p->out, sb->text);
+	strbuf_reset(sb);
+}
+
+/* The style and the script are allowed by their hashes, and nothing else is: no request, no other
+ * script, whatever a name may have smuggled in. */
+static void write_head(struct html_page *p)
+{
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	      "style-src 'sha256-" PAGE_STYLE_HASH "'; script-src 'sha256-" PAGE_SCRIPT_HASH "'; "
+	      "base-uri 'none'; form-action 'none'\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+	      "<meta name=\"referrer\" content=\"no-referrer\">\n"
+	      "<meta name=\"generator\" content=\"limpet " LIMPET_VERSION "\">\n<title>",
+		p->out);
+	html_write(p->out, p->opt.title);
+	fputs("</title>\n<style>", p->out);
+	fwrite(page_style, 1, sizeof(page_style), p->out);
+	fputs("</style>\n</head>\n", p->out);
+}
+
+static void write_headline(struct html_page *p)
+{
+	bool well = !p->v->n_incidents && verdict_compared(p->v);
+	struct strbuf sb = {0};
+
+	fprintf(p->out, "<body>\n<header class=\"%s\">\n<p class=\"mark\">limpet</p>\n<h1>",
+		well ? "well" : "limps");
+	verdict_add_headline(&sb, p->v);
+	html_page_text(p, &sb);
+	fputs("</h1>\n<p class=\"looked\">Looked at ", p->out);
+	verdict_add_looked_at(&sb, p->v);
+	strbuf_puts(&sb, "; ");
+	verdict_add_method(&sb, p->v);
+	strbuf_putc(&sb, '.');
+	html_page_text(p, &sb);
+	fputs("</p>\n</header>\n<main>\n", p->out);
+	strbuf_release(&sb);
+}
+
+/* How severe, on a scale on which the first one is full. */
+static void write_bar(struct html_page *p, const struct lp_incident *in)
+{
+	double most = p->v->incidents[0].severity;
+	double share = in->severity > 0 && most > 0 ? log1p(in->severity) / log1p(most) : 0;
+
+	fprintf(p->out,
+		"<svg class=\"bar\" width=\"%d\" height=\"6\" aria-hidden=\"true\">"
+		"<rect class=\"back\" width=\"%d\" height=\"6\" rx=\"3\"/>"
+		"<rect class=\"fill\" width=\"%.0f\" height=\"6\" rx=\"3\"/></svg>",
+		BAR_WIDTH, BAR_WIDTH, (share > 1 ? 1 : share) * BAR_WIDTH);
+}
+
+static void write_pick(struct html_page *p, uint32_t at)
+{
+	const struct lp_incident *in = &p->v->incidents[at];
+	char text[TIME_TEXT_MAX];
+
+	fprintf(p->out,
+		"<li><a class=\"pick\" href=\"#incident-%" PRIu32 "\"><span class=\"rank\">%" PRIu32
+		"</span><span class=\"who\">",
+		at + 1, at + 1);
+	html_write_name(p->out, in->part);
+	fputs("<span class=\"what\">", p->out);
+	html_write(p->out, verdict_cause_words(in->cause));
+	if (in->n_components > 1)
+		fprintf(p->out, ", %" PRIu32 " components", in->n_components);
+	fprintf(p->out, "</span><span class=\"what\">%s <time>%s</time></span>",
+		verdict_is_still(p->v, in->last_us) ? "since" : "over; from",
+		time_format(in->first_us, text));
+	if (verdict_incident_acknowledged(p->v, in))
+		fputs("<span class=\"tag\">acknowledged</span>", p->out);
+	write_bar(p, in);
+	fputs("</span></a></li>\n", p->out);
+}
+
+static void write_picks(struct html_page *p, uint32_t n)
+{
+	fputs("<nav class=\"card\" aria-label=\"incidents\"><h2>Incidents</h2>\n<ol>\n", p->out);
+	for (uint32_t i = 0; i < n; i++)
+		write_pick(p, i);
+	fputs("</ol>\n", p->out);
+	if (n < p->v->n_incidents)
+		fprintf(p->out, "<p class=\"hint\">%" PRIu32 " more are left out.</p>\n",
+			p->v->n_incidents - n);
+	fputs("</nav>\n", p->out);
+}
+
+static void write_fact(FILE *out, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A fact of numbers and times: what comes from outside goes through html_write(). */
+static void write_fact(FILE *out, const char *name, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(out, "<div><dt>%s</dt><dd>", name);
+	va_start(ap, fmt);
+	vfprintf(out, fmt, ap);
+	va_end(ap);
+	fputs("</dd></div>\n", out);
+}
+
+static void write_facts(struct html_page *p, const struct lp_incident *in)
+{
+	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], span[TIME_TEXT_MAX];
+	bool still = verdict_is_still(p->v, in->last_us);
+
+	fputs("<dl class=\"facts\">\n", p->out);
+	write_fact(p->out, "since", "<time>%s</time>", time_format(in->first_us, from));
+	if (still)
+		write_fact(p->out, "until", "still so at the end");
+	else
+		write_fact(p->out, "until", "<time>%s</time>", time_format(in->last_us, to));
+	write_fact(p->out, "for", "%s", span_format(in->last_us - in->first_us, span));
+	write_fact(p->out, "persistence", "%" PRIu32, in->persistence);
+	if (isfinite(in->severity))
+		write_fact(p->out, "severity", "%.3g", in->severity);
+	if (isfinite(in->confidence))
+		write_fact(p->out, "sure", "%.0f%%", in->confidence * 100);
+	fputs("</dl>\n", p->out);
+}
+
+static void write_components(struct html_page *p, const struct lp_incident *in)
+{
+	uint32_t told = in->n_components < COMPONENTS_TOLD ? in->n_components : COMPONENTS_TOLD;
+
+	fprintf(p->out, "<p>%" PRIu32, in->n_components);
+	if (in->n_of_part >= in->n_components)
+		fprintf(p->out, " of its %" PRIu32, in->n_of_part);
+	fputs(" components, the worst first: ", p->out);
+	for (uint32_t i = 0; i < told; i++) {
+		fputs(i ? ", " : "", p->out);
+		html_write_name(p->out, p->v->components[in->components[i]]);
+	}
+	if (told < in->n_components)
+		fprintf(p->out, " and %" PRIu32 " more", in->n_components - told);
+	fputs(".</p>\n", p->out);
+}
+
+static void write_evidence(struct html_page *p, const struct lp_suspect *s)
+{
+	struct strbuf sb = {0};
+
+	fputs("<ul class=\"evidence\">\n", p->out);
+	for (uint32_t i = 0; i < s->n_evidence; i++) {
+		fputs("<li>", p->out);
+		html_write(p->out, s->evidence[i]);
+		fputs("</li>\n", p->out);
+	}
+	for (uint32_t i = 0; i < s->n_findings; i++) {
+		const struct lp_finding *f = &p->v->findings[s->findings[i]];
+
+		strbuf_printf(&sb, "%s: %" PRIu32 " of %" PRIu32 " windows, ",
+			p->v->tables[f->metric]->metric, f->n_anomalous, f->n_windows);
+		verdict_add_peers(&sb, p->v, f->group);
+		fputs("<li class=\"count\">", p->out);
+		html_page_text(p, &sb);
+		fputs("</li>\n", p->out);
+	}
+	fputs("</ul>\n", p->out);
+	strbuf_release(&sb);
+}
+
+/* Evidence and plots of one suspect; plots only as long as there is room for them. */
+static void write_suspect(struct html_page *p, const struct lp_suspect *s, bool named)
+{
+	if (named) {
+		fputs("<h3>", p->out);
+		html_write_name(p->out, p->v->components[s->component]);
+		fputs("</h3>\n", p->out);
+	}
+	write_evidence(p, s);
+	if (p->n_plotted >= p->opt.top) {
+		fprintf(p->out,
+			"<p class=\"hint\">Only the first %" PRIu32 " suspects are plotted.</p>\n",
+			p->opt.top);
+		return;
+	}
+	p->n_plotted++;
+	for (uint32_t i = 0; i < s->n_findings; i++)
+		html_plot(p, &p->v->findings[s->findings[i]]);
+}
+
+static void write_incident_head(struct html_page *p, const struct lp_incident *in, uint32_t at)
+{
+	const char *words = verdict_cause_words(in->cause);
+
+	fprintf(p->out,
+		"<article class=\"card incident\" id=\"incident-%" PRIu32
+		"\" tabindex=\"-1\">\n<h2>",
+		at + 1);
+	html_write_name(p->out, in->part);
+	fputs(" <span class=\"cause\">", p->out);
+	html_write(p->out, words);
+	fputs("</span>", p->out);
+	if (in->cause && strcmp(words, in->cause) != 0) {
+		fputs(" <code>", p->out);
+		html_write(p->out, in->cause);
+		fputs("</code>", p->out);
+	}
+	if (verdict_incident_acknowledged(p->v, in))
+		fputs(" <span class=\"tag\">acknowledged</span>", p->out);
+	fputs("</h2>\n", p->out);
+}
+
+static void write_incident(struct html_page *p, uint32_t at)
+{
+	const struct lp_incident *in = &p->v->incidents[at];
+	bool own = in->n_components == 1 && !strcmp(in->part, p->v->components[in->components[0]]);
+
+	write_incident_head(p, in, at);
+	if (in->summary && !own) {
+		fputs("<p class=\"summary\">", p->out);
+		html_write(p->out, in->summary);
+		fputs("</p>\n", p->out);
+	}
+	write_facts(p, in);
+	if (in->advice) {
+		fputs("<p class=\"advice\"><b>Next</b> ", p->out);
+		html_write(p->out, in->advice);
+		fputs("</p>\n", p->out);
+	}
+	if (!own)
+		write_components(p, in);
+	for (uint32_t i = 0; i < in->n_components && i < COMPONENTS_PLOTTED; i++) {
+		const struct lp_suspect *s = verdict_suspect_of(p->v, in->components[i]);
+
+		if (s)
+			write_suspect(p, s, !own);
+	}
+	fputs("</article>\n", p->out);
+}
+
+static void write_incidents(struct html_page *p)
+{
+	uint32_t n = p->v->n_incidents < INCIDENTS_MAX ? p->v->n_incidents : INCIDENTS_MAX;
+
+	if (!n)
+		return;
+	fputs("<div class=\"columns\">\n", p->out);
+	write_picks(p, n);
+	fputs("<div class=\"incidents\">\n", p->out);
+	for (uint32_t i = 0; i < n; i++)
+		write_incident(p, i);
+	fputs("</div>\n</div>\n", p->out);
+}
+
+static void write_foot(struct html_page *p)
+{
+	fputs("</main>\n<footer>Made by limpet " LIMPET_VERSION
+	      ". All times are UTC.</footer>\n<div id=\"tip\" role=\"status\"></div>\n<script>",
+		p->out);
+	fwrite(page_script, 1, sizeof(page_script), p->out);
+	fputs("</script>\n</body>\n</html>\n", p->out);
+}
+
+int verdict_write_html(
+	FILE *out, const struct lp_verdict *v, const struct verdict_html_options *options)
+{
+	struct html_page p = {.out = out, .v = v};
+
+	if (options)
+		p.opt = *options;
+	p.opt.title = p.opt.title ? p.opt.title : TITLE_DEFAULT;
+	p.opt.top = p.opt.top ? p.opt.top : TOP_DEFAULT;
+	p.opt.peers = p.opt.peers ? p.opt.peers : PEERS_DEFAULT;
+	p.opt.rows = p.opt.rows ? p.opt.rows : ROWS_DEFAULT;
+	write_head(&p);
+	write_headline(&p);
+	write_incidents(&p);
+	html_heat_map(&p);
+	html_tables(&p);
+	write_foot(&p);
+	if (p.error)
+		return p.error;
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""limpet diagnose as an operator runs it: on a real recording, on foreign files, on bad ones."""
+import datetime
+import json
+import os
+import random
+import shutil
+
+from program import bad, good, limpet, run_tests, tests_of
+
+RECORDING = os.path.join(os.environ.get("SOURCE", "."), "tests/fixtures/recordings/slow-disk")
+KEYS = {"limpet", "method", "params", "groups", "anomalies", "suspects", "incidents"}
+ANOMALY = {"window", "start", "end", "component", "metric", "direction", "distance", "threshold"}
+SUSPECT = {"component", "metrics", "persistence", "severity", "first", "last", "cause",
+           "confidence", "evidence"}
+INCIDENT = {"part", "components", "cause", "severity", "first", "last"}
+STATELESS = ("--state", "/dev/null")
+
+
+def diagnose(*args, status=1):
+    ran = limpet("diagnose", *STATELESS, "--json", *args)
+    assert ran.code == status, f"{args}: {ran.code}: {ran.err}"
+    return json.loads(ran.out)
+
+
+def names(verdict):
+    return [s["component"] for s in verdict["suspects"]]
+
+
+def disks_csv(directory, name="disks.csv", slow=None, factor=3.0, disks=8, samples=400, step=15,
+              load=1.0, start=1300000000):
+    """Peers with the same bursts and noise of their own."""
+    rng = random.Random(7)
+    path = os.path.join(directory, name)
+    with open(path, "w") as f:
+        f.write("time,component,metric,value\n")
+        for i in range(samples):
+            burst = 1 + 0.5 * (i // 40 % 2)
+            for d in range(disks):
+                bad_one = d == slow
+                latency = 10 * burst * rng.uniform(0.8, 1.2) * (factor if bad_one else 1)
+                work = 5e7 * burst * rng.uniform(0.9, 1.1) * (load if bad_one else 1)
+                when = start + i * step
+                f.write(f"{when},oss{d}/disk:sda,latency,{latency:.4f}\n")
+                f.write(f"{when},oss{d}/disk:sda,throughput,{work:.1f}\n")
+    return path
+
+
+def test_recording_text(directory):
+    ran = limpet("diagnose", *STATELESS, RECORDING)
+    assert ran.code == 1, ran.err
+    first = ran.out.splitlines()[0]
+    assert first.startswith("oss4/disk:loop3 limps"), first
+    for word in ("await", "its peers", "disk-busy", "Next:", "since 2026-11-15T09:0", "5 others"):
+        assert word in ran.out, word
+    assert "\x1b[" not in ran.out, "colours on a pipe"
+    assert ran.err == "", ran.err
+    assert len(ran.out.splitlines()) < 24, "more than a screenful"
+
+
+def test_recording_json(directory):
+    verdict = diagnose(RECORDING)
+    assert KEYS <= verdict.keys(), verdict.keys()
+    assert verdict["method"] == "cdf"
+    assert [g["name"] for g in verdict["groups"]] == ["disk"]
+    assert len(verdict["groups"][0]["components"]) == 6
+    assert names(verdict) == ["oss4/disk:loop3"]
+    suspect, = verdict["suspects"]
+    assert SUSPECT <= suspect.keys()
+    assert suspect["metrics"] == ["await"] and suspect["cause"] == "disk-busy"
+    assert 0.5 < suspect["confidence"] <= 1
+    incident, = verdict["incidents"]
+    assert INCIDENT <= incident.keys()
+    assert incident["part"] == "oss4/disk:loop3" == incident["components"][0]
+    assert all(ANOMALY <= a.keys() for a in verdict["anomalies"])
+    # The fault began at 09:05:07: the first window that has some of it, and no earlier.
+    assert "2026-11-15T09:04:00Z" <= suspect["first"] <= "2026-11-15T09:05:40Z", suspect["first"]
+    assert suspect["last"] >= "2026-11-15T09:10:00Z"
+    datetime.datetime.fromisoformat(suspect["first"].replace("Z", "+00:00"))
+
+
+def test_html(directory):
+    path = os.path.join(directory, "report.html")
+    ran = limpet("diagnose", *STATELESS, "--html", path, RECORDING)
+    assert ran.code == 1, ran.err
+    with open(path) as f:
+        page = f.read()
+    assert "oss4/disk:loop3" in page and "<svg" in page
+    assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page
+
+
+def test_hourly(directory):
+    out = limpet("diagnose", *STATELESS, "--hourly", RECORDING).out
+    assert "20261115.09:" in out and "oss4/disk:loop3" in out, out
+    hours = json.loads(limpet("diagnose", *STATELESS, "--hourly", "--json", RECORDING).out)
+    assert hours["hours"][0]["persistent"][0]["component"] == "oss4/disk:loop3"
+
+
+def test_all_is_well(directory):
+    path = disks_csv(directory)
+    out = good("diagnose", *STATELESS, path)
+    assert out.startswith("All well: 8 disks in 1 group"), out
+    verdict = diagnose(path, status=0)
+    assert verdict["suspects"] == [] and verdict["incidents"] == []
+
+
+def test_before_the_fault(directory):
+    assert diagnose("--until", "2026-11-15T09:04:30Z", RECORDING, status=0)["suspects"] == []
+    after = diagnose("--since", "2026-11-15T09:05:00Z", RECORDING)
+    assert names(after) == ["oss4/disk:loop3"]
+
+
+def test_csv_without_conversion(directory):
+    verdict = diagnose(disks_csv(directory, slow=5))
+    assert names(verdict) == ["oss5/disk:sda"]
+    assert verdict["suspects"][0]["metrics"] == ["latency"]
+
+
+def test_every_method_finds_it(directory):
+    path = disks_csv(directory, slow=5, factor=4)
+    for method in "kl", "cdf", "median", "thresh":
+        assert names(diagnose("--method", method, path)) == ["oss5/disk:sda"], method
+
+
+def test_parameters_by_name(directory):
+    verdict = diagnose("--win-size", "40", "--win-shift", "10", "--smooth", "3", "--k", "2",
+                       "--downsample", "30s", disks_csv(directory, slow=5))
+    params = verdict["params"]
+    assert params["win_size"] == 40 and params["win_shift"] == 10, params
+    assert params["smooth"] == 3 and params["k"] == 2, params
+    assert names(verdict) == ["oss5/disk:sda"]
+
+
+def test_fixed_threshold(directory):
+    path = disks_csv(directory, slow=5, factor=3)
+    assert names(diagnose("--threshold", "latency=5", "--threshold", "1000", path)) \
+        == ["oss5/disk:sda"]
+    assert diagnose("--threshold", "1000", path, status=0)["suspects"] == []
+    assert len(diagnose("--threshold", "0", path)["anomalies"]) > 100
+
+
+def test_imbalanced_is_not_slow(directory):
+    verdict = diagnose(disks_csv(directory, slow=5, factor=2, load=2.2), status=0)
+    assert verdict["suspects"] == []
+    causes = {a["component"]: a["cause"] for a in verdict["asymmetries"]}
+    assert causes == {"oss5/disk:sda": "imbalanced"}, causes
+    out = good("diagnose", *STATELESS, disks_csv(directory, slow=5, factor=2, load=2.2))
+    assert "imbalanced" in out, out
+
+
+def test_faster_is_no_suspect(directory):
+    verdict = diagnose(disks_csv(directory, slow=5, factor=0.3), status=0)
+    assert {a["component"]: a["cause"] for a in verdict["asymmetries"]} \
+        == {"oss5/disk:sda": "faster"}
+
+
+def test_metric_and_group(directory):
+    path = disks_csv(directory, slow=5)
+    assert diagnose("-m", "throughput", path, status=0)["suspects"] == []
+    assert names(diagnose("-m", "latency,throughput", "--group", "di*", path)) == ["oss5/disk:sda"]
+    bad(2, ["nonsense"], "diagnose", "-m", "nonsense", path)
+    bad(2, ["nonsense", "limpet topology"], "diagnose", "--group", "nonsense", path)
+
+
+def test_threads_change_nothing(directory):
+    path = disks_csv(directory, slow=5, disks=40)
+    outputs = set()
+    for threads in "1", "2", "5":
+        env = dict(os.environ, OMP_NUM_THREADS=threads)
+        outputs.add(limpet("diagnose", *STATELESS, "--json", path, RECORDING, env=env).out)
+    assert len(outputs) == 1
+
+
+def test_split_archives_same_verdict(directory):
+    """One file, or three of it with cuts in the middle of windows."""
+    whole = disks_csv(directory, slow=5)
+    with open(whole) as f:
+        header, *rows = f.readlines()
+    cut = [0, 1111, 4321, len(rows)]
+    for i, (a, b) in enumerate(zip(cut, cut[1:])):
+        part = os.path.join(directory, f"part{i}.csv")
+        with open(part, "w") as f:
+            f.writelines([header, *rows[a:b]])
+        good("import", "csv", part, "-o", os.path.join(directory, "parts", str(i)), "-q")
+    one, many = diagnose(whole), diagnose(os.path.join(directory, "parts"))
+    assert one == many
+
+
+def test_topology(directory):
+    topology = os.path.join(directory, "site.yaml")
+    with open(topology, "w") as f:
+        f.write("version: 1\ncomponents:\n  - match: 'oss{n}/disk:*'\n"
+                "    where: {n: 0-3}\n    attributes: {set: old}\n"
+                "  - match: 'oss{n}/disk:*'\n    where: {n: 4-7}\n    attributes: {set: new}\n"
+                "groups:\n  - {name: disks, match: '*/disk:*', split_by: [set]}\n")
+    verdict = diagnose("--topology", topology, disks_csv(directory, slow=5))
+    assert [g["name"] for g in verdict["groups"]] == ["disks set=old", "disks set=new"]
+    assert names(verdict) == ["oss5/disk:sda"]
+    with open(topology, "a") as f:
+        f.write("nonsense: 1\n")
+    bad(2, ["site.yaml:", "nonsense"], "diagnose", "--topology", topology, RECORDING)
+
+
+def test_trained(directory):
+    clean = disks_csv(directory, "clean.csv", samples=800)
+    trained = os.path.join(directory, "trained.txt")
+    good("train", clean, "-o", trained)
+    assert diagnose("--thresholds", trained, clean, status=0)["suspects"] == []
+    verdict = diagnose("--thresholds", trained, disks_csv(directory, slow=5, factor=3))
+    assert names(verdict) == ["oss5/disk:sda"] and verdict["trained"] is True
+    bad(2, ["--method"], "diagnose", "--thresholds", trained, "--method", "kl", clean)
+
+
+def test_operator_state(directory):
+    path, state = disks_csv(directory, slow=5), os.path.join(directory, "state.db")
+    args = ("--state", state, "--json", path)
+    good("ack", "oss5/disk:sda", "--note", "drive is ordered", "--state", state)
+    verdict = json.loads(limpet("diagnose", *args).out)
+    assert verdict["suspects"][0]["acknowledged"] is True
+    good("mute", "oss5/*", "--state", state)
+    ran = limpet("diagnose", *args)
+    assert json.loads(ran.out)["suspects"] == [] and ran.code == 0
+    assert json.loads(ran.out)["muted"] == 1
+
+
+def test_cleared_counts_no_more(directory):
+    path, state = disks_csv(directory, slow=5), os.path.join(directory, "state.db")
+    good("clear", "oss5/disk:sda", "--at", "@1300005900", "--state", state)
+    verdict = json.loads(limpet("diagnose", "--state", state, "--json", path).out)
+    assert verdict["suspects"] == []
+
+
+def test_two_are_refused(directory):
+    out = good("diagnose", *STATELESS, disks_csv(directory, disks=2, slow=1))
+    assert "2 components" in out and "at least 3" in out, out
+
+
+def test_absent(directory):
+    """A server that falls silent."""
+    whole = disks_csv(directory)
+    with open(whole) as f:
+        rows = f.readlines()
+    path = os.path.join(directory, "silent.csv")
+    with open(path, "w") as f:
+        f.writelines(r for r in rows if "oss3/" not in r or int(r.split(",")[0]) < 1300002000)
+    verdict = diagnose(path)
+    assert names(verdict) == ["oss3/disk:sda"]
+    assert verdict["suspects"][0]["cause"] in ("lost-path", "server-down")
+
+
+def test_damaged_archive(directory):
+    copy = os.path.join(directory, "copy")
+    shutil.copytree(RECORDING, copy)
+    victim = os.path.join(copy, sorted(os.listdir(copy))[0])
+    with open(victim, "r+b") as f:
+        f.seek(os.path.getsize(victim) // 2)
+        f.write(b"\xff" * 64)
+    ran = limpet("diagnose", *STATELESS, "--json", copy)
+    assert ran.code == 2, ran.code
+    assert os.path.basename(victim) in ran.err, ran.err
+    assert "oss4/disk:loop3" in names(json.loads(ran.out))
+
+
+def test_bad_usage(directory):
+    for args, says in (
+            (["diagnose"], "name the data"),
+            (["diagnose", "/nonexistent"], "/nonexistent"),
+            (["diagnose", "--method", "x", RECORDING], "kl"),
+            (["diagnose", "--win-size", "0", RECORDING], "win-size"),
+            (["diagnose", "--win-shift", "90", RECORDING], "win-shift"),
+            (["diagnose", "--k", "-1", RECORDING], "k"),
+            (["diagnose", "--threshold", "await=", RECORDING], "threshold"),
+            (["diagnose", "--thresholds", "/nonexistent", RECORDING], "/nonexistent"),
+            (["diagnose", "--topology", "/nonexistent", RECORDING], "/nonexistent"),
+            (["diagnose", "--html", "/nonexistent/x", RECORDING], "/nonexistent/x"),
+            (["diagnose", "--since", "2026-01-02", "--until", "2026-01-01", RECORDING], "--until"),
+            (["diagnose", "--since", "2036-01-02", RECORDING], "nothing to compare")):
+        bad(2, says, *args)
+
+
+def test_nothing_touched(directory):
+    """Diagnosing writes nothing beside its data."""
+    copy = os.path.join(directory, "copy")
+    shutil.copytree(RECORDING, copy)
+    before = {n: os.stat(os.path.join(copy, n)).st_mtime_ns for n in os.listdir(copy)}
+    limpet("diagnose", copy)
+    assert before == {n: os.stat(os.path.join(copy, n)).st_mtime_ns for n in os.listdir(copy)}
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(__name__))

@@ -1,0 +1,117 @@
+#include "report/verdict_html.h"
+
+#include "printed.h"
+#include "verdict_rig.h"
+
+static char *print(const struct lp_verdict *v, const struct verdict_html_options *opt)
+{
+	struct printed p;
+
+	assert_int_equal(verdict_write_html(printed_begin(&p), v, opt), 0);
+	return printed_end(&p);
+}
+
+static unsigned count(const char *text, const char *part)
+{
+	unsigned n = 0;
+
+	for (; (text = strstr(text, part)); text++)
+		n++;
+	return n;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no %s", part);
+}
+
+static void test_page(void **state)
+{
+	struct lp_verdict *v = rig_verdict();
+	char *text = print(v, NULL);
+
+	(void)state;
+	assert_has(
+		text, "<h1>fs2/disk:sdd limps: slow disk. 2 more incidents, 1 acknowledged.</h1>");
+	assert_has(text, "default-src 'none'; style-src 'sha256-");
+	assert_has(text, "<li>await 4.1x its peers (41 ms against 10 ms)</li>");
+	assert_has(text, "Muted by the operator: 1 suspect.");
+	assert_int_equal(count(text, "<article"), 3);
+	assert_int_equal(count(text, "<figure"), 4); /* the lost path has two metrics */
+	assert_int_equal(count(text, "<div class=\"row"), RIG_DISKS + 1 + 1);
+	assert_int_equal(count(text, "<img"), 0);
+	assert_int_equal(count(text, "\"nan") + count(text, " nan") + count(text, "lnan"), 0);
+	free(text);
+	lp_verdict_free(v);
+}
+
+static void test_limits(void **state)
+{
+	struct lp_verdict *v = rig_verdict();
+	char *text = print(
+		v, &(struct verdict_html_options){.title = "a<b", .top = 1, .peers = 5, .rows = 7});
+
+	(void)state;
+	assert_has(text, "<title>a&lt;b</title>");
+	assert_int_equal(count(text, "<figure"), 1);
+	assert_int_equal(count(text, "<path class=\"peer\" d=\"M0 5"), 1); /* the legend's */
+	assert_int_equal(count(text, "<path class=\"peer\""), 5 + 1);
+	assert_has(text, "5 of 23 peers, evenly chosen (18 left out)");
+	assert_has(text, "Only the first 1 suspects are plotted.");
+	assert_has(text, "The 7 worst of 24 components are shown.");
+	assert_int_equal(count(text, "data-level"), 7);
+	free(text);
+	lp_verdict_free(v);
+}
+
+static void test_shared_part(void **state)
+{
+	struct lp_verdict *v = rig_verdict();
+	char *text;
+
+	(void)state;
+	free(v->incidents[0].part);
+	v->incidents[0].part = strdup("controller:<ddn12a>");
+	v->incidents[0].n_of_part = 12;
+	text = print(v, NULL);
+	assert_has(text, "controller:&lt;ddn12a&gt;");
+	assert_has(text, "<p>1 of its 12 components, the worst first: ");
+	free(text);
+	lp_verdict_free(v);
+}
+
+/* What nobody expects: no data, no windows, infinite ratios, no names. */
+static void test_odd(void **state)
+{
+	struct lp_verdict empty = {.method = "cdf"}, *v = rig_verdict();
+	char *text = print(&empty, NULL);
+
+	(void)state;
+	assert_has(text, "Nothing could be compared: 0 components in 0 groups");
+	free(text);
+	for (uint32_t i = 0; i < v->n_findings; i++)
+		v->findings[i].own = v->findings[i].ratio = v->findings[i].distance = INFINITY;
+	for (size_t i = 0; i < (size_t)RIG_DISKS * RIG_WINDOWS; i++)
+		v->series[0].ratios[i] = i % 3 ? INFINITY : i % 2 ? 0 : NAN;
+	v->suspects[0].severity = v->incidents[0].severity = NAN;
+	v->suspects[0].confidence = NAN;
+	v->incidents[0].cause = v->suspects[0].cause = NULL;
+	text = print(v, NULL);
+	assert_int_equal(count(text, "\"nan"), 0);
+	assert_int_equal(count(text, "inf\""), 0);
+	free(text);
+	lp_verdict_free(v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_shared_part),
+		cmocka_unit_test(test_odd),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,271 @@
+// report.mjs: open the HTML report in Chromium, as an operator would; speaks TAP.
+// $BUILD has tests/web/make_report, which writes the report. $CHROMIUM is the browser. With
+// $SCREENSHOTS (a directory) pictures are kept there.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const SLOW = "fs2/disk:sdd";
+const HOSTILE = "fs3/disk:<img src=x onerror=alert(1)>";
+const DISKS = 24;
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const scratch = mkdtempSync(join(tmpdir(), "limpet-web-"));
+const tests = [];
+const test = (title, run) => tests.push({ title, run });
+
+function assert(condition, message) {
+  if (!condition) throw new Error(message);
+}
+function equal(actual, expected, what) {
+  assert(actual === expected, `${what}: ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`);
+}
+
+// Open a page of the report. Everything that it may not do is collected in page.wrong.
+async function open(browser, file, options = {}) {
+  const url = pathToFileURL(join(scratch, file)).href;
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.wrong = [];
+  page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.wrong.push(m.text()));
+  page.on("pageerror", (error) => page.wrong.push(error.message));
+  page.on("dialog", (dialog) => { page.wrong.push("a dialog"); dialog.dismiss(); });
+  page.on("request", (r) => r.url() !== url && page.wrong.push(`request of ${r.url()}`));
+  await page.goto(url);
+  return page;
+}
+
+const colourOf = (page, selector, property) =>
+  page.locator(selector).first().evaluate((e, name) => getComputedStyle(e)[name], property);
+const boxOf = (locator) => locator.first().evaluate((e) => {
+  const { x, y, width, height } = e.getBBox();
+  return { x, y, width, height };
+});
+const variable = (page, name) => page.evaluate((n) => {
+  const probe = document.createElement("i");
+  probe.style.color = `var(${n})`;
+  document.body.append(probe);
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  return colour;
+}, name);
+
+test("says who limps, without an error or a request", async (browser) => {
+  const page = await open(browser, "sick.html");
+  equal((await page.locator("h1").innerText()).includes(SLOW), true, "the headline names the suspect");
+  assert(await page.locator("#incident-1 h2").isVisible(), "the worst incident is not shown");
+  await page.waitForTimeout(200);
+  equal(page.wrong.join("; "), "", "wrong");
+});
+
+test("draws the suspect in its colour, the peers grey, the median bold", async (browser) => {
+  const page = await open(browser, "sick.html");
+  const plot = "#incident-1 .area";
+  equal(await colourOf(page, `${plot} .own`, "stroke"), await variable(page, "--own"), "own line");
+  equal(await colourOf(page, `${plot} .peer`, "stroke"), await variable(page, "--peer"), "peers");
+  equal(await page.locator(`${plot} .peer`).count(), DISKS - 1, "peers drawn");
+  equal(await page.locator(`${plot} .median`).count(), 1, "medians");
+  assert(parseFloat(await colourOf(page, `${plot} .median`, "strokeWidth")) >
+    parseFloat(await colourOf(page, `${plot} .peer`, "strokeWidth")), "the median is not bold");
+  const box = await boxOf(page.locator(`${plot} .own`));
+  assert(box.width > 1900 && box.height > 100, `the line is ${box.width} x ${box.height}`);
+});
+
+test("shades the anomalous windows where they are", async (browser) => {
+  const page = await open(browser, "sick.html");
+  const shades = page.locator("#incident-1 .area .shade");
+  equal(await shades.count(), 1, "stretches of the slow disk");
+  const box = await boxOf(shades);
+  // From 03:52:30 to 12:00 of twelve hours.
+  assert(Math.abs(box.x - 2000 * 3.875 / 12) < 3, `it begins at ${box.x}`);
+  assert(Math.abs(box.x + box.width - 2000) < 3, `it ends at ${box.x + box.width}`);
+  equal(await page.locator("#incident-3 .area .shade").count(), 2, "stretches of the stuttering one");
+  assert(await page.locator("#incident-2 .area .shade.absent").count() > 0, "no lost work is shown");
+});
+
+test("has a heat map with a row for each component", async (browser) => {
+  const page = await open(browser, "sick.html");
+  equal(await page.locator(".heat .row[data-name]").count(), DISKS, "rows");
+  equal(await page.locator(".heat .row.suspect").count(), 3, "rows of suspects");
+  const hot = page.locator(`.heat .row[data-name="${SLOW}"] rect.a3`);
+  assert(await hot.count() > 0, "the slow disk is not hot");
+  equal(await page.locator('.heat .row[data-name="fs3/disk:sdc"] rect.x').count() > 0, true, "absent");
+});
+
+test("filters and sorts the heat map", async (browser) => {
+  const page = await open(browser, "sick.html");
+  const visible = page.locator(".heat .row[data-name]:visible");
+  await page.locator(".tools input").fill("FS1/");
+  equal(await visible.count(), 8, "disks of fs1");
+  await page.locator(".tools input").fill("");
+  await page.locator(".tools select").selectOption({ index: 1 });
+  equal(await visible.first().getAttribute("data-name"), "fs1/disk:sda", "first by name");
+  await page.locator(".tools select").selectOption({ index: 0 });
+  equal(await visible.first().getAttribute("data-name"), SLOW, "first by severity");
+});
+
+test("shows a hostile name as text", async (browser) => {
+  const page = await open(browser, "sick.html");
+  equal(await page.locator("img").count(), 0, "images");
+  await page.locator(".pick").nth(2).click();
+  equal(await page.locator("#incident-3 h2 .name").innerText(), HOSTILE, "the name");
+  equal(await page.locator("#incident-3 .area").getAttribute("data-name"), HOSTILE, "in the plot");
+  equal(page.wrong.join("; "), "", "wrong");
+});
+
+test("chooses incidents by keyboard", async (browser) => {
+  const page = await open(browser, "sick.html");
+  await page.locator(".pick").first().focus();
+  await page.keyboard.press("ArrowDown");
+  assert(await page.locator("#incident-2").isVisible(), "the second is not shown");
+  assert(!await page.locator("#incident-1").isVisible(), "the first is still shown");
+  equal(await page.locator('.pick[aria-current="true"] .rank').innerText(), "2", "chosen");
+  await page.keyboard.press("End");
+  assert(await page.locator("#incident-3").isVisible(), "the last is not shown");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Enter");
+  assert(await page.locator("#incident-1").isVisible(), "the first is not shown");
+});
+
+test("reads out values under the pointer and by keyboard", async (browser) => {
+  const page = await open(browser, "sick.html");
+  const area = page.locator("#incident-1 .area"), tip = page.locator("#tip");
+  await area.hover({ position: { x: 500, y: 100 } });
+  const text = await tip.innerText();
+  assert(text.includes(`${SLOW}: `) && / ms\n/.test(text) && text.includes(" UTC"), text);
+  assert(/[345](\.\d)?x its peers/.test(text), text);
+  await page.mouse.move(5, 5);
+  assert(!await tip.isVisible(), "the read-out stays");
+  await area.focus();
+  await page.keyboard.press("ArrowRight");
+  assert(await tip.isVisible(), "no read-out by keyboard");
+  await page.keyboard.press("Escape");
+  assert(!await tip.isVisible(), "Escape does not close it");
+  await page.locator(".heat .row svg").first().hover({ position: { x: 600, y: 6 } });
+  assert((await tip.innerText()).includes("await: about"), await tip.innerText());
+});
+
+test("sorts the table of suspects", async (browser) => {
+  const page = await open(browser, "sick.html");
+  const first = () => page.locator("#suspects tbody tr").first().locator(".name").innerText();
+  const persistence = page.locator("#suspects thead button", { hasText: "persistence" });
+  equal(await first(), SLOW, "at first");
+  await persistence.click();
+  equal(await first(), SLOW, "the most persistent");
+  await persistence.click();
+  equal(await first(), HOSTILE, "the least persistent");
+});
+
+test("is dark where the system is, and can be switched", async (browser) => {
+  const light = await open(browser, "sick.html", { colorScheme: "light" });
+  const dark = await open(browser, "sick.html", { colorScheme: "dark" });
+  const paper = await colourOf(light, "body", "backgroundColor");
+  const night = await colourOf(dark, "body", "backgroundColor");
+  const brightness = (colour) => colour.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0);
+  assert(brightness(paper) > 600 && brightness(night) < 150, `${paper}, ${night}`);
+  equal(await colourOf(dark, "#incident-1 .own", "stroke"), await variable(dark, "--own"), "own line");
+  await dark.locator(".theme").click();
+  equal(await colourOf(dark, "body", "backgroundColor"), paper, "switched to light");
+  await light.locator(".theme").click();
+  equal(await colourOf(light, "body", "backgroundColor"), night, "switched to dark");
+});
+
+test("needs no more width than the window has", async (browser) => {
+  for (const width of [1280, 800, 480]) {
+    const page = await open(browser, "sick.html", { viewport: { width, height: 900 } });
+    const needed = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert(needed <= width, `${needed} pixels of ${width}`);
+  }
+});
+
+test("says it all without a script, and on paper", async (browser) => {
+  const plain = await open(browser, "sick.html", { javaScriptEnabled: false });
+  for (const at of [1, 2, 3])
+    assert(await plain.locator(`#incident-${at} .area .own`).first().isVisible(), `no plot ${at}`);
+  const paper = await open(browser, "sick.html", { colorScheme: "dark" });
+  await paper.emulateMedia({ media: "print" });
+  for (const at of [1, 2, 3])
+    assert(await paper.locator(`#incident-${at}`).isVisible(), `incident ${at} is not printed`);
+  assert(!await paper.locator(".theme").isVisible(), "a button is printed");
+  equal(await variable(paper, "--card"), "rgb(255, 255, 255)", "paper");
+});
+
+test("runs no script but its own", async (browser) => {
+  const page = await open(browser, "sick.html");
+  await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.smuggled = true";
+    document.body.append(script);
+  });
+  equal(await page.evaluate(() => window.smuggled), undefined, "a script that came in");
+  assert(page.wrong.some((text) => text.includes("Content Security Policy")), "nobody objected");
+});
+
+test("labels what it draws", async (browser) => {
+  const page = await open(browser, "sick.html");
+  const unlabelled = await page.evaluate(() => [...document.querySelectorAll(
+    "svg:not([aria-hidden]), input, select, nav, [role=img]")]
+    .filter((e) => !e.getAttribute("aria-label")).map((e) => e.outerHTML.slice(0, 80)));
+  equal(unlabelled.join("; "), "", "without a label");
+  equal(await page.locator("h1").count(), 1, "main headings");
+  equal(await page.evaluate(() => document.documentElement.lang), "en", "language");
+});
+
+test("says in one line that all is well", async (browser) => {
+  const page = await open(browser, "well.html");
+  assert((await page.locator("h1").innerText()).startsWith("All well: 24 disks"), "headline");
+  equal(await page.locator(".incident, nav").count(), 0, "incidents");
+  equal(await page.locator(".heat .row[data-name]").count(), DISKS, "rows");
+  equal(page.wrong.join("; "), "", "wrong");
+});
+
+test("is one file of reasonable size that names no address", async () => {
+  const text = readFileSync(join(scratch, "sick.html"), "utf8");
+  assert(text.length < 600000, `${text.length} bytes`);
+  assert(!/(https?:)?\/\/[a-z]/i.test(text.replace(/<svg[^>]*>/g, "")), "an address");
+});
+
+async function takePictures(browser, dir) {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [1280, 800]) {
+      const page = await open(browser, "sick.html", { colorScheme, viewport: { width, height: 900 } });
+      await page.screenshot({ path: join(dir, `report-${width}-${colorScheme}.png`), fullPage: true });
+    }
+  }
+}
+
+async function main() {
+  if (!existsSync(browserPath)) throw new Error(`there is no ${browserPath}: run scripts/deps.sh`);
+  const { chromium } = await import("playwright-core");
+  execFileSync(join(process.env.BUILD, "tests/web/make_report"), [scratch], { stdio: "inherit" });
+  // A new browser has a new, empty profile of its own.
+  const browser = await chromium.launch({ executablePath: browserPath, args: FLAGS });
+  let failed = 0;
+  console.log(`1..${tests.length}`);
+  for (const [at, { title, run }] of tests.entries()) {
+    try {
+      await run(browser);
+      console.log(`ok ${at + 1} - ${title}`);
+    } catch (error) {
+      failed++;
+      console.log(`not ok ${at + 1} - ${title}\n# ${String(error.message).replace(/\n/g, "\n# ")}`);
+    }
+    for (const context of browser.contexts()) await context.close();
+  }
+  if (process.env.SCREENSHOTS) await takePictures(browser, process.env.SCREENSHOTS);
+  await browser.close();
+  return failed ? 1 : 0;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.log(`1..1\nnot ok 1 - the browser test can run\n# ${String(error.message).replace(/\n/g, "\n# ")}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
