@@ -9,6 +9,7 @@
  */
 #include <limpet/archive.h>
 
+#include "clock.h"
 #include "collect/collector.h"
 #include "collect/parse.h"
 #include <fcntl.h>
@@ -18,19 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOOSE_SAMPLES 10
 #define START_US INT64_C(1304899205000000) /* 2011-05-09T00:00:05Z */
-
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void __attribute__((noreturn)) die(const struct lp_err *err)
 {

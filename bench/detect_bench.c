@@ -7,6 +7,7 @@
  *
  * The data is simulated: load that comes in bursts which all members see, noise of each member's
  * own, and one member in 256 that is slower by far. */
+#include "clock.h"
 #include "detect/votes.h"
 
 #include <math.h>
@@ -14,21 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* One of 256 is. */
 #define SLOW 77
 
 /* Thresholds are what training finds times this. */
 static double factor = 2;
-
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static uint64_t rng_state = 42;
 

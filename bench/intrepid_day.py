@@ -120,6 +120,12 @@ def plain_slice(data, work, hours):
     return report, ours == theirs
 
 
+def scale(took, windows, windows_a_day, hours):
+    """Seconds for a whole day: distances by the number of windows, all else by that of samples."""
+    by_window = took["distances and votes"]
+    return by_window * windows_a_day / windows + (sum(took.values()) - by_window) * 24 / hours
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--data")
@@ -133,14 +139,11 @@ def main():
         print(f"{select(data, os.path.join(work, 'names'))} attachments in 4 groups")
         runs, windows, same = whole_day(data, work)
         report, agree = plain_slice(data, work, args.slice)
-    took = report["took"]
-    by_window = took["distances and votes"] * windows / report["windows"]
-    by_sample = sum(t for name, t in took.items() if name != "distances and votes")
-    scaled = by_window + by_sample * 24 / args.slice
-    print(f"NumPy, scaled to {windows} windows and 24 h: {scaled:.0f} s "
-          f"({by_window:.0f} s of it distances)")
+    wall, cpu = (scale(report[t], report["windows"], windows, args.slice) for t in ("took", "cpu"))
+    print(f"NumPy, scaled to {windows} windows and 24 h: {wall:.0f} s, {cpu:.0f} s of CPU")
     for threads, run in runs.items():
-        print(f"limpet with {threads} threads is {scaled / run.wall_s:.0f} times as fast")
+        print(f"limpet with {threads} threads is {wall / run.wall_s:.0f} times as fast; by CPU time "
+              f"{cpu / run.cpu_s:.0f} times")
     print(f"peak memory of this script's children: "
           f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MiB")
     return 0 if same and agree else 1

@@ -116,12 +116,14 @@ def groups_of(names, path):
 
 def main():
     directory, attachments, threshold = sys.argv[1], sys.argv[2], float(sys.argv[3])
-    took, began = {}, time.monotonic()
+    took, cpu = {}, {}
+    began = time.monotonic(), time.process_time()
 
     def lap(name):
         nonlocal began
-        took[name] = time.monotonic() - began
-        began = time.monotonic()
+        now = time.monotonic(), time.process_time()
+        took[name], cpu[name] = now[0] - began[0], now[1] - began[1]
+        began = now
 
     warnings.simplefilter("ignore")  # means of nothing are NaN, as they should be
     raw, names, first = load(directory)
@@ -138,14 +140,14 @@ def main():
     suspect, total = persistence(odd)
     ranked = sorted((i for i in range(len(x)) if suspect[i]), key=lambda i: (-total[i], names[i]))
     lap("persistence")
-    report = {"took": took, "windows": odd.shape[1], "disks": len(x), "anomalies": int(odd.sum()),
+    report = {"took": took, "cpu": cpu, "windows": odd.shape[1], "disks": len(x), "anomalies": int(odd.sum()),
               "ranked": [names[i] for i in ranked],
               "anomalous": [[w, names[i]] for i, w in zip(*np.nonzero(odd))]}
     if len(sys.argv) > 4:
         with open(sys.argv[4], "w", encoding="utf-8") as f:
             json.dump(report, f, default=int)
     for name, t in took.items():
-        print(f"{name:20} {t:8.2f} s")
+        print(f"{name:20} {t:8.2f} s  {cpu[name]:8.2f} s of CPU")
     print(f"{len(x)} disks, {odd.shape[1]} windows, {int(odd.sum())} anomalies, "
           f"{len(ranked)} suspects")
 

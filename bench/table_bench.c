@@ -9,23 +9,15 @@
 #include <limpet/dataset.h>
 
 #include "base/time.h"
+#include "clock.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NAMES_MAX (1 << 20)
-
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void __attribute__((noreturn)) die(const char *text)
 {

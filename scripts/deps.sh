@@ -24,6 +24,7 @@ test=(
 	iproute2 nftables		# network namespaces and lossy links
 	util-linux mount e2fsprogs	# loop devices, small file systems
 	xz-utils			# benchmark baseline
+	python3-numpy			# benchmark baseline
 	zstd				# the format test decompresses with it
 	man-db				# man pages must render
 	systemd				# systemd-analyze judges the unit

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "intrepid.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,23 @@ static int bad_part(const struct event *e, struct lp_err *err)
 		event_defs[e->kind].name, event_defs[e->kind].help);
 }
 
+/* The number behind `prefix`, and where it ends. */
+static bool scan_number(const char **p, const char *prefix, unsigned *ret)
+{
+	char *end;
+	unsigned long n;
+
+	if (strncmp(*p, prefix, strlen(prefix)) != 0)
+		return false;
+	*p += strlen(prefix);
+	n = strtoul(*p, &end, 10);
+	if (!isdigit((unsigned char)**p) || n > 100000)
+		return false;
+	*ret = (unsigned)n;
+	*p = end;
+	return true;
+}
+
 static int take_array(
 	const struct intrepid *sys, struct event *e, unsigned number, struct lp_err *err)
 {
@@ -56,17 +74,16 @@ static int take_servers(const struct intrepid *sys, struct event *e, struct lp_e
 {
 	const char *p = e->part;
 	unsigned number;
-	int used, r = 0;
+	int r = 0;
 
 	for (;;) {
-		if (sscanf(p, "fs%u%n", &number, &used) != 1 || number < 1 ||
+		if (!scan_number(&p, "fs", &number) || number < 1 ||
 			number > sys->n_arrays * SERVERS)
 			return bad_part(e, err);
 		if (e->servers && e->array != (number - 1) / SERVERS)
 			return bad_part(e, err);
 		r = take_array(sys, e, (number - 1) / SERVERS + FIRST_ARRAY, err);
 		e->servers |= (uint8_t)(1U << ((number - 1) % SERVERS));
-		p += used;
 		if (r < 0 || !*p)
 			return r;
 		if (*p++ != '+')
@@ -103,11 +120,13 @@ static void choose_servers(struct event *e, struct rng *r, unsigned n)
 
 static int take_controller(const struct intrepid *sys, struct event *e, struct lp_err *err)
 {
+	const char *p = e->part;
 	unsigned number;
-	char c, end;
+	char c;
 
-	if (sscanf(e->part, "ddn%u%c%c", &number, &c, &end) != 2 || (c != 'a' && c != 'b'))
+	if (!scan_number(&p, "ddn", &number) || (*p != 'a' && *p != 'b') || p[1])
 		return bad_part(e, err);
+	c = *p;
 	for (unsigned s = 0; s < SERVERS; s++)
 		e->servers |= (uint8_t)((controller_of(s) == c) << s);
 	for (unsigned l = 0; l < LUNS; l++)
@@ -119,10 +138,10 @@ static int take_controller(const struct intrepid *sys, struct event *e, struct l
 
 static int take_lun(const struct intrepid *sys, struct event *e, struct lp_err *err)
 {
+	const char *p = e->part;
 	unsigned number, lun;
-	char end;
 
-	if (sscanf(e->part, "%u.%u%c", &number, &lun, &end) != 2 || lun >= LUNS)
+	if (!scan_number(&p, "", &number) || !scan_number(&p, ".", &lun) || *p || lun >= LUNS)
 		return bad_part(e, err);
 	e->luns[lun] = true;
 	return take_array(sys, e, number, err);
@@ -133,8 +152,8 @@ static int take_part(const struct intrepid *sys, struct event *e, unsigned luns,
 	struct lp_err *err)
 {
 	struct rng r = rng_make(sys->seed, 1000 + sys->n_events);
+	const char *p = e->part;
 	unsigned number;
-	char end;
 	int got = 0;
 
 	switch (e->kind) {
@@ -152,7 +171,7 @@ static int take_part(const struct intrepid *sys, struct event *e, unsigned luns,
 		choose_servers(e, &r, servers ? servers : 2 + rng_below(&r, 2));
 		return got;
 	case DRAWER_ERRORS:
-		if (sscanf(e->part, "ddn%u%c", &number, &end) != 1)
+		if (!scan_number(&p, "ddn", &number) || *p)
 			return bad_part(e, err);
 		choose_luns(e, &r, luns ? luns : 11 + rng_below(&r, 50));
 		return take_array(sys, e, number, err);
@@ -176,12 +195,20 @@ static int take_kind(struct event *e, const char *name, size_t len, struct lp_er
 static int take_options(
 	struct event *e, char *text, unsigned *luns, unsigned *servers, struct lp_err *err)
 {
-	char *word;
+	char *word, *end;
 
 	while (text && (word = strsep(&text, ","))) {
-		if (sscanf(word, "luns=%u", luns) != 1 &&
-			sscanf(word, "servers=%u", servers) != 1 &&
-			sscanf(word, "factor=%lf", &e->factor) != 1)
+		const char *p = word;
+
+		end = NULL;
+		if (scan_number(&p, "luns=", luns) && !*p)
+			continue;
+		p = word;
+		if (scan_number(&p, "servers=", servers) && !*p)
+			continue;
+		if (!strncmp(word, "factor=", 7))
+			e->factor = strtod(word + 7, &end);
+		if (!end || *end || !(e->factor > 0))
 			return lp_err_set(err, -EINVAL,
 				"'%s': an event's options are luns=, servers= and factor=", word);
 	}
@@ -205,7 +232,7 @@ int event_parse(struct intrepid *sys, const char *text, struct lp_err *err)
 	if (!part || strlen(part) >= sizeof(e.part))
 		return lp_err_set(
 			err, -EINVAL, "'%s' is not KIND@START+DURATION:PART[:KEY=VALUE,...]", text);
-	strcpy(e.part, part);
+	memcpy(e.part, part, strlen(part) + 1);
 	r = take_kind(&e, kind, strlen(kind), err);
 	if (r == 0)
 		r = span_parse(start, &e.start_us, err);

@@ -73,16 +73,25 @@ static int write_attachments(const struct intrepid *sys, struct lp_err *err)
 	return file_close(f, "attachments.csv", err);
 }
 
-/* The parts that are right answers, with | between them: those of the event, and smaller ones that
- * all of it is made of. */
+/* Are there several servers, all behind one controller? They share it, so it is as good an answer.
+ */
+static bool share_controller(const struct event *e)
+{
+	uint8_t behind_b = 0xcc & e->servers;
+
+	return (e->servers & (e->servers - 1)) && (!behind_b || behind_b == e->servers);
+}
+
+/* The parts that are right answers, with | between them. */
 static void print_parts(FILE *f, const struct event *e)
 {
 	switch (e->kind) {
 	case SERVER_DOWN:
 	case SERVER_BAD_STATE:
 	case MISSING_ON_SERVERS:
-		if (e->kind == MISSING_ON_SERVERS)
-			fprintf(f, "controller:%s|", e->part);
+		if (share_controller(e))
+			fprintf(f, "controller:ddn%u%c|", e->array + FIRST_ARRAY,
+				e->servers & 0xcc ? 'b' : 'a');
 		for (unsigned s = 0, n = 0; s < SERVERS; s++) {
 			if (e->servers >> s & 1)
 				fprintf(f, "%sserver:fs%u", n++ ? "|" : "",

@@ -33,12 +33,14 @@ static void add_job(const struct intrepid *sys, struct rng *r, double start_s)
 	double input_s = fmin(length_s, rng_lognormal(r, 120, 0.8));
 	double every_s = 600 + 2400 * rng_uniform(r), write_s = 30 + 150 * rng_uniform(r);
 	double read_rate = rng_lognormal(r, 18, 0.7), write_rate = rng_lognormal(r, 35, 0.7);
-	double idle = 0.3 + 2 * rng_uniform(r);
+	double idle = 0.3 + 2 * rng_uniform(r), at = every_s;
 
 	add(sys, start_s, start_s + input_s, read_rate, 0);
 	add(sys, start_s, start_s + length_s, idle, idle * 0.6);
-	for (double at = every_s; at < length_s; at += every_s * (0.95 + 0.1 * rng_uniform(r)))
+	while (at < length_s) {
 		add(sys, start_s + at, start_s + at + write_s, 0, write_rate);
+		at += every_s * (0.95 + 0.1 * rng_uniform(r));
+	}
 }
 
 /* Nobody works: maintenance, or nobody has anything to do. */
@@ -83,10 +85,9 @@ static int work_make(struct intrepid *sys, struct rng *r)
 {
 	double step_s = (double)sys->step_us / 1e6;
 	double end_s = (double)(sys->n_days * sys->steps_a_day) * step_s;
-	double each_s = 1.5 * 86400 * 16 / sys->n_arrays;
+	double each_s = 1.5 * 86400 * 16 / sys->n_arrays, at = -86400 * log(1 - rng_uniform(r));
 
-	for (double at = -86400 * log(1 - rng_uniform(r)); at < end_s;
-		at += -each_s * log(1 - rng_uniform(r))) {
+	while (at < end_s) {
 		struct server_work w = {.server = rng_below(r, sys->n_arrays * SERVERS),
 			.first = (int64_t)(at / step_s),
 			.rate = 0.2 + 0.8 * rng_uniform(r),
@@ -97,6 +98,7 @@ static int work_make(struct intrepid *sys, struct rng *r)
 			0)
 			return -ENOMEM;
 		sys->work[sys->n_work++] = w;
+		at += -each_s * log(1 - rng_uniform(r));
 	}
 	return 0;
 }
@@ -104,7 +106,7 @@ static int work_make(struct intrepid *sys, struct rng *r)
 int load_make(struct intrepid *sys, struct lp_err *err)
 {
 	struct rng r = rng_make(sys->seed, 1);
-	double end_s = (double)sys->n_days * 86400;
+	double end_s = (double)sys->n_days * 86400, at = -20000;
 
 	for (int set = 0; set < 2; set++) {
 		sys->reads[set] = calloc((size_t)(sys->n_days * sys->steps_a_day), sizeof(float));
@@ -112,11 +114,16 @@ int load_make(struct intrepid *sys, struct lp_err *err)
 		if (!sys->reads[set] || !sys->writes[set])
 			return lp_err_sys(err, -ENOMEM, "cannot make the load");
 	}
-	for (double at = -20000; at < end_s; at += -1800 * log(1 - rng_uniform(&r)))
+	while (at < end_s) {
 		add_job(sys, &r, at);
+		at += -1800 * log(1 - rng_uniform(&r));
+	}
 	add_wander(sys, &r);
-	for (double at = 5 * 3600; at < end_s; at += 4 * 3600 + 20 * 3600 * rng_uniform(&r))
+	at = 5 * 3600;
+	while (at < end_s) {
 		add_quiet(sys, &r, at);
+		at += 4 * 3600 + 20 * 3600 * rng_uniform(&r);
+	}
 	if (!sys->quiet && work_make(sys, &r) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot make the load");
 	return 0;

@@ -43,8 +43,10 @@ int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *e
 int lp_dataset_span(
 	struct lp_dataset *ds, int64_t *ret_first_us, int64_t *ret_last_us, struct lp_err *err);
 
-/* Read tables: lp_dataset_read() into a builder. `options->step_us` 0 means lp_dataset_interval().
- * On -EBADMSG (damage, told through `warn`) the tables of what is good are returned all the same.
+/* Read tables: lp_dataset_read() into a builder, with as many files at a time as OpenMP has threads
+ * (OMP_NUM_THREADS); tables, warnings and errors are the same with any number. `options->step_us` 0
+ * means lp_dataset_interval(). On -EBADMSG (damage, told through `warn`) the tables of what is good
+ * are returned all the same.
  */
 int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
 	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err);

@@ -179,7 +179,7 @@ int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *opti
 		r = lp_dataset_interval(ds, &opt.step_us, err);
 	if (r == 0)
 		r = lp_table_builder_new(&opt, &builder, err);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	whole.builder = builder;
 	r = whole_read_all(&whole, err);

@@ -168,6 +168,12 @@ static int row_add_samples(struct table_row *row, const struct row_cells *c, uin
 	return 0;
 }
 
+/* Are all cells the same? Half of all disks do nothing, and some columns are missing throughout. */
+static bool cells_same(const int64_t *cell, uint32_t n)
+{
+	return n < 2 || !memcmp(cell, cell + 1, (n - 1) * sizeof(*cell));
+}
+
 /* Are these counters that only grow? Differences and values are all positive then. */
 static bool cells_rise(const int64_t *cell, uint32_t n)
 {
@@ -178,13 +184,12 @@ static bool cells_rise(const int64_t *cell, uint32_t n)
 	return !(signs >> 63);
 }
 
-static bool cells_missing(const int64_t *cell, uint32_t n)
+/* Can differences be taken over any number of these cells at once? */
+static bool cells_steady(const int64_t *cell, uint32_t n, bool optional)
 {
-	for (uint32_t s = 0; s < n; s++) {
-		if (cell[s] != LP_MISSING)
-			return false;
-	}
-	return true;
+	if (cells_same(cell, n))
+		return cell[0] >= 0 || (optional && cell[0] == LP_MISSING);
+	return cells_rise(cell, n);
 }
 
 /* Can the growth over several samples be taken at once? It can where the component is there all the
@@ -204,7 +209,7 @@ static bool row_is_steady(const struct row_cells *c)
 			const struct bind_term *t = &c->bind->inputs[i].terms[k];
 			const int64_t *cell = c->columns[t->column] + c->base;
 
-			if (!cells_rise(cell, n) && !(t->optional && cells_missing(cell, n)))
+			if (!cells_steady(cell, n, t->optional))
 				return false;
 		}
 	}

@@ -135,6 +135,7 @@ def check_truth(s):
     events = s.table("events.csv")
     tap.check(len(events) == 9, str(events))
     tap.check(events[1]["parts"] == "controller:ddn7b", str(events[1]))
+    tap.check(events[2]["parts"] == "controller:ddn6a|server:fs1|server:fs5", str(events[2]))
     tap.check(events[1]["latest_s"] == "79560" and events[1]["soonest_s"] == "3600", str(events))
     truth = s.table("truth.csv")
     missing = [r for r in truth if r["event"] == "5" and r["role"] == "lost"]

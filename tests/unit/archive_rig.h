@@ -3,7 +3,10 @@
 #define ARCHIVE_RIG_H
 
 #include "table_rig.h"
+#include <fcntl.h>
 #include <limpet/archive.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const struct lp_column archive_rig_columns[] = {{"rx_bytes", "bytes", LP_COUNTER, 64}};
 static const struct lp_schema archive_rig_net = {"net", archive_rig_columns, 1};
@@ -46,6 +49,24 @@ static inline void archive_rig_write1(
 	const char *path, const char *observer, double from, int n, int64_t rate)
 {
 	archive_rig_write(path, observer, rate, &(struct archive_rig_span){from, n}, 1, NULL);
+}
+
+/* An archive of 400 samples with garbage in the middle. Its times are so irregular that they fill
+ * most of the file. */
+static inline void archive_rig_write_damaged(const char *path, const char *observer)
+{
+	static struct archive_rig_span spans[400];
+	struct stat st;
+	int fd;
+
+	for (int i = 0; i < 400; i++)
+		spans[i] = (struct archive_rig_span){i + (i * i * 31 % 997) / 2000.0, 1};
+	archive_rig_write(path, observer, 1, spans, 400, NULL);
+	fd = open(path, O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(pwrite(fd, "garbage!garbage!", 16, st.st_size / 2), 16);
+	close(fd);
 }
 
 #endif

@@ -14,6 +14,15 @@
 #define SEC(s) ((int64_t)((s)*1e6))
 #define RIG_SAMPLES 4000
 
+/* Random numbers; a test sets the state to its seed. */
+static uint64_t random_state;
+
+static inline uint32_t random_below(uint32_t n)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(random_state >> 33) % n;
+}
+
 /* A source whose batches the test fills by hand. */
 struct rig {
 	struct lp_source source;

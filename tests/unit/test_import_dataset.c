@@ -155,23 +155,10 @@ static void count_warning(void *ctx, const char *text)
 	++*(int *)ctx;
 }
 
-/* Overwrite bytes in the middle of a file. */
-static void damage(const char *path)
-{
-	struct stat st;
-	int fd = open(path, O_WRONLY);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	assert_int_equal(pwrite(fd, "garbage!garbage!", 16, st.st_size / 2), 16);
-	close(fd);
-}
-
 static void test_damaged_file_among_good_ones(void **state)
 {
 	int warnings = 0;
 	struct lp_warn warn = {.warn = count_warning, .ctx = &warnings};
-	static struct archive_rig_span spans[400];
 	const char *path = temp_dir_path;
 	struct seen seen = {0};
 	struct lp_dataset *ds;
@@ -179,13 +166,9 @@ static void test_damaged_file_among_good_ones(void **state)
 
 	(void)state;
 	archive_rig_write1(temp_path("a.lpa"), "a", 0, 5, 1);
-	/* Its times are so irregular that they fill most of the file. */
-	for (int i = 0; i < 400; i++)
-		spans[i] = (struct archive_rig_span){i + (i * i * 31 % 997) / 2000.0, 1};
-	archive_rig_write(temp_path("b.lpa"), "b", 1, spans, 400, NULL);
+	archive_rig_write_damaged(temp_path("b.lpa"), "b");
 	archive_rig_write1(temp_path("c.lpa"), "c", 0, 7, 1);
 	temp_text("d.lpa", "no archive at all");
-	damage(temp_path("b.lpa"));
 	ds = open_paths(&path, 1, &warn);
 	assert_int_equal(lp_dataset_n_files(ds), 4);
 	assert_true(lp_dataset_read(ds, NULL, see, &seen, &err) < 0);

@@ -108,29 +108,12 @@ static void make_files(void)
 {
 	for (int i = 0; i < 80; i++) {
 		char name[64], observer[16];
+		int day = i / 13, from = day * 37 - i % 3 * 4;
 
 		snprintf(observer, sizeof(observer), "h%d", i % 13);
 		snprintf(name, sizeof(name), "f%02d.lpa", i);
-		archive_rig_write1(
-			temp_path(name), observer, i / 13 * 37 - i % 3 * 4, 40 + i % 5, 100 + i);
+		archive_rig_write1(temp_path(name), observer, from, 40 + i % 5, 100 + i);
 	}
-}
-
-/* Long enough that the middle of the file is samples. */
-static void make_damaged(const char *name, const char *observer)
-{
-	static struct archive_rig_span spans[400];
-	struct stat st;
-	int fd;
-
-	for (int i = 0; i < 400; i++)
-		spans[i] = (struct archive_rig_span){i + (i * i * 31 % 997) / 2000.0, 1};
-	archive_rig_write(temp_path(name), observer, 1, spans, 400, NULL);
-	fd = open(temp_path(name), O_WRONLY);
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	assert_int_equal(pwrite(fd, "garbage!garbage!", 16, st.st_size / 2), 16);
-	close(fd);
 }
 
 static void test_any_number_of_threads(void **state)
@@ -157,9 +140,9 @@ static void test_damage_is_told_in_order(void **state)
 
 	(void)state;
 	make_files();
-	make_damaged("b.lpa", "b");
-	make_damaged("f30x.lpa", "x");
-	make_damaged("g.lpa", "g");
+	archive_rig_write_damaged(temp_path("b.lpa"), "b");
+	archive_rig_write_damaged(temp_path("f30x.lpa"), "x");
+	archive_rig_write_damaged(temp_path("g.lpa"), "g");
 	temp_text("c.lpa", "no archive at all");
 	temp_text("z.csv", CSV "2011-03-13T07:06:41Z,z/net:eth0,rxbyt,5\nbad,z/net:eth0,rxbyt,6\n");
 	assert_like_plain(&opt, -EBADMSG);
@@ -181,7 +164,7 @@ static void test_little_memory(void **state)
 
 	(void)state;
 	make_files();
-	make_damaged("b.lpa", "b");
+	archive_rig_write_damaged(temp_path("b.lpa"), "b");
 	for (uint64_t bytes = 1000; bytes < 2000000; bytes = bytes * 3 / 2) {
 		_cleanup_(run_release) struct run plain, run;
 

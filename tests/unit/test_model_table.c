@@ -104,14 +104,6 @@ static void test_different_intervals(void **state)
 	}
 }
 
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % n;
-}
-
 /* What a table must be, said as plainly as can be: for each slot the growth between neighbours that
  * end in it, over the time between them. */
 struct plain {

@@ -9,14 +9,6 @@ static const struct lp_column columns[] = {{"rd_ios", "requests", LP_COUNTER, 64
 static const struct lp_schema disk = {"disk", columns, ARRAY_SIZE(columns)};
 static const char *const metrics[] = {"await", "tps", "inflight", "lat"};
 
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t n)
-{
-	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % n;
-}
-
 /* A life of two disks. */
 struct life {
 	int64_t wall, mono;
@@ -113,7 +105,7 @@ static const int64_t steps[] = {SEC(1), SEC(2), SEC(15), SEC(60), LP_TABLE_FOREV
 static void test_join_is_reading_on(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed < 400; seed++) {
+	for (uint64_t seed = 1; seed < 150; seed++) {
 		struct lp_table_options opt = {.metrics = metrics,
 			.n_metrics = ARRAY_SIZE(metrics),
 			.step_us = steps[seed % ARRAY_SIZE(steps)]};
@@ -144,7 +136,7 @@ static void test_join_is_reading_on(void **state)
 static void test_steady_rows_are_no_others(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed < 400; seed++) {
+	for (uint64_t seed = 1; seed < 150; seed++) {
 		struct lp_table_options opt = {.metrics = metrics,
 			.n_metrics = 2,
 			.step_us = steps[seed % ARRAY_SIZE(steps)]};
