@@ -208,6 +208,25 @@ static bool is_about_component(const struct lp_verdict *v, const struct lp_incid
 	return in->n_components == 1 && !strcmp(in->part, v->components[in->components[0]]);
 }
 
+/* What to do next, once for all that need the same. */
+static void print_advice(struct printer *p, const struct lp_incident *in, uint32_t rank)
+{
+	char same[64];
+
+	if (!in->advice)
+		return;
+	for (uint32_t i = 0; i + 1 < rank; i++) {
+		const char *before = p->v->incidents[i].advice;
+
+		if (before && !strcmp(before, in->advice)) {
+			snprintf(same, sizeof(same), "as for number %" PRIu32 ".", i + 1);
+			led_paragraph(p, BOLD, "Next:", INDENT, same);
+			return;
+		}
+	}
+	led_paragraph(p, BOLD, "Next:", INDENT, in->advice);
+}
+
 static void print_incident(struct printer *p, const struct lp_incident *in, uint32_t rank)
 {
 	bool own = is_about_component(p->v, in);
@@ -232,8 +251,7 @@ static void print_incident(struct printer *p, const struct lp_incident *in, uint
 		if (s)
 			print_evidence(p, s, !own);
 	}
-	if (in->advice)
-		led_paragraph(p, BOLD, "Next:", INDENT, in->advice);
+	print_advice(p, in, rank);
 }
 
 static void print_incidents(struct printer *p)
