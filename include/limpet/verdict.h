@@ -114,8 +114,8 @@ struct lp_incident {
 	char *advice;
 };
 
-/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): an array and its length stand together
- */
+/* Arrays stand beside their lengths, whatever room that takes. */
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct lp_verdict {
 	const char *method; /* static */
 	bool trained;	    /* thresholds came from a training file */

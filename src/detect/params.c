@@ -5,7 +5,7 @@
 
 #define STEP_PRODUCTION_US (INT64_C(15) * 1000000)
 #define SPAN_PRODUCTION_US (INT64_C(2) * 3600 * 1000000)
-#define WIN_SIZE_LEAST 12
+#define WIN_SIZE_LEAST 30
 
 int64_t detect_step(int64_t interval_us, int64_t span_us)
 {

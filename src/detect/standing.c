@@ -117,7 +117,8 @@ static enum lp_mark mark_exceeding(
 {
 	if (own < peers && stands_still(c, own, peers))
 		return LP_MARK_ABSENT;
-	if (c->calibrated && ratio < RATIO_LEAST && ratio > 1 / RATIO_LEAST)
+	if (c->calibrated &&
+		(fabs(own - peers) < c->floor || (ratio < RATIO_LEAST && ratio > 1 / RATIO_LEAST)))
 		return LP_MARK_NORMAL;
 	return own < peers ? LP_MARK_BELOW : LP_MARK_ABOVE;
 }

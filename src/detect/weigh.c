@@ -16,7 +16,7 @@
 #define ABSENT_RATIO 4.0
 #define RATIO_MAX 32.0
 
-#define BAR_LEAST 3.0
+#define BAR_LEAST 5.0
 #define BAR_MOST 100.0
 
 double weigh_bar(double n_windows)

@@ -23,6 +23,7 @@ struct rig {
 static inline void rig_init(struct rig *r, uint32_t n, uint32_t n_slots)
 {
 	*r = (struct rig){.n_components = n, .n_slots = n_slots};
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	r->tables = calloc(RIG_TABLES_MAX, sizeof(*r->tables));
 	assert_non_null(r->tables);
 }

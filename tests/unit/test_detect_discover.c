@@ -72,6 +72,7 @@ static struct lp_verdict *discover(struct lp_table **tables, uint32_t n)
 /* Discovery on one table of throughput. */
 static struct lp_verdict *run(int servers, int disks, model_fn model)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	struct lp_table **tables = calloc(1, sizeof(*tables));
 
 	seed = 1;
@@ -82,6 +83,7 @@ static struct lp_verdict *run(int servers, int disks, model_fn model)
 /* And on reads and writes. */
 static struct lp_verdict *run_both(int servers, int disks, model_fn reads, model_fn writes)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	struct lp_table **tables = calloc(2, sizeof(*tables));
 
 	seed = 1;
@@ -303,6 +305,7 @@ static void test_classes_of_classes(void **state)
 /* Latency is no reason to split. */
 static void test_other_metrics(void **state)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	struct lp_table **tables = calloc(1, sizeof(*tables));
 
 	(void)state;

@@ -7,12 +7,12 @@ static void test_bar(void **state)
 	double before = 0;
 
 	(void)state;
-	assert_true(weigh_bar(1) == 3);
-	assert_true(weigh_bar(6) == 3);
+	assert_true(weigh_bar(1) == 5);
+	assert_true(weigh_bar(6) == 5);
 	assert_true(weigh_bar(20) == 10);
 	assert_true(fabs(weigh_bar(100) - 25) < 1e-9);
 	assert_true(weigh_bar(1e6) == 100);
-	for (double n = 1; n < 1e5; n *= 1.1) {
+	for (uint32_t n = 1; n < 100000; n += 1 + n / 10) {
 		assert_true(weigh_bar(n) >= before);
 		before = weigh_bar(n);
 	}

@@ -1,3 +1,4 @@
+#include "temp_dir.h"
 #include "unit.h"
 
 #include "base/array.h"
@@ -296,27 +297,14 @@ static void test_bounds(void **state)
 	free(text);
 }
 
-static void put(const char *dir, const char *name, const char *text)
-{
-	char path[256];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "we");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
 static void test_tables(void **state)
 {
-	char dir[] = "/tmp/topology.XXXXXX", path[64], expected[256];
+	char path[TEMP_PATH_MAX], expected[3 * TEMP_PATH_MAX];
 	struct topology *t = NULL;
 	struct lp_err err = {0};
 
 	(void)state;
-	assert_non_null(mkdtemp(dir));
-	put(dir, "site.yaml",
+	temp_text("site.yaml",
 		"version: 1\n"
 		"components:\n"
 		"- table: list.csv\n"
@@ -324,9 +312,9 @@ static void test_tables(void **state)
 		"  attributes: {priority: 8, size: '{lun}T'}\n"
 		"  table: priorities.csv\n"
 		"groups: [{name: d, match: '*', split_by: [priority]}]\n");
-	put(dir, "list.csv", "component,colour\nfs1/disk:2,red\n\n# more\nfs1/disk:3 , blue\n");
-	put(dir, "priorities.csv", "lun,server,priority\n2,1,1\n02,3,\n3,01,4\n");
-	snprintf(path, sizeof(path), "%s/site.yaml", dir);
+	temp_text("list.csv", "component,colour\nfs1/disk:2,red\n\n# more\nfs1/disk:3 , blue\n");
+	temp_text("priorities.csv", "lun,server,priority\n2,1,1\n02,3,\n3,01,4\n");
+	snprintf(path, sizeof(path), "%s", temp_path("site.yaml"));
 	if (topology_read(path, &t, &err) < 0)
 		fail_msg("%s", err.text);
 	check(t, "fs1/disk:2", "colour", "red");
@@ -338,15 +326,13 @@ static void test_tables(void **state)
 	check(t, "fs1/disk:03", "priority", "4");
 	check(t, "fs9/disk:03", "priority", "8");
 	topology_free(t);
-	put(dir, "list.csv", "component,colour\nfs1/disk:2\n");
+	temp_text("list.csv", "component,colour\nfs1/disk:2\n");
 	assert_int_equal(topology_read(path, &t, &err), -EINVAL);
-	snprintf(expected, sizeof(expected),
-		"%s:3: %s/list.csv:2: 1 fields where the first line has 2", path, dir);
+	snprintf(expected, sizeof(expected), "%s:3: %s:2: 1 fields where the first line has 2",
+		path, temp_path("list.csv"));
 	assert_string_equal(err.text, expected);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(topology_read(path, &t, &err), -ENOENT);
-	snprintf(path, sizeof(path), "rm -r %s", dir);
-	assert_int_equal(system(path), 0);
 }
 
 int main(void)
@@ -361,7 +347,7 @@ int main(void)
 		cmocka_unit_test(test_errors_of_groups),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_tables),
+		cmocka_unit_test_setup_teardown(test_tables, temp_dir_setup, temp_dir_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
