@@ -168,6 +168,26 @@ static int step_choose(struct diagnosis *d, const struct diagnose_options *opt, 
 	return 0;
 }
 
+/* Is the component in one of the groups that were asked for? Only these need to be read, where
+ * groups do not depend on the data. */
+static bool group_wanted(void *ctx, const char *component)
+{
+	const struct detect_options *o = &((struct diagnosis *)ctx)->detect;
+	char *names[] = {(char *)component};
+	struct lp_peer_group *groups = NULL;
+	uint32_t n = 0;
+	bool wanted = false;
+
+	/* What goes wrong here is told when all of them are sorted. */
+	if (topology_groups(
+		    o->topology, names, 1, o->split_by, o->n_split, NULL, &groups, &n, NULL) < 0)
+		return true;
+	for (uint32_t i = 0; i < n; i++)
+		wanted |= detect_group_wanted(o, groups[i].name);
+	lp_peer_groups_free(groups, n);
+	return wanted;
+}
+
 static int tables_read(struct diagnosis *d, const struct diagnose_options *opt,
 	struct lp_table ***ret, uint32_t *ret_n, struct lp_err *err)
 {
@@ -183,6 +203,10 @@ static int tables_read(struct diagnosis *d, const struct diagnose_options *opt,
 
 	if (r < 0)
 		return r;
+	if (opt->groups.n && (d->topology || d->split_by.n)) {
+		range.wanted = group_wanted;
+		range.wanted_ctx = d;
+	}
 	progress_tell(&d->progress, "reading", 0);
 	d->read_result = lp_dataset_tables(d->data, &range, ret, ret_n, &d->read_err);
 	if (d->read_result < 0 && d->read_result != -EBADMSG) {
@@ -202,15 +226,8 @@ static int tables_read(struct diagnosis *d, const struct diagnose_options *opt,
 		opt->since_us || opt->until_us ? " in that time" : "");
 }
 
-static int diagnosis_run(
-	struct diagnosis *d, const struct diagnose_options *opt, struct lp_err *err)
+static void detection_set(struct diagnosis *d, const struct diagnose_options *opt)
 {
-	struct lp_table **tables = NULL;
-	uint32_t n = 0;
-	int r = tables_read(d, opt, &tables, &n, err);
-
-	if (r < 0)
-		return r;
 	d->detect.trained = d->trained;
 	d->detect.fixed = &d->fixed;
 	d->detect.topology = d->topology;
@@ -221,6 +238,19 @@ static int diagnosis_run(
 	d->detect.warn = &d->warn;
 	d->detect.progress = progress_tell;
 	d->detect.progress_ctx = &d->progress;
+}
+
+static int diagnosis_run(
+	struct diagnosis *d, const struct diagnose_options *opt, struct lp_err *err)
+{
+	struct lp_table **tables = NULL;
+	uint32_t n = 0;
+	int r;
+
+	detection_set(d, opt);
+	r = tables_read(d, opt, &tables, &n, err);
+	if (r < 0)
+		return r;
 	r = detect_run(tables, n, &d->detect, &d->verdict, err);
 	return r < 0 ? r : explain_verdict(d->verdict, d->topology, d->state, err);
 }

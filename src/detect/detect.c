@@ -21,7 +21,7 @@ static int no_memory(struct lp_err *err)
 	return lp_err_sys(err, -ENOMEM, "cannot compare");
 }
 
-static bool group_wanted(const struct detect_options *opt, const char *name)
+bool detect_group_wanted(const struct detect_options *opt, const char *name)
 {
 	for (uint32_t i = 0; i < opt->n_groups; i++) {
 		if (fnmatch(opt->groups[i], name, 0) == 0)
@@ -38,7 +38,7 @@ static int groups_choose(struct lp_verdict *v, const struct detect_options *opt,
 	for (uint32_t i = 0; i < v->n_groups; i++) {
 		struct lp_peer_group dropped = v->groups[i];
 
-		if (group_wanted(opt, dropped.name)) {
+		if (detect_group_wanted(opt, dropped.name)) {
 			v->groups[i] = v->groups[n];
 			v->groups[n++] = dropped;
 		}

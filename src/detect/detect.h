@@ -32,6 +32,9 @@ int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_
 /* One of its steps, which training takes as well: the groups that are compared. */
 int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
 
+/* Do the options ask for a group of that name? */
+bool detect_group_wanted(const struct detect_options *opt, const char *name);
+
 /* The step of the grid for data that comes every `interval_us` over `span_us` (0: unknown): its
  * own, or 15 s where there are hours of finer data, as the thesis did it in production. */
 int64_t detect_step(int64_t interval_us, int64_t span_us);
