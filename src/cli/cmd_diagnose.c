@@ -147,7 +147,7 @@ static int diagnosis_prepare(
 static int step_choose(struct diagnosis *d, const struct diagnose_options *opt, int64_t *ret_us,
 	struct lp_err *err)
 {
-	int64_t interval, first, last;
+	int64_t interval = 0, first = 0, last = 0;
 	int r;
 
 	*ret_us = opt->method.downsample_us;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* More members say no more about their median. */
-#define SAMPLE_MAX 255
+#define SAMPLE_MAX 127
 
 /* Thresholds that were given. False: of at least one member nothing is known. */
 static bool thresholds_given(struct comparison *c)

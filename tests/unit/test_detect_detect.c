@@ -109,7 +109,8 @@ static void check_plain(const struct plain *p, struct rig *r)
 	double *votes = calloc(n, sizeof(*votes));
 	bool *data = calloc(n, sizeof(*data)), *anomalous = calloc((size_t)n * n_windows, 1);
 
-	assert_true(votes && data && anomalous);
+	assert_non_null(votes);
+	assert_true(data && anomalous);
 	assert_int_equal(v->n_series, 1);
 	for (uint32_t w = 0; w < n_windows; w++) {
 		plain_votes(p, t, w, votes, data);

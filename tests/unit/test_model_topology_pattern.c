@@ -148,7 +148,7 @@ static void test_hostile(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++)
-		memcpy(pattern + 3 * (size_t)i, "*a?", 3);
+		snprintf(pattern + 3 * (size_t)i, 4, "*a?");
 	memset(name, 'a', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	check(pattern, name, "");
