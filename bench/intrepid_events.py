@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Are planted events found, as what, and how late? And what else does the list say?
 
-usage: BUILD=build bench/intrepid_events.py [--days N] [--data DIR] [--groups GLOB] [--metric NAME,...]
+usage: BUILD=build bench/intrepid_events.py [--days N] [--every H] [--data DIR] [--groups GLOB] [--metric NAME,...]
 
 Generates a week (or N days) of an Intrepid-like system, a sample every 15 s, with one or more events of
 every kind of the thesis' Tables 5.3 to 5.6 (unless DIR has it already), and runs `limpet diagnose`
-twice a day on the last two days, as an operator would. For each event it tells which incident was
-about it first, whether its part was the right one, how long after the onset it was indicted, and how
-late the thesis was for events of that kind at most. Incidents that are about no event are listed if
+every three hours on the last two days, as an operator would. For each event it tells which incident was
+about it first, whether its part was the right one, how long after the onset the run was that named it,
+and how late the thesis was for events of that kind at most. Incidents that are about no event are listed if
 they were first in the list in any run, or lasted for more than a day.
 """
 import argparse
@@ -22,7 +22,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("BUILD", os.path.join(HERE, "..", "build"))
 HOUR = datetime.timedelta(hours=1)
-EVERY_H, BACK_H = 12, 48
+BACK_H = 48
 
 # Onset and duration in hours. More than a week is planted again in each week that follows.
 WEEK = [
@@ -78,7 +78,7 @@ class Event:
         return incident["right"] & set(self.parts) or own * 2 >= len(incident["components"])
 
     def note(self, incident, rank, until):
-        latency = incident["indicted"] - self.start
+        latency = until - self.start
         right = bool(incident["right"] & set(self.parts))
         if self.found is None or (right and not self.found[2]):
             self.found = (latency, incident["part"], right, rank, until)
@@ -169,6 +169,7 @@ def print_strangers(strangers):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--days", type=int, default=7)
+    parser.add_argument("--every", type=int, default=3, help="hours from run to run")
     parser.add_argument("--data")
     parser.add_argument("--groups", default="luns priority=[12] *")
     parser.add_argument("--metric", default="await")
@@ -180,7 +181,7 @@ def main():
             generate(data, args.days)
         events, rows = read_system(data)
         start = datetime.datetime(2011, 4, 17)
-        for h in range(EVERY_H, args.days * 24 + 1, EVERY_H):
+        for h in range(args.every, args.days * 24 + 1, args.every):
             until = start + h * HOUR
             since = max(start, until - BACK_H * HOUR)
             found = diagnose(data, args, os.path.join(work, "state"), since, until, rows)

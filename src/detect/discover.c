@@ -317,8 +317,7 @@ static bool cut_steady(struct splitter *s, const struct branch *b, const struct 
 		size_t low = 0, high = s->g->n_members;
 
 		for (uint32_t i = 0; i < b->n; i++) {
-			double all = group_work_level(
-				&s->w, c->feature, b->members[i], 0, s->w.n_blocks);
+			double all = group_work_usual(&s->w, c->feature, b->members[i]);
 			double part = group_work_level(&s->w, c->feature, b->members[i], from, to);
 
 			if (isnan(part))
@@ -358,7 +357,7 @@ static bool cut_is_whole(struct splitter *s, const struct branch *b, const struc
 	memset(all, 0, 2 * (size_t)s->n_observers * sizeof(*all));
 	for (uint32_t i = 0; i < b->n; i++) {
 		uint32_t o = s->observer[b->members[i]];
-		double level = group_work_level(&s->w, c->feature, b->members[i], 0, s->w.n_blocks);
+		double level = group_work_usual(&s->w, c->feature, b->members[i]);
 
 		all[o] += 1;
 		in[o] += !isnan(level) && is_high(level, c->idle, c->cut.at) == small;
@@ -388,13 +387,17 @@ static bool feature_cut(
 	struct splitter *s, const struct branch *b, uint32_t feature, struct class_cut *ret)
 {
 	struct class_cut c = {.feature = feature, .idle = idle_limit(s, b, feature)};
-	size_t n = levels_get(s, b, feature, 0, s->w.n_blocks, s->x);
-	size_t least = (size_t)ceil(CLASS_SHARE_MIN * (double)n);
+	size_t n = 0, least;
 
 	if (!(c.idle > 0))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		s->x[i] = log(fmax(s->x[i], 0) + c.idle);
+	for (uint32_t i = 0; i < b->n; i++) {
+		double level = group_work_usual(&s->w, feature, b->members[i]);
+
+		if (!isnan(level))
+			s->x[n++] = log(fmax(level, 0) + c.idle);
+	}
+	least = (size_t)ceil(CLASS_SHARE_MIN * (double)n);
 	if (!stats_cut(s->x, n, least > CLASS_MEMBERS_MIN ? least : CLASS_MEMBERS_MIN,
 		    CLASS_SPREAD_MIN, CLASS_APART_MIN, s->scratch, &c.cut))
 		return false;
@@ -457,7 +460,7 @@ static int class_split(
 	if (!members)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < b->n; i++) {
-		double level = group_work_level(&s->w, c->feature, b->members[i], 0, s->w.n_blocks);
+		double level = group_work_usual(&s->w, c->feature, b->members[i]);
 		bool is = isnan(level) ? c->cut.n_high >= c->cut.n_low
 				       : is_high(level, c->idle, c->cut.at);
 

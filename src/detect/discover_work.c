@@ -1,5 +1,6 @@
 #include "detect/discover_work.h"
 
+#include "detect/median.h"
 #include "model/topology.h"
 #include <errno.h>
 #include <limpet/metric.h>
@@ -153,6 +154,19 @@ double group_work_level(
 	const struct group_work *w, uint32_t feature, uint32_t member, uint32_t from, uint32_t to)
 {
 	return block_mean(w->features[feature].blocks + (size_t)member * w->n_blocks, from, to);
+}
+
+double group_work_usual(const struct group_work *w, uint32_t feature, uint32_t member)
+{
+	const double *blocks = w->features[feature].blocks + (size_t)member * w->n_blocks;
+	double known[WORK_BLOCKS_MAX];
+	uint32_t n = 0;
+
+	for (uint32_t b = 0; b < w->n_blocks; b++) {
+		known[n] = blocks[b];
+		n += !isnan(blocks[b]);
+	}
+	return median_of(known, n);
 }
 
 void work_amount_format(double amount, const char *unit, char *buf, size_t size)

@@ -31,6 +31,10 @@ void group_work_release(struct group_work *w);
 double group_work_level(
 	const struct group_work *w, uint32_t feature, uint32_t member, uint32_t from, uint32_t to);
 
+/* What a member usually does: the median over all blocks. Load that moves to it for a while (its
+ * neighbour was down) does not change that. NaN: no data. */
+double group_work_usual(const struct group_work *w, uint32_t feature, uint32_t member);
+
 /* "12 MB/s" */
 void work_amount_format(double amount, const char *unit, char *buf, size_t size);
 
