@@ -77,7 +77,7 @@ static int check_file(const struct topology_options *opt, struct lp_err *err)
 static int tables_read(struct lp_dataset *ds, const struct topology_options *opt,
 	struct lp_verdict *v, struct lp_err *err)
 {
-	struct lp_table_options table_opt = {.headline = true,
+	struct lp_table_options table_opt = {.judged = true, /* as diagnose compares them */
 		.components = opt->components.n ? opt->components.items : NULL,
 		.n_components = opt->components.n,
 		.from_us = opt->since_us,
