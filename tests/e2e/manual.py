@@ -158,16 +158,14 @@ def commands_in_documents():
 
 
 def transcript():
-    """The second transcript in the README is what these commands print (but for the file's size)."""
-    block = re.findall(r"^```\n(\$ .*?)^```$", (SOURCE / "README.md").read_text(), re.M | re.S)[1]
-    _, record, show = re.split(r"^\$ limpet ", block, flags=re.M)
+    """The transcript in the README is what `make demo` prints."""
+    block, = re.findall(r"^```\n\$ limpet (.*?)^```$", (SOURCE / "README.md").read_text(),
+                        re.M | re.S)
+    command, told = block.split("\n\n", 1)
     with tempfile.TemporaryDirectory() as folder:
-        data = f"{folder}/data"
-        run(LIMPET, *[data if w == "data" else w for w in record.split()], cwd=SOURCE)
-        printed = run(LIMPET, "show", data)
-    told = show.split("\n", 1)[1]
-    check(show.startswith("show data\n"), show)
-    check(printed.splitlines()[1:] == told.splitlines()[1:], f"printed:\n{printed}")
+        words = [f"{folder}/demo.html" if w.endswith(".html") else w for w in command.split()]
+        printed = run(LIMPET, *words, "--state", "/dev/null", status=1, cwd=SOURCE)
+    check(printed == told, f"printed:\n{printed}")
 
 
 tap.main(
