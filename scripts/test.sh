@@ -14,7 +14,8 @@ exec </dev/null
 export ASAN_OPTIONS=detect_leaks=1:${ASAN_OPTIONS:-}
 export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:${UBSAN_OPTIONS:-}
-export TSAN_OPTIONS=halt_on_error=1:${TSAN_OPTIONS:-}
+# What OpenMP's runtime does inside is not instrumented and would look like races.
+export TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}
 # The sanitizers of clang 14 cannot cope with the many random address bits of newer kernels.
 fixed_addresses=()
 if setarch -R true 2>/dev/null; then

@@ -17,6 +17,7 @@
 #include <limpet/batch.h>
 #include <limpet/catalogue.h>
 #include <limpet/dataset.h>
+#include <limpet/diagnose.h>
 #include <limpet/err.h>
 #include <limpet/metric.h>
 #include <limpet/source.h>

@@ -42,6 +42,9 @@ struct lp_table_options {
 	/* May say no to a component by its full name; NULL: never. Asked by several threads. */
 	bool (*wanted)(void *ctx, const char *component);
 	void *wanted_ctx;
+	/* Told by who reads several files how much is done, 0 .. 1; NULL: not. */
+	void (*progress)(void *ctx, double done);
+	void *progress_ctx;
 	int64_t from_us, to_us; /* 0: no beginning, no end */
 	int64_t step_us;	/* LP_TABLE_FOREVER: one slot */
 	uint64_t bytes_max; /* refuse to grow beyond this; 0: 4 GiB, or half the memory if less */

@@ -119,6 +119,7 @@ struct lp_incident {
 struct lp_verdict {
 	const char *method; /* static */
 	bool trained;	    /* thresholds came from a training file */
+	bool fixed;	    /* thresholds were given by hand, at least for some metrics */
 	struct lp_params params;
 
 	char **components;

@@ -4,14 +4,15 @@
 
 #include "base/cleanup.h"
 #include "base/words.h"
-#include "detect/detect.h"
-#include "explain/explain.h"
+#include "detect/thresholds.h"
+#include "explain/state.h"
 #include "report/progress.h"
 #include "report/verdict_hourly.h"
 #include "report/verdict_html.h"
 #include "report/verdict_json.h"
 #include "report/verdict_text.h"
 #include <errno.h>
+#include <limpet/diagnose.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,195 +65,94 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* Everything that a run opens, released in one place. */
-struct diagnosis {
-	struct lp_warn warn;
-	struct words metrics, split_by;
-	struct topology *topology;
-	struct thresholds *trained;
-	struct fixed_thresholds fixed;
-	struct operator_state *state;
-	struct lp_dataset *data;
-	struct progress progress;
-	struct detect_options detect;
-	struct lp_verdict *verdict;
-	int read_result; /* 0, or -EBADMSG: some of the data is damaged */
-	struct lp_err read_err;
-};
-
-static void diagnosis_release(struct diagnosis *d)
-{
-	lp_verdict_free(d->verdict);
-	lp_dataset_close(d->data);
-	state_close(d->state);
-	fixed_thresholds_release(&d->fixed);
-	thresholds_free(d->trained);
-	topology_free(d->topology);
-	words_release(&d->metrics);
-	words_release(&d->split_by);
-}
-
-/* The method and its parameters; what was not given stays 0, for the engine to choose. */
-static int method_choose(
-	struct diagnosis *d, const struct diagnose_options *opt, struct lp_err *err)
+/* What was not given stays 0, for the engine to choose. */
+static int method_take(
+	const struct diagnose_options *opt, struct lp_diagnose_options *to, struct lp_err *err)
 {
 	const struct method_options *m = &opt->method;
-	struct lp_params *p = &d->detect.params;
-	int r = method_options_choose(m, measures, &d->detect.measure, p, err);
+	const struct measure *measure;
+	struct lp_params p;
+	int r = method_options_choose(m, measures, &measure, &p, err);
 
-	if (r == 0 && d->trained)
-		r = method_options_agree(m, thresholds_method(d->trained),
-			thresholds_params(d->trained), opt->trained, err);
 	if (r < 0)
 		return r;
-	if (d->trained)
-		d->detect.measure = NULL;
-	p->win_size = m->win_size ? p->win_size : 0;
-	p->win_shift = m->win_shift || m->win_size ? p->win_shift : 0;
-	p->smooth = m->smooth ? p->smooth : 0;
-	p->k = m->k ? p->k : 0;
+	to->method = m->method;
+	to->params = (struct lp_params){.win_size = m->win_size ? p.win_size : 0,
+		.win_shift = m->win_shift || m->win_size ? p.win_shift : 0,
+		.smooth = m->smooth ? p.smooth : 0,
+		.k = m->k ? p.k : 0,
+		.step_us = m->downsample_us};
 	return 0;
 }
 
-static int state_load(struct diagnosis *d, const struct diagnose_options *opt, struct lp_err *err)
-{
-	_cleanup_free_ char *path = opt->state ? strdup(opt->state) : state_default_path();
+DEFINE_CLEANUP(struct thresholds *, thresholds_free);
 
-	return path ? state_open(path, true, &d->state, err) : 0;
+/* Thresholds are good only for what they were learnt with. */
+static int thresholds_agree(const struct diagnose_options *opt, struct lp_err *err)
+{
+	_cleanup_(thresholds_freep) struct thresholds *t = NULL;
+	int r = opt->trained ? thresholds_read(opt->trained, &t, err) : 0;
+
+	if (r < 0 || !t)
+		return r;
+	return method_options_agree(
+		&opt->method, thresholds_method(t), thresholds_params(t), opt->trained, err);
 }
 
-static int diagnosis_prepare(
-	struct diagnosis *d, const struct diagnose_options *opt, struct lp_err *err)
+/* Everything that a run needs, released in one place. */
+struct run {
+	struct words metrics, split_by;
+	char *state;
+	struct lp_warn warn;
+	struct progress progress;
+	struct lp_dataset *data;
+	struct lp_verdict *verdict;
+};
+
+static void run_release(struct run *r)
 {
-	int r = words_split(&opt->metrics, &d->metrics, err);
+	lp_verdict_free(r->verdict);
+	lp_dataset_close(r->data);
+	words_release(&r->metrics);
+	words_release(&r->split_by);
+	free(r->state);
+}
+
+static int run_prepare(struct run *run, const struct diagnose_options *opt,
+	struct lp_diagnose_options *to, struct lp_err *err)
+{
+	int r = words_split(&opt->metrics, &run->metrics, err);
 
 	if (r == 0)
-		r = words_split(&opt->split_by, &d->split_by, err);
-	if (r == 0 && opt->topology)
-		r = topology_read(opt->topology, &d->topology, err);
-	if (r == 0 && opt->trained)
-		r = thresholds_read(opt->trained, &d->trained, err);
+		r = words_split(&opt->split_by, &run->split_by, err);
 	if (r == 0)
-		r = fixed_thresholds_parse(opt->fixed.items, opt->fixed.n, &d->fixed, err);
+		r = method_take(opt, to, err);
 	if (r == 0)
-		r = method_choose(d, opt, err);
-	if (r == 0)
-		r = state_load(d, opt, err);
+		r = thresholds_agree(opt, err);
 	if (r == 0 && opt->until_us && opt->until_us <= opt->since_us)
 		r = lp_err_set(err, -EINVAL, "--until must be later than --since");
-	return r;
-}
-
-/* The step of the grid: what was asked for, what was trained with, or what suits the data. */
-static int step_choose(struct diagnosis *d, const struct diagnose_options *opt, int64_t *ret_us,
-	struct lp_err *err)
-{
-	int64_t interval = 0, first = 0, last = 0;
-	int r;
-
-	*ret_us = opt->method.downsample_us;
-	if (!*ret_us && d->trained)
-		*ret_us = thresholds_params(d->trained)->step_us;
-	if (*ret_us)
-		return 0;
-	r = lp_dataset_interval(d->data, &interval, err);
-	if (r == 0)
-		r = lp_dataset_span(d->data, &first, &last, err);
 	if (r < 0)
 		return r;
-	if (opt->since_us > first)
-		first = opt->since_us;
-	if (opt->until_us && opt->until_us < last)
-		last = opt->until_us;
-	*ret_us = detect_step(interval, last > first ? last - first : 0);
+	run->state = opt->state ? strdup(opt->state) : state_default_path();
+	to->thresholds = opt->trained;
+	to->fixed = opt->fixed.items;
+	to->n_fixed = opt->fixed.n;
+	to->topology = opt->topology;
+	to->split_by = run->split_by.items;
+	to->n_split = run->split_by.n;
+	to->groups = opt->groups.items;
+	to->n_groups = opt->groups.n;
+	to->state = run->state;
+	to->metrics = run->metrics.items;
+	to->n_metrics = run->metrics.n;
+	to->components = opt->components.items;
+	to->n_components = opt->components.n;
+	to->from_us = opt->since_us;
+	to->to_us = opt->until_us;
+	to->warn = &run->warn;
+	to->progress = progress_tell;
+	to->progress_ctx = &run->progress;
 	return 0;
-}
-
-/* Is the component in one of the groups that were asked for? Only these need to be read, where
- * groups do not depend on the data. */
-static bool group_wanted(void *ctx, const char *component)
-{
-	const struct detect_options *o = &((struct diagnosis *)ctx)->detect;
-	char *names[] = {(char *)component};
-	struct lp_peer_group *groups = NULL;
-	uint32_t n = 0;
-	bool wanted = false;
-
-	/* What goes wrong here is told when all of them are sorted. */
-	if (topology_groups(
-		    o->topology, names, 1, o->split_by, o->n_split, NULL, &groups, &n, NULL) < 0)
-		return true;
-	for (uint32_t i = 0; i < n; i++)
-		wanted |= detect_group_wanted(o, groups[i].name);
-	lp_peer_groups_free(groups, n);
-	return wanted;
-}
-
-static int tables_read(struct diagnosis *d, const struct diagnose_options *opt,
-	struct lp_table ***ret, uint32_t *ret_n, struct lp_err *err)
-{
-	struct lp_table_options range = {
-		.components = opt->components.n ? opt->components.items : NULL,
-		.n_components = opt->components.n,
-		.metrics = d->metrics.n ? d->metrics.items : NULL,
-		.n_metrics = d->metrics.n,
-		.judged = true,
-		.from_us = opt->since_us,
-		.to_us = opt->until_us};
-	int r = step_choose(d, opt, &range.step_us, err);
-
-	if (r < 0)
-		return r;
-	if (opt->groups.n && (d->topology || d->split_by.n)) {
-		range.wanted = group_wanted;
-		range.wanted_ctx = d;
-	}
-	progress_tell(&d->progress, "reading", 0);
-	d->read_result = lp_dataset_tables(d->data, &range, ret, ret_n, &d->read_err);
-	if (d->read_result < 0 && d->read_result != -EBADMSG) {
-		*err = d->read_err;
-		return d->read_result;
-	}
-	if (*ret_n)
-		return 0;
-	free(*ret);
-	if (d->read_result < 0) {
-		*err = d->read_err;
-		return d->read_result;
-	}
-	return lp_err_set(err, -ENOENT, "there is nothing to compare%s%s%s%s",
-		d->metrics.n ? ": no component has a metric '" : " in this data",
-		d->metrics.n ? d->metrics.items[0] : "", d->metrics.n ? "'" : "",
-		opt->since_us || opt->until_us ? " in that time" : "");
-}
-
-static void detection_set(struct diagnosis *d, const struct diagnose_options *opt)
-{
-	d->detect.trained = d->trained;
-	d->detect.fixed = &d->fixed;
-	d->detect.topology = d->topology;
-	d->detect.split_by = d->split_by.n ? d->split_by.items : NULL;
-	d->detect.n_split = d->split_by.n;
-	d->detect.groups = opt->groups.items;
-	d->detect.n_groups = opt->groups.n;
-	d->detect.warn = &d->warn;
-	d->detect.progress = progress_tell;
-	d->detect.progress_ctx = &d->progress;
-}
-
-static int diagnosis_run(
-	struct diagnosis *d, const struct diagnose_options *opt, struct lp_err *err)
-{
-	struct lp_table **tables = NULL;
-	uint32_t n = 0;
-	int r;
-
-	detection_set(d, opt);
-	r = tables_read(d, opt, &tables, &n, err);
-	if (r < 0)
-		return r;
-	r = detect_run(tables, n, &d->detect, &d->verdict, err);
-	return r < 0 ? r : explain_verdict(d->verdict, d->topology, d->state, err);
 }
 
 static int html_write(const struct lp_verdict *v, const char *path, struct lp_err *err)
@@ -276,24 +176,24 @@ static unsigned terminal_width(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-static int diagnosis_print(
-	const struct diagnosis *d, const struct diagnose_options *opt, struct lp_err *err)
+static int verdict_print(
+	const struct lp_verdict *v, const struct diagnose_options *opt, struct lp_err *err)
 {
 	struct verdict_text_options text = {.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 		.verbose = opt->verbose,
 		.top = (uint32_t)opt->top,
 		.width = terminal_width()};
-	int r = opt->html ? html_write(d->verdict, opt->html, err) : 0;
+	int r = opt->html ? html_write(v, opt->html, err) : 0;
 
 	if (r < 0)
 		return r;
 	if (opt->hourly)
-		r = opt->json ? verdict_print_hourly_json(stdout, d->verdict, (uint32_t)opt->top)
-			      : verdict_print_hourly(stdout, d->verdict, (uint32_t)opt->top);
+		r = opt->json ? verdict_print_hourly_json(stdout, v, (uint32_t)opt->top)
+			      : verdict_print_hourly(stdout, v, (uint32_t)opt->top);
 	else if (opt->json)
-		r = verdict_print_json(stdout, d->verdict);
+		r = verdict_print_json(stdout, v);
 	else
-		r = verdict_print_text(stdout, d->verdict, &text);
+		r = verdict_print_text(stdout, v, &text);
 	return r < 0 ? lp_err_sys(err, r, "cannot print the verdict") : 0;
 }
 
@@ -301,25 +201,26 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct diagnose_options *opt = values;
-	_cleanup_(diagnosis_release) struct diagnosis d = {.warn = {.warn = data_print_warning}};
-	int r = diagnosis_prepare(&d, opt, err);
+	_cleanup_(run_release) struct run run = {.warn = {.warn = data_print_warning}};
+	struct lp_diagnose_options how = {0};
+	struct lp_err print_err = {0};
+	int r = run_prepare(&run, opt, &how, err), printed;
 
 	if (r == 0)
-		r = data_open(data, args, n_args, &d.warn, &d.data, err);
+		r = data_open(data, args, n_args, &run.warn, &run.data, err);
 	if (!opt->quiet)
-		progress_begin(&d.progress, stderr);
+		progress_begin(&run.progress, stderr);
 	if (r == 0)
-		r = diagnosis_run(&d, opt, err);
-	progress_clear(&d.progress);
-	if (r == 0)
-		r = diagnosis_print(&d, opt, err);
-	if (r < 0)
+		r = lp_diagnose(run.data, &how, &run.verdict, err);
+	progress_clear(&run.progress);
+	if (!run.verdict)
 		return command_exit_code(r);
-	if (d.read_result < 0) {
-		*err = d.read_err;
-		return command_exit_code(d.read_result);
-	}
-	return d.verdict->n_suspects ? EXIT_SUSPECTS : EXIT_HEALTHY;
+	printed = verdict_print(run.verdict, opt, &print_err);
+	if (printed < 0)
+		*err = print_err;
+	if (r < 0 || printed < 0)
+		return command_exit_code(printed < 0 ? printed : r);
+	return run.verdict->n_suspects ? EXIT_SUSPECTS : EXIT_HEALTHY;
 }
 
 static const struct example examples[] = {

@@ -247,6 +247,7 @@ int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_
 		o.measure = measure_find(o.trained ? thresholds_method(o.trained) : "cdf");
 	v->method = o.measure->name;
 	v->trained = o.trained != NULL;
+	v->fixed = o.fixed && o.fixed->n;
 	r = verdict_fill(v, &o, err);
 	if (r < 0)
 		return r;

@@ -30,6 +30,7 @@ struct part {
 
 /* All files. */
 struct whole {
+	const struct lp_table_options *opt;
 	struct lp_dataset *ds;
 	struct lp_table_builder *builder;
 	struct lp_err first; /* failure, see dataset_note() */
@@ -155,6 +156,8 @@ static int whole_read_all(struct whole *w, struct lp_err *err)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < w->ds->n; i += n) {
+		if (w->opt->progress)
+			w->opt->progress(w->opt->progress_ctx, (double)i / (double)w->ds->n);
 		n = w->ds->n - i < PARTS_MAX ? w->ds->n - i : PARTS_MAX;
 		if (w->direct)
 			n = 1;
@@ -171,7 +174,7 @@ int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *opti
 {
 	_cleanup_(lp_table_builder_freep) struct lp_table_builder *builder = NULL;
 	struct lp_table_options opt = *options;
-	struct whole whole = {.ds = ds};
+	struct whole whole = {.ds = ds, .opt = &opt};
 	struct lp_err finish_err = {0};
 	int r = 0;
 

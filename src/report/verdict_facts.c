@@ -236,10 +236,17 @@ void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v)
 			time_format(span.end_us, to));
 }
 
+const char *verdict_thresholds(const struct lp_verdict *v)
+{
+	if (v->fixed)
+		return v->trained ? "given by hand and by training" : "given by hand";
+	return v->trained ? "from training" : "from the peers' own spread";
+}
+
 void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v)
 {
-	strbuf_printf(sb, "method %s, thresholds from %s", v->method ? v->method : "unknown",
-		v->trained ? "training" : "the peers' own spread");
+	strbuf_printf(sb, "method %s, thresholds %s", v->method ? v->method : "unknown",
+		verdict_thresholds(v));
 }
 
 /* "fs3/disk:sdg limps: slow disk. 2 more incidents, 1 acknowledged." */

@@ -50,6 +50,9 @@ void verdict_add_population(struct strbuf *sb, const struct lp_verdict *v);
 /* What was looked at: "await of 360 disks in 30 groups, 23 windows of 15m from ... to ...". */
 void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v);
 
+/* Where thresholds came from: "from the peers' own spread". */
+const char *verdict_thresholds(const struct lp_verdict *v);
+
 /* How it was looked at: "method cdf, thresholds from the peers' own spread". */
 void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v);
 

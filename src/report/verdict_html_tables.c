@@ -157,9 +157,7 @@ static void write_parameters(struct html_page *p)
 	fputs("<h3>Parameters</h3>\n<div class=\"wide\"><table><tbody>\n", p->out);
 	write_parameter(p->out, "method", p->v->method ? p->v->method : "unknown",
 		"how far apart two components are in a window");
-	write_parameter(p->out, "thresholds",
-		p->v->trained ? "from training" : "from the peers' own spread",
-		"what is too far apart");
+	write_parameter(p->out, "thresholds", verdict_thresholds(p->v), "what is too far apart");
 	write_parameter(p->out, "step", span_format(q->step_us, text), "from sample to sample");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		snprintf(text, sizeof(text), "%" PRIu32, rows[i].value);

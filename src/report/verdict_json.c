@@ -195,6 +195,7 @@ int verdict_print_json(FILE *out, const struct lp_verdict *v)
 	fputs("{\"limpet\":\"" LIMPET_VERSION "\"", out);
 	key_string(out, "method", v->method);
 	key_bool(out, "trained", v->trained);
+	key_bool(out, "fixed", v->fixed);
 	write_params(out, v);
 	write_groups(out, v);
 	write_anomalies(out, v);

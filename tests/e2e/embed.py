@@ -71,6 +71,17 @@ def embed_with(compiler):
     return case
 
 
+def whois():
+    """The example that embeds the engine names the slow disk of a recording."""
+    program = TOP / "whois"
+    run("gcc", *STRICT, "-std=c17", installed("whois.c"), *pkg_config("--cflags", "--libs"),
+        "-o", program)
+    env = {**os.environ, "LD_LIBRARY_PATH": str(installed("liblimpet.so").parent)}
+    text = run(program, SOURCE / "tests/fixtures/recordings/slow-disk", env=env, status=1)
+    check(text.startswith("oss4/disk:loop3: disk-busy; await "), text)
+    run(program, TOP / "nothing", env=env, status=2)
+
+
 def headers_with(compiler, *flags):
     def case():
         if not shutil.which(compiler):
@@ -122,6 +133,7 @@ try:
         ("the installed program records", record),
         ("embed.c with gcc", embed_with("gcc")),
         ("embed.c with clang", embed_with("clang")),
+        ("whois.c", whois),
         ("headers are C", headers_with("gcc", "-std=c17", "-x", "c")),
         ("headers are C++ for g++", headers_with("g++", "-std=c++17", "-x", "c++")),
         ("headers are C++ for clang", headers_with("clang", "-std=c++17", "-x", "c++")),

@@ -1,0 +1,196 @@
+#include <limpet/diagnose.h>
+
+#include "base/cleanup.h"
+#include "detect/detect.h"
+#include "explain/explain.h"
+#include <errno.h>
+#include <stdlib.h>
+
+/* Everything that a diagnosis opens, released in one place. */
+struct diagnosis {
+	const struct lp_diagnose_options *opt;
+	struct topology *topology;
+	struct thresholds *trained;
+	struct fixed_thresholds fixed;
+	struct operator_state *state;
+	struct detect_options detect;
+};
+
+static void diagnosis_release(struct diagnosis *d)
+{
+	state_close(d->state);
+	fixed_thresholds_release(&d->fixed);
+	thresholds_free(d->trained);
+	topology_free(d->topology);
+}
+
+static int method_find(struct diagnosis *d, struct lp_err *err)
+{
+	const char *name = d->opt->method;
+
+	if (!name)
+		return 0; /* the engine knows which */
+	d->detect.measure = measure_find(name);
+	return d->detect.measure ? 0 : lp_err_set(err, -EINVAL, "there is no method '%.64s'", name);
+}
+
+static int diagnosis_open(struct diagnosis *d, struct lp_err *err)
+{
+	const struct lp_diagnose_options *o = d->opt;
+	int r = method_find(d, err);
+
+	if (r == 0 && o->topology)
+		r = topology_read(o->topology, &d->topology, err);
+	if (r == 0 && o->thresholds)
+		r = thresholds_read(o->thresholds, &d->trained, err);
+	if (r == 0)
+		r = fixed_thresholds_parse(o->fixed, o->n_fixed, &d->fixed, err);
+	if (r == 0 && o->state)
+		r = state_open(o->state, true, &d->state, err);
+	return r;
+}
+
+static void detection_set(struct diagnosis *d)
+{
+	const struct lp_diagnose_options *o = d->opt;
+	struct detect_options *to = &d->detect;
+
+	to->params = o->params;
+	to->trained = d->trained;
+	to->fixed = &d->fixed;
+	to->topology = d->topology;
+	to->split_by = o->split_by;
+	to->n_split = o->n_split;
+	to->groups = o->groups;
+	to->n_groups = o->n_groups;
+	to->warn = o->warn;
+	to->progress = o->progress;
+	to->progress_ctx = o->progress_ctx;
+}
+
+/* The step of the grid: what was asked for, what was trained with, or what suits the data. */
+static int step_choose(
+	const struct diagnosis *d, struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err)
+{
+	const struct lp_diagnose_options *o = d->opt;
+	int64_t interval = 0, first = 0, last = 0;
+	int r;
+
+	*ret_us = o->params.step_us;
+	if (!*ret_us && d->trained)
+		*ret_us = thresholds_params(d->trained)->step_us;
+	if (*ret_us)
+		return 0;
+	r = lp_dataset_interval(ds, &interval, err);
+	if (r == 0)
+		r = lp_dataset_span(ds, &first, &last, err);
+	if (r < 0)
+		return r;
+	if (o->from_us > first)
+		first = o->from_us;
+	if (o->to_us && o->to_us < last)
+		last = o->to_us;
+	*ret_us = detect_step(interval, last > first ? last - first : 0);
+	return 0;
+}
+
+/* Is the component in one of the groups that were asked for? Only these need to be read, where
+ * groups do not depend on the data. */
+static bool group_wanted(void *ctx, const char *component)
+{
+	const struct detect_options *o = &((struct diagnosis *)ctx)->detect;
+	char *names[] = {(char *)component};
+	struct lp_peer_group *groups = NULL;
+	uint32_t n = 0;
+	bool wanted = false;
+
+	/* What goes wrong here is told when all of them are sorted. */
+	if (topology_groups(
+		    o->topology, names, 1, o->split_by, o->n_split, NULL, &groups, &n, NULL) < 0)
+		return true;
+	for (uint32_t i = 0; i < n; i++)
+		wanted |= detect_group_wanted(o, groups[i].name);
+	lp_peer_groups_free(groups, n);
+	return wanted;
+}
+
+static void progress_reading(void *ctx, double done)
+{
+	const struct lp_diagnose_options *o = ((struct diagnosis *)ctx)->opt;
+
+	if (o->progress)
+		o->progress(o->progress_ctx, "reading", done);
+}
+
+static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err)
+{
+	return lp_err_set(err, -ENOENT, "there is nothing to compare%s%s%s%s",
+		o->n_metrics ? ": no component has a metric '" : " in this data",
+		o->n_metrics ? o->metrics[0] : "", o->n_metrics ? "'" : "",
+		o->from_us || o->to_us ? " in that time" : "");
+}
+
+/* As lp_dataset_tables(), but there is at least one table. */
+static int tables_read(struct diagnosis *d, struct lp_dataset *ds, struct lp_table ***ret,
+	uint32_t *ret_n, struct lp_err *err)
+{
+	const struct lp_diagnose_options *o = d->opt;
+	struct lp_table_options range = {.components = o->n_components ? o->components : NULL,
+		.n_components = o->n_components,
+		.metrics = o->n_metrics ? o->metrics : NULL,
+		.n_metrics = o->n_metrics,
+		.judged = true,
+		.from_us = o->from_us,
+		.to_us = o->to_us,
+		.progress = progress_reading,
+		.progress_ctx = d};
+	struct lp_table **tables = NULL;
+	uint32_t n = 0;
+	int r = step_choose(d, ds, &range.step_us, err);
+
+	if (r < 0)
+		return r;
+	if (o->n_groups && (d->topology || o->n_split)) {
+		range.wanted = group_wanted;
+		range.wanted_ctx = d;
+	}
+	r = lp_dataset_tables(ds, &range, &tables, &n, err);
+	if (r < 0 && r != -EBADMSG)
+		return r;
+	if (!n) {
+		free(tables);
+		return r < 0 ? err->code : nothing_there(o, err);
+	}
+	*ret = tables;
+	*ret_n = n;
+	return r;
+}
+
+DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
+
+int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options,
+	struct lp_verdict **ret, struct lp_err *err)
+{
+	_cleanup_(diagnosis_release) struct diagnosis d = {.opt = options};
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
+	struct lp_table **tables = NULL;
+	struct lp_err compare_err = {0};
+	uint32_t n = 0;
+	int r = diagnosis_open(&d, err), compared;
+
+	if (r < 0)
+		return r;
+	detection_set(&d);
+	r = tables_read(&d, ds, &tables, &n, err);
+	if (!tables)
+		return r;
+	compared = detect_run(tables, n, &d.detect, &v, &compare_err);
+	if (compared == 0)
+		compared = explain_verdict(v, d.topology, d.state, &compare_err);
+	if (compared < 0) {
+		*err = compare_err;
+		return compared;
+	}
+	*ret = TAKE_PTR(v);
+	return r;
+}
