@@ -150,7 +150,7 @@ static int tables_read(struct diagnosis *d, struct lp_dataset *ds, struct lp_tab
 
 	if (r < 0)
 		return r;
-	if (o->n_groups && (d->topology || o->n_split)) {
+	if (o->n_groups && topology_has_groups(d->topology)) {
 		range.wanted = group_wanted;
 		range.wanted_ctx = d;
 	}

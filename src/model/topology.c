@@ -193,6 +193,11 @@ const char *topology_attribute(const struct topology *t, const char *component,
 	return NULL;
 }
 
+bool topology_has_groups(const struct topology *t)
+{
+	return t && t->n_groups;
+}
+
 const char *const *topology_parts(const struct topology *t)
 {
 	static const char *const alone[] = {"observer", NULL};

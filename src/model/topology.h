@@ -29,7 +29,11 @@ const char *topology_attribute_name(const struct topology *t, size_t i);
  * "observer" alone. The strings live as long as `t`. */
 const char *const *topology_parts(const struct topology *t);
 
-/* Sort components into peer groups, by the file's groups, else by kind; and further by the
+/* Does the file say who is a peer of whom? */
+bool topology_has_groups(const struct topology *t);
+
+/* Sort components into peer groups, by the file's groups, else by kind (connections also by their
+ * direction, interfaces also by their name); and further by the
  * attributes `split_by` (n_split may be 0). Groups are in the order of first appearance. Groups of
  * fewer than 3 are refused with a reason. Components that no group wants are told through `warn`.
  */

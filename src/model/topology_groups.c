@@ -25,6 +25,7 @@ struct sorter {
 	struct strbuf name;
 	struct strbuf strays; /* the first names that no group wants */
 	uint32_t n_strays;
+	struct strmap interfaces; /* how many observers have an interface of that name */
 };
 
 static void sorter_release(struct sorter *s)
@@ -33,6 +34,7 @@ static void sorter_release(struct sorter *s)
 	strmap_release(&s->by_name);
 	strbuf_release(&s->name);
 	strbuf_release(&s->strays);
+	strmap_release(&s->interfaces);
 	free(s->caps);
 }
 
@@ -63,19 +65,53 @@ static void name_add(struct sorter *s, const char *component, const char *attrib
 	strbuf_printf(&s->name, " %s=%s", attribute, value ? value : "(none)");
 }
 
+static bool is_kind(const char *component, const char *kind)
+{
+	size_t len;
+	const char *own = topology_own_text(component, OWN_KIND, &len);
+
+	return len == strlen(kind) && !memcmp(own, kind, len);
+}
+
+/* Interfaces of one name are more alike than those of different ones. */
+static int interface_count(struct sorter *s, const char *component)
+{
+	size_t len;
+	const char *name = topology_own_text(component, OWN_NAME, &len);
+	uint32_t n = 0;
+
+	if (!is_kind(component, "net"))
+		return 0;
+	strmap_get(&s->interfaces, name, &n);
+	return strmap_put(&s->interfaces, name, n + 1);
+}
+
+/* What a kind is divided into where no file says it: connections by their direction, interfaces by
+ * their name if enough observers have one of it. */
+static void kind_add(struct sorter *s, const char *component)
+{
+	size_t len;
+	const char *kind = topology_own_text(component, OWN_KIND, &len);
+	const char *name, *last;
+	uint32_t n = 0;
+
+	strbuf_add(&s->name, kind, len);
+	name = topology_own_text(component, OWN_NAME, &len);
+	last = strrchr(name, ':');
+	if (is_kind(component, "tcp") && last && (!strcmp(last, ":in") || !strcmp(last, ":out")))
+		strbuf_printf(&s->name, " %s", last + 1);
+	if (is_kind(component, "net") && strmap_get(&s->interfaces, name, &n) && n >= MEMBERS_MIN)
+		strbuf_printf(&s->name, " %s", name);
+}
+
 /* The name of the peer group of a component, "disk priority=1 set=old". */
 static void name_make(struct sorter *s, const char *component, const struct topology_group *g)
 {
-	size_t len;
-
 	strbuf_reset(&s->name);
-	if (g) {
+	if (g)
 		strbuf_puts(&s->name, g->name);
-	} else {
-		const char *kind = topology_own_text(component, OWN_KIND, &len);
-
-		strbuf_add(&s->name, kind, len);
-	}
+	else
+		kind_add(s, component);
 	for (uint32_t i = 0; g && i < g->n_split; i++)
 		name_add(s, component, g->split_by[i]);
 	for (uint32_t i = 0; i < s->n_split; i++) {
@@ -164,6 +200,8 @@ int topology_groups(const struct topology *t, char *const *components, uint32_t 
 		.t = t, .split_by = split_by, .n_split = n_split};
 	int r = 0;
 
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = interface_count(&s, components[i]);
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		r = component_sort(&s, components[i], i);
 	for (size_t i = 0; r == 0 && i < s.n; i++)

@@ -53,6 +53,26 @@ static void test_by_kind(void **state)
 	lp_peer_groups_free(groups, n);
 }
 
+/* Interfaces by name, where enough observers have it; connections by direction. */
+static void test_kinds_divided(void **state)
+{
+	char *names[] = {"a/net:ib0", "a/net:eth0", "b/net:ib0", "b/net:eth0", "c/net:ib0",
+		"c/net:eno1", "a/tcp:10.0.0.1:in", "b/tcp:10.0.0.1:out", "c/tcp:10.0.0.1:in"};
+	struct lp_peer_group *groups;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(
+		topology_groups(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n, NULL),
+		0);
+	assert_int_equal(n, 4);
+	check_members(&groups[0], "net ib0", "0,2,4");
+	check_members(&groups[1], "net", "1,3,5");
+	check_members(&groups[2], "tcp in", "6,8");
+	check_members(&groups[3], "tcp out", "7");
+	lp_peer_groups_free(groups, n);
+}
+
 static void test_split_by_observer(void **state)
 {
 	char *names[] = {"a/disk:1", "b/disk:1", "a/disk:2", "b/disk:2", "a/disk:3"};
@@ -128,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_kind),
+		cmocka_unit_test(test_kinds_divided),
 		cmocka_unit_test(test_split_by_observer),
 		cmocka_unit_test(test_split_by_what_nobody_has),
 		cmocka_unit_test(test_nothing),
