@@ -273,12 +273,22 @@ void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 		add_suspicion(sb, v);
 		return;
 	}
-	strbuf_puts(sb, verdict_compared(v) ? "All well: " : "Nothing could be compared: ");
-	verdict_add_population(sb, v);
 	if (!verdict_compared(v)) {
+		strbuf_puts(sb, "Nothing could be compared: ");
+		verdict_add_population(sb, v);
 		strbuf_puts(sb, ", and not one whole window of data in a group of peers.");
 		return;
 	}
+	if (verdict_span(v).n_windows < v->params.k) {
+		strbuf_puts(sb, "Too little data to tell: ");
+		verdict_add_population(sb, v);
+		strbuf_printf(sb, ", %" PRIu32 " window%s, and a suspect takes %" PRIu32 ".",
+			verdict_span(v).n_windows, verdict_span(v).n_windows == 1 ? "" : "s",
+			v->params.k);
+		return;
+	}
+	strbuf_puts(sb, "All well: ");
+	verdict_add_population(sb, v);
 	strbuf_printf(sb, ", %" PRIu32 " window%s, nobody is out of step%s.",
 		verdict_span(v).n_windows, verdict_span(v).n_windows == 1 ? "" : "s",
 		v->n_asymmetries ? " for the worse" : "");

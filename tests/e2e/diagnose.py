@@ -235,6 +235,11 @@ def test_two_are_refused(directory):
     assert "2 components" in out and "at least 3" in out, out
 
 
+def test_too_short(directory):
+    out = good("diagnose", *STATELESS, disks_csv(directory, samples=40, slow=5))
+    assert out.startswith("Too little data to tell: 8 disks"), out
+
+
 def test_absent(directory):
     """A server that falls silent."""
     whole = disks_csv(directory)
