@@ -36,6 +36,20 @@ static void span_widen(struct verdict_span *span, int64_t start_us, int64_t end_
 		span->end_us = end_us;
 }
 
+/* The time-series method has a window a sample, which are not counted beside the others'. */
+static bool counts_windows(const struct lp_verdict *v, const struct lp_series *s)
+{
+	if (strcmp(s->method ? s->method : "", "series") != 0)
+		return true;
+	for (uint32_t i = 0; i < v->n_series; i++) {
+		const char *method = v->series[i].method;
+
+		if (v->series[i].n_windows && method && strcmp(method, "series") != 0)
+			return false;
+	}
+	return true;
+}
+
 struct verdict_span verdict_span(const struct lp_verdict *v)
 {
 	struct verdict_span span = {0};
@@ -47,7 +61,7 @@ struct verdict_span verdict_span(const struct lp_verdict *v)
 			continue;
 		span_widen(&span, verdict_window_start(v, s, 0),
 			verdict_window_end(v, s, s->n_windows - 1));
-		if (s->n_windows > span.n_windows)
+		if (s->n_windows > span.n_windows && counts_windows(v, s))
 			span.n_windows = s->n_windows;
 	}
 	for (uint32_t i = 0; !span.n_windows && i < v->n_tables; i++) {
