@@ -140,6 +140,18 @@ static int identify(struct operator_state *s, struct lp_err *err)
 	return 1;
 }
 
+/* The same at one moment: between two questions somebody may make the file what it is. */
+static int identify_at_once(struct operator_state *s, struct lp_err *err)
+{
+	int r = run(s, "BEGIN", "read", err), ended;
+
+	if (r < 0)
+		return r;
+	r = identify(s, err);
+	ended = run(s, "END", "read", r < 0 ? NULL : err);
+	return r < 0 ? r : (ended < 0 ? ended : r);
+}
+
 /* Make the table in an empty file. Somebody else may do so at the same time. */
 static int create(struct operator_state *s, struct lp_err *err)
 {
@@ -281,7 +293,7 @@ static int open_file(struct operator_state *s, bool read_only, struct lp_err *er
 	if (r != SQLITE_OK)
 		return fail(s, "open", err);
 	harden(s);
-	r = identify(s, err);
+	r = identify_at_once(s, err);
 	if (r == 0 && !read_only)
 		r = create(s, err);
 	else if (r == 0)
