@@ -78,25 +78,39 @@ static double doubled(const struct comparison *c, double limit)
 	return 2 * train_tenth(limit);
 }
 
+/* The votes that some members cast on each other. (All members would be more than is needed to know
+ * what is usual: this is to cost little in large groups.) */
+static int sample_votes(
+	const struct comparison *c, const uint32_t *members, uint32_t n, double *ret_votes)
+{
+	const struct lp_series *s = c->series;
+	const double *rows[SAMPLE_MAX];
+	struct smoothed some = {.rows = rows, .n_members = n, .n_slots = c->smoothed.n_slots};
+
+	for (uint32_t i = 0; i < n; i++) {
+		rows[i] = c->smoothed.rows[members[i]];
+		if (c->role == LP_ROLE_WINDOW)
+			memcpy(ret_votes + (size_t)i * s->n_windows,
+				c->votes + (size_t)members[i] * s->n_windows,
+				s->n_windows * sizeof(*ret_votes));
+	}
+	if (c->role == LP_ROLE_WINDOW)
+		return 0;
+	return votes_all(c->opt->measure, &c->params, &some, NULL, n, ret_votes, NULL);
+}
+
 static int thresholds_calibrate(struct comparison *c)
 {
 	const struct lp_series *s = c->series;
 	_cleanup_free_ double *votes = NULL;
 	uint32_t members[SAMPLE_MAX], n = sample_members(c, members);
 	double threshold;
-	int r = 0;
+	int r;
 
 	votes = calloc((size_t)n * s->n_windows + 1, sizeof(*votes));
 	if (!votes)
 		return -ENOMEM;
-	if (c->role == LP_ROLE_WINDOW) {
-		for (uint32_t i = 0; i < n; i++)
-			memcpy(votes + (size_t)i * s->n_windows,
-				c->votes + (size_t)members[i] * s->n_windows,
-				s->n_windows * sizeof(*votes));
-	} else {
-		r = votes_all(c->opt->measure, &c->params, &c->smoothed, members, n, votes, NULL);
-	}
+	r = sample_votes(c, members, n, votes);
 	if (r < 0)
 		return r;
 	threshold = doubled(c, limits_median(c, votes, n));
