@@ -69,11 +69,28 @@ static const char *work_unit(const struct lp_verdict *v, uint32_t component)
 	return NULL;
 }
 
+/* Work that does not matter, all metrics of that unit added up. */
+static double work_floor(const struct lp_verdict *v, uint32_t component, const char *unit)
+{
+	double floor = 0;
+
+	for (uint32_t t = 0; t < v->n_tables; t++) {
+		const struct lp_metric *const *m = lp_metric_all();
+
+		if (v->row_of[t][component] == UINT32_MAX || strcmp(v->tables[t]->unit, unit) != 0)
+			continue;
+		while (*m && strcmp((*m)->name, v->tables[t]->metric) != 0)
+			m++;
+		floor += *m && (*m)->role == LP_ROLE_WORK ? (*m)->floor : 0;
+	}
+	return floor;
+}
+
 static double finding_load(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_peer_group *g = &v->groups[f->group];
 	const char *unit = work_unit(v, f->component);
-	double peers[PEERS_MAX], own, usual;
+	double peers[PEERS_MAX], own, usual, floor;
 	uint32_t n = 0, every = g->n_members / PEERS_MAX + 1;
 
 	if (!unit)
@@ -85,8 +102,10 @@ static double finding_load(const struct lp_verdict *v, const struct lp_finding *
 		peers[n] = work_done(v, g->members[i], unit, f->first_us, f->last_us);
 		n += !isnan(peers[n]);
 	}
-	usual = median_of(peers, n);
-	return usual > 0 ? own / usual : NAN;
+	/* A little more than nothing is not infinitely much. */
+	floor = work_floor(v, f->component, unit);
+	usual = median_of(peers, n) + floor;
+	return usual > 0 ? (own + floor) / usual : NAN;
 }
 
 static bool same_observer(const struct lp_verdict *v, uint32_t a, uint32_t b)
