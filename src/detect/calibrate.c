@@ -1,8 +1,9 @@
 /* Thresholds: fixed by hand, learnt in training, or from the peers themselves.
  *
  * Without training every member is trained on the data at hand, as Detection 8 says, and the group
- * takes what its median member needs, times 2. Up to half of the members may be bad: they only need
- * large thresholds themselves.
+ * takes what the member at the lower third of them needs, times 2. Up to half of the members may be
+ * bad: they need large thresholds themselves, and make the healthy ones need somewhat larger ones,
+ * which is why it is not the median.
  */
 #include "base/cleanup.h"
 #include "detect/compare.h"
@@ -55,7 +56,8 @@ static uint32_t sample_members(const struct comparison *c, uint32_t *members)
 	return n;
 }
 
-static double limits_median(const struct comparison *c, const double *votes, uint32_t n)
+/* What the member at the lower third needs. */
+static double limits_third(const struct comparison *c, const double *votes, uint32_t n)
 {
 	uint32_t n_windows = c->series->n_windows, n_limits = 0;
 	double limits[SAMPLE_MAX];
@@ -66,7 +68,10 @@ static double limits_median(const struct comparison *c, const double *votes, uin
 		if (!isnan(limit))
 			limits[n_limits++] = limit;
 	}
-	return n_limits ? median_of(limits, n_limits) : 0;
+	if (!n_limits)
+		return 0;
+	median_sort(limits, n_limits);
+	return limits[(n_limits + 1) / 3];
 }
 
 /* The time-series method's votes are quotients, 1 where all are alike: what doubles is the
@@ -113,7 +118,7 @@ static int thresholds_calibrate(struct comparison *c)
 	r = sample_votes(c, members, n, votes);
 	if (r < 0)
 		return r;
-	threshold = doubled(c, limits_median(c, votes, n));
+	threshold = doubled(c, limits_third(c, votes, n));
 	for (uint32_t i = 0; i < c->smoothed.n_members; i++)
 		s->thresholds[i] = threshold;
 	return 0;
