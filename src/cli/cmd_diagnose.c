@@ -155,10 +155,11 @@ static int run_prepare(struct run *run, const struct diagnose_options *opt,
 	return 0;
 }
 
-static int html_write(const struct lp_verdict *v, const char *path, struct lp_err *err)
+static int html_write(
+	const struct lp_verdict *v, const char *path, uint64_t top, struct lp_err *err)
 {
 	_cleanup_fclose_ FILE *f = fopen(path, "we");
-	struct verdict_html_options html = {0};
+	struct verdict_html_options html = {.top = (uint32_t)top};
 	int r;
 
 	if (!f)
@@ -183,7 +184,7 @@ static int verdict_print(
 		.verbose = opt->verbose,
 		.top = (uint32_t)opt->top,
 		.width = terminal_width()};
-	int r = opt->html ? html_write(v, opt->html, err) : 0;
+	int r = opt->html ? html_write(v, opt->html, opt->top, err) : 0;
 
 	if (r < 0)
 		return r;
