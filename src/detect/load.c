@@ -3,7 +3,7 @@
  */
 #include "detect/load.h"
 
-#include "base/cleanup.h"
+#include "detect/compare.h"
 #include "detect/median.h"
 #include <errno.h>
 #include <limpet/metric.h>
@@ -70,18 +70,15 @@ static const char *work_unit(const struct lp_verdict *v, uint32_t component)
 }
 
 /* Work that does not matter, all metrics of that unit added up. */
-static double work_floor(const struct lp_verdict *v, uint32_t component, const char *unit)
+static double work_floor(const struct lp_verdict *v, uint32_t group, const char *unit)
 {
 	double floor = 0;
 
 	for (uint32_t t = 0; t < v->n_tables; t++) {
-		const struct lp_metric *const *m = lp_metric_all();
+		const struct lp_metric *m = group_metric(v, group, v->tables[t]->metric);
 
-		if (v->row_of[t][component] == UINT32_MAX || strcmp(v->tables[t]->unit, unit) != 0)
-			continue;
-		while (*m && strcmp((*m)->name, v->tables[t]->metric) != 0)
-			m++;
-		floor += *m && (*m)->role == LP_ROLE_WORK ? (*m)->floor : 0;
+		if (m && m->role == LP_ROLE_WORK && !strcmp(v->tables[t]->unit, unit))
+			floor += m->floor;
 	}
 	return floor;
 }
@@ -103,7 +100,7 @@ static double finding_load(const struct lp_verdict *v, const struct lp_finding *
 		n += !isnan(peers[n]);
 	}
 	/* A little more than nothing is not infinitely much. */
-	floor = work_floor(v, f->component, unit);
+	floor = work_floor(v, f->group, unit);
 	usual = median_of(peers, n) + floor;
 	return usual > 0 ? (own + floor) / usual : NAN;
 }
@@ -133,7 +130,7 @@ static bool is_slow(const struct lp_verdict *v, const struct lp_finding *f)
  * explains, or where it is traffic that the other components of its observer know nothing of. */
 static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 {
-	const char *resource = "";
+	const struct lp_metric *m = group_metric(v, f->group, v->tables[f->metric]->metric);
 	bool others_work_more = false, slow = false;
 
 	for (uint32_t i = 0; i < v->n_findings; i++) {
@@ -144,11 +141,7 @@ static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 			same_observer(v, o->component, f->component) &&
 			finding_role(v, o) == LP_ROLE_WORK && o->direction == LP_MARK_ABOVE;
 	}
-	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
-		if (!strcmp((*m)->name, v->tables[f->metric]->metric))
-			resource = (*m)->resource;
-	}
-	return slow || (!strcmp(resource, "network") && !others_work_more);
+	return slow || (m && !strcmp(m->resource, "network") && !others_work_more);
 }
 
 int load_judge(struct lp_verdict *v)
