@@ -17,6 +17,7 @@ struct train_options {
 	struct method_options method;
 	struct option_list components, metrics, split_by;
 	const char *output, *topology;
+	int64_t since_us, until_us;
 	bool json;
 };
 
@@ -33,6 +34,8 @@ static const struct option_def options[] = {
 		"who is whose peer (see limpet-topology(1))"},
 	{"split-by", 0, OPTION_LIST, AT(split_by), "ATTRIBUTE",
 		"split peer groups further, e.g. by observer: the disks of one host are peers"},
+	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "from this time on (2011-05-09T00:00:05Z)"},
+	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
 	METHOD_OPTIONS(struct train_options),
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON"},
 	{NULL},
@@ -177,6 +180,8 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 		? 0
 		: lp_err_set(err, -EINVAL, "-o FILE is needed: where to write the thresholds");
 
+	if (r == 0 && opt->until_us && opt->until_us <= opt->since_us)
+		r = lp_err_set(err, -EINVAL, "--until must be later than --since");
 	if (r == 0)
 		r = method_options_choose(
 			&opt->method, measures, &t->detect.measure, &t->detect.params, err);
@@ -204,6 +209,8 @@ static int run_learn(struct training *t, struct run *run, struct lp_err *err)
 		.metrics = t->metrics.n ? t->metrics.items : NULL,
 		.n_metrics = t->metrics.n,
 		.judged = true,
+		.from_us = t->opt->since_us,
+		.to_us = t->opt->until_us,
 		.step_us = t->detect.params.step_us};
 	struct lp_table **tables = NULL;
 	struct lp_err here = {0};

@@ -211,6 +211,15 @@ def test_trained(directory):
     bad(2, ["--method"], "diagnose", "--thresholds", trained, "--method", "kl", clean)
 
 
+def test_trained_before_the_fault(directory):
+    """The good part of a recording is enough to train on."""
+    trained = os.path.join(directory, "trained.txt")
+    good("train", "--until", "2026-11-15T09:04:30Z", "--win-size", "20", RECORDING, "-o", trained)
+    assert names(diagnose("--thresholds", trained, "-m", "await", RECORDING)) == ["oss4/disk:loop3"]
+    bad(2, "--until", "train", "--since", "2026-01-02", "--until", "2026-01-01", RECORDING, "-o",
+        trained)
+
+
 def test_operator_state(directory):
     path, state = disks_csv(directory, slow=5), os.path.join(directory, "state.db")
     args = ("--state", state, "--json", path)
