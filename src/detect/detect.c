@@ -8,6 +8,7 @@
 #include "detect/load.h"
 #include "detect/params.h"
 #include "detect/weigh.h"
+#include "model/verdict_own.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <limpet/metric.h>
@@ -43,11 +44,8 @@ static int groups_choose(struct lp_verdict *v, const struct detect_options *opt,
 			v->groups[n++] = dropped;
 		}
 	}
-	for (uint32_t i = n; i < v->n_groups; i++) {
-		free(v->groups[i].name);
-		free(v->groups[i].members);
-		free(v->groups[i].refused);
-	}
+	for (uint32_t i = n; i < v->n_groups; i++)
+		peer_group_release(&v->groups[i]);
 	v->n_groups = n;
 	if (!n && opt->n_groups)
 		return lp_err_set(err, -ENOENT,
@@ -74,16 +72,6 @@ static int series_add(struct lp_verdict *v, const struct lp_series *s, size_t *c
 		return -ENOMEM;
 	v->series[v->n_series++] = *s;
 	return 0;
-}
-
-static void series_release(struct lp_series *s)
-{
-	free(s->marks);
-	free(s->ratios);
-	free(s->distances);
-	free(s->thresholds);
-	free(s->first);
-	free(s->last);
 }
 
 /* Compare one metric of one group. */

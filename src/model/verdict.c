@@ -1,4 +1,4 @@
-#include <limpet/verdict.h>
+#include "model/verdict_own.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -32,26 +32,27 @@ static void incidents_free(struct lp_incident *incidents, uint32_t n)
 	free(incidents);
 }
 
-static void series_free(struct lp_series *series, uint32_t n)
+void series_release(struct lp_series *s)
 {
-	for (uint32_t i = 0; series && i < n; i++) {
-		free(series[i].marks);
-		free(series[i].ratios);
-		free(series[i].distances);
-		free(series[i].thresholds);
-		free(series[i].first);
-		free(series[i].last);
-	}
-	free(series);
+	free(s->marks);
+	free(s->ratios);
+	free(s->distances);
+	free(s->thresholds);
+	free(s->first);
+	free(s->last);
+}
+
+void peer_group_release(struct lp_peer_group *g)
+{
+	free(g->name);
+	free(g->members);
+	free(g->refused);
 }
 
 void lp_peer_groups_free(struct lp_peer_group *groups, uint32_t n)
 {
-	for (uint32_t i = 0; groups && i < n; i++) {
-		free(groups[i].name);
-		free(groups[i].members);
-		free(groups[i].refused);
-	}
+	for (uint32_t i = 0; groups && i < n; i++)
+		peer_group_release(&groups[i]);
 	free(groups);
 }
 
@@ -68,7 +69,9 @@ void lp_verdict_free(struct lp_verdict *v)
 	free(v->tables);
 	free(v->row_of);
 	lp_peer_groups_free(v->groups, v->n_groups);
-	series_free(v->series, v->n_series);
+	for (uint32_t i = 0; i < v->n_series; i++)
+		series_release(&v->series[i]);
+	free(v->series);
 	free(v->anomalies);
 	free(v->findings);
 	suspects_free(v->suspects, v->n_suspects);
