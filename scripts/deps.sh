@@ -10,6 +10,7 @@ build=(
 	libcyaml-dev libyaml-dev # YAML configuration; its lines
 	libmnl-dev	# sock_diag
 	libsqlite3-dev	# what the operator said of components
+	libfuse3-dev	# the lab's disks
 )
 test=(
 	clang libclang-rt-14-dev llvm	# second compiler, sanitizers, symbols in their reports
@@ -29,6 +30,8 @@ test=(
 	man-db				# man pages must render
 	systemd				# systemd-analyze judges the unit
 	chromium			# opens the HTML report
+	glusterfs-server glusterfs-client fuse3 # the lab's file system and disks
+	ethtool kmod fio postmark	# the lab's links and workloads
 )
 # To drive it; others than Debian's will do.
 command -v node >/dev/null || test+=(nodejs)

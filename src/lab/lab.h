@@ -1,0 +1,102 @@
+/* A lab: a small cluster on this machine, made of network namespaces, with a disk a server.
+ *
+ * All that belongs to the lab NAME carries that name, so that it can be removed after whatever
+ * happened: the directory LAB_ROOT/NAME with all mounts in it, loop devices on files in it,
+ * network namespaces limpet-NAME-*, control groups limpet-NAME*, and processes in those namespaces.
+ *
+ *   DIR/lab.json          what it is made of (lab_load() reads it)
+ *   DIR/mem/              a tmpfs of its own: DIR/mem/s1.img is what is on a disk
+ *   DIR/s1/disk/disk.img  that file behind a disk's service times (FUSE), under a loop device
+ *   DIR/s1/disk.ctl       socket that changes the disk (disk_control.h)
+ *   DIR/s1/brick/         the file system on its first partition
+ *   DIR/c1/mnt/           the parallel file system, mounted by a client
+ *   DIR/log/, DIR/run/    logs; pid files: run/s1-disk.pid, run/s1-fs.pid, run/c1-fs.pid,
+ *                         run/c1-work.pid, run/s1-record.pid, run/s1-FAULT.pid
+ */
+#ifndef LAB_LAB_H
+#define LAB_LAB_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LAB_NAME_MAX 24	 /* with its NUL; letters, digits */
+#define LAB_NODES_MAX 64 /* servers, clients, the third party */
+#define LAB_DIR_MAX 128
+#define LAB_PATH_MAX 256
+#define LAB_DEFAULT_NAME "lab"
+
+enum lab_role { LAB_SERVER, LAB_CLIENT, LAB_OTHER };
+
+/* A machine of the lab: a network namespace. */
+struct lab_node {
+	enum lab_role role;
+	char name[8];	  /* "s1", "c1"; "x1" is the third party of the network hogs */
+	char netns[48];	  /* "limpet-lab-s1" */
+	char address[16]; /* "10.91.1.1" on eth0; clients 10.91.2.N, third party 10.91.3.1 */
+	char loop[24];	  /* servers: "/dev/loop3" once it is there, else "" */
+	char cgroup[128]; /* servers: path of the CPU control group, "" if there is none */
+};
+
+struct lab_config {
+	char name[LAB_NAME_MAX];
+	char fs[16]; /* name of its struct fs */
+	unsigned n_servers, n_clients;
+	uint64_t seed;
+	uint64_t disk_bytes;	  /* first partition, for the file system */
+	uint64_t hog_bytes;	  /* second partition, unused */
+	uint64_t bandwidth_bytes; /* a second, of the disk's media */
+	uint32_t seek_min_us, seek_max_us;
+	uint32_t link_kbit;   /* 100000 */
+	uint32_t cpu_percent; /* of one CPU that a server may use; 0: no limit */
+};
+
+struct lab {
+	struct lab_config config;
+	char dir[LAB_DIR_MAX];
+	unsigned n_nodes;
+	struct lab_node nodes[LAB_NODES_MAX]; /* servers, then clients, then the third party */
+};
+
+/* The defaults: 6 servers, 6 clients, gluster, 30 MB/s, 2 to 6 ms, 100 Mbit/s. */
+void lab_config_init(struct lab_config *c);
+
+/* Names, addresses and paths that follow from a configuration; makes nothing. */
+int lab_init(struct lab *lab, const struct lab_config *c, struct lp_err *err);
+
+/* Why a lab cannot run here: not root, a program or a kernel feature missing. One sentence. */
+int lab_check(const struct lab_config *c, struct lp_err *err);
+
+/* What is going on, for people: "disk of s3", 0.4 done. May be NULL. */
+typedef void lab_tell(void *ctx, const char *what, double done);
+
+/* Build it. What was made is removed again if something fails. -EEXIST if there is one. */
+int lab_up(struct lab *lab, lab_tell *tell, void *ctx, struct lp_err *err);
+
+/* Remove every trace of the lab of this name, whatever is left of it. No lab: 0. */
+int lab_down(const char *name, struct lp_err *err);
+
+/* A lab that is up (or was left half built). -ENOENT if there is none of this name. */
+int lab_load(const char *name, struct lab *ret, struct lp_err *err);
+
+/* Names of labs that there are; the caller frees each and the array. */
+int lab_list(char ***ret_names, unsigned *ret_n, struct lp_err *err);
+
+/* By name ("s3"); NULL if there is none. */
+const struct lab_node *lab_node(const struct lab *lab, const char *name);
+/* The i-th (from 0) server or client. */
+const struct lab_node *lab_server(const struct lab *lab, unsigned i);
+const struct lab_node *lab_client(const struct lab *lab, unsigned i);
+
+/* DIR + the formatted rest: lab_path(lab, buf, "run/%s-disk.pid", node->name). Returns `buf`. */
+char *lab_path(const struct lab *lab, char buf[LAB_PATH_MAX], const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* How a node is doing, for `lab status`. */
+struct lab_health {
+	bool netns, disk, brick, fs, work, record; /* is it there, does it run */
+	char faults[128];			   /* active ones, separated by blanks */
+};
+void lab_health(const struct lab *lab, const struct lab_node *node, struct lab_health *ret);
+
+#endif

@@ -1,0 +1,39 @@
+/* The shape of a workload: one file workload_NAME.c, which defines `const struct workload
+ * workload_NAME`, and its name in meson.build. Both scripts are run by /bin/sh in a client's
+ * namespace, with the working directory on the parallel file system (a directory of that client)
+ * and these variables: CLIENT (1, 2, ...), CLIENTS (how many), MIB (size of large files), SEED. */
+#ifndef LAB_WORKLOAD_H
+#define LAB_WORKLOAD_H
+
+#include "lab/lab.h"
+
+struct workload {
+	const char *name; /* "ddw" */
+	const char *summary;
+	const char *needs;   /* programs, separated by blanks */
+	const char *prepare; /* script that is done once before; NULL for none */
+	const char *loop;    /* script that is repeated until it is stopped */
+};
+
+extern const struct workload *const workloads[]; /* NULL-terminated */
+const struct workload *workload_find(const char *name);
+
+/* Are its programs there? */
+int workload_check(const struct workload *w, struct lp_err *err);
+
+/* Run the script `prepare` on all clients at once, and wait for all. Not again if that was done in
+ * this lab already. */
+int workload_prepare(const struct lab *lab, const struct workload *w, struct lp_err *err);
+
+/* Start it on all clients (run/NODE-work.pid), or stop it and wait until its processes are gone. */
+int workload_start(const struct lab *lab, const struct workload *w, struct lp_err *err);
+int workload_stop(const struct lab *lab, struct lp_err *err);
+
+/* -EIO if a client's workload has ended, with the last line of its log: it should go on for good.
+ */
+int workload_verify(const struct lab *lab, struct lp_err *err);
+
+/* Bytes that all clients have sent and received so far, from the counters of their interfaces. */
+int workload_bytes(const struct lab *lab, uint64_t *ret_bytes, struct lp_err *err);
+
+#endif
