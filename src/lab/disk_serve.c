@@ -49,7 +49,8 @@ struct server {
 	struct fuse_buf received;
 	struct request *first, **last; /* in the order in which they are due */
 	struct desk desk;
-	char *data; /* REQUEST_MAX_BYTES */
+	char *data;	    /* REQUEST_MAX_BYTES: what the first request reads, */
+	ssize_t data_bytes; /* once this is not -EAGAIN: count or negative errno */
 	bool stop;
 };
 
@@ -61,25 +62,30 @@ static int64_t now_ns(void)
 	return ts.tv_sec * NS_PER_SEC + ts.tv_nsec;
 }
 
-static void answer_now(struct server *s, const struct request *q)
+/* While there is time, so that an answer goes out when it is due. */
+static void prepare_first(struct server *s)
 {
-	ssize_t n;
+	const struct request *q = s->first;
 
-	switch (q->kind) {
-	case REQUEST_READ:
-		n = file_pread_full(s->image_fd, s->data, q->size_bytes, (off_t)q->offset);
-		if (n < 0)
-			fuse_reply_err(q->fuse, (int)-n);
-		else
-			fuse_reply_buf(q->fuse, s->data, (size_t)n);
-		break;
-	case REQUEST_WRITE:
+	if (q && q->kind == REQUEST_READ && s->data_bytes == -EAGAIN)
+		s->data_bytes =
+			file_pread_full(s->image_fd, s->data, q->size_bytes, (off_t)q->offset);
+}
+
+static void answer_first(struct server *s)
+{
+	const struct request *q = s->first;
+
+	prepare_first(s);
+	if (q->kind == REQUEST_WRITE)
 		fuse_reply_write(q->fuse, q->size_bytes);
-		break;
-	case REQUEST_SYNC:
+	else if (q->kind == REQUEST_SYNC)
 		fuse_reply_err(q->fuse, 0);
-		break;
-	}
+	else if (s->data_bytes < 0)
+		fuse_reply_err(q->fuse, (int)-s->data_bytes);
+	else
+		fuse_reply_buf(q->fuse, s->data, (size_t)s->data_bytes);
+	s->data_bytes = -EAGAIN;
 }
 
 static void count_late(struct disk_counts *c, int64_t late_ns)
@@ -97,10 +103,10 @@ static void answer_due(struct server *s, bool all)
 	while (s->first && (all || s->first->due_ns <= now_ns())) {
 		struct request *q = s->first;
 
+		answer_first(s);
 		s->first = q->next;
 		if (!s->first)
 			s->last = &s->first;
-		answer_now(s, q);
 		if (!all)
 			count_late(&s->counts, now_ns() - q->due_ns);
 		free(q);
@@ -252,8 +258,9 @@ static void op_readdir(
 	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	static const char *const names[] = {".", "..", DISK_FILE_NAME};
-	struct server *s = fuse_req_userdata(req);
-	size_t room = size < REQUEST_MAX_BYTES ? size : REQUEST_MAX_BYTES, used = 0;
+	const struct server *s = fuse_req_userdata(req);
+	char entries[512];
+	size_t room = size < sizeof(entries) ? size : sizeof(entries), used = 0;
 
 	(void)ino;
 	(void)fi;
@@ -262,12 +269,12 @@ static void op_readdir(
 		size_t n;
 
 		disk_stat(s, i == 2 ? INO_DISK : INO_ROOT, &st);
-		n = fuse_add_direntry(req, s->data + used, room - used, names[i], &st, i + 1);
+		n = fuse_add_direntry(req, entries + used, room - used, names[i], &st, i + 1);
 		if (n > room - used)
 			break;
 		used += n;
 	}
-	fuse_reply_buf(req, s->data, used);
+	fuse_reply_buf(req, entries, used);
 }
 
 static const struct fuse_lowlevel_ops operations = {
@@ -395,6 +402,7 @@ static void serve_once(struct server *s)
 	struct timespec wait = {0};
 
 	desk_poll(&s->desk, fds + 2);
+	prepare_first(s);
 	if (s->first) {
 		int64_t left = s->first->due_ns - now_ns();
 
@@ -447,6 +455,7 @@ static int server_open(struct server *s, const struct disk_serve_config *c, stru
 	int r;
 
 	s->last = &s->first;
+	s->data_bytes = -EAGAIN;
 	s->desk.answer = answer_line;
 	s->desk.ctx = s;
 	disk_model_init(&s->model, &c->params, now_ns());
