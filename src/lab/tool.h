@@ -34,7 +34,9 @@ struct spawn {
 	const char *const *argv; /* argv[0] is looked up in PATH; NULL-terminated */
 	const char *const *env;	 /* "NAME=VALUE" to add, NULL-terminated, or NULL */
 };
-/* Returns once the program is executing (or could not: -ENOENT and the like). */
+/* Returns once the program is executing (or could not: -ENOENT and the like). The child writes its
+ * pid file itself before that, keeps the working directory, and inherits no other descriptors nor
+ * blocked signals. */
 int tool_spawn(const struct spawn *s, pid_t *ret_pid, struct lp_err *err);
 
 /* The process of a pid file, if that very process (same start time) still runs; else 0. */

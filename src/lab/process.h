@@ -1,0 +1,36 @@
+/* Processes: who they are, in which session and network namespace, and their end. A process is
+ * known by its pid and the time of its start, so that a pid that was used again is not mistaken. */
+#ifndef LAB_PROCESS_H
+#define LAB_PROCESS_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PROCESS_LINE_MAX 64
+
+struct process {
+	pid_t pid, session;
+	uint64_t start; /* ticks since boot: field 22 of /proc/PID/stat */
+	bool zombie;
+};
+
+/* Read /proc/PID/stat. False: there is no such process. Safe between fork() and exec(). */
+bool process_read(pid_t pid, struct process *ret);
+
+/* "PID START\n" of the calling process, the content of a pid file; its length, or -1. Safe between
+ * fork() and exec(). */
+int process_line(char line[PROCESS_LINE_MAX]);
+
+/* Call `fn` for every process there is (not for us). */
+void process_each(void (*fn)(const struct process *p, void *ctx), void *ctx);
+
+/* Wait until a process has ended (a child of ours is a zombie then). False after `limit_ms`. */
+bool process_wait(pid_t pid, int limit_ms);
+
+/* SIGKILL every process whose network namespace is the one at `path` (/run/netns/NAME), and wait
+ * for their ends. 0, or -EBUSY if some do not end. */
+int process_kill_in(const char *path, struct lp_err *err);
+
+#endif
