@@ -171,9 +171,7 @@ int daemon_stop(const struct lab *lab, const struct lab_node *node, struct lp_er
 {
 	char pid_file[LAB_PATH_MAX];
 	lab_path(lab, pid_file, "run/%s-fs.pid", node->name);
-	/* One that is stopped would not see the other signal. */
-	int r = tool_kill(pid_file, SIGCONT, 0, err);
-	return r < 0 ? r : tool_kill(pid_file, SIGTERM, STOP_MS, err);
+	return tool_kill(pid_file, SIGTERM, STOP_MS, err);
 }
 
 int daemon_unmount(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
