@@ -2,6 +2,7 @@
 #include "base/time.h"
 #include "lab/plan.h"
 #include "temp_dir.h"
+#include <errno.h>
 
 static void parse(const char *text, struct plan *ret)
 {

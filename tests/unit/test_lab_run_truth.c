@@ -4,6 +4,7 @@
 #include "explain/score.h"
 #include "lab/run_state.h"
 #include "temp_dir.h"
+#include <errno.h>
 #include <jansson.h>
 
 #define T0 INT64_C(1700000000000000)
