@@ -110,7 +110,7 @@ static const struct example examples[] = {
 
 extern const struct command lab_command_inject;
 const struct command lab_command_inject = {
-	.name = "inject",
+	.name = "lab inject",
 	.summary = "break a server of a lab",
 	.usage = "[OPTION...] [FAULT[:STRENGTH][@SERVER]...]",
 	.description =

@@ -178,7 +178,7 @@ static int heal_on(const struct lab *lab, const struct lab_node *node, const str
 
 int fault_inject(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err)
 {
-	const struct lab_node *node;
+	const struct lab_node *node = NULL;
 	struct lp_err heal_err = {0};
 	int r = spec_node(lab, spec, &node, err);
 
@@ -200,7 +200,7 @@ int fault_inject(const struct lab *lab, const struct fault_spec *spec, struct lp
 
 int fault_verify(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err)
 {
-	const struct lab_node *node;
+	const struct lab_node *node = NULL;
 	int r = spec_node(lab, spec, &node, err);
 
 	if (r == 0)
@@ -212,7 +212,7 @@ int fault_verify(const struct lab *lab, const struct fault_spec *spec, struct lp
 
 int fault_heal(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err)
 {
-	const struct lab_node *node;
+	const struct lab_node *node = NULL;
 	int r = spec_node(lab, spec, &node, err);
 
 	return r < 0 ? r : heal_on(lab, node, spec->fault, err);

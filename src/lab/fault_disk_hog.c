@@ -9,7 +9,7 @@
 #define NAME "disk-hog"
 #define LOOK_MS 200
 #define LOOKS 75
-#define SCRIPT_SIZE 160
+#define SCRIPT_SIZE 256
 
 static int inject(
 	const struct lab *lab, const struct lab_node *on, double strength, struct lp_err *err)
