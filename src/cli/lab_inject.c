@@ -86,7 +86,7 @@ static int run(
 	int r;
 
 	(void)data;
-	if (n_args == 0 || opt->list)
+	if (n_args < 1 || opt->list)
 		return command_exit_code(list_faults(err));
 	r = read_specs(n_args, args, opt, specs, err);
 	if (r == 0)
