@@ -22,16 +22,15 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct help_options *opt = values;
-	const struct command *c = n_args ? command_find(args[0]) : NULL;
+	const struct command *c = NULL;
 	bool metrics = n_args && !strcmp(args[0], "metrics");
+	int n_used = metrics || !n_args ? n_args : command_find(n_args, args, &c, err);
 
 	(void)data;
-	if (n_args > 1) {
-		lp_err_set(err, -EINVAL, "one command at a time");
+	if (n_used < 0)
 		return EXIT_USAGE;
-	}
-	if (n_args && !c && !metrics) {
-		lp_err_set(err, -EINVAL, "there is no command '%s'", args[0]);
+	if (n_args > (metrics ? 1 : n_used)) {
+		lp_err_set(err, -EINVAL, "one command at a time");
 		return EXIT_USAGE;
 	}
 	if ((opt->markdown && !metrics) || (opt->man && metrics)) {

@@ -1,4 +1,5 @@
-/* The shape of a sub-command: one file cmd_NAME.c in this folder and one line in meson.build. */
+/* The shape of a sub-command: one file cmd_NAME.c in this folder and one line in meson.build. A
+ * command may be a group of verbs, `limpet lab up`: commands again, one file GROUP_VERB.c each. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
@@ -20,7 +21,7 @@ struct example {
 };
 
 struct command {
-	const char *name;
+	const char *name;		  /* "show"; of a verb with its group, "lab up" */
 	const char *summary;		  /* half a sentence, for the list of commands */
 	const char *usage;		  /* what follows the name: "[OPTION...] DATA..." */
 	const char *description;	  /* paragraphs, separated by empty lines */
@@ -29,9 +30,12 @@ struct command {
 	bool takes_data;       /* its arguments are DATA: the importers' options are accepted too */
 	bool takes_collectors; /* it runs collectors: its help lists them */
 	const struct example *examples; /* ended by a row without a command; may be NULL */
+	const struct command *const
+		*verbs; /* of a group, NULL-terminated; it has no options then */
+	bool internal;	/* for limpet itself: not in the help, the manual and the completion */
 
 	/* Do it. `options` is the struct, `data` the importers' options (NULL unless takes_data).
-	 * Returns an exit code; an error is in `err` and is printed by main. */
+	 * Returns an exit code; an error is in `err` and is printed by main. NULL for a group. */
 	int (*run)(int n_args, char **args, void *options, const struct data_options *data,
 		struct lp_err *err);
 };
@@ -39,7 +43,17 @@ struct command {
 /* All commands, NULL-terminated, in the order of meson.build. */
 extern const struct command *const commands[];
 
-const struct command *command_find(const char *name);
+/* The command that `words` begin with: {"show"}, {"lab", "up"}. Of a group alone, or with something
+ * that looks like an option behind it, the group. -EINVAL says which word is not known. Else the
+ * number of words that were used. */
+int command_find(int n_words, char *const *words, const struct command **ret, struct lp_err *err);
+
+/* The last word of its name. */
+const char *command_verb(const struct command *c);
+
+/* Its name with dashes for blanks, "lab-up". Returns `buf`. */
+#define COMMAND_NAME_MAX 32
+const char *command_dashed(const struct command *c, char buf[COMMAND_NAME_MAX]);
 
 /* The exit code for a negative errno: bad input is the user's business, the rest is ours. */
 int command_exit_code(int r);

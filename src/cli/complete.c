@@ -42,6 +42,28 @@ static void complete_commands(FILE *out)
 		out);
 }
 
+/* Words 2 of "limpet lab up" are part of the command: "lab-up". */
+static void complete_verbs(FILE *out, const struct command *group)
+{
+	const char *separator = "";
+
+	fprintf(out, "\tif [ \"$command\" = %s ]; then\n\t\tcommands=\"", group->name);
+	for (const struct command *const *c = group->verbs; *c; c++) {
+		if ((*c)->internal)
+			continue;
+		fprintf(out, "%s%s", separator, command_verb(*c));
+		separator = " ";
+	}
+	fputs("\"\n"
+	      "\t\tif [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+	      "\t\t\tCOMPREPLY=($(compgen -W \"$commands --help\" -- \"$cur\"))\n"
+	      "\t\t\treturn\n"
+	      "\t\tfi\n"
+	      "\t\tcommand=$command-${COMP_WORDS[2]}\n"
+	      "\tfi\n",
+		out);
+}
+
 static void complete_options(FILE *out, const struct option_def *o)
 {
 	for (; o && o->name; o++)
@@ -51,12 +73,15 @@ static void complete_options(FILE *out, const struct option_def *o)
 /* "-o|--output)" for each option that takes an argument: file names, unless words are known. */
 static void complete_arguments(FILE *out, const struct command *c, const struct option_def *o)
 {
+	char name[COMMAND_NAME_MAX];
+
+	command_dashed(c, name);
 	for (; o && o->name; o++) {
 		if (!o->arg)
 			continue;
-		fprintf(out, "\t%s:--%s", c->name, o->name);
+		fprintf(out, "\t%s:--%s", name, o->name);
 		if (o->letter)
-			fprintf(out, "|%s:-%c", c->name, o->letter);
+			fprintf(out, "|%s:-%c", name, o->letter);
 		fputs(") return ;;\n", out);
 	}
 }
@@ -77,17 +102,34 @@ static void complete_metrics(FILE *out)
 	fputs("\" ;;\n", out);
 }
 
+/* Call `fn` for the commands of a list, and for the verbs of groups. */
+static void complete_each(FILE *out, const struct command *const *list,
+	void (*fn)(FILE *out, const struct command *c))
+{
+	for (; *list; list++) {
+		const struct command *c = *list;
+
+		if (c->verbs)
+			complete_each(out, c->verbs, fn);
+		else if (!c->internal)
+			fn(out, c);
+	}
+}
+
+static void complete_command_arguments(FILE *out, const struct command *c)
+{
+	complete_arguments(out, c, c->options);
+	for (const struct importer *const *i = importers; c->takes_data && *i; i++)
+		complete_arguments(out, c, (*i)->options);
+}
+
 /* The word before says what comes now. */
 static void complete_after_option(FILE *out)
 {
 	fputs("\tcase $command:$prev in\n", out);
 	complete_collectors(out);
 	complete_metrics(out);
-	for (const struct command *const *c = commands; *c; c++) {
-		complete_arguments(out, *c, (*c)->options);
-		for (const struct importer *const *i = importers; (*c)->takes_data && *i; i++)
-			complete_arguments(out, *c, (*i)->options);
-	}
+	complete_each(out, commands, complete_command_arguments);
 	fputs("\tesac\n", out);
 }
 
@@ -104,7 +146,10 @@ static void complete_words(FILE *out, const struct command *c)
 
 static void complete_command(FILE *out, const struct command *c)
 {
-	fprintf(out, "\t%s)\n\t\tif [[ $cur == -* ]]; then\n\t\t\twords=\"--help", c->name);
+	char name[COMMAND_NAME_MAX];
+
+	fprintf(out, "\t%s)\n\t\tif [[ $cur == -* ]]; then\n\t\t\twords=\"--help",
+		command_dashed(c, name));
 	complete_options(out, c->options);
 	for (const struct importer *const *i = importers; c->takes_data && *i; i++)
 		complete_options(out, (*i)->options);
@@ -117,10 +162,13 @@ void help_print_completion(FILE *out)
 {
 	fputs(script_head, out);
 	complete_commands(out);
+	for (const struct command *const *c = commands; *c; c++) {
+		if ((*c)->verbs)
+			complete_verbs(out, *c);
+	}
 	complete_after_option(out);
 	fputs("\tif [ -z \"$words\" ]; then\n\tcase $command in\n", out);
-	for (const struct command *const *c = commands; *c; c++)
-		complete_command(out, *c);
+	complete_each(out, commands, complete_command);
 	fputs("\tesac\n\tfi\n", out);
 	fputs(script_tail, out);
 }

@@ -104,6 +104,16 @@ static void print_collectors(FILE *out)
 		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
 }
 
+static void print_verbs(FILE *out, const struct command *group)
+{
+	fputs("\ncommands:\n", out);
+	for (const struct command *const *c = group->verbs; *c; c++) {
+		if (!(*c)->internal)
+			fprintf(out, "  limpet %-14s %s\n", (*c)->name, (*c)->summary);
+	}
+	fprintf(out, "\n'limpet help %s COMMAND' tells more about one of them.\n", group->name);
+}
+
 static void print_formats(FILE *out)
 {
 	fputs("\nformats, besides archives:\n", out);
@@ -116,6 +126,8 @@ void help_print_command(FILE *out, const struct command *c)
 	fprintf(out, "limpet %s: %s\n\nusage: limpet %s %s\n\n", c->name, c->summary, c->name,
 		c->usage);
 	print_wrapped(out, c->description, 0);
+	if (c->verbs)
+		print_verbs(out, c);
 	if (c->options) {
 		fputs("\noptions:\n", out);
 		print_options(out, c->options);

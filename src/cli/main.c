@@ -18,13 +18,49 @@ const struct command *const commands[] = {
 	NULL,
 };
 
-const struct command *command_find(const char *name)
+const char *command_verb(const struct command *c)
 {
-	for (const struct command *const *c = commands; *c; c++) {
-		if (!strcmp((*c)->name, name))
-			return *c;
+	const char *blank = strrchr(c->name, ' ');
+
+	return blank ? blank + 1 : c->name;
+}
+
+const char *command_dashed(const struct command *c, char buf[COMMAND_NAME_MAX])
+{
+	snprintf(buf, COMMAND_NAME_MAX, "%s", c->name);
+	for (char *p = buf; *p; p++)
+		*p = *p == ' ' ? '-' : *p;
+	return buf;
+}
+
+static const struct command *find_in(const struct command *const *list, const char *word)
+{
+	for (; *list; list++) {
+		if (!strcmp(command_verb(*list), word))
+			return *list;
 	}
 	return NULL;
+}
+
+int command_find(int n_words, char *const *words, const struct command **ret, struct lp_err *err)
+{
+	const struct command *c = n_words ? find_in(commands, words[0]) : NULL;
+	int n = 1;
+
+	if (!c)
+		return lp_err_set(err, -EINVAL, "there is no command '%s' (see 'limpet help')",
+			n_words ? words[0] : "");
+	for (; c->verbs && n < n_words && words[n][0] != '-'; n++) {
+		const struct command *verb = find_in(c->verbs, words[n]);
+
+		if (!verb)
+			return lp_err_set(err, -EINVAL,
+				"there is no command '%s %s' (see 'limpet help %s')", c->name,
+				words[n], c->name);
+		c = verb;
+	}
+	*ret = c;
+	return n;
 }
 
 int command_exit_code(int r)
@@ -94,7 +130,9 @@ static int finish_output(int code)
 
 int main(int argc, char **argv)
 {
+	struct lp_err err = {0};
 	const struct command *c;
+	int n_words;
 
 	if (argc < 2) {
 		help_print_overview(stderr);
@@ -104,14 +142,20 @@ int main(int argc, char **argv)
 		argv[1] = "help";
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
 		argv[1] = "version";
-	c = command_find(argv[1]);
-	if (!c) {
-		fprintf(stderr, "limpet: there is no command '%s' (see 'limpet help')\n", argv[1]);
+	n_words = command_find(argc - 1, argv + 1, &c, &err);
+	if (n_words < 0) {
+		fprintf(stderr, "limpet: %s\n", err.text);
 		return EXIT_USAGE;
 	}
-	if (wants_help(argc - 1, argv + 1)) {
+	argc -= n_words;
+	argv += n_words;
+	if (wants_help(argc, argv)) {
 		help_print_command(stdout, c);
 		return finish_output(EXIT_HEALTHY);
 	}
-	return finish_output(command_run(c, argc - 1, argv + 1));
+	if (c->verbs) {
+		help_print_command(stderr, c);
+		return EXIT_USAGE;
+	}
+	return finish_output(command_run(c, argc, argv));
 }

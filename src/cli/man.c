@@ -156,8 +156,6 @@ static void man_importers(FILE *out)
 
 static void man_examples(FILE *out, const struct example *e)
 {
-	if (e)
-		man_heading(out, "examples");
 	for (; e && e->command; e++) {
 		man_item(out, "limpet ", e->command);
 		man_text(out, e->what, ".IP");
@@ -169,6 +167,28 @@ static void man_exit_codes(FILE *out)
 	man_heading(out, "exit status");
 	for (const struct exit_code *e = exit_codes; e->meaning; e++)
 		fprintf(out, ".TP\n.B %d\n%s\n", e->code, e->meaning);
+}
+
+/* A verb's part of its group's page. */
+static void man_verb(FILE *out, const struct command *c)
+{
+	fputs(".SS limpet ", out);
+	man_string(out, c->name);
+	fputc(' ', out);
+	man_string(out, c->usage);
+	fputc('\n', out);
+	man_text(out, c->description, ".PP");
+	man_options(out, c->options);
+	man_examples(out, c->examples);
+}
+
+static void man_verbs(FILE *out, const struct command *group)
+{
+	man_heading(out, "commands");
+	for (const struct command *const *c = group->verbs; *c; c++) {
+		if (!(*c)->internal)
+			man_verb(out, *c);
+	}
 }
 
 static void man_see_also(FILE *out, const struct command *self)
@@ -206,13 +226,17 @@ static void man_title(FILE *out, const char *name, const char *summary)
 
 static void man_command(FILE *out, const struct command *c)
 {
-	man_title(out, c->name, c->summary);
+	char name[COMMAND_NAME_MAX];
+
+	man_title(out, command_dashed(c, name), c->summary);
 	man_heading(out, "synopsis");
 	fprintf(out, "\\fBlimpet %s\\fR ", c->name);
 	man_string(out, c->usage);
 	fputc('\n', out);
 	man_heading(out, "description");
 	man_text(out, c->description, ".PP");
+	if (c->verbs)
+		man_verbs(out, c);
 	if (c->options)
 		man_heading(out, "options");
 	man_options(out, c->options);
@@ -220,6 +244,8 @@ static void man_command(FILE *out, const struct command *c)
 		man_collectors(out);
 	if (c->takes_data)
 		man_importers(out);
+	if (c->examples)
+		man_heading(out, "examples");
 	man_examples(out, c->examples);
 	man_exit_codes(out);
 	man_see_also(out, c);

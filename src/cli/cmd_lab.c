@@ -1,0 +1,38 @@
+#include "cli/command.h"
+
+#define X(name) extern const struct command lab_command_##name;
+#include "cli/lab_commands.inc"
+#undef X
+
+static const struct command *const verbs[] = {
+#define X(name) &lab_command_##name,
+#include "cli/lab_commands.inc"
+#undef X
+	NULL,
+};
+
+static const struct example examples[] = {
+	{"lab up", "build a cluster of six servers and six clients on this machine"},
+	{"lab status", "what is there, and how it is doing"},
+	{"lab down", "remove every trace of it"},
+	{NULL, NULL},
+};
+
+extern const struct command command_lab;
+const struct command command_lab = {
+	.name = "lab",
+	.summary = "build a small cluster on this machine, break it and record it",
+	.usage = "COMMAND [OPTION...] [ARGUMENT...]",
+	.description = "A lab is a real parallel file system on one machine: every server and "
+		       "every client is "
+		       "a network namespace, every server has a disk with the service times of a "
+		       "disk, and "
+		       "all of them are connected by links of limited speed. Faults can be "
+		       "injected, and what "
+		       "limpet says about them can be compared with the truth.\n\n"
+		       "A lab needs root. All that belongs to it carries its name, nothing else of "
+		       "the machine "
+		       "is touched, and 'limpet lab down' removes it, whatever happened before.",
+	.examples = examples,
+	.verbs = verbs,
+};
