@@ -84,7 +84,7 @@ static void tell_lab(void *ctx, const char *what, double done)
 }
 
 /* Nobody else may use the lab at the same time. */
-static int lab_lock(struct run *run, struct lp_err *err)
+static int lab_claim(struct run *run, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
 	_cleanup_close_ int fd = -1;
@@ -139,7 +139,7 @@ static int lab_build(struct run *run, struct lp_err *err)
 	if (r < 0)
 		return r;
 	run->lab_is_up = true;
-	return lab_lock(run, err);
+	return lab_claim(run, err);
 }
 
 /* Take what an earlier run left running away from a lab that is to be used again. */
@@ -186,11 +186,11 @@ static int lab_begin(struct run *run, struct lp_err *err)
 			"there is a lab '%s' of another shape: remove it with 'limpet lab down "
 			"--name %s', or take another --name",
 			want->name, want->name);
-	r = lab_lock(run, err);
+	r = lab_claim(run, err);
 	if (r < 0)
 		return r;
 	run->lab_is_up = true;
-	if (!lab_is_well(&run->lab) || lab_clear(run, err) < 0)
+	if (!run->lab.complete || !lab_is_well(&run->lab) || lab_clear(run, err) < 0)
 		return lab_rebuild(run, err);
 	return 0;
 }
