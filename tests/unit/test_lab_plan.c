@@ -34,7 +34,7 @@ static void lines_make_experiments(void **state)
 	      "servers 4\nclients 2\nfs gluster\nseed 9\n"
 	      "phases 1s 20s 1m 500ms   # short\n"
 	      "run ddw none\n"
-	      "\trun ddw disk-hog@s2+slow-disk:4@s3\r\n"
+	      "\trun ddw disk-hog@s2+slow-disk:8@s3\r\n"
 	      "train ddw",
 		&p);
 	assert_int_equal(p.lab.n_servers, 4);
@@ -50,11 +50,11 @@ static void lines_make_experiments(void **state)
 	assert_int_equal(e[0].fault_us, 60 * US_PER_SEC);
 	assert_int_equal(e[0].recovery_us, US_PER_SEC / 2);
 	assert_int_equal(experiment_us(&e[0]), 81500000);
-	assert_string_equal(e[1].name, "ddw-disk-hog+slow-disk_4-1");
+	assert_string_equal(e[1].name, "ddw-disk-hog+slow-disk_8-1");
 	assert_int_equal(e[1].n_faults, 2);
 	assert_string_equal(e[1].faults[1].on, "s3");
 	assert_string_equal(
-		experiment_faults(&e[1], buf, sizeof(buf)), "disk-hog@s2 + slow-disk:4@s3");
+		experiment_faults(&e[1], buf, sizeof(buf)), "disk-hog@s2 + slow-disk:8@s3");
 	assert_string_equal(e[2].name, "ddw-train-1");
 	assert_true(e[2].train);
 	assert_string_equal(experiment_faults(&e[2], buf, sizeof(buf)), "train");

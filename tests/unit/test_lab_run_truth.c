@@ -105,7 +105,7 @@ static void truth_has_a_row_for_each_fault(void **state)
 	assert_non_null(strstr(text, "\nddw-train-1,,,,,,ddw\n"));
 	assert_non_null(strstr(text, "\nddw-slow-disk_2-1,s3,slow-disk:2,"));
 	assert_non_null(strstr(text, ",2023-11-14T22:14:20Z,2023-11-14T22:16:20.5Z,ddw\n"));
-	assert_null(strstr(text, "disk-busy"));
+	assert_null(strstr(text, "ddw-disk-busy"));
 	if (score_truth_read(temp_path("truth.csv"), &truth, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(truth.n, 5);
