@@ -175,12 +175,13 @@ static int lab_rebuild(struct run *run, struct lp_err *err)
 static int lab_begin(struct run *run, struct lp_err *err)
 {
 	const struct lab_config *want = &run->plan->lab;
-	int r = lab_load(want->name, &run->lab, err);
+	struct lp_err why = {0};
+	int r = lab_load(want->name, &run->lab, &why);
 
 	if (r == -ENOENT)
 		return lab_build(run, err);
 	if (r < 0)
-		return r;
+		return lp_err_set(err, r, "%s", why.text);
 	if (!same_shape(&run->lab.config, want))
 		return lp_err_set(err, -EEXIST,
 			"there is a lab '%s' of another shape: remove it with 'limpet lab down "
@@ -190,7 +191,7 @@ static int lab_begin(struct run *run, struct lp_err *err)
 	if (r < 0)
 		return r;
 	run->lab_is_up = true;
-	if (!run->lab.complete || !lab_is_well(&run->lab) || lab_clear(run, err) < 0)
+	if (!run->lab.complete || !lab_is_well(&run->lab) || lab_clear(run, &why) < 0)
 		return lab_rebuild(run, err);
 	return 0;
 }
@@ -273,8 +274,9 @@ static int experiment_disturbed(struct run *run, const struct run_account *a, st
 
 	note(run,
 		"%s: this machine was too busy (%.0f%% of the time processes were woken more than "
-		"20 ms late, at most %.0f ms)%s",
+		"20 ms late, at most %.0f ms; requests to disks were answered %.1f ms late)%s",
 		a->experiment->name, a->watch.late_share * 100, a->watch.late_max_ms,
+		a->disk_late_ms,
 		again ? "; it is repeated" : "; it is kept as disturbed and does not count");
 	if (again)
 		return 1;

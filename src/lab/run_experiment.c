@@ -217,7 +217,9 @@ int run_experiment(struct run *run, const struct experiment *e, const char *dir,
 			&a.recorded_bytes, &a.samples, err);
 	if (r < 0)
 		return r;
-	a.disturbed = a.watch.saturated;
+	/* A disk that answers so late looks like one with longer seeks. */
+	a.disturbed =
+		a.watch.saturated || a.disk_late_ms > (double)run->lab.config.seek_min_us / 1e3;
 	*ret = a;
 	return 0;
 }

@@ -105,17 +105,23 @@ int run_record_stop(const struct run *run, struct lp_err *err)
 	return worst;
 }
 
-static bool is_archive(const char *name)
-{
-	size_t len = strlen(name), suffix = strlen(LP_ARCHIVE_SUFFIX);
-
-	return len > suffix && !strcmp(name + len - suffix, LP_ARCHIVE_SUFFIX);
-}
-
 static void cleanup_closedirp(DIR **d)
 {
 	if (*d)
 		closedir(*d);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t len = strlen(name), end_len = strlen(end);
+
+	return len > end_len && !strcmp(name + len - end_len, end);
+}
+
+/* Locks of recorders (".s1.lock") and archives that were not finished. */
+static bool is_leftover(const char *name)
+{
+	return ends_with(name, ".tmp") || (*name == '.' && ends_with(name, ".lock"));
 }
 
 /* Seal and verify an archive, and count its samples. */
@@ -145,7 +151,7 @@ static int node_check(const struct lab_node *node, const char *dir, uint64_t *by
 		int r;
 
 		if (strncmp(entry->d_name, node->name, len) || entry->d_name[len] != '-' ||
-			!is_archive(entry->d_name))
+			!ends_with(entry->d_name, LP_ARCHIVE_SUFFIX))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
 		r = archive_check(path, &report, err);
@@ -155,6 +161,37 @@ static int node_check(const struct lab_node *node, const char *dir, uint64_t *by
 		*bytes += report.size_bytes;
 	}
 	*ret_samples = samples;
+	return 0;
+}
+
+/* Unlink the files in `dir` that `gone` is true of. No such directory: -ENOENT, not described. */
+static int remove_files(const char *dir, bool (*gone)(const char *name), struct lp_err *err)
+{
+	_cleanup_(cleanup_closedirp) DIR *d = opendir(dir);
+	struct dirent *entry;
+
+	if (!d)
+		return errno == ENOENT ? -ENOENT : lp_err_sys(err, -errno, "cannot read %s", dir);
+	while ((entry = readdir(d))) {
+		if (gone(entry->d_name) && unlinkat(dirfd(d), entry->d_name, 0) < 0)
+			return lp_err_sys(err, -errno, "cannot remove %s/%s", dir, entry->d_name);
+	}
+	return 0;
+}
+
+static bool is_ours(const char *name)
+{
+	return is_leftover(name) || ends_with(name, LP_ARCHIVE_SUFFIX);
+}
+
+int run_record_remove(const char *dir, struct lp_err *err)
+{
+	int r = remove_files(dir, is_ours, err);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (rmdir(dir) < 0)
+		return lp_err_sys(err, -errno, "cannot remove %s", dir);
 	return 0;
 }
 
@@ -183,24 +220,5 @@ int run_record_check(const struct run *run, const char *dir, int64_t span_us, ui
 	}
 	*ret_bytes = bytes;
 	*ret_samples = least;
-	return 0;
-}
-
-int run_record_remove(const char *dir, struct lp_err *err)
-{
-	_cleanup_(cleanup_closedirp) DIR *d = opendir(dir);
-	struct dirent *entry;
-
-	if (!d)
-		return errno == ENOENT ? 0 : lp_err_sys(err, -errno, "cannot read %s", dir);
-	while ((entry = readdir(d))) {
-		size_t len = strlen(entry->d_name);
-		bool half = len > 4 && !strcmp(entry->d_name + len - 4, ".tmp");
-
-		if ((half || is_archive(entry->d_name)) && unlinkat(dirfd(d), entry->d_name, 0) < 0)
-			return lp_err_sys(err, -errno, "cannot remove %s/%s", dir, entry->d_name);
-	}
-	if (rmdir(dir) < 0)
-		return lp_err_sys(err, -errno, "cannot remove %s", dir);
-	return 0;
+	return remove_files(dir, is_leftover, err);
 }

@@ -142,6 +142,7 @@ static void recordings_are_removed(void **state)
 	temp_mkdir("run.part");
 	temp_text("run.part/s1-20240101T000000Z.lpa", "x");
 	temp_text("run.part/s1-20240101T000000Z.lpa.tmp", "x");
+	temp_text("run.part/.s1.lock", "");
 	assert_int_equal(run_record_remove(temp_path("run.part"), &err), 0);
 	assert_int_not_equal(access(temp_path("run.part"), F_OK), 0);
 	temp_mkdir("run.part");
