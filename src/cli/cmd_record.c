@@ -22,7 +22,7 @@
 #define NAME_MOST 200
 
 struct record_options {
-	const char *output, *name, *root;
+	const char *output, *name, *root, *cgroup;
 	int64_t interval_us, duration_us, flush_us, keep_age_us;
 	uint64_t keep_bytes, tcp_max;
 	struct option_list disks, nets, collect, ports;
@@ -52,6 +52,9 @@ static const struct option_def options[] = {
 		"recorded [all connections]"},
 	{"tcp-max", 0, OPTION_UINT, AT(tcp_max), "N",
 		"remote addresses a direction before the rest is folded into one [256]"},
+	{"cgroup", 0, OPTION_STRING, AT(cgroup), "PATH",
+		"the control group whose CPU counts as this server's, for servers in containers; "
+		"runs the collector cgroup"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
 		"write to disk this often, and at least every 600 samples: what a crash or power "
 		"loss can cost [10s]"},
@@ -123,8 +126,9 @@ static bool collector_named(const struct words *w, const char *name)
 	return !w->n;
 }
 
-/* Each of those named (or all), once and in their own order. */
-static int collectors_choose(const struct words *w, struct recorder_config *c, struct lp_err *err)
+/* Each of those named (or all that need no option), once and in their own order. */
+static int collectors_choose(
+	const struct words *w, bool cgroup, struct recorder_config *c, struct lp_err *err)
 {
 	unsigned n = 0;
 
@@ -135,7 +139,8 @@ static int collectors_choose(const struct words *w, struct recorder_config *c, s
 				w->items[i]);
 	}
 	for (unsigned i = 0; collectors[i] && n + 1 < RECORDER_COLLECTORS_MAX; i++) {
-		if (collector_named(w, collectors[i]->name))
+		if (collector_named(w, collectors[i]->name) &&
+			(w->n || cgroup || !collectors[i]->on_request))
 			c->collectors[n++] = collectors[i];
 	}
 	return 0;
@@ -286,7 +291,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 	if (r == 0)
 		r = ports_parse(&ports, port_numbers, err);
 	if (r == 0)
-		r = collectors_choose(&names, &c, err);
+		r = collectors_choose(&names, opt->cgroup != NULL, &c, err);
 	if (r == 0)
 		r = ticker_choose(opt, &root, &ticker, err);
 	if (r < 0)
@@ -302,6 +307,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		.loops = opt->loops,
 		.ports = port_numbers,
 		.n_ports = ports.n,
+		.cgroup = opt->cgroup,
 		.tcp_max = opt->tcp_max ? (unsigned)opt->tcp_max : TCP_MAX_DEFAULT};
 	c.spool = (struct spool_config){.dir = opt->output ? opt->output : ".",
 		.name = opt->name,

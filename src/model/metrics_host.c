@@ -1,7 +1,7 @@
 /* Metrics of hosts: context for reports. */
 #include "model/metric_def.h"
 
-#define CPU_ALL "cpu_user+cpu_nice+cpu_system+cpu_idle+cpu_iowait+cpu_irq?+cpu_softirq?+cpu_steal?"
+#define CPU_ALL "cpu_user+cpu_nice?+cpu_system+cpu_idle+cpu_iowait?+cpu_irq?+cpu_softirq?+cpu_steal?"
 
 static double share(const double *in, double dt_s)
 {
@@ -24,7 +24,7 @@ static double hundredth(const double *in, double dt_s)
 extern const struct lp_metric metrics_host[];
 const struct lp_metric metrics_host[] = {
 	{"%user", "%", "CPU time in user space (nice included)", "host", "host", true,
-		{"cpu_user+cpu_nice", CPU_ALL}, share},
+		{"cpu_user+cpu_nice?", CPU_ALL}, share},
 	{"%system", "%", "CPU time in the kernel (interrupts included)", "host", "host", true,
 		{"cpu_system+cpu_irq?+cpu_softirq?", CPU_ALL}, share},
 	{"%iowait", "%", "CPU time idle while I/O was outstanding", "host", "host", true,
