@@ -1,21 +1,45 @@
 /* Words with a running disk, over the socket NODE/disk.ctl: one line there, one line back.
  *
- *   slow FACTOR             service times times FACTOR (1: as new)
+ *   slow FACTOR             service times times FACTOR, 0.001 to 1000 (1: as new)
  *   busy PERCENT            hidden competing load: another initiator's reads take the disk, about
- *                           that share of its time, and move the head away (0: none)
- *   stall EVERY_MS FOR_MS   about every EVERY_MS it does nothing for FOR_MS (0 0: never)
- *   show                    "slow 1 busy 0 stall 0 0 requests N bytes N late_us N"
+ *                           that share of its time, and move the head away (0: none; at most 95)
+ *   stall EVERY_MS FOR_MS   about every EVERY_MS it does nothing for FOR_MS, at most half of that
+ *                           (0 0: never)
+ *   show                    "slow 1 busy 0 stall 0 0 requests N bytes N late_us N late_max_us N":
+ *                           how it is set, what it did, and how much later than the model says
+ *                           all requests together and the worst of them were answered
  *   reset                   all as new
  *
  * The answer is "ok", what was asked for, or "error: WHY". */
 #ifndef LAB_DISK_CONTROL_H
 #define LAB_DISK_CONTROL_H
 
+#include "lab/disk_model.h"
 #include <limpet/err.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Send a line and get the answer (without its newline) into `reply`. An "error:" is -EINVAL. */
+#define DISK_LINE_MAX 256 /* of a line there or back, with its newline or NUL */
+
+/* Send a line and get the answer (without its newline) into `reply`. An "error:" is -EINVAL.
+ * -ETIMEDOUT if the disk does not answer within seconds. */
 int disk_control(
 	const char *socket_path, const char *line, char *reply, size_t size, struct lp_err *err);
+
+enum disk_word { DISK_WORD_SET, DISK_WORD_SHOW };
+
+/* The disk's side: understand a line (without newline). Of `trouble` that is changed which the
+ * line says, if it is right. */
+int disk_control_parse(const char *line, struct disk_trouble *trouble, enum disk_word *ret_word,
+	struct lp_err *err);
+
+/* What a disk did so far. */
+struct disk_counts {
+	uint64_t requests, bytes, late_us, late_max_us;
+};
+
+/* The answer to "show", without newline. */
+void disk_control_show(const struct disk_trouble *trouble, const struct disk_counts *counts,
+	char reply[DISK_LINE_MAX]);
 
 #endif

@@ -4,7 +4,6 @@
 #ifndef LAB_DISK_MODEL_H
 #define LAB_DISK_MODEL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct disk_params {
@@ -13,12 +12,21 @@ struct disk_params {
 	uint64_t seed;
 };
 
+#define DISK_SLOW_MIN 0.001
+#define DISK_SLOW_MAX 1000.0
+#define DISK_BUSY_MAX 0.95
+#define DISK_STALL_MAX_MS (24 * 3600 * UINT64_C(1000))
+
 /* What can be changed while it runs. */
 struct disk_trouble {
-	double slow; /* service times times this; 1 */
-	double busy; /* share of time that hidden load asks for, 0 .. 0.95 */
+	double slow; /* service times times this, DISK_SLOW_MIN .. DISK_SLOW_MAX; 1 */
+	double busy; /* share of time that hidden load takes, 0 .. DISK_BUSY_MAX */
+	/* About every so often, nothing for so long, which is at most half of that; 0, 0: never. */
 	uint64_t stall_every_ms, stall_for_ms;
 };
+
+/* A disk as new. */
+#define DISK_TROUBLE_NONE ((struct disk_trouble){.slow = 1})
 
 struct disk_model {
 	struct disk_params params;
@@ -30,11 +38,15 @@ struct disk_model {
 	int64_t busy_ns;     /* when the next hidden request arrives */
 };
 
+/* A disk that is idle, with its head at the start. `p` has no zero but seed and seeks. */
 void disk_model_init(struct disk_model *m, const struct disk_params *p, int64_t now_ns);
+
+/* Change what is wrong with it. What was promised by disk_model_serve() stays. */
 void disk_model_set(struct disk_model *m, const struct disk_trouble *t, int64_t now_ns);
 
-/* A request arrives at `now_ns` (never before that of an earlier call): when is it done? */
+/* A request arrives at `now_ns` (never before that of an earlier call): when is it done? Never
+ * before the one that came before it. */
 int64_t disk_model_serve(
-	struct disk_model *m, int64_t now_ns, uint64_t offset, uint32_t size_bytes, bool write);
+	struct disk_model *m, int64_t now_ns, uint64_t offset, uint32_t size_bytes);
 
 #endif

@@ -1,0 +1,188 @@
+#include "lab/daemon.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "lab/tool.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <time.h>
+
+enum {
+	WAIT_MS = 30000, /* for a daemon to serve: a machine may be busy */
+	STEP_MS = 20,
+	STOP_MS = 5000,
+	PROC_MAX = 8 << 20,
+	STATE_ESTABLISHED = 1,
+	STATE_LISTEN = 10,
+};
+
+int daemon_configure(const char *path, struct strbuf *text, struct lp_err *err)
+{
+	_cleanup_free_ char *whole = strbuf_take(text);
+	if (!whole)
+		return lp_err_sys(err, -ENOMEM, "%s", path);
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return lp_err_sys(err, -errno, "cannot write %s", path);
+	int r = file_pwrite_full(fd, whole, strlen(whole), 0);
+	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : 0;
+}
+
+unsigned daemon_count_sockets(const char *text, unsigned state, uint16_t port)
+{
+	unsigned n = 0;
+	for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line, '\n')) {
+		unsigned local = 0, remote = 0, is = 0;
+		line++;
+		if (sscanf(line, "%*u: %*[0-9A-Fa-f]:%4x %*[0-9A-Fa-f]:%4x %2x", &local, &remote,
+			    &is) != 3)
+			continue;
+		if (is == state && (state == STATE_LISTEN ? local : remote) == port)
+			n++;
+	}
+	return n;
+}
+
+bool daemon_has_mount(const char *mountinfo, const char *path)
+{
+	size_t len = strlen(path);
+	for (const char *line = mountinfo; line && *line;) {
+		/* ID PARENT MAJOR:MINOR ROOT MOUNTPOINT ... */
+		const char *at = line, *end = strchr(line, '\n');
+		for (int i = 0; i < 4 && at; i++) {
+			at = strchr(at, ' ');
+			at = at ? at + 1 : NULL;
+		}
+		if (at && (!end || at < end) && !strncmp(at, path, len) && at[len] == ' ')
+			return true;
+		line = end ? end + 1 : NULL;
+	}
+	return false;
+}
+
+/* Something that is waited for. */
+struct condition {
+	const struct lab *lab;
+	const struct lab_node *node;
+	const char *what; /* for the sentence when it does not come */
+	uint16_t port;
+	unsigned n;
+	bool (*holds)(const struct condition *c, pid_t pid);
+};
+
+static bool holds_sockets(const struct condition *c, pid_t pid)
+{
+	char path[64];
+	_cleanup_free_ char *text = NULL;
+	size_t size = 0;
+	snprintf(path, sizeof(path), "/proc/%d/net/tcp", (int)pid);
+	if (file_slurp(path, PROC_MAX, &text, &size, NULL) < 0)
+		return false;
+	unsigned state = c->node->role == LAB_SERVER ? STATE_LISTEN : STATE_ESTABLISHED;
+	return daemon_count_sockets(text, state, c->port) >= c->n;
+}
+
+static bool mounted(const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size = 0;
+	if (file_slurp("/proc/self/mountinfo", PROC_MAX, &text, &size, NULL) < 0)
+		return false;
+	return daemon_has_mount(text, path);
+}
+
+static bool holds_mount(const struct condition *c, pid_t pid)
+{
+	char path[LAB_PATH_MAX];
+	(void)pid;
+	return mounted(lab_path(c->lab, path, "%s/mnt", c->node->name));
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
+}
+
+static int wait_for(const struct condition *c, struct lp_err *err)
+{
+	char pid_file[LAB_PATH_MAX], log[LAB_PATH_MAX];
+	lab_path(c->lab, pid_file, "run/%s-fs.pid", c->node->name);
+	lab_path(c->lab, log, "log/%s-fs.log", c->node->name);
+	for (int ms = 0; ms < WAIT_MS; ms += STEP_MS) {
+		pid_t pid = tool_pid(pid_file);
+		if (!pid)
+			return lp_err_set(err, -EIO,
+				"the file system's program of %s ended at once: see %s",
+				c->node->name, log);
+		if (c->holds(c, pid))
+			return 0;
+		nap();
+	}
+	return lp_err_set(err, -ETIMEDOUT, "the file system of %s %s within %d s: see %s",
+		c->node->name, c->what, WAIT_MS / 1000, log);
+}
+
+int daemon_wait_listening(
+	const struct lab *lab, const struct lab_node *node, uint16_t port, struct lp_err *err)
+{
+	const struct condition c = {
+		.lab = lab,
+		.node = node,
+		.what = "does not listen",
+		.port = port,
+		.n = 1,
+		.holds = holds_sockets,
+	};
+	return wait_for(&c, err);
+}
+
+int daemon_wait_connected(const struct lab *lab, const struct lab_node *node, uint16_t port,
+	unsigned n, struct lp_err *err)
+{
+	const struct condition c = {
+		.lab = lab,
+		.node = node,
+		.what = "has no connection to all servers",
+		.port = port,
+		.n = n,
+		.holds = holds_sockets,
+	};
+	return wait_for(&c, err);
+}
+
+int daemon_wait_mounted(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
+{
+	const struct condition c = {
+		.lab = lab, .node = node, .what = "is not mounted", .holds = holds_mount};
+	char path[LAB_PATH_MAX];
+	int r = wait_for(&c, err);
+	if (r < 0)
+		return r;
+	/* The answer may never come; a process that waits for it can be killed, a thread not. */
+	return tool_run(err, "timeout -s KILL %d stat -f %s", WAIT_MS / 1000,
+		lab_path(lab, path, "%s/mnt", node->name));
+}
+
+int daemon_stop(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
+{
+	char pid_file[LAB_PATH_MAX];
+	lab_path(lab, pid_file, "run/%s-fs.pid", node->name);
+	return tool_kill(pid_file, SIGTERM, STOP_MS, err);
+}
+
+int daemon_unmount(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
+{
+	char path[LAB_PATH_MAX];
+	lab_path(lab, path, "%s/mnt", node->name);
+	/* First the process: without it nothing in the mount can wait for an answer. */
+	int r = daemon_stop(lab, node, err);
+	while (mounted(path)) {
+		if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && mounted(path))
+			return lp_err_sys(err, -errno, "cannot unmount %s", path);
+	}
+	return r;
+}

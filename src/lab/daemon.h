@@ -1,0 +1,37 @@
+/* What the daemons of parallel file systems have in common: their configuration is written, then
+ * they are started, then somebody waits until they serve. Every wait ends when the process of the
+ * pid file does, or after a time. */
+#ifndef LAB_DAEMON_H
+#define LAB_DAEMON_H
+
+#include "base/strbuf.h"
+#include "lab/lab.h"
+
+/* Put a configuration into a file. -ENOMEM if `text` is not whole. Empties `text`. */
+int daemon_configure(const char *path, struct strbuf *text, struct lp_err *err);
+
+/* Wait until the process of run/NODE-fs.pid listens on the TCP port. */
+int daemon_wait_listening(
+	const struct lab *lab, const struct lab_node *node, uint16_t port, struct lp_err *err);
+
+/* Wait until it has `n` connections to such a port. */
+int daemon_wait_connected(const struct lab *lab, const struct lab_node *node, uint16_t port,
+	unsigned n, struct lp_err *err);
+
+/* Wait until NODE/mnt is mounted, and answers. */
+int daemon_wait_mounted(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
+
+/* End the process of run/NODE-fs.pid, also if it was stopped. Not there: 0. */
+int daemon_stop(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
+
+/* The same for a client, whose mount on NODE/mnt goes, too. */
+int daemon_unmount(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
+
+/* How many sockets in the text of /proc/net/tcp are in `state` (10: listen, 1: established) and
+ * have this port, at their own end (listen) or at the other (established). */
+unsigned daemon_count_sockets(const char *text, unsigned state, uint16_t port);
+
+/* Is there a mount at this path in the text of /proc/self/mountinfo? */
+bool daemon_has_mount(const char *mountinfo, const char *path);
+
+#endif

@@ -1,0 +1,121 @@
+#include "lab/disk_desk.h"
+
+#include "base/cleanup.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+int desk_open(struct desk *d, const char *path, struct lp_err *err)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat st;
+
+	d->listen_fd = -1;
+	for (unsigned i = 0; i < DESK_CLIENTS_MAX; i++)
+		d->clients[i].fd = -1;
+	if (fd < 0)
+		return lp_err_sys(err, -errno, "cannot make a socket");
+	if (strlen(path) >= sizeof(address.sun_path))
+		return lp_err_set(err, -ENAMETOOLONG, "%s: too long for a socket's path", path);
+	strcpy(address.sun_path, path);
+	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
+		unlink(path);
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+		listen(fd, DESK_CLIENTS_MAX) < 0)
+		return lp_err_sys(err, -errno, "%s: cannot listen there", path);
+	d->path = path;
+	d->listen_fd = TAKE_FD(fd);
+	return 0;
+}
+
+static void client_close(struct desk_client *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	c->len = 0;
+}
+
+void desk_close(struct desk *d)
+{
+	for (unsigned i = 0; i < DESK_CLIENTS_MAX; i++)
+		client_close(&d->clients[i]);
+	if (d->listen_fd < 0)
+		return;
+	close(d->listen_fd);
+	d->listen_fd = -1;
+	unlink(d->path);
+}
+
+void desk_poll(const struct desk *d, struct pollfd fds[DESK_FDS])
+{
+	fds[0] = (struct pollfd){.fd = d->listen_fd, .events = POLLIN};
+	for (unsigned i = 0; i < DESK_CLIENTS_MAX; i++)
+		fds[1 + i] = (struct pollfd){.fd = d->clients[i].fd, .events = POLLIN};
+}
+
+/* A free place; else, in turn, that of one who does not come to the point. */
+static struct desk_client *find_place(struct desk *d)
+{
+	struct desk_client *c;
+
+	for (unsigned i = 0; i < DESK_CLIENTS_MAX; i++) {
+		if (d->clients[i].fd < 0)
+			return &d->clients[i];
+	}
+	c = &d->clients[d->turn++ % DESK_CLIENTS_MAX];
+	client_close(c);
+	return c;
+}
+
+static void client_answer(struct desk *d, struct desk_client *c)
+{
+	char reply[DISK_LINE_MAX] = "", text[DISK_LINE_MAX + 1];
+	int n;
+
+	d->answer(d->ctx, c->line, reply);
+	n = snprintf(text, sizeof(text), "%s\n", reply);
+	/* So little fits into the socket's buffer; who does not want it will not get it. */
+	send(c->fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	client_close(c);
+}
+
+static void client_read(struct desk *d, struct desk_client *c)
+{
+	ssize_t n = recv(c->fd, c->line + c->len, sizeof(c->line) - c->len, MSG_DONTWAIT);
+	char *end;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		client_close(c);
+		return;
+	}
+	c->len += (size_t)n;
+	end = memchr(c->line, '\n', c->len);
+	if (end) {
+		*end = 0;
+		client_answer(d, c);
+	} else if (c->len == sizeof(c->line)) {
+		client_close(c); /* no line is that long */
+	}
+}
+
+void desk_work(struct desk *d, const struct pollfd fds[DESK_FDS])
+{
+	for (unsigned i = 0; i < DESK_CLIENTS_MAX; i++) {
+		if (fds[1 + i].revents && d->clients[i].fd == fds[1 + i].fd)
+			client_read(d, &d->clients[i]);
+	}
+	if (fds[0].revents) {
+		int fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0)
+			find_place(d)->fd = fd;
+	}
+}

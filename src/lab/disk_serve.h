@@ -1,0 +1,21 @@
+/* The program behind a lab's disk: a FUSE file system with one file, `disk.img`, whose requests
+ * take as long as the disk model says. */
+#ifndef LAB_DISK_SERVE_H
+#define LAB_DISK_SERVE_H
+
+#include "lab/disk_model.h"
+#include <limpet/err.h>
+
+#define DISK_FILE_NAME "disk.img"
+
+struct disk_serve_config {
+	const char *image;   /* what is on the disk; made with its size if it is not there */
+	const char *mount;   /* directory to mount it on */
+	const char *control; /* socket to make (disk_control.h) */
+	struct disk_params params;
+};
+
+/* Serve until SIGTERM, SIGINT or an unmount. -ENOTSUP where limpet was built without libfuse3. */
+int disk_serve(const struct disk_serve_config *config, struct lp_err *err);
+
+#endif

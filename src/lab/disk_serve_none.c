@@ -1,0 +1,11 @@
+/* In place of disk_serve.c where there is no libfuse3. */
+#include "lab/disk_serve.h"
+
+#include <errno.h>
+
+int disk_serve(const struct disk_serve_config *config, struct lp_err *err)
+{
+	(void)config;
+	return lp_err_set(err, -ENOTSUP,
+		"this limpet was built without libfuse3, so that it cannot make disks");
+}

@@ -1,0 +1,175 @@
+/* GlusterFS without its management daemon: one glusterfsd a server, one FUSE client a client, from
+ * volume files written here. Files are distributed by the hash of their names, in pieces of 4 MB.
+ *
+ * A client's O_DIRECT goes all the way to the disk (filter-O_DIRECT off, and the mount itself does
+ * not cache). storage/posix can open everything that way (o-direct on), but then a write that is
+ * not aligned fails with EINVAL, so programs without O_DIRECT go through the servers' page cache.
+ */
+#include "lab/fs_gluster.h"
+
+#include "lab/daemon.h"
+#include "lab/fs.h"
+#include "lab/tool.h"
+#include <errno.h>
+
+#define PORT 24007
+#define SERVER_VOLFILE "%s/fs.vol"
+#define CLIENT_VOLFILE "client.vol"
+/* What a server offers: the last volume before the protocol. */
+#define TOP "threads"
+
+/* Off: whatever wakes up by itself and touches the disk (a file written every 30 s as a health
+ * check, counting free space) and whatever is written beside the data. */
+static const char posix_options[] = "  option health-check-interval 0\n"
+				    "  option janitor-sleep-duration 86400\n"
+				    "  option reserve 0\n"
+				    "  option gfid2path off\n";
+
+void gluster_server_volfile(
+	const struct lab *lab, const struct lab_node *server, struct strbuf *out)
+{
+	char brick[LAB_PATH_MAX];
+	strbuf_printf(out,
+		"volume posix\n"
+		"  type storage/posix\n"
+		"  option directory %s\n"
+		"%s"
+		"end-volume\n"
+		"volume access\n"
+		"  type features/access-control\n"
+		"  subvolumes posix\n"
+		"end-volume\n"
+		"volume locks\n"
+		"  type features/locks\n"
+		"  subvolumes access\n"
+		"end-volume\n"
+		"volume " TOP "\n"
+		"  type performance/io-threads\n"
+		"  option thread-count 16\n"
+		"  subvolumes locks\n"
+		"end-volume\n",
+		lab_path(lab, brick, "%s/brick", server->name), posix_options);
+	strbuf_printf(out,
+		"volume server\n"
+		"  type protocol/server\n"
+		"  option transport-type tcp\n"
+		"  option transport.socket.bind-address %s\n"
+		"  option transport.socket.listen-port %d\n"
+		"  option auth.addr." TOP ".allow *\n"
+		"  subvolumes " TOP "\n"
+		"end-volume\n",
+		server->address, PORT);
+}
+
+static void put_connection(const struct lab_node *server, struct strbuf *out)
+{
+	/* The long time-out: a server that is paused is slow, not gone. */
+	strbuf_printf(out,
+		"volume %s\n"
+		"  type protocol/client\n"
+		"  option transport-type tcp\n"
+		"  option remote-host %s\n"
+		"  option remote-port %d\n"
+		"  option remote-subvolume " TOP "\n"
+		"  option ping-timeout 600\n"
+		"  option filter-O_DIRECT off\n"
+		"end-volume\n",
+		server->name, server->address, PORT);
+}
+
+void gluster_client_volfile(const struct lab *lab, struct strbuf *out)
+{
+	for (unsigned i = 0; i < lab->config.n_servers; i++)
+		put_connection(&lab->nodes[i], out);
+	strbuf_puts(out,
+		"volume distribute\n"
+		"  type cluster/distribute\n"
+		"  option lookup-unhashed off\n"
+		"  subvolumes");
+	for (unsigned i = 0; i < lab->config.n_servers; i++)
+		strbuf_printf(out, " %s", lab->nodes[i].name);
+	strbuf_puts(out,
+		"\nend-volume\n"
+		"volume shard\n"
+		"  type features/shard\n"
+		"  option shard-block-size 4MB\n"
+		"  subvolumes distribute\n"
+		"end-volume\n");
+}
+
+static int gluster_check(struct lp_err *err)
+{
+	if (!tool_exists("glusterfsd") || !tool_exists("glusterfs"))
+		return lp_err_set(err, -ENOENT,
+			"GlusterFS is not installed: no glusterfsd and glusterfs "
+			"(Debian's packages glusterfs-server and glusterfs-client)");
+	return 0;
+}
+
+static int gluster_prepare(const struct lab *lab, struct lp_err *err)
+{
+	char path[LAB_PATH_MAX];
+	struct strbuf text = {0};
+	for (unsigned i = 0; i < lab->config.n_servers; i++) {
+		const struct lab_node *server = &lab->nodes[i];
+		gluster_server_volfile(lab, server, &text);
+		int r = daemon_configure(
+			lab_path(lab, path, SERVER_VOLFILE, server->name), &text, err);
+		if (r < 0)
+			return r;
+	}
+	gluster_client_volfile(lab, &text);
+	return daemon_configure(lab_path(lab, path, CLIENT_VOLFILE), &text, err);
+}
+
+static int gluster_spawn(const struct lab *lab, const struct lab_node *node,
+	const char *const *argv, struct lp_err *err)
+{
+	char pid_file[LAB_PATH_MAX], log[LAB_PATH_MAX];
+	const struct spawn s = {
+		.netns = node->netns,
+		.cgroup = *node->cgroup ? node->cgroup : NULL,
+		.log = lab_path(lab, log, "log/%s-fs.log", node->name),
+		.pid_file = lab_path(lab, pid_file, "run/%s-fs.pid", node->name),
+		.argv = argv,
+	};
+	return tool_spawn(&s, NULL, err);
+}
+
+static int gluster_server_start(
+	const struct lab *lab, const struct lab_node *node, struct lp_err *err)
+{
+	char vol[LAB_PATH_MAX], log[LAB_PATH_MAX];
+	const char *const argv[] = {"glusterfsd", "--no-daemon", "-f",
+		lab_path(lab, vol, SERVER_VOLFILE, node->name), "-l",
+		lab_path(lab, log, "log/%s-fs.log", node->name), "-L", "WARNING", NULL};
+	int r = gluster_spawn(lab, node, argv, err);
+	return r < 0 ? r : daemon_wait_listening(lab, node, PORT, err);
+}
+
+static int gluster_client_start(
+	const struct lab *lab, const struct lab_node *node, struct lp_err *err)
+{
+	char vol[LAB_PATH_MAX], log[LAB_PATH_MAX], mnt[LAB_PATH_MAX];
+	const char *const argv[] = {"glusterfs", "--no-daemon", "-f",
+		lab_path(lab, vol, CLIENT_VOLFILE), "-l",
+		lab_path(lab, log, "log/%s-fs.log", node->name), "-L", "WARNING",
+		"--direct-io-mode=enable", lab_path(lab, mnt, "%s/mnt", node->name), NULL};
+	int r = gluster_spawn(lab, node, argv, err);
+	if (r < 0)
+		return r;
+	r = daemon_wait_mounted(lab, node, err);
+	return r < 0 ? r : daemon_wait_connected(lab, node, PORT, lab->config.n_servers, err);
+}
+
+const struct fs fs_gluster = {
+	.name = "gluster",
+	.summary = "GlusterFS: files in pieces of 4 MB, distributed by hash; mounted by FUSE",
+	.port = PORT,
+	.check = gluster_check,
+	.prepare = gluster_prepare,
+	.server_start = gluster_server_start,
+	.client_start = gluster_client_start,
+	.client_stop = daemon_unmount,
+	.server_stop = daemon_stop,
+};

@@ -1,0 +1,289 @@
+#include "lab/workload.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "lab/process.h"
+#include "lab/tool.h"
+#include "lab/workload_env.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum {
+	PIECE_BYTES = 4 << 20,
+	ROUNDS_MAX = 10,     /* pieces on each server of each client */
+	PIECES_MAX = 60,     /* of a client, so that preparing takes less than a minute */
+	PREPARE_MS = 240000, /* also where a disk is slow */
+	STOP_MS = 10000,
+	LOG_MAX = 64 << 20,
+};
+
+/* Every pass in the same shell: a command that fails ends it, and workload_verify() sees that. */
+static const char prelude[] = "set -e\n"
+			      "mkdir -p \"$WORK_DIR\"\n"
+			      "cd \"$WORK_DIR\"\n";
+static const char loop_begin[] = "PASS=0\n"
+				 "while PASS=$((PASS + 1)); do\n";
+static const char loop_end[] = "\ndone\n";
+
+uint64_t workload_mib(const struct lab_config *c)
+{
+	uint64_t most = PIECES_MAX / c->n_servers;
+	/* Half of a disk is for the pieces of all clients. */
+	uint64_t room = c->disk_bytes / 2 / PIECE_BYTES / c->n_clients;
+	uint64_t rounds = most < ROUNDS_MAX ? most : ROUNDS_MAX;
+	rounds = room < rounds ? room : rounds;
+	return (rounds ? rounds : 1) * c->n_servers * (PIECE_BYTES >> 20);
+}
+
+static void add(struct workload_env *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct workload_env *e, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	if (vasprintf(&e->items[e->n], fmt, args) < 0) {
+		e->items[e->n] = NULL;
+		e->failed = true;
+	} else {
+		e->n++;
+	}
+	va_end(args);
+}
+
+static void add_bricks(const struct lab *lab, struct workload_env *e)
+{
+	struct strbuf bricks = {0};
+	char path[LAB_PATH_MAX];
+	for (unsigned i = 0; i < lab->config.n_servers; i++)
+		strbuf_printf(&bricks, "%s%s", i ? " " : "",
+			lab_path(lab, path, "%s/brick", lab->nodes[i].name));
+	e->failed |= bricks.failed;
+	if (!bricks.failed)
+		add(e, "BRICKS=%s", bricks.text ? bricks.text : "");
+	strbuf_release(&bricks);
+}
+
+int workload_env_make(const struct lab *lab, unsigned client, struct workload_env *ret)
+{
+	const struct lab_node *node = lab_client(lab, client);
+	char path[LAB_PATH_MAX];
+	add(ret, "CLIENT=%u", client + 1);
+	add(ret, "CLIENTS=%u", lab->config.n_clients);
+	add(ret, "SERVERS=%u", lab->config.n_servers);
+	add(ret, "MIB=%llu", (unsigned long long)workload_mib(&lab->config));
+	/* The shell counts in 63 bits and adds to it. */
+	add(ret, "SEED=%llu", (unsigned long long)(lab->config.seed & 0xffffff));
+	add(ret, "PASS=0");
+	add(ret, "LIST=%s", lab_path(lab, path, "%s/pieces", node->name));
+	add(ret, "WORK_DIR=%s", lab_path(lab, path, "%s/mnt/%s", node->name, node->name));
+	add_bricks(lab, ret);
+	return ret->failed ? -ENOMEM : 0;
+}
+
+void workload_env_release(struct workload_env *e)
+{
+	for (unsigned i = 0; i < e->n; i++)
+		free(e->items[i]);
+	*e = (struct workload_env){0};
+}
+
+/* "iozone|fio": is one of them there? */
+static bool any_exists(char *names)
+{
+	char *rest = NULL;
+	for (char *n = strtok_r(names, "|", &rest); n; n = strtok_r(NULL, "|", &rest)) {
+		if (tool_exists(n))
+			return true;
+	}
+	return false;
+}
+
+int workload_check(const struct workload *w, struct lp_err *err)
+{
+	_cleanup_free_ char *needs = strdup(w->needs);
+	char *rest = NULL;
+	if (!needs)
+		return lp_err_sys(err, -ENOMEM, "%s", w->name);
+	for (char *n = strtok_r(needs, " ", &rest); n; n = strtok_r(NULL, " ", &rest)) {
+		char names[64];
+		snprintf(names, sizeof(names), "%s", n);
+		if (!any_exists(names))
+			return lp_err_set(err, -ENOENT,
+				"the workload %s needs a program that is not here: %s", w->name, n);
+	}
+	return 0;
+}
+
+/* The last line that a client's workload wrote; "" if there is none. */
+static void last_words(const struct lab *lab, const struct lab_node *node, char *buf, size_t size)
+{
+	char path[LAB_PATH_MAX];
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+	*buf = '\0';
+	if (file_slurp(lab_path(lab, path, "log/%s-work.log", node->name), LOG_MAX, &text, &len,
+		    NULL) < 0)
+		return;
+	while (len && text[len - 1] == '\n')
+		text[--len] = '\0';
+	const char *line = strrchr(text, '\n');
+	snprintf(buf, size, "%s", line ? line + 1 : text);
+}
+
+static int ended(
+	const struct lab *lab, const struct lab_node *node, const char *what, struct lp_err *err)
+{
+	char words[256];
+	last_words(lab, node, words, sizeof(words));
+	return lp_err_set(err, -EIO, "the workload of %s %s%s%s", node->name, what,
+		*words ? ": " : "", words);
+}
+
+static int spawn_script(const struct lab *lab, unsigned client, const char *script, pid_t *ret_pid,
+	struct lp_err *err)
+{
+	_cleanup_(workload_env_release) struct workload_env env = {0};
+	const struct lab_node *node = lab_client(lab, client);
+	char pid_file[LAB_PATH_MAX], log[LAB_PATH_MAX];
+	const char *const argv[] = {"sh", "-c", script, NULL};
+	if (workload_env_make(lab, client, &env) < 0)
+		return lp_err_sys(err, -ENOMEM, "workload of %s", node->name);
+	const struct spawn s = {
+		.netns = node->netns,
+		.log = lab_path(lab, log, "log/%s-work.log", node->name),
+		.pid_file = lab_path(lab, pid_file, "run/%s-work.pid", node->name),
+		.argv = argv,
+		.env = (const char *const *)env.items,
+	};
+	return tool_spawn(&s, ret_pid, err);
+}
+
+static int spawn_all(const struct lab *lab, const char *script, pid_t *ret_pids, struct lp_err *err)
+{
+	int r = workload_stop(lab, err);
+	for (unsigned i = 0; r == 0 && i < lab->config.n_clients; i++)
+		r = spawn_script(lab, i, script, &ret_pids[i], err);
+	if (r < 0)
+		workload_stop(lab, NULL);
+	return r;
+}
+
+static char *script_of(const char *begin, const char *body, const char *end)
+{
+	struct strbuf sb = {0};
+	strbuf_printf(&sb, "%s%s%s%s", prelude, begin, body, end);
+	return strbuf_take(&sb);
+}
+
+int workload_start(const struct lab *lab, const struct workload *w, struct lp_err *err)
+{
+	pid_t pids[LAB_NODES_MAX];
+	_cleanup_free_ char *script = script_of(loop_begin, w->loop, loop_end);
+	if (!script)
+		return lp_err_sys(err, -ENOMEM, "%s", w->name);
+	return spawn_all(lab, script, pids, err);
+}
+
+/* All of them are children of ours. */
+static int await_all(const struct lab *lab, const pid_t *pids, struct lp_err *err)
+{
+	int left_ms = PREPARE_MS, r = 0;
+	for (unsigned i = 0; i < lab->config.n_clients; i++) {
+		const struct lab_node *node = lab_client(lab, i);
+		struct timespec begin, end;
+		int status = 0;
+		clock_gettime(CLOCK_MONOTONIC, &begin);
+		if (!process_wait(pids[i], left_ms))
+			return ended(lab, node, "is not prepared in time", err);
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		left_ms -= (int)((end.tv_sec - begin.tv_sec) * 1000);
+		left_ms = left_ms > 0 ? left_ms : 0;
+		if (waitpid(pids[i], &status, 0) != pids[i] || status != 0)
+			r = ended(lab, node, "could not be prepared", err);
+	}
+	return r;
+}
+
+int workload_prepare(const struct lab *lab, const struct workload *w, struct lp_err *err)
+{
+	pid_t pids[LAB_NODES_MAX];
+	if (!w->prepare)
+		return 0;
+	_cleanup_free_ char *script = script_of("", w->prepare, "");
+	if (!script)
+		return lp_err_sys(err, -ENOMEM, "%s", w->name);
+	int r = spawn_all(lab, script, pids, err);
+	if (r == 0)
+		r = await_all(lab, pids, err);
+	int stopped = workload_stop(lab, r < 0 ? NULL : err);
+	return r < 0 ? r : stopped;
+}
+
+int workload_stop(const struct lab *lab, struct lp_err *err)
+{
+	char pid_file[LAB_PATH_MAX];
+	int r = 0;
+	/* A process that waits for a server ends when that has answered. All are told before any is
+	 * waited for. */
+	for (unsigned i = 0; i < lab->config.n_clients; i++)
+		tool_kill(lab_path(lab, pid_file, "run/%s-work.pid", lab_client(lab, i)->name),
+			SIGHUP, 0, NULL);
+	for (unsigned i = 0; i < lab->config.n_clients; i++) {
+		const char *name = lab_client(lab, i)->name;
+		int k = tool_kill(
+			lab_path(lab, pid_file, "run/%s-work.pid", name), SIGTERM, STOP_MS, err);
+		r = r < 0 ? r : k;
+	}
+	return r;
+}
+
+int workload_verify(const struct lab *lab, struct lp_err *err)
+{
+	char pid_file[LAB_PATH_MAX];
+	for (unsigned i = 0; i < lab->config.n_clients; i++) {
+		const struct lab_node *node = lab_client(lab, i);
+		if (!tool_pid(lab_path(lab, pid_file, "run/%s-work.pid", node->name)))
+			return ended(lab, node, "has ended", err);
+	}
+	return 0;
+}
+
+int workload_parse_bytes(const char *net_dev, uint64_t *ret_bytes)
+{
+	const char *at = strstr(net_dev, "eth0:");
+	unsigned long long rx, tx;
+	if (!at || sscanf(at, "eth0: %llu %*u %*u %*u %*u %*u %*u %*u %llu", &rx, &tx) != 2)
+		return -EBADMSG;
+	*ret_bytes = rx + tx;
+	return 0;
+}
+
+int workload_bytes(const struct lab *lab, uint64_t *ret_bytes, struct lp_err *err)
+{
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < lab->config.n_clients; i++) {
+		const struct lab_node *node = lab_client(lab, i);
+		_cleanup_free_ char *text = NULL;
+		char path[LAB_PATH_MAX];
+		uint64_t bytes = 0;
+		size_t size;
+		pid_t pid = tool_pid(lab_path(lab, path, "run/%s-fs.pid", node->name));
+		if (!pid)
+			return lp_err_set(
+				err, -ESRCH, "the file system of %s has ended", node->name);
+		snprintf(path, sizeof(path), "/proc/%d/net/dev", (int)pid);
+		int r = file_slurp(path, LOG_MAX, &text, &size, err);
+		if (r < 0)
+			return r;
+		if (workload_parse_bytes(text, &bytes) < 0)
+			return lp_err_set(err, -EBADMSG, "%s: no counters of eth0", path);
+		sum += bytes;
+	}
+	*ret_bytes = sum;
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* What a workload's script is told, and what is read of its progress. */
+#ifndef LAB_WORKLOAD_ENV_H
+#define LAB_WORKLOAD_ENV_H
+
+#include "lab/lab.h"
+
+#define WORKLOAD_ENV_MAX 16
+
+/* "NAME=VALUE", NULL-terminated. Zero-initialise it. */
+struct workload_env {
+	char *items[WORKLOAD_ENV_MAX];
+	unsigned n;
+	bool failed;
+};
+
+/* The variables of the client with this index (from 0): see workload.h and workload_shell.h. */
+int workload_env_make(const struct lab *lab, unsigned client, struct workload_env *ret);
+void workload_env_release(struct workload_env *e);
+
+/* The size of a client's large files together: what all servers have room for, in whole rounds of
+ * a piece of 4 MB on each server. */
+uint64_t workload_mib(const struct lab_config *c);
+
+/* Received and sent bytes of eth0 in the text of /proc/net/dev. -EBADMSG if it is not there. */
+int workload_parse_bytes(const char *net_dev, uint64_t *ret_bytes);
+
+#endif

@@ -1,0 +1,10 @@
+#include "lab/workload.h"
+#include "lab/workload_shell.h"
+
+const struct workload workload_iozonew = {
+	.name = "iozonew",
+	.summary = "IOzone's write and rewrite (iozone, or fio in its way)",
+	.needs = "iozone|fio awk sort",
+	.prepare = SHELL_PIECES "pieces\n",
+	.loop = SHELL_ORDER SHELL_IOZONE "iozone_pass write 0\n",
+};
