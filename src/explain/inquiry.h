@@ -18,7 +18,7 @@ enum fate {
 };
 
 /* The resource that a kind of component is part of. */
-enum resource { RESOURCE_OTHER = 0, RESOURCE_STORAGE, RESOURCE_NETWORK };
+enum resource { RESOURCE_OTHER = 0, RESOURCE_STORAGE, RESOURCE_HOST, RESOURCE_NETWORK };
 
 /* What a finding is about, looked up once. */
 struct finding_facts {
