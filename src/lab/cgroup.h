@@ -7,12 +7,21 @@
 #ifndef LAB_CGROUP_H
 #define LAB_CGROUP_H
 
-#include <limpet/err.h>
-#include <stdbool.h>
+#include "lab/lab.h"
 #include <stddef.h>
+
+/* Make the group limpet-LAB-NODE and set node->cgroup; "" where this machine has no such groups, or
+ * does not let us make them: a lab does without. */
+int cgroup_up(const struct lab *lab, struct lab_node *node, struct lp_err *err);
+
+/* Remove the groups of a lab; processes in them are killed. None: 0. */
+int cgroup_down(const char *lab_name, struct lp_err *err);
 
 /* The path of the group that counts the CPU time of `cgroup` ("/sys/fs/cgroup/cpu/X" becomes
  * "/sys/fs/cgroup/cpuacct/X"). False if that is `cgroup` itself. */
 bool cgroup_cpuacct(const char *cgroup, char *buf, size_t size);
+
+/* Groups that are called limpet-LAB-* but were not made by that lab: the path of one, or "". */
+void cgroup_foreign(const char *lab_name, char *buf, unsigned size);
 
 #endif

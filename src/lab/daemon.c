@@ -32,6 +32,20 @@ int daemon_configure(const char *path, struct strbuf *text, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : 0;
 }
 
+int daemon_start(const struct lab *lab, const struct lab_node *node, const char *const *argv,
+	struct lp_err *err)
+{
+	char pid_file[LAB_PATH_MAX], log[LAB_PATH_MAX];
+	const struct spawn s = {
+		.netns = node->netns,
+		.cgroup = *node->cgroup ? node->cgroup : NULL,
+		.log = lab_path(lab, log, "log/%s-fs.log", node->name),
+		.pid_file = lab_path(lab, pid_file, "run/%s-fs.pid", node->name),
+		.argv = argv,
+	};
+	return tool_spawn(&s, NULL, err);
+}
+
 unsigned daemon_count_sockets(const char *text, unsigned state, uint16_t port)
 {
 	unsigned n = 0;

@@ -10,6 +10,10 @@
 /* Put a configuration into a file. -ENOMEM if `text` is not whole. Empties `text`. */
 int daemon_configure(const char *path, struct strbuf *text, struct lp_err *err);
 
+/* Start it in the node's namespace and control group: run/NODE-fs.pid, log/NODE-fs.log. */
+int daemon_start(const struct lab *lab, const struct lab_node *node, const char *const *argv,
+	struct lp_err *err);
+
 /* Wait until the process of run/NODE-fs.pid listens on the TCP port. */
 int daemon_wait_listening(
 	const struct lab *lab, const struct lab_node *node, uint16_t port, struct lp_err *err);

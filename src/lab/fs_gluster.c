@@ -122,20 +122,6 @@ static int gluster_prepare(const struct lab *lab, struct lp_err *err)
 	return daemon_configure(lab_path(lab, path, CLIENT_VOLFILE), &text, err);
 }
 
-static int gluster_spawn(const struct lab *lab, const struct lab_node *node,
-	const char *const *argv, struct lp_err *err)
-{
-	char pid_file[LAB_PATH_MAX], log[LAB_PATH_MAX];
-	const struct spawn s = {
-		.netns = node->netns,
-		.cgroup = *node->cgroup ? node->cgroup : NULL,
-		.log = lab_path(lab, log, "log/%s-fs.log", node->name),
-		.pid_file = lab_path(lab, pid_file, "run/%s-fs.pid", node->name),
-		.argv = argv,
-	};
-	return tool_spawn(&s, NULL, err);
-}
-
 static int gluster_server_start(
 	const struct lab *lab, const struct lab_node *node, struct lp_err *err)
 {
@@ -143,7 +129,7 @@ static int gluster_server_start(
 	const char *const argv[] = {"glusterfsd", "--no-daemon", "-f",
 		lab_path(lab, vol, SERVER_VOLFILE, node->name), "-l",
 		lab_path(lab, log, "log/%s-fs.log", node->name), "-L", "WARNING", NULL};
-	int r = gluster_spawn(lab, node, argv, err);
+	int r = daemon_start(lab, node, argv, err);
 	return r < 0 ? r : daemon_wait_listening(lab, node, PORT, err);
 }
 
@@ -155,7 +141,7 @@ static int gluster_client_start(
 		lab_path(lab, vol, CLIENT_VOLFILE), "-l",
 		lab_path(lab, log, "log/%s-fs.log", node->name), "-L", "WARNING",
 		"--direct-io-mode=enable", lab_path(lab, mnt, "%s/mnt", node->name), NULL};
-	int r = gluster_spawn(lab, node, argv, err);
+	int r = daemon_start(lab, node, argv, err);
 	if (r < 0)
 		return r;
 	r = daemon_wait_mounted(lab, node, err);

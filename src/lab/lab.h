@@ -2,9 +2,11 @@
  *
  * All that belongs to the lab NAME carries that name, so that it can be removed after whatever
  * happened: the directory LAB_ROOT/NAME with all mounts in it, loop devices on files in it,
- * network namespaces limpet-NAME-*, control groups limpet-NAME*, and processes in those namespaces.
+ * network namespaces limpet-NAME-*, control groups limpet-NAME-*, and processes in those
+ * namespaces. LAB_ROOT is /run/limpet/lab, or what $LIMPET_LAB_DIR says.
  *
  *   DIR/lab.json          what it is made of (lab_load() reads it)
+ *   DIR/made              namespaces and control groups that are its own (made.h)
  *   DIR/mem/              a tmpfs of its own: DIR/mem/s1.img is what is on a disk
  *   DIR/s1/disk/disk.img  that file behind a disk's service times (FUSE), under a loop device
  *   DIR/s1/disk.ctl       socket that changes the disk (disk_control.h)
@@ -25,6 +27,7 @@
 #define LAB_DIR_MAX 128
 #define LAB_PATH_MAX 256
 #define LAB_DEFAULT_NAME "lab"
+#define LAB_DEFAULT_ROOT "/run/limpet/lab"
 
 enum lab_role { LAB_SERVER, LAB_CLIENT, LAB_OTHER };
 
@@ -56,6 +59,7 @@ struct lab {
 	char dir[LAB_DIR_MAX];
 	unsigned n_nodes;
 	struct lab_node nodes[LAB_NODES_MAX]; /* servers, then clients, then the third party */
+	bool complete;			      /* lab_up() has come to its end */
 };
 
 /* The defaults: 6 servers, 6 clients, gluster, 30 MB/s, 2 to 6 ms, 100 Mbit/s. */
@@ -70,7 +74,8 @@ int lab_check(const struct lab_config *c, struct lp_err *err);
 /* What is going on, for people: "disk of s3", 0.4 done. May be NULL. */
 typedef void lab_tell(void *ctx, const char *what, double done);
 
-/* Build it. What was made is removed again if something fails. -EEXIST if there is one. */
+/* Build it. What was made is removed again if something fails, or if SIGINT, SIGTERM or SIGHUP
+ * comes meanwhile (-EINTR; the signal is delivered when this returns). -EEXIST if there is one. */
 int lab_up(struct lab *lab, lab_tell *tell, void *ctx, struct lp_err *err);
 
 /* Remove every trace of the lab of this name, whatever is left of it. No lab: 0. */
@@ -79,8 +84,19 @@ int lab_down(const char *name, struct lp_err *err);
 /* A lab that is up (or was left half built). -ENOENT if there is none of this name. */
 int lab_load(const char *name, struct lab *ret, struct lp_err *err);
 
-/* Names of labs that there are; the caller frees each and the array. */
+/* What carries the lab's name but was not made by it, and was therefore left alone: one sentence,
+ * or
+ * "". Worth saying after lab_down(). */
+void lab_foreign(const char *name, char *buf, unsigned size);
+
+/* Names of labs that there are, sorted; the caller frees each and the array. */
 int lab_list(char ***ret_names, unsigned *ret_n, struct lp_err *err);
+
+/* The directory of all labs. -EINVAL if $LIMPET_LAB_DIR cannot be one. */
+int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err);
+
+/* Can a lab be called so? -EINVAL if not. */
+int lab_name_check(const char *name, struct lp_err *err);
 
 /* By name ("s3"); NULL if there is none. */
 const struct lab_node *lab_node(const struct lab *lab, const char *name);

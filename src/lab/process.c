@@ -144,6 +144,7 @@ struct doomed {
 	uint64_t start; /* ... that began no earlier than its leader */
 	dev_t dev;	/* or all in this network namespace */
 	ino_t inode;
+	pid_t except; /* but not this session */
 	int signal;
 	unsigned alive;
 };
@@ -161,7 +162,8 @@ static void doom(const struct process *p, void *ctx)
 {
 	struct doomed *d = ctx;
 
-	if (d->session ? p->session != d->session || p->start < d->start : !in_netns(p->pid, d))
+	if (d->session ? p->session != d->session || p->start < d->start
+		       : p->session == d->except || !in_netns(p->pid, d))
 		return;
 	if (p->zombie) {
 		waitpid(p->pid, NULL, WNOHANG); /* if it is a child of ours */
@@ -194,9 +196,9 @@ static bool doom_wait(struct doomed *d, int again, int64_t limit_ms)
 	return true;
 }
 
-int process_kill_in(const char *path, struct lp_err *err)
+int process_kill_in(const char *path, pid_t except, struct lp_err *err)
 {
-	struct doomed d = {0};
+	struct doomed d = {.except = except ? except : -1};
 	struct stat st;
 
 	if (stat(path, &st) < 0)

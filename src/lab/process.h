@@ -29,8 +29,8 @@ void process_each(void (*fn)(const struct process *p, void *ctx), void *ctx);
 /* Wait until a process has ended (a child of ours is a zombie then). False after `limit_ms`. */
 bool process_wait(pid_t pid, int limit_ms);
 
-/* SIGKILL every process whose network namespace is the one at `path` (/run/netns/NAME), and wait
- * for their ends. 0, or -EBUSY if some do not end. */
-int process_kill_in(const char *path, struct lp_err *err);
+/* SIGKILL every process whose network namespace is the one at `path` (/run/netns/NAME), but not the
+ * session `except` (0: none), and wait for their ends. 0, or -EBUSY if some do not end. */
+int process_kill_in(const char *path, pid_t except, struct lp_err *err);
 
 #endif

@@ -1,0 +1,117 @@
+#include "base/cleanup.h"
+#include "lab/fs.h"
+#include "lab/lab.h"
+#include "lab/tool.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *program, *package;
+} programs[] = {
+	{"ip", "iproute2"},
+	{"tc", "iproute2"},
+	{"nft", "nftables"},
+	{"ethtool", "ethtool"},
+	{"sysctl", "procps"},
+	{"unshare", "util-linux"},
+	{"losetup", "util-linux or mount"},
+	{"addpart", "util-linux or util-linux-extra"},
+	{"delpart", "util-linux or util-linux-extra"},
+	{"mount", "util-linux or mount"},
+	{"mkfs.ext4", "e2fsprogs"},
+};
+
+/* What the kernel must know, tried in a namespace without a name, which is gone at once. */
+static const struct {
+	const char *command, *feature;
+} features[] = {
+	{"unshare --net true", "network namespaces (CONFIG_NET_NS)"},
+	{"unshare --net ip link add type veth", "virtual links (modprobe veth)"},
+	{"unshare --net ip link add br0 type bridge", "bridges (modprobe bridge)"},
+	{"unshare --net tc qdisc add dev lo root tbf rate 1mbit burst 16kb latency 20ms",
+		"token buckets (modprobe sch_tbf)"},
+};
+
+static const struct {
+	const char *path, *feature;
+} devices[] = {
+	{"/dev/loop-control", "loop devices (modprobe loop)"},
+	{"/dev/fuse", "FUSE (modprobe fuse)"},
+};
+
+static int check_programs(struct lp_err *err)
+{
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		if (!tool_exists(programs[i].program))
+			return lp_err_set(err, -ENOENT,
+				"a lab needs the program '%s': install the package %s",
+				programs[i].program, programs[i].package);
+	}
+	return 0;
+}
+
+static int check_kernel(struct lp_err *err)
+{
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+		struct lp_err why = {0};
+
+		if (tool_run(&why, "%s", features[i].command) < 0)
+			return lp_err_set(err, -ENOSYS,
+				"a lab needs a kernel with %s, and the right to use them: %.200s",
+				features[i].feature, why.text);
+	}
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		_cleanup_close_ int fd = open(devices[i].path, O_RDWR | O_CLOEXEC);
+
+		if (fd < 0)
+			return lp_err_sys(err, -errno,
+				"a lab needs %s, and the right to use them: %s", devices[i].feature,
+				devices[i].path);
+	}
+	return 0;
+}
+
+static uint64_t available_bytes(void)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/meminfo", "re");
+	unsigned long long kib;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1) /* NOLINT(cert-err34-c) */
+			return (uint64_t)kib << 10;
+	}
+	return UINT64_MAX; /* a kernel that does not say */
+}
+
+static int check_memory(const struct lab_config *c, struct lp_err *err)
+{
+	uint64_t need = c->n_servers * (c->disk_bytes + c->hog_bytes), have = available_bytes();
+
+	if (need <= have)
+		return 0;
+	return lp_err_set(err, -ENOSPC,
+		"the disks of %u servers may take %llu MiB of memory, and %llu MiB are available: "
+		"make them smaller (--disk) or fewer (--servers)",
+		c->n_servers, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
+}
+
+int lab_check(const struct lab_config *c, struct lp_err *err)
+{
+	const struct fs *fs = fs_find(c->fs);
+	int r;
+
+	if (geteuid() != 0)
+		return lp_err_set(err, -EPERM,
+			"a lab needs root: it makes network namespaces, loop devices and mounts");
+	if (!fs)
+		return lp_err_set(err, -EINVAL, "there is no file system '%s' for labs", c->fs);
+	r = check_programs(err);
+	if (r == 0)
+		r = fs->check(err);
+	if (r == 0)
+		r = check_memory(c, err);
+	return r < 0 ? r : check_kernel(err);
+}

@@ -1,0 +1,19 @@
+/* One lab command at a time: a lock on a lab's name. */
+#ifndef LAB_LOCK_H
+#define LAB_LOCK_H
+
+#include <limpet/err.h>
+
+struct lab_lock {
+	int fd; /* -1: none */
+	char path[160];
+};
+
+/* Take it, also of a lab that there is not (yet). -EBUSY if another command holds it for long. */
+int lock_take(const char *lab_name, struct lab_lock *ret, struct lp_err *err);
+
+/* Let it go. With `gone` nothing is left of the lab: the file goes, too, and with it the directory
+ * of labs if that was the last. */
+void lock_release(struct lab_lock *l, int gone);
+
+#endif

@@ -1,0 +1,15 @@
+/* What is mounted where. */
+#ifndef LAB_MOUNTS_H
+#define LAB_MOUNTS_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+
+/* Is something mounted on exactly this path? Does not touch the mount itself, so it cannot hang. */
+bool mounts_has(const char *path);
+
+/* Unmount everything at or below `dir`, the last mounted first: at once, or when its last user has
+ * gone. */
+int mounts_remove(const char *dir, struct lp_err *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* The same for all nodes of a role, several at once. */
+#ifndef LAB_PARALLEL_H
+#define LAB_PARALLEL_H
+
+#include "lab/lab.h"
+
+typedef int parallel_fn(struct lab *lab, struct lab_node *node, struct lp_err *err);
+
+/* Call `fn` for every node of this role. After a failure no more are begun, and the first failure
+ * is returned when all that have begun are done. `done` is called (by the calling thread) when one
+ * more is done, and says with a false that no more shall be begun: -EINTR. */
+typedef bool parallel_done(void *ctx, const struct lab_node *node, unsigned n_done, unsigned n);
+int parallel_nodes(struct lab *lab, enum lab_role role, parallel_fn *fn, parallel_done *done,
+	void *ctx, struct lp_err *err);
+
+#endif
