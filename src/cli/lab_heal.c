@@ -119,7 +119,7 @@ static const struct example examples[] = {
 
 extern const struct command lab_command_heal;
 const struct command lab_command_heal = {
-	.name = "heal",
+	.name = "lab heal",
 	.summary = "undo what 'lab inject' did",
 	.usage = "[OPTION...] [FAULT...]",
 	.description = "Heals all faults, or those that are named, on all servers or on one. It "

@@ -86,7 +86,7 @@ static int run(
 	int r;
 
 	(void)data;
-	if (n_args == 0 || opt->list)
+	if (n_args < 1 || opt->list)
 		return command_exit_code(list_faults(err));
 	r = read_specs(n_args, args, opt, specs, err);
 	if (r == 0)
@@ -110,7 +110,7 @@ static const struct example examples[] = {
 
 extern const struct command lab_command_inject;
 const struct command lab_command_inject = {
-	.name = "inject",
+	.name = "lab inject",
 	.summary = "break a server of a lab",
 	.usage = "[OPTION...] [FAULT[:STRENGTH][@SERVER]...]",
 	.description =

@@ -44,12 +44,13 @@ static int run(
 
 extern const struct command lab_command_traffic;
 const struct command lab_command_traffic = {
-	.name = "traffic",
+	.name = "lab traffic",
 	.summary = "one end of a network hog, used by faults",
 	.usage = "--listen PORT | --send ADDRESS:PORT",
 	.description = "Sends zeros over TCP as fast as it can, or receives them, until it is "
 		       "killed. The faults write-network-hog and read-network-hog run it.",
 	.options = options,
 	.options_size = sizeof(struct traffic_options),
+	.internal = true,
 	.run = run,
 };

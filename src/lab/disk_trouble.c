@@ -2,9 +2,10 @@
 
 #include "lab/disk_control.h"
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define LINE_SIZE 64
 #define REPLY_SIZE 256
@@ -30,12 +31,27 @@ int disk_trouble_say(
 	return ask(lab, on, line, reply, err);
 }
 
+/* A number behind this word (if there is one); NULL if that is not what the text goes on with. */
+static const char *read_number(const char *text, const char *word, double *ret)
+{
+	size_t len = strlen(word);
+	char *end;
+
+	if (!text || strncmp(text, word, len) != 0)
+		return NULL;
+	*ret = strtod(text + len, &end);
+	return end == text + len ? NULL : end;
+}
+
 int disk_trouble_parse(const char *text, struct disk_shown *ret, struct lp_err *err)
 {
-	struct disk_shown s;
+	struct disk_shown s = {0};
+	const char *rest = read_number(text, "slow ", &s.slow);
 
-	if (sscanf(text, "slow %lf busy %lf stall %" SCNu64 " %" SCNu64, &s.slow, &s.busy_percent,
-		    &s.stall_every_ms, &s.stall_for_ms) != 4)
+	rest = read_number(rest, " busy ", &s.busy_percent);
+	rest = read_number(rest, " stall ", &s.stall_every_ms);
+	rest = read_number(rest, " ", &s.stall_for_ms);
+	if (!rest)
 		return lp_err_set(err, -EBADMSG, "the disk does not tell how it is: '%.64s'", text);
 	*ret = s;
 	return 0;

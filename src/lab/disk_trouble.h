@@ -6,8 +6,7 @@
 
 /* As the disk tells it. */
 struct disk_shown {
-	double slow, busy_percent;
-	uint64_t stall_every_ms, stall_for_ms;
+	double slow, busy_percent, stall_every_ms, stall_for_ms;
 };
 
 /* Say a line of disk_control.h. */

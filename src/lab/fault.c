@@ -32,18 +32,15 @@ static int unknown_fault(const char *name, size_t len, struct lp_err *err)
 		sb.text ? sb.text : "");
 }
 
-static int parse_name(const char *text, size_t len, const struct fault **ret, struct lp_err *err)
+static const struct fault *find_named(const char *text, size_t len)
 {
 	char name[NAME_MAX_BYTES];
 
-	if (len && len < sizeof(name)) {
-		memcpy(name, text, len);
-		name[len] = '\0';
-		*ret = fault_find(name);
-		if (*ret)
-			return 0;
-	}
-	return unknown_fault(text, len, err);
+	if (len >= sizeof(name))
+		return NULL;
+	memcpy(name, text, len);
+	name[len] = '\0';
+	return fault_find(name);
 }
 
 /* Plain digits with a point: strtod() alone would take "nan", "0x1p3" and blanks. */
@@ -87,13 +84,13 @@ static bool is_server_name(const char *text)
 
 int fault_parse(const char *text, struct fault_spec *ret, struct lp_err *err)
 {
-	struct fault_spec s = {0};
 	size_t name_len = strcspn(text, ":@");
 	const char *rest = text + name_len;
-	int r = parse_name(text, name_len, &s.fault, err);
+	struct fault_spec s = {.fault = find_named(text, name_len)};
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	if (!s.fault)
+		return unknown_fault(text, name_len, err);
 	s.strength = s.fault->strength_default;
 	if (*rest == ':') {
 		size_t len = strcspn(rest + 1, "@");
@@ -178,7 +175,7 @@ static int heal_on(const struct lab *lab, const struct lab_node *node, const str
 
 int fault_inject(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err)
 {
-	const struct lab_node *node;
+	const struct lab_node *node = NULL;
 	struct lp_err heal_err = {0};
 	int r = spec_node(lab, spec, &node, err);
 
@@ -200,7 +197,7 @@ int fault_inject(const struct lab *lab, const struct fault_spec *spec, struct lp
 
 int fault_verify(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err)
 {
-	const struct lab_node *node;
+	const struct lab_node *node = NULL;
 	int r = spec_node(lab, spec, &node, err);
 
 	if (r == 0)
@@ -212,7 +209,7 @@ int fault_verify(const struct lab *lab, const struct fault_spec *spec, struct lp
 
 int fault_heal(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err)
 {
-	const struct lab_node *node;
+	const struct lab_node *node = NULL;
 	int r = spec_node(lab, spec, &node, err);
 
 	return r < 0 ? r : heal_on(lab, node, spec->fault, err);

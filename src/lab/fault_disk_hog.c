@@ -1,15 +1,16 @@
 #include "lab/fault.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "lab/disk.h"
 #include "lab/hog.h"
 #include <errno.h>
-#include <string.h>
 
 #define NAME "disk-hog"
+#define STAT_MAX 4096
 #define LOOK_MS 200
 #define LOOKS 75
-#define SCRIPT_SIZE 160
+#define SCRIPT_SIZE 256
 
 static int inject(
 	const struct lab *lab, const struct lab_node *on, double strength, struct lp_err *err)
@@ -29,20 +30,24 @@ static int inject(
 	return hog_start(&h, on, argv, err);
 }
 
-/* Sectors read of a partition so far (the third number behind its name). */
+/* Sectors read of a partition so far: the third number. */
 static int sectors_read(const char *partition, unsigned long long *ret, struct lp_err *err)
 {
-	_cleanup_fclose_ FILE *in = fopen("/proc/diskstats", "re");
-	char line[256], name[64];
+	_cleanup_free_ char *text = NULL;
+	unsigned long long sectors = 0;
+	char path[64], *at;
+	size_t size;
+	int r;
 
-	if (!in)
-		return lp_err_sys(err, -errno, "cannot read /proc/diskstats");
-	while (fgets(line, sizeof(line), in)) {
-		if (sscanf(line, "%*u %*u %63s %*u %*u %llu", name, ret) == 2 &&
-			!strcmp(name, partition))
-			return 0;
-	}
-	return lp_err_set(err, -ENODEV, "there is no partition %s", partition);
+	snprintf(path, sizeof(path), "/sys/class/block/%.32s/stat", partition);
+	r = file_slurp(path, STAT_MAX, &text, &size, err);
+	if (r < 0)
+		return r;
+	at = text;
+	for (unsigned i = 0; i < 3; i++)
+		sectors = strtoull(at, &at, 10);
+	*ret = sectors;
+	return 0;
 }
 
 static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)

@@ -32,7 +32,7 @@ int net_hog_start(const struct hog *h, bool to_server, unsigned connections, str
 	const char *const listen_argv[] = {self, "lab", "traffic", "--listen", port, NULL};
 	const char *const send_argv[] = {
 		self, "lab", "traffic", "--send", target, "--connections", number, NULL};
-	struct ends e;
+	struct ends e = {0};
 	int r = find_ends(h, to_server, &e, err);
 
 	if (r == 0)
@@ -65,7 +65,7 @@ static int sent_bytes(const struct ends *e, uint64_t *ret, struct lp_err *err)
 
 int net_hog_verify(const struct hog *h, bool to_server, struct lp_err *err)
 {
-	struct ends e;
+	struct ends e = {0};
 	uint64_t first = 0, now = 0;
 	int r = find_ends(h, to_server, &e, err);
 

@@ -142,6 +142,17 @@ static bool push_all(struct ends *e)
 	return lost;
 }
 
+static void connect_missing(const struct traffic *t, const struct sockaddr_in *to, struct ends *e)
+{
+	while (e->n < t->connections) {
+		int fd = connect_socket(to);
+
+		if (fd < 0)
+			return;
+		ends_add(e, fd, POLLOUT);
+	}
+}
+
 int traffic_send(const struct traffic *t, struct lp_err *err)
 {
 	_cleanup_(ends_release) struct ends e = {0};
@@ -153,17 +164,10 @@ int traffic_send(const struct traffic *t, struct lp_err *err)
 	if (inet_pton(AF_INET, t->address, &to.sin_addr) != 1)
 		return lp_err_set(err, -EINVAL, "no address: '%.64s'", t->address);
 	while (!stopped(t)) {
-		while (e.n < t->connections) {
-			int fd = connect_socket(&to);
-
-			if (fd < 0)
-				break;
-			ends_add(&e, fd, POLLOUT);
-		}
-		if (!e.n)
+		connect_missing(t, &to, &e);
+		/* Where nobody listens it must not try again and again without a pause. */
+		if (poll(e.fds, e.n, WAIT_MS) > 0 && push_all(&e))
 			poll(NULL, 0, WAIT_MS);
-		else if (poll(e.fds, e.n, WAIT_MS) > 0 && push_all(&e))
-			poll(NULL, 0, WAIT_MS); /* nobody listens: no tight loop */
 	}
 	return 0;
 }

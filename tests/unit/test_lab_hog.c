@@ -42,12 +42,14 @@ static pid_t child_pid(const char *path)
 {
 	for (unsigned i = 0; i < 1000; i++) {
 		FILE *in = fopen(path, "r");
-		int pid = 0, n = in ? fscanf(in, "%d", &pid) : 0;
+		char line[32] = "";
 
+		if (in && !fgets(line, sizeof(line), in))
+			*line = '\0';
 		if (in)
 			fclose(in);
-		if (n == 1)
-			return pid;
+		if (strchr(line, '\n'))
+			return (pid_t)strtol(line, NULL, 10);
 		hog_wait(10);
 	}
 	fail_msg("%s was not written", path);
