@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "collect/addresses.h"
 #include "collect/recorder.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -248,14 +249,20 @@ static int record(const struct recorder_config *config, const struct record_opti
 	return 0;
 }
 
-/* What this machine is, for the archive. */
-static void meta_lines(char *buf, size_t size)
+/* What this machine is, for the archive. Of a recorded tree the addresses are not known. */
+static void meta_lines(const struct record_options *opt, char *buf, size_t size)
 {
 	struct utsname u;
+	char addresses[1024] = "";
+	int len = 0;
 
 	if (uname(&u) == 0)
-		snprintf(buf, size, "hostname=%s\nkernel=%s\nmachine=%s\n", u.nodename, u.release,
-			u.machine);
+		len = snprintf(buf, size, "hostname=%s\nkernel=%s\nmachine=%s\n", u.nodename,
+			u.release, u.machine);
+	if (!opt->root)
+		addresses_own(addresses, sizeof(addresses));
+	if (addresses[0] && len >= 0 && (size_t)len + sizeof(addresses) < size)
+		snprintf(buf + len, size - (size_t)len, "addresses=%s\n", addresses);
 }
 
 DEFINE_CLEANUP(struct ticker *, ticker_free);
@@ -271,7 +278,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 	struct proc_root root = {0};
 	struct recorder_config c = {.warn = &warn};
 	uint16_t port_numbers[PORTS_MAX];
-	char host[256] = "", meta[1024] = "";
+	char host[256] = "", meta[2048] = "";
 	int r = numbers_check(opt, err);
 
 	gethostname(host, sizeof(host) - 1);
@@ -296,7 +303,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		r = ticker_choose(opt, &root, &ticker, err);
 	if (r < 0)
 		return r;
-	meta_lines(meta, sizeof(meta));
+	meta_lines(opt, meta, sizeof(meta));
 	c.collect = (struct collect_config){.observer = opt->name,
 		.root = &root,
 		.disks = disks.items,
