@@ -6,14 +6,17 @@
 #include "lab/lab.h"
 
 /* Make it: image, disk program (`limpet lab disk`, run/NODE-disk.pid, in the node's namespace),
- * loop device with BFQ, partitions by addpart, ext4 without journal on the first, mounted on
- * NODE/brick. Sets node->loop. */
+ * loop device with BFQ, two partitions, ext4 without journal on the first, mounted on NODE/brick.
+ * Sets node->loop. What was made is removed again if something fails. The lab's directories mem/,
+ * log/ and run/ are there; the node's are made. */
 int disk_up(const struct lab *lab, struct lab_node *node, struct lp_err *err);
 
-/* Remove all of that, whatever is there of it. Partitions go with delpart before the device. */
+/* Remove all of that, whatever is there of it, by the lab's directory and the node's name alone.
+ * What serves from the brick has ended before; what is still in it keeps nothing but itself. */
 int disk_down(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
-/* The name of the first partition as the kernel lists it ("loop3p1"): what is recorded. */
-void disk_partition(const struct lab_node *node, unsigned i, char *buf, unsigned size);
+/* The name of partition `number` (1 with the file system, 2 for the hog) as the kernel lists it:
+ * "loop3p1". "" while there is no disk. */
+void disk_partition(const struct lab_node *node, unsigned number, char *buf, unsigned size);
 
 #endif
