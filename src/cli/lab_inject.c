@@ -72,7 +72,7 @@ static void print_text(const struct fault_spec *specs, unsigned n)
 
 		printf("%s: %s", specs[i].on, f->name);
 		if (f->strength)
-			printf(" (%g %s)", specs[i].strength, f->strength);
+			printf(" (%s: %g)", f->strength, specs[i].strength);
 		printf(" is active: %s\n", f->summary);
 	}
 }

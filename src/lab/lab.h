@@ -68,6 +68,9 @@ void lab_config_init(struct lab_config *c);
 /* Names, addresses and paths that follow from a configuration; makes nothing. */
 int lab_init(struct lab *lab, const struct lab_config *c, struct lp_err *err);
 
+/* Append a node, the `number`-th (from 1) of its role. NULL if there cannot be one. */
+struct lab_node *lab_add_node(struct lab *lab, enum lab_role role, unsigned number);
+
 /* Why a lab cannot run here: not root, a program or a kernel feature missing. One sentence. */
 int lab_check(const struct lab_config *c, struct lp_err *err);
 

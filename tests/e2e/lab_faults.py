@@ -5,13 +5,13 @@ import glob
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 
-import program
 from program import bad, good, limpet
 import tap
 
@@ -107,11 +107,6 @@ def dropped(node):
     counters = re.findall(r"counter packets (\d+) bytes \d+ drop", inside(node, "nft", "list",
                                                                         "ruleset"))
     return sum(map(int, counters))
-
-
-def lab_json():
-    with open(f"{DIR}/lab.json", encoding="utf-8") as f:
-        return f.read()
 
 
 def loop_of(server):
@@ -280,8 +275,10 @@ class Cluster:
 
 
 def main():
-    if os.geteuid() != 0:
-        print("1..0 # SKIP needs root")
+    why = ("needs root" if os.geteuid() != 0 else
+           "GlusterFS is not installed" if not shutil.which("glusterfsd") else None)
+    if why:
+        print(f"1..0 # SKIP {why}")
         sys.exit(77)
     cases = [(f"{spec} on {server}", lambda spec=spec, server=server: try_fault(spec, server))
              for spec, server in zip(SEEN, ["s1", "s2"] * len(SEEN))]
