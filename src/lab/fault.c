@@ -220,14 +220,16 @@ static bool note_read(const struct lab *lab, const struct lab_node *node, const 
 	struct fault_spec *ret)
 {
 	char path[LAB_PATH_MAX], text[FAULT_TEXT_MAX] = "";
+	struct fault_spec said = {0};
 	_cleanup_fclose_ FILE *in = fopen(note_path(lab, node, f, path), "re");
 
 	if (!in)
 		return false;
 	if (fgets(text, sizeof(text), in))
 		text[strcspn(text, "\n")] = '\0';
-	if (fault_parse(text, ret, NULL) < 0 || ret->fault != f)
-		*ret = (struct fault_spec){.fault = f, .strength = f->strength_default};
+	*ret = (struct fault_spec){.fault = f, .strength = f->strength_default};
+	if (fault_parse(text, &said, NULL) == 0 && said.fault == f)
+		ret->strength = said.strength;
 	snprintf(ret->on, sizeof(ret->on), "%s", node->name);
 	return true;
 }
