@@ -22,11 +22,10 @@ static int inject(
 	if (!*on->loop)
 		return lp_err_set(err, -ENODEV, "%s has no disk", on->name);
 	disk_partition(on, 2, partition, sizeof(partition));
-	/* Large blocks keep the queue full; yet larger ones would take long to be killed. */
+	/* All of a block waits at the disk at once, in front of what others ask for. */
 	snprintf(script, sizeof(script),
-		"i=0; while [ $i -lt %u ]; do while :; do dd if=/dev/%s of=/dev/null bs=32M "
-		"iflag=direct 2>&1 || sleep 1; done & i=$((i + 1)); done; wait",
-		(unsigned)strength, partition);
+		"while :; do dd if=/dev/%s of=/dev/null bs=%uM iflag=direct 2>&1 || sleep 1; done",
+		partition, (unsigned)strength);
 	return hog_start(&h, on, argv, err);
 }
 
@@ -81,10 +80,10 @@ const struct fault fault_disk_hog = {
 	.name = "disk-hog",
 	.summary = "a process reads the unused partition of its disk as fast as it can",
 	.diagnosis = "disk-hog",
-	.strength = "readers",
-	.strength_default = 1,
+	.strength = "megabytes a read",
+	.strength_default = 2,
 	.strength_min = 1,
-	.strength_max = 8,
+	.strength_max = 256,
 	.inject = inject,
 	.verify = verify,
 	.heal = heal,

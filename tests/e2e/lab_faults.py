@@ -169,7 +169,7 @@ def see_pause(server):
 
 SEEN = {
     "disk-hog": see_disk_hog,
-    "disk-busy": see_disk("busy 80"),
+    "disk-busy": see_disk("busy 65"),
     "write-network-hog": see_traffic("x1", True),
     "read-network-hog": see_traffic("x1", False),
     "receive-pktloss:20": see_loss(None),
@@ -206,7 +206,7 @@ def test_two_at_once():
     before = everything()
     report = json.loads(lab("inject", "--json", "disk-hog@s1", "send-pktloss:20@s2"))
     tap.check(report["lab"] == NAME and {(a["fault"], a["on"], a["strength"]) for a in
-              report["active"]} == {("disk-hog", "s1", 1), ("send-pktloss", "s2", 20)}, report)
+              report["active"]} == {("disk-hog", "s1", 2), ("send-pktloss", "s2", 20)}, report)
     see_disk_hog("s1")
     see_loss("c1")("s2")
     lab("inject", "send-pktloss:20@s1", "read-network-hog@s2", "slow-disk@s2")
