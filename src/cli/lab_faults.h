@@ -20,7 +20,7 @@ struct lab_fault_options {
 /* The lab that the options name. */
 int lab_faults_load(const struct lab_fault_options *opt, struct lab *ret, struct lp_err *err);
 
-/* "disk-hog:1@s3", or "disk-hog" and --on; `ret->on` is "" where neither says where. */
+/* "disk-hog:4@s3", or "disk-hog" and --on; `ret->on` is "" where neither says where. */
 int lab_faults_spec(const char *text, const struct lab_fault_options *opt, struct fault_spec *ret,
 	struct lp_err *err);
 
