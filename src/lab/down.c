@@ -32,21 +32,6 @@ static void note(struct outcome *o, int r, const struct lp_err *err)
 	o->err = *err;
 }
 
-/* A node as far as it can be told from its name. */
-static void add_server(struct lab *lab, const char *name)
-{
-	struct lab_node *n;
-
-	if (lab_node(lab, name) || lab->n_nodes >= LAB_NODES_MAX || strlen(name) >= sizeof(n->name))
-		return;
-	n = &lab->nodes[lab->n_nodes++];
-	memset(n, 0, sizeof(*n));
-	n->role = LAB_SERVER;
-	snprintf(n->name, sizeof(n->name), "%s", name);
-	snprintf(n->netns, sizeof(n->netns), "limpet-%.*s-%.7s", LAB_NAME_MAX, lab->config.name,
-		name);
-}
-
 /* All that is known of a lab whose lab.json is of no use: directories of servers. */
 static void guess(const char *name, struct lab *lab)
 {
@@ -65,7 +50,7 @@ static void guess(const char *name, struct lab *lab)
 		return;
 	for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
 		if (e->d_name[0] == 's' && isdigit((unsigned char)e->d_name[1]))
-			add_server(lab, e->d_name);
+			lab_add_node(lab, LAB_SERVER, (unsigned)strtoul(e->d_name + 1, NULL, 10));
 	}
 	closedir(dir);
 }

@@ -31,19 +31,31 @@ void lab_config_init(struct lab_config *c)
 	};
 }
 
+/* A directory of the user's choice, as mounts in it are listed. */
+static int chosen_root(const char *root, char buf[LAB_DIR_MAX], struct lp_err *err)
+{
+	_cleanup_free_ char *real = *root == '/' ? realpath(root, NULL) : NULL;
+
+	if (*root != '/' || strpbrk(root, " \t\n\"\\"))
+		return lp_err_set(err, -EINVAL,
+			"LIMPET_LAB_DIR is '%s': it must be an absolute path without blanks", root);
+	if (!real)
+		return lp_err_sys(err, -errno, "LIMPET_LAB_DIR is '%s'", root);
+	if (strlen(real) > ROOT_MAX || strpbrk(real, " \t\n\"\\"))
+		return lp_err_set(err, -EINVAL,
+			"LIMPET_LAB_DIR is '%s': it must have at most %d characters and no blanks",
+			real, ROOT_MAX);
+	snprintf(buf, LAB_DIR_MAX, "%s", real);
+	return 0;
+}
+
 int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err)
 {
 	const char *root = getenv("LIMPET_LAB_DIR");
 
-	if (!root || !*root)
-		root = LAB_DEFAULT_ROOT;
-	if (*root != '/' || strpbrk(root, " \t\n\"\\"))
-		return lp_err_set(err, -EINVAL,
-			"LIMPET_LAB_DIR is '%s': it must be an absolute path without blanks", root);
-	if (strlen(root) > ROOT_MAX)
-		return lp_err_set(err, -EINVAL, "LIMPET_LAB_DIR is too long: at most %d characters",
-			ROOT_MAX);
-	snprintf(buf, LAB_DIR_MAX, "%s", root);
+	if (root && *root)
+		return chosen_root(root, buf, err);
+	snprintf(buf, LAB_DIR_MAX, "%s", LAB_DEFAULT_ROOT);
 	return 0;
 }
 
@@ -101,16 +113,18 @@ static int config_check(const struct lab_config *c, struct lp_err *err)
 	return 0;
 }
 
-static void node_init(struct lab *lab, enum lab_role role, unsigned i)
+struct lab_node *lab_add_node(struct lab *lab, enum lab_role role, unsigned number)
 {
 	static const char letters[] = {[LAB_SERVER] = 's', [LAB_CLIENT] = 'c', [LAB_OTHER] = 'x'};
-	struct lab_node *n = &lab->nodes[lab->n_nodes++];
+	struct lab_node n = {.role = role};
 
-	memset(n, 0, sizeof(*n));
-	n->role = role;
-	snprintf(n->name, sizeof(n->name), "%c%u", letters[role], (i + 1) % 1000);
-	snprintf(n->netns, sizeof(n->netns), "limpet-%s-%s", lab->config.name, n->name);
-	snprintf(n->address, sizeof(n->address), "10.91.%u.%u", (unsigned)role + 1, (i + 1) % 255);
+	if (lab->n_nodes >= LAB_NODES_MAX || number < 1 || number >= LAB_NODES_MAX)
+		return NULL;
+	snprintf(n.name, sizeof(n.name), "%c%u", letters[role], number % 1000);
+	snprintf(n.netns, sizeof(n.netns), "limpet-%s-%s", lab->config.name, n.name);
+	snprintf(n.address, sizeof(n.address), "10.91.%u.%u", (unsigned)role + 1, number % 255);
+	lab->nodes[lab->n_nodes] = n;
+	return &lab->nodes[lab->n_nodes++];
 }
 
 int lab_init(struct lab *lab, const struct lab_config *c, struct lp_err *err)
@@ -125,11 +139,11 @@ int lab_init(struct lab *lab, const struct lab_config *c, struct lp_err *err)
 	memset(lab, 0, sizeof(*lab));
 	lab->config = *c;
 	snprintf(lab->dir, sizeof(lab->dir), "%.*s/%s", ROOT_MAX, root, c->name);
-	for (unsigned i = 0; i < c->n_servers; i++)
-		node_init(lab, LAB_SERVER, i);
-	for (unsigned i = 0; i < c->n_clients; i++)
-		node_init(lab, LAB_CLIENT, i);
-	node_init(lab, LAB_OTHER, 0);
+	for (unsigned i = 1; i <= c->n_servers; i++)
+		lab_add_node(lab, LAB_SERVER, i);
+	for (unsigned i = 1; i <= c->n_clients; i++)
+		lab_add_node(lab, LAB_CLIENT, i);
+	lab_add_node(lab, LAB_OTHER, 1);
 	return 0;
 }
 

@@ -68,6 +68,9 @@ void lab_config_init(struct lab_config *c);
 /* Names, addresses and paths that follow from a configuration; makes nothing. */
 int lab_init(struct lab *lab, const struct lab_config *c, struct lp_err *err);
 
+/* Append a node, the `number`-th (from 1) of its role. NULL if there cannot be one. */
+struct lab_node *lab_add_node(struct lab *lab, enum lab_role role, unsigned number);
+
 /* Why a lab cannot run here: not root, a program or a kernel feature missing. One sentence. */
 int lab_check(const struct lab_config *c, struct lp_err *err);
 
@@ -92,7 +95,7 @@ void lab_foreign(const char *name, char *buf, unsigned size);
 /* Names of labs that there are, sorted; the caller frees each and the array. */
 int lab_list(char ***ret_names, unsigned *ret_n, struct lp_err *err);
 
-/* The directory of all labs. -EINVAL if $LIMPET_LAB_DIR cannot be one. */
+/* The directory of all labs. An error if $LIMPET_LAB_DIR is set but is none. */
 int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err);
 
 /* Can a lab be called so? -EINVAL if not. */

@@ -1,0 +1,95 @@
+#include "cli/command.h"
+#include "lab/lab.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct down_options {
+	const char *name;
+	bool all;
+};
+
+#define AT(member) offsetof(struct down_options, member)
+
+static const struct option_def options[] = {
+	{"name", 'n', OPTION_STRING, AT(name), "NAME", "the lab [lab]"},
+	{"all", 'a', OPTION_FLAG, AT(all), NULL, "all labs"},
+	{NULL},
+};
+
+static int remove_one(const char *name, struct lp_err *err)
+{
+	char text[512];
+	int r = lab_down(name, err);
+
+	if (r < 0)
+		return r;
+	lab_foreign(name, text, sizeof(text));
+	if (*text)
+		fprintf(stderr, "limpet lab down: %s\n", text);
+	printf("lab '%s' is gone\n", name);
+	return 0;
+}
+
+static int remove_all(struct lp_err *err)
+{
+	char **names = NULL;
+	unsigned n = 0;
+	int r = lab_list(&names, &n, err);
+
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < n; i++) {
+		struct lp_err one = {0};
+		int q = remove_one(names[i], &one);
+
+		if (q < 0 && r == 0) {
+			r = q;
+			*err = one;
+		}
+		free(names[i]);
+	}
+	free(names);
+	return r;
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	const struct down_options *opt = values;
+	int r;
+
+	(void)data;
+	if (n_args)
+		r = lp_err_set(err, -EINVAL, "what is '%s'? (see 'limpet help lab down')", args[0]);
+	else if (opt->all && opt->name)
+		r = lp_err_set(err, -EINVAL, "give --name or --all, not both");
+	else
+		r = opt->all ? remove_all(err)
+			     : remove_one(opt->name ? opt->name : LAB_DEFAULT_NAME, err);
+	return command_exit_code(r);
+}
+
+static const struct example examples[] = {
+	{"lab down", "remove the lab that 'limpet lab up' has made"},
+	{"lab down --all", "remove all labs"},
+	{NULL, NULL},
+};
+
+extern const struct command lab_command_down;
+const struct command lab_command_down = {
+	.name = "lab down",
+	.summary = "remove a lab",
+	.usage = "[OPTION...]",
+	.description =
+		"Removes every trace of a lab: processes, mounts, disks, control groups, network "
+		"namespaces and its directory. It does so also after a crash, and where there is "
+		"no "
+		"such lab it does nothing. What carries the lab's name but was not made by it is "
+		"left "
+		"alone, and that is said.",
+	.options = options,
+	.options_size = sizeof(struct down_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,154 @@
+#include "cli/command.h"
+#include "lab/lab.h"
+#include "report/progress.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct up_options {
+	const char *name, *fs;
+	uint64_t servers, clients, seed, disk, hog, bandwidth, link, cpu_limit;
+	int64_t seek_min, seek_max;
+	bool no_cpu_limit;
+};
+
+#define AT(member) offsetof(struct up_options, member)
+
+static const struct option_def options[] = {
+	{"name", 'n', OPTION_STRING, AT(name), "NAME",
+		"call it so, letters and digits; labs of different names do not disturb each other "
+		"[lab]"},
+	{"fs", 'f', OPTION_STRING, AT(fs), "NAME", "the parallel file system [gluster]"},
+	{"servers", 's', OPTION_UINT, AT(servers), "N", "so many servers, s1, s2, ... [6]"},
+	{"clients", 'c', OPTION_UINT, AT(clients), "N", "so many clients, c1, c2, ... [6]"},
+	{"disk", 0, OPTION_BYTES, AT(disk), "BYTES",
+		"size of the file system on a server's disk, in memory [1536M]"},
+	{"hog-disk", 0, OPTION_BYTES, AT(hog), "BYTES",
+		"size of the second partition, which faults use [256M]"},
+	{"bandwidth", 0, OPTION_UINT, AT(bandwidth), "BYTES",
+		"that a disk transfers in a second, once it is where it should [30000000]"},
+	{"seek-min", 0, OPTION_SPAN, AT(seek_min), "SPAN", "a disk's shortest seek [2ms]"},
+	{"seek-max", 0, OPTION_SPAN, AT(seek_max), "SPAN", "a disk's longest seek [6ms]"},
+	{"link", 0, OPTION_UINT, AT(link), "KBIT",
+		"speed of the links in kbit a second, in each direction [100000]"},
+	{"cpu-limit", 0, OPTION_UINT, AT(cpu_limit), "PERCENT",
+		"of one CPU that a server may use [50]"},
+	{"no-cpu-limit", 0, OPTION_FLAG, AT(no_cpu_limit), NULL,
+		"servers may use all that there is"},
+	{"seed", 0, OPTION_UINT, AT(seed), "N", "of what is random about disks [1]"},
+	{NULL},
+};
+
+static int set_text(char *to, size_t size, const char *from, const char *what, struct lp_err *err)
+{
+	if (!from)
+		return 0;
+	if (strlen(from) >= size)
+		return lp_err_set(err, -EINVAL, "%s '%s' is too long", what, from);
+	strcpy(to, from);
+	return 0;
+}
+
+static int set_small(uint32_t *to, uint64_t from, const char *what, struct lp_err *err)
+{
+	if (from > UINT32_MAX)
+		return lp_err_set(err, -EINVAL, "--%s is too large", what);
+	if (from)
+		*to = (uint32_t)from;
+	return 0;
+}
+
+static int set_sizes(struct lab_config *c, const struct up_options *opt, struct lp_err *err)
+{
+	int r = set_small(&c->n_servers, opt->servers, "servers", err);
+
+	if (r == 0)
+		r = set_small(&c->n_clients, opt->clients, "clients", err);
+	if (r == 0)
+		r = set_small(&c->link_kbit, opt->link, "link", err);
+	if (r == 0)
+		r = set_small(&c->cpu_percent, opt->cpu_limit, "cpu-limit", err);
+	if (r == 0)
+		r = set_small(&c->seek_min_us, (uint64_t)opt->seek_min, "seek-min", err);
+	if (r == 0)
+		r = set_small(&c->seek_max_us, (uint64_t)opt->seek_max, "seek-max", err);
+	return r;
+}
+
+static int configure(struct lab_config *c, const struct up_options *opt, struct lp_err *err)
+{
+	int r;
+
+	lab_config_init(c);
+	r = set_text(c->name, sizeof(c->name), opt->name, "the name", err);
+	if (r == 0)
+		r = set_text(c->fs, sizeof(c->fs), opt->fs, "the file system", err);
+	if (r == 0)
+		r = set_sizes(c, opt, err);
+	if (r < 0)
+		return r;
+	c->seed = opt->seed ? opt->seed : c->seed;
+	c->disk_bytes = opt->disk ? opt->disk : c->disk_bytes;
+	c->hog_bytes = opt->hog ? opt->hog : c->hog_bytes;
+	c->bandwidth_bytes = opt->bandwidth ? opt->bandwidth : c->bandwidth_bytes;
+	if (opt->no_cpu_limit)
+		c->cpu_percent = 0;
+	return 0;
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	struct lab_config c;
+	struct progress p;
+	struct lab lab;
+	int r = n_args
+		? lp_err_set(err, -EINVAL, "what is '%s'? (see 'limpet help lab up')", args[0])
+		: configure(&c, values, err);
+
+	(void)data;
+	if (r == 0)
+		r = lab_init(&lab, &c, err);
+	if (r < 0)
+		return command_exit_code(r);
+	progress_begin(&p, stderr);
+	r = lab_up(&lab, progress_tell, &p, err);
+	progress_clear(&p);
+	if (r == 0)
+		printf("lab '%s' is up: %s with %u servers and %u clients, mounted on %s/c1/mnt "
+		       "and so on\n",
+			c.name, c.fs, c.n_servers, c.n_clients, lab.dir);
+	return command_exit_code(r);
+}
+
+static const struct example examples[] = {
+	{"lab up", "six servers and six clients with GlusterFS"},
+	{"lab up --name small --servers 3 --clients 2 --disk 256M",
+		"a small one, beside the other"},
+	{NULL, NULL},
+};
+
+extern const struct command lab_command_up;
+const struct command lab_command_up = {
+	.name = "lab up",
+	.summary = "build a lab",
+	.usage = "[OPTION...]",
+	.description =
+		"Builds a cluster on this machine and returns when all clients have mounted its "
+		"file "
+		"system, on /run/limpet/lab/NAME/c1/mnt and so on ($LIMPET_LAB_DIR names another "
+		"directory than /run/limpet/lab). If something fails, or if it is interrupted, "
+		"what "
+		"was built is removed again.\n\n"
+		"A server sN is the network namespace limpet-NAME-sN with the address 10.91.1.N, a "
+		"disk (an image in memory behind the service times of a disk, under a loop device) "
+		"and, where the kernel has them, a CPU control group. Clients have 10.91.2.N; x1, "
+		"with "
+		"10.91.3.1, is a third party for faults of the network. They are connected by a "
+		"bridge "
+		"in a namespace of its own; this machine gets no interface and no address.",
+	.options = options,
+	.options_size = sizeof(struct up_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Every workload on a small lab: it starts, reaches the disks as it should, and leaves nothing."""
+import os
+import sys
+
+import program
+import tap
+
+NAME = f"e2ework{os.getpid() % 1000}"
+WORKLOADS = ["ddw", "ddr", "iozonew", "iozoner", "postmark", "mixed"]
+
+
+def brick_devices():
+    """The disks' partitions under the bricks, as the kernel calls them."""
+    with open("/proc/self/mountinfo") as f:
+        fields = [line.split() for line in f]
+    return [os.path.basename(row[row.index("-") + 2]) for row in fields
+            if f"/{NAME}/" in row[4] and row[4].endswith("/brick")]
+
+
+def sectors():
+    """[(read, written)] of each brick."""
+    devices = brick_devices()
+    with open("/proc/diskstats") as f:
+        rows = {row[2]: (int(row[5]), int(row[9])) for row in map(str.split, f)}
+    return [rows[device] for device in devices]
+
+
+def workers():
+    """Processes whose working directory is on a client's mount."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if f"/{NAME}/c" in os.readlink(f"/proc/{pid}/cwd"):
+                found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def runs(workload, reads, writes):
+    """It moves bytes, and every disk does what it is for."""
+    # Files are made by the preparation, which is not what is looked at.
+    program.good("lab", "work", "--name", NAME, workload)
+    before = sectors()
+    tap.check(workers(), f"{workload}: nobody works")
+    speed = float(program.good("lab", "work", "--name", NAME, "--for", "4s", workload).split()[0])
+    after = sectors()
+    tap.check(speed > 0.1, f"{workload}: {speed} MB/s")
+    for (r0, w0), (r1, w1) in zip(before, after):
+        tap.check(not reads or r1 - r0 > 2000, f"{workload} reads: {before} {after}")
+        tap.check(not writes or w1 - w0 > 200, f"{workload} writes: {before} {after}")
+    tap.check(not workers(), f"{workload}: left {workers()}")
+
+
+def case(workload):
+    reads, writes = workload in ("ddr", "iozoner"), workload in ("ddw", "iozonew", "postmark")
+    return f"{workload} works, and ends", lambda: runs(workload, reads, writes)
+
+
+def stops():
+    """Stopping twice is fine; so is stopping what never ran."""
+    program.good("lab", "work", "--name", NAME, "ddw")
+    tap.check(workers(), "nobody works")
+    program.good("lab", "work", "--name", NAME, "--stop")
+    tap.check(not workers(), "somebody still works")
+    program.good("lab", "work", "--name", NAME, "--stop")
+    program.bad(2, "there is no workload 'ddx'", "lab", "work", "--name", NAME, "ddx")
+
+
+def main():
+    if os.geteuid() != 0:
+        print("1..0 # SKIP a lab needs root")
+        sys.exit(77)
+    up = program.limpet("lab", "up", "--name", NAME, "--servers", 2, "--clients", 2)
+    if up.code != 0:
+        program.limpet("lab", "down", "--name", NAME)
+        missing = "not installed" in up.err or "needs" in up.err
+        print(f"1..0 # SKIP {up.err.strip()}" if missing else f"Bail out! {up}")
+        sys.exit(77 if missing else 1)
+    try:
+        tap.main([case(w) for w in WORKLOADS] + [("workloads can be stopped", stops)])
+    finally:
+        program.good("lab", "down", "--name", NAME)
+
+
+main()
