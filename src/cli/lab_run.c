@@ -301,7 +301,8 @@ static int run(
 		list_text(&plan);
 	else if (r == 0)
 		r = run_it(opt, &plan, err);
-	return command_exit_code(r);
+	/* Nothing is wrong with the usage or the plan where experiments are missing. */
+	return r == -EINTR || r == -EIO ? EXIT_INTERNAL : command_exit_code(r);
 }
 
 static const struct example examples[] = {
@@ -331,7 +332,7 @@ const struct command lab_command_run = {
 		"on when it is started again. One during which this machine itself was too busy is "
 		"not trusted: it is repeated, and if that does not help kept as "
 		"DIR/EXPERIMENT.disturbed.\n\n"
-		"The exit status is 0 if all experiments are there.",
+		"The exit status is 0 if all experiments are there, 3 if some are missing.",
 	.options = options,
 	.options_size = sizeof(struct run_options),
 	.examples = examples,
