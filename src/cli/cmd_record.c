@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "collect/addresses.h"
 #include "collect/recorder.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +23,7 @@
 #define NAME_MOST 200
 
 struct record_options {
-	const char *output, *name, *root;
+	const char *output, *name, *root, *cgroup;
 	int64_t interval_us, duration_us, flush_us, keep_age_us;
 	uint64_t keep_bytes, tcp_max;
 	struct option_list disks, nets, collect, ports;
@@ -52,6 +53,9 @@ static const struct option_def options[] = {
 		"recorded [all connections]"},
 	{"tcp-max", 0, OPTION_UINT, AT(tcp_max), "N",
 		"remote addresses a direction before the rest is folded into one [256]"},
+	{"cgroup", 0, OPTION_STRING, AT(cgroup), "PATH",
+		"the control group whose CPU counts as this server's, for servers in containers; "
+		"runs the collector cgroup"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
 		"write to disk this often, and at least every 600 samples: what a crash or power "
 		"loss can cost [10s]"},
@@ -123,8 +127,9 @@ static bool collector_named(const struct words *w, const char *name)
 	return !w->n;
 }
 
-/* Each of those named (or all), once and in their own order. */
-static int collectors_choose(const struct words *w, struct recorder_config *c, struct lp_err *err)
+/* Each of those named (or all that need no option), once and in their own order. */
+static int collectors_choose(
+	const struct words *w, bool cgroup, struct recorder_config *c, struct lp_err *err)
 {
 	unsigned n = 0;
 
@@ -135,7 +140,8 @@ static int collectors_choose(const struct words *w, struct recorder_config *c, s
 				w->items[i]);
 	}
 	for (unsigned i = 0; collectors[i] && n + 1 < RECORDER_COLLECTORS_MAX; i++) {
-		if (collector_named(w, collectors[i]->name))
+		if (collector_named(w, collectors[i]->name) &&
+			(w->n || cgroup || !collectors[i]->on_request))
 			c->collectors[n++] = collectors[i];
 	}
 	return 0;
@@ -243,14 +249,20 @@ static int record(const struct recorder_config *config, const struct record_opti
 	return 0;
 }
 
-/* What this machine is, for the archive. */
-static void meta_lines(char *buf, size_t size)
+/* What this machine is, for the archive. Of a recorded tree the addresses are not known. */
+static void meta_lines(const struct record_options *opt, char *buf, size_t size)
 {
 	struct utsname u;
+	char addresses[1024] = "";
+	int len = 0;
 
 	if (uname(&u) == 0)
-		snprintf(buf, size, "hostname=%s\nkernel=%s\nmachine=%s\n", u.nodename, u.release,
-			u.machine);
+		len = snprintf(buf, size, "hostname=%s\nkernel=%s\nmachine=%s\n", u.nodename,
+			u.release, u.machine);
+	if (!opt->root)
+		addresses_own(addresses, sizeof(addresses));
+	if (addresses[0] && len >= 0 && (size_t)len + sizeof(addresses) < size)
+		snprintf(buf + len, size - (size_t)len, "addresses=%s\n", addresses);
 }
 
 DEFINE_CLEANUP(struct ticker *, ticker_free);
@@ -266,7 +278,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 	struct proc_root root = {0};
 	struct recorder_config c = {.warn = &warn};
 	uint16_t port_numbers[PORTS_MAX];
-	char host[256] = "", meta[1024] = "";
+	char host[256] = "", meta[2048] = "";
 	int r = numbers_check(opt, err);
 
 	gethostname(host, sizeof(host) - 1);
@@ -286,12 +298,12 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 	if (r == 0)
 		r = ports_parse(&ports, port_numbers, err);
 	if (r == 0)
-		r = collectors_choose(&names, &c, err);
+		r = collectors_choose(&names, opt->cgroup != NULL, &c, err);
 	if (r == 0)
 		r = ticker_choose(opt, &root, &ticker, err);
 	if (r < 0)
 		return r;
-	meta_lines(meta, sizeof(meta));
+	meta_lines(opt, meta, sizeof(meta));
 	c.collect = (struct collect_config){.observer = opt->name,
 		.root = &root,
 		.disks = disks.items,
@@ -302,6 +314,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		.loops = opt->loops,
 		.ports = port_numbers,
 		.n_ports = ports.n,
+		.cgroup = opt->cgroup,
 		.tcp_max = opt->tcp_max ? (unsigned)opt->tcp_max : TCP_MAX_DEFAULT};
 	c.spool = (struct spool_config){.dir = opt->output ? opt->output : ".",
 		.name = opt->name,

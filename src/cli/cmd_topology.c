@@ -3,8 +3,9 @@
 
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "detect/adopt.h"
+#include "detect/detect.h"
 #include "detect/discover.h"
+#include "import/dataset.h"
 #include "report/topology.h"
 #include <errno.h>
 #include <stdio.h>
@@ -75,8 +76,11 @@ static int check_file(const struct topology_options *opt, struct lp_err *err)
 /* The tables that discovery wants, and with them the names of all components. -EBADMSG: what is
  * good was read. */
 static int tables_read(struct lp_dataset *ds, const struct topology_options *opt,
-	struct lp_verdict *v, struct lp_err *err)
+	const struct topology *t, struct lp_verdict *v, struct lp_err *err)
 {
+	_cleanup_(hosts_release) struct hosts hosts = {0};
+	/* As diagnose pools connections; a file speaks about single ones. */
+	bool pool = !opt->suggest && !opt->components.n && !topology_has_groups(t);
 	struct lp_table_options table_opt = {.judged = true, /* as diagnose compares them */
 		.components = opt->components.n ? opt->components.items : NULL,
 		.n_components = opt->components.n,
@@ -86,6 +90,8 @@ static int tables_read(struct lp_dataset *ds, const struct topology_options *opt
 	uint32_t n = 0;
 	int r = lp_dataset_interval(ds, &table_opt.step_us, err), adopted;
 
+	if (r == 0)
+		r = dataset_hosts(ds, &hosts, err);
 	if (r < 0)
 		return r;
 	if (table_opt.step_us < STEP_MIN_US)
@@ -93,7 +99,7 @@ static int tables_read(struct lp_dataset *ds, const struct topology_options *opt
 	r = lp_dataset_tables(ds, &table_opt, &tables, &n, err);
 	if (r < 0 && r != -EBADMSG)
 		return r;
-	adopted = verdict_adopt_tables(v, tables, n, err);
+	adopted = verdict_take_tables(v, tables, n, pool ? &hosts : NULL, err);
 	return adopted < 0 ? adopted : r;
 }
 
@@ -153,7 +159,7 @@ static int run(
 		r = data_open(data, args, n_args, &warn, &ds, err);
 	if (r < 0)
 		return command_exit_code(r);
-	read = tables_read(ds, opt, v, err);
+	read = tables_read(ds, opt, t, v, err);
 	if (read < 0 && read != -EBADMSG)
 		return command_exit_code(read);
 	r = groups_make(opt, t, &warn, v, &later);

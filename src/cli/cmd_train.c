@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/words.h"
 #include "detect/train.h"
+#include "import/dataset.h"
 #include "report/train_print.h"
 #include <errno.h>
 #include <stdio.h>
@@ -55,6 +56,7 @@ struct training {
 	struct lp_warn warn;
 	struct words metrics, split_by;
 	struct topology *topology;
+	struct hosts hosts;
 	struct detect_options detect;
 	struct run *runs;
 	int n_runs;
@@ -79,6 +81,7 @@ static void training_release(struct training *t)
 	train_result_release(&t->result);
 	trainer_free(t->trainer);
 	topology_free(t->topology);
+	hosts_release(&t->hosts);
 	words_release(&t->metrics);
 	words_release(&t->split_by);
 }
@@ -234,8 +237,14 @@ static int run_learn(struct training *t, struct run *run, struct lp_err *err)
 
 static int training_run(struct training *t, struct lp_err *err)
 {
-	int r;
+	int r = 0;
 
+	for (int i = 0; i < t->n_runs && r == 0; i++)
+		r = dataset_hosts(t->runs[i].data, &t->hosts, err);
+	if (r < 0)
+		return r;
+	t->detect.hosts =
+		t->opt->components.n || topology_has_groups(t->topology) ? NULL : &t->hosts;
 	t->detect.topology = t->topology;
 	t->detect.split_by = t->split_by.n ? t->split_by.items : NULL;
 	t->detect.n_split = t->split_by.n;

@@ -20,7 +20,8 @@ struct collect_config {
 	bool partitions, loops; /* also partitions, also loop and ram devices */
 	const uint16_t *ports;	/* TCP ports of the file system; none: all */
 	unsigned n_ports;
-	unsigned tcp_max; /* remote addresses per direction before folding */
+	unsigned tcp_max;   /* remote addresses per direction before folding */
+	const char *cgroup; /* path of the control group that is this server; NULL: none */
 };
 
 /* Where a collector puts what it saw. The recorder owns it; `batch` changes between samples. */
@@ -37,6 +38,7 @@ struct collector {
 	const char *summary;
 	const char *description;
 	const struct lp_schema *schema;
+	bool on_request; /* runs only where it is named, or its option is given */
 
 	/* Open what is needed. -ENOENT or -EOPNOTSUPP with a sentence: this system lacks it, the
 	 * recorder says so and goes on without. */

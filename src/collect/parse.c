@@ -133,7 +133,7 @@ static bool scan_key(const char **p, const char *key)
 
 struct key_column {
 	const char *key; /* with what follows it: "ctxt " */
-	enum host_column column;
+	unsigned column;
 };
 
 /* Take the number behind the key with which this line begins, if it is one of them. */
@@ -251,4 +251,31 @@ unsigned parse_pressure(const char *text, int64_t *some, int64_t *full)
 			found += scan_total(s, full);
 	} while (scan_line(&p));
 	return found;
+}
+
+unsigned parse_cgroup_stat(const char *text, struct cgroup_stat *ret)
+{
+	enum { USER_US, SYSTEM_US, THROTTLED_US, THROTTLED_NS, WAIT_NS, N_KEYS };
+	static const struct key_column keys[N_KEYS] = {
+		{"user_usec ", USER_US},
+		{"system_usec ", SYSTEM_US},
+		{"throttled_usec ", THROTTLED_US},
+		{"throttled_time ", THROTTLED_NS},
+		{"wait_sum ", WAIT_NS},
+	};
+	int64_t found[N_KEYS] = {LP_MISSING, LP_MISSING, LP_MISSING, LP_MISSING, LP_MISSING};
+	const char *p = text;
+	unsigned n = 0;
+
+	do {
+		n += scan_keyed(p, keys, N_KEYS, found);
+	} while (scan_line(&p));
+	*ret = (struct cgroup_stat){
+		.user_us = found[USER_US], .system_us = found[SYSTEM_US], .stall_us = LP_MISSING};
+	if (found[THROTTLED_US] != LP_MISSING)
+		ret->stall_us = found[THROTTLED_US];
+	else if (found[THROTTLED_NS] != LP_MISSING)
+		ret->stall_us = found[THROTTLED_NS] / 1000 +
+			(found[WAIT_NS] == LP_MISSING ? 0 : found[WAIT_NS] / 1000);
+	return n;
 }

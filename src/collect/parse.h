@@ -130,4 +130,13 @@ unsigned parse_loadavg(const char *text, int64_t values[HOST_N_COLUMNS]);
 /* /proc/pressure/X: the totals of its "some" and "full" lines. `full` may be NULL. */
 unsigned parse_pressure(const char *text, int64_t *some, int64_t *full);
 
+/* What cpu.stat of a control group says, in microseconds; LP_MISSING where it does not. */
+struct cgroup_stat {
+	int64_t user_us, system_us; /* version 2 only */
+	int64_t stall_us; /* throttled; also waiting for a processor where it is counted */
+};
+
+/* cpu.stat of a control group of either version. Returns how many values it found. */
+unsigned parse_cgroup_stat(const char *text, struct cgroup_stat *ret);
+
 #endif

@@ -29,6 +29,9 @@ enum {
 	COLUMN_COUNTERS, /* in the order of enum tcp_counter */
 	COLUMN_FOLDED = COLUMN_COUNTERS + TCP_COUNTERS,
 	COLUMN_UNTRACKED,
+	COLUMN_UNREAD,
+	COLUMN_RQUEUE_SUM,
+	COLUMN_WQUEUE_SUM,
 	N_COLUMNS,
 };
 
@@ -48,6 +51,9 @@ static const struct lp_column columns[] = {
 	{"delivered", "segments", LP_COUNTER, 64},
 	{"folded", "addresses", LP_GAUGE, 0},
 	{"untracked", "sockets", LP_GAUGE, 0},
+	{"unread", "sockets", LP_GAUGE, 0},
+	{"rqueue_sum", "bytes", LP_GAUGE, 0},
+	{"wqueue_sum", "bytes", LP_GAUGE, 0},
 };
 _Static_assert(ARRAY_SIZE(columns) == N_COLUMNS, "columns and their numbers differ");
 
@@ -193,6 +199,9 @@ static void fill_cells(const struct tcp_remote *m, struct lp_batch_kind *kind, s
 			m->counted >> c & 1 ? (int64_t)m->counters[c] : LP_MISSING;
 	kind->columns[COLUMN_FOLDED][cell] = g->folded;
 	kind->columns[COLUMN_UNTRACKED][cell] = g->untracked;
+	kind->columns[COLUMN_UNREAD][cell] = g->unread;
+	kind->columns[COLUMN_RQUEUE_SUM][cell] = (int64_t)g->rqueue_bytes;
+	kind->columns[COLUMN_WQUEUE_SUM][cell] = (int64_t)g->wqueue_bytes;
 }
 
 static int name_row(

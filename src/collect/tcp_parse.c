@@ -90,6 +90,8 @@ static bool read_sock(struct tcp_sock *s, const struct nlmsghdr *nlh)
 		.remote_port = ntohs(msg->id.idiag_dport),
 		.interface = msg->id.idiag_if,
 		.state = msg->idiag_state,
+		.rqueue_bytes = msg->idiag_rqueue,
+		.wqueue_bytes = msg->idiag_wqueue,
 	};
 	/* Not mnl_attr_for_each(): it rounds the end of the message up. */
 	mnl_attr_for_each_payload(attrs, size)

@@ -23,10 +23,12 @@ struct tcp_sock {
 	uint64_t cookie; /* the kernel's name of the socket, unique since boot */
 	struct tcp_addr local, remote;
 	uint16_t local_port, remote_port;
-	uint32_t interface; /* that it is bound to, or 0 */
-	uint8_t state;	    /* TCP_ESTABLISHED and so on */
-	bool has_info;	    /* the members below are set */
-	unsigned counted;   /* bit c: this kernel has counter c */
+	uint32_t interface;    /* that it is bound to, or 0 */
+	uint8_t state;	       /* TCP_ESTABLISHED and so on */
+	uint32_t rqueue_bytes; /* received and not yet read by the application */
+	uint32_t wqueue_bytes; /* written by it and not yet acknowledged */
+	bool has_info;	       /* the members below are set */
+	unsigned counted;      /* bit c: this kernel has counter c */
 	uint32_t cwnd, rtt_us, unacked;
 	uint64_t counters[TCP_COUNTERS];
 };

@@ -255,6 +255,9 @@ static void add_gauges(struct tcp_gauges *g, const struct tcp_sock *s)
 	g->cwnd_sum += s->cwnd;
 	g->rtt_sum_us += s->rtt_us;
 	g->unacked_sum += s->unacked;
+	g->unread += s->rqueue_bytes > 0;
+	g->rqueue_bytes += s->rqueue_bytes;
+	g->wqueue_bytes += s->wqueue_bytes;
 	if (s->cwnd < g->cwnd_min)
 		g->cwnd_min = s->cwnd;
 	if (s->rtt_us > g->rtt_max_us)

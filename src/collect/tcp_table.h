@@ -26,7 +26,8 @@
 struct tcp_gauges {
 	uint32_t sockets, untracked, folded;
 	uint32_t cwnd_min, rtt_max_us;
-	uint64_t cwnd_sum, rtt_sum_us, unacked_sum;
+	uint32_t unread; /* sockets whose application has not read all that came */
+	uint64_t cwnd_sum, rtt_sum_us, unacked_sum, rqueue_bytes, wqueue_bytes;
 };
 
 struct tcp_remote {

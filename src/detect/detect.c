@@ -7,6 +7,7 @@
 #include "detect/discover.h"
 #include "detect/load.h"
 #include "detect/params.h"
+#include "detect/pool.h"
 #include "detect/weigh.h"
 #include "model/verdict_own.h"
 #include <errno.h>
@@ -52,6 +53,18 @@ static int groups_choose(struct lp_verdict *v, const struct detect_options *opt,
 			"no peer group is called '%s' ('limpet topology DATA' lists them)",
 			opt->groups[0]);
 	return 0;
+}
+
+int verdict_take_tables(struct lp_verdict *v, struct lp_table **tables, uint32_t n_tables,
+	const struct hosts *hosts, struct lp_err *err)
+{
+	struct lp_err pool_err = {0};
+	int r = hosts ? pool_connections(tables, n_tables, hosts, &pool_err) : 0;
+	int adopted = verdict_adopt_tables(v, tables, n_tables, err);
+
+	if (r < 0)
+		*err = pool_err;
+	return r < 0 ? r : adopted;
 }
 
 int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
@@ -228,7 +241,7 @@ int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_
 		free(tables);
 		return no_memory(err);
 	}
-	r = verdict_adopt_tables(v, tables, n_tables, err);
+	r = verdict_take_tables(v, tables, n_tables, o.hosts, err);
 	if (r < 0)
 		return r;
 	if (!o.measure)

@@ -8,6 +8,7 @@
 
 #include "detect/measure.h"
 #include "detect/thresholds.h"
+#include "model/hosts.h"
 #include "model/topology.h"
 
 struct detect_options {
@@ -16,6 +17,7 @@ struct detect_options {
 	const struct thresholds *trained;
 	const struct fixed_thresholds *fixed; /* outrank those that were learnt; may be NULL */
 	const struct topology *topology;
+	const struct hosts *hosts;   /* connections between these are pooled; may be NULL */
 	const char *const *split_by; /* attributes that split groups further */
 	uint32_t n_split;
 	const char *const *groups; /* globs: compare in these groups only; n_groups 0: all */
@@ -29,7 +31,10 @@ struct detect_options {
 int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_options *opt,
 	struct lp_verdict **ret, struct lp_err *err);
 
-/* One of its steps, which training takes as well: the groups that are compared. */
+/* Its steps that training takes as well: tables become the verdict's own, with connections pooled;
+ * and the groups that are compared. */
+int verdict_take_tables(struct lp_verdict *v, struct lp_table **tables, uint32_t n_tables,
+	const struct hosts *hosts, struct lp_err *err);
 int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
 
 /* Do the options ask for a group of that name? */

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "base/time.h"
-#include "detect/adopt.h"
 #include "detect/compare.h"
 #include "detect/persist.h"
 #include "detect/timeseries.h"
@@ -299,7 +298,7 @@ int trainer_add(struct trainer *t, struct lp_table **tables, uint32_t n_tables, 
 	}
 	v->method = t->opt->measure->name;
 	v->params = t->opt->params;
-	r = verdict_adopt_tables(v, tables, n_tables, err);
+	r = verdict_take_tables(v, tables, n_tables, t->opt->hosts, err);
 	return r < 0 ? r : learn_run(t, v, err);
 }
 

@@ -1,5 +1,6 @@
 #include "explain/cause.h"
 
+#include "base/cleanup.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>
@@ -9,7 +10,7 @@
 /* How large the asymmetries of each sort are, 0 where there is none. */
 struct signs {
 	double absent, work, latency, trouble;
-	double received, sent, congestion, loss, errors;
+	double received, sent, congestion, loss, errors, unread, starved;
 };
 
 static void grow(double *sign, double size)
@@ -44,7 +45,12 @@ static void add_trouble(struct signs *signs, const char *metric, double size)
 	static const char *const bad[] = {"err", "fram", "carr", "fifo", "crc", "coll", NULL};
 
 	grow(&signs->trouble, size);
-	grow(contains_any(metric, bad) ? &signs->errors : &signs->loss, size);
+	if (!strcmp(metric, "unread"))
+		grow(&signs->unread, size);
+	else if (!strcmp(metric, "psi_cpu"))
+		grow(&signs->starved, size);
+	else
+		grow(contains_any(metric, bad) ? &signs->errors : &signs->loss, size);
 }
 
 static void add_sign(const struct inquiry *q, struct signs *signs, uint32_t finding)
@@ -95,15 +101,38 @@ static const struct cause *network_cause(const struct signs *s)
 	double loss = fmax(s->congestion, s->loss);
 	double both = fmin(s->received, s->sent);
 
-	if (s->absent > 0 && s->absent >= fmax(fmax(s->work, loss), s->errors))
+	if (s->absent > 0 && s->absent >= fmax(fmax(s->work, loss), fmax(s->errors, s->unread)))
 		return &cause_lost_path;
 	if (outranks(both, loss) || (s->work > 0 && loss <= 0))
 		return &cause_network_hog;
+	if (outranks(s->unread, loss))
+		return &cause_server_hung;
 	if (loss > 0)
 		return &cause_packet_loss;
 	if (s->errors > 0)
 		return &cause_bad_link;
 	return s->latency > 0 ? &cause_slow_link : &cause_unknown;
+}
+
+static const struct cause *host_cause(const struct signs *s)
+{
+	if (s->absent > 0 && s->absent >= s->starved)
+		return &cause_lost_path;
+	return s->starved > 0 ? &cause_cpu_hog : &cause_unknown;
+}
+
+static const struct cause *resource_cause(enum resource resource, const struct signs *s)
+{
+	switch (resource) {
+	case RESOURCE_STORAGE:
+		return storage_cause(s);
+	case RESOURCE_HOST:
+		return host_cause(s);
+	case RESOURCE_NETWORK:
+		return network_cause(s);
+	default:
+		return s->absent > 0 ? &cause_lost_path : &cause_unknown;
+	}
 }
 
 /* Suspects and findings of each observer, side by side. */
@@ -159,6 +188,16 @@ static enum resource suspect_resource(const struct inquiry *q, const struct lp_s
 	return s->n_findings ? q->facts[s->findings[0]].resource : RESOURCE_OTHER;
 }
 
+/* The same for what may explain, or be explained: of a host only a lack of CPU is. */
+static enum resource suspect_trouble(const struct inquiry *q, const struct lp_suspect *s)
+{
+	enum resource resource = suspect_resource(q, s);
+
+	return resource == RESOURCE_HOST && strcmp(s->cause, cause_cpu_hog.name) != 0
+		? RESOURCE_OTHER
+		: resource;
+}
+
 /* The findings of the same resource on the same observer at the same time. */
 static struct signs network_signs(
 	const struct inquiry *q, const struct by_observer *by, const struct lp_suspect *s)
@@ -183,15 +222,12 @@ static const struct cause *own_cause(
 	enum resource resource = suspect_resource(q, s);
 	struct signs signs = {0};
 
-	if (resource == RESOURCE_NETWORK) {
+	if (resource == RESOURCE_NETWORK)
 		signs = network_signs(q, by, s);
-		return network_cause(&signs);
-	}
-	for (uint32_t i = q->first_of[s->component]; i < q->first_of[s->component + 1]; i++)
+	for (uint32_t i = q->first_of[s->component];
+		resource != RESOURCE_NETWORK && i < q->first_of[s->component + 1]; i++)
 		add_sign(q, &signs, q->by_component[i]);
-	if (resource == RESOURCE_STORAGE)
-		return storage_cause(&signs);
-	return signs.absent > 0 ? &cause_lost_path : &cause_unknown;
+	return resource_cause(resource, &signs);
 }
 
 /* The largest asymmetry that speaks against a suspect. */
@@ -204,19 +240,45 @@ static double suspect_size(const struct inquiry *q, const struct lp_suspect *s)
 	return size;
 }
 
+/* A server that reads nothing does nothing: its disks and interfaces idle. */
+static bool is_idle_because(
+	const struct inquiry *q, const struct lp_suspect *s, const struct lp_suspect *other)
+{
+	return !strcmp(other->cause, cause_server_hung.name) && cause_is_absence(s->cause) &&
+		!q->facts[s->findings[0]].no_data;
+}
+
+/* Does one resource come before another, `a` before `b`? What is first in the enum does, unless the
+ * other's asymmetry is much larger. A disk or a processor that is too slow keeps a server from
+ * reading what comes, however much that is; never the other way round. */
+static bool comes_before(
+	const struct inquiry *q, const struct lp_suspect *a, const struct lp_suspect *b)
+{
+	double size_a = suspect_size(q, a), size_b = suspect_size(q, b);
+
+	if (!strcmp(b->cause, cause_server_hung.name))
+		return true;
+	if (!strcmp(a->cause, cause_server_hung.name))
+		return false;
+	return suspect_resource(q, a) < suspect_resource(q, b) ? outranks(size_a, size_b)
+							       : !outranks(size_b, size_a);
+}
+
 /* Does the trouble of `s` follow from that of `other`, another resource of the same observer at the
- * same time? Storage comes before the network, unless the network's asymmetry is much larger. */
+ * same time? */
 static bool follows_from(
 	const struct inquiry *q, const struct lp_suspect *s, const struct lp_suspect *other)
 {
-	enum resource a = suspect_resource(q, s), b = suspect_resource(q, other);
-	double size = suspect_size(q, s), size_other = suspect_size(q, other);
+	enum resource a = suspect_trouble(q, s), b = suspect_trouble(q, other);
 
-	if (a == b || a == RESOURCE_OTHER || b == RESOURCE_OTHER || cause_is_absence(s->cause) ||
-		cause_is_absence(other->cause) ||
-		!times_overlap(s->first_us, s->last_us, other->first_us, other->last_us))
+	if (!times_overlap(s->first_us, s->last_us, other->first_us, other->last_us))
 		return false;
-	return b == RESOURCE_STORAGE ? outranks(size_other, size) : !outranks(size, size_other);
+	if (is_idle_because(q, s, other))
+		return true;
+	if (a == b || a == RESOURCE_OTHER || b == RESOURCE_OTHER || cause_is_absence(s->cause) ||
+		cause_is_absence(other->cause))
+		return false;
+	return comes_before(q, other, s);
 }
 
 /* The worst of the suspects of its observer that a suspect follows from. */
@@ -235,21 +297,36 @@ static uint32_t find_leader(const struct inquiry *q, const struct by_observer *b
 	return best;
 }
 
-/* What follows from another's trouble has that one's cause. A leader may itself follow (three
- * suspects, two resources): then the network's small asymmetry, the storage's and the network's
- * large one stand in a row, and only the first step is taken. */
-static void take_leaders_causes(struct inquiry *q)
+/* The suspect that another one's trouble began with, over as many steps as it takes. Three
+ * resources may stand in a ring (each dwarfed by the one but next): then its worst suspect. */
+static uint32_t find_root(const struct inquiry *q, uint32_t suspect)
 {
-	for (uint32_t i = 0; i < q->v->n_suspects; i++) {
-		uint32_t leader = q->follows[i];
+	uint32_t at = suspect, root;
 
-		if (leader != UINT32_MAX && q->follows[leader] != UINT32_MAX)
-			q->follows[i] = q->follows[leader] == i ? UINT32_MAX : q->follows[leader];
-	}
+	for (uint32_t i = 0; i < q->v->n_suspects && q->follows[at] != UINT32_MAX; i++)
+		at = q->follows[at];
+	if (q->follows[at] == UINT32_MAX)
+		return at;
+	root = at;
+	for (uint32_t i = q->follows[at]; i != at; i = q->follows[i])
+		root = i < root ? i : root;
+	return root;
+}
+
+/* What follows from another's trouble has that one's cause. */
+static int take_leaders_causes(struct inquiry *q)
+{
+	_cleanup_free_ uint32_t *roots = calloc((size_t)q->v->n_suspects + 1, sizeof(*roots));
+
+	if (!roots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < q->v->n_suspects; i++)
+		roots[i] = find_root(q, i);
 	for (uint32_t i = 0; i < q->v->n_suspects; i++) {
-		if (q->follows[i] != UINT32_MAX)
-			q->v->suspects[i].cause = q->v->suspects[q->follows[i]].cause;
+		q->follows[i] = roots[i] == i ? UINT32_MAX : roots[i];
+		q->v->suspects[i].cause = q->v->suspects[roots[i]].cause;
 	}
+	return 0;
 }
 
 int cause_assign(struct inquiry *q, struct lp_err *err)
@@ -271,7 +348,7 @@ int cause_assign(struct inquiry *q, struct lp_err *err)
 	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++)
 		q->follows[i] = find_leader(q, &by, i);
 	if (r == 0)
-		take_leaders_causes(q);
+		r = take_leaders_causes(q);
 	by_observer_release(&by);
 	return r < 0 ? lp_err_sys(err, r, "cannot find causes") : 0;
 }
@@ -306,7 +383,6 @@ bool cause_matches(const struct inquiry *q, const char *cause, uint32_t finding)
 	const struct cause *own;
 
 	add_sign(q, &signs, finding);
-	own = q->facts[finding].resource == RESOURCE_NETWORK ? network_cause(&signs)
-							     : storage_cause(&signs);
+	own = resource_cause(q->facts[finding].resource, &signs);
 	return !strcmp(own->name, cause);
 }

@@ -19,6 +19,12 @@ const struct cause cause_network_hog = {"network-hog", "carries much more traffi
 const struct cause cause_packet_loss = {"packet-loss", "loses packets on the way",
 	"Compare the error and drop counters of both ends (ethtool -S, ip -s link, the switch "
 	"port), then reseat or replace cable, transceiver or port."};
+const struct cause cause_cpu_hog = {"cpu-hog", "has too little CPU for its work",
+	"Find who uses the processors (top, pidstat -u, systemd-cgtop): a job beside the server, a "
+	"runaway process, or a limit (cpu.max) that is too tight."};
+const struct cause cause_server_hung = {"server-hung", "does not read what is sent to it",
+	"Look at the server process: is it stopped, stuck or out of threads (ps -o stat,wchan, "
+	"cat /proc/PID/stack, its log)? Restart it if it does not recover."};
 const struct cause cause_bad_link = {"bad-link", "has errors on its link",
 	"Look at ethtool -S and the switch port's counters, and replace cable, transceiver or "
 	"adapter."};
@@ -44,9 +50,9 @@ const struct cause cause_server_workload = {"server-workload",
 	"No fault of the device; if it is not wanted, find the job on that server."};
 
 const struct cause *const causes[] = {&cause_disk_hog, &cause_disk_busy, &cause_disk_errors,
-	&cause_network_hog, &cause_packet_loss, &cause_bad_link, &cause_slow_link, &cause_lost_path,
-	&cause_server_down, &cause_unknown, &cause_imbalanced, &cause_faster, &cause_less_loaded,
-	&cause_server_workload, NULL};
+	&cause_network_hog, &cause_packet_loss, &cause_cpu_hog, &cause_server_hung, &cause_bad_link,
+	&cause_slow_link, &cause_lost_path, &cause_server_down, &cause_unknown, &cause_imbalanced,
+	&cause_faster, &cause_less_loaded, &cause_server_workload, NULL};
 
 const struct cause *cause_find(const char *name)
 {

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "detect/detect.h"
 #include "explain/explain.h"
+#include "import/dataset.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -13,12 +14,14 @@ struct diagnosis {
 	struct thresholds *trained;
 	struct fixed_thresholds fixed;
 	struct operator_state *state;
+	struct hosts hosts;
 	struct detect_options detect;
 };
 
 static void diagnosis_release(struct diagnosis *d)
 {
 	state_close(d->state);
+	hosts_release(&d->hosts);
 	fixed_thresholds_release(&d->fixed);
 	thresholds_free(d->trained);
 	topology_free(d->topology);
@@ -59,6 +62,8 @@ static void detection_set(struct diagnosis *d)
 	to->trained = d->trained;
 	to->fixed = &d->fixed;
 	to->topology = d->topology;
+	/* Who names components, or says which are peers, wants to see these. */
+	to->hosts = o->n_components || topology_has_groups(d->topology) ? NULL : &d->hosts;
 	to->split_by = o->split_by;
 	to->n_split = o->n_split;
 	to->groups = o->groups;
@@ -178,6 +183,8 @@ int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options
 	uint32_t n = 0;
 	int r = diagnosis_open(&d, err), compared;
 
+	if (r == 0)
+		r = dataset_hosts(ds, &d.hosts, err);
 	if (r < 0)
 		return r;
 	detection_set(&d);
@@ -186,7 +193,7 @@ int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options
 		return r;
 	compared = detect_run(tables, n, &d.detect, &v, &compare_err);
 	if (compared == 0)
-		compared = explain_verdict(v, d.topology, d.state, &compare_err);
+		compared = explain_verdict(v, d.topology, &d.hosts, d.state, &compare_err);
 	if (compared < 0) {
 		*err = compare_err;
 		return compared;

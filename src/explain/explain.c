@@ -31,11 +31,12 @@ static int tell(struct inquiry *q, struct lp_err *err)
 }
 
 int explain_verdict(struct lp_verdict *v, const struct topology *topology,
-	const struct operator_state *state, struct lp_err *err)
+	const struct hosts *hosts, const struct operator_state *state, struct lp_err *err)
 {
 	_cleanup_(inquiry_release) struct inquiry q = {0};
 	int r = inquiry_init(&q, v, topology, state, err);
 
+	q.hosts = hosts;
 	if (r == 0)
 		r = cleared_apply(&q, err);
 	if (r == 0)

@@ -22,6 +22,7 @@ static const struct {
 	{"brick", RESOURCE_STORAGE},
 	{"target", RESOURCE_STORAGE},
 	{"volume", RESOURCE_STORAGE},
+	{"host", RESOURCE_HOST},
 	{"net", RESOURCE_NETWORK},
 	{"tcp", RESOURCE_NETWORK},
 	{"ib", RESOURCE_NETWORK},

@@ -4,6 +4,7 @@
 #define EXPLAIN_INQUIRY_H
 
 #include "explain/state.h"
+#include "model/hosts.h"
 #include "model/topology.h"
 #include <limpet/metric.h>
 #include <limpet/verdict.h>
@@ -18,7 +19,7 @@ enum fate {
 };
 
 /* The resource that a kind of component is part of. */
-enum resource { RESOURCE_OTHER = 0, RESOURCE_STORAGE, RESOURCE_NETWORK };
+enum resource { RESOURCE_OTHER = 0, RESOURCE_STORAGE, RESOURCE_HOST, RESOURCE_NETWORK };
 
 /* What a finding is about, looked up once. */
 struct finding_facts {
@@ -34,6 +35,7 @@ struct finding_facts {
 struct inquiry {
 	struct lp_verdict *v;
 	const struct topology *topology;    /* may be NULL */
+	const struct hosts *hosts;	    /* may be NULL */
 	const struct operator_state *state; /* may be NULL */
 	int64_t now_us;
 	struct finding_facts *facts; /* [finding] */

@@ -65,21 +65,21 @@ static int find_hosts(struct making *m, const struct inquiry *q)
  * address, if that is known. */
 static int add_remote(struct making *m, const struct inquiry *q, const char *component)
 {
+	char name[NAME_MAX_BYTES];
+	const char *observer = NULL;
+	struct connection c;
 	uint32_t host;
-	char kind[32], name[NAME_MAX_BYTES], *colon;
 
-	if (!topology_attribute(NULL, component, "kind", kind, sizeof(kind)) ||
-		strcmp(kind, "tcp") != 0 ||
-		!topology_attribute(NULL, component, "name", name, sizeof(name)))
+	if (!connection_parse(component, &c) || c.end != CONNECTION_REMOTE)
 		return 0;
-	colon = strrchr(name, ':');
-	if (!colon || (strcmp(colon, ":in") != 0 && strcmp(colon, ":out") != 0))
-		return 0;
-	*colon = '\0';
-	if (strmap_get(&m->hosts, name, &host) &&
-		topology_attribute(NULL, q->v->components[host], "observer", name, sizeof(name)))
-		return add_part(m, "observer", name);
-	return strcmp(name, "other") != 0 ? add_part(m, "remote", name) : 0;
+	if (strmap_get(&m->hosts, c.address, &host))
+		observer = topology_attribute(
+			NULL, q->v->components[host], "observer", name, sizeof(name));
+	else
+		observer = hosts_find(q->hosts, c.address);
+	if (observer)
+		return add_part(m, "observer", observer);
+	return strcmp(c.address, "other") != 0 ? add_part(m, "remote", c.address) : 0;
 }
 
 static int add_parts(struct making *m, const struct inquiry *q, uint32_t component)

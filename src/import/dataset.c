@@ -24,8 +24,11 @@ void lp_dataset_close(struct lp_dataset *ds)
 {
 	if (!ds)
 		return;
-	for (size_t i = 0; i < ds->n; i++)
+	for (size_t i = 0; i < ds->n; i++) {
 		free(ds->files[i].path);
+		free(ds->files[i].observer);
+		free(ds->files[i].addresses);
+	}
 	free(ds->files);
 	strmap_release(&ds->directories);
 	free(ds);
@@ -318,6 +321,19 @@ int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_da
 	return dataset_end(ds, &first, err);
 }
 
+/* Whose archive it is, and the addresses of that observer. */
+static int file_ask_host(struct data_file *f, const struct lp_source *source)
+{
+	const char *observer = lp_archive_meta_get(source, "observer");
+	const char *addresses = lp_archive_meta_get(source, "addresses");
+
+	if (!observer || !*observer || !addresses || !*addresses)
+		return 0;
+	f->observer = strdup(observer);
+	f->addresses = strdup(addresses);
+	return f->observer && f->addresses ? 0 : -ENOMEM;
+}
+
 /* What a file says of itself before it is read. One that does not open is told of when it is. */
 static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *err)
 {
@@ -333,6 +349,8 @@ static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *e
 	f->interval_us = source ? source->interval_us : 0;
 	f->first_us = source ? source->first_us : 0;
 	f->last_us = source ? source->last_us : 0;
+	if (source && !f->importer && file_ask_host(f, source) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot read %s", f->path);
 	return 0;
 }
 
@@ -370,5 +388,19 @@ int lp_dataset_span(
 	}
 	*ret_first_us = first;
 	*ret_last_us = last;
+	return 0;
+}
+
+int dataset_hosts(struct lp_dataset *ds, struct hosts *hosts, struct lp_err *err)
+{
+	for (size_t i = 0; i < ds->n; i++) {
+		const struct data_file *f = &ds->files[i];
+		int r = file_ask(ds, &ds->files[i], err);
+
+		if (r < 0)
+			return r;
+		if (f->addresses && hosts_add(hosts, f->observer, f->addresses) < 0)
+			return lp_err_sys(err, -ENOMEM, "cannot read %s", f->path);
+	}
 	return 0;
 }

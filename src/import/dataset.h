@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "import/importer.h"
+#include "model/hosts.h"
 #include <limpet/dataset.h>
 
 struct data_file {
@@ -11,6 +12,7 @@ struct data_file {
 	const struct importer *importer; /* NULL: an archive */
 	int64_t interval_us;		 /* -1: not asked yet */
 	int64_t first_us, last_us;	 /* once asked; 0: unknown */
+	char *observer, *addresses;	 /* the same, of an archive; NULL: unknown */
 };
 
 struct lp_dataset {
@@ -33,6 +35,9 @@ int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
  * `first`, the others are warnings. False: reading cannot go on. */
 bool dataset_note(
 	const struct lp_dataset *ds, const struct lp_err *here, int r, struct lp_err *first);
+
+/* The addresses of observers, as their archives tell them. Release `hosts` also after a failure. */
+int dataset_hosts(struct lp_dataset *ds, struct hosts *hosts, struct lp_err *err);
 
 /* All files were read: what the whole thing returns. */
 int dataset_end(const struct lp_dataset *ds, struct lp_err *first, struct lp_err *err);

@@ -33,11 +33,19 @@ struct fault_spec {
 };
 int fault_parse(const char *text, struct fault_spec *ret, struct lp_err *err);
 
+/* The text that fault_parse() reads. Returns `buf`. */
+#define FAULT_TEXT_MAX 64
+const char *fault_format(const struct fault_spec *spec, char buf[FAULT_TEXT_MAX]);
+
 /* Inject and verify (healed again if it does not hold), note it in DIR/run/NODE-NAME.fault. */
 int fault_inject(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err);
 int fault_verify(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err);
 int fault_heal(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err);
 /* Heal every fault on every node, whatever was injected; goes on after an error. */
 int fault_heal_all(const struct lab *lab, struct lp_err *err);
+
+/* Faults that are noted as active, at most `max` of them; how many. */
+#define FAULT_ACTIVE_MAX 64
+unsigned fault_active(const struct lab *lab, struct fault_spec *ret, unsigned max);
 
 #endif

@@ -1,12 +1,13 @@
 #include "lab/mounts.h"
 
 #include "base/cleanup.h"
+#include "lab/unmount.h"
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/mount.h>
 
-#define PASSES 64 /* as many mounts may lie on each other; more is somebody's loop */
+#define MOUNTS_MAX 1000 /* more is somebody's loop */
+#define LIMIT_MS 10000
 
 /* The mount point of a line of /proc/self/mountinfo: its fifth field. Paths of labs have nothing
  * that is escaped there. */
@@ -38,7 +39,7 @@ static bool find_last(const char *dir, bool exactly, char ret[PATH_MAX])
 		const char *path = mount_point(line);
 
 		if (path && lies_in(path, dir, exactly) && strlen(path) < PATH_MAX) {
-			strcpy(ret, path);
+			snprintf(ret, PATH_MAX, "%s", path);
 			found = true;
 		}
 	}
@@ -55,13 +56,14 @@ bool mounts_has(const char *path)
 int mounts_remove(const char *dir, struct lp_err *err)
 {
 	char path[PATH_MAX];
+	int r;
 
 	for (unsigned i = 0; find_last(dir, false, path); i++) {
-		if (i >= PASSES * PASSES)
+		if (i >= MOUNTS_MAX)
 			return lp_err_set(err, -EBUSY, "%s: too many mounts", dir);
-		if (umount2(path, UMOUNT_NOFOLLOW) < 0 &&
-			umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno != EINVAL)
-			return lp_err_sys(err, -errno, "cannot unmount %s", path);
+		r = unmount(path, LIMIT_MS, NULL, err);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

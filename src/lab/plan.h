@@ -1,28 +1,35 @@
 /* Plans of experiments: a text file of lines, '#' begins a comment.
  *
- *   servers 6            clients 6            fs gluster       (else the lab's defaults)
+ *   servers 6                                 else the lab's defaults; these four come before
+ *   clients 6                                 the first experiment
+ *   fs gluster
+ *   seed 1
  *   phases WARMUP CLEAN FAULT RECOVERY        spans ("60s"), for the lines that follow
  *   repeat N                                  each line that follows N times, other servers
  *   run WORKLOAD none                         a control
  *   run WORKLOAD FAULT[:STRENGTH][@SERVER][+FAULT...]
  *   train WORKLOAD                            fault-free, for training
- *   WORKLOAD and FAULT may be lists: ddw,ddr
  *
- * `quick` and `paper` are built in. Servers that are not named are chosen in turn, so that each
- * repetition has another one, by the seed. */
+ * WORKLOAD and FAULT may be lists, "ddw,ddr": each of these with each of those. Experiments of one
+ * workload are brought together, in the order in which workloads first appear, so that its files
+ * are prepared once. */
 #ifndef LAB_PLAN_H
 #define LAB_PLAN_H
 
 #include "lab/fault.h"
 #include "lab/workload.h"
+#include <stddef.h>
 
 #define PLAN_FAULTS_MAX 4
+#define PLAN_NAME_MAX 64
+#define PLAN_EXPERIMENTS_MAX 10000
 
 struct experiment {
-	char name[64]; /* "ddw-disk-hog-1": the recording's directory */
+	char name[PLAN_NAME_MAX]; /* "ddw-disk-hog-1": the recording's directory */
 	const struct workload *workload;
-	struct fault_spec faults[PLAN_FAULTS_MAX]; /* with servers */
+	struct fault_spec faults[PLAN_FAULTS_MAX]; /* with servers once the plan is placed */
 	unsigned n_faults;			   /* 0: a control or training */
+	unsigned number;			   /* of those alike, from 1: the name's end */
 	bool train;
 	int64_t warmup_us, clean_us, fault_us, recovery_us;
 };
@@ -41,7 +48,25 @@ int plan_parse(const char *source, const char *text, struct plan *ret, struct lp
 /* A built-in plan ("quick", "paper", ...) or a file. */
 int plan_load(const char *name, struct plan *ret, struct lp_err *err);
 
-/* Names of built-in plans, NULL-terminated. */
-extern const char *const plan_names[];
+/* Choose the server of each fault that names none, by the seed in `p->lab`: all have their turn
+ * before one comes again, experiments that are alike have different ones while there are such, and
+ * no two faults of an experiment are on the same one. */
+void plan_place(struct plan *p);
+
+/* Keep the experiments that `wanted` says true of. */
+void plan_keep(struct plan *p, bool (*wanted)(void *ctx, const struct experiment *e, unsigned i),
+	void *ctx);
+
+/* How long an experiment takes with all four phases. */
+int64_t experiment_us(const struct experiment *e);
+
+/* What was done to which server: "disk-hog@s3 + slow-disk:4@s1", "none", "train". Returns `buf`. */
+const char *experiment_faults(const struct experiment *e, char *buf, size_t size);
+
+/* The plans that are built in, ended by one without a name. */
+struct plan_text {
+	const char *name, *summary, *text;
+};
+extern const struct plan_text plan_texts[];
 
 #endif

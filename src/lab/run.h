@@ -4,7 +4,12 @@
  *   OUT/NAME.json          what was done and when, throughput of each phase, how busy this machine
  *                          was; written last, so it says that the experiment is whole
  *   OUT/truth.csv          for `limpet score`: a row a fault, or an empty one for none
- */
+ *   OUT/NAME.part/         a recording that is being made, or was when everything was killed
+ *   OUT/NAME.disturbed/    one that is not to be trusted, with NAME.disturbed.json; not in the
+ * truth
+ *
+ * An experiment that is whole is not run again, so a plan that was interrupted goes on where it
+ * was. Runs of several plans, or of parts of one in several labs, may share OUT. */
 #ifndef LAB_RUN_H
 #define LAB_RUN_H
 
@@ -12,9 +17,10 @@
 
 struct run_config {
 	const char *out;
-	unsigned tries; /* how often a disturbed experiment is repeated */
+	unsigned tries; /* how often a disturbed experiment is run at most */
 	bool keep_lab;	/* leave the cluster up at the end */
-	/* What is going on, and how long the rest will take. */
+	/* What is going on (`experiment` is "" between experiments), and how long the rest will
+	 * take. Phases "recorded", "skipped", "disturbed", "failed" end an experiment. */
 	void (*tell)(void *ctx, const char *experiment, const char *phase, unsigned done,
 		unsigned of, int64_t left_us);
 	/* A sentence that must not be lost: an experiment was disturbed and is repeated. */
@@ -27,6 +33,8 @@ struct run_result {
 	unsigned done, skipped, disturbed, failed; /* skipped: they were there already */
 };
 
+/* Run what is missing of a placed plan. `*ret` is filled in any case. An experiment that fails is
+ * noted and repeated once, and the others follow. */
 int run_plan(const struct plan *plan, const struct run_config *config, struct run_result *ret,
 	struct lp_err *err);
 

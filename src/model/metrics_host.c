@@ -1,7 +1,8 @@
-/* Metrics of hosts: context for reports. */
+/* Metrics of hosts: context for reports, but for a lack of CPU, which makes a server slow. */
 #include "model/metric_def.h"
 
-#define CPU_ALL "cpu_user+cpu_nice+cpu_system+cpu_idle+cpu_iowait+cpu_irq?+cpu_softirq?+cpu_steal?"
+#define CPU_ALL                                                                                    \
+	"cpu_user+cpu_nice?+cpu_system+cpu_idle+cpu_iowait?+cpu_irq?+cpu_softirq?+cpu_steal?"
 
 static double share(const double *in, double dt_s)
 {
@@ -24,7 +25,7 @@ static double hundredth(const double *in, double dt_s)
 extern const struct lp_metric metrics_host[];
 const struct lp_metric metrics_host[] = {
 	{"%user", "%", "CPU time in user space (nice included)", "host", "host", true,
-		{"cpu_user+cpu_nice", CPU_ALL}, share},
+		{"cpu_user+cpu_nice?", CPU_ALL}, share},
 	{"%system", "%", "CPU time in the kernel (interrupts included)", "host", "host", true,
 		{"cpu_system+cpu_irq?+cpu_softirq?", CPU_ALL}, share},
 	{"%iowait", "%", "CPU time idle while I/O was outstanding", "host", "host", true,
@@ -47,7 +48,7 @@ const struct lp_metric metrics_host[] = {
 	{"writeback", "kB", "page cache being written", "host", "host", false, {"mem_writeback_kb"},
 		metric_value},
 	{"psi_cpu", "%", "time in which some task waited for a CPU", "host", "host", false,
-		{"psi_cpu_some_us"}, stall_share},
+		{"psi_cpu_some_us"}, stall_share, LP_ROLE_TROUBLE, 10, true},
 	{"psi_io", "%", "time in which some task waited for I/O", "host", "host", true,
 		{"psi_io_some_us"}, stall_share},
 	{"psi_mem", "%", "time in which some task waited for memory", "host", "host", false,

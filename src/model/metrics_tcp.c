@@ -13,6 +13,11 @@ static double per_socket_ms(const double *in, double dt_s)
 	return per_socket(in, dt_s) / 1000;
 }
 
+static double per_socket_percent(const double *in, double dt_s)
+{
+	return 100 * per_socket(in, dt_s);
+}
+
 extern const struct lp_metric metrics_tcp[];
 const struct lp_metric metrics_tcp[] = {
 	{"sockets", "sockets", "connections", "network", "tcp", true, {"sockets"}, metric_value},
@@ -26,5 +31,11 @@ const struct lp_metric metrics_tcp[] = {
 		{"bytes_received"}, metric_rate, LP_ROLE_WORK, 131072, false},
 	{"tcptx", "bytes/s", "bytes sent and acknowledged per second", "network", "tcp", false,
 		{"bytes_acked"}, metric_rate, LP_ROLE_WORK, 131072, false},
+	{"unread", "%", "connections with data that came and was not read yet", "network", "tcp",
+		false, {"unread", "sockets"}, per_socket_percent, LP_ROLE_TROUBLE, 20, true},
+	{"recvq", "bytes", "received and not yet read by the application, of all connections",
+		"network", "tcp", false, {"rqueue_sum"}, metric_value, LP_ROLE_BUSY, 65536, false},
+	{"sendq", "bytes", "written and not yet acknowledged, of all connections", "network", "tcp",
+		false, {"wqueue_sum"}, metric_value, LP_ROLE_BUSY, 65536, false},
 	{NULL},
 };

@@ -33,7 +33,8 @@ const char *const *topology_parts(const struct topology *t);
 bool topology_has_groups(const struct topology *t);
 
 /* Sort components into peer groups, by the file's groups, else by kind (connections also by their
- * direction, interfaces also by their name); and further by the
+ * direction, interfaces also by their name, both and disks also by whether they are of servers or
+ * of clients); and further by the
  * attributes `split_by` (n_split may be 0). Groups are in the order of first appearance. Groups of
  * fewer than 3 are refused with a reason. Components that no group wants are told through `warn`.
  */

@@ -3,7 +3,9 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
+#include "model/hosts.h"
 #include "model/topology_def.h"
+#include "model/topology_roles.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +27,7 @@ struct sorter {
 	struct strbuf name;
 	struct strbuf strays; /* the first names that no group wants */
 	uint32_t n_strays;
+	struct roles roles;
 	struct strmap interfaces; /* how many observers have an interface of that name */
 };
 
@@ -35,6 +38,7 @@ static void sorter_release(struct sorter *s)
 	strbuf_release(&s->name);
 	strbuf_release(&s->strays);
 	strmap_release(&s->interfaces);
+	roles_release(&s->roles);
 	free(s->caps);
 }
 
@@ -86,22 +90,37 @@ static int interface_count(struct sorter *s, const char *component)
 	return strmap_put(&s->interfaces, name, n + 1);
 }
 
+/* Connections are divided by their direction, and those that are pooled stand for themselves. */
+static void connection_add(struct sorter *s, const char *component)
+{
+	struct connection c;
+
+	if (connection_parse(component, &c))
+		strbuf_printf(&s->name, "%s %s",
+			c.end == CONNECTION_ALL		    ? " all"
+				: c.end == CONNECTION_PEERS ? " peers"
+							    : "",
+			c.out ? "out" : "in");
+}
+
 /* What a kind is divided into where no file says it: connections by their direction, interfaces by
- * their name if enough observers have one of it. */
+ * their name if enough observers have one of it, and what servers and clients both have by that. */
 static void kind_add(struct sorter *s, const char *component)
 {
 	size_t len;
 	const char *kind = topology_own_text(component, OWN_KIND, &len);
-	const char *name, *last;
+	const char *name, *role = roles_name(&s->roles, component);
 	uint32_t n = 0;
 
 	strbuf_add(&s->name, kind, len);
 	name = topology_own_text(component, OWN_NAME, &len);
-	last = strrchr(name, ':');
-	if (is_kind(component, "tcp") && last && (!strcmp(last, ":in") || !strcmp(last, ":out")))
-		strbuf_printf(&s->name, " %s", last + 1);
+	connection_add(s, component);
 	if (is_kind(component, "net") && strmap_get(&s->interfaces, name, &n) && n >= MEMBERS_MIN)
 		strbuf_printf(&s->name, " %s", name);
+	if (is_kind(component, "host") && !strcmp(name, "cgroup"))
+		strbuf_printf(&s->name, " %s", name);
+	if (role)
+		strbuf_printf(&s->name, " of %s", role);
 }
 
 /* The name of the peer group of a component, "disk priority=1 set=old". */
@@ -200,6 +219,8 @@ int topology_groups(const struct topology *t, char *const *components, uint32_t 
 		.t = t, .split_by = split_by, .n_split = n_split};
 	int r = 0;
 
+	if (!t || !t->n_groups)
+		r = roles_find(&s.roles, components, n);
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		r = interface_count(&s, components[i]);
 	for (uint32_t i = 0; r == 0 && i < n; i++)

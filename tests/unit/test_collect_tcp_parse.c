@@ -68,6 +68,8 @@ static struct nlmsghdr *put_sock(uint32_t seq, size_t info_size)
 
 	msg->idiag_family = AF_INET;
 	msg->idiag_state = 1;
+	msg->idiag_rqueue = 77;
+	msg->idiag_wqueue = 88;
 	msg->id.idiag_sport = htons(3334);
 	msg->id.idiag_dport = htons(50000);
 	msg->id.idiag_src[0] = inet_addr("10.0.0.1");
@@ -107,6 +109,8 @@ static void test_sock(void **state)
 	assert_int_equal(socks[0].cwnd, 10);
 	assert_int_equal(socks[0].rtt_us, 250);
 	assert_int_equal(socks[0].unacked, 2);
+	assert_int_equal(socks[0].rqueue_bytes, 77);
+	assert_int_equal(socks[0].wqueue_bytes, 88);
 	assert_int_equal(socks[0].counters[TCP_RETRANS], 5);
 	assert_int_equal(socks[0].counters[TCP_BYTES_SENT], 1000);
 	assert_int_equal(socks[0].counters[TCP_BYTES_ACKED], UINT64_C(1) << 40);

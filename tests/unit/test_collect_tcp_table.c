@@ -16,6 +16,8 @@ static struct tcp_sock sock(uint64_t cookie, unsigned host, uint64_t bytes)
 		.cwnd = 10,
 		.rtt_us = 100,
 		.unacked = 1,
+		.rqueue_bytes = 100,
+		.wqueue_bytes = 30,
 	};
 
 	s.counters[TCP_BYTES_RECEIVED] = bytes;
@@ -93,6 +95,9 @@ static void test_gauges(void **state)
 	assert_int_equal(g->rtt_sum_us, 1000);
 	assert_int_equal(g->rtt_max_us, 900);
 	assert_int_equal(g->unacked_sum, 2);
+	assert_int_equal(g->unread, 2);
+	assert_int_equal(g->rqueue_bytes, 200);
+	assert_int_equal(g->wqueue_bytes, 60);
 	assert_int_equal(find(t, 2, TCP_IN)->now.sockets, 1);
 	assert_null(find(t, 1, TCP_OUT));
 	assert_null(other(t, TCP_IN));

@@ -163,6 +163,94 @@ static void test_unrelated(void **state)
 	rig_release(&r);
 }
 
+/* The cluster with what is known of its processors and of queues. */
+static void make_hosts(struct rig *r)
+{
+	make_cluster(r);
+	for (int i = 1; i <= 4; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "oss%d/host:host", i);
+		rig_add(r, "host", name);
+	}
+	rig_metric(r, "host", "psi_cpu");
+	rig_metric(r, "tcp", "unread");
+}
+
+static void find_unread(struct rig *r)
+{
+	rig_find(r, "oss2/tcp:10.0.1.1:in", "unread", LP_MARK_ABOVE, 100, 0, 5, 39);
+	rig_find(r, "oss2/tcp:10.0.1.2:in", "unread", LP_MARK_ABOVE, 100, 0, 5, 39);
+}
+
+static void test_lack_of_cpu(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	make_hosts(&r);
+	rig_find(&r, "oss2/host:host", "psi_cpu", LP_MARK_ABOVE, 40, 5, 5, 39);
+	find_unread(&r);
+	find_above(&r, "oss3/disk:sdb", "await", 4);
+	rig_find(&r, "oss3/host:host", "psi_cpu", LP_MARK_ABOVE, 40, 5, 5, 39);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss2/host:host"), "cpu-hog");
+	assert_string_equal(rig_cause(&r, "oss2/tcp:10.0.1.1:in"), "cpu-hog");
+	assert_string_equal(rig_cause(&r, "oss3/host:host"), "disk-busy");
+	rig_expect_incidents(&r, 2);
+	rig_release(&r);
+}
+
+/* A server that reads nothing has idle disks and interfaces, and is the one to look at. */
+static void test_hung(void **state)
+{
+	const struct lp_incident *incident;
+	struct rig r;
+
+	(void)state;
+	make_hosts(&r);
+	find_unread(&r);
+	rig_find(&r, "oss2/disk:sdb", "wr_sec", LP_MARK_ABSENT, 0, 5e3, 5, 39);
+	rig_find(&r, "oss2/net:eth0", "rxbyt", LP_MARK_ABSENT, 0, 5e6, 5, 39);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss2/tcp:10.0.1.1:in"), "server-hung");
+	rig_expect_incidents(&r, 1);
+	incident = &r.v->incidents[0];
+	assert_string_equal(incident->part, "observer:oss2");
+	assert_string_equal(incident->cause, "server-hung");
+	rig_release(&r);
+}
+
+/* A slow disk keeps its server from reading, however many connections show it. */
+static void test_slow_disk_is_not_hung(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	make_hosts(&r);
+	find_unread(&r);
+	find_above(&r, "oss2/disk:sdb", "await", 1.4);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss2/tcp:10.0.1.1:in"), "disk-busy");
+	rig_expect_incidents(&r, 1);
+	rig_release(&r);
+}
+
+/* Each dwarfed by the next but one: they are one incident all the same. */
+static void test_ring(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	make_hosts(&r);
+	find_above(&r, "oss2/disk:sdb", "await", 1.6);
+	rig_find(&r, "oss2/host:host", "psi_cpu", LP_MARK_ABOVE, 40, 0, 5, 39);
+	find_cwnd(&r, 0.05);
+	rig_explain(&r);
+	rig_expect_incidents(&r, 1);
+	rig_release(&r);
+}
+
 static void test_asymmetries(void **state)
 {
 	struct rig r;
@@ -224,6 +312,10 @@ int main(void)
 		cmocka_unit_test(test_storage_outranks_network),
 		cmocka_unit_test(test_much_larger_network_outranks),
 		cmocka_unit_test(test_unrelated),
+		cmocka_unit_test(test_lack_of_cpu),
+		cmocka_unit_test(test_hung),
+		cmocka_unit_test(test_slow_disk_is_not_hung),
+		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_asymmetries),
 		cmocka_unit_test(test_absent_and_unknown),
 		cmocka_unit_test(test_every_cause_is_told),

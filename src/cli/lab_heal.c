@@ -1,0 +1,132 @@
+#include "cli/command.h"
+#include "cli/lab_faults.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct option_def options[] = {
+	{"on", 0, OPTION_STRING, LAB_FAULT_AT(on), "SERVER", "only on this server [all]"},
+	LAB_FAULT_OPTIONS,
+	{NULL},
+};
+
+/* One fault on the servers that are meant, or (fault NULL) all of them there. */
+static int heal_on(
+	const struct lab *lab, const struct fault *fault, const char *on, struct lp_err *err)
+{
+	int worst = 0;
+
+	for (const struct fault *const *f = faults; *f; f++) {
+		struct fault_spec s = {.fault = *f};
+		int r;
+
+		if (fault && fault != *f)
+			continue;
+		snprintf(s.on, sizeof(s.on), "%s", on);
+		r = fault_heal(lab, &s, worst ? NULL : err);
+		worst = worst ? worst : r;
+	}
+	return worst;
+}
+
+static int heal_everywhere(const struct lab *lab, const struct fault *fault, struct lp_err *err)
+{
+	int worst = 0;
+
+	for (unsigned i = 0; i < lab->config.n_servers; i++) {
+		int r = heal_on(lab, fault, lab_server(lab, i)->name, worst ? NULL : err);
+
+		worst = worst ? worst : r;
+	}
+	return worst;
+}
+
+/* Each argument is a fault, on its own server, that of --on, or all. */
+static int heal_named(const struct lab *lab, int n_args, char **args,
+	const struct lab_fault_options *opt, struct lp_err *err)
+{
+	for (int i = 0; i < n_args; i++) {
+		struct fault_spec s;
+		int r = lab_faults_spec(args[i], opt, &s, err);
+
+		if (r == 0)
+			r = *s.on ? fault_heal(lab, &s, err) : heal_everywhere(lab, s.fault, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int heal(const struct lab *lab, int n_args, char **args, const struct lab_fault_options *opt,
+	struct lp_err *err)
+{
+	const struct lab_node *node = opt->on ? lab_node(lab, opt->on) : NULL;
+
+	if (opt->on && (!node || node->role != LAB_SERVER))
+		return lp_err_set(err, -EINVAL, "the lab %s has no server '%.16s': want s1 to s%u",
+			lab->config.name, opt->on, lab->config.n_servers);
+	if (n_args)
+		return heal_named(lab, n_args, args, opt, err);
+	return node ? heal_on(lab, NULL, node->name, err) : fault_heal_all(lab, err);
+}
+
+/* What was active and is not any more. */
+static void print_text(const struct lab *lab, const struct fault_spec *before, unsigned n_before)
+{
+	struct fault_spec after[FAULT_ACTIVE_MAX];
+	unsigned n_after = fault_active(lab, after, FAULT_ACTIVE_MAX), n = 0;
+
+	for (unsigned i = 0, k = 0; i < n_before; i++) {
+		/* Both are in the same order. */
+		if (k < n_after && after[k].fault == before[i].fault &&
+			!strcmp(after[k].on, before[i].on)) {
+			k++;
+			continue;
+		}
+		printf("%s: %s is healed\n", before[i].on, before[i].fault->name);
+		n++;
+	}
+	if (!n)
+		printf("no such fault was active\n");
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	const struct lab_fault_options *opt = values;
+	struct fault_spec before[FAULT_ACTIVE_MAX];
+	unsigned n_before = 0;
+	struct lab lab;
+	int r = lab_faults_load(opt, &lab, err);
+
+	(void)data;
+	if (r == 0) {
+		n_before = fault_active(&lab, before, FAULT_ACTIVE_MAX);
+		r = heal(&lab, n_args, args, opt, err);
+	}
+	if (r == 0 && opt->json)
+		r = lab_faults_print_json(&lab, err);
+	else if (r == 0)
+		print_text(&lab, before, n_before);
+	return command_exit_code(r);
+}
+
+static const struct example examples[] = {
+	{"lab heal", "undo every fault on every server"},
+	{"lab heal disk-hog --on s3", "this one only"},
+	{NULL, NULL},
+};
+
+extern const struct command lab_command_heal;
+const struct command lab_command_heal = {
+	.name = "lab heal",
+	.summary = "undo what 'lab inject' did",
+	.usage = "[OPTION...] [FAULT...]",
+	.description = "Heals all faults, or those that are named, on all servers or on one. It "
+		       "looks for what faults leave behind wherever that could be, not only for "
+		       "what is noted as active.",
+	.options = options,
+	.options_size = sizeof(struct lab_fault_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,124 @@
+#include "base/cleanup.h"
+#include "cli/command.h"
+#include "cli/lab_faults.h"
+#include "report/grid.h"
+#include <errno.h>
+#include <string.h>
+
+static const struct option_def options[] = {
+	{"on", 0, OPTION_STRING, LAB_FAULT_AT(on), "SERVER", "the server to break: s1, s2, ..."},
+	{"list", 0, OPTION_FLAG, LAB_FAULT_AT(list), NULL, "list all faults"},
+	LAB_FAULT_OPTIONS,
+	{NULL},
+};
+
+static int list_faults(struct lp_err *err)
+{
+	_cleanup_(grid_release) struct grid g;
+
+	grid_init(&g, 4);
+	grid_add(&g, "fault");
+	grid_add(&g, "strength");
+	grid_add(&g, "default");
+	grid_add(&g, "what happens to the server");
+	for (const struct fault *const *f = faults; *f; f++) {
+		grid_add(&g, (*f)->name);
+		if ((*f)->strength) {
+			grid_addf(&g, "%g-%g %s", (*f)->strength_min, (*f)->strength_max,
+				(*f)->strength);
+			grid_addf(&g, "%g", (*f)->strength_default);
+		} else {
+			grid_add(&g, "-");
+			grid_add(&g, "-");
+		}
+		grid_add(&g, (*f)->summary);
+	}
+	grid_print(&g, stdout, isatty(STDOUT_FILENO));
+	return g.failed ? lp_err_sys(err, -ENOMEM, "cannot list faults") : 0;
+}
+
+/* All of them, or none of these. */
+static int inject_all(
+	const struct lab *lab, const struct fault_spec *specs, unsigned n, struct lp_err *err)
+{
+	for (unsigned i = 0; i < n; i++) {
+		int r = fault_inject(lab, &specs[i], err);
+
+		if (r == 0)
+			continue;
+		while (i--)
+			fault_heal(lab, &specs[i], NULL);
+		return r;
+	}
+	return 0;
+}
+
+static int read_specs(int n_args, char **args, const struct lab_fault_options *opt,
+	struct fault_spec *ret, struct lp_err *err)
+{
+	int r = 0;
+
+	if (n_args > FAULT_ACTIVE_MAX)
+		return lp_err_set(err, -EINVAL, "more than %d faults", FAULT_ACTIVE_MAX);
+	for (int i = 0; r == 0 && i < n_args; i++)
+		r = lab_faults_spec(args[i], opt, &ret[i], err);
+	return r;
+}
+
+static void print_text(const struct fault_spec *specs, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const struct fault *f = specs[i].fault;
+
+		printf("%s: %s", specs[i].on, f->name);
+		if (f->strength)
+			printf(" (%s: %g)", f->strength, specs[i].strength);
+		printf(" is active: %s\n", f->summary);
+	}
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	const struct lab_fault_options *opt = values;
+	struct fault_spec specs[FAULT_ACTIVE_MAX];
+	struct lab lab;
+	int r;
+
+	(void)data;
+	if (n_args < 1 || opt->list)
+		return command_exit_code(list_faults(err));
+	r = read_specs(n_args, args, opt, specs, err);
+	if (r == 0)
+		r = lab_faults_load(opt, &lab, err);
+	if (r == 0)
+		r = inject_all(&lab, specs, (unsigned)n_args, err);
+	if (r == 0 && opt->json)
+		r = lab_faults_print_json(&lab, err);
+	else if (r == 0)
+		print_text(specs, (unsigned)n_args);
+	return command_exit_code(r);
+}
+
+static const struct example examples[] = {
+	{"lab inject", "list the faults that there are"},
+	{"lab inject disk-hog --on s3", "somebody else reads from the disk of server 3"},
+	{"lab inject slow-disk:2 --on s1", "its disk takes twice as long for everything"},
+	{"lab inject disk-busy@s2 send-pktloss:3@s5", "two servers are in trouble at once"},
+	{NULL, NULL},
+};
+
+extern const struct command lab_command_inject;
+const struct command lab_command_inject = {
+	.name = "lab inject",
+	.summary = "break a server of a lab",
+	.usage = "[OPTION...] [FAULT[:STRENGTH][@SERVER]...]",
+	.description =
+		"Injects faults into servers of a lab that is up, and returns when each has been "
+		"seen to be active. They stay until 'limpet lab heal'. Without a FAULT it lists "
+		"all of them, with what their strength means.",
+	.options = options,
+	.options_size = sizeof(struct lab_fault_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,339 @@
+#include "cli/command.h"
+
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "lab/run.h"
+#include "report/json.h"
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRIES_DEFAULT 2
+#define TRIES_MAX 100
+#define SPARE_US (15 * US_PER_SEC) /* an experiment's start and end, for the list */
+
+struct run_options {
+	const char *plan, *output, *name, *only, *part;
+	uint64_t seed, tries;
+	bool list, keep, json;
+};
+
+#define AT(member) offsetof(struct run_options, member)
+
+static const struct option_def options[] = {
+	{"plan", 'p', OPTION_STRING, AT(plan), "PLAN",
+		"a file of experiments, or smoke, quick, campaign, paper"},
+	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where recordings and truth go"},
+	{"name", 0, OPTION_STRING, AT(name), "LAB",
+		"name of the lab; one of that name is used if it is sound [lab]"},
+	{"seed", 0, OPTION_UINT, AT(seed), "N",
+		"seed of all that is random: which servers are broken, and the disks [the plan's, "
+		"or 1]"},
+	{"only", 0, OPTION_STRING, AT(only), "GLOB", "experiments with such names only"},
+	{"part", 0, OPTION_STRING, AT(part), "I/N",
+		"every N-th experiment beginning with the I-th, so that N labs share a plan"},
+	{"tries", 0, OPTION_UINT, AT(tries), "N",
+		"run an experiment that this machine disturbs up to N times [2]"},
+	{"list", 0, OPTION_FLAG, AT(list), NULL, "print the experiments and run nothing"},
+	{"keep", 0, OPTION_FLAG, AT(keep), NULL, "leave the lab up at the end"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the list or the closing summary as JSON"},
+	{NULL},
+};
+
+static volatile int stop;
+
+static void on_signal(int number)
+{
+	stop = number;
+}
+
+/* A signal ends experiments in good order; without SA_RESTART, so that waiting ends, too. */
+static void signals_catch(void)
+{
+	const struct sigaction sa = {.sa_handler = on_signal};
+	const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		sigaction(numbers[i], &sa, NULL);
+}
+
+/* Which experiments of the plan are ours. */
+struct choice {
+	const char *only;
+	unsigned part, parts;
+};
+
+static bool chosen(void *ctx, const struct experiment *e, unsigned i)
+{
+	const struct choice *c = ctx;
+
+	if (i % c->parts != c->part - 1)
+		return false;
+	return !c->only || fnmatch(c->only, e->name, 0) == 0;
+}
+
+static int choice_parse(const struct run_options *opt, struct choice *ret, struct lp_err *err)
+{
+	char more;
+
+	*ret = (struct choice){.only = opt->only, .part = 1, .parts = 1};
+	if (!opt->part)
+		return 0;
+	if (sscanf(opt->part, "%4u/%4u%c", &ret->part, &ret->parts, &more) != 2 || !ret->part ||
+		ret->part > ret->parts)
+		return lp_err_set(
+			err, -EINVAL, "--part: '%.64s' is not like 1/2 or 2/2", opt->part);
+	return 0;
+}
+
+static int usage_check(int n_args, char **args, struct run_options *opt, struct lp_err *err)
+{
+	if (n_args)
+		return lp_err_set(err, -EINVAL,
+			"'%.64s' is not understood (see 'limpet help lab run')", args[0]);
+	if (!opt->plan)
+		return lp_err_set(
+			err, -EINVAL, "name a plan: --plan FILE, smoke, quick, campaign or paper");
+	if (!opt->list && !opt->output)
+		return lp_err_set(err, -EINVAL, "-o DIR is needed: recordings go there");
+	if (!opt->tries)
+		opt->tries = TRIES_DEFAULT;
+	if (opt->tries > TRIES_MAX)
+		return lp_err_set(err, -EINVAL, "--tries must be at most %d", TRIES_MAX);
+	return 0;
+}
+
+/* The plan with what the command line says of it. */
+static int plan_choose(const struct run_options *opt, struct plan *ret, struct lp_err *err)
+{
+	const char *name = opt->name ? opt->name : LAB_DEFAULT_NAME;
+	struct choice choice;
+	struct lab lab;
+	int r = choice_parse(opt, &choice, err);
+
+	if (r == 0)
+		r = plan_load(opt->plan, ret, err);
+	if (r < 0)
+		return r;
+	if (strlen(name) >= sizeof(ret->lab.name))
+		return lp_err_set(err, -EINVAL, "--name: '%.64s' is too long", name);
+	snprintf(ret->lab.name, sizeof(ret->lab.name), "%s", name);
+	if (opt->seed)
+		ret->lab.seed = opt->seed;
+	r = lab_init(&lab, &ret->lab, err);
+	if (r < 0)
+		return r;
+	plan_place(ret);
+	plan_keep(ret, chosen, &choice);
+	if (!ret->n_experiments)
+		return lp_err_set(err, -EINVAL, "none of the plan's experiments is left to run");
+	return 0;
+}
+
+/* "3 h 12 min", "4 min", "50 s". */
+static const char *span_words(int64_t us, char buf[TIME_TEXT_MAX])
+{
+	int64_t s = us / US_PER_SEC;
+
+	if (s >= 3600)
+		snprintf(
+			buf, TIME_TEXT_MAX, "%" PRId64 " h %" PRId64 " min", s / 3600, s / 60 % 60);
+	else if (s >= 60)
+		snprintf(buf, TIME_TEXT_MAX, "%" PRId64 " min", (s + 30) / 60);
+	else
+		snprintf(buf, TIME_TEXT_MAX, "%" PRId64 " s", s);
+	return buf;
+}
+
+static int64_t plan_us(const struct plan *p)
+{
+	int64_t us = 0;
+
+	for (unsigned i = 0; i < p->n_experiments; i++)
+		us += experiment_us(&p->experiments[i]) + SPARE_US;
+	return us;
+}
+
+static void list_text(const struct plan *p)
+{
+	char faults_text[256], span[TIME_TEXT_MAX];
+
+	for (unsigned i = 0; i < p->n_experiments; i++) {
+		const struct experiment *e = &p->experiments[i];
+
+		printf("%-40s %-8s %-44s %s\n", e->name, e->workload->name,
+			experiment_faults(e, faults_text, sizeof(faults_text)),
+			span_format(experiment_us(e), span));
+	}
+	printf("%u experiments, %u servers, %u clients, about %s\n", p->n_experiments,
+		p->lab.n_servers, p->lab.n_clients, span_words(plan_us(p), span));
+}
+
+static int list_json(const struct plan *p)
+{
+	json_t *all = json_array(), *root;
+	char faults_text[256];
+	int r;
+
+	for (unsigned i = 0; i < p->n_experiments; i++) {
+		const struct experiment *e = &p->experiments[i];
+
+		json_array_append_new(all,
+			json_pack("{s:s, s:s, s:s, s:b, s:f}", "name", e->name, "workload",
+				e->workload->name, "faults",
+				experiment_faults(e, faults_text, sizeof(faults_text)), "train",
+				e->train, "seconds", (double)experiment_us(e) / 1e6));
+	}
+	root = json_pack("{s:s, s:i, s:i, s:I, s:f, s:o}", "fs", p->lab.fs, "servers",
+		(int)p->lab.n_servers, "clients", (int)p->lab.n_clients, "seed",
+		(json_int_t)p->lab.seed, "seconds", (double)plan_us(p) / 1e6, "experiments", all);
+	r = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+	json_decref(root);
+	putchar('\n');
+	return r < 0 ? -EIO : 0;
+}
+
+/* What people see of it, on stderr: a line that changes, or on no terminal a line an experiment. */
+struct display {
+	bool terminal;
+	int64_t shown_s; /* of the time left: the line changes once a second */
+	const char *phase;
+};
+
+static bool is_end(const char *phase)
+{
+	return !strcmp(phase, "recorded") || !strcmp(phase, "skipped") ||
+		!strcmp(phase, "disturbed") || !strcmp(phase, "failed");
+}
+
+static void tell(void *ctx, const char *experiment, const char *phase, unsigned done, unsigned of,
+	int64_t left_us)
+{
+	struct display *d = ctx;
+	char span[TIME_TEXT_MAX];
+	bool end = is_end(phase);
+
+	if (!d->terminal && !end)
+		return;
+	if (d->terminal && !end && d->phase == phase && d->shown_s == left_us / US_PER_SEC)
+		return;
+	d->phase = phase;
+	d->shown_s = left_us / US_PER_SEC;
+	if (d->terminal)
+		fputs("\r\033[K", stderr);
+	if (*experiment)
+		fprintf(stderr, "%u/%u %s: %s, %s left", done + 1, of, experiment, phase,
+			span_words(left_us, span));
+	else
+		fputs(phase, stderr);
+	if (end || !d->terminal)
+		fputc('\n', stderr);
+	fflush(stderr);
+}
+
+static void note(void *ctx, const char *text)
+{
+	const struct display *d = ctx;
+
+	fprintf(stderr, "%slimpet lab run: %s\n", d->terminal ? "\r\033[K" : "", text);
+}
+
+static void print_summary(
+	const struct run_options *opt, const struct plan *p, const struct run_result *r)
+{
+	if (opt->json)
+		printf("{\"experiments\":%u,\"done\":%u,\"skipped\":%u,\"disturbed\":%u,"
+		       "\"failed\":%u}\n",
+			p->n_experiments, r->done, r->skipped, r->disturbed, r->failed);
+	else
+		fprintf(stderr,
+			"%u experiments: %u recorded, %u there already, %u disturbed, %u failed\n",
+			p->n_experiments, r->done, r->skipped, r->disturbed, r->failed);
+}
+
+static int run_it(const struct run_options *opt, const struct plan *p, struct lp_err *err)
+{
+	struct display display = {.terminal = isatty(STDERR_FILENO), .shown_s = -1};
+	struct run_config config = {.out = opt->output,
+		.tries = (unsigned)opt->tries,
+		.keep_lab = opt->keep,
+		.tell = tell,
+		.note = note,
+		.ctx = &display,
+		.stop = &stop};
+	struct run_result result = {0};
+	int r;
+
+	signals_catch();
+	r = run_plan(p, &config, &result, err);
+	if (display.terminal)
+		fputs("\r\033[K", stderr);
+	if (r == -EINTR)
+		return lp_err_set(err, r,
+			"interrupted after %u of %u experiments; the same command goes on",
+			result.done + result.skipped, p->n_experiments);
+	if (r < 0)
+		return r;
+	print_summary(opt, p, &result);
+	if (result.disturbed || result.failed)
+		return lp_err_set(err, -EIO,
+			"%u experiments are missing; the same command tries them again",
+			result.disturbed + result.failed);
+	return 0;
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	_cleanup_(plan_release) struct plan plan = {0};
+	struct run_options *opt = values;
+	int r = usage_check(n_args, args, opt, err);
+
+	(void)data;
+	if (r == 0)
+		r = plan_choose(opt, &plan, err);
+	if (r == 0 && opt->list && opt->json)
+		r = list_json(&plan);
+	else if (r == 0 && opt->list)
+		list_text(&plan);
+	else if (r == 0)
+		r = run_it(opt, &plan, err);
+	return command_exit_code(r);
+}
+
+static const struct example examples[] = {
+	{"lab run --plan quick -o runs", "ten experiments, 45 minutes"},
+	{"lab run --plan paper --list", "what would be done, and how long it takes"},
+	{"lab run --plan campaign -o runs --only 'ddw-disk-*'", "some of them"},
+	{NULL, NULL},
+};
+
+extern const struct command lab_command_run;
+const struct command lab_command_run = {
+	.name = "lab run",
+	.summary = "run experiments and record them",
+	.usage = "--plan PLAN -o DIR [OPTION...]",
+	.description =
+		"Brings a lab up and runs the experiments of a plan in it: a workload on all "
+		"clients, a clean phase, a fault on one server, and a phase after it is healed. "
+		"Every server and client is recorded by 'limpet record' into DIR/EXPERIMENT, which "
+		"'limpet diagnose' reads; DIR/EXPERIMENT.json says what was done and when, and "
+		"DIR/truth.csv is what 'limpet score' wants to know.\n\n"
+		"A plan is a file with a line for each kind of experiment:\n\n"
+		"servers 6, clients 6, fs gluster, seed 1 (the lab); phases 10s 60s 120s 60s "
+		"(warm-up, clean, fault, recovery); repeat 2; train ddw,ddr; run ddw,ddr none; run "
+		"ddw disk-hog,slow-disk:4@s3; run ddr disk-busy+send-pktloss (two at once). "
+		"Faults that name no server get another one each time.\n\n"
+		"Experiments that are in DIR already are not run again, so an interrupted run goes "
+		"on when it is started again. One during which this machine itself was too busy is "
+		"not trusted: it is repeated, and if that does not help kept as "
+		"DIR/EXPERIMENT.disturbed.\n\n"
+		"The exit status is 0 if all experiments are there.",
+	.options = options,
+	.options_size = sizeof(struct run_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,173 @@
+#include "detect/pool.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include <errno.h>
+#include <limpet/metric.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How the values of a metric become one, and what the far end of a connection gets of them. */
+struct manner {
+	bool sum; /* else the mean */
+	enum { FAR_NONE, FAR_JOINED, FAR_APART } far;
+};
+
+/* A table in the making. */
+struct pool {
+	const struct lp_table *from;
+	struct manner manner;
+	struct strmap rows;
+	char **components;
+	uint32_t n;
+	size_t cap_components, cap_values, cap_counts;
+	double *values;
+	uint32_t *counts; /* [the same] how many values are in it */
+};
+
+static void pool_release(struct pool *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		free(p->components[i]);
+	free(p->components);
+	free(p->values);
+	free(p->counts);
+	strmap_release(&p->rows);
+}
+
+/* Retransmits count on both ends alike: either may be the sender whose packets are lost. Windows
+ * and times are those of one direction, so that the two views are kept apart. How much lies unread
+ * or was done is a matter of the near end. */
+static struct manner manner_of(const char *metric)
+{
+	const struct lp_metric *m = lp_metric_find("tcp", metric);
+
+	if (m && m->role == LP_ROLE_TROUBLE && !strcmp(m->unit, "1/s"))
+		return (struct manner){true, FAR_JOINED};
+	if (m && (m->role == LP_ROLE_WINDOW || m->role == LP_ROLE_LATENCY))
+		return (struct manner){false, FAR_APART};
+	return (struct manner){!m || strcmp(m->unit, "%") != 0, FAR_NONE};
+}
+
+/* The row of that name, made if it is new. */
+static int row_get(struct pool *p, const char *name, uint32_t *ret)
+{
+	size_t n_slots = p->from->n_slots, n = ((size_t)p->n + 1) * n_slots;
+	char *copy;
+
+	if (strmap_get(&p->rows, name, ret))
+		return 0;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	if (array_reserve(&p->components, &p->cap_components, (size_t)p->n + 1,
+		    sizeof(*p->components)) < 0 ||
+		array_reserve(&p->values, &p->cap_values, n, sizeof(*p->values)) < 0 ||
+		array_reserve(&p->counts, &p->cap_counts, n, sizeof(*p->counts)) < 0)
+		return -ENOMEM;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	memset(p->values + n - n_slots, 0, n_slots * sizeof(*p->values));
+	memset(p->counts + n - n_slots, 0, n_slots * sizeof(*p->counts));
+	p->components[p->n] = copy;
+	*ret = p->n++;
+	return strmap_put(&p->rows, name, *ret);
+}
+
+static int row_add(struct pool *p, const char *name, uint32_t from)
+{
+	const double *values = p->from->values + (size_t)from * p->from->n_slots;
+	uint32_t row;
+	int r = row_get(p, name, &row);
+
+	for (uint32_t s = 0; r == 0 && s < p->from->n_slots; s++) {
+		size_t at = (size_t)row * p->from->n_slots + s;
+
+		if (isnan(values[s]))
+			continue;
+		p->values[at] += values[s];
+		p->counts[at]++;
+	}
+	return r;
+}
+
+/* Add a row of the table to those of both ends, or as it is. */
+static int row_pool(struct pool *p, uint32_t from, const struct hosts *hosts)
+{
+	const char *name = p->from->components[from], *remote = NULL;
+	char all[HOSTS_NAME_MAX + 32];
+	struct connection c;
+	int r;
+
+	if (connection_parse(name, &c) && c.end == CONNECTION_REMOTE)
+		remote = hosts_find(hosts, c.address);
+	if (!remote || !strcmp(remote, c.observer))
+		return row_add(p, name, from);
+	snprintf(all, sizeof(all), "%s/tcp:all:%s", c.observer, c.out ? "out" : "in");
+	r = row_add(p, all, from);
+	if (r < 0 || p->manner.far == FAR_NONE)
+		return r;
+	/* What this end opened, the far one accepted. */
+	if (p->manner.far == FAR_JOINED)
+		snprintf(all, sizeof(all), "%s/tcp:all:%s", remote, c.out ? "in" : "out");
+	else
+		snprintf(all, sizeof(all), "%s/tcp:peers:%s", remote, c.out ? "out" : "in");
+	return row_add(p, all, from);
+}
+
+static void pool_finish(struct pool *p)
+{
+	for (size_t i = 0; i < (size_t)p->n * p->from->n_slots; i++) {
+		if (!p->counts[i])
+			p->values[i] = NAN;
+		else if (!p->manner.sum)
+			p->values[i] /= p->counts[i];
+	}
+}
+
+/* Is there anything to pool? Most tables are not about connections. */
+static bool has_pairs(const struct lp_table *t, const struct hosts *hosts)
+{
+	struct connection c;
+
+	for (uint32_t i = 0; i < t->n_components; i++) {
+		if (connection_parse(t->components[i], &c) && hosts_find(hosts, c.address))
+			return true;
+	}
+	return false;
+}
+
+static int table_pool(struct lp_table *t, const struct hosts *hosts)
+{
+	_cleanup_(pool_release) struct pool p = {.from = t, .manner = manner_of(t->metric)};
+	struct lp_table old = *t;
+
+	for (uint32_t i = 0; i < t->n_components; i++) {
+		int r = row_pool(&p, i, hosts);
+
+		if (r < 0)
+			return r;
+	}
+	pool_finish(&p);
+	/* The pool releases what the table had. */
+	t->components = p.components;
+	t->values = p.values;
+	t->n_components = p.n;
+	p.components = old.components;
+	p.values = old.values;
+	p.n = old.n_components;
+	return 0;
+}
+
+int pool_connections(
+	struct lp_table **tables, uint32_t n, const struct hosts *hosts, struct lp_err *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		if (has_pairs(tables[i], hosts))
+			r = table_pool(tables[i], hosts);
+	}
+	return r < 0 ? lp_err_sys(err, r, "cannot put connections together") : 0;
+}

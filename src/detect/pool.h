@@ -1,0 +1,19 @@
+/* Connections between two recorded observers speak about both of them. Taken one by one, each has
+ * few retransmits and nobody knows which end is to blame. Pooled over all connections that touch an
+ * observer the counts add up, and blame sorts itself: an observer that loses packets has all its
+ * connections against it, each of the others only the one that leads there.
+ */
+#ifndef DETECT_POOL_H
+#define DETECT_POOL_H
+
+#include "model/hosts.h"
+#include <limpet/table.h>
+
+/* In every table replace the rows of connections whose remote is a recorded observer by pooled rows
+ * of both ends: "oss7/tcp:all:in" and "oss7/tcp:peers:out" for one that accepts connections,
+ * "client3/tcp:all:out" and "client3/tcp:peers:in" for one that opens them. Rows of other
+ * components, and of connections with somebody unknown, stay as they are. */
+int pool_connections(
+	struct lp_table **tables, uint32_t n, const struct hosts *hosts, struct lp_err *err);
+
+#endif

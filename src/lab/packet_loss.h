@@ -1,0 +1,18 @@
+/* Loss of packets by a rule of nftables in a table of its own. */
+#ifndef LAB_PACKET_LOSS_H
+#define LAB_PACKET_LOSS_H
+
+#include "lab/lab.h"
+
+/* Drop `percent` of what the namespace of `at` receives from the network, in the table
+ * limpet_fault_`about`; only what comes from the address `from` unless that is NULL. */
+int packet_loss_add(const struct lab_node *at, const char *about, const char *from, double percent,
+	struct lp_err *err);
+
+/* Is the rule there, with its counter? */
+int packet_loss_verify(const struct lab_node *at, const char *about, struct lp_err *err);
+
+/* Remove the table. Not there, or no such namespace: 0. */
+int packet_loss_remove(const struct lab_node *at, const char *about, struct lp_err *err);
+
+#endif

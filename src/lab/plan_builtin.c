@@ -1,0 +1,40 @@
+/* The plans that are built in. */
+#include "lab/plan.h"
+#include <stddef.h>
+
+/* Faults so strong, and phases so short, that it is done in about four minutes and does not fail by
+ * chance. */
+static const char smoke[] = "servers 6\n"
+			    "clients 6\n"
+			    "phases 5s 20s 60s 5s\n"
+			    "run ddw none,slow-disk:6,receive-pktloss:20\n";
+
+static const char quick[] = "phases 10s 60s 120s 60s\n"
+			    "run ddw none,disk-hog,disk-busy,receive-pktloss,send-pktloss\n"
+			    "run ddr none,disk-hog,disk-busy,receive-pktloss,read-network-hog\n";
+
+static const char paper[] =
+	"phases 15s 120s 300s 180s\n"
+	"repeat 10\n"
+	"train ddr,ddw,postmark\n"
+	"run ddr,ddw,iozoner,iozonew,postmark none\n"
+	"run ddr,ddw,iozoner,iozonew,postmark disk-hog,disk-busy,write-network-hog,"
+	"read-network-hog,receive-pktloss,send-pktloss\n";
+
+static const char campaign[] =
+	"phases 10s 40s 100s 20s\n"
+	"repeat 2\n"
+	"train ddw,ddr,postmark\n"
+	"run ddw,ddr,iozonew,iozoner,postmark,mixed none\n"
+	"run ddw,ddr,iozonew,iozoner,postmark,mixed disk-hog,disk-busy,write-network-hog,"
+	"read-network-hog,receive-pktloss,send-pktloss\n"
+	"run ddw,ddr slow-disk:2,slow-disk:4,stall-disk,slow-link,cpu-hog,pause\n"
+	"run ddw,ddr disk-busy+receive-pktloss,disk-hog+send-pktloss\n";
+
+const struct plan_text plan_texts[] = {
+	{"smoke", "a control, a slow disk and lost packets, each a minute and a half", smoke},
+	{"quick", "ten experiments of four minutes: disks and loss, reading and writing", quick},
+	{"campaign", "every workload and fault twice: what docs/accuracy.md is about", campaign},
+	{"paper", "the papers' experiments: five workloads, six faults, ten times each", paper},
+	{NULL, NULL, NULL},
+};

@@ -1,0 +1,225 @@
+/* One experiment, from the preparation of its workload to sealed archives. */
+#include "lab/run_state.h"
+
+#include "base/time.h"
+#include "lab/disk_control.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define SLICE_US (US_PER_SEC / 5)
+
+const char *const run_phase_names[RUN_PHASES] = {"warm-up", "clean", "fault", "recovery"};
+
+/* What disks have said of themselves. */
+struct disk_lateness {
+	uint64_t requests[LAB_NODES_MAX], late_us[LAB_NODES_MAX];
+};
+
+static uint64_t reply_number(const char *reply, const char *key)
+{
+	const char *at = strstr(reply, key);
+	uint64_t n = 0;
+
+	return at && sscanf(at + strlen(key), " %" SCNu64, &n) == 1 ? n : 0;
+}
+
+static void lateness_read(const struct lab *lab, struct disk_lateness *ret)
+{
+	char path[LAB_PATH_MAX], reply[512];
+
+	*ret = (struct disk_lateness){0};
+	for (unsigned i = 0; i < lab->config.n_servers; i++) {
+		lab_path(lab, path, "%s/disk.ctl", lab_server(lab, i)->name);
+		if (disk_control(path, "show", reply, sizeof(reply), NULL) < 0)
+			continue;
+		ret->requests[i] = reply_number(reply, "requests");
+		ret->late_us[i] = reply_number(reply, "late_us");
+	}
+}
+
+/* How late a request was at the disk that was latest, on average. */
+static double lateness_ms(const struct lab *lab, const struct disk_lateness *before)
+{
+	struct disk_lateness now;
+	double most = 0;
+
+	lateness_read(lab, &now);
+	for (unsigned i = 0; i < lab->config.n_servers; i++) {
+		uint64_t n = now.requests[i] - before->requests[i];
+		double ms = (double)(now.late_us[i] - before->late_us[i]) / 1e3;
+
+		if (now.requests[i] > before->requests[i] && ms / (double)n > most)
+			most = ms / (double)n;
+	}
+	return most;
+}
+
+/* Sleep through `us` of a phase that has `after_us` behind it. */
+static int phase_wait(
+	const struct run *run, const char *phase, int64_t us, int64_t after_us, struct lp_err *err)
+{
+	int64_t end_us = run_monotonic_us() + us, left_us;
+
+	while ((left_us = end_us - run_monotonic_us()) > 0) {
+		int64_t nap_us = left_us < SLICE_US ? left_us : SLICE_US;
+		struct timespec ts = {
+			.tv_sec = nap_us / US_PER_SEC, .tv_nsec = nap_us % US_PER_SEC * 1000};
+
+		if (run_stopped(run))
+			return run_stopped_err(err);
+		run_tell(run, phase, left_us + after_us);
+		nanosleep(&ts, NULL);
+	}
+	return run_stopped(run) ? run_stopped_err(err) : 0;
+}
+
+/* Is all as it should be: work goes on, recorders run, faults hold? */
+static int phase_verify(
+	const struct run *run, const struct experiment *e, unsigned phase, struct lp_err *err)
+{
+	int r = workload_verify(&run->lab, err);
+
+	if (r == 0 && phase != RUN_WARMUP)
+		r = run_record_verify(run, err);
+	for (unsigned i = 0; r == 0 && phase == RUN_FAULT && i < e->n_faults; i++)
+		r = fault_verify(&run->lab, &e->faults[i], err);
+	return r;
+}
+
+static int64_t phase_us(const struct experiment *e, unsigned phase)
+{
+	const int64_t us[RUN_PHASES] = {e->warmup_us, e->clean_us, e->fault_us, e->recovery_us};
+
+	return us[phase];
+}
+
+/* What of the experiment comes after a phase. */
+static int64_t after_us(const struct experiment *e, unsigned phase)
+{
+	int64_t us = 0;
+
+	while (++phase < RUN_PHASES)
+		us += phase_us(e, phase);
+	return us;
+}
+
+static int phase_run(struct run *run, struct run_account *a, unsigned phase, struct lp_err *err)
+{
+	const struct experiment *e = a->experiment;
+	const char *name = run_phase_names[phase];
+	int64_t half_us = phase_us(e, phase) / 2, later_us = after_us(e, phase);
+	struct run_phase *p = &a->phases[phase];
+	uint64_t before = 0, after = 0;
+	int r = workload_bytes(&run->lab, &before, err);
+
+	p->start_us = run_wall_us();
+	if (r == 0)
+		r = phase_wait(run, name, half_us, later_us + half_us, err);
+	if (r == 0)
+		r = phase_verify(run, e, phase, err);
+	if (r == 0)
+		r = phase_wait(run, name, phase_us(e, phase) - half_us, later_us, err);
+	if (r == 0)
+		r = phase_verify(run, e, phase, err);
+	p->end_us = run_wall_us();
+	if (r == 0)
+		r = workload_bytes(&run->lab, &after, err);
+	p->bytes = after - before;
+	return r;
+}
+
+static int fault_phase(struct run *run, struct run_account *a, struct lp_err *err)
+{
+	const struct experiment *e = a->experiment;
+	int r = 0;
+
+	a->fault_start_us = run_wall_us();
+	for (unsigned i = 0; r == 0 && i < e->n_faults; i++)
+		r = fault_inject(&run->lab, &e->faults[i], err);
+	if (r == 0)
+		r = phase_run(run, a, RUN_FAULT, err);
+	for (unsigned i = 0; r == 0 && i < e->n_faults; i++)
+		r = fault_heal(&run->lab, &e->faults[i], err);
+	a->fault_end_us = run_wall_us();
+	return r;
+}
+
+/* What is recorded. */
+static int recorded_phases(
+	struct run *run, struct run_account *a, const char *dir, struct lp_err *err)
+{
+	struct disk_lateness late;
+	int r = run_record_start(run, dir, err);
+
+	watch_report(run->watch, &a->watch);
+	lateness_read(&run->lab, &late);
+	if (r == 0)
+		r = phase_run(run, a, RUN_CLEAN, err);
+	if (r == 0)
+		r = fault_phase(run, a, err);
+	if (r == 0)
+		r = phase_run(run, a, RUN_RECOVERY, err);
+	watch_report(run->watch, &a->watch);
+	a->disk_late_ms = lateness_ms(&run->lab, &late);
+	return r;
+}
+
+static int experiment_begin(struct run *run, const struct experiment *e, struct lp_err *err)
+{
+	int r;
+
+	run_tell(run, "preparing", experiment_us(e));
+	r = workload_prepare(&run->lab, e->workload, err);
+	if (r == 0 && run_stopped(run))
+		r = run_stopped_err(err);
+	if (r == 0)
+		r = workload_start(&run->lab, e->workload, err);
+	return r;
+}
+
+/* Nothing of it is to be left, whatever happened; the first error counts. */
+static int experiment_end(const struct run *run, int r, struct lp_err *err)
+{
+	struct lp_err later = {0};
+
+	if (r < 0 && fault_heal_all(&run->lab, &later) < 0)
+		lp_err_prefix(err, "%.200s, and healing failed", later.text);
+	if (workload_stop(&run->lab, r < 0 ? &later : err) < 0 && r == 0)
+		r = -EIO;
+	if (run_record_stop(run, r < 0 ? &later : err) < 0 && r == 0)
+		r = -EIO;
+	return r;
+}
+
+int run_experiment(struct run *run, const struct experiment *e, const char *dir,
+	struct run_account *ret, struct lp_err *err)
+{
+	struct run_account a = {.experiment = e};
+	int r = run_record_remove(dir, err);
+
+	if (r == 0)
+		r = experiment_begin(run, e, err);
+	if (r == 0)
+		r = phase_run(run, &a, RUN_WARMUP, err);
+	if (r == 0)
+		r = recorded_phases(run, &a, dir, err);
+	if (r == 0)
+		run_tell(run, "stopping", 0);
+	r = experiment_end(run, r, err);
+	if (run_stopped(run))
+		return run_stopped_err(err);
+	if (r == 0)
+		r = run_record_check(run, dir,
+			a.phases[RUN_RECOVERY].end_us - a.phases[RUN_CLEAN].start_us,
+			&a.recorded_bytes, &a.samples, err);
+	if (r < 0)
+		return r;
+	/* A disk that answers so late looks like one with longer seeks. */
+	a.disturbed =
+		a.watch.saturated || a.disk_late_ms > (double)run->lab.config.seek_min_us / 1e3;
+	*ret = a;
+	return 0;
+}

@@ -1,0 +1,85 @@
+/* What the parts of running experiments (run*.c) share. */
+#ifndef LAB_RUN_STATE_H
+#define LAB_RUN_STATE_H
+
+#include "lab/fs.h"
+#include "lab/run.h"
+#include "lab/watch.h"
+#include <limits.h>
+
+struct run {
+	const struct plan *plan;
+	const struct run_config *config;
+	struct run_result result;
+	struct lab lab;
+	bool lab_is_up;
+	int lock_fd; /* held while the lab is ours; -1 */
+	const struct fs *fs;
+	struct watch *watch;
+	char self[PATH_MAX]; /* the program that records */
+	unsigned at;	     /* the experiment's position in the plan */
+	int64_t spare_us;    /* what an experiment takes besides its phases */
+};
+
+enum { RUN_WARMUP, RUN_CLEAN, RUN_FAULT, RUN_RECOVERY, RUN_PHASES };
+
+struct run_phase {
+	int64_t start_us, end_us; /* wall clock */
+	uint64_t bytes;		  /* that clients sent and received */
+};
+
+/* What happened in an experiment. */
+struct run_account {
+	const struct experiment *experiment;
+	struct run_phase phases[RUN_PHASES];
+	int64_t fault_start_us, fault_end_us;
+	unsigned attempt; /* from 1 */
+	struct watch_report watch;
+	double disk_late_ms; /* of the server whose disk was latest, mean of a request */
+	bool disturbed;
+	uint64_t recorded_bytes;
+	uint32_t samples; /* of the shortest recording */
+};
+
+extern const char *const run_phase_names[RUN_PHASES];
+
+/* Has a signal come? */
+bool run_stopped(const struct run *run);
+int run_stopped_err(struct lp_err *err);
+
+int64_t run_wall_us(void);
+int64_t run_monotonic_us(void);
+
+/* Tell what is going on; `rest_us` is what is left of this experiment. */
+void run_tell(const struct run *run, const char *phase, int64_t rest_us);
+
+/* One experiment from the preparation to sealed archives in `dir`, which is made anew. On failure
+ * nothing of it runs any more. -EINTR if a signal came. */
+int run_experiment(struct run *run, const struct experiment *e, const char *dir,
+	struct run_account *ret, struct lp_err *err);
+
+/* Recorders in all servers' and clients' namespaces, into `dir`. */
+int run_record_start(const struct run *run, const char *dir, struct lp_err *err);
+/* -EIO if one has ended. */
+int run_record_verify(const struct run *run, struct lp_err *err);
+/* End them, and wait for it. None there: 0. */
+int run_record_stop(const struct run *run, struct lp_err *err);
+/* Seal and verify the archives of all nodes: each has samples of nearly all of `span_us`. */
+int run_record_check(const struct run *run, const char *dir, int64_t span_us, uint64_t *ret_bytes,
+	uint32_t *ret_samples, struct lp_err *err);
+/* Remove a recording: archives and the directory; nothing else. Not there: 0. */
+int run_record_remove(const char *dir, struct lp_err *err);
+
+/* Write the account, at once or not at all. */
+int run_account_write(
+	const struct run *run, const struct run_account *a, const char *path, struct lp_err *err);
+/* Is there an account of an undisturbed experiment and its recording? */
+bool run_account_whole(const char *out, const struct experiment *e);
+
+/* Write a file, at once or not at all. */
+int run_file_write(const char *path, const void *data, size_t size, struct lp_err *err);
+
+/* Write OUT/truth.csv from all accounts in OUT. */
+int run_truth_write(const char *out, struct lp_err *err);
+
+#endif

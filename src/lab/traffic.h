@@ -1,0 +1,31 @@
+/* The two ends of a network hog: one sends zeros, one throws away what comes. Both go on until
+ * they are killed, with large buffers, so that they need little CPU. */
+#ifndef LAB_TRAFFIC_H
+#define LAB_TRAFFIC_H
+
+#include <limpet/err.h>
+#include <stdint.h>
+
+#define TRAFFIC_CONNECTIONS_MAX 64
+
+/* Accept connections on `port` (also 0: any; it is told to `ready` if that is not NULL) and read.
+ * Ends only with an error, or when `*stop` is set. */
+struct traffic {
+	const char *address; /* to send to, "10.91.1.1"; NULL: listen */
+	uint16_t port;
+	unsigned connections; /* of a sender */
+	const volatile int *stop;
+	void (*ready)(void *ctx, uint16_t port);
+	void *ctx;
+};
+
+int traffic_listen(const struct traffic *t, struct lp_err *err);
+
+/* Connect, send, and connect again whenever that fails. */
+int traffic_send(const struct traffic *t, struct lp_err *err);
+
+/* "10.91.1.1:17000" taken apart; the address goes into `address` (16 bytes). */
+int traffic_target_parse(
+	const char *text, char address[16], uint16_t *ret_port, struct lp_err *err);
+
+#endif

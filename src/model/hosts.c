@@ -1,0 +1,101 @@
+#include "model/hosts.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "model/topology.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hosts_release(struct hosts *h)
+{
+	for (uint32_t i = 0; i < h->n; i++)
+		free(h->observers[i]);
+	free(h->observers);
+	strmap_release(&h->by_address);
+	*h = (struct hosts){0};
+}
+
+/* The number of an observer, which may be new. */
+static int observer_number(struct hosts *h, const char *observer, uint32_t *ret)
+{
+	char *name;
+
+	for (uint32_t i = 0; i < h->n; i++) {
+		if (!strcmp(h->observers[i], observer)) {
+			*ret = i;
+			return 0;
+		}
+	}
+	name = strdup(observer);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	if (!name ||
+		array_reserve(&h->observers, &h->cap, (size_t)h->n + 1, sizeof(*h->observers)) <
+			0) {
+		free(name);
+		return -ENOMEM;
+	}
+	h->observers[h->n] = name;
+	*ret = h->n++;
+	return 0;
+}
+
+int hosts_add(struct hosts *h, const char *observer, const char *addresses)
+{
+	_cleanup_free_ char *copy = strdup(addresses);
+	char *save = NULL;
+	uint32_t number, before;
+	int r = copy ? observer_number(h, observer, &number) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	for (char *a = strtok_r(copy, ",", &save); r == 0 && a; a = strtok_r(NULL, ",", &save)) {
+		bool known = strmap_get(&h->by_address, a, &before);
+
+		if (!known || before != number)
+			r = strmap_put(&h->by_address, a, known ? UINT32_MAX : number);
+	}
+	return r;
+}
+
+const char *hosts_find(const struct hosts *h, const char *address)
+{
+	uint32_t number;
+
+	if (!h || !strmap_get(&h->by_address, address, &number) || number == UINT32_MAX)
+		return NULL;
+	return h->observers[number];
+}
+
+/* "[fe80::1]" is the address fe80::1. */
+static void strip_brackets(char *address)
+{
+	size_t len = strlen(address);
+
+	if (len < 2 || address[0] != '[' || address[len - 1] != ']')
+		return;
+	address[len - 1] = '\0';
+	memmove(address, address + 1, len - 1);
+}
+
+bool connection_parse(const char *component, struct connection *ret)
+{
+	char kind[8], *colon;
+
+	if (!topology_attribute(NULL, component, "kind", kind, sizeof(kind)) ||
+		strcmp(kind, "tcp") != 0)
+		return false;
+	topology_attribute(NULL, component, "observer", ret->observer, sizeof(ret->observer));
+	topology_attribute(NULL, component, "name", ret->address, sizeof(ret->address));
+	colon = strrchr(ret->address, ':');
+	if (!colon || (strcmp(colon, ":in") != 0 && strcmp(colon, ":out") != 0))
+		return false;
+	ret->out = !strcmp(colon, ":out");
+	*colon = '\0';
+	ret->end = !strcmp(ret->address, "all")	 ? CONNECTION_ALL
+		: !strcmp(ret->address, "peers") ? CONNECTION_PEERS
+						 : CONNECTION_REMOTE;
+	strip_brackets(ret->address);
+	return true;
+}

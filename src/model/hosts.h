@@ -1,0 +1,46 @@
+/* Which observer has which address, and what the names of connections say: who is at their ends.
+ *
+ * A connection is called "client3/tcp:10.0.0.7:out": client3 opened it to 10.0.0.7. Where both ends
+ * are recorded, detection pools all connections of an observer (src/detect/pool.h) into
+ * "oss7/tcp:all:in", what it sees of them itself, and "oss7/tcp:peers:out", what the others do.
+ */
+#ifndef MODEL_HOSTS_H
+#define MODEL_HOSTS_H
+
+#include "base/hash.h"
+#include <stdbool.h>
+
+#define HOSTS_NAME_MAX 256
+
+struct hosts {
+	struct strmap by_address; /* UINT32_MAX: several observers have it */
+	char **observers;
+	uint32_t n;
+	size_t cap;
+};
+
+/* Note that an observer has these addresses, separated by commas; 0 or -ENOMEM. */
+int hosts_add(struct hosts *h, const char *observer, const char *addresses);
+void hosts_release(struct hosts *h);
+
+/* The observer that has an address, NULL if none does or several do (each machine may have a
+ * 192.168.122.1 of its own). `h` may be NULL. */
+const char *hosts_find(const struct hosts *h, const char *address);
+
+enum connection_end {
+	CONNECTION_REMOTE, /* one remote address */
+	CONNECTION_ALL,	   /* pooled: all of the observer's, as it sees them */
+	CONNECTION_PEERS,  /* pooled: the same as the others see them */
+};
+
+struct connection {
+	char observer[HOSTS_NAME_MAX];
+	char address[HOSTS_NAME_MAX]; /* of the remote, without brackets; "other": those folded */
+	enum connection_end end;
+	bool out; /* opened by whoever saw it */
+};
+
+/* False: it is no connection. */
+bool connection_parse(const char *component, struct connection *ret);
+
+#endif

@@ -1,0 +1,22 @@
+/* Servers and clients: where no file says who is a peer of whom, what is recorded of an observer
+ * tells which of the two it is. Their interfaces and processors are no peers. */
+#ifndef MODEL_TOPOLOGY_ROLES_H
+#define MODEL_TOPOLOGY_ROLES_H
+
+#include "base/hash.h"
+
+struct roles {
+	struct strmap observers; /* what each has: bits */
+	bool pooled;		 /* it is known which connections are between recorded observers */
+	bool connected;		 /* there are connections at all */
+	bool split;		 /* there are several of both */
+};
+
+/* Look at all components; 0 or -ENOMEM. Release it also after a failure. */
+int roles_find(struct roles *r, char *const *components, uint32_t n);
+void roles_release(struct roles *r);
+
+/* "servers" or "clients"; NULL where the component's kind is not split by that. */
+const char *roles_name(const struct roles *r, const char *component);
+
+#endif

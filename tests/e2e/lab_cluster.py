@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""limpet lab up, status and down: a real cluster comes up, works, and leaves nothing behind, whatever
+happened to it."""
+import glob
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import tap
+from program import LIMPET, bad, good, limpet, run_tests, tests_of
+
+ROOT = pathlib.Path("/run/limpet/lab")
+NAME = f"e2e{os.getpid()}"
+SMALL = ("--servers", "2", "--clients", "2", "--disk", "64M", "--hog-disk", "16M")
+FEW_SECONDS = 10
+
+
+def need_lab():
+    """Skip where no lab can be."""
+    if os.geteuid() != 0:
+        raise tap.Skip("not root")
+    if not shutil.which("glusterfsd"):
+        raise tap.Skip("GlusterFS is not installed")
+    if subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode:
+        raise tap.Skip("no network namespaces here")
+    if not os.access("/dev/fuse", os.W_OK) or not os.access("/dev/loop-control", os.W_OK):
+        raise tap.Skip("no FUSE or no loop devices here")
+
+
+def up(name, *args):
+    return limpet("lab", "up", "--name", name, *SMALL, *args)
+
+
+def mounts():
+    with open("/proc/self/mounts", encoding="utf-8") as f:
+        return [line.split()[1] for line in f]
+
+
+def loops(name):
+    """Loop devices on files of the lab."""
+    found = []
+    for path in glob.glob("/sys/block/loop*/loop/backing_file"):
+        try:
+            text = pathlib.Path(path).read_text(encoding="utf-8")
+        except OSError:
+            continue  # gone meanwhile
+        if f"/{name}/" in text:
+            found.append(path)
+    return found
+
+
+def processes(name):
+    """Processes that were started with something of the lab in their arguments."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            text = pathlib.Path(path).read_bytes()
+        except OSError:
+            continue
+        if f"{ROOT}/{name}/".encode() in text:
+            found.append(f"{path}: {text}")
+    return found
+
+
+def traces(name):
+    """All that is there of a lab."""
+    found = [m for m in mounts() if m == f"{ROOT}/{name}" or m.startswith(f"{ROOT}/{name}/")
+             or re.match(rf"/run/netns/limpet-{name}-", m)]
+    found += glob.glob(f"/run/netns/limpet-{name}-*")
+    found += glob.glob(f"/sys/fs/cgroup/*/limpet-{name}-*") + glob.glob(
+        f"/sys/fs/cgroup/limpet-{name}-*")
+    found += glob.glob(f"{ROOT}/{name}") + glob.glob(f"{ROOT}/{name}.lock")
+    return found + loops(name) + processes(name)
+
+
+def abandoned_partitions(devices):
+    """Partitions of loop devices that nothing is behind."""
+    return [p for d in devices if not os.path.exists(f"/sys/block/{d}/loop/backing_file")
+            for p in glob.glob(f"/sys/block/{d}/{d}p*")]
+
+
+def gone(name, devices=()):
+    """Nothing is left. (The kernel ends processes and namespaces when it has time.)"""
+    end = time.monotonic() + FEW_SECONDS
+    while (traces(name) or abandoned_partitions(devices)) and time.monotonic() < end:
+        time.sleep(0.05)
+    left = traces(name) + abandoned_partitions(devices)
+    assert not left, "left over: " + "\n".join(left)
+
+
+def with_lab(test):
+    """A test of labs: its name, and a `down` whatever happens."""
+    def case(directory):
+        need_lab()
+        try:
+            test(directory)
+        finally:
+            for name in (NAME, NAME + "b"):
+                limpet("lab", "down", "--name", name)
+    case.__doc__ = test.__doc__
+    return case
+
+
+def status(name):
+    labs = json.loads(good("lab", "status", "--name", name, "--json"))["labs"]
+    assert len(labs) == 1, labs
+    return labs[0]
+
+
+@with_lab
+def test_life(_):
+    """a cluster comes up, files go from client to client, and it goes without a trace"""
+    interfaces = set(os.listdir("/sys/class/net"))
+    ran = up(NAME)
+    assert ran.code == 0 and not ran.err, ran
+    lab = status(NAME)
+    assert lab["well"] and lab["complete"] and lab["fs"] == "gluster", lab
+    assert [n["name"] for n in lab["nodes"]] == ["s1", "s2", "c1", "c2", "x1"], lab
+    assert [n["address"] for n in lab["nodes"]] == [
+        "10.91.1.1", "10.91.1.2", "10.91.2.1", "10.91.2.2", "10.91.3.1"], lab
+    assert set(os.listdir("/sys/class/net")) <= interfaces, "an interface on the host"
+    text = good("lab", "status", "--name", NAME)
+    assert re.search(r"^s2 +10\.91\.1\.2 +up +up +up +up ", text, re.M), text
+    content = os.urandom(9 << 20)
+    (ROOT / NAME / "c1/mnt/file").write_bytes(content)
+    assert (ROOT / NAME / "c2/mnt/file").read_bytes() == content, "other bytes"
+    bad(2, "there is a lab", "lab", "up", "--name", NAME, *SMALL)
+    assert (ROOT / NAME / "c2/mnt/file").read_bytes() == content, "a second 'up' broke it"
+    devices = [n["loop"].removeprefix("/dev/") for n in lab["nodes"] if n["role"] == "server"]
+    assert all(re.fullmatch(r"loop\d+", d) for d in devices), devices
+    good("lab", "down", "--name", NAME)
+    gone(NAME, devices)
+    good("lab", "down", "--name", NAME)
+    gone(NAME, devices)
+    bad(2, "there is no lab", "lab", "status", "--name", NAME)
+
+
+@with_lab
+def test_links(_):
+    """links have their speed at both ends, servers their share of the CPU"""
+    assert up(NAME, "--link", "40000", "--cpu-limit", "20").code == 0
+    for netns, device in ((f"limpet-{NAME}-s1", "eth0"), (f"limpet-{NAME}-sw", "s1"),
+                          (f"limpet-{NAME}-x1", "eth0"), (f"limpet-{NAME}-sw", "x1")):
+        text = tap.run("tc", "-n", netns, "qdisc", "show", "dev", device)
+        assert "tbf" in text and "rate 40Mbit" in text, f"{netns} {device}: {text}"
+    tap.run("nsenter", f"--net=/run/netns/limpet-{NAME}-x1", "ip", "route", "get", "10.91.1.1")
+    for node in status(NAME)["nodes"]:
+        if node["role"] != "server" or not node["cgroup"]:
+            continue
+        group = pathlib.Path(node["cgroup"])
+        pid = (ROOT / NAME / f"run/{node['name']}-fs.pid").read_text(encoding="utf-8").split()[0]
+        assert pid in (group / "cgroup.procs").read_text(encoding="utf-8").split(), "not in it"
+        if (group / "cpu.max").exists():
+            quota, period = map(int, (group / "cpu.max").read_text(encoding="utf-8").split())
+        else:
+            quota, period = (int((group / f"cpu.cfs_{n}_us").read_text(encoding="utf-8"))
+                             for n in ("quota", "period"))
+        assert quota * 5 == period, (quota, period)
+
+
+def begin_up(name):
+    return subprocess.Popen([LIMPET, "lab", "up", "--name", name, *SMALL],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+@with_lab
+def test_killed(_):
+    """after 'lab up' was killed at any moment, 'lab down' leaves nothing"""
+    began = time.monotonic()
+    assert up(NAME).code == 0
+    duration = time.monotonic() - began
+    good("lab", "down", "--name", NAME)
+    for part in (0.05, 0.25, 0.45, 0.65, 0.85):
+        with begin_up(NAME) as process:
+            time.sleep(duration * part)
+            process.kill()
+        good("lab", "down", "--name", NAME)
+        gone(NAME)
+
+
+@with_lab
+def test_interrupted(_):
+    """'lab up' that is interrupted removes what it has made"""
+    for number, wait in ((signal.SIGINT, 0.15), (signal.SIGTERM, 0.3)):
+        with begin_up(NAME) as process:
+            time.sleep(wait)
+            process.send_signal(number)
+            said = process.communicate(timeout=60)[1]
+        assert process.returncode in (-number, 0), f"{process.returncode}: {said}"
+        if process.returncode == 0:  # it was done before
+            good("lab", "down", "--name", NAME)
+        gone(NAME)
+
+
+@with_lab
+def test_broken(_):
+    """a lab that has lost its files, its processes or its mounts can be removed"""
+    assert up(NAME).code == 0
+    (ROOT / NAME / "lab.json").write_text('{"name": "x', encoding="utf-8")
+    bad(2, "damaged", "lab", "status", "--name", NAME)
+    good("lab", "down", "--name", NAME)
+    gone(NAME)
+    assert up(NAME).code == 0
+    for pid_file in ("s1-fs", "s2-disk", "c1-fs"):
+        text = (ROOT / NAME / f"run/{pid_file}.pid").read_text(encoding="utf-8")
+        os.kill(int(text.split()[0]), signal.SIGKILL)
+    ran = limpet("lab", "status", "--name", NAME)
+    assert ran.code == 1 and "down" in ran.out, ran
+    (ROOT / NAME / "lab.json").unlink()
+    good("lab", "down", "--name", NAME)
+    gone(NAME)
+
+
+@with_lab
+def test_foreign(_):
+    """namespaces of others survive, also with a lab's name"""
+    other, same = f"limpet-{NAME}-other", f"limpet-{NAME}b-s1"
+    try:
+        tap.run("ip", "netns", "add", other)
+        tap.run("ip", "netns", "add", same)
+        assert up(NAME).code == 0
+        ran = limpet("lab", "down", "--name", NAME)
+        assert ran.code == 0 and other in ran.err, ran
+        assert os.path.exists(f"/run/netns/{other}"), "it is gone"
+        bad(2, same, "lab", "up", "--name", NAME + "b", *SMALL)
+        limpet("lab", "down", "--name", NAME + "b")
+        assert os.path.exists(f"/run/netns/{same}"), "it is gone"
+    finally:
+        for netns in (other, same):
+            subprocess.run(["ip", "netns", "del", netns], check=False)
+    gone(NAME)
+    gone(NAME + "b")
+
+
+@with_lab
+def test_two(_):
+    """two labs do not disturb each other"""
+    a, b = NAME, NAME + "b"
+    assert up(a).code == 0 and up(b).code == 0
+    (ROOT / a / "c1/mnt/file").write_bytes(b"a" * 100000)
+    (ROOT / b / "c1/mnt/file").write_bytes(b"b" * 100000)
+    assert {a, b} <= {lab["name"] for lab in json.loads(limpet(
+        "lab", "status", "--json").out)["labs"]}
+    good("lab", "down", "--name", a)
+    gone(a)
+    assert (ROOT / b / "c2/mnt/file").read_bytes() == b"b" * 100000
+    assert status(b)["well"]
+    good("lab", "down", "--name", b)
+    gone(b)
+
+
+def test_not_root(directory):
+    """without root one sentence says that root is needed"""
+    program, user = LIMPET, {}
+    if os.geteuid() == 0:
+        os.chmod(directory, 0o755)
+        program = shutil.copy(LIMPET, directory)
+        user = {"user": 65534, "group": 65534, "extra_groups": []}
+    for verb in ("up", "down"):
+        done = subprocess.run([program, "lab", verb, "--name", NAME], capture_output=True,
+                              text=True, check=False, cwd="/", **user)
+        assert done.returncode == 2 and "root" in done.stderr, (done.returncode, done.stderr)
+        assert done.stderr.count("\n") == 1 and not done.stdout, done.stderr
+
+
+def test_usage(_):
+    """what cannot be is refused before anything is made"""
+    for args, words in (
+            (("--name", "a b"), "letters and digits"), (("--name", "x-y"), "letters and digits"),
+            (("--name", "a" * 24), "too long"), (("--fs", "nosuchfs"), "gluster"),
+            (("--servers", "64"), "at most"), (("--clients", "99999999999"), "too large"),
+            (("--disk", "1M"), "64 MiB"), (("--seek-min", "7ms"), "seek"),
+            (("--link", "1"), "kbit"), (("extra",), "extra")):
+        bad(2, words, "lab", "up", *args)
+    bad(2, "letters and digits", "lab", "down", "--name", "../x")
+    bad(2, "letters and digits", "lab", "status", "--name", "..")
+    bad(2, "not both", "lab", "down", "--all", "--name", "x")
+    for value in ("relative", "/with blank", "/" + "x" * 100):
+        bad(2, "LIMPET_LAB_DIR", "lab", "status", env={**os.environ, "LIMPET_LAB_DIR": value})
+    bad(2, "lab nosuch", "lab", "nosuch")
+    assert "lab up" in limpet("lab").err and limpet("lab").code == 2
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(__name__))

@@ -1,0 +1,332 @@
+/* Six servers and six clients, each of which is recorded and sees its own ends of all connections.
+ */
+#include "unit.h"
+
+#include "detect/detect.h"
+#include "detect/pool.h"
+#include "explain/explain.h"
+#include "oracle.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N 6
+#define TABLES_MAX 8
+
+struct cluster {
+	struct hosts hosts;
+	struct lp_table **tables;
+	uint32_t n_tables, n_slots;
+	struct lp_verdict *v;
+};
+
+static void cluster_init(struct cluster *c, uint32_t n_slots)
+{
+	char observer[16], address[32];
+
+	*c = (struct cluster){.n_slots = n_slots};
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	c->tables = calloc(TABLES_MAX, sizeof(*c->tables));
+	assert_non_null(c->tables);
+	for (int i = 1; i <= N; i++) {
+		snprintf(observer, sizeof(observer), "s%d", i);
+		snprintf(address, sizeof(address), "10.91.1.%d", i);
+		assert_int_equal(hosts_add(&c->hosts, observer, address), 0);
+		snprintf(observer, sizeof(observer), "c%d", i);
+		snprintf(address, sizeof(address), "10.91.2.%d", i);
+		assert_int_equal(hosts_add(&c->hosts, observer, address), 0);
+	}
+}
+
+static void cluster_release(struct cluster *c)
+{
+	lp_verdict_free(c->v);
+	hosts_release(&c->hosts);
+}
+
+static struct lp_table *table_new(
+	struct cluster *c, const char *metric, const char *unit, uint32_t n)
+{
+	struct lp_table *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	assert_true(c->n_tables < TABLES_MAX);
+	*t = (struct lp_table){.metric = strdup(metric),
+		.unit = strdup(unit),
+		.start_us = 1000000000,
+		.step_us = 1000000,
+		.n_slots = c->n_slots,
+		.n_components = n,
+		.components = calloc(n, sizeof(char *)),
+		.values = calloc((size_t)n * c->n_slots, sizeof(double))};
+	assert_non_null(t->components);
+	assert_non_null(t->values);
+	c->tables[c->n_tables++] = t;
+	return t;
+}
+
+/* Who sees which connection: `server` sees that of `client` (both from 1), or the other way. */
+struct seen {
+	int server, client;
+	bool at_server;
+};
+
+typedef double (*value_fn)(const struct seen *seen, double base);
+
+/* A metric of all connections, at both ends. */
+static void add_connections(
+	struct cluster *c, const char *metric, const char *unit, value_fn value, double base)
+{
+	struct lp_table *t = table_new(c, metric, unit, 2 * N * N);
+
+	for (uint32_t i = 0; i < 2 * N * N; i++) {
+		struct seen seen = {(int)(i / 2 / N) + 1, (int)(i / 2 % N) + 1, i % 2};
+
+		assert_true((seen.at_server ? asprintf(&t->components[i], "s%d/tcp:10.91.2.%d:in",
+						      seen.server, seen.client)
+					    : asprintf(&t->components[i], "c%d/tcp:10.91.1.%d:out",
+						      seen.client, seen.server)) > 0);
+		for (uint32_t s = 0; s < c->n_slots; s++)
+			t->values[(size_t)i * c->n_slots + s] = value(&seen, base);
+	}
+}
+
+/* A metric of something that every observer has one of: eth0, its CPU. */
+static void add_nodes(struct cluster *c, const char *metric, const char *unit, const char *name,
+	double server, double client)
+{
+	struct lp_table *t = table_new(c, metric, unit, 2 * N);
+
+	for (uint32_t i = 0; i < 2 * N; i++) {
+		assert_true(asprintf(&t->components[i], "%c%d/%s", i < N ? 's' : 'c',
+				    (int)(i % N) + 1, name) > 0);
+		for (uint32_t s = 0; s < c->n_slots; s++)
+			t->values[(size_t)i * c->n_slots + s] =
+				(i < N ? server : client) * (1 + 0.2 * oracle_uniform());
+	}
+}
+
+static void seed_random(uint64_t seed)
+{
+	oracle_state = 88172645463325252U ^ seed * 0x9e3779b97f4a7c15U;
+}
+
+static double poisson(double mean)
+{
+	double limit = exp(-fmin(mean, 500)), product = oracle_uniform();
+	double n = 0;
+
+	for (; product > limit; n++)
+		product *= oracle_uniform();
+	return n;
+}
+
+static double loss_nowhere(const struct seen *seen, double base)
+{
+	(void)seen;
+	return poisson(base);
+}
+
+/* Eighteen times as much with the third server, whoever looks. */
+static double loss_server3(const struct seen *seen, double base)
+{
+	return poisson(seen->server == 3 ? 18 * base : base);
+}
+
+static double loss_client5(const struct seen *seen, double base)
+{
+	return poisson(seen->client == 5 ? 18 * base : base);
+}
+
+/* Windows of the clients towards the third server stay small. */
+static double window_server3(const struct seen *seen, double base)
+{
+	double own = seen->server == 3 && !seen->at_server ? base / 8 : base;
+
+	return own * (0.7 + 0.6 * oracle_uniform());
+}
+
+static double unread_server3(const struct seen *seen, double base)
+{
+	if (!seen->at_server)
+		return 0;
+	if (seen->server == 3)
+		return 100;
+	return oracle_uniform() < base ? 100 : 0;
+}
+
+static const struct lp_verdict *diagnose(struct cluster *c)
+{
+	struct detect_options opt = {.hosts = &c->hosts};
+	struct lp_err err = {0};
+
+	if (detect_run(c->tables, c->n_tables, &opt, &c->v, &err) < 0 ||
+		explain_verdict(c->v, NULL, &c->hosts, NULL, &err) < 0)
+		fail_msg("%s", err.text);
+	return c->v;
+}
+
+/* Are all suspects of this observer, and is there one at all? */
+static bool only_accused(const struct lp_verdict *v, const char *observer)
+{
+	size_t n = strlen(observer);
+
+	for (uint32_t i = 0; i < v->n_suspects; i++) {
+		const char *name = v->components[v->suspects[i].component];
+
+		if (strncmp(name, observer, n) != 0 || name[n] != '/') {
+			print_error("%s (%s) is accused\n", name, v->suspects[i].cause);
+			return false;
+		}
+	}
+	return v->n_suspects > 0;
+}
+
+static const struct lp_peer_group *find_group(const struct lp_verdict *v, const char *name)
+{
+	for (uint32_t i = 0; i < v->n_groups; i++) {
+		if (!strcmp(v->groups[i].name, name))
+			return &v->groups[i];
+	}
+	return NULL;
+}
+
+static void test_values(void **state)
+{
+	static const char *const names[] = {"s1/tcp:10.91.2.1:in", "c1/tcp:10.91.1.1:out",
+		"s1/tcp:10.9.9.9:in", "s1/disk:sda", "c2/tcp:10.91.1.1:out"};
+	struct cluster c;
+	struct lp_table *counts, *windows;
+	struct lp_err err;
+
+	(void)state;
+	cluster_init(&c, 2);
+	counts = table_new(&c, "retrans", "1/s", 5);
+	windows = table_new(&c, "cwnd", "segments", 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		counts->components[i] = strdup(names[i]);
+		windows->components[i] = strdup(names[i]);
+		for (uint32_t s = 0; s < 2; s++)
+			counts->values[2 * i + s] = windows->values[2 * i + s] = i + 1;
+	}
+	counts->values[2 * 4 + 1] = windows->values[2 * 4 + 1] = NAN;
+	assert_int_equal(pool_connections(c.tables, c.n_tables, &c.hosts, &err), 0);
+	/* Counts: both ends get those of either; others stay as they are. */
+	assert_int_equal(counts->n_components, 5);
+	assert_string_equal(counts->components[0], "s1/tcp:all:in");
+	assert_true(counts->values[0] == 1 + 2 + 5 && counts->values[1] == 1 + 2);
+	assert_string_equal(counts->components[1], "c1/tcp:all:out");
+	assert_true(counts->values[2] == 1 + 2);
+	assert_string_equal(counts->components[2], "s1/tcp:10.9.9.9:in");
+	assert_true(counts->values[4] == 3);
+	assert_string_equal(counts->components[3], "s1/disk:sda");
+	assert_string_equal(counts->components[4], "c2/tcp:all:out");
+	assert_true(counts->values[8] == 5 && isnan(counts->values[9]));
+	/* Windows: means, and the two views apart. */
+	assert_int_equal(windows->n_components, 7);
+	assert_string_equal(windows->components[3], "s1/tcp:peers:out");
+	assert_true(windows->values[6] == 3.5 && windows->values[7] == 2);
+	for (uint32_t i = 0; i < c.n_tables; i++)
+		lp_table_free(c.tables[i]);
+	free(c.tables);
+	cluster_release(&c);
+}
+
+static void test_roles(void **state)
+{
+	const struct lp_verdict *v;
+	struct cluster c;
+
+	(void)state;
+	seed_random(3);
+	cluster_init(&c, 300);
+	add_connections(&c, "retrans", "1/s", loss_nowhere, 0.01);
+	add_nodes(&c, "rxbyt", "bytes/s", "net:eth0", 12e6, 1e5);
+	add_nodes(&c, "psi_cpu", "%", "host:cgroup", 2, 30);
+	v = diagnose(&c);
+	assert_int_equal(v->n_suspects, 0);
+	assert_int_equal(v->n_asymmetries, 0);
+	assert_int_equal(v->n_groups, 6);
+	assert_int_equal(find_group(v, "tcp all in")->n_members, N);
+	assert_int_equal(find_group(v, "tcp all out")->n_members, N);
+	assert_int_equal(find_group(v, "net eth0 of servers")->n_members, N);
+	assert_int_equal(find_group(v, "net eth0 of clients")->n_members, N);
+	assert_int_equal(find_group(v, "host cgroup of servers")->n_members, N);
+	assert_int_equal(find_group(v, "host cgroup of clients")->n_members, N);
+	cluster_release(&c);
+}
+
+/* Nine retransmits a server in 85 s, and 164 at the bad one: about one in ten minutes for each
+ * connection that is sound. */
+static void test_few_retransmits(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		static const value_fn losses[] = {loss_server3, loss_client5, loss_nowhere};
+		static const char *const guilty[] = {"s3", "c5", NULL};
+
+		for (int i = 0; i < 3; i++) {
+			const struct lp_verdict *v;
+			struct cluster c;
+
+			seed_random(seed);
+			cluster_init(&c, 85);
+			add_connections(&c, "retrans", "1/s", losses[i], 9.0 / 85 / 2 / N);
+			v = diagnose(&c);
+			if (guilty[i])
+				assert_true(only_accused(v, guilty[i]));
+			else
+				assert_int_equal(v->n_suspects, 0);
+			for (uint32_t k = 0; k < v->n_suspects; k++)
+				assert_string_equal(v->suspects[k].cause, "packet-loss");
+			cluster_release(&c);
+		}
+	}
+}
+
+static void test_many_retransmits(void **state)
+{
+	const struct lp_verdict *v;
+	struct cluster c;
+
+	(void)state;
+	seed_random(1);
+	cluster_init(&c, 300);
+	add_connections(&c, "retrans", "1/s", loss_server3, 1);
+	add_connections(&c, "cwnd", "segments", window_server3, 80);
+	v = diagnose(&c);
+	assert_true(only_accused(v, "s3"));
+	assert_int_equal(v->n_incidents, 1);
+	assert_string_equal(v->incidents[0].part, "observer:s3");
+	assert_string_equal(v->incidents[0].cause, "packet-loss");
+	cluster_release(&c);
+}
+
+static void test_hung_server(void **state)
+{
+	const struct lp_verdict *v;
+	struct cluster c;
+
+	(void)state;
+	seed_random(1);
+	cluster_init(&c, 300);
+	add_connections(&c, "unread", "%", unread_server3, 0.2);
+	v = diagnose(&c);
+	assert_true(only_accused(v, "s3"));
+	assert_string_equal(v->suspects[0].cause, "server-hung");
+	cluster_release(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_roles),
+		cmocka_unit_test(test_few_retransmits),
+		cmocka_unit_test(test_many_retransmits),
+		cmocka_unit_test(test_hung_server),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,55 @@
+#include "unit.h"
+
+#include "model/hosts.h"
+
+static void test_addresses(void **state)
+{
+	struct hosts h = {0};
+
+	(void)state;
+	assert_null(hosts_find(NULL, "10.0.0.1"));
+	assert_int_equal(hosts_add(&h, "oss1", "10.0.0.1,192.168.122.1,2001:db8::1"), 0);
+	assert_int_equal(hosts_add(&h, "oss2", "10.0.0.2,192.168.122.1"), 0);
+	assert_int_equal(hosts_add(&h, "oss1", "10.0.0.1,10.0.1.1"), 0); /* another file of it */
+	assert_string_equal(hosts_find(&h, "10.0.0.1"), "oss1");
+	assert_string_equal(hosts_find(&h, "10.0.1.1"), "oss1");
+	assert_string_equal(hosts_find(&h, "2001:db8::1"), "oss1");
+	assert_string_equal(hosts_find(&h, "10.0.0.2"), "oss2");
+	assert_null(hosts_find(&h, "10.0.0.3"));
+	assert_null(hosts_find(&h, "192.168.122.1")); /* everybody's own */
+	assert_int_equal(hosts_add(&h, "oss3", "192.168.122.1"), 0);
+	assert_null(hosts_find(&h, "192.168.122.1"));
+	hosts_release(&h);
+}
+
+static void test_connections(void **state)
+{
+	struct connection c;
+
+	(void)state;
+	assert_true(connection_parse("client3/tcp:10.0.0.7:out", &c));
+	assert_string_equal(c.observer, "client3");
+	assert_string_equal(c.address, "10.0.0.7");
+	assert_int_equal(c.end, CONNECTION_REMOTE);
+	assert_true(c.out);
+	assert_true(connection_parse("oss1/tcp:[2001:db8::7]:in", &c));
+	assert_string_equal(c.address, "2001:db8::7");
+	assert_false(c.out);
+	assert_true(connection_parse("oss1/tcp:all:in", &c));
+	assert_int_equal(c.end, CONNECTION_ALL);
+	assert_true(connection_parse("oss1/tcp:peers:out", &c));
+	assert_int_equal(c.end, CONNECTION_PEERS);
+	assert_false(connection_parse("oss1/disk:sda", &c));
+	assert_false(connection_parse("oss1/tcp:10.0.0.7", &c));
+	assert_false(connection_parse("tcp", &c));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_connections),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

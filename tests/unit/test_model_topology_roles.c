@@ -1,0 +1,80 @@
+#include "unit.h"
+
+#include "base/array.h"
+#include "model/topology_roles.h"
+#include <string.h>
+
+/* The role of each component, a letter each: server, client, or neither of both. */
+static void check(char *const *names, uint32_t n, const char *want)
+{
+	struct roles roles = {0};
+	char got[64] = "";
+
+	assert_int_equal(roles_find(&roles, names, n), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		const char *role = roles_name(&roles, names[i]);
+
+		got[i] = role ? role[0] : '-';
+	}
+	assert_string_equal(got, want);
+	roles_release(&roles);
+}
+
+static void test_by_connections(void **state)
+{
+	char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
+		"s1/tcp:10.0.0.8:in", "s2/tcp:10.0.0.8:in", "s2/tcp:10.0.0.1:out",
+		"c1/tcp:10.0.0.1:out", "c2/tcp:10.0.0.1:out", "c2/host:host", "s1/disk:sda",
+		"s1/ost:1"};
+
+	(void)state;
+	check(names, ARRAY_SIZE(names), "sscc-----cs-");
+	/* One odd server is to be told, and not set apart. */
+	names[8] = "c2/tcp:10.0.0.1:in";
+	check(names, ARRAY_SIZE(names), "------------");
+}
+
+/* Nobody knows what the standby server with its disks talks to. */
+static void test_disks_are_servers(void **state)
+{
+	char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
+		"s1/tcp:10.0.0.8:in", "s2/tcp:10.0.0.9:out", "s2/disk:sda", "c1/tcp:10.0.0.1:out",
+		"c2/tcp:10.0.0.1:out"};
+
+	(void)state;
+	check(names, ARRAY_SIZE(names), "sscc--s--");
+}
+
+/* Connections with strangers (somebody's ssh) count only where nothing better is known. */
+static void test_pooled_tell_more(void **state)
+{
+	char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
+		"s1/tcp:all:in", "s2/tcp:all:in", "c1/tcp:all:out", "c2/tcp:all:out",
+		"c1/tcp:10.0.0.99:in", "c2/disk:sda", "s1/tcp:peers:out"};
+
+	(void)state;
+	check(names, ARRAY_SIZE(names), "sscc-----c-");
+}
+
+static void test_by_disks(void **state)
+{
+	char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0", "s1/disk:sda",
+		"s2/disk:sda"};
+
+	(void)state;
+	check(names, ARRAY_SIZE(names), "ssccss");
+	check(names, 4, "----");
+	check(names, 0, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_connections),
+		cmocka_unit_test(test_disks_are_servers),
+		cmocka_unit_test(test_pooled_tell_more),
+		cmocka_unit_test(test_by_disks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
