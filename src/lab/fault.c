@@ -215,39 +215,22 @@ int fault_heal(const struct lab *lab, const struct fault_spec *spec, struct lp_e
 	return r < 0 ? r : heal_on(lab, node, spec->fault, err);
 }
 
-int fault_heal_all(const struct lab *lab, struct lp_err *err)
-{
-	int worst = 0;
-
-	for (unsigned i = 0; i < lab->n_nodes; i++) {
-		if (lab->nodes[i].role != LAB_SERVER)
-			continue;
-		for (const struct fault *const *f = faults; *f; f++) {
-			struct lp_err here = {0};
-			int r = heal_on(lab, &lab->nodes[i], *f, &here);
-
-			if (r < 0 && worst == 0)
-				worst = lp_err_set(err, r, "%s", here.text);
-		}
-	}
-	return worst;
-}
-
 /* What a note says; one that was cut off counts with the default strength. */
 static bool note_read(const struct lab *lab, const struct lab_node *node, const struct fault *f,
 	struct fault_spec *ret)
 {
 	char path[LAB_PATH_MAX], text[FAULT_TEXT_MAX] = "";
+	struct fault_spec said = {0};
 	_cleanup_fclose_ FILE *in = fopen(note_path(lab, node, f, path), "re");
 
 	if (!in)
 		return false;
 	if (fgets(text, sizeof(text), in))
 		text[strcspn(text, "\n")] = '\0';
-	if (fault_parse(text, ret, NULL) < 0 || ret->fault != f) {
-		*ret = (struct fault_spec){.fault = f, .strength = f->strength_default};
-		snprintf(ret->on, sizeof(ret->on), "%s", node->name);
-	}
+	*ret = (struct fault_spec){.fault = f, .strength = f->strength_default};
+	if (fault_parse(text, &said, NULL) == 0 && said.fault == f)
+		ret->strength = said.strength;
+	snprintf(ret->on, sizeof(ret->on), "%s", node->name);
 	return true;
 }
 
@@ -256,10 +239,39 @@ unsigned fault_active(const struct lab *lab, struct fault_spec *ret, unsigned ma
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < lab->n_nodes; i++) {
+		if (lab->nodes[i].role != LAB_SERVER)
+			continue;
 		for (const struct fault *const *f = faults; *f && n < max; f++) {
 			if (note_read(lab, &lab->nodes[i], *f, &ret[n]))
 				n++;
 		}
 	}
 	return n;
+}
+
+/* Keep the first error. */
+static void heal_next(const struct lab *lab, const struct lab_node *node, const struct fault *f,
+	int *worst, struct lp_err *err)
+{
+	int r = heal_on(lab, node, f, *worst ? NULL : err);
+
+	*worst = *worst ? *worst : r;
+}
+
+int fault_heal_all(const struct lab *lab, struct lp_err *err)
+{
+	struct fault_spec active[FAULT_ACTIVE_MAX];
+	unsigned n = fault_active(lab, active, FAULT_ACTIVE_MAX);
+	int worst = 0;
+
+	/* What is known to be there at once; to look everywhere takes longer. */
+	for (unsigned i = 0; i < n; i++)
+		heal_next(lab, lab_node(lab, active[i].on), active[i].fault, &worst, err);
+	for (unsigned i = 0; i < lab->n_nodes; i++) {
+		for (const struct fault *const *f = faults; *f; f++) {
+			if (lab->nodes[i].role == LAB_SERVER)
+				heal_next(lab, &lab->nodes[i], *f, &worst, err);
+		}
+	}
+	return worst;
 }

@@ -76,7 +76,10 @@ static bool discard(int fd, void *block)
 
 static void accept_one(struct ends *e)
 {
-	int fd = accept4(e->fds[0].fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct sockaddr_in peer;
+	socklen_t size = sizeof(peer);
+	int fd = accept4(
+		e->fds[0].fd, (struct sockaddr *)&peer, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd >= 0 && e->n <= TRAFFIC_CONNECTIONS_MAX)
 		ends_add(e, fd, POLLIN);
