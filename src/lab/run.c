@@ -269,10 +269,10 @@ static int experiment_done(struct run *run, const struct run_account *a, struct 
 static void note_disturbed(const struct run *run, const struct run_account *a, const char *then)
 {
 	note(run,
-		"%s: this machine was too busy (%.0f%% of the time processes were woken more than "
-		"20 ms late, at most %.0f ms; requests to disks were answered %.1f ms late; the "
-		"file system waited %.1f times as long for a CPU as it had one); it %s",
-		a->experiment->name, a->watch.late_share * 100, a->watch.late_max_ms,
+		"%s: this machine was too busy (%.0f%% of its CPUs used; processes woken more than "
+		"20 ms late %.0f%% of the time; requests to disks answered %.1f ms late; the file "
+		"system waited %.1f times as long for a CPU as it had one); it %s",
+		a->experiment->name, a->watch.cpu_share * 100, a->watch.late_share * 100,
 		a->disk_late_ms, a->cpu_wait, then);
 }
 

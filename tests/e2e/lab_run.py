@@ -155,7 +155,7 @@ def disturb(out, plan):
                            "--tries", "1", "--only", EXPERIMENTS[1]],
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         wait_for(f"{out}/{EXPERIMENTS[1]}.part/*.lpa", process)
-        with open(f"/run/limpet/{NAME}/run/s1-disk.pid", encoding="ascii") as f:
+        with open(f"/run/limpet/lab/{NAME}/run/s1-disk.pid", encoding="ascii") as f:
             disk = int(f.read().split()[0])
         os.kill(disk, signal.SIGSTOP)
         time.sleep(3)
