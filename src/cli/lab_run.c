@@ -18,7 +18,7 @@
 struct run_options {
 	const char *plan, *output, *name, *only, *part;
 	uint64_t seed, tries;
-	bool list, keep, json;
+	bool list, keep, json, accept;
 };
 
 #define AT(member) offsetof(struct run_options, member)
@@ -37,6 +37,9 @@ static const struct option_def options[] = {
 		"every N-th experiment beginning with the I-th, so that N labs share a plan"},
 	{"tries", 0, OPTION_UINT, AT(tries), "N",
 		"run an experiment that this machine disturbs up to N times [2]"},
+	{"accept-disturbed", 0, OPTION_FLAG, AT(accept), NULL,
+		"let experiments count that this machine disturbed; how busy it was is in their "
+		"JSON"},
 	{"list", 0, OPTION_FLAG, AT(list), NULL, "print the experiments and run nothing"},
 	{"keep", 0, OPTION_FLAG, AT(keep), NULL, "leave the lab up at the end"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the list or the closing summary as JSON"},
@@ -259,6 +262,7 @@ static int run_it(const struct run_options *opt, const struct plan *p, struct lp
 	struct display display = {.terminal = isatty(STDERR_FILENO), .shown_s = -1};
 	struct run_config config = {.out = opt->output,
 		.tries = (unsigned)opt->tries,
+		.accept = opt->accept,
 		.keep_lab = opt->keep,
 		.tell = tell,
 		.note = note,
