@@ -55,7 +55,7 @@ class Experiment:
         self.train = facts.get("train", False)
         self.faults = [fault["fault"] for fault in facts["faults"]]
         self.strengths = [fault.get("strength") for fault in facts["faults"]]
-        self.throughput = facts["throughput"]
+        self.throughput = {phase["phase"]: phase["bytes_per_s"] for phase in facts["phases"]}
         self.effect = None
 
     @property

@@ -118,7 +118,7 @@ def number(value):
 def draw(panel, top, span, facts, out):
     """Append the SVG of a panel that begins at `top`."""
     begin, end = span
-    culprits = {f["on"] for f in facts["faults"]}
+    culprits = {f["server"] for f in facts["faults"]}
     inner_w, inner_h = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     unit, ticks = panel.scale()
 
@@ -130,7 +130,7 @@ def draw(panel, top, span, facts, out):
 
     out.append(f'<text x="{LEFT}" y="{top + 16}" class="t">{html.escape(panel.title)}</text>')
     if facts["faults"]:
-        a, b = (min(max(seconds(facts["phases"][k]), begin), end) for k in ("fault", "recovery"))
+        a, b = (min(max(seconds(facts["faults"][0][k]), begin), end) for k in ("start", "end"))
         out.append(f'<rect x="{x(a):.1f}" y="{top + TOP}" width="{x(b) - x(a):.1f}" '
                    f'height="{inner_h}" fill="#f5d7a8" opacity=".5"/>')
     for tick in ticks:
@@ -175,9 +175,9 @@ def main():
     p.add_argument("--heading")
     args = p.parse_args()
     facts = json.loads(args.recording.with_suffix(".json").read_text(encoding="utf-8"))
-    names = {n["address"]: n["name"] for n in facts.get("nodes", [])}
+    names = {f"10.91.1.{i}": f"s{i}" for i in range(1, facts["lab"]["servers"] + 1)}
     panels = [Panel(text, args.limpet, args.recording, names) for text in args.panels]
-    faults = ", ".join(f"{f['fault']} on {f['on']}" for f in facts["faults"]) or "no fault"
+    faults = ", ".join(f"{f['fault']} on {f['server']}" for f in facts["faults"]) or "no fault"
     heading = args.heading or f"{facts['workload']}: {faults} (red; shaded while it is there)"
     args.output.write_text(render(panels, facts, heading), encoding="utf-8")
     return 0

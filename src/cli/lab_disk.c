@@ -82,6 +82,7 @@ static const struct example examples[] = {
 extern const struct command lab_command_disk;
 const struct command lab_command_disk = {
 	.name = "lab disk",
+	.internal = true,
 	.summary = "serve one disk of a lab (used by lab up)",
 	.usage = "--image FILE --mount DIR --control SOCKET --size BYTES [OPTION...]",
 	.description = "Mounts a file system with one file, disk.img, that takes as long as a disk "

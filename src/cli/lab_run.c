@@ -18,7 +18,7 @@
 struct run_options {
 	const char *plan, *output, *name, *only, *part;
 	uint64_t seed, tries;
-	bool list, keep, json;
+	bool list, keep, json, accept;
 };
 
 #define AT(member) offsetof(struct run_options, member)
@@ -37,6 +37,9 @@ static const struct option_def options[] = {
 		"every N-th experiment beginning with the I-th, so that N labs share a plan"},
 	{"tries", 0, OPTION_UINT, AT(tries), "N",
 		"run an experiment that this machine disturbs up to N times [2]"},
+	{"accept-disturbed", 0, OPTION_FLAG, AT(accept), NULL,
+		"let experiments count that this machine disturbed; how busy it was is in their "
+		"JSON"},
 	{"list", 0, OPTION_FLAG, AT(list), NULL, "print the experiments and run nothing"},
 	{"keep", 0, OPTION_FLAG, AT(keep), NULL, "leave the lab up at the end"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the list or the closing summary as JSON"},
@@ -259,6 +262,7 @@ static int run_it(const struct run_options *opt, const struct plan *p, struct lp
 	struct display display = {.terminal = isatty(STDERR_FILENO), .shown_s = -1};
 	struct run_config config = {.out = opt->output,
 		.tries = (unsigned)opt->tries,
+		.accept = opt->accept,
 		.keep_lab = opt->keep,
 		.tell = tell,
 		.note = note,
@@ -301,7 +305,8 @@ static int run(
 		list_text(&plan);
 	else if (r == 0)
 		r = run_it(opt, &plan, err);
-	return command_exit_code(r);
+	/* Nothing is wrong with the usage or the plan where experiments are missing. */
+	return r == -EINTR || r == -EIO ? EXIT_INTERNAL : command_exit_code(r);
 }
 
 static const struct example examples[] = {
@@ -331,7 +336,7 @@ const struct command lab_command_run = {
 		"on when it is started again. One during which this machine itself was too busy is "
 		"not trusted: it is repeated, and if that does not help kept as "
 		"DIR/EXPERIMENT.disturbed.\n\n"
-		"The exit status is 0 if all experiments are there.",
+		"The exit status is 0 if all experiments are there, 3 if some are missing.",
 	.options = options,
 	.options_size = sizeof(struct run_options),
 	.examples = examples,

@@ -24,7 +24,6 @@
 #define START_POLL_MS 20
 #define STOP_WAIT_MS 5000
 #define UNMOUNT_WAIT_MS 20000
-#define LOOPS_MAX 8 /* on one node's disk; there is one unless somebody played with it */
 #define LOG_MAX (1 << 20)
 
 /* Nobody waits for a disk that is being made or removed. */
@@ -68,7 +67,7 @@ static int start_program(const struct lab *lab, const struct lab_node *node, str
 	const char *argv[] = {self, "lab", "disk", "--image", image, "--mount", mount_dir,
 		"--control", socket, "--size", size, "--bandwidth", bandwidth, "--seek-min",
 		seek_min, "--seek-max", seek_max, "--seed", seed, NULL};
-	struct spawn s = {.netns = node->netns,
+	struct spawn s = {.netns = node->netns[0] ? node->netns : NULL,
 		.argv = argv,
 		.log = lab_path(lab, log, "log/%s-disk.log", node->name),
 		.pid_file = lab_path(lab, pid_file, "run/%s-disk.pid", node->name)};
@@ -191,19 +190,6 @@ int disk_up(const struct lab *lab, struct lab_node *node, struct lp_err *err)
 	return r;
 }
 
-static int free_devices(const char *dir, struct lp_err *err)
-{
-	char device[LOOP_NAME_MAX];
-
-	for (unsigned i = 0; i < LOOPS_MAX && loop_find(dir, device); i++) {
-		int r = loop_detach(device, err);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 /* Above all, nothing may wait for a disk that does not work any more: it is killed, so that all
  * that was asked of it fails. */
 static void hurry(const struct lab *lab, const struct lab_node *node, const char *pid_file)
@@ -222,9 +208,9 @@ int disk_down(const struct lab *lab, const struct lab_node *node, struct lp_err 
 	lab_path(lab, dir, "%s/disk", node->name);
 	hurry(lab, node, pid_file);
 	worst = unmount(brick, UNMOUNT_WAIT_MS, pid_file, err);
-	if (free_devices(dir, NULL) < 0) /* once more when all of it has failed */
+	if (loop_detach(dir, NULL) < 0) /* once more when all of it has failed */
 		tool_kill(pid_file, SIGKILL, STOP_WAIT_MS, NULL);
-	r = free_devices(dir, worst ? NULL : err);
+	r = loop_detach(dir, worst ? NULL : err);
 	worst = worst ? worst : r;
 	r = tool_kill(pid_file, SIGTERM, STOP_WAIT_MS, worst ? NULL : err);
 	worst = worst ? worst : r;

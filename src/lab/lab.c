@@ -31,19 +31,31 @@ void lab_config_init(struct lab_config *c)
 	};
 }
 
+/* A directory of the user's choice, as mounts in it are listed. */
+static int chosen_root(const char *root, char buf[LAB_DIR_MAX], struct lp_err *err)
+{
+	_cleanup_free_ char *real = *root == '/' ? realpath(root, NULL) : NULL;
+
+	if (*root != '/' || strpbrk(root, " \t\n\"\\"))
+		return lp_err_set(err, -EINVAL,
+			"LIMPET_LAB_DIR is '%s': it must be an absolute path without blanks", root);
+	if (!real)
+		return lp_err_sys(err, -errno, "LIMPET_LAB_DIR is '%s'", root);
+	if (strlen(real) > ROOT_MAX || strpbrk(real, " \t\n\"\\"))
+		return lp_err_set(err, -EINVAL,
+			"LIMPET_LAB_DIR is '%s': it must have at most %d characters and no blanks",
+			real, ROOT_MAX);
+	snprintf(buf, LAB_DIR_MAX, "%s", real);
+	return 0;
+}
+
 int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err)
 {
 	const char *root = getenv("LIMPET_LAB_DIR");
 
-	if (!root || !*root)
-		root = LAB_DEFAULT_ROOT;
-	if (*root != '/' || strpbrk(root, " \t\n\"\\"))
-		return lp_err_set(err, -EINVAL,
-			"LIMPET_LAB_DIR is '%s': it must be an absolute path without blanks", root);
-	if (strlen(root) > ROOT_MAX)
-		return lp_err_set(err, -EINVAL, "LIMPET_LAB_DIR is too long: at most %d characters",
-			ROOT_MAX);
-	snprintf(buf, LAB_DIR_MAX, "%s", root);
+	if (root && *root)
+		return chosen_root(root, buf, err);
+	snprintf(buf, LAB_DIR_MAX, "%s", LAB_DEFAULT_ROOT);
 	return 0;
 }
 

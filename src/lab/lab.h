@@ -95,7 +95,7 @@ void lab_foreign(const char *name, char *buf, unsigned size);
 /* Names of labs that there are, sorted; the caller frees each and the array. */
 int lab_list(char ***ret_names, unsigned *ret_n, struct lp_err *err);
 
-/* The directory of all labs. -EINVAL if $LIMPET_LAB_DIR cannot be one. */
+/* The directory of all labs. An error if $LIMPET_LAB_DIR is set but is none. */
 int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err);
 
 /* Can a lab be called so? -EINVAL if not. */

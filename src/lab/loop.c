@@ -179,42 +179,16 @@ static bool lies_in(const char *device, const char *dir)
 		!strncmp(file, dir, len) && file[len] == '/';
 }
 
-int loop_find(const char *dir, char ret_device[LOOP_NAME_MAX])
-{
-	char real[PATH_MAX]; /* as the kernel names it */
-	const struct dirent *e;
-	int found = 0;
-	DIR *all = opendir("/sys/block");
-
-	if (!all)
-		return 0;
-	if (!realpath(dir, real))
-		snprintf(real, sizeof(real), "%s", dir);
-	while (!found && (e = readdir(all))) {
-		if (strncmp(e->d_name, "loop", 4) != 0 || strlen(e->d_name) > 12 ||
-			!lies_in(e->d_name, real))
-			continue;
-		snprintf(ret_device, LOOP_NAME_MAX, "/dev/%.12s", e->d_name);
-		found = 1;
-	}
-	closedir(all);
-	return found;
-}
-
-static bool is_free(const char *device)
-{
-	char file[PATH_MAX];
-
-	return !read_attribute(device, "loop/backing_file", file, sizeof(file));
-}
-
-int loop_detach(const char *device, struct lp_err *err)
+/* Free a device, if it is (still) on a file in `dir`: others may have it once it is free. */
+static int detach_one(const char *device, const char *dir, struct lp_err *err)
 {
 	_cleanup_close_ int fd = open(device, O_RDWR | O_CLOEXEC);
-	int r;
+	int r = 0;
 
 	if (fd < 0)
 		return lp_err_sys(err, -errno, "%s", device);
+	if (!lies_in(device, dir))
+		return 0;
 	for (unsigned i = 0; i < FREE_TRIES; i++) {
 		r = partitions_remove(device, fd);
 		if (r != -EBUSY)
@@ -227,9 +201,34 @@ int loop_detach(const char *device, struct lp_err *err)
 	if (ioctl(fd, LOOP_CLR_FD) < 0 && errno != ENXIO)
 		return lp_err_sys(err, -errno, "%s: cannot be freed", device);
 	close(TAKE_FD(fd));
-	for (unsigned i = 0; i < FREE_TRIES && !is_free(device); i++)
+	for (unsigned i = 0; i < FREE_TRIES && lies_in(device, dir); i++)
 		wait_a_little();
-	if (!is_free(device))
+	if (lies_in(device, dir))
 		return lp_err_set(err, -EBUSY, "%s: still in use", device);
 	return 0;
+}
+
+int loop_detach(const char *dir, struct lp_err *err)
+{
+	char real[PATH_MAX]; /* as the kernel names it */
+	const struct dirent *e;
+	int worst = 0;
+	DIR *all = opendir("/sys/block");
+
+	if (!all)
+		return 0; /* no devices */
+	if (!realpath(dir, real))
+		snprintf(real, sizeof(real), "%s", dir);
+	while ((e = readdir(all))) {
+		char device[LOOP_NAME_MAX];
+		int r;
+
+		if (strncmp(e->d_name, "loop", 4) != 0 || !lies_in(e->d_name, real))
+			continue;
+		snprintf(device, sizeof(device), "/dev/%.16s", e->d_name);
+		r = detach_one(device, real, worst ? NULL : err);
+		worst = worst ? worst : r;
+	}
+	closedir(all);
+	return worst;
 }

@@ -15,11 +15,8 @@ int loop_attach(const char *file, char ret_device[LOOP_NAME_MAX], struct lp_err 
 int loop_add_partition(const char *device, int number, uint64_t start_bytes, uint64_t size_bytes,
 	struct lp_err *err);
 
-/* Find a device on a file in the folder `dir` (also if that file is deleted or dead): 1 and its
- * name, or 0. */
-int loop_find(const char *dir, char ret_device[LOOP_NAME_MAX]);
-
-/* Remove its partitions, and free the device. -EBUSY if something still uses it. */
-int loop_detach(const char *device, struct lp_err *err);
+/* Free all devices on files in the folder `dir` (also if those files are deleted or dead), without
+ * leaving partitions. -EBUSY if something still uses one; the others are free then. */
+int loop_detach(const char *dir, struct lp_err *err);
 
 #endif

@@ -266,20 +266,31 @@ static int experiment_done(struct run *run, const struct run_account *a, struct 
 	return 0;
 }
 
-/* It was disturbed: 1 if it is to be repeated. */
-static int experiment_disturbed(struct run *run, const struct run_account *a, struct lp_err *err)
+static void note_disturbed(const struct run *run, const struct run_account *a, const char *then)
 {
-	bool again = a->attempt < run->config->tries;
+	note(run,
+		"%s: this machine was too busy (%.0f%% of its CPUs used; processes woken more than "
+		"20 ms late %.0f%% of the time; requests to disks answered %.1f ms late; the file "
+		"system waited %.1f times as long for a CPU as it had one); it %s",
+		a->experiment->name, a->watch.cpu_share * 100, a->watch.late_share * 100,
+		a->disk_late_ms, a->cpu_wait, then);
+}
+
+/* It was disturbed: 1 if it is to be repeated. */
+static int experiment_disturbed(struct run *run, struct run_account *a, struct lp_err *err)
+{
 	int r;
 
-	note(run,
-		"%s: this machine was too busy (%.0f%% of the time processes were woken more than "
-		"20 ms late, at most %.0f ms; requests to disks were answered %.1f ms late)%s",
-		a->experiment->name, a->watch.late_share * 100, a->watch.late_max_ms,
-		a->disk_late_ms,
-		again ? "; it is repeated" : "; it is kept as disturbed and does not count");
-	if (again)
+	if (run->config->accept) {
+		note_disturbed(run, a, "counts all the same");
+		a->disturbed = false;
+		return experiment_done(run, a, err);
+	}
+	if (a->attempt < run->config->tries) {
+		note_disturbed(run, a, "is repeated");
 		return 1;
+	}
+	note_disturbed(run, a, "is kept as disturbed and does not count");
 	r = experiment_commit(run, a, ".disturbed", err);
 	if (r < 0)
 		return r;

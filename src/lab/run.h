@@ -18,6 +18,7 @@
 struct run_config {
 	const char *out;
 	unsigned tries; /* how often a disturbed experiment is run at most */
+	bool accept;	/* let disturbed ones count, too; it is noted */
 	bool keep_lab;	/* leave the cluster up at the end */
 	/* What is going on (`experiment` is "" between experiments), and how long the rest will
 	 * take. Phases "recorded", "skipped", "disturbed", "failed" end an experiment. */

@@ -68,10 +68,10 @@ static json_t *watch_json(const struct run_account *a)
 {
 	const struct watch_report *w = &a->watch;
 
-	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "wakes", (json_int_t)w->wakes,
+	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "wakes", (json_int_t)w->wakes,
 		"late_share", w->late_share, "late_max_ms", w->late_max_ms, "late_mean_ms",
 		w->late_mean_ms, "cpu_share", w->cpu_share, "disk_late_ms", a->disk_late_ms,
-		"saturated", w->saturated);
+		"cpu_wait", a->cpu_wait, "saturated", w->saturated);
 }
 
 static json_t *lab_json(const struct lab_config *c)

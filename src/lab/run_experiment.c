@@ -2,60 +2,13 @@
 #include "lab/run_state.h"
 
 #include "base/time.h"
-#include "lab/disk_control.h"
+#include "lab/run_strain.h"
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define SLICE_US (US_PER_SEC / 5)
 
 const char *const run_phase_names[RUN_PHASES] = {"warm-up", "clean", "fault", "recovery"};
-
-/* What disks have said of themselves. */
-struct disk_lateness {
-	uint64_t requests[LAB_NODES_MAX], late_us[LAB_NODES_MAX];
-};
-
-static uint64_t reply_number(const char *reply, const char *key)
-{
-	const char *at = strstr(reply, key);
-	uint64_t n = 0;
-
-	return at && sscanf(at + strlen(key), " %" SCNu64, &n) == 1 ? n : 0;
-}
-
-static void lateness_read(const struct lab *lab, struct disk_lateness *ret)
-{
-	char path[LAB_PATH_MAX], reply[512];
-
-	*ret = (struct disk_lateness){0};
-	for (unsigned i = 0; i < lab->config.n_servers; i++) {
-		lab_path(lab, path, "%s/disk.ctl", lab_server(lab, i)->name);
-		if (disk_control(path, "show", reply, sizeof(reply), NULL) < 0)
-			continue;
-		ret->requests[i] = reply_number(reply, "requests");
-		ret->late_us[i] = reply_number(reply, "late_us");
-	}
-}
-
-/* How late a request was at the disk that was latest, on average. */
-static double lateness_ms(const struct lab *lab, const struct disk_lateness *before)
-{
-	struct disk_lateness now;
-	double most = 0;
-
-	lateness_read(lab, &now);
-	for (unsigned i = 0; i < lab->config.n_servers; i++) {
-		uint64_t n = now.requests[i] - before->requests[i];
-		double ms = (double)(now.late_us[i] - before->late_us[i]) / 1e3;
-
-		if (now.requests[i] > before->requests[i] && ms / (double)n > most)
-			most = ms / (double)n;
-	}
-	return most;
-}
 
 /* Sleep through `us` of a phase that has `after_us` behind it. */
 static int phase_wait(
@@ -151,11 +104,11 @@ static int fault_phase(struct run *run, struct run_account *a, struct lp_err *er
 static int recorded_phases(
 	struct run *run, struct run_account *a, const char *dir, struct lp_err *err)
 {
-	struct disk_lateness late;
+	struct strain before, after;
 	int r = run_record_start(run, dir, err);
 
 	watch_report(run->watch, &a->watch);
-	lateness_read(&run->lab, &late);
+	strain_read(&run->lab, &before);
 	if (r == 0)
 		r = phase_run(run, a, RUN_CLEAN, err);
 	if (r == 0)
@@ -163,7 +116,9 @@ static int recorded_phases(
 	if (r == 0)
 		r = phase_run(run, a, RUN_RECOVERY, err);
 	watch_report(run->watch, &a->watch);
-	a->disk_late_ms = lateness_ms(&run->lab, &late);
+	strain_read(&run->lab, &after);
+	a->disk_late_ms = strain_disk_late_ms(&before, &after);
+	a->cpu_wait = strain_cpu_wait(&before, &after);
 	return r;
 }
 

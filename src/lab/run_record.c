@@ -2,9 +2,9 @@
 #include "lab/run_state.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/time.h"
 #include "collect/collector.h"
-#include "lab/disk.h"
 #include "lab/tool.h"
 #include <dirent.h>
 #include <errno.h>
@@ -35,11 +35,11 @@ static int record_one(
 
 	snprintf(ports, sizeof(ports), "%u", run->fs->port);
 	if (node->role == LAB_SERVER) {
-		disk_partition(node, 1, disk, sizeof(disk));
+		/* The whole disk: what a hog reads is on its other partition. */
+		snprintf(disk, sizeof(disk), "%s", path_basename(node->loop));
 		argv[n++] = cgroup ? "diskstats,netdev,tcp,cgroup" : "diskstats,netdev,tcp";
 		argv[n++] = "--disks";
 		argv[n++] = disk;
-		argv[n++] = "--partitions";
 		argv[n++] = "--loops";
 		if (cgroup) {
 			argv[n++] = "--cgroup";

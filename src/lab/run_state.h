@@ -35,7 +35,7 @@ struct run_account {
 	int64_t fault_start_us, fault_end_us;
 	unsigned attempt; /* from 1 */
 	struct watch_report watch;
-	double disk_late_ms; /* of the server whose disk was latest, mean of a request */
+	double disk_late_ms, cpu_wait; /* run_strain.h */
 	bool disturbed;
 	uint64_t recorded_bytes;
 	uint32_t samples; /* of the shortest recording */

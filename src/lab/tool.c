@@ -334,7 +334,7 @@ static int run(char *command, const char *netns, char **ret_text, struct lp_err 
 	return r;
 }
 
-static int run_formatted(
+__attribute__((format(printf, 4, 0))) static int run_formatted(
 	const char *netns, char **ret_text, struct lp_err *err, const char *fmt, va_list args)
 {
 	char *command = NULL;
@@ -380,7 +380,20 @@ int tool_run_in(const char *netns, struct lp_err *err, const char *fmt, ...)
 	return r;
 }
 
-/* Our environment and what is added; the strings stay where they are. */
+/* Does the list have a variable of the same name? */
+static bool has_variable(const char *const *list, const char *variable)
+{
+	size_t len = strcspn(variable, "=") + 1;
+
+	for (; list && *list; list++) {
+		if (!strncmp(*list, variable, len))
+			return true;
+	}
+	return false;
+}
+
+/* Our environment and what is added or replaced; the strings stay where they are. Shells do not
+ * agree on which of two of a name counts. */
 static char **join_env(const char *const *more)
 {
 	size_t n = 0, n_more = 0, out = 0;
@@ -393,11 +406,12 @@ static char **join_env(const char *const *more)
 	env = calloc(n + n_more + 1, sizeof(*env));
 	if (!env)
 		return NULL;
-	/* The first of a name counts. */
 	for (size_t i = 0; i < n_more; i++)
 		env[out++] = (char *)more[i];
-	for (size_t i = 0; i < n; i++)
-		env[out++] = environ[i];
+	for (size_t i = 0; i < n; i++) {
+		if (!has_variable(more, environ[i]))
+			env[out++] = environ[i];
+	}
 	return env;
 }
 

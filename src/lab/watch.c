@@ -39,8 +39,8 @@ static int64_t system_sleep(void *ctx, int64_t us)
 	return monotonic_us() - begun_us;
 }
 
-/* user nice system idle iowait irq softirq steal: all but the fourth and fifth are used. What
- * guests used is part of user time. */
+/* user nice system idle iowait irq softirq steal. What runs at low priority (nice) gives way to the
+ * lab, so that time was free for it. What guests used is part of user time. */
 int watch_cpu_parse(const char *text, uint64_t *ret_used, uint64_t *ret_all)
 {
 	uint64_t t[8] = {0}, used, idle;
@@ -51,8 +51,8 @@ int watch_cpu_parse(const char *text, uint64_t *ret_used, uint64_t *ret_all)
 
 	if (n < 4)
 		return -EINVAL;
-	used = t[0] + t[1] + t[2] + t[5] + t[6] + t[7];
-	idle = t[3] + t[4];
+	used = t[0] + t[2] + t[5] + t[6] + t[7];
+	idle = t[1] + t[3] + t[4];
 	*ret_used = used;
 	*ret_all = used + idle;
 	return 0;
@@ -158,7 +158,7 @@ void watch_report(struct watch *w, struct watch_report *ret)
 	w->slept_us = w->late_us = w->late_sleeps_us = w->late_max_us = 0;
 	pthread_mutex_unlock(&w->lock);
 	r.cpu_share = cpu_share(w);
-	r.saturated = r.late_share > WATCH_LATE_SHARE_MAX;
+	r.saturated = r.late_share > WATCH_LATE_SHARE_MAX || r.cpu_share > WATCH_CPU_SHARE_MAX;
 	*ret = r;
 }
 

@@ -6,8 +6,10 @@
  * sound link lossy. So a sleep of 10 ms that ends more than 20 ms late is counted, and a run is
  * saturated if such sleeps were more than a twentieth of its time: a twentieth of what was sampled
  * may then be the machine's doing, which is what detection takes for noise; beyond it may not be.
- * How much of the CPUs was used is told, but proves nothing: a lab may use them well, and so does a
- * process at low priority, without anyone being late. */
+ *
+ * And a lab whose machines have no CPU left to wait for is no lab of machines: it is saturated,
+ * too, if all CPUs were used for more than WATCH_CPU_SHARE_MAX of the time, by anybody who does not
+ * give way (what runs at low priority does). */
 #ifndef LAB_WATCH_H
 #define LAB_WATCH_H
 
@@ -18,6 +20,7 @@
 #define WATCH_SLEEP_US 10000
 #define WATCH_LATE_US 20000
 #define WATCH_LATE_SHARE_MAX 0.05
+#define WATCH_CPU_SHARE_MAX 0.95
 
 struct watch;
 
@@ -26,7 +29,7 @@ struct watch_report {
 	double late_share; /* of the time, in sleeps that ended more than 20 ms late */
 	double late_max_ms;
 	double late_mean_ms;
-	double cpu_share; /* of all CPUs' time that was used; 0 if not known */
+	double cpu_share; /* of all CPUs' time that was used, but at low priority; 0 if not known */
 	bool saturated;	  /* so late so often that disks and links of the lab were late, too */
 };
 

@@ -9,6 +9,6 @@ const struct workload workload_mixed = {
 	.loop = SHELL_ORDER SHELL_DD SHELL_MAIL "case $(((CLIENT + PASS) % 3)) in\n"
 						"0) write_pieces 4 ;;\n"
 						"1) read_pieces 4 ;;\n"
-						"2) mail 50 300 ;;\n"
+						"2) mail 40 150 ;;\n"
 						"esac\n",
 };

@@ -106,13 +106,17 @@
 
 /* mail NUMBER TRANSACTIONS: PostMark, each time with other numbers.
  * It writes without O_DIRECT and deletes most of what it wrote before any server would put that on
- * its disk; so servers are told to write its files at once (chattr +S, inherited). */
+ * its disk; so servers are told to write its files at once (chattr +S, inherited), and GlusterFS's
+ * list of what is to be deleted (which is there once something was). */
 #define SHELL_MAIL                                                                                 \
 	"mail() {\n"                                                                               \
 	"	mkdir -p mail\n"                                                                         \
+	"	: >deleted\n"                                                                            \
+	"	rm deleted\n"                                                                            \
 	"	for b in $BRICKS; do\n"                                                                  \
-	"		if [ -d \"$b/${PWD##*/}/mail\" ]; then chattr +S \"$b/${PWD##*/}/mail\"; "              \
-	"fi\n"                                                                                     \
+	"		for d in ${PWD##*/}/mail .shard/.remove_me; do\n"                                       \
+	"			if [ -d $b/$d ]; then chattr +S $b/$d; fi\n"                                           \
+	"		done\n"                                                                                 \
 	"	done\n"                                                                                  \
 	"	rm -rf mail/*\n"                                                                         \
 	"	postmark >/dev/null <<-END\n"                                                            \

@@ -19,6 +19,11 @@ def commands():
     return re.findall(r"^  ([a-z]\w*) ", run(LIMPET, "help"), re.M)
 
 
+def verbs(group):
+    """The commands of a group like lab."""
+    return re.findall(rf"^  limpet {group} ([a-z]\w*) ", run(LIMPET, "help", group), re.M)
+
+
 def listed(folder, name):
     """The items of a list in a meson.build."""
     text = (SOURCE / "src" / folder / "meson.build").read_text(encoding="utf-8")
@@ -71,6 +76,24 @@ def page_of(command):
     return case
 
 
+def verbs_of_lab():
+    """limpet-lab(1) has all verbs with their options; those for limpet itself are not shown."""
+    text = rendered(page("lab"))
+    check({"up", "status", "down"} <= set(verbs("lab")) <= set(listed("cli", "lab_commands")),
+          f"other verbs than in meson.build: {verbs('lab')}")
+    check("disk" not in verbs("lab") and "limpet lab disk" not in text, "an internal verb")
+    for verb in verbs("lab"):
+        check(re.search(rf"^ +limpet lab {verb} ", text, re.M), f"limpet-lab(1) lacks {verb}")
+        for option in options_of(["lab", verb]):
+            check(re.search(rf"^ +(-\w, )?{re.escape(option)}\b", text, re.M),
+                  f"limpet-lab(1) does not describe {option} of {verb}")
+        check(run(LIMPET, "lab", verb, "--help") == run(LIMPET, "help", "lab", verb), "--help")
+        long = {o for o in options_of(["lab", verb]) if o.startswith("--")}
+        check(complete("lab", verb, "--") == long | {"--help"}, f"completion of lab {verb}")
+    check(complete("lab", "") == set(verbs("lab")) | {"--help"}, "verbs are not completed")
+    check("limpet-lab-up" in rendered(page("lab", "up")), "no page of lab up alone")
+
+
 def collectors_and_importers():
     record, show = rendered(page("record")), rendered(page("show"))
     for name in listed("collect", "collectors"):
@@ -99,6 +122,8 @@ def metrics_help():
 
 def wrong_usage():
     run(LIMPET, "help", "nonsense", status=2)
+    run(LIMPET, "help", "lab", "nonsense", status=2)
+    run(LIMPET, "help", "show", "record", status=2)
     run(LIMPET, "help", "--markdown", "show", status=2)
     run(LIMPET, "help", "--man", "metrics", status=2)
 
@@ -143,6 +168,7 @@ def links():
 def commands_in_documents():
     """Commands that the documents tell users to type have the options that they name."""
     known = {command: options_of([command]) | {"--help"} for command in commands()}
+    known.update({f"lab {verb}": options_of(["lab", verb]) | {"--help"} for verb in verbs("lab")})
     n = 0
     for document in documents():
         text = document.read_text(encoding="utf-8").replace("\\\n", " ")
@@ -151,6 +177,9 @@ def commands_in_documents():
                 continue
             check(command in known, f"{document.name}: there is no limpet {command}")
             words = re.sub(r"'[^']*'|#.*", "", rest).split()
+            if command == "lab" and words:
+                command += " " + words[0]
+                check(command in known, f"{document.name}: there is no limpet {command}")
             for option in {w.split("=")[0] for w in words if re.match(r"--?[a-z]", w)}:
                 check(option in known[command], f"{document.name}: limpet {command} {option}")
             n += 1
@@ -171,7 +200,8 @@ def transcript():
 tap.main(
     [("limpet(1) lists every command", every_command_is_in_the_overview)] +
     [(f"limpet-{c}(1) renders and has every option", page_of(c)) for c in commands()] +
-    [("collectors and importers are in the pages", collectors_and_importers),
+    [("limpet-lab(1) and the completion have every verb", verbs_of_lab),
+     ("collectors and importers are in the pages", collectors_and_importers),
      ("docs/metrics.md is what the tables say", metrics_document),
      ("help metrics lists them all", metrics_help),
      ("wrong usage of help", wrong_usage),

@@ -97,10 +97,28 @@ static void twenty_milliseconds_are_no_matter(void **state)
 	assert_true(r.saturated);
 }
 
+static void no_time_left_is_bad(void **state)
+{
+	struct machine m = {.used = 1000, .all = 10000};
+	_cleanup_(watch_freep) struct watch *w = watch_of(&m);
+	struct watch_report r;
+
+	(void)state;
+	steps(w, &m, 10, 0);
+	m.used += 94;
+	m.all += 100;
+	watch_report(w, &r);
+	assert_false(r.saturated);
+	m.used += 96;
+	m.all += 100;
+	watch_report(w, &r);
+	assert_true(r.saturated);
+}
+
 /* Each report begins anew. */
 static void reports_forget(void **state)
 {
-	struct machine m = {.used = 1, .all = 2};
+	struct machine m = {0};
 	_cleanup_(watch_freep) struct watch *w = watch_of(&m);
 	struct watch_report r;
 
@@ -133,8 +151,8 @@ static void cpu_lines_are_read(void **state)
 
 	(void)state;
 	assert_int_equal(watch_cpu_parse("cpu  1 2 3 40 50 6 7 8 9 10\n", &used, &all), 0);
-	assert_int_equal(used, 1 + 2 + 3 + 6 + 7 + 8);
-	assert_int_equal(all, used + 90);
+	assert_int_equal(used, 1 + 3 + 6 + 7 + 8);
+	assert_int_equal(all, used + 2 + 90);
 	assert_int_equal(watch_cpu_parse("cpu 1 2 3 4", &used, &all), 0);
 	assert_int_equal(watch_cpu_parse("cpu 1 2 3", &used, &all), -EINVAL);
 	assert_int_equal(watch_cpu_parse("", &used, &all), -EINVAL);
@@ -162,6 +180,7 @@ int main(void)
 		cmocka_unit_test(an_idle_machine_is_good),
 		cmocka_unit_test(late_time_counts),
 		cmocka_unit_test(twenty_milliseconds_are_no_matter),
+		cmocka_unit_test(no_time_left_is_bad),
 		cmocka_unit_test(reports_forget),
 		cmocka_unit_test(no_cpu_times_are_no_matter),
 		cmocka_unit_test(cpu_lines_are_read),
