@@ -22,7 +22,7 @@ static const char paper[] =
 	"read-network-hog,receive-pktloss,send-pktloss\n";
 
 static const char campaign[] =
-	"phases 10s 40s 100s 20s\n"
+	"phases 5s 25s 90s 10s\n"
 	"repeat 2\n"
 	"train ddw,ddr,postmark\n"
 	"run ddw,ddr,iozonew,iozoner,postmark,mixed none\n"
