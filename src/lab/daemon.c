@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <time.h>
@@ -46,14 +47,28 @@ int daemon_start(const struct lab *lab, const struct lab_node *node, const char 
 	return tool_spawn(&s, NULL, err);
 }
 
+/* The hexadecimal number after the next `sign`; moves on behind it. False: not in this line. */
+static bool hex_after(const char **at, char sign, unsigned *ret)
+{
+	size_t len = strcspn(*at, "\n");
+	const char *from = memchr(*at, sign, len);
+	char *end;
+	if (!from)
+		return false;
+	*ret = (unsigned)strtoul(from + 1, &end, 16);
+	*at = end;
+	return end > from + 1;
+}
+
 unsigned daemon_count_sockets(const char *text, unsigned state, uint16_t port)
 {
 	unsigned n = 0;
 	for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line, '\n')) {
-		unsigned local = 0, remote = 0, is = 0;
-		line++;
-		if (sscanf(line, "%*u: %*[0-9A-Fa-f]:%4x %*[0-9A-Fa-f]:%4x %2x", &local, &remote,
-			    &is) != 3)
+		/* "   0: ADDRESS:PORT ADDRESS:PORT STATE ..." */
+		unsigned number, local, remote, is;
+		const char *at = ++line;
+		if (!hex_after(&at, ':', &number) || !hex_after(&at, ':', &local) ||
+			!hex_after(&at, ':', &remote) || !hex_after(&at, ' ', &is))
 			continue;
 		if (is == state && (state == STATE_LISTEN ? local : remote) == port)
 			n++;

@@ -255,11 +255,22 @@ int workload_verify(const struct lab *lab, struct lp_err *err)
 
 int workload_parse_bytes(const char *net_dev, uint64_t *ret_bytes)
 {
+	enum { RX_BYTES = 0, TX_BYTES = 8 };
 	const char *at = strstr(net_dev, "eth0:");
-	unsigned long long rx, tx;
-	if (!at || sscanf(at, "eth0: %llu %*u %*u %*u %*u %*u %*u %*u %llu", &rx, &tx) != 2)
+	uint64_t sum = 0;
+	if (!at)
 		return -EBADMSG;
-	*ret_bytes = rx + tx;
+	at += strlen("eth0:");
+	for (unsigned i = 0; i <= TX_BYTES; i++) {
+		char *end;
+		uint64_t value = strtoull(at, &end, 10);
+		if (end == at)
+			return -EBADMSG;
+		if (i == RX_BYTES || i == TX_BYTES)
+			sum += value;
+		at = end;
+	}
+	*ret_bytes = sum;
 	return 0;
 }
 

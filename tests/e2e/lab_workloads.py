@@ -2,6 +2,7 @@
 """Every workload on a small lab: it starts, reaches the disks as it should, and leaves nothing."""
 import os
 import sys
+import time
 
 import program
 import tap
@@ -38,12 +39,20 @@ def workers():
     return found
 
 
+def await_workers():
+    """A workload that was just started may not be in its directory yet."""
+    deadline = time.monotonic() + 20
+    while not workers():
+        tap.check(time.monotonic() < deadline, "nobody works")
+        time.sleep(0.05)
+
+
 def runs(workload, reads, writes):
     """It moves bytes, and every disk does what it is for."""
     # Files are made by the preparation, which is not what is looked at.
     program.good("lab", "work", "--name", NAME, workload)
     before = sectors()
-    tap.check(workers(), f"{workload}: nobody works")
+    await_workers()
     speed = float(program.good("lab", "work", "--name", NAME, "--for", "4s", workload).split()[0])
     after = sectors()
     tap.check(speed > 0.1, f"{workload}: {speed} MB/s")
@@ -61,7 +70,7 @@ def case(workload):
 def stops():
     """Stopping twice is fine; so is stopping what never ran."""
     program.good("lab", "work", "--name", NAME, "ddw")
-    tap.check(workers(), "nobody works")
+    await_workers()
     program.good("lab", "work", "--name", NAME, "--stop")
     tap.check(not workers(), "somebody still works")
     program.good("lab", "work", "--name", NAME, "--stop")

@@ -9,12 +9,12 @@
 static void check_graph(const char *text)
 {
 	char copy[8192], defined[1024] = " ", *rest = NULL;
-	assert_true(strlen(text) < sizeof(copy));
-	strcpy(copy, text);
+	assert_true((size_t)snprintf(copy, sizeof(copy), "%s", text) < sizeof(copy));
 	for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		char name[32], *more = NULL;
 		if (sscanf(line, "volume %30s", name) == 1) {
-			strcat(strcat(defined, name), " ");
+			size_t len = strlen(defined);
+			snprintf(defined + len, sizeof(defined) - len, "%s ", name);
 		} else if (!strncmp(line, "  subvolumes ", 13)) {
 			char *word = strtok_r(line + 13, " ", &more);
 			assert_non_null(word);
