@@ -45,7 +45,7 @@ static int set_text(char *to, size_t size, const char *from, const char *what, s
 		return 0;
 	if (strlen(from) >= size)
 		return lp_err_set(err, -EINVAL, "%s '%s' is too long", what, from);
-	strcpy(to, from);
+	memcpy(to, from, strlen(from) + 1);
 	return 0;
 }
 

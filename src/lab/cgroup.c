@@ -128,7 +128,7 @@ static void empty(const char *cgroup)
 	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
-		int pid = atoi(line);
+		pid_t pid = (pid_t)strtol(line, NULL, 10);
 
 		if (pid > 1 && pid != getpid())
 			kill(pid, SIGKILL);

@@ -160,7 +160,7 @@ static int connect_to(const char *socket_path, struct lp_err *err)
 	if (strlen(socket_path) >= sizeof(address.sun_path))
 		return lp_err_set(
 			err, -ENAMETOOLONG, "%s: too long for a socket's path", socket_path);
-	strcpy(address.sun_path, socket_path);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)

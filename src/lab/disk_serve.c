@@ -51,7 +51,7 @@ struct server {
 	struct desk desk;
 	char *data;	    /* REQUEST_MAX_BYTES: what the first request reads, */
 	ssize_t data_bytes; /* once this is not -EAGAIN: count or negative errno */
-	bool stop;
+	bool mounted, stop;
 };
 
 static int64_t now_ns(void)
@@ -366,6 +366,7 @@ static int open_session(struct server *s, const char *mount, struct lp_err *err)
 	if (fuse_session_mount(s->session, mount) != 0)
 		return lp_err_set(
 			err, -EIO, "%s: cannot mount a disk there: %s", mount, fuse_complaint);
+	s->mounted = true;
 	fd = fuse_session_fd(s->session);
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0)
 		return lp_err_sys(err, -errno, "/dev/fuse");
@@ -377,10 +378,12 @@ static void close_session(struct server *s, const char *mount)
 	if (!s->session)
 		return;
 	answer_due(s, true);
+	/* Never lazily, as libfuse would: a loop device that is still there could not be told whose
+	 * it is. Once it is unmounted libfuse has only memory to free. */
+	if (s->mounted && (umount2(mount, 0) == 0 || errno == EINVAL))
+		fuse_session_unmount(s->session);
 	fuse_session_destroy(s->session);
 	s->session = NULL;
-	/* Never lazily: a loop device that is still there could not be told whose it is. */
-	umount2(mount, 0);
 }
 
 static void receive(struct server *s)

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #define PORT 24007
 #define SERVER_VOLFILE "%s/fs.vol"
@@ -110,22 +111,6 @@ static int gluster_check(struct lp_err *err)
 	return 0;
 }
 
-static int gluster_prepare(const struct lab *lab, struct lp_err *err)
-{
-	char path[LAB_PATH_MAX];
-	struct strbuf text = {0};
-	for (unsigned i = 0; i < lab->config.n_servers; i++) {
-		const struct lab_node *server = &lab->nodes[i];
-		gluster_server_volfile(lab, server, &text);
-		int r = daemon_configure(
-			lab_path(lab, path, SERVER_VOLFILE, server->name), &text, err);
-		if (r < 0)
-			return r;
-	}
-	gluster_client_volfile(lab, &text);
-	return daemon_configure(lab_path(lab, path, CLIENT_VOLFILE), &text, err);
-}
-
 static int set_sync(const char *path, struct lp_err *err)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -138,17 +123,47 @@ static int set_sync(const char *path, struct lp_err *err)
 	return 0;
 }
 
-/* The server keeps a link to every file in .glusterfs/XX/YY. Left to the page cache, these
+static int make_dir(const char *path, mode_t mode, struct lp_err *err)
+{
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		return lp_err_sys(err, -errno, "cannot make %s", path);
+	return 0;
+}
+
+/* A server keeps a link to every file in .glusterfs/XX/YY. Left to the page cache, these
  * directories go to the disk all at once every half a minute, hundreds of requests that have
  * nothing to do with how the disk is; so they are written when they are made. What will be made
- * below inherits it. */
-static int sync_links(const struct lab *lab, const struct lab_node *server, struct lp_err *err)
+ * below inherits it. The server would make the first level itself, but not at a time that is
+ * known. */
+static int make_links(const struct lab *lab, const struct lab_node *server, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
-	int r = 0;
-	for (unsigned i = 0; r == 0 && i < 256; i++)
-		r = set_sync(lab_path(lab, path, "%s/brick/.glusterfs/%02x", server->name, i), err);
+	int r = make_dir(lab_path(lab, path, "%s/brick/.glusterfs", server->name), 0600, err);
+	for (unsigned i = 0; r == 0 && i < 256; i++) {
+		lab_path(lab, path, "%s/brick/.glusterfs/%02x", server->name, i);
+		r = make_dir(path, 0700, err);
+		if (r == 0)
+			r = set_sync(path, err);
+	}
 	return r;
+}
+
+static int gluster_prepare(const struct lab *lab, struct lp_err *err)
+{
+	char path[LAB_PATH_MAX];
+	struct strbuf text = {0};
+	for (unsigned i = 0; i < lab->config.n_servers; i++) {
+		const struct lab_node *server = &lab->nodes[i];
+		gluster_server_volfile(lab, server, &text);
+		int r = daemon_configure(
+			lab_path(lab, path, SERVER_VOLFILE, server->name), &text, err);
+		if (r == 0)
+			r = make_links(lab, server, err);
+		if (r < 0)
+			return r;
+	}
+	gluster_client_volfile(lab, &text);
+	return daemon_configure(lab_path(lab, path, CLIENT_VOLFILE), &text, err);
 }
 
 static int gluster_server_start(
@@ -159,9 +174,7 @@ static int gluster_server_start(
 		lab_path(lab, vol, SERVER_VOLFILE, node->name), "-l",
 		lab_path(lab, log, "log/%s-fs.log", node->name), "-L", "ERROR", NULL};
 	int r = daemon_start(lab, node, argv, err);
-	if (r == 0)
-		r = daemon_wait_listening(lab, node, PORT, err);
-	return r < 0 ? r : sync_links(lab, node, err);
+	return r < 0 ? r : daemon_wait_listening(lab, node, PORT, err);
 }
 
 static int gluster_client_start(

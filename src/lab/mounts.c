@@ -39,7 +39,7 @@ static bool find_last(const char *dir, bool exactly, char ret[PATH_MAX])
 		const char *path = mount_point(line);
 
 		if (path && lies_in(path, dir, exactly) && strlen(path) < PATH_MAX) {
-			strcpy(ret, path);
+			snprintf(ret, PATH_MAX, "%s", path);
 			found = true;
 		}
 	}

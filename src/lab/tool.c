@@ -334,7 +334,7 @@ static int run(char *command, const char *netns, char **ret_text, struct lp_err 
 	return r;
 }
 
-static int run_formatted(
+__attribute__((format(printf, 4, 0))) static int run_formatted(
 	const char *netns, char **ret_text, struct lp_err *err, const char *fmt, va_list args)
 {
 	char *command = NULL;

@@ -141,7 +141,7 @@ static bool node_done(void *ctx, const struct lab_node *node, unsigned n_done, u
 	const struct node_step *s = ctx;
 	char what[64];
 
-	snprintf(what, sizeof(what), "%s of %s", s->what, node->name);
+	snprintf(what, sizeof(what), "%s %s", s->what, node->name);
 	tell(s->up, what, s->from + (s->to - s->from) * n_done / n);
 	return !interrupted();
 }
@@ -153,7 +153,7 @@ static int one_disk(struct lab *lab, struct lab_node *node, struct lp_err *err)
 
 static int make_disks(struct up *u, struct lp_err *err)
 {
-	struct node_step s = {u, "disk", 0.2, 0.7};
+	struct node_step s = {u, "disk of", 0.2, 0.7};
 	int r = parallel_nodes(u->lab, LAB_SERVER, one_disk, node_done, &s, err);
 
 	return r < 0 ? r : lab_state_save(u->lab, err); /* which loop devices they are */

@@ -32,7 +32,7 @@ const struct lp_metric metrics_tcp[] = {
 	{"tcptx", "bytes/s", "bytes sent and acknowledged per second", "network", "tcp", false,
 		{"bytes_acked"}, metric_rate, LP_ROLE_WORK, 131072, false},
 	{"unread", "%", "connections with data that came and was not read yet", "network", "tcp",
-		false, {"unread", "sockets"}, per_socket_percent, LP_ROLE_TROUBLE, 20, true},
+		false, {"unread", "sockets"}, per_socket_percent, LP_ROLE_TROUBLE, 10, true},
 	{"recvq", "bytes", "received and not yet read by the application, of all connections",
 		"network", "tcp", false, {"rqueue_sum"}, metric_value, LP_ROLE_BUSY, 65536, false},
 	{"sendq", "bytes", "written and not yet acknowledged, of all connections", "network", "tcp",

@@ -175,7 +175,7 @@ def test_killed(_):
     assert up(NAME).code == 0
     duration = time.monotonic() - began
     good("lab", "down", "--name", NAME)
-    for part in (0.05, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9):
+    for part in (0.05, 0.25, 0.45, 0.65, 0.85):
         with begin_up(NAME) as process:
             time.sleep(duration * part)
             process.kill()

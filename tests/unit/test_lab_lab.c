@@ -13,7 +13,7 @@ static char dir[64];
 static int make_dir(void **state)
 {
 	(void)state;
-	strcpy(dir, "/tmp/limpet-test-XXXXXX");
+	snprintf(dir, sizeof(dir), "/tmp/limpet-test-XXXXXX");
 	return mkdtemp(dir) && setenv("LIMPET_LAB_DIR", dir, 1) == 0 ? 0 : -1;
 }
 

@@ -16,11 +16,11 @@ static int make_lab(void **state)
 	struct lab_config c;
 
 	(void)state;
-	strcpy(dir, "/tmp/limpet-test-XXXXXX");
+	snprintf(dir, sizeof(dir), "/tmp/limpet-test-XXXXXX");
 	if (!mkdtemp(dir) || setenv("LIMPET_LAB_DIR", dir, 1) < 0)
 		return -1;
 	lab_config_init(&c);
-	strcpy(c.name, "one");
+	snprintf(c.name, sizeof(c.name), "one");
 	c.n_servers = 2;
 	c.seed = 77;
 	c.cpu_percent = 0;
@@ -44,8 +44,8 @@ static void what_is_saved_is_loaded(void **state)
 	struct lab got;
 
 	(void)state;
-	strcpy(lab.nodes[1].loop, "/dev/loop7");
-	strcpy(lab.nodes[0].cgroup, "/sys/fs/cgroup/x");
+	snprintf(lab.nodes[1].loop, sizeof(lab.nodes[1].loop), "/dev/loop7");
+	snprintf(lab.nodes[0].cgroup, sizeof(lab.nodes[0].cgroup), "/sys/fs/cgroup/x");
 	lab.complete = true;
 	assert_int_equal(lab_state_save(&lab, &err), 0);
 	assert_int_equal(lab_load("one", &got, &err), 0);

@@ -2,6 +2,7 @@
 
 #include "lab/parallel.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static int make_lab(void **state)
 static int work(struct lab *l, struct lab_node *node, struct lp_err *err)
 {
 	assert_ptr_equal(l, &lab);
-	strcpy(node->loop, "done");
+	snprintf(node->loop, sizeof(node->loop), "done");
 	if (fails && !strcmp(node->name, fails))
 		return lp_err_set(err, -EIO, "%s is broken", node->name);
 	return 0;

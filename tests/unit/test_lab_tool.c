@@ -16,7 +16,7 @@ static char pid_file[128], log_file[128];
 static int make_dir(void **state)
 {
 	(void)state;
-	strcpy(dir, "/tmp/limpet-test-XXXXXX");
+	snprintf(dir, sizeof(dir), "/tmp/limpet-test-XXXXXX");
 	if (!mkdtemp(dir))
 		return -1;
 	snprintf(pid_file, sizeof(pid_file), "%s/a.pid", dir);
@@ -141,7 +141,7 @@ static void kills_the_whole_session(void **state)
 		usleep(5000);
 		slurp(log_file, text, sizeof(text));
 	}
-	other = (pid_t)atoi(text);
+	other = (pid_t)strtol(text, NULL, 10);
 	assert_true(other > 1);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
