@@ -9,10 +9,12 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TRIES_DEFAULT 2
 #define TRIES_MAX 100
+#define PARTS_MAX 1000
 #define SPARE_US (15 * US_PER_SEC) /* an experiment's start and end, for the list */
 
 struct run_options {
@@ -80,13 +82,14 @@ static bool chosen(void *ctx, const struct experiment *e, unsigned i)
 
 static int choice_parse(const struct run_options *opt, struct choice *ret, struct lp_err *err)
 {
-	char more;
+	char *slash, *end = NULL;
 
 	*ret = (struct choice){.only = opt->only, .part = 1, .parts = 1};
 	if (!opt->part)
 		return 0;
-	if (sscanf(opt->part, "%4u/%4u%c", &ret->part, &ret->parts, &more) != 2 || !ret->part ||
-		ret->part > ret->parts)
+	ret->part = (unsigned)strtoul(opt->part, &slash, 10);
+	ret->parts = *slash == '/' ? (unsigned)strtoul(slash + 1, &end, 10) : 0;
+	if (!ret->part || ret->part > ret->parts || !end || *end || ret->parts > PARTS_MAX)
 		return lp_err_set(
 			err, -EINVAL, "--part: '%.64s' is not like 1/2 or 2/2", opt->part);
 	return 0;

@@ -338,7 +338,7 @@ static int words_parse(struct parser *p, char **words, unsigned n, struct lp_err
 
 static int line_parse(struct parser *p, const char *text, size_t len, struct lp_err *err)
 {
-	char line[LINE_MAX_BYTES], *words[WORDS_OF_LINE], *save = NULL;
+	char line[LINE_MAX_BYTES], *words[WORDS_OF_LINE] = {0}, *save = NULL;
 	unsigned n = 0;
 
 	if (len >= sizeof(line))

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Servers in the order of their turn: rounds of all of them, shuffled. */
@@ -66,9 +67,9 @@ static unsigned turns_take(struct turns *t, uint64_t avoid)
 /* Servers are numbered from 1 to less than 64. */
 static uint64_t bit_of(const char *server)
 {
-	unsigned n = 0;
+	unsigned long n = *server ? strtoul(server + 1, NULL, 10) : 0;
 
-	return sscanf(server, "s%2u", &n) == 1 && n < 64 ? UINT64_C(1) << n : 0;
+	return n && n < 64 ? UINT64_C(1) << n : 0;
 }
 
 /* Is it the next of those that `before` is one of? */

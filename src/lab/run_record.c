@@ -146,7 +146,7 @@ static int node_check(const struct lab_node *node, const char *dir, uint64_t *by
 	if (!d)
 		return lp_err_sys(err, -errno, "cannot read %s", dir);
 	while ((entry = readdir(d))) {
-		struct lp_archive_report report;
+		struct lp_archive_report report = {0};
 		char path[PATH_MAX];
 		int r;
 

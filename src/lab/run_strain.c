@@ -4,7 +4,6 @@
 #include "lab/disk_control.h"
 #include "lab/tool.h"
 #include <dirent.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +18,15 @@ static void process_read(pid_t pid, uint64_t *ret_ran_ns, uint64_t *ret_waited_n
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks))) {
-		uint64_t ran = 0, waited = 0;
+		char line[96], *end;
 		FILE *f;
 
 		snprintf(path, sizeof(path), "/proc/%d/task/%.200s/schedstat", (int)pid,
 			entry->d_name);
 		f = *entry->d_name == '.' ? NULL : fopen(path, "re");
-		if (f && fscanf(f, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2) {
-			*ret_ran_ns += ran;
-			*ret_waited_ns += waited;
+		if (f && fgets(line, sizeof(line), f)) {
+			*ret_ran_ns += strtoull(line, &end, 10);
+			*ret_waited_ns += strtoull(end, NULL, 10);
 		}
 		if (f)
 			fclose(f);
@@ -39,9 +38,8 @@ static void process_read(pid_t pid, uint64_t *ret_ran_ns, uint64_t *ret_waited_n
 static uint64_t reply_number(const char *reply, const char *key)
 {
 	const char *at = strstr(reply, key);
-	uint64_t n = 0;
 
-	return at && sscanf(at + strlen(key), " %" SCNu64, &n) == 1 ? n : 0;
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
 static void disk_read(const struct lab *lab, const struct lab_node *node, struct strain_node *ret)

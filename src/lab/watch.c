@@ -5,9 +5,9 @@
 #include "base/thread.h"
 #include "base/time.h"
 #include <errno.h>
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 struct watch {
@@ -44,11 +44,18 @@ static int64_t system_sleep(void *ctx, int64_t us)
 int watch_cpu_parse(const char *text, uint64_t *ret_used, uint64_t *ret_all)
 {
 	uint64_t t[8] = {0}, used, idle;
-	int n = sscanf(text,
-		"cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-		" %" SCNu64 " %" SCNu64,
-		&t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]);
+	unsigned n = 0;
 
+	if (strncmp(text, "cpu ", 4) != 0)
+		return -EINVAL;
+	for (text += 4; n < 8; n++) {
+		char *end;
+
+		t[n] = strtoull(text, &end, 10);
+		if (end == text)
+			break;
+		text = end;
+	}
 	if (n < 4)
 		return -EINVAL;
 	used = t[0] + t[2] + t[5] + t[6] + t[7];

@@ -130,7 +130,8 @@ def wait_for(path, process):
     for _ in range(1200):
         if glob.glob(path):
             return
-        check(process.poll() is None, f"ended before there was {path}")
+        if process.poll() is not None:
+            raise AssertionError(f"ended before there was {path}: {process.stderr.read()}")
         time.sleep(0.05)
     raise AssertionError(f"{path} never came")
 

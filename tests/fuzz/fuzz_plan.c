@@ -2,8 +2,6 @@
 #include "base/cleanup.h"
 #include "fuzz.h"
 #include "lab/plan.h"
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +9,10 @@
 static void check_placed(const struct plan *p, const struct experiment *e)
 {
 	for (unsigned i = 0; i < e->n_faults; i++) {
-		unsigned n = 0;
+		const char *on = e->faults[i].on;
+		unsigned long n = *on == 's' ? strtoul(on + 1, NULL, 10) : 0;
 
-		if (sscanf(e->faults[i].on, "s%u", &n) != 1 || !n || n > p->lab.n_servers)
+		if (!n || n > p->lab.n_servers)
 			abort();
 		for (unsigned j = 0; j < i; j++) {
 			if (!strcmp(e->faults[i].on, e->faults[j].on) &&

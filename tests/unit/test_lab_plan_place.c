@@ -1,7 +1,7 @@
 #include "base/cleanup.h"
 #include "lab/plan.h"
 #include "unit.h"
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void place(const char *text, uint64_t seed, struct plan *ret)
@@ -16,9 +16,11 @@ static void place(const char *text, uint64_t seed, struct plan *ret)
 
 static unsigned server(const struct plan *p, unsigned experiment, unsigned fault)
 {
-	unsigned n = 0;
+	const char *on = p->experiments[experiment].faults[fault].on;
+	unsigned n;
 
-	assert_int_equal(sscanf(p->experiments[experiment].faults[fault].on, "s%u", &n), 1);
+	assert_int_equal(*on, 's');
+	n = (unsigned)strtoul(on + 1, NULL, 10);
 	assert_in_range(n, 1, p->lab.n_servers);
 	return n;
 }
