@@ -22,9 +22,10 @@ static const char paper[] =
 	"read-network-hog,receive-pktloss,send-pktloss\n";
 
 static const char campaign[] =
-	"phases 5s 25s 90s 10s\n"
-	"repeat 2\n"
+	"phases 4s 10s 150s 3s\n"
 	"train ddw,ddr,postmark\n"
+	"phases 4s 10s 76s 3s\n"
+	"repeat 2\n"
 	"run ddw,ddr,iozonew,iozoner,postmark,mixed none\n"
 	"run ddw,ddr,iozonew,iozoner,postmark,mixed disk-hog,disk-busy,write-network-hog,"
 	"read-network-hog,receive-pktloss,send-pktloss\n"
