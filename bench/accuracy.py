@@ -69,25 +69,19 @@ class Experiment:
             return f"slow-disk x{self.strengths[0]:g}"
         return self.faults[0]
 
-    @property
-    def ratio(self):
-        """Throughput of the clients with the fault, beside that before it."""
-        return self.throughput["fault"] / max(self.throughput["clean"], 1)
-
 
 def decide_effects(experiments):
-    """A fault has an effect on a workload if the clients' throughput changes by more than EFFECT
-    beside what it does in that workload's runs without a fault, in the median of its runs."""
+    """A fault has an effect on a workload if the clients' throughput while it is there differs by more
+    than EFFECT from that of the same time of the workload's runs without a fault, medians of both."""
     sound = {}
     for e in experiments:
         if not e.faults:
-            sound.setdefault(e.workload, []).append(e.ratio)
-    everywhere = statistics.median([r for rs in sound.values() for r in rs] or [1.0])
+            sound.setdefault(e.workload, []).append(e.throughput["fault"])
     by_case = {}
     for e in experiments:
         if e.faults:
-            usual = statistics.median(sound.get(e.workload, [everywhere]))
-            by_case.setdefault((e.workload, e.label), []).append((e, e.ratio / usual))
+            usual = statistics.median(sound.get(e.workload, [e.throughput["clean"]]))
+            by_case.setdefault((e.workload, e.label), []).append((e, e.throughput["fault"] / usual))
     for cases in by_case.values():
         change = statistics.median(ratio for _, ratio in cases)
         for e, _ in cases:
@@ -244,7 +238,7 @@ def print_effects(by_case, markdown):
                        f"{statistics.median(r for _, r in cases):.2f}"
                        f"{'' if cases[0][0].effect else ' (none)'}")
         rows.append(row)
-    print_table("Clients' throughput with the fault, beside that without: the effect",
+    print_table("Clients' throughput with the fault, by that without: the effect",
                 ["fault", *workloads], rows, markdown)
 
 
