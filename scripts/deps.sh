@@ -31,7 +31,7 @@ test=(
 	systemd				# systemd-analyze judges the unit
 	chromium			# opens the HTML report
 	glusterfs-server glusterfs-client fuse3 # the lab's file system and disks
-	ethtool kmod fio postmark	# the lab's links and workloads
+	ethtool procps kmod fio postmark # the lab's links and workloads
 )
 # To drive it; others than Debian's will do.
 command -v node >/dev/null || test+=(nodejs)
