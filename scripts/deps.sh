@@ -87,9 +87,14 @@ apt() {
 apt update
 apt install -y --no-install-recommends "${missing[@]}"
 
-# Of sysstat only the programs are wanted, not its own collection, which Debian's package enables.
-if [[ " ${missing[*]} " == *" sysstat "* ]] && command -v systemctl >/dev/null; then
-	units=(sysstat.service sysstat-collect.timer sysstat-summary.timer)
-	"${as_root[@]}" systemctl --quiet disable "${units[@]}" || true
-	[ ! -d /run/systemd/system ] || "${as_root[@]}" systemctl --quiet stop "${units[@]}" || true
-fi
+# only_programs PACKAGE UNIT...: of a package that was just installed only the programs are wanted, not
+# the services that come with it: sysstat's own collection, which Debian enables, and GlusterFS'
+# daemon, which it leaves to the administrator today.
+only_programs() {
+	[[ " ${missing[*]} " == *" $1 "* ]] && command -v systemctl >/dev/null || return 0
+	shift
+	"${as_root[@]}" systemctl --quiet disable "$@" || true
+	[ ! -d /run/systemd/system ] || "${as_root[@]}" systemctl --quiet stop "$@" || true
+}
+only_programs sysstat sysstat.service sysstat-collect.timer sysstat-summary.timer
+only_programs glusterfs-server glusterd.service glustereventsd.service

@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
+#include "cli/stop.h"
 
 #include "base/cleanup.h"
 #include "base/time.h"
@@ -9,7 +10,6 @@
 #include "report/verdict_text.h"
 #include <errno.h>
 #include <limpet/diagnose.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,22 +42,6 @@ static const struct option_def options[] = {
 	{"name", 0, OPTION_STRING, AT(name), "NAME", "what the lab is called meanwhile [demo]"},
 	{NULL},
 };
-
-static volatile int stop;
-
-static void on_signal(int number)
-{
-	stop = number;
-}
-
-static void signals_catch(void)
-{
-	const struct sigaction sa = {.sa_handler = on_signal};
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
-}
 
 /* What there is while it runs. */
 struct demo {
@@ -92,7 +76,7 @@ static int demo_init(struct demo *d, const struct demo_options *opt, struct lp_e
 	struct lab_config c;
 	int r;
 
-	d->config.stop = &stop;
+	d->config.stop = &stop_signal;
 	d->run.config = &d->config;
 	lab_config_init(&c);
 	if (opt->name && strlen(opt->name) >= sizeof(c.name))
@@ -116,7 +100,7 @@ static int nap(unsigned seconds, struct lp_err *err)
 	for (unsigned i = 0; i < 5 * seconds; i++) {
 		const struct timespec ts = {.tv_nsec = 200000000};
 
-		if (stop)
+		if (stop_signal)
 			return run_stopped_err(err);
 		nanosleep(&ts, NULL);
 	}
@@ -144,7 +128,7 @@ static int work(struct demo *d, struct lp_err *err)
 		  : lp_err_set(err, -ENOENT, "there is no workload " WORKLOAD);
 
 	if (r == 0)
-		r = workload_prepare(&d->run.lab, w, err);
+		r = workload_prepare(&d->run.lab, w, &stop_signal, err);
 	if (r == 0)
 		r = workload_start(&d->run.lab, w, err);
 	if (r == 0)
@@ -264,7 +248,7 @@ static int run(
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return command_exit_code(lp_err_sys(err, -ENOMEM, "cannot start"));
-	signals_catch();
+	stop_catch();
 	r = demo_init(d, opt, err);
 	if (r == 0)
 		r = live(d, err);

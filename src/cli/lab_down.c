@@ -2,7 +2,6 @@
 #include "lab/lab.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct down_options {
 	const char *name;
@@ -18,11 +17,12 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-static int remove_one(const char *name, struct lp_err *err)
+static int remove_one(const char *name, void *ctx, struct lp_err *err)
 {
 	char text[512];
 	int r = lab_down(name, err);
 
+	(void)ctx;
 	if (r < 0)
 		return r;
 	lab_foreign(name, text, sizeof(text));
@@ -32,32 +32,11 @@ static int remove_one(const char *name, struct lp_err *err)
 	return 0;
 }
 
-static int remove_all(struct lp_err *err)
-{
-	char **names = NULL;
-	unsigned n = 0;
-	int r = lab_list(&names, &n, err);
-
-	if (r < 0)
-		return r;
-	for (unsigned i = 0; i < n; i++) {
-		struct lp_err one = {0};
-		int q = remove_one(names[i], &one);
-
-		if (q < 0 && r == 0) {
-			r = q;
-			*err = one;
-		}
-		free(names[i]);
-	}
-	free(names);
-	return r;
-}
-
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct down_options *opt = values;
+	unsigned n;
 	int r;
 
 	(void)data;
@@ -66,8 +45,8 @@ static int run(
 	else if (opt->all && opt->name)
 		r = lp_err_set(err, -EINVAL, "give --name or --all, not both");
 	else
-		r = opt->all ? remove_all(err)
-			     : remove_one(opt->name ? opt->name : LAB_DEFAULT_NAME, err);
+		r = opt->all ? lab_each(remove_one, NULL, &n, err)
+			     : remove_one(opt->name ? opt->name : LAB_DEFAULT_NAME, NULL, err);
 	return command_exit_code(r);
 }
 

@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/stop.h"
 
 #include "base/cleanup.h"
 #include "base/time.h"
@@ -7,7 +8,6 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,23 +51,6 @@ static const struct option_def options[] = {
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the list or the closing summary as JSON"},
 	{NULL},
 };
-
-static volatile int stop;
-
-static void on_signal(int number)
-{
-	stop = number;
-}
-
-/* A signal ends experiments in good order; without SA_RESTART, so that waiting ends, too. */
-static void signals_catch(void)
-{
-	const struct sigaction sa = {.sa_handler = on_signal};
-	const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		sigaction(numbers[i], &sa, NULL);
-}
 
 /* Which experiments of the plan are ours. */
 struct choice {
@@ -274,11 +257,11 @@ static int run_it(const struct run_options *opt, const struct plan *p, struct lp
 		.tell = tell,
 		.note = note,
 		.ctx = &display,
-		.stop = &stop};
+		.stop = &stop_signal};
 	struct run_result result = {0};
 	int r;
 
-	signals_catch();
+	stop_catch();
 	r = run_plan(p, &config, &result, err);
 	if (display.terminal)
 		fputs("\r\033[K", stderr);

@@ -23,13 +23,6 @@ static const struct option_def options[] = {
 static const char *const roles[] = {
 	[LAB_SERVER] = "server", [LAB_CLIENT] = "client", [LAB_OTHER] = "third party"};
 
-/* Is everything there that should be? A workload and a recording need not. */
-static bool node_well(const struct lab_node *n, const struct lab_health *h)
-{
-	return h->netns && (n->role != LAB_SERVER || (h->disk && h->brick && h->fs)) &&
-		(n->role != LAB_CLIENT || h->fs);
-}
-
 static const char *word(bool applies, bool is)
 {
 	return !applies ? "-" : is ? "up" : "down";
@@ -54,7 +47,7 @@ static bool print_text(const struct lab *lab)
 		struct lab_health h;
 
 		lab_health(lab, n, &h);
-		well &= node_well(n, &h);
+		well &= h.well;
 		grid_add(&g, n->name);
 		grid_add(&g, n->address);
 		grid_add(&g, word(true, h.netns));
@@ -74,7 +67,7 @@ static json_t *node_json(const struct lab_node *n, const struct lab_health *h)
 {
 	json_t *o = json_pack("{s:s,s:s,s:s,s:s,s:b,s:b,s:b,s:b,s:o}", "name", n->name, "role",
 		roles[n->role], "netns", n->netns, "address", n->address, "network", h->netns,
-		"workload", h->work, "recording", h->record, "well", node_well(n, h), "faults",
+		"workload", h->work, "recording", h->record, "well", h->well, "faults",
 		json_text(h->faults));
 
 	if (n->role != LAB_OTHER)
@@ -98,7 +91,7 @@ static json_t *lab_json(const struct lab *lab, bool *well)
 		struct lab_health h;
 
 		lab_health(lab, &lab->nodes[i], &h);
-		*well &= node_well(&lab->nodes[i], &h);
+		*well &= h.well;
 		json_array_append_new(nodes, node_json(&lab->nodes[i], &h));
 	}
 	return json_pack("{s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:o}", "name", c->name, "fs", c->fs, "dir",
@@ -106,44 +99,36 @@ static json_t *lab_json(const struct lab *lab, bool *well)
 		(json_int_t)c->n_servers, "clients", (json_int_t)c->n_clients, "nodes", nodes);
 }
 
-static int show(const char *name, json_t *labs, bool *well, struct lp_err *err)
+/* What is to be shown, and what has been seen. */
+struct shown {
+	json_t *labs; /* or NULL: text */
+	bool well;
+};
+
+static int show(const char *name, void *ctx, struct lp_err *err)
 {
-	bool this_well;
+	struct shown *s = ctx;
+	bool well;
 	struct lab lab;
 	int r = lab_load(name, &lab, err);
 
 	if (r < 0)
 		return r;
-	if (labs)
-		json_array_append_new(labs, lab_json(&lab, &this_well));
+	if (s->labs)
+		json_array_append_new(s->labs, lab_json(&lab, &well));
 	else
-		this_well = print_text(&lab);
-	*well &= this_well;
+		well = print_text(&lab);
+	s->well &= well;
 	return 0;
 }
 
-/* One that is damaged is an error, but does not hide the others. */
-static int show_all(json_t *labs, bool *well, struct lp_err *err)
+static int show_all(struct shown *s, struct lp_err *err)
 {
-	char **names = NULL;
 	unsigned n = 0;
-	int r = lab_list(&names, &n, err);
+	int r = lab_each(show, s, &n, err);
 
-	if (r < 0)
-		return r;
-	if (!n && !labs)
+	if (r == 0 && !n && !s->labs)
 		printf("no lab is up\n");
-	for (unsigned i = 0; i < n; i++) {
-		struct lp_err one = {0};
-		int q = show(names[i], labs, well, &one);
-
-		if (q < 0 && r == 0) {
-			r = q;
-			*err = one;
-		}
-		free(names[i]);
-	}
-	free(names);
 	return r;
 }
 
@@ -152,8 +137,7 @@ static int run(
 {
 	const struct status_options *opt = values;
 	json_auto_t *root = NULL;
-	json_t *labs = NULL;
-	bool well = true;
+	struct shown shown = {.well = true};
 	int r;
 
 	(void)data;
@@ -161,19 +145,19 @@ static int run(
 		return command_exit_code(lp_err_set(
 			err, -EINVAL, "what is '%s'? (see 'limpet help lab status')", args[0]));
 	if (opt->json) {
-		labs = json_array();
-		root = json_pack("{s:s,s:o}", "limpet", LIMPET_VERSION, "labs", labs);
+		shown.labs = json_array();
+		root = json_pack("{s:s,s:o}", "limpet", LIMPET_VERSION, "labs", shown.labs);
 		if (!root)
 			return command_exit_code(lp_err_sys(err, -ENOMEM, "cannot begin"));
 	}
-	r = opt->name ? show(opt->name, labs, &well, err) : show_all(labs, &well, err);
-	if (root && (r == 0 || json_array_size(labs))) {
+	r = opt->name ? show(opt->name, &shown, err) : show_all(&shown, err);
+	if (root && (r == 0 || json_array_size(shown.labs))) {
 		json_dumpf(root, stdout, JSON_INDENT(2));
 		putchar('\n');
 	}
 	if (r < 0)
 		return command_exit_code(r);
-	return well ? EXIT_HEALTHY : EXIT_SUSPECTS;
+	return shown.well ? EXIT_HEALTHY : EXIT_SUSPECTS;
 }
 
 static const struct example examples[] = {

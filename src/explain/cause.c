@@ -1,6 +1,7 @@
 #include "explain/cause.h"
 
 #include "base/cleanup.h"
+#include "explain/flood.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>
@@ -11,6 +12,7 @@
 struct signs {
 	double absent, work, latency, trouble;
 	double received, sent, congestion, loss, errors, unread, starved;
+	double flood; /* see flood.h: a share, not a size */
 };
 
 static void grow(double *sign, double size)
@@ -65,9 +67,11 @@ static void add_sign(const struct inquiry *q, struct signs *signs, uint32_t find
 		return;
 	if (f->direction == LP_MARK_ABSENT)
 		grow(&signs->absent, size);
-	else if (facts->role == LP_ROLE_WORK && above)
+	else if (facts->role == LP_ROLE_WORK && above) {
 		add_direction(signs, metric, size);
-	else if (facts->fate != FATE_CULPRIT)
+		if (facts->resource == RESOURCE_NETWORK && facts->fate == FATE_CULPRIT)
+			grow(&signs->flood, flood_share(q, finding));
+	} else if (facts->fate != FATE_CULPRIT)
 		return;
 	else if (facts->role == LP_ROLE_WINDOW && !above)
 		grow(&signs->congestion, size);
@@ -104,6 +108,10 @@ static const struct cause *network_cause(const struct signs *s)
 	if (s->absent > 0 && s->absent >= fmax(fmax(s->work, loss), fmax(s->errors, s->unread)))
 		return &cause_lost_path;
 	if (outranks(both, loss) || (s->work > 0 && loss <= 0))
+		return &cause_network_hog;
+	/* Retransmits follow from a link that is full; a small congestion window has the last word.
+	 */
+	if (s->flood >= FLOOD_SHARE && s->congestion <= 0)
 		return &cause_network_hog;
 	if (outranks(s->unread, loss))
 		return &cause_server_hung;

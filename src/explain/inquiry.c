@@ -64,6 +64,22 @@ static bool has_data(const struct lp_verdict *v, const struct lp_finding *f)
 	return n_values * 2 >= n;
 }
 
+/* More work is work that the median shows, not a shape: busy and idle moments fall as they may. */
+#define WORK_RATIO_LEAST 1.2
+
+/* Trained thresholds may be exceeded by what does not matter to anybody: medians that differ by
+ * less than the metric's floor accuse nobody, nor does work that is no more than that of the peers.
+ * (Without training such findings are not made.) */
+static bool is_trifle(
+	const struct lp_verdict *v, const struct lp_finding *f, const struct finding_facts *facts)
+{
+	if (!v->trained || f->direction == LP_MARK_ABSENT)
+		return false;
+	if (facts->role == LP_ROLE_WORK && f->own < WORK_RATIO_LEAST * f->peers)
+		return true;
+	return fabs(f->own - f->peers) < facts->floor;
+}
+
 static void look_up(struct inquiry *q, uint32_t i)
 {
 	const struct lp_verdict *v = q->v;
@@ -81,6 +97,8 @@ static void look_up(struct inquiry *q, uint32_t i)
 	facts->fate = f->direction == LP_MARK_ABSENT || (f->culprit && !f->explained_by_load)
 		? FATE_CULPRIT
 		: FATE_ASIDE;
+	if (is_trifle(v, f, facts))
+		facts->fate = FATE_ASIDE;
 	facts->no_data = f->direction == LP_MARK_ABSENT && !has_data(v, f);
 	facts->size = rank_size(f, facts->floor);
 	facts->severity = rank_severity(facts->size, f->persistence, f->peak);

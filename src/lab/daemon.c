@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "lab/mounts.h"
 #include "lab/tool.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -76,23 +77,6 @@ unsigned daemon_count_sockets(const char *text, unsigned state, uint16_t port)
 	return n;
 }
 
-bool daemon_has_mount(const char *mountinfo, const char *path)
-{
-	size_t len = strlen(path);
-	for (const char *line = mountinfo; line && *line;) {
-		/* ID PARENT MAJOR:MINOR ROOT MOUNTPOINT ... */
-		const char *at = line, *end = strchr(line, '\n');
-		for (int i = 0; i < 4 && at; i++) {
-			at = strchr(at, ' ');
-			at = at ? at + 1 : NULL;
-		}
-		if (at && (!end || at < end) && !strncmp(at, path, len) && at[len] == ' ')
-			return true;
-		line = end ? end + 1 : NULL;
-	}
-	return false;
-}
-
 /* Something that is waited for. */
 struct condition {
 	const struct lab *lab;
@@ -115,20 +99,11 @@ static bool holds_sockets(const struct condition *c, pid_t pid)
 	return daemon_count_sockets(text, state, c->port) >= c->n;
 }
 
-static bool mounted(const char *path)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t size = 0;
-	if (file_slurp("/proc/self/mountinfo", PROC_MAX, &text, &size, NULL) < 0)
-		return false;
-	return daemon_has_mount(text, path);
-}
-
 static bool holds_mount(const struct condition *c, pid_t pid)
 {
 	char path[LAB_PATH_MAX];
 	(void)pid;
-	return mounted(lab_path(c->lab, path, "%s/mnt", c->node->name));
+	return mounts_has(lab_path(c->lab, path, "%s/mnt", c->node->name));
 }
 
 static void nap(void)
@@ -209,8 +184,8 @@ int daemon_unmount(const struct lab *lab, const struct lab_node *node, struct lp
 	lab_path(lab, path, "%s/mnt", node->name);
 	/* First the process: without it nothing in the mount can wait for an answer. */
 	int r = daemon_stop(lab, node, err);
-	while (mounted(path)) {
-		if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && mounted(path))
+	while (mounts_has(path)) {
+		if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && mounts_has(path))
 			return lp_err_sys(err, -errno, "cannot unmount %s", path);
 	}
 	return r;

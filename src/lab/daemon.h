@@ -35,7 +35,4 @@ int daemon_unmount(const struct lab *lab, const struct lab_node *node, struct lp
  * have this port, at their own end (listen) or at the other (established). */
 unsigned daemon_count_sockets(const char *text, unsigned state, uint16_t port);
 
-/* Is there a mount at this path in the text of /proc/self/mountinfo? */
-bool daemon_has_mount(const char *mountinfo, const char *path);
-
 #endif

@@ -1,27 +1,9 @@
 #include "lab/fault.h"
 
-#include "base/cleanup.h"
 #include "lab/net.h"
-#include "lab/tool.h"
 #include <errno.h>
-#include <string.h>
+#include <stdio.h>
 #include <unistd.h>
-
-/* What the server may send, in kbit/s, as the kernel has it; 0 where nothing limits it. */
-static int rate_kbit(const struct lab_node *on, uint64_t *ret, struct lp_err *err)
-{
-	static const char key[] = "\"rate\":";
-	_cleanup_free_ char *text = NULL;
-	const char *rate;
-	int r = tool_output(
-		&text, err, "nsenter --net=/run/netns/%s tc -j qdisc show dev eth0", on->netns);
-
-	if (r < 0)
-		return r;
-	rate = strstr(text, key);
-	*ret = rate ? strtoull(rate + strlen(key), NULL, 10) * 8 / 1000 : 0; /* bytes a second */
-	return 0;
-}
 
 static int inject(
 	const struct lab *lab, const struct lab_node *on, double strength, struct lp_err *err)
@@ -29,12 +11,13 @@ static int inject(
 	return net_link_rate(lab, on, (uint32_t)(lab->config.link_kbit / strength), err);
 }
 
+/* Both ends of it: a link that is slow one way only is another fault. */
 static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
-	uint64_t kbit;
-	int r = rate_kbit(on, &kbit, err);
+	uint64_t slower, faster;
+	int r = net_link_rates(lab, on, &slower, &faster, err);
 
-	if (r == 0 && (kbit == 0 || kbit >= lab->config.link_kbit))
+	if (r == 0 && (slower == 0 || faster >= lab->config.link_kbit))
 		r = lp_err_set(err, -EIO, "the link has its full rate");
 	return r;
 }
@@ -42,14 +25,14 @@ static int verify(const struct lab *lab, const struct lab_node *on, struct lp_er
 static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
-	uint64_t kbit;
+	uint64_t slower, faster;
 	int r;
 
 	snprintf(path, sizeof(path), "/run/netns/%s", on->netns);
 	if (access(path, F_OK) < 0)
 		return 0;
-	r = rate_kbit(on, &kbit, err);
-	if (r < 0 || kbit == lab->config.link_kbit)
+	r = net_link_rates(lab, on, &slower, &faster, err);
+	if (r < 0 || (slower == lab->config.link_kbit && faster == slower))
 		return r;
 	return net_link_rate(lab, on, lab->config.link_kbit, err);
 }

@@ -245,3 +245,26 @@ int lab_list(char ***ret_names, unsigned *ret_n, struct lp_err *err)
 	*ret_n = n;
 	return 0;
 }
+
+int lab_each(lab_fn *fn, void *ctx, unsigned *ret_n, struct lp_err *err)
+{
+	char **names = NULL;
+	unsigned n = 0;
+	int r = lab_list(&names, &n, err);
+
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < n; i++) {
+		struct lp_err one = {0};
+		int q = fn(names[i], ctx, &one);
+
+		if (q < 0 && r == 0) {
+			r = q;
+			*err = one;
+		}
+		free(names[i]);
+	}
+	free(names);
+	*ret_n = n;
+	return r;
+}

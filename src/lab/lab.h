@@ -95,6 +95,10 @@ void lab_foreign(const char *name, char *buf, unsigned size);
 /* Names of labs that there are, sorted; the caller frees each and the array. */
 int lab_list(char ***ret_names, unsigned *ret_n, struct lp_err *err);
 
+/* Call `fn` for each of them. One that fails does not hide the others; its error is returned. */
+typedef int lab_fn(const char *name, void *ctx, struct lp_err *err);
+int lab_each(lab_fn *fn, void *ctx, unsigned *ret_n, struct lp_err *err);
+
 /* The directory of all labs. An error if $LIMPET_LAB_DIR is set but is none. */
 int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err);
 
@@ -114,7 +118,8 @@ char *lab_path(const struct lab *lab, char buf[LAB_PATH_MAX], const char *fmt, .
 /* How a node is doing, for `lab status`. */
 struct lab_health {
 	bool netns, disk, brick, fs, work, record; /* is it there, does it run */
-	char faults[128];			   /* active ones, separated by blanks */
+	bool well;	  /* all is there that should be; a workload and a recording need not */
+	char faults[128]; /* active ones, separated by blanks */
 };
 void lab_health(const struct lab *lab, const struct lab_node *node, struct lab_health *ret);
 

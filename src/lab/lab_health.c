@@ -51,5 +51,7 @@ void lab_health(const struct lab *lab, const struct lab_node *node, struct lab_h
 		ret->fs = false;
 	ret->work = client && runs(lab, node, "work");
 	ret->record = runs(lab, node, "record");
+	ret->well = ret->netns && (!server || (ret->disk && ret->brick)) &&
+		(ret->fs || node->role == LAB_OTHER);
 	list_faults(lab, node, ret->faults, sizeof(ret->faults));
 }

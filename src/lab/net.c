@@ -100,6 +100,37 @@ int net_link_rate(
 	return r;
 }
 
+/* What an end of a link may send, in kbit/s. */
+static int rate_read(const char *netns, const char *dev, uint64_t *ret, struct lp_err *err)
+{
+	static const char key[] = "\"rate\":";
+	_cleanup_free_ char *text = NULL;
+	const char *rate;
+	int r = tool_output(&text, err, "tc -j -n %s qdisc show dev %s", netns, dev);
+
+	if (r < 0)
+		return r;
+	rate = strstr(text, key);
+	*ret = rate ? strtoull(rate + strlen(key), NULL, 10) * 8 / 1000 : 0; /* bytes a second */
+	return 0;
+}
+
+int net_link_rates(const struct lab *lab, const struct lab_node *node, uint64_t *ret_slower,
+	uint64_t *ret_faster, struct lp_err *err)
+{
+	uint64_t near = 0, far = 0;
+	char sw[NETNS_MAX];
+	int r = rate_read(node->netns, "eth0", &near, err);
+
+	if (r == 0)
+		r = rate_read(net_switch(lab->config.name, sw), node->name, &far, err);
+	if (r < 0)
+		return r;
+	*ret_slower = near < far ? near : far;
+	*ret_faster = near < far ? far : near;
+	return 0;
+}
+
 /* Frames on the link are frames as on a wire, so that a rate means what it says. */
 static int offloads_off(const char *netns, const char *dev, struct lp_err *err)
 {

@@ -21,6 +21,11 @@ int net_down(const char *name, struct lp_err *err);
 int net_link_rate(
 	const struct lab *lab, const struct lab_node *node, uint32_t kbit, struct lp_err *err);
 
+/* What the kernel says it is at each end: that of the slower and that of the faster one, in kbit/s.
+ * 0 where nothing limits it. */
+int net_link_rates(const struct lab *lab, const struct lab_node *node, uint64_t *ret_slower,
+	uint64_t *ret_faster, struct lp_err *err);
+
 /* Call `fn` for every namespace that is called limpet-NAME-*; `own` says whether the lab has made
  * it. Stops when that returns a negative errno, and returns that. */
 typedef int net_fn(const char *netns, bool own, void *ctx, struct lp_err *err);

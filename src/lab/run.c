@@ -109,22 +109,13 @@ static bool same_shape(const struct lab_config *a, const struct lab_config *b)
 		!strcmp(a->fs, b->fs);
 }
 
-static bool node_is_well(const struct lab *lab, const struct lab_node *node)
-{
-	struct lab_health h;
-
-	lab_health(lab, node, &h);
-	if (!h.netns)
-		return false;
-	if (node->role == LAB_OTHER)
-		return true;
-	return h.fs && (node->role == LAB_CLIENT || (h.disk && h.brick));
-}
-
 static bool lab_is_well(const struct lab *lab)
 {
 	for (unsigned i = 0; i < lab->n_nodes; i++) {
-		if (!node_is_well(lab, &lab->nodes[i]))
+		struct lab_health h;
+
+		lab_health(lab, &lab->nodes[i], &h);
+		if (!h.well)
 			return false;
 	}
 	return true;
@@ -283,7 +274,7 @@ static int experiment_disturbed(struct run *run, struct run_account *a, struct l
 
 	if (run->config->accept) {
 		note_disturbed(run, a, "counts all the same");
-		a->disturbed = false;
+		a->accepted = true;
 		return experiment_done(run, a, err);
 	}
 	if (a->attempt < run->config->tries) {

@@ -7,16 +7,10 @@
 #include "base/time.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-
-static void cleanup_jsonp(json_t **j)
-{
-	json_decref(*j);
-}
 
 static json_t *time_json(int64_t wall_us)
 {
@@ -89,18 +83,18 @@ static json_t *account_json(const struct run *run, const struct run_account *a)
 	struct utsname u = {0};
 
 	uname(&u);
-	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:i, s:b, s:I, s:i}",
+	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:i, s:b, s:b, s:I, s:i}",
 		"limpet", LIMPET_VERSION, "kernel", u.release, "name", e->name, "workload",
 		e->workload->name, "train", e->train, "lab", lab_json(&run->lab.config), "faults",
 		faults_json(a), "phases", phases_json(a), "watch", watch_json(a), "attempt",
-		(int)a->attempt, "disturbed", a->disturbed, "recorded_bytes",
-		(json_int_t)a->recorded_bytes, "samples", (int)a->samples);
+		(int)a->attempt, "disturbed", a->disturbed, "accepted", a->accepted,
+		"recorded_bytes", (json_int_t)a->recorded_bytes, "samples", (int)a->samples);
 }
 
 int run_account_write(
 	const struct run *run, const struct run_account *a, const char *path, struct lp_err *err)
 {
-	_cleanup_(cleanup_jsonp) json_t *json = account_json(run, a);
+	json_auto_t *json = account_json(run, a);
 	_cleanup_free_ char *text =
 		json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
 	_cleanup_(strbuf_release) struct strbuf line = {0};
@@ -135,15 +129,21 @@ int run_file_write(const char *path, const void *data, size_t size, struct lp_er
 	return 0;
 }
 
+bool run_account_counts(const json_t *account)
+{
+	return !json_is_true(json_object_get(account, "disturbed")) ||
+		json_is_true(json_object_get(account, "accepted"));
+}
+
 bool run_account_whole(const char *out, const struct experiment *e)
 {
-	_cleanup_(cleanup_jsonp) json_t *json = NULL;
+	json_auto_t *json = NULL;
 	char path[PATH_MAX];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/%s.json", out, e->name);
 	json = json_load_file(path, 0, NULL);
-	if (!json || json_is_true(json_object_get(json, "disturbed")))
+	if (!json || !run_account_counts(json))
 		return false;
 	snprintf(path, sizeof(path), "%s/%s", out, e->name);
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);

@@ -127,7 +127,7 @@ static int experiment_begin(struct run *run, const struct experiment *e, struct 
 	int r;
 
 	run_tell(run, "preparing", experiment_us(e));
-	r = workload_prepare(&run->lab, e->workload, err);
+	r = workload_prepare(&run->lab, e->workload, run->config->stop, err);
 	if (r == 0 && run_stopped(run))
 		r = run_stopped_err(err);
 	if (r == 0)
@@ -173,8 +173,8 @@ int run_experiment(struct run *run, const struct experiment *e, const char *dir,
 	if (r < 0)
 		return r;
 	/* A disk that answers so late looks like one with longer seeks. */
-	a.disturbed =
-		a.watch.saturated || a.disk_late_ms > (double)run->lab.config.seek_min_us / 1e3;
+	a.disturbed = a.watch.saturated || a.cpu_wait > STRAIN_CPU_WAIT_MAX ||
+		a.disk_late_ms > (double)run->lab.config.seek_min_us / 1e3;
 	*ret = a;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "lab/fs.h"
 #include "lab/run.h"
 #include "lab/watch.h"
+#include <jansson.h>
 #include <limits.h>
 
 struct run {
@@ -36,7 +37,8 @@ struct run_account {
 	unsigned attempt; /* from 1 */
 	struct watch_report watch;
 	double disk_late_ms, cpu_wait; /* run_strain.h */
-	bool disturbed;
+	bool disturbed;		       /* by this machine, which was too busy */
+	bool accepted;		       /* and counts all the same */
 	uint64_t recorded_bytes;
 	uint32_t samples; /* of the shortest recording */
 };
@@ -73,7 +75,10 @@ int run_record_remove(const char *dir, struct lp_err *err);
 /* Write the account, at once or not at all. */
 int run_account_write(
 	const struct run *run, const struct run_account *a, const char *path, struct lp_err *err);
-/* Is there an account of an undisturbed experiment and its recording? */
+/* Does the experiment of an account that was read count? Not if it was disturbed, unless that was
+ * accepted. */
+bool run_account_counts(const json_t *account);
+/* Is there the account of an experiment that counts, and its recording? */
 bool run_account_whole(const char *out, const struct experiment *e);
 
 /* Write a file, at once or not at all. */

@@ -9,10 +9,12 @@
 
 #include "lab/lab.h"
 
-/* They wait longer than they run, several times over: whatever is measured is the machine's. The
- * file system of six servers and clients on two otherwise idle cores waits about as long as it
- * runs; with twenty other processes that always want a CPU, five times as long. */
-#define STRAIN_CPU_WAIT_MAX 3.0
+/* They wait longer than they run, several times over: whatever is measured is the machine's.
+ * Measured on two cores with labs of six servers and six clients that write: one alone waits about
+ * as long as it runs; two side by side (85% of the CPUs used) 3.2 to 3.5 times as long, and move as
+ * much as one alone (33 MB/s each), with disks 0.4 ms late; one beside twenty processes that always
+ * want a CPU, 5 times as long. The limit is between what does no harm and what does. */
+#define STRAIN_CPU_WAIT_MAX 4.5
 
 struct strain_node {
 	uint64_t ran_ns, waited_ns; /* of the file system's server or client */

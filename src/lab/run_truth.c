@@ -6,16 +6,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-
-static void cleanup_jsonp(json_t **j)
-{
-	json_decref(*j);
-}
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -62,7 +56,7 @@ static void add_fault(struct strbuf *sb, const json_t *account, const json_t *fa
 /* The rows of one experiment; a file that is no account, or a disturbed one's, has none. */
 static void add_account(struct strbuf *sb, const char *out, const char *file)
 {
-	_cleanup_(cleanup_jsonp) json_t *json = NULL;
+	json_auto_t *json = NULL;
 	char path[PATH_MAX];
 	const json_t *all;
 
@@ -70,8 +64,7 @@ static void add_account(struct strbuf *sb, const char *out, const char *file)
 		return;
 	json = json_load_file(path, 0, NULL);
 	all = json_object_get(json, "faults");
-	if (!json_is_array(all) || !*text_of(json, "name") ||
-		json_is_true(json_object_get(json, "disturbed")))
+	if (!json_is_array(all) || !*text_of(json, "name") || !run_account_counts(json))
 		return;
 	for (size_t i = 0; i < json_array_size(all); i++)
 		add_fault(sb, json, json_array_get(all, i));

@@ -19,6 +19,7 @@ enum {
 	ROUNDS_MAX = 10,     /* pieces on each server of each client */
 	PIECES_MAX = 60,     /* of a client, so that preparing takes less than a minute */
 	PREPARE_MS = 240000, /* also where a disk is slow */
+	SLICE_MS = 200,	     /* between looks at whether a signal has come */
 	STOP_MS = 10000,
 	LOG_MAX = 64 << 20,
 };
@@ -189,27 +190,42 @@ int workload_start(const struct lab *lab, const struct workload *w, struct lp_er
 	return spawn_all(lab, script, pids, err);
 }
 
-/* All of them are children of ours. */
-static int await_all(const struct lab *lab, const pid_t *pids, struct lp_err *err)
+static int64_t now_ms(void)
 {
-	int left_ms = PREPARE_MS, r = 0;
-	for (unsigned i = 0; i < lab->config.n_clients; i++) {
-		const struct lab_node *node = lab_client(lab, i);
-		struct timespec begin, end;
-		int status = 0;
-		clock_gettime(CLOCK_MONOTONIC, &begin);
-		if (!process_wait(pids[i], left_ms))
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+/* Wait for the end of a child until `end_ms`, or until a signal has come. */
+static int await_one(const struct lab *lab, const struct lab_node *node, pid_t pid, int64_t end_ms,
+	const volatile int *stop, struct lp_err *err)
+{
+	int status = 0;
+	while (!process_wait(pid, SLICE_MS)) {
+		if (stop && *stop)
+			return lp_err_set(err, -EINTR, "interrupted");
+		if (now_ms() > end_ms)
 			return ended(lab, node, "is not prepared in time", err);
-		clock_gettime(CLOCK_MONOTONIC, &end);
-		left_ms -= (int)((end.tv_sec - begin.tv_sec) * 1000);
-		left_ms = left_ms > 0 ? left_ms : 0;
-		if (waitpid(pids[i], &status, 0) != pids[i] || status != 0)
-			r = ended(lab, node, "could not be prepared", err);
 	}
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		return ended(lab, node, "could not be prepared", err);
+	return 0;
+}
+
+/* All of them are children of ours; those that are not waited for are stopped by the caller. */
+static int await_all(
+	const struct lab *lab, const pid_t *pids, const volatile int *stop, struct lp_err *err)
+{
+	int64_t end_ms = now_ms() + PREPARE_MS;
+	int r = 0;
+	for (unsigned i = 0; r == 0 && i < lab->config.n_clients; i++)
+		r = await_one(lab, lab_client(lab, i), pids[i], end_ms, stop, err);
 	return r;
 }
 
-int workload_prepare(const struct lab *lab, const struct workload *w, struct lp_err *err)
+int workload_prepare(const struct lab *lab, const struct workload *w, const volatile int *stop,
+	struct lp_err *err)
 {
 	pid_t pids[LAB_NODES_MAX];
 	if (!w->prepare)
@@ -219,7 +235,7 @@ int workload_prepare(const struct lab *lab, const struct workload *w, struct lp_
 		return lp_err_sys(err, -ENOMEM, "%s", w->name);
 	int r = spawn_all(lab, script, pids, err);
 	if (r == 0)
-		r = await_all(lab, pids, err);
+		r = await_all(lab, pids, stop, err);
 	int stopped = workload_stop(lab, r < 0 ? NULL : err);
 	return r < 0 ? r : stopped;
 }

@@ -22,8 +22,10 @@ const struct workload *workload_find(const char *name);
 int workload_check(const struct workload *w, struct lp_err *err);
 
 /* Run the script `prepare` on all clients at once, and wait for all. Not again if that was done in
- * this lab already. */
-int workload_prepare(const struct lab *lab, const struct workload *w, struct lp_err *err);
+ * this lab already. -EINTR, and nothing of it runs any more, once `*stop` is not 0 (may be NULL).
+ */
+int workload_prepare(const struct lab *lab, const struct workload *w, const volatile int *stop,
+	struct lp_err *err);
 
 /* Start it on all clients (run/NODE-work.pid), or stop it and wait until its processes are gone. */
 int workload_start(const struct lab *lab, const struct workload *w, struct lp_err *err);

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """limpet lab up, status and down: a real cluster comes up, works, and leaves nothing behind, whatever
 happened to it."""
-import glob
 import json
 import os
 import pathlib
@@ -11,99 +10,20 @@ import signal
 import subprocess
 import time
 
+import lab
+from lab import ROOT, gone
 import tap
 from program import LIMPET, bad, good, limpet, run_tests, tests_of
 
-ROOT = pathlib.Path("/run/limpet/lab")
 NAME = f"e2e{os.getpid()}"
 SMALL = ("--servers", "2", "--clients", "2", "--disk", "64M", "--hog-disk", "16M")
-FEW_SECONDS = 10
-
-
-def need_lab():
-    """Skip where no lab can be."""
-    if os.geteuid() != 0:
-        raise tap.Skip("not root")
-    if not shutil.which("glusterfsd"):
-        raise tap.Skip("GlusterFS is not installed")
-    if subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode:
-        raise tap.Skip("no network namespaces here")
-    if not os.access("/dev/fuse", os.W_OK) or not os.access("/dev/loop-control", os.W_OK):
-        raise tap.Skip("no FUSE or no loop devices here")
 
 
 def up(name, *args):
     return limpet("lab", "up", "--name", name, *SMALL, *args)
 
 
-def mounts():
-    with open("/proc/self/mounts", encoding="utf-8") as f:
-        return [line.split()[1] for line in f]
-
-
-def loops(name):
-    """Loop devices on files of the lab."""
-    found = []
-    for path in glob.glob("/sys/block/loop*/loop/backing_file"):
-        try:
-            text = pathlib.Path(path).read_text(encoding="utf-8")
-        except OSError:
-            continue  # gone meanwhile
-        if f"/{name}/" in text:
-            found.append(path)
-    return found
-
-
-def processes(name):
-    """Processes that were started with something of the lab in their arguments."""
-    found = []
-    for path in glob.glob("/proc/[0-9]*/cmdline"):
-        try:
-            text = pathlib.Path(path).read_bytes()
-        except OSError:
-            continue
-        if f"{ROOT}/{name}/".encode() in text:
-            found.append(f"{path}: {text}")
-    return found
-
-
-def traces(name):
-    """All that is there of a lab."""
-    found = [m for m in mounts() if m == f"{ROOT}/{name}" or m.startswith(f"{ROOT}/{name}/")
-             or re.match(rf"/run/netns/limpet-{name}-", m)]
-    found += glob.glob(f"/run/netns/limpet-{name}-*")
-    found += glob.glob(f"/sys/fs/cgroup/*/limpet-{name}-*") + glob.glob(
-        f"/sys/fs/cgroup/limpet-{name}-*")
-    found += glob.glob(f"{ROOT}/{name}") + glob.glob(f"{ROOT}/{name}.lock")
-    return found + loops(name) + processes(name)
-
-
-def abandoned_partitions(devices):
-    """Partitions of loop devices that nothing is behind."""
-    return [p for d in devices if not os.path.exists(f"/sys/block/{d}/loop/backing_file")
-            for p in glob.glob(f"/sys/block/{d}/{d}p*")]
-
-
-def gone(name, devices=()):
-    """Nothing is left. (The kernel ends processes and namespaces when it has time.)"""
-    end = time.monotonic() + FEW_SECONDS
-    while (traces(name) or abandoned_partitions(devices)) and time.monotonic() < end:
-        time.sleep(0.05)
-    left = traces(name) + abandoned_partitions(devices)
-    assert not left, "left over: " + "\n".join(left)
-
-
-def with_lab(test):
-    """A test of labs: its name, and a `down` whatever happens."""
-    def case(directory):
-        need_lab()
-        try:
-            test(directory)
-        finally:
-            for name in (NAME, NAME + "b"):
-                limpet("lab", "down", "--name", name)
-    case.__doc__ = test.__doc__
-    return case
+with_lab = lab.in_labs(NAME, NAME + "b")
 
 
 def status(name):
@@ -118,11 +38,11 @@ def test_life(_):
     interfaces = set(os.listdir("/sys/class/net"))
     ran = up(NAME)
     assert ran.code == 0 and not ran.err, ran
-    lab = status(NAME)
-    assert lab["well"] and lab["complete"] and lab["fs"] == "gluster", lab
-    assert [n["name"] for n in lab["nodes"]] == ["s1", "s2", "c1", "c2", "x1"], lab
-    assert [n["address"] for n in lab["nodes"]] == [
-        "10.91.1.1", "10.91.1.2", "10.91.2.1", "10.91.2.2", "10.91.3.1"], lab
+    shown = status(NAME)
+    assert shown["well"] and shown["complete"] and shown["fs"] == "gluster", shown
+    assert [n["name"] for n in shown["nodes"]] == ["s1", "s2", "c1", "c2", "x1"], shown
+    assert [n["address"] for n in shown["nodes"]] == [
+        "10.91.1.1", "10.91.1.2", "10.91.2.1", "10.91.2.2", "10.91.3.1"], shown
     assert set(os.listdir("/sys/class/net")) <= interfaces, "an interface on the host"
     text = good("lab", "status", "--name", NAME)
     assert re.search(r"^s2 +10\.91\.1\.2 +up +up +up +up ", text, re.M), text
@@ -131,7 +51,7 @@ def test_life(_):
     assert (ROOT / NAME / "c2/mnt/file").read_bytes() == content, "other bytes"
     bad(2, "there is a lab", "lab", "up", "--name", NAME, *SMALL)
     assert (ROOT / NAME / "c2/mnt/file").read_bytes() == content, "a second 'up' broke it"
-    devices = [n["loop"].removeprefix("/dev/") for n in lab["nodes"] if n["role"] == "server"]
+    devices = [n["loop"].removeprefix("/dev/") for n in shown["nodes"] if n["role"] == "server"]
     assert all(re.fullmatch(r"loop\d+", d) for d in devices), devices
     good("lab", "down", "--name", NAME)
     gone(NAME, devices)
@@ -209,11 +129,10 @@ def test_broken(_):
     for pid_file in ("s1-fs", "s2-disk", "c1-fs"):
         text = (ROOT / NAME / f"run/{pid_file}.pid").read_text(encoding="utf-8")
         os.kill(int(text.split()[0]), signal.SIGKILL)
-    end = time.monotonic() + FEW_SECONDS  # until the kernel has ended them
-    ran = limpet("lab", "status", "--name", NAME)
-    while len(re.findall(r"\bdown\b", ran.out)) < 3 and time.monotonic() < end:
-        ran = limpet("lab", "status", "--name", NAME)
-    assert ran.code == 1 and len(re.findall(r"\bdown\b", ran.out)) == 3, ran
+    def downs():
+        return len(re.findall(r"\bdown\b", limpet("lab", "status", "--name", NAME).out))
+    lab.until("three parts are down", lambda: downs() == 3)
+    assert limpet("lab", "status", "--name", NAME).code == 1
     (ROOT / NAME / "lab.json").unlink()
     good("lab", "down", "--name", NAME)
     gone(NAME)
@@ -247,7 +166,7 @@ def test_two(_):
     assert up(a).code == 0 and up(b).code == 0
     (ROOT / a / "c1/mnt/file").write_bytes(b"a" * 100000)
     (ROOT / b / "c1/mnt/file").write_bytes(b"b" * 100000)
-    assert {a, b} <= {lab["name"] for lab in json.loads(limpet(
+    assert {a, b} <= {one["name"] for one in json.loads(limpet(
         "lab", "status", "--json").out)["labs"]}
     good("lab", "down", "--name", a)
     gone(a)

@@ -3,70 +3,26 @@
 import mmap
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 
+from lab import PATIENCE, loops, mounts, skip_unless_possible, until
 from program import LIMPET, bad, run_tests, tests_of
 from tap import check, run
 
 MAKE_DISK = os.path.join(os.environ.get("BUILD", "build"), "tests/e2e/make_disk")
 MIB = 1 << 20
-LIMIT = 60  # seconds until something has surely gone wrong
-
-
-def why_not():
-    """Why disks cannot be made here, or None."""
-    if os.geteuid() != 0:
-        return "only root can mount disks"
-    for path in ("/dev/fuse", "/dev/loop-control"):
-        if not os.path.exists(path):
-            return f"there is no {path}"
-    if not shutil.which("mkfs.ext4", path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
-        return "there is no mkfs.ext4"
-    said = subprocess.run([LIMPET, "lab", "disk", "--image", "/nonexistent/i", "--mount", "/",
-                           "--control", "/nonexistent/c", "--size", "1M"], text=True,
-                          capture_output=True, check=False).stderr
-    return "limpet was built without libfuse3" if "libfuse3" in said else None
 
 
 def ask(directory, line, name="s1/disk.ctl"):
     """Send a line to a disk; its answer."""
     with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(LIMIT)
+        s.settimeout(PATIENCE)
         s.connect(os.path.join(directory, name))
         s.sendall(line.encode() + b"\n")
         return s.makefile().readline().strip()
-
-
-def wait_for(condition, what):
-    """Wait until it is true."""
-    end = time.monotonic() + LIMIT
-    while not condition():
-        check(time.monotonic() < end, f"waited in vain: {what}")
-        time.sleep(0.02)
-
-
-def loops(directory):
-    """Loop devices on files in a directory."""
-    found = []
-    for name in os.listdir("/sys/block"):
-        try:
-            with open(f"/sys/block/{name}/loop/backing_file", encoding="utf-8") as f:
-                if f.read().startswith(directory + "/"):
-                    found.append(name)
-        except OSError:
-            pass
-    return found
-
-
-def mounts(directory):
-    """Mount points in a directory."""
-    with open("/proc/self/mounts", encoding="utf-8") as f:
-        return [p for p in (line.split()[1] for line in f) if p.startswith(directory + "/")]
 
 
 def partitions(device):
@@ -108,8 +64,8 @@ class Served:
         self.file = f"{self.mount}/disk.img"
 
     def __enter__(self):
-        wait_for(lambda: os.path.exists(f"{self.directory}/ctl") or self.process.poll() is not None,
-                 "the disk's socket")
+        until("the disk's socket", lambda: os.path.exists(f"{self.directory}/ctl") or
+              self.process.poll() is not None)
         check(self.ask("show").startswith("slow 1 busy 0 stall 0 0 "), "a new disk is as new")
         return self
 
@@ -179,7 +135,7 @@ def test_file(directory):
         words = disk.ask("show").split()
         check(int(words[words.index("bytes") + 1]) >= 6 * MIB, "bytes are counted")
         disk.process.send_signal(signal.SIGTERM)
-        check(disk.process.wait(LIMIT) == 0, "ends in peace")
+        check(disk.process.wait(PATIENCE) == 0, "ends in peace")
         check(mounts(directory) == [] and not os.path.exists(f"{directory}/ctl"), "left nothing")
 
 
@@ -292,8 +248,5 @@ def test_up_fails(directory):
 
 
 if __name__ == "__main__":
-    REASON = why_not()
-    if REASON:
-        print(f"1..0 # SKIP {REASON}")
-        sys.exit(0)
+    skip_unless_possible()
     run_tests(tests_of(__name__))

@@ -5,18 +5,15 @@ import glob
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
-import sys
-import time
 
+from lab import ROOT, gone, processes, skip_unless_possible, until
 from program import bad, good, limpet
 import tap
 
 NAME = f"faults{os.getpid()}"
-ROOT = os.environ.get("LIMPET_LAB_DIR", "/run/limpet/lab")
 DIR = f"{ROOT}/{NAME}"
 NODES = ["s1", "s2", "c1", "x1"]
 FAULTS = ["disk-hog", "disk-busy", "write-network-hog", "read-network-hog", "receive-pktloss",
@@ -31,25 +28,9 @@ def lab(verb, *args):
     return good("lab", verb, "--name", NAME, *args)
 
 
-def until(what, holds, seconds=20):
-    """Wait until `holds()` is true; machines that run tests are slow at times."""
-    end = time.monotonic() + seconds
-    while not holds():
-        tap.check(time.monotonic() < end, f"{what}: not within {seconds} s")
-        time.sleep(0.1)
-
-
 def pids_marked():
     """Processes that faults of this lab have started."""
-    found = []
-    for path in glob.glob("/proc/[0-9]*/environ"):
-        try:
-            with open(path, "rb") as f:
-                if f"LIMPET_FAULT={NAME}/".encode() in f.read():
-                    found.append(path.split("/")[2])
-        except OSError:
-            pass
-    return found
+    return processes(f"LIMPET_FAULT={NAME}/", "environ")
 
 
 def disk(server):
@@ -247,8 +228,7 @@ def test_down():
     lab("inject", "disk-hog@s1", "write-network-hog@s2", "pause@s1", "send-pktloss@s1")
     good("lab", "down", "--name", NAME)
     tap.check(not pids_marked(), f"processes: {pids_marked()}")
-    tap.check(not glob.glob(f"/run/netns/limpet-{NAME}-*"), "namespaces stay")
-    tap.check(not os.path.exists(DIR), f"{DIR} stays")
+    gone(NAME)
 
 
 class Cluster:
@@ -275,11 +255,7 @@ class Cluster:
 
 
 def main():
-    why = ("needs root" if os.geteuid() != 0 else
-           "GlusterFS is not installed" if not shutil.which("glusterfsd") else None)
-    if why:
-        print(f"1..0 # SKIP {why}")
-        sys.exit(77)
+    skip_unless_possible()
     cases = [(f"{spec} on {server}", lambda spec=spec, server=server: try_fault(spec, server))
              for spec, server in zip(SEEN, ["s1", "s2"] * len(SEEN))]
     cases += [(t.__doc__, t) for t in (test_two_at_once, test_all_or_none, test_wrong_usage,

@@ -8,8 +8,9 @@ import signal
 import subprocess
 import time
 
+from lab import PATIENCE, ROOT, gone, in_labs, until
 from program import LIMPET, bad, good, limpet, run_tests, tests_of
-from tap import Skip, check
+from tap import check
 
 NAME = f"run{os.getpid() % 100000}"
 PLAN = """servers 3
@@ -30,9 +31,10 @@ def write(directory, name, text):
 
 def test_plans_are_listed(directory):
     """Built-in plans and files are listed, with their time."""
-    for plan in ("smoke", "quick", "campaign", "paper"):
+    for plan, shape in (("smoke", "5 servers, 4 clients"), ("quick", "6 servers, 6 clients"),
+                        ("campaign", "6 servers, 6 clients"), ("paper", "6 servers, 6 clients")):
         out = good("lab", "run", "--plan", plan, "--list").splitlines()
-        check(f"{len(out) - 1} experiments, 6 servers, 6 clients, about " in out[-1], out[-1])
+        check(f"{len(out) - 1} experiments, {shape}, about " in out[-1], out[-1])
     listed = json.loads(good("lab", "run", "--plan", write(directory, "p", PLAN), "--list", "--json"))
     check([e["name"] for e in listed["experiments"]] == EXPERIMENTS, listed)
     check(listed["experiments"][0]["faults"] == "disk-busy@s2", listed)
@@ -70,23 +72,6 @@ def test_usage(directory):
     bad(2, f"{plan}:2: there is no fault 'dusk-hog'", "lab", "run", "--plan", plan, "--list")
 
 
-def need_lab():
-    if os.geteuid() != 0:
-        raise Skip("needs root")
-    if not os.path.exists("/dev/fuse"):
-        raise Skip("needs /dev/fuse")
-
-
-class Lab:
-    """Whatever happens, no lab is left."""
-
-    def __enter__(self):
-        need_lab()
-
-    def __exit__(self, *_):
-        limpet("lab", "down", "--name", NAME)
-
-
 def run(out, plan, *options):
     return limpet("lab", "run", "--plan", plan, "-o", out, "--name", NAME, *options)
 
@@ -99,8 +84,8 @@ def check_account(out, name):
     check(all(p["bytes"] > 0 for p in phases[:2]), "nothing was written in the clean phase")
     for before, after in zip(phases, phases[1:]):
         check(before["end_us"] <= after["start_us"], account)
-    check(abs(phases[2]["end_us"] - phases[2]["start_us"] - 4e6) < 3e6, account)
-    check(account["samples"] >= 5 and not account["disturbed"], account)
+    check(phases[2]["end_us"] - phases[2]["start_us"] >= 3.9e6, account)
+    check(account["samples"] >= 5 and account["disturbed"] == account["accepted"], account)
     files = sorted(os.path.basename(f)[:3] for f in glob.glob(f"{out}/{name}/*"))
     check(files == ["c1-", "c2-", "s1-", "s2-", "s3-"], files)
     check(all(f.endswith(".lpa") for f in os.listdir(f"{out}/{name}")), os.listdir(f"{out}/{name}"))
@@ -127,13 +112,11 @@ def check_readable(directory, out):
 
 
 def wait_for(path, process):
-    for _ in range(1200):
-        if glob.glob(path):
-            return
-        if process.poll() is not None:
-            raise AssertionError(f"ended before there was {path}: {process.stderr.read()}")
-        time.sleep(0.05)
-    raise AssertionError(f"{path} never came")
+    """Until there is such a file."""
+    def there():
+        check(process.poll() is None, f"ended before there was {path}")
+        return glob.glob(path)
+    until(path, there)
 
 
 def interrupt(out, plan):
@@ -142,12 +125,11 @@ def interrupt(out, plan):
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         wait_for(f"{out}/{EXPERIMENTS[0]}.part/*.lpa", process)
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=3 * PATIENCE)
     check(process.returncode == 3 and "interrupted after 0 of 2" in err, err)
     left = os.listdir(out)
     check(not left, f"left behind: {left}")
-    netns = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
-    check(f"limpet-{NAME}-" not in netns, netns)
+    gone(NAME)
 
 
 def disturb(out, plan):
@@ -156,12 +138,12 @@ def disturb(out, plan):
                            "--tries", "1", "--only", EXPERIMENTS[1]],
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         wait_for(f"{out}/{EXPERIMENTS[1]}.part/*.lpa", process)
-        with open(f"/run/limpet/lab/{NAME}/run/s1-disk.pid", encoding="ascii") as f:
+        with open(ROOT / NAME / "run/s1-disk.pid", encoding="ascii") as f:
             disk = int(f.read().split()[0])
         os.kill(disk, signal.SIGSTOP)
         time.sleep(3)
         os.kill(disk, signal.SIGCONT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=3 * PATIENCE)
     check(process.returncode == 3 and "too busy" in err and "1 disturbed" in err, err)
     check(sorted(os.listdir(out)) == [f"{EXPERIMENTS[1]}.disturbed", f"{EXPERIMENTS[1]}.disturbed.json",
                                       "truth.csv"], os.listdir(out))
@@ -169,29 +151,30 @@ def disturb(out, plan):
         check(len(f.readlines()) == 1, "a disturbed experiment is in the truth")
 
 
+@in_labs(NAME)
 def test_real(directory):
     """A plan is run for real: interrupted, resumed, recorded, accounted for, readable."""
     plan, out = write(directory, "p.plan", PLAN), os.path.join(directory, "runs")
-    with Lab():
-        interrupt(out, plan)
-        disturb(out, plan)
-        ran = run(out, plan, "--only", EXPERIMENTS[0], "--keep", "--accept-disturbed")
-        check(ran.code == 0 and "1 recorded, 0 there already" in ran.err, ran)
-        account = check_account(out, EXPERIMENTS[0])
-        # What was killed is not taken for whole; what is whole is not touched.
-        os.mkdir(f"{out}/{EXPERIMENTS[1]}.part")
-        write(out, f"{EXPERIMENTS[1]}.part/s1-20240101T000000Z.lpa", "half")
-        ran = run(out, plan, "--json", "--accept-disturbed")
-        check(ran.code == 0, ran)
-        check(json.loads(ran.out) == {"experiments": 2, "done": 1, "skipped": 1, "disturbed": 0,
-                                      "failed": 0}, ran)
-        check_account(out, EXPERIMENTS[1])
-        check(check_account(out, EXPERIMENTS[0]) == account, "a whole experiment was touched")
-        check(not glob.glob(f"{out}/*.disturbed*"), "what was disturbed has been replaced")
-        check_truth(out, account)
-        check_readable(directory, out)
-        ran = run(out, plan)
-        check(ran.code == 0 and "0 recorded, 2 there already" in ran.err, ran)
+    interrupt(out, plan)
+    disturb(out, plan)
+    ran = run(out, plan, "--only", EXPERIMENTS[0], "--keep", "--accept-disturbed")
+    check(ran.code == 0 and "1 recorded, 0 there already" in ran.err, ran)
+    account = check_account(out, EXPERIMENTS[0])
+    # What was killed is not taken for whole; what is whole is not touched.
+    os.mkdir(f"{out}/{EXPERIMENTS[1]}.part")
+    write(out, f"{EXPERIMENTS[1]}.part/s1-20240101T000000Z.lpa", "half")
+    ran = run(out, plan, "--json", "--accept-disturbed")
+    check(ran.code == 0, ran)
+    check(json.loads(ran.out) == {"experiments": 2, "done": 1, "skipped": 1, "disturbed": 0,
+                                  "failed": 0}, ran)
+    check_account(out, EXPERIMENTS[1])
+    check(check_account(out, EXPERIMENTS[0]) == account, "a whole experiment was touched")
+    check(not glob.glob(f"{out}/*.disturbed*"), "what was disturbed has been replaced")
+    check_truth(out, account)
+    check_readable(directory, out)
+    ran = run(out, plan)
+    check(ran.code == 0 and "0 recorded, 2 there already" in ran.err, ran)
 
 
-run_tests(tests_of(__name__))
+if __name__ == "__main__":
+    run_tests(tests_of(__name__))

@@ -2,8 +2,8 @@
 """Every workload on a small lab: it starts, reaches the disks as it should, and leaves nothing."""
 import os
 import sys
-import time
 
+from lab import skip_unless_possible, until
 import program
 import tap
 
@@ -41,24 +41,29 @@ def workers():
 
 def await_workers():
     """A workload that was just started may not be in its directory yet."""
-    deadline = time.monotonic() + 20
-    while not workers():
-        tap.check(time.monotonic() < deadline, "nobody works")
-        time.sleep(0.05)
+    until("somebody works", workers)
+
+
+def moves(workload, reads, writes):
+    """Let it work for some seconds: a complaint if not every disk does what it is for, or None."""
+    before = sectors()
+    speed = float(program.good("lab", "work", "--name", NAME, "--for", "4s", workload).split()[0])
+    after = sectors()
+    moved = [(r1 - r0, w1 - w0) for (r0, w0), (r1, w1) in zip(before, after)]
+    if speed > 0.1 and all((not reads or r > 2000) and (not writes or w > 200) for r, w in moved):
+        return None
+    return f"{workload}: {speed} MB/s, sectors read and written {moved}"
 
 
 def runs(workload, reads, writes):
     """It moves bytes, and every disk does what it is for."""
     # Files are made by the preparation, which is not what is looked at.
     program.good("lab", "work", "--name", NAME, workload)
-    before = sectors()
     await_workers()
-    speed = float(program.good("lab", "work", "--name", NAME, "--for", "4s", workload).split()[0])
-    after = sectors()
-    tap.check(speed > 0.1, f"{workload}: {speed} MB/s")
-    for (r0, w0), (r1, w1) in zip(before, after):
-        tap.check(not reads or r1 - r0 > 2000, f"{workload} reads: {before} {after}")
-        tap.check(not writes or w1 - w0 > 200, f"{workload} writes: {before} {after}")
+    complaint = moves(workload, reads, writes)
+    for _ in range(2):  # a busy machine may want more time
+        complaint = complaint and moves(workload, reads, writes)
+    tap.check(not complaint, complaint)
     tap.check(not workers(), f"{workload}: left {workers()}")
 
 
@@ -78,19 +83,17 @@ def stops():
 
 
 def main():
-    if os.geteuid() != 0:
-        print("1..0 # SKIP a lab needs root")
-        sys.exit(77)
+    skip_unless_possible()
     up = program.limpet("lab", "up", "--name", NAME, "--servers", 2, "--clients", 2)
     if up.code != 0:
         program.limpet("lab", "down", "--name", NAME)
-        missing = "not installed" in up.err or "needs" in up.err
-        print(f"1..0 # SKIP {up.err.strip()}" if missing else f"Bail out! {up}")
-        sys.exit(77 if missing else 1)
+        print(f"Bail out! {up}")
+        sys.exit(1)
     try:
         tap.main([case(w) for w in WORKLOADS] + [("workloads can be stopped", stops)])
     finally:
         program.good("lab", "down", "--name", NAME)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -20,11 +20,11 @@ class Ran:
         return f"exit {self.code}\n--- stdout\n{self.out[-2000:]}\n--- stderr\n{self.err[-2000:]}"
 
 
-def limpet(*args, **options):
+def limpet(*args, timeout=120, **options):
     """Run limpet; an exit by a signal, and output of sanitizers, fail the test at once."""
     argv = [LIMPET, *map(str, args)]
-    ran = Ran(subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=120,
-                             **options))
+    ran = Ran(subprocess.run(argv, capture_output=True, text=True, errors="replace",
+                             timeout=timeout, **options))
     if ran.code < 0 or "Sanitizer" in ran.err or "runtime error" in ran.err:
         raise AssertionError(f"{' '.join(argv)}\n{ran}")
     return ran

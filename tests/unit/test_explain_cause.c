@@ -109,6 +109,29 @@ static void test_retransmits_and_errors(void **state)
 	rig_release(&r);
 }
 
+/* Packets are sent again because the link is full of what its peers do not have; a little more
+ * traffic explains nothing. */
+static void test_flooded_link(void **state)
+{
+	static const struct {
+		double times;
+		const char *cause;
+	} cases[] = {{3, "network-hog"}, {1.2, "packet-loss"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig r;
+
+		make_cluster(&r);
+		find_above(&r, "oss2/net:eth0", "rxbyt", cases[i].times);
+		rig_find(&r, "oss2/tcp:10.0.1.1:in", "retrans", LP_MARK_ABOVE, 40, 0, 5, 39);
+		rig_explain(&r);
+		for (uint32_t s = 0; s < r.v->n_suspects; s++)
+			assert_string_equal(r.v->suspects[s].cause, cases[i].cause);
+		rig_release(&r);
+	}
+}
+
 /* A slow disk makes the traffic of its server odd, and not the other way round. */
 static void test_storage_outranks_network(void **state)
 {
@@ -309,6 +332,7 @@ int main(void)
 		cmocka_unit_test(test_storage),
 		cmocka_unit_test(test_network),
 		cmocka_unit_test(test_retransmits_and_errors),
+		cmocka_unit_test(test_flooded_link),
 		cmocka_unit_test(test_storage_outranks_network),
 		cmocka_unit_test(test_much_larger_network_outranks),
 		cmocka_unit_test(test_unrelated),

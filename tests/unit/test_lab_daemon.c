@@ -26,22 +26,6 @@ static void sockets_are_counted_by_state_and_port(void **state)
 	assert_int_equal(daemon_count_sockets("only a header\n", 1, 24007), 0);
 }
 
-static void mounts_are_found_by_their_whole_path(void **state)
-{
-	static const char text[] = "22 1 0:21 / / rw - ext4 /dev/root rw\n"
-				   "97 22 0:50 / /run/limpet/rig/c1/mnt rw - fuse.x x rw\n"
-				   "short line\n"
-				   "98 22 0:51 /run/limpet/rig/c3 /elsewhere rw - fuse.x x rw\n"
-				   "99 22 0:52 / /run/limpet/rig/c2/mnt rw - fuse.x x rw";
-	(void)state;
-	assert_true(daemon_has_mount(text, "/run/limpet/rig/c1/mnt"));
-	assert_true(daemon_has_mount(text, "/run/limpet/rig/c2/mnt"));
-	assert_true(daemon_has_mount(text, "/"));
-	assert_false(daemon_has_mount(text, "/run/limpet/rig/c1"));
-	assert_false(daemon_has_mount(text, "/run/limpet/rig/c3"));
-	assert_false(daemon_has_mount("", "/"));
-}
-
 static void a_configuration_replaces_the_one_before(void **state)
 {
 	char path[] = "/tmp/limpet-daemon-XXXXXX";
@@ -75,7 +59,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sockets_are_counted_by_state_and_port),
-		cmocka_unit_test(mounts_are_found_by_their_whole_path),
 		cmocka_unit_test(a_configuration_replaces_the_one_before),
 		cmocka_unit_test(a_configuration_that_cannot_be_written_is_an_error),
 	};

@@ -104,11 +104,17 @@ static void directories_of_the_users_choice(void **state)
 	setenv("LIMPET_LAB_DIR", dir, 1);
 }
 
+static int see(const char *name, void *ctx, struct lp_err *err)
+{
+	strcat(ctx, name);
+	return lp_err_set(err, -EBUSY, "%s is busy", name);
+}
+
 static void lists_labs(void **state)
 {
 	static const char *const entries[] = {"two", "one", "no-lab", "x.lock"};
 	struct lp_err err = {0};
-	char path[128], **names;
+	char path[128], seen[32] = "", **names;
 	unsigned n;
 
 	(void)state;
@@ -125,6 +131,10 @@ static void lists_labs(void **state)
 	free(names[0]);
 	free(names[1]);
 	free(names);
+	assert_int_equal(lab_each(see, seen, &n, &err), -EBUSY);
+	assert_int_equal(n, 2);
+	assert_string_equal(seen, "onetwo");
+	assert_string_equal(err.text, "one is busy");
 	for (unsigned i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, entries[i]);
 		assert_int_equal(rmdir(path), 0);

@@ -35,8 +35,10 @@ static struct run_account account_of(const struct experiment *e)
 	return a;
 }
 
+enum trust { SOUND, DISTURBED, ACCEPTED };
+
 /* Write the account of the only experiment of a plan as OUT/FILE. */
-static void write_account(const char *plan_text, const char *file, bool disturbed)
+static void write_account(const char *plan_text, const char *file, enum trust trust)
 {
 	_cleanup_(plan_release) struct plan p = {0};
 	struct run run = {.plan = &p};
@@ -46,7 +48,8 @@ static void write_account(const char *plan_text, const char *file, bool disturbe
 	experiment_of(plan_text, &p);
 	run.lab.config = p.lab;
 	a = account_of(&p.experiments[0]);
-	a.disturbed = disturbed;
+	a.disturbed = trust != SOUND;
+	a.accepted = trust == ACCEPTED;
 	if (run_account_write(&run, &a, temp_path(file), &err) < 0)
 		fail_msg("%s", err.text);
 }
@@ -65,7 +68,7 @@ static void accounts_say_what_was_done(void **state)
 	json_t *json, *fault, *phase;
 
 	(void)state;
-	write_account("run ddw slow-disk:2@s3", "ddw-slow-disk_2-1.json", false);
+	write_account("run ddw slow-disk:2@s3", "ddw-slow-disk_2-1.json", SOUND);
 	json = json_load_file(temp_path("ddw-slow-disk_2-1.json"), 0, NULL);
 	assert_non_null(json);
 	assert_string_equal(json_string_value(json_object_get(json, "workload")), "ddw");
@@ -88,11 +91,12 @@ static void truth_has_a_row_for_each_fault(void **state)
 	struct lp_err err = {0};
 
 	(void)state;
-	write_account("run ddw none", "ddw-none-1.json", false);
-	write_account("train ddw", "ddw-train-1.json", false);
-	write_account("run ddw disk-hog@s1+pause@s2", "ddw-disk-hog+pause-1.json", false);
-	write_account("run ddw slow-disk:2@s3", "ddw-slow-disk_2-1.json", false);
-	write_account("run ddw disk-busy@s3", "ddw-disk-busy-1.disturbed.json", true);
+	write_account("run ddw none", "ddw-none-1.json", SOUND);
+	write_account("train ddw", "ddw-train-1.json", SOUND);
+	write_account("run ddw disk-hog@s1+pause@s2", "ddw-disk-hog+pause-1.json", SOUND);
+	write_account("run ddw slow-disk:2@s3", "ddw-slow-disk_2-1.json", SOUND);
+	write_account("run ddw disk-busy@s3", "ddw-disk-busy-1.disturbed.json", DISTURBED);
+	write_account("run ddr disk-busy@s4", "ddr-disk-busy-1.json", ACCEPTED);
 	temp_text("other.json", "{\"what\": \"is this\"}\n");
 	temp_text("broken.json", "{\"name\": ");
 	if (run_truth_write(temp_dir_path, &err) < 0)
@@ -106,9 +110,10 @@ static void truth_has_a_row_for_each_fault(void **state)
 	assert_non_null(strstr(text, "\nddw-slow-disk_2-1,s3,slow-disk:2,"));
 	assert_non_null(strstr(text, ",2023-11-14T22:14:20Z,2023-11-14T22:16:20.5Z,ddw\n"));
 	assert_null(strstr(text, "ddw-disk-busy"));
+	assert_non_null(strstr(text, "\nddr-disk-busy-1,s4,disk-busy,"));
 	if (score_truth_read(temp_path("truth.csv"), &truth, &err) < 0)
 		fail_msg("%s", err.text);
-	assert_int_equal(truth.n, 5);
+	assert_int_equal(truth.n, 6);
 }
 
 static void only_whole_experiments_are_whole(void **state)
@@ -124,9 +129,11 @@ static void only_whole_experiments_are_whole(void **state)
 	assert_false(run_account_whole(temp_dir_path, e));
 	temp_text("ddr-none-1.json", "{\"name\": \"ddr-no");
 	assert_false(run_account_whole(temp_dir_path, e));
-	write_account("run ddr none", "ddr-none-1.json", true);
+	write_account("run ddr none", "ddr-none-1.json", DISTURBED);
 	assert_false(run_account_whole(temp_dir_path, e));
-	write_account("run ddr none", "ddr-none-1.json", false);
+	write_account("run ddr none", "ddr-none-1.json", ACCEPTED);
+	assert_true(run_account_whole(temp_dir_path, e));
+	write_account("run ddr none", "ddr-none-1.json", SOUND);
 	assert_true(run_account_whole(temp_dir_path, e));
 	assert_int_equal(rmdir(temp_path("ddr-none-1")), 0);
 	assert_false(run_account_whole(temp_dir_path, e));
