@@ -281,7 +281,8 @@ def arguments():
 def main():
     """Diagnose, score, print."""
     args = arguments()
-    experiments = [Experiment(p) for p in sorted(args.recordings.glob("*.json"))]
+    experiments = [Experiment(p) for p in sorted(args.recordings.glob("*.json"))
+                   if not p.stem.endswith(".disturbed")]
     experiments = [e for e in experiments if e.train or fnmatch.fnmatch(e.name, args.only)]
     if not experiments:
         print(f"{args.recordings}: there is no experiment (NAME.json) in it", file=sys.stderr)

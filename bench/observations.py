@@ -79,7 +79,7 @@ def spans(facts):
 
 def line(name, values):
     """A row of a table."""
-    return "| " + " | ".join([name, *(f"{v:.4g}" for v in values)]) + " |"
+    return "| " + " | ".join([name, *(f"{v:.0f}" if v >= 1000 else f"{v:.3g}" for v in values)]) + " |"
 
 
 def show(args, number, name, metrics):

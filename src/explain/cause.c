@@ -256,6 +256,16 @@ static bool is_idle_because(
 		!q->facts[s->findings[0]].no_data;
 }
 
+/* Traffic that its peers do not have is nothing that a disk could bring about; a disk that is a
+ * little slow meanwhile is. */
+static bool is_flood_beside(
+	const struct inquiry *q, const struct lp_suspect *network, const struct lp_suspect *disk)
+{
+	return !strcmp(network->cause, cause_network_hog.name) &&
+		!strcmp(disk->cause, cause_disk_busy.name) &&
+		suspect_size(q, network) > suspect_size(q, disk);
+}
+
 /* Does one resource come before another, `a` before `b`? What is first in the enum does, unless the
  * other's asymmetry is much larger. A disk or a processor that is too slow keeps a server from
  * reading what comes, however much that is; never the other way round. */
@@ -266,8 +276,10 @@ static bool comes_before(
 
 	if (!strcmp(b->cause, cause_server_hung.name))
 		return true;
-	if (!strcmp(a->cause, cause_server_hung.name))
+	if (!strcmp(a->cause, cause_server_hung.name) || is_flood_beside(q, b, a))
 		return false;
+	if (is_flood_beside(q, a, b))
+		return true;
 	return suspect_resource(q, a) < suspect_resource(q, b) ? outranks(size_a, size_b)
 							       : !outranks(size_b, size_a);
 }

@@ -1,6 +1,5 @@
 #include "explain/flood.h"
 
-#include "base/time.h"
 #include <math.h>
 #include <string.h>
 
@@ -9,23 +8,19 @@ static double mean_meanwhile(const struct lp_verdict *v, uint32_t table, const s
 {
 	const struct lp_table *t = v->tables[table];
 	uint32_t row = v->row_of[table][f->component];
+	uint32_t from, end, n = 0;
 	double sum = 0;
-	int64_t from, to, n = 0;
 
-	if (row == UINT32_MAX || t->step_us <= 0)
+	if (row == UINT32_MAX)
 		return 0;
-	/* Slot i covers the step that ends at its time. */
-	from = floor_div(f->first_us - t->start_us, t->step_us) + 1;
-	to = floor_div(f->last_us - t->start_us, t->step_us);
-	for (int64_t slot = from < 0 ? 0 : from; slot <= to && slot < t->n_slots; slot++) {
-		double value = t->values[(size_t)row * t->n_slots + (size_t)slot];
+	inquiry_slots(t, f, &from, &end);
+	for (uint32_t slot = from; slot < end; slot++) {
+		double value = t->values[(size_t)row * t->n_slots + slot];
 
-		if (!isnan(value)) {
-			sum += value;
-			n++;
-		}
+		sum += isnan(value) ? 0 : value;
+		n += !isnan(value);
 	}
-	return n ? sum / (double)n : 0;
+	return n ? sum / n : 0;
 }
 
 double flood_share(const struct inquiry *q, uint32_t finding)

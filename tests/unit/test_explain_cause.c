@@ -31,6 +31,21 @@ static void find_above(struct rig *r, const char *component, const char *metric,
 	rig_find(r, component, metric, LP_MARK_ABOVE, 1e6 * times, 1e6, 5, 39);
 }
 
+/* No value but 0 in a metric of a server's connections. */
+static void rig_quiet(struct rig *r, uint32_t server, const char *metric)
+{
+	struct lp_table *t = r->v->tables[rig_metric_find(r, metric)];
+	char observer[16];
+
+	snprintf(observer, sizeof(observer), "oss%u/", server);
+	for (uint32_t c = 0; c < t->n_components; c++) {
+		for (uint32_t i = 0; i < t->n_slots; i++) {
+			if (!strncmp(t->components[c], observer, strlen(observer)))
+				t->values[(size_t)c * t->n_slots + i] = 0;
+		}
+	}
+}
+
 static void find_cwnd(struct rig *r, double times)
 {
 	rig_find(r, "oss2/tcp:10.0.1.1:in", "cwnd", LP_MARK_BELOW, 64 * times, 64, 5, 39);
@@ -107,6 +122,27 @@ static void test_retransmits_and_errors(void **state)
 	assert_string_equal(rig_cause(&r, "oss1/tcp:10.0.1.1:in"), "packet-loss");
 	assert_string_equal(rig_cause(&r, "oss3/net:eth0"), "bad-link");
 	rig_release(&r);
+}
+
+/* A small congestion window with retransmits beside it, and one that nothing is sent again for. */
+static void test_windows_without_loss(void **state)
+{
+	(void)state;
+	for (int lost = 0; lost < 2; lost++) {
+		struct rig r;
+
+		make_cluster(&r);
+		for (uint32_t i = 1; i <= 4; i++)
+			rig_quiet(&r, i, "retrans");
+		find_cwnd(&r, 0.2);
+		if (lost)
+			rig_find(&r, "oss2/tcp:10.0.1.1:in", "retrans", LP_MARK_ABOVE, 4, 0, 5, 39);
+		rig_explain(&r);
+		assert_int_equal(r.v->n_suspects > 0, lost);
+		for (uint32_t s = 0; s < r.v->n_suspects; s++)
+			assert_string_equal(r.v->suspects[s].cause, "packet-loss");
+		rig_release(&r);
+	}
 }
 
 /* Packets are sent again because the link is full of what its peers do not have; a little more
@@ -332,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_storage),
 		cmocka_unit_test(test_network),
 		cmocka_unit_test(test_retransmits_and_errors),
+		cmocka_unit_test(test_windows_without_loss),
 		cmocka_unit_test(test_flooded_link),
 		cmocka_unit_test(test_storage_outranks_network),
 		cmocka_unit_test(test_much_larger_network_outranks),
