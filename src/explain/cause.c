@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Round trips that take twice as long (the log2 of it). */
+#define DELAY_LEAST 1.0
+
 /* How large the asymmetries of each sort are, 0 where there is none. */
 struct signs {
 	double absent, work, latency, trouble;
@@ -109,10 +112,14 @@ static const struct cause *network_cause(const struct signs *s)
 		return &cause_lost_path;
 	if (outranks(both, loss) || (s->work > 0 && loss <= 0))
 		return &cause_network_hog;
-	/* Retransmits follow from a link that is full; a small congestion window has the last word.
-	 */
-	if (s->flood >= FLOOD_SHARE && s->congestion <= 0)
+	/* Retransmits follow from a link that is full; so does a small congestion window, if that
+	 * is by far the smaller asymmetry. */
+	if (s->flood >= FLOOD_SHARE && (s->congestion <= 0 || !outranks(s->congestion, s->work)))
 		return &cause_network_hog;
+	/* Loss does not delay what is not lost; a queue before a link that is too slow does both.
+	 */
+	if (s->latency >= DELAY_LEAST && loss > 0)
+		return &cause_slow_link;
 	if (outranks(s->unread, loss))
 		return &cause_server_hung;
 	if (loss > 0)

@@ -43,7 +43,7 @@ int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 	if (r == 0)
 		r = issuer_filter(&q, err);
 	if (r == 0)
-		loss_filter(&q);
+		r = loss_filter(&q, err);
 	if (r == 0)
 		r = suspects_gather(&q, err);
 	if (r == 0)

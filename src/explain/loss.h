@@ -8,6 +8,6 @@
  * loss: connections that have little to send do not open their window again, so that what was lost
  * once, long ago, is seen in it for hours. Without records of retransmits the window has the last
  * word, as in the papers. */
-void loss_filter(struct inquiry *q);
+int loss_filter(struct inquiry *q, struct lp_err *err);
 
 #endif
