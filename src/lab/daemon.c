@@ -82,6 +82,7 @@ struct condition {
 	const struct lab *lab;
 	const struct lab_node *node;
 	const char *what; /* for the sentence when it does not come */
+	const char *file; /* in the mount */
 	uint16_t port;
 	unsigned n;
 	bool (*holds)(const struct condition *c, pid_t pid);
@@ -106,9 +107,31 @@ static bool holds_mount(const struct condition *c, pid_t pid)
 	return mounts_has(lab_path(c->lab, path, "%s/mnt", c->node->name));
 }
 
+/* The answer may never come; a process that waits for it can be killed, a thread not. */
+static int ask(const struct condition *c, const char *options, struct lp_err *err)
+{
+	char path[LAB_PATH_MAX];
+	return tool_run(err, "timeout -s KILL %d stat %s %s", WAIT_MS / 1000, options,
+		lab_path(c->lab, path, "%s/mnt/%s", c->node->name, c->file));
+}
+
+static bool holds_file(const struct condition *c, pid_t pid)
+{
+	(void)pid;
+	return ask(c, "", NULL) == 0;
+}
+
 static void nap(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
+}
+
+/* By the clock: asking can take long, too. */
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static int wait_for(const struct condition *c, struct lp_err *err)
@@ -116,7 +139,7 @@ static int wait_for(const struct condition *c, struct lp_err *err)
 	char pid_file[LAB_PATH_MAX], log[LAB_PATH_MAX];
 	lab_path(c->lab, pid_file, "run/%s-fs.pid", c->node->name);
 	lab_path(c->lab, log, "log/%s-fs.log", c->node->name);
-	for (int ms = 0; ms < WAIT_MS; ms += STEP_MS) {
+	for (int64_t end = now_ms() + WAIT_MS; now_ms() < end; nap()) {
 		pid_t pid = tool_pid(pid_file);
 		if (!pid)
 			return lp_err_set(err, -EIO,
@@ -124,7 +147,6 @@ static int wait_for(const struct condition *c, struct lp_err *err)
 				c->node->name, log);
 		if (c->holds(c, pid))
 			return 0;
-		nap();
 	}
 	return lp_err_set(err, -ETIMEDOUT, "the file system of %s %s within %d s: see %s",
 		c->node->name, c->what, WAIT_MS / 1000, log);
@@ -160,15 +182,24 @@ int daemon_wait_connected(const struct lab *lab, const struct lab_node *node, ui
 
 int daemon_wait_mounted(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
 {
-	const struct condition c = {
-		.lab = lab, .node = node, .what = "is not mounted", .holds = holds_mount};
-	char path[LAB_PATH_MAX];
+	const struct condition c = {.lab = lab,
+		.node = node,
+		.what = "is not mounted",
+		.file = "",
+		.holds = holds_mount};
 	int r = wait_for(&c, err);
-	if (r < 0)
-		return r;
-	/* The answer may never come; a process that waits for it can be killed, a thread not. */
-	return tool_run(err, "timeout -s KILL %d stat -f %s", WAIT_MS / 1000,
-		lab_path(lab, path, "%s/mnt", node->name));
+	return r < 0 ? r : ask(&c, "-f", err);
+}
+
+int daemon_wait_file(
+	const struct lab *lab, const struct lab_node *node, const char *name, struct lp_err *err)
+{
+	const struct condition c = {.lab = lab,
+		.node = node,
+		.what = "is not complete",
+		.file = name,
+		.holds = holds_file};
+	return wait_for(&c, err);
 }
 
 int daemon_stop(const struct lab *lab, const struct lab_node *node, struct lp_err *err)

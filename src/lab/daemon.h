@@ -25,6 +25,11 @@ int daemon_wait_connected(const struct lab *lab, const struct lab_node *node, ui
 /* Wait until NODE/mnt is mounted, and answers. */
 int daemon_wait_mounted(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
+/* Wait until there is such a file or directory in NODE/mnt: for a file system that is mounted
+ * before its servers have made all of it. */
+int daemon_wait_file(
+	const struct lab *lab, const struct lab_node *node, const char *name, struct lp_err *err);
+
 /* End the process of run/NODE-fs.pid, also if it was stopped. Not there: 0. */
 int daemon_stop(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 

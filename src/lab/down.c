@@ -135,14 +135,20 @@ static int remove_tree(const char *dir, struct lp_err *err)
 	return 0;
 }
 
-static void stop_disks(const struct lab *lab, struct outcome *o)
+static bool stop_disks(const struct lab *lab, struct outcome *o)
 {
+	bool all = true;
+
 	for (unsigned i = 0; i < lab->n_nodes; i++) {
 		struct lp_err err = {0};
+		int r = 0;
 
 		if (lab->nodes[i].role == LAB_SERVER)
-			note(o, disk_down(lab, &lab->nodes[i], &err), &err);
+			r = disk_down(lab, &lab->nodes[i], &err);
+		note(o, r, &err);
+		all = all && r == 0;
 	}
+	return all;
 }
 
 int down_locked(const char *name, struct lp_err *err)
@@ -150,16 +156,19 @@ int down_locked(const char *name, struct lp_err *err)
 	struct outcome o = {0};
 	struct lp_err one = {0};
 	struct lab lab;
+	bool disks_gone;
 
 	guess(name, &lab);
 	note(&o, net_each(name, kill_all_but_disk, &lab, &one), &one);
 	kill_by_files(&lab, &o);
 	unmount_clients(&lab, &o);
-	stop_disks(&lab, &o);
+	disks_gone = stop_disks(&lab, &o);
 	note(&o, net_each(name, kill_all, NULL, &one), &one);
 	note(&o, cgroup_down(name, &one), &one);
 	note(&o, net_down(name, &one), &one);
-	note(&o, mounts_remove(lab.dir, &one), &one);
+	/* A device is known to be the lab's by where its file is mounted. */
+	if (disks_gone)
+		note(&o, mounts_remove(lab.dir, &one), &one);
 	/* While something is left, so is the note of whose it is: it can be tried again. */
 	if (o.r == 0)
 		note(&o, remove_tree(lab.dir, &one), &one);

@@ -22,7 +22,9 @@
 #define HANDLE_LAST UINT64_C(9223372036854775806)
 #define HANDLE_ROOT 1048576
 
-/* Time-outs are long: a server that is paused is slow, not gone. */
+/* Time-outs are long: a server that is paused is slow, not gone. The first server asks all others
+ * for their parts of the root directory when it starts, and they may start a little later; it must
+ * not give up, because then it sleeps for 30 s. */
 static const char defaults[] = "<Defaults>\n"
 			       "\tUnexpectedRequests 50\n"
 			       "\tEventLogging none\n"
@@ -35,8 +37,8 @@ static const char defaults[] = "<Defaults>\n"
 			       "\tServerJobFlowTimeoutSecs 600\n"
 			       "\tClientJobBMITimeoutSecs 600\n"
 			       "\tClientJobFlowTimeoutSecs 600\n"
-			       "\tClientRetryLimit 5\n"
-			       "\tClientRetryDelayMilliSecs 2000\n"
+			       "\tClientRetryLimit 60\n"
+			       "\tClientRetryDelayMilliSecs 500\n"
 			       "\tPrecreateBatchSize 0,32,512,32,32,32,0\n"
 			       "\tPrecreateLowThreshold 0,16,256,16,16,16,0\n"
 			       "\t<Security>\n"
@@ -157,7 +159,10 @@ static int orangefs_client_start(
 		"pvfs2fuse", lab_path(lab, mnt, "%s/mnt", node->name), "-o", spec, "-f", NULL};
 	snprintf(spec, sizeof(spec), "fs_spec=tcp://%s:%d/" NAME, lab->nodes[0].address, PORT);
 	int r = daemon_start(lab, node, argv, err);
-	return r < 0 ? r : daemon_wait_mounted(lab, node, err);
+	if (r == 0)
+		r = daemon_wait_mounted(lab, node, err);
+	/* Nothing can be made in the root directory until it is complete; this comes last. */
+	return r < 0 ? r : daemon_wait_file(lab, node, "lost+found", err);
 }
 
 const struct fs fs_orangefs = {

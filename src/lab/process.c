@@ -56,7 +56,7 @@ static const char *stat_field(const char *text, unsigned number)
 bool process_read(pid_t pid, struct process *ret)
 {
 	char path[40] = "/proc/", text[1024], *at;
-	const char *state, *session, *start;
+	const char *state, *session, *threads, *start;
 	ssize_t n;
 	int fd;
 
@@ -71,13 +71,15 @@ bool process_read(pid_t pid, struct process *ret)
 	at = strrchr(text, ')'); /* the name may have anything in it */
 	state = at ? stat_field(at, 3) : NULL;
 	session = at ? stat_field(at, 6) : NULL;
+	threads = at ? stat_field(at, 20) : NULL;
 	start = at ? stat_field(at, 22) : NULL;
-	if (!state || !session || !start)
+	if (!state || !session || !threads || !start)
 		return false;
 	*ret = (struct process){.pid = pid,
 		.session = (pid_t)get_number(session),
 		.start = get_number(start),
-		.zombie = *state == 'Z' || *state == 'X'};
+		/* The first thread can be one while others still end, and keep files open. */
+		.zombie = (*state == 'Z' || *state == 'X') && get_number(threads) <= 1};
 	return true;
 }
 

@@ -13,7 +13,7 @@
 struct process {
 	pid_t pid, session;
 	uint64_t start; /* ticks since boot: field 22 of /proc/PID/stat */
-	bool zombie;
+	bool zombie;	/* all of its threads have ended */
 };
 
 /* Read /proc/PID/stat. False: there is no such process. Safe between fork() and exec(). */

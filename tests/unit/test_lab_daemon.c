@@ -2,9 +2,13 @@
 
 #include "base/file.h"
 #include "lab/daemon.h"
+#include "lab/process.h"
+#include "lab_rig.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char tcp[] =
@@ -55,12 +59,58 @@ static void a_configuration_that_cannot_be_written_is_an_error(void **state)
 	assert_non_null(strstr(err.text, "/nonexistent/x"));
 }
 
+/* A lab in a directory of its own, whose client c1 is this very process. */
+static const struct lab_node *client_here(struct lab *lab)
+{
+	static const char *const dirs[] = {"", "run", "c1", "c1/mnt"};
+	char path[LAB_PATH_MAX], line[PROCESS_LINE_MAX];
+	struct strbuf pid = {0};
+	lab_rig(lab);
+	snprintf(lab->dir, sizeof(lab->dir), "/tmp/limpet-daemon-%d", (int)getpid());
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(mkdir(lab_path(lab, path, "%s", dirs[i]), 0700), 0);
+	strbuf_printf(&pid, "%.*s", process_line(line), line);
+	assert_int_equal(daemon_configure(lab_path(lab, path, "run/c1-fs.pid"), &pid, NULL), 0);
+	return &lab->nodes[2];
+}
+
+static void remove_here(const struct lab *lab)
+{
+	static const char *const all[] = {
+		"run/c1-fs.pid", "run", "c1/mnt/late", "c1/mnt", "c1", ""};
+	char path[LAB_PATH_MAX];
+	for (unsigned i = 0; i < 6; i++)
+		remove(lab_path(lab, path, "%s", all[i]));
+}
+
+static void a_file_is_waited_for_while_its_file_system_runs(void **state)
+{
+	struct lab lab;
+	struct lp_err err = {0};
+	const struct lab_node *client = client_here(&lab);
+	char path[LAB_PATH_MAX];
+	pid_t other = fork();
+	(void)state;
+	if (other == 0) {
+		usleep(100000);
+		_exit(mkdir(lab_path(&lab, path, "c1/mnt/late"), 0700) < 0);
+	}
+	assert_int_equal(daemon_wait_file(&lab, client, "late", &err), 0);
+	assert_int_equal(access(lab_path(&lab, path, "c1/mnt/late"), F_OK), 0);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+	unlink(lab_path(&lab, path, "run/c1-fs.pid"));
+	assert_int_equal(daemon_wait_file(&lab, client, "never", &err), -EIO);
+	assert_non_null(strstr(err.text, "c1"));
+	remove_here(&lab);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sockets_are_counted_by_state_and_port),
 		cmocka_unit_test(a_configuration_replaces_the_one_before),
 		cmocka_unit_test(a_configuration_that_cannot_be_written_is_an_error),
+		cmocka_unit_test(a_file_is_waited_for_while_its_file_system_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

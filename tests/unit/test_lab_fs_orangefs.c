@@ -76,6 +76,35 @@ static void handles_are_shared_out_once(void **state)
 	free(text);
 }
 
+static uint64_t number_after(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+	assert_non_null(at);
+	return strtoull(at + strlen(key), NULL, 10);
+}
+
+/* Clients ask it first, and it makes the root directory. */
+static void the_first_server_has_the_root(void **state)
+{
+	char *text = config(2);
+	uint64_t root = number_after(text, "\tRootHandle ");
+	(void)state;
+	assert_true(root >= number_after(text, "\t\tRange s1 "));
+	assert_true(root < number_after(text, "\t\tRange s2 "));
+	free(text);
+}
+
+/* As long as the lab waits for it: giving up costs 30 s. */
+static void servers_are_tried_again_for_half_a_minute(void **state)
+{
+	char *text = config(2);
+	(void)state;
+	assert_true(number_after(text, "\tClientRetryLimit ") *
+			number_after(text, "\tClientRetryDelayMilliSecs ") >=
+		30000);
+	free(text);
+}
+
 static void it_says_where_it_comes_from_if_it_is_not_there(void **state)
 {
 	struct lp_err err = {0};
@@ -96,6 +125,8 @@ int main(void)
 		cmocka_unit_test(every_server_has_its_place),
 		cmocka_unit_test(sections_nest),
 		cmocka_unit_test(handles_are_shared_out_once),
+		cmocka_unit_test(the_first_server_has_the_root),
+		cmocka_unit_test(servers_are_tried_again_for_half_a_minute),
 		cmocka_unit_test(it_says_where_it_comes_from_if_it_is_not_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

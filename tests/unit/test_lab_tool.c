@@ -5,9 +5,11 @@
 #include "lab/tool.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static char dir[64];
@@ -150,6 +152,50 @@ static void kills_the_whole_session(void **state)
 	assert_true(!process_read(other, &p) || p.zombie);
 }
 
+static void *pause_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* A process whose first thread has ended, but not the second. */
+static pid_t fork_headless(void)
+{
+	pthread_t thread;
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	if (pthread_create(&thread, NULL, pause_for_ever, NULL) != 0)
+		_exit(1);
+	syscall(SYS_exit, 0); /* this thread only */
+	_exit(1);
+}
+
+static void a_process_lives_as_long_as_its_threads(void **state)
+{
+	pid_t pid = fork_headless();
+	char path[32], text[512] = "";
+	struct process p;
+
+	(void)state;
+	assert_true(pid > 0);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	for (unsigned i = 0; i < 1000 && !strstr(text, ") Z "); i++) {
+		usleep(5000);
+		slurp(path, text, sizeof(text));
+	}
+	assert_non_null(strstr(text, ") Z "));
+	assert_true(process_read(pid, &p));
+	assert_false(p.zombie);
+	kill(pid, SIGKILL);
+	assert_true(process_wait(pid, 5000));
+	assert_true(process_read(pid, &p));
+	assert_true(p.zombie);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 /* A pid that is used again by another process is not ours. */
 static void start_time_tells_processes_apart(void **state)
 {
@@ -236,6 +282,7 @@ int main(void)
 		cmocka_unit_test(children_start_clean),
 		cmocka_unit_test(spawns_and_kills),
 		cmocka_unit_test(kills_the_whole_session),
+		cmocka_unit_test(a_process_lives_as_long_as_its_threads),
 		cmocka_unit_test(start_time_tells_processes_apart),
 		cmocka_unit_test(broken_pid_files_name_nobody),
 		cmocka_unit_test(a_program_that_does_not_start_leaves_no_pid_file),
