@@ -16,6 +16,9 @@
 #define LOAD_MORE 1.25
 #define SLACK 1.25
 
+/* The kind of component that brings a server its work. */
+#define INTERFACE "net"
+
 /* Enough peers to know what they usually do. */
 #define PEERS_MAX 64
 
@@ -83,24 +86,27 @@ static double work_floor(const struct lp_verdict *v, uint32_t group, const char 
 	return floor;
 }
 
-static double finding_load(const struct lp_verdict *v, const struct lp_finding *f)
+/* How many times as much as its peers a member of a group works from `first` to `last`; NaN if that
+ * is not known. */
+static double member_load(
+	const struct lp_verdict *v, uint32_t group, uint32_t member, int64_t first, int64_t last)
 {
-	const struct lp_peer_group *g = &v->groups[f->group];
-	const char *unit = work_unit(v, f->component);
+	const struct lp_peer_group *g = &v->groups[group];
+	const char *unit = work_unit(v, g->members[member]);
 	double peers[PEERS_MAX], own, usual, floor;
 	uint32_t n = 0, every = g->n_members / PEERS_MAX + 1;
 
 	if (!unit)
 		return NAN;
-	own = work_done(v, f->component, unit, f->first_us, f->last_us);
+	own = work_done(v, g->members[member], unit, first, last);
 	for (uint32_t i = 0; i < g->n_members && n < PEERS_MAX; i += every) {
-		if (i == f->member)
+		if (i == member)
 			continue;
-		peers[n] = work_done(v, g->members[i], unit, f->first_us, f->last_us);
+		peers[n] = work_done(v, g->members[i], unit, first, last);
 		n += !isnan(peers[n]);
 	}
 	/* A little more than nothing is not infinitely much. */
-	floor = work_floor(v, f->group, unit);
+	floor = work_floor(v, group, unit);
 	usual = median_of(peers, n) + floor;
 	return usual > 0 ? (own + floor) / usual : NAN;
 }
@@ -111,6 +117,33 @@ static bool same_observer(const struct lp_verdict *v, uint32_t a, uint32_t b)
 	size_t n = strcspn(x, "/");
 
 	return n == strcspn(y, "/") && !memcmp(x, y, n);
+}
+
+/* The same of the traffic of a finding's observer, where its interfaces were recorded. */
+static double traffic_load(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	double most = NAN;
+
+	for (uint32_t g = 0; g < v->n_groups; g++) {
+		for (uint32_t m = 0; m < v->groups[g].n_members; m++) {
+			uint32_t c = v->groups[g].members[m];
+
+			if (same_observer(v, c, f->component) &&
+				strstr(v->components[c], "/" INTERFACE ":"))
+				most = fmax(most, member_load(v, g, m, f->first_us, f->last_us));
+		}
+	}
+	return most;
+}
+
+/* Does the load of a component come from elsewhere? Servers of a file system get theirs through the
+ * network: where less than half of what is more came that way, somebody on the server itself is at
+ * work. */
+static bool load_is_given(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	double traffic = traffic_load(v, f);
+
+	return isnan(traffic) || traffic - 1 >= (f->load_ratio - 1) / 2;
 }
 
 static enum lp_role finding_role(const struct lp_verdict *v, const struct lp_finding *f)
@@ -139,7 +172,8 @@ static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 		slow |= o->component == f->component && is_slow(v, o);
 		others_work_more |= o->component != f->component && o->group != f->group &&
 			same_observer(v, o->component, f->component) &&
-			finding_role(v, o) == LP_ROLE_WORK && o->direction == LP_MARK_ABOVE;
+			finding_role(v, o) == LP_ROLE_WORK && o->direction == LP_MARK_ABOVE &&
+			o->ratio > LOAD_MORE;
 	}
 	return slow || (m && !strcmp(m->resource, "network") && !others_work_more);
 }
@@ -152,9 +186,9 @@ int load_judge(struct lp_verdict *v)
 
 		if (role != LP_ROLE_LATENCY && role != LP_ROLE_BUSY)
 			continue;
-		f->load_ratio = finding_load(v, f);
+		f->load_ratio = member_load(v, f->group, f->member, f->first_us, f->last_us);
 		f->explained_by_load = f->direction == LP_MARK_ABOVE && f->load_ratio > LOAD_MORE &&
-			f->ratio <= SLACK * f->load_ratio;
+			f->ratio <= SLACK * f->load_ratio && load_is_given(v, f);
 	}
 	for (uint32_t i = 0; i < v->n_findings; i++) {
 		struct lp_finding *f = &v->findings[i];

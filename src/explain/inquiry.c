@@ -76,8 +76,10 @@ static bool has_data(const struct lp_verdict *v, const struct lp_finding *f)
 	return n_values * 2 >= end - from;
 }
 
-/* More work is work that the median shows, not a shape: busy and idle moments fall as they may. */
+/* More work is work that the median shows, not a shape: busy and idle moments fall as they may.
+ * Round trips depend on what was under way last. */
 #define WORK_RATIO_LEAST 1.2
+#define TRIP_RATIO_LEAST 2.0
 
 /* Trained thresholds may be exceeded by what does not matter to anybody: medians that differ by
  * less than the metric's floor accuse nobody, nor does work that is no more than that of the peers.
@@ -88,6 +90,9 @@ static bool is_trifle(
 	if (!v->trained || f->direction == LP_MARK_ABSENT)
 		return false;
 	if (facts->role == LP_ROLE_WORK && f->own < WORK_RATIO_LEAST * f->peers)
+		return true;
+	if (facts->role == LP_ROLE_LATENCY && facts->resource == RESOURCE_NETWORK &&
+		f->own < TRIP_RATIO_LEAST * f->peers)
 		return true;
 	return fabs(f->own - f->peers) < facts->floor;
 }
