@@ -9,7 +9,7 @@ RUNS ?= 1000000
 JOBS ?= $(shell nproc)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps test demo lint format bench fuzz install clean help
+.PHONY: all deps test demo accuracy lint format bench fuzz install clean help
 
 all: ## build the programs into build/ (installs nothing)
 	@scripts/build.sh $(BUILD)
@@ -20,9 +20,13 @@ deps: ## install the Debian packages that are missing, for building and for test
 test: deps ## set up, build with gcc and clang, run every test and every lint
 	@JOBS=$(JOBS) scripts/test.sh
 
-demo: deps ## record this host for ten seconds and show what was seen
+demo: deps ## diagnose a recording with a real fault in it, and write a report with plots
 	@scripts/build.sh $(BUILD)
 	@scripts/demo.sh
+
+accuracy: deps ## diagnose the lab's recordings and score them: the papers' tables beside ours
+	@scripts/build.sh $(BUILD)
+	@bench/accuracy.py recordings
 
 lint: deps ## check format, includes, house rules, clang-tidy, cppcheck
 	@scripts/build.sh $(BUILD)

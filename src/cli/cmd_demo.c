@@ -275,8 +275,10 @@ const struct command command_demo = {
 		"Builds a small parallel file system on this machine ('limpet lab'), lets clients "
 		"write, records all of it, breaks one server, and diagnoses what was recorded "
 		"every few seconds until somebody is named, which takes about a minute. Then "
-		"everything is removed again, also after Ctrl-C. Needs root; touches nothing that "
-		"it did not make.",
+		"everything is removed again, also after Ctrl-C. Needs root and what a lab needs; "
+		"touches nothing that it did not make. 'limpet lab run' records such experiments "
+		"and keeps them.\n\n"
+		"The exit status is 0 if the server that was broken was named, 3 if it was not.",
 	.options = options,
 	.options_size = sizeof(struct demo_options),
 	.examples = examples,

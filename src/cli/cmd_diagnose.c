@@ -33,7 +33,8 @@ struct diagnose_options {
 static const struct option_def options[] = {
 	{"metric", 'm', OPTION_LIST, AT(metrics), "NAME",
 		"compare only these metrics; may be repeated or a list with commas [await, rd_sec, "
-		"wr_sec, rxbyt, txbyt, errors, cwnd, retrans, and whatever was imported]"},
+		"wr_sec, rxbyt, txbyt, rxerr, txerr, cwnd, retrans, unread, psi_cpu, and whatever "
+		"was imported]"},
 	{"components", 'c', OPTION_LIST, AT(components), "GLOB",
 		"only components whose full name matches; may be repeated [all]"},
 	{"group", 'g', OPTION_LIST, AT(groups), "GLOB",

@@ -41,7 +41,7 @@ static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this server in component and file names [the host name]"},
 	{"collect", 0, OPTION_LIST, AT(collect), "LIST",
-		"collectors to run, separated by commas [all]"},
+		"collectors to run, separated by commas [all but cgroup]"},
 	{"disks", 0, OPTION_LIST, AT(disks), "GLOBS",
 		"disks to record, separated by commas; !GLOB excludes [all whole disks]"},
 	{"partitions", 0, OPTION_FLAG, AT(partitions), NULL, "record partitions, too"},

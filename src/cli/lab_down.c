@@ -12,7 +12,8 @@ struct down_options {
 
 static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME", "the lab [lab]"},
-	{"all", 'a', OPTION_FLAG, AT(all), NULL, "all labs"},
+	{"all", 'a', OPTION_FLAG, AT(all), NULL,
+		"all labs in /run/limpet/lab, or in $LIMPET_LAB_DIR"},
 	{NULL},
 };
 
@@ -62,11 +63,11 @@ const struct command lab_command_down = {
 	.usage = "[OPTION...]",
 	.description =
 		"Removes every trace of a lab: processes, mounts, disks, control groups, network "
-		"namespaces and its directory. It does so also after a crash, and where there is "
-		"no "
-		"such lab it does nothing. What carries the lab's name but was not made by it is "
-		"left "
-		"alone, and that is said.",
+		"namespaces and its directory with the logs. It does so also after a crash, and "
+		"where there is no such lab it does nothing. What carries the lab's name but was "
+		"not made by it is left alone, and that is said.\n\n"
+		"The exit status is 0 if nothing of the lab is left, 2 if something is: then the "
+		"same command can be given again.",
 	.options = options,
 	.options_size = sizeof(struct down_options),
 	.examples = examples,

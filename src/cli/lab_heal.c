@@ -121,10 +121,12 @@ extern const struct command lab_command_heal;
 const struct command lab_command_heal = {
 	.name = "lab heal",
 	.summary = "undo what 'lab inject' did",
-	.usage = "[OPTION...] [FAULT...]",
-	.description = "Heals all faults, or those that are named, on all servers or on one. It "
-		       "looks for what faults leave behind wherever that could be, not only for "
-		       "what is noted as active.",
+	.usage = "[OPTION...] [FAULT[@SERVER]...]",
+	.description =
+		"Heals all faults, or those that are named, on all servers or on one. It looks "
+		"for what faults leave behind wherever that could be, not only for what is noted "
+		"as active, so it can be given again, and after a crash. A strength behind the "
+		"name of a FAULT is ignored.",
 	.options = options,
 	.options_size = sizeof(struct lab_fault_options),
 	.examples = examples,

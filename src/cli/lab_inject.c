@@ -6,8 +6,10 @@
 #include <string.h>
 
 static const struct option_def options[] = {
-	{"on", 0, OPTION_STRING, LAB_FAULT_AT(on), "SERVER", "the server to break: s1, s2, ..."},
-	{"list", 0, OPTION_FLAG, LAB_FAULT_AT(list), NULL, "list all faults"},
+	{"on", 0, OPTION_STRING, LAB_FAULT_AT(on), "SERVER",
+		"the server to break: s1, s2, ..., where the FAULT does not say"},
+	{"list", 0, OPTION_FLAG, LAB_FAULT_AT(list), NULL,
+		"list all faults, and what their strength means"},
 	LAB_FAULT_OPTIONS,
 	{NULL},
 };
@@ -101,8 +103,9 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"lab inject", "list the faults that there are"},
-	{"lab inject disk-hog --on s3", "somebody else reads from the disk of server 3"},
+	{"lab inject --list", "the faults that there are"},
+	{"lab inject disk-hog --on s3",
+		"a process on server 3 reads from its disk as fast as it can"},
 	{"lab inject slow-disk:2 --on s1", "its disk takes twice as long for everything"},
 	{"lab inject disk-busy@s2 send-pktloss:3@s5", "two servers are in trouble at once"},
 	{NULL, NULL},
@@ -115,8 +118,12 @@ const struct command lab_command_inject = {
 	.usage = "[OPTION...] [FAULT[:STRENGTH][@SERVER]...]",
 	.description =
 		"Injects faults into servers of a lab that is up, and returns when each has been "
-		"seen to be active. They stay until 'limpet lab heal'. Without a FAULT it lists "
-		"all of them, with what their strength means.",
+		"seen to be active. They stay until 'limpet lab heal'. If one cannot be injected, "
+		"none of these is.\n\n"
+		"STRENGTH is a number whose meaning depends on the fault (percent of packets, "
+		"times as long); the list, which is also printed without a FAULT, says which, "
+		"between which limits, and what it is if none is given. SERVER is s1, s2, ...: "
+		"behind '@', or once for all with --on.",
 	.options = options,
 	.options_size = sizeof(struct lab_fault_options),
 	.examples = examples,

@@ -30,20 +30,24 @@ static const struct option_def options[] = {
 		"a file of experiments, or smoke, quick, campaign, paper"},
 	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where recordings and truth go"},
 	{"name", 0, OPTION_STRING, AT(name), "LAB",
-		"name of the lab; one of that name is used if it is sound [lab]"},
+		"name of the lab; one that is up is used, if it has as many servers and clients "
+		"and the same file system [lab]"},
 	{"seed", 0, OPTION_UINT, AT(seed), "N",
 		"seed of all that is random: which servers are broken, and the disks [the plan's, "
 		"or 1]"},
-	{"only", 0, OPTION_STRING, AT(only), "GLOB", "experiments with such names only"},
+	{"only", 0, OPTION_STRING, AT(only), "GLOB", "only experiments with such names, 'ddw-*'"},
 	{"part", 0, OPTION_STRING, AT(part), "I/N",
-		"every N-th experiment beginning with the I-th, so that N labs share a plan"},
+		"every N-th experiment beginning with the I-th, so that N labs (each with a "
+		"--name) "
+		"can share a plan and a DIR"},
 	{"tries", 0, OPTION_UINT, AT(tries), "N",
-		"run an experiment that this machine disturbs up to N times [2]"},
+		"run an experiment during which this machine was too busy up to N times [2]"},
 	{"accept-disturbed", 0, OPTION_FLAG, AT(accept), NULL,
-		"let experiments count that this machine disturbed; how busy it was is in their "
-		"JSON"},
+		"let experiments count during which this machine was too busy; how busy is in "
+		"their JSON"},
 	{"list", 0, OPTION_FLAG, AT(list), NULL, "print the experiments and run nothing"},
-	{"keep", 0, OPTION_FLAG, AT(keep), NULL, "leave the lab up at the end"},
+	{"keep", 0, OPTION_FLAG, AT(keep), NULL,
+		"leave the lab up at the end; else it is removed, also one that was up before"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the list or the closing summary as JSON"},
 	{NULL},
 };
@@ -308,21 +312,39 @@ const struct command lab_command_run = {
 	.summary = "run experiments and record them",
 	.usage = "--plan PLAN -o DIR [OPTION...]",
 	.description =
-		"Brings a lab up and runs the experiments of a plan in it: a workload on all "
-		"clients, a clean phase, a fault on one server, and a phase after it is healed. "
-		"Every server and client is recorded by 'limpet record' into DIR/EXPERIMENT, which "
-		"'limpet diagnose' reads; DIR/EXPERIMENT.json says what was done and when, and "
-		"DIR/truth.csv is what 'limpet score' wants to know.\n\n"
-		"A plan is a file with a line for each kind of experiment:\n\n"
-		"servers 6, clients 6, fs gluster, seed 1 (the lab); phases 10s 60s 120s 60s "
-		"(warm-up, clean, fault, recovery); repeat 2; train ddw,ddr; run ddw,ddr none; run "
-		"ddw disk-hog,slow-disk:4@s3; run ddr disk-busy+send-pktloss (two at once). "
-		"Faults that name no server get another one each time.\n\n"
+		"Brings a lab up, runs the experiments of a plan in it, and removes it. An "
+		"experiment is a workload on all clients with four phases: warm-up, clean, fault, "
+		"recovery. From the clean phase on every server and client is recorded by 'limpet "
+		"record'.\n\n"
+		"    DIR/EXPERIMENT/       the recording; 'limpet diagnose' reads it\n"
+		"    DIR/EXPERIMENT.json   what was done and when, throughput of each phase\n"
+		"    DIR/truth.csv         which server had which fault; 'limpet score' reads "
+		"it\n\n"
+		"PLAN is a built-in plan (smoke, quick, campaign, paper; --list prints what is in "
+		"it) or a file. In a file each line is one of these; '#' begins a comment:\n\n"
+		"    servers 6                the lab: these four lines come before the\n"
+		"    clients 6                first experiment, and what they do not say\n"
+		"    fs gluster               is as 'limpet lab up' has it\n"
+		"    seed 1                   which servers are broken, and the disks\n"
+		"    phases 10s 60s 120s 60s  warm-up, clean, fault, recovery\n"
+		"    repeat 2                 each line that follows twice\n"
+		"    train ddw,ddr            without a fault, for 'limpet train'\n"
+		"    run ddw,ddr none         without a fault, a control\n"
+		"    run ddw disk-hog,slow-disk:4@s3\n"
+		"    run ddr disk-busy+send-pktloss\n\n"
+		"Commas separate alternatives: every workload with every fault. '+' joins faults "
+		"that are there at once. ':' precedes a strength, '@' a server; a fault that names "
+		"no server gets another one each time. 'phases' and 'repeat' hold for the lines "
+		"that follow. 'limpet help lab work' lists workloads, 'limpet lab inject --list' "
+		"faults. An experiment is called WORKLOAD-FAULT-NUMBER: ddw-disk-hog-1.\n\n"
 		"Experiments that are in DIR already are not run again, so an interrupted run goes "
-		"on when it is started again. One during which this machine itself was too busy is "
-		"not trusted: it is repeated, and if that does not help kept as "
-		"DIR/EXPERIMENT.disturbed.\n\n"
-		"The exit status is 0 if all experiments are there, 3 if some are missing.",
+		"on when the same command is given again. One during which this machine itself was "
+		"too busy is not trusted: it is repeated, and if that does not help kept as "
+		"DIR/EXPERIMENT.disturbed, which does not count. One that fails is repeated "
+		"once.\n\n"
+		"The exit status is 0 if all experiments are there, 2 if the plan is wrong or "
+		"this machine lacks something that a lab needs, and 3 if experiments are missing: "
+		"it was interrupted, or some failed or were disturbed.",
 	.options = options,
 	.options_size = sizeof(struct run_options),
 	.examples = examples,

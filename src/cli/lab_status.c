@@ -15,7 +15,7 @@ struct status_options {
 #define AT(member) offsetof(struct status_options, member)
 
 static const struct option_def options[] = {
-	{"name", 'n', OPTION_STRING, AT(name), "NAME", "only this lab"},
+	{"name", 'n', OPTION_STRING, AT(name), "NAME", "only this lab [all]"},
 	{"json", 'j', OPTION_FLAG, AT(json), NULL, "as JSON"},
 	{NULL},
 };
@@ -171,10 +171,13 @@ const struct command lab_command_status = {
 	.name = "lab status",
 	.summary = "show labs and how they are doing",
 	.usage = "[OPTION...]",
-	.description = "Shows what each node of a lab has and whether it runs: its network, a "
-		       "server's disk, the file system on it (brick), the parallel file system's "
-		       "daemon or mount, the workload, the recording, and the faults that were "
-		       "injected. The exit code is 1 if something is down that should be up.",
+	.description =
+		"Shows what each node of a lab has and whether it runs: its network, a server's "
+		"disk, the file system on it (brick), the parallel file system's daemon or mount, "
+		"the workload, the recording, and the faults that were injected. A server that "
+		"the fault 'pause' has stopped counts as up.\n\n"
+		"The exit status is 0 if all that should be up is, 1 if something is down, and 2 "
+		"if there is no lab of that name or its description is damaged.",
 	.options = options,
 	.options_size = sizeof(struct status_options),
 	.examples = examples,

@@ -18,24 +18,26 @@ static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"call it so, letters and digits; labs of different names do not disturb each other "
 		"[lab]"},
-	{"fs", 'f', OPTION_STRING, AT(fs), "NAME", "the parallel file system [gluster]"},
+	{"fs", 'f', OPTION_STRING, AT(fs), "NAME",
+		"the parallel file system: gluster, or orangefs where it is installed [gluster]"},
 	{"servers", 's', OPTION_UINT, AT(servers), "N", "so many servers, s1, s2, ... [6]"},
 	{"clients", 'c', OPTION_UINT, AT(clients), "N", "so many clients, c1, c2, ... [6]"},
 	{"disk", 0, OPTION_BYTES, AT(disk), "BYTES",
-		"size of the file system on a server's disk, in memory [1536M]"},
+		"size of the file system on a server's disk; it takes memory as it fills [1536M]"},
 	{"hog-disk", 0, OPTION_BYTES, AT(hog), "BYTES",
-		"size of the second partition, which faults use [256M]"},
+		"size of a disk's second partition, which the fault disk-hog reads [256M]"},
 	{"bandwidth", 0, OPTION_UINT, AT(bandwidth), "BYTES",
-		"that a disk transfers in a second, once it is where it should [30000000]"},
+		"bytes that a disk transfers in a second, seeks not counted [30000000]"},
 	{"seek-min", 0, OPTION_SPAN, AT(seek_min), "SPAN", "a disk's shortest seek [2ms]"},
 	{"seek-max", 0, OPTION_SPAN, AT(seek_max), "SPAN", "a disk's longest seek [6ms]"},
 	{"link", 0, OPTION_UINT, AT(link), "KBIT",
-		"speed of the links in kbit a second, in each direction [100000]"},
+		"speed of each link in kbit a second, in each direction [100000]"},
 	{"cpu-limit", 0, OPTION_UINT, AT(cpu_limit), "PERCENT",
-		"of one CPU that a server may use [50]"},
+		"how much of one CPU the processes of a server may use together [50]"},
 	{"no-cpu-limit", 0, OPTION_FLAG, AT(no_cpu_limit), NULL,
-		"servers may use all that there is"},
-	{"seed", 0, OPTION_UINT, AT(seed), "N", "of what is random about disks [1]"},
+		"servers may use all CPUs; the fault cpu-hog cannot be injected then"},
+	{"seed", 0, OPTION_UINT, AT(seed), "N",
+		"seed of what is random: the disks' service times, the order of the workloads [1]"},
 	{NULL},
 };
 
@@ -135,18 +137,17 @@ const struct command lab_command_up = {
 	.usage = "[OPTION...]",
 	.description =
 		"Builds a cluster on this machine and returns when all clients have mounted its "
-		"file "
-		"system, on /run/limpet/lab/NAME/c1/mnt and so on ($LIMPET_LAB_DIR names another "
-		"directory than /run/limpet/lab). If something fails, or if it is interrupted, "
-		"what "
-		"was built is removed again.\n\n"
+		"file system, on /run/limpet/lab/NAME/c1/mnt and so on ($LIMPET_LAB_DIR names "
+		"another directory than /run/limpet/lab). If something "
+		"fails, or if it is interrupted, what was built is removed again.\n\n"
 		"A server sN is the network namespace limpet-NAME-sN with the address 10.91.1.N, a "
 		"disk (an image in memory behind the service times of a disk, under a loop device) "
 		"and, where the kernel has them, a CPU control group. Clients have 10.91.2.N; x1, "
-		"with "
-		"10.91.3.1, is a third party for faults of the network. They are connected by a "
-		"bridge "
-		"in a namespace of its own; this machine gets no interface and no address.",
+		"with 10.91.3.1, is a third party for faults of the network. They are connected by "
+		"a bridge in a namespace of its own; this machine gets no interface and no "
+		"address.\n\n"
+		"The exit status is 0 if the lab is up, 2 if it is not: the message says what is "
+		"missing or went wrong.",
 	.options = options,
 	.options_size = sizeof(struct up_options),
 	.examples = examples,

@@ -16,8 +16,9 @@ struct work_options {
 
 static const struct option_def options[] = {
 	{"name", 0, OPTION_STRING, AT(name), "NAME", "the lab [lab]"},
-	{"for", 0, OPTION_SPAN, AT(for_us), "SPAN", "stop it after that time; say what it moved"},
-	{"stop", 0, OPTION_FLAG, AT(stop), NULL, "stop what runs"},
+	{"for", 0, OPTION_SPAN, AT(for_us), "SPAN",
+		"stop it after that time, and say how fast it was"},
+	{"stop", 0, OPTION_FLAG, AT(stop), NULL, "stop what runs; needs no WORKLOAD"},
 	{NULL},
 };
 
@@ -86,7 +87,7 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"lab work ddw", "let all clients write, until lab work --stop"},
+	{"lab work ddw", "let all clients write, until 'limpet lab work --stop'"},
 	{"lab work ddr --for 10s", "let them read for ten seconds, and say how fast"},
 	{NULL, NULL},
 };
@@ -95,12 +96,20 @@ extern const struct command lab_command_work;
 const struct command lab_command_work = {
 	.name = "lab work",
 	.summary = "let all clients of a lab work, or stop them",
-	.usage = "[OPTION...] WORKLOAD",
-	.description = "Starts a workload on all clients of a lab that is up, after making the "
-		       "files that it needs. What worked before is stopped.\n\n"
-		       "WORKLOAD is one of ddw and ddr (dd writes, reads), iozonew and iozoner "
-		       "(IOzone's write and rewrite, read and reread), postmark, and mixed "
-		       "(clients in different phases).",
+	.usage = "[OPTION...] WORKLOAD | --stop",
+	.description =
+		"Starts a workload on all clients of a lab that is up, after making the files that "
+		"it needs (the first time, that takes up to a minute), and returns; it goes on "
+		"until it is stopped. What worked before is stopped.\n\n"
+		"WORKLOAD is one of:\n\n"
+		"    ddw        dd writes large files, 4 MB at a time\n"
+		"    ddr        dd reads them\n"
+		"    iozonew    IOzone's write and rewrite\n"
+		"    iozoner    IOzone's read and reread\n"
+		"    postmark   small files: made, read, appended to, deleted\n"
+		"    mixed      clients in turn write, read and run PostMark\n\n"
+		"With --for it waits, stops the workload and prints what all clients together sent "
+		"and received over the network, in MB/s.",
 	.options = options,
 	.options_size = sizeof(struct work_options),
 	.examples = examples,

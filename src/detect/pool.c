@@ -11,8 +11,9 @@
 
 /* How the values of a metric become one, and what the far end of a connection gets of them. */
 struct manner {
-	bool sum; /* else the mean */
-	enum { FAR_NONE, FAR_JOINED, FAR_APART } far;
+	bool sum;    /* else the mean */
+	bool joined; /* what the far end sees is added to its own row, too */
+	bool apart;  /* what the far end's peers see of it makes a row */
 };
 
 /* A table in the making. */
@@ -37,18 +38,18 @@ static void pool_release(struct pool *p)
 	strmap_release(&p->rows);
 }
 
-/* Retransmits count on both ends alike: either may be the sender whose packets are lost. Windows
- * and times are those of one direction, so that the two views are kept apart. How much lies unread
- * or was done is a matter of the near end. */
+/* Retransmits count on both ends alike, since either may be the sender whose packets are lost; and
+ * apart, since few of one direction do not stand out among many of the other. Windows and times are
+ * those of one direction. How much lies unread or was done is a matter of the near end. */
 static struct manner manner_of(const char *metric)
 {
 	const struct lp_metric *m = lp_metric_find("tcp", metric);
 
 	if (m && m->role == LP_ROLE_TROUBLE && !strcmp(m->unit, "1/s"))
-		return (struct manner){true, FAR_JOINED};
+		return (struct manner){.sum = true, .joined = true, .apart = true};
 	if (m && (m->role == LP_ROLE_WINDOW || m->role == LP_ROLE_LATENCY))
-		return (struct manner){false, FAR_APART};
-	return (struct manner){!m || strcmp(m->unit, "%") != 0, FAR_NONE};
+		return (struct manner){.apart = true};
+	return (struct manner){.sum = !m || strcmp(m->unit, "%") != 0};
 }
 
 /* The row of that name, made if it is new. */
@@ -107,14 +108,16 @@ static int row_pool(struct pool *p, uint32_t from, const struct hosts *hosts)
 		return row_add(p, name, from);
 	snprintf(all, sizeof(all), "%s/tcp:all:%s", c.observer, c.out ? "out" : "in");
 	r = row_add(p, all, from);
-	if (r < 0 || p->manner.far == FAR_NONE)
-		return r;
 	/* What this end opened, the far one accepted. */
-	if (p->manner.far == FAR_JOINED)
+	if (r == 0 && p->manner.joined) {
 		snprintf(all, sizeof(all), "%s/tcp:all:%s", remote, c.out ? "in" : "out");
-	else
+		r = row_add(p, all, from);
+	}
+	if (r == 0 && p->manner.apart) {
 		snprintf(all, sizeof(all), "%s/tcp:peers:%s", remote, c.out ? "out" : "in");
-	return row_add(p, all, from);
+		r = row_add(p, all, from);
+	}
+	return r;
 }
 
 static void pool_finish(struct pool *p)

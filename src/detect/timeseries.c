@@ -70,7 +70,8 @@ int timeseries_votes(const struct group_data *g, uint32_t width, bool less_is_wo
 #pragma omp parallel for schedule(static)
 	for (uint32_t m = 0; m < s.n_members; m++) {
 		for (size_t i = 0; i < s.n_slots; i++)
-			ret[m * (size_t)s.n_slots + i] = s.rows[m] ? log_of(s.rows[m][i]) : NAN;
+			ret[m * (size_t)s.n_slots + i] =
+				s.rows[m] && i >= width / 2 ? log_of(s.rows[m][i]) : NAN;
 	}
 	return compare(&s, less_is_worse, ret);
 }

@@ -14,8 +14,10 @@ uint32_t timeseries_width(int64_t step_us);
  * indicted where that exceeds a threshold T, i.e. where its logarithm is below the fraction 1/T of
  * the median.
  *
- * Values are averaged over `width` samples first. Averages below 2 count as 2: their logarithms
- * would be close to 0 or negative, and ratios of them without meaning. 0 or -ENOMEM. */
+ * Values are averaged over `width` samples first; like a window, an average of less than half of
+ * them says nothing, so that the first `width / 2` samples have no value. Averages below 2 count as
+ * 2: their logarithms would be close to 0 or negative, and ratios of them without meaning. 0 or
+ * -ENOMEM. */
 int timeseries_votes(const struct group_data *g, uint32_t width, bool less_is_worse, double *ret);
 
 #endif

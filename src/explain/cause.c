@@ -1,16 +1,21 @@
 #include "explain/cause.h"
 
 #include "base/cleanup.h"
+#include "explain/flood.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Round trips that take twice as long (the log2 of it). */
+#define DELAY_LEAST 1.0
+
 /* How large the asymmetries of each sort are, 0 where there is none. */
 struct signs {
 	double absent, work, latency, trouble;
 	double received, sent, congestion, loss, errors, unread, starved;
+	double flood; /* see flood.h: a share, not a size */
 };
 
 static void grow(double *sign, double size)
@@ -65,9 +70,11 @@ static void add_sign(const struct inquiry *q, struct signs *signs, uint32_t find
 		return;
 	if (f->direction == LP_MARK_ABSENT)
 		grow(&signs->absent, size);
-	else if (facts->role == LP_ROLE_WORK && above)
+	else if (facts->role == LP_ROLE_WORK && above) {
 		add_direction(signs, metric, size);
-	else if (facts->fate != FATE_CULPRIT)
+		if (facts->resource == RESOURCE_NETWORK && facts->fate == FATE_CULPRIT)
+			grow(&signs->flood, flood_share(q, finding));
+	} else if (facts->fate != FATE_CULPRIT)
 		return;
 	else if (facts->role == LP_ROLE_WINDOW && !above)
 		grow(&signs->congestion, size);
@@ -105,6 +112,14 @@ static const struct cause *network_cause(const struct signs *s)
 		return &cause_lost_path;
 	if (outranks(both, loss) || (s->work > 0 && loss <= 0))
 		return &cause_network_hog;
+	/* Retransmits follow from a link that is full; so does a small congestion window, if that
+	 * is by far the smaller asymmetry. */
+	if (s->flood >= FLOOD_SHARE && (s->congestion <= 0 || !outranks(s->congestion, s->work)))
+		return &cause_network_hog;
+	/* Loss does not delay what is not lost; a queue before a link that is too slow does both.
+	 */
+	if (s->latency >= DELAY_LEAST && loss > 0)
+		return &cause_slow_link;
 	if (outranks(s->unread, loss))
 		return &cause_server_hung;
 	if (loss > 0)
@@ -248,6 +263,16 @@ static bool is_idle_because(
 		!q->facts[s->findings[0]].no_data;
 }
 
+/* Traffic that its peers do not have is nothing that a disk could bring about; a disk that is a
+ * little slow meanwhile is. */
+static bool is_flood_beside(
+	const struct inquiry *q, const struct lp_suspect *network, const struct lp_suspect *disk)
+{
+	return !strcmp(network->cause, cause_network_hog.name) &&
+		!strcmp(disk->cause, cause_disk_busy.name) &&
+		suspect_size(q, network) > suspect_size(q, disk);
+}
+
 /* Does one resource come before another, `a` before `b`? What is first in the enum does, unless the
  * other's asymmetry is much larger. A disk or a processor that is too slow keeps a server from
  * reading what comes, however much that is; never the other way round. */
@@ -258,8 +283,10 @@ static bool comes_before(
 
 	if (!strcmp(b->cause, cause_server_hung.name))
 		return true;
-	if (!strcmp(a->cause, cause_server_hung.name))
+	if (!strcmp(a->cause, cause_server_hung.name) || is_flood_beside(q, b, a))
 		return false;
+	if (is_flood_beside(q, a, b))
+		return true;
 	return suspect_resource(q, a) < suspect_resource(q, b) ? outranks(size_a, size_b)
 							       : !outranks(size_b, size_a);
 }

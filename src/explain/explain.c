@@ -7,6 +7,7 @@
 #include "explain/evidence.h"
 #include "explain/failover.h"
 #include "explain/issuer.h"
+#include "explain/loss.h"
 #include "explain/suspects.h"
 #include <errno.h>
 
@@ -41,6 +42,8 @@ int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 		r = cleared_apply(&q, err);
 	if (r == 0)
 		r = issuer_filter(&q, err);
+	if (r == 0)
+		r = loss_filter(&q, err);
 	if (r == 0)
 		r = suspects_gather(&q, err);
 	if (r == 0)

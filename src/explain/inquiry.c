@@ -47,21 +47,49 @@ bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t las
 	return to >= from && (to - from) * 2 >= (a < b ? a : b);
 }
 
+void inquiry_slots(
+	const struct lp_table *t, const struct lp_finding *f, uint32_t *ret_from, uint32_t *ret_end)
+{
+	int64_t from = 0, end = 0;
+
+	if (t->step_us > 0) {
+		from = floor_div(f->first_us - t->start_us, t->step_us) + 1;
+		end = floor_div(f->last_us - t->start_us, t->step_us) + 1;
+	}
+	from = from < 0 ? 0 : from;
+	end = end > t->n_slots ? t->n_slots : end;
+	*ret_from = (uint32_t)(from < end ? from : 0);
+	*ret_end = (uint32_t)(from < end ? end : 0);
+}
+
 /* Was the component measured at least half of the time of the finding? */
 static bool has_data(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_table *t = v->tables[f->metric];
-	uint32_t row = v->row_of[f->metric][f->component];
-	int64_t from, to, n = 0, n_values = 0;
+	uint32_t row = v->row_of[f->metric][f->component], from, end, n_values = 0;
 
 	if (row == UINT32_MAX || t->step_us <= 0)
 		return false;
-	/* Slot i covers the step that ends at its time. */
-	from = floor_div(f->first_us - t->start_us, t->step_us) + 1;
-	to = floor_div(f->last_us - t->start_us, t->step_us);
-	for (int64_t slot = from < 0 ? 0 : from; slot <= to && slot < t->n_slots; slot++, n++)
-		n_values += !isnan(t->values[(size_t)row * t->n_slots + (size_t)slot]);
-	return n_values * 2 >= n;
+	inquiry_slots(t, f, &from, &end);
+	for (uint32_t slot = from; slot < end; slot++)
+		n_values += !isnan(t->values[(size_t)row * t->n_slots + slot]);
+	return n_values * 2 >= end - from;
+}
+
+/* More work is work that the median shows, not a shape: busy and idle moments fall as they may. */
+#define WORK_RATIO_LEAST 1.2
+
+/* Trained thresholds may be exceeded by what does not matter to anybody: medians that differ by
+ * less than the metric's floor accuse nobody, nor does work that is no more than that of the peers.
+ * (Without training such findings are not made.) */
+static bool is_trifle(
+	const struct lp_verdict *v, const struct lp_finding *f, const struct finding_facts *facts)
+{
+	if (!v->trained || f->direction == LP_MARK_ABSENT)
+		return false;
+	if (facts->role == LP_ROLE_WORK && f->own < WORK_RATIO_LEAST * f->peers)
+		return true;
+	return fabs(f->own - f->peers) < facts->floor;
 }
 
 static void look_up(struct inquiry *q, uint32_t i)
@@ -81,6 +109,8 @@ static void look_up(struct inquiry *q, uint32_t i)
 	facts->fate = f->direction == LP_MARK_ABSENT || (f->culprit && !f->explained_by_load)
 		? FATE_CULPRIT
 		: FATE_ASIDE;
+	if (is_trifle(v, f, facts))
+		facts->fate = FATE_ASIDE;
 	facts->no_data = f->direction == LP_MARK_ABSENT && !has_data(v, f);
 	facts->size = rank_size(f, facts->floor);
 	facts->severity = rank_severity(facts->size, f->persistence, f->peak);

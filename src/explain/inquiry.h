@@ -53,6 +53,11 @@ int inquiry_init(struct inquiry *q, struct lp_verdict *v, const struct topology 
 	const struct operator_state *state, struct lp_err *err);
 void inquiry_release(struct inquiry *q);
 
+/* The slots of a table from `*ret_from` up to, but not including, `*ret_end` that cover the time of
+ * a finding: slot i covers the step that ends at its time. */
+void inquiry_slots(const struct lp_table *t, const struct lp_finding *f, uint32_t *ret_from,
+	uint32_t *ret_end);
+
 /* The resource that components of this kind are part of. */
 enum resource resource_of(const char *kind);
 

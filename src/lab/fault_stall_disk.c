@@ -29,7 +29,7 @@ static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err 
 extern const struct fault fault_stall_disk;
 const struct fault fault_stall_disk = {
 	.name = "stall-disk",
-	.summary = "its disk does nothing for a second, about every eight",
+	.summary = "its disk does nothing for a while, about every eight seconds",
 	.diagnosis = "disk-busy",
 	.strength = "milliseconds of silence",
 	.strength_default = 1000,

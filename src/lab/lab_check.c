@@ -12,14 +12,12 @@ static const struct {
 } programs[] = {
 	{"ip", "iproute2"},
 	{"tc", "iproute2"},
+	{"ss", "iproute2"},
 	{"nft", "nftables"},
 	{"ethtool", "ethtool"},
 	{"sysctl", "procps"},
 	{"unshare", "util-linux"},
-	{"losetup", "util-linux or mount"},
-	{"addpart", "util-linux or util-linux-extra"},
-	{"delpart", "util-linux or util-linux-extra"},
-	{"mount", "util-linux or mount"},
+	{"nsenter", "util-linux"},
 	{"mkfs.ext4", "e2fsprogs"},
 };
 
@@ -32,6 +30,9 @@ static const struct {
 	{"unshare --net ip link add br0 type bridge", "bridges (modprobe bridge)"},
 	{"unshare --net tc qdisc add dev lo root tbf rate 1mbit burst 16kb latency 20ms",
 		"token buckets (modprobe sch_tbf)"},
+	{"unshare --net nft add table ip t ; add chain ip t c ; "
+	 "add rule ip t c numgen random mod 100 < 5 drop",
+		"nftables (modprobe -a nf_tables nft_numgen)"},
 };
 
 static const struct {

@@ -24,7 +24,7 @@ const struct lp_metric metrics_tcp[] = {
 	{"cwnd", "segments", "congestion window, mean over the connections", "network", "tcp", true,
 		{"cwnd_sum", "sockets"}, per_socket, LP_ROLE_WINDOW, 1, true},
 	{"rtt", "ms", "smoothed round-trip time, mean over the connections", "network", "tcp", true,
-		{"rtt_sum_us", "sockets"}, per_socket_ms, LP_ROLE_LATENCY, 1, false},
+		{"rtt_sum_us", "sockets"}, per_socket_ms, LP_ROLE_LATENCY, 1, true},
 	{"retrans", "1/s", "segments retransmitted per second", "network", "tcp", true, {"retrans"},
 		metric_rate, LP_ROLE_TROUBLE, 0.5, true},
 	{"tcprx", "bytes/s", "bytes received per second", "network", "tcp", false,

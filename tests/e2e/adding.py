@@ -43,10 +43,10 @@ def add_line(name, list_name, path):
     file.write_text(text)
 
 
-def follow(heading, n_files):
+def follow(heading, n_files, n_lines=1):
     text = sections()[heading]
     files, lines = files_in(text), lines_in(text)
-    check(len(files) == n_files and len(lines) == 1,
+    check(len(files) == n_files and len(lines) == n_lines,
           f"{heading}: {len(files)} files, {len(lines)} lines")
     for path, content in files:
         check(not (TREE / path).exists(), f"{path} is there already")
@@ -61,16 +61,18 @@ def copy():
     def ignore(folder, names):
         top = pathlib.Path(folder) == SOURCE
         return [n for n in names if n in (".git", "fixtures", "__pycache__") or
-                (top and n.startswith("build"))]
+                (top and n.startswith(("build", "recordings")))]
     shutil.copytree(SOURCE, TREE, symlinks=True, ignore=ignore)
 
 
 def all_sections():
     copy()
     for heading, n_files in (("A sub-command", 1), ("A collector", 1), ("A metric", 1),
-                             ("An importer", 1), ("A measure", 1), ("A unit test", 1),
-                             ("A fuzz target", 2)):
+                             ("An importer", 1), ("A measure", 1), ("A fault of the lab", 1),
+                             ("A workload of the lab", 1), ("A verb of the lab", 1),
+                             ("A unit test", 1), ("A fuzz target", 2)):
         follow(heading, n_files)
+    follow("A plan", 1, n_lines=0)
 
 
 def build():
@@ -130,6 +132,26 @@ def importer():
     check(re.search(r"^  twocol ", run(LIMPET, "help", "import"), re.M), "not in the help")
 
 
+def lab():
+    """A fault, a workload, a verb and a plan; nothing is brought up."""
+    check(re.search(r"^link-down .* its cable is pulled$", run(LIMPET, "lab", "inject", "--list"),
+                    re.M), "the fault is not listed")
+    check("print the directory of a lab" in run(LIMPET, "help", "lab"), "not in the help")
+    check("limpet lab where" in run(LIMPET, "help", "--man", "lab").replace("\\", ""), "no manual")
+    run(LIMPET, "lab", "where", "--name", "nosuch", status=2)
+    text = run(LIMPET, "lab", "run", "--list", "--plan", TREE / "cable.plan")
+    check(len(re.findall(r"^(?:ddw|touch)-link-down-[123] .* link-down@s\d", text, re.M)) == 6 and
+          "7 experiments" in text, text)
+
+
+def excerpts():
+    """What is said to be from a file is in it."""
+    found = re.findall(r"From `(\S+)`:\n\n```c\n(.*?)^```$", TEXT, re.M | re.S)
+    check(found, "no excerpt")
+    for path, text in found:
+        check(text in (SOURCE / path).read_text(encoding="utf-8"), f"{path} does not have it")
+
+
 def unit_test():
     run(BUILD / "tests/unit/test_collect_uptime")
 
@@ -147,6 +169,8 @@ try:
         ("a collector", collector),
         ("a metric", metric),
         ("an importer", importer),
+        ("what the lab has", lab),
+        ("excerpts are in their files", excerpts),
         ("a unit test", unit_test),
         ("a fuzz target", fuzz_target),
     ])

@@ -214,17 +214,22 @@ static void test_values(void **state)
 	}
 	counts->values[2 * 4 + 1] = windows->values[2 * 4 + 1] = NAN;
 	assert_int_equal(pool_connections(c.tables, c.n_tables, &c.hosts, &err), 0);
-	/* Counts: both ends get those of either; others stay as they are. */
-	assert_int_equal(counts->n_components, 5);
+	/* Counts: both ends get those of either, and each view makes a row; others stay as they
+	 * are. */
+	assert_int_equal(counts->n_components, 7);
 	assert_string_equal(counts->components[0], "s1/tcp:all:in");
 	assert_true(counts->values[0] == 1 + 2 + 5 && counts->values[1] == 1 + 2);
 	assert_string_equal(counts->components[1], "c1/tcp:all:out");
 	assert_true(counts->values[2] == 1 + 2);
-	assert_string_equal(counts->components[2], "s1/tcp:10.9.9.9:in");
-	assert_true(counts->values[4] == 3);
-	assert_string_equal(counts->components[3], "s1/disk:sda");
-	assert_string_equal(counts->components[4], "c2/tcp:all:out");
-	assert_true(counts->values[8] == 5 && isnan(counts->values[9]));
+	assert_string_equal(counts->components[2], "c1/tcp:peers:in");
+	assert_true(counts->values[4] == 1);
+	assert_string_equal(counts->components[3], "s1/tcp:peers:out");
+	assert_true(counts->values[6] == 2 + 5 && counts->values[7] == 2);
+	assert_string_equal(counts->components[4], "s1/tcp:10.9.9.9:in");
+	assert_true(counts->values[8] == 3);
+	assert_string_equal(counts->components[5], "s1/disk:sda");
+	assert_string_equal(counts->components[6], "c2/tcp:all:out");
+	assert_true(counts->values[12] == 5 && isnan(counts->values[13]));
 	/* Windows: means, and the two views apart. */
 	assert_int_equal(windows->n_components, 7);
 	assert_string_equal(windows->components[3], "s1/tcp:peers:out");
@@ -249,9 +254,11 @@ static void test_roles(void **state)
 	v = diagnose(&c);
 	assert_int_equal(v->n_suspects, 0);
 	assert_int_equal(v->n_asymmetries, 0);
-	assert_int_equal(v->n_groups, 6);
+	assert_int_equal(v->n_groups, 8);
 	assert_int_equal(find_group(v, "tcp all in")->n_members, N);
 	assert_int_equal(find_group(v, "tcp all out")->n_members, N);
+	assert_int_equal(find_group(v, "tcp peers in")->n_members, N);
+	assert_int_equal(find_group(v, "tcp peers out")->n_members, N);
 	assert_int_equal(find_group(v, "net eth0 of servers")->n_members, N);
 	assert_int_equal(find_group(v, "net eth0 of clients")->n_members, N);
 	assert_int_equal(find_group(v, "host cgroup of servers")->n_members, N);

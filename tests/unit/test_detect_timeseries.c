@@ -20,7 +20,7 @@ static double expected(
 			own = logs[n];
 		n++;
 	}
-	if (n < 2 || isnan(own))
+	if (n < 2 || isnan(own) || i < width / 2)
 		return NAN;
 	median = oracle_quantile(logs, n, 0.5);
 	return less ? median / own : own / median;

@@ -8,7 +8,7 @@ static void make_cluster(struct rig *r)
 	static const struct {
 		const char *kind, *metric;
 	} metrics[] = {{"disk", "rd_sec"}, {"disk", "wr_sec"}, {"disk", "await"}, {"net", "rxbyt"},
-		{"net", "txbyt"}, {"net", "rxerr"}, {"tcp", "cwnd"}, {"tcp", "retrans"}};
+		{"net", "txbyt"}, {"net", "rxerr"}, {"tcp", "cwnd"}};
 
 	rig_init(r, 40);
 	rig_disks(r, 4);
@@ -29,6 +29,21 @@ static void make_cluster(struct rig *r)
 static void find_above(struct rig *r, const char *component, const char *metric, double times)
 {
 	rig_find(r, component, metric, LP_MARK_ABOVE, 1e6 * times, 1e6, 5, 39);
+}
+
+/* No value but 0 in a metric of a server's connections. */
+static void rig_quiet(struct rig *r, uint32_t server, const char *metric)
+{
+	struct lp_table *t = r->v->tables[rig_metric_find(r, metric)];
+	char observer[16];
+
+	snprintf(observer, sizeof(observer), "oss%u/", server);
+	for (uint32_t c = 0; c < t->n_components; c++) {
+		for (uint32_t i = 0; i < t->n_slots; i++) {
+			if (!strncmp(t->components[c], observer, strlen(observer)))
+				t->values[(size_t)c * t->n_slots + i] = 0;
+		}
+	}
 }
 
 static void find_cwnd(struct rig *r, double times)
@@ -101,12 +116,59 @@ static void test_retransmits_and_errors(void **state)
 
 	(void)state;
 	make_cluster(&r);
+	rig_metric(&r, "tcp", "retrans");
 	rig_find(&r, "oss1/tcp:10.0.1.1:in", "retrans", LP_MARK_ABOVE, 40, 0, 5, 39);
 	rig_find(&r, "oss3/net:eth0", "rxerr", LP_MARK_ABOVE, 12, 0, 5, 39);
 	rig_explain(&r);
 	assert_string_equal(rig_cause(&r, "oss1/tcp:10.0.1.1:in"), "packet-loss");
 	assert_string_equal(rig_cause(&r, "oss3/net:eth0"), "bad-link");
 	rig_release(&r);
+}
+
+/* A small congestion window with retransmits beside it, and one that nothing is sent again for. */
+static void test_windows_without_loss(void **state)
+{
+	(void)state;
+	for (int lost = 0; lost < 2; lost++) {
+		struct rig r;
+
+		make_cluster(&r);
+		rig_metric(&r, "tcp", "retrans");
+		for (uint32_t i = 1; i <= 4; i++)
+			rig_quiet(&r, i, "retrans");
+		find_cwnd(&r, 0.2);
+		if (lost)
+			rig_find(&r, "oss2/tcp:10.0.1.1:in", "retrans", LP_MARK_ABOVE, 4, 0, 5, 39);
+		rig_explain(&r);
+		assert_int_equal(r.v->n_suspects > 0, lost);
+		for (uint32_t s = 0; s < r.v->n_suspects; s++)
+			assert_string_equal(r.v->suspects[s].cause, "packet-loss");
+		rig_release(&r);
+	}
+}
+
+/* Packets are sent again because the link is full of what its peers do not have; a little more
+ * traffic explains nothing. */
+static void test_flooded_link(void **state)
+{
+	static const struct {
+		double times;
+		const char *cause;
+	} cases[] = {{3, "network-hog"}, {1.2, "packet-loss"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig r;
+
+		make_cluster(&r);
+		rig_metric(&r, "tcp", "retrans");
+		find_above(&r, "oss2/net:eth0", "rxbyt", cases[i].times);
+		rig_find(&r, "oss2/tcp:10.0.1.1:in", "retrans", LP_MARK_ABOVE, 40, 0, 5, 39);
+		rig_explain(&r);
+		for (uint32_t s = 0; s < r.v->n_suspects; s++)
+			assert_string_equal(r.v->suspects[s].cause, cases[i].cause);
+		rig_release(&r);
+	}
 }
 
 /* A slow disk makes the traffic of its server odd, and not the other way round. */
@@ -309,6 +371,8 @@ int main(void)
 		cmocka_unit_test(test_storage),
 		cmocka_unit_test(test_network),
 		cmocka_unit_test(test_retransmits_and_errors),
+		cmocka_unit_test(test_windows_without_loss),
+		cmocka_unit_test(test_flooded_link),
 		cmocka_unit_test(test_storage_outranks_network),
 		cmocka_unit_test(test_much_larger_network_outranks),
 		cmocka_unit_test(test_unrelated),
