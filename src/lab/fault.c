@@ -176,23 +176,24 @@ static int heal_on(const struct lab *lab, const struct lab_node *node, const str
 int fault_inject(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err)
 {
 	const struct lab_node *node = NULL;
-	struct lp_err heal_err = {0};
+	struct lp_err why = {0}, also = {0};
 	int r = spec_node(lab, spec, &node, err);
 
 	if (r == 0)
 		r = note_write(lab, node, spec, err);
 	if (r < 0)
 		return r;
-	r = spec->fault->inject(lab, node, spec->strength, err);
+	r = spec->fault->inject(lab, node, spec->strength, &why);
 	if (r == 0)
-		r = spec->fault->verify(lab, node, err);
+		r = spec->fault->verify(lab, node, &why);
 	if (r == 0)
 		return 0;
-	lp_err_prefix(err, "cannot inject %s on %s", spec->fault->name, node->name);
-	if (heal_on(lab, node, spec->fault, &heal_err) < 0 && err)
-		lp_err_set(err, err->code, "%.240s; nor can it be undone: %.240s", err->text,
-			heal_err.text);
-	return r;
+	if (heal_on(lab, node, spec->fault, &also) < 0)
+		return lp_err_set(err, r,
+			"cannot inject %s on %s: %.200s; nor can it be undone: %.200s",
+			spec->fault->name, node->name, why.text, also.text);
+	return lp_err_set(
+		err, r, "cannot inject %s on %s: %s", spec->fault->name, node->name, why.text);
 }
 
 int fault_verify(const struct lab *lab, const struct fault_spec *spec, struct lp_err *err)

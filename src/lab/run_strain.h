@@ -10,11 +10,12 @@
 #include "lab/lab.h"
 
 /* They wait longer than they run, several times over: whatever is measured is the machine's.
- * Measured on two cores with labs of six servers and six clients that write: one alone waits about
- * as long as it runs; two side by side (85% of the CPUs used) 3.2 to 3.5 times as long, and move as
- * much as one alone (33 MB/s each), with disks 0.4 ms late; one beside twenty processes that always
- * want a CPU, 5 times as long. The limit is between what does no harm and what does. */
-#define STRAIN_CPU_WAIT_MAX 4.5
+ * Measured on two cores with labs of six servers and six clients: one that writes waits about as
+ * long as it runs. Two side by side (85% of the CPUs used) wait 2.4 to 3.7 times as long, 5.0 with
+ * a network hog in each, and clients move as many bytes as ever (33 MB/s in each lab) while disks
+ * are 0.4 to 0.6 ms late. With a third lab beside them it was 6.7, a tenth fewer bytes, and disks
+ * 0.9 ms late. The limit is between what does no harm and what does. */
+#define STRAIN_CPU_WAIT_MAX 6.0
 
 struct strain_node {
 	uint64_t ran_ns, waited_ns; /* of the file system's server or client */

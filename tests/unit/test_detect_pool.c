@@ -115,10 +115,12 @@ static void seed_random(uint64_t seed)
 static double poisson(double mean)
 {
 	double limit = exp(-fmin(mean, 500)), product = oracle_uniform();
-	double n = 0;
+	unsigned n = 0;
 
-	for (; product > limit; n++)
+	while (product > limit) {
 		product *= oracle_uniform();
+		n++;
+	}
 	return n;
 }
 

@@ -104,9 +104,13 @@ static void directories_of_the_users_choice(void **state)
 	setenv("LIMPET_LAB_DIR", dir, 1);
 }
 
+#define SEEN_MAX 32
+
 static int see(const char *name, void *ctx, struct lp_err *err)
 {
-	strcat(ctx, name);
+	size_t len = strlen(ctx);
+
+	snprintf((char *)ctx + len, SEEN_MAX - len, "%s", name);
 	return lp_err_set(err, -EBUSY, "%s is busy", name);
 }
 
@@ -114,7 +118,7 @@ static void lists_labs(void **state)
 {
 	static const char *const entries[] = {"two", "one", "no-lab", "x.lock"};
 	struct lp_err err = {0};
-	char path[128], seen[32] = "", **names;
+	char path[128], seen[SEEN_MAX] = "", **names;
 	unsigned n;
 
 	(void)state;
