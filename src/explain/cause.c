@@ -16,6 +16,7 @@
 struct signs {
 	double absent, work, latency, trouble;
 	double received, sent, congestion, loss, errors, unread, starved;
+	double delay; /* of round trips, as the observer itself sees them */
 	double flood; /* see flood.h: a share, not a size */
 };
 
@@ -59,6 +60,13 @@ static void add_trouble(struct signs *signs, const char *metric, double size)
 		grow(contains_any(metric, bad) ? &signs->errors : &signs->loss, size);
 }
 
+/* Is it what others see of an observer's connections? A server that is slow to answer acknowledges
+ * late, so that their round trips say as much about its disks as about its link; its own do not. */
+static bool is_far_view(const struct inquiry *q, uint32_t component)
+{
+	return strstr(q->v->components[component], "/tcp:peers:") != NULL;
+}
+
 static void add_sign(const struct inquiry *q, struct signs *signs, uint32_t finding)
 {
 	const struct lp_finding *f = &q->v->findings[finding];
@@ -79,9 +87,11 @@ static void add_sign(const struct inquiry *q, struct signs *signs, uint32_t find
 		return;
 	else if (facts->role == LP_ROLE_WINDOW && !above)
 		grow(&signs->congestion, size);
-	else if ((facts->role == LP_ROLE_LATENCY || facts->role == LP_ROLE_BUSY) && above)
+	else if ((facts->role == LP_ROLE_LATENCY || facts->role == LP_ROLE_BUSY) && above) {
 		grow(&signs->latency, size);
-	else if (facts->role == LP_ROLE_TROUBLE && above)
+		if (!is_far_view(q, f->component))
+			grow(&signs->delay, size);
+	} else if (facts->role == LP_ROLE_TROUBLE && above)
 		add_trouble(signs, metric, size);
 }
 
@@ -119,7 +129,7 @@ static const struct cause *network_cause(const struct signs *s)
 		return &cause_network_hog;
 	/* Loss does not delay what is not lost; a queue before a link that is too slow does both.
 	 */
-	if (s->latency >= DELAY_LEAST && loss > 0)
+	if (s->delay >= DELAY_LEAST && loss > 0)
 		return &cause_slow_link;
 	if (outranks(s->unread, loss))
 		return &cause_server_hung;
@@ -264,12 +274,15 @@ static bool is_idle_because(
 		!q->facts[s->findings[0]].no_data;
 }
 
-/* Traffic that its peers do not have is nothing that a disk could bring about; a disk that is a
- * little slow meanwhile is. */
-static bool is_flood_beside(
+/* Neither traffic that its peers do not have nor a queue before its link is anything that a disk
+ * could bring about; that a disk is a little slow meanwhile is, as requests come in bursts then. */
+static bool is_beyond_disks(
 	const struct inquiry *q, const struct lp_suspect *network, const struct lp_suspect *disk)
 {
-	return !strcmp(network->cause, cause_network_hog.name) &&
+	bool slow_link = !strcmp(network->cause, cause_slow_link.name) &&
+		!is_far_view(q, network->component);
+
+	return (slow_link || !strcmp(network->cause, cause_network_hog.name)) &&
 		!strcmp(disk->cause, cause_disk_busy.name) &&
 		suspect_size(q, network) > suspect_size(q, disk);
 }
@@ -284,9 +297,9 @@ static bool comes_before(
 
 	if (!strcmp(b->cause, cause_server_hung.name))
 		return true;
-	if (!strcmp(a->cause, cause_server_hung.name) || is_flood_beside(q, b, a))
+	if (!strcmp(a->cause, cause_server_hung.name) || is_beyond_disks(q, b, a))
 		return false;
-	if (is_flood_beside(q, a, b))
+	if (is_beyond_disks(q, a, b))
 		return true;
 	return suspect_resource(q, a) < suspect_resource(q, b) ? outranks(size_a, size_b)
 							       : !outranks(size_b, size_a);

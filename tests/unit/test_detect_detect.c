@@ -348,6 +348,36 @@ static void test_load(void **state)
 	}
 }
 
+/* The same load, that clients brought through the network, or that nobody did. */
+static void test_load_of_nobody(void **state)
+{
+	static const double traffic[] = {2, 1};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct rig r;
+		const struct lp_finding *f;
+		double *rx;
+
+		rig_init(&r, 8, 600);
+		rig_scale(&r, rig_add_noise(&r, "await", "ms", 10, 0.3), 4, 0, 2);
+		rig_scale(&r, rig_add_noise(&r, "rd_sec", "sectors/s", 20000, 0.2), 4, 0, 2);
+		rx = rig_add_noise(&r, "txbyt", "bytes/s", 1e7, 0.2);
+		rig_scale(&r, rx, 4, 0, traffic[i]);
+		for (uint32_t c = 0; c < r.n_components; c++) {
+			char **name = &r.tables[2]->components[c];
+
+			free(*name);
+			assert_true(asprintf(name, "oss%u/net:eth0", c) > 0);
+		}
+		f = rig_finding(rig_run(&r, &by_itself), 4, "await");
+		assert_non_null(f);
+		assert_int_equal(f->explained_by_load, i == 0);
+		assert_int_equal(rig_n_accused(r.verdict) > 0, i == 1);
+		rig_release(&r);
+	}
+}
+
 /* Work stops where the peers go on; or its data does. */
 static void test_lost_path(void **state)
 {
@@ -516,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_too_short),
 		cmocka_unit_test(test_faster_is_no_culprit),
 		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_load_of_nobody),
 		cmocka_unit_test(test_lost_path),
 		cmocka_unit_test(test_joins_later),
 		cmocka_unit_test(test_many_missing),
