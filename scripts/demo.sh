@@ -1,14 +1,14 @@
 #!/bin/bash
-# demo.sh: diagnose a recording of six disks, one of which went bad while it was made, and write the
-# report with plots. Needs no root and changes nothing but build/demo.html.
+# demo.sh: diagnose a recording of a real cluster, one server of which went bad while it was made, and
+# write the report with plots. Needs no root and changes nothing but build/demo.html.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 limpet=build/src/cli/limpet
-recording=tests/fixtures/recordings/slow-disk
+recording=recordings/ddr-disk-busy-1
 report=build/demo.html
 
-printf 'Six servers, one striped load, eight minutes, one sample a second. Clients say it is slow.\n'
+printf 'Six servers of GlusterFS, six clients that read, 90 seconds. The clients say that it is slow.\n'
 printf '\n$ limpet diagnose %s --html %s\n\n' "$recording" "$report"
 status=0
 "$limpet" diagnose --state /dev/null --html "$report" "$recording" || status=$?
