@@ -169,6 +169,7 @@ static int look(const struct demo *d, struct lp_verdict **ret, struct lp_err *er
 	return r < 0 ? r : lp_diagnose(data, &how, ret, err);
 }
 
+/* Is it that server, and nobody else? */
 static bool names(const struct lp_verdict *v, const char *server)
 {
 	size_t len = strlen(server);
@@ -176,10 +177,10 @@ static bool names(const struct lp_verdict *v, const char *server)
 	for (uint32_t i = 0; i < v->n_suspects; i++) {
 		const char *name = v->components[v->suspects[i].component];
 
-		if (!strncmp(name, server, len) && name[len] == '/')
-			return true;
+		if (strncmp(name, server, len) != 0 || name[len] != '/')
+			return false;
 	}
-	return false;
+	return v->n_suspects > 0;
 }
 
 /* Look again and again until somebody is named. 1: that was the right one, 0: it was not. */
@@ -254,7 +255,8 @@ static int run(
 		r = live(d, err);
 	if (r >= 0)
 		printf(r ? "%s was broken, and %s was named.\n"
-			 : "%s was broken, and %s was not named: a defect, please report it.\n",
+			 : "%s was broken, and %s alone was not named: a defect, please report "
+			   "it.\n",
 			d->spec.on, d->spec.on);
 	free(d);
 	return r < 0 ? command_exit_code(r) : r ? EXIT_HEALTHY : EXIT_INTERNAL;

@@ -3,6 +3,7 @@
 #include "cli/lab_faults.h"
 #include "report/grid.h"
 #include <errno.h>
+#include <jansson.h>
 #include <string.h>
 
 static const struct option_def options[] = {
@@ -37,6 +38,28 @@ static int list_faults(struct lp_err *err)
 	}
 	grid_print(&g, stdout, isatty(STDOUT_FILENO));
 	return g.failed ? lp_err_sys(err, -ENOMEM, "cannot list faults") : 0;
+}
+
+static int list_faults_json(struct lp_err *err)
+{
+	json_t *all = json_array();
+	json_auto_t *root = json_pack("{s:o}", "faults", all);
+
+	for (const struct fault *const *f = faults; *f; f++) {
+		json_t *o = json_pack("{s:s,s:s,s:s}", "fault", (*f)->name, "summary",
+			(*f)->summary, "diagnosis", (*f)->diagnosis);
+
+		if ((*f)->strength)
+			json_object_update_new(o,
+				json_pack("{s:s,s:f,s:f,s:f}", "strength", (*f)->strength,
+					"default", (*f)->strength_default, "min",
+					(*f)->strength_min, "max", (*f)->strength_max));
+		json_array_append_new(all, o);
+	}
+	if (!root || json_dumpf(root, stdout, JSON_INDENT(2)) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot list faults");
+	putchar('\n');
+	return 0;
 }
 
 /* All of them, or none of these. */
@@ -89,7 +112,7 @@ static int run(
 
 	(void)data;
 	if (n_args < 1 || opt->list)
-		return command_exit_code(list_faults(err));
+		return command_exit_code(opt->json ? list_faults_json(err) : list_faults(err));
 	r = read_specs(n_args, args, opt, specs, err);
 	if (r == 0)
 		r = lab_faults_load(opt, &lab, err);

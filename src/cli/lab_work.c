@@ -9,7 +9,7 @@
 struct work_options {
 	const char *name;
 	int64_t for_us;
-	bool stop;
+	bool stop, json;
 };
 
 #define AT(member) offsetof(struct work_options, member)
@@ -45,7 +45,7 @@ static int start(const struct lab *lab, const struct workload *w, struct lp_err 
 }
 
 /* Let it run, and say how fast it was. Ends it in any case. */
-static int measure(const struct lab *lab, int64_t us, struct lp_err *err)
+static int measure(const struct lab *lab, int64_t us, bool json, struct lp_err *err)
 {
 	const struct timespec span = {us / US_PER_SEC, us % US_PER_SEC * 1000};
 	uint64_t before = 0, after = 0;
@@ -59,7 +59,8 @@ static int measure(const struct lab *lab, int64_t us, struct lp_err *err)
 	int stopped = workload_stop(lab, r < 0 ? NULL : err);
 	r = r < 0 ? r : stopped;
 	if (r == 0)
-		printf("%.1f MB/s\n", (double)(after - before) / (double)us);
+		printf(json ? "{\"mb_per_s\": %.1f}\n" : "%.1f MB/s\n",
+			(double)(after - before) / (double)us);
 	return r;
 }
 
@@ -82,7 +83,7 @@ static int run(
 	else if (r == 0)
 		r = start(&lab, w, err);
 	if (r == 0 && opt->for_us)
-		r = measure(&lab, opt->for_us, err);
+		r = measure(&lab, opt->for_us, opt->json, err);
 	return command_exit_code(r);
 }
 

@@ -134,22 +134,29 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* The log goes with a lab that does not come up, so that its last line is told. */
+static int gave_up(const struct condition *c, int r, const char *how, struct lp_err *err)
+{
+	char log[LAB_PATH_MAX], words[256];
+	tool_last_words(
+		lab_path(c->lab, log, "log/%s-fs.log", c->node->name), words, sizeof(words));
+	return lp_err_set(err, r, "the file system's program of %s %s%s%s", c->node->name, how,
+		*words ? ": " : "", words);
+}
+
 static int wait_for(const struct condition *c, struct lp_err *err)
 {
-	char pid_file[LAB_PATH_MAX], log[LAB_PATH_MAX];
+	char pid_file[LAB_PATH_MAX], how[128];
 	lab_path(c->lab, pid_file, "run/%s-fs.pid", c->node->name);
-	lab_path(c->lab, log, "log/%s-fs.log", c->node->name);
 	for (int64_t end = now_ms() + WAIT_MS; now_ms() < end; nap()) {
 		pid_t pid = tool_pid(pid_file);
 		if (!pid)
-			return lp_err_set(err, -EIO,
-				"the file system's program of %s ended at once: see %s",
-				c->node->name, log);
+			return gave_up(c, -EIO, "ended at once", err);
 		if (c->holds(c, pid))
 			return 0;
 	}
-	return lp_err_set(err, -ETIMEDOUT, "the file system of %s %s within %d s: see %s",
-		c->node->name, c->what, WAIT_MS / 1000, log);
+	snprintf(how, sizeof(how), "%s within %d s", c->what, WAIT_MS / 1000);
+	return gave_up(c, -ETIMEDOUT, how, err);
 }
 
 int daemon_wait_listening(
@@ -158,7 +165,7 @@ int daemon_wait_listening(
 	const struct condition c = {
 		.lab = lab,
 		.node = node,
-		.what = "does not listen",
+		.what = "did not listen",
 		.port = port,
 		.n = 1,
 		.holds = holds_sockets,
@@ -172,7 +179,7 @@ int daemon_wait_connected(const struct lab *lab, const struct lab_node *node, ui
 	const struct condition c = {
 		.lab = lab,
 		.node = node,
-		.what = "has no connection to all servers",
+		.what = "had no connection to all servers",
 		.port = port,
 		.n = n,
 		.holds = holds_sockets,
@@ -184,7 +191,7 @@ int daemon_wait_mounted(const struct lab *lab, const struct lab_node *node, stru
 {
 	const struct condition c = {.lab = lab,
 		.node = node,
-		.what = "is not mounted",
+		.what = "did not mount it",
 		.file = "",
 		.holds = holds_mount};
 	int r = wait_for(&c, err);
@@ -196,7 +203,7 @@ int daemon_wait_file(
 {
 	const struct condition c = {.lab = lab,
 		.node = node,
-		.what = "is not complete",
+		.what = "did not complete it",
 		.file = name,
 		.holds = holds_file};
 	return wait_for(&c, err);

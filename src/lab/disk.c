@@ -24,7 +24,6 @@
 #define START_POLL_MS 20
 #define STOP_WAIT_MS 5000
 #define UNMOUNT_WAIT_MS 20000
-#define LOG_MAX (1 << 20)
 
 /* Nobody waits for a disk that is being made or removed. */
 #define IN_NO_TIME "slow 0.001"
@@ -91,19 +90,11 @@ static int start_program(const struct lab *lab, const struct lab_node *node, str
 
 static int why_ended(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
 {
-	char path[LAB_PATH_MAX];
-	_cleanup_free_ char *text = NULL;
-	const char *line;
-	size_t size;
+	char path[LAB_PATH_MAX], words[256];
 
-	lab_path(lab, path, "log/%s-disk.log", node->name);
-	if (file_slurp(path, LOG_MAX, &text, &size, NULL) < 0 || size == 0)
-		return lp_err_set(err, -EIO, "the disk of %s did not start", node->name);
-	if (text[size - 1] == '\n')
-		text[size - 1] = 0;
-	line = strrchr(text, '\n');
-	return lp_err_set(
-		err, -EIO, "the disk of %s did not start: %s", node->name, line ? line + 1 : text);
+	tool_last_words(lab_path(lab, path, "log/%s-disk.log", node->name), words, sizeof(words));
+	return lp_err_set(err, -EIO, "the disk of %s did not start%s%s", node->name,
+		*words ? ": " : "", words);
 }
 
 /* It answers once it is mounted and serves. */

@@ -21,6 +21,7 @@
 
 #define ARGS_MAX 128
 #define RUN_LIMIT_MS 60000 /* nothing that a lab runs to its end takes that long */
+#define LOG_MAX (64 << 20)
 #define OUTPUT_MAX (16 << 20)
 
 /* All that a child needs, made before fork(): between that and exec() hardly anything is allowed,
@@ -256,6 +257,17 @@ static const char *last_line(char *text)
 		text[--len] = '\0';
 	line = strrchr(text, '\n');
 	return line ? line + 1 : text;
+}
+
+void tool_last_words(const char *log, char *buf, size_t size)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len = 0;
+
+	if (file_slurp(log, LOG_MAX, &text, &len, NULL) < 0)
+		snprintf(buf, size, "%s", "");
+	else
+		snprintf(buf, size, "%s", last_line(text));
 }
 
 /* Wait for a child's end, but not for ever. */

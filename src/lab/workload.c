@@ -120,27 +120,11 @@ int workload_check(const struct workload *w, struct lp_err *err)
 	return 0;
 }
 
-/* The last line that a client's workload wrote; "" if there is none. */
-static void last_words(const struct lab *lab, const struct lab_node *node, char *buf, size_t size)
-{
-	char path[LAB_PATH_MAX];
-	_cleanup_free_ char *text = NULL;
-	size_t len = 0;
-	*buf = '\0';
-	if (file_slurp(lab_path(lab, path, "log/%s-work.log", node->name), LOG_MAX, &text, &len,
-		    NULL) < 0)
-		return;
-	while (len && text[len - 1] == '\n')
-		text[--len] = '\0';
-	const char *line = strrchr(text, '\n');
-	snprintf(buf, size, "%s", line ? line + 1 : text);
-}
-
 static int ended(
 	const struct lab *lab, const struct lab_node *node, const char *what, struct lp_err *err)
 {
-	char words[256];
-	last_words(lab, node, words, sizeof(words));
+	char path[LAB_PATH_MAX], words[256];
+	tool_last_words(lab_path(lab, path, "log/%s-work.log", node->name), words, sizeof(words));
 	return lp_err_set(err, -EIO, "the workload of %s %s%s%s", node->name, what,
 		*words ? ": " : "", words);
 }
