@@ -50,7 +50,7 @@ def moves(workload, reads, writes):
     speed = float(program.good("lab", "work", "--name", NAME, "--for", "4s", workload).split()[0])
     after = sectors()
     moved = [(r1 - r0, w1 - w0) for (r0, w0), (r1, w1) in zip(before, after)]
-    if speed > 0.1 and all((not reads or r > 2000) and (not writes or w > 200) for r, w in moved):
+    if speed > 0 and all((not reads or r > 2000) and (not writes or w > 200) for r, w in moved):
         return None
     return f"{workload}: {speed} MB/s, sectors read and written {moved}"
 
