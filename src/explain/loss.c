@@ -8,12 +8,14 @@
 #include <string.h>
 
 #define RETRANS "retrans"
-/* Lost packets are sent again in this share of all samples, at least: loss is steady, while a full
- * queue on the way loses many at once, and none for long. */
-#define SHARE_LEAST 0.1
-/* And so many times as often as at the peers, and more often by the floor of the metric: some are
- * sent again everywhere. */
+
+/* Loss is steady: some packets are sent again in most samples. A full queue on the way loses many
+ * at once, and none for long; sound servers have that now and then. So the share of samples with
+ * retransmits must be so many times that of the peers, and a little more. */
 #define TIMES_PEERS 2.0
+#define SHARE_MORE 0.1
+/* Where everybody sends again that often, how many there are must tell. */
+#define SHARE_MANY 0.4
 
 static uint32_t table_find(const struct lp_verdict *v, const char *metric)
 {
@@ -48,21 +50,30 @@ static struct losses row_losses(const struct lp_table *t, uint32_t row, const st
 	return n ? (struct losses){(double)n_some / n, sum / n} : (struct losses){NAN, NAN};
 }
 
-/* The median rate of the finding's peers; 0 if they have none. */
-static double peers_rate(
+static double median_of_keys(uint64_t *keys, size_t n)
+{
+	return n ? order_quantile(keys, n, 0.5, keys + n) : 0;
+}
+
+/* Medians of the finding's peers; 0 if they have none. */
+static struct losses peers_losses(
 	const struct inquiry *q, uint32_t table, const struct lp_finding *f, uint64_t *keys)
 {
 	const struct lp_peer_group *g = &q->v->groups[f->group];
+	uint64_t *rates = keys, *shares = keys + 2 * (size_t)g->n_members;
 	size_t n = 0;
 
 	for (uint32_t m = 0; m < g->n_members; m++) {
 		uint32_t row = q->v->row_of[table][g->members[m]];
-		double rate = row_losses(q->v->tables[table], row, f).rate;
+		struct losses l = row_losses(q->v->tables[table], row, f);
 
-		if (g->members[m] != f->component && !isnan(rate))
-			keys[n++] = order_key(rate);
+		if (g->members[m] == f->component || isnan(l.rate))
+			continue;
+		rates[n] = order_key(l.rate);
+		shares[n++] = order_key(l.share);
 	}
-	return n ? order_quantile(keys, n, 0.5, keys + n) : 0;
+	return (struct losses){
+		.share = median_of_keys(shares, n), .rate = median_of_keys(rates, n)};
 }
 
 /* Without a record of its retransmits: yes. */
@@ -71,34 +82,38 @@ static bool loss_is_seen(
 {
 	uint32_t row = q->v->row_of[table][f->component];
 	const struct lp_metric *m = lp_metric_find("tcp", RETRANS);
-	struct losses own = row_losses(q->v->tables[table], row, f);
-	double peers;
+	struct losses own = row_losses(q->v->tables[table], row, f), peers;
 
 	if (isnan(own.share))
 		return true;
-	peers = peers_rate(q, table, f, keys);
-	return own.share >= SHARE_LEAST && own.rate > TIMES_PEERS * peers &&
-		own.rate > peers + (m ? m->floor : 0);
+	peers = peers_losses(q, table, f, keys);
+	if (peers.share > SHARE_MANY)
+		return own.rate > TIMES_PEERS * peers.rate + (m ? m->floor : 0);
+	return own.share > TIMES_PEERS * peers.share + SHARE_MORE;
 }
 
-static bool speaks_of_loss(const struct inquiry *q, uint32_t finding)
+/* Small windows and retransmits do. */
+static bool speaks_of_loss(const struct inquiry *q, uint32_t table, uint32_t finding)
 {
 	const struct finding_facts *facts = &q->facts[finding];
+	const struct lp_finding *f = &q->v->findings[finding];
 
-	return facts->role == LP_ROLE_WINDOW && facts->fate == FATE_CULPRIT &&
-		q->v->findings[finding].direction == LP_MARK_BELOW;
+	if (facts->fate != FATE_CULPRIT)
+		return false;
+	return (facts->role == LP_ROLE_WINDOW && f->direction == LP_MARK_BELOW) ||
+		(f->metric == table && f->direction == LP_MARK_ABOVE);
 }
 
 int loss_filter(struct inquiry *q, struct lp_err *err)
 {
 	const struct lp_verdict *v = q->v;
 	uint32_t table = table_find(v, RETRANS);
-	_cleanup_free_ uint64_t *keys = calloc(2 * ((size_t)v->n_components + 1), sizeof(*keys));
+	_cleanup_free_ uint64_t *keys = calloc(4 * ((size_t)v->n_components + 1), sizeof(*keys));
 
 	if (!keys)
 		return lp_err_sys(err, -ENOMEM, "cannot look for lost packets");
 	for (uint32_t i = 0; table < v->n_tables && i < v->n_findings; i++) {
-		if (speaks_of_loss(q, i) && !loss_is_seen(q, table, &v->findings[i], keys))
+		if (speaks_of_loss(q, table, i) && !loss_is_seen(q, table, &v->findings[i], keys))
 			q->facts[i].fate = FATE_ASIDE;
 	}
 	return 0;
