@@ -7,7 +7,7 @@
 static const char smoke[] = "servers 5\n"
 			    "clients 4\n"
 			    "phases 4s 10s 70s 3s\n"
-			    "run ddw none,slow-disk:6,receive-pktloss:20\n";
+			    "run ddw none,slow-disk:8,receive-pktloss:20\n";
 
 static const char quick[] = "phases 10s 60s 120s 60s\n"
 			    "run ddw none,disk-hog,disk-busy,receive-pktloss,send-pktloss\n"

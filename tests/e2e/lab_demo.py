@@ -20,11 +20,12 @@ def demo(*args):
 @lab.in_labs(NAME)
 def test_live(_):
     """the server that was broken is named, and the cluster is gone"""
-    ran = demo("--on", "s2")
-    if ran.code != 0 and "was not named" in ran.out:
-        # The machine may have been too busy, which looks like other faults; but not twice.
+    for server in ("s2", "s4", "s3"):
+        ran = demo("--on", server)
+        if ran.code == 0 or "was not named" not in ran.out:
+            break
+        # The machine may have been too busy, which looks like other faults; but not each time.
         print("# repeated:", *ran.out.splitlines(), sep="\n# ", flush=True)
-        ran = demo("--on", "s4")
     assert ran.code == 0, ran
     server = re.search(r"^Broken: slow-disk on (s\d)", ran.out, re.M).group(1)
     assert re.search(rf"\b{server}/disk:", ran.out), ran
