@@ -5,6 +5,7 @@ const struct workload workload_iozonew = {
 	.name = "iozonew",
 	.summary = "IOzone's write and rewrite (iozone, or fio in its way)",
 	.needs = "iozone|fio awk sort",
-	.prepare = SHELL_PIECES "pieces\n",
+	/* fio would remove pieces that are smaller than they should be, and make them anew. */
+	.prepare = SHELL_PIECES SHELL_ORDER SHELL_FILL "pieces && fill\n",
 	.loop = SHELL_ORDER SHELL_IOZONE "iozone_pass write 0\n",
 };
