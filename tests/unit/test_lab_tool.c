@@ -82,6 +82,16 @@ static void looks_programs_up(void **state)
 }
 
 /* A child sees neither our descriptors nor our signals. */
+/* A line of /proc/self/status. Signals 32 and 33 are libc's own, which nobody else can change;
+ * under some parents (make) they are ignored. */
+static unsigned long long mask_of(const char *status, const char *name)
+{
+	const char *line = strstr(status, name);
+
+	assert_non_null(line);
+	return strtoull(line + strlen(name), NULL, 16) & ~0x180000000ULL;
+}
+
 static void children_start_clean(void **state)
 {
 	_cleanup_close_ int fd = open("/dev/null", O_RDONLY); /* NOLINT: it is to be inherited */
@@ -101,8 +111,8 @@ static void children_start_clean(void **state)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(77);
 	assert_null(strstr(fds, "77"));
-	assert_non_null(strstr(masks, "SigBlk:\t0000000000000000"));
-	assert_non_null(strstr(masks, "SigIgn:\t0000000000000000"));
+	assert_true(mask_of(masks, "SigBlk:") == 0);
+	assert_true(mask_of(masks, "SigIgn:") == 0);
 }
 
 static void spawns_and_kills(void **state)
