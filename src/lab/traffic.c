@@ -45,7 +45,7 @@ static void ends_drop(struct ends *e, unsigned i)
 
 static bool stopped(const struct traffic *t)
 {
-	return t->stop && *t->stop;
+	return t->stop && __atomic_load_n(t->stop, __ATOMIC_RELAXED);
 }
 
 static int listen_socket(const struct traffic *t, struct lp_err *err)

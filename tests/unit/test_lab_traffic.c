@@ -91,7 +91,7 @@ static void test_listen(void **state)
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	send_all(&to, block);
 	send_all(&to, block);
-	rig.stop = 1;
+	__atomic_store_n(&rig.stop, 1, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	assert_int_equal(rig.result, 0);
 	free(block);
@@ -136,7 +136,7 @@ static void test_send(void **state)
 	assert_int_equal(thread_start(&thread, work, &rig), 0);
 	for (unsigned i = 0; i < 4; i++)
 		take(listener, MUCH / 4);
-	rig.stop = 1;
+	__atomic_store_n(&rig.stop, 1, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	assert_int_equal(rig.result, 0);
 	close(listener);
