@@ -78,8 +78,8 @@ class Experiment:
 
 
 def decide_effects(experiments):
-    """A fault has an effect on a workload if the clients' throughput while it is there differs by more
-    than EFFECT from that of the same time of the workload's runs without a fault, medians of both."""
+    """A fault has an effect on a workload if the clients' throughput while it is there is lower by more
+    than EFFECT than that of the same time of the workload's runs without a fault, medians of both."""
     sound = {}
     for e in experiments:
         if not e.faults:
@@ -92,7 +92,7 @@ def decide_effects(experiments):
     for cases in by_case.values():
         change = statistics.median(ratio for _, ratio in cases)
         for e, _ in cases:
-            e.effect = abs(change - 1) > EFFECT
+            e.effect = change < 1 - EFFECT
     return by_case
 
 
