@@ -9,6 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAR_VIEW "/tcp:peers:"
+
+bool pool_is_far_view(const char *component)
+{
+	return strstr(component, FAR_VIEW) != NULL;
+}
+
 /* How the values of a metric become one, and what the far end of a connection gets of them. */
 struct manner {
 	bool sum;    /* else the mean */
@@ -114,7 +121,7 @@ static int row_pool(struct pool *p, uint32_t from, const struct hosts *hosts)
 		r = row_add(p, all, from);
 	}
 	if (r == 0 && p->manner.apart) {
-		snprintf(all, sizeof(all), "%s/tcp:peers:%s", remote, c.out ? "out" : "in");
+		snprintf(all, sizeof(all), "%s" FAR_VIEW "%s", remote, c.out ? "out" : "in");
 		r = row_add(p, all, from);
 	}
 	return r;

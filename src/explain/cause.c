@@ -1,6 +1,7 @@
 #include "explain/cause.h"
 
 #include "base/cleanup.h"
+#include "detect/pool.h"
 #include "explain/flood.h"
 #include "explain/rank.h"
 #include <errno.h>
@@ -60,11 +61,11 @@ static void add_trouble(struct signs *signs, const char *metric, double size)
 		grow(contains_any(metric, bad) ? &signs->errors : &signs->loss, size);
 }
 
-/* Is it what others see of an observer's connections? A server that is slow to answer acknowledges
- * late, so that their round trips say as much about its disks as about its link; its own do not. */
+/* A server that is slow to answer acknowledges late, so that the round trips that others see say as
+ * much about its disks as about its link; its own do not. */
 static bool is_far_view(const struct inquiry *q, uint32_t component)
 {
-	return strstr(q->v->components[component], "/tcp:peers:") != NULL;
+	return pool_is_far_view(q->v->components[component]);
 }
 
 static void add_sign(const struct inquiry *q, struct signs *signs, uint32_t finding)
