@@ -1,0 +1,63 @@
+/* Logs in an archive: records with named fields, one after the other, where a time grid would lose
+ * what matters (system calls, changes of descriptors). A log describes itself: its name and fields
+ * are in every frame.
+ */
+#ifndef LIMPET_LOG_H
+#define LIMPET_LOG_H
+
+#include <limpet/archive.h>
+
+#pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum lp_log_type {
+	LP_LOG_INT = 0,	 /* 64 bits; whether signed is for the field's name and unit to say */
+	LP_LOG_TEXT = 1, /* bytes, any */
+};
+
+#define LP_LOG_FIELDS_MAX 64
+#define LP_LOG_RECORDS_MAX (1u << 20) /* in one frame */
+
+struct lp_log_field {
+	const char *name; /* "start" */
+	const char *unit; /* "ns since 1970", "" */
+	enum lp_log_type type;
+};
+
+struct lp_log_text {
+	const char *bytes; /* not NUL-terminated */
+	uint32_t len;
+};
+
+/* Some consecutive records of one log. */
+struct lp_log {
+	const char *name; /* "syscalls" */
+	const struct lp_log_field *fields;
+	uint32_t n_fields;
+	uint64_t first_record;	   /* the number of records in the log before these */
+	int64_t first_us, last_us; /* the time they are about, since 1970 */
+	uint32_t n_records;
+	/* [field]: of an LP_LOG_INT field `ints[field][record]`, of an LP_LOG_TEXT field
+	 * `texts[field][record]`; the other pointer is NULL. */
+	const int64_t *const *ints;
+	const struct lp_log_text *const *texts;
+};
+
+/* Append a frame with these records. On failure nothing of it is in the file. */
+int lp_archive_write_log(struct lp_archive_writer *w, const struct lp_log *log, struct lp_err *err);
+
+/* The frames of the log called `name` (NULL: of all logs) of a source that lp_archive_open()
+ * returned, in file order, within the times that were selected there. Stops when `fn` returns
+ * non-zero and returns that. Damaged ones are told through the source's `warn` and left out; then
+ * it ends with -EBADMSG. */
+int lp_archive_logs(const struct lp_source *source, const char *name,
+	int (*fn)(void *ctx, const struct lp_log *log), void *ctx, struct lp_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,42 @@
+/* The logs of a trace in an archive: "syscalls" and "descriptors", as log frames (limpet/log.h). */
+#ifndef ARCHIVE_TRACE_LOG_H
+#define ARCHIVE_TRACE_LOG_H
+
+#include "model/trace_event.h"
+#include <limpet/archive.h>
+#include <limpet/log.h>
+
+#define TRACE_LOG_SYSCALLS "syscalls"
+#define TRACE_LOG_DESCRIPTORS "descriptors"
+
+/* Gathers events until they are written. Times are since 1970 (struct trace_event). */
+struct trace_log;
+struct trace_log *trace_log_new(void); /* NULL: out of memory */
+void trace_log_free(struct trace_log *l);
+
+/* Keep an event, or a change of a descriptor; 0 or -ENOMEM. What they point to is copied. */
+int trace_log_add(struct trace_log *l, const struct trace_event *e);
+int trace_log_add_descriptor(struct trace_log *l, const struct trace_descriptor *d);
+
+/* Bytes that are waiting, about; whoever gathers writes when it is enough (4 MiB). */
+size_t trace_log_waiting(const struct trace_log *l);
+
+/* Append what was gathered to the archive and begin anew; record numbers go on. */
+int trace_log_write(struct trace_log *l, struct lp_archive_writer *w, struct lp_err *err);
+
+/* Read them back, in file order. `record` is the number of the record in its log, from 0. Stops
+ * where a function returns non-zero and returns that. Either function may be NULL. A log whose
+ * fields are other than expected is refused with -EBADMSG and what it has; fields that are not
+ * known are ignored, those that are missing are 0. */
+struct trace_log_reader {
+	int (*event)(void *ctx, uint64_t record, const struct trace_event *e);
+	int (*descriptor)(void *ctx, uint64_t record, const struct trace_descriptor *d);
+	void *ctx;
+};
+int trace_log_read(
+	const struct lp_source *source, const struct trace_log_reader *to, struct lp_err *err);
+
+/* Has the archive such logs? */
+bool trace_log_present(const struct lp_source *source);
+
+#endif

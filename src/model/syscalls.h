@@ -1,0 +1,83 @@
+/* The system calls: names, what they are for, which argument is what.
+ *
+ * One table, from which the tracers know what to copy, the log is printed, and calls are classed.
+ */
+#ifndef MODEL_SYSCALLS_H
+#define MODEL_SYSCALLS_H
+
+#include "model/trace_event.h"
+
+/* What an argument is, for whoever prints it. */
+enum syscall_arg {
+	ARG_NONE = 0,
+	ARG_INT,    /* signed decimal */
+	ARG_SIZE,   /* unsigned decimal */
+	ARG_HEX,    /* a pointer, or whatever else is best read so */
+	ARG_OCTAL,  /* a mode */
+	ARG_FD,	    /* a descriptor */
+	ARG_DIRFD,  /* a descriptor of a directory or AT_FDCWD */
+	ARG_PATH,   /* pointer to a path */
+	ARG_SIGNAL, /* a signal's number */
+	ARG_OPEN_FLAGS,
+	ARG_ADDRESS, /* pointer to a socket address */
+	ARG_FDS,     /* pointer to two descriptors that the call fills in */
+};
+
+/* What a tracer copies into event.text. Copied at the exit of the call; of a path that the call
+ * itself may free or overwrite (execve) at its entry. */
+enum syscall_capture {
+	CAPTURE_NONE = 0,
+	CAPTURE_PATH0,	   /* the string at args[0] */
+	CAPTURE_PATH1,	   /* at args[1] (openat, unlinkat, ...) */
+	CAPTURE_PATHS_01,  /* at args[0] and args[1], a NUL between them (rename, link, symlink) */
+	CAPTURE_PATHS_13,  /* at args[1] and args[3] (renameat, linkat) */
+	CAPTURE_PATHS_02,  /* at args[0] and args[2] (symlinkat) */
+	CAPTURE_ENDPOINTS, /* struct trace_endpoints of the socket: args[0], or ret for accept */
+	CAPTURE_FDS,	   /* the two int32_t at args[0] (pipe) or args[3] (socketpair) */
+	CAPTURE_RIGHTS,	   /* int32_t each: the descriptors that came with SCM_RIGHTS (recvmsg) */
+};
+
+/* Both ends of a socket, in the byte order of the network; CAPTURE_ENDPOINTS. IPv4 addresses are in
+ * the first four bytes. family 0: it is no TCP socket, or not connected yet. */
+struct trace_endpoints {
+	uint16_t family; /* AF_INET, AF_INET6 */
+	uint16_t local_port, remote_port;
+	uint16_t pad;
+	uint8_t local[16], remote[16];
+};
+
+struct syscall_info {
+	const char *name;
+	uint8_t call;		  /* enum trace_call */
+	uint8_t capture;	  /* enum syscall_capture */
+	int8_t fd_arg;		  /* which argument is the descriptor it is about; -1: none */
+	uint8_t args[TRACE_ARGS]; /* enum syscall_arg; ARG_NONE ends them */
+};
+
+#define SYSCALL_MAX 512
+
+/* By number, of this machine's own table; NULL if it is unknown. */
+const struct syscall_info *syscall_get(unsigned nr);
+/* The same of the 32-bit table. Only its name, class and descriptor are known. */
+const struct syscall_info *syscall_get_compat(unsigned nr);
+/* By name, -1 if there is none. */
+int syscall_number(const char *name);
+
+/* The descriptor that an event is about, -1 if none: its fd argument, or what open and accept
+ * returned. */
+int trace_event_fd(const struct trace_event *e);
+/* enum trace_call of an event (of TRACE_CALL, _PENDING and _ASYNC), else TRACE_CALL_OTHER. */
+unsigned trace_event_call(const struct trace_event *e);
+/* The errno of a call that failed, else 0. Restarts (ERESTARTSYS and its like) are no failures. */
+int trace_event_errno(const struct trace_event *e);
+/* Bytes that a read or write moved; 0 for all else. */
+int64_t trace_event_bytes(const struct trace_event *e);
+
+/* "ENOSPC", "SIGXFSZ"; "E999", "SIG99" in `buf` where there is no name. */
+#define SYSCALL_NAME_MAX 16
+const char *errno_name(int number, char buf[SYSCALL_NAME_MAX]);
+const char *signal_name(int number, char buf[SYSCALL_NAME_MAX]);
+/* By name, 0 if there is none. */
+int errno_number(const char *name);
+
+#endif

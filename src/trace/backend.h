@@ -1,0 +1,87 @@
+/* The shape of a tracer: `bpf` looks from inside the kernel, `ptrace` stops the process at every
+ * call. One file (or a few) backend_NAME*.c and a line in meson.build each. Both deliver the same.
+ */
+#ifndef TRACE_BACKEND_H
+#define TRACE_BACKEND_H
+
+#include "model/syscalls.h"
+#include "trace/tally.h"
+#include <limpet/err.h>
+#include <sys/types.h>
+
+/* Whom to trace: all that match any of these, their threads, and what they start from now on. */
+struct trace_targets {
+	const pid_t *pids;
+	unsigned n_pids;
+	const char *const *comms; /* names as in /proc/PID/comm, now or later */
+	unsigned n_comms;
+	const char *cgroup;   /* directory of a control group, or NULL */
+	char *const *command; /* start this and trace it from its first call on, or NULL */
+};
+
+struct trace_config {
+	struct trace_targets targets;
+	/* Deliver every call. Else (a summary) only what is out of the ordinary: calls that failed
+	 * with something other than EAGAIN, EINPROGRESS and EINTR (of one process, call and
+	 * errno at most TRACE_SAME_MAX between two calls of tally()), calls that took `slow_ns` or
+	 * longer and do not wait by design, signals that are not ignored, exec, fork of processes,
+	 * exits; and count the rest. */
+	bool records;
+	int64_t slow_ns;       /* 1 s */
+	uint64_t ring_bytes;   /* between kernel and tracer; 0: 16 MiB */
+	const uint16_t *ports; /* local ports on which the traced processes serve; n_ports */
+	unsigned n_ports;
+};
+
+#define TRACE_SAME_MAX 8
+
+/* What a backend calls. A negative return value ends tracing and comes back from poll(). */
+struct trace_sink {
+	/* In order of completion for each thread. The event is good during the call only. */
+	int (*event)(void *ctx, const struct trace_event *e);
+	void *ctx;
+};
+
+struct trace_backend {
+	const char *name;    /* "bpf" */
+	const char *summary; /* for the help */
+	bool counts;	     /* in summaries it counts itself: tally() fills in the counts */
+
+	/* Can it work here? 0, or -EOPNOTSUPP or -EPERM with a sentence that says why not. */
+	int (*probe)(struct lp_err *err);
+
+	/* Find the targets and begin. -ESRCH: there are none. */
+	int (*open)(const struct trace_config *config, const struct trace_sink *sink,
+		void **ret_state, struct lp_err *err);
+
+	/* Deliver what is there, wait up to `timeout_ms` for more. 1: nothing is left to trace. A
+	 * signal ends the wait early. */
+	int (*poll)(void *state, int timeout_ms, struct lp_err *err);
+
+	/* Deliver a TRACE_PENDING for every call that has been going on for `at_least_ns`. */
+	int (*pending)(void *state, int64_t at_least_ns, struct lp_err *err);
+
+	/* Summaries of a backend that `counts`: bring `t` up to date with the kernel's counts. */
+	int (*tally)(void *state, struct tally *t, struct lp_err *err);
+
+	/* Processes traced at the moment (ids of thread groups), at most `max`; how many. */
+	unsigned (*processes)(void *state, pid_t *ret, unsigned max);
+
+	/* Events that did not reach the sink so far. */
+	uint64_t (*lost)(void *state);
+
+	/* Wait status of the command that open() started; -ECHILD while it runs. */
+	int (*command_status)(void *state);
+
+	/* Let go of everything: no probe, no stopped thread stays. Accepts NULL. */
+	void (*close)(void *state);
+};
+
+/* All backends, NULL-terminated, the best first. */
+extern const struct trace_backend *const trace_backends[];
+const struct trace_backend *trace_backend_find(const char *name);
+
+/* The first whose probe() succeeds. If it is not the first of all, `why` (may be NULL) says why. */
+const struct trace_backend *trace_backend_choose(struct lp_err *why);
+
+#endif

@@ -1,0 +1,52 @@
+/* The descriptor tables of traced processes, kept up to date from events alone.
+ *
+ * Before tracing they are read from /proc (TRACE_FD_BEFORE); from then on every event that changes
+ * a table is applied, and each change is told, which is the descriptor log.
+ */
+#ifndef TRACE_DESCRIPTORS_H
+#define TRACE_DESCRIPTORS_H
+
+#include "model/syscalls.h"
+#include <limpet/err.h>
+#include <sys/types.h>
+
+struct descriptors;
+
+/* `change` is called for every change, in order (may be NULL); its return value other than 0 ends
+ * the call that led to it and is returned by that. `proc` is "/proc", or a directory like it. */
+struct descriptors *descriptors_new(
+	const char *proc, int (*change)(void *ctx, const struct trace_descriptor *d), void *ctx);
+void descriptors_free(struct descriptors *d);
+
+/* Read the table, the working directory and the sockets of a process that is there already. A
+ * process that is gone is none of our business: 0. */
+int descriptors_read(struct descriptors *d, pid_t pid, int64_t now_ns, struct lp_err *err);
+
+/* Apply an event. Processes never read and not born of known ones are read from /proc first. */
+int descriptors_apply(struct descriptors *d, const struct trace_event *e, struct lp_err *err);
+
+struct descriptor {
+	uint8_t file;  /* enum trace_file */
+	bool blocks;   /* O_NONBLOCK is not set */
+	bool accepted; /* by this process: it is the server's end */
+	uint64_t id;   /* of the open file: the same for all that share it by dup, fork, passing */
+	struct trace_endpoints ends; /* of a TCP socket; family 0: not connected */
+	const char *name;	     /* as in struct trace_descriptor; good until the next change */
+};
+
+/* What a descriptor is at the moment; false: it is not open, as far as anybody knows. */
+bool descriptors_get(struct descriptors *d, pid_t pid, int fd, struct descriptor *ret);
+
+/* The same for somebody who does not apply events (summaries): asks /proc now. Tells the change
+ * TRACE_FD_SEEN if it is new. */
+bool descriptors_look(
+	struct descriptors *d, pid_t pid, int fd, int64_t now_ns, struct descriptor *ret);
+
+/* Forget a process that ended. */
+void descriptors_forget(struct descriptors *d, pid_t pid);
+
+/* The name of a process (/proc/PID/comm when it was first seen or last executed), "?" if unknown.
+ */
+const char *descriptors_comm(struct descriptors *d, pid_t pid);
+
+#endif

@@ -1,0 +1,83 @@
+/* Counting calls: per process, kind of file and kind of call; errors; messages on connections.
+ *
+ * One set of cells with two fillers: tally_add() counts events (ptrace, full records), and the
+ * kernel's own counts are copied into it (summaries of bpf). Everything grows, nothing is reset, so
+ * that the recorder's counters are these.
+ */
+#ifndef TRACE_TALLY_H
+#define TRACE_TALLY_H
+
+#include "model/syscalls.h"
+#include <stddef.h>
+
+/* Bucket b counts calls of 2^b <= ns < 2^(b+1); the first and the last also what is beyond. */
+#define TALLY_BUCKETS 40
+
+struct tally_key {
+	uint32_t pid;
+	uint8_t file; /* enum trace_file */
+	uint8_t call; /* enum trace_call */
+	uint16_t pad; /* 0 */
+};
+
+struct tally_cell {
+	uint64_t n, errors;
+	uint64_t sum_ns; /* over all calls */
+	uint64_t bytes;
+	uint64_t buckets[TALLY_BUCKETS];
+};
+
+struct tally_error_key {
+	uint32_t pid;
+	uint16_t nr;	/* with 0x8000: of the 32-bit table */
+	uint16_t error; /* errno */
+};
+
+/* A TCP connection of a traced process. A message is what is read between two writes.
+ *
+ * Its reading begins with the first read that returned data: at the start of that call where the
+ * descriptor does not block, at its end where it does (waiting for a message is not reading it);
+ * it ends with the end of the last read before the next write. Zero-length reads are no data. */
+struct tally_conn {
+	uint64_t id;	 /* of the socket: the kernel's address or inode */
+	uint32_t pid;	 /* that used it last */
+	uint8_t serves;	 /* the local port is one of those served (config.ports), or it was accepted
+			  */
+	uint8_t reading; /* the last data went in, not out */
+	uint8_t pad[2];
+	struct trace_endpoints ends;
+	uint64_t n_in, n_out; /* messages */
+	uint64_t bytes_in, bytes_out;
+	uint64_t read_n, read_ns;     /* messages that were read to the end; the time it took */
+	int64_t first_ns, last_ns;    /* of the message being read */
+	int64_t sent_ns, received_ns; /* CLOCK_MONOTONIC of the last data out and in; 0: none */
+};
+
+struct tally;
+struct tally *tally_new(void); /* NULL: out of memory */
+void tally_free(struct tally *t);
+
+/* Count an event. `conn_id` and `ends` tell the connection where e->file is TRACE_FILE_TCP, else 0,
+ * NULL; `serves` and `blocks` what is known of it. 0 or -ENOMEM. */
+struct tally_socket {
+	uint64_t id;
+	const struct trace_endpoints *ends;
+	bool serves, blocks;
+};
+int tally_add(struct tally *t, const struct trace_event *e, const struct tally_socket *socket);
+
+/* The cell of a key, made where it is new; NULL: out of memory. Good until the next is made. */
+struct tally_cell *tally_cell(struct tally *t, const struct tally_key *key);
+uint64_t *tally_error(struct tally *t, const struct tally_error_key *key);
+struct tally_conn *tally_conn(struct tally *t, uint64_t id);
+
+/* What is in it, in the order in which it came. */
+size_t tally_n_cells(const struct tally *t);
+const struct tally_cell *tally_cell_at(
+	const struct tally *t, size_t i, const struct tally_key **ret_key);
+size_t tally_n_errors(const struct tally *t);
+uint64_t tally_error_at(const struct tally *t, size_t i, const struct tally_error_key **ret_key);
+size_t tally_n_conns(const struct tally *t);
+const struct tally_conn *tally_conn_at(const struct tally *t, size_t i);
+
+#endif
