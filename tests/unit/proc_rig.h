@@ -3,12 +3,12 @@
 #define PROC_RIG_H
 
 #include "temp_dir.h"
-#include <limits.h>
+#define PROC_RIG_MAX 128
 
 /* Make all directories on the way to a path below the test's directory. */
 static inline void proc_dirs(const char *path)
 {
-	char part[TEMP_PATH_MAX];
+	char part[PROC_RIG_MAX];
 
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
@@ -18,7 +18,7 @@ static inline void proc_dirs(const char *path)
 
 static inline void proc_put(int pid, const char *file, const char *text)
 {
-	char path[TEMP_PATH_MAX];
+	char path[PROC_RIG_MAX];
 
 	snprintf(path, sizeof(path), "%d/%s", pid, file);
 	proc_dirs(path);
@@ -27,7 +27,7 @@ static inline void proc_put(int pid, const char *file, const char *text)
 
 static inline void proc_link_put(int pid, const char *file, const char *target)
 {
-	char path[TEMP_PATH_MAX];
+	char path[PROC_RIG_MAX];
 
 	snprintf(path, sizeof(path), "%d/%s", pid, file);
 	proc_dirs(path);
