@@ -264,7 +264,7 @@ static void test_trained(void **state)
 	(void)state;
 	for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
 		struct detect_options opt = way(w), use = {0};
-		struct thresholds *learnt;
+		struct thresholds *learnt = NULL;
 		struct traced t;
 
 		opt.params = opt.measure->defaults;
