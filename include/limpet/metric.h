@@ -43,6 +43,8 @@ struct lp_metric {
 	/* Differences from the peers below this (in the metric's unit) never matter. */
 	double floor;
 	bool judged; /* `limpet diagnose` compares it unless told otherwise */
+	/* Not the value of each step but the largest of the last so many seconds; 0: the value. */
+	unsigned peak_s;
 };
 
 /* The metrics of all kinds, NULL-terminated. */

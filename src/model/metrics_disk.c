@@ -37,6 +37,8 @@ const struct lp_metric metrics_disk[] = {
 		"disk", false, {"rq_ticks"}, queue_length, LP_ROLE_BUSY, 0.5, false},
 	{"await", "ms", "average time a request takes, waiting included", "storage", "disk", true,
 		{TICKS, IOS}, per_request, LP_ROLE_LATENCY, 1, true},
+	{"await-peak", "ms", "longest await of the last 15 seconds, on grids of up to 3 s",
+		"storage", "disk", false, {TICKS, IOS}, per_request, LP_ROLE_LATENCY, 20, true, 15},
 	{"r_await", "ms", "average time a read takes, waiting included", "storage", "disk", false,
 		{"rd_ticks", "rd_ios"}, per_request, LP_ROLE_LATENCY, 1, false},
 	{"w_await", "ms", "average time a write takes, waiting included", "storage", "disk", false,
