@@ -227,11 +227,17 @@ static int put_seen(
 int step_look(const struct step *s, int fd, unsigned change, bool cloexec)
 {
 	_cleanup_close_ int dir = proc_open(s->d->proc, s->p->owner);
+	const struct fresh unknown = {.fd = fd,
+		.from = -1,
+		.change = change,
+		.file = TRACE_FILE_OTHER,
+		.name = "?",
+		.cloexec = cloexec};
 	struct proc_fd seen;
 
-	if (dir < 0 || proc_fd_read(dir, fd, &seen) < 0)
-		return 0;
-	return put_seen(s, fd, &seen, change, cloexec);
+	if (dir >= 0 && proc_fd_read(dir, fd, &seen) == 0)
+		return put_seen(s, fd, &seen, change, cloexec);
+	return change == TRACE_FD_SEEN ? 0 : step_make(s, &unknown);
 }
 
 struct reading {
