@@ -74,10 +74,10 @@ static bool was_felt(const struct inquest *q, int64_t at_ns)
 /* The peer that a failure on a connection is about; TRACES_NONE: it is not about a server. */
 static uint32_t peer_of(const struct traces *t, const struct traced_failure *f)
 {
-	char local[ENDPOINT_MAX], remote[ENDPOINT_MAX];
+	char local[END_MAX], remote[END_MAX];
 	uint32_t host = t->processes[f->process].host;
 
-	if (!endpoints_parse(f->name, local, remote) || !*remote)
+	if (!ends_split(f->name, local, remote) || !*remote)
 		return TRACES_NONE;
 	for (uint32_t i = 0; i < t->n_peers; i++) {
 		if (t->peers[i].host == host && !strcmp(t->peers[i].name, remote))

@@ -23,6 +23,7 @@
 struct handed {
 	uint32_t n_same, n_translated; /* failures of clients */
 	bool sure;		       /* connections between them were seen */
+	uint32_t counted;	       /* the client's failure that was counted last */
 	uint32_t server, client;       /* the first pair of failures, the best one */
 	int64_t first_ns, last_ns;
 };
@@ -121,8 +122,11 @@ static void hand_on(struct matching *m, uint32_t server, uint32_t client, bool s
 	if (first || c->last_ns > h->last_ns)
 		h->last_ns = c->last_ns;
 	h->sure = h->sure || sure;
-	h->n_same += same ? c->n : 0;
-	h->n_translated += same ? 0 : c->n;
+	if (first || h->counted != client) {
+		h->n_same += same ? c->n : 0;
+		h->n_translated += same ? 0 : c->n;
+	}
+	h->counted = client;
 }
 
 /* The first failure of a server that is not over before the window of this client's begins. */

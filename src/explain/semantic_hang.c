@@ -110,9 +110,9 @@ static bool is_silent(const struct hanging *h, const struct traced_peer *p,
 
 static bool is_remote_of(const struct traced_peer *p, const struct traced_slow *c)
 {
-	char local[ENDPOINT_MAX], remote[ENDPOINT_MAX];
+	char local[END_MAX], remote[END_MAX];
 
-	return endpoints_parse(c->name, local, remote) && !strcmp(remote, p->name);
+	return ends_split(c->name, local, remote) && !strcmp(remote, p->name);
 }
 
 /* The peers of a host (with `itself` also those on the same host) that are silent during a call.

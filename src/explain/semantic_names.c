@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ struct traced_want {
 	uint32_t item;
 };
 
-bool endpoint_parse(const char *text, char *address, size_t size, uint16_t *ret_port)
+bool end_parse(const char *text, char *address, size_t size, uint16_t *ret_port)
 {
 	const char *colon = strrchr(text, ':');
 	size_t len = colon ? (size_t)(colon - text) : 0;
@@ -45,7 +44,7 @@ bool endpoint_parse(const char *text, char *address, size_t size, uint16_t *ret_
 	return true;
 }
 
-bool endpoints_parse(const char *name, char local[ENDPOINT_MAX], char remote[ENDPOINT_MAX])
+bool ends_split(const char *name, char local[END_MAX], char remote[END_MAX])
 {
 	const char *at;
 	size_t n;
@@ -54,36 +53,17 @@ bool endpoints_parse(const char *name, char local[ENDPOINT_MAX], char remote[END
 		return false;
 	at = name + 4;
 	n = strcspn(at, " ");
-	if (!n || n >= ENDPOINT_MAX)
+	if (!n || n >= END_MAX)
 		return false;
 	memcpy(local, at, n);
 	local[n] = '\0';
 	at += n;
 	at += strspn(at, " ");
 	n = strcspn(at, " ");
-	n = n < ENDPOINT_MAX ? n : 0;
+	n = n < END_MAX ? n : 0;
 	memcpy(remote, at, n);
 	remote[n] = '\0';
 	return true;
-}
-
-static void put_end(char to[ENDPOINT_MAX], uint16_t family, const uint8_t *address, uint16_t port)
-{
-	char text[INET6_ADDRSTRLEN] = "?";
-
-	inet_ntop(family, address, text, sizeof(text));
-	snprintf(to, ENDPOINT_MAX, family == AF_INET6 ? "[%s]:%u" : "%s:%u", text, ntohs(port));
-}
-
-char *endpoints_name(const struct trace_endpoints *ends)
-{
-	char local[ENDPOINT_MAX], remote[ENDPOINT_MAX], *name;
-
-	if ((ends->family != AF_INET && ends->family != AF_INET6) || !ends->remote_port)
-		return NULL;
-	put_end(local, ends->family, ends->local, ends->local_port);
-	put_end(remote, ends->family, ends->remote, ends->remote_port);
-	return asprintf(&name, "tcp %s %s", local, remote) < 0 ? NULL : name;
 }
 
 bool address_is_loopback(const char *address)
@@ -223,12 +203,12 @@ static bool is_served(const struct traces *t, uint32_t host, uint16_t port)
  * there: its process serves. */
 static int port_take(struct traces *t, uint32_t host, const struct trace_descriptor *d)
 {
-	char local[ENDPOINT_MAX], remote[ENDPOINT_MAX], address[ENDPOINT_MAX];
+	char local[END_MAX], remote[END_MAX], address[END_MAX];
 	uint32_t process;
 	uint16_t port;
 
-	if (d->file != TRACE_FILE_TCP || is_gone(d) || !endpoints_parse(d->name, local, remote) ||
-		!endpoint_parse(local, address, sizeof(address), &port))
+	if (d->file != TRACE_FILE_TCP || is_gone(d) || !ends_split(d->name, local, remote) ||
+		!end_parse(local, address, sizeof(address), &port))
 		return 0;
 	if (d->change != TRACE_FD_ACCEPT && !is_served(t, host, port))
 		return 0;
@@ -278,11 +258,11 @@ int traces_know_missing(struct traces *t, const struct hosts *hosts)
 
 	for (size_t i = 0; r == 0 && i < t->n_failures; i++) {
 		const struct traced_failure *f = &t->failures[i];
-		char local[ENDPOINT_MAX], remote[ENDPOINT_MAX];
+		char local[END_MAX], remote[END_MAX];
 		uint32_t peer;
 
 		if (f->error != ECONNREFUSED || f->file != TRACE_FILE_TCP ||
-			!endpoints_parse(f->name, local, remote) || !*remote)
+			!ends_split(f->name, local, remote) || !*remote)
 			continue;
 		r = traces_peer(t, t->processes[f->process].host, remote, &peer);
 		if (r == 0)

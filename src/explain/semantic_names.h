@@ -4,10 +4,6 @@
 
 #include "explain/semantic_traces.h"
 
-/* "tcp 10.0.0.1:24007 10.0.0.9:49151", as descriptors are called; the caller frees. NULL: the
- * socket has no remote end, or there is no memory. */
-char *endpoints_name(const struct trace_endpoints *ends);
-
 /* An address of the machine itself: 127.x.x.x, ::1. */
 bool address_is_loopback(const char *address);
 

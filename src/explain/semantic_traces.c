@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "explain/semantic_names.h"
+#include "model/endpoints.h"
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -144,14 +144,14 @@ int traces_name_process(struct traces *t, uint32_t host, int32_t pid, const char
 
 int traces_peer(struct traces *t, uint32_t host, const char *name, uint32_t *ret)
 {
-	char key[KEY_BYTES], address[ENDPOINT_MAX];
+	char key[KEY_BYTES], address[END_MAX];
 	_cleanup_free_ char *copy = strdup(name), *own = NULL;
 	uint16_t port = 0;
 
 	snprintf(key, sizeof(key), "%u %s", host, name);
 	if (strmap_get(&t->by_peer, key, ret))
 		return 0;
-	if (!endpoint_parse(name, address, sizeof(address), &port))
+	if (!end_parse(name, address, sizeof(address), &port))
 		snprintf(address, sizeof(address), "%.*s", (int)sizeof(address) - 1, name);
 	own = strdup(address);
 	if (!copy || !own || TRACES_ROOM(t, peers, n_peers, cap_peers) < 0 ||
@@ -190,6 +190,7 @@ static const struct syscall_info *event_info(const struct trace_event *e)
 static char *event_name(const struct trace_event *e)
 {
 	const struct syscall_info *info = event_info(e);
+	char ends_text[ENDPOINTS_TEXT_MAX];
 	struct trace_endpoints ends;
 
 	if (!info || !e->text || !e->text_len)
@@ -202,10 +203,9 @@ static char *event_name(const struct trace_event *e)
 	case CAPTURE_PATHS_02:
 		return strndup(e->text, e->text_len); /* of two the first */
 	case CAPTURE_ENDPOINTS:
-		if (e->text_len < sizeof(ends))
+		if (!endpoints_of_event(e, &ends) || !endpoints_connected(&ends))
 			return NULL;
-		memcpy(&ends, e->text, sizeof(ends));
-		return endpoints_name(&ends);
+		return strdup(endpoints_name(&ends, ends_text));
 	default:
 		return NULL;
 	}
@@ -339,6 +339,15 @@ static bool is_accept(const struct trace_event *e)
 	return info && !strncmp(info->name, "accept", 6);
 }
 
+/* Does it take as long as it takes, by design? Locks of files are waited for with fcntl. */
+static bool waits(const struct trace_event *e)
+{
+	const struct syscall_info *info = event_info(e);
+
+	return trace_event_call(e) == TRACE_CALL_WAIT || is_accept(e) ||
+		(info && !strncmp(info->name, "fcntl", 5));
+}
+
 static int add_call(struct traces *t, uint32_t process, const struct trace_event *e)
 {
 	int error = e->what == TRACE_PENDING ? 0 : trace_event_errno(e);
@@ -355,7 +364,7 @@ static int add_call(struct traces *t, uint32_t process, const struct trace_event
 		e->file == TRACE_FILE_TCP && e->ret == 0) {
 		r = failure_keep(t, process, e, 0);
 	}
-	if (r == 0 && e->dur_ns >= t->hang_ns && call != TRACE_CALL_WAIT)
+	if (r == 0 && e->dur_ns >= t->hang_ns && !waits(e))
 		r = slow_keep(t, process, e);
 	return r;
 }

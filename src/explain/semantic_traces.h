@@ -175,11 +175,11 @@ uint32_t traces_server(const struct traces *t, uint32_t host, uint16_t port);
 bool traces_linked(const struct traces *t, uint32_t client, uint32_t server, bool *ret_sure);
 
 /* "10.77.0.3:24007" or "[fe80::1]:24007" taken apart; false if it has no such form. */
-bool endpoint_parse(const char *text, char *address, size_t size, uint16_t *ret_port);
+bool end_parse(const char *text, char *address, size_t size, uint16_t *ret_port);
 
 /* Both ends in the name of a TCP descriptor, "tcp LOCAL REMOTE", as they stand there; false: it is
  * none. The remote end is "" where there is none. */
-#define ENDPOINT_MAX 80
-bool endpoints_parse(const char *name, char local[ENDPOINT_MAX], char remote[ENDPOINT_MAX]);
+#define END_MAX 80
+bool ends_split(const char *name, char local[END_MAX], char remote[END_MAX]);
 
 #endif
