@@ -21,6 +21,12 @@ int trace_log_add_descriptor(struct trace_log *l, const struct trace_descriptor 
 /* Bytes that are waiting, about; whoever gathers writes when it is enough (4 MiB). */
 size_t trace_log_waiting(const struct trace_log *l);
 
+/* Records that are waiting. */
+size_t trace_log_records(const struct trace_log *l);
+
+/* Forget them: they cannot be written. */
+void trace_log_clear(struct trace_log *l);
+
 /* Append what was gathered to the archive and begin anew; record numbers go on. */
 int trace_log_write(struct trace_log *l, struct lp_archive_writer *w, struct lp_err *err);
 
