@@ -92,8 +92,8 @@ struct lp_suspect {
 	double confidence; /* 0 .. 1 */
 	int64_t first_us, last_us, indicted_us;
 	const char *cause; /* "disk-busy", "disk-hog", "network-hog", "packet-loss",
-			      "lost-path", "propagated-error", "crash", ...; of an asymmetry "imbalanced", "faster",
-			      "less-loaded"; static */
+			      "lost-path", "propagated-error", "crash", ...; of an asymmetry
+			      "imbalanced", "faster", "less-loaded"; static */
 	char **evidence;   /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
 	uint32_t n_evidence;
 	char *advice;	   /* what to do next, one sentence */
@@ -147,7 +147,7 @@ struct lp_verdict {
 	uint32_t n_incidents;
 	uint32_t n_traced; /* observers whose logs of system calls were looked at */
 	uint32_t n_muted;  /* suspects that the operator does not want to see */
-	char **notes;	  /* sentences about the analysis itself */
+	char **notes;	   /* sentences about the analysis itself */
 	uint32_t n_notes;
 };
 

@@ -277,8 +277,8 @@ static int failures_join(struct training *t, struct lp_err *err)
 	}
 	normals = thresholds_normals(t->normal, &n);
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = thresholds_add_normal(t->result.thresholds, normals[i].role, normals[i].call,
-			normals[i].error);
+		r = thresholds_add_normal(
+			t->result.thresholds, normals[i].role, normals[i].call, normals[i].error);
 	return r < 0 ? lp_err_sys(err, r, "cannot train") : 0;
 }
 

@@ -137,8 +137,7 @@ static bool is_word(const char *text, const char *letters)
 	return len > 0 && len <= WORD_MAX && strspn(text, letters) == len;
 }
 
-static bool normal_key(
-	char key[KEY_MAX], const char *role, const char *call, const char *error)
+static bool normal_key(char key[KEY_MAX], const char *role, const char *call, const char *error)
 {
 	if ((strcmp(role, "server") != 0 && strcmp(role, "client") != 0) ||
 		!is_word(call, "abcdefghijklmnopqrstuvwxyz0123456789_") ||
@@ -170,8 +169,8 @@ int thresholds_add_normal(
 		return -EEXIST;
 	n = (struct threshold_normal){strdup(role), strdup(call), strdup(error)};
 	if (!n.role || !n.call || !n.error ||
-		array_reserve(&t->normals, &t->cap_normals, t->n_normals + 1,
-			sizeof(*t->normals)) < 0 ||
+		array_reserve(&t->normals, &t->cap_normals, t->n_normals + 1, sizeof(*t->normals)) <
+			0 ||
 		strmap_put(&t->normal, key, 0) < 0) {
 		normal_release(&n);
 		return -ENOMEM;

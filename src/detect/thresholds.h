@@ -54,12 +54,13 @@ bool thresholds_get(
 /* A call that fails with this errno in that role as a matter of course: found in traces of a time
  * without faults. */
 struct threshold_normal {
-	char *role; /* "server" or "client" */
-	char *call; /* "lgetxattr" */
+	char *role;  /* "server" or "client" */
+	char *call;  /* "lgetxattr" */
 	char *error; /* "ENODATA" */
 };
 
-/* Add one. -EEXIST: it is there already; -EINVAL: no such role, or no name of a call or an errno. */
+/* Add one. -EEXIST: it is there already; -EINVAL: no such role, or no name of a call or an errno.
+ */
 int thresholds_add_normal(
 	struct thresholds *t, const char *role, const char *call, const char *error);
 bool thresholds_is_normal(

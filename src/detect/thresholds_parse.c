@@ -24,7 +24,7 @@ static const char *const key_names[N_KEYS] = {
 struct parse {
 	const char *name;
 	unsigned long line;
-	unsigned seen; /* bits of the keys */
+	unsigned seen;	  /* bits of the keys */
 	unsigned version; /* 0: not there yet */
 	bool ended;
 	char *method, *service;
@@ -253,8 +253,9 @@ static int take_normal(struct parse *p, char *const *words)
 		return BAD(p, "'normal %.64s %.64s %.64s' stands there twice", words[1], words[2],
 			words[3]);
 	if (r == -EINVAL)
-		return BAD(p, "want 'normal server|client CALL ERRNO', as in 'normal server "
-			      "lgetxattr ENODATA'");
+		return BAD(p,
+			"want 'normal server|client CALL ERRNO', as in 'normal server "
+			"lgetxattr ENODATA'");
 	return r < 0 ? lp_err_sys(p->err, r, "cannot read %s", p->name) : 0;
 }
 

@@ -253,9 +253,8 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	sum_up(c, incident);
 	incident->part =
 		strdup(part == UINT32_MAX ? v->components[lead->component] : c->parts.names[part]);
-	incident->advice =
-		strdup(inquiry_semantic(c->q, lead) ? lead->advice
-						    : cause_find(incident->cause)->advice);
+	incident->advice = strdup(
+		inquiry_semantic(c->q, lead) ? lead->advice : cause_find(incident->cause)->advice);
 	if (!incident->part || !incident->advice)
 		return -ENOMEM;
 	incident->summary = evidence_summary(c->q, incident, lead, c->n_own);

@@ -218,8 +218,7 @@ static int add_others(const struct inquiry *q, struct lp_suspect *s, size_t *cap
 static int add_leader(
 	const struct inquiry *q, struct lp_suspect *s, const struct lp_suspect *leader, size_t *cap)
 {
-	bool absent = s->n_findings &&
-		q->v->findings[s->findings[0]].direction == LP_MARK_ABSENT;
+	bool absent = s->n_findings && q->v->findings[s->findings[0]].direction == LP_MARK_ABSENT;
 	struct strbuf sb = {0};
 
 	if (leader && cause_is_absence(leader->cause))

@@ -71,7 +71,8 @@ void inquiry_slots(const struct lp_table *t, const struct lp_finding *f, uint32_
 	uint32_t *ret_end);
 
 /* What the logs say of a suspect, or NULL. Without that it has a finding at least. */
-const struct semantic_finding *inquiry_semantic(const struct inquiry *q, const struct lp_suspect *s);
+const struct semantic_finding *inquiry_semantic(
+	const struct inquiry *q, const struct lp_suspect *s);
 
 /* The resource that components of this kind are part of. */
 enum resource resource_of(const char *kind);

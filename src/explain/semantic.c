@@ -99,8 +99,8 @@ static int note_gaps(const struct traces *t, struct semantic *s)
 	int r = 0;
 
 	if (t->n_lost) {
-		strbuf_printf(&sb, "%" PRIu64 " events of system calls were lost in tracing",
-			t->n_lost);
+		strbuf_printf(
+			&sb, "%" PRIu64 " events of system calls were lost in tracing", t->n_lost);
 		r = tell_note(s, &sb);
 	}
 	if (r == 0 && t->overflow) {

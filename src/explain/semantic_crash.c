@@ -94,10 +94,8 @@ static struct complaints *complaints_of(struct inquest *q, uint32_t server, uint
 	}
 	if (array_reserve(&q->items, &q->cap, q->n + 1, sizeof(*q->items)) < 0)
 		return NULL;
-	q->items[q->n] = (struct complaints){.server = server,
-		.port = port,
-		.example = TRACES_NONE,
-		.first_ns = INT64_MAX};
+	q->items[q->n] = (struct complaints){
+		.server = server, .port = port, .example = TRACES_NONE, .first_ns = INT64_MAX};
 	return &q->items[q->n++];
 }
 
@@ -146,8 +144,7 @@ static int gather(struct inquest *q)
 		uint32_t peer;
 		struct complaints *c;
 
-		if (f->file != TRACE_FILE_TCP ||
-			(!f->eof && !normal_is_lost_connection(f->error)))
+		if (f->file != TRACE_FILE_TCP || (!f->eof && !normal_is_lost_connection(f->error)))
 			continue;
 		peer = peer_of(q->t, f);
 		if (peer == TRACES_NONE)
@@ -209,8 +206,7 @@ static int tell_complaints(
 		return 0;
 	tell_failure(&sb, q->t, &q->t->failures[c->example]);
 	if (n > 1) {
-		strbuf_printf(&sb,
-			", one of %" PRIu32 " such until ", n);
+		strbuf_printf(&sb, ", one of %" PRIu32 " such until ", n);
 		tell_time(&sb, c->last_ns);
 		strbuf_printf(&sb, " (%" PRIu32 " refused, %" PRIu32 " broken, %" PRIu32 " closed)",
 			c->n_refused, c->n_lost, c->n_closed);
@@ -284,8 +280,8 @@ static int accuse_dead(struct inquest *q, uint32_t process, int signal)
 	double sure = !signal ? SURE_EXIT_FELT : felt ? SURE_SIGNAL_FELT : SURE_SIGNAL;
 	uint32_t reason =
 		tell_last_failure(q->t, q->options, process, p->died_ns - REASON_NS, p->died_ns);
-	struct semantic_finding *f = tell_accuse(
-		q->s, tell_component(q->t, p->host, p->program, 0), &cause_crash, sure);
+	struct semantic_finding *f =
+		tell_accuse(q->s, tell_component(q->t, p->host, p->program, 0), &cause_crash, sure);
 	int r;
 
 	if (!f)

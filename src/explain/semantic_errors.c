@@ -34,7 +34,7 @@ struct matching {
 	int64_t window_ns;
 	uint32_t *servers, *clients; /* failures that are not normal, by time */
 	size_t n_servers, n_clients;
-	bool *seen; /* [failure] of a server: a client got it, too */
+	bool *seen;	       /* [failure] of a server: a client got it, too */
 	struct handed *handed; /* [program] */
 };
 
@@ -247,9 +247,9 @@ static int accuse(struct semantic *s, const struct matching *m, uint32_t program
 {
 	const struct handed *h = &m->handed[program];
 	const struct traced_failure *f = &m->t->failures[h->server];
-	struct semantic_finding *finding = tell_accuse(s,
-		tell_component(m->t, m->t->programs[program].host, program, 0),
-		&cause_propagated_error, confidence_of(m, h));
+	struct semantic_finding *finding =
+		tell_accuse(s, tell_component(m->t, m->t->programs[program].host, program, 0),
+			&cause_propagated_error, confidence_of(m, h));
 
 	if (!finding)
 		return -ENOMEM;

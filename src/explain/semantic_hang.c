@@ -16,11 +16,11 @@
 /* What failed on the server so shortly before may be the reason. */
 #define REASON_NS (60 * NS_PER_SEC)
 
-#define SURE_SILENT 0.75  /* a call on a file hangs, and one server is silent */
-#define SURE_REQUEST 0.7  /* the same of a call that waits for the answer itself */
-#define SURE_STUCK 0.6	  /* nobody is silent, but a thread of a server is stuck */
-#define SURE_SEVERAL 0.8  /* factor: several servers are silent */
-#define SURE_MORE 0.08	  /* for each thing that agrees */
+#define SURE_SILENT 0.75 /* a call on a file hangs, and one server is silent */
+#define SURE_REQUEST 0.7 /* the same of a call that waits for the answer itself */
+#define SURE_STUCK 0.6	 /* nobody is silent, but a thread of a server is stuck */
+#define SURE_SEVERAL 0.8 /* factor: several servers are silent */
+#define SURE_MORE 0.08	 /* for each thing that agrees */
 #define SURE_MOST 0.97
 
 /* What speaks against one server. */
@@ -129,8 +129,7 @@ static void find_silent(
 		const struct traced_peer *p = &h->t->peers[i];
 
 		if (p->host != host || (p->server == host && !itself) ||
-			!is_silent(h, p, c, &span) ||
-			(request && c->name && !is_remote_of(p, c)))
+			!is_silent(h, p, c, &span) || (request && c->name && !is_remote_of(p, c)))
 			continue;
 		answering = answering || p->responses > 0;
 		h->silent[h->n_silent++] = i;
@@ -153,9 +152,8 @@ static uint32_t find_stuck(const struct hanging *h, uint32_t host, const struct 
 	for (uint32_t i = 0; i < h->t->n_slow; i++) {
 		const struct traced_slow *s = &h->t->slow[i];
 
-		if (h->t->processes[s->process].host != host ||
-			!traces_serves(h->t, s->process) || !is_file_call(s) ||
-			overlap_us(&span, s) * 2 < h->options->hang_after_us)
+		if (h->t->processes[s->process].host != host || !traces_serves(h->t, s->process) ||
+			!is_file_call(s) || overlap_us(&span, s) * 2 < h->options->hang_after_us)
 			continue;
 		if (best == TRACES_NONE || s->dur_ns > h->t->slow[best].dur_ns)
 			best = i;
@@ -363,8 +361,8 @@ static uint32_t find_reason(const struct hanging *h, const struct hung *g)
 
 		if (h->t->processes[i].host != g->host || !traces_serves(h->t, i))
 			continue;
-		failure = tell_last_failure(
-			h->t, h->options, i, g->first_ns - REASON_NS, g->last_ns);
+		failure =
+			tell_last_failure(h->t, h->options, i, g->first_ns - REASON_NS, g->last_ns);
 		if (failure != TRACES_NONE &&
 			(best == TRACES_NONE ||
 				h->t->failures[failure].first_ns > h->t->failures[best].first_ns))
@@ -408,9 +406,9 @@ static int accuse(const struct hanging *h, const struct hung *g)
 	uint32_t program = g->stuck == TRACES_NONE
 		? TRACES_NONE
 		: h->t->processes[h->t->slow[g->stuck].process].program;
-	struct semantic_finding *f = tell_accuse(h->s,
-		tell_component(h->t, g->host, program, g->port), &cause_server_hung,
-		confidence_of(h, g));
+	struct semantic_finding *f =
+		tell_accuse(h->s, tell_component(h->t, g->host, program, g->port),
+			&cause_server_hung, confidence_of(h, g));
 
 	if (!f)
 		return -ENOMEM;

@@ -147,8 +147,8 @@ static bool is_gone(const struct trace_descriptor *d)
 }
 
 /* Is this change later than the one by which the name is known, and not too late? */
-static bool tells_more(
-	const struct traced_want *w, const struct trace_descriptor *d, const char *name, int64_t by_ns)
+static bool tells_more(const struct traced_want *w, const struct trace_descriptor *d,
+	const char *name, int64_t by_ns)
 {
 	if (is_gone(d) || !d->name)
 		return false;
@@ -157,7 +157,8 @@ static bool tells_more(
 	return !name || by_ns > w->at_ns || d->time_ns >= by_ns;
 }
 
-static int want_take(struct traces *t, const struct traced_want *w, const struct trace_descriptor *d)
+static int want_take(
+	struct traces *t, const struct traced_want *w, const struct trace_descriptor *d)
 {
 	char **name = w->slow ? &t->slow[w->item].name : &t->failures[w->item].name;
 	int64_t *by_ns = w->slow ? &t->slow[w->item].name_ns : &t->failures[w->item].name_ns;
@@ -230,8 +231,8 @@ int traces_add_descriptor(struct traces *t, uint32_t host, const struct trace_de
 }
 
 /* The host that has an address, which may be new: one without an archive. */
-static int host_of_address(
-	struct traces *t, const struct hosts *hosts, uint32_t from, const char *address, uint32_t *ret)
+static int host_of_address(struct traces *t, const struct hosts *hosts, uint32_t from,
+	const char *address, uint32_t *ret)
 {
 	const char *observer = hosts_find(hosts, address);
 

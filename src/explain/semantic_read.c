@@ -58,8 +58,8 @@ static int64_t cell(const struct lp_batch *b, const struct lp_batch_kind *k, int
 	return value == LP_MISSING ? 0 : value;
 }
 
-static bool is_present(
-	const struct lp_batch *b, const struct lp_batch_kind *k, uint32_t component, uint32_t sample)
+static bool is_present(const struct lp_batch *b, const struct lp_batch_kind *k, uint32_t component,
+	uint32_t sample)
 {
 	return k->state[(size_t)component * b->cap_samples + sample] & LP_PRESENT;
 }
@@ -257,8 +257,8 @@ static int end_silences(struct traces *t)
 }
 
 /* Events, then descriptors: which of these matter is known only when all events are in. */
-static int read_logs(struct lp_dataset *ds, struct reading *r, struct lp_warn *warn,
-	struct lp_err *err)
+static int read_logs(
+	struct lp_dataset *ds, struct reading *r, struct lp_warn *warn, struct lp_err *err)
 {
 	struct lp_select times = {.from_us = r->from_us, .to_us = r->to_us};
 	struct lp_err here = {0};

@@ -47,15 +47,18 @@ static const struct {
 	int signal;
 	const char *advice;
 } signal_advice[] = {
-	{SIGXFSZ, "a file may not become larger: look at the limit (ulimit -f, LimitFSIZE= of its "
-		  "unit) before you start it again."},
-	{SIGKILL, "somebody killed it: was it the kernel, which had no more memory ('dmesg', "
-		  "'journalctl -k')?"},
+	{SIGXFSZ,
+		"a file may not become larger: look at the limit (ulimit -f, LimitFSIZE= of its "
+		"unit) before you start it again."},
+	{SIGKILL,
+		"somebody killed it: was it the kernel, which had no more memory ('dmesg', "
+		"'journalctl -k')?"},
 	{SIGXCPU,
 		"it used up the time that it may: look at its limit (ulimit -t, LimitCPU=) before "
 		"you start it again."},
-	{SIGBUS, "memory behind a file went away, or the disk failed: look at 'dmesg', then at its "
-		 "core ('coredumpctl info')."},
+	{SIGBUS,
+		"memory behind a file went away, or the disk failed: look at 'dmesg', then at its "
+		"core ('coredumpctl info')."},
 };
 
 struct semantic_finding *tell_accuse(
@@ -199,8 +202,8 @@ char *tell_advice(
 
 	if (!advice || process == TRACES_NONE)
 		return strdup(cause->advice);
-	strbuf_printf(&sb, "On %s (PID %" PRId32 "): %s",
-		t->hosts[t->processes[process].host].name, t->processes[process].pid, advice);
+	strbuf_printf(&sb, "On %s (PID %" PRId32 "): %s", t->hosts[t->processes[process].host].name,
+		t->processes[process].pid, advice);
 	return strbuf_take(&sb);
 }
 

@@ -475,8 +475,8 @@ int traces_end_silence(struct traces *t, uint32_t peer)
 	p->silence = (struct traced_span){0};
 	if (!span.to_us || span.to_us - span.from_us < t->hang_ns / 2000)
 		return 0;
-	if (array_reserve(
-		    &p->silences, &p->cap_silences, p->n_silences + 1, sizeof(*p->silences)) < 0)
+	if (array_reserve(&p->silences, &p->cap_silences, p->n_silences + 1, sizeof(*p->silences)) <
+		0)
 		return -ENOMEM;
 	p->silences[p->n_silences++] = span;
 	return 0;

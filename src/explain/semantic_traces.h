@@ -1,9 +1,9 @@
 /* What the traces of a dataset say, as far as errors, crashes and hangs are concerned.
  *
  * Events, changes of descriptors and samples of the kinds `sys` and `peer` go in, one archive after
- * the other; of calls only those are kept that failed or took too long. First come names and samples
- * of all archives, then traces_know_servers(), then their events, then traces_want_names(), then
- * their descriptors.
+ * the other; of calls only those are kept that failed or took too long. First come names and
+ * samples of all archives, then traces_know_servers(), then their events, then traces_want_names(),
+ * then their descriptors.
  */
 #ifndef EXPLAIN_SEMANTIC_TRACES_H
 #define EXPLAIN_SEMANTIC_TRACES_H
@@ -119,7 +119,7 @@ struct traces {
 	struct traced_pair {
 		uint32_t program;
 		uint16_t nr, error;
-	} *pair_list;
+	} * pair_list;
 	size_t n_pairs, cap_pairs;
 	uint64_t n_events, n_lost;
 	bool overflow; /* there were more failures than are kept */
@@ -158,7 +158,8 @@ int traces_add_descriptor(struct traces *t, uint32_t host, const struct trace_de
  * called before the first change of a descriptor. */
 int traces_know_servers(struct traces *t, const struct hosts *hosts);
 
-/* Descriptors of all archives are in: servers that clients tried to reach in vain are peers, too. */
+/* Descriptors of all archives are in: servers that clients tried to reach in vain are peers, too.
+ */
 int traces_know_missing(struct traces *t, const struct hosts *hosts);
 
 /* Is the process one that serves? */

@@ -40,9 +40,9 @@ bool dataset_note(
 int dataset_hosts(struct lp_dataset *ds, struct hosts *hosts, struct lp_err *err);
 
 /* Open one archive after the other (and nothing foreign), with `select` and `warn` (both may be
- * NULL), for `fn` to look into. What cannot be opened is passed over: whoever reads the tables tells
- * of it. Where `fn` returns -EBADMSG (damage) the others still follow, and the first such error is
- * returned at the end; any other value that is not 0 stops everything and is returned. */
+ * NULL), for `fn` to look into. What cannot be opened is passed over: whoever reads the tables
+ * tells of it. Where `fn` returns -EBADMSG (damage) the others still follow, and the first such
+ * error is returned at the end; any other value that is not 0 stops everything and is returned. */
 int dataset_archives(struct lp_dataset *ds, const struct lp_select *select, struct lp_warn *warn,
 	int (*fn)(void *ctx, struct lp_source *source, struct lp_err *err), void *ctx,
 	struct lp_err *err);

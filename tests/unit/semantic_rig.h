@@ -176,7 +176,8 @@ static inline void rig_signal(struct semantic_rig *r, const char *host, int pid,
 }
 
 /* The end of a process: by a signal (status < 128), or with exit(status >> 8). */
-static inline void rig_exit(struct semantic_rig *r, const char *host, int pid, double at, int status)
+static inline void rig_exit(
+	struct semantic_rig *r, const char *host, int pid, double at, int status)
 {
 	struct trace_event *e = rig_add(r, host, pid, TRACE_EXIT, at);
 
@@ -206,8 +207,8 @@ static inline void semantic_run(struct semantic_rig *r)
 		assert_int_equal(traces_end_silence(&r->t, i), 0);
 	assert_int_equal(traces_know_servers(&r->t, &r->hosts), 0);
 	for (size_t i = 0; i < r->n_events; i++)
-		assert_int_equal(traces_add_event(&r->t, rig_host(r, r->events[i].host),
-					 &r->events[i].e),
+		assert_int_equal(
+			traces_add_event(&r->t, rig_host(r, r->events[i].host), &r->events[i].e),
 			0);
 	assert_int_equal(traces_want_names(&r->t), 0);
 	for (size_t i = 0; i < r->n_descriptors; i++)

@@ -40,8 +40,9 @@ static void test_signal(void **state)
 	f = rig_only(&rig);
 	rig_expect(f, "s3/sys:glusterfsd", "crash");
 	assert_true(f->confidence > 0.95);
-	rig_tells(f, "glusterfsd (pid 802) on s3 died by SIGXFSZ at 2027-01-15T08:00:10Z; the last "
-		     "call that failed before: pwrite64 on /brick/x with EFBIG");
+	rig_tells(f,
+		"glusterfsd (pid 802) on s3 died by SIGXFSZ at 2027-01-15T08:00:10Z; the last "
+		"call that failed before: pwrite64 on /brick/x with EFBIG");
 	rig_tells(f, "glusterfs (pid 500) on c1: read on " TO_S3 " failed with ECONNRESET");
 	assert_non_null(strstr(f->advice, "ulimit -f"));
 	assert_int_equal(f->first_us, rig_ns(10) / 1000);

@@ -26,10 +26,12 @@ static void test_handed_on(void **state)
 	f = rig_only(&rig);
 	rig_expect(f, "s3/sys:glusterfsd", "propagated-error");
 	assert_true(f->confidence > 0.8);
-	rig_tells(f, "glusterfsd (pid 802) on s3: pwrite64 on /brick/x failed with ENOSPC at "
-		     "2027-01-15T08:00:10Z");
-	rig_tells(f, "dd (pid 900) on c1: write on /mnt/x failed with ENOSPC at "
-		     "2027-01-15T08:00:10.25Z, 0.250 s later");
+	rig_tells(f,
+		"glusterfsd (pid 802) on s3: pwrite64 on /brick/x failed with ENOSPC at "
+		"2027-01-15T08:00:10Z");
+	rig_tells(f,
+		"dd (pid 900) on c1: write on /mnt/x failed with ENOSPC at "
+		"2027-01-15T08:00:10.25Z, 0.250 s later");
 	assert_non_null(strstr(f->advice, "df -i"));
 	assert_int_equal(f->first_us, rig_ns(10) / 1000);
 	assert_int_equal(f->last_us, rig_ns(10.25) / 1000);

@@ -38,9 +38,11 @@ static void test_hung(void **state)
 	f = rig_only(&rig);
 	rig_expect(f, "s3/sys:glusterfsd", "server-hung");
 	assert_true(f->confidence > 0.8);
-	rig_tells(f, S3 " did not answer the last request of c1 for 50s, since 2027-01-15T08:00:10Z");
-	rig_tells(f, "thread 900 of dd (pid 900) on c1 has been in write on /mnt/x since "
-		     "2027-01-15T08:00:10.5Z and did not come back (49s); 2 calls of 2 clients hung so");
+	rig_tells(
+		f, S3 " did not answer the last request of c1 for 50s, since 2027-01-15T08:00:10Z");
+	rig_tells(f,
+		"thread 900 of dd (pid 900) on c1 has been in write on /mnt/x since "
+		"2027-01-15T08:00:10.5Z and did not come back (49s); 2 calls of 2 clients hung so");
 	semantic_rig_release(&rig);
 }
 
@@ -183,8 +185,7 @@ static void test_request(void **state)
 		cluster_with_silent_s3(10, 60, true);
 		rig_slow(&rig, "c1", 500, 10, 50, "recvfrom", 9, TRACE_FILE_TCP, true);
 		rig_descriptor(&rig, "c1", 500, 9, 1, TRACE_FD_CONNECT, TRACE_FILE_TCP,
-			other ? "tcp 10.0.1.1:49152 10.0.0.1:" RIG_PORT
-			      : "tcp 10.0.1.1:49152 " S3);
+			other ? "tcp 10.0.1.1:49152 10.0.0.1:" RIG_PORT : "tcp 10.0.1.1:49152 " S3);
 		semantic_run(&rig);
 		assert_int_equal(rig.s.n, !other);
 		semantic_rig_release(&rig);

@@ -38,8 +38,8 @@ static struct trace_event call_event(double at, int pid, const char *call, int f
 }
 
 /* One archive with the rows in `r` and the log in `log`. */
-static void archive_write(
-	const char *name, const char *observer, const char *address, struct rig *r, struct trace_log *log)
+static void archive_write(const char *name, const char *observer, const char *address,
+	struct rig *r, struct trace_log *log)
 {
 	char extra[64];
 	struct lp_archive_meta meta = {

@@ -73,8 +73,8 @@ static void test_names(void **state)
 	assert_string_equal(rig.t.failures[2].name, "/second");
 	assert_string_equal(rig.t.failures[3].name, "/seen");
 	assert_null(rig.t.failures[4].name);
-	assert_string_equal(rig.t.programs[rig.t.processes[rig.t.failures[2].process].program].comm,
-		"d");
+	assert_string_equal(
+		rig.t.programs[rig.t.processes[rig.t.failures[2].process].program].comm, "d");
 	semantic_rig_release(&rig);
 }
 
