@@ -27,11 +27,15 @@ int workload_check(const struct workload *w, struct lp_err *err);
 int workload_prepare(const struct lab *lab, const struct workload *w, const volatile int *stop,
 	struct lp_err *err);
 
-/* Start it on all clients (run/NODE-work.pid), or stop it and wait until its processes are gone. */
-int workload_start(const struct lab *lab, const struct workload *w, struct lp_err *err);
+/* Start it on all clients (run/NODE-work.pid), or stop it and wait until its processes are gone. A
+ * command that fails ends it; one that is `stubborn` begins anew after a second, and keeps count in
+ * run/NODE-work.failed. */
+int workload_start(
+	const struct lab *lab, const struct workload *w, bool stubborn, struct lp_err *err);
 int workload_stop(const struct lab *lab, struct lp_err *err);
 
-/* -EIO if a client's workload has ended, with the last line of its log: it should go on for good.
+/* -EIO if a client's workload has ended or failed, with the last line of its log: it should go on
+ * for good.
  */
 int workload_verify(const struct lab *lab, struct lp_err *err);
 
