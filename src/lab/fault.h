@@ -13,6 +13,7 @@ struct fault {
 	double strength_default; /* 5 */
 	double strength_min, strength_max;
 	bool fatal; /* clients get errors from it, and its server may end */
+	bool fresh; /* in experiments its server is started anew before, and work begins with it */
 
 	/* Break `on`. What is left half done is healed by the caller. */
 	int (*inject)(const struct lab *lab, const struct lab_node *on, double strength,

@@ -1,7 +1,7 @@
 #include "lab/fault.h"
 
 #include "base/cleanup.h"
-#include "lab/limits.h"
+#include "lab/rlimit.h"
 #include "lab/server.h"
 #include <dirent.h>
 #include <errno.h>
@@ -63,17 +63,17 @@ static int inject(
 	rlim_t value = 0;
 	int r = limit_for(lab, on, (unsigned)strength, &value, err);
 
-	return r < 0 ? r : limits_lower(&limit, lab, on, value, err);
+	return r < 0 ? r : rlimit_lower(&limit, lab, on, value, err);
 }
 
 static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
-	return limits_verify(&limit, lab, on, err);
+	return rlimit_verify(&limit, lab, on, err);
 }
 
 static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
-	return limits_restore(&limit, lab, on, err);
+	return rlimit_restore(&limit, lab, on, err);
 }
 
 extern const struct fault fault_err_files;

@@ -1,23 +1,23 @@
 #include "lab/fault.h"
 
-#include "lab/limits.h"
+#include "lab/rlimit.h"
 
 static const struct limit limit = {"err-fsize", RLIMIT_FSIZE};
 
 static int inject(
 	const struct lab *lab, const struct lab_node *on, double strength, struct lp_err *err)
 {
-	return limits_lower(&limit, lab, on, (rlim_t)(strength * (1 << 20)), err);
+	return rlimit_lower(&limit, lab, on, (rlim_t)(strength * (1 << 20)), err);
 }
 
 static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
-	return limits_verify(&limit, lab, on, err);
+	return rlimit_verify(&limit, lab, on, err);
 }
 
 static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
-	return limits_restore(&limit, lab, on, err);
+	return rlimit_restore(&limit, lab, on, err);
 }
 
 extern const struct fault fault_err_fsize;

@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "lab/limits.h"
+#include "lab/rlimit.h"
 #include "lab/server.h"
 #include <errno.h>
 #include <stdio.h>
@@ -39,18 +39,18 @@ static int inject(
 	if (r == 0)
 		r = size_of(pid, &bytes, err);
 	if (r == 0)
-		r = limits_lower(&limit, lab, on, bytes + (rlim_t)(strength * (1 << 20)), err);
+		r = rlimit_lower(&limit, lab, on, bytes + (rlim_t)(strength * (1 << 20)), err);
 	return r;
 }
 
 static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
-	return limits_verify(&limit, lab, on, err);
+	return rlimit_verify(&limit, lab, on, err);
 }
 
 static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
-	return limits_restore(&limit, lab, on, err);
+	return rlimit_restore(&limit, lab, on, err);
 }
 
 extern const struct fault fault_err_vmsize;
@@ -59,6 +59,7 @@ const struct fault fault_err_vmsize = {
 	.summary = "its file system's server gets no more memory (RLIMIT_AS)",
 	.diagnosis = "crash|propagated-error|server-hung|server-down",
 	.fatal = true,
+	.fresh = true, /* one that has worked has all the memory it needs, and asks for no more */
 	.strength = "MB more than it has",
 	.strength_default = 0,
 	.strength_min = 0,

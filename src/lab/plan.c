@@ -54,6 +54,15 @@ bool experiment_fatal(const struct experiment *e)
 	return false;
 }
 
+bool experiment_fresh(const struct experiment *e)
+{
+	for (unsigned i = 0; i < e->n_faults; i++) {
+		if (e->faults[i].fault->fresh)
+			return true;
+	}
+	return false;
+}
+
 const char *const plan_trace_names[] = {"none", "summary", "records", NULL};
 
 int plan_trace_parse(const char *text, enum plan_trace *ret, struct lp_err *err)

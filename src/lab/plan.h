@@ -67,6 +67,8 @@ void plan_keep(struct plan *p, bool (*wanted)(void *ctx, const struct experiment
 
 /* Has it a fault from which clients get errors, and by which a server may end? */
 bool experiment_fatal(const struct experiment *e);
+/* Has it one whose server is to be as new when the work begins? */
+bool experiment_fresh(const struct experiment *e);
 
 /* How long an experiment takes with all four phases. */
 int64_t experiment_us(const struct experiment *e);

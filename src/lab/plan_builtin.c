@@ -41,8 +41,9 @@ static const char errors[] = "servers 5\n"
 			     "phases 4s 10s 40s 3s\n"
 			     "trace summary\n"
 			     "repeat 5\n"
-			     "run postmark none,err-inodes,err-files,err-remount,err-space\n"
-			     "run ddw none,err-files,err-remount,err-fsize,err-vmsize,pause\n";
+			     "run postmark none,err-inodes,err-files,err-remount,err-space,"
+			     "err-vmsize\n"
+			     "run ddw none,err-remount,err-fsize,err-vmsize,pause\n";
 
 const struct plan_text plan_texts[] = {
 	{"smoke", "a control, a slow disk and lost packets, each a minute and a half", smoke},

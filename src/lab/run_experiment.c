@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "lab/run_strain.h"
+#include "lab/server.h"
 #include <errno.h>
 #include <time.h>
 
@@ -135,6 +136,8 @@ static int faults_inject(struct run *run, struct run_account *a, struct lp_err *
 	a->fault_start_us = run_wall_us();
 	for (unsigned i = 0; r == 0 && i < e->n_faults; i++)
 		r = fault_inject(&run->lab, &e->faults[i], err);
+	if (r == 0 && experiment_fresh(e))
+		r = workload_release(&run->lab, err);
 	return r;
 }
 
@@ -185,6 +188,32 @@ static int64_t recorded_us(const struct run_account *a)
 	return a->phases[last].end_us - a->phases[RUN_CLEAN].start_us;
 }
 
+/* Start the servers anew that are to be as new. */
+static int servers_refresh(const struct run *run, const struct experiment *e, struct lp_err *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < e->n_faults; i++) {
+		const struct lab_node *node = lab_node(&run->lab, e->faults[i].on);
+
+		if (!node || !e->faults[i].fault->fresh)
+			continue;
+		r = server_stop(&run->lab, node, err);
+		if (r == 0)
+			r = server_revive(&run->lab, node, err);
+	}
+	return r;
+}
+
+static int work_begin(const struct run *run, const struct experiment *e, struct lp_err *err)
+{
+	unsigned how = experiment_fresh(e) ? WORKLOAD_HELD
+		: experiment_fatal(e)	   ? WORKLOAD_STUBBORN
+					   : 0;
+
+	return workload_start(&run->lab, e->workload, how, err);
+}
+
 static int experiment_begin(struct run *run, const struct experiment *e, struct lp_err *err)
 {
 	int r;
@@ -194,7 +223,9 @@ static int experiment_begin(struct run *run, const struct experiment *e, struct 
 	if (r == 0 && run_stopped(run))
 		r = run_stopped_err(err);
 	if (r == 0)
-		r = workload_start(&run->lab, e->workload, experiment_fatal(e), err);
+		r = servers_refresh(run, e, err);
+	if (r == 0)
+		r = work_begin(run, e, err);
 	return r;
 }
 

@@ -7,15 +7,19 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define PIDS_MAX 48
+#define OLD_S 3
 #define ARGS_MAX (16 + 2 * PIDS_MAX)
 
 /* Whom to trace on a node. */
 struct pids {
 	char texts[PIDS_MAX][12];
 	unsigned n;
-	pid_t session; /* of the workload */
+	pid_t session;	 /* of the workload */
+	uint64_t before; /* it began before that: struct process.start */
 };
 
 static void pids_add(struct pids *p, pid_t pid)
@@ -24,13 +28,25 @@ static void pids_add(struct pids *p, pid_t pid)
 		snprintf(p->texts[p->n++], sizeof(p->texts[0]), "%d", (int)pid);
 }
 
-/* What the workload has started already; the rest is followed. */
+/* What the workload has started already, but what will have ended in a moment; the rest is
+ * followed. */
 static void pids_add_work(const struct process *proc, void *ctx)
 {
 	struct pids *p = ctx;
 
-	if (proc->session == p->session && !proc->zombie)
+	if (proc->session == p->session && proc->pid != p->session && !proc->zombie &&
+		proc->start < p->before)
 		pids_add(p, proc->pid);
+}
+
+/* The clock of processes' starts. */
+static uint64_t now_ticks(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return ((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000) *
+		(uint64_t)sysconf(_SC_CLK_TCK) / 1000;
 }
 
 static void pids_find(const struct run *run, const struct lab_node *node, struct pids *ret)
@@ -39,6 +55,8 @@ static void pids_find(const struct run *run, const struct lab_node *node, struct
 
 	pids_add(ret, tool_pid(lab_path(&run->lab, path, "run/%s-fs.pid", node->name)));
 	ret->session = tool_pid(lab_path(&run->lab, path, "run/%s-work.pid", node->name));
+	ret->before = now_ticks() - OLD_S * (uint64_t)sysconf(_SC_CLK_TCK);
+	pids_add(ret, ret->session);
 	if (ret->session > 0)
 		process_each(pids_add_work, ret);
 }

@@ -27,11 +27,18 @@ int workload_check(const struct workload *w, struct lp_err *err);
 int workload_prepare(const struct lab *lab, const struct workload *w, const volatile int *stop,
 	struct lp_err *err);
 
-/* Start it on all clients (run/NODE-work.pid), or stop it and wait until its processes are gone. A
- * command that fails ends it; one that is `stubborn` begins anew after a second, and keeps count in
- * run/NODE-work.failed. */
+/* How it is started: a command that fails ends it, and it begins at once, unless ... */
+enum {
+	WORKLOAD_STUBBORN = 1,	/* it begins anew a second later, and notes that in
+				 * run/NODE-work.failed */
+	WORKLOAD_HELD = 1 << 1, /* that too, and there are processes but they wait for
+				 * workload_release() */
+};
+
+/* Start it on all clients (run/NODE-work.pid), or stop it and wait until its processes are gone. */
 int workload_start(
-	const struct lab *lab, const struct workload *w, bool stubborn, struct lp_err *err);
+	const struct lab *lab, const struct workload *w, unsigned how, struct lp_err *err);
+int workload_release(const struct lab *lab, struct lp_err *err);
 int workload_stop(const struct lab *lab, struct lp_err *err);
 
 /* -EIO if a client's workload has ended or failed, with the last line of its log: it should go on

@@ -193,11 +193,6 @@ def see_error(code, size=1):
     return see
 
 
-def see_crash(server):
-    pid = fs_pid(server)
-    until("the end of its server", lambda: not os.path.exists(f"/proc/{pid}") or state(pid) == "Z")
-
-
 def see_vmsize(server):
     now = int(re.search(r"Max address space +(\d+)", limits(server)).group(1))
     other = "s2" if server == "s1" else "s1"
@@ -220,7 +215,7 @@ SEEN = {
     "err-files": see_error(errno.EMFILE),
     "err-remount": see_error(errno.EROFS),
     "err-space": see_error(errno.ENOSPC, 1 << 20),
-    "err-fsize": see_crash,
+    "err-fsize": see_error(errno.EFBIG, 2 << 20),
     "err-vmsize": see_vmsize,
 }
 

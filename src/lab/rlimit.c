@@ -1,4 +1,4 @@
-#include "lab/limits.h"
+#include "lab/rlimit.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -66,7 +66,7 @@ static int note_read(const char *path, struct note *ret, struct lp_err *err)
 	return 0;
 }
 
-int limits_lower(const struct limit *l, const struct lab *lab, const struct lab_node *on,
+int rlimit_lower(const struct limit *l, const struct lab *lab, const struct lab_node *on,
 	rlim_t value, struct lp_err *err)
 {
 	struct note n = {.lowered = value};
@@ -91,7 +91,7 @@ int limits_lower(const struct limit *l, const struct lab *lab, const struct lab_
 	return 0;
 }
 
-int limits_verify(
+int rlimit_verify(
 	const struct limit *l, const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
@@ -113,7 +113,7 @@ int limits_verify(
 	return 0;
 }
 
-int limits_restore(
+int rlimit_restore(
 	const struct limit *l, const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];

@@ -1,6 +1,6 @@
 /* Limits of a process that is called a server, lowered and given back. */
-#include "lab/limits.h"
 #include "lab/process.h"
+#include "lab/rlimit.h"
 #include "temp_dir.h"
 #include "unit.h"
 #include <errno.h>
@@ -58,15 +58,15 @@ static void a_limit_is_lowered_and_given_back(void **state)
 	(void)state;
 	rig_make(&r);
 	before = limit_of(&r);
-	assert_int_equal(limits_verify(&limit, &r.lab, r.lab.nodes, &err), -ENOENT);
-	assert_int_equal(limits_lower(&limit, &r.lab, r.lab.nodes, 7, &err), 0);
+	assert_int_equal(rlimit_verify(&limit, &r.lab, r.lab.nodes, &err), -ENOENT);
+	assert_int_equal(rlimit_lower(&limit, &r.lab, r.lab.nodes, 7, &err), 0);
 	assert_true(limit_of(&r).rlim_cur == 7 && limit_of(&r).rlim_max == before.rlim_max);
-	assert_int_equal(limits_verify(&limit, &r.lab, r.lab.nodes, &err), 0);
+	assert_int_equal(rlimit_verify(&limit, &r.lab, r.lab.nodes, &err), 0);
 	assert_int_equal(access(temp_path("run/s1-err-files.limit"), F_OK), 0);
-	assert_int_equal(limits_restore(&limit, &r.lab, r.lab.nodes, &err), 0);
+	assert_int_equal(rlimit_restore(&limit, &r.lab, r.lab.nodes, &err), 0);
 	assert_true(limit_of(&r).rlim_cur == before.rlim_cur);
 	assert_int_equal(access(temp_path("run/s1-err-files.limit"), F_OK), -1);
-	assert_int_equal(limits_restore(&limit, &r.lab, r.lab.nodes, &err), 0);
+	assert_int_equal(rlimit_restore(&limit, &r.lab, r.lab.nodes, &err), 0);
 	rig_end(&r);
 }
 
@@ -79,13 +79,13 @@ static void a_limit_that_was_raised_again_is_told(void **state)
 	(void)state;
 	rig_make(&r);
 	before = limit_of(&r);
-	assert_int_equal(limits_lower(&limit, &r.lab, r.lab.nodes, 7, &err), 0);
+	assert_int_equal(rlimit_lower(&limit, &r.lab, r.lab.nodes, 7, &err), 0);
 	assert_int_equal(prlimit(r.pid, RLIMIT_NOFILE, &before, NULL), 0);
-	assert_int_equal(limits_verify(&limit, &r.lab, r.lab.nodes, &err), -EIO);
+	assert_int_equal(rlimit_verify(&limit, &r.lab, r.lab.nodes, &err), -EIO);
 	assert_non_null(strstr(err.text, "not 7"));
 	/* A server that has ended has felt it. */
 	rig_end(&r);
-	assert_int_equal(limits_verify(&limit, &r.lab, r.lab.nodes, &err), 0);
+	assert_int_equal(rlimit_verify(&limit, &r.lab, r.lab.nodes, &err), 0);
 }
 
 static void what_cannot_be_lowered_is_told(void **state)
@@ -96,13 +96,13 @@ static void what_cannot_be_lowered_is_told(void **state)
 	(void)state;
 	rig_make(&r);
 	assert_int_equal(
-		limits_lower(&limit, &r.lab, r.lab.nodes, limit_of(&r).rlim_cur, &err), -EINVAL);
-	assert_int_equal(limits_lower(&limit, &r.lab, r.lab.nodes, 7, &err), 0);
+		rlimit_lower(&limit, &r.lab, r.lab.nodes, limit_of(&r).rlim_cur, &err), -EINVAL);
+	assert_int_equal(rlimit_lower(&limit, &r.lab, r.lab.nodes, 7, &err), 0);
 	temp_text("run/s1-err-files.limit", "1 2");
-	assert_int_equal(limits_verify(&limit, &r.lab, r.lab.nodes, &err), -EBADMSG);
-	assert_int_equal(limits_restore(&limit, &r.lab, r.lab.nodes, &err), -EBADMSG);
+	assert_int_equal(rlimit_verify(&limit, &r.lab, r.lab.nodes, &err), -EBADMSG);
+	assert_int_equal(rlimit_restore(&limit, &r.lab, r.lab.nodes, &err), -EBADMSG);
 	rig_end(&r);
-	assert_int_equal(limits_lower(&limit, &r.lab, r.lab.nodes, 7, &err), -ESRCH);
+	assert_int_equal(rlimit_lower(&limit, &r.lab, r.lab.nodes, 7, &err), -ESRCH);
 	assert_non_null(strstr(err.text, "on s1 does not run"));
 }
 
