@@ -11,6 +11,7 @@ build=(
 	libmnl-dev	# sock_diag
 	libsqlite3-dev	# what the operator said of components
 	libfuse3-dev	# the lab's disks
+	libbpf-dev clang # tracing from inside the kernel: loads, compiles what runs there
 )
 test=(
 	clang libclang-rt-14-dev llvm	# second compiler, sanitizers, symbols in their reports

@@ -14,8 +14,10 @@ extern "C" {
 struct lp_diagnose_options {
 	const char
 		*method; /* "cdf", "kl", "median", "thresh"; NULL: that of `thresholds`, or cdf */
-	struct lp_params params; /* members that are 0 take the method's default; step_us: the
-				    data's, or 15 s where there are hours of finer data */
+	const char *service_method; /* of service times of calls: "series", or that of `method`;
+				       NULL: that of `thresholds`, or series */
+	struct lp_params params;    /* members that are 0 take the method's default; step_us: the
+				       data's, or 15 s where there are hours of finer data */
 	const char
 		*thresholds; /* a file that `limpet train` made; NULL: from the peers' own spread */
 	const char *const *fixed; /* "await=5", or "5" for all metrics: outrank the file */

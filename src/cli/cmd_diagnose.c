@@ -33,8 +33,8 @@ struct diagnose_options {
 static const struct option_def options[] = {
 	{"metric", 'm', OPTION_LIST, AT(metrics), "NAME",
 		"compare only these metrics; may be repeated or a list with commas [await, rd_sec, "
-		"wr_sec, rxbyt, txbyt, rxerr, txerr, cwnd, retrans, unread, psi_cpu, and whatever "
-		"was imported]"},
+		"wr_sec, rxbyt, txbyt, rxerr, txerr, cwnd, retrans, unread, psi_cpu, of traces "
+		"dread, dwrite, nsread, ncread, and whatever was imported]"},
 	{"components", 'c', OPTION_LIST, AT(components), "GLOB",
 		"only components whose full name matches; may be repeated [all]"},
 	{"group", 'g', OPTION_LIST, AT(groups), "GLOB",
@@ -78,6 +78,7 @@ static int method_take(
 	if (r < 0)
 		return r;
 	to->method = m->method;
+	to->service_method = m->service;
 	to->params = (struct lp_params){.win_size = m->win_size ? p.win_size : 0,
 		.win_shift = m->win_shift || m->win_size ? p.win_shift : 0,
 		.smooth = m->smooth ? p.smooth : 0,
@@ -96,8 +97,8 @@ static int thresholds_agree(const struct diagnose_options *opt, struct lp_err *e
 
 	if (r < 0 || !t)
 		return r;
-	return method_options_agree(
-		&opt->method, thresholds_method(t), thresholds_params(t), opt->trained, err);
+	return method_options_agree(&opt->method, thresholds_method(t), thresholds_service(t),
+		thresholds_params(t), opt->trained, err);
 }
 
 /* Everything that a run needs, released in one place. */

@@ -189,6 +189,9 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 		r = method_options_choose(
 			&opt->method, measures, &t->detect.measure, &t->detect.params, err);
 	if (r == 0)
+		r = service_method_parse(
+			opt->method.service, t->detect.measure, &t->detect.service, err);
+	if (r == 0)
 		r = words_split(&opt->metrics, &t->metrics, err);
 	if (r == 0)
 		r = words_split(&opt->split_by, &t->split_by, err);
@@ -315,7 +318,8 @@ const struct command command_train = {
 		"Learns for each component and metric how far from its peers it may be: the "
 		"smallest multiple of 0.1 at which 'limpet diagnose' would have found nothing in "
 		"this data, times 2 (for congestion windows times 1, and one for all connections "
-		"of a direction). The file is text; its form is in docs/thresholds.md.\n\n"
+		"of a direction; for service times of calls what the worst second needed, times "
+		"2). The file is text; its form is in docs/thresholds.md.\n\n"
 		"Each directory is a run of its own, all files that are named together are one, "
 		"and runs whose times overlap are joined; runs may be far apart.\n\n"
 		"Good training data comes from a load that takes the system to its limits, without "

@@ -5,8 +5,8 @@
 
 #include "detect/compare.h"
 #include "detect/median.h"
+#include "model/metric_role.h"
 #include <errno.h>
-#include <limpet/metric.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,8 +155,8 @@ static bool is_slow(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	enum lp_role role = finding_role(v, f);
 
-	return (role == LP_ROLE_LATENCY || role == LP_ROLE_BUSY) && f->culprit &&
-		f->direction == LP_MARK_ABOVE && !f->explained_by_load;
+	return role_is_slowness(role) && f->culprit && f->direction == LP_MARK_ABOVE &&
+		!f->explained_by_load;
 }
 
 /* More work alone makes no culprit. It does where the component is slower for it than its load
@@ -184,7 +184,7 @@ int load_judge(struct lp_verdict *v)
 		struct lp_finding *f = &v->findings[i];
 		enum lp_role role = finding_role(v, f);
 
-		if (role != LP_ROLE_LATENCY && role != LP_ROLE_BUSY)
+		if (!role_is_slowness(role))
 			continue;
 		f->load_ratio = member_load(v, f->group, f->member, f->first_us, f->last_us);
 		f->explained_by_load = f->direction == LP_MARK_ABOVE && f->load_ratio > LOAD_MORE &&

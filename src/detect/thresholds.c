@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct thresholds {
-	char *method;
+	char *method, *service;
 	struct lp_params params;
 	struct threshold_row *rows;
 	size_t n, cap;
@@ -85,6 +85,7 @@ void thresholds_free(struct thresholds *t)
 	free(t->medians);
 	free(t->globs);
 	free(t->method);
+	free(t->service);
 	strmap_release(&t->own);
 	strmap_release(&t->kinds);
 	free(t);
@@ -221,6 +222,22 @@ const struct threshold_row *thresholds_rows(const struct thresholds *t, size_t *
 const char *thresholds_method(const struct thresholds *t)
 {
 	return t->method;
+}
+
+const char *thresholds_service(const struct thresholds *t)
+{
+	return t->service;
+}
+
+int thresholds_set_service(struct thresholds *t, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return -ENOMEM;
+	free(t->service);
+	t->service = copy;
+	return 0;
 }
 
 const struct lp_params *thresholds_params(const struct thresholds *t)

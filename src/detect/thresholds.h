@@ -40,6 +40,9 @@ const struct threshold_row *thresholds_rows(const struct thresholds *t, size_t *
 
 /* The method and the parameters that they were learnt with. */
 const char *thresholds_method(const struct thresholds *t);
+/* How service times of calls were compared: "series" or the method; NULL: there were none. */
+const char *thresholds_service(const struct thresholds *t);
+int thresholds_set_service(struct thresholds *t, const char *name);
 const struct lp_params *thresholds_params(const struct thresholds *t);
 
 /* The threshold of a component in a metric: its own, else that of the longest glob that matches; of

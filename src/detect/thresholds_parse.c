@@ -14,17 +14,19 @@
 #define FILE_MAX (UINT64_C(1) << 28) /* some millions of rows */
 #define WORDS_A_LINE 3
 
-/* Keys of the head, each of which must come once. */
-enum { KEY_METHOD, KEY_SMOOTH, KEY_WIN_SIZE, KEY_WIN_SHIFT, KEY_K, KEY_STEP, N_KEYS };
+/* Keys of the head, each of which must come once, but for the last: where no service times were
+ * learnt, nobody asks how. */
+enum { KEY_METHOD, KEY_SMOOTH, KEY_WIN_SIZE, KEY_WIN_SHIFT, KEY_K, KEY_STEP, KEY_SERVICE, N_KEYS };
 static const char *const key_names[N_KEYS] = {
-	"method", "smooth", "win-size", "win-shift", "k", "step"};
+	"method", "smooth", "win-size", "win-shift", "k", "step", "service-method"};
+#define N_KEYS_NEEDED KEY_SERVICE
 
 struct parse {
 	const char *name;
 	unsigned long line;
 	unsigned seen; /* bits of the keys */
 	bool versioned, ended;
-	char *method;
+	char *method, *service;
 	struct lp_params params;
 	struct thresholds *thresholds; /* from the first row on */
 	struct lp_err *err;
@@ -33,6 +35,7 @@ struct parse {
 static void parse_release(struct parse *p)
 {
 	free(p->method);
+	free(p->service);
 	thresholds_free(p->thresholds);
 }
 
@@ -159,6 +162,12 @@ static int take_method(struct parse *p, const char *text)
 	return p->method ? 0 : lp_err_sys(p->err, -ENOMEM, "cannot read %s", p->name);
 }
 
+static int take_service(struct parse *p, const char *text)
+{
+	p->service = strdup(text);
+	return p->service ? 0 : lp_err_sys(p->err, -ENOMEM, "cannot read %s", p->name);
+}
+
 static int take_key(struct parse *p, const char *key, const char *value)
 {
 	unsigned i = 0;
@@ -185,6 +194,8 @@ static int take_key(struct parse *p, const char *key, const char *value)
 		return take_number(p, key, value, &p->params.win_shift);
 	case KEY_K:
 		return take_number(p, key, value, &p->params.k);
+	case KEY_SERVICE:
+		return take_service(p, value);
 	default:
 		return take_step(p, value);
 	}
@@ -193,15 +204,20 @@ static int take_key(struct parse *p, const char *key, const char *value)
 /* The head is complete: begin with the rows. */
 static int begin_rows(struct parse *p)
 {
-	for (unsigned i = 0; i < N_KEYS; i++) {
+	for (unsigned i = 0; i < N_KEYS_NEEDED; i++) {
 		if (!(p->seen & (1u << i)))
 			return BAD(p, "a line '%s ...' is missing before this one", key_names[i]);
 	}
 	if (p->params.win_shift > p->params.win_size)
 		return BAD(p, "win-shift %u is more than win-size %u", p->params.win_shift,
 			p->params.win_size);
+	if (p->service && strcmp(p->service, "series") != 0 && strcmp(p->service, p->method) != 0)
+		return BAD(p, "service-method: want 'series' or '%s', not '%.64s'", p->method,
+			p->service);
 	p->thresholds = thresholds_new(p->method, &p->params);
-	return p->thresholds ? 0 : lp_err_sys(p->err, -ENOMEM, "cannot read %s", p->name);
+	if (!p->thresholds || (p->service && thresholds_set_service(p->thresholds, p->service) < 0))
+		return lp_err_sys(p->err, -ENOMEM, "cannot read %s", p->name);
+	return 0;
 }
 
 static int take_row(struct parse *p, char *const *words)

@@ -69,6 +69,10 @@ static void put_head(struct strbuf *sb, const struct thresholds *t)
 		"may be edited\n# and how is in docs/thresholds.md.\n");
 	strbuf_puts(sb, "method ");
 	put_word(sb, thresholds_method(t));
+	if (thresholds_service(t)) {
+		strbuf_puts(sb, "\nservice-method ");
+		put_word(sb, thresholds_service(t));
+	}
 	strbuf_printf(sb,
 		"\nsmooth %" PRIu32 "\nwin-size %" PRIu32 "\nwin-shift %" PRIu32 "\nk %" PRIu32
 		"\nstep ",

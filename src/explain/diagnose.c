@@ -37,6 +37,16 @@ static int method_find(struct diagnosis *d, struct lp_err *err)
 	return d->detect.measure ? 0 : lp_err_set(err, -EINVAL, "there is no method '%.64s'", name);
 }
 
+/* Once it is known how all else is compared. */
+static int service_method_find(struct diagnosis *d, struct lp_err *err)
+{
+	const struct measure *measure = d->detect.measure;
+
+	if (!measure)
+		measure = measure_find(d->trained ? thresholds_method(d->trained) : "cdf");
+	return service_method_parse(d->opt->service_method, measure, &d->detect.service, err);
+}
+
 static int diagnosis_open(struct diagnosis *d, struct lp_err *err)
 {
 	const struct lp_diagnose_options *o = d->opt;
@@ -46,6 +56,8 @@ static int diagnosis_open(struct diagnosis *d, struct lp_err *err)
 		r = topology_read(o->topology, &d->topology, err);
 	if (r == 0 && o->thresholds)
 		r = thresholds_read(o->thresholds, &d->trained, err);
+	if (r == 0)
+		r = service_method_find(d, err);
 	if (r == 0)
 		r = fixed_thresholds_parse(o->fixed, o->n_fixed, &d->fixed, err);
 	if (r == 0 && o->state)

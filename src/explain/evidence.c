@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "detect/persist.h"
 #include "explain/cause.h"
+#include "model/metric_role.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -141,7 +142,7 @@ static void add_load(struct strbuf *sb, const struct inquiry *q, const struct lp
 		const struct lp_finding *f = &q->v->findings[s->findings[i]];
 		double load = f->load_ratio;
 
-		if (q->facts[s->findings[i]].role != LP_ROLE_LATENCY || !isfinite(load) ||
+		if (!role_is_time(q->facts[s->findings[i]].role) || !isfinite(load) ||
 			f->direction == LP_MARK_ABSENT || f->explained_by_load)
 			continue;
 		if (load <= LIKE_LOAD && load >= 1 / LIKE_LOAD)

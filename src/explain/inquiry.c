@@ -38,6 +38,21 @@ enum resource resource_of(const char *kind)
 	return RESOURCE_OTHER;
 }
 
+bool kind_is_of_calls(const char *kind)
+{
+	return kind && (!strcmp(kind, "sys") || !strcmp(kind, "peer"));
+}
+
+/* Calls are made to disks and networks alike: which one a metric is about says its row. */
+static enum resource metric_resource(const char *kind, const struct lp_metric *m)
+{
+	if (!kind_is_of_calls(kind) || !m)
+		return resource_of(kind);
+	return !strcmp(m->resource, "storage")	  ? RESOURCE_STORAGE
+		: !strcmp(m->resource, "network") ? RESOURCE_NETWORK
+						  : RESOURCE_OTHER;
+}
+
 bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t last_b)
 {
 	int64_t a = last_a - first_a, b = last_b - first_b;
@@ -108,7 +123,8 @@ static void look_up(struct inquiry *q, uint32_t i)
 	const char *kind = topology_attribute(NULL, component, "kind", buf, sizeof(buf));
 	const struct lp_metric *m = kind ? lp_metric_find(kind, metric) : NULL;
 
-	facts->resource = resource_of(kind);
+	facts->resource = metric_resource(kind, m);
+	facts->of_calls = kind_is_of_calls(kind);
 	facts->role = lp_metric_role(kind, metric);
 	facts->floor = m ? m->floor : 0;
 	facts->fate = f->direction == LP_MARK_ABSENT || (f->culprit && !f->explained_by_load)

@@ -19,13 +19,20 @@ enum fate {
 };
 
 /* The resource that a kind of component is part of. */
-enum resource { RESOURCE_OTHER = 0, RESOURCE_STORAGE, RESOURCE_HOST, RESOURCE_NETWORK };
+enum resource {
+	RESOURCE_OTHER = 0,
+	RESOURCE_STORAGE,
+	RESOURCE_HOST,
+	RESOURCE_NETWORK,
+	N_RESOURCES
+};
 
 /* What a finding is about, looked up once. */
 struct finding_facts {
 	enum fate fate;
 	enum resource resource;
 	enum lp_role role;
+	bool of_calls;	 /* seen in system calls, not at a device */
 	double floor;	 /* differences below this never matter; 0: unknown */
 	bool no_data;	 /* of an absent one: nothing was measured (else: there was no work) */
 	double size;	 /* log2 of the asymmetry, see rank.h */
@@ -60,6 +67,9 @@ void inquiry_slots(const struct lp_table *t, const struct lp_finding *f, uint32_
 
 /* The resource that components of this kind are part of. */
 enum resource resource_of(const char *kind);
+
+/* Are components of this kind what tracing saw of system calls? */
+bool kind_is_of_calls(const char *kind);
 
 /* Do two stretches of time belong together: does what they share make at least half of the
  * shorter one? */

@@ -58,11 +58,20 @@ struct syscall_info {
 
 /* By number, of this machine's own table; NULL if it is unknown. */
 const struct syscall_info *syscall_get(unsigned nr);
-/* The same of the 32-bit table. Only its name, class and descriptor are known. */
+/* The same of the 32-bit table (known on x86-64). Mostly the entry of the same call of 64-bit
+ * programs: what takes two arguments there (offsets) is not told apart, and the messages of
+ * CAPTURE_RIGHTS lie differently in memory. */
 const struct syscall_info *syscall_get_compat(unsigned nr);
 /* By name, -1 if there is none. */
 int syscall_number(const char *name);
 
+/* Does it return a new descriptor (open, socket, accept, ...)? */
+bool syscall_returns_fd(const struct syscall_info *s);
+
+/* The entry of an event's call (of TRACE_CALL, _PENDING and _ASYNC); NULL if it is none. */
+const struct syscall_info *trace_event_syscall(const struct trace_event *e);
+/* The number of its call in this machine's own table, also of 32-bit calls; -1: it has none. */
+int trace_event_native(const struct trace_event *e);
 /* The descriptor that an event is about, -1 if none: its fd argument, or what open and accept
  * returned. */
 int trace_event_fd(const struct trace_event *e);
@@ -70,8 +79,12 @@ int trace_event_fd(const struct trace_event *e);
 unsigned trace_event_call(const struct trace_event *e);
 /* The errno of a call that failed, else 0. Restarts (ERESTARTSYS and its like) are no failures. */
 int trace_event_errno(const struct trace_event *e);
-/* Bytes that a read or write moved; 0 for all else. */
+/* Bytes that a read or write moved; 0 for all else. sendfile, splice, tee and copy_file_range are
+ * writes to the descriptor that gets the data; recvmmsg and sendmmsg tell messages, not bytes. */
 int64_t trace_event_bytes(const struct trace_event *e);
+/* Does it wait by design, so that its length says nothing? TRACE_CALL_WAIT, accept, and reads of
+ * what is neither a file nor a TCP connection (a pipe, a terminal, /dev/fuse, an eventfd). */
+bool trace_event_waits(const struct trace_event *e);
 
 /* "ENOSPC", "SIGXFSZ"; "E999", "SIG99" in `buf` where there is no name. */
 #define SYSCALL_NAME_MAX 16

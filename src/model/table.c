@@ -147,7 +147,7 @@ static int schema_bind(
 static bool metric_offered(const struct lp_table_builder *b, const struct lp_metric *m)
 {
 	return m && !b->opt->raw && (!b->opt->headline || m->headline) &&
-		(!b->opt->judged || m->judged);
+		(!b->opt->judged || m->judged || lp_metric_is_weight(m));
 }
 
 /* Without a list, every metric that a schema offers is wanted: those of the catalogue in its order,
@@ -190,8 +190,8 @@ static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
 		return true;
 	if (!opt->metrics && s->columns[column].type == LP_REAL)
 		return true;
-	for (uint32_t i = 0; opt->metrics && i < opt->n_metrics; i++) {
-		if (bind_metric(s, opt->metrics[i], opt->raw, &bind) && bind_uses(&bind, column))
+	for (size_t i = 0; opt->metrics && i < b->n_sets; i++) {
+		if (bind_metric(s, b->sets[i].name, opt->raw, &bind) && bind_uses(&bind, column))
 			return true;
 	}
 	for (const struct lp_metric *const *m = lp_metric_all(); !opt->metrics && *m; m++) {
@@ -211,6 +211,22 @@ static uint64_t bytes_max_default(void)
 	return half < BYTES_MAX_DEFAULT ? half : BYTES_MAX_DEFAULT;
 }
 
+/* The metrics of the list, and, for who compares them, what these are weighed with. */
+static int sets_list(struct lp_table_builder *b)
+{
+	const struct lp_table_options *opt = b->opt;
+	uint32_t ignored;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < opt->n_metrics; i++)
+		r = table_set_get(b, opt->metrics[i], &ignored);
+	for (const struct lp_metric *const *m = lp_metric_all(); r == 0 && opt->judged && *m; m++) {
+		if ((*m)->weight && strmap_get(&b->set_index, (*m)->name, &ignored))
+			r = table_set_get(b, (*m)->weight, &ignored);
+	}
+	return r;
+}
+
 int lp_table_builder_new(
 	const struct lp_table_options *options, struct lp_table_builder **ret, struct lp_err *err)
 {
@@ -227,14 +243,8 @@ int lp_table_builder_new(
 		.component = component_wanted,
 		.column = column_wanted,
 		.ctx = b};
-	if (components_sort(b) < 0)
+	if (components_sort(b) < 0 || sets_list(b) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot build a table");
-	for (uint32_t i = 0; i < options->n_metrics; i++) {
-		uint32_t ignored;
-
-		if (table_set_get(b, options->metrics[i], &ignored) < 0)
-			return lp_err_sys(err, -ENOMEM, "cannot build a table");
-	}
 	*ret = TAKE_PTR(b);
 	return 0;
 }

@@ -39,7 +39,7 @@ struct tally_error_key {
  * descriptor does not block, at its end where it does (waiting for a message is not reading it);
  * it ends with the end of the last read before the next write. Zero-length reads are no data. */
 struct tally_conn {
-	uint64_t id;	 /* of the socket: the kernel's address or inode */
+	uint64_t id;	 /* of the socket, not 0: the kernel's address or inode */
 	uint32_t pid;	 /* that used it last */
 	uint8_t serves;	 /* the local port is one of those served (config.ports), or it was accepted
 			  */
@@ -48,30 +48,36 @@ struct tally_conn {
 	struct trace_endpoints ends;
 	uint64_t n_in, n_out; /* messages */
 	uint64_t bytes_in, bytes_out;
-	uint64_t read_n, read_ns;     /* messages that were read to the end; the time it took */
-	int64_t first_ns, last_ns;    /* of the message being read */
-	int64_t sent_ns, received_ns; /* CLOCK_MONOTONIC of the last data out and in; 0: none */
+	uint64_t read_n, read_ns;  /* messages that were read to the end; the time it took */
+	int64_t first_ns, last_ns; /* of the message being read */
+	/* CLOCK_MONOTONIC of the last data out and in; 0: none, or the connection was closed. */
+	int64_t sent_ns, received_ns;
 };
 
 struct tally;
 struct tally *tally_new(void); /* NULL: out of memory */
 void tally_free(struct tally *t);
 
-/* Count an event. `conn_id` and `ends` tell the connection where e->file is TRACE_FILE_TCP, else 0,
- * NULL; `serves` and `blocks` what is known of it. 0 or -ENOMEM. */
+/* The connection that an event is about, where e->file is TRACE_FILE_TCP. */
 struct tally_socket {
-	uint64_t id;
+	uint64_t id; /* 0: unknown */
 	const struct trace_endpoints *ends;
 	bool serves, blocks;
 };
+
+/* Count an event: a call, or I/O that was completed for one; all else is no count. `socket` may be
+ * NULL. Other endpoints under an id that was used before are another connection: the old one's
+ * position stays, without an id. 0 or -ENOMEM. */
 int tally_add(struct tally *t, const struct trace_event *e, const struct tally_socket *socket);
 
-/* The cell of a key, made where it is new; NULL: out of memory. Good until the next is made. */
+/* The cell of a key, made where it is new; NULL: out of memory. Good until the next is made.
+ * Whoever copies the kernel's counts in sets what is new since it last looked: all of it grows. */
 struct tally_cell *tally_cell(struct tally *t, const struct tally_key *key);
 uint64_t *tally_error(struct tally *t, const struct tally_error_key *key);
 struct tally_conn *tally_conn(struct tally *t, uint64_t id);
 
-/* What is in it, in the order in which it came. */
+/* What is in it, by position, in the order in which it came. Of those dropped the position is empty
+ * (NULL; 0 and a NULL key) until something new takes it. */
 size_t tally_n_cells(const struct tally *t);
 const struct tally_cell *tally_cell_at(
 	const struct tally *t, size_t i, const struct tally_key **ret_key);
@@ -79,5 +85,11 @@ size_t tally_n_errors(const struct tally *t);
 uint64_t tally_error_at(const struct tally *t, size_t i, const struct tally_error_key **ret_key);
 size_t tally_n_conns(const struct tally *t);
 const struct tally_conn *tally_conn_at(const struct tally *t, size_t i);
+
+/* Forget one: of a process that ended, a connection that is closed or long idle. Whoever counts on
+ * its counters has taken them into account. Empty positions are left alone. */
+void tally_drop_cell(struct tally *t, size_t i);
+void tally_drop_error(struct tally *t, size_t i);
+void tally_drop_conn(struct tally *t, size_t i);
 
 #endif

@@ -66,6 +66,34 @@ static void test_reads(void **state)
 	gets(t, "read time", "a b/disk:\"c\\A", 100);
 }
 
+/* How service times were compared may be said, and is written again. */
+static void test_service_method(void **state)
+{
+	static const char *const names[] = {"series", "cdf"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		char text[300], want[40];
+		_cleanup_(thresholds_freep) struct thresholds *t = NULL;
+		_cleanup_free_ char *written = NULL;
+
+		snprintf(text, sizeof(text), HEAD "service-method %s\ndread s1/sys:a 2\nend\n",
+			names[i]);
+		t = good(text);
+		assert_string_equal(thresholds_service(t), names[i]);
+		written = thresholds_text(t);
+		snprintf(want, sizeof(want), "\nservice-method %s\n", names[i]);
+		assert_non_null(strstr(written, want));
+	}
+	{
+		_cleanup_(thresholds_freep) struct thresholds *t = good(HEAD "end\n");
+		_cleanup_free_ char *written = thresholds_text(t);
+
+		assert_null(thresholds_service(t));
+		assert_null(strstr(written, "service-method"));
+	}
+}
+
 static void test_unknown_component(void **state)
 {
 	_cleanup_(thresholds_freep) struct thresholds *t =
@@ -118,6 +146,9 @@ static void test_bad_lines(void **state)
 		"f.thr:3: a line 'smooth ...' is missing");
 	bad("limpet thresholds 1\nend\n", "f.thr:2: a line 'method ...' is missing");
 	bad(HEAD "await a 1\nk 3\nend\n", "f.thr:9: 'k' stands there twice");
+	bad(HEAD "service-method kl\nend\n",
+		"f.thr:9: service-method: want 'series' or 'cdf', not 'kl'");
+	bad(HEAD "service-method cdf\nservice-method cdf\nend\n", "stands there twice");
 	bad(HEAD "await\nend\n", "f.thr:8: want 'METRIC COMPONENT NUMBER'");
 	bad(HEAD "await a 1 2\nend\n", "f.thr:8: want 'METRIC COMPONENT NUMBER'");
 	bad(HEAD "await \"a 1\nend\n", "f.thr:8: a word in quotes does not end");
@@ -245,6 +276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reads),
+		cmocka_unit_test(test_service_method),
 		cmocka_unit_test(test_unknown_component),
 		cmocka_unit_test(test_globs),
 		cmocka_unit_test(test_bad_lines),

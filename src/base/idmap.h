@@ -1,0 +1,23 @@
+/* A map from 64-bit numbers to 32-bit ones (open addressing). For what is looked up at every event.
+ */
+#ifndef BASE_IDMAP_H
+#define BASE_IDMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zero-initialise it. */
+struct idmap {
+	struct idmap_slot *slots;
+	size_t n, cap; /* cap is a power of two, or 0 */
+};
+
+void idmap_release(struct idmap *m);
+bool idmap_get(const struct idmap *m, uint64_t key, uint32_t *ret);
+/* Values are below UINT32_MAX. 0 or -ENOMEM. */
+int idmap_put(struct idmap *m, uint64_t key, uint32_t value);
+/* Of a key that is not there: nothing. */
+void idmap_remove(struct idmap *m, uint64_t key);
+
+#endif

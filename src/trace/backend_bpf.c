@@ -1,0 +1,148 @@
+/* Tracing from inside the kernel: programs at its system call tracepoints (bpf/), which look at
+ * nobody but the targets, and a ring through which they tell. Nothing of it outlives us: programs,
+ * maps and links are descriptors of this process, and the kernel closes these however it ends.
+ */
+#include "trace/backend_bpf.h"
+
+#include "base/cleanup.h"
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* The kernel wakes us only when much is waiting, so we look this often. */
+#define LOOK_MS 50
+#define CGROUP_LOOK_MS 1000
+
+static void bpf_close(void *state)
+{
+	struct bpf_tracer *t = state;
+
+	if (!t)
+		return;
+	bpf_tracer_unload(t);
+	bpf_targets_close(t);
+	free(t);
+}
+
+DEFINE_CLEANUP(void *, bpf_close);
+
+static int bpf_open(const struct trace_config *config, const struct trace_sink *sink,
+	void **ret_state, struct lp_err *err)
+{
+	struct bpf_tracer *t = calloc(1, sizeof(*t));
+	_cleanup_(bpf_closep) void *state = t;
+	int r;
+
+	if (!t)
+		return lp_err_sys(err, -ENOMEM, "cannot trace");
+	t->sink = *sink;
+	t->records = config->records;
+	t->ring.epoll_fd = -1;
+	r = bpf_tracer_load(t, config, err);
+	if (r == 0)
+		r = bpf_tracer_attach(t, err);
+	if (r == 0)
+		r = bpf_targets_open(t, &config->targets, err);
+	if (r < 0)
+		return r;
+	*ret_state = TAKE_PTR(state);
+	return 0;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* One look: threads to be found, events to be delivered, the command's end. */
+static int look_once(struct bpf_tracer *t, uint64_t *ret_n, struct lp_err *err)
+{
+	int r = 0;
+
+	if (__atomic_load_n(&t->shared->scan, __ATOMIC_RELAXED))
+		r = bpf_targets_scan(t, false, err);
+	bpf_targets_reap(t);
+	return r < 0 ? r : bpf_ring_drain(&t->ring, &t->sink, ret_n);
+}
+
+static bool nothing_left(const struct bpf_tracer *t)
+{
+	return !t->lasting && __atomic_load_n(&t->shared->n_processes, __ATOMIC_SEQ_CST) <= 0 &&
+		(!t->command || t->command_ended);
+}
+
+static int bpf_poll(void *state, int timeout_ms, struct lp_err *err)
+{
+	struct bpf_tracer *t = state;
+	int64_t until_ms = now_ms() + timeout_ms, left_ms;
+	uint64_t n = 0;
+	int r, woken = 0;
+
+	/* Wait first: whoever polls at once after every delivery would be at the writer's heels. */
+	do {
+		bool last = nothing_left(t);
+
+		left_ms = until_ms - now_ms();
+		if (left_ms > 0 && !last)
+			woken = bpf_ring_wait(&t->ring, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
+		r = look_once(t, &n, err);
+		if (r == 0 && last)
+			return 1;
+	} while (r == 0 && n == 0 && left_ms > LOOK_MS && woken >= 0);
+	return r;
+}
+
+static int bpf_pending(void *state, int64_t at_least_ns, struct lp_err *err)
+{
+	return bpf_pending_list(state, at_least_ns, err);
+}
+
+static unsigned bpf_processes(void *state, pid_t *ret, unsigned max)
+{
+	struct bpf_tracer *t = state;
+	uint32_t key, next;
+	unsigned n = 0;
+	bool more = bpf_map_get_next_key(t->processes_fd, NULL, &next) == 0;
+
+	while (more && n < max) {
+		ret[n++] = (pid_t)next;
+		key = next;
+		more = bpf_map_get_next_key(t->processes_fd, &key, &next) == 0;
+	}
+	return n;
+}
+
+static uint64_t bpf_lost(void *state)
+{
+	struct bpf_tracer *t = state;
+
+	return __atomic_load_n(&t->shared->lost, __ATOMIC_RELAXED) +
+		__atomic_load_n(&t->shared->uncounted, __ATOMIC_RELAXED) + t->misses;
+}
+
+static int bpf_command_status(void *state)
+{
+	struct bpf_tracer *t = state;
+
+	bpf_targets_reap(t);
+	return t->command_ended ? t->command_status : -ECHILD;
+}
+
+extern const struct trace_backend trace_backend_bpf;
+const struct trace_backend trace_backend_bpf = {
+	.name = "bpf",
+	.summary = "from inside the kernel, at little cost; needs root and a kernel with BTF",
+	.counts = true,
+	.probe = bpf_tracer_probe,
+	.open = bpf_open,
+	.poll = bpf_poll,
+	.pending = bpf_pending,
+	.processes = bpf_processes,
+	.lost = bpf_lost,
+	.command_status = bpf_command_status,
+	.close = bpf_close,
+};

@@ -1,0 +1,85 @@
+/* The parts of the backend that works inside the kernel, for each other. */
+#ifndef TRACE_BACKEND_BPF_H
+#define TRACE_BACKEND_BPF_H
+
+#include "trace/backend.h"
+#include "trace/bpf/shared.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bpf_object;
+struct bpf_link;
+
+/* The programs as compiled (backend_bpf_object.c). */
+extern const unsigned char bpf_programs[];
+extern const size_t bpf_programs_size;
+
+#define BPF_LINKS_MAX 16
+
+/* The ring between the kernel and us, as the kernel lays it out in memory. */
+struct bpf_ring {
+	unsigned char *consumer, *producer; /* pages with the position of each side */
+	const unsigned char *data;	    /* mapped twice in a row: no record is ever cut */
+	uint64_t size, page;
+	int fd, epoll_fd;
+};
+
+/* What tally() had last seen of the kernel's counts (backend_bpf_tally.c). */
+struct bpf_counts;
+
+struct bpf_tracer {
+	struct bpf_object *object;
+	struct bpf_link *links[BPF_LINKS_MAX];
+	unsigned n_links;
+	struct bpf_link *scan, *pending; /* iterators; NULL where the kernel has none */
+	struct bpf_shared *shared;
+	struct bpf_ring ring;
+	struct trace_sink sink;
+	int processes_fd;
+	bool lasting; /* there may be targets later, also when there are none now */
+	bool records;
+	char **comms; /* copies of the targets */
+	unsigned n_comms;
+	char *cgroup;
+	pid_t command; /* that we started; 0: none */
+	int command_status;
+	bool command_ended;
+	uint64_t misses; /* programs that the kernel did not run */
+	struct bpf_counts *counts;
+};
+
+/* Load the programs as `config` wants them and map what is shared; attach them. */
+int bpf_tracer_load(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err);
+int bpf_tracer_attach(struct bpf_tracer *t, struct lp_err *err);
+void bpf_tracer_unload(struct bpf_tracer *t);
+/* A map of the object by its name, -1 if it is not there. */
+int bpf_tracer_map(const struct bpf_tracer *t, const char *name);
+/* Can programs be loaded at all? 0, or a sentence that says why not. */
+int bpf_tracer_probe(struct lp_err *err);
+/* What libbpf complained of last; "" if of nothing. */
+const char *bpf_tracer_complaint(void);
+
+/* Find the targets, start the command, see that every thread of them is known. */
+int bpf_targets_open(struct bpf_tracer *t, const struct trace_targets *targets, struct lp_err *err);
+void bpf_targets_close(struct bpf_tracer *t);
+/* Look again for threads that are not known yet; with `all` also for processes. */
+int bpf_targets_scan(struct bpf_tracer *t, bool all, struct lp_err *err);
+/* Notice the end of the command. */
+void bpf_targets_reap(struct bpf_tracer *t);
+
+/* The ring: open it (the map's descriptor), close it; deliver what is in it; wait for more. */
+int bpf_ring_open(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err);
+void bpf_ring_close(struct bpf_ring *r);
+int bpf_ring_drain(struct bpf_ring *r, const struct trace_sink *sink, uint64_t *ret_n);
+/* 1: woken, 0: time is up, -EINTR: a signal. */
+int bpf_ring_wait(struct bpf_ring *r, int timeout_ms);
+/* A record as an event that points into it; false: it is too short for what it says. */
+bool bpf_record_decode(const void *record, size_t size, struct trace_event *ret);
+
+/* The calls that go on (backend_bpf_pending.c). */
+int bpf_pending_list(struct bpf_tracer *t, int64_t at_least_ns, struct lp_err *err);
+
+/* Fill in the table of calls from model/syscalls.h. */
+void bpf_calls_fill(struct bpf_settings *s);
+
+#endif

@@ -1,0 +1,192 @@
+/* Loading the programs, with what this kernel can do. */
+#include "trace/backend_bpf.h"
+
+#include "base/cleanup.h"
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RING_BYTES_DEFAULT (16u << 20)
+#define RING_BYTES_MIN (64u << 10)
+#define RING_BYTES_MAX (1u << 30)
+
+static char complaint[256];
+
+/* libbpf would print to standard error. The first thing it complains of says most. */
+__attribute__((format(printf, 2, 0))) static int listen_to_libbpf(
+	enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	if (getenv("LIMPET_BPF_VERBOSE"))
+		return vfprintf(stderr, fmt, args);
+	if (level == LIBBPF_WARN && !complaint[0]) {
+		vsnprintf(complaint, sizeof(complaint), fmt, args);
+		complaint[strcspn(complaint, "\n")] = 0;
+	}
+	return 0;
+}
+
+const char *bpf_tracer_complaint(void)
+{
+	return complaint;
+}
+
+static struct bpf_map *map_by_suffix(const struct bpf_object *o, const char *suffix)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, o)
+	{
+		const char *name = bpf_map__name(map), *dot = strrchr(name, '.');
+
+		if (dot && !strcmp(dot, suffix))
+			return map;
+	}
+	return NULL;
+}
+
+int bpf_tracer_map(const struct bpf_tracer *t, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(t->object, name);
+}
+
+/* The smallest power of two that the kernel takes and that is enough. */
+static uint32_t ring_bytes(uint64_t want)
+{
+	uint32_t size = RING_BYTES_MIN;
+
+	if (!want)
+		want = RING_BYTES_DEFAULT;
+	while (size < want && size < RING_BYTES_MAX)
+		size *= 2;
+	return size;
+}
+
+static bool kernel_has(const struct btf *btf, const char *function)
+{
+	return btf && btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) > 0;
+}
+
+static void settings_fill(struct bpf_settings *s, const struct trace_config *config,
+	const struct btf *btf, uint32_t ring)
+{
+	s->records = config->records;
+	s->comms = config->targets.n_comms > 0;
+	s->cast = kernel_has(btf, "bpf_rdonly_cast");
+	s->self = (uint32_t)getpid();
+	s->slow_ns = config->slow_ns > 0 ? (uint64_t)config->slow_ns : UINT64_C(1000000000);
+	s->wake_bytes = ring / 2;
+	bpf_calls_fill(s);
+}
+
+static int prepare(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	struct bpf_map *rodata = map_by_suffix(t->object, ".rodata");
+	struct bpf_map *ring = bpf_object__find_map_by_name(t->object, "ring");
+	struct bpf_program *rename = bpf_object__find_program_by_name(t->object, "on_rename");
+	_cleanup_free_ struct bpf_settings *s = calloc(1, sizeof(*s));
+	int r = 0;
+
+	if (!s)
+		r = -ENOMEM;
+	else if (!rodata || !ring || !rename)
+		r = -EINVAL;
+	if (r == 0) {
+		t->ring.size = ring_bytes(config->ring_bytes);
+		settings_fill(s, config, btf, (uint32_t)t->ring.size);
+		bpf_program__set_autoload(rename, s->comms);
+		r = bpf_map__set_max_entries(ring, (uint32_t)t->ring.size);
+	}
+	if (r == 0)
+		r = bpf_map__set_initial_value(rodata, s, sizeof(*s));
+	btf__free(btf);
+	return r < 0 ? lp_err_sys(err, r, "cannot prepare the BPF programs") : 0;
+}
+
+static int map_shared(struct bpf_tracer *t, struct lp_err *err)
+{
+	struct bpf_map *bss = map_by_suffix(t->object, ".bss");
+	void *p = bss ? mmap(NULL, sizeof(struct bpf_shared), PROT_READ | PROT_WRITE, MAP_SHARED,
+				bpf_map__fd(bss), 0)
+		      : MAP_FAILED;
+
+	if (p == MAP_FAILED)
+		return lp_err_sys(err, -errno, "cannot map the counters of the BPF programs");
+	t->shared = p;
+	return 0;
+}
+
+int bpf_tracer_load(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "limpet");
+	int r;
+
+	complaint[0] = 0;
+	libbpf_set_print(listen_to_libbpf);
+	t->object = bpf_object__open_mem(bpf_programs, bpf_programs_size, &opts);
+	if (!t->object)
+		return lp_err_sys(err, -errno, "cannot open the BPF programs");
+	r = prepare(t, config, err);
+	if (r < 0)
+		return r;
+	r = bpf_object__load(t->object);
+	if (r < 0)
+		return lp_err_sys(err, r, "the kernel does not take the BPF programs (%s)",
+			complaint[0] ? complaint : "it does not say why");
+	t->processes_fd = bpf_tracer_map(t, "processes");
+	r = map_shared(t, err);
+	return r < 0 ? r : bpf_ring_open(&t->ring, bpf_tracer_map(t, "ring"), t->ring.size, err);
+}
+
+static struct bpf_link **iterator_slot(struct bpf_tracer *t, const char *name)
+{
+	if (!strcmp(name, "scan_tasks"))
+		return &t->scan;
+	return strcmp(name, "list_pending") ? NULL : &t->pending;
+}
+
+int bpf_tracer_attach(struct bpf_tracer *t, struct lp_err *err)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, t->object)
+	{
+		struct bpf_link **slot = iterator_slot(t, bpf_program__name(program)), *link;
+
+		if (!bpf_program__autoload(program))
+			continue;
+		link = slot ? bpf_program__attach_iter(program, NULL)
+			    : bpf_program__attach(program);
+		if (!link)
+			return lp_err_sys(err, -errno, "cannot attach the BPF program %s",
+				bpf_program__name(program));
+		if (slot)
+			*slot = link;
+		else if (t->n_links < BPF_LINKS_MAX)
+			t->links[t->n_links++] = link;
+		else
+			bpf_link__destroy(link);
+	}
+	return 0;
+}
+
+void bpf_tracer_unload(struct bpf_tracer *t)
+{
+	for (unsigned i = 0; i < t->n_links; i++)
+		bpf_link__destroy(t->links[i]);
+	t->n_links = 0;
+	bpf_link__destroy(t->scan);
+	bpf_link__destroy(t->pending);
+	t->scan = t->pending = NULL;
+	bpf_ring_close(&t->ring);
+	if (t->shared)
+		munmap(t->shared, sizeof(*t->shared));
+	t->shared = NULL;
+	bpf_object__close(t->object);
+	t->object = NULL;
+}

@@ -1,0 +1,79 @@
+/* Can it work here, and if not, why? */
+#include "trace/backend_bpf.h"
+
+#include "base/cleanup.h"
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+#define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* PROC_PID_INIT_INO of the kernel */
+
+/* "confidentiality" if that is what the kernel's lockdown is set to. */
+static bool locked_down(void)
+{
+	_cleanup_fclose_ FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char line[128] = "";
+
+	return f && fgets(line, sizeof(line), f) && strstr(line, "[confidentiality]");
+}
+
+static int probe_place(struct lp_err *err)
+{
+	struct stat st;
+
+	if (access(BTF_PATH, R_OK) < 0)
+		return lp_err_set(err, -EOPNOTSUPP,
+			"this kernel does not describe its types (no " BTF_PATH
+			"; CONFIG_DEBUG_INFO_BTF)");
+	if (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != FIRST_PID_NAMESPACE)
+		return lp_err_set(err, -EOPNOTSUPP,
+			"limpet is in a PID namespace, and the kernel knows processes by other "
+			"ids");
+	return 0;
+}
+
+/* A program that does nothing, at the tracepoint that is needed. */
+static int probe_load(void)
+{
+	const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K}, /* r0 = 0 */
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
+	_cleanup_close_ int fd = -1;
+	int id = libbpf_find_vmlinux_btf_id("sys_enter", BPF_TRACE_RAW_TP);
+
+	if (id < 0)
+		return -EOPNOTSUPP;
+	opts.attach_btf_id = (uint32_t)id;
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "limpet_probe", "GPL", nothing, 2, &opts);
+	return fd < 0 ? -errno : 0;
+}
+
+int bpf_tracer_probe(struct lp_err *err)
+{
+	int r = probe_place(err);
+
+	if (r < 0)
+		return r;
+	libbpf_set_print(NULL);
+	r = probe_load();
+	if (r == 0)
+		return 0;
+	if (locked_down())
+		return lp_err_set(err, -EPERM,
+			"the kernel is locked down (confidentiality) and lets BPF read nothing");
+	if (r == -EPERM || r == -EACCES)
+		return lp_err_set(err, -EPERM, "%s",
+			geteuid() == 0 ? "BPF is not permitted, not even to root (a container?)"
+				       : "BPF needs root (or CAP_BPF and CAP_PERFMON)");
+	return lp_err_sys(err, -EOPNOTSUPP,
+		"the kernel takes no BPF programs at its system call tracepoints (%s)",
+		strerror(-r));
+}

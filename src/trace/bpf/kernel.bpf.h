@@ -1,0 +1,144 @@
+/* The few members of the kernel's structures that are read here. Where they are is found when the
+ * programs are loaded (CO-RE), so nothing of the building machine's kernel is needed.
+ */
+#ifndef TRACE_BPF_KERNEL_H
+#define TRACE_BPF_KERNEL_H
+
+#ifdef __bpf__
+
+#include "trace/bpf/shared.h"
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct in6_addr {
+	union {
+		uint8_t u6_addr8[16];
+	} in6_u;
+};
+
+struct sock_common {
+	uint32_t skc_daddr, skc_rcv_saddr;
+	uint16_t skc_dport, skc_num;
+	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	uint16_t sk_protocol, sk_type;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+};
+
+struct file {
+	struct inode *f_inode;
+	unsigned int f_flags;
+	void *private_data;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+	int group_exit_code;
+	unsigned int flags;
+};
+
+struct thread_info {
+	unsigned long flags;
+	uint32_t status;
+};
+
+struct bpf_local_storage;
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	int pid, tgid, exit_code;
+	struct files_struct *files;
+	struct signal_struct *signal;
+	struct task_struct *group_leader;
+	struct bpf_local_storage *bpf_storage;
+	char comm[16];
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+
+struct sigaction {
+	void *sa_handler;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+union __sifields {
+	struct {
+		int _pid;
+	} _kill;
+};
+
+struct kernel_siginfo {
+	int si_signo, si_code;
+	union __sifields _sifields;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long di, si, dx, r10, r8, r9, bx, cx, bp, orig_ax;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	unsigned long long regs[31];
+	unsigned long long orig_x0;
+	int32_t syscallno;
+};
+#endif
+
+#pragma clang attribute pop
+
+/* Regards an address as that of a kernel structure, whose members can then be read by plain loads
+ * (faults give 0); costs nothing. Linux 6.2. */
+extern void *bpf_rdonly_cast(const void *address, uint32_t btf_id) __attribute__((weak)) __ksym;
+
+#define FORCE_INLINE static inline __attribute__((always_inline))
+
+#endif
+#endif

@@ -1,0 +1,85 @@
+/* The maps, and what is read and written by both sides. Nothing is pinned: all of it goes when the
+ * backend's descriptors are closed, by whatever end.
+ */
+#ifndef TRACE_BPF_MAPS_H
+#define TRACE_BPF_MAPS_H
+
+#ifdef __bpf__
+
+#include "trace/bpf/kernel.bpf.h"
+
+const volatile struct bpf_settings settings = {};
+struct bpf_shared shared = {};
+
+/* Whoever has this is traced. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct bpf_thread);
+} threads SEC(".maps");
+
+/* Traced processes (ids of thread groups); the value says nothing. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} processes SEC(".maps");
+
+struct comm_key {
+	char name[BPF_COMM_LEN];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BPF_COMMS_MAX);
+	__type(key, struct comm_key);
+	__type(value, uint32_t);
+} comms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20);
+} ring SEC(".maps");
+
+/* An event with text is put together here. */
+struct scratch {
+	struct bpf_record record;
+	uint64_t args[TRACE_ARGS];
+	char text[TRACE_TEXT_MAX * 2]; /* twice, for the verifier: every offset into it is < MAX */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+/* By the address of the task (its id changes if it is not the leader): what execve had. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, uint64_t);
+	__type(value, struct bpf_kept);
+} kept SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct bpf_kept);
+} keeping SEC(".maps");
+
+/* What is known of a call. */
+FORCE_INLINE const volatile struct bpf_call *call_info(uint32_t nr, bool compat)
+{
+	nr &= SYSCALL_MAX - 1;
+	return compat ? &settings.compat[nr] : &settings.calls[nr];
+}
+
+#endif
+#endif

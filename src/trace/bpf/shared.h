@@ -1,0 +1,121 @@
+/* What the programs in the kernel and the backend have in common: records, tables, states.
+ *
+ * Compiled twice, for BPF and for this machine, so there are only numbers of fixed size in it.
+ */
+#ifndef TRACE_BPF_SHARED_H
+#define TRACE_BPF_SHARED_H
+
+#include "model/syscalls.h"
+#include "trace/tally.h"
+
+/* One record of the ring: this, `n_args` times uint64_t, then `text_len` bytes. Only what is used
+ * is there: a read() takes 72 bytes. */
+struct bpf_record {
+	uint64_t seq, start_ns, dur_ns;
+	int64_t ret;
+	uint32_t pid, tid;
+	uint16_t nr, text_len;
+	uint8_t what, flags, file, n_args; /* of enum trace_what, TRACE_COMPAT..., trace_file */
+};
+
+/* What the kernel must know of a call, from the table in model/syscalls.h. */
+struct bpf_call {
+	uint8_t call;	 /* enum trace_call */
+	uint8_t capture; /* enum syscall_capture */
+	uint8_t n_args;	 /* how many are delivered */
+	uint8_t flags;	 /* BPF_CALL_* */
+	int8_t fd_arg;	 /* which argument is the descriptor; -1: none */
+	uint8_t pad[3];
+};
+
+#define BPF_CALL_REPLACES 1u	/* its arguments are gone at its exit: execve */
+#define BPF_CALL_CLOSES 2u	/* its descriptor is gone at its exit */
+#define BPF_CALL_AIO_SUBMIT 4u	/* io_submit */
+#define BPF_CALL_AIO_REAP 8u	/* io_getevents and io_pgetevents */
+#define BPF_CALL_ACCEPTS 16u	/* makes the server's end of a connection */
+#define BPF_CALL_RETURNS_FD 32u /* it is about the descriptor that it returns */
+#define BPF_CALL_WAITS 64u	/* by design */
+
+#define BPF_COMM_LEN 16
+#define BPF_COMMS_MAX 64
+#define BPF_URING_OPS 64
+
+/* Set before the programs are loaded: the verifier then drops what is not needed. */
+struct bpf_settings {
+	uint8_t records; /* deliver every call */
+	uint8_t comms;	 /* there are names in the map `comms` */
+	uint8_t cast;	 /* bpf_rdonly_cast() is there */
+	uint8_t pad0;
+	uint16_t nr_clone, nr_clone3, nr_vfork;
+	uint16_t pad;
+	uint32_t self;	       /* our own process, which is never traced */
+	uint32_t cgroup_level; /* of the control group (v2) whose processes are traced */
+	uint32_t max_slots;
+	uint64_t cgroup_id; /* 0: none */
+	uint64_t slow_ns;
+	uint64_t wake_bytes; /* wake the reader when so much is waiting */
+	struct bpf_call calls[SYSCALL_MAX];
+	struct bpf_call compat[SYSCALL_MAX];
+	uint16_t uring_calls[BPF_URING_OPS]; /* which call an operation stands for; 0xffff: none */
+};
+
+/* Read and written by both sides while tracing. */
+struct bpf_shared {
+	uint64_t seq;	      /* calls begun */
+	uint64_t lost;	      /* events that found no room */
+	uint64_t lost_unsaid; /* of those, not yet told by a TRACE_LOST */
+	uint64_t uncounted;   /* calls, errors or connections that found no room in their map */
+	uint64_t n_slots;     /* cells given out, but for those given back */
+	uint32_t period;      /* of at most TRACE_SAME_MAX equal errors; tally() begins a new one */
+	uint32_t scan;	      /* processes were added of which not all threads may be known */
+	int32_t n_processes;  /* traced at the moment */
+	uint32_t pad;
+};
+
+#define BPF_SLOTS (TRACE_FILES * TRACE_CALLS)
+#define BPF_NO_CALL 0xffff
+
+/* Of a traced thread, kept with it by the kernel (task-local storage). */
+struct bpf_thread {
+	uint64_t start_ns; /* of the call that it is in; 0: in none */
+	uint64_t seq;
+	uint16_t nr;
+	uint8_t compat, file;	   /* file: of a call that closes it */
+	uint32_t emitted;	   /* events */
+	uint16_t slots[BPF_SLOTS]; /* its cells, 0: none yet */
+};
+
+/* What a call had at its beginning where that is gone at its end. */
+struct bpf_kept {
+	uint64_t args[TRACE_ARGS];
+	uint32_t text_len, cut;
+	char text[TRACE_TEXT_MAX];
+};
+
+/* A cell of a summary: struct tally_cell but for n, which is the sum of the buckets. */
+struct bpf_cell {
+	uint64_t errors, sum_ns, bytes;
+	uint64_t buckets[TALLY_BUCKETS];
+};
+
+struct bpf_error {
+	uint64_t n;
+	uint32_t period, told; /* events of it in that period */
+};
+
+/* I/O that is under way: AIO by process and address, io_uring by the kernel's address. */
+struct bpf_async_key {
+	uint64_t address;
+	uint32_t pid, pad;
+};
+
+struct bpf_async {
+	uint64_t start_ns, seq;
+	uint64_t address, bytes, offset;
+	uint32_t pid, tid;
+	int32_t fd;
+	uint16_t nr;
+	uint8_t file, pad;
+};
+
+#endif

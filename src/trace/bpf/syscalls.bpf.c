@@ -1,0 +1,146 @@
+/* The programs that limpet puts at the kernel's system call tracepoints. */
+#include "trace/bpf/capture.bpf.h"
+#include "trace/bpf/iterate.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Keep what execve() was called with: its memory will be gone. */
+FORCE_INLINE void keep(struct task_struct *task, struct pt_regs *regs, bool compat, bool at)
+{
+	uint64_t key = (uint64_t)task;
+	uint32_t zero = 0;
+	struct bpf_kept *k = bpf_map_lookup_elem(&keeping, &zero);
+	long n;
+
+	if (!k)
+		return;
+	arch_args(regs, compat, k->args);
+	n = bpf_probe_read_user_str(
+		k->text, sizeof(k->text), (const void *)(at ? k->args[1] : k->args[0]));
+	k->cut = n == sizeof(k->text);
+	k->text_len = n > 0 ? (uint32_t)n - 1 : 0;
+	bpf_map_update_elem(&kept, &key, k, BPF_ANY);
+}
+
+FORCE_INLINE void enter_rare(struct task_struct *task, struct pt_regs *regs, struct bpf_thread *t,
+	const volatile struct bpf_call *c)
+{
+	uint64_t args[TRACE_ARGS];
+	struct look seen;
+
+	if (c->flags & BPF_CALL_REPLACES)
+		keep(task, regs, t->compat, c->capture == CAPTURE_PATH1);
+	if (c->flags & BPF_CALL_CLOSES) {
+		arch_args(regs, t->compat, args);
+		look(task, (int32_t)args[0], &seen);
+		t->file = seen.file;
+	}
+}
+
+SEC("tp_btf/sys_enter")
+int on_enter(uint64_t *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_thread *t = thread_get(task);
+	const volatile struct bpf_call *c;
+
+	if (!t)
+		return 0;
+	t->nr = (uint16_t)ctx[1];
+	t->compat = arch_compat(task);
+	c = call_info(t->nr, t->compat);
+	if (c->flags & (BPF_CALL_REPLACES | BPF_CALL_CLOSES))
+		enter_rare(task, (void *)ctx[0], t, c);
+	if (settings.records)
+		t->seq = __sync_fetch_and_add(&shared.seq, 1);
+	t->start_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+#define ERESTARTSYS 512
+#define ERESTARTNOINTR 513
+#define ERESTARTNOHAND 514
+#define ERESTART_RESTARTBLOCK 516
+
+FORCE_INLINE bool is_restart(int64_t ret)
+{
+	return ret == -ERESTARTSYS || ret == -ERESTARTNOINTR || ret == -ERESTARTNOHAND ||
+		ret == -ERESTART_RESTARTBLOCK;
+}
+
+/* The event of a call whose arguments were kept at its beginning. */
+FORCE_INLINE void deliver_kept(
+	struct task_struct *task, const struct bpf_record *record, struct bpf_thread *t)
+{
+	uint64_t key = (uint64_t)task;
+	struct bpf_kept *k = bpf_map_lookup_elem(&kept, &key);
+	struct scratch *s = scratch_get();
+
+	if (!k || !s)
+		return;
+	s->record = *record;
+	s->record.n_args = TRACE_ARGS;
+	__builtin_memcpy(s->args, k->args, sizeof(s->args));
+	bpf_probe_read_kernel(s->text, TRACE_TEXT_MAX, k->text);
+	s->record.text_len = (uint16_t)k->text_len;
+	if (k->cut)
+		s->record.flags |= TRACE_CUT;
+	bpf_map_delete_elem(&kept, &key);
+	emit_text(s, t);
+}
+
+FORCE_INLINE void deliver(const struct bpf_record *record, const volatile struct bpf_call *c,
+	const uint64_t args[TRACE_ARGS], const struct look *seen, struct bpf_thread *t)
+{
+	struct scratch *s;
+
+	if (!capture_wanted(c->capture, record)) {
+		emit_plain(record, args, t);
+		return;
+	}
+	s = scratch_get();
+	if (!s)
+		return;
+	s->record = *record;
+	s->record.n_args = TRACE_ARGS;
+	for (int i = 0; i < TRACE_ARGS; i++)
+		s->args[i] = args[i];
+	capture(s, c->capture, args, seen);
+	emit_text(s, t);
+}
+
+SEC("tp_btf/sys_exit")
+int on_return(uint64_t *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_thread *t = thread_get(task);
+	const volatile struct bpf_call *c;
+	struct bpf_record record = {};
+	uint64_t args[TRACE_ARGS];
+	struct look seen;
+
+	if (!t || !t->start_ns)
+		return 0; /* not traced; or a child that returns from its parent's fork */
+	record.what = TRACE_CALL;
+	record.start_ns = t->start_ns;
+	record.dur_ns = bpf_ktime_get_ns() - t->start_ns;
+	t->start_ns = 0;
+	record.seq = t->seq;
+	record.nr = t->nr;
+	record.pid = (uint32_t)task->tgid;
+	record.tid = (uint32_t)task->pid;
+	record.ret = (int64_t)ctx[1];
+	c = call_info(t->nr, t->compat);
+	record.n_args = c->n_args;
+	record.flags =
+		(t->compat ? TRACE_COMPAT : 0) | (is_restart(record.ret) ? TRACE_RESTART : 0);
+	if (c->flags & BPF_CALL_REPLACES) {
+		deliver_kept(task, &record, t);
+		return 0;
+	}
+	arch_args((void *)ctx[0], t->compat, args);
+	look_for(task, c, t, args, record.ret, &seen);
+	record.file = seen.file;
+	deliver(&record, c, args, &seen, t);
+	return 0;
+}

@@ -1,0 +1,189 @@
+/* Whom to trace.
+ *
+ * A thread is traced if it has a `struct bpf_thread` in its task-local storage. It gets it from an
+ * iterator over all tasks (those that are there when tracing begins), at its birth if its parent
+ * has one, or at exec by its name or control group. So what anybody else pays for a call, besides
+ * the kernel's detour to its tracepoints, is one load at its entry and one at its exit:
+ * `bpf_storage` of the current task is NULL, and that is all.
+ */
+#ifndef TRACE_BPF_THREAD_H
+#define TRACE_BPF_THREAD_H
+
+#ifdef __bpf__
+
+#include "trace/bpf/arch.bpf.h"
+#include "trace/bpf/emit.bpf.h"
+
+FORCE_INLINE struct bpf_thread *thread_make(struct task_struct *task)
+{
+	return bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* The state of a thread, NULL if it is not traced. */
+FORCE_INLINE struct bpf_thread *thread_get(struct task_struct *task)
+{
+	return task->bpf_storage ? bpf_task_storage_get(&threads, task, NULL, 0) : NULL;
+}
+
+/* Trace a process. */
+FORCE_INLINE void process_add(uint32_t pid)
+{
+	uint32_t one = 1;
+
+	if (pid != settings.self && !bpf_map_update_elem(&processes, &pid, &one, BPF_NOEXIST))
+		__sync_fetch_and_add(&shared.n_processes, 1);
+}
+
+/* A running process turned out to be one to trace. Its other threads are found by a scan. */
+FORCE_INLINE void process_found(struct task_struct *task)
+{
+	if ((uint32_t)task->tgid == settings.self)
+		return;
+	process_add((uint32_t)task->tgid);
+	thread_make(task);
+	shared.scan = 1;
+}
+
+FORCE_INLINE bool comm_wanted(const char *name)
+{
+	struct comm_key key = {};
+
+	bpf_probe_read_kernel_str(key.name, sizeof(key.name), name);
+	return bpf_map_lookup_elem(&comms, &key);
+}
+
+/* Flags of the clone that the current thread is in: the tracepoint does not tell. */
+FORCE_INLINE uint64_t clone_flags(struct bpf_thread *parent)
+{
+	uint64_t args[TRACE_ARGS], flags = 0, signal = 0;
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint16_t nr = parent->nr;
+
+	if (parent->compat)
+		return 0;
+	arch_args((struct pt_regs *)bpf_task_pt_regs(task), false, args);
+	if (nr == settings.nr_clone)
+		return args[0];
+	if (nr == settings.nr_clone3) {
+		bpf_probe_read_user(&flags, sizeof(flags), (const void *)args[0]);
+		bpf_probe_read_user(&signal, sizeof(signal), (const void *)(args[0] + 32));
+		return flags | signal;
+	}
+	return nr == settings.nr_vfork ? 0x4111 : 17; /* VFORK, VM, SIGCHLD; SIGCHLD */
+}
+
+SEC("tp_btf/sched_process_fork")
+int on_fork(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0], *child = (void *)ctx[1];
+	struct bpf_thread *parent = thread_get(task);
+	struct bpf_record record = {.what = TRACE_FORK};
+	bool process;
+
+	if (!parent)
+		return 0;
+	process = child->pid == child->tgid;
+	if (process)
+		process_add((uint32_t)child->tgid);
+	if (!thread_make(child))
+		shared.scan = 1;
+	record.ret = child->pid;
+	if (process || settings.records)
+		emit_other(&record, clone_flags(parent));
+	return 0;
+}
+
+/* A new name, by exec or prctl. Only processes are asked for by name, not threads. */
+SEC("tp_btf/task_rename")
+int on_rename(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+
+	if (task->pid == task->tgid && comm_wanted((const char *)ctx[1]) && !thread_get(task))
+		process_found(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_exec(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct linux_binprm *program = (void *)ctx[2];
+	struct scratch *s;
+	long n;
+
+	if (settings.cgroup_id && !thread_get(task) &&
+		bpf_get_current_ancestor_cgroup_id((int)settings.cgroup_level) ==
+			settings.cgroup_id)
+		process_found(task);
+	s = thread_get(task) ? scratch_get() : NULL;
+	if (!s)
+		return 0;
+	__builtin_memset(&s->record, 0, sizeof(s->record));
+	s->record.what = TRACE_EXEC;
+	s->record.pid = (uint32_t)task->tgid;
+	s->record.tid = (uint32_t)task->pid;
+	s->record.start_ns = bpf_ktime_get_ns();
+	s->record.seq = __sync_fetch_and_add(&shared.seq, 1);
+	s->record.n_args = TRACE_ARGS;
+	n = bpf_probe_read_kernel_str(s->text, TRACE_TEXT_MAX, program->filename);
+	s->record.text_len = n > 0 ? n - 1 : 0;
+	__builtin_memset(s->args, 0, sizeof(s->args));
+	emit_text(s, NULL);
+	return 0;
+}
+
+#define SIGNAL_GROUP_EXIT 4u
+
+SEC("tp_btf/sched_process_exit")
+int on_exit(uint64_t *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct signal_struct *signal = task->signal;
+	struct bpf_record record = {.what = TRACE_EXIT};
+	uint32_t pid = (uint32_t)task->tgid;
+
+	if (!thread_get(task))
+		return 0;
+	bpf_task_storage_delete(&threads, task);
+	if (signal->live.counter)
+		return 0;
+	/* As wait4() will tell it. */
+	record.ret = signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
+						       : task->group_leader->exit_code;
+	record.nr = record.ret & 0x7f;
+	emit_other(&record, 0);
+	if (!bpf_map_delete_elem(&processes, &pid))
+		__sync_fetch_and_add(&shared.n_processes, -1);
+	return 0;
+}
+
+#define SIGNALS_IGNORED_BY_DEFAULT (1ul << 17 | 1ul << 18 | 1ul << 23 | 1ul << 28)
+
+SEC("tp_btf/signal_deliver")
+int on_signal(uint64_t *ctx)
+{
+	struct kernel_siginfo *info = (void *)ctx[1];
+	struct k_sigaction *action = (void *)ctx[2];
+	struct bpf_record record = {.what = TRACE_SIGNAL};
+	uint64_t handler = 0;
+	int32_t code = 0, sender = 0;
+
+	if (!thread_get(bpf_get_current_task_btf()))
+		return 0;
+	record.nr = (uint16_t)ctx[0];
+	/* `info` may be 0 or 1 instead of an address: never loaded directly. */
+	bpf_core_read(&handler, sizeof(handler), &action->sa.sa_handler);
+	if (handler == 1 ||
+		(!handler && record.nr < 64 && SIGNALS_IGNORED_BY_DEFAULT >> record.nr & 1))
+		return 0;
+	bpf_core_read(&code, sizeof(code), &info->si_code);
+	record.ret = code;
+	if (code <= 0) /* from a process: the kernel's own have other fields there */
+		bpf_core_read(&sender, sizeof(sender), &info->_sifields._kill._pid);
+	emit_other(&record, (uint64_t)sender);
+	return 0;
+}
+
+#endif
+#endif

@@ -1,0 +1,140 @@
+/* Finding the targets of a trace and seizing their threads. */
+#include "trace/ptrace_tracer.h"
+
+#include "trace/ptrace_proc.h"
+#include <errno.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+#define SCAN_NS INT64_C(1000000000)
+#define PASSES_MAX 100
+
+struct seizing {
+	struct ptrace_tracer *t;
+	pid_t pid;
+	unsigned n_new, n_known;
+	int failed; /* the last failure to seize a thread that is there */
+};
+
+/* Seize a thread and have it stop once, from where on its calls are seen. */
+static int seize(void *ctx, pid_t tid)
+{
+	struct seizing *s = ctx;
+	struct ptrace_task *task;
+
+	if (tasks_find(&s->t->tasks, tid)) {
+		s->n_known++;
+		return 0;
+	}
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)TRACER_OPTIONS) < 0) {
+		int r = -errno;
+
+		/* Made by one that we have already, so it comes by itself. */
+		if (r == -EPERM && proc_tracer(tid) == gettid())
+			s->n_known++;
+		else if (r != -ESRCH)
+			s->failed = r;
+		return 0;
+	}
+	task = tasks_add(&s->t->tasks, tid, s->pid);
+	if (!task)
+		return -ENOMEM; /* what has been seized is let go with the tracer */
+	task->fresh = true;
+	s->n_new++;
+	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	return 0;
+}
+
+/* Seize all threads of a process, also those that appear while we do. */
+static int attach(struct ptrace_tracer *t, pid_t pid, struct lp_err *err)
+{
+	struct seizing s = {.t = t, .pid = pid};
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	for (int pass = 0; pass < PASSES_MAX; pass++) {
+		s.n_new = s.n_known = 0;
+		r = proc_each(path, seize, &s);
+		if (r < 0 && r != -ENOENT && r != -ESRCH)
+			return lp_err_sys(err, r, "process %d cannot be traced", pid);
+		if (!s.n_new)
+			break;
+	}
+	if (s.n_known || tasks_find_process(&t->tasks, pid))
+		return 0;
+	if (!s.failed)
+		return lp_err_set(err, -ESRCH, "there is no process %d", pid);
+	if (proc_tracer(pid) > 0)
+		return lp_err_set(err, s.failed, "process %d is traced by process %d already", pid,
+			proc_tgid(proc_tracer(pid)));
+	return lp_err_sys(err, s.failed, "process %d cannot be traced", pid);
+}
+
+/* Attach to what is not traced yet; what cannot be traced (kernel threads) is left alone. */
+static int attach_new(void *ctx, pid_t pid)
+{
+	struct ptrace_tracer *t = ctx;
+
+	if (pid != getpid() && !tasks_find_process(&t->tasks, pid))
+		attach(t, pid, NULL);
+	return 0;
+}
+
+static int attach_called(void *ctx, pid_t pid)
+{
+	const struct ptrace_tracer *t = ctx;
+
+	for (unsigned i = 0; i < t->config.targets.n_comms; i++) {
+		if (proc_is_called(pid, t->config.targets.comms[i]))
+			return attach_new(ctx, pid);
+	}
+	return 0;
+}
+
+bool tracer_scans(const struct ptrace_tracer *t)
+{
+	return t->config.targets.n_comms || t->config.targets.cgroup;
+}
+
+/* One look; what is wrong with the control group. */
+static int look(struct ptrace_tracer *t)
+{
+	t->scanned_ns = tracer_now_ns();
+	if (t->config.targets.n_comms)
+		proc_each("/proc", attach_called, t);
+	if (t->config.targets.cgroup)
+		return proc_each_in_cgroup(t->config.targets.cgroup, attach_new, t);
+	return 0;
+}
+
+void tracer_scan(struct ptrace_tracer *t)
+{
+	if (tracer_scans(t) && tracer_now_ns() - t->scanned_ns >= SCAN_NS)
+		look(t);
+}
+
+int tracer_attach(struct ptrace_tracer *t, struct lp_err *err)
+{
+	const struct trace_targets *targets = &t->config.targets;
+	int r;
+
+	for (unsigned i = 0; i < targets->n_pids; i++) {
+		if (targets->pids[i] == getpid())
+			return lp_err_set(err, -EINVAL, "a tracer cannot trace itself");
+		r = attach(t, targets->pids[i], err);
+		if (r < 0)
+			return r;
+	}
+	r = look(t);
+	if (r < 0)
+		return lp_err_sys(
+			err, r, "%s is no control group that can be read", targets->cgroup);
+	if (targets->command)
+		return tracer_start(t, err);
+	/* Those that are sought by name may come later. */
+	if (!t->tasks.n_tasks && !tracer_scans(t))
+		return lp_err_set(err, -ESRCH, "there is nothing to trace");
+	return 0;
+}

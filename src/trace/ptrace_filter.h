@@ -1,0 +1,25 @@
+/* A filter of seccomp by which the kernel stops a command only at calls that a summary is about. */
+#ifndef TRACE_PTRACE_FILTER_H
+#define TRACE_PTRACE_FILTER_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+
+#define FILTER_MAX 2048
+
+struct ptrace_filter {
+	struct sock_filter code[FILTER_MAX];
+	unsigned short n;
+};
+
+/* Is this call left out of summaries? Those that wait or do something else and are about no
+ * descriptor and no path: futex, clock_gettime, getpid, nanosleep. */
+bool filter_skips(unsigned nr);
+
+void filter_make(struct ptrace_filter *ret);
+
+/* Put the calling process under the filter, for good. 0 or a negative errno. It works only under a
+ * tracer; without one the calls that are not left out fail with ENOSYS. */
+int filter_install(const struct ptrace_filter *f);
+
+#endif

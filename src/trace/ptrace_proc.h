@@ -1,0 +1,29 @@
+/* Small questions about processes, answered by /proc. */
+#ifndef TRACE_PTRACE_PROC_H
+#define TRACE_PTRACE_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The process of a thread; -1: there is no such thread. */
+pid_t proc_tgid(pid_t tid);
+/* The thread that traces it; 0: none; -1: there is no such thread. */
+pid_t proc_tracer(pid_t tid);
+/* Does the process do nothing at all when it gets this signal? */
+bool proc_ignores(pid_t tid, int sig);
+/* Is there a signal that is to be delivered to this thread? */
+bool proc_has_signal(pid_t tid);
+/* The path of its program, not terminated; its length or a negative errno. */
+ssize_t proc_exe(pid_t tid, char *ret, size_t size);
+/* Is it called so (/proc/PID/comm)? */
+bool proc_is_called(pid_t pid, const char *comm);
+
+/* Call `fn` for every directory in `path` whose name is a number, until it returns non-zero, which
+ * is returned. -errno if the directory cannot be read. */
+int proc_each(const char *path, int (*fn)(void *ctx, pid_t id), void *ctx);
+
+/* The same for every process in a control group (cgroup.procs) and in those below it. */
+int proc_each_in_cgroup(const char *path, int (*fn)(void *ctx, pid_t id), void *ctx);
+
+#endif

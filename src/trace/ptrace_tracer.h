@@ -1,0 +1,71 @@
+/* The tracer of backend_ptrace.c: one thread, which alone may command what it has seized.
+ *
+ * That thread works only while a caller of the backend waits for it, so nothing here is locked.
+ * When it ends the kernel lets go of everything it traced, without disturbing calls that go on:
+ * that is how tracing ends, by close() as well as by SIGKILL.
+ */
+#ifndef TRACE_PTRACE_TRACER_H
+#define TRACE_PTRACE_TRACER_H
+
+#include "trace/backend.h"
+#include "trace/ptrace_tasks.h"
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/ptrace.h>
+
+/* Shorter durations are mostly the tracer's own: two switches between processes and back. */
+#define PTRACE_COARSE_NS 20000
+
+/* Of every thread that is traced. */
+#define TRACER_OPTIONS                                                                             \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |  \
+		PTRACE_O_TRACEEXEC)
+
+struct ptrace_tracer {
+	struct trace_config config; /* its pointers stay the caller's */
+	struct trace_sink sink;
+	sigset_t caller_mask; /* for the command */
+	atomic_bool stop;     /* return from tracer_run() */
+
+	struct ptrace_tasks tasks;
+	uint64_t seq, lost;
+	int result; /* the first failure of the sink */
+	int64_t scanned_ns;
+	char text[TRACE_TEXT_MAX];
+
+	pid_t command;	    /* 0: none */
+	int command_status; /* -ECHILD while it runs */
+	int command_stop;   /* it has stopped with this after its exec; not handled yet */
+	int64_t command_ns; /* then */
+};
+
+/* CLOCK_MONOTONIC. */
+int64_t tracer_now_ns(void);
+
+/* ptrace_stops.c: a thread has stopped or ended, as waitpid() says in `status`. */
+void tracer_handle(struct ptrace_tracer *t, pid_t tid, int status, int64_t now_ns);
+
+/* Let threads go on whose makers never told of them: those were killed in between. */
+void tracer_adopt(struct ptrace_tracer *t, int64_t now_ns);
+
+/* Deliver a TRACE_PENDING for each call that has been going on for `at_least_ns`. */
+int tracer_pending(struct ptrace_tracer *t, int64_t at_least_ns);
+
+/* ptrace_attach.c: begin to trace what config.targets names. -ESRCH: there is nothing. */
+int tracer_attach(struct ptrace_tracer *t, struct lp_err *err);
+/* Look for targets that have appeared. */
+void tracer_scan(struct ptrace_tracer *t);
+/* May there be more to trace later? */
+bool tracer_scans(const struct ptrace_tracer *t);
+
+/* ptrace_command.c: start the command, up to where it has become what it is to be. */
+int tracer_start(struct ptrace_tracer *t, struct lp_err *err);
+
+/* ptrace_wait.c: handle what happens until `stop` is set. 1: nothing is left to trace. */
+int tracer_run(struct ptrace_tracer *t);
+
+/* ptrace_regs.c: a call of a thread that our attaching has interrupted, and which says so (EINTR),
+ * is repeated as if nothing had been. The thread is stopped outside of a call. */
+void regs_repeat_call(pid_t tid);
+
+#endif

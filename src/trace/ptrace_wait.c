@@ -1,0 +1,69 @@
+/* Waiting for what traced threads do. */
+#include "trace/ptrace_tracer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/wait.h>
+
+/* Stops that are gathered before they are handled. The kernel always looks from the start of its
+ * list, so that busy threads at its head would otherwise never let it come to the others. */
+#define BATCH 256
+#define IDLE_MS 20
+
+struct stop {
+	pid_t tid;
+	int status;
+	int64_t at_ns;
+};
+
+/* 1: there is one. 0: none at the moment, or a signal came. -ECHILD: nobody is traced. */
+static int wait_one(struct stop *ret, bool block)
+{
+	pid_t tid = waitpid(-1, &ret->status, __WALL | __WNOTHREAD | (block ? 0 : WNOHANG));
+
+	if (tid < 0)
+		return errno == EINTR ? 0 : -errno;
+	ret->tid = tid;
+	ret->at_ns = tracer_now_ns();
+	return tid > 0;
+}
+
+/* How many there are; -ECHILD as above. */
+static int gather(const struct ptrace_tracer *t, struct stop stops[BATCH])
+{
+	int n = wait_one(&stops[0], !atomic_load(&t->stop));
+
+	if (n <= 0 || t->tasks.n_tasks == 1)
+		return n;
+	while (n < BATCH && wait_one(&stops[n], false) > 0)
+		n++;
+	return n;
+}
+
+int tracer_run(struct ptrace_tracer *t)
+{
+	struct stop stops[BATCH];
+
+	tracer_scan(t);
+	tracer_adopt(t, tracer_now_ns());
+	if (t->command_stop) {
+		int status = t->command_stop;
+
+		t->command_stop = 0;
+		tracer_handle(t, t->command, status, t->command_ns);
+	}
+	while (!t->result) {
+		bool last = atomic_load(&t->stop);
+		int n = gather(t, stops);
+
+		if (n == -ECHILD && !tracer_scans(t))
+			return 1;
+		for (int i = 0; i < n; i++)
+			tracer_handle(t, stops[i].tid, stops[i].status, stops[i].at_ns);
+		if (last)
+			return t->result;
+		if (n == -ECHILD)
+			poll(NULL, 0, IDLE_MS);
+	}
+	return t->result;
+}

@@ -1,0 +1,70 @@
+/* From counts to the archive's rows: kinds `sys` (processes by name), `call` (process, kind of file
+ * and of call), `errno` (failures by call and errno) and `peer` (remote ends of connections).
+ *
+ * Counters of rows begin at 0 and grow by what the tally grew, whoever the process is called by
+ * then: a process that executes another program goes on under that one's name.
+ */
+#ifndef TRACE_ROWS_H
+#define TRACE_ROWS_H
+
+#include "collect/collector.h"
+#include "trace/tally.h"
+#include <sys/types.h>
+
+/* So many rows a kind before the rest is folded into one called "other". */
+#define TRACE_ROWS_CALLS_MAX 400
+#define TRACE_ROWS_ERRNOS_MAX 400
+#define TRACE_ROWS_PEERS_MAX 256
+#define TRACE_ROWS_SYS_MAX 100
+
+enum trace_rows_kind {
+	TRACE_ROWS_SYS = 0,
+	TRACE_ROWS_PEER,
+	TRACE_ROWS_CALL,
+	TRACE_ROWS_ERRNO,
+	TRACE_ROWS_KINDS,
+};
+
+/* Their columns. */
+extern const struct lp_schema trace_rows_schemas[TRACE_ROWS_KINDS];
+
+struct trace_rows;
+
+/* `comm` tells the name of a process. NULL: out of memory. */
+struct trace_rows *trace_rows_new(
+	const char *observer, const char *(*comm)(void *ctx, pid_t pid), void *ctx);
+void trace_rows_free(struct trace_rows *r);
+
+/* A call of this process should not wait and has taken so long: for the next sample's gauges. */
+int trace_rows_stuck(struct trace_rows *r, pid_t pid, int64_t dur_ns);
+
+/* A process began, or ended: rows of those that ended are absent from samples, though what they did
+ * last is still counted. 0 or -ENOMEM. */
+int trace_rows_process(struct trace_rows *r, pid_t pid, bool alive);
+
+/* Fill the current sample of sink->batch. `lost` is the number of events that nobody saw. */
+int trace_rows_fill(struct trace_rows *r, const struct tally *t, int64_t now_mono_ns, uint64_t lost,
+	struct collect_sink *sink, struct lp_err *err);
+
+/* Did the last sample introduce rows at 0 because there was no sample of the same batch before?
+ * What they counted shows in the next one, which the last of a session must not do without. */
+bool trace_rows_behind(const struct trace_rows *r);
+
+/* Kinds (bits, 1 << enum) that had to be folded so far. */
+unsigned trace_rows_folded(const struct trace_rows *r);
+
+/* Drop what the tally has of processes that ended, and connections idle since `idle_since_ns`,
+ * which the last sample counted. Not where the kernel counts, which would tell them again. */
+void trace_rows_drop(struct trace_rows *r, struct tally *t, int64_t idle_since_ns);
+
+/* Call `fn` for every row of a kind, with its name and its values in the order of its columns. */
+void trace_rows_each(const struct trace_rows *r, enum trace_rows_kind kind,
+	void (*fn)(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values),
+	void *ctx);
+
+/* Over all processes, as of the last sample: calls, and those that failed (but for EAGAIN,
+ * EINPROGRESS and EINTR, which are no trouble). */
+uint64_t trace_rows_calls(const struct trace_rows *r);
+uint64_t trace_rows_errors(const struct trace_rows *r);
+
+#endif

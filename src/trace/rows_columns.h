@@ -1,0 +1,49 @@
+/* Which column of a trace's rows is where. */
+#ifndef TRACE_ROWS_COLUMNS_H
+#define TRACE_ROWS_COLUMNS_H
+
+#include "trace/tally.h"
+
+enum {
+	SYS_DREAD_N = 0,
+	SYS_DREAD_NS,
+	SYS_DREAD_BYTES,
+	SYS_DWRITE_N,
+	SYS_DWRITE_NS,
+	SYS_DWRITE_BYTES,
+	SYS_NSREAD_N,
+	SYS_NSREAD_NS,
+	SYS_NCREAD_N,
+	SYS_NCREAD_NS,
+	SYS_CALLS,
+	SYS_ERRORS,
+	SYS_LOST,
+	SYS_STUCK,
+	SYS_OLDEST_US,
+	SYS_COLUMNS,
+};
+
+enum {
+	PEER_REQUESTS = 0,
+	PEER_RESPONSES,
+	PEER_READ_N,
+	PEER_READ_NS,
+	PEER_WAITING_US,
+	PEER_COLUMNS,
+};
+
+enum {
+	CALL_N = 0,
+	CALL_ERRORS,
+	CALL_NS,
+	CALL_BYTES,
+	CALL_BUCKETS, /* TALLY_BUCKETS of them */
+	CALL_COLUMNS = CALL_BUCKETS + TALLY_BUCKETS,
+};
+
+enum {
+	ERRNO_N = 0,
+	ERRNO_COLUMNS,
+};
+
+#endif
