@@ -96,8 +96,8 @@ FORCE_INLINE void ends_wanted(uint64_t address, int64_t ret, struct trace_endpoi
 	if (to.family == AF_INET)
 		__builtin_memcpy(ends->remote, &to.v4, sizeof(to.v4));
 	else if (to.family != AF_INET6 ||
-		 bpf_probe_read_user(ends->remote, sizeof(ends->remote),
-			 (const void *)(address + sizeof(to))))
+		bpf_probe_read_user(
+			ends->remote, sizeof(ends->remote), (const void *)(address + sizeof(to))))
 		return;
 	ends->family = to.family;
 	ends->remote_port = to.port;
