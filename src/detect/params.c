@@ -40,7 +40,7 @@ static int params_shrink(const struct detect_options *opt, uint32_t n_slots, str
 {
 	uint32_t usual = p->win_size;
 
-	if (opt->params.win_size || opt->params.win_shift || opt->trained)
+	if (!n_slots || opt->params.win_size || opt->params.win_shift || opt->trained)
 		return 0;
 	while (window_count(p, n_slots) < 2 * p->k - 1 && p->win_size / 2 >= WIN_SIZE_LEAST) {
 		p->win_size /= 2;

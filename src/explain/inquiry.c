@@ -207,5 +207,11 @@ void inquiry_release(struct inquiry *q)
 	free(q->first_of);
 	free(q->by_component);
 	free(q->follows);
+	free(q->semantic);
 	*q = (struct inquiry){0};
+}
+
+const struct semantic_finding *inquiry_semantic(const struct inquiry *q, const struct lp_suspect *s)
+{
+	return q->semantic ? q->semantic[s->component] : NULL;
 }
