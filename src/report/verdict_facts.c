@@ -342,8 +342,8 @@ void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 	}
 	strbuf_puts(sb, "All well: ");
 	verdict_add_population(sb, v);
-	strbuf_printf(sb, ", %" PRIu32 " window%s, nobody is out of step%s.",
-		verdict_span(v).n_windows, verdict_span(v).n_windows == 1 ? "" : "s",
+	strbuf_printf(sb, ", %" PRIu32 " %s%s, nobody is out of step%s.", verdict_span(v).n_windows,
+		all_by_samples(v) ? "sample" : "window", verdict_span(v).n_windows == 1 ? "" : "s",
 		v->n_asymmetries ? " for the worse" : "");
 }
 
