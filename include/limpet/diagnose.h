@@ -38,6 +38,11 @@ struct lp_diagnose_options {
 	uint32_t n_components;
 	int64_t from_us, to_us; /* 0: no beginning, no end */
 
+	/* Of logs of system calls (docs/causes.md), which are looked at unless metrics or groups
+	 * are named: calls of clients that take as long hang [30 s]; an error that a client gets so
+	 * long after a server may be the server's [3 s]. */
+	int64_t hang_after_us, error_window_us;
+
 	struct lp_warn *warn; /* may be NULL */
 	/* How far the work has come, 0 .. 1 of what is called `what`; may be NULL. */
 	void (*progress)(void *ctx, const char *what, double done);

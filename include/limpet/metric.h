@@ -48,6 +48,8 @@ struct lp_metric {
 	/* Of a mean: the metric of the same kind that says over how many a second it is. Detection
 	 * reads that beside it, to weigh and to know the load, and does not compare it. */
 	const char *weight;
+	/* Not the value of each step but the largest of the last so many seconds; 0: the value. */
+	unsigned peak_s;
 };
 
 /* The metrics of all kinds, NULL-terminated. */

@@ -238,6 +238,23 @@ size_t trace_log_waiting(const struct trace_log *l)
 	return gather_waiting(&l->calls) + gather_waiting(&l->descriptors);
 }
 
+size_t trace_log_records(const struct trace_log *l)
+{
+	return l->calls.n - l->calls.n_written + l->descriptors.n - l->descriptors.n_written;
+}
+
+static void gather_clear(struct gather *g)
+{
+	g->n = g->n_written = 0;
+	strbuf_reset(&g->bytes);
+}
+
+void trace_log_clear(struct trace_log *l)
+{
+	gather_clear(&l->calls);
+	gather_clear(&l->descriptors);
+}
+
 static int64_t ns_to_us(int64_t ns)
 {
 	return ns / 1000 - (ns % 1000 < 0);
@@ -319,8 +336,7 @@ static int gather_write(struct gather *g, struct lp_archive_writer *w, struct lp
 			return r;
 		g->n_written += n;
 	}
-	g->n = g->n_written = 0;
-	strbuf_reset(&g->bytes);
+	gather_clear(g);
 	return 0;
 }
 

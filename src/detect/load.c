@@ -4,6 +4,7 @@
 #include "detect/load.h"
 
 #include "detect/compare.h"
+#include "detect/idle.h"
 #include "detect/median.h"
 #include "model/metric_role.h"
 #include <errno.h>
@@ -189,6 +190,8 @@ int load_judge(struct lp_verdict *v)
 		f->load_ratio = member_load(v, f->group, f->member, f->first_us, f->last_us);
 		f->explained_by_load = f->direction == LP_MARK_ABOVE && f->load_ratio > LOAD_MORE &&
 			f->ratio <= SLACK * f->load_ratio && load_is_given(v, f);
+		f->explained_by_load |= role == LP_ROLE_LATENCY && f->direction == LP_MARK_ABOVE &&
+			idle_explains(v, f);
 	}
 	for (uint32_t i = 0; i < v->n_findings; i++) {
 		struct lp_finding *f = &v->findings[i];

@@ -4,6 +4,7 @@
 #include "detect/pool.h"
 #include "explain/flood.h"
 #include "explain/rank.h"
+#include "explain/semantic_join.h"
 #include "model/metric_role.h"
 #include <errno.h>
 #include <math.h>
@@ -343,6 +344,8 @@ static bool follows_from(
 {
 	enum resource a = suspect_trouble(q, s), b = suspect_trouble(q, other);
 
+	if (inquiry_semantic(q, s) || inquiry_semantic(q, other))
+		return semantic_explains(q, s, other);
 	if (!times_overlap(s->first_us, s->last_us, other->first_us, other->last_us))
 		return false;
 	if (is_idle_because(q, s, other))
@@ -429,8 +432,11 @@ int cause_assign(struct inquiry *q, struct lp_err *err)
 	if (r == 0)
 		r = sort_by_observer(
 			q, suspect_component, v->n_suspects, &by.first_suspect, &by.suspects);
-	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++)
-		v->suspects[i].cause = own_cause(q, &by, &v->suspects[i])->name;
+	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++) {
+		const struct semantic_finding *f = inquiry_semantic(q, &v->suspects[i]);
+
+		v->suspects[i].cause = f ? f->cause : own_cause(q, &by, &v->suspects[i])->name;
+	}
 	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++)
 		q->follows[i] = find_leader(q, &by, i);
 	if (r == 0)

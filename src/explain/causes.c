@@ -53,10 +53,19 @@ const struct cause cause_server_workload = {"server-workload",
 	"has load that its server itself issues on all its devices",
 	"No fault of the device; if it is not wanted, find the job on that server."};
 
+const struct cause cause_propagated_error = {"propagated-error",
+	"hands errors that it meets on to its clients",
+	"Read what failed on the server, not at the client: its limits (prlimit -p PID), its file "
+	"systems (df, df -i, mount) and dmesg."};
+const struct cause cause_crash = {"crash", "died",
+	"Find out why it ended (its log, coredumpctl, journalctl -u, dmesg) before you start it "
+	"again."};
+
 const struct cause *const causes[] = {&cause_disk_hog, &cause_disk_busy, &cause_disk_errors,
 	&cause_network_hog, &cause_packet_loss, &cause_cpu_hog, &cause_server_hung, &cause_bad_link,
 	&cause_slow_link, &cause_slow_network, &cause_lost_path, &cause_server_down, &cause_unknown,
-	&cause_imbalanced, &cause_faster, &cause_less_loaded, &cause_server_workload, NULL};
+	&cause_imbalanced, &cause_faster, &cause_less_loaded, &cause_server_workload,
+	&cause_propagated_error, &cause_crash, NULL};
 
 const struct cause *cause_find(const char *name)
 {

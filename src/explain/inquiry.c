@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "detect/timeseries.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>
@@ -109,6 +110,11 @@ static bool is_trifle(
 	if (facts->role == LP_ROLE_LATENCY && facts->resource == RESOURCE_NETWORK &&
 		f->own < TRIP_RATIO_LEAST * f->peers)
 		return true;
+	/* Of an average over half a minute, what shows for a few seconds is the edge of something
+	 * that passed: who begins to work, or stops, while others go on. */
+	if (facts->role == LP_ROLE_WINDOW &&
+		f->n_anomalous < timeseries_width(v->tables[f->metric]->step_us) / 2)
+		return true;
 	return fabs(f->own - f->peers) < facts->floor;
 }
 
@@ -201,5 +207,11 @@ void inquiry_release(struct inquiry *q)
 	free(q->first_of);
 	free(q->by_component);
 	free(q->follows);
+	free(q->semantic);
 	*q = (struct inquiry){0};
+}
+
+const struct semantic_finding *inquiry_semantic(const struct inquiry *q, const struct lp_suspect *s)
+{
+	return q->semantic ? q->semantic[s->component] : NULL;
 }

@@ -10,6 +10,8 @@
 #include <limpet/verdict.h>
 #include <stdbool.h>
 
+struct semantic_finding;
+
 /* What becomes of a finding. */
 enum fate {
 	FATE_ASIDE = 0, /* an asymmetry that makes no culprit */
@@ -53,6 +55,9 @@ struct inquiry {
 	/* [suspect] the suspect on the same observer whose trouble this one's follows from, or
 	 * UINT32_MAX. */
 	uint32_t *follows;
+	/* [component] what the logs of system calls say of it (explain/semantic.h), or NULL; the
+	 * whole may be NULL. */
+	const struct semantic_finding **semantic;
 };
 
 /* Look everything up. Release it also after a failure. */
@@ -64,6 +69,10 @@ void inquiry_release(struct inquiry *q);
  * a finding: slot i covers the step that ends at its time. */
 void inquiry_slots(const struct lp_table *t, const struct lp_finding *f, uint32_t *ret_from,
 	uint32_t *ret_end);
+
+/* What the logs say of a suspect, or NULL. Without that it has a finding at least. */
+const struct semantic_finding *inquiry_semantic(
+	const struct inquiry *q, const struct lp_suspect *s);
 
 /* The resource that components of this kind are part of. */
 enum resource resource_of(const char *kind);

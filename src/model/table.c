@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "model/table_builder.h"
+#include "model/table_peak.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -476,6 +477,10 @@ static struct lp_table *table_make(
 	t->n_components = (uint32_t)s->n_rows;
 	for (uint32_t i = 0; i < t->n_components; i++)
 		table_take_row(t, i, first, &s->rows[i]);
+	if (peak_table(t) < 0) {
+		lp_table_free(t);
+		return NULL;
+	}
 	return t;
 }
 
@@ -494,7 +499,7 @@ int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_t
 		return table_refuse(b, first, last, "the data", err);
 	}
 	for (size_t s = 0; ok && s < b->n_sets; s++) {
-		if (!b->sets[s].n_rows)
+		if (!b->sets[s].n_rows || !peak_fits(b->sets[s].name, b->opt->step_us))
 			continue;
 		tables[n] = table_make(b, &b->sets[s], first, (uint32_t)(last - first + 1));
 		ok = tables[n] != NULL;

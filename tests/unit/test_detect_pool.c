@@ -164,7 +164,7 @@ static const struct lp_verdict *diagnose(struct cluster *c)
 	struct lp_err err = {0};
 
 	if (detect_run(c->tables, c->n_tables, &opt, &c->v, &err) < 0 ||
-		explain_verdict(c->v, NULL, &c->hosts, NULL, &err) < 0)
+		explain_verdict(c->v, NULL, &c->hosts, NULL, NULL, &err) < 0)
 		fail_msg("%s", err.text);
 	return c->v;
 }

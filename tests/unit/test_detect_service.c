@@ -92,7 +92,7 @@ static struct lp_verdict *diagnose(struct traced *t, const struct detect_options
 	struct lp_err err = {0};
 
 	if (detect_run(tables_make(t), 2, opt, &v, &err) < 0 ||
-		explain_verdict(v, NULL, NULL, NULL, &err) < 0)
+		explain_verdict(v, NULL, NULL, NULL, NULL, &err) < 0)
 		fail_msg("%s", err.text);
 	return v;
 }

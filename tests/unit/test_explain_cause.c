@@ -147,6 +147,24 @@ static void test_windows_without_loss(void **state)
 	}
 }
 
+/* With trained thresholds a few seconds of a small window are the edge of something that passed. */
+static void test_passing_window(void **state)
+{
+	(void)state;
+	for (int lasting = 0; lasting < 2; lasting++) {
+		struct rig r;
+
+		make_cluster(&r);
+		r.v->trained = true;
+		r.v->tables[rig_metric_find(&r, "cwnd")]->step_us = 1000000;
+		rig_find(&r, "oss2/tcp:10.0.1.1:in", "cwnd", LP_MARK_BELOW, 8, 64, 5,
+			lasting ? 39 : 9);
+		rig_explain(&r);
+		assert_int_equal(r.v->n_suspects, lasting);
+		rig_release(&r);
+	}
+}
+
 /* Packets are sent again because the link is full of what its peers do not have; a little more
  * traffic explains nothing. */
 static void test_flooded_link(void **state)
@@ -471,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_calls_and_devices),
 		cmocka_unit_test(test_retransmits_and_errors),
 		cmocka_unit_test(test_windows_without_loss),
+		cmocka_unit_test(test_passing_window),
 		cmocka_unit_test(test_flooded_link),
 		cmocka_unit_test(test_storage_outranks_network),
 		cmocka_unit_test(test_much_larger_network_outranks),
