@@ -63,6 +63,12 @@ static const struct syscall_info *info_of(const struct trace_event *e)
 	return e->flags & TRACE_COMPAT ? syscall_get_compat(e->nr) : syscall_get(e->nr);
 }
 
+/* Does the table tell the call's arguments? */
+static bool has_args(const struct trace_event *e, const struct syscall_info *info)
+{
+	return info && !(e->flags & TRACE_COMPAT);
+}
+
 static bool is_exec(const struct trace_event *e)
 {
 	return !(e->flags & TRACE_COMPAT) && (e->nr == SYS_execve || e->nr == SYS_execveat);
@@ -108,9 +114,10 @@ static void begin_call(
 										   : 0};
 	if (!task->quiet)
 		t->seq++;
-	for (int i = 0; i < TRACE_ARGS; i++)
-		c->args[i] = at->entry.args[i];
 	info = info_of(c);
+	/* Registers that are no arguments of this call hold anything. */
+	for (int i = 0; i < TRACE_ARGS && (!has_args(c, info) || info->args[i]); i++)
+		c->args[i] = at->entry.args[i];
 	task->call_fd = info && info->fd_arg >= 0 ? (int)c->args[info->fd_arg] : -1;
 	c->file = (uint8_t)file_cache_get(&task->process->files, task->tid, task->call_fd);
 	if (is_exec(c))
