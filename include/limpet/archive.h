@@ -90,6 +90,8 @@ int lp_archive_events(const struct lp_source *source,
 struct lp_archive_report {
 	uint64_t size_bytes;
 	uint32_t n_frames, n_samples;
+	uint64_t n_records;	   /* of logs (limpet/log.h) */
+	uint64_t log_bytes;	   /* that the frames with them take */
 	uint32_t n_damaged;	   /* damaged stretches */
 	uint64_t damaged_bytes;	   /* in them */
 	uint64_t unfinished_bytes; /* at the end, left by a killed writer: not damage */

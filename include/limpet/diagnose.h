@@ -14,8 +14,10 @@ extern "C" {
 struct lp_diagnose_options {
 	const char
 		*method; /* "cdf", "kl", "median", "thresh"; NULL: that of `thresholds`, or cdf */
-	struct lp_params params; /* members that are 0 take the method's default; step_us: the
-				    data's, or 15 s where there are hours of finer data */
+	const char *service_method; /* of service times of calls: "series", or that of `method`;
+				       NULL: that of `thresholds`, or series */
+	struct lp_params params;    /* members that are 0 take the method's default; step_us: the
+				       data's, or 15 s where there are hours of finer data */
 	const char
 		*thresholds; /* a file that `limpet train` made; NULL: from the peers' own spread */
 	const char *const *fixed; /* "await=5", or "5" for all metrics: outrank the file */
@@ -35,6 +37,11 @@ struct lp_diagnose_options {
 	const char *const *components; /* globs of full names; NULL: all */
 	uint32_t n_components;
 	int64_t from_us, to_us; /* 0: no beginning, no end */
+
+	/* Of logs of system calls (docs/causes.md), which are looked at unless metrics or groups
+	 * are named: calls of clients that take as long hang [30 s]; an error that a client gets so
+	 * long after a server may be the server's [3 s]. */
+	int64_t hang_after_us, error_window_us;
 
 	struct lp_warn *warn; /* may be NULL */
 	/* How far the work has come, 0 .. 1 of what is called `what`; may be NULL. */

@@ -8,6 +8,7 @@
  *     batch.h      some samples of some components, as raw columns
  *     catalogue.h  schemas (raw columns) and components
  *     archive.h    limpet's own files: write, read, verify, repair
+ *     log.h        records in such files that fit no time grid: system calls
  *     err.h        errors and warnings
  */
 #ifndef LIMPET_LIMPET_H
@@ -19,6 +20,7 @@
 #include <limpet/dataset.h>
 #include <limpet/diagnose.h>
 #include <limpet/err.h>
+#include <limpet/log.h>
 #include <limpet/metric.h>
 #include <limpet/source.h>
 #include <limpet/table.h>

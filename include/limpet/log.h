@@ -18,7 +18,7 @@ enum lp_log_type {
 };
 
 #define LP_LOG_FIELDS_MAX 64
-#define LP_LOG_RECORDS_MAX (1u << 20) /* in one frame */
+#define LP_LOG_RECORDS_MAX (1u << 20) /* in one frame; of more than 16 fields, 2^24 / fields */
 
 struct lp_log_field {
 	const char *name; /* "start" */
@@ -36,7 +36,7 @@ struct lp_log {
 	const char *name; /* "syscalls" */
 	const struct lp_log_field *fields;
 	uint32_t n_fields;
-	uint64_t first_record;	   /* the number of records in the log before these */
+	uint64_t first_record; /* the number of records in the log before these; writers count */
 	int64_t first_us, last_us; /* the time they are about, since 1970 */
 	uint32_t n_records;
 	/* [field]: of an LP_LOG_INT field `ints[field][record]`, of an LP_LOG_TEXT field
@@ -45,13 +45,16 @@ struct lp_log {
 	const struct lp_log_text *const *texts;
 };
 
-/* Append a frame with these records. On failure nothing of it is in the file. */
+/* Append a frame with these records (at least one; -E2BIG if they do not fit into a frame). They
+ * get the numbers behind those that the file has of this log; first_record is not looked at. On
+ * failure nothing of it is in the file. */
 int lp_archive_write_log(struct lp_archive_writer *w, const struct lp_log *log, struct lp_err *err);
 
 /* The frames of the log called `name` (NULL: of all logs) of a source that lp_archive_open()
- * returned, in file order, within the times that were selected there. Stops when `fn` returns
- * non-zero and returns that. Damaged ones are told through the source's `warn` and left out; then
- * it ends with -EBADMSG. */
+ * returned, in file order: those that have a part in the times that were selected there, whole.
+ * What `log` points to is good during the call only. Stops when `fn` returns non-zero and returns
+ * that. Damaged ones are told through the source's `warn` and left out; then it ends with -EBADMSG.
+ */
 int lp_archive_logs(const struct lp_source *source, const char *name,
 	int (*fn)(void *ctx, const struct lp_log *log), void *ctx, struct lp_err *err);
 

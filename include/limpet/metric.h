@@ -23,6 +23,8 @@ enum lp_role {
 	LP_ROLE_BUSY,	/* utilisation, queue: more is busier */
 	LP_ROLE_WINDOW, /* congestion window: less is worse, by the time-series method */
 	LP_ROLE_TROUBLE, /* errors, drops, retransmits: more is worse */
+	LP_ROLE_SERVICE, /* time a system call takes: more is slower, by the time-series method; no
+			    value is no call, and says nothing */
 };
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): rows are written in this order */
@@ -43,6 +45,11 @@ struct lp_metric {
 	/* Differences from the peers below this (in the metric's unit) never matter. */
 	double floor;
 	bool judged; /* `limpet diagnose` compares it unless told otherwise */
+	/* Of a mean: the metric of the same kind that says over how many a second it is. Detection
+	 * reads that beside it, to weigh and to know the load, and does not compare it. */
+	const char *weight;
+	/* Not the value of each step but the largest of the last so many seconds; 0: the value. */
+	unsigned peak_s;
 };
 
 /* The metrics of all kinds, NULL-terminated. */
@@ -50,6 +57,9 @@ const struct lp_metric *const *lp_metric_all(void);
 
 /* The metric of that kind and name, or NULL. */
 const struct lp_metric *lp_metric_find(const char *kind, const char *name);
+
+/* Is it what another metric of its kind is weighed with? */
+bool lp_metric_is_weight(const struct lp_metric *m);
 
 /* How a metric is judged: by its row in the catalogue, or, for a metric of an importer that has
  * none, by what its name says ("latency", "read_throughput", "errors"); LP_ROLE_OTHER if that says

@@ -34,8 +34,10 @@ struct lp_table_builder;
 struct lp_table_options {
 	const char *const *metrics; /* what to compute, n_metrics names; NULL: every one there is */
 	uint32_t n_metrics;
-	bool headline;		       /* with metrics NULL: only those that belong in a summary */
-	bool judged;		       /* the same: only those that detection compares */
+	bool headline; /* with metrics NULL: only those that belong in a summary */
+	/* For detection: with metrics NULL only those that it compares; and what these are weighed
+	 * with (struct lp_metric). */
+	bool judged;
 	bool raw;		       /* names are raw columns, shown as they are */
 	const char *const *components; /* full names and globs of them; NULL: all */
 	uint32_t n_components;

@@ -81,7 +81,8 @@ struct lp_anomaly {
 
 #define LP_SUSPECT_METRICS_MAX 32
 
-/* A component and everything that speaks against it. */
+/* A component and everything that speaks against it. Whom only logs of system calls accuse has no
+ * findings, and may be in no group (UINT32_MAX). */
 struct lp_suspect {
 	uint32_t component, group;
 	uint32_t findings[LP_SUSPECT_METRICS_MAX]; /* the most telling first */
@@ -91,8 +92,8 @@ struct lp_suspect {
 	double confidence; /* 0 .. 1 */
 	int64_t first_us, last_us, indicted_us;
 	const char *cause; /* "disk-busy", "disk-hog", "network-hog", "packet-loss",
-			      "lost-path", ...; of an asymmetry "imbalanced", "faster",
-			      "less-loaded"; static */
+			      "lost-path", "propagated-error", "crash", ...; of an asymmetry
+			      "imbalanced", "faster", "less-loaded"; static */
 	char **evidence;   /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
 	uint32_t n_evidence;
 	char *advice;	   /* what to do next, one sentence */
@@ -144,8 +145,9 @@ struct lp_verdict {
 	uint32_t n_asymmetries;
 	struct lp_incident *incidents; /* ranked */
 	uint32_t n_incidents;
-	uint32_t n_muted; /* suspects that the operator does not want to see */
-	char **notes;	  /* sentences about the analysis itself */
+	uint32_t n_traced; /* observers whose logs of system calls were looked at */
+	uint32_t n_muted;  /* suspects that the operator does not want to see */
+	char **notes;	   /* sentences about the analysis itself */
 	uint32_t n_notes;
 };
 

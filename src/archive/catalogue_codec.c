@@ -1,5 +1,6 @@
 #include "archive/catalogue_codec.h"
 
+#include "archive/chunks.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include <errno.h>
@@ -24,23 +25,10 @@ static uint64_t raw_limit(uint64_t stored)
 	return limit < CATALOGUE_RAW_MAX ? limit : CATALOGUE_RAW_MAX;
 }
 
-static void put_number(struct strbuf *sb, uint64_t v)
-{
-	uint8_t buf[10];
-
-	strbuf_add(sb, buf, (size_t)(write_varint(buf, v) - buf));
-}
-
-static void put_string(struct strbuf *sb, const char *s)
-{
-	put_number(sb, strlen(s));
-	strbuf_puts(sb, s);
-}
-
 static void put_schema(struct strbuf *sb, const struct lp_schema *s)
 {
 	put_string(sb, s->kind);
-	put_number(sb, s->n_columns);
+	put_varint(sb, s->n_columns);
 	for (uint32_t i = 0; i < s->n_columns; i++) {
 		put_string(sb, s->columns[i].name);
 		put_string(sb, s->columns[i].unit);
@@ -52,8 +40,8 @@ static void put_schema(struct strbuf *sb, const struct lp_schema *s)
 
 static void put_component(struct strbuf *sb, uint32_t id, const struct lp_component *c)
 {
-	put_number(sb, id);
-	put_number(sb, c->schema);
+	put_varint(sb, id);
+	put_varint(sb, c->schema);
 	put_string(sb, c->observer);
 	put_string(sb, c->name);
 	put_string(sb, c->labels);
@@ -66,7 +54,7 @@ static int put_compressed(struct strbuf *out, const struct strbuf *raw)
 	size_t bound = ZSTD_compressBound(raw->len), start = out->len, size;
 
 	strbuf_putc(out, METHOD_ZSTD);
-	put_number(out, raw->len);
+	put_varint(out, raw->len);
 	strbuf_reserve(out, bound);
 	if (out->failed)
 		return -ENOMEM;
@@ -79,7 +67,7 @@ static int put_compressed(struct strbuf *out, const struct strbuf *raw)
 	}
 	out->len = start;
 	strbuf_putc(out, METHOD_PLAIN);
-	put_number(out, raw->len);
+	put_varint(out, raw->len);
 	strbuf_add(out, raw->text, raw->len);
 	return out->failed ? -ENOMEM : 0;
 }
@@ -90,11 +78,11 @@ int catalogue_encode(struct strbuf *out, const char *meta, const struct lp_catal
 	_cleanup_(strbuf_release) struct strbuf raw = {0};
 
 	put_string(&raw, meta);
-	put_number(&raw, first_schema);
-	put_number(&raw, c->n_schemas - first_schema);
+	put_varint(&raw, first_schema);
+	put_varint(&raw, c->n_schemas - first_schema);
 	for (uint32_t i = first_schema; i < c->n_schemas; i++)
 		put_schema(&raw, &c->schemas[i]);
-	put_number(&raw, c->n_components - first_component);
+	put_varint(&raw, c->n_components - first_component);
 	for (uint32_t i = first_component; i < c->n_components; i++)
 		put_component(&raw, i, &c->components[i]);
 	if (raw.failed)

@@ -3,6 +3,7 @@
 #include "archive/catalogue_codec.h"
 #include "archive/data.h"
 #include "archive/frames.h"
+#include "archive/log.h"
 #include "archive/meta.h"
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -23,6 +24,7 @@ struct check {
 	struct frame_list good;	  /* those whose contents are sound too */
 	struct lp_catalogue *catalogue;
 	struct data_decoder *decoder;
+	struct log_decoder *log_decoder;
 	struct lp_batch *batch;
 	struct lp_warn *warn;
 	struct lp_archive_report report;
@@ -77,22 +79,16 @@ static void check_bad_frame(struct check *ck, const struct frame *f, const char 
 	char since[TIME_TEXT_MAX], until[TIME_TEXT_MAX];
 
 	check_damage(ck, f->offset, frame_end(f));
-	if (f->type == FRAME_DATA)
+	if (f->type == FRAME_DATA || f->type == FRAME_LOG)
 		lp_warn_raise(ck->warn,
-			"%s: bytes %" PRIu64 "-%" PRIu64 ": %s; %u samples from %s to %s are lost",
+			"%s: bytes %" PRIu64 "-%" PRIu64 ": %s; %u %s from %s to %s are lost",
 			ck->path, f->offset, frame_end(f) - 1, why, f->n_samples,
+			f->type == FRAME_DATA ? "samples" : "records of a log",
 			time_format(f->first_us, since), time_format(f->last_us, until));
 	else
 		lp_warn_raise(ck->warn,
 			"%s: bytes %" PRIu64 "-%" PRIu64 ": %s; no samples are lost", ck->path,
 			f->offset, frame_end(f) - 1, why);
-}
-
-/* A payload that is in memory already. */
-static int memory_read(void *ctx, uint64_t offset, void *buf, size_t size)
-{
-	memcpy(buf, (const uint8_t *)ctx + offset, size);
-	return 0;
 }
 
 /* Its contents are in the catalogue already: they must fit once more. */
@@ -114,16 +110,39 @@ static void check_count(struct lp_archive_report *rep, const struct frame *f)
 	rep->n_samples += f->n_samples;
 }
 
+static void check_count_log(struct lp_archive_report *rep, const struct frame *f)
+{
+	rep->n_records += f->n_samples;
+	rep->log_bytes += FRAME_HEADER_SIZE + f->payload_size;
+}
+
+/* Does the payload make sense? */
+static int check_payload(
+	struct check *ck, const struct frame *f, uint8_t *payload, struct lp_err *err)
+{
+	struct data_want want = {.catalogue = ck->catalogue};
+	struct lp_log log;
+
+	switch (f->type) {
+	case FRAME_DATA:
+		return data_decode(
+			ck->decoder, f, payload_read_memory, payload, &want, &ck->batch, err);
+	case FRAME_CATALOGUE:
+		return check_catalogue(ck, payload, f->payload_size, err);
+	case FRAME_LOG:
+		return log_decode(ck->log_decoder, f, payload_read_memory, payload, &log, err);
+	default:
+		return 0;
+	}
+}
+
 static int check_frame(struct check *ck, const struct frame *f, struct lp_err *err)
 {
 	_cleanup_free_ uint8_t *payload = NULL;
-	struct data_want want = {.catalogue = ck->catalogue};
 	int r = frame_read(ck->fd, f, &payload, err);
 
-	if (r == 0 && f->type == FRAME_DATA)
-		r = data_decode(ck->decoder, f, memory_read, payload, &want, &ck->batch, err);
-	else if (r == 0 && f->type == FRAME_CATALOGUE)
-		r = check_catalogue(ck, payload, f->payload_size, err);
+	if (r == 0)
+		r = check_payload(ck, f, payload, err);
 	if (r == -EBADMSG) {
 		check_bad_frame(ck, f, err->text);
 		return 0;
@@ -132,6 +151,8 @@ static int check_frame(struct check *ck, const struct frame *f, struct lp_err *e
 		return r;
 	if (f->type == FRAME_DATA)
 		check_count(&ck->report, f);
+	if (f->type == FRAME_LOG)
+		check_count_log(&ck->report, f);
 	ck->report.n_frames++;
 	return frame_list_add(&ck->good, f) < 0 ? lp_err_sys(err, -ENOMEM, "cannot check") : 0;
 }
@@ -244,6 +265,7 @@ static void check_release(struct check *ck)
 	frame_list_release(&ck->good);
 	lp_catalogue_free(ck->catalogue);
 	data_decoder_free(ck->decoder);
+	log_decoder_free(ck->log_decoder);
 	lp_batch_free(ck->batch);
 }
 
@@ -254,12 +276,13 @@ int lp_archive_check(const char *path, const char *repair_path, struct lp_warn *
 		.fd = open(path, O_RDONLY | O_CLOEXEC),
 		.catalogue = lp_catalogue_new(),
 		.decoder = data_decoder_new(),
+		.log_decoder = log_decoder_new(),
 		.warn = warn};
 	int r;
 
 	if (ck.fd < 0)
 		return lp_err_sys(err, -errno, "cannot open %s", path);
-	if (!ck.catalogue || !ck.decoder)
+	if (!ck.catalogue || !ck.decoder || !ck.log_decoder)
 		return lp_err_sys(err, -ENOMEM, "cannot check %s", path);
 	r = check_run(&ck, err);
 	if (r < 0)

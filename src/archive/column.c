@@ -235,12 +235,12 @@ static uint8_t *put_null_map(uint8_t *p, const struct column_shape *sh, const in
 	return bits_flush(&w);
 }
 
-static uint8_t *put_planes(uint8_t *p, const uint64_t *deltas, size_t n, unsigned width)
+uint8_t *column_put_planes(uint8_t *p, const uint64_t *values, size_t n, unsigned width)
 {
 	*p++ = (uint8_t)width;
 	for (unsigned shift = 0; shift < 8 * width; shift += 8) {
 		for (size_t i = 0; i < n; i++)
-			*p++ = (uint8_t)(deltas[i] >> shift);
+			*p++ = (uint8_t)(values[i] >> shift);
 	}
 	return p;
 }
@@ -261,7 +261,7 @@ static uint8_t *put_rows(uint8_t *p, const struct column_shape *sh, const struct
 	p = bits_flush(&active);
 	if (rows->missing)
 		p = put_null_map(p, sh, cells);
-	return put_planes(p, rows->deltas, rows->n_deltas, width);
+	return column_put_planes(p, rows->deltas, rows->n_deltas, width);
 }
 
 void column_encode(

@@ -56,9 +56,13 @@ static inline uint64_t column_size_max(uint32_t n_rows, uint32_t n_samples)
 void column_encode(struct strbuf *out, const struct column_shape *shape, const int64_t *cells,
 	uint64_t *scratch);
 
-/* The opposite: `cells` receives values from sample 0 on and, at -1, the carried ones of rows that
- * have one (counters only: others do not keep it, it comes out missing). -EBADMSG: the bytes make
- * no sense. */
+/* Write `width` and as many planes of values (the low bytes of all, then the next ones) into room
+ * that is large enough; returns the byte after. */
+uint8_t *column_put_planes(uint8_t *p, const uint64_t *values, size_t n, unsigned width);
+
+/* The opposite of column_encode(): `cells` receives values from sample 0 on and, at -1, the carried
+ * ones of rows that have one (counters only: others do not keep it, it comes out missing).
+ * -EBADMSG: the bytes make no sense. */
 int column_decode(struct cursor *in, const struct column_shape *shape, int64_t *cells);
 
 #endif

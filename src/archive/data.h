@@ -10,7 +10,7 @@
 #ifndef ARCHIVE_DATA_H
 #define ARCHIVE_DATA_H
 
-#include "archive/format.h"
+#include "archive/chunks.h"
 #include "base/strbuf.h"
 #include <limpet/batch.h>
 
@@ -57,16 +57,13 @@ void data_decoder_free(struct data_decoder *d);
  * lost): they were left out. */
 unsigned long data_decoder_unknown_rows(const struct data_decoder *d);
 
-/* Reads `size` bytes at `offset` of a frame's payload into `buf`: 0 or a negative errno. */
-typedef int (*data_read_fn)(void *ctx, uint64_t offset, void *buf, size_t size);
-
 /* Decode a frame into `*batch`, replacing it if it is too small. Only the chunks that are wanted
  * are read. -EBADMSG with the reason in `err`: the bytes are damaged.
  *
  * Frames that are not key continue the last one that was decoded. Where that is not the one before
  * them (it was damaged, or skipped), rows that continue are marked LP_RELATIVE until the next key
  * frame: the growth of their counters is right, their values are off by a constant. */
-int data_decode(struct data_decoder *d, const struct frame *f, data_read_fn read, void *read_ctx,
+int data_decode(struct data_decoder *d, const struct frame *f, payload_read_fn read, void *read_ctx,
 	const struct data_want *want, struct lp_batch **batch, struct lp_err *err);
 
 /* The marks of a row in chunk 0. */

@@ -1,20 +1,11 @@
 #include "archive/data.h"
 
+#include "archive/chunks.h"
 #include "archive/column.h"
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/crc32c.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <zstd.h>
-
-/* The least that a chunk takes in the head: two varints and a checksum. */
-#define CHUNK_ENTRY_MIN 6
-
-struct chunk {
-	uint64_t offset; /* in the payload */
-	uint32_t stored, raw, crc;
-};
 
 /* The rows of one kind of the frame at hand. */
 struct kind_rows {
@@ -29,10 +20,8 @@ struct kind_rows {
 enum { LAST_UNKNOWN = 0, LAST_RELATIVE = 1, LAST_EXACT = 2 };
 
 struct data_decoder {
-	ZSTD_DCtx *zstd;
-	struct strbuf head, stored, rows_raw, column_raw;
-	struct chunk *chunks;
-	size_t n_chunks, cap_chunks;
+	struct chunk_reader chunks;
+	struct strbuf rows_raw, column_raw;
 	struct kind_rows *kinds;
 	size_t n_kinds, cap_kinds;
 	/* [id][column] values of the last sample seen, behind them LAST_*; NULL: none */
@@ -51,8 +40,7 @@ struct data_decoder *data_decoder_new(void)
 
 	if (!d)
 		return NULL;
-	d->zstd = ZSTD_createDCtx();
-	if (!d->zstd) {
+	if (chunk_reader_init(&d->chunks) < 0) {
 		free(d);
 		return NULL;
 	}
@@ -88,12 +76,9 @@ void data_decoder_free(struct data_decoder *d)
 	free(d->kinds);
 	free(d->last);
 	free(d->bases);
-	free(d->chunks);
-	strbuf_release(&d->head);
-	strbuf_release(&d->stored);
+	chunk_reader_release(&d->chunks);
 	strbuf_release(&d->rows_raw);
 	strbuf_release(&d->column_raw);
-	ZSTD_freeDCtx(d->zstd);
 	free(d);
 }
 
@@ -105,73 +90,6 @@ unsigned long data_decoder_unknown_rows(const struct data_decoder *d)
 static int damaged(struct lp_err *err, const char *what)
 {
 	return lp_err_set(err, -EBADMSG, "%s", what);
-}
-
-/* The list of chunks at the front of the payload. */
-static int head_read(struct data_decoder *d, const struct frame *f, data_read_fn read,
-	void *read_ctx, struct lp_err *err)
-{
-	struct cursor in;
-	uint64_t offset = f->head_size, n;
-	int r;
-
-	strbuf_reset(&d->head);
-	strbuf_reserve(&d->head, f->head_size);
-	if (d->head.failed)
-		return lp_err_sys(err, -ENOMEM, "cannot read a frame");
-	r = read(read_ctx, 0, d->head.text, f->head_size);
-	if (r < 0)
-		return lp_err_sys(err, r, "cannot read a frame");
-	if (crc32c(0, d->head.text, f->head_size) != f->head_crc)
-		return damaged(err, "the frame's list of chunks has a wrong checksum");
-	in = (struct cursor){.p = (uint8_t *)d->head.text};
-	in.end = in.p + f->head_size;
-	n = cursor_varint(&in);
-	if (n < 1 || n > f->head_size / CHUNK_ENTRY_MIN ||
-		array_reserve(&d->chunks, &d->cap_chunks, n, sizeof(*d->chunks)) < 0)
-		return damaged(err, "the frame's list of chunks is wrong");
-	for (uint64_t i = 0; i < n && !in.bad; i++) {
-		uint64_t stored = cursor_varint(&in), raw = cursor_varint(&in);
-
-		if (stored > PAYLOAD_MAX || raw > CHUNK_RAW_MAX)
-			return damaged(err, "a chunk is impossibly large");
-		d->chunks[i] =
-			(struct chunk){offset, (uint32_t)stored, (uint32_t)raw, cursor_u32(&in)};
-		offset += stored;
-	}
-	if (in.bad || in.p != in.end || offset != f->payload_size)
-		return damaged(err, "the frame's list of chunks is wrong");
-	d->n_chunks = n;
-	return 0;
-}
-
-/* Read, verify and decompress one chunk into `out`; `*ret` is a cursor over it. */
-static int chunk_load(struct data_decoder *d, const struct chunk *c, struct strbuf *out,
-	data_read_fn read, void *read_ctx, struct cursor *ret, struct lp_err *err)
-{
-	bool plain = c->stored == c->raw;
-	struct strbuf *stored = plain ? out : &d->stored;
-	size_t size;
-	int r;
-
-	strbuf_reset(stored);
-	strbuf_reserve(stored, c->stored);
-	strbuf_reset(out);
-	strbuf_reserve(out, c->raw);
-	if (stored->failed || out->failed)
-		return lp_err_sys(err, -ENOMEM, "cannot read a chunk");
-	r = read(read_ctx, c->offset, stored->text, c->stored);
-	if (r < 0)
-		return lp_err_sys(err, r, "cannot read a chunk");
-	if (crc32c(0, stored->text, c->stored) != c->crc)
-		return damaged(err, "a chunk has a wrong checksum");
-	if (!plain) {
-		size = ZSTD_decompressDCtx(d->zstd, out->text, c->raw, stored->text, c->stored);
-		if (ZSTD_isError(size) || size != c->raw)
-			return damaged(err, "a chunk does not decompress");
-	}
-	*ret = (struct cursor){.p = (uint8_t *)out->text, .end = (uint8_t *)out->text + c->raw};
-	return 0;
 }
 
 /* A batch with room for `need` samples, and not for many more: rows are as long as the room. */
@@ -420,7 +338,7 @@ static struct lp_batch_kind *batch_kind(struct lp_batch *b, uint32_t schema)
 struct column_feed {
 	struct data_decoder *d;
 	const struct frame *f;
-	data_read_fn read;
+	payload_read_fn read;
 	void *read_ctx;
 	struct cursor packed;
 	size_t next_chunk;
@@ -440,14 +358,14 @@ static int feed_next(struct column_feed *feed, bool wanted, struct cursor *ret, 
 			.p = (const uint8_t *)text, .end = (const uint8_t *)text + len};
 		return 0;
 	}
-	if (feed->next_chunk >= feed->d->n_chunks)
+	if (feed->next_chunk >= feed->d->chunks.n)
 		return damaged(err, "a column's chunk is not there");
 	feed->next_chunk++;
 	if (!wanted)
 		return 0;
-	if (feed->d->chunks[feed->next_chunk - 1].raw > feed->raw_max)
+	if (feed->d->chunks.items[feed->next_chunk - 1].raw > feed->raw_max)
 		return damaged(err, "a column is impossibly long");
-	return chunk_load(feed->d, &feed->d->chunks[feed->next_chunk - 1], &feed->d->column_raw,
+	return chunk_reader_load(&feed->d->chunks, feed->next_chunk - 1, &feed->d->column_raw,
 		feed->read, feed->read_ctx, ret, err);
 }
 
@@ -506,7 +424,8 @@ static int contents_decode(struct column_feed *feed, const struct data_want *wan
 {
 	struct data_decoder *d = feed->d;
 	struct cursor in = {0};
-	int r = chunk_load(d, &d->chunks[0], &d->rows_raw, feed->read, feed->read_ctx, &in, err);
+	int r = chunk_reader_load(
+		&d->chunks, 0, &d->rows_raw, feed->read, feed->read_ctx, &in, err);
 
 	if (r == 0)
 		r = times_read(&in, feed->f, batch, err);
@@ -522,17 +441,20 @@ static int contents_decode(struct column_feed *feed, const struct data_want *wan
 	return r; /* what a later minor version put behind the columns is skipped */
 }
 
-int data_decode(struct data_decoder *d, const struct frame *f, data_read_fn read, void *read_ctx,
+int data_decode(struct data_decoder *d, const struct frame *f, payload_read_fn read, void *read_ctx,
 	const struct data_want *want, struct lp_batch **batch, struct lp_err *err)
 {
 	struct column_feed feed = {
 		.d = d, .f = f, .read = read, .read_ctx = read_ctx, .next_chunk = 1};
+	struct cursor tail = {0};
 	int r;
 
 	if (f->flags & ~FRAME_FLAGS_KNOWN)
 		r = lp_err_set(err, -EBADMSG, "it needs a newer limpet (flags %#x)", f->flags);
 	else
-		r = head_read(d, f, read, read_ctx, err);
+		r = chunk_reader_begin(&d->chunks, f, read, read_ctx, &tail, err);
+	if (r == 0 && tail.p != tail.end)
+		r = damaged(err, "the frame's list of chunks is wrong");
 	if (r == 0)
 		r = contents_decode(&feed, want, batch, err);
 	d->last_valid = r == 0 && f->flags & FRAME_PACKED;

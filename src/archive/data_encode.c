@@ -1,22 +1,15 @@
 #include "archive/data.h"
 
+#include "archive/chunks.h"
 #include "archive/column.h"
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/crc32c.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <zstd.h>
-
-/* Loose frames are written all the time and rewritten once: cheap. Dense ones stay: small. */
-#define LEVEL_PACKED 1
-#define LEVEL_DENSE 9
 
 struct data_encoder {
-	struct strbuf raw;    /* the chunk that is being built */
+	struct chunk_writer chunks;
 	struct strbuf column; /* a column of a packed frame, before its length is known */
-	struct strbuf head, chunks, frame;
-	uint32_t n_chunks;
 	/* The rows that are present in the slice, those of all kinds one after the other. */
 	uint32_t *kind_rows; /* [kind] how many */
 	uint32_t *rows;	     /* position in the batch */
@@ -25,9 +18,6 @@ struct data_encoder {
 	size_t cap_kinds, cap_rows, cap_carried, cap_whole;
 	uint64_t *scratch;
 	size_t cap_scratch;
-	ZSTD_CCtx *zstd;
-	size_t room; /* loose frames of so many bytes need no more memory */
-	int level;
 };
 
 struct data_encoder *data_encoder_new(void)
@@ -36,8 +26,7 @@ struct data_encoder *data_encoder_new(void)
 
 	if (!e)
 		return NULL;
-	e->zstd = ZSTD_createCCtx();
-	if (!e->zstd) {
+	if (chunk_writer_init(&e->chunks) < 0) {
 		free(e);
 		return NULL;
 	}
@@ -48,25 +37,14 @@ void data_encoder_free(struct data_encoder *e)
 {
 	if (!e)
 		return;
-	strbuf_release(&e->raw);
+	chunk_writer_release(&e->chunks);
 	strbuf_release(&e->column);
-	strbuf_release(&e->head);
-	strbuf_release(&e->chunks);
-	strbuf_release(&e->frame);
 	free(e->kind_rows);
 	free(e->rows);
 	free(e->carried);
 	free(e->whole);
 	free(e->scratch);
-	ZSTD_freeCCtx(e->zstd);
 	free(e);
-}
-
-static void put_varint(struct strbuf *sb, uint64_t v)
-{
-	uint8_t buf[10];
-
-	strbuf_add(sb, buf, (size_t)(write_varint(buf, v) - buf));
 }
 
 static void put_le64(struct strbuf *sb, uint64_t v)
@@ -75,57 +53,6 @@ static void put_le64(struct strbuf *sb, uint64_t v)
 
 	put_u64(buf, v);
 	strbuf_add(sb, buf, sizeof(buf));
-}
-
-/* Loose frames are written in a loop that must not allocate. Buffers and zstd's work space grow
- * with the frame, so when one is larger than all before it, room is made for half as much again:
- * zstd makes it when it sees as many bytes. */
-static int loose_make_room(struct data_encoder *e)
-{
-	size_t room = e->raw.len + e->raw.len / 2 + 1024, bound = ZSTD_compressBound(room);
-	_cleanup_free_ uint8_t *zeroes = NULL;
-
-	if (e->raw.len <= e->room)
-		return 0;
-	zeroes = calloc(1, room);
-	strbuf_reserve(&e->raw, room);
-	strbuf_reserve(&e->column, room);
-	strbuf_reserve(&e->chunks, bound);
-	strbuf_reserve(&e->frame, 2 * bound);
-	if (!zeroes || e->raw.failed || e->column.failed || e->chunks.failed || e->frame.failed)
-		return -ENOMEM;
-	ZSTD_compressCCtx(e->zstd, e->chunks.text + e->chunks.len, bound, zeroes, room, e->level);
-	e->room = room;
-	return 0;
-}
-
-/* Compress what is in `raw` (or keep it, if that is no longer) and describe it in the head. */
-static int chunk_finish(struct data_encoder *e)
-{
-	size_t bound = ZSTD_compressBound(e->raw.len), size;
-	uint8_t crc[4];
-	size_t at = e->chunks.len;
-
-	if (e->raw.failed || e->raw.len > CHUNK_RAW_MAX)
-		return e->raw.failed ? -ENOMEM : -EFBIG;
-	strbuf_reserve(&e->chunks, bound);
-	if (e->chunks.failed)
-		return -ENOMEM;
-	size = ZSTD_compressCCtx(
-		e->zstd, e->chunks.text + at, bound, e->raw.text, e->raw.len, e->level);
-	if (ZSTD_isError(size) || size >= e->raw.len) {
-		strbuf_add(&e->chunks, e->raw.text, e->raw.len);
-		size = e->raw.len;
-	} else {
-		e->chunks.len += size;
-	}
-	put_varint(&e->head, size);
-	put_varint(&e->head, e->raw.len);
-	put_u32(crc, crc32c(0, e->chunks.text + at, size));
-	strbuf_add(&e->head, crc, 4);
-	e->n_chunks++;
-	strbuf_reset(&e->raw);
-	return e->head.failed ? -ENOMEM : 0;
 }
 
 /* Differences of times from anywhere, a hostile file included, must not overflow. */
@@ -142,19 +69,19 @@ static void put_times(struct data_encoder *e, const struct data_slice *sl)
 		      *mono = sl->batch->mono_us + sl->first;
 	int64_t step = 0;
 
-	put_varint(&e->raw, sl->n);
-	put_le64(&e->raw, (uint64_t)wall[0]);
-	put_le64(&e->raw, (uint64_t)mono[0]);
+	put_varint(&e->chunks.raw, sl->n);
+	put_le64(&e->chunks.raw, (uint64_t)wall[0]);
+	put_le64(&e->chunks.raw, (uint64_t)mono[0]);
 	if (sl->carry) {
-		put_varint(&e->raw, zigzag(wrapping_sub(wall[0], wall[-1])));
-		put_varint(&e->raw, zigzag(wrapping_sub(mono[0], mono[-1])));
+		put_varint(&e->chunks.raw, zigzag(wrapping_sub(wall[0], wall[-1])));
+		put_varint(&e->chunks.raw, zigzag(wrapping_sub(mono[0], mono[-1])));
 	}
 	for (uint32_t s = 1; s < sl->n; s++) {
 		int64_t delta = wrapping_sub(wall[s], wall[s - 1]);
 		int64_t mono_delta = wrapping_sub(mono[s], mono[s - 1]);
 
-		put_varint(&e->raw, zigzag(wrapping_sub(delta, step)));
-		put_varint(&e->raw, zigzag(wrapping_sub(mono_delta, delta)));
+		put_varint(&e->chunks.raw, zigzag(wrapping_sub(delta, step)));
+		put_varint(&e->chunks.raw, zigzag(wrapping_sub(mono_delta, delta)));
 		step = delta;
 	}
 }
@@ -223,21 +150,21 @@ static void put_rows(struct data_encoder *e, const struct data_slice *sl,
 	for (uint32_t i = 0; i < n_rows; i++) {
 		int64_t id = id_map[k->ids[e->rows[at + i]]];
 
-		put_varint(&e->raw, zigzag(id - prev));
+		put_varint(&e->chunks.raw, zigzag(id - prev));
 		prev = id;
 	}
-	marks = e->raw.len;
+	marks = e->chunks.raw.len;
 	for (uint32_t i = 0; i < n_rows; i++) {
 		bool regular =
 			e->whole[at + i] && row_regular(state + e->rows[at + i] * stride, sl->n);
 
-		strbuf_putc(&e->raw,
+		strbuf_putc(&e->chunks.raw,
 			(char)((e->carried[at + i] ? ROW_CARRIED : 0) |
 				(regular ? 0 : ROW_IRREGULAR)));
 	}
-	for (uint32_t i = 0; i < n_rows && !e->raw.failed; i++) {
-		if (e->raw.text[marks + i] & ROW_IRREGULAR)
-			strbuf_add(&e->raw, state + e->rows[at + i] * stride, sl->n);
+	for (uint32_t i = 0; i < n_rows && !e->chunks.raw.failed; i++) {
+		if (e->chunks.raw.text[marks + i] & ROW_IRREGULAR)
+			strbuf_add(&e->chunks.raw, state + e->rows[at + i] * stride, sl->n);
 	}
 }
 
@@ -250,15 +177,15 @@ static void put_kinds(struct data_encoder *e, const struct data_slice *sl,
 
 	for (uint32_t i = 0; i < sl->batch->n_kinds; i++)
 		n_kinds += e->kind_rows[i] > 0;
-	put_varint(&e->raw, n_kinds);
+	put_varint(&e->chunks.raw, n_kinds);
 	for (uint32_t i = 0; i < sl->batch->n_kinds; i++) {
 		const struct lp_batch_kind *k = &sl->batch->kinds[i];
 
 		if (!e->kind_rows[i])
 			continue;
-		put_varint(&e->raw, schema_map[k->schema]);
-		put_varint(&e->raw, k->n_columns);
-		put_varint(&e->raw, e->kind_rows[i]);
+		put_varint(&e->chunks.raw, schema_map[k->schema]);
+		put_varint(&e->chunks.raw, k->n_columns);
+		put_varint(&e->chunks.raw, e->kind_rows[i]);
 		put_rows(e, sl, k, at, e->kind_rows[i], id_map);
 		at += e->kind_rows[i];
 	}
@@ -269,15 +196,15 @@ static int put_column(struct data_encoder *e, const struct column_shape *shape,
 	const int64_t *cells, unsigned flags)
 {
 	if (!(flags & FRAME_PACKED)) {
-		column_encode(&e->raw, shape, cells, e->scratch);
-		return chunk_finish(e);
+		column_encode(&e->chunks.raw, shape, cells, e->scratch);
+		return chunk_writer_end_chunk(&e->chunks);
 	}
 	strbuf_reset(&e->column);
 	column_encode(&e->column, shape, cells, e->scratch);
 	if (e->column.failed)
 		return -ENOMEM;
-	put_varint(&e->raw, e->column.len);
-	strbuf_add(&e->raw, e->column.text, e->column.len);
+	put_varint(&e->chunks.raw, e->column.len);
+	strbuf_add(&e->chunks.raw, e->column.text, e->column.len);
 	return 0;
 }
 
@@ -325,12 +252,9 @@ static int put_all_columns(struct data_encoder *e, const struct data_slice *sl,
 	return r;
 }
 
-/* Head and chunks become one frame. */
-static int frame_finish(
-	struct data_encoder *e, const struct data_slice *sl, unsigned flags, struct frame *ret)
+/* The header of the frame: its flags and times. */
+static struct frame slice_frame(const struct data_slice *sl, unsigned flags)
 {
-	uint8_t header[FRAME_HEADER_SIZE] = {0}, count[10];
-	size_t count_len = (size_t)(write_varint(count, e->n_chunks) - count);
 	struct frame f = {.type = FRAME_DATA,
 		.flags = (uint8_t)(flags | (sl->carry ? FRAME_CARRY : 0)),
 		.n_samples = sl->n,
@@ -343,53 +267,37 @@ static int frame_finish(
 		f.first_us = wall < f.first_us ? wall : f.first_us;
 		f.last_us = wall > f.last_us ? wall : f.last_us;
 	}
-	f.head_size = (uint32_t)(count_len + e->head.len);
-	f.payload_size = f.head_size + (uint32_t)e->chunks.len;
-	if (e->chunks.len > PAYLOAD_MAX - f.head_size)
-		return -EFBIG;
-	strbuf_reset(&e->frame);
-	strbuf_add(&e->frame, header, sizeof(header));
-	strbuf_add(&e->frame, count, count_len);
-	strbuf_add(&e->frame, e->head.text, e->head.len);
-	strbuf_add(&e->frame, e->chunks.text, e->chunks.len);
-	if (e->frame.failed)
-		return -ENOMEM;
-	f.head_crc = crc32c(0, e->frame.text + FRAME_HEADER_SIZE, f.head_size);
-	format_put_frame((uint8_t *)e->frame.text, &f);
-	*ret = f;
-	return 0;
+	return f;
 }
 
 int data_encode(struct data_encoder *e, const struct data_slice *sl, const struct lp_catalogue *cat,
 	const uint32_t *schema_map, const uint32_t *id_map, unsigned flags,
 	const uint8_t **ret_frame, size_t *ret_size, struct frame *ret_header)
 {
+	struct frame f = slice_frame(sl, flags);
 	int r;
 
-	strbuf_reset(&e->raw);
-	strbuf_reset(&e->head);
-	strbuf_reset(&e->chunks);
-	e->n_chunks = 0;
-	e->level = flags & FRAME_PACKED ? LEVEL_PACKED : LEVEL_DENSE;
+	chunk_writer_begin(&e->chunks, flags & FRAME_PACKED ? LEVEL_PACKED : LEVEL_DENSE);
 	r = rows_find_all(e, sl);
 	if (r < 0)
 		return r;
 	put_times(e, sl);
 	put_kinds(e, sl, schema_map, id_map);
 	if (!(flags & FRAME_PACKED))
-		r = chunk_finish(e);
+		r = chunk_writer_end_chunk(&e->chunks);
 	if (r == 0)
 		r = put_all_columns(e, sl, cat, flags);
 	if (r == 0 && flags & FRAME_PACKED)
-		r = loose_make_room(e);
+		r = chunk_writer_make_room(&e->chunks, &e->column);
 	if (r == 0 && flags & FRAME_PACKED)
-		r = chunk_finish(e);
+		r = chunk_writer_end_chunk(&e->chunks);
 	if (r == 0)
-		r = frame_finish(e, sl, flags, ret_header);
+		r = chunk_writer_finish(&e->chunks, &f);
 	if (r < 0)
 		return r;
-	*ret_frame = (const uint8_t *)e->frame.text;
-	*ret_size = e->frame.len;
+	*ret_header = f;
+	*ret_frame = (const uint8_t *)e->chunks.frame.text;
+	*ret_size = e->chunks.frame.len;
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define FORMAT_MAJOR 1
-#define FORMAT_MINOR 0
+#define FORMAT_MINOR 1 /* 1.1 added logs */
 
 #define FILE_HEADER_SIZE 16
 #define FRAME_HEADER_SIZE 44
@@ -21,9 +21,10 @@ enum frame_type {
 	FRAME_DATA = 2,
 	FRAME_EVENT = 3,
 	FRAME_INDEX = 4,
+	FRAME_LOG = 5,
 };
 
-/* Flags of a data frame. */
+/* Flags of a data frame; log frames have only FRAME_PACKED. */
 #define FRAME_KEY 1u	/* counters begin with their own base, not with the frame before */
 #define FRAME_PACKED 2u /* all columns in one chunk (loose) */
 #define FRAME_CARRY 4u	/* it continues the sample before its first */

@@ -1,5 +1,6 @@
 #include "archive/frames.h"
 
+#include "archive/chunks.h"
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
@@ -40,26 +41,6 @@ static int gap_add(struct frame_list *l, uint64_t from, uint64_t to)
 	return 0;
 }
 
-/* The chunks of a data frame behind its head: each has a checksum in the list of the head. */
-static bool chunks_sound(const struct frame *f, const uint8_t *payload)
-{
-	struct cursor in = {.p = payload, .end = payload + f->head_size};
-	uint64_t n = cursor_varint(&in), at = f->head_size;
-
-	for (uint64_t i = 0; i < n && !in.bad; i++) {
-		uint64_t stored = cursor_varint(&in);
-		uint32_t crc;
-
-		cursor_varint(&in);
-		crc = cursor_u32(&in);
-		if (in.bad || stored > f->payload_size - at ||
-			crc32c(0, payload + at, stored) != crc)
-			return false;
-		at += stored;
-	}
-	return !in.bad && at == f->payload_size;
-}
-
 int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_err *err)
 {
 	_cleanup_free_ uint8_t *payload = malloc((size_t)f->payload_size + 1);
@@ -74,10 +55,22 @@ int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_e
 		return lp_err_set(err, -EBADMSG, "a frame has a wrong checksum");
 	if (f->type <= FRAME_INDEX && f->type != FRAME_DATA && f->head_size != f->payload_size)
 		return lp_err_set(err, -EBADMSG, "a frame has bytes without a checksum");
-	if (f->type == FRAME_DATA && !chunks_sound(f, payload))
-		return lp_err_set(err, -EBADMSG, "a data frame has a wrong checksum");
+	if ((f->type == FRAME_DATA || f->type == FRAME_LOG) && !chunks_sound(f, payload))
+		return lp_err_set(err, -EBADMSG, "a %s frame has a wrong checksum",
+			f->type == FRAME_DATA ? "data" : "log");
 	*ret_payload = TAKE_PTR(payload);
 	return 0;
+}
+
+int frame_payload_read(void *payload, uint64_t offset, void *buf, size_t size)
+{
+	const struct frame_payload *p = payload;
+	uint64_t begin = p->frame->offset + FRAME_HEADER_SIZE;
+	ssize_t n = file_pread_full(p->fd, buf, size, (off_t)(begin + offset));
+
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == size ? 0 : -EIO;
 }
 
 /* The frame at `offset`, if a sound header is there and the frame ends within the file. */

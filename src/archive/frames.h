@@ -42,6 +42,13 @@ int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err);
 /* Read a frame's whole payload and verify its checksums. `*ret` belongs to the caller. */
 int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_err *err);
 
+/* The payload of a frame in a file, as decoders want it (payload_read_fn). */
+struct frame_payload {
+	int fd;
+	const struct frame *frame;
+};
+int frame_payload_read(void *payload, uint64_t offset, void *buf, size_t size);
+
 /* Encode an index frame over the list (header and payload) and the trailer behind it. */
 int frame_list_encode(const struct frame_list *l, uint8_t **ret_bytes, size_t *ret_size);
 

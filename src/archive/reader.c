@@ -2,10 +2,10 @@
 
 #include "archive/data.h"
 #include "archive/frames.h"
+#include "archive/log.h"
 #include "archive/meta.h"
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/time.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -52,22 +52,6 @@ static void reader_close(struct lp_source *s)
 }
 
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
-
-/* The payload of the frame at hand, for the decoder. */
-struct payload {
-	int fd;
-	uint64_t offset;
-};
-
-static int payload_read(void *ctx, uint64_t offset, void *buf, size_t size)
-{
-	const struct payload *p = ctx;
-	ssize_t n = file_pread_full(p->fd, buf, size, (off_t)(p->offset + offset));
-
-	if (n < 0)
-		return (int)n;
-	return (size_t)n == size ? 0 : -EIO;
-}
 
 static bool frame_in_time(const struct reader *r, const struct frame *f)
 {
@@ -136,12 +120,13 @@ static int reader_next(struct lp_source *s, struct lp_batch **ret_batch, struct 
 
 	for (; r->next < r->frames.n; r->next++) {
 		const struct frame *f = &r->frames.items[r->next];
-		struct payload payload = {r->fd, f->offset + FRAME_HEADER_SIZE};
+		struct frame_payload payload = {r->fd, f};
 		int got;
 
 		if (!r->needed[r->next])
 			continue;
-		got = data_decode(r->decoder, f, payload_read, &payload, &want, &r->batch, err);
+		got = data_decode(
+			r->decoder, f, frame_payload_read, &payload, &want, &r->batch, err);
 		if (got == -EBADMSG) {
 			reader_damage(r, f, err->text);
 			continue;
@@ -201,19 +186,15 @@ static void reader_tell_gaps(struct reader *r)
 			r->source.path, r->frames.unfinished);
 }
 
-/* The nominal interval and the span of the data. */
-static void reader_describe(struct reader *r)
+/* The span of all frames of a type; false if there are none. */
+static bool reader_span(struct reader *r, uint8_t type)
 {
-	size_t len;
-	const char *interval = meta_find(r->meta, "interval_us", &len);
 	bool any = false;
 
-	if (interval)
-		r->source.interval_us = strtoll(interval, NULL, 10);
 	for (size_t i = 0; i < r->frames.n; i++) {
 		const struct frame *f = &r->frames.items[i];
 
-		if (f->type != FRAME_DATA)
+		if (f->type != type)
 			continue;
 		if (!any || f->first_us < r->source.first_us)
 			r->source.first_us = f->first_us;
@@ -221,6 +202,19 @@ static void reader_describe(struct reader *r)
 			r->source.last_us = f->last_us;
 		any = true;
 	}
+	return any;
+}
+
+/* The nominal interval and the span of the data, or else of the logs. */
+static void reader_describe(struct reader *r)
+{
+	size_t len;
+	const char *interval = meta_find(r->meta, "interval_us", &len);
+
+	if (interval)
+		r->source.interval_us = strtoll(interval, NULL, 10);
+	if (!reader_span(r, FRAME_DATA))
+		reader_span(r, FRAME_LOG);
 }
 
 static int lines_split(struct reader *r)
@@ -323,4 +317,93 @@ int lp_archive_events(const struct lp_source *source,
 			return got;
 	}
 	return damage;
+}
+
+DEFINE_CLEANUP(struct log_decoder *, log_decoder_free);
+
+/* A log frame that is wanted was damaged. */
+static int log_damage(const struct reader *r, const struct frame *f, struct lp_err *err)
+{
+	lp_warn_raise(r->warn,
+		"%s: bytes %" PRIu64 "-%" PRIu64 " are damaged (%s): %u records of a log are lost",
+		r->source.path, f->offset, frame_end(f) - 1, err->text, f->n_samples);
+	return lp_err_prefix(err, "%s, byte %" PRIu64, r->source.path, f->offset);
+}
+
+/* Decode the frame if it is of the log `name`: 1; 0 if it is of another one. */
+static int log_read(const struct reader *r, struct log_decoder *d, const struct frame *f,
+	const char *name, struct lp_log *ret, struct lp_err *err)
+{
+	struct frame_payload payload = {r->fd, f};
+	struct log_place place;
+	int got;
+
+	if (name) {
+		got = log_locate(d, f, frame_payload_read, &payload, &place, err);
+		if (got < 0 || strcmp(place.name, name))
+			return got;
+	}
+	got = log_decode(d, f, frame_payload_read, &payload, ret, err);
+	return got < 0 ? got : 1;
+}
+
+int lp_archive_logs(const struct lp_source *source, const char *name,
+	int (*fn)(void *ctx, const struct lp_log *log), void *ctx, struct lp_err *err)
+{
+	const struct reader *r = (const struct reader *)source;
+	_cleanup_(log_decoder_freep) struct log_decoder *d = NULL;
+	int damage = 0;
+
+	if (source->ops != &reader_ops)
+		return 0;
+	d = log_decoder_new();
+	if (!d)
+		return lp_err_sys(err, -ENOMEM, "cannot read the logs of %s", source->path);
+	for (size_t i = 0; i < r->frames.n; i++) {
+		const struct frame *f = &r->frames.items[i];
+		struct lp_log log;
+		int got;
+
+		if (f->type != FRAME_LOG || !frame_in_time(r, f))
+			continue;
+		got = log_read(r, d, f, name, &log, err);
+		if (got == -EBADMSG)
+			damage = log_damage(r, f, err);
+		else if (got < 0)
+			return lp_err_prefix(err, "%s, byte %" PRIu64, source->path, f->offset);
+		got = got > 0 ? fn(ctx, &log) : 0;
+		if (got)
+			return got;
+	}
+	return damage;
+}
+
+int reader_log_places(const struct lp_source *source,
+	int (*fn)(void *ctx, const struct log_place *place), void *ctx, struct lp_err *err)
+{
+	const struct reader *r = (const struct reader *)source;
+	_cleanup_(log_decoder_freep) struct log_decoder *d = NULL;
+
+	if (source->ops != &reader_ops)
+		return 0;
+	d = log_decoder_new();
+	if (!d)
+		return lp_err_sys(err, -ENOMEM, "cannot read the logs of %s", source->path);
+	for (size_t i = 0; i < r->frames.n; i++) {
+		const struct frame *f = &r->frames.items[i];
+		struct frame_payload payload = {r->fd, f};
+		struct log_place place;
+		int got;
+
+		if (f->type != FRAME_LOG)
+			continue;
+		got = log_locate(d, f, frame_payload_read, &payload, &place, err);
+		if (got == -EBADMSG)
+			continue;
+		if (got == 0)
+			got = fn(ctx, &place);
+		if (got)
+			return got;
+	}
+	return 0;
 }

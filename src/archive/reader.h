@@ -2,9 +2,14 @@
 #ifndef ARCHIVE_READER_H
 #define ARCHIVE_READER_H
 
-#include <limpet/archive.h>
+#include "archive/log.h"
 
 /* All "key=value" lines of a source that lp_archive_open() returned; NULL if it has none. */
 const char *reader_meta(const struct lp_source *source);
+
+/* Which log frames there are, in file order and whatever times were selected, from their heads
+ * alone; damaged ones are left out. Stops when `fn` returns non-zero and returns that. */
+int reader_log_places(const struct lp_source *source,
+	int (*fn)(void *ctx, const struct log_place *place), void *ctx, struct lp_err *err);
 
 #endif

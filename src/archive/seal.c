@@ -2,6 +2,7 @@
 
 #include "archive/dense.h"
 #include "archive/frames.h"
+#include "archive/log.h"
 #include "archive/reader.h"
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -20,7 +21,9 @@ DEFINE_CLEANUP(struct lp_source *, lp_source_close);
 static bool frames_are_dense(const struct frame_list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		if (l->items[i].type == FRAME_DATA && l->items[i].flags & FRAME_PACKED)
+		bool packs = l->items[i].type == FRAME_DATA || l->items[i].type == FRAME_LOG;
+
+		if (packs && l->items[i].flags & FRAME_PACKED)
 			return false;
 	}
 	return l->sealed;
@@ -71,6 +74,58 @@ static int copy_batches(struct lp_source *from, struct lp_archive_writer *to, st
 	return r;
 }
 
+/* The names of the logs in a file, in the order in which they begin. */
+struct log_names {
+	struct log_place items[LOG_LOGS_MAX];
+	size_t n;
+};
+
+static int add_log_name(void *ctx, const struct log_place *place)
+{
+	struct log_names *names = ctx;
+
+	for (size_t i = 0; i < names->n; i++) {
+		if (!strcmp(names->items[i].name, place->name))
+			return 0;
+	}
+	if (names->n == LOG_LOGS_MAX)
+		return -E2BIG;
+	names->items[names->n++] = *place;
+	return 0;
+}
+
+struct log_copy {
+	struct log_merge *merge;
+	struct lp_err *err;
+};
+
+static int copy_log(void *ctx, const struct lp_log *log)
+{
+	struct log_copy *copy = ctx;
+
+	return log_merge_add(copy->merge, log, copy->err);
+}
+
+DEFINE_CLEANUP(struct log_merge *, log_merge_free);
+
+/* Log after log, each in large frames. */
+static int copy_logs(struct lp_source *from, struct lp_archive_writer *to, struct lp_err *err)
+{
+	struct log_names names = {0};
+	_cleanup_(log_merge_freep) struct log_merge *merge = log_merge_new(to);
+	struct log_copy copy = {.merge = merge, .err = err};
+	int r = merge ? reader_log_places(from, add_log_name, &names, err) : -ENOMEM;
+
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot copy the logs");
+	for (size_t i = 0; i < names.n && r == 0; i++) {
+		r = lp_archive_logs(from, names.items[i].name, copy_log, &copy, err);
+		if (r == 0)
+			r = log_merge_flush(merge, err);
+	}
+	return r;
+}
+
 /* The meta lines that lp_archive_create() does not write by itself; the caller frees them. */
 static char *extra_lines(const char *meta)
 {
@@ -92,7 +147,7 @@ static char *extra_lines(const char *meta)
 	return strbuf_take(&extra);
 }
 
-/* The catalogue, events and samples of one file into another. */
+/* The catalogue, events, samples and logs of one file into another. */
 static int copy_contents(struct lp_source *from, struct lp_archive_writer *to, struct lp_err *err)
 {
 	struct event_copy copy = {.to = to, .err = err};
@@ -103,10 +158,12 @@ static int copy_contents(struct lp_source *from, struct lp_archive_writer *to, s
 		r = copy_batches(from, to, err);
 	if (r == 0)
 		r = lp_archive_events(from, copy_event, &copy, err);
+	if (r == 0)
+		r = copy_logs(from, to, err);
 	return r;
 }
 
-/* A new file with the same meta, events and samples. */
+/* A new file with the same meta and contents. */
 static int rewrite(struct lp_source *from, const char *tmp, struct lp_err *err)
 {
 	_cleanup_free_ char *extra = extra_lines(reader_meta(from));

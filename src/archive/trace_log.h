@@ -21,13 +21,24 @@ int trace_log_add_descriptor(struct trace_log *l, const struct trace_descriptor 
 /* Bytes that are waiting, about; whoever gathers writes when it is enough (4 MiB). */
 size_t trace_log_waiting(const struct trace_log *l);
 
-/* Append what was gathered to the archive and begin anew; record numbers go on. */
+/* Records that are waiting. */
+size_t trace_log_records(const struct trace_log *l);
+
+/* Forget them: they cannot be written. */
+void trace_log_clear(struct trace_log *l);
+
+/* Append what was gathered to the archive and begin anew; record numbers go on, also those of a
+ * file that somebody else began. What could not be written stays for the next time. */
 int trace_log_write(struct trace_log *l, struct lp_archive_writer *w, struct lp_err *err);
 
-/* Read them back, in file order. `record` is the number of the record in its log, from 0. Stops
+/* Read them back, each log in its order. How the two logs lie to each other is not kept (sealing
+ * puts one behind the other): whoever needs descriptors with calls reads the descriptors first, in
+ * a pass of their own, and goes by `seq`. Frames are read whole: where times were selected, there
+ * are records before and after them. `record` is the number of the record in its log, from 0. Stops
  * where a function returns non-zero and returns that. Either function may be NULL. A log whose
  * fields are other than expected is refused with -EBADMSG and what it has; fields that are not
- * known are ignored, those that are missing are 0. */
+ * known are ignored, those that are missing are 0. Calls get this machine's numbers by their names;
+ * texts are at most TRACE_TEXT_MAX bytes long. What is handed over is good during the call only. */
 struct trace_log_reader {
 	int (*event)(void *ctx, uint64_t record, const struct trace_event *e);
 	int (*descriptor)(void *ctx, uint64_t record, const struct trace_descriptor *d);

@@ -3,6 +3,7 @@
 #include "archive/catalogue_codec.h"
 #include "archive/data.h"
 #include "archive/frames.h"
+#include "archive/log.h"
 #include "archive/meta.h"
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -43,6 +44,13 @@ struct lp_archive_writer {
 		unsigned since_key, since_catalogue;
 		bool catalogue_soon; /* it has grown since its last copy */
 	} chain;
+	/* The logs in the file, known from the first one that is written on. */
+	struct log_encoder *log_encoder; /* NULL before that */
+	struct log_count {
+		char *name;
+		uint64_t n_records;
+	} logs[LOG_LOGS_MAX];
+	size_t n_logs;
 };
 
 void lp_archive_abandon(struct lp_archive_writer *w)
@@ -56,6 +64,9 @@ void lp_archive_abandon(struct lp_archive_writer *w)
 	frame_list_release(&w->frames);
 	data_encoder_free(w->encoder);
 	lp_catalogue_free(w->catalogue);
+	log_encoder_free(w->log_encoder);
+	for (size_t i = 0; i < w->n_logs; i++)
+		free(w->logs[i].name);
 	free(w->schema_map);
 	free(w->id_map);
 	free(w);
@@ -424,6 +435,110 @@ int lp_archive_write_event(
 	if (strlen(text) > EVENT_MAX)
 		return lp_err_set(err, -E2BIG, "an event of %zu bytes is too long", strlen(text));
 	return writer_put_payload(w, &f, text, strlen(text), err);
+}
+
+/* The count of a log's records, NULL if there can be no further log. */
+static struct log_count *log_count_get(struct lp_archive_writer *w, const char *name)
+{
+	for (size_t i = 0; i < w->n_logs; i++) {
+		if (!strcmp(w->logs[i].name, name))
+			return &w->logs[i];
+	}
+	if (w->n_logs == LOG_LOGS_MAX)
+		return NULL;
+	w->logs[w->n_logs] = (struct log_count){.name = strdup(name)};
+	return w->logs[w->n_logs].name ? &w->logs[w->n_logs++] : NULL;
+}
+
+DEFINE_CLEANUP(struct log_decoder *, log_decoder_free);
+
+/* Records of a log end here: later ones go on behind them. */
+static int log_count_raise(
+	struct lp_archive_writer *w, const char *name, uint64_t n_records, struct lp_err *err)
+{
+	struct log_count *count = log_count_get(w, name);
+
+	if (count && count->n_records < n_records)
+		count->n_records = n_records;
+	return count ? 0 : lp_err_set(err, -E2BIG, "%s has too many logs", w->path);
+}
+
+/* How many records of which logs are in a file that is continued? What is damaged counts for
+ * nothing. */
+static int logs_count(struct lp_archive_writer *w, struct lp_err *err)
+{
+	_cleanup_(log_decoder_freep) struct log_decoder *d = log_decoder_new();
+	int r = 0;
+
+	if (!d)
+		return lp_err_sys(err, -ENOMEM, "cannot write %s", w->path);
+	for (size_t i = 0; r == 0 && i < w->frames.n; i++) {
+		const struct frame *f = &w->frames.items[i];
+		struct frame_payload payload = {w->fd, f};
+		struct log_place place;
+
+		if (f->type != FRAME_LOG)
+			continue;
+		r = log_locate(d, f, frame_payload_read, &payload, &place, err);
+		if (r == -EBADMSG)
+			r = 0;
+		else if (r == 0)
+			r = log_count_raise(w, place.name, place.first_record + f->n_samples, err);
+	}
+	return r;
+}
+
+static int logs_begin(struct lp_archive_writer *w, struct lp_err *err)
+{
+	struct log_encoder *encoder;
+	int r;
+
+	if (w->log_encoder)
+		return 0;
+	encoder = log_encoder_new();
+	if (!encoder)
+		return lp_err_sys(err, -ENOMEM, "cannot write %s", w->path);
+	r = logs_count(w, err);
+	if (r < 0) {
+		log_encoder_free(encoder);
+		return r;
+	}
+	w->log_encoder = encoder;
+	return 0;
+}
+
+int writer_put_log(struct lp_archive_writer *w, const struct lp_log *log,
+	enum lp_archive_density density, struct lp_err *err)
+{
+	const uint8_t *bytes;
+	size_t size;
+	struct frame f;
+	int r = logs_begin(w, err);
+
+	if (r == 0)
+		r = log_encode(w->log_encoder, log, density, &bytes, &size, &f, err);
+	/* An entry for the log first, so that counting cannot fail behind the write. */
+	if (r == 0)
+		r = log_count_raise(w, log->name, 0, err);
+	/* Whose logs they are is said before the first. */
+	if (r == 0 && !w->frames.n)
+		r = writer_put_catalogue(w, true, err);
+	if (r == 0)
+		r = writer_put_frame(w, bytes, size, &f, err);
+	return r < 0 ? r : log_count_raise(w, log->name, log->first_record + log->n_records, err);
+}
+
+int lp_archive_write_log(struct lp_archive_writer *w, const struct lp_log *log, struct lp_err *err)
+{
+	struct lp_log numbered = *log;
+	const struct log_count *count;
+	int r = logs_begin(w, err);
+
+	if (r < 0)
+		return r;
+	count = log_count_get(w, log->name);
+	numbered.first_record = count ? count->n_records : 0;
+	return writer_put_log(w, &numbered, LP_ARCHIVE_LOOSE, err);
 }
 
 int lp_archive_sync(struct lp_archive_writer *w, struct lp_err *err)

@@ -130,7 +130,7 @@ static int work(struct demo *d, struct lp_err *err)
 	if (r == 0)
 		r = workload_prepare(&d->run.lab, w, &stop_signal, err);
 	if (r == 0)
-		r = workload_start(&d->run.lab, w, err);
+		r = workload_start(&d->run.lab, w, 0, err);
 	if (r == 0)
 		r = run_record_start(&d->run, d->dir, err);
 	if (r < 0)

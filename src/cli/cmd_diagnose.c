@@ -23,7 +23,7 @@ struct diagnose_options {
 	struct method_options method;
 	struct option_list components, metrics, groups, split_by, fixed;
 	const char *topology, *trained, *state, *html;
-	int64_t since_us, until_us;
+	int64_t since_us, until_us, hang_after_us, error_window_us;
 	uint64_t top;
 	bool json, hourly, verbose, quiet;
 };
@@ -33,8 +33,8 @@ struct diagnose_options {
 static const struct option_def options[] = {
 	{"metric", 'm', OPTION_LIST, AT(metrics), "NAME",
 		"compare only these metrics; may be repeated or a list with commas [await, rd_sec, "
-		"wr_sec, rxbyt, txbyt, rxerr, txerr, cwnd, retrans, unread, psi_cpu, and whatever "
-		"was imported]"},
+		"wr_sec, rxbyt, txbyt, rxerr, txerr, cwnd, retrans, unread, psi_cpu, of traces "
+		"dread, dwrite, nsread, ncread, and whatever was imported]"},
 	{"components", 'c', OPTION_LIST, AT(components), "GLOB",
 		"only components whose full name matches; may be repeated [all]"},
 	{"group", 'g', OPTION_LIST, AT(groups), "GLOB",
@@ -52,6 +52,11 @@ static const struct option_def options[] = {
 		"a fixed threshold, for a metric or for all; may be repeated [from the peers' own "
 		"spread]"},
 	{"thresholds", 0, OPTION_STRING, AT(trained), "FILE", "what 'limpet train' learnt"},
+	{"hang-after", 0, OPTION_SPAN, AT(hang_after_us), "SPAN",
+		"in logs of system calls: a client's call that takes so long hangs [30s]"},
+	{"error-window", 0, OPTION_SPAN, AT(error_window_us), "SPAN",
+		"in logs of system calls: an error that a client gets so long after a server may "
+		"come from the server [3s]"},
 	{"state", 0, OPTION_STRING, AT(state), "FILE",
 		"what the operator acknowledged, muted or cleared [$LIMPET_STATE, or the user's "
 		"own]"},
@@ -78,6 +83,7 @@ static int method_take(
 	if (r < 0)
 		return r;
 	to->method = m->method;
+	to->service_method = m->service;
 	to->params = (struct lp_params){.win_size = m->win_size ? p.win_size : 0,
 		.win_shift = m->win_shift || m->win_size ? p.win_shift : 0,
 		.smooth = m->smooth ? p.smooth : 0,
@@ -96,8 +102,8 @@ static int thresholds_agree(const struct diagnose_options *opt, struct lp_err *e
 
 	if (r < 0 || !t)
 		return r;
-	return method_options_agree(
-		&opt->method, thresholds_method(t), thresholds_params(t), opt->trained, err);
+	return method_options_agree(&opt->method, thresholds_method(t), thresholds_service(t),
+		thresholds_params(t), opt->trained, err);
 }
 
 /* Everything that a run needs, released in one place. */
@@ -132,6 +138,9 @@ static int run_prepare(struct run *run, const struct diagnose_options *opt,
 		r = thresholds_agree(opt, err);
 	if (r == 0 && opt->until_us && opt->until_us <= opt->since_us)
 		r = lp_err_set(err, -EINVAL, "--until must be later than --since");
+	if (r == 0 && (opt->hang_after_us < 0 || opt->error_window_us < 0))
+		r = lp_err_set(
+			err, -EINVAL, "--hang-after and --error-window must be longer than 0");
 	if (r < 0)
 		return r;
 	run->state = opt->state ? strdup(opt->state) : state_default_path();
@@ -150,6 +159,8 @@ static int run_prepare(struct run *run, const struct diagnose_options *opt,
 	to->n_components = opt->components.n;
 	to->from_us = opt->since_us;
 	to->to_us = opt->until_us;
+	to->hang_after_us = opt->hang_after_us;
+	to->error_window_us = opt->error_window_us;
 	to->warn = &run->warn;
 	to->progress = progress_tell;
 	to->progress_ctx = &run->progress;
@@ -250,6 +261,10 @@ const struct command command_diagnose = {
 		"accused of it. With --thresholds or --threshold the methods are those of the "
 		"papers to the letter: whoever is anomalous in k of the last 2k-1 windows is a "
 		"suspect.\n\n"
+		"Logs of system calls (limpet-trace(1)) are not compared: a server is named that "
+		"hands an error on to a client (propagated-error), dies (crash) or does not answer "
+		"(server-hung), also where there is nothing to compare. With --metric or --group "
+		"they are left aside.\n\n"
 		"Where samples come more often than every 15 s for two hours or more, they are put "
 		"on a grid of 15 s, with all the work in between (see --downsample).\n\n"
 		"Exit status: 0 all is well, 1 there are suspects, 2 wrong usage or bad input, "

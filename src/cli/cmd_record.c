@@ -1,9 +1,9 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
+#include "cli/observer.h"
 
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "collect/addresses.h"
 #include "collect/recorder.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -12,15 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #define INTERVAL_MIN_US (US_PER_SEC / 10)
 #define INTERVAL_MAX_US (3600 * US_PER_SEC)
-#define PORTS_MAX 256
 #define TCP_MAX_DEFAULT 256
 #define TCP_MAX_MOST 65536
-#define NAME_MOST 200
 
 struct record_options {
 	const char *output, *name, *root, *cgroup;
@@ -71,53 +67,6 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* Comma-separated lists, taken apart. */
-struct words {
-	char *copies[OPTION_LIST_MAX];
-	unsigned n_copies;
-	const char *items[PORTS_MAX];
-	unsigned n;
-};
-
-static void words_release(struct words *w)
-{
-	for (unsigned i = 0; i < w->n_copies; i++)
-		free(w->copies[i]);
-}
-
-static int words_split(const struct option_list *list, struct words *w, struct lp_err *err)
-{
-	for (unsigned i = 0; i < list->n; i++) {
-		char *copy = strdup(list->items[i]), *save = NULL;
-
-		if (!copy)
-			return lp_err_sys(err, -ENOMEM, "cannot read options");
-		w->copies[w->n_copies++] = copy;
-		for (char *word = strtok_r(copy, ",", &save); word;
-			word = strtok_r(NULL, ",", &save)) {
-			if (w->n == PORTS_MAX)
-				return lp_err_set(
-					err, -EINVAL, "a list of more than %d items", PORTS_MAX);
-			w->items[w->n++] = word;
-		}
-	}
-	return 0;
-}
-
-static int ports_parse(const struct words *w, uint16_t *ports, struct lp_err *err)
-{
-	for (unsigned i = 0; i < w->n; i++) {
-		char *end;
-		unsigned long port = strtoul(w->items[i], &end, 10);
-
-		if (*end || end == w->items[i] || port < 1 || port > 65535)
-			return lp_err_set(err, -EINVAL, "--ports: '%s' is not a port (1 to 65535)",
-				w->items[i]);
-		ports[i] = (uint16_t)port;
-	}
-	return 0;
-}
-
 static bool collector_named(const struct words *w, const char *name)
 {
 	for (unsigned i = 0; i < w->n; i++) {
@@ -157,28 +106,6 @@ static int numbers_check(struct record_options *opt, struct lp_err *err)
 	if (opt->tcp_max > TCP_MAX_MOST)
 		return lp_err_set(err, -EINVAL, "--tcp-max must be at most %d", TCP_MAX_MOST);
 	return 0;
-}
-
-static bool name_is_good(const char *name)
-{
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < len; i++) {
-		if ((unsigned char)name[i] <= ' ' || name[i] == 0x7f || strchr("/:,", name[i]))
-			return false;
-	}
-	return len && len <= NAME_MOST && *name != '.' && *name != '-';
-}
-
-/* A name goes into file names and component names. */
-static int name_check(const char *name, struct lp_err *err)
-{
-	if (name_is_good(name))
-		return 0;
-	return lp_err_set(err, -EINVAL,
-		"--name: '%.80s' cannot be a name (1 to %d characters without slash, colon, comma "
-		"or blank, not beginning with a dot or dash)",
-		name, NAME_MOST);
 }
 
 /* The system's clock; or, for a recorded tree of several moments, theirs. */
@@ -249,22 +176,6 @@ static int record(const struct recorder_config *config, const struct record_opti
 	return 0;
 }
 
-/* What this machine is, for the archive. Of a recorded tree the addresses are not known. */
-static void meta_lines(const struct record_options *opt, char *buf, size_t size)
-{
-	struct utsname u;
-	char addresses[1024] = "";
-	int len = 0;
-
-	if (uname(&u) == 0)
-		len = snprintf(buf, size, "hostname=%s\nkernel=%s\nmachine=%s\n", u.nodename,
-			u.release, u.machine);
-	if (!opt->root)
-		addresses_own(addresses, sizeof(addresses));
-	if (addresses[0] && len >= 0 && (size_t)len + sizeof(addresses) < size)
-		snprintf(buf + len, size - (size_t)len, "addresses=%s\n", addresses);
-}
-
 DEFINE_CLEANUP(struct ticker *, ticker_free);
 
 static int run_checked(struct record_options *opt, struct lp_err *err)
@@ -277,16 +188,12 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct proc_root root = {0};
 	struct recorder_config c = {.warn = &warn};
-	uint16_t port_numbers[PORTS_MAX];
-	char host[256] = "", meta[2048] = "";
+	uint16_t port_numbers[WORDS_MAX];
+	char name[OBSERVER_NAME_MAX], meta[OBSERVER_META_MAX];
 	int r = numbers_check(opt, err);
 
-	gethostname(host, sizeof(host) - 1);
-	host[strcspn(host, ".")] = '\0';
-	if (!opt->name)
-		opt->name = host[0] ? host : "localhost";
 	if (r == 0)
-		r = name_check(opt->name, err);
+		r = observer_name(opt->name, name, err);
 	if (r == 0)
 		r = words_split(&opt->disks, &disks, err);
 	if (r == 0)
@@ -296,15 +203,15 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 	if (r == 0)
 		r = words_split(&opt->ports, &ports, err);
 	if (r == 0)
-		r = ports_parse(&ports, port_numbers, err);
+		r = observer_ports(&ports, port_numbers, err);
 	if (r == 0)
 		r = collectors_choose(&names, opt->cgroup != NULL, &c, err);
 	if (r == 0)
 		r = ticker_choose(opt, &root, &ticker, err);
 	if (r < 0)
 		return r;
-	meta_lines(opt, meta, sizeof(meta));
-	c.collect = (struct collect_config){.observer = opt->name,
+	observer_meta(!opt->root, meta); /* of a recorded tree they are not known */
+	c.collect = (struct collect_config){.observer = name,
 		.root = &root,
 		.disks = disks.items,
 		.n_disks = disks.n,
@@ -317,7 +224,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		.cgroup = opt->cgroup,
 		.tcp_max = opt->tcp_max ? (unsigned)opt->tcp_max : TCP_MAX_DEFAULT};
 	c.spool = (struct spool_config){.dir = opt->output ? opt->output : ".",
-		.name = opt->name,
+		.name = name,
 		.keep_age_us = opt->keep_age_us,
 		.keep_bytes = opt->keep_bytes,
 		.meta = meta};

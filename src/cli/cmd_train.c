@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/words.h"
 #include "detect/train.h"
+#include "explain/semantic.h"
 #include "import/dataset.h"
 #include "report/train_print.h"
 #include <errno.h>
@@ -61,6 +62,8 @@ struct training {
 	struct run *runs;
 	int n_runs;
 	struct trainer *trainer;
+	struct thresholds *normal; /* only failures that are normal, of all runs */
+	bool traced;		   /* there are logs of system calls to learn these from */
 	struct train_result result;
 	int read_result; /* 0, or -EBADMSG: some of the data is damaged */
 	struct lp_err read_err;
@@ -80,6 +83,7 @@ static void training_release(struct training *t)
 	free(t->runs);
 	train_result_release(&t->result);
 	trainer_free(t->trainer);
+	thresholds_free(t->normal);
 	topology_free(t->topology);
 	hosts_release(&t->hosts);
 	words_release(&t->metrics);
@@ -189,6 +193,9 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 		r = method_options_choose(
 			&opt->method, measures, &t->detect.measure, &t->detect.params, err);
 	if (r == 0)
+		r = service_method_parse(
+			opt->method.service, t->detect.measure, &t->detect.service, err);
+	if (r == 0)
 		r = words_split(&opt->metrics, &t->metrics, err);
 	if (r == 0)
 		r = words_split(&opt->split_by, &t->split_by, err);
@@ -230,9 +237,66 @@ static int run_learn(struct training *t, struct run *run, struct lp_err *err)
 	if (n)
 		return trainer_add(t->trainer, tables, n, err);
 	free(tables);
+	if (t->traced)
+		return 0;
 	return lp_err_set(err, -ENOENT, "there is nothing to learn from in %s%s%s%s", run->paths[0],
 		t->metrics.n ? ": no component has a metric '" : "",
 		t->metrics.n ? t->metrics.items[0] : "", t->metrics.n ? "'" : "");
+}
+
+/* Learn which calls fail as a matter of course, where system calls were traced. */
+static int run_learn_failures(struct training *t, struct run *run, struct lp_err *err)
+{
+	struct lp_err here = {0};
+	bool any = false;
+	int r = semantic_train(run->data, &t->hosts, t->opt->since_us, t->opt->until_us, &t->warn,
+		t->normal, &any, &here);
+
+	t->traced = t->traced || any;
+	if (r == -EBADMSG) {
+		t->read_result = r;
+		t->read_err = here;
+		return 0;
+	}
+	if (r < 0)
+		*err = here;
+	return r;
+}
+
+/* Put what was learnt of failures beside the thresholds; there may be none of these. */
+static int failures_join(struct training *t, struct lp_err *err)
+{
+	const struct threshold_normal *normals;
+	size_t n;
+	int r = 0;
+
+	if (!t->result.thresholds) {
+		t->result.thresholds = t->normal;
+		t->normal = NULL;
+		return 0;
+	}
+	normals = thresholds_normals(t->normal, &n);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = thresholds_add_normal(
+			t->result.thresholds, normals[i].role, normals[i].call, normals[i].error);
+	return r < 0 ? lp_err_sys(err, r, "cannot train") : 0;
+}
+
+/* What all runs taught. Traces without anybody to compare are worth something, too. */
+static int training_finish(struct training *t, struct lp_err *err)
+{
+	struct lp_err here = {0};
+	int r = trainer_finish(t->trainer, &t->result, &here);
+
+	if (r == -ENODATA && t->traced) {
+		lp_warn_raise(&t->warn, "%s; only failures of calls were", here.text);
+		r = 0;
+	}
+	if (r < 0) {
+		*err = here;
+		return r;
+	}
+	return failures_join(t, err);
 }
 
 static int training_run(struct training *t, struct lp_err *err)
@@ -250,10 +314,15 @@ static int training_run(struct training *t, struct lp_err *err)
 	t->detect.n_split = t->split_by.n;
 	t->detect.warn = &t->warn;
 	r = trainer_new(&t->detect, &t->trainer, err);
+	t->normal = thresholds_new(t->detect.measure->name, &t->detect.params);
+	if (r == 0 && !t->normal)
+		r = lp_err_sys(err, -ENOMEM, "cannot train");
+	for (int i = 0; i < t->n_runs && r == 0; i++)
+		r = run_learn_failures(t, &t->runs[i], err);
 	for (int i = 0; i < t->n_runs && r == 0; i++)
 		r = run_learn(t, &t->runs[i], err);
 	if (r == 0)
-		r = trainer_finish(t->trainer, &t->result, err);
+		r = training_finish(t, err);
 	return r < 0 ? r : thresholds_write(t->result.thresholds, t->opt->output, err);
 }
 
@@ -315,9 +384,12 @@ const struct command command_train = {
 		"Learns for each component and metric how far from its peers it may be: the "
 		"smallest multiple of 0.1 at which 'limpet diagnose' would have found nothing in "
 		"this data, times 2 (for congestion windows times 1, and one for all connections "
-		"of a direction). The file is text; its form is in docs/thresholds.md.\n\n"
+		"of a direction; for service times of calls what the worst second needed, times "
+		"2). The file is text; its form is in docs/thresholds.md.\n\n"
 		"Each directory is a run of its own, all files that are named together are one, "
 		"and runs whose times overlap are joined; runs may be far apart.\n\n"
+		"Of logs of system calls (limpet-trace(1)) it learns which calls of servers and of "
+		"clients fail as a matter of course, and how.\n\n"
 		"Good training data comes from a load that takes the system to its limits, without "
 		"any fault. Warnings tell where the data itself shows a lasting asymmetry (with a "
 		"plot), where it is too short, where somebody was absent, and where the load was "

@@ -18,7 +18,7 @@
 #define SPARE_US (15 * US_PER_SEC) /* an experiment's start and end, for the list */
 
 struct run_options {
-	const char *plan, *output, *name, *only, *part;
+	const char *plan, *output, *name, *only, *part, *trace;
 	uint64_t seed, tries;
 	bool list, keep, json, accept;
 };
@@ -27,7 +27,7 @@ struct run_options {
 
 static const struct option_def options[] = {
 	{"plan", 'p', OPTION_STRING, AT(plan), "PLAN",
-		"a file of experiments, or smoke, quick, campaign, paper"},
+		"a file of experiments, or smoke, quick, campaign, errors, paper"},
 	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where recordings and truth go"},
 	{"name", 0, OPTION_STRING, AT(name), "LAB",
 		"name of the lab; one that is up is used, if it has as many servers and clients "
@@ -40,6 +40,9 @@ static const struct option_def options[] = {
 		"every N-th experiment beginning with the I-th, so that N labs (each with a "
 		"--name) "
 		"can share a plan and a DIR"},
+	{"trace", 0, OPTION_STRING, AT(trace), "MODE",
+		"record the system calls of servers and clients, too: none, summary or records "
+		"[the plan's, or none]"},
 	{"tries", 0, OPTION_UINT, AT(tries), "N",
 		"run an experiment during which this machine was too busy up to N times [2]"},
 	{"accept-disturbed", 0, OPTION_FLAG, AT(accept), NULL,
@@ -88,8 +91,8 @@ static int usage_check(int n_args, char **args, struct run_options *opt, struct 
 		return lp_err_set(err, -EINVAL,
 			"'%.64s' is not understood (see 'limpet help lab run')", args[0]);
 	if (!opt->plan)
-		return lp_err_set(
-			err, -EINVAL, "name a plan: --plan FILE, smoke, quick, campaign or paper");
+		return lp_err_set(err, -EINVAL,
+			"name a plan: --plan FILE, smoke, quick, campaign, errors or paper");
 	if (!opt->list && !opt->output)
 		return lp_err_set(err, -EINVAL, "-o DIR is needed: recordings go there");
 	if (!opt->tries)
@@ -97,6 +100,16 @@ static int usage_check(int n_args, char **args, struct run_options *opt, struct 
 	if (opt->tries > TRIES_MAX)
 		return lp_err_set(err, -EINVAL, "--tries must be at most %d", TRIES_MAX);
 	return 0;
+}
+
+static int trace_choose(const char *mode, struct plan *p, struct lp_err *err)
+{
+	enum plan_trace trace = PLAN_TRACE_NONE;
+	int r = mode ? plan_trace_parse(mode, &trace, err) : 0;
+
+	for (unsigned i = 0; r == 0 && mode && i < p->n_experiments; i++)
+		p->experiments[i].trace = trace;
+	return r;
 }
 
 /* The plan with what the command line says of it. */
@@ -117,6 +130,9 @@ static int plan_choose(const struct run_options *opt, struct plan *ret, struct l
 	if (opt->seed)
 		ret->lab.seed = opt->seed;
 	r = lab_init(&lab, &ret->lab, err);
+	if (r < 0)
+		return r;
+	r = trace_choose(opt->trace, ret, err);
 	if (r < 0)
 		return r;
 	plan_place(ret);
@@ -175,10 +191,11 @@ static int list_json(const struct plan *p)
 		const struct experiment *e = &p->experiments[i];
 
 		json_array_append_new(all,
-			json_pack("{s:s, s:s, s:s, s:b, s:f}", "name", e->name, "workload",
+			json_pack("{s:s, s:s, s:s, s:b, s:s, s:f}", "name", e->name, "workload",
 				e->workload->name, "faults",
 				experiment_faults(e, faults_text, sizeof(faults_text)), "train",
-				e->train, "seconds", (double)experiment_us(e) / 1e6));
+				e->train, "trace", plan_trace_names[e->trace], "seconds",
+				(double)experiment_us(e) / 1e6));
 	}
 	root = json_pack("{s:s, s:i, s:i, s:I, s:f, s:o}", "fs", p->lab.fs, "servers",
 		(int)p->lab.n_servers, "clients", (int)p->lab.n_clients, "seed",
@@ -320,13 +337,16 @@ const struct command lab_command_run = {
 		"    DIR/EXPERIMENT.json   what was done and when, throughput of each phase\n"
 		"    DIR/truth.csv         which server had which fault; 'limpet score' reads "
 		"it\n\n"
-		"PLAN is a built-in plan (smoke, quick, campaign, paper; --list prints what is in "
+		"PLAN is a built-in plan (smoke, quick, campaign, errors, paper; --list prints "
+		"what is in "
 		"it) or a file. In a file each line is one of these; '#' begins a comment:\n\n"
-		"    servers 6                the lab: these four lines come before the\n"
+		"    servers 6                the lab: these five lines come before the\n"
 		"    clients 6                first experiment, and what they do not say\n"
 		"    fs gluster               is as 'limpet lab up' has it\n"
 		"    seed 1                   which servers are broken, and the disks\n"
+		"    disk 512M                size of a server's disk\n"
 		"    phases 10s 60s 120s 60s  warm-up, clean, fault, recovery\n"
+		"    trace summary            system calls, too: none, summary, records\n"
 		"    repeat 2                 each line that follows twice\n"
 		"    train ddw,ddr            without a fault, for 'limpet train'\n"
 		"    run ddw,ddr none         without a fault, a control\n"
@@ -334,8 +354,9 @@ const struct command lab_command_run = {
 		"    run ddr disk-busy+send-pktloss\n\n"
 		"Commas separate alternatives: every workload with every fault. '+' joins faults "
 		"that are there at once. ':' precedes a strength, '@' a server; a fault that names "
-		"no server gets another one each time. 'phases' and 'repeat' hold for the lines "
-		"that follow. 'limpet help lab work' lists workloads, 'limpet lab inject --list' "
+		"no server gets another one each time. 'phases', 'trace' and 'repeat' hold for the "
+		"lines that follow. 'limpet help lab work' lists workloads, 'limpet lab inject "
+		"--list' "
 		"faults. An experiment is called WORKLOAD-FAULT-NUMBER: ddw-disk-hog-1.\n\n"
 		"Experiments that are in DIR already are not run again, so an interrupted run goes "
 		"on when the same command is given again. One during which this machine itself was "

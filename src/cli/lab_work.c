@@ -41,7 +41,7 @@ static int start(const struct lab *lab, const struct workload *w, struct lp_err 
 	int r = workload_check(w, err);
 	if (r == 0)
 		r = workload_prepare(lab, w, NULL, err);
-	return r < 0 ? r : workload_start(lab, w, err);
+	return r < 0 ? r : workload_start(lab, w, 0, err);
 }
 
 /* Let it run, and say how fast it was. Ends it in any case. */

@@ -96,7 +96,7 @@ static int differs(const char *option, const char *file, struct lp_err *err)
 		option, file);
 }
 
-int method_options_agree(const struct method_options *o, const char *method,
+int method_options_agree(const struct method_options *o, const char *method, const char *service,
 	const struct lp_params *params, const char *file, struct lp_err *err)
 {
 	struct lp_params p = *params;
@@ -106,6 +106,8 @@ int method_options_agree(const struct method_options *o, const char *method,
 		return r;
 	if (o->method && strcmp(o->method, method))
 		return differs("method", file, err);
+	if (o->service && service && strcmp(o->service, service) != 0)
+		return differs("service-method", file, err);
 	if (p.win_size != params->win_size)
 		return differs("win-size", file, err);
 	/* A size alone implies a shift, but does not ask for one. */

@@ -11,6 +11,7 @@
 
 struct method_options {
 	const char *method; /* NULL: not given; so for all */
+	const char *service;
 	const char *win_size, *win_shift, *smooth, *k;
 	int64_t downsample_us; /* 0: not given */
 };
@@ -20,6 +21,10 @@ struct method_options {
 	{"method", 0, OPTION_STRING, offsetof(type, method.method), "NAME",                        \
 		"how far apart two components are: kl, cdf, median or thresh [" METHOD_DEFAULT     \
 		"]"},                                                                              \
+		{"service-method", 0, OPTION_STRING, offsetof(type, method.service), "NAME",       \
+			"how service times of system calls are compared: series (each second "     \
+			"with the median of the peers), or as all else by what --method says "     \
+			"[series]"},                                                               \
 		{"win-size", 0, OPTION_STRING, offsetof(type, method.win_size), "N",               \
 			"samples a window [the method's: kl 64, cdf 60]"},                         \
 		{"win-shift", 0, OPTION_STRING, offsetof(type, method.win_shift), "N",             \
@@ -41,8 +46,9 @@ int method_options_choose(const struct method_options *o, const struct measure *
 	const struct measure **ret_measure, struct lp_params *ret_params, struct lp_err *err);
 
 /* Thresholds that were learnt are good only for what they were learnt with: -EINVAL where an option
- * was given that differs from it. `file` names them in the error. */
-int method_options_agree(const struct method_options *o, const char *method,
+ * was given that differs from it. `service` may be NULL: no service times were learnt. `file` names
+ * them in the error. */
+int method_options_agree(const struct method_options *o, const char *method, const char *service,
 	const struct lp_params *params, const char *file, struct lp_err *err);
 
 #endif

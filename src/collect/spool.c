@@ -36,6 +36,8 @@ struct event {
 
 struct item {
 	struct lp_batch *batch;
+	struct trace_log *log; /* NULL: there are none */
+	int64_t wall_us;       /* of an item without samples */
 	struct snapshot *snapshot;
 	struct event events[EVENTS_MAX];
 	unsigned n_events, n_events_written;
@@ -99,14 +101,29 @@ static int snapshot_refresh(struct spool *s, const struct lp_catalogue *c, unsig
 	return 0;
 }
 
-/* Write one batch and its remarks. */
+static uint32_t batch_fresh(const struct lp_batch *b)
+{
+	return b->n_samples - (b->carry ? 1 : 0);
+}
+
+/* When an item begins. */
+static int64_t item_first_us(const struct item *it)
+{
+	return batch_fresh(it->batch) ? it->batch->wall_us[it->batch->carry ? 1 : 0] : it->wall_us;
+}
+
+/* Write one batch, its remarks and its log. */
 static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 {
-	int r = spool_file_ready(&s->file, it->batch, it->new_file, err);
+	int r = spool_file_ready(&s->file, item_first_us(it), it->new_file, err);
 
 	if (r < 0)
 		return r;
 	it->new_file = false;
+	if (it->log) /* after a failure again: what was written is gone from it */
+		r = spool_file_write_log(&s->file, it->log, err);
+	if (r < 0)
+		return r;
 	while (it->n_events_written < it->n_events) { /* a retry goes on where it failed */
 		const struct event *e = &it->events[it->n_events_written];
 
@@ -115,12 +132,9 @@ static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 			return r;
 		it->n_events_written++;
 	}
+	if (!batch_fresh(it->batch))
+		return 0;
 	return spool_file_write(&s->file, it->snapshot->catalogue, it->batch, err);
-}
-
-static uint32_t batch_fresh(const struct lp_batch *b)
-{
-	return b->n_samples - (b->carry ? 1 : 0);
 }
 
 /* A remark in the archive about samples that are not in it. */
@@ -130,8 +144,9 @@ static void note_lost(struct spool *s, const struct item *it, uint64_t lost)
 	struct lp_err ignored = {0};
 
 	snprintf(text, sizeof(text), "kind=lost samples=%" PRIu64, lost);
-	lp_archive_write_event(
-		s->file.archive, it->batch->wall_us[it->batch->n_samples - 1], text, &ignored);
+	lp_archive_write_event(s->file.archive,
+		batch_fresh(it->batch) ? it->batch->wall_us[it->batch->n_samples - 1] : it->wall_us,
+		text, &ignored);
 }
 
 /* Say once that writing fails (or is too slow), and once that it works again. */
@@ -184,6 +199,15 @@ static struct item *queue_wait(struct spool *s, bool *ret_last_try)
 	return it;
 }
 
+static void item_count_lost(struct spool *s, struct item *it)
+{
+	s->stats.samples_lost += batch_fresh(it->batch);
+	if (!it->log)
+		return;
+	s->stats.records_lost += trace_log_records(it->log);
+	trace_log_clear(it->log);
+}
+
 /* The first item is done with (or given up). */
 static void queue_pop(struct spool *s, bool lost)
 {
@@ -194,7 +218,7 @@ static void queue_pop(struct spool *s, bool lost)
 	s->first = (s->first + 1) % SPOOL_DEPTH;
 	s->n--;
 	if (lost)
-		s->stats.samples_lost += batch_fresh(it->batch);
+		item_count_lost(s, it);
 	snapshot_unref(it->snapshot);
 	it->snapshot = NULL;
 	it->n_events = it->n_events_written = 0;
@@ -268,8 +292,10 @@ static int spool_lock(struct spool *s, struct lp_err *err)
 static void spool_free(struct spool *s)
 {
 	sealer_close(s->file.sealer);
-	for (unsigned i = 0; i < SPOOL_DEPTH + 2; i++)
+	for (unsigned i = 0; i < SPOOL_DEPTH + 2; i++) {
 		lp_batch_free(s->items[i].batch);
+		trace_log_free(s->items[i].log);
+	}
 	snapshot_unref(s->snapshot);
 	spool_file_release(&s->file);
 	pthread_mutex_destroy(&s->mutex);
@@ -304,12 +330,13 @@ int spool_open(const struct spool_config *config, struct spool **ret, struct lp_
 	pthread_mutex_init(&s->mutex, NULL);
 	cond_init(&s->wake);
 	cond_init(&s->room);
-	r = spool_lock(s, err);
+	r = s->config.path ? spool_file_ready(&s->file, 0, false, err) : spool_lock(s, err);
 	if (r == 0)
 		r = sealer_open(s->config.warn, &s->file.sealer, err);
 	for (unsigned i = 0; r == 0 && i < SPOOL_DEPTH + 2; i++) {
 		s->items[i].batch = lp_batch_new(config->batch_samples + 1);
-		if (!s->items[i].batch)
+		s->items[i].log = config->logs ? trace_log_new() : NULL;
+		if (!s->items[i].batch || (config->logs && !s->items[i].log))
 			r = lp_err_sys(err, -ENOMEM, "cannot begin to record");
 		s->unused[s->n_unused++] = &s->items[i];
 	}
@@ -330,6 +357,11 @@ int spool_open(const struct spool_config *config, struct spool **ret, struct lp_
 struct lp_batch *spool_batch(struct spool *s)
 {
 	return s->current->batch;
+}
+
+struct trace_log *spool_log(struct spool *s)
+{
+	return s->current->log;
 }
 
 int spool_prime(struct spool *s)
@@ -356,16 +388,53 @@ void spool_event(struct spool *s, int64_t wall_us, const char *text)
 /* The queue is full: the samples are lost, what else the item had goes with the next one. */
 static void item_lose(struct spool *s, struct item *it, struct item *next)
 {
-	uint32_t fresh = batch_fresh(it->batch);
-
-	s->stats.samples_lost += fresh;
-	s->lost_untold += fresh;
+	s->lost_untold += batch_fresh(it->batch);
+	item_count_lost(s, it);
 	next->new_file = it->new_file;
 	next->n_events = it->n_events;
 	memcpy(next->events, it->events, it->n_events * sizeof(it->events[0]));
 	it->n_events = 0;
 	it->new_file = false;
 	s->unused[s->n_unused++] = it;
+}
+
+/* An unused item for what comes next. There is always one: one more than can wait. */
+static struct item *item_next(struct spool *s, bool *ret_full)
+{
+	struct item *next;
+
+	pthread_mutex_lock(&s->mutex);
+	while (s->config.patient && s->n == SPOOL_DEPTH && !s->stats.failing)
+		pthread_cond_wait(&s->room, &s->mutex);
+	next = s->unused[--s->n_unused];
+	*ret_full = s->n == SPOOL_DEPTH;
+	pthread_mutex_unlock(&s->mutex);
+	return next;
+}
+
+int spool_submit_log(struct spool *s, int64_t wall_us)
+{
+	struct item *done = s->current, *next;
+	struct lp_batch *batch = done->batch;
+	bool full;
+
+	if (!done->log || !trace_log_records(done->log))
+		return 0;
+	next = item_next(s, &full);
+	done->batch = next->batch;
+	next->batch = batch;
+	lp_batch_clear(done->batch);
+	done->wall_us = wall_us;
+	pthread_mutex_lock(&s->mutex);
+	if (full) {
+		item_lose(s, done, next);
+	} else {
+		s->queue[(s->first + s->n++) % SPOOL_DEPTH] = done;
+		pthread_cond_signal(&s->wake);
+	}
+	s->current = next;
+	pthread_mutex_unlock(&s->mutex);
+	return 0;
 }
 
 int spool_submit(
@@ -382,12 +451,7 @@ int spool_submit(
 	r = snapshot_refresh(s, c, version);
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&s->mutex);
-	while (s->config.patient && s->n == SPOOL_DEPTH && !s->stats.failing)
-		pthread_cond_wait(&s->room, &s->mutex);
-	next = s->unused[--s->n_unused]; /* one more than can wait: there is always one */
-	full = s->n == SPOOL_DEPTH;
-	pthread_mutex_unlock(&s->mutex);
+	next = item_next(s, &full);
 	r = lp_batch_carry(next->batch, done->batch);
 	pthread_mutex_lock(&s->mutex);
 	if (full || r < 0) {

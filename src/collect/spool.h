@@ -4,6 +4,7 @@
 #ifndef COLLECT_SPOOL_H
 #define COLLECT_SPOOL_H
 
+#include "archive/trace_log.h"
 #include <limpet/archive.h>
 
 /* Batches that may wait for the disk before samples are lost. */
@@ -20,11 +21,16 @@ struct spool_config {
 	uint64_t keep_bytes;	/* 0: any number */
 	bool patient;		/* wait for the disk: nothing is lost by waiting */
 	const char *meta;	/* further "key=value\n" lines */
-	struct lp_warn *warn;	/* called from both threads */
+	bool anew;		/* never go on with a file that is there */
+	bool logs;		/* besides samples there are logs, spool_log() */
+	/* Write this file, which must not be there yet, and none in `dir`; NULL: those in `dir`. */
+	const char *path;
+	struct lp_warn *warn; /* called from both threads */
 };
 
 struct spool_stats {
 	uint64_t samples_written, samples_lost, bytes_written, files;
+	uint64_t records_lost;	   /* of logs */
 	bool failing;		   /* nothing can be written now */
 	char path[SPOOL_PATH_MAX]; /* of the file at hand */
 };
@@ -37,6 +43,12 @@ int spool_open(const struct spool_config *config, struct spool **ret, struct lp_
 
 /* The batch to fill. */
 struct lp_batch *spool_batch(struct spool *s);
+
+/* The log to fill, which is handed over with the batch (config.logs). */
+struct trace_log *spool_log(struct spool *s);
+
+/* Hand over the log alone, the batch stays current: where there is much to log. 0 or -ENOMEM. */
+int spool_submit_log(struct spool *s, int64_t wall_us);
 
 /* Make all memory that batches like the current one will need. */
 int spool_prime(struct spool *s);

@@ -98,8 +98,13 @@ static int file_create(struct spool_file *f, int64_t first_us, struct lp_err *er
 	struct lp_archive_meta meta = {
 		.observer = c->observer, .interval_us = c->interval_us, .extra = c->meta};
 	char stamp[TIME_TEXT_MAX];
-	int r = path_make_dirs(c->dir, err);
+	int r;
 
+	if (c->path) {
+		snprintf(f->path, sizeof(f->path), "%s", c->path);
+		return lp_archive_create(c->path, &meta, &f->archive, err);
+	}
+	r = path_make_dirs(c->dir, err);
 	for (int64_t tries = 0; r == 0 && tries < 3600; tries++) {
 		snprintf(f->path, sizeof(f->path), "%s/%s-%s" LP_ARCHIVE_SUFFIX, c->dir, c->name,
 			time_format_compact(first_us + tries * US_PER_SEC, stamp));
@@ -120,7 +125,7 @@ static int file_begin(struct spool_file *f, int64_t first_us, struct lp_err *err
 	struct stat st;
 	int r = 0;
 
-	if (f->resumed || !file_resume(f, first_us))
+	if (f->resumed || f->config->anew || !file_resume(f, first_us))
 		r = file_create(f, first_us, err);
 	if (r < 0)
 		return r;
@@ -147,10 +152,9 @@ static bool file_vanished(const struct spool_file *f)
 	return st.st_dev != f->dev || st.st_ino != f->ino;
 }
 
-int spool_file_ready(
-	struct spool_file *f, const struct lp_batch *batch, bool new_file, struct lp_err *err)
+int spool_file_ready(struct spool_file *f, int64_t first_us, bool new_file, struct lp_err *err)
 {
-	if (f->archive && new_file)
+	if (f->archive && new_file && !f->config->path)
 		spool_file_finish(f);
 	if (f->archive && file_vanished(f)) {
 		lp_warn_raise(f->config->warn, "%s is gone; beginning a new file", f->path);
@@ -159,7 +163,7 @@ int spool_file_ready(
 	}
 	if (f->archive)
 		return 0;
-	return file_begin(f, batch->wall_us[batch->carry ? 1 : 0], err);
+	return file_begin(f, first_us, err);
 }
 
 int spool_file_write(struct spool_file *f, const struct lp_catalogue *c,
@@ -179,6 +183,15 @@ int spool_file_write(struct spool_file *f, const struct lp_catalogue *c,
 		f->bytes_elsewhere)
 		expire(f, batch->wall_us[batch->n_samples - 1]);
 	return 0;
+}
+
+int spool_file_write_log(struct spool_file *f, struct trace_log *log, struct lp_err *err)
+{
+	int r = trace_log_write(log, f->archive, err);
+
+	if (r == 0)
+		f->bytes_written = f->bytes_before + lp_archive_size(f->archive);
+	return r;
 }
 
 void spool_file_finish(struct spool_file *f)

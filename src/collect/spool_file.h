@@ -25,10 +25,12 @@ struct spool_file {
 /* Seal what a killed recorder left of earlier days, remove what it left of sealing. */
 void spool_file_tidy(struct spool_file *f);
 
-/* Have a file open for this batch: the one at hand, or with `new_file` (or where it vanished) a new
- * one, named by the time of the batch's first sample. */
-int spool_file_ready(
-	struct spool_file *f, const struct lp_batch *batch, bool new_file, struct lp_err *err);
+/* Have a file open for what is about `first_us` and later: the one at hand, or with `new_file` (or
+ * where it vanished) a new one, named by that time. */
+int spool_file_ready(struct spool_file *f, int64_t first_us, bool new_file, struct lp_err *err);
+
+/* Append the records of a log. */
+int spool_file_write_log(struct spool_file *f, struct trace_log *log, struct lp_err *err);
 
 /* Append a batch and make it survive power loss. */
 int spool_file_write(struct spool_file *f, const struct lp_catalogue *c,

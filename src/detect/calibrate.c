@@ -74,7 +74,7 @@ static double limits_third(const struct comparison *c, const double *votes, uint
 	return limits[(n_limits + 1) / 3];
 }
 
-/* The time-series method's votes are quotients, 1 where all are alike: what doubles is the
+/* The votes of congestion windows are quotients, 1 where all are alike: what doubles is the
  * distance from 1. */
 static double doubled(const struct comparison *c, double limit)
 {
@@ -94,12 +94,12 @@ static int sample_votes(
 
 	for (uint32_t i = 0; i < n; i++) {
 		rows[i] = c->smoothed.rows[members[i]];
-		if (c->role == LP_ROLE_WINDOW)
+		if (c->timeseries)
 			memcpy(ret_votes + (size_t)i * s->n_windows,
 				c->votes + (size_t)members[i] * s->n_windows,
 				s->n_windows * sizeof(*ret_votes));
 	}
-	if (c->role == LP_ROLE_WINDOW)
+	if (c->timeseries)
 		return 0;
 	return votes_all(c->opt->measure, &c->params, &some, NULL, n, ret_votes, NULL);
 }

@@ -113,6 +113,19 @@ const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group,
 	return lp_metric_find(kind, name);
 }
 
+bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric)
+{
+	const struct lp_metric *own = group_metric(v, group, v->tables[metric]->metric);
+
+	for (uint32_t t = 0; own && t < v->n_tables; t++) {
+		const struct lp_metric *m = group_metric(v, group, v->tables[t]->metric);
+
+		if (m && m->weight && !strcmp(m->weight, own->name))
+			return true;
+	}
+	return false;
+}
+
 static int comparison_floor(struct comparison *c, const double *const *rows, uint32_t n)
 {
 	const struct lp_table *t = c->v->tables[c->series->metric];
@@ -166,17 +179,9 @@ static int comparison_alloc(struct comparison *c, const double *const *rows, uin
 	return 0;
 }
 
-/* The time-series method: every sample is a window, and there is no filter behind it. */
-static void params_timeseries(struct lp_params *p)
-{
-	p->win_size = p->win_shift = 1;
-	p->k = 1;
-	p->smooth = timeseries_width(p->step_us);
-}
-
 static int compare_timeseries(struct comparison *c, const struct group_data *g)
 {
-	int r = timeseries_votes(g, c->params.smooth, true, c->votes);
+	int r = timeseries_votes(g, c->params.smooth, c->role, c->floor, c->votes);
 
 	if (r == 0)
 		r = comparison_thresholds(c);
@@ -201,8 +206,10 @@ static int comparison_run(struct comparison *c, const struct group_data *g)
 
 	if (r == 0)
 		r = smooth_group(g, c->params.smooth, &c->smoothed);
+	if (r == 0 && c->role == LP_ROLE_SERVICE)
+		smoothed_drop_sparse(&c->smoothed, g, timeseries_width(c->params.step_us));
 	if (r == 0)
-		r = c->role == LP_ROLE_WINDOW ? compare_timeseries(c, g) : compare_windows(c);
+		r = c->timeseries ? compare_timeseries(c, g) : compare_windows(c);
 	return r < 0 ? r : comparison_standing(c);
 }
 
@@ -222,15 +229,16 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 	if (!rows)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	c->n_rows = group_rows(v, group, metric, rows);
-	if (c->n_rows < 3 ||
+	if (c->n_rows < 3 || group_weighs(v, group, metric) ||
 		(!group_differs(rows, n, t->n_slots) && !group_misses(rows, n, t->n_slots)))
 		return 0;
 	r = comparison_floor(c, rows, n);
-	if (c->role == LP_ROLE_WINDOW) {
+	c->timeseries = timeseries_applies(opt, c->role);
+	if (c->timeseries) {
 		c->unit = 1.0 / params->win_shift;
-		params_timeseries(&c->params);
+		timeseries_params(&c->params);
 	}
-	ret_series->method = c->role == LP_ROLE_WINDOW ? "series" : opt->measure->name;
+	ret_series->method = c->timeseries ? "series" : opt->measure->name;
 	ret_series->n_windows = window_count(&c->params, t->n_slots);
 	if (r == 0 && !ret_series->n_windows)
 		return 0;

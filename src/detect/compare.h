@@ -14,6 +14,7 @@ struct comparison {
 	struct lp_series *series;
 	struct smoothed smoothed;
 	enum lp_role role;
+	bool timeseries; /* compared by that method, sample by sample */
 	uint32_t n_rows; /* members that have the metric at all */
 	bool calibrated; /* the thresholds come from the data itself, so that floors apply */
 	double floor;	 /* differences below this never matter, in the metric's unit */
@@ -40,6 +41,9 @@ uint32_t group_rows(
 
 /* What the catalogue says of a metric of the kind that is in the group; NULL: nothing. */
 const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group, const char *name);
+
+/* Is a table of the group only there to weigh another one with? */
+bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric);
 
 /* The parts of it, in this order. */
 int comparison_thresholds(struct comparison *c); /* calibrate.c */

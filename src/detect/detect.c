@@ -246,6 +246,11 @@ int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_
 		return r;
 	if (!o.measure)
 		o.measure = measure_find(o.trained ? thresholds_method(o.trained) : "cdf");
+	if (!o.service && o.trained) {
+		r = service_method_parse(thresholds_service(o.trained), o.measure, &o.service, err);
+		if (r < 0)
+			return r;
+	}
 	v->method = o.measure->name;
 	v->trained = o.trained != NULL;
 	v->fixed = o.fixed && o.fixed->n;

@@ -7,13 +7,15 @@
 #define DETECT_DETECT_H
 
 #include "detect/measure.h"
+#include "detect/service.h"
 #include "detect/thresholds.h"
 #include "model/hosts.h"
 #include "model/topology.h"
 
 struct detect_options {
 	const struct measure *measure; /* NULL: cdf */
-	struct lp_params params;       /* members that are 0 take the method's default */
+	enum service_method service;
+	struct lp_params params; /* members that are 0 take the method's default */
 	const struct thresholds *trained;
 	const struct fixed_thresholds *fixed; /* outrank those that were learnt; may be NULL */
 	const struct topology *topology;

@@ -36,8 +36,10 @@ static uint32_t tables_find(const struct lp_verdict *v, const struct lp_peer_gro
 	uint32_t n = 0;
 
 	for (uint32_t t = 0; t < v->n_tables && n < WORK_FEATURES_MAX - 1; t++) {
+		const struct lp_metric *m = lp_metric_find(kind, v->tables[t]->metric);
+
 		if (lp_metric_role(kind, v->tables[t]->metric) != LP_ROLE_WORK ||
-			!table_serves(v, t, g))
+			(m && lp_metric_is_weight(m)) || !table_serves(v, t, g))
 			continue;
 		if (n && strcmp(v->tables[ret[0]]->unit, v->tables[t]->unit) != 0)
 			continue;

@@ -4,9 +4,10 @@
 #include "detect/load.h"
 
 #include "detect/compare.h"
+#include "detect/idle.h"
 #include "detect/median.h"
+#include "model/metric_role.h"
 #include <errno.h>
-#include <limpet/metric.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,8 +156,8 @@ static bool is_slow(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	enum lp_role role = finding_role(v, f);
 
-	return (role == LP_ROLE_LATENCY || role == LP_ROLE_BUSY) && f->culprit &&
-		f->direction == LP_MARK_ABOVE && !f->explained_by_load;
+	return role_is_slowness(role) && f->culprit && f->direction == LP_MARK_ABOVE &&
+		!f->explained_by_load;
 }
 
 /* More work alone makes no culprit. It does where the component is slower for it than its load
@@ -184,11 +185,13 @@ int load_judge(struct lp_verdict *v)
 		struct lp_finding *f = &v->findings[i];
 		enum lp_role role = finding_role(v, f);
 
-		if (role != LP_ROLE_LATENCY && role != LP_ROLE_BUSY)
+		if (!role_is_slowness(role))
 			continue;
 		f->load_ratio = member_load(v, f->group, f->member, f->first_us, f->last_us);
 		f->explained_by_load = f->direction == LP_MARK_ABOVE && f->load_ratio > LOAD_MORE &&
 			f->ratio <= SLACK * f->load_ratio && load_is_given(v, f);
+		f->explained_by_load |= role == LP_ROLE_LATENCY && f->direction == LP_MARK_ABOVE &&
+			idle_explains(v, f);
 	}
 	for (uint32_t i = 0; i < v->n_findings; i++) {
 		struct lp_finding *f = &v->findings[i];

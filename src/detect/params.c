@@ -5,7 +5,8 @@
 
 #define STEP_PRODUCTION_US (INT64_C(15) * 1000000)
 #define SPAN_PRODUCTION_US (INT64_C(2) * 3600 * 1000000)
-#define WIN_SIZE_LEAST 30
+#define WIN_SIZE_LEAST 30 /* when halving */
+#define WIN_SIZE_FIT 24	  /* when it is cut to what there is */
 
 int64_t detect_step(int64_t interval_us, int64_t span_us)
 {
@@ -21,13 +22,25 @@ static uint32_t choose(uint32_t asked, uint32_t trained, uint32_t usual)
 	return trained ? trained : usual;
 }
 
+/* Half-overlapping windows, 2k-1 of them, cover k window sizes: where a few samples are missing to
+ * that, a slightly smaller window loses less than the last one of them would. */
+static void params_fit(struct lp_params *p, uint32_t n_slots)
+{
+	uint32_t size = n_slots / p->k;
+
+	if (window_count(p, n_slots) >= 2 * p->k - 1 || size < WIN_SIZE_FIT || size >= p->win_size)
+		return;
+	p->win_size = size;
+	p->win_shift = size / 2;
+}
+
 /* Smaller windows where there are not enough of them to call anybody a suspect. */
 static int params_shrink(const struct detect_options *opt, uint32_t n_slots, struct lp_verdict *v,
 	struct lp_params *p)
 {
 	uint32_t usual = p->win_size;
 
-	if (opt->params.win_size || opt->params.win_shift || opt->trained)
+	if (!n_slots || opt->params.win_size || opt->params.win_shift || opt->trained)
 		return 0;
 	while (window_count(p, n_slots) < 2 * p->k - 1 && p->win_size / 2 >= WIN_SIZE_LEAST) {
 		p->win_size /= 2;
@@ -35,6 +48,7 @@ static int params_shrink(const struct detect_options *opt, uint32_t n_slots, str
 		if (!opt->params.smooth && p->smooth > p->win_size / 4)
 			p->smooth = p->win_size / 4;
 	}
+	params_fit(p, n_slots);
 	if (p->win_size == usual)
 		return 0;
 	return lp_verdict_note(v,

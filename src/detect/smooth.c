@@ -101,6 +101,27 @@ int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *re
 	return 0;
 }
 
+static void row_drop_sparse(const double *row, uint32_t n_slots, uint32_t width, double *smoothed)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_slots; i++) {
+		n += value_usable(row[i]);
+		n -= i >= width && value_usable(row[i - width]);
+		if (n < width / 2 || !n)
+			smoothed[i] = NAN;
+	}
+}
+
+void smoothed_drop_sparse(struct smoothed *s, const struct group_data *g, uint32_t width)
+{
+	for (uint32_t m = 0; m < s->n_members; m++) {
+		if (s->rows[m])
+			row_drop_sparse(
+				g->rows[m], s->n_slots, width, s->block + (size_t)m * s->n_slots);
+	}
+}
+
 void smoothed_release(struct smoothed *s)
 {
 	free(s->block);

@@ -123,11 +123,22 @@ static enum lp_mark mark_exceeding(
 	return own < peers ? LP_MARK_BELOW : LP_MARK_ABOVE;
 }
 
+/* Nothing was measured: is that an anomaly? Of what was never there before, nothing is missing; and
+ * where there are no calls, nobody can say how long they take. */
+static enum lp_mark mark_missing(
+	const struct comparison *c, uint32_t member, uint32_t window, uint32_t n_data)
+{
+	return 2 * n_data > c->n_rows - 1 && c->role != LP_ROLE_SERVICE &&
+			c->first_slot[member] <= c->series->first[window]
+		? LP_MARK_ABSENT
+		: LP_MARK_NONE;
+}
+
 /* Step 5. */
 static void window_mark(struct comparison *c, uint32_t window, uint32_t n_data)
 {
 	struct lp_series *s = c->series;
-	uint32_t n_peers = c->n_rows - 1;
+	bool too_few = c->role == LP_ROLE_SERVICE && n_data < SERVICE_MEMBERS_LEAST;
 
 	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
 		size_t at = (size_t)i * s->n_windows + window;
@@ -135,10 +146,9 @@ static void window_mark(struct comparison *c, uint32_t window, uint32_t n_data)
 
 		s->ratios[at] = c->data[at] ? (float)ratio : NAN;
 		if (!c->data[at]) {
-			/* Of what was never there before, nothing is missing. */
-			s->marks[at] = 2 * n_data > n_peers && c->first_slot[i] <= s->first[window]
-				? LP_MARK_ABSENT
-				: LP_MARK_NONE;
+			s->marks[at] = (uint8_t)mark_missing(c, i, window, n_data);
+		} else if (too_few) {
+			s->marks[at] = LP_MARK_NONE;
 		} else if (c->votes[at] > s->thresholds[i]) {
 			s->marks[at] = (uint8_t)mark_exceeding(c, c->own[at], c->peers[at], ratio);
 		} else {

@@ -7,11 +7,12 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct thresholds {
-	char *method;
+	char *method, *service;
 	struct lp_params params;
 	struct threshold_row *rows;
 	size_t n, cap;
@@ -21,6 +22,9 @@ struct thresholds {
 	size_t n_medians, cap_medians;
 	uint32_t *globs; /* rows whose component is a glob, in order */
 	size_t n_globs, cap_globs;
+	struct threshold_normal *normals;
+	size_t n_normals, cap_normals;
+	struct strmap normal; /* "role\ncall\nerror" */
 };
 
 /* Two names as one key. */
@@ -73,6 +77,13 @@ struct thresholds *thresholds_new(const char *method, const struct lp_params *pa
 	return t;
 }
 
+static void normal_release(struct threshold_normal *n)
+{
+	free(n->role);
+	free(n->call);
+	free(n->error);
+}
+
 void thresholds_free(struct thresholds *t)
 {
 	if (!t)
@@ -81,12 +92,17 @@ void thresholds_free(struct thresholds *t)
 		free(t->rows[i].metric);
 		free(t->rows[i].component);
 	}
+	for (size_t i = 0; i < t->n_normals; i++)
+		normal_release(&t->normals[i]);
 	free(t->rows);
+	free(t->normals);
 	free(t->medians);
 	free(t->globs);
 	free(t->method);
+	free(t->service);
 	strmap_release(&t->own);
 	strmap_release(&t->kinds);
+	strmap_release(&t->normal);
 	free(t);
 }
 
@@ -109,6 +125,76 @@ int thresholds_add(struct thresholds *t, const char *metric, const char *compone
 		return -ENOMEM;
 	t->rows[t->n++] = (struct threshold_row){TAKE_PTR(m), TAKE_PTR(c), value};
 	return 0;
+}
+
+/* Names of calls and errnos are short words. */
+#define WORD_MAX 64
+
+static bool is_word(const char *text, const char *letters)
+{
+	size_t len = strnlen(text, WORD_MAX + 1);
+
+	return len > 0 && len <= WORD_MAX && strspn(text, letters) == len;
+}
+
+static bool normal_key(char key[KEY_MAX], const char *role, const char *call, const char *error)
+{
+	if ((strcmp(role, "server") != 0 && strcmp(role, "client") != 0) ||
+		!is_word(call, "abcdefghijklmnopqrstuvwxyz0123456789_") ||
+		!is_word(error, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") || *error != 'E')
+		return false;
+	snprintf(key, KEY_MAX, "%s\n%s\n%s", role, call, error);
+	return true;
+}
+
+static int normal_compare(const struct threshold_normal *x, const struct threshold_normal *y)
+{
+	int c = strcmp(y->role, x->role); /* servers first: they are what is judged */
+
+	if (c == 0)
+		c = strcmp(x->call, y->call);
+	return c ? c : strcmp(x->error, y->error);
+}
+
+int thresholds_add_normal(
+	struct thresholds *t, const char *role, const char *call, const char *error)
+{
+	struct threshold_normal n;
+	char key[KEY_MAX];
+	size_t place;
+
+	if (!normal_key(key, role, call, error))
+		return -EINVAL;
+	if (thresholds_is_normal(t, role, call, error))
+		return -EEXIST;
+	n = (struct threshold_normal){strdup(role), strdup(call), strdup(error)};
+	if (!n.role || !n.call || !n.error ||
+		array_reserve(&t->normals, &t->cap_normals, t->n_normals + 1, sizeof(*t->normals)) <
+			0 ||
+		strmap_put(&t->normal, key, 0) < 0) {
+		normal_release(&n);
+		return -ENOMEM;
+	}
+	place = t->n_normals++;
+	for (; place > 0 && normal_compare(&t->normals[place - 1], &n) > 0; place--)
+		t->normals[place] = t->normals[place - 1];
+	t->normals[place] = n;
+	return 0;
+}
+
+bool thresholds_is_normal(
+	const struct thresholds *t, const char *role, const char *call, const char *error)
+{
+	char key[KEY_MAX];
+	uint32_t ignored;
+
+	return normal_key(key, role, call, error) && strmap_get(&t->normal, key, &ignored);
+}
+
+const struct threshold_normal *thresholds_normals(const struct thresholds *t, size_t *ret_n)
+{
+	*ret_n = t->n_normals;
+	return t->normals;
 }
 
 static int row_compare(const void *a, const void *b)
@@ -221,6 +307,22 @@ const struct threshold_row *thresholds_rows(const struct thresholds *t, size_t *
 const char *thresholds_method(const struct thresholds *t)
 {
 	return t->method;
+}
+
+const char *thresholds_service(const struct thresholds *t)
+{
+	return t->service;
+}
+
+int thresholds_set_service(struct thresholds *t, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return -ENOMEM;
+	free(t->service);
+	t->service = copy;
+	return 0;
 }
 
 const struct lp_params *thresholds_params(const struct thresholds *t)

@@ -40,6 +40,9 @@ const struct threshold_row *thresholds_rows(const struct thresholds *t, size_t *
 
 /* The method and the parameters that they were learnt with. */
 const char *thresholds_method(const struct thresholds *t);
+/* How service times of calls were compared: "series" or the method; NULL: there were none. */
+const char *thresholds_service(const struct thresholds *t);
+int thresholds_set_service(struct thresholds *t, const char *name);
 const struct lp_params *thresholds_params(const struct thresholds *t);
 
 /* The threshold of a component in a metric: its own, else that of the longest glob that matches; of
@@ -47,6 +50,23 @@ const struct lp_params *thresholds_params(const struct thresholds *t);
  * ("retrain"). False: nothing is known of the metric in that kind. */
 bool thresholds_get(
 	const struct thresholds *t, const char *metric, const char *component, double *ret);
+
+/* A call that fails with this errno in that role as a matter of course: found in traces of a time
+ * without faults. */
+struct threshold_normal {
+	char *role;  /* "server" or "client" */
+	char *call;  /* "lgetxattr" */
+	char *error; /* "ENODATA" */
+};
+
+/* Add one. -EEXIST: it is there already; -EINVAL: no such role, or no name of a call or an errno.
+ */
+int thresholds_add_normal(
+	struct thresholds *t, const char *role, const char *call, const char *error);
+bool thresholds_is_normal(
+	const struct thresholds *t, const char *role, const char *call, const char *error);
+/* All of them, by role, call and errno. */
+const struct threshold_normal *thresholds_normals(const struct thresholds *t, size_t *ret_n);
 
 /* Thresholds of the command line, "await=5" or, for all metrics, "5". */
 #define FIXED_THRESHOLDS_MAX 64

@@ -12,19 +12,22 @@
 #include <string.h>
 
 #define FILE_MAX (UINT64_C(1) << 28) /* some millions of rows */
-#define WORDS_A_LINE 3
+#define WORDS_A_LINE 4
 
-/* Keys of the head, each of which must come once. */
-enum { KEY_METHOD, KEY_SMOOTH, KEY_WIN_SIZE, KEY_WIN_SHIFT, KEY_K, KEY_STEP, N_KEYS };
+/* Keys of the head, each of which must come once, but for the last: where no service times were
+ * learnt, nobody asks how. */
+enum { KEY_METHOD, KEY_SMOOTH, KEY_WIN_SIZE, KEY_WIN_SHIFT, KEY_K, KEY_STEP, KEY_SERVICE, N_KEYS };
 static const char *const key_names[N_KEYS] = {
-	"method", "smooth", "win-size", "win-shift", "k", "step"};
+	"method", "smooth", "win-size", "win-shift", "k", "step", "service-method"};
+#define N_KEYS_NEEDED KEY_SERVICE
 
 struct parse {
 	const char *name;
 	unsigned long line;
-	unsigned seen; /* bits of the keys */
-	bool versioned, ended;
-	char *method;
+	unsigned seen;	  /* bits of the keys */
+	unsigned version; /* 0: not there yet */
+	bool ended;
+	char *method, *service;
 	struct lp_params params;
 	struct thresholds *thresholds; /* from the first row on */
 	struct lp_err *err;
@@ -33,6 +36,7 @@ struct parse {
 static void parse_release(struct parse *p)
 {
 	free(p->method);
+	free(p->service);
 	thresholds_free(p->thresholds);
 }
 
@@ -118,15 +122,15 @@ static int take_version(struct parse *p, char *const *words, int n)
 		return BAD(p,
 			"this is no file of thresholds (its first line is 'limpet thresholds "
 			"%d')",
-			THRESHOLDS_VERSION);
+			THRESHOLDS_VERSION_PLAIN);
 	if (strspn(words[2], "0123456789") != strlen(words[2]) || *words[2] == '0')
 		return BAD(p, "'%.64s' is no version", words[2]);
-	if (strcmp(words[2], THRESHOLDS_VERSION_TEXT))
+	if (strlen(words[2]) > 1 || *words[2] > '0' + THRESHOLDS_VERSION)
 		return BAD(p,
-			"these thresholds are of version %.20s, and this limpet reads version %d "
-			"(take a newer limpet, or train again)",
+			"these thresholds are of version %.20s, and this limpet reads versions up "
+			"to %d (take a newer limpet, or train again)",
 			words[2], THRESHOLDS_VERSION);
-	p->versioned = true;
+	p->version = (unsigned)(*words[2] - '0');
 	return 0;
 }
 
@@ -159,6 +163,12 @@ static int take_method(struct parse *p, const char *text)
 	return p->method ? 0 : lp_err_sys(p->err, -ENOMEM, "cannot read %s", p->name);
 }
 
+static int take_service(struct parse *p, const char *text)
+{
+	p->service = strdup(text);
+	return p->service ? 0 : lp_err_sys(p->err, -ENOMEM, "cannot read %s", p->name);
+}
+
 static int take_key(struct parse *p, const char *key, const char *value)
 {
 	unsigned i = 0;
@@ -185,6 +195,8 @@ static int take_key(struct parse *p, const char *key, const char *value)
 		return take_number(p, key, value, &p->params.win_shift);
 	case KEY_K:
 		return take_number(p, key, value, &p->params.k);
+	case KEY_SERVICE:
+		return take_service(p, value);
 	default:
 		return take_step(p, value);
 	}
@@ -193,15 +205,20 @@ static int take_key(struct parse *p, const char *key, const char *value)
 /* The head is complete: begin with the rows. */
 static int begin_rows(struct parse *p)
 {
-	for (unsigned i = 0; i < N_KEYS; i++) {
+	for (unsigned i = 0; i < N_KEYS_NEEDED; i++) {
 		if (!(p->seen & (1u << i)))
 			return BAD(p, "a line '%s ...' is missing before this one", key_names[i]);
 	}
 	if (p->params.win_shift > p->params.win_size)
 		return BAD(p, "win-shift %u is more than win-size %u", p->params.win_shift,
 			p->params.win_size);
+	if (p->service && strcmp(p->service, "series") != 0 && strcmp(p->service, p->method) != 0)
+		return BAD(p, "service-method: want 'series' or '%s', not '%.64s'", p->method,
+			p->service);
 	p->thresholds = thresholds_new(p->method, &p->params);
-	return p->thresholds ? 0 : lp_err_sys(p->err, -ENOMEM, "cannot read %s", p->name);
+	if (!p->thresholds || (p->service && thresholds_set_service(p->thresholds, p->service) < 0))
+		return lp_err_sys(p->err, -ENOMEM, "cannot read %s", p->name);
+	return 0;
 }
 
 static int take_row(struct parse *p, char *const *words)
@@ -221,14 +238,37 @@ static int take_row(struct parse *p, char *const *words)
 	return r < 0 ? lp_err_sys(p->err, r, "cannot read %s", p->name) : 0;
 }
 
+/* "normal server lgetxattr ENODATA" */
+static int take_normal(struct parse *p, char *const *words)
+{
+	int r = p->thresholds ? 0 : begin_rows(p);
+
+	if (r < 0)
+		return r;
+	if (p->version == THRESHOLDS_VERSION_PLAIN)
+		return BAD(p, "'normal ...' is of version %d, and the file says that it is of %d",
+			THRESHOLDS_VERSION, THRESHOLDS_VERSION_PLAIN);
+	r = thresholds_add_normal(p->thresholds, words[1], words[2], words[3]);
+	if (r == -EEXIST)
+		return BAD(p, "'normal %.64s %.64s %.64s' stands there twice", words[1], words[2],
+			words[3]);
+	if (r == -EINVAL)
+		return BAD(p,
+			"want 'normal server|client CALL ERRNO', as in 'normal server "
+			"lgetxattr ENODATA'");
+	return r < 0 ? lp_err_sys(p->err, r, "cannot read %s", p->name) : 0;
+}
+
 static int take_end(struct parse *p, const char *count)
 {
-	size_t n;
+	size_t n, n_normals;
 	int r = p->thresholds ? 0 : begin_rows(p);
 
 	if (r < 0)
 		return r;
 	thresholds_rows(p->thresholds, &n);
+	thresholds_normals(p->thresholds, &n_normals);
+	n += n_normals;
 	if (count && (strspn(count, "0123456789") != strlen(count) || strlen(count) > 12))
 		return BAD(p, "'%.64s' is no number of thresholds", count);
 	if (count && strtoull(count, NULL, 10) != n)
@@ -247,7 +287,7 @@ static int take_line(struct parse *p, char *line)
 
 	if (n <= 0)
 		return n;
-	if (!p->versioned)
+	if (!p->version)
 		return take_version(p, words, n);
 	if (p->ended)
 		return BAD(p, "there is more behind 'end'");
@@ -257,6 +297,8 @@ static int take_line(struct parse *p, char *line)
 		return take_key(p, words[0], words[1]);
 	if (n == 3)
 		return take_row(p, words);
+	if (n == 4 && !strcmp(words[0], "normal"))
+		return take_normal(p, words);
 	return BAD(p, "want 'METRIC COMPONENT NUMBER' (names with spaces go in quotes)");
 }
 
@@ -293,7 +335,7 @@ int thresholds_parse(
 
 	if (r < 0)
 		return r;
-	if (!p.versioned)
+	if (!p.version)
 		return lp_err_set(err, -EBADMSG, "%s: the file is empty", name);
 	if (!p.ended)
 		return lp_err_set(err, -EBADMSG,

@@ -62,19 +62,39 @@ static void put_word(struct strbuf *sb, const char *word)
 static void put_head(struct strbuf *sb, const struct thresholds *t)
 {
 	const struct lp_params *p = thresholds_params(t);
+	size_t n_normals;
 
-	strbuf_printf(sb, "limpet thresholds %d\n", THRESHOLDS_VERSION);
+	/* What an older limpet can read, it may. */
+	thresholds_normals(t, &n_normals);
+	strbuf_printf(sb, "limpet thresholds %d\n",
+		n_normals ? THRESHOLDS_VERSION : THRESHOLDS_VERSION_PLAIN);
 	strbuf_puts(sb,
 		"# Learnt by `limpet train`; for `limpet diagnose --thresholds FILE`. What "
 		"may be edited\n# and how is in docs/thresholds.md.\n");
 	strbuf_puts(sb, "method ");
 	put_word(sb, thresholds_method(t));
+	if (thresholds_service(t)) {
+		strbuf_puts(sb, "\nservice-method ");
+		put_word(sb, thresholds_service(t));
+	}
 	strbuf_printf(sb,
 		"\nsmooth %" PRIu32 "\nwin-size %" PRIu32 "\nwin-shift %" PRIu32 "\nk %" PRIu32
 		"\nstep ",
 		p->smooth, p->win_size, p->win_shift, p->k);
 	put_number(sb, (double)p->step_us / US_PER_SEC);
 	strbuf_puts(sb, "s\n");
+}
+
+/* How many there are. */
+static size_t put_normals(struct strbuf *sb, const struct thresholds *t)
+{
+	size_t n;
+	const struct threshold_normal *normals = thresholds_normals(t, &n);
+
+	for (size_t i = 0; i < n; i++)
+		strbuf_printf(sb, "%snormal  %s  %s  %s\n", i ? "" : "\n", normals[i].role,
+			normals[i].call, normals[i].error);
+	return n;
 }
 
 char *thresholds_text(const struct thresholds *t)
@@ -95,6 +115,7 @@ char *thresholds_text(const struct thresholds *t)
 		put_number(&sb, rows[i].value);
 		strbuf_putc(&sb, '\n');
 	}
+	n += put_normals(&sb, t);
 	strbuf_printf(&sb, "\nend %zu\n", n);
 	return strbuf_take(&sb);
 }

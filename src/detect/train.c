@@ -24,7 +24,7 @@
 struct record {
 	char *metric, *component;
 	double limit;
-	bool shared; /* by all of its direction, and not doubled: the time-series method */
+	bool shared; /* by all of its direction, and not doubled: congestion windows */
 };
 
 struct trainer {
@@ -34,6 +34,7 @@ struct trainer {
 	struct strmap index; /* "metric\ncomponent" */
 	struct train_result result;
 	uint32_t longest; /* windows of the longest run */
+	bool service;	  /* there were service times */
 };
 
 double train_tenth(double limit)
@@ -171,6 +172,8 @@ struct pair {
 	double *votes, *limits;
 	bool *data;
 	struct lp_params params;
+	enum lp_role role;
+	double floor;
 	bool timeseries;
 };
 
@@ -188,8 +191,10 @@ static int pair_votes(struct pair *x, const struct measure *m, const struct grou
 	int r;
 
 	if (x->timeseries)
-		return timeseries_votes(g, x->params.smooth, true, x->votes);
+		return timeseries_votes(g, x->params.smooth, x->role, x->floor, x->votes);
 	r = smooth_group(g, x->params.smooth, &s);
+	if (r == 0 && x->role == LP_ROLE_SERVICE)
+		smoothed_drop_sparse(&s, g, timeseries_width(x->params.step_us));
 	return r < 0 ? r : votes_all(m, &x->params, &s, NULL, g->n_members, x->votes, x->data);
 }
 
@@ -222,7 +227,7 @@ static int pair_learn(struct trainer *t, struct pair *x)
 			x->votes + (size_t)i * x->p.n_windows, x->p.n_windows, x->params.k);
 		if (!isnan(x->limits[i]))
 			r = record_limit(t, table->metric, v->components[g->members[i]],
-				x->limits[i], x->timeseries);
+				x->limits[i], x->role == LP_ROLE_WINDOW);
 	}
 	return r == 0 && !x->timeseries ? train_check_pair(&x->p, &t->result) : r;
 }
@@ -238,15 +243,15 @@ static int learn(struct trainer *t, const struct lp_verdict *v, uint32_t group, 
 	x.rows = calloc(v->groups[group].n_members, sizeof(*x.rows));
 	if (!x.rows)
 		return -ENOMEM;
-	x.timeseries = lp_metric_role(m ? m->kind : NULL, name) == LP_ROLE_WINDOW;
+	x.role = lp_metric_role(m ? m->kind : NULL, name);
+	x.floor = m ? m->floor : 0;
+	x.timeseries = timeseries_applies(t->opt, x.role);
 	if (x.timeseries)
-		x.params = (struct lp_params){.win_size = 1,
-			.win_shift = 1,
-			.k = 1,
-			.smooth = timeseries_width(t->opt->params.step_us),
-			.step_us = t->opt->params.step_us};
+		timeseries_params(&x.params);
+	t->service |= x.role == LP_ROLE_SERVICE;
 	x.p.n_windows = window_count(&x.params, v->tables[metric]->n_slots);
-	if (group_rows(v, group, metric, x.rows) < 3 || !x.p.n_windows)
+	if (group_rows(v, group, metric, x.rows) < 3 || !x.p.n_windows ||
+		group_weighs(v, group, metric))
 		return 0;
 	return pair_learn(t, &x);
 }
@@ -347,6 +352,9 @@ int trainer_finish(struct trainer *t, struct train_result *ret, struct lp_err *e
 	int r = out ? warn_length(t) : -ENOMEM;
 
 	t->result.thresholds = out;
+	if (r == 0 && t->service)
+		r = thresholds_set_service(
+			out, service_method_name(t->opt->service, t->opt->measure));
 	for (size_t i = 0; i < t->n && r == 0; i++) {
 		const struct record *rec = &t->records[i];
 

@@ -334,7 +334,7 @@ static void activity_add(
 	double peak = 0;
 
 	if (lp_metric_role(m ? m->kind : NULL, t->metric) != LP_ROLE_WORK ||
-		!group_rows(v, group, metric, a->rows))
+		group_weighs(v, group, metric) || !group_rows(v, group, metric, a->rows))
 		return;
 	group_means(v, a->rows, v->groups[group].n_members, metric, a->means);
 	for (uint32_t s = 0; s < t->n_slots; s++)

@@ -24,6 +24,10 @@ struct smoothed {
 int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *ret);
 void smoothed_release(struct smoothed *s);
 
+/* For what has a value only where something happened: where less than half of the last `width`
+ * samples (of `g`, which `s` was made from) have one, an average says nothing, and becomes NaN. */
+void smoothed_drop_sparse(struct smoothed *s, const struct group_data *g, uint32_t width);
+
 /* Votes of `members` (NULL: all) in every window: ret[i * n_windows + window], NaN: no data.
  * `ret_data[member * n_windows + window]` (may be NULL) becomes true where the member has data;
  * it is for all members. */

@@ -4,6 +4,8 @@
 #include "detect/pool.h"
 #include "explain/flood.h"
 #include "explain/rank.h"
+#include "explain/semantic_join.h"
+#include "model/metric_role.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +19,9 @@
 struct signs {
 	double absent, work, latency, trouble;
 	double received, sent, congestion, loss, errors, unread, starved;
-	double delay; /* of round trips, as the observer itself sees them */
-	double flood; /* see flood.h: a share, not a size */
+	double delay;	 /* of round trips, as the observer itself sees them */
+	double messages; /* of whole requests and responses, whatever holds them up */
+	double flood;	 /* see flood.h: a share, not a size */
 };
 
 static void grow(double *sign, double size)
@@ -88,7 +91,9 @@ static void add_sign(const struct inquiry *q, struct signs *signs, uint32_t find
 		return;
 	else if (facts->role == LP_ROLE_WINDOW && !above)
 		grow(&signs->congestion, size);
-	else if ((facts->role == LP_ROLE_LATENCY || facts->role == LP_ROLE_BUSY) && above) {
+	else if (facts->role == LP_ROLE_SERVICE && facts->resource == RESOURCE_NETWORK && above)
+		grow(&signs->messages, size);
+	else if (role_is_slowness(facts->role) && above) {
 		grow(&signs->latency, size);
 		if (!is_far_view(q, f->component))
 			grow(&signs->delay, size);
@@ -138,7 +143,9 @@ static const struct cause *network_cause(const struct signs *s)
 		return &cause_packet_loss;
 	if (s->errors > 0)
 		return &cause_bad_link;
-	return s->latency > 0 ? &cause_slow_link : &cause_unknown;
+	if (s->latency > 0)
+		return &cause_slow_link;
+	return s->messages > 0 ? &cause_slow_network : &cause_unknown;
 }
 
 static const struct cause *host_cause(const struct signs *s)
@@ -209,10 +216,30 @@ static int sort_by_observer(const struct inquiry *q, component_fn component, uin
 	return 0;
 }
 
-/* The resource that a suspect's component is part of. */
+/* Was it seen in system calls? */
+static bool is_of_calls(const struct inquiry *q, const struct lp_suspect *s)
+{
+	return s->n_findings && q->facts[s->findings[0]].of_calls;
+}
+
+/* The resource that a suspect's component is part of. Calls are made to several: the first of the
+ * enum, unless the asymmetry of another is much larger. */
 static enum resource suspect_resource(const struct inquiry *q, const struct lp_suspect *s)
 {
-	return s->n_findings ? q->facts[s->findings[0]].resource : RESOURCE_OTHER;
+	double sizes[N_RESOURCES] = {0};
+
+	for (uint32_t i = 0; i < s->n_findings; i++)
+		grow(&sizes[q->facts[s->findings[i]].resource],
+			fmax(q->facts[s->findings[i]].size, 1e-9));
+	for (int r = RESOURCE_OTHER + 1; r < N_RESOURCES; r++) {
+		double others = 0;
+
+		for (int o = r + 1; o < N_RESOURCES; o++)
+			grow(&others, sizes[o]);
+		if (outranks(sizes[r], others))
+			return (enum resource)r;
+	}
+	return RESOURCE_OTHER;
 }
 
 /* The same for what may explain, or be explained: of a host only a lack of CPU is. */
@@ -225,9 +252,9 @@ static enum resource suspect_trouble(const struct inquiry *q, const struct lp_su
 		: resource;
 }
 
-/* The findings of the same resource on the same observer at the same time. */
-static struct signs network_signs(
-	const struct inquiry *q, const struct by_observer *by, const struct lp_suspect *s)
+/* The findings of a resource on the suspect's observer at the same time. */
+static struct signs observer_signs(const struct inquiry *q, const struct by_observer *by,
+	const struct lp_suspect *s, enum resource resource)
 {
 	uint32_t o = q->observer[s->component];
 	struct signs signs = {0};
@@ -235,7 +262,7 @@ static struct signs network_signs(
 	for (uint32_t i = by->first_finding[o]; i < by->first_finding[o + 1]; i++) {
 		const struct lp_finding *f = &q->v->findings[by->findings[i]];
 
-		if (q->facts[by->findings[i]].resource == RESOURCE_NETWORK &&
+		if (q->facts[by->findings[i]].resource == resource &&
 			(f->component == s->component || f->direction != LP_MARK_ABSENT) &&
 			times_overlap(s->first_us, s->last_us, f->first_us, f->last_us))
 			add_sign(q, &signs, by->findings[i]);
@@ -243,16 +270,19 @@ static struct signs network_signs(
 	return signs;
 }
 
+/* All that is known of an observer's network speaks about one network, and calls go to whatever
+ * there is; a disk speaks for itself. */
 static const struct cause *own_cause(
 	const struct inquiry *q, const struct by_observer *by, const struct lp_suspect *s)
 {
 	enum resource resource = suspect_resource(q, s);
+	bool together = resource == RESOURCE_NETWORK || is_of_calls(q, s);
 	struct signs signs = {0};
 
-	if (resource == RESOURCE_NETWORK)
-		signs = network_signs(q, by, s);
-	for (uint32_t i = q->first_of[s->component];
-		resource != RESOURCE_NETWORK && i < q->first_of[s->component + 1]; i++)
+	if (together)
+		signs = observer_signs(q, by, s, resource);
+	for (uint32_t i = q->first_of[s->component]; !together && i < q->first_of[s->component + 1];
+		i++)
 		add_sign(q, &signs, q->by_component[i]);
 	return resource_cause(resource, &signs);
 }
@@ -307,23 +337,39 @@ static bool comes_before(
 }
 
 /* Does the trouble of `s` follow from that of `other`, another resource of the same observer at the
- * same time? */
+ * same time? Calls are slow because something under them is: what is seen at a device, a link or a
+ * host says better what, and never follows from calls. */
 static bool follows_from(
 	const struct inquiry *q, const struct lp_suspect *s, const struct lp_suspect *other)
 {
 	enum resource a = suspect_trouble(q, s), b = suspect_trouble(q, other);
 
+	if (inquiry_semantic(q, s) || inquiry_semantic(q, other))
+		return semantic_explains(q, s, other);
 	if (!times_overlap(s->first_us, s->last_us, other->first_us, other->last_us))
 		return false;
 	if (is_idle_because(q, s, other))
 		return true;
+	if (is_of_calls(q, s) != is_of_calls(q, other))
+		return is_of_calls(q, s) && b != RESOURCE_OTHER && !cause_is_absence(other->cause);
 	if (a == b || a == RESOURCE_OTHER || b == RESOURCE_OTHER || cause_is_absence(s->cause) ||
 		cause_is_absence(other->cause))
 		return false;
 	return comes_before(q, other, s);
 }
 
-/* The worst of the suspects of its observer that a suspect follows from. */
+/* Does a suspect rather follow from `a` than from `b`? From one of its own resource, then from the
+ * worse. */
+static bool is_better_leader(const struct inquiry *q, const struct lp_suspect *s,
+	const struct lp_suspect *a, const struct lp_suspect *b)
+{
+	enum resource own = suspect_resource(q, s);
+	bool same_a = suspect_resource(q, a) == own, same_b = suspect_resource(q, b) == own;
+
+	return same_a != same_b ? same_a : a->severity > b->severity;
+}
+
+/* The suspect of its observer that a suspect follows from. */
 static uint32_t find_leader(const struct inquiry *q, const struct by_observer *by, uint32_t suspect)
 {
 	const struct lp_suspect *s = &q->v->suspects[suspect];
@@ -333,7 +379,8 @@ static uint32_t find_leader(const struct inquiry *q, const struct by_observer *b
 		const struct lp_suspect *other = &q->v->suspects[by->suspects[i]];
 
 		if (by->suspects[i] != suspect && follows_from(q, s, other) &&
-			(best == UINT32_MAX || other->severity > q->v->suspects[best].severity))
+			(best == UINT32_MAX ||
+				is_better_leader(q, s, other, &q->v->suspects[best])))
 			best = by->suspects[i];
 	}
 	return best;
@@ -385,8 +432,11 @@ int cause_assign(struct inquiry *q, struct lp_err *err)
 	if (r == 0)
 		r = sort_by_observer(
 			q, suspect_component, v->n_suspects, &by.first_suspect, &by.suspects);
-	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++)
-		v->suspects[i].cause = own_cause(q, &by, &v->suspects[i])->name;
+	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++) {
+		const struct semantic_finding *f = inquiry_semantic(q, &v->suspects[i]);
+
+		v->suspects[i].cause = f ? f->cause : own_cause(q, &by, &v->suspects[i])->name;
+	}
 	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++)
 		q->follows[i] = find_leader(q, &by, i);
 	if (r == 0)

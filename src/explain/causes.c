@@ -30,6 +30,10 @@ const struct cause cause_bad_link = {"bad-link", "has errors on its link",
 	"adapter."};
 const struct cause cause_slow_link = {"slow-link", "takes longer over the network",
 	"Check the negotiated speed (ethtool), the route and the switch ports on the way."};
+const struct cause cause_slow_network = {"slow-network",
+	"takes longer to get its messages over the network",
+	"Record the server and its clients as well (limpet record): interfaces and connections "
+	"tell a slow link, lost packets and other traffic apart."};
 const struct cause cause_lost_path = {"lost-path", "has no data or no work where its peers do",
 	"Check that the path is up (multipath -ll, the controller's log, the file system's list "
 	"of servers and targets) and bring it back."};
@@ -49,10 +53,19 @@ const struct cause cause_server_workload = {"server-workload",
 	"has load that its server itself issues on all its devices",
 	"No fault of the device; if it is not wanted, find the job on that server."};
 
+const struct cause cause_propagated_error = {"propagated-error",
+	"hands errors that it meets on to its clients",
+	"Read what failed on the server, not at the client: its limits (prlimit -p PID), its file "
+	"systems (df, df -i, mount) and dmesg."};
+const struct cause cause_crash = {"crash", "died",
+	"Find out why it ended (its log, coredumpctl, journalctl -u, dmesg) before you start it "
+	"again."};
+
 const struct cause *const causes[] = {&cause_disk_hog, &cause_disk_busy, &cause_disk_errors,
 	&cause_network_hog, &cause_packet_loss, &cause_cpu_hog, &cause_server_hung, &cause_bad_link,
-	&cause_slow_link, &cause_lost_path, &cause_server_down, &cause_unknown, &cause_imbalanced,
-	&cause_faster, &cause_less_loaded, &cause_server_workload, NULL};
+	&cause_slow_link, &cause_slow_network, &cause_lost_path, &cause_server_down, &cause_unknown,
+	&cause_imbalanced, &cause_faster, &cause_less_loaded, &cause_server_workload,
+	&cause_propagated_error, &cause_crash, NULL};
 
 const struct cause *cause_find(const char *name)
 {

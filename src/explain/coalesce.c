@@ -34,6 +34,8 @@ static void coalescing_release(struct coalescing *c)
 /* What may be one problem: the same resource in the same sort of trouble, or nothing there. */
 static int trouble_class(const struct inquiry *q, const struct lp_suspect *s)
 {
+	if (inquiry_semantic(q, s))
+		return -2 - (int)s->component; /* its log speaks of nobody else */
 	return cause_is_absence(s->cause) ? -1 : (int)q->facts[s->findings[0]].resource;
 }
 
@@ -195,6 +197,8 @@ static bool is_server_down(const struct coalescing *c, uint32_t *ret_part)
 	for (uint32_t i = 0; i < c->n_own; i++) {
 		const struct lp_suspect *s = &suspects[c->members[i]];
 
+		if (inquiry_semantic(q, s))
+			return false;
 		if (q->observer[s->component] != observer || !cause_is_absence(s->cause) ||
 			!q->facts[s->findings[0]].no_data)
 			return false;
@@ -249,7 +253,8 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	sum_up(c, incident);
 	incident->part =
 		strdup(part == UINT32_MAX ? v->components[lead->component] : c->parts.names[part]);
-	incident->advice = strdup(cause_find(incident->cause)->advice);
+	incident->advice = strdup(
+		inquiry_semantic(c->q, lead) ? lead->advice : cause_find(incident->cause)->advice);
 	if (!incident->part || !incident->advice)
 		return -ENOMEM;
 	incident->summary = evidence_summary(c->q, incident, lead, c->n_own);

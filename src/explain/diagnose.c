@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "detect/detect.h"
 #include "explain/explain.h"
+#include "explain/semantic_join.h"
 #include "import/dataset.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -16,10 +17,12 @@ struct diagnosis {
 	struct operator_state *state;
 	struct hosts hosts;
 	struct detect_options detect;
+	struct semantic semantic; /* what the logs of system calls say */
 };
 
 static void diagnosis_release(struct diagnosis *d)
 {
+	semantic_release(&d->semantic);
 	state_close(d->state);
 	hosts_release(&d->hosts);
 	fixed_thresholds_release(&d->fixed);
@@ -37,6 +40,16 @@ static int method_find(struct diagnosis *d, struct lp_err *err)
 	return d->detect.measure ? 0 : lp_err_set(err, -EINVAL, "there is no method '%.64s'", name);
 }
 
+/* Once it is known how all else is compared. */
+static int service_method_find(struct diagnosis *d, struct lp_err *err)
+{
+	const struct measure *measure = d->detect.measure;
+
+	if (!measure)
+		measure = measure_find(d->trained ? thresholds_method(d->trained) : "cdf");
+	return service_method_parse(d->opt->service_method, measure, &d->detect.service, err);
+}
+
 static int diagnosis_open(struct diagnosis *d, struct lp_err *err)
 {
 	const struct lp_diagnose_options *o = d->opt;
@@ -46,6 +59,8 @@ static int diagnosis_open(struct diagnosis *d, struct lp_err *err)
 		r = topology_read(o->topology, &d->topology, err);
 	if (r == 0 && o->thresholds)
 		r = thresholds_read(o->thresholds, &d->trained, err);
+	if (r == 0)
+		r = service_method_find(d, err);
 	if (r == 0)
 		r = fixed_thresholds_parse(o->fixed, o->n_fixed, &d->fixed, err);
 	if (r == 0 && o->state)
@@ -135,7 +150,27 @@ static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err
 		o->from_us || o->to_us ? " in that time" : "");
 }
 
-/* As lp_dataset_tables(), but there is at least one table. */
+/* Who asks for metrics or for groups wants to see comparisons. */
+static bool logs_wanted(const struct lp_diagnose_options *o)
+{
+	return !o->n_metrics && !o->n_groups;
+}
+
+/* Errors, crashes and hangs in the logs of system calls, if there are any. */
+static int logs_judge(struct diagnosis *d, struct lp_dataset *ds, struct lp_err *err)
+{
+	const struct lp_diagnose_options *o = d->opt;
+	struct semantic_options how = {.hang_after_us = o->hang_after_us,
+		.error_window_us = o->error_window_us,
+		.from_us = o->from_us,
+		.to_us = o->to_us,
+		.trained = d->trained,
+		.warn = o->warn};
+
+	return logs_wanted(o) ? semantic_diagnose(ds, &d->hosts, &how, &d->semantic, err) : 0;
+}
+
+/* As lp_dataset_tables(), but there is at least one table, or logs are there. */
 static int tables_read(struct diagnosis *d, struct lp_dataset *ds, struct lp_table ***ret,
 	uint32_t *ret_n, struct lp_err *err)
 {
@@ -162,10 +197,14 @@ static int tables_read(struct diagnosis *d, struct lp_dataset *ds, struct lp_tab
 	r = lp_dataset_tables(ds, &range, &tables, &n, err);
 	if (r < 0 && r != -EBADMSG)
 		return r;
-	if (!n) {
+	if (!n && !d->semantic.any) {
 		free(tables);
 		return r < 0 ? err->code : nothing_there(o, err);
 	}
+	if (!tables)
+		tables = calloc(1, sizeof(struct lp_table *));
+	if (!tables)
+		return lp_err_sys(err, -ENOMEM, "cannot read data");
 	*ret = tables;
 	*ret_n = n;
 	return r;
@@ -173,31 +212,47 @@ static int tables_read(struct diagnosis *d, struct lp_dataset *ds, struct lp_tab
 
 DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 
+/* From tables, which are taken over, and what is known of the logs to a verdict. */
+static int verdict_make(struct diagnosis *d, struct lp_table **tables, uint32_t n,
+	struct lp_verdict **ret, struct lp_err *err)
+{
+	const struct lp_diagnose_options *o = d->opt;
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
+	int r = detect_run(tables, n, &d->detect, &v, err);
+
+	if (r == 0)
+		r = semantic_join_components(v, &d->semantic, o->components, o->n_components, err);
+	if (r == 0)
+		r = explain_verdict(v, d->topology, &d->hosts, d->state, &d->semantic, err);
+	if (r == 0)
+		*ret = TAKE_PTR(v);
+	return r;
+}
+
 int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options,
 	struct lp_verdict **ret, struct lp_err *err)
 {
 	_cleanup_(diagnosis_release) struct diagnosis d = {.opt = options};
-	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
 	struct lp_table **tables = NULL;
-	struct lp_err compare_err = {0};
+	struct lp_err here = {0};
 	uint32_t n = 0;
-	int r = diagnosis_open(&d, err), compared;
+	int r = diagnosis_open(&d, err), logs = 0, compared;
 
 	if (r == 0)
 		r = dataset_hosts(ds, &d.hosts, err);
-	if (r < 0)
-		return r;
+	if (r == 0)
+		logs = logs_judge(&d, ds, err);
+	if (r < 0 || (logs < 0 && logs != -EBADMSG))
+		return r < 0 ? r : logs;
 	detection_set(&d);
-	r = tables_read(&d, ds, &tables, &n, err);
+	r = tables_read(&d, ds, &tables, &n, &here);
+	if (r < 0)
+		*err = here;
 	if (!tables)
 		return r;
-	compared = detect_run(tables, n, &d.detect, &v, &compare_err);
-	if (compared == 0)
-		compared = explain_verdict(v, d.topology, &d.hosts, d.state, &compare_err);
-	if (compared < 0) {
-		*err = compare_err;
-		return compared;
-	}
-	*ret = TAKE_PTR(v);
-	return r;
+	here = (struct lp_err){0};
+	compared = verdict_make(&d, tables, n, ret, &here);
+	if (compared < 0)
+		*err = here;
+	return compared < 0 ? compared : r < 0 ? r : logs;
 }

@@ -5,6 +5,8 @@
 #include "base/time.h"
 #include "detect/persist.h"
 #include "explain/cause.h"
+#include "explain/semantic.h"
+#include "model/metric_role.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -141,7 +143,7 @@ static void add_load(struct strbuf *sb, const struct inquiry *q, const struct lp
 		const struct lp_finding *f = &q->v->findings[s->findings[i]];
 		double load = f->load_ratio;
 
-		if (q->facts[s->findings[i]].role != LP_ROLE_LATENCY || !isfinite(load) ||
+		if (!role_is_time(q->facts[s->findings[i]].role) || !isfinite(load) ||
 			f->direction == LP_MARK_ABSENT || f->explained_by_load)
 			continue;
 		if (load <= LIKE_LOAD && load >= 1 / LIKE_LOAD)
@@ -216,7 +218,7 @@ static int add_others(const struct inquiry *q, struct lp_suspect *s, size_t *cap
 static int add_leader(
 	const struct inquiry *q, struct lp_suspect *s, const struct lp_suspect *leader, size_t *cap)
 {
-	bool absent = q->v->findings[s->findings[0]].direction == LP_MARK_ABSENT;
+	bool absent = s->n_findings && q->v->findings[s->findings[0]].direction == LP_MARK_ABSENT;
 	struct strbuf sb = {0};
 
 	if (leader && cause_is_absence(leader->cause))
@@ -232,11 +234,25 @@ static int add_leader(
 	return take_sentence(s, cap, &sb);
 }
 
-int evidence_fill(const struct inquiry *q, struct lp_suspect *s, const struct lp_suspect *leader)
+/* What the logs of system calls say of it: that comes first. */
+static int add_semantic(const struct semantic_finding *f, struct lp_suspect *s, size_t *cap)
 {
 	struct strbuf sb = {0};
-	size_t cap = 0;
 	int r = 0;
+
+	for (uint32_t i = 0; f && r == 0 && i < f->n_evidence; i++) {
+		strbuf_puts(&sb, f->evidence[i]);
+		r = take_sentence(s, cap, &sb);
+	}
+	return r;
+}
+
+int evidence_fill(const struct inquiry *q, struct lp_suspect *s, const struct lp_suspect *leader)
+{
+	const struct semantic_finding *f = inquiry_semantic(q, s);
+	struct strbuf sb = {0};
+	size_t cap = 0;
+	int r = add_semantic(f, s, &cap);
 
 	for (uint32_t i = 0; r == 0 && i < s->n_findings; i++) {
 		evidence_of_finding(q, s->findings[i], &sb);
@@ -251,7 +267,7 @@ int evidence_fill(const struct inquiry *q, struct lp_suspect *s, const struct lp
 	if (r == 0)
 		r = add_leader(q, s, leader, &cap);
 	if (r == 0)
-		s->advice = strdup(cause_find(s->cause)->advice);
+		s->advice = strdup(f ? f->advice : cause_find(s->cause)->advice);
 	return r == 0 && s->advice ? 0 : -ENOMEM;
 }
 
@@ -269,6 +285,10 @@ char *evidence_summary(const struct inquiry *q, const struct lp_incident *incide
 		return strbuf_take(&sb);
 	}
 	strbuf_printf(&sb, "%s %s", incident->part, cause_find(incident->cause)->is);
+	if (inquiry_semantic(q, lead)) {
+		strbuf_printf(&sb, ": %s", lead->evidence[0]);
+		return strbuf_take(&sb);
+	}
 	if (n_own > 1)
 		strbuf_printf(&sb, ": %u of its %u components", n_own, incident->n_of_part);
 	if (lead->n_findings) {

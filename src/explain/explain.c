@@ -8,6 +8,7 @@
 #include "explain/failover.h"
 #include "explain/issuer.h"
 #include "explain/loss.h"
+#include "explain/semantic_join.h"
 #include "explain/suspects.h"
 #include <errno.h>
 
@@ -32,7 +33,8 @@ static int tell(struct inquiry *q, struct lp_err *err)
 }
 
 int explain_verdict(struct lp_verdict *v, const struct topology *topology,
-	const struct hosts *hosts, const struct operator_state *state, struct lp_err *err)
+	const struct hosts *hosts, const struct operator_state *state,
+	const struct semantic *semantic, struct lp_err *err)
 {
 	_cleanup_(inquiry_release) struct inquiry q = {0};
 	int r = inquiry_init(&q, v, topology, state, err);
@@ -46,6 +48,8 @@ int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 		r = loss_filter(&q, err);
 	if (r == 0)
 		r = suspects_gather(&q, err);
+	if (r == 0)
+		r = semantic_join_suspects(&q, semantic, err);
 	if (r == 0)
 		r = cause_assign(&q, err);
 	if (r == 0)

@@ -2,6 +2,7 @@
 #ifndef EXPLAIN_EXPLAIN_H
 #define EXPLAIN_EXPLAIN_H
 
+#include "explain/semantic.h"
 #include "explain/state.h"
 #include "model/hosts.h"
 #include "model/topology.h"
@@ -9,8 +10,10 @@
 
 /* Fill in suspects, asymmetries and incidents from the findings, ranked. `topology`, `hosts`
  * (who has which address, where the topology does not tell) and `state` (what the operator
- * acknowledged, muted or cleared) may be NULL. */
+ * acknowledged, muted or cleared) may be NULL, as may `semantic`: what the logs of system calls
+ * say, about components of the verdict (semantic_join_components()). */
 int explain_verdict(struct lp_verdict *v, const struct topology *topology,
-	const struct hosts *hosts, const struct operator_state *state, struct lp_err *err);
+	const struct hosts *hosts, const struct operator_state *state,
+	const struct semantic *semantic, struct lp_err *err);
 
 #endif

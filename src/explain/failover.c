@@ -146,7 +146,8 @@ int failover_find(struct inquiry *q, struct lp_err *err)
 		struct lp_suspect *s = &v->suspects[i];
 		uint32_t other;
 
-		if (cause_is_absence(s->cause) || !is_above_idle(q, s, false))
+		if (inquiry_semantic(q, s) || cause_is_absence(s->cause) ||
+			!is_above_idle(q, s, false))
 			continue;
 		other = find_lost(q, &l, s);
 		/* Slowness alone is no sign of load that moved. */

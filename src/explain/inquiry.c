@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "detect/timeseries.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>
@@ -36,6 +37,21 @@ enum resource resource_of(const char *kind)
 			return kinds[i].resource;
 	}
 	return RESOURCE_OTHER;
+}
+
+bool kind_is_of_calls(const char *kind)
+{
+	return kind && (!strcmp(kind, "sys") || !strcmp(kind, "peer"));
+}
+
+/* Calls are made to disks and networks alike: which one a metric is about says its row. */
+static enum resource metric_resource(const char *kind, const struct lp_metric *m)
+{
+	if (!kind_is_of_calls(kind) || !m)
+		return resource_of(kind);
+	return !strcmp(m->resource, "storage")	  ? RESOURCE_STORAGE
+		: !strcmp(m->resource, "network") ? RESOURCE_NETWORK
+						  : RESOURCE_OTHER;
 }
 
 bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t last_b)
@@ -94,6 +110,11 @@ static bool is_trifle(
 	if (facts->role == LP_ROLE_LATENCY && facts->resource == RESOURCE_NETWORK &&
 		f->own < TRIP_RATIO_LEAST * f->peers)
 		return true;
+	/* Of an average over half a minute, what shows for a few seconds is the edge of something
+	 * that passed: who begins to work, or stops, while others go on. */
+	if (facts->role == LP_ROLE_WINDOW &&
+		f->n_anomalous < timeseries_width(v->tables[f->metric]->step_us) / 2)
+		return true;
 	return fabs(f->own - f->peers) < facts->floor;
 }
 
@@ -108,7 +129,8 @@ static void look_up(struct inquiry *q, uint32_t i)
 	const char *kind = topology_attribute(NULL, component, "kind", buf, sizeof(buf));
 	const struct lp_metric *m = kind ? lp_metric_find(kind, metric) : NULL;
 
-	facts->resource = resource_of(kind);
+	facts->resource = metric_resource(kind, m);
+	facts->of_calls = kind_is_of_calls(kind);
 	facts->role = lp_metric_role(kind, metric);
 	facts->floor = m ? m->floor : 0;
 	facts->fate = f->direction == LP_MARK_ABSENT || (f->culprit && !f->explained_by_load)
@@ -185,5 +207,11 @@ void inquiry_release(struct inquiry *q)
 	free(q->first_of);
 	free(q->by_component);
 	free(q->follows);
+	free(q->semantic);
 	*q = (struct inquiry){0};
+}
+
+const struct semantic_finding *inquiry_semantic(const struct inquiry *q, const struct lp_suspect *s)
+{
+	return q->semantic ? q->semantic[s->component] : NULL;
 }

@@ -10,6 +10,8 @@
 #include <limpet/verdict.h>
 #include <stdbool.h>
 
+struct semantic_finding;
+
 /* What becomes of a finding. */
 enum fate {
 	FATE_ASIDE = 0, /* an asymmetry that makes no culprit */
@@ -19,13 +21,20 @@ enum fate {
 };
 
 /* The resource that a kind of component is part of. */
-enum resource { RESOURCE_OTHER = 0, RESOURCE_STORAGE, RESOURCE_HOST, RESOURCE_NETWORK };
+enum resource {
+	RESOURCE_OTHER = 0,
+	RESOURCE_STORAGE,
+	RESOURCE_HOST,
+	RESOURCE_NETWORK,
+	N_RESOURCES
+};
 
 /* What a finding is about, looked up once. */
 struct finding_facts {
 	enum fate fate;
 	enum resource resource;
 	enum lp_role role;
+	bool of_calls;	 /* seen in system calls, not at a device */
 	double floor;	 /* differences below this never matter; 0: unknown */
 	bool no_data;	 /* of an absent one: nothing was measured (else: there was no work) */
 	double size;	 /* log2 of the asymmetry, see rank.h */
@@ -46,6 +55,9 @@ struct inquiry {
 	/* [suspect] the suspect on the same observer whose trouble this one's follows from, or
 	 * UINT32_MAX. */
 	uint32_t *follows;
+	/* [component] what the logs of system calls say of it (explain/semantic.h), or NULL; the
+	 * whole may be NULL. */
+	const struct semantic_finding **semantic;
 };
 
 /* Look everything up. Release it also after a failure. */
@@ -58,8 +70,15 @@ void inquiry_release(struct inquiry *q);
 void inquiry_slots(const struct lp_table *t, const struct lp_finding *f, uint32_t *ret_from,
 	uint32_t *ret_end);
 
+/* What the logs say of a suspect, or NULL. Without that it has a finding at least. */
+const struct semantic_finding *inquiry_semantic(
+	const struct inquiry *q, const struct lp_suspect *s);
+
 /* The resource that components of this kind are part of. */
 enum resource resource_of(const char *kind);
+
+/* Are components of this kind what tracing saw of system calls? */
+bool kind_is_of_calls(const char *kind);
 
 /* Do two stretches of time belong together: does what they share make at least half of the
  * shorter one? */

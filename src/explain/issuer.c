@@ -167,6 +167,7 @@ static bool may_be_load(const struct inquiry *q, uint32_t finding)
 	case LP_ROLE_BUSY:
 		return true;
 	case LP_ROLE_LATENCY:
+	case LP_ROLE_SERVICE:
 		return isnan(f->load_ratio) || f->load_ratio > LOAD_MIN;
 	default:
 		return false;

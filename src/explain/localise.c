@@ -70,7 +70,7 @@ static int add_remote(struct making *m, const struct inquiry *q, const char *com
 	struct connection c;
 	uint32_t host;
 
-	if (!connection_parse(component, &c) || c.end != CONNECTION_REMOTE)
+	if (!remote_parse(component, &c) || c.end != CONNECTION_REMOTE)
 		return 0;
 	if (strmap_get(&m->hosts, c.address, &host))
 		observer = topology_attribute(

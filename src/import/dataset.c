@@ -404,3 +404,32 @@ int dataset_hosts(struct lp_dataset *ds, struct hosts *hosts, struct lp_err *err
 	}
 	return 0;
 }
+
+int dataset_archives(struct lp_dataset *ds, const struct lp_select *select, struct lp_warn *warn,
+	int (*fn)(void *ctx, struct lp_source *source, struct lp_err *err), void *ctx,
+	struct lp_err *err)
+{
+	struct lp_err first = {0};
+
+	for (size_t i = 0; i < ds->n; i++) {
+		_cleanup_(lp_source_closep) struct lp_source *source = NULL;
+		struct lp_err here = {0};
+		int r = 0;
+
+		if (!ds->files[i].importer)
+			r = file_open(ds, &ds->files[i], select, warn, &source, &here);
+		if (source)
+			r = fn(ctx, source, &here);
+		else if (r != -ENOMEM)
+			continue;
+		if (r && r != -EBADMSG) {
+			*err = here;
+			return r;
+		}
+		if (r && !first.code)
+			first = here;
+	}
+	if (first.code)
+		*err = first;
+	return first.code;
+}

@@ -39,6 +39,14 @@ bool dataset_note(
 /* The addresses of observers, as their archives tell them. Release `hosts` also after a failure. */
 int dataset_hosts(struct lp_dataset *ds, struct hosts *hosts, struct lp_err *err);
 
+/* Open one archive after the other (and nothing foreign), with `select` and `warn` (both may be
+ * NULL), for `fn` to look into. What cannot be opened is passed over: whoever reads the tables
+ * tells of it. Where `fn` returns -EBADMSG (damage) the others still follow, and the first such
+ * error is returned at the end; any other value that is not 0 stops everything and is returned. */
+int dataset_archives(struct lp_dataset *ds, const struct lp_select *select, struct lp_warn *warn,
+	int (*fn)(void *ctx, struct lp_source *source, struct lp_err *err), void *ctx,
+	struct lp_err *err);
+
 /* All files were read: what the whole thing returns. */
 int dataset_end(const struct lp_dataset *ds, struct lp_err *first, struct lp_err *err);
 

@@ -24,6 +24,8 @@
 #define START_POLL_MS 20
 #define STOP_WAIT_MS 5000
 #define UNMOUNT_WAIT_MS 20000
+#define BUSY_POLL_MS 50
+#define DEVICE_MAX 40
 
 /* Nobody waits for a disk that is being made or removed. */
 #define IN_NO_TIME "slow 0.001"
@@ -134,23 +136,36 @@ static int make_device(const struct lab *lab, struct lab_node *node, struct lp_e
 	return r;
 }
 
-static int make_file_system(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
+static void device_of(const struct lab_node *node, char buf[DEVICE_MAX])
 {
-	char part[32], device[40], brick[LAB_PATH_MAX];
-	int r;
+	char part[32];
 
 	disk_partition(node, 1, part, sizeof(part));
-	snprintf(device, sizeof(device), "/dev/%s", part);
-	r = tool_run(err,
-		"mkfs.ext4 -q -F -m 0 -O ^has_journal -I 256 -i 8192 "
-		"-E lazy_itable_init=0,nodiscard %s",
-		device);
-	if (r < 0)
-		return r;
+	snprintf(buf, DEVICE_MAX, "/dev/%s", part);
+}
+
+static int mount_brick(
+	const struct lab *lab, const struct lab_node *node, const char *device, struct lp_err *err)
+{
+	char brick[LAB_PATH_MAX];
+
 	lab_path(lab, brick, "%s/brick", node->name);
 	if (mount(device, brick, "ext4", MS_NOATIME, NULL) < 0)
 		return lp_err_sys(err, -errno, "%s: cannot mount %s there", brick, device);
 	return 0;
+}
+
+static int make_file_system(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
+{
+	char device[DEVICE_MAX];
+	int r;
+
+	device_of(node, device);
+	r = tool_run(err,
+		"mkfs.ext4 -q -F -m 0 -O ^has_journal -I 256 -i 8192 "
+		"-E lazy_itable_init=0,nodiscard %s",
+		device);
+	return r < 0 ? r : mount_brick(lab, node, device, err);
 }
 
 static int build(const struct lab *lab, struct lab_node *node, struct lp_err *err)
@@ -179,6 +194,34 @@ int disk_up(const struct lab *lab, struct lab_node *node, struct lp_err *err)
 		node->loop[0] = 0;
 	}
 	return r;
+}
+
+/* What is busy must not be detached: mounted again it would be the same, with all its errors. */
+static int unmount_brick(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
+{
+	char brick[LAB_PATH_MAX];
+
+	lab_path(lab, brick, "%s/brick", node->name);
+	for (unsigned ms = 0; umount2(brick, UMOUNT_NOFOLLOW) < 0; ms += BUSY_POLL_MS) {
+		if (errno == EINVAL)
+			return 0; /* nothing is mounted there */
+		if (errno != EBUSY || ms >= UNMOUNT_WAIT_MS)
+			return lp_err_sys(err, -errno, "%s: cannot be unmounted", brick);
+		nanosleep(&(struct timespec){.tv_nsec = BUSY_POLL_MS * 1000000L}, NULL);
+	}
+	return 0;
+}
+
+int disk_remount(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
+{
+	char device[DEVICE_MAX];
+	int r = unmount_brick(lab, node, err);
+
+	device_of(node, device);
+	/* It fails, too, where it had something to correct. */
+	if (r == 0 && tool_run(NULL, "e2fsck -f -y %s", device) < 0)
+		r = tool_run(err, "e2fsck -f -y %s", device);
+	return r < 0 ? r : mount_brick(lab, node, device, err);
 }
 
 /* Above all, nothing may wait for a disk that does not work any more: it is killed, so that all

@@ -15,6 +15,10 @@ int disk_up(const struct lab *lab, struct lab_node *node, struct lp_err *err);
  * What serves from the brick has ended before; what is still in it keeps nothing but itself. */
 int disk_down(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
+/* Unmount the file system on NODE/brick, which nothing uses any more, check it, and mount it again:
+ * after an error that made it read-only. */
+int disk_remount(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
+
 /* The name of partition `number` (1 with the file system, 2 for the hog) as the kernel lists it:
  * "loop3p1". "" while there is no disk. */
 void disk_partition(const struct lab_node *node, unsigned number, char *buf, unsigned size);

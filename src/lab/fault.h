@@ -12,6 +12,8 @@ struct fault {
 	const char *strength;	 /* what the number is: "percent of packets"; NULL: takes none */
 	double strength_default; /* 5 */
 	double strength_min, strength_max;
+	bool fatal; /* clients get errors from it, and its server may end */
+	bool fresh; /* in experiments its server is started anew before, and work begins with it */
 
 	/* Break `on`. What is left half done is healed by the caller. */
 	int (*inject)(const struct lab *lab, const struct lab_node *on, double strength,

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "lab/hog.h"
+#include "lab/server.h"
 #include "lab/tool.h"
 #include <errno.h>
 #include <signal.h>
@@ -11,11 +12,6 @@
 #define STAT_MAX 4096
 #define LOOK_MS 20
 #define LOOKS 100
-
-static pid_t server_pid(const struct lab *lab, const struct lab_node *on, char path[LAB_PATH_MAX])
-{
-	return tool_pid(lab_path(lab, path, "run/%s-fs.pid", on->name));
-}
 
 /* The letter of its state: what follows its name, which may contain anything. */
 static int state_of(pid_t pid, char *ret, struct lp_err *err)
@@ -37,45 +33,43 @@ static int state_of(pid_t pid, char *ret, struct lp_err *err)
 	return 0;
 }
 
-static int missing(const struct lab_node *on, struct lp_err *err)
+/* A signal to it and all that it has started. */
+static int tell(const struct lab *lab, const struct lab_node *on, int signal, struct lp_err *err)
 {
-	return lp_err_set(err, -ESRCH, "the file system's server on %s does not run", on->name);
+	char path[LAB_PATH_MAX];
+
+	return tool_kill(lab_path(lab, path, "run/%s-fs.pid", on->name), signal, 0, err);
 }
 
 static int inject(
 	const struct lab *lab, const struct lab_node *on, double strength, struct lp_err *err)
 {
-	char path[LAB_PATH_MAX];
+	pid_t pid = 0;
+	int r = server_need(lab, on, &pid, err);
 
 	(void)strength;
-	if (!server_pid(lab, on, path))
-		return missing(on, err);
-	return tool_kill(path, SIGSTOP, 0, err);
+	return r < 0 ? r : tell(lab, on, SIGSTOP, err);
 }
 
 static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
-	char path[LAB_PATH_MAX], state = 0;
-	pid_t pid = server_pid(lab, on, path);
+	char state = 0;
+	pid_t pid = 0;
+	int r = server_need(lab, on, &pid, err);
 
-	if (!pid)
-		return missing(on, err);
 	/* A signal takes a moment to arrive. */
-	for (unsigned i = 0; i < LOOKS; i++) {
-		int r = state_of(pid, &state, err);
-
+	for (unsigned i = 0; r == 0 && i < LOOKS; i++) {
+		r = state_of(pid, &state, err);
 		if (r < 0 || state == 'T')
 			return r;
 		hog_wait(LOOK_MS);
 	}
-	return lp_err_set(err, -EIO, "the server goes on (state %c)", state);
+	return r < 0 ? r : lp_err_set(err, -EIO, "the server goes on (state %c)", state);
 }
 
 static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
-	char path[LAB_PATH_MAX];
-
-	return server_pid(lab, on, path) ? tool_kill(path, SIGCONT, 0, err) : 0;
+	return server_pid(lab, on) ? tell(lab, on, SIGCONT, err) : 0;
 }
 
 extern const struct fault fault_pause;

@@ -19,6 +19,10 @@ struct fs {
 	/* Mount it on NODE/mnt from the client's namespace (run/NODE-fs.pid); returns when it is
 	 * usable. All servers run. */
 	int (*client_start)(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
+	/* Wait until a running client has found its way back to all `n_servers` that run. NULL:
+	 * clients connect when they have something to ask. */
+	int (*client_rejoin)(const struct lab *lab, const struct lab_node *node, unsigned n_servers,
+		struct lp_err *err);
 	/* Undo these. Nothing there: 0. */
 	int (*client_stop)(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 	int (*server_stop)(const struct lab *lab, const struct lab_node *node, struct lp_err *err);

@@ -192,6 +192,12 @@ static int gluster_client_start(
 	return r < 0 ? r : daemon_wait_connected(lab, node, PORT, lab->config.n_servers, err);
 }
 
+static int gluster_client_rejoin(
+	const struct lab *lab, const struct lab_node *node, unsigned n_servers, struct lp_err *err)
+{
+	return daemon_wait_connected(lab, node, PORT, n_servers, err);
+}
+
 const struct fs fs_gluster = {
 	.name = "gluster",
 	.summary = "GlusterFS: files in pieces of 4 MB, distributed by hash; mounted by FUSE",
@@ -200,6 +206,7 @@ const struct fs fs_gluster = {
 	.prepare = gluster_prepare,
 	.server_start = gluster_server_start,
 	.client_start = gluster_client_start,
+	.client_rejoin = gluster_client_rejoin,
 	.client_stop = daemon_unmount,
 	.server_stop = daemon_stop,
 };

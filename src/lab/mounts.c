@@ -53,6 +53,38 @@ bool mounts_has(const char *path)
 	return find_last(path, true, found);
 }
 
+/* Is it one of the words between commas? */
+static bool has_option(const char *options, const char *option)
+{
+	size_t len = strlen(option);
+
+	for (const char *at = options; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, option, len) && strchr(",\n", at[len]))
+			return true;
+	}
+	return false;
+}
+
+bool mounts_read_only(const char *path)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/self/mountinfo", "re");
+	_cleanup_free_ char *line = NULL;
+	size_t size = 0;
+	bool found = false;
+
+	while (f && getline(&line, &size, f) > 0) {
+		/* The options of the file system itself come last. */
+		_cleanup_free_ char *copy = strdup(line);
+		const char *point = copy ? mount_point(copy) : NULL, *options = strrchr(line, ' ');
+
+		if (point && options && !strcmp(point, path))
+			found = has_option(options + 1, "ro") ||
+				has_option(options + 1, "emergency_ro"); /* Linux 6.15 */
+	}
+	return found;
+}
+
 int mounts_remove(const char *dir, struct lp_err *err)
 {
 	char path[PATH_MAX];

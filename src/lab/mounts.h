@@ -8,6 +8,10 @@
 /* Is something mounted on exactly this path? Does not touch the mount itself, so it cannot hang. */
 bool mounts_has(const char *path);
 
+/* Has the file system that is mounted on exactly this path become read-only: by its own decision,
+ * or for everybody? Does not touch it. */
+bool mounts_read_only(const char *path);
+
 /* Unmount everything at or below `dir`, the last mounted first: at once, or when its last user has
  * gone. */
 int mounts_remove(const char *dir, struct lp_err *err);

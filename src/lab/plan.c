@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/option.h"
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "lab/fs.h"
@@ -24,6 +25,7 @@ struct parser {
 	struct plan plan;
 	size_t cap;
 	unsigned repeat;
+	enum plan_trace trace;
 	int64_t phases_us[4];
 };
 
@@ -41,6 +43,37 @@ static void parser_release(struct parser *p)
 int64_t experiment_us(const struct experiment *e)
 {
 	return e->warmup_us + e->clean_us + e->fault_us + e->recovery_us;
+}
+
+bool experiment_fatal(const struct experiment *e)
+{
+	for (unsigned i = 0; i < e->n_faults; i++) {
+		if (e->faults[i].fault->fatal)
+			return true;
+	}
+	return false;
+}
+
+bool experiment_fresh(const struct experiment *e)
+{
+	for (unsigned i = 0; i < e->n_faults; i++) {
+		if (e->faults[i].fault->fresh)
+			return true;
+	}
+	return false;
+}
+
+const char *const plan_trace_names[] = {"none", "summary", "records", NULL};
+
+int plan_trace_parse(const char *text, enum plan_trace *ret, struct lp_err *err)
+{
+	for (unsigned i = 0; plan_trace_names[i]; i++) {
+		if (strcmp(text, plan_trace_names[i]))
+			continue;
+		*ret = (enum plan_trace)i;
+		return 0;
+	}
+	return lp_err_set(err, -EINVAL, "trace: want none, summary or records, not '%.64s'", text);
 }
 
 /* "slow-disk:4@s3"; the strength only where it is not the usual one. */
@@ -109,6 +142,7 @@ static int experiment_add(struct parser *p, struct experiment *e, struct lp_err 
 	e->clean_us = p->phases_us[1];
 	e->fault_us = p->phases_us[2];
 	e->recovery_us = p->phases_us[3];
+	e->trace = p->trace;
 	e->number = alike_count(&p->plan, name.text, name.len);
 	if (p->plan.n_experiments + p->repeat > PLAN_EXPERIMENTS_MAX)
 		return lp_err_set(err, -EINVAL, "more than %d experiments are too many",
@@ -264,6 +298,8 @@ static int line_lab(struct parser *p, const char *key, const char *value, struct
 		snprintf(c->fs, sizeof(c->fs), "%.15s", value);
 		return 0;
 	}
+	if (!strcmp(key, "disk"))
+		return bytes_parse(value, &c->disk_bytes, err);
 	if (!strcmp(key, "seed"))
 		return number_parse(value, key, INT64_MAX, &c->seed, err);
 	r = number_parse(value, key, LAB_NODES_MAX - 2, &n, err);
@@ -297,7 +333,9 @@ static const struct {
 	{"clients", "clients N", 2},
 	{"fs", "fs NAME", 2},
 	{"seed", "seed N", 2},
+	{"disk", "disk BYTES", 2},
 	{"phases", "phases WARMUP CLEAN FAULT RECOVERY", 5},
+	{"trace", "trace none|summary|records", 2},
 	{"repeat", "repeat N", 2},
 	{"run", "run WORKLOAD none|FAULT", 3},
 	{"train", "train WORKLOAD", 2},
@@ -314,8 +352,8 @@ static int form_check(char **words, unsigned n, struct lp_err *err)
 		return lp_err_set(err, -EINVAL, "want '%s'", forms[i].form);
 	}
 	return lp_err_set(err, -EINVAL,
-		"'%.64s' is not understood (want servers, clients, fs, seed, phases, repeat, run "
-		"or train)",
+		"'%.64s' is not understood (want servers, clients, fs, seed, disk, phases, trace, "
+		"repeat, run or train)",
 		words[0]);
 }
 
@@ -331,6 +369,8 @@ static int words_parse(struct parser *p, char **words, unsigned n, struct lp_err
 		return line_run(p, words[1], NULL, err);
 	if (!strcmp(words[0], "phases"))
 		return line_phases(p, words, err);
+	if (!strcmp(words[0], "trace"))
+		return plan_trace_parse(words[1], &p->trace, err);
 	if (!strcmp(words[0], "repeat"))
 		return line_repeat(p, words[1], err);
 	return line_lab(p, words[0], words[1], err);

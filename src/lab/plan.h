@@ -1,10 +1,12 @@
 /* Plans of experiments: a text file of lines, '#' begins a comment.
  *
- *   servers 6                                 else the lab's defaults; these four come before
+ *   servers 6                                 else the lab's defaults; these five come before
  *   clients 6                                 the first experiment
  *   fs gluster
  *   seed 1
+ *   disk 512M                                 of a server, for the file system; the fifth
  *   phases WARMUP CLEAN FAULT RECOVERY        spans ("60s"), for the lines that follow
+ *   trace none|summary|records                system calls, too; for the lines that follow
  *   repeat N                                  each line that follows N times, other servers
  *   run WORKLOAD none                         a control
  *   run WORKLOAD FAULT[:STRENGTH][@SERVER][+FAULT...]
@@ -24,6 +26,11 @@
 #define PLAN_NAME_MAX 64
 #define PLAN_EXPERIMENTS_MAX 10000
 
+/* What is recorded of the system calls of servers and clients ('limpet trace syscalls'). */
+enum plan_trace { PLAN_TRACE_NONE, PLAN_TRACE_SUMMARY, PLAN_TRACE_RECORDS };
+extern const char *const plan_trace_names[]; /* NULL-terminated */
+int plan_trace_parse(const char *text, enum plan_trace *ret, struct lp_err *err);
+
 struct experiment {
 	char name[PLAN_NAME_MAX]; /* "ddw-disk-hog-1": the recording's directory */
 	const struct workload *workload;
@@ -31,6 +38,7 @@ struct experiment {
 	unsigned n_faults;			   /* 0: a control or training */
 	unsigned number;			   /* of those alike, from 1: the name's end */
 	bool train;
+	enum plan_trace trace;
 	int64_t warmup_us, clean_us, fault_us, recovery_us;
 };
 
@@ -56,6 +64,11 @@ void plan_place(struct plan *p);
 /* Keep the experiments that `wanted` says true of. */
 void plan_keep(struct plan *p, bool (*wanted)(void *ctx, const struct experiment *e, unsigned i),
 	void *ctx);
+
+/* Has it a fault from which clients get errors, and by which a server may end? */
+bool experiment_fatal(const struct experiment *e);
+/* Has it one whose server is to be as new when the work begins? */
+bool experiment_fresh(const struct experiment *e);
 
 /* How long an experiment takes with all four phases. */
 int64_t experiment_us(const struct experiment *e);

@@ -32,10 +32,24 @@ static const char campaign[] =
 	"run ddw,ddr slow-disk:2,slow-disk:4,stall-disk,slow-link,cpu-hog,pause\n"
 	"run ddw,ddr disk-busy+receive-pktloss,disk-hog+send-pktloss\n";
 
+/* The syscall paper's faults that are not about speed. A hang is given up by the paper after 30 s,
+ * so the fault lasts longer; smaller disks are full sooner. PostMark makes files, ddw writes large
+ * ones that are there. */
+static const char errors[] = "servers 5\n"
+			     "clients 4\n"
+			     "disk 512M\n"
+			     "phases 4s 10s 40s 3s\n"
+			     "trace summary\n"
+			     "repeat 5\n"
+			     "run postmark none,err-inodes,err-files,err-remount,err-space,"
+			     "err-vmsize\n"
+			     "run ddw none,err-remount,err-fsize,err-vmsize,pause\n";
+
 const struct plan_text plan_texts[] = {
 	{"smoke", "a control, a slow disk and lost packets, each a minute and a half", smoke},
 	{"quick", "ten experiments of four minutes: disks and loss, reading and writing", quick},
 	{"campaign", "every workload and fault twice: what docs/accuracy.md is about", campaign},
+	{"errors", "faults that clients get errors from, with system calls traced", errors},
 	{"paper", "the papers' experiments: five workloads, six faults, ten times each", paper},
 	{NULL, NULL, NULL},
 };

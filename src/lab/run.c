@@ -125,6 +125,7 @@ static int lab_build(struct run *run, struct lp_err *err)
 {
 	int r = lab_init(&run->lab, &run->plan->lab, err);
 
+	run->worn = false;
 	if (r == 0)
 		r = lab_up(&run->lab, tell_lab, run, err);
 	if (r < 0)
@@ -140,6 +141,8 @@ static int lab_clear(struct run *run, struct lp_err *err)
 
 	if (r == 0)
 		r = workload_stop(&run->lab, err);
+	if (r == 0)
+		r = run_trace_stop(run, err);
 	if (r == 0)
 		r = run_record_stop(run, err);
 	return r;
@@ -187,12 +190,13 @@ static int lab_begin(struct run *run, struct lp_err *err)
 	return 0;
 }
 
-/* After a failure: as new if something of it does not run any more. */
+/* After a failure: as new if something of it does not run any more, or if what clients could not
+ * write or delete may be to blame. */
 static int lab_mend(struct run *run, struct lp_err *err)
 {
 	struct lp_err why = {0};
 
-	if (lab_clear(run, &why) == 0 && lab_is_well(&run->lab))
+	if (!run->worn && lab_clear(run, &why) == 0 && lab_is_well(&run->lab))
 		return 0;
 	note(run, "the lab is not sound any more, and is built anew");
 	return lab_rebuild(run, err);
@@ -321,6 +325,7 @@ static int experiment_attempts(struct run *run, const struct experiment *e, stru
 		struct run_account a;
 
 		r = run_experiment(run, e, part, &a, &why);
+		run->worn = run->worn || experiment_fatal(e);
 		if (r == -EINTR) {
 			run_record_remove(part, NULL);
 			return run_stopped_err(err);

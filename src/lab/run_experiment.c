@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "lab/run_strain.h"
+#include "lab/server.h"
 #include <errno.h>
 #include <time.h>
 
@@ -29,14 +30,24 @@ static int phase_wait(
 	return run_stopped(run) ? run_stopped_err(err) : 0;
 }
 
+/* A fault that clients get errors from is recorded to its end and no further: to undo it the server
+ * may have to be started again, which is another trouble. */
+static bool phase_is_recorded(const struct experiment *e, unsigned phase)
+{
+	return phase != RUN_WARMUP && !(phase == RUN_RECOVERY && experiment_fatal(e));
+}
+
 /* Is all as it should be: work goes on, recorders run, faults hold? */
 static int phase_verify(
 	const struct run *run, const struct experiment *e, unsigned phase, struct lp_err *err)
 {
-	int r = workload_verify(&run->lab, err);
+	bool hurt = experiment_fatal(e) && phase >= RUN_FAULT;
+	int r = hurt ? 0 : workload_verify(&run->lab, err);
 
-	if (r == 0 && phase != RUN_WARMUP)
+	if (r == 0 && phase_is_recorded(e, phase))
 		r = run_record_verify(run, err);
+	if (r == 0 && phase_is_recorded(e, phase) && e->trace)
+		r = run_trace_verify(run, hurt ? e : NULL, err);
 	for (unsigned i = 0; r == 0 && phase == RUN_FAULT && i < e->n_faults; i++)
 		r = fault_verify(&run->lab, &e->faults[i], err);
 	return r;
@@ -84,7 +95,40 @@ static int phase_run(struct run *run, struct run_account *a, unsigned phase, str
 	return r;
 }
 
-static int fault_phase(struct run *run, struct run_account *a, struct lp_err *err)
+static int recording_start(struct run *run, const struct experiment *e, const char *dir,
+	struct strain *ret_before, struct lp_err *err)
+{
+	struct watch_report unused;
+	int r = run_record_start(run, dir, err);
+
+	if (r == 0 && e->trace)
+		r = run_trace_start(run, e->trace, dir, err);
+	watch_report(run->watch, &unused);
+	strain_read(&run->lab, ret_before);
+	return r;
+}
+
+static int recording_stop(const struct run *run, struct lp_err *err)
+{
+	int traced = run_trace_stop(run, err);
+	int recorded = run_record_stop(run, traced < 0 ? NULL : err);
+
+	return traced < 0 ? traced : recorded;
+}
+
+/* How this machine was while it recorded. */
+static void recording_judge(
+	const struct run *run, struct run_account *a, const struct strain *before)
+{
+	struct strain after;
+
+	watch_report(run->watch, &a->watch);
+	strain_read(&run->lab, &after);
+	a->disk_late_ms = strain_disk_late_ms(before, &after);
+	a->cpu_wait = strain_cpu_wait(before, &after);
+}
+
+static int faults_inject(struct run *run, struct run_account *a, struct lp_err *err)
 {
 	const struct experiment *e = a->experiment;
 	int r = 0;
@@ -92,34 +136,82 @@ static int fault_phase(struct run *run, struct run_account *a, struct lp_err *er
 	a->fault_start_us = run_wall_us();
 	for (unsigned i = 0; r == 0 && i < e->n_faults; i++)
 		r = fault_inject(&run->lab, &e->faults[i], err);
-	if (r == 0)
-		r = phase_run(run, a, RUN_FAULT, err);
+	if (r == 0 && experiment_fresh(e))
+		r = workload_release(&run->lab, err);
+	return r;
+}
+
+static int faults_heal(struct run *run, struct run_account *a, struct lp_err *err)
+{
+	const struct experiment *e = a->experiment;
+	int r = 0;
+
 	for (unsigned i = 0; r == 0 && i < e->n_faults; i++)
 		r = fault_heal(&run->lab, &e->faults[i], err);
 	a->fault_end_us = run_wall_us();
 	return r;
 }
 
-/* What is recorded. */
+/* All phases from the clean one on. */
 static int recorded_phases(
 	struct run *run, struct run_account *a, const char *dir, struct lp_err *err)
 {
-	struct strain before, after;
-	int r = run_record_start(run, dir, err);
+	const struct experiment *e = a->experiment;
+	bool recovers = phase_is_recorded(e, RUN_RECOVERY);
+	struct strain before;
+	int r = recording_start(run, e, dir, &before, err);
 
-	watch_report(run->watch, &a->watch);
-	strain_read(&run->lab, &before);
 	if (r == 0)
 		r = phase_run(run, a, RUN_CLEAN, err);
 	if (r == 0)
-		r = fault_phase(run, a, err);
+		r = faults_inject(run, a, err);
+	if (r == 0)
+		r = phase_run(run, a, RUN_FAULT, err);
+	if (r == 0 && !recovers) {
+		recording_judge(run, a, &before);
+		r = recording_stop(run, err);
+	}
+	if (r == 0)
+		r = faults_heal(run, a, err);
 	if (r == 0)
 		r = phase_run(run, a, RUN_RECOVERY, err);
-	watch_report(run->watch, &a->watch);
-	strain_read(&run->lab, &after);
-	a->disk_late_ms = strain_disk_late_ms(&before, &after);
-	a->cpu_wait = strain_cpu_wait(&before, &after);
+	if (r == 0 && recovers)
+		recording_judge(run, a, &before);
 	return r;
+}
+
+/* How long it was recorded. */
+static int64_t recorded_us(const struct run_account *a)
+{
+	unsigned last = phase_is_recorded(a->experiment, RUN_RECOVERY) ? RUN_RECOVERY : RUN_FAULT;
+
+	return a->phases[last].end_us - a->phases[RUN_CLEAN].start_us;
+}
+
+/* Start the servers anew that are to be as new. */
+static int servers_refresh(const struct run *run, const struct experiment *e, struct lp_err *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < e->n_faults; i++) {
+		const struct lab_node *node = lab_node(&run->lab, e->faults[i].on);
+
+		if (!node || !e->faults[i].fault->fresh)
+			continue;
+		r = server_stop(&run->lab, node, err);
+		if (r == 0)
+			r = server_revive(&run->lab, node, err);
+	}
+	return r;
+}
+
+static int work_begin(const struct run *run, const struct experiment *e, struct lp_err *err)
+{
+	unsigned how = experiment_fresh(e) ? WORKLOAD_HELD
+		: experiment_fatal(e)	   ? WORKLOAD_STUBBORN
+					   : 0;
+
+	return workload_start(&run->lab, e->workload, how, err);
 }
 
 static int experiment_begin(struct run *run, const struct experiment *e, struct lp_err *err)
@@ -131,7 +223,9 @@ static int experiment_begin(struct run *run, const struct experiment *e, struct 
 	if (r == 0 && run_stopped(run))
 		r = run_stopped_err(err);
 	if (r == 0)
-		r = workload_start(&run->lab, e->workload, err);
+		r = servers_refresh(run, e, err);
+	if (r == 0)
+		r = work_begin(run, e, err);
 	return r;
 }
 
@@ -144,7 +238,7 @@ static int experiment_end(const struct run *run, int r, struct lp_err *err)
 		lp_err_prefix(err, "%.200s, and healing failed", later.text);
 	if (workload_stop(&run->lab, r < 0 ? &later : err) < 0 && r == 0)
 		r = -EIO;
-	if (run_record_stop(run, r < 0 ? &later : err) < 0 && r == 0)
+	if (recording_stop(run, r < 0 ? &later : err) < 0 && r == 0)
 		r = -EIO;
 	return r;
 }
@@ -167,9 +261,7 @@ int run_experiment(struct run *run, const struct experiment *e, const char *dir,
 	if (run_stopped(run))
 		return run_stopped_err(err);
 	if (r == 0)
-		r = run_record_check(run, dir,
-			a.phases[RUN_RECOVERY].end_us - a.phases[RUN_CLEAN].start_us,
-			&a.recorded_bytes, &a.samples, err);
+		r = run_record_check(run, dir, recorded_us(&a), &a.recorded_bytes, &a.samples, err);
 	if (r < 0)
 		return r;
 	/* A disk that answers so late looks like one with longer seeks. */

@@ -82,7 +82,7 @@ int run_record_verify(const struct run *run, struct lp_err *err)
 	return 0;
 }
 
-int run_record_stop(const struct run *run, struct lp_err *err)
+int run_stop_all(const struct run *run, const char *what, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
 	int worst = 0;
@@ -90,19 +90,24 @@ int run_record_stop(const struct run *run, struct lp_err *err)
 	/* All are asked before one is waited for, so that their recordings end together. */
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
 		pid_t pid = tool_pid(
-			lab_path(&run->lab, path, "run/%s-record.pid", run->lab.nodes[i].name));
+			lab_path(&run->lab, path, "run/%s-%s.pid", run->lab.nodes[i].name, what));
 
 		if (pid > 0)
 			kill(pid, SIGTERM);
 	}
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
 		const struct lab_node *node = &run->lab.nodes[i];
-		int r = tool_kill(lab_path(&run->lab, path, "run/%s-record.pid", node->name),
+		int r = tool_kill(lab_path(&run->lab, path, "run/%s-%s.pid", node->name, what),
 			SIGTERM, STOP_WAIT_MS, err);
 
 		worst = r < 0 ? r : worst;
 	}
 	return worst;
+}
+
+int run_record_stop(const struct run *run, struct lp_err *err)
+{
+	return run_stop_all(run, "record", err);
 }
 
 static void cleanup_closedirp(DIR **d)

@@ -19,6 +19,7 @@ struct run {
 	struct watch *watch;
 	char self[PATH_MAX]; /* the program that records */
 	unsigned at;	     /* the experiment's position in the plan */
+	bool worn;	     /* clients got errors since the lab was built */
 	int64_t spare_us;    /* what an experiment takes besides its phases */
 };
 
@@ -66,9 +67,21 @@ int run_record_start(const struct run *run, const char *dir, struct lp_err *err)
 int run_record_verify(const struct run *run, struct lp_err *err);
 /* End them, and wait for it. None there: 0. */
 int run_record_stop(const struct run *run, struct lp_err *err);
+/* End the processes of run/NODE-WHAT.pid of all nodes together, and wait for it. None there: 0. */
+int run_stop_all(const struct run *run, const char *what, struct lp_err *err);
 /* Seal and verify the archives of all nodes: each has samples of nearly all of `span_us`. */
 int run_record_check(const struct run *run, const char *dir, int64_t span_us, uint64_t *ret_bytes,
 	uint32_t *ret_samples, struct lp_err *err);
+/* Tracers of the system calls of servers and clients (their file system's process and their work),
+ * into `dir`. */
+int run_trace_start(
+	const struct run *run, enum plan_trace mode, const char *dir, struct lp_err *err);
+/* -EIO if one has ended; that of a server with a fault of `e` (may be NULL) has if the server has.
+ */
+int run_trace_verify(const struct run *run, const struct experiment *e, struct lp_err *err);
+/* End them, and wait for it. None there: 0. */
+int run_trace_stop(const struct run *run, struct lp_err *err);
+
 /* Remove a recording: archives and the directory; nothing else. Not there: 0. */
 int run_record_remove(const char *dir, struct lp_err *err);
 

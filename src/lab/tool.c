@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -95,6 +96,17 @@ static void child_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Some are broken until they crash; the working directory is not to fill with their memory. */
+static void child_limits(void)
+{
+	struct rlimit core;
+
+	if (getrlimit(RLIMIT_CORE, &core) < 0)
+		return;
+	core.rlim_cur = 0;
+	setrlimit(RLIMIT_CORE, &core);
+}
+
 static bool child_descriptors(const struct launch *l, int null, int report)
 {
 	return dup2(null, STDIN_FILENO) >= 0 && dup2(l->out, STDOUT_FILENO) >= 0 &&
@@ -114,6 +126,7 @@ static bool child_note(int fd)
 _Noreturn static void child(const struct launch *l, int null, int report, pid_t parent)
 {
 	child_signals();
+	child_limits();
 	setsid(); /* keys pressed at the terminal are for us, not for what we run */
 	if (l->dies_with_us) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -7,12 +7,14 @@
 #include "lab/tool.h"
 #include "lab/workload_env.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	PIECE_BYTES = 4 << 20,
@@ -24,6 +26,9 @@ enum {
 	LOG_MAX = 64 << 20,
 };
 
+#define FAILED_FILE "run/%s-work.failed"
+#define HOLD_FILE "run/%s-work.hold"
+
 /* Every pass in the same shell: a command that fails ends it, and workload_verify() sees that. */
 static const char prelude[] = "set -e\n"
 			      "mkdir -p \"$WORK_DIR\"\n"
@@ -31,6 +36,14 @@ static const char prelude[] = "set -e\n"
 static const char loop_begin[] = "PASS=0\n"
 				 "while PASS=$((PASS + 1)); do\n";
 static const char loop_end[] = "\ndone\n";
+
+/* Runs the script that is its argument, over and over. */
+static const char stubborn_loop[] = "while [ -e \"$HOLD\" ]; do sleep 0.2; done\n"
+				    "while :; do\n"
+				    "	sh -c \"$1\" && continue\n"
+				    "	echo failed >>\"$FAILED\"\n"
+				    "	sleep 1\n"
+				    "done\n";
 
 uint64_t workload_mib(const struct lab_config *c)
 {
@@ -81,6 +94,8 @@ int workload_env_make(const struct lab *lab, unsigned client, struct workload_en
 	add(ret, "SEED=%llu", (unsigned long long)(lab->config.seed & 0xffffff));
 	add(ret, "PASS=0");
 	add(ret, "LIST=%s", lab_path(lab, path, "%s/pieces", node->name));
+	add(ret, "FAILED=%s", lab_path(lab, path, FAILED_FILE, node->name));
+	add(ret, "HOLD=%s", lab_path(lab, path, HOLD_FILE, node->name));
 	add(ret, "WORK_DIR=%s", lab_path(lab, path, "%s/mnt/%s", node->name, node->name));
 	add_bricks(lab, ret);
 	return ret->failed ? -ENOMEM : 0;
@@ -129,13 +144,13 @@ static int ended(
 		*words ? ": " : "", words);
 }
 
-static int spawn_script(const struct lab *lab, unsigned client, const char *script, pid_t *ret_pid,
-	struct lp_err *err)
+static int spawn_script(const struct lab *lab, unsigned client, const char *const *argv,
+	pid_t *ret_pid, struct lp_err *err)
 {
 	_cleanup_(workload_env_release) struct workload_env env = {0};
 	const struct lab_node *node = lab_client(lab, client);
 	char pid_file[LAB_PATH_MAX], log[LAB_PATH_MAX];
-	const char *const argv[] = {"sh", "-c", script, NULL};
+	unlink(lab_path(lab, log, FAILED_FILE, node->name));
 	if (workload_env_make(lab, client, &env) < 0)
 		return lp_err_sys(err, -ENOMEM, "workload of %s", node->name);
 	const struct spawn s = {
@@ -148,11 +163,39 @@ static int spawn_script(const struct lab *lab, unsigned client, const char *scri
 	return tool_spawn(&s, ret_pid, err);
 }
 
-static int spawn_all(const struct lab *lab, const char *script, pid_t *ret_pids, struct lp_err *err)
+static int hold(const struct lab *lab, struct lp_err *err)
 {
+	char path[LAB_PATH_MAX];
+	for (unsigned i = 0; i < lab->config.n_clients; i++) {
+		lab_path(lab, path, HOLD_FILE, lab_client(lab, i)->name);
+		_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+		if (fd < 0)
+			return lp_err_sys(err, -errno, "cannot write %s", path);
+	}
+	return 0;
+}
+
+int workload_release(const struct lab *lab, struct lp_err *err)
+{
+	char path[LAB_PATH_MAX];
+	for (unsigned i = 0; i < lab->config.n_clients; i++) {
+		lab_path(lab, path, HOLD_FILE, lab_client(lab, i)->name);
+		if (unlink(path) < 0 && errno != ENOENT)
+			return lp_err_sys(err, -errno, "cannot remove %s", path);
+	}
+	return 0;
+}
+
+static int spawn_all(const struct lab *lab, const char *script, unsigned how, pid_t *ret_pids,
+	struct lp_err *err)
+{
+	const char *const once[] = {"sh", "-c", script, NULL};
+	const char *const again[] = {"sh", "-c", stubborn_loop, "sh", script, NULL};
 	int r = workload_stop(lab, err);
+	if (r == 0 && how & WORKLOAD_HELD)
+		r = hold(lab, err);
 	for (unsigned i = 0; r == 0 && i < lab->config.n_clients; i++)
-		r = spawn_script(lab, i, script, &ret_pids[i], err);
+		r = spawn_script(lab, i, how ? again : once, &ret_pids[i], err);
 	if (r < 0)
 		workload_stop(lab, NULL);
 	return r;
@@ -165,13 +208,14 @@ static char *script_of(const char *begin, const char *body, const char *end)
 	return strbuf_take(&sb);
 }
 
-int workload_start(const struct lab *lab, const struct workload *w, struct lp_err *err)
+int workload_start(
+	const struct lab *lab, const struct workload *w, unsigned how, struct lp_err *err)
 {
 	pid_t pids[LAB_NODES_MAX];
 	_cleanup_free_ char *script = script_of(loop_begin, w->loop, loop_end);
 	if (!script)
 		return lp_err_sys(err, -ENOMEM, "%s", w->name);
-	return spawn_all(lab, script, pids, err);
+	return spawn_all(lab, script, how, pids, err);
 }
 
 static int64_t now_ms(void)
@@ -217,7 +261,7 @@ int workload_prepare(const struct lab *lab, const struct workload *w, const vola
 	_cleanup_free_ char *script = script_of("", w->prepare, "");
 	if (!script)
 		return lp_err_sys(err, -ENOMEM, "%s", w->name);
-	int r = spawn_all(lab, script, pids, err);
+	int r = spawn_all(lab, script, 0, pids, err);
 	if (r == 0)
 		r = await_all(lab, pids, stop, err);
 	int stopped = workload_stop(lab, r < 0 ? NULL : err);
@@ -239,7 +283,7 @@ int workload_stop(const struct lab *lab, struct lp_err *err)
 			lab_path(lab, pid_file, "run/%s-work.pid", name), SIGTERM, STOP_MS, err);
 		r = r < 0 ? r : k;
 	}
-	return r;
+	return r < 0 ? r : workload_release(lab, err);
 }
 
 int workload_verify(const struct lab *lab, struct lp_err *err)
@@ -249,6 +293,8 @@ int workload_verify(const struct lab *lab, struct lp_err *err)
 		const struct lab_node *node = lab_client(lab, i);
 		if (!tool_pid(lab_path(lab, pid_file, "run/%s-work.pid", node->name)))
 			return ended(lab, node, "has ended", err);
+		if (access(lab_path(lab, pid_file, FAILED_FILE, node->name), F_OK) == 0)
+			return ended(lab, node, "has failed", err);
 	}
 	return 0;
 }

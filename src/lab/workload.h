@@ -27,11 +27,22 @@ int workload_check(const struct workload *w, struct lp_err *err);
 int workload_prepare(const struct lab *lab, const struct workload *w, const volatile int *stop,
 	struct lp_err *err);
 
+/* How it is started: a command that fails ends it, and it begins at once, unless ... */
+enum {
+	WORKLOAD_STUBBORN = 1,	/* it begins anew a second later, and notes that in
+				 * run/NODE-work.failed */
+	WORKLOAD_HELD = 1 << 1, /* that too, and there are processes but they wait for
+				 * workload_release() */
+};
+
 /* Start it on all clients (run/NODE-work.pid), or stop it and wait until its processes are gone. */
-int workload_start(const struct lab *lab, const struct workload *w, struct lp_err *err);
+int workload_start(
+	const struct lab *lab, const struct workload *w, unsigned how, struct lp_err *err);
+int workload_release(const struct lab *lab, struct lp_err *err);
 int workload_stop(const struct lab *lab, struct lp_err *err);
 
-/* -EIO if a client's workload has ended, with the last line of its log: it should go on for good.
+/* -EIO if a client's workload has ended or failed, with the last line of its log: it should go on
+ * for good.
  */
 int workload_verify(const struct lab *lab, struct lp_err *err);
 

@@ -99,3 +99,28 @@ bool connection_parse(const char *component, struct connection *ret)
 	strip_brackets(ret->address);
 	return true;
 }
+
+bool peer_parse(const char *component, struct connection *ret)
+{
+	char kind[8], *colon;
+
+	if (!topology_attribute(NULL, component, "kind", kind, sizeof(kind)) ||
+		strcmp(kind, "peer") != 0)
+		return false;
+	topology_attribute(NULL, component, "observer", ret->observer, sizeof(ret->observer));
+	topology_attribute(NULL, component, "name", ret->address, sizeof(ret->address));
+	ret->out = true;
+	ret->end = !strcmp(ret->address, PEER_CLIENTS) ? CONNECTION_PEERS : CONNECTION_REMOTE;
+	colon = strrchr(ret->address, ':');
+	if (ret->end == CONNECTION_REMOTE && !colon)
+		return false;
+	if (colon)
+		*colon = '\0';
+	strip_brackets(ret->address);
+	return true;
+}
+
+bool remote_parse(const char *component, struct connection *ret)
+{
+	return connection_parse(component, ret) || peer_parse(component, ret);
+}

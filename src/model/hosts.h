@@ -3,6 +3,9 @@
  * A connection is called "client3/tcp:10.0.0.7:out": client3 opened it to 10.0.0.7. Where both ends
  * are recorded, detection pools all connections of an observer (src/detect/pool.h) into
  * "oss7/tcp:all:in", what it sees of them itself, and "oss7/tcp:peers:out", what the others do.
+ *
+ * What a traced client saw of a server is called "client3/peer:10.0.0.7:24007", by address and
+ * port; pooled over all clients and ports it is "oss7/peer:clients".
  */
 #ifndef MODEL_HOSTS_H
 #define MODEL_HOSTS_H
@@ -11,6 +14,9 @@
 #include <stdbool.h>
 
 #define HOSTS_NAME_MAX 256
+
+/* The name of what all clients saw of a server. */
+#define PEER_CLIENTS "clients"
 
 struct hosts {
 	struct strmap by_address; /* UINT32_MAX: several observers have it */
@@ -42,5 +48,12 @@ struct connection {
 
 /* False: it is no connection. */
 bool connection_parse(const char *component, struct connection *ret);
+
+/* The same for what a traced client saw of a server; it is always `out`, and pooled or not
+ * (CONNECTION_PEERS, CONNECTION_REMOTE). */
+bool peer_parse(const char *component, struct connection *ret);
+
+/* Either. */
+bool remote_parse(const char *component, struct connection *ret);
 
 #endif

@@ -44,6 +44,15 @@ const struct lp_metric *lp_metric_find(const char *kind, const char *name)
 	return NULL;
 }
 
+bool lp_metric_is_weight(const struct lp_metric *m)
+{
+	for (const struct lp_metric *const *o = lp_metric_all(); *o; o++) {
+		if ((*o)->weight && !strcmp((*o)->kind, m->kind) && !strcmp((*o)->weight, m->name))
+			return true;
+	}
+	return false;
+}
+
 /* Parts of names and what they say; the first that occurs counts. */
 static const struct {
 	const char *part;

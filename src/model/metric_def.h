@@ -27,11 +27,11 @@ static inline double metric_value(const double *in, double dt_s)
 	return in[0];
 }
 
-/* Nanoseconds in the first input for each of the second, in ms. */
+/* Nanoseconds in the first input for each of the second, in ms; without a call there is no time. */
 static inline double metric_mean_ms(const double *in, double dt_s)
 {
 	(void)dt_s;
-	return metric_ratio(in[0], in[1]) / 1e6;
+	return in[1] > 0 ? in[0] / in[1] / 1e6 : NAN;
 }
 
 /* The first input, which is in us, in seconds. */

@@ -4,6 +4,6 @@
 extern const struct lp_metric metrics_errno[];
 const struct lp_metric metrics_errno[] = {
 	{"errors", "1/s", "calls that failed so per second", "host", "errno", true, {"n"},
-		metric_rate, LP_ROLE_OTHER, 0, false},
+		metric_rate, LP_ROLE_TROUBLE, 0, false},
 	{NULL},
 };

@@ -42,6 +42,18 @@ const struct syscall_info *trace_event_syscall(const struct trace_event *e)
 	return e->flags & TRACE_COMPAT ? syscall_get_compat(e->nr) : syscall_get(e->nr);
 }
 
+int trace_event_native(const struct trace_event *e)
+{
+	const struct syscall_info *s = trace_event_syscall(e);
+
+	if (!s)
+		return -1;
+	if (s >= syscall_table && s < syscall_table + SYSCALL_MAX)
+		return (int)(s - syscall_table);
+	/* Of those that only 32-bit programs have, this one matters for descriptors. */
+	return strcmp(s->name, "fcntl64") == 0 ? __NR_fcntl : -1;
+}
+
 int trace_event_fd(const struct trace_event *e)
 {
 	const struct syscall_info *s = trace_event_syscall(e);

@@ -70,6 +70,8 @@ bool syscall_returns_fd(const struct syscall_info *s);
 
 /* The entry of an event's call (of TRACE_CALL, _PENDING and _ASYNC); NULL if it is none. */
 const struct syscall_info *trace_event_syscall(const struct trace_event *e);
+/* The number of its call in this machine's own table, also of 32-bit calls; -1: it has none. */
+int trace_event_native(const struct trace_event *e);
 /* The descriptor that an event is about, -1 if none: its fd argument, or what open and accept
  * returned. */
 int trace_event_fd(const struct trace_event *e);

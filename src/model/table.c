@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "model/table_builder.h"
+#include "model/table_peak.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -147,7 +148,7 @@ static int schema_bind(
 static bool metric_offered(const struct lp_table_builder *b, const struct lp_metric *m)
 {
 	return m && !b->opt->raw && (!b->opt->headline || m->headline) &&
-		(!b->opt->judged || m->judged);
+		(!b->opt->judged || m->judged || lp_metric_is_weight(m));
 }
 
 /* Without a list, every metric that a schema offers is wanted: those of the catalogue in its order,
@@ -190,8 +191,8 @@ static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
 		return true;
 	if (!opt->metrics && s->columns[column].type == LP_REAL)
 		return true;
-	for (uint32_t i = 0; opt->metrics && i < opt->n_metrics; i++) {
-		if (bind_metric(s, opt->metrics[i], opt->raw, &bind) && bind_uses(&bind, column))
+	for (size_t i = 0; opt->metrics && i < b->n_sets; i++) {
+		if (bind_metric(s, b->sets[i].name, opt->raw, &bind) && bind_uses(&bind, column))
 			return true;
 	}
 	for (const struct lp_metric *const *m = lp_metric_all(); !opt->metrics && *m; m++) {
@@ -211,6 +212,22 @@ static uint64_t bytes_max_default(void)
 	return half < BYTES_MAX_DEFAULT ? half : BYTES_MAX_DEFAULT;
 }
 
+/* The metrics of the list, and, for who compares them, what these are weighed with. */
+static int sets_list(struct lp_table_builder *b)
+{
+	const struct lp_table_options *opt = b->opt;
+	uint32_t ignored;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < opt->n_metrics; i++)
+		r = table_set_get(b, opt->metrics[i], &ignored);
+	for (const struct lp_metric *const *m = lp_metric_all(); r == 0 && opt->judged && *m; m++) {
+		if ((*m)->weight && strmap_get(&b->set_index, (*m)->name, &ignored))
+			r = table_set_get(b, (*m)->weight, &ignored);
+	}
+	return r;
+}
+
 int lp_table_builder_new(
 	const struct lp_table_options *options, struct lp_table_builder **ret, struct lp_err *err)
 {
@@ -227,14 +244,8 @@ int lp_table_builder_new(
 		.component = component_wanted,
 		.column = column_wanted,
 		.ctx = b};
-	if (components_sort(b) < 0)
+	if (components_sort(b) < 0 || sets_list(b) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot build a table");
-	for (uint32_t i = 0; i < options->n_metrics; i++) {
-		uint32_t ignored;
-
-		if (table_set_get(b, options->metrics[i], &ignored) < 0)
-			return lp_err_sys(err, -ENOMEM, "cannot build a table");
-	}
 	*ret = TAKE_PTR(b);
 	return 0;
 }
@@ -466,6 +477,10 @@ static struct lp_table *table_make(
 	t->n_components = (uint32_t)s->n_rows;
 	for (uint32_t i = 0; i < t->n_components; i++)
 		table_take_row(t, i, first, &s->rows[i]);
+	if (peak_table(t) < 0) {
+		lp_table_free(t);
+		return NULL;
+	}
 	return t;
 }
 
@@ -484,7 +499,7 @@ int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_t
 		return table_refuse(b, first, last, "the data", err);
 	}
 	for (size_t s = 0; ok && s < b->n_sets; s++) {
-		if (!b->sets[s].n_rows)
+		if (!b->sets[s].n_rows || !peak_fits(b->sets[s].name, b->opt->step_us))
 			continue;
 		tables[n] = table_make(b, &b->sets[s], first, (uint32_t)(last - first + 1));
 		ok = tables[n] != NULL;

@@ -95,7 +95,9 @@ static void connection_add(struct sorter *s, const char *component)
 {
 	struct connection c;
 
-	if (connection_parse(component, &c))
+	if (peer_parse(component, &c) && c.end == CONNECTION_PEERS)
+		strbuf_puts(&s->name, " " PEER_CLIENTS);
+	else if (connection_parse(component, &c))
 		strbuf_printf(&s->name, "%s %s",
 			c.end == CONNECTION_ALL		    ? " all"
 				: c.end == CONNECTION_PEERS ? " peers"
@@ -104,7 +106,8 @@ static void connection_add(struct sorter *s, const char *component)
 }
 
 /* What a kind is divided into where no file says it: connections by their direction, interfaces by
- * their name if enough observers have one of it, and what servers and clients both have by that. */
+ * their name if enough observers have one of it, traced processes by theirs, and what servers and
+ * clients both have by that. */
 static void kind_add(struct sorter *s, const char *component)
 {
 	size_t len;
@@ -117,7 +120,7 @@ static void kind_add(struct sorter *s, const char *component)
 	connection_add(s, component);
 	if (is_kind(component, "net") && strmap_get(&s->interfaces, name, &n) && n >= MEMBERS_MIN)
 		strbuf_printf(&s->name, " %s", name);
-	if (is_kind(component, "host") && !strcmp(name, "cgroup"))
+	if ((is_kind(component, "host") && !strcmp(name, "cgroup")) || is_kind(component, "sys"))
 		strbuf_printf(&s->name, " %s", name);
 	if (role)
 		strbuf_printf(&s->name, " of %s", role);

@@ -97,7 +97,7 @@ int roles_find(struct roles *r, char *const *components, uint32_t n)
 
 const char *roles_name(const struct roles *r, const char *component)
 {
-	static const char *const kinds[] = {"net", "host", "disk"};
+	static const char *const kinds[] = {"net", "host", "disk", "sys"};
 	char kind[64] = "";
 	uint32_t bits;
 	bool split = false;

@@ -140,6 +140,10 @@ int train_print_text(FILE *out, const struct train_result *r, const struct train
 		" windows), method %s, are in %s\n",
 		n, r->n_runs, r->n_runs == 1 ? "" : "s", span_format(r->span_us, span),
 		r->n_windows, thresholds_method(r->thresholds), opt->file);
+	thresholds_normals(r->thresholds, &n);
+	if (n)
+		fprintf(out, "%zu ways in which calls fail as a matter of course are there, too\n",
+			n);
 	return 0;
 }
 
@@ -188,6 +192,7 @@ int train_print_json(FILE *out, const struct train_result *r, const struct train
 {
 	const struct lp_params *p = thresholds_params(r->thresholds);
 	json_t *warnings = json_array(), *asymmetries = json_array();
+	size_t n_normals;
 	json_auto_t *root =
 		json_pack("{s:s,s:o,s:s,s:{s:i,s:i,s:i,s:i,s:f},s:i,s:i,s:f,s:o,s:o,s:o}", "limpet",
 			LIMPET_VERSION, "file", json_text(opt->file), "method",
@@ -197,6 +202,9 @@ int train_print_json(FILE *out, const struct train_result *r, const struct train
 			"windows", (int)r->n_windows, "span_s", (double)r->span_us / 1e6, "metrics",
 			metrics_json(r), "asymmetries", asymmetries, "warnings", warnings);
 
+	thresholds_normals(r->thresholds, &n_normals);
+	if (root && n_normals)
+		json_object_set_new(root, "normal_failures", json_integer((json_int_t)n_normals));
 	for (size_t i = 0; i < r->n_asymmetries; i++)
 		json_array_append_new(asymmetries, asymmetry_json(&r->asymmetries[i]));
 	for (size_t i = 0; i < r->n_warnings; i++)

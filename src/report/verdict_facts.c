@@ -108,6 +108,11 @@ bool verdict_compared(const struct lp_verdict *v)
 	return verdict_span(v).n_windows > 0;
 }
 
+bool verdict_looked(const struct lp_verdict *v)
+{
+	return verdict_compared(v) || v->n_traced;
+}
+
 const char *verdict_mark_name(enum lp_mark mark)
 {
 	static const char *const names[] = {
@@ -135,6 +140,8 @@ const char *verdict_cause_words(const char *cause)
 		{"server-hung", "hung server"},
 		{"server-down", "server down"},
 		{"lost-path", "lost path"},
+		{"propagated-error", "hands errors on"},
+		{"crash", "crashed"},
 		{"imbalanced", "imbalanced, works harder"},
 		{"faster", "faster"},
 		{"less-loaded", "less loaded"},
@@ -239,11 +246,21 @@ static void add_metrics(struct strbuf *sb, const struct lp_verdict *v)
 	}
 }
 
+static void add_traced(struct strbuf *sb, const struct lp_verdict *v)
+{
+	strbuf_printf(sb, "the system calls of %" PRIu32 " observer%s", v->n_traced,
+		v->n_traced == 1 ? "" : "s");
+}
+
 void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v)
 {
 	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], size[TIME_TEXT_MAX];
 	struct verdict_span span = verdict_span(v);
 
+	if (!v->n_tables && v->n_traced) {
+		add_traced(sb, v);
+		return;
+	}
 	add_metrics(sb, v);
 	strbuf_puts(sb, " of ");
 	verdict_add_population(sb, v);
@@ -254,6 +271,10 @@ void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v)
 	if (span.end_us > span.start_us)
 		strbuf_printf(sb, " from %s to %s", time_format(span.start_us, from),
 			time_format(span.end_us, to));
+	if (v->n_traced) {
+		strbuf_puts(sb, ", and at ");
+		add_traced(sb, v);
+	}
 }
 
 const char *verdict_thresholds(const struct lp_verdict *v)
@@ -291,6 +312,14 @@ void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 {
 	if (v->n_incidents) {
 		add_suspicion(sb, v);
+		return;
+	}
+	if (v->n_traced && verdict_span(v).n_windows < v->params.k) {
+		strbuf_printf(sb,
+			"All well in the system calls of %" PRIu32
+			" observer%s: no error that a server handed on, no crash, no hang. Too "
+			"little data to compare anybody with peers.",
+			v->n_traced, v->n_traced == 1 ? "" : "s");
 		return;
 	}
 	if (!verdict_compared(v)) {

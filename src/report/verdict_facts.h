@@ -31,6 +31,9 @@ bool verdict_incident_acknowledged(const struct lp_verdict *v, const struct lp_i
 /* Did anything get compared at all? Where not, "all is well" would be a lie. */
 bool verdict_compared(const struct lp_verdict *v);
 
+/* The same, or were there logs of system calls to look at? */
+bool verdict_looked(const struct lp_verdict *v);
+
 /* The name of a mark: "none", "normal", "above", "below", "absent". */
 const char *verdict_mark_name(enum lp_mark mark);
 static inline bool verdict_mark_anomalous(uint8_t mark)

@@ -153,7 +153,7 @@ static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp
 	key_number(out, "confidence", s->confidence);
 	key_strings(out, "evidence", s->evidence, s->n_evidence);
 	key_string(out, "advice", s->advice);
-	key_string(out, "group", v->groups[s->group].name);
+	key_string(out, "group", s->group < v->n_groups ? v->groups[s->group].name : NULL);
 	key_number(out, "ratio", f ? f->ratio : NAN);
 	key_string(out, "direction", f ? verdict_mark_name(f->direction) : NULL);
 	key_bool(out, "acknowledged", s->acknowledged);
@@ -207,6 +207,7 @@ int verdict_print_json(FILE *out, const struct lp_verdict *v)
 		write_incident(out, v, &v->incidents[i]);
 	}
 	fputc(']', out);
+	key_count(out, "traced", v->n_traced);
 	key_count(out, "muted", v->n_muted);
 	key_strings(out, "notes", v->notes, v->n_notes);
 	fputs("}\n", out);

@@ -333,7 +333,7 @@ static bool has_notes(const struct printer *p)
 /* The verdict in a line, and what was looked at. */
 static void print_head(struct printer *p)
 {
-	bool well = !p->v->n_incidents && verdict_compared(p->v);
+	bool well = !p->v->n_incidents && verdict_looked(p->v);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
 	verdict_add_headline(&sb, p->v);

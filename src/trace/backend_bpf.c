@@ -12,7 +12,6 @@
 
 /* The kernel wakes us only when much is waiting, so we look this often. */
 #define LOOK_MS 50
-#define CGROUP_LOOK_MS 1000
 
 static void bpf_close(void *state)
 {
@@ -22,6 +21,8 @@ static void bpf_close(void *state)
 		return;
 	bpf_tracer_unload(t);
 	bpf_targets_close(t);
+	bpf_counts_free(t->counts);
+	free(t->ports);
 	free(t);
 }
 
@@ -39,6 +40,11 @@ static int bpf_open(const struct trace_config *config, const struct trace_sink *
 	t->sink = *sink;
 	t->records = config->records;
 	t->ring.epoll_fd = -1;
+	t->ports = calloc(config->n_ports + 1, sizeof(*t->ports));
+	if (!t->ports)
+		return lp_err_sys(err, -ENOMEM, "cannot trace");
+	for (; t->n_ports < config->n_ports; t->n_ports++)
+		t->ports[t->n_ports] = config->ports[t->n_ports];
 	r = bpf_tracer_load(t, config, err);
 	if (r == 0)
 		r = bpf_tracer_attach(t, err);
@@ -101,6 +107,14 @@ static int bpf_pending(void *state, int64_t at_least_ns, struct lp_err *err)
 	return bpf_pending_list(state, at_least_ns, err);
 }
 
+static int bpf_tally(void *state, struct tally *tally, struct lp_err *err)
+{
+	struct bpf_tracer *t = state;
+	int r = t->cgroup ? bpf_targets_scan(t, true, err) : 0;
+
+	return r < 0 ? r : bpf_counts_read(t, tally, err);
+}
+
 static unsigned bpf_processes(void *state, pid_t *ret, unsigned max)
 {
 	struct bpf_tracer *t = state;
@@ -141,6 +155,7 @@ const struct trace_backend trace_backend_bpf = {
 	.open = bpf_open,
 	.poll = bpf_poll,
 	.pending = bpf_pending,
+	.tally = bpf_tally,
 	.processes = bpf_processes,
 	.lost = bpf_lost,
 	.command_status = bpf_command_status,

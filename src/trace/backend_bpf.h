@@ -38,6 +38,8 @@ struct bpf_tracer {
 	int processes_fd;
 	bool lasting; /* there may be targets later, also when there are none now */
 	bool records;
+	uint16_t *ports; /* served ones, a copy */
+	unsigned n_ports;
 	char **comms; /* copies of the targets */
 	unsigned n_comms;
 	char *cgroup;
@@ -78,6 +80,10 @@ bool bpf_record_decode(const void *record, size_t size, struct trace_event *ret)
 
 /* The calls that go on (backend_bpf_pending.c). */
 int bpf_pending_list(struct bpf_tracer *t, int64_t at_least_ns, struct lp_err *err);
+
+/* Bring `tally` up to date with the kernel's counts. */
+int bpf_counts_read(struct bpf_tracer *t, struct tally *tally, struct lp_err *err);
+void bpf_counts_free(struct bpf_counts *c);
 
 /* Fill in the table of calls from model/syscalls.h. */
 void bpf_calls_fill(struct bpf_settings *s);

@@ -11,9 +11,9 @@ static const struct {
 	{"execve", BPF_CALL_REPLACES},
 	{"execveat", BPF_CALL_REPLACES},
 	{"close", BPF_CALL_CLOSES},
-	{"io_submit", BPF_CALL_AIO_SUBMIT},
-	{"io_getevents", BPF_CALL_AIO_REAP},
-	{"io_pgetevents", BPF_CALL_AIO_REAP},
+	{"io_submit", BPF_CALL_SUBMITS},
+	{"io_getevents", BPF_CALL_REAPS},
+	{"io_pgetevents", BPF_CALL_REAPS},
 	{"accept", BPF_CALL_ACCEPTS},
 	{"accept4", BPF_CALL_ACCEPTS},
 };
@@ -27,21 +27,31 @@ static unsigned flags_by_name(const char *name)
 	return 0;
 }
 
-/* Is a call that returned a descriptor about that, and not about its argument? */
-static bool returns_fd(unsigned nr)
+/* What the functions of the table say of an event, asked of one that has what they look at. */
+static unsigned flags_by_event(unsigned nr, bool compat, const struct syscall_info *s)
 {
-	struct trace_event e = {.what = TRACE_CALL, .nr = (uint16_t)nr, .ret = 1000};
+	struct trace_event e = {.what = TRACE_CALL,
+		.flags = compat ? TRACE_COMPAT : 0,
+		.file = TRACE_FILE_STORAGE,
+		.nr = (uint16_t)nr,
+		.ret = 1};
 
-	return trace_event_fd(&e) == e.ret;
+	return (syscall_returns_fd(s) ? BPF_CALL_RETURNS_FD : 0) |
+		(trace_event_bytes(&e) ? BPF_CALL_MOVES : 0) |
+		(trace_event_waits(&e) ? BPF_CALL_WAITS : 0);
 }
 
-static struct bpf_call call_from(const struct syscall_info *s)
+static struct bpf_call call_from(unsigned nr, bool compat)
 {
-	struct bpf_call c = {.call = s->call, .capture = s->capture, .fd_arg = s->fd_arg};
+	const struct syscall_info *s = compat ? syscall_get_compat(nr) : syscall_get(nr);
+	struct bpf_call c = {.fd_arg = -1, .n_args = TRACE_ARGS};
 
+	if (!s)
+		return c;
+	c = (struct bpf_call){.call = s->call, .capture = s->capture, .fd_arg = s->fd_arg};
 	while (c.n_args < TRACE_ARGS && s->args[c.n_args] != ARG_NONE)
 		c.n_args++;
-	c.flags = (uint8_t)flags_by_name(s->name);
+	c.flags = (uint8_t)(flags_by_name(s->name) | flags_by_event(nr, compat, s));
 	return c;
 }
 
@@ -88,13 +98,8 @@ static const struct {
 void bpf_calls_fill(struct bpf_settings *s)
 {
 	for (unsigned i = 0; i < SYSCALL_MAX; i++) {
-		const struct syscall_info *own = syscall_get(i), *compat = syscall_get_compat(i);
-		struct bpf_call unknown = {.n_args = TRACE_ARGS, .fd_arg = -1};
-
-		s->calls[i] = own ? call_from(own) : unknown;
-		if (own && returns_fd(i))
-			s->calls[i].flags |= BPF_CALL_RETURNS_FD;
-		s->compat[i] = compat ? call_from(compat) : unknown;
+		s->calls[i] = call_from(i, false);
+		s->compat[i] = call_from(i, true);
 	}
 	s->nr_clone = number_of("clone");
 	s->nr_clone3 = number_of("clone3");

@@ -14,6 +14,9 @@
 #define RING_BYTES_DEFAULT (16u << 20)
 #define RING_BYTES_MIN (64u << 10)
 #define RING_BYTES_MAX (1u << 30)
+#define SLOTS_BYTES (64u << 20)
+#define SLOTS_MIN 1024u
+#define SLOTS_MAX 8192u
 
 static char complaint[256];
 
@@ -71,6 +74,18 @@ static bool kernel_has(const struct btf *btf, const char *function)
 	return btf && btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) > 0;
 }
 
+/* How many cells there are. Each is there once for every CPU: 64 MiB at most, which is hundreds of
+ * processes also on large machines. */
+static uint32_t slots_max(const struct trace_config *config)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t n = SLOTS_BYTES / sizeof(struct bpf_cell) / (uint64_t)(cpus > 0 ? cpus : 1);
+
+	if (config->records)
+		return 1;
+	return n < SLOTS_MIN ? SLOTS_MIN : n > SLOTS_MAX ? SLOTS_MAX : (uint32_t)n;
+}
+
 static void settings_fill(struct bpf_settings *s, const struct trace_config *config,
 	const struct btf *btf, uint32_t ring)
 {
@@ -79,7 +94,9 @@ static void settings_fill(struct bpf_settings *s, const struct trace_config *con
 	s->cast = kernel_has(btf, "bpf_rdonly_cast");
 	s->self = (uint32_t)getpid();
 	s->slow_ns = config->slow_ns > 0 ? (uint64_t)config->slow_ns : UINT64_C(1000000000);
+	s->same_max = TRACE_SAME_MAX;
 	s->wake_bytes = ring / 2;
+	s->max_slots = slots_max(config);
 	bpf_calls_fill(s);
 }
 
@@ -88,13 +105,14 @@ static int prepare(struct bpf_tracer *t, const struct trace_config *config, stru
 	struct btf *btf = btf__load_vmlinux_btf();
 	struct bpf_map *rodata = map_by_suffix(t->object, ".rodata");
 	struct bpf_map *ring = bpf_object__find_map_by_name(t->object, "ring");
+	struct bpf_map *cells = bpf_object__find_map_by_name(t->object, "cells");
 	struct bpf_program *rename = bpf_object__find_program_by_name(t->object, "on_rename");
 	_cleanup_free_ struct bpf_settings *s = calloc(1, sizeof(*s));
 	int r = 0;
 
 	if (!s)
 		r = -ENOMEM;
-	else if (!rodata || !ring || !rename)
+	else if (!rodata || !ring || !cells || !rename)
 		r = -EINVAL;
 	if (r == 0) {
 		t->ring.size = ring_bytes(config->ring_bytes);
@@ -102,6 +120,8 @@ static int prepare(struct bpf_tracer *t, const struct trace_config *config, stru
 		bpf_program__set_autoload(rename, s->comms);
 		r = bpf_map__set_max_entries(ring, (uint32_t)t->ring.size);
 	}
+	if (r == 0)
+		r = bpf_map__set_max_entries(cells, s->max_slots);
 	if (r == 0)
 		r = bpf_map__set_initial_value(rodata, s, sizeof(*s));
 	btf__free(btf);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every fault on a real, small cluster: it does what it says, seen by other means than its own, and
 leaves nothing behind. Needs root."""
+import errno
 import glob
 import json
 import os
@@ -17,7 +18,8 @@ NAME = f"faults{os.getpid()}"
 DIR = f"{ROOT}/{NAME}"
 NODES = ["s1", "s2", "c1", "x1"]
 FAULTS = ["disk-hog", "disk-busy", "write-network-hog", "read-network-hog", "receive-pktloss",
-          "send-pktloss", "slow-disk", "stall-disk", "slow-link", "cpu-hog", "pause"]
+          "send-pktloss", "slow-disk", "stall-disk", "slow-link", "cpu-hog", "pause", "err-inodes",
+          "err-files", "err-remount", "err-space", "err-fsize", "err-vmsize"]
 
 
 def inside(node, *command):
@@ -60,6 +62,21 @@ def fs_pid(server):
         return int(f.read().split()[0])
 
 
+def limits(server):
+    with open(f"/proc/{fs_pid(server)}/limits", encoding="utf-8") as f:
+        return f.read()
+
+
+def brick(server):
+    return f"{DIR}/{server}/brick"
+
+
+def options(server):
+    """How its brick is mounted."""
+    with open("/proc/self/mounts", encoding="utf-8") as f:
+        return next(words[3].split(",") for words in map(str.split, f) if words[1] == brick(server))
+
+
 def everything():
     """All that faults could change, to be the same afterwards."""
     return {
@@ -67,6 +84,9 @@ def everything():
         "rates": {n: rates(n) for n in NODES},
         "disks": {n: disk(n) for n in ("s1", "s2")},
         "stopped": {n: state(fs_pid(n)) == "T" for n in ("s1", "s2")},
+        "limits": {n: limits(n) for n in ("s1", "s2")},
+        "mounts": {n: options(n) for n in ("s1", "s2")},
+        "ballast": glob.glob(f"{DIR}/*/brick/lost+found/*"),
         "processes": pids_marked(),
         "files": [f for f in sorted(os.listdir(f"{DIR}/run"))
                   if any(fault in f for fault in FAULTS)],
@@ -148,6 +168,37 @@ def see_pause(server):
     tap.check(state(fs_pid(server)) == "T", f"its server is {state(fs_pid(server))}")
 
 
+def client_error(server, size):
+    """What a client gets that makes files, of which some are on this server."""
+    tried = [f"{DIR}/c1/mnt/try.{i}" for i in range(64)]
+    try:
+        for path in tried:
+            with open(path, "wb") as f:
+                f.write(bytes(size))
+        return 0
+    except OSError as e:
+        return e.errno
+    finally:
+        for path in tried:
+            try:
+                os.unlink(path)
+            except OSError:
+                pass  # it was not made, or cannot go before the fault does
+
+
+def see_error(code, size=1):
+    def see(server):
+        got = client_error(server, size)
+        tap.check(got == code, f"a client gets {errno.errorcode.get(got, got)}")
+    return see
+
+
+def see_vmsize(server):
+    now = int(re.search(r"Max address space +(\d+)", limits(server)).group(1))
+    other = "s2" if server == "s1" else "s1"
+    tap.check(now < 1 << 40 and f"{now} " not in limits(other), limits(server))
+
+
 SEEN = {
     "disk-hog": see_disk_hog,
     "disk-busy": see_disk("busy 65"),
@@ -160,6 +211,12 @@ SEEN = {
     "slow-link": see_link,
     "cpu-hog": see_cpu,
     "pause": see_pause,
+    "err-inodes": see_error(errno.ENOSPC),
+    "err-files": see_error(errno.EMFILE),
+    "err-remount": see_error(errno.EROFS),
+    "err-space": see_error(errno.ENOSPC, 1 << 20),
+    "err-fsize": see_error(errno.EFBIG, 2 << 20),
+    "err-vmsize": see_vmsize,
 }
 
 
@@ -180,6 +237,8 @@ def try_fault(spec, server):
     tap.check(out == f"{server}: {name} is healed\n", out)
     after = everything()
     tap.check(after == before, f"before: {before}\nafter: {after}")
+    if name.startswith("err-"):
+        until("clients can work again", lambda: client_error(server, 1) == 0)
 
 
 def test_two_at_once():
@@ -236,7 +295,8 @@ class Cluster:
 
     def __enter__(self):
         self.work = None
-        done = limpet("lab", "up", "--name", NAME, "--servers", "2", "--clients", "1")
+        done = limpet("lab", "up", "--name", NAME, "--servers", "2", "--clients", "1", "--disk",
+                      "256M")
         tap.check(done.code == 0, str(done))
         script = ('while :; do for i in 1 2 3 4 5 6; do dd if=/dev/zero of=$i bs=4M count=4 '
                   'oflag=direct conv=notrunc; dd if=$i of=/dev/null bs=4M iflag=direct; done; done')

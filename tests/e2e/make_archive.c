@@ -2,9 +2,9 @@
  *
  *     make_archive write loose|closed|dense|sealed SEED FILE
  *     make_archive tiny FILE         the example of docs/archive-format.md
- *     make_archive dump FILE         a line a component a sample
+ *     make_archive dump FILE         a line a component a sample, and a record of a log
  */
-#include "../unit/archive_util.h"
+#include "../unit/log_rig.h"
 
 #include <inttypes.h>
 
@@ -25,6 +25,8 @@ static int write_random(const char *form, uint64_t seed, const char *path)
 		return die(&err);
 	truth_write(t, w, 0, 300, dense ? 100 : 10, dense);
 	lp_archive_write_event(w, TRUTH_START, "kind=clock-step step_us=5", &err);
+	log_rig_write(w, "calls", 0, 90 + (uint32_t)seed * 200, 40 + (uint32_t)seed * 100);
+	log_rig_write(w, "descriptors", 0, 3, 1);
 	truth_write(t, w, 300, 700, dense ? 150 : 7, dense);
 	truth_free(t);
 	if (!strcmp(form, "loose"))
@@ -96,6 +98,23 @@ static int dump_event(void *ctx, int64_t wall_us, const char *text)
 	return 0;
 }
 
+static int dump_log(void *ctx, const struct lp_log *log)
+{
+	(void)ctx;
+	for (uint32_t i = 0; i < log->n_records; i++) {
+		printf("log %s %" PRIu64, log->name, log->first_record + i);
+		for (uint32_t f = 0; f < log->n_fields; f++) {
+			printf(" %s=", log->fields[f].name);
+			if (log->ints[f])
+				printf("%" PRId64, log->ints[f][i]);
+			for (uint32_t k = 0; log->texts[f] && k < log->texts[f][i].len; k++)
+				printf("%02x", (unsigned char)log->texts[f][i].bytes[k]);
+		}
+		printf("\n");
+	}
+	return 0;
+}
+
 static int dump(const char *path)
 {
 	struct lp_source *source;
@@ -118,6 +137,8 @@ static int dump(const char *path)
 	}
 	if (r == 0)
 		r = lp_archive_events(source, dump_event, NULL, &err);
+	if (r == 0)
+		r = lp_archive_logs(source, NULL, dump_log, NULL, &err);
 	lp_source_close(source);
 	return r < 0 ? die(&err) : 0;
 }

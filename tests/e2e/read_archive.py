@@ -3,14 +3,14 @@
 
     read_archive.py [--walk] FILE
 
-prints a line a component a sample, and the events. It refuses damaged files.
+prints a line a component a sample, the events, and a line a record of each log. It refuses damaged files.
 """
 import struct
 import subprocess
 import sys
 
 FILE_MAGIC = b"\x89LPA\r\n\x1a\n"
-CATALOGUE, DATA, EVENT, INDEX = 1, 2, 3, 4
+CATALOGUE, DATA, EVENT, INDEX, LOG = 1, 2, 3, 4, 5
 KEY, PACKED, CARRY = 1, 2, 4
 COUNTER, GAUGE, REAL = 0, 1, 2
 MISSING = -(1 << 63)
@@ -253,12 +253,50 @@ class Archive:
             if frame.type == EVENT:
                 yield frame.first, frame.payload.decode()
 
+    def read_field(self, c, kind, n):
+        """The values of a field, one a record."""
+        if c.u8() == 0:
+            values = self.read_column(c, (None, GAUGE), [(0, False, None)], n, True)[0]
+            return [MISSING if v is None else v for v in values]
+        n_entries = c.varint()
+        if kind == 0:
+            entries = [signed(c.zigzag()) for _ in range(n_entries)]
+        else:
+            entries = [c.take(length) for length in [c.varint() for _ in range(n_entries)]]
+        planes = [c.take(n) for _ in range(c.u8())]
+        return [entries[sum(p[i] << 8 * k for k, p in enumerate(planes))] for i in range(n)]
+
+    def read_log(self, frame):
+        head = Cursor(frame.payload[:frame.head_size])
+        for _ in range(head.varint()):
+            head.varint(), head.varint(), head.u32()
+        name, first = head.string(), head.varint()
+        chunks = self.chunks(frame)
+        c, fields, values = Cursor(next(chunks)), [], []
+        for _ in range(c.varint()):
+            field, _unit, kind = c.string(), c.string(), c.u8()
+            c.string()
+            fields.append((field, kind))
+        for field, kind in fields:
+            data = c.take(c.varint()) if frame.flags & PACKED else next(chunks)
+            values.append(self.read_field(Cursor(data), kind, frame.n_samples))
+        for i in range(frame.n_samples):
+            yield name, first + i, [(f, v[i]) for (f, _), v in zip(fields, values)]
+
+    def records(self):
+        for frame in self.frames:
+            if frame.type == LOG:
+                yield from self.read_log(frame)
+
     def lines(self):
         for wall, mono, name, state, cells in self.samples():
             text = "".join(f" {k}={'missing' if v is None else v}" for k, v in cells)
             yield f"{wall} {mono} {name} {state}{text}"
         for wall, text in self.events():
             yield f"event {wall} {text}"
+        for name, number, fields in self.records():
+            text = "".join(f" {k}={v.hex() if isinstance(v, bytes) else v}" for k, v in fields)
+            yield f"log {name} {number}{text}"
 
 
 def main():

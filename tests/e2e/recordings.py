@@ -17,14 +17,27 @@ def accounts():
     return [json.loads(p.read_text(encoding="utf-8")) for p in sorted(RECORDINGS.glob("*.json"))]
 
 
+PAPERS = ("disk-hog", "disk-busy", "write-network-hog", "read-network-hog", "receive-pktloss",
+          "send-pktloss")
+EXTRA = ("slow-disk", "stall-disk", "slow-link", "cpu-hog", "pause", "disk-busy+receive-pktloss",
+         "disk-hog+send-pktloss")
+
+
 def campaign_is_whole():
-    """Every workload has a control and every fault of the papers."""
-    done = {(a["workload"], tuple(f["fault"] for f in a["faults"])) for a in accounts()}
-    workloads = ("ddw", "ddr", "iozonew", "iozoner", "postmark", "mixed")
-    faults = ("disk-hog", "disk-busy", "write-network-hog", "read-network-hog", "receive-pktloss",
-              "send-pktloss")
-    missing = [(w, f) for w in workloads for f in [(), *((x,) for x in faults)] if (w, f) not in done]
-    tap.check(not missing, f"not recorded: {missing}")
+    """Every workload has a control and every fault of the papers, `ddw` and `ddr` also the others, each
+    at least twice, and the papers' faults not on the same server."""
+    servers = {}
+    for account in accounts():
+        fault = "+".join(f["fault"] for f in account["faults"])
+        servers.setdefault((account["workload"], fault), []).append(
+            [f["server"] for f in account["faults"]])
+    wanted = [(w, f) for w in ("ddw", "ddr", "iozonew", "iozoner", "postmark", "mixed")
+              for f in ("", *PAPERS)]
+    wanted += [(w, f) for w in ("ddw", "ddr") for f in EXTRA]
+    missing = [w for w in wanted if len(servers.get(w, [])) < 2]
+    tap.check(not missing, f"not recorded twice: {missing}")
+    same = [w for w in wanted if w[1] in PAPERS and servers[w][0] == servers[w][1]]
+    tap.check(not same, f"twice on the same server: {same}")
 
 
 def none_was_disturbed():

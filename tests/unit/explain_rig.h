@@ -244,7 +244,7 @@ static inline void rig_explain(struct rig *r)
 {
 	struct lp_err err = {0};
 
-	if (explain_verdict(r->v, r->topology, NULL, r->state, &err) < 0)
+	if (explain_verdict(r->v, r->topology, NULL, r->state, NULL, &err) < 0)
 		fail_msg("%s", err.text);
 }
 

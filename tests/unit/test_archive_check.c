@@ -323,6 +323,7 @@ static void test_not_ours(void **state)
 
 	(void)state;
 	put_u16(im.bytes + 8, 2);
+	put_u16(im.bytes + 10, 0);
 	put_u32(im.bytes + 12, crc32c(0, im.bytes, 12));
 	image_put(&im, im.bytes, im.size);
 	expect_refusal(&im, -EPROTONOSUPPORT, "2.0 is newer");

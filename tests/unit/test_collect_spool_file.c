@@ -39,7 +39,7 @@ static int write_from(struct bench *b, const char *time, unsigned n, bool new_fi
 	lp_batch_clear(b->batch);
 	for (unsigned i = 0; i < n; i++)
 		fake_sample(b->batch, at(time) + i * US_PER_SEC);
-	r = spool_file_ready(&b->file, b->batch, new_file, &err);
+	r = spool_file_ready(&b->file, b->batch->wall_us[b->batch->carry ? 1 : 0], new_file, &err);
 	return r < 0 ? r : spool_file_write(&b->file, b->catalogue, b->batch, &err);
 }
 

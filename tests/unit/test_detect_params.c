@@ -84,6 +84,22 @@ static void test_shrinks(void **state)
 	assert_int_equal(p.win_size, 30); /* no smaller than that */
 }
 
+/* One sample is missing to five windows of 30. */
+static void test_fits(void **state)
+{
+	struct detect_options opt = {.measure = measure_find("cdf")};
+	uint32_t notes;
+	struct lp_params p = resolve(&opt, 89, &notes);
+
+	(void)state;
+	assert_int_equal(p.win_size, 29);
+	assert_int_equal(p.win_shift, 14);
+	assert_int_equal(notes, 1);
+	assert_int_equal(window_count(&p, 89), 5);
+	p = resolve(&opt, 71, &notes);
+	assert_int_equal(p.win_size, 30); /* of 23 samples it would say too little */
+}
+
 static void test_refused(void **state)
 {
 	struct detect_options opt = {
@@ -107,6 +123,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_given),
 		cmocka_unit_test(test_shrinks),
+		cmocka_unit_test(test_fits),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -164,7 +164,7 @@ static const struct lp_verdict *diagnose(struct cluster *c)
 	struct lp_err err = {0};
 
 	if (detect_run(c->tables, c->n_tables, &opt, &c->v, &err) < 0 ||
-		explain_verdict(c->v, NULL, &c->hosts, NULL, &err) < 0)
+		explain_verdict(c->v, NULL, &c->hosts, NULL, NULL, &err) < 0)
 		fail_msg("%s", err.text);
 	return c->v;
 }
@@ -236,6 +236,155 @@ static void test_values(void **state)
 	assert_true(windows->values[6] == 3.5 && windows->values[7] == 2);
 	for (uint32_t i = 0; i < c.n_tables; i++)
 		lp_table_free(c.tables[i]);
+	free(c.tables);
+	cluster_release(&c);
+}
+
+#define N_PEERS 60
+#define N_PEER_SLOTS 20
+
+/* Times for a server are summed up over all clients and ports, plainly. */
+static double plain_mean(const struct lp_table *times, const struct lp_table *reads,
+	const char *address, uint32_t slot, bool weighed)
+{
+	double sum = 0, n = 0;
+
+	for (uint32_t i = 0; i < N_PEERS; i++) {
+		double t = times->values[(size_t)i * N_PEER_SLOTS + slot];
+		double w = reads->values[(size_t)i * N_PEER_SLOTS + slot];
+
+		if (!strstr(times->components[i], address) || isnan(t) || !(w > 0))
+			continue;
+		sum += t * (weighed ? w : 1);
+		n += weighed ? w : 1;
+	}
+	return n > 0 ? sum / n : NAN;
+}
+
+static struct lp_table *table_copy(const struct lp_table *t)
+{
+	struct lp_table *copy = calloc(1, sizeof(*copy));
+	size_t bytes = (size_t)t->n_components * t->n_slots * sizeof(double);
+
+	assert_non_null(copy);
+	*copy = *t;
+	copy->metric = strdup(t->metric);
+	copy->unit = strdup(t->unit);
+	copy->components = calloc(t->n_components, sizeof(char *));
+	copy->values = malloc(bytes);
+	assert_true(copy->components && copy->values);
+	memcpy(copy->values, t->values, bytes);
+	for (uint32_t i = 0; i < t->n_components; i++)
+		copy->components[i] = strdup(t->components[i]);
+	return copy;
+}
+
+static const double *row_named(const struct lp_table *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->n_components; i++) {
+		if (!strcmp(t->components[i], name))
+			return t->values + (size_t)i * t->n_slots;
+	}
+	return NULL;
+}
+
+/* Six clients, five servers, two ports each; the rows of the counts stand in another order. */
+static void fill_peers(struct lp_table *times, struct lp_table *reads)
+{
+	for (uint32_t i = 0; i < N_PEERS; i++) {
+		uint32_t other = N_PEERS - 1 - i;
+
+		assert_true(asprintf(&times->components[i], "c%u/peer:10.91.1.%u:%u", i % 6 + 1,
+				    i / 6 % 5 + 1, i < 30 ? 24007 : 49152) > 0);
+		reads->components[other] = strdup(times->components[i]);
+		for (uint32_t s = 0; s < N_PEER_SLOTS; s++) {
+			bool any = oracle_below(3) && s != 7; /* nobody reads in second 7 */
+
+			times->values[(size_t)i * N_PEER_SLOTS + s] =
+				any ? 10 * oracle_uniform() : NAN;
+			reads->values[(size_t)other * N_PEER_SLOTS + s] =
+				any ? 1 + oracle_below(1000) : 0;
+		}
+	}
+}
+
+/* Back to the order of the other table, for the plain loop. */
+static void sort_like(const struct lp_table *as, struct lp_table *t)
+{
+	struct lp_table *old = table_copy(t);
+
+	for (uint32_t i = 0; i < as->n_components; i++)
+		memcpy(t->values + (size_t)i * t->n_slots, row_named(old, as->components[i]),
+			t->n_slots * sizeof(double));
+	lp_table_free(old);
+}
+
+static void test_peers(void **state)
+{
+	(void)state;
+	for (int weighed = 0; weighed < 2; weighed++) {
+		struct cluster c;
+		struct lp_table *times, *reads, *old_times, *old_reads;
+		struct lp_err err;
+
+		cluster_init(&c, N_PEER_SLOTS);
+		reads = table_new(&c, weighed ? "ncreads" : "other", "1/s", N_PEERS);
+		times = table_new(&c, "ncread", "ms", N_PEERS);
+		fill_peers(times, reads);
+		old_times = table_copy(times);
+		old_reads = table_copy(reads);
+		sort_like(old_times, old_reads);
+		assert_int_equal(pool_connections(c.tables, c.n_tables, &c.hosts, &err), 0);
+		assert_int_equal(times->n_components, 5);
+		assert_int_equal(reads->n_components, 5);
+		for (uint32_t i = 1; i <= 5; i++) {
+			char name[32], address[32];
+			const double *row;
+
+			snprintf(name, sizeof(name), "s%u/peer:clients", i);
+			snprintf(address, sizeof(address), ":10.91.1.%u:", i);
+			row = row_named(times, name);
+			assert_non_null(row);
+			for (uint32_t s = 0; s < N_PEER_SLOTS; s++) {
+				double e = plain_mean(old_times, old_reads, address, s, weighed);
+
+				assert_int_equal(isnan(e), isnan(row[s]));
+				assert_true(isnan(e) || fabs(e - row[s]) < 1e-9);
+			}
+			assert_true(isnan(row[7]));
+		}
+		lp_table_free(old_times);
+		lp_table_free(old_reads);
+		for (uint32_t i = 0; i < c.n_tables; i++)
+			lp_table_free(c.tables[i]);
+		free(c.tables);
+		cluster_release(&c);
+	}
+}
+
+/* Who is not known, and who talks to itself, stays. */
+static void test_peers_unknown(void **state)
+{
+	struct cluster c;
+	struct lp_table *t;
+	struct lp_err err;
+
+	(void)state;
+	cluster_init(&c, 1);
+	t = table_new(&c, "ncread", "ms", 3);
+	t->components[0] = strdup("c1/peer:192.0.2.1:24007");
+	t->components[1] = strdup("s1/peer:10.91.1.1:24007");
+	t->components[2] = strdup("c1/peer:10.91.1.2:24007");
+	t->values[0] = 1;
+	t->values[1] = 2;
+	t->values[2] = 3;
+	assert_int_equal(pool_connections(c.tables, c.n_tables, &c.hosts, &err), 0);
+	assert_int_equal(t->n_components, 3);
+	assert_string_equal(t->components[0], "c1/peer:192.0.2.1:24007");
+	assert_string_equal(t->components[1], "s1/peer:10.91.1.1:24007");
+	assert_string_equal(t->components[2], "s2/peer:clients");
+	assert_true(t->values[0] == 1 && t->values[1] == 2 && t->values[2] == 3);
+	lp_table_free(t);
 	free(c.tables);
 	cluster_release(&c);
 }
@@ -331,6 +480,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_peers),
+		cmocka_unit_test(test_peers_unknown),
 		cmocka_unit_test(test_roles),
 		cmocka_unit_test(test_few_retransmits),
 		cmocka_unit_test(test_many_retransmits),

@@ -66,6 +66,34 @@ static void test_reads(void **state)
 	gets(t, "read time", "a b/disk:\"c\\A", 100);
 }
 
+/* How service times were compared may be said, and is written again. */
+static void test_service_method(void **state)
+{
+	static const char *const names[] = {"series", "cdf"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		char text[300], want[40];
+		_cleanup_(thresholds_freep) struct thresholds *t = NULL;
+		_cleanup_free_ char *written = NULL;
+
+		snprintf(text, sizeof(text), HEAD "service-method %s\ndread s1/sys:a 2\nend\n",
+			names[i]);
+		t = good(text);
+		assert_string_equal(thresholds_service(t), names[i]);
+		written = thresholds_text(t);
+		snprintf(want, sizeof(want), "\nservice-method %s\n", names[i]);
+		assert_non_null(strstr(written, want));
+	}
+	{
+		_cleanup_(thresholds_freep) struct thresholds *t = good(HEAD "end\n");
+		_cleanup_free_ char *written = thresholds_text(t);
+
+		assert_null(thresholds_service(t));
+		assert_null(strstr(written, "service-method"));
+	}
+}
+
 static void test_unknown_component(void **state)
 {
 	_cleanup_(thresholds_freep) struct thresholds *t =
@@ -104,7 +132,8 @@ static void test_bad_lines(void **state)
 	(void)state;
 	bad("", "f.thr: the file is empty");
 	bad("await a 1\n", "f.thr:1: this is no file of thresholds");
-	bad("limpet thresholds 2\n", "f.thr:1: these thresholds are of version 2, and this limpet");
+	bad("limpet thresholds 3\n", "f.thr:1: these thresholds are of version 3, and this limpet");
+	bad("limpet thresholds 11\n", "f.thr:1: these thresholds are of version 11, and this");
 	bad("limpet thresholds x\n", "'x' is no version");
 	bad("limpet thresholds 1\nmethod kl\nfoo 3\nend\n", "f.thr:3: unknown key 'foo'");
 	bad("limpet thresholds 1\nmethod kl\nmethod kl\n", "f.thr:3: 'method' stands there twice");
@@ -118,6 +147,9 @@ static void test_bad_lines(void **state)
 		"f.thr:3: a line 'smooth ...' is missing");
 	bad("limpet thresholds 1\nend\n", "f.thr:2: a line 'method ...' is missing");
 	bad(HEAD "await a 1\nk 3\nend\n", "f.thr:9: 'k' stands there twice");
+	bad(HEAD "service-method kl\nend\n",
+		"f.thr:9: service-method: want 'series' or 'cdf', not 'kl'");
+	bad(HEAD "service-method cdf\nservice-method cdf\nend\n", "stands there twice");
 	bad(HEAD "await\nend\n", "f.thr:8: want 'METRIC COMPONENT NUMBER'");
 	bad(HEAD "await a 1 2\nend\n", "f.thr:8: want 'METRIC COMPONENT NUMBER'");
 	bad(HEAD "await \"a 1\nend\n", "f.thr:8: a word in quotes does not end");
@@ -128,6 +160,54 @@ static void test_bad_lines(void **state)
 	bad_bytes(HEAD "await a\0 1\nend\n", sizeof(HEAD) + 15, "f.thr:8: the line has a NUL byte");
 	bad("limpet thresholds 1\nmethod kl\nsmooth 1\nwin-size 4\nwin-shift 5\nk 1\nstep 1\nend\n",
 		"win-shift 5 is more than win-size 4");
+}
+
+#define HEAD2                                                                                      \
+	"limpet thresholds 2\nmethod cdf\nsmooth 15\nwin-size 60\nwin-shift 30\nk 3\nstep 15s\n"
+
+/* Failures that are normal came with version 2; a file without them is of version 1. */
+static void test_normal(void **state)
+{
+	_cleanup_(thresholds_freep) struct thresholds *t =
+		good(HEAD2 "normal client openat ENOENT\nawait a/disk:1 1\n"
+			   "normal server lgetxattr ENODATA\nnormal server close EBADF\nend 4\n");
+	_cleanup_(thresholds_freep) struct thresholds *again = NULL;
+	_cleanup_free_ char *text = thresholds_text(t);
+	const struct threshold_normal *normals;
+	size_t n;
+
+	(void)state;
+	assert_true(thresholds_is_normal(t, "server", "lgetxattr", "ENODATA"));
+	assert_false(thresholds_is_normal(t, "client", "lgetxattr", "ENODATA"));
+	assert_false(thresholds_is_normal(t, "server", "lgetxattr", "ENOENT"));
+	assert_false(thresholds_is_normal(t, "nobody", "lgetxattr", "ENODATA"));
+	gets(t, "await", "a/disk:1", 1);
+	assert_non_null(strstr(text, "limpet thresholds 2\n"));
+	assert_non_null(strstr(text,
+		"\nnormal  server  close  EBADF\nnormal  server  lgetxattr  ENODATA\n"
+		"normal  client  openat  ENOENT\n\nend 4\n"));
+	again = good(text);
+	normals = thresholds_normals(again, &n);
+	assert_int_equal(n, 3);
+	assert_string_equal(normals[0].call, "close");
+	assert_int_equal(thresholds_add_normal(again, "server", "close", "EBADF"), -EEXIST);
+	assert_int_equal(thresholds_add_normal(again, "server", "close", "EIO"), 0);
+}
+
+static void test_bad_normal(void **state)
+{
+	(void)state;
+	bad(HEAD2 "normal server openat\nend\n", "f.thr:8: ");
+	bad(HEAD2 "normal someone openat ENOENT\nend\n",
+		"f.thr:8: want 'normal server|client CALL ERRNO'");
+	bad(HEAD2 "normal server open-at ENOENT\nend\n", "f.thr:8: want 'normal ");
+	bad(HEAD2 "normal server openat enoent\nend\n", "f.thr:8: want 'normal ");
+	bad(HEAD2 "normal server openat ENOENT x\nend\n", "f.thr:8: want 'METRIC");
+	bad(HEAD2 "normal server a E\nnormal server a E\nend\n", "f.thr:9: 'normal server a E'");
+	bad(HEAD2 "normal server a E\nend 2\n", "f.thr:9: there should be 2 thresholds");
+	bad(HEAD "normal server openat ENOENT\nend\n",
+		"f.thr:8: 'normal ...' is of version 2, and the file says");
+	bad("limpet thresholds 2\nnormal server a E\n", "f.thr:2: a line 'method ...'");
 }
 
 static void test_bad_numbers(void **state)
@@ -245,9 +325,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reads),
+		cmocka_unit_test(test_service_method),
 		cmocka_unit_test(test_unknown_component),
 		cmocka_unit_test(test_globs),
 		cmocka_unit_test(test_bad_lines),
+		cmocka_unit_test(test_normal),
+		cmocka_unit_test(test_bad_normal),
 		cmocka_unit_test(test_bad_numbers),
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_cut_off),

@@ -261,6 +261,39 @@ static void test_windows_of_connections(void **state)
 	assert_true(threshold(&r, "cwnd", "oss5/tcp:10.0.0.2:out") == 1);
 }
 
+/* Service times: each server gets what its worst second needed, doubled; and the file says how they
+ * were compared. */
+static void test_service_times(void **state)
+{
+	static const double times[] = {7, 7, 7, 15, 31}; /* and 1 ms: 0, 1 and 2 doublings more */
+	static const double wanted[] = {0.2, 0.2, 0.2, 2, 4};
+
+	(void)state;
+	for (int pass = 0; pass < 2; pass++) {
+		struct detect_options o = options("cdf");
+		_cleanup_(trainer_freep) struct trainer *t = trainer(&o);
+		_cleanup_(train_result_release) struct train_result r = {0};
+		struct lp_table *table = table_new("dread", "sys:glusterfsd", 5, 700);
+
+		o.service = pass ? SERVICE_MEASURE : SERVICE_SERIES;
+		for (uint32_t i = 0; i < 5; i++) {
+			for (uint32_t s = 0; s < 700; s++)
+				row(table, i)[s] = s % 3 ? times[i] : NAN;
+		}
+		learn(t, table, NULL);
+		finish(t, &r);
+		assert_string_equal(thresholds_service(r.thresholds), pass ? "cdf" : "series");
+		for (uint32_t i = 0; i < 5 && !pass; i++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "oss%u/sys:glusterfsd", i);
+			assert_true(threshold(&r, "dread", name) == wanted[i]);
+		}
+		assert_true(threshold(&r, "dread", "oss4/sys:glusterfsd") >
+			threshold(&r, "dread", "oss3/sys:glusterfsd"));
+	}
+}
+
 static void test_asymmetry(void **state)
 {
 	struct detect_options o = options("cdf");
@@ -379,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_methods),
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_windows_of_connections),
+		cmocka_unit_test(test_service_times),
 		cmocka_unit_test(test_asymmetry),
 		cmocka_unit_test(test_passing_asymmetry),
 		cmocka_unit_test(test_absent),

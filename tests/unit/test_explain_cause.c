@@ -147,6 +147,24 @@ static void test_windows_without_loss(void **state)
 	}
 }
 
+/* With trained thresholds a few seconds of a small window are the edge of something that passed. */
+static void test_passing_window(void **state)
+{
+	(void)state;
+	for (int lasting = 0; lasting < 2; lasting++) {
+		struct rig r;
+
+		make_cluster(&r);
+		r.v->trained = true;
+		r.v->tables[rig_metric_find(&r, "cwnd")]->step_us = 1000000;
+		rig_find(&r, "oss2/tcp:10.0.1.1:in", "cwnd", LP_MARK_BELOW, 8, 64, 5,
+			lasting ? 39 : 9);
+		rig_explain(&r);
+		assert_int_equal(r.v->n_suspects, lasting);
+		rig_release(&r);
+	}
+}
+
 /* Packets are sent again because the link is full of what its peers do not have; a little more
  * traffic explains nothing. */
 static void test_flooded_link(void **state)
@@ -365,13 +383,113 @@ static void test_every_cause_is_told(void **state)
 	assert_ptr_equal(cause_find("nonsense"), &cause_unknown);
 }
 
+/* Four servers that were traced, and recorded as well if `devices`. */
+static void make_traced(struct rig *r, bool devices)
+{
+	if (devices)
+		make_cluster(r);
+	else
+		rig_init(r, 40);
+	for (int i = 1; i <= 4; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "oss%d/sys:glusterfsd", i);
+		rig_add(r, "sys glusterfsd", name);
+	}
+	for (int i = 1; i <= 4; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "oss%d/peer:clients", i);
+		rig_add(r, "peer clients", name);
+	}
+}
+
+static void add_call_metrics(struct rig *r)
+{
+	rig_metric(r, "sys", "dread");
+	rig_metric(r, "sys", "dwrite");
+	rig_metric(r, "sys", "nsread");
+	rig_metric(r, "peer", "ncread");
+}
+
+/* Calls alone: to storage, over the network, or both. */
+static void test_calls(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	make_traced(&r, false);
+	add_call_metrics(&r);
+	find_above(&r, "oss1/sys:glusterfsd", "dread", 4);
+	find_above(&r, "oss2/sys:glusterfsd", "nsread", 4);
+	find_above(&r, "oss3/peer:clients", "ncread", 4);
+	find_above(&r, "oss4/sys:glusterfsd", "dwrite", 4);
+	find_above(&r, "oss4/sys:glusterfsd", "nsread", 8);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss1/sys:glusterfsd"), "disk-busy");
+	assert_string_equal(rig_cause(&r, "oss2/sys:glusterfsd"), "slow-network");
+	assert_string_equal(rig_cause(&r, "oss3/peer:clients"), "slow-network");
+	/* Storage outranks the network, unless that is much worse. */
+	assert_string_equal(rig_cause(&r, "oss4/sys:glusterfsd"), "disk-busy");
+	rig_release(&r);
+	make_traced(&r, false);
+	add_call_metrics(&r);
+	find_above(&r, "oss4/sys:glusterfsd", "dwrite", 1.5);
+	find_above(&r, "oss4/sys:glusterfsd", "nsread", 30);
+	find_above(&r, "oss4/peer:clients", "ncread", 30);
+	rig_explain(&r);
+	assert_string_equal(rig_cause(&r, "oss4/sys:glusterfsd"), "slow-network");
+	assert_string_equal(rig_cause(&r, "oss4/peer:clients"), "slow-network");
+	rig_expect_incidents(&r, 1);
+	rig_release(&r);
+}
+
+/* What devices show says why calls are slow, whatever is larger; it is one incident. */
+static void test_calls_and_devices(void **state)
+{
+	static const struct {
+		const char *device, *metric, *component, *call, *cause;
+	} cases[] = {
+		{"oss2/disk:sdb", "await", "oss2/sys:glusterfsd", "dread", "disk-busy"},
+		{"oss2/net:eth0", "rxbyt", "oss2/sys:glusterfsd", "nsread", "network-hog"},
+		{"oss2/net:eth0", "rxbyt", "oss2/sys:glusterfsd", "dwrite", "network-hog"},
+		{"oss2/net:eth0", "rxerr", "oss2/peer:clients", "ncread", "bad-link"},
+		{"oss2/disk:sdb", "await", "oss2/peer:clients", "ncread", "disk-busy"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rig r;
+
+		make_traced(&r, true);
+		for (uint32_t t = 0; t < r.v->n_tables; t++) /* for the components added since */
+			r.v->row_of[t] = reallocarray(
+				r.v->row_of[t], r.v->n_components + 1, sizeof(uint32_t));
+		for (uint32_t t = 0; t < r.v->n_tables; t++) {
+			for (uint32_t c = r.v->n_components - 8; c < r.v->n_components; c++)
+				r.v->row_of[t][c] = UINT32_MAX;
+		}
+		add_call_metrics(&r);
+		find_above(&r, cases[i].device, cases[i].metric, 3);
+		find_above(&r, cases[i].component, cases[i].call, 200);
+		rig_explain(&r);
+		assert_string_equal(rig_cause(&r, cases[i].device), cases[i].cause);
+		assert_string_equal(rig_cause(&r, cases[i].component), cases[i].cause);
+		rig_expect_incidents(&r, 1);
+		rig_release(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_storage),
 		cmocka_unit_test(test_network),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_calls_and_devices),
 		cmocka_unit_test(test_retransmits_and_errors),
 		cmocka_unit_test(test_windows_without_loss),
+		cmocka_unit_test(test_passing_window),
 		cmocka_unit_test(test_flooded_link),
 		cmocka_unit_test(test_storage_outranks_network),
 		cmocka_unit_test(test_much_larger_network_outranks),

@@ -16,10 +16,18 @@ static void finds_what_is_mounted(void **state)
 	assert_true(mounts_has("/proc"));
 }
 
+static void knows_what_can_be_written_to(void **state)
+{
+	(void)state;
+	assert_false(mounts_read_only("/proc"));
+	assert_false(mounts_read_only("/no/such/path"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_what_is_mounted),
+		cmocka_unit_test(knows_what_can_be_written_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,14 +32,17 @@ static void lines_make_experiments(void **state)
 	(void)state;
 	parse("# all kinds\n"
 	      "servers 4\nclients 2\nfs gluster\nseed 9\n"
+	      "disk 512M\n"
 	      "phases 1s 20s 1m 500ms   # short\n"
 	      "run ddw none\n"
+	      "trace summary\n"
 	      "\trun ddw disk-hog@s2+slow-disk:8@s3\r\n"
 	      "train ddw",
 		&p);
 	assert_int_equal(p.lab.n_servers, 4);
 	assert_int_equal(p.lab.n_clients, 2);
 	assert_int_equal(p.lab.seed, 9);
+	assert_int_equal(p.lab.disk_bytes, 512 << 20);
 	assert_int_equal(p.n_experiments, 3);
 	e = p.experiments;
 	assert_string_equal(e[0].name, "ddw-none-1");
@@ -50,6 +53,9 @@ static void lines_make_experiments(void **state)
 	assert_int_equal(e[0].fault_us, 60 * US_PER_SEC);
 	assert_int_equal(e[0].recovery_us, US_PER_SEC / 2);
 	assert_int_equal(experiment_us(&e[0]), 81500000);
+	assert_int_equal(e[0].trace, PLAN_TRACE_NONE);
+	assert_int_equal(e[1].trace, PLAN_TRACE_SUMMARY);
+	assert_int_equal(e[2].trace, PLAN_TRACE_SUMMARY);
 	assert_string_equal(e[1].name, "ddw-disk-hog+slow-disk_8-1");
 	assert_int_equal(e[1].n_faults, 2);
 	assert_string_equal(e[1].faults[1].on, "s3");
@@ -100,6 +106,8 @@ static void bad_lines_are_named(void **state)
 	assert_bad("phases 1 2 3 x\n", "p:1: 'x' is not a span");
 	assert_bad("phases 1 0 3 4\n", "p:1: the clean and the fault phase");
 	assert_bad("phases 1 2 3 2d\n", "p:1: a phase of more than a day");
+	assert_bad("trace all\n", "p:1: trace: want none, summary or records, not 'all'");
+	assert_bad("disk much\n", "p:1: 'much' is not a number of bytes");
 	assert_bad("repeat 0\n", "p:1: 'repeat 0'");
 	assert_bad("repeat 1001\n", "p:1: repeat: '1001'");
 	assert_bad("repeat 1000\n"
@@ -117,6 +125,18 @@ static void long_lines_are_refused(void **state)
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	assert_bad(text, "p:1: a line of more than");
+}
+
+static void some_faults_are_fatal(void **state)
+{
+	_cleanup_(plan_release) struct plan p = {0};
+
+	(void)state;
+	parse("run ddw none,disk-hog,err-space,disk-hog+err-files\n", &p);
+	assert_false(experiment_fatal(&p.experiments[0]));
+	assert_false(experiment_fatal(&p.experiments[1]));
+	assert_true(experiment_fatal(&p.experiments[2]));
+	assert_true(experiment_fatal(&p.experiments[3]));
 }
 
 static void built_in_plans_are_good(void **state)
@@ -196,6 +216,7 @@ int main(void)
 		cmocka_unit_test(lists_are_multiplied),
 		cmocka_unit_test(bad_lines_are_named),
 		cmocka_unit_test(long_lines_are_refused),
+		cmocka_unit_test(some_faults_are_fatal),
 		cmocka_unit_test(built_in_plans_are_good),
 		cmocka_unit_test(the_papers_plan_is_theirs),
 		cmocka_unit_test(files_are_read),

@@ -44,11 +44,33 @@ static void test_connections(void **state)
 	assert_false(connection_parse("tcp", &c));
 }
 
+static void test_peers(void **state)
+{
+	struct connection c;
+
+	(void)state;
+	assert_true(peer_parse("c1/peer:10.77.0.3:24007", &c));
+	assert_string_equal(c.observer, "c1");
+	assert_string_equal(c.address, "10.77.0.3");
+	assert_int_equal(c.end, CONNECTION_REMOTE);
+	assert_true(c.out);
+	assert_true(remote_parse("c1/peer:[2001:db8::7]:49152", &c));
+	assert_string_equal(c.address, "2001:db8::7");
+	assert_true(peer_parse("s3/peer:" PEER_CLIENTS, &c));
+	assert_string_equal(c.observer, "s3");
+	assert_int_equal(c.end, CONNECTION_PEERS);
+	assert_false(peer_parse("c1/peer:10.77.0.3", &c)); /* no port */
+	assert_false(peer_parse("c1/tcp:10.77.0.3:out", &c));
+	assert_true(remote_parse("c1/tcp:10.77.0.3:out", &c));
+	assert_false(remote_parse("c1/disk:sda", &c));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_connections),
+		cmocka_unit_test(test_peers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -352,6 +352,27 @@ static void test_fd(void **state)
 	assert_int_equal(trace_event_fd(&e), -1);
 }
 
+static void test_native(void **state)
+{
+	struct trace_event e = call(__NR_openat, 1, 3, 0, 0);
+
+	(void)state;
+	assert_int_equal(trace_event_native(&e), __NR_openat);
+	e.what = TRACE_SIGNAL;
+	assert_int_equal(trace_event_native(&e), -1);
+	e = call(511, 1, 3, 0, 0);
+	assert_int_equal(trace_event_native(&e), -1);
+#ifdef __x86_64__
+	e = call(295, 1, 3, 0, 0);
+	e.flags = TRACE_COMPAT;
+	assert_int_equal(trace_event_native(&e), __NR_openat);
+	e.nr = 221;
+	assert_int_equal(trace_event_native(&e), __NR_fcntl);
+	e.nr = 102;
+	assert_int_equal(trace_event_native(&e), -1);
+#endif
+}
+
 static void test_class(void **state)
 {
 	struct trace_event e = call(__NR_pwrite64, 1, 3, 0, 0);
@@ -469,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_compat),
 #endif
 		cmocka_unit_test(test_fd),
+		cmocka_unit_test(test_native),
 		cmocka_unit_test(test_class),
 		cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_bytes),

@@ -511,6 +511,45 @@ static void test_all_metrics_in_order_of_the_catalogue(void **state)
 	}
 }
 
+/* Who compares a mean gets what it is a mean over, too; who only wants to see it does not. */
+static void test_weights(void **state)
+{
+	static const struct lp_column columns[] = {{"dread_n", "", LP_COUNTER, 64},
+		{"dread_ns", "", LP_COUNTER, 64}, {"calls", "", LP_COUNTER, 64}};
+	static const struct lp_schema s = {"sys", columns, 3};
+	static const char *const dread[] = {"dread"};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct lp_table_options opt = OPTIONS(dread, US_PER_SEC);
+		_cleanup_(rig_tables_release) struct rig_tables t = {0};
+		_cleanup_(rig_release) struct rig r;
+		uint32_t id;
+
+		opt.judged = i > 0;
+		opt.metrics = i < 2 ? dread : NULL;
+		opt.n_metrics = i < 2;
+		rig_init(&r, US_PER_SEC);
+		id = rig_component(&r, &s, "s1", "glusterfsd");
+		for (int k = 0; k < 3; k++) {
+			rig_sample(&r, T0 + k * US_PER_SEC, k * US_PER_SEC);
+			/* In the last second there is no call. */
+			rig_set(&r, id, LP_PRESENT,
+				(int64_t[]){k ? 10 : 0, k ? 20000000 : 0, 100 * k});
+		}
+		rig_run(&opt, &r, &t);
+		assert_int_equal(t.n, i ? 2 : 1);
+		assert_string_equal(t.tables[0]->metric, "dread");
+		assert_true(rig_value(t.tables[0], "s1/sys:glusterfsd", T0 + SEC(1)) == 2);
+		assert_true(isnan(rig_value(t.tables[0], "s1/sys:glusterfsd", T0 + SEC(2))));
+		if (!i)
+			continue;
+		assert_string_equal(t.tables[1]->metric, "dreads");
+		assert_true(rig_value(t.tables[1], "s1/sys:glusterfsd", T0 + SEC(1)) == 10);
+		assert_true(rig_value(t.tables[1], "s1/sys:glusterfsd", T0 + SEC(2)) == 0);
+	}
+}
+
 static void test_one_slot(void **state)
 {
 	struct lp_table_options opt = OPTIONS(rxbyt, LP_TABLE_FOREVER);
@@ -669,6 +708,7 @@ int main(void)
 		cmocka_unit_test(test_component_globs),
 		cmocka_unit_test(test_columns_wanted),
 		cmocka_unit_test(test_all_metrics_in_order_of_the_catalogue),
+		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_one_slot),
 		cmocka_unit_test(test_no_metric_no_table),
 		cmocka_unit_test(test_absurd_span_of_a_row),

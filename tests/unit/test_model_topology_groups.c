@@ -73,6 +73,27 @@ static void test_kinds_divided(void **state)
 	lp_peer_groups_free(groups, n);
 }
 
+/* Processes by their name; what all clients saw of a server apart from single connections. */
+static void test_traced(void **state)
+{
+	char *names[] = {"s1/sys:glusterfsd", "s2/sys:glusterfsd", "s1/sys:glusterd", "c1/sys:dd",
+		"s1/peer:clients", "s2/peer:clients", "c1/peer:10.0.0.9:24007"};
+	struct lp_peer_group *groups;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(
+		topology_groups(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n, NULL),
+		0);
+	assert_int_equal(n, 5);
+	check_members(&groups[0], "sys glusterfsd", "0,1");
+	check_members(&groups[1], "sys glusterd", "2");
+	check_members(&groups[2], "sys dd", "3");
+	check_members(&groups[3], "peer clients", "4,5");
+	check_members(&groups[4], "peer", "6");
+	lp_peer_groups_free(groups, n);
+}
+
 static void test_split_by_observer(void **state)
 {
 	char *names[] = {"a/disk:1", "b/disk:1", "a/disk:2", "b/disk:2", "a/disk:3"};
@@ -149,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_kind),
 		cmocka_unit_test(test_kinds_divided),
+		cmocka_unit_test(test_traced),
 		cmocka_unit_test(test_split_by_observer),
 		cmocka_unit_test(test_split_by_what_nobody_has),
 		cmocka_unit_test(test_nothing),

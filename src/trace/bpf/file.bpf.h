@@ -25,14 +25,19 @@
 
 #define CAST(type, address) ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))
 
+/* An address that was kept for a while, as a pointer again: the verifier forgets types in memory.
+ */
+#define POINTER(type, address)                                                                     \
+	(settings.cast ? CAST(type, (const void *)(address)) : (type *)(address))
+
 /* A member of what a pointer points to that was got by one of the two ways. */
 #define MEMBER(pointer, member) (settings.cast ? (pointer)->member : BPF_CORE_READ(pointer, member))
 
 /* As seen through a descriptor. */
 struct look {
-	uint8_t file; /* enum trace_file */
-	struct file *of;
-	struct sock *sock; /* of a TCP socket */
+	uint8_t file;  /* enum trace_file */
+	uint64_t of;   /* the address of the struct file */
+	uint64_t sock; /* that of the struct sock, of a TCP socket */
 };
 
 FORCE_INLINE struct file *file_get(struct task_struct *task, uint32_t fd)
@@ -65,6 +70,13 @@ FORCE_INLINE struct sock *sock_get(struct file *file)
 	return BPF_CORE_READ(socket, sk);
 }
 
+FORCE_INLINE bool file_blocks(uint64_t address)
+{
+	struct file *file = POINTER(struct file, address);
+
+	return !(MEMBER(file, f_flags) & O_NONBLOCK);
+}
+
 FORCE_INLINE bool sock_is_tcp(struct sock *sock)
 {
 	uint16_t family = MEMBER(sock, __sk_common.skc_family);
@@ -78,22 +90,30 @@ FORCE_INLINE uint16_t file_mode(struct file *file)
 	return settings.cast ? file->f_inode->i_mode : BPF_CORE_READ(file, f_inode, i_mode);
 }
 
-FORCE_INLINE uint64_t file_inode(struct file *file)
+FORCE_INLINE uint64_t file_inode(uint64_t address)
 {
+	struct file *file = POINTER(struct file, address);
+
 	return settings.cast ? file->f_inode->i_ino : BPF_CORE_READ(file, f_inode, i_ino);
 }
 
 FORCE_INLINE void look_at(struct file *file, struct look *ret)
 {
-	ret->of = file;
+	struct sock *sock;
+
+	ret->of = (uint64_t)file;
 	switch (file_mode(file) & S_IFMT) {
 	case S_IFREG:
 	case S_IFBLK:
 		ret->file = TRACE_FILE_STORAGE;
 		break;
 	case S_IFSOCK:
-		ret->sock = sock_get(file);
-		ret->file = sock_is_tcp(ret->sock) ? TRACE_FILE_TCP : TRACE_FILE_SOCKET;
+		sock = sock_get(file);
+		ret->file = TRACE_FILE_SOCKET;
+		if (sock_is_tcp(sock)) {
+			ret->file = TRACE_FILE_TCP;
+			ret->sock = (uint64_t)sock;
+		}
 		break;
 	case S_IFDIR:
 		ret->file = TRACE_FILE_DIRECTORY;
@@ -177,8 +197,9 @@ FORCE_INLINE void ends_from_v6(struct sock *sock, struct trace_endpoints *ret)
 }
 
 /* Both ends of a TCP socket; family 0 while it has no other end. */
-FORCE_INLINE void ends_get(struct sock *sock, struct trace_endpoints *ret)
+FORCE_INLINE void ends_get(uint64_t of, struct trace_endpoints *ret)
 {
+	struct sock *sock = POINTER(struct sock, of);
 	uint32_t address;
 
 	__builtin_memset(ret, 0, sizeof(*ret));

@@ -30,11 +30,12 @@ struct bpf_call {
 
 #define BPF_CALL_REPLACES 1u	/* its arguments are gone at its exit: execve */
 #define BPF_CALL_CLOSES 2u	/* its descriptor is gone at its exit */
-#define BPF_CALL_AIO_SUBMIT 4u	/* io_submit */
-#define BPF_CALL_AIO_REAP 8u	/* io_getevents and io_pgetevents */
+#define BPF_CALL_SUBMITS 4u	/* io_submit */
+#define BPF_CALL_REAPS 8u	/* io_getevents and io_pgetevents */
 #define BPF_CALL_ACCEPTS 16u	/* makes the server's end of a connection */
 #define BPF_CALL_RETURNS_FD 32u /* it is about the descriptor that it returns */
-#define BPF_CALL_WAITS 64u	/* by design */
+#define BPF_CALL_WAITS 64u	/* by design, whatever it is about */
+#define BPF_CALL_MOVES 128u	/* returns how many bytes it moved */
 
 #define BPF_COMM_LEN 16
 #define BPF_COMMS_MAX 64
@@ -42,10 +43,10 @@ struct bpf_call {
 
 /* Set before the programs are loaded: the verifier then drops what is not needed. */
 struct bpf_settings {
-	uint8_t records; /* deliver every call */
-	uint8_t comms;	 /* there are names in the map `comms` */
-	uint8_t cast;	 /* bpf_rdonly_cast() is there */
-	uint8_t pad0;
+	uint8_t records;  /* deliver every call */
+	uint8_t comms;	  /* there are names in the map `comms` */
+	uint8_t cast;	  /* bpf_rdonly_cast() is there */
+	uint8_t same_max; /* equal errors that are told in one period */
 	uint16_t nr_clone, nr_clone3, nr_vfork;
 	uint16_t pad;
 	uint32_t self;	       /* our own process, which is never traced */

@@ -1,6 +1,7 @@
 /* The programs that limpet puts at the kernel's system call tracepoints. */
 #include "trace/bpf/capture.bpf.h"
 #include "trace/bpf/iterate.bpf.h"
+#include "trace/bpf/tally.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -34,6 +35,8 @@ FORCE_INLINE void enter_rare(struct task_struct *task, struct pt_regs *regs, str
 		arch_args(regs, t->compat, args);
 		look(task, (int32_t)args[0], &seen);
 		t->file = seen.file;
+		if (!settings.records && seen.sock)
+			count_close(&seen);
 	}
 }
 
@@ -55,17 +58,6 @@ int on_enter(uint64_t *ctx)
 		t->seq = __sync_fetch_and_add(&shared.seq, 1);
 	t->start_ns = bpf_ktime_get_ns();
 	return 0;
-}
-
-#define ERESTARTSYS 512
-#define ERESTARTNOINTR 513
-#define ERESTARTNOHAND 514
-#define ERESTART_RESTARTBLOCK 516
-
-FORCE_INLINE bool is_restart(int64_t ret)
-{
-	return ret == -ERESTARTSYS || ret == -ERESTARTNOINTR || ret == -ERESTARTNOHAND ||
-		ret == -ERESTART_RESTARTBLOCK;
 }
 
 /* The event of a call whose arguments were kept at its beginning. */
@@ -109,6 +101,23 @@ FORCE_INLINE void deliver(const struct bpf_record *record, const volatile struct
 	emit_text(s, t);
 }
 
+/* The return of execve(). */
+FORCE_INLINE void return_replaced(struct task_struct *task, struct bpf_record *record,
+	struct bpf_thread *t, const volatile struct bpf_call *c)
+{
+	struct look nothing = {};
+	uint64_t key = (uint64_t)task;
+
+	if (!settings.records) {
+		if (!count(t, record, c, &nothing)) {
+			bpf_map_delete_elem(&kept, &key);
+			return;
+		}
+		record->seq = __sync_fetch_and_add(&shared.seq, 1);
+	}
+	deliver_kept(task, record, t);
+}
+
 SEC("tp_btf/sys_exit")
 int on_return(uint64_t *ctx)
 {
@@ -135,12 +144,17 @@ int on_return(uint64_t *ctx)
 	record.flags =
 		(t->compat ? TRACE_COMPAT : 0) | (is_restart(record.ret) ? TRACE_RESTART : 0);
 	if (c->flags & BPF_CALL_REPLACES) {
-		deliver_kept(task, &record, t);
+		return_replaced(task, &record, t, c);
 		return 0;
 	}
 	arch_args((void *)ctx[0], t->compat, args);
 	look_for(task, c, t, args, record.ret, &seen);
 	record.file = seen.file;
+	if (!settings.records) {
+		if (!count(t, &record, c, &seen))
+			return 0;
+		record.seq = __sync_fetch_and_add(&shared.seq, 1);
+	}
 	deliver(&record, c, args, &seen, t);
 	return 0;
 }

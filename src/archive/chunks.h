@@ -1,0 +1,89 @@
+/* The payload of a data or log frame: a head that lists chunks, and the chunks, each compressed and
+ * with a checksum of its own.
+ *
+ *     head      varint number of chunks; for each: varint stored bytes, varint raw bytes, u32 CRC;
+ *               behind the list what the type of frame puts there
+ *     chunks    in that order, without gaps
+ *
+ * A chunk whose stored and raw sizes differ is compressed with zstd.
+ */
+#ifndef ARCHIVE_CHUNKS_H
+#define ARCHIVE_CHUNKS_H
+
+#include "archive/format.h"
+#include "base/bytes.h"
+#include "base/strbuf.h"
+#include <zstd.h>
+
+/* Frames that are written all the time and rewritten once: cheap. Those that stay: small. */
+#define LEVEL_PACKED 1
+#define LEVEL_DENSE 9
+
+void put_varint(struct strbuf *sb, uint64_t v);
+void put_string(struct strbuf *sb, const char *s); /* a varint length and the bytes */
+
+/* Puts a frame together. */
+struct chunk_writer {
+	struct strbuf raw;   /* the chunk that is being built: append to it */
+	struct strbuf tail;  /* of the head, behind the list: append to it */
+	struct strbuf frame; /* the result */
+	struct strbuf head, chunks;
+	uint32_t n;
+	ZSTD_CCtx *zstd;
+	size_t room; /* frames of so many bytes need no more memory */
+	int level;
+};
+
+int chunk_writer_init(struct chunk_writer *w); /* 0 or -ENOMEM */
+void chunk_writer_release(struct chunk_writer *w);
+
+/* Begin a frame. */
+void chunk_writer_begin(struct chunk_writer *w, int level);
+
+/* Compress what is in `raw` (or keep it, if that is no longer) as the next chunk. -EFBIG: too large
+ * for one. */
+int chunk_writer_end_chunk(struct chunk_writer *w);
+
+/* Frames may have to be written in a loop that must not allocate. Buffers and zstd's work space
+ * grow with the frame: when `raw` is larger than all before, make room for half as much again, also
+ * in `more`. To be called before the chunk ends. */
+int chunk_writer_make_room(struct chunk_writer *w, struct strbuf *more);
+
+/* Head and chunks become one frame, `w->frame`; sizes and checksum are filled in in `*f`. */
+int chunk_writer_finish(struct chunk_writer *w, struct frame *f);
+
+/* Reads `size` bytes at `offset` of a frame's payload into `buf`: 0 or a negative errno. */
+typedef int (*payload_read_fn)(void *ctx, uint64_t offset, void *buf, size_t size);
+
+/* For a payload that is in memory (`ctx`). */
+int payload_read_memory(void *ctx, uint64_t offset, void *buf, size_t size);
+
+struct chunk {
+	uint64_t offset; /* in the payload */
+	uint32_t stored, raw, crc;
+};
+
+/* Takes a frame apart. */
+struct chunk_reader {
+	ZSTD_DCtx *zstd;
+	struct strbuf head, stored;
+	struct chunk *items;
+	size_t n, cap;
+};
+
+int chunk_reader_init(struct chunk_reader *r); /* 0 or -ENOMEM */
+void chunk_reader_release(struct chunk_reader *r);
+
+/* Read the head of a frame and the list in it; `*ret_tail` is over what follows that, good until
+ * the next call. -EBADMSG: it is damaged. */
+int chunk_reader_begin(struct chunk_reader *r, const struct frame *f, payload_read_fn read,
+	void *read_ctx, struct cursor *ret_tail, struct lp_err *err);
+
+/* Read, verify and decompress chunk `i` into `out`; `*ret` is a cursor over it. */
+int chunk_reader_load(struct chunk_reader *r, size_t i, struct strbuf *out, payload_read_fn read,
+	void *read_ctx, struct cursor *ret, struct lp_err *err);
+
+/* Do the checksums of all chunks fit, in a payload whose head is sound? */
+bool chunks_sound(const struct frame *f, const uint8_t *payload);
+
+#endif

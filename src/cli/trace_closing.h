@@ -1,0 +1,43 @@
+/* What `limpet trace syscalls` says while it runs and at its end. */
+#ifndef CLI_TRACE_CLOSING_H
+#define CLI_TRACE_CLOSING_H
+
+#include "trace/session.h"
+#include <stdio.h>
+
+#define CLOSING_NAME_MAX 160
+
+/* A process name or a way to fail, and how often. */
+struct closing_row {
+	char name[CLOSING_NAME_MAX];
+	uint64_t n, errors;
+};
+
+struct closing_list {
+	struct closing_row *items;
+	size_t n, cap;
+};
+
+/* Gathers what is to be said. Zero-initialise, closing_release(). */
+struct closing {
+	bool live; /* a line on the terminal while it runs */
+	uint64_t events_before;
+	int64_t elapsed_before_us;
+	struct closing_list processes, errnos;
+};
+
+void closing_release(struct closing *c);
+
+/* The session's callbacks; `ctx` is a struct closing. */
+void closing_progress(void *ctx, const struct trace_stats *stats);
+void closing_row(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values);
+
+/* The end, for people. */
+void closing_print(struct closing *c, const struct trace_session_config *config,
+	const struct trace_stats *stats, FILE *out);
+
+/* The end, for programs: one object on standard output. */
+int closing_print_json(struct closing *c, const struct trace_session_config *config,
+	const struct trace_stats *stats, struct lp_err *err);
+
+#endif

@@ -1,0 +1,409 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+#include "cli/observer.h"
+#include "cli/stop.h"
+#include "cli/trace_closing.h"
+
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "base/words.h"
+#include "trace/ports.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define INTERVAL_MIN_US (US_PER_SEC / 10)
+#define INTERVAL_MAX_US (60 * US_PER_SEC)
+/* Runs up to this long keep every call unless told otherwise. */
+#define RECORDS_MAX_US (60 * US_PER_SEC)
+#define RING_MIN ((uint64_t)64 << 10)
+#define RING_MAX ((uint64_t)1 << 30)
+#define PIDS_MAX WORDS_MAX
+
+struct syscalls_options {
+	const char *cgroup, *backend, *output, *name;
+	int64_t interval_us, flush_us, duration_us, slow_us, stuck_us;
+	uint64_t ring_bytes;
+	struct option_list pids, comms, ports;
+	bool summary, records, quiet, json, exit_status;
+};
+
+#define AT(member) offsetof(struct syscalls_options, member)
+
+static const struct option_def options[] = {
+	{"pid", 'p', OPTION_LIST, AT(pids), "PID",
+		"trace this process (several: commas, or the option again), its threads and what "
+		"it starts from now on"},
+	{"comm", 0, OPTION_LIST, AT(comms), "NAME",
+		"trace all processes of this name (that in /proc/PID/comm), those that are there "
+		"and those to come"},
+	{"cgroup", 0, OPTION_STRING, AT(cgroup), "PATH",
+		"trace all processes of this control group (its directory, version 1 or 2) and of "
+		"those below it"},
+	{"records", 0, OPTION_FLAG, AT(records), NULL,
+		"keep every call [for --duration of up to a minute]"},
+	{"summary", 0, OPTION_FLAG, AT(summary), NULL,
+		"count calls and keep only those that failed or were slow, signals, starts and "
+		"ends of processes [otherwise]"},
+	{"backend", 0, OPTION_STRING, AT(backend), "NAME",
+		"bpf (from inside the kernel, needs root), ptrace (stops the process at every "
+		"call: ten times slower and more), or auto: the first that works here [auto]"},
+	{"output", 'o', OPTION_STRING, AT(output), "PATH",
+		"directory of the archives NAME-syscalls-TIME.lpa, or a file that ends in .lpa "
+		"and is not there yet [.]"},
+	{"name", 'n', OPTION_STRING, AT(name), "NAME",
+		"name of this server in component and file names [the host name]"},
+	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN",
+		"stop after this time [when nothing is left to trace]"},
+	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
+		"time between samples of the counts, 100ms to 1m, aligned to the wall clock [1s]"},
+	{"slow", 0, OPTION_SPAN, AT(slow_us), "SPAN",
+		"a summary keeps calls that take this long and do not wait by design [1s]"},
+	{"stuck", 0, OPTION_SPAN, AT(stuck_us), "SPAN",
+		"a call that has not returned after this and does not wait by design is told of "
+		"while it lasts [5s]"},
+	{"ports", 0, OPTION_LIST, AT(ports), "PORTS",
+		"local TCP ports on which the traced processes serve, separated by commas [those "
+		"that are listened on in their network namespaces]"},
+	{"ring", 0, OPTION_BYTES, AT(ring_bytes), "SIZE",
+		"room for events between kernel and limpet, 64K to 1G [16M]"},
+	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
+		"write to disk this often: what a crash can cost [10s]"},
+	{"exit-status", 0, OPTION_FLAG, AT(exit_status), NULL,
+		"exit with the status of COMMAND (128 and the number of the signal that ended it) "
+		"if the trace is good"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
+	{NULL},
+};
+
+/* What the options say, taken apart; everything that the configuration points to. */
+struct request {
+	struct words pids, comms, ports;
+	pid_t pid_numbers[PIDS_MAX];
+	uint16_t port_numbers[WORDS_MAX];
+	char name[OBSERVER_NAME_MAX], file_name[OBSERVER_NAME_MAX + 16];
+	char meta[OBSERVER_META_MAX + 256];
+	struct trace_session_config config;
+};
+
+static void request_release(struct request *q)
+{
+	words_release(&q->pids);
+	words_release(&q->comms);
+	words_release(&q->ports);
+}
+
+static int pids_parse(struct request *q, struct lp_err *err)
+{
+	for (unsigned i = 0; i < q->pids.n; i++) {
+		char *end;
+		unsigned long pid = strtoul(q->pids.items[i], &end, 10);
+
+		if (*end || end == q->pids.items[i] || pid < 1 || pid > INT32_MAX)
+			return lp_err_set(err, -EINVAL, "--pid: '%s' is not the id of a process",
+				q->pids.items[i]);
+		if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+			return lp_err_set(err, -ESRCH, "there is no process %lu", pid);
+		if ((pid_t)pid == getpid())
+			return lp_err_set(err, -EINVAL, "limpet cannot trace itself");
+		q->pid_numbers[i] = (pid_t)pid;
+	}
+	return 0;
+}
+
+static int cgroup_check(const char *path, struct lp_err *err)
+{
+	struct stat st;
+
+	if (!path)
+		return 0;
+	if (stat(path, &st) < 0)
+		return lp_err_sys(err, -errno, "--cgroup: %s", path);
+	if (!S_ISDIR(st.st_mode))
+		return lp_err_set(err, -ENOTDIR, "--cgroup: %s is not a directory", path);
+	return 0;
+}
+
+/* Whom to trace. */
+static int targets_fill(struct request *q, const struct syscalls_options *opt, int n_args,
+	char **args, struct lp_err *err)
+{
+	struct trace_targets *t = &q->config.trace.targets;
+	int r = words_split(&opt->pids, &q->pids, err);
+
+	if (r == 0)
+		r = words_split(&opt->comms, &q->comms, err);
+	if (r == 0)
+		r = pids_parse(q, err);
+	if (r == 0)
+		r = cgroup_check(opt->cgroup, err);
+	if (r < 0)
+		return r;
+	if (n_args) {
+		args[n_args] = NULL; /* there was at least the name of the command */
+		t->command = args;
+	}
+	t->pids = q->pid_numbers;
+	t->n_pids = q->pids.n;
+	t->comms = q->comms.items;
+	t->n_comms = q->comms.n;
+	t->cgroup = opt->cgroup;
+	if (!t->n_pids && !t->n_comms && !t->cgroup && !t->command)
+		return lp_err_set(err, -EINVAL,
+			"nothing to trace: give --pid, --comm, --cgroup or -- COMMAND "
+			"(see 'limpet help trace syscalls')");
+	return 0;
+}
+
+static int numbers_check(const struct syscalls_options *opt, struct lp_err *err)
+{
+	if (opt->interval_us &&
+		(opt->interval_us < INTERVAL_MIN_US || opt->interval_us > INTERVAL_MAX_US))
+		return lp_err_set(err, -EINVAL, "--interval must be from 100ms to 1m");
+	if (opt->ring_bytes && (opt->ring_bytes < RING_MIN || opt->ring_bytes > RING_MAX))
+		return lp_err_set(err, -EINVAL, "--ring must be from 64K to 1G");
+	if (opt->summary && opt->records)
+		return lp_err_set(err, -EINVAL, "--summary and --records exclude each other");
+	return 0;
+}
+
+static int ports_fill(struct request *q, const struct syscalls_options *opt, struct lp_err *err)
+{
+	struct trace_config *t = &q->config.trace;
+	int r = words_split(&opt->ports, &q->ports, err);
+
+	if (r == 0)
+		r = observer_ports(&q->ports, q->port_numbers, err);
+	t->ports = q->port_numbers;
+	t->n_ports = q->ports.n
+		? q->ports.n
+		: trace_ports_find("/proc", &t->targets, q->port_numbers, WORDS_MAX);
+	return r;
+}
+
+static int64_t span_or(int64_t given_us, int64_t otherwise_us)
+{
+	return given_us ? given_us : otherwise_us;
+}
+
+/* Where the archive goes. */
+static int output_fill(struct request *q, const struct syscalls_options *opt, struct lp_err *err)
+{
+	struct trace_session_config *c = &q->config;
+	size_t len = opt->output ? strlen(opt->output) : 0, suffix = strlen(LP_ARCHIVE_SUFFIX);
+	int r = observer_name(opt->name, q->name, err);
+
+	if (r < 0)
+		return r;
+	snprintf(q->file_name, sizeof(q->file_name), "%s-syscalls", q->name);
+	c->observer = q->name;
+	c->name = q->file_name;
+	c->dir = opt->output ? opt->output : ".";
+	if (len <= suffix || strcmp(opt->output + len - suffix, LP_ARCHIVE_SUFFIX) != 0)
+		return 0;
+	c->path = opt->output;
+	if (len >= SPOOL_PATH_MAX)
+		return lp_err_set(err, -ENAMETOOLONG, "the name of the file is too long");
+	if (access(c->path, F_OK) == 0)
+		return lp_err_set(err, -EEXIST, "%s is there already", c->path);
+	return 0;
+}
+
+/* The backend that was asked for, or the best that works. */
+static int backend_choose(
+	const char *name, bool quiet, const struct trace_backend **ret, struct lp_err *err)
+{
+	const struct trace_backend *b;
+	struct lp_err why = {0};
+
+	if (name && strcmp(name, "auto") != 0) {
+		b = trace_backend_find(name);
+		if (!b)
+			return lp_err_set(err, -EINVAL,
+				"--backend: there is no backend '%s' (see 'limpet help trace "
+				"syscalls')",
+				name);
+		*ret = b;
+		return b->probe(err) < 0 ? lp_err_prefix(err, "%s", name) : 0;
+	}
+	b = trace_backend_choose(&why);
+	if (!b) {
+		*err = why;
+		return why.code ? why.code
+				: lp_err_set(err, -EOPNOTSUPP, "limpet was built without tracers");
+	}
+	if (b != trace_backends[0] && !quiet)
+		fprintf(stderr, "limpet trace syscalls: %s: %s; going on with %s\n",
+			trace_backends[0]->name, why.text, b->name);
+	*ret = b;
+	return 0;
+}
+
+/* What the archive says about itself. */
+static void meta_fill(struct request *q)
+{
+	struct trace_session_config *c = &q->config;
+	size_t len;
+
+	observer_meta(true, q->meta);
+	len = strlen(q->meta);
+	snprintf(q->meta + len, sizeof(q->meta) - len,
+		"trace=syscalls\nbackend=%s\nmode=%s\nslow_us=%" PRId64 "\nstuck_us=%" PRId64
+		"\nunseen=%s\n",
+		c->backend->name, c->trace.records ? "records" : "summary", c->trace.slow_ns / 1000,
+		c->stuck_ns / 1000, strcmp(c->backend->name, "ptrace") ? "" : "io_uring");
+	c->meta = q->meta;
+}
+
+static int request_fill(struct request *q, const struct syscalls_options *opt, int n_args,
+	char **args, struct lp_err *err)
+{
+	struct trace_session_config *c = &q->config;
+	int r = numbers_check(opt, err);
+
+	if (r == 0)
+		r = targets_fill(q, opt, n_args, args, err);
+	if (r == 0)
+		r = ports_fill(q, opt, err);
+	if (r == 0)
+		r = output_fill(q, opt, err);
+	if (r == 0)
+		r = backend_choose(opt->backend, opt->quiet, &c->backend, err);
+	if (r < 0)
+		return r;
+	c->trace.records = opt->records ||
+		(!opt->summary && opt->duration_us && opt->duration_us <= RECORDS_MAX_US);
+	c->trace.slow_ns = span_or(opt->slow_us, US_PER_SEC) * 1000;
+	c->trace.ring_bytes = opt->ring_bytes;
+	c->interval_us = span_or(opt->interval_us, US_PER_SEC);
+	c->flush_us = span_or(opt->flush_us, 10 * US_PER_SEC);
+	c->duration_us = opt->duration_us;
+	c->stuck_ns = span_or(opt->stuck_us, 5 * US_PER_SEC) * 1000;
+	meta_fill(q);
+	return 0;
+}
+
+/* Mistakes of the user's against failures of ours. */
+static int exit_code(int r)
+{
+	switch (r) {
+	case 0:
+		return EXIT_HEALTHY;
+	case -EINVAL:
+	case -ESRCH:
+	case -ENOENT:
+	case -ENOTDIR:
+	case -EEXIST:
+	case -EACCES:
+	case -EPERM:
+	case -EBUSY:
+	case -EOPNOTSUPP:
+	case -ENAMETOOLONG:
+		return EXIT_USAGE;
+	default:
+		return EXIT_INTERNAL;
+	}
+}
+
+/* The command's own, as a shell tells it. */
+static int command_code(int status)
+{
+	if (status < 0)
+		return EXIT_HEALTHY;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int trace(const struct syscalls_options *opt, struct request *q, struct trace_stats *stats,
+	struct lp_err *err)
+{
+	_cleanup_(closing_release) struct closing closing = {
+		.live = !opt->quiet && !opt->json && isatty(STDERR_FILENO)};
+	struct lp_warn warn = {.warn = data_print_warning};
+	struct trace_session_config *c = &q->config;
+	int r;
+
+	c->warn = &warn;
+	c->stop = &stop_signal;
+	c->progress = closing_progress;
+	c->row = closing_row;
+	c->ctx = &closing;
+	stop_catch();
+	r = trace_session_run(c, stats, err);
+	if (r < 0)
+		return r;
+	if (opt->json)
+		r = closing_print_json(&closing, c, stats, err);
+	else if (!opt->quiet)
+		closing_print(&closing, c, stats, stderr);
+	if (r == 0 && (stats->spool.samples_lost || stats->spool.records_lost))
+		r = lp_err_set(err, -EIO,
+			"%" PRIu64 " samples and %" PRIu64 " records could not be written",
+			stats->spool.samples_lost, stats->spool.records_lost);
+	return r;
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	const struct syscalls_options *opt = values;
+	_cleanup_(request_release) struct request q = {0};
+	struct trace_stats stats = {.command_status = -ECHILD};
+	int r = request_fill(&q, opt, n_args, args, err);
+
+	(void)data;
+	if (r == 0)
+		r = trace(opt, &q, &stats, err);
+	if (r < 0 || !opt->exit_status)
+		return exit_code(r);
+	return command_code(stats.command_status);
+}
+
+static const struct example examples[] = {
+	{"trace syscalls --comm glusterfsd -o /var/lib/limpet",
+		"a file server, as a summary, until Ctrl-C"},
+	{"trace syscalls -p 812 -d 30s -o calls.lpa",
+		"every call for half a minute, into one file"},
+	{"trace syscalls --cgroup /sys/fs/cgroup/system.slice/gluster.service",
+		"all processes of a service"},
+	{"trace syscalls --records -- dd if=/mnt/file of=/dev/null",
+		"a command from its first call to its last"},
+	{"show --calls calls.lpa", "print what was traced, like strace"},
+	{NULL, NULL},
+};
+
+extern const struct command trace_command_syscalls;
+const struct command trace_command_syscalls = {
+	.name = "trace syscalls",
+	.summary = "trace the system calls of processes",
+	.usage = "[OPTION...] [-- COMMAND [ARGUMENT...]]",
+	.description =
+		"Traces processes, all their threads and what they start from now on, and writes "
+		"an archive: every second, how many reads and writes of files there were, how long "
+		"they took and which failed, how long it took to read whole requests and "
+		"responses; and two logs, of system calls and of descriptors. All calls are in the "
+		"log with --records; with --summary only those that failed or were slow, signals, "
+		"and starts and ends of processes, while the rest is counted in the kernel, which "
+		"costs least and can go on for ever.\n\n"
+		"It ends when nothing is left to trace, after --duration, or with SIGINT, SIGTERM "
+		"or SIGHUP, and then says what it saw. The traced processes do not notice its "
+		"beginning and end, however it ends; a COMMAND that still runs goes on. Events "
+		"that are lost because there are too many of them are counted, and told.\n\n"
+		"The backend bpf needs root (CAP_BPF and CAP_PERFMON) and a kernel with BTF; "
+		"ptrace "
+		"needs the right to trace the process (the same user, and no restriction by "
+		"kernel.yama.ptrace_scope), slows it down a lot, and does not see what io_uring "
+		"does.\n\n"
+		"The exit status is 0 if the trace is good, 2 if there is nothing to trace or it "
+		"is not permitted, 3 if tracing failed on the way or could not be written. That of "
+		"COMMAND is printed, and returned with --exit-status.",
+	.options = options,
+	.options_size = sizeof(struct syscalls_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,24 @@
+/* Service times of system calls: by which of two methods they are compared. */
+#ifndef DETECT_SERVICE_H
+#define DETECT_SERVICE_H
+
+#include "detect/measure.h"
+#include <limpet/err.h>
+
+enum service_method {
+	SERVICE_DEFAULT = 0, /* as they were trained, else as SERVICE_USUAL says */
+	SERVICE_SERIES,	     /* by the time-series method */
+	SERVICE_MEASURE,     /* in windows, by the measure, as all other metrics */
+};
+#define SERVICE_USUAL SERVICE_SERIES
+
+/* So many members of a group must have made calls: of two nobody can say which one is slow. */
+#define SERVICE_MEMBERS_LEAST 3
+
+/* The name of a method for service times, "series" or that of a measure, and back; `measure` is
+ * the one that is used for all other metrics. NULL is SERVICE_DEFAULT; -EINVAL: it is neither. */
+int service_method_parse(const char *name, const struct measure *measure, enum service_method *ret,
+	struct lp_err *err);
+const char *service_method_name(enum service_method m, const struct measure *measure);
+
+#endif

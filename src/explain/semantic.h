@@ -1,0 +1,76 @@
+/* Semantic diagnosis: errors that a server hands on to its clients, crashes and hangs, out of the
+ * logs of system calls. docs/causes.md tells the rules.
+ *
+ * Nobody is compared with anybody here: what a call returned, which signal came and which request
+ * was not answered speaks for itself. One file a kind of problem: semantic_errors.c,
+ * semantic_crash.c, semantic_hang.c.
+ */
+#ifndef EXPLAIN_SEMANTIC_H
+#define EXPLAIN_SEMANTIC_H
+
+#include "detect/thresholds.h"
+#include "explain/semantic_traces.h"
+#include <limpet/dataset.h>
+#include <limpet/err.h>
+
+#define SEMANTIC_HANG_US (INT64_C(30) * 1000000)
+#define SEMANTIC_WINDOW_US (INT64_C(3) * 1000000)
+/* Clocks of observers may differ by so much. */
+#define SEMANTIC_SKEW_NS NS_PER_SEC
+
+struct semantic_options {
+	int64_t hang_after_us;		  /* 0: 30 s */
+	int64_t error_window_us;	  /* 0: 3 s */
+	int64_t from_us, to_us;		  /* 0: no beginning, no end */
+	const struct thresholds *trained; /* knows failures that are normal; may be NULL */
+	struct lp_warn *warn;		  /* may be NULL */
+};
+
+/* What speaks against a server. */
+struct semantic_finding {
+	char *component;   /* "s3/sys:glusterfsd" */
+	const char *cause; /* a name of explain/cause.h; static */
+	double confidence; /* 0 .. 1 */
+	uint32_t n;	   /* how often it happened to clients, at least 1 */
+	int64_t first_us, last_us;
+	char **evidence; /* sentences, the most telling first */
+	uint32_t n_evidence;
+	size_t cap_evidence;
+	char *advice;
+};
+
+struct semantic {
+	bool any; /* there are logs of system calls in the data */
+	uint32_t n_observers, n_processes;
+	struct semantic_finding *findings; /* one a component */
+	uint32_t n;
+	size_t cap;
+	char **notes; /* what is odd, and accuses nobody */
+	uint32_t n_notes;
+	size_t cap_notes;
+};
+
+void semantic_release(struct semantic *s);
+
+/* Diagnose the logs of a dataset. On -EBADMSG some are damaged (told through `warn`), and the rest
+ * was diagnosed. Zero-initialise `ret`; release it also after a failure. */
+int semantic_diagnose(struct lp_dataset *ds, const struct hosts *hosts,
+	const struct semantic_options *options, struct semantic *ret, struct lp_err *err);
+
+/* The same of traces that are there already; 0 or -ENOMEM. `options` is complete. */
+int semantic_judge(
+	const struct traces *t, const struct semantic_options *options, struct semantic *ret);
+
+/* Each kind of problem. They add findings and notes; 0 or -ENOMEM. */
+int semantic_errors(
+	const struct traces *t, const struct semantic_options *options, struct semantic *s);
+int semantic_crashes(
+	const struct traces *t, const struct semantic_options *options, struct semantic *s);
+int semantic_hangs(
+	const struct traces *t, const struct semantic_options *options, struct semantic *s);
+
+/* Learn from traces of a time without faults which calls fail, and how, as a matter of course. */
+int semantic_train(struct lp_dataset *ds, const struct hosts *hosts, int64_t from_us, int64_t to_us,
+	struct lp_warn *warn, struct thresholds *to, bool *ret_any, struct lp_err *err);
+
+#endif

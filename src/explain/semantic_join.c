@@ -1,0 +1,172 @@
+#include "explain/semantic_join.h"
+
+#include "base/array.h"
+#include "base/time.h"
+#include "explain/cause.h"
+#include "explain/rank.h"
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is measured in windows begins and ends where these do: so much earlier is still then. */
+#define WINDOWS_EARLY 2
+
+static uint32_t find_component(const struct lp_verdict *v, const char *name)
+{
+	for (uint32_t c = 0; c < v->n_components; c++) {
+		if (!strcmp(v->components[c], name))
+			return c;
+	}
+	return UINT32_MAX;
+}
+
+static bool is_wanted(const char *component, const char *const *globs, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (fnmatch(globs[i], component, 0) == 0)
+			return true;
+	}
+	return !n;
+}
+
+/* One more component, which is in no table. */
+static int add_component(struct lp_verdict *v, const char *name)
+{
+	uint32_t n = v->n_components;
+	char **components = reallocarray(v->components, (size_t)n + 1, sizeof(char *));
+	char *copy = components ? strdup(name) : NULL;
+
+	v->components = components ? components : v->components;
+	for (uint32_t m = 0; copy && m < v->n_tables; m++) {
+		uint32_t *rows = reallocarray(v->row_of[m], (size_t)n + 1, sizeof(uint32_t));
+
+		if (!rows) {
+			free(copy);
+			return -ENOMEM;
+		}
+		rows[n] = UINT32_MAX;
+		v->row_of[m] = rows;
+	}
+	if (!copy)
+		return -ENOMEM;
+	v->components[v->n_components++] = copy;
+	return 0;
+}
+
+int semantic_join_components(struct lp_verdict *v, const struct semantic *s,
+	const char *const *components, uint32_t n, struct lp_err *err)
+{
+	int r = 0;
+
+	v->n_traced = s->n_observers;
+	for (uint32_t i = 0; r == 0 && i < s->n; i++) {
+		const char *name = s->findings[i].component;
+
+		if (is_wanted(name, components, n) && find_component(v, name) == UINT32_MAX)
+			r = add_component(v, name);
+	}
+	for (uint32_t i = 0; r == 0 && i < s->n_notes; i++)
+		r = lp_verdict_note(v, "%s", s->notes[i]);
+	return r < 0 ? lp_err_sys(err, r, "cannot list the suspects") : 0;
+}
+
+static struct lp_suspect *find_suspect(struct lp_verdict *v, uint32_t component)
+{
+	for (uint32_t i = 0; i < v->n_suspects; i++) {
+		if (v->suspects[i].component == component)
+			return &v->suspects[i];
+	}
+	return NULL;
+}
+
+static int add_suspect(struct inquiry *q, uint32_t component, const struct semantic_finding *f)
+{
+	struct lp_verdict *v = q->v;
+	struct lp_suspect *suspects =
+		reallocarray(v->suspects, (size_t)v->n_suspects + 1, sizeof(*suspects));
+	const char *name = v->components[component];
+
+	if (!suspects)
+		return -ENOMEM;
+	v->suspects = suspects;
+	v->suspects[v->n_suspects++] = (struct lp_suspect){.component = component,
+		.group = UINT32_MAX,
+		.cause = f->cause,
+		.first_us = f->first_us,
+		.last_us = f->last_us,
+		.indicted_us = f->first_us,
+		.acknowledged = q->state && state_holds(q->state, STATE_ACK, name, q->now_us)};
+	return 0;
+}
+
+/* The worse of what both say. What is dead or hangs is as bad as what is absent; errors are no
+ * better. */
+static void weigh(struct lp_suspect *s, const struct semantic_finding *f)
+{
+	double severity = rank_severity(RANK_SIZE_ABSENT, f->n, f->n);
+
+	s->severity = severity > s->severity ? severity : s->severity;
+	s->confidence = f->confidence > s->confidence ? f->confidence : s->confidence;
+	s->persistence = f->n > s->persistence ? f->n : s->persistence;
+	s->first_us = f->first_us < s->first_us ? f->first_us : s->first_us;
+	s->last_us = f->last_us > s->last_us ? f->last_us : s->last_us;
+	s->indicted_us = f->first_us < s->indicted_us ? f->first_us : s->indicted_us;
+}
+
+/* Is it nothing to the operator: muted, or over when he cleared it? */
+static bool is_settled(const struct inquiry *q, const char *name, const struct semantic_finding *f)
+{
+	return q->state &&
+		(state_holds(q->state, STATE_MUTE, name, q->now_us) ||
+			state_cleared(q->state, name) > f->last_us);
+}
+
+static int join_one(struct inquiry *q, const struct semantic_finding *f)
+{
+	struct lp_verdict *v = q->v;
+	uint32_t component = find_component(v, f->component);
+	struct lp_suspect *s;
+
+	if (component == UINT32_MAX)
+		return 0;
+	if (is_settled(q, f->component, f)) {
+		v->n_muted += state_holds(q->state, STATE_MUTE, f->component, q->now_us);
+		return 0;
+	}
+	if (!find_suspect(v, component) && add_suspect(q, component, f) < 0)
+		return -ENOMEM;
+	s = find_suspect(v, component);
+	weigh(s, f);
+	q->semantic[component] = f;
+	return 0;
+}
+
+int semantic_join_suspects(struct inquiry *q, const struct semantic *s, struct lp_err *err)
+{
+	int r = 0;
+
+	q->semantic = calloc((size_t)q->v->n_components + 1, sizeof(*q->semantic));
+	if (!q->semantic)
+		r = -ENOMEM;
+	for (uint32_t i = 0; r == 0 && s && i < s->n; i++)
+		r = join_one(q, &s->findings[i]);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot list the suspects");
+	rank_suspects(q->v->suspects, q->v->n_suspects);
+	return 0;
+}
+
+bool semantic_explains(
+	const struct inquiry *q, const struct lp_suspect *s, const struct lp_suspect *other)
+{
+	const struct semantic_finding *f = q->semantic ? q->semantic[other->component] : NULL;
+	const struct lp_params *p = &q->v->params;
+	int64_t early_us = WINDOWS_EARLY * (int64_t)p->win_size * p->step_us;
+
+	if (!f || q->semantic[s->component])
+		return false;
+	if (!strcmp(f->cause, cause_propagated_error.name))
+		return s->last_us >= f->first_us && s->first_us <= f->last_us;
+	return s->last_us >= f->first_us && s->first_us >= f->first_us - early_us;
+}

@@ -1,0 +1,28 @@
+/* Failures that servers and clients meet all day: of names that are not there, of attributes that
+ * are not set, of what they try out. They accuse nobody. docs/causes.md has the list. */
+#ifndef EXPLAIN_SEMANTIC_NORMAL_H
+#define EXPLAIN_SEMANTIC_NORMAL_H
+
+#include "detect/thresholds.h"
+#include "explain/semantic_traces.h"
+
+/* Is it in the list that limpet was built with? `call`, `file`: enum trace_call, trace_file. */
+bool normal_builtin(int error, unsigned call, unsigned file);
+
+/* That, or trained (may be NULL) for this call in the role of its process? */
+bool normal_failure(
+	const struct traces *t, const struct thresholds *trained, const struct traced_failure *f);
+
+/* Is it about a connection whose other end is not there? */
+bool normal_is_lost_connection(int error);
+
+/* Does it say that something ran out or broke: space, descriptors, memory, the disk? */
+bool normal_is_resource(int error);
+
+/* What a client may get in place of what the server met. */
+bool normal_is_translation(int error);
+
+/* "server" or "client", as the file of thresholds calls the roles. */
+const char *normal_role(bool serves);
+
+#endif

@@ -1,0 +1,225 @@
+#include "explain/semantic_tell.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "explain/semantic_normal.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More is not read by anybody. */
+#define NOTES_MAX 12
+
+static const struct {
+	int error;
+	const char *advice;
+} error_advice[] = {
+	{EMFILE,
+		"the process has as many files open as it may: compare 'prlimit --nofile -p PID' "
+		"with 'ls /proc/PID/fd | wc -l', and raise the limit (LimitNOFILE= of its unit, "
+		"ulimit -n) or find what it does not close."},
+	{ENFILE,
+		"the whole machine has as many files open as it may: look at "
+		"/proc/sys/fs/file-nr and raise fs.file-max (sysctl)."},
+	{ENOSPC,
+		"its file system is full: 'df' tells of space, 'df -i' of inodes; make room, or "
+		"make it larger."},
+	{EDQUOT, "a quota is used up: 'quota' or 'repquota -a' tells whose."},
+	{EROFS,
+		"its file system can only be read: 'mount' tells which, 'dmesg' why (errors make "
+		"the kernel remount it); mend the disk or the file system before you remount it "
+		"writable."},
+	{EIO, "its disk cannot do what it should: look at 'dmesg' and 'smartctl -a'."},
+	{EFBIG,
+		"a file may not become larger: look at the limit ('prlimit --fsize -p PID', "
+		"LimitFSIZE= of its unit, ulimit -f), and at the largest file that its file system "
+		"can hold."},
+	{ENOMEM,
+		"it gets no more memory: look at its limits ('prlimit --as --data -p PID', ulimit "
+		"-v, memory.max of its control group) and at 'free'."},
+	{ENOBUFS, "the kernel has no memory for its sockets: look at 'ss -m' and net.*mem*."},
+};
+
+static const struct {
+	int signal;
+	const char *advice;
+} signal_advice[] = {
+	{SIGXFSZ,
+		"a file may not become larger: look at the limit (ulimit -f, LimitFSIZE= of its "
+		"unit) before you start it again."},
+	{SIGKILL,
+		"somebody killed it: was it the kernel, which had no more memory ('dmesg', "
+		"'journalctl -k')?"},
+	{SIGXCPU,
+		"it used up the time that it may: look at its limit (ulimit -t, LimitCPU=) before "
+		"you start it again."},
+	{SIGBUS,
+		"memory behind a file went away, or the disk failed: look at 'dmesg', then at its "
+		"core ('coredumpctl info')."},
+};
+
+struct semantic_finding *tell_accuse(
+	struct semantic *s, char *component, const struct cause *cause, double confidence)
+{
+	struct semantic_finding *f;
+
+	if (!component ||
+		array_reserve(&s->findings, &s->cap, (size_t)s->n + 1, sizeof(*s->findings)) < 0) {
+		free(component);
+		return NULL;
+	}
+	f = &s->findings[s->n++];
+	*f = (struct semantic_finding){
+		.component = component, .cause = cause->name, .confidence = confidence, .n = 1};
+	return f;
+}
+
+static int take(char ***list, uint32_t *n, size_t *cap, struct strbuf *sb)
+{
+	char *text = strbuf_take(sb);
+
+	if (!text || array_reserve(list, cap, (size_t)*n + 1, sizeof(char *)) < 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	(*list)[(*n)++] = text;
+	return 0;
+}
+
+int tell_sentence(struct semantic_finding *f, struct strbuf *sb)
+{
+	return take(&f->evidence, &f->n_evidence, &f->cap_evidence, sb);
+}
+
+int tell_note(struct semantic *s, struct strbuf *sb)
+{
+	if (s->n_notes < NOTES_MAX)
+		return take(&s->notes, &s->n_notes, &s->cap_notes, sb);
+	strbuf_reset(sb);
+	return 0;
+}
+
+void tell_extend(struct semantic_finding *f, int64_t first_ns, int64_t last_ns)
+{
+	if (!f->first_us || first_ns / 1000 < f->first_us)
+		f->first_us = first_ns / 1000;
+	if (last_ns / 1000 > f->last_us)
+		f->last_us = last_ns / 1000;
+}
+
+char *tell_component(const struct traces *t, uint32_t host, uint32_t program, uint16_t port)
+{
+	struct strbuf sb = {0};
+
+	if (program == TRACES_NONE)
+		program = traces_server(t, host, port);
+	if (program != TRACES_NONE)
+		strbuf_printf(&sb, "%s/sys:%s", t->hosts[host].name, t->programs[program].comm);
+	else
+		strbuf_printf(&sb, "%s/sys:%u", t->hosts[host].name, port);
+	return strbuf_take(&sb);
+}
+
+void tell_time(struct strbuf *sb, int64_t at_ns)
+{
+	char text[TIME_TEXT_MAX];
+
+	strbuf_puts(sb, time_format(floor_div(at_ns, 1000000) * 1000, text));
+}
+
+void tell_process(struct strbuf *sb, const struct traces *t, uint32_t process)
+{
+	const struct traced_process *p = &t->processes[process];
+
+	strbuf_printf(sb, "%s (pid %" PRId32 ") on %s", t->programs[p->program].comm, p->pid,
+		t->hosts[p->host].name);
+}
+
+void tell_call(struct strbuf *sb, uint16_t nr, bool compat, const char *name, int32_t fd)
+{
+	const struct syscall_info *info = compat ? syscall_get_compat(nr) : syscall_get(nr);
+
+	if (info)
+		strbuf_puts(sb, info->name);
+	else
+		strbuf_printf(sb, "call %u", nr);
+	if (name)
+		strbuf_printf(sb, " on %s", name);
+	else if (fd >= 0)
+		strbuf_printf(sb, " on descriptor %" PRId32, fd);
+}
+
+void tell_failure(struct strbuf *sb, const struct traces *t, const struct traced_failure *f)
+{
+	char buf[SYSCALL_NAME_MAX];
+
+	tell_process(sb, t, f->process);
+	strbuf_puts(sb, ": ");
+	tell_call(sb, f->nr, f->compat, f->name, f->fd);
+	if (f->eof)
+		strbuf_puts(sb, " found the connection closed at ");
+	else
+		strbuf_printf(sb, " failed with %s at ", errno_name(f->error, buf));
+	tell_time(sb, f->first_ns);
+}
+
+void tell_slow(struct strbuf *sb, const struct traces *t, const struct traced_slow *s)
+{
+	char span[TIME_TEXT_MAX];
+
+	strbuf_printf(sb, "thread %" PRId32 " of ", s->tid);
+	tell_process(sb, t, s->process);
+	strbuf_puts(sb, s->pending ? " has been in " : " was in ");
+	tell_call(sb, s->nr, s->compat, s->name, s->fd);
+	strbuf_puts(sb, s->pending ? " since " : " from ");
+	tell_time(sb, s->start_ns);
+	strbuf_printf(sb, s->pending ? " and did not come back (%s)" : " on (%s)",
+		span_format(s->dur_ns / 1000000000 * US_PER_SEC, span));
+}
+
+static const char *find_advice(int error, int signal)
+{
+	/* A signal that says which limit it was knows more than the call. */
+	for (size_t i = 0; signal && i < ARRAY_SIZE(signal_advice); i++) {
+		if (signal_advice[i].signal == signal && (signal == SIGXFSZ || !error))
+			return signal_advice[i].advice;
+	}
+	for (size_t i = 0; error && i < ARRAY_SIZE(error_advice); i++) {
+		if (error_advice[i].error == error)
+			return error_advice[i].advice;
+	}
+	return NULL;
+}
+
+char *tell_advice(
+	const struct traces *t, uint32_t process, int error, int signal, const struct cause *cause)
+{
+	const char *advice = find_advice(error, signal);
+	struct strbuf sb = {0};
+
+	if (!advice || process == TRACES_NONE)
+		return strdup(cause->advice);
+	strbuf_printf(&sb, "On %s (PID %" PRId32 "): %s", t->hosts[t->processes[process].host].name,
+		t->processes[process].pid, advice);
+	return strbuf_take(&sb);
+}
+
+uint32_t tell_last_failure(const struct traces *t, const struct semantic_options *options,
+	uint32_t process, int64_t from_ns, int64_t to_ns)
+{
+	uint32_t best = TRACES_NONE;
+
+	for (uint32_t i = 0; i < t->n_failures; i++) {
+		const struct traced_failure *f = &t->failures[i];
+
+		if (f->process != process || f->last_ns < from_ns || f->first_ns > to_ns ||
+			normal_failure(t, options->trained, f))
+			continue;
+		if (best == TRACES_NONE || f->first_ns >= t->failures[best].first_ns)
+			best = i;
+	}
+	return best;
+}

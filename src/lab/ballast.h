@@ -1,0 +1,30 @@
+/* What takes the room on a server's disk away: files in lost+found/limpet-FAULT of its brick, which
+ * no parallel file system looks at. The disk is fast while they are made and removed, so that
+ * nobody waits for anything but the room. */
+#ifndef LAB_BALLAST_H
+#define LAB_BALLAST_H
+
+#include "lab/lab.h"
+
+/* Take all inodes, or all blocks, that are free. */
+int ballast_take_inodes(
+	const struct lab *lab, const struct lab_node *on, const char *fault, struct lp_err *err);
+int ballast_take_blocks(
+	const struct lab *lab, const struct lab_node *on, const char *fault, struct lp_err *err);
+
+/* How much is free, as a share of all. */
+struct ballast_free {
+	double inodes, blocks;
+};
+int ballast_free(const struct lab *lab, const struct lab_node *on, struct ballast_free *ret,
+	struct lp_err *err);
+
+/* Is it there? If not, -ENOENT. */
+int ballast_verify(
+	const struct lab *lab, const struct lab_node *on, const char *fault, struct lp_err *err);
+
+/* Remove it, and start the server again if it has ended. Not there: 0. */
+int ballast_remove(
+	const struct lab *lab, const struct lab_node *on, const char *fault, struct lp_err *err);
+
+#endif

@@ -1,0 +1,43 @@
+#include "lab/fault.h"
+
+#include "lab/ballast.h"
+#include <errno.h>
+
+#define NAME "err-space"
+/* Clients that delete files make some room, which others take. */
+#define FREE_MAX 0.05
+
+static int inject(
+	const struct lab *lab, const struct lab_node *on, double strength, struct lp_err *err)
+{
+	(void)strength;
+	return ballast_take_blocks(lab, on, NAME, err);
+}
+
+static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
+{
+	struct ballast_free f = {0};
+	int r = ballast_verify(lab, on, NAME, err);
+
+	if (r == 0)
+		r = ballast_free(lab, on, &f, err);
+	if (r == 0 && f.blocks > FREE_MAX)
+		r = lp_err_set(err, -EIO, "%.0f%% of its blocks are free", f.blocks * 100);
+	return r;
+}
+
+static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
+{
+	return ballast_remove(lab, on, NAME, err);
+}
+
+extern const struct fault fault_err_space;
+const struct fault fault_err_space = {
+	.name = NAME,
+	.summary = "the file system on its disk is full",
+	.diagnosis = "propagated-error|crash|server-hung",
+	.fatal = true,
+	.inject = inject,
+	.verify = verify,
+	.heal = heal,
+};

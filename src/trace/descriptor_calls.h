@@ -1,0 +1,64 @@
+/* What system calls do to a table of descriptors. Shared between descriptors.c (who has which
+ * table) and descriptor_calls.c (one function a call). */
+#ifndef TRACE_DESCRIPTOR_CALLS_H
+#define TRACE_DESCRIPTOR_CALLS_H
+
+#include "trace/descriptor_net.h"
+#include "trace/descriptor_table.h"
+#include "trace/descriptors.h"
+
+#define DESCRIPTORS_GONE 64 /* a power of two */
+
+struct descriptors {
+	char *proc;
+	int (*change)(void *ctx, const struct trace_descriptor *d);
+	void *ctx;
+	struct processes processes;
+	uint64_t next_id;
+	bool lost; /* events were: descriptors may be in use that nobody saw opened */
+	/* Processes that were not in /proc when they were looked for: not to be looked for at every
+	 * event again. By their low bits. */
+	pid_t gone[DESCRIPTORS_GONE];
+	struct net_sockets net;
+};
+
+/* The call that changes something, and whose. */
+struct step {
+	struct descriptors *d;
+	struct process *p;
+	const struct trace_event *e;
+	int64_t end_ns; /* when it had ended */
+};
+
+/* What a new descriptor is. */
+struct fresh {
+	int fd, from;
+	unsigned change, file;
+	const char *name;
+	bool cloexec, nonblock, accepted;
+	const struct trace_endpoints *ends; /* or NULL */
+};
+
+/* Put an open file (its reference is taken over) at a descriptor and tell the change. 0, -ENOMEM,
+ * or what whoever was told returned. */
+int step_put(const struct step *s, int fd, int from, unsigned change, struct open_file *file,
+	bool cloexec);
+
+/* Make an open file and put it there. */
+int step_make(const struct step *s, const struct fresh *f);
+
+/* Take it from /proc, where nobody else knows it. Not there: 0, nothing changes. */
+int step_look(const struct step *s, int fd, unsigned change, bool cloexec);
+
+/* Drop a descriptor and tell why. */
+int step_close(const struct step *s, int fd, unsigned change);
+
+/* Give the process a table of its own. */
+int step_unshare(const struct step *s);
+
+/* Apply a system call; those that change no table are 0 without any work. */
+int descriptor_call(const struct step *s);
+/* Does the call of an event matter here at all? */
+bool descriptor_call_matters(const struct trace_event *e);
+
+#endif

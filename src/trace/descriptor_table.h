@@ -1,0 +1,92 @@
+/* Open files, the tables that hold them, and the processes that have the tables: memory and
+ * counting only; what events do to them is in descriptors.c and descriptor_calls.c.
+ */
+#ifndef TRACE_DESCRIPTOR_TABLE_H
+#define TRACE_DESCRIPTOR_TABLE_H
+
+#include "model/syscalls.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* An open file: dup, fork and passing share it. */
+struct open_file {
+	uint32_t refs;
+	uint8_t file; /* enum trace_file */
+	bool blocks, accepted;
+	uint64_t id;
+	struct trace_endpoints ends;
+	char *name;	    /* `inline_name`, or memory of its own */
+	char inline_name[]; /* what it was called first */
+};
+
+/* NULL: out of memory. One reference is the caller's. */
+struct open_file *open_file_new(unsigned file, uint64_t id, const char *name);
+int open_file_rename(struct open_file *f, const char *name); /* 0 or -ENOMEM */
+struct open_file *open_file_ref(struct open_file *f);
+void open_file_unref(struct open_file *f);
+
+struct fd_slot {
+	struct open_file *file; /* NULL: not open */
+	int64_t made_ns;	/* when the call that made it ended */
+	bool cloexec;
+	/* It took the place of one that nobody had seen closed: that close is still on its way. */
+	bool replaced;
+};
+
+/* Descriptors beyond this are not followed: the table is an array. */
+#define FD_TABLE_MAX (1 << 22)
+
+struct fd_table {
+	uint32_t refs; /* processes that share it */
+	struct fd_slot *slots;
+	size_t cap;
+};
+
+struct fd_table *fd_table_new(void);
+struct fd_table *fd_table_copy(const struct fd_table *t); /* what fork does */
+void fd_table_unref(struct fd_table *t);
+
+/* The slot of an open descriptor; NULL: it is not open. */
+static inline struct fd_slot *fd_table_get(const struct fd_table *t, int fd)
+{
+	return fd >= 0 && (size_t)fd < t->cap && t->slots[fd].file ? &t->slots[fd] : NULL;
+}
+
+/* Put a file there; takes over the caller's reference, also when it fails (-ENOMEM). -ERANGE: it
+ * is beyond FD_TABLE_MAX. */
+int fd_table_put(struct fd_table *t, int fd, struct open_file *file, bool cloexec, int64_t made_ns);
+void fd_table_drop(struct fd_table *t, int fd);
+
+#define PROCESS_COMM_MAX 32
+
+struct process {
+	struct process *next; /* in its bucket */
+	pid_t pid;	      /* or the id of a thread that has a table of its own */
+	pid_t owner;	      /* the process that thread belongs to; else `pid` */
+	bool read;	      /* its table is known: read from /proc or inherited */
+	struct fd_table *table;
+	char *cwd, *root; /* "" where not known, and for the usual root */
+	char comm[PROCESS_COMM_MAX];
+};
+
+struct processes {
+	struct process **buckets;
+	size_t n_buckets, n;
+	struct process *last; /* found last: most events come in runs of one process */
+	size_t n_private;     /* threads with tables of their own */
+};
+
+void processes_release(struct processes *ps);
+struct process *processes_find(struct processes *ps, pid_t pid);
+/* Add one that is not there, with this table (its reference is taken over, also on failure) and
+ * empty texts. NULL: out of memory. */
+struct process *processes_add(struct processes *ps, pid_t pid, pid_t owner, struct fd_table *table);
+/* Remove a process and the private tables of its threads. */
+void processes_remove(struct processes *ps, pid_t pid);
+void processes_remove_private(struct processes *ps, pid_t owner);
+/* Replace one of its texts; 0 or -ENOMEM. */
+int process_set_text(char **text, const char *value);
+
+#endif

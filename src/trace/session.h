@@ -1,0 +1,58 @@
+/* A run of a tracer: events in, an archive out. */
+#ifndef TRACE_SESSION_H
+#define TRACE_SESSION_H
+
+#include "collect/spool.h"
+#include "trace/backend.h"
+#include "trace/rows.h"
+
+#define TRACE_SLOWEST 5
+#define TRACE_SLOW_TEXT 128
+
+/* What became of the calls that took longest, of those that should not wait. */
+struct trace_slow {
+	struct trace_event event;   /* start_ns since 1970; text is NULL */
+	char file[TRACE_SLOW_TEXT]; /* what it was about, "" if nobody knows */
+	char comm[32];
+};
+
+struct trace_stats {
+	uint64_t events;    /* delivered */
+	uint64_t calls;	    /* counted */
+	uint64_t errors;    /* of them failed, ordinary failures like EAGAIN aside */
+	uint64_t lost;	    /* events that nobody saw */
+	uint64_t processes; /* seen */
+	uint64_t stuck;	    /* calls that do not end, at the moment */
+	int64_t elapsed_us;
+	unsigned n_slow;
+	struct trace_slow slow[TRACE_SLOWEST]; /* the slowest first */
+	int command_status; /* wait status; -ECHILD: it runs, or there was none */
+	bool ended;	    /* nothing was left to trace */
+	struct spool_stats spool;
+};
+
+struct trace_session_config {
+	const struct trace_backend *backend;
+	struct trace_config trace;
+	const char *observer;
+	const char *dir, *name; /* of the files */
+	const char *path;	/* of the file; NULL: DIR/NAME-TIME.lpa */
+	const char *meta;	/* further "key=value\n" lines, or NULL */
+	int64_t interval_us, flush_us;
+	int64_t duration_us; /* 0: until stopped, or nothing is left */
+	int64_t stuck_ns;    /* what does not wait by design is stuck after this */
+	const volatile int *stop;
+	struct lp_warn *warn;
+	/* Called at every sample. May be NULL. */
+	void (*progress)(void *ctx, const struct trace_stats *stats);
+	/* Called once at the end with every row of `kind`: its name and counters. May be NULL. */
+	void (*row)(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values);
+	void *ctx;
+};
+
+/* Trace until the end. What was traced is let go before the last of it is written. `*ret_stats` is
+ * also filled in where it failed on the way. */
+int trace_session_run(const struct trace_session_config *config, struct trace_stats *ret_stats,
+	struct lp_err *err);
+
+#endif

@@ -1,0 +1,272 @@
+/* What a session does with each event. */
+#include "base/array.h"
+#include "trace/session_state.h"
+#include <endian.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+
+/* A log of this size is written, whatever the time. */
+#define LOG_BYTES_MAX ((size_t)4 << 20)
+/* Calls that do not end are told when they pass config.stuck_ns, this, and at the end. */
+#define STUCK_LONG_NS (30 * NS_PER_SEC)
+
+/* Into the log, with the time of the wall. */
+static int log_event(struct session *s, const struct trace_event *e)
+{
+	struct trace_event copy = *e;
+
+	copy.start_ns += s->wall_offset_ns;
+	return trace_log_add(spool_log(s->spool), &copy);
+}
+
+static int log_descriptor(struct session *s, const struct trace_descriptor *d)
+{
+	struct trace_descriptor copy = *d;
+
+	copy.time_ns += s->wall_offset_ns;
+	return trace_log_add_descriptor(spool_log(s->spool), &copy);
+}
+
+/* A change to a table of descriptors: all of them are told in full records, and what is asked
+ * about in summaries. */
+int session_change(void *ctx, const struct trace_descriptor *d)
+{
+	struct session *s = ctx;
+
+	if (!s->config->trace.records && d->change != TRACE_FD_SEEN)
+		return 0;
+	return log_descriptor(s, d);
+}
+
+static bool port_served(const struct session *s, uint16_t network_order)
+{
+	uint16_t port = be16toh(network_order);
+
+	for (unsigned i = 0; i < s->config->trace.n_ports; i++) {
+		if (s->config->trace.ports[i] == port)
+			return true;
+	}
+	return false;
+}
+
+static bool is_server(const struct session *s, const struct descriptor *d)
+{
+	return d->accepted || (d->ends.family && port_served(s, d->ends.local_port));
+}
+
+/* Is it about how a failure came about, or anything else that summaries keep? */
+static bool is_remarkable(const struct session *s, const struct trace_event *e)
+{
+	int error;
+
+	if (e->what != TRACE_CALL && e->what != TRACE_ASYNC)
+		return true;
+	error = trace_event_errno(e);
+	if (error && error != EAGAIN && error != EINPROGRESS && error != EINTR)
+		return true;
+	return e->dur_ns >= s->config->trace.slow_ns && !trace_event_waits(e);
+}
+
+/* The log of a summary does not follow descriptors: tell what this one is, once. */
+static int tell_descriptor(
+	struct session *s, const struct trace_event *e, const struct descriptor *d)
+{
+	int fd = trace_event_fd(e);
+	uint64_t key = (uint64_t)(uint32_t)e->pid << 32 | (uint32_t)fd;
+	struct trace_descriptor told = {.seq = e->seq,
+		.time_ns = e->start_ns,
+		.pid = e->pid,
+		.fd = fd,
+		.from = -1,
+		.change = TRACE_FD_SEEN,
+		.file = d->file,
+		.name = d->name};
+	uint32_t id;
+
+	if (idmap_get(&s->told_fds, key, &id) && id == (uint32_t)(d->id & 0x7fffffff))
+		return 0;
+	if (idmap_put(&s->told_fds, key, (uint32_t)(d->id & 0x7fffffff)) < 0)
+		return -ENOMEM;
+	return log_descriptor(s, &told);
+}
+
+/* Is somebody waiting for a request, which is what a server does? */
+static bool waits_for_request(
+	const struct session *s, const struct trace_event *e, const struct descriptor *d)
+{
+	return d && e->file == TRACE_FILE_TCP && trace_event_call(e) == TRACE_CALL_READ &&
+		is_server(s, d);
+}
+
+/* Remember it if it is among the slowest. */
+static void note_slow(struct session *s, const struct trace_event *e, const struct descriptor *d)
+{
+	struct trace_stats *st = &s->stats;
+	unsigned at = st->n_slow;
+	struct trace_slow slow = {.event = *e};
+
+	if (at == TRACE_SLOWEST && e->dur_ns <= st->slow[at - 1].event.dur_ns)
+		return;
+	if (trace_event_waits(e) || waits_for_request(s, e, d))
+		return;
+	slow.event.start_ns += s->wall_offset_ns;
+	slow.event.text = NULL;
+	slow.event.text_len = 0;
+	snprintf(slow.file, sizeof(slow.file), "%s", d && d->name ? d->name : "");
+	snprintf(slow.comm, sizeof(slow.comm), "%s", descriptors_comm(s->descriptors, e->pid));
+	if (at < TRACE_SLOWEST)
+		st->n_slow++;
+	else
+		at--;
+	for (; at && st->slow[at - 1].event.dur_ns < e->dur_ns; at--)
+		st->slow[at] = st->slow[at - 1];
+	st->slow[at] = slow;
+}
+
+static int note_process(struct session *s, pid_t pid)
+{
+	uint32_t at;
+
+	if (idmap_get(&s->seen, (uint64_t)pid, &at))
+		return 0;
+	s->stats.processes++;
+	return idmap_put(&s->seen, (uint64_t)pid, 0);
+}
+
+static int note_exit(struct session *s, pid_t pid)
+{
+	if (array_reserve(&s->ended, &s->cap_ended, s->n_ended + 1, sizeof(*s->ended)) < 0)
+		return -ENOMEM;
+	s->ended[s->n_ended++] = pid;
+	idmap_remove(&s->seen, (uint64_t)pid);
+	return trace_rows_process(s->rows, pid, false);
+}
+
+/* Another process may have the number of one that ended a moment ago. */
+static int note_birth(struct session *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->n_ended; i++) {
+		if (s->ended[i] == pid)
+			s->ended[i--] = s->ended[--s->n_ended];
+	}
+	return trace_rows_process(s->rows, pid, true);
+}
+
+/* Births and deaths of processes. */
+static int note_life(struct session *s, const struct trace_event *e)
+{
+	if (e->what == TRACE_EXIT)
+		return note_exit(s, e->pid);
+	if (e->what == TRACE_FORK && !(e->args[0] & CLONE_THREAD))
+		return note_birth(s, (pid_t)e->ret);
+	return 0;
+}
+
+/* Follow descriptors and names. A process that ended keeps its name until it was counted. */
+static int follow(struct session *s, const struct trace_event *e)
+{
+	struct lp_err err = {0};
+
+	return e->what == TRACE_EXIT ? 0 : descriptors_apply(s->descriptors, e, &err);
+}
+
+/* A call that has not returned yet. */
+static int on_pending(struct session *s, const struct trace_event *e)
+{
+	int64_t elapsed =
+		s->last_pending_ns ? clock_ns(CLOCK_MONOTONIC) - s->last_pending_ns : INT64_MAX / 2;
+	int64_t before = e->dur_ns - elapsed; /* when they were told about last */
+	bool due = s->at_end || (before < s->config->stuck_ns) ||
+		(before < STUCK_LONG_NS && e->dur_ns >= STUCK_LONG_NS);
+	struct descriptor d;
+	int fd = trace_event_fd(e);
+	bool open;
+
+	if (trace_event_waits(e))
+		return 0;
+	open = fd >= 0 &&
+		(s->counts ? descriptors_look(
+				     s->descriptors, e->pid, fd, e->start_ns + e->dur_ns, &d)
+			   : descriptors_get(s->descriptors, e->pid, fd, &d));
+	if (waits_for_request(s, e, open ? &d : NULL))
+		return 0;
+	if (e->dur_ns >= s->config->stuck_ns) {
+		s->stats.stuck++;
+		if (trace_rows_stuck(s->rows, e->pid, e->dur_ns) < 0)
+			return -ENOMEM;
+	}
+	if (!due)
+		return 0;
+	if (open && !s->counts && !s->config->trace.records && tell_descriptor(s, e, &d) < 0)
+		return -ENOMEM;
+	note_slow(s, e, open ? &d : NULL);
+	return log_event(s, e);
+}
+
+/* Count it, where the backend does not. `d` is NULL where nothing is known of its descriptor. */
+static int count_event(struct session *s, const struct trace_event *e, const struct descriptor *d)
+{
+	struct tally_socket socket = {0};
+
+	if (e->file != TRACE_FILE_TCP || !d)
+		return tally_add(s->tally, e, NULL);
+	socket.id = d->id;
+	socket.ends = &d->ends;
+	socket.serves = is_server(s, d);
+	socket.blocks = d->blocks;
+	return tally_add(s->tally, e, &socket);
+}
+
+/* Follow descriptors, count, and keep what is wanted: full records, and all of ptrace's. */
+static int on_record(struct session *s, const struct trace_event *e)
+{
+	bool keep = s->config->trace.records || is_remarkable(s, e);
+	int fd = trace_event_fd(e);
+	struct descriptor d;
+	bool open = fd >= 0 && descriptors_get(s->descriptors, e->pid, fd, &d);
+	int r = count_event(s, e, open ? &d : NULL);
+
+	if (r == 0 && (e->what == TRACE_CALL || e->what == TRACE_ASYNC))
+		note_slow(s, e, open ? &d : NULL);
+	if (r == 0 && keep && open && !s->config->trace.records)
+		r = tell_descriptor(s, e, &d);
+	if (r == 0 && keep)
+		r = log_event(s, e);
+	return r < 0 ? r : follow(s, e);
+}
+
+/* Something out of the ordinary from a backend that counts the rest. */
+static int on_exception(struct session *s, const struct trace_event *e)
+{
+	int fd = trace_event_fd(e);
+	struct descriptor d;
+	bool open = fd >= 0 && e->ret != -EBADF &&
+		descriptors_look(s->descriptors, e->pid, fd, e->start_ns, &d);
+
+	if (e->what == TRACE_CALL || e->what == TRACE_ASYNC)
+		note_slow(s, e, open ? &d : NULL);
+	/* Whose name is whose: processes may be gone before anybody can ask. */
+	if ((e->what == TRACE_FORK || e->what == TRACE_EXEC) && follow(s, e) < 0)
+		return -ENOMEM;
+	return log_event(s, e);
+}
+
+int session_event(void *ctx, const struct trace_event *e)
+{
+	struct session *s = ctx;
+	int r = note_process(s, e->pid);
+
+	if (r < 0)
+		return r;
+	if (e->what == TRACE_PENDING)
+		return on_pending(s, e);
+	s->stats.events++;
+	r = note_life(s, e);
+	if (r == 0)
+		r = s->counts ? on_exception(s, e) : on_record(s, e);
+	if (r == 0 && trace_log_waiting(spool_log(s->spool)) >= LOG_BYTES_MAX)
+		r = spool_submit_log(
+			s->spool, (e->start_ns + e->dur_ns + s->wall_offset_ns) / 1000);
+	return r;
+}

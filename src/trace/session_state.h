@@ -1,0 +1,48 @@
+/* What the parts of a session share. */
+#ifndef TRACE_SESSION_STATE_H
+#define TRACE_SESSION_STATE_H
+
+#include "base/idmap.h"
+#include "trace/descriptors.h"
+#include "trace/session.h"
+#include <time.h>
+
+#define NS_PER_SEC INT64_C(1000000000)
+
+struct session {
+	const struct trace_session_config *config;
+	const struct trace_backend *backend;
+	void *state; /* the backend's */
+	bool counts; /* the backend counts, we only see what is out of the ordinary */
+	struct descriptors *descriptors;
+	struct tally *tally;
+	struct trace_rows *rows;
+	struct spool *spool;
+	struct collect_sink sink;
+	struct trace_stats stats;
+	int64_t wall_offset_ns; /* wall clock - CLOCK_MONOTONIC */
+	int64_t start_ns, last_pending_ns, day_start_us;
+	uint64_t n_samples, lost_told;
+	unsigned folded_told;
+	bool at_end;
+	pid_t *ended; /* since the last sample */
+	size_t n_ended, cap_ended;
+	struct idmap seen;     /* processes */
+	struct idmap told_fds; /* pid and descriptor -> what the log knows of it */
+};
+
+static inline int64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * NS_PER_SEC + ts.tv_nsec;
+}
+
+/* What the backend delivers: struct trace_sink. `ctx` is the session. */
+int session_event(void *ctx, const struct trace_event *e);
+
+/* A change to a table of descriptors: descriptors_new(). `ctx` is the session. */
+int session_change(void *ctx, const struct trace_descriptor *d);
+
+#endif

@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""limpet trace syscalls: a real program, server and client, traced by both backends: what is counted
+is what they did."""
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from program import LIMPET, bad, good, limpet, run_tests, tests_of
+from tap import Skip, check
+
+WORK = os.path.join(os.environ.get("BUILD", "build"), "tests/e2e/trace_work")
+PIECES, REQUESTS = 50, 40
+
+
+def backends():
+    """Those that work here. ptrace always does, of one's own processes."""
+    names = []
+    for name in ("bpf", "ptrace"):
+        ran = limpet("trace", "syscalls", "--backend", name, "-q", "-o", "/dev/null/x.lpa", "--",
+                     "/bin/true")
+        if "/dev/null/x.lpa" in ran.err:  # it came as far as the file that cannot be
+            names.append(name)
+    return names
+
+
+BACKENDS = backends()
+MODES = [(b, m) for b in BACKENDS for m in ("--records", "--summary")]
+
+
+class Work:
+    """A program of known calls that waits at its gates."""
+
+    def __init__(self, *args):
+        self.process = subprocess.Popen([WORK, *map(str, args)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.ready = self.process.stdout.readline().split()
+        assert self.ready[0] == "ready", self.ready
+        self.pid = self.process.pid
+
+    def go(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def done(self):
+        check(self.process.stdout.readline() == "done\n", "the program did not do it")
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        return self.process.wait(timeout=20)
+
+
+class Trace:
+    """limpet trace syscalls in the background, from when it is attached."""
+
+    def __init__(self, path, *args):
+        self.path = path
+        self.process = subprocess.Popen(
+            [LIMPET, "trace", "syscalls", "--json", "-n", "obs", "-o", path, *map(str, args)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 30
+        # The file gets its first frame when tracing goes on; a sample follows each second.
+        while not os.path.exists(path) and time.monotonic() < deadline:
+            check(self.process.poll() is None, "it ended: " + (self.process.stderr.read() or ""))
+            time.sleep(0.05)
+        time.sleep(1.5)
+
+    def stop(self, number=signal.SIGINT):
+        time.sleep(0.2)
+        self.process.send_signal(number)
+        return self.finish()
+
+    def finish(self):
+        out, err = self.process.communicate(timeout=60)
+        check(self.process.returncode == 0, f"exit {self.process.returncode}: {err}")
+        check("Sanitizer" not in err, err)
+        return json.loads(out.splitlines()[-1])
+
+
+def raw(path):
+    """{(component, column): last value}"""
+    text = good("show", "--raw", "--values", "--csv", path)
+    return {(row["component"], row["metric"]): float(row["value"])
+            for row in csv.DictReader(io.StringIO(text)) if row["value"]}
+
+
+def rows(path, component):
+    return {column: value for (name, column), value in raw(path).items() if name == component}
+
+
+def trace_files(directory, name, *args):
+    """The rows of a run of files."""
+    path = os.path.join(directory, name + ".lpa")
+    work = Work("files", directory, PIECES)
+    trace = Trace(path, "-p", work.pid, *args)
+    work.go()
+    work.done()
+    told = trace.stop()
+    check(work.end() == 0, "the program was harmed")
+    return path, told
+
+
+def test_files(directory):
+    """reads, writes and failures of files are counted, whoever counts"""
+    check(MODES, "no backend works here")
+    calls = set()
+    for backend, mode in MODES:
+        path, told = trace_files(directory, backend + mode, "--backend", backend, mode)
+        where = f"{backend} {mode}: "
+        got = rows(path, "obs/sys:trace_work")
+        check(got["dwrite_n"] == PIECES + 1, where + str(got))  # one of them failed
+        check(got["dwrite_bytes"] == PIECES * 4096, where + str(got))
+        check(got["dread_n"] == PIECES + 1, where + str(got))  # one was at the end
+        check(got["dread_bytes"] == PIECES * 4096, where + str(got))
+        check(got["dread_ns"] > 0 and got["dwrite_ns"] > 0, where + str(got))
+        check(got["errors"] == 4, where + str(got))
+        check(got["lost"] == 0 and told["lost"] == 0, where + str(got))
+        calls.add(got["calls"])
+        counts = raw(path)
+        check(counts[("obs/errno:trace_work:openat:ENOENT", "n")] == 3, where + str(counts))
+        check(counts[("obs/errno:trace_work:write:EBADF", "n")] == 1, where + str(counts))
+        cell = {column: value for (name, column), value in counts.items()
+                if name.startswith("obs/call:trace_work.") and name.endswith(":storage-read")}
+        check(cell["n"] == PIECES + 1 and cell["errors"] == 0, where + str(cell))
+        check(sum(cell[f"h{b}"] for b in range(40)) == cell["n"], where + str(cell))
+        check(told["backend"] == backend and told["calls"] == got["calls"], where + str(told))
+        check(told["processes"] == [{"name": "trace_work", "calls": got["calls"], "errors": 4}],
+              where + str(told))
+        check(good("check", path), "unsound")
+    # The gates are the same for all: reads of single bytes from a pipe.
+    check(len(calls) == 1, f"they count differently: {calls}")
+
+
+def test_connections(directory):
+    """whole requests and responses are found on both ends of a connection"""
+    for backend, mode in MODES:
+        where = f"{backend} {mode}: "
+        server = Work("serve", REQUESTS)
+        port = server.ready[1]
+        client = Work("ask", port, REQUESTS)
+        path = os.path.join(directory, f"net-{backend}{mode}.lpa")
+        trace = Trace(path, "-p", f"{server.pid},{client.pid}", "--backend", backend, mode)
+        server.go()
+        client.go()
+        client.done()
+        server.done()
+        time.sleep(1.2)
+        trace.stop()
+        check(client.end() == 0 and server.end() == 0, "they were harmed")
+        got = raw(path)
+        sys_row = rows(path, "obs/sys:trace_work")
+        check(sys_row["nsread_n"] == REQUESTS, where + str(sys_row))
+        # The last answer is not followed by another request: nobody knows that it was whole.
+        check(sys_row["ncread_n"] == REQUESTS - 1, where + str(sys_row))
+        check(sys_row["nsread_ns"] > 0, where + str(sys_row))
+        peer = {c: v for (name, c), v in got.items() if name == f"obs/peer:127.0.0.1:{port}"}
+        check(peer["requests"] == REQUESTS and peer["responses"] == REQUESTS, where + str(peer))
+        check(peer["read_n"] == REQUESTS - 1 and peer["waiting_us"] == 0, where + str(peer))
+        check(len({name for name, _ in got if "/peer:" in name}) == 1, where + str(got))
+
+
+def test_command(directory):
+    """a command is traced from beginning to end, and its status is told"""
+    for backend, mode in MODES:
+        path = os.path.join(directory, f"cmd-{backend}{mode}.lpa")
+        ran = limpet("trace", "syscalls", "--backend", backend, mode, "-n", "obs", "-o", path,
+                     "--", "/bin/sh", "-c", "cat /etc/passwd >/dev/null; exit 7")
+        check(ran.code == 0 and "ended with status 7" in ran.err, str(ran))
+        check("limpet show --calls" in ran.err and path in ran.err, str(ran))
+        size = os.path.getsize("/etc/passwd")
+        check(rows(path, "obs/sys:cat")["dread_bytes"] >= size, str(rows(path, "obs/sys:cat")))
+        ran = limpet("trace", "syscalls", "--backend", backend, mode, "-q", "-o", path + ".2.lpa",
+                     "--exit-status", "--", "/bin/sh", "-c", "exit 7")
+        check(ran.code == 7 and not ran.err, str(ran))
+
+
+def test_short_is_exact(directory):
+    """what is over before the first second is counted, too"""
+    for backend, mode in MODES:
+        path = os.path.join(directory, f"short-{backend}{mode}.lpa")
+        ran = limpet("trace", "syscalls", "--json", "--backend", backend, mode, "-n", "obs", "-o",
+                     path, "--", WORK, "files", directory, PIECES, input="\n\n")
+        told = json.loads(ran.out.splitlines()[-1])
+        got = rows(path, "obs/sys:trace_work")
+        check(got["dwrite_bytes"] == PIECES * 4096 and got["calls"] == told["calls"],
+              f"{backend} {mode}: {got} {told}")
+
+
+def test_targets(directory):
+    """by name, now and later; by control group; end when nothing is left"""
+    for backend in BACKENDS:
+        path = os.path.join(directory, f"comm-{backend}.lpa")
+        first = Work("files", directory, PIECES)
+        trace = Trace(path, "--comm", "trace_work", "--backend", backend, "--records")
+        second = Work("files", directory, PIECES)
+        time.sleep(1.2)
+        for work in (first, second):
+            work.go()
+            work.done()
+        told = trace.stop()
+        check(first.end() == 0 and second.end() == 0, "they were harmed")
+        got = rows(path, "obs/sys:trace_work")
+        check(got["dwrite_bytes"] >= PIECES * 4096, f"{backend}: {got}")
+        check(told["traced"] >= 1, str(told))
+
+
+def test_ends(directory):
+    """it ends with what it traces, after --duration, and by SIGTERM"""
+    for backend in BACKENDS:
+        work = Work("files", directory, PIECES)
+        trace = Trace(os.path.join(directory, f"e1-{backend}.lpa"), "-p", work.pid, "--backend",
+                      backend)
+        work.go()
+        work.done()
+        check(work.end() == 0, "harmed")
+        check(trace.finish()["calls"] > 2 * PIECES, "it did not end by itself")
+        work = Work("files", directory, PIECES)
+        trace = Trace(os.path.join(directory, f"e2-{backend}.lpa"), "-p", work.pid, "--backend",
+                      backend, "-d", "2s")
+        check(1.9 < trace.finish()["seconds"] < 10, "not two seconds")
+        trace = Trace(os.path.join(directory, f"e3-{backend}.lpa"), "-p", work.pid, "--backend",
+                      backend)
+        trace.stop(signal.SIGTERM)
+        work.go()
+        work.done()
+        check(work.end() == 0, "harmed")
+
+
+def test_kill(directory):
+    """limpet killed by SIGKILL: what it traced goes on, what it wrote can be read"""
+    for backend in BACKENDS:
+        path = os.path.join(directory, f"kill-{backend}.lpa")
+        work = Work("files", directory, PIECES)
+        trace = Trace(path, "-p", work.pid, "--backend", backend, "--records", "--flush", "1s")
+        time.sleep(2)
+        trace.process.kill()
+        trace.process.communicate()
+        work.go()
+        work.done()
+        check(work.end() == 0, "it was harmed")
+        good("check", path)
+
+
+def test_death(directory):
+    """a process that dies by a signal is in the log"""
+    for backend, mode in MODES:
+        path = os.path.join(directory, f"die-{backend}{mode}.lpa")
+        work = Work("die")
+        trace = Trace(path, "-p", work.pid, "--backend", backend, mode)
+        work.go()
+        trace.finish()
+        check(work.end() == -signal.SIGABRT, "it did not die")
+        text = good("show", "--calls", path)
+        check("SIGABRT" in text and "ENOENT" in text, f"{backend} {mode}:\n{text}")
+
+
+def test_stuck(directory):
+    """a call that does not return is told while it lasts, and at the end"""
+    for backend, mode in MODES:
+        path = os.path.join(directory, f"stuck-{backend}{mode}.lpa")
+        work = Work("stuck", 60)
+        trace = Trace(path, "-p", work.pid, "--backend", backend, mode, "--stuck", "1s")
+        work.go()
+        time.sleep(4)
+        told = trace.stop()
+        work.process.kill()
+        work.end()
+        text = good("show", "-m", "stuck", "--csv", path)
+        check(any(line.endswith(",stuck,1") for line in text.splitlines()),
+              f"{backend} {mode}:\n{text}")
+        check(told["slowest"][0]["call"] == "write" and not told["slowest"][0]["returned"],
+              f"{backend} {mode}: {told}")
+        check("write" in good("show", "--calls", path), "not in the log")
+
+
+def test_meta(directory):
+    """the archive says how it was made; diagnose and show take it"""
+    for backend, mode in MODES:
+        path, _ = trace_files(directory, "meta" + backend + mode, "--backend", backend, mode)
+        text = good("show", path)
+        check("obs/sys:trace_work" in text, text)
+        ran = limpet("diagnose", path)
+        check(ran.code in (0, 2), str(ran))
+
+
+def test_directory(directory):
+    """files in a directory are named by observer and time"""
+    ran = limpet("trace", "syscalls", "-q", "-n", "obs", "-o", directory, "--", "/bin/true")
+    check(ran.code == 0, str(ran))
+    names = [n for n in os.listdir(directory) if n.endswith(".lpa")]
+    check(len(names) == 1 and names[0].startswith("obs-syscalls-20"), str(names))
+    ran = limpet("trace", "syscalls", "-q", "-n", "obs", "-o", directory, "--", "/bin/true")
+    names = [n for n in os.listdir(directory) if n.endswith(".lpa")]
+    check(len(names) == 2, f"a second run is another file: {names}")
+
+
+def test_errors(directory):
+    """bad wishes are refused with one sentence"""
+    trace = ("trace", "syscalls")
+    bad(2, "nothing to trace", *trace)
+    bad(2, "not the id of a process", *trace, "-p", "abc")
+    bad(2, "there is no process", *trace, "-p", "4194304")
+    bad(2, "no backend 'strace'", *trace, "--backend", "strace", "--", "true")
+    bad(2, "exclude each other", *trace, "--summary", "--records", "--", "true")
+    bad(2, "--interval", *trace, "-i", "1ms", "--", "true")
+    bad(2, "--ring", *trace, "--ring", "1", "--", "true")
+    bad(2, "not a port", *trace, "--ports", "0", "--", "true")
+    bad(2, "--cgroup", *trace, "--cgroup", "/nonexistent", "-d", "1s")
+    bad(2, "cannot be a name", *trace, "-n", "a/b", "--", "true")
+    path = os.path.join(directory, "there.lpa")
+    open(path, "w", encoding="ascii").close()
+    bad(2, "is there already", *trace, "-o", path, "--", "true")
+    for backend in BACKENDS:
+        bad(2, "nonexistent-program", *trace, "--backend", backend, "-q", "-o", directory, "--",
+            "nonexistent-program")
+
+
+def test_full_disk(directory):
+    """a disk that is full harms nobody but the archive"""
+    if os.geteuid() != 0:
+        raise Skip("needs root to mount a small file system")
+    small = os.path.join(directory, "small")
+    os.mkdir(small)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", small], check=True)
+    try:
+        ran = limpet("trace", "syscalls", "--records", "-n", "obs", "-o", small, "--", "/bin/sh",
+                     "-c", "for i in 1 2 3 4 5 6 7 8; do ls -lR /etc >/dev/null 2>&1; done; true")
+        check(ran.code == 3 and "could not be written" in ran.err, str(ran))
+        check("status 0" in ran.err, str(ran))
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+if not BACKENDS:
+    print("1..0 # SKIP no backend works here (neither bpf nor ptrace is permitted)")
+    sys.exit(77)
+run_tests(tests_of(__name__))

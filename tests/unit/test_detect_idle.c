@@ -1,0 +1,85 @@
+/* Peers that wait for work have no latency, and are not faster for it. */
+#include "detect_rig.h"
+
+#include "detect/idle.h"
+
+static const struct detect_options by_itself = {0};
+
+#define BUSY 2
+
+/* All take 5 ms a request, `BUSY` takes `own`; the others have nothing to do in most seconds. */
+static void fill(struct rig *r, double own, uint32_t idle_percent)
+{
+	double *values;
+
+	rig_init(r, 6, 300);
+	values = rig_add(r, "await", "ms");
+	for (uint32_t i = 0; i < r->n_components; i++) {
+		for (uint32_t s = 0; s < r->n_slots; s++)
+			values[(size_t)i * r->n_slots + s] = i == BUSY
+				? own + oracle_uniform()
+				: (oracle_below(100) >= idle_percent) * (5 + oracle_uniform());
+	}
+}
+
+static bool accused(double own, uint32_t idle_percent)
+{
+	struct rig r;
+	bool ret;
+
+	fill(&r, own, idle_percent);
+	ret = rig_accused(rig_run(&r, &by_itself), BUSY);
+	/* It is out of step in any case: the rule decides, not the comparison. */
+	assert_non_null(rig_finding(r.verdict, BUSY, "await"));
+	rig_release(&r);
+	return ret;
+}
+
+static void test_like_the_peers_at_work(void **state)
+{
+	(void)state;
+	assert_false(accused(6, 80));
+	assert_false(accused(8.5, 80)); /* a queue of its own */
+}
+
+static void test_slower_at_work(void **state)
+{
+	(void)state;
+	assert_true(accused(20, 80));
+	assert_true(accused(13, 80));
+}
+
+/* Where the peers are hardly ever idle, zeroes are no excuse. */
+static void test_peers_at_work(void **state)
+{
+	(void)state;
+	assert_true(accused(20, 5));
+}
+
+static void test_too_little_to_tell(void **state)
+{
+	struct rig r;
+	struct lp_finding f;
+
+	(void)state;
+	fill(&r, 6, 80);
+	f = *rig_finding(rig_run(&r, &by_itself), BUSY, "await");
+	assert_true(idle_explains(r.verdict, &f));
+	f.last_us = f.first_us + 2000000; /* three values of its own */
+	assert_false(idle_explains(r.verdict, &f));
+	f.last_us = f.first_us - 90000000;
+	assert_false(idle_explains(r.verdict, &f));
+	rig_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_like_the_peers_at_work),
+		cmocka_unit_test(test_slower_at_work),
+		cmocka_unit_test(test_peers_at_work),
+		cmocka_unit_test(test_too_little_to_tell),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
