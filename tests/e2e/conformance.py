@@ -199,7 +199,8 @@ def compare_order(events):
         if event.dur < 0:
             yield f"negative duration: {event}"
         # exec from a thread takes over the id of another one, whose call was going on.
-        if before and event.name != "execve" and (event.seq <= before.seq or event.start < before.start + before.dur):
+        if before and event.name != "execve" and (
+                event.seq <= before.seq or event.start < before.start + before.dur):
             yield f"{event} before the end of {before}"
         last[event.tid] = event
 
@@ -218,7 +219,9 @@ def outline(notes, events):
         if note[0] == "begin":
             order.append((int(note[2]), note[3]))
     have = parts_of_events(events)
-    # Of the longest path there can be, bpf does not know whether that was all.
+    # Of the longest path there can be, bpf does not know whether that was all; and SIGKILL is
+    # nothing that ptrace sees delivered.
     return [(key[1], e.what, e.name, e.file, e.flags & ~(COARSE | CUT),
              e.ret if -4096 < e.ret <= 0 else "+", len(e.text))
-            for key in order for e in have.get(key, []) if e.what != "pending"]
+            for key in order for e in have.get(key, []) if e.what != "pending"
+            and (key[1] != "death" or e.name not in ("kill", "SIGKILL"))]
