@@ -52,8 +52,10 @@ static void *serve(void *arg)
 	for (;;) {
 		while (sem_wait(&b->asked) < 0)
 			continue;
-		if (b->request == REQUEST_END)
+		if (b->request == REQUEST_END) {
+			tracer_end(&b->tracer);
 			return NULL;
+		}
 		b->result = b->request == REQUEST_OPEN ? tracer_attach(&b->tracer, b->err)
 						       : tracer_run(&b->tracer);
 		sem_post(&b->answered);

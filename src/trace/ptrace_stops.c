@@ -45,9 +45,11 @@ static struct trace_event event_of(
 }
 
 /* Those that cannot: the thread is gone, and waitpid() will say so. */
-static void go_on(const struct ptrace_task *task, int sig)
+static void go_on(const struct ptrace_tracer *t, const struct ptrace_task *task, int sig)
 {
 	bool skip = task->process->filtered && !task->in_call && !task->quiet;
+
+	skip |= t->ending;
 
 	ptrace(skip ? PTRACE_CONT : PTRACE_SYSCALL, task->tid, NULL, (void *)(intptr_t)sig);
 }
@@ -272,7 +274,7 @@ static void settle(struct ptrace_tracer *t, struct ptrace_task *child, int64_t n
 		on_end(t, child, child->status, now_ns);
 	} else if (child->held) {
 		child->held = false;
-		go_on(child, 0);
+		go_on(t, child, 0);
 	}
 }
 
@@ -360,6 +362,7 @@ static void on_exec(struct ptrace_tracer *t, struct ptrace_task *task, int64_t n
 static bool on_stop_event(struct ptrace_task *task, int sig, int64_t now_ns)
 {
 	if (sig != SIGTRAP) {
+		task->fresh = false;
 		ptrace(PTRACE_LISTEN, task->tid, NULL, NULL);
 		return true;
 	}
@@ -446,7 +449,7 @@ static void handle_stop(
 	default:
 		break;
 	}
-	go_on(task, give);
+	go_on(t, task, give);
 }
 
 void tracer_handle(struct ptrace_tracer *t, pid_t tid, int status, int64_t now_ns)

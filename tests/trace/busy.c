@@ -21,8 +21,10 @@ static int zero, null;
 
 static void must(int good)
 {
-	if (!good)
+	if (!good) {
+		atomic_fetch_add(&counts[1], errno == EINTR);
 		atomic_fetch_add(&counts[0], 1);
+	}
 }
 
 /* Calls that go on at once, and calls that wait. */
@@ -36,6 +38,7 @@ static void *work(void *arg)
 
 	must(epoll >= 0);
 	for (;;) {
+		errno = 0;
 		must(read(zero, data, sizeof(data)) == sizeof(data));
 		must(write(null, data, sizeof(data)) == sizeof(data));
 		must(pipe(fds) == 0);
@@ -46,7 +49,7 @@ static void *work(void *arg)
 			must(epoll_wait(epoll, &e, 1, 1) == 0);
 		else
 			must(nanosleep(&brief, NULL) == 0);
-		atomic_fetch_add(&counts[number], 1);
+		atomic_fetch_add(&counts[number + 1], 1);
 	}
 	return NULL;
 }
@@ -54,7 +57,7 @@ static void *work(void *arg)
 int main(int argc, char **argv)
 {
 	int threads = argc == 3 ? atoi(argv[1]) : 0, fd;
-	size_t size = ((size_t)threads + 1) * sizeof(*counts);
+	size_t size = ((size_t)threads + 2) * sizeof(*counts);
 	pthread_t t;
 
 	fd = argc == 3 ? open(argv[2], O_RDWR | O_CREAT, 0600) : -1;
