@@ -48,6 +48,9 @@ static void print_report(const char *path, const struct lp_archive_report *rep)
 	if (rep->n_samples)
 		printf(" from %s to %s", time_format(rep->first_us, first),
 			time_format(rep->last_us, last));
+	if (rep->n_records)
+		printf(", %" PRIu64 " records of logs (%" PRIu64 " bytes)", rep->n_records,
+			rep->log_bytes);
 	if (rep->n_damaged)
 		printf("; %u damaged stretch%s, %" PRIu64 " bytes", rep->n_damaged,
 			rep->n_damaged == 1 ? "" : "es", rep->damaged_bytes);
@@ -59,10 +62,11 @@ static json_t *report_json(const char *path, const struct lp_archive_report *rep
 {
 	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
 
-	return json_pack("{s:o,s:b,s:b,s:I,s:I,s:I,s:I,s:I,s:s?,s:s?,s:O,s:o}", "file",
+	return json_pack("{s:o,s:b,s:b,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:s?,s:s?,s:O,s:o}", "file",
 		json_text(path), "sound", rep->n_damaged == 0, "sealed", rep->sealed, "bytes",
 		(json_int_t)rep->size_bytes, "blocks", (json_int_t)rep->n_frames, "samples",
-		(json_int_t)rep->n_samples, "damaged_bytes", (json_int_t)rep->damaged_bytes,
+		(json_int_t)rep->n_samples, "records", (json_int_t)rep->n_records, "log_bytes",
+		(json_int_t)rep->log_bytes, "damaged_bytes", (json_int_t)rep->damaged_bytes,
 		"unfinished_bytes", (json_int_t)rep->unfinished_bytes, "first",
 		rep->n_samples ? time_format(rep->first_us, first) : NULL, "last",
 		rep->n_samples ? time_format(rep->last_us, last) : NULL, "problems", problems,

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/time.h"
 #include <inttypes.h>
+#include <limpet/metric.h>
 #include <string.h>
 
 #define KINDS_MAX 6   /* told one by one; with more, all are "components" */
@@ -36,18 +37,25 @@ static void span_widen(struct verdict_span *span, int64_t start_us, int64_t end_
 		span->end_us = end_us;
 }
 
-/* The time-series method has a window a sample, which are not counted beside the others'. */
-static bool counts_windows(const struct lp_verdict *v, const struct lp_series *s)
+static bool is_by_samples(const struct lp_series *s)
 {
-	if (strcmp(s->method ? s->method : "", "series") != 0)
-		return true;
-	for (uint32_t i = 0; i < v->n_series; i++) {
-		const char *method = v->series[i].method;
+	return !strcmp(s->method ? s->method : "", "series");
+}
 
-		if (v->series[i].n_windows && method && strcmp(method, "series") != 0)
+/* Was everything compared sample by sample? */
+static bool all_by_samples(const struct lp_verdict *v)
+{
+	for (uint32_t i = 0; i < v->n_series; i++) {
+		if (v->series[i].n_windows && v->series[i].method && !is_by_samples(&v->series[i]))
 			return false;
 	}
 	return true;
+}
+
+/* The time-series method has a window a sample, which are not counted beside the others'. */
+static bool counts_windows(const struct lp_verdict *v, const struct lp_series *s)
+{
+	return !is_by_samples(s) || all_by_samples(v);
 }
 
 struct verdict_span verdict_span(const struct lp_verdict *v)
@@ -191,7 +199,8 @@ static size_t count_kinds(const struct lp_verdict *v, struct kind_count kinds[KI
 static void add_kind(struct strbuf *sb, const struct kind_count *k)
 {
 	static const char *const names[][2] = {{"disk", "disk"}, {"net", "network interface"},
-		{"tcp", "TCP peer"}, {"host", "host"}};
+		{"tcp", "TCP peer"}, {"host", "host"}, {"sys", "traced program"},
+		{"peer", "traced server"}};
 	const char *plural = k->n == 1 ? "" : "s";
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -232,17 +241,38 @@ void verdict_add_population(struct strbuf *sb, const struct lp_verdict *v)
 		strbuf_printf(sb, " (%" PRIu32 " not compared)", refused);
 }
 
+/* Is a table only there to weigh another one with? */
+static bool only_weighs(const struct lp_verdict *v, uint32_t table)
+{
+	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
+		if (!(*m)->weight || strcmp((*m)->weight, v->tables[table]->metric) != 0)
+			continue;
+		for (uint32_t i = 0; i < v->n_tables; i++) {
+			if (!strcmp(v->tables[i]->metric, (*m)->name))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* "await and rd_sec", or how many they are. */
 static void add_metrics(struct strbuf *sb, const struct lp_verdict *v)
 {
-	if (v->n_tables > METRICS_MAX || !v->n_tables) {
-		strbuf_printf(sb, "%" PRIu32 " metrics", v->n_tables);
+	uint32_t n = 0, told = 0;
+
+	for (uint32_t i = 0; i < v->n_tables; i++)
+		n += !only_weighs(v, i);
+	if (n > METRICS_MAX || !n) {
+		strbuf_printf(sb, "%" PRIu32 " metrics", n);
 		return;
 	}
 	for (uint32_t i = 0; i < v->n_tables; i++) {
-		if (i)
-			strbuf_puts(sb, i + 1 == v->n_tables ? " and " : ", ");
+		if (only_weighs(v, i))
+			continue;
+		if (told)
+			strbuf_puts(sb, told + 1 == n ? " and " : ", ");
 		strbuf_puts(sb, v->tables[i]->metric);
+		told++;
 	}
 }
 
@@ -264,7 +294,10 @@ void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v)
 	add_metrics(sb, v);
 	strbuf_puts(sb, " of ");
 	verdict_add_population(sb, v);
-	if (span.n_windows)
+	if (span.n_windows && all_by_samples(v))
+		strbuf_printf(sb, ", %" PRIu32 " sample%s", span.n_windows,
+			span.n_windows == 1 ? "" : "s");
+	else if (span.n_windows)
 		strbuf_printf(sb, ", %" PRIu32 " window%s of %s", span.n_windows,
 			span.n_windows == 1 ? "" : "s",
 			span_format((int64_t)v->params.win_size * v->params.step_us, size));
@@ -338,8 +371,8 @@ void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 	}
 	strbuf_puts(sb, "All well: ");
 	verdict_add_population(sb, v);
-	strbuf_printf(sb, ", %" PRIu32 " window%s, nobody is out of step%s.",
-		verdict_span(v).n_windows, verdict_span(v).n_windows == 1 ? "" : "s",
+	strbuf_printf(sb, ", %" PRIu32 " %s%s, nobody is out of step%s.", verdict_span(v).n_windows,
+		all_by_samples(v) ? "sample" : "window", verdict_span(v).n_windows == 1 ? "" : "s",
 		v->n_asymmetries ? " for the worse" : "");
 }
 

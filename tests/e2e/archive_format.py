@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The document, an independent reader and the library agree on what is in an archive."""
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,12 @@ TINY = [
     "1304899206000000 8000000 oss3/disk:sda 1 rd_ios=1003",
     "1304899207000000 9000000 oss3/disk:sda 1 rd_ios=1003",
 ]
+LOG = [
+    "log syscalls 5 seq=7 name=" + b"read".hex(),
+    "log syscalls 6 seq=8 name=" + b"close".hex(),
+    "log syscalls 7 seq=7 name=" + b"read".hex(),
+]
+LIMPET = os.environ["LIMPET"]
 count = failed = 0
 
 
@@ -37,15 +44,35 @@ def library_lines(path):
     return sorted(out.stdout.splitlines())
 
 
-def example_bytes():
-    """The bytes of the worked example: lines `offset  hex bytes  what they are` in the document."""
+def example_bytes(heading):
+    """The bytes of a worked example: lines `offset  hex bytes  what they are` in the document."""
     data = b""
     with open(DOCUMENT, encoding="utf-8") as f:
-        example = f.read().split("## A file, byte by byte")[1]
+        example = f.read().split(heading + "\n")[1].split("\n#")[0]
     for line in re.findall(r"^    ([0-9a-f]{4})  ((?:[0-9a-f]{2} ?)+)", example, re.M):
         assert int(line[0], 16) == len(data), line
         data += bytes.fromhex(line[1])
     return data
+
+
+def limpet(*args):
+    out = subprocess.run([LIMPET, *args], stdout=subprocess.PIPE, check=True, text=True)
+    return out.stdout
+
+
+def only_logs(folder):
+    """A file without a single sample."""
+    path = os.path.join(folder, "only.lpa")
+    subprocess.run([MAKE, "write", "logs", "1", path], check=True)
+    want = library_lines(path)
+    check(len(want) == 294, "the library reads a file of logs alone")
+    check(sorted(Archive(read(path)).lines()) == want, "the independent reader does")
+    check("0 samples, 293 records of logs (" in limpet("check", path), "limpet check counts records")
+    report = json.loads(limpet("check", "--json", path))[0]
+    check(report["sound"] and report["records"] == 293 and 0 < report["log_bytes"] <
+          report["bytes"], "in JSON too")
+    check("host: no samples" in limpet("show", path), "limpet show lists it")
+    check(json.loads(limpet("show", "--json", path))["components"] == [], "in JSON too")
 
 
 def main():
@@ -68,9 +95,14 @@ def main():
         check(library_lines(path) == TINY, "the library reads the tiny file")
         check(list(Archive(read(path)).lines()) == TINY, "the independent reader does")
         with open(os.path.join(folder, "example"), "wb") as f:
-            f.write(example_bytes())
+            f.write(example_bytes("## A file, byte by byte"))
         check(library_lines(f.name) == TINY, "the library reads the document's example")
         check(list(Archive(read(f.name)).lines()) == TINY, "the independent reader does")
+        with open(os.path.join(folder, "log"), "wb") as f:
+            f.write(read(path)[:16] + example_bytes("### A log frame, byte by byte"))
+        check(library_lines(f.name) == LOG, "the library reads the document's log")
+        check(list(Archive(read(f.name), True).lines()) == LOG, "the independent reader does")
+        only_logs(folder)
     print(f"1..{count}")
     return 1 if failed else 0
 

@@ -1,4 +1,4 @@
-/* An archive of any bytes: read it whole and in part, check, repair and continue it.
+/* An archive of any bytes: read it whole and in part, check, repair, seal and continue it.
  *
  * Checksums would stop nearly every mutation at the door, so the mutator makes them right again.
  */
@@ -9,7 +9,7 @@
 #include "base/crc32c.h"
 #include "base/file.h"
 #include <fcntl.h>
-#include <limpet/archive.h>
+#include <limpet/log.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) __attribute__((weak));
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
-/* The checksums of a data frame's chunks are in its head. */
+/* The checksums of the chunks of a data or log frame are in its head. */
 static void fix_chunks(uint8_t *payload, uint32_t head_size, uint32_t payload_size)
 {
 	struct cursor in = {.p = payload, .end = payload + head_size};
@@ -59,7 +59,7 @@ static size_t fix_frame(uint8_t *data, size_t size, size_t at)
 		put_u32(header + 8, payload_size = (uint32_t)left);
 	if (head_size > payload_size)
 		put_u32(header + 12, head_size = payload_size);
-	if (header[4] == FRAME_DATA)
+	if (header[4] == FRAME_DATA || header[4] == FRAME_LOG)
 		fix_chunks(payload, head_size, payload_size);
 	else if (header[4] == FRAME_INDEX)
 		fix_entries(data, size, payload, payload_size);
@@ -135,6 +135,22 @@ static uint64_t batch_sum(const struct lp_batch *b)
 	return sum;
 }
 
+/* Touch every value of a log. */
+static int log_sum(void *ctx, const struct lp_log *log)
+{
+	uint64_t *sum = ctx;
+
+	for (uint32_t f = 0; f < log->n_fields; f++) {
+		for (uint32_t i = 0; i < log->n_records; i++) {
+			if (log->ints[f])
+				*sum += (uint64_t)log->ints[f][i];
+			else if (log->texts[f][i].len)
+				*sum += (uint64_t)log->texts[f][i].bytes[log->texts[f][i].len - 1];
+		}
+	}
+	return 0;
+}
+
 static uint64_t read_all(const char *path, const struct lp_select *select)
 {
 	struct lp_source *source;
@@ -147,9 +163,27 @@ static uint64_t read_all(const char *path, const struct lp_select *select)
 	while (lp_source_next(source, &batch, &err) > 0)
 		sum += batch_sum(batch);
 	lp_archive_events(source, event_length, &sum, &err);
+	lp_archive_logs(source, NULL, log_sum, &sum, &err);
 	lp_archive_meta_get(source, "observer");
 	lp_source_close(source);
 	return sum;
+}
+
+/* One record for a log, which there may be already. */
+static int append_log(struct lp_archive_writer *w, struct lp_err *err)
+{
+	static const struct lp_log_field field = {"seq", "", LP_LOG_INT};
+	static const int64_t seq = 5;
+	const int64_t *ints[] = {&seq};
+	const struct lp_log_text *texts[] = {NULL};
+	struct lp_log log = {.name = "calls",
+		.fields = &field,
+		.n_fields = 1,
+		.n_records = 1,
+		.ints = ints,
+		.texts = texts};
+
+	return lp_archive_write_log(w, &log, err);
 }
 
 /* Put one more sample behind what is there. */
@@ -172,7 +206,8 @@ static void append(const char *path)
 		lp_batch_add_component(b, k, id, &row);
 		k->state[0] = LP_PRESENT;
 		k->columns[0][0] = 1;
-		if (lp_archive_write(w, catalogue, b, LP_ARCHIVE_LOOSE, &err) < 0)
+		if (lp_archive_write(w, catalogue, b, LP_ARCHIVE_LOOSE, &err) < 0 ||
+			append_log(w, &err) < 0)
 			lp_archive_abandon(w);
 		else if (lp_archive_close(w, &err) == 0)
 			read_all(path, NULL);
@@ -201,6 +236,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_all(path, &select);
 	if (size % 4 == 0) {
 		lp_archive_check(path, repaired, NULL, &report, &err);
+		if (size % 8 == 0)
+			lp_archive_seal(repaired, NULL, &err);
 		unlink(repaired);
 	} else {
 		lp_archive_check(path, NULL, NULL, &report, &err);

@@ -88,6 +88,24 @@ static void test_all_well(void **state)
 	lp_verdict_free(v);
 }
 
+/* Service times of calls, second by second; how many there are is no metric that was compared. */
+static void test_samples(void **state)
+{
+	struct lp_verdict *v = rig_healthy();
+	char *text;
+
+	(void)state;
+	v->series[0].method = v->series[1].method = "series";
+	strcpy(v->tables[0]->metric, "dread");
+	free(v->tables[1]->metric);
+	v->tables[1]->metric = strdup("dreads");
+	text = print(v, NULL);
+	assert_contains(text, "All well: 24 disks in 1 group, 95 samples, nobody");
+	assert_contains(text, "Looked at dread of 24 disks in 1 group, 95 samples from");
+	free(text);
+	lp_verdict_free(v);
+}
+
 /* Who compared nothing must not say that all is well. */
 static void test_nothing_compared(void **state)
 {
@@ -240,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_screenful),
 		cmocka_unit_test(test_all_well),
+		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_nothing_compared),
 		cmocka_unit_test(test_colour_only_if_asked),
 		cmocka_unit_test(test_top),
