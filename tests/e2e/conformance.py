@@ -151,6 +151,7 @@ def compare_processes(notes, events):
 
 
 def compare_async(notes, events, want_uring):
+    """What AIO and io_uring completed. Not every kernel can show it all."""
     done = [(e.pid, e.name, e.ret, e.args[0], e.args[2]) for e in events if e.what == "async"]
     within = None
     for note in notes:
@@ -205,6 +206,58 @@ def compare_order(events):
         last[event.tid] = event
 
 
+# What a call that succeeds does to the table of descriptors: the change, and of which descriptor.
+CHANGES = {"open": ("open", "ret"), "openat": ("open", "ret"), "openat2": ("open", "ret"),
+           "creat": ("open", "ret"), "socket": ("open", "ret"), "eventfd2": ("open", "ret"),
+           "epoll_create1": ("open", "ret"), "timerfd_create": ("open", "ret"),
+           "inotify_init1": ("open", "ret"), "signalfd4": ("open", "ret"),
+           "memfd_create": ("open", "ret"), "pidfd_open": ("open", "ret"),
+           "io_uring_setup": ("open", "ret"), "accept": ("accept", "ret"),
+           "accept4": ("accept", "ret"), "dup": ("dup", "ret"), "dup3": ("dup", "ret"),
+           "pidfd_getfd": ("passed", "ret"), "close": ("close", 0)}
+
+
+def descriptor_changes(event):
+    """[(change, descriptor)] that follow from a call."""
+    if event.what != "call" or event.ret < 0:
+        return []
+    if event.name in ("pipe", "pipe2", "socketpair"):
+        return [("open", fd) for fd in struct.unpack("=2i", event.text)]
+    if event.name == RIGHTS:
+        return [("passed", fd) for fd, in struct.iter_unpack("=i", event.text)]
+    change, where = CHANGES.get(event.name, (None, None))
+    return [(change, event.ret if where == "ret" else event.args[where])] if change else []
+
+
+def compare_descriptors(notes, events, changes):
+    """All that is wrong with the descriptor log."""
+    return list(descriptor_differences(notes, events, changes))
+
+
+def descriptor_differences(notes, events, changes):
+    """The descriptor log against the calls: each change is there, with the number of its call."""
+    logged = {(c["seq"], c["pid"], c["change"], c["fd"]) for c in changes}
+    opened = {}
+    for event in events:
+        for change, fd in descriptor_changes(event):
+            # Another thread may be given the number before this one's close has returned.
+            again = change == "close" and opened.get((event.pid, fd), 0) > event.start
+            if not again and (event.seq, event.pid, change, fd) not in logged:
+                yield f"no change {change} of {fd} is logged for {event}"
+            if change != "close":
+                opened[event.pid, fd] = event.start + event.dur
+    inherited = {(c["pid"], c["from"]) for c in changes if c["change"] == "fork"}
+    for note in notes:
+        if note[0] == "fork" and (int(note[2]), int(note[1])) not in inherited:
+            yield f"descriptors: not logged: {' '.join(note)}"
+    if not any(c["change"] == "exec" for c in changes):
+        yield "nothing was closed by exec"
+    named = {c["name"] for c in changes}
+    for want in ("tcp 127.0.0.1:", "anon_inode:[eventpoll]", "pipe:["):
+        if not any(name.startswith(want) for name in named):
+            yield f"no descriptor is called {want}"
+
+
 def compare(notes, events, want_uring=False):
     """All that is wrong."""
     return [*compare_parts(notes, events), *compare_processes(notes, events),
@@ -221,7 +274,8 @@ def outline(notes, events):
     have = parts_of_events(events)
     # Of the longest path there can be, bpf does not know whether that was all; and SIGKILL is
     # nothing that ptrace sees delivered.
-    return [(key[1], e.what, e.name, e.file, e.flags & ~(COARSE | CUT),
-             e.ret if -4096 < e.ret <= 0 else "+", len(e.text))
+    # What a pidfd is depends on the kernel.
+    return [(key[1], e.what, e.name, e.file if key[1] != "borrowed" else "",
+             e.flags & ~(COARSE | CUT), e.ret if -4096 < e.ret <= 0 else "+", len(e.text))
             for key in order for e in have.get(key, []) if e.what != "pending"
             and (key[1] != "death" or e.name not in ("kill", "SIGKILL"))]
