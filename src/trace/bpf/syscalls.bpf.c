@@ -1,4 +1,5 @@
 /* The programs that limpet puts at the kernel's system call tracepoints. */
+#include "trace/bpf/async.bpf.h"
 #include "trace/bpf/capture.bpf.h"
 #include "trace/bpf/iterate.bpf.h"
 #include "trace/bpf/tally.bpf.h"
@@ -150,6 +151,8 @@ int on_return(uint64_t *ctx)
 	arch_args((void *)ctx[0], t->compat, args);
 	look_for(task, c, t, args, record.ret, &seen);
 	record.file = seen.file;
+	if (c->flags & (BPF_CALL_SUBMITS | BPF_CALL_REAPS))
+		async_call(&record, c, args);
 	if (!settings.records) {
 		if (!count(t, &record, c, &seen))
 			return 0;

@@ -160,6 +160,8 @@ int on_exit(uint64_t *ctx)
 
 #define SIGNALS_IGNORED_BY_DEFAULT (1ul << 17 | 1ul << 18 | 1ul << 23 | 1ul << 28)
 
+#define SIGKILL 9
+
 SEC("tp_btf/signal_deliver")
 int on_signal(uint64_t *ctx)
 {
@@ -172,6 +174,10 @@ int on_signal(uint64_t *ctx)
 	if (!thread_get(bpf_get_current_task_btf()))
 		return 0;
 	record.nr = (uint16_t)ctx[0];
+	/* That is how the kernel ends every thread when a process ends, for whatever reason, and
+	 * nothing is told with it. Who was killed has it in its exit. */
+	if (record.nr == SIGKILL)
+		return 0;
 	/* `info` may be 0 or 1 instead of an address: never loaded directly. */
 	bpf_core_read(&handler, sizeof(handler), &action->sa.sa_handler);
 	if (handler == 1 ||
