@@ -145,8 +145,7 @@ static bool uring_choose(const struct btf *btf, struct bpf_object *object)
 	};
 
 	for (size_t i = 0; object && i < sizeof(programs) / sizeof(programs[0]); i++) {
-		struct bpf_program *p =
-			bpf_object__find_program_by_name(object, programs[i].name);
+		struct bpf_program *p = bpf_object__find_program_by_name(object, programs[i].name);
 
 		if (p)
 			bpf_program__set_autoload(p, programs[i].load);

@@ -121,22 +121,25 @@ FORCE_INLINE void async_done(
 	const struct bpf_async *a, int64_t result, uint64_t now_ns, const struct look *seen)
 {
 	const volatile struct bpf_call *c = call_info(a->nr, false);
-	uint64_t args[TRACE_ARGS] = {(uint64_t)a->fd, a->address, a->bytes, a->offset};
-	struct bpf_record record = {
-		.what = TRACE_ASYNC,
-		.seq = a->seq,
-		.start_ns = a->start_ns,
-		.dur_ns = now_ns - a->start_ns,
-		.ret = result,
-		.pid = a->pid,
-		.tid = a->tid,
-		.nr = a->nr,
-		.file = a->file,
-		.n_args = 4,
+	struct record_all r = {
+		.args = {(uint64_t)a->fd, a->address, a->bytes, a->offset},
+		.record =
+			{
+				.what = TRACE_ASYNC,
+				.seq = a->seq,
+				.start_ns = a->start_ns,
+				.dur_ns = now_ns - a->start_ns,
+				.ret = result,
+				.pid = a->pid,
+				.tid = a->tid,
+				.nr = a->nr,
+				.file = a->file,
+				.n_args = 4,
+			},
 	};
 
-	if (settings.records || count(NULL, &record, c, seen))
-		emit_plain(&record, args, NULL);
+	if (settings.records || count(NULL, &r.record, c, seen))
+		emit_plain(&r, NULL);
 }
 
 /* One was reaped. */
@@ -205,7 +208,8 @@ FORCE_INLINE int uring_begun(uint64_t address)
 	a.start_ns = bpf_ktime_get_ns();
 	a.seq = __sync_fetch_and_add(&shared.seq, 1);
 	a.fd = MEMBER(request, cqe.fd);
-	if (bpf_core_type_exists(struct io_rw) && settings.uring_moves >> masked(op, BPF_URING_OPS - 1) & 1) {
+	if (bpf_core_type_exists(struct io_rw) &&
+		settings.uring_moves >> masked(op, BPF_URING_OPS - 1) & 1) {
 		rw = POINTER(struct io_rw, address); /* requests begin with their command */
 		a.address = MEMBER(rw, addr);
 		a.bytes = MEMBER(rw, len);
