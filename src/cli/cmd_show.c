@@ -1,8 +1,11 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/words.h"
+#include "model/syscalls.h"
+#include "report/call_log.h"
 #include "report/listing.h"
 #include "report/values.h"
 #include <errno.h>
@@ -15,6 +18,9 @@ struct show_options {
 	struct option_list components, metrics;
 	int64_t since_us, until_us, interval_us;
 	bool values, csv, json, raw;
+	bool calls, descriptors, failed;
+	struct option_list pids, names, classes, errnos;
+	int64_t slower_us;
 };
 
 #define AT(member) offsetof(struct show_options, member)
@@ -35,7 +41,25 @@ static const struct option_def options[] = {
 		"data]"},
 	{"csv", 0, OPTION_FLAG, AT(csv), NULL,
 		"values as CSV: time,component,metric,value (which limpet reads again)"},
-	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON"},
+	{"calls", 0, OPTION_FLAG, AT(calls), NULL,
+		"print the log of system calls of a trace, as strace does"},
+	{"descriptors", 0, OPTION_FLAG, AT(descriptors), NULL,
+		"print the log of descriptors: what was opened, accepted, passed on and closed"},
+	{"pid", 0, OPTION_LIST, AT(pids), "PID",
+		"of the logs, only this process or thread; may be repeated"},
+	{"call", 0, OPTION_LIST, AT(names), "NAME",
+		"only this system call (pwrite64); may be repeated or a list with commas"},
+	{"class", 0, OPTION_LIST, AT(classes), "CLASS",
+		"only calls of this class: read, write, sync, open, meta, connect, wait, process, "
+		"memory or other; may be repeated or a list with commas"},
+	{"failed", 0, OPTION_FLAG, AT(failed), NULL,
+		"only calls that failed, and processes that were killed"},
+	{"errno", 0, OPTION_LIST, AT(errnos), "NAME",
+		"only calls that failed with this error (EMFILE); may be repeated or a list with "
+		"commas"},
+	{"slower", 0, OPTION_SPAN, AT(slower_us), "SPAN", "only calls that took as long (10ms)"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL,
+		"print JSON; of logs, an object for each record, one a line"},
 	{NULL},
 };
 
@@ -131,6 +155,147 @@ static int show_listing(struct lp_dataset *ds, const struct show_options *opt,
 	return r;
 }
 
+/* The lists of a filter, in numbers. */
+struct log_lists {
+	int32_t pids[WORDS_MAX];
+	int errnos[WORDS_MAX];
+	struct words pid_words, names, classes, errno_words;
+};
+
+static void log_lists_release(struct log_lists *l)
+{
+	words_release(&l->pid_words);
+	words_release(&l->names);
+	words_release(&l->classes);
+	words_release(&l->errno_words);
+}
+
+static int take_pids(struct log_lists *l, struct call_log_filter *f, struct lp_err *err)
+{
+	for (unsigned i = 0; i < l->pid_words.n; i++) {
+		char *end;
+		long pid = strtol(l->pid_words.items[i], &end, 10);
+
+		if (*end || pid <= 0 || pid > INT32_MAX)
+			return lp_err_set(err, -EINVAL, "--pid: '%s' is not the id of a process",
+				l->pid_words.items[i]);
+		l->pids[f->n_pids++] = (int32_t)pid;
+	}
+	f->pids = l->pids;
+	return 0;
+}
+
+/* Does a call of that name exist, here or in the 32-bit table? */
+static bool is_call(const char *name)
+{
+	for (unsigned nr = 0; nr < SYSCALL_MAX; nr++) {
+		const struct syscall_info *s = syscall_get_compat(nr);
+
+		if (s && !strcmp(s->name, name))
+			return true;
+	}
+	return syscall_number(name) >= 0;
+}
+
+static int take_names(struct log_lists *l, struct call_log_filter *f, struct lp_err *err)
+{
+	for (unsigned i = 0; i < l->names.n; i++) {
+		if (!is_call(l->names.items[i]))
+			return lp_err_set(err, -EINVAL, "--call: there is no system call '%s'",
+				l->names.items[i]);
+	}
+	f->names = l->names.items;
+	f->n_names = l->names.n;
+	return 0;
+}
+
+static int take_classes(struct log_lists *l, struct call_log_filter *f, struct lp_err *err)
+{
+	for (unsigned i = 0; i < l->classes.n; i++) {
+		unsigned c = 0;
+
+		while (c < TRACE_CALLS && strcmp(trace_call_name(c), l->classes.items[i]) != 0)
+			c++;
+		if (c == TRACE_CALLS)
+			return lp_err_set(err, -EINVAL,
+				"--class: '%s' is none of read, write, sync, open, meta, connect, "
+				"wait, process, memory, other",
+				l->classes.items[i]);
+		f->classes |= 1u << c;
+	}
+	return 0;
+}
+
+static int take_errnos(struct log_lists *l, struct call_log_filter *f, struct lp_err *err)
+{
+	for (unsigned i = 0; i < l->errno_words.n; i++) {
+		int number = errno_number(l->errno_words.items[i]);
+
+		if (!number)
+			return lp_err_set(err, -EINVAL, "--errno: there is no error '%s'",
+				l->errno_words.items[i]);
+		l->errnos[f->n_errnos++] = number;
+	}
+	f->errnos = l->errnos;
+	return 0;
+}
+
+static int filter_make(const struct show_options *opt, struct log_lists *l,
+	struct call_log_filter *f, struct lp_err *err)
+{
+	int r = words_split(&opt->pids, &l->pid_words, err);
+
+	if (r == 0)
+		r = words_split(&opt->names, &l->names, err);
+	if (r == 0)
+		r = words_split(&opt->classes, &l->classes, err);
+	if (r == 0)
+		r = words_split(&opt->errnos, &l->errno_words, err);
+	if (r == 0)
+		r = take_pids(l, f, err);
+	if (r == 0)
+		r = take_names(l, f, err);
+	if (r == 0)
+		r = take_classes(l, f, err);
+	return r == 0 ? take_errnos(l, f, err) : r;
+}
+
+static int show_logs(struct lp_dataset *ds, const struct show_options *opt, struct lp_warn *warn,
+	struct lp_err *err)
+{
+	_cleanup_(log_lists_release) struct log_lists lists = {0};
+	struct call_log_filter filter = {.calls = opt->calls,
+		.descriptors = opt->descriptors,
+		.json = opt->json,
+		.from_us = opt->since_us,
+		.to_us = opt->until_us,
+		.failed = opt->failed,
+		.slower_ns = opt->slower_us * 1000};
+	int r = filter_make(opt, &lists, &filter, err);
+
+	return r < 0 ? r : call_log_print(stdout, ds, &filter, warn, err);
+}
+
+/* Options that mean nothing together are refused rather than ignored. */
+static int check_options(const struct show_options *opt, struct lp_err *err)
+{
+	bool logs = opt->calls || opt->descriptors;
+	bool filters = opt->pids.n || opt->names.n || opt->classes.n || opt->errnos.n ||
+		opt->failed || opt->slower_us;
+
+	if (opt->until_us && opt->until_us <= opt->since_us)
+		return lp_err_set(err, -EINVAL, "--until must be later than --since");
+	if (filters && !logs)
+		return lp_err_set(err, -EINVAL,
+			"--pid, --call, --class, --errno, --failed and --slower are for --calls "
+			"and "
+			"--descriptors");
+	if (logs && (opt->metrics.n || opt->values || opt->csv || opt->raw || opt->components.n))
+		return lp_err_set(err, -EINVAL,
+			"--calls and --descriptors print logs: no components, metrics or CSV");
+	return 0;
+}
+
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
 static int run(
@@ -144,15 +309,15 @@ static int run(
 		.n_components = opt->components.n,
 		.from_us = opt->since_us,
 		.to_us = opt->until_us};
-	int r = 0;
+	int r = check_options(opt, err);
 
-	if (opt->until_us && opt->until_us <= opt->since_us)
-		r = lp_err_set(err, -EINVAL, "--until must be later than --since");
 	if (r == 0)
 		r = data_open(data, args, n_args, &warn, &ds, err);
 	if (r < 0)
 		return command_exit_code(r);
-	if (opt->metrics.n || opt->values || opt->csv || opt->raw)
+	if (opt->calls || opt->descriptors)
+		r = show_logs(ds, opt, &warn, err);
+	else if (opt->metrics.n || opt->values || opt->csv || opt->raw)
 		r = show_values(ds, opt, &range, err);
 	else
 		r = show_listing(ds, opt, &range, err);
@@ -163,6 +328,9 @@ static const struct example examples[] = {
 	{"show /var/lib/limpet", "what is there: components, times, gaps, means"},
 	{"show -m await -m %util -c '*/disk:*' --since 2011-05-09 DATA", "values in columns"},
 	{"show --csv -m await /var/log/sysstat/sa15", "straight from a sysstat file"},
+	{"show --calls --failed s3.lpa c1.lpa",
+		"what failed on a server and on a client that were traced, in the order of time"},
+	{"show --calls --slower 100ms --class read,write s3.lpa", "I/O that took long"},
 	{"show --raw -m rd_ios,wr_ios --interval 1m DATA", "counters as they were recorded"},
 	{NULL, NULL},
 };
@@ -178,7 +346,15 @@ const struct command command_show = {
 		"Without --metric or --values it lists observers with their time spans and gaps, "
 		"components with the names that stay, and the mean of the most telling metrics. "
 		"With "
-		"them it prints values: a line a time and component, CSV or JSON.",
+		"them it prints values: a line a time and component, CSV or JSON.\n\n"
+		"With --calls it prints the system calls, signals, births and deaths that 'limpet "
+		"trace syscalls' logged, a line each: time (UTC), process/thread, the call with "
+		"the names behind its descriptors, its result, and the seconds that it took ('~' "
+		"before them: tracing itself took most of it). A call that had not returned when "
+		"it "
+		"was looked at says so. Lines of several archives are in the order of time and "
+		"have "
+		"their observer. Where events were lost a line tells how many.",
 	.options = options,
 	.options_size = sizeof(struct show_options),
 	.takes_data = true,

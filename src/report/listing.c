@@ -1,5 +1,6 @@
 #include "report/listing.h"
 
+#include "archive/trace_log.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "model/bind.h"
@@ -255,7 +256,7 @@ static int note_event(void *ctx, int64_t wall_us, const char *text)
 	return 0;
 }
 
-/* The recorder's remarks are its observer's. */
+/* The recorder's remarks and logs are its observer's. */
 static int pass_events(struct pass *p, struct lp_err *err)
 {
 	const char *observer = lp_archive_meta_get(p->source, "observer");
@@ -265,6 +266,7 @@ static int pass_events(struct pass *p, struct lp_err *err)
 		return 0;
 	if (observer_get(p->l, observer, &at) < 0)
 		return -ENOMEM;
+	p->l->observers[at].traced |= trace_log_present(p->source);
 	return lp_archive_events(p->source, note_event, &p->l->observers[at], err);
 }
 

@@ -26,6 +26,7 @@ struct listing_observer {
 	struct listing_gap gaps[LISTING_GAPS_MAX];
 	struct listing_event *events;
 	size_t n_events, cap_events;
+	bool traced;	      /* it has logs of system calls and descriptors */
 	int64_t last_seen_us; /* while reading */
 };
 

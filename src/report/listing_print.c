@@ -46,6 +46,14 @@ static void print_gaps(FILE *out, const struct listing_observer *o)
 	}
 }
 
+static void print_traced(FILE *out, const struct listing_observer *o)
+{
+	if (o->traced)
+		fprintf(out,
+			"  has logs of system calls and descriptors: limpet show --calls, "
+			"--descriptors\n");
+}
+
 static void print_observer(FILE *out, const struct listing_observer *o)
 {
 	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX], span[TIME_TEXT_MAX], step[TIME_TEXT_MAX];
@@ -54,6 +62,7 @@ static void print_observer(FILE *out, const struct listing_observer *o)
 	fputs(": ", out);
 	if (!o->n_samples) {
 		fprintf(out, "no samples\n");
+		print_traced(out, o);
 		return;
 	}
 	/* To the second: instants are jittered by microseconds that nobody wants to read. */
@@ -66,6 +75,7 @@ static void print_observer(FILE *out, const struct listing_observer *o)
 		fprintf(out, ", every %s, %s", span_format(o->interval_us, step),
 			o->n_gaps ? "with gaps:" : "no gaps");
 	fprintf(out, "\n");
+	print_traced(out, o);
 	print_gaps(out, o);
 }
 
@@ -165,6 +175,8 @@ static void json_observer(FILE *out, const struct listing_observer *o)
 		fprintf(out, ",\"first\":\"%s\",\"last\":\"%s\",\"interval_s\":%s",
 			time_format(o->first_us, first), time_format(o->last_us, last),
 			number_format((double)o->interval_us / 1e6, number));
+	if (o->traced)
+		fputs(",\"logs\":[\"syscalls\",\"descriptors\"]", out);
 	fprintf(out, ",\"n_gaps\":%" PRIu64 ",\"clock_steps_back\":%" PRIu64 ",\"gaps\":[",
 		o->n_gaps, o->n_back);
 	for (uint64_t i = 0; i < n; i++)

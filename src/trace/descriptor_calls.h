@@ -47,7 +47,8 @@ int step_put(const struct step *s, int fd, int from, unsigned change, struct ope
 /* Make an open file and put it there. */
 int step_make(const struct step *s, const struct fresh *f);
 
-/* Take it from /proc, where nobody else knows it. Not there: 0, nothing changes. */
+/* Take it from /proc, where nobody else knows it. Gone already: it is called "?"; with
+ * TRACE_FD_SEEN nothing changes. */
 int step_look(const struct step *s, int fd, unsigned change, bool cloexec);
 
 /* Drop a descriptor and tell why. */

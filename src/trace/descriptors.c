@@ -227,11 +227,17 @@ static int put_seen(
 int step_look(const struct step *s, int fd, unsigned change, bool cloexec)
 {
 	_cleanup_close_ int dir = proc_open(s->d->proc, s->p->owner);
+	const struct fresh unknown = {.fd = fd,
+		.from = -1,
+		.change = change,
+		.file = TRACE_FILE_OTHER,
+		.name = "?",
+		.cloexec = cloexec};
 	struct proc_fd seen;
 
-	if (dir < 0 || proc_fd_read(dir, fd, &seen) < 0)
-		return 0;
-	return put_seen(s, fd, &seen, change, cloexec);
+	if (dir >= 0 && proc_fd_read(dir, fd, &seen) == 0)
+		return put_seen(s, fd, &seen, change, cloexec);
+	return change == TRACE_FD_SEEN ? 0 : step_make(s, &unknown);
 }
 
 struct reading {
@@ -377,7 +383,8 @@ static void set_comm(struct process *p, const struct trace_event *e)
 		snprintf(p->comm, sizeof(p->comm), "%.*s", len < 15 ? len : 15, name);
 }
 
-/* Exec ends all other threads, unshares the table and closes what is marked so. */
+/* Exec ends all other threads, unshares the table and closes what is marked so; what /proc showed
+ * after it is the new program's. */
 static int apply_exec(struct step *s)
 {
 	int r = 0;
@@ -396,7 +403,9 @@ static int apply_exec(struct step *s)
 		s->p->table = own;
 	}
 	for (size_t fd = 0; r == 0 && fd < s->p->table->cap; fd++) {
-		if (s->p->table->slots[fd].file && s->p->table->slots[fd].cloexec)
+		const struct fd_slot *slot = fd_table_get(s->p->table, (int)fd);
+
+		if (slot && slot->cloexec && slot->made_ns <= s->end_ns)
 			r = step_close(s, (int)fd, TRACE_FD_EXEC);
 	}
 	return r;

@@ -73,7 +73,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (!log.n_fields)
 		return 0; /* all of a type that nobody knows */
-	round_trip(encoder, &log, decoders[1], LP_ARCHIVE_LOOSE);
-	round_trip(encoder, &log, decoders[1], LP_ARCHIVE_DENSE);
+	round_trip(encoder, &log, decoders[1], size % 4 ? LP_ARCHIVE_LOOSE : LP_ARCHIVE_DENSE);
 	return 0;
 }

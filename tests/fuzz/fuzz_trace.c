@@ -135,7 +135,7 @@ static void read_file(const char *path)
 {
 	struct descriptors *d = descriptors_new("/nonexistent", take_change, NULL);
 	struct trace_log_reader to = {take_event, take_descriptor, d};
-	struct lp_source *source;
+	struct lp_source *source = NULL;
 	struct lp_err err = {0};
 
 	must(d && lp_archive_open(path, NULL, NULL, &source, &err) == 0);
@@ -150,7 +150,7 @@ static void diagnose(void)
 	struct semantic_options options = {0};
 	struct semantic found = {0};
 	struct hosts hosts = {0};
-	struct lp_dataset *ds;
+	struct lp_dataset *ds = NULL;
 	struct lp_err err = {0};
 
 	must(lp_dataset_open(names, FILES, NULL, NULL, NULL, &ds, &err) == 0);

@@ -10,7 +10,7 @@
 
 #include "archive/chunks.h"
 
-#define LOG_FRAME_RECORDS 1024 /* fewer, so that an execution is quick */
+#define LOG_FRAME_RECORDS 256 /* fewer, so that an execution is quick */
 
 /* Put the frame together in w->frame; false: the bytes are too few. */
 static inline bool log_frame_build(struct chunk_writer *w, const uint8_t *data, size_t size,

@@ -266,6 +266,23 @@ static void test_exec(void **state)
 	assert_true(is_open(r, PID, 4) && is_open(r, PID, 6));
 }
 
+/* What was read after the exec is not what it closed. */
+static void test_exec_before_read(void **state)
+{
+	struct rig *r = rig_of(state);
+	struct trace_event e = event(r, TRACE_EXEC, 0, 0);
+
+	proc_process(900, "new", "/");
+	proc_fd_put(900, 3, "/data/x", O_RDWR | O_CLOEXEC);
+	assert_int_equal(descriptors_read(r->d, 900, e.start_ns + 1000, NULL), 0);
+	e.pid = e.tid = 900;
+	apply(r, &e);
+	expect(r, "900: before 3 storage /data/x\n");
+	e.start_ns += 1000;
+	apply(r, &e);
+	expect(r, "900: exec 3 storage /data/x\n");
+}
+
 static void fork_event(struct rig *r, int child, uint64_t flags)
 {
 	struct trace_event e = event(r, TRACE_FORK, 0, child);
@@ -599,7 +616,9 @@ static void test_passed(void **state)
 	call_text(r, __NR_recvmsg, 1, (uint64_t[4]){4, 1, 0}, fds, sizeof(fds));
 	call_text(r, __NR_recvmsg, -EAGAIN, (uint64_t[4]){4, 1, 0}, fds, sizeof(fds));
 	call_text(r, __NR_recvmsg, 1, (uint64_t[4]){4, 1, 0}, NULL, 0);
-	expect(r, "passed 5 storage /data/x\npassed 6 tcp tcp 10.0.0.1:24007 10.0.0.9:49151\n");
+	expect(r,
+		"passed 5 storage /data/x\npassed 6 tcp tcp 10.0.0.1:24007 10.0.0.9:49151\n"
+		"passed 7 other ?\n");
 	assert_int_equal(get(r, PID, 6).id, get(r, PID, 3).id);
 	proc_fd_put(PID, 8, "/data/y", O_RDWR);
 	call(r, __NR_pidfd_getfd, 8, 3, 1, 0, 0);
@@ -807,6 +826,7 @@ int main(void)
 		TEST(test_failed_close),
 		TEST(test_dup),
 		TEST(test_exec),
+		TEST(test_exec_before_read),
 		TEST(test_fork),
 		TEST(test_shared_table),
 		TEST(test_private_thread),

@@ -77,12 +77,40 @@ FORCE_INLINE void capture_rights(struct scratch *s, uint64_t address)
 	}
 }
 
-FORCE_INLINE void capture_ends(struct scratch *s, const struct look *seen)
+#define ENETUNREACH 101
+#define ECONNABORTED 103
+#define EHOSTUNREACH 113
+
+/* A connection that did not come about has no other end any more: whom the program asked for is at
+ * `address`. These errors are connect's; accept's is ECONNABORTED. */
+FORCE_INLINE void ends_wanted(uint64_t address, int64_t ret, struct trace_endpoints *ends)
+{
+	struct {
+		uint16_t family, port;
+		uint32_t v4; /* of IPv6 its flow */
+	} to;
+
+	if (ret < -EHOSTUNREACH || ret > -ENETUNREACH || ret == -ECONNABORTED ||
+		bpf_probe_read_user(&to, sizeof(to), (const void *)address))
+		return;
+	if (to.family == AF_INET)
+		__builtin_memcpy(ends->remote, &to.v4, sizeof(to.v4));
+	else if (to.family != AF_INET6 ||
+		bpf_probe_read_user(
+			ends->remote, sizeof(ends->remote), (const void *)(address + sizeof(to))))
+		return;
+	ends->family = to.family;
+	ends->remote_port = to.port;
+}
+
+FORCE_INLINE void capture_ends(struct scratch *s, uint64_t address, const struct look *seen)
 {
 	struct trace_endpoints ends = {};
 
 	if (seen->file == TRACE_FILE_TCP && seen->sock)
 		ends_get(seen->sock, &ends);
+	if (seen->file == TRACE_FILE_TCP && !ends.family)
+		ends_wanted(address, s->record.ret, &ends);
 	__builtin_memcpy(s->text, &ends, sizeof(ends));
 	s->record.text_len = sizeof(ends);
 }
@@ -120,7 +148,7 @@ FORCE_INLINE void capture(
 		capture_two(s, args[0], args[2]);
 		break;
 	case CAPTURE_ENDPOINTS:
-		capture_ends(s, seen);
+		capture_ends(s, args[1], seen);
 		break;
 	case CAPTURE_FDS:
 		/* socketpair(domain, type, protocol, fds), pipe(fds): a domain is no address. */

@@ -1,0 +1,33 @@
+/* `limpet show --calls` and `--descriptors`: the logs of traces, filtered, as text or JSON. */
+#ifndef REPORT_CALL_LOG_H
+#define REPORT_CALL_LOG_H
+
+#include "model/trace_event.h"
+#include <limpet/dataset.h>
+#include <stdio.h>
+
+/* What to print. Lists that are empty select everything. Where events were lost is always told. */
+struct call_log_filter {
+	bool calls, descriptors; /* which logs */
+	bool json;		 /* one object a line */
+	int64_t from_us, to_us;	 /* since 1970; 0: no end */
+	const int32_t *pids;	 /* or threads */
+	unsigned n_pids;
+	const char *const *names; /* of system calls */
+	unsigned n_names;
+	uint32_t classes;  /* bits of enum trace_call; 0: all */
+	const int *errnos; /* only calls that failed with one of these */
+	unsigned n_errnos;
+	bool failed;	   /* only calls that failed, and processes that a signal killed */
+	int64_t slower_ns; /* only calls that took so long; 0: all */
+};
+
+/* Would this event be printed? */
+bool call_log_wants(const struct call_log_filter *f, const struct trace_event *e);
+
+/* Print the logs of all archives of a dataset, in the order of time if there are several. -ENOENT:
+ * none has any. On -EBADMSG (damage, told through `warn`) what is good was printed. */
+int call_log_print(FILE *out, struct lp_dataset *ds, const struct call_log_filter *f,
+	struct lp_warn *warn, struct lp_err *err);
+
+#endif

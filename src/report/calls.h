@@ -1,0 +1,33 @@
+/* Events of a trace and changes of descriptors, a line each, as strace prints them. */
+#ifndef REPORT_CALLS_H
+#define REPORT_CALLS_H
+
+#include "report/call_args.h"
+#include <jansson.h>
+
+/* "14:03:12.123456 812/815 ": when it began (UTC), process and thread; with an observer that is not
+ * NULL, "14:03:12.123456 s3 812/815 ". */
+void calls_add_head(struct strbuf *out, const struct trace_event *e, const char *observer);
+
+/* "pwrite64(9</data/brick/x>, 0x7f01, 4096, 8192)"; of what is no call all there is to say:
+ * "--- SIGXFSZ ---", "+++ killed by SIGABRT +++", "17 events lost here". `names` (may be NULL) is
+ * what descriptors are called when the call begins. */
+void calls_add_call(struct strbuf *out, const struct trace_event *e, const struct fd_names *names);
+
+/* " = -1 ENOSPC (No space left on device) <0.000123>"; nothing for what is no call. `names` is what
+ * descriptors are called afterwards. */
+void calls_add_result(
+	struct strbuf *out, const struct trace_event *e, const struct fd_names *names);
+
+/* "14:03:12.123456 812 open 9 storage /data/brick/x". */
+void calls_add_descriptor(
+	struct strbuf *out, const struct trace_descriptor *d, const char *observer);
+
+/* The same as objects. `name` is that of the descriptor the event is about, or NULL. NULL: out of
+ * memory. */
+json_t *calls_json(
+	const struct trace_event *e, uint64_t record, const char *name, const char *observer);
+json_t *calls_descriptor_json(
+	const struct trace_descriptor *d, uint64_t record, const char *observer);
+
+#endif
