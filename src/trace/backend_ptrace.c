@@ -281,6 +281,12 @@ static int ptrace_probe(struct lp_err *err)
 	return r;
 }
 
+/* The kernel works on its own there; no thread makes a call that could be stopped. */
+static const char *ptrace_unseen(void)
+{
+	return "io_uring";
+}
+
 extern const struct trace_backend trace_backend_ptrace;
 const struct trace_backend trace_backend_ptrace = {
 	.name = "ptrace",
@@ -294,5 +300,6 @@ const struct trace_backend trace_backend_ptrace = {
 	.processes = ptrace_processes,
 	.lost = ptrace_lost,
 	.command_status = ptrace_command_status,
+	.unseen = ptrace_unseen,
 	.close = ptrace_close,
 };
