@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #define PIDS_MAX 48
-#define OLD_S 3
+#define OLD_S 1
+#define STARTS_MAX 8
+#define START_US 300000
 #define ARGS_MAX (16 + 2 * PIDS_MAX)
 
 /* Whom to trace on a node. */
@@ -82,17 +84,36 @@ static int trace_one(const struct run *run, const struct lab_node *node, enum pl
 	return tool_spawn(&s, NULL, err);
 }
 
+static bool is_traced(const struct run *run, const struct lab_node *node)
+{
+	char path[LAB_PATH_MAX];
+
+	return node->role == LAB_OTHER ||
+		tool_pid(lab_path(&run->lab, path, "run/%s-trace.pid", node->name));
+}
+
 int run_trace_start(
 	const struct run *run, enum plan_trace mode, const char *dir, struct lp_err *err)
 {
-	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
-		const struct lab_node *node = &run->lab.nodes[i];
-		int r = node->role == LAB_OTHER ? 0 : trace_one(run, node, mode, dir, err);
+	bool all = false;
 
-		if (r < 0)
-			return lp_err_prefix(err, "cannot trace %s", node->name);
+	/* One whose processes end just then does not begin. */
+	for (unsigned times = 0; times < STARTS_MAX && !all; times++) {
+		all = true;
+		for (unsigned i = 0; i < run->lab.n_nodes; i++) {
+			const struct lab_node *node = &run->lab.nodes[i];
+			int r;
+
+			if (is_traced(run, node))
+				continue;
+			r = trace_one(run, node, mode, dir, err);
+			if (r < 0)
+				return lp_err_prefix(err, "cannot trace %s", node->name);
+			all = false;
+		}
+		usleep(START_US);
 	}
-	return 0;
+	return run_trace_verify(run, NULL, err);
 }
 
 static bool is_hurt(const struct experiment *e, const struct lab_node *node)
@@ -106,13 +127,12 @@ static bool is_hurt(const struct experiment *e, const struct lab_node *node)
 
 int run_trace_verify(const struct run *run, const struct experiment *e, struct lp_err *err)
 {
-	char path[LAB_PATH_MAX], log[LAB_PATH_MAX], words[256];
+	char log[LAB_PATH_MAX], words[256];
 
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
 		const struct lab_node *node = &run->lab.nodes[i];
 
-		if (node->role == LAB_OTHER || is_hurt(e, node) ||
-			tool_pid(lab_path(&run->lab, path, "run/%s-trace.pid", node->name)))
+		if (is_traced(run, node) || is_hurt(e, node))
 			continue;
 		tool_last_words(lab_path(&run->lab, log, "log/%s-trace.log", node->name), words,
 			sizeof(words));
