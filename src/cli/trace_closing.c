@@ -55,6 +55,18 @@ void closing_row(void *ctx, enum trace_rows_kind kind, const char *name, const i
 		list_add(&c->errnos, name, values[ERRNO_N], 0);
 }
 
+void closing_started(void *ctx, const struct trace_stats *st)
+{
+	const struct closing *c = ctx;
+
+	if (c->quiet)
+		return;
+	fprintf(stderr, "tracing %" PRIu64 " process%s with %s (%s) into %s; Ctrl-C stops\n",
+		st->processes, st->processes == 1 ? "" : "es", c->config->backend->name,
+		c->config->trace.records ? "records" : "summary",
+		c->config->path ? c->config->path : c->config->dir);
+}
+
 void closing_progress(void *ctx, const struct trace_stats *st)
 {
 	struct closing *c = ctx;
@@ -150,9 +162,9 @@ static void print_command(FILE *out, const struct trace_session_config *config, 
 		fprintf(out, "the command ended with status %d\n", WEXITSTATUS(status));
 }
 
-void closing_print(struct closing *c, const struct trace_session_config *config,
-	const struct trace_stats *st, FILE *out)
+void closing_print(struct closing *c, const struct trace_stats *st, FILE *out)
 {
+	const struct trace_session_config *config = c->config;
 	char span[TIME_TEXT_MAX];
 
 	if (c->live)
@@ -211,9 +223,9 @@ static json_t *slow_json(const struct trace_stats *st)
 	return all;
 }
 
-int closing_print_json(struct closing *c, const struct trace_session_config *config,
-	const struct trace_stats *st, struct lp_err *err)
+int closing_print_json(struct closing *c, const struct trace_stats *st, struct lp_err *err)
 {
+	const struct trace_session_config *config = c->config;
 	json_auto_t *root = NULL;
 
 	list_sort(&c->processes);

@@ -20,7 +20,9 @@ struct closing_list {
 
 /* Gathers what is to be said. Zero-initialise, closing_release(). */
 struct closing {
-	bool live; /* a line on the terminal while it runs */
+	const struct trace_session_config *config;
+	bool quiet; /* say nothing when it begins */
+	bool live;  /* a line on the terminal while it runs */
 	uint64_t events_before;
 	int64_t elapsed_before_us;
 	struct closing_list processes, errnos;
@@ -29,15 +31,14 @@ struct closing {
 void closing_release(struct closing *c);
 
 /* The session's callbacks; `ctx` is a struct closing. */
+void closing_started(void *ctx, const struct trace_stats *stats);
 void closing_progress(void *ctx, const struct trace_stats *stats);
 void closing_row(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values);
 
 /* The end, for people. */
-void closing_print(struct closing *c, const struct trace_session_config *config,
-	const struct trace_stats *stats, FILE *out);
+void closing_print(struct closing *c, const struct trace_stats *stats, FILE *out);
 
 /* The end, for programs: one object on standard output. */
-int closing_print_json(struct closing *c, const struct trace_session_config *config,
-	const struct trace_stats *stats, struct lp_err *err);
+int closing_print_json(struct closing *c, const struct trace_stats *stats, struct lp_err *err);
 
 #endif

@@ -322,7 +322,8 @@ static int command_code(int status)
 static int trace(const struct syscalls_options *opt, struct request *q, struct trace_stats *stats,
 	struct lp_err *err)
 {
-	_cleanup_(closing_release) struct closing closing = {
+	_cleanup_(closing_release) struct closing closing = {.config = &q->config,
+		.quiet = opt->quiet,
 		.live = !opt->quiet && !opt->json && isatty(STDERR_FILENO)};
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct trace_session_config *c = &q->config;
@@ -330,6 +331,7 @@ static int trace(const struct syscalls_options *opt, struct request *q, struct t
 
 	c->warn = &warn;
 	c->stop = &stop_signal;
+	c->started = closing_started;
 	c->progress = closing_progress;
 	c->row = closing_row;
 	c->ctx = &closing;
@@ -338,9 +340,9 @@ static int trace(const struct syscalls_options *opt, struct request *q, struct t
 	if (r < 0)
 		return r;
 	if (opt->json)
-		r = closing_print_json(&closing, c, stats, err);
+		r = closing_print_json(&closing, stats, err);
 	else if (!opt->quiet)
-		closing_print(&closing, c, stats, stderr);
+		closing_print(&closing, stats, stderr);
 	if (r == 0 && (stats->spool.samples_lost || stats->spool.records_lost))
 		r = lp_err_set(err, -EIO,
 			"%" PRIu64 " samples and %" PRIu64 " records could not be written",

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CLIENTS_NAMED 4
 #define NOTES_MAX 4
@@ -298,6 +299,19 @@ static int note_one(struct semantic *s, const struct matching *m, size_t at)
 	return tell_note(s, &sb);
 }
 
+/* Is the program accused already? Then its errors are part of that story. */
+static bool is_accused(const struct semantic *s, const struct matching *m, uint32_t failure)
+{
+	const struct traced_process *p = &m->t->processes[m->t->failures[failure].process];
+	_cleanup_free_ char *component = tell_component(m->t, p->host, p->program, 0);
+
+	for (uint32_t i = 0; component && i < s->n; i++) {
+		if (!strcmp(s->findings[i].component, component))
+			return true;
+	}
+	return false;
+}
+
 /* Errors of servers that no client got: worth knowing, no reason to accuse. */
 static int note_unseen(struct semantic *s, const struct matching *m)
 {
@@ -315,7 +329,7 @@ static int note_unseen(struct semantic *s, const struct matching *m)
 	for (size_t i = 0; r == 0 && i < m->n_servers && noted < NOTES_MAX; i++) {
 		key_make(m, m->servers[i], key);
 		if (!normal_is_resource(m->t->failures[m->servers[i]].error) ||
-			strmap_get(&known, key, &ignored))
+			strmap_get(&known, key, &ignored) || is_accused(s, m, m->servers[i]))
 			continue;
 		r = strmap_put(&known, key, 0);
 		if (r == 0)

@@ -273,6 +273,39 @@ int traces_know_missing(struct traces *t, const struct hosts *hosts)
 	return r;
 }
 
+/* Do others have connections to it? */
+static bool is_sought(const struct traces *t, uint32_t host)
+{
+	for (size_t i = 0; i < t->n_peers; i++) {
+		if (t->peers[i].server == host && t->peers[i].host != host)
+			return true;
+	}
+	return false;
+}
+
+void traces_guess_servers(struct traces *t)
+{
+	for (uint32_t host = 0; host < t->n_hosts; host++) {
+		size_t n = 0, n_talk = 0, n_serve = 0;
+
+		for (size_t i = 0; i < t->n_programs; i++) {
+			const struct traced_program *p = &t->programs[i];
+
+			n += p->host == host;
+			n_talk += p->host == host && p->talks;
+			n_serve += p->host == host && p->serves;
+		}
+		if (n_serve || (!n_talk && n != 1) || !is_sought(t, host))
+			continue;
+		for (size_t i = 0; i < t->n_programs; i++) {
+			struct traced_program *p = &t->programs[i];
+
+			if (p->host == host && (p->talks || !n_talk))
+				p->serves = true;
+		}
+	}
+}
+
 uint32_t traces_server(const struct traces *t, uint32_t host, uint16_t port)
 {
 	uint32_t found = TRACES_NONE;

@@ -119,13 +119,15 @@ static int read_programs(struct reading *r, const struct lp_catalogue *c, const 
 static int read_process(struct reading *r, const struct lp_component *component)
 {
 	char comm[NAME_BYTES], *colon, *dot, *end;
-	uint32_t host;
+	uint32_t host, program;
+	bool talks;
 	long pid;
 
 	snprintf(comm, sizeof(comm), "%.*s", NAME_BYTES - 1, component->name);
 	colon = strrchr(comm, ':');
 	if (!colon)
 		return 0;
+	talks = !strncmp(colon + 1, "tcp-", 4);
 	*colon = '\0';
 	dot = strrchr(comm, '.');
 	if (!dot)
@@ -134,8 +136,10 @@ static int read_process(struct reading *r, const struct lp_component *component)
 	pid = strtol(dot + 1, &end, 10);
 	if (*end || pid <= 0 || pid > INT32_MAX)
 		return 0;
-	if (traces_host(r->t, component->observer, &host) < 0)
+	if (traces_host(r->t, component->observer, &host) < 0 ||
+		traces_program(r->t, host, comm, &program) < 0)
 		return -ENOMEM;
+	r->t->programs[program].talks = r->t->programs[program].talks || talks;
 	return traces_name_process(r->t, host, (int32_t)pid, comm);
 }
 
@@ -294,5 +298,6 @@ int semantic_read(struct lp_dataset *ds, const struct hosts *hosts, int64_t from
 	got = read_logs(ds, &r, warn, err);
 	if ((got == 0 || got == -EBADMSG) && traces_know_missing(t, hosts) < 0)
 		got = no_memory(err);
+	traces_guess_servers(t);
 	return got;
 }

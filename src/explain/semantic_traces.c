@@ -134,9 +134,12 @@ int traces_process(struct traces *t, uint32_t host, int32_t pid, uint32_t *ret)
 int traces_name_process(struct traces *t, uint32_t host, int32_t pid, const char *comm)
 {
 	uint32_t process, program;
+	char key[KEY_BYTES];
 
-	if (traces_process(t, host, pid, &process) < 0 ||
-		traces_program(t, host, comm, &program) < 0)
+	process_key(key, host, pid);
+	if (!strmap_get(&t->by_process, key, &process))
+		return process_add(t, host, pid, comm, &process);
+	if (traces_program(t, host, comm, &program) < 0)
 		return -ENOMEM;
 	t->processes[process].program = program;
 	return 0;

@@ -33,6 +33,7 @@ struct traced_program {
 	uint32_t host;
 	char *comm;
 	bool serves;
+	bool talks;	   /* it reads from or writes to TCP connections */
 	int64_t active_us; /* the last sample in which it made calls; 0: unknown */
 };
 
@@ -161,6 +162,11 @@ int traces_know_servers(struct traces *t, const struct hosts *hosts);
 /* Descriptors of all archives are in: servers that clients tried to reach in vain are peers, too.
  */
 int traces_know_missing(struct traces *t, const struct hosts *hosts);
+
+/* After that: a host that others have connections to, and where nobody was seen to serve (a summary
+ * tells of requests only once a second, and not of what was accepted before), has its server among
+ * those that talk at all; or it is the only program that was traced there. */
+void traces_guess_servers(struct traces *t);
 
 /* Is the process one that serves? */
 static inline bool traces_serves(const struct traces *t, uint32_t process)

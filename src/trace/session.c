@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A clock that moved by more than this against the steady one was set. */
 #define STEP_MIN_NS (NS_PER_SEC / 2)
@@ -32,13 +33,7 @@ static void session_release(struct session *s)
 	free(s->ended);
 	idmap_release(&s->seen);
 	idmap_release(&s->told_fds);
-}
-
-static const char *session_comm(void *ctx, pid_t pid)
-{
-	const struct session *s = ctx;
-
-	return descriptors_comm(s->descriptors, pid);
+	names_release(&s->names);
 }
 
 /* How many samples may wait in memory until they are written. */
@@ -66,8 +61,16 @@ static int spool_begin(struct session *s, struct lp_err *err)
 	return spool_open(&spool, &s->spool, err);
 }
 
-/* The descriptors that were open before. */
-static int read_descriptors(struct session *s, struct lp_err *err)
+/* Its name, while it is there to be asked. */
+static int note_name(struct session *s, pid_t pid)
+{
+	const char *name = descriptors_comm(s->descriptors, pid);
+
+	return names_set(&s->names, pid, name, strlen(name));
+}
+
+/* The processes that are there, and the descriptors that they have open. */
+static int read_processes(struct session *s, struct lp_err *err)
 {
 	_cleanup_free_ pid_t *pids = calloc(PROCESSES_MAX, sizeof(*pids));
 	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -81,8 +84,9 @@ static int read_descriptors(struct session *s, struct lp_err *err)
 	for (unsigned i = 0; r == 0 && i < n; i++) {
 		s->stats.processes++;
 		r = idmap_put(&s->seen, (uint64_t)pids[i], 0);
-		if (r == 0 && !s->counts)
-			r = descriptors_read(s->descriptors, pids[i], now_ns, err);
+		if (r == 0)
+			r = s->counts ? note_name(s, pids[i])
+				      : descriptors_read(s->descriptors, pids[i], now_ns, err);
 	}
 	return r;
 }
@@ -107,8 +111,10 @@ static int session_open(struct session *s, struct lp_err *err)
 	if (r == 0)
 		r = s->backend->open(&c->trace, &sink, &s->state, err);
 	if (r == 0)
-		r = read_descriptors(s, err);
+		r = read_processes(s, err);
 	s->start_ns = clock_ns(CLOCK_MONOTONIC);
+	if (r == 0 && c->started)
+		c->started(c->ctx, &s->stats);
 	return r;
 }
 
@@ -163,6 +169,7 @@ static void forget_ended(struct session *s, int64_t now_ns)
 		const struct trace_event e = {.what = TRACE_EXIT, .pid = s->ended[i]};
 
 		descriptors_apply(s->descriptors, &e, NULL);
+		names_drop(&s->names, e.pid);
 	}
 	s->n_ended = 0;
 	if (!s->counts)

@@ -43,6 +43,8 @@ struct trace_session_config {
 	int64_t stuck_ns;    /* what does not wait by design is stuck after this */
 	const volatile int *stop;
 	struct lp_warn *warn;
+	/* Called when everything from now on will be seen. May be NULL. */
+	void (*started)(void *ctx, const struct trace_stats *stats);
 	/* Called at every sample. May be NULL. */
 	void (*progress)(void *ctx, const struct trace_stats *stats);
 	/* Called once at the end with every row of `kind`: its name and counters. May be NULL. */

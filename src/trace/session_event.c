@@ -5,11 +5,20 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A log of this size is written, whatever the time. */
 #define LOG_BYTES_MAX ((size_t)4 << 20)
 /* Calls that do not end are told when they pass config.stuck_ns, this, and at the end. */
 #define STUCK_LONG_NS (30 * NS_PER_SEC)
+
+const char *session_comm(void *ctx, pid_t pid)
+{
+	struct session *s = ctx;
+	const char *name = names_get(&s->names, pid);
+
+	return name ? name : descriptors_comm(s->descriptors, pid);
+}
 
 /* Into the log, with the time of the wall. */
 static int log_event(struct session *s, const struct trace_event *e)
@@ -114,7 +123,7 @@ static void note_slow(struct session *s, const struct trace_event *e, const stru
 	slow.event.text = NULL;
 	slow.event.text_len = 0;
 	snprintf(slow.file, sizeof(slow.file), "%s", d && d->name ? d->name : "");
-	snprintf(slow.comm, sizeof(slow.comm), "%s", descriptors_comm(s->descriptors, e->pid));
+	snprintf(slow.comm, sizeof(slow.comm), "%s", session_comm(s, e->pid));
 	if (at < TRACE_SLOWEST)
 		st->n_slow++;
 	else
@@ -161,6 +170,21 @@ static int note_life(struct session *s, const struct trace_event *e)
 	if (e->what == TRACE_FORK && !(e->args[0] & CLONE_THREAD))
 		return note_birth(s, (pid_t)e->ret);
 	return 0;
+}
+
+/* The names of processes that nobody may be able to ask for any more. */
+static int follow_name(struct session *s, const struct trace_event *e)
+{
+	const char *parent;
+
+	if (e->what == TRACE_EXEC)
+		return names_exec(&s->names, e);
+	if (e->what != TRACE_FORK || e->args[0] & CLONE_THREAD)
+		return 0;
+	parent = session_comm(s, e->pid);
+	return strcmp(parent, "?") != 0
+		? names_set(&s->names, (pid_t)e->ret, parent, strlen(parent))
+		: 0;
 }
 
 /* Follow descriptors and names. A process that ended keeps its name until it was counted. */
@@ -246,10 +270,7 @@ static int on_exception(struct session *s, const struct trace_event *e)
 
 	if (e->what == TRACE_CALL || e->what == TRACE_ASYNC)
 		note_slow(s, e, open ? &d : NULL);
-	/* Whose name is whose: processes may be gone before anybody can ask. */
-	if ((e->what == TRACE_FORK || e->what == TRACE_EXEC) && follow(s, e) < 0)
-		return -ENOMEM;
-	return log_event(s, e);
+	return follow_name(s, e) < 0 ? -ENOMEM : log_event(s, e);
 }
 
 int session_event(void *ctx, const struct trace_event *e)

@@ -4,6 +4,7 @@
 
 #include "base/idmap.h"
 #include "trace/descriptors.h"
+#include "trace/names.h"
 #include "trace/session.h"
 #include <time.h>
 
@@ -15,6 +16,7 @@ struct session {
 	void *state; /* the backend's */
 	bool counts; /* the backend counts, we only see what is out of the ordinary */
 	struct descriptors *descriptors;
+	struct names names; /* where the backend counts */
 	struct tally *tally;
 	struct trace_rows *rows;
 	struct spool *spool;
@@ -38,6 +40,9 @@ static inline int64_t clock_ns(clockid_t id)
 	clock_gettime(id, &ts);
 	return (int64_t)ts.tv_sec * NS_PER_SEC + ts.tv_nsec;
 }
+
+/* The name of a process; "?" if nobody knows. Good until the next event. `ctx` is the session. */
+const char *session_comm(void *ctx, pid_t pid);
 
 /* What the backend delivers: struct trace_sink. `ctx` is the session. */
 int session_event(void *ctx, const struct trace_event *e);

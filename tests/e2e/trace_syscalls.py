@@ -63,12 +63,9 @@ class Trace:
         self.process = subprocess.Popen(
             [LIMPET, "trace", "syscalls", "--json", "-n", "obs", "-o", path, *map(str, args)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + 30
-        # The file gets its first frame when tracing goes on; a sample follows each second.
-        while not os.path.exists(path) and time.monotonic() < deadline:
-            check(self.process.poll() is None, "it ended: " + (self.process.stderr.read() or ""))
-            time.sleep(0.05)
-        time.sleep(1.5)
+        line = self.process.stderr.readline()
+        check(line.startswith("tracing "), line + self.process.stderr.read()
+              if self.process.poll() is not None else line)
 
     def stop(self, number=signal.SIGINT):
         time.sleep(0.2)

@@ -216,6 +216,7 @@ static inline void semantic_run(struct semantic_rig *r)
 					 &r->descriptors[i].d),
 			0);
 	assert_int_equal(traces_know_missing(&r->t, &r->hosts), 0);
+	traces_guess_servers(&r->t);
 	assert_int_equal(semantic_judge(&r->t, &r->o, &r->s), 0);
 }
 

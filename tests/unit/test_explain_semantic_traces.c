@@ -121,6 +121,34 @@ static void test_servers(void **state)
 	semantic_rig_release(&rig);
 }
 
+/* Nobody was seen to serve: who talks at all does, or the only one there. */
+static void test_guess(void **state)
+{
+	uint32_t program;
+
+	(void)state;
+	for (int talks = 0; talks < 2; talks++) {
+		semantic_init(&rig);
+		rig_observer(&rig, "s1", "10.0.0.1");
+		rig_observer(&rig, "s2", "10.0.0.2");
+		rig_observer(&rig, "c1", "10.0.1.1");
+		rig_process(&rig, "s1", 1, "alone", false);
+		rig_process(&rig, "s2", 1, "one", false);
+		rig_process(&rig, "s2", 2, "two", false);
+		rig_process(&rig, "c1", 1, "client", false);
+		assert_int_equal(traces_program(&rig.t, rig_host(&rig, "s2"), "two", &program), 0);
+		rig.t.programs[program].talks = talks;
+		rig_answers(&rig, "c1", "10.0.0.1:80", 0, 5);
+		rig_answers(&rig, "c1", "10.0.0.2:80", 0, 5);
+		semantic_run(&rig);
+		assert_true(serves("s1", 1));
+		assert_false(serves("s2", 1));
+		assert_int_equal(serves("s2", 2), talks);
+		assert_false(serves("c1", 1));
+		semantic_rig_release(&rig);
+	}
+}
+
 /* A number that is given to another process later is another process. */
 static void test_pid_again(void **state)
 {
@@ -173,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_same),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_guess),
 		cmocka_unit_test(test_pid_again),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_lost),

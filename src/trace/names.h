@@ -1,0 +1,36 @@
+/* The names of processes where nobody follows their descriptors: a summary's processes may be gone
+ * before anybody can ask /proc, but their births and programs are told.
+ */
+#ifndef TRACE_NAMES_H
+#define TRACE_NAMES_H
+
+#include "base/idmap.h"
+#include "model/trace_event.h"
+#include <sys/types.h>
+
+#define NAMES_TEXT_MAX 16
+
+/* Zero-initialise it. */
+struct names {
+	struct idmap index; /* process -> position */
+	struct name_entry {
+		char text[NAMES_TEXT_MAX];
+	} * items;
+	uint32_t *unused;
+	size_t n, cap, n_unused, cap_unused;
+};
+
+void names_release(struct names *n);
+
+/* NULL: nobody told. Good until the next change. */
+const char *names_get(const struct names *n, pid_t pid);
+
+/* 0 or -ENOMEM. A name is cut where the kernel cuts it. */
+int names_set(struct names *n, pid_t pid, const char *text, size_t len);
+
+/* The program that an event (TRACE_EXEC) began: the last part of its path. */
+int names_exec(struct names *n, const struct trace_event *e);
+
+void names_drop(struct names *n, pid_t pid);
+
+#endif
