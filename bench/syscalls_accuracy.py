@@ -24,7 +24,7 @@ import tempfile
 METRICS = ["dread", "dwrite", "nsread", "ncread"]
 ALL = ",".join(METRICS)
 # Recordings are short: windows of half a minute, as limpet chooses by itself without training.
-WINDOWS = ["--win-size", "30", "--win-shift", "15", "--smooth", "7"]
+WINDOWS = ["--win-size", "28", "--win-shift", "14", "--smooth", "7"]
 # By its name: method for service times, trained?
 MODES = {
     "series": ("series", False), "series, trained": ("series", True),

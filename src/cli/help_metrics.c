@@ -1,6 +1,7 @@
 #include "cli/help.h"
 
 #include "collect/collector.h"
+#include "trace/rows.h"
 #include <limpet/metric.h>
 #include <string.h>
 
@@ -40,20 +41,21 @@ static void print_kind(FILE *out, const struct lp_metric *m, bool markdown)
 		fprintf(out, "\n%s metrics (%s)\n", m->kind, m->resource);
 }
 
-static void print_columns(FILE *out, const struct collector *c, bool markdown)
+/* `of` is who records them: "the collector tcp". */
+static void print_columns(FILE *out, const char *of, const struct lp_schema *schema, bool markdown)
 {
 	static const char *const types[] = {
 		[LP_COUNTER] = "counter", [LP_GAUGE] = "gauge", [LP_REAL] = "metric"};
 
 	if (markdown)
 		fprintf(out,
-			"\n### Raw columns of the collector %s (%s components)\n\n"
+			"\n### Raw columns of %s (%s components)\n\n"
 			"| column | unit | type |\n|---|---|---|\n",
-			c->name, c->schema->kind);
+			of, schema->kind);
 	else
-		fprintf(out, "\nraw columns of the collector %s (%s)\n", c->name, c->schema->kind);
-	for (uint32_t i = 0; i < c->schema->n_columns; i++) {
-		const struct lp_column *column = &c->schema->columns[i];
+		fprintf(out, "\nraw columns of %s (%s)\n", of, schema->kind);
+	for (uint32_t i = 0; i < schema->n_columns; i++) {
+		const struct lp_column *column = &schema->columns[i];
 
 		if (markdown)
 			fprintf(out, "| `%s` | %s | %s |\n", column->name, column->unit,
@@ -79,6 +81,12 @@ void help_print_metrics(FILE *out, bool markdown)
 		kind = (*m)->kind;
 		print_metric(out, *m, markdown);
 	}
-	for (const struct collector *const *c = collectors; *c; c++)
-		print_columns(out, *c, markdown);
+	for (const struct collector *const *c = collectors; *c; c++) {
+		char of[64];
+
+		snprintf(of, sizeof(of), "the collector %s", (*c)->name);
+		print_columns(out, of, (*c)->schema, markdown);
+	}
+	for (size_t k = 0; k < TRACE_ROWS_KINDS; k++)
+		print_columns(out, "traces", &trace_rows_schemas[k], markdown);
 }

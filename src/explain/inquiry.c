@@ -93,9 +93,16 @@ static bool has_data(const struct lp_verdict *v, const struct lp_finding *f)
 }
 
 /* More work is work that the median shows, not a shape: busy and idle moments fall as they may.
- * Round trips depend on what was under way last. */
+ * Round trips depend on what was under way last. A few minutes of training hold a handful of
+ * averages of half a minute, and service times of sound servers differ by a fifth now and then. */
 #define WORK_RATIO_LEAST 1.2
 #define TRIP_RATIO_LEAST 2.0
+#define SERVICE_RATIO_LEAST 1.5
+
+static bool is_by_samples(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	return !strcmp(v->series[f->series].method, "series");
+}
 
 /* Trained thresholds may be exceeded by what does not matter to anybody: medians that differ by
  * less than the metric's floor accuse nobody, nor does work that is no more than that of the peers.
@@ -112,8 +119,11 @@ static bool is_trifle(
 		return true;
 	/* Of an average over half a minute, what shows for a few seconds is the edge of something
 	 * that passed: who begins to work, or stops, while others go on. */
-	if (facts->role == LP_ROLE_WINDOW &&
+	if ((facts->role == LP_ROLE_WINDOW ||
+		    (facts->role == LP_ROLE_SERVICE && is_by_samples(v, f))) &&
 		f->n_anomalous < timeseries_width(v->tables[f->metric]->step_us) / 2)
+		return true;
+	if (facts->role == LP_ROLE_SERVICE && f->own < SERVICE_RATIO_LEAST * f->peers)
 		return true;
 	return fabs(f->own - f->peers) < facts->floor;
 }

@@ -5,7 +5,7 @@
 extern const struct lp_metric metrics_peer[];
 const struct lp_metric metrics_peer[] = {
 	{"ncread", "ms", "time to read one whole response from a server, mean", "network", "peer",
-		true, {"read_ns", "read_n"}, metric_mean_ms, LP_ROLE_SERVICE, 1, true, "ncreads"},
+		true, {"read_ns", "read_n"}, metric_mean_ms, LP_ROLE_SERVICE, 0.1, true, "ncreads"},
 	{"ncreads", "1/s", "whole responses read per second", "network", "peer", false, {"read_n"},
 		metric_rate, LP_ROLE_WORK, 1, false},
 	{"waiting", "s", "time since data was sent, if nothing has come back since", "network",

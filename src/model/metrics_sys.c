@@ -8,7 +8,7 @@ const struct lp_metric metrics_sys[] = {
 	{"dwrite", "ms", "time that a write to a storage file takes, mean", "storage", "sys", true,
 		{"dwrite_ns", "dwrite_n"}, metric_mean_ms, LP_ROLE_SERVICE, 1, true, "dwrites"},
 	{"nsread", "ms", "time to read one whole request from a client, mean", "network", "sys",
-		true, {"nsread_ns", "nsread_n"}, metric_mean_ms, LP_ROLE_SERVICE, 1, true,
+		true, {"nsread_ns", "nsread_n"}, metric_mean_ms, LP_ROLE_SERVICE, 0.1, true,
 		"nsreads"},
 	{"dreads", "1/s", "reads of storage files per second", "storage", "sys", false, {"dread_n"},
 		metric_rate, LP_ROLE_WORK, 1, false},

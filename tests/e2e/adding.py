@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import tempfile
 
 import tap
@@ -70,6 +71,7 @@ def all_sections():
     for heading, n_files in (("A sub-command", 1), ("A collector", 1), ("A metric", 1),
                              ("An importer", 1), ("A measure", 1), ("A fault of the lab", 1),
                              ("A workload of the lab", 1), ("A verb of the lab", 1),
+                             ("A backend of trace", 1),
                              ("A unit test", 1), ("A fuzz target", 2)):
         follow(heading, n_files)
     follow("A plan", 1, n_lines=0)
@@ -144,6 +146,15 @@ def lab():
           "7 experiments" in text, text)
 
 
+def backend():
+    """A tracer that sees a process end."""
+    sleep = subprocess.Popen(["sleep", "1"])
+    out = run(LIMPET, "trace", "syscalls", "--backend", "ends", "-p", str(sleep.pid), "--json", "-o",
+              TOP / "ends.lpa")
+    sleep.wait()
+    check('"backend": "ends"' in out and '"events": 1,' in out, out)
+
+
 def excerpts():
     """What is said to be from a file is in it."""
     found = re.findall(r"From `(\S+)`:\n\n```c\n(.*?)^```$", TEXT, re.M | re.S)
@@ -170,6 +181,7 @@ try:
         ("a metric", metric),
         ("an importer", importer),
         ("what the lab has", lab),
+        ("a backend of trace", backend),
         ("excerpts are in their files", excerpts),
         ("a unit test", unit_test),
         ("a fuzz target", fuzz_target),

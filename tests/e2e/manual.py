@@ -19,6 +19,9 @@ def commands():
     return re.findall(r"^  ([a-z]\w*) ", run(LIMPET, "help"), re.M)
 
 
+GROUPS = ("lab", "trace")
+
+
 def verbs(group):
     """The commands of a group like lab."""
     return re.findall(rf"^  limpet {group} ([a-z]\w*) ", run(LIMPET, "help", group), re.M)
@@ -76,22 +79,28 @@ def page_of(command):
     return case
 
 
-def verbs_of_lab():
-    """limpet-lab(1) has all verbs with their options; those for limpet itself are not shown."""
-    text = rendered(page("lab"))
-    check({"up", "status", "down"} <= set(verbs("lab")) <= set(listed("cli", "lab_commands")),
-          f"other verbs than in meson.build: {verbs('lab')}")
-    check("disk" not in verbs("lab") and "limpet lab disk" not in text, "an internal verb")
-    for verb in verbs("lab"):
-        check(re.search(rf"^ +limpet lab {verb} ", text, re.M), f"limpet-lab(1) lacks {verb}")
-        for option in options_of(["lab", verb]):
-            check(re.search(rf"^ +(-\w, )?{re.escape(option)}\b", text, re.M),
-                  f"limpet-lab(1) does not describe {option} of {verb}")
-        check(run(LIMPET, "lab", verb, "--help") == run(LIMPET, "help", "lab", verb), "--help")
-        long = {o for o in options_of(["lab", verb]) if o.startswith("--")}
-        check(complete("lab", verb, "--") == long | {"--help"}, f"completion of lab {verb}")
-    check(complete("lab", "") == set(verbs("lab")) | {"--help"}, "verbs are not completed")
-    check("limpet-lab-up" in rendered(page("lab", "up")), "no page of lab up alone")
+def verbs_of(group):
+    """limpet-GROUP(1) has all verbs with their options; those for limpet itself are not shown."""
+    def case():
+        text = rendered(page(group))
+        for verb in verbs(group):
+            check(re.search(rf"^ +limpet {group} {verb} ", text, re.M), f"{group}: no {verb}")
+            for option in options_of([group, verb]):
+                check(re.search(rf"^ +(-\w, )?{re.escape(option)}\b", text, re.M),
+                      f"limpet-{group}(1) does not describe {option} of {verb}")
+            check(run(LIMPET, group, verb, "--help") == run(LIMPET, "help", group, verb), "--help")
+            long = {o for o in options_of([group, verb]) if o.startswith("--")}
+            check(complete(group, verb, "--") == long | {"--help"}, f"completion of {verb}")
+            check(f"limpet-{group}-{verb}" in rendered(page(group, verb)), f"no page of {verb}")
+        check(complete(group, "") == set(verbs(group)) | {"--help"}, "verbs are not completed")
+        check(verbs(group) and set(verbs(group)) <= set(listed("cli", f"{group}_commands")),
+              f"other verbs than in meson.build: {verbs(group)}")
+    return case
+
+
+def internal_verbs():
+    check({"up", "status", "down"} <= set(verbs("lab")) and "disk" not in verbs("lab"), "internal")
+    check("limpet lab disk" not in rendered(page("lab")), "an internal verb in the manual")
 
 
 def collectors_and_importers():
@@ -168,7 +177,8 @@ def links():
 def commands_in_documents():
     """Commands that the documents tell users to type have the options that they name."""
     known = {command: options_of([command]) | {"--help"} for command in commands()}
-    known.update({f"lab {verb}": options_of(["lab", verb]) | {"--help"} for verb in verbs("lab")})
+    known.update({f"{group} {verb}": options_of([group, verb]) | {"--help"}
+                  for group in GROUPS for verb in verbs(group)})
     n = 0
     for document in documents():
         text = document.read_text(encoding="utf-8").replace("\\\n", " ")
@@ -177,7 +187,7 @@ def commands_in_documents():
                 continue
             check(command in known, f"{document.name}: there is no limpet {command}")
             words = re.sub(r"'[^']*'|#.*", "", rest).split()
-            if command == "lab" and words:
+            if command in GROUPS and words:
                 command += " " + words[0]
                 check(command in known, f"{document.name}: there is no limpet {command}")
             for option in {w.split("=")[0] for w in words if re.match(r"--?[a-z]", w)}:
@@ -200,7 +210,8 @@ def transcript():
 tap.main(
     [("limpet(1) lists every command", every_command_is_in_the_overview)] +
     [(f"limpet-{c}(1) renders and has every option", page_of(c)) for c in commands()] +
-    [("limpet-lab(1) and the completion have every verb", verbs_of_lab),
+    [(f"limpet-{g}(1) and the completion have every verb", verbs_of(g)) for g in GROUPS] +
+    [("internal verbs are not shown", internal_verbs),
      ("collectors and importers are in the pages", collectors_and_importers),
      ("docs/metrics.md is what the tables say", metrics_document),
      ("help metrics lists them all", metrics_help),
