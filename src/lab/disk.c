@@ -218,14 +218,12 @@ static int unmount_brick(const struct lab *lab, const struct lab_node *node, str
  * meanwhile (`ip netns exec` makes such) has the file system mounted: again, then. */
 static int check_file_system(const char *device, struct lp_err *err)
 {
-	int r = tool_run(err, "e2fsck -f -y %s", device);
-
-	for (unsigned ms = 0; r == -EIO && ms < CHECK_WAIT_MS; ms += CHECK_POLL_MS) {
-		r = tool_run(err, "e2fsck -f -y %s", device);
-		if (r < 0)
-			nanosleep(&(struct timespec){.tv_nsec = CHECK_POLL_MS * 1000000L}, NULL);
+	for (unsigned ms = 0; ms < CHECK_WAIT_MS; ms += CHECK_POLL_MS) {
+		if (tool_run(NULL, "e2fsck -f -y %s", device) == 0)
+			return 0;
+		nanosleep(&(struct timespec){.tv_nsec = CHECK_POLL_MS * 1000000L}, NULL);
 	}
-	return r;
+	return tool_run(err, "e2fsck -f -y %s", device);
 }
 
 int disk_remount(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
