@@ -171,7 +171,7 @@ static void compat(void)
 
 	if (low == MAP_FAILED || !has_compat())
 		return;
-	strcpy(low, "a");
+	memcpy(low, "a", 2);
 	part_begin("compat");
 	fd = do32("32:open", 5, at, O_RDONLY, 0);
 	do32("32:read", 3, (unsigned)fd, at, 10);

@@ -49,7 +49,7 @@ static void tcp_talk(long client, long server)
 
 static void tcp(void)
 {
-	struct sockaddr_in address;
+	struct sockaddr_in address = {0};
 	struct sockaddr_storage local = {0};
 	socklen_t len = sizeof(local);
 	long listener, client, server, late, other;

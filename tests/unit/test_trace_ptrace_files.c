@@ -78,7 +78,7 @@ static void test_endpoints(void **state)
 {
 	struct sockaddr_storage address = {0}, remote = {0};
 	struct sockaddr_in *v4 = (void *)&address;
-	socklen_t len;
+	socklen_t len = 0;
 	int server = listen_on(AF_INET, &address, &len), client = socket(AF_INET, SOCK_STREAM, 0);
 	uint32_t loopback = htonl(INADDR_LOOPBACK);
 	struct trace_endpoints ends;
