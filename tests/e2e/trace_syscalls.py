@@ -195,7 +195,7 @@ def test_targets(directory):
         first = Work("files", directory, PIECES)
         trace = Trace(path, "--comm", "trace_work", "--backend", backend, "--records")
         second = Work("files", directory, PIECES)
-        time.sleep(1.2)
+        time.sleep(4)  # ptrace looks for names now and then only
         for work in (first, second):
             work.go()
             work.done()
