@@ -399,6 +399,16 @@ static struct lp_log_text text_at(const struct reading *rd, uint32_t field, uint
 	return text;
 }
 
+/* A time or a duration between 0 and `max`, so that nobody's sums and differences overflow. */
+static int64_t ns_at(const struct reading *rd, uint32_t field, uint32_t i, int64_t max)
+{
+	int64_t ns = int_at(rd, field, i);
+
+	if (ns < 0)
+		return 0;
+	return ns < max ? ns : max;
+}
+
 /* Numbers of calls differ between machines: where the name says so, take ours. */
 static uint16_t call_number(const struct trace_event *e, const struct lp_log_text *name)
 {
@@ -423,8 +433,8 @@ static struct trace_event event_at(const struct reading *rd, uint32_t i)
 	struct lp_log_text name = text_at(rd, CALL_NAME, i), text = text_at(rd, CALL_TEXT, i);
 	struct trace_event e = {
 		.seq = (uint64_t)int_at(rd, CALL_SEQ, i),
-		.start_ns = int_at(rd, CALL_START, i),
-		.dur_ns = int_at(rd, CALL_DURATION, i),
+		.start_ns = ns_at(rd, CALL_START, i, TRACE_LOG_TIME_MAX),
+		.dur_ns = ns_at(rd, CALL_DURATION, i, TRACE_LOG_DURATION_MAX),
 		.pid = (int32_t)int_at(rd, CALL_PID, i),
 		.tid = (int32_t)int_at(rd, CALL_TID, i),
 		.nr = (uint16_t)int_at(rd, CALL_NR, i),
@@ -466,7 +476,7 @@ static int descriptors_read(struct reading *rd, const struct lp_log *log)
 		struct lp_log_text name = text_at(rd, FD_NAME, i);
 		struct trace_descriptor d = {
 			.seq = (uint64_t)int_at(rd, FD_SEQ, i),
-			.time_ns = int_at(rd, FD_TIME, i),
+			.time_ns = ns_at(rd, FD_TIME, i, TRACE_LOG_TIME_MAX),
 			.pid = (int32_t)int_at(rd, FD_PID, i),
 			.fd = (int32_t)int_at(rd, FD_FD, i),
 			.from = (int32_t)int_at(rd, FD_FROM, i),
@@ -493,6 +503,14 @@ static int log_read(void *ctx, const struct lp_log *log)
 	if (rd->to->descriptor && !strcmp(log->name, TRACE_LOG_DESCRIPTORS))
 		return descriptors_read(rd, log);
 	return 0;
+}
+
+int trace_log_take(const struct lp_log *log, const struct trace_log_reader *to, struct lp_err *err)
+{
+	char name[TRACE_TEXT_MAX + 1];
+	struct reading rd = {.to = to, .err = err, .name = name};
+
+	return log_read(&rd, log);
 }
 
 int trace_log_read(

@@ -9,6 +9,11 @@
 #define TRACE_LOG_SYSCALLS "syscalls"
 #define TRACE_LOG_DESCRIPTORS "descriptors"
 
+/* What readers get: times up to the year 2116, durations up to 73 years. A log may say anything,
+ * and whoever adds and subtracts them must not have to think of that. */
+#define TRACE_LOG_TIME_MAX (INT64_C(1) << 62)
+#define TRACE_LOG_DURATION_MAX (INT64_C(1) << 61)
+
 /* Gathers events until they are written. Times are since 1970 (struct trace_event). */
 struct trace_log;
 struct trace_log *trace_log_new(void); /* NULL: out of memory */
@@ -38,7 +43,8 @@ int trace_log_write(struct trace_log *l, struct lp_archive_writer *w, struct lp_
  * where a function returns non-zero and returns that. Either function may be NULL. A log whose
  * fields are other than expected is refused with -EBADMSG and what it has; fields that are not
  * known are ignored, those that are missing are 0. Calls get this machine's numbers by their names;
- * texts are at most TRACE_TEXT_MAX bytes long. What is handed over is good during the call only. */
+ * texts are at most TRACE_TEXT_MAX bytes long, times and durations from 0 to the limits above. What
+ * is handed over is good during the call only. */
 struct trace_log_reader {
 	int (*event)(void *ctx, uint64_t record, const struct trace_event *e);
 	int (*descriptor)(void *ctx, uint64_t record, const struct trace_descriptor *d);
@@ -46,6 +52,9 @@ struct trace_log_reader {
 };
 int trace_log_read(
 	const struct lp_source *source, const struct trace_log_reader *to, struct lp_err *err);
+
+/* The same for the records of one frame, which may be of any log. */
+int trace_log_take(const struct lp_log *log, const struct trace_log_reader *to, struct lp_err *err);
 
 /* Has the archive such logs? */
 bool trace_log_present(const struct lp_source *source);

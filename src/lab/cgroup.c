@@ -25,8 +25,7 @@ bool cgroup_cpuacct(const char *cgroup, char *buf, size_t size)
 		return false;
 	if (stat(V1_CPU, &cpu) == 0 && stat(V1_CPUACCT, &acct) == 0 && cpu.st_dev == acct.st_dev)
 		return false; /* mounted together, "cpu,cpuacct" */
-	snprintf(buf, size, V1_CPUACCT "%s", cgroup + len);
-	return true;
+	return (size_t)snprintf(buf, size, V1_CPUACCT "%s", cgroup + len) < size;
 }
 
 static int put(const char *cgroup, const char *file, const char *text)
@@ -34,7 +33,8 @@ static int put(const char *cgroup, const char *file, const char *text)
 	char path[LAB_PATH_MAX];
 	_cleanup_close_ int fd = -1;
 
-	snprintf(path, sizeof(path), "%s/%s", cgroup, file);
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", cgroup, file) >= sizeof(path))
+		return -ENAMETOOLONG;
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
 		return -errno;

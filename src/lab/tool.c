@@ -458,7 +458,8 @@ static int open_procs(const char *cgroup, int *ret_fd, struct lp_err *err)
 	char path[PATH_MAX];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	if ((size_t)snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup) >= sizeof(path))
+		return lp_err_sys(err, -ENAMETOOLONG, "%s", cgroup);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return lp_err_sys(err, -errno, "%s", path);

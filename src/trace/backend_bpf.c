@@ -159,5 +159,6 @@ const struct trace_backend trace_backend_bpf = {
 	.processes = bpf_processes,
 	.lost = bpf_lost,
 	.command_status = bpf_command_status,
+	.unseen = bpf_tracer_unseen,
 	.close = bpf_close,
 };

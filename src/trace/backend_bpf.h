@@ -58,6 +58,8 @@ void bpf_tracer_unload(struct bpf_tracer *t);
 int bpf_tracer_map(const struct bpf_tracer *t, const char *name);
 /* Can programs be loaded at all? 0, or a sentence that says why not. */
 int bpf_tracer_probe(struct lp_err *err);
+/* What this kernel cannot show. */
+const char *bpf_tracer_unseen(void);
 /* What libbpf complained of last; "" if of nothing. */
 const char *bpf_tracer_complaint(void);
 

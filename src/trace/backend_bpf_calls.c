@@ -1,6 +1,7 @@
 /* The table of calls, as the kernel wants it. */
 #include "trace/backend_bpf.h"
 
+#include <linux/aio_abi.h>
 #include <linux/io_uring.h>
 #include <string.h>
 
@@ -95,6 +96,31 @@ static const struct {
 	{IORING_OP_LINKAT, "linkat"},
 };
 
+static const struct {
+	uint8_t op;
+	const char *call;
+} aio[] = {
+	{IOCB_CMD_PREAD, "pread64"},
+	{IOCB_CMD_PWRITE, "pwrite64"},
+	{IOCB_CMD_FSYNC, "fsync"},
+	{IOCB_CMD_FDSYNC, "fdatasync"},
+	{IOCB_CMD_PREADV, "preadv"},
+	{IOCB_CMD_PWRITEV, "pwritev"},
+};
+
+static void async_fill(struct bpf_settings *s)
+{
+	memset(s->uring_calls, 0xff, sizeof(s->uring_calls));
+	memset(s->aio_calls, 0xff, sizeof(s->aio_calls));
+	for (size_t i = 0; i < sizeof(uring) / sizeof(uring[0]); i++)
+		s->uring_calls[uring[i].op] = number_of(uring[i].call);
+	for (size_t i = 0; i < sizeof(aio) / sizeof(aio[0]); i++)
+		s->aio_calls[aio[i].op] = number_of(aio[i].call);
+	s->uring_moves = UINT64_C(1) << IORING_OP_READV | UINT64_C(1) << IORING_OP_WRITEV |
+		UINT64_C(1) << IORING_OP_READ | UINT64_C(1) << IORING_OP_WRITE |
+		UINT64_C(1) << IORING_OP_READ_FIXED | UINT64_C(1) << IORING_OP_WRITE_FIXED;
+}
+
 void bpf_calls_fill(struct bpf_settings *s)
 {
 	for (unsigned i = 0; i < SYSCALL_MAX; i++) {
@@ -104,7 +130,5 @@ void bpf_calls_fill(struct bpf_settings *s)
 	s->nr_clone = number_of("clone");
 	s->nr_clone3 = number_of("clone3");
 	s->nr_vfork = number_of("vfork");
-	memset(s->uring_calls, 0xff, sizeof(s->uring_calls));
-	for (size_t i = 0; i < sizeof(uring) / sizeof(uring[0]); i++)
-		s->uring_calls[uring[i].op] = number_of(uring[i].call);
+	async_fill(s);
 }

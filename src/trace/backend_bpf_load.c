@@ -100,6 +100,68 @@ static void settings_fill(struct bpf_settings *s, const struct trace_config *con
 	bpf_calls_fill(s);
 }
 
+/* How many arguments a tracepoint has and whether its first is a pointer to a struct of that name
+ * (NULL: whatever it is); 0: there is no such tracepoint. */
+static unsigned tracepoint_args(const struct btf *btf, const char *name, const char *first)
+{
+	char type_name[64];
+	const struct btf_type *type;
+	int id;
+
+	snprintf(type_name, sizeof(type_name), "btf_trace_%s", name);
+	id = btf ? btf__find_by_name_kind(btf, type_name, BTF_KIND_TYPEDEF) : -1;
+	if (id < 0)
+		return 0;
+	type = btf__type_by_id(btf, btf__type_by_id(btf, (uint32_t)id)->type);
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	if (!type || !btf_is_func_proto(type) || btf_vlen(type) < 2)
+		return 0;
+	if (first) {
+		const struct btf_type *arg = btf__type_by_id(btf, btf_params(type)[1].type);
+
+		arg = arg && btf_is_ptr(arg) ? btf__type_by_id(btf, arg->type) : NULL;
+		if (!arg || !btf_is_struct(arg) ||
+			strcmp(btf__name_by_offset(btf, arg->name_off), first) != 0)
+			return 0;
+	}
+	return btf_vlen(type) - 1u;
+}
+
+/* Programs of which there are several, each for some kernels. Are there such for io_uring? */
+static bool uring_choose(const struct btf *btf, struct bpf_object *object)
+{
+	unsigned completes = tracepoint_args(btf, "io_uring_complete", "io_ring_ctx");
+	bool request = tracepoint_args(btf, "io_uring_submit_req", "io_kiocb") > 0;
+	bool entry = !request && tracepoint_args(btf, "io_uring_submit_sqe", "io_kiocb") > 0;
+	bool all = (request || entry) && (completes == 3 || completes == 7);
+	const struct {
+		const char *name;
+		bool load;
+	} programs[] = {
+		{"on_uring_request", all && request},
+		{"on_uring_entry", all && entry},
+		{"on_uring_completion", all && completes == 3},
+		{"on_uring_result", all && completes == 7},
+	};
+
+	for (size_t i = 0; object && i < sizeof(programs) / sizeof(programs[0]); i++) {
+		struct bpf_program *p = bpf_object__find_program_by_name(object, programs[i].name);
+
+		if (p)
+			bpf_program__set_autoload(p, programs[i].load);
+	}
+	return all;
+}
+
+const char *bpf_tracer_unseen(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool all = uring_choose(btf, NULL);
+
+	btf__free(btf);
+	return all ? "" : "io_uring";
+}
+
 static int prepare(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -118,6 +180,7 @@ static int prepare(struct bpf_tracer *t, const struct trace_config *config, stru
 		t->ring.size = ring_bytes(config->ring_bytes);
 		settings_fill(s, config, btf, (uint32_t)t->ring.size);
 		bpf_program__set_autoload(rename, s->comms);
+		uring_choose(btf, t->object);
 		r = bpf_map__set_max_entries(ring, (uint32_t)t->ring.size);
 	}
 	if (r == 0)

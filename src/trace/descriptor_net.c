@@ -5,7 +5,6 @@
 #include "model/endpoints.h"
 #include <arpa/inet.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,26 +65,44 @@ static bool parse_end(const char *text, uint8_t ret_address[16], uint16_t *ret_p
 	return true;
 }
 
+#define INET_WORDS 10
+#define UNIX_WORDS 7
+
+/* Cut the first `n` words off a line; where the rest begins, NULL if there are not so many. */
+static char *cut_words(char *line, char **words, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		line += strspn(line, " ");
+		if (!*line)
+			return NULL;
+		words[i] = line;
+		line += strcspn(line, " ");
+		if (*line)
+			*line++ = '\0';
+	}
+	return line + strspn(line, " ");
+}
+
 /* A line of tcp, tcp6, udp or udp6; 0 also where it is none (the heading). */
 static int take_inet(struct net_sockets *s, char *line, bool tcp)
 {
 	struct net_socket socket = {.file = tcp ? TRACE_FILE_TCP : TRACE_FILE_SOCKET};
-	char local[64], remote[64], name[ENDPOINTS_TEXT_MAX];
+	char *words[INET_WORDS], name[ENDPOINTS_TEXT_MAX];
 	struct trace_endpoints *e = &socket.ends;
-	unsigned status;
 	bool v6, v6_too;
 
-	if (sscanf(line, "%*[^:]: %63s %63s %x %*s %*s %*s %*s %*s %" SCNu64, local, remote,
-		    &status, &socket.inode) != 4 ||
-		!parse_end(local, e->local, &e->local_port, &v6) ||
-		!parse_end(remote, e->remote, &e->remote_port, &v6_too))
+	/* number: local remote status queues timer retransmits user timeout inode */
+	if (!cut_words(line, words, INET_WORDS) ||
+		!parse_end(words[1], e->local, &e->local_port, &v6) ||
+		!parse_end(words[2], e->remote, &e->remote_port, &v6_too))
 		return 0;
+	socket.inode = strtoull(words[9], NULL, 10);
 	e->family = v6 ? AF_INET6 : AF_INET;
 	if (!tcp) {
 		memset(e, 0, sizeof(*e));
 		return add(s, &socket, "udp");
 	}
-	if (status == TCP_LISTENING)
+	if (strtoul(words[3], NULL, 16) == TCP_LISTENING)
 		s->listening[ntohs(e->local_port) / 8] |= 1u << (ntohs(e->local_port) % 8);
 	return add(s, &socket, endpoints_name(e, name));
 }
@@ -94,15 +111,14 @@ static int take_inet(struct net_sockets *s, char *line, bool tcp)
 static int take_unix(struct net_sockets *s, char *line, bool tcp)
 {
 	struct net_socket socket = {.file = TRACE_FILE_SOCKET};
-	char name[256];
-	int path = 0;
+	char *words[UNIX_WORDS], name[256], *end;
+	const char *path = cut_words(line, words, UNIX_WORDS);
 
 	(void)tcp;
-	if (sscanf(line, "%*[^:]: %*s %*s %*s %*s %*s %" SCNu64 "%n", &socket.inode, &path) != 1)
+	socket.inode = path ? strtoull(words[6], &end, 10) : 0;
+	if (!path || *end)
 		return 0;
-	while (line[path] == ' ')
-		path++;
-	snprintf(name, sizeof(name), "unix%s%s", line[path] ? " " : "", line + path);
+	snprintf(name, sizeof(name), "unix%s%s", *path ? " " : "", path);
 	return add(s, &socket, name);
 }
 

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,8 +102,8 @@ int proc_fd_read(int dir, int fd, struct proc_fd *ret)
 	proc_fd_flags(dir, fd, &ret->blocks, &ret->cloexec);
 	ret->file = (uint8_t)classify(dir, path, ret->name);
 	ret->inode = 0;
-	if (ret->file == TRACE_FILE_SOCKET)
-		sscanf(ret->name, "socket:[%" SCNu64 "]", &ret->inode);
+	if (ret->file == TRACE_FILE_SOCKET && !strncmp(ret->name, "socket:[", 8))
+		ret->inode = strtoull(ret->name + 8, NULL, 10);
 	return 0;
 }
 

@@ -48,20 +48,26 @@ static void read_table(struct finder *f, const char *pid, const char *table)
 	}
 }
 
+/* Is a network namespace new? Remember it. */
+static bool add_space(struct finder *f, ino_t space)
+{
+	for (unsigned i = 0; i < f->n_spaces; i++) {
+		if (f->spaces[i] == space)
+			return false;
+	}
+	if (f->n_spaces < SPACES_MAX)
+		f->spaces[f->n_spaces++] = space;
+	return true;
+}
+
 static void look_into(struct finder *f, const char *pid)
 {
 	char path[PATH_MAX];
-	struct stat st = {0};
+	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/%s/ns/net", f->proc, pid);
-	if (stat(path, &st) == 0) {
-		for (unsigned i = 0; i < f->n_spaces; i++) {
-			if (f->spaces[i] == st.st_ino)
-				return;
-		}
-		if (f->n_spaces < SPACES_MAX)
-			f->spaces[f->n_spaces++] = st.st_ino;
-	}
+	if (stat(path, &st) == 0 && !add_space(f, st.st_ino))
+		return;
 	read_table(f, pid, "tcp");
 	read_table(f, pid, "tcp6");
 }

@@ -22,7 +22,7 @@ int scan_tasks(struct bpf_iter__task *ctx)
 	pid = (uint32_t)task->tgid;
 	if (!bpf_map_lookup_elem(&processes, &pid))
 		return 0;
-	if (bpf_task_storage_get(&threads, task, NULL, 0))
+	if (thread_get(task))
 		return 0;
 	nr = task->__state ? arch_call((struct pt_regs *)bpf_task_pt_regs(task)) : -1;
 	t = thread_make(task);
@@ -47,7 +47,7 @@ int list_pending(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	t = bpf_task_storage_get(&threads, task, NULL, 0);
+	t = thread_get(task);
 	if (!t || !t->start_ns || t->nr >= SYSCALL_MAX)
 		return 0;
 	r.record.what = TRACE_PENDING;

@@ -19,6 +19,22 @@ struct {
 	__type(value, struct bpf_thread);
 } threads SEC(".maps");
 
+/* Where a traced thread's state is nearly always: by its id, if no other thread was there first. An
+ * array is looked up by a few instructions, task-local storage by a call of four functions. */
+#define SEATS 8192
+
+struct seat {
+	uint64_t task; /* whose it is: the address of the task; 0: nobody's */
+	struct bpf_thread thread;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SEATS);
+	__type(key, uint32_t);
+	__type(value, struct seat);
+} seats SEC(".maps");
+
 /* Traced processes (ids of thread groups); the value says nothing. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

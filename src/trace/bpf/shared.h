@@ -40,6 +40,7 @@ struct bpf_call {
 #define BPF_COMM_LEN 16
 #define BPF_COMMS_MAX 64
 #define BPF_URING_OPS 64
+#define BPF_AIO_OPS 16
 
 /* Set before the programs are loaded: the verifier then drops what is not needed. */
 struct bpf_settings {
@@ -57,7 +58,9 @@ struct bpf_settings {
 	uint64_t wake_bytes; /* wake the reader when so much is waiting */
 	struct bpf_call calls[SYSCALL_MAX];
 	struct bpf_call compat[SYSCALL_MAX];
-	uint16_t uring_calls[BPF_URING_OPS]; /* which call an operation stands for; 0xffff: none */
+	/* Which call an operation stands for; BPF_NO_CALL: none that is told. */
+	uint16_t uring_calls[BPF_URING_OPS], aio_calls[BPF_AIO_OPS];
+	uint64_t uring_moves; /* bits: operations that have address, length and offset */
 };
 
 /* Read and written by both sides while tracing. */

@@ -1,4 +1,5 @@
 /* The programs that limpet puts at the kernel's system call tracepoints. */
+#include "trace/bpf/async.bpf.h"
 #include "trace/bpf/capture.bpf.h"
 #include "trace/bpf/iterate.bpf.h"
 #include "trace/bpf/tally.bpf.h"
@@ -81,23 +82,23 @@ FORCE_INLINE void deliver_kept(
 	emit_text(s, t);
 }
 
-FORCE_INLINE void deliver(const struct bpf_record *record, const volatile struct bpf_call *c,
-	const uint64_t args[TRACE_ARGS], const struct look *seen, struct bpf_thread *t)
+FORCE_INLINE void deliver(struct record_all *r, const volatile struct bpf_call *c,
+	const struct look *seen, struct bpf_thread *t)
 {
 	struct scratch *s;
 
-	if (!capture_wanted(c->capture, record)) {
-		emit_plain(record, args, t);
+	if (!capture_wanted(c->capture, &r->record)) {
+		emit_plain(r, t);
 		return;
 	}
 	s = scratch_get();
 	if (!s)
 		return;
-	s->record = *record;
+	s->record = r->record;
 	s->record.n_args = TRACE_ARGS;
 	for (int i = 0; i < TRACE_ARGS; i++)
-		s->args[i] = args[i];
-	capture(s, c->capture, args, seen);
+		s->args[i] = r->args[i];
+	capture(s, c->capture, r->args, seen);
 	emit_text(s, t);
 }
 
@@ -124,37 +125,38 @@ int on_return(uint64_t *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct bpf_thread *t = thread_get(task);
 	const volatile struct bpf_call *c;
-	struct bpf_record record = {};
-	uint64_t args[TRACE_ARGS];
+	struct record_all r = {};
 	struct look seen;
 
 	if (!t || !t->start_ns)
 		return 0; /* not traced; or a child that returns from its parent's fork */
-	record.what = TRACE_CALL;
-	record.start_ns = t->start_ns;
-	record.dur_ns = bpf_ktime_get_ns() - t->start_ns;
+	r.record.what = TRACE_CALL;
+	r.record.start_ns = t->start_ns;
+	r.record.dur_ns = bpf_ktime_get_ns() - t->start_ns;
 	t->start_ns = 0;
-	record.seq = t->seq;
-	record.nr = t->nr;
-	record.pid = (uint32_t)task->tgid;
-	record.tid = (uint32_t)task->pid;
-	record.ret = (int64_t)ctx[1];
+	r.record.seq = t->seq;
+	r.record.nr = t->nr;
+	r.record.pid = (uint32_t)task->tgid;
+	r.record.tid = (uint32_t)task->pid;
+	r.record.ret = (int64_t)ctx[1];
 	c = call_info(t->nr, t->compat);
-	record.n_args = c->n_args;
-	record.flags =
-		(t->compat ? TRACE_COMPAT : 0) | (is_restart(record.ret) ? TRACE_RESTART : 0);
+	r.record.n_args = c->n_args;
+	r.record.flags =
+		(t->compat ? TRACE_COMPAT : 0) | (is_restart(r.record.ret) ? TRACE_RESTART : 0);
 	if (c->flags & BPF_CALL_REPLACES) {
-		return_replaced(task, &record, t, c);
+		return_replaced(task, &r.record, t, c);
 		return 0;
 	}
-	arch_args((void *)ctx[0], t->compat, args);
-	look_for(task, c, t, args, record.ret, &seen);
-	record.file = seen.file;
+	arch_args((void *)ctx[0], t->compat, r.args);
+	look_for(task, c, t, r.args, r.record.ret, &seen);
+	r.record.file = seen.file;
+	if (c->flags & (BPF_CALL_SUBMITS | BPF_CALL_REAPS))
+		async_call(&r.record, c, r.args);
 	if (!settings.records) {
-		if (!count(t, &record, c, &seen))
+		if (!count(t, &r.record, c, &seen))
 			return 0;
-		record.seq = __sync_fetch_and_add(&shared.seq, 1);
+		r.record.seq = __sync_fetch_and_add(&shared.seq, 1);
 	}
-	deliver(&record, c, args, &seen, t);
+	deliver(&r, c, &seen, t);
 	return 0;
 }

@@ -93,7 +93,8 @@ FORCE_INLINE uint32_t bucket_of(uint64_t ns)
 	return b < TALLY_BUCKETS ? b : TALLY_BUCKETS - 1;
 }
 
-static __attribute__((noinline)) uint32_t slot_make(uint32_t pid, uint32_t file, uint32_t call)
+/* The cell of a key, made if it is new; 0: there are no more. */
+__attribute__((noinline)) uint32_t slot_make(uint32_t pid, uint32_t file, uint32_t call)
 {
 	struct tally_key key = {.pid = pid, .file = (uint8_t)file, .call = (uint8_t)call};
 	uint32_t *known = bpf_map_lookup_elem(&slots, &key), slot;
@@ -112,6 +113,7 @@ static __attribute__((noinline)) uint32_t slot_make(uint32_t pid, uint32_t file,
 	return known ? *known : 0;
 }
 
+/* `t` may be NULL: I/O that is completed by just any thread. */
 FORCE_INLINE void count_call(struct bpf_thread *t, const struct bpf_record *r, uint32_t call,
 	uint64_t bytes, uint32_t error)
 {
@@ -121,10 +123,11 @@ FORCE_INLINE void count_call(struct bpf_thread *t, const struct bpf_record *r, u
 
 	if (at >= BPF_SLOTS)
 		return;
-	slot = t->slots[at];
+	slot = t ? t->slots[at] : 0;
 	if (!slot) {
 		slot = slot_make(r->pid, r->file, call);
-		t->slots[at] = (uint16_t)slot;
+		if (t)
+			t->slots[at] = (uint16_t)slot;
 	}
 	cell = slot ? bpf_map_lookup_elem(&cells, &slot) : NULL;
 	if (!cell) {

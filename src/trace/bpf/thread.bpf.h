@@ -14,15 +14,46 @@
 #include "trace/bpf/arch.bpf.h"
 #include "trace/bpf/emit.bpf.h"
 
+FORCE_INLINE struct seat *seat_of(struct task_struct *task)
+{
+	uint32_t at = (uint32_t)task->pid % SEATS;
+
+	return bpf_map_lookup_elem(&seats, &at);
+}
+
 FORCE_INLINE struct bpf_thread *thread_make(struct task_struct *task)
 {
-	return bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct bpf_thread *stored =
+		bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct seat *seat = seat_of(task);
+
+	if (stored && seat && !__sync_val_compare_and_swap(&seat->task, 0, (uint64_t)task))
+		return &seat->thread;
+	return stored;
 }
 
 /* The state of a thread, NULL if it is not traced. */
 FORCE_INLINE struct bpf_thread *thread_get(struct task_struct *task)
 {
-	return task->bpf_storage ? bpf_task_storage_get(&threads, task, NULL, 0) : NULL;
+	struct seat *seat;
+
+	if (!task->bpf_storage)
+		return NULL;
+	seat = seat_of(task);
+	if (seat && seat->task == (uint64_t)task)
+		return &seat->thread;
+	return bpf_task_storage_get(&threads, task, NULL, 0);
+}
+
+FORCE_INLINE void thread_drop(struct task_struct *task)
+{
+	struct seat *seat = seat_of(task);
+
+	bpf_task_storage_delete(&threads, task);
+	if (seat && seat->task == (uint64_t)task) {
+		__builtin_memset(&seat->thread, 0, sizeof(seat->thread));
+		__sync_lock_test_and_set(&seat->task, 0);
+	}
 }
 
 /* Trace a process. */
@@ -77,7 +108,6 @@ int on_fork(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0], *child = (void *)ctx[1];
 	struct bpf_thread *parent = thread_get(task);
-	struct bpf_record record = {.what = TRACE_FORK};
 	bool process;
 
 	if (!parent)
@@ -87,9 +117,8 @@ int on_fork(uint64_t *ctx)
 		process_add((uint32_t)child->tgid);
 	if (!thread_make(child))
 		shared.scan = 1;
-	record.ret = child->pid;
 	if (process || settings.records)
-		emit_other(&record, clone_flags(parent));
+		emit_other(TRACE_FORK, 0, child->pid, clone_flags(parent));
 	return 0;
 }
 
@@ -140,19 +169,18 @@ int on_exit(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct signal_struct *signal = task->signal;
-	struct bpf_record record = {.what = TRACE_EXIT};
 	uint32_t pid = (uint32_t)task->tgid;
+	int64_t status;
 
 	if (!thread_get(task))
 		return 0;
-	bpf_task_storage_delete(&threads, task);
+	thread_drop(task);
 	if (signal->live.counter)
 		return 0;
 	/* As wait4() will tell it. */
-	record.ret = signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
-						       : task->group_leader->exit_code;
-	record.nr = record.ret & 0x7f;
-	emit_other(&record, 0);
+	status = signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
+						   : task->group_leader->exit_code;
+	emit_other(TRACE_EXIT, status & 0x7f, status, 0);
 	if (!bpf_map_delete_elem(&processes, &pid))
 		__sync_fetch_and_add(&shared.n_processes, -1);
 	return 0;
@@ -160,28 +188,31 @@ int on_exit(uint64_t *ctx)
 
 #define SIGNALS_IGNORED_BY_DEFAULT (1ul << 17 | 1ul << 18 | 1ul << 23 | 1ul << 28)
 
+#define SIGKILL 9
+
 SEC("tp_btf/signal_deliver")
 int on_signal(uint64_t *ctx)
 {
 	struct kernel_siginfo *info = (void *)ctx[1];
 	struct k_sigaction *action = (void *)ctx[2];
-	struct bpf_record record = {.what = TRACE_SIGNAL};
+	uint16_t nr = (uint16_t)ctx[0];
 	uint64_t handler = 0;
 	int32_t code = 0, sender = 0;
 
 	if (!thread_get(bpf_get_current_task_btf()))
 		return 0;
-	record.nr = (uint16_t)ctx[0];
+	/* That is how the kernel ends every thread when a process ends, for whatever reason, and
+	 * nothing is told with it. Who was killed has it in its exit. */
+	if (nr == SIGKILL)
+		return 0;
 	/* `info` may be 0 or 1 instead of an address: never loaded directly. */
 	bpf_core_read(&handler, sizeof(handler), &action->sa.sa_handler);
-	if (handler == 1 ||
-		(!handler && record.nr < 64 && SIGNALS_IGNORED_BY_DEFAULT >> record.nr & 1))
+	if (handler == 1 || (!handler && nr < 64 && SIGNALS_IGNORED_BY_DEFAULT >> nr & 1))
 		return 0;
 	bpf_core_read(&code, sizeof(code), &info->si_code);
-	record.ret = code;
 	if (code <= 0) /* from a process: the kernel's own have other fields there */
 		bpf_core_read(&sender, sizeof(sender), &info->_sifields._kill._pid);
-	emit_other(&record, (uint64_t)sender);
+	emit_other(TRACE_SIGNAL, nr, code, (uint64_t)sender);
 	return 0;
 }
 
