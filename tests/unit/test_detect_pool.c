@@ -362,7 +362,7 @@ static void test_peers(void **state)
 	}
 }
 
-/* Who is not known, and who talks to itself, stays. */
+/* Who is not known has its address for a name; who talks to itself stays. */
 static void test_peers_unknown(void **state)
 {
 	struct cluster c;
@@ -380,7 +380,7 @@ static void test_peers_unknown(void **state)
 	t->values[2] = 3;
 	assert_int_equal(pool_connections(c.tables, c.n_tables, &c.hosts, &err), 0);
 	assert_int_equal(t->n_components, 3);
-	assert_string_equal(t->components[0], "c1/peer:192.0.2.1:24007");
+	assert_string_equal(t->components[0], "192.0.2.1/peer:clients");
 	assert_string_equal(t->components[1], "s1/peer:10.91.1.1:24007");
 	assert_string_equal(t->components[2], "s2/peer:clients");
 	assert_true(t->values[0] == 1 && t->values[1] == 2 && t->values[2] == 3);

@@ -184,6 +184,21 @@ static void test_few_calls(void **state)
 	}
 }
 
+/* A second in which one call hung is in many averages, and over. */
+static void test_one_slow_call(void **state)
+{
+	struct traced t;
+
+	(void)state;
+	for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
+		struct detect_options opt = way(w);
+
+		traced_fill(&t, 50, 4);
+		t.times[2][60] = 2000;
+		expect(&t, &opt, "");
+	}
+}
+
 /* No calls at all are no trouble of their own: not at one, not at most of them. */
 static void test_idle(void **state)
 {
@@ -323,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_slow_server),
 		cmocka_unit_test(test_finding),
 		cmocka_unit_test(test_few_calls),
+		cmocka_unit_test(test_one_slow_call),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_floor),
