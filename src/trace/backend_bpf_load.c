@@ -232,7 +232,7 @@ static int map_shared(struct bpf_tracer *t, struct lp_err *err)
 
 static int load_once(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "limpet");
+	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = "limpet"};
 	int r;
 
 	complaint[0] = 0;
