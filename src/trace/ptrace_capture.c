@@ -100,23 +100,24 @@ static void take_fds(struct trace_event *e, char buf[TRACE_TEXT_MAX])
 }
 
 /* Append the descriptors that came with one message. */
-static void take_control(struct trace_event *e, struct msghdr *m, char buf[TRACE_TEXT_MAX])
+static void take_control(
+	struct trace_event *e, const struct msghdr *theirs, char buf[TRACE_TEXT_MAX])
 {
 	union {
 		char bytes[CONTROL_MAX];
 		struct cmsghdr aligned;
 	} control;
-	size_t size = m->msg_controllen;
+	size_t size = theirs->msg_controllen;
+	struct msghdr m = {.msg_control = control.bytes};
 
-	if (!m->msg_control || !size)
+	if (!theirs->msg_control || !size)
 		return;
 	if (size > sizeof(control))
 		size = sizeof(control);
-	m->msg_controllen =
-		capture_bytes(e->tid, (uint64_t)(uintptr_t)m->msg_control, control.bytes, size);
-	m->msg_control = control.bytes;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-		size_t left = (size_t)(control.bytes + m->msg_controllen - (char *)c);
+	m.msg_controllen = capture_bytes(
+		e->tid, (uint64_t)(uintptr_t)theirs->msg_control, control.bytes, size);
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		size_t left = (size_t)(control.bytes + m.msg_controllen - (char *)c);
 		size_t bytes = c->cmsg_len - CMSG_LEN(0);
 
 		if (c->cmsg_len < CMSG_LEN(0) || c->cmsg_len > left)

@@ -56,7 +56,7 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-	int threads = argc == 3 ? atoi(argv[1]) : 0, fd;
+	int threads = argc == 3 ? (int)strtol(argv[1], NULL, 10) : 0, fd;
 	size_t size = ((size_t)threads + 2) * sizeof(*counts);
 	pthread_t t;
 

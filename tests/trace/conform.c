@@ -84,7 +84,7 @@ static int put_hex(char *to, const void *bytes, size_t n)
 static void format_text(char *to, struct text t)
 {
 	if (!t.first) {
-		strcpy(to, "*");
+		memcpy(to, "*", 2);
 	} else if (t.first_size + t.second_size > 200) {
 		sprintf(to, "#%zu", t.first_size + t.second_size);
 	} else {

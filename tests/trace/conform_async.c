@@ -106,8 +106,8 @@ static void uring(void)
 	r.fd = DO(io_uring_setup, 4, P(&p));
 	if (r.fd >= 0 && p.features & IORING_FEAT_SINGLE_MMAP) {
 		map_ring(&r, &p);
-		note_async("write", (int)fd, P(data), 300, 0, ring_do(&r, &write));
-		note_async("read", (int)fd, P(data), 100, 20, ring_do(&r, &read));
+		note_async("pwrite64", (int)fd, P(data), 300, 0, ring_do(&r, &write));
+		note_async("pread64", (int)fd, P(data), 100, 20, ring_do(&r, &read));
 		note_async("fsync", (int)fd, 0, 0, 0, ring_do(&r, &sync));
 		DO(close, I(r.fd));
 	}
@@ -171,7 +171,7 @@ static void compat(void)
 
 	if (low == MAP_FAILED || !has_compat())
 		return;
-	strcpy(low, "a");
+	memcpy(low, "a", 2);
 	part_begin("compat");
 	fd = do32("32:open", 5, at, O_RDONLY, 0);
 	do32("32:read", 3, (unsigned)fd, at, 10);

@@ -49,8 +49,8 @@ static void tcp_talk(long client, long server)
 
 static void tcp(void)
 {
-	struct sockaddr_in address;
-	struct sockaddr_storage local = {0};
+	struct sockaddr_in address = {0};
+	struct sockaddr_in local = {0};
 	socklen_t len = sizeof(local);
 	long listener, client, server, late, other;
 
@@ -65,8 +65,7 @@ static void tcp(void)
 	other = DO(accept, I(listener), 0, 0);
 	part_end();
 	MUST(getsockname((int)client, (void *)&local, &len) == 0);
-	note("ports %d %d %d", own_pid, ntohs(address.sin_port),
-		ntohs(((struct sockaddr_in *)&local)->sin_port));
+	note("ports %d %d %d", own_pid, ntohs(address.sin_port), ntohs(local.sin_port));
 	part_begin("tcp_end");
 	DO(close, I(other));
 	DO(close, I(late));

@@ -128,12 +128,12 @@ static void share_barrier(int threads)
 
 int main(int argc, char **argv)
 {
-	int threads = argc == 3 ? atoi(argv[1]) : 0, processes = 1;
+	int threads = argc == 3 ? (int)strtol(argv[1], NULL, 10) : 0, processes = 1;
 	long most, n;
 
 	if (threads < 1)
 		return 2;
-	each = atoi(argv[2]) / threads / 4 * 4;
+	each = (int)strtol(argv[2], NULL, 10) / threads / 4 * 4;
 	n = (long)threads * each;
 	most = most_descriptors(n + KEEP);
 	while ((long)(threads / processes) * each + KEEP > most || threads % processes) {
