@@ -14,9 +14,11 @@ method that is the default, without training; 2 if something could not be read.
 import argparse
 import collections
 import concurrent.futures
+import datetime
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -59,6 +61,7 @@ class Experiment:
         self.train = facts.get("train", False)
         self.fault = facts["faults"][0]["fault"] if facts["faults"] else "none"
         self.servers = {fault["server"] for fault in facts["faults"]}
+        self.start_s = facts["faults"][0]["start_us"] / 1e6 if facts["faults"] else None
 
 
 def run(limpet, *args, ok=(0, 1)):
@@ -82,18 +85,23 @@ def train(limpet, experiments, method, path):
 
 
 def accused(limpet, experiment, metrics, mode, thresholds):
-    """The observers that are suspects, with their causes."""
+    """The observers that are suspects, with their causes and when they were indicted."""
     method, trained = MODES[mode]
     extra = ["--thresholds", thresholds[method]] if trained else ["--service-method", method]
     text = run(limpet, "diagnose", "--json", "--quiet", "-m", metrics, *extra, experiment.dir)
     if text is None:
         return {}
-    return {suspect["component"].split("/")[0]: suspect["cause"]
-            for suspect in json.loads(text)["suspects"]}
+    found = {}
+    for suspect in json.loads(text)["suspects"]:
+        indicted = datetime.datetime.fromisoformat(suspect["indicted"].replace("Z", "+00:00")).timestamp()
+        observer = suspect["component"].split("/")[0]
+        if observer not in found or indicted < found[observer][1]:
+            found[observer] = (suspect["cause"], indicted)
+    return found
 
 
 def score(limpet, experiments, jobs):
-    """{(mode, fault, metrics, workload): [(experiment, {observer: cause}), ...]}"""
+    """{(mode, fault, metrics, workload): [(experiment, {observer: (cause, indicted)}), ...]}"""
     results = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         thresholds = {method: pathlib.Path(work) / method for method in ("series", "cdf")}
@@ -156,7 +164,7 @@ def print_mode(results, mode, workloads, markdown):
 
 
 def print_summary(results, markdown):
-    """All workloads together: how the methods compare."""
+    """All workloads together: how the methods compare, and how long they take."""
     head = ["metric", "faults"]
     disks = {"disk-hog", "disk-busy"}
     groups = [("disks", disks), ("network", set(FAULTS) - disks - {"none"}), ("none", {"none"})]
@@ -171,18 +179,23 @@ def print_summary(results, markdown):
                          if m == mode and metric == metrics and fault in faults for c in some]
                 row += [number(x) for x in rates(cases)]
             rows.append(row)
+    row = ["any of them", "named after"]
+    for mode in MODES:
+        spans = [who[o][1] - e.start_s for (m, _, metric, _), some in results.items()
+                 if m == mode and metric == ALL for e, who in some for o in e.servers & set(who)]
+        row += [f"{statistics.median(spans):.0f} s" if spans else "-", ""]
     print("#### All workloads together" if markdown else "all workloads together")
     print()
-    print_table(head, rows, markdown)
+    print_table(head, [*rows, row], markdown)
 
 
 def print_wrong(results):
     """Each experiment that all metrics together got wrong."""
     for (mode, _, metrics, _), cases in sorted(results.items()):
         for e, who in cases:
-            if set(who) != e.servers:
-                said = ", ".join(f"{o} {c}" for o, c in sorted(who.items())) or "nothing"
-                print(f"{mode}, {metrics}: {e.name} is {', '.join(e.servers) or 'nothing'}, said {said}")
+            if metrics == ALL and set(who) != e.servers:
+                said = ", ".join(f"{o} {c}" for o, (c, _) in sorted(who.items())) or "nothing"
+                print(f"- {mode}: {e.name} is {', '.join(e.servers) or 'nothing'}, said {said}")
 
 
 def main():

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "detect/adopt.h"
+#include "detect/clients.h"
 #include "detect/compare.h"
 #include "detect/discover.h"
 #include "detect/load.h"
@@ -59,9 +60,12 @@ int verdict_take_tables(struct lp_verdict *v, struct lp_table **tables, uint32_t
 	const struct hosts *hosts, struct lp_err *err)
 {
 	struct lp_err pool_err = {0};
-	int r = hosts ? pool_connections(tables, n_tables, hosts, &pool_err) : 0;
-	int adopted = verdict_adopt_tables(v, tables, n_tables, err);
+	int r = hosts ? clients_drop(tables, n_tables, hosts, &pool_err) : 0;
+	int adopted;
 
+	if (r == 0 && hosts)
+		r = pool_connections(tables, n_tables, hosts, &pool_err);
+	adopted = verdict_adopt_tables(v, tables, n_tables, err);
 	if (r < 0)
 		*err = pool_err;
 	return r < 0 ? r : adopted;

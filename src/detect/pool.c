@@ -123,12 +123,12 @@ static int row_add(struct pool *p, const char *name, uint32_t from)
 static int row_pool_peer(
 	struct pool *p, uint32_t from, const struct connection *c, const struct hosts *hosts)
 {
-	const char *remote = c->end == CONNECTION_REMOTE ? hosts_find(hosts, c->address) : NULL;
+	const char *remote = hosts_find(hosts, c->address);
 	char name[HOSTS_NAME_MAX + 32];
 
-	if (!remote || !strcmp(remote, c->observer))
+	if (c->end != CONNECTION_REMOTE || (remote && !strcmp(remote, c->observer)))
 		return row_add(p, p->from->components[from], from);
-	snprintf(name, sizeof(name), "%s/peer:" PEER_CLIENTS, remote);
+	snprintf(name, sizeof(name), "%s/peer:" PEER_CLIENTS, remote ? remote : c->address);
 	return row_add(p, name, from);
 }
 
@@ -176,7 +176,8 @@ static bool has_pairs(const struct lp_table *t, const struct hosts *hosts)
 	struct connection c;
 
 	for (uint32_t i = 0; i < t->n_components; i++) {
-		if (remote_parse(t->components[i], &c) && hosts_find(hosts, c.address))
+		if (peer_parse(t->components[i], &c) ||
+			(connection_parse(t->components[i], &c) && hosts_find(hosts, c.address)))
 			return true;
 	}
 	return false;

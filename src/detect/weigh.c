@@ -178,6 +178,13 @@ static int finding_add(const struct comparison *c, uint32_t series, uint32_t mem
 	return r;
 }
 
+/* One slow second is in all averages of the next half minute: of service times, which may be those
+ * of one call, it takes more than that. */
+static bool is_one_sample(const struct comparison *c, const struct stretch *st)
+{
+	return c->role == LP_ROLE_SERVICE && c->timeseries && st->n_anomalous <= c->params.smooth;
+}
+
 /* The direction in which a member weighs most, culprits first. */
 static int weigh_calibrated(
 	const struct comparison *c, uint32_t series, uint32_t member, struct findings *fs)
@@ -195,7 +202,7 @@ static int weigh_calibrated(
 			return r;
 		if (!st.fires)
 			continue;
-		if (st.weight < weigh_bar(c->unit * st.n_windows)) {
+		if (st.weight < weigh_bar(c->unit * st.n_windows) || is_one_sample(c, &st)) {
 			transient = true;
 			continue;
 		}

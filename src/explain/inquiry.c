@@ -110,6 +110,8 @@ static bool is_by_samples(const struct lp_verdict *v, const struct lp_finding *f
 static bool is_trifle(
 	const struct lp_verdict *v, const struct lp_finding *f, const struct finding_facts *facts)
 {
+	uint32_t width = timeseries_width(v->tables[f->metric]->step_us);
+
 	if (!v->trained || f->direction == LP_MARK_ABSENT)
 		return false;
 	if (facts->role == LP_ROLE_WORK && f->own < WORK_RATIO_LEAST * f->peers)
@@ -118,10 +120,11 @@ static bool is_trifle(
 		f->own < TRIP_RATIO_LEAST * f->peers)
 		return true;
 	/* Of an average over half a minute, what shows for a few seconds is the edge of something
-	 * that passed: who begins to work, or stops, while others go on. */
-	if ((facts->role == LP_ROLE_WINDOW ||
-		    (facts->role == LP_ROLE_SERVICE && is_by_samples(v, f))) &&
-		f->n_anomalous < timeseries_width(v->tables[f->metric]->step_us) / 2)
+	 * that passed: who begins to work, or stops, while others go on. And one slow call is in
+	 * all averages of that time. */
+	if (facts->role == LP_ROLE_WINDOW && f->n_anomalous < width / 2)
+		return true;
+	if (facts->role == LP_ROLE_SERVICE && is_by_samples(v, f) && f->n_anomalous <= width)
 		return true;
 	if (facts->role == LP_ROLE_SERVICE && f->own < SERVICE_RATIO_LEAST * f->peers)
 		return true;

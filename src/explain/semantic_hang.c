@@ -161,17 +161,23 @@ static uint32_t find_stuck(const struct hanging *h, uint32_t host, const struct 
 	return best;
 }
 
-/* Do others get answers of the server while the call goes on? */
+/* Do others get answers of the server while the call goes on? Not only when it begins or ends: who
+ * hung and recovered answers everybody again. */
 static bool answers_others(const struct hanging *h, uint32_t server, const struct traced_slow *c)
 {
-	int64_t later_us = c->start_ns / 1000 + h->options->hang_after_us / 2;
+	int64_t margin_us = h->options->hang_after_us / 4;
+	int64_t from_us = c->start_ns / 1000 + margin_us;
+	int64_t to_us = (c->start_ns + c->dur_ns) / 1000 - margin_us;
 
 	for (size_t i = 0; i < h->t->n_peers; i++) {
 		const struct traced_peer *p = &h->t->peers[i];
 
-		if (p->server == server && p->host != h->t->processes[c->process].host &&
-			p->last_answer_us > later_us)
-			return true;
+		if (p->server != server || p->host == h->t->processes[c->process].host)
+			continue;
+		for (size_t k = 0; k < p->n_answers; k++) {
+			if (p->answers[k].to_us > from_us && p->answers[k].from_us < to_us)
+				return true;
+		}
 	}
 	return false;
 }

@@ -14,6 +14,7 @@
 /* More failures are no use to anybody. */
 #define FAILURES_MAX 1000000
 #define SLOW_MAX 4096
+#define ANSWERS_APART_US INT64_C(2000000)
 #define KEY_BYTES 320
 #define COMM_UNKNOWN "?"
 
@@ -31,6 +32,7 @@ static void names_free(struct traces *t)
 		free(t->peers[i].name);
 		free(t->peers[i].address);
 		free(t->peers[i].silences);
+		free(t->peers[i].answers);
 	}
 }
 
@@ -485,6 +487,23 @@ int traces_end_silence(struct traces *t, uint32_t peer)
 	return 0;
 }
 
+/* An answer came at that time. */
+static int answer_note(struct traced_peer *p, int64_t wall_us)
+{
+	struct traced_span *last = p->n_answers ? &p->answers[p->n_answers - 1] : NULL;
+
+	p->first_answer_us = p->first_answer_us ? p->first_answer_us : wall_us;
+	p->last_answer_us = wall_us;
+	if (last && wall_us - last->to_us <= ANSWERS_APART_US) {
+		last->to_us = wall_us;
+		return 0;
+	}
+	if (array_reserve(&p->answers, &p->cap_answers, p->n_answers + 1, sizeof(*p->answers)) < 0)
+		return -ENOMEM;
+	p->answers[p->n_answers++] = (struct traced_span){wall_us, wall_us};
+	return 0;
+}
+
 int traces_add_sample(struct traces *t, uint32_t peer, int64_t wall_us, int64_t requests,
 	int64_t responses, int64_t waiting_us)
 {
@@ -492,10 +511,8 @@ int traces_add_sample(struct traces *t, uint32_t peer, int64_t wall_us, int64_t 
 	bool answered = responses > p->responses;
 	int r = answered || waiting_us <= 0 ? traces_end_silence(t, peer) : 0;
 
-	if (answered) {
-		p->first_answer_us = p->first_answer_us ? p->first_answer_us : wall_us;
-		p->last_answer_us = wall_us;
-	}
+	if (r == 0 && answered)
+		r = answer_note(p, wall_us);
 	if (waiting_us > 0 && !p->silence.to_us)
 		p->silence.from_us = wall_us - waiting_us;
 	if (waiting_us > 0)

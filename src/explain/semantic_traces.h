@@ -95,7 +95,9 @@ struct traced_peer {
 	int64_t last_us;			 /* of its samples */
 	struct traced_span *silences;		 /* a request, and no answer to it */
 	size_t n_silences, cap_silences;
-	struct traced_span silence; /* going on; to_us 0: none */
+	struct traced_span silence;  /* going on; to_us 0: none */
+	struct traced_span *answers; /* stretches with answers, no more than 2 s apart */
+	size_t n_answers, cap_answers;
 };
 
 struct traced_port {

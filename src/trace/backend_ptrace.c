@@ -14,6 +14,7 @@
 #define WAKE (SIGRTMIN + 7)
 #define WAKE_AGAIN_NS INT64_C(5000000)
 #define GONE_WAIT_MS 2000
+#define END_WAIT_MS 2000
 
 enum request { REQUEST_OPEN, REQUEST_POLL, REQUEST_END };
 
@@ -51,8 +52,10 @@ static void *serve(void *arg)
 	for (;;) {
 		while (sem_wait(&b->asked) < 0)
 			continue;
-		if (b->request == REQUEST_END)
+		if (b->request == REQUEST_END) {
+			tracer_end(&b->tracer);
 			return NULL;
+		}
 		b->result = b->request == REQUEST_OPEN ? tracer_attach(&b->tracer, b->err)
 						       : tracer_run(&b->tracer);
 		sem_post(&b->answered);
@@ -97,19 +100,37 @@ static void wait_until_gone(pid_t tid)
 		nanosleep(&pause, NULL);
 }
 
-/* A command under a filter ends with its tracer; nobody else will take note of its death. */
-static void reap_command(struct ptrace_tracer *t)
+static int discard(void *ctx, const struct trace_event *e)
+{
+	(void)ctx;
+	(void)e;
+	return 0;
+}
+
+/* A command under a filter cannot go on without a tracer: it gets the time to end by itself before
+ * the end of the tracer kills it. */
+static void end_filtered(struct backend *b)
+{
+	struct ptrace_tracer *t = &b->tracer;
+
+	if (!t->command || t->command_status != -ECHILD || t->config.records)
+		return;
+	t->sink = (struct trace_sink){.event = discard};
+	t->result = 0;
+	kill(t->command, SIGTERM);
+	for (int i = 0; i < END_WAIT_MS / 100 && t->command_status == -ECHILD; i++)
+		ask(b, REQUEST_POLL, INT64_C(100000000), NULL);
+}
+
+/* Nobody else takes note of the death of a command that was killed with its tracer. */
+static void reap_command(const struct ptrace_tracer *t)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
-	bool filtered = !t->config.records;
 
-	if (!t->command || t->command_status != -ECHILD || !filtered)
+	if (!t->command || t->command_status != -ECHILD || t->config.records)
 		return;
-	for (int i = 0; i < GONE_WAIT_MS; i++) {
-		if (waitpid(t->command, NULL, WNOHANG) != 0)
-			return;
+	for (int i = 0; i < GONE_WAIT_MS && waitpid(t->command, NULL, WNOHANG) == 0; i++)
 		nanosleep(&pause, NULL);
-	}
 }
 
 static void ptrace_close(void *state)
@@ -119,6 +140,7 @@ static void ptrace_close(void *state)
 	if (!b)
 		return;
 	if (b->runs) {
+		end_filtered(b);
 		b->request = REQUEST_END;
 		sem_post(&b->asked);
 		pthread_join(b->thread, NULL);

@@ -75,47 +75,49 @@ static void take_paths(struct trace_event *e, int first, int second, char buf[TR
 
 static void take_endpoints(struct trace_event *e, char buf[TRACE_TEXT_MAX])
 {
-	bool accepted = e->nr == SYS_accept || e->nr == SYS_accept4;
+	int nr = trace_event_native(e);
+	bool accepted = nr == SYS_accept || nr == SYS_accept4;
 	struct sockaddr_storage remote = {0};
 	struct trace_endpoints ends;
 	size_t size = e->args[2];
 
 	if (accepted && (e->what != TRACE_CALL || e->ret < 0))
 		return;
-	if (e->nr == SYS_connect && size <= sizeof(remote))
+	if (nr == SYS_connect && size <= sizeof(remote))
 		capture_bytes(e->tid, e->args[1], &remote, size);
 	file_endpoints(e->pid, e->tid, (int)(accepted ? e->ret : (int64_t)e->args[0]),
-		e->nr == SYS_connect ? &remote : NULL, &ends);
+		nr == SYS_connect ? &remote : NULL, &ends);
 	memcpy(buf, &ends, sizeof(ends));
 	e->text_len = sizeof(ends);
 }
 
 static void take_fds(struct trace_event *e, char buf[TRACE_TEXT_MAX])
 {
-	uint64_t address = e->args[e->nr == SYS_socketpair ? 3 : 0];
+	uint64_t address = e->args[trace_event_native(e) == SYS_socketpair ? 3 : 0];
 
 	if (e->ret >= 0 && capture_bytes(e->tid, address, buf, 2 * sizeof(int32_t)) == 8)
 		e->text_len = 2 * sizeof(int32_t);
 }
 
 /* Append the descriptors that came with one message. */
-static void take_control(struct trace_event *e, struct msghdr *m, char buf[TRACE_TEXT_MAX])
+static void take_control(
+	struct trace_event *e, const struct msghdr *theirs, char buf[TRACE_TEXT_MAX])
 {
 	union {
 		char bytes[CONTROL_MAX];
 		struct cmsghdr aligned;
 	} control;
-	size_t size = m->msg_controllen;
+	size_t size = theirs->msg_controllen;
+	struct msghdr m = {.msg_control = control.bytes};
 
-	if (!m->msg_control || !size)
+	if (!theirs->msg_control || !size)
 		return;
 	if (size > sizeof(control))
 		size = sizeof(control);
-	m->msg_controllen =
-		capture_bytes(e->tid, (uint64_t)(uintptr_t)m->msg_control, control.bytes, size);
-	m->msg_control = control.bytes;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-		size_t left = (size_t)(control.bytes + m->msg_controllen - (char *)c);
+	m.msg_controllen = capture_bytes(
+		e->tid, (uint64_t)(uintptr_t)theirs->msg_control, control.bytes, size);
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		size_t left = (size_t)(control.bytes + m.msg_controllen - (char *)c);
 		size_t bytes = c->cmsg_len - CMSG_LEN(0);
 
 		if (c->cmsg_len < CMSG_LEN(0) || c->cmsg_len > left)
@@ -137,7 +139,8 @@ static void take_rights(struct trace_event *e, char buf[TRACE_TEXT_MAX])
 	struct mmsghdr many[MESSAGES_MAX];
 	size_t n, size;
 
-	if (e->ret < 0)
+	/* The messages of 32-bit programs lie differently in memory. */
+	if (e->ret < 0 || e->flags & TRACE_COMPAT)
 		return;
 	if (e->nr == SYS_recvmmsg) {
 		n = e->ret < MESSAGES_MAX ? (size_t)e->ret : MESSAGES_MAX;

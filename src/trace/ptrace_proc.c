@@ -53,7 +53,7 @@ static bool field(const char *status, const char *name, int base, uint64_t *ret)
 
 static pid_t id_field(pid_t tid, const char *name)
 {
-	char status[STATUS_MAX];
+	char status[STATUS_MAX] = {0};
 	uint64_t id;
 
 	if (read_text(tid, "status", status, sizeof(status)) < 0 || !field(status, name, 10, &id))
@@ -74,7 +74,7 @@ pid_t proc_tracer(pid_t tid)
 bool proc_ignores(pid_t tid, int sig)
 {
 	bool by_default = sig == SIGCHLD || sig == SIGCONT || sig == SIGURG || sig == SIGWINCH;
-	char status[STATUS_MAX];
+	char status[STATUS_MAX] = {0};
 	uint64_t ignored, caught, bit = UINT64_C(1) << (sig - 1);
 
 	if (read_text(tid, "status", status, sizeof(status)) < 0 ||
@@ -85,7 +85,7 @@ bool proc_ignores(pid_t tid, int sig)
 
 bool proc_has_signal(pid_t tid)
 {
-	char status[STATUS_MAX];
+	char status[STATUS_MAX] = {0};
 	uint64_t own, shared, blocked;
 
 	if (read_text(tid, "status", status, sizeof(status)) < 0 ||

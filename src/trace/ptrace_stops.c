@@ -18,12 +18,6 @@
 /* What the kernel returns inside when it means to repeat a call. */
 #define RESTART_FIRST 512
 #define RESTART_LAST 516
-#define COMPAT_EXIT 1 /* of the 32-bit tables of x86 and ARM */
-#ifdef __aarch64__
-#define COMPAT_EXIT_GROUP 248
-#else
-#define COMPAT_EXIT_GROUP 252
-#endif
 
 int64_t tracer_now_ns(void)
 {
@@ -51,28 +45,42 @@ static struct trace_event event_of(
 }
 
 /* Those that cannot: the thread is gone, and waitpid() will say so. */
-static void go_on(const struct ptrace_task *task, int sig)
+static void go_on(const struct ptrace_tracer *t, const struct ptrace_task *task, int sig)
 {
 	bool skip = task->process->filtered && !task->in_call && !task->quiet;
+
+	skip |= t->ending;
 
 	ptrace(skip ? PTRACE_CONT : PTRACE_SYSCALL, task->tid, NULL, (void *)(intptr_t)sig);
 }
 
-static const struct syscall_info *info_of(const struct trace_event *e)
+/* Does the table tell the call's arguments? */
+static bool has_args(const struct trace_event *e, const struct syscall_info *info)
 {
-	return e->flags & TRACE_COMPAT ? syscall_get_compat(e->nr) : syscall_get(e->nr);
+	return info && !(e->flags & TRACE_COMPAT);
 }
 
 static bool is_exec(const struct trace_event *e)
 {
-	return !(e->flags & TRACE_COMPAT) && (e->nr == SYS_execve || e->nr == SYS_execveat);
+	int nr = trace_event_native(e);
+
+	return nr == SYS_execve || nr == SYS_execveat;
 }
 
 static bool is_exit(const struct trace_event *e)
 {
-	if (e->flags & TRACE_COMPAT)
-		return e->nr == COMPAT_EXIT || e->nr == COMPAT_EXIT_GROUP;
-	return e->nr == SYS_exit || e->nr == SYS_exit_group;
+	int nr = trace_event_native(e);
+
+	return nr == SYS_exit || nr == SYS_exit_group;
+}
+
+/* The descriptor that a call is about, where that is known before it is done; close_range is about
+ * many. */
+static int entry_fd(const struct trace_event *e, const struct syscall_info *info)
+{
+	if (!info || info->fd_arg < 0 || trace_event_native(e) == SYS_close_range)
+		return -1;
+	return (int)e->args[info->fd_arg];
 }
 
 /* The path of the new program is gone when execve returns. */
@@ -80,8 +88,8 @@ static void keep_exec_path(struct ptrace_tracer *t, struct ptrace_task *task)
 {
 	struct trace_event *c = &task->call;
 	bool cut = false;
-	size_t n = capture_string(
-		c->tid, c->args[c->nr == SYS_execveat], t->text, sizeof(t->text), &cut);
+	size_t n = capture_string(c->tid, c->args[trace_event_native(c) == SYS_execveat], t->text,
+		sizeof(t->text), &cut);
 
 	task->text = malloc(n + 1);
 	if (!task->text)
@@ -108,10 +116,11 @@ static void begin_call(
 										   : 0};
 	if (!task->quiet)
 		t->seq++;
-	for (int i = 0; i < TRACE_ARGS; i++)
+	info = trace_event_syscall(c);
+	/* Registers that are no arguments of this call hold anything. */
+	for (int i = 0; i < TRACE_ARGS && (!has_args(c, info) || info->args[i]); i++)
 		c->args[i] = at->entry.args[i];
-	info = info_of(c);
-	task->call_fd = info && info->fd_arg >= 0 ? (int)c->args[info->fd_arg] : -1;
+	task->call_fd = entry_fd(c, info);
 	c->file = (uint8_t)file_cache_get(&task->process->files, task->tid, task->call_fd);
 	if (is_exec(c))
 		keep_exec_path(t, task);
@@ -188,8 +197,8 @@ static void follow_aio(
 static void end_call(struct ptrace_tracer *t, struct ptrace_task *task, int64_t ret, int64_t now_ns)
 {
 	struct trace_event e = task->call;
-	const struct syscall_info *info = info_of(&e);
-	unsigned capture = info && !(e.flags & TRACE_COMPAT) ? info->capture : CAPTURE_NONE;
+	const struct syscall_info *info = trace_event_syscall(&e);
+	unsigned capture = info ? info->capture : CAPTURE_NONE;
 	int fd;
 
 	e.ret = ret;
@@ -265,7 +274,7 @@ static void settle(struct ptrace_tracer *t, struct ptrace_task *child, int64_t n
 		on_end(t, child, child->status, now_ns);
 	} else if (child->held) {
 		child->held = false;
-		go_on(child, 0);
+		go_on(t, child, 0);
 	}
 }
 
@@ -353,6 +362,7 @@ static void on_exec(struct ptrace_tracer *t, struct ptrace_task *task, int64_t n
 static bool on_stop_event(struct ptrace_task *task, int sig, int64_t now_ns)
 {
 	if (sig != SIGTRAP) {
+		task->fresh = false;
 		ptrace(PTRACE_LISTEN, task->tid, NULL, NULL);
 		return true;
 	}
@@ -439,7 +449,7 @@ static void handle_stop(
 	default:
 		break;
 	}
-	go_on(task, give);
+	go_on(t, task, give);
 }
 
 void tracer_handle(struct ptrace_tracer *t, pid_t tid, int status, int64_t now_ns)
@@ -491,13 +501,13 @@ void tracer_adopt(struct ptrace_tracer *t, int64_t now_ns)
 static int pending_of(struct ptrace_tracer *t, struct ptrace_task *task, int64_t dur_ns)
 {
 	struct trace_event e = task->call;
-	const struct syscall_info *info = info_of(&e);
+	const struct syscall_info *info = trace_event_syscall(&e);
 
 	e.what = TRACE_PENDING;
 	e.dur_ns = dur_ns;
 	if (task->text)
 		e.text = task->text;
-	else if (info && !(e.flags & TRACE_COMPAT))
+	else if (info)
 		capture_text(&e, info->capture, t->text);
 	return t->sink.event(t->sink.ctx, &e);
 }

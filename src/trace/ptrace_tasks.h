@@ -21,7 +21,7 @@ struct ptrace_task {
 	int64_t held_ns;		/* since when */
 	bool dead;			/* it ended before that was told, with `status` */
 	int status;
-	bool fresh; /* attached to while it ran: its first stop is our doing */
+	bool fresh; /* interrupted while it ran: its next stop of that kind is our doing */
 	bool quiet; /* it is not the command yet, but our own child on its way there */
 
 	bool in_call;

@@ -29,7 +29,8 @@ struct ptrace_tracer {
 
 	struct ptrace_tasks tasks;
 	uint64_t seq, lost;
-	int result; /* the first failure of the sink */
+	int result;  /* the first failure of the sink */
+	bool ending; /* threads go on without stopping at calls */
 	int64_t scanned_ns;
 	char text[TRACE_TEXT_MAX];
 
@@ -63,6 +64,10 @@ int tracer_start(struct ptrace_tracer *t, struct lp_err *err);
 
 /* ptrace_wait.c: handle what happens until `stop` is set. 1: nothing is left to trace. */
 int tracer_run(struct ptrace_tracer *t);
+
+/* Make ready for the end: see to it that no thread is at the entry of a call when the tracer's end
+ * wakes it. That call would be interrupted. */
+void tracer_end(struct ptrace_tracer *t);
 
 /* ptrace_regs.c: a call of a thread that our attaching has interrupted, and which says so (EINTR),
  * is repeated as if nothing had been. The thread is stopped outside of a call. */

@@ -9,6 +9,7 @@
  * list, so that busy threads at its head would otherwise never let it come to the others. */
 #define BATCH 256
 #define IDLE_MS 20
+#define END_MAX_NS INT64_C(1000000000)
 
 struct stop {
 	pid_t tid;
@@ -66,4 +67,47 @@ int tracer_run(struct ptrace_tracer *t)
 			poll(NULL, 0, IDLE_MS);
 	}
 	return t->result;
+}
+
+static int discard(void *ctx, const struct trace_event *e)
+{
+	(void)ctx;
+	(void)e;
+	return 0;
+}
+
+/* Is somebody still to stop because we said so? */
+static bool awaits(const struct ptrace_tracer *t)
+{
+	for (const struct ptrace_task *task = tasks_next(&t->tasks, NULL); task;
+		task = tasks_next(&t->tasks, task)) {
+		if (task->fresh)
+			return true;
+	}
+	return false;
+}
+
+void tracer_end(struct ptrace_tracer *t)
+{
+	int64_t until_ns = tracer_now_ns() + END_MAX_NS;
+	struct stop stop;
+
+	t->sink = (struct trace_sink){.event = discard};
+	t->ending = true;
+	/* Those inside of a call stop next at its exit, where being woken does no harm. */
+	for (struct ptrace_task *task = tasks_next(&t->tasks, NULL); task;
+		task = tasks_next(&t->tasks, task)) {
+		if (!task->in_call && task->process)
+			task->fresh = ptrace(PTRACE_INTERRUPT, task->tid, NULL, NULL) == 0;
+	}
+	while (awaits(t) && tracer_now_ns() < until_ns) {
+		int n = wait_one(&stop, false);
+
+		if (n > 0)
+			tracer_handle(t, stop.tid, stop.status, stop.at_ns);
+		else if (n == 0)
+			poll(NULL, 0, 1);
+		else
+			break;
+	}
 }

@@ -131,13 +131,14 @@ static void note_clock_step(struct session *s, int64_t wall_ns, int64_t mono_ns)
 	spool_event(s->spool, wall_ns / 1000, text);
 }
 
-/* Say in the log where events are missing. */
+/* Say in the log how many events are missing that no event has told of. Not before the end: a
+ * backend may have yet to deliver the event that tells. */
 static int note_lost(struct session *s, int64_t wall_ns)
 {
 	struct trace_event e = {.what = TRACE_LOST, .start_ns = wall_ns};
 
 	s->stats.lost = s->backend->lost(s->state);
-	if (s->stats.lost <= s->lost_told)
+	if (!s->at_end || s->stats.lost <= s->lost_told)
 		return 0;
 	e.ret = (int64_t)(s->stats.lost - s->lost_told);
 	s->lost_told = s->stats.lost;

@@ -282,6 +282,9 @@ int session_event(void *ctx, const struct trace_event *e)
 		return r;
 	if (e->what == TRACE_PENDING)
 		return on_pending(s, e);
+	/* Whoever tells it here need not be told again by the count of what was lost. */
+	if (e->what == TRACE_LOST)
+		s->lost_told += (uint64_t)e->ret;
 	s->stats.events++;
 	r = note_life(s, e);
 	if (r == 0)

@@ -4,6 +4,7 @@
  * asks for a summary. Ends when nothing is left to trace, after SECONDS, or at SIGINT or SIGTERM;
  * its last line says how many events were lost and how the command ended.
  */
+#include "print_event.h"
 #include "trace/backend.h"
 
 #include <signal.h>
@@ -21,39 +22,10 @@ static void on_stop(int sig)
 	stopped = 1;
 }
 
-static void print_text(const struct trace_event *e)
+static int deliver(void *ctx, const struct trace_event *e)
 {
-	for (uint32_t i = 0; i < e->text_len; i++)
-		printf("%02x", (unsigned char)e->text[i]);
-}
-
-static const char *name_of(const struct trace_event *e, char buf[SYSCALL_NAME_MAX])
-{
-	const struct syscall_info *info;
-
-	if (e->what == TRACE_SIGNAL || e->what == TRACE_EXIT)
-		return signal_name(e->nr, buf);
-	if (e->what != TRACE_CALL && e->what != TRACE_PENDING && e->what != TRACE_ASYNC)
-		return "";
-	info = e->flags & TRACE_COMPAT ? syscall_get_compat(e->nr) : syscall_get(e->nr);
-	return info ? info->name : "?";
-}
-
-static int print_event(void *ctx, const struct trace_event *e)
-{
-	char buf[SYSCALL_NAME_MAX];
-
 	(void)ctx;
-	printf("{\"what\":\"%s\",\"seq\":%llu,\"start\":%lld,\"dur\":%lld,\"pid\":%d,\"tid\":%d,"
-	       "\"nr\":%u,\"name\":\"%s\",\"flags\":%u,\"file\":\"%s\",\"ret\":%lld,\"args\":[",
-		trace_what_name(e->what), (unsigned long long)e->seq, (long long)e->start_ns,
-		(long long)e->dur_ns, e->pid, e->tid, e->nr, name_of(e, buf), e->flags,
-		trace_file_name(e->file), (long long)e->ret);
-	for (int i = 0; i < TRACE_ARGS; i++)
-		printf("%s%llu", i ? "," : "", (unsigned long long)e->args[i]);
-	printf("],\"text\":\"");
-	print_text(e);
-	puts("\"}");
+	print_event(e);
 	return 0;
 }
 
@@ -67,7 +39,7 @@ static int64_t now_ms(void)
 
 static int run(const struct trace_backend *backend, const struct trace_config *config, int seconds)
 {
-	struct trace_sink sink = {print_event, NULL};
+	struct trace_sink sink = {deliver, NULL};
 	struct lp_err err = {0};
 	int64_t until = now_ms() + seconds * INT64_C(1000);
 	void *state = NULL;

@@ -61,6 +61,7 @@ static struct lp_table *table_make(const char *metric, const char *unit, double 
 
 static struct lp_table **tables_make(struct traced *t)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	struct lp_table **tables = calloc(2, sizeof(*tables));
 
 	assert_non_null(tables);
@@ -181,6 +182,21 @@ static void test_few_calls(void **state)
 			traced_fill(&t, 0.7, 4);
 			expect(&t, &opt, "");
 		}
+	}
+}
+
+/* A second in which one call hung is in many averages, and over. */
+static void test_one_slow_call(void **state)
+{
+	struct traced t;
+
+	(void)state;
+	for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
+		struct detect_options opt = way(w);
+
+		traced_fill(&t, 50, 4);
+		t.times[2][60] = 2000;
+		expect(&t, &opt, "");
 	}
 }
 
@@ -323,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_slow_server),
 		cmocka_unit_test(test_finding),
 		cmocka_unit_test(test_few_calls),
+		cmocka_unit_test(test_one_slow_call),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_floor),

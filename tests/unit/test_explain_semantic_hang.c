@@ -46,6 +46,20 @@ static void test_hung(void **state)
 	semantic_rig_release(&rig);
 }
 
+/* It recovered, and answers everybody again: it hung all the same. */
+static void test_recovered(void **state)
+{
+	(void)state;
+	cluster_with_silent_s3(10, 51, true);
+	rig_answers(&rig, "c1", S3, 52, 120);
+	rig_answers(&rig, "c2", S3, 52, 120);
+	app_hangs(10.5, 41, false);
+	semantic_run(&rig);
+	rig_expect(rig_only(&rig), "s3/sys:glusterfsd", "server-hung");
+	assert_int_equal(rig.s.n_notes, 0);
+	semantic_rig_release(&rig);
+}
+
 /* Thirty seconds, or what the user says. */
 static void test_how_long(void **state)
 {
@@ -251,6 +265,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hung),
+		cmocka_unit_test(test_recovered),
 		cmocka_unit_test(test_how_long),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_unexplained),

@@ -52,7 +52,7 @@ static void test_strings(void **state)
 	assert_int_equal(capture_string(gettid(), 8, buf, 10, &cut), 0);
 	memcpy(end - 3, "xy", 3);
 	assert_int_equal(capture_string(gettid(), at(end - 3), buf, 10, &cut), 2);
-	memcpy(end - 3, "xyz", 3); /* no NUL before memory ends */
+	end[-1] = 'z'; /* no NUL before memory ends */
 	assert_int_equal(capture_string(gettid(), at(end - 3), buf, 10, &cut), 3);
 	assert_false(cut);
 	memset(big, 'q', sizeof(big));

@@ -63,40 +63,41 @@ static void test_cache(void **state)
 	file_cache_forget_all(&c);
 }
 
-static int listen_on(int family, struct sockaddr_storage *ret, socklen_t *len)
+/* A socket that listens, and its port. */
+static int listen_on(int family, uint16_t *ret_port)
 {
+	char address[128] = {0};
+	socklen_t len = sizeof(address);
 	int fd = socket(family, SOCK_STREAM, 0);
 
 	if (fd < 0 || listen(fd, 1) < 0)
 		return -1;
-	*len = sizeof(*ret);
-	assert_int_equal(getsockname(fd, (void *)ret, len), 0);
+	assert_int_equal(getsockname(fd, (void *)address, &len), 0);
+	memcpy(ret_port, address + 2, sizeof(*ret_port)); /* at the same place in both */
 	return fd;
 }
 
 static void test_endpoints(void **state)
 {
-	struct sockaddr_storage address = {0}, remote = {0};
-	struct sockaddr_in *v4 = (void *)&address;
-	socklen_t len;
-	int server = listen_on(AF_INET, &address, &len), client = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_storage remote = {0};
 	uint32_t loopback = htonl(INADDR_LOOPBACK);
+	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_addr.s_addr = loopback};
+	int server = listen_on(AF_INET, &v4.sin_port), client = socket(AF_INET, SOCK_STREAM, 0);
 	struct trace_endpoints ends;
 
 	(void)state;
 	assert_true(server >= 0);
-	v4->sin_addr.s_addr = loopback;
 	file_endpoints(getpid(), gettid(), client, NULL, &ends);
 	assert_int_equal(ends.family, 0);
 	/* Not connected: what was tried. */
-	memcpy(&remote, v4, sizeof(*v4));
+	memcpy(&remote, &v4, sizeof(v4));
 	file_endpoints(getpid(), gettid(), client, &remote, &ends);
 	assert_int_equal(ends.family, AF_INET);
-	assert_int_equal(ends.remote_port, v4->sin_port);
-	assert_int_equal(connect(client, (void *)v4, sizeof(*v4)), 0);
+	assert_int_equal(ends.remote_port, v4.sin_port);
+	assert_int_equal(connect(client, (void *)&v4, sizeof(v4)), 0);
 	file_endpoints(getpid(), gettid(), client, NULL, &ends);
 	assert_int_equal(ends.family, AF_INET);
-	assert_int_equal(ends.remote_port, v4->sin_port);
+	assert_int_equal(ends.remote_port, v4.sin_port);
 	assert_memory_equal(ends.remote, &loopback, 4);
 	assert_memory_equal(ends.local, &loopback, 4);
 	assert_int_not_equal(ends.local_port, 0);
@@ -124,17 +125,13 @@ static void test_endpoints_of_others(void **state)
 /* A client of IPv4 at a server of IPv6 is one of IPv4. */
 static void test_endpoints_mapped(void **state)
 {
-	struct sockaddr_storage address = {0};
-	struct sockaddr_in6 *v6 = (void *)&address;
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct trace_endpoints ends;
-	socklen_t len;
-	int server = listen_on(AF_INET6, &address, &len), client, accepted;
+	int server = listen_on(AF_INET6, &to.sin_port), client, accepted;
 
 	(void)state;
 	if (server < 0)
 		skip(); /* no IPv6 here */
-	to.sin_port = v6->sin6_port;
 	client = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(connect(client, (void *)&to, sizeof(to)), 0);
 	accepted = accept(server, NULL, NULL);
