@@ -104,6 +104,7 @@ const struct command lab_command_work = {
 		"until it is stopped. What worked before is stopped.\n\n"
 		"WORKLOAD is one of:\n\n"
 		"    ddw        dd writes large files, 4 MB at a time\n"
+		"    ddnew      dd writes new large files, and deletes them in the end\n"
 		"    ddr        dd reads them\n"
 		"    iozonew    IOzone's write and rewrite\n"
 		"    iozoner    IOzone's read and reread\n"

@@ -146,6 +146,7 @@ int semantic_join_suspects(struct inquiry *q, const struct semantic *s, struct l
 {
 	int r = 0;
 
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	q->semantic = calloc((size_t)q->v->n_components + 1, sizeof(*q->semantic));
 	if (!q->semantic)
 		r = -ENOMEM;

@@ -132,12 +132,13 @@ int ballast_free(const struct lab *lab, const struct lab_node *on, struct ballas
 	return 0;
 }
 
-int ballast_verify(
-	const struct lab *lab, const struct lab_node *on, const char *fault, struct lp_err *err)
+int ballast_verify(const struct lab *lab, const struct lab_node *on, const char *fault,
+	const char *file, struct lp_err *err)
 {
-	char path[LAB_PATH_MAX];
+	char dir[LAB_PATH_MAX], path[2 * LAB_PATH_MAX];
 
-	if (access(ballast_path(lab, on, fault, path), F_OK) < 0)
+	snprintf(path, sizeof(path), "%s/%s", ballast_path(lab, on, fault, dir), file);
+	if (access(path, F_OK) < 0)
 		return lp_err_sys(err, -errno, "%s", path);
 	return 0;
 }

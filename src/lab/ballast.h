@@ -19,9 +19,9 @@ struct ballast_free {
 int ballast_free(const struct lab *lab, const struct lab_node *on, struct ballast_free *ret,
 	struct lp_err *err);
 
-/* Is it there? If not, -ENOENT. */
-int ballast_verify(
-	const struct lab *lab, const struct lab_node *on, const char *fault, struct lp_err *err);
+/* Is it there, with the file of this name? If not, -ENOENT. */
+int ballast_verify(const struct lab *lab, const struct lab_node *on, const char *fault,
+	const char *file, struct lp_err *err);
 
 /* Remove it, and start the server again if it has ended. Not there: 0. */
 int ballast_remove(

@@ -25,6 +25,8 @@
 #define STOP_WAIT_MS 5000
 #define UNMOUNT_WAIT_MS 20000
 #define BUSY_POLL_MS 50
+#define CHECK_WAIT_MS 60000
+#define CHECK_POLL_MS 500
 #define DEVICE_MAX 40
 
 /* Nobody waits for a disk that is being made or removed. */
@@ -212,15 +214,26 @@ static int unmount_brick(const struct lab *lab, const struct lab_node *node, str
 	return 0;
 }
 
+/* It fails where it had something to correct, and while another mount namespace that was copied
+ * meanwhile (`ip netns exec` makes such) has the file system mounted: again, then. */
+static int check_file_system(const char *device, struct lp_err *err)
+{
+	for (unsigned ms = 0; ms < CHECK_WAIT_MS; ms += CHECK_POLL_MS) {
+		if (tool_run(NULL, "e2fsck -f -y %s", device) == 0)
+			return 0;
+		nanosleep(&(struct timespec){.tv_nsec = CHECK_POLL_MS * 1000000L}, NULL);
+	}
+	return tool_run(err, "e2fsck -f -y %s", device);
+}
+
 int disk_remount(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
 {
 	char device[DEVICE_MAX];
 	int r = unmount_brick(lab, node, err);
 
 	device_of(node, device);
-	/* It fails, too, where it had something to correct. */
-	if (r == 0 && tool_run(NULL, "e2fsck -f -y %s", device) < 0)
-		r = tool_run(err, "e2fsck -f -y %s", device);
+	if (r == 0)
+		r = check_file_system(device, err);
 	return r < 0 ? r : mount_brick(lab, node, device, err);
 }
 

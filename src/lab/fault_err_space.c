@@ -4,26 +4,26 @@
 #include <errno.h>
 
 #define NAME "err-space"
-/* Clients that delete files make some room, which others take. */
+/* Clients that delete files make some room, before and after. */
 #define FREE_MAX 0.05
 
 static int inject(
 	const struct lab *lab, const struct lab_node *on, double strength, struct lp_err *err)
 {
-	(void)strength;
-	return ballast_take_blocks(lab, on, NAME, err);
-}
-
-static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
-{
 	struct ballast_free f = {0};
-	int r = ballast_verify(lab, on, NAME, err);
+	int r = ballast_take_blocks(lab, on, NAME, err);
 
+	(void)strength;
 	if (r == 0)
 		r = ballast_free(lab, on, &f, err);
 	if (r == 0 && f.blocks > FREE_MAX)
 		r = lp_err_set(err, -EIO, "%.0f%% of its blocks are free", f.blocks * 100);
 	return r;
+}
+
+static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
+{
+	return ballast_verify(lab, on, NAME, "blocks", err);
 }
 
 static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)

@@ -33,17 +33,22 @@ static const char campaign[] =
 	"run ddw,ddr disk-busy+receive-pktloss,disk-hog+send-pktloss\n";
 
 /* The syscall paper's faults that are not about speed. A hang is given up by the paper after 30 s,
- * so the fault lasts longer; smaller disks are full sooner. PostMark makes files, ddw writes large
- * ones that are there. */
-static const char errors[] = "servers 5\n"
-			     "clients 4\n"
+ * so a fault that may end so lasts longer; smaller disks are full sooner. PostMark makes small
+ * files, ddnew takes room, ddw writes to large files that are there. */
+static const char errors[] = "servers 4\n"
+			     "clients 3\n"
 			     "disk 512M\n"
-			     "phases 4s 10s 40s 3s\n"
 			     "trace summary\n"
 			     "repeat 5\n"
-			     "run postmark none,err-inodes,err-files,err-remount,err-space,"
-			     "err-vmsize\n"
-			     "run ddw none,err-remount,err-fsize,err-vmsize,pause\n";
+			     "phases 4s 6s 15s 1s\n"
+			     "run postmark err-inodes,err-files,err-remount\n"
+			     "run ddnew err-space\n"
+			     "run ddw err-remount,err-fsize\n"
+			     "phases 4s 10s 45s 3s\n"
+			     "run postmark,ddw err-vmsize\n"
+			     "run ddw pause\n"
+			     "repeat 2\n"
+			     "run postmark,ddnew,ddw none\n";
 
 const struct plan_text plan_texts[] = {
 	{"smoke", "a control, a slow disk and lost packets, each a minute and a half", smoke},

@@ -5,6 +5,7 @@
 #include "lab/run_strain.h"
 #include "lab/server.h"
 #include <errno.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define SLICE_US (US_PER_SEC / 5)
@@ -95,14 +96,12 @@ static int phase_run(struct run *run, struct run_account *a, unsigned phase, str
 	return r;
 }
 
-static int recording_start(struct run *run, const struct experiment *e, const char *dir,
-	struct strain *ret_before, struct lp_err *err)
+static int recording_start(
+	struct run *run, const char *dir, struct strain *ret_before, struct lp_err *err)
 {
 	struct watch_report unused;
 	int r = run_record_start(run, dir, err);
 
-	if (r == 0 && e->trace)
-		r = run_trace_start(run, e->trace, dir, err);
 	watch_report(run->watch, &unused);
 	strain_read(&run->lab, ret_before);
 	return r;
@@ -159,7 +158,7 @@ static int recorded_phases(
 	const struct experiment *e = a->experiment;
 	bool recovers = phase_is_recorded(e, RUN_RECOVERY);
 	struct strain before;
-	int r = recording_start(run, e, dir, &before, err);
+	int r = recording_start(run, dir, &before, err);
 
 	if (r == 0)
 		r = phase_run(run, a, RUN_CLEAN, err);
@@ -205,16 +204,25 @@ static int servers_refresh(const struct run *run, const struct experiment *e, st
 	return r;
 }
 
-static int work_begin(const struct run *run, const struct experiment *e, struct lp_err *err)
+/* What is traced is traced from its beginning on: the work waits for the tracers. */
+static int work_begin(
+	const struct run *run, const struct experiment *e, const char *dir, struct lp_err *err)
 {
-	unsigned how = experiment_fresh(e) ? WORKLOAD_HELD
-		: experiment_fatal(e)	   ? WORKLOAD_STUBBORN
-					   : 0;
+	bool held = experiment_fresh(e) || e->trace;
+	unsigned how = held ? WORKLOAD_HELD : experiment_fatal(e) ? WORKLOAD_STUBBORN : 0;
+	int r = workload_start(&run->lab, e->workload, how, err);
 
-	return workload_start(&run->lab, e->workload, how, err);
+	if (r == 0 && e->trace && mkdir(dir, 0755) < 0)
+		r = lp_err_sys(err, -errno, "cannot make %s", dir);
+	if (r == 0 && e->trace)
+		r = run_trace_start(run, e->trace, dir, err);
+	if (r == 0 && !experiment_fresh(e))
+		r = workload_release(&run->lab, err);
+	return r;
 }
 
-static int experiment_begin(struct run *run, const struct experiment *e, struct lp_err *err)
+static int experiment_begin(
+	struct run *run, const struct experiment *e, const char *dir, struct lp_err *err)
 {
 	int r;
 
@@ -225,7 +233,7 @@ static int experiment_begin(struct run *run, const struct experiment *e, struct 
 	if (r == 0)
 		r = servers_refresh(run, e, err);
 	if (r == 0)
-		r = work_begin(run, e, err);
+		r = work_begin(run, e, dir, err);
 	return r;
 }
 
@@ -250,7 +258,7 @@ int run_experiment(struct run *run, const struct experiment *e, const char *dir,
 	int r = run_record_remove(dir, err);
 
 	if (r == 0)
-		r = experiment_begin(run, e, err);
+		r = experiment_begin(run, e, dir, err);
 	if (r == 0)
 		r = phase_run(run, &a, RUN_WARMUP, err);
 	if (r == 0)

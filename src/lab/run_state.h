@@ -72,8 +72,8 @@ int run_stop_all(const struct run *run, const char *what, struct lp_err *err);
 /* Seal and verify the archives of all nodes: each has samples of nearly all of `span_us`. */
 int run_record_check(const struct run *run, const char *dir, int64_t span_us, uint64_t *ret_bytes,
 	uint32_t *ret_samples, struct lp_err *err);
-/* Tracers of the system calls of servers and clients (their file system's process and their work),
- * into `dir`. */
+/* Tracers of the system calls of servers and clients (their file system's process, and their work,
+ * which is held back), into `dir`. */
 int run_trace_start(
 	const struct run *run, enum plan_trace mode, const char *dir, struct lp_err *err);
 /* -EIO if one has ended; that of a server with a fault of `e` (may be NULL) has if the server has.

@@ -1,85 +1,56 @@
 /* Traces of experiments: `limpet trace syscalls` beside each recorder. */
 #include "lab/run_state.h"
 
-#include "base/cleanup.h"
-#include "lab/process.h"
 #include "lab/tool.h"
 #include <errno.h>
+#include <glob.h>
+#include <limpet/archive.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PIDS_MAX 48
-#define OLD_S 3
-#define ARGS_MAX (16 + 2 * PIDS_MAX)
-
-/* Whom to trace on a node. */
-struct pids {
-	char texts[PIDS_MAX][12];
-	unsigned n;
-	pid_t session;	 /* of the workload */
-	uint64_t before; /* it began before that: struct process.start */
-};
-
-static void pids_add(struct pids *p, pid_t pid)
-{
-	if (pid > 0 && p->n < PIDS_MAX)
-		snprintf(p->texts[p->n++], sizeof(p->texts[0]), "%d", (int)pid);
-}
-
-/* What the workload has started already, but what will have ended in a moment; the rest is
- * followed. */
-static void pids_add_work(const struct process *proc, void *ctx)
-{
-	struct pids *p = ctx;
-
-	if (proc->session == p->session && proc->pid != p->session && !proc->zombie &&
-		proc->start < p->before)
-		pids_add(p, proc->pid);
-}
-
-/* The clock of processes' starts. */
-static uint64_t now_ticks(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return ((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000) *
-		(uint64_t)sysconf(_SC_CLK_TCK) / 1000;
-}
-
-static void pids_find(const struct run *run, const struct lab_node *node, struct pids *ret)
-{
-	char path[LAB_PATH_MAX];
-
-	pids_add(ret, tool_pid(lab_path(&run->lab, path, "run/%s-fs.pid", node->name)));
-	ret->session = tool_pid(lab_path(&run->lab, path, "run/%s-work.pid", node->name));
-	ret->before = now_ticks() - OLD_S * (uint64_t)sysconf(_SC_CLK_TCK);
-	pids_add(ret, ret->session);
-	if (ret->session > 0)
-		process_each(pids_add_work, ret);
-}
+/* Until one has attached itself, which has no sign: it made its archive just before. */
+#define ATTACH_US 2000000
+#define LOOK_US 100000
+#define LOOKS_MAX 200
 
 static int trace_one(const struct run *run, const struct lab_node *node, enum plan_trace mode,
 	const char *dir, struct lp_err *err)
 {
-	char log[LAB_PATH_MAX], pid_file[LAB_PATH_MAX];
-	const char *argv[ARGS_MAX] = {run->self, "trace", "syscalls", "-q", "-o", dir, "-n",
-		node->name, mode == PLAN_TRACE_RECORDS ? "--records" : "--summary"};
-	unsigned n = 9;
+	char log[LAB_PATH_MAX], pid_file[LAB_PATH_MAX], path[LAB_PATH_MAX], fs[12], work[12];
+	const char *argv[] = {run->self, "trace", "syscalls", "-q", "-o", dir, "-n", node->name,
+		mode == PLAN_TRACE_RECORDS ? "--records" : "--summary", "-p", fs, "-p", work, NULL};
 	struct spawn s = {.netns = node->netns,
 		.log = lab_path(&run->lab, log, "log/%s-trace.log", node->name),
 		.pid_file = lab_path(&run->lab, pid_file, "run/%s-trace.pid", node->name),
 		.argv = argv};
-	struct pids pids = {0};
 
-	pids_find(run, node, &pids);
-	for (unsigned i = 0; i < pids.n; i++) {
-		argv[n++] = "-p";
-		argv[n++] = pids.texts[i];
-	}
+	snprintf(fs, sizeof(fs), "%d",
+		(int)tool_pid(lab_path(&run->lab, path, "run/%s-fs.pid", node->name)));
+	snprintf(work, sizeof(work), "%d",
+		(int)tool_pid(lab_path(&run->lab, path, "run/%s-work.pid", node->name)));
+	if (node->role == LAB_SERVER)
+		argv[11] = NULL; /* nothing works there */
 	return tool_spawn(&s, NULL, err);
+}
+
+/* Has each made its archive? */
+static bool all_have_begun(const struct run *run, const char *dir)
+{
+	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
+		const struct lab_node *node = &run->lab.nodes[i];
+		char pattern[PATH_MAX];
+		glob_t found = {0};
+		bool none;
+
+		snprintf(pattern, sizeof(pattern), "%s/%s-syscalls-*" LP_ARCHIVE_SUFFIX, dir,
+			node->name);
+		none = glob(pattern, 0, NULL, &found) != 0;
+		globfree(&found);
+		if (node->role != LAB_OTHER && none)
+			return false;
+	}
+	return true;
 }
 
 int run_trace_start(
@@ -92,7 +63,18 @@ int run_trace_start(
 		if (r < 0)
 			return lp_err_prefix(err, "cannot trace %s", node->name);
 	}
-	return 0;
+	for (unsigned i = 0; i < LOOKS_MAX && !all_have_begun(run, dir); i++)
+		usleep(LOOK_US);
+	usleep(ATTACH_US);
+	return run_trace_verify(run, NULL, err);
+}
+
+static bool is_traced(const struct run *run, const struct lab_node *node)
+{
+	char path[LAB_PATH_MAX];
+
+	return node->role == LAB_OTHER ||
+		tool_pid(lab_path(&run->lab, path, "run/%s-trace.pid", node->name));
 }
 
 static bool is_hurt(const struct experiment *e, const struct lab_node *node)
@@ -106,13 +88,12 @@ static bool is_hurt(const struct experiment *e, const struct lab_node *node)
 
 int run_trace_verify(const struct run *run, const struct experiment *e, struct lp_err *err)
 {
-	char path[LAB_PATH_MAX], log[LAB_PATH_MAX], words[256];
+	char log[LAB_PATH_MAX], words[256];
 
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
 		const struct lab_node *node = &run->lab.nodes[i];
 
-		if (node->role == LAB_OTHER || is_hurt(e, node) ||
-			tool_pid(lab_path(&run->lab, path, "run/%s-trace.pid", node->name)))
+		if (is_traced(run, node) || is_hurt(e, node))
 			continue;
 		tool_last_words(lab_path(&run->lab, log, "log/%s-trace.log", node->name), words,
 			sizeof(words));

@@ -83,11 +83,12 @@ unsigned trace_event_call(const struct trace_event *e)
 
 int trace_event_errno(const struct trace_event *e)
 {
-	int64_t number = -e->ret;
+	int number;
 
 	if ((e->what != TRACE_CALL && e->what != TRACE_ASYNC) || e->ret >= 0 || e->ret < -4095)
 		return 0;
-	return number >= RESTART_FIRST && number <= RESTART_LAST ? 0 : (int)number;
+	number = (int)-e->ret;
+	return number >= RESTART_FIRST && number <= RESTART_LAST ? 0 : number;
 }
 
 /* Those that are missing here return how many messages, not bytes. */

@@ -8,7 +8,7 @@ import program
 import tap
 
 NAME = f"e2ework{os.getpid() % 1000}"
-WORKLOADS = ["iozonew", "iozoner", "ddw", "ddr", "postmark", "mixed"]  # each may be the first
+WORKLOADS = ["iozonew", "iozoner", "ddw", "ddnew", "ddr", "postmark", "mixed"]  # each may be the first
 
 
 def brick_devices():
@@ -68,7 +68,8 @@ def runs(workload, reads, writes):
 
 
 def case(workload):
-    reads, writes = workload in ("ddr", "iozoner"), workload in ("ddw", "iozonew", "postmark")
+    reads, writes = workload in ("ddr", "iozoner"), workload in (
+        "ddw", "ddnew", "iozonew", "postmark")
     return f"{workload} works, and ends", lambda: runs(workload, reads, writes)
 
 
