@@ -33,6 +33,7 @@ test=(
 	chromium			# opens the HTML report
 	glusterfs-server glusterfs-client fuse3 # the lab's file system and disks
 	ethtool procps kmod fio postmark # the lab's links and workloads
+	xfsprogs			# tracing is measured on it
 )
 # To drive it; others than Debian's will do.
 command -v node >/dev/null || test+=(nodejs)

@@ -135,7 +135,7 @@ static uint64_t bpf_lost(void *state)
 	struct bpf_tracer *t = state;
 
 	return __atomic_load_n(&t->shared->lost, __ATOMIC_RELAXED) +
-		__atomic_load_n(&t->shared->uncounted, __ATOMIC_RELAXED) + t->misses;
+		__atomic_load_n(&t->shared->uncounted, __ATOMIC_RELAXED) + bpf_tracer_misses(t);
 }
 
 static int bpf_command_status(void *state)

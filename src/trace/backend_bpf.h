@@ -46,7 +46,6 @@ struct bpf_tracer {
 	pid_t command; /* that we started; 0: none */
 	int command_status;
 	bool command_ended;
-	uint64_t misses; /* programs that the kernel did not run */
 	struct bpf_counts *counts;
 };
 
@@ -54,6 +53,8 @@ struct bpf_tracer {
 int bpf_tracer_load(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err);
 int bpf_tracer_attach(struct bpf_tracer *t, struct lp_err *err);
 void bpf_tracer_unload(struct bpf_tracer *t);
+/* How often the kernel did not run a program because it was running already. */
+uint64_t bpf_tracer_misses(const struct bpf_tracer *t);
 /* A map of the object by its name, -1 if it is not there. */
 int bpf_tracer_map(const struct bpf_tracer *t, const char *name);
 /* Can programs be loaded at all? 0, or a sentence that says why not. */

@@ -6,9 +6,12 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define RING_BYTES_DEFAULT (16u << 20)
@@ -19,6 +22,8 @@
 #define SLOTS_MAX 8192u
 
 static char complaint[256];
+/* This kernel did not take the programs for io_uring, although they seem to fit. */
+static bool uring_refused;
 
 /* libbpf would print to standard error. The first thing it complains of says most. */
 __attribute__((format(printf, 2, 0))) static int listen_to_libbpf(
@@ -86,6 +91,26 @@ static uint32_t slots_max(const struct trace_config *config)
 	return n < SLOTS_MIN ? SLOTS_MIN : n > SLOTS_MAX ? SLOTS_MAX : (uint32_t)n;
 }
 
+/* A group of version 2 is known by its id and its depth: whoever is below it is in it, too. */
+static void cgroup_fill(struct bpf_settings *s, const char *path)
+{
+	char up[PATH_MAX];
+	struct statfs fs;
+	struct stat st, top;
+	size_t len = path ? (size_t)snprintf(up, sizeof(up), "%s", path) : 0;
+
+	if (!path || len >= sizeof(up) || statfs(path, &fs) < 0 ||
+		fs.f_type != CGROUP2_SUPER_MAGIC || stat(path, &st) < 0)
+		return;
+	for (; len + sizeof("/..") <= sizeof(up); len += 3) {
+		memcpy(up + len, "/..", sizeof("/.."));
+		if (stat(up, &top) < 0 || top.st_dev != st.st_dev)
+			break;
+		s->cgroup_level++;
+	}
+	s->cgroup_id = st.st_ino;
+}
+
 static void settings_fill(struct bpf_settings *s, const struct trace_config *config,
 	const struct btf *btf, uint32_t ring)
 {
@@ -97,6 +122,7 @@ static void settings_fill(struct bpf_settings *s, const struct trace_config *con
 	s->same_max = TRACE_SAME_MAX;
 	s->wake_bytes = ring / 2;
 	s->max_slots = slots_max(config);
+	cgroup_fill(s, config->targets.cgroup);
 	bpf_calls_fill(s);
 }
 
@@ -128,12 +154,12 @@ static unsigned tracepoint_args(const struct btf *btf, const char *name, const c
 }
 
 /* Programs of which there are several, each for some kernels. Are there such for io_uring? */
-static bool uring_choose(const struct btf *btf, struct bpf_object *object)
+static bool uring_choose(const struct btf *btf, struct bpf_object *object, bool want)
 {
 	unsigned completes = tracepoint_args(btf, "io_uring_complete", "io_ring_ctx");
 	bool request = tracepoint_args(btf, "io_uring_submit_req", "io_kiocb") > 0;
 	bool entry = !request && tracepoint_args(btf, "io_uring_submit_sqe", "io_kiocb") > 0;
-	bool all = (request || entry) && (completes == 3 || completes == 7);
+	bool all = want && (request || entry) && (completes == 3 || completes == 7);
 	const struct {
 		const char *name;
 		bool load;
@@ -156,7 +182,7 @@ static bool uring_choose(const struct btf *btf, struct bpf_object *object)
 const char *bpf_tracer_unseen(void)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-	bool all = uring_choose(btf, NULL);
+	bool all = uring_choose(btf, NULL, !uring_refused);
 
 	btf__free(btf);
 	return all ? "" : "io_uring";
@@ -180,7 +206,7 @@ static int prepare(struct bpf_tracer *t, const struct trace_config *config, stru
 		t->ring.size = ring_bytes(config->ring_bytes);
 		settings_fill(s, config, btf, (uint32_t)t->ring.size);
 		bpf_program__set_autoload(rename, s->comms);
-		uring_choose(btf, t->object);
+		uring_choose(btf, t->object, !uring_refused);
 		r = bpf_map__set_max_entries(ring, (uint32_t)t->ring.size);
 	}
 	if (r == 0)
@@ -204,9 +230,9 @@ static int map_shared(struct bpf_tracer *t, struct lp_err *err)
 	return 0;
 }
 
-int bpf_tracer_load(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err)
+static int load_once(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "limpet");
+	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = "limpet"};
 	int r;
 
 	complaint[0] = 0;
@@ -221,9 +247,42 @@ int bpf_tracer_load(struct bpf_tracer *t, const struct trace_config *config, str
 	if (r < 0)
 		return lp_err_sys(err, r, "the kernel does not take the BPF programs (%s)",
 			complaint[0] ? complaint : "it does not say why");
+	return 0;
+}
+
+int bpf_tracer_load(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err)
+{
+	int r = load_once(t, config, err);
+
+	if (r < 0 && t->object && !uring_refused) {
+		/* What is least needed and changes most from kernel to kernel. */
+		bpf_object__close(t->object);
+		t->object = NULL;
+		uring_refused = true;
+		r = load_once(t, config, err);
+	}
+	if (r < 0)
+		return r;
 	t->processes_fd = bpf_tracer_map(t, "processes");
 	r = map_shared(t, err);
 	return r < 0 ? r : bpf_ring_open(&t->ring, bpf_tracer_map(t, "ring"), t->ring.size, err);
+}
+
+uint64_t bpf_tracer_misses(const struct bpf_tracer *t)
+{
+	struct bpf_program *program;
+	uint64_t n = 0;
+
+	bpf_object__for_each_program(program, t->object)
+	{
+		struct bpf_prog_info info = {0};
+		uint32_t size = sizeof(info);
+
+		if (bpf_program__fd(program) >= 0 &&
+			bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
+			n += info.recursion_misses;
+	}
+	return n;
 }
 
 static struct bpf_link **iterator_slot(struct bpf_tracer *t, const char *name)

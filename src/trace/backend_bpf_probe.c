@@ -45,7 +45,8 @@ static int probe_load(void)
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K}, /* r0 = 0 */
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
+	struct bpf_prog_load_opts opts = {
+		.sz = sizeof(opts), .expected_attach_type = BPF_TRACE_RAW_TP};
 	_cleanup_close_ int fd = -1;
 	int id = libbpf_find_vmlinux_btf_id("sys_enter", BPF_TRACE_RAW_TP);
 

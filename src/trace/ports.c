@@ -119,9 +119,10 @@ static void look_by_group(struct finder *f, const char *cgroup)
 unsigned trace_ports_find(
 	const char *proc, const struct trace_targets *targets, uint16_t *ret, unsigned max)
 {
-	struct finder f = {.proc = proc, .ports = ret, .max = max};
+	struct finder f = {.proc = proc, .max = max};
 	char pid[16];
 
+	f.ports = ret;
 	for (unsigned i = 0; i < targets->n_pids; i++) {
 		snprintf(pid, sizeof(pid), "%d", (int)targets->pids[i]);
 		look_into(&f, pid);

@@ -304,7 +304,7 @@ static int error_rows(struct trace_rows *r, struct seen_error *seen)
 
 	if (sys && sys == seen->sys)
 		return 0;
-	snprintf(number, sizeof(number), "call%u", seen->key.nr & 0x7fff);
+	snprintf(number, sizeof(number), "call%u", seen->key.nr & 0x7fffu);
 	snprintf(name, sizeof(name), "%s:%s:%s", word, call ? call->name : number,
 		errno_name(seen->key.error, error));
 	seen->sys = sys;

@@ -143,18 +143,23 @@ static void die(void)
 	abort();
 }
 
+static int number(const char *text)
+{
+	return (int)strtol(text, NULL, 10);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
 	if (!strcmp(what, "files") && argc == 4)
-		files(argv[2], atoi(argv[3]));
+		files(argv[2], number(argv[3]));
 	else if (!strcmp(what, "serve") && argc == 3)
-		serve(atoi(argv[2]));
+		serve(number(argv[2]));
 	else if (!strcmp(what, "ask") && argc == 4)
-		ask(atoi(argv[2]), atoi(argv[3]));
+		ask(number(argv[2]), number(argv[3]));
 	else if (!strcmp(what, "stuck") && argc == 3)
-		stuck((unsigned)atoi(argv[2]));
+		stuck((unsigned)number(argv[2]));
 	else if (!strcmp(what, "die"))
 		die();
 	else

@@ -253,7 +253,8 @@ static double plain_mean(const struct lp_table *times, const struct lp_table *re
 		double t = times->values[(size_t)i * N_PEER_SLOTS + slot];
 		double w = reads->values[(size_t)i * N_PEER_SLOTS + slot];
 
-		if (!strstr(times->components[i], address) || isnan(t) || !(w > 0))
+		if (!times->components[i] || !strstr(times->components[i], address) || isnan(t) ||
+			!(w > 0))
 			continue;
 		sum += t * (weighed ? w : 1);
 		n += weighed ? w : 1;
@@ -274,8 +275,10 @@ static struct lp_table *table_copy(const struct lp_table *t)
 	copy->values = malloc(bytes);
 	assert_true(copy->components && copy->values);
 	memcpy(copy->values, t->values, bytes);
-	for (uint32_t i = 0; i < t->n_components; i++)
+	for (uint32_t i = 0; i < t->n_components; i++) {
 		copy->components[i] = strdup(t->components[i]);
+		assert_non_null(copy->components[i]);
+	}
 	return copy;
 }
 

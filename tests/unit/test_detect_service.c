@@ -61,6 +61,7 @@ static struct lp_table *table_make(const char *metric, const char *unit, double 
 
 static struct lp_table **tables_make(struct traced *t)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	struct lp_table **tables = calloc(2, sizeof(*tables));
 
 	assert_non_null(tables);

@@ -88,7 +88,7 @@ static void test_permutation(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 40; round++) {
-		const double *rows[20], *turned[20];
+		const double *rows[20] = {NULL}, *turned[20] = {NULL};
 		struct group_data g = {rows, 2 + oracle_below(19), 1 + oracle_below(200)};
 		struct group_data t = {turned, g.n_members, g.n_slots};
 		enum lp_role role = round % 2 ? LP_ROLE_WINDOW : LP_ROLE_SERVICE;
