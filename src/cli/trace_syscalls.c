@@ -257,7 +257,7 @@ static void meta_fill(struct request *q)
 		"trace=syscalls\nbackend=%s\nmode=%s\nslow_us=%" PRId64 "\nstuck_us=%" PRId64
 		"\nunseen=%s\n",
 		c->backend->name, c->trace.records ? "records" : "summary", c->trace.slow_ns / 1000,
-		c->stuck_ns / 1000, c->backend->unseen());
+		c->stuck_ns / 1000, c->backend->unseen ? c->backend->unseen() : "");
 	c->meta = q->meta;
 }
 

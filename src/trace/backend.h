@@ -73,7 +73,7 @@ struct trace_backend {
 	/* Wait status of the command that open() started; -ECHILD while it runs. */
 	int (*command_status)(void *state);
 
-	/* What happens without being seen by it here: "io_uring", "" if nothing. */
+	/* What happens without being seen by it here: "io_uring", "" if nothing. NULL: nothing. */
 	const char *(*unseen)(void);
 
 	/* Let go of everything: no probe, no stopped thread stays. Accepts NULL. */

@@ -67,7 +67,7 @@ def test_recording_json(directory):
     assert names(verdict) == ["oss4/disk:loop3"]
     suspect, = verdict["suspects"]
     assert SUSPECT <= suspect.keys()
-    assert suspect["metrics"] == ["await"] and suspect["cause"] == "disk-busy"
+    assert suspect["metrics"] == ["await", "await-peak"] and suspect["cause"] == "disk-busy"
     assert 0.5 < suspect["confidence"] <= 1
     incident, = verdict["incidents"]
     assert INCIDENT <= incident.keys()
