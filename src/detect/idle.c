@@ -6,8 +6,8 @@
 
 /* The peers were idle for at least this share of the time, else zeroes do not decide. */
 #define IDLE_SHARE 0.2
-/* Slower at work by less than this is like the peers: who is never idle has a queue, and one request
- * that waits for another takes twice as long. */
+/* Slower at work by less than this is like the peers: who is never idle has a queue, and one
+ * request that waits for another takes twice as long. */
 #define WORKING_RATIO 2.0
 /* So many values say how long work takes. */
 #define WORKING_LEAST 5

@@ -67,13 +67,14 @@ const char *const plan_trace_names[] = {"none", "summary", "records", NULL};
 
 int plan_trace_parse(const char *text, enum plan_trace *ret, struct lp_err *err)
 {
-	for (unsigned i = 0; plan_trace_names[i]; i++) {
+	for (unsigned i = 0; text && plan_trace_names[i]; i++) {
 		if (strcmp(text, plan_trace_names[i]))
 			continue;
 		*ret = (enum plan_trace)i;
 		return 0;
 	}
-	return lp_err_set(err, -EINVAL, "trace: want none, summary or records, not '%.64s'", text);
+	return lp_err_set(err, -EINVAL, "trace: want none, summary or records, not '%.64s'",
+		text ? text : "");
 }
 
 /* "slow-disk:4@s3"; the strength only where it is not the usual one. */

@@ -40,15 +40,20 @@ static const char errors[] = "servers 4\n"
 			     "disk 512M\n"
 			     "trace summary\n"
 			     "repeat 5\n"
-			     "phases 4s 6s 15s 1s\n"
-			     "run postmark err-inodes,err-files,err-remount\n"
+			     "phases 3s 4s 10s 1s\n"
+			     "run ddw err-files,err-remount,err-fsize\n"
 			     "run ddnew err-space\n"
-			     "run ddw err-remount,err-fsize\n"
-			     "phases 4s 10s 45s 3s\n"
-			     "run postmark,ddw err-vmsize\n"
+			     "phases 10s 4s 12s 1s\n"
+			     "run postmark err-inodes\n"
+			     "phases 3s 4s 42s 1s\n"
+			     "run postmark err-vmsize\n"
+			     "phases 3s 4s 10s 1s\n"
+			     "run postmark err-remount\n"
+			     "phases 3s 4s 42s 1s\n"
 			     "run ddw pause\n"
+			     "phases 3s 4s 25s 1s\n"
 			     "repeat 2\n"
-			     "run postmark,ddnew,ddw none\n";
+			     "run ddw,ddnew,postmark none\n";
 
 const struct plan_text plan_texts[] = {
 	{"smoke", "a control, a slow disk and lost packets, each a minute and a half", smoke},

@@ -1,17 +1,17 @@
 /* Traces of experiments: `limpet trace syscalls` beside each recorder. */
 #include "lab/run_state.h"
 
+#include "lab/hog.h"
 #include "lab/tool.h"
 #include <errno.h>
 #include <glob.h>
 #include <limpet/archive.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Until one has attached itself, which has no sign: it made its archive just before. */
-#define ATTACH_US 2000000
-#define LOOK_US 100000
+#define ATTACH_MS 2000
+#define LOOK_MS 100
 #define LOOKS_MAX 200
 
 static int trace_one(const struct run *run, const struct lab_node *node, enum plan_trace mode,
@@ -64,8 +64,8 @@ int run_trace_start(
 			return lp_err_prefix(err, "cannot trace %s", node->name);
 	}
 	for (unsigned i = 0; i < LOOKS_MAX && !all_have_begun(run, dir); i++)
-		usleep(LOOK_US);
-	usleep(ATTACH_US);
+		hog_wait(LOOK_MS);
+	hog_wait(ATTACH_MS);
 	return run_trace_verify(run, NULL, err);
 }
 

@@ -11,7 +11,7 @@ struct bpf_object;
 struct bpf_link;
 
 /* The programs as compiled (backend_bpf_object.c). */
-extern const unsigned char bpf_programs[];
+extern const char bpf_programs[];
 extern const size_t bpf_programs_size;
 
 #define BPF_LINKS_MAX 16

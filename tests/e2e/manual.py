@@ -154,10 +154,10 @@ def completion():
         check(complete(command, "--") == long | {"--help"}, f"options of {command}")
     check(complete("record", "--collect", "") == set(listed("collect", "collectors")), "collectors")
     check(complete("import", "") == set(listed("import", "importers")), "formats")
-    check(complete("show", "-m", "awa") == {"await"}, "metrics")
-    check(complete("show", "--metric", "=", "awa") == {"await"}, "after =")
+    check(complete("show", "-m", "awa") == {"await", "await-peak"}, "metrics")
+    check(complete("show", "--metric", "=", "awa") == {"await", "await-peak"}, "after =")
     check(complete("record", "--collect", "=") == set(listed("collect", "collectors")), "at =")
-    check(complete("show", "-m", "%util,awa") == {"%util,await"}, "lists with commas")
+    check(complete("show", "-m", "%util,awa") == {"%util,await", "%util,await-peak"}, "lists with commas")
     check(complete("help", "me") == {"metrics"}, "topics")
     check(complete("record", "-o", "") == set(), "file names are left to the shell")
 
