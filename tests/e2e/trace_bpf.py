@@ -68,17 +68,28 @@ class Talker:
         check(self.process.wait(timeout=20) == 0, "the traced process was harmed")
 
 
+def waits_for_events(pid):
+    """Is it attached, and waits for what comes? Loading takes seconds on a busy machine."""
+    for path in glob.glob(f"/proc/{pid}/task/*/wchan"):
+        try:
+            with open(path, encoding="ascii") as where:
+                if where.read().startswith(("ep_poll", "do_epoll")):
+                    return True
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return False
+
+
 def start(path, *args):
     """limpet trace syscalls, when it is attached."""
     process = subprocess.Popen([LIMPET, "trace", "syscalls", "--backend", "bpf", "--json", "-n",
                                 "obs", "-o", path, *map(str, args)],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
-    while not os.path.exists(path) and time.monotonic() < deadline:
+    deadline = time.monotonic() + 60
+    while not waits_for_events(process.pid) and time.monotonic() < deadline:
         if process.poll() is not None:
             raise AssertionError("it ended: " + process.stderr.read())
         time.sleep(0.05)
-    time.sleep(1.5)
     return process
 
 
