@@ -94,11 +94,12 @@
 	"	fio_half $1 \"${names%:}\"\n"                                                            \
 	"}\n"
 
-/* fill: write what is not there in full. PASS is that of the preparation, 0. */
+/* fill: write what is not there, or not in full. PASS is that of the preparation, 0. */
 #define SHELL_FILL                                                                                 \
 	"fill() {\n"                                                                               \
 	"	for f in $(order); do\n"                                                                 \
-	"		if [ $(stat -c %s $f) -lt 4194304 ]; then\n"                                            \
+	"		size=$(stat -c %s $f 2>/dev/null || echo 0)\n"                                          \
+	"		if [ $size -lt 4194304 ]; then\n"                                                       \
 	"			dd if=/dev/zero of=$f bs=4M count=1 oflag=direct status=none\n"                        \
 	"		fi\n"                                                                                   \
 	"	done\n"                                                                                  \
