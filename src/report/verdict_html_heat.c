@@ -147,7 +147,7 @@ static void window_columns(const struct heat *h, const struct lp_series *s, uint
 	double last = ceil((double)(middle + half - h->from_us) * scale - 1e-6) - 1;
 
 	*ret_first = first > 0 ? (uint32_t)first : 0;
-	*ret_last = last < first ? *ret_first : (uint32_t)last;
+	*ret_last = last > *ret_first ? (uint32_t)last : *ret_first;
 	if (*ret_last >= h->n_columns)
 		*ret_last = h->n_columns - 1;
 }
