@@ -116,7 +116,7 @@ static int by_uring(int fd, int n)
 int main(int argc, char **argv)
 {
 	int fd = argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
-	int n = argc == 3 ? atoi(argv[2]) : 0;
+	int n = argc == 3 ? (int)strtol(argv[2], NULL, 10) : 0;
 
 	if (fd < 0)
 		return 2;

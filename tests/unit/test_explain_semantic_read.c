@@ -77,7 +77,7 @@ static void server_write(const char *name, int error)
 	call = rig_component(&r, &call_schema, "s3", "my.fsd.812:storage-write");
 	for (int i = 0; i < 40; i++) {
 		rig_sample(&r, T0 + SEC(i), SEC(i));
-		rig_set(&r, sys, LP_PRESENT, (int64_t[]){i * 5, i * 100});
+		rig_set(&r, sys, LP_PRESENT, (int64_t[8]){i * 5, i * 100});
 		rig_set1(&r, call, i);
 	}
 	if (error)

@@ -96,7 +96,8 @@ static void test_samples(void **state)
 
 	(void)state;
 	v->series[0].method = v->series[1].method = "series";
-	strcpy(v->tables[0]->metric, "dread");
+	free(v->tables[0]->metric);
+	v->tables[0]->metric = strdup("dread");
 	free(v->tables[1]->metric);
 	v->tables[1]->metric = strdup("dreads");
 	text = print(v, NULL);
