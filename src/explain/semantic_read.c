@@ -222,10 +222,10 @@ static int take_descriptor(void *ctx, uint64_t record, const struct trace_descri
 	return traces_add_descriptor(r->t, r->host, d);
 }
 
-static int read_events(void *ctx, struct lp_source *source, struct lp_err *err)
+/* Read the logs of an archive that has some. */
+static int read_archive(struct reading *r, struct lp_source *source,
+	const struct trace_log_reader *to, struct lp_err *err)
 {
-	const struct trace_log_reader to = {.event = take_event, .ctx = ctx};
-	struct reading *r = ctx;
 	int got;
 
 	if (!trace_log_present(source))
@@ -233,22 +233,20 @@ static int read_events(void *ctx, struct lp_source *source, struct lp_err *err)
 	if (read_host(r, source) < 0)
 		return no_memory(err);
 	r->t->hosts[r->host].traced = true;
-	got = trace_log_read(source, &to, err);
+	got = trace_log_read(source, to, err);
 	return got == -ENOMEM ? no_memory(err) : got;
+}
+
+static int read_events(void *ctx, struct lp_source *source, struct lp_err *err)
+{
+	return read_archive(
+		ctx, source, &(struct trace_log_reader){.event = take_event, .ctx = ctx}, err);
 }
 
 static int read_descriptors(void *ctx, struct lp_source *source, struct lp_err *err)
 {
-	const struct trace_log_reader to = {.descriptor = take_descriptor, .ctx = ctx};
-	struct reading *r = ctx;
-	int got;
-
-	if (!trace_log_present(source))
-		return 0;
-	if (read_host(r, source) < 0)
-		return no_memory(err);
-	got = trace_log_read(source, &to, err);
-	return got == -ENOMEM ? no_memory(err) : got;
+	return read_archive(ctx, source,
+		&(struct trace_log_reader){.descriptor = take_descriptor, .ctx = ctx}, err);
 }
 
 static int end_silences(struct traces *t)

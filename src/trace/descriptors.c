@@ -128,12 +128,10 @@ int step_close(const struct step *s, int fd, unsigned change)
 	return r;
 }
 
-/* A thread that no longer shares has an entry of its own from then on. */
-static int unshare_thread(const struct step *s)
+/* Add what the process at hand gave birth to: it is like it, with `table`. */
+static int add_born(const struct step *s, pid_t id, pid_t owner, struct fd_table *table)
 {
-	pid_t tid = s->e->tid;
-	struct process *p =
-		processes_add(&s->d->processes, tid, s->p->pid, fd_table_copy(s->p->table));
+	struct process *p = processes_add(&s->d->processes, id, owner, table);
 	int r;
 
 	if (!p)
@@ -143,7 +141,13 @@ static int unshare_thread(const struct step *s)
 	r = process_set_text(&p->cwd, s->p->cwd);
 	if (r == 0)
 		r = process_set_text(&p->root, s->p->root);
-	return r == 0 ? tell_one(s, tid, -1, s->p->pid, TRACE_FD_FORK, NULL) : r;
+	return r == 0 ? tell_one(s, id, -1, s->p->pid, TRACE_FD_FORK, NULL) : r;
+}
+
+/* A thread that no longer shares has an entry of its own from then on. */
+static int unshare_thread(const struct step *s)
+{
+	return add_born(s, s->e->tid, s->p->pid, fd_table_copy(s->p->table));
 }
 
 int step_unshare(const struct step *s)
@@ -341,21 +345,11 @@ static int inherit(const struct step *s, pid_t child, pid_t owner)
 {
 	bool shares = s->e->args[0] & CLONE_FILES;
 	struct fd_table *table = shares ? s->p->table : fd_table_copy(s->p->table);
-	struct process *p;
-	int r;
 
 	if (shares)
 		table->refs++;
 	processes_remove(&s->d->processes, child); /* whose end was lost */
-	p = processes_add(&s->d->processes, child, owner, table);
-	if (!p)
-		return -ENOMEM;
-	p->read = true;
-	memcpy(p->comm, s->p->comm, sizeof(p->comm));
-	r = process_set_text(&p->cwd, s->p->cwd);
-	if (r == 0)
-		r = process_set_text(&p->root, s->p->root);
-	return r == 0 ? tell_one(s, child, -1, s->p->pid, TRACE_FD_FORK, NULL) : r;
+	return add_born(s, child, owner, table);
 }
 
 static int apply_fork(const struct step *s)
