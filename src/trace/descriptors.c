@@ -424,6 +424,18 @@ static int apply_call(struct step *s)
 	return descriptor_call(s);
 }
 
+/* A process that was gone before /proc could be asked: the name of what it executes is known, and
+ * what it opens from then on. */
+static int meet_unread(struct descriptors *d, pid_t pid, struct process **ret)
+{
+	*gone_at(d, pid) = 0;
+	*ret = processes_add(&d->processes, pid, pid, fd_table_new());
+	if (!*ret)
+		return -ENOMEM;
+	(*ret)->read = true;
+	return 0;
+}
+
 static int apply(struct descriptors *d, const struct trace_event *e)
 {
 	struct step s = {.d = d, .e = e, .end_ns = e->start_ns + e->dur_ns};
@@ -439,6 +451,8 @@ static int apply(struct descriptors *d, const struct trace_event *e)
 		return 0;
 	}
 	r = process_of(d, e, &s.p);
+	if (r == 0 && !s.p && e->what == TRACE_EXEC)
+		r = meet_unread(d, e->pid, &s.p);
 	if (r != 0 || !s.p)
 		return r;
 	switch (e->what) {
