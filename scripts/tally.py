@@ -7,6 +7,7 @@ In a test that speaks TAP each numbered line is a case; any other test is one ca
 Exits 1 if anything failed, or if nothing ran at all.
 """
 import collections
+import itertools
 import json
 import os
 import re
@@ -14,7 +15,15 @@ import subprocess
 import sys
 
 CASE = re.compile(r"^(not )?ok\b(?:\s+(\d+))?\s*-?\s*([^#]*)(?:#\s*(SKIP|TODO)\S*\s*(.*))?", re.I)
+# So many lines of what a failed case said are repeated at the end, where one looks first.
+WORDS = 4
 PLAN = re.compile(r"^1\.\.(\d+)(?:\s*#\s*SKIP\S*\s*(.*))?", re.I)
+
+
+def said(lines):
+    """The remarks that these lines begin with, shortened and indented."""
+    remarks = itertools.takewhile(lambda line: line.startswith("#"), lines)
+    return "".join(f"\n    {line[:200]}" for line in itertools.islice(remarks, WORDS))
 
 
 class Tally:
@@ -25,8 +34,8 @@ class Tally:
 
     def add_tap(self, test, text):
         """Count the cases of a TAP stream; a plan that was not kept is a failure."""
-        planned, seen = None, 0
-        for line in text.splitlines():
+        planned, seen, lines = None, 0, text.splitlines()
+        for at, line in enumerate(lines):
             plan, case = PLAN.match(line), CASE.match(line)
             if plan:
                 planned = int(plan[1])
@@ -36,7 +45,7 @@ class Tally:
                 seen += 1
                 title = f"{test}: {case[3].strip() or case[2]}"
                 if case[1]:
-                    self.failures.append(title)
+                    self.failures.append(title + said(lines[at + 1:]))
                 elif case[4] and case[4].upper() == "SKIP":
                     self.skips.append((title, case[5] or "no reason given"))
                 else:

@@ -90,11 +90,13 @@ while time.monotonic() < end:
     except OSError:
         answer = b""
     if not answer:
+        # A server that is dying still accepts until its listening socket is closed, too.
         for _ in range(3):
+            time.sleep(0.2)
             try:
                 s = socket.create_connection((address, 7777))
             except OSError:
-                time.sleep(0.2)
+                pass
         break
     fail(int(answer))
     try:
