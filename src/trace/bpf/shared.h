@@ -74,7 +74,7 @@ struct bpf_shared {
 	uint32_t period;      /* of at most TRACE_SAME_MAX equal errors; tally() begins a new one */
 	uint32_t scan;	      /* processes were added of which not all threads may be known */
 	int32_t n_processes;  /* traced at the moment */
-	uint32_t pad;
+	uint32_t starting;    /* our child that is about to become the command; 0: none */
 };
 
 #define BPF_SLOTS (TRACE_FILES * TRACE_CALLS)
