@@ -30,6 +30,7 @@ struct session {
 	pid_t *ended; /* since the last sample */
 	size_t n_ended, cap_ended;
 	struct idmap seen;     /* processes */
+	struct idmap asked;    /* processes -> samples since they were asked where they listen */
 	struct idmap told_fds; /* pid and descriptor -> what the log knows of it */
 };
 

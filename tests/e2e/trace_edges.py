@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -155,6 +156,23 @@ def test_first_call(directory):
                   f"{backend}: {first}")
     counts.pop(("ptrace", "--summary"), None)  # does not stop at what tells nothing
     check(len(set(counts.values())) <= 1, f"they count differently: {counts}")
+
+
+def test_listening(directory):
+    """summaries tell who listens, also if nobody connects"""
+    for backend in {b for b, m in MODES if m == "--summary"}:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            child = subprocess.Popen([PYTHON, "-c", "import sys; sys.stdin.read()"],
+                                     stdin=subprocess.PIPE, pass_fds=[server.fileno()])
+            port = server.getsockname()[1]
+        path = os.path.join(directory, backend + ".lpa")
+        ran = limpet("trace", "syscalls", "-q", "--backend", backend, "--summary", "-n", "obs",
+                     "-o", path, "-p", child.pid, "-d", "1s")
+        child.stdin.close()
+        check(child.wait(timeout=20) == 0 and ran.code == 0, str(ran))
+        told = [line for line in good("show", "--descriptors", path).splitlines()
+                if line.endswith(f" tcp tcp 127.0.0.1:{port}")]
+        check(len(told) == 1 and " seen " in told[0], f"{backend}: {told}")
 
 
 def as_nobody(*args):
