@@ -72,9 +72,14 @@ int bpf_targets_scan(struct bpf_tracer *t, bool all, struct lp_err *err);
 /* Notice the end of the command. */
 void bpf_targets_reap(struct bpf_tracer *t);
 
-/* The ring: open it (the map's descriptor), close it; deliver what is in it; wait for more. */
+/* The ring: open it (the map's descriptor), close it (also one that could not be opened); deliver
+ * what is in it; wait for more. */
 int bpf_ring_open(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err);
 void bpf_ring_close(struct bpf_ring *r);
+/* The first half of opening it: all but what it takes to wait. */
+int bpf_ring_map(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err);
+/* How many records there were, also those that were not events, goes to `*ret_n`. A negative return
+ * of the sink ends it and is returned; its record is the first one of the next time. */
 int bpf_ring_drain(struct bpf_ring *r, const struct trace_sink *sink, uint64_t *ret_n);
 /* 1: woken, 0: time is up, -EINTR: a signal. */
 int bpf_ring_wait(struct bpf_ring *r, int timeout_ms);

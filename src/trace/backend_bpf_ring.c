@@ -16,11 +16,11 @@
 #define HEADER 8
 #define SAY_EVERY (256u << 10) /* bytes */
 
-int bpf_ring_open(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err)
+int bpf_ring_map(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err)
 {
-	struct epoll_event want = {.events = EPOLLIN};
 	void *p;
 
+	r->epoll_fd = -1;
 	r->page = (uint64_t)sysconf(_SC_PAGESIZE);
 	r->size = size;
 	r->fd = fd;
@@ -33,6 +33,16 @@ int bpf_ring_open(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err)
 		return lp_err_sys(err, -errno, "cannot map the ring of events");
 	r->producer = p;
 	r->data = r->producer + r->page;
+	return 0;
+}
+
+int bpf_ring_open(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err)
+{
+	struct epoll_event want = {.events = EPOLLIN};
+	int rc = bpf_ring_map(r, fd, size, err);
+
+	if (rc < 0)
+		return rc;
 	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (r->epoll_fd < 0 || epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &want) < 0)
 		return lp_err_sys(err, -errno, "cannot wait for events");

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """limpet trace syscalls: a real program, server and client, traced by both backends: what is counted
 is what they did."""
+import atexit
 import csv
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from program import LIMPET, bad, good, limpet, run_tests, tests_of
 from tap import Skip, check
 
 WORK = os.path.join(os.environ.get("BUILD", "build"), "tests/e2e/trace_work")
-PIECES, REQUESTS = 50, 40
+PIECES, REQUESTS, BRIEF = 50, 40, 30
 
 
 def backends():
@@ -38,6 +40,7 @@ class Work:
     def __init__(self, *args):
         self.process = subprocess.Popen([WORK, *map(str, args)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)  # of what a failed test left
         self.ready = self.process.stdout.readline().split()
         assert self.ready[0] == "ready", self.ready
         self.pid = self.process.pid
@@ -63,6 +66,7 @@ class Trace:
         self.process = subprocess.Popen(
             [LIMPET, "trace", "syscalls", "--json", "-n", "obs", "-o", path, *map(str, args)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)
         line = self.process.stderr.readline()
         check(line.startswith("tracing "), line + self.process.stderr.read()
               if self.process.poll() is not None else line)
@@ -204,6 +208,79 @@ def test_targets(directory):
         got = rows(path, "obs/sys:trace_work")
         check(got["dwrite_bytes"] == 2 * PIECES * 4096, f"{backend}: {got}")
         check(told["traced"] == 2, str(told))
+
+
+def until(condition, seconds=60):
+    """Wait until it is so."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < deadline, f"it is not so after {seconds} s")
+        time.sleep(0.02)
+
+
+def state_of(pid):
+    """R, S, T ... as the kernel says it."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+        return stat.read().rpartition(")")[2].split()[0]
+
+
+def run_briefly(program, source, targets):
+    """A process for each target that copies the source there and is over at once; their ids."""
+    pids = []
+    for target in targets:
+        work = subprocess.Popen([program, "if=" + source, "of=" + target, "bs=64K", "status=none"],
+                                env={"LC_ALL": "C"})
+        check(work.wait(timeout=60) == 0, "it was harmed")
+        pids.append(work.pid)
+    return pids
+
+
+def check_brief(path, name, told, pids):
+    """Every process has its name, in the rows and in what is told at the end."""
+    components = {component for component, _ in raw(path)}
+    named = {int(c.split(":")[1].rpartition(".")[2]) for c in components
+             if c.startswith(f"obs/call:{name}.")}
+    check(named == set(pids), f"of {sorted(pids)} there are {sorted(named)}: {sorted(components)}")
+    strange = [c for c in components if c.split(":")[1].split(".")[0] != name]
+    check(not strange, f"processes called otherwise: {strange}")
+    check([p["name"] for p in told["processes"]] == [name], str(told))
+    check(told["traced"] == len(pids) and told["lost"] == 0, str(told))
+    calls = good("show", "--calls", path)
+    for pid in pids:
+        check(f'{pid}/{pid} +++ now runs "' in calls, f"{pid} is not in\n{calls}")
+
+
+def test_brief(directory):
+    """processes that are over before they can be asked have their name and their descriptors"""
+    if "bpf" not in BACKENDS:
+        raise Skip("ptrace looks for names now and then only")
+    name, source = "lpt-brief", os.path.join(directory, "source")
+    program = shutil.copy(shutil.which("dd"), os.path.join(directory, name))
+    with open(source, "wb") as data:
+        data.write(bytes(10000))
+    for mode in ("--records", "--summary"):
+        path = os.path.join(directory, f"brief{mode}.lpa")
+        targets = [os.path.join(directory, f"target{mode}{i}") for i in range(BRIEF)]
+        trace = Trace(path, "--comm", name, "--backend", "bpf", mode)
+        pids = run_briefly(program, source, targets[:BRIEF // 2])
+        # The others are gone for certain when limpet hears of them.
+        trace.process.send_signal(signal.SIGSTOP)
+        until(lambda: state_of(trace.process.pid) == "T")
+        pids += run_briefly(program, source, targets[BRIEF // 2:])
+        trace.process.send_signal(signal.SIGCONT)
+        told = trace.stop()
+        check_brief(path, name, told, pids)
+        got = rows(path, "obs/sys:" + name)
+        check(got["dwrite_bytes"] == BRIEF * 10000 and got["dwrite_n"] == BRIEF, f"{mode}: {got}")
+        check(got["dread_bytes"] >= BRIEF * 10000, f"{mode}: {got}")
+        if mode == "--summary":
+            continue
+        calls, changes = good("show", "--calls", path), good("show", "--descriptors", path)
+        for pid, target in zip(pids, targets):
+            check(f" {pid} open 3 storage {source}\n" in changes and
+                  f" {pid} open 3 storage {target}\n" in changes, f"{pid} {target}:\n{changes}")
+            check(f"{pid}/{pid} read(0<{source}>, " in calls and
+                  f"{pid}/{pid} write(1<{target}>, " in calls, f"{pid} {target}:\n{calls}")
 
 
 def test_control_group(directory):

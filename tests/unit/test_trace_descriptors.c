@@ -1,6 +1,29 @@
 /* Processes that share, inherit, exec, come and go; what /proc tells of them. */
 #include "descriptors_rig.h"
 
+static void exec_event(struct rig *r, int pid, const char *path)
+{
+	struct trace_event e = event(r, TRACE_EXEC, 0, 0);
+
+	e.pid = e.tid = pid;
+	e.text = path;
+	e.text_len = (uint32_t)strlen(path);
+	apply(r, &e);
+}
+
+/* A file that another process than the usual one opens. */
+static void open_in(struct rig *r, int pid, const char *path, unsigned flags, int ret)
+{
+	struct trace_event e = event(r, TRACE_CALL, __NR_openat, ret);
+
+	e.pid = e.tid = pid;
+	e.args[0] = (uint64_t)AT_FDCWD;
+	e.args[2] = flags;
+	e.text = path;
+	e.text_len = (uint32_t)strlen(path);
+	apply(r, &e);
+}
+
 static void test_exec(void **state)
 {
 	struct rig *r = rig_of(state);
@@ -282,6 +305,43 @@ static void test_gone(void **state)
 	assert_false(is_open(r, 1500, 3));
 }
 
+/* A program that was over before anybody could ask /proc about it: its exec tells its name, and
+ * from then on what it opens is followed. */
+static void test_gone_before_read(void **state)
+{
+	struct rig *r = rig_of(state);
+	struct trace_event e = event(r, TRACE_CALL, __NR_read, 1);
+
+	e.pid = e.tid = 900;
+	apply(r, &e); /* now it is known to be gone */
+	assert_string_equal(descriptors_comm(r->d, 900), "?");
+	for (int round = 0; round < 2; round++) { /* its number is given to another */
+		exec_event(r, 900, round ? "/usr/bin/a-name-of-many-letters" : "/bin/dd");
+		assert_string_equal(descriptors_comm(r->d, 900), round ? "a-name-of-many-" : "dd");
+		open_in(r, 900, "/data/x", O_CLOEXEC, 3);
+		open_in(r, 900, "/data/y", 0, 4);
+		assert_string_equal(get(r, 900, 3).name, "/data/x");
+		exec_event(r, 900, "sh");
+		assert_string_equal(descriptors_comm(r->d, 900), "sh");
+		expect(r,
+			"900: open 3 storage /data/x\n900: open 4 storage /data/y\n"
+			"900: exec 3 storage /data/x\n");
+		exit_event(r, 900);
+		assert_string_equal(descriptors_comm(r->d, 900), "?");
+		assert_false(is_open(r, 900, 4));
+	}
+	/* Its children have its descriptors, and its name. */
+	exec_event(r, 900, "/bin/dd");
+	open_in(r, 900, "/data/x", 0, 3);
+	e = event(r, TRACE_FORK, 0, 901);
+	e.pid = e.tid = 900;
+	apply(r, &e);
+	exit_event(r, 900);
+	expect(r, "900: open 3 storage /data/x\n901: fork -1 from 900\n");
+	assert_string_equal(descriptors_comm(r->d, 901), "dd");
+	assert_string_equal(get(r, 901, 3).name, "/data/x");
+}
+
 static void test_stop(void **state)
 {
 	struct rig *r = rig_of(state);
@@ -345,6 +405,7 @@ int main(void)
 		TEST(test_look_again),
 		TEST(test_lost),
 		TEST(test_gone),
+		TEST(test_gone_before_read),
 		TEST(test_stop),
 #ifdef __x86_64__
 		TEST(test_compat),
