@@ -11,9 +11,9 @@ BUILD = os.environ.get("BUILD", "build")
 STRESS = os.path.join(BUILD, "tests/trace/stress")
 DUMP = os.path.join(BUILD, "tests/trace/dump_log")
 THREADS, DESCRIPTORS = 200, 100000
-# The kernel side keeps the state of threads in an array of 8192 places, by a number that is as good
-# as random: with so many of them some find theirs taken, and are kept elsewhere.
-MANY_THREADS = 2000
+# The kernel side keeps the state of threads in an array of 8192 places, by the address of their stacks:
+# some of so many find theirs taken, and are kept elsewhere.
+MANY_THREADS = 9000
 KINDS = ("openat", "dup", "eventfd2", "socket", "pwrite64", "close")
 
 
