@@ -243,12 +243,16 @@ static void count_call(struct row *call, const struct tally_cell *d)
 		v[CALL_BUCKETS + b] += (int64_t)d->buckets[b];
 }
 
-/* Which rows a cell counts for: others than before where the process has another name now. */
+/* Which rows a cell counts for: others than before where the process has another name now. One that
+ * ended has none any more, and keeps its rows. */
 static int cell_rows(struct trace_rows *r, struct seen_cell *seen)
 {
 	char word[COMM_MAX], name[ROW_NAME_MAX];
-	uint32_t sys = sys_row(r, seen->key.pid, word);
+	uint32_t sys;
 
+	if (seen->sys && process_ended(r, seen->key.pid))
+		return 0;
+	sys = sys_row(r, seen->key.pid, word);
 	if (sys && sys == seen->sys)
 		return 0;
 	snprintf(name, sizeof(name), "%s.%u:%s-%s", word, seen->key.pid,
@@ -300,8 +304,11 @@ static int error_rows(struct trace_rows *r, struct seen_error *seen)
 		? syscall_get_compat(seen->key.nr & 0x7fff)
 		: syscall_get(seen->key.nr);
 	char word[COMM_MAX], name[ROW_NAME_MAX], error[SYSCALL_NAME_MAX], number[16];
-	uint32_t sys = sys_row(r, seen->key.pid, word);
+	uint32_t sys;
 
+	if (seen->sys && process_ended(r, seen->key.pid))
+		return 0;
+	sys = sys_row(r, seen->key.pid, word);
 	if (sys && sys == seen->sys)
 		return 0;
 	snprintf(number, sizeof(number), "call%u", seen->key.nr & 0x7fffu);

@@ -163,18 +163,20 @@ static void note_folded(struct session *s, int64_t wall_ns)
 	s->folded_told |= new;
 }
 
-/* What ended is counted now: forget it. */
+/* What ended and is counted now: forget it. */
 static void forget_ended(struct session *s, int64_t now_ns)
 {
-	for (size_t i = 0; i < s->n_ended; i++) {
+	for (size_t i = 0; i < s->n_settled; i++) {
 		const struct trace_event e = {.what = TRACE_EXIT, .pid = s->ended[i]};
 
 		descriptors_apply(s->descriptors, &e, NULL);
 		names_drop(&s->names, e.pid);
 	}
-	s->n_ended = 0;
-	if (!s->counts)
-		trace_rows_drop(s->rows, s->tally, now_ns - IDLE_NS);
+	s->n_ended -= s->n_settled;
+	if (s->n_ended)
+		memmove(s->ended, s->ended + s->n_settled, s->n_ended * sizeof(*s->ended));
+	s->n_settled = 0;
+	trace_rows_drop(s->rows, s->tally, now_ns - IDLE_NS);
 }
 
 /* A new day has a new file. */
@@ -209,6 +211,24 @@ static int add_sample(struct session *s, int64_t wall_ns, int64_t mono_ns, struc
 	return r;
 }
 
+/* Bring the counts up to date. The kernel's go on while they are read: they are whole for who had
+ * ended before, and may have some who began since the last event, whose names are in the next. */
+static int read_counts(struct session *s, struct lp_err *err)
+{
+	size_t n = s->n_settled = s->n_ended;
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = trace_rows_process(s->rows, s->ended[i], false);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot go on tracing");
+	if (s->counts)
+		r = s->backend->tally(s->state, s->tally, err);
+	if (r == 0 && s->counts)
+		r = s->backend->poll(s->state, 0, err);
+	return r < 0 && r != -EINTR ? r : 0;
+}
+
 /* Look at what does not end, bring the counts up to date, and take a sample of them. */
 static int take_sample(struct session *s, struct lp_err *err)
 {
@@ -219,8 +239,8 @@ static int take_sample(struct session *s, struct lp_err *err)
 	s->stats.stuck = 0;
 	r = s->backend->pending(s->state, s->at_end ? STUCK_END_NS : s->config->stuck_ns, err);
 	s->last_pending_ns = mono_ns;
-	if (r == 0 && s->counts)
-		r = s->backend->tally(s->state, s->tally, err);
+	if (r == 0)
+		r = read_counts(s, err);
 	if (r == 0 && note_lost(s, wall_ns) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot go on tracing");
 	if (r == 0)

@@ -149,16 +149,22 @@ static int note_exit(struct session *s, pid_t pid)
 		return -ENOMEM;
 	s->ended[s->n_ended++] = pid;
 	idmap_remove(&s->seen, (uint64_t)pid);
-	return trace_rows_process(s->rows, pid, false);
+	return 0;
 }
 
 /* Another process may have the number of one that ended a moment ago. */
 static int note_birth(struct session *s, pid_t pid)
 {
+	size_t kept = 0, settled = 0;
+
 	for (size_t i = 0; i < s->n_ended; i++) {
 		if (s->ended[i] == pid)
-			s->ended[i--] = s->ended[--s->n_ended];
+			continue;
+		settled += i < s->n_settled;
+		s->ended[kept++] = s->ended[i];
 	}
+	s->n_ended = kept;
+	s->n_settled = settled;
 	return trace_rows_process(s->rows, pid, true);
 }
 

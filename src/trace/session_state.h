@@ -27,8 +27,9 @@ struct session {
 	uint64_t n_samples, lost_told;
 	unsigned folded_told;
 	bool at_end;
-	pid_t *ended; /* since the last sample */
+	pid_t *ended; /* since the last sample, in that order */
 	size_t n_ended, cap_ended;
+	size_t n_settled; /* of those: all that they did is counted */
 	struct idmap seen;     /* processes */
 	struct idmap told_fds; /* pid and descriptor -> what the log knows of it */
 };

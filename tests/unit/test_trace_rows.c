@@ -245,6 +245,29 @@ static void test_end(void **state)
 	desk_close(&d);
 }
 
+/* Nobody knows the name of a process that ended; what it did stays where it was counted. */
+static void test_name_of_ended(void **state)
+{
+	struct desk d;
+	int64_t v = 0;
+
+	(void)state;
+	desk_open(&d, 10);
+	desk_sample(&d);
+	call(&d, 7, SYS_read, TRACE_FILE_STORAGE, 10, 5);
+	call(&d, 7, SYS_openat, TRACE_FILE_NONE, 10, -ENOENT);
+	desk_sample(&d);
+	assert_int_equal(trace_rows_process(d.r, 7, false), 0);
+	d.comm = "?";
+	call(&d, 7, SYS_read, TRACE_FILE_STORAGE, 10, 5);
+	call(&d, 7, SYS_openat, TRACE_FILE_NONE, 10, -ENOENT);
+	desk_sample(&d);
+	assert_int_equal(desk_value(&d, "s3/sys:glusterfsd", "dread_n"), 2);
+	assert_int_equal(desk_value(&d, "s3/errno:glusterfsd:openat:ENOENT", "n"), 2);
+	assert_false(desk_get(&d, "s3/errno:_:openat:ENOENT", "n", 0, &v));
+	desk_close(&d);
+}
+
 static void test_connections(void **state)
 {
 	struct desk d;
@@ -354,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_behind),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_name_of_ended),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_names_and_folding),

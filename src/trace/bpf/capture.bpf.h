@@ -13,8 +13,8 @@
 #define SOL_SOCKET 1
 #define SCM_RIGHTS 1
 
-/* Append the string at `address`, at most `max` bytes of it. One byte more is asked for: whoever gets
- * as much as he asked for does not know whether it was all. */
+/* Append the string at `address`, at most `max` bytes of it. One byte more is asked for: whoever
+ * gets as much as he asked for does not know whether it was all. */
 FORCE_INLINE void capture_string(struct scratch *s, uint64_t address, uint32_t max)
 {
 	uint32_t at = s->record.text_len & (TRACE_TEXT_MAX - 1);

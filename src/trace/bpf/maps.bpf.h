@@ -12,8 +12,8 @@ const volatile struct bpf_settings settings = {};
 struct bpf_shared shared = {};
 
 /* Where a traced thread's state is nearly always: by the address of its registers at system calls,
- * which are at one place of its stack as long as it lives, and which tracepoints are given. An array
- * is looked up by a few instructions without a call. */
+ * which are at one place of its stack as long as it lives, and which tracepoints are given. An
+ * array is looked up by a few instructions without a call. */
 #define SEATS 8192
 #define SEAT_SHIFT 14 /* stacks are at least 16 KiB apart */
 
