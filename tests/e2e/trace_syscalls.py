@@ -34,11 +34,19 @@ BACKENDS = backends()
 MODES = [(b, m) for b in BACKENDS for m in ("--records", "--summary")]
 
 
+def until(condition, seconds=60):
+    """Wait until it is so."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < deadline, f"it is not so after {seconds} s")
+        time.sleep(0.02)
+
+
 class Work:
     """A program of known calls that waits at its gates."""
 
-    def __init__(self, *args):
-        self.process = subprocess.Popen([WORK, *map(str, args)], stdin=subprocess.PIPE,
+    def __init__(self, *args, program=WORK):
+        self.process = subprocess.Popen([program, *map(str, args)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         atexit.register(self.process.kill)  # of what a failed test left
         self.ready = self.process.stdout.readline().split()
@@ -192,30 +200,33 @@ def test_short_is_exact(directory):
               f"{backend} {mode}: {got} {told}")
 
 
+def tracer_of(pid):
+    """Who traces it with ptrace; 0: nobody."""
+    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("TracerPid:"))
+
+
 def test_targets(directory):
     """by name: those that are there and those to come"""
+    name = f"lpw{os.getpid()}"  # nobody else's
+    program = os.path.join(directory, name)
+    os.symlink(os.path.realpath(WORK), program)
     for backend in BACKENDS:
         path = os.path.join(directory, f"comm-{backend}.lpa")
-        first = Work("files", directory, PIECES)
-        trace = Trace(path, "--comm", "trace_work", "--backend", backend, "--records")
-        second = Work("files", directory, PIECES)
-        time.sleep(4)  # ptrace looks for names now and then only
+        first = Work("files", directory, PIECES, program=program)
+        trace = Trace(path, "--comm", name, "--backend", backend, "--records")
+        second = Work("files", directory, PIECES, program=program)
+        if backend == "ptrace":  # which looks for names now and then only
+            until(lambda pid=second.pid: tracer_of(pid))
+            time.sleep(0.5)  # attached; a moment later its calls are seen
         for work in (first, second):
             work.go()
             work.done()
         told = trace.stop()
         check(first.end() == 0 and second.end() == 0, "they were harmed")
-        got = rows(path, "obs/sys:trace_work")
+        got = rows(path, "obs/sys:" + name)
         check(got["dwrite_bytes"] == 2 * PIECES * 4096, f"{backend}: {got}")
         check(told["traced"] == 2, str(told))
-
-
-def until(condition, seconds=60):
-    """Wait until it is so."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        check(time.monotonic() < deadline, f"it is not so after {seconds} s")
-        time.sleep(0.02)
 
 
 def state_of(pid):
@@ -254,7 +265,7 @@ def test_brief(directory):
     """processes that are over before they can be asked have their name and their descriptors"""
     if "bpf" not in BACKENDS:
         raise Skip("ptrace looks for names now and then only")
-    name, source = "lpt-brief", os.path.join(directory, "source")
+    name, source = f"lpb{os.getpid()}", os.path.join(directory, "source")
     program = shutil.copy(shutil.which("dd"), os.path.join(directory, name))
     with open(source, "wb") as data:
         data.write(bytes(10000))
@@ -265,7 +276,7 @@ def test_brief(directory):
         pids = run_briefly(program, source, targets[:BRIEF // 2])
         # The others are gone for certain when limpet hears of them.
         trace.process.send_signal(signal.SIGSTOP)
-        until(lambda: state_of(trace.process.pid) == "T")
+        until(lambda pid=trace.process.pid: state_of(pid) == "T")
         pids += run_briefly(program, source, targets[BRIEF // 2:])
         trace.process.send_signal(signal.SIGCONT)
         told = trace.stop()
