@@ -35,6 +35,12 @@ bool syscall_returns_fd(const struct syscall_info *s)
 	return s->fd_arg < 0 ? s->capture != CAPTURE_FDS : s->capture == CAPTURE_ENDPOINTS;
 }
 
+bool syscall_has_result(const struct syscall_info *s)
+{
+	/* The other one only 32-bit programs have. */
+	return s != &syscall_table[__NR_rt_sigreturn] && strcmp(s->name, "sigreturn") != 0;
+}
+
 const struct syscall_info *trace_event_syscall(const struct trace_event *e)
 {
 	if (e->what != TRACE_CALL && e->what != TRACE_PENDING && e->what != TRACE_ASYNC)
@@ -83,9 +89,13 @@ unsigned trace_event_call(const struct trace_event *e)
 
 int trace_event_errno(const struct trace_event *e)
 {
+	const struct syscall_info *s;
 	int number;
 
 	if ((e->what != TRACE_CALL && e->what != TRACE_ASYNC) || e->ret >= 0 || e->ret < -4095)
+		return 0;
+	s = trace_event_syscall(e);
+	if (s && !syscall_has_result(s))
 		return 0;
 	number = (int)-e->ret;
 	return number >= RESTART_FIRST && number <= RESTART_LAST ? 0 : number;

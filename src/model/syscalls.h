@@ -67,6 +67,9 @@ int syscall_number(const char *name);
 
 /* Does it return a new descriptor (open, socket, accept, ...)? */
 bool syscall_returns_fd(const struct syscall_info *s);
+/* Does it return anything? The end of a signal's handler does not: what stands in the register of
+ * results then is what the program had there when the signal came. */
+bool syscall_has_result(const struct syscall_info *s);
 
 /* The entry of an event's call (of TRACE_CALL, _PENDING and _ASYNC); NULL if it is none. */
 const struct syscall_info *trace_event_syscall(const struct trace_event *e);
@@ -77,7 +80,8 @@ int trace_event_native(const struct trace_event *e);
 int trace_event_fd(const struct trace_event *e);
 /* enum trace_call of an event (of TRACE_CALL, _PENDING and _ASYNC), else TRACE_CALL_OTHER. */
 unsigned trace_event_call(const struct trace_event *e);
-/* The errno of a call that failed, else 0. Restarts (ERESTARTSYS and its like) are no failures. */
+/* The errno of a call that failed, else 0. Restarts (ERESTARTSYS and its like) are no failures,
+ * nor is what a call has that returns nothing. */
 int trace_event_errno(const struct trace_event *e);
 /* Bytes that a read or write moved; 0 for all else. sendfile, splice, tee and copy_file_range are
  * writes to the descriptor that gets the data; recvmmsg and sendmmsg tell messages, not bytes. */

@@ -133,7 +133,9 @@ static void add_value(struct strbuf *out, const struct trace_event *e, const str
 {
 	const struct syscall_info *s = trace_event_syscall(e);
 
-	if (e->ret < 0 && e->ret >= -4095)
+	if (s && !syscall_has_result(s))
+		strbuf_puts(out, "?");
+	else if (e->ret < 0 && e->ret >= -4095)
 		add_error(out, e);
 	else if (s && syscall_returns_fd(s) && e->ret <= INT32_MAX)
 		call_args_fd(out, names, e->pid, (int)e->ret);

@@ -89,7 +89,7 @@ static void set_call(json_t *object, const struct trace_event *e, const char *na
 	if (name)
 		json_object_set_new(object, "name", json_text(name));
 	json_object_set_new(object, "file", json_string(trace_file_name(e->file)));
-	if (e->what != TRACE_PENDING)
+	if (e->what != TRACE_PENDING && (!s || syscall_has_result(s)))
 		json_object_set_new(object, "result", json_integer(e->ret));
 	if (number)
 		json_object_set_new(object, "errno", json_string(errno_name(number, buf)));

@@ -52,6 +52,7 @@ static struct bpf_call call_from(unsigned nr, bool compat)
 	c = (struct bpf_call){.call = s->call, .capture = s->capture, .fd_arg = s->fd_arg};
 	while (c.n_args < TRACE_ARGS && s->args[c.n_args] != ARG_NONE)
 		c.n_args++;
+	c.no_result = !syscall_has_result(s);
 	c.flags = (uint8_t)(flags_by_name(s->name) | flags_by_event(nr, compat, s));
 	return c;
 }

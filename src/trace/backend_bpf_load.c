@@ -205,7 +205,7 @@ static int prepare(struct bpf_tracer *t, const struct trace_config *config, stru
 	if (r == 0) {
 		t->ring.size = ring_bytes(config->ring_bytes);
 		settings_fill(s, config, btf, (uint32_t)t->ring.size);
-		bpf_program__set_autoload(rename, s->comms);
+		bpf_program__set_autoload(rename, s->comms || config->targets.command);
 		uring_choose(btf, t->object, !uring_refused);
 		r = bpf_map__set_max_entries(ring, (uint32_t)t->ring.size);
 	}

@@ -7,8 +7,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,15 +138,38 @@ static int add_comms(struct bpf_tracer *t, const struct trace_targets *targets, 
 	return 0;
 }
 
-/* The child: waits until it is traced, then becomes the command. */
-_Noreturn static void command_child(char *const *command, int go, int failure)
+/* Which file execvp() is going to execute: what it tries before is none of the command's calls. As
+ * given where there is none, for execvp() to say why. */
+static void command_path(const char *name, char ret[PATH_MAX])
+{
+	const char *dirs = getenv("PATH");
+	struct stat st;
+
+	for (dirs = strchr(name, '/') ? NULL : dirs; dirs; dirs = strchr(dirs, ':')) {
+		size_t len;
+
+		dirs += *dirs == ':';
+		len = strcspn(dirs, ":");
+		snprintf(ret, PATH_MAX, "%.*s%s%s", (int)len, dirs, len ? "/" : "./", name);
+		if (access(ret, X_OK) == 0 && stat(ret, &st) == 0 && S_ISREG(st.st_mode))
+			return;
+	}
+	snprintf(ret, PATH_MAX, "%s", name);
+}
+
+/* The child: waits until it may be traced, has it begin (on_rename in bpf/thread.bpf.h), becomes
+ * the command. */
+_Noreturn static void command_child(const char *path, char *const *command, int go, int failure)
 {
 	char byte;
 
 	if (read(go, &byte, 1) == 1) {
 		int error;
 
-		execvp(command[0], command);
+		prctl(PR_SET_NAME, "limpet");
+		execv(path, command);
+		if (errno == ENOEXEC || errno == ENOENT) /* a script, for a shell; or one went */
+			execvp(command[0], command);
 		error = errno;
 		if (write(failure, &error, sizeof(error)) < 0)
 			_exit(126); /* whoever asked is gone */
@@ -168,8 +196,10 @@ static int command_began(struct bpf_tracer *t, const char *name, int failure, st
 static int command_start(struct bpf_tracer *t, char *const *command, struct lp_err *err)
 {
 	_cleanup_close_ int go_read = -1, go_write = -1, fail_read = -1, fail_write = -1;
+	char path[PATH_MAX];
 	int go[2], failure[2], r;
 
+	command_path(command[0], path);
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return lp_err_sys(err, -errno, "cannot start a command");
 	go_read = go[0];
@@ -183,16 +213,19 @@ static int command_start(struct bpf_tracer *t, char *const *command, struct lp_e
 		return lp_err_sys(err, -errno, "cannot start a command");
 	if (t->command == 0) {
 		close(go_write);
-		command_child(command, go_read, fail_write);
+		command_child(path, command, go_read, fail_write);
 	}
 	close(TAKE_FD(fail_write));
 	r = target_add(t, t->command);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot trace %s", command[0]);
-	r = scan_threads(t, err);
-	if (r == 0 && write(go_write, "", 1) != 1)
+	__atomic_store_n(&t->shared->starting, (uint32_t)t->command, __ATOMIC_SEQ_CST);
+	if (write(go_write, "", 1) != 1)
 		r = lp_err_sys(err, -errno, "cannot start %s", command[0]);
-	return r < 0 ? r : command_began(t, command[0], fail_read, err);
+	if (r == 0)
+		r = command_began(t, command[0], fail_read, err);
+	__atomic_store_n(&t->shared->starting, 0, __ATOMIC_SEQ_CST);
+	return r;
 }
 
 int bpf_targets_open(struct bpf_tracer *t, const struct trace_targets *targets, struct lp_err *err)
@@ -225,6 +258,7 @@ void bpf_targets_reap(struct bpf_tracer *t)
 	if (waitpid(t->command, &status, WNOHANG) == t->command) {
 		t->command_status = status;
 		t->command_ended = true;
+		drop_ended(t); /* should its end have escaped the programs */
 	}
 }
 

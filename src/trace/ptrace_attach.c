@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SCAN_NS INT64_C(1000000000)
@@ -46,6 +47,30 @@ static int seize(void *ctx, pid_t tid)
 	return 0;
 }
 
+/* Why a process may not be traced. */
+static int refused(pid_t pid, int error, struct lp_err *err)
+{
+	struct stat st;
+	char path[64];
+
+	if (proc_tracer(pid) > 0)
+		return lp_err_set(err, error, "process %d is traced by process %d already", pid,
+			proc_tgid(proc_tracer(pid)));
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (error != -EPERM || geteuid() == 0 || stat(path, &st) < 0)
+		return lp_err_sys(err, error, "process %d cannot be traced", pid);
+	if (st.st_uid != geteuid())
+		return lp_err_set(err, error,
+			"process %d cannot be traced: it is user %u's, which needs root (or "
+			"CAP_SYS_PTRACE)",
+			pid, (unsigned)st.st_uid);
+	return lp_err_set(err, error,
+		"process %d cannot be traced: the system permits it to root only (or "
+		"CAP_SYS_PTRACE; "
+		"see /proc/sys/kernel/yama/ptrace_scope)",
+		pid);
+}
+
 /* Seize all threads of a process, also those that appear while we do. */
 static int attach(struct ptrace_tracer *t, pid_t pid, struct lp_err *err)
 {
@@ -66,10 +91,7 @@ static int attach(struct ptrace_tracer *t, pid_t pid, struct lp_err *err)
 		return 0;
 	if (!s.failed)
 		return lp_err_set(err, -ESRCH, "there is no process %d", pid);
-	if (proc_tracer(pid) > 0)
-		return lp_err_set(err, s.failed, "process %d is traced by process %d already", pid,
-			proc_tgid(proc_tracer(pid)));
-	return lp_err_sys(err, s.failed, "process %d cannot be traced", pid);
+	return refused(pid, s.failed, err);
 }
 
 /* Attach to what is not traced yet; what cannot be traced (kernel threads) is left alone. */
@@ -77,8 +99,9 @@ static int attach_new(void *ctx, pid_t pid)
 {
 	struct ptrace_tracer *t = ctx;
 
-	if (pid != getpid() && !tasks_find_process(&t->tasks, pid))
-		attach(t, pid, NULL);
+	if (pid != getpid() && !tasks_find_process(&t->tasks, pid) &&
+		attach(t, pid, NULL) == -EPERM)
+		t->refused = pid;
 	return 0;
 }
 
@@ -133,6 +156,9 @@ int tracer_attach(struct ptrace_tracer *t, struct lp_err *err)
 			err, r, "%s is no control group that can be read", targets->cgroup);
 	if (targets->command)
 		return tracer_start(t, err);
+	/* Who looks for names that only others use would wait for ever. */
+	if (!t->tasks.n_tasks && t->refused && geteuid() != 0)
+		return refused(t->refused, -EPERM, err);
 	/* Those that are sought by name may come later. */
 	if (!t->tasks.n_tasks && !tracer_scans(t))
 		return lp_err_set(err, -ESRCH, "there is nothing to trace");

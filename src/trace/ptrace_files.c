@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 #ifndef PIDFD_THREAD
 #define PIDFD_THREAD O_EXCL /* Linux 6.9 */
@@ -38,6 +39,16 @@ static unsigned socket_kind(const char *path)
 	return TRACE_FILE_SOCKET;
 }
 
+/* Descriptors of processes were regular files to whoever asked (Linux 6.9 to 6.15), but without a
+ * place in any file system. */
+static unsigned regular_kind(const char *path)
+{
+	char first;
+
+	return readlink(path, &first, 1) == 1 && first != '/' ? TRACE_FILE_OTHER
+							      : TRACE_FILE_STORAGE;
+}
+
 unsigned file_kind(pid_t tid, int fd)
 {
 	struct statx st;
@@ -49,6 +60,7 @@ unsigned file_kind(pid_t tid, int fd)
 		return TRACE_FILE_NONE;
 	switch (st.stx_mode & S_IFMT) {
 	case S_IFREG:
+		return regular_kind(path);
 	case S_IFBLK:
 		return TRACE_FILE_STORAGE;
 	case S_IFDIR:

@@ -32,6 +32,7 @@ struct ptrace_tracer {
 	int result;  /* the first failure of the sink */
 	bool ending; /* threads go on without stopping at calls */
 	int64_t scanned_ns;
+	pid_t refused; /* one that was found by name or group and may not be traced; 0: none */
 	char text[TRACE_TEXT_MAX];
 
 	pid_t command;	    /* 0: none */

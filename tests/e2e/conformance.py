@@ -245,9 +245,7 @@ def descriptor_differences(notes, events, changes):
     """The descriptor log against the calls: each change is there, with the number of its call."""
     logged = {(c["seq"], c["pid"], c["change"], c["fd"]) for c in changes}
     opened = {}
-    # What limpet's own child does before it becomes the program is nobody's business.
-    first = next((i for i, e in enumerate(events[:6]) if e.what == "exec"), 0)
-    for event in events[first:]:
+    for event in events:
         for change, fd in descriptor_changes(event):
             # Another thread may be given the number before this one's close has returned.
             again = change == "close" and opened.get((event.pid, fd), 0) > event.start

@@ -417,6 +417,27 @@ static void test_errno(void **state)
 	assert_int_equal(trace_event_errno(&e), 0);
 }
 
+static void test_no_result(void **state)
+{
+	struct trace_event e = call(__NR_rt_sigreturn, -EINTR, 0, 0, 0);
+
+	(void)state;
+	assert_false(syscall_has_result(syscall_get(__NR_rt_sigreturn)));
+	assert_true(syscall_has_result(syscall_get(__NR_read)));
+	assert_int_equal(trace_event_errno(&e), 0);
+	e = call(60000, -EINTR, 0, 0, 0); /* unknown: a result like any other */
+	assert_int_equal(trace_event_errno(&e), EINTR);
+#ifdef __x86_64__
+	e = call(119, -EINTR, 0, 0, 0);
+	e.flags = TRACE_COMPAT; /* sigreturn */
+	assert_int_equal(trace_event_errno(&e), 0);
+	e.nr = 173; /* rt_sigreturn */
+	assert_int_equal(trace_event_errno(&e), 0);
+	e.nr = 3; /* read */
+	assert_int_equal(trace_event_errno(&e), EINTR);
+#endif
+}
+
 static void test_bytes(void **state)
 {
 	struct trace_event e = call(__NR_preadv2, 100, 3, 0, 0);
@@ -493,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_native),
 		cmocka_unit_test(test_class),
 		cmocka_unit_test(test_errno),
+		cmocka_unit_test(test_no_result),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_waits),
 	};

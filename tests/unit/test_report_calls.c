@@ -105,6 +105,7 @@ static void test_results(void **state)
 	expect(call(__NR_read, -512, 7, 0, 1, 0),
 		"read(7, 0, 1) = ? ERESTARTSYS (to be restarted) <0.000123>");
 	expect(call(__NR_read, -999, 7, 0, 1, 0), "read(7, 0, 1) = -1 E999 <0.000123>");
+	expect(call(__NR_rt_sigreturn, -EINTR, 0, 0, 0, 0), "rt_sigreturn() = ? <0.000123>");
 	expect(call(__NR_mmap, 0x7f0000001000, 0, 8192, 1, 2),
 		"mmap(0, 8192, 0x1, 0x2, 0, 0) = 0x7f0000001000 <0.000123>");
 	e = call(__NR_read, 1, 9, 0x10, 1, 0);

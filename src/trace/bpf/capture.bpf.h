@@ -13,16 +13,19 @@
 #define SOL_SOCKET 1
 #define SCM_RIGHTS 1
 
-/* Append the string at `address`, at most `max` bytes of it. */
+/* Append the string at `address`, at most `max` bytes of it. One byte more is asked for: whoever gets
+ * as much as he asked for does not know whether it was all. */
 FORCE_INLINE void capture_string(struct scratch *s, uint64_t address, uint32_t max)
 {
 	uint32_t at = s->record.text_len & (TRACE_TEXT_MAX - 1);
-	long n = bpf_probe_read_user_str(s->text + at, max + 1, (const void *)address);
+	long n = bpf_probe_read_user_str(s->text + at, max + 2, (const void *)address);
 
 	if (n <= 0)
 		return;
-	if (n == max + 1)
+	if (n == max + 2) {
 		s->record.flags |= TRACE_CUT;
+		n--;
+	}
 	s->record.text_len = at + (uint32_t)n - 1;
 }
 

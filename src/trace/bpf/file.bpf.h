@@ -97,6 +97,16 @@ FORCE_INLINE uint64_t file_inode(uint64_t address)
 	return settings.cast ? file->f_inode->i_ino : BPF_CORE_READ(file, f_inode, i_ino);
 }
 
+#define S_PRIVATE (1u << 9)
+#define S_ANON_INODE (1u << 19)
+
+/* Descriptors of processes have been regular files since Linux 6.9, and other anonymous ones may
+ * be: nothing is stored in them. Kernels without bpf_rdonly_cast() are older. */
+FORCE_INLINE bool file_is_anonymous(struct file *file)
+{
+	return settings.cast && file->f_inode->i_flags & (S_PRIVATE | S_ANON_INODE);
+}
+
 FORCE_INLINE void look_at(struct file *file, struct look *ret)
 {
 	struct sock *sock;
@@ -104,6 +114,8 @@ FORCE_INLINE void look_at(struct file *file, struct look *ret)
 	ret->of = (uint64_t)file;
 	switch (file_mode(file) & S_IFMT) {
 	case S_IFREG:
+		ret->file = file_is_anonymous(file) ? TRACE_FILE_OTHER : TRACE_FILE_STORAGE;
+		break;
 	case S_IFBLK:
 		ret->file = TRACE_FILE_STORAGE;
 		break;

@@ -42,6 +42,7 @@ struct socket {
 
 struct inode {
 	unsigned short i_mode;
+	unsigned int i_flags;
 	unsigned long i_ino;
 };
 

@@ -20,12 +20,13 @@ struct bpf_record {
 
 /* What the kernel must know of a call, from the table in model/syscalls.h. */
 struct bpf_call {
-	uint8_t call;	 /* enum trace_call */
-	uint8_t capture; /* enum syscall_capture */
-	uint8_t n_args;	 /* how many are delivered */
-	uint8_t flags;	 /* BPF_CALL_* */
-	int8_t fd_arg;	 /* which argument is the descriptor; -1: none */
-	uint8_t pad[3];
+	uint8_t call;	   /* enum trace_call */
+	uint8_t capture;   /* enum syscall_capture */
+	uint8_t n_args;	   /* how many are delivered */
+	uint8_t flags;	   /* BPF_CALL_* */
+	int8_t fd_arg;	   /* which argument is the descriptor; -1: none */
+	uint8_t no_result; /* what it seems to return is no result: rt_sigreturn */
+	uint8_t pad[2];
 };
 
 #define BPF_CALL_REPLACES 1u	/* its arguments are gone at its exit: execve */
@@ -73,7 +74,7 @@ struct bpf_shared {
 	uint32_t period;      /* of at most TRACE_SAME_MAX equal errors; tally() begins a new one */
 	uint32_t scan;	      /* processes were added of which not all threads may be known */
 	int32_t n_processes;  /* traced at the moment */
-	uint32_t pad;
+	uint32_t starting;    /* our child that is about to become the command; 0: none */
 };
 
 #define BPF_SLOTS (TRACE_FILES * TRACE_CALLS)
@@ -93,7 +94,7 @@ struct bpf_thread {
 struct bpf_kept {
 	uint64_t args[TRACE_ARGS];
 	uint32_t text_len, cut;
-	char text[TRACE_TEXT_MAX];
+	char text[TRACE_TEXT_MAX + 8]; /* a byte more than is delivered: is there one? */
 };
 
 /* A cell of a summary: struct tally_cell but for n, which is the sum of the buckets. */

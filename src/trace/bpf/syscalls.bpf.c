@@ -18,8 +18,9 @@ FORCE_INLINE void keep(struct task_struct *task, struct pt_regs *regs, bool comp
 		return;
 	arch_args(regs, compat, k->args);
 	n = bpf_probe_read_user_str(
-		k->text, sizeof(k->text), (const void *)(at ? k->args[1] : k->args[0]));
-	k->cut = n == sizeof(k->text);
+		k->text, TRACE_TEXT_MAX + 1, (const void *)(at ? k->args[1] : k->args[0]));
+	k->cut = n == TRACE_TEXT_MAX + 1; /* as capture_string() does it */
+	n -= k->cut;
 	k->text_len = n > 0 ? (uint32_t)n - 1 : 0;
 	bpf_map_update_elem(&kept, &key, k, BPF_ANY);
 }

@@ -273,6 +273,8 @@ FORCE_INLINE bool count(struct bpf_thread *t, const struct bpf_record *r,
 	uint32_t call = c->call, error = error_of(r->ret);
 	bool data = c->flags & BPF_CALL_MOVES && r->ret > 0, waits;
 
+	if (error && c->no_result)
+		error = 0;
 	count_call(t, r, call, data ? (uint64_t)r->ret : 0, error);
 	if (error)
 		return count_error(r, error);

@@ -122,12 +122,16 @@ int on_fork(uint64_t *ctx)
 	return 0;
 }
 
-/* A new name, by exec or prctl. Only processes are asked for by name, not threads. */
+/* A new name, by exec or prctl. Only processes are asked for by name, not threads. Our own child
+ * says by it that its next call is the one to begin with: the state it gets is in no call, so the
+ * return of this one is nobody's. */
 SEC("tp_btf/task_rename")
 int on_rename(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 
+	if ((uint32_t)task->pid == shared.starting && !thread_get(task))
+		thread_make(task);
 	if (task->pid == task->tgid && comm_wanted((const char *)ctx[1]) && !thread_get(task))
 		process_found(task);
 	return 0;
