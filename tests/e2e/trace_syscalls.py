@@ -42,6 +42,12 @@ def until(condition, seconds=60):
         time.sleep(0.02)
 
 
+def state_of(pid):
+    """R, S, T ... as the kernel says it."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+        return stat.read().rpartition(")")[2].split()[0]
+
+
 class Work:
     """A program of known calls that waits at its gates."""
 
@@ -52,6 +58,11 @@ class Work:
         self.ready = self.process.stdout.readline().split()
         assert self.ready[0] == "ready", self.ready
         self.pid = self.process.pid
+        self.at_gate()
+
+    def at_gate(self):
+        """It has said something and waits, so that the call that it said it with is over."""
+        until(lambda: state_of(self.pid) == "S")
 
     def go(self):
         self.process.stdin.write("\n")
@@ -59,6 +70,7 @@ class Work:
 
     def done(self):
         check(self.process.stdout.readline() == "done\n", "the program did not do it")
+        self.at_gate()
 
     def end(self):
         self.process.stdin.close()
@@ -129,8 +141,13 @@ def test_files(directory):
         check(got["dread_ns"] > 0 and got["dwrite_ns"] > 0, where + str(got))
         check(got["errors"] == 4, where + str(got))
         check(got["lost"] == 0 and told["lost"] == 0, where + str(got))
-        calls.add(got["calls"])
         counts = raw(path)
+        # The program is in a read when it is attached to. Whether ptrace sees its end is a matter
+        # of whether that comes before the thread could be stopped.
+        gate = sum(value for (name, column), value in counts.items()
+                   if name.endswith(":pipe-read") and column == "n")
+        check(gate == 1 or (gate == 0 and backend == "ptrace"), where + str(counts))
+        calls.add(got["calls"] - gate)
         check(counts[("obs/errno:trace_work:openat:ENOENT", "n")] == 3, where + str(counts))
         check(counts[("obs/errno:trace_work:write:EBADF", "n")] == 1, where + str(counts))
         cell = {column: value for (name, column), value in counts.items()
@@ -141,7 +158,6 @@ def test_files(directory):
         check(told["processes"] == [{"name": "trace_work", "calls": got["calls"], "errors": 4}],
               where + str(told))
         check(good("check", path), "unsound")
-    # The gates are the same for all: reads of single bytes from a pipe.
     check(len(calls) == 1, f"they count differently: {calls}")
 
 
@@ -227,12 +243,6 @@ def test_targets(directory):
         got = rows(path, "obs/sys:" + name)
         check(got["dwrite_bytes"] == 2 * PIECES * 4096, f"{backend}: {got}")
         check(told["traced"] == 2, str(told))
-
-
-def state_of(pid):
-    """R, S, T ... as the kernel says it."""
-    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-        return stat.read().rpartition(")")[2].split()[0]
 
 
 def run_briefly(program, source, targets):
