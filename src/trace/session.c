@@ -32,6 +32,7 @@ static void session_release(struct session *s)
 	lp_catalogue_free(s->sink.catalogue);
 	free(s->ended);
 	idmap_release(&s->seen);
+	idmap_release(&s->asked);
 	idmap_release(&s->told_fds);
 	names_release(&s->names);
 }
@@ -189,6 +190,39 @@ static int begin_day(struct session *s, int64_t wall_us)
 	return spool_submit(s->spool, s->sink.catalogue, s->sink.n_added, true);
 }
 
+/* A process is asked on which sockets it listens when it is first seen, and once more when it has
+ * had the time to begin. So many a sample: whoever starts thousands is no server. */
+#define LISTENING_AGAIN 10
+#define LISTENING_MAX 64
+
+/* Records tell of all descriptors; summaries only of these. */
+static int note_listening(struct session *s, int64_t mono_ns, struct lp_err *err)
+{
+	_cleanup_free_ pid_t *pids = NULL;
+	unsigned n, looks = 0;
+	int r = 0;
+
+	if (s->config->trace.records)
+		return 0;
+	pids = calloc(PROCESSES_MAX, sizeof(*pids));
+	if (!pids)
+		return lp_err_sys(err, -ENOMEM, "cannot go on tracing");
+	n = s->backend->processes(s->state, pids, PROCESSES_MAX);
+	n = n < PROCESSES_MAX ? n : PROCESSES_MAX;
+	for (unsigned i = 0; r == 0 && i < n && looks < LISTENING_MAX; i++) {
+		uint32_t samples = 0;
+
+		idmap_get(&s->asked, (uint64_t)pids[i], &samples);
+		if (samples == 0 || samples == LISTENING_AGAIN) {
+			looks++;
+			r = descriptors_listening(s->descriptors, pids[i], mono_ns, err);
+		}
+		if (r == 0 && samples <= LISTENING_AGAIN)
+			r = idmap_put(&s->asked, (uint64_t)pids[i], samples + 1);
+	}
+	return r;
+}
+
 /* The rows of one sample, from what was counted. */
 static int add_sample(struct session *s, int64_t wall_ns, int64_t mono_ns, struct lp_err *err)
 {
@@ -237,6 +271,9 @@ static int take_sample(struct session *s, struct lp_err *err)
 
 	note_clock_step(s, wall_ns, mono_ns);
 	s->stats.stuck = 0;
+	r = note_listening(s, mono_ns, err);
+	if (r < 0)
+		return r;
 	r = s->backend->pending(s->state, s->at_end ? STUCK_END_NS : s->config->stuck_ns, err);
 	s->last_pending_ns = mono_ns;
 	if (r == 0)

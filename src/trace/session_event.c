@@ -149,6 +149,7 @@ static int note_exit(struct session *s, pid_t pid)
 		return -ENOMEM;
 	s->ended[s->n_ended++] = pid;
 	idmap_remove(&s->seen, (uint64_t)pid);
+	idmap_remove(&s->asked, (uint64_t)pid);
 	return trace_rows_process(s->rows, pid, false);
 }
 
