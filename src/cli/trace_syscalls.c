@@ -224,6 +224,10 @@ static int backend_choose(
 
 	if (name && strcmp(name, "auto") != 0) {
 		b = trace_backend_find(name);
+		if (!b && !strcmp(name, "bpf"))
+			return lp_err_set(err, -EOPNOTSUPP,
+				"--backend: limpet was built without bpf, which needs libbpf and "
+				"clang (meson -Dtrace=enabled says what is missing)");
 		if (!b)
 			return lp_err_set(err, -EINVAL,
 				"--backend: there is no backend '%s' (see 'limpet help trace "

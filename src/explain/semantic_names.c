@@ -201,21 +201,27 @@ static bool is_served(const struct traces *t, uint32_t host, uint16_t port)
 }
 
 /* A connection that was accepted, one to a port that others connect to, or a socket that listens
- * there: its process serves. */
+ * there: its process serves. Who listens where nobody was seen to connect to may serve. */
 static int port_take(struct traces *t, uint32_t host, const struct trace_descriptor *d)
 {
 	char local[END_MAX], remote[END_MAX], address[END_MAX];
+	struct traced_program *program;
+	bool serves, listens;
 	uint32_t process;
 	uint16_t port;
 
 	if (d->file != TRACE_FILE_TCP || is_gone(d) || !ends_split(d->name, local, remote) ||
 		!end_parse(local, address, sizeof(address), &port))
 		return 0;
-	if (d->change != TRACE_FD_ACCEPT && !is_served(t, host, port))
+	serves = d->change == TRACE_FD_ACCEPT || is_served(t, host, port);
+	listens = !*remote && port && (d->change == TRACE_FD_SEEN || d->change == TRACE_FD_BEFORE);
+	if (!serves && !listens)
 		return 0;
 	if (traces_process(t, host, d->pid, &process) < 0)
 		return -ENOMEM;
-	t->programs[t->processes[process].program].serves = true;
+	program = &t->programs[t->processes[process].program];
+	program->serves = program->serves || serves;
+	program->listens = program->listens || listens;
 	return port_note(t, host, port, t->processes[process].program);
 }
 
@@ -286,21 +292,22 @@ static bool is_sought(const struct traces *t, uint32_t host)
 void traces_guess_servers(struct traces *t)
 {
 	for (uint32_t host = 0; host < t->n_hosts; host++) {
-		size_t n = 0, n_talk = 0, n_serve = 0;
+		size_t n = 0, n_talk = 0, n_listen = 0, n_serve = 0;
 
 		for (size_t i = 0; i < t->n_programs; i++) {
 			const struct traced_program *p = &t->programs[i];
 
 			n += p->host == host;
 			n_talk += p->host == host && p->talks;
+			n_listen += p->host == host && p->listens;
 			n_serve += p->host == host && p->serves;
 		}
-		if (n_serve || (!n_talk && n != 1) || !is_sought(t, host))
+		if (n_serve || (!n_listen && !n_talk && n != 1) || !is_sought(t, host))
 			continue;
 		for (size_t i = 0; i < t->n_programs; i++) {
 			struct traced_program *p = &t->programs[i];
 
-			if (p->host == host && (p->talks || !n_talk))
+			if (p->host == host && (n_listen ? p->listens : p->talks || !n_talk))
 				p->serves = true;
 		}
 	}

@@ -33,6 +33,7 @@ struct traced_program {
 	uint32_t host;
 	char *comm;
 	bool serves;
+	bool listens;	   /* for TCP connections, on whatever port */
 	bool talks;	   /* it reads from or writes to TCP connections */
 	int64_t active_us; /* the last sample in which it made calls; 0: unknown */
 };
@@ -167,7 +168,8 @@ int traces_know_missing(struct traces *t, const struct hosts *hosts);
 
 /* After that: a host that others have connections to, and where nobody was seen to serve (a summary
  * tells of requests only once a second, and not of what was accepted before), has its server among
- * those that talk at all; or it is the only program that was traced there. */
+ * those that listen; else among those that talk at all; or it is the only program that was traced
+ * there. */
 void traces_guess_servers(struct traces *t);
 
 /* Is the process one that serves? */

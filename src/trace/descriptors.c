@@ -15,6 +15,8 @@
 /* How old the list of sockets may be: for a whole table, and for one that it does not have. */
 #define NET_FRESH_NS 1000000000
 #define NET_RETRY_NS 100000000
+/* Sockets to listen on are among the first that a server opens. */
+#define LISTENING_FDS_MAX 4096
 
 struct descriptors *descriptors_new(
 	const char *proc, int (*change)(void *ctx, const struct trace_descriptor *d), void *ctx)
@@ -247,6 +249,7 @@ int step_look(const struct step *s, int fd, unsigned change, bool cloexec)
 struct reading {
 	const struct step *s;
 	int dir;
+	unsigned n; /* descriptors looked at */
 };
 
 static int read_one(void *ctx, int fd)
@@ -531,6 +534,63 @@ bool descriptors_look(
 	else if (put_seen(&s, fd, &seen, TRACE_FD_SEEN, seen.cloexec) < 0)
 		return false;
 	return describe(fd_table_get(s.p->table, fd), ret);
+}
+
+/* Does the socket behind a descriptor listen for connections? */
+static bool listens(const struct reading *r, int fd)
+{
+	const struct net_socket *socket;
+	char path[32], name[64];
+
+	snprintf(path, sizeof(path), "fd/%d", fd);
+	if (strncmp(proc_link(r->dir, path, name, sizeof(name)), "socket:[", 8) != 0)
+		return false;
+	socket = find_socket(r->s, strtoull(name + 8, NULL, 10));
+	return socket && socket->file == TRACE_FILE_TCP && socket->ends.local_port &&
+		!endpoints_connected(&socket->ends);
+}
+
+static int tell_listening(void *ctx, int fd)
+{
+	struct reading *r = ctx;
+	struct fd_table *table = r->s->p->table;
+	struct fd_slot *slot;
+	struct proc_fd seen;
+	int failed;
+
+	if (++r->n > LISTENING_FDS_MAX)
+		return 1;
+	if (!listens(r, fd) || proc_fd_read(r->dir, fd, &seen) < 0)
+		return 0;
+	slot = fd_table_get(table, fd);
+	if (!same(r->s, slot, &seen)) {
+		failed = put_seen(r->s, fd, &seen, TRACE_FD_SEEN, seen.cloexec);
+		slot = fd_table_get(table, fd);
+	} else {
+		failed = slot->file->told
+			? 0
+			: tell_one(r->s, r->s->p->pid, fd, -1, TRACE_FD_SEEN, slot->file);
+	}
+	if (slot)
+		slot->file->told = true;
+	return failed;
+}
+
+int descriptors_listening(struct descriptors *d, pid_t pid, int64_t now_ns, struct lp_err *err)
+{
+	_cleanup_close_ int dir = proc_open(d->proc, pid);
+	struct step s = {.d = d, .end_ns = now_ns};
+	struct reading reading = {.s = &s, .dir = dir};
+	int r = 0;
+
+	s.p = processes_find(&d->processes, pid);
+	if (dir >= 0 && !s.p)
+		r = process_meet(d, pid, dir, &s.p);
+	if (r == 0 && dir >= 0)
+		r = proc_fds(dir, tell_listening, &reading);
+	if (r == 1 || r == -EACCES || r == -ENOENT || r == -ESRCH)
+		r = 0;
+	return report(r, pid, err);
 }
 
 void descriptors_forget(struct descriptors *d, pid_t pid)

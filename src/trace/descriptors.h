@@ -42,6 +42,11 @@ bool descriptors_get(struct descriptors *d, pid_t pid, int fd, struct descriptor
 bool descriptors_look(
 	struct descriptors *d, pid_t pid, int fd, int64_t now_ns, struct descriptor *ret);
 
+/* Tell (TRACE_FD_SEEN) on which TCP sockets a process listens, each once: whoever does serves, also
+ * if nobody asks it for anything. A look at its first few thousand descriptors; a process that is
+ * gone or hides them is none of our business: 0. */
+int descriptors_listening(struct descriptors *d, pid_t pid, int64_t now_ns, struct lp_err *err);
+
 /* Forget a process that ended. */
 void descriptors_forget(struct descriptors *d, pid_t pid);
 

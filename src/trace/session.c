@@ -32,6 +32,7 @@ static void session_release(struct session *s)
 	lp_catalogue_free(s->sink.catalogue);
 	free(s->ended);
 	idmap_release(&s->seen);
+	idmap_release(&s->asked);
 	idmap_release(&s->told_fds);
 	names_release(&s->names);
 }
@@ -163,19 +164,19 @@ static void note_folded(struct session *s, int64_t wall_ns)
 	s->folded_told |= new;
 }
 
-/* What ended and is counted now: forget it. */
+/* What had ended when it was counted is counted now: forget it. */
 static void forget_ended(struct session *s, int64_t now_ns)
 {
-	for (size_t i = 0; i < s->n_settled; i++) {
+	for (size_t i = 0; i < s->n_over; i++) {
 		const struct trace_event e = {.what = TRACE_EXIT, .pid = s->ended[i]};
 
 		descriptors_apply(s->descriptors, &e, NULL);
 		names_drop(&s->names, e.pid);
 	}
-	s->n_ended -= s->n_settled;
-	if (s->n_ended)
-		memmove(s->ended, s->ended + s->n_settled, s->n_ended * sizeof(*s->ended));
-	s->n_settled = 0;
+	s->n_ended -= s->n_over;
+	for (size_t i = 0; i < s->n_ended; i++)
+		s->ended[i] = s->ended[i + s->n_over];
+	s->n_over = 0;
 	trace_rows_drop(s->rows, s->tally, now_ns - IDLE_NS);
 }
 
@@ -186,6 +187,39 @@ static int begin_day(struct session *s, int64_t wall_us)
 		return 0;
 	s->day_start_us = keep_day_start(wall_us);
 	return spool_submit(s->spool, s->sink.catalogue, s->sink.n_added, true);
+}
+
+/* A process is asked on which sockets it listens when it is first seen, and once more when it has
+ * had the time to begin. So many a sample: whoever starts thousands is no server. */
+#define LISTENING_AGAIN 10
+#define LISTENING_MAX 64
+
+/* Records tell of all descriptors; summaries only of these. */
+static int note_listening(struct session *s, int64_t mono_ns, struct lp_err *err)
+{
+	_cleanup_free_ pid_t *pids = NULL;
+	unsigned n, looks = 0;
+	int r = 0;
+
+	if (s->config->trace.records)
+		return 0;
+	pids = calloc(PROCESSES_MAX, sizeof(*pids));
+	if (!pids)
+		return lp_err_sys(err, -ENOMEM, "cannot go on tracing");
+	n = s->backend->processes(s->state, pids, PROCESSES_MAX);
+	n = n < PROCESSES_MAX ? n : PROCESSES_MAX;
+	for (unsigned i = 0; r == 0 && i < n && looks < LISTENING_MAX; i++) {
+		uint32_t samples = 0;
+
+		idmap_get(&s->asked, (uint64_t)pids[i], &samples);
+		if (samples == 0 || samples == LISTENING_AGAIN) {
+			looks++;
+			r = descriptors_listening(s->descriptors, pids[i], mono_ns, err);
+		}
+		if (r == 0 && samples <= LISTENING_AGAIN)
+			r = idmap_put(&s->asked, (uint64_t)pids[i], samples + 1);
+	}
+	return r;
 }
 
 /* The rows of one sample, from what was counted. */
@@ -211,21 +245,24 @@ static int add_sample(struct session *s, int64_t wall_ns, int64_t mono_ns, struc
 	return r;
 }
 
-/* Bring the counts up to date. The kernel's go on while they are read: they are whole for who had
- * ended before, and may have some who began since the last event, whose names are in the next. */
-static int read_counts(struct session *s, struct lp_err *err)
+/* Bring the counts up to date. The kernel counts also what is done by processes that it told of
+ * after we last listened, and which may be gone: hear of them, and of their names. */
+static int update_counts(struct session *s, struct lp_err *err)
 {
-	size_t n = s->n_settled = s->n_ended;
 	int r = 0;
 
-	for (size_t i = 0; i < n && r == 0; i++)
+	s->n_over = s->n_ended;
+	for (size_t i = 0; i < s->n_over && r == 0; i++)
 		r = trace_rows_process(s->rows, s->ended[i], false);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot go on tracing");
-	if (s->counts)
-		r = s->backend->tally(s->state, s->tally, err);
-	if (r == 0 && s->counts)
-		r = s->backend->poll(s->state, 0, err);
+	if (!s->counts)
+		return 0;
+	r = s->backend->tally(s->state, s->tally, err);
+	if (r < 0)
+		return r;
+	r = s->backend->poll(s->state, 0, err);
+	s->stats.ended |= r == 1;
 	return r < 0 && r != -EINTR ? r : 0;
 }
 
@@ -237,10 +274,13 @@ static int take_sample(struct session *s, struct lp_err *err)
 
 	note_clock_step(s, wall_ns, mono_ns);
 	s->stats.stuck = 0;
+	r = note_listening(s, mono_ns, err);
+	if (r < 0)
+		return r;
 	r = s->backend->pending(s->state, s->at_end ? STUCK_END_NS : s->config->stuck_ns, err);
 	s->last_pending_ns = mono_ns;
 	if (r == 0)
-		r = read_counts(s, err);
+		r = update_counts(s, err);
 	if (r == 0 && note_lost(s, wall_ns) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot go on tracing");
 	if (r == 0)
@@ -299,7 +339,7 @@ static int session_loop(struct session *s, struct lp_err *err)
 		r = s->backend->poll(s->state, poll_ms(s, next_us), err);
 		if (r < 0 && r != -EINTR)
 			return r;
-		s->stats.ended = r == 1;
+		s->stats.ended |= r == 1;
 		r = 0;
 		wall_us = clock_ns(CLOCK_REALTIME) / 1000;
 		/* A clock that was set back must not keep samples from being taken. */

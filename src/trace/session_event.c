@@ -149,22 +149,23 @@ static int note_exit(struct session *s, pid_t pid)
 		return -ENOMEM;
 	s->ended[s->n_ended++] = pid;
 	idmap_remove(&s->seen, (uint64_t)pid);
+	idmap_remove(&s->asked, (uint64_t)pid);
 	return 0;
 }
 
 /* Another process may have the number of one that ended a moment ago. */
 static int note_birth(struct session *s, pid_t pid)
 {
-	size_t kept = 0, settled = 0;
+	size_t n = 0, over = 0;
 
 	for (size_t i = 0; i < s->n_ended; i++) {
 		if (s->ended[i] == pid)
 			continue;
-		settled += i < s->n_settled;
-		s->ended[kept++] = s->ended[i];
+		over += i < s->n_over;
+		s->ended[n++] = s->ended[i];
 	}
-	s->n_ended = kept;
-	s->n_settled = settled;
+	s->n_ended = n;
+	s->n_over = over;
 	return trace_rows_process(s->rows, pid, true);
 }
 
@@ -175,6 +176,8 @@ static int note_life(struct session *s, const struct trace_event *e)
 		return note_exit(s, e->pid);
 	if (e->what == TRACE_FORK && !(e->args[0] & CLONE_THREAD))
 		return note_birth(s, (pid_t)e->ret);
+	if (e->what == TRACE_EXEC) /* who was found by name was not seen to be born */
+		return trace_rows_process(s->rows, e->pid, true);
 	return 0;
 }
 

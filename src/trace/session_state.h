@@ -27,10 +27,11 @@ struct session {
 	uint64_t n_samples, lost_told;
 	unsigned folded_told;
 	bool at_end;
-	pid_t *ended; /* since the last sample, in that order */
+	pid_t *ended; /* since the last sample */
 	size_t n_ended, cap_ended;
-	size_t n_settled; /* of those: all that they did is counted */
+	size_t n_over;	       /* of them, which had ended before they were last counted */
 	struct idmap seen;     /* processes */
+	struct idmap asked;    /* processes -> samples since they were asked where they listen */
 	struct idmap told_fds; /* pid and descriptor -> what the log knows of it */
 };
 

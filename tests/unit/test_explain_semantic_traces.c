@@ -149,6 +149,36 @@ static void test_guess(void **state)
 	}
 }
 
+/* Nobody was seen to serve, but who could is known: who listens, not who only talks. */
+static void test_guess_listening(void **state)
+{
+	uint32_t program;
+
+	(void)state;
+	semantic_init(&rig);
+	rig_observer(&rig, "s1", "10.0.0.1");
+	rig_observer(&rig, "c1", "10.0.1.1");
+	rig_process(&rig, "s1", 1, "listens", false);
+	rig_process(&rig, "s1", 2, "talks", false);
+	rig_process(&rig, "s1", 3, "wants", false);
+	rig_process(&rig, "c1", 1, "client", false);
+	assert_int_equal(traces_program(&rig.t, rig_host(&rig, "s1"), "talks", &program), 0);
+	rig.t.programs[program].talks = true;
+	rig_answers(&rig, "c1", "10.0.0.1:80", 0, 5);
+	rig_descriptor(&rig, "s1", 1, 4, 1, TRACE_FD_SEEN, TRACE_FILE_TCP, "tcp 0.0.0.0:24007");
+	rig_descriptor(
+		&rig, "s1", 3, 4, 1, TRACE_FD_SEEN, TRACE_FILE_TCP, "tcp 10.0.0.1:999 10.0.0.9:80");
+	rig_descriptor(&rig, "c1", 1, 4, 1, TRACE_FD_SEEN, TRACE_FILE_TCP, "tcp 0.0.0.0:5000");
+	semantic_run(&rig);
+	assert_true(serves("s1", 1));
+	assert_false(serves("s1", 2));
+	assert_false(serves("s1", 3));
+	assert_false(serves("c1", 1)); /* nobody connects to that host */
+	assert_string_equal(
+		rig.t.programs[traces_server(&rig.t, rig_host(&rig, "s1"), 24007)].comm, "listens");
+	semantic_rig_release(&rig);
+}
+
 /* A number that is given to another process later is another process. */
 static void test_pid_again(void **state)
 {
@@ -202,6 +232,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_servers),
 		cmocka_unit_test(test_guess),
+		cmocka_unit_test(test_guess_listening),
 		cmocka_unit_test(test_pid_again),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_lost),

@@ -391,6 +391,51 @@ static void test_no_listener(void **state)
 	descriptors_free(NULL);
 }
 
+static int take_listening(void *ctx, const struct trace_descriptor *d)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "%s %s %s\n", trace_change_name(d->change),
+		trace_file_name(d->file), d->name);
+	strncat(ctx, line, 1023 - strlen(ctx));
+	return 0;
+}
+
+/* Of a real process: this one. With and without its descriptors known from before. */
+static void test_listening(void **state)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t len = sizeof(at);
+	int listening = socket(AF_INET, SOCK_STREAM, 0), idle = socket(AF_INET, SOCK_STREAM, 0);
+	int client = socket(AF_INET, SOCK_STREAM, 0);
+	char expected[128];
+
+	(void)state;
+	assert_int_equal(bind(listening, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(listening, 1), 0);
+	assert_int_equal(getsockname(listening, (struct sockaddr *)&at, &len), 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&at, sizeof(at)), 0);
+	snprintf(expected, sizeof(expected), "seen tcp tcp 127.0.0.1:%u\n", ntohs(at.sin_port));
+	for (int read = 0; read < 2; read++) {
+		char told[1024] = "";
+		struct descriptors *d = descriptors_new("/proc", take_listening, told);
+
+		if (read)
+			assert_int_equal(descriptors_read(d, getpid(), 1, NULL), 0);
+		told[0] = '\0';
+		assert_int_equal(descriptors_listening(d, getpid(), 1, NULL), 0);
+		assert_string_equal(told, expected);
+		assert_int_equal(descriptors_listening(d, getpid(), 1, NULL), 0);
+		assert_string_equal(told, expected); /* once */
+		assert_int_equal(descriptors_listening(d, 0x3fffffff, 1, NULL), 0);
+		assert_string_equal(told, expected);
+		descriptors_free(d);
+	}
+	close(listening);
+	close(idle);
+	close(client);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +456,7 @@ int main(void)
 		TEST(test_compat),
 #endif
 		cmocka_unit_test(test_no_listener),
+		cmocka_unit_test(test_listening),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
