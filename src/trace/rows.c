@@ -269,21 +269,21 @@ static int fill_cells(struct trace_rows *r, const struct tally *t)
 		const struct tally_key *key;
 		const struct tally_cell *cell = tally_cell_at(t, i, &key);
 		struct tally_cell d;
-		bool present;
 
 		if (!cell)
 			continue;
 		if (memcmp(&seen->key, key, sizeof(*key)) != 0)
 			*seen = (struct seen_cell){.key = *key};
+		cell_growth(cell, seen, &d);
+		if (!d.n && process_ended(r, key->pid)) /* nobody knows its name any more */
+			continue;
 		if (cell_rows(r, seen) < 0)
 			return -ENOMEM;
-		cell_growth(cell, seen, &d);
-		present = d.n || !process_ended(r, key->pid);
 		seen->cell = *cell;
 		count_sys(row_at(r, TRACE_ROWS_SYS, seen->sys), key, &d);
 		count_call(row_at(r, TRACE_ROWS_CALL, seen->call), &d);
-		row_at(r, TRACE_ROWS_SYS, seen->sys)->present |= present;
-		row_at(r, TRACE_ROWS_CALL, seen->call)->present |= present;
+		row_at(r, TRACE_ROWS_SYS, seen->sys)->present = true;
+		row_at(r, TRACE_ROWS_CALL, seen->call)->present = true;
 	}
 	return 0;
 }
@@ -328,9 +328,11 @@ static int fill_errors(struct trace_rows *r, const struct tally *t)
 			continue;
 		if (memcmp(&seen->key, key, sizeof(*key)) != 0)
 			*seen = (struct seen_error){.key = *key};
+		d = (int64_t)(now >= seen->n ? now - seen->n : now);
+		if (!d && process_ended(r, key->pid))
+			continue;
 		if (error_rows(r, seen) < 0)
 			return -ENOMEM;
-		d = (int64_t)(now >= seen->n ? now - seen->n : now);
 		seen->n = now;
 		row_at(r, TRACE_ROWS_ERRNO, seen->errno_row)->values[ERRNO_N] += d;
 		if (!is_ordinary(key->error))
@@ -375,6 +377,26 @@ static int count_peer(
 	return 0;
 }
 
+/* What its process got from it. */
+static int count_conn(
+	struct trace_rows *r, const struct tally_conn *c, const struct seen_conn *seen)
+{
+	int64_t n = growth(c->read_n, seen->conn.read_n);
+	char word[COMM_MAX];
+	uint32_t sys;
+	int64_t *v;
+
+	if (!n && process_ended(r, c->pid))
+		return 0;
+	sys = sys_row(r, c->pid, word);
+	if (!sys)
+		return -ENOMEM;
+	v = row_at(r, TRACE_ROWS_SYS, sys)->values;
+	v[c->serves ? SYS_NSREAD_N : SYS_NCREAD_N] += n;
+	v[c->serves ? SYS_NSREAD_NS : SYS_NCREAD_NS] += growth(c->read_ns, seen->conn.read_ns);
+	return 0;
+}
+
 static int fill_conns(struct trace_rows *r, const struct tally *t, int64_t now_ns)
 {
 	size_t n = tally_n_conns(t);
@@ -384,22 +406,14 @@ static int fill_conns(struct trace_rows *r, const struct tally *t, int64_t now_n
 	for (size_t i = 0; i < n; i++) {
 		struct seen_conn *seen = &r->conns[i];
 		const struct tally_conn *c = tally_conn_at(t, i);
-		char word[COMM_MAX];
-		uint32_t sys;
-		int64_t *v;
 
 		if (!c || !c->pid)
 			continue;
 		/* The kernel's counts may tell another connection at the same place. */
 		if (memcmp(&seen->conn.ends, &c->ends, sizeof(c->ends)) != 0)
 			*seen = (struct seen_conn){0};
-		sys = sys_row(r, c->pid, word);
-		if (!sys)
+		if (count_conn(r, c, seen) < 0)
 			return -ENOMEM;
-		v = row_at(r, TRACE_ROWS_SYS, sys)->values;
-		v[c->serves ? SYS_NSREAD_N : SYS_NCREAD_N] += growth(c->read_n, seen->conn.read_n);
-		v[c->serves ? SYS_NSREAD_NS : SYS_NCREAD_NS] +=
-			growth(c->read_ns, seen->conn.read_ns);
 		if (!c->serves && c->ends.family && count_peer(r, c, seen, now_ns) < 0)
 			return -ENOMEM;
 		seen->conn = *c;
@@ -429,7 +443,7 @@ static int store_first(struct trace_rows *r, enum trace_rows_kind kind, struct r
 	if (before)
 		sink->batch->n_samples--;
 	else
-		r->behind = true;
+		r->behind = row->present = true; /* in the next one, also if it has ended by then */
 	got = collect_store(sink, &row->place, true, zeros, err);
 	if (before)
 		sink->batch->n_samples++;

@@ -164,18 +164,20 @@ static void note_folded(struct session *s, int64_t wall_ns)
 	s->folded_told |= new;
 }
 
-/* What ended is counted now: forget it. */
+/* What had ended when it was counted is counted now: forget it. */
 static void forget_ended(struct session *s, int64_t now_ns)
 {
-	for (size_t i = 0; i < s->n_ended; i++) {
+	for (size_t i = 0; i < s->n_over; i++) {
 		const struct trace_event e = {.what = TRACE_EXIT, .pid = s->ended[i]};
 
 		descriptors_apply(s->descriptors, &e, NULL);
 		names_drop(&s->names, e.pid);
 	}
-	s->n_ended = 0;
-	if (!s->counts)
-		trace_rows_drop(s->rows, s->tally, now_ns - IDLE_NS);
+	s->n_ended -= s->n_over;
+	for (size_t i = 0; i < s->n_ended; i++)
+		s->ended[i] = s->ended[i + s->n_over];
+	s->n_over = 0;
+	trace_rows_drop(s->rows, s->tally, now_ns - IDLE_NS);
 }
 
 /* A new day has a new file. */
@@ -243,6 +245,27 @@ static int add_sample(struct session *s, int64_t wall_ns, int64_t mono_ns, struc
 	return r;
 }
 
+/* Bring the counts up to date. The kernel counts also what is done by processes that it told of
+ * after we last listened, and which may be gone: hear of them, and of their names. */
+static int update_counts(struct session *s, struct lp_err *err)
+{
+	int r = 0;
+
+	s->n_over = s->n_ended;
+	for (size_t i = 0; i < s->n_over && r == 0; i++)
+		r = trace_rows_process(s->rows, s->ended[i], false);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot go on tracing");
+	if (!s->counts)
+		return 0;
+	r = s->backend->tally(s->state, s->tally, err);
+	if (r < 0)
+		return r;
+	r = s->backend->poll(s->state, 0, err);
+	s->stats.ended |= r == 1;
+	return r < 0 && r != -EINTR ? r : 0;
+}
+
 /* Look at what does not end, bring the counts up to date, and take a sample of them. */
 static int take_sample(struct session *s, struct lp_err *err)
 {
@@ -256,8 +279,8 @@ static int take_sample(struct session *s, struct lp_err *err)
 		return r;
 	r = s->backend->pending(s->state, s->at_end ? STUCK_END_NS : s->config->stuck_ns, err);
 	s->last_pending_ns = mono_ns;
-	if (r == 0 && s->counts)
-		r = s->backend->tally(s->state, s->tally, err);
+	if (r == 0)
+		r = update_counts(s, err);
 	if (r == 0 && note_lost(s, wall_ns) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot go on tracing");
 	if (r == 0)
@@ -316,7 +339,7 @@ static int session_loop(struct session *s, struct lp_err *err)
 		r = s->backend->poll(s->state, poll_ms(s, next_us), err);
 		if (r < 0 && r != -EINTR)
 			return r;
-		s->stats.ended = r == 1;
+		s->stats.ended |= r == 1;
 		r = 0;
 		wall_us = clock_ns(CLOCK_REALTIME) / 1000;
 		/* A clock that was set back must not keep samples from being taken. */

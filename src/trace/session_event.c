@@ -150,16 +150,22 @@ static int note_exit(struct session *s, pid_t pid)
 	s->ended[s->n_ended++] = pid;
 	idmap_remove(&s->seen, (uint64_t)pid);
 	idmap_remove(&s->asked, (uint64_t)pid);
-	return trace_rows_process(s->rows, pid, false);
+	return 0;
 }
 
 /* Another process may have the number of one that ended a moment ago. */
 static int note_birth(struct session *s, pid_t pid)
 {
+	size_t n = 0, over = 0;
+
 	for (size_t i = 0; i < s->n_ended; i++) {
 		if (s->ended[i] == pid)
-			s->ended[i--] = s->ended[--s->n_ended];
+			continue;
+		over += i < s->n_over;
+		s->ended[n++] = s->ended[i];
 	}
+	s->n_ended = n;
+	s->n_over = over;
 	return trace_rows_process(s->rows, pid, true);
 }
 
@@ -170,6 +176,8 @@ static int note_life(struct session *s, const struct trace_event *e)
 		return note_exit(s, e->pid);
 	if (e->what == TRACE_FORK && !(e->args[0] & CLONE_THREAD))
 		return note_birth(s, (pid_t)e->ret);
+	if (e->what == TRACE_EXEC) /* who was found by name was not seen to be born */
+		return trace_rows_process(s->rows, e->pid, true);
 	return 0;
 }
 

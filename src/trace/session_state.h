@@ -29,6 +29,7 @@ struct session {
 	bool at_end;
 	pid_t *ended; /* since the last sample */
 	size_t n_ended, cap_ended;
+	size_t n_over;	       /* of them, which had ended before they were last counted */
 	struct idmap seen;     /* processes */
 	struct idmap asked;    /* processes -> samples since they were asked where they listen */
 	struct idmap told_fds; /* pid and descriptor -> what the log knows of it */

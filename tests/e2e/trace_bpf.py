@@ -93,6 +93,15 @@ def start(path, *args):
     return process
 
 
+def grows(path, times):
+    """Wait until so many samples were written."""
+    sizes, deadline = {os.path.getsize(path)}, time.monotonic() + 60
+    while len(sizes) <= times:
+        check(time.monotonic() < deadline, f"{path} does not grow")
+        time.sleep(0.05)
+        sizes.add(os.path.getsize(path))
+
+
 def stop(process):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -146,10 +155,11 @@ def test_async(directory):
 def test_by_name(directory):
     """processes are traced by name: those that run, and those that are started later"""
     path = os.path.join(directory, "name.lpa")
-    link = os.path.join(directory, "lpt-talker")
+    name = f"lpt{os.getpid()}"  # nobody else's
+    link = os.path.join(directory, name)
     os.symlink(os.path.realpath(sys.executable), link)
     stranger, before = Talker(), Talker(link)
-    trace = start(path, "--comm", "lpt-talker", "--summary")
+    trace = start(path, "--comm", name, "--summary")
     later = Talker(link)
     for talker in (stranger, stranger, before, later):
         talker.call(2500)
@@ -157,7 +167,7 @@ def test_by_name(directory):
     stop(trace)
     for talker in (stranger, before, later):
         talker.end()
-    calls = calls_of(path, "lpt-talker")
+    calls = calls_of(path, name)
     check(5000 <= calls < 7500, f"{calls} calls")
 
 
@@ -179,9 +189,9 @@ def test_cgroup(directory):
     try:
         enter(inside.pid)
         path = os.path.join(directory, "cgroup.lpa")
-        trace = start(path, "--cgroup", group, "--summary")
+        trace = start(path, "--cgroup", group, "--summary", "--flush", "1s")
         enter(later.pid)
-        time.sleep(2.5)  # version 1: who is in it is looked up once a second
+        grows(path, 3)  # version 1: who is in it is looked up before each sample
         for talker in (inside, later, outside):
             talker.call(1000)
         time.sleep(1.2)

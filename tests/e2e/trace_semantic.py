@@ -58,15 +58,16 @@ for n, line in enumerate(c):
     c.flush()
 """
 
-# Asks all the time. What it is told to have gone wrong, its own calls fail with, as those of a
-# program on a mounted file system would.
+# Asks all the time, and says so when it has asked often or nobody answers any more. What it is told
+# to have gone wrong, its own calls fail with, as those of a program on a mounted file system would.
 CLIENT = r"""
 import errno, os, resource, socket, sys, time
 address = sys.argv[1]
 print("ready", flush=True)
 sys.stdin.readline()
 s = socket.create_connection((address, 7777))
-end = time.monotonic() + 30
+end = time.monotonic() + 120
+asked = 0
 def fail(error):
     if error == errno.ENOSPC:
         full = os.open("/dev/full", os.O_WRONLY)
@@ -91,13 +92,19 @@ while time.monotonic() < end:
         answer = b""
     if not answer:
         # A server that is dying still accepts until its listening socket is closed, too.
-        for _ in range(3):
+        tries = refused = 0
+        while refused < 3 and tries < 100:
             time.sleep(0.2)
+            tries += 1
             try:
                 s = socket.create_connection((address, 7777))
             except OSError:
-                pass
+                refused += 1
+        print("asked", flush=True)
         break
+    asked += 1
+    if asked == 50:
+        print("asked", flush=True)
     fail(int(answer))
     try:
         os.stat("/nothing/there")
@@ -160,6 +167,10 @@ class Program:
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
+    def asked(self):
+        """Wait until a client has seen enough of its server; it ends by itself after two minutes."""
+        check(self.process.stdout.readline() == "asked\n", "the client did not ask")
+
     def end(self):
         self.process.kill()
         self.process.stdin.close()
@@ -209,7 +220,7 @@ def experiment(directory, mode, fault, seconds, storage=None, then=None):
                   for host, p in (("srv", server), ("cli", client))]
         server.go()
         client.go()
-        time.sleep(3)
+        client.asked()
         if then:
             then(server)
         time.sleep(seconds)

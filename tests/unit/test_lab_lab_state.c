@@ -69,7 +69,7 @@ static void no_lab_is_not_a_damaged_lab(void **state)
 /* The text of a good file, for the caller to break. */
 static char *good_text(void)
 {
-	char path[LAB_PATH_MAX], *text;
+	char path[LAB_PATH_MAX], *text = NULL;
 	struct lp_err err = {0};
 	size_t size;
 

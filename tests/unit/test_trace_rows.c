@@ -221,6 +221,82 @@ static void test_exec(void **state)
 	desk_close(&d);
 }
 
+static void count_row(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values)
+{
+	(void)kind;
+	(void)values;
+	if (strstr(name, "?") || name[0] == '_')
+		fail_msg("a row called %s", name);
+	++*(unsigned *)ctx;
+}
+
+/* The kernel goes on telling what somebody did who is forgotten: there are no rows for that. */
+static void test_forgotten(void **state)
+{
+	static const unsigned expected[TRACE_ROWS_KINDS] = {[TRACE_ROWS_SYS] = 1,
+		[TRACE_ROWS_PEER] = 1,
+		[TRACE_ROWS_CALL] = 2,
+		[TRACE_ROWS_ERRNO] = 1};
+	struct tally_conn *c;
+	struct desk d;
+	int64_t v;
+
+	(void)state;
+	desk_open(&d, 10);
+	call(&d, 7, SYS_read, TRACE_FILE_STORAGE, 10, 5);
+	call(&d, 7, SYS_openat, TRACE_FILE_NONE, 10, -ENOENT);
+	c = tally_conn(d.t, 99);
+	assert_non_null(c);
+	c->pid = 7;
+	c->ends = (struct trace_endpoints){
+		.family = AF_INET, .remote_port = htons(24007), .remote = {10, 0, 0, 2}};
+	c->read_n = 3;
+	desk_sample(&d);
+	assert_int_equal(trace_rows_process(d.r, 7, false), 0);
+	call(&d, 7, SYS_read, TRACE_FILE_STORAGE, 10, 5);
+	c->read_n = 4;
+	desk_sample(&d); /* the last of it */
+	assert_int_equal(desk_value(&d, "s3/sys:glusterfsd", "dread_n"), 2);
+	assert_int_equal(desk_value(&d, "s3/sys:glusterfsd", "ncread_n"), 4);
+	d.comm = "?";
+	desk_sample(&d);
+	assert_false(desk_get(&d, "s3/sys:glusterfsd", "calls", 0, &v));
+	assert_int_equal(desk_value(&d, "s3/errno:glusterfsd:openat:ENOENT", "n"), 1);
+	for (unsigned k = 0; k < TRACE_ROWS_KINDS; k++) {
+		unsigned n = 0;
+
+		trace_rows_each(d.r, k, count_row, &n);
+		assert_int_equal(n, expected[k]);
+	}
+	desk_close(&d);
+}
+
+/* Who came and went before there was a sample to begin from is told in the next one. */
+static void test_brief(void **state)
+{
+	struct desk d;
+	int64_t v;
+
+	(void)state;
+	for (int drops = 0; drops < 2; drops++) {
+		desk_open(&d, 10);
+		call(&d, 7, SYS_read, TRACE_FILE_STORAGE, 10, 5);
+		assert_int_equal(trace_rows_process(d.r, 7, false), 0);
+		desk_sample(&d);
+		assert_true(trace_rows_behind(d.r));
+		if (drops)
+			trace_rows_drop(d.r, d.t, 0);
+		assert_int_equal(desk_value(&d, "s3/sys:glusterfsd", "dread_n"), 0);
+		desk_sample(&d);
+		assert_false(trace_rows_behind(d.r));
+		assert_int_equal(desk_value(&d, "s3/sys:glusterfsd", "dread_n"), 1);
+		assert_int_equal(desk_value(&d, "s3/call:glusterfsd.7:storage-read", "n"), 1);
+		desk_sample(&d);
+		assert_false(desk_get(&d, "s3/call:glusterfsd.7:storage-read", "n", 0, &v));
+		desk_close(&d);
+	}
+}
+
 /* Who ended is absent, but what it did last is counted; another with its number starts anew. */
 static void test_end(void **state)
 {
@@ -354,6 +430,8 @@ int main(void)
 		cmocka_unit_test(test_behind),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_brief),
+		cmocka_unit_test(test_forgotten),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_names_and_folding),

@@ -23,8 +23,6 @@
 #define SOCK_STREAM 1
 #define IPPROTO_TCP 6
 
-#define CAST(type, address) ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))
-
 /* An address that was kept for a while, as a pointer again: the verifier forgets types in memory.
  */
 #define POINTER(type, address)                                                                     \

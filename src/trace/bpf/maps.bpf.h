@@ -11,20 +11,14 @@
 const volatile struct bpf_settings settings = {};
 struct bpf_shared shared = {};
 
-/* Whoever has this is traced. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct bpf_thread);
-} threads SEC(".maps");
-
-/* Where a traced thread's state is nearly always: by its id, if no other thread was there first. An
- * array is looked up by a few instructions, task-local storage by a call of four functions. */
+/* Where a traced thread's state is nearly always: by the address of its registers at system calls,
+ * which are at one place of its stack as long as it lives, and which tracepoints are given. An
+ * array is looked up by a few instructions without a call. */
 #define SEATS 8192
+#define SEAT_SHIFT 14 /* stacks are at least 16 KiB apart */
 
 struct seat {
-	uint64_t task; /* whose it is: the address of the task; 0: nobody's */
+	uint64_t regs; /* whose it is; 0: nobody's */
 	struct bpf_thread thread;
 };
 
@@ -34,6 +28,14 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct seat);
 } seats SEC(".maps");
+
+/* Of threads that found their seat taken: shared.unseated is how many. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct bpf_thread);
+} threads SEC(".maps");
 
 /* Traced processes (ids of thread groups); the value says nothing. */
 struct {

@@ -74,16 +74,20 @@ struct bpf_shared {
 	uint32_t period;      /* of at most TRACE_SAME_MAX equal errors; tally() begins a new one */
 	uint32_t scan;	      /* processes were added of which not all threads may be known */
 	int32_t n_processes;  /* traced at the moment */
+	int32_t unseated;     /* traced threads whose state is not in `seats` */
 	uint32_t starting;    /* our child that is about to become the command; 0: none */
+	uint32_t pad;
 };
 
 #define BPF_SLOTS (TRACE_FILES * TRACE_CALLS)
 #define BPF_NO_CALL 0xffff
 
-/* Of a traced thread, kept with it by the kernel (task-local storage). */
+/* Of a traced thread. */
 struct bpf_thread {
 	uint64_t start_ns; /* of the call that it is in; 0: in none */
 	uint64_t seq;
+	uint64_t task; /* the address of its task_struct */
+	uint32_t pid, tid;
 	uint16_t nr;
 	uint8_t compat, file;	   /* file: of a call that closes it */
 	uint32_t emitted;	   /* events */

@@ -45,12 +45,13 @@ FORCE_INLINE void enter_rare(struct task_struct *task, struct pt_regs *regs, str
 SEC("tp_btf/sys_enter")
 int on_enter(uint64_t *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct bpf_thread *t = thread_get(task);
+	struct bpf_thread *t = thread_current(ctx[0]);
 	const volatile struct bpf_call *c;
+	struct task_struct *task;
 
 	if (!t)
 		return 0;
+	task = thread_task(t);
 	t->nr = (uint16_t)ctx[1];
 	t->compat = arch_compat(task);
 	c = call_info(t->nr, t->compat);
@@ -123,22 +124,23 @@ FORCE_INLINE void return_replaced(struct task_struct *task, struct bpf_record *r
 SEC("tp_btf/sys_exit")
 int on_return(uint64_t *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct bpf_thread *t = thread_get(task);
+	struct bpf_thread *t = thread_current(ctx[0]);
 	const volatile struct bpf_call *c;
+	struct task_struct *task;
 	struct record_all r = {};
 	struct look seen;
 
 	if (!t || !t->start_ns)
 		return 0; /* not traced; or a child that returns from its parent's fork */
+	task = thread_task(t);
 	r.record.what = TRACE_CALL;
 	r.record.start_ns = t->start_ns;
 	r.record.dur_ns = bpf_ktime_get_ns() - t->start_ns;
 	t->start_ns = 0;
 	r.record.seq = t->seq;
 	r.record.nr = t->nr;
-	r.record.pid = (uint32_t)task->tgid;
-	r.record.tid = (uint32_t)task->pid;
+	r.record.pid = t->pid;
+	r.record.tid = t->tid;
 	r.record.ret = (int64_t)ctx[1];
 	c = call_info(t->nr, t->compat);
 	r.record.n_args = c->n_args;

@@ -1,10 +1,10 @@
 /* Whom to trace.
  *
- * A thread is traced if it has a `struct bpf_thread` in its task-local storage. It gets it from an
- * iterator over all tasks (those that are there when tracing begins), at its birth if its parent
- * has one, or at exec by its name or control group. So what anybody else pays for a call, besides
- * the kernel's detour to its tracepoints, is one load at its entry and one at its exit:
- * `bpf_storage` of the current task is NULL, and that is all.
+ * A thread is traced if it has a `struct bpf_thread`, in `seats` or else in its task-local storage.
+ * It gets it from an iterator over all tasks (those that are there when tracing begins), at its
+ * birth if its parent has one, or at exec by its name or control group. So what anybody else pays
+ * for a call, besides the kernel's detour to its tracepoints, is a load and a comparison at its
+ * entry and at its exit, which cannot be told from programs that do nothing at all.
  */
 #ifndef TRACE_BPF_THREAD_H
 #define TRACE_BPF_THREAD_H
@@ -14,45 +14,85 @@
 #include "trace/bpf/arch.bpf.h"
 #include "trace/bpf/emit.bpf.h"
 
-FORCE_INLINE struct seat *seat_of(struct task_struct *task)
+FORCE_INLINE struct seat *seat_of(uint64_t regs)
 {
-	uint32_t at = (uint32_t)task->pid % SEATS;
+	uint32_t at = (uint32_t)(regs >> SEAT_SHIFT) % SEATS;
 
 	return bpf_map_lookup_elem(&seats, &at);
 }
 
-FORCE_INLINE struct bpf_thread *thread_make(struct task_struct *task)
+FORCE_INLINE void thread_init(struct bpf_thread *t, struct task_struct *task)
 {
-	struct bpf_thread *stored =
-		bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	struct seat *seat = seat_of(task);
-
-	if (stored && seat && !__sync_val_compare_and_swap(&seat->task, 0, (uint64_t)task))
-		return &seat->thread;
-	return stored;
+	t->task = (uint64_t)task;
+	t->pid = (uint32_t)task->tgid;
+	t->tid = (uint32_t)task->pid;
 }
 
-/* The state of a thread, NULL if it is not traced. */
+/* Make a thread traced that is not. */
+FORCE_INLINE struct bpf_thread *thread_make(struct task_struct *task)
+{
+	uint64_t regs = (uint64_t)bpf_task_pt_regs(task), holder;
+	struct seat *seat = seat_of(regs);
+	struct bpf_thread *t;
+
+	if (!seat)
+		return NULL;
+	holder = __sync_val_compare_and_swap(&seat->regs, 0, regs);
+	if (!holder || holder == regs) {
+		thread_init(&seat->thread, task);
+		return &seat->thread;
+	}
+	t = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t)
+		return NULL;
+	thread_init(t, task);
+	__sync_fetch_and_add(&shared.unseated, 1);
+	return t;
+}
+
+FORCE_INLINE struct bpf_thread *thread_unseated(struct task_struct *task)
+{
+	return task->bpf_storage ? bpf_task_storage_get(&threads, task, NULL, 0) : NULL;
+}
+
+/* The state of the current thread, whose registers these are; NULL if it is not traced. */
+FORCE_INLINE struct bpf_thread *thread_current(uint64_t regs)
+{
+	struct seat *seat = seat_of(regs);
+
+	if (seat && seat->regs == regs)
+		return &seat->thread;
+	if (!*(volatile int32_t *)&shared.unseated)
+		return NULL;
+	return thread_unseated(bpf_get_current_task_btf());
+}
+
+/* The state of any thread, NULL if it is not traced. */
 FORCE_INLINE struct bpf_thread *thread_get(struct task_struct *task)
 {
-	struct seat *seat;
+	uint64_t regs = (uint64_t)bpf_task_pt_regs(task);
+	struct seat *seat = seat_of(regs);
 
-	if (!task->bpf_storage)
-		return NULL;
-	seat = seat_of(task);
-	if (seat && seat->task == (uint64_t)task)
-		return &seat->thread;
-	return bpf_task_storage_get(&threads, task, NULL, 0);
+	return seat && seat->regs == regs ? &seat->thread : thread_unseated(task);
+}
+
+/* The task of the current thread, to look at. */
+FORCE_INLINE struct task_struct *thread_task(const struct bpf_thread *t)
+{
+	return settings.cast ? CAST(struct task_struct, (const void *)t->task)
+			     : bpf_get_current_task_btf();
 }
 
 FORCE_INLINE void thread_drop(struct task_struct *task)
 {
-	struct seat *seat = seat_of(task);
+	uint64_t regs = (uint64_t)bpf_task_pt_regs(task);
+	struct seat *seat = seat_of(regs);
 
-	bpf_task_storage_delete(&threads, task);
-	if (seat && seat->task == (uint64_t)task) {
+	if (seat && seat->regs == regs) {
 		__builtin_memset(&seat->thread, 0, sizeof(seat->thread));
-		__sync_lock_test_and_set(&seat->task, 0);
+		__sync_lock_test_and_set(&seat->regs, 0);
+	} else if (!bpf_task_storage_delete(&threads, task)) {
+		__sync_fetch_and_add(&shared.unseated, -1);
 	}
 }
 
@@ -142,16 +182,20 @@ int on_exec(uint64_t *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct linux_binprm *program = (void *)ctx[2];
+	struct bpf_thread *t = thread_get(task);
 	struct scratch *s;
 	long n;
 
-	if (settings.cgroup_id && !thread_get(task) &&
+	if (!t && settings.cgroup_id &&
 		bpf_get_current_ancestor_cgroup_id((int)settings.cgroup_level) ==
-			settings.cgroup_id)
+			settings.cgroup_id) {
 		process_found(task);
-	s = thread_get(task) ? scratch_get() : NULL;
+		t = thread_get(task);
+	}
+	s = t ? scratch_get() : NULL;
 	if (!s)
 		return 0;
+	t->tid = (uint32_t)task->pid; /* that of the process now, whichever thread it was */
 	__builtin_memset(&s->record, 0, sizeof(s->record));
 	s->record.what = TRACE_EXEC;
 	s->record.pid = (uint32_t)task->tgid;
