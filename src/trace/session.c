@@ -70,18 +70,28 @@ static int note_name(struct session *s, pid_t pid)
 	return names_set(&s->names, pid, name, strlen(name));
 }
 
+/* The processes that are traced now, for the caller to free. */
+static int list_processes(struct session *s, pid_t **ret, unsigned *ret_n, struct lp_err *err)
+{
+	pid_t *pids = calloc(PROCESSES_MAX, sizeof(*pids));
+	unsigned n;
+
+	if (!pids)
+		return lp_err_sys(err, -ENOMEM, "cannot list the processes");
+	n = s->backend->processes(s->state, pids, PROCESSES_MAX);
+	*ret_n = n < PROCESSES_MAX ? n : PROCESSES_MAX;
+	*ret = pids;
+	return 0;
+}
+
 /* The processes that are there, and the descriptors that they have open. */
 static int read_processes(struct session *s, struct lp_err *err)
 {
-	_cleanup_free_ pid_t *pids = calloc(PROCESSES_MAX, sizeof(*pids));
+	_cleanup_free_ pid_t *pids = NULL;
 	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	unsigned n;
-	int r = 0;
+	unsigned n = 0;
+	int r = list_processes(s, &pids, &n, err);
 
-	if (!pids)
-		return lp_err_sys(err, -ENOMEM, "cannot begin to trace");
-	n = s->backend->processes(s->state, pids, PROCESSES_MAX);
-	n = n < PROCESSES_MAX ? n : PROCESSES_MAX;
 	for (unsigned i = 0; r == 0 && i < n; i++) {
 		s->stats.processes++;
 		r = idmap_put(&s->seen, (uint64_t)pids[i], 0);
@@ -174,8 +184,8 @@ static void forget_ended(struct session *s, int64_t now_ns)
 		names_drop(&s->names, e.pid);
 	}
 	s->n_ended -= s->n_over;
-	for (size_t i = 0; i < s->n_ended; i++)
-		s->ended[i] = s->ended[i + s->n_over];
+	if (s->n_ended)
+		memmove(s->ended, s->ended + s->n_over, s->n_ended * sizeof(*s->ended));
 	s->n_over = 0;
 	trace_rows_drop(s->rows, s->tally, now_ns - IDLE_NS);
 }
@@ -198,16 +208,12 @@ static int begin_day(struct session *s, int64_t wall_us)
 static int note_listening(struct session *s, int64_t mono_ns, struct lp_err *err)
 {
 	_cleanup_free_ pid_t *pids = NULL;
-	unsigned n, looks = 0;
-	int r = 0;
+	unsigned n = 0, looks = 0;
+	int r;
 
 	if (s->config->trace.records)
 		return 0;
-	pids = calloc(PROCESSES_MAX, sizeof(*pids));
-	if (!pids)
-		return lp_err_sys(err, -ENOMEM, "cannot go on tracing");
-	n = s->backend->processes(s->state, pids, PROCESSES_MAX);
-	n = n < PROCESSES_MAX ? n : PROCESSES_MAX;
+	r = list_processes(s, &pids, &n, err);
 	for (unsigned i = 0; r == 0 && i < n && looks < LISTENING_MAX; i++) {
 		uint32_t samples = 0;
 

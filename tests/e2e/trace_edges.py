@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from program import LIMPET, good, limpet, run_tests, tests_of
+from program import LIMPET, good, limpet, run_tests, tests_of, trace_backends
 from tap import Skip, check
 
 PYTHON = os.path.realpath(sys.executable)
@@ -61,18 +61,7 @@ for fd in fds:
 """
 
 
-def modes():
-    """(backend, mode) of what works here."""
-    works = []
-    for name in ("bpf", "ptrace"):
-        ran = limpet("trace", "syscalls", "--backend", name, "-q", "-o", "/dev/null/x.lpa", "--",
-                     "/bin/true")
-        if "/dev/null/x.lpa" in ran.err:  # it came as far as the file that cannot be
-            works += [(name, "--records"), (name, "--summary")]
-    return works
-
-
-MODES = modes()
+MODES = [(name, mode) for name in trace_backends() for mode in ("--records", "--summary")]
 
 
 def raw(path):

@@ -12,25 +12,12 @@ import subprocess
 import sys
 import time
 
-from program import LIMPET, bad, good, limpet, run_tests, tests_of
+from program import LIMPET, bad, good, limpet, run_tests, tests_of, trace_backends
 from tap import Skip, check
 
 WORK = os.path.join(os.environ.get("BUILD", "build"), "tests/e2e/trace_work")
 PIECES, REQUESTS, BRIEF = 50, 40, 30
-
-
-def backends():
-    """Those that work here. ptrace always does, of one's own processes."""
-    names = []
-    for name in ("bpf", "ptrace"):
-        ran = limpet("trace", "syscalls", "--backend", name, "-q", "-o", "/dev/null/x.lpa", "--",
-                     "/bin/true")
-        if "/dev/null/x.lpa" in ran.err:  # it came as far as the file that cannot be
-            names.append(name)
-    return names
-
-
-BACKENDS = backends()
+BACKENDS = trace_backends()
 MODES = [(b, m) for b in BACKENDS for m in ("--records", "--summary")]
 
 
