@@ -8,7 +8,7 @@
  * The data is simulated: load that comes in bursts which all members see, noise of each member's
  * own, and one member in 256 that is slower by far. */
 #include "clock.h"
-#include "detect/votes.h"
+#include "detect/compare/votes.h"
 
 #include <math.h>
 #include <omp.h>

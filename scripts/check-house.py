@@ -2,8 +2,8 @@
 """check-house.py: the rules of the house that a script can check.
 
 Files under 800 lines, functions of at most 80; no notes to oneself in src and include; every
-src/FOLDER/NAME.c has tests/unit/test_FOLDER_NAME.c or a line in tests/unit/elsewhere.txt that
-says what covers it. Prints what is wrong (exit 1) and the spread of function lengths.
+src/FOLDER/NAME.c, and src/FOLDER/ROOM/NAME.c as well, has tests/unit/test_FOLDER_NAME.c or a line in
+tests/unit/elsewhere.txt that says what covers it. Prints what is wrong (exit 1) and the spread of function lengths.
 """
 import fnmatch
 import pathlib
@@ -55,9 +55,12 @@ def check_coverage(sources):
             yield f"tests/unit/elsewhere.txt: {row[0]}: says no reason"
         if not any(fnmatch.fnmatch(s, row[0]) for s in sources):
             yield f"tests/unit/elsewhere.txt: {row[0]}: there is no such file"
+    seen = {}
     for source in sources:
         folder, name = source.split("/")[1], pathlib.Path(source).stem
         test = ROOT / f"tests/unit/test_{folder}_{name}.c"
+        if seen.setdefault((folder, name), source) != source:
+            yield f"{source}: another room of src/{folder} has a file of that name"
         if not test.exists() and not any(fnmatch.fnmatch(source, row[0]) for row in elsewhere):
             yield f"{source}: no {test.relative_to(ROOT)}, nor a line in tests/unit/elsewhere.txt"
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """check-includes.py: dependencies between the folders of src/ point one way.
 
-A file in src/X may include "Y/..." only if Y is X or stands before X in ORDER. Public headers
-include only each other and libc. Every header compiles alone. Prints what is wrong; exits 1 then.
+A file in src/X, or in a room of it (src/X/ROOM), may include "Y/..." only if Y is X or stands before
+X in ORDER. Public headers include only each other and libc. Every header compiles alone. Prints what
+is wrong; exits 1 then.
 """
 import concurrent.futures
 import os
@@ -30,7 +31,7 @@ def includes(path):
 def owner_of_public(name):
     """The folder that implements <limpet/NAME.h>, or None where no file has its name."""
     for folder in ORDER:
-        if (ROOT / "src" / folder / (pathlib.Path(name).stem + ".c")).exists():
+        if any((ROOT / "src" / folder).rglob(pathlib.Path(name).stem + ".c")):
             return folder
     return None
 

@@ -348,7 +348,7 @@ int trace_log_write(struct trace_log *l, struct lp_archive_writer *w, struct lp_
 }
 
 /* A log that is being read: where the fields that we know are in it. */
-struct reading {
+struct log_reading {
 	const struct trace_log_reader *to;
 	struct lp_err *err;
 	const int64_t *ints[CALL_FIELDS];	      /* NULL: there is no such field */
@@ -356,8 +356,8 @@ struct reading {
 	char *name;				      /* TRACE_TEXT_MAX + 1: a text with a NUL */
 };
 
-static int field_find(
-	struct reading *rd, const struct lp_log *log, const struct lp_log_field *known, uint32_t k)
+static int field_find(struct log_reading *rd, const struct lp_log *log,
+	const struct lp_log_field *known, uint32_t k)
 {
 	rd->ints[k] = NULL;
 	rd->texts[k] = NULL;
@@ -375,7 +375,7 @@ static int field_find(
 	return 0;
 }
 
-static int fields_find(struct reading *rd, const struct lp_log *log,
+static int fields_find(struct log_reading *rd, const struct lp_log *log,
 	const struct lp_log_field *known, uint32_t n_known)
 {
 	int r = 0;
@@ -385,12 +385,12 @@ static int fields_find(struct reading *rd, const struct lp_log *log,
 	return r;
 }
 
-static int64_t int_at(const struct reading *rd, uint32_t field, uint32_t i)
+static int64_t int_at(const struct log_reading *rd, uint32_t field, uint32_t i)
 {
 	return rd->ints[field] ? rd->ints[field][i] : 0;
 }
 
-static struct lp_log_text text_at(const struct reading *rd, uint32_t field, uint32_t i)
+static struct lp_log_text text_at(const struct log_reading *rd, uint32_t field, uint32_t i)
 {
 	struct lp_log_text text = {.bytes = "", .len = 0};
 
@@ -400,7 +400,7 @@ static struct lp_log_text text_at(const struct reading *rd, uint32_t field, uint
 }
 
 /* A time or a duration between 0 and `max`, so that nobody's sums and differences overflow. */
-static int64_t ns_at(const struct reading *rd, uint32_t field, uint32_t i, int64_t max)
+static int64_t ns_at(const struct log_reading *rd, uint32_t field, uint32_t i, int64_t max)
 {
 	int64_t ns = int_at(rd, field, i);
 
@@ -428,7 +428,7 @@ static uint16_t call_number(const struct trace_event *e, const struct lp_log_tex
 	return nr >= 0 ? (uint16_t)nr : e->nr;
 }
 
-static struct trace_event event_at(const struct reading *rd, uint32_t i)
+static struct trace_event event_at(const struct log_reading *rd, uint32_t i)
 {
 	struct lp_log_text name = text_at(rd, CALL_NAME, i), text = text_at(rd, CALL_TEXT, i);
 	struct trace_event e = {
@@ -456,7 +456,7 @@ static struct trace_event event_at(const struct reading *rd, uint32_t i)
 	return e;
 }
 
-static int calls_read(struct reading *rd, const struct lp_log *log)
+static int calls_read(struct log_reading *rd, const struct lp_log *log)
 {
 	int r = fields_find(rd, log, call_fields, CALL_FIELDS);
 
@@ -468,7 +468,7 @@ static int calls_read(struct reading *rd, const struct lp_log *log)
 	return r;
 }
 
-static int descriptors_read(struct reading *rd, const struct lp_log *log)
+static int descriptors_read(struct log_reading *rd, const struct lp_log *log)
 {
 	int r = fields_find(rd, log, descriptor_fields, FD_FIELDS);
 
@@ -496,7 +496,7 @@ static int descriptors_read(struct reading *rd, const struct lp_log *log)
 
 static int log_read(void *ctx, const struct lp_log *log)
 {
-	struct reading *rd = ctx;
+	struct log_reading *rd = ctx;
 
 	if (rd->to->event && !strcmp(log->name, TRACE_LOG_SYSCALLS))
 		return calls_read(rd, log);
@@ -508,7 +508,7 @@ static int log_read(void *ctx, const struct lp_log *log)
 int trace_log_take(const struct lp_log *log, const struct trace_log_reader *to, struct lp_err *err)
 {
 	char name[TRACE_TEXT_MAX + 1];
-	struct reading rd = {.to = to, .err = err, .name = name};
+	struct log_reading rd = {.to = to, .err = err, .name = name};
 
 	return log_read(&rd, log);
 }
@@ -517,7 +517,7 @@ int trace_log_read(
 	const struct lp_source *source, const struct trace_log_reader *to, struct lp_err *err)
 {
 	_cleanup_free_ char *name = malloc(TRACE_TEXT_MAX + 1);
-	struct reading rd = {.to = to, .err = err, .name = name};
+	struct log_reading rd = {.to = to, .err = err, .name = name};
 	const char *only = NULL;
 
 	if (!name)

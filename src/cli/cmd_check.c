@@ -24,13 +24,13 @@ static const struct option_def options[] = {
 };
 
 /* The problems of one file, gathered for JSON or printed at once. */
-struct findings {
+struct check_findings {
 	json_t *list; /* NULL: print */
 };
 
 static void take_finding(void *ctx, const char *text)
 {
-	struct findings *f = ctx;
+	struct check_findings *f = ctx;
 
 	if (f->list)
 		json_array_append_new(f->list, json_text(text));
@@ -78,7 +78,7 @@ static int check_one(
 	const char *path, const struct check_options *opt, json_t *out, struct lp_err *err)
 {
 	struct lp_archive_report rep = {0};
-	struct findings findings = {.list = out ? json_array() : NULL};
+	struct check_findings findings = {.list = out ? json_array() : NULL};
 	struct lp_warn warn = {.warn = take_finding, .ctx = &findings};
 	char repaired[4096];
 	int r;

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/words.h"
-#include "detect/thresholds.h"
+#include "detect/train/thresholds.h"
 #include "explain/state.h"
 #include "report/progress.h"
 #include "report/verdict_hourly.h"
@@ -107,7 +107,7 @@ static int thresholds_agree(const struct diagnose_options *opt, struct lp_err *e
 }
 
 /* Everything that a run needs, released in one place. */
-struct run {
+struct diagnose_run {
 	struct words metrics, split_by;
 	char *state;
 	struct lp_warn warn;
@@ -116,7 +116,7 @@ struct run {
 	struct lp_verdict *verdict;
 };
 
-static void run_release(struct run *r)
+static void run_release(struct diagnose_run *r)
 {
 	lp_verdict_free(r->verdict);
 	lp_dataset_close(r->data);
@@ -125,7 +125,7 @@ static void run_release(struct run *r)
 	free(r->state);
 }
 
-static int run_prepare(struct run *run, const struct diagnose_options *opt,
+static int run_prepare(struct diagnose_run *run, const struct diagnose_options *opt,
 	struct lp_diagnose_options *to, struct lp_err *err)
 {
 	int r = words_split(&opt->metrics, &run->metrics, err);
@@ -214,7 +214,7 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct diagnose_options *opt = values;
-	_cleanup_(run_release) struct run run = {.warn = {.warn = data_print_warning}};
+	_cleanup_(run_release) struct diagnose_run run = {.warn = {.warn = data_print_warning}};
 	struct lp_diagnose_options how = {0};
 	struct lp_err print_err = {0};
 	int r = run_prepare(&run, opt, &how, err), printed;

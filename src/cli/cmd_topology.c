@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "detect/detect.h"
-#include "detect/discover.h"
+#include "detect/group/discover.h"
 #include "import/dataset.h"
 #include "report/topology.h"
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/words.h"
-#include "detect/train.h"
+#include "detect/train/train.h"
 #include "explain/semantic.h"
 #include "import/dataset.h"
 #include "report/train_print.h"
@@ -44,7 +44,7 @@ static const struct option_def options[] = {
 };
 
 /* DATA that belongs on one grid. */
-struct run {
+struct training_run {
 	char **paths; /* the strings are the command line's */
 	int n_paths;
 	struct lp_dataset *data;
@@ -59,7 +59,7 @@ struct training {
 	struct topology *topology;
 	struct hosts hosts;
 	struct detect_options detect;
-	struct run *runs;
+	struct training_run *runs;
 	int n_runs;
 	struct trainer *trainer;
 	struct thresholds *normal; /* only failures that are normal, of all runs */
@@ -69,11 +69,11 @@ struct training {
 	struct lp_err read_err;
 };
 
-static void run_release(struct run *r)
+static void run_release(struct training_run *r)
 {
 	lp_dataset_close(r->data);
 	free(r->paths);
-	*r = (struct run){0};
+	*r = (struct training_run){0};
 }
 
 static void training_release(struct training *t)
@@ -97,7 +97,7 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static int run_open(struct training *t, struct run *r, struct lp_err *err)
+static int run_open(struct training *t, struct training_run *r, struct lp_err *err)
 {
 	int failed = data_open(t->data, r->paths, r->n_paths, &t->warn, &r->data, err);
 
@@ -107,7 +107,7 @@ static int run_open(struct training *t, struct run *r, struct lp_err *err)
 /* Each directory is a run, and all files together are one. */
 static int runs_make(struct training *t, char **args, int n_args, struct lp_err *err)
 {
-	struct run *files = NULL;
+	struct training_run *files = NULL;
 
 	if (n_args < 1)
 		return lp_err_set(err, -EINVAL,
@@ -116,7 +116,7 @@ static int runs_make(struct training *t, char **args, int n_args, struct lp_err 
 	t->runs = calloc((size_t)n_args, sizeof(*t->runs));
 	for (int i = 0; t->runs && i < n_args; i++) {
 		bool directory = is_directory(args[i]);
-		struct run *r = !directory && files ? files : &t->runs[t->n_runs++];
+		struct training_run *r = !directory && files ? files : &t->runs[t->n_runs++];
 
 		if (!r->paths)
 			r->paths = calloc((size_t)n_args, sizeof(*r->paths));
@@ -129,7 +129,7 @@ static int runs_make(struct training *t, char **args, int n_args, struct lp_err 
 	return t->runs ? 0 : lp_err_sys(err, -ENOMEM, "cannot train");
 }
 
-static bool runs_overlap(const struct run *a, const struct run *b)
+static bool runs_overlap(const struct training_run *a, const struct training_run *b)
 {
 	return a->last_us && b->last_us && a->first_us <= b->last_us && b->first_us <= a->last_us;
 }
@@ -139,7 +139,7 @@ static int runs_join(struct training *t, struct lp_err *err)
 {
 	for (int i = 0; i < t->n_runs; i++) {
 		for (int k = i + 1; k < t->n_runs; k++) {
-			struct run *a = &t->runs[i], *b = &t->runs[k];
+			struct training_run *a = &t->runs[i], *b = &t->runs[k];
 			int r;
 
 			if (!runs_overlap(a, b))
@@ -148,7 +148,7 @@ static int runs_join(struct training *t, struct lp_err *err)
 				a->paths[a->n_paths++] = b->paths[p];
 			run_release(b);
 			*b = t->runs[--t->n_runs];
-			t->runs[t->n_runs] = (struct run){0};
+			t->runs[t->n_runs] = (struct training_run){0};
 			lp_dataset_close(a->data);
 			a->data = NULL;
 			r = run_open(t, a, err);
@@ -211,7 +211,7 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 }
 
 /* Learn from one run. Damage is told; what is good counts. */
-static int run_learn(struct training *t, struct run *run, struct lp_err *err)
+static int run_learn(struct training *t, struct training_run *run, struct lp_err *err)
 {
 	struct lp_table_options range = {
 		.components = t->opt->components.n ? t->opt->components.items : NULL,
@@ -245,7 +245,7 @@ static int run_learn(struct training *t, struct run *run, struct lp_err *err)
 }
 
 /* Learn which calls fail as a matter of course, where system calls were traced. */
-static int run_learn_failures(struct training *t, struct run *run, struct lp_err *err)
+static int run_learn_failures(struct training *t, struct training_run *run, struct lp_err *err)
 {
 	struct lp_err here = {0};
 	bool any = false;

@@ -5,7 +5,7 @@
 #define CLI_METHOD_OPTIONS_H
 
 #include "base/option.h"
-#include "detect/measure.h"
+#include "detect/compare/measure.h"
 
 #define METHOD_DEFAULT "cdf"
 

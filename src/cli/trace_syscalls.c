@@ -83,7 +83,7 @@ static const struct option_def options[] = {
 };
 
 /* What the options say, taken apart; everything that the configuration points to. */
-struct request {
+struct trace_request {
 	struct words pids, comms, ports;
 	pid_t pid_numbers[PIDS_MAX];
 	uint16_t port_numbers[WORDS_MAX];
@@ -92,14 +92,14 @@ struct request {
 	struct trace_session_config config;
 };
 
-static void request_release(struct request *q)
+static void request_release(struct trace_request *q)
 {
 	words_release(&q->pids);
 	words_release(&q->comms);
 	words_release(&q->ports);
 }
 
-static int pids_parse(struct request *q, struct lp_err *err)
+static int pids_parse(struct trace_request *q, struct lp_err *err)
 {
 	for (unsigned i = 0; i < q->pids.n; i++) {
 		char *end;
@@ -131,7 +131,7 @@ static int cgroup_check(const char *path, struct lp_err *err)
 }
 
 /* Whom to trace. */
-static int targets_fill(struct request *q, const struct syscalls_options *opt, int n_args,
+static int targets_fill(struct trace_request *q, const struct syscalls_options *opt, int n_args,
 	char **args, struct lp_err *err)
 {
 	struct trace_targets *t = &q->config.trace.targets;
@@ -173,7 +173,8 @@ static int numbers_check(const struct syscalls_options *opt, struct lp_err *err)
 	return 0;
 }
 
-static int ports_fill(struct request *q, const struct syscalls_options *opt, struct lp_err *err)
+static int ports_fill(
+	struct trace_request *q, const struct syscalls_options *opt, struct lp_err *err)
 {
 	struct trace_config *t = &q->config.trace;
 	int r = words_split(&opt->ports, &q->ports, err);
@@ -193,7 +194,8 @@ static int64_t span_or(int64_t given_us, int64_t otherwise_us)
 }
 
 /* Where the archive goes. */
-static int output_fill(struct request *q, const struct syscalls_options *opt, struct lp_err *err)
+static int output_fill(
+	struct trace_request *q, const struct syscalls_options *opt, struct lp_err *err)
 {
 	struct trace_session_config *c = &q->config;
 	size_t len = opt->output ? strlen(opt->output) : 0, suffix = strlen(LP_ARCHIVE_SUFFIX);
@@ -250,7 +252,7 @@ static int backend_choose(
 }
 
 /* What the archive says about itself. */
-static void meta_fill(struct request *q)
+static void meta_fill(struct trace_request *q)
 {
 	struct trace_session_config *c = &q->config;
 	size_t len;
@@ -265,7 +267,7 @@ static void meta_fill(struct request *q)
 	c->meta = q->meta;
 }
 
-static int request_fill(struct request *q, const struct syscalls_options *opt, int n_args,
+static int request_fill(struct trace_request *q, const struct syscalls_options *opt, int n_args,
 	char **args, struct lp_err *err)
 {
 	struct trace_session_config *c = &q->config;
@@ -323,8 +325,8 @@ static int command_code(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int trace(const struct syscalls_options *opt, struct request *q, struct trace_stats *stats,
-	struct lp_err *err)
+static int trace(const struct syscalls_options *opt, struct trace_request *q,
+	struct trace_stats *stats, struct lp_err *err)
 {
 	_cleanup_(closing_release) struct closing closing = {.config = &q->config,
 		.quiet = opt->quiet,
@@ -358,7 +360,7 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct syscalls_options *opt = values;
-	_cleanup_(request_release) struct request q = {0};
+	_cleanup_(request_release) struct trace_request q = {0};
 	struct trace_stats stats = {.command_status = -ECHILD};
 	int r = request_fill(&q, opt, n_args, args, err);
 

@@ -1,8 +1,8 @@
 /* Block devices: every column of /proc/diskstats. */
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "collect/device_lines.h"
 #include "collect/diskname.h"
-#include "collect/listing.h"
 #include <errno.h>
 
 /* The kernel prints times as unsigned ints of milliseconds on every machine. */
@@ -31,7 +31,7 @@ static const struct lp_column columns[DISK_N_COLUMNS] = {
 static const struct lp_schema schema = {"disk", columns, ARRAY_SIZE(columns)};
 
 struct disks {
-	struct listing listing;	     /* first, so that a line's listing leads to the rest */
+	struct device_lines lines;   /* first, so that these lead to the rest */
 	struct diskname_links links; /* filled only while devices are appearing */
 };
 
@@ -41,7 +41,7 @@ static void disks_close(void *state)
 
 	if (!d)
 		return;
-	listing_close(&d->listing);
+	device_lines_close(&d->lines);
 	diskname_links_release(&d->links);
 	free(d);
 }
@@ -49,7 +49,7 @@ static void disks_close(void *state)
 static int disks_open(const struct collect_config *config, void **ret_state, struct lp_err *err)
 {
 	_cleanup_free_ struct disks *d = calloc(1, sizeof(*d));
-	int r = d ? listing_open(&d->listing, config, "/proc/diskstats", err)
+	int r = d ? device_lines_open(&d->lines, config, "/proc/diskstats", err)
 		  : lp_err_sys(err, -ENOMEM, "cannot collect diskstats");
 
 	if (r == 0)
@@ -76,16 +76,16 @@ static int disks_identify(struct disks *d, struct collect_sink *sink, const stru
 {
 	_cleanup_(diskname_release) struct diskname facts = {0};
 	int r = diskname_describe(
-		d->listing.config->root, &d->links, e->name, line->major, line->minor, &facts);
+		d->lines.config->root, &d->links, e->name, line->major, line->minor, &facts);
 
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot describe disk %s", e->name);
-	e->wanted = disks_want(d->listing.config, e->name, &facts);
+	e->wanted = disks_want(d->lines.config, e->name, &facts);
 	e->empty = !e->wanted && facts.empty;
 	if (!e->wanted)
 		return 0;
 	return collect_add_named(
-		sink, &schema, d->listing.config->observer, e->name, facts.labels, &e->row, err);
+		sink, &schema, d->lines.config->observer, e->name, facts.labels, &e->row, err);
 }
 
 static bool disks_is_other(
@@ -102,7 +102,7 @@ static bool disks_is_other(
 }
 
 static int disks_line(
-	struct listing *l, struct collect_sink *sink, const char **p, struct lp_err *err)
+	struct device_lines *l, struct collect_sink *sink, const char **p, struct lp_err *err)
 {
 	struct roster_entry *e;
 	struct disk_line line;
@@ -126,7 +126,7 @@ static int disks_line(
 static int disks_sample(void *state, struct collect_sink *sink, struct lp_err *err)
 {
 	struct disks *d = state;
-	int r = listing_sample(&d->listing, sink, disks_line, err);
+	int r = device_lines_sample(&d->lines, sink, disks_line, err);
 
 	if (d->links.loaded)
 		diskname_links_release(&d->links);

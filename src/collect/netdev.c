@@ -6,7 +6,7 @@
  */
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "collect/listing.h"
+#include "collect/device_lines.h"
 #include "collect/sysattr.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -39,14 +39,14 @@ static const struct lp_schema schema = {"net", columns, ARRAY_SIZE(columns)};
 static void nets_close(void *state)
 {
 	if (state)
-		listing_close(state);
+		device_lines_close(state);
 	free(state);
 }
 
 static int nets_open(const struct collect_config *config, void **ret_state, struct lp_err *err)
 {
-	_cleanup_free_ struct listing *l = calloc(1, sizeof(*l));
-	int r = l ? listing_open(l, config, "/proc/net/dev", err)
+	_cleanup_free_ struct device_lines *l = calloc(1, sizeof(*l));
+	int r = l ? device_lines_open(l, config, "/proc/net/dev", err)
 		  : lp_err_sys(err, -ENOMEM, "cannot collect netdev");
 
 	if (r == 0)
@@ -113,7 +113,7 @@ static char *nets_labels(const struct proc_root *root, const char *name, uint64_
 }
 
 /* An interface appeared, came back or was replaced: find out what it is. */
-static int nets_identify(struct listing *l, struct collect_sink *sink, struct roster_entry *e,
+static int nets_identify(struct device_lines *l, struct collect_sink *sink, struct roster_entry *e,
 	uint64_t ifindex, struct lp_err *err)
 {
 	_cleanup_free_ char *labels = NULL;
@@ -129,7 +129,7 @@ static int nets_identify(struct listing *l, struct collect_sink *sink, struct ro
 }
 
 /* The line is not simply the continuation of its last one: is it the same interface? */
-static int nets_check(struct listing *l, struct collect_sink *sink, struct roster_entry *e,
+static int nets_check(struct device_lines *l, struct collect_sink *sink, struct roster_entry *e,
 	bool *fresh, struct lp_err *err)
 {
 	uint64_t ifindex = nets_ifindex(l->config->root, e->name);
@@ -140,7 +140,7 @@ static int nets_check(struct listing *l, struct collect_sink *sink, struct roste
 }
 
 static int nets_line(
-	struct listing *l, struct collect_sink *sink, const char **p, struct lp_err *err)
+	struct device_lines *l, struct collect_sink *sink, const char **p, struct lp_err *err)
 {
 	struct roster_entry *e;
 	struct net_line line;
@@ -164,7 +164,7 @@ static int nets_line(
 
 static int nets_sample(void *state, struct collect_sink *sink, struct lp_err *err)
 {
-	return listing_sample(state, sink, nets_line, err);
+	return device_lines_sample(state, sink, nets_line, err);
 }
 
 const struct collector collector_netdev = {

@@ -2,13 +2,13 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "detect/adopt.h"
-#include "detect/clients.h"
-#include "detect/compare.h"
-#include "detect/discover.h"
+#include "detect/compare/compare.h"
+#include "detect/group/clients.h"
+#include "detect/group/discover.h"
+#include "detect/group/pool.h"
+#include "detect/group/verdict_tables.h"
 #include "detect/load.h"
 #include "detect/params.h"
-#include "detect/pool.h"
 #include "detect/weigh.h"
 #include "model/verdict_own.h"
 #include <errno.h>
@@ -65,7 +65,7 @@ int verdict_take_tables(struct lp_verdict *v, struct lp_table **tables, uint32_t
 
 	if (r == 0 && hosts)
 		r = pool_connections(tables, n_tables, hosts, &pool_err);
-	adopted = verdict_adopt_tables(v, tables, n_tables, err);
+	adopted = verdict_own_tables(v, tables, n_tables, err);
 	if (r < 0)
 		*err = pool_err;
 	return r < 0 ? r : adopted;

@@ -6,9 +6,9 @@
 #ifndef DETECT_DETECT_H
 #define DETECT_DETECT_H
 
-#include "detect/measure.h"
+#include "detect/compare/measure.h"
 #include "detect/service.h"
-#include "detect/thresholds.h"
+#include "detect/train/thresholds.h"
 #include "model/hosts.h"
 #include "model/topology.h"
 

@@ -1,6 +1,6 @@
 #include "detect/idle.h"
 
-#include "detect/median.h"
+#include "base/median.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -3,9 +3,9 @@
  */
 #include "detect/load.h"
 
-#include "detect/compare.h"
+#include "base/median.h"
+#include "detect/compare/compare.h"
 #include "detect/idle.h"
-#include "detect/median.h"
 #include "model/metric_role.h"
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "detect/params.h"
 
-#include "detect/votes.h"
+#include "detect/compare/votes.h"
 #include <errno.h>
 
 #define STEP_PRODUCTION_US (INT64_C(15) * 1000000)

@@ -2,7 +2,7 @@
 #ifndef DETECT_SERVICE_H
 #define DETECT_SERVICE_H
 
-#include "detect/measure.h"
+#include "detect/compare/measure.h"
 #include <limpet/err.h>
 
 enum service_method {

@@ -2,8 +2,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "detect/median.h"
-#include "detect/persist.h"
+#include "base/median.h"
+#include "detect/compare/persist.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef DETECT_WEIGH_H
 #define DETECT_WEIGH_H
 
-#include "detect/compare.h"
+#include "detect/compare/compare.h"
 
 /* Findings while they are gathered. */
 struct findings {

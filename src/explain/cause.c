@@ -1,8 +1,8 @@
 #include "explain/cause.h"
 
 #include "base/cleanup.h"
-#include "detect/pool.h"
-#include "explain/flood.h"
+#include "detect/group/pool.h"
+#include "explain/excess_traffic.h"
 #include "explain/rank.h"
 #include "explain/semantic_join.h"
 #include "model/metric_role.h"
@@ -21,7 +21,7 @@ struct signs {
 	double received, sent, congestion, loss, errors, unread, starved;
 	double delay;	 /* of round trips, as the observer itself sees them */
 	double messages; /* of whole requests and responses, whatever holds them up */
-	double flood;	 /* see flood.h: a share, not a size */
+	double excess;	 /* see excess_traffic.h: a share, not a size */
 };
 
 static void grow(double *sign, double size)
@@ -66,16 +66,16 @@ static void add_trouble(struct signs *signs, const char *metric, double size)
 
 /* A server that is slow to answer acknowledges late, so that the round trips that others see say as
  * much about its disks as about its link; its own do not. */
-static bool is_far_view(const struct inquiry *q, uint32_t component)
+static bool is_far_view(const struct explain_context *ctx, uint32_t component)
 {
-	return pool_is_far_view(q->v->components[component]);
+	return pool_is_far_view(ctx->v->components[component]);
 }
 
-static void add_sign(const struct inquiry *q, struct signs *signs, uint32_t finding)
+static void add_sign(const struct explain_context *ctx, struct signs *signs, uint32_t finding)
 {
-	const struct lp_finding *f = &q->v->findings[finding];
-	const struct finding_facts *facts = &q->facts[finding];
-	const char *metric = q->v->tables[f->metric]->metric;
+	const struct lp_finding *f = &ctx->v->findings[finding];
+	const struct finding_facts *facts = &ctx->facts[finding];
+	const char *metric = ctx->v->tables[f->metric]->metric;
 	double size = fmax(facts->size, 1e-9);
 	bool above = f->direction == LP_MARK_ABOVE;
 
@@ -86,7 +86,7 @@ static void add_sign(const struct inquiry *q, struct signs *signs, uint32_t find
 	else if (facts->role == LP_ROLE_WORK && above) {
 		add_direction(signs, metric, size);
 		if (facts->resource == RESOURCE_NETWORK && facts->fate == FATE_CULPRIT)
-			grow(&signs->flood, flood_share(q, finding));
+			grow(&signs->excess, excess_traffic_share(ctx, finding));
 	} else if (facts->fate != FATE_CULPRIT)
 		return;
 	else if (facts->role == LP_ROLE_WINDOW && !above)
@@ -95,7 +95,7 @@ static void add_sign(const struct inquiry *q, struct signs *signs, uint32_t find
 		grow(&signs->messages, size);
 	else if (role_is_slowness(facts->role) && above) {
 		grow(&signs->latency, size);
-		if (!is_far_view(q, f->component))
+		if (!is_far_view(ctx, f->component))
 			grow(&signs->delay, size);
 	} else if (facts->role == LP_ROLE_TROUBLE && above)
 		add_trouble(signs, metric, size);
@@ -131,7 +131,8 @@ static const struct cause *network_cause(const struct signs *s)
 		return &cause_network_hog;
 	/* Retransmits follow from a link that is full; so does a small congestion window, if that
 	 * is by far the smaller asymmetry. */
-	if (s->flood >= FLOOD_SHARE && (s->congestion <= 0 || !outranks(s->congestion, s->work)))
+	if (s->excess >= EXCESS_TRAFFIC_SHARE &&
+		(s->congestion <= 0 || !outranks(s->congestion, s->work)))
 		return &cause_network_hog;
 	/* Loss does not delay what is not lost; a queue before a link that is too slow does both.
 	 */
@@ -196,10 +197,10 @@ static uint32_t suspect_component(const struct lp_verdict *v, uint32_t i)
 }
 
 /* A counting sort by observer. */
-static int sort_by_observer(const struct inquiry *q, component_fn component, uint32_t n,
+static int sort_by_observer(const struct explain_context *ctx, component_fn component, uint32_t n,
 	uint32_t **ret_first, uint32_t **ret_items)
 {
-	uint32_t *first = calloc((size_t)q->n_observers + 2, sizeof(*first));
+	uint32_t *first = calloc((size_t)ctx->n_observers + 2, sizeof(*first));
 	uint32_t *items = calloc((size_t)n + 1, sizeof(*items));
 
 	*ret_first = first;
@@ -208,29 +209,29 @@ static int sort_by_observer(const struct inquiry *q, component_fn component, uin
 		return -ENOMEM;
 	/* Two places ahead, so that filling moves each start to where it belongs. */
 	for (uint32_t i = 0; i < n; i++)
-		first[q->observer[component(q->v, i)] + 2]++;
-	for (uint32_t o = 2; o <= q->n_observers + 1; o++)
+		first[ctx->observer[component(ctx->v, i)] + 2]++;
+	for (uint32_t o = 2; o <= ctx->n_observers + 1; o++)
 		first[o] += first[o - 1];
 	for (uint32_t i = 0; i < n; i++)
-		items[first[q->observer[component(q->v, i)] + 1]++] = i;
+		items[first[ctx->observer[component(ctx->v, i)] + 1]++] = i;
 	return 0;
 }
 
 /* Was it seen in system calls? */
-static bool is_of_calls(const struct inquiry *q, const struct lp_suspect *s)
+static bool is_of_calls(const struct explain_context *ctx, const struct lp_suspect *s)
 {
-	return s->n_findings && q->facts[s->findings[0]].of_calls;
+	return s->n_findings && ctx->facts[s->findings[0]].of_calls;
 }
 
 /* The resource that a suspect's component is part of. Calls are made to several: the first of the
  * enum, unless the asymmetry of another is much larger. */
-static enum resource suspect_resource(const struct inquiry *q, const struct lp_suspect *s)
+static enum resource suspect_resource(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	double sizes[N_RESOURCES] = {0};
 
 	for (uint32_t i = 0; i < s->n_findings; i++)
-		grow(&sizes[q->facts[s->findings[i]].resource],
-			fmax(q->facts[s->findings[i]].size, 1e-9));
+		grow(&sizes[ctx->facts[s->findings[i]].resource],
+			fmax(ctx->facts[s->findings[i]].size, 1e-9));
 	for (int r = RESOURCE_OTHER + 1; r < N_RESOURCES; r++) {
 		double others = 0;
 
@@ -243,9 +244,9 @@ static enum resource suspect_resource(const struct inquiry *q, const struct lp_s
 }
 
 /* The same for what may explain, or be explained: of a host only a lack of CPU is. */
-static enum resource suspect_trouble(const struct inquiry *q, const struct lp_suspect *s)
+static enum resource suspect_trouble(const struct explain_context *ctx, const struct lp_suspect *s)
 {
-	enum resource resource = suspect_resource(q, s);
+	enum resource resource = suspect_resource(ctx, s);
 
 	return resource == RESOURCE_HOST && strcmp(s->cause, cause_cpu_hog.name) != 0
 		? RESOURCE_OTHER
@@ -253,19 +254,19 @@ static enum resource suspect_trouble(const struct inquiry *q, const struct lp_su
 }
 
 /* The findings of a resource on the suspect's observer at the same time. */
-static struct signs observer_signs(const struct inquiry *q, const struct by_observer *by,
+static struct signs observer_signs(const struct explain_context *ctx, const struct by_observer *by,
 	const struct lp_suspect *s, enum resource resource)
 {
-	uint32_t o = q->observer[s->component];
+	uint32_t o = ctx->observer[s->component];
 	struct signs signs = {0};
 
 	for (uint32_t i = by->first_finding[o]; i < by->first_finding[o + 1]; i++) {
-		const struct lp_finding *f = &q->v->findings[by->findings[i]];
+		const struct lp_finding *f = &ctx->v->findings[by->findings[i]];
 
-		if (q->facts[by->findings[i]].resource == resource &&
+		if (ctx->facts[by->findings[i]].resource == resource &&
 			(f->component == s->component || f->direction != LP_MARK_ABSENT) &&
 			times_overlap(s->first_us, s->last_us, f->first_us, f->last_us))
-			add_sign(q, &signs, by->findings[i]);
+			add_sign(ctx, &signs, by->findings[i]);
 	}
 	return signs;
 }
@@ -273,114 +274,116 @@ static struct signs observer_signs(const struct inquiry *q, const struct by_obse
 /* All that is known of an observer's network speaks about one network, and calls go to whatever
  * there is; a disk speaks for itself. */
 static const struct cause *own_cause(
-	const struct inquiry *q, const struct by_observer *by, const struct lp_suspect *s)
+	const struct explain_context *ctx, const struct by_observer *by, const struct lp_suspect *s)
 {
-	enum resource resource = suspect_resource(q, s);
-	bool together = resource == RESOURCE_NETWORK || is_of_calls(q, s);
+	enum resource resource = suspect_resource(ctx, s);
+	bool together = resource == RESOURCE_NETWORK || is_of_calls(ctx, s);
 	struct signs signs = {0};
 
 	if (together)
-		signs = observer_signs(q, by, s, resource);
-	for (uint32_t i = q->first_of[s->component]; !together && i < q->first_of[s->component + 1];
-		i++)
-		add_sign(q, &signs, q->by_component[i]);
+		signs = observer_signs(ctx, by, s, resource);
+	for (uint32_t i = ctx->first_of[s->component];
+		!together && i < ctx->first_of[s->component + 1]; i++)
+		add_sign(ctx, &signs, ctx->by_component[i]);
 	return resource_cause(resource, &signs);
 }
 
 /* The largest asymmetry that speaks against a suspect. */
-static double suspect_size(const struct inquiry *q, const struct lp_suspect *s)
+static double suspect_size(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	double size = 0;
 
 	for (uint32_t i = 0; i < s->n_findings; i++)
-		size = fmax(size, q->facts[s->findings[i]].size);
+		size = fmax(size, ctx->facts[s->findings[i]].size);
 	return size;
 }
 
 /* A server that reads nothing does nothing: its disks and interfaces idle. */
-static bool is_idle_because(
-	const struct inquiry *q, const struct lp_suspect *s, const struct lp_suspect *other)
+static bool is_idle_because(const struct explain_context *ctx, const struct lp_suspect *s,
+	const struct lp_suspect *other)
 {
 	return !strcmp(other->cause, cause_server_hung.name) && cause_is_absence(s->cause) &&
-		!q->facts[s->findings[0]].no_data;
+		!ctx->facts[s->findings[0]].no_data;
 }
 
 /* Neither traffic that its peers do not have nor a queue before its link is anything that a disk
  * could bring about; that a disk is a little slow meanwhile is, as requests come in bursts then. */
-static bool is_beyond_disks(
-	const struct inquiry *q, const struct lp_suspect *network, const struct lp_suspect *disk)
+static bool is_beyond_disks(const struct explain_context *ctx, const struct lp_suspect *network,
+	const struct lp_suspect *disk)
 {
 	bool slow_link = !strcmp(network->cause, cause_slow_link.name) &&
-		!is_far_view(q, network->component);
+		!is_far_view(ctx, network->component);
 
 	return (slow_link || !strcmp(network->cause, cause_network_hog.name)) &&
 		!strcmp(disk->cause, cause_disk_busy.name) &&
-		suspect_size(q, network) > suspect_size(q, disk);
+		suspect_size(ctx, network) > suspect_size(ctx, disk);
 }
 
 /* Does one resource come before another, `a` before `b`? What is first in the enum does, unless the
  * other's asymmetry is much larger. A disk or a processor that is too slow keeps a server from
  * reading what comes, however much that is; never the other way round. */
 static bool comes_before(
-	const struct inquiry *q, const struct lp_suspect *a, const struct lp_suspect *b)
+	const struct explain_context *ctx, const struct lp_suspect *a, const struct lp_suspect *b)
 {
-	double size_a = suspect_size(q, a), size_b = suspect_size(q, b);
+	double size_a = suspect_size(ctx, a), size_b = suspect_size(ctx, b);
 
 	if (!strcmp(b->cause, cause_server_hung.name))
 		return true;
-	if (!strcmp(a->cause, cause_server_hung.name) || is_beyond_disks(q, b, a))
+	if (!strcmp(a->cause, cause_server_hung.name) || is_beyond_disks(ctx, b, a))
 		return false;
-	if (is_beyond_disks(q, a, b))
+	if (is_beyond_disks(ctx, a, b))
 		return true;
-	return suspect_resource(q, a) < suspect_resource(q, b) ? outranks(size_a, size_b)
-							       : !outranks(size_b, size_a);
+	return suspect_resource(ctx, a) < suspect_resource(ctx, b) ? outranks(size_a, size_b)
+								   : !outranks(size_b, size_a);
 }
 
 /* Does the trouble of `s` follow from that of `other`, another resource of the same observer at the
  * same time? Calls are slow because something under them is: what is seen at a device, a link or a
  * host says better what, and never follows from calls. */
-static bool follows_from(
-	const struct inquiry *q, const struct lp_suspect *s, const struct lp_suspect *other)
+static bool follows_from(const struct explain_context *ctx, const struct lp_suspect *s,
+	const struct lp_suspect *other)
 {
-	enum resource a = suspect_trouble(q, s), b = suspect_trouble(q, other);
+	enum resource a = suspect_trouble(ctx, s), b = suspect_trouble(ctx, other);
 
-	if (inquiry_semantic(q, s) || inquiry_semantic(q, other))
-		return semantic_explains(q, s, other);
+	if (context_semantic(ctx, s) || context_semantic(ctx, other))
+		return semantic_explains(ctx, s, other);
 	if (!times_overlap(s->first_us, s->last_us, other->first_us, other->last_us))
 		return false;
-	if (is_idle_because(q, s, other))
+	if (is_idle_because(ctx, s, other))
 		return true;
-	if (is_of_calls(q, s) != is_of_calls(q, other))
-		return is_of_calls(q, s) && b != RESOURCE_OTHER && !cause_is_absence(other->cause);
+	if (is_of_calls(ctx, s) != is_of_calls(ctx, other))
+		return is_of_calls(ctx, s) && b != RESOURCE_OTHER &&
+			!cause_is_absence(other->cause);
 	if (a == b || a == RESOURCE_OTHER || b == RESOURCE_OTHER || cause_is_absence(s->cause) ||
 		cause_is_absence(other->cause))
 		return false;
-	return comes_before(q, other, s);
+	return comes_before(ctx, other, s);
 }
 
 /* Does a suspect rather follow from `a` than from `b`? From one of its own resource, then from the
  * worse. */
-static bool is_better_leader(const struct inquiry *q, const struct lp_suspect *s,
+static bool is_better_leader(const struct explain_context *ctx, const struct lp_suspect *s,
 	const struct lp_suspect *a, const struct lp_suspect *b)
 {
-	enum resource own = suspect_resource(q, s);
-	bool same_a = suspect_resource(q, a) == own, same_b = suspect_resource(q, b) == own;
+	enum resource own = suspect_resource(ctx, s);
+	bool same_a = suspect_resource(ctx, a) == own, same_b = suspect_resource(ctx, b) == own;
 
 	return same_a != same_b ? same_a : a->severity > b->severity;
 }
 
 /* The suspect of its observer that a suspect follows from. */
-static uint32_t find_leader(const struct inquiry *q, const struct by_observer *by, uint32_t suspect)
+static uint32_t find_leader(
+	const struct explain_context *ctx, const struct by_observer *by, uint32_t suspect)
 {
-	const struct lp_suspect *s = &q->v->suspects[suspect];
-	uint32_t o = q->observer[s->component], best = UINT32_MAX;
+	const struct lp_suspect *s = &ctx->v->suspects[suspect];
+	uint32_t o = ctx->observer[s->component], best = UINT32_MAX;
 
 	for (uint32_t i = by->first_suspect[o]; i < by->first_suspect[o + 1]; i++) {
-		const struct lp_suspect *other = &q->v->suspects[by->suspects[i]];
+		const struct lp_suspect *other = &ctx->v->suspects[by->suspects[i]];
 
-		if (by->suspects[i] != suspect && follows_from(q, s, other) &&
+		if (by->suspects[i] != suspect && follows_from(ctx, s, other) &&
 			(best == UINT32_MAX ||
-				is_better_leader(q, s, other, &q->v->suspects[best])))
+				is_better_leader(ctx, s, other, &ctx->v->suspects[best])))
 			best = by->suspects[i];
 	}
 	return best;
@@ -388,77 +391,78 @@ static uint32_t find_leader(const struct inquiry *q, const struct by_observer *b
 
 /* The suspect that another one's trouble began with, over as many steps as it takes. Three
  * resources may stand in a ring (each dwarfed by the one but next): then its worst suspect. */
-static uint32_t find_root(const struct inquiry *q, uint32_t suspect)
+static uint32_t find_root(const struct explain_context *ctx, uint32_t suspect)
 {
 	uint32_t at = suspect, root;
 
-	for (uint32_t i = 0; i < q->v->n_suspects && q->follows[at] != UINT32_MAX; i++)
-		at = q->follows[at];
-	if (q->follows[at] == UINT32_MAX)
+	for (uint32_t i = 0; i < ctx->v->n_suspects && ctx->follows[at] != UINT32_MAX; i++)
+		at = ctx->follows[at];
+	if (ctx->follows[at] == UINT32_MAX)
 		return at;
 	root = at;
-	for (uint32_t i = q->follows[at]; i != at; i = q->follows[i])
+	for (uint32_t i = ctx->follows[at]; i != at; i = ctx->follows[i])
 		root = i < root ? i : root;
 	return root;
 }
 
 /* What follows from another's trouble has that one's cause. */
-static int take_leaders_causes(struct inquiry *q)
+static int take_leaders_causes(struct explain_context *ctx)
 {
-	_cleanup_free_ uint32_t *roots = calloc((size_t)q->v->n_suspects + 1, sizeof(*roots));
+	_cleanup_free_ uint32_t *roots = calloc((size_t)ctx->v->n_suspects + 1, sizeof(*roots));
 
 	if (!roots)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < q->v->n_suspects; i++)
-		roots[i] = find_root(q, i);
-	for (uint32_t i = 0; i < q->v->n_suspects; i++) {
-		q->follows[i] = roots[i] == i ? UINT32_MAX : roots[i];
-		q->v->suspects[i].cause = q->v->suspects[roots[i]].cause;
+	for (uint32_t i = 0; i < ctx->v->n_suspects; i++)
+		roots[i] = find_root(ctx, i);
+	for (uint32_t i = 0; i < ctx->v->n_suspects; i++) {
+		ctx->follows[i] = roots[i] == i ? UINT32_MAX : roots[i];
+		ctx->v->suspects[i].cause = ctx->v->suspects[roots[i]].cause;
 	}
 	return 0;
 }
 
-int cause_assign(struct inquiry *q, struct lp_err *err)
+int cause_assign(struct explain_context *ctx, struct lp_err *err)
 {
-	struct lp_verdict *v = q->v;
+	struct lp_verdict *v = ctx->v;
 	struct by_observer by = {0};
 	int r;
 
-	q->follows = calloc(v->n_suspects + 1, sizeof(*q->follows));
-	r = q->follows ? 0 : -ENOMEM;
+	ctx->follows = calloc(v->n_suspects + 1, sizeof(*ctx->follows));
+	r = ctx->follows ? 0 : -ENOMEM;
 	if (r == 0)
 		r = sort_by_observer(
-			q, finding_component, v->n_findings, &by.first_finding, &by.findings);
+			ctx, finding_component, v->n_findings, &by.first_finding, &by.findings);
 	if (r == 0)
 		r = sort_by_observer(
-			q, suspect_component, v->n_suspects, &by.first_suspect, &by.suspects);
+			ctx, suspect_component, v->n_suspects, &by.first_suspect, &by.suspects);
 	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++) {
-		const struct semantic_finding *f = inquiry_semantic(q, &v->suspects[i]);
+		const struct semantic_finding *f = context_semantic(ctx, &v->suspects[i]);
 
-		v->suspects[i].cause = f ? f->cause : own_cause(q, &by, &v->suspects[i])->name;
+		v->suspects[i].cause = f ? f->cause : own_cause(ctx, &by, &v->suspects[i])->name;
 	}
 	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++)
-		q->follows[i] = find_leader(q, &by, i);
+		ctx->follows[i] = find_leader(ctx, &by, i);
 	if (r == 0)
-		r = take_leaders_causes(q);
+		r = take_leaders_causes(ctx);
 	by_observer_release(&by);
 	return r < 0 ? lp_err_sys(err, r, "cannot find causes") : 0;
 }
 
-const struct cause *cause_of_asymmetry(const struct inquiry *q, const struct lp_suspect *s)
+const struct cause *cause_of_asymmetry(
+	const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	const struct lp_finding *f;
 	const struct finding_facts *facts;
 	bool above;
 
 	for (uint32_t i = 0; i < s->n_findings; i++) {
-		if (q->facts[s->findings[i]].fate == FATE_WORKLOAD)
+		if (ctx->facts[s->findings[i]].fate == FATE_WORKLOAD)
 			return &cause_server_workload;
 	}
 	if (!s->n_findings)
 		return &cause_unknown;
-	f = &q->v->findings[s->findings[0]];
-	facts = &q->facts[s->findings[0]];
+	f = &ctx->v->findings[s->findings[0]];
+	facts = &ctx->facts[s->findings[0]];
 	above = f->direction == LP_MARK_ABOVE;
 	if (facts->role == LP_ROLE_WORK)
 		return above ? &cause_imbalanced : &cause_less_loaded;
@@ -469,12 +473,12 @@ const struct cause *cause_of_asymmetry(const struct inquiry *q, const struct lp_
 	return above != (facts->role == LP_ROLE_WINDOW) ? &cause_unknown : &cause_faster;
 }
 
-bool cause_matches(const struct inquiry *q, const char *cause, uint32_t finding)
+bool cause_matches(const struct explain_context *ctx, const char *cause, uint32_t finding)
 {
 	struct signs signs = {0};
 	const struct cause *own;
 
-	add_sign(q, &signs, finding);
-	own = resource_cause(q->facts[finding].resource, &signs);
+	add_sign(ctx, &signs, finding);
+	own = resource_cause(ctx->facts[finding].resource, &signs);
 	return !strcmp(own->name, cause);
 }

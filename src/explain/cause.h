@@ -2,7 +2,7 @@
 #ifndef EXPLAIN_CAUSE_H
 #define EXPLAIN_CAUSE_H
 
-#include "explain/inquiry.h"
+#include "explain/context.h"
 
 struct cause {
 	const char *name;   /* "disk-busy" */
@@ -20,17 +20,18 @@ extern const struct cause *const causes[];
 /* By its name; cause_unknown if there is none. */
 const struct cause *cause_find(const char *name);
 
-/* Give every suspect of q->v its cause, and fill in q->follows: what is seen of one resource of an
- * observer may be the consequence of another's trouble. */
-int cause_assign(struct inquiry *q, struct lp_err *err);
+/* Give every suspect of ctx->v its cause, and fill in ctx->follows: what is seen of one resource of
+ * an observer may be the consequence of another's trouble. */
+int cause_assign(struct explain_context *ctx, struct lp_err *err);
 
 /* Why a component that is no suspect differs from its peers. */
-const struct cause *cause_of_asymmetry(const struct inquiry *q, const struct lp_suspect *s);
+const struct cause *cause_of_asymmetry(
+	const struct explain_context *ctx, const struct lp_suspect *s);
 
 /* Is it about nothing being there? */
 bool cause_is_absence(const char *cause);
 
 /* Does the finding belong to what the cause is about? Those are the most telling. */
-bool cause_matches(const struct inquiry *q, const char *cause, uint32_t finding);
+bool cause_matches(const struct explain_context *ctx, const char *cause, uint32_t finding);
 
 #endif

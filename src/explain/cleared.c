@@ -1,8 +1,8 @@
 #include "explain/cleared.h"
 
 #include "base/cleanup.h"
-#include "detect/median.h"
-#include "detect/persist.h"
+#include "base/median.h"
+#include "detect/compare/persist.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>
@@ -98,11 +98,11 @@ static int remeasure(const struct lp_verdict *v, struct lp_finding *f, uint32_t 
 	return 0;
 }
 
-static int clear_finding(struct inquiry *q, uint32_t finding, int64_t since_us)
+static int clear_finding(struct explain_context *ctx, uint32_t finding, int64_t since_us)
 {
-	struct lp_verdict *v = q->v;
+	struct lp_verdict *v = ctx->v;
 	struct lp_finding *f = &v->findings[finding];
-	struct finding_facts *facts = &q->facts[finding];
+	struct finding_facts *facts = &ctx->facts[finding];
 	const struct lp_series *s = &v->series[f->series];
 	uint32_t from = first_window(s, v->tables[f->metric], since_us);
 	bool fires = false;
@@ -120,16 +120,16 @@ static int clear_finding(struct inquiry *q, uint32_t finding, int64_t since_us)
 	return r;
 }
 
-int cleared_apply(struct inquiry *q, struct lp_err *err)
+int cleared_apply(struct explain_context *ctx, struct lp_err *err)
 {
 	int r = 0;
 
-	for (uint32_t i = 0; q->state && r == 0 && i < q->v->n_findings; i++) {
-		const char *component = q->v->components[q->v->findings[i].component];
-		int64_t since_us = state_cleared(q->state, component);
+	for (uint32_t i = 0; ctx->state && r == 0 && i < ctx->v->n_findings; i++) {
+		const char *component = ctx->v->components[ctx->v->findings[i].component];
+		int64_t since_us = state_cleared(ctx->state, component);
 
 		if (since_us)
-			r = clear_finding(q, i, since_us);
+			r = clear_finding(ctx, i, since_us);
 	}
 	return r < 0 ? lp_err_sys(err, r, "cannot take what was cleared into account") : 0;
 }

@@ -12,7 +12,7 @@
 
 /* While incidents are made. Lists of suspects are positions in the verdict's. */
 struct coalescing {
-	struct inquiry *q;
+	struct explain_context *ctx;
 	struct parts parts;
 	bool *taken;		   /* [suspect] */
 	uint32_t *candidates;	   /* suspects that may be one problem with the anchor */
@@ -32,28 +32,28 @@ static void coalescing_release(struct coalescing *c)
 }
 
 /* What may be one problem: the same resource in the same sort of trouble, or nothing there. */
-static int trouble_class(const struct inquiry *q, const struct lp_suspect *s)
+static int trouble_class(const struct explain_context *ctx, const struct lp_suspect *s)
 {
-	if (inquiry_semantic(q, s))
+	if (context_semantic(ctx, s))
 		return -2 - (int)s->component; /* its log speaks of nobody else */
-	return cause_is_absence(s->cause) ? -1 : (int)q->facts[s->findings[0]].resource;
+	return cause_is_absence(s->cause) ? -1 : (int)ctx->facts[s->findings[0]].resource;
 }
 
 /* May a suspect be one problem with the anchor, which spans these times? */
 static bool may_join(const struct coalescing *c, uint32_t suspect, const struct lp_suspect *anchor,
 	int64_t first_us, int64_t last_us)
 {
-	const struct lp_suspect *s = &c->q->v->suspects[suspect];
+	const struct lp_suspect *s = &c->ctx->v->suspects[suspect];
 
-	return !c->taken[suspect] && c->q->follows[suspect] == UINT32_MAX &&
-		trouble_class(c->q, s) == trouble_class(c->q, anchor) &&
+	return !c->taken[suspect] && c->ctx->follows[suspect] == UINT32_MAX &&
+		trouble_class(c->ctx, s) == trouble_class(c->ctx, anchor) &&
 		times_overlap(s->first_us, s->last_us, first_us, last_us);
 }
 
 /* The untaken suspects that may be one problem with `anchor`, itself first. */
 static uint32_t find_candidates(struct coalescing *c, uint32_t anchor)
 {
-	const struct lp_verdict *v = c->q->v;
+	const struct lp_verdict *v = c->ctx->v;
 	const struct lp_suspect *a = &v->suspects[anchor];
 	uint32_t n = 0;
 
@@ -84,7 +84,7 @@ static void take(struct coalescing *c, uint32_t suspect)
  * has grown so far belongs to it, though it may not overlap with the anchor. */
 static void take_later_ones(struct coalescing *c, uint32_t anchor, uint32_t part)
 {
-	const struct lp_verdict *v = c->q->v;
+	const struct lp_verdict *v = c->ctx->v;
 	const struct lp_suspect *a = &v->suspects[anchor];
 	int64_t first_us = INT64_MAX, last_us = INT64_MIN;
 	bool grown = true;
@@ -117,7 +117,7 @@ static int compare_numbers(const void *a, const void *b)
  * these. */
 static void take_members(struct coalescing *c, uint32_t anchor, uint32_t n, uint32_t part)
 {
-	const struct lp_verdict *v = c->q->v;
+	const struct lp_verdict *v = c->ctx->v;
 
 	c->n_members = 0;
 	for (uint32_t k = 0; k < n; k++) {
@@ -130,7 +130,7 @@ static void take_members(struct coalescing *c, uint32_t anchor, uint32_t n, uint
 	qsort(c->members, c->n_members, sizeof(*c->members), compare_numbers);
 	c->n_own = c->n_members;
 	for (uint32_t i = 0; i < v->n_suspects; i++) {
-		uint32_t leader = c->q->follows[i];
+		uint32_t leader = c->ctx->follows[i];
 		bool ours = false;
 
 		for (uint32_t k = 0; !ours && leader != UINT32_MAX && k < c->n_own; k++)
@@ -143,7 +143,7 @@ static void take_members(struct coalescing *c, uint32_t anchor, uint32_t n, uint
 /* The cause that most of the suspects have; of equals that of the worst. */
 static const char *common_cause(const struct coalescing *c)
 {
-	const struct lp_suspect *suspects = c->q->v->suspects;
+	const struct lp_suspect *suspects = c->ctx->v->suspects;
 	const char *best = NULL;
 	uint32_t best_n = 0;
 
@@ -164,7 +164,7 @@ static const char *common_cause(const struct coalescing *c)
 /* The part that is the observer of a component. */
 static uint32_t observer_part(const struct coalescing *c, uint32_t component)
 {
-	const char *name = c->q->v->components[component];
+	const char *name = c->ctx->v->components[component];
 	size_t n = strcspn(name, "/");
 
 	for (uint32_t i = c->parts.first_of[component]; i < c->parts.first_of[component + 1]; i++) {
@@ -182,25 +182,25 @@ static uint32_t count_of_observer(const struct coalescing *c, uint32_t part, uin
 	uint32_t n = 0;
 
 	for (uint32_t i = c->parts.first_member[part]; i < c->parts.first_member[part + 1]; i++)
-		n += c->q->observer[c->parts.members[i]] == observer;
+		n += c->ctx->observer[c->parts.members[i]] == observer;
 	return n;
 }
 
 /* Is the whole observer gone: no data of any of its compared components? */
 static bool is_server_down(const struct coalescing *c, uint32_t *ret_part)
 {
-	const struct inquiry *q = c->q;
-	const struct lp_suspect *suspects = q->v->suspects;
+	const struct explain_context *ctx = c->ctx;
+	const struct lp_suspect *suspects = ctx->v->suspects;
 	uint32_t component = suspects[c->members[0]].component;
-	uint32_t observer = q->observer[component], part = observer_part(c, component);
+	uint32_t observer = ctx->observer[component], part = observer_part(c, component);
 
 	for (uint32_t i = 0; i < c->n_own; i++) {
 		const struct lp_suspect *s = &suspects[c->members[i]];
 
-		if (inquiry_semantic(q, s))
+		if (context_semantic(ctx, s))
 			return false;
-		if (q->observer[s->component] != observer || !cause_is_absence(s->cause) ||
-			!q->facts[s->findings[0]].no_data)
+		if (ctx->observer[s->component] != observer || !cause_is_absence(s->cause) ||
+			!ctx->facts[s->findings[0]].no_data)
 			return false;
 	}
 	*ret_part = part;
@@ -209,7 +209,7 @@ static bool is_server_down(const struct coalescing *c, uint32_t *ret_part)
 
 static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 {
-	const struct lp_suspect *suspects = c->q->v->suspects;
+	const struct lp_suspect *suspects = c->ctx->v->suspects;
 
 	incident->first_us = incident->indicted_us = INT64_MAX;
 	incident->last_us = INT64_MIN;
@@ -234,7 +234,7 @@ static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 /* Fill in an incident about a part (UINT32_MAX: the first member's component). */
 static int describe(struct coalescing *c, struct lp_incident *incident, struct location at)
 {
-	struct lp_verdict *v = c->q->v;
+	struct lp_verdict *v = c->ctx->v;
 	const struct lp_suspect *lead = &v->suspects[c->members[0]];
 	uint32_t part = at.part;
 
@@ -253,11 +253,12 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	sum_up(c, incident);
 	incident->part =
 		strdup(part == UINT32_MAX ? v->components[lead->component] : c->parts.names[part]);
-	incident->advice = strdup(
-		inquiry_semantic(c->q, lead) ? lead->advice : cause_find(incident->cause)->advice);
+	incident->advice =
+		strdup(context_semantic(c->ctx, lead) ? lead->advice
+						      : cause_find(incident->cause)->advice);
 	if (!incident->part || !incident->advice)
 		return -ENOMEM;
-	incident->summary = evidence_summary(c->q, incident, lead, c->n_own);
+	incident->summary = evidence_summary(c->ctx, incident, lead, c->n_own);
 	return incident->summary ? 0 : -ENOMEM;
 }
 
@@ -265,14 +266,14 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
  * that has none yet. It may be somebody else's: then the anchor is looked at again. */
 static int add_incident(struct coalescing *c, uint32_t anchor)
 {
-	struct lp_verdict *v = c->q->v;
+	struct lp_verdict *v = c->ctx->v;
 	uint32_t n = find_candidates(c, anchor);
 	struct location at;
 
 	if (array_reserve(
 		    &v->incidents, &c->cap, (size_t)v->n_incidents + 1, sizeof(*v->incidents)) < 0)
 		return -ENOMEM;
-	at = localise(&c->parts, c->q, c->components, n);
+	at = localise(&c->parts, c->ctx, c->components, n);
 	take_members(c, anchor, n, at.part);
 	return describe(c, &v->incidents[v->n_incidents++], at);
 }
@@ -286,16 +287,16 @@ static int compare_incidents(const void *a, const void *b)
 	return strcmp(x->part, y->part);
 }
 
-int coalesce_suspects(struct inquiry *q, struct lp_err *err)
+int coalesce_suspects(struct explain_context *ctx, struct lp_err *err)
 {
-	_cleanup_(coalescing_release) struct coalescing c = {.q = q};
-	struct lp_verdict *v = q->v;
+	_cleanup_(coalescing_release) struct coalescing c = {.ctx = ctx};
+	struct lp_verdict *v = ctx->v;
 	size_t n = (size_t)v->n_suspects + 1;
 	int r;
 
 	if (!v->n_suspects)
 		return 0;
-	r = parts_init(&c.parts, q, err);
+	r = parts_init(&c.parts, ctx, err);
 	if (r < 0)
 		return r;
 	c.taken = calloc(n, sizeof(bool));
@@ -305,7 +306,7 @@ int coalesce_suspects(struct inquiry *q, struct lp_err *err)
 	if (!c.taken || !c.candidates || !c.components || !c.members)
 		r = -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++) {
-		while (r == 0 && !c.taken[i] && q->follows[i] == UINT32_MAX)
+		while (r == 0 && !c.taken[i] && ctx->follows[i] == UINT32_MAX)
 			r = add_incident(&c, i);
 	}
 	if (r < 0)

@@ -2,9 +2,9 @@
 #ifndef EXPLAIN_COALESCE_H
 #define EXPLAIN_COALESCE_H
 
-#include "explain/inquiry.h"
+#include "explain/context.h"
 
-/* Make q->v->incidents, ranked, from the suspects (with causes and evidence). */
-int coalesce_suspects(struct inquiry *q, struct lp_err *err);
+/* Make ctx->v->incidents, ranked, from the suspects (with causes and evidence). */
+int coalesce_suspects(struct explain_context *ctx, struct lp_err *err);
 
 #endif

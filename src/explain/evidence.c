@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "detect/persist.h"
+#include "detect/compare/persist.h"
 #include "explain/cause.h"
 #include "explain/semantic.h"
 #include "model/metric_role.h"
@@ -58,11 +58,11 @@ static uint32_t last_anomalous(const struct lp_series *s, uint32_t member)
 }
 
 /* How many of the peers have data and work where the component is last without. */
-static void add_peers_with_data(
-	struct strbuf *sb, const struct inquiry *q, const struct lp_finding *f, const char *have)
+static void add_peers_with_data(struct strbuf *sb, const struct explain_context *ctx,
+	const struct lp_finding *f, const char *have)
 {
-	const struct lp_series *s = &q->v->series[f->series];
-	uint32_t n = q->v->groups[f->group].n_members, some = 0;
+	const struct lp_series *s = &ctx->v->series[f->series];
+	uint32_t n = ctx->v->groups[f->group].n_members, some = 0;
 	uint32_t window = last_anomalous(s, f->member);
 
 	if (window >= s->n_windows || n < 2)
@@ -76,9 +76,10 @@ static void add_peers_with_data(
 }
 
 /* "since T" if it lasts to the end of the data, else "from T to T". */
-static void add_stretch(struct strbuf *sb, const struct inquiry *q, const struct lp_finding *f)
+static void add_stretch(
+	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f)
 {
-	const struct lp_series *s = &q->v->series[f->series];
+	const struct lp_series *s = &ctx->v->series[f->series];
 	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
 
 	time_format(f->first_us, first);
@@ -88,27 +89,27 @@ static void add_stretch(struct strbuf *sb, const struct inquiry *q, const struct
 		strbuf_printf(sb, " from %s to %s", first, time_format(f->last_us, last));
 }
 
-static void add_absence(struct strbuf *sb, const struct inquiry *q, uint32_t finding)
+static void add_absence(struct strbuf *sb, const struct explain_context *ctx, uint32_t finding)
 {
-	const struct lp_finding *f = &q->v->findings[finding];
-	bool no_data = q->facts[finding].no_data;
+	const struct lp_finding *f = &ctx->v->findings[finding];
+	bool no_data = ctx->facts[finding].no_data;
 
 	if (no_data)
 		strbuf_puts(sb, "no data");
 	else
-		strbuf_printf(sb, "no work (%s 0)", q->v->tables[f->metric]->metric);
-	add_stretch(sb, q, f);
-	add_peers_with_data(sb, q, f, no_data ? "have some" : "work");
+		strbuf_printf(sb, "no work (%s 0)", ctx->v->tables[f->metric]->metric);
+	add_stretch(sb, ctx, f);
+	add_peers_with_data(sb, ctx, f, no_data ? "have some" : "work");
 }
 
-void evidence_of_finding(const struct inquiry *q, uint32_t finding, struct strbuf *sb)
+void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, struct strbuf *sb)
 {
-	const struct lp_finding *f = &q->v->findings[finding];
-	const struct lp_table *t = q->v->tables[f->metric];
+	const struct lp_finding *f = &ctx->v->findings[finding];
+	const struct lp_table *t = ctx->v->tables[f->metric];
 	bool finite = isfinite(f->ratio) && f->ratio > 0;
 
 	if (f->direction == LP_MARK_ABSENT) {
-		add_absence(sb, q, finding);
+		add_absence(sb, ctx, finding);
 		return;
 	}
 	strbuf_printf(sb, "%s ", t->metric);
@@ -137,13 +138,14 @@ void evidence_of_finding(const struct inquiry *q, uint32_t finding, struct strbu
 }
 
 /* What the component's load says about its latency: the answer to "is it just busier?". */
-static void add_load(struct strbuf *sb, const struct inquiry *q, const struct lp_suspect *s)
+static void add_load(
+	struct strbuf *sb, const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	for (uint32_t i = 0; i < s->n_findings; i++) {
-		const struct lp_finding *f = &q->v->findings[s->findings[i]];
+		const struct lp_finding *f = &ctx->v->findings[s->findings[i]];
 		double load = f->load_ratio;
 
-		if (!role_is_time(q->facts[s->findings[i]].role) || !isfinite(load) ||
+		if (!role_is_time(ctx->facts[s->findings[i]].role) || !isfinite(load) ||
 			f->direction == LP_MARK_ABSENT || f->explained_by_load)
 			continue;
 		if (load <= LIKE_LOAD && load >= 1 / LIKE_LOAD)
@@ -197,36 +199,36 @@ static bool is_in_suspect(const struct lp_suspect *s, uint32_t finding)
 }
 
 /* What else is unusual about the component, though it makes no culprit. */
-static int add_others(const struct inquiry *q, struct lp_suspect *s, size_t *cap)
+static int add_others(const struct explain_context *ctx, struct lp_suspect *s, size_t *cap)
 {
 	int r = 0;
 
-	for (uint32_t i = q->first_of[s->component]; r == 0 && i < q->first_of[s->component + 1];
-		i++) {
+	for (uint32_t i = ctx->first_of[s->component];
+		r == 0 && i < ctx->first_of[s->component + 1]; i++) {
 		struct strbuf sb = {0};
-		uint32_t finding = q->by_component[i];
+		uint32_t finding = ctx->by_component[i];
 
-		if (is_in_suspect(s, finding) || q->facts[finding].fate == FATE_CLEARED)
+		if (is_in_suspect(s, finding) || ctx->facts[finding].fate == FATE_CLEARED)
 			continue;
-		evidence_of_finding(q, finding, &sb);
+		evidence_of_finding(ctx, finding, &sb);
 		r = take_sentence(s, cap, &sb);
 	}
 	return r;
 }
 
 /* Why the trouble is not its own. */
-static int add_leader(
-	const struct inquiry *q, struct lp_suspect *s, const struct lp_suspect *leader, size_t *cap)
+static int add_leader(const struct explain_context *ctx, struct lp_suspect *s,
+	const struct lp_suspect *leader, size_t *cap)
 {
-	bool absent = s->n_findings && q->v->findings[s->findings[0]].direction == LP_MARK_ABSENT;
+	bool absent = s->n_findings && ctx->v->findings[s->findings[0]].direction == LP_MARK_ABSENT;
 	struct strbuf sb = {0};
 
 	if (leader && cause_is_absence(leader->cause))
 		strbuf_printf(&sb, "it carries the load of %s, a path to the same LUN that is lost",
-			q->v->components[leader->component]);
+			ctx->v->components[leader->component]);
 	else if (leader)
 		strbuf_printf(&sb, "%s of the same server is at fault at the same time (%s)",
-			q->v->components[leader->component], leader->cause);
+			ctx->v->components[leader->component], leader->cause);
 	else if (cause_is_absence(s->cause) && !absent)
 		strbuf_puts(&sb,
 			"it works where its peers idle: the preferred path to this LUN "
@@ -247,31 +249,32 @@ static int add_semantic(const struct semantic_finding *f, struct lp_suspect *s, 
 	return r;
 }
 
-int evidence_fill(const struct inquiry *q, struct lp_suspect *s, const struct lp_suspect *leader)
+int evidence_fill(
+	const struct explain_context *ctx, struct lp_suspect *s, const struct lp_suspect *leader)
 {
-	const struct semantic_finding *f = inquiry_semantic(q, s);
+	const struct semantic_finding *f = context_semantic(ctx, s);
 	struct strbuf sb = {0};
 	size_t cap = 0;
 	int r = add_semantic(f, s, &cap);
 
 	for (uint32_t i = 0; r == 0 && i < s->n_findings; i++) {
-		evidence_of_finding(q, s->findings[i], &sb);
+		evidence_of_finding(ctx, s->findings[i], &sb);
 		r = take_sentence(s, &cap, &sb);
 	}
 	if (r == 0) {
-		add_load(&sb, q, s);
+		add_load(&sb, ctx, s);
 		r = take_sentence(s, &cap, &sb);
 	}
 	if (r == 0)
-		r = add_others(q, s, &cap);
+		r = add_others(ctx, s, &cap);
 	if (r == 0)
-		r = add_leader(q, s, leader, &cap);
+		r = add_leader(ctx, s, leader, &cap);
 	if (r == 0)
 		s->advice = strdup(f ? f->advice : cause_find(s->cause)->advice);
 	return r == 0 && s->advice ? 0 : -ENOMEM;
 }
 
-char *evidence_summary(const struct inquiry *q, const struct lp_incident *incident,
+char *evidence_summary(const struct explain_context *ctx, const struct lp_incident *incident,
 	const struct lp_suspect *lead, uint32_t n_own)
 {
 	char first[TIME_TEXT_MAX];
@@ -285,7 +288,7 @@ char *evidence_summary(const struct inquiry *q, const struct lp_incident *incide
 		return strbuf_take(&sb);
 	}
 	strbuf_printf(&sb, "%s %s", incident->part, cause_find(incident->cause)->is);
-	if (inquiry_semantic(q, lead)) {
+	if (context_semantic(ctx, lead)) {
 		strbuf_printf(&sb, ": %s", lead->evidence[0]);
 		return strbuf_take(&sb);
 	}
@@ -293,7 +296,7 @@ char *evidence_summary(const struct inquiry *q, const struct lp_incident *incide
 		strbuf_printf(&sb, ": %u of its %u components", n_own, incident->n_of_part);
 	if (lead->n_findings) {
 		strbuf_puts(&sb, n_own > 1 ? ", the worst with " : ": ");
-		evidence_of_finding(q, lead->findings[0], &sb);
+		evidence_of_finding(ctx, lead->findings[0], &sb);
 	}
 	strbuf_printf(&sb, ", since %s", time_format(incident->first_us, first));
 	return strbuf_take(&sb);

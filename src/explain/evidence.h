@@ -3,18 +3,19 @@
 #define EXPLAIN_EVIDENCE_H
 
 #include "base/strbuf.h"
-#include "explain/inquiry.h"
+#include "explain/context.h"
 
 /* One finding: "await 4.1x its peers (41.0 ms against 10.0 ms) in 37 of 46 windows". */
-void evidence_of_finding(const struct inquiry *q, uint32_t finding, struct strbuf *sb);
+void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, struct strbuf *sb);
 
 /* Fill in the sentences and the advice of a suspect (or of an asymmetry), whose findings and cause
  * are there. `leader` is the suspect that it follows from, or NULL. */
-int evidence_fill(const struct inquiry *q, struct lp_suspect *s, const struct lp_suspect *leader);
+int evidence_fill(
+	const struct explain_context *ctx, struct lp_suspect *s, const struct lp_suspect *leader);
 
 /* The sentence of an incident, whose other members are there. `lead` is its worst suspect; `n_own`
  * of its components are of the part, the others suffer with them. */
-char *evidence_summary(const struct inquiry *q, const struct lp_incident *incident,
+char *evidence_summary(const struct explain_context *ctx, const struct lp_incident *incident,
 	const struct lp_suspect *lead, uint32_t n_own);
 
 #endif

@@ -13,21 +13,21 @@
 #include <errno.h>
 
 /* Sentences and advice of all. */
-static int tell(struct inquiry *q, struct lp_err *err)
+static int tell(struct explain_context *ctx, struct lp_err *err)
 {
-	struct lp_verdict *v = q->v;
+	struct lp_verdict *v = ctx->v;
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < v->n_suspects; i++) {
-		uint32_t leader = q->follows[i];
+		uint32_t leader = ctx->follows[i];
 
-		suspects_order_findings(q, &v->suspects[i]);
+		suspects_order_findings(ctx, &v->suspects[i]);
 		r = evidence_fill(
-			q, &v->suspects[i], leader == UINT32_MAX ? NULL : &v->suspects[leader]);
+			ctx, &v->suspects[i], leader == UINT32_MAX ? NULL : &v->suspects[leader]);
 	}
 	for (uint32_t i = 0; r == 0 && i < v->n_asymmetries; i++) {
-		v->asymmetries[i].cause = cause_of_asymmetry(q, &v->asymmetries[i])->name;
-		r = evidence_fill(q, &v->asymmetries[i], NULL);
+		v->asymmetries[i].cause = cause_of_asymmetry(ctx, &v->asymmetries[i])->name;
+		r = evidence_fill(ctx, &v->asymmetries[i], NULL);
 	}
 	return r < 0 ? lp_err_sys(err, r, "cannot explain the suspects") : 0;
 }
@@ -36,27 +36,27 @@ int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 	const struct hosts *hosts, const struct operator_state *state,
 	const struct semantic *semantic, struct lp_err *err)
 {
-	_cleanup_(inquiry_release) struct inquiry q = {0};
-	int r = inquiry_init(&q, v, topology, state, err);
+	_cleanup_(context_release) struct explain_context ctx = {0};
+	int r = context_init(&ctx, v, topology, state, err);
 
-	q.hosts = hosts;
+	ctx.hosts = hosts;
 	if (r == 0)
-		r = cleared_apply(&q, err);
+		r = cleared_apply(&ctx, err);
 	if (r == 0)
-		r = issuer_filter(&q, err);
+		r = issuer_filter(&ctx, err);
 	if (r == 0)
-		r = loss_filter(&q, err);
+		r = loss_filter(&ctx, err);
 	if (r == 0)
-		r = suspects_gather(&q, err);
+		r = suspects_gather(&ctx, err);
 	if (r == 0)
-		r = semantic_join_suspects(&q, semantic, err);
+		r = semantic_join_suspects(&ctx, semantic, err);
 	if (r == 0)
-		r = cause_assign(&q, err);
+		r = cause_assign(&ctx, err);
 	if (r == 0)
-		r = failover_find(&q, err);
+		r = failover_find(&ctx, err);
 	if (r == 0)
-		r = tell(&q, err);
+		r = tell(&ctx, err);
 	if (r == 0)
-		r = coalesce_suspects(&q, err);
+		r = coalesce_suspects(&ctx, err);
 	return r;
 }

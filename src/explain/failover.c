@@ -29,24 +29,24 @@ static void lost_release(struct lost *l)
 }
 
 /* What names the LUN of a component; false if nothing does. */
-static bool lun_key(const struct inquiry *q, uint32_t component, char key[KEY_BYTES])
+static bool lun_key(const struct explain_context *ctx, uint32_t component, char key[KEY_BYTES])
 {
-	const char *name = q->v->components[component], *slash = strchr(name, '/');
+	const char *name = ctx->v->components[component], *slash = strchr(name, '/');
 	char lun[256];
 
-	if (q->topology && topology_attribute(q->topology, name, "lun", lun, sizeof(lun))) {
+	if (ctx->topology && topology_attribute(ctx->topology, name, "lun", lun, sizeof(lun))) {
 		snprintf(key, KEY_BYTES, "lun:%s", lun);
 		return true;
 	}
-	if (!slash || !q->topology || !topology_issuer(q->topology))
+	if (!slash || !ctx->topology || !topology_issuer(ctx->topology))
 		return false;
 	snprintf(key, KEY_BYTES, "%s", slash);
 	return true;
 }
 
-static int list_lost(struct lost *l, const struct inquiry *q)
+static int list_lost(struct lost *l, const struct explain_context *ctx)
 {
-	const struct lp_verdict *v = q->v;
+	const struct lp_verdict *v = ctx->v;
 
 	l->next = calloc((size_t)v->n_suspects + 1, sizeof(*l->next));
 	if (!l->next)
@@ -56,7 +56,7 @@ static int list_lost(struct lost *l, const struct inquiry *q)
 
 		l->next[i] = UINT32_MAX;
 		if (!cause_is_absence(v->suspects[i].cause) ||
-			!lun_key(q, v->suspects[i].component, key))
+			!lun_key(ctx, v->suspects[i].component, key))
 			continue;
 		strmap_get(&l->first, key, &l->next[i]);
 		if (strmap_put(&l->first, key, i) < 0)
@@ -66,11 +66,11 @@ static int list_lost(struct lost *l, const struct inquiry *q)
 }
 
 /* Did the component do any work worth mentioning at the time of the finding? */
-static bool does_work(const struct inquiry *q, const struct lp_finding *f)
+static bool does_work(const struct explain_context *ctx, const struct lp_finding *f)
 {
-	for (uint32_t m = 0; m < q->v->n_tables; m++) {
-		const struct lp_table *t = q->v->tables[m];
-		uint32_t row = q->v->row_of[m][f->component], n = 0;
+	for (uint32_t m = 0; m < ctx->v->n_tables; m++) {
+		const struct lp_table *t = ctx->v->tables[m];
+		uint32_t row = ctx->v->row_of[m][f->component], n = 0;
 		double sum = 0;
 
 		if (row == UINT32_MAX || lp_metric_role(NULL, t->metric) != LP_ROLE_WORK)
@@ -91,40 +91,42 @@ static bool does_work(const struct inquiry *q, const struct lp_finding *f)
 }
 
 /* Does work explain what the finding says? A load like the peers' does not. */
-static bool is_loaded(const struct inquiry *q, const struct lp_finding *f)
+static bool is_loaded(const struct explain_context *ctx, const struct lp_finding *f)
 {
-	return (isnan(f->load_ratio) || f->load_ratio >= IDLE_RATIO) && does_work(q, f);
+	return (isnan(f->load_ratio) || f->load_ratio >= IDLE_RATIO) && does_work(ctx, f);
 }
 
 /* Is it above peers that idle, in whatever work brings about (`in_work`: and is there work)? */
-static bool is_above_idle(const struct inquiry *q, const struct lp_suspect *s, bool in_work)
+static bool is_above_idle(
+	const struct explain_context *ctx, const struct lp_suspect *s, bool in_work)
 {
-	for (uint32_t i = q->first_of[s->component]; i < q->first_of[s->component + 1]; i++) {
-		uint32_t finding = q->by_component[i];
-		const struct lp_finding *f = &q->v->findings[finding];
-		enum lp_role role = q->facts[finding].role;
+	for (uint32_t i = ctx->first_of[s->component]; i < ctx->first_of[s->component + 1]; i++) {
+		uint32_t finding = ctx->by_component[i];
+		const struct lp_finding *f = &ctx->v->findings[finding];
+		enum lp_role role = ctx->facts[finding].role;
 		bool meant =
 			role == LP_ROLE_WORK || role == LP_ROLE_LATENCY || role == LP_ROLE_BUSY;
 
 		if (meant && f->direction == LP_MARK_ABOVE &&
-			q->facts[finding].fate != FATE_CLEARED && f->ratio >= IDLE_RATIO &&
-			f->peers <= fmax(q->facts[finding].floor, 0) &&
-			(!in_work || role == LP_ROLE_WORK || is_loaded(q, f)))
+			ctx->facts[finding].fate != FATE_CLEARED && f->ratio >= IDLE_RATIO &&
+			f->peers <= fmax(ctx->facts[finding].floor, 0) &&
+			(!in_work || role == LP_ROLE_WORK || is_loaded(ctx, f)))
 			return true;
 	}
 	return false;
 }
 
 /* The lost path whose load this suspect carries. */
-static uint32_t find_lost(const struct inquiry *q, const struct lost *l, const struct lp_suspect *s)
+static uint32_t find_lost(
+	const struct explain_context *ctx, const struct lost *l, const struct lp_suspect *s)
 {
 	uint32_t other = UINT32_MAX;
 	char key[KEY_BYTES];
 
-	if (!lun_key(q, s->component, key) || !strmap_get(&l->first, key, &other))
+	if (!lun_key(ctx, s->component, key) || !strmap_get(&l->first, key, &other))
 		return UINT32_MAX;
 	for (; other != UINT32_MAX; other = l->next[other]) {
-		const struct lp_suspect *o = &q->v->suspects[other];
+		const struct lp_suspect *o = &ctx->v->suspects[other];
 
 		if (o->group != s->group && o->component != s->component &&
 			times_overlap(o->first_us, o->last_us, s->first_us, s->last_us))
@@ -133,28 +135,28 @@ static uint32_t find_lost(const struct inquiry *q, const struct lost *l, const s
 	return UINT32_MAX;
 }
 
-int failover_find(struct inquiry *q, struct lp_err *err)
+int failover_find(struct explain_context *ctx, struct lp_err *err)
 {
 	_cleanup_(lost_release) struct lost l = {0};
-	struct lp_verdict *v = q->v;
+	struct lp_verdict *v = ctx->v;
 
-	if (!q->topology)
+	if (!ctx->topology)
 		return 0;
-	if (list_lost(&l, q) < 0)
+	if (list_lost(&l, ctx) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot list lost paths");
 	for (uint32_t i = 0; i < v->n_suspects; i++) {
 		struct lp_suspect *s = &v->suspects[i];
 		uint32_t other;
 
-		if (inquiry_semantic(q, s) || cause_is_absence(s->cause) ||
-			!is_above_idle(q, s, false))
+		if (context_semantic(ctx, s) || cause_is_absence(s->cause) ||
+			!is_above_idle(ctx, s, false))
 			continue;
-		other = find_lost(q, &l, s);
+		other = find_lost(ctx, &l, s);
 		/* Slowness alone is no sign of load that moved. */
 		if (other == UINT32_MAX &&
-			(!topology_issuer(q->topology) || !is_above_idle(q, s, true)))
+			(!topology_issuer(ctx->topology) || !is_above_idle(ctx, s, true)))
 			continue;
-		q->follows[i] = other;
+		ctx->follows[i] = other;
 		s->cause = cause_lost_path.name;
 	}
 	return 0;

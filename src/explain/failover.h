@@ -3,12 +3,12 @@
 #ifndef EXPLAIN_FAILOVER_H
 #define EXPLAIN_FAILOVER_H
 
-#include "explain/inquiry.h"
+#include "explain/context.h"
 
-/* Among the suspects, whose causes are known: let those with moved load follow (q->follows) from
+/* Among the suspects, whose causes are known: let those with moved load follow (ctx->follows) from
  * the lost path; where that is not in the data, their cause is a lost path all the same. Two paths
  * belong to one LUN if the attribute "lun" says so, or, where the topology has priorities, if kind
  * and name are the same on two observers. */
-int failover_find(struct inquiry *q, struct lp_err *err);
+int failover_find(struct explain_context *ctx, struct lp_err *err);
 
 #endif

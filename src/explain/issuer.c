@@ -27,19 +27,20 @@ static void issuers_release(struct issuers *is)
 	free(is->attachments);
 }
 
-static int number_servers(struct issuers *is, const struct inquiry *q, const char *attribute)
+static int number_servers(
+	struct issuers *is, const struct explain_context *ctx, const char *attribute)
 {
 	struct strmap map = {0};
 	uint32_t n = 0;
 	int r = 0;
 
-	is->server = calloc((size_t)q->v->n_components + 1, sizeof(*is->server));
+	is->server = calloc((size_t)ctx->v->n_components + 1, sizeof(*is->server));
 	if (!is->server)
 		return -ENOMEM;
-	for (uint32_t c = 0; r == 0 && c < q->v->n_components; c++) {
+	for (uint32_t c = 0; r == 0 && c < ctx->v->n_components; c++) {
 		char buf[256];
 		const char *name = topology_attribute(
-			q->topology, q->v->components[c], attribute, buf, sizeof(buf));
+			ctx->topology, ctx->v->components[c], attribute, buf, sizeof(buf));
 
 		is->server[c] = UINT32_MAX;
 		if (name && !strmap_get(&map, name, &is->server[c])) {
@@ -134,9 +135,10 @@ static bool is_shared(const struct lp_verdict *v, const struct issuers *is,
 	return above * 2 > n && above >= 2 && elsewhere;
 }
 
-static bool is_workload(const struct inquiry *q, const struct issuers *is, uint32_t finding)
+static bool is_workload(
+	const struct explain_context *ctx, const struct issuers *is, uint32_t finding)
 {
-	const struct lp_verdict *v = q->v;
+	const struct lp_verdict *v = ctx->v;
 	const struct lp_finding *f = &v->findings[finding];
 	const struct lp_series *s = &v->series[f->series];
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
@@ -156,13 +158,13 @@ static bool is_workload(const struct inquiry *q, const struct issuers *is, uint3
 }
 
 /* May it be load at all? A server whose devices are all slower for the same work is ill. */
-static bool may_be_load(const struct inquiry *q, uint32_t finding)
+static bool may_be_load(const struct explain_context *ctx, uint32_t finding)
 {
-	const struct lp_finding *f = &q->v->findings[finding];
+	const struct lp_finding *f = &ctx->v->findings[finding];
 
-	if (f->direction != LP_MARK_ABOVE || q->facts[finding].fate == FATE_CLEARED)
+	if (f->direction != LP_MARK_ABOVE || ctx->facts[finding].fate == FATE_CLEARED)
 		return false;
-	switch (q->facts[finding].role) {
+	switch (ctx->facts[finding].role) {
 	case LP_ROLE_WORK:
 	case LP_ROLE_BUSY:
 		return true;
@@ -174,22 +176,22 @@ static bool may_be_load(const struct inquiry *q, uint32_t finding)
 	}
 }
 
-int issuer_filter(struct inquiry *q, struct lp_err *err)
+int issuer_filter(struct explain_context *ctx, struct lp_err *err)
 {
-	const char *attribute = q->topology ? topology_issuer(q->topology) : NULL;
+	const char *attribute = ctx->topology ? topology_issuer(ctx->topology) : NULL;
 	_cleanup_(issuers_release) struct issuers is = {0};
 	int r;
 
-	if (!attribute || !q->v->n_findings)
+	if (!attribute || !ctx->v->n_findings)
 		return 0;
-	r = number_servers(&is, q, attribute);
+	r = number_servers(&is, ctx, attribute);
 	if (r == 0)
-		r = list_attachments(&is, q->v);
+		r = list_attachments(&is, ctx->v);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot compare the attachments of servers");
-	for (uint32_t i = 0; i < q->v->n_findings; i++) {
-		if (may_be_load(q, i) && is_workload(q, &is, i))
-			q->facts[i].fate = FATE_WORKLOAD;
+	for (uint32_t i = 0; i < ctx->v->n_findings; i++) {
+		if (may_be_load(ctx, i) && is_workload(ctx, &is, i))
+			ctx->facts[i].fate = FATE_WORKLOAD;
 	}
 	return 0;
 }

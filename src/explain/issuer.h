@@ -4,9 +4,9 @@
 #ifndef EXPLAIN_ISSUER_H
 #define EXPLAIN_ISSUER_H
 
-#include "explain/inquiry.h"
+#include "explain/context.h"
 
 /* Give such findings FATE_WORKLOAD. Does nothing where the topology has no priorities. */
-int issuer_filter(struct inquiry *q, struct lp_err *err);
+int issuer_filter(struct explain_context *ctx, struct lp_err *err);
 
 #endif

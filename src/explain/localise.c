@@ -47,15 +47,15 @@ static int add_part(struct making *m, const char *attribute, const char *value)
 }
 
 /* The addresses of observers, where the topology tells them. */
-static int find_hosts(struct making *m, const struct inquiry *q)
+static int find_hosts(struct making *m, const struct explain_context *ctx)
 {
 	int r = 0;
 
-	for (uint32_t c = 0; q->topology && r == 0 && c < q->v->n_components; c++) {
+	for (uint32_t c = 0; ctx->topology && r == 0 && c < ctx->v->n_components; c++) {
 		char address[NAME_MAX_BYTES];
 
-		if (topology_attribute(
-			    q->topology, q->v->components[c], "address", address, sizeof(address)))
+		if (topology_attribute(ctx->topology, ctx->v->components[c], "address", address,
+			    sizeof(address)))
 			r = strmap_put(&m->hosts, address, c);
 	}
 	return r;
@@ -63,7 +63,7 @@ static int find_hosts(struct making *m, const struct inquiry *q)
 
 /* "client3/tcp:10.0.0.7:out" is also about 10.0.0.7, and so about the observer that has this
  * address, if that is known. */
-static int add_remote(struct making *m, const struct inquiry *q, const char *component)
+static int add_remote(struct making *m, const struct explain_context *ctx, const char *component)
 {
 	char name[NAME_MAX_BYTES];
 	const char *observer = NULL;
@@ -74,18 +74,18 @@ static int add_remote(struct making *m, const struct inquiry *q, const char *com
 		return 0;
 	if (strmap_get(&m->hosts, c.address, &host))
 		observer = topology_attribute(
-			NULL, q->v->components[host], "observer", name, sizeof(name));
+			NULL, ctx->v->components[host], "observer", name, sizeof(name));
 	else
-		observer = hosts_find(q->hosts, c.address);
+		observer = hosts_find(ctx->hosts, c.address);
 	if (observer)
 		return add_part(m, "observer", observer);
 	return strcmp(c.address, "other") != 0 ? add_part(m, "remote", c.address) : 0;
 }
 
-static int add_parts(struct making *m, const struct inquiry *q, uint32_t component)
+static int add_parts(struct making *m, const struct explain_context *ctx, uint32_t component)
 {
-	const char *const *attributes = topology_parts(q->topology);
-	const char *name = q->v->components[component];
+	const char *const *attributes = topology_parts(ctx->topology);
+	const char *name = ctx->v->components[component];
 	char value[NAME_MAX_BYTES];
 	bool observer = false;
 	int r = 0;
@@ -93,12 +93,12 @@ static int add_parts(struct making *m, const struct inquiry *q, uint32_t compone
 	m->p->first_of[component] = (uint32_t)m->n_of;
 	for (; r == 0 && attributes && *attributes; attributes++) {
 		observer = observer || !strcmp(*attributes, "observer");
-		if (topology_attribute(q->topology, name, *attributes, value, sizeof(value)))
+		if (topology_attribute(ctx->topology, name, *attributes, value, sizeof(value)))
 			r = add_part(m, *attributes, value);
 	}
 	if (r == 0 && !observer && topology_attribute(NULL, name, "observer", value, sizeof(value)))
 		r = add_part(m, "observer", value);
-	return r == 0 ? add_remote(m, q, name) : r;
+	return r == 0 ? add_remote(m, ctx, name) : r;
 }
 
 static void find_groups(struct parts *p, const struct lp_verdict *v)
@@ -134,29 +134,29 @@ static int find_members(struct parts *p, uint32_t n_components)
 	return 0;
 }
 
-int parts_init(struct parts *p, const struct inquiry *q, struct lp_err *err)
+int parts_init(struct parts *p, const struct explain_context *ctx, struct lp_err *err)
 {
-	uint32_t n = q->v->n_components;
+	uint32_t n = ctx->v->n_components;
 	struct making m = {.p = p};
 	int r = 0;
 
 	*p = (struct parts){0};
 	p->first_of = calloc((size_t)n + 1, sizeof(uint32_t));
 	p->group_of = calloc((size_t)n + 1, sizeof(uint32_t));
-	p->groups = calloc((size_t)q->v->n_groups + 1, sizeof(bool));
-	p->affected_of_group = calloc((size_t)q->v->n_groups + 1, sizeof(uint32_t));
+	p->groups = calloc((size_t)ctx->v->n_groups + 1, sizeof(bool));
+	p->affected_of_group = calloc((size_t)ctx->v->n_groups + 1, sizeof(uint32_t));
 	p->affected = calloc((size_t)n + 1, sizeof(bool));
 	if (!p->first_of || !p->group_of || !p->groups || !p->affected_of_group || !p->affected)
 		r = -ENOMEM;
 	if (r == 0)
-		r = find_hosts(&m, q);
+		r = find_hosts(&m, ctx);
 	for (uint32_t c = 0; r == 0 && c < n; c++)
-		r = add_parts(&m, q, c);
+		r = add_parts(&m, ctx, c);
 	strmap_release(&m.map);
 	strmap_release(&m.hosts);
 	if (r == 0) {
 		p->first_of[n] = (uint32_t)m.n_of;
-		find_groups(p, q->v);
+		find_groups(p, ctx->v);
 		p->seen = calloc((size_t)p->n + 1, sizeof(bool));
 		r = p->seen ? find_members(p, n) : -ENOMEM;
 	}
@@ -271,7 +271,7 @@ static bool is_better(const struct location *a, const struct location *b)
 }
 
 struct location localise(
-	struct parts *p, const struct inquiry *q, const uint32_t *affected, uint32_t n)
+	struct parts *p, const struct explain_context *ctx, const uint32_t *affected, uint32_t n)
 {
 	struct location best = {.part = UINT32_MAX, .surprise = log(1.0 + p->n) + SURPRISE_MARGIN};
 
@@ -283,7 +283,7 @@ struct location localise(
 			if (p->seen[p->of[i]])
 				continue;
 			p->seen[p->of[i]] = true;
-			l = judge_part(p, q->v, p->of[i]);
+			l = judge_part(p, ctx->v, p->of[i]);
 			if (is_enough(&l) && is_better(&l, &best))
 				best = l;
 		}

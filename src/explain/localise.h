@@ -2,7 +2,7 @@
 #ifndef EXPLAIN_LOCALISE_H
 #define EXPLAIN_LOCALISE_H
 
-#include "explain/inquiry.h"
+#include "explain/context.h"
 
 /* The parts that the components of a verdict have: attribute values of the topology, the observer,
  * and the remote address of what is measured of connections. */
@@ -22,7 +22,7 @@ struct parts {
 	bool *seen;		     /* [part] */
 };
 
-int parts_init(struct parts *p, const struct inquiry *q, struct lp_err *err);
+int parts_init(struct parts *p, const struct explain_context *ctx, struct lp_err *err);
 void parts_release(struct parts *p);
 
 bool parts_has(const struct parts *p, uint32_t component, uint32_t part);
@@ -39,7 +39,7 @@ struct location {
  * are affected at one rate and the others at another" and "all at the same rate". It must exceed
  * what the best of so many parts reaches by chance; of equals the smaller part wins. */
 struct location localise(
-	struct parts *p, const struct inquiry *q, const uint32_t *affected, uint32_t n);
+	struct parts *p, const struct explain_context *ctx, const uint32_t *affected, uint32_t n);
 
 /* The logarithm of that likelihood ratio for a part with a of n affected where b of m others are;
  * 0 if the part is not affected more than the others. */

@@ -1,7 +1,7 @@
 #include "explain/loss.h"
 
 #include "base/cleanup.h"
-#include "detect/order.h"
+#include "detect/compare/order.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static struct losses row_losses(const struct lp_table *t, uint32_t row, const st
 	uint32_t from, end, n = 0, n_some = 0;
 	double sum = 0;
 
-	inquiry_slots(t, f, &from, &end);
+	context_slots(t, f, &from, &end);
 	for (uint32_t slot = from; row != UINT32_MAX && slot < end; slot++) {
 		double value = t->values[(size_t)row * t->n_slots + slot];
 
@@ -56,16 +56,16 @@ static double median_of_keys(uint64_t *keys, size_t n)
 }
 
 /* Medians of the finding's peers; 0 if they have none. */
-static struct losses peers_losses(
-	const struct inquiry *q, uint32_t table, const struct lp_finding *f, uint64_t *keys)
+static struct losses peers_losses(const struct explain_context *ctx, uint32_t table,
+	const struct lp_finding *f, uint64_t *keys)
 {
-	const struct lp_peer_group *g = &q->v->groups[f->group];
+	const struct lp_peer_group *g = &ctx->v->groups[f->group];
 	uint64_t *rates = keys, *shares = keys + 2 * (size_t)g->n_members;
 	size_t n = 0;
 
 	for (uint32_t m = 0; m < g->n_members; m++) {
-		uint32_t row = q->v->row_of[table][g->members[m]];
-		struct losses l = row_losses(q->v->tables[table], row, f);
+		uint32_t row = ctx->v->row_of[table][g->members[m]];
+		struct losses l = row_losses(ctx->v->tables[table], row, f);
 
 		if (g->members[m] == f->component || isnan(l.rate))
 			continue;
@@ -77,26 +77,26 @@ static struct losses peers_losses(
 }
 
 /* Without a record of its retransmits: yes. */
-static bool loss_is_seen(
-	const struct inquiry *q, uint32_t table, const struct lp_finding *f, uint64_t *keys)
+static bool loss_is_seen(const struct explain_context *ctx, uint32_t table,
+	const struct lp_finding *f, uint64_t *keys)
 {
-	uint32_t row = q->v->row_of[table][f->component];
+	uint32_t row = ctx->v->row_of[table][f->component];
 	const struct lp_metric *m = lp_metric_find("tcp", RETRANS);
-	struct losses own = row_losses(q->v->tables[table], row, f), peers;
+	struct losses own = row_losses(ctx->v->tables[table], row, f), peers;
 
 	if (isnan(own.share))
 		return true;
-	peers = peers_losses(q, table, f, keys);
+	peers = peers_losses(ctx, table, f, keys);
 	if (peers.share > SHARE_MANY)
 		return own.rate > TIMES_PEERS * peers.rate + (m ? m->floor : 0);
 	return own.share > TIMES_PEERS * peers.share + SHARE_MORE;
 }
 
 /* Small windows and retransmits do. */
-static bool speaks_of_loss(const struct inquiry *q, uint32_t table, uint32_t finding)
+static bool speaks_of_loss(const struct explain_context *ctx, uint32_t table, uint32_t finding)
 {
-	const struct finding_facts *facts = &q->facts[finding];
-	const struct lp_finding *f = &q->v->findings[finding];
+	const struct finding_facts *facts = &ctx->facts[finding];
+	const struct lp_finding *f = &ctx->v->findings[finding];
 
 	if (facts->fate != FATE_CULPRIT)
 		return false;
@@ -104,17 +104,18 @@ static bool speaks_of_loss(const struct inquiry *q, uint32_t table, uint32_t fin
 		(f->metric == table && f->direction == LP_MARK_ABOVE);
 }
 
-int loss_filter(struct inquiry *q, struct lp_err *err)
+int loss_filter(struct explain_context *ctx, struct lp_err *err)
 {
-	const struct lp_verdict *v = q->v;
+	const struct lp_verdict *v = ctx->v;
 	uint32_t table = table_find(v, RETRANS);
 	_cleanup_free_ uint64_t *keys = calloc(4 * ((size_t)v->n_components + 1), sizeof(*keys));
 
 	if (!keys)
 		return lp_err_sys(err, -ENOMEM, "cannot look for lost packets");
 	for (uint32_t i = 0; table < v->n_tables && i < v->n_findings; i++) {
-		if (speaks_of_loss(q, table, i) && !loss_is_seen(q, table, &v->findings[i], keys))
-			q->facts[i].fate = FATE_ASIDE;
+		if (speaks_of_loss(ctx, table, i) &&
+			!loss_is_seen(ctx, table, &v->findings[i], keys))
+			ctx->facts[i].fate = FATE_ASIDE;
 	}
 	return 0;
 }

@@ -57,10 +57,10 @@ double rank_joint_confidence(double a, double b)
 }
 
 /* The share of anomalous windows among those with data, from the first to the last of a finding. */
-static double share_of(const struct inquiry *q, const struct lp_finding *f)
+static double share_of(const struct explain_context *ctx, const struct lp_finding *f)
 {
-	const struct lp_series *s = &q->v->series[f->series];
-	const struct lp_table *t = q->v->tables[f->metric];
+	const struct lp_series *s = &ctx->v->series[f->series];
+	const struct lp_table *t = ctx->v->tables[f->metric];
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
 	uint32_t n = 0, n_anomalous = 0;
 
@@ -75,20 +75,20 @@ static double share_of(const struct inquiry *q, const struct lp_finding *f)
 	return n ? (double)n_anomalous / n : 1;
 }
 
-static double suspect_confidence(const struct inquiry *q, const struct lp_suspect *s)
+static double suspect_confidence(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	double best = 0;
 
 	for (uint32_t i = 0; i < s->n_findings; i++) {
-		const struct lp_finding *f = &q->v->findings[s->findings[i]];
-		uint32_t n_members = q->v->groups[f->group].n_members;
+		const struct lp_finding *f = &ctx->v->findings[s->findings[i]];
+		uint32_t n_members = ctx->v->groups[f->group].n_members;
 		struct rank_grounds g = {
 			.margin = margin_of(f),
-			.share = share_of(q, f),
+			.share = share_of(ctx, f),
 			.n_windows = f->n_anomalous,
 			.n_peers = n_members ? n_members - 1 : 0,
 			.n_metrics = s->n_findings,
-			.trained = q->v->trained,
+			.trained = ctx->v->trained,
 		};
 
 		best = fmax(best, rank_confidence(&g));
@@ -96,16 +96,16 @@ static double suspect_confidence(const struct inquiry *q, const struct lp_suspec
 	return best;
 }
 
-void rank_suspect(const struct inquiry *q, struct lp_suspect *s)
+void rank_suspect(const struct explain_context *ctx, struct lp_suspect *s)
 {
 	s->first_us = s->indicted_us = INT64_MAX;
 	s->last_us = INT64_MIN;
 	s->severity = 0;
 	s->persistence = 0;
 	for (uint32_t i = 0; i < s->n_findings; i++) {
-		const struct lp_finding *f = &q->v->findings[s->findings[i]];
+		const struct lp_finding *f = &ctx->v->findings[s->findings[i]];
 
-		s->severity = fmax(s->severity, q->facts[s->findings[i]].severity);
+		s->severity = fmax(s->severity, ctx->facts[s->findings[i]].severity);
 		if (f->persistence > s->persistence)
 			s->persistence = f->persistence;
 		if (f->first_us < s->first_us)
@@ -115,7 +115,7 @@ void rank_suspect(const struct inquiry *q, struct lp_suspect *s)
 		if (f->indicted_us < s->indicted_us)
 			s->indicted_us = f->indicted_us;
 	}
-	s->confidence = suspect_confidence(q, s);
+	s->confidence = suspect_confidence(ctx, s);
 }
 
 static int compare_suspects(const void *a, const void *b)

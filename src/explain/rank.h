@@ -3,7 +3,7 @@
 #ifndef EXPLAIN_RANK_H
 #define EXPLAIN_RANK_H
 
-#include "explain/inquiry.h"
+#include "explain/context.h"
 
 /* An asymmetry counts as no more than 2^10 = 1024 times. */
 #define RANK_SIZE_MAX 10.0
@@ -35,7 +35,7 @@ struct rank_grounds {
 double rank_confidence(const struct rank_grounds *g);
 
 /* Together with the findings: fill in severity, confidence, persistence and times of a suspect. */
-void rank_suspect(const struct inquiry *q, struct lp_suspect *s);
+void rank_suspect(const struct explain_context *ctx, struct lp_suspect *s);
 
 /* The most severe first, then the longest, then by number. */
 void rank_suspects(struct lp_suspect *suspects, uint32_t n);

@@ -8,7 +8,7 @@
 #ifndef EXPLAIN_SEMANTIC_H
 #define EXPLAIN_SEMANTIC_H
 
-#include "detect/thresholds.h"
+#include "detect/train/thresholds.h"
 #include "explain/semantic_traces.h"
 #include <limpet/dataset.h>
 #include <limpet/err.h>

@@ -80,9 +80,10 @@ static struct lp_suspect *find_suspect(struct lp_verdict *v, uint32_t component)
 	return NULL;
 }
 
-static int add_suspect(struct inquiry *q, uint32_t component, const struct semantic_finding *f)
+static int add_suspect(
+	struct explain_context *ctx, uint32_t component, const struct semantic_finding *f)
 {
-	struct lp_verdict *v = q->v;
+	struct lp_verdict *v = ctx->v;
 	struct lp_suspect *suspects =
 		reallocarray(v->suspects, (size_t)v->n_suspects + 1, sizeof(*suspects));
 	const char *name = v->components[component];
@@ -96,7 +97,8 @@ static int add_suspect(struct inquiry *q, uint32_t component, const struct seman
 		.first_us = f->first_us,
 		.last_us = f->last_us,
 		.indicted_us = f->first_us,
-		.acknowledged = q->state && state_holds(q->state, STATE_ACK, name, q->now_us)};
+		.acknowledged =
+			ctx->state && state_holds(ctx->state, STATE_ACK, name, ctx->now_us)};
 	return 0;
 }
 
@@ -115,57 +117,59 @@ static void weigh(struct lp_suspect *s, const struct semantic_finding *f)
 }
 
 /* Is it nothing to the operator: muted, or over when he cleared it? */
-static bool is_settled(const struct inquiry *q, const char *name, const struct semantic_finding *f)
+static bool is_settled(
+	const struct explain_context *ctx, const char *name, const struct semantic_finding *f)
 {
-	return q->state &&
-		(state_holds(q->state, STATE_MUTE, name, q->now_us) ||
-			state_cleared(q->state, name) > f->last_us);
+	return ctx->state &&
+		(state_holds(ctx->state, STATE_MUTE, name, ctx->now_us) ||
+			state_cleared(ctx->state, name) > f->last_us);
 }
 
-static int join_one(struct inquiry *q, const struct semantic_finding *f)
+static int join_one(struct explain_context *ctx, const struct semantic_finding *f)
 {
-	struct lp_verdict *v = q->v;
+	struct lp_verdict *v = ctx->v;
 	uint32_t component = find_component(v, f->component);
 	struct lp_suspect *s;
 
 	if (component == UINT32_MAX)
 		return 0;
-	if (is_settled(q, f->component, f)) {
-		v->n_muted += state_holds(q->state, STATE_MUTE, f->component, q->now_us);
+	if (is_settled(ctx, f->component, f)) {
+		v->n_muted += state_holds(ctx->state, STATE_MUTE, f->component, ctx->now_us);
 		return 0;
 	}
-	if (!find_suspect(v, component) && add_suspect(q, component, f) < 0)
+	if (!find_suspect(v, component) && add_suspect(ctx, component, f) < 0)
 		return -ENOMEM;
 	s = find_suspect(v, component);
 	weigh(s, f);
-	q->semantic[component] = f;
+	ctx->semantic[component] = f;
 	return 0;
 }
 
-int semantic_join_suspects(struct inquiry *q, const struct semantic *s, struct lp_err *err)
+int semantic_join_suspects(
+	struct explain_context *ctx, const struct semantic *s, struct lp_err *err)
 {
 	int r = 0;
 
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
-	q->semantic = calloc((size_t)q->v->n_components + 1, sizeof(*q->semantic));
-	if (!q->semantic)
+	ctx->semantic = calloc((size_t)ctx->v->n_components + 1, sizeof(*ctx->semantic));
+	if (!ctx->semantic)
 		r = -ENOMEM;
 	for (uint32_t i = 0; r == 0 && s && i < s->n; i++)
-		r = join_one(q, &s->findings[i]);
+		r = join_one(ctx, &s->findings[i]);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot list the suspects");
-	rank_suspects(q->v->suspects, q->v->n_suspects);
+	rank_suspects(ctx->v->suspects, ctx->v->n_suspects);
 	return 0;
 }
 
-bool semantic_explains(
-	const struct inquiry *q, const struct lp_suspect *s, const struct lp_suspect *other)
+bool semantic_explains(const struct explain_context *ctx, const struct lp_suspect *s,
+	const struct lp_suspect *other)
 {
-	const struct semantic_finding *f = q->semantic ? q->semantic[other->component] : NULL;
-	const struct lp_params *p = &q->v->params;
+	const struct semantic_finding *f = ctx->semantic ? ctx->semantic[other->component] : NULL;
+	const struct lp_params *p = &ctx->v->params;
 	int64_t early_us = WINDOWS_EARLY * (int64_t)p->win_size * p->step_us;
 
-	if (!f || q->semantic[s->component])
+	if (!f || ctx->semantic[s->component])
 		return false;
 	if (!strcmp(f->cause, cause_propagated_error.name))
 		return s->last_us >= f->first_us && s->first_us <= f->last_us;

@@ -3,7 +3,7 @@
 #ifndef EXPLAIN_SEMANTIC_NORMAL_H
 #define EXPLAIN_SEMANTIC_NORMAL_H
 
-#include "detect/thresholds.h"
+#include "detect/train/thresholds.h"
 #include "explain/semantic_traces.h"
 
 /* Is it in the list that limpet was built with? `call`, `file`: enum trace_call, trace_file. */

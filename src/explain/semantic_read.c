@@ -10,7 +10,7 @@
 
 #define NAME_BYTES 256
 
-struct reading {
+struct semantic_reading {
 	struct traces *t;
 	int64_t from_us, to_us;
 	uint32_t host; /* of the archive that is being read */
@@ -64,8 +64,8 @@ static bool is_present(const struct lp_batch *b, const struct lp_batch_kind *k, 
 	return k->state[(size_t)component * b->cap_samples + sample] & LP_PRESENT;
 }
 
-static int read_peers(struct reading *r, const struct lp_catalogue *c, const struct lp_batch *b,
-	const struct lp_batch_kind *k)
+static int read_peers(struct semantic_reading *r, const struct lp_catalogue *c,
+	const struct lp_batch *b, const struct lp_batch_kind *k)
 {
 	const struct lp_schema *s = &c->schemas[k->schema];
 	int requests = lp_schema_column(s, "requests"), waiting = lp_schema_column(s, "waiting_us");
@@ -88,8 +88,8 @@ static int read_peers(struct reading *r, const struct lp_catalogue *c, const str
 	return got;
 }
 
-static int read_programs(struct reading *r, const struct lp_catalogue *c, const struct lp_batch *b,
-	const struct lp_batch_kind *k)
+static int read_programs(struct semantic_reading *r, const struct lp_catalogue *c,
+	const struct lp_batch *b, const struct lp_batch_kind *k)
 {
 	const struct lp_schema *s = &c->schemas[k->schema];
 	int served = lp_schema_column(s, "nsread_n"), calls = lp_schema_column(s, "calls");
@@ -116,7 +116,7 @@ static int read_programs(struct reading *r, const struct lp_catalogue *c, const 
 }
 
 /* "glusterfsd.812:storage-read" is of process 812. */
-static int read_process(struct reading *r, const struct lp_component *component)
+static int read_process(struct semantic_reading *r, const struct lp_component *component)
 {
 	char comm[NAME_BYTES], *colon, *dot, *end;
 	uint32_t host, program;
@@ -144,7 +144,7 @@ static int read_process(struct reading *r, const struct lp_component *component)
 }
 
 /* The host of an archive, and how long it was recorded. */
-static int read_host(struct reading *r, const struct lp_source *source)
+static int read_host(struct semantic_reading *r, const struct lp_source *source)
 {
 	const char *observer = lp_archive_meta_get(source, "observer");
 	struct traced_host *h;
@@ -159,7 +159,7 @@ static int read_host(struct reading *r, const struct lp_source *source)
 	return 0;
 }
 
-static int read_catalogue(struct reading *r, const struct lp_catalogue *c)
+static int read_catalogue(struct semantic_reading *r, const struct lp_catalogue *c)
 {
 	int got = 0;
 
@@ -183,7 +183,7 @@ static bool has_peers(const struct lp_catalogue *c)
 static int read_rows(void *ctx, struct lp_source *source, struct lp_err *err)
 {
 	const struct lp_catalogue *c = source->catalogue;
-	struct reading *r = ctx;
+	struct semantic_reading *r = ctx;
 	struct lp_batch *b;
 	int got = read_host(r, source);
 
@@ -205,7 +205,7 @@ static int read_rows(void *ctx, struct lp_source *source, struct lp_err *err)
 
 static int take_event(void *ctx, uint64_t record, const struct trace_event *e)
 {
-	struct reading *r = ctx;
+	struct semantic_reading *r = ctx;
 	int64_t end_us = (e->start_ns + e->dur_ns) / 1000;
 
 	(void)record;
@@ -216,14 +216,14 @@ static int take_event(void *ctx, uint64_t record, const struct trace_event *e)
 
 static int take_descriptor(void *ctx, uint64_t record, const struct trace_descriptor *d)
 {
-	struct reading *r = ctx;
+	struct semantic_reading *r = ctx;
 
 	(void)record;
 	return traces_add_descriptor(r->t, r->host, d);
 }
 
 /* Read the logs of an archive that has some. */
-static int read_archive(struct reading *r, struct lp_source *source,
+static int read_archive(struct semantic_reading *r, struct lp_source *source,
 	const struct trace_log_reader *to, struct lp_err *err)
 {
 	int got;
@@ -260,7 +260,7 @@ static int end_silences(struct traces *t)
 
 /* Events, then descriptors: which of these matter is known only when all events are in. */
 static int read_logs(
-	struct lp_dataset *ds, struct reading *r, struct lp_warn *warn, struct lp_err *err)
+	struct lp_dataset *ds, struct semantic_reading *r, struct lp_warn *warn, struct lp_err *err)
 {
 	struct lp_select times = {.from_us = r->from_us, .to_us = r->to_us};
 	struct lp_err here = {0};
@@ -281,7 +281,7 @@ static int read_logs(
 int semantic_read(struct lp_dataset *ds, const struct hosts *hosts, int64_t from_us, int64_t to_us,
 	struct lp_warn *warn, struct traces *t, bool *ret_any, struct lp_err *err)
 {
-	struct reading r = {.t = t, .from_us = from_us, .to_us = to_us};
+	struct semantic_reading r = {.t = t, .from_us = from_us, .to_us = to_us};
 	struct lp_select rows = {.from_us = from_us,
 		.to_us = to_us,
 		.component = component_wanted,

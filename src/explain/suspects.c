@@ -6,12 +6,12 @@
 #include <errno.h>
 
 /* Put the finding into its place among the worst of the suspect. */
-static void add_finding(const struct inquiry *q, struct lp_suspect *s, uint32_t finding)
+static void add_finding(const struct explain_context *ctx, struct lp_suspect *s, uint32_t finding)
 {
-	double severity = q->facts[finding].severity;
+	double severity = ctx->facts[finding].severity;
 	uint32_t place = s->n_findings;
 
-	while (place > 0 && q->facts[s->findings[place - 1]].severity < severity)
+	while (place > 0 && ctx->facts[s->findings[place - 1]].severity < severity)
 		place--;
 	if (place == LP_SUSPECT_METRICS_MAX)
 		return;
@@ -23,19 +23,20 @@ static void add_finding(const struct inquiry *q, struct lp_suspect *s, uint32_t 
 }
 
 /* The suspect (if `culprits`) or the asymmetry of one component. */
-static struct lp_suspect make_suspect(const struct inquiry *q, uint32_t component, bool culprits)
+static struct lp_suspect make_suspect(
+	const struct explain_context *ctx, uint32_t component, bool culprits)
 {
 	struct lp_suspect s = {.component = component, .cause = cause_unknown.name};
 
-	for (uint32_t i = q->first_of[component]; i < q->first_of[component + 1]; i++) {
-		uint32_t finding = q->by_component[i];
-		enum fate fate = q->facts[finding].fate;
+	for (uint32_t i = ctx->first_of[component]; i < ctx->first_of[component + 1]; i++) {
+		uint32_t finding = ctx->by_component[i];
+		enum fate fate = ctx->facts[finding].fate;
 
 		if (fate != FATE_CLEARED && (fate == FATE_CULPRIT) == culprits)
-			add_finding(q, &s, finding);
+			add_finding(ctx, &s, finding);
 	}
 	if (s.n_findings)
-		s.group = q->v->findings[s.findings[0]].group;
+		s.group = ctx->v->findings[s.findings[0]].group;
 	return s;
 }
 
@@ -47,33 +48,33 @@ static int append(struct lp_suspect **list, uint32_t *n, size_t *cap, const stru
 	return 0;
 }
 
-static bool is_muted(const struct inquiry *q, uint32_t component)
+static bool is_muted(const struct explain_context *ctx, uint32_t component)
 {
-	return q->state &&
-		state_holds(q->state, STATE_MUTE, q->v->components[component], q->now_us);
+	return ctx->state &&
+		state_holds(ctx->state, STATE_MUTE, ctx->v->components[component], ctx->now_us);
 }
 
-int suspects_gather(struct inquiry *q, struct lp_err *err)
+int suspects_gather(struct explain_context *ctx, struct lp_err *err)
 {
-	struct lp_verdict *v = q->v;
+	struct lp_verdict *v = ctx->v;
 	size_t cap_suspects = 0, cap_asymmetries = 0;
 	int r = 0;
 
 	for (uint32_t c = 0; r == 0 && c < v->n_components; c++) {
-		struct lp_suspect s = make_suspect(q, c, true);
+		struct lp_suspect s = make_suspect(ctx, c, true);
 		bool suspect = s.n_findings > 0;
 
 		if (!suspect)
-			s = make_suspect(q, c, false);
+			s = make_suspect(ctx, c, false);
 		if (!s.n_findings)
 			continue;
-		if (is_muted(q, c)) {
+		if (is_muted(ctx, c)) {
 			v->n_muted += suspect;
 			continue;
 		}
-		rank_suspect(q, &s);
-		s.acknowledged =
-			q->state && state_holds(q->state, STATE_ACK, v->components[c], q->now_us);
+		rank_suspect(ctx, &s);
+		s.acknowledged = ctx->state &&
+			state_holds(ctx->state, STATE_ACK, v->components[c], ctx->now_us);
 		r = suspect ? append(&v->suspects, &v->n_suspects, &cap_suspects, &s)
 			    : append(&v->asymmetries, &v->n_asymmetries, &cap_asymmetries, &s);
 	}
@@ -84,13 +85,13 @@ int suspects_gather(struct inquiry *q, struct lp_err *err)
 	return 0;
 }
 
-void suspects_order_findings(const struct inquiry *q, struct lp_suspect *s)
+void suspects_order_findings(const struct explain_context *ctx, struct lp_suspect *s)
 {
 	uint32_t sorted[LP_SUSPECT_METRICS_MAX] = {0}, n = 0;
 
 	for (int matching = 1; matching >= 0; matching--) {
 		for (uint32_t i = 0; i < s->n_findings; i++) {
-			if (cause_matches(q, s->cause, s->findings[i]) == (bool)matching)
+			if (cause_matches(ctx, s->cause, s->findings[i]) == (bool)matching)
 				sorted[n++] = s->findings[i];
 		}
 	}

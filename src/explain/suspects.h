@@ -2,14 +2,14 @@
 #ifndef EXPLAIN_SUSPECTS_H
 #define EXPLAIN_SUSPECTS_H
 
-#include "explain/inquiry.h"
+#include "explain/context.h"
 
-/* Make q->v->suspects (components with a finding that makes a culprit) and q->v->asymmetries (the
- * others that have findings) from the fates of the findings, with ranks but without causes. Muted
- * suspects are counted and left out. */
-int suspects_gather(struct inquiry *q, struct lp_err *err);
+/* Make ctx->v->suspects (components with a finding that makes a culprit) and ctx->v->asymmetries
+ * (the others that have findings) from the fates of the findings, with ranks but without causes.
+ * Muted suspects are counted and left out. */
+int suspects_gather(struct explain_context *ctx, struct lp_err *err);
 
 /* Bring the findings of a suspect, whose cause is known, into order: the most telling first. */
-void suspects_order_findings(const struct inquiry *q, struct lp_suspect *s);
+void suspects_order_findings(const struct explain_context *ctx, struct lp_suspect *s);
 
 #endif

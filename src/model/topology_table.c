@@ -13,7 +13,7 @@
 #define COLUMNS_MAX 64
 
 /* A table while it is being read. */
-struct reader {
+struct table_reader {
 	struct topology_table *t;
 	const char *name;
 	unsigned line;
@@ -52,7 +52,7 @@ static char *trim(char *text)
 }
 
 /* The next line that is neither empty nor a comment, or NULL. */
-static char *line_next(struct reader *r)
+static char *line_next(struct table_reader *r)
 {
 	while (r->rest) {
 		char *line = trim(strsep(&r->rest, "\n"));
@@ -66,7 +66,7 @@ static char *line_next(struct reader *r)
 
 /* The fields of a line, which is cut into them; the count, or a negative errno. */
 static int fields_split(
-	const struct reader *r, char *line, char *ret[COLUMNS_MAX], struct lp_err *err)
+	const struct table_reader *r, char *line, char *ret[COLUMNS_MAX], struct lp_err *err)
 {
 	int n = 0;
 
@@ -82,7 +82,7 @@ static int fields_split(
 	return n;
 }
 
-static int key_add(struct reader *r, struct text_part part)
+static int key_add(struct table_reader *r, struct text_part part)
 {
 	struct topology_table *t = r->t;
 
@@ -93,7 +93,7 @@ static int key_add(struct reader *r, struct text_part part)
 	return 0;
 }
 
-static int attribute_add(struct reader *r, const char *name)
+static int attribute_add(struct table_reader *r, const char *name)
 {
 	struct topology_table *t = r->t;
 
@@ -107,7 +107,7 @@ static int attribute_add(struct reader *r, const char *name)
 }
 
 static int column_add(
-	struct reader *r, const char *name, const struct pattern *p, struct lp_err *err)
+	struct table_reader *r, const char *name, const struct pattern *p, struct lp_err *err)
 {
 	struct text_part part;
 	int rc;
@@ -122,7 +122,7 @@ static int column_add(
 	return rc < 0 ? lp_err_sys(err, rc, "cannot read %s", r->name) : 0;
 }
 
-static int header_parse(struct reader *r, const struct pattern *p, struct lp_err *err)
+static int header_parse(struct table_reader *r, const struct pattern *p, struct lp_err *err)
 {
 	char *fields[COLUMNS_MAX], *line = line_next(r);
 	int n = line ? fields_split(r, line, fields, err) : 0, rc = 0;
@@ -168,7 +168,8 @@ static void key_append(struct strbuf *key, const char *text, size_t len)
 	strbuf_putc(key, '\x1f');
 }
 
-static int row_store(struct reader *r, char *const *fields, struct strbuf *key, struct lp_err *err)
+static int row_store(
+	struct table_reader *r, char *const *fields, struct strbuf *key, struct lp_err *err)
 {
 	struct topology_table *t = r->t;
 	size_t at = t->n_rows * t->n_attributes;
@@ -193,7 +194,7 @@ static int row_store(struct reader *r, char *const *fields, struct strbuf *key, 
 	return 0;
 }
 
-static int rows_parse(struct reader *r, struct lp_err *err)
+static int rows_parse(struct table_reader *r, struct lp_err *err)
 {
 	_cleanup_(strbuf_release) struct strbuf key = {0};
 	char *fields[COLUMNS_MAX], *line;
@@ -217,7 +218,7 @@ int topology_table_parse(const char *text, size_t len, const char *name, const s
 	struct topology_table **ret, struct lp_err *err)
 {
 	_cleanup_(topology_table_freep) struct topology_table *t = calloc(1, sizeof(*t));
-	struct reader r = {.t = t, .name = name};
+	struct table_reader r = {.t = t, .name = name};
 	int rc;
 
 	if (t)

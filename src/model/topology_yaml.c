@@ -58,7 +58,7 @@ static const cyaml_schema_value_t file_schema = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct yaml_file, file_fields)};
 
 /* A list or mapping that is open. */
-struct frame {
+struct yaml_level {
 	const cyaml_schema_value_t *schema;
 	size_t path_len; /* of its own path */
 	uint32_t n;	 /* members so far */
@@ -67,7 +67,7 @@ struct frame {
 
 struct scan {
 	struct yaml_text *out;
-	struct frame frames[DEPTH_MAX];
+	struct yaml_level levels[DEPTH_MAX];
 	size_t depth;
 	struct strbuf path;
 	unsigned documents;
@@ -131,7 +131,7 @@ const char *yaml_meant(const char *word, const char *const *names)
 
 static int key_unknown(const struct scan *s, const yaml_event_t *e, const char *key)
 {
-	const struct frame *f = &s->frames[s->depth - 1];
+	const struct yaml_level *f = &s->levels[s->depth - 1];
 	const cyaml_schema_field_t *field = f->schema->mapping.fields;
 	const char *names[KEYS_MAX] = {NULL}, *meant;
 	char list[200] = "";
@@ -149,7 +149,7 @@ static int key_unknown(const struct scan *s, const yaml_event_t *e, const char *
 }
 
 /* What the schema says of a key; NULL: it has no such key. */
-static const cyaml_schema_value_t *field_schema(const struct frame *f, const char *key)
+static const cyaml_schema_value_t *field_schema(const struct yaml_level *f, const char *key)
 {
 	if (f->schema->type == CYAML_IGNORE)
 		return &string_schema;
@@ -173,7 +173,7 @@ static const char *scalar_text(const struct scan *s, const yaml_event_t *e)
 
 static int key_take(struct scan *s, const yaml_event_t *e)
 {
-	struct frame *f = &s->frames[s->depth - 1];
+	struct yaml_level *f = &s->levels[s->depth - 1];
 	const char *key;
 	uint32_t before;
 
@@ -197,11 +197,11 @@ static int key_take(struct scan *s, const yaml_event_t *e)
 /* A node is done: the path becomes that of what holds it. */
 static void node_done(struct scan *s)
 {
-	struct frame *f;
+	struct yaml_level *f;
 
 	if (!s->depth)
 		return;
-	f = &s->frames[s->depth - 1];
+	f = &s->levels[s->depth - 1];
 	free(f->key);
 	f->key = NULL;
 	f->n++;
@@ -213,9 +213,9 @@ static void node_done(struct scan *s)
 static int pair_add(struct scan *s, const yaml_event_t *e, const char *value)
 {
 	struct yaml_text *y = s->out;
-	const struct frame *f = &s->frames[s->depth - 1];
-	struct yaml_pair pair = {.rule = s->frames[1].n,
-		.where = !strcmp(s->frames[s->depth - 2].key, "where") ? YAML_WHERE
+	const struct yaml_level *f = &s->levels[s->depth - 1];
+	struct yaml_pair pair = {.rule = s->levels[1].n,
+		.where = !strcmp(s->levels[s->depth - 2].key, "where") ? YAML_WHERE
 								       : YAML_ATTRIBUTES,
 		.key = strdup(f->key),
 		.value = strdup(value),
@@ -234,7 +234,7 @@ static int pair_add(struct scan *s, const yaml_event_t *e, const char *value)
 /* The schema of the node that begins, whose path is made. NULL after an error. */
 static const cyaml_schema_value_t *node_begin(struct scan *s, const yaml_event_t *e)
 {
-	struct frame *f = s->depth ? &s->frames[s->depth - 1] : NULL;
+	struct yaml_level *f = s->depth ? &s->levels[s->depth - 1] : NULL;
 
 	if (!f)
 		return &file_schema;
@@ -282,7 +282,7 @@ static int node_open(struct scan *s, const yaml_event_t *e, const cyaml_schema_v
 {
 	if (s->depth == DEPTH_MAX)
 		return scan_error(s, e, "nested too deeply");
-	s->frames[s->depth++] = (struct frame){.schema = schema, .path_len = s->path.len};
+	s->levels[s->depth++] = (struct yaml_level){.schema = schema, .path_len = s->path.len};
 	return 0;
 }
 
@@ -301,7 +301,7 @@ static int node_take(struct scan *s, const yaml_event_t *e)
 		return -EINVAL;
 	if (schema->type == CYAML_UINT && (!*text || text[strspn(text, "0123456789")]))
 		return scan_error(s, e, "'%.64s' is no number", text);
-	if (s->frames[s->depth - 1].schema->type == CYAML_IGNORE)
+	if (s->levels[s->depth - 1].schema->type == CYAML_IGNORE)
 		r = pair_add(s, e, text);
 	node_done(s);
 	return r;
@@ -309,7 +309,7 @@ static int node_take(struct scan *s, const yaml_event_t *e)
 
 static int node_close(struct scan *s, const yaml_event_t *e)
 {
-	const struct frame *f = &s->frames[s->depth - 1];
+	const struct yaml_level *f = &s->levels[s->depth - 1];
 
 	if (!f->n && s->depth > 1)
 		return scan_error(
@@ -321,7 +321,7 @@ static int node_close(struct scan *s, const yaml_event_t *e)
 
 static int event_take(struct scan *s, const yaml_event_t *e)
 {
-	const struct frame *f = s->depth ? &s->frames[s->depth - 1] : NULL;
+	const struct yaml_level *f = s->depth ? &s->levels[s->depth - 1] : NULL;
 
 	switch (e->type) {
 	case YAML_ALIAS_EVENT:
@@ -387,7 +387,7 @@ static int scan_text(const char *text, size_t len, struct yaml_text *out, struct
 	r = scan_events(&s, &parser);
 	yaml_parser_delete(&parser);
 	for (size_t i = 0; i < DEPTH_MAX; i++)
-		free(s.frames[i].key);
+		free(s.levels[i].key);
 	strbuf_release(&s.path);
 	return r;
 }

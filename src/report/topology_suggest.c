@@ -16,7 +16,7 @@
 
 /* What the file will say of a group. Groups of a kind are of several classes, or of one ("disk");
  * a class may be split by observer into several groups ("disk of fs3"). */
-struct plan {
+struct suggestion {
 	char kind[KIND_MAX];
 	unsigned class_number; /* among those of its kind, from 1 on */
 	bool first_of_kind, first_of_class;
@@ -25,7 +25,7 @@ struct plan {
 };
 
 struct plans {
-	struct plan *of;       /* [group] */
+	struct suggestion *of; /* [group] */
 	struct strmap kinds;   /* how many classes it has */
 	struct strmap classes; /* by the name without the observer */
 };
@@ -60,7 +60,7 @@ static char *class_name(const struct lp_verdict *v, const struct lp_peer_group *
 static int plan_make(const struct lp_verdict *v, uint32_t group, struct plans *p)
 {
 	const struct lp_peer_group *g = &v->groups[group];
-	struct plan *plan = &p->of[group];
+	struct suggestion *plan = &p->of[group];
 	_cleanup_free_ char *name = class_name(v, g);
 	uint32_t n_classes = 0;
 
@@ -130,7 +130,7 @@ static void print_names(FILE *out, const struct lp_verdict *v, const struct lp_p
 static void print_class(
 	FILE *out, const struct lp_verdict *v, const struct plans *p, uint32_t group)
 {
-	const struct plan *plan = &p->of[group];
+	const struct suggestion *plan = &p->of[group];
 
 	fputs("  # ", out);
 	print_comment(out, v->groups[group].name);
@@ -169,7 +169,7 @@ static void print_groups(FILE *out, const struct lp_verdict *v, const struct pla
 	if (v->n_groups)
 		fputs("\ngroups:\n", out);
 	for (uint32_t i = 0; i < v->n_groups; i++) {
-		const struct plan *plan = &p->of[i];
+		const struct suggestion *plan = &p->of[i];
 
 		if (!plan->first_of_kind)
 			continue;

@@ -1,8 +1,8 @@
 #include "report/train_print.h"
 
 #include "base/cleanup.h"
+#include "base/median.h"
 #include "base/time.h"
-#include "detect/median.h"
 #include "report/grid.h"
 #include "report/json.h"
 #include "report/sparkline.h"

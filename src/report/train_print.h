@@ -2,7 +2,7 @@
 #ifndef REPORT_TRAIN_PRINT_H
 #define REPORT_TRAIN_PRINT_H
 
-#include "detect/train.h"
+#include "detect/train/train.h"
 #include <stdio.h>
 
 struct train_print_options {

@@ -20,16 +20,16 @@ struct track {
 };
 
 /* The highest of a component's accumulators. */
-struct standing {
+struct contender {
 	uint32_t value, component, series;
 };
 
 struct hourly {
 	FILE *out;
 	const struct lp_verdict *v;
-	struct track *tracks;	    /* [series] */
-	struct standing *standings; /* [component] */
-	uint32_t n_standings, top;
+	struct track *tracks;	      /* [series] */
+	struct contender *contenders; /* [component] */
+	uint32_t n_contenders, top;
 	bool json, any;
 };
 
@@ -40,7 +40,7 @@ static void hourly_release(struct hourly *h)
 		free(h->tracks[i].excused);
 	}
 	free(h->tracks);
-	free(h->standings);
+	free(h->contenders);
 }
 
 static int track_init(struct track *t, const struct lp_verdict *v, uint32_t series)
@@ -65,8 +65,8 @@ static int hourly_init(struct hourly *h)
 	const struct lp_verdict *v = h->v;
 
 	h->tracks = calloc(v->n_series + (size_t)1, sizeof(*h->tracks));
-	h->standings = calloc(v->n_components + (size_t)1, sizeof(*h->standings));
-	if (!h->tracks || !h->standings)
+	h->contenders = calloc(v->n_components + (size_t)1, sizeof(*h->contenders));
+	if (!h->tracks || !h->contenders)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < v->n_series; i++) {
 		int r = track_init(&h->tracks[i], v, i);
@@ -122,9 +122,9 @@ static int64_t next_hour_end(const struct hourly *h)
 	return next;
 }
 
-static int standing_compare(const void *a, const void *b)
+static int contender_compare(const void *a, const void *b)
 {
-	const struct standing *x = a, *y = b;
+	const struct contender *x = a, *y = b;
 
 	if (x->value != y->value)
 		return x->value < y->value ? 1 : -1;
@@ -136,24 +136,24 @@ static void rank(struct hourly *h)
 	uint32_t n = 0;
 
 	for (uint32_t c = 0; c < h->v->n_components; c++)
-		h->standings[c] = (struct standing){.component = c};
+		h->contenders[c] = (struct contender){.component = c};
 	for (uint32_t i = 0; i < h->v->n_series; i++) {
 		const struct lp_peer_group *g = &h->v->groups[h->v->series[i].group];
 
 		for (uint32_t m = 0; m < g->n_members; m++) {
-			struct standing *s = &h->standings[g->members[m]];
+			struct contender *s = &h->contenders[g->members[m]];
 			uint32_t value = h->tracks[i].values[m];
 
 			if (value > s->value)
-				*s = (struct standing){value, g->members[m], i};
+				*s = (struct contender){value, g->members[m], i};
 		}
 	}
 	for (uint32_t c = 0; c < h->v->n_components; c++) {
-		if (h->standings[c].value)
-			h->standings[n++] = h->standings[c];
+		if (h->contenders[c].value)
+			h->contenders[n++] = h->contenders[c];
 	}
-	qsort(h->standings, n, sizeof(*h->standings), standing_compare);
-	h->n_standings = n < h->top ? n : h->top;
+	qsort(h->contenders, n, sizeof(*h->contenders), contender_compare);
+	h->n_contenders = n < h->top ? n : h->top;
 }
 
 /* "2011-04-17T05:00:00Z" as "20110417.05". */
@@ -163,8 +163,8 @@ static void print_row_text(struct hourly *h, int64_t hour_us)
 
 	time_format_compact(hour_us, text);
 	fprintf(h->out, "%.8s.%.2s:", text, text + 9);
-	for (uint32_t i = 0; i < h->n_standings; i++) {
-		const struct standing *s = &h->standings[i];
+	for (uint32_t i = 0; i < h->n_contenders; i++) {
+		const struct contender *s = &h->contenders[i];
 
 		fprintf(h->out, "  %4" PRIu32 " %" PRIu32 ":", s->value,
 			h->v->series[s->series].group + 1);
@@ -179,8 +179,8 @@ static void print_row_json(struct hourly *h, int64_t hour_us)
 
 	fprintf(h->out, "%s\n{\"hour\":\"%s\",\"persistent\":[", h->any ? "," : "",
 		time_format(hour_us, text));
-	for (uint32_t i = 0; i < h->n_standings; i++) {
-		const struct standing *s = &h->standings[i];
+	for (uint32_t i = 0; i < h->n_contenders; i++) {
+		const struct contender *s = &h->contenders[i];
 		const struct lp_series *series = &h->v->series[s->series];
 
 		fprintf(h->out, "%s{\"value\":%" PRIu32 ",\"group\":", i ? "," : "", s->value);

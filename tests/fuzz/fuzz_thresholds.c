@@ -1,6 +1,6 @@
 /* The file of thresholds on arbitrary bytes: what was read is written and reads back the same. */
 #include "base/cleanup.h"
-#include "detect/thresholds.h"
+#include "detect/train/thresholds.h"
 #include "fuzz.h"
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef ORACLE_H
 #define ORACLE_H
 
-#include "detect/votes.h"
+#include "detect/compare/votes.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "detect/bins.h"
-#include "detect/scratch.h"
+#include "detect/compare/bins.h"
+#include "detect/compare/scratch.h"
 #include "oracle.h"
 
 static void test_sturges(void **state)
@@ -18,7 +18,7 @@ static void test_sturges(void **state)
 static void freedman(const double *values, size_t n, uint32_t n_samples, bool robust,
 	struct measure_scratch *scratch, struct bins *ret)
 {
-	struct pool pool = {values, n, values[0], values[0]};
+	struct window_values pool = {values, n, values[0], values[0]};
 
 	for (size_t i = 0; i < n; i++) {
 		pool.low = fmin(pool.low, values[i]);
@@ -76,15 +76,15 @@ static void test_pool(void **state)
 	const double *rows[] = {a, NULL, b};
 	struct window w = {rows, 3, 3, 2};
 	struct measure_scratch *s = measure_scratch_new();
-	struct pool pool;
+	struct window_values pool;
 
 	(void)state;
-	assert_int_equal(pool_fill(&w, s, &pool), 0);
+	assert_int_equal(window_values_fill(&w, s, &pool), 0);
 	assert_int_equal(pool.n, 2);
 	assert_true(pool.low == -3 && pool.high == 5);
 	assert_true(pool.values[0] == 5 && pool.values[1] == -3);
 	w.n_members = 0;
-	assert_int_equal(pool_fill(&w, s, &pool), 0);
+	assert_int_equal(window_values_fill(&w, s, &pool), 0);
 	assert_int_equal(pool.n, 0);
 	assert_int_equal(bins_equal(&pool, 7).n, 0);
 	measure_scratch_free(s);

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "detect/clients.h"
+#include "detect/group/clients.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

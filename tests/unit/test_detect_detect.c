@@ -2,7 +2,7 @@
  * find when it calibrates itself. */
 #include "detect_rig.h"
 
-#include "detect/votes.h"
+#include "detect/compare/votes.h"
 
 /* --- steps 2 to 6, plainly --- */
 

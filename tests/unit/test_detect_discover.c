@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "detect/adopt.h"
-#include "detect/discover.h"
+#include "detect/group/discover.h"
+#include "detect/group/verdict_tables.h"
 #include "model/topology.h"
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static struct lp_verdict *discover(struct lp_table **tables, uint32_t n)
 {
 	struct lp_verdict *v = calloc(1, sizeof(*v));
 
-	assert_int_equal(verdict_adopt_tables(v, tables, n, NULL), 0);
+	assert_int_equal(verdict_own_tables(v, tables, n, NULL), 0);
 	assert_int_equal(topology_groups(NULL, v->components, v->n_components, NULL, 0, NULL,
 				 &v->groups, &v->n_groups, NULL),
 		0);

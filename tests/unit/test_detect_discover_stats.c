@@ -1,7 +1,7 @@
 #include "unit.h"
 
 #include "base/array.h"
-#include "detect/discover_stats.h"
+#include "detect/group/discover_stats.h"
 #include <math.h>
 #include <string.h>
 

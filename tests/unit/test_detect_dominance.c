@@ -1,9 +1,9 @@
 /* Pruning: bounds hold, and votes by dominance are those of all distances. */
 #include "unit.h"
 
-#include "detect/dominance.h"
-#include "detect/prune.h"
-#include "detect/scratch.h"
+#include "detect/compare/dominance.h"
+#include "detect/compare/prune.h"
+#include "detect/compare/scratch.h"
 #include "oracle.h"
 #include <errno.h>
 

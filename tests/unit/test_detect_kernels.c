@@ -1,7 +1,7 @@
 /* Every instruction set that this processor has against a plain loop. */
 #include "unit.h"
 
-#include "detect/kernels.h"
+#include "detect/compare/kernels.h"
 #include "oracle.h"
 
 static uint32_t differences(const uint16_t *a, const uint16_t *b, size_t n)

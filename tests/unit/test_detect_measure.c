@@ -1,7 +1,7 @@
 /* Every measure against its plain definition, on data of many shapes. */
 #include "unit.h"
 
-#include "detect/measure.h"
+#include "detect/compare/measure.h"
 #include "oracle.h"
 
 struct fixture {

@@ -1,7 +1,7 @@
 #include "unit.h"
 
+#include "detect/compare/votes.h"
 #include "detect/params.h"
-#include "detect/votes.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "detect/detect.h"
-#include "detect/pool.h"
+#include "detect/group/pool.h"
 #include "explain/explain.h"
 #include "oracle.h"
 #include <math.h>

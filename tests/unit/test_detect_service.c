@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "detect/detect.h"
-#include "detect/train.h"
+#include "detect/train/train.h"
 #include "explain/explain.h"
 #include "oracle.h"
 #include <math.h>

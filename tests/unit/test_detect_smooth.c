@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "detect/votes.h"
+#include "detect/compare/votes.h"
 #include "openmp.h"
 #include "oracle.h"
 

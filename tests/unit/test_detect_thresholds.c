@@ -1,6 +1,6 @@
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "detect/thresholds.h"
+#include "detect/train/thresholds.h"
 #include "temp_dir.h"
 #include <errno.h>
 #include <math.h>

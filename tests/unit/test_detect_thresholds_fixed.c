@@ -1,4 +1,4 @@
-#include "detect/thresholds.h"
+#include "detect/train/thresholds.h"
 #include "unit.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "detect/timeseries.h"
+#include "detect/compare/timeseries.h"
 #include "openmp.h"
 #include "oracle.h"
 

@@ -1,8 +1,8 @@
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "detect/persist.h"
-#include "detect/train.h"
-#include "detect/votes.h"
+#include "detect/compare/persist.h"
+#include "detect/compare/votes.h"
+#include "detect/train/train.h"
 #include "unit.h"
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Windows over whole series, with one thread and with several. */
 #include "unit.h"
 
-#include "detect/scratch.h"
-#include "detect/votes.h"
+#include "detect/compare/scratch.h"
+#include "detect/compare/votes.h"
 #include "openmp.h"
 #include "oracle.h"
 #include <omp.h>

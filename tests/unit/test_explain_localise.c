@@ -23,15 +23,15 @@ static void test_surprise(void **state)
 /* A topology file that says nothing of the observer: it is a part all the same. */
 static void test_parts(void **state)
 {
-	struct inquiry q;
+	struct explain_context ctx;
 	struct parts p;
 	struct rig r;
 	bool observer = false, controller = false;
 
 	(void)state;
 	intrepid_init(&r);
-	assert_int_equal(inquiry_init(&q, r.v, r.topology, NULL, NULL), 0);
-	assert_int_equal(parts_init(&p, &q, NULL), 0);
+	assert_int_equal(context_init(&ctx, r.v, r.topology, NULL, NULL), 0);
+	assert_int_equal(parts_init(&p, &ctx, NULL), 0);
 	for (uint32_t i = p.first_of[0]; i < p.first_of[1]; i++) {
 		observer |= !strcmp(p.names[p.of[i]], "observer:fs0");
 		controller |= !strcmp(p.names[p.of[i]], "controller:ddn0a");
@@ -44,22 +44,22 @@ static void test_parts(void **state)
 			assert_true(parts_has(&p, p.members[k], i));
 	}
 	parts_release(&p);
-	inquiry_release(&q);
+	context_release(&ctx);
 	rig_release(&r);
 }
 
 /* Of random subsets of a part, the part (or one as large) is found, or nothing; never another. */
 static void test_random_subsets(void **state)
 {
-	struct inquiry q;
+	struct explain_context ctx;
 	struct parts p;
 	struct rig r;
 
 	(void)state;
 	srand(7);
 	intrepid_init(&r);
-	assert_int_equal(inquiry_init(&q, r.v, r.topology, NULL, NULL), 0);
-	assert_int_equal(parts_init(&p, &q, NULL), 0);
+	assert_int_equal(context_init(&ctx, r.v, r.topology, NULL, NULL), 0);
+	assert_int_equal(parts_init(&p, &ctx, NULL), 0);
 	for (int round = 0; round < 300; round++) {
 		uint32_t affected[LUNS], n = 0, array = (uint32_t)rand() % ARRAYS;
 		struct location at;
@@ -71,7 +71,7 @@ static void test_random_subsets(void **state)
 		}
 		if (n < 20)
 			continue;
-		at = localise(&p, &q, affected, n);
+		at = localise(&p, &ctx, affected, n);
 		assert_int_not_equal(at.part, UINT32_MAX);
 		snprintf(expected, sizeof(expected), "array:ddn%u", array);
 		assert_string_equal(p.names[at.part], expected);
@@ -79,7 +79,7 @@ static void test_random_subsets(void **state)
 		assert_int_equal(at.n_affected, n);
 	}
 	parts_release(&p);
-	inquiry_release(&q);
+	context_release(&ctx);
 	rig_release(&r);
 }
 

@@ -1,0 +1,31 @@
+/* What collectors of files with one device a line have in common (/proc/diskstats, /proc/net/dev):
+ * the open file, the roster of its lines, and the loop over them.
+ */
+#ifndef COLLECT_DEVICE_LINES_H
+#define COLLECT_DEVICE_LINES_H
+
+#include "collect/roster.h"
+
+struct device_lines {
+	const struct collect_config *config;
+	struct procfile file;
+	struct roster roster;
+	bool warned; /* of a line that no parser understood */
+};
+
+/* Open `path` under the root of `config`; both outlive it. */
+int device_lines_open(struct device_lines *l, const struct collect_config *config, const char *path,
+	struct lp_err *err);
+
+void device_lines_close(struct device_lines *l);
+
+/* Takes the line at `*p`, moves `*p` to the next one and records what is wanted of it. PARSE_BAD
+ * for a line that is not in the kernel's format: it is skipped. Other errors end the sample. */
+typedef int device_lines_line_fn(
+	struct device_lines *l, struct collect_sink *sink, const char **p, struct lp_err *err);
+
+/* Read the file anew and call `line` for each of its lines. */
+int device_lines_sample(struct device_lines *l, struct collect_sink *sink,
+	device_lines_line_fn *line, struct lp_err *err);
+
+#endif

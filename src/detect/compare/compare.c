@@ -1,0 +1,250 @@
+#include "detect/compare/compare.h"
+
+#include "base/cleanup.h"
+#include "base/median.h"
+#include "detect/compare/timeseries.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a metric whose unit nobody knows: this share of what is usual in the group does not matter. */
+#define FLOOR_SHARE 0.05
+
+void comparison_release(struct comparison *c)
+{
+	smoothed_release(&c->smoothed);
+	free(c->votes);
+	free(c->data);
+	free(c->own);
+	free(c->peers);
+	free(c->first_slot);
+	*c = (struct comparison){0};
+}
+
+uint32_t group_rows(
+	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows)
+{
+	const struct lp_peer_group *g = &v->groups[group];
+	const struct lp_table *t = v->tables[metric];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->n_members; i++) {
+		uint32_t row = v->row_of[metric][g->members[i]];
+
+		rows[i] = row == UINT32_MAX ? NULL : t->values + (size_t)row * t->n_slots;
+		n += rows[i] != NULL;
+	}
+	return n;
+}
+
+/* Is there any difference between any two values? */
+static bool group_differs(const double *const *rows, uint32_t n, uint32_t n_slots)
+{
+	double first = NAN;
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t s = 0; rows[i] && s < n_slots; s++) {
+			if (isnan(rows[i][s]))
+				continue;
+			if (isnan(first))
+				first = rows[i][s];
+			else if (rows[i][s] != first)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool group_misses(const double *const *rows, uint32_t n, uint32_t n_slots)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t s = 0; rows[i] && s < n_slots; s++) {
+			if (isnan(rows[i][s]))
+				return true;
+		}
+	}
+	return false;
+}
+
+static uint32_t row_first_slot(const double *row, uint32_t n_slots)
+{
+	uint32_t s = 0;
+
+	while (row && s < n_slots && isnan(row[s]))
+		s++;
+	return row ? s : n_slots;
+}
+
+/* What is usual in the group: the median over its members of their medians over what is not zero.
+ */
+static int group_level(const double *const *rows, uint32_t n, uint32_t n_slots, double *ret)
+{
+	_cleanup_free_ double *values = calloc(n_slots, sizeof(*values));
+	_cleanup_free_ double *medians = calloc(n, sizeof(*medians));
+	uint32_t n_medians = 0;
+
+	if (!values || !medians)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t m = 0;
+
+		for (uint32_t s = 0; rows[i] && s < n_slots; s++) {
+			if (isfinite(rows[i][s]) && rows[i][s] > 0)
+				values[m++] = rows[i][s];
+		}
+		if (m)
+			medians[n_medians++] = median_of(values, m);
+	}
+	*ret = n_medians ? median_of(medians, n_medians) : 0;
+	return 0;
+}
+
+const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group, const char *name)
+{
+	const char *component = v->components[v->groups[group].members[0]];
+	const char *slash = strchr(component, '/'), *colon = slash ? strchr(slash, ':') : NULL;
+	char kind[64];
+
+	if (!colon || (size_t)(colon - slash - 1) >= sizeof(kind))
+		return NULL;
+	memcpy(kind, slash + 1, (size_t)(colon - slash - 1));
+	kind[colon - slash - 1] = '\0';
+	return lp_metric_find(kind, name);
+}
+
+bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric)
+{
+	const struct lp_metric *own = group_metric(v, group, v->tables[metric]->metric);
+
+	for (uint32_t t = 0; own && t < v->n_tables; t++) {
+		const struct lp_metric *m = group_metric(v, group, v->tables[t]->metric);
+
+		if (m && m->weight && !strcmp(m->weight, own->name))
+			return true;
+	}
+	return false;
+}
+
+static int comparison_floor(struct comparison *c, const double *const *rows, uint32_t n)
+{
+	const struct lp_table *t = c->v->tables[c->series->metric];
+	const struct lp_metric *m = group_metric(c->v, c->series->group, t->metric);
+	int r;
+
+	c->role = lp_metric_role(m ? m->kind : NULL, t->metric);
+	if (m) {
+		c->floor = m->floor;
+		return 0;
+	}
+	r = group_level(rows, n, t->n_slots, &c->floor);
+	c->floor *= FLOOR_SHARE;
+	return r;
+}
+
+static int series_alloc(struct lp_series *s, uint32_t n_members)
+{
+	size_t n = (size_t)n_members * s->n_windows;
+
+	s->marks = calloc(n, sizeof(*s->marks));
+	s->ratios = calloc(n, sizeof(*s->ratios));
+	s->distances = calloc(n, sizeof(*s->distances));
+	s->thresholds = calloc(n_members, sizeof(*s->thresholds));
+	s->first = calloc(s->n_windows, sizeof(*s->first));
+	s->last = calloc(s->n_windows, sizeof(*s->last));
+	return s->marks && s->ratios && s->distances && s->thresholds && s->first && s->last
+		? 0
+		: -ENOMEM;
+}
+
+static int comparison_alloc(struct comparison *c, const double *const *rows, uint32_t n_members)
+{
+	struct lp_series *s = c->series;
+	size_t n = (size_t)n_members * s->n_windows;
+
+	c->votes = calloc(n, sizeof(*c->votes));
+	c->data = calloc(n, sizeof(*c->data));
+	c->own = calloc(n, sizeof(*c->own));
+	c->peers = calloc(n, sizeof(*c->peers));
+	c->first_slot = calloc(n_members, sizeof(*c->first_slot));
+	if (!c->votes || !c->data || !c->own || !c->peers || !c->first_slot ||
+		series_alloc(s, n_members) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n_members; i++)
+		c->first_slot[i] = row_first_slot(rows[i], c->v->tables[s->metric]->n_slots);
+	for (uint32_t w = 0; w < s->n_windows; w++) {
+		s->first[w] = w * c->params.win_shift;
+		s->last[w] = s->first[w] + c->params.win_size - 1;
+	}
+	return 0;
+}
+
+static int compare_timeseries(struct comparison *c, const struct group_data *g)
+{
+	int r = timeseries_votes(g, c->params.smooth, c->role, c->floor, c->votes);
+
+	if (r == 0)
+		r = comparison_thresholds(c);
+	for (size_t i = 0; r == 0 && i < (size_t)g->n_members * g->n_slots; i++)
+		c->data[i] = !isnan(c->votes[i]);
+	return r;
+}
+
+static int compare_windows(struct comparison *c)
+{
+	int r = comparison_thresholds(c);
+
+	if (r < 0)
+		return r;
+	return votes_exceeding(c->opt->measure, &c->params, &c->smoothed, c->series->thresholds,
+		c->votes, c->data);
+}
+
+static int comparison_run(struct comparison *c, const struct group_data *g)
+{
+	int r = comparison_alloc(c, g->rows, g->n_members);
+
+	if (r == 0)
+		r = smooth_group(g, c->params.smooth, &c->smoothed);
+	if (r == 0 && c->role == LP_ROLE_SERVICE)
+		smoothed_drop_sparse(&c->smoothed, g, timeseries_width(c->params.step_us));
+	if (r == 0)
+		r = c->timeseries ? compare_timeseries(c, g) : compare_windows(c);
+	return r < 0 ? r : comparison_marks(c);
+}
+
+int comparison_make(const struct detect_options *opt, const struct lp_verdict *v,
+	const struct lp_params *params, uint32_t group, uint32_t metric, struct comparison *c,
+	struct lp_series *ret_series, struct lp_err *err)
+{
+	const struct lp_table *t = v->tables[metric];
+	uint32_t n = v->groups[group].n_members;
+	_cleanup_free_ const double **rows = calloc(n, sizeof(*rows));
+	struct group_data g = {rows, n, t->n_slots};
+	int r;
+
+	*c = (struct comparison){
+		.opt = opt, .v = v, .params = *params, .series = ret_series, .unit = 1};
+	*ret_series = (struct lp_series){.group = group, .metric = metric};
+	if (!rows)
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	c->n_rows = group_rows(v, group, metric, rows);
+	if (c->n_rows < 3 || group_weighs(v, group, metric) ||
+		(!group_differs(rows, n, t->n_slots) && !group_misses(rows, n, t->n_slots)))
+		return 0;
+	r = comparison_floor(c, rows, n);
+	c->timeseries = timeseries_applies(opt, c->role);
+	if (c->timeseries) {
+		c->unit = 1.0 / params->win_shift;
+		timeseries_params(&c->params);
+	}
+	ret_series->method = c->timeseries ? "series" : opt->measure->name;
+	ret_series->n_windows = window_count(&c->params, t->n_slots);
+	if (r == 0 && !ret_series->n_windows)
+		return 0;
+	if (r == 0)
+		r = comparison_run(c, &g);
+	return r < 0
+		? lp_err_sys(err, r, "cannot compare %s in %s", t->metric, v->groups[group].name)
+		: 1;
+}

@@ -1,0 +1,56 @@
+/* One metric of one peer group: thresholds, votes, and where each member stands in each window. */
+#ifndef DETECT_COMPARE_COMPARE_H
+#define DETECT_COMPARE_COMPARE_H
+
+#include "detect/compare/votes.h"
+#include "detect/detect.h"
+#include <limpet/metric.h>
+
+/* Everything that is known while a series is made. */
+struct comparison {
+	const struct detect_options *opt;
+	const struct lp_verdict *v;
+	struct lp_params params;
+	struct lp_series *series;
+	struct smoothed smoothed;
+	enum lp_role role;
+	bool timeseries; /* compared by that method, sample by sample */
+	uint32_t n_rows; /* members that have the metric at all */
+	bool calibrated; /* the thresholds come from the data itself, so that floors apply */
+	double floor;	 /* differences below this never matter, in the metric's unit */
+	double *votes;	 /* [member * n_windows + window] */
+	bool *data;	 /* the same: the member has data there */
+	double unit;	 /* what a window weighs: one that moves by a sample only weighs less */
+	float *own;	 /* the same: its median; NaN without data */
+	float *peers;	 /* the same: the median of the others' */
+	uint32_t *first_slot; /* [member] its first value at all; n_slots: it has none */
+};
+
+/* Compare the members of v->groups[group] in v->tables[metric]. Returns 1 and the series, or 0
+ * where there is nothing to compare (fewer than 3 members have the metric, all values are missing
+ * or the same, or too short). comparison_release() in any case. */
+int comparison_make(const struct detect_options *opt, const struct lp_verdict *v,
+	const struct lp_params *params, uint32_t group, uint32_t metric, struct comparison *c,
+	struct lp_series *ret_series, struct lp_err *err);
+void comparison_release(struct comparison *c);
+
+/* The rows of a group's members in a table, in the order of the members; NULL: it has none. Returns
+ * how many have one. */
+uint32_t group_rows(
+	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows);
+
+/* What the catalogue says of a metric of the kind that is in the group; NULL: nothing. */
+const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group, const char *name);
+
+/* Is a table of the group only there to weigh another one with? */
+bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric);
+
+/* The parts of it, in this order. */
+int comparison_thresholds(struct comparison *c); /* calibrate.c */
+int comparison_marks(struct comparison *c);	 /* marks.c: own, peers, ratios, marks */
+
+/* The ratio that counts of two values: a little more than nothing is not infinitely much, so the
+ * floor is added to both. */
+double comparison_ratio(const struct comparison *c, double own, double peers);
+
+#endif

@@ -1,0 +1,33 @@
+/* Exact votes of outliers without all their distances.
+ *
+ * Where a profile has nowhere a smaller bin number than another (it dominates it), their distance
+ * is the difference of their sums of bin numbers. So who dominates the envelope of the inner
+ * members, i.e. all but the farthest from the pivot and those with another number of values, has
+ * its distances to all of them from their sorted sums; only those to the few outer ones must be
+ * computed. The same holds for who is dominated. It is exact, and for the others it says so. */
+#ifndef DETECT_COMPARE_DOMINANCE_H
+#define DETECT_COMPARE_DOMINANCE_H
+
+#include "detect/compare/profile.h"
+
+struct dominance {
+	uint32_t *inner; /* sums of the inner profiles, ascending */
+	uint32_t n_inner;
+	uint16_t *outer; /* rows of the outer ones with as many values as the inner ones */
+	uint32_t n_outer;
+	uint32_t *odd; /* those with another number of values */
+	uint32_t n_odd;
+	uint32_t *sums; /* [profile] of its bin numbers, where it is not odd */
+};
+
+/* Choose the inner profiles: all but the `n_outer` with the largest `bounds` (of prune_bounds())
+ * and those that are odd. Fills the spare profiles behind the pivot; lives in `scratch`. 0 or
+ * -ENOMEM. */
+int dominance_make(const struct profiles *p, const double *bounds, uint32_t n_outer,
+	struct measure_scratch *scratch, struct dominance *ret);
+
+/* The vote of profile `self`, or NaN: it cannot be told that way. `work` has room for p->n. */
+double dominance_vote(
+	const struct dominance *d, const struct profiles *p, uint32_t self, uint64_t *work);
+
+#endif

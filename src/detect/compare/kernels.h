@@ -1,0 +1,40 @@
+/* The two inner loops of pairwise comparison, for several instruction sets.
+ *
+ * Each is one body in kernels.c, compiled once for every set; kernels_best() picks at run time. All
+ * work on integers, so that all give the same results. */
+#ifndef DETECT_COMPARE_KERNELS_H
+#define DETECT_COMPARE_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Rows of bin numbers are aligned to, and as long as a multiple of, so many of them; what is not
+ * used is 0. */
+#define KERNEL_UNIT 16U
+
+struct kernels {
+	const char *name;
+
+	/* ret[i]: the sum of |own[k] - all[i * stride + k]| over k < stride, for i < n. Bin numbers
+	 * are below 1024, and stride below 2^22. */
+	void (*differences)(
+		const uint16_t *own, const uint16_t *all, size_t stride, size_t n, uint32_t *ret);
+
+	/* How many of v[0 .. n-1] are at most `limit`? */
+	size_t (*count_to)(const uint32_t *v, size_t n, uint32_t limit);
+};
+
+/* The best that this processor can run. */
+const struct kernels *kernels_best(void);
+
+/* All that it can run: [0] without any special instruction, to ret[0 .. KERNELS_MAX-1]; how many.
+ */
+#define KERNELS_MAX 2
+unsigned kernels_all(const struct kernels **ret);
+
+/* The `rank`-th smallest (0: the smallest) of v[0 .. n-1], n > 0; none is above `high`. */
+uint32_t kernels_select(
+	const struct kernels *k, const uint32_t *v, size_t n, size_t rank, uint32_t high);
+
+#endif

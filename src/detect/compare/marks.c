@@ -1,0 +1,192 @@
+/* Where each member stands in each window: its median, its peers' median, and what they mean. */
+#include "base/cleanup.h"
+#include "base/median.h"
+#include "detect/compare/compare.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Calibrated thresholds say what is unusual; below this ratio the unusual does not matter. */
+#define RATIO_LEAST 1.2
+
+/* No work, beside peers that work. */
+#define NOTHING 1e-3
+
+/* Memory of one thread. */
+struct marks_scratch {
+	double *values; /* of one member in a window; sorted medians of all */
+	double *others;
+};
+
+static void scratch_release(struct marks_scratch *s)
+{
+	free(s->values);
+	free(s->others);
+}
+
+static int scratch_init(struct marks_scratch *s, const struct comparison *c)
+{
+	size_t n = c->smoothed.n_members;
+
+	if (n < c->params.win_size)
+		n = c->params.win_size;
+	*s = (struct marks_scratch){
+		.values = calloc(n, sizeof(double)), .others = calloc(n, sizeof(double))};
+	return s->values && s->others ? 0 : -ENOMEM;
+}
+
+static double window_median(
+	const struct comparison *c, uint32_t member, uint32_t window, double *values)
+{
+	const double *row = c->smoothed.rows[member];
+	uint32_t n = 0;
+
+	for (uint32_t s = c->series->first[window]; row && s <= c->series->last[window]; s++) {
+		values[n] = row[s];
+		n += isfinite(row[s]) != 0;
+	}
+	return median_of(values, n);
+}
+
+struct placed {
+	double value;
+	uint32_t member;
+};
+
+static int placed_compare(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+/* The medians of all members in a window, and for each the median of the others'. */
+static int window_medians(struct comparison *c, uint32_t window, struct marks_scratch *scratch)
+{
+	uint32_t n = 0, n_windows = c->series->n_windows;
+	double median;
+	_cleanup_free_ struct placed *placed = calloc(c->smoothed.n_members, sizeof(*placed));
+
+	if (!placed)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
+		size_t at = (size_t)i * n_windows + window;
+		double own = c->data[at] ? window_median(c, i, window, scratch->values) : NAN;
+
+		c->own[at] = (float)own;
+		c->peers[at] = NAN;
+		if (!isnan(own))
+			placed[n++] = (struct placed){own, i};
+	}
+	qsort(placed, n, sizeof(*placed), placed_compare);
+	for (uint32_t i = 0; i < n; i++)
+		scratch->values[i] = placed[i].value;
+	median_of_others(scratch->values, n, scratch->others);
+	for (uint32_t i = 0; i < n; i++)
+		c->peers[(size_t)placed[i].member * n_windows + window] = (float)scratch->others[i];
+	/* Those without data have peers, too. */
+	median = median_of(scratch->values, n);
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
+		if (isnan(c->own[(size_t)i * n_windows + window]))
+			c->peers[(size_t)i * n_windows + window] = (float)median;
+	}
+	return 0;
+}
+
+double comparison_ratio(const struct comparison *c, double own, double peers)
+{
+	double a = own + c->floor, b = peers + c->floor;
+
+	if (a == b)
+		return 1;
+	if (b <= 0)
+		return a <= 0 ? 1 : INFINITY;
+	return a <= 0 ? 0 : a / b;
+}
+
+/* Does it do nothing at all where its peers do something that matters? */
+static bool stands_still(const struct comparison *c, double own, double peers)
+{
+	return (c->role == LP_ROLE_WORK || c->role == LP_ROLE_LATENCY) && peers > c->floor &&
+		own <= NOTHING * peers;
+}
+
+static enum lp_mark mark_exceeding(
+	const struct comparison *c, double own, double peers, double ratio)
+{
+	if (own < peers && stands_still(c, own, peers))
+		return LP_MARK_ABSENT;
+	if (c->calibrated &&
+		(fabs(own - peers) < c->floor || (ratio < RATIO_LEAST && ratio > 1 / RATIO_LEAST)))
+		return LP_MARK_NORMAL;
+	return own < peers ? LP_MARK_BELOW : LP_MARK_ABOVE;
+}
+
+/* Nothing was measured: is that an anomaly? Of what was never there before, nothing is missing; and
+ * where there are no calls, nobody can say how long they take. */
+static enum lp_mark mark_missing(
+	const struct comparison *c, uint32_t member, uint32_t window, uint32_t n_data)
+{
+	return 2 * n_data > c->n_rows - 1 && c->role != LP_ROLE_SERVICE &&
+			c->first_slot[member] <= c->series->first[window]
+		? LP_MARK_ABSENT
+		: LP_MARK_NONE;
+}
+
+/* Step 5. */
+static void window_mark(struct comparison *c, uint32_t window, uint32_t n_data)
+{
+	struct lp_series *s = c->series;
+	bool too_few = c->role == LP_ROLE_SERVICE && n_data < SERVICE_MEMBERS_LEAST;
+
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
+		size_t at = (size_t)i * s->n_windows + window;
+		double ratio = comparison_ratio(c, c->own[at], c->peers[at]);
+
+		s->ratios[at] = c->data[at] ? (float)ratio : NAN;
+		if (!c->data[at]) {
+			s->marks[at] = (uint8_t)mark_missing(c, i, window, n_data);
+		} else if (too_few) {
+			s->marks[at] = LP_MARK_NONE;
+		} else if (c->votes[at] > s->thresholds[i]) {
+			s->marks[at] = (uint8_t)mark_exceeding(c, c->own[at], c->peers[at], ratio);
+		} else {
+			s->marks[at] = LP_MARK_NORMAL;
+		}
+		s->distances[at] = s->marks[at] > LP_MARK_NORMAL ? (float)c->votes[at] : 0;
+	}
+}
+
+static uint32_t window_n_data(const struct comparison *c, uint32_t window)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++)
+		n += c->data[(size_t)i * c->series->n_windows + window];
+	return n;
+}
+
+int comparison_marks(struct comparison *c)
+{
+	int failed = 0;
+
+#pragma omp parallel
+	{
+		_cleanup_(scratch_release) struct marks_scratch scratch = {0};
+		int r = scratch_init(&scratch, c);
+
+#pragma omp for schedule(static)
+		for (uint32_t w = 0; w < c->series->n_windows; w++) {
+			if (r == 0)
+				r = window_medians(c, w, &scratch);
+			if (r == 0)
+				window_mark(c, w, window_n_data(c, w));
+		}
+		if (r < 0) {
+#pragma omp atomic write
+			failed = r;
+		}
+	}
+	return failed;
+}

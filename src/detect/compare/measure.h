@@ -1,0 +1,72 @@
+/* The shape of a measure: how far a member of a peer group is from the others in one window.
+ *
+ * A measure is one file measure_NAME.c with a `const struct measure measure_NAME`, and its name in
+ * the list of meson.build.
+ *
+ * What a measure yields for a member is its vote: of its n distances to the others that have data,
+ * the (floor(n/2)+1)-th largest. More than half of the distances exceed T exactly where the vote
+ * does, so that a vote is all that thresholds, training and calibration need. Measures that compare
+ * with the whole group (median, thresh) have one distance, which is the vote.
+ */
+#ifndef DETECT_COMPARE_MEASURE_H
+#define DETECT_COMPARE_MEASURE_H
+
+#include <limpet/verdict.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Values beyond this are taken for missing, as infinite ones are: no counter grows that fast, and
+ * differences of what remains are finite. */
+#define USABLE_MAX 1e300
+
+/* Is it a value, neither missing (NaN) nor infinite? */
+static inline bool value_usable(double v)
+{
+	return fabs(v) <= USABLE_MAX;
+}
+
+/* The smoothed samples of a peer group in one window. Rows of members without data (fewer than
+ * win_size / 2 values) are NULL. */
+struct window {
+	const double *const *rows; /* [member] n_samples values, NaN: missing */
+	uint32_t n_members, n_samples;
+	uint32_t n_with_data;
+};
+
+/* Memory of one thread, reused from window to window. */
+struct measure_scratch;
+struct measure_scratch *measure_scratch_new(void);
+void measure_scratch_free(struct measure_scratch *s);
+
+/* A vote is the (floor(n/2)+1)-th largest of the distances to n others. Among the n + 1 distances
+ * to all, of which its own is 0 and so one of the smallest, it has this rank (0: the smallest). */
+static inline size_t vote_rank(uint32_t n_all)
+{
+	return n_all - 1 - (n_all - 1) / 2;
+}
+
+struct measure {
+	const char *name;
+	const char *help;
+	struct lp_params defaults; /* step_us 0: that of the data */
+	bool pairwise;
+
+	/* The votes of `members` (n positions in the window; NULL: all, and n is ignored), NaN
+	 * where it has no data or nobody to be compared with. 0 or -ENOMEM. */
+	int (*votes)(const struct window *w, const uint32_t *members, uint32_t n,
+		struct measure_scratch *scratch, double *ret_votes);
+
+	/* Is vote[i] > thresholds[i]? The same answer as votes() gives, found in less time where
+	 * the group is large. `ret_votes[i]` is the exact vote of those that exceed, and of the
+	 * others either the exact vote or a value that does not exceed (NaN without data).
+	 * NULL: use votes(). */
+	int (*exceed)(const struct window *w, const double *thresholds,
+		struct measure_scratch *scratch, double *ret_votes);
+};
+
+/* All measures, NULL-terminated, in the order of meson.build. */
+extern const struct measure *const measures[];
+const struct measure *measure_find(const char *name);
+
+#endif

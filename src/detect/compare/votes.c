@@ -1,0 +1,139 @@
+#include "detect/compare/votes.h"
+
+#include "base/cleanup.h"
+#include "detect/compare/scratch.h"
+#include <errno.h>
+#include <omp.h>
+#include <stdlib.h>
+
+uint32_t window_count(const struct lp_params *p, uint32_t n_slots)
+{
+	if (p->win_size == 0 || p->win_shift == 0 || n_slots < p->win_size)
+		return 0;
+	return (n_slots - p->win_size) / p->win_shift + 1;
+}
+
+/* What all threads share. */
+struct job {
+	const struct measure *m;
+	const struct lp_params *p;
+	const struct smoothed *s;
+	const uint32_t *members; /* NULL: all */
+	uint32_t n;
+	const double *thresholds; /* NULL: all votes are exact */
+	uint32_t n_windows;
+	double *ret;
+	bool *ret_data;
+};
+
+/* What each has of its own. */
+struct worker {
+	struct measure_scratch *scratch;
+	const double **rows;
+	double *votes;
+};
+
+static void worker_release(struct worker *k)
+{
+	measure_scratch_free(k->scratch);
+	free(k->rows);
+	free(k->votes);
+}
+
+static int worker_init(struct worker *k, const struct job *j)
+{
+	k->scratch = measure_scratch_new();
+	k->rows = calloc((size_t)j->s->n_members + 1, sizeof(*k->rows));
+	k->votes = calloc((size_t)j->n + 1, sizeof(*k->votes));
+	return k->scratch && k->rows && k->votes ? 0 : -ENOMEM;
+}
+
+static bool enough_values(const double *row, uint32_t n)
+{
+	uint32_t found = 0;
+
+#pragma omp simd reduction(+ : found)
+	for (uint32_t i = 0; i < n; i++)
+		found += value_usable(row[i]);
+	return found > 0 && found >= n - found;
+}
+
+/* The members' rows in a window; those without enough values have none. */
+static struct window window_at(const struct job *j, struct worker *k, uint32_t index)
+{
+	size_t first = (size_t)index * j->p->win_shift;
+	struct window w = {k->rows, j->s->n_members, j->p->win_size, 0};
+
+	for (uint32_t m = 0; m < w.n_members; m++) {
+		const double *row = j->s->rows[m] ? j->s->rows[m] + first : NULL;
+
+		k->rows[m] = row && enough_values(row, w.n_samples) ? row : NULL;
+		w.n_with_data += k->rows[m] != NULL;
+		if (j->ret_data)
+			j->ret_data[(size_t)m * j->n_windows + index] = k->rows[m] != NULL;
+	}
+	return w;
+}
+
+static int job_window(const struct job *j, struct worker *k, uint32_t index)
+{
+	struct window w = window_at(j, k, index);
+	int r;
+
+	if (j->thresholds && j->m->exceed)
+		r = j->m->exceed(&w, j->thresholds, k->scratch, k->votes);
+	else
+		r = j->m->votes(&w, j->members, j->n, k->scratch, k->votes);
+	for (uint32_t i = 0; r == 0 && i < j->n; i++)
+		j->ret[(size_t)i * j->n_windows + index] = k->votes[i];
+	return r;
+}
+
+/* Windows are independent, and each is written by one thread: the number of threads shows nowhere
+ * in the result. Where there are too few for all threads and each is large, they take turns, and
+ * the threads share the members of each (scratch_threads()). */
+static int job_run(const struct job *j)
+{
+	bool few = j->n_windows < 2 * (uint32_t)omp_get_max_threads() &&
+		j->s->n_members >= SCRATCH_MANY;
+	int failed = 0;
+
+#pragma omp parallel reduction(min : failed) if (!few)
+	{
+		struct worker k = {0};
+
+		failed = worker_init(&k, j);
+#pragma omp for schedule(dynamic)
+		for (uint32_t i = 0; i < j->n_windows; i++) {
+			int r = failed < 0 ? failed : job_window(j, &k, i);
+
+			failed = r < failed ? r : failed;
+		}
+		worker_release(&k);
+	}
+	return failed;
+}
+
+int votes_all(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
+	const uint32_t *members, uint32_t n, double *ret, bool *ret_data)
+{
+	struct job j = {m, p, s, .n_windows = window_count(p, s->n_slots)};
+
+	j.members = members;
+	j.n = members ? n : s->n_members;
+	j.ret = ret;
+	j.ret_data = ret_data;
+	return job_run(&j);
+}
+
+int votes_exceeding(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
+	const double *thresholds, double *ret, bool *ret_data)
+{
+	struct job j = {m, p, s, .n_windows = window_count(p, s->n_slots)};
+
+	j.n = s->n_members;
+	j.thresholds = thresholds;
+	j.ret = ret;
+	j.ret_data = ret_data;
+	return job_run(&j);
+}

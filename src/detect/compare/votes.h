@@ -1,0 +1,41 @@
+/* A peer group over all its windows: smoothing, windows, votes; in parallel over the windows.
+ * Results do not depend on the number of threads. */
+#ifndef DETECT_COMPARE_VOTES_H
+#define DETECT_COMPARE_VOTES_H
+
+#include "detect/compare/measure.h"
+
+/* One metric of one peer group on the grid. */
+struct group_data {
+	const double *const *rows; /* [member] n_slots values, NaN: missing; a NULL row has none */
+	uint32_t n_members, n_slots;
+};
+
+/* How many windows there are: window w covers the samples w*win_shift .. w*win_shift+win_size-1,
+ * and must be complete. */
+uint32_t window_count(const struct lp_params *p, uint32_t n_slots);
+
+/* The rows smoothed (step 2), in one block; free() the result's `block` (rows point into it). */
+struct smoothed {
+	double *block;
+	const double **rows; /* NULL where the input row is */
+	uint32_t n_members, n_slots;
+};
+int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *ret);
+void smoothed_release(struct smoothed *s);
+
+/* For what has a value only where something happened: where less than half of the last `width`
+ * samples (of `g`, which `s` was made from) have one, an average says nothing, and becomes NaN. */
+void smoothed_drop_sparse(struct smoothed *s, const struct group_data *g, uint32_t width);
+
+/* Votes of `members` (NULL: all) in every window: ret[i * n_windows + window], NaN: no data.
+ * `ret_data[member * n_windows + window]` (may be NULL) becomes true where the member has data;
+ * it is for all members. */
+int votes_all(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
+	const uint32_t *members, uint32_t n, double *ret, bool *ret_data);
+
+/* The same for all members through measure.exceed(): exact where the vote exceeds. */
+int votes_exceeding(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
+	const double *thresholds, double *ret, bool *ret_data);
+
+#endif

@@ -1,0 +1,250 @@
+#include "detect/group/pool.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include <errno.h>
+#include <limpet/metric.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAR_VIEW "/tcp:peers:"
+
+bool pool_is_far_view(const char *component)
+{
+	return strstr(component, FAR_VIEW) != NULL;
+}
+
+/* How the values of a metric become one, and what the far end of a connection gets of them. */
+struct manner {
+	bool sum;    /* else the mean */
+	bool joined; /* what the far end sees is added to its own row, too */
+	bool apart;  /* what the far end's peers see of it makes a row */
+};
+
+/* A table in the making. */
+struct pool {
+	const struct lp_table *from;
+	const struct lp_table *weights; /* of its values; NULL: all weigh the same */
+	struct strmap weight_rows;
+	struct manner manner;
+	struct strmap rows;
+	char **components;
+	uint32_t n;
+	size_t cap_components, cap_values, cap_counts;
+	double *values;
+	double *counts; /* [the same] how many values are in it, or what they weigh */
+};
+
+static void pool_release(struct pool *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		free(p->components[i]);
+	free(p->components);
+	free(p->values);
+	free(p->counts);
+	strmap_release(&p->rows);
+	strmap_release(&p->weight_rows);
+}
+
+/* Retransmits count on both ends alike, since either may be the sender whose packets are lost; and
+ * apart, since few of one direction do not stand out among many of the other. Windows and times are
+ * those of one direction. How much lies unread or was done is a matter of the near end. */
+static struct manner manner_of(const char *metric)
+{
+	const struct lp_metric *m = lp_metric_find("tcp", metric);
+	const struct lp_metric *peer = lp_metric_find("peer", metric);
+
+	if (!m && peer)
+		return (struct manner){.sum = peer->role == LP_ROLE_WORK};
+	if (m && m->role == LP_ROLE_TROUBLE && !strcmp(m->unit, "1/s"))
+		return (struct manner){.sum = true, .joined = true, .apart = true};
+	if (m && (m->role == LP_ROLE_WINDOW || m->role == LP_ROLE_LATENCY))
+		return (struct manner){.apart = true};
+	return (struct manner){.sum = !m || strcmp(m->unit, "%") != 0};
+}
+
+/* The row of that name, made if it is new. */
+static int row_get(struct pool *p, const char *name, uint32_t *ret)
+{
+	size_t n_slots = p->from->n_slots, n = ((size_t)p->n + 1) * n_slots;
+	char *copy;
+
+	if (strmap_get(&p->rows, name, ret))
+		return 0;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	if (array_reserve(&p->components, &p->cap_components, (size_t)p->n + 1,
+		    sizeof(*p->components)) < 0 ||
+		array_reserve(&p->values, &p->cap_values, n, sizeof(*p->values)) < 0 ||
+		array_reserve(&p->counts, &p->cap_counts, n, sizeof(*p->counts)) < 0)
+		return -ENOMEM;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	memset(p->values + n - n_slots, 0, n_slots * sizeof(*p->values));
+	memset(p->counts + n - n_slots, 0, n_slots * sizeof(*p->counts));
+	p->components[p->n] = copy;
+	*ret = p->n++;
+	return strmap_put(&p->rows, name, *ret);
+}
+
+/* What each value of a row weighs; NULL: as much as any other. */
+static const double *row_weights(const struct pool *p, uint32_t from)
+{
+	uint32_t row;
+
+	if (!p->weights || !strmap_get(&p->weight_rows, p->from->components[from], &row))
+		return NULL;
+	return p->weights->values + (size_t)row * p->weights->n_slots;
+}
+
+static int row_add(struct pool *p, const char *name, uint32_t from)
+{
+	const double *values = p->from->values + (size_t)from * p->from->n_slots;
+	const double *weights = row_weights(p, from);
+	uint32_t row;
+	int r = row_get(p, name, &row);
+
+	for (uint32_t s = 0; r == 0 && s < p->from->n_slots; s++) {
+		size_t at = (size_t)row * p->from->n_slots + s;
+		double weight = weights ? weights[s] : 1;
+
+		if (isnan(values[s]) || !(weight > 0))
+			continue;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): every row has values */
+		p->values[at] += weight * values[s];
+		p->counts[at] += weight;
+	}
+	return r;
+}
+
+/* Add what a client saw of a server to that server's row, or as it is. */
+static int row_pool_peer(
+	struct pool *p, uint32_t from, const struct connection *c, const struct hosts *hosts)
+{
+	const char *remote = hosts_find(hosts, c->address);
+	char name[HOSTS_NAME_MAX + 32];
+
+	if (c->end != CONNECTION_REMOTE || (remote && !strcmp(remote, c->observer)))
+		return row_add(p, p->from->components[from], from);
+	snprintf(name, sizeof(name), "%s/peer:" PEER_CLIENTS, remote ? remote : c->address);
+	return row_add(p, name, from);
+}
+
+/* Add a row of the table to those of both ends, or as it is. */
+static int row_pool(struct pool *p, uint32_t from, const struct hosts *hosts)
+{
+	const char *name = p->from->components[from], *remote = NULL;
+	char all[HOSTS_NAME_MAX + 32];
+	struct connection c;
+	int r;
+
+	if (peer_parse(name, &c))
+		return row_pool_peer(p, from, &c, hosts);
+	if (connection_parse(name, &c) && c.end == CONNECTION_REMOTE)
+		remote = hosts_find(hosts, c.address);
+	if (!remote || !strcmp(remote, c.observer))
+		return row_add(p, name, from);
+	snprintf(all, sizeof(all), "%s/tcp:all:%s", c.observer, c.out ? "out" : "in");
+	r = row_add(p, all, from);
+	/* What this end opened, the far one accepted. */
+	if (r == 0 && p->manner.joined) {
+		snprintf(all, sizeof(all), "%s/tcp:all:%s", remote, c.out ? "in" : "out");
+		r = row_add(p, all, from);
+	}
+	if (r == 0 && p->manner.apart) {
+		snprintf(all, sizeof(all), "%s" FAR_VIEW "%s", remote, c.out ? "out" : "in");
+		r = row_add(p, all, from);
+	}
+	return r;
+}
+
+static void pool_finish(struct pool *p)
+{
+	for (size_t i = 0; i < (size_t)p->n * p->from->n_slots; i++) {
+		if (!(p->counts[i] > 0))
+			p->values[i] = NAN;
+		else if (!p->manner.sum)
+			p->values[i] /= p->counts[i];
+	}
+}
+
+/* Is there anything to pool? Most tables are not about connections. */
+static bool has_pairs(const struct lp_table *t, const struct hosts *hosts)
+{
+	struct connection c;
+
+	for (uint32_t i = 0; i < t->n_components; i++) {
+		if (peer_parse(t->components[i], &c) ||
+			(connection_parse(t->components[i], &c) && hosts_find(hosts, c.address)))
+			return true;
+	}
+	return false;
+}
+
+static int weights_index(struct pool *p)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; p->weights && r == 0 && i < p->weights->n_components; i++)
+		r = strmap_put(&p->weight_rows, p->weights->components[i], i);
+	return r;
+}
+
+static int table_pool(struct lp_table *t, const struct lp_table *weights, const struct hosts *hosts)
+{
+	_cleanup_(pool_release) struct pool p = {
+		.from = t, .weights = weights, .manner = manner_of(t->metric)};
+	struct lp_table old = *t;
+	int r = weights_index(&p);
+
+	for (uint32_t i = 0; r == 0 && i < t->n_components; i++)
+		r = row_pool(&p, i, hosts);
+	if (r < 0)
+		return r;
+	pool_finish(&p);
+	/* The pool releases what the table had. */
+	t->components = p.components;
+	t->values = p.values;
+	t->n_components = p.n;
+	p.components = old.components;
+	p.values = old.values;
+	p.n = old.n_components;
+	return 0;
+}
+
+/* What a metric of peers is weighed with; NULL: nothing. */
+static const char *weight_of(const char *metric)
+{
+	const struct lp_metric *m = lp_metric_find("peer", metric);
+
+	return m ? m->weight : NULL;
+}
+
+static const struct lp_table *table_find(
+	struct lp_table *const *tables, uint32_t n, const char *metric)
+{
+	for (uint32_t i = 0; metric && i < n; i++) {
+		if (!strcmp(tables[i]->metric, metric))
+			return tables[i];
+	}
+	return NULL;
+}
+
+int pool_connections(
+	struct lp_table **tables, uint32_t n, const struct hosts *hosts, struct lp_err *err)
+{
+	int r = 0;
+
+	/* What others are weighed with is needed as it was measured, and comes last. */
+	for (int weighed = 1; r == 0 && weighed >= 0; weighed--) {
+		for (uint32_t i = 0; r == 0 && i < n; i++) {
+			const char *weight = weight_of(tables[i]->metric);
+
+			if ((weight != NULL) == weighed && has_pairs(tables[i], hosts))
+				r = table_pool(tables[i], table_find(tables, n, weight), hosts);
+		}
+	}
+	return r < 0 ? lp_err_sys(err, r, "cannot put connections together") : 0;
+}

@@ -1,0 +1,13 @@
+/* The form of the file of thresholds: what its reader and its writer must agree on. */
+#ifndef DETECT_TRAIN_THRESHOLDS_FORM_H
+#define DETECT_TRAIN_THRESHOLDS_FORM_H
+
+#define THRESHOLDS_VERSION 2 /* the highest that is read */
+#define THRESHOLDS_VERSION_PLAIN                                                                   \
+	1 /* without failures that are normal, which came with version 2                           \
+	   */
+
+#define THRESHOLDS_PARAM_MAX 1000000 /* of a parameter that counts samples or windows */
+#define THRESHOLDS_LINE_MAX 16384    /* more than two names with every byte escaped */
+
+#endif

@@ -1,0 +1,171 @@
+/* Writing the file of thresholds; its form is in docs/thresholds.md. */
+#include "detect/train/thresholds.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/time.h"
+#include "detect/train/thresholds_form.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The shortest text that reads back as the same number. */
+static void put_number(struct strbuf *sb, double value)
+{
+	char text[32];
+
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	strbuf_puts(sb, text);
+}
+
+static bool is_plain(const char *word)
+{
+	if (!*word || *word == '"' || *word == '#')
+		return false;
+	for (; *word; word++) {
+		if (!isprint((unsigned char)*word) || *word == ' ')
+			return false;
+	}
+	return true;
+}
+
+/* A word, in quotes where it needs them. */
+static void put_word(struct strbuf *sb, const char *word)
+{
+	if (is_plain(word)) {
+		strbuf_puts(sb, word);
+		return;
+	}
+	strbuf_putc(sb, '"');
+	for (; *word; word++) {
+		unsigned char c = (unsigned char)*word;
+
+		if (c == '"' || c == '\\')
+			strbuf_printf(sb, "\\%c", c);
+		else if (c < ' ' || c == 0x7f)
+			strbuf_printf(sb, "\\x%02x", c);
+		else
+			strbuf_putc(sb, *word);
+	}
+	strbuf_putc(sb, '"');
+}
+
+static void put_head(struct strbuf *sb, const struct thresholds *t)
+{
+	const struct lp_params *p = thresholds_params(t);
+	size_t n_normals;
+
+	/* What an older limpet can read, it may. */
+	thresholds_normals(t, &n_normals);
+	strbuf_printf(sb, "limpet thresholds %d\n",
+		n_normals ? THRESHOLDS_VERSION : THRESHOLDS_VERSION_PLAIN);
+	strbuf_puts(sb,
+		"# Learnt by `limpet train`; for `limpet diagnose --thresholds FILE`. What "
+		"may be edited\n# and how is in docs/thresholds.md.\n");
+	strbuf_puts(sb, "method ");
+	put_word(sb, thresholds_method(t));
+	if (thresholds_service(t)) {
+		strbuf_puts(sb, "\nservice-method ");
+		put_word(sb, thresholds_service(t));
+	}
+	strbuf_printf(sb,
+		"\nsmooth %" PRIu32 "\nwin-size %" PRIu32 "\nwin-shift %" PRIu32 "\nk %" PRIu32
+		"\nstep ",
+		p->smooth, p->win_size, p->win_shift, p->k);
+	put_number(sb, (double)p->step_us / US_PER_SEC);
+	strbuf_puts(sb, "s\n");
+}
+
+/* How many there are. */
+static size_t put_normals(struct strbuf *sb, const struct thresholds *t)
+{
+	size_t n;
+	const struct threshold_normal *normals = thresholds_normals(t, &n);
+
+	for (size_t i = 0; i < n; i++)
+		strbuf_printf(sb, "%snormal  %s  %s  %s\n", i ? "" : "\n", normals[i].role,
+			normals[i].call, normals[i].error);
+	return n;
+}
+
+char *thresholds_text(const struct thresholds *t)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+	const struct threshold_row *rows;
+	size_t n;
+
+	rows = thresholds_rows(t, &n);
+	put_head(&sb, t);
+	for (size_t i = 0; i < n; i++) {
+		if (!i || strcmp(rows[i].metric, rows[i - 1].metric))
+			strbuf_putc(&sb, '\n');
+		put_word(&sb, rows[i].metric);
+		strbuf_puts(&sb, "  ");
+		put_word(&sb, rows[i].component);
+		strbuf_puts(&sb, "  ");
+		put_number(&sb, rows[i].value);
+		strbuf_putc(&sb, '\n');
+	}
+	n += put_normals(&sb, t);
+	strbuf_printf(&sb, "\nend %zu\n", n);
+	return strbuf_take(&sb);
+}
+
+static int write_all(const char *path, int flags, const char *text)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0644);
+	size_t left = strlen(text);
+
+	while (fd >= 0 && left) {
+		ssize_t n = write(fd, text, left);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		text += n > 0 ? n : 0;
+		left -= n > 0 ? (size_t)n : 0;
+	}
+	/* A terminal or a pipe cannot be synced, and need not. */
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL && errno != EROFS))
+		return -errno;
+	return 0;
+}
+
+static int replace_file(const char *path, const char *text)
+{
+	_cleanup_free_ char *temporary = NULL;
+	int r;
+
+	if (asprintf(&temporary, "%s.tmp-%d", path, (int)getpid()) < 0)
+		return -ENOMEM;
+	r = write_all(temporary, O_CREAT | O_TRUNC, text);
+	if (r == 0 && rename(temporary, path) < 0)
+		r = -errno;
+	if (r < 0)
+		unlink(temporary);
+	else
+		file_sync_dir_of(path); /* it is whole; to outlive a power cut is a bonus */
+	return r;
+}
+
+int thresholds_write(const struct thresholds *t, const char *path, struct lp_err *err)
+{
+	_cleanup_free_ char *text = thresholds_text(t), *target = realpath(path, NULL);
+	struct stat st;
+	int r = -ENOMEM;
+
+	/* What is there and is no file (/dev/stdout, a pipe) is written to, not replaced. */
+	if (text && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		r = write_all(path, 0, text);
+	else if (text)
+		r = replace_file(target ? target : path, text);
+	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : 0;
+}

@@ -1,0 +1,381 @@
+#include "detect/train/train.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/strbuf.h"
+#include "base/time.h"
+#include "detect/compare/compare.h"
+#include "detect/compare/persist.h"
+#include "detect/compare/timeseries.h"
+#include "detect/train/train_check.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The final threshold is so many times what was needed. */
+#define CUSHION 2
+
+#define HOUR_US (3600 * US_PER_SEC)
+
+/* What is known of a component in a metric. */
+struct record {
+	char *metric, *component;
+	double limit;
+	bool shared; /* by all of its direction, and not doubled: congestion windows */
+};
+
+struct trainer {
+	const struct detect_options *opt;
+	struct record *records;
+	size_t n, cap;
+	struct strmap index; /* "metric\ncomponent" */
+	struct train_result result;
+	uint32_t longest; /* windows of the longest run */
+	bool service;	  /* there were service times */
+};
+
+double train_tenth(double limit)
+{
+	double i = fmax(1, ceil(limit * 10));
+
+	/* The product may have been rounded over a whole number, either way. */
+	while (i > 1 && (i - 1) / 10 >= limit)
+		i--;
+	while (i / 10 < limit)
+		i++;
+	return i / 10;
+}
+
+int trainer_new(const struct detect_options *opt, struct trainer **ret, struct lp_err *err)
+{
+	struct trainer *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return lp_err_sys(err, -ENOMEM, "cannot train");
+	t->opt = opt;
+	*ret = t;
+	return 0;
+}
+
+void trainer_free(struct trainer *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->records[i].metric);
+		free(t->records[i].component);
+	}
+	free(t->records);
+	strmap_release(&t->index);
+	train_result_release(&t->result);
+	free(t);
+}
+
+void train_asymmetry_release(struct train_asymmetry *a)
+{
+	free(a->metric);
+	free(a->unit);
+	free(a->component);
+	free(a->group);
+	*a = (struct train_asymmetry){0};
+}
+
+void train_result_release(struct train_result *r)
+{
+	thresholds_free(r->thresholds);
+	for (size_t i = 0; i < r->n_asymmetries; i++)
+		train_asymmetry_release(&r->asymmetries[i]);
+	free(r->asymmetries);
+	for (size_t i = 0; i < r->n_warnings; i++)
+		free(r->warnings[i]);
+	free(r->warnings);
+	*r = (struct train_result){0};
+}
+
+static struct record *record_add(struct trainer *t, const char *metric, const char *component)
+{
+	struct record *rec;
+
+	if (t->n >= UINT32_MAX ||
+		array_reserve(&t->records, &t->cap, t->n + 1, sizeof(*t->records)) < 0)
+		return NULL;
+	rec = &t->records[t->n];
+	*rec = (struct record){.metric = strdup(metric), .component = strdup(component)};
+	if (!rec->metric || !rec->component) {
+		free(rec->metric);
+		free(rec->component);
+		return NULL;
+	}
+	t->n++;
+	return rec;
+}
+
+/* Congestion windows have one threshold for all connections of a direction: a glob of "in" for
+ * "oss3/tcp:10.0.0.3:in", or for all of the kind where names say no direction. */
+static void direction_glob(const char *component, char *glob, size_t size)
+{
+	const char *slash = strchr(component, '/'), *colon = slash ? strchr(slash, ':') : NULL;
+	const char *end = strrchr(component, ':');
+
+	if (!colon)
+		snprintf(glob, size, "%s", component);
+	else
+		snprintf(glob, size, "*/%.*s:*%s", (int)(colon - slash - 1), slash + 1,
+			!strcmp(end, ":in") || !strcmp(end, ":out") ? end : "");
+}
+
+/* A component needs at least this threshold in a metric. */
+static int record_limit(
+	struct trainer *t, const char *metric, const char *component, double limit, bool shared)
+{
+	_cleanup_(strbuf_release) struct strbuf key = {0};
+	char glob[THRESHOLDS_NAME_MAX + 1];
+	struct record *rec;
+	uint32_t i;
+
+	if (shared) {
+		direction_glob(component, glob, sizeof(glob));
+		component = glob;
+	}
+	strbuf_printf(&key, "%s\n%s", metric, component);
+	if (key.failed)
+		return -ENOMEM;
+	if (strmap_get(&t->index, key.text, &i)) {
+		rec = &t->records[i];
+	} else {
+		rec = record_add(t, metric, component);
+		if (!rec || strmap_put(&t->index, key.text, (uint32_t)(t->n - 1)) < 0)
+			return -ENOMEM;
+	}
+	rec->limit = fmax(rec->limit, limit);
+	rec->shared = shared;
+	return 0;
+}
+
+/* The limit of one member, NaN where it has fewer votes than step 6 looks at. */
+static double member_limit(const double *votes, uint32_t n, uint32_t k)
+{
+	uint32_t known = 0;
+
+	for (uint32_t w = 0; w < n; w++)
+		known += !isnan(votes[w]);
+	return known < 2 * k - 1 ? NAN : persist_limit(votes, n, k);
+}
+
+/* Votes, limits, and what speaks against the data. */
+struct pair {
+	struct train_pair p;
+	const double **rows;
+	double *votes, *limits;
+	bool *data;
+	struct lp_params params;
+	enum lp_role role;
+	double floor;
+	bool timeseries;
+};
+
+static void pair_release(struct pair *x)
+{
+	free(x->rows);
+	free(x->votes);
+	free(x->limits);
+	free(x->data);
+}
+
+static int pair_votes(struct pair *x, const struct measure *m, const struct group_data *g)
+{
+	_cleanup_(smoothed_release) struct smoothed s = {0};
+	int r;
+
+	if (x->timeseries)
+		return timeseries_votes(g, x->params.smooth, x->role, x->floor, x->votes);
+	r = smooth_group(g, x->params.smooth, &s);
+	if (r == 0 && x->role == LP_ROLE_SERVICE)
+		smoothed_drop_sparse(&s, g, timeseries_width(x->params.step_us));
+	return r < 0 ? r : votes_all(m, &x->params, &s, NULL, g->n_members, x->votes, x->data);
+}
+
+static int pair_alloc(struct pair *x, uint32_t n_members)
+{
+	size_t n = (size_t)n_members * x->p.n_windows;
+
+	x->votes = calloc(n + 1, sizeof(*x->votes));
+	x->limits = calloc(n_members, sizeof(*x->limits));
+	x->data = calloc(n + 1, sizeof(*x->data));
+	x->p.rows = x->rows;
+	x->p.votes = x->votes;
+	x->p.data = x->data;
+	x->p.limits = x->limits;
+	return x->votes && x->limits && x->data ? 0 : -ENOMEM;
+}
+
+static int pair_learn(struct trainer *t, struct pair *x)
+{
+	const struct lp_verdict *v = x->p.v;
+	const struct lp_peer_group *g = &v->groups[x->p.group];
+	const struct lp_table *table = v->tables[x->p.metric];
+	struct group_data data = {x->rows, g->n_members, table->n_slots};
+	int r = pair_alloc(x, g->n_members);
+
+	if (r == 0)
+		r = pair_votes(x, t->opt->measure, &data);
+	for (uint32_t i = 0; i < g->n_members && r == 0; i++) {
+		x->limits[i] = member_limit(
+			x->votes + (size_t)i * x->p.n_windows, x->p.n_windows, x->params.k);
+		if (!isnan(x->limits[i]))
+			r = record_limit(t, table->metric, v->components[g->members[i]],
+				x->limits[i], x->role == LP_ROLE_WINDOW);
+	}
+	return r == 0 && !x->timeseries ? train_check_pair(&x->p, &t->result) : r;
+}
+
+/* Learn one metric of one group. */
+static int learn(struct trainer *t, const struct lp_verdict *v, uint32_t group, uint32_t metric)
+{
+	const char *name = v->tables[metric]->metric;
+	const struct lp_metric *m = group_metric(v, group, name);
+	_cleanup_(pair_release) struct pair x = {
+		.p = {.v = v, .group = group, .metric = metric}, .params = t->opt->params};
+
+	x.rows = calloc(v->groups[group].n_members, sizeof(*x.rows));
+	if (!x.rows)
+		return -ENOMEM;
+	x.role = lp_metric_role(m ? m->kind : NULL, name);
+	x.floor = m ? m->floor : 0;
+	x.timeseries = timeseries_applies(t->opt, x.role);
+	if (x.timeseries)
+		timeseries_params(&x.params);
+	t->service |= x.role == LP_ROLE_SERVICE;
+	x.p.n_windows = window_count(&x.params, v->tables[metric]->n_slots);
+	if (group_rows(v, group, metric, x.rows) < 3 || !x.p.n_windows ||
+		group_weighs(v, group, metric))
+		return 0;
+	return pair_learn(t, &x);
+}
+
+static void count_run(struct trainer *t, const struct lp_verdict *v)
+{
+	const struct lp_table *first = v->n_tables ? v->tables[0] : NULL;
+	uint32_t n = first ? window_count(&t->opt->params, first->n_slots) : 0;
+
+	t->result.n_runs++;
+	t->result.n_windows += n;
+	t->result.span_us += first ? (int64_t)first->n_slots * first->step_us : 0;
+	t->longest = n > t->longest ? n : t->longest;
+}
+
+static int learn_run(struct trainer *t, struct lp_verdict *v, struct lp_err *err)
+{
+	int r = verdict_group(v, t->opt, err);
+
+	if (r < 0)
+		return r;
+	count_run(t, v);
+	for (uint32_t g = 0; g < v->n_groups && r == 0; g++) {
+		if (v->groups[g].refused) {
+			lp_warn_raise(t->opt->warn, "group %s teaches nothing: %s",
+				v->groups[g].name, v->groups[g].refused);
+			continue;
+		}
+		for (uint32_t m = 0; m < v->n_tables && r == 0; m++)
+			r = learn(t, v, g, m);
+		if (r == 0)
+			r = train_check_load(v, g, &t->result);
+	}
+	return r < 0 ? lp_err_sys(err, r, "cannot train") : 0;
+}
+
+DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
+
+int trainer_add(struct trainer *t, struct lp_table **tables, uint32_t n_tables, struct lp_err *err)
+{
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
+	int r;
+
+	if (!v) {
+		for (uint32_t i = 0; i < n_tables; i++)
+			lp_table_free(tables[i]);
+		free(tables);
+		return lp_err_sys(err, -ENOMEM, "cannot train");
+	}
+	v->method = t->opt->measure->name;
+	v->params = t->opt->params;
+	r = verdict_take_tables(v, tables, n_tables, t->opt->hosts, err);
+	return r < 0 ? r : learn_run(t, v, err);
+}
+
+/* How long it must be is told in docs/thresholds.md. */
+static int warn_length(struct trainer *t)
+{
+	uint32_t wanted = 2 * t->opt->params.k - 1;
+	char span[TIME_TEXT_MAX];
+
+	span_format(t->result.span_us, span);
+	if (t->longest < wanted)
+		return train_warn(&t->result,
+			"the longest run has %" PRIu32
+			" windows, and a suspect is decided over %" PRIu32
+			": nothing can be learnt from less",
+			t->longest, wanted);
+	if (t->result.span_us < HOUR_US)
+		return train_warn(&t->result,
+			"%s is very short: what peers do in an hour of full load was not seen",
+			span);
+	if (t->result.span_us < US_PER_DAY)
+		return train_warn(&t->result,
+			"%s is less than a day: what only happens at other times was not seen",
+			span);
+	return 0;
+}
+
+/* How many times the one is the other. */
+static double severity(const struct train_asymmetry *a)
+{
+	double low = fmin(fabs(a->own), fabs(a->peers)), high = fmax(fabs(a->own), fabs(a->peers));
+
+	return low > 0 ? high / low : INFINITY;
+}
+
+static int asymmetry_compare(const void *a, const void *b)
+{
+	double x = severity(a), y = severity(b);
+
+	return (x < y) - (x > y);
+}
+
+int trainer_finish(struct trainer *t, struct train_result *ret, struct lp_err *err)
+{
+	struct thresholds *out = thresholds_new(t->opt->measure->name, &t->opt->params);
+	int r = out ? warn_length(t) : -ENOMEM;
+
+	t->result.thresholds = out;
+	if (r == 0 && t->service)
+		r = thresholds_set_service(
+			out, service_method_name(t->opt->service, t->opt->measure));
+	for (size_t i = 0; i < t->n && r == 0; i++) {
+		const struct record *rec = &t->records[i];
+
+		r = thresholds_add(out, rec->metric, rec->component,
+			(rec->shared ? 1 : CUSHION) * train_tenth(rec->limit));
+		if (r == -EINVAL)
+			return lp_err_set(err, r, "%.200s has too long a name", rec->component);
+	}
+	if (r == 0)
+		r = thresholds_finish(out);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot train");
+	if (!t->n)
+		return lp_err_set(err, -ENODATA,
+			"nothing was learnt: no peer group of 3 or more has %" PRIu32 " windows of "
+			"%" PRIu32 " samples of a metric",
+			2 * t->opt->params.k - 1, t->opt->params.win_size);
+	if (t->result.n_asymmetries)
+		qsort(t->result.asymmetries, t->result.n_asymmetries,
+			sizeof(*t->result.asymmetries), asymmetry_compare);
+	*ret = t->result;
+	t->result = (struct train_result){0};
+	return 0;
+}

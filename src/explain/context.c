@@ -1,0 +1,231 @@
+#include "explain/context.h"
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "detect/compare/timeseries.h"
+#include "explain/rank.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+static const struct {
+	const char *kind;
+	enum resource resource;
+} kinds[] = {
+	{"disk", RESOURCE_STORAGE},
+	{"lun", RESOURCE_STORAGE},
+	{"ost", RESOURCE_STORAGE},
+	{"mdt", RESOURCE_STORAGE},
+	{"osd", RESOURCE_STORAGE},
+	{"brick", RESOURCE_STORAGE},
+	{"target", RESOURCE_STORAGE},
+	{"volume", RESOURCE_STORAGE},
+	{"host", RESOURCE_HOST},
+	{"net", RESOURCE_NETWORK},
+	{"tcp", RESOURCE_NETWORK},
+	{"ib", RESOURCE_NETWORK},
+	{"link", RESOURCE_NETWORK},
+};
+
+enum resource resource_of(const char *kind)
+{
+	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!strcasecmp(kinds[i].kind, kind))
+			return kinds[i].resource;
+	}
+	return RESOURCE_OTHER;
+}
+
+bool kind_is_of_calls(const char *kind)
+{
+	return kind && (!strcmp(kind, "sys") || !strcmp(kind, "peer"));
+}
+
+/* Calls are made to disks and networks alike: which one a metric is about says its row. */
+static enum resource metric_resource(const char *kind, const struct lp_metric *m)
+{
+	if (!kind_is_of_calls(kind) || !m)
+		return resource_of(kind);
+	return !strcmp(m->resource, "storage")	  ? RESOURCE_STORAGE
+		: !strcmp(m->resource, "network") ? RESOURCE_NETWORK
+						  : RESOURCE_OTHER;
+}
+
+bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t last_b)
+{
+	int64_t a = last_a - first_a, b = last_b - first_b;
+	int64_t from = first_a > first_b ? first_a : first_b;
+	int64_t to = last_a < last_b ? last_a : last_b;
+
+	return to >= from && (to - from) * 2 >= (a < b ? a : b);
+}
+
+void context_slots(
+	const struct lp_table *t, const struct lp_finding *f, uint32_t *ret_from, uint32_t *ret_end)
+{
+	int64_t from = 0, end = 0;
+
+	if (t->step_us > 0) {
+		from = floor_div(f->first_us - t->start_us, t->step_us) + 1;
+		end = floor_div(f->last_us - t->start_us, t->step_us) + 1;
+	}
+	from = from < 0 ? 0 : from;
+	end = end > t->n_slots ? t->n_slots : end;
+	*ret_from = (uint32_t)(from < end ? from : 0);
+	*ret_end = (uint32_t)(from < end ? end : 0);
+}
+
+/* Was the component measured at least half of the time of the finding? */
+static bool has_data(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	const struct lp_table *t = v->tables[f->metric];
+	uint32_t row = v->row_of[f->metric][f->component], from, end, n_values = 0;
+
+	if (row == UINT32_MAX || t->step_us <= 0)
+		return false;
+	context_slots(t, f, &from, &end);
+	for (uint32_t slot = from; slot < end; slot++)
+		n_values += !isnan(t->values[(size_t)row * t->n_slots + slot]);
+	return n_values * 2 >= end - from;
+}
+
+/* More work is work that the median shows, not a shape: busy and idle moments fall as they may.
+ * Round trips depend on what was under way last. A few minutes of training hold a handful of
+ * averages of half a minute, and service times of sound servers differ by a fifth now and then. */
+#define WORK_RATIO_LEAST 1.2
+#define TRIP_RATIO_LEAST 2.0
+#define SERVICE_RATIO_LEAST 1.5
+
+static bool is_by_samples(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	return !strcmp(v->series[f->series].method, "series");
+}
+
+/* Trained thresholds may be exceeded by what does not matter to anybody: medians that differ by
+ * less than the metric's floor accuse nobody, nor does work that is no more than that of the peers.
+ * (Without training such findings are not made.) */
+static bool is_trifle(
+	const struct lp_verdict *v, const struct lp_finding *f, const struct finding_facts *facts)
+{
+	uint32_t width = timeseries_width(v->tables[f->metric]->step_us);
+
+	if (!v->trained || f->direction == LP_MARK_ABSENT)
+		return false;
+	if (facts->role == LP_ROLE_WORK && f->own < WORK_RATIO_LEAST * f->peers)
+		return true;
+	if (facts->role == LP_ROLE_LATENCY && facts->resource == RESOURCE_NETWORK &&
+		f->own < TRIP_RATIO_LEAST * f->peers)
+		return true;
+	/* Of an average over half a minute, what shows for a few seconds is the edge of something
+	 * that passed: who begins to work, or stops, while others go on. And one slow call is in
+	 * all averages of that time. */
+	if (facts->role == LP_ROLE_WINDOW && f->n_anomalous < width / 2)
+		return true;
+	if (facts->role == LP_ROLE_SERVICE && is_by_samples(v, f) && f->n_anomalous <= width)
+		return true;
+	if (facts->role == LP_ROLE_SERVICE && f->own < SERVICE_RATIO_LEAST * f->peers)
+		return true;
+	return fabs(f->own - f->peers) < facts->floor;
+}
+
+static void look_up(struct explain_context *ctx, uint32_t i)
+{
+	const struct lp_verdict *v = ctx->v;
+	const struct lp_finding *f = &v->findings[i];
+	struct finding_facts *facts = &ctx->facts[i];
+	const char *component = v->components[f->component];
+	const char *metric = v->tables[f->metric]->metric;
+	char buf[64];
+	const char *kind = topology_attribute(NULL, component, "kind", buf, sizeof(buf));
+	const struct lp_metric *m = kind ? lp_metric_find(kind, metric) : NULL;
+
+	facts->resource = metric_resource(kind, m);
+	facts->of_calls = kind_is_of_calls(kind);
+	facts->role = lp_metric_role(kind, metric);
+	facts->floor = m ? m->floor : 0;
+	facts->fate = f->direction == LP_MARK_ABSENT || (f->culprit && !f->explained_by_load)
+		? FATE_CULPRIT
+		: FATE_ASIDE;
+	if (is_trifle(v, f, facts))
+		facts->fate = FATE_ASIDE;
+	facts->no_data = f->direction == LP_MARK_ABSENT && !has_data(v, f);
+	facts->size = rank_size(f, facts->floor);
+	facts->severity = rank_severity(facts->size, f->persistence, f->peak);
+}
+
+/* Number the observers. */
+static int number_observers(struct explain_context *ctx)
+{
+	struct strmap map = {0};
+	int r = 0;
+
+	for (uint32_t c = 0; r == 0 && c < ctx->v->n_components; c++) {
+		const char *name = ctx->v->components[c], *slash = strchr(name, '/');
+		_cleanup_free_ char *observer = strndup(name, slash ? (size_t)(slash - name) : 0);
+
+		if (!observer)
+			r = -ENOMEM;
+		else if (!strmap_get(&map, observer, &ctx->observer[c])) {
+			ctx->observer[c] = ctx->n_observers++;
+			r = strmap_put(&map, observer, ctx->observer[c]);
+		}
+	}
+	strmap_release(&map);
+	return r;
+}
+
+static void sort_by_component(struct explain_context *ctx)
+{
+	const struct lp_verdict *v = ctx->v;
+
+	for (uint32_t i = 0; i < v->n_findings; i++)
+		ctx->first_of[v->findings[i].component + 1]++;
+	for (uint32_t c = 0; c < v->n_components; c++)
+		ctx->first_of[c + 1] += ctx->first_of[c];
+	for (uint32_t i = v->n_findings; i-- > 0;)
+		ctx->by_component[--ctx->first_of[v->findings[i].component + 1]] = i;
+	/* Each start has moved down by one place. */
+	memmove(ctx->first_of, ctx->first_of + 1, v->n_components * sizeof(*ctx->first_of));
+	ctx->first_of[v->n_components] = v->n_findings;
+}
+
+int context_init(struct explain_context *ctx, struct lp_verdict *v, const struct topology *topology,
+	const struct operator_state *state, struct lp_err *err)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	*ctx = (struct explain_context){.v = v, .topology = topology, .state = state};
+	ctx->now_us = now.tv_sec * US_PER_SEC + now.tv_nsec / 1000;
+	ctx->facts = calloc(v->n_findings + 1, sizeof(*ctx->facts));
+	ctx->observer = calloc(v->n_components + 1, sizeof(*ctx->observer));
+	ctx->first_of = calloc((size_t)v->n_components + 2, sizeof(*ctx->first_of));
+	ctx->by_component = calloc(v->n_findings + 1, sizeof(*ctx->by_component));
+	if (!ctx->facts || !ctx->observer || !ctx->first_of || !ctx->by_component ||
+		number_observers(ctx) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot explain the findings");
+	for (uint32_t i = 0; i < v->n_findings; i++)
+		look_up(ctx, i);
+	sort_by_component(ctx);
+	return 0;
+}
+
+void context_release(struct explain_context *ctx)
+{
+	free(ctx->facts);
+	free(ctx->observer);
+	free(ctx->first_of);
+	free(ctx->by_component);
+	free(ctx->follows);
+	free(ctx->semantic);
+	*ctx = (struct explain_context){0};
+}
+
+const struct semantic_finding *context_semantic(
+	const struct explain_context *ctx, const struct lp_suspect *s)
+{
+	return ctx->semantic ? ctx->semantic[s->component] : NULL;
+}

@@ -1,0 +1,87 @@
+/* What the steps of an explanation share: the verdict in the making, and what is known of each
+ * finding and component beside it. */
+#ifndef EXPLAIN_CONTEXT_H
+#define EXPLAIN_CONTEXT_H
+
+#include "explain/state.h"
+#include "model/hosts.h"
+#include "model/topology.h"
+#include <limpet/metric.h>
+#include <limpet/verdict.h>
+#include <stdbool.h>
+
+struct semantic_finding;
+
+/* What becomes of a finding. */
+enum fate {
+	FATE_ASIDE = 0, /* an asymmetry that makes no culprit */
+	FATE_CULPRIT,	/* speaks against its component */
+	FATE_WORKLOAD,	/* the server itself issues this load: no culprit */
+	FATE_CLEARED,	/* before the operator's clear: counts no more */
+};
+
+/* The resource that a kind of component is part of. */
+enum resource {
+	RESOURCE_OTHER = 0,
+	RESOURCE_STORAGE,
+	RESOURCE_HOST,
+	RESOURCE_NETWORK,
+	N_RESOURCES
+};
+
+/* What a finding is about, looked up once. */
+struct finding_facts {
+	enum fate fate;
+	enum resource resource;
+	enum lp_role role;
+	bool of_calls;	 /* seen in system calls, not at a device */
+	double floor;	 /* differences below this never matter; 0: unknown */
+	bool no_data;	 /* of an absent one: nothing was measured (else: there was no work) */
+	double size;	 /* log2 of the asymmetry, see rank.h */
+	double severity; /* see rank.h */
+};
+
+struct explain_context {
+	struct lp_verdict *v;
+	const struct topology *topology;    /* may be NULL */
+	const struct hosts *hosts;	    /* may be NULL */
+	const struct operator_state *state; /* may be NULL */
+	int64_t now_us;
+	struct finding_facts *facts; /* [finding] */
+	uint32_t *observer;	     /* [component] number of its observer */
+	uint32_t n_observers;
+	/* The findings of each component: by_component[first_of[c] .. first_of[c + 1] - 1]. */
+	uint32_t *first_of, *by_component;
+	/* [suspect] the suspect on the same observer whose trouble this one's follows from, or
+	 * UINT32_MAX. */
+	uint32_t *follows;
+	/* [component] what the logs of system calls say of it (explain/semantic.h), or NULL; the
+	 * whole may be NULL. */
+	const struct semantic_finding **semantic;
+};
+
+/* Look everything up. Release it also after a failure. */
+int context_init(struct explain_context *ctx, struct lp_verdict *v, const struct topology *topology,
+	const struct operator_state *state, struct lp_err *err);
+void context_release(struct explain_context *ctx);
+
+/* The slots of a table from `*ret_from` up to, but not including, `*ret_end` that cover the time of
+ * a finding: slot i covers the step that ends at its time. */
+void context_slots(const struct lp_table *t, const struct lp_finding *f, uint32_t *ret_from,
+	uint32_t *ret_end);
+
+/* What the logs say of a suspect, or NULL. Without that it has a finding at least. */
+const struct semantic_finding *context_semantic(
+	const struct explain_context *ctx, const struct lp_suspect *s);
+
+/* The resource that components of this kind are part of. */
+enum resource resource_of(const char *kind);
+
+/* Are components of this kind what tracing saw of system calls? */
+bool kind_is_of_calls(const char *kind);
+
+/* Do two stretches of time belong together: does what they share make at least half of the
+ * shorter one? */
+bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t last_b);
+
+#endif
