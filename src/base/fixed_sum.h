@@ -1,0 +1,57 @@
+/* Sums of doubles that come out the same in whatever order they are added.
+ *
+ * Terms become integers of 90 bits below the largest one, and integers add up without rounding.
+ * What a term has below these 90 bits is lost, always the same. There is room for 2^35 terms.
+ */
+#ifndef BASE_FIXED_SUM_H
+#define BASE_FIXED_SUM_H
+
+#include <math.h>
+#include <stddef.h>
+
+#define FIXED_SUM_BITS 90
+
+__extension__ typedef __int128 fixed_int;
+
+/* Made by fixed_sum_for(). */
+struct fixed_sum {
+	fixed_int sum;
+	int shift;
+	double scale; /* 2^shift */
+};
+
+/* A sum of finite terms of which none, whatever its sign, is larger than `largest`. */
+static inline struct fixed_sum fixed_sum_for(double largest)
+{
+	int shift = largest > 0 ? FIXED_SUM_BITS - 1 - ilogb(largest) : 0;
+
+	/* Nothing that is measured is below 1e-270: there, fewer bits will do. */
+	shift = shift > 1000 ? 1000 : shift;
+	return (struct fixed_sum){0, shift, ldexp(1, shift)};
+}
+
+static inline void fixed_sum_add(struct fixed_sum *s, double term)
+{
+	s->sum += (fixed_int)(term * s->scale);
+}
+
+static inline double fixed_sum_value(const struct fixed_sum *s)
+{
+	return ldexp((double)s->sum, -s->shift);
+}
+
+/* The sum of n finite numbers. */
+static inline double fixed_sum_of(const double *values, size_t n)
+{
+	struct fixed_sum s;
+	double largest = 0;
+
+	for (size_t i = 0; i < n; i++)
+		largest = fmax(largest, fabs(values[i]));
+	s = fixed_sum_for(largest);
+	for (size_t i = 0; i < n; i++)
+		fixed_sum_add(&s, values[i]);
+	return fixed_sum_value(&s);
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* Feature vectors: one value for each dimension (a function) of a component in a stretch of time.
+ *
+ * A vector is sparse. It holds the dimensions whose value is not 0, sorted, so that two vectors are
+ * added or compared in one pass over what they have, and memory grows with that only. Dimensions
+ * are numbers; a dictionary, shared by all vectors that are compared, has their names.
+ *
+ * Values are plain sums of what was counted (samples, calls, time), as in the paper: nothing is
+ * divided by the length of the window or by the total, so all vectors that are compared must
+ * cover the same time. vector_scale() makes up for intervals that are missing.
+ *
+ * Distances and totals are summed in integers. They do not depend on the order of the dimensions,
+ * which is the order in which their names happened to turn up.
+ */
+#ifndef MODEL_VECTOR_H
+#define MODEL_VECTOR_H
+
+#include "base/hash.h"
+#include <stddef.h>
+
+/* The names of dimensions. Zero-initialise it. Numbers stay good: names are never removed. */
+struct dimensions {
+	char **names;
+	uint32_t n;
+	size_t cap;
+	struct strmap index;
+};
+
+void dimensions_release(struct dimensions *d);
+/* The number of a name, which is added if it is new. 0 or -ENOMEM. */
+int dimensions_intern(struct dimensions *d, const char *name, uint32_t *ret);
+/* False: there is no such dimension. */
+bool dimensions_find(const struct dimensions *d, const char *name, uint32_t *ret);
+
+struct vector_entry {
+	uint32_t dimension;
+	uint32_t order; /* when it was added, until vector_finish() */
+	double value;
+};
+
+/* Zero-initialise it. */
+struct vector {
+	struct vector_entry *entries; /* by dimension, none of them 0, once finished */
+	size_t n, cap;
+	double largest; /* no value is larger, whatever its sign */
+};
+
+/* Values beyond this are taken for missing, as NaN and infinite ones are. */
+#define VECTOR_VALUE_MAX 1e300
+
+void vector_release(struct vector *v);
+/* Forget the values, keep the memory. */
+void vector_clear(struct vector *v);
+
+/* Add to a dimension, in any order; what is no value adds nothing. vector_finish() must follow
+ * before anything else is done with the vector. 0 or -ENOMEM. */
+int vector_add(struct vector *v, uint32_t dimension, double value);
+void vector_finish(struct vector *v);
+
+/* Everything below is for finished vectors. */
+
+/* `*v` becomes the sum of both: intervals become a window. 0 or -ENOMEM; then `*v` is as it was. */
+int vector_merge(struct vector *v, const struct vector *other);
+void vector_scale(struct vector *v, double factor);
+/* 0 if it has none. */
+double vector_get(const struct vector *v, uint32_t dimension);
+/* The sum of its values. */
+double vector_total(const struct vector *v);
+
+/* What a dimension is in two vectors. */
+struct vector_pair {
+	uint32_t dimension;
+	double a, b;
+};
+
+/* Walks over the dimensions that at least one of two vectors has, in order. Start with zeros in
+ * `at`; false: that was the last. */
+struct vector_walk {
+	size_t a, b;
+};
+bool vector_next(const struct vector *a, const struct vector *b, struct vector_walk *at,
+	struct vector_pair *ret);
+
+/* The Manhattan distance: the sum of |a(i) - b(i)|. `ret_more` (may be NULL) is the part of it from
+ * dimensions of which `a` has more. */
+double vector_distance(const struct vector *a, const struct vector *b, double *ret_more);
+
+#endif

@@ -1,0 +1,200 @@
+#include "model/vector_view.h"
+
+#include "base/cleanup.h"
+#include "base/fixed_sum.h"
+#include "base/time.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+void vector_view_release(struct vector_view *v)
+{
+	dimensions_release(&v->dimensions);
+	for (uint32_t i = 0; i < v->n_members; i++)
+		free(v->members[i]);
+	free(v->members);
+	free(v->cells);
+	free(v->first);
+	*v = (struct vector_view){0};
+}
+
+static int by_member(const void *a, const void *b)
+{
+	const struct vector_row *const *x = a, *const *y = b;
+
+	return strcmp((*x)->member, (*y)->member);
+}
+
+/* The rows by their members, in whatever order within. */
+static const struct vector_row **rows_sorted(const struct vector_row *rows, uint32_t n)
+{
+	const struct vector_row **sorted = calloc((size_t)n + 1, sizeof(*sorted));
+
+	for (uint32_t i = 0; sorted && i < n; i++)
+		sorted[i] = &rows[i];
+	if (sorted && n)
+		qsort(sorted, n, sizeof(*sorted), by_member);
+	return sorted;
+}
+
+static int member_begin(struct vector_view *v, const char *name, uint32_t cell)
+{
+	v->members[v->n_members] = strdup(name);
+	if (!v->members[v->n_members])
+		return -ENOMEM;
+	v->first[v->n_members++] = cell;
+	return 0;
+}
+
+static int view_fill(struct vector_view *v, const struct vector_row *const *sorted, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		int r = 0;
+
+		if (!i || strcmp(sorted[i]->member, sorted[i - 1]->member) != 0)
+			r = member_begin(v, sorted[i]->member, i);
+		if (r == 0)
+			r = dimensions_intern(
+				&v->dimensions, sorted[i]->dimension, &v->cells[i].dimension);
+		if (r < 0)
+			return r;
+		v->cells[i].values = sorted[i]->values;
+	}
+	v->first[v->n_members] = n;
+	return 0;
+}
+
+int vector_view_make(const struct vector_row *rows, uint32_t n, uint32_t n_slots, double factor,
+	struct vector_view *ret)
+{
+	_cleanup_(vector_view_release) struct vector_view v = {
+		.n_slots = n_slots, .factor = factor};
+	_cleanup_free_ const struct vector_row **sorted = rows_sorted(rows, n);
+
+	v.members = calloc((size_t)n + 1, sizeof(*v.members));
+	v.cells = calloc((size_t)n + 1, sizeof(*v.cells));
+	v.first = calloc((size_t)n + 1, sizeof(*v.first));
+	if (!sorted || !v.members || !v.cells || !v.first || view_fill(&v, sorted, n) < 0)
+		return -ENOMEM;
+	*ret = v;
+	v = (struct vector_view){0};
+	return 0;
+}
+
+/* The name in "oss3/function:name" if the component is of that kind, and how long "oss3" is. */
+static const char *name_in(const char *component, const char *kind, size_t *ret_observer)
+{
+	const char *slash = strchr(component, '/');
+	size_t len = strlen(kind);
+
+	if (!slash || strncmp(slash + 1, kind, len) != 0 || slash[1 + len] != ':')
+		return NULL;
+	*ret_observer = (size_t)(slash - component);
+	return slash + len + 2;
+}
+
+/* "1/s" and "ms/s" are rates. */
+static double amount_factor(const struct lp_table *t)
+{
+	size_t len = strlen(t->unit);
+
+	return len >= 2 && !strcmp(t->unit + len - 2, "/s") ? (double)t->step_us / US_PER_SEC : 1;
+}
+
+static void rows_free(struct vector_row *rows, uint32_t n)
+{
+	for (uint32_t i = 0; rows && i < n; i++)
+		free((char *)rows[i].member);
+	free(rows);
+}
+
+int vector_view_of_table(const struct lp_table *t, const char *kind, struct vector_view *ret)
+{
+	struct vector_row *rows = calloc((size_t)t->n_components + 1, sizeof(*rows));
+	uint32_t n = 0;
+	int r = rows ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; r == 0 && i < t->n_components; i++) {
+		size_t len;
+		const char *name = name_in(t->components[i], kind, &len);
+
+		if (!name)
+			continue;
+		rows[n] = (struct vector_row){
+			strndup(t->components[i], len), name, t->values + (size_t)i * t->n_slots};
+		r = rows[n++].member ? 0 : -ENOMEM;
+	}
+	if (r == 0)
+		r = vector_view_make(rows, n, t->n_slots, amount_factor(t), ret);
+	rows_free(rows, n);
+	return r;
+}
+
+static bool usable(double value)
+{
+	return fabs(value) <= VECTOR_VALUE_MAX;
+}
+
+/* In how many of n slots anything was measured. */
+static uint32_t slots_measured(
+	const struct vector_view *v, uint32_t member, uint32_t first, uint32_t n)
+{
+	uint32_t found = 0;
+
+	for (uint32_t s = first; s < first + n; s++) {
+		uint32_t c = v->first[member];
+
+		while (c < v->first[member + 1] && !usable(v->cells[c].values[s]))
+			c++;
+		found += c < v->first[member + 1];
+	}
+	return found;
+}
+
+static double cell_sum(const struct vector_cell *c, uint32_t first, uint32_t n)
+{
+	double sum = 0;
+
+	for (uint32_t s = first; s < first + n; s++)
+		sum += usable(c->values[s]) ? c->values[s] : 0;
+	return sum;
+}
+
+int vector_view_window(const struct vector_view *v, uint32_t member, uint32_t first, uint32_t n,
+	struct vector *ret)
+{
+	uint32_t found = slots_measured(v, member, first, n);
+
+	vector_clear(ret);
+	if (found == 0 || found < n - found)
+		return 0;
+	for (uint32_t c = v->first[member]; c < v->first[member + 1]; c++) {
+		double sum = cell_sum(&v->cells[c], first, n) * v->factor;
+
+		if (vector_add(ret, v->cells[c].dimension, sum) < 0)
+			return -ENOMEM;
+	}
+	vector_finish(ret);
+	if (found < n)
+		vector_scale(ret, (double)n / found);
+	return 1;
+}
+
+int vector_view_totals(const struct vector_view *v, uint32_t member, double *ret)
+{
+	uint32_t n_cells = v->first[member + 1] - v->first[member];
+	_cleanup_free_ double *values = calloc((size_t)n_cells + 1, sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < v->n_slots; s++) {
+		uint32_t n = 0;
+
+		for (uint32_t c = v->first[member]; c < v->first[member + 1]; c++) {
+			values[n] = v->cells[c].values[s];
+			n += usable(values[n]);
+		}
+		ret[s] = n ? fixed_sum_of(values, n) : NAN;
+	}
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* Many components of an observer seen as one vector: from rows, each one function of one observer,
+ * to a vector for each observer and window.
+ *
+ * A function without a value was not called, and counts as 0; it need not have been there from the
+ * beginning. Where none of an observer's functions has a value, that observer was not measured. It
+ * has no vector in a window of which less than half was measured; where less than all of it was,
+ * the vector is made as large as if the rest had been like what is there.
+ */
+#ifndef MODEL_VECTOR_VIEW_H
+#define MODEL_VECTOR_VIEW_H
+
+#include "model/vector.h"
+#include <limpet/table.h>
+
+/* One dimension of one member over time. */
+struct vector_row {
+	const char *member;    /* whose vector it is part of: "oss3" */
+	const char *dimension; /* "glusterfsd:posix_readv" */
+	const double *values;  /* one for each slot, NaN: missing; they must outlive the view */
+};
+
+struct vector_cell {
+	uint32_t dimension;
+	const double *values;
+};
+
+/* Zero-initialise it. */
+struct vector_view {
+	struct dimensions dimensions;
+	char **members; /* sorted */
+	uint32_t n_members;
+	struct vector_cell *cells; /* those of a member stand together */
+	uint32_t *first;	   /* [member] its first cell; one more for the end */
+	uint32_t n_slots;
+	double factor; /* a value times this is what was counted in a slot */
+};
+
+void vector_view_release(struct vector_view *v);
+
+/* Rows of the same member and dimension add up. 0 or -ENOMEM. */
+int vector_view_make(const struct vector_row *rows, uint32_t n, uint32_t n_slots, double factor,
+	struct vector_view *ret);
+
+/* All components of a table that are of this kind: their observers are the members, their names the
+ * dimensions. Values of a unit "per second" become amounts. The table must outlive the view. */
+int vector_view_of_table(const struct lp_table *t, const char *kind, struct vector_view *ret);
+
+/* The vector of a member over `n` slots from `first` on. 1; 0: it has no data there; -ENOMEM. What
+ * `ret` (which is zeroed or was used before) had is replaced. */
+int vector_view_window(const struct vector_view *v, uint32_t member, uint32_t first, uint32_t n,
+	struct vector *ret);
+
+/* The total of a member in each slot, in the unit of its rows, NaN where it was not measured. 0 or
+ * -ENOMEM. */
+int vector_view_totals(const struct vector_view *v, uint32_t member, double *ret);
+
+#endif
