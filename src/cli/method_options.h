@@ -19,8 +19,8 @@ struct method_options {
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot stand in parentheses. */
 #define METHOD_OPTIONS(type)                                                                       \
 	{"method", 0, OPTION_STRING, offsetof(type, method.method), "NAME",                        \
-		"how far apart two components are: kl, cdf, median or thresh [" METHOD_DEFAULT     \
-		"]"},                                                                              \
+		"how far apart two components are: kl, cdf, median, thresh or manhattan "          \
+		"[" METHOD_DEFAULT "]"},                                                           \
 		{"service-method", 0, OPTION_STRING, offsetof(type, method.service), "NAME",       \
 			"how service times of system calls are compared: series (each second "     \
 			"with the median of the peers), or as all else by what --method says "     \

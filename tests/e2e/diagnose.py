@@ -118,7 +118,7 @@ def test_csv_without_conversion(directory):
 
 def test_every_method_finds_it(directory):
     path = disks_csv(directory, slow=5, factor=4)
-    for method in "kl", "cdf", "median", "thresh":
+    for method in "kl", "cdf", "median", "thresh", "manhattan":
         assert names(diagnose("--method", method, path)) == ["oss5/disk:sda"], method
 
 

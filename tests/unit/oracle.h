@@ -259,6 +259,32 @@ static inline void oracle_median(const struct window *w, double *ret_votes)
 	free(v);
 }
 
+/* Sums over the window, a missing sample being the mean of the others; then all distances. */
+static inline void oracle_manhattan(const struct window *w, double *ret_votes)
+{
+	double *sums = calloc((size_t)w->n_members + 1, sizeof(*sums));
+	double *d = calloc((size_t)w->n_members + 1, sizeof(*d));
+
+	assert(sums && d);
+	for (uint32_t m = 0; m < w->n_members; m++) {
+		for (uint32_t i = 0; w->rows[m] && i < w->n_samples; i++)
+			sums[m] += oracle_value(w->rows[m][i]) ? w->rows[m][i] : 0;
+		if (oracle_count(w->rows[m], w->n_samples) < w->n_samples)
+			sums[m] *= (double)w->n_samples / oracle_count(w->rows[m], w->n_samples);
+	}
+	for (uint32_t m = 0; m < w->n_members; m++) {
+		uint32_t n = 0;
+
+		for (uint32_t o = 0; w->rows[m] && o < w->n_members; o++) {
+			if (o != m && w->rows[o])
+				d[n++] = fabs(sums[m] - sums[o]);
+		}
+		ret_votes[m] = oracle_vote(d, n);
+	}
+	free(sums);
+	free(d);
+}
+
 static inline void oracle_thresh(const struct window *w, double *ret_votes)
 {
 	for (uint32_t m = 0; m < w->n_members; m++) {

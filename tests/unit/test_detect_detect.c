@@ -37,6 +37,8 @@ static void plain_votes(const struct plain *p, const struct lp_table *t, uint32_
 		oracle_median(&w, ret_votes);
 	else if (!strcmp(p->method, "thresh"))
 		oracle_thresh(&w, ret_votes);
+	else if (!strcmp(p->method, "manhattan"))
+		oracle_manhattan(&w, ret_votes);
 	else
 		oracle_pairwise(&w, !strcmp(p->method, "cdf"), ret_votes, ignored);
 	free(block);
@@ -135,12 +137,12 @@ static void check_plain(const struct plain *p, struct rig *r)
 
 static void test_plain(void **state)
 {
-	static const char *const methods[] = {"cdf", "kl", "median", "thresh"};
+	static const char *const methods[] = {"cdf", "kl", "median", "thresh", "manhattan"};
 	static const uint32_t smooths[] = {1, 2, 4};
 
 	(void)state;
 	for (uint32_t round = 0; round < 200; round++) {
-		struct plain p = {.method = methods[round % 4],
+		struct plain p = {.method = methods[round % 5],
 			.smooth = smooths[oracle_below(3)],
 			.win_size = 4 + oracle_below(20),
 			.k = 1 + oracle_below(4)};

@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "detect/compare/persist.h"
@@ -147,6 +148,7 @@ static void test_tenth(void **state)
 		assert_true(train_tenth(nextafter(exact, 0)) == exact);
 	}
 	assert_true(train_tenth(1e12 + 0.05) == 1e12 + 0.1);
+	assert_true(train_tenth(1e20) == 1e20);
 }
 
 /* persist_limit() and rounding up give what the plain loop gives. */
@@ -172,10 +174,10 @@ static void test_against_plain_loop(void **state)
 /* The whole of it, against the plain loop over the votes, for each method. */
 static void test_methods(void **state)
 {
-	static const char *const methods[] = {"cdf", "kl", "median", "thresh"};
+	static const char *const methods[] = {"cdf", "kl", "median", "thresh", "manhattan"};
 
 	(void)state;
-	for (size_t m = 0; m < 4; m++) {
+	for (size_t m = 0; m < ARRAY_SIZE(methods); m++) {
 		struct detect_options o = options(methods[m]);
 		_cleanup_(trainer_freep) struct trainer *t = trainer(&o);
 		_cleanup_(train_result_release) struct train_result r = {0};

@@ -41,6 +41,9 @@ double train_tenth(double limit)
 {
 	double i = fmax(1, ceil(limit * 10));
 
+	/* So large, doubles have no tenths, and one more is not more. */
+	if (i >= 0x1p53)
+		return limit;
 	/* The product may have been rounded over a whole number, either way. */
 	while (i > 1 && (i - 1) / 10 >= limit)
 		i--;
