@@ -146,7 +146,8 @@ struct lp_verdict {
 	struct lp_incident *incidents; /* ranked */
 	uint32_t n_incidents;
 	uint32_t n_traced; /* observers whose logs of system calls were looked at */
-	uint32_t n_muted;  /* suspects that the operator does not want to see */
+	uint32_t *muted;   /* components: suspects that the operator does not want to see */
+	uint32_t n_muted;
 	char **notes;	   /* sentences about the analysis itself */
 	uint32_t n_notes;
 };

@@ -29,9 +29,8 @@ const struct command command_mute = {
 	.summary = "keep a suspect out of the reports, for a time or for ever",
 	.usage = "[OPTION...] COMPONENT...",
 	.description = "Mutes components: 'limpet diagnose' compares them as before but does not "
-		       "show them as "
-		       "suspects; it says how many it left out, and they do not count for its exit "
-		       "status.\n\n" STATE_HELP,
+		       "show them as suspects. Its headline still says which muted suspects are "
+		       "out of step; they do not count for its exit status.\n\n" STATE_HELP,
 	.options = options,
 	.options_size = sizeof(struct state_options),
 	.examples = examples,

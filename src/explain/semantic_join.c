@@ -4,6 +4,7 @@
 #include "base/time.h"
 #include "explain/cause.h"
 #include "explain/rank.h"
+#include "model/verdict_own.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -133,10 +134,10 @@ static int join_one(struct explain_context *ctx, const struct semantic_finding *
 
 	if (component == UINT32_MAX)
 		return 0;
-	if (is_settled(ctx, f->component, f)) {
-		v->n_muted += state_holds(ctx->state, STATE_MUTE, f->component, ctx->now_us);
-		return 0;
-	}
+	if (is_settled(ctx, f->component, f))
+		return state_holds(ctx->state, STATE_MUTE, f->component, ctx->now_us)
+			? verdict_mute(v, component)
+			: 0;
 	if (!find_suspect(v, component) && add_suspect(ctx, component, f) < 0)
 		return -ENOMEM;
 	s = find_suspect(v, component);

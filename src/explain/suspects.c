@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "explain/cause.h"
 #include "explain/rank.h"
+#include "model/verdict_own.h"
 #include <errno.h>
 
 /* Put the finding into its place among the worst of the suspect. */
@@ -69,7 +70,7 @@ int suspects_gather(struct explain_context *ctx, struct lp_err *err)
 		if (!s.n_findings)
 			continue;
 		if (is_muted(ctx, c)) {
-			v->n_muted += suspect;
+			r = suspect ? verdict_mute(v, c) : 0;
 			continue;
 		}
 		rank_suspect(ctx, &s);

@@ -6,7 +6,7 @@
 
 /* Make ctx->v->suspects (components with a finding that makes a culprit) and ctx->v->asymmetries
  * (the others that have findings) from the fates of the findings, with ranks but without causes.
- * Muted suspects are counted and left out. */
+ * Muted suspects are only listed as such. */
 int suspects_gather(struct explain_context *ctx, struct lp_err *err);
 
 /* Bring the findings of a suspect, whose cause is known, into order: the most telling first. */

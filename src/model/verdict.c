@@ -77,8 +77,25 @@ void lp_verdict_free(struct lp_verdict *v)
 	suspects_free(v->suspects, v->n_suspects);
 	suspects_free(v->asymmetries, v->n_asymmetries);
 	incidents_free(v->incidents, v->n_incidents);
+	free(v->muted);
 	strings_free(v->notes, v->n_notes);
 	free(v);
+}
+
+int verdict_mute(struct lp_verdict *v, uint32_t component)
+{
+	uint32_t *muted;
+
+	for (uint32_t i = 0; i < v->n_muted; i++) {
+		if (v->muted[i] == component)
+			return 0;
+	}
+	muted = reallocarray(v->muted, (size_t)v->n_muted + 1, sizeof(*muted));
+	if (!muted)
+		return -ENOMEM;
+	v->muted = muted;
+	v->muted[v->n_muted++] = component;
+	return 0;
 }
 
 int lp_verdict_note(struct lp_verdict *v, const char *fmt, ...)

@@ -8,4 +8,7 @@
 void peer_group_release(struct lp_peer_group *g);
 void series_release(struct lp_series *s);
 
+/* The component is a suspect that the operator muted; it is listed once. 0 or -ENOMEM. */
+int verdict_mute(struct lp_verdict *v, uint32_t component);
+
 #endif

@@ -8,6 +8,7 @@
 
 #define KINDS_MAX 6   /* told one by one; with more, all are "components" */
 #define METRICS_MAX 8 /* named; more are counted */
+#define MUTED_MAX 4   /* the same */
 
 /* Slot i covers the step that ends at its time. */
 static int64_t slot_end(const struct lp_verdict *v, uint32_t table, uint32_t slot)
@@ -323,6 +324,21 @@ void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v)
 		verdict_thresholds(v));
 }
 
+/* "1 muted suspect is out of step: fs3/disk:sdg." A muted suspect is one that the operator knows
+ * of, not one that is in step. */
+static void add_muted(struct strbuf *sb, const struct lp_verdict *v)
+{
+	uint32_t told = v->n_muted <= MUTED_MAX + 1 ? v->n_muted : MUTED_MAX;
+
+	strbuf_printf(sb, "%" PRIu32 " muted suspect%s out of step: ", v->n_muted,
+		v->n_muted == 1 ? " is" : "s are");
+	for (uint32_t i = 0; i < told; i++)
+		strbuf_printf(sb, "%s%s", i ? ", " : "", v->components[v->muted[i]]);
+	if (told < v->n_muted)
+		strbuf_printf(sb, " and %" PRIu32 " more", v->n_muted - told);
+	strbuf_putc(sb, '.');
+}
+
 /* "fs3/disk:sdg limps: slow disk. 2 more incidents, 1 acknowledged." */
 static void add_suspicion(struct strbuf *sb, const struct lp_verdict *v)
 {
@@ -341,18 +357,40 @@ static void add_suspicion(struct strbuf *sb, const struct lp_verdict *v)
 	strbuf_putc(sb, '.');
 }
 
+static void add_well_in_calls(struct strbuf *sb, const struct lp_verdict *v)
+{
+	strbuf_printf(sb,
+		"All %swell in the system calls of %" PRIu32
+		" observer%s: no error that a server handed on, no crash, no hang. Too "
+		"little data to compare anybody with peers.",
+		v->n_muted ? "else is " : "", v->n_traced, v->n_traced == 1 ? "" : "s");
+}
+
+static void add_well(struct strbuf *sb, const struct lp_verdict *v)
+{
+	uint32_t n = verdict_span(v).n_windows;
+
+	strbuf_puts(sb, v->n_muted ? "All else is well: " : "All well: ");
+	verdict_add_population(sb, v);
+	strbuf_printf(sb, ", %" PRIu32 " %s%s, nobody%s is out of step%s.", n,
+		all_by_samples(v) ? "sample" : "window", n == 1 ? "" : "s",
+		v->n_muted ? " else" : "", v->n_asymmetries ? " for the worse" : "");
+}
+
 void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 {
-	if (v->n_incidents) {
+	if (v->n_incidents)
 		add_suspicion(sb, v);
+	if (v->n_incidents && v->n_muted)
+		strbuf_putc(sb, ' ');
+	if (v->n_muted)
+		add_muted(sb, v);
+	if (v->n_incidents)
 		return;
-	}
+	if (v->n_muted)
+		strbuf_putc(sb, ' ');
 	if (v->n_traced && verdict_span(v).n_windows < v->params.k) {
-		strbuf_printf(sb,
-			"All well in the system calls of %" PRIu32
-			" observer%s: no error that a server handed on, no crash, no hang. Too "
-			"little data to compare anybody with peers.",
-			v->n_traced, v->n_traced == 1 ? "" : "s");
+		add_well_in_calls(sb, v);
 		return;
 	}
 	if (!verdict_compared(v)) {
@@ -369,11 +407,7 @@ void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 			v->params.k);
 		return;
 	}
-	strbuf_puts(sb, "All well: ");
-	verdict_add_population(sb, v);
-	strbuf_printf(sb, ", %" PRIu32 " %s%s, nobody is out of step%s.", verdict_span(v).n_windows,
-		all_by_samples(v) ? "sample" : "window", verdict_span(v).n_windows == 1 ? "" : "s",
-		v->n_asymmetries ? " for the worse" : "");
+	add_well(sb, v);
 }
 
 void verdict_add_when(

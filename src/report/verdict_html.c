@@ -50,7 +50,7 @@ static void write_head(struct html_page *p)
 
 static void write_headline(struct html_page *p)
 {
-	bool well = !p->v->n_incidents && verdict_looked(p->v);
+	bool well = !p->v->n_incidents && !p->v->n_muted && verdict_looked(p->v);
 	struct strbuf sb = {0};
 
 	fprintf(p->out, "<body>\n<header class=\"%s\">\n<p class=\"mark\">limpet</p>\n<h1>",

@@ -168,12 +168,9 @@ static void write_parameters(struct html_page *p)
 
 static void write_notes(struct html_page *p)
 {
-	if (!p->v->n_notes && !p->v->n_muted)
+	if (!p->v->n_notes)
 		return;
 	fputs("<h3>Notes</h3>\n<ul class=\"notes\">\n", p->out);
-	if (p->v->n_muted)
-		fprintf(p->out, "<li>Muted by the operator: %" PRIu32 " suspect%s.</li>\n",
-			p->v->n_muted, p->v->n_muted == 1 ? "" : "s");
 	for (uint32_t i = 0; i < p->v->n_notes; i++) {
 		fputs("<li>", p->out);
 		html_write(p->out, p->v->notes[i]);

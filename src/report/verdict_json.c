@@ -55,9 +55,10 @@ static void key_strings(FILE *out, const char *key, char *const *strings, uint32
 	fputc(']', out);
 }
 
-static void key_components(FILE *out, const struct lp_verdict *v, const uint32_t *list, uint32_t n)
+static void key_components(
+	FILE *out, const char *key, const struct lp_verdict *v, const uint32_t *list, uint32_t n)
 {
-	fputs(",\"components\":[", out);
+	fprintf(out, ",\"%s\":[", key);
 	for (uint32_t i = 0; i < n; i++) {
 		fputs(i ? "," : "", out);
 		json_write_string(out, v->components[list[i]]);
@@ -89,7 +90,7 @@ static void write_groups(FILE *out, const struct lp_verdict *v)
 
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
 		json_write_string(out, g->name);
-		key_components(out, v, g->members, g->n_members);
+		key_components(out, "components", v, g->members, g->n_members);
 		key_bool(out, "discovered", g->discovered);
 		key_string(out, "refused", g->refused);
 		fputc('}', out);
@@ -175,7 +176,7 @@ static void write_incident(FILE *out, const struct lp_verdict *v, const struct l
 {
 	fputs("{\"part\":", out);
 	json_write_string(out, in->part);
-	key_components(out, v, in->components, in->n_components);
+	key_components(out, "components", v, in->components, in->n_components);
 	key_count(out, "part_size", in->n_of_part);
 	key_string(out, "cause", in->cause);
 	key_number(out, "severity", in->severity);
@@ -209,6 +210,7 @@ int verdict_print_json(FILE *out, const struct lp_verdict *v)
 	fputc(']', out);
 	key_count(out, "traced", v->n_traced);
 	key_count(out, "muted", v->n_muted);
+	key_components(out, "muted_components", v, v->muted, v->n_muted);
 	key_strings(out, "notes", v->notes, v->n_notes);
 	fputs("}\n", out);
 	return ferror(out) ? -EIO : 0;

@@ -309,11 +309,6 @@ static void print_notes(struct printer *p)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-	if (p->v->n_muted) {
-		strbuf_printf(&sb, "Muted by the operator: %" PRIu32 " suspect%s.", p->v->n_muted,
-			p->v->n_muted == 1 ? "" : "s");
-		paragraph(p, 0, &sb);
-	}
 	print_groups(p);
 	for (uint32_t i = 0; i < p->v->n_notes; i++) {
 		strbuf_printf(&sb, "Note: %s", p->v->notes[i]);
@@ -327,13 +322,13 @@ static bool has_notes(const struct printer *p)
 		if (p->v->groups[i].refused)
 			return true;
 	}
-	return p->v->n_muted || p->v->n_notes || (p->opt.verbose && p->v->n_groups);
+	return p->v->n_notes || (p->opt.verbose && p->v->n_groups);
 }
 
 /* The verdict in a line, and what was looked at. */
 static void print_head(struct printer *p)
 {
-	bool well = !p->v->n_incidents && verdict_looked(p->v);
+	bool well = !p->v->n_incidents && !p->v->n_muted && verdict_looked(p->v);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
 	verdict_add_headline(&sb, p->v);

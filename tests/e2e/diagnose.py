@@ -230,6 +230,9 @@ def test_operator_state(directory):
     ran = limpet("diagnose", *args)
     assert json.loads(ran.out)["suspects"] == [] and ran.code == 0
     assert json.loads(ran.out)["muted"] == 1
+    assert json.loads(ran.out)["muted_components"] == ["oss5/disk:sda"]
+    head = good("diagnose", "--state", state, path).splitlines()[0]
+    assert head.startswith("1 muted suspect is out of step: oss5/disk:sda."), head
 
 
 def test_cleared_counts_no_more(directory):

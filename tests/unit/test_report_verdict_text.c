@@ -38,7 +38,8 @@ static void test_screenful(void **state)
 
 	(void)state;
 	assert_prints(v, NULL,
-		"fs2/disk:sdd limps: slow disk. 2 more incidents, 1 acknowledged.\n"
+		"fs2/disk:sdd limps: slow disk. 2 more incidents, 1 acknowledged. 1 muted suspect\n"
+		"is out of step: fs1/disk:sdh.\n"
 		"Looked at await and rd_sec of 24 disks in 1 group, 95 windows of 15m from\n"
 		"2011-04-17T00:00:00Z to 2011-04-17T12:00:00Z; method cdf, thresholds from the\n"
 		"peers' own spread.\n"
@@ -70,7 +71,6 @@ static void test_screenful(void **state)
 		"Different, but no culprit: fs1/disk:sdc (faster: await 0.4x its peers),\n"
 		"fs1/disk:sdf (imbalanced, works harder: rd_sec 1.9x its peers).\n"
 		"\n"
-		"Muted by the operator: 1 suspect.\n"
 		"Note: fs2 was silent from 02:10 to 02:12.\n");
 	lp_verdict_free(v);
 }
@@ -85,6 +85,30 @@ static void test_all_well(void **state)
 		"Looked at await and rd_sec of 24 disks in 1 group, 95 windows of 15m from\n"
 		"2011-04-17T00:00:00Z to 2011-04-17T12:00:00Z; method cdf, thresholds from the\n"
 		"peers' own spread.\n");
+	lp_verdict_free(v);
+}
+
+/* Who is muted is out of step all the same. */
+static void test_muted(void **state)
+{
+	struct lp_verdict *v = rig_healthy();
+	char *text;
+
+	(void)state;
+	assert_int_equal(verdict_mute(v, RIG_MUTED), 0);
+	assert_int_equal(verdict_mute(v, RIG_MUTED), 0); /* is one suspect, however often said */
+	text = print(v, NULL);
+	assert_contains(text,
+		"1 muted suspect is out of step: fs1/disk:sdh. All else is well: 24 disks in 1\n"
+		"group, 95 windows, nobody else is out of step.\n");
+	free(text);
+	for (uint32_t c = 8; c < 16; c++)
+		assert_int_equal(verdict_mute(v, c), 0);
+	text = print(v, NULL);
+	assert_contains(text,
+		"9 muted suspects are out of step: fs1/disk:sdh, fs2/disk:sda, fs2/disk:sdb,\n"
+		"fs2/disk:sdc and 5 more. All else is well: ");
+	free(text);
 	lp_verdict_free(v);
 }
 
@@ -244,7 +268,7 @@ static void test_asymmetries_only(void **state)
 		free(v->incidents[i].summary);
 		free(v->incidents[i].advice);
 	}
-	v->n_incidents = 0;
+	v->n_incidents = v->n_muted = 0;
 	text = print(v, NULL);
 	assert_contains(text,
 		"All well: 24 disks in 1 group, 95 windows, nobody is out of step for the "
@@ -259,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_screenful),
 		cmocka_unit_test(test_all_well),
+		cmocka_unit_test(test_muted),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_nothing_compared),
 		cmocka_unit_test(test_colour_only_if_asked),

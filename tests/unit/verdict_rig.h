@@ -1,10 +1,12 @@
 /* A verdict made by hand, as detection and explanation would: twelve hours of 24 disks on three
  * servers. One is slow from 04:00 on, one loses its path at 09:00, one whose name is hostile
- * stutters and is acknowledged, one is faster than the others and one works harder.
+ * stutters and is acknowledged, one is faster than the others and one works harder. One more is
+ * muted.
  */
 #ifndef VERDICT_RIG_H
 #define VERDICT_RIG_H
 
+#include "model/verdict_own.h"
 #include <assert.h>
 #include <limpet/verdict.h>
 #include <math.h>
@@ -22,6 +24,7 @@
 #define RIG_HOSTILE 22u
 #define RIG_FASTER 2u
 #define RIG_HARDER 5u
+#define RIG_MUTED 7u
 #define RIG_HOSTILE_NAME "fs3/disk:<img src=x onerror=alert(1)>"
 
 static inline void *rig_alloc(size_t n, size_t size)
@@ -402,7 +405,7 @@ static inline struct lp_verdict *rig_verdict(void)
 	rig_add_anomalies(v);
 	rig_add_suspects(v);
 	rig_add_incidents(v);
-	v->n_muted = 1;
+	verdict_mute(v, RIG_MUTED);
 	lp_verdict_note(v, "fs2 was silent from 02:10 to 02:12.");
 	return v;
 }
