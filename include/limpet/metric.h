@@ -27,29 +27,28 @@ enum lp_role {
 			    value is no call, and says nothing */
 };
 
-/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): rows are written in this order */
 struct lp_metric {
 	const char *name;     /* "await" */
 	const char *unit;     /* "ms" */
 	const char *help;     /* what it means, one sentence */
 	const char *resource; /* "storage", "network" or "host" */
 	const char *kind;     /* of component: "disk" */
-	bool headline;	      /* belongs in a summary */
 	/* Raw columns, each a sum like "rd_ios+wr_ios+dc_ios?" with alternatives after "|"; the
 	 * first alternative whose columns exist is taken, and a "?" column may be missing. */
 	const char *inputs[LP_METRIC_INPUTS_MAX + 1];
 	/* `in` has for each input the growth of its counters, or the mean of its gauges, over
 	 * `dt_s` seconds. NaN: no value. */
 	double (*eval)(const double *in, double dt_s);
-	enum lp_role role;
 	/* Differences from the peers below this (in the metric's unit) never matter. */
 	double floor;
-	bool judged; /* `limpet diagnose` compares it unless told otherwise */
 	/* Of a mean: the metric of the same kind that says over how many a second it is. Detection
 	 * reads that beside it, to weigh and to know the load, and does not compare it. */
 	const char *weight;
 	/* Not the value of each step but the largest of the last so many seconds; 0: the value. */
 	unsigned peak_s;
+	enum lp_role role;
+	bool headline; /* belongs in a summary */
+	bool judged;   /* `limpet diagnose` compares it unless told otherwise */
 };
 
 /* The metrics of all kinds, NULL-terminated. */

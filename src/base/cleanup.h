@@ -2,6 +2,7 @@
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -49,8 +50,15 @@ static inline void cleanup_fclosep(FILE **f)
 		fclose(*f);
 }
 
+static inline void cleanup_closedirp(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
 #define _cleanup_free_ _cleanup_(cleanup_freep)
 #define _cleanup_close_ _cleanup_(cleanup_closep)
 #define _cleanup_fclose_ _cleanup_(cleanup_fclosep)
+#define _cleanup_closedir_ _cleanup_(cleanup_closedirp)
 
 #endif

@@ -4,11 +4,17 @@
 
 #include <limpet/err.h>
 #include <stdint.h>
+#include <time.h>
 
 #define US_PER_SEC INT64_C(1000000)
+#define NS_PER_SEC INT64_C(1000000000)
 #define US_PER_DAY (86400 * US_PER_SEC)
 
 #define TIME_TEXT_MAX 40
+
+/* What a clock of the system says now: CLOCK_REALTIME is the wall's, CLOCK_MONOTONIC for spans. */
+int64_t clock_ns(clockid_t id);
+int64_t clock_us(clockid_t id);
 
 /* "2011-05-09T00:00:05Z"; a fraction (".25") appears only where there is one. Times outside of the
  * years 0..9999 print as "@SECONDS". Returns `buf`. */

@@ -1,9 +1,9 @@
 #include "collect/diskname.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "collect/sysattr.h"
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ static int links_load(struct diskname_links *l, const struct proc_root *root)
 {
 	char path[PATH_MAX], target[PATH_MAX];
 	struct dirent *entry;
-	DIR *dir;
+	_cleanup_closedir_ DIR *dir = NULL;
 	int r = 0;
 
 	l->loaded = true;
@@ -95,7 +95,6 @@ static int links_load(struct diskname_links *l, const struct proc_root *root)
 		target[n] = '\0';
 		r = links_add(l, link_target(target), entry->d_name);
 	}
-	closedir(dir);
 	return r;
 }
 

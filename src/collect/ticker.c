@@ -43,14 +43,6 @@ static void stop(int signal_number)
 	errno = saved;
 }
 
-static int64_t clock_us(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (int64_t)ts.tv_sec * US_PER_SEC + ts.tv_nsec / 1000;
-}
-
 static void sys_now(struct ticker *t, int64_t *ret_wall_us, int64_t *ret_mono_us)
 {
 	(void)t;

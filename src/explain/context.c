@@ -195,11 +195,8 @@ static void sort_by_component(struct explain_context *ctx)
 int context_init(struct explain_context *ctx, struct lp_verdict *v, const struct topology *topology,
 	const struct operator_state *state, struct lp_err *err)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
 	*ctx = (struct explain_context){.v = v, .topology = topology, .state = state};
-	ctx->now_us = now.tv_sec * US_PER_SEC + now.tv_nsec / 1000;
+	ctx->now_us = clock_us(CLOCK_REALTIME);
 	ctx->facts = calloc(v->n_findings + 1, sizeof(*ctx->facts));
 	ctx->observer = calloc(v->n_components + 1, sizeof(*ctx->observer));
 	ctx->first_of = calloc((size_t)v->n_components + 2, sizeof(*ctx->first_of));

@@ -28,14 +28,6 @@ int run_stopped_err(struct lp_err *err)
 	return lp_err_set(err, -EINTR, "interrupted");
 }
 
-static int64_t clock_us(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * US_PER_SEC + ts.tv_nsec / 1000;
-}
-
 int64_t run_wall_us(void)
 {
 	return clock_us(CLOCK_REALTIME);

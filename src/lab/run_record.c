@@ -110,12 +110,6 @@ int run_record_stop(const struct run *run, struct lp_err *err)
 	return run_stop_all(run, "record", err);
 }
 
-static void cleanup_closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 static bool ends_with(const char *name, const char *end)
 {
 	size_t len = strlen(name), end_len = strlen(end);
@@ -143,7 +137,7 @@ static int archive_check(const char *path, struct lp_archive_report *ret_report,
 static int node_check(const struct lab_node *node, const char *dir, uint64_t *bytes,
 	uint32_t *ret_samples, struct lp_err *err)
 {
-	_cleanup_(cleanup_closedirp) DIR *d = opendir(dir);
+	_cleanup_closedir_ DIR *d = opendir(dir);
 	size_t len = strlen(node->name);
 	uint32_t samples = 0;
 	struct dirent *entry;
@@ -173,7 +167,7 @@ static int node_check(const struct lab_node *node, const char *dir, uint64_t *by
 /* Unlink the files in `dir` that `gone` is true of. No such directory: -ENOENT, not described. */
 static int remove_files(const char *dir, bool (*gone)(const char *name), struct lp_err *err)
 {
-	_cleanup_(cleanup_closedirp) DIR *d = opendir(dir);
+	_cleanup_closedir_ DIR *d = opendir(dir);
 	struct dirent *entry;
 
 	if (!d)

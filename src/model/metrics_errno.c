@@ -3,7 +3,14 @@
 
 extern const struct lp_metric metrics_errno[];
 const struct lp_metric metrics_errno[] = {
-	{"errors", "1/s", "calls that failed so per second", "host", "errno", true, {"n"},
-		metric_rate, LP_ROLE_TROUBLE, 0, false},
-	{NULL},
+	{.name = "errors",
+		.unit = "1/s",
+		.help = "calls that failed so per second",
+		.resource = "host",
+		.kind = "errno",
+		.headline = true,
+		.inputs = {"n"},
+		.eval = metric_rate,
+		.role = LP_ROLE_TROUBLE},
+	{.name = NULL},
 };

@@ -13,10 +13,7 @@
 
 static int64_t monotonic_us(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * US_PER_SEC + ts.tv_nsec / 1000;
+	return clock_us(CLOCK_MONOTONIC);
 }
 
 void progress_begin(struct progress *p, FILE *out)

@@ -107,15 +107,9 @@ int proc_fd_read(int dir, int fd, struct proc_fd *ret)
 	return 0;
 }
 
-static void cleanup_closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 int proc_fds(int dir, int (*fn)(void *ctx, int fd), void *ctx)
 {
-	_cleanup_(cleanup_closedirp) DIR *d = NULL;
+	_cleanup_closedir_ DIR *d = NULL;
 	int fd = openat(dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
 	const struct dirent *entry;
 

@@ -3,12 +3,11 @@
 #define TRACE_SESSION_STATE_H
 
 #include "base/idmap.h"
+#include "base/time.h"
 #include "trace/descriptors.h"
 #include "trace/names.h"
 #include "trace/session.h"
 #include <time.h>
-
-#define NS_PER_SEC INT64_C(1000000000)
 
 struct session {
 	const struct trace_session_config *config;
@@ -34,14 +33,6 @@ struct session {
 	struct idmap asked;    /* processes -> samples since they were asked where they listen */
 	struct idmap told_fds; /* pid and descriptor -> what the log knows of it */
 };
-
-static inline int64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (int64_t)ts.tv_sec * NS_PER_SEC + ts.tv_nsec;
-}
 
 /* The name of a process; "?" if nobody knows. Good until the next event. `ctx` is the session. */
 const char *session_comm(void *ctx, pid_t pid);

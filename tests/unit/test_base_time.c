@@ -73,6 +73,21 @@ static void test_span(void **state)
 	assert_int_equal(span_parse("-1s", &us, &err), -EINVAL);
 }
 
+static void test_clocks(void **state)
+{
+	struct timespec before, after;
+	int64_t ns, us;
+
+	(void)state;
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	ns = clock_ns(CLOCK_MONOTONIC);
+	us = clock_us(CLOCK_MONOTONIC);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	assert_true(ns >= before.tv_sec * NS_PER_SEC + before.tv_nsec);
+	assert_true(us >= ns / 1000);
+	assert_true(us <= (after.tv_sec * NS_PER_SEC + after.tv_nsec) / 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -80,6 +95,7 @@ int main(void)
 		cmocka_unit_test(test_parse_rejects),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_span),
+		cmocka_unit_test(test_clocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
