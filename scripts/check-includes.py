@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 ORDER = ["base", "model", "archive", "collect", "import", "detect", "explain", "report", "trace",
-         "serve", "lab", "cli"]
+         "serve", "cli", "lab"]
 LIBC = {"assert.h", "errno.h", "inttypes.h", "limits.h", "math.h", "stdarg.h", "stdbool.h",
         "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "sys/types.h", "time.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')

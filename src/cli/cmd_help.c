@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/program.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,6 +19,40 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
+/* Another program has the help of its commands: ask it with the same words. */
+static int ask(const struct command *c, const struct help_options *opt, int n_args, char **args,
+	struct lp_err *err)
+{
+	char *argv[8] = {NULL, "help"};
+	int n = 2;
+
+	if (opt->man)
+		argv[n++] = "--man";
+	if (opt->markdown)
+		argv[n++] = "--markdown";
+	for (int i = 0; i < n_args && n < 7; i++)
+		argv[n++] = args[i];
+	program_exec(c->program, argv, err);
+	return EXIT_USAGE;
+}
+
+/* The completion of all programs that carry out commands, one function each. */
+static void print_completion(void)
+{
+	char *argv[] = {NULL, "help", "--complete", NULL};
+	const char *last = NULL;
+
+	help_print_completion(stdout);
+	fflush(stdout);
+	for (const struct command *const *c = program.commands; *c; c++) {
+		const char *other = (*c)->program;
+
+		if (other && (!last || strcmp(last, other) != 0))
+			program_call(other, argv);
+		last = other ? other : last;
+	}
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
@@ -29,6 +64,8 @@ static int run(
 	(void)data;
 	if (n_used < 0)
 		return EXIT_USAGE;
+	if (c && c->program && !opt->complete)
+		return ask(c, opt, n_args, args, err);
 	if (n_args > (metrics ? 1 : n_used)) {
 		lp_err_set(err, -EINVAL, "one command at a time");
 		return EXIT_USAGE;
@@ -40,7 +77,7 @@ static int run(
 		return EXIT_USAGE;
 	}
 	if (opt->complete)
-		help_print_completion(stdout);
+		print_completion();
 	else if (metrics)
 		help_print_metrics(stdout, opt->markdown);
 	else if (opt->man)

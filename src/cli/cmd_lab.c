@@ -1,42 +1,9 @@
 #include "cli/command.h"
-
-#define X(name) extern const struct command lab_command_##name;
-#include "cli/lab_commands.inc"
-#undef X
-
-static const struct command *const verbs[] = {
-#define X(name) &lab_command_##name,
-#include "cli/lab_commands.inc"
-#undef X
-	NULL,
-};
-
-static const struct example examples[] = {
-	{"lab up", "build a cluster of six servers and six clients on this machine"},
-	{"lab work ddw", "all clients write, until 'limpet lab work --stop'"},
-	{"lab inject slow-disk:4 --on s3", "the disk of server 3 takes four times as long"},
-	{"lab heal", "undo every fault"},
-	{"lab down", "remove every trace of it"},
-	{"lab run --plan quick -o runs", "experiments from up to down, recorded, with the truth"},
-	{NULL, NULL},
-};
+#include "cli/lab_program.h"
 
 extern const struct command command_lab;
 const struct command command_lab = {
 	.name = "lab",
-	.summary = "build a small cluster on this machine, break it and record it",
-	.usage = "COMMAND [OPTION...] [ARGUMENT...]",
-	.description =
-		"A lab is a real parallel file system on one machine: every server and every "
-		"client is a network namespace, every server has a disk with the service times of "
-		"a disk, and all of them are connected by links of limited speed. Faults can be "
-		"injected, and what limpet says about them can be compared with the truth.\n\n"
-		"A lab needs root. What it needs besides and does not find, it names in one "
-		"sentence. All that belongs to it carries its name, nothing else of the machine "
-		"is touched, and 'limpet lab down' removes it, whatever happened before. Several "
-		"labs of different names can be up at once (--name).\n\n"
-		"By hand it is up, work, inject, heal, down; 'lab run' does all of that, records "
-		"every server and client, and notes what it did.",
-	.examples = examples,
-	.verbs = verbs,
+	.summary = LAB_SUMMARY,
+	.program = LAB_PROGRAM,
 };

@@ -1,5 +1,6 @@
 /* The shape of a sub-command: one file cmd_NAME.c in this folder and one line in meson.build. A
- * command may be a group of verbs, `limpet lab up`: commands again, one file GROUP_VERB.c each. */
+ * command may be a group of verbs, `limpet trace syscalls`: commands again, one file GROUP_VERB.c
+ * each. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
@@ -31,8 +32,10 @@ struct command {
 	bool takes_collectors; /* it runs collectors: its help lists them */
 	const struct example *examples; /* ended by a row without a command; may be NULL */
 	const struct command *const
-		*verbs; /* of a group, NULL-terminated; it has no options then */
-	bool internal;	/* for limpet itself: not in the help, the manual and the completion */
+		*verbs;	     /* of a group, NULL-terminated; it has no options then */
+	const char *program; /* the program that carries it out and has its help: "limpet-lab"; its
+			      * name and summary are all that is known of it here. NULL: this one */
+	bool internal;	     /* for limpet itself: not in the help, the manual and the completion */
 
 	/* Do it. `options` is the struct, `data` the importers' options (NULL unless takes_data).
 	 * Returns an exit code; an error is in `err` and is printed by main. NULL for a group. */
@@ -40,12 +43,9 @@ struct command {
 		struct lp_err *err);
 };
 
-/* All commands, NULL-terminated, in the order of meson.build. */
-extern const struct command *const commands[];
-
 /* The command that `words` begin with: {"show"}, {"lab", "up"}. Of a group alone, or with something
- * that looks like an option behind it, the group. -EINVAL says which word is not known. Else the
- * number of words that were used. */
+ * that looks like an option behind it, the group; of another program's command its first word.
+ * -EINVAL says which word is not known. Else the number of words that were used. */
 int command_find(int n_words, char *const *words, const struct command **ret, struct lp_err *err);
 
 /* The last word of its name. */

@@ -1,4 +1,5 @@
 #include "cli/help.h"
+#include "cli/program.h"
 
 #include "collect/collector.h"
 #include "import/importer.h"
@@ -7,9 +8,7 @@
 
 /* What the shell does with the words that the tables below put into $words. */
 static const char script_head[] =
-	"# Completion of limpet's commands and options for bash, made by 'limpet help "
-	"--complete'.\n"
-	"_limpet()\n"
+	"()\n"
 	"{\n"
 	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 	"\tlocal command=${COMP_WORDS[1]} commands words= before=\n"
@@ -26,14 +25,22 @@ static const char script_head[] =
 
 static const char script_tail[] = "\tCOMPREPLY=($(compgen -P \"$before\" -W \"$words\" -- "
 				  "\"${cur#\"$before\"}\"))\n"
-				  "}\n"
-				  "complete -o bashdefault -o default -F _limpet limpet\n";
+				  "}\n";
+
+/* The name of the function that completes the words of a program: _limpet_lab. */
+static const char *complete_function(const char *name, char buf[COMMAND_NAME_MAX])
+{
+	snprintf(buf, COMMAND_NAME_MAX, "_%s", name);
+	for (char *p = buf; *p; p++)
+		*p = *p == '-' ? '_' : *p;
+	return buf;
+}
 
 static void complete_commands(FILE *out)
 {
 	fputs("\tcommands=\"", out);
-	for (const struct command *const *c = commands; *c; c++)
-		fprintf(out, "%s%s", c == commands ? "" : " ", (*c)->name);
+	for (const struct command *const *c = program.commands; *c; c++)
+		fprintf(out, "%s%s", c == program.commands ? "" : " ", (*c)->name);
 	fputs("\"\n"
 	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$commands --help --version\" -- \"$cur\"))\n"
@@ -62,6 +69,20 @@ static void complete_verbs(FILE *out, const struct command *group)
 	      "\t\tcommand=$command-${COMP_WORDS[2]}\n"
 	      "\tfi\n",
 		out);
+}
+
+/* Another program's commands are completed by its own function, if the shell has it. */
+static void complete_elsewhere(FILE *out, const struct command *c)
+{
+	char function[COMMAND_NAME_MAX];
+
+	complete_function(c->program, function);
+	fprintf(out,
+		"\tif [ \"$command\" = %s ]; then\n"
+		"\t\t! declare -F %s >/dev/null || %s\n"
+		"\t\treturn\n"
+		"\tfi\n",
+		c->name, function, function);
 }
 
 static void complete_options(FILE *out, const struct option_def *o)
@@ -111,7 +132,7 @@ static void complete_each(FILE *out, const struct command *const *list,
 
 		if (c->verbs)
 			complete_each(out, c->verbs, fn);
-		else if (!c->internal)
+		else if (!c->internal && !c->program)
 			fn(out, c);
 	}
 }
@@ -129,7 +150,7 @@ static void complete_after_option(FILE *out)
 	fputs("\tcase $command:$prev in\n", out);
 	complete_collectors(out);
 	complete_metrics(out);
-	complete_each(out, commands, complete_command_arguments);
+	complete_each(out, program.commands, complete_command_arguments);
 	fputs("\tesac\n", out);
 }
 
@@ -160,15 +181,25 @@ static void complete_command(FILE *out, const struct command *c)
 
 void help_print_completion(FILE *out)
 {
+	char function[COMMAND_NAME_MAX];
+
+	complete_function(program.name, function);
+	fprintf(out,
+		"# Completion of %s's commands and options for bash, made by '%s help "
+		"--complete'.\n%s",
+		program.name, program.name, function);
 	fputs(script_head, out);
 	complete_commands(out);
-	for (const struct command *const *c = commands; *c; c++) {
+	for (const struct command *const *c = program.commands; *c; c++) {
 		if ((*c)->verbs)
 			complete_verbs(out, *c);
+		if ((*c)->program)
+			complete_elsewhere(out, *c);
 	}
 	complete_after_option(out);
 	fputs("\tif [ -z \"$words\" ]; then\n\tcase $command in\n", out);
-	complete_each(out, commands, complete_command);
+	complete_each(out, program.commands, complete_command);
 	fputs("\tesac\n\tfi\n", out);
 	fputs(script_tail, out);
+	fprintf(out, "complete -o bashdefault -o default -F %s %s\n", function, program.name);
 }

@@ -1,4 +1,5 @@
 #include "cli/help.h"
+#include "cli/program.h"
 
 #include "collect/collector.h"
 #include "import/importer.h"
@@ -85,10 +86,9 @@ static void print_options(FILE *out, const struct option_def *o)
 
 void help_print_overview(FILE *out)
 {
-	fputs("limpet finds the limping component of a parallel file system.\n\n"
-	      "usage: limpet COMMAND [OPTION...] [ARGUMENT...]\n\n",
-		out);
-	for (const struct command *const *c = commands; *c; c++)
+	fprintf(out, "%s\n\nusage: %s COMMAND [OPTION...] [ARGUMENT...]\n\n", program.headline,
+		program.name);
+	for (const struct command *const *c = program.commands; *c; c++)
 		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
 	fputs("\n'limpet help COMMAND' tells more about one of them, 'limpet help metrics' what\n"
 	      "can be shown of disks, interfaces, connections and hosts.\n\nexit codes:\n",

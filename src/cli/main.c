@@ -1,161 +1,23 @@
-#include "cli/command.h"
-#include "cli/data_options.h"
-#include "cli/help.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "cli/program.h"
 
 #define X(name) extern const struct command command_##name;
 #include "cli/commands.inc"
 #undef X
 
-const struct command *const commands[] = {
+static const struct command *const commands[] = {
 #define X(name) &command_##name,
 #include "cli/commands.inc"
 #undef X
 	NULL,
 };
 
-const char *command_verb(const struct command *c)
-{
-	const char *blank = strrchr(c->name, ' ');
-
-	return blank ? blank + 1 : c->name;
-}
-
-const char *command_dashed(const struct command *c, char buf[COMMAND_NAME_MAX])
-{
-	snprintf(buf, COMMAND_NAME_MAX, "%s", c->name);
-	for (char *p = buf; *p; p++)
-		*p = *p == ' ' ? '-' : *p;
-	return buf;
-}
-
-static const struct command *find_in(const struct command *const *list, const char *word)
-{
-	for (; *list; list++) {
-		if (!strcmp(command_verb(*list), word))
-			return *list;
-	}
-	return NULL;
-}
-
-int command_find(int n_words, char *const *words, const struct command **ret, struct lp_err *err)
-{
-	const struct command *c = n_words ? find_in(commands, words[0]) : NULL;
-	int n = 1;
-
-	if (!c)
-		return lp_err_set(err, -EINVAL, "there is no command '%s' (see 'limpet help')",
-			n_words ? words[0] : "");
-	for (; c->verbs && n < n_words && words[n][0] != '-'; n++) {
-		const struct command *verb = find_in(c->verbs, words[n]);
-
-		if (!verb)
-			return lp_err_set(err, -EINVAL,
-				"there is no command '%s %s' (see 'limpet help %s')", c->name,
-				words[n], c->name);
-		c = verb;
-	}
-	*ret = c;
-	return n;
-}
-
-int command_exit_code(int r)
-{
-	return r == 0 ? EXIT_HEALTHY : r == -ENOMEM ? EXIT_INTERNAL : EXIT_USAGE;
-}
-
-static bool wants_help(int argc, char **argv)
-{
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
-			return true;
-	}
-	return false;
-}
-
-/* `limpet import csv` knows the options of csv files only; other commands those of all importers.
- */
-static const struct importer *importer_named(int argc, char **argv)
-{
-	return argc > 1 ? importer_find(argv[1]) : NULL;
-}
-
-static int command_run(const struct command *c, int argc, char **argv)
-{
-	struct option_table tables[1 + DATA_IMPORTERS_MAX] = {{.defs = c->options}};
-	struct data_options data = {0};
-	struct lp_err err = {0};
-	size_t n_tables = 1;
-	int n_args = 0, code, r = 0;
-
-	tables[0].values = calloc(1, c->options_size + 1);
-	if (!tables[0].values)
-		r = lp_err_sys(&err, -ENOMEM, "cannot start");
-	if (r == 0 && c->takes_data)
-		r = data_options_init(&data, importer_named(argc, argv), &err);
-	for (size_t i = 0; i < data.n_tables; i++)
-		tables[n_tables++] = data.tables[i];
-	if (r == 0)
-		r = option_parse(argc, argv, tables, n_tables, &n_args, &err);
-	if (r == -EINVAL || r == -E2BIG) {
-		fprintf(stderr, "limpet %s: %s (see 'limpet help %s')\n", c->name, err.text,
-			c->name);
-		code = EXIT_USAGE;
-	} else {
-		code = r < 0 ? command_exit_code(r)
-			     : c->run(n_args, argv, tables[0].values, &data, &err);
-		if (err.code)
-			fprintf(stderr, "limpet %s: %s\n", c->name, err.text);
-	}
-	data_options_release(&data);
-	free(tables[0].values);
-	return code;
-}
-
-/* Output that could not be written is a failure: a full disk must not look like success. */
-static int finish_output(int code)
-{
-	if (fflush(stdout) < 0)
-		fprintf(stderr, "limpet: cannot write the output: %s\n", strerror(errno));
-	else if (ferror(stdout))
-		fputs("limpet: cannot write the output\n", stderr);
-	else
-		return code;
-	return EXIT_INTERNAL;
-}
+const struct program program = {
+	.name = "limpet",
+	.headline = "limpet finds the limping component of a parallel file system.",
+	.commands = commands,
+};
 
 int main(int argc, char **argv)
 {
-	struct lp_err err = {0};
-	const struct command *c;
-	int n_words;
-
-	if (argc < 2) {
-		help_print_overview(stderr);
-		return EXIT_USAGE;
-	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		argv[1] = "help";
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
-		argv[1] = "version";
-	n_words = command_find(argc - 1, argv + 1, &c, &err);
-	if (n_words < 0) {
-		fprintf(stderr, "limpet: %s\n", err.text);
-		return EXIT_USAGE;
-	}
-	argc -= n_words;
-	argv += n_words;
-	if (wants_help(argc, argv)) {
-		help_print_command(stdout, c);
-		return finish_output(EXIT_HEALTHY);
-	}
-	if (c->verbs) {
-		help_print_command(stderr, c);
-		return EXIT_USAGE;
-	}
-	return finish_output(command_run(c, argc, argv));
+	return program_main(argc, argv);
 }

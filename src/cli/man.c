@@ -1,4 +1,5 @@
 #include "cli/help.h"
+#include "cli/program.h"
 
 #include "collect/collector.h"
 #include "import/importer.h"
@@ -191,8 +192,14 @@ static void man_verbs(FILE *out, const struct command *group)
 	}
 }
 
+/* The pages of all commands, whichever program carries them out. */
 static void man_see_also(FILE *out, const struct command *self)
 {
+	static const char *const names[] = {
+#define X(name) #name,
+#include "cli/commands.inc"
+#undef X
+	};
 	const char *separator = "";
 
 	man_heading(out, "see also");
@@ -200,10 +207,10 @@ static void man_see_also(FILE *out, const struct command *self)
 		fputs(".BR limpet (1)", out);
 		separator = ",\n";
 	}
-	for (const struct command *const *c = commands; *c; c++) {
-		if (*c == self)
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (self && !strcmp(self->name, names[i]))
 			continue;
-		fprintf(out, "%s.BR limpet\\-%s (1)", separator, (*c)->name);
+		fprintf(out, "%s.BR limpet\\-%s (1)", separator, names[i]);
 		separator = ",\n";
 	}
 	fputc('\n', out);
@@ -259,7 +266,7 @@ static void man_overview(FILE *out)
 	man_heading(out, "description");
 	man_text(out, help_about, ".PP");
 	man_heading(out, "commands");
-	for (const struct command *const *c = commands; *c; c++) {
+	for (const struct command *const *c = program.commands; *c; c++) {
 		man_item(out, "limpet ", (*c)->name);
 		man_string(out, (*c)->summary);
 		fputc('\n', out);

@@ -1,7 +1,7 @@
 #include "lab/cgroup.h"
 
 #include "base/cleanup.h"
-#include "lab/made.h"
+#include "lab/owned.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +89,7 @@ static int make(const struct lab *lab, const char *path, struct lp_err *err)
 			"there is a control group %s, which this lab did not make: use another "
 			"name for the lab, or rmdir it if nobody needs it",
 			path);
-	r = made_note(lab, "cgroup", path, err);
+	r = owned_note(lab, "cgroup", path, err);
 	if (r < 0)
 		return r;
 	return mkdir(path, 0755) < 0 ? -errno : 0;
@@ -150,7 +150,7 @@ static int remove_group(const char *path, struct lp_err *err)
 
 int cgroup_down(const char *lab_name, struct lp_err *err)
 {
-	return made_each(lab_name, "cgroup", remove_group, err);
+	return owned_each(lab_name, "cgroup", remove_group, err);
 }
 
 void cgroup_foreign(const char *lab_name, char *buf, unsigned size)
@@ -167,7 +167,7 @@ void cgroup_foreign(const char *lab_name, char *buf, unsigned size)
 		if (strncmp(e->d_name, prefix, len) != 0)
 			continue;
 		snprintf(path, sizeof(path), "%s%.100s", root, e->d_name);
-		if (!made_has(lab_name, "cgroup", path))
+		if (!owned_has(lab_name, "cgroup", path))
 			snprintf(buf, size, "%s", path);
 	}
 	closedir(dir);

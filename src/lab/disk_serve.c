@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "lab/disk_desk.h"
+#include "lab/disk_socket.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
@@ -48,7 +48,7 @@ struct server {
 	struct fuse_session *session;
 	struct fuse_buf received;
 	struct request *first, **last; /* in the order in which they are due */
-	struct desk desk;
+	struct disk_socket control;
 	char *data;	    /* REQUEST_MAX_BYTES: what the first request reads, */
 	ssize_t data_bytes; /* once this is not -EAGAIN: count or negative errno */
 	bool mounted, stop;
@@ -398,13 +398,13 @@ static void receive(struct server *s)
 
 static void serve_once(struct server *s)
 {
-	struct pollfd fds[2 + DESK_FDS] = {
+	struct pollfd fds[2 + DISK_SOCKET_FDS] = {
 		{.fd = fuse_session_fd(s->session), .events = POLLIN},
 		{.fd = s->signal_fd, .events = POLLIN},
 	};
 	struct timespec wait = {0};
 
-	desk_poll(&s->desk, fds + 2);
+	disk_socket_poll(&s->control, fds + 2);
 	prepare_first(s);
 	if (s->first) {
 		int64_t left = s->first->due_ns - now_ns();
@@ -412,14 +412,14 @@ static void serve_once(struct server *s)
 		if (left > 0)
 			wait = (struct timespec){left / NS_PER_SEC, left % NS_PER_SEC};
 	}
-	if (ppoll(fds, 2 + DESK_FDS, s->first ? &wait : NULL, NULL) < 0)
+	if (ppoll(fds, 2 + DISK_SOCKET_FDS, s->first ? &wait : NULL, NULL) < 0)
 		return;
 	if (fds[0].revents)
 		receive(s);
 	answer_due(s, false);
 	if (fds[1].revents)
 		s->stop = true;
-	desk_work(&s->desk, fds + 2);
+	disk_socket_work(&s->control, fds + 2);
 }
 
 /* Whatever of this is refused makes the disk less exact, no more. */
@@ -446,7 +446,7 @@ static int check_config(const struct disk_serve_config *c, struct lp_err *err)
 static void server_close(struct server *s, const char *mount)
 {
 	close_session(s, mount);
-	desk_close(&s->desk);
+	disk_socket_close(&s->control);
 	cleanup_closep(&s->image_fd);
 	cleanup_closep(&s->signal_fd);
 	free(s->received.mem);
@@ -459,8 +459,8 @@ static int server_open(struct server *s, const struct disk_serve_config *c, stru
 
 	s->last = &s->first;
 	s->data_bytes = -EAGAIN;
-	s->desk.answer = answer_line;
-	s->desk.ctx = s;
+	s->control.answer = answer_line;
+	s->control.ctx = s;
 	disk_model_init(&s->model, &c->params, now_ns());
 	s->data = malloc(REQUEST_MAX_BYTES);
 	if (!s->data)
@@ -469,7 +469,7 @@ static int server_open(struct server *s, const struct disk_serve_config *c, stru
 	if (r == 0)
 		r = open_signals(s, err);
 	if (r == 0)
-		r = desk_open(&s->desk, c->control, err);
+		r = disk_socket_open(&s->control, c->control, err);
 	if (r == 0)
 		r = open_session(s, c->mount, err);
 	return r;
@@ -477,7 +477,7 @@ static int server_open(struct server *s, const struct disk_serve_config *c, stru
 
 int disk_serve(const struct disk_serve_config *config, struct lp_err *err)
 {
-	struct server s = {.image_fd = -1, .signal_fd = -1, .desk.listen_fd = -1};
+	struct server s = {.image_fd = -1, .signal_fd = -1, .control.listen_fd = -1};
 	int r = check_config(config, err);
 
 	if (r < 0)

@@ -6,7 +6,7 @@
  * namespaces. LAB_ROOT is /run/limpet/lab, or what $LIMPET_LAB_DIR says.
  *
  *   DIR/lab.json          what it is made of (lab_load() reads it)
- *   DIR/made              namespaces and control groups that are its own (made.h)
+ *   DIR/owned             namespaces and control groups that are its own (owned.h)
  *   DIR/mem/              a tmpfs of its own: DIR/mem/s1.img is what is on a disk
  *   DIR/s1/disk/disk.img  that file behind a disk's service times (FUSE), under a loop device
  *   DIR/s1/disk.ctl       socket that changes the disk (disk_control.h)

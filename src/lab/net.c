@@ -1,7 +1,7 @@
 #include "lab/net.h"
 
 #include "base/cleanup.h"
-#include "lab/made.h"
+#include "lab/owned.h"
 #include "lab/tool.h"
 #include <dirent.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ static int netns_add(const struct lab *lab, const char *netns, struct lp_err *er
 			"there is a network namespace '%s', which this lab did not make: use "
 			"another name for the lab, or 'ip netns del %s' if nobody needs it",
 			netns, netns);
-	r = made_note(lab, "netns", netns, err);
+	r = owned_note(lab, "netns", netns, err);
 	if (r == 0)
 		r = tool_run(err, "ip netns add %s", netns);
 	if (r == 0)
@@ -180,7 +180,7 @@ static int each_in(DIR *dir, const char *name, net_fn *fn, void *ctx, struct lp_
 		if (strncmp(e->d_name, prefix, len) != 0)
 			continue;
 		r = fn(e->d_name,
-			made_has(name, "netns", e->d_name) || netns_marked(name, e->d_name), ctx,
+			owned_has(name, "netns", e->d_name) || netns_marked(name, e->d_name), ctx,
 			err);
 	}
 	return r;

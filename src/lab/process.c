@@ -53,7 +53,7 @@ static const char *stat_field(const char *text, unsigned number)
 	return text;
 }
 
-bool process_read(pid_t pid, struct process *ret)
+bool process_read(pid_t pid, struct process_stat *ret)
 {
 	char path[40] = "/proc/", text[1024], *at;
 	const char *state, *session, *threads, *start;
@@ -75,7 +75,7 @@ bool process_read(pid_t pid, struct process *ret)
 	start = at ? stat_field(at, 22) : NULL;
 	if (!state || !session || !threads || !start)
 		return false;
-	*ret = (struct process){.pid = pid,
+	*ret = (struct process_stat){.pid = pid,
 		.session = (pid_t)get_number(session),
 		.start = get_number(start),
 		/* The first thread can be one while others still end, and keep files open. */
@@ -85,7 +85,7 @@ bool process_read(pid_t pid, struct process *ret)
 
 int process_line(char line[PROCESS_LINE_MAX])
 {
-	struct process self;
+	struct process_stat self;
 	char *at = line;
 
 	if (!process_read(getpid(), &self))
@@ -97,7 +97,7 @@ int process_line(char line[PROCESS_LINE_MAX])
 	return (int)(at - line);
 }
 
-void process_each(void (*fn)(const struct process *p, void *ctx), void *ctx)
+void process_each(void (*fn)(const struct process_stat *p, void *ctx), void *ctx)
 {
 	DIR *dir = opendir("/proc");
 	pid_t self = getpid();
@@ -105,7 +105,7 @@ void process_each(void (*fn)(const struct process *p, void *ctx), void *ctx)
 	if (!dir)
 		return;
 	for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-		struct process p;
+		struct process_stat p;
 
 		if (isdigit((unsigned char)e->d_name[0]) &&
 			process_read((pid_t)get_number(e->d_name), &p) && p.pid != self)
@@ -160,7 +160,7 @@ static bool in_netns(pid_t pid, const struct doomed *d)
 	return stat(path, &st) == 0 && st.st_dev == d->dev && st.st_ino == d->inode;
 }
 
-static void doom(const struct process *p, void *ctx)
+static void doom(const struct process_stat *p, void *ctx)
 {
 	struct doomed *d = ctx;
 
@@ -235,7 +235,7 @@ static bool read_pid_file(const char *path, pid_t *ret_pid, uint64_t *ret_start)
 
 pid_t tool_pid(const char *pid_file)
 {
-	struct process p;
+	struct process_stat p;
 	uint64_t start;
 	pid_t pid;
 
@@ -247,7 +247,7 @@ pid_t tool_pid(const char *pid_file)
 int tool_kill(const char *pid_file, int signal, unsigned wait_ms, struct lp_err *err)
 {
 	struct doomed d = {0};
-	struct process p;
+	struct process_stat p;
 	bool ends = signal == SIGTERM || signal == SIGKILL;
 	bool known = read_pid_file(pid_file, &d.session, &d.start);
 

@@ -10,21 +10,21 @@
 
 #define PROCESS_LINE_MAX 64
 
-struct process {
+struct process_stat {
 	pid_t pid, session;
 	uint64_t start; /* ticks since boot: field 22 of /proc/PID/stat */
 	bool zombie;	/* all of its threads have ended */
 };
 
 /* Read /proc/PID/stat. False: there is no such process. Safe between fork() and exec(). */
-bool process_read(pid_t pid, struct process *ret);
+bool process_read(pid_t pid, struct process_stat *ret);
 
 /* "PID START\n" of the calling process, the content of a pid file; its length, or -1. Safe between
  * fork() and exec(). */
 int process_line(char line[PROCESS_LINE_MAX]);
 
 /* Call `fn` for every process there is (not for us). */
-void process_each(void (*fn)(const struct process *p, void *ctx), void *ctx);
+void process_each(void (*fn)(const struct process_stat *p, void *ctx), void *ctx);
 
 /* Wait until a process has ended (a child of ours is a zombie then). False after `limit_ms`. */
 bool process_wait(pid_t pid, int limit_ms);

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/time.h"
+#include "cli/program.h"
 #include "lab/run_state.h"
 #include "lab/tool.h"
 #include <errno.h>
@@ -18,7 +19,7 @@
 #define SPARE_US (15 * US_PER_SEC) /* until there is a measured one */
 #define FAILURES_MAX 2
 
-bool run_stopped(const struct run *run)
+bool run_stopped(const struct plan_run *run)
 {
 	return run->config->stop && *run->config->stop;
 }
@@ -38,7 +39,7 @@ int64_t run_monotonic_us(void)
 	return clock_us(CLOCK_MONOTONIC);
 }
 
-void run_tell(const struct run *run, const char *phase, int64_t rest_us)
+void run_tell(const struct plan_run *run, const char *phase, int64_t rest_us)
 {
 	const struct plan *p = run->plan;
 	int64_t left_us = rest_us;
@@ -52,7 +53,8 @@ void run_tell(const struct run *run, const char *phase, int64_t rest_us)
 		p->n_experiments, left_us);
 }
 
-static void __attribute__((format(printf, 2, 3))) note(const struct run *run, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3)))
+note(const struct plan_run *run, const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
@@ -67,7 +69,7 @@ static void __attribute__((format(printf, 2, 3))) note(const struct run *run, co
 
 static void tell_lab(void *ctx, const char *what, double done)
 {
-	const struct run *run = ctx;
+	const struct plan_run *run = ctx;
 	char text[128];
 
 	(void)done;
@@ -76,7 +78,7 @@ static void tell_lab(void *ctx, const char *what, double done)
 }
 
 /* Nobody else may use the lab at the same time. */
-static int lab_claim(struct run *run, struct lp_err *err)
+static int lab_claim(struct plan_run *run, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
 	_cleanup_close_ int fd = -1;
@@ -113,7 +115,7 @@ static bool lab_is_well(const struct lab *lab)
 	return true;
 }
 
-static int lab_build(struct run *run, struct lp_err *err)
+static int lab_build(struct plan_run *run, struct lp_err *err)
 {
 	int r = lab_init(&run->lab, &run->plan->lab, err);
 
@@ -127,7 +129,7 @@ static int lab_build(struct run *run, struct lp_err *err)
 }
 
 /* Take what an earlier run left running away from a lab that is to be used again. */
-static int lab_clear(struct run *run, struct lp_err *err)
+static int lab_clear(struct plan_run *run, struct lp_err *err)
 {
 	int r = fault_heal_all(&run->lab, err);
 
@@ -140,7 +142,7 @@ static int lab_clear(struct run *run, struct lp_err *err)
 	return r;
 }
 
-static void lab_leave(struct run *run)
+static void lab_leave(struct plan_run *run)
 {
 	if (run->lock_fd >= 0)
 		close(run->lock_fd);
@@ -148,7 +150,7 @@ static void lab_leave(struct run *run)
 	run->lab_is_up = false;
 }
 
-static int lab_rebuild(struct run *run, struct lp_err *err)
+static int lab_rebuild(struct plan_run *run, struct lp_err *err)
 {
 	int r;
 
@@ -158,7 +160,7 @@ static int lab_rebuild(struct run *run, struct lp_err *err)
 }
 
 /* The lab of this name as it is, if it is sound and of the same shape; else a new one. */
-static int lab_begin(struct run *run, struct lp_err *err)
+static int lab_begin(struct plan_run *run, struct lp_err *err)
 {
 	const struct lab_config *want = &run->plan->lab;
 	struct lp_err why = {0};
@@ -184,7 +186,7 @@ static int lab_begin(struct run *run, struct lp_err *err)
 
 /* After a failure: as new if something of it does not run any more, or if what clients could not
  * write or delete may be to blame. */
-static int lab_mend(struct run *run, struct lp_err *err)
+static int lab_mend(struct plan_run *run, struct lp_err *err)
 {
 	struct lp_err why = {0};
 
@@ -194,7 +196,7 @@ static int lab_mend(struct run *run, struct lp_err *err)
 	return lab_rebuild(run, err);
 }
 
-static int lab_end(struct run *run, struct lp_err *err)
+static int lab_end(struct plan_run *run, struct lp_err *err)
 {
 	bool was_up = run->lab_is_up;
 
@@ -207,16 +209,16 @@ static int lab_end(struct run *run, struct lp_err *err)
 }
 
 /* OUT/NAME and what follows it. */
-static char *out_path(
-	const struct run *run, const struct experiment *e, const char *suffix, char buf[PATH_MAX])
+static char *out_path(const struct plan_run *run, const struct experiment *e, const char *suffix,
+	char buf[PATH_MAX])
 {
 	snprintf(buf, PATH_MAX, "%s/%s%s", run->config->out, e->name, suffix);
 	return buf;
 }
 
 /* Give the recording its name (`suffix` is "" or ".disturbed"), then say that it is whole. */
-static int experiment_commit(
-	const struct run *run, const struct run_account *a, const char *suffix, struct lp_err *err)
+static int experiment_commit(const struct plan_run *run, const struct run_account *a,
+	const char *suffix, struct lp_err *err)
 {
 	const struct experiment *e = a->experiment;
 	char part[PATH_MAX], dir[PATH_MAX], json[PATH_MAX];
@@ -233,7 +235,7 @@ static int experiment_commit(
 }
 
 /* An earlier one that was disturbed has been replaced. */
-static void forget_disturbed(const struct run *run, const struct experiment *e)
+static void forget_disturbed(const struct plan_run *run, const struct experiment *e)
 {
 	char path[PATH_MAX];
 
@@ -241,7 +243,7 @@ static void forget_disturbed(const struct run *run, const struct experiment *e)
 	unlink(out_path(run, e, ".disturbed.json", path));
 }
 
-static int experiment_done(struct run *run, const struct run_account *a, struct lp_err *err)
+static int experiment_done(struct plan_run *run, const struct run_account *a, struct lp_err *err)
 {
 	int r = experiment_commit(run, a, "", err);
 
@@ -253,7 +255,8 @@ static int experiment_done(struct run *run, const struct run_account *a, struct 
 	return 0;
 }
 
-static void note_disturbed(const struct run *run, const struct run_account *a, const char *then)
+static void note_disturbed(
+	const struct plan_run *run, const struct run_account *a, const char *then)
 {
 	note(run,
 		"%s: this machine was too busy (%.0f%% of its CPUs used; processes woken more than "
@@ -264,7 +267,7 @@ static void note_disturbed(const struct run *run, const struct run_account *a, c
 }
 
 /* It was disturbed: 1 if it is to be repeated. */
-static int experiment_disturbed(struct run *run, struct run_account *a, struct lp_err *err)
+static int experiment_disturbed(struct plan_run *run, struct run_account *a, struct lp_err *err)
 {
 	int r;
 
@@ -287,7 +290,7 @@ static int experiment_disturbed(struct run *run, struct run_account *a, struct l
 }
 
 /* It failed: 1 if it is to be repeated. */
-static int experiment_failed(struct run *run, const struct experiment *e, unsigned failures,
+static int experiment_failed(struct plan_run *run, const struct experiment *e, unsigned failures,
 	const struct lp_err *why, struct lp_err *err)
 {
 	bool again = failures < FAILURES_MAX;
@@ -304,7 +307,7 @@ static int experiment_failed(struct run *run, const struct experiment *e, unsign
 	return 0;
 }
 
-static int experiment_attempts(struct run *run, const struct experiment *e, struct lp_err *err)
+static int experiment_attempts(struct plan_run *run, const struct experiment *e, struct lp_err *err)
 {
 	unsigned failures = 0, attempt = 1;
 	char part[PATH_MAX];
@@ -335,7 +338,7 @@ static int experiment_attempts(struct run *run, const struct experiment *e, stru
 	return r;
 }
 
-static int experiments_run(struct run *run, struct lp_err *err)
+static int experiments_run(struct plan_run *run, struct lp_err *err)
 {
 	for (run->at = 0; run->at < run->plan->n_experiments; run->at++) {
 		const struct experiment *e = &run->plan->experiments[run->at];
@@ -358,7 +361,7 @@ static int experiments_run(struct run *run, struct lp_err *err)
 	return 0;
 }
 
-static int programs_check(const struct run *run, struct lp_err *err)
+static int programs_check(const struct plan_run *run, struct lp_err *err)
 {
 	const struct plan *p = run->plan;
 	const struct workload *last = NULL;
@@ -374,7 +377,7 @@ static int programs_check(const struct run *run, struct lp_err *err)
 	return r;
 }
 
-static int run_begin(struct run *run, struct lp_err *err)
+static int run_begin(struct plan_run *run, struct lp_err *err)
 {
 	int r;
 
@@ -386,8 +389,7 @@ static int run_begin(struct run *run, struct lp_err *err)
 	r = programs_check(run, err);
 	if (r == 0)
 		r = path_make_dirs(run->config->out, err);
-	if (r == 0)
-		r = tool_self(run->self, sizeof(run->self), err);
+	program_path("limpet", run->limpet);
 	if (r == 0)
 		r = watch_start(&run->watch, err);
 	return r;
@@ -396,7 +398,7 @@ static int run_begin(struct run *run, struct lp_err *err)
 int run_plan(const struct plan *plan, const struct run_config *config, struct run_result *ret,
 	struct lp_err *err)
 {
-	struct run run = {.plan = plan, .config = config, .lock_fd = -1, .spare_us = SPARE_US};
+	struct plan_run run = {.plan = plan, .config = config, .lock_fd = -1, .spare_us = SPARE_US};
 	struct lp_err later = {0};
 	int r = run_begin(&run, err), down;
 

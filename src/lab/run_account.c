@@ -77,7 +77,7 @@ static json_t *lab_json(const struct lab_config *c)
 		(int)c->link_kbit, "cpu_percent", (int)c->cpu_percent);
 }
 
-static json_t *account_json(const struct run *run, const struct run_account *a)
+static json_t *account_json(const struct plan_run *run, const struct run_account *a)
 {
 	const struct experiment *e = a->experiment;
 	struct utsname u = {0};
@@ -93,8 +93,8 @@ static json_t *account_json(const struct run *run, const struct run_account *a)
 		(int)a->samples);
 }
 
-int run_account_write(
-	const struct run *run, const struct run_account *a, const char *path, struct lp_err *err)
+int run_account_write(const struct plan_run *run, const struct run_account *a, const char *path,
+	struct lp_err *err)
 {
 	json_auto_t *json = account_json(run, a);
 	_cleanup_free_ char *text =

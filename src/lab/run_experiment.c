@@ -13,8 +13,8 @@
 const char *const run_phase_names[RUN_PHASES] = {"warm-up", "clean", "fault", "recovery"};
 
 /* Sleep through `us` of a phase that has `after_us` behind it. */
-static int phase_wait(
-	const struct run *run, const char *phase, int64_t us, int64_t after_us, struct lp_err *err)
+static int phase_wait(const struct plan_run *run, const char *phase, int64_t us, int64_t after_us,
+	struct lp_err *err)
 {
 	int64_t end_us = run_monotonic_us() + us, left_us;
 
@@ -40,7 +40,7 @@ static bool phase_is_recorded(const struct experiment *e, unsigned phase)
 
 /* Is all as it should be: work goes on, recorders run, faults hold? */
 static int phase_verify(
-	const struct run *run, const struct experiment *e, unsigned phase, struct lp_err *err)
+	const struct plan_run *run, const struct experiment *e, unsigned phase, struct lp_err *err)
 {
 	bool hurt = experiment_fatal(e) && phase >= RUN_FAULT;
 	int r = hurt ? 0 : workload_verify(&run->lab, err);
@@ -71,7 +71,8 @@ static int64_t after_us(const struct experiment *e, unsigned phase)
 	return us;
 }
 
-static int phase_run(struct run *run, struct run_account *a, unsigned phase, struct lp_err *err)
+static int phase_run(
+	struct plan_run *run, struct run_account *a, unsigned phase, struct lp_err *err)
 {
 	const struct experiment *e = a->experiment;
 	const char *name = run_phase_names[phase];
@@ -97,7 +98,7 @@ static int phase_run(struct run *run, struct run_account *a, unsigned phase, str
 }
 
 static int recording_start(
-	struct run *run, const char *dir, struct strain *ret_before, struct lp_err *err)
+	struct plan_run *run, const char *dir, struct strain *ret_before, struct lp_err *err)
 {
 	struct watch_report unused;
 	int r = run_record_start(run, dir, err);
@@ -107,7 +108,7 @@ static int recording_start(
 	return r;
 }
 
-static int recording_stop(const struct run *run, struct lp_err *err)
+static int recording_stop(const struct plan_run *run, struct lp_err *err)
 {
 	int traced = run_trace_stop(run, err);
 	int recorded = run_record_stop(run, traced < 0 ? NULL : err);
@@ -117,7 +118,7 @@ static int recording_stop(const struct run *run, struct lp_err *err)
 
 /* How this machine was while it recorded. */
 static void recording_judge(
-	const struct run *run, struct run_account *a, const struct strain *before)
+	const struct plan_run *run, struct run_account *a, const struct strain *before)
 {
 	struct strain after;
 
@@ -127,7 +128,7 @@ static void recording_judge(
 	a->cpu_wait = strain_cpu_wait(before, &after);
 }
 
-static int faults_inject(struct run *run, struct run_account *a, struct lp_err *err)
+static int faults_inject(struct plan_run *run, struct run_account *a, struct lp_err *err)
 {
 	const struct experiment *e = a->experiment;
 	int r = 0;
@@ -140,7 +141,7 @@ static int faults_inject(struct run *run, struct run_account *a, struct lp_err *
 	return r;
 }
 
-static int faults_heal(struct run *run, struct run_account *a, struct lp_err *err)
+static int faults_heal(struct plan_run *run, struct run_account *a, struct lp_err *err)
 {
 	const struct experiment *e = a->experiment;
 	int r = 0;
@@ -153,7 +154,7 @@ static int faults_heal(struct run *run, struct run_account *a, struct lp_err *er
 
 /* All phases from the clean one on. */
 static int recorded_phases(
-	struct run *run, struct run_account *a, const char *dir, struct lp_err *err)
+	struct plan_run *run, struct run_account *a, const char *dir, struct lp_err *err)
 {
 	const struct experiment *e = a->experiment;
 	bool recovers = phase_is_recorded(e, RUN_RECOVERY);
@@ -188,7 +189,8 @@ static int64_t recorded_us(const struct run_account *a)
 }
 
 /* Start the servers anew that are to be as new. */
-static int servers_refresh(const struct run *run, const struct experiment *e, struct lp_err *err)
+static int servers_refresh(
+	const struct plan_run *run, const struct experiment *e, struct lp_err *err)
 {
 	int r = 0;
 
@@ -206,7 +208,7 @@ static int servers_refresh(const struct run *run, const struct experiment *e, st
 
 /* What is traced is traced from its beginning on: the work waits for the tracers. */
 static int work_begin(
-	const struct run *run, const struct experiment *e, const char *dir, struct lp_err *err)
+	const struct plan_run *run, const struct experiment *e, const char *dir, struct lp_err *err)
 {
 	bool held = experiment_fresh(e) || e->trace;
 	unsigned how = held ? WORKLOAD_HELD : experiment_fatal(e) ? WORKLOAD_STUBBORN : 0;
@@ -222,7 +224,7 @@ static int work_begin(
 }
 
 static int experiment_begin(
-	struct run *run, const struct experiment *e, const char *dir, struct lp_err *err)
+	struct plan_run *run, const struct experiment *e, const char *dir, struct lp_err *err)
 {
 	int r;
 
@@ -238,7 +240,7 @@ static int experiment_begin(
 }
 
 /* Nothing of it is to be left, whatever happened; the first error counts. */
-static int experiment_end(const struct run *run, int r, struct lp_err *err)
+static int experiment_end(const struct plan_run *run, int r, struct lp_err *err)
 {
 	struct lp_err later = {0};
 
@@ -251,7 +253,7 @@ static int experiment_end(const struct run *run, int r, struct lp_err *err)
 	return r;
 }
 
-int run_experiment(struct run *run, const struct experiment *e, const char *dir,
+int run_experiment(struct plan_run *run, const struct experiment *e, const char *dir,
 	struct run_account *ret, struct lp_err *err)
 {
 	struct run_account a = {.experiment = e};

@@ -19,11 +19,11 @@
 #define ARGS_MAX 32
 #define SAMPLES_SHARE_MIN 0.8
 
-static int record_one(
-	const struct run *run, const struct lab_node *node, const char *dir, struct lp_err *err)
+static int record_one(const struct plan_run *run, const struct lab_node *node, const char *dir,
+	struct lp_err *err)
 {
 	char ports[8], disk[32], log[LAB_PATH_MAX], pid_file[LAB_PATH_MAX];
-	const char *argv[ARGS_MAX] = {run->self, "record", "-q", "-o", dir, "-n", node->name,
+	const char *argv[ARGS_MAX] = {run->limpet, "record", "-q", "-o", dir, "-n", node->name,
 		"--interval", "1s", "--nets", "eth0", "--ports", ports, "--collect"};
 	unsigned n = 14;
 	struct spawn s = {.netns = node->netns,
@@ -52,7 +52,7 @@ static int record_one(
 	return tool_spawn(&s, &pid, err);
 }
 
-int run_record_start(const struct run *run, const char *dir, struct lp_err *err)
+int run_record_start(const struct plan_run *run, const char *dir, struct lp_err *err)
 {
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return lp_err_sys(err, -errno, "cannot make %s", dir);
@@ -66,7 +66,7 @@ int run_record_start(const struct run *run, const char *dir, struct lp_err *err)
 	return 0;
 }
 
-int run_record_verify(const struct run *run, struct lp_err *err)
+int run_record_verify(const struct plan_run *run, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX], log[LAB_PATH_MAX];
 
@@ -82,7 +82,7 @@ int run_record_verify(const struct run *run, struct lp_err *err)
 	return 0;
 }
 
-int run_stop_all(const struct run *run, const char *what, struct lp_err *err)
+int run_stop_all(const struct plan_run *run, const char *what, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
 	int worst = 0;
@@ -105,7 +105,7 @@ int run_stop_all(const struct run *run, const char *what, struct lp_err *err)
 	return worst;
 }
 
-int run_record_stop(const struct run *run, struct lp_err *err)
+int run_record_stop(const struct plan_run *run, struct lp_err *err)
 {
 	return run_stop_all(run, "record", err);
 }
@@ -195,8 +195,8 @@ int run_record_remove(const char *dir, struct lp_err *err)
 	return 0;
 }
 
-int run_record_check(const struct run *run, const char *dir, int64_t span_us, uint64_t *ret_bytes,
-	uint32_t *ret_samples, struct lp_err *err)
+int run_record_check(const struct plan_run *run, const char *dir, int64_t span_us,
+	uint64_t *ret_bytes, uint32_t *ret_samples, struct lp_err *err)
 {
 	double wanted = SAMPLES_SHARE_MIN * ((double)span_us / 1e6 - 2);
 	uint32_t least = UINT32_MAX;

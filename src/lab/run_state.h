@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <limits.h>
 
-struct run {
+struct plan_run {
 	const struct plan *plan;
 	const struct run_config *config;
 	struct run_result result;
@@ -17,10 +17,10 @@ struct run {
 	int lock_fd; /* held while the lab is ours; -1 */
 	const struct fs *fs;
 	struct watch *watch;
-	char self[PATH_MAX]; /* the program that records */
-	unsigned at;	     /* the experiment's position in the plan */
-	bool worn;	     /* clients got errors since the lab was built */
-	int64_t spare_us;    /* what an experiment takes besides its phases */
+	char limpet[PATH_MAX]; /* the program that records */
+	unsigned at;	       /* the experiment's position in the plan */
+	bool worn;	       /* clients got errors since the lab was built */
+	int64_t spare_us;      /* what an experiment takes besides its phases */
 };
 
 enum { RUN_WARMUP, RUN_CLEAN, RUN_FAULT, RUN_RECOVERY, RUN_PHASES };
@@ -47,47 +47,47 @@ struct run_account {
 extern const char *const run_phase_names[RUN_PHASES];
 
 /* Has a signal come? */
-bool run_stopped(const struct run *run);
+bool run_stopped(const struct plan_run *run);
 int run_stopped_err(struct lp_err *err);
 
 int64_t run_wall_us(void);
 int64_t run_monotonic_us(void);
 
 /* Tell what is going on; `rest_us` is what is left of this experiment. */
-void run_tell(const struct run *run, const char *phase, int64_t rest_us);
+void run_tell(const struct plan_run *run, const char *phase, int64_t rest_us);
 
 /* One experiment from the preparation to sealed archives in `dir`, which is made anew. On failure
  * nothing of it runs any more. -EINTR if a signal came. */
-int run_experiment(struct run *run, const struct experiment *e, const char *dir,
+int run_experiment(struct plan_run *run, const struct experiment *e, const char *dir,
 	struct run_account *ret, struct lp_err *err);
 
 /* Recorders in all servers' and clients' namespaces, into `dir`. */
-int run_record_start(const struct run *run, const char *dir, struct lp_err *err);
+int run_record_start(const struct plan_run *run, const char *dir, struct lp_err *err);
 /* -EIO if one has ended. */
-int run_record_verify(const struct run *run, struct lp_err *err);
+int run_record_verify(const struct plan_run *run, struct lp_err *err);
 /* End them, and wait for it. None there: 0. */
-int run_record_stop(const struct run *run, struct lp_err *err);
+int run_record_stop(const struct plan_run *run, struct lp_err *err);
 /* End the processes of run/NODE-WHAT.pid of all nodes together, and wait for it. None there: 0. */
-int run_stop_all(const struct run *run, const char *what, struct lp_err *err);
+int run_stop_all(const struct plan_run *run, const char *what, struct lp_err *err);
 /* Seal and verify the archives of all nodes: each has samples of nearly all of `span_us`. */
-int run_record_check(const struct run *run, const char *dir, int64_t span_us, uint64_t *ret_bytes,
-	uint32_t *ret_samples, struct lp_err *err);
+int run_record_check(const struct plan_run *run, const char *dir, int64_t span_us,
+	uint64_t *ret_bytes, uint32_t *ret_samples, struct lp_err *err);
 /* Tracers of the system calls of servers and clients (their file system's process, and their work,
  * which is held back), into `dir`. */
 int run_trace_start(
-	const struct run *run, enum plan_trace mode, const char *dir, struct lp_err *err);
+	const struct plan_run *run, enum plan_trace mode, const char *dir, struct lp_err *err);
 /* -EIO if one has ended; that of a server with a fault of `e` (may be NULL) has if the server has.
  */
-int run_trace_verify(const struct run *run, const struct experiment *e, struct lp_err *err);
+int run_trace_verify(const struct plan_run *run, const struct experiment *e, struct lp_err *err);
 /* End them, and wait for it. None there: 0. */
-int run_trace_stop(const struct run *run, struct lp_err *err);
+int run_trace_stop(const struct plan_run *run, struct lp_err *err);
 
 /* Remove a recording: archives and the directory; nothing else. Not there: 0. */
 int run_record_remove(const char *dir, struct lp_err *err);
 
 /* Write the account, at once or not at all. */
-int run_account_write(
-	const struct run *run, const struct run_account *a, const char *path, struct lp_err *err);
+int run_account_write(const struct plan_run *run, const struct run_account *a, const char *path,
+	struct lp_err *err);
 /* Does the experiment of an account that was read count? Not if it was disturbed, unless that was
  * accepted. */
 bool run_account_counts(const json_t *account);

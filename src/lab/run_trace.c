@@ -14,11 +14,11 @@
 #define LOOK_MS 100
 #define LOOKS_MAX 200
 
-static int trace_one(const struct run *run, const struct lab_node *node, enum plan_trace mode,
+static int trace_one(const struct plan_run *run, const struct lab_node *node, enum plan_trace mode,
 	const char *dir, struct lp_err *err)
 {
 	char log[LAB_PATH_MAX], pid_file[LAB_PATH_MAX], path[LAB_PATH_MAX], fs[12], work[12];
-	const char *argv[] = {run->self, "trace", "syscalls", "-q", "-o", dir, "-n", node->name,
+	const char *argv[] = {run->limpet, "trace", "syscalls", "-q", "-o", dir, "-n", node->name,
 		mode == PLAN_TRACE_RECORDS ? "--records" : "--summary", "-p", fs, "-p", work, NULL};
 	struct spawn s = {.netns = node->netns,
 		.log = lab_path(&run->lab, log, "log/%s-trace.log", node->name),
@@ -35,7 +35,7 @@ static int trace_one(const struct run *run, const struct lab_node *node, enum pl
 }
 
 /* Has each made its archive? */
-static bool all_have_begun(const struct run *run, const char *dir)
+static bool all_have_begun(const struct plan_run *run, const char *dir)
 {
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
 		const struct lab_node *node = &run->lab.nodes[i];
@@ -54,7 +54,7 @@ static bool all_have_begun(const struct run *run, const char *dir)
 }
 
 int run_trace_start(
-	const struct run *run, enum plan_trace mode, const char *dir, struct lp_err *err)
+	const struct plan_run *run, enum plan_trace mode, const char *dir, struct lp_err *err)
 {
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
 		const struct lab_node *node = &run->lab.nodes[i];
@@ -69,7 +69,7 @@ int run_trace_start(
 	return run_trace_verify(run, NULL, err);
 }
 
-static bool is_traced(const struct run *run, const struct lab_node *node)
+static bool is_traced(const struct plan_run *run, const struct lab_node *node)
 {
 	char path[LAB_PATH_MAX];
 
@@ -86,7 +86,7 @@ static bool is_hurt(const struct experiment *e, const struct lab_node *node)
 	return false;
 }
 
-int run_trace_verify(const struct run *run, const struct experiment *e, struct lp_err *err)
+int run_trace_verify(const struct plan_run *run, const struct experiment *e, struct lp_err *err)
 {
 	char log[LAB_PATH_MAX], words[256];
 
@@ -102,7 +102,7 @@ int run_trace_verify(const struct run *run, const struct experiment *e, struct l
 	return 0;
 }
 
-int run_trace_stop(const struct run *run, struct lp_err *err)
+int run_trace_stop(const struct plan_run *run, struct lp_err *err)
 {
 	return run_stop_all(run, "trace", err);
 }

@@ -50,7 +50,7 @@ int tool_kill(const char *pid_file, int signal, unsigned wait_ms, struct lp_err 
 /* The last line of a program's log that is not empty; "" if there is none. */
 void tool_last_words(const char *log, char *buf, size_t size);
 
-/* The path of the running limpet, to start it again. */
+/* The path of the running program, to start it again. */
 int tool_self(char *buf, size_t size, struct lp_err *err);
 
 #endif

@@ -80,7 +80,7 @@ def all_sections():
 def build():
     """Compiled with the warnings of the house, as errors. Only what is needed."""
     run("meson", "setup", BUILD, TREE, "-Doptimization=0", "-Ddebug=false")
-    run("ninja", "-C", BUILD, "src/cli/limpet", "docs/man/limpet-hello.1",
+    run("ninja", "-C", BUILD, "src/cli/limpet", "src/lab/limpet-lab", "docs/man/limpet-hello.1",
         "tests/unit/test_collect_uptime", "tests/fuzz/replay_twocol")
 
 

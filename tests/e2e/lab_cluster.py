@@ -13,7 +13,7 @@ import time
 import lab
 from lab import ROOT, gone
 import tap
-from program import LIMPET, bad, good, limpet, run_tests, tests_of
+from program import LIMPET, LIMPET_LAB, bad, good, limpet, run_tests, tests_of
 
 NAME = f"e2e{os.getpid()}"
 SMALL = ("--servers", "2", "--clients", "2", "--disk", "64M", "--hog-disk", "16M")
@@ -182,6 +182,7 @@ def test_not_root(directory):
     if os.geteuid() == 0:
         os.chmod(directory, 0o755)
         program = shutil.copy(LIMPET, directory)
+        shutil.copy(LIMPET_LAB, directory)
         user = {"user": 65534, "group": 65534, "extra_groups": []}
     for verb in ("up", "down"):
         done = subprocess.run([program, "lab", verb, "--name", NAME], capture_output=True,

@@ -7,6 +7,7 @@ import tempfile
 import tap
 
 LIMPET = os.environ.get("LIMPET", "build/src/cli/limpet")
+LIMPET_LAB = os.path.join(os.path.dirname(LIMPET), "../lab/limpet-lab")
 TREES = os.path.join(os.environ.get("SOURCE", "."), "tests/fixtures/trees")
 
 

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "lab/lab_state.h"
-#include "lab/made.h"
+#include "lab/owned.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,7 +33,7 @@ static int remove_lab(void **state)
 
 	(void)state;
 	unlink(lab_path(&lab, path, "lab.json"));
-	unlink(lab_path(&lab, path, "made"));
+	unlink(lab_path(&lab, path, "owned"));
 	rmdir(lab.dir);
 	return rmdir(dir);
 }
@@ -134,19 +134,19 @@ static void only_what_was_noted_is_ours(void **state)
 	struct lp_err err = {0};
 
 	(void)state;
-	assert_false(made_has("one", "netns", "limpet-one-s1"));
-	assert_int_equal(made_note(&lab, "netns", "limpet-one-s1", &err), 0);
-	assert_int_equal(made_note(&lab, "cgroup", "/a", &err), 0);
-	assert_int_equal(made_note(&lab, "cgroup", "/b", &err), 0);
-	assert_int_equal(made_note(&lab, "cgroup", "/c", &err), 0);
-	assert_true(made_has("one", "netns", "limpet-one-s1"));
-	assert_false(made_has("one", "netns", "limpet-one-s"));
-	assert_false(made_has("one", "net", "ns limpet-one-s1"));
-	assert_false(made_has("one", "cgroup", "limpet-one-s1"));
-	assert_false(made_has("two", "netns", "limpet-one-s1"));
-	assert_int_equal(made_each("one", "cgroup", see, &err), -EBUSY);
+	assert_false(owned_has("one", "netns", "limpet-one-s1"));
+	assert_int_equal(owned_note(&lab, "netns", "limpet-one-s1", &err), 0);
+	assert_int_equal(owned_note(&lab, "cgroup", "/a", &err), 0);
+	assert_int_equal(owned_note(&lab, "cgroup", "/b", &err), 0);
+	assert_int_equal(owned_note(&lab, "cgroup", "/c", &err), 0);
+	assert_true(owned_has("one", "netns", "limpet-one-s1"));
+	assert_false(owned_has("one", "netns", "limpet-one-s"));
+	assert_false(owned_has("one", "net", "ns limpet-one-s1"));
+	assert_false(owned_has("one", "cgroup", "limpet-one-s1"));
+	assert_false(owned_has("two", "netns", "limpet-one-s1"));
+	assert_int_equal(owned_each("one", "cgroup", see, &err), -EBUSY);
 	assert_int_equal(n_seen, 3);
-	assert_int_equal(made_each("two", "cgroup", see, &err), 0);
+	assert_int_equal(owned_each("two", "cgroup", see, &err), 0);
 }
 
 int main(void)

@@ -17,7 +17,7 @@ struct rig {
 
 static void rig_make(struct rig *r)
 {
-	struct process p;
+	struct process_stat p;
 	char line[PROCESS_LINE_MAX];
 
 	*r = (struct rig){.lab = {.config = {.name = "unittest", .n_servers = 1}, .n_nodes = 1}};

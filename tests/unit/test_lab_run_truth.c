@@ -41,7 +41,7 @@ enum trust { SOUND, DISTURBED, ACCEPTED };
 static void write_account(const char *plan_text, const char *file, enum trust trust)
 {
 	_cleanup_(plan_release) struct plan p = {0};
-	struct run run = {.plan = &p};
+	struct plan_run run = {.plan = &p};
 	struct run_account a;
 	struct lp_err err = {0};
 

@@ -120,7 +120,7 @@ static void spawns_and_kills(void **state)
 	const char *argv[] = {"sleep", "100", NULL};
 	struct spawn s = {.argv = argv, .pid_file = pid_file};
 	struct lp_err err = {0};
-	struct process p;
+	struct process_stat p;
 	pid_t pid = 0;
 
 	(void)state;
@@ -143,7 +143,7 @@ static void kills_the_whole_session(void **state)
 	const char *argv[] = {"sh", "-c", "trap '' TERM; sleep 100 & echo $!; sleep 101", NULL};
 	struct spawn s = {.argv = argv, .pid_file = pid_file, .log = log_file};
 	struct lp_err err = {0};
-	struct process p;
+	struct process_stat p;
 	char text[64] = "";
 	pid_t pid, other;
 
@@ -187,7 +187,7 @@ static void a_process_lives_as_long_as_its_threads(void **state)
 {
 	pid_t pid = fork_headless();
 	char path[32], text[512] = "";
-	struct process p;
+	struct process_stat p;
 
 	(void)state;
 	assert_true(pid > 0);
@@ -211,7 +211,7 @@ static void start_time_tells_processes_apart(void **state)
 {
 	_cleanup_fclose_ FILE *f = fopen(pid_file, "we");
 	struct lp_err err = {0};
-	struct process p;
+	struct process_stat p;
 
 	(void)state;
 	assert_non_null(f);

@@ -166,8 +166,8 @@ static const struct example examples[] = {
 	{NULL, NULL},
 };
 
-extern const struct command lab_command_status;
-const struct command lab_command_status = {
+extern const struct command lab_verb_status;
+const struct command lab_verb_status = {
 	.name = "lab status",
 	.summary = "show labs and how they are doing",
 	.usage = "[OPTION...]",

@@ -79,8 +79,8 @@ static const struct example examples[] = {
 	{NULL, NULL},
 };
 
-extern const struct command lab_command_disk;
-const struct command lab_command_disk = {
+extern const struct command lab_verb_disk;
+const struct command lab_verb_disk = {
 	.name = "lab disk",
 	.internal = true,
 	.summary = "serve one disk of a lab (used by lab up)",

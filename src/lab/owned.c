@@ -1,4 +1,4 @@
-#include "lab/made.h"
+#include "lab/owned.h"
 
 #include "base/cleanup.h"
 #include <errno.h>
@@ -7,13 +7,13 @@
 
 #define LINE_MAX_LEN 256
 
-int made_note(const struct lab *lab, const char *kind, const char *what, struct lp_err *err)
+int owned_note(const struct lab *lab, const char *kind, const char *what, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX], line[LINE_MAX_LEN];
 	_cleanup_close_ int fd = -1;
 	int len = snprintf(line, sizeof(line), "%s %s\n", kind, what);
 
-	lab_path(lab, path, "made");
+	lab_path(lab, path, "owned");
 	if (len < 0 || (size_t)len >= sizeof(line))
 		return lp_err_set(err, -ENAMETOOLONG, "%s: too long", what);
 	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
@@ -24,18 +24,18 @@ int made_note(const struct lab *lab, const char *kind, const char *what, struct 
 	return 0;
 }
 
-static FILE *made_open(const char *lab_name)
+static FILE *owned_open(const char *lab_name)
 {
 	char root[LAB_DIR_MAX], path[LAB_PATH_MAX];
 
 	if (lab_root(root, NULL) < 0)
 		return NULL;
-	snprintf(path, sizeof(path), "%s/%s/made", root, lab_name);
+	snprintf(path, sizeof(path), "%s/%s/owned", root, lab_name);
 	return fopen(path, "re");
 }
 
 /* The next of a kind; it stays in `line`. */
-static const char *made_next(FILE *f, const char *kind, char line[LINE_MAX_LEN])
+static const char *owned_next(FILE *f, const char *kind, char line[LINE_MAX_LEN])
 {
 	size_t len = strlen(kind);
 
@@ -50,26 +50,26 @@ static const char *made_next(FILE *f, const char *kind, char line[LINE_MAX_LEN])
 	return NULL;
 }
 
-bool made_has(const char *lab_name, const char *kind, const char *what)
+bool owned_has(const char *lab_name, const char *kind, const char *what)
 {
-	_cleanup_fclose_ FILE *f = made_open(lab_name);
+	_cleanup_fclose_ FILE *f = owned_open(lab_name);
 	char line[LINE_MAX_LEN];
 
-	for (const char *m = made_next(f, kind, line); m; m = made_next(f, kind, line)) {
+	for (const char *m = owned_next(f, kind, line); m; m = owned_next(f, kind, line)) {
 		if (!strcmp(m, what))
 			return true;
 	}
 	return false;
 }
 
-int made_each(const char *lab_name, const char *kind,
+int owned_each(const char *lab_name, const char *kind,
 	int (*fn)(const char *what, struct lp_err *err), struct lp_err *err)
 {
-	_cleanup_fclose_ FILE *f = made_open(lab_name);
+	_cleanup_fclose_ FILE *f = owned_open(lab_name);
 	char line[LINE_MAX_LEN];
 	int r = 0;
 
-	for (const char *m = made_next(f, kind, line); m; m = made_next(f, kind, line)) {
+	for (const char *m = owned_next(f, kind, line); m; m = owned_next(f, kind, line)) {
 		struct lp_err one = {0};
 		int q = fn(m, &one);
 

@@ -323,8 +323,8 @@ static const struct example examples[] = {
 	{NULL, NULL},
 };
 
-extern const struct command lab_command_run;
-const struct command lab_command_run = {
+extern const struct command lab_verb_run;
+const struct command lab_verb_run = {
 	.name = "lab run",
 	.summary = "run experiments and record them",
 	.usage = "--plan PLAN -o DIR [OPTION...]",

@@ -1,6 +1,6 @@
-/* The desk in a thread, clients by disk_control() and by hand. */
+/* The control socket in a thread, clients by disk_control() and by hand. */
 #include "base/thread.h"
-#include "lab/disk_desk.h"
+#include "lab/disk_socket.h"
 #include "unit.h"
 #include <errno.h>
 #include <stdatomic.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct office {
-	struct desk desk;
+	struct disk_socket control;
 	char dir[64], path[96];
 	pthread_t thread;
 	atomic_bool stop;
@@ -34,11 +34,11 @@ static void *work(void *arg)
 	struct office *o = arg;
 
 	while (!o->stop) {
-		struct pollfd fds[DESK_FDS];
+		struct pollfd fds[DISK_SOCKET_FDS];
 
-		desk_poll(&o->desk, fds);
-		if (poll(fds, DESK_FDS, 10) > 0)
-			desk_work(&o->desk, fds);
+		disk_socket_poll(&o->control, fds);
+		if (poll(fds, DISK_SOCKET_FDS, 10) > 0)
+			disk_socket_work(&o->control, fds);
 	}
 	return NULL;
 }
@@ -49,11 +49,11 @@ static int setup(void **state)
 	struct lp_err err = {0};
 
 	assert_non_null(o);
-	strcpy(o->dir, "/tmp/limpet-desk-XXXXXX");
+	strcpy(o->dir, "/tmp/limpet-disk-socket-XXXXXX");
 	assert_non_null(mkdtemp(o->dir));
 	snprintf(o->path, sizeof(o->path), "%s/ctl", o->dir);
-	o->desk.answer = answer;
-	assert_int_equal(desk_open(&o->desk, o->path, &err), 0);
+	o->control.answer = answer;
+	assert_int_equal(disk_socket_open(&o->control, o->path, &err), 0);
 	assert_int_equal(thread_start(&o->thread, work, o), 0);
 	*state = o;
 	return 0;
@@ -66,7 +66,7 @@ static int teardown(void **state)
 
 	o->stop = true;
 	pthread_join(o->thread, NULL);
-	desk_close(&o->desk);
+	disk_socket_close(&o->control);
 	assert_int_equal(stat(o->path, &st), -1); /* the socket went with it */
 	rmdir(o->dir);
 	free(o);
@@ -98,7 +98,7 @@ static void test_answers(void **state)
 	char reply[DISK_LINE_MAX];
 	struct lp_err err = {0};
 
-	for (unsigned i = 0; i < 3 * DESK_CLIENTS_MAX; i++)
+	for (unsigned i = 0; i < 3 * DISK_SOCKET_CLIENTS_MAX; i++)
 		ask(o, "slow 2", "got slow 2");
 	assert_int_equal(disk_control(o->path, "bad", reply, sizeof(reply), &err), -EINVAL);
 	assert_string_equal(err.text, "the disk says: not that");
@@ -122,12 +122,12 @@ static void test_line_in_pieces(void **state)
 static void test_silent_clients(void **state)
 {
 	const struct office *o = *state;
-	int fds[2 * DESK_CLIENTS_MAX];
+	int fds[2 * DISK_SOCKET_CLIENTS_MAX];
 
-	for (unsigned i = 0; i < 2 * DESK_CLIENTS_MAX; i++)
+	for (unsigned i = 0; i < 2 * DISK_SOCKET_CLIENTS_MAX; i++)
 		fds[i] = connect_raw(o->path);
 	ask(o, "show", "got show");
-	for (unsigned i = 0; i < 2 * DESK_CLIENTS_MAX; i++)
+	for (unsigned i = 0; i < 2 * DISK_SOCKET_CLIENTS_MAX; i++)
 		close(fds[i]);
 }
 
@@ -148,7 +148,7 @@ static void test_socket_of_the_dead(void **state)
 {
 	const struct office *o = *state;
 	char path[128];
-	struct desk d = {.answer = answer};
+	struct disk_socket d = {.answer = answer};
 	struct lp_err err = {0};
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -157,10 +157,10 @@ static void test_socket_of_the_dead(void **state)
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s/left", o->dir);
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd); /* the file stays */
-	assert_int_equal(desk_open(&d, path, &err), 0);
-	desk_close(&d);
-	assert_int_equal(desk_open(&d, "/nonexistent/left", &err), -ENOENT);
-	desk_close(&d);
+	assert_int_equal(disk_socket_open(&d, path, &err), 0);
+	disk_socket_close(&d);
+	assert_int_equal(disk_socket_open(&d, "/nonexistent/left", &err), -ENOENT);
+	disk_socket_close(&d);
 }
 
 int main(void)

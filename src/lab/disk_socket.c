@@ -1,4 +1,4 @@
-#include "lab/disk_desk.h"
+#include "lab/disk_socket.h"
 
 #include "base/cleanup.h"
 #include <errno.h>
@@ -9,14 +9,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-int desk_open(struct desk *d, const char *path, struct lp_err *err)
+int disk_socket_open(struct disk_socket *d, const char *path, struct lp_err *err)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct stat st;
 
 	d->listen_fd = -1;
-	for (unsigned i = 0; i < DESK_CLIENTS_MAX; i++)
+	for (unsigned i = 0; i < DISK_SOCKET_CLIENTS_MAX; i++)
 		d->clients[i].fd = -1;
 	if (fd < 0)
 		return lp_err_sys(err, -errno, "cannot make a socket");
@@ -26,14 +26,14 @@ int desk_open(struct desk *d, const char *path, struct lp_err *err)
 	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
 		unlink(path);
 	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		listen(fd, DESK_CLIENTS_MAX) < 0)
+		listen(fd, DISK_SOCKET_CLIENTS_MAX) < 0)
 		return lp_err_sys(err, -errno, "%s: cannot listen there", path);
 	d->path = path;
 	d->listen_fd = TAKE_FD(fd);
 	return 0;
 }
 
-static void client_close(struct desk_client *c)
+static void client_close(struct disk_socket_client *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
@@ -41,9 +41,9 @@ static void client_close(struct desk_client *c)
 	c->len = 0;
 }
 
-void desk_close(struct desk *d)
+void disk_socket_close(struct disk_socket *d)
 {
-	for (unsigned i = 0; i < DESK_CLIENTS_MAX; i++)
+	for (unsigned i = 0; i < DISK_SOCKET_CLIENTS_MAX; i++)
 		client_close(&d->clients[i]);
 	if (d->listen_fd < 0)
 		return;
@@ -52,28 +52,28 @@ void desk_close(struct desk *d)
 	unlink(d->path);
 }
 
-void desk_poll(const struct desk *d, struct pollfd fds[DESK_FDS])
+void disk_socket_poll(const struct disk_socket *d, struct pollfd fds[DISK_SOCKET_FDS])
 {
 	fds[0] = (struct pollfd){.fd = d->listen_fd, .events = POLLIN};
-	for (unsigned i = 0; i < DESK_CLIENTS_MAX; i++)
+	for (unsigned i = 0; i < DISK_SOCKET_CLIENTS_MAX; i++)
 		fds[1 + i] = (struct pollfd){.fd = d->clients[i].fd, .events = POLLIN};
 }
 
 /* A free place; else, in turn, that of one who does not come to the point. */
-static struct desk_client *find_place(struct desk *d)
+static struct disk_socket_client *find_place(struct disk_socket *d)
 {
-	struct desk_client *c;
+	struct disk_socket_client *c;
 
-	for (unsigned i = 0; i < DESK_CLIENTS_MAX; i++) {
+	for (unsigned i = 0; i < DISK_SOCKET_CLIENTS_MAX; i++) {
 		if (d->clients[i].fd < 0)
 			return &d->clients[i];
 	}
-	c = &d->clients[d->turn++ % DESK_CLIENTS_MAX];
+	c = &d->clients[d->turn++ % DISK_SOCKET_CLIENTS_MAX];
 	client_close(c);
 	return c;
 }
 
-static void client_answer(struct desk *d, struct desk_client *c)
+static void client_answer(struct disk_socket *d, struct disk_socket_client *c)
 {
 	char reply[DISK_LINE_MAX] = "", text[DISK_LINE_MAX + 1];
 	int n;
@@ -85,7 +85,7 @@ static void client_answer(struct desk *d, struct desk_client *c)
 	client_close(c);
 }
 
-static void client_read(struct desk *d, struct desk_client *c)
+static void client_read(struct disk_socket *d, struct disk_socket_client *c)
 {
 	ssize_t n = recv(c->fd, c->line + c->len, sizeof(c->line) - c->len, MSG_DONTWAIT);
 	char *end;
@@ -106,9 +106,9 @@ static void client_read(struct desk *d, struct desk_client *c)
 	}
 }
 
-void desk_work(struct desk *d, const struct pollfd fds[DESK_FDS])
+void disk_socket_work(struct disk_socket *d, const struct pollfd fds[DISK_SOCKET_FDS])
 {
-	for (unsigned i = 0; i < DESK_CLIENTS_MAX; i++) {
+	for (unsigned i = 0; i < DISK_SOCKET_CLIENTS_MAX; i++) {
 		if (fds[1 + i].revents && d->clients[i].fd == fds[1 + i].fd)
 			client_read(d, &d->clients[i]);
 	}

@@ -56,8 +56,8 @@ static const struct example examples[] = {
 	{NULL, NULL},
 };
 
-extern const struct command lab_command_down;
-const struct command lab_command_down = {
+extern const struct command lab_verb_down;
+const struct command lab_verb_down = {
 	.name = "lab down",
 	.summary = "remove a lab",
 	.usage = "[OPTION...]",

@@ -130,8 +130,8 @@ static const struct example examples[] = {
 	{NULL, NULL},
 };
 
-extern const struct command lab_command_up;
-const struct command lab_command_up = {
+extern const struct command lab_verb_up;
+const struct command lab_verb_up = {
 	.name = "lab up",
 	.summary = "build a lab",
 	.usage = "[OPTION...]",

@@ -1,12 +1,12 @@
 #include "cli/command.h"
-#include "cli/lab_faults.h"
+#include "lab/fault_options.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct option_def options[] = {
-	{"on", 0, OPTION_STRING, LAB_FAULT_AT(on), "SERVER", "only on this server [all]"},
-	LAB_FAULT_OPTIONS,
+	{"on", 0, OPTION_STRING, FAULT_OPTIONS_AT(on), "SERVER", "only on this server [all]"},
+	FAULT_OPTIONS,
 	{NULL},
 };
 
@@ -43,11 +43,11 @@ static int heal_everywhere(const struct lab *lab, const struct fault *fault, str
 
 /* Each argument is a fault, on its own server, that of --on, or all. */
 static int heal_named(const struct lab *lab, int n_args, char **args,
-	const struct lab_fault_options *opt, struct lp_err *err)
+	const struct fault_options *opt, struct lp_err *err)
 {
 	for (int i = 0; i < n_args; i++) {
 		struct fault_spec s;
-		int r = lab_faults_spec(args[i], opt, &s, err);
+		int r = fault_options_spec(args[i], opt, &s, err);
 
 		if (r == 0)
 			r = *s.on ? fault_heal(lab, &s, err) : heal_everywhere(lab, s.fault, err);
@@ -57,7 +57,7 @@ static int heal_named(const struct lab *lab, int n_args, char **args,
 	return 0;
 }
 
-static int heal(const struct lab *lab, int n_args, char **args, const struct lab_fault_options *opt,
+static int heal(const struct lab *lab, int n_args, char **args, const struct fault_options *opt,
 	struct lp_err *err)
 {
 	const struct lab_node *node = opt->on ? lab_node(lab, opt->on) : NULL;
@@ -93,11 +93,11 @@ static void print_text(const struct lab *lab, const struct fault_spec *before, u
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
-	const struct lab_fault_options *opt = values;
+	const struct fault_options *opt = values;
 	struct fault_spec before[FAULT_ACTIVE_MAX];
 	unsigned n_before = 0;
 	struct lab lab;
-	int r = lab_faults_load(opt, &lab, err);
+	int r = fault_options_load(opt, &lab, err);
 
 	(void)data;
 	if (r == 0) {
@@ -105,7 +105,7 @@ static int run(
 		r = heal(&lab, n_args, args, opt, err);
 	}
 	if (r == 0 && opt->json)
-		r = lab_faults_print_json(&lab, err);
+		r = fault_options_print_json(&lab, err);
 	else if (r == 0)
 		print_text(&lab, before, n_before);
 	return command_exit_code(r);
@@ -117,8 +117,8 @@ static const struct example examples[] = {
 	{NULL, NULL},
 };
 
-extern const struct command lab_command_heal;
-const struct command lab_command_heal = {
+extern const struct command lab_verb_heal;
+const struct command lab_verb_heal = {
 	.name = "lab heal",
 	.summary = "undo what 'lab inject' did",
 	.usage = "[OPTION...] [FAULT[@SERVER]...]",
@@ -128,7 +128,7 @@ const struct command lab_command_heal = {
 		"as active, so it can be given again, and after a crash. A strength behind the "
 		"name of a FAULT is ignored.",
 	.options = options,
-	.options_size = sizeof(struct lab_fault_options),
+	.options_size = sizeof(struct fault_options),
 	.examples = examples,
 	.run = run,
 };

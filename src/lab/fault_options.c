@@ -1,16 +1,16 @@
-#include "cli/lab_faults.h"
+#include "lab/fault_options.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-int lab_faults_load(const struct lab_fault_options *opt, struct lab *ret, struct lp_err *err)
+int fault_options_load(const struct fault_options *opt, struct lab *ret, struct lp_err *err)
 {
 	return lab_load(opt->name ? opt->name : LAB_DEFAULT_NAME, ret, err);
 }
 
-int lab_faults_spec(const char *text, const struct lab_fault_options *opt, struct fault_spec *ret,
+int fault_options_spec(const char *text, const struct fault_options *opt, struct fault_spec *ret,
 	struct lp_err *err)
 {
 	struct fault_spec s;
@@ -36,7 +36,7 @@ static json_t *spec_json(const struct fault_spec *s)
 		s->fault->strength ? json_real(s->strength) : json_null());
 }
 
-int lab_faults_print_json(const struct lab *lab, struct lp_err *err)
+int fault_options_print_json(const struct lab *lab, struct lp_err *err)
 {
 	struct fault_spec active[FAULT_ACTIVE_MAX];
 	unsigned n = fault_active(lab, active, FAULT_ACTIVE_MAX);

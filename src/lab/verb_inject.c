@@ -1,17 +1,17 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/lab_faults.h"
+#include "lab/fault_options.h"
 #include "report/grid.h"
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
 static const struct option_def options[] = {
-	{"on", 0, OPTION_STRING, LAB_FAULT_AT(on), "SERVER",
+	{"on", 0, OPTION_STRING, FAULT_OPTIONS_AT(on), "SERVER",
 		"the server to break: s1, s2, ..., where the FAULT does not say"},
-	{"list", 0, OPTION_FLAG, LAB_FAULT_AT(list), NULL,
+	{"list", 0, OPTION_FLAG, FAULT_OPTIONS_AT(list), NULL,
 		"list all faults, and what their strength means"},
-	LAB_FAULT_OPTIONS,
+	FAULT_OPTIONS,
 	{NULL},
 };
 
@@ -78,7 +78,7 @@ static int inject_all(
 	return 0;
 }
 
-static int read_specs(int n_args, char **args, const struct lab_fault_options *opt,
+static int read_specs(int n_args, char **args, const struct fault_options *opt,
 	struct fault_spec *ret, struct lp_err *err)
 {
 	int r = 0;
@@ -86,7 +86,7 @@ static int read_specs(int n_args, char **args, const struct lab_fault_options *o
 	if (n_args > FAULT_ACTIVE_MAX)
 		return lp_err_set(err, -EINVAL, "more than %d faults", FAULT_ACTIVE_MAX);
 	for (int i = 0; r == 0 && i < n_args; i++)
-		r = lab_faults_spec(args[i], opt, &ret[i], err);
+		r = fault_options_spec(args[i], opt, &ret[i], err);
 	return r;
 }
 
@@ -105,7 +105,7 @@ static void print_text(const struct fault_spec *specs, unsigned n)
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
-	const struct lab_fault_options *opt = values;
+	const struct fault_options *opt = values;
 	struct fault_spec specs[FAULT_ACTIVE_MAX];
 	struct lab lab;
 	int r;
@@ -115,11 +115,11 @@ static int run(
 		return command_exit_code(opt->json ? list_faults_json(err) : list_faults(err));
 	r = read_specs(n_args, args, opt, specs, err);
 	if (r == 0)
-		r = lab_faults_load(opt, &lab, err);
+		r = fault_options_load(opt, &lab, err);
 	if (r == 0)
 		r = inject_all(&lab, specs, (unsigned)n_args, err);
 	if (r == 0 && opt->json)
-		r = lab_faults_print_json(&lab, err);
+		r = fault_options_print_json(&lab, err);
 	else if (r == 0)
 		print_text(specs, (unsigned)n_args);
 	return command_exit_code(r);
@@ -134,8 +134,8 @@ static const struct example examples[] = {
 	{NULL, NULL},
 };
 
-extern const struct command lab_command_inject;
-const struct command lab_command_inject = {
+extern const struct command lab_verb_inject;
+const struct command lab_verb_inject = {
 	.name = "lab inject",
 	.summary = "break a server of a lab",
 	.usage = "[OPTION...] [FAULT[:STRENGTH][@SERVER]...]",
@@ -148,7 +148,7 @@ const struct command lab_command_inject = {
 		"between which limits, and what it is if none is given. SERVER is s1, s2, ...: "
 		"behind '@', or once for all with --on.",
 	.options = options,
-	.options_size = sizeof(struct lab_fault_options),
+	.options_size = sizeof(struct fault_options),
 	.examples = examples,
 	.run = run,
 };

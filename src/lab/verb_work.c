@@ -93,8 +93,8 @@ static const struct example examples[] = {
 	{NULL, NULL},
 };
 
-extern const struct command lab_command_work;
-const struct command lab_command_work = {
+extern const struct command lab_verb_work;
+const struct command lab_verb_work = {
 	.name = "lab work",
 	.summary = "let all clients of a lab work, or stop them",
 	.usage = "[OPTION...] WORKLOAD | --stop",

@@ -42,8 +42,8 @@ static int run(
 	return command_exit_code(r < 0 ? r : traffic_send(&t, err));
 }
 
-extern const struct command lab_command_traffic;
-const struct command lab_command_traffic = {
+extern const struct command lab_verb_traffic;
+const struct command lab_verb_traffic = {
 	.name = "lab traffic",
 	.summary = "one end of a network hog, used by faults",
 	.usage = "--listen PORT | --send ADDRESS:PORT",

@@ -1,0 +1,56 @@
+#include "cli/command.h"
+#include "cli/program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *command_verb(const struct command *c)
+{
+	const char *blank = strrchr(c->name, ' ');
+
+	return blank ? blank + 1 : c->name;
+}
+
+const char *command_dashed(const struct command *c, char buf[COMMAND_NAME_MAX])
+{
+	snprintf(buf, COMMAND_NAME_MAX, "%s", c->name);
+	for (char *p = buf; *p; p++)
+		*p = *p == ' ' ? '-' : *p;
+	return buf;
+}
+
+static const struct command *find_in(const struct command *const *list, const char *word)
+{
+	for (; *list; list++) {
+		if (!strcmp(command_verb(*list), word))
+			return *list;
+	}
+	return NULL;
+}
+
+int command_find(int n_words, char *const *words, const struct command **ret, struct lp_err *err)
+{
+	const struct command *c = n_words ? find_in(program.commands, words[0]) : NULL;
+	int n = 1;
+
+	if (!c)
+		return lp_err_set(err, -EINVAL, "there is no command '%s' (see 'limpet help')",
+			n_words ? words[0] : "");
+	for (; c->verbs && n < n_words && words[n][0] != '-'; n++) {
+		const struct command *verb = find_in(c->verbs, words[n]);
+
+		if (!verb)
+			return lp_err_set(err, -EINVAL,
+				"there is no command '%s %s' (see 'limpet help %s')", c->name,
+				words[n], c->name);
+		c = verb;
+	}
+	*ret = c;
+	return n;
+}
+
+int command_exit_code(int r)
+{
+	return r == 0 ? EXIT_HEALTHY : r == -ENOMEM ? EXIT_INTERNAL : EXIT_USAGE;
+}

@@ -1,0 +1,33 @@
+/* What the programs of the suite share: limpet, and those that carry out some of its commands. A
+ * command of another program is run by executing that program with the same arguments. */
+#ifndef CLI_PROGRAM_H
+#define CLI_PROGRAM_H
+
+#include "cli/command.h"
+#include <limits.h>
+
+struct program {
+	const char *name;		       /* "limpet" */
+	const char *headline;		       /* one sentence, above the list of its commands */
+	const struct command *const *commands; /* NULL-terminated, in the order of the help */
+};
+
+/* The one that runs. Each program's main.c defines it. */
+extern const struct program program;
+
+/* Carries out the command that the arguments name. Returns the exit code. */
+int program_main(int argc, char **argv);
+
+/* Where another program of the suite is: beside this one, in the build tree or where it is
+ * installed. If it is in none of these places, its bare name, for a search of $PATH. Returns
+ * `buf`. */
+const char *program_path(const char *name, char buf[PATH_MAX]);
+
+/* Becomes that program, with the same standard files and signals; argv[0] is replaced. Returns only
+ * if that fails: -ENOENT if it is not installed. */
+int program_exec(const char *name, char **argv, struct lp_err *err);
+
+/* Runs that program and waits for it. Returns its exit code, or 127 if it could not be run. */
+int program_call(const char *name, char **argv);
+
+#endif

@@ -1,0 +1,289 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+#include "cli/lab_program.h"
+#include "cli/program.h"
+#include "cli/stop.h"
+
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "lab/run_state.h"
+#include "lab/tool.h"
+#include "report/progress.h"
+#include "report/verdict_text.h"
+#include <errno.h>
+#include <limpet/diagnose.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define NAME_DEFAULT "demo"
+#define SERVERS 5U
+#define CLIENTS 4U
+#define DISK_BYTES (UINT64_C(768) << 20)
+#define WORKLOAD "ddw"
+#define FAULT_DEFAULT "slow-disk:6"
+#define CLEAN_S 30U
+#define LOOK_S 5
+#define PATIENCE_S 120
+
+struct demo_options {
+	bool live;
+	const char *fault, *on, *name;
+};
+
+#define AT(member) offsetof(struct demo_options, member)
+
+static const struct option_def options[] = {
+	{"live", 0, OPTION_FLAG, AT(live), NULL, "build a cluster and break it (needs root)"},
+	{"fault", 0, OPTION_STRING, AT(fault), "FAULT[:STRENGTH]",
+		"how to break it ('limpet lab inject --list' shows all) [slow-disk:6]"},
+	{"on", 0, OPTION_STRING, AT(on), "SERVER", "what to break, s1 to s5 [one at random]"},
+	{"name", 0, OPTION_STRING, AT(name), "NAME", "what the lab is called meanwhile [demo]"},
+	{NULL},
+};
+
+/* What there is while it runs. */
+struct demo {
+	struct run_config config;
+	struct plan_run run;
+	struct fault_spec spec;
+	char dir[LAB_PATH_MAX]; /* the recording, in the lab's directory: it goes with the lab */
+	int64_t broken_us;	/* when, on a clock that never steps */
+};
+
+static int fault_choose(struct demo *d, const struct demo_options *opt, struct lp_err *err)
+{
+	unsigned pick = 0;
+	int r = fault_parse(opt->fault ? opt->fault : FAULT_DEFAULT, &d->spec, err);
+
+	if (r < 0)
+		return r;
+	if (getrandom(&pick, sizeof(pick), 0) < 0)
+		pick = (unsigned)time(NULL);
+	if (opt->on)
+		snprintf(d->spec.on, sizeof(d->spec.on), "%.7s", opt->on);
+	else if (!*d->spec.on)
+		snprintf(d->spec.on, sizeof(d->spec.on), "s%u", pick % SERVERS + 1);
+	if (!lab_node(&d->run.lab, d->spec.on) || d->spec.on[0] != 's')
+		return lp_err_set(err, -EINVAL, "there is no server '%.16s', but s1 to s%u",
+			opt->on ? opt->on : d->spec.on, SERVERS);
+	return 0;
+}
+
+static int demo_init(struct demo *d, const struct demo_options *opt, struct lp_err *err)
+{
+	struct lab_config c;
+	int r;
+
+	d->config.stop = &stop_signal;
+	d->run.config = &d->config;
+	lab_config_init(&c);
+	if (opt->name && strlen(opt->name) >= sizeof(c.name))
+		return lp_err_set(err, -EINVAL, "--name: '%.64s' is too long", opt->name);
+	snprintf(c.name, sizeof(c.name), "%s", opt->name ? opt->name : NAME_DEFAULT);
+	c.n_servers = SERVERS;
+	c.n_clients = CLIENTS;
+	c.disk_bytes = DISK_BYTES;
+	r = lab_init(&d->run.lab, &c, err);
+	if (r == 0)
+		r = fault_choose(d, opt, err);
+	program_path("limpet", d->run.limpet);
+	d->run.fs = fs_find(c.fs);
+	lab_path(&d->run.lab, d->dir, "recording");
+	return r;
+}
+
+static int nap(unsigned seconds, struct lp_err *err)
+{
+	for (unsigned i = 0; i < 5 * seconds; i++) {
+		const struct timespec ts = {.tv_nsec = 200000000};
+
+		if (stop_signal)
+			return run_stopped_err(err);
+		nanosleep(&ts, NULL);
+	}
+	return 0;
+}
+
+static int build(struct demo *d, struct lp_err *err)
+{
+	struct progress p;
+	int r;
+
+	printf("Building a cluster on this machine: %u servers, %u clients, %s.\n", SERVERS,
+		CLIENTS, d->run.lab.config.fs);
+	fflush(stdout);
+	progress_begin(&p, stderr);
+	r = lab_up(&d->run.lab, progress_tell, &p, err);
+	progress_clear(&p);
+	return r;
+}
+
+static int work(struct demo *d, struct lp_err *err)
+{
+	const struct workload *w = workload_find(WORKLOAD);
+	int r = w ? workload_check(w, err)
+		  : lp_err_set(err, -ENOENT, "there is no workload " WORKLOAD);
+
+	if (r == 0)
+		r = workload_prepare(&d->run.lab, w, &stop_signal, err);
+	if (r == 0)
+		r = workload_start(&d->run.lab, w, 0, err);
+	if (r == 0)
+		r = run_record_start(&d->run, d->dir, err);
+	if (r < 0)
+		return r;
+	printf("All clients write now; every server and client is recorded. %u s as it should "
+	       "be ...\n",
+		CLEAN_S);
+	fflush(stdout);
+	return nap(CLEAN_S, err);
+}
+
+static int break_one(struct demo *d, struct lp_err *err)
+{
+	int r = fault_inject(&d->run.lab, &d->spec, err);
+
+	if (r < 0)
+		return r;
+	d->broken_us = run_monotonic_us();
+	printf("Broken: %s on %s (%s). The diagnosis is not told.\n", d->spec.fault->name,
+		d->spec.on, d->spec.fault->summary);
+	fflush(stdout);
+	return 0;
+}
+
+DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
+DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
+
+/* What has been recorded so far; archives that are still written to are read as far as they go. */
+static int look(const struct demo *d, struct lp_verdict **ret, struct lp_err *err)
+{
+	_cleanup_(lp_dataset_closep) struct lp_dataset *data = NULL;
+	const struct lp_diagnose_options how = {0};
+	const char *paths[] = {d->dir};
+	int r = lp_dataset_open(paths, 1, NULL, NULL, NULL, &data, err);
+
+	return r < 0 ? r : lp_diagnose(data, &how, ret, err);
+}
+
+/* Is it that server, and nobody else? */
+static bool names(const struct lp_verdict *v, const char *server)
+{
+	size_t len = strlen(server);
+
+	for (uint32_t i = 0; i < v->n_suspects; i++) {
+		const char *name = v->components[v->suspects[i].component];
+
+		if (strncmp(name, server, len) != 0 || name[len] != '/')
+			return false;
+	}
+	return v->n_suspects > 0;
+}
+
+/* Look again and again until somebody is named. 1: that was the right one, 0: it was not. */
+static int watch_it(const struct demo *d, struct lp_err *err)
+{
+	const struct verdict_text_options text = {
+		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
+
+	for (;;) {
+		_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
+		long after_s = (long)((run_monotonic_us() - d->broken_us) / US_PER_SEC);
+		int r = look(d, &v, err);
+
+		if (r < 0)
+			return r;
+		if (v->n_suspects) {
+			printf("%4ld s: named.\n\n", after_s);
+			r = verdict_print_text(stdout, v, &text);
+			return r < 0 ? r : names(v, d->spec.on);
+		}
+		printf("%4ld s: nobody stands out yet\n", after_s);
+		fflush(stdout);
+		if (after_s > PATIENCE_S)
+			return 0;
+		r = nap(LOOK_S, err);
+		if (r < 0)
+			return r;
+	}
+}
+
+static int live(struct demo *d, struct lp_err *err)
+{
+	struct lp_err later = {0};
+	int r = build(d, err);
+
+	if (r < 0)
+		return r;
+	r = work(d, err);
+	if (r == 0)
+		r = break_one(d, err);
+	if (r == 0)
+		r = watch_it(d, err);
+	printf("\nRemoving the cluster.\n");
+	fflush(stdout);
+	if (lab_down(d->run.lab.config.name, r < 0 ? &later : err) < 0 && r >= 0)
+		return -EIO;
+	return r;
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	const struct demo_options *opt = values;
+	struct demo *d;
+	int r;
+
+	(void)args;
+	(void)data;
+	if (n_args || !opt->live) {
+		lp_err_set(err, -EINVAL,
+			"say 'limpet demo --live' (as root): it builds a small cluster on this "
+			"machine, breaks a server and names it; 'make demo' in the source tree "
+			"needs no root");
+		return EXIT_USAGE;
+	}
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return command_exit_code(lp_err_sys(err, -ENOMEM, "cannot start"));
+	stop_catch();
+	r = demo_init(d, opt, err);
+	if (r == 0)
+		r = live(d, err);
+	if (r >= 0)
+		printf(r ? "%s was broken, and %s was named.\n"
+			 : "%s was broken, and %s alone was not named: a defect, please report "
+			   "it.\n",
+			d->spec.on, d->spec.on);
+	free(d);
+	return r < 0 ? command_exit_code(r) : r ? EXIT_HEALTHY : EXIT_INTERNAL;
+}
+
+static const struct example examples[] = {
+	{"demo --live", "a cluster comes up, a disk gets slow, its server is named"},
+	{"demo --live --fault receive-pktloss:10 --on s2", "another fault"},
+	{NULL, NULL},
+};
+
+extern const struct command command_demo;
+const struct command command_demo = {
+	.name = "demo",
+	.summary = DEMO_SUMMARY,
+	.usage = "--live [OPTION...]",
+	.description =
+		"Builds a small parallel file system on this machine ('limpet lab'), lets clients "
+		"write, records all of it, breaks one server, and diagnoses what was recorded "
+		"every few seconds until somebody is named, which takes about a minute. Then "
+		"everything is removed again, also after Ctrl-C. Needs root and what a lab needs; "
+		"touches nothing that it did not make. 'limpet lab run' records such experiments "
+		"and keeps them.\n\n"
+		"The exit status is 0 if the server that was broken was named, 3 if it was not.",
+	.options = options,
+	.options_size = sizeof(struct demo_options),
+	.examples = examples,
+	.run = run,
+};

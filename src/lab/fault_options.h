@@ -1,0 +1,30 @@
+/* What `limpet lab inject` and `limpet lab heal` share. */
+#ifndef LAB_FAULT_OPTIONS_H
+#define LAB_FAULT_OPTIONS_H
+
+#include "lab/fault.h"
+
+struct fault_options {
+	const char *on, *name;
+	bool list, json;
+};
+
+#define FAULT_OPTIONS_AT(member) offsetof(struct fault_options, member)
+#define FAULT_OPTIONS                                                                              \
+	{"name", 0, OPTION_STRING, FAULT_OPTIONS_AT(name), "LAB", "which lab [lab]"},              \
+	{                                                                                          \
+		"json", 0, OPTION_FLAG, FAULT_OPTIONS_AT(json), NULL,                              \
+			"print what is active afterwards as JSON"                                  \
+	}
+
+/* The lab that the options name. */
+int fault_options_load(const struct fault_options *opt, struct lab *ret, struct lp_err *err);
+
+/* "disk-hog:4@s3", or "disk-hog" and --on; `ret->on` is "" where neither says where. */
+int fault_options_spec(const char *text, const struct fault_options *opt, struct fault_spec *ret,
+	struct lp_err *err);
+
+/* What is active now. */
+int fault_options_print_json(const struct lab *lab, struct lp_err *err);
+
+#endif
