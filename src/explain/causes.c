@@ -61,11 +61,17 @@ const struct cause cause_crash = {"crash", "died",
 	"Find out why it ended (its log, coredumpctl, journalctl -u, dmesg) before you start it "
 	"again."};
 
+const struct cause cause_resource_exhausted = {"resource-exhausted",
+	"has calls that fail because something ran out or broke",
+	"Look at the limits of the process (prlimit -p PID), at its file systems (df, df -i, "
+	"mount) "
+	"and at dmesg."};
+
 const struct cause *const causes[] = {&cause_disk_hog, &cause_disk_busy, &cause_disk_errors,
 	&cause_network_hog, &cause_packet_loss, &cause_cpu_hog, &cause_server_hung, &cause_bad_link,
 	&cause_slow_link, &cause_slow_network, &cause_lost_path, &cause_server_down, &cause_unknown,
 	&cause_imbalanced, &cause_faster, &cause_less_loaded, &cause_server_workload,
-	&cause_propagated_error, &cause_crash, NULL};
+	&cause_propagated_error, &cause_crash, &cause_resource_exhausted, NULL};
 
 const struct cause *cause_find(const char *name)
 {

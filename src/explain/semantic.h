@@ -3,7 +3,7 @@
  *
  * Nobody is compared with anybody here: what a call returned, which signal came and which request
  * was not answered speaks for itself. One file a kind of problem: semantic_errors.c,
- * semantic_crash.c, semantic_hang.c.
+ * semantic_crash.c, semantic_hang.c, semantic_exhaustion.c.
  */
 #ifndef EXPLAIN_SEMANTIC_H
 #define EXPLAIN_SEMANTIC_H
@@ -67,6 +67,9 @@ int semantic_errors(
 int semantic_crashes(
 	const struct traces *t, const struct semantic_options *options, struct semantic *s);
 int semantic_hangs(
+	const struct traces *t, const struct semantic_options *options, struct semantic *s);
+/* After the others (semantic_errors() calls it): who is accused already is not accused again. */
+int semantic_exhaustion(
 	const struct traces *t, const struct semantic_options *options, struct semantic *s);
 
 /* Learn from traces of a time without faults which calls fail, and how, as a matter of course. */

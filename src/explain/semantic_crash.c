@@ -169,7 +169,12 @@ static bool was_asked(const struct traced_process *p)
 /* The signal by which a process went down; 0: by none, or it was asked to. */
 static int death_of(const struct traced_process *p)
 {
-	if (!p->died_ns || was_asked(p))
+	if (!p->died_ns)
+		return 0;
+	/* Who gives up by itself was not asked to: SIGINT means many things to many daemons. */
+	if (WIFSIGNALED(p->status) && p->aborted && WTERMSIG(p->status) == p->signal)
+		return p->signal;
+	if (was_asked(p))
 		return 0;
 	if (WIFSIGNALED(p->status))
 		return WTERMSIG(p->status);
@@ -304,7 +309,10 @@ static int find_dead(struct inquest *q)
 		const struct traced_process *p = &q->t->processes[i];
 		int signal = death_of(p);
 
-		if (!q->t->programs[p->program].serves || !p->died_ns)
+		if (!p->died_ns)
+			continue;
+		/* Who serves nobody may be ended by anybody; but not by what went wrong in it. */
+		if (!q->t->programs[p->program].serves && !traces_signal_is_fatal(signal))
 			continue;
 		if (signal)
 			r = accuse_dead(q, i, signal);

@@ -352,5 +352,8 @@ int semantic_errors(
 		if (m.handed[i].n_same || m.handed[i].n_translated)
 			r = accuse(s, &m, i);
 	}
+	/* What keeps failing accuses by itself; what is left after that is worth a note. */
+	if (r == 0)
+		r = semantic_exhaustion(t, options, s);
 	return r < 0 ? r : note_unseen(s, &m);
 }

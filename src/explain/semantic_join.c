@@ -172,7 +172,8 @@ bool semantic_explains(const struct explain_context *ctx, const struct lp_suspec
 
 	if (!f || ctx->semantic[s->component])
 		return false;
-	if (!strcmp(f->cause, cause_propagated_error.name))
+	if (!strcmp(f->cause, cause_propagated_error.name) ||
+		!strcmp(f->cause, cause_resource_exhausted.name))
 		return s->last_us >= f->first_us && s->first_us <= f->last_us;
 	return s->last_us >= f->first_us && s->first_us >= f->first_us - early_us;
 }

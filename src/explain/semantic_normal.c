@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include <errno.h>
+#include <string.h>
 
 #define OF(call) (1u << TRACE_CALL_##call)
 #define ANY (~0u)
@@ -85,6 +86,52 @@ bool normal_is_translation(int error)
 	return is_in(translations, ARRAY_SIZE(translations), error);
 }
 
+static bool is_named(const char *name, const char *const *names)
+{
+	for (; *names; names++) {
+		if (!strcmp(name, *names))
+			return true;
+	}
+	return false;
+}
+
+/* Which calls tell that something ran out. Those about memory fail with ENOMEM also where an
+ * address is not in use: few of them ask for any. */
+static const struct {
+	int error;
+	unsigned calls;
+} exhaustion[] = {
+	{ENOSPC, OF(WRITE) | OF(SYNC) | OF(OPEN) | OF(META)},
+	{EDQUOT, OF(WRITE) | OF(SYNC) | OF(OPEN) | OF(META)},
+	{EMFILE, OF(OPEN)},
+	{ENFILE, OF(OPEN)},
+	{ENOMEM, OF(MEMORY) | OF(PROCESS) | OF(OPEN) | OF(READ) | OF(WRITE) | OF(META)},
+	{EIO, OF(READ) | OF(WRITE) | OF(SYNC) | OF(OPEN) | OF(META)},
+	{EROFS, OF(WRITE) | OF(OPEN) | OF(META)},
+	{EFBIG, OF(WRITE) | OF(META)},
+};
+
+bool normal_is_exhaustion(int error, uint16_t nr, bool compat, unsigned file)
+{
+	static const char *const takes_memory[] = {"mmap", "mmap2", "mremap", "brk", NULL};
+	static const char *const asks[] = {"access", "faccessat", "faccessat2", "inotify_add_watch",
+		"inotify_init", "inotify_init1", "fanotify_init", "fanotify_mark", NULL};
+	const struct syscall_info *info = compat ? syscall_get_compat(nr) : syscall_get(nr);
+
+	if (!info || is_named(info->name, asks) ||
+		(info->call == TRACE_CALL_MEMORY && !is_named(info->name, takes_memory)))
+		return false;
+	/* A terminal that its user has left fails so, too. */
+	if (error == EIO && file != TRACE_FILE_STORAGE && file != TRACE_FILE_DIRECTORY &&
+		file != TRACE_FILE_NONE)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(exhaustion); i++) {
+		if (exhaustion[i].error == error && exhaustion[i].calls & (1u << info->call))
+			return true;
+	}
+	return false;
+}
+
 static bool is_channel(unsigned file)
 {
 	return file == TRACE_FILE_TCP || file == TRACE_FILE_SOCKET || file == TRACE_FILE_PIPE;
@@ -106,15 +153,20 @@ const char *normal_role(bool serves)
 	return serves ? "server" : "client";
 }
 
+bool normal_pair(const struct thresholds *trained, bool serves, uint16_t nr, int error)
+{
+	const struct syscall_info *info = syscall_get(nr);
+	char buf[SYSCALL_NAME_MAX];
+
+	return trained && info &&
+		thresholds_is_normal(
+			trained, normal_role(serves), info->name, errno_name(error, buf));
+}
+
 bool normal_failure(
 	const struct traces *t, const struct thresholds *trained, const struct traced_failure *f)
 {
-	const struct syscall_info *info = f->compat ? NULL : syscall_get(f->nr);
-	char buf[SYSCALL_NAME_MAX];
-
 	if (f->eof || normal_builtin(f->error, f->call, f->file))
 		return true;
-	return trained && info &&
-		thresholds_is_normal(trained, normal_role(traces_serves(t, f->process)), info->name,
-			errno_name(f->error, buf));
+	return !f->compat && normal_pair(trained, traces_serves(t, f->process), f->nr, f->error);
 }

@@ -13,11 +13,19 @@ bool normal_builtin(int error, unsigned call, unsigned file);
 bool normal_failure(
 	const struct traces *t, const struct thresholds *trained, const struct traced_failure *f);
 
+/* Is it trained (may be NULL) that this call fails so in servers, or in clients? */
+bool normal_pair(const struct thresholds *trained, bool serves, uint16_t nr, int error);
+
 /* Is it about a connection whose other end is not there? */
 bool normal_is_lost_connection(int error);
 
 /* Does it say that something ran out or broke: space, descriptors, memory, the disk? */
 bool normal_is_resource(int error);
+
+/* Does this call (of this machine's table, or with `compat` of the 32-bit one) fail so only when
+ * something ran out or broke for good? `file`: enum trace_file, TRACE_FILE_NONE where it is not
+ * known. Calls that answer questions so (access, mincore, inotify_add_watch) do not count. */
+bool normal_is_exhaustion(int error, uint16_t nr, bool compat, unsigned file);
 
 /* What a client may get in place of what the server met. */
 bool normal_is_translation(int error);

@@ -32,13 +32,13 @@ static bool component_wanted(void *ctx, const struct lp_catalogue *c, uint32_t i
 	const struct lp_schema *s = &c->schemas[c->components[id].schema];
 
 	(void)ctx;
-	return is_kind(s, "sys") || is_kind(s, "peer");
+	return is_kind(s, "sys") || is_kind(s, "peer") || is_kind(s, "errno");
 }
 
 static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
 {
 	static const char *const names[] = {
-		"requests", "responses", "waiting_us", "nsread_n", "calls", NULL};
+		"requests", "responses", "waiting_us", "nsread_n", "calls", "n", NULL};
 
 	(void)ctx;
 	for (const char *const *n = names; *n; n++) {
@@ -113,6 +113,26 @@ static int read_programs(struct semantic_reading *r, const struct lp_catalogue *
 		}
 	}
 	return 0;
+}
+
+static int read_tallies(struct semantic_reading *r, const struct lp_catalogue *c,
+	const struct lp_batch *b, const struct lp_batch_kind *k)
+{
+	int column = lp_schema_column(&c->schemas[k->schema], "n"), got = 0;
+
+	for (uint32_t i = 0; i < k->n_components; i++) {
+		const struct lp_component *component = &c->components[k->ids[i]];
+		uint32_t host;
+
+		if (traces_host(r->t, component->observer, &host) < 0)
+			return -ENOMEM;
+		for (uint32_t n = b->carry; got == 0 && n < b->n_samples; n++) {
+			if (is_present(b, k, i, n))
+				got = traces_add_tally(r->t, host, component->name, b->wall_us[n],
+					cell(b, k, column, i, n));
+		}
+	}
+	return got;
 }
 
 /* "glusterfsd.812:storage-read" is of process 812. */
@@ -198,6 +218,8 @@ static int read_rows(void *ctx, struct lp_source *source, struct lp_err *err)
 				got = read_peers(r, c, b, k);
 			else if (is_kind(&c->schemas[k->schema], "sys"))
 				got = read_programs(r, c, b, k);
+			else if (is_kind(&c->schemas[k->schema], "errno"))
+				got = read_tallies(r, c, b, k);
 		}
 	}
 	return got < 0 ? no_memory(err) : 0;

@@ -138,18 +138,38 @@ void tell_process(struct strbuf *sb, const struct traces *t, uint32_t process)
 		t->hosts[p->host].name);
 }
 
-void tell_call(struct strbuf *sb, uint16_t nr, bool compat, const char *name, int32_t fd)
+static void add_call(struct strbuf *sb, const struct syscall_info *info, uint16_t nr,
+	const char *where, const char *name, int32_t fd)
 {
-	const struct syscall_info *info = compat ? syscall_get_compat(nr) : syscall_get(nr);
-
 	if (info)
 		strbuf_puts(sb, info->name);
 	else
 		strbuf_printf(sb, "call %u", nr);
 	if (name)
-		strbuf_printf(sb, " on %s", name);
+		strbuf_printf(sb, " %s %s", where, name);
 	else if (fd >= 0)
-		strbuf_printf(sb, " on descriptor %" PRId32, fd);
+		strbuf_printf(sb, " %s descriptor %" PRId32, where, fd);
+}
+
+static const struct syscall_info *call_info(uint16_t nr, bool compat)
+{
+	return compat ? syscall_get_compat(nr) : syscall_get(nr);
+}
+
+void tell_call(struct strbuf *sb, uint16_t nr, bool compat, const char *name, int32_t fd)
+{
+	add_call(sb, call_info(nr, compat), nr, "on", name, fd);
+}
+
+void tell_call_to(struct strbuf *sb, uint16_t nr, bool compat, const char *name, int32_t fd)
+{
+	const struct syscall_info *info = call_info(nr, compat);
+	const char *where = !info		 ? "on"
+		: info->call == TRACE_CALL_WRITE ? "to"
+		: info->call == TRACE_CALL_READ	 ? "from"
+						 : "on";
+
+	add_call(sb, info, nr, where, name, fd);
 }
 
 void tell_failure(struct strbuf *sb, const struct traces *t, const struct traced_failure *f)

@@ -27,6 +27,8 @@ void tell_time(struct strbuf *sb, int64_t at_ns);
 void tell_process(struct strbuf *sb, const struct traces *t, uint32_t process);
 /* "pwrite64 on /data/brick/x", "mmap" */
 void tell_call(struct strbuf *sb, uint16_t nr, bool compat, const char *name, int32_t fd);
+/* The same, as one says it: "write to /data/x", "read from tcp ...", "openat on /data/x" */
+void tell_call_to(struct strbuf *sb, uint16_t nr, bool compat, const char *name, int32_t fd);
 /* "glusterfsd (pid 812) on s3: pwrite64 on /data/brick/x failed with ENOSPC at ..." */
 void tell_failure(struct strbuf *sb, const struct traces *t, const struct traced_failure *f);
 /* "thread 813 of glusterfsd (pid 812) on s3 has been in fsync on /data/brick/x since ... (35s)" */

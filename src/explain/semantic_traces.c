@@ -15,6 +15,8 @@
 #define FAILURES_MAX 1000000
 #define SLOW_MAX 4096
 #define ANSWERS_APART_US INT64_C(2000000)
+/* Who waits for less is served, if slowly. */
+#define SILENCE_US INT64_C(1000000)
 #define KEY_BYTES 320
 #define COMM_UNKNOWN "?"
 
@@ -46,12 +48,14 @@ void traces_release(struct traces *t)
 	free(t->slow);
 	free(t->peers);
 	free(t->ports);
+	free(t->tallies);
 	free(t->pair_list);
 	free(t->wants);
 	strmap_release(&t->by_host);
 	strmap_release(&t->by_program);
 	strmap_release(&t->by_process);
 	strmap_release(&t->by_peer);
+	strmap_release(&t->by_tally);
 	strmap_release(&t->pairs);
 	*t = (struct traces){0};
 }
@@ -374,8 +378,7 @@ static int add_call(struct traces *t, uint32_t process, const struct trace_event
 	return r;
 }
 
-/* Signals that end a process as something went wrong in it. */
-static bool is_fatal(int signal)
+bool traces_signal_is_fatal(int signal)
 {
 	switch (signal) {
 	case SIGSEGV:
@@ -394,9 +397,10 @@ static bool is_fatal(int signal)
 
 static void add_signal(struct traced_process *p, const struct trace_event *e)
 {
-	if (is_fatal(e->nr)) {
+	if (traces_signal_is_fatal(e->nr)) {
 		p->signal = e->nr;
 		p->signal_ns = e->start_ns;
+		p->aborted = e->args[0] == (uint64_t)e->pid;
 	} else if (e->nr == SIGTERM || e->nr == SIGINT) {
 		p->asked = e->nr;
 		p->asked_ns = e->start_ns;
@@ -433,6 +437,11 @@ static int add_fork(struct traces *t, uint32_t host, uint32_t parent, const stru
 	return 0;
 }
 
+static void now_extend(struct traces *t, int64_t at_ns)
+{
+	t->now_ns = at_ns > t->now_ns ? at_ns : t->now_ns;
+}
+
 int traces_add_event(struct traces *t, uint32_t host, const struct trace_event *e)
 {
 	struct traced_process *p;
@@ -440,6 +449,7 @@ int traces_add_event(struct traces *t, uint32_t host, const struct trace_event *
 	int r;
 
 	t->n_events++;
+	now_extend(t, e->start_ns + e->dur_ns);
 	t->hosts[host].traced = true;
 	if (e->what == TRACE_LOST) {
 		t->n_lost += e->ret > 0 ? (uint64_t)e->ret : 0;
@@ -478,7 +488,7 @@ int traces_end_silence(struct traces *t, uint32_t peer)
 	struct traced_span span = p->silence;
 
 	p->silence = (struct traced_span){0};
-	if (!span.to_us || span.to_us - span.from_us < t->hang_ns / 2000)
+	if (!span.to_us || span.to_us - span.from_us < SILENCE_US)
 		return 0;
 	if (array_reserve(&p->silences, &p->cap_silences, p->n_silences + 1, sizeof(*p->silences)) <
 		0)
@@ -511,6 +521,7 @@ int traces_add_sample(struct traces *t, uint32_t peer, int64_t wall_us, int64_t 
 	bool answered = responses > p->responses;
 	int r = answered || waiting_us <= 0 ? traces_end_silence(t, peer) : 0;
 
+	now_extend(t, wall_us * 1000);
 	if (r == 0 && answered)
 		r = answer_note(p, wall_us);
 	if (waiting_us > 0 && !p->silence.to_us)
@@ -521,4 +532,67 @@ int traces_add_sample(struct traces *t, uint32_t peer, int64_t wall_us, int64_t 
 	p->responses = responses;
 	p->last_us = wall_us;
 	return r;
+}
+
+/* "glusterfsd:openat:EMFILE": names of programs have no colon. */
+static bool tally_parse(
+	const char *name, char comm[KEY_BYTES], uint16_t *ret_nr, uint16_t *ret_error)
+{
+	char *call, *error;
+	int nr;
+
+	snprintf(comm, KEY_BYTES, "%s", name);
+	call = strchr(comm, ':');
+	error = call ? strchr(call + 1, ':') : NULL;
+	if (!error)
+		return false;
+	*call++ = '\0';
+	*error++ = '\0';
+	nr = syscall_number(call);
+	*ret_nr = (uint16_t)nr;
+	*ret_error = (uint16_t)errno_number(error);
+	return nr >= 0 && *ret_error;
+}
+
+/* The tally of that name, which may be new; NULL in `*ret`: it is none. */
+static int tally_find(
+	struct traces *t, uint32_t host, const char *name, int64_t value, struct traced_tally **ret)
+{
+	char key[KEY_BYTES], comm[KEY_BYTES];
+	struct traced_tally new = {.value = value};
+	uint32_t number;
+
+	*ret = NULL;
+	snprintf(key, sizeof(key), "%u %s", host, name);
+	if (strmap_get(&t->by_tally, key, &number)) {
+		*ret = &t->tallies[number];
+		return 0;
+	}
+	if (!tally_parse(name, comm, &new.nr, &new.error))
+		return 0;
+	if (traces_program(t, host, comm, &new.program) < 0 ||
+		TRACES_ROOM(t, tallies, n_tallies, cap_tallies) < 0 ||
+		strmap_put(&t->by_tally, key, (uint32_t)t->n_tallies) < 0)
+		return -ENOMEM;
+	*ret = &t->tallies[t->n_tallies++];
+	**ret = new;
+	return 0;
+}
+
+int traces_add_tally(
+	struct traces *t, uint32_t host, const char *name, int64_t wall_us, int64_t value)
+{
+	struct traced_tally *tally;
+	int r = tally_find(t, host, name, value, &tally);
+
+	now_extend(t, wall_us * 1000);
+	if (r < 0 || !tally)
+		return r;
+	if (value > tally->value) {
+		tally->n += (uint64_t)(value - tally->value);
+		tally->first_us = tally->first_us ? tally->first_us : wall_us;
+		tally->last_us = wall_us;
+	}
+	tally->value = value;
+	return 0;
 }

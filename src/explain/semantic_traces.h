@@ -47,7 +47,8 @@ struct traced_process {
 	int32_t status;	 /* as of wait(2) */
 	int signal;	 /* the last that ends processes with a core, 0: none */
 	int64_t signal_ns;
-	int asked; /* SIGTERM, SIGINT: somebody wanted it to end; 0: no */
+	bool aborted; /* it sent that signal to itself */
+	int asked;    /* SIGTERM, SIGINT: somebody wanted it to end; 0: no */
 	int64_t asked_ns;
 	int64_t last_ns;     /* of the latest that is known of it */
 	uint32_t recent[8];  /* its latest failures, TRACES_NONE: fewer */
@@ -101,6 +102,15 @@ struct traced_peer {
 	size_t n_answers, cap_answers;
 };
 
+/* One way to fail, as the rows `errno` count it: of all processes of a program. */
+struct traced_tally {
+	uint32_t program;
+	uint16_t nr, error;
+	int64_t value;		   /* of the counter, in the latest sample */
+	uint64_t n;		   /* since the first sample */
+	int64_t first_us, last_us; /* of the samples that counted any; 0: none */
+};
+
 struct traced_port {
 	uint32_t host, program;
 	uint16_t port;
@@ -116,15 +126,18 @@ struct traces {
 	struct traced_slow *slow;
 	struct traced_peer *peers;
 	struct traced_port *ports;
-	size_t n_hosts, n_programs, n_processes, n_failures, n_slow, n_peers, n_ports;
-	size_t cap_hosts, cap_programs, cap_processes, cap_failures, cap_slow, cap_peers, cap_ports;
-	struct strmap by_host, by_program, by_process, by_peer;
+	struct traced_tally *tallies;
+	size_t n_hosts, n_programs, n_processes, n_failures, n_slow, n_peers, n_ports, n_tallies;
+	size_t cap_hosts, cap_programs, cap_processes, cap_failures, cap_slow, cap_peers, cap_ports,
+		cap_tallies;
+	struct strmap by_host, by_program, by_process, by_peer, by_tally;
 	struct strmap pairs; /* "PROGRAM NR ERRNO" -> 0 */
 	struct traced_pair {
 		uint32_t program;
 		uint16_t nr, error;
 	} * pair_list;
 	size_t n_pairs, cap_pairs;
+	int64_t now_ns; /* of the latest that is known of anybody */
 	uint64_t n_events, n_lost;
 	bool overflow; /* there were more failures than are kept */
 	/* Where names are looked for, see traces_want_names(). */
@@ -148,6 +161,14 @@ int traces_name_process(struct traces *t, uint32_t host, int32_t pid, const char
 int traces_add_event(struct traces *t, uint32_t host, const struct trace_event *e);
 int traces_add_sample(struct traces *t, uint32_t peer, int64_t wall_us, int64_t requests,
 	int64_t responses, int64_t waiting_us);
+
+/* A sample of a row `errno` of a host, "glusterfsd:openat:EMFILE". What is no such name is passed
+ * over. 0 or -ENOMEM. */
+int traces_add_tally(
+	struct traces *t, uint32_t host, const char *name, int64_t wall_us, int64_t value);
+
+/* Does the signal end a process because something went wrong in it (SIGSEGV, SIGABRT, ...)? */
+bool traces_signal_is_fatal(int signal);
 
 /* Keep the silence of a peer that is going on, if it is long enough to matter; its samples have
  * ended. */

@@ -80,7 +80,7 @@ extern const struct fault fault_err_files;
 const struct fault fault_err_files = {
 	.name = "err-files",
 	.summary = "its file system's server may open no more files (RLIMIT_NOFILE)",
-	.diagnosis = "propagated-error|crash|server-hung",
+	.diagnosis = "propagated-error|crash|server-hung|resource-exhausted",
 	.fatal = true,
 	.strength = "files of clients that it may have open",
 	.strength_default = 0,

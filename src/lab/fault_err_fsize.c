@@ -24,7 +24,7 @@ extern const struct fault fault_err_fsize;
 const struct fault fault_err_fsize = {
 	.name = "err-fsize",
 	.summary = "its file system's server may write no large files (RLIMIT_FSIZE)",
-	.diagnosis = "crash|propagated-error|server-down",
+	.diagnosis = "crash|propagated-error|server-down|resource-exhausted",
 	.fatal = true,
 	.strength = "MB of a file",
 	.strength_default = 1,

@@ -35,7 +35,7 @@ extern const struct fault fault_err_inodes;
 const struct fault fault_err_inodes = {
 	.name = NAME,
 	.summary = "the file system on its disk has no free inodes",
-	.diagnosis = "propagated-error|crash|server-hung",
+	.diagnosis = "propagated-error|crash|server-hung|resource-exhausted",
 	.fatal = true,
 	.inject = inject,
 	.verify = verify,

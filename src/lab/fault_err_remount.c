@@ -60,7 +60,7 @@ extern const struct fault fault_err_remount;
 const struct fault fault_err_remount = {
 	.name = "err-remount",
 	.summary = "the file system on its disk becomes read-only, as in an emergency",
-	.diagnosis = "propagated-error|crash|server-hung",
+	.diagnosis = "propagated-error|crash|server-hung|resource-exhausted",
 	.fatal = true,
 	.inject = inject,
 	.verify = verify,

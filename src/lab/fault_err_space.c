@@ -35,7 +35,7 @@ extern const struct fault fault_err_space;
 const struct fault fault_err_space = {
 	.name = NAME,
 	.summary = "the file system on its disk is full",
-	.diagnosis = "propagated-error|crash|server-hung",
+	.diagnosis = "propagated-error|crash|server-hung|resource-exhausted",
 	.fatal = true,
 	.inject = inject,
 	.verify = verify,

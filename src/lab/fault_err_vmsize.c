@@ -78,7 +78,7 @@ extern const struct fault fault_err_vmsize;
 const struct fault fault_err_vmsize = {
 	.name = "err-vmsize",
 	.summary = "its file system's server gets no more memory (RLIMIT_AS, RLIMIT_DATA)",
-	.diagnosis = "crash|propagated-error|server-hung|server-down",
+	.diagnosis = "crash|propagated-error|server-hung|server-down|resource-exhausted",
 	.fatal = true,
 	.fresh = true, /* one that has worked has all the memory it needs, and asks for no more */
 	.strength = "MB more than it has",

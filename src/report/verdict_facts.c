@@ -151,6 +151,7 @@ const char *verdict_cause_words(const char *cause)
 		{"lost-path", "lost path"},
 		{"propagated-error", "hands errors on"},
 		{"crash", "crashed"},
+		{"resource-exhausted", "out of resources"},
 		{"imbalanced", "imbalanced, works harder"},
 		{"faster", "faster"},
 		{"less-loaded", "less loaded"},

@@ -99,6 +99,14 @@ static inline void rig_sample(struct semantic_rig *r, const char *host, const ch
 		0);
 }
 
+/* A sample of a row `errno`. */
+static inline void rig_tally(
+	struct semantic_rig *r, const char *host, const char *name, double at, int64_t value)
+{
+	assert_int_equal(
+		traces_add_tally(&r->t, rig_host(r, host), name, rig_ns(at) / 1000, value), 0);
+}
+
 /* A server that answers every second from `from` to `to`. */
 static inline void rig_answers(
 	struct semantic_rig *r, const char *host, const char *peer, int from, int to)
