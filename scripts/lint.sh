@@ -78,6 +78,7 @@ check_scripts() {
 	for script in .ci/run $scripts; do
 		case $script in
 		*.py) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script" ;;
+		./src/lab/workloads/*) sh -n "$script" ;; # run by any sh
 		*) bash -n "$script" ;;
 		esac || { echo "in $script" && return 1; }
 	done

@@ -1,14 +1,12 @@
 /* The tables of file systems, workloads and faults, from the lists in meson.build. */
 #include "lab/fault.h"
 #include "lab/fs.h"
-#include "lab/workload.h"
+#include "lab/workload_env.h"
+#include "lab/workload_scripts.inc"
 #include <string.h>
 
 #define X(name) extern const struct fs fs_##name;
 #include "lab/fss.inc"
-#undef X
-#define X(name) extern const struct workload workload_##name;
-#include "lab/workloads.inc"
 #undef X
 #define X(name) extern const struct fault fault_##name;
 #include "lab/faults.inc"

@@ -1,11 +1,10 @@
-#include "lab/workload.h"
+#include "lab/workload_env.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "lab/process.h"
 #include "lab/tool.h"
-#include "lab/workload_env.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,22 +27,6 @@ enum {
 
 #define FAILED_FILE "run/%s-work.failed"
 #define HOLD_FILE "run/%s-work.hold"
-
-/* Every pass in the same shell: a command that fails ends it, and workload_verify() sees that. */
-static const char prelude[] = "set -e\n"
-			      "mkdir -p \"$WORK_DIR\"\n"
-			      "cd \"$WORK_DIR\"\n";
-static const char loop_begin[] = "PASS=0\n"
-				 "while PASS=$((PASS + 1)); do\n";
-static const char loop_end[] = "\ndone\n";
-
-/* Runs the script that is its argument, over and over. */
-static const char stubborn_loop[] = "while [ -e \"$HOLD\" ]; do sleep 0.2; done\n"
-				    "while :; do\n"
-				    "	sh -c \"$1\" && continue\n"
-				    "	echo failed >>\"$FAILED\"\n"
-				    "	sleep 1\n"
-				    "done\n";
 
 uint64_t workload_mib(const struct lab_config *c)
 {
@@ -190,7 +173,7 @@ static int spawn_all(const struct lab *lab, const char *script, unsigned how, pi
 	struct lp_err *err)
 {
 	const char *const once[] = {"sh", "-c", script, NULL};
-	const char *const again[] = {"sh", "-c", stubborn_loop, "sh", script, NULL};
+	const char *const again[] = {"sh", "-c", workload_again, "sh", script, NULL};
 	int r = workload_stop(lab, err);
 	if (r == 0 && how & WORKLOAD_HELD)
 		r = hold(lab, err);
@@ -201,10 +184,10 @@ static int spawn_all(const struct lab *lab, const char *script, unsigned how, pi
 	return r;
 }
 
-static char *script_of(const char *begin, const char *body, const char *end)
+char *workload_script(const struct workload *w, const char *what)
 {
 	struct strbuf sb = {0};
-	strbuf_printf(&sb, "%s%s%s%s", prelude, begin, body, end);
+	strbuf_printf(&sb, "%s%s%s\n", workload_library, w->script, what);
 	return strbuf_take(&sb);
 }
 
@@ -212,7 +195,7 @@ int workload_start(
 	const struct lab *lab, const struct workload *w, unsigned how, struct lp_err *err)
 {
 	pid_t pids[LAB_NODES_MAX];
-	_cleanup_free_ char *script = script_of(loop_begin, w->loop, loop_end);
+	_cleanup_free_ char *script = workload_script(w, "work_passes");
 	if (!script)
 		return lp_err_sys(err, -ENOMEM, "%s", w->name);
 	return spawn_all(lab, script, how, pids, err);
@@ -256,9 +239,7 @@ int workload_prepare(const struct lab *lab, const struct workload *w, const vola
 	struct lp_err *err)
 {
 	pid_t pids[LAB_NODES_MAX];
-	if (!w->prepare)
-		return 0;
-	_cleanup_free_ char *script = script_of("", w->prepare, "");
+	_cleanup_free_ char *script = workload_script(w, "work_prepare");
 	if (!script)
 		return lp_err_sys(err, -ENOMEM, "%s", w->name);
 	int r = spawn_all(lab, script, 0, pids, err);

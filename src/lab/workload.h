@@ -1,7 +1,7 @@
-/* The shape of a workload: one file workload_NAME.c, which defines `const struct workload
- * workload_NAME`, and its name in meson.build. Both scripts are run by /bin/sh in a client's
- * namespace, with the working directory on the parallel file system (a directory of that client)
- * and these variables: CLIENT (1, 2, ...), CLIENTS (how many), MIB (size of large files), SEED. */
+/* A workload: what all clients do until they are stopped. Each is one file workloads/NAME.sh and
+ * its name in meson.build; see workloads/library.sh for what it may use. Its functions are run by
+ * /bin/sh in a client's namespace, with the working directory on the parallel file system (a
+ * directory of that client). */
 #ifndef LAB_WORKLOAD_H
 #define LAB_WORKLOAD_H
 
@@ -10,9 +10,8 @@
 struct workload {
 	const char *name; /* "ddw" */
 	const char *summary;
-	const char *needs;   /* programs, separated by blanks */
-	const char *prepare; /* script that is done once before; NULL for none */
-	const char *loop;    /* script that is repeated until it is stopped */
+	const char *needs;  /* programs, separated by blanks; "iozone|fio": one of these */
+	const char *script; /* defines pass, and perhaps prepare */
 };
 
 extern const struct workload *const workloads[]; /* NULL-terminated */
@@ -21,8 +20,9 @@ const struct workload *workload_find(const char *name);
 /* Are its programs there? */
 int workload_check(const struct workload *w, struct lp_err *err);
 
-/* Run the script `prepare` on all clients at once, and wait for all. Not again if that was done in
- * this lab already. -EINTR, and nothing of it runs any more, once `*stop` is not 0 (may be NULL).
+/* Run the function `prepare` on all clients at once, and wait for all. Not again if that was done
+ * in this lab already. -EINTR, and nothing of it runs any more, once `*stop` is not 0 (may be
+ * NULL).
  */
 int workload_prepare(const struct lab *lab, const struct workload *w, const volatile int *stop,
 	struct lp_err *err);

@@ -2,7 +2,7 @@
 #ifndef LAB_WORKLOAD_ENV_H
 #define LAB_WORKLOAD_ENV_H
 
-#include "lab/lab.h"
+#include "lab/workload.h"
 
 #define WORKLOAD_ENV_MAX 16
 
@@ -13,9 +13,16 @@ struct workload_env {
 	bool failed;
 };
 
-/* The variables of the client with this index (from 0): see workload.h and workload_shell.h. */
+/* The variables of the client with this index (from 0): see workloads/library.sh. */
 int workload_env_make(const struct lab *lab, unsigned client, struct workload_env *ret);
 void workload_env_release(struct workload_env *e);
+
+/* workloads/library.sh, which is put before every script, and workloads/again.sh. */
+extern const char workload_library[], workload_again[];
+
+/* What a shell runs of a workload: the library, the workload's own script and `what` to do,
+ * "work_prepare" or "work_passes". NULL if there is no memory. */
+char *workload_script(const struct workload *w, const char *what);
 
 /* The size of a client's large files together: what all servers have room for, in whole rounds of
  * a piece of 4 MB on each server. */

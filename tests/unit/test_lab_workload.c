@@ -1,9 +1,7 @@
 #include "unit.h"
 
 #include "base/file.h"
-#include "lab/workload.h"
 #include "lab/workload_env.h"
-#include "lab/workload_shell.h"
 #include "lab_rig.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -77,7 +75,7 @@ static void missing_programs_are_named(void **state)
 	assert_non_null(strstr(err.text, "nonesuch|neither"));
 }
 
-/* Run shell text in a directory of its own; what it printed. */
+/* Run shell text behind the library in a directory of its own; what it printed. */
 static char *shell(const char *setup, const char *script)
 {
 	char dir[] = "/tmp/limpet-workload-XXXXXX", path[64], *command = NULL, *text = NULL;
@@ -87,8 +85,8 @@ static char *shell(const char *setup, const char *script)
 	snprintf(path, sizeof(path), "%s/script", dir);
 	f = fopen(path, "w");
 	assert_non_null(f);
-	fprintf(f, "set -e\nTOP=%s LIST=%s/list CLIENT=1 PASS=1 SEED=3\n%s\n%s", dir, dir, setup,
-		script);
+	fprintf(f, "set -e\nTOP=%s LIST=%s/list CLIENT=1 PASS=1 SEED=3\n%s\n%s\n%s", dir, dir,
+		workload_library, setup, script);
 	fclose(f);
 	assert_true(asprintf(&command, "mkdir %s/c1 && cd %s/c1 && sh %s >%s/out 2>&1", dir, dir,
 			    path, dir) > 0);
@@ -113,7 +111,7 @@ static const char bricks[] = "SERVERS=2 MIB=24 BRICKS=\"$TOP/a $TOP/b\"\n"
 
 static void every_server_gets_as_many_pieces(void **state)
 {
-	char *text = shell(bricks, SHELL_PIECES "pieces\ncat $LIST\nls\n");
+	char *text = shell(bricks, "pieces\ncat $LIST\nls\n");
 	(void)state;
 	assert_string_equal(text,
 		"1 piece.1\n1 piece.5\n2 piece.2\n2 piece.6\n3 piece.12\n"
@@ -124,8 +122,7 @@ static void every_server_gets_as_many_pieces(void **state)
 
 static void without_bricks_any_pieces_will_do(void **state)
 {
-	char *text =
-		shell("SERVERS=3 MIB=24 BRICKS=\n", SHELL_PIECES "pieces\npieces\ncat $LIST\n");
+	char *text = shell("SERVERS=3 MIB=24 BRICKS=\n", "pieces\npieces\ncat $LIST\n");
 	(void)state;
 	assert_string_equal(text,
 		"1 piece.1\n1 piece.2\n1 piece.3\n2 piece.4\n2 piece.5\n"
@@ -138,16 +135,57 @@ static void passes_differ_and_have_whole_rounds(void **state)
 	static const char list[] =
 		"for r in 1 2 3 4 5 6 7 8; do for s in a b c; do echo $r $r$s; done; done >$LIST\n";
 	char *text = shell(list,
-		SHELL_ORDER "order | sort | md5sum\ncut -d' ' -f2 $LIST | sort | md5sum\n"
-			    "order 2 | cut -c1 | uniq -c | tr -s ' ' | cut -d' ' -f2\n"
-			    "order >$TOP/one; PASS=2; order >$TOP/two\n"
-			    "cmp -s $TOP/one $TOP/two || echo differ\n");
+		"order | sort | md5sum\ncut -d' ' -f2 $LIST | sort | md5sum\n"
+		"order 2 | cut -c1 | uniq -c | tr -s ' ' | cut -d' ' -f2\n"
+		"order >$TOP/one; PASS=2; order >$TOP/two\n"
+		"cmp -s $TOP/one $TOP/two || echo differ\n");
 	char first[64], second[64];
 	(void)state;
 	assert_int_equal(sscanf(text, "%60s - %60s", first, second), 2);
 	assert_string_equal(first, second);
 	assert_non_null(strstr(text, "-\n3\n3\ndiffer\n"));
 	free(text);
+}
+
+static void assert_prints(const struct workload *w, const char *what, const char *expected)
+{
+	static const char setup[] = "WORK_DIR=$TOP/c1/work PASS=0\n"
+				    "trap 'echo ended; exit 0' EXIT\n";
+	char *script = workload_script(w, what), *text;
+	assert_non_null(script);
+	text = shell(setup, script);
+	assert_string_equal(text, expected);
+	free(text);
+	free(script);
+}
+
+/* In its directory, which is made; a command that fails ends it at once. */
+static void a_script_prepares_once_and_passes_again(void **state)
+{
+	static const struct workload w = {.name = "w",
+		.script =
+			"prepare() { echo prepared in ${PWD##*/}; }\n"
+			"pass() { echo pass $PASS in ${PWD##*/}; [ $PASS -lt 3 ]; echo more; }\n"};
+	static const struct workload bare = {.name = "bare", .script = "pass() { false; }\n"};
+	(void)state;
+	assert_prints(&w, "work_prepare", "prepared in work\nended\n");
+	assert_prints(&w, "work_passes",
+		"pass 1 in work\nmore\npass 2 in work\nmore\npass 3 in work\nended\n");
+	assert_prints(&bare, "work_prepare", "ended\n");
+	assert_prints(&bare, "work_passes", "ended\n");
+}
+
+/* What the files in workloads/ say of themselves is in the table. */
+static void every_workload_is_in_the_table(void **state)
+{
+	(void)state;
+	for (const struct workload *const *w = workloads; *w; w++) {
+		assert_ptr_equal(workload_find((*w)->name), *w);
+		assert_true(*(*w)->summary && *(*w)->needs);
+		assert_non_null(strstr((*w)->script, "\npass() {\n\t"));
+	}
+	assert_string_equal(workload_find("iozoner")->needs, "iozone|fio dd awk sort");
+	assert_null(workload_find("library"));
 }
 
 int main(void)
@@ -160,6 +198,8 @@ int main(void)
 		cmocka_unit_test(every_server_gets_as_many_pieces),
 		cmocka_unit_test(without_bricks_any_pieces_will_do),
 		cmocka_unit_test(passes_differ_and_have_whole_rounds),
+		cmocka_unit_test(a_script_prepares_once_and_passes_again),
+		cmocka_unit_test(every_workload_is_in_the_table),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,10 @@
+# Runs a workload that may fail: its script is the first argument. Waits while the file HOLD is there;
+# a script that ends is noted in FAILED and begins anew.
+while [ -e "$HOLD" ]; do
+	sleep 0.2
+done
+while :; do
+	sh -c "$1" && continue
+	echo failed >>"$FAILED"
+	sleep 1
+done

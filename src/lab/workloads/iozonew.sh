@@ -1,0 +1,12 @@
+# summary: IOzone's write and rewrite (iozone, or fio in its way)
+# needs: iozone|fio dd awk sort
+
+# fio would remove pieces that are smaller than they should be, and make them anew.
+prepare() {
+	pieces
+	fill
+}
+
+pass() {
+	iozone_pass write 0
+}
