@@ -21,6 +21,11 @@ struct example {
 	const char *what;
 };
 
+/* A name that may be given to a command, and what it stands for. */
+struct command_choice {
+	const char *name, *summary;
+};
+
 struct command {
 	const char *name;		  /* "show"; of a verb with its group, "lab up" */
 	const char *summary;		  /* half a sentence, for the list of commands */
@@ -30,6 +35,9 @@ struct command {
 	size_t options_size;		  /* bytes of the struct they fill, zeroed */
 	bool takes_data;       /* its arguments are DATA: the importers' options are accepted too */
 	bool takes_collectors; /* it runs collectors: its help lists them */
+	const char *choices;   /* heading of the list of names that it takes: "workloads" */
+	/* The i-th of them, from a registry; false behind the last. NULL without a list. */
+	bool (*choice)(size_t i, struct command_choice *ret);
 	const struct example *examples; /* ended by a row without a command; may be NULL */
 	const struct command *const
 		*verbs;	     /* of a group, NULL-terminated; it has no options then */

@@ -104,6 +104,15 @@ static void print_collectors(FILE *out)
 		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
 }
 
+static void print_choices(FILE *out, const struct command *c)
+{
+	struct command_choice choice;
+
+	fprintf(out, "\n%s:\n", c->choices);
+	for (size_t i = 0; c->choice(i, &choice); i++)
+		fprintf(out, "  %-10s %s\n", choice.name, choice.summary);
+}
+
 static void print_verbs(FILE *out, const struct command *group)
 {
 	fputs("\ncommands:\n", out);
@@ -126,6 +135,8 @@ void help_print_command(FILE *out, const struct command *c)
 	fprintf(out, "limpet %s: %s\n\nusage: limpet %s %s\n\n", c->name, c->summary, c->name,
 		c->usage);
 	print_wrapped(out, c->description, 0);
+	if (c->choice)
+		print_choices(out, c);
 	if (c->verbs)
 		print_verbs(out, c);
 	if (c->options) {

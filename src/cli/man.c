@@ -170,6 +170,16 @@ static void man_exit_codes(FILE *out)
 		fprintf(out, ".TP\n.B %d\n%s\n", e->code, e->meaning);
 }
 
+static void man_choices(FILE *out, const struct command *c)
+{
+	struct command_choice choice;
+
+	for (size_t i = 0; c->choice(i, &choice); i++) {
+		man_item(out, "", choice.name);
+		man_text(out, choice.summary, ".IP");
+	}
+}
+
 /* A verb's part of its group's page. */
 static void man_verb(FILE *out, const struct command *c)
 {
@@ -179,6 +189,13 @@ static void man_verb(FILE *out, const struct command *c)
 	man_string(out, c->usage);
 	fputc('\n', out);
 	man_text(out, c->description, ".PP");
+	if (c->choice) {
+		fprintf(out, ".PP\n%c", toupper((unsigned char)c->choices[0]));
+		man_string(out, c->choices + 1);
+		fputs(":\n", out);
+		man_choices(out, c);
+		fputs(".PP\nOptions:\n", out);
+	}
 	man_options(out, c->options);
 	man_examples(out, c->examples);
 }
@@ -244,6 +261,10 @@ static void man_command(FILE *out, const struct command *c)
 	man_text(out, c->description, ".PP");
 	if (c->verbs)
 		man_verbs(out, c);
+	if (c->choice) {
+		man_heading(out, c->choices);
+		man_choices(out, c);
+	}
 	if (c->options)
 		man_heading(out, "options");
 	man_options(out, c->options);

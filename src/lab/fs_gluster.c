@@ -200,7 +200,7 @@ static int gluster_client_rejoin(
 
 const struct fs fs_gluster = {
 	.name = "gluster",
-	.summary = "GlusterFS: files in pieces of 4 MB, distributed by hash; mounted by FUSE",
+	.summary = "GlusterFS: files in pieces of 4 MB, placed by hash; mounted by FUSE",
 	.port = PORT,
 	.check = gluster_check,
 	.prepare = gluster_prepare,

@@ -27,7 +27,7 @@ struct run_options {
 
 static const struct option_def options[] = {
 	{"plan", 'p', OPTION_STRING, AT(plan), "PLAN",
-		"a file of experiments, or smoke, quick, campaign, errors, paper"},
+		"a file of experiments, or the name of a built-in plan"},
 	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where recordings and truth go"},
 	{"name", 0, OPTION_STRING, AT(name), "LAB",
 		"name of the lab; one that is up is used, if it has as many servers and clients "
@@ -92,7 +92,7 @@ static int usage_check(int n_args, char **args, struct run_options *opt, struct 
 			"'%.64s' is not understood (see 'limpet help lab run')", args[0]);
 	if (!opt->plan)
 		return lp_err_set(err, -EINVAL,
-			"name a plan: --plan FILE, smoke, quick, campaign, errors or paper");
+			"name a plan: --plan FILE, or a built-in one (see 'limpet help lab run')");
 	if (!opt->list && !opt->output)
 		return lp_err_set(err, -EINVAL, "-o DIR is needed: recordings go there");
 	if (!opt->tries)
@@ -316,6 +316,13 @@ static int run(
 	return r == -EINTR || r == -EIO ? EXIT_INTERNAL : command_exit_code(r);
 }
 
+static bool plan_choice(size_t i, struct command_choice *ret)
+{
+	if (plan_texts[i].name)
+		*ret = (struct command_choice){plan_texts[i].name, plan_texts[i].summary};
+	return plan_texts[i].name;
+}
+
 static const struct example examples[] = {
 	{"lab run --plan quick -o runs", "ten experiments, 45 minutes"},
 	{"lab run --plan paper --list", "what would be done, and how long it takes"},
@@ -337,9 +344,8 @@ const struct command lab_verb_run = {
 		"    DIR/EXPERIMENT.json   what was done and when, throughput of each phase\n"
 		"    DIR/truth.csv         which server had which fault; 'limpet score' reads "
 		"it\n\n"
-		"PLAN is a built-in plan (smoke, quick, campaign, errors, paper; --list prints "
-		"what is in "
-		"it) or a file. In a file each line is one of these; '#' begins a comment:\n\n"
+		"PLAN is a built-in plan (listed below; --list prints what is in it) or a file. In "
+		"a file each line is one of these; '#' begins a comment:\n\n"
 		"    servers 6                the lab: these five lines come before the\n"
 		"    clients 6                first experiment, and what they do not say\n"
 		"    fs gluster               is as 'limpet lab up' has it\n"
@@ -368,6 +374,8 @@ const struct command lab_verb_run = {
 		"it was interrupted, or some failed or were disturbed.",
 	.options = options,
 	.options_size = sizeof(struct run_options),
+	.choices = "built-in plans",
+	.choice = plan_choice,
 	.examples = examples,
 	.run = run,
 };

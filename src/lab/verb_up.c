@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "lab/lab.h"
+#include "lab/fs.h"
 #include "report/progress.h"
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const struct option_def options[] = {
 		"call it so, letters and digits; labs of different names do not disturb each other "
 		"[lab]"},
 	{"fs", 'f', OPTION_STRING, AT(fs), "NAME",
-		"the parallel file system: gluster, or orangefs where it is installed [gluster]"},
+		"the parallel file system, one of those above [gluster]"},
 	{"servers", 's', OPTION_UINT, AT(servers), "N", "so many servers, s1, s2, ... [6]"},
 	{"clients", 'c', OPTION_UINT, AT(clients), "N", "so many clients, c1, c2, ... [6]"},
 	{"disk", 0, OPTION_BYTES, AT(disk), "BYTES",
@@ -123,6 +123,13 @@ static int run(
 	return command_exit_code(r);
 }
 
+static bool fs_choice(size_t i, struct command_choice *ret)
+{
+	if (file_systems[i])
+		*ret = (struct command_choice){file_systems[i]->name, file_systems[i]->summary};
+	return file_systems[i];
+}
+
 static const struct example examples[] = {
 	{"lab up", "six servers and six clients with GlusterFS"},
 	{"lab up --name small --servers 3 --clients 2 --disk 256M",
@@ -150,6 +157,8 @@ const struct command lab_verb_up = {
 		"missing or went wrong.",
 	.options = options,
 	.options_size = sizeof(struct up_options),
+	.choices = "file systems",
+	.choice = fs_choice,
 	.examples = examples,
 	.run = run,
 };

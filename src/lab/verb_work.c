@@ -87,6 +87,13 @@ static int run(
 	return command_exit_code(r);
 }
 
+static bool workload_choice(size_t i, struct command_choice *ret)
+{
+	if (workloads[i])
+		*ret = (struct command_choice){workloads[i]->name, workloads[i]->summary};
+	return workloads[i];
+}
+
 static const struct example examples[] = {
 	{"lab work ddw", "let all clients write, until 'limpet lab work --stop'"},
 	{"lab work ddr --for 10s", "let them read for ten seconds, and say how fast"},
@@ -102,18 +109,12 @@ const struct command lab_verb_work = {
 		"Starts a workload on all clients of a lab that is up, after making the files that "
 		"it needs (the first time, that takes up to a minute), and returns; it goes on "
 		"until it is stopped. What worked before is stopped.\n\n"
-		"WORKLOAD is one of:\n\n"
-		"    ddw        dd writes large files, 4 MB at a time\n"
-		"    ddnew      dd writes new large files, and deletes them in the end\n"
-		"    ddr        dd reads them\n"
-		"    iozonew    IOzone's write and rewrite\n"
-		"    iozoner    IOzone's read and reread\n"
-		"    postmark   small files: made, read, appended to, deleted\n"
-		"    mixed      clients in turn write, read and run PostMark\n\n"
 		"With --for it waits, stops the workload and prints what all clients together sent "
 		"and received over the network, in MB/s.",
 	.options = options,
 	.options_size = sizeof(struct work_options),
+	.choices = "workloads",
+	.choice = workload_choice,
 	.examples = examples,
 	.run = run,
 };

@@ -140,6 +140,8 @@ def lab():
                     re.M), "the fault is not listed")
     check("print the directory of a lab" in run(LIMPET, "help", "lab"), "not in the help")
     check("limpet lab where" in run(LIMPET, "help", "--man", "lab").replace("\\", ""), "no manual")
+    check(re.search(r"^  touch +many empty files", run(LIMPET, "help", "lab", "work"), re.M),
+          "the workload is not in the help")
     run(LIMPET, "lab", "where", "--name", "nosuch", status=2)
     text = run(LIMPET, "lab", "run", "--list", "--plan", TREE / "cable.plan")
     check(len(re.findall(r"^(?:ddw|touch)-link-down-[123] .* link-down@s\d", text, re.M)) == 6 and
