@@ -1,5 +1,6 @@
 """What tests of labs share: whether one can be here, what is there of one, that nothing is left."""
 import glob
+import json
 import os
 import pathlib
 import re
@@ -36,6 +37,38 @@ def skip_unless_possible():
     if reason:
         print(f"1..0 # SKIP {reason}")
         sys.exit(0)
+
+
+def why_no_cpu_group():
+    """Why no control group can limit the CPU of servers here, or None."""
+    reason = "there are no control groups"
+    for root, quota in (("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us"), ("/sys/fs/cgroup", "cpu.max")):
+        if not os.path.exists(f"{root}/cgroup.procs"):
+            continue
+        group = f"{root}/limpet-try-{os.getpid()}"
+        try:
+            os.mkdir(group)
+        except OSError as e:
+            reason = f"no control group can be made: {e}"
+            continue
+        limits = os.path.exists(f"{group}/{quota}")
+        os.rmdir(group)
+        if limits:
+            return None
+        reason = f"control groups in {root} have no {quota}"
+    return reason
+
+
+def cpu_groups(name):
+    """{server: its CPU control group} of a lab that is up. Skips the test case where the machine has
+    none to give."""
+    reason = why_no_cpu_group()
+    if reason:
+        raise tap.Skip(reason)
+    nodes = json.loads(limpet("lab", "status", "--name", name, "--json").out)["labs"][0]["nodes"]
+    groups = {n["name"]: n["cgroup"] for n in nodes if n["role"] == "server"}
+    assert groups and all(groups.values()), groups
+    return groups
 
 
 def until(what, holds, seconds=PATIENCE):
@@ -115,7 +148,9 @@ def in_labs(*names):
                 test(directory)
             finally:
                 for name in names:
-                    limpet("lab", "down", "--name", name)
+                    ran = limpet("lab", "down", "--name", name)
+                    if ran.code:  # what follows fails for it
+                        print("#", *ran.err.splitlines(), sep="\n# ", flush=True)
         case.__doc__ = test.__doc__
         return case
     return decorate

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import lab
-from lab import ROOT, gone
+from lab import ROOT, cpu_groups, gone
 import tap
 from program import LIMPET, LIMPET_LAB, bad, good, limpet, run_tests, tests_of
 
@@ -21,6 +21,11 @@ SMALL = ("--servers", "2", "--clients", "2", "--disk", "64M", "--hog-disk", "16M
 
 def up(name, *args):
     return limpet("lab", "up", "--name", name, *SMALL, *args)
+
+
+def bring_up(name, *args):
+    """The same, where it must come up; else the test says what was wrong."""
+    good("lab", "up", "--name", name, *SMALL, *args)
 
 
 with_lab = lab.in_labs(NAME, NAME + "b")
@@ -62,18 +67,22 @@ def test_life(_):
 
 @with_lab
 def test_links(_):
-    """links have their speed at both ends, servers their share of the CPU"""
-    assert up(NAME, "--link", "40000", "--cpu-limit", "20").code == 0
+    """links have their speed at both ends"""
+    bring_up(NAME, "--link", "40000")
     for netns, device in ((f"limpet-{NAME}-s1", "eth0"), (f"limpet-{NAME}-sw", "s1"),
                           (f"limpet-{NAME}-x1", "eth0"), (f"limpet-{NAME}-sw", "x1")):
         text = tap.run("tc", "-n", netns, "qdisc", "show", "dev", device)
         assert "tbf" in text and "rate 40Mbit" in text, f"{netns} {device}: {text}"
     tap.run("nsenter", f"--net=/run/netns/limpet-{NAME}-x1", "ip", "route", "get", "10.91.1.1")
-    for node in status(NAME)["nodes"]:
-        if node["role"] != "server" or not node["cgroup"]:
-            continue
-        group = pathlib.Path(node["cgroup"])
-        pid = (ROOT / NAME / f"run/{node['name']}-fs.pid").read_text(encoding="utf-8").split()[0]
+
+
+@with_lab
+def test_cpu_share(_):
+    """servers have their share of the CPU"""
+    bring_up(NAME, "--cpu-limit", "20")
+    for server, path in cpu_groups(NAME).items():
+        group = pathlib.Path(path)
+        pid = (ROOT / NAME / f"run/{server}-fs.pid").read_text(encoding="utf-8").split()[0]
         assert pid in (group / "cgroup.procs").read_text(encoding="utf-8").split(), "not in it"
         if (group / "cpu.max").exists():
             quota, period = map(int, (group / "cpu.max").read_text(encoding="utf-8").split())
@@ -92,7 +101,7 @@ def begin_up(name):
 def test_killed(_):
     """after 'lab up' was killed at any moment, 'lab down' leaves nothing"""
     began = time.monotonic()
-    assert up(NAME).code == 0
+    bring_up(NAME)
     duration = time.monotonic() - began
     good("lab", "down", "--name", NAME)
     for part in (0.05, 0.25, 0.45, 0.65, 0.85):
@@ -120,12 +129,12 @@ def test_interrupted(_):
 @with_lab
 def test_broken(_):
     """a lab that has lost its files, its processes or its mounts can be removed"""
-    assert up(NAME).code == 0
+    bring_up(NAME)
     (ROOT / NAME / "lab.json").write_text('{"name": "x', encoding="utf-8")
     bad(2, "damaged", "lab", "status", "--name", NAME)
     good("lab", "down", "--name", NAME)
     gone(NAME)
-    assert up(NAME).code == 0
+    bring_up(NAME)
     for pid_file in ("s1-fs", "s2-disk", "c1-fs"):
         text = (ROOT / NAME / f"run/{pid_file}.pid").read_text(encoding="utf-8")
         os.kill(int(text.split()[0]), signal.SIGKILL)
@@ -145,7 +154,7 @@ def test_foreign(_):
     try:
         tap.run("ip", "netns", "add", other)
         tap.run("ip", "netns", "add", same)
-        assert up(NAME).code == 0
+        bring_up(NAME)
         ran = limpet("lab", "down", "--name", NAME)
         assert ran.code == 0 and other in ran.err, ran
         assert os.path.exists(f"/run/netns/{other}"), "it is gone"
@@ -163,7 +172,8 @@ def test_foreign(_):
 def test_two(_):
     """two labs do not disturb each other"""
     a, b = NAME, NAME + "b"
-    assert up(a).code == 0 and up(b).code == 0
+    bring_up(a)
+    bring_up(b)
     (ROOT / a / "c1/mnt/file").write_bytes(b"a" * 100000)
     (ROOT / b / "c1/mnt/file").write_bytes(b"b" * 100000)
     assert {a, b} <= {one["name"] for one in json.loads(limpet(
