@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define ATTACH_TRIES 50 /* others take devices at the same time */
-#define FREE_TRIES 100
+#define FREE_TRIES 500	/* a slow disk takes its time to write what a file system left */
 #define TRY_WAIT_MS 20
 #define SYS_PATH_MAX 320
 
