@@ -132,7 +132,7 @@ static int64_t interval_choose(const struct record_options *opt, const struct ti
 	return ticker && ticker->interval_us ? ticker->interval_us : US_PER_SEC;
 }
 
-static void print_summary(const struct record_options *opt, const struct recorder_stats *st)
+static void print_summary(const struct record_options *opt, const struct loop_stats *st)
 {
 	if (opt->json) {
 		printf("{\"samples\":%" PRIu64 ",\"samples_written\":%" PRIu64
@@ -158,7 +158,7 @@ static void print_summary(const struct record_options *opt, const struct recorde
 static int record(const struct recorder_config *config, const struct record_options *opt,
 	struct ticker *ticker, struct lp_err *err)
 {
-	struct recorder_stats stats;
+	struct loop_stats stats;
 	char span[TIME_TEXT_MAX];
 	int r;
 

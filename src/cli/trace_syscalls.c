@@ -1,7 +1,6 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/observer.h"
-#include "cli/stop.h"
 #include "cli/trace_closing.h"
 
 #include "base/cleanup.h"
@@ -325,24 +324,27 @@ static int command_code(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+DEFINE_CLEANUP(struct ticker *, ticker_free);
+
 static int trace(const struct syscalls_options *opt, struct trace_request *q,
 	struct trace_stats *stats, struct lp_err *err)
 {
 	_cleanup_(closing_release) struct closing closing = {.config = &q->config,
 		.quiet = opt->quiet,
 		.live = !opt->quiet && !opt->json && isatty(STDERR_FILENO)};
+	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct trace_session_config *c = &q->config;
 	int r;
 
 	c->warn = &warn;
-	c->stop = &stop_signal;
 	c->started = closing_started;
 	c->progress = closing_progress;
 	c->row = closing_row;
 	c->ctx = &closing;
-	stop_catch();
-	r = trace_session_run(c, stats, err);
+	r = ticker_system(&ticker, err);
+	if (r == 0)
+		r = trace_session_run(c, ticker, stats, err);
 	if (r < 0)
 		return r;
 	if (opt->json)

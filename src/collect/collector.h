@@ -9,6 +9,8 @@
 #include "collect/procfile.h"
 #include <limpet/batch.h>
 
+struct spool;
+
 /* What the user asked for, shared by all collectors. */
 struct collect_config {
 	const char *observer;	      /* name of this host in component names */
@@ -24,12 +26,13 @@ struct collect_config {
 	const char *cgroup; /* path of the control group that is this server; NULL: none */
 };
 
-/* Where a collector puts what it saw. The recorder owns it; `batch` changes between samples. */
+/* Where an instrument puts what it saw. The loop owns it; `batch` changes between samples. */
 struct collect_sink {
 	struct lp_catalogue *catalogue;
 	struct lp_batch *batch; /* its last sample is the current one */
 	/* Counts components that were added, so that the recorder knows to write the catalogue. */
 	unsigned long n_added;
+	struct spool *spool; /* for logs and remarks */
 	struct lp_warn *warn;
 };
 

@@ -21,10 +21,10 @@ void ticker_free(struct ticker *t)
 
 /* A periodic timer: one read() a sample, and the kernel sets it anew by itself. */
 struct ticker_sys {
-	struct ticker ticker; /* must be first */
-	int timer;
-	int64_t armed_us, period_us; /* it fires at armed_us + n * period_us; period 0: not armed */
+	struct ticker ticker;	     /* must be first; its fd is the timer */
+	int64_t armed_us, period_us; /* it fires at armed_us + n * period_us; period 0: only once */
 	int64_t last_us;	     /* what was waited for last */
+	bool armed;		     /* for last_us, and that has not been read yet */
 };
 
 /* For the signal handler: where a signal comes between looking at `stopped` and waiting, the timer,
@@ -57,7 +57,7 @@ static struct timespec us_to_timespec(int64_t us)
 
 /* Set the timer for a time and, if it was waited for at regular times so far, periodically. It ends
  * early where the clock is set. */
-static int sys_arm(struct ticker_sys *s, int64_t until_wall_us)
+static int sys_set(struct ticker_sys *s, int64_t until_wall_us)
 {
 	int64_t period_us = until_wall_us - s->last_us;
 	struct itimerspec when = {.it_value = us_to_timespec(until_wall_us)};
@@ -67,29 +67,47 @@ static int sys_arm(struct ticker_sys *s, int64_t until_wall_us)
 	when.it_interval = us_to_timespec(period_us);
 	s->armed_us = until_wall_us;
 	s->period_us = period_us;
-	return timerfd_settime(s->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL) <
-			0
+	return timerfd_settime(
+		       s->ticker.fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL) < 0
 		? -errno
 		: 0;
 }
 
 static bool sys_armed(const struct ticker_sys *s, int64_t until_wall_us)
 {
+	if (s->armed)
+		return until_wall_us == s->last_us;
 	return s->period_us && (until_wall_us - s->armed_us) % s->period_us == 0 &&
 		until_wall_us - s->last_us == s->period_us;
+}
+
+static int sys_arm(struct ticker *t, int64_t until_wall_us, struct lp_err *err)
+{
+	struct ticker_sys *s = (struct ticker_sys *)t;
+	int r = sys_armed(s, until_wall_us) ? 0 : sys_set(s, until_wall_us);
+
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot wait");
+	s->last_us = until_wall_us;
+	s->armed = true;
+	if (stopped) /* before the timer was set to another time */
+		stop(0);
+	return 0;
 }
 
 static int sys_wait(struct ticker *t, int64_t until_wall_us, struct lp_err *err)
 {
 	struct ticker_sys *s = (struct ticker_sys *)t;
 	uint64_t expirations;
-	int r = sys_armed(s, until_wall_us) ? 0 : sys_arm(s, until_wall_us);
+	int r = sys_arm(t, until_wall_us, err);
 
-	s->last_us = until_wall_us;
-	if (r == 0 && !stopped && read(s->timer, &expirations, sizeof(expirations)) < 0)
+	if (r < 0)
+		return r;
+	if (!stopped && read(s->ticker.fd, &expirations, sizeof(expirations)) < 0)
 		r = -errno;
 	if (stopped)
 		return TICKER_STOP;
+	s->armed = r == -EINTR;
 	if (r == -ECANCELED) { /* the clock was set: what was waited for may be far off */
 		s->last_us = s->period_us = 0;
 		return TICKER_AGAIN;
@@ -104,8 +122,8 @@ static void sys_free(struct ticker *t)
 	struct ticker_sys *s = (struct ticker_sys *)t;
 
 	stop_timer = -1;
-	if (s->timer >= 0)
-		close(s->timer);
+	if (s->ticker.fd >= 0)
+		close(s->ticker.fd);
 	free(s);
 }
 
@@ -130,16 +148,17 @@ int ticker_system(struct ticker **ret, struct lp_err *err)
 
 	if (!s)
 		return lp_err_sys(err, -ENOMEM, "cannot set up the clock");
-	s->ticker = (struct ticker){.now = sys_now, .wait = sys_wait, .free = sys_free};
-	s->timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
-	if (s->timer < 0) {
+	s->ticker =
+		(struct ticker){.now = sys_now, .wait = sys_wait, .arm = sys_arm, .free = sys_free};
+	s->ticker.fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
+	if (s->ticker.fd < 0) {
 		int r = lp_err_sys(err, -errno, "cannot set up the clock");
 
 		free(s);
 		return r;
 	}
 	stopped = 0;
-	stop_timer = s->timer;
+	stop_timer = s->ticker.fd;
 	stop_signals(&mask);
 	for (int number = 1; number < NSIG; number++) {
 		if (sigismember(&mask, number) == 1)
@@ -232,7 +251,7 @@ int ticker_replay(const char *dir, struct proc_root *root, struct ticker **ret, 
 	if (!tree)
 		return lp_err_sys(err, -ENOMEM, "cannot read %s", dir);
 	tree->ticker = (struct ticker){
-		.patient = true, .now = tree_now, .wait = tree_wait, .free = tree_free};
+		.patient = true, .fd = -1, .now = tree_now, .wait = tree_wait, .free = tree_free};
 	tree->root = root;
 	n = scandir(dir, &entries, NULL, alphasort);
 	if (n < 0)

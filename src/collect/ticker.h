@@ -22,6 +22,10 @@ struct ticker {
 	void (*now)(struct ticker *t, int64_t *ret_wall_us, int64_t *ret_mono_us);
 	/* Wait for a time of the wall clock: an enum ticker_event, or a negative errno. */
 	int (*wait)(struct ticker *t, int64_t until_wall_us, struct lp_err *err);
+	/* For whoever has descriptors of its own to wait for as well: arm() makes `fd` readable
+	 * when wait() for that time would return at once. -1: it never keeps anybody waiting. */
+	int fd;
+	int (*arm)(struct ticker *t, int64_t until_wall_us, struct lp_err *err);
 	void (*free)(struct ticker *t);
 };
 

@@ -54,6 +54,10 @@ struct trace_backend {
 	int (*open)(const struct trace_config *config, const struct trace_sink *sink,
 		void **ret_state, struct lp_err *err);
 
+	/* Readable when there is something to deliver: poll() is called then, and need not wait.
+	 * NULL: there is none, and poll() waits. */
+	int (*descriptor)(void *state);
+
 	/* Deliver what is there, wait up to `timeout_ms` for more. 1: nothing is left to trace. A
 	 * signal ends the wait early. */
 	int (*poll)(void *state, int timeout_ms, struct lp_err *err);

@@ -102,6 +102,11 @@ static int bpf_poll(void *state, int timeout_ms, struct lp_err *err)
 	return r;
 }
 
+static int bpf_descriptor(void *state)
+{
+	return ((struct bpf_tracer *)state)->ring.epoll_fd;
+}
+
 static int bpf_pending(void *state, int64_t at_least_ns, struct lp_err *err)
 {
 	return bpf_pending_list(state, at_least_ns, err);
@@ -153,6 +158,7 @@ const struct trace_backend trace_backend_bpf = {
 	.counts = true,
 	.probe = bpf_tracer_probe,
 	.open = bpf_open,
+	.descriptor = bpf_descriptor,
 	.poll = bpf_poll,
 	.pending = bpf_pending,
 	.tally = bpf_tally,

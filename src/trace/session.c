@@ -1,8 +1,6 @@
 #include "trace/session.h"
 
 #include "base/cleanup.h"
-#include "base/time.h"
-#include "collect/keep.h"
 #include "trace/session_state.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -10,56 +8,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A clock that moved by more than this against the steady one was set. */
-#define STEP_MIN_NS (NS_PER_SEC / 2)
 /* At the end, what does not wait by design and has taken this long is told. */
 #define STUCK_END_NS NS_PER_SEC
 /* A connection that nobody uses for so long is forgotten; if it is used again, it is a new one. */
 #define IDLE_NS (600 * NS_PER_SEC)
-#define SAMPLES_MAX 600
 #define PROCESSES_MAX 65536
-/* A poll never waits longer: whoever asks for the end has no patience. */
-#define POLL_MAX_MS 500
 
-static void session_release(struct session *s)
+void trace_session_free(struct session *s)
 {
+	if (!s)
+		return;
 	if (s->state)
 		s->backend->close(s->state);
 	descriptors_free(s->descriptors);
 	tally_free(s->tally);
 	trace_rows_free(s->rows);
-	spool_close(s->spool, NULL);
-	lp_catalogue_free(s->sink.catalogue);
 	free(s->ended);
 	idmap_release(&s->seen);
 	idmap_release(&s->asked);
 	idmap_release(&s->told_fds);
 	names_release(&s->names);
+	free(s);
 }
 
-/* How many samples may wait in memory until they are written. */
-static uint32_t samples_per_flush(const struct trace_session_config *c)
+struct session *trace_session_new(const struct trace_session_config *config)
 {
-	int64_t n = c->flush_us / c->interval_us;
+	struct session *s = calloc(1, sizeof(*s));
 
-	return n < 1 ? 1 : n > SAMPLES_MAX ? SAMPLES_MAX : (uint32_t)n;
+	if (!s)
+		return NULL;
+	s->config = config;
+	s->backend = config->backend;
+	s->counts = !config->trace.records && config->backend->counts && config->backend->tally;
+	s->stats.command_status = -ECHILD;
+	s->descriptors = descriptors_new("/proc", session_change, s);
+	s->tally = tally_new();
+	s->rows = trace_rows_new(config->observer, session_comm, s);
+	if (!s->descriptors || !s->tally || !s->rows) {
+		trace_session_free(s);
+		return NULL;
+	}
+	return s;
 }
 
-static int spool_begin(struct session *s, struct lp_err *err)
+const struct trace_stats *trace_session_stats(const struct session *s)
 {
-	const struct trace_session_config *c = s->config;
-	const struct spool_config spool = {.dir = c->dir,
-		.name = c->name,
-		.path = c->path,
-		.observer = c->observer,
-		.interval_us = c->interval_us,
-		.batch_samples = samples_per_flush(c),
-		.meta = c->meta,
-		.anew = true,
-		.logs = true,
-		.warn = c->warn};
-
-	return spool_open(&spool, &s->spool, err);
+	return &s->stats;
 }
 
 /* Its name, while it is there to be asked. */
@@ -102,25 +96,24 @@ static int read_processes(struct session *s, struct lp_err *err)
 	return r;
 }
 
-static int session_open(struct session *s, struct lp_err *err)
+static int session_open(void *config, void **ret_state, struct lp_err *err)
 {
+	(void)err;
+	*ret_state = config;
+	return 0;
+}
+
+/* Events come from here on. */
+static int session_begin(void *state, struct collect_sink *sink, struct lp_err *err)
+{
+	struct session *s = state;
 	const struct trace_session_config *c = s->config;
-	const struct trace_sink sink = {.event = session_event, .ctx = s};
+	const struct trace_sink events = {.event = session_event, .ctx = s};
 	int r;
 
-	s->backend = c->backend;
-	s->counts = !c->trace.records && c->backend->counts && c->backend->tally;
+	s->spool = sink->spool;
 	s->wall_offset_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
-	s->day_start_us = keep_day_start(clock_ns(CLOCK_REALTIME) / 1000);
-	s->descriptors = descriptors_new("/proc", session_change, s);
-	s->tally = tally_new();
-	s->rows = trace_rows_new(c->observer, session_comm, s);
-	s->sink.catalogue = lp_catalogue_new();
-	if (!s->descriptors || !s->tally || !s->rows || !s->sink.catalogue)
-		return lp_err_sys(err, -ENOMEM, "cannot begin to trace");
-	r = spool_begin(s, err);
-	if (r == 0)
-		r = s->backend->open(&c->trace, &sink, &s->state, err);
+	r = s->backend->open(&c->trace, &events, &s->state, err);
 	if (r == 0)
 		r = read_processes(s, err);
 	s->start_ns = clock_ns(CLOCK_MONOTONIC);
@@ -129,17 +122,28 @@ static int session_open(struct session *s, struct lp_err *err)
 	return r;
 }
 
-/* Did somebody set the clock since the last sample? */
-static void note_clock_step(struct session *s, int64_t wall_ns, int64_t mono_ns)
+static int session_descriptor(void *state)
 {
-	int64_t step = wall_ns - mono_ns - s->wall_offset_ns;
-	char text[80];
+	const struct session *s = state;
 
-	s->wall_offset_ns += step;
-	if (step < STEP_MIN_NS && step > -STEP_MIN_NS)
-		return;
-	snprintf(text, sizeof(text), "kind=clock-step step_us=%" PRId64, step / 1000);
-	spool_event(s->spool, wall_ns / 1000, text);
+	return s->backend->descriptor ? s->backend->descriptor(s->state) : -1;
+}
+
+/* Deliver what is there. A signal that ends the wait is no failure. */
+static int deliver(struct session *s, int timeout_ms, struct lp_err *err)
+{
+	int r = s->backend->poll(s->state, timeout_ms, err);
+
+	s->stats.ended |= r == 1;
+	return r < 0 && r != -EINTR ? r : 0;
+}
+
+static int session_serve(void *state, int timeout_ms, struct lp_err *err)
+{
+	struct session *s = state;
+	int r = s->stats.ended ? 0 : deliver(s, timeout_ms, err);
+
+	return r < 0 ? r : s->stats.ended;
 }
 
 /* Say in the log how many events are missing that no event has told of. Not before the end: a
@@ -190,15 +194,6 @@ static void forget_ended(struct session *s, int64_t now_ns)
 	trace_rows_drop(s->rows, s->tally, now_ns - IDLE_NS);
 }
 
-/* A new day has a new file. */
-static int begin_day(struct session *s, int64_t wall_us)
-{
-	if (wall_us < s->day_start_us + US_PER_DAY)
-		return 0;
-	s->day_start_us = keep_day_start(wall_us);
-	return spool_submit(s->spool, s->sink.catalogue, s->sink.n_added, true);
-}
-
 /* A process is asked on which sockets it listens when it is first seen, and once more when it has
  * had the time to begin. So many a sample: whoever starts thousands is no server. */
 #define LISTENING_AGAIN 10
@@ -228,29 +223,6 @@ static int note_listening(struct session *s, int64_t mono_ns, struct lp_err *err
 	return r;
 }
 
-/* The rows of one sample, from what was counted. */
-static int add_sample(struct session *s, int64_t wall_ns, int64_t mono_ns, struct lp_err *err)
-{
-	struct lp_batch *b;
-	int r = begin_day(s, wall_ns / 1000);
-
-	if (r == 0 && spool_batch(s->spool)->n_samples == spool_batch(s->spool)->cap_samples)
-		r = spool_submit(s->spool, s->sink.catalogue, s->sink.n_added, false);
-	b = s->sink.batch = spool_batch(s->spool);
-	if (r == 0)
-		r = lp_batch_add_sample(b, wall_ns / 1000, clock_ns(CLOCK_BOOTTIME) / 1000);
-	if (r < 0)
-		return lp_err_sys(err, r, "cannot take a sample");
-	r = trace_rows_fill(s->rows, s->tally, mono_ns, s->stats.lost, &s->sink, err);
-	s->n_samples++;
-	if (r == 0 && b->n_samples == b->cap_samples) {
-		r = spool_submit(s->spool, s->sink.catalogue, s->sink.n_added, false);
-		if (r < 0)
-			return lp_err_sys(err, r, "cannot keep samples");
-	}
-	return r;
-}
-
 /* Bring the counts up to date. The kernel counts also what is done by processes that it told of
  * after we last listened, and which may be gone: hear of them, and of their names. */
 static int update_counts(struct session *s, struct lp_err *err)
@@ -265,34 +237,39 @@ static int update_counts(struct session *s, struct lp_err *err)
 	if (!s->counts)
 		return 0;
 	r = s->backend->tally(s->state, s->tally, err);
-	if (r < 0)
-		return r;
-	r = s->backend->poll(s->state, 0, err);
-	s->stats.ended |= r == 1;
-	return r < 0 && r != -EINTR ? r : 0;
+	return r < 0 ? r : deliver(s, 0, err);
 }
 
-/* Look at what does not end, bring the counts up to date, and take a sample of them. */
-static int take_sample(struct session *s, struct lp_err *err)
+/* Look at what does not end, and bring the counts up to date. */
+static int look(struct session *s, int64_t wall_ns, int64_t mono_ns, bool last, struct lp_err *err)
 {
-	int64_t wall_ns = clock_ns(CLOCK_REALTIME), mono_ns = clock_ns(CLOCK_MONOTONIC);
-	int r;
+	int r = note_listening(s, mono_ns, err);
 
-	note_clock_step(s, wall_ns, mono_ns);
+	s->at_end = last;
+	if (last)
+		s->last_pending_ns = 0;
 	s->stats.stuck = 0;
-	r = note_listening(s, mono_ns, err);
-	if (r < 0)
-		return r;
-	r = s->backend->pending(s->state, s->at_end ? STUCK_END_NS : s->config->stuck_ns, err);
+	if (r == 0)
+		r = s->backend->pending(s->state, last ? STUCK_END_NS : s->config->stuck_ns, err);
 	s->last_pending_ns = mono_ns;
 	if (r == 0)
 		r = update_counts(s, err);
 	if (r == 0 && note_lost(s, wall_ns) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot go on tracing");
-	if (r == 0)
-		r = add_sample(s, wall_ns, mono_ns, err);
-	if (r < 0)
-		return r;
+	return r;
+}
+
+/* Let go of what is traced: nothing happens to it any more, and nothing is seen. */
+static void let_go(struct session *s)
+{
+	s->stats.command_status = s->backend->command_status(s->state);
+	s->stats.lost = s->backend->lost(s->state);
+	s->backend->close(TAKE_PTR(s->state));
+}
+
+/* What was sampled is told and, where it is over, forgotten. */
+static void after_sample(struct session *s, int64_t wall_ns, int64_t mono_ns)
+{
 	forget_ended(s, mono_ns);
 	note_folded(s, wall_ns);
 	s->stats.calls = trace_rows_calls(s->rows);
@@ -300,79 +277,47 @@ static int take_sample(struct session *s, struct lp_err *err)
 	s->stats.elapsed_us = (mono_ns - s->start_ns) / 1000;
 	if (s->config->progress)
 		s->config->progress(s->config->ctx, &s->stats);
-	return 0;
 }
 
-static bool is_over(const struct session *s)
+static int session_sample(
+	void *state, const struct instant *at, struct collect_sink *sink, struct lp_err *err)
 {
-	int64_t elapsed_us = (clock_ns(CLOCK_MONOTONIC) - s->start_ns) / 1000;
+	struct session *s = state;
+	int64_t wall_ns = at->wall_us * 1000, mono_ns = clock_ns(CLOCK_MONOTONIC);
+	int r;
 
-	return *s->config->stop || s->stats.ended ||
-		(s->config->duration_us && elapsed_us >= s->config->duration_us);
+	if (!s->state) /* once more, with what did not fit into the last one */
+		return trace_rows_fill(s->rows, s->tally, mono_ns, s->stats.lost, sink, err);
+	s->wall_offset_ns = clock_ns(CLOCK_REALTIME) - mono_ns;
+	r = look(s, wall_ns, mono_ns, at->last, err);
+	if (r == 0)
+		r = trace_rows_fill(s->rows, s->tally, mono_ns, s->stats.lost, sink, err);
+	if (r == 0)
+		after_sample(s, wall_ns, mono_ns);
+	if (r < 0 || !at->last)
+		return r;
+	let_go(s);
+	return trace_rows_behind(s->rows);
 }
 
-/* Milliseconds until the next sample (or the end) is due, rounded up. */
-static int poll_ms(const struct session *s, int64_t next_us)
+static void session_close(void *state)
 {
-	int64_t left_us = next_us - clock_ns(CLOCK_REALTIME) / 1000;
+	struct session *s = state;
 
-	if (s->config->duration_us) {
-		int64_t end_us = s->start_ns / 1000 + s->config->duration_us -
-			clock_ns(CLOCK_MONOTONIC) / 1000;
-
-		left_us = end_us < left_us ? end_us : left_us;
-	}
-	if (left_us <= 0)
-		return 0;
-	return left_us / 1000 >= POLL_MAX_MS ? POLL_MAX_MS : (int)(left_us / 1000) + 1;
+	if (s && s->state)
+		let_go(s);
 }
 
-static int64_t next_instant(const struct session *s)
-{
-	int64_t interval = s->config->interval_us;
-
-	return (floor_div(clock_ns(CLOCK_REALTIME) / 1000, interval) + 1) * interval;
-}
-
-static int session_loop(struct session *s, struct lp_err *err)
-{
-	int64_t next_us = next_instant(s);
-	int r = take_sample(s, err);
-
-	while (r == 0 && !is_over(s)) {
-		int64_t wall_us;
-
-		r = s->backend->poll(s->state, poll_ms(s, next_us), err);
-		if (r < 0 && r != -EINTR)
-			return r;
-		s->stats.ended |= r == 1;
-		r = 0;
-		wall_us = clock_ns(CLOCK_REALTIME) / 1000;
-		/* A clock that was set back must not keep samples from being taken. */
-		if (wall_us < next_us && next_us - wall_us <= s->config->interval_us)
-			continue;
-		r = take_sample(s, err);
-		next_us = next_instant(s);
-	}
-	return r;
-}
-
-/* The last of it: what is under way, what was counted; then let go. */
-static int session_end(struct session *s, struct lp_err *err)
-{
-	int r = s->backend->poll(s->state, 0, err);
-
-	s->stats.ended |= r == 1;
-	s->at_end = true;
-	s->last_pending_ns = 0;
-	r = r < 0 && r != -EINTR ? r : take_sample(s, err);
-	s->stats.command_status = s->backend->command_status(s->state);
-	s->stats.lost = s->backend->lost(s->state);
-	s->backend->close(TAKE_PTR(s->state));
-	if (r == 0 && trace_rows_behind(s->rows))
-		r = add_sample(s, clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC), err);
-	return r;
-}
+const struct instrument instrument_syscalls = {
+	.name = "syscalls",
+	.at_ends = true,
+	.open = session_open,
+	.begin = session_begin,
+	.descriptor = session_descriptor,
+	.serve = session_serve,
+	.sample = session_sample,
+	.close = session_close,
+};
 
 static void tell_rows(const struct session *s)
 {
@@ -380,31 +325,34 @@ static void tell_rows(const struct session *s)
 		trace_rows_each(s->rows, k, s->config->row, s->config->ctx);
 }
 
-int trace_session_run(const struct trace_session_config *config, struct trace_stats *ret_stats,
-	struct lp_err *err)
-{
-	_cleanup_(session_release) struct session s = {.config = config};
-	int64_t now_us;
-	int r, submitted;
+DEFINE_CLEANUP(struct session *, trace_session_free);
 
-	s.stats.command_status = -ECHILD;
-	s.sink.warn = config->warn;
-	r = session_open(&s, err);
-	if (r < 0)
-		return r;
-	r = session_loop(&s, err);
-	if (r == 0)
-		r = session_end(&s, err);
-	else if (s.state)
-		s.backend->close(TAKE_PTR(s.state));
-	now_us = clock_ns(CLOCK_REALTIME) / 1000;
-	submitted = spool_submit(s.spool, s.sink.catalogue, s.sink.n_added, false);
-	if (submitted == 0)
-		submitted = spool_submit_log(s.spool, now_us);
-	spool_close(TAKE_PTR(s.spool), &s.stats.spool);
-	tell_rows(&s);
-	*ret_stats = s.stats;
-	if (r == 0 && submitted < 0)
-		r = lp_err_sys(err, submitted, "cannot keep the last samples");
+int trace_session_run(const struct trace_session_config *config, struct ticker *ticker,
+	struct trace_stats *ret_stats, struct lp_err *err)
+{
+	_cleanup_(trace_session_freep) struct session *s = trace_session_new(config);
+	const struct loop_config loop = {
+		.instruments = {{&instrument_syscalls, s}},
+		.spool = {.dir = config->dir,
+			.name = config->name,
+			.path = config->path,
+			.observer = config->observer,
+			.meta = config->meta,
+			.anew = true,
+			.logs = true},
+		.interval_us = config->interval_us,
+		.flush_us = config->flush_us,
+		.duration_us = config->duration_us,
+		.warn = config->warn,
+	};
+	struct loop_stats stats = {0};
+	int r;
+
+	if (!s)
+		return lp_err_sys(err, -ENOMEM, "cannot begin to trace");
+	r = loop_run(&loop, ticker, &stats, err);
+	tell_rows(s);
+	*ret_stats = s->stats;
+	ret_stats->spool = stats.spool;
 	return r;
 }

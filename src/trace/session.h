@@ -1,8 +1,8 @@
-/* A run of a tracer: events in, an archive out. */
+/* The instrument that traces system calls: events in, samples and logs out. */
 #ifndef TRACE_SESSION_H
 #define TRACE_SESSION_H
 
-#include "collect/spool.h"
+#include "collect/loop.h"
 #include "trace/backend.h"
 #include "trace/rows.h"
 
@@ -41,7 +41,6 @@ struct trace_session_config {
 	int64_t interval_us, flush_us;
 	int64_t duration_us; /* 0: until stopped, or nothing is left */
 	int64_t stuck_ns;    /* what does not wait by design is stuck after this */
-	const volatile int *stop;
 	struct lp_warn *warn;
 	/* Called when everything from now on will be seen. May be NULL. */
 	void (*started)(void *ctx, const struct trace_stats *stats);
@@ -52,9 +51,21 @@ struct trace_session_config {
 	void *ctx;
 };
 
+/* A session, for loops that run other instruments beside it. `config` outlives it. NULL: out of
+ * memory. */
+struct session;
+struct session *trace_session_new(const struct trace_session_config *config);
+void trace_session_free(struct session *s); /* accepts NULL */
+
+/* How it stands; `spool` is not filled in. */
+const struct trace_stats *trace_session_stats(const struct session *s);
+
+/* loop_instrument.config is a struct session; the loop's spool has logs. */
+extern const struct instrument instrument_syscalls;
+
 /* Trace until the end. What was traced is let go before the last of it is written. `*ret_stats` is
  * also filled in where it failed on the way. */
-int trace_session_run(const struct trace_session_config *config, struct trace_stats *ret_stats,
-	struct lp_err *err);
+int trace_session_run(const struct trace_session_config *config, struct ticker *ticker,
+	struct trace_stats *ret_stats, struct lp_err *err);
 
 #endif

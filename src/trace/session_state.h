@@ -18,12 +18,11 @@ struct session {
 	struct names names; /* where the backend counts */
 	struct tally *tally;
 	struct trace_rows *rows;
-	struct spool *spool;
-	struct collect_sink sink;
+	struct spool *spool; /* the loop's */
 	struct trace_stats stats;
 	int64_t wall_offset_ns; /* wall clock - CLOCK_MONOTONIC */
-	int64_t start_ns, last_pending_ns, day_start_us;
-	uint64_t n_samples, lost_told;
+	int64_t start_ns, last_pending_ns;
+	uint64_t lost_told;
 	unsigned folded_told;
 	bool at_end;
 	pid_t *ended; /* since the last sample */

@@ -52,7 +52,7 @@ static struct fake_ticker *fake_ticker(const char *start, unsigned stop_after)
 	static struct fake_ticker f;
 
 	memset(&f, 0, sizeof(f));
-	f.ticker = (struct ticker){.patient = true, .now = fake_now, .wait = fake_wait};
+	f.ticker = (struct ticker){.patient = true, .fd = -1, .now = fake_now, .wait = fake_wait};
 	f.wall_us = at(start);
 	f.mono_us = 777;
 	f.stop_after = stop_after;
@@ -148,7 +148,7 @@ static void config_make(struct recorder_config *c, struct place *p, int64_t inte
 		.warn = &p->warn};
 }
 
-static void run(const struct recorder_config *c, struct fake_ticker *t, struct recorder_stats *ret)
+static void run(const struct recorder_config *c, struct fake_ticker *t, struct loop_stats *ret)
 {
 	struct lp_err err = {0};
 
@@ -157,7 +157,7 @@ static void run(const struct recorder_config *c, struct fake_ticker *t, struct r
 		fail_msg("%s", err.text);
 }
 
-static void record(struct place *p, struct fake_ticker *t, struct recorder_stats *ret)
+static void record(struct place *p, struct fake_ticker *t, struct loop_stats *ret)
 {
 	struct recorder_config c;
 
@@ -215,7 +215,7 @@ static void test_alignment(void **state)
 	for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
 		struct fake_ticker *t = fake_ticker("2024-03-01T12:34:56.789Z", 20);
 		struct recorder_config c;
-		struct recorder_stats st;
+		struct loop_stats st;
 		static struct samples s;
 
 		config_make(&c, p, intervals[i]);
@@ -238,7 +238,7 @@ static void test_alignment(void **state)
 static void test_rotation(void **state)
 {
 	struct place *p = *state;
-	struct recorder_stats st;
+	struct loop_stats st;
 	static struct samples s;
 	char path[256];
 
@@ -266,7 +266,7 @@ static void test_rotation_for_days(void **state)
 {
 	struct place *p = *state;
 	struct recorder_config c;
-	struct recorder_stats st;
+	struct loop_stats st;
 	char text[4096];
 
 	config_make(&c, p, 3600 * US_PER_SEC);
@@ -289,7 +289,7 @@ static void test_set_back_after_midnight(void **state)
 {
 	struct place *p = *state;
 	struct fake_ticker *t = fake_ticker("2024-02-29T23:59:54.5Z", 40);
-	struct recorder_stats st;
+	struct loop_stats st;
 
 	t->meddle = back_5_seconds;
 	record(p, t, &st);
@@ -309,7 +309,7 @@ static void test_step_forward(void **state)
 {
 	struct place *p = *state;
 	struct fake_ticker *t = fake_ticker("2024-03-01T11:59:59.5Z", 10);
-	struct recorder_stats st;
+	struct loop_stats st;
 	char events[2048];
 
 	t->meddle = forward_10_seconds;
@@ -353,7 +353,7 @@ static void test_step_back(void **state)
 	struct place *p = *state;
 	struct fake_ticker *t = fake_ticker("2024-03-01T11:59:59.5Z", 14);
 	struct recorder_config c;
-	struct recorder_stats st;
+	struct loop_stats st;
 	static struct samples s;
 	char events[2048];
 
@@ -382,7 +382,7 @@ static void test_leap(void **state)
 {
 	struct place *p = *state;
 	struct fake_ticker *t = fake_ticker("2024-03-01T11:59:59.5Z", 30);
-	struct recorder_stats st;
+	struct loop_stats st;
 	char events[2048];
 
 	t->meddle = leap_3_hours;
@@ -409,7 +409,7 @@ static void test_wrong_year(void **state)
 	struct place *p = *state;
 	struct fake_ticker *t = fake_ticker("2040-01-01T12:00:00Z", 70);
 	struct recorder_config c;
-	struct recorder_stats st;
+	struct loop_stats st;
 
 	t->meddle = back_from_the_future;
 	config_make(&c, p, 1800 * US_PER_SEC);
@@ -429,7 +429,7 @@ static void test_late(void **state)
 {
 	struct place *p = *state;
 	struct fake_ticker *t = fake_ticker("2024-03-01T11:59:59.5Z", 10);
-	struct recorder_stats st;
+	struct loop_stats st;
 
 	t->meddle = busy;
 	record(p, t, &st);
@@ -444,7 +444,7 @@ static void test_duration(void **state)
 	struct place *p = *state;
 	struct fake_ticker *t = fake_ticker("2024-03-01T11:59:59.5Z", 1000);
 	struct recorder_config c;
-	struct recorder_stats st;
+	struct loop_stats st;
 
 	config_make(&c, p, US_PER_SEC);
 	c.duration_us = 60 * US_PER_SEC;
@@ -459,7 +459,7 @@ static void test_flush(void **state)
 {
 	struct place *p = *state;
 	struct recorder_config c;
-	struct recorder_stats st;
+	struct loop_stats st;
 
 	config_make(&c, p, 60 * US_PER_SEC);
 	c.flush_us = US_PER_SEC; /* shorter than the interval: every sample is written */
@@ -471,7 +471,7 @@ static void test_broken_collector(void **state)
 {
 	struct place *p = *state;
 	struct recorder_config c;
-	struct recorder_stats st;
+	struct loop_stats st;
 
 	config_make(&c, p, US_PER_SEC);
 	c.collectors[0] = &lacking;
@@ -488,7 +488,7 @@ static void test_nothing_to_record(void **state)
 {
 	struct place *p = *state;
 	struct recorder_config c;
-	struct recorder_stats st;
+	struct loop_stats st;
 	struct fake_ticker *t = fake_ticker("2024-03-01T12:00:00Z", 1);
 	struct lp_err err = {0};
 
@@ -510,7 +510,7 @@ static void test_hot_plug(void **state)
 {
 	struct place *p = *state;
 	struct recorder_config c;
-	struct recorder_stats st;
+	struct loop_stats st;
 
 	config_make(&c, p, US_PER_SEC);
 	c.flush_us = 3 * US_PER_SEC;

@@ -1,0 +1,460 @@
+#include "collect/loop.h"
+
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "collect/keep.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+
+/* A clock that moved by more than this (or half an interval) against the steady one was set. */
+#define STEP_MIN_US (US_PER_SEC / 2)
+/* Steps from here on are told at once, not only noted in the archive. */
+#define STEP_TELL_US (60 * US_PER_SEC)
+/* A clock set back by less than this does not begin a file for the old day again. */
+#define BACK_SAME_FILE_US (3600 * US_PER_SEC)
+/* Samples in a batch: there are SPOOL_DEPTH + 2 of them in memory. */
+#define BATCH_MAX 600
+/* An instrument is served at least this often, whether its descriptor is readable or not. */
+#define SERVE_MS 50
+/* One that waits itself, and is alone, is left in peace longer. */
+#define SERVE_ALONE_MS 500
+
+/* An instrument at work. */
+struct part {
+	const struct instrument *instrument;
+	void *state;
+	int fd;	    /* to wait for, or -1 */
+	bool ended; /* nothing is left to serve */
+};
+
+struct loop {
+	const struct loop_config *config;
+	struct ticker *ticker;
+	struct spool *spool;
+	struct part parts[LOOP_INSTRUMENTS_MAX];
+	unsigned n_parts;
+	bool at_ends; /* one of them is sampled there */
+	struct collect_sink sink;
+	int64_t begin_mono, first_mono, last_wall, last_mono;
+	int64_t day_start; /* of the file at hand */
+	struct loop_stats stats;
+	bool primed;
+};
+
+static void parts_close(struct loop *l)
+{
+	while (l->n_parts) {
+		struct part *p = &l->parts[--l->n_parts];
+
+		p->instrument->close(p->state);
+	}
+}
+
+static void loop_release(struct loop *l)
+{
+	parts_close(l);
+	spool_close(l->spool, NULL);
+	lp_catalogue_free(l->sink.catalogue);
+}
+
+static int parts_open(struct loop *l, struct lp_err *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < LOOP_INSTRUMENTS_MAX; i++) {
+		const struct loop_instrument *in = &l->config->instruments[i];
+		struct part *p = &l->parts[l->n_parts];
+
+		if (!in->instrument)
+			break;
+		*p = (struct part){.instrument = in->instrument, .fd = -1};
+		r = in->instrument->open(in->config, &p->state, err);
+		if (r == 0)
+			l->n_parts++;
+		l->at_ends |= in->instrument->at_ends;
+	}
+	return r;
+}
+
+static int parts_begin(struct loop *l, struct lp_err *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < l->n_parts; i++) {
+		struct part *p = &l->parts[i];
+
+		if (p->instrument->begin)
+			r = p->instrument->begin(p->state, &l->sink, err);
+		if (r == 0 && p->instrument->descriptor)
+			p->fd = p->instrument->descriptor(p->state);
+	}
+	return r;
+}
+
+static bool is_served(const struct part *p)
+{
+	return p->instrument->serve && !p->ended;
+}
+
+/* Has every instrument come to its end? Those that are only sampled have none. */
+static bool parts_ended(const struct loop *l)
+{
+	for (unsigned i = 0; i < l->n_parts; i++) {
+		if (!l->parts[i].ended)
+			return false;
+	}
+	return true;
+}
+
+static int part_serve(struct part *p, int timeout_ms, struct lp_err *err)
+{
+	int r = p->instrument->serve(p->state, timeout_ms, err);
+
+	p->ended = r == 1;
+	return r < 0 && r != -EINTR ? r : 0;
+}
+
+/* Serve all but `except`, without waiting. */
+static int parts_serve(struct loop *l, const struct part *except, struct lp_err *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < l->n_parts; i++) {
+		if (is_served(&l->parts[i]) && &l->parts[i] != except)
+			r = part_serve(&l->parts[i], 0, err);
+	}
+	return r;
+}
+
+static int parts_sample(struct loop *l, const struct instant *at, struct lp_err *err)
+{
+	bool again = false;
+
+	for (unsigned i = 0; i < l->n_parts; i++) {
+		const struct part *p = &l->parts[i];
+		int r = p->instrument->sample(p->state, at, &l->sink, err);
+
+		if (r < 0)
+			return r;
+		again |= r == 1;
+	}
+	return again;
+}
+
+/* The next instant that is a whole number of intervals since 1970: the same on all servers. */
+static int64_t next_instant(const struct loop *l)
+{
+	int64_t wall_us, mono_us, interval = l->config->interval_us;
+
+	l->ticker->now(l->ticker, &wall_us, &mono_us);
+	return (floor_div(wall_us, interval) + 1) * interval;
+}
+
+/* Did somebody set the clock between the last sample and this one? */
+static void note_clock_step(struct loop *l, const struct instant *at)
+{
+	int64_t step = (at->wall_us - l->last_wall) - (at->mono_us - l->last_mono);
+	int64_t limit =
+		l->config->interval_us / 2 > STEP_MIN_US ? l->config->interval_us / 2 : STEP_MIN_US;
+	char text[160], from[TIME_TEXT_MAX], to[TIME_TEXT_MAX];
+
+	if (!l->stats.samples || (step < limit && step > -limit))
+		return;
+	snprintf(text, sizeof(text), "kind=clock-step step_us=%" PRId64, step);
+	spool_event(l->spool, at->wall_us, text);
+	if (step >= STEP_TELL_US || step <= -STEP_TELL_US)
+		lp_warn_raise(l->config->warn,
+			"the clock leapt by %+.1f s, from %s to %s; samples are kept under the new "
+			"time",
+			(double)step / 1e6, time_format(l->last_wall, from),
+			time_format(at->wall_us, to));
+}
+
+/* Count instants that passed without a sample. */
+static void note_late(struct loop *l, const struct instant *at)
+{
+	int64_t interval = l->config->interval_us;
+	int64_t missed = (at->mono_us - l->last_mono + interval / 2) / interval - 1;
+
+	if (l->stats.samples && missed > 0)
+		l->stats.late += (uint64_t)missed;
+}
+
+static bool batch_full(const struct lp_batch *b)
+{
+	return b->n_samples == b->cap_samples;
+}
+
+static int submit(struct loop *l, bool new_file)
+{
+	return spool_submit(l->spool, l->sink.catalogue, l->sink.n_added, new_file);
+}
+
+/* A new day has a new file; so has an old one that a clock set far back returns to. */
+static int begin_day(struct loop *l, int64_t wall_us)
+{
+	if (l->stats.samples && wall_us < l->day_start + US_PER_DAY &&
+		wall_us >= l->day_start - BACK_SAME_FILE_US)
+		return 0;
+	l->day_start = keep_day_start(wall_us);
+	return l->stats.samples ? submit(l, true) : 0;
+}
+
+/* Add a sample to the batch, for instruments to fill. */
+static int begin_sample(struct loop *l, const struct instant *at, struct lp_err *err)
+{
+	int r = begin_day(l, at->wall_us);
+
+	note_clock_step(l, at);
+	note_late(l, at);
+	l->sink.batch = spool_batch(l->spool);
+	if (r == 0)
+		r = lp_batch_add_sample(l->sink.batch, at->wall_us, at->mono_us);
+	return r < 0 ? lp_err_sys(err, r, "cannot take a sample") : 0;
+}
+
+/* Take one sample, and hand the batch over when it is full or a new day begins. 1: there is more
+ * to be said than fits into it. */
+static int take_sample(struct loop *l, bool last, struct lp_err *err)
+{
+	struct instant at = {.last = last};
+	int r, again;
+
+	l->ticker->now(l->ticker, &at.wall_us, &at.mono_us);
+	r = begin_sample(l, &at, err);
+	again = r == 0 ? parts_sample(l, &at, err) : r;
+	if (again < 0)
+		return again;
+	if (!l->stats.samples++)
+		l->first_mono = at.mono_us;
+	l->last_wall = at.wall_us;
+	l->last_mono = at.mono_us;
+	if (!l->primed)
+		r = spool_prime(l->spool);
+	l->primed = true;
+	if (r == 0 && batch_full(l->sink.batch))
+		r = submit(l, false);
+	return r < 0 ? lp_err_sys(err, r, "cannot keep samples") : again;
+}
+
+/* How long is left of the duration? Where samples are taken at instants only, the last of them
+ * counts, not the time: for half an interval there will be no other one. */
+static int64_t time_left(const struct loop *l)
+{
+	int64_t wall_us, mono_us, duration_us = l->config->duration_us;
+
+	if (!l->at_ends)
+		return l->stats.samples
+			? l->first_mono + duration_us - l->config->interval_us / 2 - l->last_mono
+			: duration_us;
+	l->ticker->now(l->ticker, &wall_us, &mono_us);
+	return l->begin_mono + duration_us - mono_us;
+}
+
+static bool is_over(const struct loop *l)
+{
+	return parts_ended(l) || (l->config->duration_us && time_left(l) <= 0);
+}
+
+/* What to wait for: the next instant, or the end where that comes first. */
+static int64_t wait_until(const struct loop *l, int64_t next_us)
+{
+	int64_t wall_us, mono_us, end_us;
+
+	if (!l->at_ends || !l->config->duration_us)
+		return next_us;
+	l->ticker->now(l->ticker, &wall_us, &mono_us);
+	end_us = wall_us + time_left(l);
+	return end_us < next_us ? end_us : next_us;
+}
+
+/* Milliseconds until then, rounded up, but not more than `max`. */
+static int wait_ms(const struct loop *l, int64_t until_us, int max)
+{
+	int64_t wall_us, mono_us, left_us;
+
+	l->ticker->now(l->ticker, &wall_us, &mono_us);
+	left_us = until_us - wall_us;
+	if (left_us <= 0)
+		return 0;
+	return left_us / 1000 >= max ? max : (int)(left_us / 1000) + 1;
+}
+
+/* Somebody to whom waiting is left because it has no descriptor; NULL: nobody. */
+static struct part *find_waiter(struct loop *l, bool *ret_alone)
+{
+	struct part *waiter = NULL;
+
+	*ret_alone = true;
+	for (unsigned i = 0; i < l->n_parts; i++) {
+		struct part *p = &l->parts[i];
+
+		if (!is_served(p))
+			continue;
+		if (p->fd < 0 && !waiter)
+			waiter = p;
+		else
+			*ret_alone = false;
+	}
+	return waiter;
+}
+
+/* Wait for the ticker and all descriptors. */
+static int poll_all(const struct loop *l, int timeout_ms, bool *ret_due, struct lp_err *err)
+{
+	struct pollfd fds[LOOP_INSTRUMENTS_MAX + 1] = {{.fd = l->ticker->fd, .events = POLLIN}};
+	nfds_t n = 1;
+
+	for (unsigned i = 0; i < l->n_parts; i++) {
+		if (is_served(&l->parts[i]) && l->parts[i].fd >= 0)
+			fds[n++] = (struct pollfd){.fd = l->parts[i].fd, .events = POLLIN};
+	}
+	if (poll(fds, n, timeout_ms) < 0 && errno != EINTR)
+		return lp_err_sys(err, -errno, "cannot wait");
+	*ret_due = fds[0].revents;
+	return 0;
+}
+
+/* Serve until the ticker has something to say. */
+static int serve_until(struct loop *l, int64_t until_us, struct lp_err *err)
+{
+	bool due = false, alone;
+	int r = l->ticker->arm(l->ticker, until_us, err);
+
+	while (r == 0 && !due && !parts_ended(l)) {
+		struct part *waiter = find_waiter(l, &alone);
+
+		if (waiter)
+			r = part_serve(waiter,
+				wait_ms(l, until_us, alone ? SERVE_ALONE_MS : SERVE_MS), err);
+		if (r == 0)
+			r = poll_all(l, waiter ? 0 : SERVE_MS, &due, err);
+		if (r == 0)
+			r = parts_serve(l, waiter, err);
+	}
+	return r;
+}
+
+/* Wait for a time: an enum ticker_event. */
+static int loop_wait(struct loop *l, int64_t until_us, struct lp_err *err)
+{
+	bool served = false;
+	int r = 0;
+
+	for (unsigned i = 0; i < l->n_parts; i++)
+		served |= is_served(&l->parts[i]);
+	if (served && l->ticker->fd >= 0)
+		r = serve_until(l, until_us, err);
+	else if (served) /* its time does not pass while somebody waits */
+		r = parts_serve(l, NULL, err);
+	if (r < 0)
+		return r;
+	return parts_ended(l) ? TICKER_STOP : l->ticker->wait(l->ticker, until_us, err);
+}
+
+/* Sample at every instant until the end has come. */
+static int sample_all(struct loop *l, struct lp_err *err)
+{
+	int64_t next_us = next_instant(l);
+	int r = l->at_ends ? take_sample(l, false, err) : 0;
+
+	while (r >= 0 && !is_over(l)) {
+		int64_t until_us = wait_until(l, next_us);
+		int event = loop_wait(l, until_us, err);
+
+		if (event < 0 || event == TICKER_STOP)
+			return event < 0 ? event : 0;
+		if (event == TICKER_DUE && until_us == next_us)
+			r = take_sample(l, false, err);
+		next_us = next_instant(l);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* The last of it. */
+static int sample_end(struct loop *l, struct lp_err *err)
+{
+	int r = parts_serve(l, NULL, err);
+
+	if (r == 0 && l->at_ends)
+		r = take_sample(l, true, err);
+	return r == 1 ? take_sample(l, true, err) : r;
+}
+
+/* Hand over what is left. */
+static int submit_rest(struct loop *l, struct lp_err *err)
+{
+	int64_t wall_us, mono_us;
+	int r = submit(l, false);
+
+	l->ticker->now(l->ticker, &wall_us, &mono_us);
+	if (r == 0)
+		r = spool_submit_log(l->spool, wall_us);
+	return r < 0 ? lp_err_sys(err, r, "cannot keep the last samples") : 0;
+}
+
+static int loop_drive(struct loop *l, struct lp_err *err)
+{
+	struct lp_err rest = {0};
+	int64_t wall_us;
+	int r, submitted;
+
+	l->ticker->now(l->ticker, &wall_us, &l->begin_mono);
+	r = sample_all(l, err);
+	if (r == 0)
+		r = sample_end(l, err);
+	parts_close(l);
+	submitted = submit_rest(l, &rest);
+	if (r >= 0 && submitted < 0) {
+		*err = rest;
+		return submitted;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* How many samples may wait in memory until they are written. */
+static uint32_t samples_per_flush(const struct loop_config *c)
+{
+	int64_t n = c->flush_us / c->interval_us;
+
+	return n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : (uint32_t)n;
+}
+
+static int spool_begin(struct loop *l, struct lp_err *err)
+{
+	struct spool_config spool = l->config->spool;
+
+	spool.interval_us = l->config->interval_us;
+	spool.batch_samples = samples_per_flush(l->config);
+	spool.patient = l->ticker->patient;
+	spool.warn = l->config->warn;
+	return spool_open(&spool, &l->spool, err);
+}
+
+int loop_run(const struct loop_config *config, struct ticker *ticker, struct loop_stats *ret_stats,
+	struct lp_err *err)
+{
+	_cleanup_(loop_release) struct loop l = {.config = config, .ticker = ticker};
+	int r;
+
+	l.sink.catalogue = lp_catalogue_new();
+	l.sink.warn = config->warn;
+	if (!l.sink.catalogue)
+		return lp_err_sys(err, -ENOMEM, "cannot begin to record");
+	r = parts_open(&l, err);
+	if (r == 0)
+		r = spool_begin(&l, err);
+	if (r < 0)
+		return r;
+	l.sink.spool = l.spool;
+	r = parts_begin(&l, err);
+	if (r == 0)
+		r = loop_drive(&l, err);
+	l.stats.components = l.sink.catalogue->n_components;
+	parts_close(&l);
+	spool_close(TAKE_PTR(l.spool), &l.stats.spool);
+	*ret_stats = l.stats;
+	return r;
+}

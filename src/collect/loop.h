@@ -1,0 +1,41 @@
+/* The loop that drives instruments: it waits for the next instant or for one of them, samples,
+ * hands the samples to the spool, and ends when it is told to, when the time is over, or when no
+ * instrument has anything left to watch.
+ */
+#ifndef COLLECT_LOOP_H
+#define COLLECT_LOOP_H
+
+#include "collect/instrument.h"
+#include "collect/spool.h"
+#include "collect/ticker.h"
+
+#define LOOP_INSTRUMENTS_MAX 8
+
+struct loop_instrument {
+	const struct instrument *instrument;
+	void *config; /* for its open() */
+};
+
+struct loop_config {
+	struct loop_instrument instruments[LOOP_INSTRUMENTS_MAX]; /* up to the first NULL */
+	/* interval_us, batch_samples, patient and warn are filled in from below. */
+	struct spool_config spool;
+	int64_t interval_us;
+	int64_t flush_us;    /* at most this much is lost in a crash */
+	int64_t duration_us; /* 0: until stopped */
+	struct lp_warn *warn;
+};
+
+struct loop_stats {
+	struct spool_stats spool;
+	uint64_t samples;    /* taken */
+	uint64_t late;	     /* instants missed, because the machine was too busy */
+	uint32_t components; /* seen */
+};
+
+/* Open the instruments and run until the end. `*ret_stats` is also filled in where it failed on the
+ * way; what was sampled until then is written. */
+int loop_run(const struct loop_config *config, struct ticker *ticker, struct loop_stats *ret_stats,
+	struct lp_err *err);
+
+#endif
