@@ -53,6 +53,16 @@ struct lp_series {
 	uint32_t *first, *last;
 };
 
+/* What a finding about a vector blames: a function, and how much the component has of it. */
+struct lp_dimension {
+	char *name;
+	double own;	 /* in the anomalous windows, in the metric's unit */
+	double peers;	 /* the same of the median peer */
+	double distance; /* the differences summed over these windows: what it is ranked by */
+};
+
+#define LP_FINDING_DIMENSIONS_MAX 10
+
 /* One component in one metric, where it was ever a suspect by step 6, or lastingly off. */
 struct lp_finding {
 	uint32_t component, group, metric, series, member;
@@ -70,6 +80,8 @@ struct lp_finding {
 	double load_ratio; /* its throughput over its peers'; NaN: unknown */
 	bool culprit;	   /* in the direction that makes a suspect */
 	bool explained_by_load; /* slower, but as its greater load would make any peer */
+	/* In the verdict's dimensions, the most telling first; none: it is not about a vector. */
+	uint32_t first_dimension, n_dimensions;
 };
 
 struct lp_anomaly {
@@ -138,6 +150,8 @@ struct lp_verdict {
 	size_t n_anomalies;
 	struct lp_finding *findings;
 	uint32_t n_findings;
+	struct lp_dimension *dimensions; /* of the findings */
+	uint32_t n_dimensions;
 
 	struct lp_suspect *suspects; /* ranked */
 	uint32_t n_suspects;
@@ -148,7 +162,7 @@ struct lp_verdict {
 	uint32_t n_traced; /* observers whose logs of system calls were looked at */
 	uint32_t *muted;   /* components: suspects that the operator does not want to see */
 	uint32_t n_muted;
-	char **notes;	   /* sentences about the analysis itself */
+	char **notes; /* sentences about the analysis itself */
 	uint32_t n_notes;
 };
 

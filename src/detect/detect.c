@@ -5,6 +5,7 @@
 #include "detect/compare/compare.h"
 #include "detect/group/clients.h"
 #include "detect/group/discover.h"
+#include "detect/group/functions.h"
 #include "detect/group/pool.h"
 #include "detect/group/verdict_tables.h"
 #include "detect/load.h"
@@ -65,6 +66,8 @@ int verdict_take_tables(struct lp_verdict *v, struct lp_table **tables, uint32_t
 
 	if (r == 0 && hosts)
 		r = pool_connections(tables, n_tables, hosts, &pool_err);
+	if (r == 0)
+		r = functions_join(tables, n_tables, &pool_err);
 	adopted = verdict_own_tables(v, tables, n_tables, err);
 	if (r < 0)
 		*err = pool_err;
@@ -97,6 +100,7 @@ static int pair_compare(struct lp_verdict *v, const struct detect_options *opt, 
 {
 	_cleanup_(comparison_release) struct comparison c = {0};
 	struct lp_series series;
+	size_t first;
 	int r = comparison_make(opt, v, &v->params, group, metric, &c, &series, err);
 
 	if (r <= 0) {
@@ -108,7 +112,11 @@ static int pair_compare(struct lp_verdict *v, const struct detect_options *opt, 
 		return no_memory(err);
 	}
 	c.series = &v->series[v->n_series - 1];
-	return weigh_comparison(&c, v->n_series - 1, fs) < 0 ? no_memory(err) : 0;
+	first = fs->n;
+	r = weigh_comparison(&c, v->n_series - 1, fs);
+	for (size_t i = first; r == 0 && i < fs->n; i++)
+		r = comparison_blame(&c, v, &fs->items[i]);
+	return r < 0 ? no_memory(err) : 0;
 }
 
 static void progress_tell(const struct detect_options *opt, const char *what, double done)

@@ -74,6 +74,9 @@ void lp_verdict_free(struct lp_verdict *v)
 	free(v->series);
 	free(v->anomalies);
 	free(v->findings);
+	for (uint32_t i = 0; i < v->n_dimensions; i++)
+		free(v->dimensions[i].name);
+	free(v->dimensions);
 	suspects_free(v->suspects, v->n_suspects);
 	suspects_free(v->asymmetries, v->n_asymmetries);
 	incidents_free(v->incidents, v->n_incidents);

@@ -122,6 +122,40 @@ def test_every_method_finds_it(directory):
         assert names(diagnose("--method", method, path)) == ["oss5/disk:sda"], method
 
 
+def functions_csv(directory, name, changed=()):
+    """Six observers and thirty functions each, of which some have more on oss3 from 150 s on."""
+    rng = random.Random(4)
+    path = os.path.join(directory, name)
+    with open(path, "w") as f:
+        f.write("time,component,metric,value\n")
+        for i in range(400):
+            for observer in range(6):
+                for k in range(30):
+                    value = 2000 / (k + 1) * rng.uniform(0.9, 1.1)
+                    if observer == 3 and k in changed and i >= 150:
+                        value += 3000
+                    f.write(f"{1300000000 + i},oss{observer}/function:srv:f{k},samples,{value:.2f}\n")
+    return path
+
+
+def test_vectors_of_functions(directory):
+    vectors = "--group", "functions"
+    good_one = functions_csv(directory, "good.csv")
+    bad_one = functions_csv(directory, "bad.csv", changed=(2, 7))
+    assert names(diagnose(*vectors, good_one, status=0)) == []
+    verdict = diagnose(*vectors, bad_one)
+    assert names(verdict) == ["oss3/functions:all"]
+    assert verdict["suspects"][0]["metrics"] == ["samples"]
+    assert verdict["suspects"][0]["first"] >= "2011-03-13T07:08:00Z", verdict["suspects"][0]
+    trained = os.path.join(directory, "trained")
+    good("train", good_one, "-o", trained)
+    rows = [line.split() for line in open(trained) if "/functions:all" in line]
+    assert [row[:2] for row in rows] == [["samples", f"oss{i}/functions:all"] for i in range(6)]
+    assert all(float(row[2]) == int(float(row[2])) and int(float(row[2])) % 2 == 0 for row in rows)
+    assert names(diagnose(*vectors, "--thresholds", trained, good_one, status=0)) == []
+    assert names(diagnose(*vectors, "--thresholds", trained, bad_one)) == ["oss3/functions:all"]
+
+
 def test_parameters_by_name(directory):
     verdict = diagnose("--win-size", "40", "--win-shift", "10", "--smooth", "3", "--k", "2",
                        "--downsample", "30s", disks_csv(directory, slow=5))

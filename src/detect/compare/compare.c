@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/median.h"
 #include "detect/compare/timeseries.h"
+#include "detect/compare/vector_group.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +20,10 @@ void comparison_release(struct comparison *c)
 	free(c->own);
 	free(c->peers);
 	free(c->first_slot);
+	if (c->vectors)
+		vector_group_release(c->vectors);
+	free(c->vectors);
+	free(c->sizes);
 	*c = (struct comparison){0};
 }
 
@@ -208,7 +213,9 @@ static int comparison_run(struct comparison *c, const struct group_data *g)
 		r = smooth_group(g, c->params.smooth, &c->smoothed);
 	if (r == 0 && c->role == LP_ROLE_SERVICE)
 		smoothed_drop_sparse(&c->smoothed, g, timeseries_width(c->params.step_us));
-	if (r == 0)
+	if (r == 0 && group_has_vectors(c->v, c->series->group))
+		r = comparison_vectors(c);
+	else if (r == 0)
 		r = c->timeseries ? compare_timeseries(c, g) : compare_windows(c);
 	return r < 0 ? r : comparison_marks(c);
 }
@@ -230,15 +237,20 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	c->n_rows = group_rows(v, group, metric, rows);
 	if (c->n_rows < 3 || group_weighs(v, group, metric) ||
-		(!group_differs(rows, n, t->n_slots) && !group_misses(rows, n, t->n_slots)))
+		(!group_differs(rows, n, t->n_slots) && !group_misses(rows, n, t->n_slots) &&
+			!group_has_vectors(v, group)))
 		return 0;
 	r = comparison_floor(c, rows, n);
+	if (group_has_vectors(v, group))
+		c->role = LP_ROLE_OTHER; /* whatever its name says of one number */
 	c->timeseries = timeseries_applies(opt, c->role);
 	if (c->timeseries) {
 		c->unit = 1.0 / params->win_shift;
 		timeseries_params(&c->params);
 	}
 	ret_series->method = c->timeseries ? "series" : opt->measure->name;
+	if (group_has_vectors(v, group))
+		ret_series->method = "manhattan";
 	ret_series->n_windows = window_count(&c->params, t->n_slots);
 	if (r == 0 && !ret_series->n_windows)
 		return 0;

@@ -23,7 +23,9 @@ struct comparison {
 	double unit;	 /* what a window weighs: one that moves by a sample only weighs less */
 	float *own;	 /* the same: its median; NaN without data */
 	float *peers;	 /* the same: the median of the others' */
-	uint32_t *first_slot; /* [member] its first value at all; n_slots: it has none */
+	uint32_t *first_slot;	      /* [member] its first value at all; n_slots: it has none */
+	struct vector_group *vectors; /* what it is compared by; NULL: by its samples */
+	float *sizes; /* of vectors, as own and peers: a ratio that says how much is different */
 };
 
 /* Compare the members of v->groups[group] in v->tables[metric]. Returns 1 and the series, or 0
@@ -45,9 +47,22 @@ const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group,
 /* Is a table of the group only there to weigh another one with? */
 bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric);
 
+/* Is a group compared by vectors; its vectors in one metric. 0 or -ENOMEM; release them in any
+ * case.
+ */
+bool group_has_vectors(const struct lp_verdict *v, uint32_t group);
+int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
+	const struct lp_params *params, struct vector_group *ret);
+
 /* The parts of it, in this order. */
 int comparison_thresholds(struct comparison *c); /* calibrate.c */
 int comparison_marks(struct comparison *c);	 /* marks.c: own, peers, ratios, marks */
+
+/* The same for vectors, compare_vectors.c: votes, own, peers and thresholds in one; what it means
+ * that a vote exceeds; and the functions that are to blame for a finding. */
+int comparison_vectors(struct comparison *c);
+enum lp_mark comparison_vector_mark(const struct comparison *c, size_t at, double ratio_least);
+int comparison_blame(const struct comparison *c, struct lp_verdict *v, struct lp_finding *f);
 
 /* The ratio that counts of two values: a little more than nothing is not infinitely much, so the
  * floor is added to both. */

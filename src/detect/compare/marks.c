@@ -150,7 +150,9 @@ static void window_mark(struct comparison *c, uint32_t window, uint32_t n_data)
 		} else if (too_few) {
 			s->marks[at] = LP_MARK_NONE;
 		} else if (c->votes[at] > s->thresholds[i]) {
-			s->marks[at] = (uint8_t)mark_exceeding(c, c->own[at], c->peers[at], ratio);
+			s->marks[at] = (uint8_t)(c->vectors
+					? comparison_vector_mark(c, at, RATIO_LEAST)
+					: mark_exceeding(c, c->own[at], c->peers[at], ratio));
 		} else {
 			s->marks[at] = LP_MARK_NORMAL;
 		}
@@ -178,7 +180,7 @@ int comparison_marks(struct comparison *c)
 
 #pragma omp for schedule(static)
 		for (uint32_t w = 0; w < c->series->n_windows; w++) {
-			if (r == 0)
+			if (r == 0 && !c->vectors)
 				r = window_medians(c, w, &scratch);
 			if (r == 0)
 				window_mark(c, w, window_n_data(c, w));

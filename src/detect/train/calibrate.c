@@ -91,15 +91,16 @@ static int sample_votes(
 	const struct lp_series *s = c->series;
 	const double *rows[SAMPLE_MAX];
 	struct smoothed some = {.rows = rows, .n_members = n, .n_slots = c->smoothed.n_slots};
+	bool known = c->timeseries || c->vectors;
 
 	for (uint32_t i = 0; i < n; i++) {
 		rows[i] = c->smoothed.rows[members[i]];
-		if (c->timeseries)
+		if (known)
 			memcpy(ret_votes + (size_t)i * s->n_windows,
 				c->votes + (size_t)members[i] * s->n_windows,
 				s->n_windows * sizeof(*ret_votes));
 	}
-	if (c->timeseries)
+	if (known)
 		return 0;
 	return votes_all(c->opt->measure, &c->params, &some, NULL, n, ret_votes, NULL);
 }

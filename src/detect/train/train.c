@@ -8,6 +8,7 @@
 #include "detect/compare/compare.h"
 #include "detect/compare/persist.h"
 #include "detect/compare/timeseries.h"
+#include "detect/compare/vector_group.h"
 #include "detect/train/train_check.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -158,16 +159,6 @@ static int record_limit(
 	return 0;
 }
 
-/* The limit of one member, NaN where it has fewer votes than step 6 looks at. */
-static double member_limit(const double *votes, uint32_t n, uint32_t k)
-{
-	uint32_t known = 0;
-
-	for (uint32_t w = 0; w < n; w++)
-		known += !isnan(votes[w]);
-	return known < 2 * k - 1 ? NAN : persist_limit(votes, n, k);
-}
-
 /* Votes, limits, and what speaks against the data. */
 struct pair {
 	struct train_pair p;
@@ -178,6 +169,7 @@ struct pair {
 	enum lp_role role;
 	double floor;
 	bool timeseries;
+	bool vectors;
 };
 
 static void pair_release(struct pair *x)
@@ -188,11 +180,38 @@ static void pair_release(struct pair *x)
 	free(x->data);
 }
 
+/* The limit of one member, NaN where it has fewer votes than step 6 looks at. */
+static double member_limit(const struct pair *x, uint32_t member)
+{
+	uint32_t n = x->p.n_windows, k = x->params.k, known = 0;
+	const double *votes = x->votes + (size_t)member * n;
+
+	for (uint32_t w = 0; w < n; w++)
+		known += !isnan(votes[w]);
+	if (known < 2 * k - 1)
+		return NAN;
+	return x->vectors ? vector_limit(votes, n) : persist_limit(votes, n, k);
+}
+
+static int pair_vectors(struct pair *x)
+{
+	_cleanup_(vector_group_release) struct vector_group g = {0};
+	int r = group_vectors(x->p.v, x->p.group, x->p.metric, &x->params, &g);
+
+	for (size_t i = 0; r == 0 && i < (size_t)g.n_members * g.n_windows; i++) {
+		x->votes[i] = g.places[i].vote;
+		x->data[i] = !isnan(g.places[i].own);
+	}
+	return r;
+}
+
 static int pair_votes(struct pair *x, const struct measure *m, const struct group_data *g)
 {
 	_cleanup_(smoothed_release) struct smoothed s = {0};
 	int r;
 
+	if (x->vectors)
+		return pair_vectors(x);
 	if (x->timeseries)
 		return timeseries_votes(g, x->params.smooth, x->role, x->floor, x->votes);
 	r = smooth_group(g, x->params.smooth, &s);
@@ -226,8 +245,7 @@ static int pair_learn(struct trainer *t, struct pair *x)
 	if (r == 0)
 		r = pair_votes(x, t->opt->measure, &data);
 	for (uint32_t i = 0; i < g->n_members && r == 0; i++) {
-		x->limits[i] = member_limit(
-			x->votes + (size_t)i * x->p.n_windows, x->p.n_windows, x->params.k);
+		x->limits[i] = member_limit(x, i);
 		if (!isnan(x->limits[i]))
 			r = record_limit(t, table->metric, v->components[g->members[i]],
 				x->limits[i], x->role == LP_ROLE_WINDOW);
@@ -248,6 +266,9 @@ static int learn(struct trainer *t, const struct lp_verdict *v, uint32_t group, 
 		return -ENOMEM;
 	x.role = lp_metric_role(m ? m->kind : NULL, name);
 	x.floor = m ? m->floor : 0;
+	x.vectors = group_has_vectors(v, group);
+	if (x.vectors)
+		x.role = LP_ROLE_OTHER;
 	x.timeseries = timeseries_applies(t->opt, x.role);
 	if (x.timeseries)
 		timeseries_params(&x.params);

@@ -1,0 +1,41 @@
+/* Metrics of functions, one component each; together they are an observer's vector (vector_view.h).
+ * Floors are what the behaviour paper leaves out as rarely used: 100 samples, or 1 s, a minute. */
+#include "model/metric_def.h"
+
+/* Nanoseconds per second, in ms. */
+static double rate_ms(const double *in, double dt_s)
+{
+	return in[0] / dt_s / 1e6;
+}
+
+extern const struct lp_metric metrics_function[];
+const struct lp_metric metrics_function[] = {
+	{.name = "samples",
+		.unit = "1/s",
+		.help = "times per second that a CPU was found in the function",
+		.resource = "host",
+		.kind = "function",
+		.inputs = {"samples"},
+		.eval = metric_rate,
+		.floor = 100 / 60.0,
+		.judged = true},
+	{.name = "fcalls",
+		.unit = "1/s",
+		.help = "calls of the function per second",
+		.resource = "host",
+		.kind = "function",
+		.inputs = {"n"},
+		.eval = metric_rate,
+		.floor = 10,
+		.judged = true},
+	{.name = "ftime",
+		.unit = "ms/s",
+		.help = "time spent in the function itself, waiting included, per second",
+		.resource = "host",
+		.kind = "function",
+		.inputs = {"ns"},
+		.eval = rate_ms,
+		.floor = 1000 / 60.0,
+		.judged = true},
+	{.name = NULL},
+};

@@ -1,0 +1,72 @@
+#include "detect/group/functions.h"
+
+#include "profile_rig.h"
+
+static const struct profile small = {.metric = "samples",
+	.unit = "1/s",
+	.n_observers = 3,
+	.n_functions = 20,
+	.n_slots = 10,
+	.step_us = 1000000,
+	.total = 100,
+	.noise = 0.3};
+
+static void test_joined(void **state)
+{
+	size_t len = 7;
+
+	(void)state;
+	assert_true(functions_joined("oss3/functions:all", &len));
+	assert_int_equal(len, 4);
+	assert_true(functions_joined("oss3/functions:all", NULL));
+	assert_false(functions_joined("oss3/function:all", &len));
+	assert_false(functions_joined("oss3/functions:all:x", &len));
+	assert_false(functions_joined("oss3/disk:sdb", &len));
+	assert_false(functions_joined("oss3", &len));
+	assert_int_equal(len, 4);
+}
+
+/* Rows of totals come behind what was there; other tables stay as they are. */
+static void test_join(void **state)
+{
+	struct lp_table *t = profile_make(&small), *disks = profile_make(&small);
+	struct lp_table *tables[] = {t, disks};
+	struct lp_err err = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < disks->n_components; i++) {
+		free(disks->components[i]);
+		assert_true(asprintf(&disks->components[i], "oss%u/disk:sda", i) > 0);
+	}
+	profile_lose(&small, t, 1, 4, 5);
+	assert_int_equal(functions_join(tables, 2, &err), 0);
+	assert_int_equal(disks->n_components, 60);
+	assert_int_equal(t->n_components, 63);
+	assert_string_equal(t->components[59], "oss2/function:f19");
+	for (uint32_t i = 0; i < 3; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "oss%u/functions:all", i);
+		assert_string_equal(t->components[60 + i], name);
+		for (uint32_t s = 0; s < t->n_slots; s++) {
+			double sum = 0;
+
+			for (uint32_t f = 0; f < 20; f++)
+				sum += profile_row(t, f * 3 + i)[s];
+			assert_true(vectors_close(profile_row(t, 60 + i)[s], sum));
+			assert_int_equal(isnan(sum), i == 1 && s == 4);
+		}
+	}
+	lp_table_free(t);
+	lp_table_free(disks);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_joined),
+		cmocka_unit_test(test_join),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
