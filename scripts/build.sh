@@ -1,6 +1,7 @@
 #!/bin/bash
 # build.sh DIR [MESON OPTION...]: configure DIR with meson (once, or anew if the options changed or
-# an earlier attempt broke off) and build it. CC chooses the compiler [gcc].
+# an earlier attempt broke off) and build it. CC chooses the compiler [gcc], which ccache stands
+# before where it is there; TARGETS is what to build [all].
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,6 +27,7 @@ configured() {
 }
 
 want="$CC $*"
+! command -v ccache >/dev/null || CC="ccache $CC"
 if ! configured; then
 	rm -rf "$dir"
 	if ! log=$(meson setup "$dir" "$@" 2>&1); then
@@ -34,4 +36,5 @@ if ! configured; then
 	fi
 	printf '%s\n' "$want" >"$dir/.options"
 fi
-exec ninja -C "$dir" -j "${JOBS:-$(nproc)}" --quiet
+read -ra targets <<<"${TARGETS:-}"
+exec ninja -C "$dir" -j "${JOBS:-$(nproc)}" --quiet "${targets[@]}"

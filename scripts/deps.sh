@@ -17,6 +17,7 @@ test=(
 	clang libclang-rt-14-dev llvm	# second compiler, sanitizers, symbols in their reports
 	libomp-dev			# its OpenMP
 	clang-format clang-tidy cppcheck # lint
+	ccache				# what was compiled before is not compiled again
 	libcmocka-dev			# unit tests
 	g++				# the installed headers are for C++, too
 	python3				# test drivers

@@ -1,6 +1,7 @@
 #!/bin/bash
 # lint.sh: everything that can be said about the sources without running them, as TAP.
-# Needs a configured build/ (clang-tidy reads its compile_commands.json).
+# Needs a configured build/ (clang-tidy reads its compile_commands.json). DEEP=1 lets clang-tidy think
+# as long as it likes (scripts/tidy.py).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
@@ -26,34 +27,7 @@ check() {
 }
 
 check_format() {
-	clang-format --dry-run -Werror "${sources[@]}"
-}
-
-# One file a process: with several, clang-tidy 14 takes every va_list after the first file for
-# uninitialised. err.c defines what clang-tidy.h overlays.
-tidy_one() {
-	local overlay=(--extra-arg-before=-include --extra-arg-before="$PWD/scripts/clang-tidy.h"
-		--extra-arg-before=-I"$PWD/include")
-
-	[ "$1" != src/base/err.c ] || overlay=()
-	clang-tidy -p build --quiet "${overlay[@]}" "$1"
-}
-export -f tidy_one
-
-# Only what this build compiles has its flags there; optional parts may not.
-check_tidy() {
-	local compiled
-
-	compiled=$(for f in "${units[@]}"; do
-		grep -qF "\"../$f\"" build/compile_commands.json && echo "$f"
-	done)
-	if [ -z "$compiled" ]; then
-		echo "build/compile_commands.json knows none of the sources: run 'make' first"
-		return 1
-	fi
-	printf '%s\n' "$compiled" | xargs -P "$jobs" -I{} bash -c 'tidy_one {}' 2>&1 |
-		grep -vE '^[0-9]* ?warnings? (generated|treated)|^Suppressed |^Use -header-filter'
-	return "${PIPESTATUS[1]}"
+	printf '%s\0' "${sources[@]}" | xargs -0 -P "$jobs" -n 50 clang-format --dry-run -Werror
 }
 
 # memleak, resourceLeak: it knows nothing of __attribute__((cleanup)); the sanitizers watch these.
@@ -90,5 +64,5 @@ check "include direction, headers alone" scripts/check-includes.py
 check "house rules" scripts/check-house.py
 check "scripts parse" check_scripts
 check "cppcheck" check_cppcheck
-check "clang-tidy" check_tidy
+check "clang-tidy" scripts/tidy.py --jobs "$jobs" ${DEEP:+--deep}
 exit $failed

@@ -2,11 +2,14 @@
 """tally.py NAME=WHAT...: count test cases and print "N passed, N failed[, N skipped]" last.
 
 WHAT is a meson build directory whose tests were run, a file of TAP, or the word "failed" if the
-build did.
+build did. DIR:SUITE is a build of which only the tests of one suite were to run. Tests may have been
+run in several parts, each with a log of its own, DIR/meson-logs/testlog*.json; one that is in none
+of them has failed.
 In a test that speaks TAP each numbered line is a case; any other test is one case.
 Exits 1 if anything failed, or if nothing ran at all.
 """
 import collections
+import glob
 import itertools
 import json
 import os
@@ -77,25 +80,33 @@ class Tally:
             self.failures.append(f"{test}: {run['result']} (exit status {run['returncode']})")
 
 
-def known_tests(build):
-    """(command) -> (suite, name, protocol) of every test that meson knows."""
+def known_tests(build, only):
+    """(command) -> (suite, name, protocol) of every test that meson knows, or those of one suite."""
     out = subprocess.run(["meson", "introspect", "--tests", build], check=True,
                          capture_output=True, text=True).stdout
     return {tuple(t["cmd"]): (t["suite"][0].split(":")[-1], t["name"], t["protocol"])
-            for t in json.loads(out)}
+            for t in json.loads(out) if not only or f"limpet:{only}" in t["suite"]}
 
 
-def read_build(label, build, tallies):
-    log = os.path.join(build, "meson-logs", "testlog.json")
-    if not os.path.exists(log):
-        tallies[label, "-"].failures.append(f"{label}: no tests were run")
-        return
-    tests = known_tests(build)
-    with open(log, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            run = json.loads(line)
-            suite, name, protocol = tests.get(tuple(run["command"]), ("-", run["name"], "exitcode"))
-            tallies[label, suite].add_run(name, protocol, run)
+def read_logs(build):
+    """Every run that the logs of a build tell of; a line that was not written to its end tells nothing."""
+    for log in sorted(glob.glob(os.path.join(glob.escape(build), "meson-logs", "testlog*.json"))):
+        with open(log, encoding="utf-8", errors="replace") as lines:
+            yield from (json.loads(line) for line in lines if line.endswith("}\n"))
+
+
+def read_build(label, what, tallies):
+    """Count the tests of a build directory, or of DIR:SUITE."""
+    build, _, only = what.partition(":")
+    tests = known_tests(build, only)
+    missing = dict(tests)
+    for run in read_logs(build):
+        command = tuple(run["command"])
+        suite, name, protocol = tests.get(command, ("-", run["name"], "exitcode"))
+        tallies[label, suite].add_run(name, protocol, run)
+        missing.pop(command, None)
+    for suite, name, _ in missing.values():
+        tallies[label, suite].failures.append(f"{name}: was not run")
 
 
 def report(tallies):
@@ -125,8 +136,10 @@ def main():
         label, what = arg.split("=", 1)
         if what == "failed":
             tallies[label, "build"].failures.append("the build failed")
-        elif os.path.isdir(what):
+        elif os.path.isdir(what.partition(":")[0]):
             read_build(label, what, tallies)
+        elif not os.path.exists(what):
+            tallies[label, "-"].failures.append(f"{label}: was not run")
         else:
             with open(what, encoding="utf-8", errors="replace") as tap:
                 tallies[label, "-"].add_tap(label, tap.read())

@@ -1,10 +1,15 @@
 #!/bin/bash
 # test.sh: build and test everything, and say how many test cases passed.
 #
-#   build/       gcc, as it is shipped            the whole suite
-#   build-asan/  clang, address and undefined     the whole suite again
-#   build-tsan/  clang, threads                   the tests of suite 'threads'
+#   build/       gcc, as it is shipped            every test
+#   build-asan/  clang, address and undefined     every test but those that tests/*/meson.build reserves
+#                                                 for what is shipped
+#   build-tsan/  clang, threads                   the tests of suite 'threads'; nothing else is built
 #   lint         format, includes, house rules, clang-tidy, cppcheck
+#
+# Tests of suites 'machine' and 'lab' take real time and little of a CPU. They run in front, one
+# build's after the other's; behind them goes all that can be computed, at low priority, which labs do
+# not hold against the machine. What happened behind is printed when both have ended.
 #
 # The last line is "N passed, N failed" or "N passed, N failed, N skipped".
 set -uo pipefail
@@ -21,40 +26,141 @@ fixed_addresses=()
 if setarch -R true 2>/dev/null; then
 	fixed_addresses=(setarch -R)
 fi
-results=() # arguments of tally.py: NAME=DIR, NAME=FILE.tap or NAME=failed (to build)
+jobs=${JOBS:-$(nproc)}
+labs_at_once=2		# more, and they wait for each other's CPU time
+state=build-test	# what one side tells the other
+front='' behind=''	# process groups
 
-# build_and_test NAME DIR SUITE [MESON OPTION...]: SUITE is empty for all tests.
-build_and_test() {
-	local name=$1 dir=$2 suite=$3
-	shift 3
+# Labs are kept in a directory of this run. Tests that were killed leave them; so do runs.
+lab_root=/run/limpet
+remove_labs() {
+	local dir
+
+	for dir in "$lab_root"/test-*; do
+		[ -d "$dir" ] || continue
+		# Somebody else's that is still at work?
+		if [ "${dir##*-}" != $$ ] && kill -0 "${dir##*-}" 2>/dev/null; then
+			continue
+		fi
+		LIMPET_LAB_DIR=$dir build/src/cli/limpet lab down --all && rmdir "$dir"
+	done
+}
+
+# finish: whatever ends this, nothing goes on and nothing is left.
+finish() {
+	local status=$? group
+
+	trap - EXIT INT TERM HUP
+	for group in $front $behind; do
+		kill -TERM -- "-$group" 2>/dev/null
+	done
+	for group in $front $behind; do # meson ends its tests before it ends
+		timeout 20 sh -c "while kill -0 -- -$group; do sleep 0.1; done" 2>/dev/null
+	done
+	[ "$(id -u)" -ne 0 ] || remove_labs
+	exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# build NAME DIR [MESON OPTION...]: leaves $state/NAME with the word "built" or "failed".
+build() {
+	local name=$1 dir=$2 word=built
+
 	echo "== $name: build"
-	if ! scripts/build.sh "$dir" "$@"; then
+	shift
+	if ! scripts/build.sh "$@"; then
 		echo "== $name: the build failed"
-		results+=("$name=failed")
-		return
+		word=failed
 	fi
-	echo "== $name: test"
-	rm -f "$dir/meson-logs/testlog.json"
-	"${fixed_addresses[@]}" meson test -C "$dir" --no-rebuild --print-errorlogs \
-		--timeout-multiplier 3 ${suite:+--suite "$suite"} ||
+	echo "$word" >"$state/$name.part"
+	mv "$state/$name.part" "$state/$name"
+	[ $word = built ]
+}
+
+# run_tests NAME DIR LOG PROCESSES MESON-ARGUMENT...: some of the tests, into DIR/meson-logs/testlog-LOG.json.
+run_tests() {
+	local name=$1 dir=$2 log=$3 processes=$4
+
+	shift 4
+	echo "== $name: test ($log)"
+	"${fixed_addresses[@]}" meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier 3 \
+		--logbase "testlog-$log" --num-processes "$processes" "$@" ||
 		echo "== $name: meson test says no ($?)"
-	results+=("$name=$dir")
 }
 
-has_threads_suite() {
-	meson introspect --tests build-asan 2>/dev/null | grep -q '"limpet:threads"'
+computed() {
+	run_tests "$1" "$2" computed "$jobs" --no-suite machine --no-suite lab
 }
 
-build_and_test gcc build ''
-CC=clang build_and_test asan build-asan '' \
-	-Db_sanitize=address,undefined -Db_lundef=false
-if has_threads_suite; then
-	CC=clang build_and_test tsan build-tsan threads -Db_sanitize=thread -Db_lundef=false
+in_real_time() {
+	run_tests "$1" "$2" machine $((2 * jobs)) --suite machine
+	run_tests "$1" "$2" lab "$labs_at_once" --suite lab
+}
+
+run_front() {
+	[ "$(cat $state/gcc)" = failed ] || in_real_time gcc build
+	while [ ! -e $state/asan ]; do
+		sleep 1
+	done
+	[ "$(cat $state/asan)" = failed ] || in_real_time asan build-asan
+}
+
+# The programs of the tests of suite 'threads', as ninja calls them.
+threaded_targets() {
+	meson introspect --tests build-asan 2>/dev/null | python3 -c '
+import json, os, sys
+for test in json.load(sys.stdin):
+    if "limpet:threads" in test["suite"]:
+        print(os.path.relpath(test["cmd"][0], "build-asan"), end=" ")'
+}
+
+run_behind() {
+	[ "$(nice)" -ge 10 ] || renice -n 10 -p $BASHPID >/dev/null
+	CC=clang build asan build-asan -Db_sanitize=address,undefined -Db_lundef=false
+	[ "$(cat $state/gcc)" = failed ] || computed gcc build
+	[ "$(cat $state/asan)" = failed ] || computed asan build-asan
+	TARGETS=$(threaded_targets) CC=clang build tsan build-tsan -Db_sanitize=thread \
+		-Db_lundef=false && run_tests tsan build-tsan computed "$jobs" --suite threads
+	echo "== lint"
+	JOBS=$jobs scripts/lint.sh | tee $state/lint.tap
+}
+
+# What tally.py is to count: NAME=DIR, NAME=failed (to build).
+results() {
+	local name dir suite
+
+	while read -r name dir suite; do
+		if [ "$(cat "$state/$name" 2>/dev/null)" = built ]; then
+			echo "$name=$dir${suite:+:$suite}"
+		else
+			echo "$name=failed"
+		fi
+	done <<-END
+		gcc build
+		asan build-asan
+		tsan build-tsan threads
+	END
+	echo "lint=$state/lint.tap"
+}
+
+if [ "$(id -u)" -eq 0 ] && mkdir -p "$lab_root/test-$$"; then
+	export LIMPET_LAB_DIR=$lab_root/test-$$
 fi
-
-echo "== lint"
-mkdir -p build
-scripts/lint.sh | tee build/lint.tap
-results+=("lint=build/lint.tap")
-
-scripts/tally.py "${results[@]}"
+rm -rf $state build*/meson-logs/testlog*.json
+mkdir -p $state
+build gcc build
+set -m # each side is a process group of its own
+run_behind >$state/behind.log 2>&1 &
+behind=$!
+run_front &
+front=$!
+set +m
+wait $front
+front=
+wait $behind
+behind=
+cat $state/behind.log
+mapfile -t arguments < <(results)
+scripts/tally.py "${arguments[@]}"
