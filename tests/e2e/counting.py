@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
-"""scripts/tally.py counts every test once, in however many parts they were run, and misses those that were not."""
+"""scripts/tally.py counts every test once, in however many parts they were run, and misses those that were not;
+scripts/test.sh runs them all, whatever fails, and leaves nothing if it is ended."""
 import os
 import pathlib
+import shutil
+import signal
+import subprocess
+import time
 
-from program import run_tests, tests_of
+from program import LIMPET, run_tests, tests_of
 from tap import check, run
 
-TALLY = pathlib.Path(os.environ["SOURCE"]) / "scripts/tally.py"
+SCRIPTS = pathlib.Path(os.environ["SOURCE"]) / "scripts"
+TALLY = SCRIPTS / "tally.py"
 # A test that passes, one with two cases of which one is skipped, one that fails.
 PROJECT = """project('limpet')
 sh = find_program('sh')
@@ -14,6 +20,20 @@ test('plain', sh, args: ['-c', 'true'], suite: ['unit', 'threads'])
 test('cases', sh, args: ['-c', 'echo 1..2; echo ok 1; echo "ok 2 # SKIP no root"'], suite: 'e2e', protocol: 'tap')
 test('broken', sh, args: ['-c', 'false'], suite: 'broken')
 """
+
+# A tree with a test of each suite, for scripts/test.sh.
+TREE = """project('limpet')
+sh = find_program('sh')
+test('threaded', sh, args: ['-c', 'echo threaded'], suite: ['unit', 'threads'])
+test('watches', sh, args: ['-c', 'echo watches'], suite: ['e2e', 'machine'])
+test('cluster', sh, args: ['-c', 'echo $$ > lab.pid; exec sleep 0' + get_option('seconds')], suite: ['e2e', 'lab'])
+"""
+# In place of scripts/build.sh: configures, and cannot build what BROKEN names.
+BUILD = """#!/bin/sh
+meson setup "$1" -Dseconds=${SECONDS_OF_LAB:-} >/dev/null && mkdir -p "$1/src/cli" && ln -sf "$LIMPET" "$1/src/cli/limpet"
+[ "$1" != "${BROKEN:-}" ]
+"""
+LINT = "#!/bin/sh\necho 1..1\necho ok 1 - all is tidy\n"
 
 
 def configured(directory):
@@ -69,6 +89,56 @@ def test_builds(directory):
     missing = os.path.join(directory, "lint.tap")
     last, text = tally("gcc=failed", f"lint={missing}", status=1)
     check(last == "0 passed, 2 failed", text)
+
+
+def tree(directory):
+    """A project that scripts/test.sh can be run in."""
+    top = pathlib.Path(directory)
+    scripts = top / "scripts"
+    scripts.mkdir()
+    for name in ("test.sh", "tally.py"):
+        shutil.copy(SCRIPTS / name, scripts)
+    for path, text in (("build.sh", BUILD), ("lint.sh", LINT)):
+        (scripts / path).write_text(text, encoding="utf-8")
+        (scripts / path).chmod(0o755)
+    (top / "meson.build").write_text(TREE, encoding="utf-8")
+    (top / "meson_options.txt").write_text("option('seconds', type: 'string', value: '')\n", encoding="utf-8")
+    return scripts / "test.sh"
+
+
+def environment(**more):
+    """That of a run of its own."""
+    return {**os.environ, "LIMPET": os.path.abspath(LIMPET), "JOBS": "2", **more}
+
+
+def test_whole(directory):
+    """every test of each build is run, and the count is the last line"""
+    text = run(tree(directory), env=environment())
+    # Three in each of two builds, the threaded one again, and the lint.
+    check(text.splitlines()[-1] == "8 passed, 0 failed", text)
+
+
+def test_broken_build(directory):
+    """a build that fails is told, and the others are tested"""
+    text = run(tree(directory), env=environment(BROKEN="build-asan"), status=1)
+    check(text.splitlines()[-1] == "5 passed, 1 failed" and "asan: the build failed" in text, text)
+
+
+def test_ended(directory):
+    """a run that is ended ends its tests, and leaves no directory of labs"""
+    script = tree(directory)
+    note = pathlib.Path(directory, "build/lab.pid")
+    with subprocess.Popen([script], env=environment(SECONDS_OF_LAB="600"), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + 60
+        while not note.exists() or not note.read_text(encoding="utf-8").strip():
+            check(time.monotonic() < end and process.poll() is None, "no lab was begun")
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        check(process.wait(60) == 143, f"exit {process.returncode}")
+    pid = note.read_text(encoding="utf-8").strip()
+    check(not os.path.exists(f"/proc/{pid}"), "the test goes on")
+    check(not os.path.exists(f"/run/limpet/test-{process.pid}"), "its directory is left")
 
 
 if __name__ == "__main__":
