@@ -46,7 +46,9 @@ struct lp_series {
 	uint32_t n_windows;
 	const char *method; /* "cdf"; "series" for congestion windows; static */
 	uint8_t *marks;	    /* [member of the group * n_windows + window] enum lp_mark */
-	float *ratios;	    /* the same: the member's median over that of its peers; NaN: none */
+	float *ratios;	    /* the same: the member's median over that of its peers; NaN: none; of
+			       an anomalous vector 1 and its distance over the peers' total, or 1
+			       over that where it is below them */
 	float *distances;   /* the same: what was compared with the threshold, where anomalous */
 	double *thresholds; /* [member] */
 	/* Window w covers the slots first[w] .. last[w] of the table. */

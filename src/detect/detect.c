@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "detect/blame.h"
 #include "detect/compare/compare.h"
 #include "detect/group/clients.h"
 #include "detect/group/discover.h"
@@ -100,7 +101,6 @@ static int pair_compare(struct lp_verdict *v, const struct detect_options *opt, 
 {
 	_cleanup_(comparison_release) struct comparison c = {0};
 	struct lp_series series;
-	size_t first;
 	int r = comparison_make(opt, v, &v->params, group, metric, &c, &series, err);
 
 	if (r <= 0) {
@@ -112,11 +112,7 @@ static int pair_compare(struct lp_verdict *v, const struct detect_options *opt, 
 		return no_memory(err);
 	}
 	c.series = &v->series[v->n_series - 1];
-	first = fs->n;
-	r = weigh_comparison(&c, v->n_series - 1, fs);
-	for (size_t i = first; r == 0 && i < fs->n; i++)
-		r = comparison_blame(&c, v, &fs->items[i]);
-	return r < 0 ? no_memory(err) : 0;
+	return weigh_comparison(&c, v->n_series - 1, fs) < 0 ? no_memory(err) : 0;
 }
 
 static void progress_tell(const struct detect_options *opt, const char *what, double done)
@@ -235,6 +231,8 @@ static int verdict_fill(struct lp_verdict *v, const struct detect_options *opt, 
 	v->n_findings = (uint32_t)fs.n;
 	if (r == 0)
 		r = load_judge(v);
+	if (r == 0 && blame_functions(v) < 0)
+		r = no_memory(err);
 	if (r == 0)
 		r = verdict_anomalies(v, err);
 	return r < 0 ? r : verdict_notes(v, &fs, err);

@@ -60,7 +60,7 @@ static struct stretch stretch_find(
 {
 	const struct lp_series *s = c->series;
 	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
-	const float *ratios = (c->sizes ? c->sizes : s->ratios) + (size_t)member * s->n_windows;
+	const float *ratios = s->ratios + (size_t)member * s->n_windows;
 	struct stretch best = {0};
 	uint32_t first = 0;
 	double sum = 0;

@@ -40,14 +40,48 @@ static double plain_vote(const struct profile *p, struct lp_table *t, uint32_t m
 	return vectors_vote(distances, n);
 }
 
+static void group_compare(
+	const struct lp_table *t, const char *const *names, struct vector_group *ret)
+{
+	uint32_t n = window_count(&params, t->n_slots);
+
+	assert_int_equal(n, 19);
+	assert_int_equal(vector_group_make(t, names, 5, &params, ret), 0);
+	assert_int_equal(vector_group_compare(ret, 0, n), 0);
+}
+
+/* Windows that begin later are those that were there before. */
+static void test_later(void **state)
+{
+	struct lp_table *t = profile_make(&calm);
+	struct vector_group g, later;
+
+	(void)state;
+	group_compare(t, components, &g);
+	assert_int_equal(vector_group_make(t, components, 5, &params, &later), 0);
+	assert_int_equal(vector_group_compare(&later, 5 * params.win_shift, 3), 0);
+	for (uint32_t i = 0; i < 5; i++) {
+		for (uint32_t w = 0; w < 3; w++) {
+			const struct vector_place *a = &g.places[i * 19 + 5 + w];
+			const struct vector_place *b = &later.places[i * 3 + w];
+
+			assert_true(a->vote == b->vote && a->more == b->more);
+			assert_true(a->own == b->own && a->peers == b->peers);
+			assert_int_equal(a->peer, b->peer);
+		}
+	}
+	vector_group_release(&g);
+	vector_group_release(&later);
+	lp_table_free(t);
+}
+
 static void test_votes(void **state)
 {
 	struct lp_table *t = profile_make(&calm);
 	struct vector_group g;
 
 	(void)state;
-	assert_int_equal(vector_group_make(t, components, 5, &params, &g), 0);
-	assert_int_equal(g.n_windows, 19);
+	group_compare(t, components, &g);
 	assert_true(g.amount == 20);
 	assert_true(g.least == 0);
 	for (uint32_t i = 0; i < 5; i++) {
@@ -68,7 +102,7 @@ static void test_strangers(void **state)
 	struct vector_group g;
 
 	(void)state;
-	assert_int_equal(vector_group_make(t, others, 5, &params, &g), 0);
+	group_compare(t, others, &g);
 	for (uint32_t i = 0; i < 5; i++)
 		assert_int_equal(isnan(g.places[i * 19].vote), i != 0 && i != 4);
 	vector_group_release(&g);
@@ -87,10 +121,10 @@ static void test_least(void **state)
 	p.unit = "1/s";
 	p.total = 100;
 	t = profile_make(&p);
-	assert_int_equal(vector_group_make(t, components, 5, &params, &g), 0);
+	group_compare(t, components, &g);
 	assert_true(fabs(g.least - 20 * 100 / 60.0) < 1e-9);
 	t->metric[0] = 'x';
-	assert_int_equal(vector_group_make(t, components, 5, &params, &all), 0);
+	group_compare(t, components, &all);
 	assert_true(all.least == 0);
 	for (uint32_t i = 0; i < 5 * 19; i++)
 		assert_true(g.places[i].own < all.places[i].own && g.places[i].own > 0);
@@ -108,9 +142,9 @@ static void test_blame(void **state)
 
 	(void)state;
 	profile_change(&calm, t, 3, 150, 100, 1, 500);
-	assert_int_equal(vector_group_make(t, components, 5, &params, &g), 0);
+	group_compare(t, components, &g);
 	for (uint32_t w = 10; w < 19; w++)
-		assert_int_equal(vector_group_blame(&g, 3, w, &blame), 0);
+		assert_int_equal(vector_group_blame(&g, 3, w * params.win_shift, &blame), 0);
 	assert_int_equal(vector_blame_top(&blame, &g.view.dimensions, top, 2), 2);
 	assert_string_equal(g.view.dimensions.names[top[0].dimension], "f150");
 	assert_true(fabs(top[0].distance - 9 * 20 * 500) < 200);
@@ -241,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_votes),
+		cmocka_unit_test(test_later),
 		cmocka_unit_test(test_strangers),
 		cmocka_unit_test(test_least),
 		cmocka_unit_test(test_blame),

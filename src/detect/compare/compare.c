@@ -23,7 +23,6 @@ void comparison_release(struct comparison *c)
 	if (c->vectors)
 		vector_group_release(c->vectors);
 	free(c->vectors);
-	free(c->sizes);
 	*c = (struct comparison){0};
 }
 

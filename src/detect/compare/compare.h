@@ -25,7 +25,6 @@ struct comparison {
 	float *peers;	 /* the same: the median of the others' */
 	uint32_t *first_slot;	      /* [member] its first value at all; n_slots: it has none */
 	struct vector_group *vectors; /* what it is compared by; NULL: by its samples */
-	float *sizes; /* of vectors, as own and peers: a ratio that says how much is different */
 };
 
 /* Compare the members of v->groups[group] in v->tables[metric]. Returns 1 and the series, or 0
@@ -58,11 +57,10 @@ int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 int comparison_thresholds(struct comparison *c); /* calibrate.c */
 int comparison_marks(struct comparison *c);	 /* marks.c: own, peers, ratios, marks */
 
-/* The same for vectors, compare_vectors.c: votes, own, peers and thresholds in one; what it means
- * that a vote exceeds; and the functions that are to blame for a finding. */
+/* The same for vectors, compare_vectors.c: votes, own, peers and thresholds in one; and what it
+ * means that a vote exceeds, with the ratio by which it does. */
 int comparison_vectors(struct comparison *c);
-enum lp_mark comparison_vector_mark(const struct comparison *c, size_t at, double ratio_least);
-int comparison_blame(const struct comparison *c, struct lp_verdict *v, struct lp_finding *f);
+enum lp_mark comparison_vector_mark(struct comparison *c, size_t at, double ratio_least);
 
 /* The ratio that counts of two values: a little more than nothing is not infinitely much, so the
  * floor is added to both. */

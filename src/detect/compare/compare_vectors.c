@@ -1,13 +1,11 @@
 /* A peer group that is compared by vectors: what is different about it. */
 #include "base/cleanup.h"
 #include "detect/compare/compare.h"
-#include "detect/compare/persist.h"
 #include "detect/compare/vector_group.h"
 #include "detect/group/functions.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What does less is different in this: what it has less of is so many times what it has more of.
  * Time that is not spent in one function is spent in another, so that much of both says nothing. */
@@ -40,10 +38,11 @@ int comparison_vectors(struct comparison *c)
 	int r;
 
 	c->vectors = calloc(1, sizeof(*c->vectors));
-	c->sizes = calloc(n + 1, sizeof(*c->sizes));
-	if (!c->vectors || !c->sizes)
+	if (!c->vectors)
 		return -ENOMEM;
 	r = group_vectors(c->v, s->group, s->metric, &c->params, c->vectors);
+	if (r == 0)
+		r = vector_group_compare(c->vectors, 0, s->n_windows);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		const struct vector_place *p = &c->vectors->places[i];
 
@@ -56,60 +55,16 @@ int comparison_vectors(struct comparison *c)
 	return r < 0 ? r : comparison_thresholds(c);
 }
 
-enum lp_mark comparison_vector_mark(const struct comparison *c, size_t at, double ratio_least)
+enum lp_mark comparison_vector_mark(struct comparison *c, size_t at, double ratio_least)
 {
 	const struct vector_place *p = &c->vectors->places[at];
 	double size = 1 + p->vote / (p->peers + c->floor * c->vectors->amount);
 	bool below = p->vote - p->more > LESS_LEAST * p->more;
 
-	c->sizes[at] = (float)(below ? 1 / size : size);
+	c->series->ratios[at] = (float)(below ? 1 / size : size);
 	if (p->own <= 0 && c->peers[at] > c->floor)
 		return LP_MARK_ABSENT;
 	if (c->calibrated && size < ratio_least)
 		return LP_MARK_NORMAL;
 	return below ? LP_MARK_BELOW : LP_MARK_ABOVE;
-}
-
-static int finding_name(struct lp_verdict *v, const struct vector_group *g,
-	const struct vector_culprit *top, uint32_t n, struct lp_finding *f)
-{
-	struct lp_dimension *all =
-		reallocarray(v->dimensions, (size_t)v->n_dimensions + n, sizeof(*v->dimensions));
-
-	if (!all)
-		return -ENOMEM;
-	v->dimensions = all;
-	f->first_dimension = v->n_dimensions;
-	for (uint32_t i = 0; i < n; i++) {
-		char *name = strdup(g->view.dimensions.names[top[i].dimension]);
-
-		if (!name)
-			return -ENOMEM;
-		all[v->n_dimensions++] = (struct lp_dimension){.name = name,
-			.own = top[i].own / g->amount,
-			.peers = top[i].peer / g->amount,
-			.distance = top[i].distance};
-		f->n_dimensions++;
-	}
-	return 0;
-}
-
-int comparison_blame(const struct comparison *c, struct lp_verdict *v, struct lp_finding *f)
-{
-	const struct lp_series *s = c->series;
-	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
-	_cleanup_(vector_blame_release) struct vector_blame blame = {0};
-	struct vector_culprit top[LP_FINDING_DIMENSIONS_MAX];
-	int n, r = 0;
-
-	if (!c->vectors)
-		return 0;
-	for (uint32_t w = 0; r == 0 && w < s->n_windows; w++) {
-		if (mark_anomalous(marks[w]))
-			r = vector_group_blame(c->vectors, f->member, w, &blame);
-	}
-	if (r < 0)
-		return r;
-	n = vector_blame_top(&blame, &c->vectors->view.dimensions, top, LP_FINDING_DIMENSIONS_MAX);
-	return n <= 0 ? n : finding_name(v, c->vectors, top, (uint32_t)n, f);
 }

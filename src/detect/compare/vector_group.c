@@ -1,7 +1,6 @@
 #include "detect/compare/vector_group.h"
 
 #include "base/cleanup.h"
-#include "detect/compare/votes.h"
 #include "detect/group/functions.h"
 #include <errno.h>
 #include <limpet/metric.h>
@@ -64,47 +63,46 @@ static int worker_init(struct worker *k, const struct vector_group *g)
 	return k->vectors && k->present && k->places ? 0 : -ENOMEM;
 }
 
-static int window_read(const struct vector_group *g, uint32_t window, struct worker *k)
-{
-	for (uint32_t i = 0; i < g->n_members; i++) {
-		int r = 0;
-
-		if (g->view_of[i] != UINT32_MAX)
-			r = vector_view_window(&g->view, g->view_of[i],
-				window * g->params.win_shift, g->params.win_size, &k->vectors[i]);
-		if (r < 0)
-			return r;
-		k->present[i] = r ? &k->vectors[i] : NULL;
-	}
-	return g->least > 0 ? vectors_reduce(k->present, g->n_members, g->least) : 0;
-}
-
-static int window_compare(struct vector_group *g, uint32_t window, struct worker *k)
+/* The vectors of the window that begins in slot `first`, compared. */
+static int window_compare(const struct vector_group *g, uint32_t first, struct worker *k)
 {
 	struct vector_window w = {(const struct vector *const *)k->present, g->names, g->n_members};
-	int r = window_read(g, window, k);
+	int r = 0;
 
-	if (r == 0)
-		r = vectors_compare_window(&w, k->places);
-	for (uint32_t i = 0; r == 0 && i < g->n_members; i++)
-		g->places[(size_t)i * g->n_windows + window] = k->places[i];
-	return r;
+	for (uint32_t i = 0; r >= 0 && i < g->n_members; i++) {
+		r = 0;
+		if (g->view_of[i] != UINT32_MAX)
+			r = vector_view_window(
+				&g->view, g->view_of[i], first, g->win_size, &k->vectors[i]);
+		k->present[i] = r > 0 ? &k->vectors[i] : NULL;
+	}
+	if (r >= 0 && g->least > 0)
+		r = vectors_reduce(k->present, g->n_members, g->least);
+	return r < 0 ? r : vectors_compare_window(&w, k->places);
 }
 
 /* Windows are independent, and each is written by one thread. */
-static int windows_compare(struct vector_group *g)
+int vector_group_compare(struct vector_group *g, uint32_t first, uint32_t n_windows)
 {
 	int failed = 0;
 
+	g->n_windows = n_windows;
+	free(g->places);
+	g->places = calloc((size_t)g->n_members * n_windows + 1, sizeof(*g->places));
+	if (!g->places)
+		return -ENOMEM;
 #pragma omp parallel reduction(min : failed)
 	{
 		_cleanup_(worker_release) struct worker k = {0};
 
 		failed = worker_init(&k, g);
 #pragma omp for schedule(dynamic)
-		for (uint32_t w = 0; w < g->n_windows; w++) {
-			int r = failed < 0 ? failed : window_compare(g, w, &k);
+		for (uint32_t w = 0; w < n_windows; w++) {
+			int r = failed < 0 ? failed
+					   : window_compare(g, first + w * g->win_shift, &k);
 
+			for (uint32_t i = 0; r == 0 && i < g->n_members; i++)
+				g->places[(size_t)i * n_windows + w] = k.places[i];
 			failed = r < failed ? r : failed;
 		}
 	}
@@ -129,33 +127,35 @@ int vector_group_make(const struct lp_table *t, const char *const *components, u
 	const struct lp_metric *m = lp_metric_find(FUNCTION_KIND, t->metric);
 	struct vector_group *g = ret;
 
-	*g = (struct vector_group){.params = *params, .n_members = n};
-	g->n_windows = window_count(params, t->n_slots);
+	*g = (struct vector_group){
+		.n_members = n, .win_size = params->win_size, .win_shift = params->win_shift};
 	if (vector_view_of_table(t, FUNCTION_KIND, &g->view) < 0)
 		return -ENOMEM;
 	g->amount = g->view.factor * params->win_size;
 	g->least = m ? m->floor * g->amount : 0;
 	g->view_of = calloc((size_t)n + 1, sizeof(*g->view_of));
 	g->names = calloc((size_t)n + 1, sizeof(*g->names));
-	g->places = calloc((size_t)n * g->n_windows + 1, sizeof(*g->places));
-	if (!g->view_of || !g->names || !g->places)
+	if (!g->view_of || !g->names)
 		return -ENOMEM;
 	members_find(g, components);
-	return windows_compare(g);
+	return 0;
 }
 
 int vector_group_blame(
-	const struct vector_group *g, uint32_t member, uint32_t window, struct vector_blame *blame)
+	const struct vector_group *g, uint32_t member, uint32_t first, struct vector_blame *blame)
 {
-	uint32_t peer = g->places[(size_t)member * g->n_windows + window].peer;
 	_cleanup_(worker_release) struct worker k = {0};
+	uint32_t peer;
 	int r = worker_init(&k, g);
 
 	if (r == 0)
-		r = window_read(g, window, &k);
-	if (r < 0 || peer == VECTOR_NOBODY)
+		r = window_compare(g, first, &k);
+	if (r < 0)
 		return r;
-	return vector_blame_add(blame, &k.vectors[member], &k.vectors[peer]);
+	peer = k.places[member].peer;
+	return peer == VECTOR_NOBODY
+		? 0
+		: vector_blame_add(blame, &k.vectors[member], &k.vectors[peer]);
 }
 
 double vector_limit(const double *votes, uint32_t n)

@@ -9,25 +9,30 @@
 
 struct vector_group {
 	struct vector_view view;
-	uint32_t n_members, n_windows;
+	uint32_t n_members;
 	uint32_t *view_of;  /* [member] its position in the view; UINT32_MAX: it is not there */
 	const char **names; /* [member] */
-	struct lp_params params;
+	uint32_t win_size, win_shift;
 	double amount; /* a value that is the same all the time makes so many times that a window */
 	double least;  /* dimensions of which nobody has so much in a window do not count there */
+	uint32_t n_windows;
 	struct vector_place *places; /* [member * n_windows + window] */
 };
 
-/* Compare observers, whose functions are in the table, in every window. `components` are their rows
- * of functions_join(); the table and they outlive the group. 0 or -ENOMEM; release it in any case.
- */
+/* The vectors of observers whose functions are in the table. `components` are their rows of
+ * functions_join(); the table and they outlive the group. 0 or -ENOMEM; release it in any case. */
 int vector_group_make(const struct lp_table *t, const char *const *components, uint32_t n,
 	const struct lp_params *params, struct vector_group *ret);
 void vector_group_release(struct vector_group *g);
 
-/* Blame the functions of a member for a window. */
+/* Compare them in `n_windows` windows, of which the first begins in slot `first`: fills in
+ * `places`.
+ */
+int vector_group_compare(struct vector_group *g, uint32_t first, uint32_t n_windows);
+
+/* Blame the functions of a member for the window that begins in slot `first`. */
 int vector_group_blame(
-	const struct vector_group *g, uint32_t member, uint32_t window, struct vector_blame *blame);
+	const struct vector_group *g, uint32_t member, uint32_t first, struct vector_blame *blame);
 
 /* The smallest whole number, from 1 on, that no vote of n windows exceeds: with this threshold the
  * member is anomalous in none of them. NaN where it has no vote. */

@@ -198,6 +198,8 @@ static int pair_vectors(struct pair *x)
 	_cleanup_(vector_group_release) struct vector_group g = {0};
 	int r = group_vectors(x->p.v, x->p.group, x->p.metric, &x->params, &g);
 
+	if (r == 0)
+		r = vector_group_compare(&g, 0, x->p.n_windows);
 	for (size_t i = 0; r == 0 && i < (size_t)g.n_members * g.n_windows; i++) {
 		x->votes[i] = g.places[i].vote;
 		x->data[i] = !isnan(g.places[i].own);
