@@ -22,7 +22,9 @@ static void print_suspects(const struct lp_verdict *v)
 			printf("; %s", s->evidence[e]);
 		putchar('\n');
 	}
-	if (!v->n_suspects)
+	for (uint32_t i = 0; i < v->n_unknown; i++)
+		printf("cannot tell: %s\n", v->unknown[i]);
+	if (v->status == LP_STATUS_OK)
 		printf("all well: %u components\n", v->n_components);
 }
 
@@ -43,7 +45,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "whois: %s\n", err.text);
 	if (verdict) /* also where some of the data is damaged */
 		print_suspects(verdict);
-	status = r < 0 ? 2 : verdict->n_suspects > 0;
+	status = !verdict ? 2 : verdict->status == LP_STATUS_UNKNOWN ? 4 : verdict->n_suspects > 0;
 	lp_verdict_free(verdict);
 	lp_dataset_close(data);
 	return status;

@@ -30,6 +30,10 @@ struct lp_diagnose_options {
 	const char *const *groups; /* globs: compare in these groups only; n_groups 0: all */
 	uint32_t n_groups;
 
+	const char
+		*expect; /* a file that lists the observers which must be there, one per line ("-":
+			    standard input), beside those that the topology lists; NULL: none */
+
 	const char *state; /* what the operator acknowledged, muted or cleared; NULL: nothing */
 
 	const char *const *metrics; /* NULL: those that tell most, and all that were imported */
@@ -50,7 +54,9 @@ struct lp_diagnose_options {
 };
 
 /* Diagnose. On -EBADMSG some of the data is damaged (told through the dataset's `warn`), and the
- * verdict on what is good is returned all the same. The caller frees it with lp_verdict_free(). */
+ * verdict on what is good is returned all the same; its `unknown` says so, too. Data in which
+ * nothing can be compared has a verdict, whose status is LP_STATUS_UNKNOWN. The caller frees it
+ * with lp_verdict_free(). */
 int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options,
 	struct lp_verdict **ret, struct lp_err *err);
 

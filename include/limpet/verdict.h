@@ -129,6 +129,13 @@ struct lp_incident {
 	char *advice;
 };
 
+/* What a verdict comes to. */
+enum lp_status {
+	LP_STATUS_OK = 0,
+	LP_STATUS_SUSPECTS,
+	LP_STATUS_UNKNOWN, /* nobody is a suspect, but not all that should be judged could be */
+};
+
 /* Arrays stand beside their lengths, whatever room that takes. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct lp_verdict {
@@ -164,7 +171,11 @@ struct lp_verdict {
 	uint32_t n_traced; /* observers whose logs of system calls were looked at */
 	uint32_t *muted;   /* components: suspects that the operator does not want to see */
 	uint32_t n_muted;
-	char **notes; /* sentences about the analysis itself */
+	enum lp_status status;
+	char **unknown; /* what could not be judged, and why; there may be some beside suspects */
+	uint32_t n_unknown;
+	uint32_t n_compared; /* windows in which peers were compared, where there are most */
+	char **notes;	     /* sentences about the analysis itself */
 	uint32_t n_notes;
 };
 

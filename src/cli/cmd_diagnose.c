@@ -22,7 +22,7 @@
 struct diagnose_options {
 	struct method_options method;
 	struct option_list components, metrics, groups, split_by, fixed;
-	const char *topology, *trained, *state, *html;
+	const char *topology, *trained, *expect, *state, *html;
 	int64_t since_us, until_us, hang_after_us, error_window_us;
 	uint64_t top;
 	bool json, hourly, verbose, quiet;
@@ -57,6 +57,9 @@ static const struct option_def options[] = {
 	{"error-window", 0, OPTION_SPAN, AT(error_window_us), "SPAN",
 		"in logs of system calls: an error that a client gets so long after a server may "
 		"come from the server [3s]"},
+	{"expect", 0, OPTION_STRING, AT(expect), "FILE",
+		"the observers that must be there, one per line ('-': standard input); where one "
+		"is missing, limpet cannot tell that all is well [those that the topology lists]"},
 	{"state", 0, OPTION_STRING, AT(state), "FILE",
 		"what the operator acknowledged, muted or cleared [$LIMPET_STATE, or the user's "
 		"own]"},
@@ -152,6 +155,7 @@ static int run_prepare(struct diagnose_run *run, const struct diagnose_options *
 	to->n_split = run->split_by.n;
 	to->groups = opt->groups.items;
 	to->n_groups = opt->groups.n;
+	to->expect = opt->expect;
 	to->state = run->state;
 	to->metrics = run->metrics.items;
 	to->n_metrics = run->metrics.n;
@@ -210,6 +214,16 @@ static int verdict_print(
 	return r < 0 ? lp_err_sys(err, r, "cannot print the verdict") : 0;
 }
 
+/* Where there is a verdict it decides: bad files are among what it could not judge. */
+static int exit_code(const struct lp_verdict *v)
+{
+	static const int codes[] = {[LP_STATUS_OK] = EXIT_HEALTHY,
+		[LP_STATUS_SUSPECTS] = EXIT_SUSPECTS,
+		[LP_STATUS_UNKNOWN] = EXIT_UNKNOWN};
+
+	return codes[v->status];
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
@@ -231,9 +245,7 @@ static int run(
 	printed = verdict_print(run.verdict, opt, &print_err);
 	if (printed < 0)
 		*err = print_err;
-	if (r < 0 || printed < 0)
-		return command_exit_code(printed < 0 ? printed : r);
-	return run.verdict->n_suspects ? EXIT_SUSPECTS : EXIT_HEALTHY;
+	return printed < 0 ? command_exit_code(printed) : exit_code(run.verdict);
 }
 
 static const struct example examples[] = {
@@ -268,8 +280,15 @@ const struct command command_diagnose = {
 		"With --metric or --group they are left aside.\n\n"
 		"Where samples come more often than every 15 s for two hours or more, they are put "
 		"on a grid of 15 s, with all the work in between (see --downsample).\n\n"
-		"Exit status: 0 all is well, 1 there are suspects, 2 wrong usage or bad input, "
-		"3 internal failure.",
+		"Where something keeps limpet from telling (too little data, nobody to compare "
+		"with, recordings that do not overlap, a file that cannot be read, an observer of "
+		"the inventory that is missing) the headline says UNKNOWN and why, or says so "
+		"beside the suspects. Groups of one or two components beside groups that were "
+		"compared are only noted.\n\n"
+		"Exit status: 0 all is well (muted suspects do not count), 1 there are suspects, "
+		"whatever else could not be judged, 2 wrong usage, or nothing of the input can be "
+		"read, 3 internal failure, 4 cannot tell: nobody is a suspect, but not everything "
+		"that should be judged could be.",
 	.options = options,
 	.options_size = sizeof(struct diagnose_options),
 	.takes_data = true,

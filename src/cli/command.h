@@ -14,6 +14,7 @@ enum {
 	EXIT_SUSPECTS = 1,
 	EXIT_USAGE = 2, /* wrong usage or bad input */
 	EXIT_INTERNAL = 3,
+	EXIT_UNKNOWN = 4, /* no suspects, but not everything could be judged */
 };
 
 struct example {

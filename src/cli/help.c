@@ -24,6 +24,7 @@ const struct exit_code exit_codes[] = {
 	{EXIT_SUSPECTS, "suspects were found"},
 	{EXIT_USAGE, "wrong usage or bad input (what is good of it was used)"},
 	{EXIT_INTERNAL, "internal failure"},
+	{EXIT_UNKNOWN, "cannot tell: no suspects, but not everything could be judged"},
 	{0, NULL},
 };
 

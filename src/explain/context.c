@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "detect/compare/timeseries.h"
+#include "explain/coverage.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>
@@ -152,6 +153,8 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 	if (is_trifle(v, f, facts))
 		facts->fate = FATE_ASIDE;
 	facts->no_data = f->direction == LP_MARK_ABSENT && !has_data(v, f);
+	if (facts->no_data && !coverage_had_peers(v, f))
+		facts->fate = FATE_CLEARED;
 	facts->size = rank_size(f, facts->floor);
 	facts->severity = rank_severity(facts->size, f->persistence, f->peak);
 }

@@ -17,7 +17,7 @@ enum fate {
 	FATE_ASIDE = 0, /* an asymmetry that makes no culprit */
 	FATE_CULPRIT,	/* speaks against its component */
 	FATE_WORKLOAD,	/* the server itself issues this load: no culprit */
-	FATE_CLEARED,	/* before the operator's clear: counts no more */
+	FATE_CLEARED,	/* before the operator's clear, or when it had no peers: does not count */
 };
 
 /* The resource that a kind of component is part of. */

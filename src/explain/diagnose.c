@@ -4,9 +4,12 @@
 #include "detect/detect.h"
 #include "explain/explain.h"
 #include "explain/semantic_join.h"
+#include "explain/status.h"
 #include "import/dataset.h"
 #include <errno.h>
+#include <limpet/metric.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Everything that a diagnosis opens, released in one place. */
 struct diagnosis {
@@ -15,6 +18,7 @@ struct diagnosis {
 	struct thresholds *trained;
 	struct fixed_thresholds fixed;
 	struct operator_state *state;
+	struct inventory expected;
 	struct hosts hosts;
 	struct detect_options detect;
 	struct semantic semantic; /* what the logs of system calls say */
@@ -24,6 +28,7 @@ static void diagnosis_release(struct diagnosis *d)
 {
 	semantic_release(&d->semantic);
 	state_close(d->state);
+	inventory_release(&d->expected);
 	hosts_release(&d->hosts);
 	fixed_thresholds_release(&d->fixed);
 	thresholds_free(d->trained);
@@ -65,6 +70,8 @@ static int diagnosis_open(struct diagnosis *d, struct lp_err *err)
 		r = fixed_thresholds_parse(o->fixed, o->n_fixed, &d->fixed, err);
 	if (r == 0 && o->state)
 		r = state_open(o->state, true, &d->state, err);
+	if (r == 0 && o->expect)
+		r = inventory_read(o->expect, &d->expected, err);
 	return r;
 }
 
@@ -142,12 +149,26 @@ static void progress_reading(void *ctx, double done)
 		o->progress(o->progress_ctx, "reading", done);
 }
 
+static bool is_known_metric(const char *name)
+{
+	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
+		if (!strcmp((*m)->name, name))
+			return true;
+	}
+	return false;
+}
+
+/* There is nothing to compare. That is a verdict (cannot tell), unless what was asked for is
+ * neither in the data nor anything that limpet knows. */
 static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err)
 {
-	return lp_err_set(err, -ENOENT, "there is nothing to compare%s%s%s%s",
-		o->n_metrics ? ": no component has a metric '" : " in this data",
-		o->n_metrics ? o->metrics[0] : "", o->n_metrics ? "'" : "",
-		o->from_us || o->to_us ? " in that time" : "");
+	for (uint32_t i = 0; i < o->n_metrics; i++) {
+		if (!is_known_metric(o->metrics[i]))
+			return lp_err_set(err, -ENOENT,
+				"there is nothing to compare: no component has a metric '%s'%s",
+				o->metrics[i], o->from_us || o->to_us ? " in that time" : "");
+	}
+	return 0;
 }
 
 /* Who asks for metrics or for groups wants to see comparisons. */
@@ -170,7 +191,8 @@ static int logs_judge(struct diagnosis *d, struct lp_dataset *ds, struct lp_err 
 	return logs_wanted(o) ? semantic_diagnose(ds, &d->hosts, &how, &d->semantic, err) : 0;
 }
 
-/* As lp_dataset_tables(), but there is at least one table, or logs are there. */
+/* As lp_dataset_tables(). Where nothing at all could be read there are no tables and no logs, and
+ * the failure is returned. */
 static int tables_read(struct diagnosis *d, struct lp_dataset *ds, struct lp_table ***ret,
 	uint32_t *ret_n, struct lp_err *err)
 {
@@ -197,9 +219,9 @@ static int tables_read(struct diagnosis *d, struct lp_dataset *ds, struct lp_tab
 	r = lp_dataset_tables(ds, &range, &tables, &n, err);
 	if (r < 0 && r != -EBADMSG)
 		return r;
-	if (!n && !d->semantic.any) {
+	if (!n && !d->semantic.any && (r < 0 || nothing_there(o, err) < 0)) {
 		free(tables);
-		return r < 0 ? err->code : nothing_there(o, err);
+		return err->code;
 	}
 	if (!tables)
 		tables = calloc(1, sizeof(struct lp_table *));
@@ -213,10 +235,14 @@ static int tables_read(struct diagnosis *d, struct lp_dataset *ds, struct lp_tab
 DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 
 /* From tables, which are taken over, and what is known of the logs to a verdict. */
-static int verdict_make(struct diagnosis *d, struct lp_table **tables, uint32_t n,
-	struct lp_verdict **ret, struct lp_err *err)
+static int verdict_make(struct diagnosis *d, const struct lp_dataset *ds, struct lp_table **tables,
+	uint32_t n, struct lp_verdict **ret, struct lp_err *err)
 {
 	const struct lp_diagnose_options *o = d->opt;
+	const struct status_grounds grounds = {.options = o,
+		.data = ds,
+		.inventories = {
+			d->expected.n ? &d->expected : NULL, topology_observers(d->topology)}};
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
 	int r = detect_run(tables, n, &d->detect, &v, err);
 
@@ -224,6 +250,8 @@ static int verdict_make(struct diagnosis *d, struct lp_table **tables, uint32_t 
 		r = semantic_join_components(v, &d->semantic, o->components, o->n_components, err);
 	if (r == 0)
 		r = explain_verdict(v, d->topology, &d->hosts, d->state, &d->semantic, err);
+	if (r == 0)
+		r = status_judge(v, &grounds, err);
 	if (r == 0)
 		*ret = TAKE_PTR(v);
 	return r;
@@ -251,7 +279,7 @@ int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options
 	if (!tables)
 		return r;
 	here = (struct lp_err){0};
-	compared = verdict_make(&d, tables, n, ret, &here);
+	compared = verdict_make(&d, ds, tables, n, ret, &here);
 	if (compared < 0)
 		*err = here;
 	return compared < 0 ? compared : r < 0 ? r : logs;

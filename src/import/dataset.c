@@ -16,6 +16,7 @@
 
 #define HEAD_BYTES 4096
 #define DEPTH_MAX 16
+#define FAILURES_MAX 1000 /* remembered; more tell nobody more */
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
@@ -30,6 +31,9 @@ void lp_dataset_close(struct lp_dataset *ds)
 		free(ds->files[i].addresses);
 	}
 	free(ds->files);
+	for (size_t i = 0; i < ds->n_failures; i++)
+		free(ds->failures[i]);
+	free(ds->failures);
 	strmap_release(&ds->directories);
 	free(ds);
 }
@@ -116,6 +120,28 @@ static int dataset_add_file(struct lp_dataset *ds, const char *path, bool named,
 static int dataset_add_dir(
 	struct lp_dataset *ds, const char *path, unsigned depth, struct lp_err *err);
 
+/* Remember a failure. Files may be read more than once, and fail in the same way. */
+static int dataset_remember(struct lp_dataset *ds, const struct lp_err *here)
+{
+	char *text;
+
+	for (size_t i = 0; i < ds->n_failures; i++) {
+		if (!strcmp(ds->failures[i], here->text))
+			return 0;
+	}
+	if (ds->n_failures == FAILURES_MAX)
+		return 0;
+	text = strdup(here->text);
+	if (!text ||
+		array_reserve(&ds->failures, &ds->cap_failures, ds->n_failures + 1,
+			sizeof(*ds->failures)) < 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	ds->failures[ds->n_failures++] = text;
+	return 0;
+}
+
 /* What cannot be read in a directory does not keep the rest from being read; it is told at the end.
  */
 static int dataset_pass_over(struct lp_dataset *ds, const struct lp_err *here, struct lp_err *err)
@@ -126,6 +152,8 @@ static int dataset_pass_over(struct lp_dataset *ds, const struct lp_err *here, s
 	}
 	if (here->code == -ENOMSG)
 		return 0;
+	if (dataset_remember(ds, here) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot open data");
 	if (ds->unread.code)
 		lp_warn_raise(ds->warn, "%s", here->text);
 	else
@@ -274,11 +302,14 @@ int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
 	return 0;
 }
 
-bool dataset_note(
-	const struct lp_dataset *ds, const struct lp_err *here, int r, struct lp_err *first)
+bool dataset_note(struct lp_dataset *ds, const struct lp_err *here, int r, struct lp_err *first)
 {
 	if (r == -ENOMEM) {
 		*first = *here;
+		return false;
+	}
+	if (r < 0 && dataset_remember(ds, here) < 0) {
+		lp_err_sys(first, -ENOMEM, "cannot read data");
 		return false;
 	}
 	if (r < 0 && first->code)
@@ -315,7 +346,7 @@ int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_da
 		}
 		if (!dataset_note(ds, &here, r, &first)) {
 			*err = first;
-			return r;
+			return first.code;
 		}
 	}
 	return dataset_end(ds, &first, err);
@@ -327,11 +358,12 @@ static int file_ask_host(struct data_file *f, const struct lp_source *source)
 	const char *observer = lp_archive_meta_get(source, "observer");
 	const char *addresses = lp_archive_meta_get(source, "addresses");
 
-	if (!observer || !*observer || !addresses || !*addresses)
+	if (!observer || !*observer)
 		return 0;
 	f->observer = strdup(observer);
-	f->addresses = strdup(addresses);
-	return f->observer && f->addresses ? 0 : -ENOMEM;
+	if (addresses && *addresses)
+		f->addresses = strdup(addresses);
+	return f->observer && (f->addresses || !addresses || !*addresses) ? 0 : -ENOMEM;
 }
 
 /* What a file says of itself before it is read. One that does not open is told of when it is. */
@@ -405,6 +437,19 @@ int dataset_hosts(struct lp_dataset *ds, struct hosts *hosts, struct lp_err *err
 	return 0;
 }
 
+bool dataset_has_observer(
+	const struct lp_dataset *ds, const char *observer, int64_t from_us, int64_t to_us)
+{
+	for (size_t i = 0; i < ds->n; i++) {
+		const struct data_file *f = &ds->files[i];
+
+		if (f->observer && !strcmp(f->observer, observer) && f->last_us > from_us &&
+			(!to_us || f->first_us < to_us))
+			return true;
+	}
+	return false;
+}
+
 int dataset_archives(struct lp_dataset *ds, const struct lp_select *select, struct lp_warn *warn,
 	int (*fn)(void *ctx, struct lp_source *source, struct lp_err *err), void *ctx,
 	struct lp_err *err)
@@ -426,6 +471,8 @@ int dataset_archives(struct lp_dataset *ds, const struct lp_select *select, stru
 			*err = here;
 			return r;
 		}
+		if (r && dataset_remember(ds, &here) < 0)
+			return lp_err_sys(err, -ENOMEM, "cannot read %s", ds->files[i].path);
 		if (r && !first.code)
 			first = here;
 	}

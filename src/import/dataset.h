@@ -23,6 +23,8 @@ struct lp_dataset {
 	struct lp_warn *warn;
 	struct strmap directories; /* those searched already, by device and inode */
 	struct lp_err unread;	   /* the first thing in a directory that could not be read */
+	char **failures;	   /* all that could not be read, or not whole; each once */
+	size_t n_failures, cap_failures;
 };
 
 /* Read one file to its end, telling of what is wrong through `warn`. `*ret_stop` is what `fn`
@@ -33,11 +35,15 @@ int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
 
 /* Take note of how reading a file ended (`r`, described in `here`): the first failure is kept in
  * `first`, the others are warnings. False: reading cannot go on. */
-bool dataset_note(
-	const struct lp_dataset *ds, const struct lp_err *here, int r, struct lp_err *first);
+bool dataset_note(struct lp_dataset *ds, const struct lp_err *here, int r, struct lp_err *first);
 
 /* The addresses of observers, as their archives tell them. Release `hosts` also after a failure. */
 int dataset_hosts(struct lp_dataset *ds, struct hosts *hosts, struct lp_err *err);
+
+/* Does an archive, of those that were asked already, say that it is of this observer and of that
+ * time (0: no beginning, no end)? */
+bool dataset_has_observer(
+	const struct lp_dataset *ds, const char *observer, int64_t from_us, int64_t to_us);
 
 /* Open one archive after the other (and nothing foreign), with `select` and `warn` (both may be
  * NULL), for `fn` to look into. What cannot be opened is passed over: whoever reads the tables

@@ -103,8 +103,8 @@ static int whole_read(struct whole *w, const struct data_file *f, struct lp_err 
 
 	if (!stop && dataset_note(w->ds, &here, r, &w->first))
 		return 0;
-	*err = here;
-	return stop ? stop : r;
+	*err = stop ? here : w->first;
+	return stop ? stop : w->first.code;
 }
 
 /* It is a file's turn: join it to the whole. Non-zero as above. */
@@ -121,8 +121,8 @@ static int whole_join(
 	for (size_t i = 0; i < p->n_warnings; i++)
 		lp_warn_raise(w->ds->warn, "%s", p->warnings[i]);
 	if (!dataset_note(w->ds, &p->err, p->r, &w->first)) {
-		*err = p->err;
-		return p->r;
+		*err = w->first;
+		return w->first.code;
 	}
 	r = table_builder_join(w->builder, p->builder, f->path, err);
 	part_release(p);

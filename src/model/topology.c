@@ -98,6 +98,7 @@ void topology_free(struct topology *t)
 	free(t->origins);
 	free(t->groups);
 	free(t->parts);
+	inventory_release(&t->observers);
 	free(t->name);
 	free(t);
 }
@@ -191,6 +192,11 @@ const char *topology_attribute(const struct topology *t, const char *component,
 			return buf[0] ? buf : NULL; /* "" takes away what an earlier rule gave */
 	}
 	return NULL;
+}
+
+const struct inventory *topology_observers(const struct topology *t)
+{
+	return t && t->observers.n ? &t->observers : NULL;
 }
 
 bool topology_has_groups(const struct topology *t)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct inventory;
 struct topology;
 
 /* Errors say file and line. */
@@ -28,6 +29,9 @@ const char *topology_attribute_name(const struct topology *t, size_t i);
  * "observer", ...), NULL-terminated, from the largest part to the smallest. With `t` NULL:
  * "observer" alone. The strings live as long as `t`. */
 const char *const *topology_parts(const struct topology *t);
+
+/* The observers that must be there, as the file lists them; NULL: it lists none. */
+const struct inventory *topology_observers(const struct topology *t);
 
 /* Does the file say who is a peer of whom? */
 bool topology_has_groups(const struct topology *t);

@@ -397,6 +397,22 @@ static int issuer_make(const struct maker *m)
 	return 0;
 }
 
+static int observers_make(const struct maker *m)
+{
+	const struct yaml_file *from = m->y->file;
+
+	for (uint32_t i = 0; i < from->observers_count; i++) {
+		const char *name = from->observers[i];
+		const char *why = inventory_refuses(name, strlen(name));
+
+		if (why)
+			return fail(m, yaml_text_line(m->y, "observers/%u", i), "%s", why);
+		if (inventory_add(&m->t->observers, name, strlen(name)) < 0)
+			return no_memory(m);
+	}
+	return 0;
+}
+
 static int version_check(const struct maker *m)
 {
 	uint32_t version = m->y->file->version, line;
@@ -438,6 +454,8 @@ static int topology_make(struct maker *m)
 		r = group_add(m, i);
 	if (r == 0)
 		r = parts_make(m);
+	if (r == 0)
+		r = observers_make(m);
 	return r < 0 ? r : issuer_make(m);
 }
 

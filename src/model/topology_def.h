@@ -2,6 +2,7 @@
 #ifndef MODEL_TOPOLOGY_DEF_H
 #define MODEL_TOPOLOGY_DEF_H
 
+#include "model/inventory.h"
 #include "model/topology.h"
 #include "model/topology_pattern.h"
 #include "model/topology_table.h"
@@ -58,6 +59,7 @@ struct topology {
 	size_t n_groups, cap_groups;
 	const char **parts; /* NULL-terminated; the strings are in origins, or static */
 	const char *issuer;
+	struct inventory observers; /* those that must be there; may be empty */
 };
 
 /* The attributes that every component has, as its name says. */

@@ -50,6 +50,7 @@ static const cyaml_schema_field_t file_fields[] = {
 	LIST(struct yaml_file, components, &rule_schema),
 	LIST(struct yaml_file, groups, &group_schema),
 	LIST(struct yaml_file, parts, &string_schema),
+	LIST(struct yaml_file, observers, &string_schema),
 	STRING_PTR(struct yaml_file, issuer),
 	CYAML_FIELD_END,
 };

@@ -34,6 +34,8 @@ struct yaml_file {
 	uint32_t groups_count;
 	char **parts;
 	uint32_t parts_count;
+	char **observers;
+	uint32_t observers_count;
 	char *issuer;
 };
 

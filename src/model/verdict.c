@@ -81,6 +81,7 @@ void lp_verdict_free(struct lp_verdict *v)
 	suspects_free(v->asymmetries, v->n_asymmetries);
 	incidents_free(v->incidents, v->n_incidents);
 	free(v->muted);
+	strings_free(v->unknown, v->n_unknown);
 	strings_free(v->notes, v->n_notes);
 	free(v);
 }
@@ -101,23 +102,41 @@ int verdict_mute(struct lp_verdict *v, uint32_t component)
 	return 0;
 }
 
+/* Append a text to a list of them. */
+static int strings_add(char ***strings, uint32_t *n, const char *fmt, va_list ap)
+{
+	char *text = NULL, **grown;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		return -ENOMEM;
+	grown = reallocarray(*strings, (size_t)*n + 1, sizeof(*grown));
+	if (!grown) {
+		free(text);
+		return -ENOMEM;
+	}
+	*strings = grown;
+	grown[(*n)++] = text;
+	return 0;
+}
+
 int lp_verdict_note(struct lp_verdict *v, const char *fmt, ...)
 {
-	char *text = NULL, **notes;
 	va_list ap;
 	int r;
 
 	va_start(ap, fmt);
-	r = vasprintf(&text, fmt, ap);
+	r = strings_add(&v->notes, &v->n_notes, fmt, ap);
 	va_end(ap);
-	if (r < 0)
-		return -ENOMEM;
-	notes = reallocarray(v->notes, v->n_notes + 1, sizeof(*notes));
-	if (!notes) {
-		free(text);
-		return -ENOMEM;
-	}
-	v->notes = notes;
-	v->notes[v->n_notes++] = text;
-	return 0;
+	return r;
+}
+
+int verdict_unknown(struct lp_verdict *v, const char *fmt, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = strings_add(&v->unknown, &v->n_unknown, fmt, ap);
+	va_end(ap);
+	return r;
 }

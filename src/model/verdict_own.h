@@ -8,6 +8,10 @@
 void peer_group_release(struct lp_peer_group *g);
 void series_release(struct lp_series *s);
 
+/* Add what could not be judged, and why: half a sentence, "no data from oss3". */
+int verdict_unknown(struct lp_verdict *v, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* The component is a suspect that the operator muted; it is listed once. 0 or -ENOMEM. */
 int verdict_mute(struct lp_verdict *v, uint32_t component);
 

@@ -9,6 +9,7 @@
 #define KINDS_MAX 6   /* told one by one; with more, all are "components" */
 #define METRICS_MAX 8 /* named; more are counted */
 #define MUTED_MAX 4   /* the same */
+#define UNKNOWN_MAX 4 /* the same, of what could not be judged */
 
 /* Slot i covers the step that ends at its time. */
 static int64_t slot_end(const struct lp_verdict *v, uint32_t table, uint32_t slot)
@@ -112,14 +113,20 @@ bool verdict_incident_acknowledged(const struct lp_verdict *v, const struct lp_i
 	return any;
 }
 
-bool verdict_compared(const struct lp_verdict *v)
+bool verdict_is_well(const struct lp_verdict *v)
 {
-	return verdict_span(v).n_windows > 0;
+	return v->status == LP_STATUS_OK && !v->n_muted;
 }
 
-bool verdict_looked(const struct lp_verdict *v)
+const char *verdict_status_name(enum lp_status status)
 {
-	return verdict_compared(v) || v->n_traced;
+	static const char *const names[] = {
+		[LP_STATUS_OK] = "ok",
+		[LP_STATUS_SUSPECTS] = "suspects",
+		[LP_STATUS_UNKNOWN] = "unknown",
+	};
+
+	return names[status];
 }
 
 const char *verdict_mark_name(enum lp_mark mark)
@@ -289,8 +296,11 @@ void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v)
 	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], size[TIME_TEXT_MAX];
 	struct verdict_span span = verdict_span(v);
 
-	if (!v->n_tables && v->n_traced) {
-		add_traced(sb, v);
+	if (!v->n_tables) {
+		if (v->n_traced)
+			add_traced(sb, v);
+		else
+			strbuf_puts(sb, "nothing");
 		return;
 	}
 	add_metrics(sb, v);
@@ -371,43 +381,54 @@ static void add_well(struct strbuf *sb, const struct lp_verdict *v)
 {
 	uint32_t n = verdict_span(v).n_windows;
 
-	strbuf_puts(sb, v->n_muted ? "All else is well: " : "All well: ");
+	if (v->n_traced && v->n_compared < v->params.k) {
+		add_well_in_calls(sb, v);
+		return;
+	}
+	if (v->n_unknown)
+		strbuf_puts(sb, "What could be compared is well: ");
+	else
+		strbuf_puts(sb, v->n_muted ? "All else is well: " : "All well: ");
 	verdict_add_population(sb, v);
 	strbuf_printf(sb, ", %" PRIu32 " %s%s, nobody%s is out of step%s.", n,
 		all_by_samples(v) ? "sample" : "window", n == 1 ? "" : "s",
 		v->n_muted ? " else" : "", v->n_asymmetries ? " for the worse" : "");
 }
 
+uint32_t verdict_n_reasons_told(const struct lp_verdict *v)
+{
+	return v->n_unknown <= UNKNOWN_MAX + 1 ? v->n_unknown : UNKNOWN_MAX;
+}
+
+/* "no data from oss3; not all could be read: ... and 3 more reasons." */
+static void add_reasons(struct strbuf *sb, const struct lp_verdict *v)
+{
+	uint32_t told = verdict_n_reasons_told(v);
+
+	for (uint32_t i = 0; i < told; i++)
+		strbuf_printf(sb, "%s%s", i ? "; " : "", v->unknown[i]);
+	if (told < v->n_unknown)
+		strbuf_printf(sb, " and %" PRIu32 " more reasons", v->n_unknown - told);
+	strbuf_putc(sb, '.');
+}
+
 void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 {
-	if (v->n_incidents)
+	bool suspects = v->n_incidents > 0;
+
+	if (suspects)
 		add_suspicion(sb, v);
-	if (v->n_incidents && v->n_muted)
-		strbuf_putc(sb, ' ');
-	if (v->n_muted)
+	if (v->n_unknown) {
+		strbuf_puts(sb, suspects ? " Not everything could be judged: " : "UNKNOWN: ");
+		add_reasons(sb, v);
+	}
+	if (v->n_muted) {
+		strbuf_puts(sb, suspects || v->n_unknown ? " " : "");
 		add_muted(sb, v);
-	if (v->n_incidents)
-		return;
-	if (v->n_muted)
-		strbuf_putc(sb, ' ');
-	if (v->n_traced && verdict_span(v).n_windows < v->params.k) {
-		add_well_in_calls(sb, v);
-		return;
 	}
-	if (!verdict_compared(v)) {
-		strbuf_puts(sb, "Nothing could be compared: ");
-		verdict_add_population(sb, v);
-		strbuf_puts(sb, ", and not one whole window of data in a group of peers.");
+	if (suspects || (v->n_unknown && v->n_compared < v->params.k && !v->n_traced))
 		return;
-	}
-	if (verdict_span(v).n_windows < v->params.k) {
-		strbuf_puts(sb, "Too little data to tell: ");
-		verdict_add_population(sb, v);
-		strbuf_printf(sb, ", %" PRIu32 " window%s, and a suspect takes %" PRIu32 ".",
-			verdict_span(v).n_windows, verdict_span(v).n_windows == 1 ? "" : "s",
-			v->params.k);
-		return;
-	}
+	strbuf_puts(sb, v->n_unknown || v->n_muted ? " " : "");
 	add_well(sb, v);
 }
 

@@ -28,11 +28,11 @@ const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t
 /* Has the operator acknowledged every suspect of the incident? */
 bool verdict_incident_acknowledged(const struct lp_verdict *v, const struct lp_incident *in);
 
-/* Did anything get compared at all? Where not, "all is well" would be a lie. */
-bool verdict_compared(const struct lp_verdict *v);
+/* Is all well, without anything that the operator should know beside that? */
+bool verdict_is_well(const struct lp_verdict *v);
 
-/* The same, or were there logs of system calls to look at? */
-bool verdict_looked(const struct lp_verdict *v);
+/* The name of a status: "ok", "suspects", "unknown". */
+const char *verdict_status_name(enum lp_status status);
 
 /* The name of a mark: "none", "normal", "above", "below", "absent". */
 const char *verdict_mark_name(enum lp_mark mark);
@@ -58,6 +58,9 @@ const char *verdict_thresholds(const struct lp_verdict *v);
 
 /* How it was looked at: "method cdf, thresholds from the peers' own spread". */
 void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v);
+
+/* How many of the reasons why something could not be judged are in the headline. */
+uint32_t verdict_n_reasons_told(const struct lp_verdict *v);
 
 /* The verdict in one line. */
 void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v);

@@ -224,6 +224,11 @@ int verdict_print_hourly(FILE *out, const struct lp_verdict *v, uint32_t top)
 		flow_print_safe(out, v->groups[i].name);
 		fputc('\n', out);
 	}
+	for (uint32_t i = 0; i < v->n_unknown; i++) {
+		fputs("Unknown: ", out);
+		flow_print_safe(out, v->unknown[i]);
+		fputc('\n', out);
+	}
 	return ferror(out) ? -EIO : 0;
 }
 

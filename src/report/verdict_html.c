@@ -50,11 +50,10 @@ static void write_head(struct html_page *p)
 
 static void write_headline(struct html_page *p)
 {
-	bool well = !p->v->n_incidents && !p->v->n_muted && verdict_looked(p->v);
 	struct strbuf sb = {0};
 
 	fprintf(p->out, "<body>\n<header class=\"%s\">\n<p class=\"mark\">limpet</p>\n<h1>",
-		well ? "well" : "limps");
+		verdict_is_well(p->v) ? "well" : "limps");
 	verdict_add_headline(&sb, p->v);
 	html_page_text(p, &sb);
 	fputs("</h1>\n<p class=\"looked\">Looked at ", p->out);

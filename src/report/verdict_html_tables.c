@@ -168,9 +168,14 @@ static void write_parameters(struct html_page *p)
 
 static void write_notes(struct html_page *p)
 {
-	if (!p->v->n_notes)
+	if (!p->v->n_notes && !p->v->n_unknown)
 		return;
 	fputs("<h3>Notes</h3>\n<ul class=\"notes\">\n", p->out);
+	for (uint32_t i = 0; i < p->v->n_unknown; i++) {
+		fputs("<li>Could not be judged: ", p->out);
+		html_write(p->out, p->v->unknown[i]);
+		fputs("</li>\n", p->out);
+	}
 	for (uint32_t i = 0; i < p->v->n_notes; i++) {
 		fputs("<li>", p->out);
 		html_write(p->out, p->v->notes[i]);

@@ -211,6 +211,8 @@ int verdict_print_json(FILE *out, const struct lp_verdict *v)
 	key_count(out, "traced", v->n_traced);
 	key_count(out, "muted", v->n_muted);
 	key_components(out, "muted_components", v, v->muted, v->n_muted);
+	key_string(out, "status", verdict_status_name(v->status));
+	key_strings(out, "unknown", v->unknown, v->n_unknown);
 	key_strings(out, "notes", v->notes, v->n_notes);
 	fputs("}\n", out);
 	return ferror(out) ? -EIO : 0;

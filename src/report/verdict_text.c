@@ -309,6 +309,10 @@ static void print_notes(struct printer *p)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
+	for (uint32_t i = verdict_n_reasons_told(p->v); i < p->v->n_unknown; i++) {
+		strbuf_printf(&sb, "Unknown: %s", p->v->unknown[i]);
+		paragraph(p, 0, &sb);
+	}
 	print_groups(p);
 	for (uint32_t i = 0; i < p->v->n_notes; i++) {
 		strbuf_printf(&sb, "Note: %s", p->v->notes[i]);
@@ -322,17 +326,17 @@ static bool has_notes(const struct printer *p)
 		if (p->v->groups[i].refused)
 			return true;
 	}
-	return p->v->n_notes || (p->opt.verbose && p->v->n_groups);
+	return p->v->n_notes || verdict_n_reasons_told(p->v) < p->v->n_unknown ||
+		(p->opt.verbose && p->v->n_groups);
 }
 
 /* The verdict in a line, and what was looked at. */
 static void print_head(struct printer *p)
 {
-	bool well = !p->v->n_incidents && !p->v->n_muted && verdict_looked(p->v);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
 	verdict_add_headline(&sb, p->v);
-	styled_paragraph(p, well ? GREEN : BOLD, 0, &sb);
+	styled_paragraph(p, verdict_is_well(p->v) ? GREEN : BOLD, 0, &sb);
 	strbuf_puts(&sb, "Looked at ");
 	verdict_add_looked_at(&sb, p->v);
 	strbuf_puts(&sb, "; ");

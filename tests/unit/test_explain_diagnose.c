@@ -116,7 +116,7 @@ static void test_refuses(void **state)
 		{{.topology = "/nonexistent.yaml"}, -ENOENT, "/nonexistent.yaml"},
 		{{.thresholds = "/nonexistent.thr"}, -ENOENT, "/nonexistent.thr"},
 		{{.metrics = metrics, .n_metrics = 1}, -ENOENT, "nonsense"},
-		{{.from_us = INT64_C(2000000000000000)}, -ENOENT, "nothing to compare"},
+		{{.expect = "/nonexistent.txt"}, -ENOENT, "/nonexistent.txt"},
 	};
 	const char *path = make_csv("slow.csv", 3);
 
@@ -147,6 +147,9 @@ static void test_damaged(void **state)
 	assert_int_equal(diagnose(path, &options, &v, &err), -EBADMSG);
 	assert_non_null(v);
 	assert_int_equal(v->n_suspects, 1);
+	assert_int_equal(v->status, LP_STATUS_SUSPECTS);
+	assert_int_equal(v->n_unknown, 1);
+	assert_non_null(strstr(v->unknown[0], path));
 	lp_verdict_free(v);
 }
 

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/array.h"
+#include "model/inventory.h"
 #include "model/topology.h"
 #include <errno.h>
 #include <stdio.h>
@@ -196,6 +197,26 @@ static void check_error(const char *rest, const char *expected)
 
 #define RULE "components:\n- match: 'a{x}/disk:*'\n"
 
+static void test_observers(void **state)
+{
+	struct topology *t = parse("version: 1\nobservers: [oss1, oss2, oss1]\n");
+	const struct inventory *inv = topology_observers(t);
+	const char bad[] = "version: 1\nobservers:\n  - oss1\n  - oss1/disk:sda\n";
+	struct lp_err err = {0};
+
+	(void)state;
+	assert_int_equal(inv->n, 2);
+	assert_true(inventory_has(inv, "oss2"));
+	topology_free(t);
+	t = parse("version: 1\n");
+	assert_null(topology_observers(t));
+	assert_null(topology_observers(NULL));
+	topology_free(t);
+	assert_int_equal(topology_parse(bad, strlen(bad), "site.yaml", &t, &err), -EINVAL);
+	if (strncmp(err.text, "site.yaml:4: this names a component", 35) != 0)
+		fail_msg("%s", err.text);
+}
+
 static void test_errors_of_rules(void **state)
 {
 	(void)state;
@@ -343,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_parts_and_issuer),
+		cmocka_unit_test(test_observers),
 		cmocka_unit_test(test_errors_of_rules),
 		cmocka_unit_test(test_errors_of_groups),
 		cmocka_unit_test(test_versions),

@@ -24,7 +24,8 @@ static void test_keys(void **state)
 		"s.yaml:2: there is no 'component'; did you mean 'components'?");
 	CHECK_ERROR("version: 1\nfoo: bar\n",
 		"s.yaml:2: there is no 'foo' here; there are: "
-		"version, components, groups, parts, issuer");
+		"version, components, groups, parts, "
+		"observers, issuer");
 	CHECK_ERROR("components:\n- match: a\n  atributes: {b: c}\n",
 		"s.yaml:3: there is no 'atributes'; did you mean 'attributes'?");
 	CHECK_ERROR("groups:\n- {name: a,\n   split-by: [b]}\n",

@@ -84,11 +84,21 @@ static void test_shared_part(void **state)
 /* What nobody expects: no data, no windows, infinite ratios, no names. */
 static void test_odd(void **state)
 {
-	struct lp_verdict empty = {.method = "cdf"}, *v = rig_verdict();
+	char *reason = (char[]){"nothing <there>"};
+	struct lp_verdict empty = {.params = {.k = 3},
+
+		.method = "cdf",
+		.status = LP_STATUS_UNKNOWN,
+		.unknown = &reason,
+		.n_unknown = 1};
+	struct lp_verdict *v = rig_verdict();
 	char *text = print(&empty, NULL);
 
 	(void)state;
-	assert_has(text, "Nothing could be compared: 0 components in 0 groups");
+	assert_has(text, "<header class=\"limps\">");
+	assert_has(text, "<h1>UNKNOWN: nothing &lt;there&gt;.</h1>");
+	assert_has(text, "Looked at nothing; method cdf");
+	assert_has(text, "<li>Could not be judged: nothing &lt;there&gt;</li>");
 	free(text);
 	for (uint32_t i = 0; i < v->n_findings; i++)
 		v->findings[i].own = v->findings[i].ratio = v->findings[i].distance = INFINITY;

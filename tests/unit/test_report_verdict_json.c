@@ -47,6 +47,8 @@ static void test_head(void **state)
 	assert_string_equal(string_at(root, "start"), "2011-04-17T00:00:00Z");
 	assert_string_equal(string_at(root, "end"), "2011-04-17T12:00:00Z");
 	assert_int_equal(json_integer_value(json_object_get(root, "windows")), 95);
+	assert_string_equal(json_string_value(json_object_get(root, "status")), "suspects");
+	assert_int_equal(json_array_size(json_object_get(root, "unknown")), 0);
 	assert_int_equal(json_integer_value(json_object_get(root, "muted")), 1);
 	assert_string_equal(
 		json_string_value(json_array_get(json_object_get(root, "muted_components"), 0)),

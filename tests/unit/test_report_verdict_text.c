@@ -138,12 +138,56 @@ static void test_nothing_compared(void **state)
 	char *text;
 
 	(void)state;
-	v->series[0].n_windows = v->series[1].n_windows = 0;
+	v->series[0].n_windows = v->series[1].n_windows = v->n_compared = 0;
 	v->groups[0].refused = strdup("2 components: neither can outvote the other");
-	text = print(v, NULL);
+	assert_int_equal(verdict_unknown(v, "no group has %d components", 3), 0);
+	v->status = LP_STATUS_UNKNOWN;
+	text = print(v, &(struct verdict_text_options){.colour = true});
 	assert_lacks(text, "well");
-	assert_contains(text, "Nothing could be compared: 24 disks in 1 group (1 not compared)");
+	assert_contains(
+		text, "\033[1mUNKNOWN: no group has 3 components.\033[0m\n\033[2mLooked at");
 	assert_contains(text, "Group disk: 24 components; not compared: 2 components: neither");
+	free(text);
+	lp_verdict_free(v);
+}
+
+/* What was compared is told, and what is missing comes first. */
+static void test_unknown(void **state)
+{
+	struct lp_verdict *v = rig_healthy();
+	char *text;
+
+	(void)state;
+	assert_int_equal(verdict_unknown(v, "no data from fs4"), 0);
+	v->status = LP_STATUS_UNKNOWN;
+	text = print(v, NULL);
+	assert_contains(text,
+		"UNKNOWN: no data from fs4. What could be compared is well: 24 disks in 1 group,\n"
+		"95 windows, nobody is out of step.\nLooked at");
+	free(text);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(verdict_unknown(v, "reason %d", i), 0);
+	text = print(v, NULL);
+	assert_contains(text,
+		"UNKNOWN: no data from fs4; reason 0; reason 1; reason 2 and 3 more reasons.");
+	assert_contains(text, "\nUnknown: reason 3\nUnknown: reason 4\nUnknown: reason 5\n");
+	free(text);
+	lp_verdict_free(v);
+}
+
+static void test_unknown_beside_suspects(void **state)
+{
+	struct lp_verdict *v = rig_verdict();
+	char *text;
+
+	(void)state;
+	assert_int_equal(verdict_unknown(v, "no data from fs4"), 0);
+	text = print(v, NULL);
+	assert_contains(text,
+		"fs2/disk:sdd limps: slow disk. 2 more incidents, 1 acknowledged. Not everything\n"
+		"could be judged: no data from fs4. 1 muted suspect is out of step: "
+		"fs1/disk:sdh.\n");
+	assert_lacks(text, "well");
 	free(text);
 	lp_verdict_free(v);
 }
@@ -269,6 +313,7 @@ static void test_asymmetries_only(void **state)
 		free(v->incidents[i].advice);
 	}
 	v->n_incidents = v->n_muted = 0;
+	v->status = LP_STATUS_OK;
 	text = print(v, NULL);
 	assert_contains(text,
 		"All well: 24 disks in 1 group, 95 windows, nobody is out of step for the "
@@ -286,6 +331,8 @@ int main(void)
 		cmocka_unit_test(test_muted),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_nothing_compared),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_unknown_beside_suspects),
 		cmocka_unit_test(test_colour_only_if_asked),
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_verbose),

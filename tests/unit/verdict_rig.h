@@ -394,6 +394,7 @@ static inline struct lp_verdict *rig_healthy(void)
 		v->series[m] = rig_series(v, m);
 	}
 	v->n_series = 2;
+	v->n_compared = RIG_WINDOWS;
 	return v;
 }
 
@@ -406,6 +407,7 @@ static inline struct lp_verdict *rig_verdict(void)
 	rig_add_suspects(v);
 	rig_add_incidents(v);
 	verdict_mute(v, RIG_MUTED);
+	v->status = LP_STATUS_SUSPECTS;
 	lp_verdict_note(v, "fs2 was silent from 02:10 to 02:12.");
 	return v;
 }

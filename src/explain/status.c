@@ -1,0 +1,267 @@
+#include "explain/status.h"
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "base/time.h"
+#include "explain/coverage.h"
+#include "model/verdict_own.h"
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#define NAMES_MAX 8    /* observers told by name; more are counted */
+#define COVERED_MAX 4  /* the same, each with its times */
+#define GROUPS_MAX 4   /* groups that are too small, the same */
+#define FAILURES_MAX 8 /* files that could not be read, each a reason of its own */
+
+/* A list of names, "a, b and 3 more". */
+struct names {
+	struct strbuf text;
+	uint32_t n, max;
+};
+
+static void names_add(struct names *l, const char *name)
+{
+	if (l->n++ < l->max)
+		strbuf_printf(&l->text, "%s%s", l->n > 1 ? ", " : "", name);
+}
+
+static void names_end(struct names *l)
+{
+	if (l->n > l->max)
+		strbuf_printf(&l->text, " and %u more", l->n - l->max);
+}
+
+static void names_release(struct names *l)
+{
+	strbuf_release(&l->text);
+}
+
+/* Could a component of this observer be one of those that were asked for? */
+static bool is_asked_for(const struct lp_diagnose_options *o, const char *observer)
+{
+	for (uint32_t i = 0; i < o->n_components; i++) {
+		const char *glob = o->components[i], *slash = strchr(glob, '/');
+		_cleanup_free_ char *own = slash ? strndup(glob, (size_t)(slash - glob)) : NULL;
+
+		if (!own || fnmatch(own, observer, 0) == 0)
+			return true;
+	}
+	return !o->n_components;
+}
+
+/* Who asks for metrics or groups sees only some of the components: then it is enough that there is
+ * an archive. Clients, whose components are left aside, have one as well. */
+static bool is_there(const struct status_grounds *g, const struct coverage *c, const char *observer)
+{
+	const struct observer_coverage *own = coverage_find(c, observer);
+
+	if (own && coverage_has_data(own))
+		return true;
+	return g->data &&
+		dataset_has_observer(g->data, observer, g->options->from_us, g->options->to_us);
+}
+
+static bool is_listed_before(const struct status_grounds *g, size_t inventory, const char *observer)
+{
+	for (size_t i = 0; i < inventory; i++) {
+		if (g->inventories[i] && inventory_has(g->inventories[i], observer))
+			return true;
+	}
+	return false;
+}
+
+static int judge_missing(
+	struct lp_verdict *v, const struct status_grounds *g, const struct coverage *c)
+{
+	_cleanup_(names_release) struct names missing = {.max = NAMES_MAX};
+	uint32_t n_listed = 0;
+
+	for (size_t k = 0; k < 2; k++) {
+		const struct inventory *inv = g->inventories[k];
+
+		for (uint32_t i = 0; inv && i < inv->n; i++) {
+			const char *observer = inv->observers[i];
+
+			if (is_listed_before(g, k, observer) || !is_asked_for(g->options, observer))
+				continue;
+			n_listed++;
+			if (!is_there(g, c, observer))
+				names_add(&missing, observer);
+		}
+	}
+	if (!missing.n)
+		return 0;
+	names_end(&missing);
+	if (missing.text.failed)
+		return -ENOMEM;
+	return verdict_unknown(v, "no data from %s (of %u observer%s that must be there)",
+		missing.text.text, n_listed, n_listed == 1 ? "" : "s");
+}
+
+/* Observers that no inventory lists. */
+static int note_unlisted(
+	struct lp_verdict *v, const struct status_grounds *g, const struct coverage *c)
+{
+	_cleanup_(names_release) struct names unlisted = {.max = NAMES_MAX};
+
+	if (!g->inventories[0] && !g->inventories[1])
+		return 0;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct observer_coverage *o = &c->items[i];
+
+		if (coverage_has_data(o) && !is_listed_before(g, 2, o->observer))
+			names_add(&unlisted, o->observer);
+	}
+	if (!unlisted.n)
+		return 0;
+	names_end(&unlisted);
+	if (unlisted.text.failed)
+		return -ENOMEM;
+	return lp_verdict_note(v, "the inventory does not list %s", unlisted.text.text);
+}
+
+static int judge_unread(struct lp_verdict *v, const struct lp_dataset *data)
+{
+	size_t n = data ? data->n_failures : 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n && i < FAILURES_MAX; i++)
+		r = verdict_unknown(v, "not all could be read: %s", data->failures[i]);
+	if (r == 0 && n > FAILURES_MAX)
+		r = verdict_unknown(v, "nor could %zu more files", n - FAILURES_MAX);
+	return r;
+}
+
+/* Observers with the times of their data, "oss3 T to T, oss4 T to T and 3 more"; those that were
+ * recorded only when nobody else was, or all. */
+static uint32_t add_times(struct strbuf *sb, const struct coverage *c, bool alone)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct observer_coverage *o = &c->items[i];
+		char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
+
+		if (!coverage_has_data(o) ||
+			(alone && (o->n_compared || !coverage_is_alone(c, o))) ||
+			n++ >= COVERED_MAX)
+			continue;
+		strbuf_printf(sb, "%s%s %s to %s", n > 1 ? ", " : "", o->observer,
+			time_format(o->first_us, first), time_format(o->last_us, last));
+	}
+	if (n > COVERED_MAX)
+		strbuf_printf(sb, " and %u more", n - COVERED_MAX);
+	return n;
+}
+
+/* Nothing was compared though there is enough data: nobody was recorded when others were. */
+static int unknown_apart(struct lp_verdict *v, const struct coverage *c)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	add_times(&sb, c, false);
+	if (sb.failed)
+		return -ENOMEM;
+	return verdict_unknown(v,
+		"the recordings do not overlap for as long as it takes, with %d peers at a time "
+		"(%s)",
+		COVERAGE_PEERS_LEAST, sb.text ? sb.text : "");
+}
+
+static int unknown_alone(struct lp_verdict *v)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	for (uint32_t i = 0; i < v->n_groups && i < GROUPS_MAX; i++)
+		strbuf_printf(
+			&sb, "%s%s %u", i ? ", " : "", v->groups[i].name, v->groups[i].n_members);
+	if (v->n_groups > GROUPS_MAX)
+		strbuf_printf(&sb, " and %u more groups", v->n_groups - GROUPS_MAX);
+	if (sb.failed)
+		return -ENOMEM;
+	return verdict_unknown(v, "no group has the %d components that a comparison takes (%s)",
+		COVERAGE_PEERS_LEAST, sb.text ? sb.text : "there is none");
+}
+
+static int unknown_short(struct lp_verdict *v, int64_t have_us, int64_t need_us)
+{
+	char have[TIME_TEXT_MAX], need[TIME_TEXT_MAX], window[TIME_TEXT_MAX];
+
+	return verdict_unknown(v,
+		"too little data: there is %s, and it takes %s (%u windows of %s)",
+		span_format(have_us, have), span_format(need_us, need), v->params.k,
+		span_format((int64_t)v->params.win_size * v->params.step_us, window));
+}
+
+static int unknown_empty(struct lp_verdict *v, const struct lp_diagnose_options *o)
+{
+	const char *when = o->from_us || o->to_us ? " in that time" : "";
+
+	if (o->n_metrics)
+		return verdict_unknown(v, "no component has a metric '%s'%s", o->metrics[0], when);
+	if (o->n_components)
+		return verdict_unknown(v, "no component matches '%s'%s", o->components[0], when);
+	return verdict_unknown(v, "there is nothing to compare in this data%s", when);
+}
+
+/* Not one group was compared in enough windows: why? */
+static int judge_nothing(
+	struct lp_verdict *v, const struct lp_diagnose_options *o, const struct coverage *c)
+{
+	const struct lp_params *p = &v->params;
+	int64_t need_us = p->step_us * ((int64_t)p->win_size + (int64_t)(p->k - 1) * p->win_shift);
+	int64_t have_us = v->n_tables ? v->tables[0]->n_slots * v->tables[0]->step_us : 0;
+	uint32_t refused = 0;
+
+	for (uint32_t i = 0; i < v->n_groups; i++)
+		refused += v->groups[i].refused != NULL;
+	if (!v->n_components || !v->n_tables)
+		return unknown_empty(v, o);
+	if (refused == v->n_groups)
+		return unknown_alone(v);
+	if (have_us < need_us)
+		return unknown_short(v, have_us, need_us);
+	if (!v->n_series)
+		return verdict_unknown(v, "all values are the same: nothing was going on");
+	return unknown_apart(v, c);
+}
+
+/* Who was recorded only when nobody else was. */
+static int judge_alone(struct lp_verdict *v, const struct coverage *c)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+	uint32_t n = add_times(&sb, c, true);
+
+	if (sb.failed)
+		return -ENOMEM;
+	if (!n)
+		return 0;
+	return verdict_unknown(v,
+		"%u observer%s compared with nobody, as no other was recorded at the same time "
+		"(%s)",
+		n, n == 1 ? " was" : "s were", sb.text);
+}
+
+int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp_err *err)
+{
+	_cleanup_(coverage_release) struct coverage c = {0};
+	int r = coverage_make(v, &c);
+
+	v->n_compared = c.n_compared;
+	if (r == 0)
+		r = judge_missing(v, g, &c);
+	if (r == 0)
+		r = judge_unread(v, g->data);
+	/* Logs of system calls are judged by themselves: they need no peers. */
+	if (r == 0 && c.n_compared < v->params.k && !v->n_traced)
+		r = judge_nothing(v, g->options, &c);
+	else if (r == 0)
+		r = judge_alone(v, &c);
+	if (r == 0)
+		r = note_unlisted(v, g, &c);
+	v->status = v->n_suspects ? LP_STATUS_SUSPECTS
+		: v->n_unknown	  ? LP_STATUS_UNKNOWN
+				  : LP_STATUS_OK;
+	return r < 0 ? lp_err_sys(err, r, "cannot judge what is known") : 0;
+}

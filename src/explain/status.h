@@ -1,0 +1,22 @@
+/* Well, suspects, or cannot tell: what a verdict comes to, decided in one place. docs/detection.md
+ * tells the rules. */
+#ifndef EXPLAIN_STATUS_H
+#define EXPLAIN_STATUS_H
+
+#include "import/dataset.h"
+#include "model/inventory.h"
+#include <limpet/diagnose.h>
+#include <limpet/verdict.h>
+
+/* What is known beside the verdict itself. */
+struct status_grounds {
+	const struct lp_diagnose_options *options;
+	const struct lp_dataset *data;		/* what could not be read; may be NULL */
+	const struct inventory *inventories[2]; /* observers that must be there; may be NULL */
+};
+
+/* Fill in `unknown`, `n_compared` and, once suspects are known, `status`. Observers that no
+ * inventory lists become a note. */
+int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp_err *err);
+
+#endif

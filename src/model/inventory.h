@@ -1,0 +1,36 @@
+/* An inventory: the observers that must be there. A text file with one name a line; '#' begins a
+ * comment. */
+#ifndef MODEL_INVENTORY_H
+#define MODEL_INVENTORY_H
+
+#include "base/hash.h"
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INVENTORY_NAME_MAX 255
+
+struct inventory {
+	char **observers; /* in the order of the file, each once */
+	uint32_t n;
+	size_t cap;
+	struct strmap index;
+};
+
+/* "-" is standard input. Zero-initialise `ret`; inventory_release() it also after a failure. Errors
+ * say file and line; a file that lists nobody is one. */
+int inventory_read(const char *path, struct inventory *ret, struct lp_err *err);
+int inventory_parse(
+	const char *text, size_t len, const char *name, struct inventory *ret, struct lp_err *err);
+void inventory_release(struct inventory *inv);
+
+/* Why the text cannot be the name of an observer ("..."), or NULL. */
+const char *inventory_refuses(const char *text, size_t len);
+
+/* Add a name that is not refused; one that is there already is not added again. 0 or -ENOMEM. */
+int inventory_add(struct inventory *inv, const char *text, size_t len);
+
+bool inventory_has(const struct inventory *inv, const char *observer);
+
+#endif
