@@ -8,8 +8,9 @@
 #   lint         format, includes, house rules, clang-tidy, cppcheck
 #
 # Tests of suites 'machine' and 'lab' take real time and little of a CPU. They run in front, one
-# build's after the other's; behind them goes all that can be computed, at low priority, which labs do
-# not hold against the machine. What happened behind is printed when both have ended.
+# build's after the other's, side by side but for those of suite 'alone'; behind them goes all that can
+# be computed, at low priority, which labs do not hold against the machine. What happened behind is
+# printed when both have ended.
 #
 # The last line is "N passed, N failed" or "N passed, N failed, N skipped".
 set -uo pipefail
@@ -95,11 +96,15 @@ computed() {
 }
 
 in_real_time() {
-	run_tests "$1" "$2" machine $((2 * jobs)) --suite machine
-	run_tests "$1" "$2" lab "$labs_at_once" --suite lab
+	run_tests "$1" "$2" machine "$jobs" --suite machine --no-suite alone >"$state/$1-machine.log" 2>&1 &
+	run_tests "$1" "$2" lab "$labs_at_once" --suite lab --no-suite alone
+	wait
+	cat "$state/$1-machine.log"
+	run_tests "$1" "$2" alone 1 --suite alone
 }
 
 run_front() {
+	set +m # one process group, with all that it starts
 	[ "$(cat $state/gcc)" != built ] || in_real_time gcc build
 	while [ ! -e $state/asan ] && kill -0 "$behind" 2>/dev/null; do
 		sleep 1
@@ -117,6 +122,7 @@ for test in json.load(sys.stdin):
 }
 
 run_behind() {
+	set +m
 	[ "$(nice)" -ge 10 ] || renice -n 10 -p $BASHPID >/dev/null
 	CC=clang build asan build-asan -Db_sanitize=address,undefined -Db_lundef=false
 	[ "$(cat $state/gcc)" != built ] || computed gcc build

@@ -25,8 +25,9 @@ test('broken', sh, args: ['-c', 'false'], suite: 'broken')
 TREE = """project('limpet')
 sh = find_program('sh')
 test('threaded', sh, args: ['-c', 'echo threaded'], suite: ['unit', 'threads'])
-test('watches', sh, args: ['-c', 'echo watches'], suite: ['e2e', 'machine'])
-test('cluster', sh, args: ['-c', 'echo $$ > lab.pid; exec sleep 0' + get_option('seconds')], suite: ['e2e', 'lab'])
+test('watches', sh, args: ['-c', 'echo $$ > watches.pid; exec sleep 0' + get_option('seconds')], suite: ['e2e', 'machine'])
+test('cluster', sh, args: ['-c', 'echo $$ > cluster.pid; exec sleep 0' + get_option('seconds')], suite: ['e2e', 'lab'])
+test('solo', sh, args: ['-c', 'echo solo'], suite: ['e2e', 'lab', 'alone'], is_parallel: false)
 """
 # In place of scripts/build.sh: configures, and cannot build what BROKEN names.
 BUILD = """#!/bin/sh
@@ -114,30 +115,31 @@ def environment(**more):
 def test_whole(directory):
     """every test of each build is run, and the count is the last line"""
     text = run(tree(directory), env=environment())
-    # Three in each of two builds, the threaded one again, and the lint.
-    check(text.splitlines()[-1] == "8 passed, 0 failed", text)
+    # Four in each of two builds, the threaded one again, and the lint.
+    check(text.splitlines()[-1] == "10 passed, 0 failed", text)
 
 
 def test_broken_build(directory):
     """a build that fails is told, and the others are tested"""
     text = run(tree(directory), env=environment(BROKEN="build-asan"), status=1)
-    check(text.splitlines()[-1] == "5 passed, 1 failed" and "asan: the build failed" in text, text)
+    check(text.splitlines()[-1] == "6 passed, 1 failed" and "asan: the build failed" in text, text)
 
 
 def test_ended(directory):
     """a run that is ended ends its tests, and leaves no directory of labs"""
     script = tree(directory)
-    note = pathlib.Path(directory, "build/lab.pid")
+    notes = [pathlib.Path(directory, "build", name) for name in ("watches.pid", "cluster.pid")]
     with subprocess.Popen([script], env=environment(SECONDS_OF_LAB="600"), stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         end = time.monotonic() + 60
-        while not note.exists() or not note.read_text(encoding="utf-8").strip():
-            check(time.monotonic() < end and process.poll() is None, "no lab was begun")
+        while not all(note.exists() and note.read_text(encoding="utf-8").strip() for note in notes):
+            check(time.monotonic() < end and process.poll() is None, "no test was begun")
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
         check(process.wait(60) == 143, f"exit {process.returncode}")
-    pid = note.read_text(encoding="utf-8").strip()
-    check(not os.path.exists(f"/proc/{pid}"), "the test goes on")
+    for note in notes:
+        pid = note.read_text(encoding="utf-8").strip()
+        check(not os.path.exists(f"/proc/{pid}"), f"{note.stem} goes on")
     check(not os.path.exists(f"/run/limpet/test-{process.pid}"), "its directory is left")
 
 
