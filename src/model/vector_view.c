@@ -28,12 +28,14 @@ static int by_member(const void *a, const void *b)
 /* The rows by their members, in whatever order within. */
 static const struct vector_row **rows_sorted(const struct vector_row *rows, uint32_t n)
 {
+	/* NOLINTBEGIN(bugprone-sizeof-expression): an array of pointers it is */
 	const struct vector_row **sorted = calloc((size_t)n + 1, sizeof(*sorted));
 
 	for (uint32_t i = 0; sorted && i < n; i++)
 		sorted[i] = &rows[i];
 	if (sorted && n)
 		qsort(sorted, n, sizeof(*sorted), by_member);
+	/* NOLINTEND(bugprone-sizeof-expression) */
 	return sorted;
 }
 
