@@ -79,7 +79,7 @@ static void write_npy(const struct lp_table *t, const char *path)
 	if (f)
 		fprintf(f, "%" PRId64 " %" PRId64 "\n", t->start_us, t->step_us);
 	for (uint32_t i = 0; f && i < t->n_components; i++)
-		fprintf(f, "%s\n", t->components[i]);
+		fprintf(f, "%s\n", t->components[i]->text);
 	if (!f || fclose(f) < 0)
 		die("cannot write the names for NumPy");
 }

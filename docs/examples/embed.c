@@ -48,7 +48,7 @@ static void print_highest(const struct lp_table *t)
 		printf("no component has a value of %s\n", t->metric);
 	else
 		printf("%s: %s %.3f %s on average, the highest of %u components\n",
-			t->components[highest], t->metric, mean, t->unit, t->n_components);
+			t->components[highest]->text, t->metric, mean, t->unit, t->n_components);
 }
 
 int main(int argc, char **argv)

@@ -17,7 +17,7 @@ static void print_suspects(const struct lp_verdict *v)
 	for (uint32_t i = 0; i < v->n_suspects; i++) {
 		const struct lp_suspect *s = &v->suspects[i];
 
-		printf("%s: %s", v->components[s->component], s->cause);
+		printf("%s: %s", v->components[s->component]->text, s->cause);
 		for (uint32_t e = 0; e < s->n_evidence; e++)
 			printf("; %s", s->evidence[e]);
 		putchar('\n');

@@ -1,12 +1,13 @@
 /* What is measured: schemas (the raw columns that a kind of component has) and components.
  *
- * A component's full name is "observer/kind:name", for instance "oss3/disk:sdb": `observer` is the
- * host that measured it. A catalogue only grows; ids are positions in it and never change.
+ * Who a component is says its identity, whose text is "observer/kind:name", for instance
+ * "oss3/disk:sdb". A catalogue only grows; ids are positions in it and never change.
  */
 #ifndef LIMPET_CATALOGUE_H
 #define LIMPET_CATALOGUE_H
 
 #include <limpet/err.h>
+#include <limpet/identity.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,10 +43,9 @@ struct lp_schema {
 };
 
 struct lp_component {
-	char *observer;
-	char *name;
-	char *labels;	 /* "key=value" lines, for instance "stable=wwn-0x5000"; "" if none */
-	uint32_t schema; /* position in lp_catalogue.schemas */
+	const char *observer, *name, *labels; /* those of its identity */
+	uint32_t schema;		      /* position in lp_catalogue.schemas */
+	struct lp_identity *identity;	      /* new labels make a new one */
 };
 
 struct lp_catalogue {

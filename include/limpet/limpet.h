@@ -7,6 +7,7 @@
  *     source.h     anything that can be read as batches
  *     batch.h      some samples of some components, as raw columns
  *     catalogue.h  schemas (raw columns) and components
+ *     identity.h   who a component is: observer, kind, name, labels
  *     archive.h    limpet's own files: write, read, verify, repair
  *     log.h        records in such files that fit no time grid: system calls
  *     err.h        errors and warnings
@@ -20,6 +21,7 @@
 #include <limpet/dataset.h>
 #include <limpet/diagnose.h>
 #include <limpet/err.h>
+#include <limpet/identity.h>
 #include <limpet/log.h>
 #include <limpet/metric.h>
 #include <limpet/source.h>

@@ -23,8 +23,8 @@ struct lp_table {
 	char *unit; /* "" if unknown */
 	int64_t start_us, step_us;
 	uint32_t n_slots, n_components;
-	char **components; /* [component] full name, in the order of first appearance */
-	double *values;	   /* [component * n_slots + slot] */
+	struct lp_identity **components; /* [component] in the order of first appearance */
+	double *values;			 /* [component * n_slots + slot] */
 };
 
 void lp_table_free(struct lp_table *t);
@@ -41,8 +41,8 @@ struct lp_table_options {
 	bool raw;		       /* names are raw columns, shown as they are */
 	const char *const *components; /* full names and globs of them; NULL: all */
 	uint32_t n_components;
-	/* May say no to a component by its full name; NULL: never. Asked by several threads. */
-	bool (*wanted)(void *ctx, const char *component);
+	/* May say no to a component; NULL: never. Asked by several threads. */
+	bool (*wanted)(void *ctx, const struct lp_identity *component);
 	void *wanted_ctx;
 	/* Told by who reads several files how much is done, 0 .. 1; NULL: not. */
 	void (*progress)(void *ctx, double done);

@@ -144,7 +144,7 @@ struct lp_verdict {
 	bool fixed;	    /* thresholds were given by hand, at least for some metrics */
 	struct lp_params params;
 
-	char **components;
+	struct lp_identity **components;
 	uint32_t n_components;
 	struct lp_table **tables; /* one a metric, all on one grid; rows are NOT in the order of
 				     `components`: see row_of */

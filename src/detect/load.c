@@ -114,10 +114,7 @@ static double member_load(
 
 static bool same_observer(const struct lp_verdict *v, uint32_t a, uint32_t b)
 {
-	const char *x = v->components[a], *y = v->components[b];
-	size_t n = strcspn(x, "/");
-
-	return n == strcspn(y, "/") && !memcmp(x, y, n);
+	return !strcmp(v->components[a]->observer, v->components[b]->observer);
 }
 
 /* The same of the traffic of a finding's observer, where its interfaces were recorded. */
@@ -130,7 +127,7 @@ static double traffic_load(const struct lp_verdict *v, const struct lp_finding *
 			uint32_t c = v->groups[g].members[m];
 
 			if (same_observer(v, c, f->component) &&
-				strstr(v->components[c], "/" INTERFACE ":"))
+				!strcmp(v->components[c]->kind, INTERFACE))
 				most = fmax(most, member_load(v, g, m, f->first_us, f->last_us));
 		}
 	}

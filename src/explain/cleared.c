@@ -125,7 +125,7 @@ int cleared_apply(struct explain_context *ctx, struct lp_err *err)
 	int r = 0;
 
 	for (uint32_t i = 0; ctx->state && r == 0 && i < ctx->v->n_findings; i++) {
-		const char *component = ctx->v->components[ctx->v->findings[i].component];
+		const char *component = ctx->v->components[ctx->v->findings[i].component]->text;
 		int64_t since_us = state_cleared(ctx->state, component);
 
 		if (since_us)

@@ -164,13 +164,12 @@ static const char *common_cause(const struct coalescing *c)
 /* The part that is the observer of a component. */
 static uint32_t observer_part(const struct coalescing *c, uint32_t component)
 {
-	const char *name = c->ctx->v->components[component];
-	size_t n = strcspn(name, "/");
+	const char *observer = c->ctx->v->components[component]->observer;
 
 	for (uint32_t i = c->parts.first_of[component]; i < c->parts.first_of[component + 1]; i++) {
 		const char *part = c->parts.names[c->parts.of[i]];
 
-		if (!strncmp(part, "observer:", 9) && !strncmp(part + 9, name, n) && !part[9 + n])
+		if (!strncmp(part, "observer:", 9) && !strcmp(part + 9, observer))
 			return c->parts.of[i];
 	}
 	return UINT32_MAX;
@@ -251,8 +250,8 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 		part = at.part;
 	}
 	sum_up(c, incident);
-	incident->part =
-		strdup(part == UINT32_MAX ? v->components[lead->component] : c->parts.names[part]);
+	incident->part = strdup(
+		part == UINT32_MAX ? v->components[lead->component]->text : c->parts.names[part]);
 	incident->advice =
 		strdup(context_semantic(c->ctx, lead) ? lead->advice
 						      : cause_find(incident->cause)->advice);

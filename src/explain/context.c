@@ -137,11 +137,9 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 	const struct lp_verdict *v = ctx->v;
 	const struct lp_finding *f = &v->findings[i];
 	struct finding_facts *facts = &ctx->facts[i];
-	const char *component = v->components[f->component];
+	const char *kind = v->components[f->component]->kind;
 	const char *metric = v->tables[f->metric]->metric;
-	char buf[64];
-	const char *kind = topology_attribute(NULL, component, "kind", buf, sizeof(buf));
-	const struct lp_metric *m = kind ? lp_metric_find(kind, metric) : NULL;
+	const struct lp_metric *m = lp_metric_find(kind, metric);
 
 	facts->resource = metric_resource(kind, m);
 	facts->of_calls = kind_is_of_calls(kind);
@@ -166,12 +164,9 @@ static int number_observers(struct explain_context *ctx)
 	int r = 0;
 
 	for (uint32_t c = 0; r == 0 && c < ctx->v->n_components; c++) {
-		const char *name = ctx->v->components[c], *slash = strchr(name, '/');
-		_cleanup_free_ char *observer = strndup(name, slash ? (size_t)(slash - name) : 0);
+		const char *observer = ctx->v->components[c]->observer;
 
-		if (!observer)
-			r = -ENOMEM;
-		else if (!strmap_get(&map, observer, &ctx->observer[c])) {
+		if (!strmap_get(&map, observer, &ctx->observer[c])) {
 			ctx->observer[c] = ctx->n_observers++;
 			r = strmap_put(&map, observer, ctx->observer[c]);
 		}

@@ -40,17 +40,15 @@ bool coverage_is_alone(const struct coverage *c, const struct observer_coverage 
 	return true;
 }
 
-/* The position of a component's observer, which is added if it is new. */
-static int observer_place(struct coverage *c, const char *component, uint32_t *ret)
+/* The position of an observer, which is added if it is new. */
+static int observer_place(struct coverage *c, const char *observer, uint32_t *ret)
 {
-	const char *slash = strchr(component, '/');
-	_cleanup_free_ char *name = strndup(component, slash ? (size_t)(slash - component) : 0);
+	_cleanup_free_ char *name = NULL;
 
-	if (!name)
-		return -ENOMEM;
-	if (strmap_get(&c->index, name, ret))
+	if (strmap_get(&c->index, observer, ret))
 		return 0;
-	if (array_reserve(&c->items, &c->cap, (size_t)c->n + 1, sizeof(*c->items)) < 0 ||
+	name = strdup(observer);
+	if (!name || array_reserve(&c->items, &c->cap, (size_t)c->n + 1, sizeof(*c->items)) < 0 ||
 		strmap_put(&c->index, name, c->n) < 0)
 		return -ENOMEM;
 	*ret = c->n;
@@ -168,7 +166,7 @@ int coverage_make(const struct lp_verdict *v, struct coverage *ret)
 	int r = observer_of ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; r == 0 && i < v->n_components; i++)
-		r = observer_place(ret, v->components[i], &observer_of[i]);
+		r = observer_place(ret, v->components[i]->observer, &observer_of[i]);
 	if (r == 0)
 		observers_widen(ret, v, observer_of);
 	for (uint32_t i = 0; r == 0 && i < v->n_series; i++)

@@ -123,17 +123,17 @@ static int step_choose(
 
 /* Is the component in one of the groups that were asked for? Only these need to be read, where
  * groups do not depend on the data. */
-static bool group_wanted(void *ctx, const char *component)
+static bool group_wanted(void *ctx, const struct lp_identity *component)
 {
 	const struct detect_options *o = &((struct diagnosis *)ctx)->detect;
-	char *names[] = {(char *)component};
+	struct lp_identity *alone[] = {(struct lp_identity *)component};
 	struct lp_peer_group *groups = NULL;
 	uint32_t n = 0;
 	bool wanted = false;
 
 	/* What goes wrong here is told when all of them are sorted. */
 	if (topology_groups(
-		    o->topology, names, 1, o->split_by, o->n_split, NULL, &groups, &n, NULL) < 0)
+		    o->topology, alone, 1, o->split_by, o->n_split, NULL, &groups, &n, NULL) < 0)
 		return true;
 	for (uint32_t i = 0; i < n; i++)
 		wanted |= detect_group_wanted(o, groups[i].name);

@@ -225,10 +225,10 @@ static int add_leader(const struct explain_context *ctx, struct lp_suspect *s,
 
 	if (leader && cause_is_absence(leader->cause))
 		strbuf_printf(&sb, "it carries the load of %s, a path to the same LUN that is lost",
-			ctx->v->components[leader->component]);
+			ctx->v->components[leader->component]->text);
 	else if (leader)
 		strbuf_printf(&sb, "%s of the same server is at fault at the same time (%s)",
-			ctx->v->components[leader->component], leader->cause);
+			ctx->v->components[leader->component]->text, leader->cause);
 	else if (cause_is_absence(s->cause) && !absent)
 		strbuf_puts(&sb,
 			"it works where its peers idle: the preferred path to this LUN "

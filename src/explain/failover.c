@@ -31,16 +31,16 @@ static void lost_release(struct lost *l)
 /* What names the LUN of a component; false if nothing does. */
 static bool lun_key(const struct explain_context *ctx, uint32_t component, char key[KEY_BYTES])
 {
-	const char *name = ctx->v->components[component], *slash = strchr(name, '/');
+	const struct lp_identity *c = ctx->v->components[component];
 	char lun[256];
 
-	if (ctx->topology && topology_attribute(ctx->topology, name, "lun", lun, sizeof(lun))) {
+	if (ctx->topology && topology_attribute(ctx->topology, c, "lun", lun, sizeof(lun))) {
 		snprintf(key, KEY_BYTES, "lun:%s", lun);
 		return true;
 	}
-	if (!slash || !ctx->topology || !topology_issuer(ctx->topology))
+	if (!ctx->topology || !topology_issuer(ctx->topology))
 		return false;
-	snprintf(key, KEY_BYTES, "%s", slash);
+	snprintf(key, KEY_BYTES, "%s:%s", c->kind, c->name);
 	return true;
 }
 

@@ -63,9 +63,9 @@ static int find_hosts(struct making *m, const struct explain_context *ctx)
 
 /* "client3/tcp:10.0.0.7:out" is also about 10.0.0.7, and so about the observer that has this
  * address, if that is known. */
-static int add_remote(struct making *m, const struct explain_context *ctx, const char *component)
+static int add_remote(
+	struct making *m, const struct explain_context *ctx, const struct lp_identity *component)
 {
-	char name[NAME_MAX_BYTES];
 	const char *observer = NULL;
 	struct connection c;
 	uint32_t host;
@@ -73,8 +73,7 @@ static int add_remote(struct making *m, const struct explain_context *ctx, const
 	if (!remote_parse(component, &c) || c.end != CONNECTION_REMOTE)
 		return 0;
 	if (strmap_get(&m->hosts, c.address, &host))
-		observer = topology_attribute(
-			NULL, ctx->v->components[host], "observer", name, sizeof(name));
+		observer = ctx->v->components[host]->observer;
 	else
 		observer = hosts_find(ctx->hosts, c.address);
 	if (observer)
@@ -85,7 +84,7 @@ static int add_remote(struct making *m, const struct explain_context *ctx, const
 static int add_parts(struct making *m, const struct explain_context *ctx, uint32_t component)
 {
 	const char *const *attributes = topology_parts(ctx->topology);
-	const char *name = ctx->v->components[component];
+	const struct lp_identity *c = ctx->v->components[component];
 	char value[NAME_MAX_BYTES];
 	bool observer = false;
 	int r = 0;
@@ -93,12 +92,12 @@ static int add_parts(struct making *m, const struct explain_context *ctx, uint32
 	m->p->first_of[component] = (uint32_t)m->n_of;
 	for (; r == 0 && attributes && *attributes; attributes++) {
 		observer = observer || !strcmp(*attributes, "observer");
-		if (topology_attribute(ctx->topology, name, *attributes, value, sizeof(value)))
+		if (topology_attribute(ctx->topology, c, *attributes, value, sizeof(value)))
 			r = add_part(m, *attributes, value);
 	}
-	if (r == 0 && !observer && topology_attribute(NULL, name, "observer", value, sizeof(value)))
-		r = add_part(m, "observer", value);
-	return r == 0 ? add_remote(m, ctx, name) : r;
+	if (r == 0 && !observer)
+		r = add_part(m, "observer", c->observer);
+	return r == 0 ? add_remote(m, ctx, c) : r;
 }
 
 static void find_groups(struct parts *p, const struct lp_verdict *v)

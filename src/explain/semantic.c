@@ -15,7 +15,7 @@ static void finding_release(struct semantic_finding *f)
 	for (uint32_t i = 0; i < f->n_evidence; i++)
 		free(f->evidence[i]);
 	free(f->evidence);
-	free(f->component);
+	lp_identity_unref(f->component);
 	free(f->advice);
 	*f = (struct semantic_finding){0};
 }
@@ -80,7 +80,8 @@ static int merge_all(struct semantic *s)
 
 	for (uint32_t i = 0; r == 0 && i < s->n; i++) {
 		for (uint32_t k = i + 1; r == 0 && k < s->n;) {
-			if (strcmp(s->findings[i].component, s->findings[k].component) != 0) {
+			if (strcmp(s->findings[i].component->text,
+				    s->findings[k].component->text) != 0) {
 				k++;
 				continue;
 			}

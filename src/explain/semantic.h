@@ -28,10 +28,10 @@ struct semantic_options {
 
 /* What speaks against a server. */
 struct semantic_finding {
-	char *component;   /* "s3/sys:glusterfsd" */
-	const char *cause; /* a name of explain/cause.h; static */
-	double confidence; /* 0 .. 1 */
-	uint32_t n;	   /* how often it happened to clients, at least 1 */
+	struct lp_identity *component; /* "s3/sys:glusterfsd" */
+	const char *cause;	       /* a name of explain/cause.h; static */
+	double confidence;	       /* 0 .. 1 */
+	uint32_t n;		       /* how often it happened to clients, at least 1 */
 	int64_t first_us, last_us;
 	char **evidence; /* sentences, the most telling first */
 	uint32_t n_evidence;

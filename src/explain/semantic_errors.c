@@ -303,10 +303,11 @@ static int note_one(struct semantic *s, const struct matching *m, size_t at)
 static bool is_accused(const struct semantic *s, const struct matching *m, uint32_t failure)
 {
 	const struct traced_process *p = &m->t->processes[m->t->failures[failure].process];
-	_cleanup_free_ char *component = tell_component(m->t, p->host, p->program, 0);
+	_cleanup_(lp_identity_unrefp) struct lp_identity *component =
+		tell_component(m->t, p->host, p->program, 0);
 
 	for (uint32_t i = 0; component && i < s->n; i++) {
-		if (!strcmp(s->findings[i].component, component))
+		if (!strcmp(s->findings[i].component->text, component->text))
 			return true;
 	}
 	return false;

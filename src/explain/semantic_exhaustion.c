@@ -171,12 +171,9 @@ static bool is_persistent(const struct shortage *item)
 /* The host of a finding; TRACES_NONE: nobody of that name was heard of. */
 static uint32_t host_of(const struct traces *t, const struct semantic_finding *f)
 {
-	const char *slash = strchr(f->component, '/');
-	_cleanup_free_ char *name =
-		slash ? strndup(f->component, (size_t)(slash - f->component)) : NULL;
-	uint32_t host = TRACES_NONE;
+	uint32_t host;
 
-	return name && strmap_get(&t->by_host, name, &host) ? host : TRACES_NONE;
+	return strmap_get(&t->by_host, f->component->observer, &host) ? host : TRACES_NONE;
 }
 
 /* Is it told already: is the program accused, or a server that it may depend on? */
@@ -184,14 +181,15 @@ static bool is_explained(const struct shortages *q, const struct shortage *item)
 {
 	const struct traces *t = q->t;
 	const struct traced_program *p = &t->programs[item->program];
-	_cleanup_free_ char *component = tell_component(t, p->host, item->program, 0);
+	_cleanup_(lp_identity_unrefp) struct lp_identity *component =
+		tell_component(t, p->host, item->program, 0);
 	bool sure;
 
 	for (uint32_t i = 0; component && i < q->n_told; i++) {
 		const struct semantic_finding *f = &q->s->findings[i];
 		uint32_t host = host_of(t, f);
 
-		if (!strcmp(f->component, component))
+		if (!strcmp(f->component->text, component->text))
 			return true;
 		if (!p->serves && host != TRACES_NONE && traces_linked(t, p->host, host, &sure) &&
 			item->last_ns / 1000 >= f->first_us - EXPLAINS_US &&

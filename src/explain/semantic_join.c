@@ -13,10 +13,10 @@
 /* What is measured in windows begins and ends where these do: so much earlier is still then. */
 #define WINDOWS_EARLY 2
 
-static uint32_t find_component(const struct lp_verdict *v, const char *name)
+static uint32_t find_component(const struct lp_verdict *v, const struct lp_identity *component)
 {
 	for (uint32_t c = 0; c < v->n_components; c++) {
-		if (!strcmp(v->components[c], name))
+		if (!strcmp(v->components[c]->text, component->text))
 			return c;
 	}
 	return UINT32_MAX;
@@ -32,26 +32,24 @@ static bool is_wanted(const char *component, const char *const *globs, uint32_t 
 }
 
 /* One more component, which is in no table. */
-static int add_component(struct lp_verdict *v, const char *name)
+static int add_component(struct lp_verdict *v, const struct lp_identity *component)
 {
 	uint32_t n = v->n_components;
-	char **components = reallocarray(v->components, (size_t)n + 1, sizeof(char *));
-	char *copy = components ? strdup(name) : NULL;
+	struct lp_identity **components =
+		reallocarray(v->components, (size_t)n + 1, sizeof(struct lp_identity *));
 
-	v->components = components ? components : v->components;
-	for (uint32_t m = 0; copy && m < v->n_tables; m++) {
+	if (!components)
+		return -ENOMEM;
+	v->components = components;
+	for (uint32_t m = 0; m < v->n_tables; m++) {
 		uint32_t *rows = reallocarray(v->row_of[m], (size_t)n + 1, sizeof(uint32_t));
 
-		if (!rows) {
-			free(copy);
+		if (!rows)
 			return -ENOMEM;
-		}
 		rows[n] = UINT32_MAX;
 		v->row_of[m] = rows;
 	}
-	if (!copy)
-		return -ENOMEM;
-	v->components[v->n_components++] = copy;
+	v->components[v->n_components++] = lp_identity_ref(component);
 	return 0;
 }
 
@@ -62,10 +60,11 @@ int semantic_join_components(struct lp_verdict *v, const struct semantic *s,
 
 	v->n_traced = s->n_observers;
 	for (uint32_t i = 0; r == 0 && i < s->n; i++) {
-		const char *name = s->findings[i].component;
+		const struct lp_identity *component = s->findings[i].component;
 
-		if (is_wanted(name, components, n) && find_component(v, name) == UINT32_MAX)
-			r = add_component(v, name);
+		if (is_wanted(component->text, components, n) &&
+			find_component(v, component) == UINT32_MAX)
+			r = add_component(v, component);
 	}
 	for (uint32_t i = 0; r == 0 && i < s->n_notes; i++)
 		r = lp_verdict_note(v, "%s", s->notes[i]);
@@ -87,7 +86,7 @@ static int add_suspect(
 	struct lp_verdict *v = ctx->v;
 	struct lp_suspect *suspects =
 		reallocarray(v->suspects, (size_t)v->n_suspects + 1, sizeof(*suspects));
-	const char *name = v->components[component];
+	const char *name = v->components[component]->text;
 
 	if (!suspects)
 		return -ENOMEM;
@@ -134,8 +133,8 @@ static int join_one(struct explain_context *ctx, const struct semantic_finding *
 
 	if (component == UINT32_MAX)
 		return 0;
-	if (is_settled(ctx, f->component, f))
-		return state_holds(ctx->state, STATE_MUTE, f->component, ctx->now_us)
+	if (is_settled(ctx, f->component->text, f))
+		return state_holds(ctx->state, STATE_MUTE, f->component->text, ctx->now_us)
 			? verdict_mute(v, component)
 			: 0;
 	if (!find_suspect(v, component) && add_suspect(ctx, component, f) < 0)

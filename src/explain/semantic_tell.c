@@ -61,14 +61,14 @@ static const struct {
 		"core ('coredumpctl info')."},
 };
 
-struct semantic_finding *tell_accuse(
-	struct semantic *s, char *component, const struct cause *cause, double confidence)
+struct semantic_finding *tell_accuse(struct semantic *s, struct lp_identity *component,
+	const struct cause *cause, double confidence)
 {
 	struct semantic_finding *f;
 
 	if (!component ||
 		array_reserve(&s->findings, &s->cap, (size_t)s->n + 1, sizeof(*s->findings)) < 0) {
-		free(component);
+		lp_identity_unref(component);
 		return NULL;
 	}
 	f = &s->findings[s->n++];
@@ -110,17 +110,16 @@ void tell_extend(struct semantic_finding *f, int64_t first_ns, int64_t last_ns)
 		f->last_us = last_ns / 1000;
 }
 
-char *tell_component(const struct traces *t, uint32_t host, uint32_t program, uint16_t port)
+struct lp_identity *tell_component(
+	const struct traces *t, uint32_t host, uint32_t program, uint16_t port)
 {
-	struct strbuf sb = {0};
+	char number[16];
 
 	if (program == TRACES_NONE)
 		program = traces_server(t, host, port);
-	if (program != TRACES_NONE)
-		strbuf_printf(&sb, "%s/sys:%s", t->hosts[host].name, t->programs[program].comm);
-	else
-		strbuf_printf(&sb, "%s/sys:%u", t->hosts[host].name, port);
-	return strbuf_take(&sb);
+	snprintf(number, sizeof(number), "%u", port);
+	return lp_identity_new(t->hosts[host].name, "sys",
+		program != TRACES_NONE ? t->programs[program].comm : number, NULL);
 }
 
 void tell_time(struct strbuf *sb, int64_t at_ns)

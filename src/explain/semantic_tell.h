@@ -2,13 +2,14 @@
 #ifndef EXPLAIN_SEMANTIC_TELL_H
 #define EXPLAIN_SEMANTIC_TELL_H
 
+#include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "explain/cause.h"
 #include "explain/semantic.h"
 
 /* A finding about a component, of which it becomes the owner; NULL: out of memory. */
-struct semantic_finding *tell_accuse(
-	struct semantic *s, char *component, const struct cause *cause, double confidence);
+struct semantic_finding *tell_accuse(struct semantic *s, struct lp_identity *component,
+	const struct cause *cause, double confidence);
 
 /* Take what is in `sb` as one more sentence of a finding, or as a note, and empty it. */
 int tell_sentence(struct semantic_finding *f, struct strbuf *sb);
@@ -19,7 +20,10 @@ void tell_extend(struct semantic_finding *f, int64_t first_ns, int64_t last_ns);
 
 /* The component that a server is: its program where that is known, else its port. NULL: out of
  * memory. */
-char *tell_component(const struct traces *t, uint32_t host, uint32_t program, uint16_t port);
+struct lp_identity *tell_component(
+	const struct traces *t, uint32_t host, uint32_t program, uint16_t port);
+
+DEFINE_CLEANUP(struct lp_identity *, lp_identity_unref);
 
 /* "2026-11-15T15:00:01.250Z" */
 void tell_time(struct strbuf *sb, int64_t at_ns);

@@ -52,7 +52,8 @@ static int append(struct lp_suspect **list, uint32_t *n, size_t *cap, const stru
 static bool is_muted(const struct explain_context *ctx, uint32_t component)
 {
 	return ctx->state &&
-		state_holds(ctx->state, STATE_MUTE, ctx->v->components[component], ctx->now_us);
+		state_holds(
+			ctx->state, STATE_MUTE, ctx->v->components[component]->text, ctx->now_us);
 }
 
 int suspects_gather(struct explain_context *ctx, struct lp_err *err)
@@ -75,7 +76,7 @@ int suspects_gather(struct explain_context *ctx, struct lp_err *err)
 		}
 		rank_suspect(ctx, &s);
 		s.acknowledged = ctx->state &&
-			state_holds(ctx->state, STATE_ACK, v->components[c], ctx->now_us);
+			state_holds(ctx->state, STATE_ACK, v->components[c]->text, ctx->now_us);
 		r = suspect ? append(&v->suspects, &v->n_suspects, &cap_suspects, &s)
 			    : append(&v->asymmetries, &v->n_asymmetries, &cap_asymmetries, &s);
 	}

@@ -176,7 +176,7 @@ static bool names(const struct lp_verdict *v, const char *server)
 	size_t len = strlen(server);
 
 	for (uint32_t i = 0; i < v->n_suspects; i++) {
-		const char *name = v->components[v->suspects[i].component];
+		const char *name = v->components[v->suspects[i].component]->text;
 
 		if (strncmp(name, server, len) != 0 || name[len] != '/')
 			return false;

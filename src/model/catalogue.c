@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "model/labels.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -46,11 +47,8 @@ void lp_catalogue_free(struct lp_catalogue *c)
 		return;
 	for (uint32_t i = 0; i < c->n_schemas; i++)
 		schema_release(&c->schemas[i]);
-	for (uint32_t i = 0; i < c->n_components; i++) {
-		free(c->components[i].observer);
-		free(c->components[i].name);
-		free(c->components[i].labels);
-	}
+	for (uint32_t i = 0; i < c->n_components; i++)
+		lp_identity_unref(c->components[i].identity);
 	free(c->schemas);
 	free(c->components);
 	strmap_release(&c->index->names);
@@ -118,18 +116,28 @@ int lp_catalogue_add_schema(
 	return 0;
 }
 
+/* A component that takes over a reference to who it is. */
+static struct lp_component component_of(struct lp_identity *identity, uint32_t schema)
+{
+	return (struct lp_component){.observer = identity->observer,
+		.name = identity->name,
+		.labels = identity->labels,
+		.schema = schema,
+		.identity = identity};
+}
+
 static int component_relabel(struct lp_catalogue *c, uint32_t id, const char *labels)
 {
 	struct lp_component *component = &c->components[id];
-	char *copy;
+	struct lp_identity *old = component->identity, *identity;
 
 	if (!strcmp(component->labels, labels))
 		return 0;
-	copy = strdup(labels);
-	if (!copy)
+	identity = lp_identity_new(old->observer, old->kind, old->name, labels);
+	if (!identity)
 		return -ENOMEM;
-	free(component->labels);
-	component->labels = copy;
+	*component = component_of(identity, component->schema);
+	lp_identity_unref(old);
 	c->changes++;
 	return 0;
 }
@@ -137,19 +145,17 @@ static int component_relabel(struct lp_catalogue *c, uint32_t id, const char *la
 static int component_append(struct lp_catalogue *c, uint32_t schema, const char *observer,
 	const char *name, const char *labels)
 {
-	struct lp_component *added;
+	struct lp_identity *identity;
 
 	if (array_reserve(&c->components, &c->index->cap_components, (size_t)c->n_components + 1,
 		    sizeof(*c->components)) < 0)
 		return -ENOMEM;
-	added = &c->components[c->n_components];
-	*added = (struct lp_component){.observer = strdup(observer),
-		.name = strdup(name),
-		.labels = strdup(labels),
-		.schema = schema};
+	identity = lp_identity_new(observer, c->schemas[schema].kind, name, labels);
+	if (!identity)
+		return -ENOMEM;
+	c->components[c->n_components++] = component_of(identity, schema);
 	c->changes++;
-	c->n_components++; /* from here on lp_catalogue_free() owns the parts */
-	return added->observer && added->name && added->labels ? 0 : -ENOMEM;
+	return 0;
 }
 
 int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const char *observer,
@@ -189,24 +195,12 @@ int lp_schema_column(const struct lp_schema *s, const char *name)
 
 int lp_component_name(const struct lp_catalogue *c, uint32_t id, char *buf, size_t size)
 {
-	const struct lp_component *comp = &c->components[id];
-
-	return snprintf(
-		buf, size, "%s/%s:%s", comp->observer, c->schemas[comp->schema].kind, comp->name);
+	return snprintf(buf, size, "%s", c->components[id].identity->text);
 }
 
 bool lp_component_label(const struct lp_component *c, const char *key, char *buf, size_t size)
 {
-	size_t len = strlen(key);
-
-	for (const char *line = c->labels; *line;
-		line += strcspn(line, "\n"), line += *line == '\n') {
-		if (strncmp(line, key, len) || line[len] != '=')
-			continue;
-		snprintf(buf, size, "%.*s", (int)strcspn(line + len + 1, "\n"), line + len + 1);
-		return true;
-	}
-	return false;
+	return labels_get(c->labels, key, buf, size);
 }
 
 struct lp_catalogue *lp_catalogue_copy(const struct lp_catalogue *c)

@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "model/topology.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,15 +78,14 @@ static void strip_brackets(char *address)
 	memmove(address, address + 1, len - 1);
 }
 
-bool connection_parse(const char *component, struct connection *ret)
+bool connection_parse(const struct lp_identity *component, struct connection *ret)
 {
-	char kind[8], *colon;
+	char *colon;
 
-	if (!topology_attribute(NULL, component, "kind", kind, sizeof(kind)) ||
-		strcmp(kind, "tcp") != 0)
+	if (strcmp(component->kind, "tcp") != 0)
 		return false;
-	topology_attribute(NULL, component, "observer", ret->observer, sizeof(ret->observer));
-	topology_attribute(NULL, component, "name", ret->address, sizeof(ret->address));
+	ret->observer = component->observer;
+	snprintf(ret->address, sizeof(ret->address), "%s", component->name);
 	colon = strrchr(ret->address, ':');
 	if (!colon || (strcmp(colon, ":in") != 0 && strcmp(colon, ":out") != 0))
 		return false;
@@ -100,15 +98,14 @@ bool connection_parse(const char *component, struct connection *ret)
 	return true;
 }
 
-bool peer_parse(const char *component, struct connection *ret)
+bool peer_parse(const struct lp_identity *component, struct connection *ret)
 {
-	char kind[8], *colon;
+	char *colon;
 
-	if (!topology_attribute(NULL, component, "kind", kind, sizeof(kind)) ||
-		strcmp(kind, "peer") != 0)
+	if (strcmp(component->kind, "peer") != 0)
 		return false;
-	topology_attribute(NULL, component, "observer", ret->observer, sizeof(ret->observer));
-	topology_attribute(NULL, component, "name", ret->address, sizeof(ret->address));
+	ret->observer = component->observer;
+	snprintf(ret->address, sizeof(ret->address), "%s", component->name);
 	ret->out = true;
 	ret->end = !strcmp(ret->address, PEER_CLIENTS) ? CONNECTION_PEERS : CONNECTION_REMOTE;
 	colon = strrchr(ret->address, ':');
@@ -120,7 +117,7 @@ bool peer_parse(const char *component, struct connection *ret)
 	return true;
 }
 
-bool remote_parse(const char *component, struct connection *ret)
+bool remote_parse(const struct lp_identity *component, struct connection *ret)
 {
 	return connection_parse(component, ret) || peer_parse(component, ret);
 }

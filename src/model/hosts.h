@@ -1,7 +1,7 @@
 /* Which observer has which address, and what the names of connections say: who is at their ends.
  *
  * A connection is called "client3/tcp:10.0.0.7:out": client3 opened it to 10.0.0.7. Where both ends
- * are recorded, detection pools all connections of an observer (src/detect/pool.h) into
+ * are recorded, detection pools all connections of an observer (src/detect/group/pool.h) into
  * "oss7/tcp:all:in", what it sees of them itself, and "oss7/tcp:peers:out", what the others do.
  *
  * What a traced client saw of a server is called "client3/peer:10.0.0.7:24007", by address and
@@ -11,6 +11,7 @@
 #define MODEL_HOSTS_H
 
 #include "base/hash.h"
+#include <limpet/identity.h>
 #include <stdbool.h>
 
 #define HOSTS_NAME_MAX 256
@@ -40,20 +41,20 @@ enum connection_end {
 };
 
 struct connection {
-	char observer[HOSTS_NAME_MAX];
+	const char *observer;	      /* of the component that was parsed: lives as long as that */
 	char address[HOSTS_NAME_MAX]; /* of the remote, without brackets; "other": those folded */
 	enum connection_end end;
 	bool out; /* opened by whoever saw it */
 };
 
 /* False: it is no connection. */
-bool connection_parse(const char *component, struct connection *ret);
+bool connection_parse(const struct lp_identity *component, struct connection *ret);
 
 /* The same for what a traced client saw of a server; it is always `out`, and pooled or not
  * (CONNECTION_PEERS, CONNECTION_REMOTE). */
-bool peer_parse(const char *component, struct connection *ret);
+bool peer_parse(const struct lp_identity *component, struct connection *ret);
 
 /* Either. */
-bool remote_parse(const char *component, struct connection *ret);
+bool remote_parse(const struct lp_identity *component, struct connection *ret);
 
 #endif

@@ -15,16 +15,13 @@
 #include <unistd.h>
 
 #define BYTES_MAX_DEFAULT (UINT64_C(4) << 30)
-#define NO_ROW UINT32_MAX
 #define UNWANTED SIZE_MAX
 
 void lp_table_free(struct lp_table *t)
 {
 	if (!t)
 		return;
-	for (uint32_t i = 0; t->components && i < t->n_components; i++)
-		free(t->components[i]);
-	free(t->components);
+	lp_identities_free(t->components, t->n_components);
 	free(t->values);
 	free(t->metric);
 	free(t->unit);
@@ -38,7 +35,7 @@ static void set_release(struct column_set *s)
 	free(s->rows);
 	free(s->name);
 	free(s->unit);
-	strmap_release(&s->by_name);
+	free(s->row_of);
 }
 
 void lp_table_builder_free(struct lp_table_builder *b)
@@ -49,6 +46,7 @@ void lp_table_builder_free(struct lp_table_builder *b)
 		set_release(&b->sets[i]);
 	free(b->sets);
 	strmap_release(&b->set_index);
+	strmap_release(&b->numbers);
 	strmap_release(&b->named);
 	free(b->globs);
 	free(b->binding.bound);
@@ -78,13 +76,10 @@ static bool component_listed(const struct lp_table_builder *b, const char *name)
 static bool component_wanted(void *ctx, const struct lp_catalogue *c, uint32_t id)
 {
 	const struct lp_table_builder *b = ctx;
-	char name[1024];
+	const struct lp_identity *component = c->components[id].identity;
 
-	if (!b->opt->components && !b->opt->wanted)
-		return true;
-	lp_component_name(c, id, name, sizeof(name));
-	return component_listed(b, name) &&
-		(!b->opt->wanted || b->opt->wanted(b->opt->wanted_ctx, name));
+	return component_listed(b, component->text) &&
+		(!b->opt->wanted || b->opt->wanted(b->opt->wanted_ctx, component));
 }
 
 /* Globs are tried one by one; names, of which there may be thousands, are looked up. */
@@ -255,21 +250,50 @@ const struct lp_select *lp_table_builder_select(const struct lp_table_builder *b
 	return &b->select;
 }
 
-int table_set_row(struct column_set *s, const char *name, uint32_t *ret_row)
+/* The number of a component, the same in all sets. */
+static int component_number(struct lp_table_builder *b, const char *text, uint32_t *ret)
 {
-	struct table_row *row;
-
-	if (strmap_get(&s->by_name, name, ret_row))
+	if (strmap_get(&b->numbers, text, ret))
 		return 0;
+	*ret = (uint32_t)b->numbers.n;
+	return strmap_put(&b->numbers, text, *ret);
+}
+
+/* Make `number` a position in row_of. */
+static int set_extend(struct column_set *s, uint32_t number)
+{
+	if (array_reserve(&s->row_of, &s->cap_numbers, (size_t)number + 1, sizeof(*s->row_of)) < 0)
+		return -ENOMEM;
+	while (s->n_numbers <= number)
+		s->row_of[s->n_numbers++] = NO_ROW;
+	return 0;
+}
+
+static void row_relabel(struct table_row *row, const struct lp_identity *component)
+{
+	if (row->component == component || !strcmp(row->component->labels, component->labels))
+		return;
+	lp_identity_unref(row->component);
+	row->component = lp_identity_ref(component);
+}
+
+int table_set_row(struct lp_table_builder *b, struct column_set *s,
+	const struct lp_identity *component, uint32_t *ret_row)
+{
+	uint32_t number;
+
+	if (component_number(b, component->text, &number) < 0 || set_extend(s, number) < 0)
+		return -ENOMEM;
+	*ret_row = s->row_of[number];
+	if (*ret_row != NO_ROW) {
+		row_relabel(&s->rows[*ret_row], component);
+		return 0;
+	}
 	if (array_reserve(&s->rows, &s->cap_rows, s->n_rows + 1, sizeof(*s->rows)) < 0)
 		return -ENOMEM;
-	row = &s->rows[s->n_rows];
-	*row = (struct table_row){.last_wall = INT64_MIN, .name = strdup(name)};
-	if (!row->name || strmap_put(&s->by_name, name, (uint32_t)s->n_rows) < 0) {
-		free(row->name);
-		return -ENOMEM;
-	}
-	*ret_row = (uint32_t)s->n_rows++;
+	s->rows[s->n_rows] =
+		(struct table_row){.last_wall = INT64_MIN, .component = lp_identity_ref(component)};
+	*ret_row = s->row_of[number] = (uint32_t)s->n_rows++;
 	return 0;
 }
 
@@ -336,11 +360,10 @@ static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c,
 	uint32_t *row = &b->binding.rows[b->binding.components[id] + at];
 	struct column_set *s = &b->sets[bound->set];
 
-	if (*row == NO_ROW) {
-		char name[1024];
-
-		lp_component_name(c, id, name, sizeof(name));
-		if (table_set_row(s, name, row) < 0)
+	if (*row != NO_ROW) {
+		row_relabel(&s->rows[*row], c->components[id].identity);
+	} else {
+		if (table_set_row(b, s, c->components[id].identity, row) < 0)
 			return -ENOMEM;
 		if (!s->unit[0]) {
 			free(s->unit);
@@ -450,7 +473,7 @@ static void table_take_row(struct lp_table *t, uint32_t i, int64_t first, struct
 		if (table_value_set(row->values[n]))
 			values[(size_t)(row->first - first) + n] = row->values[n];
 	}
-	t->components[i] = TAKE_PTR(row->name);
+	t->components[i] = TAKE_PTR(row->component);
 	free(row->values);
 	row->values = NULL;
 	row->n = 0;

@@ -12,8 +12,11 @@ struct column_set {
 	char *unit;
 	struct table_row *rows;
 	size_t n_rows, cap_rows;
-	struct strmap by_name;
+	uint32_t *row_of; /* [number of the component] its row; NO_ROW */
+	size_t n_numbers, cap_numbers;
 };
+
+#define NO_ROW UINT32_MAX
 
 /* A metric that a schema has. */
 struct bound {
@@ -42,6 +45,7 @@ struct lp_table_builder {
 	struct column_set *sets;
 	size_t n_sets, cap_sets;
 	struct strmap set_index;
+	struct strmap numbers; /* of components, by their text: one for all sets */
 	struct binding binding;
 	struct table_budget budget;
 	struct table_times times; /* of the batch at hand */
@@ -50,8 +54,10 @@ struct lp_table_builder {
 /* The set of a metric, added if it is new. */
 int table_set_get(struct lp_table_builder *b, const char *name, uint32_t *ret);
 
-/* The row of a component in a set, added if it is new. */
-int table_set_row(struct column_set *s, const char *name, uint32_t *ret_row);
+/* The row of a component in a set, added if it is new. Labels that are news replace those that the
+ * row knew. */
+int table_set_row(struct lp_table_builder *b, struct column_set *s,
+	const struct lp_identity *component, uint32_t *ret_row);
 
 /* Say how far the time reaches that a table would have to cover: -EFBIG. */
 int table_refuse(const struct lp_table_builder *b, int64_t first, int64_t last, const char *where,

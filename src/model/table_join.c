@@ -23,7 +23,7 @@ static int set_join(struct lp_table_builder *b, struct column_set *s, struct col
 	for (size_t i = 0; r == 0 && i < later->n_rows; i++) {
 		uint32_t row;
 
-		r = table_set_row(s, later->rows[i].name, &row);
+		r = table_set_row(b, s, later->rows[i].component, &row);
 		if (r == 0)
 			r = table_row_join(&s->rows[row], &later->rows[i], forever, &b->budget);
 		table_row_release(&later->rows[i]);

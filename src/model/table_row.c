@@ -12,7 +12,7 @@
 void table_row_release(struct table_row *row)
 {
 	free(row->values);
-	free(row->name);
+	lp_identity_unref(row->component);
 	*row = (struct table_row){0};
 }
 
@@ -298,14 +298,14 @@ int table_row_add(struct table_row *row, const struct table_times *times, const 
 static int row_take(struct table_row *row, struct table_row *later, struct table_budget *budget)
 {
 	uint64_t bytes = later->cap * sizeof(double);
-	char *name = row->name;
+	struct lp_identity *component = row->component;
 
 	if (budget->used + bytes > budget->max)
 		return budget_refuse(budget, later->first, later->first + (int64_t)later->n - 1);
 	budget->used += bytes;
 	free(row->values);
 	*row = *later;
-	row->name = name;
+	row->component = component;
 	later->values = NULL;
 	later->n = later->cap = 0;
 	return 0;

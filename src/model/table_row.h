@@ -27,7 +27,7 @@ struct table_row {
 	int64_t first;
 	size_t n, cap;
 	struct table_head head;
-	char *name;
+	struct lp_identity *component;
 };
 
 /* Memory that all rows of a builder share. */
@@ -50,7 +50,7 @@ int table_row_add(struct table_row *row, const struct table_times *times, const 
 	const struct lp_batch_kind *kind, uint32_t at, struct table_budget *budget);
 
 /* Go on with what `later`, a row of the same component, has gathered, and leave it empty but for
- * its name. `forever`: see struct table_times. -EFBIG: beyond the budget. */
+ * whose it is. `forever`: see struct table_times. -EFBIG: beyond the budget. */
 int table_row_join(
 	struct table_row *row, struct table_row *later, bool forever, struct table_budget *budget);
 

@@ -32,26 +32,17 @@ bool topology_number(const char *text, size_t len, uint64_t *ret)
 	return true;
 }
 
-const char *topology_own_text(const char *component, enum topology_own which, size_t *ret_len)
+const char *topology_own_text(const struct lp_identity *component, enum topology_own which)
 {
-	const char *slash = strchr(component, '/');
-	const char *kind = slash ? slash + 1 : component;
-	const char *colon = strchr(kind, ':');
-	const char *name = colon ? colon + 1 : kind;
-
 	switch (which) {
 	case OWN_OBSERVER:
-		*ret_len = slash ? (size_t)(slash - component) : 0;
-		return component;
+		return component->observer;
 	case OWN_KIND:
-		*ret_len = colon ? (size_t)(colon - kind) : strlen(kind);
-		return kind;
+		return component->kind;
 	case OWN_NAME:
-		*ret_len = strlen(name);
-		return name;
+		return component->name;
 	default:
-		*ret_len = strlen(component);
-		return component;
+		return component->text;
 	}
 }
 
@@ -121,8 +112,8 @@ static bool choice_holds(const struct topology_choice *c, const char *text, size
 	return topology_number(text, len, &number) && number >= c->first && number <= c->last;
 }
 
-static bool where_holds(
-	const struct topology_where *w, const char *component, const struct pattern_match *match)
+static bool where_holds(const struct topology_where *w, const struct lp_identity *component,
+	const struct pattern_match *match)
 {
 	size_t len;
 	const char *text = text_part_get(&w->of, component, match, &len);
@@ -134,14 +125,14 @@ static bool where_holds(
 	return false;
 }
 
-static bool rule_holds(
-	const struct topology_rule *rule, const char *component, struct pattern_match *ret_match)
+static bool rule_holds(const struct topology_rule *rule, const struct lp_identity *component,
+	struct pattern_match *ret_match)
 {
 	uint32_t ignored;
 
-	if (rule->names.n && !strmap_get(&rule->names, component, &ignored))
+	if (rule->names.n && !strmap_get(&rule->names, component->text, &ignored))
 		return false;
-	if (!pattern_matches(&rule->match, component, strlen(component), ret_match))
+	if (!pattern_matches(&rule->match, component->text, strlen(component->text), ret_match))
 		return false;
 	for (size_t i = 0; i < rule->n_where; i++) {
 		if (!where_holds(&rule->where[i], component, ret_match))
@@ -151,8 +142,8 @@ static bool rule_holds(
 }
 
 /* What a rule says; a table's line counts more than what holds for all. */
-static bool rule_get(const struct topology_rule *rule, const char *component, const char *attribute,
-	char *buf, size_t size)
+static bool rule_get(const struct topology_rule *rule, const struct lp_identity *component,
+	const char *attribute, char *buf, size_t size)
 {
 	struct pattern_match match;
 	const char *value;
@@ -173,17 +164,14 @@ static bool rule_get(const struct topology_rule *rule, const char *component, co
 	return false;
 }
 
-const char *topology_attribute(const struct topology *t, const char *component,
+const char *topology_attribute(const struct topology *t, const struct lp_identity *component,
 	const char *attribute, char *buf, size_t size)
 {
 	int own = topology_own_find(attribute);
 	const struct topology_origin *origin;
-	size_t len;
 
 	if (own >= 0) {
-		const char *text = topology_own_text(component, (enum topology_own)own, &len);
-
-		snprintf(buf, size, "%.*s", (int)len, text);
+		snprintf(buf, size, "%s", topology_own_text(component, (enum topology_own)own));
 		return buf;
 	}
 	origin = topology_origin_find(t, attribute);

@@ -18,8 +18,8 @@ int topology_parse(
 void topology_free(struct topology *t);
 
 /* The attribute of a component, written into `buf`; NULL if it has none of that name. "observer",
- * "kind" and "name" come from the component's name and need no file (`t` may be NULL). */
-const char *topology_attribute(const struct topology *t, const char *component,
+ * "kind" and "name" are the component's own and need no file (`t` may be NULL). */
+const char *topology_attribute(const struct topology *t, const struct lp_identity *component,
 	const char *attribute, char *buf, size_t size);
 
 /* The attributes that the rules of the file set, one after the other; NULL behind the last. */
@@ -42,7 +42,7 @@ bool topology_has_groups(const struct topology *t);
  * attributes `split_by` (n_split may be 0). Groups are in the order of first appearance. Groups of
  * fewer than 3 are refused with a reason. Components that no group wants are told through `warn`.
  */
-int topology_groups(const struct topology *t, char *const *components, uint32_t n,
+int topology_groups(const struct topology *t, struct lp_identity *const *components, uint32_t n,
 	const char *const *split_by, uint32_t n_split, struct lp_warn *warn,
 	struct lp_peer_group **ret_groups, uint32_t *ret_n, struct lp_err *err);
 

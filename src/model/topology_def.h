@@ -69,9 +69,8 @@ extern const char *const topology_own_names[N_OWN];
 /* Which of them that is, or -1. OWN_COMPONENT, the full name, is for tables and templates. */
 int topology_own_find(const char *name);
 
-/* Where it stands in a component's name; its length goes to `*ret_len`. A name that is not
- * "observer/kind:name" is a kind and a name of that text, and its observer is empty. */
-const char *topology_own_text(const char *component, enum topology_own which, size_t *ret_len);
+/* What a component has by itself. */
+const char *topology_own_text(const struct lp_identity *component, enum topology_own which);
 
 /* Is it fit to be the name of a capture or of an attribute: up to 64 letters, digits, - and _? */
 bool topology_is_word(const char *text, size_t len);

@@ -43,10 +43,12 @@ static void sorter_release(struct sorter *s)
 }
 
 /* The file's group that wants a component: the first. */
-static const struct topology_group *group_of(const struct topology *t, const char *component)
+static const struct topology_group *group_of(
+	const struct topology *t, const struct lp_identity *component)
 {
 	for (size_t i = 0; t && i < t->n_groups; i++) {
-		if (pattern_matches(&t->groups[i].match, component, strlen(component), NULL))
+		if (pattern_matches(
+			    &t->groups[i].match, component->text, strlen(component->text), NULL))
 			return &t->groups[i];
 	}
 	return NULL;
@@ -61,7 +63,7 @@ static bool listed(const struct topology_group *g, const char *attribute)
 	return false;
 }
 
-static void name_add(struct sorter *s, const char *component, const char *attribute)
+static void name_add(struct sorter *s, const struct lp_identity *component, const char *attribute)
 {
 	char buf[VALUE_MAX];
 	const char *value = topology_attribute(s->t, component, attribute, buf, sizeof(buf));
@@ -69,29 +71,24 @@ static void name_add(struct sorter *s, const char *component, const char *attrib
 	strbuf_printf(&s->name, " %s=%s", attribute, value ? value : "(none)");
 }
 
-static bool is_kind(const char *component, const char *kind)
+static bool is_kind(const struct lp_identity *component, const char *kind)
 {
-	size_t len;
-	const char *own = topology_own_text(component, OWN_KIND, &len);
-
-	return len == strlen(kind) && !memcmp(own, kind, len);
+	return !strcmp(component->kind, kind);
 }
 
 /* Interfaces of one name are more alike than those of different ones. */
-static int interface_count(struct sorter *s, const char *component)
+static int interface_count(struct sorter *s, const struct lp_identity *component)
 {
-	size_t len;
-	const char *name = topology_own_text(component, OWN_NAME, &len);
 	uint32_t n = 0;
 
 	if (!is_kind(component, "net"))
 		return 0;
-	strmap_get(&s->interfaces, name, &n);
-	return strmap_put(&s->interfaces, name, n + 1);
+	strmap_get(&s->interfaces, component->name, &n);
+	return strmap_put(&s->interfaces, component->name, n + 1);
 }
 
 /* Connections are divided by their direction, and those that are pooled stand for themselves. */
-static void connection_add(struct sorter *s, const char *component)
+static void connection_add(struct sorter *s, const struct lp_identity *component)
 {
 	struct connection c;
 
@@ -108,15 +105,12 @@ static void connection_add(struct sorter *s, const char *component)
 /* What a kind is divided into where no file says it: connections by their direction, interfaces by
  * their name if enough observers have one of it, traced processes by theirs, and what servers and
  * clients both have by that. */
-static void kind_add(struct sorter *s, const char *component)
+static void kind_add(struct sorter *s, const struct lp_identity *component)
 {
-	size_t len;
-	const char *kind = topology_own_text(component, OWN_KIND, &len);
-	const char *name, *role = roles_name(&s->roles, component);
+	const char *name = component->name, *role = roles_name(&s->roles, component);
 	uint32_t n = 0;
 
-	strbuf_add(&s->name, kind, len);
-	name = topology_own_text(component, OWN_NAME, &len);
+	strbuf_puts(&s->name, component->kind);
 	connection_add(s, component);
 	if (is_kind(component, "net") && strmap_get(&s->interfaces, name, &n) && n >= MEMBERS_MIN)
 		strbuf_printf(&s->name, " %s", name);
@@ -127,7 +121,8 @@ static void kind_add(struct sorter *s, const char *component)
 }
 
 /* The name of the peer group of a component, "disk priority=1 set=old". */
-static void name_make(struct sorter *s, const char *component, const struct topology_group *g)
+static void name_make(
+	struct sorter *s, const struct lp_identity *component, const struct topology_group *g)
 {
 	strbuf_reset(&s->name);
 	if (g)
@@ -169,14 +164,14 @@ static int member_add(struct sorter *s, uint32_t group, uint32_t component)
 	return 0;
 }
 
-static void stray_add(struct sorter *s, const char *component)
+static void stray_add(struct sorter *s, const struct lp_identity *component)
 {
 	if (s->n_strays < NAMES_TOLD)
-		strbuf_printf(&s->strays, "%s%s", s->n_strays ? ", " : "", component);
+		strbuf_printf(&s->strays, "%s%s", s->n_strays ? ", " : "", component->text);
 	s->n_strays++;
 }
 
-static int component_sort(struct sorter *s, const char *component, uint32_t number)
+static int component_sort(struct sorter *s, const struct lp_identity *component, uint32_t number)
 {
 	const struct topology_group *g = group_of(s->t, component);
 	uint32_t group;
@@ -214,7 +209,7 @@ static void strays_tell(const struct sorter *s, struct lp_warn *warn)
 		s->n_strays > NAMES_TOLD ? ", ..." : "");
 }
 
-int topology_groups(const struct topology *t, char *const *components, uint32_t n,
+int topology_groups(const struct topology *t, struct lp_identity *const *components, uint32_t n,
 	const char *const *split_by, uint32_t n_split, struct lp_warn *warn,
 	struct lp_peer_group **ret_groups, uint32_t *ret_n, struct lp_err *err)
 {

@@ -280,15 +280,19 @@ int text_part_find(
 	return 0;
 }
 
-const char *text_part_get(const struct text_part *part, const char *component,
+const char *text_part_get(const struct text_part *part, const struct lp_identity *component,
 	const struct pattern_match *match, size_t *ret_len)
 {
+	const char *text;
+
 	switch (part->type) {
 	case TEXT_CAPTURE:
 		*ret_len = match->len[part->number];
 		return match->text[part->number];
 	case TEXT_OWN:
-		return topology_own_text(component, (enum topology_own)part->number, ret_len);
+		text = topology_own_text(component, (enum topology_own)part->number);
+		*ret_len = strlen(text);
+		return text;
 	default:
 		*ret_len = strlen(part->fixed);
 		return part->fixed;
@@ -339,7 +343,7 @@ void text_template_release(struct text_template *t)
 	*t = (struct text_template){0};
 }
 
-void text_template_expand(const struct text_template *t, const char *component,
+void text_template_expand(const struct text_template *t, const struct lp_identity *component,
 	const struct pattern_match *match, char *buf, size_t size)
 {
 	size_t used = 0;

@@ -9,6 +9,7 @@
 #define MODEL_TOPOLOGY_PATTERN_H
 
 #include <limpet/err.h>
+#include <limpet/identity.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,7 +60,7 @@ int text_part_find(
 	const struct pattern *p, const char *name, struct text_part *ret, struct lp_err *err);
 
 /* Its text in a component that the pattern matched. */
-const char *text_part_get(const struct text_part *part, const char *component,
+const char *text_part_get(const struct text_part *part, const struct lp_identity *component,
 	const struct pattern_match *match, size_t *ret_len);
 
 /* "ddn{array}a". Zero-initialise `ret`; text_template_release() it also after a failure. */
@@ -68,7 +69,7 @@ int text_template_compile(
 void text_template_release(struct text_template *t);
 
 /* Write it into `buf`, as much as fits. */
-void text_template_expand(const struct text_template *t, const char *component,
+void text_template_expand(const struct text_template *t, const struct lp_identity *component,
 	const struct pattern_match *match, char *buf, size_t size);
 
 #endif

@@ -1,7 +1,6 @@
 #include "model/topology_roles.h"
 
 #include "model/hosts.h"
-#include "model/topology.h"
 #include <errno.h>
 #include <string.h>
 
@@ -16,20 +15,16 @@ void roles_release(struct roles *r)
 }
 
 /* What a component tells of its observer. */
-static uint32_t component_bits(const char *component)
+static uint32_t component_bits(const struct lp_identity *component)
 {
 	struct connection c;
-	char kind[64];
 
 	if (connection_parse(component, &c)) {
 		if (c.end == CONNECTION_ALL)
 			return c.out ? HAS_POOLED_OUT : HAS_POOLED_IN;
 		return c.end == CONNECTION_PEERS ? 0 : c.out ? HAS_OUT : HAS_IN;
 	}
-	if (topology_attribute(NULL, component, "kind", kind, sizeof(kind)) &&
-		!strcmp(kind, "disk"))
-		return HAS_DISK;
-	return 0;
+	return !strcmp(component->kind, "disk") ? HAS_DISK : 0;
 }
 
 /* A client only opens connections. Where nobody knows who is at their other ends (a standby server
@@ -43,37 +38,26 @@ static bool is_client(const struct roles *r, uint32_t bits)
 	return !(bits & (HAS_IN | HAS_DISK));
 }
 
-static bool observer_bits(const struct roles *r, const char *component, uint32_t *ret)
-{
-	char observer[HOSTS_NAME_MAX];
-
-	return topology_attribute(NULL, component, "observer", observer, sizeof(observer)) &&
-		strmap_get(&r->observers, observer, ret);
-}
-
-static int component_note(struct roles *r, const char *component)
+static int component_note(struct roles *r, const struct lp_identity *component)
 {
 	uint32_t bits = 0, more = component_bits(component);
-	char observer[HOSTS_NAME_MAX];
 
-	topology_attribute(NULL, component, "observer", observer, sizeof(observer));
-	strmap_get(&r->observers, observer, &bits);
+	strmap_get(&r->observers, component->observer, &bits);
 	r->pooled |= more & (HAS_POOLED_IN | HAS_POOLED_OUT);
 	r->connected |= more & (HAS_IN | HAS_OUT);
-	return strmap_put(&r->observers, observer, bits | more);
+	return strmap_put(&r->observers, component->observer, bits | more);
 }
 
 /* Count the observers of each role, each once. */
-static int count_roles(struct roles *r, char *const *components, uint32_t n)
+static int count_roles(struct roles *r, struct lp_identity *const *components, uint32_t n)
 {
 	struct strmap counted = {0};
 	uint32_t n_clients = 0, n_servers = 0, bits = 0, ignored;
 	int got = 0;
 
 	for (uint32_t i = 0; got == 0 && i < n; i++) {
-		char observer[HOSTS_NAME_MAX];
+		const char *observer = components[i]->observer;
 
-		topology_attribute(NULL, components[i], "observer", observer, sizeof(observer));
 		if (strmap_get(&counted, observer, &ignored) ||
 			!strmap_get(&r->observers, observer, &bits))
 			continue;
@@ -86,7 +70,7 @@ static int count_roles(struct roles *r, char *const *components, uint32_t n)
 	return got;
 }
 
-int roles_find(struct roles *r, char *const *components, uint32_t n)
+int roles_find(struct roles *r, struct lp_identity *const *components, uint32_t n)
 {
 	int got = 0;
 
@@ -95,17 +79,15 @@ int roles_find(struct roles *r, char *const *components, uint32_t n)
 	return got < 0 ? got : count_roles(r, components, n);
 }
 
-const char *roles_name(const struct roles *r, const char *component)
+const char *roles_name(const struct roles *r, const struct lp_identity *component)
 {
 	static const char *const kinds[] = {"net", "host", "disk", "sys"};
-	char kind[64] = "";
 	uint32_t bits;
 	bool split = false;
 
-	topology_attribute(NULL, component, "kind", kind, sizeof(kind));
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		split |= !strcmp(kind, kinds[i]);
-	if (!r->split || !split || !observer_bits(r, component, &bits))
+		split |= !strcmp(component->kind, kinds[i]);
+	if (!r->split || !split || !strmap_get(&r->observers, component->observer, &bits))
 		return NULL;
 	return is_client(r, bits) ? "clients" : "servers";
 }

@@ -4,6 +4,7 @@
 #define MODEL_TOPOLOGY_ROLES_H
 
 #include "base/hash.h"
+#include <limpet/identity.h>
 
 struct roles {
 	struct strmap observers; /* what each has: bits */
@@ -13,10 +14,10 @@ struct roles {
 };
 
 /* Look at all components; 0 or -ENOMEM. Release it also after a failure. */
-int roles_find(struct roles *r, char *const *components, uint32_t n);
+int roles_find(struct roles *r, struct lp_identity *const *components, uint32_t n);
 void roles_release(struct roles *r);
 
 /* "servers" or "clients"; NULL where the component's kind is not split by that. */
-const char *roles_name(const struct roles *r, const char *component);
+const char *roles_name(const struct roles *r, const struct lp_identity *component);
 
 #endif

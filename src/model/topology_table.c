@@ -249,7 +249,7 @@ int topology_table_read(
 }
 
 const char *topology_table_get(const struct topology_table *t, const char *attribute,
-	const char *component, const struct pattern_match *match)
+	const struct lp_identity *component, const struct pattern_match *match)
 {
 	_cleanup_(strbuf_release) struct strbuf key = {0};
 	const char *value = NULL;

@@ -28,6 +28,6 @@ void topology_table_free(struct topology_table *t);
 
 /* What the table says of a component; NULL: nothing. */
 const char *topology_table_get(const struct topology_table *t, const char *attribute,
-	const char *component, const struct pattern_match *match);
+	const struct lp_identity *component, const struct pattern_match *match);
 
 #endif

@@ -83,18 +83,6 @@ int vector_view_make(const struct vector_row *rows, uint32_t n, uint32_t n_slots
 	return 0;
 }
 
-/* The name in "oss3/function:name" if the component is of that kind, and how long "oss3" is. */
-static const char *name_in(const char *component, const char *kind, size_t *ret_observer)
-{
-	const char *slash = strchr(component, '/');
-	size_t len = strlen(kind);
-
-	if (!slash || strncmp(slash + 1, kind, len) != 0 || slash[1 + len] != ':')
-		return NULL;
-	*ret_observer = (size_t)(slash - component);
-	return slash + len + 2;
-}
-
 /* "1/s" and "ms/s" are rates. */
 static double amount_factor(const struct lp_table *t)
 {
@@ -103,33 +91,21 @@ static double amount_factor(const struct lp_table *t)
 	return len >= 2 && !strcmp(t->unit + len - 2, "/s") ? (double)t->step_us / US_PER_SEC : 1;
 }
 
-static void rows_free(struct vector_row *rows, uint32_t n)
-{
-	for (uint32_t i = 0; rows && i < n; i++)
-		free((char *)rows[i].member);
-	free(rows);
-}
-
 int vector_view_of_table(const struct lp_table *t, const char *kind, struct vector_view *ret)
 {
-	struct vector_row *rows = calloc((size_t)t->n_components + 1, sizeof(*rows));
+	_cleanup_free_ struct vector_row *rows = calloc((size_t)t->n_components + 1, sizeof(*rows));
 	uint32_t n = 0;
-	int r = rows ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; r == 0 && i < t->n_components; i++) {
-		size_t len;
-		const char *name = name_in(t->components[i], kind, &len);
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n_components; i++) {
+		const struct lp_identity *c = t->components[i];
 
-		if (!name)
-			continue;
-		rows[n] = (struct vector_row){
-			strndup(t->components[i], len), name, t->values + (size_t)i * t->n_slots};
-		r = rows[n++].member ? 0 : -ENOMEM;
+		if (!strcmp(c->kind, kind))
+			rows[n++] = (struct vector_row){
+				c->observer, c->name, t->values + (size_t)i * t->n_slots};
 	}
-	if (r == 0)
-		r = vector_view_make(rows, n, t->n_slots, amount_factor(t), ret);
-	rows_free(rows, n);
-	return r;
+	return vector_view_make(rows, n, t->n_slots, amount_factor(t), ret);
 }
 
 static bool usable(double value)

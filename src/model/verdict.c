@@ -60,7 +60,7 @@ void lp_verdict_free(struct lp_verdict *v)
 {
 	if (!v)
 		return;
-	strings_free(v->components, v->n_components);
+	lp_identities_free(v->components, v->n_components);
 	for (uint32_t i = 0; i < v->n_tables; i++) {
 		lp_table_free(v->tables[i]);
 		if (v->row_of)

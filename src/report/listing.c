@@ -314,7 +314,7 @@ static void kinds_scan(struct listing *l, uint32_t *seen, size_t *count, uint32_
 		for (uint32_t i = 0; t->n_slots && i < t->n_components; i++) {
 			uint32_t at, kind;
 
-			if (!strmap_get(&l->component_index, t->components[i], &at))
+			if (!strmap_get(&l->component_index, t->components[i]->text, &at))
 				continue;
 			kind = l->components[at].kind;
 			if (seen[kind] == m)
@@ -375,7 +375,7 @@ static int means_place(struct listing *l)
 			uint32_t at;
 			size_t first;
 
-			if (!strmap_get(&l->component_index, t->components[i], &at))
+			if (!strmap_get(&l->component_index, t->components[i]->text, &at))
 				continue;
 			first = l->kind_first[l->components[at].kind];
 			while (l->kind_means[next[at]] != m) /* both are in order */

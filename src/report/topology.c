@@ -7,7 +7,7 @@
 #define VALUE_MAX 512
 
 /* Does any rule say anything about a component? */
-static bool described(const struct topology *t, const char *component)
+static bool described(const struct topology *t, const struct lp_identity *component)
 {
 	char buf[VALUE_MAX];
 	const char *name;
@@ -19,7 +19,8 @@ static bool described(const struct topology *t, const char *component)
 	return false;
 }
 
-static void print_attributes(FILE *out, const struct topology *t, const char *component)
+static void print_attributes(
+	FILE *out, const struct topology *t, const struct lp_identity *component)
 {
 	char buf[VALUE_MAX];
 	const char *name;
@@ -40,9 +41,9 @@ static void print_group(FILE *out, const struct lp_verdict *v, const struct lp_p
 	if (g->refused)
 		fprintf(out, "  not compared; %s\n", g->refused);
 	for (uint32_t i = 0; i < g->n_members; i++) {
-		const char *component = v->components[g->members[i]];
+		const struct lp_identity *component = v->components[g->members[i]];
 
-		fprintf(out, "  %s", component);
+		fprintf(out, "  %s", component->text);
 		print_attributes(out, t, component);
 		fputc('\n', out);
 	}
@@ -57,7 +58,7 @@ static void print_undescribed(FILE *out, const struct lp_verdict *v, const struc
 			continue;
 		if (!n++)
 			fprintf(out, "\nno rule says anything about:\n");
-		fprintf(out, "  %s\n", v->components[i]);
+		fprintf(out, "  %s\n", v->components[i]->text);
 	}
 }
 
@@ -77,7 +78,7 @@ void topology_print_text(FILE *out, const struct lp_verdict *v, const struct top
 		fprintf(out, "\n%s\n", v->notes[i]);
 }
 
-static json_t *component_json(const char *component, const struct topology *t)
+static json_t *component_json(const struct lp_identity *component, const struct topology *t)
 {
 	json_t *attributes = json_object();
 	char buf[VALUE_MAX];
@@ -89,7 +90,8 @@ static json_t *component_json(const char *component, const struct topology *t)
 		if (value)
 			json_object_set_new(attributes, name, json_text(value));
 	}
-	return json_pack("{s:o,s:o}", "component", json_text(component), "attributes", attributes);
+	return json_pack(
+		"{s:o,s:o}", "component", json_text(component->text), "attributes", attributes);
 }
 
 static json_t *group_json(
@@ -113,7 +115,7 @@ json_t *topology_json(const struct lp_verdict *v, const struct topology *t)
 		json_array_append_new(groups, group_json(v, &v->groups[i], t));
 	for (uint32_t i = 0; topology_attribute_name(t, 0) && i < v->n_components; i++) {
 		if (!described(t, v->components[i]))
-			json_array_append_new(undescribed, json_text(v->components[i]));
+			json_array_append_new(undescribed, json_text(v->components[i]->text));
 	}
 	for (const char *const *p = topology_parts(t); *p; p++)
 		json_array_append_new(parts, json_text(*p));

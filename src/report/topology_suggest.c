@@ -17,7 +17,7 @@
 /* What the file will say of a group. Groups of a kind are of several classes, or of one ("disk");
  * a class may be split by observer into several groups ("disk of fs3"). */
 struct suggestion {
-	char kind[KIND_MAX];
+	const char *kind;
 	unsigned class_number; /* among those of its kind, from 1 on */
 	bool first_of_kind, first_of_class;
 	bool by_observer;
@@ -37,20 +37,13 @@ static void plans_release(struct plans *p)
 	strmap_release(&p->classes);
 }
 
-static void own_get(const struct lp_verdict *v, const struct lp_peer_group *g,
-	const char *attribute, char buf[KIND_MAX])
-{
-	topology_attribute(NULL, v->components[g->members[0]], attribute, buf, KIND_MAX);
-}
-
 /* The group's name; without " of OBSERVER", if discovery put that there. */
 static char *class_name(const struct lp_verdict *v, const struct lp_peer_group *g)
 {
-	char observer[KIND_MAX], tail[KIND_MAX + 8];
+	char tail[KIND_MAX + 8];
 	size_t len = strlen(g->name), n;
 
-	own_get(v, g, "observer", observer);
-	snprintf(tail, sizeof(tail), " of %s", observer);
+	snprintf(tail, sizeof(tail), " of %s", v->components[g->members[0]]->observer);
 	n = strlen(tail);
 	if (g->discovered && len > n && !strcmp(g->name + len - n, tail))
 		len -= n;
@@ -66,7 +59,7 @@ static int plan_make(const struct lp_verdict *v, uint32_t group, struct plans *p
 
 	if (!name)
 		return -ENOMEM;
-	own_get(v, g, "kind", plan->kind);
+	plan->kind = v->components[g->members[0]]->kind;
 	plan->by_observer = strlen(name) < strlen(g->name);
 	plan->first_of_kind = !strmap_get(&p->kinds, plan->kind, &n_classes);
 	plan->first_of_class = !strmap_get(&p->classes, name, &plan->class_number);
@@ -121,7 +114,7 @@ static void print_names(FILE *out, const struct lp_verdict *v, const struct lp_p
 {
 	for (uint32_t i = 0; i < g->n_members; i++) {
 		fputs("      - ", out);
-		print_quoted(out, v->components[g->members[i]]);
+		print_quoted(out, v->components[g->members[i]]->text);
 		fputc('\n', out);
 	}
 }
@@ -215,7 +208,7 @@ static void print_guess(
 	FILE *out, const struct lp_verdict *v, const struct plans *p, uint32_t group)
 {
 	_cleanup_(strbuf_release) struct strbuf shape = {0}, other = {0};
-	unsigned n = shape_of(v->components[v->groups[group].members[0]], &shape);
+	unsigned n = shape_of(v->components[v->groups[group].members[0]]->text, &shape);
 	bool same = n && n <= 16;
 
 	for (uint32_t i = group; same && i < v->n_groups; i++) {
@@ -224,7 +217,7 @@ static void print_guess(
 		for (uint32_t m = 0;
 			same && !strcmp(p->of[i].kind, p->of[group].kind) && m < g->n_members;
 			m++) {
-			shape_of(v->components[g->members[m]], &other);
+			shape_of(v->components[g->members[m]]->text, &other);
 			same = !shape.failed && !other.failed && !strcmp(shape.text, other.text);
 		}
 	}

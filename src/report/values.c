@@ -73,7 +73,7 @@ static int join_make(struct lp_table *const *tables, uint32_t n, struct join *re
 	for (uint32_t t = 0; t < n; t++) {
 		for (uint32_t i = 0; i < tables[t]->n_components; i++, place++) {
 			ret->places[place] = (struct place){t, i, NO_PLACE};
-			if (join_add(ret, &map, tables[t]->components[i], place) < 0)
+			if (join_add(ret, &map, tables[t]->components[i]->text, place) < 0)
 				return -ENOMEM;
 		}
 	}
@@ -258,7 +258,7 @@ static void json_table(FILE *out, const struct lp_table *t)
 		time_format(t->start_us, time), number_format((double)t->step_us / 1e6, number));
 	for (uint32_t i = 0; i < t->n_components; i++) {
 		fputs(i ? "," : "", out);
-		json_write_string(out, t->components[i]);
+		json_write_string(out, t->components[i]->text);
 	}
 	fputs("],\"values\":[", out);
 	for (uint32_t i = 0; i < t->n_components; i++) {

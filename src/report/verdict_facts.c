@@ -171,17 +171,8 @@ const char *verdict_cause_words(const char *cause)
 	return cause ? cause : "unknown";
 }
 
-const char *verdict_kind_of(const char *component, size_t *ret_len)
-{
-	const char *slash = strchr(component, '/'), *colon = slash ? strchr(slash, ':') : NULL;
-
-	*ret_len = colon ? (size_t)(colon - slash - 1) : 0;
-	return colon ? slash + 1 : component;
-}
-
 struct kind_count {
 	const char *kind;
-	size_t len;
 	uint32_t n;
 };
 
@@ -191,15 +182,15 @@ static size_t count_kinds(const struct lp_verdict *v, struct kind_count kinds[KI
 	size_t n = 0;
 
 	for (uint32_t c = 0; c < v->n_components; c++) {
-		size_t len, k = 0;
-		const char *kind = verdict_kind_of(v->components[c], &len);
+		const char *kind = v->components[c]->kind;
+		size_t k = 0;
 
-		while (k < n && (kinds[k].len != len || memcmp(kinds[k].kind, kind, len) != 0))
+		while (k < n && strcmp(kinds[k].kind, kind) != 0)
 			k++;
 		if (k == KINDS_MAX)
 			return KINDS_MAX + 1;
 		if (k == n)
-			kinds[n++] = (struct kind_count){kind, len, 0};
+			kinds[n++] = (struct kind_count){kind, 0};
 		kinds[k].n++;
 	}
 	return n;
@@ -213,13 +204,12 @@ static void add_kind(struct strbuf *sb, const struct kind_count *k)
 	const char *plural = k->n == 1 ? "" : "s";
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (k->len == strlen(names[i][0]) && !memcmp(k->kind, names[i][0], k->len)) {
+		if (!strcmp(k->kind, names[i][0])) {
 			strbuf_printf(sb, "%" PRIu32 " %s%s", k->n, names[i][1], plural);
 			return;
 		}
 	}
-	strbuf_printf(sb, "%" PRIu32 " %.*s%scomponent%s", k->n, (int)k->len, k->kind,
-		k->len ? " " : "", plural);
+	strbuf_printf(sb, "%" PRIu32 " %s component%s", k->n, k->kind, plural);
 }
 
 static void add_components(struct strbuf *sb, const struct lp_verdict *v)
@@ -344,7 +334,7 @@ static void add_muted(struct strbuf *sb, const struct lp_verdict *v)
 	strbuf_printf(sb, "%" PRIu32 " muted suspect%s out of step: ", v->n_muted,
 		v->n_muted == 1 ? " is" : "s are");
 	for (uint32_t i = 0; i < told; i++)
-		strbuf_printf(sb, "%s%s", i ? ", " : "", v->components[v->muted[i]]);
+		strbuf_printf(sb, "%s%s", i ? ", " : "", v->components[v->muted[i]]->text);
 	if (told < v->n_muted)
 		strbuf_printf(sb, " and %" PRIu32 " more", v->n_muted - told);
 	strbuf_putc(sb, '.');

@@ -41,9 +41,6 @@ static inline bool verdict_mark_anomalous(uint8_t mark)
 	return mark == LP_MARK_ABOVE || mark == LP_MARK_BELOW || mark == LP_MARK_ABSENT;
 }
 
-/* The kind in "observer/kind:name", with its length, which is 0 if the name has no such form. */
-const char *verdict_kind_of(const char *component, size_t *ret_len);
-
 /* "slow disk" for "disk-busy"; a cause that has no such words stands for itself. */
 const char *verdict_cause_words(const char *cause);
 

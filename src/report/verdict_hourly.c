@@ -168,7 +168,7 @@ static void print_row_text(struct hourly *h, int64_t hour_us)
 
 		fprintf(h->out, "  %4" PRIu32 " %" PRIu32 ":", s->value,
 			h->v->series[s->series].group + 1);
-		flow_print_safe(h->out, h->v->components[s->component]);
+		flow_print_safe(h->out, h->v->components[s->component]->text);
 	}
 	fputc('\n', h->out);
 }
@@ -186,7 +186,7 @@ static void print_row_json(struct hourly *h, int64_t hour_us)
 		fprintf(h->out, "%s{\"value\":%" PRIu32 ",\"group\":", i ? "," : "", s->value);
 		json_write_string(h->out, h->v->groups[series->group].name);
 		fputs(",\"component\":", h->out);
-		json_write_string(h->out, h->v->components[s->component]);
+		json_write_string(h->out, h->v->components[s->component]->text);
 		fputs(",\"metric\":", h->out);
 		json_write_string(h->out, h->v->tables[series->metric]->metric);
 		fputc('}', h->out);

@@ -159,7 +159,7 @@ static void write_components(struct html_page *p, const struct lp_incident *in)
 	fputs(" components, the worst first: ", p->out);
 	for (uint32_t i = 0; i < told; i++) {
 		fputs(i ? ", " : "", p->out);
-		html_write_name(p->out, p->v->components[in->components[i]]);
+		html_write_name(p->out, p->v->components[in->components[i]]->text);
 	}
 	if (told < in->n_components)
 		fprintf(p->out, " and %" PRIu32 " more", in->n_components - told);
@@ -195,7 +195,7 @@ static void write_suspect(struct html_page *p, const struct lp_suspect *s, bool 
 {
 	if (named) {
 		fputs("<h3>", p->out);
-		html_write_name(p->out, p->v->components[s->component]);
+		html_write_name(p->out, p->v->components[s->component]->text);
 		fputs("</h3>\n", p->out);
 	}
 	write_evidence(p, s);
@@ -235,7 +235,8 @@ static void write_incident_head(struct html_page *p, const struct lp_incident *i
 static void write_incident(struct html_page *p, uint32_t at)
 {
 	const struct lp_incident *in = &p->v->incidents[at];
-	bool own = in->n_components == 1 && !strcmp(in->part, p->v->components[in->components[0]]);
+	bool own = in->n_components == 1 &&
+		!strcmp(in->part, p->v->components[in->components[0]]->text);
 
 	write_incident_head(p, in, at);
 	if (in->summary && !own) {

@@ -255,7 +255,7 @@ static void write_data(FILE *out, const struct heat *h)
 
 static void write_row(FILE *out, struct heat *h, const struct heat_row *row)
 {
-	const char *name = h->v->components[row->component];
+	const char *name = h->v->components[row->component]->text;
 	bool suspect = verdict_suspect_of(h->v, row->component) != NULL;
 
 	fill_cells(h, row->component);

@@ -202,7 +202,7 @@ static void write_description(struct html_page *p, const struct lp_finding *f)
 
 	html_write(p->out, t->metric);
 	fputs(" of ", p->out);
-	html_write(p->out, p->v->components[f->component]);
+	html_write(p->out, p->v->components[f->component]->text);
 	fprintf(p->out, " among its peers: %s them in %" PRIu32 " of %" PRIu32 " windows, ",
 		verdict_mark_name(f->direction), f->n_anomalous, f->n_windows);
 	write_quantity(p->out, f->own, t->unit);
@@ -227,7 +227,7 @@ static void write_area(struct html_page *p, const struct lp_finding *f, const st
 	fputs(" data-unit=\"", p->out);
 	html_write(p->out, t->unit);
 	fputs("\" data-name=\"", p->out);
-	html_write(p->out, p->v->components[f->component]);
+	html_write(p->out, p->v->components[f->component]->text);
 	fputs("\" aria-label=\"", p->out);
 	write_description(p, f);
 	fputs("\">\n", p->out);
@@ -277,7 +277,7 @@ static void write_legend(
 
 	fputs("<p class=\"legend\">", out);
 	write_key(out, "own");
-	html_write_name(out, p->v->components[f->component]);
+	html_write_name(out, p->v->components[f->component]->text);
 	fputs("</span>", out);
 	write_key(out, "median");
 	fprintf(out, "median of %" PRIu32 "%s peers</span>", l->n_median,
@@ -294,22 +294,12 @@ static void write_legend(
 	fputs("</p>\n", out);
 }
 
-/* The metric of that component in the catalogue, or NULL. */
-static const struct lp_metric *find_metric(const char *component, const char *metric)
-{
-	char kind[64];
-	size_t len;
-	const char *from = verdict_kind_of(component, &len);
-
-	snprintf(kind, sizeof(kind), "%.*s", (int)(len < sizeof(kind) ? len : 0), from);
-	return lp_metric_find(kind, metric);
-}
-
 /* The heading: metric, what it means, how far off. */
 static void write_caption(struct html_page *p, const struct lp_finding *f)
 {
 	const struct lp_table *t = p->v->tables[f->metric];
-	const struct lp_metric *metric = find_metric(p->v->components[f->component], t->metric);
+	const struct lp_metric *metric =
+		lp_metric_find(p->v->components[f->component]->kind, t->metric);
 
 	fputs("<figcaption><b>", p->out);
 	html_write(p->out, t->metric);

@@ -52,7 +52,7 @@ static void write_suspect(
 		"<tr><td class=\"number\" data-sort=\"%" PRIu32 "\">%" PRIu32
 		"</td><th scope=\"row\">",
 		rank, rank);
-	html_write_name(out, v->components[s->component]);
+	html_write_name(out, v->components[s->component]->text);
 	fputs(s->acknowledged ? " <span class=\"tag\">acknowledged</span></th><td>" : "</th><td>",
 		out);
 	html_write(out, verdict_cause_words(s->cause));
@@ -96,7 +96,7 @@ static void write_members(FILE *out, const struct lp_verdict *v, const struct lp
 	fputs("<td><details><summary>members</summary>", out);
 	for (uint32_t i = 0; i < told; i++) {
 		fputs(i ? ", " : "", out);
-		html_write_name(out, v->components[g->members[i]]);
+		html_write_name(out, v->components[g->members[i]]->text);
 	}
 	if (told < g->n_members)
 		fprintf(out, " and %" PRIu32 " more", g->n_members - told);

@@ -61,7 +61,7 @@ static void key_components(
 	fprintf(out, ",\"%s\":[", key);
 	for (uint32_t i = 0; i < n; i++) {
 		fputs(i ? "," : "", out);
-		json_write_string(out, v->components[list[i]]);
+		json_write_string(out, v->components[list[i]]->text);
 	}
 	fputc(']', out);
 }
@@ -107,7 +107,7 @@ static void write_anomalies(FILE *out, const struct lp_verdict *v)
 		fprintf(out, "%s\n{\"window\":%" PRIu32, i ? "," : "", a->window);
 		key_time(out, "start", a->start_us);
 		key_time(out, "end", a->end_us);
-		key_string(out, "component", v->components[a->component]);
+		key_string(out, "component", v->components[a->component]->text);
 		key_string(out, "metric", v->tables[a->metric]->metric);
 		key_string(out, "direction", verdict_mark_name(a->direction));
 		key_number(out, "distance", a->distance);
@@ -143,7 +143,7 @@ static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp
 	const struct lp_finding *f = s->n_findings ? &v->findings[s->findings[0]] : NULL;
 
 	fputs("{\"component\":", out);
-	json_write_string(out, v->components[s->component]);
+	json_write_string(out, v->components[s->component]->text);
 	write_metrics(out, v, s);
 	key_count(out, "persistence", s->persistence);
 	key_number(out, "severity", s->severity);

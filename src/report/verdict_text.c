@@ -171,7 +171,7 @@ static void print_evidence(struct printer *p, const struct lp_suspect *s, bool n
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
 	if (named)
-		strbuf_printf(&sb, "%s: ", p->v->components[s->component]);
+		strbuf_printf(&sb, "%s: ", p->v->components[s->component]->text);
 	for (uint32_t i = 0; i < s->n_evidence; i++)
 		strbuf_printf(&sb, "%s%s", i ? "; " : "", s->evidence[i]);
 	if (s->n_evidence)
@@ -198,14 +198,15 @@ static void print_components(struct printer *p, const struct lp_incident *in)
 		strbuf_printf(&sb, " of its %" PRIu32, in->n_of_part);
 	strbuf_puts(&sb, " components: ");
 	for (uint32_t i = 0; i < told; i++)
-		strbuf_printf(&sb, "%s%s", i ? ", " : "", p->v->components[in->components[i]]);
+		strbuf_printf(
+			&sb, "%s%s", i ? ", " : "", p->v->components[in->components[i]]->text);
 	add_more(&sb, in->n_components, told);
 	paragraph(p, INDENT, &sb);
 }
 
 static bool is_about_component(const struct lp_verdict *v, const struct lp_incident *in)
 {
-	return in->n_components == 1 && !strcmp(in->part, v->components[in->components[0]]);
+	return in->n_components == 1 && !strcmp(in->part, v->components[in->components[0]]->text);
 }
 
 /* What to do next, once for all that need the same. */
@@ -277,9 +278,9 @@ static void print_asymmetries(struct printer *p)
 	for (uint32_t i = 0; i < told; i++) {
 		const struct lp_suspect *s = &p->v->asymmetries[i];
 
-		strbuf_printf(&sb, "%s%s (%s%s%s%s)", i ? ", " : "", p->v->components[s->component],
-			verdict_cause_words(s->cause), s->n_evidence ? ": " : "",
-			s->n_evidence ? s->evidence[0] : "",
+		strbuf_printf(&sb, "%s%s (%s%s%s%s)", i ? ", " : "",
+			p->v->components[s->component]->text, verdict_cause_words(s->cause),
+			s->n_evidence ? ": " : "", s->n_evidence ? s->evidence[0] : "",
 			s->acknowledged ? "; acknowledged" : "");
 	}
 	add_more(&sb, n, told);

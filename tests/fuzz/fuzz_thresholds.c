@@ -9,17 +9,22 @@ DEFINE_CLEANUP(struct thresholds *, thresholds_free);
 
 static void check_rows(const struct thresholds *t)
 {
+	struct lp_identity *other = lp_identity_parse("oss3/disk:sdb");
 	const struct threshold_row *rows;
 	double value;
 	size_t n;
 
 	rows = thresholds_rows(t, &n);
 	for (size_t i = 0; i < n; i++) {
-		if (!thresholds_get(t, rows[i].metric, rows[i].component, &value) ||
-			value != rows[i].value || !(value >= 0))
+		struct lp_identity *own = lp_identity_parse(rows[i].component);
+
+		if (!thresholds_get(t, rows[i].metric, own, &value) || value != rows[i].value ||
+			!(value >= 0))
 			abort();
-		thresholds_get(t, rows[i].metric, "oss3/disk:sdb", &value);
+		thresholds_get(t, rows[i].metric, other, &value);
+		lp_identity_unref(own);
 	}
+	lp_identity_unref(other);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

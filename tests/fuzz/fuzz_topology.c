@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *const components[] = {
+static const char *const texts[] = {
 	"fs1/disk:6.00", "fs16/disk:21.71", "oss3/disk:sdb", "a/net:eth0", "plain"};
 
-#define N_COMPONENTS (sizeof(components) / sizeof(components[0]))
+#define N_COMPONENTS (sizeof(texts) / sizeof(texts[0]))
+
+static struct lp_identity *components[N_COMPONENTS];
 
 static void ask(const struct topology *t)
 {
@@ -35,7 +37,7 @@ static void try_table(const char *text, size_t len)
 
 	if (pattern_compile("fs{server}/disk:{array}.{lun}", &p, NULL) == 0 &&
 		topology_table_parse(text, len, "fuzz", &p, &table, NULL) == 0 &&
-		pattern_matches(&p, components[0], strlen(components[0]), &m))
+		pattern_matches(&p, components[0]->text, strlen(components[0]->text), &m))
 		topology_table_get(table, table->attributes[0], components[0], &m);
 	topology_table_free(table);
 	pattern_release(&p);
@@ -47,6 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t skip = strlen(mark);
 	struct topology *t = NULL;
 
+	for (size_t i = 0; !components[N_COMPONENTS - 1] && i < N_COMPONENTS; i++)
+		components[i] = lp_identity_parse(texts[i]);
 	if (size >= skip && !memcmp(data, mark, skip)) {
 		try_table((const char *)data + skip, size - skip);
 		return 0;

@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "detect/detect.h"
+#include "identity_rig.h"
 #include "oracle.h"
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static inline double *rig_add(struct rig *r, const char *metric, const char *uni
 	assert_non_null(t->components);
 	assert_non_null(t->values);
 	for (uint32_t i = 0; i < r->n_components; i++)
-		assert_true(asprintf(&t->components[i], "oss%u/disk:sda", i) > 0);
+		t->components[i] = identity_printf("oss%u/disk:sda", i);
 	r->tables[r->n_tables++] = t;
 	return t->values;
 }

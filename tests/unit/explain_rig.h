@@ -57,7 +57,7 @@ static inline uint32_t rig_add(struct rig *r, const char *group, const char *com
 	struct lp_peer_group *g = NULL;
 
 	v->components = reallocarray(v->components, v->n_components + 1, sizeof(char *));
-	v->components[v->n_components] = strdup(component);
+	v->components[v->n_components] = lp_identity_parse(component);
 	for (uint32_t i = 0; i < v->n_groups; i++) {
 		if (!strcmp(v->groups[i].name, group))
 			g = &v->groups[i];
@@ -141,7 +141,7 @@ static inline uint32_t rig_metric(struct rig *r, const char *kind, const char *m
 			    kind) != 0)
 			continue;
 		rows[c] = t->n_components;
-		t->components[t->n_components++] = strdup(v->components[c]);
+		t->components[t->n_components++] = lp_identity_ref(v->components[c]);
 		for (uint32_t i = 0; i < t->n_slots; i++)
 			t->values[(size_t)rows[c] * t->n_slots + i] = 10;
 	}
@@ -155,7 +155,7 @@ static inline uint32_t rig_metric(struct rig *r, const char *kind, const char *m
 static inline uint32_t rig_component(const struct rig *r, const char *component)
 {
 	for (uint32_t c = 0; c < r->v->n_components; c++) {
-		if (!strcmp(r->v->components[c], component))
+		if (!strcmp(r->v->components[c]->text, component))
 			return c;
 	}
 	fail_msg("no component %s", component);
@@ -252,7 +252,7 @@ static inline void rig_explain(struct rig *r)
 static inline const struct lp_suspect *rig_suspect(const struct rig *r, const char *component)
 {
 	for (uint32_t i = 0; i < r->v->n_suspects; i++) {
-		if (!strcmp(r->v->components[r->v->suspects[i].component], component))
+		if (!strcmp(r->v->components[r->v->suspects[i].component]->text, component))
 			return &r->v->suspects[i];
 	}
 	return NULL;
@@ -268,7 +268,7 @@ static inline const char *rig_cause(const struct rig *r, const char *component)
 static inline const char *rig_asymmetry(const struct rig *r, const char *component)
 {
 	for (uint32_t i = 0; i < r->v->n_asymmetries; i++) {
-		if (!strcmp(r->v->components[r->v->asymmetries[i].component], component))
+		if (!strcmp(r->v->components[r->v->asymmetries[i].component]->text, component))
 			return r->v->asymmetries[i].cause;
 	}
 	return "(no asymmetry)";

@@ -3,6 +3,7 @@
 #define PROFILE_RIG_H
 
 #include "detect/detect.h"
+#include "identity_rig.h"
 #include "vectors.h"
 #include <stdio.h>
 
@@ -62,8 +63,7 @@ static inline struct lp_table *profile_make(const struct profile *p)
 	for (uint32_t i = 0; i < t->n_components; i++) {
 		uint32_t f = i / p->n_observers;
 
-		assert_true(asprintf(&t->components[i], "oss%u/function:f%u", i % p->n_observers,
-				    f) > 0);
+		t->components[i] = identity_printf("oss%u/function:f%u", i % p->n_observers, f);
 		for (uint32_t s = 0; s < p->n_slots; s++) {
 			double now = 1 + 0.4 * sin(s / 9.0); /* all have the same load */
 
@@ -119,7 +119,7 @@ static inline struct lp_verdict *profile_run(struct lp_table *t, const struct de
 
 static inline const char *profile_accused(const struct lp_verdict *v, uint32_t finding)
 {
-	return v->components[v->findings[finding].component];
+	return v->components[v->findings[finding].component]->text;
 }
 
 #endif

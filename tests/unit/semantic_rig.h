@@ -252,7 +252,7 @@ static inline bool rig_has(char *const *texts, uint32_t n, const char *part)
 static inline void rig_expect(
 	const struct semantic_finding *f, const char *component, const char *cause)
 {
-	assert_string_equal(f->component, component);
+	assert_string_equal(f->component->text, component);
 	assert_string_equal(f->cause, cause);
 }
 

@@ -155,7 +155,7 @@ static inline double rig_value(const struct lp_table *t, const char *component, 
 	for (uint32_t i = 0; i < t->n_components; i++) {
 		int64_t slot = (wall_us - t->start_us) / t->step_us;
 
-		if (strcmp(t->components[i], component))
+		if (strcmp(t->components[i]->text, component))
 			continue;
 		assert_int_equal((wall_us - t->start_us) % t->step_us, 0);
 		if (wall_us < t->start_us || slot >= t->n_slots)

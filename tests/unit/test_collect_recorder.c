@@ -182,7 +182,7 @@ static void tps_read(const char *dir, int64_t step_us, char *text, size_t size)
 	assert_int_equal(n, 1);
 	for (uint32_t c = 0; c < tables[0]->n_components; c++) {
 		len += (size_t)snprintf(text + len, size - len, "%s%s", c ? "\n" : "",
-			strchr(tables[0]->components[c], ':') + 1);
+			tables[0]->components[c]->name);
 		for (uint32_t i = 0; i < tables[0]->n_slots; i++) {
 			double v = tables[0]->values[c * tables[0]->n_slots + i];
 

@@ -23,7 +23,7 @@ static struct lp_table *table(const char *metric, const char *const *names, cons
 		.values = calloc(n, sizeof(double))};
 	assert_true(t->components && t->values);
 	for (uint32_t i = 0; i < n; i++) {
-		t->components[i] = strdup(names[i]);
+		t->components[i] = lp_identity_parse(names[i]);
 		t->values[i] = values[i];
 	}
 	return t;
@@ -49,9 +49,9 @@ static void check(const char *metric, bool requests_known, bool dropped)
 	assert_int_equal(clients_drop(tables, 3, &hosts, &err), 0);
 	assert_int_equal(tables[0]->n_components, dropped ? 3 : 5);
 	if (dropped) {
-		assert_string_equal(tables[0]->components[0], "s1/sys:glusterfsd");
-		assert_string_equal(tables[0]->components[1], "s2/sys:glusterfsd");
-		assert_string_equal(tables[0]->components[2], "x/sys:mysqld");
+		assert_string_equal(tables[0]->components[0]->text, "s1/sys:glusterfsd");
+		assert_string_equal(tables[0]->components[1]->text, "s2/sys:glusterfsd");
+		assert_string_equal(tables[0]->components[2]->text, "x/sys:mysqld");
 		assert_true(tables[0]->values[0] == 2 && tables[0]->values[1] == 4 &&
 			tables[0]->values[2] == 5);
 	}

@@ -148,7 +148,7 @@ static void test_missing(void **state)
 	s = &v->series[0];
 	assert_int_equal(s->n_windows, 9);
 	for (uint32_t i = 0; i < 8; i++) {
-		assert_string_equal(v->components[v->groups[0].members[i]] + 4, "/functions:all");
+		assert_string_equal(v->components[v->groups[0].members[i]]->kind, "functions");
 		assert_int_equal(s->marks[i * 9], LP_MARK_NONE);
 		assert_int_equal(s->marks[i * 9 + 8],
 			i == 1		 ? LP_MARK_ABSENT
@@ -193,8 +193,8 @@ static void series_same(const struct lp_verdict *a, const struct lp_verdict *b)
 		uint32_t k = 0;
 		size_t p, q;
 
-		while (strcmp(a->components[a->groups[0].members[i]],
-			       b->components[b->groups[0].members[k]]) != 0)
+		while (strcmp(a->components[a->groups[0].members[i]]->text,
+			       b->components[b->groups[0].members[k]]->text) != 0)
 			k++;
 		assert_true(x->thresholds[i] == y->thresholds[k]);
 		p = (size_t)i * x->n_windows;
@@ -208,10 +208,10 @@ static void series_same(const struct lp_verdict *a, const struct lp_verdict *b)
 
 static void row_swap(struct lp_table *t, uint32_t a, uint32_t b)
 {
-	char *name = t->components[a];
+	struct lp_identity *component = t->components[a];
 
 	t->components[a] = t->components[b];
-	t->components[b] = name;
+	t->components[b] = component;
 	for (uint32_t s = 0; s < t->n_slots; s++) {
 		double value = profile_row(t, a)[s];
 

@@ -367,10 +367,10 @@ static void test_load_of_nobody(void **state)
 		rx = rig_add_noise(&r, "txbyt", "bytes/s", 1e7, 0.2);
 		rig_scale(&r, rx, 4, 0, traffic[i]);
 		for (uint32_t c = 0; c < r.n_components; c++) {
-			char **name = &r.tables[2]->components[c];
+			struct lp_identity **id = &r.tables[2]->components[c];
 
-			free(*name);
-			assert_true(asprintf(name, "oss%u/net:eth0", c) > 0);
+			lp_identity_unref(*id);
+			*id = identity_printf("oss%u/net:eth0", c);
 		}
 		f = rig_finding(rig_run(&r, &by_itself), 4, "await");
 		assert_non_null(f);

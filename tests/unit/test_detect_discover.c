@@ -2,6 +2,7 @@
 
 #include "detect/group/discover.h"
 #include "detect/group/verdict_tables.h"
+#include "identity_rig.h"
 #include "model/topology.h"
 #include <math.h>
 #include <stdio.h>
@@ -46,10 +47,8 @@ static struct lp_table *table_make(
 	t->components = calloc(n, sizeof(char *));
 	t->values = calloc((size_t)n * SLOTS, sizeof(double));
 	for (uint32_t i = 0; i < n; i++) {
-		char name[64];
-
-		snprintf(name, sizeof(name), "fs%d/disk:%02d", (int)i / disks, (int)i % disks);
-		t->components[i] = strdup(name);
+		t->components[i] =
+			identity_printf("fs%d/disk:%02d", (int)i / disks, (int)i % disks);
 		for (int s = 0; s < SLOTS; s++)
 			t->values[(size_t)i * SLOTS + (size_t)s] =
 				model((int)i / disks, (int)i % disks, s);

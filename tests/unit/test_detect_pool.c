@@ -5,6 +5,7 @@
 #include "detect/detect.h"
 #include "detect/group/pool.h"
 #include "explain/explain.h"
+#include "identity_rig.h"
 #include "oracle.h"
 #include <math.h>
 #include <stdio.h>
@@ -83,10 +84,9 @@ static void add_connections(
 	for (uint32_t i = 0; i < 2 * N * N; i++) {
 		struct seen seen = {(int)(i / 2 / N) + 1, (int)(i / 2 % N) + 1, i % 2};
 
-		assert_true((seen.at_server ? asprintf(&t->components[i], "s%d/tcp:10.91.2.%d:in",
-						      seen.server, seen.client)
-					    : asprintf(&t->components[i], "c%d/tcp:10.91.1.%d:out",
-						      seen.client, seen.server)) > 0);
+		t->components[i] = seen.at_server
+			? identity_printf("s%d/tcp:10.91.2.%d:in", seen.server, seen.client)
+			: identity_printf("c%d/tcp:10.91.1.%d:out", seen.client, seen.server);
 		for (uint32_t s = 0; s < c->n_slots; s++)
 			t->values[(size_t)i * c->n_slots + s] = value(&seen, base);
 	}
@@ -99,8 +99,8 @@ static void add_nodes(struct cluster *c, const char *metric, const char *unit, c
 	struct lp_table *t = table_new(c, metric, unit, 2 * N);
 
 	for (uint32_t i = 0; i < 2 * N; i++) {
-		assert_true(asprintf(&t->components[i], "%c%d/%s", i < N ? 's' : 'c',
-				    (int)(i % N) + 1, name) > 0);
+		t->components[i] =
+			identity_printf("%c%d/%s", i < N ? 's' : 'c', (int)(i % N) + 1, name);
 		for (uint32_t s = 0; s < c->n_slots; s++)
 			t->values[(size_t)i * c->n_slots + s] =
 				(i < N ? server : client) * (1 + 0.2 * oracle_uniform());
@@ -175,7 +175,7 @@ static bool only_accused(const struct lp_verdict *v, const char *observer)
 	size_t n = strlen(observer);
 
 	for (uint32_t i = 0; i < v->n_suspects; i++) {
-		const char *name = v->components[v->suspects[i].component];
+		const char *name = v->components[v->suspects[i].component]->text;
 
 		if (strncmp(name, observer, n) != 0 || name[n] != '/') {
 			print_error("%s (%s) is accused\n", name, v->suspects[i].cause);
@@ -207,8 +207,8 @@ static void test_values(void **state)
 	counts = table_new(&c, "retrans", "1/s", 5);
 	windows = table_new(&c, "cwnd", "segments", 5);
 	for (uint32_t i = 0; i < 5; i++) {
-		counts->components[i] = strdup(names[i]);
-		windows->components[i] = strdup(names[i]);
+		counts->components[i] = lp_identity_parse(names[i]);
+		windows->components[i] = lp_identity_parse(names[i]);
 		for (uint32_t s = 0; s < 2; s++)
 			counts->values[2 * i + s] = windows->values[2 * i + s] = i + 1;
 	}
@@ -217,22 +217,22 @@ static void test_values(void **state)
 	/* Counts: both ends get those of either, and each view makes a row; others stay as they
 	 * are. */
 	assert_int_equal(counts->n_components, 7);
-	assert_string_equal(counts->components[0], "s1/tcp:all:in");
+	assert_string_equal(counts->components[0]->text, "s1/tcp:all:in");
 	assert_true(counts->values[0] == 1 + 2 + 5 && counts->values[1] == 1 + 2);
-	assert_string_equal(counts->components[1], "c1/tcp:all:out");
+	assert_string_equal(counts->components[1]->text, "c1/tcp:all:out");
 	assert_true(counts->values[2] == 1 + 2);
-	assert_string_equal(counts->components[2], "c1/tcp:peers:in");
+	assert_string_equal(counts->components[2]->text, "c1/tcp:peers:in");
 	assert_true(counts->values[4] == 1);
-	assert_string_equal(counts->components[3], "s1/tcp:peers:out");
+	assert_string_equal(counts->components[3]->text, "s1/tcp:peers:out");
 	assert_true(counts->values[6] == 2 + 5 && counts->values[7] == 2);
-	assert_string_equal(counts->components[4], "s1/tcp:10.9.9.9:in");
+	assert_string_equal(counts->components[4]->text, "s1/tcp:10.9.9.9:in");
 	assert_true(counts->values[8] == 3);
-	assert_string_equal(counts->components[5], "s1/disk:sda");
-	assert_string_equal(counts->components[6], "c2/tcp:all:out");
+	assert_string_equal(counts->components[5]->text, "s1/disk:sda");
+	assert_string_equal(counts->components[6]->text, "c2/tcp:all:out");
 	assert_true(counts->values[12] == 5 && isnan(counts->values[13]));
 	/* Windows: means, and the two views apart. */
 	assert_int_equal(windows->n_components, 7);
-	assert_string_equal(windows->components[3], "s1/tcp:peers:out");
+	assert_string_equal(windows->components[3]->text, "s1/tcp:peers:out");
 	assert_true(windows->values[6] == 3.5 && windows->values[7] == 2);
 	for (uint32_t i = 0; i < c.n_tables; i++)
 		lp_table_free(c.tables[i]);
@@ -253,8 +253,8 @@ static double plain_mean(const struct lp_table *times, const struct lp_table *re
 		double t = times->values[(size_t)i * N_PEER_SLOTS + slot];
 		double w = reads->values[(size_t)i * N_PEER_SLOTS + slot];
 
-		if (!times->components[i] || !strstr(times->components[i], address) || isnan(t) ||
-			!(w > 0))
+		if (!times->components[i] || !strstr(times->components[i]->text, address) ||
+			isnan(t) || !(w > 0))
 			continue;
 		sum += t * (weighed ? w : 1);
 		n += weighed ? w : 1;
@@ -276,7 +276,7 @@ static struct lp_table *table_copy(const struct lp_table *t)
 	assert_true(copy->components && copy->values);
 	memcpy(copy->values, t->values, bytes);
 	for (uint32_t i = 0; i < t->n_components; i++) {
-		copy->components[i] = strdup(t->components[i]);
+		copy->components[i] = lp_identity_ref(t->components[i]);
 		assert_non_null(copy->components[i]);
 	}
 	return copy;
@@ -285,7 +285,7 @@ static struct lp_table *table_copy(const struct lp_table *t)
 static const double *row_named(const struct lp_table *t, const char *name)
 {
 	for (uint32_t i = 0; i < t->n_components; i++) {
-		if (!strcmp(t->components[i], name))
+		if (!strcmp(t->components[i]->text, name))
 			return t->values + (size_t)i * t->n_slots;
 	}
 	return NULL;
@@ -297,9 +297,9 @@ static void fill_peers(struct lp_table *times, struct lp_table *reads)
 	for (uint32_t i = 0; i < N_PEERS; i++) {
 		uint32_t other = N_PEERS - 1 - i;
 
-		assert_true(asprintf(&times->components[i], "c%u/peer:10.91.1.%u:%u", i % 6 + 1,
-				    i / 6 % 5 + 1, i < 30 ? 24007 : 49152) > 0);
-		reads->components[other] = strdup(times->components[i]);
+		times->components[i] = identity_printf(
+			"c%u/peer:10.91.1.%u:%u", i % 6 + 1, i / 6 % 5 + 1, i < 30 ? 24007 : 49152);
+		reads->components[other] = lp_identity_ref(times->components[i]);
 		for (uint32_t s = 0; s < N_PEER_SLOTS; s++) {
 			bool any = oracle_below(3) && s != 7; /* nobody reads in second 7 */
 
@@ -317,7 +317,7 @@ static void sort_like(const struct lp_table *as, struct lp_table *t)
 	struct lp_table *old = table_copy(t);
 
 	for (uint32_t i = 0; i < as->n_components; i++)
-		memcpy(t->values + (size_t)i * t->n_slots, row_named(old, as->components[i]),
+		memcpy(t->values + (size_t)i * t->n_slots, row_named(old, as->components[i]->text),
 			t->n_slots * sizeof(double));
 	lp_table_free(old);
 }
@@ -375,17 +375,17 @@ static void test_peers_unknown(void **state)
 	(void)state;
 	cluster_init(&c, 1);
 	t = table_new(&c, "ncread", "ms", 3);
-	t->components[0] = strdup("c1/peer:192.0.2.1:24007");
-	t->components[1] = strdup("s1/peer:10.91.1.1:24007");
-	t->components[2] = strdup("c1/peer:10.91.1.2:24007");
+	t->components[0] = lp_identity_parse("c1/peer:192.0.2.1:24007");
+	t->components[1] = lp_identity_parse("s1/peer:10.91.1.1:24007");
+	t->components[2] = lp_identity_parse("c1/peer:10.91.1.2:24007");
 	t->values[0] = 1;
 	t->values[1] = 2;
 	t->values[2] = 3;
 	assert_int_equal(pool_connections(c.tables, c.n_tables, &c.hosts, &err), 0);
 	assert_int_equal(t->n_components, 3);
-	assert_string_equal(t->components[0], "192.0.2.1/peer:clients");
-	assert_string_equal(t->components[1], "s1/peer:10.91.1.1:24007");
-	assert_string_equal(t->components[2], "s2/peer:clients");
+	assert_string_equal(t->components[0]->text, "192.0.2.1/peer:clients");
+	assert_string_equal(t->components[1]->text, "s1/peer:10.91.1.1:24007");
+	assert_string_equal(t->components[2]->text, "s2/peer:clients");
 	assert_true(t->values[0] == 1 && t->values[1] == 2 && t->values[2] == 3);
 	lp_table_free(t);
 	free(c.tables);

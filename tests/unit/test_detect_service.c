@@ -4,6 +4,7 @@
 #include "detect/detect.h"
 #include "detect/train/train.h"
 #include "explain/explain.h"
+#include "identity_rig.h"
 #include "oracle.h"
 #include <math.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ static struct lp_table *table_make(const char *metric, const char *unit, double 
 		.values = calloc((size_t)N * SLOTS, sizeof(double))};
 	assert_true(t->components && t->values);
 	for (uint32_t i = 0; i < N; i++)
-		assert_true(asprintf(&t->components[i], "s%u/sys:glusterfsd", i + 1) > 0);
+		t->components[i] = identity_printf("s%u/sys:glusterfsd", i + 1);
 	memcpy(t->values, values, sizeof(double) * N * SLOTS);
 	return t;
 }
@@ -82,8 +83,8 @@ static void accused(const struct lp_verdict *v, char *text, size_t size)
 		for (uint32_t s = 0; s < v->n_suspects; s++)
 			found |= v->suspects[s].component == i;
 		if (found)
-			len += (size_t)snprintf(text + len, size - len, "%s%.*s", len ? "," : "",
-				(int)strcspn(v->components[i], "/"), v->components[i]);
+			len += (size_t)snprintf(text + len, size - len, "%s%s", len ? "," : "",
+				v->components[i]->observer);
 	}
 }
 

@@ -1,6 +1,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "detect/train/thresholds.h"
+#include "identity_rig.h"
 #include "temp_dir.h"
 #include <errno.h>
 #include <math.h>
@@ -42,7 +43,7 @@ static void gets(const struct thresholds *t, const char *metric, const char *who
 {
 	double got = -1;
 
-	assert_true(thresholds_get(t, metric, who, &got));
+	assert_true(thresholds_get(t, metric, identity_of(who), &got));
 	assert_true(got == want);
 }
 
@@ -105,10 +106,12 @@ static void test_unknown_component(void **state)
 	gets(t, "await", "b/disk:1", 2); /* the median of 1, 2, 7 */
 	gets(t, "await", "b/net:x", 9);
 	gets(t, "rd_sec", "b/disk:1", 3.5);
-	gets(t, "await", "strange", 5); /* without a kind: like others without */
-	assert_false(thresholds_get(t, "rd_sec", "b/net:1", &got));
-	assert_false(thresholds_get(t, "wr_sec", "a/disk:1", &got));
-	assert_false(thresholds_get(t, "", "a/disk:1", &got));
+	gets(t, "await", "odd", 5);
+	/* Text of another form is a kind of its own (lp_identity_parse()). */
+	assert_false(thresholds_get(t, "await", identity_of("strange"), &got));
+	assert_false(thresholds_get(t, "rd_sec", identity_of("b/net:1"), &got));
+	assert_false(thresholds_get(t, "wr_sec", identity_of("a/disk:1"), &got));
+	assert_false(thresholds_get(t, "", identity_of("a/disk:1"), &got));
 }
 
 static void test_globs(void **state)

@@ -4,6 +4,7 @@
 #include "detect/compare/persist.h"
 #include "detect/compare/votes.h"
 #include "detect/train/train.h"
+#include "identity_rig.h"
 #include "unit.h"
 #include <errno.h>
 #include <math.h>
@@ -30,7 +31,7 @@ static struct lp_table *table_new(
 		.components = calloc(n_components, sizeof(char *)),
 		.values = calloc((size_t)n_components * n_slots, sizeof(double))};
 	for (uint32_t i = 0; i < n_components; i++)
-		assert_true(asprintf(&t->components[i], "oss%u/%s", i, name) > 0);
+		t->components[i] = identity_printf("oss%u/%s", i, name);
 	return t;
 }
 
@@ -102,7 +103,7 @@ static double threshold(const struct train_result *r, const char *metric, const 
 {
 	double value = NAN;
 
-	assert_true(thresholds_get(r->thresholds, metric, component, &value));
+	assert_true(thresholds_get(r->thresholds, metric, identity_of(component), &value));
 	return value;
 }
 
@@ -248,7 +249,7 @@ static void test_windows_of_connections(void **state)
 	for (uint32_t i = 0; i < 8; i++) {
 		if (i >= 4) {
 			free(in->components[i]);
-			assert_true(asprintf(&in->components[i], "oss%u/tcp:10.0.0.2:out", i) > 0);
+			in->components[i] = identity_printf("oss%u/tcp:10.0.0.2:out", i);
 		}
 		for (uint32_t s = 0; s < 300; s++)
 			row(in, i)[s] = i == 1 ? 8 : 16;

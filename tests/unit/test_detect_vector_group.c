@@ -3,6 +3,7 @@
 
 #include "detect/compare/votes.h"
 #include "detect/train/train.h"
+#include "identity_rig.h"
 #include "openmp.h"
 #include "profile_rig.h"
 
@@ -40,13 +41,22 @@ static double plain_vote(const struct profile *p, struct lp_table *t, uint32_t m
 	return vectors_vote(distances, n);
 }
 
+static int group_make(const struct lp_table *t, const char *const *names,
+	const struct lp_params *at, struct vector_group *ret)
+{
+	struct lp_identity *members[5];
+
+	identities_of(names, 5, members);
+	return vector_group_make(t, members, 5, at, ret);
+}
+
 static void group_compare(
 	const struct lp_table *t, const char *const *names, struct vector_group *ret)
 {
 	uint32_t n = window_count(&params, t->n_slots);
 
 	assert_int_equal(n, 19);
-	assert_int_equal(vector_group_make(t, names, 5, &params, ret), 0);
+	assert_int_equal(group_make(t, names, &params, ret), 0);
 	assert_int_equal(vector_group_compare(ret, 0, n), 0);
 }
 
@@ -58,7 +68,7 @@ static void test_later(void **state)
 
 	(void)state;
 	group_compare(t, components, &g);
-	assert_int_equal(vector_group_make(t, components, 5, &params, &later), 0);
+	assert_int_equal(group_make(t, components, &params, &later), 0);
 	assert_int_equal(vector_group_compare(&later, 5 * params.win_shift, 3), 0);
 	for (uint32_t i = 0; i < 5; i++) {
 		for (uint32_t w = 0; w < 3; w++) {
@@ -195,7 +205,7 @@ static struct lp_table *table_copy(const struct lp_table *t)
 	c->components = calloc(t->n_components, sizeof(char *));
 	c->values = calloc((size_t)t->n_components * t->n_slots, sizeof(double));
 	for (uint32_t i = 0; i < t->n_components; i++)
-		c->components[i] = strdup(t->components[i]);
+		c->components[i] = lp_identity_ref(t->components[i]);
 	memcpy(c->values, t->values, (size_t)t->n_components * t->n_slots * sizeof(double));
 	return c;
 }
@@ -256,11 +266,11 @@ static void test_training(void **state)
 		runs[i] = profile_make(&calm);
 	trained = thresholds_of(runs, 3);
 	for (uint32_t i = 0; i < 5; i++) {
-		assert_true(thresholds_get(trained, "widgets", components[i], &value));
+		assert_true(thresholds_get(trained, "widgets", identity_of(components[i]), &value));
 		assert_true(value == plain_threshold(runs, 3, i));
 	}
 	/* Of one that was not there, what the others need. */
-	assert_true(thresholds_get(trained, "widgets", "oss9/functions:all", &value));
+	assert_true(thresholds_get(trained, "widgets", identity_of("oss9/functions:all"), &value));
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(n_findings(runs[i], trained, NULL), 0);
 	/* Too little for a group that must find out by itself what is usual. */

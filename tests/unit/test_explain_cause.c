@@ -37,10 +37,10 @@ static void rig_quiet(struct rig *r, uint32_t server, const char *metric)
 	struct lp_table *t = r->v->tables[rig_metric_find(r, metric)];
 	char observer[16];
 
-	snprintf(observer, sizeof(observer), "oss%u/", server);
+	snprintf(observer, sizeof(observer), "oss%u", server);
 	for (uint32_t c = 0; c < t->n_components; c++) {
 		for (uint32_t i = 0; i < t->n_slots; i++) {
-			if (!strncmp(t->components[c], observer, strlen(observer)))
+			if (!strcmp(t->components[c]->observer, observer))
 				t->values[(size_t)c * t->n_slots + i] = 0;
 		}
 	}

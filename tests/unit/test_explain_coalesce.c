@@ -233,8 +233,8 @@ static void test_disks_of_a_server(void **state)
 		}
 		rig_metric(&r, "disk", "await");
 		for (unsigned i = 0; i < n; i++)
-			rig_find(
-				&r, r.v->components[36 + i], "await", LP_MARK_ABOVE, 50, 10, 5, 39);
+			rig_find(&r, r.v->components[36 + i]->text, "await", LP_MARK_ABOVE, 50, 10,
+				5, 39);
 		rig_explain(&r);
 		rig_expect_incidents(&r, n <= 2 ? n : 1);
 		if (n > 2)
@@ -260,7 +260,7 @@ static void test_remote(void **state)
 	}
 	rig_metric(&r, "tcp", "cwnd");
 	for (unsigned c = 0; c < 7; c++)
-		rig_find(&r, r.v->components[c * 6 + 3], "cwnd", LP_MARK_BELOW, 4, 40, 5, 39);
+		rig_find(&r, r.v->components[c * 6 + 3]->text, "cwnd", LP_MARK_BELOW, 4, 40, 5, 39);
 	rig_explain(&r);
 	rig_expect_incidents(&r, 1);
 	assert_string_equal(r.v->incidents[0].part, "remote:10.0.0.4");

@@ -13,7 +13,7 @@ static void cut(struct lp_verdict *v, const char *server, uint32_t from, uint32_
 		for (uint32_t d = 0; d < RIG_DISKS; d++) {
 			double *row = v->tables[m]->values + (size_t)v->row_of[m][d] * RIG_SLOTS;
 
-			if (strncmp(v->components[d], server, strlen(server)) != 0)
+			if (strncmp(v->components[d]->text, server, strlen(server)) != 0)
 				continue;
 			for (uint32_t i = 0; i < RIG_SLOTS; i++)
 				row[i] = i >= from && i < to ? row[i] : NAN;
@@ -61,7 +61,7 @@ static void test_nobody_else(void **state)
 	assert_int_equal(c.n_compared, RIG_WINDOWS);
 	coverage_release(&c);
 	for (uint32_t d = 2; d < RIG_DISKS; d++)
-		cut(v, v->components[d], 0, 0);
+		cut(v, v->components[d]->text, 0, 0);
 	assert_int_equal(coverage_make(v, &c), 0);
 	assert_int_equal(c.n_compared, 0); /* two cannot be compared */
 	assert_false(coverage_has_data(coverage_find(&c, "fs2")));
@@ -75,14 +75,14 @@ static void test_had_peers(void **state)
 	struct lp_finding f = {.component = RIG_SLOW, .member = RIG_SLOW};
 
 	(void)state;
-	cut(v, v->components[RIG_SLOW], 0, 1000);
+	cut(v, v->components[RIG_SLOW]->text, 0, 1000);
 	assert_true(coverage_had_peers(v, &f));
 	for (uint32_t d = 1; d < RIG_DISKS; d++) {
 		if (d != RIG_SLOW)
-			cut(v, v->components[d], 1000, RIG_SLOTS);
+			cut(v, v->components[d]->text, 1000, RIG_SLOTS);
 	}
 	assert_false(coverage_had_peers(v, &f)); /* one is not enough */
-	cut(v, v->components[RIG_SLOW], 0, 0);
+	cut(v, v->components[RIG_SLOW]->text, 0, 0);
 	assert_true(coverage_had_peers(v, &f));
 	lp_verdict_free(v);
 }

@@ -44,7 +44,7 @@ static void test_finds_it(void **state)
 	(void)state;
 	assert_int_equal(diagnose(make_csv("slow.csv", 3), &options, &v, &err), 0);
 	assert_int_equal(v->n_suspects, 1);
-	assert_string_equal(v->components[v->suspects[0].component], "oss5/disk:sda");
+	assert_string_equal(v->components[v->suspects[0].component]->text, "oss5/disk:sda");
 	assert_string_equal(v->suspects[0].cause, "disk-busy");
 	assert_int_equal(v->n_incidents, 1);
 	lp_verdict_free(v);

@@ -17,7 +17,7 @@ static void accuse(
 
 	s->findings = reallocarray(s->findings, s->n + 1, sizeof(*f));
 	f = &s->findings[s->n++];
-	*f = (struct semantic_finding){.component = strdup(component),
+	*f = (struct semantic_finding){.component = lp_identity_parse(component),
 		.cause = cause,
 		.confidence = 0.9,
 		.n = n,

@@ -146,7 +146,7 @@ static void test_diagnose(void **state)
 	v = diagnose(ds, &opt);
 	assert_int_equal(v->n_suspects, 1);
 	assert_int_equal(v->n_traced, 2);
-	assert_string_equal(v->components[v->suspects[0].component], "s3/sys:my.fsd");
+	assert_string_equal(v->components[v->suspects[0].component]->text, "s3/sys:my.fsd");
 	assert_string_equal(v->suspects[0].cause, "propagated-error");
 	assert_non_null(strstr(v->suspects[0].evidence[0],
 		"my.fsd (pid 812) on s3: pwrite64 on /brick/x failed with ENOSPC"));

@@ -500,8 +500,8 @@ static void test_as_data(void **state)
 	assert_string_equal(tables[0]->metric, "m");
 	assert_int_equal(tables[0]->n_components, 2);
 	assert_int_equal(tables[0]->n_slots, 2);
-	assert_string_equal(tables[0]->components[0], "data/disk:x");
-	assert_string_equal(tables[0]->components[1], "more/disk:x");
+	assert_string_equal(tables[0]->components[0]->text, "data/disk:x");
+	assert_string_equal(tables[0]->components[1]->text, "more/disk:x");
 	for (int i = 0; i < 4; i++)
 		assert_true(tables[0]->values[i] == i + 1);
 	lp_table_free(tables[0]);

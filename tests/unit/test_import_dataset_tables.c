@@ -75,7 +75,7 @@ static void assert_tables_same(const struct lp_table *x, const struct lp_table *
 	assert_int_equal(x->n_slots, y->n_slots);
 	assert_int_equal(x->n_components, y->n_components);
 	for (uint32_t c = 0; c < x->n_components; c++)
-		assert_string_equal(x->components[c], y->components[c]);
+		assert_string_equal(x->components[c]->text, y->components[c]->text);
 	assert_memory_equal(x->values, y->values, n * sizeof(double));
 }
 

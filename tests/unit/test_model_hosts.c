@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "identity_rig.h"
 #include "model/hosts.h"
 
 static void test_addresses(void **state)
@@ -27,21 +28,21 @@ static void test_connections(void **state)
 	struct connection c;
 
 	(void)state;
-	assert_true(connection_parse("client3/tcp:10.0.0.7:out", &c));
+	assert_true(connection_parse(identity_of("client3/tcp:10.0.0.7:out"), &c));
 	assert_string_equal(c.observer, "client3");
 	assert_string_equal(c.address, "10.0.0.7");
 	assert_int_equal(c.end, CONNECTION_REMOTE);
 	assert_true(c.out);
-	assert_true(connection_parse("oss1/tcp:[2001:db8::7]:in", &c));
+	assert_true(connection_parse(identity_of("oss1/tcp:[2001:db8::7]:in"), &c));
 	assert_string_equal(c.address, "2001:db8::7");
 	assert_false(c.out);
-	assert_true(connection_parse("oss1/tcp:all:in", &c));
+	assert_true(connection_parse(identity_of("oss1/tcp:all:in"), &c));
 	assert_int_equal(c.end, CONNECTION_ALL);
-	assert_true(connection_parse("oss1/tcp:peers:out", &c));
+	assert_true(connection_parse(identity_of("oss1/tcp:peers:out"), &c));
 	assert_int_equal(c.end, CONNECTION_PEERS);
-	assert_false(connection_parse("oss1/disk:sda", &c));
-	assert_false(connection_parse("oss1/tcp:10.0.0.7", &c));
-	assert_false(connection_parse("tcp", &c));
+	assert_false(connection_parse(identity_of("oss1/disk:sda"), &c));
+	assert_false(connection_parse(identity_of("oss1/tcp:10.0.0.7"), &c));
+	assert_false(connection_parse(identity_of("tcp"), &c));
 }
 
 static void test_peers(void **state)
@@ -49,20 +50,20 @@ static void test_peers(void **state)
 	struct connection c;
 
 	(void)state;
-	assert_true(peer_parse("c1/peer:10.77.0.3:24007", &c));
+	assert_true(peer_parse(identity_of("c1/peer:10.77.0.3:24007"), &c));
 	assert_string_equal(c.observer, "c1");
 	assert_string_equal(c.address, "10.77.0.3");
 	assert_int_equal(c.end, CONNECTION_REMOTE);
 	assert_true(c.out);
-	assert_true(remote_parse("c1/peer:[2001:db8::7]:49152", &c));
+	assert_true(remote_parse(identity_of("c1/peer:[2001:db8::7]:49152"), &c));
 	assert_string_equal(c.address, "2001:db8::7");
-	assert_true(peer_parse("s3/peer:" PEER_CLIENTS, &c));
+	assert_true(peer_parse(identity_of("s3/peer:" PEER_CLIENTS), &c));
 	assert_string_equal(c.observer, "s3");
 	assert_int_equal(c.end, CONNECTION_PEERS);
-	assert_false(peer_parse("c1/peer:10.77.0.3", &c)); /* no port */
-	assert_false(peer_parse("c1/tcp:10.77.0.3:out", &c));
-	assert_true(remote_parse("c1/tcp:10.77.0.3:out", &c));
-	assert_false(remote_parse("c1/disk:sda", &c));
+	assert_false(peer_parse(identity_of("c1/peer:10.77.0.3"), &c)); /* no port */
+	assert_false(peer_parse(identity_of("c1/tcp:10.77.0.3:out"), &c));
+	assert_true(remote_parse(identity_of("c1/tcp:10.77.0.3:out"), &c));
+	assert_false(remote_parse(identity_of("c1/disk:sda"), &c));
 }
 
 int main(void)

@@ -411,10 +411,10 @@ static void test_time_range(void **state)
 	assert_true(t.tables[0]->values[0] == 4);
 }
 
-static bool not_eth1(void *ctx, const char *component)
+static bool not_eth1(void *ctx, const struct lp_identity *component)
 {
 	++*(int *)ctx;
-	return !strstr(component, "eth1");
+	return strcmp(component->name, "eth1") != 0;
 }
 
 static void test_component_globs(void **state)
@@ -449,9 +449,9 @@ static void test_component_globs(void **state)
 	rig_add(b, &r);
 	rig_finish(b, &t);
 	assert_int_equal(t.tables[0]->n_components, 3);
-	assert_string_equal(t.tables[0]->components[0], "a/net:eth0");
-	assert_string_equal(t.tables[0]->components[1], "b/net:lo");
-	assert_string_equal(t.tables[0]->components[2], "a/net:eth2");
+	assert_string_equal(t.tables[0]->components[0]->text, "a/net:eth0");
+	assert_string_equal(t.tables[0]->components[1]->text, "b/net:lo");
+	assert_string_equal(t.tables[0]->components[2]->text, "a/net:eth2");
 	assert_int_equal(asked, 1 + 4); /* not of a/net:lo, which no glob matches */
 }
 

@@ -90,7 +90,7 @@ static void assert_same(const struct rig_tables *a, const struct rig_tables *b)
 		assert_int_equal(x->n_slots, y->n_slots);
 		assert_int_equal(x->n_components, y->n_components);
 		for (uint32_t c = 0; c < x->n_components; c++)
-			assert_string_equal(x->components[c], y->components[c]);
+			assert_string_equal(x->components[c]->text, y->components[c]->text);
 		for (size_t k = 0; k < (size_t)x->n_slots * x->n_components; k++)
 			assert_true(lp_cell_from_real(x->values[k]) ==
 					lp_cell_from_real(y->values[k]) ||

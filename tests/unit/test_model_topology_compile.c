@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "model/inventory.h"
 #include "model/topology.h"
+#include "topology_rig.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,8 @@ static void check(
 	const struct topology *t, const char *component, const char *attribute, const char *value)
 {
 	char buf[64];
-	const char *got = topology_attribute(t, component, attribute, buf, sizeof(buf));
+	const char *got =
+		topology_attribute(t, identity_of(component), attribute, buf, sizeof(buf));
 
 	if (value)
 		assert_string_equal(got ? got : "(none)", value);
@@ -73,8 +75,9 @@ static void test_attributes(void **state)
 	check(t, "fs16/disk:21.x", "set", "old");
 	check(t, "fs16/disk:21.07", "weight", NULL);
 	check(t, "fs16/net:eth0", "server", NULL);
-	assert_string_equal(
-		topology_attribute(t, "fs16/disk:21.07", "controller", tiny, sizeof(tiny)), "ddn");
+	assert_string_equal(topology_attribute(t, identity_of("fs16/disk:21.07"), "controller",
+				    tiny, sizeof(tiny)),
+		"ddn");
 	topology_free(t);
 }
 
@@ -96,8 +99,8 @@ static void test_later_rules_win(void **state)
 
 static void test_groups(void **state)
 {
-	char *names[] = {"fs1/disk:2.00", "fs1/disk:2.48", "fs2/disk:2.01", "fs3/net:eth0",
-		"fs10/disk:6.00", "fs3/disk:2.02", "fs3/disk:2.49", "fs7/disk:1.1"};
+	static const char *const names[] = {"fs1/disk:2.00", "fs1/disk:2.48", "fs2/disk:2.01",
+		"fs3/net:eth0", "fs10/disk:6.00", "fs3/disk:2.02", "fs3/disk:2.49", "fs7/disk:1.1"};
 	const char *const again[] = {"set", "observer"};
 	struct lp_warn warn = {0};
 	struct topology *t = parse(intrepid);
@@ -105,8 +108,7 @@ static void test_groups(void **state)
 	uint32_t n;
 
 	(void)state;
-	assert_int_equal(
-		topology_groups(t, names, ARRAY_SIZE(names), NULL, 0, &warn, &g, &n, NULL), 0);
+	assert_int_equal(groups_of(t, names, ARRAY_SIZE(names), NULL, 0, &warn, &g, &n), 0);
 	assert_int_equal(warn.count, 1); /* fs3/net:eth0 */
 	assert_int_equal(n, 4);
 	assert_string_equal(g[0].name, "luns priority=1 set=old");
@@ -119,8 +121,7 @@ static void test_groups(void **state)
 	assert_string_equal(g[2].name, "luns priority=2 set=old");
 	assert_string_equal(g[3].name, "luns priority=(none) set=old");
 	lp_peer_groups_free(g, n);
-	assert_int_equal(
-		topology_groups(t, names, ARRAY_SIZE(names), again, 2, NULL, &g, &n, NULL), 0);
+	assert_int_equal(groups_of(t, names, ARRAY_SIZE(names), again, 2, NULL, &g, &n), 0);
 	assert_int_equal(n, 7);
 	assert_string_equal(g[0].name, "luns priority=1 set=old observer=fs1");
 	lp_peer_groups_free(g, n);

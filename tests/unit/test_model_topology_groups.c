@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "model/topology.h"
+#include "topology_rig.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -33,14 +34,13 @@ static void check_members(const struct lp_peer_group *g, const char *name, const
 
 static void test_by_kind(void **state)
 {
-	char *names[] = {"a/disk:1", "a/net:eth0", "b/disk:1", "c/disk:1", "b/net:eth0", "a/tcp:x"};
+	static const char *const names[] = {
+		"a/disk:1", "a/net:eth0", "b/disk:1", "c/disk:1", "b/net:eth0", "a/tcp:x"};
 	struct lp_peer_group *groups;
 	uint32_t n;
 
 	(void)state;
-	assert_int_equal(
-		topology_groups(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n, NULL),
-		0);
+	assert_int_equal(groups_of(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n), 0);
 	assert_int_equal(n, 3);
 	check_members(&groups[0], "disk", "0,2,3");
 	check_members(&groups[1], "net", "1,4");
@@ -56,15 +56,14 @@ static void test_by_kind(void **state)
 /* Interfaces by name, where enough observers have it; connections by direction. */
 static void test_kinds_divided(void **state)
 {
-	char *names[] = {"a/net:ib0", "a/net:eth0", "b/net:ib0", "b/net:eth0", "c/net:ib0",
-		"c/net:eno1", "a/tcp:10.0.0.1:in", "b/tcp:10.0.0.1:out", "c/tcp:10.0.0.1:in"};
+	static const char *const names[] = {"a/net:ib0", "a/net:eth0", "b/net:ib0", "b/net:eth0",
+		"c/net:ib0", "c/net:eno1", "a/tcp:10.0.0.1:in", "b/tcp:10.0.0.1:out",
+		"c/tcp:10.0.0.1:in"};
 	struct lp_peer_group *groups;
 	uint32_t n;
 
 	(void)state;
-	assert_int_equal(
-		topology_groups(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n, NULL),
-		0);
+	assert_int_equal(groups_of(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n), 0);
 	assert_int_equal(n, 4);
 	check_members(&groups[0], "net ib0", "0,2,4");
 	check_members(&groups[1], "net", "1,3,5");
@@ -76,15 +75,14 @@ static void test_kinds_divided(void **state)
 /* Processes by their name; what all clients saw of a server apart from single connections. */
 static void test_traced(void **state)
 {
-	char *names[] = {"s1/sys:glusterfsd", "s2/sys:glusterfsd", "s1/sys:glusterd", "c1/sys:dd",
-		"s1/peer:clients", "s2/peer:clients", "c1/peer:10.0.0.9:24007"};
+	static const char *const names[] = {"s1/sys:glusterfsd", "s2/sys:glusterfsd",
+		"s1/sys:glusterd", "c1/sys:dd", "s1/peer:clients", "s2/peer:clients",
+		"c1/peer:10.0.0.9:24007"};
 	struct lp_peer_group *groups;
 	uint32_t n;
 
 	(void)state;
-	assert_int_equal(
-		topology_groups(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n, NULL),
-		0);
+	assert_int_equal(groups_of(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n), 0);
 	assert_int_equal(n, 5);
 	check_members(&groups[0], "sys glusterfsd", "0,1");
 	check_members(&groups[1], "sys glusterd", "2");
@@ -96,15 +94,14 @@ static void test_traced(void **state)
 
 static void test_split_by_observer(void **state)
 {
-	char *names[] = {"a/disk:1", "b/disk:1", "a/disk:2", "b/disk:2", "a/disk:3"};
+	static const char *const names[] = {
+		"a/disk:1", "b/disk:1", "a/disk:2", "b/disk:2", "a/disk:3"};
 	const char *const split[] = {"observer"};
 	struct lp_peer_group *groups;
 	uint32_t n;
 
 	(void)state;
-	assert_int_equal(
-		topology_groups(NULL, names, ARRAY_SIZE(names), split, 1, NULL, &groups, &n, NULL),
-		0);
+	assert_int_equal(groups_of(NULL, names, ARRAY_SIZE(names), split, 1, NULL, &groups, &n), 0);
 	assert_int_equal(n, 2);
 	check_members(&groups[0], "disk observer=a", "0,2,4");
 	check_members(&groups[1], "disk observer=b", "1,3");
@@ -113,15 +110,13 @@ static void test_split_by_observer(void **state)
 
 static void test_split_by_what_nobody_has(void **state)
 {
-	char *names[] = {"a/disk:1", "b/disk:1", "c/disk:1"};
+	static const char *const names[] = {"a/disk:1", "b/disk:1", "c/disk:1"};
 	const char *const split[] = {"priority"};
 	struct lp_peer_group *groups;
 	uint32_t n;
 
 	(void)state;
-	assert_int_equal(
-		topology_groups(NULL, names, ARRAY_SIZE(names), split, 1, NULL, &groups, &n, NULL),
-		0);
+	assert_int_equal(groups_of(NULL, names, ARRAY_SIZE(names), split, 1, NULL, &groups, &n), 0);
 	assert_int_equal(n, 1);
 	check_members(&groups[0], "disk priority=(none)", "0,1,2");
 	lp_peer_groups_free(groups, n);
@@ -146,7 +141,8 @@ static void check_own(const char *component, const char *attribute, const char *
 	char buf[64];
 
 	assert_string_equal(
-		topology_attribute(NULL, component, attribute, buf, sizeof(buf)), value);
+		topology_attribute(NULL, identity_of(component), attribute, buf, sizeof(buf)),
+		value);
 }
 
 static void test_own_attributes(void **state)
@@ -159,7 +155,8 @@ static void test_own_attributes(void **state)
 	check_own("node1:9100/disk:cciss/c0:d0", "name", "cciss/c0:d0");
 	check_own("plain", "observer", "");
 	check_own("plain", "kind", "plain");
-	assert_null(topology_attribute(NULL, "a/disk:b", "controller", buf, sizeof(buf)));
+	assert_null(
+		topology_attribute(NULL, identity_of("a/disk:b"), "controller", buf, sizeof(buf)));
 	assert_string_equal(topology_parts(NULL)[0], "observer");
 	assert_null(topology_parts(NULL)[1]);
 	assert_null(topology_issuer(NULL));

@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "identity_rig.h"
 #include "model/topology_pattern.h"
 #include <errno.h>
 #include <stdio.h>
@@ -115,7 +116,7 @@ static void check_text(const char *pattern, const char *template, const char *co
 	assert_int_equal(pattern_compile(pattern, &p, NULL), 0);
 	assert_int_equal(text_template_compile(template, &p, &t, NULL), 0);
 	assert_true(pattern_matches(&p, component, strlen(component), &m));
-	text_template_expand(&t, component, &m, buf, size);
+	text_template_expand(&t, identity_of(component), &m, buf, size);
 	assert_string_equal(buf, expected);
 	text_template_release(&t);
 	pattern_release(&p);

@@ -1,18 +1,22 @@
 #include "unit.h"
 
 #include "base/array.h"
+#include "identity_rig.h"
 #include "model/topology_roles.h"
 #include <string.h>
 
 /* The role of each component, a letter each: server, client, or neither of both. */
-static void check(char *const *names, uint32_t n, const char *want)
+static void check(const char *const *names, uint32_t n, const char *want)
 {
+	struct lp_identity *components[32];
 	struct roles roles = {0};
 	char got[64] = "";
 
-	assert_int_equal(roles_find(&roles, names, n), 0);
+	assert_true(n <= ARRAY_SIZE(components));
+	identities_of(names, n, components);
+	assert_int_equal(roles_find(&roles, components, n), 0);
 	for (uint32_t i = 0; i < n; i++) {
-		const char *role = roles_name(&roles, names[i]);
+		const char *role = roles_name(&roles, components[i]);
 
 		got[i] = role ? role[0] : '-';
 	}
@@ -22,7 +26,7 @@ static void check(char *const *names, uint32_t n, const char *want)
 
 static void test_by_connections(void **state)
 {
-	char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
+	const char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
 		"s1/tcp:10.0.0.8:in", "s2/tcp:10.0.0.8:in", "s2/tcp:10.0.0.1:out",
 		"c1/tcp:10.0.0.1:out", "c2/tcp:10.0.0.1:out", "c2/host:host", "s1/disk:sda",
 		"s1/ost:1"};
@@ -37,7 +41,7 @@ static void test_by_connections(void **state)
 /* Nobody knows what the standby server with its disks talks to. */
 static void test_disks_are_servers(void **state)
 {
-	char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
+	const char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
 		"s1/tcp:10.0.0.8:in", "s2/tcp:10.0.0.9:out", "s2/disk:sda", "c1/tcp:10.0.0.1:out",
 		"c2/tcp:10.0.0.1:out"};
 
@@ -48,7 +52,7 @@ static void test_disks_are_servers(void **state)
 /* Connections with strangers (somebody's ssh) count only where nothing better is known. */
 static void test_pooled_tell_more(void **state)
 {
-	char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
+	const char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
 		"s1/tcp:all:in", "s2/tcp:all:in", "c1/tcp:all:out", "c2/tcp:all:out",
 		"c1/tcp:10.0.0.99:in", "c2/disk:sda", "s1/tcp:peers:out"};
 
@@ -58,8 +62,8 @@ static void test_pooled_tell_more(void **state)
 
 static void test_by_disks(void **state)
 {
-	char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0", "s1/disk:sda",
-		"s2/disk:sda"};
+	const char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
+		"s1/disk:sda", "s2/disk:sda"};
 
 	(void)state;
 	check(names, ARRAY_SIZE(names), "ssccss");

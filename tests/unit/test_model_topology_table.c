@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "identity_rig.h"
 #include "model/topology_table.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static void check(const struct topology_table *t, const char *component, const c
 	const char *got;
 
 	assert_true(pattern_matches(&pattern, component, strlen(component), &m));
-	got = topology_table_get(t, attribute, component, &m);
+	got = topology_table_get(t, attribute, identity_of(component), &m);
 	if (value)
 		assert_string_equal(got ? got : "(none)", value);
 	else

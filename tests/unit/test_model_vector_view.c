@@ -31,7 +31,7 @@ static struct lp_table *table_make(const char *unit)
 	t->values = malloc(sizeof(values));
 	memcpy(t->values, values, sizeof(values));
 	for (uint32_t i = 0; i < t->n_components; i++)
-		t->components[i] = strdup(names[i]);
+		t->components[i] = lp_identity_parse(names[i]);
 	return t;
 }
 

@@ -1,3 +1,4 @@
+#include "identity_rig.h"
 #include "report/values.h"
 
 #include "printed.h"
@@ -22,8 +23,8 @@ static struct lp_table *make(
 	t->components = calloc(2, sizeof(*t->components));
 	t->values = malloc(6 * sizeof(*values));
 	assert_true(t->components && t->values);
-	t->components[0] = strdup(first);
-	t->components[1] = strdup(second);
+	t->components[0] = lp_identity_parse(first);
+	t->components[1] = lp_identity_parse(second);
 	memcpy(t->values, values, 6 * sizeof(*values));
 	return t;
 }
@@ -185,7 +186,7 @@ static void test_odd_names_read_back(void **state)
 		assert_int_equal(back.n, 1);
 		again = print_csv(back.tables, 1);
 		assert_string_equal(again, csv);
-		assert_string_equal(back.tables[0]->components[0], names[i]);
+		assert_string_equal(back.tables[0]->components[0]->text, names[i]);
 		assert_memory_equal(back.tables[0]->values, values, sizeof(values));
 		lp_table_free(t);
 	}
@@ -199,7 +200,7 @@ static void test_long_text(void **state)
 		.step_us = US_PER_SEC,
 		.n_slots = 5000,
 		.n_components = 1,
-		.components = (char *[]){"a/disk:sda"},
+		.components = (struct lp_identity *[]){identity_of("a/disk:sda")},
 		.values = calloc(5000, sizeof(double))};
 	struct lp_table *const tables[] = {&t};
 	struct printed p;

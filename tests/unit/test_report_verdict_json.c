@@ -158,8 +158,8 @@ static void test_odd_values(void **state)
 	v->suspects[0].severity = NAN;
 	v->suspects[0].indicted_us = 0;
 	v->anomalies[0].distance = -INFINITY;
-	free(v->components[0]);
-	v->components[0] = strdup("x\xff\"\n\\y");
+	lp_identity_unref(v->components[0]);
+	v->components[0] = lp_identity_parse("x\xff\"\n\\y");
 	root = print(v);
 	s = json_array_get(json_object_get(root, "suspects"), 0);
 	assert_true(json_is_null(json_object_get(s, "ratio")));

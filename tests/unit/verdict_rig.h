@@ -50,12 +50,12 @@ static inline double rig_noise(uint32_t *state)
 	return (*state >> 8) / 16777216.0;
 }
 
-static inline char *rig_disk_name(uint32_t disk)
+static inline struct lp_identity *rig_disk(uint32_t disk)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "fs%u/disk:sd%c", disk / 8 + 1, (int)('a' + disk % 8));
-	return rig_text(disk == RIG_HOSTILE ? RIG_HOSTILE_NAME : name);
+	return lp_identity_parse(disk == RIG_HOSTILE ? RIG_HOSTILE_NAME : name);
 }
 
 /* What all disks do alike, 0 .. 1: jobs that come and go. */
@@ -126,7 +126,7 @@ static inline struct lp_table *rig_table(const struct lp_verdict *v, const char 
 	for (uint32_t d = 0; d < RIG_DISKS; d++) {
 		uint32_t row = RIG_DISKS - 1 - d, noise = d * 7919 + (uint32_t)metric[0];
 
-		t->components[row] = rig_text(v->components[d]);
+		t->components[row] = lp_identity_ref(v->components[d]);
 		for (uint32_t s = 0; s < RIG_SLOTS; s++)
 			t->values[(size_t)row * RIG_SLOTS + s] = value(d, s, rig_noise(&noise));
 	}
@@ -325,7 +325,7 @@ static inline void rig_add_incidents(struct lp_verdict *v)
 		const struct lp_suspect *s = &v->suspects[v->n_incidents];
 		struct lp_incident *in = &v->incidents[v->n_incidents];
 
-		in->part = rig_text(v->components[s->component]);
+		in->part = rig_text(v->components[s->component]->text);
 		in->components = rig_alloc(1, sizeof(*in->components));
 		in->components[0] = s->component;
 		in->n_components = in->n_of_part = 1;
@@ -373,7 +373,7 @@ static inline struct lp_verdict *rig_healthy(void)
 	v->params = (struct lp_params){15, 60, 30, 3, RIG_STEP_US};
 	v->components = rig_alloc(RIG_DISKS, sizeof(*v->components));
 	for (; v->n_components < RIG_DISKS; v->n_components++)
-		v->components[v->n_components] = rig_disk_name(v->n_components);
+		v->components[v->n_components] = rig_disk(v->n_components);
 	v->tables = rig_alloc(2, sizeof(void *));
 	v->row_of = rig_alloc(2, sizeof(*v->row_of));
 	v->tables[0] = rig_table(v, "await", "ms", rig_await);

@@ -106,15 +106,7 @@ static int group_level(const double *const *rows, uint32_t n, uint32_t n_slots, 
 
 const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group, const char *name)
 {
-	const char *component = v->components[v->groups[group].members[0]];
-	const char *slash = strchr(component, '/'), *colon = slash ? strchr(slash, ':') : NULL;
-	char kind[64];
-
-	if (!colon || (size_t)(colon - slash - 1) >= sizeof(kind))
-		return NULL;
-	memcpy(kind, slash + 1, (size_t)(colon - slash - 1));
-	kind[colon - slash - 1] = '\0';
-	return lp_metric_find(kind, name);
+	return lp_metric_find(v->components[v->groups[group].members[0]]->kind, name);
 }
 
 bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric)

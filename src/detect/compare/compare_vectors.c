@@ -15,14 +15,16 @@ bool group_has_vectors(const struct lp_verdict *v, uint32_t group)
 {
 	const struct lp_peer_group *g = &v->groups[group];
 
-	return g->n_members && functions_joined(v->components[g->members[0]], NULL);
+	return g->n_members && functions_joined(v->components[g->members[0]]);
 }
 
 int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 	const struct lp_params *params, struct vector_group *ret)
 {
 	const struct lp_peer_group *g = &v->groups[group];
-	_cleanup_free_ const char **components = calloc((size_t)g->n_members + 1, sizeof(char *));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	_cleanup_free_ struct lp_identity **components =
+		calloc((size_t)g->n_members + 1, sizeof(*components));
 
 	if (!components)
 		return -ENOMEM;

@@ -18,15 +18,15 @@ void vector_group_release(struct vector_group *g)
 }
 
 /* The position of an observer among the members of the view, which are sorted. */
-static uint32_t view_find(const struct vector_view *v, const char *name, size_t len)
+static uint32_t view_find(const struct vector_view *v, const char *name)
 {
 	uint32_t low = 0, high = v->n_members;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		int c = strncmp(v->members[middle], name, len);
+		int c = strcmp(v->members[middle], name);
 
-		if (c == 0 && !v->members[middle][len])
+		if (c == 0)
 			return middle;
 		if (c < 0)
 			low = middle + 1;
@@ -109,19 +109,17 @@ int vector_group_compare(struct vector_group *g, uint32_t first, uint32_t n_wind
 	return failed;
 }
 
-static void members_find(struct vector_group *g, const char *const *components)
+static void members_find(struct vector_group *g, struct lp_identity *const *components)
 {
 	for (uint32_t i = 0; i < g->n_members; i++) {
-		size_t len;
-
-		g->names[i] = components[i];
-		g->view_of[i] = functions_joined(components[i], &len)
-			? view_find(&g->view, components[i], len)
+		g->names[i] = components[i]->text;
+		g->view_of[i] = functions_joined(components[i])
+			? view_find(&g->view, components[i]->observer)
 			: UINT32_MAX;
 	}
 }
 
-int vector_group_make(const struct lp_table *t, const char *const *components, uint32_t n,
+int vector_group_make(const struct lp_table *t, struct lp_identity *const *components, uint32_t n,
 	const struct lp_params *params, struct vector_group *ret)
 {
 	const struct lp_metric *m = lp_metric_find(FUNCTION_KIND, t->metric);

@@ -21,7 +21,7 @@ struct vector_group {
 
 /* The vectors of observers whose functions are in the table. `components` are their rows of
  * functions_join(); the table and they outlive the group. 0 or -ENOMEM; release it in any case. */
-int vector_group_make(const struct lp_table *t, const char *const *components, uint32_t n,
+int vector_group_make(const struct lp_table *t, struct lp_identity *const *components, uint32_t n,
 	const struct lp_params *params, struct vector_group *ret);
 void vector_group_release(struct vector_group *g);
 

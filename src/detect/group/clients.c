@@ -1,6 +1,5 @@
 #include "detect/group/clients.h"
 
-#include "model/topology.h"
 #include <errno.h>
 #include <limpet/metric.h>
 #include <stdlib.h>
@@ -10,15 +9,6 @@
 #define REQUESTS "nsreads"
 
 enum { SERVES, ASKS };
-
-static int observer_note(struct strmap *observers, const char *component, uint32_t what)
-{
-	char observer[HOSTS_NAME_MAX];
-
-	if (!topology_attribute(NULL, component, "observer", observer, sizeof(observer)))
-		return 0;
-	return strmap_put(observers, observer, what);
-}
 
 /* Note who asks recorded observers. */
 static int askers_note(
@@ -48,18 +38,16 @@ static int servers_note(struct strmap *observers, const struct lp_table *t)
 		for (uint32_t s = 0; s < t->n_slots; s++)
 			any |= t->values[(size_t)i * t->n_slots + s] > 0;
 		if (any)
-			r = observer_note(observers, t->components[i], SERVES);
+			r = strmap_put(observers, t->components[i]->observer, SERVES);
 	}
 	return r;
 }
 
-static bool is_asker(const struct strmap *observers, const char *component)
+static bool is_asker(const struct strmap *observers, const struct lp_identity *component)
 {
-	char observer[HOSTS_NAME_MAX];
 	uint32_t what;
 
-	return topology_attribute(NULL, component, "observer", observer, sizeof(observer)) &&
-		strmap_get(observers, observer, &what) && what == ASKS;
+	return strmap_get(observers, component->observer, &what) && what == ASKS;
 }
 
 static bool is_storage_time(const struct lp_table *t)
@@ -75,7 +63,7 @@ static void rows_drop(struct lp_table *t, const struct strmap *observers)
 
 	for (uint32_t i = 0; i < t->n_components; i++) {
 		if (is_asker(observers, t->components[i])) {
-			free(t->components[i]);
+			lp_identity_unref(t->components[i]);
 			continue;
 		}
 		t->components[n] = t->components[i];

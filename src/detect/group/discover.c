@@ -88,10 +88,8 @@ static int observers_number(struct splitter *s)
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < s->g->n_members; i++) {
-		char name[256];
+		const char *name = s->v->components[s->g->members[i]]->observer;
 
-		topology_attribute(
-			NULL, s->v->components[s->g->members[i]], "observer", name, sizeof(name));
 		if (strmap_get(&names, name, &s->observer[i]))
 			continue;
 		s->observer[i] = s->n_observers++;
@@ -273,7 +271,7 @@ static int split_by_observer(
 		return -ENOMEM;
 	for (uint32_t o = 0; r == 0 && o < s->n_observers; o++) {
 		struct branch twig = {.members = members};
-		char observer[256], name[1024];
+		char name[1024];
 
 		for (uint32_t i = 0; i < b->n; i++) {
 			if (s->observer[b->members[i]] == o)
@@ -281,9 +279,8 @@ static int split_by_observer(
 		}
 		if (!twig.n)
 			continue;
-		topology_attribute(NULL, s->v->components[s->g->members[members[0]]], "observer",
-			observer, sizeof(observer));
-		snprintf(name, sizeof(name), "%s of %s", b->name, observer);
+		snprintf(name, sizeof(name), "%s of %s", b->name,
+			s->v->components[s->g->members[members[0]]]->observer);
 		twig.name = name;
 		r = group_emit(s, &twig, true);
 	}

@@ -130,10 +130,9 @@ int group_work_make(
 {
 	struct group_work w = {.n_members = g->n_members};
 	uint32_t tables[WORK_FEATURES_MAX], n;
-	char kind[256];
+	const char *kind = v->components[g->members[0]]->kind;
 	int r = 0;
 
-	topology_attribute(NULL, v->components[g->members[0]], "kind", kind, sizeof(kind));
 	n = tables_find(v, g, kind, tables);
 	if (n) {
 		w.n_blocks = v->tables[tables[0]]->n_slots / BLOCK_SLOTS_MIN;

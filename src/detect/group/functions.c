@@ -7,17 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOINED "/functions:all"
+#define JOINED_KIND "functions"
+#define JOINED_NAME "all"
 
-bool functions_joined(const char *component, size_t *ret_len)
+bool functions_joined(const struct lp_identity *component)
 {
-	const char *slash = strchr(component, '/');
-
-	if (!slash || strcmp(slash, JOINED) != 0)
-		return false;
-	if (ret_len)
-		*ret_len = (size_t)(slash - component);
-	return true;
+	return !strcmp(component->kind, JOINED_KIND) && !strcmp(component->name, JOINED_NAME);
 }
 
 /* Room for more rows; what is there stays good on failure. */
@@ -25,7 +20,7 @@ static int table_grow(struct lp_table *t, uint32_t n)
 {
 	size_t n_rows = (size_t)t->n_components + n;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
-	char **components = reallocarray(t->components, n_rows, sizeof(*components));
+	struct lp_identity **components = reallocarray(t->components, n_rows, sizeof(*components));
 	double *values;
 
 	if (!components)
@@ -54,13 +49,14 @@ static int table_join(struct lp_table *t)
 	if (r == 0)
 		r = table_grow(t, view.n_members);
 	for (uint32_t i = 0; r == 0 && i < view.n_members; i++) {
-		char *name;
+		struct lp_identity *component =
+			lp_identity_new(view.members[i], JOINED_KIND, JOINED_NAME, NULL);
 
-		if (asprintf(&name, "%s" JOINED, view.members[i]) < 0)
+		if (!component)
 			return -ENOMEM;
 		memcpy(t->values + (size_t)t->n_components * t->n_slots,
 			totals + (size_t)i * t->n_slots, t->n_slots * sizeof(*totals));
-		t->components[t->n_components++] = name;
+		t->components[t->n_components++] = component;
 	}
 	return r;
 }

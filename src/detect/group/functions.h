@@ -12,7 +12,7 @@
  * rows of the functions stay. */
 int functions_join(struct lp_table **tables, uint32_t n, struct lp_err *err);
 
-/* Is a component such a row? Then `*ret_len` (may be NULL) is the length of its observer's name. */
-bool functions_joined(const char *component, size_t *ret_len);
+/* Is a component such a row? */
+bool functions_joined(const struct lp_identity *component);
 
 #endif

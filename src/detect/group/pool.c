@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR_VIEW "/tcp:peers:"
-
-bool pool_is_far_view(const char *component)
+bool pool_is_far_view(const struct lp_identity *component)
 {
-	return strstr(component, FAR_VIEW) != NULL;
+	struct connection c;
+
+	return connection_parse(component, &c) && c.end == CONNECTION_PEERS;
 }
 
 /* How the values of a metric become one, and what the far end of a connection gets of them. */
@@ -30,7 +30,7 @@ struct pool {
 	struct strmap weight_rows;
 	struct manner manner;
 	struct strmap rows;
-	char **components;
+	struct lp_identity **components;
 	uint32_t n;
 	size_t cap_components, cap_values, cap_counts;
 	double *values;
@@ -39,9 +39,7 @@ struct pool {
 
 static void pool_release(struct pool *p)
 {
-	for (uint32_t i = 0; i < p->n; i++)
-		free(p->components[i]);
-	free(p->components);
+	lp_identities_free(p->components, p->n);
 	free(p->values);
 	free(p->counts);
 	strmap_release(&p->rows);
@@ -65,13 +63,12 @@ static struct manner manner_of(const char *metric)
 	return (struct manner){.sum = !m || strcmp(m->unit, "%") != 0};
 }
 
-/* The row of that name, made if it is new. */
-static int row_get(struct pool *p, const char *name, uint32_t *ret)
+/* The row of a component, made if it is new. */
+static int row_get(struct pool *p, const struct lp_identity *component, uint32_t *ret)
 {
 	size_t n_slots = p->from->n_slots, n = ((size_t)p->n + 1) * n_slots;
-	char *copy;
 
-	if (strmap_get(&p->rows, name, ret))
+	if (strmap_get(&p->rows, component->text, ret))
 		return 0;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	if (array_reserve(&p->components, &p->cap_components, (size_t)p->n + 1,
@@ -79,14 +76,11 @@ static int row_get(struct pool *p, const char *name, uint32_t *ret)
 		array_reserve(&p->values, &p->cap_values, n, sizeof(*p->values)) < 0 ||
 		array_reserve(&p->counts, &p->cap_counts, n, sizeof(*p->counts)) < 0)
 		return -ENOMEM;
-	copy = strdup(name);
-	if (!copy)
-		return -ENOMEM;
 	memset(p->values + n - n_slots, 0, n_slots * sizeof(*p->values));
 	memset(p->counts + n - n_slots, 0, n_slots * sizeof(*p->counts));
-	p->components[p->n] = copy;
+	p->components[p->n] = lp_identity_ref(component);
 	*ret = p->n++;
-	return strmap_put(&p->rows, name, *ret);
+	return strmap_put(&p->rows, component->text, *ret);
 }
 
 /* What each value of a row weighs; NULL: as much as any other. */
@@ -94,17 +88,17 @@ static const double *row_weights(const struct pool *p, uint32_t from)
 {
 	uint32_t row;
 
-	if (!p->weights || !strmap_get(&p->weight_rows, p->from->components[from], &row))
+	if (!p->weights || !strmap_get(&p->weight_rows, p->from->components[from]->text, &row))
 		return NULL;
 	return p->weights->values + (size_t)row * p->weights->n_slots;
 }
 
-static int row_add(struct pool *p, const char *name, uint32_t from)
+static int row_add(struct pool *p, const struct lp_identity *component, uint32_t from)
 {
 	const double *values = p->from->values + (size_t)from * p->from->n_slots;
 	const double *weights = row_weights(p, from);
 	uint32_t row;
-	int r = row_get(p, name, &row);
+	int r = row_get(p, component, &row);
 
 	for (uint32_t s = 0; r == 0 && s < p->from->n_slots; s++) {
 		size_t at = (size_t)row * p->from->n_slots + s;
@@ -119,44 +113,48 @@ static int row_add(struct pool *p, const char *name, uint32_t from)
 	return r;
 }
 
+/* The same for a row that stands for several. */
+static int row_add_pooled(
+	struct pool *p, const char *observer, const char *kind, const char *name, uint32_t from)
+{
+	struct lp_identity *component = lp_identity_new(observer, kind, name, NULL);
+	int r = component ? row_add(p, component, from) : -ENOMEM;
+
+	lp_identity_unref(component);
+	return r;
+}
+
 /* Add what a client saw of a server to that server's row, or as it is. */
 static int row_pool_peer(
 	struct pool *p, uint32_t from, const struct connection *c, const struct hosts *hosts)
 {
 	const char *remote = hosts_find(hosts, c->address);
-	char name[HOSTS_NAME_MAX + 32];
 
 	if (c->end != CONNECTION_REMOTE || (remote && !strcmp(remote, c->observer)))
 		return row_add(p, p->from->components[from], from);
-	snprintf(name, sizeof(name), "%s/peer:" PEER_CLIENTS, remote ? remote : c->address);
-	return row_add(p, name, from);
+	return row_add_pooled(p, remote ? remote : c->address, "peer", PEER_CLIENTS, from);
 }
 
 /* Add a row of the table to those of both ends, or as it is. */
 static int row_pool(struct pool *p, uint32_t from, const struct hosts *hosts)
 {
-	const char *name = p->from->components[from], *remote = NULL;
-	char all[HOSTS_NAME_MAX + 32];
+	const struct lp_identity *component = p->from->components[from];
+	const char *remote = NULL;
 	struct connection c;
 	int r;
 
-	if (peer_parse(name, &c))
+	if (peer_parse(component, &c))
 		return row_pool_peer(p, from, &c, hosts);
-	if (connection_parse(name, &c) && c.end == CONNECTION_REMOTE)
+	if (connection_parse(component, &c) && c.end == CONNECTION_REMOTE)
 		remote = hosts_find(hosts, c.address);
 	if (!remote || !strcmp(remote, c.observer))
-		return row_add(p, name, from);
-	snprintf(all, sizeof(all), "%s/tcp:all:%s", c.observer, c.out ? "out" : "in");
-	r = row_add(p, all, from);
+		return row_add(p, component, from);
+	r = row_add_pooled(p, c.observer, "tcp", c.out ? "all:out" : "all:in", from);
 	/* What this end opened, the far one accepted. */
-	if (r == 0 && p->manner.joined) {
-		snprintf(all, sizeof(all), "%s/tcp:all:%s", remote, c.out ? "in" : "out");
-		r = row_add(p, all, from);
-	}
-	if (r == 0 && p->manner.apart) {
-		snprintf(all, sizeof(all), "%s" FAR_VIEW "%s", remote, c.out ? "out" : "in");
-		r = row_add(p, all, from);
-	}
+	if (r == 0 && p->manner.joined)
+		r = row_add_pooled(p, remote, "tcp", c.out ? "all:in" : "all:out", from);
+	if (r == 0 && p->manner.apart)
+		r = row_add_pooled(p, remote, "tcp", c.out ? "peers:out" : "peers:in", from);
 	return r;
 }
 
@@ -188,7 +186,7 @@ static int weights_index(struct pool *p)
 	int r = 0;
 
 	for (uint32_t i = 0; p->weights && r == 0 && i < p->weights->n_components; i++)
-		r = strmap_put(&p->weight_rows, p->weights->components[i], i);
+		r = strmap_put(&p->weight_rows, p->weights->components[i]->text, i);
 	return r;
 }
 

@@ -20,6 +20,6 @@ int pool_connections(
 	struct lp_table **tables, uint32_t n, const struct hosts *hosts, struct lp_err *err);
 
 /* Is a component what others see of an observer's connections ("oss7/tcp:peers:out")? */
-bool pool_is_far_view(const char *component);
+bool pool_is_far_view(const struct lp_identity *component);
 
 #endif

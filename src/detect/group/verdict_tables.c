@@ -3,37 +3,63 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/idmap.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+/* The numbers of components: tables that were made together share their identities, and need no
+ * look at the text. */
+struct numbers {
+	struct strmap by_text;
+	struct idmap by_identity;
+	size_t cap;
+};
+
+static void numbers_release(struct numbers *n)
+{
+	strmap_release(&n->by_text);
+	idmap_release(&n->by_identity);
+}
+
+static uint64_t identity_key(const struct lp_identity *component)
+{
+	return (uint64_t)(uintptr_t)component;
+}
+
+/* Add a component that has no number yet. */
+static int component_add(
+	struct lp_verdict *v, const struct lp_identity *component, struct numbers *numbers)
+{
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	if (array_reserve(&v->components, &numbers->cap, (size_t)v->n_components + 1,
+		    sizeof(*v->components)) < 0 ||
+		strmap_put(&numbers->by_text, component->text, v->n_components) < 0)
+		return -ENOMEM;
+	v->components[v->n_components++] = lp_identity_ref(component);
+	return 0;
+}
 
 /* Give every component of a table a number. */
 static int components_number(
-	struct lp_verdict *v, const struct lp_table *t, struct strmap *numbers, size_t *cap)
+	struct lp_verdict *v, const struct lp_table *t, struct numbers *numbers)
 {
 	for (uint32_t i = 0; i < t->n_components; i++) {
-		uint32_t ignored;
-		char *name;
+		const struct lp_identity *component = t->components[i];
+		uint32_t number = v->n_components;
 
-		if (strmap_get(numbers, t->components[i], &ignored))
+		if (idmap_get(&numbers->by_identity, identity_key(component), &number))
 			continue;
-		name = strdup(t->components[i]);
-		/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
-		if (!name ||
-			array_reserve(&v->components, cap, (size_t)v->n_components + 1,
-				sizeof(*v->components)) < 0) {
-			free(name);
+		if (!strmap_get(&numbers->by_text, component->text, &number) &&
+			component_add(v, component, numbers) < 0)
 			return -ENOMEM;
-		}
-		v->components[v->n_components] = name;
-		if (strmap_put(numbers, name, v->n_components++) < 0)
+		if (idmap_put(&numbers->by_identity, identity_key(component), number) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
 static uint32_t *rows_find(
-	const struct lp_verdict *v, const struct lp_table *t, const struct strmap *numbers)
+	const struct lp_verdict *v, const struct lp_table *t, const struct numbers *numbers)
 {
 	uint32_t *rows = calloc((size_t)v->n_components + 1, sizeof(*rows)), number;
 
@@ -42,7 +68,7 @@ static uint32_t *rows_find(
 	for (uint32_t i = 0; i < v->n_components; i++)
 		rows[i] = UINT32_MAX;
 	for (uint32_t i = 0; i < t->n_components; i++) {
-		if (strmap_get(numbers, t->components[i], &number))
+		if (idmap_get(&numbers->by_identity, identity_key(t->components[i]), &number))
 			rows[number] = i;
 	}
 	return rows;
@@ -51,8 +77,7 @@ static uint32_t *rows_find(
 int verdict_own_tables(
 	struct lp_verdict *v, struct lp_table **tables, uint32_t n_tables, struct lp_err *err)
 {
-	_cleanup_(strmap_release) struct strmap numbers = {0};
-	size_t cap = 0;
+	_cleanup_(numbers_release) struct numbers numbers = {0};
 	int r = 0;
 
 	v->tables = tables;
@@ -62,7 +87,7 @@ int verdict_own_tables(
 	if (!v->row_of)
 		r = -ENOMEM;
 	for (uint32_t t = 0; r == 0 && t < n_tables; t++)
-		r = components_number(v, tables[t], &numbers, &cap);
+		r = components_number(v, tables[t], &numbers);
 	for (uint32_t t = 0; r == 0 && t < n_tables; t++) {
 		v->row_of[t] = rows_find(v, tables[t], &numbers);
 		r = v->row_of[t] ? 0 : -ENOMEM;

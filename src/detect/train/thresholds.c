@@ -40,14 +40,13 @@ static void key_make(char key[KEY_MAX], const char *metric, const char *rest, si
 	key[n + 1 + len] = '\0';
 }
 
-/* The "disk" of "oss3/disk:sdb"; "" where there is none. */
+/* The "disk" of "oss3/disk:sdb", as it stands in a file; of what has no such form, all of it. */
 static const char *kind_of(const char *component, size_t *ret_len)
 {
-	const char *slash = strchr(component, '/');
-	const char *colon = slash ? strchr(slash, ':') : NULL;
+	const char *slash = strchr(component, '/'), *kind = slash ? slash + 1 : component;
 
-	*ret_len = colon ? (size_t)(colon - slash - 1) : 0;
-	return colon ? slash + 1 : "";
+	*ret_len = strcspn(kind, ":");
+	return kind;
 }
 
 static bool is_glob(const char *component)
@@ -349,25 +348,22 @@ static bool glob_get(
 	return longest > 0;
 }
 
-bool thresholds_get(
-	const struct thresholds *t, const char *metric, const char *component, double *ret)
+bool thresholds_get(const struct thresholds *t, const char *metric,
+	const struct lp_identity *component, double *ret)
 {
 	char key[KEY_MAX];
-	const char *kind;
 	uint32_t found;
-	size_t len;
 
-	if (!name_is_good(metric) || !name_is_good(component))
+	if (!name_is_good(metric) || !name_is_good(component->text))
 		return false;
-	key_make(key, metric, component, strlen(component));
+	key_make(key, metric, component->text, strlen(component->text));
 	if (strmap_get(&t->own, key, &found)) {
 		*ret = t->rows[found].value;
 		return true;
 	}
-	if (glob_get(t, metric, component, ret))
+	if (glob_get(t, metric, component->text, ret))
 		return true;
-	kind = kind_of(component, &len);
-	key_make(key, metric, kind, len);
+	key_make(key, metric, component->kind, strlen(component->kind));
 	if (!strmap_get(&t->kinds, key, &found))
 		return false;
 	*ret = t->medians[found];

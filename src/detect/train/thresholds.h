@@ -48,8 +48,8 @@ const struct lp_params *thresholds_params(const struct thresholds *t);
 /* The threshold of a component in a metric: its own, else that of the longest glob that matches; of
  * a component that was not there in training, the median of what those of its kind have
  * ("retrain"). False: nothing is known of the metric in that kind. */
-bool thresholds_get(
-	const struct thresholds *t, const char *metric, const char *component, double *ret);
+bool thresholds_get(const struct thresholds *t, const char *metric,
+	const struct lp_identity *component, double *ret);
 
 /* A call that fails with this errno in that role as a matter of course: found in traces of a time
  * without faults. */

@@ -119,29 +119,26 @@ static struct record *record_add(struct trainer *t, const char *metric, const ch
 
 /* Congestion windows have one threshold for all connections of a direction: a glob of "in" for
  * "oss3/tcp:10.0.0.3:in", or for all of the kind where names say no direction. */
-static void direction_glob(const char *component, char *glob, size_t size)
+static void direction_glob(const struct lp_identity *component, char *glob, size_t size)
 {
-	const char *slash = strchr(component, '/'), *colon = slash ? strchr(slash, ':') : NULL;
-	const char *end = strrchr(component, ':');
+	const char *end = strrchr(component->text, ':');
 
-	if (!colon)
-		snprintf(glob, size, "%s", component);
-	else
-		snprintf(glob, size, "*/%.*s:*%s", (int)(colon - slash - 1), slash + 1,
-			!strcmp(end, ":in") || !strcmp(end, ":out") ? end : "");
+	snprintf(glob, size, "*/%s:*%s", component->kind,
+		end && (!strcmp(end, ":in") || !strcmp(end, ":out")) ? end : "");
 }
 
 /* A component needs at least this threshold in a metric. */
-static int record_limit(
-	struct trainer *t, const char *metric, const char *component, double limit, bool shared)
+static int record_limit(struct trainer *t, const char *metric, const struct lp_identity *member,
+	double limit, bool shared)
 {
+	const char *component = member->text;
 	_cleanup_(strbuf_release) struct strbuf key = {0};
 	char glob[THRESHOLDS_NAME_MAX + 1];
 	struct record *rec;
 	uint32_t i;
 
 	if (shared) {
-		direction_glob(component, glob, sizeof(glob));
+		direction_glob(member, glob, sizeof(glob));
 		component = glob;
 	}
 	strbuf_printf(&key, "%s\n%s", metric, component);

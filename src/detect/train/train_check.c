@@ -192,7 +192,7 @@ static int add_asymmetry(const struct train_pair *p, uint32_t member, double sha
 	const struct lp_table *t = pair_table(p);
 	uint32_t n_members = pair_group(p)->n_members;
 	_cleanup_free_ double *work = calloc(n_members, sizeof(*work));
-	const char *component = p->v->components[pair_group(p)->members[member]];
+	const char *component = p->v->components[pair_group(p)->members[member]]->text;
 	struct train_asymmetry *a;
 	int r = work ? asymmetry_slot(ret, t->metric, component, share, &a) : -ENOMEM;
 
@@ -274,7 +274,7 @@ static int check_absent(const struct train_pair *p, struct train_result *ret)
 			r = train_warn(ret,
 				"%s has no %s in %.0f%% of the windows in which its peers have: no "
 				"threshold keeps that from being an anomaly",
-				p->v->components[g->members[i]], pair_table(p)->metric,
+				p->v->components[g->members[i]]->text, pair_table(p)->metric,
 				100.0 * absent / n);
 	}
 	return r;

@@ -1,0 +1,117 @@
+#include <limpet/identity.h>
+
+#include "model/labels.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In one piece of memory: the text, whose end is the name, then the other fields. */
+struct shared_identity {
+	struct lp_identity id; /* first, so that one leads to the other */
+	atomic_uint n_refs;
+	char bytes[];
+};
+
+static char *bytes_put(char **at, const char *text, size_t len)
+{
+	char *put = *at;
+
+	memcpy(put, text, len);
+	put[len] = '\0';
+	*at += len + 1;
+	return put;
+}
+
+/* The fields, and what stands between them in the text. */
+struct fields {
+	const char *observer, *kind, *name, *labels;
+	size_t n_observer, n_kind;
+	const char *slash, *colon; /* "/" and ":", or "" where the text has none */
+};
+
+static struct lp_identity *identity_make(const struct fields *f)
+{
+	size_t n_name = strlen(f->name), n_labels = strlen(f->labels);
+	size_t n_slash = strlen(f->slash), n_colon = strlen(f->colon);
+	size_t n_kind_in_text = n_colon ? f->n_kind : 0;
+	size_t n_before = f->n_observer + n_slash + n_kind_in_text + n_colon;
+	struct shared_identity *s =
+		malloc(sizeof(*s) + n_before + n_name + f->n_observer + f->n_kind + n_labels + 4);
+	char *at = s ? s->bytes : NULL;
+
+	if (!s)
+		return NULL;
+	atomic_init(&s->n_refs, 1);
+	s->id.text = at;
+	memcpy(at, f->observer, f->n_observer);
+	at += f->n_observer;
+	memcpy(at, f->slash, n_slash);
+	at += n_slash;
+	memcpy(at, f->kind, n_kind_in_text);
+	at += n_kind_in_text;
+	memcpy(at, f->colon, n_colon);
+	at += n_colon;
+	s->id.name = bytes_put(&at, f->name, n_name);
+	s->id.observer = bytes_put(&at, f->observer, f->n_observer);
+	s->id.kind = bytes_put(&at, f->kind, f->n_kind);
+	s->id.labels = bytes_put(&at, f->labels, n_labels);
+	return &s->id;
+}
+
+struct lp_identity *lp_identity_new(
+	const char *observer, const char *kind, const char *name, const char *labels)
+{
+	return identity_make(&(struct fields){.observer = observer,
+		.n_observer = strlen(observer),
+		.slash = "/",
+		.kind = kind,
+		.n_kind = strlen(kind),
+		.colon = ":",
+		.name = name,
+		.labels = labels ? labels : ""});
+}
+
+struct lp_identity *lp_identity_parse(const char *text)
+{
+	const char *slash = strchr(text, '/'), *kind = slash ? slash + 1 : text;
+	const char *colon = strchr(kind, ':');
+
+	return identity_make(&(struct fields){.observer = text,
+		.n_observer = slash ? (size_t)(slash - text) : 0,
+		.slash = slash ? "/" : "",
+		.kind = kind,
+		.n_kind = colon ? (size_t)(colon - kind) : strlen(kind),
+		.colon = colon ? ":" : "",
+		.name = colon ? colon + 1 : kind,
+		.labels = ""});
+}
+
+struct lp_identity *lp_identity_ref(const struct lp_identity *id)
+{
+	struct shared_identity *s = (struct shared_identity *)id;
+
+	if (!s)
+		return NULL;
+	atomic_fetch_add_explicit(&s->n_refs, 1, memory_order_relaxed);
+	return &s->id;
+}
+
+void lp_identity_unref(struct lp_identity *id)
+{
+	struct shared_identity *s = (struct shared_identity *)id;
+
+	if (s && atomic_fetch_sub_explicit(&s->n_refs, 1, memory_order_acq_rel) == 1)
+		free(s);
+}
+
+void lp_identities_free(struct lp_identity **ids, uint32_t n)
+{
+	for (uint32_t i = 0; ids && i < n; i++)
+		lp_identity_unref(ids[i]);
+	free(ids);
+}
+
+bool lp_identity_label(const struct lp_identity *id, const char *key, char *buf, size_t size)
+{
+	return labels_get(id->labels, key, buf, size);
+}
