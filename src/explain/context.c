@@ -9,47 +9,13 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
-static const struct {
-	const char *kind;
-	enum resource resource;
-} kinds[] = {
-	{"disk", RESOURCE_STORAGE},
-	{"lun", RESOURCE_STORAGE},
-	{"ost", RESOURCE_STORAGE},
-	{"mdt", RESOURCE_STORAGE},
-	{"osd", RESOURCE_STORAGE},
-	{"brick", RESOURCE_STORAGE},
-	{"target", RESOURCE_STORAGE},
-	{"volume", RESOURCE_STORAGE},
-	{"host", RESOURCE_HOST},
-	{"net", RESOURCE_NETWORK},
-	{"tcp", RESOURCE_NETWORK},
-	{"ib", RESOURCE_NETWORK},
-	{"link", RESOURCE_NETWORK},
-};
-
-enum resource resource_of(const char *kind)
-{
-	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (!strcasecmp(kinds[i].kind, kind))
-			return kinds[i].resource;
-	}
-	return RESOURCE_OTHER;
-}
-
-bool kind_is_of_calls(const char *kind)
-{
-	return kind && (!strcmp(kind, "sys") || !strcmp(kind, "peer"));
-}
-
 /* Calls are made to disks and networks alike: which one a metric is about says its row. */
-static enum resource metric_resource(const char *kind, const struct lp_metric *m)
+static enum resource metric_resource(const struct kind *kind, const struct lp_metric *m)
 {
-	if (!kind_is_of_calls(kind) || !m)
-		return resource_of(kind);
+	if (!kind->of_calls || !m)
+		return kind->resource;
 	return !strcmp(m->resource, "storage")	  ? RESOURCE_STORAGE
 		: !strcmp(m->resource, "network") ? RESOURCE_NETWORK
 						  : RESOURCE_OTHER;
@@ -137,13 +103,14 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 	const struct lp_verdict *v = ctx->v;
 	const struct lp_finding *f = &v->findings[i];
 	struct finding_facts *facts = &ctx->facts[i];
-	const char *kind = v->components[f->component]->kind;
+	const char *kind_name = v->components[f->component]->kind;
+	const struct kind *kind = kind_find(kind_name);
 	const char *metric = v->tables[f->metric]->metric;
-	const struct lp_metric *m = lp_metric_find(kind, metric);
+	const struct lp_metric *m = lp_metric_find(kind_name, metric);
 
 	facts->resource = metric_resource(kind, m);
-	facts->of_calls = kind_is_of_calls(kind);
-	facts->role = lp_metric_role(kind, metric);
+	facts->of_calls = kind->of_calls;
+	facts->role = lp_metric_role(kind_name, metric);
 	facts->floor = m ? m->floor : 0;
 	facts->fate = f->direction == LP_MARK_ABSENT || (f->culprit && !f->explained_by_load)
 		? FATE_CULPRIT

@@ -5,6 +5,7 @@
 
 #include "explain/state.h"
 #include "model/hosts.h"
+#include "model/kind.h"
 #include "model/topology.h"
 #include <limpet/metric.h>
 #include <limpet/verdict.h>
@@ -18,15 +19,6 @@ enum fate {
 	FATE_CULPRIT,	/* speaks against its component */
 	FATE_WORKLOAD,	/* the server itself issues this load: no culprit */
 	FATE_CLEARED,	/* before the operator's clear, or when it had no peers: does not count */
-};
-
-/* The resource that a kind of component is part of. */
-enum resource {
-	RESOURCE_OTHER = 0,
-	RESOURCE_STORAGE,
-	RESOURCE_HOST,
-	RESOURCE_NETWORK,
-	N_RESOURCES
 };
 
 /* What a finding is about, looked up once. */
@@ -73,12 +65,6 @@ void context_slots(const struct lp_table *t, const struct lp_finding *f, uint32_
 /* What the logs say of a suspect, or NULL. Without that it has a finding at least. */
 const struct semantic_finding *context_semantic(
 	const struct explain_context *ctx, const struct lp_suspect *s);
-
-/* The resource that components of this kind are part of. */
-enum resource resource_of(const char *kind);
-
-/* Are components of this kind what tracing saw of system calls? */
-bool kind_is_of_calls(const char *kind);
 
 /* Do two stretches of time belong together: does what they share make at least half of the
  * shorter one? */

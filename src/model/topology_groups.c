@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "model/hosts.h"
+#include "model/kind.h"
 #include "model/topology_def.h"
 #include "model/topology_roles.h"
 #include <errno.h>
@@ -28,7 +29,7 @@ struct sorter {
 	struct strbuf strays; /* the first names that no group wants */
 	uint32_t n_strays;
 	struct roles roles;
-	struct strmap interfaces; /* how many observers have an interface of that name */
+	struct strmap names; /* how many observers have an interface of that name */
 };
 
 static void sorter_release(struct sorter *s)
@@ -37,7 +38,7 @@ static void sorter_release(struct sorter *s)
 	strmap_release(&s->by_name);
 	strbuf_release(&s->name);
 	strbuf_release(&s->strays);
-	strmap_release(&s->interfaces);
+	strmap_release(&s->names);
 	roles_release(&s->roles);
 	free(s->caps);
 }
@@ -71,20 +72,28 @@ static void name_add(struct sorter *s, const struct lp_identity *component, cons
 	strbuf_printf(&s->name, " %s=%s", attribute, value ? value : "(none)");
 }
 
-static bool is_kind(const struct lp_identity *component, const char *kind)
-{
-	return !strcmp(component->kind, kind);
-}
-
 /* Interfaces of one name are more alike than those of different ones. */
-static int interface_count(struct sorter *s, const struct lp_identity *component)
+static int name_count(struct sorter *s, const struct lp_identity *component)
 {
 	uint32_t n = 0;
 
-	if (!is_kind(component, "net"))
+	if (kind_find(component->kind)->peers_by != PEERS_BY_COMMON_NAME)
 		return 0;
-	strmap_get(&s->interfaces, component->name, &n);
-	return strmap_put(&s->interfaces, component->name, n + 1);
+	strmap_get(&s->names, component->name, &n);
+	return strmap_put(&s->names, component->name, n + 1);
+}
+
+/* Is the kind divided so that components of this name are peers of one another only? */
+static bool is_divided_by_name(const struct sorter *s, const struct lp_identity *component)
+{
+	const struct kind *kind = kind_find(component->kind);
+	uint32_t n = 0;
+
+	if (kind->apart && !strcmp(component->name, kind->apart))
+		return true;
+	if (kind->peers_by == PEERS_BY_COMMON_NAME)
+		return strmap_get(&s->names, component->name, &n) && n >= MEMBERS_MIN;
+	return kind->peers_by == PEERS_BY_NAME;
 }
 
 /* Connections are divided by their direction, and those that are pooled stand for themselves. */
@@ -102,20 +111,16 @@ static void connection_add(struct sorter *s, const struct lp_identity *component
 			c.out ? "out" : "in");
 }
 
-/* What a kind is divided into where no file says it: connections by their direction, interfaces by
- * their name if enough observers have one of it, traced processes by theirs, and what servers and
- * clients both have by that. */
+/* What a kind is divided into where no file says it, as its row has it. */
 static void kind_add(struct sorter *s, const struct lp_identity *component)
 {
-	const char *name = component->name, *role = roles_name(&s->roles, component);
-	uint32_t n = 0;
+	const char *role = roles_name(&s->roles, component);
 
 	strbuf_puts(&s->name, component->kind);
-	connection_add(s, component);
-	if (is_kind(component, "net") && strmap_get(&s->interfaces, name, &n) && n >= MEMBERS_MIN)
-		strbuf_printf(&s->name, " %s", name);
-	if ((is_kind(component, "host") && !strcmp(name, "cgroup")) || is_kind(component, "sys"))
-		strbuf_printf(&s->name, " %s", name);
+	if (kind_find(component->kind)->peers_by == PEERS_BY_END)
+		connection_add(s, component);
+	if (is_divided_by_name(s, component))
+		strbuf_printf(&s->name, " %s", component->name);
 	if (role)
 		strbuf_printf(&s->name, " of %s", role);
 }
@@ -220,7 +225,7 @@ int topology_groups(const struct topology *t, struct lp_identity *const *compone
 	if (!t || !t->n_groups)
 		r = roles_find(&s.roles, components, n);
 	for (uint32_t i = 0; r == 0 && i < n; i++)
-		r = interface_count(&s, components[i]);
+		r = name_count(&s, components[i]);
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		r = component_sort(&s, components[i], i);
 	for (size_t i = 0; r == 0 && i < s.n; i++)

@@ -1,6 +1,7 @@
 #include "model/topology_roles.h"
 
 #include "model/hosts.h"
+#include "model/kind.h"
 #include <errno.h>
 #include <string.h>
 
@@ -81,13 +82,10 @@ int roles_find(struct roles *r, struct lp_identity *const *components, uint32_t 
 
 const char *roles_name(const struct roles *r, const struct lp_identity *component)
 {
-	static const char *const kinds[] = {"net", "host", "disk", "sys"};
 	uint32_t bits;
-	bool split = false;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		split |= !strcmp(component->kind, kinds[i]);
-	if (!r->split || !split || !strmap_get(&r->observers, component->observer, &bits))
+	if (!r->split || !kind_find(component->kind)->by_role ||
+		!strmap_get(&r->observers, component->observer, &bits))
 		return NULL;
 	return is_client(r, bits) ? "clients" : "servers";
 }

@@ -1,9 +1,13 @@
 #include "report/json.h"
 
 #include "base/cleanup.h"
+#include "model/labels.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A label that is longer is cut off: none is. */
+#define LABEL_MAX 512
 
 /* Most names are plain, and there may be many. */
 static bool is_plain(const char *text)
@@ -43,4 +47,24 @@ void json_write_string(FILE *out, const char *text)
 	string = json_text(text);
 	json_dumpf(string, out, JSON_ENCODE_ANY);
 	json_decref(string);
+}
+
+void json_write_labels(FILE *out, const char *labels)
+{
+	struct label l;
+	bool any = false;
+
+	fputc('{', out);
+	while (label_next(&labels, &l)) {
+		char key[LABEL_MAX], value[LABEL_MAX];
+
+		snprintf(key, sizeof(key), "%.*s", (int)l.n_key, l.key);
+		snprintf(value, sizeof(value), "%.*s", (int)l.n_value, l.value);
+		fputs(any ? "," : "", out);
+		json_write_string(out, key);
+		fputc(':', out);
+		json_write_string(out, value);
+		any = true;
+	}
+	fputc('}', out);
 }

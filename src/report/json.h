@@ -11,4 +11,7 @@ json_t *json_text(const char *text);
 /* A string with its quotes. Bytes that are no UTF-8 are written as "?". */
 void json_write_string(FILE *out, const char *text);
 
+/* Labels of a component, "key=value" lines, as an object. */
+void json_write_labels(FILE *out, const char *labels);
+
 #endif

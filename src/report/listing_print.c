@@ -193,32 +193,6 @@ static void json_observer(FILE *out, const struct listing_observer *o)
 	fputs("]}", out);
 }
 
-/* "key=value" lines as an object. */
-static void json_labels(FILE *out, const char *labels)
-{
-	char line[512];
-	bool first = true;
-
-	fputc('{', out);
-	while (*labels) {
-		size_t len = strcspn(labels, "\n");
-		char *equals;
-
-		snprintf(line, sizeof(line), "%.*s", (int)len, labels);
-		labels += len + (labels[len] == '\n');
-		equals = strchr(line, '=');
-		if (!equals)
-			continue;
-		*equals = '\0';
-		fputs(first ? "" : ",", out);
-		json_write_string(out, line);
-		fputc(':', out);
-		json_write_string(out, equals + 1);
-		first = false;
-	}
-	fputc('}', out);
-}
-
 static void json_component(FILE *out, const struct listing *l, size_t at)
 {
 	const struct listing_component *c = &l->components[at];
@@ -230,7 +204,7 @@ static void json_component(FILE *out, const struct listing *l, size_t at)
 	fputs(",\"kind\":", out);
 	json_write_string(out, l->kinds[c->kind]);
 	fputs(",\"labels\":", out);
-	json_labels(out, c->labels);
+	json_write_labels(out, c->labels);
 	fprintf(out, ",\"samples\":%" PRIu64, c->n_samples);
 	if (c->n_samples)
 		fprintf(out, ",\"first\":\"%s\",\"last\":\"%s\"", time_format(c->first_us, first),

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/time.h"
+#include "model/kind.h"
 #include <inttypes.h>
 #include <limpet/metric.h>
 #include <string.h>
@@ -198,18 +199,10 @@ static size_t count_kinds(const struct lp_verdict *v, struct kind_count kinds[KI
 
 static void add_kind(struct strbuf *sb, const struct kind_count *k)
 {
-	static const char *const names[][2] = {{"disk", "disk"}, {"net", "network interface"},
-		{"tcp", "TCP peer"}, {"host", "host"}, {"sys", "traced program"},
-		{"peer", "traced server"}};
-	const char *plural = k->n == 1 ? "" : "s";
+	const char *words = kind_find(k->kind)->words;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!strcmp(k->kind, names[i][0])) {
-			strbuf_printf(sb, "%" PRIu32 " %s%s", k->n, names[i][1], plural);
-			return;
-		}
-	}
-	strbuf_printf(sb, "%" PRIu32 " %s component%s", k->n, k->kind, plural);
+	strbuf_printf(sb, "%" PRIu32 " %s%s%s", k->n, words ? words : k->kind,
+		words ? "" : " component", k->n == 1 ? "" : "s");
 }
 
 static void add_components(struct strbuf *sb, const struct lp_verdict *v)

@@ -144,6 +144,10 @@ static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp
 
 	fputs("{\"component\":", out);
 	json_write_string(out, v->components[s->component]->text);
+	if (*v->components[s->component]->labels) {
+		fputs(",\"labels\":", out);
+		json_write_labels(out, v->components[s->component]->labels);
+	}
 	write_metrics(out, v, s);
 	key_count(out, "persistence", s->persistence);
 	key_number(out, "severity", s->severity);

@@ -46,6 +46,35 @@ def disks_csv(directory, name="disks.csv", slow=None, factor=3.0, disks=8, sampl
     return path
 
 
+def test_functions_by_name(directory):
+    """1000 functions on each of 8 servers are compared function by function, without an option."""
+    rng, path = random.Random(3), os.path.join(directory, "functions.csv")
+    with open(path, "w") as f:
+        f.write("time,host,function,busy\n")
+        for i in range(60):
+            for h in range(8):
+                for n in range(1000):
+                    slow = 5 if (h, n) == (6, 417) else 1
+                    busy = (1 + n % 50) * 10 * slow * rng.uniform(0.9, 1.1)
+                    f.write(f"{1300000000 + 5 * i},oss{h},f{n},{busy:.2f}\n")
+    verdict = diagnose("--time", "time", "--component", "{host}/function:{function}", "--value",
+                       "busy=latency", "--win-size", "10", "--win-shift", "5", path)
+    groups = {g["name"]: g["components"] for g in verdict["groups"]
+              if g["name"].startswith("function ")}
+    assert len(groups) == 1000, len(groups)
+    assert groups["function f417"] == [f"oss{h}/function:f417" for h in range(8)]
+    assert names(verdict)[0] == "oss6/function:f417", names(verdict)[:5]
+    assert all(name == "oss6/function:f417" for name in names(verdict) if "function:" in name)
+
+
+def test_labels(directory):
+    """What the collector knows of a disk reaches the verdict."""
+    suspect = diagnose(RECORDING)["suspects"][0]
+    shown = json.loads(good("show", "--json", RECORDING))["components"]
+    known = next(c["labels"] for c in shown if c["component"] == suspect["component"])
+    assert known and suspect["labels"] == known, suspect
+
+
 def test_recording_text(directory):
     ran = limpet("diagnose", *STATELESS, RECORDING)
     assert ran.code == 1, ran.err

@@ -122,6 +122,37 @@ static void test_split_by_what_nobody_has(void **state)
 	lp_peer_groups_free(groups, n);
 }
 
+#define N_SERVERS 8
+#define N_FUNCTIONS 1000
+
+/* Function by function: each is compared with itself on the other servers. */
+static void test_by_name(void **state)
+{
+	struct lp_identity **components =
+		calloc(N_SERVERS * N_FUNCTIONS, sizeof(struct lp_identity *));
+	struct lp_peer_group *groups;
+	uint32_t n;
+
+	(void)state;
+	for (uint32_t i = 0; i < N_SERVERS * N_FUNCTIONS; i++)
+		components[i] = identity_printf(
+			"oss%u/function:glusterfsd:f%u", i / N_FUNCTIONS, i % N_FUNCTIONS);
+	assert_int_equal(topology_groups(NULL, components, N_SERVERS * N_FUNCTIONS, NULL, 0, NULL,
+				 &groups, &n, NULL),
+		0);
+	assert_int_equal(n, N_FUNCTIONS);
+	assert_string_equal(groups[0].name, "function glusterfsd:f0");
+	assert_string_equal(groups[999].name, "function glusterfsd:f999");
+	for (uint32_t g = 0; g < n; g++) {
+		assert_int_equal(groups[g].n_members, N_SERVERS);
+		assert_null(groups[g].refused);
+		for (uint32_t i = 0; i < N_SERVERS; i++)
+			assert_int_equal(groups[g].members[i], i * N_FUNCTIONS + g);
+	}
+	lp_peer_groups_free(groups, n);
+	lp_identities_free(components, N_SERVERS * N_FUNCTIONS);
+}
+
 static void test_nothing(void **state)
 {
 	struct told told = {0};
@@ -170,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_traced),
 		cmocka_unit_test(test_split_by_observer),
 		cmocka_unit_test(test_split_by_what_nobody_has),
+		cmocka_unit_test(test_by_name),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_own_attributes),
 	};

@@ -74,6 +74,28 @@ static void test_groups(void **state)
 	lp_verdict_free(v);
 }
 
+/* Labels are told of suspects that have some. */
+static void test_labels(void **state)
+{
+	struct lp_verdict *v = rig_verdict();
+	uint32_t first = v->suspects[0].component;
+	json_t *root, *suspects, *labels;
+
+	(void)state;
+	lp_identity_unref(v->components[first]);
+	v->components[first] =
+		lp_identity_new("fs2", "disk", "sdd", "stable=wwn-0x5000\nmodel=\"x\"\n");
+	root = print(v);
+	suspects = json_object_get(root, "suspects");
+	labels = json_object_get(json_array_get(suspects, 0), "labels");
+	assert_string_equal(string_at(labels, "stable"), "wwn-0x5000");
+	assert_string_equal(string_at(labels, "model"), "\"x\"");
+	assert_int_equal(json_object_size(labels), 2);
+	assert_null(json_object_get(json_array_get(suspects, 1), "labels"));
+	json_decref(root);
+	lp_verdict_free(v);
+}
+
 static void test_anomalies(void **state)
 {
 	struct lp_verdict *v = rig_verdict();
@@ -189,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_head),
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_anomalies),
 		cmocka_unit_test(test_suspects),
 		cmocka_unit_test(test_incidents),
