@@ -188,7 +188,7 @@ def main():
     global root
     if not isolated() and os.geteuid() == 0 and sh("unshare", "-m", "true").returncode == 0:
         os.environ["LIMPET_FAULTS_ISOLATED"] = "1"
-        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable,
+        os.execvp("unshare", ["unshare", "-m", "--propagation", "slave", sys.executable,
                               os.path.abspath(__file__)])
     root = tempfile.mkdtemp(prefix="limpet-faults-")
     try:
