@@ -70,7 +70,8 @@ struct lp_finding {
 	uint32_t component, group, metric, series, member;
 	enum lp_mark direction;	    /* the prevailing one */
 	uint32_t n_windows;	    /* with data, its own or its peers' */
-	uint32_t n_anomalous;	    /* of these */
+	uint32_t n_anomalous;	    /* of these, in whatever direction */
+	uint32_t n_aside;	    /* of these, in another direction than the prevailing one */
 	uint32_t persistence;	    /* the accumulator at the end */
 	uint32_t peak;		    /* its highest value */
 	int64_t first_us, last_us;  /* from the first to the last anomalous window that counts */
@@ -82,6 +83,7 @@ struct lp_finding {
 	double load_ratio; /* its throughput over its peers'; NaN: unknown */
 	bool culprit;	   /* in the direction that makes a suspect */
 	bool explained_by_load; /* slower, but as its greater load would make any peer */
+	bool explained_by_idle; /* slower only because its peers were idle now and then */
 	/* In the verdict's dimensions, the most telling first; none: it is not about a vector. */
 	uint32_t first_dimension, n_dimensions;
 };

@@ -154,7 +154,7 @@ static bool is_slow(const struct lp_verdict *v, const struct lp_finding *f)
 	enum lp_role role = finding_role(v, f);
 
 	return role_is_slowness(role) && f->culprit && f->direction == LP_MARK_ABOVE &&
-		!f->explained_by_load;
+		!f->explained_by_load && !f->explained_by_idle;
 }
 
 /* More work alone makes no culprit. It does where the component is slower for it than its load
@@ -187,8 +187,8 @@ int load_judge(struct lp_verdict *v)
 		f->load_ratio = member_load(v, f->group, f->member, f->first_us, f->last_us);
 		f->explained_by_load = f->direction == LP_MARK_ABOVE && f->load_ratio > LOAD_MORE &&
 			f->ratio <= SLACK * f->load_ratio && load_is_given(v, f);
-		f->explained_by_load |= role == LP_ROLE_LATENCY && f->direction == LP_MARK_ABOVE &&
-			idle_explains(v, f);
+		f->explained_by_idle = !f->explained_by_load && role == LP_ROLE_LATENCY &&
+			f->direction == LP_MARK_ABOVE && idle_explains(v, f);
 	}
 	for (uint32_t i = 0; i < v->n_findings; i++) {
 		struct lp_finding *f = &v->findings[i];

@@ -4,7 +4,8 @@
 
 #include <limpet/verdict.h>
 
-/* Fill in load_ratio of the findings and decide what their load explains: `explained_by_load`, and
+/* Fill in load_ratio of the findings and decide what their load, or their peers' idleness,
+ * explains: `explained_by_load`, `explained_by_idle`, and
  * `culprit` of those that merely work more. */
 int load_judge(struct lp_verdict *v);
 

@@ -159,7 +159,6 @@ static int finding_add(const struct comparison *c, uint32_t series, uint32_t mem
 		.member = member,
 		.direction = direction,
 		.n_windows = st->n_windows,
-		.n_anomalous = st->n_anomalous,
 		.first_us = slot_us(c, s->first[st->first]) - c->v->tables[s->metric]->step_us,
 		.last_us = slot_us(c, s->last[st->last]),
 		.indicted_us = slot_us(c, s->last[st->fired]),
@@ -170,6 +169,12 @@ static int finding_add(const struct comparison *c, uint32_t series, uint32_t mem
 	};
 	int r = finding_measure(c, st, &f);
 
+	/* What persistence counts is counted here: who is above its peers and then below them is
+	 * anomalous all the time. */
+	for (uint32_t w = 0; w < s->n_windows; w++) {
+		f.n_anomalous += mark_anomalous(marks[w]);
+		f.n_aside += mark_anomalous(marks[w]) && marks[w] != direction;
+	}
 	f.persistence = persist_accumulate(marks, s->n_windows, 0, &f.peak);
 	if (r == 0)
 		r = array_reserve(&fs->items, &fs->cap, fs->n + 1, sizeof(*fs->items));
@@ -185,13 +190,27 @@ static bool is_one_sample(const struct comparison *c, const struct stretch *st)
 	return c->role == LP_ROLE_SERVICE && c->timeseries && st->n_anomalous <= c->params.smooth;
 }
 
+/* Was it still so at the end: in k of the last 2k-1 windows with data? */
+static bool is_at_end(const struct comparison *c, uint32_t member, enum lp_mark direction)
+{
+	const struct lp_series *s = c->series;
+	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
+	uint32_t n = 0, found = 0;
+
+	for (uint32_t w = s->n_windows; w-- > 0 && n < 2 * c->params.k - 1;) {
+		n += marks[w] != LP_MARK_NONE;
+		found += marks[w] == direction;
+	}
+	return found >= c->params.k;
+}
+
 /* The direction in which a member weighs most, culprits first. */
 static int weigh_calibrated(
 	const struct comparison *c, uint32_t series, uint32_t member, struct findings *fs)
 {
 	struct stretch best = {0};
 	enum lp_mark direction = LP_MARK_NONE;
-	bool culprit = false, transient = false;
+	bool culprit = false, passed = false, slight = false;
 
 	for (size_t d = 0; d < ARRAY_SIZE(directions); d++) {
 		struct stretch st = stretch_find(c, member, directions[d]);
@@ -203,7 +222,8 @@ static int weigh_calibrated(
 		if (!st.fires)
 			continue;
 		if (st.weight < weigh_bar(c->unit * st.n_windows) || is_one_sample(c, &st)) {
-			transient = true;
+			slight |= is_at_end(c, member, directions[d]);
+			passed = true;
 			continue;
 		}
 		if (direction == LP_MARK_NONE || (bad && !culprit) ||
@@ -213,9 +233,11 @@ static int weigh_calibrated(
 			culprit = bad;
 		}
 	}
-	fs->n_transient += direction == LP_MARK_NONE && transient;
-	if (direction == LP_MARK_NONE)
+	if (direction == LP_MARK_NONE) {
+		fs->n_slight += slight;
+		fs->n_passed += passed && !slight;
 		return 0;
+	}
 	best.weight /= weigh_bar(c->unit * best.n_windows);
 	return finding_add(c, series, member, direction, &best, fs);
 }

@@ -8,7 +8,9 @@
 struct findings {
 	struct lp_finding *items;
 	size_t n, cap;
-	uint32_t n_transient; /* step 6 fired, but it did not weigh enough */
+	/* Step 6 fired, but it did not weigh enough: it was over before the end of the data, or was
+	 * still so then. */
+	uint32_t n_passed, n_slight;
 };
 
 /* Add the findings of a comparison, which is series number `series`. */

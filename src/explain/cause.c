@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "detect/group/pool.h"
+#include "explain/evidence.h"
 #include "explain/excess_traffic.h"
 #include "explain/rank.h"
 #include "explain/semantic_join.h"
@@ -464,10 +465,14 @@ const struct cause *cause_of_asymmetry(
 	f = &ctx->v->findings[s->findings[0]];
 	facts = &ctx->facts[s->findings[0]];
 	above = f->direction == LP_MARK_ABOVE;
+	if (facts->role == LP_ROLE_WORK && evidence_is_alike(f))
+		return &cause_unknown;
 	if (facts->role == LP_ROLE_WORK)
 		return above ? &cause_imbalanced : &cause_less_loaded;
 	if (f->explained_by_load)
 		return &cause_imbalanced;
+	if (f->explained_by_idle)
+		return &cause_less_idle;
 	if (facts->role == LP_ROLE_BUSY && !above)
 		return &cause_less_loaded;
 	return above != (facts->role == LP_ROLE_WINDOW) ? &cause_unknown : &cause_faster;

@@ -45,6 +45,9 @@ const struct cause cause_unknown = {"unknown", "differs from its peers",
 	"began."};
 const struct cause cause_imbalanced = {"imbalanced", "has more load, and behaves as that explains",
 	"No fault; if it matters, spread the load (striping, placement, balance of the targets)."};
+const struct cause cause_less_idle = {"less-idle",
+	"has work all the time where its peers wait for some, and is no slower at work",
+	"No fault; if it matters, spread the load (striping, placement, balance of the targets)."};
 const struct cause cause_faster = {
 	"faster", "is faster than its peers", "No fault; newer or emptier devices often are."};
 const struct cause cause_less_loaded = {"less-loaded", "has less to do than its peers",
@@ -70,8 +73,9 @@ const struct cause cause_resource_exhausted = {"resource-exhausted",
 const struct cause *const causes[] = {&cause_disk_hog, &cause_disk_busy, &cause_disk_errors,
 	&cause_network_hog, &cause_packet_loss, &cause_cpu_hog, &cause_server_hung, &cause_bad_link,
 	&cause_slow_link, &cause_slow_network, &cause_lost_path, &cause_server_down, &cause_unknown,
-	&cause_imbalanced, &cause_faster, &cause_less_loaded, &cause_server_workload,
-	&cause_propagated_error, &cause_crash, &cause_resource_exhausted, NULL};
+	&cause_imbalanced, &cause_less_idle, &cause_faster, &cause_less_loaded,
+	&cause_server_workload, &cause_propagated_error, &cause_crash, &cause_resource_exhausted,
+	NULL};
 
 const struct cause *cause_find(const char *name)
 {

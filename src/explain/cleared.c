@@ -34,7 +34,7 @@ static int recount(const struct lp_verdict *v, struct lp_finding *f, uint32_t fr
 
 	if (!only)
 		return -ENOMEM;
-	f->n_windows = f->n_anomalous = 0;
+	f->n_windows = f->n_anomalous = f->n_aside = 0;
 	for (uint32_t w = from; w < n_windows; w++) {
 		bool anomalous = marks[w] == f->direction;
 

@@ -112,7 +112,8 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 	facts->of_calls = kind->of_calls;
 	facts->role = lp_metric_role(kind_name, metric);
 	facts->floor = m ? m->floor : 0;
-	facts->fate = f->direction == LP_MARK_ABSENT || (f->culprit && !f->explained_by_load)
+	facts->fate = f->direction == LP_MARK_ABSENT ||
+			(f->culprit && !f->explained_by_load && !f->explained_by_idle)
 		? FATE_CULPRIT
 		: FATE_ASIDE;
 	if (is_trifle(v, f, facts))

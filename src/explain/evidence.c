@@ -40,9 +40,15 @@ static void add_ratio(struct strbuf *sb, double ratio)
 	strbuf_printf(sb, ratio >= 99.5 ? "%.0fx" : ratio < 0.995 ? "%.2fx" : "%.1fx", ratio);
 }
 
-static void add_windows(struct strbuf *sb, const struct lp_finding *f)
+void evidence_add_windows(struct strbuf *sb, const struct lp_verdict *v, const struct lp_finding *f)
 {
-	strbuf_printf(sb, " in %u of %u windows", f->n_anomalous, f->n_windows);
+	const char *method = v->series[f->series].method;
+	bool by_samples = method && !strcmp(method, "series");
+
+	strbuf_printf(sb, "%u of %u %s%s", f->n_anomalous, f->n_windows,
+		by_samples ? "sample" : "window", f->n_windows == 1 ? "" : "s");
+	if (f->n_aside)
+		strbuf_printf(sb, " (otherwise in %u of them)", f->n_aside);
 }
 
 /* The last window in which the finding's component is anomalous; n_windows if there is none. */
@@ -72,7 +78,7 @@ static void add_peers_with_data(struct strbuf *sb, const struct explain_context 
 
 		some += m != f->member && mark != LP_MARK_NONE && mark != LP_MARK_ABSENT;
 	}
-	strbuf_printf(sb, " while %u of %u peers %s", some, n - 1, have);
+	strbuf_printf(sb, ", while %u of %u peers %s", some, n - 1, have);
 }
 
 /* "since T" if it lasts to the end of the data, else "from T to T". */
@@ -98,8 +104,16 @@ static void add_absence(struct strbuf *sb, const struct explain_context *ctx, ui
 		strbuf_puts(sb, "no data");
 	else
 		strbuf_printf(sb, "no work (%s 0)", ctx->v->tables[f->metric]->metric);
+	strbuf_puts(sb, " in ");
+	evidence_add_windows(sb, ctx->v, f);
+	strbuf_putc(sb, ',');
 	add_stretch(sb, ctx, f);
 	add_peers_with_data(sb, ctx, f, no_data ? "have some" : "work");
+}
+
+bool evidence_is_alike(const struct lp_finding *f)
+{
+	return f->direction != LP_MARK_ABSENT && f->ratio < LIKE_PEERS && f->ratio > 1 / LIKE_PEERS;
 }
 
 void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, struct strbuf *sb)
@@ -113,7 +127,7 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 		return;
 	}
 	strbuf_printf(sb, "%s ", t->metric);
-	if (finite && f->ratio < LIKE_PEERS && f->ratio > 1 / LIKE_PEERS) {
+	if (evidence_is_alike(f)) {
 		strbuf_puts(sb, "spreads otherwise than its peers' (median ");
 		add_ratio(sb, f->ratio);
 		strbuf_puts(sb, ")");
@@ -129,11 +143,14 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 		strbuf_puts(sb, " where its peers have ");
 		add_value(sb, f->peers, t->unit);
 	}
-	add_windows(sb, f);
+	strbuf_puts(sb, " in ");
+	evidence_add_windows(sb, ctx->v, f);
 	if (f->explained_by_load && isfinite(f->load_ratio)) {
 		strbuf_puts(sb, ", as its load (");
 		add_ratio(sb, f->load_ratio);
 		strbuf_puts(sb, ") explains");
+	} else if (f->explained_by_idle) {
+		strbuf_puts(sb, ", as its peers are idle now and then; at work they are alike");
 	}
 }
 

@@ -5,6 +5,15 @@
 #include "base/strbuf.h"
 #include "explain/context.h"
 
+/* In how many windows a finding's component was out of step, "37 of 46 windows": the one way in
+ * which all that is told of a finding counts them. */
+void evidence_add_windows(
+	struct strbuf *sb, const struct lp_verdict *v, const struct lp_finding *f);
+
+/* Is the median of the finding's component like its peers', so that only the spread of its values
+ * differs? */
+bool evidence_is_alike(const struct lp_finding *f);
+
 /* One finding: "await 4.1x its peers (41.0 ms against 10.0 ms) in 37 of 46 windows". */
 void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, struct strbuf *sb);
 

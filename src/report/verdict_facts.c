@@ -161,6 +161,7 @@ const char *verdict_cause_words(const char *cause)
 		{"crash", "crashed"},
 		{"resource-exhausted", "out of resources"},
 		{"imbalanced", "imbalanced, works harder"},
+		{"less-idle", "less idle"},
 		{"faster", "faster"},
 		{"less-loaded", "less loaded"},
 	};

@@ -179,8 +179,8 @@ static void write_evidence(struct html_page *p, const struct lp_suspect *s)
 	for (uint32_t i = 0; i < s->n_findings; i++) {
 		const struct lp_finding *f = &p->v->findings[s->findings[i]];
 
-		strbuf_printf(&sb, "%s: %" PRIu32 " of %" PRIu32 " windows, ",
-			p->v->tables[f->metric]->metric, f->n_anomalous, f->n_windows);
+		strbuf_printf(&sb, "%s: persistence %" PRIu32 ", ", p->v->tables[f->metric]->metric,
+			f->persistence);
 		verdict_add_peers(&sb, p->v, f->group);
 		fputs("<li class=\"count\">", p->out);
 		html_page_text(p, &sb);

@@ -1,3 +1,4 @@
+#include "explain/evidence.h"
 #include "report/verdict_html_parts.h"
 
 #include "base/cleanup.h"
@@ -199,12 +200,16 @@ static void write_quantity(FILE *out, double value, const char *unit)
 static void write_description(struct html_page *p, const struct lp_finding *f)
 {
 	const struct lp_table *t = p->v->tables[f->metric];
+	struct strbuf sb = {0};
 
 	html_write(p->out, t->metric);
 	fputs(" of ", p->out);
 	html_write(p->out, p->v->components[f->component]->text);
-	fprintf(p->out, " among its peers: %s them in %" PRIu32 " of %" PRIu32 " windows, ",
-		verdict_mark_name(f->direction), f->n_anomalous, f->n_windows);
+	fprintf(p->out, " among its peers: %s them in ", verdict_mark_name(f->direction));
+	evidence_add_windows(&sb, p->v, f);
+	html_page_text(p, &sb);
+	strbuf_release(&sb);
+	fputs(", ", p->out);
 	write_quantity(p->out, f->own, t->unit);
 	fputs(" against ", p->out);
 	write_quantity(p->out, f->peers, t->unit);

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "base/time.h"
+#include "explain/evidence.h"
 #include "report/flow.h"
 #include "report/verdict_facts.h"
 #include <errno.h>
@@ -139,12 +140,11 @@ static void print_strip(struct printer *p, const struct lp_finding *f)
 	fputs("|\n", p->out);
 }
 
-/* "37 of 46 windows, persistence 31, against 11 others of group disk of fs3" */
+/* "persistence 31, against 11 others of group disk of fs3" */
 static void add_persistence(
 	struct strbuf *sb, const struct lp_verdict *v, const struct lp_finding *f)
 {
-	strbuf_printf(sb, "%" PRIu32 " of %" PRIu32 " windows, persistence %" PRIu32 ", ",
-		f->n_anomalous, f->n_windows, f->persistence);
+	strbuf_printf(sb, "persistence %" PRIu32 ", ", f->persistence);
 	verdict_add_peers(sb, v, f->group);
 }
 
@@ -158,6 +158,8 @@ static void print_findings(struct printer *p, const struct lp_suspect *s)
 
 		strbuf_printf(&sb, "%s %s in ", p->v->tables[f->metric]->metric,
 			verdict_mark_name(f->direction));
+		evidence_add_windows(&sb, p->v, f);
+		strbuf_puts(&sb, ", ");
 		add_persistence(&sb, p->v, f);
 		if (isfinite(f->distance) && isfinite(f->threshold))
 			strbuf_printf(

@@ -217,6 +217,30 @@ def test_faster_is_no_suspect(directory):
         == {"oss5/disk:sda": "faster"}
 
 
+def test_evidence_agrees(directory):
+    """Load explains what there is load for; what goes on has not passed; windows count once."""
+    idle, mild = (os.path.join(directory, n) for n in ("idle.csv", "mild.csv"))
+    rng = random.Random(3)
+    with open(idle, "w") as f, open(mild, "w") as g:
+        f.write("time,component,metric,value\n")
+        g.write("time,component,metric,value\n")
+        for i in range(300):
+            for d in range(8):
+                busy = d == 3 or rng.random() < 0.3
+                who = f"{1300000000 + i},oss{d}/disk:sda"
+                f.write(f"{who},await,{5 * busy * rng.uniform(0.9, 1.1):.3f}\n")
+                f.write(f"{who},wr_sec,{9000 * rng.uniform(0.9, 1.1):.1f}\n")
+                g.write(f"{who},await,{20 * rng.uniform(0.9, 1.1) * (1.4 if d == 3 else 1):.3f}\n")
+    verdict = diagnose(idle, status=0)
+    asymmetry, = (a for a in verdict["asymmetries"] if a["component"] == "oss3/disk:sda")
+    assert asymmetry["cause"] == "less-idle", asymmetry
+    assert not any("load" in e and "explains" in e for e in asymmetry["evidence"]), asymmetry
+    out = good("diagnose", *STATELESS, mild)
+    assert "passing" not in out and "1 asymmetry was there at the end of the data" in out, out
+    ran = limpet("diagnose", *STATELESS, RECORDING)
+    assert ran.out.count("of 15 windows") == 2, "once for each of two metrics: " + ran.out
+
+
 def test_metric_and_group(directory):
     path = disks_csv(directory, slow=5)
     assert diagnose("-m", "throughput", path, status=0)["suspects"] == []

@@ -107,7 +107,8 @@ static inline bool rig_accused(const struct lp_verdict *v, uint32_t component)
 	for (uint32_t i = 0; i < v->n_findings; i++) {
 		const struct lp_finding *f = &v->findings[i];
 
-		if (f->component == component && f->culprit && !f->explained_by_load)
+		if (f->component == component && f->culprit && !f->explained_by_load &&
+			!f->explained_by_idle)
 			return true;
 	}
 	return false;

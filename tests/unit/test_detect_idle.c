@@ -42,6 +42,23 @@ static void test_like_the_peers_at_work(void **state)
 	assert_false(accused(8.5, 80)); /* a queue of its own */
 }
 
+/* Who does no more than its peers has no load that would explain anything. */
+static void test_no_more_load(void **state)
+{
+	const struct lp_finding *f;
+	struct rig r;
+
+	(void)state;
+	fill(&r, 6, 80);
+	rig_add_noise(&r, "rd_sec", "sectors/s", 20000, 0.2);
+	f = rig_finding(rig_run(&r, &by_itself), BUSY, "await");
+	assert_non_null(f);
+	assert_true(f->load_ratio > 0.9 && f->load_ratio < 1.1);
+	assert_false(f->explained_by_load);
+	assert_true(f->explained_by_idle);
+	rig_release(&r);
+}
+
 static void test_slower_at_work(void **state)
 {
 	(void)state;
@@ -76,6 +93,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_like_the_peers_at_work),
+		cmocka_unit_test(test_no_more_load),
 		cmocka_unit_test(test_slower_at_work),
 		cmocka_unit_test(test_peers_at_work),
 		cmocka_unit_test(test_too_little_to_tell),

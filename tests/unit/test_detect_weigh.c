@@ -60,12 +60,72 @@ static void test_short_and_long(void **state)
 	}
 }
 
+static bool notes(const struct lp_verdict *v, const char *part)
+{
+	for (uint32_t i = 0; i < v->n_notes; i++) {
+		if (strstr(v->notes[i], part))
+			return true;
+	}
+	return false;
+}
+
+/* What passed is over; what is anomalous in every window, and does not weigh enough, has not
+ * passed. */
+static void test_passing(void **state)
+{
+	static const struct detect_options by_itself = {0};
+
+	(void)state;
+	for (int passes = 0; passes < 2; passes++) {
+		struct rig r;
+		double *await;
+
+		rig_init(&r, 8, passes ? 2400 : 300);
+		await = rig_add_noise(&r, "await", "ms", 20, 0.1);
+		rig_scale(&r, await, 1, passes ? 600 : 0, passes ? 1.8 : 1.4);
+		if (passes)
+			rig_scale(&r, await, 1, 780, 1 / 1.8);
+		rig_run(&r, &by_itself);
+		assert_int_equal(r.verdict->n_findings, 0);
+		assert_int_equal(notes(r.verdict, "1 passing asymmetry was too short"), passes);
+		assert_int_equal(
+			notes(r.verdict, "1 asymmetry was there at the end of the data, too small"),
+			!passes);
+		rig_release(&r);
+	}
+}
+
+/* Above its peers and then below them: anomalous in all these windows, and persistence is no more
+ * than their number. */
+static void test_counts(void **state)
+{
+	static const struct detect_options by_itself = {0};
+	const struct lp_finding *f;
+	struct rig r;
+	double *await;
+
+	(void)state;
+	rig_init(&r, 8, 1200);
+	await = rig_add_noise(&r, "await", "ms", 20, 0.1);
+	rig_scale(&r, await, 1, 0, 8);
+	rig_scale(&r, await, 1, 900, 1.0 / 64);
+	f = rig_finding(rig_run(&r, &by_itself), 1, "await");
+	assert_non_null(f);
+	assert_int_equal(f->direction, LP_MARK_ABOVE);
+	assert_true(f->n_aside > 0 && f->n_aside < f->n_anomalous);
+	assert_true(f->n_anomalous <= f->n_windows);
+	assert_true(f->peak <= f->n_anomalous);
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bar),
 		cmocka_unit_test(test_culprit),
 		cmocka_unit_test(test_short_and_long),
+		cmocka_unit_test(test_passing),
+		cmocka_unit_test(test_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 #include "explain_rig.h"
 
+#include "explain/evidence.h"
+
 static void make_disks(struct rig *r)
 {
 	rig_init(r, 46);
@@ -55,10 +57,11 @@ static void test_absence(void **state)
 	rig_find(&r, "oss4/disk:sdb", "wr_sec", LP_MARK_ABSENT, 0, 9e3, 10, 20);
 	rig_explain(&r);
 	assert_true(says(rig_suspect(&r, "oss3/disk:sdb"),
-		"no data since 2011-05-09T00:09:00Z while 11 of 11 peers have some"));
+		"no data in 36 of 46 windows, since 2011-05-09T00:09:00Z, while 11 of 11 peers "
+		"have some"));
 	assert_true(says(rig_suspect(&r, "oss4/disk:sdb"),
-		"no work (wr_sec 0) from 2011-05-09T00:09:00Z to 2011-05-09T00:21:00Z while 11 of "
-		"11 peers work"));
+		"no work (wr_sec 0) in 11 of 46 windows, from 2011-05-09T00:09:00Z to "
+		"2011-05-09T00:21:00Z, while 11 of 11 peers work"));
 	rig_release(&r);
 }
 
@@ -92,6 +95,64 @@ static void test_others_follow(void **state)
 	rig_release(&r);
 }
 
+/* Its load explains nothing where it has none that its peers have not; their idleness may. */
+static void test_idle_peers(void **state)
+{
+	const struct lp_suspect *s;
+	struct lp_finding *f;
+	struct rig r;
+
+	(void)state;
+	make_disks(&r);
+	f = rig_find(&r, "oss4/disk:sdb", "await", LP_MARK_ABOVE, 20, 10, 9, 45);
+	f->explained_by_idle = true;
+	f->load_ratio = 0.97;
+	rig_explain(&r);
+	assert_int_equal(r.v->n_suspects, 0);
+	assert_int_equal(r.v->n_asymmetries, 1);
+	s = &r.v->asymmetries[0];
+	assert_string_equal(s->cause, "less-idle");
+	assert_string_equal(s->evidence[0],
+		"await 2.0x its peers (20.0 ms against 10.0 ms) in 37 of 46 windows, as its peers "
+		"are idle now and then; at work they are alike");
+	assert_string_equal(s->evidence[1], "throughput is like its peers' (0.97x)");
+	rig_release(&r);
+}
+
+/* Nobody works harder whose median is like that of the peers. */
+static void test_no_harder(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	make_disks(&r);
+	rig_find(&r, "oss4/disk:sdb", "wr_sec", LP_MARK_ABOVE, 8100, 8000, 9, 45)->culprit = false;
+	rig_explain(&r);
+	assert_string_equal(r.v->asymmetries[0].cause, "unknown");
+	rig_release(&r);
+}
+
+static void test_windows(void **state)
+{
+	struct strbuf sb = {0};
+	struct lp_finding *f;
+	struct rig r;
+
+	(void)state;
+	make_disks(&r);
+	f = rig_find(&r, "oss4/disk:sdb", "await", LP_MARK_ABOVE, 20, 10, 9, 45);
+	f->n_aside = 2;
+	evidence_add_windows(&sb, r.v, f);
+	assert_string_equal(sb.text, "37 of 46 windows (otherwise in 2 of them)");
+	strbuf_reset(&sb);
+	f->n_aside = 0;
+	r.v->series[f->series].method = "series"; /* which looks at every sample */
+	evidence_add_windows(&sb, r.v, f);
+	assert_string_equal(sb.text, "37 of 46 samples");
+	strbuf_release(&sb);
+	rig_release(&r);
+}
+
 static void test_summary(void **state)
 {
 	struct rig r;
@@ -113,6 +174,9 @@ int main(void)
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_absence),
 		cmocka_unit_test(test_others_follow),
+		cmocka_unit_test(test_idle_peers),
+		cmocka_unit_test(test_no_harder),
+		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_summary),
 	};
 
