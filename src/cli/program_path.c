@@ -51,12 +51,16 @@ const char *program_path(const char *name, char buf[PATH_MAX])
 
 int program_exec(const char *name, char **argv, struct lp_err *err)
 {
-	char path[PATH_MAX], dir[PATH_MAX];
+	char path[PATH_MAX], dir[PATH_MAX], *self = argv[0];
+	int r;
 
-	argv[0] = (char *)program_path(name, path);
+	program_path(name, path);
+	argv[0] = path;
 	execvp(path, argv);
-	if (errno != ENOENT)
-		return lp_err_sys(err, -errno, "cannot run %s", path);
+	r = -errno;
+	argv[0] = self;
+	if (r != -ENOENT)
+		return lp_err_sys(err, r, "cannot run %s", path);
 	own_directory(dir);
 	return lp_err_set(err, -ENOENT,
 		"%s is not installed: it is not in %s, " LIMPET_LIBEXECDIR
