@@ -14,7 +14,8 @@ from tap import check, run
 
 BUILD = pathlib.Path(os.environ["BUILD"])
 SHARED = ("liblimpet-core.a", "trace/liblimpet-trace.a", "cli/liblimpet-program.a")
-# Says how it was started, repeats its input, and ends as it is told.
+# Says how it was started, repeats its input, and ends as it is told. It is asked for verbs that do not
+# exist, so that no lab comes up should it be another program that runs.
 STAND_IN = """#!/bin/sh
 echo "$@"
 cat
@@ -61,11 +62,11 @@ def start(*command, text="", **options):
 def test_arguments_and_files(directory):
     """arguments, standard input, output, errors and the exit code go through"""
     limpet = beside(directory)
-    done = start(limpet, "lab", "up", "--name", "a b", "--help", text="to its input\n")
-    check(done.stdout == "lab up --name a b --help\nto its input\n", done)
+    done = start(limpet, "lab", "any", "--name", "a b", "--help", text="to its input\n")
+    check(done.stdout == "lab any --name a b --help\nto its input\n", done)
     check(done.stderr == "complaint\n" and done.returncode == 7, done)
-    done = start(limpet, "demo", "--live")
-    check(done.stdout == "demo --live\n" and done.returncode == 7, done)
+    done = start(limpet, "demo", "--any")
+    check(done.stdout == "demo --any\n" and done.returncode == 7, done)
 
 
 def test_help_is_asked(directory):
@@ -82,7 +83,7 @@ def test_signal(directory):
     done = start(beside(directory), "lab", "kill")
     check(done.returncode == -signal.SIGTERM, done)
     limpet = beside(directory, "#!/bin/sh\necho $$\nexec sleep 60\n")
-    with subprocess.Popen([limpet, "lab", "up"], stdout=subprocess.PIPE, text=True) as p:
+    with subprocess.Popen([limpet, "lab", "any"], stdout=subprocess.PIPE, text=True) as p:
         pid = int(p.stdout.readline())
         p.send_signal(signal.SIGINT)
         check(p.wait() == -signal.SIGINT and pid == p.pid, f"{pid} is not {p.pid}")
@@ -98,8 +99,8 @@ def test_path(directory):
     path = f"{elsewhere}:{os.environ['PATH']}"
     if installed_here():
         raise tap.Skip("limpet-lab is installed on this machine")
-    done = start(limpet, "lab", "up", env={**os.environ, "PATH": path})
-    check(done.stdout == "lab up\n" and done.returncode == 7, done)
+    done = start(limpet, "lab", "any", env={**os.environ, "PATH": path})
+    check(done.stdout == "lab any\n" and done.returncode == 7, done)
 
 
 def installed_here():
@@ -113,7 +114,7 @@ def test_missing(directory):
     if installed_here() or shutil.which("limpet-lab"):
         raise tap.Skip("limpet-lab is installed on this machine")
     limpet = shutil.copy(LIMPET, directory)
-    for words in ("lab up", "demo --live", "help lab", "help --man lab", "lab --help"):
+    for words in ("lab any", "demo --any", "help lab", "help --man lab", "lab --help"):
         done = start(limpet, *words.split())
         check(done.returncode == 2 and not done.stdout, f"{words}: {done}")
         check(re.fullmatch(r"limpet \w+: limpet-lab is not installed: .*install.*\n", done.stderr),
