@@ -40,6 +40,9 @@ int log_encode(struct log_encoder *e, const struct lp_log *log, enum lp_archive_
 struct log_place {
 	char name[LOG_NAME_MAX + 1];
 	uint64_t first_record;
+	/* Set by reader_log_places(): which frame of the file it is, and its time. */
+	size_t frame;
+	int64_t first_us, last_us;
 };
 
 struct log_decoder;

@@ -400,10 +400,29 @@ int reader_log_places(const struct lp_source *source,
 		got = log_locate(d, f, frame_payload_read, &payload, &place, err);
 		if (got == -EBADMSG)
 			continue;
+		place.frame = i;
+		place.first_us = f->first_us;
+		place.last_us = f->last_us;
 		if (got == 0)
 			got = fn(ctx, &place);
 		if (got)
 			return got;
 	}
 	return 0;
+}
+
+int reader_log_at(const struct lp_source *source, size_t frame,
+	int (*fn)(void *ctx, const struct lp_log *log), void *ctx, struct lp_err *err)
+{
+	const struct reader *r = (const struct reader *)source;
+	const struct frame *f = &r->frames.items[frame];
+	_cleanup_(log_decoder_freep) struct log_decoder *d = log_decoder_new();
+	struct lp_log log;
+	int got = d ? log_read(r, d, f, NULL, &log, err)
+		    : lp_err_sys(err, -ENOMEM, "cannot read the logs of %s", source->path);
+
+	if (got == -EBADMSG)
+		return log_damage(r, f, err);
+	return got < 0 ? lp_err_prefix(err, "%s, byte %" PRIu64, source->path, f->offset)
+		       : fn(ctx, &log);
 }

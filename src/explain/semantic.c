@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "explain/cause.h"
 #include "explain/semantic_read.h"
+#include "explain/semantic_reader.h"
 #include "explain/semantic_tell.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +33,7 @@ void semantic_release(struct semantic *s)
 }
 
 /* A server that is dead neither answers nor has errors; one that hangs may have errors as well. */
-static int gravity(const struct semantic_finding *f)
+int semantic_gravity(const struct semantic_finding *f)
 {
 	return !strcmp(f->cause, cause_crash.name) ? 2 : !strcmp(f->cause, cause_server_hung.name);
 }
@@ -60,7 +61,7 @@ static int merge(struct semantic_finding *a, struct semantic_finding *b)
 {
 	struct semantic_finding graver = *a;
 
-	if (gravity(b) > gravity(a)) {
+	if (semantic_gravity(b) > semantic_gravity(a)) {
 		*a = *b;
 		*b = graver;
 	}
@@ -120,7 +121,7 @@ int semantic_judge(
 
 	for (size_t i = 0; i < t->n_hosts; i++)
 		ret->n_observers += t->hosts[i].traced;
-	ret->n_processes = (uint32_t)t->n_processes;
+	ret->n_processes = (uint32_t)t->n_born;
 	if (r == 0)
 		r = semantic_hangs(t, options, ret);
 	if (r == 0)
@@ -133,17 +134,16 @@ int semantic_judge(
 int semantic_diagnose(struct lp_dataset *ds, const struct hosts *hosts,
 	const struct semantic_options *options, struct semantic *ret, struct lp_err *err)
 {
-	struct semantic_options o = *options;
-	_cleanup_(traces_release) struct traces t = {0};
+	_cleanup_(semantic_reader_freep) struct semantic_reader *reader =
+		semantic_reader_new(options, hosts, false);
 	int r;
 
-	o.hang_after_us = o.hang_after_us ? o.hang_after_us : SEMANTIC_HANG_US;
-	o.error_window_us = o.error_window_us ? o.error_window_us : SEMANTIC_WINDOW_US;
-	t.hang_ns = o.hang_after_us * 1000;
-	r = semantic_read(ds, hosts, o.from_us, o.to_us, o.warn, &t, &ret->any, err);
-	if ((r < 0 && r != -EBADMSG) || !ret->any)
+	if (!reader)
+		return lp_err_sys(err, -ENOMEM, "cannot read the logs of system calls");
+	r = semantic_read(ds, options, reader, err);
+	if (r < 0 && r != -EBADMSG)
 		return r;
-	if (semantic_judge(&t, &o, ret) < 0)
+	if (semantic_reader_verdict(reader, ret) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot judge the logs of system calls");
 	return r;
 }

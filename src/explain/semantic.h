@@ -33,6 +33,7 @@ struct semantic_finding {
 	double confidence;	       /* 0 .. 1 */
 	uint32_t n;		       /* how often it happened to clients, at least 1 */
 	int64_t first_us, last_us;
+	bool carried;	 /* it began before what the evidence is about */
 	char **evidence; /* sentences, the most telling first */
 	uint32_t n_evidence;
 	size_t cap_evidence;
@@ -57,9 +58,13 @@ void semantic_release(struct semantic *s);
 int semantic_diagnose(struct lp_dataset *ds, const struct hosts *hosts,
 	const struct semantic_options *options, struct semantic *ret, struct lp_err *err);
 
-/* The same of traces that are there already; 0 or -ENOMEM. `options` is complete. */
+/* The same of traces that are there already, with who serves (traces_know()); 0 or -ENOMEM.
+ * `options` is complete. */
 int semantic_judge(
 	const struct traces *t, const struct semantic_options *options, struct semantic *ret);
+
+/* Which of two findings about a component is the one to report: the larger. */
+int semantic_gravity(const struct semantic_finding *f);
 
 /* Each kind of problem. They add findings and notes; 0 or -ENOMEM. */
 int semantic_errors(

@@ -332,6 +332,11 @@ static enum own_view view_of(const struct inquest *q, const struct complaints *c
 	int64_t later_ns = c->first_ns + q->window_ns;
 	enum own_view view = VIEW_NONE;
 
+	for (size_t i = 0; i < t->n_programs; i++) {
+		if (t->programs[i].host == c->server && t->programs[i].serves &&
+			t->programs[i].ended)
+			return VIEW_ENDED;
+	}
 	for (size_t i = 0; i < t->n_processes; i++) {
 		const struct traced_process *p = &t->processes[i];
 		const struct traced_program *program = &t->programs[p->program];

@@ -208,6 +208,7 @@ static uint32_t find_waiting(
 	struct traced_span span = {item->first_ns / 1000 - SEMANTIC_SKEW_NS / 1000,
 		item->last_ns / 1000 + q->options->error_window_us};
 	uint32_t found = TRACES_NONE;
+	struct traced_span s;
 
 	*ret_us = 0;
 	for (uint32_t i = 0; i < t->n_peers; i++) {
@@ -216,13 +217,11 @@ static uint32_t find_waiting(
 		if (p->server != t->programs[item->program].host ||
 			traces_server(t, p->server, p->port) != item->program)
 			continue;
-		for (size_t k = 0; k < p->n_silences; k++) {
-			const struct traced_span *s = &p->silences[k];
-
-			if (s->to_us < span.from_us || s->from_us > span.to_us ||
-				s->to_us - s->from_us <= *ret_us)
+		for (size_t k = 0; traces_silence(p, k, &s); k++) {
+			if (s.to_us < span.from_us || s.from_us > span.to_us ||
+				s.to_us - s.from_us <= *ret_us)
 				continue;
-			*ret_us = s->to_us - s->from_us;
+			*ret_us = s.to_us - s.from_us;
 			found = i;
 		}
 	}

@@ -90,12 +90,14 @@ static int64_t silence_during(
 {
 	int64_t best = 0;
 
-	for (size_t i = 0; i < p->n_silences; i++) {
-		int64_t us = overlap_us(&p->silences[i], c);
+	struct traced_span span;
+
+	for (size_t i = 0; traces_silence(p, i, &span); i++) {
+		int64_t us = overlap_us(&span, c);
 
 		if (us > best) {
 			best = us;
-			*ret = p->silences[i];
+			*ret = span;
 		}
 	}
 	return best;
@@ -238,7 +240,8 @@ static int add_silent(struct hanging *h, uint32_t call, uint32_t peer, bool alon
 		return -ENOMEM;
 	is_silent(h, p, c, &span);
 	g->silent = true;
-	if (g->peer == TRACES_NONE || span.from_us < g->silent_from_us) {
+	if (g->peer == TRACES_NONE || span.from_us < g->silent_from_us ||
+		(span.from_us == g->silent_from_us && c->start_ns < g->first_ns)) {
 		g->peer = peer;
 		g->silent_from_us = span.from_us;
 		g->silent_to_us = span.to_us;

@@ -9,18 +9,8 @@
 
 /* A descriptor that was looked at only after the call was made is still the one meant. */
 #define LATE_NS (5 * NS_PER_SEC)
-/* Generations through which descriptors are inherited. */
-#define FORKS_MAX 4
-
-/* A descriptor whose name is wanted: what was behind it at that time? */
-struct traced_want {
-	uint32_t host;
-	int32_t pid, fd;
-	int64_t at_ns;
-	bool inherited; /* the descriptor of a parent, at the time of the birth */
-	bool slow;	/* `item` is in t->slow, else in t->failures */
-	uint32_t item;
-};
+/* More ports at which nobody serves are not kept. */
+#define PORTS_MAX 100000
 
 bool end_parse(const char *text, char *address, size_t size, uint16_t *ret_port)
 {
@@ -72,175 +62,167 @@ bool address_is_loopback(const char *address)
 		!strncmp(address, "::ffff:127.", 11);
 }
 
-static int want_compare(const void *a, const void *b)
-{
-	const struct traced_want *x = a, *y = b;
-
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->fd > y->fd) - (x->fd < y->fd);
-}
-
-/* Its process has the descriptor, or got it when it was born. */
-static void want_add(struct traces *t, uint32_t process, const struct traced_want *from)
-{
-	struct traced_want w = *from;
-
-	for (unsigned i = 0; i <= FORKS_MAX && process != TRACES_NONE; i++) {
-		const struct traced_process *p = &t->processes[process];
-
-		w.host = p->host;
-		w.pid = p->pid;
-		w.inherited = i > 0;
-		t->wants[t->n_wants++] = w;
-		w.at_ns = p->born_ns;
-		process = p->parent;
-	}
-}
-
-int traces_want_names(struct traces *t)
-{
-	free(t->wants);
-	t->n_wants = 0;
-	t->wants = calloc((t->n_failures + t->n_slow + 1) * (FORKS_MAX + 1), sizeof(*t->wants));
-	if (!t->wants)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < t->n_failures; i++) {
-		const struct traced_failure *f = &t->failures[i];
-		struct traced_want w = {.fd = f->fd, .at_ns = f->first_ns, .item = i};
-
-		if (f->fd >= 0 && !f->name)
-			want_add(t, f->process, &w);
-	}
-	for (uint32_t i = 0; i < t->n_slow; i++) {
-		const struct traced_slow *s = &t->slow[i];
-		struct traced_want w = {.fd = s->fd, .at_ns = s->start_ns, .slow = true, .item = i};
-
-		if (s->fd >= 0 && !s->name)
-			want_add(t, s->process, &w);
-	}
-	qsort(t->wants, t->n_wants, sizeof(*t->wants), want_compare);
-	return 0;
-}
-
-/* The first want of that descriptor. */
-static size_t want_find(const struct traces *t, const struct traced_want *key)
-{
-	size_t low = 0, high = t->n_wants;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (want_compare(&t->wants[middle], key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static bool is_gone(const struct trace_descriptor *d)
 {
 	return d->change == TRACE_FD_CLOSE || d->change == TRACE_FD_EXEC;
 }
 
-/* Is this change later than the one by which the name is known, and not too late? */
-static bool tells_more(const struct traced_want *w, const struct trace_descriptor *d,
-	const char *name, int64_t by_ns)
+/* The port at which the process has a socket, which may be new; NULL in `*ret`: there are too many.
+ */
+static int port_find(
+	struct traces *t, uint32_t host, uint16_t port, uint32_t process, struct traced_port **ret)
 {
-	if (is_gone(d) || !d->name)
-		return false;
-	if (d->time_ns > w->at_ns)
-		return !name && !w->inherited && d->time_ns - w->at_ns <= LATE_NS;
-	return !name || by_ns > w->at_ns || d->time_ns >= by_ns;
-}
+	char key[TRACES_KEY_MAX];
+	uint32_t number;
 
-static int want_take(
-	struct traces *t, const struct traced_want *w, const struct trace_descriptor *d)
-{
-	char **name = w->slow ? &t->slow[w->item].name : &t->failures[w->item].name;
-	int64_t *by_ns = w->slow ? &t->slow[w->item].name_ns : &t->failures[w->item].name_ns;
-	uint8_t *file = w->slow ? &t->slow[w->item].file : &t->failures[w->item].file;
-	char *copy;
-
-	if (!tells_more(w, d, *name, *by_ns))
+	snprintf(key, sizeof(key), "%u %u %u", host, port, process);
+	*ret = NULL;
+	if (strmap_get(&t->by_port, key, &number)) {
+		*ret = &t->ports[number];
 		return 0;
-	copy = strdup(d->name);
-	if (!copy)
+	}
+	if (t->n_ports >= PORTS_MAX)
+		return 0;
+	if (TRACES_ROOM(t, ports, n_ports, cap_ports) < 0 ||
+		strmap_put(&t->by_port, key, (uint32_t)t->n_ports) < 0)
 		return -ENOMEM;
-	free(*name);
-	*name = copy;
-	*by_ns = d->time_ns;
-	if (*file == TRACE_FILE_NONE)
-		*file = d->file;
+	*ret = &t->ports[t->n_ports++];
+	**ret = (struct traced_port){
+		.host = host, .process = process, .program = TRACES_NONE, .port = port};
 	return 0;
 }
 
-static int port_note(struct traces *t, uint32_t host, uint16_t port, uint32_t program)
-{
-	for (size_t i = 0; i < t->n_ports; i++) {
-		if (t->ports[i].host == host && t->ports[i].port == port)
-			return 0;
-	}
-	if (array_reserve(&t->ports, &t->cap_ports, t->n_ports + 1, sizeof(*t->ports)) < 0)
-		return -ENOMEM;
-	t->ports[t->n_ports++] = (struct traced_port){host, program, port};
-	return 0;
-}
-
-/* Do others connect to that port of the host? */
-static bool is_served(const struct traces *t, uint32_t host, uint16_t port)
-{
-	for (size_t i = 0; i < t->n_peers; i++) {
-		if (t->peers[i].server == host && t->peers[i].port == port)
-			return true;
-	}
-	return false;
-}
-
-/* A connection that was accepted, one to a port that others connect to, or a socket that listens
- * there: its process serves. Who listens where nobody was seen to connect to may serve. */
-static int port_take(struct traces *t, uint32_t host, const struct trace_descriptor *d)
+/* A connection that was accepted, or a socket that listens: its process serves. At any other port
+ * it does if others turn out to connect to it. */
+static int port_take(
+	struct traces *t, uint32_t host, uint32_t process, const struct trace_descriptor *d)
 {
 	char local[END_MAX], remote[END_MAX], address[END_MAX];
-	struct traced_program *program;
-	bool serves, listens;
-	uint32_t process;
+	struct traced_process *p = &t->processes[process];
+	struct traced_port *found;
 	uint16_t port;
+	int r;
 
 	if (d->file != TRACE_FILE_TCP || is_gone(d) || !ends_split(d->name, local, remote) ||
-		!end_parse(local, address, sizeof(address), &port))
+		!end_parse(local, address, sizeof(address), &port) || !port)
 		return 0;
-	serves = d->change == TRACE_FD_ACCEPT || is_served(t, host, port);
-	listens = !*remote && port && (d->change == TRACE_FD_SEEN || d->change == TRACE_FD_BEFORE);
-	if (!serves && !listens)
+	r = port_find(t, host, port, process, &found);
+	if (r < 0 || !found)
+		return r;
+	found->accepted = found->accepted || d->change == TRACE_FD_ACCEPT;
+	found->listens = found->listens ||
+		(!*remote && (d->change == TRACE_FD_SEEN || d->change == TRACE_FD_BEFORE));
+	found->last_ns = d->time_ns;
+	p->seen.serves = p->seen.serves || found->accepted;
+	p->seen.listens = p->seen.listens || found->listens;
+	return 0;
+}
+
+/* Clients try to reach a server in vain: it is a peer, too. */
+static int note_missing(struct traces *t, const struct traced_failure *f)
+{
+	char local[END_MAX], remote[END_MAX];
+	uint32_t peer;
+
+	if (f->error != ECONNREFUSED || f->file != TRACE_FILE_TCP ||
+		!ends_split(f->name, local, remote) || !*remote)
 		return 0;
-	if (traces_process(t, host, d->pid, &process) < 0)
+	if (traces_peer(t, t->processes[f->process].host, remote, &peer) < 0)
 		return -ENOMEM;
-	program = &t->programs[t->processes[process].program];
-	program->serves = program->serves || serves;
-	program->listens = program->listens || listens;
-	return port_note(t, host, port, t->processes[process].program);
+	if (f->last_ns / 1000 > t->peers[peer].last_us)
+		t->peers[peer].last_us = f->last_ns / 1000;
+	return 0;
+}
+
+/* Take the name of the descriptor, if it is known and the call has none. */
+static int name_take(const struct traced_process *p, int32_t fd, char **name, uint8_t *file)
+{
+	const struct traced_file *known = fd >= 0 && !*name ? file_table_find(p->files, fd) : NULL;
+
+	if (!known)
+		return 0;
+	*name = strdup(known->name);
+	if (*file == TRACE_FILE_NONE)
+		*file = known->file;
+	return *name ? 0 : -ENOMEM;
+}
+
+int traces_name_failure(struct traces *t, struct traced_failure *f)
+{
+	struct traced_process *p = &t->processes[f->process];
+	int r = name_take(p, f->fd, &f->name, &f->file);
+
+	if (r == 0 && f->fd >= 0 && !f->name)
+		p->unnamed_ns = f->first_ns;
+	return r < 0 ? r : note_missing(t, f);
+}
+
+int traces_name_slow(struct traces *t, struct traced_slow *s)
+{
+	return name_take(&t->processes[s->process], s->fd, &s->name, &s->file);
+}
+
+/* A descriptor that was looked at only after the call was made is still the one meant. */
+static int name_late(struct traces *t, uint32_t process, const struct trace_descriptor *d)
+{
+	int64_t since_ns = d->time_ns - LATE_NS;
+	int r = 0;
+
+	for (size_t i = t->n_failures; r == 0 && i-- > 0 && t->failures[i].first_ns >= since_ns;) {
+		struct traced_failure *f = &t->failures[i];
+
+		if (f->process == process && f->fd == d->fd && !f->name)
+			r = traces_name_failure(t, f);
+	}
+	return r;
+}
+
+static int name_late_slow(struct traces *t, uint32_t process, int32_t fd)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < t->n_slow; i++) {
+		if (t->slow[i].process == process && t->slow[i].fd == fd && !t->slow[i].name)
+			r = traces_name_slow(t, &t->slow[i]);
+	}
+	return r;
 }
 
 int traces_add_descriptor(struct traces *t, uint32_t host, const struct trace_descriptor *d)
 {
-	struct traced_want key = {.host = host, .pid = d->pid, .fd = d->fd};
-	int r = port_take(t, host, d);
+	struct traced_process *p;
+	uint32_t process, parent;
+	int r = traces_process_at(t, host, d->pid, d->time_ns, &process);
 
-	for (size_t i = want_find(t, &key);
-		r == 0 && i < t->n_wants && want_compare(&t->wants[i], &key) == 0; i++)
-		r = want_take(t, &t->wants[i], d);
-	return r;
+	t->hosts[host].traced = true;
+	traces_see_host(t, host, d->time_ns / 1000);
+	traces_extend(t, d->time_ns);
+	if (r < 0)
+		return r;
+	p = &t->processes[process];
+	if (d->change == TRACE_FD_FORK) {
+		if (traces_process(t, host, d->from, &parent) < 0)
+			return -ENOMEM;
+		p = &t->processes[process];
+		p->files = p->files ? p->files : file_table_share(t->processes[parent].files);
+		return 0;
+	}
+	if (is_gone(d))
+		return file_table_close(&p->files, d->fd, d->time_ns);
+	if (d->fd < 0 || !d->name)
+		return 0;
+	r = file_table_set(&p->files, d->fd, d->file, d->name);
+	if (r == 0)
+		r = port_take(t, host, process, d);
+	if (r == 0 && p->unnamed_ns >= d->time_ns - LATE_NS)
+		r = name_late(t, process, d);
+	return r < 0 ? r : name_late_slow(t, process, d->fd);
 }
 
 /* The host that has an address, which may be new: one without an archive. */
-static int host_of_address(struct traces *t, const struct hosts *hosts, uint32_t from,
-	const char *address, uint32_t *ret)
+static int host_of_address(struct traces *t, uint32_t from, const char *address, uint32_t *ret)
 {
-	const char *observer = hosts_find(hosts, address);
+	const char *observer = hosts_find(t->addresses, address);
 
 	if (!observer && address_is_loopback(address)) {
 		*ret = from;
@@ -249,34 +231,16 @@ static int host_of_address(struct traces *t, const struct hosts *hosts, uint32_t
 	return traces_host(t, observer ? observer : address, ret);
 }
 
-int traces_know_servers(struct traces *t, const struct hosts *hosts)
+int traces_know_address(struct traces *t, struct traced_peer *p)
 {
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < t->n_peers; i++)
-		r = host_of_address(
-			t, hosts, t->peers[i].host, t->peers[i].address, &t->peers[i].server);
-	return r;
+	/* Adding a host may move nothing but hosts. */
+	p->asked = t->addresses ? t->addresses->n : 0;
+	return host_of_address(t, p->host, p->address, &p->server);
 }
 
-int traces_know_missing(struct traces *t, const struct hosts *hosts)
+uint32_t traces_port_program(const struct traces *t, const struct traced_port *p)
 {
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < t->n_failures; i++) {
-		const struct traced_failure *f = &t->failures[i];
-		char local[END_MAX], remote[END_MAX];
-		uint32_t peer;
-
-		if (f->error != ECONNREFUSED || f->file != TRACE_FILE_TCP ||
-			!ends_split(f->name, local, remote) || !*remote)
-			continue;
-		r = traces_peer(t, t->processes[f->process].host, remote, &peer);
-		if (r == 0)
-			r = host_of_address(t, hosts, t->peers[peer].host, t->peers[peer].address,
-				&t->peers[peer].server);
-	}
-	return r;
+	return p->process == TRACES_NONE ? p->program : t->processes[p->process].program;
 }
 
 /* Do others have connections to it? */
@@ -289,28 +253,89 @@ static bool is_sought(const struct traces *t, uint32_t host)
 	return false;
 }
 
-void traces_guess_servers(struct traces *t)
+static void guess_servers(struct traces *t, uint32_t host)
 {
-	for (uint32_t host = 0; host < t->n_hosts; host++) {
-		size_t n = 0, n_talk = 0, n_listen = 0, n_serve = 0;
+	size_t n = 0, n_talk = 0, n_listen = 0, n_serve = 0;
 
-		for (size_t i = 0; i < t->n_programs; i++) {
-			const struct traced_program *p = &t->programs[i];
+	for (size_t i = 0; i < t->n_programs; i++) {
+		const struct traced_program *p = &t->programs[i];
 
-			n += p->host == host;
-			n_talk += p->host == host && p->talks;
-			n_listen += p->host == host && p->listens;
-			n_serve += p->host == host && p->serves;
-		}
-		if (n_serve || (!n_listen && !n_talk && n != 1) || !is_sought(t, host))
-			continue;
-		for (size_t i = 0; i < t->n_programs; i++) {
-			struct traced_program *p = &t->programs[i];
-
-			if (p->host == host && (n_listen ? p->listens : p->talks || !n_talk))
-				p->serves = true;
-		}
+		n += p->host == host && p->known;
+		n_talk += p->host == host && p->is.talks;
+		n_listen += p->host == host && p->is.listens;
+		n_serve += p->host == host && p->serves;
 	}
+	if (n_serve || (!n_listen && !n_talk && n != 1) || !is_sought(t, host))
+		return;
+	for (size_t i = 0; i < t->n_programs; i++) {
+		struct traced_program *p = &t->programs[i];
+
+		if (p->host == host && p->known &&
+			(n_listen ? p->is.listens : p->is.talks || !n_talk))
+			p->serves = true;
+	}
+}
+
+/* Which ports do others connect to? Their programs serve. */
+static int know_ports(struct traces *t)
+{
+	_cleanup_(strmap_release) struct strmap sought = {0};
+	char key[TRACES_KEY_MAX];
+	uint32_t ignored;
+
+	for (size_t i = 0; i < t->n_peers; i++) {
+		snprintf(key, sizeof(key), "%u %u", t->peers[i].server, t->peers[i].port);
+		if (strmap_put(&sought, key, 0) < 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < t->n_ports; i++) {
+		struct traced_port *p = &t->ports[i];
+
+		snprintf(key, sizeof(key), "%u %u", p->host, p->port);
+		p->served = strmap_get(&sought, key, &ignored);
+		if (p->served || p->accepted)
+			t->programs[traces_port_program(t, p)].serves = true;
+	}
+	return 0;
+}
+
+static void know_programs(struct traces *t)
+{
+	for (size_t i = 0; i < t->n_programs; i++) {
+		struct traced_program *p = &t->programs[i];
+
+		p->is = p->seen;
+		p->known = p->row_us || p->ended;
+	}
+	for (size_t i = 0; i < t->n_processes; i++) {
+		const struct traced_process *process = &t->processes[i];
+		struct traced_program *p = &t->programs[process->program];
+
+		p->known = true;
+		p->is.serves = p->is.serves || process->seen.serves;
+		p->is.listens = p->is.listens || process->seen.listens;
+		p->is.talks = p->is.talks || process->seen.talks;
+	}
+	for (size_t i = 0; i < t->n_programs; i++)
+		t->programs[i].serves = t->programs[i].is.serves;
+}
+
+int traces_know(struct traces *t)
+{
+	uint32_t n_addresses = t->addresses ? t->addresses->n : 0;
+	int r = 0;
+
+	/* Somebody may have told his addresses only now. */
+	for (size_t i = 0; r == 0 && i < t->n_peers; i++) {
+		if (t->peers[i].asked != n_addresses)
+			r = traces_know_address(t, &t->peers[i]);
+	}
+	know_programs(t);
+	if (r == 0)
+		r = know_ports(t);
+	for (uint32_t host = 0; r == 0 && host < t->n_hosts; host++)
+		guess_servers(t, host);
+	return r;
 }
 
 uint32_t traces_server(const struct traces *t, uint32_t host, uint16_t port)
@@ -318,8 +343,10 @@ uint32_t traces_server(const struct traces *t, uint32_t host, uint16_t port)
 	uint32_t found = TRACES_NONE;
 
 	for (size_t i = 0; i < t->n_ports; i++) {
-		if (t->ports[i].host == host && t->ports[i].port == port)
-			return t->ports[i].program;
+		const struct traced_port *p = &t->ports[i];
+
+		if (p->host == host && p->port == port && (p->accepted || p->listens || p->served))
+			return traces_port_program(t, p);
 	}
 	for (uint32_t i = 0; i < t->n_programs; i++) {
 		if (t->programs[i].host != host || !t->programs[i].serves)

@@ -1,25 +1,59 @@
 #include "explain/semantic_read.h"
 
+#include "archive/reader.h"
 #include "archive/trace_log.h"
-#include "base/time.h"
+#include "base/array.h"
+#include "base/cleanup.h"
 #include "import/dataset.h"
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_BYTES 256
-
-struct semantic_reading {
-	struct traces *t;
-	int64_t from_us, to_us;
-	uint32_t host; /* of the archive that is being read */
-	bool any;
+/* An archive, opened for its logs or for its rows when the time comes. */
+struct stream {
+	size_t file;
+	bool logs;
+	int64_t next_us; /* nothing earlier is in it; INT64_MAX: it has ended */
+	char *observer;
+	struct lp_source *source;
+	struct lp_batch *batch;	  /* rows: the next one */
+	struct log_place *places; /* logs: the frames, by time */
+	size_t n, cap, at;
 };
+
+struct reading_all {
+	struct lp_dataset *ds;
+	struct semantic_reader *reader;
+	const struct semantic_options *options;
+	struct lp_select rows, logs;
+	struct stream *streams;
+	size_t n, cap;
+	struct lp_err damage; /* the first; code 0: none */
+};
+
+DEFINE_CLEANUP(struct lp_source *, lp_source_close);
 
 static int no_memory(struct lp_err *err)
 {
 	return lp_err_sys(err, -ENOMEM, "cannot read the logs of system calls");
+}
+
+static void stream_close(struct stream *s)
+{
+	lp_source_close(s->source);
+	free(s->places);
+	s->source = NULL;
+	s->places = NULL;
+	s->next_us = INT64_MAX;
+}
+
+static void reading_release(struct reading_all *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		stream_close(&r->streams[i]);
+		free(r->streams[i].observer);
+	}
+	free(r->streams);
 }
 
 static bool is_kind(const struct lp_schema *s, const char *kind)
@@ -32,7 +66,7 @@ static bool component_wanted(void *ctx, const struct lp_catalogue *c, uint32_t i
 	const struct lp_schema *s = &c->schemas[c->components[id].schema];
 
 	(void)ctx;
-	return is_kind(s, "sys") || is_kind(s, "peer") || is_kind(s, "errno");
+	return is_kind(s, "sys") || is_kind(s, "peer") || is_kind(s, "errno") || is_kind(s, "call");
 }
 
 static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
@@ -41,6 +75,8 @@ static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
 		"requests", "responses", "waiting_us", "nsread_n", "calls", "n", NULL};
 
 	(void)ctx;
+	if (is_kind(s, "call"))
+		return false;
 	for (const char *const *n = names; *n; n++) {
 		if (!strcmp(s->columns[column].name, *n))
 			return true;
@@ -48,149 +84,7 @@ static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
 	return false;
 }
 
-static int64_t cell(const struct lp_batch *b, const struct lp_batch_kind *k, int column,
-	uint32_t component, uint32_t sample)
-{
-	int64_t value = LP_MISSING;
-
-	if (column >= 0 && k->columns[column])
-		value = k->columns[column][(size_t)component * b->cap_samples + sample];
-	return value == LP_MISSING ? 0 : value;
-}
-
-static bool is_present(const struct lp_batch *b, const struct lp_batch_kind *k, uint32_t component,
-	uint32_t sample)
-{
-	return k->state[(size_t)component * b->cap_samples + sample] & LP_PRESENT;
-}
-
-static int read_peers(struct semantic_reading *r, const struct lp_catalogue *c,
-	const struct lp_batch *b, const struct lp_batch_kind *k)
-{
-	const struct lp_schema *s = &c->schemas[k->schema];
-	int requests = lp_schema_column(s, "requests"), waiting = lp_schema_column(s, "waiting_us");
-	int responses = lp_schema_column(s, "responses"), got = 0;
-
-	for (uint32_t i = 0; i < k->n_components; i++) {
-		const struct lp_component *component = &c->components[k->ids[i]];
-		uint32_t host, peer;
-
-		if (traces_host(r->t, component->observer, &host) < 0 ||
-			traces_peer(r->t, host, component->name, &peer) < 0)
-			return -ENOMEM;
-		for (uint32_t n = b->carry; got == 0 && n < b->n_samples; n++) {
-			if (is_present(b, k, i, n))
-				got = traces_add_sample(r->t, peer, b->wall_us[n],
-					cell(b, k, requests, i, n), cell(b, k, responses, i, n),
-					cell(b, k, waiting, i, n));
-		}
-	}
-	return got;
-}
-
-static int read_programs(struct semantic_reading *r, const struct lp_catalogue *c,
-	const struct lp_batch *b, const struct lp_batch_kind *k)
-{
-	const struct lp_schema *s = &c->schemas[k->schema];
-	int served = lp_schema_column(s, "nsread_n"), calls = lp_schema_column(s, "calls");
-
-	for (uint32_t i = 0; i < k->n_components; i++) {
-		const struct lp_component *component = &c->components[k->ids[i]];
-		uint32_t host, number;
-		struct traced_program *p;
-
-		if (traces_host(r->t, component->observer, &host) < 0 ||
-			traces_program(r->t, host, component->name, &number) < 0)
-			return -ENOMEM;
-		p = &r->t->programs[number];
-		for (uint32_t n = 0; n < b->n_samples; n++) {
-			if (!is_present(b, k, i, n))
-				continue;
-			p->serves = p->serves || cell(b, k, served, i, n) > 0;
-			if (n && is_present(b, k, i, n - 1) &&
-				cell(b, k, calls, i, n) > cell(b, k, calls, i, n - 1))
-				p->active_us = b->wall_us[n];
-		}
-	}
-	return 0;
-}
-
-static int read_tallies(struct semantic_reading *r, const struct lp_catalogue *c,
-	const struct lp_batch *b, const struct lp_batch_kind *k)
-{
-	int column = lp_schema_column(&c->schemas[k->schema], "n"), got = 0;
-
-	for (uint32_t i = 0; i < k->n_components; i++) {
-		const struct lp_component *component = &c->components[k->ids[i]];
-		uint32_t host;
-
-		if (traces_host(r->t, component->observer, &host) < 0)
-			return -ENOMEM;
-		for (uint32_t n = b->carry; got == 0 && n < b->n_samples; n++) {
-			if (is_present(b, k, i, n))
-				got = traces_add_tally(r->t, host, component->name, b->wall_us[n],
-					cell(b, k, column, i, n));
-		}
-	}
-	return got;
-}
-
-/* "glusterfsd.812:storage-read" is of process 812. */
-static int read_process(struct semantic_reading *r, const struct lp_component *component)
-{
-	char comm[NAME_BYTES], *colon, *dot, *end;
-	uint32_t host, program;
-	bool talks;
-	long pid;
-
-	snprintf(comm, sizeof(comm), "%.*s", NAME_BYTES - 1, component->name);
-	colon = strrchr(comm, ':');
-	if (!colon)
-		return 0;
-	talks = !strncmp(colon + 1, "tcp-", 4);
-	*colon = '\0';
-	dot = strrchr(comm, '.');
-	if (!dot)
-		return 0;
-	*dot = '\0';
-	pid = strtol(dot + 1, &end, 10);
-	if (*end || pid <= 0 || pid > INT32_MAX)
-		return 0;
-	if (traces_host(r->t, component->observer, &host) < 0 ||
-		traces_program(r->t, host, comm, &program) < 0)
-		return -ENOMEM;
-	r->t->programs[program].talks = r->t->programs[program].talks || talks;
-	return traces_name_process(r->t, host, (int32_t)pid, comm);
-}
-
-/* The host of an archive, and how long it was recorded. */
-static int read_host(struct semantic_reading *r, const struct lp_source *source)
-{
-	const char *observer = lp_archive_meta_get(source, "observer");
-	struct traced_host *h;
-
-	if (traces_host(r->t, observer && *observer ? observer : "?", &r->host) < 0)
-		return -ENOMEM;
-	h = &r->t->hosts[r->host];
-	if (source->first_us && (!h->first_us || source->first_us < h->first_us))
-		h->first_us = source->first_us;
-	if (source->last_us > h->last_us)
-		h->last_us = source->last_us;
-	return 0;
-}
-
-static int read_catalogue(struct semantic_reading *r, const struct lp_catalogue *c)
-{
-	int got = 0;
-
-	for (uint32_t i = 0; got == 0 && i < c->n_components; i++) {
-		if (is_kind(&c->schemas[c->components[i].schema], "call"))
-			got = read_process(r, &c->components[i]);
-	}
-	return got;
-}
-
-static bool has_peers(const struct lp_catalogue *c)
+static bool has_rows(const struct lp_catalogue *c)
 {
 	for (uint32_t i = 0; i < c->n_schemas; i++) {
 		if (is_kind(&c->schemas[i], "sys") || is_kind(&c->schemas[i], "peer"))
@@ -199,125 +93,248 @@ static bool has_peers(const struct lp_catalogue *c)
 	return false;
 }
 
-/* Names and samples of one archive. What is damaged in them is told when tables are read. */
-static int read_rows(void *ctx, struct lp_source *source, struct lp_err *err)
+static int add_stream(
+	struct reading_all *r, size_t file, bool logs, const char *observer, int64_t from_us)
 {
-	const struct lp_catalogue *c = source->catalogue;
-	struct semantic_reading *r = ctx;
-	struct lp_batch *b;
-	int got = read_host(r, source);
+	struct stream *s;
 
-	r->any = r->any || trace_log_present(source);
-	if (got == 0)
-		got = read_catalogue(r, c);
-	while (got == 0 && has_peers(c) && lp_source_next(source, &b, NULL) == 1) {
-		for (uint32_t i = 0; got == 0 && i < b->n_kinds; i++) {
-			const struct lp_batch_kind *k = &b->kinds[i];
-
-			if (is_kind(&c->schemas[k->schema], "peer"))
-				got = read_peers(r, c, b, k);
-			else if (is_kind(&c->schemas[k->schema], "sys"))
-				got = read_programs(r, c, b, k);
-			else if (is_kind(&c->schemas[k->schema], "errno"))
-				got = read_tallies(r, c, b, k);
-		}
-	}
-	return got < 0 ? no_memory(err) : 0;
+	if (array_reserve(&r->streams, &r->cap, r->n + 1, sizeof(*s)) < 0)
+		return -ENOMEM;
+	s = &r->streams[r->n];
+	*s = (struct stream){
+		.file = file, .logs = logs, .next_us = from_us, .observer = strdup(observer)};
+	if (!s->observer)
+		return -ENOMEM;
+	r->n++;
+	return 0;
 }
 
-static int take_event(void *ctx, uint64_t record, const struct trace_event *e)
+/* A time as far as it is among those that are asked for. */
+static int64_t within(const struct reading_all *r, int64_t at_us)
 {
-	struct semantic_reading *r = ctx;
-	int64_t end_us = (e->start_ns + e->dur_ns) / 1000;
+	const struct semantic_options *o = r->options;
 
-	(void)record;
-	if (end_us < r->from_us || (r->to_us && e->start_ns / 1000 >= r->to_us))
-		return 0;
-	return traces_add_event(r->t, r->host, e);
+	at_us = at_us < o->from_us ? o->from_us : at_us;
+	return o->to_us && at_us >= o->to_us ? o->to_us - 1 : at_us;
 }
 
-static int take_descriptor(void *ctx, uint64_t record, const struct trace_descriptor *d)
+static int find_first(void *ctx, const struct log_place *place)
 {
-	struct semantic_reading *r = ctx;
+	int64_t *first_us = ctx;
 
-	(void)record;
-	return traces_add_descriptor(r->t, r->host, d);
+	if (place->first_us < *first_us)
+		*first_us = place->first_us;
+	return 0;
 }
 
-/* Read the logs of an archive that has some. */
-static int read_archive(struct semantic_reading *r, struct lp_source *source,
-	const struct trace_log_reader *to, struct lp_err *err)
+/* The earliest that a log is about, which may be before the first sample. */
+static int64_t logs_begin(const struct lp_source *source)
 {
-	int got;
+	int64_t first_us = INT64_MAX - 1;
+	struct lp_err err = {0};
 
-	if (!trace_log_present(source))
-		return 0;
-	if (read_host(r, source) < 0)
-		return no_memory(err);
-	r->t->hosts[r->host].traced = true;
-	got = trace_log_read(source, to, err);
-	return got == -ENOMEM ? no_memory(err) : got;
+	reader_log_places(source, find_first, &first_us, &err);
+	return first_us;
 }
 
-static int read_events(void *ctx, struct lp_source *source, struct lp_err *err)
+/* What an archive has for the reader, from its head. */
+static int add_archive(struct reading_all *r, size_t file, const struct lp_source *source)
 {
-	return read_archive(
-		ctx, source, &(struct trace_log_reader){.event = take_event, .ctx = ctx}, err);
-}
-
-static int read_descriptors(void *ctx, struct lp_source *source, struct lp_err *err)
-{
-	return read_archive(ctx, source,
-		&(struct trace_log_reader){.descriptor = take_descriptor, .ctx = ctx}, err);
-}
-
-static int end_silences(struct traces *t)
-{
+	const char *observer = lp_archive_meta_get(source, "observer");
+	bool traced = trace_log_present(source);
 	int got = 0;
 
-	for (uint32_t i = 0; got == 0 && i < t->n_peers; i++)
-		got = traces_end_silence(t, i);
+	observer = observer && *observer ? observer : "?";
+	if (traced || source->first_us)
+		got = semantic_reader_presence(
+			r->reader, observer, within(r, source->first_us), traced);
+	if (got == 0 && source->last_us)
+		got = semantic_reader_presence(
+			r->reader, observer, within(r, source->last_us), false);
+	if (got == 0 && traced)
+		got = add_stream(r, file, true, observer, logs_begin(source));
+	if (got == 0 && has_rows(source->catalogue))
+		got = add_stream(r, file, false, observer, source->first_us);
 	return got;
 }
 
-/* Events, then descriptors: which of these matter is known only when all events are in. */
-static int read_logs(
-	struct lp_dataset *ds, struct semantic_reading *r, struct lp_warn *warn, struct lp_err *err)
+static int find_streams(struct reading_all *r, bool *ret_any, struct lp_err *err)
 {
-	struct lp_select times = {.from_us = r->from_us, .to_us = r->to_us};
+	*ret_any = false;
+	for (size_t i = 0; i < r->ds->n; i++) {
+		_cleanup_(lp_source_closep) struct lp_source *source = NULL;
+		struct lp_err here = {0};
+		int got = dataset_open_archive(r->ds, i, &r->rows, NULL, &source, &here);
+
+		if (got == -ENOMEM || (source && add_archive(r, i, source) < 0))
+			return no_memory(err);
+		*ret_any = *ret_any || (source && trace_log_present(source));
+	}
+	return 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct log_place *x = a, *y = b;
+
+	if (x->first_us != y->first_us)
+		return x->first_us < y->first_us ? -1 : 1;
+	return (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+struct place_list {
+	const struct semantic_options *options;
+	struct stream *s;
+};
+
+static int add_place(void *ctx, const struct log_place *place)
+{
+	const struct place_list *list = ctx;
+	struct stream *s = list->s;
+	bool calls = !strcmp(place->name, TRACE_LOG_SYSCALLS);
+
+	if ((!calls && strcmp(place->name, TRACE_LOG_DESCRIPTORS) != 0) ||
+		(list->options->to_us && place->first_us >= list->options->to_us) ||
+		(calls && place->last_us < list->options->from_us))
+		return 0; /* what was opened before is still behind its descriptor */
+	if (array_reserve(&s->places, &s->cap, s->n + 1, sizeof(*s->places)) < 0)
+		return -ENOMEM;
+	s->places[s->n++] = *place;
+	return 0;
+}
+
+static void logs_look(struct stream *s)
+{
+	if (s->at < s->n)
+		s->next_us = s->places[s->at].first_us;
+	else
+		stream_close(s);
+}
+
+static void rows_look(struct stream *s)
+{
+	if (lp_source_next(s->source, &s->batch, NULL) == 1 &&
+		s->batch->n_samples > s->batch->carry)
+		s->next_us = s->batch->wall_us[s->batch->carry];
+	else
+		stream_close(s);
+}
+
+static int stream_open(struct reading_all *r, struct stream *s, struct lp_err *err)
+{
+	struct place_list list = {r->options, s};
 	struct lp_err here = {0};
-	int damage = dataset_archives(ds, &times, warn, read_events, r, err), got;
+	int got = dataset_open_archive(r->ds, s->file, s->logs ? &r->logs : &r->rows,
+		s->logs ? r->options->warn : NULL, &s->source, &here);
 
-	if (damage < 0 && damage != -EBADMSG)
-		return damage;
-	if (traces_want_names(r->t) < 0)
+	if (got == -ENOMEM)
 		return no_memory(err);
-	times.from_us = 0; /* what was opened before is still behind its descriptor */
-	got = dataset_archives(ds, &times, damage ? NULL : warn, read_descriptors, r, &here);
-	if (got == 0 || (got == -EBADMSG && damage))
-		return damage;
-	*err = here;
+	if (!s->source) {
+		stream_close(s); /* it has gone in the meantime */
+		return 0;
+	}
+	if (!s->logs) {
+		rows_look(s);
+		return 0;
+	}
+	got = reader_log_places(s->source, add_place, &list, err);
+	if (got < 0)
+		return got;
+	if (s->n)
+		qsort(s->places, s->n, sizeof(*s->places), compare_places);
+	logs_look(s);
+	return 0;
+}
+
+struct frame_feed {
+	struct reading_all *r;
+	const struct stream *s;
+	struct lp_err *err;
+};
+
+static int feed_frame(void *ctx, const struct lp_log *log)
+{
+	const struct frame_feed *f = ctx;
+
+	return semantic_reader_log(f->r->reader, f->s->observer, log, f->err);
+}
+
+/* Damage ends nothing: what is good is read all the same. */
+static int feed_logs(struct reading_all *r, struct stream *s, struct lp_err *err)
+{
+	struct lp_err here = {0};
+	struct frame_feed feed = {r, s, &here};
+	int got = reader_log_at(s->source, s->places[s->at++].frame, feed_frame, &feed, &here);
+
+	if (got == -EBADMSG && !r->damage.code)
+		r->damage = here;
+	if (got < 0 && got != -EBADMSG) {
+		*err = here;
+		return got;
+	}
+	logs_look(s);
+	return 0;
+}
+
+static int feed_rows(struct reading_all *r, struct stream *s, struct lp_err *err)
+{
+	if (semantic_reader_batch(r->reader, s->source->catalogue, s->batch) < 0)
+		return no_memory(err);
+	rows_look(s);
+	return 0;
+}
+
+/* The stream that is the first to go on; NULL: all have ended. */
+static struct stream *next_stream(const struct reading_all *r)
+{
+	struct stream *first = NULL;
+
+	for (size_t i = 0; i < r->n; i++) {
+		struct stream *s = &r->streams[i];
+
+		if (s->next_us != INT64_MAX && (!first || s->next_us < first->next_us))
+			first = s;
+	}
+	return first;
+}
+
+static int read_streams(struct reading_all *r, struct lp_err *err)
+{
+	struct stream *s;
+	int got = 0;
+
+	while (got == 0 && (s = next_stream(r))) {
+		if (!s->source)
+			got = stream_open(r, s, err);
+		else
+			got = s->logs ? feed_logs(r, s, err) : feed_rows(r, s, err);
+		s = next_stream(r);
+		if (got == 0 && s && semantic_reader_advance(r->reader, s->next_us - 1) < 0)
+			got = no_memory(err);
+	}
 	return got;
 }
 
-int semantic_read(struct lp_dataset *ds, const struct hosts *hosts, int64_t from_us, int64_t to_us,
-	struct lp_warn *warn, struct traces *t, bool *ret_any, struct lp_err *err)
+int semantic_read(struct lp_dataset *ds, const struct semantic_options *options,
+	struct semantic_reader *reader, struct lp_err *err)
 {
-	struct semantic_reading r = {.t = t, .from_us = from_us, .to_us = to_us};
-	struct lp_select rows = {.from_us = from_us,
-		.to_us = to_us,
-		.component = component_wanted,
-		.column = column_wanted};
-	int got = dataset_archives(ds, &rows, NULL, read_rows, &r, err);
+	_cleanup_(reading_release) struct reading_all r = {.ds = ds,
+		.reader = reader,
+		.options = options,
+		.rows = {.from_us = options->from_us,
+			.to_us = options->to_us,
+			.component = component_wanted,
+			.column = column_wanted}};
+	bool any;
+	int got = find_streams(&r, &any, err);
 
-	if (got == 0 && (end_silences(t) < 0 || traces_know_servers(t, hosts) < 0))
-		got = no_memory(err);
-	*ret_any = r.any;
-	if (got < 0 || !r.any)
+	if (got < 0 || !any)
 		return got;
-	got = read_logs(ds, &r, warn, err);
-	if ((got == 0 || got == -EBADMSG) && traces_know_missing(t, hosts) < 0)
+	got = read_streams(&r, err);
+	if (got == 0 && semantic_reader_finish(reader) < 0)
 		got = no_memory(err);
-	traces_guess_servers(t);
-	return got;
+	if (got < 0 || !r.damage.code)
+		return got;
+	*err = r.damage;
+	return r.damage.code;
 }

@@ -1,15 +1,15 @@
-/* The traces of a dataset, read into one picture. */
+/* The traces of a dataset, fed to a reader. */
 #ifndef EXPLAIN_SEMANTIC_READ_H
 #define EXPLAIN_SEMANTIC_READ_H
 
-#include "explain/semantic_traces.h"
+#include "explain/semantic_reader.h"
 #include <limpet/dataset.h>
 
-/* Read the logs of system calls and descriptors, and the rows `sys` and `peer`, of all archives,
- * from `from_us` up to `to_us` (0: no beginning, no end). Of data without such logs nothing is read
- * but their heads. `*ret_any`: there are such logs. On -EBADMSG (damage, told through `warn`) what
- * is good is there all the same. `t` is initialised as traces_release() says. */
-int semantic_read(struct lp_dataset *ds, const struct hosts *hosts, int64_t from_us, int64_t to_us,
-	struct lp_warn *warn, struct traces *t, bool *ret_any, struct lp_err *err);
+/* Feed the logs of system calls and descriptors, and the rows that go with them, of all archives in
+ * the order of time, and advance the reader to their end; each is read once. Of data without such
+ * logs nothing is read but their heads. On -EBADMSG (damage, told through options->warn) what is
+ * good was fed all the same. */
+int semantic_read(struct lp_dataset *ds, const struct semantic_options *options,
+	struct semantic_reader *reader, struct lp_err *err);
 
 #endif

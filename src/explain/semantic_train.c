@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "explain/semantic_normal.h"
 #include "explain/semantic_read.h"
+#include "explain/semantic_reader.h"
 #include <errno.h>
 
 static int learn(const struct traces *t, struct thresholds *to)
@@ -16,7 +17,7 @@ static int learn(const struct traces *t, struct thresholds *to)
 		if (!info)
 			continue;
 		r = thresholds_add_normal(to,
-			normal_role(t->programs[t->pair_list[i].program].serves), info->name,
+			normal_role(traces_serves(t, t->pair_list[i].process)), info->name,
 			errno_name(t->pair_list[i].error, buf));
 		if (r == -ENOMEM)
 			return r;
@@ -27,11 +28,20 @@ static int learn(const struct traces *t, struct thresholds *to)
 int semantic_train(struct lp_dataset *ds, const struct hosts *hosts, int64_t from_us, int64_t to_us,
 	struct lp_warn *warn, struct thresholds *to, bool *ret_any, struct lp_err *err)
 {
-	_cleanup_(traces_release) struct traces t = {
-		.hang_ns = SEMANTIC_HANG_US * 1000, .gather = true};
-	int r = semantic_read(ds, hosts, from_us, to_us, warn, &t, ret_any, err);
+	struct semantic_options options = {.from_us = from_us, .to_us = to_us, .warn = warn};
+	_cleanup_(semantic_reader_freep) struct semantic_reader *reader =
+		semantic_reader_new(&options, hosts, true);
+	const struct traces *t;
+	int r;
 
-	if ((r == 0 || r == -EBADMSG) && learn(&t, to) < 0)
+	if (!reader)
 		return lp_err_sys(err, -ENOMEM, "cannot learn which failures are normal");
+	r = semantic_read(ds, &options, reader, err);
+	if (r < 0 && r != -EBADMSG)
+		return r;
+	t = semantic_reader_traces(reader);
+	if (!t || learn(t, to) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot learn which failures are normal");
+	*ret_any = semantic_reader_any(reader);
 	return r;
 }

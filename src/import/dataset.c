@@ -450,6 +450,13 @@ bool dataset_has_observer(
 	return false;
 }
 
+int dataset_open_archive(struct lp_dataset *ds, size_t i, const struct lp_select *select,
+	struct lp_warn *warn, struct lp_source **ret, struct lp_err *err)
+{
+	*ret = NULL;
+	return ds->files[i].importer ? 0 : file_open(ds, &ds->files[i], select, warn, ret, err);
+}
+
 int dataset_archives(struct lp_dataset *ds, const struct lp_select *select, struct lp_warn *warn,
 	int (*fn)(void *ctx, struct lp_source *source, struct lp_err *err), void *ctx,
 	struct lp_err *err)

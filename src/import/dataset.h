@@ -45,6 +45,11 @@ int dataset_hosts(struct lp_dataset *ds, struct hosts *hosts, struct lp_err *err
 bool dataset_has_observer(
 	const struct lp_dataset *ds, const char *observer, int64_t from_us, int64_t to_us);
 
+/* Open file number `i` if it is an archive; `*ret` is NULL if it is none or cannot be opened
+ * (whoever reads the tables tells of it). 0 or the reason. */
+int dataset_open_archive(struct lp_dataset *ds, size_t i, const struct lp_select *select,
+	struct lp_warn *warn, struct lp_source **ret, struct lp_err *err);
+
 /* Open one archive after the other (and nothing foreign), with `select` and `warn` (both may be
  * NULL), for `fn` to look into. What cannot be opened is passed over: whoever reads the tables
  * tells of it. Where `fn` returns -EBADMSG (damage) the others still follow, and the first such

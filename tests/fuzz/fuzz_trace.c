@@ -8,7 +8,7 @@
 
 #include "archive/log.h"
 #include "archive/trace_log.h"
-#include "explain/semantic.h"
+#include "explain/semantic_reader.h"
 #include "log_frame.h"
 #include "report/calls.h"
 #include "trace/descriptors.h"
@@ -16,9 +16,8 @@
 
 /* Everybody who looks at events. */
 struct audience {
-	struct traces traces;
-	uint32_t hosts[2]; /* the server and the client */
-	uint32_t host;	   /* whose log is being read */
+	struct semantic_reader *reader;
+	unsigned host; /* whose log is being read: the server's, the client's */
 	struct descriptors *tables;
 	struct fd_names *names;
 	struct strbuf text;
@@ -30,21 +29,16 @@ static void must(bool good)
 		abort();
 }
 
-/* What a client sees of the server, so that there is one, and it is silent for a while. */
-static void traces_begin(struct audience *a, const struct hosts *hosts)
-{
-	uint32_t peer;
+static const char *const observers[] = {"s1", "c1"};
 
-	a->traces.hang_ns = SEMANTIC_HANG_US * 1000;
-	must(traces_host(&a->traces, "s1", &a->hosts[0]) == 0);
-	must(traces_host(&a->traces, "c1", &a->hosts[1]) == 0);
-	must(traces_peer(&a->traces, a->hosts[1], "10.0.0.1:24007", &peer) == 0);
-	for (int64_t s = 0; s < 40; s++)
-		must(traces_add_sample(&a->traces, peer, s * 1000000, s, s / 2, s * 1000000) == 0);
-	must(traces_end_silence(&a->traces, peer) == 0);
-	must(traces_know_servers(&a->traces, hosts) == 0);
-	for (unsigned i = 0; i < 2; i++)
-		a->traces.hosts[a->hosts[i]].traced = true;
+/* What a client sees of the server, so that there is one, and it is silent for a while. */
+static void reader_begin(struct semantic_reader *r)
+{
+	for (int64_t s = 0; s < 40; s++) {
+		int64_t values[3] = {s, s / 2, s * 1000000};
+
+		must(reader_peer(r, "c1", s * 1000000, "10.0.0.1:24007", values) == 0);
+	}
 }
 
 /* What was printed must do nothing to a terminal. */
@@ -81,7 +75,7 @@ static int take_event(void *ctx, uint64_t record, const struct trace_event *e)
 	must(trace_event_call(e) < TRACE_CALLS && trace_event_errno(e) >= 0);
 	must(trace_event_bytes(e) >= 0);
 	print_event(a, record, e);
-	must(traces_add_event(&a->traces, a->host, e) == 0);
+	must(semantic_reader_event(a->reader, observers[a->host], e) == 0);
 	return 0;
 }
 
@@ -96,7 +90,7 @@ static int take_descriptor(void *ctx, uint64_t record, const struct trace_descri
 	calls_add_descriptor(&a->text, d, "s1");
 	must_be_printable(&a->text);
 	must(fd_names_apply(a->names, d) == 0);
-	must(traces_add_descriptor(&a->traces, a->host, d) == 0);
+	must(semantic_reader_descriptor(a->reader, observers[a->host], d) == 0);
 	return 0;
 }
 
@@ -129,21 +123,19 @@ static void input_read(
 
 		if (!len || !log_frame_build(&frame_writer, bytes, len < left ? len : left, 0, &f))
 			continue;
-		a->host = a->hosts[bytes[0] >> 7];
+		a->host = bytes[0] >> 7;
 		if (log_decode(decoder, &f, payload_read_memory,
 			    frame_writer.frame.text + FRAME_HEADER_SIZE, &log, &err) == 0)
 			trace_log_take(&log, to, &err);
 	}
 }
 
-static void judge(struct traces *t, const struct hosts *hosts)
+static void judge(struct semantic_reader *r)
 {
-	struct semantic_options options = {
-		.hang_after_us = SEMANTIC_HANG_US, .error_window_us = SEMANTIC_WINDOW_US};
 	struct semantic found = {0};
 
-	must(traces_know_missing(t, hosts) == 0);
-	must(semantic_judge(t, &options, &found) == 0);
+	must(semantic_reader_finish(r) == 0);
+	must(semantic_reader_verdict(r, &found) == 0);
 	for (uint32_t i = 0; i < found.n; i++)
 		must(found.findings[i].component && found.findings[i].n);
 	semantic_release(&found);
@@ -153,22 +145,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct audience a = {0};
 	struct hosts hosts = {0};
+	struct semantic_options options = {0};
 	struct trace_log_reader events = {.event = take_event, .ctx = &a};
 	struct trace_log_reader changes = {.descriptor = take_descriptor, .ctx = &a};
 
 	a.tables = descriptors_new("/nonexistent", take_change, NULL);
 	a.names = fd_names_new();
-	must(a.tables && a.names);
+	a.reader = semantic_reader_new(&options, &hosts, size % 2);
+	must(a.tables && a.names && a.reader);
 	must(hosts_add(&hosts, "s1", "10.0.0.1") == 0 && hosts_add(&hosts, "c1", "10.0.0.2") == 0);
-	traces_begin(&a, &hosts);
+	reader_begin(a.reader);
 	input_read(data, size, &a, &events);
-	must(traces_want_names(&a.traces) == 0);
 	input_read(data, size, &a, &changes);
-	judge(&a.traces, &hosts);
-	hosts_release(&hosts);
+	judge(a.reader);
 	fd_names_free(a.names);
 	descriptors_free(a.tables);
-	traces_release(&a.traces);
+	semantic_reader_free(a.reader);
+	hosts_release(&hosts);
 	strbuf_release(&a.text);
 	return 0;
 }

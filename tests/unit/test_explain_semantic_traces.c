@@ -137,7 +137,7 @@ static void test_guess(void **state)
 		rig_process(&rig, "s2", 2, "two", false);
 		rig_process(&rig, "c1", 1, "client", false);
 		assert_int_equal(traces_program(&rig.t, rig_host(&rig, "s2"), "two", &program), 0);
-		rig.t.programs[program].talks = talks;
+		rig.t.programs[program].seen.talks = talks;
 		rig_answers(&rig, "c1", "10.0.0.1:80", 0, 5);
 		rig_answers(&rig, "c1", "10.0.0.2:80", 0, 5);
 		semantic_run(&rig);
@@ -163,7 +163,7 @@ static void test_guess_listening(void **state)
 	rig_process(&rig, "s1", 3, "wants", false);
 	rig_process(&rig, "c1", 1, "client", false);
 	assert_int_equal(traces_program(&rig.t, rig_host(&rig, "s1"), "talks", &program), 0);
-	rig.t.programs[program].talks = true;
+	rig.t.programs[program].seen.talks = true;
 	rig_answers(&rig, "c1", "10.0.0.1:80", 0, 5);
 	rig_descriptor(&rig, "s1", 1, 4, 1, TRACE_FD_SEEN, TRACE_FILE_TCP, "tcp 0.0.0.0:24007");
 	rig_descriptor(

@@ -1,0 +1,40 @@
+/* What is behind the descriptors of a process. Children share the table of their parent until one
+ * of the two changes it. */
+#ifndef EXPLAIN_SEMANTIC_FILES_H
+#define EXPLAIN_SEMANTIC_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct shared_name;
+
+struct traced_file {
+	int32_t fd;
+	uint8_t file;	  /* enum trace_file */
+	int64_t gone_ns;  /* when it was closed; 0: it is open. Calls may still be told of it. */
+	const char *name; /* never NULL */
+	struct shared_name *held;
+};
+
+struct file_table;
+
+/* The same table for another process; NULL stays NULL. */
+struct file_table *file_table_share(struct file_table *t);
+void file_table_free(struct file_table *t);
+
+/* The descriptor is that from now on; `*t` may be NULL or shared, and is made anew then. 0 or
+ * -ENOMEM. */
+int file_table_set(struct file_table **t, int32_t fd, uint8_t file, const char *name);
+/* It was closed at that time. */
+int file_table_close(struct file_table **t, int32_t fd, int64_t at_ns);
+
+/* NULL: nothing is known of it. */
+const struct traced_file *file_table_find(const struct file_table *t, int32_t fd);
+
+/* Give back what was closed before that time. */
+void file_table_forget(struct file_table *t, int64_t before_ns);
+
+size_t file_table_size(const struct file_table *t);
+
+#endif

@@ -1,0 +1,141 @@
+/* Findings about what is no longer in the picture. */
+#include "explain/semantic_reader.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "explain/semantic_tell.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct semantic_finding *finding_of(
+	const struct semantic *s, const struct lp_identity *component)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (!strcmp(s->findings[i].component->text, component->text))
+			return &s->findings[i];
+	}
+	return NULL;
+}
+
+/* A copy of the sentences and the advice, which `to` has none of. */
+static int copy_words(struct semantic_finding *to, const struct semantic_finding *from)
+{
+	if (array_reserve(&to->evidence, &to->cap_evidence, (size_t)from->n_evidence + 1,
+		    sizeof(char *)) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < from->n_evidence; i++) {
+		to->evidence[i] = strdup(from->evidence[i]);
+		if (!to->evidence[i])
+			return -ENOMEM;
+		to->n_evidence = i + 1;
+	}
+	to->advice = strdup(from->advice);
+	return to->advice ? 0 : -ENOMEM;
+}
+
+static void drop_words(struct semantic_finding *f)
+{
+	for (uint32_t i = 0; i < f->n_evidence; i++)
+		free(f->evidence[i]);
+	free(f->evidence);
+	free(f->advice);
+	f->evidence = NULL;
+	f->advice = NULL;
+	f->n_evidence = 0;
+	f->cap_evidence = 0;
+}
+
+static int finding_copy(struct semantic *to, const struct semantic_finding *from)
+{
+	struct semantic_finding *f;
+
+	if (array_reserve(&to->findings, &to->cap, (size_t)to->n + 1, sizeof(*f)) < 0)
+		return -ENOMEM;
+	f = &to->findings[to->n];
+	*f = *from;
+	f->component = lp_identity_ref(from->component);
+	f->evidence = NULL;
+	f->advice = NULL;
+	f->n_evidence = 0;
+	f->cap_evidence = 0;
+	to->n++;
+	return copy_words(f, from);
+}
+
+/* What was known and what is known now are one finding: in the words of now, unless it was graver
+ * then. What begins earlier than its evidence says so (`carried`). */
+static int combine(struct semantic_finding *f, const struct semantic_finding *then,
+	const struct semantic_finding *now)
+{
+	struct semantic_finding a = *then, b = *now, old = *f;
+	bool graver = semantic_gravity(&a) > semantic_gravity(&b);
+	bool has_words = (f == then) == graver;
+	const struct semantic_finding *words = graver ? &a : &b;
+	int r;
+
+	f->cause = words->cause;
+	f->confidence = words->confidence;
+	if (!strcmp(a.cause, b.cause) && a.confidence > b.confidence)
+		f->confidence = a.confidence;
+	f->n = a.n > b.n ? a.n : b.n;
+	f->carried = graver ? a.carried : a.first_us < b.first_us;
+	f->first_us = a.first_us < b.first_us ? a.first_us : b.first_us;
+	f->last_us = a.last_us > b.last_us ? a.last_us : b.last_us;
+	if (has_words)
+		return 0;
+	f->evidence = NULL;
+	f->advice = NULL;
+	f->n_evidence = 0;
+	f->cap_evidence = 0;
+	r = copy_words(f, words);
+	drop_words(&old);
+	return r;
+}
+
+int semantic_keep(struct semantic *kept, const struct semantic *page, int64_t before_us)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < page->n; i++) {
+		const struct semantic_finding *now = &page->findings[i];
+		struct semantic_finding *then = finding_of(kept, now->component);
+
+		if (now->first_us >= before_us)
+			continue;
+		if (then)
+			r = combine(then, then, now);
+		else
+			r = finding_copy(kept, now);
+	}
+	return r;
+}
+
+static int tell_beginning(struct semantic_finding *f)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	strbuf_puts(&sb, "it began at ");
+	tell_time(&sb, f->first_us * 1000);
+	return tell_sentence(f, &sb);
+}
+
+int semantic_recall(const struct semantic *kept, struct semantic *ret)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < kept->n; i++) {
+		const struct semantic_finding *then = &kept->findings[i];
+		struct semantic_finding *now = finding_of(ret, then->component);
+
+		if (now)
+			r = combine(now, then, now);
+		else
+			r = finding_copy(ret, then);
+	}
+	for (uint32_t i = 0; r == 0 && i < ret->n; i++) {
+		if (ret->findings[i].carried)
+			r = tell_beginning(&ret->findings[i]);
+	}
+	return r;
+}
