@@ -10,9 +10,11 @@
 #define INTS_MAX 256
 #define INT_SLOTS 1024 /* a power of two */
 
+#define NO_TEXT UINT32_MAX
+
 struct text_entry {
 	struct lp_log_text text;
-	uint64_t hash;
+	uint32_t same; /* another entry with the same hash, or NO_TEXT */
 };
 
 struct log_encoder {
@@ -22,8 +24,7 @@ struct log_encoder {
 	size_t cap_scratch;
 	struct text_entry *texts;
 	size_t n_texts, cap_texts;
-	uint32_t *slots; /* 1 + the entry of `texts`; a power of two of them, 0: free */
-	size_t n_slots;
+	struct idmap by_hash; /* the last entry of `texts` with that hash */
 	int64_t ints[INTS_MAX];
 	uint16_t int_slots[INT_SLOTS]; /* 1 + the entry of `ints` */
 };
@@ -50,7 +51,7 @@ void log_encoder_free(struct log_encoder *e)
 	strbuf_release(&e->other);
 	free(e->scratch);
 	free(e->texts);
-	free(e->slots);
+	idmap_release(&e->by_hash);
 	free(e);
 }
 
@@ -129,59 +130,28 @@ static const struct strbuf *ints_encode(struct log_encoder *e, const int64_t *va
 	return e->other.len <= e->field.len ? &e->other : &e->field;
 }
 
-static void slots_fill(struct log_encoder *e)
+static bool text_equal(const struct lp_log_text *a, const struct lp_log_text *b)
 {
-	memset(e->slots, 0, e->n_slots * sizeof(*e->slots));
-	for (size_t i = 0; i < e->n_texts; i++) {
-		size_t slot = e->texts[i].hash & (e->n_slots - 1);
-
-		while (e->slots[slot])
-			slot = (slot + 1) & (e->n_slots - 1);
-		e->slots[slot] = (uint32_t)i + 1;
-	}
-}
-
-/* Room for one more text, in a table that is at most half full. */
-static int texts_reserve(struct log_encoder *e)
-{
-	size_t n_slots = e->n_slots ? 2 * e->n_slots : 1024;
-	uint32_t *slots;
-
-	if (array_reserve(&e->texts, &e->cap_texts, e->n_texts + 1, sizeof(*e->texts)) < 0)
-		return -ENOMEM;
-	if (2 * (e->n_texts + 1) <= e->n_slots)
-		return 0;
-	slots = calloc(n_slots, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	free(e->slots);
-	e->slots = slots;
-	e->n_slots = n_slots;
-	slots_fill(e);
-	return 0;
-}
-
-static bool text_equal(const struct text_entry *entry, const struct lp_log_text *t, uint64_t hash)
-{
-	return entry->hash == hash && entry->text.len == t->len &&
-		(!t->len || !memcmp(entry->text.bytes, t->bytes, t->len));
+	return a->len == b->len && (!a->len || !memcmp(a->bytes, b->bytes, a->len));
 }
 
 static int text_number(struct log_encoder *e, const struct lp_log_text *t, uint64_t *ret)
 {
 	uint64_t hash = hash_bytes(t->bytes, t->len);
-	size_t slot;
+	uint32_t first = NO_TEXT, i;
 
-	if (texts_reserve(e) < 0)
-		return -ENOMEM;
-	slot = hash & (e->n_slots - 1);
-	while (e->slots[slot] && !text_equal(&e->texts[e->slots[slot] - 1], t, hash))
-		slot = (slot + 1) & (e->n_slots - 1);
-	if (!e->slots[slot]) {
-		e->texts[e->n_texts++] = (struct text_entry){*t, hash};
-		e->slots[slot] = (uint32_t)e->n_texts;
+	idmap_get(&e->by_hash, hash, &first);
+	for (i = first; i != NO_TEXT && !text_equal(&e->texts[i].text, t);)
+		i = e->texts[i].same;
+	if (i == NO_TEXT) {
+		i = (uint32_t)e->n_texts;
+		if (array_reserve(&e->texts, &e->cap_texts, e->n_texts + 1, sizeof(*e->texts)) <
+				0 ||
+			idmap_put(&e->by_hash, hash, i) < 0)
+			return -ENOMEM;
+		e->texts[e->n_texts++] = (struct text_entry){*t, first};
 	}
-	*ret = e->slots[slot] - 1;
+	*ret = i;
 	return 0;
 }
 
@@ -191,8 +161,7 @@ static int texts_encode(struct log_encoder *e, const struct lp_log_text *texts, 
 	int r = 0;
 
 	e->n_texts = 0;
-	if (e->n_slots)
-		slots_fill(e);
+	idmap_clear(&e->by_hash);
 	for (uint32_t i = 0; i < n && r == 0; i++)
 		r = text_number(e, &texts[i], &e->scratch[i]);
 	if (r < 0)

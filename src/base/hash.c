@@ -1,13 +1,17 @@
 #include "base/hash.h"
 
+#include "base/array.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct strmap_slot {
-	char *key; /* NULL: free */
+struct strmap_entry {
+	char *key;
 	uint32_t value;
+	uint32_t same; /* another entry whose key has the same hash, or NONE */
 };
+
+#define NONE UINT32_MAX
 
 uint64_t hash_bytes(const void *data, size_t size)
 {
@@ -21,61 +25,57 @@ uint64_t hash_bytes(const void *data, size_t size)
 
 void strmap_release(struct strmap *m)
 {
-	for (size_t i = 0; i < m->cap; i++)
-		free(m->slots[i].key);
-	free(m->slots);
+	for (size_t i = 0; i < m->n; i++)
+		free(m->entries[i].key);
+	free(m->entries);
+	idmap_release(&m->by_hash);
 	*m = (struct strmap){0};
 }
 
-/* The slot that holds `key`, or the free one where it belongs. */
-static struct strmap_slot *strmap_find(const struct strmap *m, const char *key)
+/* The entry of `key`, or NULL; `*ret_first` is where those with its hash begin, or NONE. */
+static struct strmap_entry *strmap_find(
+	const struct strmap *m, const char *key, uint64_t hash, uint32_t *ret_first)
 {
-	size_t i = hash_bytes(key, strlen(key)) & (m->cap - 1);
-
-	while (m->slots[i].key && strcmp(m->slots[i].key, key))
-		i = (i + 1) & (m->cap - 1);
-	return &m->slots[i];
+	*ret_first = NONE;
+	idmap_get(&m->by_hash, hash, ret_first);
+	for (uint32_t i = *ret_first; i != NONE; i = m->entries[i].same) {
+		if (!strcmp(m->entries[i].key, key))
+			return &m->entries[i];
+	}
+	return NULL;
 }
 
 bool strmap_get(const struct strmap *m, const char *key, uint32_t *ret)
 {
-	const struct strmap_slot *slot = m->cap ? strmap_find(m, key) : NULL;
+	uint32_t first;
+	const struct strmap_entry *e =
+		m->n ? strmap_find(m, key, hash_bytes(key, strlen(key)), &first) : NULL;
 
-	if (!slot || !slot->key)
+	if (!e)
 		return false;
-	*ret = slot->value;
+	*ret = e->value;
 	return true;
-}
-
-static int strmap_grow(struct strmap *m)
-{
-	struct strmap bigger = {.cap = m->cap ? m->cap * 2 : 16, .n = m->n};
-
-	bigger.slots = calloc(bigger.cap, sizeof(*bigger.slots));
-	if (!bigger.slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < m->cap; i++) {
-		if (m->slots[i].key)
-			*strmap_find(&bigger, m->slots[i].key) = m->slots[i];
-	}
-	free(m->slots);
-	*m = bigger;
-	return 0;
 }
 
 int strmap_put(struct strmap *m, const char *key, uint32_t value)
 {
-	struct strmap_slot *slot;
+	uint64_t hash = hash_bytes(key, strlen(key));
+	uint32_t first;
+	struct strmap_entry *e = strmap_find(m, key, hash, &first);
+	char *copy;
 
-	if ((m->n + 1) * 4 > m->cap * 3 && strmap_grow(m) < 0)
-		return -ENOMEM;
-	slot = strmap_find(m, key);
-	if (!slot->key) {
-		slot->key = strdup(key);
-		if (!slot->key)
-			return -ENOMEM;
-		m->n++;
+	if (e) {
+		e->value = value;
+		return 0;
 	}
-	slot->value = value;
+	if (m->n >= NONE - 1 ||
+		array_reserve(&m->entries, &m->cap, m->n + 1, sizeof(*m->entries)) < 0)
+		return -ENOMEM;
+	copy = strdup(key);
+	if (!copy || idmap_put(&m->by_hash, hash, (uint32_t)m->n) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	m->entries[m->n++] = (struct strmap_entry){copy, value, first};
 	return 0;
 }

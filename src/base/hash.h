@@ -1,14 +1,17 @@
-/* A map from strings to 32-bit numbers (open addressing; keys are copied). */
+/* A map from strings to 32-bit numbers; keys are copied. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
+#include "base/idmap.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Zero-initialise it. */
 struct strmap {
-	struct strmap_slot *slots;
-	size_t n, cap; /* cap is a power of two, or 0 */
+	struct idmap by_hash; /* the last entry with that hash */
+	struct strmap_entry *entries;
+	size_t n, cap; /* of entries */
 };
 
 /* FNV-1a. */

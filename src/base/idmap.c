@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct idmap_slot {
 	uint64_t key;
@@ -20,6 +21,13 @@ void idmap_release(struct idmap *m)
 {
 	free(m->slots);
 	*m = (struct idmap){0};
+}
+
+void idmap_clear(struct idmap *m)
+{
+	if (m->n)
+		memset(m->slots, 0, m->cap * sizeof(*m->slots));
+	m->n = 0;
 }
 
 /* The slot that holds `key`, or the free one where it belongs. */
@@ -42,10 +50,20 @@ bool idmap_get(const struct idmap *m, uint64_t key, uint32_t *ret)
 	return true;
 }
 
-static int idmap_grow(struct idmap *m)
+/* Is there room for so many keys, with a quarter of the slots left free? */
+static bool idmap_holds(size_t cap, size_t n)
 {
-	struct idmap bigger = {.cap = m->cap ? m->cap * 2 : 64, .n = m->n};
+	return n * 4 <= cap * 3;
+}
 
+int idmap_reserve(struct idmap *m, size_t n)
+{
+	struct idmap bigger = {.cap = m->cap ? m->cap : 64, .n = m->n};
+
+	if (m->cap && idmap_holds(m->cap, n))
+		return 0;
+	while (!idmap_holds(bigger.cap, n))
+		bigger.cap *= 2;
 	bigger.slots = calloc(bigger.cap, sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return -ENOMEM;
@@ -62,7 +80,7 @@ int idmap_put(struct idmap *m, uint64_t key, uint32_t value)
 {
 	struct idmap_slot *slot;
 
-	if ((m->n + 1) * 4 > m->cap * 3 && idmap_grow(m) < 0)
+	if (idmap_reserve(m, m->n + 1) < 0)
 		return -ENOMEM;
 	slot = idmap_find(m, key);
 	m->n += !slot->value;

@@ -1,5 +1,6 @@
-/* A map from 64-bit numbers to 32-bit ones (open addressing). For what is looked up at every event.
- */
+/* The hash table: a map from 64-bit numbers to 32-bit ones (open addressing). Maps with other keys
+ * are made of it: the number is a hash then, and what is found under it is the first of those that
+ * have this hash (base/hash.h). */
 #ifndef BASE_IDMAP_H
 #define BASE_IDMAP_H
 
@@ -14,6 +15,11 @@ struct idmap {
 };
 
 void idmap_release(struct idmap *m);
+/* Forget all keys, keep the memory. */
+void idmap_clear(struct idmap *m);
+/* Room for so many keys: as long as there are no more, idmap_put() neither allocates nor fails. 0
+ * or -ENOMEM. */
+int idmap_reserve(struct idmap *m, size_t n);
 bool idmap_get(const struct idmap *m, uint64_t key, uint32_t *ret);
 /* Values are below UINT32_MAX. 0 or -ENOMEM. */
 int idmap_put(struct idmap *m, uint64_t key, uint32_t value);

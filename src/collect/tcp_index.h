@@ -4,15 +4,15 @@
 #ifndef COLLECT_TCP_INDEX_H
 #define COLLECT_TCP_INDEX_H
 
+#include "base/idmap.h"
 #include <stddef.h>
 #include <stdint.h>
 
 #define TCP_INDEX_END UINT32_MAX
 
 struct tcp_index {
-	uint32_t *heads; /* [hash & mask] first position of the chain */
-	uint32_t *next;	 /* [position] the following one */
-	uint32_t mask;
+	struct idmap heads; /* hash -> first position of the chain */
+	uint32_t *next;	    /* [position] the following one */
 };
 
 /* An empty index for positions 0..cap-1. 0 or -ENOMEM. */

@@ -4,24 +4,26 @@
 #ifndef IMPORT_CSV_INTERN_H
 #define IMPORT_CSV_INTERN_H
 
+#include "base/idmap.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct csv_intern_entry {
-	uint64_t hash;
 	size_t offset; /* in the text */
 	uint32_t len;
 	uint32_t next; /* what came after it the last time */
+	uint32_t same; /* another entry with the same hash, or CSV_INTERN_NONE */
 };
+
+#define CSV_INTERN_NONE UINT32_MAX
 
 struct csv_intern {
 	char *text; /* all texts, each with a NUL behind it */
 	size_t len, cap;
 	struct csv_intern_entry *entries;
 	size_t n, cap_entries;
-	uint32_t *slots; /* number + 1, or 0; open addressing */
-	size_t n_slots;	 /* a power of two, or 0 */
+	struct idmap by_hash; /* the last entry with that hash */
 	uint32_t last;
 	size_t max; /* how many there may be; 0: as many as memory holds */
 };

@@ -24,6 +24,29 @@ static void test_put_and_get(void **state)
 	assert_int_equal(m.cap, 0);
 }
 
+static void test_reserve_and_clear(void **state)
+{
+	struct idmap m = {0};
+	const void *slots;
+	uint32_t v;
+
+	(void)state;
+	idmap_clear(&m); /* harmless */
+	assert_int_equal(idmap_reserve(&m, 1000), 0);
+	slots = m.slots;
+	for (unsigned round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < 1000; i++)
+			assert_int_equal(idmap_put(&m, i * UINT64_C(7919), i + round), 0);
+		assert_true(idmap_get(&m, 7919, &v));
+		assert_int_equal(v, 1 + round);
+		assert_ptr_equal(m.slots, slots); /* nothing was allocated */
+		idmap_clear(&m);
+		assert_int_equal(m.n, 0);
+		assert_false(idmap_get(&m, 7919, &v));
+	}
+	idmap_release(&m);
+}
+
 /* Against a plain array, with many removals: nothing is lost that was pushed aside. */
 static void test_remove(void **state)
 {
@@ -61,6 +84,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_put_and_get),
+		cmocka_unit_test(test_reserve_and_clear),
 		cmocka_unit_test(test_remove),
 	};
 
