@@ -10,6 +10,7 @@
 #define EXPLAIN_SEMANTIC_TRACES_H
 
 #include "base/hash.h"
+#include "base/time.h"
 #include "explain/semantic_files.h"
 #include "model/hosts.h"
 #include "model/syscalls.h"
@@ -18,7 +19,6 @@
 #include <stdint.h>
 
 #define TRACES_NONE UINT32_MAX
-#define NS_PER_SEC INT64_C(1000000000)
 
 /* Failures of a process in the same call with the same errno so close together are one. */
 #define TRACES_SAME_NS (NS_PER_SEC / 10)

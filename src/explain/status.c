@@ -15,24 +15,24 @@
 #define FAILURES_MAX 8 /* files that could not be read, each a reason of its own */
 
 /* A list of names, "a, b and 3 more". */
-struct names {
+struct name_list {
 	struct strbuf text;
 	uint32_t n, max;
 };
 
-static void names_add(struct names *l, const char *name)
+static void names_add(struct name_list *l, const char *name)
 {
 	if (l->n++ < l->max)
 		strbuf_printf(&l->text, "%s%s", l->n > 1 ? ", " : "", name);
 }
 
-static void names_end(struct names *l)
+static void names_end(struct name_list *l)
 {
 	if (l->n > l->max)
 		strbuf_printf(&l->text, " and %u more", l->n - l->max);
 }
 
-static void names_release(struct names *l)
+static void names_release(struct name_list *l)
 {
 	strbuf_release(&l->text);
 }
@@ -74,7 +74,7 @@ static bool is_listed_before(const struct status_grounds *g, size_t inventory, c
 static int judge_missing(
 	struct lp_verdict *v, const struct status_grounds *g, const struct coverage *c)
 {
-	_cleanup_(names_release) struct names missing = {.max = NAMES_MAX};
+	_cleanup_(names_release) struct name_list missing = {.max = NAMES_MAX};
 	uint32_t n_listed = 0;
 
 	for (size_t k = 0; k < 2; k++) {
@@ -103,7 +103,7 @@ static int judge_missing(
 static int note_unlisted(
 	struct lp_verdict *v, const struct status_grounds *g, const struct coverage *c)
 {
-	_cleanup_(names_release) struct names unlisted = {.max = NAMES_MAX};
+	_cleanup_(names_release) struct name_list unlisted = {.max = NAMES_MAX};
 
 	if (!g->inventories[0] && !g->inventories[1])
 		return 0;

@@ -240,17 +240,16 @@ static int kind_publish(struct csv_series *s, uint32_t kind, struct lp_err *err)
 static int component_publish(struct csv_series *s, uint32_t component, struct lp_err *err)
 {
 	struct csv_component *c = &s->components[component];
-	_cleanup_free_ char *observer = strdup(csv_intern_text(&s->names, component));
-	char *name;
+	struct lp_identity *identity = lp_identity_parse(csv_intern_text(&s->names, component));
+	int r;
 
-	if (!observer)
+	if (!identity)
 		return lp_err_sys(err, -ENOMEM, "cannot add a component");
-	name = strchr(observer, '/');
-	*name++ = '\0';
-	name = strchr(name, ':') + 1;
 	c->schema = s->kinds[c->kind].schema;
-	return lp_catalogue_add_component(
-		s->catalogue, c->schema, observer, name, NULL, &c->id, err);
+	r = lp_catalogue_add_component(
+		s->catalogue, c->schema, identity->observer, identity->name, NULL, &c->id, err);
+	lp_identity_unref(identity);
+	return r;
 }
 
 int csv_series_resolve(struct csv_series *s, uint32_t component, struct lp_err *err)

@@ -18,7 +18,7 @@
 #define WARNINGS_MAX 1000
 
 /* One file, read by itself. */
-struct part {
+struct file_part {
 	struct lp_table_options opt;
 	struct lp_table_builder *builder;
 	char **warnings;
@@ -37,19 +37,19 @@ struct whole {
 	bool direct;	     /* one file was too much: do not try with the rest */
 };
 
-static void part_release(struct part *p)
+static void part_release(struct file_part *p)
 {
 	for (size_t i = 0; i < p->n_warnings; i++)
 		free(p->warnings[i]);
 	free(p->warnings);
 	lp_table_builder_free(p->builder);
-	*p = (struct part){0};
+	*p = (struct file_part){0};
 }
 
 /* Keep a warning until it is this file's turn. */
 static void part_warn(void *ctx, const char *text)
 {
-	struct part *p = ctx;
+	struct file_part *p = ctx;
 	char *copy;
 
 	if (p->n_warnings == WARNINGS_MAX)
@@ -74,7 +74,7 @@ static int builder_take(
 }
 
 /* Read a file into a builder of its own. */
-static void part_read(struct part *p, const struct whole *w, const struct data_file *f)
+static void part_read(struct file_part *p, const struct whole *w, const struct data_file *f)
 {
 	struct lp_warn warn = {.warn = part_warn, .ctx = p};
 	int stop = 0;
@@ -109,7 +109,7 @@ static int whole_read(struct whole *w, const struct data_file *f, struct lp_err 
 
 /* It is a file's turn: join it to the whole. Non-zero as above. */
 static int whole_join(
-	struct whole *w, struct part *p, const struct data_file *f, struct lp_err *err)
+	struct whole *w, struct file_part *p, const struct data_file *f, struct lp_err *err)
 {
 	int r;
 
@@ -133,7 +133,7 @@ static int whole_join(
 static int whole_read_parts(
 	struct whole *w, const struct data_file *files, size_t n, struct lp_err *err)
 {
-	struct part *parts = calloc(n, sizeof(*parts));
+	struct file_part *parts = calloc(n, sizeof(*parts));
 	int r = 0;
 
 	if (!parts)

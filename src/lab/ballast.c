@@ -15,12 +15,6 @@
 #define BLOCK_BYTES 4096
 #define INODES_MAX (1u << 24)
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 static char *ballast_path(
 	const struct lab *lab, const struct lab_node *on, const char *fault, char buf[LAB_PATH_MAX])
 {
@@ -146,7 +140,7 @@ int ballast_verify(const struct lab *lab, const struct lab_node *on, const char 
 static int remove_files(int dir, struct lp_err *err)
 {
 	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_(closedirp) DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	_cleanup_closedir_ DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *e;
 
 	if (!d)

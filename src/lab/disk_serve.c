@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/time.h"
 #include "lab/disk_socket.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define NS_PER_SEC INT64_C(1000000000)
 #define REQUEST_MAX_BYTES (1U << 20)
 #define WAITING_MAX 128 /* requests that the kernel hands over before it keeps them to itself */
 #define TIMER_SLACK_NS 5000
@@ -56,10 +56,7 @@ struct server {
 
 static int64_t now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NS_PER_SEC + ts.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* While there is time, so that an answer goes out when it is due. */

@@ -16,12 +16,6 @@
 #define STOP_STEP_MS 20
 #define STOP_LIMIT_MS 60000
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 static void mark_of(const struct hog *h, char buf[MARK_MAX])
 {
 	snprintf(
@@ -112,7 +106,7 @@ static bool process_kill(const char *pid, const char *mark, char *buf)
 /* Kill all that are marked; how many there were. */
 static int kill_marked(const char *mark, char *buf, struct lp_err *err)
 {
-	_cleanup_(closedirp) DIR *proc = opendir("/proc");
+	_cleanup_closedir_ DIR *proc = opendir("/proc");
 	const struct dirent *e;
 	int n = 0;
 

@@ -1,6 +1,7 @@
 #include "lab/process.h"
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "lab/tool.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -116,10 +117,7 @@ void process_each(void (*fn)(const struct process_stat *p, void *ctx), void *ctx
 
 static int64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return clock_us(CLOCK_MONOTONIC) / 1000;
 }
 
 bool process_wait(pid_t pid, int limit_ms)

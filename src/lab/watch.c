@@ -23,10 +23,7 @@ struct watch {
 
 static int64_t monotonic_us(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * US_PER_SEC + ts.tv_nsec / 1000;
+	return clock_us(CLOCK_MONOTONIC);
 }
 
 static int64_t system_sleep(void *ctx, int64_t us)

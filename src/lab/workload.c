@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "base/time.h"
 #include "lab/process.h"
 #include "lab/tool.h"
 #include <errno.h>
@@ -203,9 +204,7 @@ int workload_start(
 
 static int64_t now_ms(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+	return clock_us(CLOCK_MONOTONIC) / 1000;
 }
 
 /* Wait for the end of a child until `end_ms`, or until a signal has come. */

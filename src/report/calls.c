@@ -8,8 +8,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define NS_PER_SEC INT64_C(1000000000)
-
 /* The time of the day, to the microsecond. */
 static void add_time(struct strbuf *out, int64_t wall_ns, const char *observer)
 {

@@ -5,6 +5,7 @@
 #include "trace/backend_bpf.h"
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -58,10 +59,7 @@ static int bpf_open(const struct trace_config *config, const struct trace_sink *
 
 static int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+	return clock_us(CLOCK_MONOTONIC) / 1000;
 }
 
 /* One look: threads to be found, events to be delivered, the command's end. */

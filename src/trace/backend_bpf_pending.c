@@ -2,6 +2,7 @@
 #include "trace/backend_bpf.h"
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -60,21 +61,21 @@ int bpf_pending_list(struct bpf_tracer *t, int64_t at_least_ns, struct lp_err *e
 {
 	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(t->pending));
 	struct pending_record records[BATCH];
-	struct timespec now;
+	int64_t now_ns;
 	size_t have = 0;
 	ssize_t n;
 
 	if (fd < 0)
 		return lp_err_sys(err, -errno, "cannot look for the calls that go on");
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = clock_ns(CLOCK_MONOTONIC);
 	while ((n = read(fd, (char *)records + have, sizeof(records) - have)) > 0 ||
 		(n < 0 && errno == EAGAIN)) {
 		size_t done = 0;
 
 		have += n > 0 ? (size_t)n : 0;
 		for (; have - done >= sizeof(records[0]); done += sizeof(records[0])) {
-			int r = deliver(t, &records[done / sizeof(records[0])],
-				now.tv_sec * INT64_C(1000000000) + now.tv_nsec, at_least_ns);
+			int r = deliver(
+				t, &records[done / sizeof(records[0])], now_ns, at_least_ns);
 
 			if (r < 0)
 				return r;

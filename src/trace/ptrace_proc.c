@@ -12,12 +12,6 @@
 #define STATUS_MAX 8192
 #define CGROUP_DEPTH_MAX 16
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 /* A file of a process as text; its length or a negative errno. */
 static ssize_t read_text(pid_t tid, const char *name, char *ret, size_t size)
 {
@@ -129,7 +123,7 @@ static pid_t id_of(const char *text)
 
 int proc_each(const char *path, int (*fn)(void *ctx, pid_t id), void *ctx)
 {
-	_cleanup_(closedirp) DIR *dir = opendir(path);
+	_cleanup_closedir_ DIR *dir = opendir(path);
 	struct dirent *entry;
 	int r = 0;
 
@@ -163,7 +157,7 @@ static int each_in_file(const char *path, int (*fn)(void *ctx, pid_t id), void *
 
 static int each_below(const char *path, int (*fn)(void *ctx, pid_t id), void *ctx, int depth)
 {
-	_cleanup_(closedirp) DIR *dir = NULL;
+	_cleanup_closedir_ DIR *dir = NULL;
 	char name[PATH_MAX];
 	struct dirent *entry;
 	int r;

@@ -1,6 +1,7 @@
 /* What a traced thread has stopped for, told as events, and how it goes on. */
 #include "trace/ptrace_tracer.h"
 
+#include "base/time.h"
 #include "trace/ptrace_capture.h"
 #include "trace/ptrace_proc.h"
 #include <errno.h>
@@ -21,10 +22,7 @@
 
 int64_t tracer_now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static void deliver(struct ptrace_tracer *t, const struct ptrace_task *task, struct trace_event *e)

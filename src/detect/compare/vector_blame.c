@@ -35,14 +35,14 @@ int vector_blame_add(struct vector_blame *b, const struct vector *own, const str
 }
 
 /* A dimension with what it is sorted by. */
-struct ranked {
+struct ranked_culprit {
 	struct vector_entry entry;
 	const char *name;
 };
 
 static int ranked_compare(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_culprit *x = a, *y = b;
 
 	if (x->entry.value != y->entry.value)
 		return x->entry.value > y->entry.value ? -1 : 1;
@@ -53,13 +53,13 @@ int vector_blame_top(const struct vector_blame *b, const struct dimensions *name
 	struct vector_culprit *ret, uint32_t max)
 {
 	size_t n = b->distance.n;
-	_cleanup_free_ struct ranked *ranked = calloc(n + 1, sizeof(*ranked));
+	_cleanup_free_ struct ranked_culprit *ranked = calloc(n + 1, sizeof(*ranked));
 	uint32_t i;
 
 	if (!ranked)
 		return -ENOMEM;
 	for (size_t k = 0; k < n; k++)
-		ranked[k] = (struct ranked){
+		ranked[k] = (struct ranked_culprit){
 			b->distance.entries[k], names->names[b->distance.entries[k].dimension]};
 	if (n)
 		qsort(ranked, n, sizeof(*ranked), ranked_compare);

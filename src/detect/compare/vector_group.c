@@ -37,14 +37,14 @@ static uint32_t view_find(const struct vector_view *v, const char *name)
 }
 
 /* The vectors of one window, as one thread has them. */
-struct worker {
+struct vector_worker {
 	struct vector *vectors;
 	struct vector **present; /* NULL: no data */
 	struct vector_place *places;
 	uint32_t n;
 };
 
-static void worker_release(struct worker *k)
+static void worker_release(struct vector_worker *k)
 {
 	for (uint32_t i = 0; k->vectors && i < k->n; i++)
 		vector_release(&k->vectors[i]);
@@ -53,7 +53,7 @@ static void worker_release(struct worker *k)
 	free(k->places);
 }
 
-static int worker_init(struct worker *k, const struct vector_group *g)
+static int worker_init(struct vector_worker *k, const struct vector_group *g)
 {
 	k->n = g->n_members;
 	k->vectors = calloc((size_t)k->n + 1, sizeof(*k->vectors));
@@ -64,7 +64,7 @@ static int worker_init(struct worker *k, const struct vector_group *g)
 }
 
 /* The vectors of the window that begins in slot `first`, compared. */
-static int window_compare(const struct vector_group *g, uint32_t first, struct worker *k)
+static int window_compare(const struct vector_group *g, uint32_t first, struct vector_worker *k)
 {
 	struct vector_window w = {(const struct vector *const *)k->present, g->names, g->n_members};
 	int r = 0;
@@ -93,7 +93,7 @@ int vector_group_compare(struct vector_group *g, uint32_t first, uint32_t n_wind
 		return -ENOMEM;
 #pragma omp parallel reduction(min : failed)
 	{
-		_cleanup_(worker_release) struct worker k = {0};
+		_cleanup_(worker_release) struct vector_worker k = {0};
 
 		failed = worker_init(&k, g);
 #pragma omp for schedule(dynamic)
@@ -142,7 +142,7 @@ int vector_group_make(const struct lp_table *t, struct lp_identity *const *compo
 int vector_group_blame(
 	const struct vector_group *g, uint32_t member, uint32_t first, struct vector_blame *blame)
 {
-	_cleanup_(worker_release) struct worker k = {0};
+	_cleanup_(worker_release) struct vector_worker k = {0};
 	uint32_t peer;
 	int r = worker_init(&k, g);
 

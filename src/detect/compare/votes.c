@@ -27,20 +27,20 @@ struct job {
 };
 
 /* What each has of its own. */
-struct worker {
+struct vote_worker {
 	struct measure_scratch *scratch;
 	const double **rows;
 	double *votes;
 };
 
-static void worker_release(struct worker *k)
+static void worker_release(struct vote_worker *k)
 {
 	measure_scratch_free(k->scratch);
 	free(k->rows);
 	free(k->votes);
 }
 
-static int worker_init(struct worker *k, const struct job *j)
+static int worker_init(struct vote_worker *k, const struct job *j)
 {
 	k->scratch = measure_scratch_new();
 	k->rows = calloc((size_t)j->s->n_members + 1, sizeof(*k->rows));
@@ -59,7 +59,7 @@ static bool enough_values(const double *row, uint32_t n)
 }
 
 /* The members' rows in a window; those without enough values have none. */
-static struct window window_at(const struct job *j, struct worker *k, uint32_t index)
+static struct window window_at(const struct job *j, struct vote_worker *k, uint32_t index)
 {
 	size_t first = (size_t)index * j->p->win_shift;
 	struct window w = {k->rows, j->s->n_members, j->p->win_size, 0};
@@ -75,7 +75,7 @@ static struct window window_at(const struct job *j, struct worker *k, uint32_t i
 	return w;
 }
 
-static int job_window(const struct job *j, struct worker *k, uint32_t index)
+static int job_window(const struct job *j, struct vote_worker *k, uint32_t index)
 {
 	struct window w = window_at(j, k, index);
 	int r;
@@ -100,7 +100,7 @@ static int job_run(const struct job *j)
 
 #pragma omp parallel reduction(min : failed) if (!few)
 	{
-		struct worker k = {0};
+		struct vote_worker k = {0};
 
 		failed = worker_init(&k, j);
 #pragma omp for schedule(dynamic)

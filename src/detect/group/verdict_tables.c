@@ -9,13 +9,13 @@
 
 /* The numbers of components: tables that were made together share their identities, and need no
  * look at the text. */
-struct numbers {
+struct component_numbers {
 	struct strmap by_text;
 	struct idmap by_identity;
 	size_t cap;
 };
 
-static void numbers_release(struct numbers *n)
+static void numbers_release(struct component_numbers *n)
 {
 	strmap_release(&n->by_text);
 	idmap_release(&n->by_identity);
@@ -27,8 +27,8 @@ static uint64_t identity_key(const struct lp_identity *component)
 }
 
 /* Add a component that has no number yet. */
-static int component_add(
-	struct lp_verdict *v, const struct lp_identity *component, struct numbers *numbers)
+static int component_add(struct lp_verdict *v, const struct lp_identity *component,
+	struct component_numbers *numbers)
 {
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	if (array_reserve(&v->components, &numbers->cap, (size_t)v->n_components + 1,
@@ -41,7 +41,7 @@ static int component_add(
 
 /* Give every component of a table a number. */
 static int components_number(
-	struct lp_verdict *v, const struct lp_table *t, struct numbers *numbers)
+	struct lp_verdict *v, const struct lp_table *t, struct component_numbers *numbers)
 {
 	for (uint32_t i = 0; i < t->n_components; i++) {
 		const struct lp_identity *component = t->components[i];
@@ -58,8 +58,8 @@ static int components_number(
 	return 0;
 }
 
-static uint32_t *rows_find(
-	const struct lp_verdict *v, const struct lp_table *t, const struct numbers *numbers)
+static uint32_t *rows_find(const struct lp_verdict *v, const struct lp_table *t,
+	const struct component_numbers *numbers)
 {
 	uint32_t *rows = calloc((size_t)v->n_components + 1, sizeof(*rows)), number;
 
@@ -77,7 +77,7 @@ static uint32_t *rows_find(
 int verdict_own_tables(
 	struct lp_verdict *v, struct lp_table **tables, uint32_t n_tables, struct lp_err *err)
 {
-	_cleanup_(numbers_release) struct numbers numbers = {0};
+	_cleanup_(numbers_release) struct component_numbers numbers = {0};
 	int r = 0;
 
 	v->tables = tables;

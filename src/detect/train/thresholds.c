@@ -225,13 +225,13 @@ static int index_rows(struct thresholds *t)
 }
 
 /* A row with its kind, to be sorted by metric, kind and value. */
-struct ranked {
+struct ranked_threshold {
 	const char *metric, *kind;
 	size_t kind_len;
 	double value;
 };
 
-static int kind_compare(const struct ranked *x, const struct ranked *y)
+static int kind_compare(const struct ranked_threshold *x, const struct ranked_threshold *y)
 {
 	size_t len = x->kind_len < y->kind_len ? x->kind_len : y->kind_len;
 	int c = strcmp(x->metric, y->metric);
@@ -243,13 +243,13 @@ static int kind_compare(const struct ranked *x, const struct ranked *y)
 
 static int ranked_compare(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_threshold *x = a, *y = b;
 	int c = kind_compare(x, y);
 
 	return c ? c : (x->value > y->value) - (x->value < y->value);
 }
 
-static int add_median(struct thresholds *t, const struct ranked *r, size_t n)
+static int add_median(struct thresholds *t, const struct ranked_threshold *r, size_t n)
 {
 	char key[KEY_MAX];
 
@@ -265,7 +265,7 @@ static int add_median(struct thresholds *t, const struct ranked *r, size_t n)
 
 static int find_medians(struct thresholds *t)
 {
-	_cleanup_free_ struct ranked *r = calloc(t->n + 1, sizeof(*r));
+	_cleanup_free_ struct ranked_threshold *r = calloc(t->n + 1, sizeof(*r));
 	size_t n = 0, first = 0;
 
 	if (!r)
@@ -275,7 +275,7 @@ static int find_medians(struct thresholds *t)
 
 		if (is_glob(row->component)) /* whose members are not known */
 			continue;
-		r[n] = (struct ranked){.metric = row->metric, .value = row->value};
+		r[n] = (struct ranked_threshold){.metric = row->metric, .value = row->value};
 		r[n].kind = kind_of(row->component, &r[n].kind_len);
 		n++;
 	}

@@ -22,7 +22,7 @@
 #define HOUR_US (3600 * US_PER_SEC)
 
 /* What is known of a component in a metric. */
-struct record {
+struct limit_record {
 	char *metric, *component;
 	double limit;
 	bool shared; /* by all of its direction, and not doubled: congestion windows */
@@ -30,7 +30,7 @@ struct record {
 
 struct trainer {
 	const struct detect_options *opt;
-	struct record *records;
+	struct limit_record *records;
 	size_t n, cap;
 	struct strmap index; /* "metric\ncomponent" */
 	struct train_result result;
@@ -99,15 +99,15 @@ void train_result_release(struct train_result *r)
 	*r = (struct train_result){0};
 }
 
-static struct record *record_add(struct trainer *t, const char *metric, const char *component)
+static struct limit_record *record_add(struct trainer *t, const char *metric, const char *component)
 {
-	struct record *rec;
+	struct limit_record *rec;
 
 	if (t->n >= UINT32_MAX ||
 		array_reserve(&t->records, &t->cap, t->n + 1, sizeof(*t->records)) < 0)
 		return NULL;
 	rec = &t->records[t->n];
-	*rec = (struct record){.metric = strdup(metric), .component = strdup(component)};
+	*rec = (struct limit_record){.metric = strdup(metric), .component = strdup(component)};
 	if (!rec->metric || !rec->component) {
 		free(rec->metric);
 		free(rec->component);
@@ -134,7 +134,7 @@ static int record_limit(struct trainer *t, const char *metric, const struct lp_i
 	const char *component = member->text;
 	_cleanup_(strbuf_release) struct strbuf key = {0};
 	char glob[THRESHOLDS_NAME_MAX + 1];
-	struct record *rec;
+	struct limit_record *rec;
 	uint32_t i;
 
 	if (shared) {
@@ -379,7 +379,7 @@ int trainer_finish(struct trainer *t, struct train_result *ret, struct lp_err *e
 		r = thresholds_set_service(
 			out, service_method_name(t->opt->service, t->opt->measure));
 	for (size_t i = 0; i < t->n && r == 0; i++) {
-		const struct record *rec = &t->records[i];
+		const struct limit_record *rec = &t->records[i];
 
 		r = thresholds_add(out, rec->metric, rec->component,
 			(rec->shared ? 1 : CUSHION) * train_tenth(rec->limit));
