@@ -220,7 +220,7 @@ static int dataset_add_dir(
 			full = NULL;
 			r = lp_err_sys(err, -ENOMEM, "cannot read directory %s", path);
 		}
-		if (r == 0)
+		if (r == 0 && full)
 			r = dataset_add_entry(ds, full, depth, err);
 		free(entries[i]);
 	}

@@ -1,6 +1,7 @@
 #include <limpet/dataset.h>
 
 #include "archive_rig.h"
+#include "import/dataset.h"
 #include "temp_dir.h"
 #include <errno.h>
 
@@ -177,6 +178,10 @@ static void test_damaged_file_among_good_ones(void **state)
 	assert_true(warnings > 0);
 	assert_in_range(seen.samples, 12, 411);
 	assert_in_range(seen.files, 2, 3);
+	lp_dataset_read(ds, NULL, see, &seen, &err);
+	assert_int_equal(ds->n_failures, 2); /* each is remembered once, however often it is read */
+	assert_non_null(strstr(ds->failures[0], "b.lpa"));
+	assert_non_null(strstr(ds->failures[1], "d.lpa"));
 	lp_dataset_close(ds);
 }
 
@@ -195,6 +200,25 @@ static void test_damage_leaves_tables(void **state)
 	assert_non_null(strstr(err.text, "b.lpa"));
 	assert_int_equal(t.n, 1);
 	assert_true(rig_value(t.tables[0], "a/net:eth0", T0 + SEC(2)) == 9);
+	lp_dataset_close(ds);
+}
+
+static void test_observers(void **state)
+{
+	struct hosts hosts = {0};
+	struct lp_dataset *ds;
+	struct lp_err err = {0};
+
+	(void)state;
+	archive_rig_write1(temp_path("a.lpa"), "a", 0, 5, 9);
+	ds = open_path(temp_dir_path);
+	assert_int_equal(dataset_hosts(ds, &hosts, &err), 0);
+	assert_true(dataset_has_observer(ds, "a", 0, 0));
+	assert_true(dataset_has_observer(ds, "a", T0, T0 + SEC(3)));
+	assert_false(dataset_has_observer(ds, "b", 0, 0));
+	assert_false(dataset_has_observer(ds, "a", T0 + SEC(9), 0));
+	assert_false(dataset_has_observer(ds, "a", 0, T0 - SEC(9)));
+	hosts_release(&hosts);
 	lp_dataset_close(ds);
 }
 
@@ -309,6 +333,7 @@ int main(void)
 		TEST(test_links_in_circles),
 		TEST(test_damaged_file_among_good_ones),
 		TEST(test_damage_leaves_tables),
+		TEST(test_observers),
 		TEST(test_unreadable),
 		TEST(test_reader_may_stop),
 		TEST(test_same_component_in_two_files),

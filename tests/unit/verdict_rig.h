@@ -121,6 +121,7 @@ static inline struct lp_table *rig_table(const struct lp_verdict *v, const char 
 	t->step_us = RIG_STEP_US;
 	t->n_slots = RIG_SLOTS;
 	t->n_components = RIG_DISKS;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	t->components = rig_alloc(RIG_DISKS, sizeof(*t->components));
 	t->values = rig_alloc((size_t)RIG_DISKS * RIG_SLOTS, sizeof(*t->values));
 	for (uint32_t d = 0; d < RIG_DISKS; d++) {
@@ -371,6 +372,7 @@ static inline struct lp_verdict *rig_healthy(void)
 
 	v->method = "cdf";
 	v->params = (struct lp_params){15, 60, 30, 3, RIG_STEP_US};
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	v->components = rig_alloc(RIG_DISKS, sizeof(*v->components));
 	for (; v->n_components < RIG_DISKS; v->n_components++)
 		v->components[v->n_components] = rig_disk(v->n_components);
