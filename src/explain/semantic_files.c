@@ -127,14 +127,13 @@ int file_table_set(struct file_table **t, int32_t fd, uint8_t file, const char *
 
 int file_table_close(struct file_table **t, int32_t fd, int64_t at_ns)
 {
-	size_t at;
+	size_t at = *t ? table_place(*t, fd) : 0;
 
-	if (!*t || !table_has(*t, table_place(*t, fd), fd))
+	if (!*t || !table_has(*t, at, fd))
 		return 0;
 	if (table_own(t) < 0)
 		return -ENOMEM;
-	at = table_place(*t, fd);
-	(*t)->items[at].gone_ns = at_ns;
+	(*t)->items[at].gone_ns = at_ns; /* a copy has the same order */
 	return 0;
 }
 

@@ -117,6 +117,7 @@ static struct observer *observer_of(struct semantic_reader *r, const char *name)
 
 	if (strmap_get(&r->by_observer, name, &number))
 		return r->observers[number];
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	if (array_reserve(&r->observers, &r->cap_observers, r->n_observers + 1, sizeof(o)) < 0)
 		return NULL;
 	o = calloc(1, sizeof(*o));
@@ -188,6 +189,7 @@ static int record_add(struct semantic_reader *r, const char *observer, int64_t a
 	struct record *record;
 
 	*ret = NULL;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the same */
 	if (!o || array_reserve(&r->heap, &r->cap_heap, r->n_heap + 1, sizeof(record)) < 0)
 		return -ENOMEM;
 	if (at_us <= r->watermark_us) {
