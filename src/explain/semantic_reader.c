@@ -37,7 +37,7 @@ struct observer {
 	} * alive; /* ALIVE_SLOTS; NULL: no event came yet */
 };
 
-struct record {
+struct queued_record {
 	int64_t at_ns;
 	const struct observer *from;
 	uint64_t order;
@@ -60,7 +60,7 @@ struct semantic_reader {
 	struct observer **observers;
 	size_t n_observers, cap_observers;
 	struct strmap by_observer;
-	struct record **heap; /* the earliest first */
+	struct queued_record **heap; /* the earliest first */
 	size_t n_heap, cap_heap;
 	int64_t watermark_us;	 /* INT64_MIN: none yet */
 	int64_t latest_us;	 /* of all that was fed */
@@ -135,7 +135,7 @@ static struct observer *observer_of(struct semantic_reader *r, const char *name)
 }
 
 /* By time; then by names, as the order in which observers are fed must not matter. */
-static bool is_before(const struct record *a, const struct record *b)
+static bool is_before(const struct queued_record *a, const struct queued_record *b)
 {
 	int names;
 
@@ -147,10 +147,10 @@ static bool is_before(const struct record *a, const struct record *b)
 	return a->kind != b->kind ? a->kind < b->kind : a->order < b->order;
 }
 
-static void heap_rise(struct record **heap, size_t at)
+static void heap_rise(struct queued_record **heap, size_t at)
 {
 	while (at && is_before(heap[at], heap[(at - 1) / 2])) {
-		struct record *up = heap[(at - 1) / 2];
+		struct queued_record *up = heap[(at - 1) / 2];
 
 		heap[(at - 1) / 2] = heap[at];
 		heap[at] = up;
@@ -158,15 +158,15 @@ static void heap_rise(struct record **heap, size_t at)
 	}
 }
 
-static struct record *heap_pop(struct semantic_reader *r)
+static struct queued_record *heap_pop(struct semantic_reader *r)
 {
-	struct record **heap = r->heap, *first = heap[0];
+	struct queued_record **heap = r->heap, *first = heap[0];
 	size_t at = 0, n = --r->n_heap;
 
 	heap[0] = heap[n];
 	for (;;) {
 		size_t least = at, left = 2 * at + 1;
-		struct record *down = heap[at];
+		struct queued_record *down = heap[at];
 
 		if (left < n && is_before(heap[left], heap[least]))
 			least = left;
@@ -182,11 +182,11 @@ static struct record *heap_pop(struct semantic_reader *r)
 
 /* Keep a record until its turn comes. `*ret` is to be filled in, and NULL if it comes too late. */
 static int record_add(struct semantic_reader *r, const char *observer, int64_t at_ns,
-	enum record_kind kind, const char *text, size_t len, struct record **ret)
+	enum record_kind kind, const char *text, size_t len, struct queued_record **ret)
 {
 	struct observer *o = observer_of(r, observer);
 	int64_t at_us = floor_div(at_ns, 1000);
-	struct record *record;
+	struct queued_record *record;
 
 	*ret = NULL;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the same */
@@ -228,7 +228,7 @@ static int feed_alive(
 	struct semantic_reader *r, const char *observer, const struct trace_event *e, int64_t at_ns)
 {
 	struct observer *o = observer_of(r, observer);
-	struct record *record;
+	struct queued_record *record;
 	int got;
 
 	if (o && !o->alive)
@@ -247,7 +247,7 @@ int semantic_reader_event(
 	struct semantic_reader *r, const char *observer, const struct trace_event *e)
 {
 	int64_t at_ns = e->start_ns + e->dur_ns;
-	struct record *record;
+	struct queued_record *record;
 	int got;
 
 	if (at_ns / 1000 < r->options.from_us ||
@@ -265,7 +265,7 @@ int semantic_reader_event(
 int semantic_reader_descriptor(
 	struct semantic_reader *r, const char *observer, const struct trace_descriptor *d)
 {
-	struct record *record;
+	struct queued_record *record;
 	int got;
 
 	if (r->options.to_us && d->time_ns / 1000 >= r->options.to_us)
@@ -313,7 +313,7 @@ int semantic_reader_presence(
 	struct semantic_reader *r, const char *observer, int64_t at_us, bool traced)
 {
 	struct observer *o = observer_of(r, observer);
-	struct record *record;
+	struct queued_record *record;
 	int got;
 
 	if (!o)
@@ -330,7 +330,7 @@ int semantic_reader_presence(
 int reader_process(struct semantic_reader *r, const char *observer, int64_t at_us, int32_t pid,
 	const char *comm, bool talks)
 {
-	struct record *record;
+	struct queued_record *record;
 	int got =
 		record_add(r, observer, at_us * 1000, RECORD_PROCESS, comm, strlen(comm), &record);
 
@@ -344,7 +344,7 @@ int reader_process(struct semantic_reader *r, const char *observer, int64_t at_u
 int reader_program(struct semantic_reader *r, const char *observer, int64_t at_us, const char *comm,
 	bool serves, bool active)
 {
-	struct record *record;
+	struct queued_record *record;
 	int got =
 		record_add(r, observer, at_us * 1000, RECORD_PROGRAM, comm, strlen(comm), &record);
 
@@ -358,7 +358,7 @@ int reader_program(struct semantic_reader *r, const char *observer, int64_t at_u
 int reader_peer(struct semantic_reader *r, const char *observer, int64_t at_us, const char *name,
 	const int64_t values[3])
 {
-	struct record *record;
+	struct queued_record *record;
 	int got = record_add(r, observer, at_us * 1000, RECORD_PEER, name, strlen(name), &record);
 
 	if (record)
@@ -369,7 +369,7 @@ int reader_peer(struct semantic_reader *r, const char *observer, int64_t at_us, 
 int reader_tally(struct semantic_reader *r, const char *observer, int64_t at_us, const char *name,
 	int64_t value)
 {
-	struct record *record;
+	struct queued_record *record;
 	int got = record_add(r, observer, at_us * 1000, RECORD_TALLY, name, strlen(name), &record);
 
 	if (record)
@@ -378,14 +378,16 @@ int reader_tally(struct semantic_reader *r, const char *observer, int64_t at_us,
 }
 
 /* That the traces have a log of it at all is told apart from what is in it. */
-static void take_presence(struct semantic_reader *r, uint32_t host, const struct record *record)
+static void take_presence(
+	struct semantic_reader *r, uint32_t host, const struct queued_record *record)
 {
 	traces_see_host(&r->t, host, record->at_ns / 1000);
 	if (record->flags[0])
 		r->any = r->t.hosts[host].traced = true;
 }
 
-static int take_program(struct semantic_reader *r, uint32_t host, const struct record *record)
+static int take_program(
+	struct semantic_reader *r, uint32_t host, const struct queued_record *record)
 {
 	struct traced_program *p;
 	uint32_t number;
@@ -400,7 +402,7 @@ static int take_program(struct semantic_reader *r, uint32_t host, const struct r
 	return 0;
 }
 
-static int take_peer(struct semantic_reader *r, uint32_t host, const struct record *record)
+static int take_peer(struct semantic_reader *r, uint32_t host, const struct queued_record *record)
 {
 	uint32_t peer;
 
@@ -411,7 +413,7 @@ static int take_peer(struct semantic_reader *r, uint32_t host, const struct reco
 }
 
 /* A record's turn has come. */
-static int record_take(struct semantic_reader *r, struct record *record)
+static int record_take(struct semantic_reader *r, struct queued_record *record)
 {
 	struct traces *t = &r->t;
 	uint32_t host;
@@ -484,7 +486,7 @@ int semantic_reader_advance(struct semantic_reader *r, int64_t watermark_us)
 
 	watermark_us = watermark_us < most_us ? watermark_us : most_us;
 	while (got == 0 && r->n_heap && floor_div(r->heap[0]->at_ns, 1000) <= watermark_us) {
-		_cleanup_free_ struct record *record = heap_pop(r);
+		_cleanup_free_ struct queued_record *record = heap_pop(r);
 
 		got = cut_until(r, record->at_ns);
 		if (!r->cut_ns)

@@ -8,19 +8,19 @@
 #define NAME_BYTES 256
 
 /* A kind of component in a batch. */
-struct rows {
+struct row_reader {
 	struct semantic_reader *r;
 	const struct lp_catalogue *c;
 	const struct lp_batch *b;
 	const struct lp_batch_kind *k;
 };
 
-static int column_of(const struct rows *w, const char *name)
+static int column_of(const struct row_reader *w, const char *name)
 {
 	return lp_schema_column(&w->c->schemas[w->k->schema], name);
 }
 
-static int64_t cell(const struct rows *w, int column, uint32_t component, uint32_t sample)
+static int64_t cell(const struct row_reader *w, int column, uint32_t component, uint32_t sample)
 {
 	int64_t value = LP_MISSING;
 
@@ -29,12 +29,13 @@ static int64_t cell(const struct rows *w, int column, uint32_t component, uint32
 	return value == LP_MISSING ? 0 : value;
 }
 
-static bool is_present(const struct rows *w, uint32_t component, uint32_t sample)
+static bool is_present(const struct row_reader *w, uint32_t component, uint32_t sample)
 {
 	return w->k->state[(size_t)component * w->b->cap_samples + sample] & LP_PRESENT;
 }
 
-static int take_peer(const struct rows *w, const struct lp_component *c, uint32_t i, uint32_t n)
+static int take_peer(
+	const struct row_reader *w, const struct lp_component *c, uint32_t i, uint32_t n)
 {
 	int64_t values[3] = {cell(w, column_of(w, "requests"), i, n),
 		cell(w, column_of(w, "responses"), i, n),
@@ -43,7 +44,8 @@ static int take_peer(const struct rows *w, const struct lp_component *c, uint32_
 	return reader_peer(w->r, c->observer, w->b->wall_us[n], c->name, values);
 }
 
-static int take_program(const struct rows *w, const struct lp_component *c, uint32_t i, uint32_t n)
+static int take_program(
+	const struct row_reader *w, const struct lp_component *c, uint32_t i, uint32_t n)
 {
 	int calls = column_of(w, "calls");
 	bool active =
@@ -53,14 +55,16 @@ static int take_program(const struct rows *w, const struct lp_component *c, uint
 		cell(w, column_of(w, "nsread_n"), i, n) > 0, active);
 }
 
-static int take_tally(const struct rows *w, const struct lp_component *c, uint32_t i, uint32_t n)
+static int take_tally(
+	const struct row_reader *w, const struct lp_component *c, uint32_t i, uint32_t n)
 {
 	return reader_tally(
 		w->r, c->observer, w->b->wall_us[n], c->name, cell(w, column_of(w, "n"), i, n));
 }
 
 /* "glusterfsd.812:storage-read" is of process 812. That is said once a batch. */
-static int take_process(const struct rows *w, const struct lp_component *c, uint32_t i, uint32_t n)
+static int take_process(
+	const struct row_reader *w, const struct lp_component *c, uint32_t i, uint32_t n)
 {
 	char comm[NAME_BYTES], *colon, *dot, *end;
 	bool talks;
@@ -85,7 +89,7 @@ static int take_process(const struct rows *w, const struct lp_component *c, uint
 }
 
 typedef int (*take_fn)(
-	const struct rows *w, const struct lp_component *c, uint32_t i, uint32_t sample);
+	const struct row_reader *w, const struct lp_component *c, uint32_t i, uint32_t sample);
 
 static take_fn take_of(const char *kind)
 {
@@ -102,7 +106,7 @@ static take_fn take_of(const char *kind)
 	return NULL;
 }
 
-static int take_kind(const struct rows *w)
+static int take_kind(const struct row_reader *w)
 {
 	take_fn take = take_of(w->c->schemas[w->k->schema].kind);
 	int got = 0;
@@ -127,7 +131,7 @@ int semantic_reader_batch(
 	int got = 0;
 
 	for (uint32_t i = 0; got == 0 && i < b->n_kinds; i++) {
-		struct rows w = {r, c, b, &b->kinds[i]};
+		struct row_reader w = {r, c, b, &b->kinds[i]};
 
 		got = take_kind(&w);
 	}

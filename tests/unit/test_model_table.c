@@ -61,6 +61,52 @@ static void test_two_observers_one_grid(void **state)
 	assert_true(rig_value(t.tables[0], "c/net:eth0", T0 + SEC(6)) == 7);
 }
 
+static void relabel(struct rig *r, uint32_t id, const char *labels)
+{
+	struct lp_catalogue *c = r->source.catalogue;
+	uint32_t again;
+
+	assert_int_equal(
+		lp_catalogue_add_component(c, c->components[id].schema, c->components[id].observer,
+			c->components[id].name, labels, &again, NULL),
+		0);
+	assert_int_equal(again, id);
+}
+
+/* Who a component is goes into the table as the catalogue has it, with the labels known last. */
+static void test_identity(void **state)
+{
+	struct lp_table_options opt = OPTIONS(rxbyt, US_PER_SEC);
+	struct lp_table_builder *b = rig_builder(&opt);
+	_cleanup_(rig_tables_release) struct rig_tables t = {0};
+	_cleanup_(rig_release) struct rig r, later;
+	const struct lp_identity *c;
+	uint32_t id;
+
+	(void)state;
+	rig_init(&r, US_PER_SEC);
+	rig_init(&later, US_PER_SEC);
+	id = rig_component(&r, &net, "a/b", "eth0");
+	relabel(&r, id, "speed=1");
+	add_steady(&r, id, T0, US_PER_SEC, 3, 100);
+	rig_add(b, &r);
+	relabel(&r, id, "speed=2");
+	rig_add(b, &r);
+	id = rig_component(&later, &net, "a/b", "eth0");
+	relabel(&later, id, "speed=3");
+	add_steady(&later, id, T0 + SEC(3), US_PER_SEC, 3, 100);
+	rig_add(b, &later);
+	rig_finish(b, &t);
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.tables[0]->n_components, 1);
+	c = t.tables[0]->components[0];
+	assert_string_equal(c->observer, "a/b"); /* which its text alone would not tell */
+	assert_string_equal(c->kind, "net");
+	assert_string_equal(c->text, "a/b/net:eth0");
+	assert_string_equal(c->labels, "speed=3");
+	assert_ptr_equal(c, later.source.catalogue->components[id].identity);
+}
+
 static void test_clock_half_a_second_off(void **state)
 {
 	static const double offsets[] = {-0.499, -0.25, 0, 0.25, 0.5};
@@ -694,6 +740,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_observers_one_grid),
+		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_clock_half_a_second_off),
 		cmocka_unit_test(test_different_intervals),
 		cmocka_unit_test(test_against_the_plain_definition),
