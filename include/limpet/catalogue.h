@@ -1,7 +1,8 @@
 /* What is measured: schemas (the raw columns that a kind of component has) and components.
  *
  * Who a component is says its identity, whose text is "observer/kind:name", for instance
- * "oss3/disk:sdb". A catalogue only grows; ids are positions in it and never change.
+ * "oss3/disk:sdb". A catalogue only grows; ids are positions in it and never change. (Inside of a
+ * recorder, which runs for ever, ids of components that are gone are given to others.)
  */
 #ifndef LIMPET_CATALOGUE_H
 #define LIMPET_CATALOGUE_H

@@ -2,9 +2,7 @@
 
 #include <errno.h>
 
-/* Values that are gathered in memory at the most, 32 MB: sealing must fit into a small agent, also
- * on a server with thousands of devices. */
-#define DENSE_CELLS (UINT64_C(1) << 22)
+/* Whatever that takes: frames of fewer samples would not be dense. */
 #define DENSE_SAMPLES_MIN 60
 
 void dense_init(struct dense *d, struct lp_archive_writer *writer)
@@ -23,14 +21,21 @@ static uint32_t fresh_samples(const struct lp_batch *b)
 	return b->n_samples - (b->carry ? 1 : 0);
 }
 
-/* How many samples of a batch like this one make a frame. */
-static uint32_t frame_samples(const struct lp_batch *b)
+/* The values of one sample, as many as the batch has rows for. */
+static uint64_t sample_cells(const struct lp_batch *b)
 {
-	uint64_t cells = 1, n;
+	uint64_t cells = 0;
 
 	for (uint32_t i = 0; i < b->n_kinds; i++)
 		cells += (uint64_t)b->kinds[i].n_components * b->kinds[i].n_columns;
-	n = DENSE_CELLS / cells;
+	return cells;
+}
+
+/* How many samples of a batch like this one make a frame. */
+static uint32_t frame_samples(const struct lp_batch *b)
+{
+	uint64_t n = DENSE_CELLS / (sample_cells(b) + 1);
+
 	if (n < DENSE_SAMPLES_MIN)
 		n = DENSE_SAMPLES_MIN;
 	return n < LP_ARCHIVE_DENSE_SAMPLES ? (uint32_t)n : LP_ARCHIVE_DENSE_SAMPLES;
@@ -48,25 +53,88 @@ int dense_flush(struct dense *d, const struct lp_catalogue *c, struct lp_err *er
 	return r;
 }
 
+/* Make room for what is to be gathered, for batches like this one. */
+static int dense_begin(struct dense *d, const struct lp_batch *b, struct lp_err *err)
+{
+	uint32_t n = frame_samples(b);
+
+	if (d->most && d->most < n)
+		n = d->most;
+	d->pending = lp_batch_new(n + 1);
+	return d->pending ? 0 : lp_err_sys(err, -ENOMEM, "cannot gather samples");
+}
+
+/* Write what is pending and give its memory back. */
+static int dense_end(struct dense *d, const struct lp_catalogue *c, struct lp_err *err)
+{
+	int r = dense_flush(d, c, err);
+
+	dense_release(d);
+	return r;
+}
+
+/* Do batches like this one take far more room than those for which it was made? */
+static bool outgrown(const struct dense *d, const struct lp_batch *b)
+{
+	return d->pending && d->pending->cap_samples / 2 > frame_samples(b);
+}
+
+/* Every component that was there for a while has a row in all the samples that are pending. If
+ * most of them are gone again, it is time to write. */
+static bool overflows(const struct dense *d, const struct lp_batch *b)
+{
+	uint64_t cells = sample_cells(d->pending);
+
+	return cells * d->pending->cap_samples > DENSE_CELLS && cells > 2 * sample_cells(b);
+}
+
+/* Next time gather fewer samples, so that they fill their room; and more again when they did. */
+static int dense_overflow(struct dense *d, const struct lp_catalogue *c, struct lp_err *err)
+{
+	uint32_t n = 2 * fresh_samples(d->pending);
+
+	d->most = n < DENSE_SAMPLES_MIN ? DENSE_SAMPLES_MIN : n;
+	return dense_end(d, c, err);
+}
+
+static int dense_full(struct dense *d, const struct lp_catalogue *c, struct lp_err *err)
+{
+	if (!d->most || d->most >= LP_ARCHIVE_DENSE_SAMPLES)
+		return dense_flush(d, c, err);
+	d->most *= 2;
+	return dense_end(d, c, err);
+}
+
+/* Gather a batch that fits. */
+static int dense_gather(
+	struct dense *d, const struct lp_catalogue *c, const struct lp_batch *b, struct lp_err *err)
+{
+	int r = lp_batch_append(d->pending, b);
+
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot gather samples");
+	return overflows(d, b) ? dense_overflow(d, c, err) : 0;
+}
+
 int dense_add(
 	struct dense *d, const struct lp_catalogue *c, const struct lp_batch *b, struct lp_err *err)
 {
 	bool large;
-	int r = 0;
+	int r = outgrown(d, b) ? dense_end(d, c, err) : 0;
 
-	if (!d->pending)
-		d->pending = lp_batch_new(frame_samples(b) + 1);
-	if (!d->pending)
-		return lp_err_sys(err, -ENOMEM, "cannot gather samples");
+	if (r == 0 && d->pending && d->pending->n_samples &&
+		fresh_samples(b) > d->pending->cap_samples - d->pending->n_samples)
+		r = dense_full(d, c, err);
+	if (r == 0 && !d->pending)
+		r = dense_begin(d, b, err);
+	if (r < 0)
+		return r;
 	large = fresh_samples(b) >= d->pending->cap_samples / 2;
-	if (d->pending->n_samples &&
-		(large || !lp_batch_continues(d->pending, b) ||
-			fresh_samples(b) > d->pending->cap_samples - d->pending->n_samples))
+	if (d->pending->n_samples && (large || !lp_batch_continues(d->pending, b)))
 		r = dense_flush(d, c, err);
 	if (r < 0)
 		return r;
 	if (large)
 		return lp_archive_write(d->writer, c, b, LP_ARCHIVE_DENSE, err);
-	r = lp_batch_append(d->pending, b);
-	return r < 0 ? lp_err_sys(err, r, "cannot gather samples") : 0;
+	return dense_gather(d, c, b, err);
 }

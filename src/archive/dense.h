@@ -6,8 +6,13 @@
 
 struct dense {
 	struct lp_archive_writer *writer; /* not owned */
-	struct lp_batch *pending; /* NULL before the first batch shows how large it may be */
+	struct lp_batch *pending;	  /* NULL before a batch shows how large it may be */
+	uint32_t most; /* samples to gather; fewer where components come and go; 0: not known */
 };
+
+/* Values that are gathered in memory, 32 MB: sealing must fit into a small agent, also on a server
+ * with thousands of devices. */
+#define DENSE_CELLS (UINT64_C(1) << 22)
 
 void dense_init(struct dense *d, struct lp_archive_writer *writer);
 void dense_release(struct dense *d);

@@ -19,9 +19,13 @@
 
 /* A key frame this often: after a lost frame counters are relative until the next one. */
 #define KEY_EVERY 60
-/* The whole catalogue again soon after it has grown, and then this often. */
+/* The whole catalogue again soon after it has grown (one that is large not as soon: it takes time
+ * and room), and then this often. */
 #define CATALOGUE_SOON 6
+#define CATALOGUE_SOON_SHARE 64
 #define CATALOGUE_EVERY 360
+/* In the map of ids: a place in the caller's catalogue that is nobody's. */
+#define NOBODY UINT32_MAX
 
 struct lp_archive_writer {
 	int fd;
@@ -248,9 +252,11 @@ static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct 
 /* Is a component mapped to one of the same name and labels still? */
 static bool map_holds(struct lp_archive_writer *w, const struct lp_catalogue *c, uint32_t id)
 {
-	const struct lp_component *theirs = &c->components[id];
-	const struct lp_component *ours = &w->catalogue->components[w->id_map[id]];
+	const struct lp_component *theirs = &c->components[id], *ours;
 
+	if (w->id_map[id] == NOBODY)
+		return false;
+	ours = &w->catalogue->components[w->id_map[id]];
 	return w->schema_map[theirs->schema] == ours->schema && !strcmp(theirs->name, ours->name) &&
 		!strcmp(theirs->observer, ours->observer) && !strcmp(theirs->labels, ours->labels);
 }
@@ -301,7 +307,9 @@ static int writer_map(struct lp_archive_writer *w, const struct lp_catalogue *c,
 	if (array_reserve(&w->id_map, &w->cap_id_map, c->n_components, sizeof(uint32_t)) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot write %s", w->path);
 	for (uint32_t id = 0; id < c->n_components && r == 0; id++) {
-		if (id >= w->n_id_map || !map_holds(w, c, id))
+		if (!c->components[id].name)
+			w->id_map[id] = NOBODY;
+		else if (id >= w->n_id_map || !map_holds(w, c, id))
 			r = map_component(w, c, id, err);
 	}
 	w->n_id_map = r == 0 ? c->n_components : 0;
@@ -359,7 +367,8 @@ static int writer_put_slice(struct lp_archive_writer *w, const struct lp_catalog
 /* The catalogue as far as the file lacks it, or a copy if one is due. */
 static int writer_update_catalogue(struct lp_archive_writer *w, struct lp_err *err)
 {
-	unsigned due = w->chain.catalogue_soon ? CATALOGUE_SOON : CATALOGUE_EVERY;
+	unsigned soon = CATALOGUE_SOON + w->catalogue->n_components / CATALOGUE_SOON_SHARE;
+	unsigned due = w->chain.catalogue_soon && soon < CATALOGUE_EVERY ? soon : CATALOGUE_EVERY;
 
 	if (w->relabelled || w->chain.since_catalogue >= due)
 		return writer_put_catalogue(w, true, err);
@@ -546,6 +555,11 @@ int lp_archive_sync(struct lp_archive_writer *w, struct lp_err *err)
 	if (fdatasync(w->fd) < 0)
 		return lp_err_sys(err, -errno, "cannot flush %s", w->path);
 	return 0;
+}
+
+uint32_t writer_components(const struct lp_archive_writer *w)
+{
+	return w->catalogue->n_components;
 }
 
 uint64_t lp_archive_size(const struct lp_archive_writer *w)

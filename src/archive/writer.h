@@ -11,4 +11,7 @@ void writer_limit_cells(struct lp_archive_writer *w, uint64_t cells_max);
 int writer_put_log(struct lp_archive_writer *w, const struct lp_log *log,
 	enum lp_archive_density density, struct lp_err *err);
 
+/* How many components the file names so far. */
+uint32_t writer_components(const struct lp_archive_writer *w);
+
 #endif

@@ -79,3 +79,40 @@ int strmap_put(struct strmap *m, const char *key, uint32_t value)
 	m->entries[m->n++] = (struct strmap_entry){copy, value, first};
 	return 0;
 }
+
+/* In the chain of those with this hash, make who leads to `from` lead to `to`. */
+static void chain_redirect(struct strmap *m, uint64_t hash, uint32_t from, uint32_t to)
+{
+	uint32_t at = NONE;
+
+	idmap_get(&m->by_hash, hash, &at);
+	if (at == from) {
+		if (to == NONE)
+			idmap_remove(&m->by_hash, hash);
+		else
+			idmap_put(&m->by_hash, hash, to); /* it is there: nothing can fail */
+		return;
+	}
+	while (m->entries[at].same != from)
+		at = m->entries[at].same;
+	m->entries[at].same = to;
+}
+
+void strmap_remove(struct strmap *m, const char *key)
+{
+	uint64_t hash = hash_bytes(key, strlen(key));
+	uint32_t first, at, last;
+	struct strmap_entry *e = strmap_find(m, key, hash, &first);
+
+	if (!e)
+		return;
+	at = (uint32_t)(e - m->entries);
+	chain_redirect(m, hash, at, e->same);
+	free(e->key);
+	last = (uint32_t)--m->n;
+	if (at == last)
+		return;
+	/* The last one moves into the gap. */
+	*e = m->entries[last];
+	chain_redirect(m, hash_bytes(e->key, strlen(e->key)), last, at);
+}

@@ -20,5 +20,7 @@ uint64_t hash_bytes(const void *data, size_t size);
 void strmap_release(struct strmap *m);
 bool strmap_get(const struct strmap *m, const char *key, uint32_t *ret);
 int strmap_put(struct strmap *m, const char *key, uint32_t value); /* 0 or -ENOMEM */
+/* Of a key that is not there: nothing. */
+void strmap_remove(struct strmap *m, const char *key);
 
 #endif

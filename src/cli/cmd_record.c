@@ -137,7 +137,7 @@ static void print_summary(const struct record_options *opt, const struct loop_st
 	if (opt->json) {
 		printf("{\"samples\":%" PRIu64 ",\"samples_written\":%" PRIu64
 		       ",\"samples_lost\":%" PRIu64 ",\"instants_missed\":%" PRIu64
-		       ",\"components\":%u,\"files\":%" PRIu64 ",\"last_file\":",
+		       ",\"components\":%" PRIu64 ",\"files\":%" PRIu64 ",\"last_file\":",
 			st->samples, st->spool.samples_written, st->spool.samples_lost, st->late,
 			st->components, st->spool.files);
 		json_t *path = json_string(st->spool.path);
@@ -148,8 +148,8 @@ static void print_summary(const struct record_options *opt, const struct loop_st
 	}
 	if (opt->quiet)
 		return;
-	fprintf(stderr, "recorded %" PRIu64 " samples of %u components into %s", st->samples,
-		st->components, st->spool.path[0] ? st->spool.path : "no file");
+	fprintf(stderr, "recorded %" PRIu64 " samples of %" PRIu64 " components into %s",
+		st->samples, st->components, st->spool.path[0] ? st->spool.path : "no file");
 	if (st->late)
 		fprintf(stderr, "; %" PRIu64 " instants were missed", st->late);
 	fprintf(stderr, "\n");
@@ -261,8 +261,8 @@ const struct command command_record = {
 	.usage = "[OPTION...] [-o DIR]",
 	.description =
 		"Samples the kernel's counters at aligned instants and appends them to an archive, "
-		"DIR/NAME-20110509T000005Z.lpa. A new one begins every day at 00:00:05 UTC. It "
-		"needs "
+		"DIR/NAME-20110509T000005Z.lpa. A new one begins every day at 00:00:05 UTC, and "
+		"earlier where thousands of interfaces or addresses have come and gone. It needs "
 		"no privileges, changes nothing on the system, and costs a fraction of a "
 		"millisecond a "
 		"sample.\n\n"

@@ -1,7 +1,10 @@
 #include "collect/collector.h"
 
 #include "base/cleanup.h"
+#include "collect/census.h"
+#include "collect/spool.h"
 #include "collect/sysattr.h"
+#include "model/catalogue.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -47,21 +50,95 @@ bool collect_wanted(const char *const *globs, unsigned n_globs, const char *name
 	return collect_choose(globs, n_globs, name) != COLLECT_EXCLUDED;
 }
 
+/* Where changes of the catalogue are written down; NULL: nowhere. */
+static struct journal *sink_journal(const struct collect_sink *sink)
+{
+	return sink->spool ? spool_journal(sink->spool) : NULL;
+}
+
+static int add_schema(struct collect_sink *sink, const struct lp_schema *schema,
+	uint32_t *ret_schema, struct lp_err *err)
+{
+	struct journal *journal = sink_journal(sink);
+	uint32_t before = sink->catalogue->n_schemas;
+	int r = journal ? journal_reserve_schema(journal) : 0;
+
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot add kind %s", schema->kind);
+	r = lp_catalogue_add_schema(sink->catalogue, schema, ret_schema, err);
+	if (r == 0 && journal && sink->catalogue->n_schemas > before)
+		journal_add_schema(journal, schema);
+	return r;
+}
+
+/* Give an id a component, in the catalogue and in the journal. */
+static int place_component(struct collect_sink *sink, uint32_t id, uint32_t schema,
+	const char *observer, const char *name, const char *labels, struct lp_err *err)
+{
+	struct journal *journal = sink_journal(sink);
+	int r = journal ? journal_add(journal, id, schema, observer, name, labels) : 0;
+
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot add component %s", name);
+	return catalogue_place(sink->catalogue, id, schema, observer, name, labels, err);
+}
+
+static int add_new_component(struct collect_sink *sink, uint32_t schema, const char *observer,
+	const char *name, const char *labels, uint32_t *ret_id, struct lp_err *err)
+{
+	uint32_t id = sink->catalogue->n_components;
+	int r = sink->census ? census_take(sink->census, schema, &id) : 0;
+
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot add component %s", name);
+	r = place_component(sink, id, schema, observer, name, labels, err);
+	if (r < 0) {
+		if (sink->census)
+			census_drop(sink->census, id);
+		return r;
+	}
+	sink->n_added++;
+	*ret_id = id;
+	return 0;
+}
+
+static int add_component(struct collect_sink *sink, uint32_t schema, const char *observer,
+	const char *name, const char *labels, uint32_t *ret_id, struct lp_err *err)
+{
+	uint32_t id;
+	int r = catalogue_find(sink->catalogue, schema, observer, name, &id);
+
+	if (r == -ENOENT)
+		return add_new_component(sink, schema, observer, name, labels, ret_id, err);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot add component %s", name);
+	if (strcmp(sink->catalogue->components[id].labels, labels) != 0)
+		r = place_component(sink, id, schema, observer, name, labels, err);
+	if (r == 0)
+		*ret_id = id;
+	return r;
+}
+
 int collect_add_component(struct collect_sink *sink, const struct lp_schema *schema,
 	const char *observer, const char *name, const char *labels, struct collect_row *ret_row,
 	struct lp_err *err)
 {
 	struct collect_row row = {.row = UINT32_MAX};
-	int r = lp_catalogue_add_schema(sink->catalogue, schema, &row.schema, err);
+	int r = add_schema(sink, schema, &row.schema, err);
 
 	if (r == 0)
-		r = lp_catalogue_add_component(
-			sink->catalogue, row.schema, observer, name, labels, &row.id, err);
+		r = add_component(sink, row.schema, observer, name, labels, &row.id, err);
 	if (r < 0)
 		return r;
-	sink->n_added++;
+	row.tenancy = sink->census ? sink->census->slots[row.id].tenancy : 0;
 	*ret_row = row;
 	return 0;
+}
+
+bool collect_holds(const struct collect_sink *sink, const struct collect_row *row)
+{
+	return !sink->census ||
+		(row->id < sink->census->n && sink->census->slots[row->id].tenancy == row->tenancy);
 }
 
 int collect_add_named(struct collect_sink *sink, const struct lp_schema *schema,
@@ -82,9 +159,16 @@ int collect_add_named(struct collect_sink *sink, const struct lp_schema *schema,
 static int collect_place(
 	struct lp_batch *batch, struct lp_batch_kind *kind, struct collect_row *row)
 {
-	if (row->row < kind->n_components && kind->ids[row->row] == row->id)
-		return 0;
-	for (uint32_t i = 0; i < kind->n_components; i++) {
+	uint32_t n = kind->n_components, from = row->row < n ? row->row + 1 : n;
+
+	/* Backwards: where others have left, those behind them have moved up. */
+	for (uint32_t i = from; i-- > 0;) {
+		if (kind->ids[i] == row->id) {
+			row->row = i;
+			return 0;
+		}
+	}
+	for (uint32_t i = from; i < n; i++) {
 		if (kind->ids[i] == row->id) {
 			row->row = i;
 			return 0;
@@ -99,8 +183,10 @@ int collect_cells(struct collect_sink *sink, struct collect_row *row, bool fresh
 	const struct lp_schema *schema = &sink->catalogue->schemas[row->schema];
 	struct lp_batch_kind *kind;
 	size_t cell;
-	int r = lp_batch_kind_get(sink->batch, row->schema, schema->n_columns, NULL, &kind);
+	int r = collect_holds(sink, row) ? 0 : -ESTALE;
 
+	if (r == 0)
+		r = lp_batch_kind_get(sink->batch, row->schema, schema->n_columns, NULL, &kind);
 	if (r == 0)
 		r = collect_place(sink->batch, kind, row);
 	if (r < 0)

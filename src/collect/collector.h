@@ -9,6 +9,8 @@
 #include "collect/procfile.h"
 #include <limpet/batch.h>
 
+struct census;
+struct journal;
 struct spool;
 
 /* What the user asked for, shared by all collectors. */
@@ -30,9 +32,9 @@ struct collect_config {
 struct collect_sink {
 	struct lp_catalogue *catalogue;
 	struct lp_batch *batch; /* its last sample is the current one */
-	/* Counts components that were added, so that the recorder knows to write the catalogue. */
-	unsigned long n_added;
-	struct spool *spool; /* for logs and remarks */
+	unsigned long n_added;	/* components that were new */
+	struct census *census;	/* retires them; NULL: the catalogue only grows */
+	struct spool *spool;	/* is told of new ones, takes logs and remarks; NULL: none */
 	struct lp_warn *warn;
 };
 
@@ -76,12 +78,14 @@ bool collect_wanted(const char *const *globs, unsigned n_globs, const char *name
 
 /* One collector's view of a component: remembers where its row is, batch after batch. */
 struct collect_row {
-	uint32_t id;	 /* in the catalogue */
-	uint32_t schema; /* in the catalogue */
-	uint32_t row;	 /* last known position in the batch's kind */
+	uint32_t id;	  /* in the catalogue */
+	uint32_t schema;  /* in the catalogue */
+	uint32_t row;	  /* last known position in the batch's kind */
+	uint32_t tenancy; /* of the id: whether it is still this component's */
 };
 
-/* Add a component to the catalogue (hot-plug: this may allocate). */
+/* Add a component to the catalogue (hot-plug: this may allocate). `schema` outlives the recording.
+ */
 int collect_add_component(struct collect_sink *sink, const struct lp_schema *schema,
 	const char *observer, const char *name, const char *labels, struct collect_row *ret_row,
 	struct lp_err *err);
@@ -91,10 +95,14 @@ int collect_add_named(struct collect_sink *sink, const struct lp_schema *schema,
 	const char *observer, const char *name, const char *labels, struct collect_row *ret_row,
 	struct lp_err *err);
 
+/* Is the row's component still in the catalogue? One that is missing from CENSUS_HORIZON samples
+ * of its kind retires, and is added again when it returns. */
+bool collect_holds(const struct collect_sink *sink, const struct collect_row *row);
+
 /* The kind of `schema` in the current batch and the row's cells in the current sample:
  * cell of column c is `(*ret_kind)->columns[c][*ret_cell]`, state is
  * `(*ret_kind)->state[*ret_cell]` (which it sets to LP_PRESENT, with LP_FRESH if `fresh`).
- * Allocates only for a new row. */
+ * Allocates only for a new row. -ESTALE: it has retired. */
 int collect_cells(struct collect_sink *sink, struct collect_row *row, bool fresh,
 	struct lp_batch_kind **ret_kind, size_t *ret_cell);
 

@@ -116,7 +116,7 @@ static int disks_line(
 		return lp_err_sys(err, r, "cannot remember a disk");
 	if (r == ROSTER_TWICE)
 		return 0;
-	fresh = disks_is_other(e, &line, r);
+	fresh = disks_is_other(e, &line, r) || (e->wanted && !collect_holds(sink, &e->row));
 	r = fresh ? disks_identify((struct disks *)l, sink, &line, e, err) : 0;
 	if (r < 0 || !e->wanted)
 		return r;

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "collect/census.h"
 #include "collect/keep.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -37,6 +38,7 @@ struct loop {
 	unsigned n_parts;
 	bool at_ends; /* one of them is sampled there */
 	struct collect_sink sink;
+	struct census census;
 	int64_t begin_mono, first_mono, last_wall, last_mono;
 	int64_t day_start; /* of the file at hand */
 	struct loop_stats stats;
@@ -57,6 +59,7 @@ static void loop_release(struct loop *l)
 	parts_close(l);
 	spool_close(l->spool, NULL);
 	lp_catalogue_free(l->sink.catalogue);
+	census_release(&l->census);
 }
 
 static int parts_open(struct loop *l, struct lp_err *err)
@@ -187,9 +190,17 @@ static bool batch_full(const struct lp_batch *b)
 	return b->n_samples == b->cap_samples;
 }
 
+/* Hand the batch over. Then only what was in its last sample is in a batch, and the others may
+ * retire. */
 static int submit(struct loop *l, bool new_file)
 {
-	return spool_submit(l->spool, l->sink.catalogue, l->sink.n_added, new_file);
+	int r;
+
+	census_note(&l->census, spool_batch(l->spool));
+	r = spool_submit(l->spool, new_file);
+	if (r == 0)
+		census_retire(&l->census, l->sink.catalogue, spool_journal(l->spool));
+	return r;
 }
 
 /* A new day has a new file; so has an old one that a clock set far back returns to. */
@@ -440,6 +451,7 @@ int loop_run(const struct loop_config *config, struct ticker *ticker, struct loo
 	int r;
 
 	l.sink.catalogue = lp_catalogue_new();
+	l.sink.census = &l.census;
 	l.sink.warn = config->warn;
 	if (!l.sink.catalogue)
 		return lp_err_sys(err, -ENOMEM, "cannot begin to record");
@@ -452,7 +464,7 @@ int loop_run(const struct loop_config *config, struct ticker *ticker, struct loo
 	r = parts_begin(&l, err);
 	if (r == 0)
 		r = loop_drive(&l, err);
-	l.stats.components = l.sink.catalogue->n_components;
+	l.stats.components = l.sink.n_added;
 	parts_close(&l);
 	spool_close(TAKE_PTR(l.spool), &l.stats.spool);
 	*ret_stats = l.stats;

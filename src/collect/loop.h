@@ -30,7 +30,7 @@ struct loop_stats {
 	struct spool_stats spool;
 	uint64_t samples;    /* taken */
 	uint64_t late;	     /* instants missed, because the machine was too busy */
-	uint32_t components; /* seen */
+	uint64_t components; /* seen; who retired and came back counts twice */
 };
 
 /* Open the instruments and run until the end. `*ret_stats` is also filled in where it failed on the

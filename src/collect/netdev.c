@@ -155,7 +155,7 @@ static int nets_line(
 	if (hit == ROSTER_TWICE)
 		return 0;
 	fresh = roster_went_back(e, line.values[NET_RX_BYTES], line.values[NET_TX_BYTES]) ||
-		hit == ROSTER_NEW;
+		hit == ROSTER_NEW || (e->wanted && !collect_holds(sink, &e->row));
 	r = fresh || hit != ROSTER_SAME ? nets_check(l, sink, e, &fresh, err) : 0;
 	if (r < 0 || !e->wanted)
 		return r;

@@ -21,14 +21,6 @@
 /* What a path has besides directory and name: "/", "-20110509T000005Z.lpa", ".tmp". */
 #define FILE_NAME_EXTRA 32
 
-/* A catalogue as it was when a batch was handed over: the sampling thread goes on adding to its
- * own.
- */
-struct snapshot {
-	struct lp_catalogue *catalogue;
-	unsigned refs;
-};
-
 struct event {
 	int64_t wall_us;
 	char text[EVENT_TEXT_MAX];
@@ -38,7 +30,7 @@ struct item {
 	struct lp_batch *batch;
 	struct trace_log *log; /* NULL: there are none */
 	int64_t wall_us;       /* of an item without samples */
-	struct snapshot *snapshot;
+	struct journal journal;
 	struct event events[EVENTS_MAX];
 	unsigned n_events, n_events_written;
 	bool new_file; /* begin a new file with this batch */
@@ -63,43 +55,10 @@ struct spool {
 	/* The sampling thread's: */
 	struct item items[SPOOL_DEPTH + 2];
 	struct item *current;
-	struct snapshot *snapshot;
-	unsigned long snapshot_version;
 	/* The writing thread's: */
+	struct lp_catalogue *catalogue; /* what the batches that it has taken mean */
 	struct spool_file file;
 };
-
-static void snapshot_unref(struct snapshot *s)
-{
-	if (!s || --s->refs)
-		return;
-	lp_catalogue_free(s->catalogue);
-	free(s);
-}
-
-/* A new snapshot where the catalogue has changed (a device appeared or was replaced). */
-static int snapshot_refresh(struct spool *s, const struct lp_catalogue *c, unsigned long version)
-{
-	struct snapshot *new;
-
-	if (s->snapshot && s->snapshot_version == version)
-		return 0;
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return -ENOMEM;
-	new->refs = 1;
-	new->catalogue = lp_catalogue_copy(c);
-	if (!new->catalogue) {
-		free(new);
-		return -ENOMEM;
-	}
-	pthread_mutex_lock(&s->mutex);
-	snapshot_unref(s->snapshot);
-	pthread_mutex_unlock(&s->mutex);
-	s->snapshot = new;
-	s->snapshot_version = version;
-	return 0;
-}
 
 static uint32_t batch_fresh(const struct lp_batch *b)
 {
@@ -115,8 +74,11 @@ static int64_t item_first_us(const struct item *it)
 /* Write one batch, its remarks and its log. */
 static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 {
-	int r = spool_file_ready(&s->file, item_first_us(it), it->new_file, err);
+	int r = journal_apply(&it->journal, s->catalogue, err);
 
+	it->new_file |= spool_file_crowded(&s->file, s->catalogue);
+	if (r == 0)
+		r = spool_file_ready(&s->file, item_first_us(it), it->new_file, err);
 	if (r < 0)
 		return r;
 	it->new_file = false;
@@ -134,7 +96,7 @@ static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 	}
 	if (!batch_fresh(it->batch))
 		return 0;
-	return spool_file_write(&s->file, it->snapshot->catalogue, it->batch, err);
+	return spool_file_write(&s->file, s->catalogue, it->batch, err);
 }
 
 /* A remark in the archive about samples that are not in it. */
@@ -219,8 +181,6 @@ static void queue_pop(struct spool *s, bool lost)
 	s->n--;
 	if (lost)
 		item_count_lost(s, it);
-	snapshot_unref(it->snapshot);
-	it->snapshot = NULL;
 	it->n_events = it->n_events_written = 0;
 	it->new_file = false;
 	s->unused[s->n_unused++] = it;
@@ -295,8 +255,9 @@ static void spool_free(struct spool *s)
 	for (unsigned i = 0; i < SPOOL_DEPTH + 2; i++) {
 		lp_batch_free(s->items[i].batch);
 		trace_log_free(s->items[i].log);
+		journal_release(&s->items[i].journal);
 	}
-	snapshot_unref(s->snapshot);
+	lp_catalogue_free(s->catalogue);
 	spool_file_release(&s->file);
 	pthread_mutex_destroy(&s->mutex);
 	pthread_cond_destroy(&s->wake);
@@ -330,7 +291,10 @@ int spool_open(const struct spool_config *config, struct spool **ret, struct lp_
 	pthread_mutex_init(&s->mutex, NULL);
 	cond_init(&s->wake);
 	cond_init(&s->room);
-	r = s->config.path ? spool_file_ready(&s->file, 0, false, err) : spool_lock(s, err);
+	s->catalogue = lp_catalogue_new();
+	r = !s->catalogue	 ? lp_err_sys(err, -ENOMEM, "cannot begin to record")
+		: s->config.path ? spool_file_ready(&s->file, 0, false, err)
+				 : spool_lock(s, err);
 	if (r == 0)
 		r = sealer_open(s->config.warn, &s->file.sealer, err);
 	for (unsigned i = 0; r == 0 && i < SPOOL_DEPTH + 2; i++) {
@@ -364,6 +328,11 @@ struct trace_log *spool_log(struct spool *s)
 	return s->current->log;
 }
 
+struct journal *spool_journal(struct spool *s)
+{
+	return &s->current->journal;
+}
+
 int spool_prime(struct spool *s)
 {
 	int r = 0;
@@ -391,6 +360,8 @@ static void item_lose(struct spool *s, struct item *it, struct item *next)
 	s->lost_untold += batch_fresh(it->batch);
 	item_count_lost(s, it);
 	next->new_file = it->new_file;
+	next->journal = it->journal;
+	it->journal = (struct journal){0};
 	next->n_events = it->n_events;
 	memcpy(next->events, it->events, it->n_events * sizeof(it->events[0]));
 	it->n_events = 0;
@@ -437,8 +408,7 @@ int spool_submit_log(struct spool *s, int64_t wall_us)
 	return 0;
 }
 
-int spool_submit(
-	struct spool *s, const struct lp_catalogue *c, unsigned long version, bool new_file)
+int spool_submit(struct spool *s, bool new_file)
 {
 	struct item *done = s->current, *next;
 	bool full;
@@ -448,17 +418,12 @@ int spool_submit(
 		done->new_file |= new_file; /* all before it is handed over already */
 		return 0;
 	}
-	r = snapshot_refresh(s, c, version);
-	if (r < 0)
-		return r;
 	next = item_next(s, &full);
 	r = lp_batch_carry(next->batch, done->batch);
 	pthread_mutex_lock(&s->mutex);
 	if (full || r < 0) {
 		item_lose(s, done, next);
 	} else {
-		done->snapshot = s->snapshot;
-		s->snapshot->refs++;
 		s->queue[(s->first + s->n++) % SPOOL_DEPTH] = done;
 		pthread_cond_signal(&s->wake);
 	}

@@ -5,6 +5,7 @@
 #define COLLECT_SPOOL_H
 
 #include "archive/trace_log.h"
+#include "collect/journal.h"
 #include <limpet/archive.h>
 
 /* Batches that may wait for the disk before samples are lost. */
@@ -50,6 +51,11 @@ struct trace_log *spool_log(struct spool *s);
 /* Hand over the log alone, the batch stays current: where there is much to log. 0 or -ENOMEM. */
 int spool_submit_log(struct spool *s, int64_t wall_us);
 
+/* Where changes of the catalogue are written down that the batch to fill needs. They are handed
+ * over with it, or with the next one if it is lost. Good until the next batch or log is handed
+ * over. */
+struct journal *spool_journal(struct spool *s);
+
 /* Make all memory that batches like the current one will need. */
 int spool_prime(struct spool *s);
 
@@ -57,11 +63,9 @@ int spool_prime(struct spool *s);
 void spool_event(struct spool *s, int64_t wall_us, const char *text);
 
 /* Hand the current batch over, if it has samples; a new one, carrying its last sample, becomes
- * current. Where the queue is full its samples are lost, and counted. `version` is another one
- * whenever the catalogue has changed. `new_file` begins a new file with the batch after this one.
- */
-int spool_submit(
-	struct spool *s, const struct lp_catalogue *c, unsigned long version, bool new_file);
+ * current. Where the queue is full its samples are lost, and counted. `new_file` begins a new file
+ * with the batch after this one. */
+int spool_submit(struct spool *s, bool new_file);
 
 void spool_get_stats(struct spool *s, struct spool_stats *ret);
 

@@ -1,5 +1,6 @@
 #include "collect/spool_file.h"
 
+#include "archive/writer.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/time.h"
@@ -10,6 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A file may name so many components more than twice those that there are. */
+#define SPARE_NAMES 4096
 
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
 
@@ -164,6 +168,12 @@ int spool_file_ready(struct spool_file *f, int64_t first_us, bool new_file, stru
 	if (f->archive)
 		return 0;
 	return file_begin(f, first_us, err);
+}
+
+bool spool_file_crowded(const struct spool_file *f, const struct lp_catalogue *c)
+{
+	return f->archive && !f->config->path &&
+		writer_components(f->archive) / 2 > c->n_components + SPARE_NAMES / 2;
 }
 
 int spool_file_write(struct spool_file *f, const struct lp_catalogue *c,

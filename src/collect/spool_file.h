@@ -29,6 +29,11 @@ void spool_file_tidy(struct spool_file *f);
  * where it vanished) a new one, named by that time. */
 int spool_file_ready(struct spool_file *f, int64_t first_us, bool new_file, struct lp_err *err);
 
+/* Does the file name many more components than there are in the catalogue, so that it is time for a
+ * new one? Without that, what it takes to write (and to read) a file would grow with all that came
+ * and went in a day. */
+bool spool_file_crowded(const struct spool_file *f, const struct lp_catalogue *c);
+
 /* Append the records of a log. */
 int spool_file_write_log(struct spool_file *f, struct trace_log *log, struct lp_err *err);
 

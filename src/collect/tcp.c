@@ -207,7 +207,7 @@ static void fill_cells(const struct tcp_remote *m, struct lp_batch_kind *kind, s
 static int name_row(
 	struct tcp_state *s, struct tcp_remote *m, struct collect_sink *sink, struct lp_err *err)
 {
-	uint32_t before = sink->catalogue->n_components;
+	unsigned long before = sink->n_added;
 	char name[TCP_NAME_MAX];
 	int r;
 
@@ -215,7 +215,7 @@ static int name_row(
 	r = collect_add_component(sink, &tcp_schema, s->observer, name, "", &m->row, err);
 	if (r < 0)
 		return r;
-	if (sink->catalogue->n_components > before && s->table->names_left > 0)
+	if (sink->n_added > before && s->table->names_left > 0)
 		s->table->names_left--;
 	m->has_row = true;
 	return 0;
@@ -224,7 +224,7 @@ static int name_row(
 static int write_row(
 	struct tcp_state *s, struct tcp_remote *m, struct collect_sink *sink, struct lp_err *err)
 {
-	bool fresh = !m->has_row;
+	bool fresh = !m->has_row || !collect_holds(sink, &m->row);
 	struct lp_batch_kind *kind;
 	size_t cell;
 	int r = fresh ? name_row(s, m, sink, err) : 0;
@@ -267,7 +267,7 @@ static int tcp_sample(void *state, struct collect_sink *sink, struct lp_err *err
 	for (uint32_t i = 0; i < s->table->n_live && r == 0; i++)
 		r = write_row(s, &s->table->remotes[s->table->live[i]], sink, err);
 	say_once(sink->warn, &s->said_names, s->table->names_left == 0,
-		"tcp: too many remote addresses since the start; new ones are folded into 'other'");
+		"tcp: too many remote addresses in a short time; new ones are folded into 'other'");
 	return r;
 }
 

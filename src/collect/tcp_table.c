@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The addresses that a catalogue may name before further ones are folded together. */
+/* The addresses that may get names in TCP_NAMES_SAMPLES before further ones are folded together. */
 #define NAMES_MAX 65536
 
 /* The last values of one socket. */
@@ -321,5 +321,6 @@ void tcp_table_end(struct tcp_table *t)
 		t->live[i] = t->live[--t->n_live];
 	}
 	t->overflowed_before = t->overflowed;
-	t->sample++;
+	if (++t->sample % TCP_NAMES_SAMPLES == 0)
+		t->names_left = NAMES_MAX;
 }

@@ -13,6 +13,7 @@
 #ifndef COLLECT_TCP_TABLE_H
 #define COLLECT_TCP_TABLE_H
 
+#include "collect/census.h"
 #include "collect/collector.h"
 #include "collect/tcp_index.h"
 #include "collect/tcp_parse.h"
@@ -22,6 +23,8 @@
 /* A socket that was not seen for more than so many dumps is forgotten. A dump may pass over a
  * socket while its neighbours close; to forget it at once would count it all over again. */
 #define TCP_SOCKET_LINGER 10
+/* So many samples share the names that there may be. */
+#define TCP_NAMES_SAMPLES CENSUS_HORIZON
 /* Gauges of one remote in the current sample. */
 struct tcp_gauges {
 	uint32_t sockets, untracked, folded;
@@ -49,8 +52,9 @@ struct tcp_table {
 	struct tcp_remote *remotes;
 	uint32_t max_remotes, n_remotes;
 	uint32_t *live, n_live; /* positions of the rows in use: few, as a rule */
-	/* How many more addresses may get a row of their own: whoever names rows lowers it. It
-	 * bounds the catalogue, which never forgets a name. */
+	/* How many more addresses may get a row of their own until the next TCP_NAMES_SAMPLES
+	 * begin: whoever names rows lowers it. It bounds the catalogue, which forgets names slowly.
+	 */
 	uint32_t names_left;
 	/* The rest is the table's own. */
 	uint32_t *free_remotes[TCP_DIRECTIONS], n_free_remotes[TCP_DIRECTIONS];

@@ -1,4 +1,4 @@
-#include <limpet/catalogue.h>
+#include "model/catalogue.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -41,6 +41,12 @@ static void schema_release(struct lp_schema *s)
 	free((char *)s->kind);
 }
 
+static void component_release(struct lp_component *component)
+{
+	lp_identity_unref(component->identity);
+	*component = (struct lp_component){0};
+}
+
 void lp_catalogue_free(struct lp_catalogue *c)
 {
 	if (!c)
@@ -48,7 +54,7 @@ void lp_catalogue_free(struct lp_catalogue *c)
 	for (uint32_t i = 0; i < c->n_schemas; i++)
 		schema_release(&c->schemas[i]);
 	for (uint32_t i = 0; i < c->n_components; i++)
-		lp_identity_unref(c->components[i].identity);
+		component_release(&c->components[i]);
 	free(c->schemas);
 	free(c->components);
 	strmap_release(&c->index->names);
@@ -142,41 +148,105 @@ static int component_relabel(struct lp_catalogue *c, uint32_t id, const char *la
 	return 0;
 }
 
-static int component_append(struct lp_catalogue *c, uint32_t schema, const char *observer,
-	const char *name, const char *labels)
+/* What the index knows a component by. The length keeps a/b + c apart from a + b/c. NULL: out of
+ * memory. */
+static char *component_key(uint32_t schema, const char *observer, const char *name)
 {
-	struct lp_identity *identity;
+	char *key;
 
-	if (array_reserve(&c->components, &c->index->cap_components, (size_t)c->n_components + 1,
-		    sizeof(*c->components)) < 0)
+	return asprintf(&key, "%u/%zu/%s/%s", schema, strlen(observer), observer, name) < 0 ? NULL
+											    : key;
+}
+
+static char *component_own_key(const struct lp_component *component)
+{
+	return component_key(component->schema, component->observer, component->name);
+}
+
+/* Forget under which name `id` is found, unless that has moved on to another id. */
+static void index_forget(struct lp_catalogue *c, uint32_t id, const char *key)
+{
+	uint32_t now;
+
+	if (strmap_get(&c->index->names, key, &now) && now == id)
+		strmap_remove(&c->index->names, key);
+}
+
+int catalogue_vacate(struct lp_catalogue *c, uint32_t id)
+{
+	_cleanup_free_ char *key = NULL;
+
+	if (!c->components[id].name)
+		return 0;
+	key = component_own_key(&c->components[id]);
+	if (!key)
 		return -ENOMEM;
-	identity = lp_identity_new(observer, c->schemas[schema].kind, name, labels);
-	if (!identity)
-		return -ENOMEM;
-	c->components[c->n_components++] = component_of(identity, schema);
+	index_forget(c, id, key);
+	component_release(&c->components[id]);
 	c->changes++;
 	return 0;
+}
+
+static int component_place(struct lp_catalogue *c, uint32_t id, const char *key, uint32_t schema,
+	const char *observer, const char *name, const char *labels)
+{
+	bool replaces = id < c->n_components && c->components[id].name;
+	_cleanup_free_ char *old = replaces ? component_own_key(&c->components[id]) : NULL;
+	struct lp_identity *identity;
+
+	if ((replaces && !old) ||
+		array_reserve(&c->components, &c->index->cap_components, (size_t)id + 1,
+			sizeof(*c->components)) < 0)
+		return -ENOMEM;
+	identity = lp_identity_new(observer, c->schemas[schema].kind, name, labels);
+	if (!identity || strmap_put(&c->index->names, key, id) < 0) {
+		lp_identity_unref(identity);
+		return -ENOMEM;
+	}
+	if (old && strcmp(old, key) != 0)
+		index_forget(c, id, old);
+	if (id < c->n_components)
+		component_release(&c->components[id]);
+	else
+		c->n_components = id + 1;
+	c->components[id] = component_of(identity, schema);
+	c->changes++;
+	return 0;
+}
+
+int catalogue_place(struct lp_catalogue *c, uint32_t id, uint32_t schema, const char *observer,
+	const char *name, const char *labels, struct lp_err *err)
+{
+	_cleanup_free_ char *key = component_key(schema, observer, name);
+	int r = key ? component_place(c, id, key, schema, observer, name, labels) : -ENOMEM;
+
+	return r < 0 ? lp_err_sys(err, r, "cannot add component %s", name) : 0;
+}
+
+int catalogue_find(const struct lp_catalogue *c, uint32_t schema, const char *observer,
+	const char *name, uint32_t *ret_id)
+{
+	_cleanup_free_ char *key = component_key(schema, observer, name);
+
+	if (!key)
+		return -ENOMEM;
+	return strmap_get(&c->index->names, key, ret_id) ? 0 : -ENOENT;
 }
 
 int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const char *observer,
 	const char *name, const char *labels, uint32_t *ret_id, struct lp_err *err)
 {
-	_cleanup_free_ char *key = NULL;
+	_cleanup_free_ char *key = component_key(schema, observer, name);
 	uint32_t id;
 	int r;
 
-	/* The length keeps a/b + c apart from a + b/c. */
-	if (asprintf(&key, "%u/%zu/%s/%s", schema, strlen(observer), observer, name) < 0) {
-		key = NULL;
+	if (!key)
 		return lp_err_sys(err, -ENOMEM, "cannot add component %s", name);
-	}
-	if (strmap_get(&c->index->names, key, &id) && id < c->n_components) {
+	if (strmap_get(&c->index->names, key, &id)) {
 		r = labels ? component_relabel(c, id, labels) : 0;
 	} else {
 		id = c->n_components;
-		r = component_append(c, schema, observer, name, labels ? labels : "");
-		if (r == 0)
-			r = strmap_put(&c->index->names, key, id);
+		r = component_place(c, id, key, schema, observer, name, labels ? labels : "");
 	}
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot add component %s", name);
@@ -214,8 +284,13 @@ struct lp_catalogue *lp_catalogue_copy(const struct lp_catalogue *c)
 	for (uint32_t i = 0; r == 0 && i < c->n_components; i++) {
 		const struct lp_component *comp = &c->components[i];
 
-		r = lp_catalogue_add_component(copy, comp->schema, comp->observer, comp->name,
-			comp->labels, &number, NULL);
+		if (comp->name)
+			r = catalogue_place(copy, i, comp->schema, comp->observer, comp->name,
+				comp->labels, NULL);
+		else
+			r = catalogue_place(copy, i, 0, "", "", "", NULL);
+		if (r == 0 && !comp->name)
+			r = catalogue_vacate(copy, i);
 	}
 	if (r < 0) {
 		lp_catalogue_free(copy);

@@ -18,6 +18,7 @@ struct row {
 	char name[ROW_NAME_MAX];
 	struct collect_row place;
 	int64_t values[CALL_COLUMNS]; /* as many as the kind has columns */
+	int64_t last[CALL_COLUMNS];   /* the same in the last sample that had it, or 0 */
 	bool told;		      /* a sample has it */
 	bool present;		      /* in the sample being filled */
 };
@@ -427,12 +428,17 @@ static bool has_own_sample_before(const struct lp_batch *b)
 	return b->n_samples >= (b->carry ? 3u : 2u);
 }
 
-/* A row that is new counts from 0: say so in the sample before, or, where that is written already,
- * in this one. */
+static int store_next(struct row *row, struct collect_sink *sink, struct lp_err *err)
+{
+	memcpy(row->last, row->values, sizeof(row->last));
+	return collect_store(sink, &row->place, false, row->values, err);
+}
+
+/* A row that is new counts from 0, one that had retired from what it had counted then: say so in
+ * the sample before, or, where that is written already, in this one. */
 static int store_first(struct trace_rows *r, enum trace_rows_kind kind, struct row *row,
 	struct collect_sink *sink, struct lp_err *err)
 {
-	static const int64_t zeros[CALL_COLUMNS];
 	bool before = has_own_sample_before(sink->batch);
 	int got = collect_add_component(
 		sink, &trace_rows_schemas[kind], r->observer, row->name, "", &row->place, err);
@@ -444,12 +450,12 @@ static int store_first(struct trace_rows *r, enum trace_rows_kind kind, struct r
 		sink->batch->n_samples--;
 	else
 		r->behind = row->present = true; /* in the next one, also if it has ended by then */
-	got = collect_store(sink, &row->place, true, zeros, err);
+	got = collect_store(sink, &row->place, true, row->last, err);
 	if (before)
 		sink->batch->n_samples++;
 	if (got < 0 || !before)
 		return got;
-	return collect_store(sink, &row->place, false, row->values, err);
+	return store_next(row, sink, err);
 }
 
 static int store_kind(struct trace_rows *r, enum trace_rows_kind kind, struct collect_sink *sink,
@@ -464,8 +470,8 @@ static int store_kind(struct trace_rows *r, enum trace_rows_kind kind, struct co
 		if (!row->present)
 			continue;
 		row->present = false;
-		if (row->told)
-			got = collect_store(sink, &row->place, false, row->values, err);
+		if (row->told && collect_holds(sink, &row->place))
+			got = store_next(row, sink, err);
 		else
 			got = store_first(r, kind, row, sink, err);
 	}

@@ -3,6 +3,7 @@
 #define SPOOL_UTIL_H
 
 #include "collect/collector.h"
+#include "collect/spool.h"
 #include "collect_util.h"
 
 static const struct lp_column fake_columns[] = {
@@ -21,6 +22,16 @@ static inline struct lp_catalogue *fake_catalogue(void)
 	assert_int_equal(lp_catalogue_add_schema(c, &fake_schema, &schema, &err), 0);
 	assert_int_equal(lp_catalogue_add_component(c, schema, "h", "sda", "", &id, &err), 0);
 	return c;
+}
+
+/* Tell a spool of component 0. */
+static inline void fake_journal(struct spool *s)
+{
+	struct journal *j = spool_journal(s);
+
+	assert_int_equal(journal_reserve_schema(j), 0);
+	journal_add_schema(j, &fake_schema);
+	assert_int_equal(journal_add(j, 0, 0, "h", "sda", ""), 0);
 }
 
 /* One more sample of component 0. */

@@ -82,6 +82,37 @@ static void test_many(void **state)
 	strmap_release(&m);
 }
 
+/* Whoever is left is found, whoever was removed is not, in whatever order. */
+static void test_remove(void **state)
+{
+	struct strmap m = {0};
+	char key[32];
+	uint32_t value = 0;
+
+	(void)state;
+	strmap_remove(&m, "x");
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < 2000; i++) {
+			snprintf(key, sizeof(key), "veth%u", i);
+			assert_int_equal(strmap_put(&m, key, i), 0);
+		}
+		for (uint32_t i = 0; i < 2000; i++) {
+			snprintf(key, sizeof(key), "veth%u", i * 7 % 2000);
+			if (i * 7 % 2000 % 3 != round)
+				strmap_remove(&m, key);
+		}
+		strmap_remove(&m, "x");
+		for (uint32_t i = 0; i < 2000; i++) {
+			snprintf(key, sizeof(key), "veth%u", i);
+			assert_int_equal(strmap_get(&m, key, &value), i % 3 == round);
+			assert_true(i % 3 != round || value == i);
+		}
+	}
+	assert_int_equal(m.n, 666);
+	assert_true(m.cap < 4096); /* it did not grow by what is gone */
+	strmap_release(&m);
+}
+
 static void test_release_makes_it_new(void **state)
 {
 	struct strmap m = {0};
@@ -106,6 +137,7 @@ int main(void)
 		cmocka_unit_test(test_put_and_get),
 		cmocka_unit_test(test_put_again_replaces),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_remove),
 		cmocka_unit_test(test_release_makes_it_new),
 	};
 

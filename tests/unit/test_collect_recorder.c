@@ -2,7 +2,11 @@
 #include "collect/recorder.h"
 #include "spool_util.h"
 
+#include <malloc.h>
 #include <math.h>
+#include <unistd.h>
+
+#define ASKED_MAX 4096
 
 /* A clock that moves from instant to instant at once. Before the sample of each instant `meddle`
  * may set it, delay it, or whatever else happens to machines. */
@@ -11,7 +15,7 @@ struct fake_ticker {
 	int64_t wall_us, mono_us;
 	unsigned n_due, stop_after;
 	void (*meddle)(struct fake_ticker *t, unsigned sample);
-	int64_t asked[4096]; /* instants waited for */
+	int64_t asked[ASKED_MAX]; /* the last instants waited for */
 };
 
 static void fake_now(struct ticker *t, int64_t *ret_wall_us, int64_t *ret_mono_us)
@@ -35,11 +39,12 @@ static int fake_wait(struct ticker *t, int64_t until_wall_us, struct lp_err *err
 	(void)err;
 	if (f->n_due == f->stop_after)
 		return TICKER_STOP;
-	if (f->n_due % 7 == 3 && f->asked[f->n_due] != until_wall_us) {
-		f->asked[f->n_due] = until_wall_us; /* as if the clock had been set by nothing */
+	if (f->n_due % 7 == 3 && f->asked[f->n_due % ASKED_MAX] != until_wall_us) {
+		/* As if the clock had been set by nothing. */
+		f->asked[f->n_due % ASKED_MAX] = until_wall_us;
 		return TICKER_AGAIN;
 	}
-	f->asked[f->n_due] = until_wall_us;
+	f->asked[f->n_due % ASKED_MAX] = until_wall_us;
 	pass(f, until_wall_us - f->wall_us + 50); /* the machine takes its time */
 	if (f->meddle)
 		f->meddle(f, f->n_due);
@@ -522,6 +527,134 @@ static void test_hot_plug(void **state)
 		"sdb - - - - - 100 100 100 100 - -");
 }
 
+#define TRANSIENTS 100000
+#define TRANSIENT_LABELS 300 /* bytes */
+/* When memory is looked at: it has its size then, and at the end. */
+#define LOOK_FIRST (TRANSIENTS / 6)
+#define LOOK_LAST (TRANSIENTS - 1)
+
+/* The sanitizers' own count; they have their own malloc(). */
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+static size_t allocated(void)
+{
+	struct mallinfo2 m;
+
+	if (__sanitizer_get_current_allocated_bytes)
+		return __sanitizer_get_current_allocated_bytes();
+	m = mallinfo2();
+	return m.uordblks + m.hblkhd;
+}
+
+/* Are all files but the one at hand sealed? */
+static bool all_sealed(const char *dir)
+{
+	struct dirent **entries = NULL;
+	char path[512];
+	bool sealed = true;
+	int n = scandir(dir, &entries, visible, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, entries[i]->d_name);
+		if (strstr(path, ".tmp"))
+			sealed = false;
+		else if (i + 1 < n)
+			sealed = sealed && is_sealed(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return sealed;
+}
+
+/* What is allocated when the other threads have done their work. */
+static size_t allocated_at_rest(const char *dir)
+{
+	size_t least = SIZE_MAX;
+
+	while (!all_sealed(dir))
+		usleep(20000);
+	for (unsigned i = 0; i < 50; i++) {
+		size_t now = allocated();
+
+		least = now < least ? now : least;
+		usleep(2000);
+	}
+	return least;
+}
+
+static const char *transient_dir;
+static size_t allocated_first, allocated_last;
+
+/* An interface that stays, and one in each sample that nobody has seen before. */
+static int transient_sample(void *state, struct collect_sink *sink, struct lp_err *err)
+{
+	const int64_t values[2] = {n_samples_taken, 0};
+	struct collect_row row;
+	char name[32], labels[TRANSIENT_LABELS + 1];
+	int r = disk_store(state, "eth0", sink);
+
+	snprintf(name, sizeof(name), "veth%u", n_samples_taken++);
+	snprintf(labels, sizeof(labels), "mac=%0*u", TRANSIENT_LABELS - 4, n_samples_taken);
+	if (r == 0)
+		r = collect_add_component(sink, &fake_schema, "h", name, labels, &row, err);
+	if (r == 0)
+		r = collect_store(sink, &row, true, values, err);
+	if (n_samples_taken == LOOK_FIRST)
+		allocated_first = allocated_at_rest(transient_dir);
+	if (n_samples_taken == LOOK_LAST)
+		allocated_last = allocated_at_rest(transient_dir);
+	return r;
+}
+
+static const struct collector transient = {
+	.name = "transient", .open = disk_open, .sample = transient_sample, .close = free};
+
+/* Count the samples of all components. */
+static int presence_take(
+	void *ctx, struct lp_source *source, const struct lp_batch *b, struct lp_err *err)
+{
+	uint64_t *n = ctx;
+
+	(void)source;
+	(void)err;
+	for (uint32_t row = 0; b && row < b->kinds[0].n_components; row++) {
+		for (uint32_t s = b->carry ? 1 : 0; s < b->n_samples; s++)
+			*n += b->kinds[0].state[(size_t)row * b->cap_samples + s] & LP_PRESENT;
+	}
+	return 0;
+}
+
+/* A host of containers: in a day as many interfaces as it has seconds, all of them recorded, and
+ * memory that does not grow with them. */
+static void test_transients(void **state)
+{
+	struct place *p = *state;
+	const char *dir = p->dir;
+	uint64_t n = 0;
+	struct recorder_config c;
+	struct loop_stats st;
+	struct lp_dataset *ds = NULL;
+	struct lp_err err = {0};
+
+	config_make(&c, p, US_PER_SEC);
+	c.collectors[0] = &transient;
+	c.flush_us = 200 * US_PER_SEC;
+	transient_dir = p->dir;
+	allocated_first = allocated_last = 0;
+	run(&c, fake_ticker("2024-03-01T00:00:05Z", TRANSIENTS), &st);
+	assert_int_equal(st.samples, TRANSIENTS);
+	assert_int_equal(st.components, TRANSIENTS + 1);
+	assert_int_equal(st.spool.samples_lost, 0);
+	print_message("# allocated: %zu bytes, later %zu; %d files\n", allocated_first,
+		allocated_last, (int)st.spool.files);
+	assert_true(allocated_last > 0);
+	assert_true(allocated_last < 2 * allocated_first);
+	assert_int_equal(lp_dataset_open(&dir, 1, NULL, NULL, NULL, &ds, &err), 0);
+	assert_int_equal(lp_dataset_read(ds, NULL, presence_take, &n, &err), 0);
+	assert_int_equal(n, 2 * TRANSIENTS);
+	lp_dataset_close(ds);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -539,6 +672,7 @@ int main(void)
 		place_test(test_broken_collector),
 		place_test(test_nothing_to_record),
 		place_test(test_hot_plug),
+		place_test(test_transients),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,15 +9,21 @@
 struct bench {
 	struct spool_config config;
 	struct spool *spool;
-	struct lp_catalogue *catalogue;
 	int64_t now_us;
 	uint64_t logged; /* calls; each has its number */
 };
 
-static void bench_open(struct bench *b, struct place *p, const char *dir, bool logs)
+static void bench_start(struct bench *b)
 {
 	struct lp_err err = {0};
 
+	if (spool_open(&b->config, &b->spool, &err) < 0)
+		fail_msg("%s", err.text);
+	fake_journal(b->spool);
+}
+
+static void bench_open(struct bench *b, struct place *p, const char *dir, bool logs)
+{
 	*b = (struct bench){.config = {.dir = dir,
 				    .logs = logs,
 				    .name = "h",
@@ -25,10 +31,8 @@ static void bench_open(struct bench *b, struct place *p, const char *dir, bool l
 				    .interval_us = US_PER_SEC,
 				    .batch_samples = PER_BATCH,
 				    .warn = &p->warn},
-		.catalogue = fake_catalogue(),
 		.now_us = at(START)};
-	if (spool_open(&b->config, &b->spool, &err) < 0)
-		fail_msg("%s", err.text);
+	bench_start(b);
 }
 
 static void bench_make(struct bench *b, struct place *p, const char *dir)
@@ -39,7 +43,6 @@ static void bench_make(struct bench *b, struct place *p, const char *dir)
 static void bench_close(struct bench *b, struct spool_stats *ret)
 {
 	spool_close(b->spool, ret);
-	lp_catalogue_free(b->catalogue);
 }
 
 static void submit(struct bench *b, bool new_file)
@@ -52,7 +55,7 @@ static void submit(struct bench *b, bool new_file)
 		if (batch->n_samples - batch->carry == PER_BATCH)
 			break;
 	}
-	assert_int_equal(spool_submit(b->spool, b->catalogue, 1, new_file), 0);
+	assert_int_equal(spool_submit(b->spool, new_file), 0);
 }
 
 /* Wait until the writing thread has written so many samples. */
@@ -115,7 +118,7 @@ static void test_writes_all(void **state)
 	bench_make(&b, p, p->dir);
 	for (int i = 0; i < 6; i++)
 		submit(&b, false);
-	spool_submit(b.spool, b.catalogue, 1, false); /* nothing new: nothing happens */
+	spool_submit(b.spool, false); /* nothing new: nothing happens */
 	bench_close(&b, &st);
 	assert_int_equal(st.samples_written, 6 * PER_BATCH);
 	assert_int_equal(st.samples_lost, 0);
@@ -152,7 +155,7 @@ static void test_new_file(void **state)
 	submit(&b, false);
 	await_written(&b, 2 * PER_BATCH);
 	/* Right behind a flush, when there is nothing to hand over: */
-	assert_int_equal(spool_submit(b.spool, b.catalogue, 1, true), 0);
+	assert_int_equal(spool_submit(b.spool, true), 0);
 	submit(&b, false);
 	bench_close(&b, NULL);
 	assert_files(
@@ -335,9 +338,8 @@ static void test_patient(void **state)
 
 	bench_make(&b, p, p->dir);
 	bench_close(&b, NULL);
-	b.catalogue = fake_catalogue();
 	b.config.patient = true;
-	assert_int_equal(spool_open(&b.config, &b.spool, &(struct lp_err){0}), 0);
+	bench_start(&b);
 	for (int i = 0; i < 5 * SPOOL_DEPTH; i++)
 		submit(&b, false);
 	bench_close(&b, &st);
@@ -354,23 +356,65 @@ static void test_catalogue_changes(void **state)
 	struct lp_err err = {0};
 	struct spool_stats st;
 	struct bench b;
-	uint32_t id;
 
 	bench_make(&b, p, p->dir);
 	submit(&b, false);
 	await_written(&b, PER_BATCH);
-	assert_int_equal(
-		lp_catalogue_add_component(b.catalogue, 0, "h", "sda", "stable=new\n", &id, &err),
-		0);
-	assert_int_equal(lp_catalogue_add_component(b.catalogue, 0, "h", "sdb", "", &id, &err), 0);
+	assert_int_equal(journal_add(spool_journal(b.spool), 0, 0, "h", "sda", "stable=new\n"), 0);
+	assert_int_equal(journal_add(spool_journal(b.spool), 1, 0, "h", "sdb", ""), 0);
 	fake_sample(spool_batch(b.spool), b.now_us);
-	assert_int_equal(spool_submit(b.spool, b.catalogue, 3, false), 0);
+	assert_int_equal(spool_submit(b.spool, false), 0);
 	bench_close(&b, &st);
 	assert_int_equal(lp_archive_open(st.path, NULL, NULL, &source, &err), 0);
 	while (lp_source_next(source, &batch, &err) > 0)
 		;
 	assert_int_equal(source->catalogue->n_components, 2);
 	assert_string_equal(source->catalogue->components[0].labels, "stable=new\n");
+	lp_source_close(source);
+}
+
+/* What changed while samples were lost is known when they are written again; who had an id before
+ * keeps what was recorded under it. */
+static void test_catalogue_changes_while_full(void **state)
+{
+	struct place *p = *state;
+	struct lp_source *source = NULL;
+	struct lp_batch *batch;
+	struct lp_err err = {0};
+	struct spool_stats st;
+	struct bench b;
+	char dir[128];
+
+	snprintf(dir, sizeof(dir), "%s/d", p->dir);
+	bench_make(&b, p, dir);
+	block(dir);
+	for (int i = 0; i < SPOOL_DEPTH + 3; i++) {
+		struct journal *j = spool_journal(b.spool);
+
+		if (i == SPOOL_DEPTH + 1) { /* the first that is lost and that has changes */
+			assert_int_equal(journal_add(j, 1, 0, "h", "sdb", ""), 0);
+			assert_int_equal(journal_add(j, 2, 0, "h", "sdc", ""), 0);
+		}
+		if (i == SPOOL_DEPTH + 2) {
+			assert_int_equal(journal_add(j, 0, 0, "h", "sdd", ""), 0);
+			assert_int_equal(journal_add(j, 2, 0, NULL, NULL, NULL), 0);
+			assert_int_equal(j->n, 3);
+		}
+		submit(&b, false);
+	}
+	await_failing(&b);
+	assert_int_equal(unlink(dir), 0);
+	await_written(&b, SPOOL_DEPTH * PER_BATCH);
+	submit(&b, false);
+	bench_close(&b, &st);
+	assert_int_equal(lp_archive_open(st.path, NULL, NULL, &source, &err), 0);
+	assert_int_equal(source->catalogue->n_components, 3);
+	assert_string_equal(source->catalogue->components[0].name, "sda");
+	assert_int_equal(lp_source_next(source, &batch, &err), 1);
+	assert_string_equal(source->catalogue->components[batch->kinds[0].ids[0]].name, "sda");
+	while (lp_source_next(source, &batch, &err) == 1)
+		assert_string_equal(
+			source->catalogue->components[batch->kinds[0].ids[0]].name, "sdd");
 	lp_source_close(source);
 }
 
@@ -544,7 +588,7 @@ static void test_logs_new_file(void **state)
 	submit(&b, false);
 	await_written(&b, 2 * PER_BATCH);
 	log_calls(&b, 2); /* not handed over when a new file is wished for: goes with the samples */
-	assert_int_equal(spool_submit(b.spool, b.catalogue, 1, true), 0);
+	assert_int_equal(spool_submit(b.spool, true), 0);
 	log_calls(&b, 1);
 	submit(&b, false);
 	bench_close(&b, NULL);
@@ -560,7 +604,6 @@ static void test_logs_new_file(void **state)
 static void test_logs_path(void **state)
 {
 	struct place *p = *state;
-	struct lp_err err = {0};
 	struct bench b;
 	char path[128];
 
@@ -568,7 +611,7 @@ static void test_logs_path(void **state)
 	spool_close(b.spool, NULL);
 	snprintf(path, sizeof(path), "%s/own.lpa", p->dir);
 	b.config.path = path;
-	assert_int_equal(spool_open(&b.config, &b.spool, &err), 0);
+	bench_start(&b);
 	log_calls(&b, 4);
 	submit(&b, true); /* there is no other file */
 	log_calls(&b, 4);
@@ -620,14 +663,14 @@ static void test_logs_queue_full(void **state)
 	bench_open(&b, p, dir, true);
 	spool_close(b.spool, NULL);
 	b.config.patient = true; /* so that nothing is lost once it can be written */
-	assert_int_equal(spool_open(&b.config, &b.spool, &(struct lp_err){0}), 0);
+	bench_start(&b);
 	block(dir);
 	for (unsigned i = 0; i < SPOOL_DEPTH; i++) {
 		log_calls(&b, 5);
 		submit_log(&b);
 	}
 	fake_sample(spool_batch(b.spool), b.now_us);
-	assert_int_equal(spool_submit(b.spool, b.catalogue, 1, true), 0); /* lost */
+	assert_int_equal(spool_submit(b.spool, true), 0); /* lost */
 	await_failing(&b);
 	log_calls(&b, 10); /* and two descriptors */
 	spool_event(b.spool, b.now_us, "kind=kept");
@@ -696,6 +739,7 @@ int main(void)
 		place_test(test_stops_while_failing),
 		place_test(test_patient),
 		place_test(test_catalogue_changes),
+		place_test(test_catalogue_changes_while_full),
 		place_test(test_logs),
 		place_test(test_logs_alone),
 		place_test(test_logs_without_samples),

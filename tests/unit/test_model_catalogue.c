@@ -1,4 +1,4 @@
-#include <limpet/catalogue.h>
+#include "model/catalogue.h"
 
 #include "base/array.h"
 #include "unit.h"
@@ -231,6 +231,44 @@ static void test_ids_never_change(void **state)
 	}
 }
 
+/* In a recorder's catalogue an id goes from one component to the next. */
+static void test_places(void **state)
+{
+	struct lp_catalogue *c = *state, *copy;
+	uint32_t schema = add_schema(c, &disk), id;
+	uint64_t changes;
+	struct lp_err err = {0};
+
+	assert_int_equal(catalogue_place(c, 0, schema, "h", "a", "x=1\n", &err), 0);
+	assert_int_equal(catalogue_place(c, 1, schema, "h", "b", "", &err), 0);
+	assert_int_equal(c->n_components, 2);
+	assert_int_equal(catalogue_find(c, schema, "h", "a", &id), 0);
+	assert_int_equal(id, 0);
+	changes = c->changes;
+	assert_int_equal(catalogue_vacate(c, 0), 0);
+	assert_true(c->changes > changes);
+	assert_int_equal(catalogue_vacate(c, 0), 0); /* again: nothing */
+	assert_null(c->components[0].name);
+	assert_int_equal(catalogue_find(c, schema, "h", "a", &id), -ENOENT);
+	copy = lp_catalogue_copy(c);
+	assert_non_null(copy);
+	assert_null(copy->components[0].name);
+	assert_string_equal(copy->components[1].name, "b");
+	lp_catalogue_free(copy);
+	/* The name of 1 goes to 0, and 1 gets another one: both are found. */
+	assert_int_equal(catalogue_place(c, 0, schema, "h", "b", "", &err), 0);
+	assert_int_equal(catalogue_place(c, 1, schema, "h", "c", "", &err), 0);
+	assert_int_equal(catalogue_find(c, schema, "h", "b", &id), 0);
+	assert_int_equal(id, 0);
+	assert_int_equal(catalogue_find(c, schema, "h", "c", &id), 0);
+	assert_int_equal(id, 1);
+	/* The same with other labels. */
+	assert_int_equal(catalogue_place(c, 1, schema, "h", "c", "x=2\n", &err), 0);
+	assert_int_equal(add(c, schema, "h", "c", NULL), 1);
+	assert_string_equal(c->components[1].labels, "x=2\n");
+	assert_int_equal(c->n_components, 2);
+}
+
 static void test_free_of_nothing(void **state)
 {
 	(void)state;
@@ -254,6 +292,7 @@ int main(void)
 		TEST(test_label_lookup),
 		TEST(test_column_lookup),
 		TEST(test_ids_never_change),
+		TEST(test_places),
 		TEST(test_free_of_nothing),
 	};
 

@@ -1,5 +1,6 @@
 #include "trace/rows.h"
 
+#include "collect/census.h"
 #include "unit.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -271,6 +272,47 @@ static void test_forgotten(void **state)
 	desk_close(&d);
 }
 
+/* A name that retired goes on counting when a process has it again. */
+static void test_retired(void **state)
+{
+	struct census census = {0};
+	struct journal journal = {0};
+	struct desk d;
+	int64_t v;
+
+	(void)state;
+	desk_open(&d, 10);
+	d.sink.census = &census;
+	desk_sample(&d);
+	call(&d, 7, SYS_read, TRACE_FILE_STORAGE, 10, 5);
+	call(&d, 8, SYS_read, TRACE_FILE_STORAGE, 10, 5);
+	desk_sample(&d);
+	assert_int_equal(trace_rows_process(d.r, 7, false), 0);
+	desk_sample(&d);
+	trace_rows_drop(d.r, d.t, 0);
+	for (unsigned i = 0; i < CENSUS_HORIZON + 30; i++) {
+		desk_sample(&d);
+		if (d.sink.batch->n_samples < d.sink.batch->cap_samples)
+			continue;
+		census_note(&census, d.sink.batch);
+		desk_flush(&d);
+		census_retire(&census, d.sink.catalogue, &journal);
+	}
+	assert_true(journal.n >= 2); /* its sys and its call */
+	assert_false(desk_get(&d, "s3/sys:glusterfsd", "dread_n", 0, &v));
+	desk_flush(&d);
+	desk_sample(&d);
+	call(&d, 7, SYS_read, TRACE_FILE_STORAGE, 10, 5);
+	call(&d, 7, SYS_read, TRACE_FILE_STORAGE, 10, 5);
+	desk_sample(&d);
+	assert_int_equal(desk_value(&d, "s3/sys:glusterfsd", "dread_n"), 3);
+	assert_true(desk_get(&d, "s3/sys:glusterfsd", "dread_n", 1, &v));
+	assert_int_equal(v, 1);
+	census_release(&census);
+	journal_release(&journal);
+	desk_close(&d);
+}
+
 /* Who came and went before there was a sample to begin from is told in the next one. */
 static void test_brief(void **state)
 {
@@ -431,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_brief),
+		cmocka_unit_test(test_retired),
 		cmocka_unit_test(test_forgotten),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_stuck),
