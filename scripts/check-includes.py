@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-ORDER = ["base", "model", "archive", "collect", "import", "detect", "explain", "report", "trace",
+ORDER = ["base", "model", "archive", "collect", "import", "detect", "explain", "engine", "report", "trace",
          "serve", "cli", "lab"]
 LIBC = {"assert.h", "errno.h", "inttypes.h", "limits.h", "math.h", "stdarg.h", "stdbool.h",
         "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "sys/types.h", "time.h"}

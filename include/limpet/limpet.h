@@ -2,6 +2,10 @@
  * `pkg-config --cflags --libs limpet` says; docs/examples/embed.c is a small one.
  *
  *     dataset.h    DATA as users name it: archives, directories, foreign files      begin here
+ *     diagnose.h   from data to a verdict, in one call
+ *     engine.h     the same fed as data arrives
+ *     options.h    what both are told
+ *     verdict.h    who limps, since when, why
  *     table.h      one metric of many components on one time grid
  *     metric.h     how metrics are computed from raw columns
  *     source.h     anything that can be read as batches
@@ -20,10 +24,12 @@
 #include <limpet/catalogue.h>
 #include <limpet/dataset.h>
 #include <limpet/diagnose.h>
+#include <limpet/engine.h>
 #include <limpet/err.h>
 #include <limpet/identity.h>
 #include <limpet/log.h>
 #include <limpet/metric.h>
+#include <limpet/options.h>
 #include <limpet/source.h>
 #include <limpet/table.h>
 #include <limpet/verdict.h>

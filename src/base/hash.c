@@ -57,6 +57,15 @@ bool strmap_get(const struct strmap *m, const char *key, uint32_t *ret)
 	return true;
 }
 
+bool strmap_next(const struct strmap *m, size_t *at, const char **ret_key, uint32_t *ret)
+{
+	if (*at >= m->n)
+		return false;
+	*ret_key = m->entries[*at].key;
+	*ret = m->entries[(*at)++].value;
+	return true;
+}
+
 int strmap_put(struct strmap *m, const char *key, uint32_t value)
 {
 	uint64_t hash = hash_bytes(key, strlen(key));

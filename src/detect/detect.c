@@ -85,33 +85,40 @@ int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct
 	return r < 0 ? r : groups_choose(v, opt, err);
 }
 
-static int series_add(struct lp_verdict *v, const struct lp_series *s, size_t *cap)
+int verdict_add_series(struct lp_verdict *v, const struct lp_series *s)
 {
 	size_t n = v->n_series;
+	struct lp_series *series = v->series;
 
-	if (array_reserve(&v->series, cap, n + 1, sizeof(*v->series)) < 0)
+	/* Room doubles where it is full, at powers of two. */
+	if ((n & (n - 1)) == 0)
+		series = reallocarray(series, n ? 2 * n : 1, sizeof(*series));
+	if (!series)
 		return -ENOMEM;
+	v->series = series;
 	v->series[v->n_series++] = *s;
 	return 0;
 }
 
 /* Compare one metric of one group. */
-static int pair_compare(struct lp_verdict *v, const struct detect_options *opt, uint32_t group,
-	uint32_t metric, size_t *cap_series, struct findings *fs, struct lp_err *err)
+static int pair_compare(struct lp_verdict *v, const struct detect_options *opt,
+	const struct comparison_past *past, uint32_t span, uint32_t group, uint32_t metric,
+	struct findings *fs, struct lp_err *err)
 {
 	_cleanup_(comparison_release) struct comparison c = {0};
 	struct lp_series series;
-	int r = comparison_make(opt, v, &v->params, group, metric, &c, &series, err);
+	int r = comparison_make(opt, v, &v->params, group, metric, past, &c, &series, err);
 
 	if (r <= 0) {
 		series_release(&series);
 		return r;
 	}
-	if (series_add(v, &series, cap_series) < 0) {
+	if (verdict_add_series(v, &series) < 0) {
 		series_release(&series);
 		return no_memory(err);
 	}
 	c.series = &v->series[v->n_series - 1];
+	c.span = c.timeseries ? span * v->params.win_shift : span;
 	return weigh_comparison(&c, v->n_series - 1, fs) < 0 ? no_memory(err) : 0;
 }
 
@@ -121,17 +128,16 @@ static void progress_tell(const struct detect_options *opt, const char *what, do
 		opt->progress(opt->progress_ctx, what, done);
 }
 
-static int verdict_compare(struct lp_verdict *v, const struct detect_options *opt,
-	struct findings *fs, struct lp_err *err)
+int detect_compare(struct lp_verdict *v, const struct detect_options *opt,
+	const struct comparison_past *past, uint32_t span, struct findings *fs, struct lp_err *err)
 {
 	double n_pairs = (double)v->n_groups * v->n_tables;
-	size_t cap = 0;
 	int r = 0;
 
 	for (uint32_t g = 0; r == 0 && g < v->n_groups; g++) {
 		for (uint32_t t = 0; r == 0 && t < v->n_tables && !v->groups[g].refused; t++) {
 			progress_tell(opt, "comparing", ((double)g * v->n_tables + t) / n_pairs);
-			r = pair_compare(v, opt, g, t, &cap, fs, err);
+			r = pair_compare(v, opt, past, span, g, t, fs, err);
 		}
 	}
 	return r;
@@ -224,6 +230,20 @@ static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct
 	return r < 0 ? no_memory(err) : 0;
 }
 
+int detect_conclude(struct lp_verdict *v, struct findings *fs, struct lp_err *err)
+{
+	int r;
+
+	v->findings = fs->items;
+	v->n_findings = (uint32_t)fs->n;
+	r = load_judge(v);
+	if (r == 0 && blame_functions(v) < 0)
+		r = no_memory(err);
+	if (r == 0)
+		r = verdict_anomalies(v, err);
+	return r < 0 ? r : verdict_notes(v, fs, err);
+}
+
 static int verdict_fill(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
 {
 	struct findings fs = {0};
@@ -233,23 +253,41 @@ static int verdict_fill(struct lp_verdict *v, const struct detect_options *opt, 
 		r = params_resolve(
 			opt, v->n_tables ? v->tables[0]->n_slots : 0, v, &v->params, err);
 	if (r == 0)
-		r = verdict_compare(v, opt, &fs, err);
-	v->findings = fs.items;
-	v->n_findings = (uint32_t)fs.n;
-	if (r == 0)
-		r = load_judge(v);
-	if (r == 0 && blame_functions(v) < 0)
-		r = no_memory(err);
-	if (r == 0)
-		r = verdict_anomalies(v, err);
-	return r < 0 ? r : verdict_notes(v, &fs, err);
+		r = detect_compare(v, opt, NULL, 0, &fs, err);
+	if (r < 0) {
+		free(fs.items);
+		return r;
+	}
+	return detect_conclude(v, &fs, err);
+}
+
+int detect_methods(struct detect_options *opt, struct lp_err *err)
+{
+	if (!opt->measure)
+		opt->measure = measure_find(opt->trained ? thresholds_method(opt->trained) : "cdf");
+	if (opt->service || !opt->trained)
+		return 0;
+	return service_method_parse(
+		thresholds_service(opt->trained), opt->measure, &opt->service, err);
+}
+
+int detect_verdict(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
+{
+	struct detect_options o = *opt;
+	int r = detect_methods(&o, err);
+
+	if (r < 0)
+		return r;
+	v->method = o.measure->name;
+	v->trained = o.trained != NULL;
+	v->fixed = o.fixed && o.fixed->n;
+	return verdict_fill(v, &o, err);
 }
 
 int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_options *opt,
 	struct lp_verdict **ret, struct lp_err *err)
 {
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
-	struct detect_options o = *opt;
 	int r;
 
 	if (!v) {
@@ -258,20 +296,9 @@ int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_
 		free(tables);
 		return no_memory(err);
 	}
-	r = verdict_take_tables(v, tables, n_tables, o.hosts, err);
-	if (r < 0)
-		return r;
-	if (!o.measure)
-		o.measure = measure_find(o.trained ? thresholds_method(o.trained) : "cdf");
-	if (!o.service && o.trained) {
-		r = service_method_parse(thresholds_service(o.trained), o.measure, &o.service, err);
-		if (r < 0)
-			return r;
-	}
-	v->method = o.measure->name;
-	v->trained = o.trained != NULL;
-	v->fixed = o.fixed && o.fixed->n;
-	r = verdict_fill(v, &o, err);
+	r = verdict_take_tables(v, tables, n_tables, opt->hosts, err);
+	if (r == 0)
+		r = detect_verdict(v, opt, err);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(v);

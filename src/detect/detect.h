@@ -12,6 +12,9 @@
 #include "model/hosts.h"
 #include "model/topology.h"
 
+struct comparison_past;
+struct findings;
+
 struct detect_options {
 	const struct measure *measure; /* NULL: cdf */
 	enum service_method service;
@@ -33,11 +36,30 @@ struct detect_options {
 int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_options *opt,
 	struct lp_verdict **ret, struct lp_err *err);
 
+/* The same of a verdict that has its tables already. */
+int detect_verdict(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
+
 /* Its steps that training takes as well: tables become the verdict's own, with connections pooled;
  * and the groups that are compared. */
 int verdict_take_tables(struct lp_verdict *v, struct lp_table **tables, uint32_t n_tables,
 	const struct hosts *hosts, struct lp_err *err);
 int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
+
+/* Fill in the methods that are left open: those of the training, else the usual ones. */
+int detect_methods(struct detect_options *opt, struct lp_err *err);
+
+/* Compare and weigh all metrics of all groups of a verdict, whose tables, groups and params are
+ * there. Findings are added to `fs`, and series to the verdict. `past` may be NULL; `span`: see
+ * struct comparison. */
+int detect_compare(struct lp_verdict *v, const struct detect_options *opt,
+	const struct comparison_past *past, uint32_t span, struct findings *fs, struct lp_err *err);
+
+/* Append a series, which becomes the verdict's own. 0 or -ENOMEM. */
+int verdict_add_series(struct lp_verdict *v, const struct lp_series *s);
+
+/* The end of it: the findings become the verdict's own, are judged by load, and anomalies and notes
+ * are listed. */
+int detect_conclude(struct lp_verdict *v, struct findings *fs, struct lp_err *err);
 
 /* Do the options ask for a group of that name? */
 bool detect_group_wanted(const struct detect_options *opt, const char *name);

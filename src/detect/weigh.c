@@ -47,12 +47,31 @@ static const enum lp_mark directions[] = {LP_MARK_ABSENT, LP_MARK_ABOVE, LP_MARK
 /* The heaviest stretch of windows in one direction. */
 struct stretch {
 	double weight;
+	double share;	      /* of what it takes to count */
 	uint32_t first, last; /* windows, both anomalous */
 	uint32_t n_windows;   /* with data, in the whole series */
 	uint32_t n_anomalous; /* in this direction, in the whole series */
 	uint32_t fired;	      /* the window in which step 6 fired first within the stretch */
 	bool fires;
 };
+
+/* How many windows with data decide what must be reached: all there are, but not more than a span
+ * has. */
+static double stretch_windows(const struct comparison *c, uint32_t n_windows)
+{
+	if (c->settled)
+		return c->span;
+	return c->span && n_windows > c->span ? c->span : n_windows;
+}
+
+static uint32_t count_data(const uint8_t *marks, uint32_t n)
+{
+	uint32_t found = 0;
+
+	for (uint32_t w = 0; w < n; w++)
+		found += marks[w] != LP_MARK_NONE;
+	return found;
+}
 
 /* A running sum that does not fall below zero: whatever lies before its last zero is forgotten. */
 static struct stretch stretch_find(
@@ -61,14 +80,13 @@ static struct stretch stretch_find(
 	const struct lp_series *s = c->series;
 	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
 	const float *ratios = s->ratios + (size_t)member * s->n_windows;
-	struct stretch best = {0};
+	struct stretch best = {.n_windows = count_data(marks, s->n_windows)};
+	double bar = weigh_bar(c->unit * stretch_windows(c, best.n_windows)), sum = 0;
 	uint32_t first = 0;
-	double sum = 0;
 
 	for (uint32_t w = 0; w < s->n_windows; w++) {
 		bool hit = marks[w] == direction;
 
-		best.n_windows += marks[w] != LP_MARK_NONE;
 		best.n_anomalous += hit;
 		if (hit && sum <= 0)
 			first = w;
@@ -77,6 +95,7 @@ static struct stretch stretch_find(
 		sum = fmax(sum, 0);
 		if (hit && sum > best.weight) {
 			best.weight = sum;
+			best.share = sum / bar;
 			best.first = first;
 			best.last = w;
 		}
@@ -221,13 +240,13 @@ static int weigh_calibrated(
 			return r;
 		if (!st.fires)
 			continue;
-		if (st.weight < weigh_bar(c->unit * st.n_windows) || is_one_sample(c, &st)) {
+		if (st.share < 1 || is_one_sample(c, &st)) {
 			slight |= is_at_end(c, member, directions[d]);
 			passed = true;
 			continue;
 		}
 		if (direction == LP_MARK_NONE || (bad && !culprit) ||
-			(bad == culprit && st.weight > best.weight)) {
+			(bad == culprit && st.share > best.share)) {
 			best = st;
 			direction = directions[d];
 			culprit = bad;
@@ -238,7 +257,7 @@ static int weigh_calibrated(
 		fs->n_passed += passed && !slight;
 		return 0;
 	}
-	best.weight /= weigh_bar(c->unit * best.n_windows);
+	best.weight = best.share;
 	return finding_add(c, series, member, direction, &best, fs);
 }
 

@@ -5,7 +5,7 @@
 
 #include "import/dataset.h"
 #include "model/inventory.h"
-#include <limpet/diagnose.h>
+#include <limpet/options.h>
 #include <limpet/verdict.h>
 
 /* What is known beside the verdict itself. */

@@ -58,6 +58,14 @@ int dataset_archives(struct lp_dataset *ds, const struct lp_select *select, stru
 	int (*fn)(void *ctx, struct lp_source *source, struct lp_err *err), void *ctx,
 	struct lp_err *err);
 
+/* At most so many builders take the same data. */
+#define DATASET_BUILDERS_MAX 4
+
+/* Read everything into builders of the same options but for their steps, as lp_dataset_tables()
+ * does it. On -EBADMSG (damage) what is good was read. */
+int dataset_build(struct lp_dataset *ds, struct lp_table_builder *const *builders, uint32_t n,
+	struct lp_err *err);
+
 /* All files were read: what the whole thing returns. */
 int dataset_end(const struct lp_dataset *ds, struct lp_err *first, struct lp_err *err);
 

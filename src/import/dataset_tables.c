@@ -19,8 +19,9 @@
 
 /* One file, read by itself. */
 struct file_part {
-	struct lp_table_options opt;
-	struct lp_table_builder *builder;
+	struct lp_table_options opt[DATASET_BUILDERS_MAX];
+	struct lp_table_builder *builders[DATASET_BUILDERS_MAX];
+	uint32_t n_builders;
 	char **warnings;
 	size_t n_warnings, cap_warnings;
 	bool overflow; /* it is too much to be kept: read it again, into the whole */
@@ -30,9 +31,10 @@ struct file_part {
 
 /* All files. */
 struct whole {
-	const struct lp_table_options *opt;
+	const struct lp_table_options *opt; /* of the first builder */
 	struct lp_dataset *ds;
-	struct lp_table_builder *builder;
+	struct lp_table_builder *const *builders;
+	uint32_t n_builders;
 	struct lp_err first; /* failure, see dataset_note() */
 	bool direct;	     /* one file was too much: do not try with the rest */
 };
@@ -42,7 +44,8 @@ static void part_release(struct file_part *p)
 	for (size_t i = 0; i < p->n_warnings; i++)
 		free(p->warnings[i]);
 	free(p->warnings);
-	lp_table_builder_free(p->builder);
+	for (uint32_t i = 0; i < p->n_builders; i++)
+		lp_table_builder_free(p->builders[i]);
 	*p = (struct file_part){0};
 }
 
@@ -67,10 +70,46 @@ static void part_warn(void *ctx, const char *text)
 	p->warnings[p->n_warnings++] = copy;
 }
 
-static int builder_take(
+static int builders_take(struct lp_table_builder *const *builders, uint32_t n,
+	const struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; batch && r == 0 && i < n; i++)
+		r = lp_table_builder_add(builders[i], source, batch, err);
+	return r;
+}
+
+static int part_take(
 	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
 {
-	return batch ? lp_table_builder_add(ctx, source, batch, err) : 0;
+	struct file_part *p = ctx;
+
+	return builders_take(p->builders, p->n_builders, source, batch, err);
+}
+
+static int whole_take(
+	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
+{
+	struct whole *w = ctx;
+
+	return builders_take(w->builders, w->n_builders, source, batch, err);
+}
+
+/* Builders like those of the whole, with a share of its memory. */
+static int part_open(struct file_part *p, const struct whole *w)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < w->n_builders; i++) {
+		p->opt[i] = *w->builders[i]->opt;
+		p->opt[i].bytes_max = w->builders[i]->budget.max / PARTS_MAX;
+		if (!p->opt[i].bytes_max)
+			p->opt[i].bytes_max = 1;
+		r = lp_table_builder_new(&p->opt[i], &p->builders[i], &p->err);
+		p->n_builders += r == 0;
+	}
+	return r;
 }
 
 /* Read a file into a builder of its own. */
@@ -79,15 +118,11 @@ static void part_read(struct file_part *p, const struct whole *w, const struct d
 	struct lp_warn warn = {.warn = part_warn, .ctx = p};
 	int stop = 0;
 
-	p->opt = *w->builder->opt;
-	p->opt.bytes_max = w->builder->budget.max / PARTS_MAX;
-	if (!p->opt.bytes_max)
-		p->opt.bytes_max = 1;
-	p->r = lp_table_builder_new(&p->opt, &p->builder, &p->err);
+	p->r = part_open(p, w);
 	if (p->r < 0)
 		return;
-	p->r = data_file_read(w->ds, f, lp_table_builder_select(p->builder), &warn, builder_take,
-		p->builder, &stop, &p->err);
+	p->r = data_file_read(w->ds, f, lp_table_builder_select(p->builders[0]), &warn, part_take,
+		p, &stop, &p->err);
 	if (stop)
 		p->r = stop;
 	p->overflow |= stop == -EFBIG;
@@ -98,8 +133,8 @@ static int whole_read(struct whole *w, const struct data_file *f, struct lp_err 
 {
 	struct lp_err here = {0};
 	int stop = 0;
-	int r = data_file_read(w->ds, f, lp_table_builder_select(w->builder), w->ds->warn,
-		builder_take, w->builder, &stop, &here);
+	int r = data_file_read(w->ds, f, lp_table_builder_select(w->builders[0]), w->ds->warn,
+		whole_take, w, &stop, &here);
 
 	if (!stop && dataset_note(w->ds, &here, r, &w->first))
 		return 0;
@@ -111,7 +146,7 @@ static int whole_read(struct whole *w, const struct data_file *f, struct lp_err 
 static int whole_join(
 	struct whole *w, struct file_part *p, const struct data_file *f, struct lp_err *err)
 {
-	int r;
+	int r = 0;
 
 	if (p->overflow) {
 		w->direct = true;
@@ -124,7 +159,8 @@ static int whole_join(
 		*err = w->first;
 		return w->first.code;
 	}
-	r = table_builder_join(w->builder, p->builder, f->path, err);
+	for (uint32_t i = 0; r == 0 && i < p->n_builders; i++)
+		r = table_builder_join(w->builders[i], p->builders[i], f->path, err);
 	part_release(p);
 	return r;
 }
@@ -167,6 +203,18 @@ static int whole_read_all(struct whole *w, struct lp_err *err)
 	return r;
 }
 
+int dataset_build(struct lp_dataset *ds, struct lp_table_builder *const *builders, uint32_t n,
+	struct lp_err *err)
+{
+	struct whole whole = {
+		.ds = ds, .opt = builders[0]->opt, .builders = builders, .n_builders = n};
+	int r = whole_read_all(&whole, err);
+
+	if (r != 0)
+		return r;
+	return dataset_end(ds, &whole.first, err) < 0 ? -EBADMSG : 0;
+}
+
 DEFINE_CLEANUP(struct lp_table_builder *, lp_table_builder_free);
 
 int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
@@ -174,7 +222,6 @@ int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *opti
 {
 	_cleanup_(lp_table_builder_freep) struct lp_table_builder *builder = NULL;
 	struct lp_table_options opt = *options;
-	struct whole whole = {.ds = ds, .opt = &opt};
 	struct lp_err finish_err = {0};
 	int r = 0;
 
@@ -182,13 +229,10 @@ int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *opti
 		r = lp_dataset_interval(ds, &opt.step_us, err);
 	if (r == 0)
 		r = lp_table_builder_new(&opt, &builder, err);
-	if (r != 0)
+	if (r == 0)
+		r = dataset_build(ds, &builder, 1, err);
+	if (r != 0 && r != -EBADMSG)
 		return r;
-	whole.builder = builder;
-	r = whole_read_all(&whole, err);
-	if (r != 0)
-		return r;
-	r = dataset_end(ds, &whole.first, err) < 0 ? -EBADMSG : 0;
 	if (lp_table_builder_finish(builder, ret_tables, ret_n, &finish_err) < 0) {
 		*err = finish_err;
 		return finish_err.code;

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #define BYTES_MAX_DEFAULT (UINT64_C(4) << 30)
+/* Sources that are bound at the same time; with more, those from before bind anew. */
+#define BINDINGS_MAX 16384
 #define UNWANTED SIZE_MAX
 
 void lp_table_free(struct lp_table *t)
@@ -38,6 +40,23 @@ static void set_release(struct column_set *s)
 	free(s->row_of);
 }
 
+static void binding_release(struct binding *bi)
+{
+	free(bi->bound);
+	free(bi->schemas);
+	free(bi->rows);
+	free(bi->components);
+	*bi = (struct binding){0};
+}
+
+void table_bindings_forget(struct lp_table_builder *b)
+{
+	for (size_t i = 0; i < b->n_bindings; i++)
+		binding_release(&b->bindings[i]);
+	b->n_bindings = 0;
+	b->binding = NULL;
+}
+
 void lp_table_builder_free(struct lp_table_builder *b)
 {
 	if (!b)
@@ -49,10 +68,8 @@ void lp_table_builder_free(struct lp_table_builder *b)
 	strmap_release(&b->numbers);
 	strmap_release(&b->named);
 	free(b->globs);
-	free(b->binding.bound);
-	free(b->binding.schemas);
-	free(b->binding.rows);
-	free(b->binding.components);
+	table_bindings_forget(b);
+	free(b->bindings);
 	table_times_release(&b->times);
 	free(b);
 }
@@ -127,7 +144,7 @@ int table_set_get(struct lp_table_builder *b, const char *name, uint32_t *ret)
 static int schema_bind(
 	struct lp_table_builder *b, const struct lp_schema *s, const char *name, bool raw)
 {
-	struct binding *bi = &b->binding;
+	struct binding *bi = b->binding;
 	struct bound bound;
 
 	if (!bind_metric(s, name, raw, &bound.bind))
@@ -269,6 +286,51 @@ static int set_extend(struct column_set *s, uint32_t number)
 	return 0;
 }
 
+static int rows_renumber(struct lp_table_builder *b)
+{
+	strmap_release(&b->numbers);
+	table_bindings_forget(b);
+	for (size_t s = 0; s < b->n_sets; s++) {
+		struct column_set *set = &b->sets[s];
+
+		set->n_numbers = 0;
+		for (size_t i = 0; i < set->n_rows; i++) {
+			uint32_t number;
+
+			if (component_number(b, set->rows[i].component->text, &number) < 0 ||
+				set_extend(set, number) < 0)
+				return -ENOMEM;
+			set->row_of[number] = (uint32_t)i;
+		}
+	}
+	return 0;
+}
+
+/* Rows that are left keep their order; components get new numbers, so that names that come and go
+ * take no room for ever. */
+int table_rows_retire(struct lp_table_builder *b,
+	bool (*gone)(const struct table_row *row, int64_t before), int64_t before)
+{
+	bool any = false;
+
+	for (size_t s = 0; s < b->n_sets; s++) {
+		struct column_set *set = &b->sets[s];
+		size_t n = 0;
+
+		for (size_t i = 0; i < set->n_rows; i++) {
+			if (!gone(&set->rows[i], before)) {
+				set->rows[n++] = set->rows[i];
+				continue;
+			}
+			b->budget.used -= set->rows[i].cap * sizeof(*set->rows[i].values);
+			table_row_release(&set->rows[i]);
+		}
+		any |= n < set->n_rows;
+		set->n_rows = n;
+	}
+	return any ? rows_renumber(b) : 0;
+}
+
 static void row_relabel(struct table_row *row, const struct lp_identity *component)
 {
 	if (row->component == component || !strcmp(row->component->labels, component->labels))
@@ -300,7 +362,7 @@ int table_set_row(struct lp_table_builder *b, struct column_set *s,
 /* Bind what the source's catalogue has gained since the last batch. */
 static int binding_extend_schemas(struct lp_table_builder *b, const struct lp_catalogue *c)
 {
-	struct binding *bi = &b->binding;
+	struct binding *bi = b->binding;
 	int r = array_reserve(
 		&bi->schemas, &bi->cap_schemas, (size_t)c->n_schemas + 1, sizeof(*bi->schemas));
 
@@ -316,7 +378,7 @@ static int binding_extend_schemas(struct lp_table_builder *b, const struct lp_ca
 
 static int binding_extend_components(struct lp_table_builder *b, const struct lp_catalogue *c)
 {
-	struct binding *bi = &b->binding;
+	struct binding *bi = b->binding;
 	int r = array_reserve(
 		&bi->components, &bi->cap_components, c->n_components, sizeof(*bi->components));
 
@@ -337,16 +399,32 @@ static int binding_extend_components(struct lp_table_builder *b, const struct lp
 	return r;
 }
 
+/* The binding of a catalogue: sources may take turns, a batch each. */
+static int binding_choose(struct lp_table_builder *b, const struct lp_catalogue *c)
+{
+	if (b->binding && b->binding->catalogue == c->serial)
+		return 0;
+	for (size_t i = 0; i < b->n_bindings; i++) {
+		b->binding = &b->bindings[i];
+		if (b->binding->catalogue == c->serial)
+			return 0;
+	}
+	if (b->n_bindings == BINDINGS_MAX)
+		table_bindings_forget(b);
+	if (array_reserve(&b->bindings, &b->cap_bindings, b->n_bindings + 1, sizeof(*b->bindings)) <
+		0)
+		return -ENOMEM;
+	b->binding = &b->bindings[b->n_bindings++];
+	*b->binding = (struct binding){.catalogue = c->serial};
+	return 0;
+}
+
 static int binding_extend(struct lp_table_builder *b, const struct lp_catalogue *c)
 {
-	struct binding *bi = &b->binding;
-	int r;
+	int r = binding_choose(b, c);
 
-	if (bi->catalogue != c->serial) {
-		bi->catalogue = c->serial;
-		bi->n_bound = bi->n_schemas = bi->n_rows = bi->n_components = 0;
-	}
-	r = binding_extend_schemas(b, c);
+	if (r == 0)
+		r = binding_extend_schemas(b, c);
 	return r < 0 ? r : binding_extend_components(b, c);
 }
 
@@ -356,8 +434,8 @@ static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c,
 {
 	const struct lp_schema *schema = &c->schemas[c->components[id].schema];
 	const struct bound *bound =
-		&b->binding.bound[b->binding.schemas[c->components[id].schema] + at];
-	uint32_t *row = &b->binding.rows[b->binding.components[id] + at];
+		&b->binding->bound[b->binding->schemas[c->components[id].schema] + at];
+	uint32_t *row = &b->binding->rows[b->binding->components[id] + at];
 	struct column_set *s = &b->sets[bound->set];
 
 	if (*row != NO_ROW) {
@@ -379,7 +457,7 @@ static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c,
 static int add_kind(
 	struct lp_table_builder *b, const struct lp_catalogue *c, const struct lp_batch_kind *kind)
 {
-	const struct binding *bi = &b->binding;
+	const struct binding *bi = b->binding;
 	size_t first = bi->schemas[kind->schema], n = bi->schemas[kind->schema + 1] - first;
 
 	for (size_t at = 0; at < n; at++) {

@@ -24,7 +24,7 @@ struct bound {
 	struct bind bind;
 };
 
-/* How the schemas of the source at hand bind to the metrics, and its components to rows. Only what
+/* How the schemas of a source bind to the metrics, and its components to rows. Only what
  * is there takes room: hostile files have many kinds, each with metrics of its own. */
 struct binding {
 	uint64_t catalogue;  /* its serial */
@@ -45,8 +45,10 @@ struct lp_table_builder {
 	struct column_set *sets;
 	size_t n_sets, cap_sets;
 	struct strmap set_index;
-	struct strmap numbers; /* of components, by their text: one for all sets */
-	struct binding binding;
+	struct strmap numbers;	  /* of components, by their text: one for all sets */
+	struct binding *bindings; /* of the catalogues of the sources that take turns */
+	size_t n_bindings, cap_bindings;
+	struct binding *binding; /* of the source at hand, one of these */
 	struct table_budget budget;
 	struct table_times times; /* of the batch at hand */
 };
@@ -58,6 +60,13 @@ int table_set_get(struct lp_table_builder *b, const char *name, uint32_t *ret);
  * row knew. */
 int table_set_row(struct lp_table_builder *b, struct column_set *s,
 	const struct lp_identity *component, uint32_t *ret_row);
+
+/* Forget the rows of a set that `gone` says are gone. */
+int table_rows_retire(struct lp_table_builder *b,
+	bool (*gone)(const struct table_row *row, int64_t before), int64_t before);
+
+/* Rows have moved: components find theirs by name again. */
+void table_bindings_forget(struct lp_table_builder *b);
 
 /* Say how far the time reaches that a table would have to cover: -EFBIG. */
 int table_refuse(const struct lp_table_builder *b, int64_t first, int64_t last, const char *where,

@@ -42,6 +42,21 @@ void series_release(struct lp_series *s)
 	free(s->last);
 }
 
+int series_alloc(struct lp_series *s, uint32_t n_members)
+{
+	size_t n = (size_t)n_members * s->n_windows;
+
+	s->marks = calloc(n, sizeof(*s->marks));
+	s->ratios = calloc(n, sizeof(*s->ratios));
+	s->distances = calloc(n, sizeof(*s->distances));
+	s->thresholds = calloc(n_members, sizeof(*s->thresholds));
+	s->first = calloc(s->n_windows, sizeof(*s->first));
+	s->last = calloc(s->n_windows, sizeof(*s->last));
+	return s->marks && s->ratios && s->distances && s->thresholds && s->first && s->last
+		? 0
+		: -ENOMEM;
+}
+
 void peer_group_release(struct lp_peer_group *g)
 {
 	free(g->name);

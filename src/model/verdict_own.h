@@ -8,6 +8,9 @@
 void peer_group_release(struct lp_peer_group *g);
 void series_release(struct lp_series *s);
 
+/* Room for the windows of so many members; n_windows is set. On -ENOMEM release it. */
+int series_alloc(struct lp_series *s, uint32_t n_members);
+
 /* Add what could not be judged, and why: half a sentence, "no data from oss3". */
 int verdict_unknown(struct lp_verdict *v, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -5,6 +5,14 @@
 #include "oracle.h"
 
 /* Enough of the last samples that an average means something. */
+static int votes_by(
+	const struct group_data *g, uint32_t width, enum lp_role role, double floor, double *ret)
+{
+	struct timeseries_how how = {.width = width, .role = role, .floor = floor};
+
+	return timeseries_votes(g, &how, ret);
+}
+
 static bool is_dense(const double *row, uint32_t width, uint32_t i)
 {
 	uint32_t n = 0;
@@ -70,7 +78,7 @@ static void test_oracle(void **state)
 		double floor = oracle_uniform();
 
 		fill(&g, rows);
-		assert_int_equal(timeseries_votes(&g, width, role, floor, votes), 0);
+		assert_int_equal(votes_by(&g, width, role, floor, votes), 0);
 		for (uint32_t m = 0; m < g.n_members; m++) {
 			for (uint32_t i = 0; i < g.n_slots; i++) {
 				double e = expected(&g, width, role, floor, m, i);
@@ -97,8 +105,8 @@ static void test_permutation(void **state)
 		fill(&g, rows);
 		for (uint32_t m = 0; m < g.n_members; m++)
 			turned[(m + by) % g.n_members] = rows[m];
-		assert_int_equal(timeseries_votes(&g, 5, role, 1, votes), 0);
-		assert_int_equal(timeseries_votes(&t, 5, role, 1, others), 0);
+		assert_int_equal(votes_by(&g, 5, role, 1, votes), 0);
+		assert_int_equal(votes_by(&t, 5, role, 1, others), 0);
 		for (uint32_t m = 0; m < g.n_members; m++)
 			assert_memory_equal(votes + (size_t)m * g.n_slots,
 				others + (size_t)((m + by) % g.n_members) * g.n_slots,
@@ -114,7 +122,7 @@ static void test_windows(void **state)
 	struct group_data g = {rows, 5, 2};
 
 	(void)state;
-	assert_int_equal(timeseries_votes(&g, 1, LP_ROLE_WINDOW, 0, votes), 0);
+	assert_int_equal(votes_by(&g, 1, LP_ROLE_WINDOW, 0, votes), 0);
 	assert_true(votes[0] == 1 && votes[5] == 1);
 	assert_true(votes[6] == 3 && votes[7] == 3);
 	assert_true(votes[8] == 6 && votes[9] == 6);
@@ -129,16 +137,16 @@ static void test_service(void **state)
 	struct group_data g = {rows, 5, 3};
 
 	(void)state;
-	assert_int_equal(timeseries_votes(&g, 1, LP_ROLE_SERVICE, 1, votes), 0);
+	assert_int_equal(votes_by(&g, 1, LP_ROLE_SERVICE, 1, votes), 0);
 	assert_true(votes[0] == 0 && votes[3] == 0);
 	assert_true(votes[6] == 2 && votes[9] == -2);
 	assert_true(isnan(votes[12]) && votes[13] > 4 && isnan(votes[14]));
 	/* Averaged over four samples, one call is too little to say anything. */
-	assert_int_equal(timeseries_votes(&g, 4, LP_ROLE_SERVICE, 1, votes), 0);
+	assert_int_equal(votes_by(&g, 4, LP_ROLE_SERVICE, 1, votes), 0);
 	assert_true(votes[8] == 2 && isnan(votes[14]));
 	/* Of two nobody can say which one is slow. */
 	rows[0] = rows[3] = NULL;
-	assert_int_equal(timeseries_votes(&g, 1, LP_ROLE_SERVICE, 1, votes), 0);
+	assert_int_equal(votes_by(&g, 1, LP_ROLE_SERVICE, 1, votes), 0);
 	assert_true(isnan(votes[3]) && isnan(votes[6]) && !isnan(votes[7]));
 }
 

@@ -93,7 +93,7 @@ static void test_too_little(void **state)
 	check(four + 2, NULL, LP_STATUS_UNKNOWN,
 		"no group has the 3 components that a comparison takes (disk 2)");
 	check(brief, NULL, LP_STATUS_UNKNOWN,
-		"too little data: there is 10m, and it takes 15m (3 windows of 450s)");
+		"too little data: there is 10m, and it takes 30m (3 windows of 15m)");
 }
 
 static void test_nothing_there(void **state)

@@ -4,6 +4,7 @@
 #include "base/median.h"
 #include "detect/compare/timeseries.h"
 #include "detect/compare/vector_group.h"
+#include "model/verdict_own.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -60,10 +61,13 @@ static bool group_differs(const double *const *rows, uint32_t n, uint32_t n_slot
 	return false;
 }
 
-static bool group_misses(const double *const *rows, uint32_t n, uint32_t n_slots)
+/* Is any value missing, from the slot on in which data begins? */
+static bool group_misses(const double *const *rows, uint32_t n, int64_t origin, uint32_t n_slots)
 {
+	uint32_t first = origin > 0 ? (uint32_t)origin : 0;
+
 	for (uint32_t i = 0; i < n; i++) {
-		for (uint32_t s = 0; rows[i] && s < n_slots; s++) {
+		for (uint32_t s = first; rows[i] && s < n_slots; s++) {
 			if (isnan(rows[i][s]))
 				return true;
 		}
@@ -71,13 +75,31 @@ static bool group_misses(const double *const *rows, uint32_t n, uint32_t n_slots
 	return false;
 }
 
-static uint32_t row_first_slot(const double *row, uint32_t n_slots)
+int group_varies(
+	const struct lp_verdict *v, uint32_t group, uint32_t metric, int64_t origin, bool *ret)
+{
+	uint32_t n = v->groups[group].n_members, n_slots = v->tables[metric]->n_slots;
+	_cleanup_free_ const double **rows = calloc((size_t)n + 1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	group_rows(v, group, metric, rows);
+	*ret = group_has_vectors(v, group) || group_differs(rows, n, n_slots) ||
+		group_misses(rows, n, origin, n_slots);
+	return 0;
+}
+
+/* The first slot of a member, counted from the first window. */
+static int64_t row_first_slot(
+	const struct comparison *c, uint32_t member, const double *row, uint32_t n_slots)
 {
 	uint32_t s = 0;
 
+	if (c->past && c->past->first_slot && c->past->first_slot[member] < INT64_MAX)
+		return c->past->first_slot[member] - c->context;
 	while (row && s < n_slots && isnan(row[s]))
 		s++;
-	return row ? s : n_slots;
+	return row && s < n_slots ? (int64_t)s - c->context : INT64_MAX;
 }
 
 /* What is usual in the group: the median over its members of their medians over what is not zero.
@@ -129,28 +151,13 @@ static int comparison_floor(struct comparison *c, const double *const *rows, uin
 	int r;
 
 	c->role = lp_metric_role(m ? m->kind : NULL, t->metric);
-	if (m) {
-		c->floor = m->floor;
+	if (m || (c->past && !isnan(c->past->floor))) {
+		c->floor = m ? m->floor : c->past->floor;
 		return 0;
 	}
 	r = group_level(rows, n, t->n_slots, &c->floor);
 	c->floor *= FLOOR_SHARE;
 	return r;
-}
-
-static int series_alloc(struct lp_series *s, uint32_t n_members)
-{
-	size_t n = (size_t)n_members * s->n_windows;
-
-	s->marks = calloc(n, sizeof(*s->marks));
-	s->ratios = calloc(n, sizeof(*s->ratios));
-	s->distances = calloc(n, sizeof(*s->distances));
-	s->thresholds = calloc(n_members, sizeof(*s->thresholds));
-	s->first = calloc(s->n_windows, sizeof(*s->first));
-	s->last = calloc(s->n_windows, sizeof(*s->last));
-	return s->marks && s->ratios && s->distances && s->thresholds && s->first && s->last
-		? 0
-		: -ENOMEM;
 }
 
 static int comparison_alloc(struct comparison *c, const double *const *rows, uint32_t n_members)
@@ -167,7 +174,7 @@ static int comparison_alloc(struct comparison *c, const double *const *rows, uin
 		series_alloc(s, n_members) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n_members; i++)
-		c->first_slot[i] = row_first_slot(rows[i], c->v->tables[s->metric]->n_slots);
+		c->first_slot[i] = row_first_slot(c, i, rows[i], c->v->tables[s->metric]->n_slots);
 	for (uint32_t w = 0; w < s->n_windows; w++) {
 		s->first[w] = w * c->params.win_shift;
 		s->last[w] = s->first[w] + c->params.win_size - 1;
@@ -175,13 +182,37 @@ static int comparison_alloc(struct comparison *c, const double *const *rows, uin
 	return 0;
 }
 
+/* The votes of the slots behind the context, out of those of all. */
+static void votes_behind(const struct comparison *c, const struct group_data *g, const double *all)
+{
+	uint32_t n = g->n_slots - c->context;
+
+	for (uint32_t i = 0; i < g->n_members; i++)
+		memcpy(c->votes + (size_t)i * n, all + (size_t)i * g->n_slots + c->context,
+			n * sizeof(*all));
+}
+
 static int compare_timeseries(struct comparison *c, const struct group_data *g)
 {
-	int r = timeseries_votes(g, c->params.smooth, c->role, c->floor, c->votes);
+	size_t n = (size_t)g->n_members * (g->n_slots - c->context);
+	_cleanup_free_ double *all = NULL;
+	struct timeseries_how how = {.width = c->params.smooth,
+		.role = c->role,
+		.floor = c->floor,
+		.origin = c->past ? c->past->origin : 0};
+	int r;
 
+	if (c->context) {
+		all = calloc((size_t)g->n_members * g->n_slots + 1, sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+	}
+	r = timeseries_votes(g, &how, all ? all : c->votes);
+	if (r == 0 && all)
+		votes_behind(c, g, all);
 	if (r == 0)
 		r = comparison_thresholds(c);
-	for (size_t i = 0; r == 0 && i < (size_t)g->n_members * g->n_slots; i++)
+	for (size_t i = 0; r == 0 && i < n; i++)
 		c->data[i] = !isnan(c->votes[i]);
 	return r;
 }
@@ -196,14 +227,24 @@ static int compare_windows(struct comparison *c)
 		c->votes, c->data);
 }
 
+/* Averages know the slots before the first window; windows do not. */
+static int comparison_smooth(struct comparison *c, const struct group_data *g)
+{
+	int r = smooth_group(g, c->params.smooth, &c->smoothed);
+
+	if (r == 0 && c->role == LP_ROLE_SERVICE)
+		smoothed_drop_sparse(&c->smoothed, g, timeseries_width(c->params.step_us));
+	if (r == 0)
+		smoothed_skip(&c->smoothed, c->context);
+	return r;
+}
+
 static int comparison_run(struct comparison *c, const struct group_data *g)
 {
 	int r = comparison_alloc(c, g->rows, g->n_members);
 
 	if (r == 0)
-		r = smooth_group(g, c->params.smooth, &c->smoothed);
-	if (r == 0 && c->role == LP_ROLE_SERVICE)
-		smoothed_drop_sparse(&c->smoothed, g, timeseries_width(c->params.step_us));
+		r = comparison_smooth(c, g);
 	if (r == 0 && group_has_vectors(c->v, c->series->group))
 		r = comparison_vectors(c);
 	else if (r == 0)
@@ -211,43 +252,90 @@ static int comparison_run(struct comparison *c, const struct group_data *g)
 	return r < 0 ? r : comparison_marks(c);
 }
 
-int comparison_make(const struct detect_options *opt, const struct lp_verdict *v,
-	const struct lp_params *params, uint32_t group, uint32_t metric, struct comparison *c,
-	struct lp_series *ret_series, struct lp_err *err)
+/* Is there anything to compare? An engine, which sees a part at a time, compares what is the same
+ * for a while as well. */
+static bool comparison_worth(
+	const struct comparison *c, uint32_t group, uint32_t metric, const struct group_data *g)
 {
-	const struct lp_table *t = v->tables[metric];
+	if (c->n_rows < 3 || group_weighs(c->v, group, metric))
+		return false;
+	return (c->past && c->past->always) || group_has_vectors(c->v, group) ||
+		group_differs(g->rows, g->n_members, g->n_slots) ||
+		group_misses(g->rows, g->n_members, c->past ? c->past->origin : 0, g->n_slots);
+}
+
+/* What is compared, and in which windows; 0: nothing. */
+static int comparison_begin(struct comparison *c, const struct group_data *g)
+{
+	struct lp_series *s = c->series;
+	int r = comparison_floor(c, g->rows, g->n_members);
+
+	if (group_has_vectors(c->v, s->group))
+		c->role = LP_ROLE_OTHER; /* whatever its name says of one number */
+	c->timeseries = timeseries_applies(c->opt, c->role);
+	if (c->timeseries) {
+		c->unit = 1.0 / c->params.win_shift;
+		timeseries_params(&c->params);
+	}
+	if (c->past)
+		c->context = c->timeseries ? c->past->context_by_sample : c->past->context;
+	s->method = c->timeseries ? "series" : c->opt->measure->name;
+	if (group_has_vectors(c->v, s->group))
+		s->method = "manhattan";
+	s->n_windows =
+		g->n_slots > c->context ? window_count(&c->params, g->n_slots - c->context) : 0;
+	return r < 0 ? r : s->n_windows > 0;
+}
+
+static int comparison_fail(const struct comparison *c, int r, struct lp_err *err)
+{
+	return lp_err_sys(err, r, "cannot compare %s in %s",
+		c->v->tables[c->series->metric]->metric, c->v->groups[c->series->group].name);
+}
+
+int comparison_make(const struct detect_options *opt, const struct lp_verdict *v,
+	const struct lp_params *params, uint32_t group, uint32_t metric,
+	const struct comparison_past *past, struct comparison *c, struct lp_series *ret_series,
+	struct lp_err *err)
+{
 	uint32_t n = v->groups[group].n_members;
 	_cleanup_free_ const double **rows = calloc(n, sizeof(*rows));
-	struct group_data g = {rows, n, t->n_slots};
+	struct group_data g = {rows, n, v->tables[metric]->n_slots};
 	int r;
 
-	*c = (struct comparison){
-		.opt = opt, .v = v, .params = *params, .series = ret_series, .unit = 1};
+	*c = (struct comparison){.past = past,
+		.opt = opt,
+		.v = v,
+		.params = *params,
+		.series = ret_series,
+		.unit = 1};
 	*ret_series = (struct lp_series){.group = group, .metric = metric};
 	if (!rows)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	c->n_rows = group_rows(v, group, metric, rows);
-	if (c->n_rows < 3 || group_weighs(v, group, metric) ||
-		(!group_differs(rows, n, t->n_slots) && !group_misses(rows, n, t->n_slots) &&
-			!group_has_vectors(v, group)))
+	if (!comparison_worth(c, group, metric, &g))
 		return 0;
-	r = comparison_floor(c, rows, n);
-	if (group_has_vectors(v, group))
-		c->role = LP_ROLE_OTHER; /* whatever its name says of one number */
-	c->timeseries = timeseries_applies(opt, c->role);
-	if (c->timeseries) {
-		c->unit = 1.0 / params->win_shift;
-		timeseries_params(&c->params);
-	}
-	ret_series->method = c->timeseries ? "series" : opt->measure->name;
-	if (group_has_vectors(v, group))
-		ret_series->method = "manhattan";
-	ret_series->n_windows = window_count(&c->params, t->n_slots);
-	if (r == 0 && !ret_series->n_windows)
-		return 0;
-	if (r == 0)
-		r = comparison_run(c, &g);
-	return r < 0
-		? lp_err_sys(err, r, "cannot compare %s in %s", t->metric, v->groups[group].name)
-		: 1;
+	r = comparison_begin(c, &g);
+	if (r > 0)
+		r = comparison_run(c, &g) < 0 ? -ENOMEM : 1;
+	return r < 0 ? comparison_fail(c, r, err) : r;
+}
+
+int comparison_calibrate(const struct detect_options *opt, const struct lp_verdict *v,
+	const struct lp_params *params, uint32_t group, uint32_t metric,
+	const struct comparison_past *past, struct comparison_look *ret, struct lp_err *err)
+{
+	_cleanup_(comparison_release) struct comparison c = {0};
+	struct lp_series s;
+	/* Marks cost little beside votes, so that nothing is made a second time for this. */
+	int r = comparison_make(opt, v, params, group, metric, past, &c, &s, err);
+
+	if (r > 0)
+		*ret = (struct comparison_look){.threshold = s.thresholds[0],
+			.floor = c.floor,
+			.role = c.role,
+			.by_sample = c.timeseries,
+			.method = s.method};
+	series_release(&s);
+	return r;
 }

@@ -6,33 +6,80 @@
 #include "detect/detect.h"
 #include <limpet/metric.h>
 
+/* When each observer was last heard of. Who has only just fallen silent may be late: what it did
+ * not measure in that time is not missing. */
+struct presence {
+	const uint32_t *observer; /* [component] its number */
+	const int32_t *last; /* [observer * n_slots + slot] the last slot up to this one in which
+				the observer measured anything; -1: none */
+	uint32_t n_slots;
+	uint32_t lateness; /* slots of silence that are forgiven */
+};
+
+/* What a comparison takes over from the time before its windows. An engine, which has seen that
+ * time, knows it; where all data is compared at once there is none. */
+struct comparison_past {
+	uint32_t context;	    /* slots of the tables before the first window, for averages */
+	uint32_t context_by_sample; /* the same for the time-series method */
+	int64_t origin;		    /* the slot in which data begins; may lie before the tables */
+	double threshold;	    /* of all members; NaN: from the data at hand */
+	double floor;		    /* NaN: from the data at hand */
+	const int64_t *first_slot;  /* [member] of its first value ever, INT64_MAX: none so far;
+				       NULL: as the tables show */
+	const struct presence *presence;
+	bool always; /* compare also what is the same for all, and for ever: only a part is seen */
+};
+
 /* Everything that is known while a series is made. */
 struct comparison {
+	const struct comparison_past *past; /* may be NULL */
+	uint32_t context; /* slots before the first window; slots of the series begin behind them */
 	const struct detect_options *opt;
 	const struct lp_verdict *v;
 	struct lp_params params;
 	struct lp_series *series;
 	struct smoothed smoothed;
 	enum lp_role role;
-	bool timeseries; /* compared by that method, sample by sample */
-	uint32_t n_rows; /* members that have the metric at all */
-	bool calibrated; /* the thresholds come from the data itself, so that floors apply */
-	double floor;	 /* differences below this never matter, in the metric's unit */
-	double *votes;	 /* [member * n_windows + window] */
-	bool *data;	 /* the same: the member has data there */
-	double unit;	 /* what a window weighs: one that moves by a sample only weighs less */
-	float *own;	 /* the same: its median; NaN without data */
-	float *peers;	 /* the same: the median of the others' */
-	uint32_t *first_slot;	      /* [member] its first value at all; n_slots: it has none */
+	bool timeseries;     /* compared by that method, sample by sample */
+	uint32_t n_rows;     /* members that have the metric at all */
+	bool calibrated;     /* the thresholds come from the data itself, so that floors apply */
+	double floor;	     /* differences below this never matter, in the metric's unit */
+	double *votes;	     /* [member * n_windows + window] */
+	bool *data;	     /* the same: the member has data there */
+	uint32_t span;	     /* windows that are looked at together; 0: all */
+	bool settled;	     /* what counts is what a whole span takes, also where there is less */
+	double unit;	     /* what a window weighs: one that moves by a sample only weighs less */
+	float *own;	     /* the same: its median; NaN without data */
+	float *peers;	     /* the same: the median of the others' */
+	int64_t *first_slot; /* [member] its first value at all; INT64_MAX: it has none */
 	struct vector_group *vectors; /* what it is compared by; NULL: by its samples */
 };
 
 /* Compare the members of v->groups[group] in v->tables[metric]. Returns 1 and the series, or 0
  * where there is nothing to compare (fewer than 3 members have the metric, all values are missing
- * or the same, or too short). comparison_release() in any case. */
+ * or the same, or too short). `past` may be NULL. comparison_release() in any case. */
 int comparison_make(const struct detect_options *opt, const struct lp_verdict *v,
-	const struct lp_params *params, uint32_t group, uint32_t metric, struct comparison *c,
-	struct lp_series *ret_series, struct lp_err *err);
+	const struct lp_params *params, uint32_t group, uint32_t metric,
+	const struct comparison_past *past, struct comparison *c, struct lp_series *ret_series,
+	struct lp_err *err);
+
+/* Does any value of the group differ from another, or is any missing from slot `origin` on? Else
+ * there is nothing to compare. */
+int group_varies(
+	const struct lp_verdict *v, uint32_t group, uint32_t metric, int64_t origin, bool *ret);
+
+/* What a look at one metric of a group gives for windows that come later. */
+struct comparison_look {
+	double threshold, floor;
+	enum lp_role role;
+	bool by_sample;	    /* compared by the time-series method */
+	const char *method; /* static */
+};
+
+/* Only that. Returns 1, 0 where there is nothing to compare, or a negative errno. */
+int comparison_calibrate(const struct detect_options *opt, const struct lp_verdict *v,
+	const struct lp_params *params, uint32_t group, uint32_t metric,
+	const struct comparison_past *past, struct comparison_look *ret, struct lp_err *err);
 void comparison_release(struct comparison *c);
 
 /* The rows of a group's members in a table, in the order of the members; NULL: it has none. Returns

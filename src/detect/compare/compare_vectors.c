@@ -44,7 +44,7 @@ int comparison_vectors(struct comparison *c)
 		return -ENOMEM;
 	r = group_vectors(c->v, s->group, s->metric, &c->params, c->vectors);
 	if (r == 0)
-		r = vector_group_compare(c->vectors, 0, s->n_windows);
+		r = vector_group_compare(c->vectors, c->context, s->n_windows);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		const struct vector_place *p = &c->vectors->places[i];
 

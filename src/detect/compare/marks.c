@@ -123,21 +123,49 @@ static enum lp_mark mark_exceeding(
 	return own < peers ? LP_MARK_BELOW : LP_MARK_ABOVE;
 }
 
+/* Has the observer of a member only just fallen silent at the end of a window? Then it may be late.
+ */
+static bool is_late(const struct comparison *c, uint32_t member, uint32_t window)
+{
+	const struct presence *p = c->past ? c->past->presence : NULL;
+	uint32_t component = c->v->groups[c->series->group].members[member];
+	uint32_t slot = c->context + c->series->last[window];
+	int32_t last;
+
+	if (!p)
+		return false;
+	last = p->last[(size_t)p->observer[component] * p->n_slots + slot];
+	return last < (int32_t)slot && slot - (uint32_t)last < p->lateness;
+}
+
 /* Nothing was measured: is that an anomaly? Of what was never there before, nothing is missing; and
  * where there are no calls, nobody can say how long they take. */
-static enum lp_mark mark_missing(
-	const struct comparison *c, uint32_t member, uint32_t window, uint32_t n_data)
+static enum lp_mark mark_missing(const struct comparison *c, uint32_t member, uint32_t window,
+	uint32_t n_data, uint32_t n_rows)
 {
-	return 2 * n_data > c->n_rows - 1 && c->role != LP_ROLE_SERVICE &&
-			c->first_slot[member] <= c->series->first[window]
+	return 2 * n_data + 1 > n_rows && c->role != LP_ROLE_SERVICE &&
+			c->first_slot[member] <= (int64_t)c->series->first[window] &&
+			!is_late(c, member, window)
 		? LP_MARK_ABSENT
 		: LP_MARK_NONE;
+}
+
+/* How many members have the metric by the end of a window. Where all data is compared at once:
+ * ever. */
+static uint32_t window_n_rows(const struct comparison *c, uint32_t window)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; c->past && i < c->smoothed.n_members; i++)
+		n += c->first_slot[i] <= (int64_t)c->series->last[window];
+	return c->past ? n : c->n_rows;
 }
 
 /* Step 5. */
 static void window_mark(struct comparison *c, uint32_t window, uint32_t n_data)
 {
 	struct lp_series *s = c->series;
+	uint32_t n_rows = window_n_rows(c, window);
 	bool too_few = c->role == LP_ROLE_SERVICE && n_data < SERVICE_MEMBERS_LEAST;
 
 	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
@@ -146,7 +174,7 @@ static void window_mark(struct comparison *c, uint32_t window, uint32_t n_data)
 
 		s->ratios[at] = c->data[at] ? (float)ratio : NAN;
 		if (!c->data[at]) {
-			s->marks[at] = (uint8_t)mark_missing(c, i, window, n_data);
+			s->marks[at] = (uint8_t)mark_missing(c, i, window, n_data, n_rows);
 		} else if (too_few) {
 			s->marks[at] = LP_MARK_NONE;
 		} else if (c->votes[at] > s->thresholds[i]) {
@@ -171,9 +199,10 @@ static uint32_t window_n_data(const struct comparison *c, uint32_t window)
 
 int comparison_marks(struct comparison *c)
 {
+	bool many = (size_t)c->smoothed.n_members * c->smoothed.n_slots >= VOTES_MANY;
 	int failed = 0;
 
-#pragma omp parallel
+#pragma omp parallel if (many)
 	{
 		_cleanup_(scratch_release) struct marks_scratch scratch = {0};
 		int r = scratch_init(&scratch, c);

@@ -88,7 +88,7 @@ int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *re
 	if (!block || !rows)
 		return -ENOMEM;
 	width = width ? width : 1;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (n_cells >= VOTES_MANY)
 	for (uint32_t m = 0; m < g->n_members; m++) {
 		double *out = block + (size_t)m * g->n_slots;
 
@@ -120,6 +120,15 @@ void smoothed_drop_sparse(struct smoothed *s, const struct group_data *g, uint32
 			row_drop_sparse(
 				g->rows[m], s->n_slots, width, s->block + (size_t)m * s->n_slots);
 	}
+}
+
+void smoothed_skip(struct smoothed *s, uint32_t n)
+{
+	for (uint32_t m = 0; n && m < s->n_members; m++) {
+		if (s->rows[m])
+			s->rows[m] += n;
+	}
+	s->n_slots -= n;
 }
 
 void smoothed_release(struct smoothed *s)

@@ -69,9 +69,10 @@ static void compare_slot(const struct comparing *c, const struct smoothed *s, si
 
 static int compare(const struct comparing *c, const struct smoothed *s, double *ret)
 {
+	bool many = (size_t)s->n_members * s->n_slots >= VOTES_MANY;
 	int failed = 0;
 
-#pragma omp parallel reduction(min : failed)
+#pragma omp parallel reduction(min : failed) if (many)
 	{
 		_cleanup_free_ uint64_t *keys =
 			calloc(2 * ((size_t)s->n_members + 1), sizeof(*keys));
@@ -86,23 +87,23 @@ static int compare(const struct comparing *c, const struct smoothed *s, double *
 	return failed;
 }
 
-int timeseries_votes(
-	const struct group_data *g, uint32_t width, enum lp_role role, double floor, double *ret)
+int timeseries_votes(const struct group_data *g, const struct timeseries_how *how, double *ret)
 {
-	bool service = role == LP_ROLE_SERVICE;
-	struct comparing c = {role, floor, service ? SERVICE_MEMBERS_LEAST : 2};
+	bool service = how->role == LP_ROLE_SERVICE;
+	struct comparing c = {how->role, how->floor, service ? SERVICE_MEMBERS_LEAST : 2};
 	_cleanup_(smoothed_release) struct smoothed s = {0};
-	int r = smooth_group(g, width, &s);
+	int64_t from = how->origin + how->width / 2;
+	int r = smooth_group(g, how->width, &s);
 
 	if (r == 0 && service)
-		smoothed_drop_sparse(&s, g, width);
+		smoothed_drop_sparse(&s, g, how->width);
 	if (r < 0)
 		return r;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if ((size_t)s.n_members * s.n_slots >= VOTES_MANY)
 	for (uint32_t m = 0; m < s.n_members; m++) {
 		for (size_t i = 0; i < s.n_slots; i++)
 			ret[m * (size_t)s.n_slots + i] =
-				s.rows[m] && i >= width / 2 ? log_of(&c, s.rows[m][i]) : NAN;
+				s.rows[m] && (int64_t)i >= from ? log_of(&c, s.rows[m][i]) : NAN;
 	}
 	return compare(&c, &s, ret);
 }

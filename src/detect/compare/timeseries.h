@@ -17,6 +17,13 @@ bool timeseries_applies(const struct detect_options *opt, enum lp_role role);
 /* The parameters of the method: every sample is a window, and there is no filter behind it. */
 void timeseries_params(struct lp_params *p);
 
+struct timeseries_how {
+	uint32_t width; /* samples of the moving average */
+	enum lp_role role;
+	double floor;
+	int64_t origin; /* the slot in which data begins; may be negative */
+};
+
 /* How far each member is from the median (over the members with a value, itself included) on the
  * side that is the bad one: ret[member * n_slots + slot], NaN where it has no value or too few
  * others have one. A member is indicted where that exceeds its threshold.
@@ -32,7 +39,6 @@ void timeseries_params(struct lp_params *p);
  * them says nothing. For congestion windows, which are always there, only the first `width / 2`
  * samples are left out for it; of service times there is one only where there was a call. 0 or
  * -ENOMEM. */
-int timeseries_votes(
-	const struct group_data *g, uint32_t width, enum lp_role role, double floor, double *ret);
+int timeseries_votes(const struct group_data *g, const struct timeseries_how *how, double *ret);
 
 #endif

@@ -96,9 +96,10 @@ static int job_run(const struct job *j)
 {
 	bool few = j->n_windows < 2 * (uint32_t)omp_get_max_threads() &&
 		j->s->n_members >= SCRATCH_MANY;
+	bool many = (size_t)j->s->n_members * j->s->n_slots >= VOTES_MANY;
 	int failed = 0;
 
-#pragma omp parallel reduction(min : failed) if (!few)
+#pragma omp parallel reduction(min : failed) if (!few && many)
 	{
 		struct vote_worker k = {0};
 

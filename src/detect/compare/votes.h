@@ -5,6 +5,9 @@
 
 #include "detect/compare/measure.h"
 
+/* From so many values on, threads share the work; below, waiting for each other takes longer. */
+#define VOTES_MANY 65536
+
 /* One metric of one peer group on the grid. */
 struct group_data {
 	const double *const *rows; /* [member] n_slots values, NaN: missing; a NULL row has none */
@@ -23,6 +26,9 @@ struct smoothed {
 };
 int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *ret);
 void smoothed_release(struct smoothed *s);
+
+/* Leave out the first `n` slots of all rows, which were there for the averages of the others. */
+void smoothed_skip(struct smoothed *s, uint32_t n);
 
 /* For what has a value only where something happened: where less than half of the last `width`
  * samples (of `g`, which `s` was made from) have one, an average says nothing, and becomes NaN. */

@@ -128,5 +128,10 @@ static int thresholds_calibrate(struct comparison *c)
 int comparison_thresholds(struct comparison *c)
 {
 	c->calibrated = !thresholds_given(c);
+	if (c->calibrated && c->past && !isnan(c->past->threshold)) {
+		for (uint32_t i = 0; i < c->smoothed.n_members; i++)
+			c->series->thresholds[i] = c->past->threshold;
+		return 0;
+	}
 	return c->calibrated ? thresholds_calibrate(c) : 0;
 }

@@ -212,7 +212,10 @@ static int pair_votes(struct pair *x, const struct measure *m, const struct grou
 	if (x->vectors)
 		return pair_vectors(x);
 	if (x->timeseries)
-		return timeseries_votes(g, x->params.smooth, x->role, x->floor, x->votes);
+		return timeseries_votes(g,
+			&(struct timeseries_how){
+				.width = x->params.smooth, .role = x->role, .floor = x->floor},
+			x->votes);
 	r = smooth_group(g, x->params.smooth, &s);
 	if (r == 0 && x->role == LP_ROLE_SERVICE)
 		smoothed_drop_sparse(&s, g, timeseries_width(x->params.step_us));

@@ -1,0 +1,67 @@
+/* The engine: it is fed data as that arrives, advanced to a watermark, and asked for a verdict.
+ *
+ *     lp_engine_new()      from options and the interval of the samples
+ *     lp_engine_feed()     batches of any observer, as they come; those of one observer in order
+ *     lp_engine_advance()  "everything up to this time is here": whole windows are compared, once
+ *     lp_engine_verdict()  what can be said at the watermark
+ *
+ * A verdict depends on the options, on the data up to the watermark, and on the watermark. It does
+ * not depend on how the data was cut into batches, on the order in which observers delivered, or on
+ * how often and when the engine was advanced. lp_diagnose() feeds everything, advances once and
+ * asks once; a service does the same with smaller steps. docs/engine.md says how it decides.
+ *
+ * One engine is used by one thread at a time.
+ */
+#ifndef LIMPET_ENGINE_H
+#define LIMPET_ENGINE_H
+
+#include <limpet/diagnose.h>
+
+#pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct lp_engine;
+
+/* Make an engine. `options` and everything it points to must outlive it; `interval_us` is the
+ * nominal time between samples, the longest if observers differ. `state` of the options is not
+ * opened before a verdict is asked for. */
+int lp_engine_new(const struct lp_diagnose_options *options, int64_t interval_us,
+	struct lp_engine **ret, struct lp_err *err);
+void lp_engine_free(struct lp_engine *e);
+
+/* Say which addresses an observer has ("10.0.0.7 fe80::7"): connections between observers are
+ * pooled by them. Say it before the data of that observer comes. */
+int lp_engine_add_host(
+	struct lp_engine *e, const char *observer, const char *addresses, struct lp_err *err);
+
+/* Take over the samples of a batch. Batches of one observer come in the order of time; those of
+ * different observers in any. Samples that are not later than the watermark come too late: they are
+ * left out and counted. */
+int lp_engine_feed(struct lp_engine *e, const struct lp_source *source,
+	const struct lp_batch *batch, struct lp_err *err);
+
+/* What batches must contain, for sources that can skip the rest. Good as long as the engine is. */
+const struct lp_select *lp_engine_select(const struct lp_engine *e);
+
+/* How far observers have delivered. An observer that is more than `lateness_us` behind the one that
+ * is farthest is silent and holds nobody up. INT64_MIN: there is no data. */
+int64_t lp_engine_ready(const struct lp_engine *e, int64_t lateness_us);
+
+/* Nothing that matters up to `watermark_us` is still to come. Never goes back. */
+int lp_engine_advance(struct lp_engine *e, int64_t watermark_us, struct lp_err *err);
+
+/* The verdict at the watermark. The caller frees it with lp_verdict_free(). -ENOENT: there is
+ * nothing to compare. */
+int lp_engine_verdict(struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err);
+
+/* Samples that came too late, since the beginning. */
+uint64_t lp_engine_n_late(const struct lp_engine *e);
+
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC visibility pop
+
+#endif

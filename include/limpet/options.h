@@ -1,0 +1,59 @@
+/* What to look at, how to compare, and what is known: the options of a diagnosis. */
+#ifndef LIMPET_OPTIONS_H
+#define LIMPET_OPTIONS_H
+
+#include <limpet/err.h>
+#include <limpet/verdict.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero-initialise it: nothing needs to be set. */
+struct lp_diagnose_options {
+	const char
+		*method; /* "cdf", "kl", "median", "thresh"; NULL: that of `thresholds`, or cdf */
+	const char *service_method; /* of service times of calls: "series", or that of `method`;
+				       NULL: that of `thresholds`, or series */
+	struct lp_params params;    /* members that are 0 take the method's default; step_us: the
+				       data's, or 15 s where there are hours of finer data */
+	const char
+		*thresholds; /* a file that `limpet train` made; NULL: from the peers' own spread */
+	const char *const *fixed; /* "await=5", or "5" for all metrics: outrank the file */
+	uint32_t n_fixed;
+
+	const char
+		*topology; /* a file (docs/topology.md); NULL: by kind, and what the data shows */
+	const char *const *split_by; /* attributes that split peer groups further: "observer" */
+	uint32_t n_split;
+	const char *const *groups; /* globs: compare in these groups only; n_groups 0: all */
+	uint32_t n_groups;
+
+	const char
+		*expect; /* a file that lists the observers which must be there, one per line ("-":
+			    standard input), beside those that the topology lists; NULL: none */
+
+	const char *state; /* what the operator acknowledged, muted or cleared; NULL: nothing */
+
+	const char *const *metrics; /* NULL: those that tell most, and all that were imported */
+	uint32_t n_metrics;
+	const char *const *components; /* globs of full names; NULL: all */
+	uint32_t n_components;
+	int64_t from_us, to_us; /* 0: no beginning, no end */
+
+	/* Of logs of system calls (docs/causes.md), which are looked at unless metrics or groups
+	 * are named: calls of clients that take as long hang [30 s]; an error that a client gets so
+	 * long after a server may be the server's [3 s]. */
+	int64_t hang_after_us, error_window_us;
+
+	struct lp_warn *warn; /* may be NULL */
+	/* How far the work has come, 0 .. 1 of what is called `what`; may be NULL. */
+	void (*progress)(void *ctx, const char *what, double done);
+	void *progress_ctx;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

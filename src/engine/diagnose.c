@@ -1,0 +1,105 @@
+#include <limpet/diagnose.h>
+
+#include "base/cleanup.h"
+#include "engine/engine.h"
+#include "import/dataset.h"
+#include <errno.h>
+
+DEFINE_CLEANUP(struct lp_engine *, lp_engine_free);
+
+/* Who asks for metrics or for groups wants to see comparisons. */
+static bool logs_wanted(const struct lp_diagnose_options *o)
+{
+	return !o->n_metrics && !o->n_groups;
+}
+
+/* Errors, crashes and hangs in the logs of system calls, if there are any. */
+static int logs_judge(
+	struct lp_engine *e, struct lp_dataset *ds, struct semantic *ret, struct lp_err *err)
+{
+	const struct lp_diagnose_options *o = e->setup.opt;
+	struct semantic_options how = {.hang_after_us = o->hang_after_us,
+		.error_window_us = o->error_window_us,
+		.from_us = o->from_us,
+		.to_us = o->to_us,
+		.trained = e->setup.trained,
+		.warn = o->warn};
+
+	return logs_wanted(o) ? semantic_diagnose(ds, &e->setup.hosts, &how, ret, err) : 0;
+}
+
+/* Where somebody chose how to compare, but not the step of the grid: the data's own, or 15 s where
+ * there are hours of finer data. */
+static int step_choose(struct lp_dataset *ds, int64_t interval_us, struct lp_diagnose_options *o,
+	struct lp_err *err)
+{
+	int64_t first = 0, last = 0;
+	int r;
+
+	if (!options_are_plain(o) || o->params.step_us || o->thresholds)
+		return 0;
+	r = lp_dataset_span(ds, &first, &last, err);
+	if (r < 0)
+		return r;
+	if (o->from_us > first)
+		first = o->from_us;
+	if (o->to_us && o->to_us < last)
+		last = o->to_us;
+	o->params.step_us = detect_step(interval_us, last > first ? last - first : 0);
+	return 0;
+}
+
+/* Feed everything, and go to where most of it ends. */
+static int engine_fill(struct lp_engine *e, struct lp_dataset *ds, struct lp_err *err)
+{
+	struct lp_table_builder *builders[ENGINE_LANES_MAX];
+	uint32_t n = engine_builders(e, builders);
+	struct lp_err here = {0};
+	int64_t end_us;
+	int read = dataset_build(ds, builders, n, err), r;
+
+	if (read < 0 && read != -EBADMSG)
+		return read;
+	r = engine_end(e, &end_us, &here);
+	/* The last samples are complete once another would have come. */
+	if (r == 0 && end_us > INT64_MIN)
+		r = lp_engine_advance(e, end_us + e->interval_us, &here);
+	if (r < 0)
+		*err = here;
+	return r < 0 ? r : read;
+}
+
+int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options,
+	struct lp_verdict **ret, struct lp_err *err)
+{
+	_cleanup_(lp_engine_freep) struct lp_engine *e = NULL;
+	_cleanup_(semantic_release) struct semantic semantic = {0};
+	struct lp_diagnose_options o = *options;
+	struct lp_err here = {0};
+	int64_t interval_us;
+	int r = lp_dataset_interval(ds, &interval_us, err), logs = 0, said;
+
+	if (r == 0)
+		r = step_choose(ds, interval_us, &o, err);
+	if (r == 0)
+		r = lp_engine_new(&o, interval_us, &e, err);
+	if (r == 0)
+		r = dataset_hosts(ds, &e->setup.hosts, err);
+	if (r == 0)
+		logs = logs_judge(e, ds, &semantic, err);
+	if (r < 0 || (logs < 0 && logs != -EBADMSG))
+		return r < 0 ? r : logs;
+	r = engine_fill(e, ds, &here);
+	if (r < 0)
+		*err = here;
+	/* Where nothing at all could be read, that is all there is to say. */
+	if (r < 0 && (r != -EBADMSG || (e->watermark_us == INT64_MIN && !semantic.any)))
+		return r == -EBADMSG ? err->code : r;
+	e->semantic = &semantic;
+	e->data = ds;
+	here = (struct lp_err){0};
+	said = lp_engine_verdict(e, ret, &here);
+	if (said < 0)
+		*err = here;
+	return said < 0 ? said : r < 0 ? r : logs;
+}

@@ -1,0 +1,349 @@
+#include "engine/engine.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/median.h"
+#include "base/time.h"
+#include "explain/explain.h"
+#include "explain/semantic_join.h"
+#include "explain/status.h"
+#include <errno.h>
+#include <limpet/metric.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
+DEFINE_CLEANUP(struct lp_engine *, lp_engine_free);
+
+void lp_engine_free(struct lp_engine *e)
+{
+	if (!e)
+		return;
+	for (uint32_t i = 0; i < e->n_lanes; i++)
+		lane_release(&e->lanes[i]);
+	lp_table_builder_free(e->plain);
+	setup_release(&e->setup);
+	free(e);
+}
+
+static int lanes_open(struct lp_engine *e, struct lp_err *err)
+{
+	int r = 0;
+
+	for (const struct horizon *h = horizons; r == 0 && h->name; h++) {
+		if (!horizon_applies(h, e->interval_us))
+			continue;
+		r = lane_init(&e->lanes[e->n_lanes++], h, &e->setup.detect, &e->table,
+			e->interval_us, err);
+	}
+	return r;
+}
+
+static int plain_open(struct lp_engine *e, struct lp_err *err)
+{
+	const struct lp_diagnose_options *o = e->setup.opt;
+
+	e->plain_table = e->table;
+	e->plain_table.step_us = o->params.step_us;
+	if (!e->plain_table.step_us && e->setup.trained)
+		e->plain_table.step_us = thresholds_params(e->setup.trained)->step_us;
+	if (!e->plain_table.step_us)
+		e->plain_table.step_us = e->interval_us;
+	return lp_table_builder_new(&e->plain_table, &e->plain, err);
+}
+
+int lp_engine_new(const struct lp_diagnose_options *options, int64_t interval_us,
+	struct lp_engine **ret, struct lp_err *err)
+{
+	_cleanup_(lp_engine_freep) struct lp_engine *e = calloc(1, sizeof(*e));
+	int r;
+
+	if (!e)
+		return lp_err_sys(err, -ENOMEM, "cannot make an engine");
+	if (interval_us <= 0)
+		return lp_err_set(err, -EINVAL, "an engine needs the interval of its samples");
+	e->interval_us = interval_us;
+	e->watermark_us = INT64_MIN;
+	r = setup_open(&e->setup, options, err);
+	if (r < 0)
+		return r;
+	e->table = setup_table(&e->setup);
+	r = options_are_plain(options) ? plain_open(e, err) : lanes_open(e, err);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(e);
+	return 0;
+}
+
+int lp_engine_add_host(
+	struct lp_engine *e, const char *observer, const char *addresses, struct lp_err *err)
+{
+	int r = hosts_add(&e->setup.hosts, observer, addresses);
+
+	return r < 0 ? lp_err_sys(err, r, "cannot note the addresses of %s", observer) : 0;
+}
+
+uint32_t engine_builders(struct lp_engine *e, struct lp_table_builder *ret[ENGINE_LANES_MAX])
+{
+	for (uint32_t i = 0; i < e->n_lanes; i++)
+		ret[i] = e->lanes[i].builder;
+	if (!e->n_lanes)
+		ret[0] = e->plain;
+	return e->n_lanes ? e->n_lanes : 1;
+}
+
+const struct lp_select *lp_engine_select(const struct lp_engine *e)
+{
+	return lp_table_builder_select(e->n_lanes ? e->lanes[0].builder : e->plain);
+}
+
+/* Samples up to the watermark come too late. */
+static void late_count(struct lp_engine *e, const struct lp_batch *batch)
+{
+	for (uint32_t s = batch->carry ? 1 : 0; s < batch->n_samples; s++)
+		e->n_late += batch->wall_us[s] <= e->watermark_us;
+}
+
+int lp_engine_feed(struct lp_engine *e, const struct lp_source *source,
+	const struct lp_batch *batch, struct lp_err *err)
+{
+	struct lp_table_builder *builders[ENGINE_LANES_MAX];
+	uint32_t n = engine_builders(e, builders);
+	int r = 0;
+
+	late_count(e, batch);
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = lp_table_builder_add(builders[i], source, batch, err);
+	return r;
+}
+
+uint64_t lp_engine_n_late(const struct lp_engine *e)
+{
+	return e->n_late;
+}
+
+/* When each observer was last heard of. */
+struct lasts {
+	struct strmap index;
+	double *last_us; /* exact: times are below 2^53 */
+	size_t n, cap;
+	bool failed;
+};
+
+static void lasts_release(struct lasts *l)
+{
+	strmap_release(&l->index);
+	free(l->last_us);
+}
+
+static void lasts_note(void *ctx, const struct lp_identity *component, int64_t last_us)
+{
+	struct lasts *l = ctx;
+	const char *observer = component->observer;
+	uint32_t at;
+
+	if (strmap_get(&l->index, observer, &at)) {
+		l->last_us[at] =
+			(double)last_us > l->last_us[at] ? (double)last_us : l->last_us[at];
+	} else if (array_reserve(&l->last_us, &l->cap, l->n + 1, sizeof(*l->last_us)) < 0 ||
+		strmap_put(&l->index, observer, (uint32_t)l->n) < 0) {
+		l->failed = true;
+	} else {
+		l->last_us[l->n++] = (double)last_us;
+	}
+}
+
+static int lasts_get(const struct lp_engine *e, struct lasts *ret)
+{
+	table_builder_last(e->n_lanes ? e->lanes[0].builder : e->plain, lasts_note, ret);
+	return ret->failed ? -ENOMEM : 0;
+}
+
+int64_t lp_engine_ready(const struct lp_engine *e, int64_t lateness_us)
+{
+	_cleanup_(lasts_release) struct lasts l = {0};
+	double latest = -INFINITY, ready = INFINITY;
+
+	if (lasts_get(e, &l) < 0 || !l.n)
+		return INT64_MIN;
+	for (size_t i = 0; i < l.n; i++)
+		latest = fmax(latest, l.last_us[i]);
+	for (size_t i = 0; i < l.n; i++) {
+		if (l.last_us[i] >= latest - (double)lateness_us)
+			ready = fmin(ready, l.last_us[i]);
+	}
+	return (int64_t)ready;
+}
+
+/* Whatever takes longer is no matter of collecting files. */
+#define COLLECTING_US (INT64_C(600) * US_PER_SEC)
+
+int engine_end(const struct lp_engine *e, int64_t *ret_us, struct lp_err *err)
+{
+	_cleanup_(lasts_release) struct lasts l = {0};
+
+	if (lasts_get(e, &l) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	*ret_us = INT64_MIN;
+	if (l.n) {
+		double most, last;
+
+		median_sort(l.last_us, l.n);
+		most = l.last_us[(l.n - 1) / 2];
+		last = l.last_us[l.n - 1];
+		*ret_us = (int64_t)(last - most > COLLECTING_US ? last : most);
+	}
+	return 0;
+}
+
+int lp_engine_advance(struct lp_engine *e, int64_t watermark_us, struct lp_err *err)
+{
+	int r = 0;
+
+	if (watermark_us <= e->watermark_us)
+		return 0;
+	e->watermark_us = watermark_us;
+	for (uint32_t i = 0; r == 0 && i < e->n_lanes; i++) {
+		r = lane_advance(&e->lanes[i], watermark_us, err);
+		if (watermark_us >= e->lanes[i].table.from_us)
+			e->lanes[i].table.from_us = watermark_us + 1;
+	}
+	if (e->plain && watermark_us >= e->plain_table.from_us)
+		e->plain_table.from_us = watermark_us + 1;
+	return r;
+}
+
+static bool is_known_metric(const char *name)
+{
+	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
+		if (!strcmp((*m)->name, name))
+			return true;
+	}
+	return false;
+}
+
+/* There is nothing to compare. That is a verdict (cannot tell), unless what was asked for is
+ * neither in the data nor anything that limpet knows. */
+static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err)
+{
+	for (uint32_t i = 0; i < o->n_metrics; i++) {
+		if (!is_known_metric(o->metrics[i]))
+			return lp_err_set(err, -ENOENT,
+				"there is nothing to compare: no component has a metric '%s'%s",
+				o->metrics[i], o->from_us || o->to_us ? " in that time" : "");
+	}
+	return 0;
+}
+
+/* Everything at once, as the definitions say. */
+static int plain_verdict(const struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
+{
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
+	int64_t step = e->plain_table.step_us;
+	int64_t final = floor_div(e->watermark_us - step / 2, step);
+	struct table_part part;
+	struct lp_table **tables = NULL;
+	uint32_t n = 0;
+	int r;
+
+	if (!v)
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	if (!table_builder_span(e->plain, &part.first, &part.end) || part.first > final)
+		return -ENODATA;
+	part.end = part.end > final + 1 ? final + 1 : part.end;
+	part.seen_from = part.first;
+	r = table_builder_view(e->plain, &part, &tables, &n, err);
+	if (r == 0)
+		r = verdict_take_tables(v, tables, n, e->setup.detect.hosts, err);
+	if (r == 0)
+		r = detect_verdict(v, &e->setup.detect, err);
+	if (r == 0)
+		*ret = TAKE_PTR(v);
+	return r;
+}
+
+/* The coarsest horizon whose span the data is longer than the next finer one's says most. */
+static uint32_t lane_choose(const struct lp_engine *e)
+{
+	uint32_t at = 0;
+
+	while (at + 1 < e->n_lanes && lane_age_us(&e->lanes[at]) > e->lanes[at].horizon->span_us)
+		at++;
+	return at;
+}
+
+/* What the finer horizons found goes into the verdict of the one that says most. */
+static int horizons_verdict(const struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
+{
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
+	uint32_t at = lane_choose(e);
+	int r = lane_verdict(&e->lanes[at], &v, err);
+
+	for (uint32_t i = 0; r == 0 && i < at; i++) {
+		_cleanup_(episodes_release) struct episodes found = {0};
+
+		r = lane_episodes(&e->lanes[i], &found, err);
+		if (r == 0 && episodes_join(&found, v) < 0)
+			r = lp_err_sys(err, -ENOMEM, "cannot compare");
+	}
+	if (r == 0)
+		*ret = TAKE_PTR(v);
+	return r;
+}
+
+/* What is compared; a verdict about nothing where there is nothing. */
+static int verdict_compared(const struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
+{
+	int r = e->n_lanes ? horizons_verdict(e, ret, err) : plain_verdict(e, ret, err);
+
+	if (r != -ENODATA)
+		return r;
+	if (!e->semantic || !e->semantic->any)
+		r = nothing_there(e->setup.opt, err);
+	else
+		r = 0;
+	if (r < 0)
+		return r;
+	*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	(*ret)->method = e->setup.detect.measure->name;
+	(*ret)->params = e->setup.detect.measure->defaults;
+	return 0;
+}
+
+/* Suspects, incidents, and what it all comes to. */
+static int verdict_explain(const struct lp_engine *e, struct lp_verdict *v, struct lp_err *err)
+{
+	const struct setup *s = &e->setup;
+	const struct status_grounds grounds = {.options = s->opt,
+		.data = e->data,
+		.inventories = {
+			s->expected.n ? &s->expected : NULL, topology_observers(s->topology)}};
+	struct operator_state *state = NULL;
+	int r = s->opt->state ? state_open(s->opt->state, true, &state, err) : 0;
+
+	if (r == 0)
+		r = explain_verdict(v, s->topology, &s->hosts, state, e->semantic, err);
+	if (r == 0)
+		r = status_judge(v, &grounds, err);
+	state_close(state);
+	return r;
+}
+
+int lp_engine_verdict(struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
+{
+	const struct lp_diagnose_options *o = e->setup.opt;
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
+	int r = verdict_compared(e, &v, err);
+
+	if (r == 0 && e->semantic)
+		r = semantic_join_components(v, e->semantic, o->components, o->n_components, err);
+	if (r == 0)
+		r = verdict_explain(e, v, err);
+	if (r == 0)
+		*ret = TAKE_PTR(v);
+	return r;
+}

@@ -1,0 +1,39 @@
+/* The inside of an engine. */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "engine/lane.h"
+#include "engine/setup.h"
+#include "explain/semantic.h"
+#include <limpet/engine.h>
+
+#define ENGINE_LANES_MAX 4
+
+struct lp_engine {
+	struct setup setup;
+	int64_t interval_us;
+	int64_t watermark_us; /* INT64_MIN: never advanced */
+	uint64_t n_late;
+	struct lp_table_options table; /* what is gathered */
+
+	/* By the horizons; or, where parameters were given by hand, `plain` alone: everything is
+	 * compared at once, as the definitions say. */
+	struct lane lanes[ENGINE_LANES_MAX];
+	uint32_t n_lanes;
+	struct lp_table_builder *plain;
+	struct lp_table_options plain_table;
+
+	const struct semantic *semantic; /* what the logs say, if somebody read them; may be NULL */
+	const struct lp_dataset *data;	 /* where the data comes from, what of it could not be read;
+					    may be NULL */
+};
+
+/* The builders that data goes into; how many. For who reads many files at the same time. */
+uint32_t engine_builders(struct lp_engine *e, struct lp_table_builder *ret[ENGINE_LANES_MAX]);
+
+/* Where most of the data ends: the time up to which observers can be compared. Files are collected
+ * one after the other, so that some have a few minutes more; an observer that has more than that
+ * was really recorded for longer. INT64_MIN: there is none. */
+int engine_end(const struct lp_engine *e, int64_t *ret_us, struct lp_err *err);
+
+#endif

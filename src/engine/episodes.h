@@ -1,0 +1,40 @@
+/* Episodes: findings that are kept when their windows are gone. */
+#ifndef ENGINE_EPISODES_H
+#define ENGINE_EPISODES_H
+
+#include "engine/history.h"
+#include <limpet/verdict.h>
+
+/* A finding with the names of what it is about, and the windows of its stretch. */
+struct episode {
+	char *component, *metric, *unit;
+	struct lp_finding finding; /* its numbers of components, groups and tables mean nothing */
+	const char *method;	   /* static */
+	int64_t begin_us, shift_us,
+		size_us; /* of the first window; from each to the next; of each */
+	struct kept *windows;
+	uint32_t n_windows;
+};
+
+struct episodes {
+	struct episode *items;
+	size_t n, cap;
+};
+
+void episodes_release(struct episodes *e);
+
+/* Add an episode, whose memory is taken over also on failure. One of the same component, metric and
+ * direction that overlaps with it is the same: the heavier stays, and lasts from the beginning of
+ * the first to the end of the last. 0 or -ENOMEM. */
+int episodes_add(struct episodes *e, struct episode *item);
+
+/* Add copies of all. */
+int episodes_add_all(struct episodes *e, const struct episodes *from);
+
+/* Put them into a verdict as findings with series of their own, where its components are known. One
+ * that the verdict has itself stays if it is heavier. 0 or -ENOMEM. */
+int episodes_join(const struct episodes *e, struct lp_verdict *v);
+
+void episode_release(struct episode *item);
+
+#endif

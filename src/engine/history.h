@@ -1,0 +1,60 @@
+/* What windows said, kept once they were compared: one track per component and metric. */
+#ifndef ENGINE_HISTORY_H
+#define ENGINE_HISTORY_H
+
+#include "base/hash.h"
+#include <limpet/verdict.h>
+
+/* A component in one window (of the time-series method: in one sample). */
+struct kept {
+	float own, peers, ratio, distance;
+	uint8_t mark; /* enum lp_mark */
+};
+
+struct track {
+	int64_t first_slot; /* of its first value ever; INT64_MAX: none so far */
+	int64_t begin;	    /* number of the window kept[0] is about */
+	uint32_t n;
+	size_t cap;
+	struct kept *kept;
+};
+
+/* The tracks of one metric. */
+struct tracks {
+	char *metric;
+	bool by_sample;	     /* compared by the time-series method: every slot is a window */
+	struct strmap index; /* by component */
+	struct track *items;
+	size_t n, cap;
+};
+
+struct history {
+	struct tracks *metrics;
+	size_t n, cap;
+};
+
+void history_release(struct history *h);
+
+/* The tracks of a metric, made if they are new; the pointer is good until the next one is made.
+ * NULL: out of memory. */
+struct tracks *history_metric(struct history *h, const char *metric);
+
+/* The same, or NULL where there are none. */
+const struct tracks *history_find(const struct history *h, const char *metric);
+
+/* The track of a component, made if it is new; as above. */
+struct track *tracks_get(struct tracks *t, const char *component);
+const struct track *tracks_find(const struct tracks *t, const char *component);
+
+/* Keep what is known of window `number`. Windows come in order; those between, of which nothing is
+ * known, become LP_MARK_NONE. 0 or -ENOMEM. */
+int track_put(struct track *t, int64_t number, const struct kept *k);
+
+/* Window `number`, or one of LP_MARK_NONE. */
+struct kept track_get(const struct track *t, int64_t number);
+
+/* Forget windows before number `window`, or `slot` of what is compared by sample, and components
+ * that have none left. 0 or -ENOMEM. */
+int history_trim(struct history *h, int64_t window, int64_t slot);
+
+#endif

@@ -1,0 +1,279 @@
+#include "engine/lane.h"
+
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "detect/weigh.h"
+#include "engine/windows.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lane_init(struct lane *l, const struct horizon *h, const struct detect_options *opt,
+	const struct lp_table_options *table, int64_t interval_us, struct lp_err *err)
+{
+	*l = (struct lane){.horizon = h,
+		.opt = opt,
+		.params = horizon_params(h, interval_us),
+		.table = *table,
+		.origin = INT64_MAX,
+		.final = INT64_MIN};
+	l->table.step_us = l->params.step_us;
+	return lp_table_builder_new(&l->table, &l->builder, err);
+}
+
+void lane_release(struct lane *l)
+{
+	lp_table_builder_free(l->builder);
+	peers_free(l->peers);
+	history_release(&l->history);
+	episodes_release(&l->episodes);
+	*l = (struct lane){0};
+}
+
+int64_t lane_age_us(const struct lane *l)
+{
+	return l->final < l->origin ? 0 : (l->final - l->origin + 1) * l->params.step_us;
+}
+
+static int64_t span_slots(const struct lane *l)
+{
+	return (int64_t)horizon_n_windows(l->horizon, &l->params) * l->params.win_shift;
+}
+
+/* The first window of which at least half may have values. */
+static int64_t window_origin(const struct lane *l)
+{
+	return -floor_div(-(l->origin - l->params.win_size / 2), l->params.win_shift);
+}
+
+/* The last window that is complete. */
+static int64_t window_last(const struct lane *l)
+{
+	return floor_div(l->final - l->params.win_size + 1, l->params.win_shift);
+}
+
+/* The slot behind the last one of a window. */
+static int64_t window_end(const struct lane *l, int64_t window)
+{
+	return window * l->params.win_shift + l->params.win_size;
+}
+
+/* The epoch at window `epoch`: look at the span before it. */
+static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
+{
+	struct table_part part = {.end = window_end(l, epoch - 1)};
+	struct comparison_past past = {.threshold = NAN, .floor = NAN, .always = true};
+	_cleanup_(view_release) struct view view = {0};
+	struct peers *peers;
+	int r;
+
+	part.first = (epoch - 1) * l->params.win_shift - span_slots(l);
+	if (part.first < window_origin(l) * l->params.win_shift)
+		part.first = window_origin(l) * l->params.win_shift;
+	part.seen_from = part.first;
+	r = view_make(l->builder, &part, l->opt->hosts, &view, err);
+	if (r < 0)
+		return r;
+	past.origin = l->origin - part.first;
+	past.presence = &view.presence;
+	r = peers_look(view.v, l->opt, &l->params, &past, part.seen_from, &peers, err);
+	view.v = NULL;
+	if (r < 0)
+		return r;
+	peers_free(l->peers);
+	l->peers = peers;
+	l->looked = part.end;
+	return 0;
+}
+
+/* Is there anything at all in the windows `first` .. `end - 1`? Nights and weekends may be empty.
+ */
+static bool lane_any(const struct lane *l, int64_t first, int64_t end)
+{
+	return table_builder_any(l->builder, first * l->params.win_shift, window_end(l, end - 1));
+}
+
+/* Compare the windows up to, but not including, `end`, and keep what they say. */
+static int lane_keep(struct lane *l, int64_t end, struct lp_err *err)
+{
+	int r = 0;
+
+	if (l->done < end && lane_any(l, l->done, end))
+		r = windows_compare(l, l->done, end, err);
+
+	if (r == 0 && l->done < end)
+		l->done = end;
+	return r;
+}
+
+/* What has left the span is forgotten. */
+static int lane_forget(struct lane *l, struct lp_err *err)
+{
+	int64_t window = l->done - horizon_n_windows(l->horizon, &l->params);
+	int64_t slot = window * l->params.win_shift;
+	int r = 0;
+
+	if (l->horizon->keeps_all)
+		return 0;
+	r = history_trim(&l->history, window, slot);
+	if (r == 0)
+		r = table_builder_trim(l->builder, slot - (int64_t)windows_context(l));
+	return r < 0 ? lp_err_sys(err, r, "cannot compare") : 0;
+}
+
+/* An epoch: note what was found, look anew, forget what is over. Where nothing came since the last
+ * one there is nothing new to see. */
+static int lane_turn(struct lane *l, struct lp_err *err)
+{
+	int r = l->horizon->keeps_all ? 0 : windows_note(l, err);
+
+	if (r == 0 && lane_any(l, l->done - HORIZON_EPOCH, l->done))
+		r = lane_look(l, l->done, err);
+	return r < 0 ? r : lane_forget(l, err);
+}
+
+/* What happens between windows, at `done`: an epoch, a look at who is new, or nothing. */
+static int lane_pause(struct lane *l, struct lp_err *err)
+{
+	if (l->done % HORIZON_EPOCH == 0)
+		return lane_turn(l, err);
+	if (l->done % HORIZON_EPOCH_NEW == 0 &&
+		table_builder_born(l->builder, l->looked, window_end(l, l->done - 1)))
+		return lane_look(l, l->done, err);
+	return 0;
+}
+
+/* The first look, once there are enough windows for it; 0: not yet. */
+static int lane_begin(struct lane *l, struct lp_err *err)
+{
+	int64_t first = window_origin(l);
+	int64_t epoch = -floor_div(-(first + HORIZON_EPOCH), HORIZON_EPOCH) * HORIZON_EPOCH;
+	int r;
+
+	if (window_last(l) + 1 < epoch)
+		return 0;
+	r = lane_look(l, epoch, err);
+	l->done = first;
+	if (r == 0)
+		r = lane_keep(l, epoch, err);
+	return r < 0 ? r : 1;
+}
+
+int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err)
+{
+	int64_t final = floor_div(watermark_us - l->params.step_us / 2, l->params.step_us);
+	int64_t first, end, last;
+	int r = 1;
+
+	if (final <= l->final)
+		return 0;
+	l->final = final;
+	if (l->origin == INT64_MAX && table_builder_span(l->builder, &first, &end) &&
+		first <= final)
+		l->origin = first;
+	if (l->origin == INT64_MAX)
+		return 0;
+	if (!l->peers)
+		r = lane_begin(l, err);
+	last = window_last(l);
+	while (r > 0 && l->done <= last) {
+		int64_t next = (floor_div(l->done, HORIZON_EPOCH_NEW) + 1) * HORIZON_EPOCH_NEW;
+
+		r = lane_keep(l, next <= last ? next : last + 1, err);
+		if (r == 0)
+			r = lane_pause(l, err);
+		r = r < 0 ? r : 1;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* Everything so far, compared with what it shows itself. */
+static int verdict_first(const struct lane *l, struct lp_verdict **ret, struct lp_err *err)
+{
+	struct table_part part = {.first = window_origin(l) * l->params.win_shift,
+		.end = l->final + 1,
+		.seen_from = INT64_MIN};
+	struct comparison_past past = {.threshold = NAN, .floor = NAN};
+	_cleanup_(view_release) struct view view = {0};
+	struct findings fs = {0};
+	int r;
+
+	part.seen_from = part.first;
+	r = view_make(l->builder, &part, l->opt->hosts, &view, err);
+	if (r < 0)
+		return r;
+	view.v->params = l->params;
+	past.origin = l->origin - part.first;
+	past.presence = &view.presence;
+	r = verdict_group(view.v, l->opt, err);
+	if (r == 0)
+		r = detect_compare(
+			view.v, l->opt, &past, horizon_n_windows(l->horizon, &l->params), &fs, err);
+	if (r < 0) {
+		free(fs.items);
+		return r;
+	}
+	r = detect_conclude(view.v, &fs, err);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(view.v);
+	return 0;
+}
+
+static void table_clip(struct lp_table *t, uint32_t n)
+{
+	uint32_t left = t->n_slots - n;
+
+	for (uint32_t i = 0; i < t->n_components; i++)
+		memmove(t->values + (size_t)i * left, t->values + (size_t)i * t->n_slots + n,
+			left * sizeof(*t->values));
+	t->start_us += (int64_t)n * t->step_us;
+	t->n_slots = left;
+}
+
+/* The first window may begin before the data does: nobody is told of that time. */
+static void verdict_clip(const struct lane *l, struct lp_verdict *v)
+{
+	int64_t first = v->n_tables ? v->tables[0]->start_us / l->params.step_us : l->origin;
+	uint32_t n = l->origin > first ? (uint32_t)(l->origin - first) : 0;
+
+	for (uint32_t t = 0; n && t < v->n_tables; t++)
+		table_clip(v->tables[t], n);
+	for (uint32_t i = 0; n && i < v->n_series; i++) {
+		struct lp_series *s = &v->series[i];
+
+		for (uint32_t w = 0; w < s->n_windows; w++) {
+			s->first[w] = s->first[w] > n ? s->first[w] - n : 0;
+			s->last[w] = s->last[w] > n ? s->last[w] - n : 0;
+		}
+	}
+}
+
+int lane_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err)
+{
+	int r;
+
+	if (l->final < l->origin)
+		return lp_err_set(err, -ENODATA, "there is no data");
+	r = l->peers ? windows_verdict(l, ret, err) : verdict_first(l, ret, err);
+	if (r < 0)
+		return r;
+	verdict_clip(l, *ret);
+	(*ret)->params = l->params;
+	(*ret)->method = l->opt->measure->name;
+	return 0;
+}
+
+int lane_episodes(const struct lane *l, struct episodes *ret, struct lp_err *err)
+{
+	struct lp_verdict *v = NULL;
+	int r = lane_verdict(l, &v, err);
+
+	if (r == -ENODATA)
+		return 0;
+	if (r == 0 && (episodes_add_all(ret, &l->episodes) < 0 || windows_episodes(l, v, ret) < 0))
+		r = lp_err_sys(err, -ENOMEM, "cannot compare");
+	lp_verdict_free(v);
+	return r;
+}

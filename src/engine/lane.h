@@ -1,0 +1,51 @@
+/* A horizon at work: what was fed on its grid, who is a peer of whom, and what its windows said.
+ *
+ * Windows lie at fixed times: window w covers the slots w * win_shift .. w * win_shift + win_size -
+ * 1, and slots are numbers of steps since 1970. Each is compared once, with the peer groups and
+ * thresholds of the last epoch, and kept. Before the first epoch nothing is kept: all windows so
+ * far are compared with what they themselves show whenever a verdict is asked for.
+ */
+#ifndef ENGINE_LANE_H
+#define ENGINE_LANE_H
+
+#include "detect/detect.h"
+#include "engine/episodes.h"
+#include "engine/history.h"
+#include "engine/horizons.h"
+#include "engine/peers.h"
+#include "engine/view.h"
+
+struct lane {
+	const struct horizon *horizon;
+	const struct detect_options *opt; /* complete */
+	struct lp_params params;
+	struct lp_table_options table;
+	struct lp_table_builder *builder;
+	int64_t origin;	     /* the first slot of any data; INT64_MAX: none so far */
+	int64_t final;	     /* the last slot that the watermark has passed */
+	int64_t done;	     /* the first window that is not kept yet */
+	int64_t looked;	     /* the slot behind the last one that peers were looked for in */
+	struct peers *peers; /* as of the last epoch; NULL: there was none yet */
+	struct history history;
+	struct episodes episodes; /* what was found, and has left the span since */
+};
+
+/* Begin. `table` says what is gathered; its step is set here. `lane` must stay where it is. */
+int lane_init(struct lane *l, const struct horizon *h, const struct detect_options *opt,
+	const struct lp_table_options *table, int64_t interval_us, struct lp_err *err);
+void lane_release(struct lane *l);
+
+/* All data up to `watermark_us` is there. */
+int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err);
+
+/* How long the data is that the watermark has passed. */
+int64_t lane_age_us(const struct lane *l);
+
+/* What can be said of the span: tables, groups, series, findings judged by load, notes.
+ * -ENODATA: there is no data. */
+int lane_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err);
+
+/* Everything that was found, also what has left the span, as episodes. Zero-initialise `ret`. */
+int lane_episodes(const struct lane *l, struct episodes *ret, struct lp_err *err);
+
+#endif

@@ -1,0 +1,131 @@
+#include "engine/setup.h"
+
+#include <errno.h>
+
+void setup_release(struct setup *s)
+{
+	hosts_release(&s->hosts);
+	inventory_release(&s->expected);
+	fixed_thresholds_release(&s->fixed);
+	thresholds_free(s->trained);
+	topology_free(s->topology);
+	*s = (struct setup){0};
+}
+
+static int method_find(struct setup *s, struct lp_err *err)
+{
+	const char *name = s->opt->method;
+
+	if (!name)
+		return 0; /* detect_methods() knows which */
+	s->detect.measure = measure_find(name);
+	return s->detect.measure ? 0 : lp_err_set(err, -EINVAL, "there is no method '%.64s'", name);
+}
+
+/* Once it is known how all else is compared. */
+static int service_method_find(struct setup *s, struct lp_err *err)
+{
+	const struct measure *measure = s->detect.measure;
+
+	if (!measure)
+		measure = measure_find(s->trained ? thresholds_method(s->trained) : "cdf");
+	return service_method_parse(s->opt->service_method, measure, &s->detect.service, err);
+}
+
+static void detection_set(struct setup *s)
+{
+	const struct lp_diagnose_options *o = s->opt;
+	struct detect_options *to = &s->detect;
+
+	to->params = o->params;
+	to->trained = s->trained;
+	to->fixed = &s->fixed;
+	to->topology = s->topology;
+	/* Who names components, or says which are peers, wants to see these. */
+	to->hosts = o->n_components || topology_has_groups(s->topology) ? NULL : &s->hosts;
+	to->split_by = o->split_by;
+	to->n_split = o->n_split;
+	to->groups = o->groups;
+	to->n_groups = o->n_groups;
+	to->warn = o->warn;
+	to->progress = o->progress;
+	to->progress_ctx = o->progress_ctx;
+}
+
+int setup_open(struct setup *s, const struct lp_diagnose_options *opt, struct lp_err *err)
+{
+	int r;
+
+	*s = (struct setup){.opt = opt};
+	r = method_find(s, err);
+	if (r == 0 && opt->topology)
+		r = topology_read(opt->topology, &s->topology, err);
+	if (r == 0 && opt->thresholds)
+		r = thresholds_read(opt->thresholds, &s->trained, err);
+	if (r == 0)
+		r = service_method_find(s, err);
+	if (r == 0)
+		r = fixed_thresholds_parse(opt->fixed, opt->n_fixed, &s->fixed, err);
+	if (r == 0 && opt->expect)
+		r = inventory_read(opt->expect, &s->expected, err);
+	if (r < 0)
+		return r;
+	detection_set(s);
+	return detect_methods(&s->detect, err);
+}
+
+bool options_are_plain(const struct lp_diagnose_options *opt)
+{
+	const struct lp_params *p = &opt->params;
+
+	return opt->method || opt->thresholds || opt->n_fixed || p->smooth || p->win_size ||
+		p->win_shift || p->k || p->step_us;
+}
+
+/* Is the component in one of the groups that were asked for? Only these need to be read, where
+ * groups do not depend on the data. */
+static bool group_wanted(void *ctx, const struct lp_identity *component)
+{
+	const struct detect_options *o = &((struct setup *)ctx)->detect;
+	struct lp_identity *alone[] = {(struct lp_identity *)component};
+	struct lp_peer_group *groups = NULL;
+	uint32_t n = 0;
+	bool wanted = false;
+
+	/* What goes wrong here is told when all of them are sorted. */
+	if (topology_groups(
+		    o->topology, alone, 1, o->split_by, o->n_split, NULL, &groups, &n, NULL) < 0)
+		return true;
+	for (uint32_t i = 0; i < n; i++)
+		wanted |= detect_group_wanted(o, groups[i].name);
+	lp_peer_groups_free(groups, n);
+	return wanted;
+}
+
+static void progress_reading(void *ctx, double done)
+{
+	const struct lp_diagnose_options *o = ((struct setup *)ctx)->opt;
+
+	if (o->progress)
+		o->progress(o->progress_ctx, "reading", done);
+}
+
+struct lp_table_options setup_table(struct setup *s)
+{
+	const struct lp_diagnose_options *o = s->opt;
+	struct lp_table_options t = {.components = o->n_components ? o->components : NULL,
+		.n_components = o->n_components,
+		.metrics = o->n_metrics ? o->metrics : NULL,
+		.n_metrics = o->n_metrics,
+		.judged = true,
+		.from_us = o->from_us,
+		.to_us = o->to_us,
+		.progress = progress_reading,
+		.progress_ctx = s};
+
+	if (o->n_groups && topology_has_groups(s->topology)) {
+		t.wanted = group_wanted;
+		t.wanted_ctx = s;
+	}
+	return t;
+}

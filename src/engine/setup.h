@@ -1,0 +1,30 @@
+/* What an engine is made from: the files that the options name, opened, and what they mean. */
+#ifndef ENGINE_SETUP_H
+#define ENGINE_SETUP_H
+
+#include "detect/detect.h"
+#include "model/hosts.h"
+#include "model/inventory.h"
+#include <limpet/diagnose.h>
+
+struct setup {
+	const struct lp_diagnose_options *opt;
+	struct topology *topology;
+	struct thresholds *trained;
+	struct fixed_thresholds fixed;
+	struct inventory expected; /* observers that must be there */
+	struct hosts hosts;
+	struct detect_options detect; /* complete */
+};
+
+/* Open. `opt` must outlive it, and `s` must stay where it is. Release it also after a failure. */
+int setup_open(struct setup *s, const struct lp_diagnose_options *opt, struct lp_err *err);
+void setup_release(struct setup *s);
+
+/* Did somebody choose how to compare? Then the plain definitions hold, and not the horizons. */
+bool options_are_plain(const struct lp_diagnose_options *opt);
+
+/* What is gathered in tables; everything but the step. */
+struct lp_table_options setup_table(struct setup *s);
+
+#endif

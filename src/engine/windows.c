@@ -1,0 +1,404 @@
+#include "engine/windows.h"
+
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "detect/compare/timeseries.h"
+#include "detect/weigh.h"
+#include "model/verdict_own.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t windows_context(const struct lane *l)
+{
+	return (uint32_t)(VIEW_LATENESS_US / l->params.step_us) + l->params.smooth + 1;
+}
+
+/* The first sample of a stretch of windows, for what is compared sample by sample: windows overlap,
+ * samples are looked at in the last that has them. */
+static int64_t first_sample(const struct lane *l, int64_t window)
+{
+	return window * l->params.win_shift + l->params.win_size - l->params.win_shift;
+}
+
+/* One metric of one group in a stretch of windows. */
+struct stretch_of_pair {
+	struct lane *l;
+	const struct lp_verdict *v;
+	const struct comparison_look *look;
+	struct tracks *tracks;
+	int64_t slot;	/* of the first slot of the tables */
+	int64_t number; /* of the first window, or sample */
+};
+
+/* Keep what the comparison says of a member. */
+static int member_keep(const struct stretch_of_pair *p, const struct comparison *c, uint32_t member)
+{
+	const struct lp_series *s = c->series;
+	uint32_t component = p->v->groups[s->group].members[member];
+	struct track *t = tracks_get(p->tracks, p->v->components[component]->text);
+	int r = t ? 0 : -ENOMEM;
+
+	if (t && t->first_slot == INT64_MAX && c->first_slot[member] < INT64_MAX)
+		t->first_slot = c->first_slot[member] + c->context + p->slot;
+	for (uint32_t w = 0; r == 0 && w < s->n_windows; w++) {
+		size_t at = (size_t)member * s->n_windows + w;
+		struct kept k = {.own = c->own[at],
+			.peers = c->peers[at],
+			.ratio = s->ratios[at],
+			.distance = s->distances[at],
+			.mark = s->marks[at]};
+
+		r = track_put(t, p->number + w, &k);
+	}
+	return r;
+}
+
+static void first_slots(
+	const struct stretch_of_pair *p, const struct lp_peer_group *g, int64_t *ret)
+{
+	for (uint32_t i = 0; i < g->n_members; i++) {
+		const struct track *t =
+			tracks_find(p->tracks, p->v->components[g->members[i]]->text);
+
+		ret[i] = t && t->first_slot < INT64_MAX ? t->first_slot - p->slot : INT64_MAX;
+	}
+}
+
+static int pair_keep(const struct stretch_of_pair *p, struct comparison_past *past, uint32_t group,
+	uint32_t table, struct lp_err *err)
+{
+	const struct lp_peer_group *g = &p->v->groups[group];
+	_cleanup_free_ int64_t *first = calloc((size_t)g->n_members + 1, sizeof(*first));
+	_cleanup_(comparison_release) struct comparison c = {0};
+	_cleanup_(series_release) struct lp_series s = {0};
+	int r;
+
+	if (!first)
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	first_slots(p, g, first);
+	past->first_slot = first;
+	past->threshold = p->look->threshold;
+	past->floor = p->look->floor;
+	r = comparison_make(p->l->opt, p->v, &p->l->params, group, table, past, &c, &s, err);
+	for (uint32_t i = 0; r > 0 && i < g->n_members; i++) {
+		if (member_keep(p, &c, i) < 0)
+			return lp_err_sys(err, -ENOMEM, "cannot compare");
+	}
+	return r < 0 ? r : 0;
+}
+
+/* All metrics of all groups in the windows `first` and following, which `view` holds. */
+static int pairs_keep(
+	struct lane *l, const struct view *view, int64_t first, int64_t slot, struct lp_err *err)
+{
+	uint32_t overlap = l->params.win_size - l->params.win_shift;
+	struct comparison_past past = {.context = windows_context(l),
+		.context_by_sample = windows_context(l) + overlap,
+		.origin = l->origin - slot,
+		.presence = &view->presence,
+		.always = true};
+	int r = 0;
+
+	for (uint32_t g = 0; r == 0 && g < view->v->n_groups; g++) {
+		for (uint32_t t = 0; r == 0 && t < view->v->n_tables; t++) {
+			const char *metric = view->v->tables[t]->metric;
+			struct stretch_of_pair p = {
+				l, view->v, peers_get(l->peers, g, metric), NULL, slot, first};
+
+			if (!p.look)
+				continue;
+			p.number = p.look->by_sample ? first_sample(l, first) : first;
+			p.tracks = history_metric(&l->history, metric);
+			if (!p.tracks)
+				return lp_err_sys(err, -ENOMEM, "cannot compare");
+			p.tracks->by_sample = p.look->by_sample;
+			r = pair_keep(&p, &past, g, t, err);
+		}
+	}
+	return r;
+}
+
+int windows_compare(struct lane *l, int64_t first, int64_t end, struct lp_err *err)
+{
+	struct table_part part = {
+		.first = first * l->params.win_shift - (int64_t)windows_context(l),
+		.end = (end - 1) * l->params.win_shift + l->params.win_size,
+		.seen_from = l->peers->seen_from};
+	_cleanup_(view_release) struct view view = {0};
+	int r = view_make(l->builder, &part, l->opt->hosts, &view, err);
+
+	if (r == 0)
+		r = peers_apply(l->peers, view.v, err);
+	return r < 0 ? r : pairs_keep(l, &view, first, part.first, err);
+}
+
+/* What is kept of one metric of a group, as if it had been compared just now. */
+struct recalled {
+	int64_t first; /* window */
+	uint32_t n;
+	bool settled;
+	struct comparison c;
+	struct lp_series series;
+};
+
+static int recall_alloc(struct recalled *k, uint32_t n_members)
+{
+	size_t n = (size_t)n_members * k->n;
+
+	k->series.n_windows = k->n;
+	k->c.own = calloc(n + 1, sizeof(*k->c.own));
+	k->c.peers = calloc(n + 1, sizeof(*k->c.peers));
+	return series_alloc(&k->series, n_members) < 0 || !k->c.own || !k->c.peers ? -ENOMEM : 0;
+}
+
+/* Fill in the windows from number `number` on. */
+static void recall_member(
+	struct recalled *k, const struct track *t, uint32_t member, int64_t number)
+{
+	for (uint32_t w = 0; w < k->n; w++) {
+		size_t at = (size_t)member * k->n + w;
+		struct kept kept = track_get(t, number + w);
+
+		k->series.marks[at] = kept.mark;
+		k->series.ratios[at] = kept.ratio;
+		k->series.distances[at] = kept.distance;
+		k->c.own[at] = kept.own;
+		k->c.peers[at] = kept.peers;
+	}
+}
+
+static void recall_params(
+	struct recalled *k, const struct lane *l, const struct comparison_look *look)
+{
+	uint32_t n = horizon_n_windows(l->horizon, &l->params);
+
+	k->c.opt = l->opt;
+	k->c.params = l->params;
+	k->c.role = look->role;
+	k->c.floor = look->floor;
+	k->c.timeseries = look->by_sample;
+	k->c.calibrated = true;
+	k->c.unit = 1;
+	k->c.span = n;
+	k->c.settled = k->settled;
+	k->series.method = look->method;
+	if (!look->by_sample)
+		return;
+	k->c.unit = 1.0 / l->params.win_shift;
+	k->c.span = n * l->params.win_shift;
+	timeseries_params(&k->c.params);
+}
+
+/* `slot` is that of the beginning of the tables. */
+static int pair_recall(struct recalled *k, const struct lane *l, const struct lp_verdict *v,
+	const struct comparison_look *look, uint32_t group, uint32_t table, int64_t slot)
+{
+	const struct lp_peer_group *g = &v->groups[group];
+	const struct tracks *tracks = history_find(&l->history, v->tables[table]->metric);
+	int64_t number = look->by_sample ? first_sample(l, k->first) : k->first, begin;
+
+	recall_params(k, l, look);
+	k->n = look->by_sample ? k->n * l->params.win_shift : k->n;
+	k->series.group = group;
+	k->series.metric = table;
+	k->c.v = v;
+	k->c.smoothed.n_members = g->n_members;
+	if (recall_alloc(k, g->n_members) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->n_members; i++) {
+		recall_member(
+			k, tracks_find(tracks, v->components[g->members[i]]->text), i, number);
+		k->series.thresholds[i] = look->threshold;
+	}
+	begin = look->by_sample ? number - slot : number * l->params.win_shift - slot;
+	for (uint32_t w = 0; w < k->n; w++) {
+		k->series.first[w] = (uint32_t)(begin + (int64_t)w * k->c.params.win_shift);
+		k->series.last[w] = k->series.first[w] + k->c.params.win_size - 1;
+	}
+	return 0;
+}
+
+static void recalled_release(struct recalled *k)
+{
+	comparison_release(&k->c);
+	series_release(&k->series);
+}
+
+/* Weigh all that is kept from window `first` on. The series become the verdict's. */
+static int windows_weigh(const struct lane *l, struct lp_verdict *v, int64_t first, bool settled,
+	struct findings *fs)
+{
+	int64_t slot = first * l->params.win_shift;
+	int r = 0;
+
+	for (uint32_t g = 0; r == 0 && g < v->n_groups; g++) {
+		for (uint32_t t = 0; r == 0 && t < v->n_tables; t++) {
+			const struct comparison_look *look =
+				peers_get(l->peers, g, v->tables[t]->metric);
+			_cleanup_(recalled_release) struct recalled k = {.first = first,
+				.n = (uint32_t)(l->done - first),
+				.settled = settled};
+
+			bool varies = false;
+
+			if (!look || !v->groups[g].n_members)
+				continue;
+			r = group_varies(v, g, t, l->origin - slot, &varies);
+			if (r < 0 || !varies)
+				continue;
+			r = pair_recall(&k, l, v, look, g, t, slot);
+			if (r == 0)
+				r = verdict_add_series(v, &k.series);
+			if (r < 0)
+				break;
+			k.series = (struct lp_series){0};
+			k.c.series = &v->series[v->n_series - 1];
+			r = weigh_comparison(&k.c, v->n_series - 1, fs);
+		}
+	}
+	return r;
+}
+
+/* The first window that is kept and looked at. */
+static int64_t window_first(const struct lane *l)
+{
+	int64_t origin = -floor_div(-(l->origin - l->params.win_size / 2), l->params.win_shift);
+	int64_t first = l->done - horizon_n_windows(l->horizon, &l->params);
+
+	return l->horizon->keeps_all || first < origin ? origin : first;
+}
+
+static int notes_copy(const struct peers *p, struct lp_verdict *v)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < p->v->n_notes; i++)
+		r = lp_verdict_note(v, "%s", p->v->notes[i]);
+	return r;
+}
+
+/* The verdict on the windows that are kept, with tables up to slot `end`. */
+static int verdict_make(const struct lane *l, int64_t end, bool settled, struct lp_verdict **ret,
+	struct lp_err *err)
+{
+	int64_t first = window_first(l);
+	struct table_part part = {
+		.first = first * l->params.win_shift, .end = end, .seen_from = l->peers->seen_from};
+	_cleanup_(view_release) struct view view = {0};
+	struct findings fs = {0};
+	int r = view_make(l->builder, &part, l->opt->hosts, &view, err);
+
+	if (r == 0)
+		r = peers_apply(l->peers, view.v, err);
+	if (r < 0)
+		return r;
+	view.v->params = l->params;
+	if (notes_copy(l->peers, view.v) < 0 || windows_weigh(l, view.v, first, settled, &fs) < 0) {
+		free(fs.items);
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	}
+	r = detect_conclude(view.v, &fs, err);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(view.v);
+	return 0;
+}
+
+int windows_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err)
+{
+	return verdict_make(l, l->final + 1, false, ret, err);
+}
+
+/* The windows of a finding's stretch. */
+static int episode_windows(const struct lp_verdict *v, const struct lp_finding *f,
+	const struct lp_series *s, struct episode *ret)
+{
+	const struct lp_table *t = v->tables[f->metric];
+	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
+	uint32_t first = 0, end = s->n_windows;
+
+	while (first < end && t->start_us + (int64_t)s->last[first] * t->step_us <= f->first_us)
+		first++;
+	while (end > first && t->start_us + (int64_t)s->last[end - 1] * t->step_us > f->last_us)
+		end--;
+	ret->windows = calloc((size_t)(end - first) + 1, sizeof(*ret->windows));
+	if (!ret->windows)
+		return -ENOMEM;
+	ret->n_windows = end - first;
+	for (uint32_t w = first; w < end; w++) {
+		size_t at = (size_t)f->member * s->n_windows + w;
+
+		ret->windows[w - first] = (struct kept){.own = NAN,
+			.peers = NAN,
+			.ratio = s->ratios[at],
+			.distance = s->distances[at],
+			.mark = marks[w]};
+	}
+	if (end == first)
+		return 0;
+	ret->begin_us = t->start_us + ((int64_t)s->first[first] - 1) * t->step_us;
+	ret->size_us = (int64_t)(s->last[first] - s->first[first] + 1) * t->step_us;
+	ret->shift_us = end - first > 1
+		? (int64_t)(s->first[first + 1] - s->first[first]) * t->step_us
+		: ret->size_us;
+	return 0;
+}
+
+int windows_episodes(const struct lane *l, const struct lp_verdict *v, struct episodes *ret)
+{
+	int r = 0;
+
+	(void)l;
+	for (uint32_t i = 0; r == 0 && i < v->n_findings; i++) {
+		const struct lp_finding *f = &v->findings[i];
+		const struct lp_series *s = &v->series[f->series];
+		struct episode item = {.finding = *f, .method = s->method};
+
+		if (!f->culprit || f->explained_by_load)
+			continue;
+		item.component = strdup(v->components[f->component]->text);
+		item.metric = strdup(v->tables[f->metric]->metric);
+		item.unit = strdup(v->tables[f->metric]->unit);
+		if (!item.component || !item.metric || !item.unit ||
+			episode_windows(v, f, s, &item) < 0) {
+			episode_release(&item);
+			return -ENOMEM;
+		}
+		r = episodes_add(ret, &item);
+	}
+	return r;
+}
+
+/* Is any window of the span anomalous? Most of the time none is, and there is nothing to weigh. */
+static bool any_anomaly(const struct lane *l, int64_t first)
+{
+	for (size_t m = 0; m < l->history.n; m++) {
+		const struct tracks *t = &l->history.metrics[m];
+		int64_t from = t->by_sample ? first_sample(l, first) : first;
+
+		for (size_t i = 0; i < t->n; i++) {
+			for (uint32_t w = 0; w < t->items[i].n; w++) {
+				if (t->items[i].kept[w].mark > LP_MARK_NORMAL &&
+					t->items[i].begin + w >= from)
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
+int windows_note(struct lane *l, struct lp_err *err)
+{
+	struct lp_verdict *v = NULL;
+	int r;
+
+	if (!any_anomaly(l, window_first(l)))
+		return 0;
+	r = verdict_make(l, first_sample(l, l->done), true, &v, err);
+	if (r == 0 && windows_episodes(l, v, &l->episodes) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot compare");
+	lp_verdict_free(v);
+	return r;
+}

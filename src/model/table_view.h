@@ -1,0 +1,35 @@
+/* Some of what a builder has gathered so far, as tables: it goes on gathering afterwards. */
+#ifndef MODEL_TABLE_VIEW_H
+#define MODEL_TABLE_VIEW_H
+
+#include "model/table_builder.h"
+
+/* Which part of it: slots are numbers of steps since 1970. */
+struct table_part {
+	int64_t first, end; /* the slots of the tables: first .. end - 1 */
+	int64_t seen_from;  /* components with a value in seen_from .. end - 1 only */
+};
+
+/* Tables of that part, one per metric that has a component there. Their order and that of the
+ * components depends on nothing but names: on what is in the builder, not on how it came there. The
+ * caller frees each and the array. */
+int table_builder_view(const struct lp_table_builder *b, const struct table_part *part,
+	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err);
+
+/* The first slot of the earliest row and the end of the last; false: there is none. */
+bool table_builder_span(const struct lp_table_builder *b, int64_t *ret_first, int64_t *ret_end);
+
+/* Has any row a value in the slots from .. end - 1? */
+bool table_builder_any(const struct lp_table_builder *b, int64_t from, int64_t end);
+
+/* Has any row its first value ever in the slots from .. end - 1? */
+bool table_builder_born(const struct lp_table_builder *b, int64_t from, int64_t end);
+
+/* Forget all values before slot `before`, and components that have none behind it. */
+int table_builder_trim(struct lp_table_builder *b, int64_t before);
+
+/* When the last sample of each observer was taken: calls `fn` for every component. */
+void table_builder_last(const struct lp_table_builder *b,
+	void (*fn)(void *ctx, const struct lp_identity *component, int64_t last_us), void *ctx);
+
+#endif

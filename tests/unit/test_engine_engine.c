@@ -1,0 +1,237 @@
+/* A verdict depends on the options, the data and the watermark, and on nothing else. */
+#include "engine_rig.h"
+
+#include <errno.h>
+
+#define SERVERS 5
+
+/* Three quarters of an hour: the fast horizon has had several epochs, and the slow one speaks. */
+#define LONG_S 2700
+
+static const struct lp_diagnose_options usual = {0};
+static const struct rig_fault fault = {2, 1, 1200, 1440, 8};
+
+/* Feed in pieces of any size, servers in any order, up to `lateness` seconds apart; advance now and
+ * then to where everybody has been. */
+static void feed_at_random(struct rig *r, struct lp_engine *e, uint32_t end, uint64_t *seed)
+{
+	const uint32_t lateness = 60;
+	uint32_t slowest = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		r->servers[i].fed = 0;
+	while (slowest < end) {
+		uint32_t server = rig_below(seed, r->n), n = 1 + rig_below(seed, 90);
+		struct rig_server *s = &r->servers[server];
+
+		n = s->fed + n > end ? end - s->fed : n;
+		if (n && s->fed + n <= slowest + lateness + 90)
+			rig_feed(r, e, server, n);
+		slowest = end;
+		for (uint32_t i = 0; i < r->n; i++)
+			slowest = r->servers[i].fed < slowest ? r->servers[i].fed : slowest;
+		if (slowest && rig_below(seed, 8) == 0)
+			rig_advance(e, slowest - 1 - rig_below(seed, slowest < 30 ? 1 : 30));
+	}
+}
+
+static char *says_at_once(
+	struct rig *r, const struct lp_diagnose_options *o, uint32_t end, uint32_t watermark)
+{
+	struct lp_engine *e = rig_engine(o);
+	char *text;
+
+	rig_feed_all(r, e, end);
+	rig_advance(e, watermark);
+	text = rig_says(e);
+	lp_engine_free(e);
+	return text;
+}
+
+static void check_random(struct rig *r, const struct lp_diagnose_options *o, uint32_t end)
+{
+	char *once = says_at_once(r, o, end, end);
+
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		uint64_t random = seed * 7919;
+		struct lp_engine *e = rig_engine(o);
+		char *text;
+
+		feed_at_random(r, e, end, &random);
+		rig_advance(e, end);
+		assert_int_equal(lp_engine_n_late(e), 0);
+		text = rig_says(e);
+		assert_string_equal(text, once);
+		free(text);
+		lp_engine_free(e);
+	}
+	free(once);
+}
+
+static void test_cut_and_interleaved(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, SERVERS, LONG_S, &fault, 1);
+	check_random(&r, &usual, 150);
+	check_random(&r, &usual, 900);
+	check_random(&r, &usual, LONG_S);
+	rig_release(&r);
+}
+
+static void test_cut_and_interleaved_plain(void **state)
+{
+	static const char *const fixed[] = {"5"};
+	struct lp_diagnose_options o = {.method = "cdf", .fixed = fixed, .n_fixed = 1};
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, SERVERS, 600, &fault, 2);
+	check_random(&r, &o, 600);
+	rig_release(&r);
+}
+
+/* An engine on its way says at each moment what a fresh one says of the data so far. */
+static void test_on_the_way(void **state)
+{
+	struct lp_engine *e = rig_engine(&usual);
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, SERVERS, LONG_S, &fault, 3);
+	rig_feed_all(&r, e, LONG_S);
+	for (uint32_t t = 95; t <= LONG_S; t += 217) {
+		char *fresh = says_at_once(&r, &usual, t, t), *text;
+
+		rig_advance(e, t);
+		text = rig_says(e);
+		assert_string_equal(text, fresh);
+		free(text);
+		free(fresh);
+	}
+	lp_engine_free(e);
+	rig_release(&r);
+}
+
+static bool names(struct lp_engine *e, const char *component)
+{
+	struct lp_verdict *v = rig_verdict_of(e);
+	bool named = v->n_suspects == 1 &&
+		!strcmp(v->components[v->suspects[0].component]->text, component);
+
+	lp_verdict_free(v);
+	return named;
+}
+
+/* Four minutes are named while they last, and when they are long over. */
+static void test_short_and_terrible(void **state)
+{
+	struct lp_engine *e = rig_engine(&usual);
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, SERVERS, 6000, &fault, 4);
+	rig_feed_all(&r, e, 6000);
+	rig_advance(e, 1190);
+	assert_false(names(e, "oss2/disk:sdb"));
+	rig_advance(e, 1380);
+	assert_true(names(e, "oss2/disk:sdb"));
+	for (uint32_t t = 1500; t <= 6000; t += 900) {
+		rig_advance(e, t);
+		assert_true(names(e, "oss2/disk:sdb"));
+	}
+	lp_engine_free(e);
+	rig_release(&r);
+}
+
+static void test_sound(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 11; seed < 15; seed++) {
+		struct lp_engine *e = rig_engine(&usual);
+		struct lp_verdict *v;
+		struct rig r;
+
+		rig_init(&r, SERVERS, 4000, NULL, seed);
+		rig_feed_all(&r, e, 4000);
+		rig_advance(e, 4000);
+		v = rig_verdict_of(e);
+		assert_int_equal(v->n_suspects, 0);
+		lp_verdict_free(v);
+		lp_engine_free(e);
+		rig_release(&r);
+	}
+}
+
+/* What comes behind the watermark is left out, and counted. */
+static void test_too_late(void **state)
+{
+	struct lp_engine *e = rig_engine(&usual);
+	struct rig r;
+	char *before, *after;
+
+	(void)state;
+	rig_init(&r, SERVERS, 300, NULL, 5);
+	for (uint32_t i = 0; i + 1 < SERVERS; i++)
+		rig_feed(&r, e, i, 300);
+	rig_advance(e, 300);
+	before = rig_says(e);
+	rig_feed(&r, e, SERVERS - 1, 300);
+	assert_int_equal(lp_engine_n_late(e), 300);
+	after = rig_says(e);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	lp_engine_free(e);
+	rig_release(&r);
+}
+
+static void test_ready(void **state)
+{
+	struct lp_engine *e = rig_engine(&usual);
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, 3, 400, NULL, 6);
+	assert_true(lp_engine_ready(e, 60000000) == INT64_MIN);
+	rig_feed(&r, e, 0, 200);
+	rig_feed(&r, e, 1, 180);
+	rig_feed(&r, e, 2, 150);
+	assert_true(lp_engine_ready(e, 60000000) == (RIG_START_S + 149) * 1000000 + 22000);
+	/* Who is far behind holds nobody up. */
+	rig_feed(&r, e, 0, 200);
+	rig_feed(&r, e, 1, 200);
+	assert_true(lp_engine_ready(e, 60000000) == (RIG_START_S + 379) * 1000000 + 21000);
+	lp_engine_free(e);
+	rig_release(&r);
+}
+
+static void test_refused(void **state)
+{
+	struct lp_diagnose_options wrong = {.method = "nonsense"};
+	struct lp_engine *e = NULL;
+	struct lp_err err = {0};
+
+	(void)state;
+	assert_int_equal(lp_engine_new(&usual, 0, &e, &err), -EINVAL);
+	assert_int_equal(lp_engine_new(&wrong, 1000000, &e, &err), -EINVAL);
+	assert_null(e);
+	lp_engine_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut_and_interleaved),
+		cmocka_unit_test(test_cut_and_interleaved_plain),
+		cmocka_unit_test(test_on_the_way),
+		cmocka_unit_test(test_short_and_terrible),
+		cmocka_unit_test(test_sound),
+		cmocka_unit_test(test_too_late),
+		cmocka_unit_test(test_ready),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

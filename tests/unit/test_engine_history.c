@@ -1,0 +1,91 @@
+#include "unit.h"
+
+#include "engine/history.h"
+#include <math.h>
+#include <stdio.h>
+
+static struct kept mark(uint8_t m)
+{
+	return (struct kept){.own = 1, .peers = 2, .ratio = 0.5F, .distance = 3, .mark = m};
+}
+
+static void put(struct history *h, const char *component, int64_t number, uint8_t m)
+{
+	struct kept k = mark(m);
+	struct track *t = tracks_get(history_metric(h, "await"), component);
+
+	assert_non_null(t);
+	assert_int_equal(track_put(t, number, &k), 0);
+}
+
+static uint8_t get(const struct history *h, const char *component, int64_t number)
+{
+	return track_get(tracks_find(history_find(h, "await"), component), number).mark;
+}
+
+static void test_put_and_get(void **state)
+{
+	struct history h = {0};
+
+	(void)state;
+	assert_null(history_find(&h, "await"));
+	put(&h, "a", 100, LP_MARK_ABOVE);
+	put(&h, "a", 103, LP_MARK_NORMAL);
+	put(&h, "b", 7, LP_MARK_BELOW);
+	assert_int_equal(get(&h, "a", 99), LP_MARK_NONE);
+	assert_int_equal(get(&h, "a", 100), LP_MARK_ABOVE);
+	assert_int_equal(get(&h, "a", 101), LP_MARK_NONE);
+	assert_int_equal(get(&h, "a", 103), LP_MARK_NORMAL);
+	assert_int_equal(get(&h, "a", 104), LP_MARK_NONE);
+	assert_int_equal(get(&h, "b", 7), LP_MARK_BELOW);
+	assert_int_equal(get(&h, "c", 7), LP_MARK_NONE);
+	assert_true(tracks_find(history_find(&h, "await"), "a")->first_slot == INT64_MAX);
+	history_release(&h);
+}
+
+/* What is forgotten takes no room, and what is left is found. */
+static void test_trim(void **state)
+{
+	struct history h = {0};
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "c%d", i);
+		put(&h, name, i, LP_MARK_ABOVE);
+		put(&h, name, i + 1, LP_MARK_NORMAL);
+	}
+	assert_int_equal(history_trim(&h, 990, 0), 0);
+	assert_int_equal(history_find(&h, "await")->n, 11);
+	assert_int_equal(get(&h, "c988", 988), LP_MARK_NONE);
+	assert_int_equal(get(&h, "c989", 989), LP_MARK_NONE);
+	assert_int_equal(get(&h, "c989", 990), LP_MARK_NORMAL);
+	assert_int_equal(get(&h, "c999", 999), LP_MARK_ABOVE);
+	assert_null(tracks_find(history_find(&h, "await"), "c5"));
+	history_release(&h);
+}
+
+static void test_by_sample(void **state)
+{
+	struct history h = {0};
+
+	(void)state;
+	put(&h, "a", 5000, LP_MARK_ABOVE);
+	put(&h, "a", 5001, LP_MARK_ABOVE);
+	history_metric(&h, "await")->by_sample = true;
+	assert_int_equal(history_trim(&h, 1000000, 5001), 0);
+	assert_int_equal(get(&h, "a", 5000), LP_MARK_NONE);
+	assert_int_equal(get(&h, "a", 5001), LP_MARK_ABOVE);
+	history_release(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_put_and_get),
+		cmocka_unit_test(test_trim),
+		cmocka_unit_test(test_by_sample),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
