@@ -238,7 +238,7 @@ def test_evidence_agrees(directory):
     out = good("diagnose", *STATELESS, mild)
     assert "passing" not in out and "1 asymmetry was there at the end of the data" in out, out
     ran = limpet("diagnose", *STATELESS, RECORDING)
-    assert ran.out.count("of 15 windows") == 2, "once for each of two metrics: " + ran.out
+    assert ran.out.count("of 31 windows") == 2, "once for each of two metrics: " + ran.out
 
 
 def test_metric_and_group(directory):
