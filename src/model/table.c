@@ -569,7 +569,7 @@ static struct lp_table *table_make(
 	t->step_us = b->opt->step_us;
 	t->start_us = first * t->step_us;
 	t->n_slots = n_slots;
-	t->components = calloc(s->n_rows + 1, sizeof(*t->components));
+	t->components = calloc(s->n_rows + 1, sizeof(struct lp_identity *));
 	t->values = calloc(s->n_rows * n_slots + 1, sizeof(*t->values));
 	if (!t->components || !t->values) {
 		lp_table_free(t);

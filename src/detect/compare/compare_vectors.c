@@ -22,9 +22,8 @@ int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 	const struct lp_params *params, struct vector_group *ret)
 {
 	const struct lp_peer_group *g = &v->groups[group];
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	_cleanup_free_ struct lp_identity **components =
-		calloc((size_t)g->n_members + 1, sizeof(*components));
+		calloc((size_t)g->n_members + 1, sizeof(struct lp_identity *));
 
 	if (!components)
 		return -ENOMEM;

@@ -70,9 +70,8 @@ static int row_get(struct pool *p, const struct lp_identity *component, uint32_t
 
 	if (strmap_get(&p->rows, component->text, ret))
 		return 0;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	if (array_reserve(&p->components, &p->cap_components, (size_t)p->n + 1,
-		    sizeof(*p->components)) < 0 ||
+		    sizeof(struct lp_identity *)) < 0 ||
 		array_reserve(&p->values, &p->cap_values, n, sizeof(*p->values)) < 0 ||
 		array_reserve(&p->counts, &p->cap_counts, n, sizeof(*p->counts)) < 0)
 		return -ENOMEM;

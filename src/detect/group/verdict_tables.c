@@ -30,9 +30,8 @@ static uint64_t identity_key(const struct lp_identity *component)
 static int component_add(struct lp_verdict *v, const struct lp_identity *component,
 	struct component_numbers *numbers)
 {
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	if (array_reserve(&v->components, &numbers->cap, (size_t)v->n_components + 1,
-		    sizeof(*v->components)) < 0 ||
+		    sizeof(struct lp_identity *)) < 0 ||
 		strmap_put(&numbers->by_text, component->text, v->n_components) < 0)
 		return -ENOMEM;
 	v->components[v->n_components++] = lp_identity_ref(component);
