@@ -42,7 +42,7 @@ static inline double *rig_add(struct rig *r, const char *metric, const char *uni
 		.step_us = 1000000,
 		.n_slots = r->n_slots,
 		.n_components = r->n_components,
-		.components = calloc(r->n_components, sizeof(char *)),
+		.components = calloc(r->n_components, sizeof(struct lp_identity *)),
 		.values = calloc((size_t)r->n_components * r->n_slots + 1, sizeof(double))};
 	assert_non_null(t->components);
 	assert_non_null(t->values);

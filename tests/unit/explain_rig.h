@@ -56,7 +56,8 @@ static inline uint32_t rig_add(struct rig *r, const char *group, const char *com
 	struct lp_verdict *v = r->v;
 	struct lp_peer_group *g = NULL;
 
-	v->components = reallocarray(v->components, v->n_components + 1, sizeof(char *));
+	v->components =
+		reallocarray(v->components, v->n_components + 1, sizeof(struct lp_identity *));
 	v->components[v->n_components] = lp_identity_parse(component);
 	for (uint32_t i = 0; i < v->n_groups; i++) {
 		if (!strcmp(v->groups[i].name, group))
@@ -125,7 +126,7 @@ static inline uint32_t rig_metric(struct rig *r, const char *kind, const char *m
 		.start_us = RIG_START_US,
 		.step_us = RIG_STEP_US,
 		.n_slots = r->n_windows + 1,
-		.components = calloc(v->n_components + 1, sizeof(char *)),
+		.components = calloc(v->n_components + 1, sizeof(struct lp_identity *)),
 		.values =
 			calloc((size_t)(r->n_windows + 1) * (v->n_components + 1), sizeof(double))};
 	v->tables = reallocarray(v->tables, m + 1, sizeof(struct lp_table *));

@@ -55,7 +55,7 @@ static inline struct lp_table *profile_make(const struct profile *p)
 		.step_us = p->step_us,
 		.n_slots = p->n_slots,
 		.n_components = p->n_observers * p->n_functions};
-	t->components = calloc(t->n_components, sizeof(char *));
+	t->components = calloc(t->n_components, sizeof(struct lp_identity *));
 	t->values = calloc((size_t)t->n_components * t->n_slots + 1, sizeof(double));
 	assert_true(t->components && t->values);
 	for (uint32_t f = 0; f < p->n_functions; f++)

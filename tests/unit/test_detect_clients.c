@@ -19,7 +19,7 @@ static struct lp_table *table(const char *metric, const char *const *names, cons
 		.step_us = 1,
 		.n_slots = 1,
 		.n_components = n,
-		.components = calloc(n, sizeof(char *)),
+		.components = calloc(n, sizeof(struct lp_identity *)),
 		.values = calloc(n, sizeof(double))};
 	assert_true(t->components && t->values);
 	for (uint32_t i = 0; i < n; i++) {

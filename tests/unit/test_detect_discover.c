@@ -44,7 +44,7 @@ static struct lp_table *table_make(
 	t->step_us = 15000000;
 	t->n_slots = SLOTS;
 	t->n_components = n;
-	t->components = calloc(n, sizeof(char *));
+	t->components = calloc(n, sizeof(struct lp_identity *));
 	t->values = calloc((size_t)n * SLOTS, sizeof(double));
 	for (uint32_t i = 0; i < n; i++) {
 		t->components[i] =

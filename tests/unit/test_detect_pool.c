@@ -59,7 +59,7 @@ static struct lp_table *table_new(
 		.step_us = 1000000,
 		.n_slots = c->n_slots,
 		.n_components = n,
-		.components = calloc(n, sizeof(char *)),
+		.components = calloc(n, sizeof(struct lp_identity *)),
 		.values = calloc((size_t)n * c->n_slots, sizeof(double))};
 	assert_non_null(t->components);
 	assert_non_null(t->values);
@@ -271,7 +271,7 @@ static struct lp_table *table_copy(const struct lp_table *t)
 	*copy = *t;
 	copy->metric = strdup(t->metric);
 	copy->unit = strdup(t->unit);
-	copy->components = calloc(t->n_components, sizeof(char *));
+	copy->components = calloc(t->n_components, sizeof(struct lp_identity *));
 	copy->values = malloc(bytes);
 	assert_true(copy->components && copy->values);
 	memcpy(copy->values, t->values, bytes);

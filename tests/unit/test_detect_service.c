@@ -51,7 +51,7 @@ static struct lp_table *table_make(const char *metric, const char *unit, double 
 		.step_us = STEP_US,
 		.n_slots = SLOTS,
 		.n_components = N,
-		.components = calloc(N, sizeof(char *)),
+		.components = calloc(N, sizeof(struct lp_identity *)),
 		.values = calloc((size_t)N * SLOTS, sizeof(double))};
 	assert_true(t->components && t->values);
 	for (uint32_t i = 0; i < N; i++)

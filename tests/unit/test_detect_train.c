@@ -28,7 +28,7 @@ static struct lp_table *table_new(
 		.step_us = US_PER_SEC,
 		.n_slots = n_slots,
 		.n_components = n_components,
-		.components = calloc(n_components, sizeof(char *)),
+		.components = calloc(n_components, sizeof(struct lp_identity *)),
 		.values = calloc((size_t)n_components * n_slots, sizeof(double))};
 	for (uint32_t i = 0; i < n_components; i++)
 		t->components[i] = identity_printf("oss%u/%s", i, name);

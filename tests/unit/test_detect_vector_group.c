@@ -202,7 +202,7 @@ static struct lp_table *table_copy(const struct lp_table *t)
 	*c = *t;
 	c->metric = strdup(t->metric);
 	c->unit = strdup(t->unit);
-	c->components = calloc(t->n_components, sizeof(char *));
+	c->components = calloc(t->n_components, sizeof(struct lp_identity *));
 	c->values = calloc((size_t)t->n_components * t->n_slots, sizeof(double));
 	for (uint32_t i = 0; i < t->n_components; i++)
 		c->components[i] = lp_identity_ref(t->components[i]);
