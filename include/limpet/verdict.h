@@ -114,6 +114,7 @@ struct lp_suspect {
 	uint32_t n_evidence;
 	char *advice;	   /* what to do next, one sentence */
 	bool acknowledged; /* by the operator */
+	bool idle;	   /* it does nothing, and that is all: whoever is slow ranks above it */
 };
 
 /* Suspects that share a part of the system, as one problem. A suspect on its own is an incident
@@ -125,6 +126,7 @@ struct lp_incident {
 	uint32_t n_of_part; /* how many components the part has */
 	const char *cause;  /* static */
 	double severity, confidence;
+	bool idle; /* it is one component that does nothing: whoever is slow ranks above it */
 	uint32_t persistence;
 	int64_t first_us, last_us, indicted_us;
 	char *summary; /* one sentence for a person */

@@ -73,6 +73,29 @@ static const char *work_unit(const struct lp_verdict *v, uint32_t component)
 	return NULL;
 }
 
+double load_work(const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us)
+{
+	const char *unit = work_unit(v, component);
+
+	return unit && last_us > first_us ? work_done(v, component, unit, first_us, last_us) : NAN;
+}
+
+double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t component,
+	int64_t first_us, int64_t last_us)
+{
+	const struct lp_peer_group *g = &v->groups[group];
+	uint32_t n = 0, every = g->n_members / PEERS_MAX + 1;
+	double peers[PEERS_MAX];
+
+	for (uint32_t i = 0; i < g->n_members && n < PEERS_MAX; i += every) {
+		if (g->members[i] == component)
+			continue;
+		peers[n] = load_work(v, g->members[i], first_us, last_us);
+		n += !isnan(peers[n]);
+	}
+	return n ? median_of(peers, n) : NAN;
+}
+
 /* Work that does not matter, all metrics of that unit added up. */
 static double work_floor(const struct lp_verdict *v, uint32_t group, const char *unit)
 {

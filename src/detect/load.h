@@ -4,6 +4,14 @@
 
 #include <limpet/verdict.h>
 
+/* The mean work of a component from `first_us` to `last_us`, all its metrics of one unit added up;
+ * NaN: nothing is known. */
+double load_work(const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
+
+/* The median of the same over the other members of a group; NaN: nothing is known. */
+double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t component,
+	int64_t first_us, int64_t last_us);
+
 /* Fill in load_ratio of the findings and decide what their load, or their peers' idleness,
  * explains: `explained_by_load`, `explained_by_idle`, and
  * `culprit` of those that merely work more. */

@@ -228,6 +228,8 @@ static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 			incident->indicted_us = s->indicted_us;
 	}
 	incident->severity += log2(c->n_members);
+	/* Several that stopped together have lost something. */
+	incident->idle = c->n_members == 1 && suspects[c->members[0]].idle;
 }
 
 /* Fill in an incident about a part (UINT32_MAX: the first member's component). */
@@ -281,6 +283,8 @@ static int compare_incidents(const void *a, const void *b)
 {
 	const struct lp_incident *x = a, *y = b;
 
+	if (x->idle != y->idle)
+		return x->idle ? 1 : -1;
 	if (x->severity != y->severity)
 		return x->severity > y->severity ? -1 : 1;
 	return strcmp(x->part, y->part);

@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "detect/compare/timeseries.h"
 #include "explain/coverage.h"
+#include "explain/idleness.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>
@@ -120,6 +121,8 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 		facts->fate = FATE_ASIDE;
 	facts->no_data = f->direction == LP_MARK_ABSENT && !has_data(v, f);
 	if (facts->no_data && !coverage_had_peers(v, f))
+		facts->fate = FATE_CLEARED;
+	if (facts->fate == FATE_CULPRIT && idleness_excuses(v, f, facts->role))
 		facts->fate = FATE_CLEARED;
 	facts->size = rank_size(f, facts->floor);
 	facts->severity = rank_severity(facts->size, f->persistence, f->peak);

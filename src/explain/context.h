@@ -18,7 +18,8 @@ enum fate {
 	FATE_ASIDE = 0, /* an asymmetry that makes no culprit */
 	FATE_CULPRIT,	/* speaks against its component */
 	FATE_WORKLOAD,	/* the server itself issues this load: no culprit */
-	FATE_CLEARED,	/* before the operator's clear, or when it had no peers: does not count */
+	FATE_CLEARED,	/* before the operator's clear, without peers, or idle as it is meant to be:
+			   does not count */
 };
 
 /* What a finding is about, looked up once. */

@@ -102,9 +102,11 @@ void rank_suspect(const struct explain_context *ctx, struct lp_suspect *s)
 	s->last_us = INT64_MIN;
 	s->severity = 0;
 	s->persistence = 0;
+	s->idle = true;
 	for (uint32_t i = 0; i < s->n_findings; i++) {
 		const struct lp_finding *f = &ctx->v->findings[s->findings[i]];
 
+		s->idle &= f->direction == LP_MARK_ABSENT && !ctx->facts[s->findings[i]].no_data;
 		s->severity = fmax(s->severity, ctx->facts[s->findings[i]].severity);
 		if (f->persistence > s->persistence)
 			s->persistence = f->persistence;
@@ -122,6 +124,8 @@ static int compare_suspects(const void *a, const void *b)
 {
 	const struct lp_suspect *x = a, *y = b;
 
+	if (x->idle != y->idle)
+		return x->idle ? 1 : -1;
 	if (x->severity != y->severity)
 		return x->severity > y->severity ? -1 : 1;
 	if (x->persistence != y->persistence)
