@@ -4,7 +4,7 @@ import fleet
 from program import run_tests
 from verdicts import check_nobody, check_only
 
-MINUTES = (15, 18, 22)
+MINUTES = (3, 5, 10, 15, 18, 22)
 # When it begins, in minutes, and the disk: at the beginning, in the middle, up to the end.
 PLACES = (("early", lambda minutes: 8, "s2/disk:sda"),
           ("midway", lambda minutes: 71, "s5/disk:sdc"),
