@@ -68,16 +68,20 @@ struct lp_dimension {
 /* One component in one metric, where it was ever a suspect by step 6, or lastingly off. */
 struct lp_finding {
 	uint32_t component, group, metric, series, member;
-	enum lp_mark direction;	    /* the prevailing one */
-	uint32_t n_windows;	    /* with data, its own or its peers' */
-	uint32_t n_anomalous;	    /* of these, in whatever direction */
-	uint32_t n_aside;	    /* of these, in another direction than the prevailing one */
-	uint32_t persistence;	    /* the accumulator at the end */
-	uint32_t peak;		    /* its highest value */
-	int64_t first_us, last_us;  /* from the first to the last anomalous window that counts */
-	int64_t indicted_us;	    /* when k of 2k-1 windows were there for the first time */
-	double own, peers;	    /* medians in the anomalous windows, in the metric's unit */
-	double ratio;		    /* own / peers; infinite where peers are 0, 0 where absent */
+	enum lp_mark direction;	   /* the prevailing one */
+	uint32_t n_windows;	   /* with data, its own or its peers' */
+	uint32_t n_anomalous;	   /* of these, in whatever direction */
+	uint32_t n_aside;	   /* of these, in another direction than the prevailing one */
+	uint32_t persistence;	   /* the accumulator at the end */
+	uint32_t peak;		   /* its highest value */
+	int64_t first_us, last_us; /* from the first to the last anomalous window that counts; where
+				      it makes a suspect, refined by the change in the samples */
+	int64_t onset_error_us;	   /* first_us may be off by this much */
+	bool since_before;	   /* it was so when the data began: there is no onset */
+	bool ended;		   /* it was over before the data ended */
+	int64_t indicted_us;	   /* when k of 2k-1 windows were there for the first time */
+	double own, peers;	   /* medians in the anomalous windows, in the metric's unit */
+	double ratio;		   /* own / peers; infinite where peers are 0, 0 where absent */
 	double distance, threshold; /* medians over the anomalous windows */
 	double weight;	   /* how much it weighs, in terms of what it takes to count: 1 and up */
 	double load_ratio; /* its throughput over its peers'; NaN: unknown */
@@ -107,10 +111,12 @@ struct lp_suspect {
 	double severity;   /* grows with the size of the asymmetry and with its persistence */
 	double confidence; /* 0 .. 1 */
 	int64_t first_us, last_us, indicted_us;
-	const char *cause; /* "disk-busy", "disk-hog", "network-hog", "packet-loss",
-			      "lost-path", "propagated-error", "crash", ...; of an asymmetry
-			      "imbalanced", "faster", "less-loaded"; static */
-	char **evidence;   /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
+	int64_t onset_error_us;	  /* of the finding that was first; 0: first_us is exact */
+	bool since_before, ended; /* the same */
+	const char *cause;	  /* "disk-busy", "disk-hog", "network-hog", "packet-loss",
+				     "lost-path", "propagated-error", "crash", ...; of an asymmetry
+				     "imbalanced", "faster", "less-loaded"; static */
+	char **evidence;	  /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
 	uint32_t n_evidence;
 	char *advice;	   /* what to do next, one sentence */
 	bool acknowledged; /* by the operator */
@@ -129,7 +135,10 @@ struct lp_incident {
 	bool idle; /* it is one component that does nothing: whoever is slow ranks above it */
 	uint32_t persistence;
 	int64_t first_us, last_us, indicted_us;
-	char *summary; /* one sentence for a person */
+	int64_t onset_error_us; /* of the suspect that was first */
+	bool since_before;	/* the same */
+	bool ended;		/* all of them have */
+	char *summary;		/* one sentence for a person */
 	char *advice;
 };
 

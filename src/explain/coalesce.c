@@ -5,6 +5,7 @@
 #include "explain/cause.h"
 #include "explain/evidence.h"
 #include "explain/localise.h"
+#include "explain/onset.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>
@@ -209,9 +210,9 @@ static bool is_server_down(const struct coalescing *c, uint32_t *ret_part)
 static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 {
 	const struct lp_suspect *suspects = c->ctx->v->suspects;
+	struct onset all = {0}, onset;
 
-	incident->first_us = incident->indicted_us = INT64_MAX;
-	incident->last_us = INT64_MIN;
+	incident->indicted_us = INT64_MAX;
 	for (uint32_t i = 0; i < c->n_members; i++) {
 		const struct lp_suspect *s = &suspects[c->members[i]];
 
@@ -223,13 +224,22 @@ static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 				: s->confidence;
 		if (s->persistence > incident->persistence)
 			incident->persistence = s->persistence;
-		extend(s, &incident->first_us, &incident->last_us);
+		onset = onset_of_suspect(c->ctx, s);
+		if (i)
+			onset_join(&all, onset);
+		else
+			all = onset;
 		if (s->indicted_us < incident->indicted_us)
 			incident->indicted_us = s->indicted_us;
 	}
 	incident->severity += log2(c->n_members);
 	/* Several that stopped together have lost something. */
 	incident->idle = c->n_members == 1 && suspects[c->members[0]].idle;
+	incident->first_us = all.first_us;
+	incident->last_us = all.last_us;
+	incident->onset_error_us = all.error_us;
+	incident->since_before = all.since_before;
+	incident->ended = all.ended;
 }
 
 /* Fill in an incident about a part (UINT32_MAX: the first member's component). */

@@ -81,18 +81,18 @@ static void add_peers_with_data(struct strbuf *sb, const struct explain_context 
 	strbuf_printf(sb, ", while %u of %u peers %s", some, n - 1, have);
 }
 
-/* "since T" if it lasts to the end of the data, else "from T to T". */
+/* " since T" if it lasts to the end of the data, else " from T to T". */
 static void add_stretch(
-	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f)
+	struct strbuf *sb, int64_t first_us, int64_t last_us, bool since_before, bool ended)
 {
-	const struct lp_series *s = &ctx->v->series[f->series];
+	const char *before = since_before ? "before " : "";
 	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
 
-	time_format(f->first_us, first);
-	if (s->n_windows && last_anomalous(s, f->member) == s->n_windows - 1)
-		strbuf_printf(sb, " since %s", first);
+	time_format(first_us, first);
+	if (ended)
+		strbuf_printf(sb, " from %s%s to %s", before, first, time_format(last_us, last));
 	else
-		strbuf_printf(sb, " from %s to %s", first, time_format(f->last_us, last));
+		strbuf_printf(sb, " since %s%s", before, first);
 }
 
 static void add_absence(struct strbuf *sb, const struct explain_context *ctx, uint32_t finding)
@@ -107,7 +107,7 @@ static void add_absence(struct strbuf *sb, const struct explain_context *ctx, ui
 	strbuf_puts(sb, " in ");
 	evidence_add_windows(sb, ctx->v, f);
 	strbuf_putc(sb, ',');
-	add_stretch(sb, ctx, f);
+	add_stretch(sb, f->first_us, f->last_us, f->since_before, f->ended);
 	add_peers_with_data(sb, ctx, f, no_data ? "have some" : "work");
 }
 
@@ -294,14 +294,14 @@ int evidence_fill(
 char *evidence_summary(const struct explain_context *ctx, const struct lp_incident *incident,
 	const struct lp_suspect *lead, uint32_t n_own)
 {
-	char first[TIME_TEXT_MAX];
 	struct strbuf sb = {0};
 
 	if (!strcmp(incident->cause, cause_server_down.name)) {
 		const char *colon = strchr(incident->part, ':');
 
-		strbuf_printf(&sb, "no data from %s since %s", colon ? colon + 1 : incident->part,
-			time_format(incident->first_us, first));
+		strbuf_printf(&sb, "no data from %s", colon ? colon + 1 : incident->part);
+		add_stretch(&sb, incident->first_us, incident->last_us, incident->since_before,
+			incident->ended);
 		return strbuf_take(&sb);
 	}
 	strbuf_printf(&sb, "%s %s", incident->part, cause_find(incident->cause)->is);
@@ -315,6 +315,8 @@ char *evidence_summary(const struct explain_context *ctx, const struct lp_incide
 		strbuf_puts(&sb, n_own > 1 ? ", the worst with " : ": ");
 		evidence_of_finding(ctx, lead->findings[0], &sb);
 	}
-	strbuf_printf(&sb, ", since %s", time_format(incident->first_us, first));
+	strbuf_putc(&sb, ',');
+	add_stretch(&sb, incident->first_us, incident->last_us, incident->since_before,
+		incident->ended);
 	return strbuf_take(&sb);
 }

@@ -8,6 +8,7 @@
 #include "explain/failover.h"
 #include "explain/issuer.h"
 #include "explain/loss.h"
+#include "explain/onset.h"
 #include "explain/semantic_join.h"
 #include "explain/suspects.h"
 #include <errno.h>
@@ -55,8 +56,12 @@ int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 	if (r == 0)
 		r = failover_find(&ctx, err);
 	if (r == 0)
+		r = onset_refine(&ctx, err);
+	if (r == 0)
 		r = tell(&ctx, err);
 	if (r == 0)
 		r = coalesce_suspects(&ctx, err);
+	if (r == 0)
+		onset_settle(&ctx);
 	return r;
 }

@@ -83,12 +83,12 @@ struct verdict_span verdict_span(const struct lp_verdict *v)
 	return span;
 }
 
-bool verdict_is_still(const struct lp_verdict *v, int64_t last_us)
+bool verdict_is_still(const struct lp_verdict *v, const struct lp_incident *in)
 {
 	struct verdict_span span = verdict_span(v);
 	int64_t shift_us = (int64_t)v->params.win_shift * v->params.step_us;
 
-	return span.n_windows && last_us >= span.end_us - shift_us;
+	return !in->ended && span.n_windows && in->last_us >= span.end_us - shift_us;
 }
 
 const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t component)
@@ -416,17 +416,30 @@ void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 	add_well(sb, v);
 }
 
-void verdict_add_when(
-	struct strbuf *sb, const struct lp_verdict *v, int64_t first_us, int64_t last_us)
+static void add_onset(struct strbuf *sb, const struct lp_incident *in)
 {
-	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], span[TIME_TEXT_MAX];
+	char from[TIME_TEXT_MAX], error[TIME_TEXT_MAX];
 
-	time_format(first_us, from);
-	span_format(last_us - first_us, span);
-	if (verdict_is_still(v, last_us))
-		strbuf_printf(sb, "since %s, still at the end of the data (%s)", from, span);
+	strbuf_printf(
+		sb, "%s%s", in->since_before ? "before " : "", time_format(in->first_us, from));
+	if (!in->since_before && in->onset_error_us > 0)
+		strbuf_printf(sb, " (give or take %s)", span_format(in->onset_error_us, error));
+}
+
+void verdict_add_when(struct strbuf *sb, const struct lp_verdict *v, const struct lp_incident *in)
+{
+	bool still = verdict_is_still(v, in);
+	char to[TIME_TEXT_MAX], span[TIME_TEXT_MAX];
+
+	/* What logs tell of is not over with its last event. */
+	strbuf_puts(sb, still ? "since " : in->ended ? "limped from " : "from ");
+	add_onset(sb, in);
+	if (still)
+		strbuf_puts(sb, ", still at the end of the data");
 	else
-		strbuf_printf(sb, "from %s to %s (%s)", from, time_format(last_us, to), span);
+		strbuf_printf(sb, " to %s", time_format(in->last_us, to));
+	strbuf_printf(sb, " (%s%s)", in->since_before ? "at least " : "",
+		span_format(in->last_us - in->first_us, span));
 }
 
 void verdict_add_peers(struct strbuf *sb, const struct lp_verdict *v, uint32_t group)

@@ -20,7 +20,7 @@ int64_t verdict_window_start(
 int64_t verdict_window_end(const struct lp_verdict *v, const struct lp_series *s, uint32_t window);
 
 /* Was it still so at the end of the data (within one shift of the window)? */
-bool verdict_is_still(const struct lp_verdict *v, int64_t last_us);
+bool verdict_is_still(const struct lp_verdict *v, const struct lp_incident *in);
 
 /* The suspect that is this component, or NULL. */
 const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t component);
@@ -62,9 +62,9 @@ uint32_t verdict_n_reasons_told(const struct lp_verdict *v);
 /* The verdict in one line. */
 void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v);
 
-/* "from T to T (2h)", or "since T, still at the end of the data (2h)". */
-void verdict_add_when(
-	struct strbuf *sb, const struct lp_verdict *v, int64_t first_us, int64_t last_us);
+/* "limped from T (give or take 1s) to T (2h)", or "since T (give or take 1s), still at the end of
+ * the data (2h)". */
+void verdict_add_when(struct strbuf *sb, const struct lp_verdict *v, const struct lp_incident *in);
 
 /* "against 11 others of group disk of fs3". */
 void verdict_add_peers(struct strbuf *sb, const struct lp_verdict *v, uint32_t group);

@@ -93,9 +93,9 @@ static void write_pick(struct html_page *p, uint32_t at)
 	html_write(p->out, verdict_cause_words(in->cause));
 	if (in->n_components > 1)
 		fprintf(p->out, ", %" PRIu32 " components", in->n_components);
-	fprintf(p->out, "</span><span class=\"what\">%s <time>%s</time></span>",
-		verdict_is_still(p->v, in->last_us) ? "since" : "over; from",
-		time_format(in->first_us, text));
+	fprintf(p->out, "</span><span class=\"what\">%s%s <time>%s</time></span>",
+		verdict_is_still(p->v, in) ? "since" : "over; from",
+		in->since_before ? " before" : "", time_format(in->first_us, text));
 	if (verdict_incident_acknowledged(p->v, in))
 		fputs("<span class=\"tag\">acknowledged</span>", p->out);
 	write_bar(p, in);
@@ -131,16 +131,23 @@ static void write_fact(FILE *out, const char *name, const char *fmt, ...)
 
 static void write_facts(struct html_page *p, const struct lp_incident *in)
 {
-	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], span[TIME_TEXT_MAX];
-	bool still = verdict_is_still(p->v, in->last_us);
+	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], span[TIME_TEXT_MAX], error[TIME_TEXT_MAX];
 
 	fputs("<dl class=\"facts\">\n", p->out);
-	write_fact(p->out, "since", "<time>%s</time>", time_format(in->first_us, from));
-	if (still)
+	time_format(in->first_us, from);
+	if (in->since_before)
+		write_fact(p->out, "since", "before <time>%s</time>", from);
+	else if (in->onset_error_us > 0)
+		write_fact(p->out, "since", "<time>%s</time> (give or take %s)", from,
+			span_format(in->onset_error_us, error));
+	else
+		write_fact(p->out, "since", "<time>%s</time>", from);
+	if (verdict_is_still(p->v, in))
 		write_fact(p->out, "until", "still so at the end");
 	else
 		write_fact(p->out, "until", "<time>%s</time>", time_format(in->last_us, to));
-	write_fact(p->out, "for", "%s", span_format(in->last_us - in->first_us, span));
+	write_fact(p->out, "for", "%s%s", in->since_before ? "at least " : "",
+		span_format(in->last_us - in->first_us, span));
 	write_fact(p->out, "persistence", "%" PRIu32, in->persistence);
 	if (isfinite(in->severity))
 		write_fact(p->out, "severity", "%.3g", in->severity);

@@ -138,6 +138,18 @@ static void write_metrics(FILE *out, const struct lp_verdict *v, const struct lp
 	fputc(']', out);
 }
 
+/* Since when and until when. There is no onset to be sure of in data that begins later. */
+static void write_times(
+	FILE *out, const int64_t times_us[3], int64_t error_us, bool since_before, bool ended)
+{
+	key_time(out, "first", times_us[0]);
+	key_number(out, "first_error_s", since_before ? NAN : (double)error_us / 1e6);
+	key_bool(out, "since_before", since_before);
+	key_time(out, "last", times_us[1]);
+	key_bool(out, "ended", ended);
+	key_time(out, "indicted", times_us[2]);
+}
+
 static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
 	const struct lp_finding *f = s->n_findings ? &v->findings[s->findings[0]] : NULL;
@@ -151,9 +163,8 @@ static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp
 	write_metrics(out, v, s);
 	key_count(out, "persistence", s->persistence);
 	key_number(out, "severity", s->severity);
-	key_time(out, "first", s->first_us);
-	key_time(out, "last", s->last_us);
-	key_time(out, "indicted", s->indicted_us);
+	write_times(out, (int64_t[]){s->first_us, s->last_us, s->indicted_us}, s->onset_error_us,
+		s->since_before, s->ended);
 	key_string(out, "cause", s->cause);
 	key_number(out, "confidence", s->confidence);
 	key_strings(out, "evidence", s->evidence, s->n_evidence);
@@ -184,9 +195,8 @@ static void write_incident(FILE *out, const struct lp_verdict *v, const struct l
 	key_count(out, "part_size", in->n_of_part);
 	key_string(out, "cause", in->cause);
 	key_number(out, "severity", in->severity);
-	key_time(out, "first", in->first_us);
-	key_time(out, "last", in->last_us);
-	key_time(out, "indicted", in->indicted_us);
+	write_times(out, (int64_t[]){in->first_us, in->last_us, in->indicted_us},
+		in->onset_error_us, in->since_before, in->ended);
 	key_number(out, "confidence", in->confidence);
 	key_count(out, "persistence", in->persistence);
 	key_string(out, "summary", in->summary);

@@ -238,7 +238,7 @@ static void print_incident(struct printer *p, const struct lp_incident *in, uint
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
 	print_heading(p, in, rank);
-	verdict_add_when(&sb, p->v, in->first_us, in->last_us);
+	verdict_add_when(&sb, p->v, in);
 	if (p->opt.verbose && in->indicted_us)
 		strbuf_printf(&sb, ", indicted at %s", time_format(in->indicted_us, indicted));
 	paragraph(p, INDENT, &sb);

@@ -102,8 +102,10 @@ def test_recording_json(directory):
     assert INCIDENT <= incident.keys()
     assert incident["part"] == "oss4/disk:loop3" == incident["components"][0]
     assert all(ANOMALY <= a.keys() for a in verdict["anomalies"])
-    # The fault began at 09:05:07: the first window that has some of it, and no earlier.
-    assert "2026-11-15T09:04:00Z" <= suspect["first"] <= "2026-11-15T09:05:40Z", suspect["first"]
+    # The fault began at 09:05:07.
+    assert "2026-11-15T09:05:02Z" <= suspect["first"] <= "2026-11-15T09:05:12Z", suspect["first"]
+    assert 1 <= suspect["first_error_s"] <= 5 and not suspect["since_before"], suspect
+    assert not suspect["ended"], suspect
     assert suspect["last"] >= "2026-11-15T09:10:00Z"
     datetime.datetime.fromisoformat(suspect["first"].replace("Z", "+00:00"))
 

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """A disk that is 8 times slower for some minutes of 2.5 hours of 5 s data is named, wherever they lie, and nobody else."""
+import datetime
+
 import fleet
+import tap
 from program import run_tests
 from verdicts import check_nobody, check_only
 
@@ -11,11 +14,27 @@ PLACES = (("early", lambda minutes: 8, "s2/disk:sda"),
           ("last", lambda minutes: 150 - minutes, "s3/disk:sdd"))
 
 
+# Two steps of the horizon that sees it.
+WITHIN_S = 30
+
+
+def seconds(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def check_times(suspect, begin, span, still):
+    """It is told since when, and until when."""
+    first, last = seconds(suspect["first"]), seconds(suspect["last"])
+    tap.check(abs(first - begin) <= WITHIN_S and suspect["first_error_s"] <= WITHIN_S, suspect)
+    tap.check(abs(last - begin - span) <= WITHIN_S and suspect["ended"] == (not still), suspect)
+
+
 def slow_for(minutes, place, begin, disk):
     """A test case: slow for so long, there."""
     def test(directory):
         made = fleet.striped(seed=minutes, slow=disk, at_min=begin(minutes), minutes=minutes)
-        check_only(f"{minutes} minutes, {place}", disk, made.write(directory))
+        suspect = check_only(f"{minutes} minutes, {place}", disk, made.write(directory))
+        check_times(suspect, fleet.START + begin(minutes) * 60, minutes * 60, place == "last")
     test.__doc__ = f"{minutes} minutes, {place}: {disk} and nobody else"
     return test
 

@@ -114,6 +114,26 @@ static void test_odd(void **state)
 	lp_verdict_free(v);
 }
 
+static void test_when(void **state)
+{
+	struct lp_verdict *v = rig_verdict();
+	char *page;
+
+	(void)state;
+	v->incidents[0].onset_error_us = 30000000;
+	v->incidents[0].ended = true;
+	v->incidents[1].since_before = true;
+	page = print(v, NULL);
+	assert_non_null(strstr(page,
+		"<dt>since</dt><dd><time>2011-04-17T03:52:30Z</time> (give or take 30s)</dd>"));
+	assert_non_null(strstr(page, "<dt>until</dt><dd><time>2011-04-17T12:00:00Z</time></dd>"));
+	assert_non_null(
+		strstr(page, "<dt>since</dt><dd>before <time>2011-04-17T08:52:30Z</time></dd>"));
+	assert_non_null(strstr(page, "<dt>for</dt><dd>at least 3h07m</dd>"));
+	free(page);
+	lp_verdict_free(v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +141,7 @@ int main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_shared_part),
 		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_when),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

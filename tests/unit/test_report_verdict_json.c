@@ -152,6 +152,28 @@ static void test_suspects(void **state)
 	lp_verdict_free(v);
 }
 
+static void test_when(void **state)
+{
+	struct lp_verdict *v = rig_verdict();
+	json_t *root, *suspect, *in;
+
+	(void)state;
+	v->suspects[0].onset_error_us = 1500000;
+	v->suspects[0].ended = true;
+	v->incidents[1].since_before = true;
+	root = print(v);
+	suspect = json_array_get(json_object_get(root, "suspects"), 0);
+	in = json_array_get(json_object_get(root, "incidents"), 1);
+	assert_true(json_number_value(json_object_get(suspect, "first_error_s")) == 1.5);
+	assert_true(json_is_false(json_object_get(suspect, "since_before")));
+	assert_true(json_is_true(json_object_get(suspect, "ended")));
+	assert_true(json_is_null(json_object_get(in, "first_error_s")));
+	assert_true(json_is_true(json_object_get(in, "since_before")));
+	assert_true(json_is_false(json_object_get(in, "ended")));
+	json_decref(root);
+	lp_verdict_free(v);
+}
+
 static void test_incidents(void **state)
 {
 	struct lp_verdict *v = rig_verdict();
@@ -215,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_anomalies),
 		cmocka_unit_test(test_suspects),
 		cmocka_unit_test(test_incidents),
+		cmocka_unit_test(test_when),
 		cmocka_unit_test(test_odd_values),
 		cmocka_unit_test(test_empty),
 	};

@@ -1,5 +1,6 @@
 #include "report/verdict_text.h"
 
+#include "base/time.h"
 #include "printed.h"
 #include "verdict_rig.h"
 
@@ -323,6 +324,38 @@ static void test_asymmetries_only(void **state)
 	lp_verdict_free(v);
 }
 
+/* Since when and until when, as far as that is known. */
+static void test_when(void **state)
+{
+	struct lp_verdict *v = rig_verdict();
+	const struct verdict_text_options wide = {.width = 120};
+	char *text;
+
+	(void)state;
+	v->incidents[0].onset_error_us = 30 * US_PER_SEC;
+	v->incidents[1].since_before = true;
+	v->incidents[2].onset_error_us = 15 * US_PER_SEC;
+	v->incidents[2].ended = true;
+	text = print(v, &wide);
+	assert_contains(text,
+		" since 2011-04-17T03:52:30Z (give or take 30s), still at the end of the data "
+		"(8h07m)\n");
+	assert_contains(text,
+		" since before 2011-04-17T08:52:30Z, still at the end of the data (at least "
+		"3h07m)\n");
+	assert_contains(text,
+		" limped from 2011-04-17T02:22:30Z (give or take 15s) to 2011-04-17T07:30:00Z "
+		"(5h07m)\n");
+	free(text);
+	v->incidents[0].ended = true;
+	text = print(v, &wide);
+	assert_contains(text,
+		" limped from 2011-04-17T03:52:30Z (give or take 30s) to 2011-04-17T12:00:00Z "
+		"(8h07m)\n");
+	free(text);
+	lp_verdict_free(v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +373,7 @@ int main(void)
 		cmocka_unit_test(test_width),
 		cmocka_unit_test(test_hostile_text),
 		cmocka_unit_test(test_asymmetries_only),
+		cmocka_unit_test(test_when),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
