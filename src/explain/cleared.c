@@ -108,7 +108,8 @@ static int clear_finding(struct explain_context *ctx, uint32_t finding, int64_t 
 	bool fires = false;
 	int r;
 
-	if (from == 0)
+	/* What began earlier may have no windows from then any more. */
+	if (from == 0 && f->first_us >= since_us)
 		return 0;
 	r = recount(v, f, from, &fires);
 	if (r == 0 && !fires)

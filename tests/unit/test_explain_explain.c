@@ -100,6 +100,24 @@ static void test_clear_outside(void **state)
 	rig_release(&r);
 }
 
+/* What lasts longer than its windows are kept counts from the clear on, too. */
+static void test_clear_before_windows(void **state)
+{
+	const struct lp_suspect *s;
+	struct rig r;
+
+	(void)state;
+	make(&r, "before.db");
+	for (uint32_t i = 0; i < r.v->n_findings; i++)
+		r.v->findings[i].first_us = RIG_START_US - 90 * RIG_STEP_US;
+	say(&r, STATE_CLEAR, "oss1/disk:sdb", RIG_START_US - 20 * RIG_STEP_US, 0);
+	rig_explain(&r);
+	s = rig_suspect(&r, "oss1/disk:sdb");
+	assert_non_null(s);
+	assert_true(s->first_us >= RIG_START_US - RIG_STEP_US);
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +125,7 @@ int main(void)
 		cmocka_unit_test(test_mute),
 		cmocka_unit_test(test_clear),
 		cmocka_unit_test(test_clear_outside),
+		cmocka_unit_test(test_clear_before_windows),
 	};
 
 	return cmocka_run_group_tests(tests, temp_dir_setup, temp_dir_teardown);
