@@ -2,6 +2,7 @@
  *
  *     lp_engine_new()      from options and the interval of the samples
  *     lp_engine_feed()     batches of any observer, as they come; those of one observer in order
+ *     lp_engine_feed_log() the same for records of system calls
  *     lp_engine_advance()  "everything up to this time is here": whole windows are compared, once
  *     lp_engine_verdict()  what can be said at the watermark
  *
@@ -16,6 +17,7 @@
 #define LIMPET_ENGINE_H
 
 #include <limpet/diagnose.h>
+#include <limpet/log.h>
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
@@ -41,6 +43,10 @@ int lp_engine_add_host(
  * left out and counted. */
 int lp_engine_feed(struct lp_engine *e, const struct lp_source *source,
 	const struct lp_batch *batch, struct lp_err *err);
+
+/* Take over records of a log, in the order of the observer's archive. */
+int lp_engine_feed_log(
+	struct lp_engine *e, const char *observer, const struct lp_log *log, struct lp_err *err);
 
 /* What batches must contain, for sources that can skip the rest. Good as long as the engine is. */
 const struct lp_select *lp_engine_select(const struct lp_engine *e);

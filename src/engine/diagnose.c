@@ -2,31 +2,11 @@
 
 #include "base/cleanup.h"
 #include "engine/engine.h"
+#include "explain/semantic_read.h"
 #include "import/dataset.h"
 #include <errno.h>
 
 DEFINE_CLEANUP(struct lp_engine *, lp_engine_free);
-
-/* Who asks for metrics or for groups wants to see comparisons. */
-static bool logs_wanted(const struct lp_diagnose_options *o)
-{
-	return !o->n_metrics && !o->n_groups;
-}
-
-/* Errors, crashes and hangs in the logs of system calls, if there are any. */
-static int logs_judge(
-	struct lp_engine *e, struct lp_dataset *ds, struct semantic *ret, struct lp_err *err)
-{
-	const struct lp_diagnose_options *o = e->setup.opt;
-	struct semantic_options how = {.hang_after_us = o->hang_after_us,
-		.error_window_us = o->error_window_us,
-		.from_us = o->from_us,
-		.to_us = o->to_us,
-		.trained = e->setup.trained,
-		.warn = o->warn};
-
-	return logs_wanted(o) ? semantic_diagnose(ds, &e->setup.hosts, &how, ret, err) : 0;
-}
 
 /* Where somebody chose how to compare, but not the step of the grid: the data's own, or 15 s where
  * there are hours of finer data. */
@@ -47,6 +27,12 @@ static int step_choose(struct lp_dataset *ds, int64_t interval_us, struct lp_dia
 		last = o->to_us;
 	o->params.step_us = detect_step(interval_us, last > first ? last - first : 0);
 	return 0;
+}
+
+/* Is there nothing at all: no samples, and no logs? */
+static bool engine_is_empty(const struct lp_engine *e)
+{
+	return e->watermark_us == INT64_MIN && !(e->logs && semantic_reader_any(e->logs));
 }
 
 /* Feed everything, and go to where most of it ends. */
@@ -73,7 +59,6 @@ int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options
 	struct lp_verdict **ret, struct lp_err *err)
 {
 	_cleanup_(lp_engine_freep) struct lp_engine *e = NULL;
-	_cleanup_(semantic_release) struct semantic semantic = {0};
 	struct lp_diagnose_options o = *options;
 	struct lp_err here = {0};
 	int64_t interval_us;
@@ -86,16 +71,15 @@ int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options
 	if (r == 0)
 		r = dataset_hosts(ds, &e->setup.hosts, err);
 	if (r == 0)
-		logs = logs_judge(e, ds, &semantic, err);
+		logs = e->logs ? semantic_read(ds, &e->logs_how, e->logs, err) : 0;
 	if (r < 0 || (logs < 0 && logs != -EBADMSG))
 		return r < 0 ? r : logs;
 	r = engine_fill(e, ds, &here);
 	if (r < 0)
 		*err = here;
 	/* Where nothing at all could be read, that is all there is to say. */
-	if (r < 0 && (r != -EBADMSG || (e->watermark_us == INT64_MIN && !semantic.any)))
+	if (r < 0 && (r != -EBADMSG || engine_is_empty(e)))
 		return r == -EBADMSG ? err->code : r;
-	e->semantic = &semantic;
 	e->data = ds;
 	here = (struct lp_err){0};
 	said = lp_engine_verdict(e, ret, &here);

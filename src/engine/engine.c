@@ -24,6 +24,7 @@ void lp_engine_free(struct lp_engine *e)
 	for (uint32_t i = 0; i < e->n_lanes; i++)
 		lane_release(&e->lanes[i]);
 	lp_table_builder_free(e->plain);
+	semantic_reader_free(e->logs);
 	setup_release(&e->setup);
 	free(e);
 }
@@ -54,6 +55,24 @@ static int plain_open(struct lp_engine *e, struct lp_err *err)
 	return lp_table_builder_new(&e->plain_table, &e->plain, err);
 }
 
+/* Errors, crashes and hangs in the logs of system calls. Who asks for metrics or for groups wants
+ * to see comparisons. */
+static int logs_open(struct lp_engine *e, struct lp_err *err)
+{
+	const struct lp_diagnose_options *o = e->setup.opt;
+
+	if (o->n_metrics || o->n_groups)
+		return 0;
+	e->logs_how = (struct semantic_options){.hang_after_us = o->hang_after_us,
+		.error_window_us = o->error_window_us,
+		.from_us = o->from_us,
+		.to_us = o->to_us,
+		.trained = e->setup.trained,
+		.warn = o->warn};
+	e->logs = semantic_reader_new(&e->logs_how, &e->setup.hosts, false);
+	return e->logs ? 0 : lp_err_sys(err, -ENOMEM, "cannot make an engine");
+}
+
 int lp_engine_new(const struct lp_diagnose_options *options, int64_t interval_us,
 	struct lp_engine **ret, struct lp_err *err)
 {
@@ -71,6 +90,8 @@ int lp_engine_new(const struct lp_diagnose_options *options, int64_t interval_us
 		return r;
 	e->table = setup_table(&e->setup);
 	r = options_are_plain(options) ? plain_open(e, err) : lanes_open(e, err);
+	if (r == 0)
+		r = logs_open(e, err);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(e);
@@ -116,7 +137,15 @@ int lp_engine_feed(struct lp_engine *e, const struct lp_source *source,
 	late_count(e, batch);
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		r = lp_table_builder_add(builders[i], source, batch, err);
+	if (r == 0 && e->logs && semantic_reader_batch(e->logs, source->catalogue, batch) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot take over samples");
 	return r;
+}
+
+int lp_engine_feed_log(
+	struct lp_engine *e, const char *observer, const struct lp_log *log, struct lp_err *err)
+{
+	return e->logs ? semantic_reader_log(e->logs, observer, log, err) : 0;
 }
 
 uint64_t lp_engine_n_late(const struct lp_engine *e)
@@ -212,6 +241,8 @@ int lp_engine_advance(struct lp_engine *e, int64_t watermark_us, struct lp_err *
 	}
 	if (e->plain && watermark_us >= e->plain_table.from_us)
 		e->plain_table.from_us = watermark_us + 1;
+	if (r == 0 && e->logs && semantic_reader_advance(e->logs, watermark_us) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot judge the logs of system calls");
 	return r;
 }
 
@@ -294,16 +325,14 @@ static int horizons_verdict(const struct lp_engine *e, struct lp_verdict **ret, 
 }
 
 /* What is compared; a verdict about nothing where there is nothing. */
-static int verdict_compared(const struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
+static int verdict_compared(const struct lp_engine *e, const struct semantic *semantic,
+	struct lp_verdict **ret, struct lp_err *err)
 {
 	int r = e->n_lanes ? horizons_verdict(e, ret, err) : plain_verdict(e, ret, err);
 
 	if (r != -ENODATA)
 		return r;
-	if (!e->semantic || !e->semantic->any)
-		r = nothing_there(e->setup.opt, err);
-	else
-		r = 0;
+	r = semantic->any ? 0 : nothing_there(e->setup.opt, err);
 	if (r < 0)
 		return r;
 	*ret = calloc(1, sizeof(**ret));
@@ -315,7 +344,8 @@ static int verdict_compared(const struct lp_engine *e, struct lp_verdict **ret, 
 }
 
 /* Suspects, incidents, and what it all comes to. */
-static int verdict_explain(const struct lp_engine *e, struct lp_verdict *v, struct lp_err *err)
+static int verdict_explain(const struct lp_engine *e, const struct semantic *semantic,
+	struct lp_verdict *v, struct lp_err *err)
 {
 	const struct setup *s = &e->setup;
 	const struct status_grounds grounds = {.options = s->opt,
@@ -326,7 +356,7 @@ static int verdict_explain(const struct lp_engine *e, struct lp_verdict *v, stru
 	int r = s->opt->state ? state_open(s->opt->state, true, &state, err) : 0;
 
 	if (r == 0)
-		r = explain_verdict(v, s->topology, &s->hosts, state, e->semantic, err);
+		r = explain_verdict(v, s->topology, &s->hosts, state, semantic, err);
 	if (r == 0)
 		r = status_judge(v, &grounds, err);
 	state_close(state);
@@ -337,12 +367,16 @@ int lp_engine_verdict(struct lp_engine *e, struct lp_verdict **ret, struct lp_er
 {
 	const struct lp_diagnose_options *o = e->setup.opt;
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
-	int r = verdict_compared(e, &v, err);
+	_cleanup_(semantic_release) struct semantic semantic = {0};
+	int r;
 
-	if (r == 0 && e->semantic)
-		r = semantic_join_components(v, e->semantic, o->components, o->n_components, err);
+	if (e->logs && semantic_reader_verdict(e->logs, &semantic) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot judge the logs of system calls");
+	r = verdict_compared(e, &semantic, &v, err);
 	if (r == 0)
-		r = verdict_explain(e, v, err);
+		r = semantic_join_components(v, &semantic, o->components, o->n_components, err);
+	if (r == 0)
+		r = verdict_explain(e, &semantic, v, err);
 	if (r == 0)
 		*ret = TAKE_PTR(v);
 	return r;

@@ -4,7 +4,7 @@
 
 #include "engine/lane.h"
 #include "engine/setup.h"
-#include "explain/semantic.h"
+#include "explain/semantic_reader.h"
 #include <limpet/engine.h>
 
 #define ENGINE_LANES_MAX 4
@@ -23,9 +23,10 @@ struct lp_engine {
 	struct lp_table_builder *plain;
 	struct lp_table_options plain_table;
 
-	const struct semantic *semantic; /* what the logs say, if somebody read them; may be NULL */
-	const struct lp_dataset *data;	 /* where the data comes from, what of it could not be read;
-					    may be NULL */
+	struct semantic_options logs_how;
+	struct semantic_reader *logs;  /* of system calls; NULL: nobody wants to know */
+	const struct lp_dataset *data; /* where the data comes from, what of it could not be read;
+					  may be NULL */
 };
 
 /* The builders that data goes into; how many. For who reads many files at the same time. */

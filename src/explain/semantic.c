@@ -3,8 +3,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "explain/cause.h"
-#include "explain/semantic_read.h"
-#include "explain/semantic_reader.h"
 #include "explain/semantic_tell.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -129,21 +127,4 @@ int semantic_judge(
 	if (r == 0)
 		r = note_gaps(t, ret);
 	return r < 0 ? r : merge_all(ret);
-}
-
-int semantic_diagnose(struct lp_dataset *ds, const struct hosts *hosts,
-	const struct semantic_options *options, struct semantic *ret, struct lp_err *err)
-{
-	_cleanup_(semantic_reader_freep) struct semantic_reader *reader =
-		semantic_reader_new(options, hosts, false);
-	int r;
-
-	if (!reader)
-		return lp_err_sys(err, -ENOMEM, "cannot read the logs of system calls");
-	r = semantic_read(ds, options, reader, err);
-	if (r < 0 && r != -EBADMSG)
-		return r;
-	if (semantic_reader_verdict(reader, ret) < 0)
-		return lp_err_sys(err, -ENOMEM, "cannot judge the logs of system calls");
-	return r;
 }

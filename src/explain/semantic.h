@@ -53,12 +53,7 @@ struct semantic {
 
 void semantic_release(struct semantic *s);
 
-/* Diagnose the logs of a dataset. On -EBADMSG some are damaged (told through `warn`), and the rest
- * was diagnosed. Zero-initialise `ret`; release it also after a failure. */
-int semantic_diagnose(struct lp_dataset *ds, const struct hosts *hosts,
-	const struct semantic_options *options, struct semantic *ret, struct lp_err *err);
-
-/* The same of traces that are there already, with who serves (traces_know()); 0 or -ENOMEM.
+/* Judge traces, with who serves (traces_know()); 0 or -ENOMEM.
  * `options` is complete. */
 int semantic_judge(
 	const struct traces *t, const struct semantic_options *options, struct semantic *ret);
