@@ -38,6 +38,8 @@ struct lp_table_options {
 	/* For detection: with metrics NULL only those that it compares; and what these are weighed
 	 * with (struct lp_metric). */
 	bool judged;
+	/* Without a request there is no latency: such steps are missing, instead of 0. */
+	bool gaps;
 	bool raw;		       /* names are raw columns, shown as they are */
 	const char *const *components; /* full names and globs of them; NULL: all */
 	uint32_t n_components;

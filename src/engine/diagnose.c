@@ -35,14 +35,62 @@ static bool engine_is_empty(const struct lp_engine *e)
 	return e->watermark_us == INT64_MIN && !(e->logs && semantic_reader_any(e->logs));
 }
 
-/* Feed everything, and go to where most of it ends. */
-static int engine_fill(struct lp_engine *e, struct lp_dataset *ds, struct lp_err *err)
+/* The fast horizon looks at so many samples of each metric at most, the last ones, and at its span
+ * in any case: a day of a large site at 1 s would take minutes. */
+#define FAST_SAMPLES_MAX INT64_C(5000000)
+
+/* Where a finer lane begins, once it is known from a coarser one how much there is. */
+static int64_t lane_from(const struct lane *l, const struct lane *coarser)
+{
+	int64_t first, end, rows = 1, least = l->horizon->span_us / l->params.step_us, from;
+
+	if (!table_builder_span(coarser->builder, &first, &end))
+		return 0;
+	for (size_t s = 0; s < coarser->builder->n_sets; s++) {
+		if ((int64_t)coarser->builder->sets[s].n_rows > rows)
+			rows = (int64_t)coarser->builder->sets[s].n_rows;
+	}
+	if (FAST_SAMPLES_MAX / rows > least)
+		least = FAST_SAMPLES_MAX / rows;
+	from = end * coarser->params.step_us - least * l->params.step_us;
+	return from > first * coarser->params.step_us ? from : 0;
+}
+
+/* Feed everything: the coarsest lane first, which says how far back the finer ones can look. */
+static int engine_read(struct lp_engine *e, struct lp_dataset *ds, struct lp_err *err)
 {
 	struct lp_table_builder *builders[ENGINE_LANES_MAX];
 	uint32_t n = engine_builders(e, builders);
+	struct lp_warn *warn = ds->warn;
+	int r = dataset_build(ds, &builders[n - 1], 1, err);
+
+	for (uint32_t i = n - 1; (r == 0 || r == -EBADMSG) && i-- > 0;) {
+		struct lane *l = &e->lanes[i];
+		int64_t from = lane_from(l, &e->lanes[i + 1]);
+		struct lp_err again = {0};
+		int got;
+
+		if (from > l->table.from_us)
+			l->table.from_us = e->fast_from_us = from;
+		l->builder->select.from_us = l->table.from_us;
+		/* What is damaged was told already. */
+		ds->warn = NULL;
+		got = dataset_build(ds, &builders[i], 1, &again);
+		ds->warn = warn;
+		if (got < 0 && got != -EBADMSG) {
+			*err = again;
+			r = got;
+		}
+	}
+	return r;
+}
+
+/* Feed everything, and go to where most of it ends. */
+static int engine_fill(struct lp_engine *e, struct lp_dataset *ds, struct lp_err *err)
+{
 	struct lp_err here = {0};
 	int64_t end_us;
-	int read = dataset_build(ds, builders, n, err), r;
+	int read = engine_read(e, ds, err), r;
 
 	if (read < 0 && read != -EBADMSG)
 		return read;

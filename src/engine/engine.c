@@ -186,7 +186,8 @@ static void lasts_note(void *ctx, const struct lp_identity *component, int64_t l
 
 static int lasts_get(const struct lp_engine *e, struct lasts *ret)
 {
-	table_builder_last(e->n_lanes ? e->lanes[0].builder : e->plain, lasts_note, ret);
+	table_builder_last(
+		e->n_lanes ? e->lanes[e->n_lanes - 1].builder : e->plain, lasts_note, ret);
 	return ret->failed ? -ENOMEM : 0;
 }
 
@@ -305,6 +306,20 @@ static uint32_t lane_choose(const struct lp_engine *e)
 	return at;
 }
 
+/* Say where not everything was looked at. */
+static int fast_note(const struct lp_engine *e, struct lp_verdict *v, struct lp_err *err)
+{
+	char from[TIME_TEXT_MAX];
+
+	if (!e->fast_from_us ||
+		lp_verdict_note(v,
+			"faults of a few minutes were looked for from %s on only: there is too "
+			"much data before that (--since and --until choose a time)",
+			time_format(e->fast_from_us, from)) == 0)
+		return 0;
+	return lp_err_sys(err, -ENOMEM, "cannot compare");
+}
+
 /* What the finer horizons found goes into the verdict of the one that says most. */
 static int horizons_verdict(const struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
 {
@@ -319,6 +334,8 @@ static int horizons_verdict(const struct lp_engine *e, struct lp_verdict **ret, 
 		if (r == 0 && episodes_join(&found, v) < 0)
 			r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	}
+	if (r == 0)
+		r = fast_note(e, v, err);
 	if (r == 0)
 		*ret = TAKE_PTR(v);
 	return r;

@@ -20,6 +20,7 @@ struct lp_engine {
 	 * compared at once, as the definitions say. */
 	struct lane lanes[ENGINE_LANES_MAX];
 	uint32_t n_lanes;
+	int64_t fast_from_us; /* the finest begins here, and not with the data; 0: it does not */
 	struct lp_table_builder *plain;
 	struct lp_table_options plain_table;
 

@@ -118,6 +118,7 @@ struct lp_table_options setup_table(struct setup *s)
 		.metrics = o->n_metrics ? o->metrics : NULL,
 		.n_metrics = o->n_metrics,
 		.judged = true,
+		.gaps = !options_are_plain(o),
 		.from_us = o->from_us,
 		.to_us = o->to_us,
 		.progress = progress_reading,

@@ -353,8 +353,9 @@ int table_set_row(struct lp_table_builder *b, struct column_set *s,
 	}
 	if (array_reserve(&s->rows, &s->cap_rows, s->n_rows + 1, sizeof(*s->rows)) < 0)
 		return -ENOMEM;
-	s->rows[s->n_rows] =
-		(struct table_row){.last_wall = INT64_MIN, .component = lp_identity_ref(component)};
+	s->rows[s->n_rows] = (struct table_row){.last_wall = INT64_MIN,
+		.gaps = b->opt->gaps,
+		.component = lp_identity_ref(component)};
 	*ret_row = s->row_of[number] = (uint32_t)s->n_rows++;
 	return 0;
 }

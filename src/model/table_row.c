@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,16 @@ static int row_grow(struct table_row *row, int64_t from, int64_t to, struct tabl
 	return 0;
 }
 
+/* The value of the slot at hand. Of a latency, the second input is how many it is the mean of. */
+static double row_value(const struct table_row *row)
+{
+	const struct lp_metric *m = row->metric;
+
+	if (row->gaps && m && m->role == LP_ROLE_LATENCY && m->inputs[1] && !(row->acc.in[1] > 0))
+		return NAN;
+	return bind_shape_value(m, row->shape, &row->acc);
+}
+
 /* Put the value of the slot at hand into the row. */
 static inline int row_put(struct table_row *row, struct table_budget *budget)
 {
@@ -66,7 +77,7 @@ static inline int row_put(struct table_row *row, struct table_budget *budget)
 			return r;
 		at = row->slot - row->first;
 	}
-	row->values[at] = bind_shape_value(row->metric, row->shape, &row->acc);
+	row->values[at] = row_value(row);
 	if (row->head.state == HEAD_CLOSED && row->slot == row->head.slot)
 		row->head.replaced = true;
 	return 0;

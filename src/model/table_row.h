@@ -23,6 +23,7 @@ struct table_row {
 	int64_t last_wall;		/* of the last sample: time that does not move on repeats */
 	const struct lp_metric *metric; /* what `acc` was gathered through */
 	uint32_t shape;
+	bool gaps;	/* see struct lp_table_options */
 	double *values; /* of slots `first` .. `first + n - 1`; see table_value_set() */
 	int64_t first;
 	size_t n, cap;

@@ -144,6 +144,20 @@ bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric)
 	return false;
 }
 
+/* Is there a metric that says how much the members of a group work? */
+static bool group_has_work(const struct lp_verdict *v, uint32_t group)
+{
+	uint32_t component = v->groups[group].members[0];
+
+	for (uint32_t t = 0; t < v->n_tables; t++) {
+		if (v->row_of[t][component] != UINT32_MAX &&
+			lp_metric_role(v->components[component]->kind, v->tables[t]->metric) ==
+				LP_ROLE_WORK)
+			return true;
+	}
+	return false;
+}
+
 static int comparison_floor(struct comparison *c, const double *const *rows, uint32_t n)
 {
 	const struct lp_table *t = c->v->tables[c->series->metric];
@@ -234,6 +248,8 @@ static int comparison_smooth(struct comparison *c, const struct group_data *g)
 
 	if (r == 0 && c->role == LP_ROLE_SERVICE)
 		smoothed_drop_sparse(&c->smoothed, g, timeseries_width(c->params.step_us));
+	else if (r == 0 && c->gaps) /* a request now and then says nothing */
+		smoothed_drop_sparse(&c->smoothed, g, c->params.smooth);
 	if (r == 0)
 		smoothed_skip(&c->smoothed, c->context);
 	return r;
@@ -277,6 +293,12 @@ static int comparison_begin(struct comparison *c, const struct group_data *g)
 		c->unit = 1.0 / c->params.win_shift;
 		timeseries_params(&c->params);
 	}
+	/* How long requests take does not say who has stopped, where no request makes a gap, or
+	 * where work is known. */
+	c->gaps = c->role == LP_ROLE_SERVICE ||
+		(c->past && c->role == LP_ROLE_LATENCY &&
+			(group_metric(c->v, s->group, c->v->tables[s->metric]->metric) ||
+				group_has_work(c->v, s->group)));
 	if (c->past)
 		c->context = c->timeseries ? c->past->context_by_sample : c->past->context;
 	s->method = c->timeseries ? "series" : c->opt->measure->name;

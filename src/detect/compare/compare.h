@@ -42,6 +42,7 @@ struct comparison {
 	enum lp_role role;
 	bool timeseries;     /* compared by that method, sample by sample */
 	uint32_t n_rows;     /* members that have the metric at all */
+	bool gaps;	     /* no value is no request, and says nothing */
 	bool calibrated;     /* the thresholds come from the data itself, so that floors apply */
 	double floor;	     /* differences below this never matter, in the metric's unit */
 	double *votes;	     /* [member * n_windows + window] */

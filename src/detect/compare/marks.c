@@ -143,7 +143,7 @@ static bool is_late(const struct comparison *c, uint32_t member, uint32_t window
 static enum lp_mark mark_missing(const struct comparison *c, uint32_t member, uint32_t window,
 	uint32_t n_data, uint32_t n_rows)
 {
-	return 2 * n_data + 1 > n_rows && c->role != LP_ROLE_SERVICE &&
+	return 2 * n_data + 1 > n_rows && !c->gaps &&
 			c->first_slot[member] <= (int64_t)c->series->first[window] &&
 			!is_late(c, member, window)
 		? LP_MARK_ABSENT
