@@ -78,8 +78,8 @@ bool options_are_plain(const struct lp_diagnose_options *opt)
 {
 	const struct lp_params *p = &opt->params;
 
-	return opt->method || opt->thresholds || opt->n_fixed || p->smooth || p->win_size ||
-		p->win_shift || p->k || p->step_us;
+	return opt->method || opt->service_method || opt->thresholds || opt->n_fixed || p->smooth ||
+		p->win_size || p->win_shift || p->k || p->step_us;
 }
 
 /* Is the component in one of the groups that were asked for? Only these need to be read, where

@@ -106,7 +106,7 @@ def check_readable(directory, out):
     verdicts = []
     for name in EXPERIMENTS:
         ran = limpet("diagnose", "--json", f"{out}/{name}")
-        check(ran.code in (0, 1), ran)
+        check(ran.code in (0, 1, 4), ran)  # short as they are, they may not be enough to tell
         verdicts.append(write(directory, f"{name}.json", ran.out))
     good("score", *verdicts, "--truth", f"{out}/truth.csv", "--by", "observer")
 
@@ -135,8 +135,9 @@ def interrupt(out, plan):
 @contextlib.contextmanager
 def busy_machine():
     """Every CPU has more to do than it can."""
-    spinners = [subprocess.Popen(["sh", "-c", "while :; do :; done"])
-                for _ in range(4 * os.cpu_count())]
+    # Each in a session of its own: where CPUs are shared by session, all of one would count as one.
+    spinners = [subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True)
+                for _ in range(8 * os.cpu_count())]
     try:
         yield
     finally:

@@ -315,32 +315,62 @@ static int comparison_fail(const struct comparison *c, int r, struct lp_err *err
 		c->v->tables[c->series->metric]->metric, c->v->groups[c->series->group].name);
 }
 
+/* The rows of the members, and what is to be done with them; 0: nothing. */
+static int comparison_open(struct comparison *c, const struct detect_options *opt,
+	const struct lp_verdict *v, const struct lp_params *params, uint32_t group, uint32_t metric,
+	const struct comparison_past *past, struct lp_series *series, const double **rows)
+{
+	struct group_data g = {rows, v->groups[group].n_members, v->tables[metric]->n_slots};
+
+	*c = (struct comparison){
+		.past = past, .opt = opt, .v = v, .params = *params, .series = series, .unit = 1};
+	*series = (struct lp_series){.group = group, .metric = metric};
+	c->n_rows = group_rows(v, group, metric, rows);
+	return comparison_worth(c, group, metric, &g) ? comparison_begin(c, &g) : 0;
+}
+
 int comparison_make(const struct detect_options *opt, const struct lp_verdict *v,
 	const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct comparison *c, struct lp_series *ret_series,
 	struct lp_err *err)
 {
 	uint32_t n = v->groups[group].n_members;
-	_cleanup_free_ const double **rows = calloc(n, sizeof(*rows));
+	_cleanup_free_ const double **rows = calloc((size_t)n + 1, sizeof(*rows));
 	struct group_data g = {rows, n, v->tables[metric]->n_slots};
 	int r;
 
-	*c = (struct comparison){.past = past,
-		.opt = opt,
-		.v = v,
-		.params = *params,
-		.series = ret_series,
-		.unit = 1};
+	*c = (struct comparison){0};
 	*ret_series = (struct lp_series){.group = group, .metric = metric};
 	if (!rows)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
-	c->n_rows = group_rows(v, group, metric, rows);
-	if (!comparison_worth(c, group, metric, &g))
-		return 0;
-	r = comparison_begin(c, &g);
+	r = comparison_open(c, opt, v, params, group, metric, past, ret_series, rows);
 	if (r > 0)
 		r = comparison_run(c, &g) < 0 ? -ENOMEM : 1;
 	return r < 0 ? comparison_fail(c, r, err) : r;
+}
+
+/* Room for what thresholds are made from. */
+static int calibration_alloc(struct comparison *c, uint32_t n_members)
+{
+	size_t n = c->timeseries ? (size_t)n_members * c->series->n_windows : 0;
+
+	c->votes = calloc(n + 1, sizeof(*c->votes));
+	c->data = calloc(n + 1, sizeof(*c->data));
+	c->series->thresholds = calloc((size_t)n_members + 1, sizeof(*c->series->thresholds));
+	return c->votes && c->data && c->series->thresholds ? 0 : -ENOMEM;
+}
+
+/* Thresholds of windows come from some members: only these are smoothed. */
+static int comparison_learn(struct comparison *c, const struct group_data *g, const double **rows)
+{
+	int r = calibration_alloc(c, g->n_members);
+
+	if (r == 0 && c->timeseries)
+		return compare_timeseries(c, g);
+	sample_rows(rows, g->n_members);
+	if (r == 0)
+		r = comparison_smooth(c, g);
+	return r < 0 ? r : comparison_thresholds(c);
 }
 
 int comparison_calibrate(const struct detect_options *opt, const struct lp_verdict *v,
@@ -348,16 +378,29 @@ int comparison_calibrate(const struct detect_options *opt, const struct lp_verdi
 	const struct comparison_past *past, struct comparison_look *ret, struct lp_err *err)
 {
 	_cleanup_(comparison_release) struct comparison c = {0};
-	struct lp_series s;
-	/* Marks cost little beside votes, so that nothing is made a second time for this. */
-	int r = comparison_make(opt, v, params, group, metric, past, &c, &s, err);
+	_cleanup_(series_release) struct lp_series s = {0};
+	uint32_t n = v->groups[group].n_members;
+	_cleanup_free_ const double **rows = calloc((size_t)n + 1, sizeof(*rows));
+	struct group_data g = {rows, n, v->tables[metric]->n_slots};
+	int r;
 
+	if (!rows)
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	/* Vectors are few, and compared as a whole. */
+	if (group_has_vectors(v, group)) {
+		r = comparison_make(opt, v, params, group, metric, past, &c, &s, err);
+	} else {
+		r = comparison_open(&c, opt, v, params, group, metric, past, &s, rows);
+		if (r > 0)
+			r = comparison_learn(&c, &g, rows) < 0 ? -ENOMEM : 1;
+		if (r < 0)
+			return comparison_fail(&c, r, err);
+	}
 	if (r > 0)
 		*ret = (struct comparison_look){.threshold = s.thresholds[0],
 			.floor = c.floor,
 			.role = c.role,
 			.by_sample = c.timeseries,
 			.method = s.method};
-	series_release(&s);
 	return r;
 }

@@ -101,6 +101,9 @@ bool group_has_vectors(const struct lp_verdict *v, uint32_t group);
 int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 	const struct lp_params *params, struct vector_group *ret);
 
+/* Keep of the rows of a group only those that thresholds are learnt from: an even selection. */
+void sample_rows(const double **rows, uint32_t n); /* calibrate.c */
+
 /* The parts of it, in this order. */
 int comparison_thresholds(struct comparison *c); /* calibrate.c */
 int comparison_marks(struct comparison *c);	 /* marks.c: own, peers, ratios, marks */

@@ -39,19 +39,45 @@ static bool thresholds_given(struct comparison *c)
 	return true;
 }
 
-/* Members to learn from, evenly spaced over those that have the metric. */
+/* Is row number `seen` of `n_rows` taken, where `n` were taken before it? They are evenly spaced.
+ */
+static bool sample_takes(uint32_t seen, uint32_t n, uint32_t n_rows)
+{
+	return n < SAMPLE_MAX &&
+		(n_rows <= SAMPLE_MAX || (uint64_t)seen * SAMPLE_MAX >= (uint64_t)n * n_rows);
+}
+
+static uint32_t count_rows(const double *const *rows, uint32_t n)
+{
+	uint32_t n_rows = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		n_rows += rows[i] != NULL;
+	return n_rows;
+}
+
+void sample_rows(const double **rows, uint32_t n)
+{
+	uint32_t n_rows = count_rows(rows, n), taken = 0, seen = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!rows[i])
+			continue;
+		if (sample_takes(seen++, taken, n_rows))
+			taken++;
+		else
+			rows[i] = NULL;
+	}
+}
+
+/* Members to learn from, of those that have the metric. */
 static uint32_t sample_members(const struct comparison *c, uint32_t *members)
 {
-	uint32_t n_rows = 0, n = 0, seen = 0;
+	uint32_t n_rows = count_rows(c->smoothed.rows, c->smoothed.n_members), n = 0, seen = 0;
 
-	for (uint32_t i = 0; i < c->smoothed.n_members; i++)
-		n_rows += c->smoothed.rows[i] != NULL;
-	for (uint32_t i = 0; i < c->smoothed.n_members && n < SAMPLE_MAX; i++) {
-		if (!c->smoothed.rows[i])
-			continue;
-		if (n_rows <= SAMPLE_MAX || (uint64_t)seen * SAMPLE_MAX >= (uint64_t)n * n_rows)
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
+		if (c->smoothed.rows[i] && sample_takes(seen++, n, n_rows))
 			members[n++] = i;
-		seen++;
 	}
 	return n;
 }
