@@ -15,8 +15,10 @@ struct lp_diagnose_options {
 		*method; /* "cdf", "kl", "median", "thresh"; NULL: that of `thresholds`, or cdf */
 	const char *service_method; /* of service times of calls: "series", or that of `method`;
 				       NULL: that of `thresholds`, or series */
-	struct lp_params params;    /* members that are 0 take the method's default; step_us: the
-				       data's, or 15 s where there are hours of finer data */
+	struct lp_params params;    /* all 0, and neither a method nor thresholds: by horizons
+				       (docs/engine.md). Else those that are 0 take the method's
+				       default; step_us: the data's, or 15 s where there are hours
+				       of finer data */
 	const char
 		*thresholds; /* a file that `limpet train` made; NULL: from the peers' own spread */
 	const char *const *fixed; /* "await=5", or "5" for all metrics: outrank the file */
