@@ -116,8 +116,9 @@ int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options
 		r = step_choose(ds, interval_us, &o, err);
 	if (r == 0)
 		r = lp_engine_new(&o, interval_us, &e, err);
-	if (r == 0)
-		r = dataset_hosts(ds, &e->setup.hosts, err);
+	if (r < 0 || !e)
+		return r;
+	r = dataset_hosts(ds, &e->setup.hosts, err);
 	if (r == 0)
 		logs = e->logs ? semantic_read(ds, &e->logs_how, e->logs, err) : 0;
 	if (r < 0 || (logs < 0 && logs != -EBADMSG))

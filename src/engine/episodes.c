@@ -147,6 +147,7 @@ static int table_add(struct lp_verdict *v, const struct episode *item)
 	t->metric = strdup(item->metric);
 	t->unit = strdup(item->unit);
 	t->values = calloc(1, sizeof(*t->values));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	t->components = calloc(1, sizeof(*t->components));
 	t->step_us = n ? v->tables[0]->step_us : item->shift_us;
 	t->start_us = n ? v->tables[0]->start_us : item->begin_us;

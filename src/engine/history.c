@@ -107,7 +107,7 @@ static void track_trim(struct track *t, int64_t number)
 /* Forget the tracks that have nothing left. */
 static int tracks_retire(struct tracks *t)
 {
-	_cleanup_(strmap_release) struct strmap index = {0}, old = {0};
+	_cleanup_(strmap_release) struct strmap index = {0};
 	_cleanup_free_ uint32_t *moved = calloc(t->n + 1, sizeof(*moved));
 	size_t n = 0;
 	const char *key;
@@ -131,7 +131,7 @@ static int tracks_retire(struct tracks *t)
 			t->items[moved[i]] = t->items[i];
 	}
 	t->n = n;
-	old = t->index;
+	strmap_release(&t->index);
 	t->index = index;
 	index = (struct strmap){0};
 	return 0;

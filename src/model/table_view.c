@@ -40,6 +40,7 @@ static int row_compare(const void *a, const void *b)
 static const struct table_row **set_rows(
 	const struct column_set *s, const struct table_part *part, uint32_t *ret_n)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	const struct table_row **rows = calloc(s->n_rows + 1, sizeof(*rows));
 	uint32_t n = 0;
 	bool sorted = true;
@@ -54,6 +55,7 @@ static const struct table_row **set_rows(
 		rows[n++] = &s->rows[i];
 	}
 	if (rows && !sorted)
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 		qsort(rows, n, sizeof(*rows), row_compare);
 	*ret_n = n;
 	return rows;

@@ -43,7 +43,7 @@ static inline uint64_t rig_random(uint64_t *seed)
 /* 0 .. n - 1 */
 static inline uint32_t rig_below(uint64_t *seed, uint32_t n)
 {
-	return (uint32_t)(rig_random(seed) >> 11) % n;
+	return n ? (uint32_t)(rig_random(seed) >> 11) % n : 0;
 }
 
 /* A disk of a server is `factor` times as slow in the seconds `from` .. `to - 1`. */
