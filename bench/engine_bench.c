@@ -70,12 +70,12 @@ static uint32_t below(uint32_t n)
 static double rss_mib(void)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
-	long all, resident = 0;
+	char line[128], *second;
 
-	if (!f || fscanf(f, "%ld %ld", &all, &resident) != 2)
+	if (!f || !fgets(line, sizeof(line), f) || !(second = strchr(line, ' ')))
 		die("cannot read /proc/self/statm");
 	fclose(f);
-	return (double)resident * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
+	return (double)strtol(second, NULL, 10) * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
 }
 
 static void observer_make(struct observer *o, uint32_t number)
