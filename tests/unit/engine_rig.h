@@ -46,7 +46,8 @@ static inline uint32_t rig_below(uint64_t *seed, uint32_t n)
 	return n ? (uint32_t)(rig_random(seed) >> 11) % n : 0;
 }
 
-/* A disk of a server is `factor` times as slow in the seconds `from` .. `to - 1`. */
+/* A disk of a server is `factor` times as slow in the seconds `from` .. `to - 1`; 0: nobody asks it
+ * for anything. */
 struct rig_fault {
 	uint32_t server, disk, from, to, factor;
 };
@@ -58,7 +59,7 @@ static inline void rig_fill(
 		for (uint32_t d = 0; d < RIG_DISKS; d++) {
 			bool bad = f && f->server == number && f->disk == d && i >= f->from &&
 				i < f->to;
-			int64_t ios = 50 + rig_below(seed, 20);
+			int64_t ios = bad && !f->factor ? 0 : 50 + rig_below(seed, 20);
 			int64_t ticks = ios * (4 + rig_below(seed, 3)) * (bad ? f->factor : 1);
 
 			s->cells[i][d][RD_IOS] = s->cells[i - 1][d][RD_IOS] + ios;

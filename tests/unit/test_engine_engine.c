@@ -164,6 +164,47 @@ static void test_sound(void **state)
 	}
 }
 
+static double value_at(
+	const struct lp_verdict *v, const char *metric, const char *component, uint32_t second)
+{
+	for (uint32_t t = 0; t < v->n_tables; t++) {
+		const struct lp_table *table = v->tables[t];
+
+		for (uint32_t i = 0; !strcmp(table->metric, metric) && i < table->n_components;
+			i++) {
+			int64_t slot = RIG_START_S + second - table->start_us / 1000000;
+
+			if (!strcmp(table->components[i]->text, component))
+				return table->values[(size_t)i * table->n_slots + (size_t)slot];
+		}
+	}
+	fail_msg("there is no %s of %s", metric, component);
+	return 0;
+}
+
+/* A second without a request has no latency: a gap, not 0. Half a minute of that is no fault. */
+static void test_no_request(void **state)
+{
+	const struct rig_fault still = {2, 1, 100, 130, 0};
+	struct lp_engine *e = rig_engine(&usual);
+	struct lp_verdict *v;
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, SERVERS, 300, &still, 8);
+	rig_feed_all(&r, e, 300);
+	rig_advance(e, 300);
+	v = rig_verdict_of(e);
+	assert_int_equal(v->n_suspects, 0);
+	assert_true(isnan(value_at(v, "await", "oss2/disk:sdb", 115)));
+	assert_true(value_at(v, "rd_sec", "oss2/disk:sdb", 115) == 0);
+	assert_true(value_at(v, "await", "oss2/disk:sdb", 140) > 0);
+	assert_true(value_at(v, "await", "oss2/disk:sda", 115) > 0);
+	lp_verdict_free(v);
+	lp_engine_free(e);
+	rig_release(&r);
+}
+
 /* What comes behind the watermark is left out, and counted. */
 static void test_too_late(void **state)
 {
@@ -228,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_on_the_way),
 		cmocka_unit_test(test_short_and_terrible),
 		cmocka_unit_test(test_sound),
+		cmocka_unit_test(test_no_request),
 		cmocka_unit_test(test_too_late),
 		cmocka_unit_test(test_ready),
 		cmocka_unit_test(test_refused),
