@@ -48,6 +48,10 @@ struct lp_diagnose_options {
 	 * long after a server may be the server's [3 s]. */
 	int64_t hang_after_us, error_window_us;
 
+	/* For an engine that is fed for ever: forget what has left the span of its horizon. Memory
+	 * is bounded by the components that were seen in that time. Findings stay. */
+	bool bounded;
+
 	struct lp_warn *warn; /* may be NULL */
 	/* How far the work has come, 0 .. 1 of what is called `what`; may be NULL. */
 	void (*progress)(void *ctx, const char *what, double done);

@@ -37,7 +37,7 @@ static int lanes_open(struct lp_engine *e, struct lp_err *err)
 		if (!horizon_applies(h, e->interval_us))
 			continue;
 		r = lane_init(&e->lanes[e->n_lanes++], h, &e->setup.detect, &e->table,
-			e->interval_us, err);
+			e->setup.opt->bounded, e->interval_us, err);
 	}
 	return r;
 }
@@ -327,10 +327,12 @@ static int horizons_verdict(const struct lp_engine *e, struct lp_verdict **ret, 
 	uint32_t at = lane_choose(e);
 	int r = lane_verdict(&e->lanes[at], &v, err);
 
-	for (uint32_t i = 0; r == 0 && i < at; i++) {
+	/* What has left the span of the one itself is among its episodes. */
+	for (uint32_t i = 0; r == 0 && i <= at; i++) {
 		_cleanup_(episodes_release) struct episodes found = {0};
 
-		r = lane_episodes(&e->lanes[i], &found, err);
+		r = i < at ? lane_episodes(&e->lanes[i], &found, err)
+			   : lane_past(&e->lanes[i], &found, err);
 		if (r == 0 && episodes_join(&found, v) < 0)
 			r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	}

@@ -10,9 +10,10 @@
 #include <string.h>
 
 int lane_init(struct lane *l, const struct horizon *h, const struct detect_options *opt,
-	const struct lp_table_options *table, int64_t interval_us, struct lp_err *err)
+	const struct lp_table_options *table, bool bounded, int64_t interval_us, struct lp_err *err)
 {
 	*l = (struct lane){.horizon = h,
+		.keeps_all = h->keeps_all && !bounded,
 		.opt = opt,
 		.params = horizon_params(h, interval_us),
 		.table = *table,
@@ -114,7 +115,7 @@ static int lane_forget(struct lane *l, struct lp_err *err)
 	int64_t slot = window * l->params.win_shift;
 	int r = 0;
 
-	if (l->horizon->keeps_all)
+	if (l->keeps_all)
 		return 0;
 	r = history_trim(&l->history, window, slot);
 	if (r == 0)
@@ -126,7 +127,7 @@ static int lane_forget(struct lane *l, struct lp_err *err)
  * one there is nothing new to see. */
 static int lane_turn(struct lane *l, struct lp_err *err)
 {
-	int r = l->horizon->keeps_all ? 0 : windows_note(l, err);
+	int r = l->keeps_all ? 0 : windows_note(l, err);
 
 	if (r == 0 && lane_any(l, l->done - HORIZON_EPOCH, l->done))
 		r = lane_look(l, l->done, err);
@@ -263,6 +264,12 @@ int lane_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *e
 	(*ret)->params = l->params;
 	(*ret)->method = l->opt->measure->name;
 	return 0;
+}
+
+int lane_past(const struct lane *l, struct episodes *ret, struct lp_err *err)
+{
+	return episodes_add_all(ret, &l->episodes) < 0 ? lp_err_sys(err, -ENOMEM, "cannot compare")
+						       : 0;
 }
 
 int lane_episodes(const struct lane *l, struct episodes *ret, struct lp_err *err)

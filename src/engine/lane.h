@@ -18,6 +18,7 @@
 struct lane {
 	const struct horizon *horizon;
 	const struct detect_options *opt; /* complete */
+	bool keeps_all;			  /* windows and samples stay as long as the engine */
 	struct lp_params params;
 	struct lp_table_options table;
 	struct lp_table_builder *builder;
@@ -30,9 +31,11 @@ struct lane {
 	struct episodes episodes; /* what was found, and has left the span since */
 };
 
-/* Begin. `table` says what is gathered; its step is set here. `lane` must stay where it is. */
+/* Begin. `table` says what is gathered; its step is set here. `bounded`: whatever leaves the span
+ * is forgotten, on all horizons. `lane` must stay where it is. */
 int lane_init(struct lane *l, const struct horizon *h, const struct detect_options *opt,
-	const struct lp_table_options *table, int64_t interval_us, struct lp_err *err);
+	const struct lp_table_options *table, bool bounded, int64_t interval_us,
+	struct lp_err *err);
 void lane_release(struct lane *l);
 
 /* All data up to `watermark_us` is there. */
@@ -44,6 +47,9 @@ int64_t lane_age_us(const struct lane *l);
 /* What can be said of the span: tables, groups, series, findings judged by load, notes.
  * -ENODATA: there is no data. */
 int lane_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err);
+
+/* What was found and has left the span. Zero-initialise `ret`. */
+int lane_past(const struct lane *l, struct episodes *ret, struct lp_err *err);
 
 /* Everything that was found, also what has left the span, as episodes. Zero-initialise `ret`. */
 int lane_episodes(const struct lane *l, struct episodes *ret, struct lp_err *err);

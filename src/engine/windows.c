@@ -267,7 +267,7 @@ static int64_t window_first(const struct lane *l)
 	int64_t origin = -floor_div(-(l->origin - l->params.win_size / 2), l->params.win_shift);
 	int64_t first = l->done - horizon_n_windows(l->horizon, &l->params);
 
-	return l->horizon->keeps_all || first < origin ? origin : first;
+	return l->keeps_all || first < origin ? origin : first;
 }
 
 static int notes_copy(const struct peers *p, struct lp_verdict *v)

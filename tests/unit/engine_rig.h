@@ -30,6 +30,7 @@ struct rig_server {
 struct rig {
 	struct rig_server servers[RIG_OBSERVERS_MAX];
 	uint32_t n;
+	int64_t start_s;
 };
 
 static inline uint64_t rig_random(uint64_t *seed)
@@ -69,9 +70,10 @@ static inline void rig_fill(
 	}
 }
 
-/* `n` servers for `n_samples` seconds; `f` may be NULL. */
-static inline void rig_init(
-	struct rig *r, uint32_t n, uint32_t n_samples, const struct rig_fault *f, uint64_t seed)
+/* `n` servers for `n_samples` seconds; `f` may be NULL. The names of servers begin with `prefix`.
+ */
+static inline void rig_init_as(struct rig *r, const char *prefix, uint32_t n, uint32_t n_samples,
+	const struct rig_fault *f, uint64_t seed)
 {
 	static const struct lp_column columns[] = {{"rd_ios", "requests", LP_COUNTER, 64},
 		{"rd_sec", "sectors", LP_COUNTER, 64}, {"rd_ticks", "ms", LP_COUNTER, 64},
@@ -79,13 +81,13 @@ static inline void rig_init(
 		{"wr_ticks", "ms", LP_COUNTER, 64}};
 	static const struct lp_schema schema = {"disk", columns, RIG_COLUMNS};
 
-	*r = (struct rig){.n = n};
+	*r = (struct rig){.n = n, .start_s = RIG_START_S};
 	for (uint32_t i = 0; i < n; i++) {
 		struct rig_server *s = &r->servers[i];
 		uint32_t number;
-		char observer[16];
+		char observer[32];
 
-		snprintf(observer, sizeof(observer), "oss%u", i);
+		snprintf(observer, sizeof(observer), "%s%u", prefix, i);
 		s->source = (struct lp_source){.catalogue = lp_catalogue_new(),
 			.path = (char *)"rig",
 			.interval_us = 1000000};
@@ -103,6 +105,22 @@ static inline void rig_init(
 		assert_non_null(s->cells);
 		rig_fill(s, i, f, &seed);
 	}
+}
+
+static inline void rig_init(
+	struct rig *r, uint32_t n, uint32_t n_samples, const struct rig_fault *f, uint64_t seed)
+{
+	rig_init_as(r, "oss", n, n_samples, f, seed);
+}
+
+/* Other servers each round, one after the other. */
+static inline void rig_init_at(struct rig *r, uint32_t n, uint32_t n_samples, uint32_t round)
+{
+	char prefix[16];
+
+	snprintf(prefix, sizeof(prefix), "r%u-", round);
+	rig_init_as(r, prefix, n, n_samples, NULL, round + 1);
+	r->start_s += (int64_t)round * n_samples;
 }
 
 static inline void rig_release(struct rig *r)
@@ -128,7 +146,7 @@ static inline void rig_feed(struct rig *r, struct lp_engine *e, uint32_t server,
 	for (uint32_t d = 0; d < RIG_DISKS; d++)
 		assert_int_equal(lp_batch_add_component(b, k, s->ids[d], &row), 0);
 	for (uint32_t i = first; i < s->fed + n; i++) {
-		int64_t wall_us = (RIG_START_S + i) * 1000000 + 20000 + server * 1000;
+		int64_t wall_us = (r->start_s + i) * 1000000 + 20000 + server * 1000;
 
 		assert_int_equal(lp_batch_add_sample(b, wall_us, wall_us), 0);
 		k = &b->kinds[0];

@@ -1,6 +1,8 @@
 /* A verdict depends on the options, the data and the watermark, and on nothing else. */
 #include "engine_rig.h"
 
+#include "engine/engine.h"
+
 #include <errno.h>
 
 #define SERVERS 5
@@ -164,6 +166,33 @@ static void test_sound(void **state)
 	}
 }
 
+/* A bounded engine keeps what its spans need, and components that are gone retire. */
+static void test_bounded(void **state)
+{
+	struct lp_diagnose_options bounded = {.bounded = true};
+	struct lp_engine *e = rig_engine(&bounded);
+	size_t most = 0;
+
+	(void)state;
+	/* Every ten minutes other servers, for three hours: of all horizons the fast one forgets
+	 * them. */
+	for (uint32_t round = 0; round < 18; round++) {
+		struct rig r;
+		size_t rows;
+
+		rig_init_at(&r, SERVERS, 600, round);
+		rig_feed_all(&r, e, 600);
+		assert_int_equal(lp_engine_advance(e, rig_time((round + 1) * 600), NULL), 0);
+		rows = e->lanes[0].builder->sets[0].n_rows;
+		most = rows > most ? rows : most;
+		rig_release(&r);
+	}
+	assert_true(most <= 5 * (size_t)SERVERS * RIG_DISKS);
+	/* They are missed for a span before they are forgotten. */
+	assert_true(e->lanes[0].history.metrics[0].n <= 8 * (size_t)SERVERS * RIG_DISKS);
+	lp_engine_free(e);
+}
+
 static double value_at(
 	const struct lp_verdict *v, const char *metric, const char *component, uint32_t second)
 {
@@ -269,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_on_the_way),
 		cmocka_unit_test(test_short_and_terrible),
 		cmocka_unit_test(test_sound),
+		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_no_request),
 		cmocka_unit_test(test_too_late),
 		cmocka_unit_test(test_ready),
