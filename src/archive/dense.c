@@ -127,7 +127,7 @@ int dense_add(
 		r = dense_full(d, c, err);
 	if (r == 0 && !d->pending)
 		r = dense_begin(d, b, err);
-	if (r < 0)
+	if (r < 0 || !d->pending)
 		return r;
 	large = fresh_samples(b) >= d->pending->cap_samples / 2;
 	if (d->pending->n_samples && (large || !lp_batch_continues(d->pending, b)))

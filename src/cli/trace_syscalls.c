@@ -345,6 +345,8 @@ static int trace(const struct syscalls_options *opt, struct trace_request *q,
 	r = ticker_system(&ticker, err);
 	if (r == 0)
 		r = trace_session_run(c, ticker, stats, err);
+	c->warn = NULL;
+	c->ctx = NULL;
 	if (r < 0)
 		return r;
 	if (opt->json)

@@ -285,6 +285,8 @@ static int refine_first(
 		return 0;
 	if (signal_read(ctx, finding, from, end, &s) < 0)
 		return -ENOMEM;
+	if (!s.slots)
+		return 0;
 	/* A window that is all before it would not be anomalous. */
 	if (onset_step(s.x, s.n, s.scratch, &step) && is_half(step.before, step.after) &&
 		s.slots[step.at] < first + n) {
@@ -310,6 +312,8 @@ static int refine_last(
 
 	if (signal_read(ctx, finding, from, last + n + 1, &s) < 0)
 		return -ENOMEM;
+	if (!s.slots)
+		return 0;
 	for (uint32_t i = 0; i < s.n; i++)
 		s.x[i] = -s.x[i];
 	if (!onset_step(s.x, s.n, s.scratch, &step) || !is_half(-step.after, -step.before) ||

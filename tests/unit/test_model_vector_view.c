@@ -27,6 +27,7 @@ static struct lp_table *table_make(const char *unit)
 	t->step_us = 2000000;
 	t->n_slots = SLOTS;
 	t->n_components = ARRAY_SIZE(names);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	t->components = calloc(t->n_components, sizeof(*t->components));
 	t->values = malloc(sizeof(values));
 	memcpy(t->values, values, sizeof(values));

@@ -20,6 +20,7 @@ static struct lp_table *make(
 	t->step_us = SEC(0.5);
 	t->n_slots = 3;
 	t->n_components = 2;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	t->components = calloc(2, sizeof(*t->components));
 	t->values = malloc(6 * sizeof(*values));
 	assert_true(t->components && t->values);
