@@ -42,8 +42,7 @@ static int64_t span_slots(const struct lane *l)
 	return (int64_t)horizon_n_windows(l->horizon, &l->params) * l->params.win_shift;
 }
 
-/* The first window of which at least half may have values. */
-static int64_t window_origin(const struct lane *l)
+int64_t lane_window_origin(const struct lane *l)
 {
 	return -floor_div(-(l->origin - l->params.win_size / 2), l->params.win_shift);
 }
@@ -70,8 +69,8 @@ static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 	int r;
 
 	part.first = (epoch - 1) * l->params.win_shift - span_slots(l);
-	if (part.first < window_origin(l) * l->params.win_shift)
-		part.first = window_origin(l) * l->params.win_shift;
+	if (part.first < lane_window_origin(l) * l->params.win_shift)
+		part.first = lane_window_origin(l) * l->params.win_shift;
 	part.seen_from = part.first;
 	r = view_make(l->builder, &part, l->opt->hosts, &view, err);
 	if (r < 0)
@@ -148,7 +147,7 @@ static int lane_pause(struct lane *l, struct lp_err *err)
 /* The first look, once there are enough windows for it; 0: not yet. */
 static int lane_begin(struct lane *l, struct lp_err *err)
 {
-	int64_t first = window_origin(l);
+	int64_t first = lane_window_origin(l);
 	int64_t epoch = -floor_div(-(first + HORIZON_EPOCH), HORIZON_EPOCH) * HORIZON_EPOCH;
 	int r;
 
@@ -192,7 +191,7 @@ int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err)
 /* Everything so far, compared with what it shows itself. */
 static int verdict_first(const struct lane *l, struct lp_verdict **ret, struct lp_err *err)
 {
-	struct table_part part = {.first = window_origin(l) * l->params.win_shift,
+	struct table_part part = {.first = lane_window_origin(l) * l->params.win_shift,
 		.end = l->final + 1,
 		.seen_from = INT64_MIN};
 	struct comparison_past past = {.threshold = NAN, .floor = NAN};

@@ -41,6 +41,9 @@ void lane_release(struct lane *l);
 /* All data up to `watermark_us` is there. */
 int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err);
 
+/* The first window of which at least half may have values. */
+int64_t lane_window_origin(const struct lane *l);
+
 /* How long the data is that the watermark has passed. */
 int64_t lane_age_us(const struct lane *l);
 

@@ -1,7 +1,6 @@
 #include "engine/windows.h"
 
 #include "base/cleanup.h"
-#include "base/time.h"
 #include "detect/compare/timeseries.h"
 #include "detect/weigh.h"
 #include "model/verdict_own.h"
@@ -264,7 +263,7 @@ static int windows_weigh(const struct lane *l, struct lp_verdict *v, int64_t fir
 /* The first window that is kept and looked at. */
 static int64_t window_first(const struct lane *l)
 {
-	int64_t origin = -floor_div(-(l->origin - l->params.win_size / 2), l->params.win_shift);
+	int64_t origin = lane_window_origin(l);
 	int64_t first = l->done - horizon_n_windows(l->horizon, &l->params);
 
 	return l->keeps_all || first < origin ? origin : first;
