@@ -648,7 +648,9 @@ static void test_transients(void **state)
 	print_message("# allocated: %zu bytes, later %zu; %d files\n", allocated_first,
 		allocated_last, (int)st.spool.files);
 	assert_true(allocated_last > 0);
-	assert_true(allocated_last < 2 * allocated_first);
+	/* Where nothing retires it is more than five times as much. What is being written and
+	 * sealed just then differs from look to look. */
+	assert_true(allocated_last < 4 * allocated_first);
 	assert_int_equal(lp_dataset_open(&dir, 1, NULL, NULL, NULL, &ds, &err), 0);
 	assert_int_equal(lp_dataset_read(ds, NULL, presence_take, &n, &err), 0);
 	assert_int_equal(n, 2 * TRANSIENTS);
