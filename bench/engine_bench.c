@@ -171,6 +171,15 @@ struct costs {
 	struct cost feed, step, window, epoch, verdict;
 };
 
+static void costs_print(const struct costs *c)
+{
+	cost_print(&c->feed);
+	cost_print(&c->step);
+	cost_print(&c->window);
+	cost_print(&c->epoch);
+	cost_print(&c->verdict);
+}
+
 /* What is due once `second` is complete? Windows end at multiples of their shift. */
 static struct cost *costs_advance(struct costs *c, uint32_t second)
 {
@@ -241,8 +250,7 @@ int main(int argc, char **argv)
 		second_pass(e, observers, n, s, &c);
 	verdict_ask(e, &c);
 	printf("%-32s %9s %12s %12s %12s\n", "", "times", "mean, ms", "most, ms", "CPU, ms");
-	for (const struct cost *p = &c.feed; p <= &c.verdict; p++)
-		cost_print(p);
+	costs_print(&c);
 	printf("\n%u observers, %u s: %.1f s in all; the engine has %.0f MiB\n", n, n_seconds,
 		seconds() - start, rss_mib() - before);
 	lp_engine_free(e);
