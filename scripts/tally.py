@@ -5,8 +5,11 @@ WHAT is a meson build directory whose tests were run, a file of TAP, or the word
 build did. DIR:SUITE is a build of which only the tests of one suite were to run. Tests may have been
 run in several parts, each with a log of its own, DIR/meson-logs/testlog*.json; one that is in none
 of them has failed.
+What failed in the first place and passed in testlog-second.json has passed, and is listed as unsteady.
 In a test that speaks TAP each numbered line is a case; any other test is one case.
 Exits 1 if anything failed, or if nothing ran at all.
+
+tally.py --failed DIR SUITE...: print the names of the tests of these suites that failed.
 """
 import collections
 import glob
@@ -18,22 +21,26 @@ import subprocess
 import sys
 
 CASE = re.compile(r"^(not )?ok\b(?:\s+(\d+))?\s*-?\s*([^#]*)(?:#\s*(SKIP|TODO)\S*\s*(.*))?", re.I)
-# So many lines of what a failed case said are repeated at the end, where one looks first.
-WORDS = 4
+# So many lines of what a failed case said are repeated at the end, where one looks first; of a
+# traceback the last ones say most.
+WORDS_FIRST, WORDS_LAST = 3, 3
+SECOND = "testlog-second.json"
 PLAN = re.compile(r"^1\.\.(\d+)(?:\s*#\s*SKIP\S*\s*(.*))?", re.I)
 
 
 def said(lines):
     """The remarks that these lines begin with, shortened and indented."""
-    remarks = itertools.takewhile(lambda line: line.startswith("#"), lines)
-    return "".join(f"\n    {line[:200]}" for line in itertools.islice(remarks, WORDS))
+    remarks = list(itertools.takewhile(lambda line: line.startswith("#"), lines))
+    if len(remarks) > WORDS_FIRST + WORDS_LAST:
+        remarks[WORDS_FIRST:-WORDS_LAST] = ["# ..."]
+    return "".join(f"\n    {line[:200]}" for line in remarks)
 
 
 class Tally:
     """Cases of one suite in one build."""
 
     def __init__(self):
-        self.passed, self.failures, self.skips = 0, [], []
+        self.passed, self.failures, self.skips, self.unsteady = 0, [], [], []
 
     def add_tap(self, test, text):
         """Count the cases of a TAP stream; a plan that was not kept is a failure."""
@@ -80,6 +87,16 @@ class Tally:
             self.failures.append(f"{test}: {run['result']} (exit status {run['returncode']})")
 
 
+    def add_runs(self, test, protocol, first, second):
+        """Count a test that may have had a second chance."""
+        if second and second["result"] == "OK":
+            probe = Tally()
+            probe.add_run(test, protocol, first)
+            self.unsteady += probe.failures
+            first = second
+        self.add_run(test, protocol, first)
+
+
 def known_tests(build, only):
     """(command) -> (suite, name, protocol) of every test that meson knows, or those of one suite."""
     out = subprocess.run(["meson", "introspect", "--tests", build], check=True,
@@ -88,9 +105,11 @@ def known_tests(build, only):
             for t in json.loads(out) if not only or f"limpet:{only}" in t["suite"]}
 
 
-def read_logs(build):
+def read_logs(build, second=False):
     """Every run that the logs of a build tell of; a line that was not written to its end tells nothing."""
     for log in sorted(glob.glob(os.path.join(glob.escape(build), "meson-logs", "testlog*.json"))):
+        if (os.path.basename(log) == SECOND) != second:
+            continue
         with open(log, encoding="utf-8", errors="replace") as lines:
             yield from (json.loads(line) for line in lines if line.endswith("}\n"))
 
@@ -100,13 +119,25 @@ def read_build(label, what, tallies):
     build, _, only = what.partition(":")
     tests = known_tests(build, only)
     missing = dict(tests)
+    second = {tuple(run["command"]): run for run in read_logs(build, second=True)}
     for run in read_logs(build):
         command = tuple(run["command"])
         suite, name, protocol = tests.get(command, ("-", run["name"], "exitcode"))
-        tallies[label, suite].add_run(name, protocol, run)
+        tallies[label, suite].add_runs(name, protocol, run, second.get(command))
         missing.pop(command, None)
     for suite, name, _ in missing.values():
         tallies[label, suite].failures.append(f"{name}: was not run")
+
+
+def print_failed(build, suites):
+    """The names of the tests of some suites that failed."""
+    out = subprocess.run(["meson", "introspect", "--tests", build], check=True,
+                         capture_output=True, text=True).stdout
+    names = {tuple(t["cmd"]): t["name"] for t in json.loads(out)
+             if any(f"limpet:{suite}" in t["suite"] for suite in suites)}
+    for run in read_logs(build):
+        if run["result"] not in ("OK", "SKIP", "EXPECTEDFAIL") and tuple(run["command"]) in names:
+            print(names[tuple(run["command"])])
 
 
 def report(tallies):
@@ -119,6 +150,11 @@ def report(tallies):
                       if os.environ.get("CI") else "Skipped:"))
     for label, test, why in skips:
         print(f"  {label}: {test}: {why}")
+    unsteady = [(label, title) for (label, _), t in tallies.items() for title in t.unsteady]
+    if unsteady:
+        print("\n!!! UNSTEADY: these failed among the others and passed when they were run again alone !!!")
+    for label, title in unsteady:
+        print(f"  {label}: {title}")
     failures = [(label, title) for (label, _), t in tallies.items() for title in t.failures]
     if failures:
         print("\nFailed:")
@@ -131,6 +167,8 @@ def report(tallies):
 
 
 def main():
+    if sys.argv[1:2] == ["--failed"]:
+        return print_failed(sys.argv[2], sys.argv[3:])
     tallies = collections.defaultdict(Tally)
     for arg in sys.argv[1:]:
         label, what = arg.split("=", 1)

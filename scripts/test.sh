@@ -12,6 +12,9 @@
 # be computed, at low priority, which labs do not hold against the machine. What happened behind is
 # printed when both have ended.
 #
+# A test of those suites that fails is run once more when everything else has ended: a machine that
+# was too busy for it must not look like a defect. One that passes then is listed as unsteady.
+#
 # The last line is "N passed, N failed" or "N passed, N failed, N skipped".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
@@ -28,6 +31,7 @@ if setarch -R true 2>/dev/null; then
 	fixed_addresses=(setarch -R)
 fi
 jobs=${JOBS:-$(nproc)}
+second_chances=5	# with more failures it is not the machine
 labs_at_once=2		# more, and they wait for each other's CPU time
 state=build-test	# what one side tells the other
 front='' behind=''	# process groups
@@ -133,6 +137,17 @@ run_behind() {
 	JOBS=$jobs scripts/lint.sh | tee $state/lint.tap
 }
 
+# again NAME DIR: a second chance for what failed in real time.
+again() {
+	local name=$1 dir=$2 tests
+
+	[ "$(cat "$state/$name" 2>/dev/null)" = built ] || return
+	mapfile -t tests < <(scripts/tally.py --failed "$dir" machine lab)
+	if [ ${#tests[@]} -gt 0 ] && [ ${#tests[@]} -le $second_chances ]; then
+		run_tests "$name" "$dir" second 1 "${tests[@]}"
+	fi
+}
+
 # What tally.py is to count: NAME=DIR, NAME=failed (to build).
 results() {
 	local name dir suite
@@ -168,6 +183,8 @@ front=
 wait $behind
 behind=
 cat $state/behind.log
+again gcc build
+again asan build-asan
 trap - EXIT # the count is the last that is said
 [ "$(id -u)" -ne 0 ] || remove_labs
 mapfile -t arguments < <(results)
