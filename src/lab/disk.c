@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/time.h"
 #include "lab/disk_control.h"
 #include "lab/disk_serve.h"
 #include "lab/loop.h"
@@ -20,7 +21,7 @@
 
 #define PARTITIONS_START (1U << 20) /* as partitioning programs do */
 #define BLOCK_BYTES 4096U
-#define START_WAIT_MS 10000
+#define START_WAIT_MS 60000 /* of a busy machine */
 #define START_POLL_MS 20
 #define STOP_WAIT_MS 5000
 #define UNMOUNT_WAIT_MS 20000
@@ -105,14 +106,15 @@ static int why_ended(const struct lab *lab, const struct lab_node *node, struct 
 static int await_program(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
 {
 	char pid_file[LAB_PATH_MAX];
-	int r = -ETIMEDOUT;
+	int64_t end_us = clock_us(CLOCK_MONOTONIC) + START_WAIT_MS * INT64_C(1000);
+	int r;
 
 	lab_path(lab, pid_file, "run/%s-disk.pid", node->name);
-	for (unsigned ms = 0; ms < START_WAIT_MS; ms += START_POLL_MS) {
+	for (;;) {
 		if (!tool_pid(pid_file))
 			return why_ended(lab, node, err);
 		r = control(lab, node, IN_NO_TIME, err);
-		if (r != -ENOENT && r != -ECONNREFUSED)
+		if (r == 0 || clock_us(CLOCK_MONOTONIC) >= end_us)
 			break;
 		nanosleep(&(struct timespec){.tv_nsec = START_POLL_MS * 1000000L}, NULL);
 	}

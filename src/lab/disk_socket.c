@@ -1,6 +1,7 @@
 #include "lab/disk_socket.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,25 +10,60 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-int disk_socket_open(struct disk_socket *d, const char *path, struct lp_err *err)
-{
-	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct stat st;
+#define HIDDEN_SUFFIX ".new" /* of a socket that does not listen yet */
 
+static void socket_reset(struct disk_socket *d)
+{
 	d->listen_fd = -1;
 	for (unsigned i = 0; i < DISK_SOCKET_CLIENTS_MAX; i++)
 		d->clients[i].fd = -1;
-	if (fd < 0)
-		return lp_err_sys(err, -errno, "cannot make a socket");
-	if (strlen(path) >= sizeof(address.sun_path))
-		return lp_err_set(err, -ENAMETOOLONG, "%s: too long for a socket's path", path);
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+}
+
+/* Remove what a dead disk left; what is no socket stays where it is. */
+static void remove_socket(const char *path)
+{
+	struct stat st;
+
 	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
 		unlink(path);
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		listen(fd, DISK_SOCKET_CLIENTS_MAX) < 0)
-		return lp_err_sys(err, -errno, "%s: cannot listen there", path);
+}
+
+/* Between bind() and listen() a socket refuses whoever connects, so it gets its name last: who
+ * finds the socket can use it. */
+static int listen_at(int fd, const char *path)
+{
+	struct sockaddr_un hidden = {.sun_family = AF_UNIX};
+	int r = 0;
+
+	if ((size_t)snprintf(hidden.sun_path, sizeof(hidden.sun_path), "%s" HIDDEN_SUFFIX, path) >=
+		sizeof(hidden.sun_path))
+		return -ENAMETOOLONG;
+	remove_socket(path);
+	remove_socket(hidden.sun_path);
+	if (bind(fd, (struct sockaddr *)&hidden, sizeof(hidden)) < 0)
+		return -errno;
+	if (listen(fd, DISK_SOCKET_CLIENTS_MAX) < 0)
+		r = -errno;
+	if (r == 0)
+		r = file_rename_new(hidden.sun_path, path);
+	if (r < 0)
+		unlink(hidden.sun_path);
+	return r;
+}
+
+int disk_socket_open(struct disk_socket *d, const char *path, struct lp_err *err)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int r;
+
+	socket_reset(d);
+	if (fd < 0)
+		return lp_err_sys(err, -errno, "cannot make a socket");
+	r = listen_at(fd, path);
+	if (r == -ENAMETOOLONG)
+		return lp_err_set(err, r, "%s: too long for a socket's path", path);
+	if (r < 0)
+		return lp_err_sys(err, r, "%s: cannot listen there", path);
 	d->path = path;
 	d->listen_fd = TAKE_FD(fd);
 	return 0;
@@ -47,9 +83,9 @@ void disk_socket_close(struct disk_socket *d)
 		client_close(&d->clients[i]);
 	if (d->listen_fd < 0)
 		return;
+	unlink(d->path); /* before it stops listening, as it got its name after */
 	close(d->listen_fd);
 	d->listen_fd = -1;
-	unlink(d->path);
 }
 
 void disk_socket_poll(const struct disk_socket *d, struct pollfd fds[DISK_SOCKET_FDS])

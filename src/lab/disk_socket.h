@@ -25,7 +25,8 @@ struct disk_socket {
 	void *ctx;
 };
 
-/* Make the socket `path` (which must live as long), in place of one that a dead disk left. */
+/* Make the socket `path` (which must live as long), in place of one that a dead disk left. It
+ * appears under that name when it takes connections, not before. */
 int disk_socket_open(struct disk_socket *d, const char *path, struct lp_err *err);
 void disk_socket_close(struct disk_socket *d);
 

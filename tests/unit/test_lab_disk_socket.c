@@ -10,8 +10,21 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+/* In place of the C library's: was the name that somebody may wait for there before it listened? */
+static char watched[128];
+static bool too_early;
+
+int listen(int fd, int backlog)
+{
+	struct stat st;
+
+	too_early = too_early || (*watched && lstat(watched, &st) == 0);
+	return (int)syscall(SYS_listen, fd, backlog);
+}
 
 struct office {
 	struct disk_socket control;
@@ -163,6 +176,45 @@ static void test_socket_of_the_dead(void **state)
 	disk_socket_close(&d);
 }
 
+/* Who finds the socket may connect at once. */
+static void test_found_is_usable(void **state)
+{
+	const struct office *o = *state;
+	struct disk_socket d = {.answer = answer};
+	struct lp_err err = {0};
+	char hidden[140];
+	struct stat st;
+
+	snprintf(watched, sizeof(watched), "%s/soon", o->dir);
+	snprintf(hidden, sizeof(hidden), "%s.new", watched);
+	assert_int_equal(disk_socket_open(&d, watched, &err), 0);
+	assert_false(too_early);
+	close(connect_raw(watched));
+	assert_int_equal(lstat(hidden, &st), -1);
+	disk_socket_close(&d);
+	assert_int_equal(lstat(watched, &st), -1);
+	*watched = 0;
+}
+
+/* What is there and is no socket stays, and nothing is left beside it. */
+static void test_name_taken(void **state)
+{
+	const struct office *o = *state;
+	struct disk_socket d = {.answer = answer};
+	struct lp_err err = {0};
+	char path[128], hidden[140];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/taken", o->dir);
+	snprintf(hidden, sizeof(hidden), "%s.new", path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(disk_socket_open(&d, path, &err), -EEXIST);
+	assert_non_null(strstr(err.text, path));
+	disk_socket_close(&d);
+	assert_int_equal(lstat(hidden, &st), -1);
+	assert_int_equal(rmdir(path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +223,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_silent_clients, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_endless_line, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_socket_of_the_dead, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_found_is_usable, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_name_taken, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
