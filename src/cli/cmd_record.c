@@ -56,7 +56,8 @@ static const struct option_def options[] = {
 		"write to disk this often, and at least every 600 samples: what a crash or power "
 		"loss can cost [10s]"},
 	{"keep", 0, OPTION_SPAN, AT(keep_age_us), "SPAN",
-		"remove archives older than this [never]"},
+		"remove archives older than this; a clock that leapt is not believed until there "
+		"is a day of archives that bears it out [never]"},
 	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
 		"remove the oldest archives beyond this size [never]"},
 	{"root", 0, OPTION_STRING, AT(root), "DIR",

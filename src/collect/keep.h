@@ -24,6 +24,7 @@ struct keep_list {
 	struct keep_file *files; /* oldest first */
 	size_t n, cap;
 	uint64_t bytes;
+	int dir; /* the directory, held open where there are files */
 };
 
 void keep_list_release(struct keep_list *l);
@@ -31,11 +32,31 @@ void keep_list_release(struct keep_list *l);
 /* Find DIR/NAME-20110509T000005Z.lpa and its like. A directory that does not exist has none. */
 int keep_list_load(const char *dir, const char *name, struct keep_list *ret, struct lp_err *err);
 
-/* Remove the oldest files until the rest is younger than `age_us` and smaller than `bytes` (0: no
- * limit), sparing `current`. `*ret_bytes` is what remains without it, also where (an error) a file
- * cannot be removed: the others are, all the same. */
-int keep_expire(const char *dir, const char *name, const char *current, int64_t now_us,
-	int64_t age_us, uint64_t bytes, uint64_t *ret_bytes, struct lp_err *err);
+/* A clock is believed that what is old may go where the archives themselves hold samples of the
+ * last seven days, by this clock: half an hour of them in all, the first of which begins a day ago
+ * or earlier (or, where less is to be kept than that, as much as is to be kept). A clock that
+ * leaps, be it to 2038 or while a machine starts, has to hold for a day before anything goes that
+ * without the leap would have stayed. */
+#define KEEP_WITNESS_US (7 * US_PER_DAY)
+#define KEEP_WITNESS_SPAN_US US_PER_DAY
+#define KEEP_WITNESS_COVER_US (30 * 60 * US_PER_SEC)
+
+/* What is to be kept. */
+struct keep_limits {
+	int64_t now_us;
+	int64_t age_us; /* 0: any */
+	uint64_t bytes; /* 0: any number */
+};
+
+struct keep_result {
+	uint64_t bytes;	  /* of the files that remain, without the current one */
+	size_t n_waiting; /* files that are too old, if only the clock could be believed */
+};
+
+/* Remove the oldest files until the rest is within the limits, sparing `current`. The result is
+ * filled in also where (an error) a file cannot be removed: the others are, all the same. */
+int keep_expire(const char *dir, const char *name, const char *current,
+	const struct keep_limits *limits, struct keep_result *ret, struct lp_err *err);
 
 /* Remove DIR/NAME-20110509T000005Z.lpa.tmp and its like, which lp_archive_seal() leaves where it is
  * killed. */

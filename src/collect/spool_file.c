@@ -61,15 +61,23 @@ void spool_file_tidy(struct spool_file *f)
 static void expire(struct spool_file *f, int64_t now_us)
 {
 	const struct spool_config *c = f->config;
+	struct keep_limits limits = {
+		.now_us = now_us, .age_us = c->keep_age_us, .bytes = c->keep_bytes};
+	struct keep_result result = {.bytes = f->bytes_elsewhere};
 	struct lp_err err = {0};
 	int r;
 
 	if (!c->keep_age_us && !c->keep_bytes)
 		return;
-	r = keep_expire(c->dir, c->name, f->path, now_us, c->keep_age_us, c->keep_bytes,
-		&f->bytes_elsewhere, &err);
+	r = keep_expire(c->dir, c->name, f->path, &limits, &result, &err);
 	if (r < 0 && !f->expire_told)
 		lp_warn_raise(c->warn, "%s (told once)", err.text);
+	if (r == 0 && result.n_waiting && !f->waiting_told)
+		lp_warn_raise(c->warn,
+			"archives older than --keep stay until the clock has been right for a day: "
+			"there are no samples yet that bear it out");
+	f->bytes_elsewhere = result.bytes;
+	f->waiting_told = result.n_waiting;
 	f->expire_told = r < 0;
 }
 

@@ -16,6 +16,7 @@ struct spool_file {
 	bool resumed;		  /* looked for a file to continue already */
 	bool sync_told;		  /* that the disk does not flush */
 	bool expire_told;	  /* that an old file cannot be removed */
+	bool waiting_told;	  /* that old files stay because the clock is not believed */
 	uint64_t bytes_written;	  /* over all files */
 	uint64_t bytes_before;	  /* of them: before the file at hand */
 	uint64_t bytes_elsewhere; /* of older files kept, as last seen */

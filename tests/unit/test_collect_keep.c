@@ -1,5 +1,5 @@
 #include "collect/keep.h"
-#include "collect_util.h"
+#include "spool_util.h"
 
 static void make_file(const char *dir, const char *name, size_t bytes)
 {
@@ -82,17 +82,45 @@ static void make_week(const char *dir)
 	make_file(dir, "h-notes.txt", 100);
 }
 
-static uint64_t expire(struct place *p, const char *current, int64_t age_us, uint64_t bytes)
+/* An archive with samples at these times. */
+static void make_archive(const char *dir, const char *name, const char *first, const char *last)
 {
+	struct lp_archive_meta meta = {.observer = "h", .interval_us = US_PER_SEC};
+	struct lp_catalogue *c = fake_catalogue();
+	struct lp_batch *batch = lp_batch_new(2);
+	struct lp_archive_writer *w = NULL;
 	struct lp_err err = {0};
-	uint64_t left = 0;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	unlink(path);
+	fake_sample(batch, at(first));
+	fake_sample(batch, at(last));
+	if (lp_archive_create(path, &meta, &w, &err) < 0 ||
+		lp_archive_write(w, c, batch, LP_ARCHIVE_LOOSE, &err) < 0 ||
+		lp_archive_close(w, &err) < 0)
+		fail_msg("%s", err.text);
+	lp_batch_free(batch);
+	lp_catalogue_free(c);
+}
+
+static struct keep_result expire_at(
+	struct place *p, const char *now, const char *current, int64_t age_us, uint64_t bytes)
+{
+	struct keep_limits limits = {.now_us = at(now), .age_us = age_us, .bytes = bytes};
+	struct keep_result result = {0};
+	struct lp_err err = {0};
 	char path[256];
 
 	snprintf(path, sizeof(path), "%s/%s", p->dir, current);
-	if (keep_expire(p->dir, "h", path, at("2024-03-07T12:00:00Z"), age_us, bytes, &left, &err) <
-		0)
+	if (keep_expire(p->dir, "h", path, &limits, &result, &err) < 0)
 		fail_msg("%s", err.text);
-	return left;
+	return result;
+}
+
+static uint64_t expire(struct place *p, const char *current, int64_t age_us, uint64_t bytes)
+{
+	return expire_at(p, "2024-03-07T12:00:00Z", current, age_us, bytes).bytes;
 }
 
 static void test_expire_age(void **state)
@@ -101,9 +129,11 @@ static void test_expire_age(void **state)
 
 	make_week(p->dir);
 	assert_int_equal(expire(p, "h-20240307T000005Z.lpa", 0, 0), 600);
+	make_archive(
+		p->dir, "h-20240306T000005Z.lpa", "2024-03-06T00:00:05Z", "2024-03-06T23:59:59Z");
 	/* A file is as old as its last sample, which is before the next file's first: the one of
 	 * the 4th ended on the 5th at 00:00:05 and is younger than three days. */
-	assert_int_equal(expire(p, "h-20240307T000005Z.lpa", 3 * US_PER_DAY, 0), 300);
+	expire(p, "h-20240307T000005Z.lpa", 3 * US_PER_DAY, 0);
 	assert_files(p->dir,
 		"h-20240304T000005Z.lpa h-20240305T000005Z.lpa h-20240306T000005Z.lpa "
 		"h-20240307T000005Z.lpa h-notes.txt other-20000101T000005Z.lpa");
@@ -124,18 +154,122 @@ static void test_expire_bytes(void **state)
 	assert_files(p->dir, "h-20240305T000005Z.lpa h-notes.txt other-20000101T000005Z.lpa");
 }
 
+#define WEEK                                                                                       \
+	"h-20240301T000005Z.lpa h-20240302T000005Z.lpa h-20240303T000005Z.lpa "                    \
+	"h-20240304T000005Z.lpa h-20240305T000005Z.lpa h-20240306T000005Z.lpa "                    \
+	"h-20240307T000005Z.lpa "
+#define OTHERS "h-notes.txt other-20000101T000005Z.lpa"
+
+/* Five seconds of the year 2038, by which six of seven files are too old, and whatever else is
+ * short of a day. */
+static void test_leap(void **state)
+{
+	struct place *p = *state;
+	struct keep_result result;
+
+	make_week(p->dir);
+	make_archive(
+		p->dir, "h-20240306T000005Z.lpa", "2024-03-06T00:00:05Z", "2024-03-06T23:59:59Z");
+	make_archive(
+		p->dir, "h-20380119T031400Z.lpa", "2038-01-19T03:14:00Z", "2038-01-19T03:14:05Z");
+	result = expire_at(p, "2038-01-19T03:14:05Z", "h-20380119T031400Z.lpa", 30 * US_PER_DAY, 0);
+	assert_int_equal(result.n_waiting, 6);
+	assert_true(result.bytes > 600);
+	assert_files(p->dir, WEEK "h-20380119T031400Z.lpa " OTHERS);
+	/* It held for 23 hours. */
+	make_archive(
+		p->dir, "h-20380119T031400Z.lpa", "2038-01-19T03:14:00Z", "2038-01-20T00:00:04Z");
+	result = expire_at(p, "2038-01-20T02:14:00Z", "h-20380120T000005Z.lpa", 30 * US_PER_DAY, 0);
+	assert_int_equal(result.n_waiting, 6);
+	/* Back again: nothing is old. */
+	result = expire_at(p, "2024-03-07T12:00:00Z", "h-20240307T000005Z.lpa", 30 * US_PER_DAY, 0);
+	assert_int_equal(result.n_waiting, 0);
+	assert_files(p->dir, WEEK "h-20380119T031400Z.lpa " OTHERS);
+}
+
+/* A machine whose battery is empty begins in 2038 at every start, for seconds each. */
+static void test_leaps(void **state)
+{
+	struct place *p = *state;
+
+	make_week(p->dir);
+	make_archive(
+		p->dir, "h-20380119T031400Z.lpa", "2038-01-19T03:14:00Z", "2038-01-19T03:14:05Z");
+	make_archive(
+		p->dir, "h-20380121T031400Z.lpa", "2038-01-21T03:14:00Z", "2038-01-21T03:15:05Z");
+	assert_int_equal(expire_at(p, "2038-01-23T03:14:05Z", "", 30 * US_PER_DAY, 0).n_waiting, 6);
+	assert_files(p->dir, WEEK "h-20380119T031400Z.lpa h-20380121T031400Z.lpa " OTHERS);
+}
+
+/* A recorder that was off for years: after a day of recording what is old goes. */
+static void test_leap_holds(void **state)
+{
+	struct place *p = *state;
+
+	make_week(p->dir);
+	make_archive(
+		p->dir, "h-20380119T031400Z.lpa", "2038-01-19T03:14:00Z", "2038-01-20T00:00:04Z");
+	make_archive(
+		p->dir, "h-20380120T000005Z.lpa", "2038-01-20T00:00:05Z", "2038-01-21T00:00:04Z");
+	assert_int_equal(expire_at(p, "2038-01-21T00:00:05Z", "", 30 * US_PER_DAY, 0).n_waiting, 0);
+	/* The last one before the gap ended when the next one began, for all one knows. */
+	assert_files(p->dir,
+		"h-20240307T000005Z.lpa h-20380119T031400Z.lpa h-20380120T000005Z.lpa " OTHERS);
+}
+
+/* Ten minutes a day are a witness after some days; and an hour is where no more is kept. */
+static void test_short_recordings(void **state)
+{
+	struct place *p = *state;
+
+	make_week(p->dir);
+	make_archive(
+		p->dir, "h-20240305T000005Z.lpa", "2024-03-05T12:00:00Z", "2024-03-05T12:10:00Z");
+	make_archive(
+		p->dir, "h-20240306T000005Z.lpa", "2024-03-06T12:00:00Z", "2024-03-06T12:10:00Z");
+	assert_int_equal(expire_at(p, "2024-03-07T12:00:00Z", "", 3 * US_PER_DAY, 0).n_waiting, 3);
+	make_archive(
+		p->dir, "h-20240307T000005Z.lpa", "2024-03-07T11:00:00Z", "2024-03-07T11:11:00Z");
+	assert_int_equal(expire_at(p, "2024-03-07T12:00:00Z", "", 3 * US_PER_DAY, 0).n_waiting, 0);
+	make_archive(
+		p->dir, "h-20380119T031400Z.lpa", "2038-01-19T03:14:00Z", "2038-01-19T03:24:00Z");
+	assert_int_equal(
+		expire_at(p, "2038-01-19T03:24:00Z", "", 600 * US_PER_SEC, 0).n_waiting, 0);
+	assert_files(p->dir, "h-20240307T000005Z.lpa h-20380119T031400Z.lpa " OTHERS);
+}
+
+/* Whoever may write into the directory does not choose what is removed. */
+static void test_links(void **state)
+{
+	struct place *p = *state;
+	char link_path[256], target[256];
+
+	make_file(p->dir, "target", 1000);
+	snprintf(target, sizeof(target), "%s/target", p->dir);
+	snprintf(link_path, sizeof(link_path), "%s/h-20240301T000005Z.lpa", p->dir);
+	assert_int_equal(symlink(target, link_path), 0);
+	make_file(p->dir, "h-20240302T000005Z.lpa", 100);
+	assert_true(expire(p, "h-20240302T000005Z.lpa", 0, 500) < 500); /* it counts for itself */
+	assert_files(p->dir, "h-20240301T000005Z.lpa h-20240302T000005Z.lpa target");
+	expire(p, "h-20240302T000005Z.lpa", 0, 1);
+	assert_files(p->dir, "h-20240302T000005Z.lpa target");
+}
+
 static void test_expire_undeletable(void **state)
 {
 	struct place *p = *state;
+	struct keep_limits limits = {
+		.now_us = at("2024-03-07T12:00:00Z"), .age_us = 2 * US_PER_DAY};
+	struct keep_result result = {0};
 	struct lp_err err = {0};
-	uint64_t left = 0;
 	char path[256];
 
 	make_week(p->dir);
+	make_archive(
+		p->dir, "h-20240306T000005Z.lpa", "2024-03-06T00:00:05Z", "2024-03-06T23:59:59Z");
 	snprintf(path, sizeof(path), "%s/h-20240228T000005Z.lpa", p->dir);
 	assert_int_equal(mkdir(path, 0755), 0); /* unlink() will not */
-	assert_true(keep_expire(p->dir, "h", "", at("2024-03-07T12:00:00Z"), 2 * US_PER_DAY, 0,
-			    &left, &err) < 0);
+	assert_true(keep_expire(p->dir, "h", "", &limits, &result, &err) < 0);
 	assert_non_null(strstr(err.text, "h-20240228T000005Z.lpa"));
 	assert_files(p->dir,
 		"h-20240228T000005Z.lpa h-20240305T000005Z.lpa h-20240306T000005Z.lpa "
@@ -164,6 +298,11 @@ int main(void)
 		place_test(test_no_directory),
 		place_test(test_expire_age),
 		place_test(test_expire_bytes),
+		place_test(test_leap),
+		place_test(test_leaps),
+		place_test(test_leap_holds),
+		place_test(test_short_recordings),
+		place_test(test_links),
 		place_test(test_expire_undeletable),
 		place_test(test_leftovers),
 	};

@@ -241,11 +241,39 @@ static void test_rotation_seals_and_expires(void **state)
 	assert_int_equal(write_from(&b, "2024-03-02T00:00:05Z", 5, true), 0);
 	assert_samples(p->dir, "h-20240301T000005Z.lpa", 5, true);
 	assert_int_equal(write_from(&b, "2024-03-03T00:00:05Z", 5, true), 0);
+	assert_int_equal(write_from(&b, "2024-03-03T12:00:00Z", 5, false), 0);
 	assert_int_equal(write_from(&b, "2024-03-04T00:00:05Z", 5, true), 0);
 	assert_int_equal(write_from(&b, "2024-03-05T00:00:05Z", 5, true), 0);
 	assert_files(p->dir,
 		"h-20240302T000005Z.lpa h-20240303T000005Z.lpa h-20240304T000005Z.lpa "
 		"h-20240305T000005Z.lpa");
+	bench_release(&b);
+}
+
+/* Five seconds of the year 2038 cost nothing, and are told once. */
+static void test_leap_expires_nothing(void **state)
+{
+	struct place *p = *state;
+	struct bench b;
+
+	bench_make(&b, p);
+	b.config.keep_age_us = 30 * US_PER_DAY;
+	for (int day = 1; day <= 5; day++) {
+		char time[32];
+
+		snprintf(time, sizeof(time), "2024-03-0%dT00:00:05Z", day);
+		assert_int_equal(write_from(&b, time, 5, true), 0);
+		snprintf(time, sizeof(time), "2024-03-0%dT23:00:00Z", day);
+		assert_int_equal(write_from(&b, time, 5, false), 0);
+	}
+	assert_int_equal(p->heard.n, 0);
+	assert_int_equal(write_from(&b, "2038-01-19T03:14:00Z", 5, true), 0);
+	assert_int_equal(heard_count(&p->heard, "until the clock has been right"), 1);
+	assert_int_equal(write_from(&b, "2024-03-05T23:00:05Z", 5, true), 0);
+	assert_files(p->dir,
+		"h-20240301T000005Z.lpa h-20240302T000005Z.lpa h-20240303T000005Z.lpa "
+		"h-20240304T000005Z.lpa h-20240305T000005Z.lpa h-20240305T230005Z.lpa "
+		"h-20380119T031400Z.lpa");
 	bench_release(&b);
 }
 
@@ -285,6 +313,7 @@ int main(void)
 		place_test(test_replaced_file),
 		place_test(test_taken_name),
 		place_test(test_rotation_seals_and_expires),
+		place_test(test_leap_expires_nothing),
 		place_test(test_bytes_while_writing),
 	};
 
