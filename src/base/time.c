@@ -69,6 +69,8 @@ const char *time_format_compact(int64_t wall_us, char buf[TIME_TEXT_MAX])
 	return buf;
 }
 
+#define DATE_DIGITS 8
+
 /* Read exactly `digits` decimal digits. */
 static bool scan_digits(const char **p, int digits, int *ret)
 {
@@ -131,6 +133,14 @@ static bool scan_zone(const char **p, int *ret_offset_s)
 	return hours <= 14 && minutes <= 59;
 }
 
+static int days_of_month(int year, int month)
+{
+	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+	return days[month] + (month == 1 && leap);
+}
+
 static bool scan_date(const char **p, struct tm *tm)
 {
 	bool dashes;
@@ -141,9 +151,12 @@ static bool scan_date(const char **p, struct tm *tm)
 	if (!scan_digits(p, 2, &tm->tm_mon) || (dashes && !scan_char(p, '-')) ||
 		!scan_digits(p, 2, &tm->tm_mday))
 		return false;
-	tm->tm_year -= 1900;
 	tm->tm_mon -= 1;
-	return tm->tm_mon >= 0 && tm->tm_mon <= 11 && tm->tm_mday >= 1 && tm->tm_mday <= 31;
+	if (tm->tm_mon < 0 || tm->tm_mon > 11 || tm->tm_mday < 1 ||
+		tm->tm_mday > days_of_month(tm->tm_year, tm->tm_mon))
+		return false;
+	tm->tm_year -= 1900;
+	return true;
 }
 
 /* "00:00:05", "000005" or "00:00"; the seconds may be left out. */
@@ -204,9 +217,10 @@ static bool parse_seconds(const char *text, int64_t *ret_wall_us)
 
 int time_parse(const char *text, int64_t *ret_wall_us, struct lp_err *err)
 {
-	/* Eight digits are a date (20110509), as in file names; any other run of digits is
-	 * seconds since 1970. */
-	if (parse_iso(text, ret_wall_us) || parse_seconds(text, ret_wall_us))
+	/* Eight digits are a date (20110509), as in file names, also if there is no such day; any
+	 * other run of digits is seconds since 1970. */
+	if (parse_iso(text, ret_wall_us) ||
+		(strspn(text, "0123456789") != DATE_DIGITS && parse_seconds(text, ret_wall_us)))
 		return 0;
 	return lp_err_set(err, -EINVAL,
 		"'%.64s' is not a time (want 2011-05-09T00:00:05Z or seconds since 1970)", text);
@@ -242,6 +256,16 @@ int span_parse(const char *text, int64_t *ret_us, struct lp_err *err)
 	}
 	return lp_err_set(
 		err, -EINVAL, "'%.64s' is not a span of time (want 100ms, 10s, 5m, 2h, 7d)", text);
+}
+
+int64_t span_between(int64_t first_us, int64_t last_us)
+{
+	int64_t us;
+
+	if (last_us <= first_us)
+		return 0;
+	return __builtin_sub_overflow(last_us, first_us, &us) || us > SPAN_MAX_US ? SPAN_MAX_US
+										  : us;
 }
 
 const char *span_format(int64_t us, char buf[TIME_TEXT_MAX])

@@ -21,6 +21,11 @@ static void test_parse(void **state)
 	parse_ok("2011-05-09", INT64_C(1304899200000000));
 	parse_ok("2011-05-09T02:00:05+02:00", INT64_C(1304899205000000));
 	parse_ok("2011-05-08T19:00:05-0500", INT64_C(1304899205000000));
+	parse_ok("2024-02-29", INT64_C(1709164800000000));
+	parse_ok("2000-02-29T00:00:00Z", INT64_C(951782400000000));
+	parse_ok("20241231", INT64_C(1735603200000000));
+	parse_ok("123456789", INT64_C(123456789000000));
+	parse_ok("@20240231", INT64_C(20240231000000));
 	parse_ok("1304899205", INT64_C(1304899205000000));
 	parse_ok("@1304899205.5", INT64_C(1304899205500000));
 }
@@ -28,7 +33,10 @@ static void test_parse(void **state)
 static void test_parse_rejects(void **state)
 {
 	static const char *const bad[] = {"", "yesterday", "2011-13-09", "2011-05-09T25:00:00Z",
-		"2011-05-09T00:00:05Zx", "99999999999999999999", "2011-05-09T00:00:05+99:00", "@"};
+		"2011-05-09T00:00:05Zx", "99999999999999999999", "2011-05-09T00:00:05+99:00", "@",
+		"2024-02-31", "2024-02-30T00:00:00Z", "2023-02-29", "1900-02-29", "2024-04-31",
+		"2024-01-32", "2024-01-00", "2024-00-01", "20240231", "20230229T000005Z",
+		"20249999"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -73,6 +81,17 @@ static void test_span(void **state)
 	assert_int_equal(span_parse("-1s", &us, &err), -EINVAL);
 }
 
+static void test_span_between(void **state)
+{
+	(void)state;
+	assert_int_equal(span_between(5, 12), 7);
+	assert_int_equal(span_between(-5, 12), 17);
+	assert_int_equal(span_between(12, 5), 0);
+	assert_int_equal(span_between(INT64_MIN, INT64_MAX), SPAN_MAX_US);
+	assert_int_equal(span_between(INT64_MAX, INT64_MIN), 0);
+	assert_int_equal(span_between(0, INT64_MAX), SPAN_MAX_US);
+}
+
 static void test_clocks(void **state)
 {
 	struct timespec before, after;
@@ -95,6 +114,7 @@ int main(void)
 		cmocka_unit_test(test_parse_rejects),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_span),
+		cmocka_unit_test(test_span_between),
 		cmocka_unit_test(test_clocks),
 	};
 
