@@ -562,6 +562,8 @@ static struct lp_table *table_make(
 	struct lp_table_builder *b, struct column_set *s, int64_t first, uint32_t n_slots)
 {
 	struct lp_table *t = calloc(1, sizeof(*t));
+	int64_t span_us;
+	int r = 0;
 
 	if (!t)
 		return NULL;
@@ -577,9 +579,13 @@ static struct lp_table *table_make(
 		return NULL;
 	}
 	t->n_components = (uint32_t)s->n_rows;
-	for (uint32_t i = 0; i < t->n_components; i++)
+	span_us = peak_span_us(t->metric);
+	for (uint32_t i = 0; i < t->n_components; i++) {
 		table_take_row(t, i, first, &s->rows[i]);
-	if (peak_table(t) < 0) {
+		if (span_us && s->rows[i].metric && r == 0)
+			r = peak_row(t, i, span_us);
+	}
+	if (r < 0) {
 		lp_table_free(t);
 		return NULL;
 	}

@@ -54,13 +54,8 @@ int peak_apply(double *values, uint32_t n, uint32_t width)
 	return 0;
 }
 
-int peak_table(struct lp_table *t)
+int peak_row(struct lp_table *t, uint32_t row, int64_t span_us)
 {
-	int64_t span = peak_span_us(t->metric);
-	int r = 0;
-
-	for (uint32_t i = 0; span && r == 0 && i < t->n_components; i++)
-		r = peak_apply(t->values + (size_t)i * t->n_slots, t->n_slots,
-			(uint32_t)(span / t->step_us));
-	return r;
+	return peak_apply(
+		t->values + (size_t)row * t->n_slots, t->n_slots, (uint32_t)(span_us / t->step_us));
 }

@@ -16,7 +16,8 @@ bool peak_fits(const char *metric, int64_t step_us);
  * nothing, and where all are missing it stays missing. 0 or -ENOMEM. */
 int peak_apply(double *values, uint32_t n, uint32_t width);
 
-/* The same for all rows of a table whose metric has peaks. */
-int peak_table(struct lp_table *t);
+/* The same for a row of a table whose metric takes the largest value of `span_us`. Only for rows
+ * that were computed: what somebody else measured under such a name are peaks already. */
+int peak_row(struct lp_table *t, uint32_t row, int64_t span_us);
 
 #endif

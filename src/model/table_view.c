@@ -77,6 +77,9 @@ static void row_copy(const struct table_row *row, const struct table_part *part,
 static int table_fill(struct lp_table *t, const struct table_row **rows, uint32_t n,
 	const struct table_part *part)
 {
+	int64_t span_us = peak_span_us(t->metric);
+	int r = 0;
+
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	t->components = calloc((size_t)n + 1, sizeof(*t->components));
 	t->values = malloc(((size_t)n * t->n_slots + 1) * sizeof(*t->values));
@@ -87,7 +90,9 @@ static int table_fill(struct lp_table *t, const struct table_row **rows, uint32_
 #pragma omp parallel for schedule(static) if ((size_t)n * t->n_slots >= COPY_MANY)
 	for (uint32_t i = 0; i < n; i++)
 		row_copy(rows[i], part, t->values + (size_t)i * t->n_slots);
-	return peak_table(t);
+	for (uint32_t i = 0; span_us && r == 0 && i < n; i++)
+		r = rows[i]->metric ? peak_row(t, i, span_us) : 0;
+	return r;
 }
 
 /* NULL: out of memory. */

@@ -1,7 +1,7 @@
 /* Peaks: the largest value of the last so many samples. */
-#include "unit.h"
-
 #include "model/table_peak.h"
+#include "model/table_view.h"
+#include "table_rig.h"
 #include <limpet/metric.h>
 #include <math.h>
 #include <stdlib.h>
@@ -70,21 +70,88 @@ static void test_only_on_fine_grids(void **state)
 	assert_true(peak_fits("await", 15000000));
 }
 
-static void test_table(void **state)
+static void test_row(void **state)
 {
 	double values[] = {1, 2, 9, 1, 1, 1, 4, 4, 4, 4, 4, 5};
-	struct lp_table t = {.metric = (char *)"await",
+	struct lp_table t = {.metric = (char *)"await-peak",
 		.step_us = 3000000,
 		.n_slots = 6,
 		.n_components = 2,
 		.values = values};
 
 	(void)state;
-	assert_int_equal(peak_table(&t), 0);
-	assert_true(values[3] == 1); /* this metric has none */
-	t.metric = (char *)"await-peak";
-	assert_int_equal(peak_table(&t), 0);
-	assert_true(values[5] == 9 && values[6] == 4 && values[11] == 5);
+	assert_int_equal(peak_row(&t, 0, 15000000), 0);
+	assert_true(values[5] == 9 && values[6] == 4);
+	assert_int_equal(peak_row(&t, 1, 15000000), 0);
+	assert_true(values[6] == 4 && values[11] == 5);
+}
+
+static const char *const metrics[] = {"await-peak"};
+static const struct lp_table_options options = {
+	.metrics = metrics, .n_metrics = 1, .step_us = 1000000};
+
+/* One second in which requests took 100 ms each, then 30 in which they took none. */
+static void fill(struct rig *r, bool imported)
+{
+	static const struct lp_column real[] = {{"await-peak", "ms", LP_REAL, 64}};
+	static const struct lp_column counters[] = {{"rd_ticks", "ms", LP_COUNTER, 64},
+		{"wr_ticks", "ms", LP_COUNTER, 64}, {"ios", "", LP_COUNTER, 64}};
+	static const struct lp_schema schemas[] = {{"disk", counters, 3}, {"disk", real, 1}};
+	uint32_t id;
+
+	rig_init(r, 1000000);
+	id = rig_component(r, &schemas[imported], "h", "sda");
+	for (int64_t s = 0; s <= 31; s++) {
+		int64_t ms = s ? 100 : 0, ios = s;
+		int64_t row[] = {ms, 0, ios};
+
+		rig_sample(r, T0 + s * 1000000, s * 1000000);
+		if (imported)
+			rig_set1(r, id, lp_cell_from_real(s == 1 ? 100 : 0));
+		else
+			rig_set(r, id, LP_PRESENT, row);
+	}
+}
+
+/* Values of a foreign file that have the name of a peak are peaks already. */
+static void test_only_what_was_computed(void **state)
+{
+	(void)state;
+	for (unsigned imported = 0; imported < 2; imported++) {
+		struct rig_tables got = {0};
+		struct rig r;
+
+		fill(&r, imported);
+		rig_run(&options, &r, &got);
+		assert_int_equal(got.n, 1);
+		assert_true(rig_value(got.tables[0], "h/disk:sda", T0 + SEC(1)) == 100);
+		assert_true(rig_value(got.tables[0], "h/disk:sda", T0 + SEC(2)) ==
+			(imported ? 0 : 100));
+		assert_true(rig_value(got.tables[0], "h/disk:sda", T0 + SEC(16)) == 0);
+		rig_tables_release(&got);
+		rig_release(&r);
+	}
+}
+
+/* The same where a part of what was gathered is looked at. */
+static void test_view_of_what_was_imported(void **state)
+{
+	struct table_part part = {.first = T0 / 1000000, .end = T0 / 1000000 + 32};
+	struct lp_table_builder *b = rig_builder(&options);
+	struct rig_tables got = {0};
+	struct lp_err err;
+	struct rig r;
+
+	(void)state;
+	fill(&r, true);
+	rig_add(b, &r);
+	assert_int_equal(table_builder_view(b, &part, &got.tables, &got.n, &err), 0);
+	assert_int_equal(got.n, 1);
+	assert_true(rig_value(got.tables[0], "h/disk:sda", T0 + SEC(1)) == 100);
+	assert_true(rig_value(got.tables[0], "h/disk:sda", T0 + SEC(2)) == 0);
+	rig_tables_release(&got);
+	lp_table_builder_free(b);
+	rig_release(&r);
 }
 
 int main(void)
@@ -93,7 +160,9 @@ int main(void)
 		cmocka_unit_test(test_largest_of_the_last),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_only_on_fine_grids),
-		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_row),
+		cmocka_unit_test(test_only_what_was_computed),
+		cmocka_unit_test(test_view_of_what_was_imported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
