@@ -1,6 +1,7 @@
 #include "detect/idle.h"
 
 #include "base/median.h"
+#include "model/table_slots.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,18 +35,6 @@ static void moments_add(
 	}
 }
 
-/* The slots that a finding is about: slot i covers the step that ends at its time. */
-static void slots_of(
-	const struct lp_table *t, const struct lp_finding *f, uint32_t *ret_from, uint32_t *ret_end)
-{
-	int64_t from = (f->first_us - t->start_us) / t->step_us;
-	int64_t end = (f->last_us - t->start_us) / t->step_us + 1;
-
-	end = end > t->n_slots ? t->n_slots : end;
-	*ret_from = from > 0 ? (uint32_t)from : 0;
-	*ret_end = end > (int64_t)*ret_from ? (uint32_t)end : *ret_from;
-}
-
 static bool alike_at_work(struct moments *own, struct moments *peers)
 {
 	if (own->n < WORKING_LEAST || peers->n < WORKING_LEAST ||
@@ -62,7 +51,7 @@ bool idle_explains(const struct lp_verdict *v, const struct lp_finding *f)
 	struct moments own = {0}, peers = {0};
 	bool explained = false;
 
-	slots_of(t, f, &from, &end);
+	table_slots(t, f->first_us, f->last_us, &from, &end);
 	own.values = calloc((size_t)(end - from) + 1, sizeof(double));
 	peers.values = calloc((size_t)(end - from) * (PEERS_MAX + 1) + 1, sizeof(double));
 	if (own.values && peers.values) {

@@ -7,6 +7,7 @@
 #include "detect/compare/compare.h"
 #include "detect/idle.h"
 #include "model/metric_role.h"
+#include "model/table_slots.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,15 +29,6 @@ static bool is_work(const struct lp_table *t)
 	return lp_metric_role(NULL, t->metric) == LP_ROLE_WORK;
 }
 
-static uint32_t slot_of(const struct lp_table *t, int64_t time_us)
-{
-	int64_t slot = (time_us - t->start_us) / t->step_us;
-
-	if (time_us < t->start_us)
-		return 0;
-	return slot >= t->n_slots ? t->n_slots - 1 : (uint32_t)slot;
-}
-
 /* The mean of a component's work from `first` to `last`, all metrics of one unit added up (read and
  * written, received and sent); NaN if nothing is known. */
 static double work_done(const struct lp_verdict *v, uint32_t component, const char *unit,
@@ -46,12 +38,13 @@ static double work_done(const struct lp_verdict *v, uint32_t component, const ch
 
 	for (uint32_t t = 0; t < v->n_tables; t++) {
 		const struct lp_table *table = v->tables[t];
-		uint32_t row = v->row_of[t][component], n = 0;
+		uint32_t row = v->row_of[t][component], n = 0, from, end;
 		double sum = 0;
 
 		if (row == UINT32_MAX || !is_work(table) || strcmp(table->unit, unit) != 0)
 			continue;
-		for (uint32_t s = slot_of(table, first); s <= slot_of(table, last); s++) {
+		table_slots(table, first, last, &from, &end);
+		for (uint32_t s = from; s < end; s++) {
 			double value = table->values[(size_t)row * table->n_slots + s];
 
 			sum += isnan(value) ? 0 : value;

@@ -7,6 +7,7 @@
 #include "explain/coverage.h"
 #include "explain/idleness.h"
 #include "explain/rank.h"
+#include "model/table_slots.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -34,16 +35,7 @@ bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t las
 void context_slots(
 	const struct lp_table *t, const struct lp_finding *f, uint32_t *ret_from, uint32_t *ret_end)
 {
-	int64_t from = 0, end = 0;
-
-	if (t->step_us > 0) {
-		from = floor_div(f->first_us - t->start_us, t->step_us) + 1;
-		end = floor_div(f->last_us - t->start_us, t->step_us) + 1;
-	}
-	from = from < 0 ? 0 : from;
-	end = end > t->n_slots ? t->n_slots : end;
-	*ret_from = (uint32_t)(from < end ? from : 0);
-	*ret_end = (uint32_t)(from < end ? end : 0);
+	table_slots(t, f->first_us, f->last_us, ret_from, ret_end);
 }
 
 /* Was the component measured at least half of the time of the finding? */

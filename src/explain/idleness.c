@@ -49,7 +49,8 @@ static double peers_before(const struct lp_verdict *v, const struct lp_finding *
 /* Did the component work before the finding, as its peers did? */
 static bool worked_before(const struct lp_verdict *v, const struct lp_finding *f, enum lp_role role)
 {
-	int64_t begin_us = v->tables[f->metric]->start_us;
+	const struct lp_table *t = v->tables[f->metric];
+	int64_t begin_us = t->start_us - t->step_us;
 	double own = mean_before(v, f->metric, f->component, f->first_us), work, usual;
 
 	/* How long requests take says nothing about how many there were. */

@@ -2,6 +2,7 @@
 #include "detect_rig.h"
 
 #include "detect/idle.h"
+#include "detect/load.h"
 
 static const struct detect_options by_itself = {0};
 
@@ -82,10 +83,32 @@ static void test_too_little_to_tell(void **state)
 	fill(&r, 6, 80);
 	f = *rig_finding(rig_run(&r, &by_itself), BUSY, "await");
 	assert_true(idle_explains(r.verdict, &f));
-	f.last_us = f.first_us + 2000000; /* three values of its own */
+	f.last_us = f.first_us + 4000000; /* four values of its own, and not the one before */
 	assert_false(idle_explains(r.verdict, &f));
 	f.last_us = f.first_us - 90000000;
 	assert_false(idle_explains(r.verdict, &f));
+	rig_release(&r);
+}
+
+/* What was done before the finding began does not count, nor is anything of it left out. */
+static void test_work_of_its_time(void **state)
+{
+	const struct lp_verdict *v;
+	double *work;
+	struct rig r;
+
+	(void)state;
+	fill(&r, 6, 80);
+	work = rig_add(&r, "rd_sec", "sectors/s");
+	for (uint32_t s = 0; s < r.n_slots; s++)
+		work[(size_t)BUSY * r.n_slots + s] = s == 9 ? 1e6 : 100 + s;
+	v = rig_run(&r, &by_itself);
+	/* The slots 10 to 12, which end at 1010, 1011 and 1012 s. */
+	assert_true(load_work(v, BUSY, 1009000000, 1012000000) == 111);
+	assert_true(isnan(load_work(v, BUSY, 1009000000, 1009000000)));
+	assert_true(isnan(load_work(v, BUSY, 2000000000, 2100000000)));
+	assert_true(load_work(v, BUSY, 1298000000, 2100000000) == 399);
+	assert_true(load_work_of_peers(v, 0, BUSY, 1009000000, 1012000000) == 0);
 	rig_release(&r);
 }
 
@@ -97,6 +120,7 @@ int main(void)
 		cmocka_unit_test(test_slower_at_work),
 		cmocka_unit_test(test_peers_at_work),
 		cmocka_unit_test(test_too_little_to_tell),
+		cmocka_unit_test(test_work_of_its_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
