@@ -13,9 +13,21 @@ double axis_step(double range, unsigned n)
 	if (!(least > 0) || !isfinite(least))
 		return 1;
 	power = pow(10, floor(log10(least)));
+	if (!(power > 0)) /* the smallest numbers of all have no power of ten below them */
+		return least;
 	if (least <= power)
 		return power;
 	return least <= 2 * power ? 2 * power : least <= 5 * power ? 5 * power : 10 * power;
+}
+
+unsigned axis_ticks(double range, unsigned n)
+{
+	double step = axis_step(range, n);
+	unsigned ticks = 0;
+
+	while (ticks <= n && ticks * step <= range)
+		ticks++;
+	return ticks;
 }
 
 int64_t axis_time_step(int64_t range_us, unsigned n)
@@ -44,7 +56,7 @@ const char *axis_number(double value, char buf[AXIS_TEXT_MAX])
 	/* Up to 9999 numbers are easier to read in full. */
 	for (; fabs(value) >= (at ? 999.5 : 9999.5) && at + 1 < ARRAY_SIZE(suffixes); at++)
 		value /= 1000;
-	if (fabs(value) >= 99.5)
+	if (fabs(value) >= 99.5 && fabs(value) < 9999.5)
 		snprintf(buf, AXIS_TEXT_MAX, "%.0f%s", value, suffixes[at]);
 	else
 		snprintf(buf, AXIS_TEXT_MAX, "%.3g%s", value, suffixes[at]);

@@ -9,7 +9,10 @@
 /* The smallest of 1, 2, 5, 10, 20, 50, ... (or their parts) of which at most `n` fit in `range`. */
 double axis_step(double range, unsigned n);
 
-/* The same for times: seconds, minutes, hours, days as clocks count them. */
+/* How many ticks there are from 0 to `range`, 0 included: at most n + 1, whatever the range is. */
+unsigned axis_ticks(double range, unsigned n);
+
+/* Like axis_step() for times: seconds, minutes, hours, days as clocks count them. */
 int64_t axis_time_step(int64_t range_us, unsigned n);
 
 /* "0", "25", "0.5", "20k", "1.5M": a tick, or a value of which three digits matter. Returns `buf`.

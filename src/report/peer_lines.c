@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -45,6 +46,8 @@ static double point_mean(const double *row, uint64_t first, uint64_t end, double
 		*low = least;
 	if (high)
 		*high = most;
+	if (n && !isfinite(sum)) /* too large to be added up: some value of them will do */
+		return least / 2 + most / 2;
 	return n ? sum / (double)n : NAN;
 }
 
@@ -78,7 +81,7 @@ static double median_of(double *values, uint32_t n)
 	if (!n)
 		return NAN;
 	qsort(values, n, sizeof(*values), compare);
-	return (values[(n - 1) / 2] + values[n / 2]) / 2;
+	return values[(n - 1) / 2] / 2 + values[n / 2] / 2;
 }
 
 /* The median line of evenly chosen peers. */
@@ -130,6 +133,8 @@ static void find_top(struct peer_lines *l)
 	l->top = (own > peers ? own : peers) * TOP_ROOM;
 	if (!(l->top > 0))
 		l->top = 1;
+	else if (!isfinite(l->top))
+		l->top = DBL_MAX;
 }
 
 static int allocate(struct peer_lines *l)

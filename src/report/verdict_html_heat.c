@@ -146,10 +146,8 @@ static void window_columns(const struct heat *h, const struct lp_series *s, uint
 	double first = floor((double)(middle - half - h->from_us) * scale + 1e-6);
 	double last = ceil((double)(middle + half - h->from_us) * scale - 1e-6) - 1;
 
-	*ret_first = first > 0 ? (uint32_t)first : 0;
-	*ret_last = last > *ret_first ? (uint32_t)last : *ret_first;
-	if (*ret_last >= h->n_columns)
-		*ret_last = h->n_columns - 1;
+	*ret_first = (uint32_t)fmin(fmax(first, 0), h->n_columns - 1);
+	*ret_last = (uint32_t)fmin(fmax(last, *ret_first), h->n_columns - 1);
 }
 
 /* The cell shows the worst there is: anomalies before the rest, then the largest ratio. */

@@ -131,11 +131,12 @@ static void write_shades(struct html_page *p, const struct lp_finding *f)
 static void write_y_labels(FILE *out, double top)
 {
 	double step = axis_step(top, TICKS_Y);
+	unsigned n = axis_ticks(top, TICKS_Y);
 	char text[AXIS_TEXT_MAX];
 
 	fprintf(out, "<svg class=\"y\" width=\"52\" height=\"%d\" aria-hidden=\"true\">",
 		HEIGHT_PX);
-	for (unsigned i = 0; i * step <= top; i++)
+	for (unsigned i = 0; i < n; i++)
 		fprintf(out, "<text x=\"46\" y=\"%.0f\">%s</text>",
 			(double)y_of(i * step, top) / HEIGHT * HEIGHT_PX,
 			axis_number(i * step, text));
@@ -145,22 +146,26 @@ static void write_y_labels(FILE *out, double top)
 static void write_rules(FILE *out, double top)
 {
 	double step = axis_step(top, TICKS_Y);
+	unsigned n = axis_ticks(top, TICKS_Y);
 
 	fputs("<path class=\"rules\" d=\"", out);
-	for (unsigned i = 0; i * step <= top; i++)
+	for (unsigned i = 0; i < n; i++)
 		fprintf(out, "M0 %ldH%d", y_of(i * step, top), WIDTH);
 	fputs("\"/>\n", out);
 }
 
 void html_time_axis(FILE *out, int64_t from_us, int64_t to_us)
 {
-	int64_t step_us = axis_time_step(to_us - from_us, TICKS_X);
+	int64_t range_us = span_between(from_us, to_us);
+	int64_t step_us = axis_time_step(range_us, TICKS_X);
+	/* How far the first tick is from the beginning. */
+	int64_t ahead_us = (step_us - from_us % step_us) % step_us;
 	char text[AXIS_TEXT_MAX];
 
 	fputs("<svg class=\"x\" width=\"100%\" height=\"20\" aria-hidden=\"true\">", out);
-	for (int64_t at = (floor_div(from_us - 1, step_us) + 1) * step_us; at <= to_us;
-		at += step_us) {
-		double share = (double)(at - from_us) / (double)(to_us - from_us);
+	for (; range_us > 0 && ahead_us <= range_us; ahead_us += step_us) {
+		int64_t at = from_us + ahead_us;
+		double share = (double)ahead_us / (double)range_us;
 
 		fprintf(out, "<text x=\"%.2f%%\" y=\"14\" text-anchor=\"%s\">%s</text>",
 			share * 100,

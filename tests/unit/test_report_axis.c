@@ -1,7 +1,9 @@
 #include "report/axis.h"
 
+#include "base/array.h"
 #include "base/time.h"
 #include "unit.h"
+#include <float.h>
 #include <math.h>
 
 static void test_steps(void **state)
@@ -14,6 +16,25 @@ static void test_steps(void **state)
 	assert_true(axis_step(0, 5) == 1);
 	assert_true(axis_step(NAN, 5) == 1);
 	assert_true(axis_step(INFINITY, 5) == 1);
+}
+
+/* Whatever the range is, there are some ticks and not many. */
+static void test_ticks_end(void **state)
+{
+	static const double ranges[] = {DBL_MAX, DBL_MAX / 1.12, DBL_MIN, DBL_TRUE_MIN,
+		3 * DBL_TRUE_MIN, 1e-310, 1e300, 1e-300, 0, INFINITY};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++) {
+		unsigned n = axis_ticks(ranges[i], 5);
+
+		assert_in_range(n, 1, 6);
+		assert_true(axis_step(ranges[i], 5) > 0 && isfinite(axis_step(ranges[i], 5)));
+	}
+	assert_int_equal(axis_ticks(57, 5), 3);
+	assert_int_equal(axis_ticks(50, 5), 6);
+	assert_int_equal(axis_ticks(NAN, 5), 0);
+	assert_int_equal(axis_ticks(-1, 5), 0);
 }
 
 static void assert_time_step(int64_t range_s, int64_t step_s)
@@ -46,6 +67,9 @@ static void test_numbers(void **state)
 	assert_string_equal(axis_number(1.5e6, buf), "1.5M");
 	assert_string_equal(axis_number(-3e9, buf), "-3G");
 	assert_string_equal(axis_number(999600, buf), "1M");
+	assert_string_equal(axis_number(1e300, buf), "1e+285P");
+	assert_string_equal(axis_number(-DBL_MAX, buf), "-1.8e+293P");
+	assert_string_equal(axis_number(DBL_TRUE_MIN, buf), "4.94e-324");
 	assert_string_equal(axis_number(NAN, buf), "none");
 }
 
@@ -65,6 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_ticks_end),
 		cmocka_unit_test(test_time_steps),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_times),

@@ -1,7 +1,9 @@
 #include "report/verdict_html.h"
 
 #include "printed.h"
+#include "report/verdict_html_parts.h"
 #include "verdict_rig.h"
+#include <float.h>
 
 static char *print(const struct lp_verdict *v, const struct verdict_html_options *opt)
 {
@@ -44,6 +46,70 @@ static void test_page(void **state)
 	assert_int_equal(count(text, "\"nan") + count(text, " nan") + count(text, "lnan"), 0);
 	free(text);
 	lp_verdict_free(v);
+}
+
+/* Put a value of a kind at every n-th place of all tables. */
+static char *print_with(double value, uint32_t every)
+{
+	struct lp_verdict *v = rig_verdict();
+	char *text;
+
+	for (uint32_t t = 0; t < v->n_tables; t++) {
+		const struct lp_table *table = v->tables[t];
+		size_t n = (size_t)table->n_components * table->n_slots;
+
+		for (size_t i = 0; i < n; i += every)
+			table->values[i] = value;
+	}
+	for (uint32_t i = 0; i < v->n_findings; i++) {
+		v->findings[i].own = value;
+		v->findings[i].ratio = value / v->findings[i].peers;
+	}
+	text = print(v, NULL);
+	lp_verdict_free(v);
+	return text;
+}
+
+/* Whatever the values are, the page ends, and has no more in it than another. */
+static void test_any_values(void **state)
+{
+	static const double values[] = {DBL_MAX, -DBL_MAX, DBL_MIN, DBL_TRUE_MIN, INFINITY,
+		-INFINITY, NAN, 0, 1e300, 1e-300, -1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		for (uint32_t every = 1; every <= 3; every += 2) {
+			char *text = print_with(values[i], every);
+
+			assert_has(text, "</html>");
+			assert_true(strlen(text) < 4000000);
+			assert_true(count(text, "<svg class=\"y\"") == count(text, "<figure"));
+			assert_int_equal(count(text, "\"nan") + count(text, " nan") +
+					count(text, "lnan") + count(text, "\"inf"),
+				0);
+			free(text);
+		}
+	}
+}
+
+/* Times of a file may be anything, too. */
+static void test_time_axis(void **state)
+{
+	static const int64_t times[][2] = {{INT64_MIN, INT64_MAX}, {INT64_MAX - 5, INT64_MAX},
+		{INT64_MIN, INT64_MIN + 5}, {0, INT64_MAX}, {5, 5}, {7, 5}, {-1, 1},
+		{INT64_MIN, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		struct printed p;
+		char *text;
+
+		html_time_axis(printed_begin(&p), times[i][0], times[i][1]);
+		text = printed_end(&p);
+		assert_true(count(text, "<text") <= 10);
+		assert_int_equal(count(text, "nan"), 0);
+		free(text);
+	}
 }
 
 static void test_limits(void **state)
@@ -138,6 +204,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_any_values),
+		cmocka_unit_test(test_time_axis),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_shared_part),
 		cmocka_unit_test(test_odd),
