@@ -50,6 +50,21 @@ bool idmap_get(const struct idmap *m, uint64_t key, uint32_t *ret)
 	return true;
 }
 
+bool idmap_next(const struct idmap *m, size_t *at, uint64_t *ret_key, uint32_t *ret)
+{
+	for (; *at < m->cap; ++*at) {
+		const struct idmap_slot *slot = &m->slots[*at];
+
+		if (!slot->value)
+			continue;
+		*ret_key = slot->key;
+		*ret = slot->value - 1;
+		++*at;
+		return true;
+	}
+	return false;
+}
+
 /* Is there room for so many keys, with a quarter of the slots left free? */
 static bool idmap_holds(size_t cap, size_t n)
 {

@@ -23,6 +23,9 @@ int idmap_reserve(struct idmap *m, size_t n);
 bool idmap_get(const struct idmap *m, uint64_t key, uint32_t *ret);
 /* Values are below UINT32_MAX. 0 or -ENOMEM. */
 int idmap_put(struct idmap *m, uint64_t key, uint32_t value);
+/* Walk through all: begin with `*at` 0; false behind the last. The order means nothing. Not while
+ * keys are put or removed. */
+bool idmap_next(const struct idmap *m, size_t *at, uint64_t *ret_key, uint32_t *ret);
 /* Of a key that is not there: nothing. */
 void idmap_remove(struct idmap *m, uint64_t key);
 

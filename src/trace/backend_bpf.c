@@ -6,9 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/time.h"
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* The kernel wakes us only when much is waiting, so we look this often. */
@@ -23,6 +23,7 @@ static void bpf_close(void *state)
 	bpf_tracer_unload(t);
 	bpf_targets_close(t);
 	bpf_counts_free(t->counts);
+	bpf_entries_release(&t->processes);
 	free(t->ports);
 	free(t);
 }
@@ -107,7 +108,9 @@ static int bpf_descriptor(void *state)
 
 static int bpf_pending(void *state, int64_t at_least_ns, struct lp_err *err)
 {
-	return bpf_pending_list(state, at_least_ns, err);
+	int r = bpf_sweep(state, err);
+
+	return r < 0 ? r : bpf_pending_list(state, at_least_ns, err);
 }
 
 static int bpf_tally(void *state, struct tally *tally, struct lp_err *err)
@@ -121,14 +124,17 @@ static int bpf_tally(void *state, struct tally *tally, struct lp_err *err)
 static unsigned bpf_processes(void *state, pid_t *ret, unsigned max)
 {
 	struct bpf_tracer *t = state;
-	uint32_t key, next;
 	unsigned n = 0;
-	bool more = bpf_map_get_next_key(t->processes_fd, NULL, &next) == 0;
 
-	while (more && n < max) {
-		ret[n++] = (pid_t)next;
-		key = next;
-		more = bpf_map_get_next_key(t->processes_fd, &key, &next) == 0;
+	if (!t->processes.max && bpf_entries_open(&t->processes, t->processes_fd) < 0)
+		return 0;
+	if (bpf_entries_read(&t->processes) < 0)
+		return 0;
+	for (; n < t->processes.n && n < max; n++) {
+		uint32_t pid;
+
+		memcpy(&pid, bpf_entries_key(&t->processes, n), sizeof(pid));
+		ret[n] = (pid_t)pid;
 	}
 	return n;
 }

@@ -3,6 +3,7 @@
 #define TRACE_BACKEND_BPF_H
 
 #include "trace/backend.h"
+#include "trace/backend_bpf_entries.h"
 #include "trace/bpf/shared.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +37,9 @@ struct bpf_tracer {
 	struct bpf_ring ring;
 	struct trace_sink sink;
 	int processes_fd;
-	bool lasting; /* there may be targets later, also when there are none now */
+	struct bpf_entries processes;
+	int64_t swept_ns; /* when bpf_sweep() last did something */
+	bool lasting;	  /* there may be targets later, also when there are none now */
 	bool records;
 	uint16_t *ports; /* served ones, a copy */
 	unsigned n_ports;
@@ -69,6 +72,8 @@ int bpf_targets_open(struct bpf_tracer *t, const struct trace_targets *targets, 
 void bpf_targets_close(struct bpf_tracer *t);
 /* Look again for threads that are not known yet; with `all` also for processes. */
 int bpf_targets_scan(struct bpf_tracer *t, bool all, struct lp_err *err);
+/* Forget processes that have ended without the programs noticing. */
+void bpf_targets_drop_ended(struct bpf_tracer *t);
 /* Notice the end of the command. */
 void bpf_targets_reap(struct bpf_tracer *t);
 
@@ -88,6 +93,9 @@ bool bpf_record_decode(const void *record, size_t size, struct trace_event *ret)
 
 /* The calls that go on (backend_bpf_pending.c). */
 int bpf_pending_list(struct bpf_tracer *t, int64_t at_least_ns, struct lp_err *err);
+
+/* Now and then, take out of the maps what is left there of processes that ended. */
+int bpf_sweep(struct bpf_tracer *t, struct lp_err *err);
 
 /* Bring `tally` up to date with the kernel's counts. */
 int bpf_counts_read(struct bpf_tracer *t, struct tally *tally, struct lp_err *err);

@@ -43,8 +43,8 @@ static int target_add_by_name(void *ctx, pid_t pid)
 	return 0;
 }
 
-/* Forget processes that ended before their threads were known: nobody else will. */
-static void drop_ended(struct bpf_tracer *t)
+/* Those that ended before their threads were known: nobody else will. */
+void bpf_targets_drop_ended(struct bpf_tracer *t)
 {
 	uint32_t key, next;
 	bool more = bpf_map_get_next_key(t->processes_fd, NULL, &next) == 0;
@@ -91,7 +91,7 @@ int bpf_targets_scan(struct bpf_tracer *t, bool all, struct lp_err *err)
 	r = scan_threads(t, err);
 	if (r == 0)
 		r = scan_threads(t, err);
-	drop_ended(t);
+	bpf_targets_drop_ended(t);
 	return r;
 }
 
@@ -258,7 +258,7 @@ void bpf_targets_reap(struct bpf_tracer *t)
 	if (waitpid(t->command, &status, WNOHANG) == t->command) {
 		t->command_status = status;
 		t->command_ended = true;
-		drop_ended(t); /* should its end have escaped the programs */
+		bpf_targets_drop_ended(t); /* should its end have escaped the programs */
 	}
 }
 

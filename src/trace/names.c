@@ -23,7 +23,12 @@ const char *names_get(const struct names *n, pid_t pid)
 
 int names_set(struct names *n, pid_t pid, const char *text, size_t len)
 {
+	char copy[NAMES_TEXT_MAX]; /* it may be the name of another, which moves when there are more
+				    */
 	uint32_t at;
+
+	len = len < sizeof(copy) ? len : sizeof(copy) - 1;
+	memcpy(copy, text, len);
 
 	if (!idmap_get(&n->index, (uint64_t)pid, &at)) {
 		at = n->n_unused ? n->unused[n->n_unused - 1] : (uint32_t)n->n;
@@ -36,8 +41,7 @@ int names_set(struct names *n, pid_t pid, const char *text, size_t len)
 		else
 			n->n++;
 	}
-	len = len < NAMES_TEXT_MAX ? len : NAMES_TEXT_MAX - 1;
-	memmove(n->items[at].text, text, len);
+	memcpy(n->items[at].text, copy, len);
 	n->items[at].text[len] = '\0';
 	return 0;
 }

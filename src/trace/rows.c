@@ -1,10 +1,10 @@
 #include "trace/rows.h"
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/idmap.h"
+#include "base/time.h"
 #include "model/endpoints.h"
-#include "trace/rows_columns.h"
+#include "trace/rows_table.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,25 +12,10 @@
 #include <string.h>
 
 #define COMM_MAX 32
-#define ROW_NAME_MAX 160
-
-struct row {
-	char name[ROW_NAME_MAX];
-	struct collect_row place;
-	int64_t values[CALL_COLUMNS]; /* as many as the kind has columns */
-	int64_t last[CALL_COLUMNS];   /* the same in the last sample that had it, or 0 */
-	bool told;		      /* a sample has it */
-	bool present;		      /* in the sample being filled */
-};
-
-/* All rows of one kind. */
-struct rows {
-	struct row *items;
-	size_t n, cap, max;
-	struct strmap names;
-	bool folded;
-};
-
+/* A connection that nobody uses for so long is forgotten; if it is used again, it is a new one. */
+#define IDLE_NS (600 * NS_PER_SEC)
+/* One that was closed, if not by its last user. */
+#define CLOSED_NS (10 * NS_PER_SEC)
 /* What was counted so far of one position of the tally. */
 struct seen_cell {
 	struct tally_key key;
@@ -54,7 +39,7 @@ struct trace_rows {
 	char *observer;
 	const char *(*comm)(void *ctx, pid_t pid);
 	void *ctx;
-	struct rows kinds[TRACE_ROWS_KINDS];
+	struct rows_table kinds[TRACE_ROWS_KINDS];
 	struct seen_cell *cells;
 	struct seen_error *errors;
 	struct seen_conn *conns;
@@ -94,7 +79,7 @@ void trace_rows_each(const struct trace_rows *r, enum trace_rows_kind kind,
 
 uint64_t trace_rows_calls(const struct trace_rows *r)
 {
-	uint64_t sum = 0;
+	uint64_t sum = (uint64_t)r->kinds[TRACE_ROWS_SYS].past_calls;
 
 	for (size_t i = 0; i < r->kinds[TRACE_ROWS_SYS].n; i++)
 		sum += (uint64_t)r->kinds[TRACE_ROWS_SYS].items[i].values[SYS_CALLS];
@@ -103,7 +88,7 @@ uint64_t trace_rows_calls(const struct trace_rows *r)
 
 uint64_t trace_rows_errors(const struct trace_rows *r)
 {
-	uint64_t sum = 0;
+	uint64_t sum = (uint64_t)r->kinds[TRACE_ROWS_SYS].past_errors;
 
 	for (size_t i = 0; i < r->kinds[TRACE_ROWS_SYS].n; i++)
 		sum += (uint64_t)r->kinds[TRACE_ROWS_SYS].items[i].values[SYS_ERRORS];
@@ -114,35 +99,14 @@ void trace_rows_free(struct trace_rows *r)
 {
 	if (!r)
 		return;
-	for (size_t k = 0; k < TRACE_ROWS_KINDS; k++) {
-		free(r->kinds[k].items);
-		strmap_release(&r->kinds[k].names);
-	}
+	for (size_t k = 0; k < TRACE_ROWS_KINDS; k++)
+		rows_table_release(&r->kinds[k]);
 	free(r->cells);
 	free(r->errors);
 	free(r->conns);
 	idmap_release(&r->ended);
 	free(r->observer);
 	free(r);
-}
-
-/* The row of that name; "other" where there are too many. One more than its position, or 0: out of
- * memory. */
-static uint32_t row_named(struct rows *rows, const char *name)
-{
-	uint32_t at;
-
-	if (strmap_get(&rows->names, name, &at))
-		return at + 1;
-	if (rows->n >= rows->max && strcmp(name, "other") != 0) {
-		rows->folded = true;
-		return row_named(rows, "other");
-	}
-	if (array_reserve(&rows->items, &rows->cap, rows->n + 1, sizeof(*rows->items)) < 0 ||
-		strmap_put(&rows->names, name, (uint32_t)rows->n) < 0)
-		return 0;
-	snprintf(rows->items[rows->n].name, ROW_NAME_MAX, "%s", name);
-	return (uint32_t)++rows->n;
 }
 
 /* The name of a process as a word of component names. */
@@ -164,12 +128,12 @@ static uint32_t sys_row(struct trace_rows *r, uint32_t pid, char word[COMM_MAX])
 
 	if (name != word)
 		snprintf(word, COMM_MAX, "%s", name);
-	return row_named(&r->kinds[TRACE_ROWS_SYS], word);
+	return rows_table_find(&r->kinds[TRACE_ROWS_SYS], word);
 }
 
 static struct row *row_at(struct trace_rows *r, enum trace_rows_kind kind, uint32_t one_more)
 {
-	return &r->kinds[kind].items[one_more - 1];
+	return rows_table_at(&r->kinds[kind], one_more);
 }
 
 static bool process_ended(const struct trace_rows *r, uint32_t pid)
@@ -244,18 +208,27 @@ static void count_call(struct row *call, const struct tally_cell *d)
 		v[CALL_BUCKETS + b] += (int64_t)d->buckets[b];
 }
 
+/* Nothing is remembered of it any more. */
+static void cell_forget(struct trace_rows *r, struct seen_cell *seen)
+{
+	rows_table_use(&r->kinds[TRACE_ROWS_SYS], &seen->sys, 0);
+	rows_table_use(&r->kinds[TRACE_ROWS_CALL], &seen->call, 0);
+	*seen = (struct seen_cell){0};
+}
+
 /* Which rows a cell counts for: others than before where the process has another name now. */
 static int cell_rows(struct trace_rows *r, struct seen_cell *seen)
 {
 	char word[COMM_MAX], name[ROW_NAME_MAX];
+	struct rows_table *calls = &r->kinds[TRACE_ROWS_CALL];
 	uint32_t sys = sys_row(r, seen->key.pid, word);
 
-	if (sys && sys == seen->sys)
+	if (sys && sys == seen->sys && !rows_table_moves(calls, seen->call))
 		return 0;
 	snprintf(name, sizeof(name), "%s.%u:%s-%s", word, seen->key.pid,
 		trace_file_name(seen->key.file), trace_call_name(seen->key.call));
-	seen->sys = sys;
-	seen->call = row_named(&r->kinds[TRACE_ROWS_CALL], name);
+	rows_table_use(&r->kinds[TRACE_ROWS_SYS], &seen->sys, sys);
+	rows_table_use(calls, &seen->call, rows_table_find(calls, name));
 	return seen->sys && seen->call ? 0 : -ENOMEM;
 }
 
@@ -273,8 +246,10 @@ static int fill_cells(struct trace_rows *r, const struct tally *t)
 
 		if (!cell)
 			continue;
-		if (memcmp(&seen->key, key, sizeof(*key)) != 0)
-			*seen = (struct seen_cell){.key = *key};
+		if (memcmp(&seen->key, key, sizeof(*key)) != 0) {
+			cell_forget(r, seen);
+			seen->key = *key;
+		}
 		cell_growth(cell, seen, &d);
 		if (!d.n && process_ended(r, key->pid)) /* nobody knows its name any more */
 			continue;
@@ -295,21 +270,29 @@ static bool is_ordinary(int error)
 	return error == EAGAIN || error == EINPROGRESS || error == EINTR;
 }
 
+static void error_forget(struct trace_rows *r, struct seen_error *seen)
+{
+	rows_table_use(&r->kinds[TRACE_ROWS_SYS], &seen->sys, 0);
+	rows_table_use(&r->kinds[TRACE_ROWS_ERRNO], &seen->errno_row, 0);
+	*seen = (struct seen_error){0};
+}
+
 static int error_rows(struct trace_rows *r, struct seen_error *seen)
 {
 	const struct syscall_info *call = seen->key.nr & 0x8000
 		? syscall_get_compat(seen->key.nr & 0x7fff)
 		: syscall_get(seen->key.nr);
 	char word[COMM_MAX], name[ROW_NAME_MAX], error[SYSCALL_NAME_MAX], number[16];
+	struct rows_table *errnos = &r->kinds[TRACE_ROWS_ERRNO];
 	uint32_t sys = sys_row(r, seen->key.pid, word);
 
-	if (sys && sys == seen->sys)
+	if (sys && sys == seen->sys && !rows_table_moves(errnos, seen->errno_row))
 		return 0;
 	snprintf(number, sizeof(number), "call%u", seen->key.nr & 0x7fffu);
 	snprintf(name, sizeof(name), "%s:%s:%s", word, call ? call->name : number,
 		errno_name(seen->key.error, error));
-	seen->sys = sys;
-	seen->errno_row = row_named(&r->kinds[TRACE_ROWS_ERRNO], name);
+	rows_table_use(&r->kinds[TRACE_ROWS_SYS], &seen->sys, sys);
+	rows_table_use(errnos, &seen->errno_row, rows_table_find(errnos, name));
 	return seen->sys && seen->errno_row ? 0 : -ENOMEM;
 }
 
@@ -327,8 +310,10 @@ static int fill_errors(struct trace_rows *r, const struct tally *t)
 
 		if (!key)
 			continue;
-		if (memcmp(&seen->key, key, sizeof(*key)) != 0)
-			*seen = (struct seen_error){.key = *key};
+		if (memcmp(&seen->key, key, sizeof(*key)) != 0) {
+			error_forget(r, seen);
+			seen->key = *key;
+		}
 		d = (int64_t)(now >= seen->n ? now - seen->n : now);
 		if (!d && process_ended(r, key->pid))
 			continue;
@@ -355,15 +340,22 @@ static int64_t waiting_us(const struct tally_conn *c, int64_t now_ns)
 	return (now_ns - c->sent_ns) / 1000;
 }
 
+static void conn_forget(struct trace_rows *r, struct seen_conn *seen)
+{
+	rows_table_use(&r->kinds[TRACE_ROWS_PEER], &seen->peer, 0);
+	*seen = (struct seen_conn){0};
+}
+
 static int count_peer(
 	struct trace_rows *r, const struct tally_conn *c, struct seen_conn *seen, int64_t now_ns)
 {
+	struct rows_table *peers = &r->kinds[TRACE_ROWS_PEER];
 	char name[ENDPOINT_TEXT_MAX];
 	int64_t wait, *v;
 
-	if (!seen->peer)
-		seen->peer =
-			row_named(&r->kinds[TRACE_ROWS_PEER], endpoints_remote(&c->ends, name));
+	if (!seen->peer || rows_table_moves(peers, seen->peer))
+		rows_table_use(peers, &seen->peer,
+			rows_table_find(peers, endpoints_remote(&c->ends, name)));
 	if (!seen->peer)
 		return -ENOMEM;
 	v = row_at(r, TRACE_ROWS_PEER, seen->peer)->values;
@@ -412,7 +404,7 @@ static int fill_conns(struct trace_rows *r, const struct tally *t, int64_t now_n
 			continue;
 		/* The kernel's counts may tell another connection at the same place. */
 		if (memcmp(&seen->conn.ends, &c->ends, sizeof(c->ends)) != 0)
-			*seen = (struct seen_conn){0};
+			conn_forget(r, seen);
 		if (count_conn(r, c, seen) < 0)
 			return -ENOMEM;
 		if (!c->serves && c->ends.family && count_peer(r, c, seen, now_ns) < 0)
@@ -461,7 +453,7 @@ static int store_first(struct trace_rows *r, enum trace_rows_kind kind, struct r
 static int store_kind(struct trace_rows *r, enum trace_rows_kind kind, struct collect_sink *sink,
 	struct lp_err *err)
 {
-	struct rows *rows = &r->kinds[kind];
+	struct rows_table *rows = &r->kinds[kind];
 	int got = 0;
 
 	for (size_t i = 0; got == 0 && i < rows->n; i++) {
@@ -490,13 +482,22 @@ static void gauges_reset(struct trace_rows *r)
 		r->kinds[TRACE_ROWS_PEER].items[i].values[PEER_WAITING_US] = 0;
 }
 
+int trace_rows_count(struct trace_rows *r, const struct tally *t, int64_t now_mono_ns)
+{
+	if (fill_cells(r, t) < 0 || fill_errors(r, t) < 0)
+		return -ENOMEM;
+	return fill_conns(r, t, now_mono_ns);
+}
+
 int trace_rows_fill(struct trace_rows *r, const struct tally *t, int64_t now_mono_ns, uint64_t lost,
 	struct collect_sink *sink, struct lp_err *err)
 {
 	int got = 0;
 
 	r->behind = false;
-	if (fill_cells(r, t) < 0 || fill_errors(r, t) < 0 || fill_conns(r, t, now_mono_ns) < 0)
+	for (unsigned k = 0; k < TRACE_ROWS_KINDS; k++)
+		r->kinds[k].sample++;
+	if (trace_rows_count(r, t, now_mono_ns) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot fill a sample");
 	for (size_t i = 0; i < r->kinds[TRACE_ROWS_SYS].n; i++)
 		r->kinds[TRACE_ROWS_SYS].items[i].values[SYS_LOST] = (int64_t)lost;
@@ -532,36 +533,38 @@ static void drop_processes(struct trace_rows *r, struct tally *t)
 		if (!tally_cell_at(t, i, &key) || !process_ended(r, key->pid))
 			continue;
 		tally_drop_cell(t, i);
-		r->cells[i] = (struct seen_cell){0};
+		cell_forget(r, &r->cells[i]);
 	}
 	for (size_t i = 0; i < tally_n_errors(t); i++) {
 		tally_error_at(t, i, &error);
 		if (!error || !process_ended(r, error->pid))
 			continue;
 		tally_drop_error(t, i);
-		r->errors[i] = (struct seen_error){0};
+		error_forget(r, &r->errors[i]);
 	}
 }
 
 /* Whoever waits for an answer is not idle, however long that takes. */
-static bool conn_is_over(const struct trace_rows *r, const struct tally_conn *c, int64_t since_ns)
+static bool conn_is_over(const struct trace_rows *r, const struct tally_conn *c, int64_t now_ns)
 {
+	int64_t since_ns = now_ns - (c->closed ? CLOSED_NS : IDLE_NS);
+
 	return !c->id || process_ended(r, c->pid) ||
 		(c->sent_ns < since_ns && c->received_ns < since_ns &&
 			c->received_ns >= c->sent_ns);
 }
 
-void trace_rows_drop(struct trace_rows *r, struct tally *t, int64_t idle_since_ns)
+void trace_rows_drop(struct trace_rows *r, struct tally *t, int64_t now_ns)
 {
 	if (r->ended.n)
 		drop_processes(r, t);
 	for (size_t i = 0; i < tally_n_conns(t); i++) {
 		const struct tally_conn *c = tally_conn_at(t, i);
 
-		if (!c || !conn_is_over(r, c, idle_since_ns))
+		if (!c || !conn_is_over(r, c, now_ns))
 			continue;
 		tally_drop_conn(t, i);
-		r->conns[i] = (struct seen_conn){0};
+		conn_forget(r, &r->conns[i]);
 	}
 	idmap_release(&r->ended);
 }

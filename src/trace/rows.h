@@ -11,7 +11,8 @@
 #include "trace/tally.h"
 #include <sys/types.h>
 
-/* So many rows a kind before the rest is folded into one called "other". */
+/* So many rows a kind before the rest is folded into one called "other". Rows that are not used any
+ * more make room (rows_table.h). */
 #define TRACE_ROWS_CALLS_MAX 400
 #define TRACE_ROWS_ERRNOS_MAX 400
 #define TRACE_ROWS_PEERS_MAX 256
@@ -42,6 +43,10 @@ int trace_rows_stuck(struct trace_rows *r, pid_t pid, int64_t dur_ns);
  * last is still counted. 0 or -ENOMEM. */
 int trace_rows_process(struct trace_rows *r, pid_t pid, bool alive);
 
+/* Count what the tally has, for the next sample, so that what is over can be dropped before it. 0
+ * or -ENOMEM. */
+int trace_rows_count(struct trace_rows *r, const struct tally *t, int64_t now_mono_ns);
+
 /* Fill the current sample of sink->batch. `lost` is the number of events that nobody saw. */
 int trace_rows_fill(struct trace_rows *r, const struct tally *t, int64_t now_mono_ns, uint64_t lost,
 	struct collect_sink *sink, struct lp_err *err);
@@ -53,9 +58,9 @@ bool trace_rows_behind(const struct trace_rows *r);
 /* Kinds (bits, 1 << enum) that had to be folded so far. */
 unsigned trace_rows_folded(const struct trace_rows *r);
 
-/* Drop what the tally has of processes that ended, and connections idle since `idle_since_ns`,
- * which the last sample counted. Not where the kernel counts, which would tell them again. */
-void trace_rows_drop(struct trace_rows *r, struct tally *t, int64_t idle_since_ns);
+/* Drop what the tally has of processes that ended, and connections that are closed or have been
+ * idle for ten minutes, all of which was counted. */
+void trace_rows_drop(struct trace_rows *r, struct tally *t, int64_t now_mono_ns);
 
 /* Call `fn` for every row of a kind, with its name and its values in the order of its columns. */
 void trace_rows_each(const struct trace_rows *r, enum trace_rows_kind kind,

@@ -10,8 +10,6 @@
 
 /* At the end, what does not wait by design and has taken this long is told. */
 #define STUCK_END_NS NS_PER_SEC
-/* A connection that nobody uses for so long is forgotten; if it is used again, it is a new one. */
-#define IDLE_NS (600 * NS_PER_SEC)
 #define PROCESSES_MAX 65536
 
 void trace_session_free(struct session *s)
@@ -24,6 +22,7 @@ void trace_session_free(struct session *s)
 	tally_free(s->tally);
 	trace_rows_free(s->rows);
 	free(s->ended);
+	idmap_release(&s->ended_pids);
 	idmap_release(&s->seen);
 	idmap_release(&s->asked);
 	idmap_release(&s->told_fds);
@@ -178,22 +177,6 @@ static void note_folded(struct session *s, int64_t wall_ns)
 	s->folded_told |= new;
 }
 
-/* What had ended when it was counted is counted now: forget it. */
-static void forget_ended(struct session *s, int64_t now_ns)
-{
-	for (size_t i = 0; i < s->n_over; i++) {
-		const struct trace_event e = {.what = TRACE_EXIT, .pid = s->ended[i]};
-
-		descriptors_apply(s->descriptors, &e, NULL);
-		names_drop(&s->names, e.pid);
-	}
-	s->n_ended -= s->n_over;
-	if (s->n_ended)
-		memmove(s->ended, s->ended + s->n_over, s->n_ended * sizeof(*s->ended));
-	s->n_over = 0;
-	trace_rows_drop(s->rows, s->tally, now_ns - IDLE_NS);
-}
-
 /* A process is asked on which sockets it listens when it is first seen, and once more when it has
  * had the time to begin. So many a sample: whoever starts thousands is no server. */
 #define LISTENING_AGAIN 10
@@ -223,15 +206,35 @@ static int note_listening(struct session *s, int64_t mono_ns, struct lp_err *err
 	return r;
 }
 
+/* Where events were lost, some of them told of ends. */
+static int look_for_missing(struct session *s, struct lp_err *err)
+{
+	_cleanup_free_ pid_t *pids = NULL;
+	uint64_t lost = s->backend->lost(s->state);
+	unsigned n = 0;
+	int r;
+
+	if (lost == s->lost_looked)
+		return 0;
+	/* Begun before they were listed and delivered afterwards: what is in between is kept. */
+	r = deliver(s, 0, err);
+	if (r == 0)
+		r = list_processes(s, &pids, &n, err);
+	if (r < 0)
+		return r;
+	r = n && n < PROCESSES_MAX ? session_miss(s, pids, n) : 0;
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot go on tracing");
+	s->lost_looked = lost;
+	return 0;
+}
+
 /* Bring the counts up to date. The kernel counts also what is done by processes that it told of
  * after we last listened, and which may be gone: hear of them, and of their names. */
 static int update_counts(struct session *s, struct lp_err *err)
 {
-	int r = 0;
+	int r = session_count_ended(s);
 
-	s->n_over = s->n_ended;
-	for (size_t i = 0; i < s->n_over && r == 0; i++)
-		r = trace_rows_process(s->rows, s->ended[i], false);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot go on tracing");
 	if (!s->counts)
@@ -243,8 +246,10 @@ static int update_counts(struct session *s, struct lp_err *err)
 /* Look at what does not end, and bring the counts up to date. */
 static int look(struct session *s, int64_t wall_ns, int64_t mono_ns, bool last, struct lp_err *err)
 {
-	int r = note_listening(s, mono_ns, err);
+	int r = look_for_missing(s, err);
 
+	if (r == 0)
+		r = note_listening(s, mono_ns, err);
 	s->at_end = last;
 	if (last)
 		s->last_pending_ns = 0;
@@ -270,7 +275,7 @@ static void let_go(struct session *s)
 /* What was sampled is told and, where it is over, forgotten. */
 static void after_sample(struct session *s, int64_t wall_ns, int64_t mono_ns)
 {
-	forget_ended(s, mono_ns);
+	session_forget(s, mono_ns);
 	note_folded(s, wall_ns);
 	s->stats.calls = trace_rows_calls(s->rows);
 	s->stats.errors = trace_rows_errors(s->rows);

@@ -1,5 +1,4 @@
 /* What a session does with each event. */
-#include "base/array.h"
 #include "trace/session_state.h"
 #include <endian.h>
 #include <errno.h>
@@ -9,6 +8,8 @@
 
 /* A log of this size is written, whatever the time. */
 #define LOG_BYTES_MAX ((size_t)4 << 20)
+/* Descriptors of which it is remembered that they were told. */
+#define TOLD_MAX 65536
 /* Calls that do not end are told when they pass config.stuck_ns, this, and at the end. */
 #define STUCK_LONG_NS (30 * NS_PER_SEC)
 
@@ -95,6 +96,8 @@ static int tell_descriptor(
 
 	if (idmap_get(&s->told_fds, key, &id) && id == (uint32_t)(d->id & 0x7fffffff))
 		return 0;
+	if (s->told_fds.n >= TOLD_MAX) /* whatever is told twice is no worse */
+		idmap_clear(&s->told_fds);
 	if (idmap_put(&s->told_fds, key, (uint32_t)(d->id & 0x7fffffff)) < 0)
 		return -ENOMEM;
 	return log_descriptor(s, &told);
@@ -137,45 +140,19 @@ static int note_process(struct session *s, pid_t pid)
 {
 	uint32_t at;
 
-	if (idmap_get(&s->seen, (uint64_t)pid, &at))
+	if (!pid || idmap_get(&s->seen, (uint64_t)pid, &at))
 		return 0;
 	s->stats.processes++;
 	return idmap_put(&s->seen, (uint64_t)pid, 0);
-}
-
-static int note_exit(struct session *s, pid_t pid)
-{
-	if (array_reserve(&s->ended, &s->cap_ended, s->n_ended + 1, sizeof(*s->ended)) < 0)
-		return -ENOMEM;
-	s->ended[s->n_ended++] = pid;
-	idmap_remove(&s->seen, (uint64_t)pid);
-	idmap_remove(&s->asked, (uint64_t)pid);
-	return 0;
-}
-
-/* Another process may have the number of one that ended a moment ago. */
-static int note_birth(struct session *s, pid_t pid)
-{
-	size_t n = 0, over = 0;
-
-	for (size_t i = 0; i < s->n_ended; i++) {
-		if (s->ended[i] == pid)
-			continue;
-		over += i < s->n_over;
-		s->ended[n++] = s->ended[i];
-	}
-	s->n_ended = n;
-	s->n_over = over;
-	return trace_rows_process(s->rows, pid, true);
 }
 
 /* Births and deaths of processes. */
 static int note_life(struct session *s, const struct trace_event *e)
 {
 	if (e->what == TRACE_EXIT)
-		return note_exit(s, e->pid);
+		return session_exit(s, e->pid);
 	if (e->what == TRACE_FORK && !(e->args[0] & CLONE_THREAD))
-		return note_birth(s, (pid_t)e->ret);
+		return session_birth(s, (pid_t)e->ret);
 	if (e->what == TRACE_EXEC) /* who was found by name was not seen to be born */
 		return trace_rows_process(s->rows, e->pid, true);
 	return 0;

@@ -27,7 +27,9 @@ struct session {
 	bool at_end;
 	pid_t *ended; /* since the last sample */
 	size_t n_ended, cap_ended;
-	size_t n_over;	       /* of them, which had ended before they were last counted */
+	size_t n_over; /* of them, which had ended before they were last counted */
+	struct idmap ended_pids;
+	uint64_t lost_looked;  /* events lost when we last looked who is missing */
 	struct idmap seen;     /* processes */
 	struct idmap asked;    /* processes -> samples since they were asked where they listen */
 	struct idmap told_fds; /* pid and descriptor -> what the log knows of it */
@@ -35,6 +37,20 @@ struct session {
 
 /* The name of a process; "?" if nobody knows. Good until the next event. `ctx` is the session. */
 const char *session_comm(void *ctx, pid_t pid);
+
+/* A process ended: it is counted once more, and then forgotten. 0 or -ENOMEM. */
+int session_exit(struct session *s, pid_t pid);
+/* One began: another may have had its number a moment ago. */
+int session_birth(struct session *s, pid_t pid);
+/* Those that have ended by now are over when the counts that follow are taken into account. */
+int session_count_ended(struct session *s);
+/* What was over is counted: forget it. */
+void session_forget(struct session *s, int64_t now_ns);
+/* Count and forget those that have ended, before the next sample does. */
+int session_absorb(struct session *s);
+/* These are the processes that are traced. Who is not among them, and was seen, has ended, though
+ * the event that told of it was lost. */
+int session_miss(struct session *s, const pid_t *pids, unsigned n_pids);
 
 /* What the backend delivers: struct trace_sink. `ctx` is the session. */
 int session_event(void *ctx, const struct trace_event *e);

@@ -280,6 +280,7 @@ static int count_message(struct tally *t, const struct trace_event *e, unsigned 
 	if (!c)
 		return -ENOMEM;
 	c->pid = (uint32_t)e->pid;
+	c->closed = 0;
 	c->serves |= socket->serves;
 	if (call == TRACE_CALL_READ)
 		conn_received(c, e, bytes, socket->blocks);
@@ -293,9 +294,11 @@ static void note_close(struct tally *t, const struct trace_event *e, uint64_t id
 {
 	uint32_t at;
 
-	if (e->nr == SYS_close && !(e->flags & TRACE_COMPAT) &&
-		idmap_get(&t->conns_bin.index, id, &at))
-		t->conns[at].sent_ns = 0;
+	if (e->nr != SYS_close || e->flags & TRACE_COMPAT ||
+		!idmap_get(&t->conns_bin.index, id, &at))
+		return;
+	t->conns[at].sent_ns = 0;
+	t->conns[at].closed = 1;
 }
 
 int tally_add(struct tally *t, const struct trace_event *e, const struct tally_socket *socket)

@@ -44,7 +44,8 @@ struct tally_conn {
 	uint8_t serves;	 /* the local port is one of those served (config.ports), or it was accepted
 			  */
 	uint8_t reading; /* the last data went in, not out */
-	uint8_t pad[2];
+	uint8_t closed;	 /* by somebody, who need not have been the last that had it open */
+	uint8_t pad;
 	struct trace_endpoints ends;
 	uint64_t n_in, n_out; /* messages */
 	uint64_t bytes_in, bytes_out;

@@ -80,12 +80,34 @@ static void test_remove(void **state)
 	idmap_release(&m);
 }
 
+static void test_next(void **state)
+{
+	struct idmap m = {0};
+	uint64_t key, keys = 0, values = 0;
+	size_t at = 0, n = 0;
+	uint32_t v;
+
+	(void)state;
+	assert_false(idmap_next(&m, &at, &key, &v));
+	for (uint32_t k = 1; k <= 100; k++)
+		assert_int_equal(idmap_put(&m, k, 2 * k), 0);
+	for (at = 0; idmap_next(&m, &at, &key, &v); n++) {
+		keys += key;
+		values += v;
+	}
+	assert_int_equal(n, 100);
+	assert_int_equal(keys, 5050);
+	assert_int_equal(values, 10100);
+	idmap_release(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_put_and_get),
 		cmocka_unit_test(test_reserve_and_clear),
 		cmocka_unit_test(test_remove),
+		cmocka_unit_test(test_next),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,11 +54,28 @@ static void test_many(void **state)
 	names_release(&n);
 }
 
+/* A child has the name of its parent, which may move as names become more. */
+static void test_inherited(void **state)
+{
+	struct names n = {0};
+
+	(void)state;
+	assert_int_equal(names_set(&n, 1, "parent", 6), 0);
+	for (int pid = 2; pid <= 5000; pid++) {
+		const char *parent = names_get(&n, pid - 1);
+
+		assert_int_equal(names_set(&n, pid, parent, strlen(parent)), 0);
+		assert_string_equal(names_get(&n, pid), "parent");
+	}
+	names_release(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_inherited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include "trace/rows.h"
 
 #include "collect/census.h"
+#include "trace/rows_table.h"
 #include "unit.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -391,13 +392,13 @@ static void test_connections(void **state)
 	desk_sample(&d);
 	assert_int_equal(desk_value(&d, "s3/peer:10.77.0.3:24007", "waiting_us"), 0);
 	/* One that is long idle is forgotten; its counters stay. */
-	trace_rows_drop(d.r, d.t, d.now_ns + SECOND);
+	trace_rows_drop(d.r, d.t, d.now_ns + 601 * SECOND);
 	assert_null(tally_conn_at(d.t, 0));
 	talk(&d, 3, 24007, false, SYS_write, 10);
 	desk_sample(&d);
 	assert_int_equal(desk_value(&d, "s3/peer:10.77.0.3:24007", "requests"), 3);
 	/* One that waits is not idle. */
-	trace_rows_drop(d.r, d.t, d.now_ns + SECOND);
+	trace_rows_drop(d.r, d.t, d.now_ns + 601 * SECOND);
 	desk_sample(&d);
 	assert_true(desk_value(&d, "s3/peer:10.77.0.3:24007", "waiting_us") > 0);
 	desk_close(&d);
@@ -451,6 +452,128 @@ static void test_names_and_folding(void **state)
 	desk_close(&d);
 }
 
+/* Samples in which nothing new happens. */
+static void desk_wait(struct desk *d, unsigned samples)
+{
+	for (unsigned i = 0; i < samples; i++) {
+		if (d->sink.batch->n_samples == d->sink.batch->cap_samples)
+			desk_flush(d);
+		desk_sample(d);
+	}
+}
+
+static void desk_end(struct desk *d, int32_t pid)
+{
+	assert_int_equal(trace_rows_process(d->r, pid, false), 0);
+}
+
+/* Rows of processes that ended make room for others, after a while. */
+static void test_room(void **state)
+{
+	struct desk d;
+	int64_t v;
+
+	(void)state;
+	desk_open(&d, 10);
+	desk_sample(&d);
+	for (int32_t pid = 1001; pid <= 1000 + TRACE_ROWS_CALLS_MAX; pid++)
+		call(&d, pid, SYS_read, TRACE_FILE_STORAGE, 10, 1);
+	desk_wait(&d, 1);
+	call(&d, 2000, SYS_read, TRACE_FILE_STORAGE, 10, 1);
+	desk_wait(&d, 1);
+	assert_false(desk_get(&d, "s3/call:p_2000.2000:storage-read", "n", 0, &v));
+	assert_int_equal(desk_value(&d, "s3/call:other", "n"), 1);
+	for (int32_t pid = 1001; pid <= 1000 + TRACE_ROWS_CALLS_MAX; pid++)
+		desk_end(&d, pid);
+	desk_wait(&d, 1);
+	trace_rows_drop(d.r, d.t, d.now_ns);
+	desk_wait(&d, TRACE_ROWS_QUIET - 2);
+	assert_false(desk_get(&d, "s3/call:p_2000.2000:storage-read", "n", 0, &v));
+	desk_wait(&d, 3);
+	/* What had to do with "other" gets a row, as does who is new. */
+	call(&d, 2000, SYS_read, TRACE_FILE_STORAGE, 10, 1);
+	call(&d, 2001, SYS_read, TRACE_FILE_STORAGE, 10, 1);
+	desk_wait(&d, 2);
+	assert_int_equal(desk_value(&d, "s3/call:p_2000.2000:storage-read", "n"), 1);
+	assert_int_equal(desk_value(&d, "s3/call:p_2001.2001:storage-read", "n"), 1);
+	assert_int_equal(desk_value(&d, "s3/sys:p_2001", "calls"), 1);
+	assert_int_equal(trace_rows_calls(d.r), TRACE_ROWS_CALLS_MAX + 3);
+	desk_close(&d);
+}
+
+static void count_any(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values)
+{
+	(void)kind;
+	(void)name;
+	(void)values;
+	++*(unsigned *)ctx;
+}
+
+/* A hundred thousand names and processes leave no more than the rows that there may be, and no more
+ * names than the archive's catalogue can do with. */
+static void test_churn(void **state)
+{
+	static const unsigned max[TRACE_ROWS_KINDS] = {[TRACE_ROWS_SYS] = TRACE_ROWS_SYS_MAX,
+		[TRACE_ROWS_PEER] = TRACE_ROWS_PEERS_MAX,
+		[TRACE_ROWS_CALL] = TRACE_ROWS_CALLS_MAX,
+		[TRACE_ROWS_ERRNO] = TRACE_ROWS_ERRNOS_MAX};
+	enum { PROCESSES = 100000, AT_ONCE = 100 };
+	struct desk d;
+
+	(void)state;
+	desk_open(&d, 10);
+	desk_sample(&d);
+	for (int32_t pid = 1000; pid < 1000 + PROCESSES; pid += AT_ONCE) {
+		for (int32_t i = 0; i < AT_ONCE; i++) {
+			call(&d, pid + i, SYS_read, TRACE_FILE_STORAGE, 10, 1);
+			call(&d, pid + i, SYS_openat, TRACE_FILE_NONE, 10, -ENOENT);
+			desk_end(&d, pid + i);
+		}
+		desk_wait(&d, 1);
+		trace_rows_drop(d.r, d.t, d.now_ns);
+	}
+	for (unsigned k = 0; k < TRACE_ROWS_KINDS; k++) {
+		unsigned n = 0;
+
+		trace_rows_each(d.r, k, count_any, &n);
+		assert_true(n <= max[k] + 1);
+	}
+	assert_true(tally_n_cells(d.t) <= 2 * AT_ONCE && tally_n_errors(d.t) <= AT_ONCE);
+	assert_int_equal(trace_rows_calls(d.r), 2 * PROCESSES);
+	assert_int_equal(trace_rows_errors(d.r), PROCESSES);
+	/* Each row can have had another name once in TRACE_ROWS_QUIET samples. */
+	assert_true(d.sink.catalogue->n_components <=
+		(TRACE_ROWS_SYS_MAX + TRACE_ROWS_CALLS_MAX + TRACE_ROWS_ERRNOS_MAX + 3) *
+			(PROCESSES / AT_ONCE / TRACE_ROWS_QUIET + 1));
+	desk_close(&d);
+}
+
+/* A connection that was closed is forgotten soon, unless somebody else goes on using it. */
+static void test_closed(void **state)
+{
+	struct trace_endpoints ends = {.family = AF_INET};
+	struct tally_socket socket = {.id = 1, .ends = &ends, .serves = true};
+	struct trace_event e = {
+		.what = TRACE_CALL, .pid = 7, .tid = 7, .nr = SYS_close, .file = TRACE_FILE_TCP};
+	struct desk d;
+
+	(void)state;
+	desk_open(&d, 10);
+	talk(&d, 1, 33333, true, SYS_read, 10);
+	assert_int_equal(tally_add(d.t, &e, &socket), 0);
+	desk_sample(&d);
+	trace_rows_drop(d.r, d.t, d.now_ns);
+	assert_non_null(tally_conn_at(d.t, 0));
+	talk(&d, 1, 33333, true, SYS_read, 10);
+	trace_rows_drop(d.r, d.t, d.now_ns + 11 * SECOND);
+	assert_non_null(tally_conn_at(d.t, 0));
+	assert_int_equal(tally_add(d.t, &e, &socket), 0);
+	desk_sample(&d);
+	trace_rows_drop(d.r, d.t, d.now_ns + 11 * SECOND);
+	assert_null(tally_conn_at(d.t, 0));
+	desk_close(&d);
+}
+
 static void test_schemas(void **state)
 {
 	(void)state;
@@ -478,6 +601,9 @@ int main(void)
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_stuck),
 		cmocka_unit_test(test_names_and_folding),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_churn),
+		cmocka_unit_test(test_closed),
 		cmocka_unit_test(test_schemas),
 	};
 

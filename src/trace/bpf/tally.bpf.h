@@ -233,6 +233,7 @@ FORCE_INLINE void count_message(
 	if (!c)
 		return;
 	c->pid = r->pid;
+	c->closed = 0;
 	if (call == TRACE_CALL_READ)
 		conn_received(c, r, bytes, file_blocks(seen->of));
 	else
@@ -262,7 +263,7 @@ FORCE_INLINE void count_close(const struct look *seen)
 
 	if (c) {
 		c->sent_ns = 0;
-		c->pad[0] = 1; /* the reader may forget it */
+		c->closed = 1; /* the reader may forget it */
 	}
 }
 

@@ -218,11 +218,13 @@ int on_exit(uint64_t *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	struct signal_struct *signal = task->signal;
 	uint32_t pid = (uint32_t)task->tgid;
+	uint64_t key = (uint64_t)task;
 	int64_t status;
 
 	if (!thread_get(task))
 		return 0;
 	thread_drop(task);
+	bpf_map_delete_elem(&kept, &key); /* of an execve() that it was killed in */
 	if (signal->live.counter)
 		return 0;
 	/* As wait4() will tell it. */

@@ -1,0 +1,57 @@
+/* The rows of one kind, by name, as many as there may be.
+ *
+ * A row whose name nobody counts under any more keeps its place: somebody may want to see what it
+ * had counted. It loses it to a new name when there are no places left and it has been quiet for
+ * TRACE_ROWS_QUIET samples. So names may come and go for ever, and at no rate that would fill the
+ * archive's catalogue.
+ */
+#ifndef TRACE_ROWS_TABLE_H
+#define TRACE_ROWS_TABLE_H
+
+#include "base/hash.h"
+#include "collect/collector.h"
+#include "trace/rows_columns.h"
+
+#define ROW_NAME_MAX 160
+/* Samples, so five minutes as a rule. */
+#define TRACE_ROWS_QUIET 300
+
+struct row {
+	char name[ROW_NAME_MAX];
+	struct collect_row place;
+	int64_t values[CALL_COLUMNS]; /* as many as the kind has columns */
+	int64_t last[CALL_COLUMNS];   /* the same in the last sample that had it, or 0 */
+	uint32_t n_users;	      /* who remember its position */
+	uint64_t used;		      /* sample in which somebody last counted in it */
+	bool told;		      /* a sample has it */
+	bool present;		      /* in the sample being filled */
+};
+
+/* Zero-initialise it, but for `max`. */
+struct rows_table {
+	struct row *items;
+	size_t n, cap, max;
+	struct strmap names;
+	bool folded; /* there were more names than places at some time */
+	uint64_t sample;
+	uint64_t full;	    /* sample in which nobody was found to lose its place, one more */
+	int64_t past_calls; /* of rows of kind `sys` that lost theirs */
+	int64_t past_errors;
+};
+
+void rows_table_release(struct rows_table *t);
+
+/* A position, one more than its index so that 0 is none: the row of that name; "other" where there
+ * are too many. 0: out of memory. */
+uint32_t rows_table_find(struct rows_table *t, const char *name);
+
+/* Was there no place for what counts in this row, and is there one now? */
+bool rows_table_moves(struct rows_table *t, uint32_t row);
+
+/* Remember a position in `*user`, in place of what is remembered there (0: nothing). */
+void rows_table_use(struct rows_table *t, uint32_t *user, uint32_t row);
+
+/* The row at a position, which is used in this sample. */
+struct row *rows_table_at(struct rows_table *t, uint32_t row);
+
+#endif
