@@ -113,7 +113,7 @@ static void measure_group(const struct measure *m, const struct data *d, bool al
 	for (uint32_t i = 0; i < d->g.n_members; i++)
 		thresholds[i] = i ? thresholds[0] : factor * usual_vote(m, p, &s);
 	start = seconds();
-	if (votes_exceeding(m, p, &s, thresholds, votes, NULL) < 0)
+	if (votes_exceeding(m, p, &s, thresholds, NULL, votes) < 0)
 		need(NULL);
 	t->exceed += seconds() - start;
 	for (size_t i = 0; i < n; i++)

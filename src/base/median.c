@@ -40,6 +40,37 @@ static double middle(double a, double b)
 	return a == b ? a : a / 2 + b / 2;
 }
 
+struct median_split median_split(double *values, uint32_t n)
+{
+	struct median_split s = {.below = -INFINITY, .middle = NAN, .above = INFINITY, .n = n};
+
+	if (!n)
+		return s;
+	select_kth(values, n, n / 2);
+	s.middle = values[n / 2];
+	for (uint32_t i = 0; i < n / 2; i++)
+		s.below = values[i] > s.below ? values[i] : s.below;
+	for (uint32_t i = n / 2 + 1; i < n; i++)
+		s.above = values[i] < s.above ? values[i] : s.above;
+	return s;
+}
+
+double median_of_all(const struct median_split *split)
+{
+	return split->n % 2 || !split->n ? split->middle : middle(split->below, split->middle);
+}
+
+double median_of_others(const struct median_split *split, double own)
+{
+	if (split->n < 2)
+		return NAN;
+	/* Which of several equal ones is left out makes no difference. */
+	if (split->n % 2 == 0)
+		return own <= split->below ? split->middle : split->below;
+	return middle(own >= split->middle ? split->below : split->middle,
+		own > split->middle ? split->middle : split->above);
+}
+
 double median_of(double *values, uint32_t n)
 {
 	double below;
@@ -53,18 +84,6 @@ double median_of(double *values, uint32_t n)
 	for (uint32_t i = 1; i < n / 2; i++)
 		below = values[i] > below ? values[i] : below;
 	return middle(below, values[n / 2]);
-}
-
-void median_of_others(const double *sorted, uint32_t n, double *ret)
-{
-	uint32_t m = n - 1; /* that many others */
-
-	for (uint32_t i = 0; i < n; i++) {
-		/* The r-th of the others stands one further where `i` came before it. */
-		uint32_t hi = m / 2, lo = m % 2 ? hi : hi - 1;
-
-		ret[i] = n < 2 ? NAN : middle(sorted[lo + (lo >= i)], sorted[hi + (hi >= i)]);
-	}
 }
 
 static int number_compare(const void *a, const void *b)

@@ -49,27 +49,33 @@ static void test_others(void **state)
 {
 	(void)state;
 	for (uint32_t round = 0; round < 500; round++) {
-		double values[64], got[64], rest[64];
+		double values[64], shuffled[64], rest[64];
 		uint32_t n = 2 + oracle_below(60);
+		struct median_split split;
 
 		fill(values, n, 1 + oracle_below(100));
-		median_sort(values, n);
-		median_of_others(values, n, got);
+		memcpy(shuffled, values, n * sizeof(*values));
+		split = median_split(shuffled, n);
+		assert_true(median_of_all(&split) == plain_median(values, n));
 		for (uint32_t i = 0; i < n; i++) {
 			memcpy(rest, values, i * sizeof(*rest));
 			memcpy(rest + i, values + i + 1, (n - i - 1) * sizeof(*rest));
-			assert_true(got[i] == plain_median(rest, n - 1));
+			assert_true(
+				median_of_others(&split, values[i]) == plain_median(rest, n - 1));
 		}
 	}
 }
 
 static void test_alone(void **state)
 {
-	double one = 5, got = 0;
+	double one = 5;
+	struct median_split split = median_split(&one, 1);
 
 	(void)state;
-	median_of_others(&one, 1, &got);
-	assert_true(isnan(got));
+	assert_true(median_of_all(&split) == 5);
+	assert_true(isnan(median_of_others(&split, 5)));
+	split = median_split(NULL, 0);
+	assert_true(isnan(median_of_all(&split)));
 }
 
 int main(void)

@@ -150,10 +150,10 @@ static void test_threads(void **state)
 			assert_memory_equal(one, many, n * sizeof(*one));
 			omp_set_num_threads(1);
 			assert_int_equal(
-				votes_exceeding(*m, &params, &s, thresholds, one, NULL), 0);
+				votes_exceeding(*m, &params, &s, thresholds, NULL, one), 0);
 			omp_set_num_threads(threads);
 			assert_int_equal(
-				votes_exceeding(*m, &params, &s, thresholds, many, NULL), 0);
+				votes_exceeding(*m, &params, &s, thresholds, NULL, many), 0);
 			assert_memory_equal(one, many, n * sizeof(*one));
 		}
 	}
@@ -161,6 +161,47 @@ static void test_threads(void **state)
 	smoothed_release(&s);
 	free(one);
 	free(many);
+}
+
+/* Who is asked for gets the vote that it would get if all were. */
+static void test_asked(void **state)
+{
+	uint32_t n_windows = window_count(&params, SLOTS);
+	size_t n = (size_t)MEMBERS * n_windows;
+	double *all = calloc(n, sizeof(*all)), *some = calloc(n, sizeof(*some));
+	bool *asked = calloc(n, sizeof(*asked)), *data = calloc(n, sizeof(*data));
+	double thresholds[MEMBERS];
+	uint32_t exceeding = 0;
+	struct smoothed s;
+
+	(void)state;
+	fill();
+	for (uint32_t m = 0; m < MEMBERS; m++)
+		thresholds[m] = 1;
+	for (size_t i = 0; i < n; i++)
+		asked[i] = i % n_windows % 4 && oracle_below(3) == 0;
+	assert_int_equal(smooth_group(&group, params.smooth, &s), 0);
+	windows_data(&params, &s, data);
+	for (const struct measure *const *m = measures; *m; m++) {
+		bool *found = calloc(n, sizeof(*found));
+
+		assert_int_equal(votes_all(*m, &params, &s, NULL, 0, all, found), 0);
+		assert_memory_equal(data, found, n * sizeof(*data));
+		assert_int_equal(votes_exceeding(*m, &params, &s, thresholds, asked, some), 0);
+		for (size_t i = 0; i < n; i++) {
+			if (!asked[i] || !(all[i] > 1))
+				continue;
+			assert_true(all[i] == some[i]);
+			exceeding++;
+		}
+		free(found);
+	}
+	assert_true(exceeding > 0);
+	smoothed_release(&s);
+	free(all);
+	free(some);
+	free(asked);
+	free(data);
 }
 
 /* One window of many members, who are shared among the threads. */
@@ -186,7 +227,7 @@ static void test_many_members(void **state)
 	omp_set_num_threads(3);
 	assert_int_equal(votes_all(measure_find("cdf"), &p, &s, NULL, 0, many, NULL), 0);
 	assert_memory_equal(one, many, n * sizeof(*one));
-	assert_int_equal(votes_exceeding(measure_find("cdf"), &p, &s, thresholds, many, NULL), 0);
+	assert_int_equal(votes_exceeding(measure_find("cdf"), &p, &s, thresholds, NULL, many), 0);
 	for (uint32_t m = 0; m < n; m++) {
 		assert_int_equal(one[m] > thresholds[m], many[m] > thresholds[m]);
 		assert_true(!(one[m] > thresholds[m]) || one[m] == many[m]);
@@ -206,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_some_members),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_asked),
 		cmocka_unit_test(test_many_members),
 	};
 

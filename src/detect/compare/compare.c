@@ -231,14 +231,23 @@ static int compare_timeseries(struct comparison *c, const struct group_data *g)
 	return r;
 }
 
+/* Medians come first: most of them say that a member is in step, whatever its vote. */
 static int compare_windows(struct comparison *c)
 {
+	size_t n = (size_t)c->smoothed.n_members * c->series->n_windows;
+	_cleanup_free_ bool *asked = NULL;
 	int r = comparison_thresholds(c);
 
-	if (r < 0)
-		return r;
-	return votes_exceeding(c->opt->measure, &c->params, &c->smoothed, c->series->thresholds,
-		c->votes, c->data);
+	windows_data(&c->params, &c->smoothed, c->data);
+	if (r == 0)
+		r = comparison_medians(c);
+	asked = calloc(n + 1, sizeof(*asked));
+	if (r < 0 || !asked)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		asked[i] = comparison_asks(c, i);
+	return votes_exceeding(
+		c->opt->measure, &c->params, &c->smoothed, c->series->thresholds, asked, c->votes);
 }
 
 /* Averages know the slots before the first window; windows do not. */
@@ -265,7 +274,11 @@ static int comparison_run(struct comparison *c, const struct group_data *g)
 		r = comparison_vectors(c);
 	else if (r == 0)
 		r = c->timeseries ? compare_timeseries(c, g) : compare_windows(c);
-	return r < 0 ? r : comparison_marks(c);
+	if (r == 0 && c->timeseries)
+		r = comparison_medians(c);
+	if (r == 0)
+		comparison_marks(c);
+	return r;
 }
 
 /* Is there anything to compare? An engine, which sees a part at a time, compares what is the same

@@ -106,7 +106,11 @@ void sample_rows(const double **rows, uint32_t n); /* calibrate.c */
 
 /* The parts of it, in this order. */
 int comparison_thresholds(struct comparison *c); /* calibrate.c */
-int comparison_marks(struct comparison *c);	 /* marks.c: own, peers, ratios, marks */
+int comparison_medians(struct comparison *c);	 /* marks.c: own and peers, of data */
+void comparison_marks(struct comparison *c);	 /* marks.c: ratios and marks */
+
+/* Does the vote of a member in a window matter, once its median and that of its peers are known? */
+bool comparison_asks(const struct comparison *c, size_t at);
 
 /* The same for vectors, compare_vectors.c: votes, own, peers and thresholds in one; and what it
  * means that a vote exceeds, with the ratio by which it does. */

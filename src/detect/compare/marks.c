@@ -13,29 +13,6 @@
 /* No work, beside peers that work. */
 #define NOTHING 1e-3
 
-/* Memory of one thread. */
-struct marks_scratch {
-	double *values; /* of one member in a window; sorted medians of all */
-	double *others;
-};
-
-static void scratch_release(struct marks_scratch *s)
-{
-	free(s->values);
-	free(s->others);
-}
-
-static int scratch_init(struct marks_scratch *s, const struct comparison *c)
-{
-	size_t n = c->smoothed.n_members;
-
-	if (n < c->params.win_size)
-		n = c->params.win_size;
-	*s = (struct marks_scratch){
-		.values = calloc(n, sizeof(double)), .others = calloc(n, sizeof(double))};
-	return s->values && s->others ? 0 : -ENOMEM;
-}
-
 static double window_median(
 	const struct comparison *c, uint32_t member, uint32_t window, double *values)
 {
@@ -49,49 +26,63 @@ static double window_median(
 	return median_of(values, n);
 }
 
-struct placed {
-	double value;
-	uint32_t member;
-};
-
-static int placed_compare(const void *a, const void *b)
+/* The medians of a member in all windows; `ret` has them by window, then by member. */
+static void member_medians(struct comparison *c, uint32_t member, double *values, double *ret)
 {
-	const struct placed *x = a, *y = b;
+	uint32_t n_windows = c->series->n_windows;
 
-	return (x->value > y->value) - (x->value < y->value);
+	for (uint32_t w = 0; w < n_windows; w++) {
+		size_t at = (size_t)member * n_windows + w;
+		double own = c->data[at] ? window_median(c, member, w, values) : NAN;
+
+		ret[(size_t)w * c->smoothed.n_members + member] = own;
+		c->own[at] = (float)own;
+	}
 }
 
-/* The medians of all members in a window, and for each the median of the others'. */
-static int window_medians(struct comparison *c, uint32_t window, struct marks_scratch *scratch)
+/* For each member the median of the others' medians in a window, which are shuffled. Those without
+ * data have peers, too. */
+static void window_peers(struct comparison *c, uint32_t window, double *medians, double *values)
 {
 	uint32_t n = 0, n_windows = c->series->n_windows;
-	double median;
-	_cleanup_free_ struct placed *placed = calloc(c->smoothed.n_members, sizeof(*placed));
+	struct median_split split;
 
-	if (!placed)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
-		size_t at = (size_t)i * n_windows + window;
-		double own = c->data[at] ? window_median(c, i, window, scratch->values) : NAN;
+		values[n] = medians[i];
+		n += !isnan(medians[i]);
+	}
+	split = median_split(values, n);
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++)
+		c->peers[(size_t)i * n_windows + window] =
+			(float)(isnan(medians[i]) ? median_of_all(&split)
+						  : median_of_others(&split, medians[i]));
+}
 
-		c->own[at] = (float)own;
-		c->peers[at] = NAN;
-		if (!isnan(own))
-			placed[n++] = (struct placed){own, i};
+int comparison_medians(struct comparison *c)
+{
+	uint32_t n = c->smoothed.n_members, n_windows = c->series->n_windows;
+	size_t most = n > c->params.win_size ? n : c->params.win_size;
+	_cleanup_free_ double *medians = malloc(((size_t)n * n_windows + 1) * sizeof(*medians));
+	bool many = (size_t)n * c->smoothed.n_slots >= VOTES_MANY;
+	int failed = medians ? 0 : -ENOMEM;
+
+#pragma omp parallel reduction(min : failed) if (many && medians)
+	{
+		_cleanup_free_ double *values = calloc(most, sizeof(*values));
+
+		failed = values && medians ? 0 : -ENOMEM;
+#pragma omp for schedule(static)
+		for (uint32_t i = 0; i < n; i++) {
+			if (failed == 0)
+				member_medians(c, i, values, medians);
+		}
+#pragma omp for schedule(static)
+		for (uint32_t w = 0; w < n_windows; w++) {
+			if (failed == 0)
+				window_peers(c, w, medians + (size_t)w * n, values);
+		}
 	}
-	qsort(placed, n, sizeof(*placed), placed_compare);
-	for (uint32_t i = 0; i < n; i++)
-		scratch->values[i] = placed[i].value;
-	median_of_others(scratch->values, n, scratch->others);
-	for (uint32_t i = 0; i < n; i++)
-		c->peers[(size_t)placed[i].member * n_windows + window] = (float)scratch->others[i];
-	/* Those without data have peers, too. */
-	median = median_of(scratch->values, n);
-	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
-		if (isnan(c->own[(size_t)i * n_windows + window]))
-			c->peers[(size_t)i * n_windows + window] = (float)median;
-	}
-	return 0;
+	return failed;
 }
 
 double comparison_ratio(const struct comparison *c, double own, double peers)
@@ -121,6 +112,14 @@ static enum lp_mark mark_exceeding(
 		(fabs(own - peers) < c->floor || (ratio < RATIO_LEAST && ratio > 1 / RATIO_LEAST)))
 		return LP_MARK_NORMAL;
 	return own < peers ? LP_MARK_BELOW : LP_MARK_ABOVE;
+}
+
+bool comparison_asks(const struct comparison *c, size_t at)
+{
+	double own = c->own[at], peers = c->peers[at];
+
+	return c->data[at] &&
+		mark_exceeding(c, own, peers, comparison_ratio(c, own, peers)) != LP_MARK_NORMAL;
 }
 
 /* Has the observer of a member only just fallen silent at the end of a window? Then it may be late.
@@ -197,27 +196,11 @@ static uint32_t window_n_data(const struct comparison *c, uint32_t window)
 	return n;
 }
 
-int comparison_marks(struct comparison *c)
+void comparison_marks(struct comparison *c)
 {
 	bool many = (size_t)c->smoothed.n_members * c->smoothed.n_slots >= VOTES_MANY;
-	int failed = 0;
 
-#pragma omp parallel if (many)
-	{
-		_cleanup_(scratch_release) struct marks_scratch scratch = {0};
-		int r = scratch_init(&scratch, c);
-
-#pragma omp for schedule(static)
-		for (uint32_t w = 0; w < c->series->n_windows; w++) {
-			if (r == 0 && !c->vectors)
-				r = window_medians(c, w, &scratch);
-			if (r == 0)
-				window_mark(c, w, window_n_data(c, w));
-		}
-		if (r < 0) {
-#pragma omp atomic write
-			failed = r;
-		}
-	}
-	return failed;
+#pragma omp parallel for schedule(static) if (many)
+	for (uint32_t w = 0; w < c->series->n_windows; w++)
+		window_mark(c, w, window_n_data(c, w));
 }

@@ -69,46 +69,25 @@ static int votes(const struct vector_window *w, struct vector_place *ret)
 	return failed;
 }
 
-/* A total and whose it is. */
-struct total {
-	double value;
-	uint32_t member;
-};
-
-static int total_compare(const void *a, const void *b)
-{
-	const struct total *x = a, *y = b;
-
-	return (x->value > y->value) - (x->value < y->value);
-}
-
 /* The totals of all, and for each the median of the others'. */
 static int totals(const struct vector_window *w, struct vector_place *ret)
 {
-	_cleanup_free_ struct total *placed = calloc((size_t)w->n_members + 1, sizeof(*placed));
-	_cleanup_free_ double *sorted = calloc(2 * (size_t)w->n_members + 1, sizeof(*sorted));
-	double *others = sorted ? sorted + w->n_members : NULL, median;
+	_cleanup_free_ double *values = calloc((size_t)w->n_members + 1, sizeof(*values));
+	struct median_split split;
 	uint32_t n = 0;
 
-	if (!placed || !sorted)
+	if (!values)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < w->n_members; i++) {
 		ret[i].own = w->members[i] ? vector_total(w->members[i]) : NAN;
 		if (w->members[i])
-			placed[n++] = (struct total){ret[i].own, i};
+			values[n++] = ret[i].own;
 	}
-	qsort(placed, n, sizeof(*placed), total_compare);
-	for (uint32_t i = 0; i < n; i++)
-		sorted[i] = placed[i].value;
-	median_of_others(sorted, n, others);
-	for (uint32_t i = 0; i < n; i++)
-		ret[placed[i].member].peers = others[i];
+	split = median_split(values, n);
 	/* Those without data have peers, too. */
-	median = median_of(sorted, n);
-	for (uint32_t i = 0; i < w->n_members; i++) {
-		if (!w->members[i])
-			ret[i].peers = median;
-	}
+	for (uint32_t i = 0; i < w->n_members; i++)
+		ret[i].peers = w->members[i] ? median_of_others(&split, ret[i].own)
+					     : median_of_all(&split);
 	return 0;
 }
 

@@ -21,6 +21,7 @@ struct job {
 	const uint32_t *members; /* NULL: all */
 	uint32_t n;
 	const double *thresholds; /* NULL: all votes are exact */
+	const bool *asked;	  /* [member * n_windows + window]; NULL: all */
 	uint32_t n_windows;
 	double *ret;
 	bool *ret_data;
@@ -31,6 +32,7 @@ struct vote_worker {
 	struct measure_scratch *scratch;
 	const double **rows;
 	double *votes;
+	double *thresholds; /* of one window */
 };
 
 static void worker_release(struct vote_worker *k)
@@ -38,6 +40,7 @@ static void worker_release(struct vote_worker *k)
 	measure_scratch_free(k->scratch);
 	free(k->rows);
 	free(k->votes);
+	free(k->thresholds);
 }
 
 static int worker_init(struct vote_worker *k, const struct job *j)
@@ -45,7 +48,8 @@ static int worker_init(struct vote_worker *k, const struct job *j)
 	k->scratch = measure_scratch_new();
 	k->rows = calloc((size_t)j->s->n_members + 1, sizeof(*k->rows));
 	k->votes = calloc((size_t)j->n + 1, sizeof(*k->votes));
-	return k->scratch && k->rows && k->votes ? 0 : -ENOMEM;
+	k->thresholds = calloc((size_t)j->n + 1, sizeof(*k->thresholds));
+	return k->scratch && k->rows && k->votes && k->thresholds ? 0 : -ENOMEM;
 }
 
 static bool enough_values(const double *row, uint32_t n)
@@ -75,17 +79,34 @@ static struct window window_at(const struct job *j, struct vote_worker *k, uint3
 	return w;
 }
 
+/* Whose votes matter in a window, as thresholds that nobody else exceeds; false: nobody's. */
+static bool job_ask(const struct job *j, struct vote_worker *k, uint32_t index)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < j->n; i++) {
+		bool asked = !j->asked || j->asked[(size_t)i * j->n_windows + index];
+
+		k->thresholds[i] = asked ? j->thresholds[i] : INFINITY;
+		any |= asked;
+	}
+	return any;
+}
+
 static int job_window(const struct job *j, struct vote_worker *k, uint32_t index)
 {
-	struct window w = window_at(j, k, index);
-	int r;
+	bool any = !j->thresholds || job_ask(j, k, index);
+	struct window w;
+	int r = 0;
 
-	if (j->thresholds && j->m->exceed)
-		r = j->m->exceed(&w, j->thresholds, k->scratch, k->votes);
-	else
+	if (any)
+		w = window_at(j, k, index);
+	if (any && j->thresholds && j->m->exceed)
+		r = j->m->exceed(&w, k->thresholds, k->scratch, k->votes);
+	else if (any)
 		r = j->m->votes(&w, j->members, j->n, k->scratch, k->votes);
 	for (uint32_t i = 0; r == 0 && i < j->n; i++)
-		j->ret[(size_t)i * j->n_windows + index] = k->votes[i];
+		j->ret[(size_t)i * j->n_windows + index] = any ? k->votes[i] : NAN;
 	return r;
 }
 
@@ -128,13 +149,25 @@ int votes_all(const struct measure *m, const struct lp_params *p, const struct s
 }
 
 int votes_exceeding(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
-	const double *thresholds, double *ret, bool *ret_data)
+	const double *thresholds, const bool *asked, double *ret)
 {
 	struct job j = {m, p, s, .n_windows = window_count(p, s->n_slots)};
 
 	j.n = s->n_members;
 	j.thresholds = thresholds;
+	j.asked = asked;
 	j.ret = ret;
-	j.ret_data = ret_data;
 	return job_run(&j);
+}
+
+void windows_data(const struct lp_params *p, const struct smoothed *s, bool *ret)
+{
+	uint32_t n = window_count(p, s->n_slots);
+
+#pragma omp parallel for schedule(static) if ((size_t)s->n_members * s->n_slots >= VOTES_MANY)
+	for (uint32_t m = 0; m < s->n_members; m++) {
+		for (uint32_t w = 0; w < n; w++)
+			ret[(size_t)m * n + w] = s->rows[m] &&
+				enough_values(s->rows[m] + (size_t)w * p->win_shift, p->win_size);
+	}
 }

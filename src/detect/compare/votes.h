@@ -34,14 +34,19 @@ void smoothed_skip(struct smoothed *s, uint32_t n);
  * samples (of `g`, which `s` was made from) have one, an average says nothing, and becomes NaN. */
 void smoothed_drop_sparse(struct smoothed *s, const struct group_data *g, uint32_t width);
 
+/* Does each member have data in each window? ret[member * n_windows + window]. */
+void windows_data(const struct lp_params *p, const struct smoothed *s, bool *ret);
+
 /* Votes of `members` (NULL: all) in every window: ret[i * n_windows + window], NaN: no data.
  * `ret_data[member * n_windows + window]` (may be NULL) becomes true where the member has data;
  * it is for all members. */
 int votes_all(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
 	const uint32_t *members, uint32_t n, double *ret, bool *ret_data);
 
-/* The same for all members through measure.exceed(): exact where the vote exceeds. */
+/* The same for all members through measure.exceed(): exact where the vote exceeds. `asked` (may be
+ * NULL: all) has the members and windows whose votes matter, by the same index; the others get any
+ * value. */
 int votes_exceeding(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
-	const double *thresholds, double *ret, bool *ret_data);
+	const double *thresholds, const bool *asked, double *ret);
 
 #endif
