@@ -17,14 +17,16 @@ extern "C" {
 
 /* What a metric says about a component, and so which side of the peers is the bad one. */
 enum lp_role {
-	LP_ROLE_OTHER = 0,
-	LP_ROLE_LATENCY, /* time a request takes: more is slower */
+	LP_ROLE_OTHER = 0, /* nothing is known of it: evidence, never an accusation */
+	LP_ROLE_LATENCY,   /* time a request takes: more is slower */
 	LP_ROLE_WORK,	/* work done: more is more load, none where the peers work is a lost path */
-	LP_ROLE_BUSY,	/* utilisation, queue: more is busier */
+	LP_ROLE_BUSY,	/* utilisation, queue, and what is derived from them: evidence, as OTHER */
 	LP_ROLE_WINDOW, /* congestion window: less is worse, by the time-series method */
 	LP_ROLE_TROUBLE, /* errors, drops, retransmits: more is worse */
 	LP_ROLE_SERVICE, /* time a system call takes: more is slower, by the time-series method; no
 			    value is no call, and says nothing */
+	LP_ROLE_YIELD,	 /* what it delivers, as somebody said: less is worse */
+	LP_ROLE_HARM,	 /* more is worse, as somebody said */
 };
 
 struct lp_metric {

@@ -21,6 +21,9 @@ struct lp_diagnose_options {
 				       of finer data */
 	const char
 		*thresholds; /* a file that `limpet train` made; NULL: from the peers' own spread */
+	/* Which side of the peers is the worse one, in pairs: "lower", "bandwidth", ... */
+	const char *const *worse;
+	uint32_t n_worse;	  /* strings: two a metric */
 	const char *const *fixed; /* "await=5", or "5" for all metrics: outrank the file */
 	uint32_t n_fixed;
 

@@ -7,6 +7,7 @@
 #ifndef LIMPET_VERDICT_H
 #define LIMPET_VERDICT_H
 
+#include <limpet/metric.h>
 #include <limpet/table.h>
 
 #pragma GCC visibility push(default)
@@ -68,6 +69,7 @@ struct lp_dimension {
 /* One component in one metric, where it was ever a suspect by step 6, or lastingly off. */
 struct lp_finding {
 	uint32_t component, group, metric, series, member;
+	enum lp_role role;	   /* of the metric; LP_ROLE_OTHER: what its name says */
 	enum lp_mark direction;	   /* the prevailing one */
 	uint32_t n_windows;	   /* with data, its own or its peers' */
 	uint32_t n_anomalous;	   /* of these, in whatever direction */
@@ -101,6 +103,20 @@ struct lp_anomaly {
 
 #define LP_SUSPECT_METRICS_MAX 32
 
+/* How much a component's trouble is to the operator. */
+enum lp_level {
+	LP_LEVEL_SUSPECT = 0, /* it limps */
+	LP_LEVEL_ABSENT,      /* it is not there, or does nothing: it does not limp */
+};
+
+/* What an absent component lacks. */
+enum lp_gone {
+	LP_GONE_NOTHING = 0,
+	LP_GONE_WORK,	  /* it delivers data, and has nothing to do where its peers have */
+	LP_GONE_DATA,	  /* nothing is known of it, while its observer delivers other data */
+	LP_GONE_OBSERVER, /* nothing is known of anything of its observer */
+};
+
 /* A component and everything that speaks against it. Whom only logs of system calls accuse has no
  * findings, and may be in no group (UINT32_MAX). */
 struct lp_suspect {
@@ -120,7 +136,8 @@ struct lp_suspect {
 	uint32_t n_evidence;
 	char *advice;	   /* what to do next, one sentence */
 	bool acknowledged; /* by the operator */
-	bool idle;	   /* it does nothing, and that is all: whoever is slow ranks above it */
+	enum lp_level level;
+	enum lp_gone gone; /* of an absent one; LP_GONE_NOTHING: it follows from such a one */
 };
 
 /* Suspects that share a part of the system, as one problem. A suspect on its own is an incident
@@ -132,7 +149,7 @@ struct lp_incident {
 	uint32_t n_of_part; /* how many components the part has */
 	const char *cause;  /* static */
 	double severity, confidence;
-	bool idle; /* it is one component that does nothing: whoever is slow ranks above it */
+	enum lp_level level; /* absent: all that it began with are */
 	uint32_t persistence;
 	int64_t first_us, last_us, indicted_us;
 	int64_t onset_error_us; /* of the suspect that was first */
@@ -147,6 +164,7 @@ enum lp_status {
 	LP_STATUS_OK = 0,
 	LP_STATUS_SUSPECTS,
 	LP_STATUS_UNKNOWN, /* nobody is a suspect, but not all that should be judged could be */
+	LP_STATUS_ABSENT,  /* nobody is a suspect, but somebody is absent */
 };
 
 /* Arrays stand beside their lengths, whatever room that takes. */
@@ -177,9 +195,11 @@ struct lp_verdict {
 
 	struct lp_suspect *suspects; /* ranked */
 	uint32_t n_suspects;
+	struct lp_suspect *absent; /* not there, or without work, and all that; ranked */
+	uint32_t n_absent;
 	struct lp_suspect *asymmetries; /* faster, less loaded, imbalanced: no culprits; ranked */
 	uint32_t n_asymmetries;
-	struct lp_incident *incidents; /* ranked */
+	struct lp_incident *incidents; /* of suspects and of absent ones; ranked, these last */
 	uint32_t n_incidents;
 	uint32_t n_traced; /* observers whose logs of system calls were looked at */
 	uint32_t *muted;   /* components: suspects that the operator does not want to see */

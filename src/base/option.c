@@ -66,6 +66,7 @@ static int option_store(
 		*(const char **)member = text;
 		break;
 	case OPTION_LIST:
+	case OPTION_PAIRS:
 		r = list_append(member, text, err);
 		break;
 	case OPTION_UINT:
@@ -125,6 +126,15 @@ static int option_take(int argc, char **argv, int *i, const struct option_table 
 		if (value)
 			return lp_err_set(err, -EINVAL, "--%s takes no value", def->name);
 	} else if (!value) {
+		if (*i + 1 >= argc)
+			return lp_err_set(err, -EINVAL, "--%s needs %s", def->name, def->arg);
+		value = argv[++*i];
+	}
+	if (def->type == OPTION_PAIRS) {
+		int r = option_store(def, values, value, err);
+
+		if (r < 0)
+			return r;
 		if (*i + 1 >= argc)
 			return lp_err_set(err, -EINVAL, "--%s needs %s", def->name, def->arg);
 		value = argv[++*i];

@@ -12,6 +12,7 @@ enum option_type {
 	OPTION_FLAG,   /* bool: set by its presence */
 	OPTION_STRING, /* const char * */
 	OPTION_LIST,   /* struct option_list: may be given several times */
+	OPTION_PAIRS,  /* struct option_list: the same, two words each time */
 	OPTION_UINT,   /* uint64_t */
 	OPTION_SPAN,   /* int64_t microseconds: "100ms", "5m" */
 	OPTION_TIME,   /* int64_t microseconds since 1970 UTC */

@@ -21,7 +21,7 @@
 
 struct diagnose_options {
 	struct method_options method;
-	struct option_list components, metrics, groups, split_by, fixed;
+	struct option_list components, metrics, groups, split_by, fixed, worse;
 	const char *topology, *trained, *expect, *state, *html;
 	int64_t since_us, until_us, hang_after_us, error_window_us;
 	uint64_t top;
@@ -48,6 +48,9 @@ static const struct option_def options[] = {
 	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "from this time on (2011-05-09T00:00:05Z)"},
 	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
 	METHOD_OPTIONS(struct diagnose_options),
+	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
+		"which side of its peers is worse in a metric: 'lower bandwidth'; may be repeated "
+		"[higher for times and errors; what limpet does not know accuses nobody]"},
 	{"threshold", 0, OPTION_LIST, AT(fixed), "[METRIC=]VALUE",
 		"a fixed threshold, for a metric or for all; may be repeated [from the peers' own "
 		"spread]"},
@@ -148,6 +151,8 @@ static int run_prepare(struct diagnose_run *run, const struct diagnose_options *
 		return r;
 	run->state = opt->state ? strdup(opt->state) : state_default_path();
 	to->thresholds = opt->trained;
+	to->worse = opt->worse.items;
+	to->n_worse = opt->worse.n;
 	to->fixed = opt->fixed.items;
 	to->n_fixed = opt->fixed.n;
 	to->topology = opt->topology;
@@ -219,7 +224,8 @@ static int exit_code(const struct lp_verdict *v)
 {
 	static const int codes[] = {[LP_STATUS_OK] = EXIT_HEALTHY,
 		[LP_STATUS_SUSPECTS] = EXIT_SUSPECTS,
-		[LP_STATUS_UNKNOWN] = EXIT_UNKNOWN};
+		[LP_STATUS_UNKNOWN] = EXIT_UNKNOWN,
+		[LP_STATUS_ABSENT] = EXIT_SUSPECTS};
 
 	return codes[v->status];
 }
@@ -293,7 +299,9 @@ const struct command command_diagnose = {
 		"beside the suspects. Groups of one or two components beside groups that were "
 		"compared are only noted.\n\n"
 		"Exit status: 0 all is well (muted suspects do not count), 1 there are suspects, "
-		"whatever else could not be judged, 2 wrong usage, or nothing of the input can be "
+		"or "
+		"components that are absent, whatever else could not be judged, 2 wrong usage, or "
+		"nothing of the input can be "
 		"read, 3 internal failure, 4 cannot tell: nobody is a suspect, but not everything "
 		"that should be judged could be.",
 	.options = options,

@@ -10,6 +10,7 @@
 #include "detect/service.h"
 #include "detect/train/thresholds.h"
 #include "model/hosts.h"
+#include "model/meaning.h"
 #include "model/topology.h"
 
 struct comparison_past;
@@ -27,6 +28,9 @@ struct detect_options {
 	uint32_t n_split;
 	const char *const *groups; /* globs: compare in these groups only; n_groups 0: all */
 	uint32_t n_groups;
+	const struct meanings *meanings; /* of metrics, as the user says; may be NULL */
+	const char *const *asked;	 /* metrics that were asked for by name: these accuse */
+	uint32_t n_asked;
 	struct lp_warn *warn;
 	void (*progress)(void *ctx, const char *what, double done); /* 0 .. 1; may be NULL */
 	void *progress_ctx;

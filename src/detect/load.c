@@ -162,7 +162,7 @@ static bool load_is_given(const struct lp_verdict *v, const struct lp_finding *f
 
 static enum lp_role finding_role(const struct lp_verdict *v, const struct lp_finding *f)
 {
-	return lp_metric_role(NULL, v->tables[f->metric]->metric);
+	return f->role ? f->role : lp_metric_role(NULL, v->tables[f->metric]->metric);
 }
 
 static bool is_slow(const struct lp_verdict *v, const struct lp_finding *f)

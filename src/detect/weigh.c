@@ -4,9 +4,11 @@
 #include "base/cleanup.h"
 #include "base/median.h"
 #include "detect/compare/persist.h"
+#include "model/metric_role.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A window in which a member is 1.5 times off weighs 1, before what every window costs. */
 #define UNIT_RATIO 1.5
@@ -30,7 +32,25 @@ bool weigh_culprit(enum lp_role role, enum lp_mark direction)
 {
 	if (direction == LP_MARK_ABSENT)
 		return true;
-	return direction == (role == LP_ROLE_WINDOW ? LP_MARK_BELOW : LP_MARK_ABOVE);
+	return direction == (role_is_worse_below(role) ? LP_MARK_BELOW : LP_MARK_ABOVE);
+}
+
+/* Where thresholds were given, or the metric was asked for, somebody knows what it means; what
+ * functions do is known to matter. */
+static bool accuses(const struct comparison *c, enum lp_mark direction)
+{
+	const char *metric = c->v->tables[c->series->metric]->metric;
+
+	if (!weigh_culprit(c->role, direction))
+		return false;
+	if (role_is_harm(c->role) || direction == LP_MARK_ABSENT || !c->calibrated ||
+		group_has_vectors(c->v, c->series->group))
+		return true;
+	for (uint32_t i = 0; i < c->opt->n_asked; i++) {
+		if (!strcmp(c->opt->asked[i], metric))
+			return true;
+	}
+	return false;
 }
 
 static double window_weight(enum lp_mark direction, double ratio)
@@ -184,7 +204,8 @@ static int finding_add(const struct comparison *c, uint32_t series, uint32_t mem
 		.threshold = s->thresholds[member],
 		.weight = st->weight,
 		.load_ratio = NAN,
-		.culprit = weigh_culprit(c->role, direction),
+		.culprit = accuses(c, direction),
+		.role = c->role,
 	};
 	int r = finding_measure(c, st, &f);
 
@@ -233,7 +254,7 @@ static int weigh_calibrated(
 
 	for (size_t d = 0; d < ARRAY_SIZE(directions); d++) {
 		struct stretch st = stretch_find(c, member, directions[d]);
-		bool bad = weigh_culprit(c->role, directions[d]);
+		bool bad = accuses(c, directions[d]);
 		int r = st.n_anomalous ? stretch_fire(c, member, directions[d], &st) : 0;
 
 		if (r < 0)

@@ -7,6 +7,7 @@ void setup_release(struct setup *s)
 	hosts_release(&s->hosts);
 	inventory_release(&s->expected);
 	fixed_thresholds_release(&s->fixed);
+	meanings_release(&s->meanings);
 	thresholds_free(s->trained);
 	topology_free(s->topology);
 	*s = (struct setup){0};
@@ -40,6 +41,9 @@ static void detection_set(struct setup *s)
 	to->params = o->params;
 	to->trained = s->trained;
 	to->fixed = &s->fixed;
+	to->meanings = &s->meanings;
+	to->asked = o->metrics;
+	to->n_asked = o->n_metrics;
 	to->topology = s->topology;
 	/* Who names components, or says which are peers, wants to see these. */
 	to->hosts = o->n_components || topology_has_groups(s->topology) ? NULL : &s->hosts;
@@ -66,6 +70,8 @@ int setup_open(struct setup *s, const struct lp_diagnose_options *opt, struct lp
 		r = service_method_find(s, err);
 	if (r == 0)
 		r = fixed_thresholds_parse(opt->fixed, opt->n_fixed, &s->fixed, err);
+	if (r == 0)
+		r = meanings_parse(&s->meanings, opt->worse, opt->n_worse, err);
 	if (r == 0 && opt->expect)
 		r = inventory_read(opt->expect, &s->expected, err);
 	if (r < 0)

@@ -12,6 +12,7 @@ struct setup {
 	struct topology *topology;
 	struct thresholds *trained;
 	struct fixed_thresholds fixed;
+	struct meanings meanings;
 	struct inventory expected; /* observers that must be there */
 	struct hosts hosts;
 	struct detect_options detect; /* complete */

@@ -94,6 +94,8 @@ static void add_sign(const struct explain_context *ctx, struct signs *signs, uin
 		grow(&signs->congestion, size);
 	else if (facts->role == LP_ROLE_SERVICE && facts->resource == RESOURCE_NETWORK && above)
 		grow(&signs->messages, size);
+	else if (facts->role == LP_ROLE_YIELD && !above)
+		grow(&signs->latency, size);
 	else if (role_is_slowness(facts->role) && above) {
 		grow(&signs->latency, size);
 		if (!is_far_view(ctx, f->component))
@@ -286,6 +288,9 @@ static const struct cause *own_cause(
 	for (uint32_t i = ctx->first_of[s->component];
 		!together && i < ctx->first_of[s->component + 1]; i++)
 		add_sign(ctx, &signs, ctx->by_component[i]);
+	/* Who limps, and is away at times, has a cause to limp. */
+	if (s->level != LP_LEVEL_ABSENT)
+		signs.absent = 0;
 	return resource_cause(resource, &signs);
 }
 
@@ -475,7 +480,7 @@ const struct cause *cause_of_asymmetry(
 		return &cause_less_idle;
 	if (facts->role == LP_ROLE_BUSY && !above)
 		return &cause_less_loaded;
-	return above != (facts->role == LP_ROLE_WINDOW) ? &cause_unknown : &cause_faster;
+	return above != role_is_worse_below(facts->role) ? &cause_unknown : &cause_faster;
 }
 
 bool cause_matches(const struct explain_context *ctx, const char *cause, uint32_t finding)

@@ -233,8 +233,11 @@ static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 			incident->indicted_us = s->indicted_us;
 	}
 	incident->severity += log2(c->n_members);
-	/* Several that stopped together have lost something. */
-	incident->idle = c->n_members == 1 && suspects[c->members[0]].idle;
+	incident->level = LP_LEVEL_ABSENT;
+	for (uint32_t i = 0; i < c->n_own; i++) {
+		if (suspects[c->members[i]].level != LP_LEVEL_ABSENT)
+			incident->level = LP_LEVEL_SUSPECT;
+	}
 	incident->first_us = all.first_us;
 	incident->last_us = all.last_us;
 	incident->onset_error_us = all.error_us;
@@ -293,8 +296,8 @@ static int compare_incidents(const void *a, const void *b)
 {
 	const struct lp_incident *x = a, *y = b;
 
-	if (x->idle != y->idle)
-		return x->idle ? 1 : -1;
+	if (x->level != y->level)
+		return x->level > y->level ? 1 : -1;
 	if (x->severity != y->severity)
 		return x->severity > y->severity ? -1 : 1;
 	return strcmp(x->part, y->part);

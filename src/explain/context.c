@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "detect/compare/timeseries.h"
+#include "explain/absence.h"
 #include "explain/coverage.h"
 #include "explain/idleness.h"
 #include "explain/rank.h"
@@ -36,20 +37,6 @@ void context_slots(
 	const struct lp_table *t, const struct lp_finding *f, uint32_t *ret_from, uint32_t *ret_end)
 {
 	table_slots(t, f->first_us, f->last_us, ret_from, ret_end);
-}
-
-/* Was the component measured at least half of the time of the finding? */
-static bool has_data(const struct lp_verdict *v, const struct lp_finding *f)
-{
-	const struct lp_table *t = v->tables[f->metric];
-	uint32_t row = v->row_of[f->metric][f->component], from, end, n_values = 0;
-
-	if (row == UINT32_MAX || t->step_us <= 0)
-		return false;
-	context_slots(t, f, &from, &end);
-	for (uint32_t slot = from; slot < end; slot++)
-		n_values += !isnan(t->values[(size_t)row * t->n_slots + slot]);
-	return n_values * 2 >= end - from;
 }
 
 /* More work is work that the median shows, not a shape: busy and idle moments fall as they may.
@@ -103,7 +90,7 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 
 	facts->resource = metric_resource(kind, m);
 	facts->of_calls = kind->of_calls;
-	facts->role = lp_metric_role(kind_name, metric);
+	facts->role = f->role ? f->role : lp_metric_role(kind_name, metric);
 	facts->floor = m ? m->floor : 0;
 	facts->fate = f->direction == LP_MARK_ABSENT ||
 			(f->culprit && !f->explained_by_load && !f->explained_by_idle)
@@ -111,7 +98,8 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 		: FATE_ASIDE;
 	if (is_trifle(v, f, facts))
 		facts->fate = FATE_ASIDE;
-	facts->no_data = f->direction == LP_MARK_ABSENT && !has_data(v, f);
+	facts->gone = absence_of(v, f);
+	facts->no_data = facts->gone > LP_GONE_WORK;
 	if (facts->no_data && !coverage_had_peers(v, f))
 		facts->fate = FATE_CLEARED;
 	if (facts->fate == FATE_CULPRIT && idleness_excuses(v, f, facts->role))

@@ -27,11 +27,12 @@ struct finding_facts {
 	enum fate fate;
 	enum resource resource;
 	enum lp_role role;
-	bool of_calls;	 /* seen in system calls, not at a device */
-	double floor;	 /* differences below this never matter; 0: unknown */
-	bool no_data;	 /* of an absent one: nothing was measured (else: there was no work) */
-	double size;	 /* log2 of the asymmetry, see rank.h */
-	double severity; /* see rank.h */
+	bool of_calls;	   /* seen in system calls, not at a device */
+	double floor;	   /* differences below this never matter; 0: unknown */
+	bool no_data;	   /* of an absent one: nothing was measured (else: there was no work) */
+	enum lp_gone gone; /* of an absent one: what it lacks */
+	double size;	   /* log2 of the asymmetry, see rank.h */
+	double severity;   /* see rank.h */
 };
 
 struct explain_context {

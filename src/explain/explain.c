@@ -1,6 +1,7 @@
 #include "explain/explain.h"
 
 #include "base/cleanup.h"
+#include "explain/absence.h"
 #include "explain/cause.h"
 #include "explain/cleared.h"
 #include "explain/coalesce.h"
@@ -61,7 +62,8 @@ int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 		r = tell(&ctx, err);
 	if (r == 0)
 		r = coalesce_suspects(&ctx, err);
-	if (r == 0)
-		onset_settle(&ctx);
-	return r;
+	if (r < 0)
+		return r;
+	onset_settle(&ctx);
+	return absence_set_apart(&ctx, err);
 }

@@ -1,6 +1,7 @@
 #include "explain/idleness.h"
 
 #include "detect/load.h"
+#include "explain/absence.h"
 #include <math.h>
 #include <string.h>
 
@@ -90,7 +91,7 @@ static bool namesakes_idle(const struct lp_verdict *v, const struct lp_finding *
 bool idleness_excuses(const struct lp_verdict *v, const struct lp_finding *f, enum lp_role role)
 {
 	if (f->direction == LP_MARK_ABSENT)
-		return !worked_before(v, f, role);
+		return !worked_before(v, f, role) || absence_is_chance(v, f);
 	return f->direction == LP_MARK_ABOVE && role == LP_ROLE_LATENCY &&
 		nearly_idle(v, f, f->component) && namesakes_idle(v, f);
 }

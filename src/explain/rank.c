@@ -102,11 +102,15 @@ void rank_suspect(const struct explain_context *ctx, struct lp_suspect *s)
 	s->last_us = INT64_MIN;
 	s->severity = 0;
 	s->persistence = 0;
-	s->idle = true;
+	s->level = s->n_findings ? LP_LEVEL_ABSENT : LP_LEVEL_SUSPECT;
+	s->gone = LP_GONE_OBSERVER;
 	for (uint32_t i = 0; i < s->n_findings; i++) {
 		const struct lp_finding *f = &ctx->v->findings[s->findings[i]];
 
-		s->idle &= f->direction == LP_MARK_ABSENT && !ctx->facts[s->findings[i]].no_data;
+		if (f->direction != LP_MARK_ABSENT)
+			s->level = LP_LEVEL_SUSPECT;
+		if (ctx->facts[s->findings[i]].gone < s->gone)
+			s->gone = ctx->facts[s->findings[i]].gone;
 		s->severity = fmax(s->severity, ctx->facts[s->findings[i]].severity);
 		if (f->persistence > s->persistence)
 			s->persistence = f->persistence;
@@ -117,6 +121,8 @@ void rank_suspect(const struct explain_context *ctx, struct lp_suspect *s)
 		if (f->indicted_us < s->indicted_us)
 			s->indicted_us = f->indicted_us;
 	}
+	if (s->level != LP_LEVEL_ABSENT)
+		s->gone = LP_GONE_NOTHING;
 	s->confidence = suspect_confidence(ctx, s);
 }
 
@@ -124,8 +130,8 @@ static int compare_suspects(const void *a, const void *b)
 {
 	const struct lp_suspect *x = a, *y = b;
 
-	if (x->idle != y->idle)
-		return x->idle ? 1 : -1;
+	if (x->level != y->level)
+		return x->level > y->level ? 1 : -1;
 	if (x->severity != y->severity)
 		return x->severity > y->severity ? -1 : 1;
 	if (x->persistence != y->persistence)

@@ -17,6 +17,9 @@ struct unit {
 	bool faulty;
 	bool indicted; /* as a suspect at all */
 	bool right;    /* as a suspect while one of its faults lasted */
+	bool warned;   /* of, while one of its faults lasted or not */
+	bool warned_right;
+	bool absent; /* listed as absent, and no fault says that it is */
 };
 
 struct units {
@@ -148,12 +151,63 @@ static int find_units(struct judge *j)
 		if (!units_get(&j->units, j->v->components[i], j->by))
 			return -ENOMEM;
 	}
-	for (size_t i = 0; i < j->v->n_suspects; i++) {
-		struct unit *u = units_get(&j->units, j->v->suspects[i].component, j->by);
+	for (size_t i = 0; i < j->v->suspects.n; i++) {
+		struct unit *u = units_get(&j->units, j->v->suspects.items[i].component, j->by);
 
 		if (!u)
 			return -ENOMEM;
 		u->indicted = true;
+	}
+	return 0;
+}
+
+/* Whom a fault concerns and when: the suspects that speak of it. */
+static bool speaks_of(
+	const struct judge *j, const struct score_suspect *s, const struct score_fault *f)
+{
+	_cleanup_free_ char *unit = strndup(s->component, unit_len(s->component, j->by));
+
+	return unit && fault_hits(f, unit, j->by) && fault_lasts(f, s);
+}
+
+/* Does a suspect speak of any fault; of one that names its cause, if `named`? */
+static bool speaks_of_any(const struct judge *j, const struct score_suspect *s, bool named)
+{
+	for (size_t i = 0; i < j->n_faults; i++) {
+		const struct score_fault *f = j->faults[i];
+
+		if (speaks_of(j, s, f) &&
+			(!named || (*f->diagnosis && cause_is_right(f, s->cause))))
+			return true;
+	}
+	return false;
+}
+
+/* Warnings and absent ones are counted beside what is right and wrong. To be absent is an
+ * indictment only where that is what was done. */
+static int find_others(struct judge *j)
+{
+	const struct score_verdict *v = j->v;
+
+	for (size_t i = 0; i < v->warnings.n; i++) {
+		const struct score_suspect *s = &v->warnings.items[i];
+		struct unit *u = units_get(&j->units, s->component, j->by);
+
+		if (!u)
+			return -ENOMEM;
+		u->warned = true;
+		u->warned_right |= speaks_of_any(j, s, false);
+	}
+	for (size_t i = 0; i < v->absent.n; i++) {
+		const struct score_suspect *s = &v->absent.items[i];
+		struct unit *u = units_get(&j->units, s->component, j->by);
+
+		if (!u)
+			return -ENOMEM;
+		if (speaks_of_any(j, s, true))
+			u->indicted = true;
+		else
+			u->absent = true;
 	}
 	return 0;
 }
@@ -179,13 +233,12 @@ static int mark_faulty(struct judge *j, const struct score_fault *f)
 	return 0;
 }
 
-/* Whom a fault concerns and when: the suspects that speak of it. */
-static bool speaks_of(
-	const struct judge *j, const struct score_suspect *s, const struct score_fault *f)
+/* The suspects, and behind them the absent ones. */
+static const struct score_suspect *indictment(const struct judge *j, size_t i)
 {
-	_cleanup_free_ char *unit = strndup(s->component, unit_len(s->component, j->by));
+	const struct score_verdict *v = j->v;
 
-	return unit && fault_hits(f, unit, j->by) && fault_lasts(f, s);
+	return i < v->suspects.n ? &v->suspects.items[i] : &v->absent.items[i - v->suspects.n];
 }
 
 /* Look at all suspects for a fault: is its cause right, and when was it first indicted? */
@@ -194,11 +247,12 @@ static int judge_fault(struct judge *j, const struct score_fault *f, struct scor
 	const struct score_suspect *best = NULL; /* the highest in rank gives the cause */
 	int64_t first_us = INT64_MAX;
 
-	for (size_t i = 0; i < j->v->n_suspects; i++) {
-		const struct score_suspect *s = &j->v->suspects[i];
+	for (size_t i = 0; i < j->v->suspects.n + j->v->absent.n; i++) {
+		const struct score_suspect *s = indictment(j, i);
 		struct unit *u;
 
-		if (!speaks_of(j, s, f))
+		if (!speaks_of(j, s, f) ||
+			(i >= j->v->suspects.n && !(*f->diagnosis && cause_is_right(f, s->cause))))
 			continue;
 		u = units_get(&j->units, s->component, j->by);
 		if (!u)
@@ -232,6 +286,9 @@ static void count_units(const struct judge *j, struct score_case *c)
 		/* To suspect a faulty unit while it was sound is as wrong as to suspect another. */
 		if (u->indicted && !u->right)
 			c->units.fp++;
+		c->units.warned += u->warned_right && !u->right;
+		c->units.false_warned += u->warned && !u->warned_right && !u->indicted;
+		c->units.absent += u->absent && !u->indicted;
 	}
 }
 
@@ -262,6 +319,8 @@ static int judge_all(struct judge *j, struct score_case *c)
 {
 	int r = find_units(j);
 
+	if (r == 0)
+		r = find_others(j);
 	for (size_t i = 0; i < j->n_faults && r == 0; i++)
 		r = mark_faulty(j, j->faults[i]);
 	c->faulty = j->n_faults > 0;

@@ -35,12 +35,18 @@ struct score_suspect {
 	int64_t indicted_us;	   /* INT64_MIN: not told */
 };
 
+/* A list of them. */
+struct score_suspects {
+	struct score_suspect *items;
+	size_t n, cap;
+};
+
 /* What `limpet diagnose --json` printed, as far as it matters here. */
 struct score_verdict {
 	char **components;
 	size_t n_components, cap_components;
-	struct score_suspect *suspects; /* ranked */
-	size_t n_suspects, cap_suspects;
+	struct score_suspects suspects; /* ranked */
+	struct score_suspects warnings, absent;
 };
 
 /* Errors say file, line and column. */
@@ -49,9 +55,12 @@ int score_verdict_parse(const char *text, size_t len, const char *name, struct s
 	struct lp_err *err);
 void score_verdict_release(struct score_verdict *v);
 
-/* Counts over units. */
+/* Counts over units. The last three are told beside the others, and are no part of them. */
 struct score_counts {
 	uint64_t tp, fp, fn, tn;
+	uint64_t warned;       /* faulty, and not indicted but warned of */
+	uint64_t false_warned; /* warned of, and sound */
+	uint64_t absent;       /* said to be absent, without a fault that says so */
 };
 
 /* NaN where there is nothing to divide by. */

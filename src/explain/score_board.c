@@ -79,6 +79,9 @@ static int row_add(struct score_row *r, const struct score_case *c)
 	r->units.fp += c->units.fp;
 	r->units.fn += c->units.fn;
 	r->units.tn += c->units.tn;
+	r->units.warned += c->units.warned;
+	r->units.false_warned += c->units.false_warned;
+	r->units.absent += c->units.absent;
 	return 0;
 }
 

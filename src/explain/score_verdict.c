@@ -72,7 +72,7 @@ static int take_time(
 }
 
 static int take_suspect(
-	struct score_verdict *v, const json_t *object, const char *name, struct lp_err *err)
+	struct score_suspects *list, const json_t *object, const char *name, struct lp_err *err)
 {
 	const char *component = json_string_value(json_object_get(object, "component"));
 	const char *cause = json_string_value(json_object_get(object, "cause"));
@@ -81,9 +81,9 @@ static int take_suspect(
 
 	if (!component)
 		return bad(err, name, "a suspect has no component");
-	if (array_reserve(&v->suspects, &v->cap_suspects, v->n_suspects + 1, sizeof(*s)) < 0)
+	if (array_reserve(&list->items, &list->cap, list->n + 1, sizeof(*s)) < 0)
 		return no_memory(err, name);
-	s = &v->suspects[v->n_suspects++];
+	s = &list->items[list->n++];
 	*s = (struct score_suspect){
 		.first_us = INT64_MIN, .last_us = INT64_MAX, .indicted_us = INT64_MIN};
 	s->component = strdup(component);
@@ -95,6 +95,27 @@ static int take_suspect(
 		r = take_time(object, "last", name, &s->last_us, err);
 	s->indicted_us = s->first_us;
 	return r < 0 ? r : take_time(object, "indicted", name, &s->indicted_us, err);
+}
+
+/* The list under a key, which verdicts of earlier versions may lack. */
+static int take_suspects(struct score_suspects *list, const json_t *root, const char *key,
+	const char *name, struct lp_err *err)
+{
+	const json_t *items = json_object_get(root, key);
+	json_t *item;
+	size_t i;
+	int r;
+
+	if (items && !json_is_array(items))
+		return lp_err_set(err, -EBADMSG,
+			"%s: this is no verdict of limpet: \"%s\" is no list", name, key);
+	json_array_foreach(items, i, item)
+	{
+		r = take_suspect(list, item, name, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static int take_verdict(
@@ -114,13 +135,10 @@ static int take_verdict(
 		if (r < 0)
 			return r;
 	}
-	json_array_foreach(suspects, i, item)
-	{
-		r = take_suspect(v, item, name, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	r = take_suspects(&v->suspects, root, "suspects", name, err);
+	if (r == 0)
+		r = take_suspects(&v->warnings, root, "warnings", name, err);
+	return r < 0 ? r : take_suspects(&v->absent, root, "absent", name, err);
 }
 
 int score_verdict_parse(const char *text, size_t len, const char *name, struct score_verdict *ret,
@@ -154,15 +172,22 @@ int score_verdict_read(const char *path, struct score_verdict *ret, struct lp_er
 	return r < 0 ? r : score_verdict_parse(text, len, path, ret, err);
 }
 
+static void suspects_release(struct score_suspects *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		free(list->items[i].component);
+		free(list->items[i].cause);
+	}
+	free(list->items);
+}
+
 void score_verdict_release(struct score_verdict *v)
 {
 	for (size_t i = 0; i < v->n_components; i++)
 		free(v->components[i]);
-	for (size_t i = 0; i < v->n_suspects; i++) {
-		free(v->suspects[i].component);
-		free(v->suspects[i].cause);
-	}
 	free(v->components);
-	free(v->suspects);
+	suspects_release(&v->suspects);
+	suspects_release(&v->warnings);
+	suspects_release(&v->absent);
 	*v = (struct score_verdict){0};
 }

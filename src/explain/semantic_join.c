@@ -141,6 +141,9 @@ static int join_one(struct explain_context *ctx, const struct semantic_finding *
 		return -ENOMEM;
 	s = find_suspect(v, component);
 	weigh(s, f);
+	/* It is known why it does nothing. */
+	s->level = LP_LEVEL_SUSPECT;
+	s->gone = LP_GONE_NOTHING;
 	ctx->semantic[component] = f;
 	return 0;
 }

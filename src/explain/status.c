@@ -261,6 +261,7 @@ int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp
 	if (r == 0)
 		r = note_unlisted(v, g, &c);
 	v->status = v->n_suspects ? LP_STATUS_SUSPECTS
+		: v->n_absent	  ? LP_STATUS_ABSENT
 		: v->n_unknown	  ? LP_STATUS_UNKNOWN
 				  : LP_STATUS_OK;
 	return r < 0 ? lp_err_sys(err, r, "cannot judge what is known") : 0;

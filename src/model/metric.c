@@ -60,7 +60,7 @@ static const struct {
 } hints[] = {
 	{"latency", LP_ROLE_LATENCY},
 	{"await", LP_ROLE_LATENCY},
-	{"svctm", LP_ROLE_LATENCY},
+	{"svctm", LP_ROLE_BUSY},
 	{"rtt", LP_ROLE_LATENCY},
 	{"error", LP_ROLE_TROUBLE},
 	{"retrans", LP_ROLE_TROUBLE},

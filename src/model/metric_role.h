@@ -16,4 +16,17 @@ static inline bool role_is_slowness(enum lp_role role)
 	return role_is_time(role) || role == LP_ROLE_BUSY;
 }
 
+/* Does it harm to be on the worse side of it? Else it is evidence: a disk that is busier than its
+ * peers, or differs in something that nobody knows the meaning of, may be the better one. */
+static inline bool role_is_harm(enum lp_role role)
+{
+	return role != LP_ROLE_OTHER && role != LP_ROLE_BUSY;
+}
+
+/* Is less of it the worse side? */
+static inline bool role_is_worse_below(enum lp_role role)
+{
+	return role == LP_ROLE_WINDOW || role == LP_ROLE_YIELD;
+}
+
 #endif

@@ -37,6 +37,21 @@ static double tn(const struct score_row *r)
 	return (double)r->units.tn;
 }
 
+static double warned(const struct score_row *r)
+{
+	return (double)r->units.warned;
+}
+
+static double false_warned(const struct score_row *r)
+{
+	return (double)r->units.false_warned;
+}
+
+static double absent(const struct score_row *r)
+{
+	return (double)r->units.absent;
+}
+
 static double precision(const struct score_row *r)
 {
 	return score_precision(&r->units);
@@ -64,6 +79,13 @@ static const struct column columns[] = {
 	{"precision", "precision", precision, 3, ""},
 	{"recall", "recall", recall, 3, ""},
 	{"MCC", "mcc", mcc, 3, ""},
+};
+
+/* What is counted beside these. */
+static const struct column beside[] = {
+	{"warned", "warned", warned, 0, ""},
+	{"wrongly warned", "false_warned", false_warned, 0, ""},
+	{"absent", "absent", absent, 0, ""},
 };
 
 /* Of the times to detection. */
@@ -125,6 +147,24 @@ static void rates_make(struct grid *g, const struct score_board *b)
 	fill(g, b, add_rates);
 }
 
+static void add_beside(struct grid *g, const struct score_row *r, const char *label)
+{
+	if (warned(r) + false_warned(r) + absent(r) <= 0)
+		return;
+	grid_add(g, label);
+	for (size_t i = 0; i < ARRAY_SIZE(beside); i++)
+		add_number(g, beside[i].value(r), beside[i].decimals, beside[i].unit);
+}
+
+static void beside_make(struct grid *g, const struct score_board *b)
+{
+	grid_init(g, 1 + ARRAY_SIZE(beside));
+	grid_add(g, "counted apart");
+	for (size_t i = 0; i < ARRAY_SIZE(beside); i++)
+		grid_add(g, beside[i].heading);
+	fill(g, b, add_beside);
+}
+
 static void delays_make(struct grid *g, const struct score_board *b)
 {
 	grid_init(g, 2 + ARRAY_SIZE(quantiles));
@@ -135,17 +175,23 @@ static void delays_make(struct grid *g, const struct score_board *b)
 	fill(g, b, add_delays);
 }
 
-/* Print both tables with one of the functions for it. */
-static int print_both(FILE *out, const struct score_board *b, bool colour,
+/* Print all tables with one of the functions for it. */
+static int print_all(FILE *out, const struct score_board *b, bool colour,
 	void (*print)(const struct grid *, FILE *, bool))
 {
-	_cleanup_(grid_release) struct grid rates = {0}, delays = {0};
+	_cleanup_(grid_release) struct grid rates = {0}, apart = {0}, delays = {0};
+	const struct score_row *all = &b->total;
 
 	rates_make(&rates, b);
+	beside_make(&apart, b);
 	delays_make(&delays, b);
-	if (rates.failed || delays.failed)
+	if (rates.failed || apart.failed || delays.failed)
 		return -ENOMEM;
 	print(&rates, out, colour);
+	if (warned(all) + false_warned(all) + absent(all) > 0) {
+		fputc('\n', out);
+		print(&apart, out, colour);
+	}
 	if (b->total.n_delays) {
 		fputc('\n', out);
 		print(&delays, out, colour);
@@ -155,7 +201,7 @@ static int print_both(FILE *out, const struct score_board *b, bool colour,
 
 int score_print_text(FILE *out, const struct score_board *b, bool colour)
 {
-	return print_both(out, b, colour, grid_print);
+	return print_all(out, b, colour, grid_print);
 }
 
 /* A cell; what Markdown would take for the end of one is escaped. */
@@ -183,7 +229,7 @@ static void markdown_print(const struct grid *g, FILE *out, bool colour)
 
 int score_print_markdown(FILE *out, const struct score_board *b)
 {
-	return print_both(out, b, false, markdown_print);
+	return print_all(out, b, false, markdown_print);
 }
 
 static json_t *number_or_null(double value)
@@ -204,6 +250,8 @@ static json_t *row_json(const struct score_row *r, const char *label)
 		json_object_set_new(o, columns[i].key,
 			count ? json_integer((json_int_t)value) : number_or_null(value));
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(beside); i++)
+		json_object_set_new(o, beside[i].key, json_integer((json_int_t)beside[i].value(r)));
 	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++)
 		json_object_set_new(
 			delays, quantiles[i].key, number_or_null(score_delay(r, quantiles[i].q)));

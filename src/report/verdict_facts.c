@@ -97,6 +97,10 @@ const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t
 		if (v->suspects[i].component == component)
 			return &v->suspects[i];
 	}
+	for (uint32_t i = 0; i < v->n_absent; i++) {
+		if (v->absent[i].component == component)
+			return &v->absent[i];
+	}
 	return NULL;
 }
 
@@ -114,6 +118,15 @@ bool verdict_incident_acknowledged(const struct lp_verdict *v, const struct lp_i
 	return any;
 }
 
+uint32_t verdict_n_limping(const struct lp_verdict *v)
+{
+	uint32_t n = 0;
+
+	while (n < v->n_incidents && v->incidents[n].level == LP_LEVEL_SUSPECT)
+		n++;
+	return n;
+}
+
 bool verdict_is_well(const struct lp_verdict *v)
 {
 	return v->status == LP_STATUS_OK && !v->n_muted;
@@ -125,9 +138,32 @@ const char *verdict_status_name(enum lp_status status)
 		[LP_STATUS_OK] = "ok",
 		[LP_STATUS_SUSPECTS] = "suspects",
 		[LP_STATUS_UNKNOWN] = "unknown",
+		[LP_STATUS_ABSENT] = "absent",
 	};
 
 	return names[status];
+}
+
+const char *verdict_level_name(enum lp_level level)
+{
+	static const char *const names[] = {
+		[LP_LEVEL_SUSPECT] = "suspect",
+		[LP_LEVEL_ABSENT] = "absent",
+	};
+
+	return names[level];
+}
+
+const char *verdict_gone_name(enum lp_gone gone)
+{
+	static const char *const names[] = {
+		[LP_GONE_NOTHING] = NULL,
+		[LP_GONE_WORK] = "work",
+		[LP_GONE_DATA] = "data",
+		[LP_GONE_OBSERVER] = "observer",
+	};
+
+	return names[gone];
 }
 
 const char *verdict_mark_name(enum lp_mark mark)
@@ -338,17 +374,33 @@ static void add_muted(struct strbuf *sb, const struct lp_verdict *v)
 static void add_suspicion(struct strbuf *sb, const struct lp_verdict *v)
 {
 	const struct lp_incident *worst = &v->incidents[0];
-	uint32_t acknowledged = 0, more = v->n_incidents - 1;
+	uint32_t acknowledged = 0, n = verdict_n_limping(v);
 
-	for (uint32_t i = 1; i < v->n_incidents; i++)
+	for (uint32_t i = 1; i < n; i++)
 		acknowledged += verdict_incident_acknowledged(v, &v->incidents[i]);
 	strbuf_printf(sb, "%s limps: %s%s.", worst->part, verdict_cause_words(worst->cause),
 		verdict_incident_acknowledged(v, worst) ? " (acknowledged)" : "");
-	if (!more)
+	if (n < 2)
 		return;
-	strbuf_printf(sb, " %" PRIu32 " more incident%s", more, more == 1 ? "" : "s");
+	strbuf_printf(sb, " %" PRIu32 " more incident%s", n - 1, n == 2 ? "" : "s");
 	if (acknowledged)
 		strbuf_printf(sb, ", %" PRIu32 " acknowledged", acknowledged);
+	strbuf_putc(sb, '.');
+}
+
+/* "Nobody limps, but fs3/disk:sdc is absent (lost path), and so are 2 more." */
+static void add_absence(struct strbuf *sb, const struct lp_verdict *v)
+{
+	uint32_t limping = verdict_n_limping(v), n = v->n_incidents - limping;
+	const struct lp_incident *worst = &v->incidents[limping];
+
+	if (!n)
+		return;
+	strbuf_printf(sb, "%s%s is absent: %s%s", limping ? " Besides, " : "Nobody limps, but ",
+		worst->part, verdict_cause_words(worst->cause),
+		verdict_incident_acknowledged(v, worst) ? " (acknowledged)" : "");
+	if (n > 1)
+		strbuf_printf(sb, ", and so %s %" PRIu32 " more", n == 2 ? "is" : "are", n - 1);
 	strbuf_putc(sb, '.');
 }
 
@@ -400,8 +452,9 @@ void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 {
 	bool suspects = v->n_incidents > 0;
 
-	if (suspects)
+	if (verdict_n_limping(v))
 		add_suspicion(sb, v);
+	add_absence(sb, v);
 	if (v->n_unknown) {
 		strbuf_puts(sb, suspects ? " Not everything could be judged: " : "UNKNOWN: ");
 		add_reasons(sb, v);

@@ -22,17 +22,26 @@ int64_t verdict_window_end(const struct lp_verdict *v, const struct lp_series *s
 /* Was it still so at the end of the data (within one shift of the window)? */
 bool verdict_is_still(const struct lp_verdict *v, const struct lp_incident *in);
 
-/* The suspect that is this component, or NULL. */
+/* The suspect, or the absent one, that is this component, or NULL. */
 const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t component);
 
 /* Has the operator acknowledged every suspect of the incident? */
 bool verdict_incident_acknowledged(const struct lp_verdict *v, const struct lp_incident *in);
 
+/* The first so many incidents are about components that limp, the others about absent ones. */
+uint32_t verdict_n_limping(const struct lp_verdict *v);
+
 /* Is all well, without anything that the operator should know beside that? */
 bool verdict_is_well(const struct lp_verdict *v);
 
-/* The name of a status: "ok", "suspects", "unknown". */
+/* The name of a status: "ok", "suspects", "absent", "unknown". */
 const char *verdict_status_name(enum lp_status status);
+
+/* The name of a level: "suspect", "absent". */
+const char *verdict_level_name(enum lp_level level);
+
+/* What an absent component lacks: "work", "data", "observer"; NULL: nothing. */
+const char *verdict_gone_name(enum lp_gone gone);
 
 /* The name of a mark: "none", "normal", "above", "below", "absent". */
 const char *verdict_mark_name(enum lp_mark mark);

@@ -66,10 +66,20 @@ static void write_headline(struct html_page *p)
 	strbuf_release(&sb);
 }
 
-/* How severe, on a scale on which the first one is full. */
+/* Absent ones come last, however severe. */
+static double severest(const struct lp_verdict *v)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < v->n_incidents; i++)
+		most = fmax(most, v->incidents[i].severity);
+	return most;
+}
+
+/* How severe, on a scale on which the worst one is full. */
 static void write_bar(struct html_page *p, const struct lp_incident *in)
 {
-	double most = p->v->incidents[0].severity;
+	double most = severest(p->v);
 	double share = in->severity > 0 && most > 0 ? log1p(in->severity) / log1p(most) : 0;
 
 	fprintf(p->out,
@@ -96,6 +106,8 @@ static void write_pick(struct html_page *p, uint32_t at)
 	fprintf(p->out, "</span><span class=\"what\">%s%s <time>%s</time></span>",
 		verdict_is_still(p->v, in) ? "since" : "over; from",
 		in->since_before ? " before" : "", time_format(in->first_us, text));
+	if (in->level == LP_LEVEL_ABSENT)
+		fputs("<span class=\"tag\">absent</span>", p->out);
 	if (verdict_incident_acknowledged(p->v, in))
 		fputs("<span class=\"tag\">acknowledged</span>", p->out);
 	write_bar(p, in);

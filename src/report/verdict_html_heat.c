@@ -119,6 +119,8 @@ static int choose_rows(struct heat *h, uint32_t rows_max)
 		score_series(h, &h->v->series[i]);
 	for (uint32_t i = 0; i < h->v->n_suspects; i++)
 		h->rows[h->v->suspects[i].component].score += 1e6; /* before all others */
+	for (uint32_t i = 0; i < h->v->n_absent; i++)
+		h->rows[h->v->absent[i].component].score += 1e5;
 	for (uint32_t c = 0; c < h->v->n_components; c++) {
 		if (h->rows[c].group != UINT32_MAX)
 			h->rows[h->n_all++] = h->rows[c];

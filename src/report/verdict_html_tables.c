@@ -187,6 +187,8 @@ static void write_notes(struct html_page *p)
 void html_tables(struct html_page *p)
 {
 	write_suspects(p, "suspects", "All suspects", p->v->suspects, p->v->n_suspects);
+	write_suspects(
+		p, "absent", "Absent: not there, or without work", p->v->absent, p->v->n_absent);
 	write_suspects(p, "asymmetries", "Different, but no culprit", p->v->asymmetries,
 		p->v->n_asymmetries);
 	fputs("<section id=\"analysis\" class=\"card\"><h2>How it was looked at</h2>\n", p->out);

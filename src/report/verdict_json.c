@@ -161,6 +161,9 @@ static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp
 		json_write_labels(out, v->components[s->component]->labels);
 	}
 	write_metrics(out, v, s);
+	key_string(out, "level", verdict_level_name(s->level));
+	if (s->level == LP_LEVEL_ABSENT)
+		key_string(out, "missing", verdict_gone_name(s->gone));
 	key_count(out, "persistence", s->persistence);
 	key_number(out, "severity", s->severity);
 	write_times(out, (int64_t[]){s->first_us, s->last_us, s->indicted_us}, s->onset_error_us,
@@ -194,6 +197,7 @@ static void write_incident(FILE *out, const struct lp_verdict *v, const struct l
 	key_components(out, "components", v, in->components, in->n_components);
 	key_count(out, "part_size", in->n_of_part);
 	key_string(out, "cause", in->cause);
+	key_string(out, "level", verdict_level_name(in->level));
 	key_number(out, "severity", in->severity);
 	write_times(out, (int64_t[]){in->first_us, in->last_us, in->indicted_us},
 		in->onset_error_us, in->since_before, in->ended);
@@ -215,6 +219,7 @@ int verdict_print_json(FILE *out, const struct lp_verdict *v)
 	write_groups(out, v);
 	write_anomalies(out, v);
 	write_suspects(out, v, "suspects", v->suspects, v->n_suspects);
+	write_suspects(out, v, "absent", v->absent, v->n_absent);
 	write_suspects(out, v, "asymmetries", v->asymmetries, v->n_asymmetries);
 	fputs(",\"incidents\":[", out);
 	for (uint32_t i = 0; i < v->n_incidents; i++) {

@@ -260,9 +260,13 @@ static void print_incident(struct printer *p, const struct lp_incident *in, uint
 static void print_incidents(struct printer *p)
 {
 	uint32_t told = p->v->n_incidents < p->opt.top ? p->v->n_incidents : p->opt.top;
+	uint32_t limping = verdict_n_limping(p->v);
 
-	for (uint32_t i = 0; i < told; i++)
+	for (uint32_t i = 0; i < told; i++) {
+		if (i == limping)
+			fputs("\nAbsent, which is not slow:\n", p->out);
 		print_incident(p, &p->v->incidents[i], i + 1);
+	}
 	if (told < p->v->n_incidents)
 		fprintf(p->out, "\nand %" PRIu32 " more: --top %" PRIu32 " shows them\n",
 			p->v->n_incidents - told, p->v->n_incidents);

@@ -416,8 +416,9 @@ def test_absent(directory):
     with open(path, "w") as f:
         f.writelines(r for r in rows if "oss3/" not in r or int(r.split(",")[0]) < 1300002000)
     verdict = diagnose(path)
-    assert names(verdict) == ["oss3/disk:sda"]
-    assert verdict["suspects"][0]["cause"] in ("lost-path", "server-down")
+    assert verdict["suspects"] == []
+    assert [(s["component"], s["missing"]) for s in verdict["absent"]] == [("oss3/disk:sda", "observer")]
+    assert verdict["incidents"][0]["cause"] == "server-down"
 
 
 def test_bad_usage(directory):

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Idle is not sick: OS disks with a request now and then and spares without any are nobody's suspects beside data disks
 that are busy. Lost is a disk that worked and then stopped while its peers went on."""
+import random
+
 import fleet
 from program import limpet, run_tests, tests_of
 from tap import check
-from verdicts import accused, check_nobody, check_only, diagnose
+from verdicts import absent, accused, check_nobody, check_only, diagnose
 
 SLOW = "s4/disk:sdd"
 
@@ -36,19 +38,84 @@ def test_sound(directory):
 
 
 def test_lost_path(directory):
-    """a disk that worked and stopped while its peers go on is a lost path, and nobody else is"""
+    """a disk that worked and stopped while its peers go on is absent, not slow, and nobody else is"""
     made = fleet.with_idle_disks(8, seed=4)
     made.stop("s2/disk:sde", at_min=30)
-    suspect = check_only("stopped", "s2/disk:sde", made.write(directory))
-    check("lost" in suspect["cause"] or "path" in suspect["cause"], suspect["cause"])
+    path = made.write(directory)
+    code, verdict = diagnose(path)
+    check(code == 1 and verdict["status"] == "absent" and not verdict["suspects"], accused(verdict))
+    check(absent(verdict) == {"s2/disk:sde": "work"}, absent(verdict))
+    check(verdict["absent"][0]["cause"] == "lost-path" and verdict["absent"][0]["level"] == "absent", verdict["absent"])
+    head = limpet("diagnose", path).out.splitlines()[0]
+    check(head.startswith("Nobody limps, but s2/disk:sde is absent: lost path."), head)
 
 
 def test_slow_before_lost(directory):
-    """a slow disk ranks above one that stopped"""
+    """a slow disk is the only suspect beside one that stopped, and ranks above it"""
     made = fleet.with_idle_disks(8, seed=5, slow=SLOW)
     made.stop("s2/disk:sde", at_min=30)
     _, verdict = diagnose(made.write(directory))
-    check(list(accused(verdict)) == [SLOW, "s2/disk:sde"], accused(verdict))
+    check(list(accused(verdict)) == [SLOW] and list(absent(verdict)) == ["s2/disk:sde"], accused(verdict))
+    check([i["level"] for i in verdict["incidents"]] == ["suspect", "absent"], verdict["incidents"])
+
+
+def test_gone(directory):
+    """a disk without data is told from a server without any"""
+    made = fleet.Fleet(servers=6, disks=6, minutes=60, step_s=5, seed=6)
+    lines = [line for line in open(made.write(directory), encoding="ascii")]
+    path = directory + "/gone.csv"
+    with open(path, "w", encoding="ascii") as f:
+        for line in lines:
+            at, component = line.split(",")[:2]
+            late = at.isdigit() and int(at) > fleet.START + 1800
+            if not (late and (component == "s2/disk:sdb" or component.startswith("s5/"))):
+                f.write(line)
+    _, verdict = diagnose(path)
+    check(not verdict["suspects"], accused(verdict))
+    found = absent(verdict)
+    check(found.pop("s2/disk:sdb") == "data" and set(found.values()) == {"observer"} and
+          {c.split("/")[0] for c in found} == {"s5"} and len(found) == 6, absent(verdict))
+    check({(i["part"], i["cause"]) for i in verdict["incidents"]} ==
+          {("observer:s5", "server-down"), ("s2/disk:sdb", "lost-path")}, verdict["incidents"])
+
+
+def test_sparse(directory):
+    """a few requests a minute, with quiet times, are no absence"""
+    rng = random.Random(7)
+    path = directory + "/sparse.csv"
+    with open(path, "w", encoding="ascii") as f:
+        f.write("time,component,metric,value\n")
+        for second in range(0, 3600):
+            for server in range(6):
+                busy = rng.random() < (0.05 if server == 3 else 0.6)
+                f.write(f"{fleet.START + second},s{server}/disk:sda,wr_sec,{4096 * busy}\n")
+    _, verdict = diagnose(path)
+    check(not verdict["suspects"] and not verdict["absent"], (accused(verdict), absent(verdict)))
+
+
+def test_derived(directory):
+    """what is derived (svctm, %util, a queue, something unknown) is evidence, and accuses nobody"""
+    rng = random.Random(8)
+    path = directory + "/derived.csv"
+    with open(path, "w", encoding="ascii") as f:
+        f.write("time,component,metric,value\n")
+        for step in range(480):
+            for server in range(6):
+                odd = 4 if server == 2 else 1
+                values = {"await": 10 / odd ** 0.5, "svctm": 2 * odd, "%util": 20 * odd, "avgqu-sz": 3 * odd,
+                          "colour": 7 * odd, "wr_sec": 5000}
+                for metric, value in values.items():
+                    f.write(f"{fleet.START + 5 * step},s{server}/disk:sda,{metric},{value * rng.lognormvariate(0, .1):.3f}\n")
+    code, verdict = diagnose(path)
+    check(code == 0 and not verdict["suspects"], accused(verdict))
+    told = {a["component"] for a in verdict["asymmetries"]}
+    check(told == {"s2/disk:sda"}, told)
+    # Who asks for it, or says what it means, is told.
+    for options in (["-m", "colour"], ["--worse", "higher", "colour"]):
+        _, verdict = diagnose(*options, path)
+        check(list(accused(verdict)) == ["s2/disk:sda"], (options, accused(verdict)))
+    bad = limpet("diagnose", "--worse", "less", "colour", path)
+    check(bad.code == 2 and "want lower or higher" in bad.err, bad)
 
 
 if __name__ == "__main__":

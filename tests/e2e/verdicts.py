@@ -17,6 +17,11 @@ def accused(verdict):
     return {s["component"]: s["cause"] for s in verdict["suspects"]}
 
 
+def absent(verdict):
+    """{component: what is missing}"""
+    return {s["component"]: s["missing"] for s in verdict["absent"]}
+
+
 def check_nobody(what, *data):
     """Nobody is accused."""
     code, verdict = diagnose(*data)

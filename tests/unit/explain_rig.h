@@ -249,12 +249,16 @@ static inline void rig_explain(struct rig *r)
 		fail_msg("%s", err.text);
 }
 
-/* The suspect with that component, or NULL. */
+/* The suspect, or the absent one, with that component, or NULL. */
 static inline const struct lp_suspect *rig_suspect(const struct rig *r, const char *component)
 {
 	for (uint32_t i = 0; i < r->v->n_suspects; i++) {
 		if (!strcmp(r->v->components[r->v->suspects[i].component]->text, component))
 			return &r->v->suspects[i];
+	}
+	for (uint32_t i = 0; i < r->v->n_absent; i++) {
+		if (!strcmp(r->v->components[r->v->absent[i].component]->text, component))
+			return &r->v->absent[i];
 	}
 	return NULL;
 }

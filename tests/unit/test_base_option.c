@@ -8,7 +8,7 @@ struct values {
 	const char *out;
 	uint64_t n, bytes;
 	int64_t span_us;
-	struct option_list globs;
+	struct option_list globs, worse;
 };
 
 static const struct option_def defs[] = {
@@ -18,6 +18,7 @@ static const struct option_def defs[] = {
 	{"keep-bytes", 0, OPTION_BYTES, offsetof(struct values, bytes), "SIZE", "how much"},
 	{"interval", 'i', OPTION_SPAN, offsetof(struct values, span_us), "SPAN", "how often"},
 	{"disks", 0, OPTION_LIST, offsetof(struct values, globs), "GLOB", "which"},
+	{"worse", 0, OPTION_PAIRS, offsetof(struct values, worse), "SIDE METRIC", "what"},
 	{NULL},
 };
 
@@ -53,6 +54,28 @@ static void test_all_types(void **state)
 	assert_string_equal(argv[1], "--json");
 }
 
+/* Two words each time, and what follows is no part of it. */
+static void test_pairs(void **state)
+{
+	char *argv[] = {
+		"diagnose", "--worse", "lower", "bandwidth", "DATA", "--worse=higher", "x", NULL};
+	char *cut[] = {"diagnose", "--worse", "lower", NULL};
+	struct values v = {0};
+	struct lp_err err = {0};
+	int n = 0;
+
+	(void)state;
+	assert_int_equal(parse(argv, &v, &n, &err), 0);
+	assert_int_equal(v.worse.n, 4);
+	assert_string_equal(v.worse.items[0], "lower");
+	assert_string_equal(v.worse.items[1], "bandwidth");
+	assert_string_equal(v.worse.items[3], "x");
+	assert_int_equal(n, 1);
+	assert_string_equal(argv[0], "DATA");
+	assert_int_equal(parse(cut, &v, &n, &err), -EINVAL);
+	assert_string_equal(err.text, "--worse needs SIDE METRIC");
+}
+
 static void reject(char *arg, char *value, const char *want)
 {
 	char *argv[] = {"record", arg, value, NULL};
@@ -80,6 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_types),
+		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_errors_say_what),
 	};
 

@@ -157,8 +157,11 @@ static void test_two_problems(void **state)
 	assert_non_null(rig_incident(&r, "array:ddn1"));
 	assert_non_null(rig_incident(&r, "observer:fs19"));
 	assert_non_null(rig_incident(&r, attachment(3, 70, 1)));
-	for (uint32_t i = 1; i < r.v->n_incidents; i++)
-		assert_true(r.v->incidents[i - 1].severity >= r.v->incidents[i].severity);
+	/* Absent ones come last, whatever their severity. */
+	assert_true(r.v->incidents[0].severity >= r.v->incidents[1].severity);
+	assert_int_equal(r.v->incidents[1].level, LP_LEVEL_SUSPECT);
+	assert_int_equal(r.v->incidents[2].level, LP_LEVEL_ABSENT);
+	assert_string_equal(r.v->incidents[2].part, "observer:fs19");
 	rig_release(&r);
 }
 

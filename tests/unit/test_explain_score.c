@@ -73,6 +73,25 @@ static void test_one_fault(void **state)
 		SCORE_BY_COMPONENT, "I-D-", 1, 0, 0, 7);
 }
 
+/* Neither a warning nor an absent one indicts, unless being absent is what was done. */
+static void test_told_apart(void **state)
+{
+	static const char verdict[] = "{" GROUPS ",\"suspects\":[],\"warnings\":[" SUSPECT(
+		"a/disk:1", "disk-busy", "") "," SUSPECT("b/disk:1", "disk-busy",
+		"") "],\"absent\":[" SUSPECT("c/disk:1", "lost-path", "") "]}";
+	struct score_case c = judge(ONE, verdict, SCORE_BY_COMPONENT);
+
+	(void)state;
+	assert_int_equal(c.units.warned, 1);
+	assert_int_equal(c.units.false_warned, 1);
+	assert_int_equal(c.units.absent, 1);
+	score_case_release(&c);
+	judged(ONE, verdict, SCORE_BY_COMPONENT, "----", 0, 0, 1, 7);
+	judged(HEAD "one,c/disk:1,lost-path,,\n", verdict, SCORE_BY_COMPONENT, "I-D-", 1, 0, 0, 7);
+	judged(HEAD "one,c/disk:1,disk-busy,,\n", verdict, SCORE_BY_COMPONENT, "----", 0, 0, 1, 7);
+	judged(HEAD "one,c/disk:1,,,\n", verdict, SCORE_BY_COMPONENT, "----", 0, 0, 1, 7);
+}
+
 static void test_no_fault(void **state)
 {
 	(void)state;
@@ -228,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_fault),
+		cmocka_unit_test(test_told_apart),
 		cmocka_unit_test(test_no_fault),
 		cmocka_unit_test(test_observers),
 		cmocka_unit_test(test_two_faults),

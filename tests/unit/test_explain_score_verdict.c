@@ -9,7 +9,7 @@ static void bad(const char *text, const char *want)
 	struct lp_err err = {0};
 
 	assert_int_equal(score_verdict_parse(text, strlen(text), "v.json", &v, &err), -EBADMSG);
-	assert_int_equal(v.n_suspects + v.n_components, 0);
+	assert_int_equal(v.suspects.n + v.n_components, 0);
 	if (!strstr(err.text, want))
 		fail_msg("'%s' is not in '%s'", want, err.text);
 }
@@ -27,6 +27,7 @@ static void test_bad(void **state)
 	bad("{\"groups\":[1],\"suspects\":[]}", "it has no list \"components\"");
 	bad("{\"groups\":[{\"components\":[1]}],\"suspects\":[]}", "a component is no string");
 	bad("{\"groups\":[],\"suspects\":[1]}", "a suspect has no component");
+	bad("{\"groups\":[],\"suspects\":[],\"absent\":1}", "\"absent\" is no list");
 	bad("{\"groups\":[],\"suspects\":[{\"component\":\"a\",\"first\":5}]}",
 		"a time is no string");
 }
@@ -50,15 +51,20 @@ static void test_good(void **state)
 	const char *path = temp_text("v.json",
 		"{\"limpet\":\"9\",\"groups\":[{\"name\":\"g\",\"components\":[\"a/disk:1\"]}],"
 		"\"suspects\":[{\"component\":\"a/disk:1\",\"cause\":null,\"first\":null}],"
+		"\"absent\":[{\"component\":\"a/disk:2\",\"cause\":\"lost-path\"}],"
 		"\"more\":{}}\n");
 
 	(void)state;
 	assert_int_equal(score_verdict_read(path, &v, &err), 0);
 	assert_int_equal(v.n_components, 1);
 	assert_string_equal(v.components[0], "a/disk:1");
-	assert_int_equal(v.n_suspects, 1);
-	assert_string_equal(v.suspects[0].cause, "");
-	assert_true(v.suspects[0].first_us == INT64_MIN && v.suspects[0].last_us == INT64_MAX);
+	assert_int_equal(v.suspects.n, 1);
+	assert_string_equal(v.suspects.items[0].cause, "");
+	assert_true(v.suspects.items[0].first_us == INT64_MIN &&
+		v.suspects.items[0].last_us == INT64_MAX);
+	assert_int_equal(v.absent.n, 1);
+	assert_string_equal(v.absent.items[0].component, "a/disk:2");
+	assert_int_equal(v.warnings.n, 0); /* earlier versions print none */
 	score_verdict_release(&v);
 	assert_true(score_verdict_read(temp_path("nowhere"), &v, &err) < 0);
 }

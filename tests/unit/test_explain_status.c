@@ -136,7 +136,7 @@ static void test_apart(void **state)
 	check(early, NULL, LP_STATUS_UNKNOWN,
 		"1 observer was compared with nobody, as no other was recorded at the same time "
 		"(d 2011-03-13T07:06:30Z to 2011-03-13T07:56:30Z)");
-	check(lost, NULL, LP_STATUS_SUSPECTS, NULL);
+	check(lost, NULL, LP_STATUS_ABSENT, NULL);
 }
 
 static void test_expected(void **state)

@@ -60,6 +60,25 @@ static void test_text(void **state)
 		strstr(text, "\ndisk|hog     1  100.0%  0.0%  100.0%  0.0%   1   0   0   3"));
 }
 
+/* What is counted beside the others has a table of its own, where there is any. */
+static void test_apart(void **state)
+{
+	struct score_case one = {
+		.label = "x", .units = {.warned = 2, .false_warned = 1, .absent = 3}};
+	_cleanup_(score_board_release) struct score_board b = {0};
+	_cleanup_free_ char *text = NULL;
+	struct printed p;
+
+	(void)state;
+	board_make(&b);
+	assert_int_equal(score_board_add(&b, &one), 0);
+	assert_int_equal(score_print_markdown(printed_begin(&p), &b), 0);
+	text = printed_end(&p);
+	assert_non_null(strstr(text,
+		"\n| counted apart | warned | wrongly warned | absent |\n|---|---:|---:|---:|\n"
+		"| x | 2 | 1 | 3 |\n| all | 2 | 1 | 3 |\n"));
+}
+
 static void test_json(void **state)
 {
 	_cleanup_(score_board_release) struct score_board b = {0};
@@ -89,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_markdown),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_json),
 	};
 

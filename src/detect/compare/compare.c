@@ -164,7 +164,8 @@ static int comparison_floor(struct comparison *c, const double *const *rows, uin
 	const struct lp_metric *m = group_metric(c->v, c->series->group, t->metric);
 	int r;
 
-	c->role = lp_metric_role(m ? m->kind : NULL, t->metric);
+	c->role = meanings_role(
+		c->opt->meanings, t->metric, lp_metric_role(m ? m->kind : NULL, t->metric));
 	if (m || (c->past && !isnan(c->past->floor))) {
 		c->floor = m ? m->floor : c->past->floor;
 		return 0;

@@ -1,0 +1,27 @@
+/* What the user says that metrics mean: which side of the peers is the worse one. */
+#ifndef MODEL_MEANING_H
+#define MODEL_MEANING_H
+
+#include <limpet/err.h>
+#include <limpet/metric.h>
+
+#define MEANINGS_MAX 64
+
+struct meanings {
+	struct {
+		char *metric;
+		bool lower; /* is worse; else higher is */
+	} items[MEANINGS_MAX];
+	unsigned n;
+};
+
+/* Say that "lower" or "higher" (`side`) values of a metric are worse. What is said last counts. */
+int meanings_add(struct meanings *m, const char *side, const char *metric, struct lp_err *err);
+/* All of an option that takes both and may be repeated: side, metric, side, metric, ... */
+int meanings_parse(struct meanings *m, const char *const *texts, unsigned n, struct lp_err *err);
+void meanings_release(struct meanings *m);
+
+/* The role of a metric whose own role (lp_metric_role()) is `own`. `m` may be NULL. */
+enum lp_role meanings_role(const struct meanings *m, const char *metric, enum lp_role own);
+
+#endif
