@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-/* Whatever that takes: frames of fewer samples would not be dense. */
-#define DENSE_SAMPLES_MIN 60
+/* Whatever that takes: of fewer samples nothing can be gathered. */
+#define DENSE_SAMPLES_MIN 8
 
 void dense_init(struct dense *d, struct lp_archive_writer *writer)
 {
@@ -79,13 +79,50 @@ static bool outgrown(const struct dense *d, const struct lp_batch *b)
 	return d->pending && d->pending->cap_samples / 2 > frame_samples(b);
 }
 
-/* Every component that was there for a while has a row in all the samples that are pending. If
- * most of them are gone again, it is time to write. */
+static const struct lp_batch_kind *find_kind(const struct lp_batch *b, uint32_t schema)
+{
+	for (uint32_t i = 0; i < b->n_kinds; i++) {
+		if (b->kinds[i].schema == schema)
+			return &b->kinds[i];
+	}
+	return NULL;
+}
+
+static bool has_row(const struct lp_batch_kind *k, uint32_t id, uint32_t hint)
+{
+	if (hint < k->n_components && k->ids[hint] == id)
+		return true;
+	for (uint32_t row = 0; row < k->n_components; row++) {
+		if (k->ids[row] == id)
+			return true;
+	}
+	return false;
+}
+
+/* For how many components a kind has room when those of `more`, another batch's, have come. */
+static uint64_t rows_with(const struct lp_batch_kind *k, const struct lp_batch_kind *more)
+{
+	uint64_t rows = k->n_components, cap = k->cap_components;
+
+	for (uint32_t row = 0; more && row < more->n_components; row++)
+		rows += !has_row(k, more->ids[row], row);
+	while (cap < rows) /* as a batch grows */
+		cap *= 2;
+	return cap;
+}
+
+/* Every component that was there for a while has a row in all the samples that are pending. Is
+ * there room for those of a further batch? */
 static bool overflows(const struct dense *d, const struct lp_batch *b)
 {
-	uint64_t cells = sample_cells(d->pending);
+	uint64_t cells = 0;
 
-	return cells * d->pending->cap_samples > DENSE_CELLS && cells > 2 * sample_cells(b);
+	for (uint32_t i = 0; i < d->pending->n_kinds; i++) {
+		const struct lp_batch_kind *k = &d->pending->kinds[i];
+
+		cells += rows_with(k, find_kind(b, k->schema)) * k->n_columns;
+	}
+	return cells * d->pending->cap_samples > 2 * DENSE_CELLS;
 }
 
 /* Next time gather fewer samples, so that they fill their room; and more again when they did. */
@@ -105,29 +142,29 @@ static int dense_full(struct dense *d, const struct lp_catalogue *c, struct lp_e
 	return dense_end(d, c, err);
 }
 
-/* Gather a batch that fits. */
-static int dense_gather(
+/* Have something to gather a batch in. */
+static int dense_ready(
 	struct dense *d, const struct lp_catalogue *c, const struct lp_batch *b, struct lp_err *err)
 {
-	int r = lp_batch_append(d->pending, b);
-
-	if (r < 0)
-		return lp_err_sys(err, r, "cannot gather samples");
-	return overflows(d, b) ? dense_overflow(d, c, err) : 0;
-}
-
-int dense_add(
-	struct dense *d, const struct lp_catalogue *c, const struct lp_batch *b, struct lp_err *err)
-{
-	bool large;
 	int r = outgrown(d, b) ? dense_end(d, c, err) : 0;
 
 	if (r == 0 && d->pending && d->pending->n_samples &&
 		fresh_samples(b) > d->pending->cap_samples - d->pending->n_samples)
 		r = dense_full(d, c, err);
+	if (r == 0 && d->pending && d->pending->n_samples && overflows(d, b))
+		r = dense_overflow(d, c, err);
 	if (r == 0 && !d->pending)
 		r = dense_begin(d, b, err);
-	if (r < 0 || !d->pending)
+	return r;
+}
+
+int dense_add(
+	struct dense *d, const struct lp_catalogue *c, const struct lp_batch *b, struct lp_err *err)
+{
+	int r = dense_ready(d, c, b, err);
+	bool large;
+
+	if (r < 0)
 		return r;
 	large = fresh_samples(b) >= d->pending->cap_samples / 2;
 	if (d->pending->n_samples && (large || !lp_batch_continues(d->pending, b)))
@@ -136,5 +173,6 @@ int dense_add(
 		return r;
 	if (large)
 		return lp_archive_write(d->writer, c, b, LP_ARCHIVE_DENSE, err);
-	return dense_gather(d, c, b, err);
+	r = lp_batch_append(d->pending, b);
+	return r < 0 ? lp_err_sys(err, r, "cannot gather samples") : 0;
 }

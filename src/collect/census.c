@@ -85,15 +85,30 @@ void census_note(struct census *s, const struct lp_batch *b)
 	}
 }
 
-static bool is_over(const struct census *s, const struct census_slot *slot)
+/* Is it missing, and for more samples than that? */
+static bool is_over(const struct census *s, const struct census_slot *slot, uint64_t horizon)
 {
-	return slot->taken && s->kinds[slot->schema].n_samples - slot->seen > CENSUS_HORIZON;
+	return slot->taken && s->kinds[slot->schema].n_samples - slot->seen > horizon;
+}
+
+/* How many are missing and would stay? */
+static size_t count_missing(const struct census *s, uint64_t horizon)
+{
+	size_t n = 0;
+
+	for (size_t id = 0; id < s->n; id++)
+		n += is_over(s, &s->slots[id], 0) && !is_over(s, &s->slots[id], horizon);
+	return n;
 }
 
 void census_retire(struct census *s, struct lp_catalogue *c, struct journal *j)
 {
+	uint64_t horizon = CENSUS_HORIZON;
+
+	while (horizon && count_missing(s, horizon) > CENSUS_MISSING_MAX)
+		horizon /= 2;
 	for (uint32_t id = 0; id < s->n; id++) {
-		if (!is_over(s, &s->slots[id]))
+		if (!is_over(s, &s->slots[id], horizon))
 			continue;
 		if (catalogue_vacate(c, id) < 0)
 			return; /* until there is memory for it */

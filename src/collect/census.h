@@ -13,6 +13,10 @@
  * it watches retire, nor does a clock that leaps. */
 #define CENSUS_HORIZON 3600
 
+/* Where more than so many are missing (a hundred new interfaces a second, say), those that have
+ * been so for longest retire earlier: what is remembered has a limit, however fast names change. */
+#define CENSUS_MISSING_MAX 8192
+
 struct census_slot {
 	uint64_t seen; /* when: in samples of its kind */
 	uint32_t schema;
@@ -46,7 +50,8 @@ void census_drop(struct census *s, uint32_t id);
 /* Note who is present in the samples of a batch, the carried one aside. */
 void census_note(struct census *s, const struct lp_batch *b);
 
-/* Retire from the catalogue who was not seen for CENSUS_HORIZON, and write it down in the journal.
+/* Retire from the catalogue who was not seen for CENSUS_HORIZON, or for less where more than
+ * CENSUS_MISSING_MAX are missing, and write it down in the journal.
  * Not while a batch is being filled that has them. */
 void census_retire(struct census *s, struct lp_catalogue *c, struct journal *j);
 

@@ -17,6 +17,8 @@
 #define BACK_SAME_FILE_US (3600 * US_PER_SEC)
 /* Samples in a batch: there are SPOOL_DEPTH + 2 of them in memory. */
 #define BATCH_MAX 600
+/* And rows of components that have gone. */
+#define BATCH_SPARE_ROWS 1024
 /* An instrument is served at least this often, whether its descriptor is readable or not. */
 #define SERVE_MS 50
 /* One that waits itself, and is alone, is left in peace longer. */
@@ -190,6 +192,26 @@ static bool batch_full(const struct lp_batch *b)
 	return b->n_samples == b->cap_samples;
 }
 
+/* Have most of the batch's rows been left by those they are of? Each takes room in all of its
+ * samples, while only those who are there are carried on to the next batch. */
+static bool batch_crowded(const struct lp_batch *b)
+{
+	uint32_t rows = 0, present = 0;
+
+	for (uint32_t i = 0; i < b->n_kinds; i++)
+		rows += b->kinds[i].n_components;
+	if (rows <= BATCH_SPARE_ROWS)
+		return false;
+	for (uint32_t i = 0; i < b->n_kinds; i++) {
+		const struct lp_batch_kind *k = &b->kinds[i];
+
+		for (uint32_t row = 0; row < k->n_components; row++)
+			present += k->state[(size_t)row * b->cap_samples + b->n_samples - 1] &
+				LP_PRESENT;
+	}
+	return rows > 2 * present + BATCH_SPARE_ROWS;
+}
+
 /* Hand the batch over. Then only what was in its last sample is in a batch, and the others may
  * retire. */
 static int submit(struct loop *l, bool new_file)
@@ -245,7 +267,7 @@ static int take_sample(struct loop *l, bool last, struct lp_err *err)
 	if (!l->primed)
 		r = spool_prime(l->spool);
 	l->primed = true;
-	if (r == 0 && batch_full(l->sink.batch))
+	if (r == 0 && (batch_full(l->sink.batch) || batch_crowded(l->sink.batch)))
 		r = submit(l, false);
 	return r < 0 ? lp_err_sys(err, r, "cannot keep samples") : again;
 }

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Room for so many components is never given back. */
+#define SPARE_COMPONENTS 64
+
 struct lp_batch *lp_batch_new(uint32_t cap_samples)
 {
 	struct lp_batch *b = calloc(1, sizeof(*b));
@@ -164,6 +167,13 @@ static void kind_mask(const struct lp_batch_kind *k, uint64_t mask[LP_COLUMNS_MA
 	}
 }
 
+/* Has a kind far more room than for so many components? What came and went is no reason to keep
+ * memory for ever. */
+static bool is_wasted(const struct lp_batch_kind *k, uint32_t n_components)
+{
+	return k->cap_components / 4 > n_components + SPARE_COMPONENTS;
+}
+
 static int kind_carry(struct lp_batch *to, const struct lp_batch *from, uint32_t kind)
 {
 	const struct lp_batch_kind *src = &from->kinds[kind];
@@ -173,8 +183,10 @@ static int kind_carry(struct lp_batch *to, const struct lp_batch *from, uint32_t
 
 	kind_mask(src, mask);
 	r = lp_batch_kind_get(to, src->schema, src->n_columns, mask, &dst);
+	if (r == 0 && is_wasted(dst, src->n_components))
+		r = kind_reserve(to, dst, src->n_components + SPARE_COMPONENTS);
 	if (r == 0 && dst->cap_components < src->n_components)
-		r = kind_reserve(to, dst, src->cap_components);
+		r = kind_reserve(to, dst, src->n_components);
 	if (r < 0)
 		return r;
 	for (uint32_t row = 0; row < src->n_components; row++) {

@@ -129,7 +129,7 @@ static void test_come_and_go(void **state)
 	assert_int_equal(lp_archive_create(test_path("c"), &truth_meta, &w, &err), 0);
 	dense_init(&dense, w);
 	for (uint32_t batch = 0; batch < 100; batch++) {
-		uint32_t n = batch < 50 ? 10 : batch == 75 ? 1000 : 200;
+		uint32_t n = batch < 50 ? 10 : batch == 75 ? 1000 : batch > 90 ? 1500 : 200;
 		_cleanup_(lp_batch_freep) struct lp_batch *b =
 			come_and_go(c, number, batch, n, &id);
 

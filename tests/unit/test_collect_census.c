@@ -165,12 +165,45 @@ static void test_bounded(void **state)
 	bench_release(&b);
 }
 
+/* New names come much faster than a horizon forgets them: the longest missing go, and what is
+ * remembered has a limit. */
+static void test_many_missing(void **state)
+{
+	struct collect_row eth0, veth, last[3];
+	struct bench b;
+	char name[32];
+
+	(void)state;
+	bench_make(&b);
+	add(&b, &net, "eth0", &eth0);
+	for (unsigned i = 0; i < 6 * CENSUS_MISSING_MAX; i++) {
+		if (i % 1024 == 0) {
+			if (b.sink.batch->n_samples)
+				end_batch(&b);
+			begin_sample(&b);
+			assert_int_equal(store(&b, &eth0), 0);
+		}
+		snprintf(name, sizeof(name), "veth%u", i);
+		add(&b, &net, name, &veth);
+		assert_int_equal(store(&b, &veth), 0);
+		last[i % 3] = veth;
+	}
+	pass(&b, &eth0, 1);
+	assert_true(b.census.n <= CENSUS_MISSING_MAX + 3 * 1024);
+	assert_true(b.sink.catalogue->n_components == b.census.n);
+	/* Those that were there last are known. */
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(collect_holds(&b.sink, &last[i]));
+	bench_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_retires),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_many_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,6 +245,31 @@ static void test_free_of_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* What many took who were there for a moment is given back; what is needed is not. */
+static void test_carry_gives_back(void **state)
+{
+	struct lp_batch *a = lp_batch_new(2), *b = lp_batch_new(2);
+	struct lp_batch_kind *k;
+	uint32_t row;
+
+	(void)state;
+	assert_int_equal(lp_batch_add_sample(a, 0, 0), 0);
+	assert_int_equal(lp_batch_kind_get(a, 0, 1, NULL, &k), 0);
+	for (uint32_t id = 0; id < 5000; id++) {
+		assert_int_equal(lp_batch_add_component(a, k, id, &row), 0);
+		k->state[(size_t)row * 2] = id < 3 ? LP_PRESENT : LP_ABSENT;
+		k->columns[0][(size_t)row * 2] = id;
+	}
+	assert_int_equal(lp_batch_carry(b, a), 0);
+	assert_int_equal(b->kinds[0].n_components, 3);
+	assert_int_equal(lp_batch_carry(a, b), 0);
+	assert_int_equal(a->kinds[0].n_components, 3);
+	assert_true(a->kinds[0].cap_components < 200);
+	assert_int_equal(a->kinds[0].columns[0][2 * 2], 2);
+	lp_batch_free(a);
+	lp_batch_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +285,7 @@ int main(void)
 		TEST(test_carry_of_nothing),
 		TEST(test_reals_keep_every_bit),
 		TEST(test_free_of_nothing),
+		cmocka_unit_test(test_carry_gives_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
