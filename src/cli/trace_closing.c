@@ -108,6 +108,40 @@ static void print_list(FILE *out, const char *what, const struct closing_list *l
 	fputc('\n', out);
 }
 
+/* "glusterfsd is /usr/sbin/glusterfsd of root (3 processes)" */
+static void print_programs(FILE *out, const struct closing *c)
+{
+	for (unsigned i = 0; i < c->n_programs; i++) {
+		const struct closing_program *p = &c->programs[i];
+
+		print_safe(out, p->program.name);
+		fputs(" is ", out);
+		print_safe(out, p->path);
+		fprintf(out, " of user %s (%" PRIu64 " process%s)\n", p->user, p->program.n,
+			p->program.n == 1 ? "" : "es");
+	}
+	if (c->n_more)
+		fprintf(out, "and %" PRIu64 " more processes are of other programs\n", c->n_more);
+}
+
+void closing_programs(void *ctx, const struct trace_programs *programs, bool at_end)
+{
+	struct closing *c = ctx;
+
+	c->n_programs = programs->n;
+	c->n_more = programs->n_more;
+	for (unsigned i = 0; i < programs->n; i++) {
+		struct closing_program *p = &c->programs[i];
+
+		p->program = programs->items[i];
+		p->program.path = NULL;
+		snprintf(p->path, sizeof(p->path), "%s", programs->items[i].path);
+		trace_user_name(p->program.uid, p->user, sizeof(p->user));
+	}
+	if (!at_end && !c->quiet)
+		print_programs(stderr, c);
+}
+
 static const char *call_name(const struct trace_event *e)
 {
 	const struct syscall_info *info = trace_event_syscall(e);
@@ -176,6 +210,7 @@ void closing_print(struct closing *c, const struct trace_stats *st, FILE *out)
 		" of them failed\n",
 		st->processes, st->processes == 1 ? "" : "es", config->backend->name,
 		span_format(st->elapsed_us / 100000 * 100000, span), st->calls, st->errors);
+	print_programs(out, c);
 	print_list(out, "calls:", &c->processes);
 	print_list(out, "errors:", &c->errnos);
 	print_slow(out, st);
@@ -223,6 +258,20 @@ static json_t *slow_json(const struct trace_stats *st)
 	return all;
 }
 
+static json_t *programs_json(const struct closing *c)
+{
+	json_t *all = json_array();
+
+	for (unsigned i = 0; i < c->n_programs; i++) {
+		const struct closing_program *p = &c->programs[i];
+
+		json_array_append_new(all,
+			json_pack("{s:s,s:s,s:s,s:I}", "name", p->program.name, "executable",
+				p->path, "user", p->user, "processes", (json_int_t)p->program.n));
+	}
+	return all;
+}
+
 int closing_print_json(struct closing *c, const struct trace_stats *st, struct lp_err *err)
 {
 	const struct trace_session_config *config = c->config;
@@ -240,6 +289,8 @@ int closing_print_json(struct closing *c, const struct trace_stats *st, struct l
 		(json_int_t)st->spool.samples_lost, "file", st->spool.path, "processes",
 		list_json(&c->processes, "name", true), "errors",
 		list_json(&c->errnos, "name", false), "slowest", slow_json(st));
+	if (root && config->trace.targets.n_comms)
+		json_object_set_new(root, "programs", programs_json(c));
 	if (root && config->trace.targets.command && st->command_status >= 0)
 		json_object_set_new(root, "command_status", json_integer(st->command_status));
 	if (!root || json_dumpf(root, stdout, 0) < 0)

@@ -26,6 +26,12 @@ struct closing {
 	uint64_t events_before;
 	int64_t elapsed_before_us;
 	struct closing_list processes, errnos;
+	struct closing_program {
+		struct trace_program program; /* its path is not kept */
+		char path[CLOSING_NAME_MAX], user[64];
+	} programs[TRACE_PROGRAMS_MAX];
+	unsigned n_programs;
+	uint64_t n_more; /* processes of yet other programs */
 };
 
 void closing_release(struct closing *c);
@@ -33,6 +39,7 @@ void closing_release(struct closing *c);
 /* The session's callbacks; `ctx` is a struct closing. */
 void closing_started(void *ctx, const struct trace_stats *stats);
 void closing_progress(void *ctx, const struct trace_stats *stats);
+void closing_programs(void *ctx, const struct trace_programs *programs, bool at_end);
 void closing_row(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values);
 
 /* The end, for people. */

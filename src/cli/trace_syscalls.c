@@ -7,8 +7,10 @@
 #include "base/time.h"
 #include "base/words.h"
 #include "trace/ports.h"
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +30,7 @@ struct syscalls_options {
 	const char *cgroup, *backend, *output, *name;
 	int64_t interval_us, flush_us, duration_us, slow_us, stuck_us;
 	uint64_t ring_bytes;
-	struct option_list pids, comms, ports;
+	struct option_list pids, comms, users, ports;
 	bool summary, records, quiet, json, exit_status;
 };
 
@@ -40,7 +42,11 @@ static const struct option_def options[] = {
 		"it starts from now on"},
 	{"comm", 0, OPTION_LIST, AT(comms), "NAME",
 		"trace all processes of this name (that in /proc/PID/comm), those that are there "
-		"and those to come"},
+		"and those to come, if they were started under it: one that only calls itself so "
+		"is named and left alone"},
+	{"user", 0, OPTION_LIST, AT(users), "USER",
+		"of those with that name, only processes of this user (a name or a number; several "
+		"with commas)"},
 	{"cgroup", 0, OPTION_STRING, AT(cgroup), "PATH",
 		"trace all processes of this control group (its directory, version 1 or 2) and of "
 		"those below it"},
@@ -83,8 +89,9 @@ static const struct option_def options[] = {
 
 /* What the options say, taken apart; everything that the configuration points to. */
 struct trace_request {
-	struct words pids, comms, ports;
+	struct words pids, comms, users, ports;
 	pid_t pid_numbers[PIDS_MAX];
+	uid_t user_numbers[WORDS_MAX];
 	uint16_t port_numbers[WORDS_MAX];
 	char name[OBSERVER_NAME_MAX], file_name[OBSERVER_NAME_MAX + 16];
 	char meta[OBSERVER_META_MAX + 256];
@@ -95,6 +102,7 @@ static void request_release(struct trace_request *q)
 {
 	words_release(&q->pids);
 	words_release(&q->comms);
+	words_release(&q->users);
 	words_release(&q->ports);
 }
 
@@ -114,6 +122,29 @@ static int pids_parse(struct trace_request *q, struct lp_err *err)
 		q->pid_numbers[i] = (pid_t)pid;
 	}
 	return 0;
+}
+
+static int user_parse(const char *text, uid_t *ret, struct lp_err *err)
+{
+	const struct passwd *entry = getpwnam(text);
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (!entry && (*end || !isdigit((unsigned char)*text) || number >= UINT32_MAX))
+		return lp_err_set(err, -EINVAL, "--user: there is no user '%s'", text);
+	*ret = entry ? entry->pw_uid : (uid_t)number;
+	return 0;
+}
+
+static int users_parse(struct trace_request *q, const struct option_list *list, struct lp_err *err)
+{
+	int r = words_split(list, &q->users, err);
+
+	if (r == 0 && q->users.n && !q->comms.n)
+		return lp_err_set(err, -EINVAL, "--user goes with --comm");
+	for (unsigned i = 0; r == 0 && i < q->users.n; i++)
+		r = user_parse(q->users.items[i], &q->user_numbers[i], err);
+	return r;
 }
 
 static int cgroup_check(const char *path, struct lp_err *err)
@@ -139,6 +170,8 @@ static int targets_fill(struct trace_request *q, const struct syscalls_options *
 	if (r == 0)
 		r = words_split(&opt->comms, &q->comms, err);
 	if (r == 0)
+		r = users_parse(q, &opt->users, err);
+	if (r == 0)
 		r = pids_parse(q, err);
 	if (r == 0)
 		r = cgroup_check(opt->cgroup, err);
@@ -152,6 +185,8 @@ static int targets_fill(struct trace_request *q, const struct syscalls_options *
 	t->n_pids = q->pids.n;
 	t->comms = q->comms.items;
 	t->n_comms = q->comms.n;
+	t->uids = q->user_numbers;
+	t->n_uids = q->users.n;
 	t->cgroup = opt->cgroup;
 	if (!t->n_pids && !t->n_comms && !t->cgroup && !t->command)
 		return lp_err_set(err, -EINVAL,
@@ -341,6 +376,7 @@ static int trace(const struct syscalls_options *opt, struct trace_request *q,
 	c->started = closing_started;
 	c->progress = closing_progress;
 	c->row = closing_row;
+	c->programs = closing_programs;
 	c->ctx = &closing;
 	r = ticker_system(&ticker, err);
 	if (r == 0)

@@ -13,8 +13,10 @@
 struct trace_targets {
 	const pid_t *pids;
 	unsigned n_pids;
-	const char *const *comms; /* names as in /proc/PID/comm, now or later */
+	const char *const *comms; /* names as in /proc/PID/comm, now or later (targets.h) */
 	unsigned n_comms;
+	const uid_t *uids; /* of those that are found by name; none: of all users */
+	unsigned n_uids;
 	const char *cgroup;   /* directory of a control group, or NULL */
 	char *const *command; /* start this and trace it from its first call on, or NULL */
 };

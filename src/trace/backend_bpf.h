@@ -45,6 +45,8 @@ struct bpf_tracer {
 	unsigned n_ports;
 	char **comms; /* copies of the targets */
 	unsigned n_comms;
+	uid_t *uids;
+	unsigned n_uids;
 	char *cgroup;
 	pid_t command; /* that we started; 0: none */
 	int command_status;

@@ -116,6 +116,8 @@ static void settings_fill(struct bpf_settings *s, const struct trace_config *con
 {
 	s->records = config->records;
 	s->comms = config->targets.n_comms > 0;
+	for (; s->n_users < config->targets.n_uids && s->n_users < BPF_USERS_MAX; s->n_users++)
+		s->users[s->n_users] = config->targets.uids[s->n_users];
 	s->cast = kernel_has(btf, "bpf_rdonly_cast");
 	s->self = (uint32_t)getpid();
 	s->slow_ns = config->slow_ns > 0 ? (uint64_t)config->slow_ns : UINT64_C(1000000000);
@@ -205,7 +207,7 @@ static int prepare(struct bpf_tracer *t, const struct trace_config *config, stru
 	if (r == 0) {
 		t->ring.size = ring_bytes(config->ring_bytes);
 		settings_fill(s, config, btf, (uint32_t)t->ring.size);
-		bpf_program__set_autoload(rename, s->comms || config->targets.command);
+		bpf_program__set_autoload(rename, config->targets.command);
 		uring_choose(btf, t->object, !uring_refused);
 		r = bpf_map__set_max_entries(ring, (uint32_t)t->ring.size);
 	}

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "trace/ptrace_proc.h"
+#include "trace/targets.h"
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -36,11 +37,12 @@ static int target_add_by_name(void *ctx, pid_t pid)
 {
 	struct bpf_tracer *t = ctx;
 
-	for (unsigned i = 0; i < t->n_comms; i++) {
-		if (proc_is_called(pid, t->comms[i]))
-			return target_add(t, pid);
-	}
-	return 0;
+	const struct trace_targets targets = {.comms = (const char *const *)t->comms,
+		.n_comms = t->n_comms,
+		.uids = t->uids,
+		.n_uids = t->n_uids};
+
+	return target_match(&targets, pid) == TARGET_WANTED ? target_add(t, pid) : 0;
 }
 
 /* Those that ended before their threads were known: nobody else will. */
@@ -116,11 +118,15 @@ static int add_comms(struct bpf_tracer *t, const struct trace_targets *targets, 
 {
 	int fd = bpf_tracer_map(t, "comms");
 
-	if (targets->n_comms > BPF_COMMS_MAX)
-		return lp_err_set(err, -EINVAL, "at most %d names can be traced", BPF_COMMS_MAX);
+	if (targets->n_comms > BPF_COMMS_MAX || targets->n_uids > BPF_USERS_MAX)
+		return lp_err_set(err, -EINVAL, "at most %d names of %d users can be traced",
+			BPF_COMMS_MAX, BPF_USERS_MAX);
 	t->comms = calloc(targets->n_comms + 1, sizeof(*t->comms));
-	if (!t->comms)
+	t->uids = calloc(targets->n_uids + 1, sizeof(*t->uids));
+	if (!t->comms || !t->uids)
 		return lp_err_sys(err, -ENOMEM, "cannot keep the names");
+	for (; t->n_uids < targets->n_uids; t->n_uids++)
+		t->uids[t->n_uids] = targets->uids[t->n_uids];
 	for (unsigned i = 0; i < targets->n_comms; i++) {
 		char key[BPF_COMM_LEN] = "";
 		uint32_t one = 1;
@@ -267,5 +273,6 @@ void bpf_targets_close(struct bpf_tracer *t)
 	for (unsigned i = 0; i < t->n_comms; i++)
 		free(t->comms[i]);
 	free(t->comms);
+	free(t->uids);
 	free(t->cgroup);
 }

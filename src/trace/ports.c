@@ -1,6 +1,7 @@
 #include "trace/ports.h"
 
 #include "base/cleanup.h"
+#include "trace/targets.h"
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 struct finder {
 	const char *proc;
+	bool live; /* that of this machine, and not one that was put together for a test */
 	uint16_t *ports;
 	unsigned n, max;
 	ino_t spaces[SPACES_MAX]; /* network namespaces that were looked into */
@@ -84,7 +86,7 @@ static bool is_named(const struct finder *f, const char *pid, const struct trace
 	comm[strcspn(comm, "\n")] = '\0';
 	for (unsigned i = 0; i < targets->n_comms; i++) {
 		if (!strcmp(targets->comms[i], comm))
-			return true;
+			return !f->live || target_match(targets, atoi(pid)) == TARGET_WANTED;
 	}
 	return false;
 }
@@ -119,7 +121,7 @@ static void look_by_group(struct finder *f, const char *cgroup)
 unsigned trace_ports_find(
 	const char *proc, const struct trace_targets *targets, uint16_t *ret, unsigned max)
 {
-	struct finder f = {.proc = proc, .max = max};
+	struct finder f = {.proc = proc, .live = !strcmp(proc, "/proc"), .max = max};
 	char pid[16];
 
 	f.ports = ret;

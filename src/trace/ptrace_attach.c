@@ -2,6 +2,7 @@
 #include "trace/ptrace_tracer.h"
 
 #include "trace/ptrace_proc.h"
+#include "trace/targets.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/ptrace.h>
@@ -109,11 +110,7 @@ static int attach_called(void *ctx, pid_t pid)
 {
 	const struct ptrace_tracer *t = ctx;
 
-	for (unsigned i = 0; i < t->config.targets.n_comms; i++) {
-		if (proc_is_called(pid, t->config.targets.comms[i]))
-			return attach_new(ctx, pid);
-	}
-	return 0;
+	return target_match(&t->config.targets, pid) == TARGET_WANTED ? attach_new(ctx, pid) : 0;
 }
 
 bool tracer_scans(const struct ptrace_tracer *t)

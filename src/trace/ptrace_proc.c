@@ -11,6 +11,8 @@
 
 #define STATUS_MAX 8192
 #define CGROUP_DEPTH_MAX 16
+#define ARGS_MAX 4096
+#define COMM_LEN 15 /* as much of a name as the kernel keeps */
 
 /* A file of a process as text; its length or a negative errno. */
 static ssize_t read_text(pid_t tid, const char *name, char *ret, size_t size)
@@ -99,7 +101,7 @@ ssize_t proc_exe(pid_t tid, char *ret, size_t size)
 	return n < 0 ? -errno : n;
 }
 
-bool proc_is_called(pid_t pid, const char *comm)
+bool proc_comm(pid_t pid, char *ret, size_t size)
 {
 	char name[64];
 	ssize_t n = read_text(pid, "comm", name, sizeof(name));
@@ -108,7 +110,55 @@ bool proc_is_called(pid_t pid, const char *comm)
 		return false;
 	if (name[n - 1] == '\n')
 		name[n - 1] = 0;
-	return !strcmp(name, comm);
+	snprintf(ret, size, "%s", name);
+	return true;
+}
+
+bool proc_is_called(pid_t pid, const char *comm)
+{
+	char name[64];
+
+	return proc_comm(pid, name, sizeof(name)) && !strcmp(name, comm);
+}
+
+/* The last part of a path, as the kernel makes a name of it. */
+static bool path_gives(const char *path, const char *comm)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
+	return *comm && !strncmp(base, comm, COMM_LEN) &&
+		(strlen(comm) == COMM_LEN || !base[strlen(comm)]);
+}
+
+bool proc_started_as(pid_t pid, const char *comm)
+{
+	static const char deleted[] = " (deleted)"; /* replaced by a newer one, as a rule */
+	char path[PATH_MAX], args[ARGS_MAX];
+	ssize_t n = proc_exe(pid, path, sizeof(path) - 1), suffix = sizeof(deleted) - 1;
+	size_t first;
+
+	if (n > suffix && !memcmp(path + n - suffix, deleted, (size_t)suffix))
+		n -= suffix;
+	path[n > 0 ? n : 0] = 0;
+	if (path_gives(path, comm))
+		return true;
+	n = read_text(pid, "cmdline", args, sizeof(args));
+	if (n <= 0)
+		return false;
+	/* What it was told to be called; or, by an interpreter's, the script. */
+	first = strlen(args) + 1;
+	return path_gives(args, comm) || ((ssize_t)first < n && path_gives(args + first, comm));
+}
+
+bool proc_uid(pid_t pid, uid_t *ret)
+{
+	char status[STATUS_MAX] = {0};
+	uint64_t uid;
+
+	if (read_text(pid, "status", status, sizeof(status)) < 0 || !field(status, "Uid", 10, &uid))
+		return false;
+	*ret = (uid_t)uid;
+	return true;
 }
 
 /* A whole number above 0; -1: it is something else. */

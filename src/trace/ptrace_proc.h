@@ -16,8 +16,14 @@ bool proc_ignores(pid_t tid, int sig);
 bool proc_has_signal(pid_t tid);
 /* The path of its program, not terminated; its length or a negative errno. */
 ssize_t proc_exe(pid_t tid, char *ret, size_t size);
-/* Is it called so (/proc/PID/comm)? */
+/* What it is called (/proc/PID/comm), cut to `size`. False: there is no such process. */
+bool proc_comm(pid_t pid, char *ret, size_t size);
+/* Is it called so? */
 bool proc_is_called(pid_t pid, const char *comm);
+/* Was it started under this name: that of its program, of a link to it, or of a script? */
+bool proc_started_as(pid_t pid, const char *comm);
+/* The user that it is run by. False: there is no such process. */
+bool proc_uid(pid_t pid, uid_t *ret);
 
 /* Call `fn` for every directory in `path` whose name is a number, until it returns non-zero, which
  * is returned. -errno if the directory cannot be read. */

@@ -1,9 +1,12 @@
 #include "trace/session.h"
 
 #include "base/cleanup.h"
+#include "trace/ptrace_proc.h"
 #include "trace/session_state.h"
+#include "trace/targets.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,7 @@ void trace_session_free(struct session *s)
 	idmap_release(&s->asked);
 	idmap_release(&s->told_fds);
 	names_release(&s->names);
+	trace_programs_release(&s->programs);
 	free(s);
 }
 
@@ -87,6 +91,7 @@ static int read_processes(struct session *s, struct lp_err *err)
 
 	for (unsigned i = 0; r == 0 && i < n; i++) {
 		s->stats.processes++;
+		session_program(s, pids[i]);
 		r = idmap_put(&s->seen, (uint64_t)pids[i], 0);
 		if (r == 0)
 			r = s->counts ? note_name(s, pids[i])
@@ -100,6 +105,34 @@ static int session_open(void *config, void **ret_state, struct lp_err *err)
 	(void)err;
 	*ret_state = config;
 	return 0;
+}
+
+/* Say of one that calls itself what is asked for why it is left alone. */
+static int note_disguise(void *ctx, pid_t pid)
+{
+	const struct session *s = ctx;
+	const struct trace_targets *targets = &s->config->trace.targets;
+	char path[PATH_MAX], name[32] = "?", user[64];
+	ssize_t n;
+	uid_t uid = 0;
+
+	if (target_match(targets, pid) != TARGET_DISGUISE || !proc_uid(pid, &uid))
+		return 0;
+	n = proc_exe(pid, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	proc_comm(pid, name, sizeof(name));
+	lp_warn_raise(s->config->warn,
+		"process %d calls itself '%s' but runs %s (user %s): it is not traced; '-p %d' "
+		"would",
+		(int)pid, name, n > 0 ? path : "something else",
+		trace_user_name(uid, user, sizeof(user)), (int)pid);
+	return 0;
+}
+
+static void tell_programs(struct session *s, bool at_end)
+{
+	if (s->config->programs && s->config->trace.targets.n_comms)
+		s->config->programs(s->config->ctx, &s->programs, at_end);
 }
 
 /* Events come from here on. */
@@ -116,9 +149,14 @@ static int session_begin(void *state, struct collect_sink *sink, struct lp_err *
 	if (r == 0)
 		r = read_processes(s, err);
 	s->start_ns = clock_ns(CLOCK_MONOTONIC);
-	if (r == 0 && c->started)
+	if (r < 0)
+		return r;
+	if (c->started)
 		c->started(c->ctx, &s->stats);
-	return r;
+	if (c->trace.targets.n_comms)
+		proc_each("/proc", note_disguise, s);
+	tell_programs(s, false);
+	return 0;
 }
 
 static int session_descriptor(void *state)
@@ -276,6 +314,7 @@ static void let_go(struct session *s)
 static void after_sample(struct session *s, int64_t wall_ns, int64_t mono_ns)
 {
 	session_forget(s, mono_ns);
+	s->n_programs_asked = 0;
 	note_folded(s, wall_ns);
 	s->stats.calls = trace_rows_calls(s->rows);
 	s->stats.errors = trace_rows_errors(s->rows);
@@ -357,6 +396,7 @@ int trace_session_run(const struct trace_session_config *config, struct ticker *
 		return lp_err_sys(err, -ENOMEM, "cannot begin to trace");
 	r = loop_run(&loop, ticker, &stats, err);
 	tell_rows(s);
+	tell_programs(s, true);
 	*ret_stats = s->stats;
 	ret_stats->spool = stats.spool;
 	return r;

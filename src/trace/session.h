@@ -4,6 +4,7 @@
 
 #include "collect/loop.h"
 #include "trace/backend.h"
+#include "trace/programs.h"
 #include "trace/rows.h"
 
 #define TRACE_SLOWEST 5
@@ -48,6 +49,9 @@ struct trace_session_config {
 	void (*progress)(void *ctx, const struct trace_stats *stats);
 	/* Called once at the end with every row of `kind`: its name and counters. May be NULL. */
 	void (*row)(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values);
+	/* Where processes are sought by name: whose those are that were found, when it has begun
+	 * and once more at the end. May be NULL. */
+	void (*programs)(void *ctx, const struct trace_programs *programs, bool at_end);
 	void *ctx;
 };
 

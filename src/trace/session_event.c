@@ -10,6 +10,9 @@
 #define LOG_BYTES_MAX ((size_t)4 << 20)
 /* Descriptors of which it is remembered that they were told. */
 #define TOLD_MAX 65536
+/* Processes whose program is asked for between two samples: whoever starts thousands starts many of
+ * the same. */
+#define PROGRAMS_MAX 64
 /* Calls that do not end are told when they pass config.stuck_ns, this, and at the end. */
 #define STUCK_LONG_NS (30 * NS_PER_SEC)
 
@@ -146,6 +149,14 @@ static int note_process(struct session *s, pid_t pid)
 	return idmap_put(&s->seen, (uint64_t)pid, 0);
 }
 
+void session_program(struct session *s, pid_t pid)
+{
+	if (pid && s->config->trace.targets.n_comms && s->n_programs_asked < PROGRAMS_MAX) {
+		s->n_programs_asked++;
+		trace_programs_note(&s->programs, pid);
+	}
+}
+
 /* Births and deaths of processes. */
 static int note_life(struct session *s, const struct trace_event *e)
 {
@@ -153,9 +164,10 @@ static int note_life(struct session *s, const struct trace_event *e)
 		return session_exit(s, e->pid);
 	if (e->what == TRACE_FORK && !(e->args[0] & CLONE_THREAD))
 		return session_birth(s, (pid_t)e->ret);
-	if (e->what == TRACE_EXEC) /* who was found by name was not seen to be born */
-		return trace_rows_process(s->rows, e->pid, true);
-	return 0;
+	if (e->what != TRACE_EXEC)
+		return 0;
+	/* Who was found by name was not seen to be born. */
+	return trace_rows_process(s->rows, e->pid, true);
 }
 
 /* The names of processes that nobody may be able to ask for any more. */
@@ -262,10 +274,14 @@ static int on_exception(struct session *s, const struct trace_event *e)
 int session_event(void *ctx, const struct trace_event *e)
 {
 	struct session *s = ctx;
+	uint32_t at;
+	bool known = idmap_get(&s->seen, (uint64_t)e->pid, &at);
 	int r = note_process(s, e->pid);
 
 	if (r < 0)
 		return r;
+	if (!known || e->what == TRACE_EXEC)
+		session_program(s, e->pid);
 	if (e->what == TRACE_PENDING)
 		return on_pending(s, e);
 	/* Whoever tells it here need not be told again by the count of what was lost. */

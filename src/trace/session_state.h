@@ -20,7 +20,9 @@ struct session {
 	struct trace_rows *rows;
 	struct spool *spool; /* the loop's */
 	struct trace_stats stats;
-	int64_t wall_offset_ns; /* wall clock - CLOCK_MONOTONIC */
+	struct trace_programs programs; /* of processes that were found by name */
+	unsigned n_programs_asked;	/* since the last sample */
+	int64_t wall_offset_ns;		/* wall clock - CLOCK_MONOTONIC */
 	int64_t start_ns, last_pending_ns;
 	uint64_t lost_told;
 	unsigned folded_told;
@@ -38,6 +40,8 @@ struct session {
 /* The name of a process; "?" if nobody knows. Good until the next event. `ctx` is the session. */
 const char *session_comm(void *ctx, pid_t pid);
 
+/* Note whose a process is, where processes are sought by name. */
+void session_program(struct session *s, pid_t pid);
 /* A process ended: it is counted once more, and then forgotten. 0 or -ENOMEM. */
 int session_exit(struct session *s, pid_t pid);
 /* One began: another may have had its number a moment ago. */

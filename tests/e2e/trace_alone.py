@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from program import LIMPET, limpet, run_tests, tests_of
+from program import LIMPET, limpet, run_tests, tests_of, trace_backends
 from tap import Skip, check, run
 from trace_semantic import HOSTS, MODES, Program, Trace, diagnose, network, small_file_system
 
@@ -111,6 +111,22 @@ def test_abort(directory):
             out = trace(f"{directory}/abort{mode}", mode, sys.executable, "-c", ABORTS, small, "2")
         expect(out, "host/sys:python3", "crash", "died by SIGABRT",
                f"write on {small}/checkpoint with ENOSPC", "'df -i'")
+
+
+def test_own_signals(directory):
+    """a process that sends a fatal signal to itself has crashed, whoever watches"""
+    abort = (sys.executable, "-c", "import os; os.abort()")
+    raised = (sys.executable, "-c", "import signal; signal.raise_signal(signal.SIGBUS)")
+    for backend in trace_backends():
+        for mode in MODES:
+            for name, command, word in (("python3", abort, "SIGABRT"), ("python3", raised, "SIGBUS"),
+                                        ("sh", ("sh", "-c", "kill -SEGV $$"), "SIGSEGV")):
+                out = f"{directory}/{backend}{mode}{word}"
+                os.mkdir(out)
+                ran = limpet("trace", "syscalls", "-q", "-n", "host", mode, "--backend", backend, "-o",
+                             f"{out}/host.lpa", "--", *command, preexec_fn=no_core)
+                check(ran.code == 0, ran)
+                expect(out, f"host/sys:{name}", "crash", f"died by {word}")
 
 
 def expect_nobody(out, why):

@@ -271,31 +271,34 @@ static void test_nobody(void **state)
 static void test_found_later(void **state)
 {
 	const char *comms[] = {"limpet-late"};
+	char dir[] = "/tmp/limpet-late-XXXXXX", link[64];
 	struct lp_err err = {0};
 	void *s = NULL;
 	pid_t child;
 
 	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(link, sizeof(link), "%s/limpet-late", dir);
+	assert_int_equal(symlink("/bin/sh", link), 0);
 	memset(shared, 0, sizeof(*shared));
 	child = fork();
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		while (!atomic_load(&shared->go))
 			usleep(1000);
-		prctl(PR_SET_NAME, "limpet-late");
-		for (;;) {
-			syscall(SYS_getppid);
-			usleep(1000);
-		}
+		execl(link, link, "-c", "while :; do cd /; done", NULL);
+		_exit(1);
 	}
 	assert_int_equal(
 		begin(&(struct trace_targets){.comms = comms, .n_comms = 1}, true, &s, &err), 0);
 	assert_int_equal(backend->poll(s, 20, NULL), 0);
 	assert_int_equal(got.n, 0);
 	atomic_store(&shared->go, 1);
-	assert_non_null(expect(s, TRACE_CALL, SYS_getppid));
+	assert_non_null(expect(s, TRACE_CALL, SYS_chdir));
 	backend->close(s);
 	stop_busy(child);
+	unlink(link);
+	rmdir(dir);
 }
 
 static void test_cgroup(void **state)

@@ -40,6 +40,7 @@ struct bpf_call {
 
 #define BPF_COMM_LEN 16
 #define BPF_COMMS_MAX 64
+#define BPF_USERS_MAX 16
 #define BPF_URING_OPS 64
 #define BPF_AIO_OPS 16
 
@@ -50,7 +51,8 @@ struct bpf_settings {
 	uint8_t cast;	  /* bpf_rdonly_cast() is there */
 	uint8_t same_max; /* equal errors that are told in one period */
 	uint16_t nr_clone, nr_clone3, nr_vfork;
-	uint16_t pad;
+	uint16_t n_users; /* whose processes are traced by name; 0: everybody's */
+	uint32_t users[BPF_USERS_MAX];
 	uint32_t self;	       /* our own process, which is never traced */
 	uint32_t cgroup_level; /* of the control group (v2) whose processes are traced */
 	uint32_t max_slots;

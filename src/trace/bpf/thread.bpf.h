@@ -115,12 +115,34 @@ FORCE_INLINE void process_found(struct task_struct *task)
 	shared.scan = 1;
 }
 
-FORCE_INLINE bool comm_wanted(const char *name)
+FORCE_INLINE bool user_wanted(void)
+{
+	uint32_t uid = (uint32_t)bpf_get_current_uid_gid();
+
+	for (uint32_t i = 0; i < BPF_USERS_MAX; i++) {
+		if (i < settings.n_users && settings.users[i] == uid)
+			return true;
+	}
+	return !settings.n_users;
+}
+
+/* Is the program that was just executed one that is asked for by name? Whoever takes a name later,
+ * by prctl(), is not: that can be done by anybody. */
+FORCE_INLINE bool comm_wanted(struct task_struct *task)
 {
 	struct comm_key key = {};
 
-	bpf_probe_read_kernel_str(key.name, sizeof(key.name), name);
-	return bpf_map_lookup_elem(&comms, &key);
+	if (!settings.comms)
+		return false;
+	bpf_probe_read_kernel_str(key.name, sizeof(key.name), task->comm);
+	return bpf_map_lookup_elem(&comms, &key) && user_wanted();
+}
+
+FORCE_INLINE bool cgroup_wanted(void)
+{
+	return settings.cgroup_id &&
+		bpf_get_current_ancestor_cgroup_id((int)settings.cgroup_level) ==
+		settings.cgroup_id;
 }
 
 /* Flags of the clone that the current thread is in: the tracepoint does not tell. */
@@ -162,9 +184,8 @@ int on_fork(uint64_t *ctx)
 	return 0;
 }
 
-/* A new name, by exec or prctl. Only processes are asked for by name, not threads. Our own child
- * says by it that its next call is the one to begin with: the state it gets is in no call, so the
- * return of this one is nobody's. */
+/* Our own child says by a new name that its next call is the one to begin with: the state it gets
+ * is in no call, so the return of this one is nobody's. */
 SEC("tp_btf/task_rename")
 int on_rename(uint64_t *ctx)
 {
@@ -172,8 +193,6 @@ int on_rename(uint64_t *ctx)
 
 	if ((uint32_t)task->pid == shared.starting && !thread_get(task))
 		thread_make(task);
-	if (task->pid == task->tgid && comm_wanted((const char *)ctx[1]) && !thread_get(task))
-		process_found(task);
 	return 0;
 }
 
@@ -186,9 +205,7 @@ int on_exec(uint64_t *ctx)
 	struct scratch *s;
 	long n;
 
-	if (!t && settings.cgroup_id &&
-		bpf_get_current_ancestor_cgroup_id((int)settings.cgroup_level) ==
-			settings.cgroup_id) {
+	if (!t && (comm_wanted(task) || cgroup_wanted())) {
 		process_found(task);
 		t = thread_get(task);
 	}
