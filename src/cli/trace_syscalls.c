@@ -370,8 +370,11 @@ static int trace(const struct syscalls_options *opt, struct trace_request *q,
 	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct trace_session_config *c = &q->config;
+	/* What is traced is nobody else's business: paths, addresses, what failed. */
+	const mode_t before = umask(S_IRWXG | S_IRWXO);
 	int r;
 
+	c->trace.targets.command_umask = &before;
 	c->warn = &warn;
 	c->started = closing_started;
 	c->progress = closing_progress;
@@ -381,6 +384,8 @@ static int trace(const struct syscalls_options *opt, struct trace_request *q,
 	r = ticker_system(&ticker, err);
 	if (r == 0)
 		r = trace_session_run(c, ticker, stats, err);
+	umask(before);
+	c->trace.targets.command_umask = NULL;
 	c->warn = NULL;
 	c->ctx = NULL;
 	if (r < 0)
@@ -441,7 +446,9 @@ const struct command trace_command_syscalls = {
 		"It ends when nothing is left to trace, after --duration, or with SIGINT, SIGTERM "
 		"or SIGHUP, and then says what it saw. The traced processes do not notice its "
 		"beginning and end, however it ends; a COMMAND that still runs goes on. Events "
-		"that are lost because there are too many of them are counted, and told.\n\n"
+		"that are lost because there are too many of them are counted, and told. Archives "
+		"are readable by their owner only, as are directories that are made for them: they "
+		"contain paths and addresses.\n\n"
 		"The backend bpf needs root (CAP_BPF and CAP_PERFMON) and a kernel with BTF; "
 		"ptrace "
 		"needs the right to trace the process (the same user, and no restriction by "

@@ -214,7 +214,7 @@ static int work_begin(
 	unsigned how = held ? WORKLOAD_HELD : experiment_fatal(e) ? WORKLOAD_STUBBORN : 0;
 	int r = workload_start(&run->lab, e->workload, how, err);
 
-	if (r == 0 && e->trace && mkdir(dir, 0755) < 0)
+	if (r == 0 && e->trace && mkdir(dir, 0700) < 0)
 		r = lp_err_sys(err, -errno, "cannot make %s", dir);
 	if (r == 0 && e->trace)
 		r = run_trace_start(run, e->trace, dir, err);

@@ -1,24 +1,26 @@
 /* Traces of experiments: `limpet trace syscalls` beside each recorder. */
 #include "lab/run_state.h"
 
+#include "base/cleanup.h"
+#include "base/file.h"
 #include "lab/hog.h"
 #include "lab/tool.h"
 #include <errno.h>
-#include <glob.h>
-#include <limpet/archive.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Until one has attached itself, which has no sign: it made its archive just before. */
-#define ATTACH_MS 2000
 #define LOOK_MS 100
-#define LOOKS_MAX 200
+#define LOOKS_MAX 600
+#define LOG_MAX (1 << 20)
+/* It says this when it has attached itself, and everything from then on is seen. */
+#define ATTACHED "tracing "
 
 static int trace_one(const struct plan_run *run, const struct lab_node *node, enum plan_trace mode,
 	const char *dir, struct lp_err *err)
 {
 	char log[LAB_PATH_MAX], pid_file[LAB_PATH_MAX], path[LAB_PATH_MAX], fs[12], work[12];
-	const char *argv[] = {run->limpet, "trace", "syscalls", "-q", "-o", dir, "-n", node->name,
+	const char *argv[] = {run->limpet, "trace", "syscalls", "-o", dir, "-n", node->name,
 		mode == PLAN_TRACE_RECORDS ? "--records" : "--summary", "-p", fs, "-p", work, NULL};
 	struct spawn s = {.netns = node->netns,
 		.log = lab_path(&run->lab, log, "log/%s-trace.log", node->name),
@@ -30,24 +32,36 @@ static int trace_one(const struct plan_run *run, const struct lab_node *node, en
 	snprintf(work, sizeof(work), "%d",
 		(int)tool_pid(lab_path(&run->lab, path, "run/%s-work.pid", node->name)));
 	if (node->role == LAB_SERVER)
-		argv[11] = NULL; /* nothing works there */
+		argv[10] = NULL; /* nothing works there */
+	unlink(log);		 /* what an earlier one said */
 	return tool_spawn(&s, NULL, err);
 }
 
-/* Has each made its archive? */
-static bool all_have_begun(const struct plan_run *run, const char *dir)
+static bool is_traced(const struct plan_run *run, const struct lab_node *node)
+{
+	char path[LAB_PATH_MAX];
+
+	return node->role == LAB_OTHER ||
+		tool_pid(lab_path(&run->lab, path, "run/%s-trace.pid", node->name));
+}
+
+static bool has_begun(const struct plan_run *run, const struct lab_node *node)
+{
+	_cleanup_free_ char *text = NULL;
+	char log[LAB_PATH_MAX];
+	size_t size;
+
+	lab_path(&run->lab, log, "log/%s-trace.log", node->name);
+	return file_slurp(log, LOG_MAX, &text, &size, NULL) == 0 && strstr(text, ATTACHED);
+}
+
+/* Does each see what happens, or has it ended? */
+static bool all_have_begun(const struct plan_run *run)
 {
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
 		const struct lab_node *node = &run->lab.nodes[i];
-		char pattern[PATH_MAX];
-		glob_t found = {0};
-		bool none;
 
-		snprintf(pattern, sizeof(pattern), "%s/%s-syscalls-*" LP_ARCHIVE_SUFFIX, dir,
-			node->name);
-		none = glob(pattern, 0, NULL, &found) != 0;
-		globfree(&found);
-		if (node->role != LAB_OTHER && none)
+		if (node->role != LAB_OTHER && is_traced(run, node) && !has_begun(run, node))
 			return false;
 	}
 	return true;
@@ -63,18 +77,9 @@ int run_trace_start(
 		if (r < 0)
 			return lp_err_prefix(err, "cannot trace %s", node->name);
 	}
-	for (unsigned i = 0; i < LOOKS_MAX && !all_have_begun(run, dir); i++)
+	for (unsigned i = 0; i < LOOKS_MAX && !all_have_begun(run); i++)
 		hog_wait(LOOK_MS);
-	hog_wait(ATTACH_MS);
 	return run_trace_verify(run, NULL, err);
-}
-
-static bool is_traced(const struct plan_run *run, const struct lab_node *node)
-{
-	char path[LAB_PATH_MAX];
-
-	return node->role == LAB_OTHER ||
-		tool_pid(lab_path(&run->lab, path, "run/%s-trace.pid", node->name));
 }
 
 static bool is_hurt(const struct experiment *e, const struct lab_node *node)

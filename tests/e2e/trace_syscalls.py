@@ -516,6 +516,24 @@ def test_directory(directory):
     check(len(names) == 2, f"a second run is another file: {names}")
 
 
+def test_modes(directory):
+    """what is written is readable by its owner only, and the command does not notice"""
+    os.umask(0o022)
+    for backend in BACKENDS:
+        out = os.path.join(directory, f"new-{backend}/traces")
+        ran = limpet("trace", "syscalls", "-q", "--backend", backend, "-o", out, "--", "sh", "-c",
+                     f"umask > {directory}/umask-{backend}")
+        check(ran.code == 0, ran)
+        with open(f"{directory}/umask-{backend}", encoding="ascii") as f:
+            check(int(f.read(), 8) == 0o022, "the command has another umask")
+        for path in (os.path.dirname(out), out):
+            check(os.stat(path).st_mode & 0o777 == 0o700, f"{path}: {os.stat(path)}")
+        check(os.listdir(out), "nothing was written")
+        for name in os.listdir(out):
+            mode = os.stat(os.path.join(out, name)).st_mode & 0o777
+            check(mode & 0o077 == 0, f"{name}: {mode:o}")
+
+
 def test_errors(directory):
     """bad wishes are refused with one sentence"""
     trace = ("trace", "syscalls")
