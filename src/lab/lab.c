@@ -87,6 +87,13 @@ static int fs_unknown(const char *name, struct lp_err *err)
 		err, -EINVAL, "there is no file system '%s' for labs (there are: %s)", name, known);
 }
 
+int lab_disk_check(uint64_t bytes, struct lp_err *err)
+{
+	if (bytes < UINT64_C(64) << 20 || bytes > UINT64_C(1) << 40)
+		return lp_err_set(err, -EINVAL, "a lab's disk has 64 MiB to 1 TiB");
+	return 0;
+}
+
 static int config_check(const struct lab_config *c, struct lp_err *err)
 {
 	int r = lab_name_check(c->name, err);
@@ -101,8 +108,9 @@ static int config_check(const struct lab_config *c, struct lp_err *err)
 		c->n_servers + c->n_clients >= LAB_NODES_MAX)
 		return lp_err_set(err, -EINVAL, "a lab has at most %d servers and clients",
 			LAB_NODES_MAX - 1);
-	if (c->disk_bytes < UINT64_C(64) << 20 || c->disk_bytes > UINT64_C(1) << 40)
-		return lp_err_set(err, -EINVAL, "a lab's disk has 64 MiB to 1 TiB");
+	r = lab_disk_check(c->disk_bytes, err);
+	if (r < 0)
+		return r;
 	if (c->hog_bytes > UINT64_C(1) << 40)
 		return lp_err_set(err, -EINVAL, "a lab's second partition has at most 1 TiB");
 	if (c->seek_min_us > c->seek_max_us)

@@ -102,6 +102,9 @@ int lab_each(lab_fn *fn, void *ctx, unsigned *ret_n, struct lp_err *err);
 /* The directory of all labs. An error if $LIMPET_LAB_DIR is set but is none. */
 int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err);
 
+/* Can a server's disk be so large? -EINVAL if not. */
+int lab_disk_check(uint64_t bytes, struct lp_err *err);
+
 /* Can a lab be called so? -EINVAL if not. */
 int lab_name_check(const char *name, struct lp_err *err);
 

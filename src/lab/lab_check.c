@@ -1,6 +1,7 @@
 #include "base/cleanup.h"
 #include "lab/fs.h"
 #include "lab/lab.h"
+#include "lab/mounts.h"
 #include "lab/tool.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +75,17 @@ static int check_kernel(struct lp_err *err)
 	return 0;
 }
 
+/* 'ip' gives each of its commands in a namespace a view of all mounts that is its own, which it can
+ * only where the root directory is one. */
+static int check_root(struct lp_err *err)
+{
+	if (mounts_has("/"))
+		return 0;
+	return lp_err_set(err, -EINVAL,
+		"a lab needs a root directory that is a mount point, and here it is none (is this "
+		"a chroot? 'mount --bind DIR DIR' before 'chroot DIR' makes it one)");
+}
+
 static uint64_t available_bytes(void)
 {
 	_cleanup_fclose_ FILE *f = fopen("/proc/meminfo", "re");
@@ -109,7 +121,9 @@ int lab_check(const struct lab_config *c, struct lp_err *err)
 			"a lab needs root: it makes network namespaces, loop devices and mounts");
 	if (!fs)
 		return lp_err_set(err, -EINVAL, "there is no file system '%s' for labs", c->fs);
-	r = check_programs(err);
+	r = check_root(err);
+	if (r == 0)
+		r = check_programs(err);
 	if (r == 0)
 		r = fs->check(err);
 	if (r == 0)

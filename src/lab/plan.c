@@ -299,8 +299,10 @@ static int line_lab(struct parser *p, const char *key, const char *value, struct
 		snprintf(c->fs, sizeof(c->fs), "%.15s", value);
 		return 0;
 	}
-	if (!strcmp(key, "disk"))
-		return bytes_parse(value, &c->disk_bytes, err);
+	if (!strcmp(key, "disk")) {
+		r = bytes_parse(value, &c->disk_bytes, err);
+		return r < 0 ? r : lab_disk_check(c->disk_bytes, err);
+	}
 	if (!strcmp(key, "seed"))
 		return number_parse(value, key, INT64_MAX, &c->seed, err);
 	r = number_parse(value, key, LAB_NODES_MAX - 2, &n, err);
@@ -377,16 +379,32 @@ static int words_parse(struct parser *p, char **words, unsigned n, struct lp_err
 	return line_lab(p, words[0], words[1], err);
 }
 
+/* What is said about a line shows words of it, on somebody's terminal. */
+static int signs_check(const char *line, struct lp_err *err)
+{
+	for (const char *at = line; *at; at++) {
+		if ((*at < ' ' || *at > '~') && *at != '\t' && *at != '\r')
+			return lp_err_set(err, -EINVAL,
+				"byte 0x%02x is not a letter, digit or sign of a plan",
+				(unsigned char)*at);
+	}
+	return 0;
+}
+
 static int line_parse(struct parser *p, const char *text, size_t len, struct lp_err *err)
 {
 	char line[LINE_MAX_BYTES], *words[WORDS_OF_LINE] = {0}, *save = NULL;
 	unsigned n = 0;
+	int r;
 
 	if (len >= sizeof(line))
 		return lp_err_set(err, -EINVAL, "a line of more than %d bytes", LINE_MAX_BYTES - 1);
 	memcpy(line, text, len);
 	line[len] = '\0';
 	line[strcspn(line, "#")] = '\0';
+	r = signs_check(line, err);
+	if (r < 0)
+		return r;
 	for (char *word = strtok_r(line, " \t\r", &save); word && n < WORDS_OF_LINE;
 		word = strtok_r(NULL, " \t\r", &save))
 		words[n++] = word;

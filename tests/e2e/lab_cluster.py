@@ -201,6 +201,33 @@ def test_not_root(directory):
         assert done.stderr.count("\n") == 1 and not done.stdout, done.stderr
 
 
+# Everything of this machine but the root directory itself, in a directory that is no mount point.
+CHROOT = r"""
+for path in /*; do
+    name=${path#/}
+    if [ -L "$path" ]; then ln -s "$(readlink "$path")" "$1/$name"
+    elif [ -d "$path" ] && [ "$name" != tmp ]; then
+        mkdir "$1/$name" && mount --rbind "$path" "$1/$name" || exit 9
+    fi
+done
+exec chroot "$1" /limpet lab up --name "$2" --servers 1 --clients 1
+"""
+
+
+@lab.in_labs(NAME)
+def test_no_mount_point(directory):
+    """where the root directory is no mount point one sentence says so, before anything is made"""
+    for program in (LIMPET, LIMPET_LAB):
+        shutil.copy(program, directory)
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", CHROOT, "sh", directory, NAME],
+                          capture_output=True, text=True, check=False, cwd="/", timeout=lab.PATIENCE)
+    if done.returncode == 9:
+        raise tap.Skip(f"no such place can be made: {done.stderr}")
+    assert done.returncode == 2 and "mount point" in done.stderr, (done.returncode, done.stderr)
+    assert done.stderr.count("\n") == 1 and not done.stdout, done.stderr
+    lab.gone(NAME)
+
+
 def test_usage(_):
     """what cannot be is refused before anything is made"""
     for args, words in (
