@@ -1,9 +1,11 @@
 /* A table: one metric of many components on one common time grid. This is what detection works on.
  *
- * Slot i of the grid is the time `start_us + i * step_us`; its value covers the step that ends
- * there. Observers whose clocks or start times differ land on the same grid. Where the grid is
- * coarser than the data, values come from all the work done in between (growth of counters over
- * time passed), never from picked samples. Missing is NaN. Of repeated samples the later wins.
+ * Slot i of the grid is the time lp_table_time(t, i), a multiple of the step; its value covers the
+ * step that ends there. Slots follow each other without gaps, except that a long time in which no
+ * component has any data is cut out. Observers whose clocks or start times differ land on the same
+ * grid. Where the grid is coarser than the data, values come from all the work done in between
+ * (growth of counters over time passed), never from picked samples. Missing is NaN. Of repeated
+ * samples the later wins.
  */
 #ifndef LIMPET_TABLE_H
 #define LIMPET_TABLE_H
@@ -18,16 +20,33 @@ extern "C" {
 /* A step that holds all time: tables have one slot, the mean over everything that was read. */
 #define LP_TABLE_FOREVER INT64_MAX
 
+/* Behind slot `slot - 1` time is missing on the grid. */
+struct lp_table_cut {
+	int64_t slot;
+	int64_t skipped; /* slots that were left out, up to and with this cut */
+};
+
 struct lp_table {
 	char *metric;
 	char *unit; /* "" if unknown */
 	int64_t start_us, step_us;
-	uint32_t n_slots, n_components;
+	uint32_t n_slots, n_components, n_cuts;
+	struct lp_table_cut *cuts;	 /* in the order of time */
 	struct lp_identity **components; /* [component] in the order of first appearance */
 	double *values;			 /* [component * n_slots + slot] */
 };
 
 void lp_table_free(struct lp_table *t);
+
+/* The time of a slot. Slots before the first and behind the last have times, too. */
+int64_t lp_table_time(const struct lp_table *t, int64_t slot);
+
+/* The last slot whose time is not later than that; below 0, or n_slots and more, where the table
+ * does not reach. */
+int64_t lp_table_slot(const struct lp_table *t, int64_t time_us);
+
+/* How many slots are left out before a slot. */
+int64_t lp_table_skipped(const struct lp_table *t, int64_t slot);
 
 struct lp_table_builder;
 

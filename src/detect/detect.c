@@ -154,6 +154,15 @@ static int anomaly_compare(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
+/* Windows are counted from the beginning of the tables, also where these leave out time. */
+static uint32_t window_number(const struct lp_verdict *v, const struct lp_series *s, uint32_t w)
+{
+	int64_t skipped = lp_table_skipped(v->tables[s->metric], s->first[w]);
+	int64_t shift = s->n_windows > 1 ? (int64_t)s->first[1] - s->first[0] : 1;
+
+	return w + (uint32_t)(shift > 0 ? skipped / shift : 0);
+}
+
 static void series_anomalies(
 	const struct lp_verdict *v, const struct lp_series *s, struct lp_anomaly *ret, size_t *n)
 {
@@ -167,12 +176,11 @@ static void series_anomalies(
 			if (s->marks[at] <= LP_MARK_NORMAL)
 				continue;
 			if (ret)
-				ret[*n] = (struct lp_anomaly){.window = w,
+				ret[*n] = (struct lp_anomaly){.window = window_number(v, s, w),
 					.component = g->members[i],
 					.metric = s->metric,
-					.start_us = t->start_us +
-						((int64_t)s->first[w] - 1) * t->step_us,
-					.end_us = t->start_us + (int64_t)s->last[w] * t->step_us,
+					.start_us = lp_table_time(t, s->first[w]) - t->step_us,
+					.end_us = lp_table_time(t, s->last[w]),
 					.direction = s->marks[at],
 					.distance = s->distances[at],
 					.threshold = s->thresholds[i]};

@@ -163,7 +163,7 @@ static int64_t slot_us(const struct comparison *c, uint32_t slot)
 {
 	const struct lp_table *t = c->v->tables[c->series->metric];
 
-	return t->start_us + (int64_t)slot * t->step_us;
+	return lp_table_time(t, slot);
 }
 
 static int finding_measure(

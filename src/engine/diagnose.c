@@ -1,6 +1,7 @@
 #include <limpet/diagnose.h>
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "engine/engine.h"
 #include "explain/semantic_read.h"
 #include "import/dataset.h"
@@ -42,9 +43,12 @@ static bool engine_is_empty(const struct lp_engine *e)
 /* Where a finer lane begins, once it is known from a coarser one how much there is. */
 static int64_t lane_from(const struct lane *l, const struct lane *coarser)
 {
-	int64_t first, end, rows = 1, least = l->horizon->span_us / l->params.step_us, from;
+	_cleanup_(table_grid_release) struct table_grid grid = {0};
+	struct table_part part = {.align = 1};
+	int64_t rows = 1, least = l->horizon->span_us / l->params.step_us, slots;
 
-	if (!table_builder_span(coarser->builder, &first, &end))
+	if (!table_builder_span(coarser->builder, &part.first, &part.end) ||
+		table_grid_make(coarser->builder, &part, &grid) < 0)
 		return 0;
 	for (size_t s = 0; s < coarser->builder->n_sets; s++) {
 		if ((int64_t)coarser->builder->sets[s].n_rows > rows)
@@ -52,8 +56,13 @@ static int64_t lane_from(const struct lane *l, const struct lane *coarser)
 	}
 	if (FAST_SAMPLES_MAX / rows > least)
 		least = FAST_SAMPLES_MAX / rows;
-	from = end * coarser->params.step_us - least * l->params.step_us;
-	return from > first * coarser->params.step_us ? from : 0;
+	least *= l->params.step_us;
+	slots = -floor_div(-least, coarser->params.step_us);
+	if ((int64_t)grid.n_slots <= slots)
+		return 0;
+	return (table_grid_slot(&grid, (int64_t)grid.n_slots - slots) + slots) *
+		coarser->params.step_us -
+		least;
 }
 
 /* Feed everything: the coarsest lane first, which says how far back the finer ones can look. */

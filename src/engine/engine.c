@@ -247,6 +247,10 @@ int lp_engine_advance(struct lp_engine *e, int64_t watermark_us, struct lp_err *
 	return r;
 }
 
+/* The methods' own windows are shifted by 30 or 32 slots. */
+#define PLAIN_ALIGN 480
+#define PLAIN_MARGIN 1024
+
 static bool is_known_metric(const char *name)
 {
 	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
@@ -269,15 +273,28 @@ static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err
 	return 0;
 }
 
+/* Time without any data that is far longer than windows are may be left out, as long as windows lie
+ * where they would. */
+static void plain_cuts(const struct lp_params *p, struct table_part *part)
+{
+	uint32_t shift = p->win_shift ? p->win_shift : PLAIN_ALIGN;
+	uint64_t margin = (uint64_t)p->win_size * (2 * (uint64_t)p->k + 6) + p->smooth;
+
+	part->align = (PLAIN_ALIGN + shift - 1) / shift * shift;
+	part->margin = margin < PLAIN_MARGIN ? PLAIN_MARGIN
+		: margin < UINT32_MAX	     ? (uint32_t)margin
+					     : UINT32_MAX;
+}
+
 /* Everything at once, as the definitions say. */
 static int plain_verdict(const struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
 {
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
 	int64_t step = e->plain_table.step_us;
 	int64_t final = floor_div(e->watermark_us - step / 2, step);
-	struct table_part part;
+	struct table_part part = {0};
 	struct lp_table **tables = NULL;
-	uint32_t n = 0;
+	uint32_t n = 0, left_out;
 	int r;
 
 	if (!v)
@@ -286,7 +303,9 @@ static int plain_verdict(const struct lp_engine *e, struct lp_verdict **ret, str
 		return -ENODATA;
 	part.end = part.end > final + 1 ? final + 1 : part.end;
 	part.seen_from = part.first;
-	r = table_builder_view(e->plain, &part, &tables, &n, err);
+	plain_cuts(e->setup.trained ? thresholds_params(e->setup.trained) : &e->setup.opt->params,
+		&part);
+	r = table_builder_view(e->plain, &part, &tables, &n, &left_out, err);
 	if (r == 0)
 		r = verdict_take_tables(v, tables, n, e->setup.detect.hosts, err);
 	if (r == 0)

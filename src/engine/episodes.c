@@ -164,7 +164,7 @@ static int table_add(struct lp_verdict *v, const struct episode *item)
 
 static uint32_t slot_of(const struct lp_table *t, int64_t time_us)
 {
-	int64_t slot = floor_div(time_us - t->start_us, t->step_us);
+	int64_t slot = lp_table_slot(t, time_us);
 
 	return slot < 0 ? 0 : (uint32_t)slot;
 }

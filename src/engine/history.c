@@ -7,12 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More windows than this that say nothing are a gap. */
+#define GAP_LEAST 64
+
 static const struct kept nothing = {NAN, NAN, NAN, 0, LP_MARK_NONE};
+
+static void track_release(struct track *t)
+{
+	free(t->kept);
+	free(t->gaps);
+}
 
 static void tracks_release(struct tracks *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		free(t->items[i].kept);
+		track_release(&t->items[i]);
 	free(t->items);
 	free(t->metric);
 	strmap_release(&t->index);
@@ -71,36 +80,111 @@ struct track *tracks_get(struct tracks *t, const char *component)
 	return &t->items[t->n++];
 }
 
+int64_t track_number(const struct track *t, uint32_t i)
+{
+	size_t low = 0, high = t->n_gaps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->gaps[middle].at <= i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return t->begin + i + (low ? t->gaps[low - 1].skipped : 0);
+}
+
+/* The first window kept whose number is not less. */
+static uint32_t track_search(const struct track *t, int64_t number)
+{
+	uint32_t low = 0, high = t->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (track_number(t, middle) < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Windows up to, but not including, `number` say nothing. Where these are many they take no room.
+ */
+static int track_extend(struct track *t, int64_t number)
+{
+	int64_t skipped = t->n_gaps ? t->gaps[t->n_gaps - 1].skipped : 0;
+	int64_t missing = number - (t->begin + t->n + skipped);
+
+	if (missing > GAP_LEAST) {
+		if (array_reserve(&t->gaps, &t->cap_gaps, t->n_gaps + 1, sizeof(*t->gaps)) < 0)
+			return -ENOMEM;
+		t->gaps[t->n_gaps++] = (struct track_gap){t->n, skipped + missing};
+		missing = 0;
+	}
+	if (missing < 0)
+		missing = 0;
+	if (array_reserve(&t->kept, &t->cap, t->n + (size_t)missing + 1, sizeof(*t->kept)) < 0)
+		return -ENOMEM;
+	while (missing--)
+		t->kept[t->n++] = nothing;
+	return 0;
+}
+
 int track_put(struct track *t, int64_t number, const struct kept *k)
 {
-	if (!t->n)
+	uint32_t at;
+
+	if (!t->n) {
 		t->begin = number;
-	if (array_reserve(&t->kept, &t->cap, (size_t)(number - t->begin) + 1, sizeof(*t->kept)) < 0)
+		t->n_gaps = 0;
+	}
+	if (track_extend(t, number) < 0)
 		return -ENOMEM;
-	while (t->begin + t->n < number)
-		t->kept[t->n++] = nothing;
-	t->kept[number - t->begin] = *k;
-	if (t->begin + t->n == number)
+	at = t->n_gaps ? track_search(t, number) : (uint32_t)(number - t->begin);
+	t->kept[at] = *k;
+	if (at == t->n)
 		t->n++;
 	return 0;
 }
 
 struct kept track_get(const struct track *t, int64_t number)
 {
-	if (!t || number < t->begin || number >= t->begin + t->n)
+	uint32_t at;
+
+	if (!t || number < t->begin || !t->n || number > track_number(t, t->n - 1))
 		return nothing;
-	return t->kept[number - t->begin];
+	at = t->n_gaps ? track_search(t, number) : (uint32_t)(number - t->begin);
+	return track_number(t, at) == number ? t->kept[at] : nothing;
+}
+
+/* Gaps before kept[drop] are part of where the track begins then. */
+static void gaps_trim(struct track *t, uint32_t drop)
+{
+	int64_t skipped = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_gaps; i++) {
+		if (t->gaps[i].at <= drop)
+			skipped = t->gaps[i].skipped;
+		else
+			t->gaps[n++] = (struct track_gap){
+				t->gaps[i].at - drop, t->gaps[i].skipped - skipped};
+	}
+	t->n_gaps = n;
 }
 
 static void track_trim(struct track *t, int64_t number)
 {
-	int64_t drop = number - t->begin;
+	uint32_t drop = track_search(t, number);
 
-	if (drop <= 0 || !t->n)
+	if (!drop)
 		return;
-	drop = drop > t->n ? t->n : drop;
-	t->n -= (uint32_t)drop;
-	t->begin += drop;
+	t->begin = drop < t->n ? track_number(t, drop) : number;
+	gaps_trim(t, drop);
+	t->n -= drop;
 	memmove(t->kept, t->kept + drop, t->n * sizeof(*t->kept));
 }
 
@@ -126,7 +210,7 @@ static int tracks_retire(struct tracks *t)
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		if (moved[i] == UINT32_MAX)
-			free(t->items[i].kept);
+			track_release(&t->items[i]);
 		else
 			t->items[moved[i]] = t->items[i];
 	}

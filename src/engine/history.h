@@ -11,12 +11,20 @@ struct kept {
 	uint8_t mark; /* enum lp_mark */
 };
 
+/* Before kept[at] and behind, windows are missing: nothing came for a long time. */
+struct track_gap {
+	uint32_t at;
+	int64_t skipped; /* windows, up to and with this gap */
+};
+
 struct track {
 	int64_t first_slot; /* of its first value ever; INT64_MAX: none so far */
 	int64_t begin;	    /* number of the window kept[0] is about */
 	uint32_t n;
 	size_t cap;
 	struct kept *kept;
+	struct track_gap *gaps;
+	size_t n_gaps, cap_gaps;
 };
 
 /* The tracks of one metric. */
@@ -49,6 +57,9 @@ const struct track *tracks_find(const struct tracks *t, const char *component);
 /* Keep what is known of window `number`. Windows come in order; those between, of which nothing is
  * known, become LP_MARK_NONE. 0 or -ENOMEM. */
 int track_put(struct track *t, int64_t number, const struct kept *k);
+
+/* The number of the window that kept[i] is about. */
+int64_t track_number(const struct track *t, uint32_t i);
 
 /* Window `number`, or one of LP_MARK_NONE. */
 struct kept track_get(const struct track *t, int64_t number);

@@ -34,7 +34,15 @@ void lane_release(struct lane *l)
 
 int64_t lane_age_us(const struct lane *l)
 {
-	return l->final < l->origin ? 0 : (l->final - l->origin + 1) * l->params.step_us;
+	struct table_part part = {
+		.first = l->origin, .end = l->final + 1, .align = 1, .margin = l->params.win_size};
+	_cleanup_(table_grid_release) struct table_grid grid = {0};
+	int64_t age_us = l->final < l->origin ? 0 : (part.end - part.first) * l->params.step_us;
+
+	/* Long times without any data do not make it longer. */
+	if (age_us <= l->horizon->span_us || table_grid_make(l->builder, &part, &grid) < 0)
+		return age_us;
+	return (int64_t)grid.n_slots * l->params.step_us;
 }
 
 static int64_t span_slots(const struct lane *l)
@@ -126,10 +134,13 @@ static int lane_forget(struct lane *l, struct lp_err *err)
  * one there is nothing new to see. */
 static int lane_turn(struct lane *l, struct lp_err *err)
 {
-	int r = l->keeps_all ? 0 : windows_note(l, err);
+	int r = 0;
 
-	if (r == 0 && lane_any(l, l->done - HORIZON_EPOCH, l->done))
-		r = lane_look(l, l->done, err);
+	if (lane_any(l, l->done - HORIZON_EPOCH, l->done)) {
+		r = l->keeps_all ? 0 : windows_note(l, err);
+		if (r == 0)
+			r = lane_look(l, l->done, err);
+	}
 	return r < 0 ? r : lane_forget(l, err);
 }
 
@@ -142,6 +153,25 @@ static int lane_pause(struct lane *l, struct lp_err *err)
 		table_builder_born(l->builder, l->looked, window_end(l, l->done - 1)))
 		return lane_look(l, l->done, err);
 	return 0;
+}
+
+/* Where nothing came for an epoch, and there is nothing in the windows that follow, go on at the
+ * epoch before the next ones that have something: years may lie between. */
+static int lane_skip(struct lane *l, int64_t last, struct lp_err *err)
+{
+	int64_t next, window;
+
+	if (l->done % HORIZON_EPOCH || lane_any(l, l->done - HORIZON_EPOCH, l->done))
+		return 0;
+	next = table_builder_next(l->builder, l->done * l->params.win_shift);
+	window = next == INT64_MAX ? last + 1
+				   : floor_div(next - l->params.win_size, l->params.win_shift);
+	window = window > last + 1 ? last + 1 : window;
+	window = floor_div(window, HORIZON_EPOCH) * HORIZON_EPOCH;
+	if (window <= l->done)
+		return 0;
+	l->done = window;
+	return lane_forget(l, err);
 }
 
 /* The first look, once there are enough windows for it; 0: not yet. */
@@ -183,6 +213,8 @@ int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err)
 		r = lane_keep(l, next <= last ? next : last + 1, err);
 		if (r == 0)
 			r = lane_pause(l, err);
+		if (r == 0)
+			r = lane_skip(l, last, err);
 		r = r < 0 ? r : 1;
 	}
 	return r < 0 ? r : 0;
@@ -230,6 +262,8 @@ static void table_clip(struct lp_table *t, uint32_t n)
 			left * sizeof(*t->values));
 	t->start_us += (int64_t)n * t->step_us;
 	t->n_slots = left;
+	for (uint32_t i = 0; i < t->n_cuts; i++)
+		t->cuts[i].slot -= n;
 }
 
 /* The first window may begin before the data does: nobody is told of that time. */

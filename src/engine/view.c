@@ -90,7 +90,7 @@ int view_make(const struct lp_table_builder *b, const struct table_part *part,
 
 	if (!view.v)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
-	r = table_builder_view(b, part, &tables, &n, err);
+	r = table_builder_view(b, part, &tables, &n, &view.left_out, err);
 	if (r == 0)
 		r = verdict_take_tables(view.v, tables, n, hosts, err);
 	if (r < 0)

@@ -12,6 +12,7 @@ struct view {
 	struct presence presence; /* of v's components; points to the two arrays */
 	uint32_t *observer;
 	int32_t *last;
+	uint32_t left_out; /* components that have too few values, see table_builder_view() */
 };
 
 /* An observer that was silent for less than this is late, and nothing is missing. */

@@ -5,9 +5,13 @@
 #include "detect/weigh.h"
 #include "model/verdict_own.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The time-series method averages over so many samples at most. */
+#define CUT_SAMPLES 32
 
 uint32_t windows_context(const struct lane *l)
 {
@@ -135,8 +139,9 @@ int windows_compare(struct lane *l, int64_t first, int64_t end, struct lp_err *e
 
 /* What is kept of one metric of a group, as if it had been compared just now. */
 struct recalled {
-	int64_t first; /* window */
-	uint32_t n;
+	int64_t first;	  /* window */
+	uint32_t n;	  /* windows, or samples */
+	int64_t *numbers; /* of these; tables may leave out some */
 	bool settled;
 	struct comparison c;
 	struct lp_series series;
@@ -149,16 +154,17 @@ static int recall_alloc(struct recalled *k, uint32_t n_members)
 	k->series.n_windows = k->n;
 	k->c.own = calloc(n + 1, sizeof(*k->c.own));
 	k->c.peers = calloc(n + 1, sizeof(*k->c.peers));
-	return series_alloc(&k->series, n_members) < 0 || !k->c.own || !k->c.peers ? -ENOMEM : 0;
+	k->numbers = calloc((size_t)k->n + 1, sizeof(*k->numbers));
+	return series_alloc(&k->series, n_members) < 0 || !k->c.own || !k->c.peers || !k->numbers
+		? -ENOMEM
+		: 0;
 }
 
-/* Fill in the windows from number `number` on. */
-static void recall_member(
-	struct recalled *k, const struct track *t, uint32_t member, int64_t number)
+static void recall_member(struct recalled *k, const struct track *t, uint32_t member)
 {
 	for (uint32_t w = 0; w < k->n; w++) {
 		size_t at = (size_t)member * k->n + w;
-		struct kept kept = track_get(t, number + w);
+		struct kept kept = track_get(t, k->numbers[w]);
 
 		k->series.marks[at] = kept.mark;
 		k->series.ratios[at] = kept.ratio;
@@ -190,6 +196,20 @@ static void recall_params(
 	timeseries_params(&k->c.params);
 }
 
+/* Where the windows, or samples, lie in the tables, and their numbers. `begin` is the table's slot
+ * at which the first of them begins, and `number` its number. */
+static void recall_places(
+	struct recalled *k, const struct lp_table *t, int64_t begin, int64_t number)
+{
+	for (uint32_t w = 0; w < k->n; w++) {
+		int64_t at = begin + (int64_t)w * k->c.params.win_shift;
+
+		k->series.first[w] = (uint32_t)at;
+		k->series.last[w] = (uint32_t)at + k->c.params.win_size - 1;
+		k->numbers[w] = number + w + lp_table_skipped(t, at) / k->c.params.win_shift;
+	}
+}
+
 /* `slot` is that of the beginning of the tables. */
 static int pair_recall(struct recalled *k, const struct lane *l, const struct lp_verdict *v,
 	const struct comparison_look *look, uint32_t group, uint32_t table, int64_t slot)
@@ -206,15 +226,11 @@ static int pair_recall(struct recalled *k, const struct lane *l, const struct lp
 	k->c.smoothed.n_members = g->n_members;
 	if (recall_alloc(k, g->n_members) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < g->n_members; i++) {
-		recall_member(
-			k, tracks_find(tracks, v->components[g->members[i]]->text), i, number);
-		k->series.thresholds[i] = look->threshold;
-	}
 	begin = look->by_sample ? number - slot : number * l->params.win_shift - slot;
-	for (uint32_t w = 0; w < k->n; w++) {
-		k->series.first[w] = (uint32_t)(begin + (int64_t)w * k->c.params.win_shift);
-		k->series.last[w] = k->series.first[w] + k->c.params.win_size - 1;
+	recall_places(k, v->tables[table], begin, number);
+	for (uint32_t i = 0; i < g->n_members; i++) {
+		recall_member(k, tracks_find(tracks, v->components[g->members[i]]->text), i);
+		k->series.thresholds[i] = look->threshold;
 	}
 	return 0;
 }
@@ -223,6 +239,20 @@ static void recalled_release(struct recalled *k)
 {
 	comparison_release(&k->c);
 	series_release(&k->series);
+	free(k->numbers);
+}
+
+/* How many of the windows from `first` on that are kept lie in the tables. */
+static uint32_t windows_count(const struct lane *l, const struct lp_verdict *v, int64_t first)
+{
+	int64_t slots = (l->done - first) * l->params.win_shift;
+	const struct lp_table *t = v->tables[0];
+
+	if (!v->n_tables || slots <= 0)
+		return 0;
+	return (uint32_t)(lp_table_slot(t, t->start_us + (slots - 1) * t->step_us) /
+			l->params.win_shift +
+		1);
 }
 
 /* Weigh all that is kept from window `first` on. The series become the verdict's. */
@@ -230,15 +260,15 @@ static int windows_weigh(const struct lane *l, struct lp_verdict *v, int64_t fir
 	struct findings *fs)
 {
 	int64_t slot = first * l->params.win_shift;
+	uint32_t n = windows_count(l, v, first);
 	int r = 0;
 
 	for (uint32_t g = 0; r == 0 && g < v->n_groups; g++) {
 		for (uint32_t t = 0; r == 0 && t < v->n_tables; t++) {
 			const struct comparison_look *look =
 				peers_get(l->peers, g, v->tables[t]->metric);
-			_cleanup_(recalled_release) struct recalled k = {.first = first,
-				.n = (uint32_t)(l->done - first),
-				.settled = settled};
+			_cleanup_(recalled_release) struct recalled k = {
+				.first = first, .n = n, .settled = settled};
 
 			bool varies = false;
 
@@ -278,13 +308,32 @@ static int notes_copy(const struct peers *p, struct lp_verdict *v)
 	return r;
 }
 
+static int left_out_note(const struct view *view)
+{
+	return view->left_out ? lp_verdict_note(view->v,
+					"%" PRIu32 " rows of metrics have so few samples that they "
+					"were left out; --since and --until choose a shorter time",
+					view->left_out)
+			      : 0;
+}
+
+/* Slots without data that stay before and behind a time that is left out: as many as windows that
+ * lie across it need, so that these say nothing, and what lies before does not reach beyond. */
+static uint32_t cut_margin(const struct lane *l)
+{
+	return 2 * l->params.win_size + windows_context(l) + CUT_SAMPLES;
+}
+
 /* The verdict on the windows that are kept, with tables up to slot `end`. */
 static int verdict_make(const struct lane *l, int64_t end, bool settled, struct lp_verdict **ret,
 	struct lp_err *err)
 {
 	int64_t first = window_first(l);
-	struct table_part part = {
-		.first = first * l->params.win_shift, .end = end, .seen_from = l->peers->seen_from};
+	struct table_part part = {.first = first * l->params.win_shift,
+		.end = end,
+		.seen_from = l->peers->seen_from,
+		.align = l->keeps_all ? l->params.win_shift : 0,
+		.margin = cut_margin(l)};
 	_cleanup_(view_release) struct view view = {0};
 	struct findings fs = {0};
 	int r = view_make(l->builder, &part, l->opt->hosts, &view, err);
@@ -294,7 +343,8 @@ static int verdict_make(const struct lane *l, int64_t end, bool settled, struct 
 	if (r < 0)
 		return r;
 	view.v->params = l->params;
-	if (notes_copy(l->peers, view.v) < 0 || windows_weigh(l, view.v, first, settled, &fs) < 0) {
+	if (notes_copy(l->peers, view.v) < 0 || left_out_note(&view) < 0 ||
+		windows_weigh(l, view.v, first, settled, &fs) < 0) {
 		free(fs.items);
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	}
@@ -318,9 +368,9 @@ static int episode_windows(const struct lp_verdict *v, const struct lp_finding *
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
 	uint32_t first = 0, end = s->n_windows;
 
-	while (first < end && t->start_us + (int64_t)s->last[first] * t->step_us <= f->first_us)
+	while (first < end && lp_table_time(t, s->last[first]) <= f->first_us)
 		first++;
-	while (end > first && t->start_us + (int64_t)s->last[end - 1] * t->step_us > f->last_us)
+	while (end > first && lp_table_time(t, s->last[end - 1]) > f->last_us)
 		end--;
 	ret->windows = calloc((size_t)(end - first) + 1, sizeof(*ret->windows));
 	if (!ret->windows)
@@ -337,7 +387,7 @@ static int episode_windows(const struct lp_verdict *v, const struct lp_finding *
 	}
 	if (end == first)
 		return 0;
-	ret->begin_us = t->start_us + ((int64_t)s->first[first] - 1) * t->step_us;
+	ret->begin_us = lp_table_time(t, s->first[first]) - t->step_us;
 	ret->size_us = (int64_t)(s->last[first] - s->first[first] + 1) * t->step_us;
 	ret->shift_us = end - first > 1
 		? (int64_t)(s->first[first + 1] - s->first[first]) * t->step_us
@@ -380,7 +430,7 @@ static bool any_anomaly(const struct lane *l, int64_t first)
 		for (size_t i = 0; i < t->n; i++) {
 			for (uint32_t w = 0; w < t->items[i].n; w++) {
 				if (t->items[i].kept[w].mark > LP_MARK_NORMAL &&
-					t->items[i].begin + w >= from)
+					track_number(&t->items[i], w) >= from)
 					return true;
 			}
 		}

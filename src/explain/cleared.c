@@ -9,7 +9,7 @@
 
 static int64_t slot_time(const struct lp_table *t, uint32_t slot)
 {
-	return t->start_us + (int64_t)slot * t->step_us;
+	return lp_table_time(t, slot);
 }
 
 /* The first window that counts. */

@@ -80,8 +80,8 @@ static void observer_widen(struct observer_coverage *o, const struct lp_table *t
 	row_span(t, row, &first, &end);
 	if (first == end)
 		return;
-	first_us = t->start_us + ((int64_t)first - 1) * t->step_us;
-	last_us = t->start_us + ((int64_t)end - 1) * t->step_us;
+	first_us = lp_table_time(t, first) - t->step_us;
+	last_us = lp_table_time(t, (int64_t)end - 1);
 	if (!coverage_has_data(o) || first_us < o->first_us)
 		o->first_us = first_us;
 	if (last_us > o->last_us)

@@ -76,7 +76,7 @@ static bool does_work(const struct explain_context *ctx, const struct lp_finding
 		if (row == UINT32_MAX || lp_metric_role(NULL, t->metric) != LP_ROLE_WORK)
 			continue;
 		for (uint32_t slot = 0; slot < t->n_slots; slot++) {
-			int64_t at_us = t->start_us + (int64_t)slot * t->step_us;
+			int64_t at_us = lp_table_time(t, slot);
 			double value = t->values[(size_t)row * t->n_slots + slot];
 
 			if (at_us <= f->first_us || at_us > f->last_us || isnan(value))

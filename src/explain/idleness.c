@@ -23,7 +23,7 @@ static double mean_before(
 	for (uint32_t s = 0; row != UINT32_MAX && s < t->n_slots; s++) {
 		double value = t->values[(size_t)row * t->n_slots + s];
 
-		if (t->start_us + (int64_t)s * t->step_us > end_us)
+		if (lp_table_time(t, s) > end_us)
 			break;
 		sum += isnan(value) ? 0 : value;
 		n += !isnan(value);

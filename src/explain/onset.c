@@ -219,7 +219,7 @@ static uint32_t window_slots(const struct lp_verdict *v, const struct lp_finding
 /* The time between the samples `at - 1` and `at`: where the latter's slot begins. */
 static int64_t time_of(const struct lp_table *t, const struct signal *s, uint32_t at)
 {
-	return t->start_us + ((int64_t)s->slots[at] - 1) * t->step_us;
+	return lp_table_time(t, s->slots[at]) - t->step_us;
 }
 
 static int64_t error_of(
@@ -229,7 +229,8 @@ static int64_t error_of(
 	int64_t late = time_of(t, s, step->high) - at;
 	/* A change is somewhere between two samples, or where there are none, and a spike that was
 	 * taken out may have hidden one more. */
-	int64_t gap = ((int64_t)s->slots[step->at] - s->slots[step->at - 1] + 1) * t->step_us;
+	int64_t gap = lp_table_time(t, s->slots[step->at]) -
+		lp_table_time(t, s->slots[step->at - 1]) + t->step_us;
 	/* Nor is it known when the next peak would have been. */
 	int64_t peak = peak_span_us(t->metric);
 
@@ -245,7 +246,7 @@ static int64_t begin_slot(const struct explain_context *ctx, const struct lp_fin
 	int64_t cleared_us =
 		ctx->state ? state_cleared(ctx->state, ctx->v->components[f->component]->text) : 0;
 
-	return cleared_us > t->start_us ? floor_div(cleared_us - t->start_us, t->step_us) + 2 : 0;
+	return cleared_us > t->start_us ? lp_table_slot(t, cleared_us) + 2 : 0;
 }
 
 static bool is_half(double outside, double during)
@@ -333,9 +334,8 @@ static int64_t data_end_us(const struct lp_verdict *v)
 	for (uint32_t i = 0; i < v->n_series; i++) {
 		const struct lp_series *s = &v->series[i];
 		const struct lp_table *t = v->tables[s->metric];
-		int64_t last_us = s->n_windows
-			? t->start_us + (int64_t)s->last[s->n_windows - 1] * t->step_us
-			: INT64_MIN;
+		int64_t last_us =
+			s->n_windows ? lp_table_time(t, s->last[s->n_windows - 1]) : INT64_MIN;
 
 		end_us = last_us > end_us ? last_us : end_us;
 	}
@@ -354,8 +354,8 @@ static int refine_finding(struct explain_context *ctx, uint32_t finding, int64_t
 	if (t->step_us <= 0)
 		return 0;
 	f->onset_error_us = n * t->step_us;
-	first = floor_div(f->first_us - t->start_us, t->step_us) + 1;
-	last = floor_div(f->last_us - t->start_us, t->step_us);
+	first = lp_table_slot(t, f->first_us) + 1;
+	last = lp_table_slot(t, f->last_us);
 	r = refine_first(ctx, finding, first, last + 1, n);
 	if (r == 0)
 		r = refine_last(ctx, finding, first, last, n);

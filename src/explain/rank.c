@@ -65,7 +65,7 @@ static double share_of(const struct explain_context *ctx, const struct lp_findin
 	uint32_t n = 0, n_anomalous = 0;
 
 	for (uint32_t w = 0; w < s->n_windows; w++) {
-		int64_t end_us = t->start_us + (int64_t)s->last[w] * t->step_us;
+		int64_t end_us = lp_table_time(t, s->last[w]);
 
 		if (end_us <= f->first_us || end_us > f->last_us || marks[w] == LP_MARK_NONE)
 			continue;

@@ -366,6 +366,13 @@ static int file_ask_host(struct data_file *f, const struct lp_source *source)
 	return f->observer && (f->addresses || !addresses || !*addresses) ? 0 : -ENOMEM;
 }
 
+/* Nobody samples more often than every millisecond, or less often than once a month: a file that
+ * says so is wrong about it. */
+static int64_t interval_plausible(int64_t interval_us)
+{
+	return interval_us >= US_PER_SEC / 1000 && interval_us <= 31 * US_PER_DAY ? interval_us : 0;
+}
+
 /* What a file says of itself before it is read. One that does not open is told of when it is. */
 static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *err)
 {
@@ -378,7 +385,7 @@ static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *e
 		*err = here;
 		return -ENOMEM;
 	}
-	f->interval_us = source ? source->interval_us : 0;
+	f->interval_us = source ? interval_plausible(source->interval_us) : 0;
 	f->first_us = source ? source->first_us : 0;
 	f->last_us = source ? source->last_us : 0;
 	if (source && !f->importer && file_ask_host(f, source) < 0)

@@ -4,7 +4,9 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "model/table_builder.h"
+#include "model/table_grid.h"
 #include "model/table_peak.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -25,9 +27,42 @@ void lp_table_free(struct lp_table *t)
 		return;
 	lp_identities_free(t->components, t->n_components);
 	free(t->values);
+	free(t->cuts);
 	free(t->metric);
 	free(t->unit);
 	free(t);
+}
+
+int64_t lp_table_skipped(const struct lp_table *t, int64_t slot)
+{
+	uint32_t low = 0, high = t->n_cuts;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (t->cuts[middle].slot <= slot)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? t->cuts[low - 1].skipped : 0;
+}
+
+int64_t lp_table_time(const struct lp_table *t, int64_t slot)
+{
+	return t->start_us + (slot + lp_table_skipped(t, slot)) * t->step_us;
+}
+
+int64_t lp_table_slot(const struct lp_table *t, int64_t time_us)
+{
+	int64_t slot = floor_div(time_us - t->start_us, t->step_us), skipped = 0;
+
+	for (uint32_t i = 0; i < t->n_cuts && slot - skipped >= t->cuts[i].slot; i++) {
+		if (slot - t->cuts[i].skipped < t->cuts[i].slot)
+			return t->cuts[i].slot - 1;
+		skipped = t->cuts[i].skipped;
+	}
+	return slot - skipped;
 }
 
 static void set_release(struct column_set *s)
@@ -322,7 +357,7 @@ int table_rows_retire(struct lp_table_builder *b,
 				set->rows[n++] = set->rows[i];
 				continue;
 			}
-			b->budget.used -= set->rows[i].cap * sizeof(*set->rows[i].values);
+			b->budget.used -= pages_bytes(&set->rows[i].pages);
 			table_row_release(&set->rows[i]);
 		}
 		any |= n < set->n_rows;
@@ -483,10 +518,17 @@ int table_refuse(const struct lp_table_builder *b, int64_t first, int64_t last, 
 	struct lp_err *err)
 {
 	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], step[TIME_TEXT_MAX];
+	int64_t begin, end;
 
+	if (table_builder_span(b, &begin, &end)) {
+		first = begin < first ? begin : first;
+		last = end - 1 > last ? end - 1 : last;
+	}
 	return lp_err_set(err, -EFBIG,
-		"%s: a table from %s to %s in steps of %s would need more than %" PRIu64
-		" MiB; choose a time range or a longer interval (or is a clock far off?)",
+		"%s: a table from %s to %s in steps of %s would need too much memory (at most "
+		"%" PRIu64
+		" MiB, and most of it for values that are there); choose a time range, components "
+		"or a longer interval (or is a clock far off?)",
 		where, time_format(first * b->opt->step_us, from),
 		time_format(last * b->opt->step_us, to), span_format(b->opt->step_us, step),
 		b->budget.max >> 20);
@@ -503,63 +545,35 @@ int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *sou
 	for (uint32_t i = 0; r == 0 && i < batch->n_kinds; i++)
 		r = add_kind(b, source->catalogue, &batch->kinds[i]);
 	if (r == -EFBIG)
-		return table_refuse(b, b->budget.first, b->budget.last, source->path, err);
+		return table_refuse(b, b->budget.slot, b->budget.slot, source->path, err);
 	return r < 0 ? lp_err_sys(err, r, "cannot build a table") : 0;
 }
 
-/* The grid that all rows of all sets fit on. */
-static void grid_of(const struct lp_table_builder *b, int64_t *ret_first, int64_t *ret_last)
+/* Times without data are left out of whole tables if they are longer than this. Windows of the
+ * published methods are shifted by 30 or 32 slots: what is left out is a multiple of both. */
+#define FINISH_MARGIN 1024
+#define FINISH_ALIGN 480
+
+static void rows_count(const struct lp_table_builder *b, uint64_t *ret_rows, uint64_t *ret_values)
 {
-	bool any = false;
-
-	*ret_first = 0;
-	*ret_last = -1;
-
+	*ret_rows = *ret_values = 0;
 	for (size_t s = 0; s < b->n_sets; s++) {
-		for (size_t i = 0; i < b->sets[s].n_rows; i++) {
-			const struct table_row *row = &b->sets[s].rows[i];
-			int64_t last = row->first + (int64_t)row->n - 1;
-
-			if (!row->n)
-				continue;
-			if (!any || row->first < *ret_first)
-				*ret_first = row->first;
-			if (!any || last > *ret_last)
-				*ret_last = last;
-			any = true;
-		}
+		*ret_rows += b->sets[s].n_rows;
+		for (size_t i = 0; i < b->sets[s].n_rows; i++)
+			*ret_values += pages_count(&b->sets[s].rows[i].pages, INT64_MIN, INT64_MAX);
 	}
-}
-
-/* Components that are far apart in time make a grid that none of them has alone. */
-static bool grid_fits(const struct lp_table_builder *b, uint64_t n_slots)
-{
-	uint64_t rows = 1;
-
-	for (size_t s = 0; s < b->n_sets; s++)
-		rows += b->sets[s].n_rows;
-	return n_slots < UINT32_MAX && n_slots <= b->budget.max / sizeof(double) / rows;
 }
 
 /* Move a row's values into the table. */
-static void table_take_row(struct lp_table *t, uint32_t i, int64_t first, struct table_row *row)
+static void table_take_row(
+	struct lp_table *t, uint32_t i, const struct table_grid *g, struct table_row *row)
 {
-	double *values = t->values + (size_t)i * t->n_slots;
-
-	for (uint32_t slot = 0; slot < t->n_slots; slot++)
-		values[slot] = NAN;
-	for (size_t n = 0; n < row->n; n++) {
-		if (table_value_set(row->values[n]))
-			values[(size_t)(row->first - first) + n] = row->values[n];
-	}
+	table_grid_copy(g, &row->pages, t->values + (size_t)i * t->n_slots);
 	t->components[i] = TAKE_PTR(row->component);
-	free(row->values);
-	row->values = NULL;
-	row->n = 0;
+	pages_release(&row->pages);
 }
 
-static struct lp_table *table_make(
-	struct lp_table_builder *b, struct column_set *s, int64_t first, uint32_t n_slots)
+static struct lp_table *table_make(struct column_set *s, const struct table_grid *g)
 {
 	struct lp_table *t = calloc(1, sizeof(*t));
 	int64_t span_us;
@@ -569,19 +583,16 @@ static struct lp_table *table_make(
 		return NULL;
 	t->metric = TAKE_PTR(s->name);
 	t->unit = TAKE_PTR(s->unit);
-	t->step_us = b->opt->step_us;
-	t->start_us = first * t->step_us;
-	t->n_slots = n_slots;
 	t->components = calloc(s->n_rows + 1, sizeof(struct lp_identity *));
-	t->values = calloc(s->n_rows * n_slots + 1, sizeof(*t->values));
-	if (!t->components || !t->values) {
+	t->values = malloc((s->n_rows * g->n_slots + 1) * sizeof(*t->values));
+	if (!t->components || !t->values || table_grid_apply(g, t) < 0) {
 		lp_table_free(t);
 		return NULL;
 	}
 	t->n_components = (uint32_t)s->n_rows;
 	span_us = peak_span_us(t->metric);
 	for (uint32_t i = 0; i < t->n_components; i++) {
-		table_take_row(t, i, first, &s->rows[i]);
+		table_take_row(t, i, g, &s->rows[i]);
 		if (span_us && s->rows[i].metric && r == 0)
 			r = peak_row(t, i, span_us);
 	}
@@ -592,32 +603,53 @@ static struct lp_table *table_make(
 	return t;
 }
 
+/* The grid of everything, if tables on it are sensible. */
+static int grid_choose(const struct lp_table_builder *b, struct table_grid *ret, struct lp_err *err)
+{
+	struct table_part part = {.align = FINISH_ALIGN, .margin = FINISH_MARGIN};
+	uint64_t rows, values;
+
+	if (!table_builder_span(b, &part.first, &part.end))
+		part.first = part.end = 0;
+	if (table_grid_make(b, &part, ret) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot build a table");
+	rows_count(b, &rows, &values);
+	if (!table_grid_fits(ret, b, rows, values))
+		return table_refuse(b, part.first, part.end - 1, "the data", err);
+	return 0;
+}
+
+static void tables_free(struct lp_table **tables, uint32_t n)
+{
+	while (n)
+		lp_table_free(tables[--n]);
+	free(tables);
+}
+
 int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_tables,
 	uint32_t *ret_n, struct lp_err *err)
 {
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
-	struct lp_table **tables = calloc(b->n_sets + 1, sizeof(*tables));
-	int64_t first, last;
+	_cleanup_(table_grid_release) struct table_grid grid = {0};
+	struct lp_table **tables;
 	uint32_t n = 0;
-	bool ok = tables != NULL;
+	int r = grid_choose(b, &grid, err);
 
-	grid_of(b, &first, &last);
-	if (!grid_fits(b, (uint64_t)(last - first + 1))) {
-		free(tables);
-		return table_refuse(b, first, last, "the data", err);
-	}
-	for (size_t s = 0; ok && s < b->n_sets; s++) {
+	if (r < 0)
+		return r;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	tables = calloc(b->n_sets + 1, sizeof(*tables));
+	r = tables ? 0 : -ENOMEM;
+	for (size_t s = 0; r == 0 && s < b->n_sets; s++) {
 		if (!b->sets[s].n_rows || !peak_fits(b->sets[s].name, b->opt->step_us))
 			continue;
-		tables[n] = table_make(b, &b->sets[s], first, (uint32_t)(last - first + 1));
-		ok = tables[n] != NULL;
-		n += ok;
+		tables[n] = table_make(&b->sets[s], &grid);
+		r = tables[n] ? 0 : -ENOMEM;
+		n += r == 0;
 	}
-	if (!ok) {
-		while (n)
-			lp_table_free(tables[--n]);
-		free(tables);
-		return lp_err_sys(err, -ENOMEM, "cannot build a table");
+	if (r < 0) {
+		if (tables)
+			tables_free(tables, n);
+		return lp_err_sys(err, r, "cannot build a table");
 	}
 	*ret_tables = tables;
 	*ret_n = n;

@@ -46,6 +46,6 @@ int table_builder_join(struct lp_table_builder *b, struct lp_table_builder *late
 			r = set_join(b, &b->sets[set], &later->sets[i]);
 	}
 	if (r == -EFBIG)
-		return table_refuse(b, b->budget.first, b->budget.last, path, err);
+		return table_refuse(b, b->budget.slot, b->budget.slot, path, err);
 	return r < 0 ? lp_err_sys(err, r, "cannot build a table") : 0;
 }

@@ -1,7 +1,5 @@
 #include "model/table_row.h"
 
-#include "base/array.h"
-#include "base/cleanup.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,43 +10,9 @@
 
 void table_row_release(struct table_row *row)
 {
-	free(row->values);
+	pages_release(&row->pages);
 	lp_identity_unref(row->component);
 	*row = (struct table_row){0};
-}
-
-static int budget_refuse(struct table_budget *budget, int64_t first, int64_t last)
-{
-	budget->first = first;
-	budget->last = last;
-	return -EFBIG;
-}
-
-/* Room in a row for slots `from` .. `to`; those that nothing is known of are unset. */
-static int row_grow(struct table_row *row, int64_t from, int64_t to, struct table_budget *budget)
-{
-	int64_t end = row->first + (int64_t)row->n;
-	int64_t first = row->n && row->first < from ? row->first : from;
-	int64_t last = row->n && end - 1 > to ? end - 1 : to;
-	uint64_t need = (uint64_t)last - (uint64_t)first + 1;
-	size_t cap = row->cap, shift = row->n ? (size_t)(row->first - first) : 0;
-	double unset = lp_cell_to_real(TABLE_VALUE_UNSET);
-
-	if (need > budget->max / sizeof(double) ||
-		(need > cap && budget->used + (need - cap) * sizeof(double) > budget->max))
-		return budget_refuse(budget, first, last);
-	if (array_reserve(&row->values, &row->cap, need, sizeof(double)) < 0)
-		return -ENOMEM;
-	budget->used += (row->cap - cap) * sizeof(double);
-	if (shift)
-		memmove(row->values + shift, row->values, row->n * sizeof(double));
-	for (size_t i = 0; i < shift; i++)
-		row->values[i] = unset;
-	for (size_t i = row->n + shift; i < need; i++)
-		row->values[i] = unset;
-	row->first = first;
-	row->n = need;
-	return 0;
 }
 
 /* The value of the slot at hand. Of a latency, the second input is how many it is the mean of. */
@@ -64,20 +28,13 @@ static double row_value(const struct table_row *row)
 /* Put the value of the slot at hand into the row. */
 static inline int row_put(struct table_row *row, struct table_budget *budget)
 {
-	int64_t at = row->slot - row->first;
+	int r;
 
 	if (!row->open || !row->acc.n)
 		return 0;
-	if (row->n && at == (int64_t)row->n && row->n < row->cap) {
-		row->n++; /* the next one: the usual case */
-	} else if (!row->n || at < 0 || at >= (int64_t)row->n) {
-		int r = row_grow(row, row->slot, row->slot, budget);
-
-		if (r < 0)
-			return r;
-		at = row->slot - row->first;
-	}
-	row->values[at] = row_value(row);
+	r = pages_put(&row->pages, row->slot, row_value(row), budget);
+	if (r < 0)
+		return r;
 	if (row->head.state == HEAD_CLOSED && row->slot == row->head.slot)
 		row->head.replaced = true;
 	return 0;
@@ -308,34 +265,14 @@ int table_row_add(struct table_row *row, const struct table_times *times, const 
 /* A row that had nothing takes over everything. */
 static int row_take(struct table_row *row, struct table_row *later, struct table_budget *budget)
 {
-	uint64_t bytes = later->cap * sizeof(double);
 	struct lp_identity *component = row->component;
+	struct table_pages pages = row->pages;
+	int r = pages_join(&pages, &later->pages, budget);
 
-	if (budget->used + bytes > budget->max)
-		return budget_refuse(budget, later->first, later->first + (int64_t)later->n - 1);
-	budget->used += bytes;
-	free(row->values);
 	*row = *later;
 	row->component = component;
-	later->values = NULL;
-	later->n = later->cap = 0;
-	return 0;
-}
-
-/* Values replace earlier ones. */
-static int row_overlay(
-	struct table_row *row, const struct table_row *later, struct table_budget *budget)
-{
-	int r = later->n ? row_grow(row, later->first, later->first + (int64_t)later->n - 1, budget)
-			 : 0;
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < later->n; i++) {
-		if (table_value_set(later->values[i]))
-			row->values[(size_t)(later->first - row->first) + i] = later->values[i];
-	}
-	return 0;
+	row->pages = pages;
+	return r;
 }
 
 /* Does the slot at hand go on in the first one of `later`? */
@@ -363,7 +300,7 @@ int table_row_join(
 	}
 	if (row->head.state == HEAD_NONE)
 		return row_take(row, later, budget);
-	r = row_overlay(row, later, budget);
+	r = pages_join(&row->pages, &later->pages, budget);
 	if (r < 0)
 		return r;
 	if (continues) {

@@ -3,6 +3,7 @@
 #define MODEL_TABLE_ROW_H
 
 #include "model/bind.h"
+#include "model/table_pages.h"
 #include "model/table_times.h"
 
 /* What a row's very first slot was made of. Rows of the same component from two builders can be
@@ -23,28 +24,11 @@ struct table_row {
 	int64_t last_wall;		/* of the last sample: time that does not move on repeats */
 	const struct lp_metric *metric; /* what `acc` was gathered through */
 	uint32_t shape;
-	bool gaps;	/* see struct lp_table_options */
-	double *values; /* of slots `first` .. `first + n - 1`; see table_value_set() */
-	int64_t first;
-	size_t n, cap;
+	bool gaps;		  /* see struct lp_table_options */
+	struct table_pages pages; /* the values; see table_value_set() */
 	struct table_head head;
 	struct lp_identity *component;
 };
-
-/* Memory that all rows of a builder share. */
-struct table_budget {
-	uint64_t used, max;
-	int64_t first, last; /* the slots that did not fit any more */
-};
-
-/* A slot that nothing was put into is a NaN of its own kind: a value that could not be computed
- * replaces an earlier one, no value does not. */
-#define TABLE_VALUE_UNSET INT64_C(0x7ff8006c696d7000)
-
-static inline bool table_value_set(double value)
-{
-	return lp_cell_from_real(value) != TABLE_VALUE_UNSET;
-}
 
 /* Add the samples of component number `at` of `kind`. -EFBIG: beyond the budget. */
 int table_row_add(struct table_row *row, const struct table_times *times, const struct bind *bind,

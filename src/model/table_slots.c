@@ -9,7 +9,7 @@ static uint32_t slots_until(const struct lp_table *t, int64_t time_us)
 		return 0;
 	if (__builtin_sub_overflow(time_us, t->start_us, &ahead_us))
 		return t->n_slots;
-	n = ahead_us / t->step_us;
+	n = lp_table_slot(t, time_us);
 	return n >= t->n_slots ? t->n_slots : (uint32_t)n + 1;
 }
 

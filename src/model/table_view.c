@@ -1,5 +1,6 @@
 #include "model/table_view.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "model/table_peak.h"
 #include <errno.h>
@@ -16,19 +17,6 @@ static int no_memory(struct lp_err *err)
 	return lp_err_sys(err, -ENOMEM, "cannot build a table");
 }
 
-/* Does the row have a value in the slots from .. end - 1? Most have one at the end. */
-static bool row_seen(const struct table_row *row, int64_t from, int64_t end)
-{
-	int64_t first = row->first > from ? row->first : from;
-	int64_t behind = row->first + (int64_t)row->n;
-
-	for (int64_t slot = behind < end ? behind : end; slot-- > first;) {
-		if (table_value_set(row->values[slot - row->first]))
-			return true;
-	}
-	return false;
-}
-
 static int row_compare(const void *a, const void *b)
 {
 	const struct table_row *const *x = a, *const *y = b;
@@ -36,9 +24,16 @@ static int row_compare(const void *a, const void *b)
 	return strcmp((*x)->component->text, (*y)->component->text);
 }
 
+/* Does a row belong to the part? `least`: it has so many values there. */
+static bool row_belongs(const struct table_row *row, const struct table_part *part, uint64_t least)
+{
+	return pages_any(&row->pages, part->seen_from, part->end) &&
+		(!least || pages_count(&row->pages, part->first, part->end) >= least);
+}
+
 /* The rows of a set that belong to the part, by name. */
 static const struct table_row **set_rows(
-	const struct column_set *s, const struct table_part *part, uint32_t *ret_n)
+	const struct column_set *s, const struct table_part *part, uint64_t least, uint32_t *ret_n)
 {
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	const struct table_row **rows = calloc(s->n_rows + 1, sizeof(*rows));
@@ -46,7 +41,7 @@ static const struct table_row **set_rows(
 	bool sorted = true;
 
 	for (size_t i = 0; rows && i < s->n_rows; i++) {
-		if (!row_seen(&s->rows[i], part->seen_from, part->end))
+		if (!row_belongs(&s->rows[i], part, least))
 			continue;
 		sorted = sorted &&
 			(!n ||
@@ -61,21 +56,8 @@ static const struct table_row **set_rows(
 	return rows;
 }
 
-static void row_copy(const struct table_row *row, const struct table_part *part, double *ret)
-{
-	uint32_t n = (uint32_t)(part->end - part->first);
-
-	for (uint32_t i = 0; i < n; i++) {
-		int64_t at = part->first + i - row->first;
-
-		ret[i] = at >= 0 && at < (int64_t)row->n && table_value_set(row->values[at])
-			? row->values[at]
-			: NAN;
-	}
-}
-
 static int table_fill(struct lp_table *t, const struct table_row **rows, uint32_t n,
-	const struct table_part *part)
+	const struct table_grid *grid)
 {
 	int64_t span_us = peak_span_us(t->metric);
 	int r = 0;
@@ -89,15 +71,15 @@ static int table_fill(struct lp_table *t, const struct table_row **rows, uint32_
 		t->components[t->n_components++] = lp_identity_ref(rows[i]->component);
 #pragma omp parallel for schedule(static) if ((size_t)n * t->n_slots >= COPY_MANY)
 	for (uint32_t i = 0; i < n; i++)
-		row_copy(rows[i], part, t->values + (size_t)i * t->n_slots);
+		table_grid_copy(grid, &rows[i]->pages, t->values + (size_t)i * t->n_slots);
 	for (uint32_t i = 0; span_us && r == 0 && i < n; i++)
 		r = rows[i]->metric ? peak_row(t, i, span_us) : 0;
 	return r;
 }
 
 /* NULL: out of memory. */
-static struct lp_table *table_of(const struct lp_table_builder *b, const struct column_set *s,
-	const struct table_row **rows, uint32_t n, const struct table_part *part)
+static struct lp_table *table_of(const struct column_set *s, const struct table_row **rows,
+	uint32_t n, const struct table_grid *grid)
 {
 	struct lp_table *t = calloc(1, sizeof(*t));
 
@@ -105,10 +87,8 @@ static struct lp_table *table_of(const struct lp_table_builder *b, const struct 
 		return NULL;
 	t->metric = strdup(s->name);
 	t->unit = strdup(s->unit);
-	t->step_us = b->opt->step_us;
-	t->start_us = part->first * t->step_us;
-	t->n_slots = (uint32_t)(part->end - part->first);
-	if (!t->metric || !t->unit || table_fill(t, rows, n, part) < 0) {
+	if (!t->metric || !t->unit || table_grid_apply(grid, t) < 0 ||
+		table_fill(t, rows, n, grid) < 0) {
 		lp_table_free(t);
 		return NULL;
 	}
@@ -165,50 +145,115 @@ static void tables_free(struct lp_table **tables, uint32_t n)
 	free(tables);
 }
 
-/* Would all tables fit into the memory that the builder may take? */
-static bool part_fits(const struct lp_table_builder *b, const struct table_part *part)
-{
-	uint64_t rows = 1, n_slots = (uint64_t)(part->end - part->first);
+/* Rows of the part by how many values they have. */
+struct counts {
+	uint64_t *items;
+	size_t n, cap;
+	uint64_t sum;
+};
 
-	for (size_t s = 0; s < b->n_sets; s++)
-		rows += b->sets[s].n_rows;
-	return n_slots < UINT32_MAX && n_slots <= b->budget.max / sizeof(double) / rows;
+static void counts_release(struct counts *c)
+{
+	free(c->items);
 }
 
-int table_builder_view(const struct lp_table_builder *b, const struct table_part *part,
-	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err)
+static int counts_make(
+	const struct lp_table_builder *b, const struct table_part *part, struct counts *ret)
+{
+	for (size_t s = 0; s < b->n_sets; s++) {
+		for (size_t i = 0; i < b->sets[s].n_rows; i++) {
+			const struct table_row *row = &b->sets[s].rows[i];
+
+			if (!row_belongs(row, part, 0))
+				continue;
+			if (array_reserve(&ret->items, &ret->cap, ret->n + 1, sizeof(*ret->items)) <
+				0)
+				return -ENOMEM;
+			ret->items[ret->n] = pages_count(&row->pages, part->first, part->end);
+			ret->sum += ret->items[ret->n++];
+		}
+	}
+	return 0;
+}
+
+static int count_compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x < *y) - (*x > *y);
+}
+
+/* How many values a row must have so that tables of all of these are sensible. Tables of all that
+ * there is are so nearly always: 0. */
+static int rows_choose(const struct lp_table_builder *b, const struct table_part *part,
+	const struct table_grid *grid, uint64_t *ret_least, uint32_t *ret_left_out)
+{
+	_cleanup_(counts_release) struct counts c = {0};
+	uint64_t sum = 0;
+	size_t n = 0;
+
+	*ret_least = *ret_left_out = 0;
+	if (counts_make(b, part, &c) < 0)
+		return -ENOMEM;
+	if (table_grid_fits(grid, b, c.n, c.sum))
+		return 0;
+	qsort(c.items, c.n, sizeof(*c.items), count_compare);
+	while (n < c.n && table_grid_fits(grid, b, n + 1, sum + c.items[n]))
+		sum += c.items[n++];
+	*ret_least = c.items[n] + 1;
+	while (n && c.items[n - 1] < *ret_least)
+		n--;
+	*ret_left_out = (uint32_t)(c.n - n);
+	return n ? 0 : -EFBIG;
+}
+
+static int tables_make(const struct lp_table_builder *b, const struct table_part *part,
+	const struct table_grid *grid, uint64_t least, struct lp_table **tables, uint32_t *n)
 {
 	_cleanup_free_ struct placed_set *sets = sets_sorted(b);
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
-	struct lp_table **tables = calloc(b->n_sets + 1, sizeof(*tables));
-	uint32_t n = 0;
-	bool ok = sets && tables;
 
-	if (ok && !part_fits(b, part)) {
-		free(tables);
-		return table_refuse(b, part->first, part->end - 1, "the data", err);
-	}
-	for (size_t s = 0; ok && s < b->n_sets; s++) {
-		uint32_t n_rows;
+	for (size_t s = 0; sets && s < b->n_sets; s++) {
 		_cleanup_free_ const struct table_row **rows = NULL;
+		uint32_t n_rows;
 
 		if (!peak_fits(sets[s].set->name, b->opt->step_us))
 			continue;
-		rows = set_rows(sets[s].set, part, &n_rows);
-		ok = rows != NULL;
-		if (!ok || !n_rows)
+		rows = set_rows(sets[s].set, part, least, &n_rows);
+		if (!rows)
+			return -ENOMEM;
+		if (!n_rows)
 			continue;
-		tables[n] = table_of(b, sets[s].set, rows, n_rows, part);
-		ok = tables[n] != NULL;
-		n += ok;
+		tables[*n] = table_of(sets[s].set, rows, n_rows, grid);
+		if (!tables[*n])
+			return -ENOMEM;
+		++*n;
 	}
-	if (!ok) {
+	return sets ? 0 : -ENOMEM;
+}
+
+int table_builder_view(const struct lp_table_builder *b, const struct table_part *part,
+	struct lp_table ***ret_tables, uint32_t *ret_n, uint32_t *ret_left_out, struct lp_err *err)
+{
+	_cleanup_(table_grid_release) struct table_grid grid = {0};
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	struct lp_table **tables = calloc(b->n_sets + 1, sizeof(*tables));
+	uint32_t n = 0, left_out = 0;
+	uint64_t least = 0;
+	int r = tables ? table_grid_make(b, part, &grid) : -ENOMEM;
+
+	if (r == 0)
+		r = rows_choose(b, part, &grid, &least, &left_out);
+	if (r == 0)
+		r = tables_make(b, part, &grid, least, tables, &n);
+	if (r < 0) {
 		if (tables)
 			tables_free(tables, n);
-		return no_memory(err);
+		return r == -EFBIG ? table_refuse(b, part->first, part->end - 1, "the data", err)
+				   : no_memory(err);
 	}
 	*ret_tables = tables;
 	*ret_n = n;
+	*ret_left_out = left_out;
 	return 0;
 }
 
@@ -218,13 +263,12 @@ bool table_builder_span(const struct lp_table_builder *b, int64_t *ret_first, in
 
 	for (size_t s = 0; s < b->n_sets; s++) {
 		for (size_t i = 0; i < b->sets[s].n_rows; i++) {
-			const struct table_row *row = &b->sets[s].rows[i];
-			int64_t end = row->first + (int64_t)row->n;
+			int64_t first, end;
 
-			if (!row->n)
+			if (!pages_span(&b->sets[s].rows[i].pages, &first, &end))
 				continue;
-			if (!any || row->first < *ret_first)
-				*ret_first = row->first;
+			if (!any || first < *ret_first)
+				*ret_first = first;
 			if (!any || end > *ret_end)
 				*ret_end = end;
 			any = true;
@@ -237,11 +281,25 @@ bool table_builder_any(const struct lp_table_builder *b, int64_t from, int64_t e
 {
 	for (size_t s = 0; s < b->n_sets; s++) {
 		for (size_t i = 0; i < b->sets[s].n_rows; i++) {
-			if (row_seen(&b->sets[s].rows[i], from, end))
+			if (pages_any(&b->sets[s].rows[i].pages, from, end))
 				return true;
 		}
 	}
 	return false;
+}
+
+int64_t table_builder_next(const struct lp_table_builder *b, int64_t from)
+{
+	int64_t next = INT64_MAX;
+
+	for (size_t s = 0; s < b->n_sets; s++) {
+		for (size_t i = 0; i < b->sets[s].n_rows; i++) {
+			int64_t slot = pages_next(&b->sets[s].rows[i].pages, from);
+
+			next = slot < next ? slot : next;
+		}
+	}
+	return next;
 }
 
 bool table_builder_born(const struct lp_table_builder *b, int64_t from, int64_t end)
@@ -257,32 +315,23 @@ bool table_builder_born(const struct lp_table_builder *b, int64_t from, int64_t 
 	return false;
 }
 
-/* Drop the values before a slot; the memory stays, for those to come. */
-static void row_trim(struct table_row *row, int64_t before)
+void table_builder_drop(struct lp_table_builder *b, int64_t from, int64_t end)
 {
-	int64_t drop = before - row->first;
-
-	if (drop <= 0 || !row->n)
-		return;
-	if (drop > (int64_t)row->n)
-		drop = (int64_t)row->n;
-	row->n -= (size_t)drop;
-	row->first += drop;
-	memmove(row->values, row->values + drop, row->n * sizeof(*row->values));
+	for (size_t s = 0; s < b->n_sets; s++) {
+		for (size_t i = 0; i < b->sets[s].n_rows; i++)
+			pages_drop(&b->sets[s].rows[i].pages, from, end, &b->budget);
+	}
 }
 
 /* Has it nothing left? */
 static bool row_gone(const struct table_row *row, int64_t before)
 {
-	return !row->n && (!row->open || row->slot < before);
+	return !row->pages.n && (!row->open || row->slot < before);
 }
 
 int table_builder_trim(struct lp_table_builder *b, int64_t before)
 {
-	for (size_t s = 0; s < b->n_sets; s++) {
-		for (size_t i = 0; i < b->sets[s].n_rows; i++)
-			row_trim(&b->sets[s].rows[i], before);
-	}
+	table_builder_drop(b, INT64_MIN, before);
 	return table_rows_retire(b, row_gone, before);
 }
 

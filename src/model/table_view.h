@@ -2,19 +2,16 @@
 #ifndef MODEL_TABLE_VIEW_H
 #define MODEL_TABLE_VIEW_H
 
-#include "model/table_builder.h"
-
-/* Which part of it: slots are numbers of steps since 1970. */
-struct table_part {
-	int64_t first, end; /* the slots of the tables: first .. end - 1 */
-	int64_t seen_from;  /* components with a value in seen_from .. end - 1 only */
-};
+#include "model/table_grid.h"
 
 /* Tables of that part, one per metric that has a component there. Their order and that of the
  * components depends on nothing but names: on what is in the builder, not on how it came there. The
- * caller frees each and the array. */
+ * caller frees each and the array.
+ *
+ * Tables of many components that have next to no values each would be large and empty: those with
+ * the fewest values are left out then, and `*ret_left_out` says how many were. */
 int table_builder_view(const struct lp_table_builder *b, const struct table_part *part,
-	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err);
+	struct lp_table ***ret_tables, uint32_t *ret_n, uint32_t *ret_left_out, struct lp_err *err);
 
 /* The first slot of the earliest row and the end of the last; false: there is none. */
 bool table_builder_span(const struct lp_table_builder *b, int64_t *ret_first, int64_t *ret_end);
@@ -22,8 +19,14 @@ bool table_builder_span(const struct lp_table_builder *b, int64_t *ret_first, in
 /* Has any row a value in the slots from .. end - 1? */
 bool table_builder_any(const struct lp_table_builder *b, int64_t from, int64_t end);
 
+/* The first slot from `from` on in which a row has a value; INT64_MAX: there is none. */
+int64_t table_builder_next(const struct lp_table_builder *b, int64_t from);
+
 /* Has any row its first value ever in the slots from .. end - 1? */
 bool table_builder_born(const struct lp_table_builder *b, int64_t from, int64_t end);
+
+/* Forget all values in the slots from .. end - 1. */
+void table_builder_drop(struct lp_table_builder *b, int64_t from, int64_t end);
 
 /* Forget all values before slot `before`, and components that have none behind it. */
 int table_builder_trim(struct lp_table_builder *b, int64_t before);

@@ -51,11 +51,23 @@ static double point_mean(const double *row, uint64_t first, uint64_t end, double
 	return n ? sum / (double)n : NAN;
 }
 
-static void reduce(const double *row, uint32_t n_slots, uint32_t n_points, double *ret, double *low,
-	double *high)
+/* The first slot of point i: points cover the same time each, also where a table leaves out some.
+ */
+static uint64_t point_slot(const struct lp_table *t, uint64_t i, uint32_t n_points)
+{
+	uint64_t n_slots = t->n_slots + (uint64_t)lp_table_skipped(t, t->n_slots);
+	uint64_t slot = i * n_slots / n_points;
+
+	if (!t->n_cuts || !slot)
+		return slot;
+	return (uint64_t)(lp_table_slot(t, t->start_us + (int64_t)(slot - 1) * t->step_us) + 1);
+}
+
+static void reduce(const struct lp_table *t, const double *row, uint32_t n_points, double *ret,
+	double *low, double *high)
 {
 	for (uint64_t i = 0; i < n_points; i++)
-		ret[i] = point_mean(row, i * n_slots / n_points, (i + 1) * n_slots / n_points,
+		ret[i] = point_mean(row, point_slot(t, i, n_points), point_slot(t, i + 1, n_points),
 			low ? low + i : NULL, high ? high + i : NULL);
 }
 
@@ -85,7 +97,7 @@ static double median_of(double *values, uint32_t n)
 }
 
 /* The median line of evenly chosen peers. */
-static int make_median(struct peer_lines *l, const double *const *rows, uint32_t n_slots)
+static int make_median(struct peer_lines *l, const struct lp_table *t, const double *const *rows)
 {
 	_cleanup_free_ double *values = NULL;
 	uint32_t n;
@@ -98,8 +110,8 @@ static int make_median(struct peer_lines *l, const double *const *rows, uint32_t
 		n = 0;
 		for (uint64_t i = 0; i < l->n_median; i++) {
 			double x = point_mean(rows[i * l->n_others / l->n_median],
-				p * n_slots / l->n_points, (p + 1) * n_slots / l->n_points, NULL,
-				NULL);
+				point_slot(t, p, l->n_points), point_slot(t, p + 1, l->n_points),
+				NULL, NULL);
 
 			if (!isnan(x))
 				values[n++] = x;
@@ -154,8 +166,8 @@ static void make_own(struct peer_lines *l, const struct lp_verdict *v, const str
 	const struct lp_table *t = v->tables[f->metric];
 	uint32_t row = v->row_of[f->metric][f->component];
 
-	reduce(row == UINT32_MAX ? NULL : t->values + (size_t)row * t->n_slots, t->n_slots,
-		l->n_points, l->own, l->low, l->high);
+	reduce(t, row == UINT32_MAX ? NULL : t->values + (size_t)row * t->n_slots, l->n_points,
+		l->own, l->low, l->high);
 }
 
 int peer_lines_make(const struct lp_verdict *v, const struct lp_finding *f,
@@ -176,9 +188,9 @@ int peer_lines_make(const struct lp_verdict *v, const struct lp_finding *f,
 		return r;
 	make_own(&l, v, f);
 	for (uint64_t i = 0; i < l.n_peers; i++)
-		reduce(rows[i * l.n_others / l.n_peers], t->n_slots, l.n_peer_points,
+		reduce(t, rows[i * l.n_others / l.n_peers], l.n_peer_points,
 			l.peers + i * l.n_peer_points, NULL, NULL);
-	r = make_median(&l, rows, t->n_slots);
+	r = make_median(&l, t, rows);
 	if (r < 0)
 		return r;
 	find_top(&l);

@@ -109,7 +109,7 @@ static void text_line(struct grid *g, const struct join *j, struct lp_table *con
 	}
 	if (!any)
 		return;
-	grid_add(g, time_format(tables[0]->start_us + slot * tables[0]->step_us, time));
+	grid_add(g, time_format(lp_table_time(tables[0], slot), time));
 	grid_add(g, j->names[comp]);
 	for (uint32_t t = 0; t < n; t++)
 		grid_add_number(g, line[t]);
@@ -218,7 +218,7 @@ int values_print_csv(FILE *out, struct lp_table *const *tables, uint32_t n, stru
 		return lp_err_sys(err, -ENOMEM, "cannot print");
 	fputs("time,component,metric,value\n", out);
 	for (uint32_t slot = 0; n && slot < tables[0]->n_slots; slot++) {
-		time_format(tables[0]->start_us + slot * tables[0]->step_us, time);
+		time_format(lp_table_time(tables[0], slot), time);
 		for (uint32_t c = 0; c < j.n; c++) {
 			for (uint32_t p = j.first[c]; p != NO_PLACE; p = j.places[p].next) {
 				double value = place_value(tables, &j.places[p], slot);
@@ -246,7 +246,8 @@ static void json_row(FILE *out, const double *values, uint32_t n)
 	putc_unlocked(']', out);
 }
 
-static void json_table(FILE *out, const struct lp_table *t)
+/* The slots `first` .. `end - 1` of a table, between which no time is left out. */
+static void json_table(FILE *out, const struct lp_table *t, uint32_t first, uint32_t end)
 {
 	char time[TIME_TEXT_MAX], number[NUMBER_TEXT_MAX];
 
@@ -255,7 +256,8 @@ static void json_table(FILE *out, const struct lp_table *t)
 	fputs(",\"unit\":", out);
 	json_write_string(out, t->unit);
 	fprintf(out, ",\"start\":\"%s\",\"step_s\":%s,\"components\":[",
-		time_format(t->start_us, time), number_format((double)t->step_us / 1e6, number));
+		time_format(lp_table_time(t, first), time),
+		number_format((double)t->step_us / 1e6, number));
 	for (uint32_t i = 0; i < t->n_components; i++) {
 		fputs(i ? "," : "", out);
 		json_write_string(out, t->components[i]->text);
@@ -263,7 +265,7 @@ static void json_table(FILE *out, const struct lp_table *t)
 	fputs("],\"values\":[", out);
 	for (uint32_t i = 0; i < t->n_components; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		json_row(out, t->values + (size_t)i * t->n_slots, t->n_slots);
+		json_row(out, t->values + (size_t)i * t->n_slots + first, end - first);
 	}
 	fputs("]}", out);
 }
@@ -273,8 +275,16 @@ int values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, str
 	(void)err;
 	fputs("{\"limpet\":\"" LIMPET_VERSION "\",\"tables\":[", out);
 	for (uint32_t t = 0; t < n; t++) {
-		fputs(t ? ",\n" : "\n", out);
-		json_table(out, tables[t]);
+		const struct lp_table *table = tables[t];
+
+		for (uint32_t i = 0, first = 0; i <= table->n_cuts; i++) {
+			uint32_t end =
+				i < table->n_cuts ? (uint32_t)table->cuts[i].slot : table->n_slots;
+
+			fputs(t || i ? ",\n" : "\n", out);
+			json_table(out, table, first, end);
+			first = end;
+		}
 	}
 	fputs("]}\n", out);
 	return 0;

@@ -17,7 +17,7 @@ static int64_t slot_end(const struct lp_verdict *v, uint32_t table, uint32_t slo
 {
 	const struct lp_table *t = v->tables[table];
 
-	return t->start_us + (int64_t)slot * t->step_us;
+	return lp_table_time(t, slot);
 }
 
 int64_t verdict_window_start(const struct lp_verdict *v, const struct lp_series *s, uint32_t window)

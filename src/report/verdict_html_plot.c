@@ -92,7 +92,7 @@ static void write_band(FILE *out, const struct peer_lines *l)
 static void plot_span(const struct lp_table *t, int64_t *from_us, int64_t *to_us)
 {
 	*from_us = t->start_us - t->step_us;
-	*to_us = t->start_us + ((int64_t)t->n_slots - 1) * t->step_us;
+	*to_us = lp_table_time(t, (int64_t)t->n_slots - 1);
 }
 
 static double x_of_time(const struct lp_table *t, int64_t wall_us)

@@ -153,12 +153,12 @@ static inline void rig_run(
 static inline double rig_value(const struct lp_table *t, const char *component, int64_t wall_us)
 {
 	for (uint32_t i = 0; i < t->n_components; i++) {
-		int64_t slot = (wall_us - t->start_us) / t->step_us;
+		int64_t slot = lp_table_slot(t, wall_us);
 
 		if (strcmp(t->components[i]->text, component))
 			continue;
 		assert_int_equal((wall_us - t->start_us) % t->step_us, 0);
-		if (wall_us < t->start_us || slot >= t->n_slots)
+		if (slot < 0 || slot >= t->n_slots || lp_table_time(t, slot) != wall_us)
 			return NAN;
 		return t->values[(size_t)i * t->n_slots + (size_t)slot];
 	}

@@ -79,12 +79,41 @@ static void test_by_sample(void **state)
 	history_release(&h);
 }
 
+/* Ages without a window take no room, and what is before and behind is found. */
+static void test_ages(void **state)
+{
+	struct history h = {0};
+	const struct track *t;
+
+	(void)state;
+	for (int64_t age = 0; age < 5; age++) {
+		for (int64_t i = 0; i < 10; i++)
+			put(&h, "a", age * 1000000000 + i, LP_MARK_ABOVE);
+	}
+	t = tracks_find(history_find(&h, "await"), "a");
+	assert_int_equal(t->n, 50);
+	for (int64_t age = 0; age < 5; age++) {
+		assert_int_equal(get(&h, "a", age * 1000000000 + 9), LP_MARK_ABOVE);
+		assert_int_equal(get(&h, "a", age * 1000000000 + 10), LP_MARK_NONE);
+		assert_int_equal(get(&h, "a", age * 1000000000 - 1), LP_MARK_NONE);
+		assert_int_equal(track_number(t, (uint32_t)age * 10), age * 1000000000);
+	}
+	assert_int_equal(history_trim(&h, 2000000005, 0), 0);
+	assert_int_equal(t->n, 25);
+	assert_int_equal(t->begin, 2000000005);
+	assert_int_equal(get(&h, "a", 2000000004), LP_MARK_NONE);
+	assert_int_equal(get(&h, "a", 3000000001), LP_MARK_ABOVE);
+	assert_int_equal(get(&h, "a", 4000000009), LP_MARK_ABOVE);
+	history_release(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_put_and_get),
 		cmocka_unit_test(test_trim),
 		cmocka_unit_test(test_by_sample),
+		cmocka_unit_test(test_ages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,7 +173,7 @@ static void test_little_memory(void **state)
 		run_threads(&run, &opt, 2);
 		if (run.r == -EFBIG || plain.r == -EFBIG) {
 			assert_int_equal(run.r, plain.r);
-			assert_non_null(strstr(run.err.text, "would need more than"));
+			assert_non_null(strstr(run.err.text, "would need too much memory"));
 			continue;
 		}
 		assert_int_equal(run.r, -EBADMSG);

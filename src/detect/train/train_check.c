@@ -202,7 +202,7 @@ static int add_asymmetry(const struct train_pair *p, uint32_t member, double sha
 		.own = own,
 		.peers = peers,
 		.start_us = t->start_us,
-		.end_us = t->start_us + (int64_t)(t->n_slots - 1) * t->step_us};
+		.end_us = lp_table_time(t, (int64_t)t->n_slots - 1)};
 	a->metric = strdup(t->metric);
 	a->unit = strdup(t->unit);
 	a->component = strdup(component);

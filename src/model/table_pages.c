@@ -1,0 +1,304 @@
+#include "model/table_pages.h"
+
+#include "base/array.h"
+#include "base/time.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a page takes, with the allocator's own. */
+#define PAGE_BYTES (TABLE_PAGE_SLOTS * sizeof(double) + sizeof(struct table_page) + 16)
+
+static int64_t page_of(int64_t slot)
+{
+	return floor_div(slot, TABLE_PAGE_SLOTS);
+}
+
+static int64_t page_first(int64_t number)
+{
+	return number * TABLE_PAGE_SLOTS;
+}
+
+void pages_release(struct table_pages *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->items[i].values);
+	free(p->items);
+	*p = (struct table_pages){0};
+}
+
+uint64_t pages_bytes(const struct table_pages *p)
+{
+	return (uint64_t)p->n * PAGE_BYTES;
+}
+
+/* The first page whose number is not less. */
+static size_t page_search(const struct table_pages *p, int64_t number)
+{
+	size_t low = 0, high = p->n;
+
+	if (!p->n || p->items[p->n - 1].number < number)
+		return p->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->items[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Put a page, whose values are taken over, at a place. */
+static int page_insert(struct table_pages *p, size_t at, const struct table_page *page)
+{
+	if (array_reserve(&p->items, &p->cap, p->n + 1, sizeof(*p->items)) < 0)
+		return -ENOMEM;
+	memmove(&p->items[at + 1], &p->items[at], (p->n - at) * sizeof(*p->items));
+	p->items[at] = *page;
+	p->n++;
+	return 0;
+}
+
+static int budget_take(struct table_budget *budget, int64_t slot)
+{
+	if (budget->used + PAGE_BYTES > budget->max) {
+		budget->slot = slot;
+		return -EFBIG;
+	}
+	budget->used += PAGE_BYTES;
+	return 0;
+}
+
+static int page_add(struct table_pages *p, size_t at, int64_t number, struct table_budget *budget)
+{
+	struct table_page page = {.number = number};
+	int r = budget_take(budget, page_first(number));
+
+	if (r < 0)
+		return r;
+	page.values = malloc(TABLE_PAGE_SLOTS * sizeof(*page.values));
+	if (!page.values || page_insert(p, at, &page) < 0) {
+		free(page.values);
+		budget->used -= PAGE_BYTES;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < TABLE_PAGE_SLOTS; i++)
+		page.values[i] = lp_cell_to_real(TABLE_VALUE_UNSET);
+	return 0;
+}
+
+int pages_put(struct table_pages *p, int64_t slot, double value, struct table_budget *budget)
+{
+	int64_t number = page_of(slot);
+	struct table_page *page;
+
+	if (p->at >= p->n || p->items[p->at].number != number) {
+		size_t at = page_search(p, number);
+
+		if (at == p->n || p->items[at].number != number) {
+			int r = page_add(p, at, number, budget);
+
+			if (r < 0)
+				return r;
+		}
+		p->at = at;
+	}
+	page = &p->items[p->at];
+	slot -= page_first(number);
+	page->n_set += !table_value_set(page->values[slot]);
+	page->values[slot] = value;
+	return 0;
+}
+
+/* The part of a page that lies in from .. end - 1. */
+static void page_clip(const struct table_page *page, int64_t from, int64_t end, int64_t *ret_first,
+	int64_t *ret_end)
+{
+	int64_t first = page_first(page->number), behind = first + TABLE_PAGE_SLOTS;
+
+	*ret_first = from > first ? from - first : 0;
+	*ret_end = end < behind ? end - first : TABLE_PAGE_SLOTS;
+}
+
+uint64_t pages_count(const struct table_pages *p, int64_t from, int64_t end)
+{
+	uint64_t n = 0;
+
+	for (size_t i = page_search(p, page_of(from)); i < p->n; i++) {
+		if (page_first(p->items[i].number) >= end)
+			break;
+		n += p->items[i].n_set;
+	}
+	return n;
+}
+
+static bool page_any(const struct table_page *page, int64_t from, int64_t end)
+{
+	int64_t first, behind;
+
+	page_clip(page, from, end, &first, &behind);
+	while (behind-- > first) { /* most have one at the end */
+		if (table_value_set(page->values[behind]))
+			return true;
+	}
+	return false;
+}
+
+bool pages_any(const struct table_pages *p, int64_t from, int64_t end)
+{
+	for (size_t i = page_search(p, page_of(end)) + 1; i-- > 0;) {
+		if (i == p->n || page_first(p->items[i].number) >= end)
+			continue;
+		if (page_first(p->items[i].number) + TABLE_PAGE_SLOTS <= from)
+			return false;
+		if (page_any(&p->items[i], from, end))
+			return true;
+	}
+	return false;
+}
+
+int64_t pages_next(const struct table_pages *p, int64_t from)
+{
+	for (size_t i = page_search(p, page_of(from)); i < p->n; i++) {
+		int64_t base = page_first(p->items[i].number), first, end;
+
+		page_clip(&p->items[i], from, INT64_MAX, &first, &end);
+		for (int64_t s = first; s < end; s++) {
+			if (table_value_set(p->items[i].values[s]))
+				return base + s;
+		}
+	}
+	return INT64_MAX;
+}
+
+bool pages_span(const struct table_pages *p, int64_t *ret_first, int64_t *ret_end)
+{
+	const struct table_page *page = p->items;
+	int64_t first = 0, end = TABLE_PAGE_SLOTS;
+
+	if (!p->n)
+		return false;
+	while (!table_value_set(page->values[first]))
+		first++;
+	*ret_first = page_first(page->number) + first;
+	page += p->n - 1;
+	while (!table_value_set(page->values[end - 1]))
+		end--;
+	*ret_end = page_first(page->number) + end;
+	return true;
+}
+
+void pages_copy(const struct table_pages *p, int64_t first, uint32_t n, double *ret)
+{
+	for (uint32_t i = 0; i < n; i++)
+		ret[i] = NAN;
+	for (size_t i = page_search(p, page_of(first)); i < p->n; i++) {
+		const struct table_page *page = &p->items[i];
+		int64_t from, end, offset = page_first(page->number) - first;
+
+		if (offset >= (int64_t)n)
+			break;
+		page_clip(page, first, first + n, &from, &end);
+		for (int64_t s = from; s < end; s++) {
+			if (table_value_set(page->values[s]))
+				ret[offset + s] = page->values[s];
+		}
+	}
+}
+
+void pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_budget *budget)
+{
+	size_t n = page_search(p, page_of(from));
+
+	for (size_t i = n; i < p->n; i++) {
+		struct table_page *page = &p->items[i];
+		int64_t first, behind;
+
+		if (page_first(page->number) < end) {
+			page_clip(page, from, end, &first, &behind);
+			for (int64_t s = first; s < behind; s++) {
+				page->n_set -= table_value_set(page->values[s]);
+				page->values[s] = lp_cell_to_real(TABLE_VALUE_UNSET);
+			}
+			if (!page->n_set) {
+				free(page->values);
+				budget->used -= PAGE_BYTES;
+				continue;
+			}
+		}
+		p->items[n++] = *page;
+	}
+	p->n = n;
+}
+
+/* Values replace earlier ones. */
+static void page_overlay(struct table_page *page, const struct table_page *later)
+{
+	for (size_t i = 0; i < TABLE_PAGE_SLOTS; i++) {
+		if (!table_value_set(later->values[i]))
+			continue;
+		page->n_set += !table_value_set(page->values[i]);
+		page->values[i] = later->values[i];
+	}
+}
+
+int pages_join(struct table_pages *p, struct table_pages *later, struct table_budget *budget)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < later->n; i++) {
+		struct table_page *page = &later->items[i];
+		size_t at = page_search(p, page->number);
+
+		if (at < p->n && p->items[at].number == page->number) {
+			page_overlay(&p->items[at], page);
+			continue;
+		}
+		r = budget_take(budget, page_first(page->number));
+		if (r == 0)
+			r = page_insert(p, at, page);
+		if (r == 0)
+			page->values = NULL;
+	}
+	pages_release(later);
+	return r;
+}
+
+/* What is in the slots from .. end - 1, `by` slots further. */
+static int pages_moved(
+	const struct table_pages *p, int64_t from, int64_t end, int64_t by, struct table_pages *ret)
+{
+	struct table_budget room = {.max = UINT64_MAX}; /* it is counted where it goes to */
+	int r = 0;
+
+	for (size_t i = page_search(p, page_of(from)); r == 0 && i < p->n; i++) {
+		const struct table_page *page = &p->items[i];
+		int64_t base = page_first(page->number), first, behind;
+
+		if (base >= end)
+			break;
+		page_clip(page, from, end, &first, &behind);
+		for (int64_t s = first; r == 0 && s < behind; s++) {
+			if (table_value_set(page->values[s]))
+				r = pages_put(ret, base + s + by, page->values[s], &room);
+		}
+	}
+	return r;
+}
+
+int pages_shift(
+	struct table_pages *p, int64_t from, int64_t end, int64_t by, struct table_budget *budget)
+{
+	struct table_pages moved = {0};
+	int r = pages_moved(p, from, end, by, &moved);
+
+	if (r < 0) {
+		pages_release(&moved);
+		return r;
+	}
+	pages_drop(p, from, end, budget);
+	return pages_join(p, &moved, budget);
+}

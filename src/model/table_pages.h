@@ -1,0 +1,72 @@
+/* The values of one row of a table that is being built, by slot. Only where there is data is there
+ * memory: slots lie on pages, and a page exists once one of its slots has got a value.
+ */
+#ifndef MODEL_TABLE_PAGES_H
+#define MODEL_TABLE_PAGES_H
+
+#include <limpet/batch.h>
+
+/* Slots per page. A value that is alone takes a whole page, so pages are small. */
+#define TABLE_PAGE_SLOTS 64
+
+/* Memory that all rows of a builder share. */
+struct table_budget {
+	uint64_t used, max;
+	int64_t slot; /* the one that did not fit any more */
+};
+
+/* A slot that nothing was put into is a NaN of its own kind: a value that could not be computed
+ * replaces an earlier one, no value does not. */
+#define TABLE_VALUE_UNSET INT64_C(0x7ff8006c696d7000)
+
+static inline bool table_value_set(double value)
+{
+	return lp_cell_from_real(value) != TABLE_VALUE_UNSET;
+}
+
+struct table_page {
+	int64_t number; /* slots number * TABLE_PAGE_SLOTS and following */
+	double *values; /* TABLE_PAGE_SLOTS of them, */
+	uint32_t n_set; /* so many of which were put */
+};
+
+struct table_pages {
+	struct table_page *items; /* in the order of their numbers */
+	size_t n, cap;
+	size_t at; /* the one that was used last */
+};
+
+void pages_release(struct table_pages *p);
+
+/* Memory that they take. */
+uint64_t pages_bytes(const struct table_pages *p);
+
+/* Put a value into a slot. -EFBIG: beyond the budget. */
+int pages_put(struct table_pages *p, int64_t slot, double value, struct table_budget *budget);
+
+/* How many of the slots from .. end - 1 have been put? Pages that lie there in part count whole. */
+uint64_t pages_count(const struct table_pages *p, int64_t from, int64_t end);
+
+/* Has any of the slots from .. end - 1 been put? */
+bool pages_any(const struct table_pages *p, int64_t from, int64_t end);
+
+/* The first slot from `from` on that was put; INT64_MAX: there is none. */
+int64_t pages_next(const struct table_pages *p, int64_t from);
+
+/* The first slot that was put and the one behind the last; false: none was. */
+bool pages_span(const struct table_pages *p, int64_t *ret_first, int64_t *ret_end);
+
+/* The slots first .. first + n - 1; missing is NaN. */
+void pages_copy(const struct table_pages *p, int64_t first, uint32_t n, double *ret);
+
+/* Forget the slots from .. end - 1. */
+void pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_budget *budget);
+
+/* Put all that `later` has over what is there, and leave it empty. -EFBIG: beyond the budget. */
+int pages_join(struct table_pages *p, struct table_pages *later, struct table_budget *budget);
+
+/* Move what is in the slots from .. end - 1 by `by` slots; what it lands on is replaced. */
+int pages_shift(
+	struct table_pages *p, int64_t from, int64_t end, int64_t by, struct table_budget *budget);
+
+#endif
