@@ -41,7 +41,7 @@ check_cppcheck() {
 		--suppress=shiftTooManyBitsSigned --suppress=memleak --suppress=resourceLeak \
 		--suppress=readdirCalled \
 		--library=posix --library=gnu -D_GNU_SOURCE -D__linux__ -DLIMPET_VERSION='""' \
-		-Iinclude -Isrc -Ibuild/src -Itests/unit -Itests/fuzz \
+		-I. -Iinclude -Isrc -Ibuild/src -Itests/unit -Itests/fuzz \
 		$(printf '%s\n' "${units[@]}" | grep -E '^(src|bench)/' | grep -v '\.bpf\.c$')
 }
 

@@ -143,7 +143,7 @@ static int option_take(int argc, char **argv, int *i, const struct option_table 
 }
 
 int option_parse(int argc, char **argv, const struct option_table *tables, size_t n_tables,
-	int *ret_n_args, struct lp_err *err)
+	enum option_order order, int *ret_n_args, struct lp_err *err)
 {
 	bool only_args = false;
 	int n = 0;
@@ -158,6 +158,7 @@ int option_parse(int argc, char **argv, const struct option_table *tables, size_
 				return r;
 		} else {
 			argv[n++] = argv[i];
+			only_args |= order == OPTION_IN_FRONT;
 		}
 	}
 	*ret_n_args = n;

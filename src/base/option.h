@@ -45,8 +45,15 @@ struct option_table {
 	void *values;
 };
 
+/* Where options stand. */
+enum option_order {
+	OPTION_ANYWHERE,
+	OPTION_IN_FRONT, /* the first argument ends them: the rest is another program's command line
+			  */
+};
+
 int option_parse(int argc, char **argv, const struct option_table *tables, size_t n_tables,
-	int *ret_n_args, struct lp_err *err);
+	enum option_order order, int *ret_n_args, struct lp_err *err);
 
 /* Read "10M" and the like. */
 int bytes_parse(const char *text, uint64_t *ret_bytes, struct lp_err *err);

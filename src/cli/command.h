@@ -35,6 +35,7 @@ struct command {
 	const struct option_def *options; /* ended by a row without a name; may be NULL */
 	size_t options_size;		  /* bytes of the struct they fill, zeroed */
 	bool takes_data;       /* its arguments are DATA: the importers' options are accepted too */
+	bool runs_program;     /* its arguments are another program's, with that one's options */
 	bool takes_collectors; /* it runs collectors: its help lists them */
 	const char *choices;   /* heading of the list of names that it takes: "workloads" */
 	/* The i-th of them, from a registry; false behind the last. NULL without a list. */

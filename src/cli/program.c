@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool wants_help(int argc, char **argv)
+static bool wants_help(const struct command *c, int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		if (c->runs_program && argv[i][0] != '-')
+			return false;
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
 			return true;
 	}
@@ -40,7 +42,8 @@ static int command_run(const struct command *c, int argc, char **argv)
 	for (size_t i = 0; i < data.n_tables; i++)
 		tables[n_tables++] = data.tables[i];
 	if (r == 0)
-		r = option_parse(argc, argv, tables, n_tables, &n_args, &err);
+		r = option_parse(argc, argv, tables, n_tables,
+			c->runs_program ? OPTION_IN_FRONT : OPTION_ANYWHERE, &n_args, &err);
 	if (r == -EINVAL || r == -E2BIG) {
 		fprintf(stderr, "limpet %s: %s (see 'limpet help %s')\n", c->name, err.text,
 			c->name);
@@ -101,7 +104,7 @@ int program_main(int argc, char **argv)
 		return become(c, argv);
 	argc -= n_words;
 	argv += n_words;
-	if (wants_help(argc, argv)) {
+	if (wants_help(c, argc, argv)) {
 		help_print_command(stdout, c);
 		return finish_output(EXIT_HEALTHY);
 	}

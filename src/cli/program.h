@@ -23,6 +23,10 @@ int program_main(int argc, char **argv);
  * `buf`. */
 const char *program_path(const char *name, char buf[PATH_MAX]);
 
+/* The directory of liblimpet-calls, which `limpet cc` links into programs. -ENOENT if it is not
+ * installed. */
+int program_runtime(char buf[PATH_MAX], struct lp_err *err);
+
 /* Becomes that program, with the same standard files and signals; argv[0] is its path. Returns only
  * if that fails: -ENOENT if it is not installed. */
 int program_exec(const char *name, char **argv, struct lp_err *err);

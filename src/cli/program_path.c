@@ -32,6 +32,29 @@ static void own_directory(char buf[PATH_MAX])
 		snprintf(buf, PATH_MAX, ".");
 }
 
+int program_runtime(char buf[PATH_MAX], struct lp_err *err)
+{
+	/* In the build tree; installed, also where the whole tree was moved. */
+	static const char *const homes[] = {"../../runtime", "../" LIMPET_LIBDIR "/limpet",
+		LIMPET_PREFIX "/" LIMPET_LIBDIR "/limpet"};
+	char dir[PATH_MAX], path[2 * PATH_MAX], found[PATH_MAX];
+
+	own_directory(dir);
+	for (size_t i = 0; i < sizeof(homes) / sizeof(*homes); i++) {
+		bool absolute = homes[i][0] == '/';
+
+		snprintf(path, sizeof(path), "%s%s%s/liblimpet-calls.so", absolute ? "" : dir,
+			absolute ? "" : "/", homes[i]);
+		if (!realpath(path, found))
+			continue;
+		*strrchr(found, '/') = '\0';
+		memcpy(buf, found, strlen(found) + 1);
+		return 0;
+	}
+	return lp_err_set(err, -ENOENT, "liblimpet-calls is not installed: it is not in %s/limpet",
+		LIMPET_PREFIX "/" LIMPET_LIBDIR);
+}
+
 const char *program_path(const char *name, char buf[PATH_MAX])
 {
 	char dir[PATH_MAX], path[2 * PATH_MAX];

@@ -44,7 +44,7 @@ static int finding_blame(struct lp_verdict *v, struct lp_finding *f)
 	int n, r = group_vectors(v, f->group, f->metric, &params, &g);
 
 	for (uint32_t w = 0; r == 0 && w < s->n_windows; w++) {
-		if (mark_anomalous(marks[w]))
+		if (marks[w] == f->direction)
 			r = vector_group_blame(&g, f->member, s->first[w], &blame);
 	}
 	if (r < 0)

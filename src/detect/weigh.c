@@ -17,6 +17,7 @@
  * being 32 times off. */
 #define ABSENT_RATIO 4.0
 #define RATIO_MAX 32.0
+#define AT_THRESHOLD 1.2
 
 #define BAR_LEAST 5.0
 #define BAR_MOST 100.0
@@ -62,6 +63,16 @@ static double window_weight(enum lp_mark direction, double ratio)
 	return log(fmin(ratio, RATIO_MAX)) / log(UNIT_RATIO);
 }
 
+/* Of a vector what counts is how far beyond its peers' own spread it is: all its functions together
+ * are a sum in which one of them, however far off, is a small part. At its threshold it weighs as
+ * much as a value that is 1.2 times off. */
+static double vector_weight(enum lp_mark direction, double distance, double threshold)
+{
+	if (direction == LP_MARK_ABSENT || threshold <= 0)
+		return window_weight(direction, RATIO_MAX);
+	return window_weight(LP_MARK_ABOVE, AT_THRESHOLD * distance / threshold);
+}
+
 static const enum lp_mark directions[] = {LP_MARK_ABSENT, LP_MARK_ABOVE, LP_MARK_BELOW};
 
 /* The heaviest stretch of windows in one direction. */
@@ -100,6 +111,8 @@ static struct stretch stretch_find(
 	const struct lp_series *s = c->series;
 	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
 	const float *ratios = s->ratios + (size_t)member * s->n_windows;
+	const float *distances = s->distances + (size_t)member * s->n_windows;
+	bool vectors = group_has_vectors(c->v, s->group);
 	struct stretch best = {.n_windows = count_data(marks, s->n_windows)};
 	double bar = weigh_bar(c->unit * stretch_windows(c, best.n_windows)), sum = 0;
 	uint32_t first = 0;
@@ -110,8 +123,13 @@ static struct stretch stretch_find(
 		best.n_anomalous += hit;
 		if (hit && sum <= 0)
 			first = w;
+		if (hit)
+			sum += c->unit *
+				(vectors ? vector_weight(
+						   direction, distances[w], s->thresholds[member])
+					 : window_weight(direction, ratios[w]));
 		if (marks[w] != LP_MARK_NONE)
-			sum += c->unit * ((hit ? window_weight(direction, ratios[w]) : 0) - COST);
+			sum -= c->unit * COST;
 		sum = fmax(sum, 0);
 		if (hit && sum > best.weight) {
 			best.weight = sum;

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "detect/group/pool.h"
+#include "explain/behaviour.h"
 #include "explain/evidence.h"
 #include "explain/excess_traffic.h"
 #include "explain/rank.h"
@@ -279,10 +280,13 @@ static struct signs observer_signs(const struct explain_context *ctx, const stru
 static const struct cause *own_cause(
 	const struct explain_context *ctx, const struct by_observer *by, const struct lp_suspect *s)
 {
+	const struct lp_finding *behaviour = behaviour_finding(ctx, s);
 	enum resource resource = suspect_resource(ctx, s);
 	bool together = resource == RESOURCE_NETWORK || is_of_calls(ctx, s);
 	struct signs signs = {0};
 
+	if (behaviour)
+		return behaviour_cause(ctx, behaviour);
 	if (together)
 		signs = observer_signs(ctx, by, s, resource);
 	for (uint32_t i = ctx->first_of[s->component];

@@ -14,7 +14,8 @@ extern const struct cause cause_disk_hog, cause_disk_busy, cause_disk_errors, ca
 	cause_packet_loss, cause_cpu_hog, cause_server_hung, cause_bad_link, cause_slow_link,
 	cause_slow_network, cause_lost_path, cause_server_down, cause_unknown, cause_imbalanced,
 	cause_less_idle, cause_faster, cause_less_loaded, cause_server_workload,
-	cause_propagated_error, cause_crash, cause_resource_exhausted;
+	cause_propagated_error, cause_crash, cause_resource_exhausted, cause_rogue_process,
+	cause_behaviour;
 
 /* All causes, NULL-terminated. */
 extern const struct cause *const causes[];

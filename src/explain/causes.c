@@ -70,12 +70,19 @@ const struct cause cause_resource_exhausted = {"resource-exhausted",
 	"mount) "
 	"and at dmesg."};
 
+const struct cause cause_rogue_process = {"rogue-process", "runs a program that its peers do not",
+	"Find out what started it (ps -ef, systemctl status PID, the crontabs), and whether it "
+	"belongs there."};
+const struct cause cause_behaviour = {"behaviour", "spends its time otherwise than its peers",
+	"Compare the functions named with a peer's (limpet show --functions), and ask what they "
+	"wait for: the disks, the network, or one another."};
+
 const struct cause *const causes[] = {&cause_disk_hog, &cause_disk_busy, &cause_disk_errors,
 	&cause_network_hog, &cause_packet_loss, &cause_cpu_hog, &cause_server_hung, &cause_bad_link,
 	&cause_slow_link, &cause_slow_network, &cause_lost_path, &cause_server_down, &cause_unknown,
 	&cause_imbalanced, &cause_less_idle, &cause_faster, &cause_less_loaded,
 	&cause_server_workload, &cause_propagated_error, &cause_crash, &cause_resource_exhausted,
-	NULL};
+	&cause_rogue_process, &cause_behaviour, NULL};
 
 const struct cause *cause_find(const char *name)
 {

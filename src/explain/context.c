@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "detect/compare/timeseries.h"
+#include "detect/group/functions.h"
 #include "explain/absence.h"
 #include "explain/coverage.h"
 #include "explain/idleness.h"
@@ -100,6 +101,9 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 		facts->fate = FATE_ASIDE;
 	facts->gone = absence_of(v, f);
 	facts->no_data = facts->gone > LP_GONE_WORK;
+	/* An observer's functions speak together, by its vector: one by one they are too many. */
+	if (!strcmp(kind_name, FUNCTION_KIND))
+		facts->fate = FATE_CLEARED;
 	if (facts->no_data && !coverage_had_peers(v, f))
 		facts->fate = FATE_CLEARED;
 	if (facts->fate == FATE_CULPRIT && idleness_excuses(v, f, facts->role))

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "detect/compare/persist.h"
+#include "explain/behaviour.h"
 #include "explain/cause.h"
 #include "explain/semantic.h"
 #include "model/metric_role.h"
@@ -17,8 +18,7 @@
 /* Load so much like the peers' explains nothing. */
 #define LIKE_LOAD 1.5
 
-/* Three digits: 0, 0.120, 4.10, 41.0, 410, 4100. */
-static void add_value(struct strbuf *sb, double value, const char *unit)
+void evidence_add_value(struct strbuf *sb, double value, const char *unit)
 {
 	if (isnan(value))
 		strbuf_puts(sb, "nothing");
@@ -116,6 +116,17 @@ bool evidence_is_alike(const struct lp_finding *f)
 	return f->direction != LP_MARK_ABSENT && f->ratio < LIKE_PEERS && f->ratio > 1 / LIKE_PEERS;
 }
 
+/* A vector is above or below its peers' in some of its functions: what counts is how much of it. */
+static void add_behaviour(
+	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f)
+{
+	double ratio = f->ratio < 1 ? 1 / f->ratio : f->ratio;
+
+	strbuf_printf(sb, "%s of functions differ from its peers' by %.0f%% in ",
+		ctx->v->tables[f->metric]->metric, 100 * (ratio - 1));
+	evidence_add_windows(sb, ctx->v, f);
+}
+
 void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, struct strbuf *sb)
 {
 	const struct lp_finding *f = &ctx->v->findings[finding];
@@ -126,6 +137,10 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 		add_absence(sb, ctx, finding);
 		return;
 	}
+	if (f->n_dimensions) {
+		add_behaviour(sb, ctx, f);
+		return;
+	}
 	strbuf_printf(sb, "%s ", t->metric);
 	if (evidence_is_alike(f)) {
 		strbuf_puts(sb, "spreads otherwise than its peers' (median ");
@@ -134,14 +149,14 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 	} else if (finite) {
 		add_ratio(sb, f->ratio);
 		strbuf_puts(sb, " its peers (");
-		add_value(sb, f->own, t->unit);
+		evidence_add_value(sb, f->own, t->unit);
 		strbuf_puts(sb, " against ");
-		add_value(sb, f->peers, t->unit);
+		evidence_add_value(sb, f->peers, t->unit);
 		strbuf_puts(sb, ")");
 	} else {
-		add_value(sb, f->own, t->unit);
+		evidence_add_value(sb, f->own, t->unit);
 		strbuf_puts(sb, " where its peers have ");
-		add_value(sb, f->peers, t->unit);
+		evidence_add_value(sb, f->peers, t->unit);
 	}
 	strbuf_puts(sb, " in ");
 	evidence_add_windows(sb, ctx->v, f);
@@ -215,6 +230,24 @@ static bool is_in_suspect(const struct lp_suspect *s, uint32_t finding)
 	return false;
 }
 
+/* Which functions it is, and what they have in common. */
+static int add_functions(const struct explain_context *ctx, struct lp_suspect *s, size_t *cap)
+{
+	const struct lp_finding *f = behaviour_finding(ctx, s);
+	struct strbuf sb = {0};
+	int r;
+
+	if (!f)
+		return 0;
+	behaviour_add_functions(&sb, ctx, f);
+	r = take_sentence(s, cap, &sb);
+	if (r == 0) {
+		behaviour_add_hint(&sb, ctx, f);
+		r = take_sentence(s, cap, &sb);
+	}
+	return r;
+}
+
 /* What else is unusual about the component, though it makes no culprit. */
 static int add_others(const struct explain_context *ctx, struct lp_suspect *s, size_t *cap)
 {
@@ -282,6 +315,8 @@ int evidence_fill(
 		add_load(&sb, ctx, s);
 		r = take_sentence(s, &cap, &sb);
 	}
+	if (r == 0)
+		r = add_functions(ctx, s, &cap);
 	if (r == 0)
 		r = add_others(ctx, s, &cap);
 	if (r == 0)

@@ -34,7 +34,8 @@ static const struct kind kinds[] = {
 		.by_role = true,
 		.of_calls = true},
 	{.name = "peer", .words = "traced server", .peers_by = PEERS_BY_END, .of_calls = true},
-	{.name = "function", .words = "function", .peers_by = PEERS_BY_NAME},
+	{.name = "function", .words = "function", .peers_by = PEERS_BY_NAME, .of_calls = true},
+	{.name = "functions", .words = "profile", .by_role = true, .of_calls = true},
 };
 
 const struct kind *kind_find(const char *name)

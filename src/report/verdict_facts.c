@@ -196,6 +196,8 @@ const char *verdict_cause_words(const char *cause)
 		{"propagated-error", "hands errors on"},
 		{"crash", "crashed"},
 		{"resource-exhausted", "out of resources"},
+		{"rogue-process", "rogue program"},
+		{"behaviour", "behaves differently"},
 		{"imbalanced", "imbalanced, works harder"},
 		{"less-idle", "less idle"},
 		{"faster", "faster"},

@@ -150,6 +150,26 @@ static void write_times(
 	key_time(out, "indicted", times_us[2]);
 }
 
+/* Those in which it differs most, the most telling first; nothing unless it is about functions. */
+static void write_functions(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
+{
+	const struct lp_finding *f = s->n_findings ? &v->findings[s->findings[0]] : NULL;
+
+	if (!f || !f->n_dimensions)
+		return;
+	fputs(",\"functions\":[", out);
+	for (uint32_t i = 0; i < f->n_dimensions; i++) {
+		const struct lp_dimension *d = &v->dimensions[f->first_dimension + i];
+
+		fprintf(out, "%s{\"function\":", i ? "," : "");
+		json_write_string(out, d->name);
+		key_number(out, "own", d->own);
+		key_number(out, "peers", d->peers);
+		fputc('}', out);
+	}
+	fputc(']', out);
+}
+
 static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
 	const struct lp_finding *f = s->n_findings ? &v->findings[s->findings[0]] : NULL;
@@ -171,6 +191,7 @@ static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp
 	key_string(out, "cause", s->cause);
 	key_number(out, "confidence", s->confidence);
 	key_strings(out, "evidence", s->evidence, s->n_evidence);
+	write_functions(out, v, s);
 	key_string(out, "advice", s->advice);
 	key_string(out, "group", s->group < v->n_groups ? v->groups[s->group].name : NULL);
 	key_number(out, "ratio", f ? f->ratio : NAN);

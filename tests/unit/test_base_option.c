@@ -29,7 +29,7 @@ static int parse(char **argv, struct values *v, int *n_args, struct lp_err *err)
 
 	while (argv[argc])
 		argc++;
-	return option_parse(argc, argv, &table, 1, n_args, err);
+	return option_parse(argc, argv, &table, 1, OPTION_ANYWHERE, n_args, err);
 }
 
 static void test_all_types(void **state)

@@ -274,7 +274,7 @@ static void test_training(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(n_findings(runs[i], trained, NULL), 0);
 	/* Too little for a group that must find out by itself what is usual. */
-	profile_change(&calm, bad, 2, 60, 100, 1, 150);
+	profile_change(&calm, bad, 2, 60, 100, 1, 110);
 	assert_int_equal(n_findings(table_copy(bad), NULL, NULL), 0);
 	assert_int_equal(n_findings(bad, trained, accused), 1);
 	assert_string_equal(accused, "oss2/functions:all");

@@ -9,6 +9,9 @@
 
 /* Calibrated thresholds say what is unusual; below this ratio the unusual does not matter. */
 #define RATIO_LEAST 1.2
+/* The same of a vector: a tenth of all that its peers do. It is a sum over many functions, in most
+ * of which nobody differs. */
+#define VECTOR_LEAST 1.1
 
 /* No work, beside peers that work. */
 #define NOTHING 1e-3
@@ -178,7 +181,7 @@ static void window_mark(struct comparison *c, uint32_t window, uint32_t n_data)
 			s->marks[at] = LP_MARK_NONE;
 		} else if (c->votes[at] > s->thresholds[i]) {
 			s->marks[at] = (uint8_t)(c->vectors
-					? comparison_vector_mark(c, at, RATIO_LEAST)
+					? comparison_vector_mark(c, at, VECTOR_LEAST)
 					: mark_exceeding(c, c->own[at], c->peers[at], ratio));
 		} else {
 			s->marks[at] = LP_MARK_NORMAL;

@@ -1,0 +1,156 @@
+/* Which executables and shared libraries count, and where they are: a function's address says
+ * nothing to a reader once the program has ended or the library is unloaded. */
+#include "runtime/calls.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NOTE_ALIGN(n) (((n) + 3) & ~(size_t)3)
+
+HOOK void limpet_calls_open(const void *image);
+HOOK void limpet_calls_close(const void *image);
+
+uint16_t calls_module_of(uintptr_t address)
+{
+	uint32_t n = __atomic_load_n(&calls_table->header.n_modules, __ATOMIC_ACQUIRE);
+
+	while (n-- > 0) {
+		const struct calls_module *module = &calls_table->modules[n];
+
+		if (!module->closed && address >= module->begin && address < module->end)
+			return (uint16_t)n;
+	}
+	return CALLS_NO_MODULE;
+}
+
+static const ElfW(Phdr) * headers_of(const void *image, size_t *ret_n)
+{
+	const ElfW(Ehdr) *elf = image;
+
+	*ret_n = elf->e_phnum;
+	return (const ElfW(Phdr) *)((const char *)image + elf->e_phoff);
+}
+
+static void set_range(struct calls_module *module, const void *image)
+{
+	size_t n;
+	const ElfW(Phdr) *headers = headers_of(image, &n);
+	uintptr_t low = UINTPTR_MAX, high = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (headers[i].p_type != PT_LOAD)
+			continue;
+		if (headers[i].p_vaddr < low)
+			low = headers[i].p_vaddr;
+		if (headers[i].p_vaddr + headers[i].p_memsz > high)
+			high = headers[i].p_vaddr + headers[i].p_memsz;
+	}
+	module->begin = (uintptr_t)image;
+	module->end = (uintptr_t)image + (high > low ? high - low : 0);
+}
+
+/* What an address is above the one in the file. The ELF header, at the image's start, is in the
+ * first segment, at the beginning of the file. */
+static uintptr_t bias_of(const void *image)
+{
+	size_t n;
+	const ElfW(Phdr) *headers = headers_of(image, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (headers[i].p_type == PT_LOAD)
+			return (uintptr_t)image - (headers[i].p_vaddr - headers[i].p_offset);
+	}
+	return (uintptr_t)image;
+}
+
+static void take_build_id(struct calls_module *module, const char *notes, size_t size)
+{
+	while (size >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *note = (const void *)notes;
+		size_t name = sizeof(*note), text = name + NOTE_ALIGN(note->n_namesz);
+		size_t next = text + NOTE_ALIGN(note->n_descsz);
+
+		if (next > size)
+			return;
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+			!memcmp(notes + name, "GNU", 4) &&
+			note->n_descsz <= sizeof(module->build_id)) {
+			memcpy(module->build_id, notes + text, note->n_descsz);
+			module->build_id_size = (uint8_t)note->n_descsz;
+			return;
+		}
+		notes += next;
+		size -= next;
+	}
+}
+
+static void set_build_id(struct calls_module *module, const void *image)
+{
+	size_t n;
+	const ElfW(Phdr) *headers = headers_of(image, &n);
+
+	for (size_t i = 0; i < n && module->build_id_size == 0; i++) {
+		if (headers[i].p_type == PT_NOTE)
+			take_build_id(module, (const char *)(module->bias + headers[i].p_vaddr),
+				headers[i].p_filesz);
+	}
+}
+
+/* The loader does not know the executable's path, and a library's may be relative. */
+static void set_path(struct calls_module *module, const void *image)
+{
+	char cwd[sizeof(module->path)];
+	ssize_t n;
+	Dl_info info;
+
+	if (dladdr(image, &info) && info.dli_fname && strchr(info.dli_fname, '/')) {
+		if (info.dli_fname[0] == '/' || !getcwd(cwd, sizeof(cwd)))
+			cwd[0] = '\0';
+		snprintf(module->path, sizeof(module->path), "%s%s%s", cwd, cwd[0] ? "/" : "",
+			info.dli_fname);
+		return;
+	}
+	n = readlink("/proc/self/exe", module->path, sizeof(module->path) - 1);
+	module->path[n > 0 ? n : 0] = '\0';
+}
+
+/* Constructors run one at a time: the loader sees to it. */
+void limpet_calls_open(const void *image)
+{
+	struct calls_module *module;
+	int saved_errno = errno;
+	uint32_t n;
+
+	calls_start();
+	if (!calls_table)
+		return;
+	n = calls_table->header.n_modules;
+	if (n < CALLS_MAX_MODULES && calls_reserve(&calls_table->modules[n], sizeof(*module))) {
+		module = &calls_table->modules[n];
+		set_range(module, image);
+		module->bias = bias_of(image);
+		set_build_id(module, image);
+		set_path(module, image);
+		__atomic_store_n(&calls_table->header.n_modules, n + 1, __ATOMIC_RELEASE);
+	}
+	errno = saved_errno;
+}
+
+void limpet_calls_close(const void *image)
+{
+	if (!calls_table || calls_at_exit())
+		return;
+	for (uint32_t i = 0; i < calls_table->header.n_modules; i++) {
+		struct calls_module *module = &calls_table->modules[i];
+
+		if (module->begin != (uintptr_t)image || module->closed)
+			continue;
+		module->closed = 1;
+		calls_forget(module->begin, module->end);
+	}
+}

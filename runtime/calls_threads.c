@@ -1,0 +1,84 @@
+/* Rows of the table for threads, taken at a thread's first call and given back when it ends. */
+#include "runtime/calls.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+static struct thread threads[CALLS_MAX_THREADS];
+static pthread_key_t key; /* its destructor tells of a thread's end */
+
+static void give_back(void *thread)
+{
+	struct thread *t = thread;
+
+	calls_unwind();
+	calls_detached();
+	__atomic_store_n(&calls_table->threads[t->row].busy, 0, __ATOMIC_RELEASE);
+}
+
+bool calls_prepare_threads(void)
+{
+	return pthread_key_create(&key, give_back) == 0;
+}
+
+static bool take(uint32_t row)
+{
+	uint32_t no = 0;
+
+	return __atomic_compare_exchange_n(
+		&calls_table->threads[row].busy, &no, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* A free row, or CALLS_MAX_THREADS. */
+static uint32_t free_row(void)
+{
+	for (uint32_t row = 0; row < CALLS_MAX_THREADS; row++) {
+		if (__atomic_load_n(&calls_table->threads[row].busy, __ATOMIC_RELAXED) == 0 &&
+			take(row))
+			return row;
+	}
+	return CALLS_MAX_THREADS;
+}
+
+static bool set_up(struct thread *t, uint32_t row)
+{
+	if (!t->frames) {
+		void *frames = mmap(NULL, MAX_DEPTH * sizeof(struct frame), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (frames == MAP_FAILED)
+			return false;
+		t->frames = frames;
+	}
+	t->row = row;
+	t->counters = calls_table->counters[row];
+	t->depth = t->beyond = 0;
+	return pthread_setspecific(key, t) == 0;
+}
+
+static void use(uint32_t row)
+{
+	uint32_t n = __atomic_load_n(&calls_table->header.n_threads, __ATOMIC_RELAXED);
+
+	while (n <= row &&
+		!__atomic_compare_exchange_n(&calls_table->header.n_threads, &n, row + 1, false,
+			__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
+struct thread *calls_attach(void)
+{
+	int saved_errno = errno;
+	uint32_t row = free_row();
+	struct thread *t = NULL;
+
+	if (row < CALLS_MAX_THREADS && set_up(&threads[row], row)) {
+		t = &threads[row];
+		use(row);
+	} else {
+		__atomic_fetch_add(&calls_table->header.lost_threads, 1, __ATOMIC_RELAXED);
+	}
+	errno = saved_errno;
+	return t;
+}

@@ -1,0 +1,118 @@
+#include "cli/cc_arguments.h"
+
+#include "base/array.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options whose value is the next argument, which is no input then. */
+static const char *const with_value[] = {"-o", "-x", "-I", "-L", "-D", "-U", "-l", "-include",
+	"-imacros", "-isystem", "-idirafter", "-iquote", "-iprefix", "-isysroot", "-MF", "-MT",
+	"-MQ", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-u", "-T", "-z", "-e", "-A",
+	"-B", "--param", "-aux-info", "-arch", "-target", "-specs"};
+
+/* They end before anything is linked. */
+static const char *const no_link[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"};
+
+/* There is no C library to count with. */
+static const char *const bare[] = {"-nostdlib", "-ffreestanding", "-nolibc", "-nodefaultlibs"};
+
+static bool is_one_of(const char *arg, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(arg, list[i]))
+			return true;
+	}
+	return false;
+}
+#define IS_ONE_OF(arg, list) is_one_of(arg, list, ARRAY_SIZE(list))
+
+struct cc_plan cc_plan(char *const *args)
+{
+	struct cc_plan plan = {.links = true};
+
+	for (size_t i = 1; args[i]; i++) {
+		if (IS_ONE_OF(args[i], bare))
+			return (struct cc_plan){0};
+		if (IS_ONE_OF(args[i], no_link))
+			plan.links = false;
+		else if (IS_ONE_OF(args[i], with_value) && args[i + 1])
+			i++;
+		else if (args[i][0] != '-' || !strcmp(args[i], "-"))
+			plan.compiles = true;
+	}
+	plan.links &= plan.compiles;
+	return plan;
+}
+
+static bool is_clang(const char *compiler)
+{
+	const char *slash = strrchr(compiler, '/');
+
+	return strstr(slash ? slash + 1 : compiler, "clang") != NULL;
+}
+
+/* At the end, so that it is behind everything that needs it, and whatever language -x named. */
+static void add_link_options(const struct cc_command *c, const char **to)
+{
+	const char *options[] = {"-x", "none", c->search, c->rpath,
+		"-Wl,--push-state,--no-as-needed,--whole-archive", "-llimpet-calls-module",
+		"-Wl,--no-whole-archive", "-llimpet-calls", "-lpthread", "-Wl,--pop-state"};
+
+	memcpy(to, options, sizeof(options));
+}
+
+enum { EXTRA = 16 }; /* room for what is added, and the end */
+
+static int cc_command_fill(struct cc_command *c, char *const *args, struct cc_plan plan)
+{
+	size_t n = 0, to = 0;
+
+	while (args[n])
+		n++;
+	c->args = calloc(n + EXTRA, sizeof(*c->args));
+	if (!c->args)
+		return -ENOMEM;
+	c->args[to++] = args[0];
+	if (plan.compiles) {
+		/* In front, so that the build's own -fno-instrument-functions has the last word. */
+		c->args[to++] = "-finstrument-functions";
+		if (!is_clang(args[0]))
+			c->args[to++] = "-finstrument-functions-exclude-file-list=/usr/include,"
+					"/usr/lib/gcc";
+	}
+	for (size_t i = 1; i < n; i++)
+		c->args[to++] = args[i];
+	if (plan.links)
+		add_link_options(c, c->args + to);
+	return 0;
+}
+
+int cc_command_make(char *const *args, const char *runtime, struct cc_command *ret)
+{
+	struct cc_command c = {0};
+	int r;
+
+	if (asprintf(&c.search, "-L%s", runtime) < 0) {
+		c.search = NULL;
+		return -ENOMEM;
+	}
+	if (asprintf(&c.rpath, "-Wl,-rpath,%s", runtime) < 0)
+		c.rpath = NULL;
+	r = c.rpath ? cc_command_fill(&c, args, cc_plan(args)) : -ENOMEM;
+	if (r < 0) {
+		cc_command_release(&c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+void cc_command_release(struct cc_command *c)
+{
+	free(c->args);
+	free(c->search);
+	free(c->rpath);
+	*c = (struct cc_command){0};
+}

@@ -1,0 +1,26 @@
+/* A compiler's command line, changed so that what it builds counts its function calls. */
+#ifndef CLI_CC_ARGUMENTS_H
+#define CLI_CC_ARGUMENTS_H
+
+#include <stdbool.h>
+
+/* What a command line asks for. */
+struct cc_plan {
+	bool compiles; /* it has something to compile or to link */
+	bool links;    /* it makes an executable or a shared library */
+};
+
+/* `args` is the compiler and its arguments, ended by NULL. What has no C library (`-nostdlib`,
+ * `-ffreestanding`), or asks the compiler about itself, is left alone: it does neither. */
+struct cc_plan cc_plan(char *const *args);
+
+/* The changed command line, ended by NULL; only the array is to be freed. The runtime is in the
+ * directory `runtime`, which must live as long. NULL: out of memory. */
+struct cc_command {
+	const char **args;
+	char *search, *rpath; /* options made for it */
+};
+int cc_command_make(char *const *args, const char *runtime, struct cc_command *ret);
+void cc_command_release(struct cc_command *c);
+
+#endif

@@ -1,0 +1,77 @@
+#include "cli/cc_arguments.h"
+#include "cli/command.h"
+#include "cli/program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct cc_options {
+	bool print;
+};
+
+static const struct option_def options[] = {
+	{"print", 0, OPTION_FLAG, offsetof(struct cc_options, print), NULL,
+		"print the command, one argument per line, instead of running it"},
+	{NULL},
+};
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	const struct cc_options *opt = values;
+	struct cc_command command = {0};
+	char runtime[PATH_MAX];
+	int r;
+
+	(void)data;
+	if (n_args < 1) {
+		lp_err_set(
+			err, -EINVAL, "name the compiler and its arguments: limpet cc gcc -c x.c");
+		return EXIT_USAGE;
+	}
+	args[n_args] = NULL;
+	r = program_runtime(runtime, err);
+	if (r == 0 && cc_command_make(args, runtime, &command) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot run %s", args[0]);
+	if (r == 0 && opt->print) {
+		for (size_t i = 0; command.args[i]; i++)
+			puts(command.args[i]);
+	} else if (r == 0) {
+		execvp(args[0], (char *const *)command.args);
+		r = lp_err_sys(err, -errno, "cannot run %s", args[0]);
+	}
+	cc_command_release(&command);
+	return r < 0 ? EXIT_USAGE : EXIT_HEALTHY;
+}
+
+static const struct example examples[] = {
+	{"cc gcc -O2 -o server server.c", "compile and link a program that counts its calls"},
+	{"cc --print gcc -c x.c", "see what is added to a command line"},
+	{NULL},
+};
+
+extern const struct command command_cc;
+const struct command command_cc = {
+	.name = "cc",
+	.summary = "compile a program so that it counts its function calls",
+	.usage = "[OPTION...] COMPILER [ARGUMENT...]",
+	.description =
+		"Runs COMPILER (gcc, g++, clang, clang++) with its arguments and two additions: "
+		"functions report when they begin and end (-finstrument-functions), and what is "
+		"linked gets a small library, liblimpet-calls, that counts these calls and the "
+		"time in each function itself.\n\n"
+		"To build a whole program, make it the compiler: ./configure CC='limpet cc gcc', "
+		"or "
+		"make CC='limpet cc gcc'. Inline functions of system headers are left out. "
+		"Command lines without a C library (-nostdlib, -ffreestanding) are run as they "
+		"are.\n\n"
+		"The program needs nothing else to run. It counts in memory that others can read, and "
+		"never waits for them. A call costs some 20 to 40 nanoseconds.",
+	.options = options,
+	.options_size = sizeof(struct cc_options),
+	.runs_program = true,
+	.examples = examples,
+	.run = run,
+};

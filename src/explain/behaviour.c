@@ -1,0 +1,139 @@
+#include "explain/behaviour.h"
+
+#include "explain/cause.h"
+#include "explain/evidence.h"
+#include "explain/function_hints.h"
+#include <math.h>
+#include <string.h>
+
+/* What makes up so much of a difference is what it is about. */
+#define MOST 0.5
+/* What is less than this of the greatest difference is not told of in a sentence. */
+#define TOLD 0.1
+
+const struct lp_finding *behaviour_finding(
+	const struct explain_context *ctx, const struct lp_suspect *s)
+{
+	for (uint32_t i = 0; i < s->n_findings; i++) {
+		const struct lp_finding *f = &ctx->v->findings[s->findings[i]];
+
+		if (f->n_dimensions)
+			return f;
+	}
+	return NULL;
+}
+
+static const struct lp_dimension *dimensions(
+	const struct explain_context *ctx, const struct lp_finding *f)
+{
+	return &ctx->v->dimensions[f->first_dimension];
+}
+
+/* The length of a name's first part: "dd" of "dd:libc.so.6:read". */
+static size_t program_length(const char *name)
+{
+	return strcspn(name, ":");
+}
+
+static bool is_same_program(const char *a, const char *b)
+{
+	size_t n = program_length(a);
+
+	return n == program_length(b) && !strncmp(a, b, n);
+}
+
+/* Has the median peer nothing of this program? */
+static bool runs_here_only(
+	const struct explain_context *ctx, const struct lp_finding *f, const char *name)
+{
+	const struct lp_dimension *d = dimensions(ctx, f);
+
+	for (uint32_t i = 0; i < f->n_dimensions; i++) {
+		if (is_same_program(d[i].name, name) && d[i].peers > 0)
+			return false;
+	}
+	return true;
+}
+
+/* The share of a program in all that differs. */
+static double program_share(
+	const struct explain_context *ctx, const struct lp_finding *f, const char *name)
+{
+	const struct lp_dimension *d = dimensions(ctx, f);
+	double own = 0, all = 0;
+
+	for (uint32_t i = 0; i < f->n_dimensions; i++) {
+		all += d[i].distance;
+		if (is_same_program(d[i].name, name))
+			own += d[i].distance;
+	}
+	return all > 0 ? own / all : 0;
+}
+
+/* A function of the program that runs here only and is most of what differs, or NULL. */
+static const char *rogue(const struct explain_context *ctx, const struct lp_finding *f)
+{
+	const struct lp_dimension *d = dimensions(ctx, f);
+
+	for (uint32_t i = 0; i < f->n_dimensions; i++) {
+		if (runs_here_only(ctx, f, d[i].name) && program_share(ctx, f, d[i].name) >= MOST)
+			return d[i].name;
+	}
+	return NULL;
+}
+
+const struct cause *behaviour_cause(const struct explain_context *ctx, const struct lp_finding *f)
+{
+	return rogue(ctx, f) ? &cause_rogue_process : &cause_behaviour;
+}
+
+void behaviour_add_functions(
+	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f)
+{
+	const struct lp_dimension *d = dimensions(ctx, f);
+	const char *unit = ctx->v->tables[f->metric]->unit;
+
+	strbuf_puts(sb, "most in ");
+	for (uint32_t i = 0; i < f->n_dimensions && d[i].distance >= TOLD * d[0].distance; i++) {
+		strbuf_printf(sb, "%s%s (", i ? ", " : "", d[i].name);
+		evidence_add_value(sb, d[i].own, i ? NULL : unit);
+		strbuf_puts(sb, " against ");
+		evidence_add_value(sb, d[i].peers, NULL);
+		strbuf_puts(sb, ")");
+	}
+}
+
+/* The sort of function that most of the difference is in, and its share; NULL: there is none. */
+static const char *common_hint(
+	const struct explain_context *ctx, const struct lp_finding *f, double *ret_share)
+{
+	const struct lp_dimension *d = dimensions(ctx, f);
+
+	for (uint32_t i = 0; i < f->n_dimensions; i++) {
+		const char *hint = function_hint(d[i].name);
+		double own = 0, all = 0;
+
+		for (uint32_t j = 0; j < f->n_dimensions; j++) {
+			all += d[j].distance;
+			own += function_hint(d[j].name) == hint ? d[j].distance : 0;
+		}
+		*ret_share = all > 0 ? own / all : 0;
+		if (hint && *ret_share >= MOST)
+			return hint;
+	}
+	return NULL;
+}
+
+void behaviour_add_hint(
+	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f)
+{
+	const char *program = rogue(ctx, f);
+	double share = 0;
+	const char *hint = program ? NULL : common_hint(ctx, f, &share);
+
+	if (program)
+		strbuf_printf(sb, "%.*s runs here and not on its peers",
+			(int)program_length(program), program);
+	else if (hint)
+		strbuf_printf(sb, "%.0f%% of that is in functions of %s", 100 * share, hint);
+}

@@ -1,0 +1,27 @@
+/* What the functions say in which a server differs from its peers: findings about vectors. */
+#ifndef EXPLAIN_BEHAVIOUR_H
+#define EXPLAIN_BEHAVIOUR_H
+
+#include "base/strbuf.h"
+#include "explain/context.h"
+
+struct cause;
+
+/* The finding about functions that weighs most against a suspect, or NULL. */
+const struct lp_finding *behaviour_finding(
+	const struct explain_context *ctx, const struct lp_suspect *s);
+
+/* Why it behaves differently, as far as functions tell: a program that its peers do not run, or
+ * what is not known. */
+const struct cause *behaviour_cause(const struct explain_context *ctx, const struct lp_finding *f);
+
+/* "most in glusterfsd:posix.so:posix_readv (50.7 1/s against 16.9), ...". */
+void behaviour_add_functions(
+	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f);
+
+/* "dd runs here and not on the median peer", or "62% of that is in functions of storage"; or
+ * nothing. */
+void behaviour_add_hint(
+	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f);
+
+#endif

@@ -1,0 +1,17 @@
+/* From the ticks in which a program counts time to nanoseconds. */
+#ifndef TRACE_CALLS_CLOCK_H
+#define TRACE_CALLS_CLOCK_H
+
+#include "runtime/calls_table.h"
+
+struct calls_clock {
+	double ns_per_tick; /* of the processor's counter */
+};
+
+/* Measures the rate, which takes some hundredths of a second. It is not measured again: what was
+ * counted must not shrink because a better rate is known. */
+void calls_clock_init(struct calls_clock *ret);
+
+uint64_t calls_clock_ns(const struct calls_clock *c, const struct calls_header *h, uint64_t ticks);
+
+#endif

@@ -1,0 +1,30 @@
+/* What a program that was built with `limpet cc` has counted so far: its table, read once.
+ *
+ * The table belongs to the program, which may write anything into it, cut it or remove it at any
+ * time. Whatever it says is checked here; what is not understood is an error, never a crash.
+ */
+#ifndef TRACE_CALLS_READING_H
+#define TRACE_CALLS_READING_H
+
+#include "runtime/calls_table.h"
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Zero-initialise it. It can be filled again and again. */
+struct calls_reading {
+	struct calls_header header;
+	struct calls_module *modules;	  /* header.n_modules; their paths end */
+	struct calls_function *functions; /* header.n_functions; their modules are there */
+	struct calls_counter *totals;	  /* of each function, of all threads */
+	struct calls_counter *row;	  /* of one thread, while it is read */
+	size_t n_known;			  /* functions that `functions` had before the last time */
+};
+
+void calls_reading_release(struct calls_reading *r);
+
+/* Read everything. -EAGAIN: the program is just making it; -EBADMSG: it is no such table. */
+int calls_reading_fill(struct calls_reading *r, int fd, struct lp_err *err);
+
+#endif

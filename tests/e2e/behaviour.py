@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Servers whose functions differ: which of them, what they hint at, and programs that run on one server only."""
+import json
+import os
+import random
+
+from program import limpet, run_tests, tests_of
+from tap import check
+
+SERVERS = 6
+FUNCTIONS = [f"server:server:f{i}" for i in range(20)]
+
+
+def write(directory, change, name="data.csv", disks=None):
+    """Fifteen minutes of samples of functions; `change(server, t, function)` scales them, or gives those
+    of others."""
+    rng = random.Random(7)
+    path = os.path.join(directory, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("time,component,metric,value\n")
+        for t in range(0, 900, 10):
+            when = f"2026-01-01T00:{t // 60:02d}:{t % 60:02d}Z"
+            for server in range(SERVERS):
+                values = {fn: (10 + i) * rng.gauss(1, 0.1) for i, fn in enumerate(FUNCTIONS)}
+                change(server, t, values)
+                for fn, value in values.items():
+                    f.write(f"{when},s{server}/function:{fn},samples,{max(0, value):.3f}\n")
+                if disks:
+                    f.write(f"{when},s{server}/disk:sda,await,{disks(server, t, rng):.3f}\n")
+                    f.write(f"{when},s{server}/disk:sda,rd_sec,{rng.gauss(1000, 20):.3f}\n")
+    return path
+
+
+def diagnose(path, code):
+    """The verdict as JSON."""
+    ran = limpet("diagnose", "--json", path)
+    check(ran.code == code, ran)
+    return json.loads(ran.out)
+
+
+def test_functions(directory):
+    """two functions that take three times as long are named, with the server"""
+    def change(server, t, values):
+        if server == 2 and t >= 300:
+            values[FUNCTIONS[3]] *= 3
+            values[FUNCTIONS[7]] *= 3
+
+    verdict = diagnose(write(directory, change), 1)
+    check([s["component"] for s in verdict["suspects"]] == ["s2/functions:all"], verdict["suspects"])
+    suspect = verdict["suspects"][0]
+    check(suspect["cause"] == "behaviour", suspect["cause"])
+    top = [f["function"] for f in suspect["functions"]][:2]
+    check(sorted(top) == sorted([FUNCTIONS[3], FUNCTIONS[7]]), f"{top}")
+    first = suspect["functions"][0]
+    check(2 < first["own"] / first["peers"] < 4, f"{first}")
+    sentence = " ".join(suspect["evidence"])
+    check(FUNCTIONS[3] in sentence and FUNCTIONS[7] in sentence and FUNCTIONS[0] not in sentence, sentence)
+
+
+def test_rogue(directory):
+    """a program that runs on one server only is the cause"""
+    def change(server, t, values):
+        if server == 4 and t >= 200:
+            values["dd:libc.so.6:read"] = 90
+            values["dd:kernel:copy_user"] = 60
+
+    suspect = diagnose(write(directory, change), 1)["suspects"][0]
+    check(suspect["component"] == "s4/functions:all" and suspect["cause"] == "rogue-process", suspect)
+    check("dd runs here and not on its peers" in suspect["evidence"], suspect["evidence"])
+
+
+def test_hint(directory):
+    """functions of one sort hint at the resource"""
+    def change(server, t, values):
+        values["server:posix.so:posix_readv"] = 20
+        values["kernel:kernel:submit_bio_wait"] = 20
+        if server == 1 and t >= 300:
+            values["server:posix.so:posix_readv"] = 80
+            values["kernel:kernel:submit_bio_wait"] = 70
+
+    suspect = diagnose(write(directory, change), 1)["suspects"][0]
+    check(suspect["component"] == "s1/functions:all", suspect)
+    check(any("in functions of storage" in s for s in suspect["evidence"]), suspect["evidence"])
+
+
+def test_disk_explains(directory):
+    """what functions show while a disk of the same server is slow follows from that"""
+    def change(server, t, values):
+        if server == 3 and t >= 300:
+            values[FUNCTIONS[5]] *= 5
+
+    path = write(directory, change, disks=lambda server, t, rng:
+                 rng.gauss(10, 0.5) * (6 if server == 3 and t >= 300 else 1))
+    verdict = diagnose(path, 1)
+    check(verdict["incidents"][0]["cause"] == "disk-busy", verdict["incidents"])
+    check("s3/functions:all" not in [i["part"] for i in verdict["incidents"]], verdict["incidents"])
+
+
+def test_healthy(directory):
+    """noise, and a load that goes up and down for all, accuse nobody"""
+    def change(server, t, values):
+        for fn in values:
+            values[fn] *= 1.5 if 300 <= t < 600 else 1
+
+    verdict = diagnose(write(directory, change), 0)
+    check(verdict["suspects"] == [], verdict["suspects"])
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(__name__))
