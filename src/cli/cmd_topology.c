@@ -109,7 +109,7 @@ static int groups_make(const struct topology_options *opt, const struct topology
 	int r = topology_groups(t, v->components, v->n_components, opt->split_by.items,
 		opt->split_by.n, warn, &v->groups, &v->n_groups, err);
 
-	return r < 0 || t || opt->split_by.n ? r : discover_groups(v, err);
+	return r < 0 || t || opt->split_by.n ? r : discover_groups(v, NULL, err);
 }
 
 static int print(const struct topology_options *opt, const struct lp_verdict *v,

@@ -81,7 +81,7 @@ int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct
 		opt->n_split, opt->warn, &v->groups, &v->n_groups, err);
 
 	if (r == 0 && !opt->topology && !opt->n_split)
-		r = discover_groups(v, err);
+		r = discover_groups(v, opt->memory, err);
 	return r < 0 ? r : groups_choose(v, opt, err);
 }
 

@@ -14,6 +14,7 @@
 #include "model/topology.h"
 
 struct comparison_past;
+struct discover_memory;
 struct findings;
 
 struct detect_options {
@@ -26,7 +27,8 @@ struct detect_options {
 	const struct hosts *hosts;   /* connections between these are pooled; may be NULL */
 	const char *const *split_by; /* attributes that split groups further */
 	uint32_t n_split;
-	const char *const *groups; /* globs: compare in these groups only; n_groups 0: all */
+	struct discover_memory *memory; /* of discovered groups; may be NULL */
+	const char *const *groups;	/* globs: compare in these groups only; n_groups 0: all */
 	uint32_t n_groups;
 	const struct meanings *meanings; /* of metrics, as the user says; may be NULL */
 	const char *const *asked;	 /* metrics that were asked for by name: these accuse */

@@ -27,6 +27,7 @@ void lane_release(struct lane *l)
 {
 	lp_table_builder_free(l->builder);
 	peers_free(l->peers);
+	discover_memory_release(&l->memory);
 	history_release(&l->history);
 	episodes_release(&l->episodes);
 	*l = (struct lane){0};
@@ -85,7 +86,7 @@ static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 		return r;
 	past.origin = l->origin - part.first;
 	past.presence = &view.presence;
-	r = peers_look(view.v, l->opt, &l->params, &past, part.seen_from, &peers, err);
+	r = peers_look(view.v, l->opt, &l->params, &past, part.seen_from, &l->memory, &peers, err);
 	view.v = NULL;
 	if (r < 0)
 		return r;

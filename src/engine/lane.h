@@ -27,6 +27,7 @@ struct lane {
 	int64_t done;	     /* the first window that is not kept yet */
 	int64_t looked;	     /* the slot behind the last one that peers were looked for in */
 	struct peers *peers; /* as of the last epoch; NULL: there was none yet */
+	struct discover_memory memory; /* how observers were told apart so far */
 	struct history history;
 	struct episodes episodes; /* what was found, and has left the span since */
 };

@@ -42,9 +42,10 @@ static int pairs_look(struct peers *p, const struct detect_options *opt,
 
 int peers_look(struct lp_verdict *v, const struct detect_options *opt,
 	const struct lp_params *params, const struct comparison_past *past, int64_t seen_from,
-	struct peers **ret, struct lp_err *err)
+	struct discover_memory *memory, struct peers **ret, struct lp_err *err)
 {
 	_cleanup_(peers_freep) struct peers *p = calloc(1, sizeof(*p));
+	struct detect_options with = *opt;
 	size_t n;
 	int r;
 
@@ -54,7 +55,8 @@ int peers_look(struct lp_verdict *v, const struct detect_options *opt,
 	}
 	p->v = v;
 	p->seen_from = seen_from;
-	r = verdict_group(v, opt, err);
+	with.memory = memory;
+	r = verdict_group(v, &with, err);
 	if (r < 0)
 		return r;
 	n = (size_t)v->n_groups * v->n_tables + 1;

@@ -3,6 +3,7 @@
 #define ENGINE_PEERS_H
 
 #include "detect/compare/compare.h"
+#include "detect/group/discover.h"
 
 struct peers {
 	struct lp_verdict *v;	       /* groups, components, names of tables, notes; no values */
@@ -11,10 +12,11 @@ struct peers {
 	bool *worth;		       /* the same: is there anything to compare? */
 };
 
-/* Look at a view, whose verdict is taken over: it gets its groups, and loses its values. */
+/* Look at a view, whose verdict is taken over: it gets its groups, and loses its values. `memory`
+ * has what earlier looks decided. */
 int peers_look(struct lp_verdict *v, const struct detect_options *opt,
 	const struct lp_params *params, const struct comparison_past *past, int64_t seen_from,
-	struct peers **ret, struct lp_err *err);
+	struct discover_memory *memory, struct peers **ret, struct lp_err *err);
 void peers_free(struct peers *p);
 
 /* Give a verdict, whose tables are there, these groups, with its own numbers of components. Who is

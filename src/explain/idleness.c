@@ -62,28 +62,37 @@ static bool worked_before(const struct lp_verdict *v, const struct lp_finding *f
 	return !isnan(own) && work > 0 && !(work < WORKED_SHARE * usual);
 }
 
-static bool nearly_idle(const struct lp_verdict *v, const struct lp_finding *f, uint32_t component)
+/* Does a member of a group hardly work, beside the others of it? */
+static bool nearly_idle(
+	const struct lp_verdict *v, const struct lp_finding *f, uint32_t group, uint32_t component)
 {
 	double own = load_work(v, component, f->first_us, f->last_us);
-	double usual = load_work_of_peers(v, f->group, component, f->first_us, f->last_us);
+	double usual = load_work_of_peers(v, group, component, f->first_us, f->last_us);
 
 	return own < NEARLY_IDLE_SHARE * usual;
 }
 
-/* Do most components of the same name on other observers hardly work, either? */
+static bool is_namesake(const struct lp_verdict *v, uint32_t a, uint32_t b)
+{
+	return a != b && !strcmp(v->components[a]->name, v->components[b]->name) &&
+		!strcmp(v->components[a]->kind, v->components[b]->kind);
+}
+
+/* Do most components of the same name on other observers hardly work, either? They need not be
+ * peers: disks may be compared with those of their own host only. */
 static bool namesakes_idle(const struct lp_verdict *v, const struct lp_finding *f)
 {
-	const struct lp_peer_group *g = &v->groups[f->group];
-	const char *name = v->components[f->component]->name;
 	uint32_t n = 0, n_idle = 0;
 
-	for (uint32_t i = 0; i < g->n_members; i++) {
-		uint32_t c = g->members[i];
+	for (uint32_t g = 0; g < v->n_groups; g++) {
+		for (uint32_t i = 0; i < v->groups[g].n_members; i++) {
+			uint32_t c = v->groups[g].members[i];
 
-		if (c == f->component || strcmp(v->components[c]->name, name) != 0)
-			continue;
-		n++;
-		n_idle += nearly_idle(v, f, c);
+			if (!is_namesake(v, c, f->component))
+				continue;
+			n++;
+			n_idle += nearly_idle(v, f, g, c);
+		}
 	}
 	return n >= 2 && 2 * n_idle > n;
 }
@@ -93,5 +102,5 @@ bool idleness_excuses(const struct lp_verdict *v, const struct lp_finding *f, en
 	if (f->direction == LP_MARK_ABSENT)
 		return !worked_before(v, f, role) || absence_is_chance(v, f);
 	return f->direction == LP_MARK_ABOVE && role == LP_ROLE_LATENCY &&
-		nearly_idle(v, f, f->component) && namesakes_idle(v, f);
+		nearly_idle(v, f, f->group, f->component) && namesakes_idle(v, f);
 }

@@ -64,7 +64,7 @@ static struct lp_verdict *discover(struct lp_table **tables, uint32_t n)
 	assert_int_equal(topology_groups(NULL, v->components, v->n_components, NULL, 0, NULL,
 				 &v->groups, &v->n_groups, NULL),
 		0);
-	assert_int_equal(discover_groups(v, NULL), 0);
+	assert_int_equal(discover_groups(v, NULL, NULL), 0);
 	return v;
 }
 
@@ -118,20 +118,28 @@ static void test_homogeneous(void **state)
 	check_one_group(run(128, 1, alike));
 }
 
-/* Most peers must see it, so it stays with them: one server at half speed, or at twice the load. */
+/* Most peers must see it, so it stays with them: one server that comes to be at half speed, or two
+ * at three times the load, or one that does nothing. */
 static double one_slow(int server, int disk, int slot)
 {
-	return alike(server, disk, slot) * (server == 7 ? 0.4 : 1);
+	return alike(server, disk, slot) * (server == 7 && slot > SLOTS / 4 ? 0.4 : 1);
 }
 
 static double two_loaded(int server, int disk, int slot)
 {
-	return alike(server, disk, slot) * (server == 7 || server == 9 ? 3 : 1);
+	bool loaded = slot > SLOTS / 4 && (server == 7 || server == 9);
+
+	return alike(server, disk, slot) * (loaded ? 3 : 1);
 }
 
 static double one_dead(int server, int disk, int slot)
 {
 	return server == 7 ? 0 : alike(server, disk, slot);
+}
+
+static double one_other(int server, int disk, int slot)
+{
+	return alike(server, disk, slot) * (server == 7 ? 2 : 1);
 }
 
 static void test_slow_servers_stay(void **state)
@@ -140,7 +148,7 @@ static void test_slow_servers_stay(void **state)
 	check_one_group(run(20, 8, one_slow));
 	check_one_group(run(20, 8, two_loaded));
 	check_one_group(run(20, 8, one_dead));
-	check_one_group(run(20, 1, one_slow));
+	check_one_group(run(20, 1, one_other));
 }
 
 /* Every host has a load of its own, lastingly; disks of a host are alike. */
@@ -181,6 +189,97 @@ static void test_hosts(void **state)
 	check_by_observer(run(30, 3, hosts), 30, 3);
 	check_by_observer(run(20, 8, bursts), 20, 8);
 	check_by_observer(run(2, 12, hosts), 2, 12);
+}
+
+/* One host is different as a whole, and always was: that is said once, and no disk of it stands
+ * beside those of other hosts. Load and latency count alike. */
+static void check_cohort(struct lp_verdict *v, const char *metric)
+{
+	assert_non_null(strstr(v->notes[0], "1 of 20 observers differ from the others as wholes"));
+	assert_non_null(strstr(v->notes[0], metric));
+	assert_non_null(strstr(v->notes[0], "(fs7)"));
+	check_by_observer(v, 20, 8);
+}
+
+static void test_cohort(void **state)
+{
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	struct lp_table **tables = calloc(2, sizeof(*tables));
+
+	(void)state;
+	check_cohort(run(20, 8, one_other), "throughput");
+	seed = 1;
+	tables[0] = table_make("throughput", "bytes/s", 20, 8, alike);
+	tables[1] = table_make("latency", "ms", 20, 8, one_other);
+	check_cohort(discover(tables, 2), "latency");
+}
+
+/* Connections have two ends: those of a server that is different stay where they can be seen. */
+static void test_no_parts(void **state)
+{
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	struct lp_table **tables = calloc(1, sizeof(*tables));
+	struct lp_verdict *v;
+
+	(void)state;
+	seed = 1;
+	tables[0] = table_make("rxbyt", "bytes/s", 20, 8, one_other);
+	for (uint32_t i = 0; i < tables[0]->n_components; i++) {
+		lp_identity_unref(tables[0]->components[i]);
+		tables[0]->components[i] = identity_printf("fs%u/tcp:10.0.0.%u:in", i / 8, i % 8);
+	}
+	v = discover(tables, 1);
+	assert_int_equal(v->n_groups, 1);
+	lp_verdict_free(v);
+}
+
+/* What was decided stays while hosts are neither clearly alike nor clearly apart. */
+static double shift;
+
+static double one_apart(int server, int disk, int slot)
+{
+	return alike(server, disk, slot) * (server == 7 ? shift : 1);
+}
+
+static double many_apart(int server, int disk, int slot)
+{
+	return alike(server, disk, slot) * (server % 3 ? 1 : shift);
+}
+
+static uint32_t look(struct discover_memory *memory, model_fn model, double by)
+{
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	struct lp_table **tables = calloc(1, sizeof(*tables));
+	struct lp_verdict *v = calloc(1, sizeof(*v));
+	uint32_t n;
+
+	seed = 1;
+	shift = by;
+	tables[0] = table_make("latency", "ms", 20, 8, model);
+	assert_int_equal(verdict_own_tables(v, tables, 1, NULL), 0);
+	assert_int_equal(topology_groups(NULL, v->components, v->n_components, NULL, 0, NULL,
+				 &v->groups, &v->n_groups, NULL),
+		0);
+	assert_int_equal(discover_groups(v, memory, NULL), 0);
+	n = v->n_groups;
+	lp_verdict_free(v);
+	return n;
+}
+
+static void test_memory(void **state)
+{
+	struct discover_memory memory = {0};
+
+	(void)state;
+	assert_int_equal(look(&memory, one_apart, 1.0), 1);
+	assert_int_equal(look(&memory, one_apart, 1.3), 1);
+	assert_int_equal(look(&memory, one_apart, 4.0), 1); /* one that is off is no class */
+	assert_int_equal(look(&memory, many_apart, 1.3), 1);
+	assert_int_equal(look(&memory, many_apart, 2.0), 20);
+	assert_int_equal(look(&memory, many_apart, 1.3), 20);
+	assert_int_equal(look(&memory, one_apart, 1.3), 20);
+	assert_int_equal(look(&memory, one_apart, 1.0), 1);
+	discover_memory_release(&memory);
 }
 
 /* Too few components on each to say what is the observer's doing. */
@@ -233,7 +332,7 @@ static double lost_later(int server, int disk, int slot)
 
 static double few_hogs(int server, int disk, int slot)
 {
-	return alike(server, disk, slot) * (server == 3 && disk < 4 ? 20 : 1);
+	return alike(server, disk, slot) * (server == 3 && disk < 2 ? 20 : 1);
 }
 
 static void test_culprits_are_no_class(void **state)
@@ -274,7 +373,7 @@ static void test_share_of_writes(void **state)
 	assert_int_equal(v->groups[1].n_members, 80);
 	lp_verdict_free(v);
 	check_one_group(run_both(10, 12, reads, nothing));
-	check_one_group(run(10, 12, nothing));
+	check_by_observer(run(10, 12, nothing), 10, 12);
 }
 
 /* Idle attachments first, and among the busy ones old and new. */
@@ -301,7 +400,7 @@ static void test_classes_of_classes(void **state)
 	lp_verdict_free(v);
 }
 
-/* Latency is no reason to split. */
+/* Latency alone: disks of a host are peers, unless hosts are alike. */
 static void test_other_metrics(void **state)
 {
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
@@ -310,6 +409,10 @@ static void test_other_metrics(void **state)
 	(void)state;
 	seed = 1;
 	tables[0] = table_make("await", "ms", 30, 12, hosts);
+	check_by_observer(discover(tables, 1), 30, 12);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the same */
+	tables = calloc(1, sizeof(*tables));
+	tables[0] = table_make("await", "ms", 30, 12, alike);
 	check_one_group(discover(tables, 1));
 }
 
@@ -319,6 +422,9 @@ int main(void)
 		cmocka_unit_test(test_homogeneous),
 		cmocka_unit_test(test_slow_servers_stay),
 		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_cohort),
+		cmocka_unit_test(test_no_parts),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_priorities),
 		cmocka_unit_test(test_culprits_are_no_class),

@@ -4,30 +4,14 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
-#include "detect/group/discover_stats.h"
-#include "detect/group/discover_work.h"
+#include "detect/group/discover_own.h"
 #include "model/topology.h"
 #include <errno.h>
+#include <limpet/metric.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Observers differ where their medians are farther apart than what chance makes of the spread of
- * their components: the standard error of a median of n normal values is 1.25 sigma / sqrt(n), and
- * that of the MAD of m observers about 1.2 of itself / sqrt(m), of which five must be exceeded; the
- * spread inside observers is not known exactly, either. So small a difference still does not matter
- * if components of one observer differ twice as much, or if it is less than 2% of the throughput.
- */
-#define MEDIAN_ERROR 1.2533
-#define BETWEEN_ERRORS 6.0
-#define WITHIN_ERRORS 3.0
-#define WITHIN_ERRORS_OF_FEW 10.0
-#define BETWEEN_PART 0.5
-#define BETWEEN_MIN 0.02
-#define OBSERVERS_MIN 3
-#define MEMBERS_MIN 3
-#define MEMBERS_MIN_OF_TWO 5
 
 /* Classes of throughput: each has this share of the components at least; more, if it is idle (a few
  * without work have lost their path) or is made of whole observers (a few that are slow or
@@ -43,26 +27,9 @@
 
 /* Less than this part of what the busy ones do is idle. */
 #define IDLE_PART 1e-3
+/* So many observers of a class are named. */
+#define COHORT_NAMES_MAX 6
 #define LOOK "'limpet topology --suggest' prints a file that says so, to be corrected"
-
-struct splitter {
-	struct lp_verdict *v;
-	const struct lp_peer_group *g; /* the one at hand */
-	struct group_work w;
-	uint32_t *observer; /* [member] */
-	uint32_t n_observers;
-	double *x, *scratch; /* room for one value a member, and for the statistics */
-	struct lp_peer_group *out;
-	size_t n_out, cap_out;
-};
-
-/* Some members of the group that may be split further. */
-struct branch {
-	const char *name;
-	const uint32_t *members; /* positions in the group */
-	uint32_t n;
-	unsigned depth;
-};
 
 static void splitter_reset(struct splitter *s)
 {
@@ -98,6 +65,19 @@ static int observers_number(struct splitter *s)
 	return r;
 }
 
+/* Is it part of its observer, as the disks of a host are, and what an importer calls differently?
+ * Of what limpet knows, only disks are: connections, for instance, have two ends. */
+static bool kind_is_part(const char *kind)
+{
+	const struct lp_metric *const *all = lp_metric_all();
+
+	for (size_t i = 0; all[i]; i++) {
+		if (!strcmp(all[i]->kind, kind))
+			return !strcmp(kind, "disk");
+	}
+	return true;
+}
+
 static int splitter_begin(struct splitter *s, const struct lp_peer_group *g)
 {
 	size_t n = g->n_members;
@@ -105,6 +85,7 @@ static int splitter_begin(struct splitter *s, const struct lp_peer_group *g)
 
 	splitter_reset(s);
 	s->g = g;
+	s->parts = kind_is_part(s->v->components[g->members[0]]->kind);
 	r = group_work_make(s->v, g, &s->w);
 	s->observer = calloc(n + 1, sizeof(*s->observer));
 	s->x = calloc(n + 1, sizeof(*s->x));
@@ -133,154 +114,112 @@ static int group_emit(struct splitter *s, const struct branch *b, bool discovere
 	return topology_refuse_small(g);
 }
 
-/* The levels of a branch in a feature over some blocks, without those that have none; how many. */
-static size_t levels_get(const struct splitter *s, const struct branch *b, uint32_t feature,
-	uint32_t from, uint32_t to, double *ret)
+size_t branch_levels(const struct branch *b, const struct group_work *w,
+	const struct work_feature *f, uint32_t from, uint32_t to, double *ret)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < b->n; i++) {
-		ret[n] = group_work_level(&s->w, feature, b->members[i], from, to);
+		ret[n] = group_work_level(w, f, b->members[i], from, to);
 		n += !isnan(ret[n]);
 	}
 	return n;
 }
 
-/* Below this, components of the branch are idle. 0: nobody works. */
-static double idle_limit(const struct splitter *s, const struct branch *b, uint32_t feature)
+double branch_idle_limit(struct splitter *s, const struct branch *b, const struct work_feature *f)
 {
-	size_t n = levels_get(s, b, feature, 0, s->w.n_blocks, s->x);
+	size_t n = branch_levels(b, &s->w, f, 0, s->w.n_blocks, s->x);
 	double busy;
 
 	stats_median(s->x, n); /* sorts */
 	busy = n ? s->x[(size_t)(0.9 * (double)(n - 1))] : 0;
-	if (!(busy > s->w.features[feature].floor) || !(busy > 0))
+	if (!(busy > f->floor) || !(busy > 0))
 		return 0;
-	return fmax(s->w.features[feature].floor, IDLE_PART * busy);
+	return fmax(f->floor, IDLE_PART * busy);
 }
 
-/* How many members of the branch each observer has, in s->scratch. */
-static void observers_count(struct splitter *s, const struct branch *b)
+/* Which observers are a class of their own, the first few by name. */
+static void cohort_names(const struct splitter *s, const struct branch *b,
+	const struct observers_look *l, struct strbuf *to)
 {
-	memset(s->scratch, 0, s->n_observers * sizeof(*s->scratch));
-	for (uint32_t i = 0; i < b->n; i++)
-		s->scratch[s->observer[b->members[i]]] += 1;
-}
+	uint32_t told = 0, o = UINT32_MAX;
 
-/* How many components an observer must have to count; 0: observers cannot be told apart. */
-static uint32_t observers_least(struct splitter *s, const struct branch *b)
-{
-	uint32_t present = 0, large = 0, larger = 0;
-	double members = 0;
+	for (uint32_t i = 0; i < b->n && told <= COHORT_NAMES_MAX; i++) {
+		bool again = s->observer[b->members[i]] == o;
 
-	observers_count(s, b);
-	for (uint32_t o = 0; o < s->n_observers; o++) {
-		double n = s->scratch[o];
-
-		present += n > 0;
-		large += n >= MEMBERS_MIN;
-		larger += n >= MEMBERS_MIN_OF_TWO;
-		members += n >= MEMBERS_MIN ? n : 0;
-	}
-	if (large * 3 < present * 2 || members * 3 < (double)b->n * 2)
-		return 0;
-	if (large >= OBSERVERS_MIN)
-		return MEMBERS_MIN;
-	return present == 2 && larger == 2 ? MEMBERS_MIN_OF_TWO : 0;
-}
-
-/* The spreads in the blocks `from` .. `to - 1`; false: most did nothing, which tells nothing. */
-static bool part_spread(struct splitter *s, const struct branch *b, uint32_t from, uint32_t to,
-	uint32_t least, double idle, uint32_t *of, struct stats_spread *ret)
-{
-	size_t n = levels_get(s, b, 0, from, to, s->x);
-
-	if (!n || !(stats_median(s->x, n) > idle))
-		return false;
-	for (uint32_t i = 0; i < b->n; i++) {
-		double level = group_work_level(&s->w, 0, b->members[i], from, to);
-
-		s->x[i] = isnan(level) ? NAN : log(fmax(level, 0) + idle);
-		of[i] = s->observer[b->members[i]];
-	}
-	stats_spread(s->x, of, b->n, s->n_observers, least, s->scratch, ret);
-	return ret->n >= 2;
-}
-
-/* The middle of the spreads in `n_parts` parts of the time. */
-static bool spread_middle(struct splitter *s, const struct branch *b, uint32_t least,
-	uint32_t n_parts, uint32_t *of, struct stats_spread *ret)
-{
-	double between[WORK_BLOCKS_MAX], within[WORK_BLOCKS_MAX], idle = idle_limit(s, b, 0);
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; idle > 0 && i < n_parts; i++) {
-		uint32_t from = s->w.n_blocks * i / n_parts, to = s->w.n_blocks * (i + 1) / n_parts;
-
-		if (!part_spread(s, b, from, to, least, idle, of, ret))
+		o = s->observer[b->members[i]];
+		if (again || !l->off[o])
 			continue;
-		between[n] = ret->between;
-		within[n++] = ret->within;
+		if (told++ == COHORT_NAMES_MAX)
+			strbuf_printf(to, ", ...");
+		else
+			strbuf_printf(to, "%s%s", told > 1 ? ", " : "",
+				s->v->components[s->g->members[b->members[i]]]->observer);
 	}
-	ret->between = stats_median(between, n);
-	ret->within = stats_median(within, n);
-	return n > 0;
 }
 
-static bool spread_speaks(const struct stats_spread *s)
+/* Why each observer's components are compared among themselves. */
+static int split_tell(struct splitter *s, const struct branch *b, const struct observers_look *l)
 {
-	double error = MEDIAN_ERROR * s->within / sqrt(s->size);
-	double freedom = s->n * (s->size - 1);
-	double surely = (1 + BETWEEN_ERRORS / sqrt(s->n)) *
-		(1 + WITHIN_ERRORS / sqrt(freedom) + WITHIN_ERRORS_OF_FEW / freedom);
+	_cleanup_(strbuf_release) struct strbuf why = {0};
 
-	return s->between > surely * error && s->between > BETWEEN_PART * s->within &&
-		s->between > BETWEEN_MIN;
+	if (l->spread_speaks)
+		strbuf_printf(&why,
+			"observers differ by about %.0f%% in %s, components of one observer by "
+			"%.0f%%",
+			100 * expm1(l->spread.between), l->f->metric,
+			100 * expm1(l->spread.within));
+	else if (!l->n_off)
+		strbuf_printf(&why, "nothing shows that observers are alike");
+	if (l->n_off) {
+		strbuf_printf(&why,
+			"%s%u of %u observers differ from the others as wholes, by up to %.1f "
+			"times in %s, and have done so since the beginning, which is a class and "
+			"no fault (",
+			l->spread_speaks ? "; " : "", l->n_off, l->n_known, exp(l->off_most),
+			l->off_in->metric);
+		cohort_names(s, b, l, &why);
+		strbuf_printf(&why, ")");
+	}
+	return why.failed ? -ENOMEM
+			  : lp_verdict_note(s->v,
+				    "The %u components of '%s' are compared with those of their "
+				    "own observer: %s. " LOOK ".",
+				    b->n, b->name, why.text);
 }
 
-/* Are the components of one observer clearly more alike than those of different observers: over
- * all the time, or at most times, because observers are busy at times of their own? */
-static int observers_differ(
-	struct splitter *s, const struct branch *b, bool *ret_yes, struct stats_spread *ret)
+/* Put the members of a branch in the order of their observers; `start` gets where each begins. */
+static void members_sort(
+	const struct splitter *s, const struct branch *b, uint32_t *members, uint32_t *start)
 {
-	uint32_t least = observers_least(s, b);
-	_cleanup_free_ uint32_t *of = calloc((size_t)b->n + 1, sizeof(*of));
-
-	*ret_yes = false;
-	if (!of)
-		return -ENOMEM;
-	*ret_yes = least &&
-		((spread_middle(s, b, least, 1, of, ret) && spread_speaks(ret)) ||
-			(spread_middle(s, b, least, s->w.n_blocks, of, ret) && spread_speaks(ret)));
-	return 0;
+	memset(start, 0, ((size_t)s->n_observers + 2) * sizeof(*start));
+	for (uint32_t i = 0; i < b->n; i++)
+		start[s->observer[b->members[i]] + 2]++;
+	for (uint32_t o = 2; o < s->n_observers + 2; o++)
+		start[o] += start[o - 1];
+	for (uint32_t i = 0; i < b->n; i++)
+		members[start[s->observer[b->members[i]] + 1]++] = b->members[i];
 }
 
 /* Make a group of each observer's members, in the order in which the observers appear. */
 static int split_by_observer(
-	struct splitter *s, const struct branch *b, const struct stats_spread *spread)
+	struct splitter *s, const struct branch *b, const struct observers_look *l)
 {
 	_cleanup_free_ uint32_t *members = calloc((size_t)b->n + 1, sizeof(*members));
-	int r = lp_verdict_note(s->v,
-		"The %u components of '%s' are compared with those of their own observer: "
-		"observers "
-		"differ by about %.0f%% in throughput, components of one observer by %.0f%%. " LOOK
-		".",
-		b->n, b->name, 100 * expm1(spread->between), 100 * expm1(spread->within));
+	_cleanup_free_ uint32_t *start = calloc((size_t)s->n_observers + 2, sizeof(*start));
+	int r = split_tell(s, b, l);
 
-	if (!members)
+	if (!members || !start)
 		return -ENOMEM;
+	members_sort(s, b, members, start);
 	for (uint32_t o = 0; r == 0 && o < s->n_observers; o++) {
-		struct branch twig = {.members = members};
+		struct branch twig = {.members = members + start[o], .n = start[o + 1] - start[o]};
 		char name[1024];
 
-		for (uint32_t i = 0; i < b->n; i++) {
-			if (s->observer[b->members[i]] == o)
-				members[twig.n++] = b->members[i];
-		}
 		if (!twig.n)
 			continue;
 		snprintf(name, sizeof(name), "%s of %s", b->name,
-			s->v->components[s->g->members[members[0]]]->observer);
+			s->v->components[s->g->members[twig.members[0]]]->observer);
 		twig.name = name;
 		r = group_emit(s, &twig, true);
 	}
@@ -290,7 +229,7 @@ static int split_by_observer(
 /* A way to cut a branch into two classes. */
 struct class_cut {
 	struct stats_cut cut; /* of logarithms */
-	uint32_t feature;
+	const struct work_feature *f;
 	double idle;
 };
 
@@ -314,8 +253,8 @@ static bool cut_steady(struct splitter *s, const struct branch *b, const struct 
 		size_t low = 0, high = s->g->n_members;
 
 		for (uint32_t i = 0; i < b->n; i++) {
-			double all = group_work_usual(&s->w, c->feature, b->members[i]);
-			double part = group_work_level(&s->w, c->feature, b->members[i], from, to);
+			double all = group_work_usual(&s->w, c->f, b->members[i]);
+			double part = group_work_level(&s->w, c->f, b->members[i], from, to);
 
 			if (isnan(part))
 				continue;
@@ -331,9 +270,8 @@ static bool cut_steady(struct splitter *s, const struct branch *b, const struct 
 			2;
 	}
 	for (uint32_t i = 0; i < b->n; i++) {
-		double one = group_work_level(&s->w, c->feature, b->members[i], 0, half);
-		double two =
-			group_work_level(&s->w, c->feature, b->members[i], half, s->w.n_blocks);
+		double one = group_work_level(&s->w, c->f, b->members[i], 0, half);
+		double two = group_work_level(&s->w, c->f, b->members[i], half, s->w.n_blocks);
 
 		if (isnan(one) || isnan(two))
 			continue;
@@ -354,7 +292,7 @@ static bool cut_is_whole(struct splitter *s, const struct branch *b, const struc
 	memset(all, 0, 2 * (size_t)s->n_observers * sizeof(*all));
 	for (uint32_t i = 0; i < b->n; i++) {
 		uint32_t o = s->observer[b->members[i]];
-		double level = group_work_usual(&s->w, c->feature, b->members[i]);
+		double level = group_work_usual(&s->w, c->f, b->members[i]);
 
 		all[o] += 1;
 		in[o] += !isnan(level) && is_high(level, c->idle, c->cut.at) == small;
@@ -367,29 +305,33 @@ static bool cut_is_whole(struct splitter *s, const struct branch *b, const struc
 	return b->n >= 2 * present && whole >= WHOLE_SHARE * total;
 }
 
+/* Is the lower class idle? */
+static bool cut_has_idle(const struct class_cut *c)
+{
+	return exp(c->cut.low) <= 2 * c->idle;
+}
+
 /* A class that may as well be what is wrong must be large. */
 static bool cut_is_trouble(struct splitter *s, const struct branch *b, const struct class_cut *c)
 {
 	size_t n = c->cut.n_low + c->cut.n_high;
 	size_t least = c->cut.n_low < c->cut.n_high ? c->cut.n_low : c->cut.n_high;
-	bool idle = exp(c->cut.low) <= 2 * c->idle;
-
-	if (idle && (double)c->cut.n_low < SUSPECT_SHARE_MIN * (double)n)
+	if (cut_has_idle(c) && (double)c->cut.n_low < SUSPECT_SHARE_MIN * (double)n)
 		return true;
 	return (double)least < SUSPECT_SHARE_MIN * (double)n && cut_is_whole(s, b, c);
 }
 
 /* The clearest cut of one feature. */
-static bool feature_cut(
-	struct splitter *s, const struct branch *b, uint32_t feature, struct class_cut *ret)
+static bool feature_cut(struct splitter *s, const struct branch *b, const struct work_feature *f,
+	struct class_cut *ret)
 {
-	struct class_cut c = {.feature = feature, .idle = idle_limit(s, b, feature)};
+	struct class_cut c = {.f = f, .idle = branch_idle_limit(s, b, f)};
 	size_t n = 0, least;
 
 	if (!(c.idle > 0))
 		return false;
 	for (uint32_t i = 0; i < b->n; i++) {
-		double level = group_work_usual(&s->w, feature, b->members[i]);
+		double level = group_work_usual(&s->w, f, b->members[i]);
 
 		if (!isnan(level))
 			s->x[n++] = log(fmax(level, 0) + c.idle);
@@ -411,7 +353,8 @@ static bool classes_differ(struct splitter *s, const struct branch *b, struct cl
 	for (uint32_t f = 0; f < s->w.n_features; f++) {
 		struct class_cut c;
 
-		if (feature_cut(s, b, f, &c) && (!any || c.cut.score > ret->cut.score)) {
+		if (!s->w.features[f].waits && feature_cut(s, b, &s->w.features[f], &c) &&
+			(!any || c.cut.score > ret->cut.score)) {
 			*ret = c;
 			any = true;
 		}
@@ -420,28 +363,26 @@ static bool classes_differ(struct splitter *s, const struct branch *b, struct cl
 }
 
 /* The amount that a class does, in words. */
-static void class_amount(
-	const struct splitter *s, const struct class_cut *c, bool high, char *buf, size_t size)
+static void class_amount(const struct class_cut *c, bool high, char *buf, size_t size)
 {
 	double amount = exp(high ? c->cut.high : c->cut.low) - c->idle;
 
 	if (amount <= c->idle)
 		snprintf(buf, size, "nothing");
 	else
-		work_amount_format(amount, s->w.features[c->feature].unit, buf, size);
+		work_amount_format(amount, c->f->unit, buf, size);
 }
 
 static int classes_tell(struct splitter *s, const struct branch *b, const struct class_cut *c)
 {
 	char high[64], low[64];
 
-	class_amount(s, c, true, high, sizeof(high));
-	class_amount(s, c, false, low, sizeof(low));
+	class_amount(c, true, high, sizeof(high));
+	class_amount(c, false, low, sizeof(low));
 	return lp_verdict_note(s->v,
 		"The %u components of '%s' are two classes that are compared apart: in %s %zu of "
 		"them do about %s, %zu about %s. " LOOK ".",
-		b->n, b->name, s->w.features[c->feature].metric, c->cut.n_high, high, c->cut.n_low,
-		low);
+		b->n, b->name, c->f->metric, c->cut.n_high, high, c->cut.n_low, low);
 }
 
 static int branch_split(struct splitter *s, const struct branch *b);
@@ -452,40 +393,57 @@ static int class_split(
 {
 	_cleanup_free_ uint32_t *members = calloc((size_t)b->n + 1, sizeof(*members));
 	struct branch twig = {.members = members, .depth = b->depth + 1};
-	char amount[64], name[1024];
+	char amount[64], name[1024], path[256];
 
 	if (!members)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < b->n; i++) {
-		double level = group_work_usual(&s->w, c->feature, b->members[i]);
+		double level = group_work_usual(&s->w, c->f, b->members[i]);
 		bool is = isnan(level) ? c->cut.n_high >= c->cut.n_low
 				       : is_high(level, c->idle, c->cut.at);
 
 		if (is == high)
 			members[twig.n++] = b->members[i];
 	}
-	class_amount(s, c, high, amount, sizeof(amount));
+	class_amount(c, high, amount, sizeof(amount));
 	snprintf(name, sizeof(name), "%s%s %s class %d (about %s)", b->name, b->depth ? "," : "",
-		s->w.features[c->feature].metric, high ? 1 : 2, amount);
+		c->f->metric, high ? 1 : 2, amount);
+	snprintf(path, sizeof(path), "%s, %s class %d", b->path, c->f->metric, high ? 1 : 2);
 	twig.name = name;
+	twig.path = path;
+	twig.idle = !high && cut_has_idle(c);
 	return branch_split(s, &twig);
 }
 
+static int branch_classes(struct splitter *s, const struct branch *b, const struct class_cut *c)
+{
+	int r = classes_tell(s, b, c);
+
+	if (r == 0)
+		r = class_split(s, b, c, true);
+	return r < 0 ? r : class_split(s, b, c, false);
+}
+
+/* Classes that observers have members of either of come before observers: spares, attachments that
+ * are used first. Those that are made of whole observers are what comes of observers that differ.
+ */
 static int branch_split(struct splitter *s, const struct branch *b)
 {
-	struct stats_spread spread = {0};
+	_cleanup_(observers_look_release) struct observers_look look = {0};
 	struct class_cut c;
-	bool differ = false;
-	int r = s->w.n_features ? observers_differ(s, b, &differ, &spread) : 0;
+	bool cut = !b->idle && b->depth < DEPTH_MAX && classes_differ(s, b, &c);
+	int r;
 
-	if (r < 0 || differ)
-		return r < 0 ? r : split_by_observer(s, b, &spread);
-	if (b->depth == DEPTH_MAX || !classes_differ(s, b, &c))
-		return group_emit(s, b, b->depth > 0);
-	r = classes_tell(s, b, &c);
-	if (r == 0)
-		r = class_split(s, b, &c, true);
-	return r < 0 ? r : class_split(s, b, &c, false);
+	if (b->idle)
+		return group_emit(s, b, true);
+	if (cut && s->parts && !cut_is_whole(s, b, &c))
+		return branch_classes(s, b, &c);
+	r = observers_judge(s, b, &look);
+	if (r < 0)
+		return r;
+	if (look.split)
+		return split_by_observer(s, b, &look);
+	return cut ? branch_classes(s, b, &c) : group_emit(s, b, b->depth > 0);
 }
 
 static int group_split(struct splitter *s, const struct lp_peer_group *g)
@@ -497,13 +455,19 @@ static int group_split(struct splitter *s, const struct lp_peer_group *g)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < g->n_members; i++)
 		members[i] = i;
-	return branch_split(
-		s, &(struct branch){.name = g->name, .members = members, .n = g->n_members});
+	return branch_split(s,
+		&(struct branch){
+			.name = g->name, .path = g->name, .members = members, .n = g->n_members});
 }
 
-int discover_groups(struct lp_verdict *v, struct lp_err *err)
+void discover_memory_release(struct discover_memory *m)
 {
-	_cleanup_(splitter_release) struct splitter s = {.v = v};
+	strmap_release(&m->split);
+}
+
+int discover_groups(struct lp_verdict *v, struct discover_memory *memory, struct lp_err *err)
+{
+	_cleanup_(splitter_release) struct splitter s = {.v = v, .memory = memory};
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < v->n_groups; i++)

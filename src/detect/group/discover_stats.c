@@ -95,6 +95,23 @@ void stats_spread(const double *x, const uint32_t *of, size_t n, uint32_t n_obse
 	ret->between = stats_mad(medians, m);
 }
 
+void stats_medians(const double *x, const uint32_t *of, size_t n, uint32_t n_observers,
+	uint32_t least, double *scratch, double *ret)
+{
+	double *start = scratch + n;
+	size_t end = 0;
+
+	sort_by_observer(x, of, n, n_observers, scratch, start);
+	for (size_t i = 0; i < n; i++)
+		end += !isnan(x[i]);
+	for (uint32_t o = 0; o < n_observers; o++) {
+		size_t first = (size_t)start[o];
+		size_t count = (o + 1 < n_observers ? (size_t)start[o + 1] : end) - first;
+
+		ret[o] = count && count >= least ? stats_median(scratch + first, count) : NAN;
+	}
+}
+
 /* Judge the cut below x[at]. */
 static bool cut_judge(const double *x, size_t n, size_t at, double spread_min, double apart_min,
 	double *scratch, struct stats_cut *ret)

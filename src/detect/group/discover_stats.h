@@ -27,6 +27,11 @@ struct stats_spread {
 void stats_spread(const double *x, const uint32_t *of, size_t n, uint32_t n_observers,
 	uint32_t least, double *scratch, struct stats_spread *ret);
 
+/* The median of each observer; NaN: it has fewer than `least` values. `scratch` has room for n +
+ * n_observers values. */
+void stats_medians(const double *x, const uint32_t *of, size_t n, uint32_t n_observers,
+	uint32_t least, double *scratch, double *ret);
+
 /* Where values fall into two classes. */
 struct stats_cut {
 	double at;	  /* values below are of the lower class */

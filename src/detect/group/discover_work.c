@@ -12,6 +12,9 @@
 /* A block is worth looking at from so many samples on. */
 #define BLOCK_SLOTS_MIN 4
 
+/* Metrics of work that are looked at apart. */
+#define WORK_METRICS_MAX 3
+
 void group_work_release(struct group_work *w)
 {
 	for (uint32_t i = 0; i < w->n_features; i++)
@@ -31,11 +34,11 @@ static bool table_serves(const struct lp_verdict *v, uint32_t table, const struc
 
 /* The tables of work in one unit; how many. */
 static uint32_t tables_find(const struct lp_verdict *v, const struct lp_peer_group *g,
-	const char *kind, uint32_t ret[WORK_FEATURES_MAX])
+	const char *kind, uint32_t ret[WORK_METRICS_MAX])
 {
 	uint32_t n = 0;
 
-	for (uint32_t t = 0; t < v->n_tables && n < WORK_FEATURES_MAX - 1; t++) {
+	for (uint32_t t = 0; t < v->n_tables && n < WORK_METRICS_MAX; t++) {
 		const struct lp_metric *m = lp_metric_find(kind, v->tables[t]->metric);
 
 		if (lp_metric_role(kind, v->tables[t]->metric) != LP_ROLE_WORK ||
@@ -48,13 +51,14 @@ static uint32_t tables_find(const struct lp_verdict *v, const struct lp_peer_gro
 	return n;
 }
 
-static double block_mean(const double *row, uint32_t from, uint32_t to)
+/* The mean of the values from `from` to `end - 1`; of a latency, of the times with requests. */
+static double block_mean(const double *row, uint32_t from, uint32_t end, bool waits)
 {
 	double sum = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = from; i < to; i++) {
-		if (isnan(row[i]))
+	for (uint32_t i = from; i < end; i++) {
+		if (isnan(row[i]) || (waits && !(row[i] > 0)))
 			continue;
 		sum += row[i];
 		n++;
@@ -63,7 +67,7 @@ static double block_mean(const double *row, uint32_t from, uint32_t to)
 }
 
 static int feature_add(const struct lp_verdict *v, const struct lp_peer_group *g, uint32_t table,
-	const char *kind, struct group_work *w)
+	const char *kind, bool waits, struct group_work *w)
 {
 	const struct lp_table *t = v->tables[table];
 	const struct lp_metric *m = lp_metric_find(kind, t->metric);
@@ -72,6 +76,8 @@ static int feature_add(const struct lp_verdict *v, const struct lp_peer_group *g
 	*f = (struct work_feature){.metric = t->metric,
 		.unit = t->unit,
 		.floor = m ? m->floor : 0,
+		.part = !waits,
+		.waits = waits,
 		.blocks = calloc((size_t)w->n_members * w->n_blocks + 1, sizeof(*f->blocks))};
 	if (!f->blocks)
 		return -ENOMEM;
@@ -80,13 +86,12 @@ static int feature_add(const struct lp_verdict *v, const struct lp_peer_group *g
 		uint32_t row = v->row_of[table][g->members[i]];
 
 		for (uint32_t b = 0; b < w->n_blocks; b++) {
-			uint64_t from = (uint64_t)t->n_slots * b / w->n_blocks;
-			uint64_t to = (uint64_t)t->n_slots * (b + 1) / w->n_blocks;
+			uint32_t from = b * w->block_slots, end = from + w->block_slots;
 
 			f->blocks[(size_t)i * w->n_blocks + b] = row == UINT32_MAX
 				? NAN
-				: block_mean(t->values + (size_t)row * t->n_slots, (uint32_t)from,
-					  (uint32_t)to);
+				: block_mean(t->values + (size_t)row * t->n_slots, from,
+					  end < t->n_slots ? end : t->n_slots, waits);
 		}
 	}
 	return 0;
@@ -125,24 +130,49 @@ static int total_make(struct group_work *w)
 	return 0;
 }
 
+/* How the time is cut into blocks. */
+static void blocks_set(struct group_work *w, uint32_t n_slots)
+{
+	w->block_slots = BLOCK_SLOTS_MIN;
+	while (n_slots / w->block_slots > WORK_BLOCKS_MAX)
+		w->block_slots *= 2;
+	w->n_blocks = n_slots / w->block_slots;
+	w->n_blocks = w->n_blocks ? w->n_blocks : 1;
+}
+
+/* Latencies that are compared, but not the peaks of others. */
+static int waits_add(const struct lp_verdict *v, const struct lp_peer_group *g, const char *kind,
+	struct group_work *w)
+{
+	int r = 0;
+
+	for (uint32_t t = 0; r == 0 && t < v->n_tables && w->n_features < WORK_FEATURES_MAX; t++) {
+		const struct lp_metric *m = lp_metric_find(kind, v->tables[t]->metric);
+
+		if (lp_metric_role(kind, v->tables[t]->metric) == LP_ROLE_LATENCY &&
+			!(m && m->peak_s) && table_serves(v, t, g))
+			r = feature_add(v, g, t, kind, true, w);
+	}
+	return r;
+}
+
 int group_work_make(
 	const struct lp_verdict *v, const struct lp_peer_group *g, struct group_work *ret)
 {
 	struct group_work w = {.n_members = g->n_members};
-	uint32_t tables[WORK_FEATURES_MAX], n;
+	uint32_t tables[WORK_METRICS_MAX], n;
 	const char *kind = v->components[g->members[0]]->kind;
 	int r = 0;
 
 	n = tables_find(v, g, kind, tables);
-	if (n) {
-		w.n_blocks = v->tables[tables[0]]->n_slots / BLOCK_SLOTS_MIN;
-		w.n_blocks = w.n_blocks > WORK_BLOCKS_MAX ? WORK_BLOCKS_MAX : w.n_blocks;
-		w.n_blocks = w.n_blocks ? w.n_blocks : 1;
-	}
+	if (v->n_tables)
+		blocks_set(&w, v->tables[0]->n_slots);
 	for (uint32_t i = 0; r == 0 && i < n; i++)
-		r = feature_add(v, g, tables[i], kind, &w);
+		r = feature_add(v, g, tables[i], kind, false, &w);
 	if (r == 0 && n)
 		r = total_make(&w);
+	if (r == 0)
+		r = waits_add(v, g, kind, &w);
 	if (r < 0) {
 		group_work_release(&w);
 		return r;
@@ -151,15 +181,15 @@ int group_work_make(
 	return 0;
 }
 
-double group_work_level(
-	const struct group_work *w, uint32_t feature, uint32_t member, uint32_t from, uint32_t to)
+double group_work_level(const struct group_work *w, const struct work_feature *f, uint32_t member,
+	uint32_t from, uint32_t to)
 {
-	return block_mean(w->features[feature].blocks + (size_t)member * w->n_blocks, from, to);
+	return block_mean(f->blocks + (size_t)member * w->n_blocks, from, to, false);
 }
 
-double group_work_usual(const struct group_work *w, uint32_t feature, uint32_t member)
+double group_work_usual(const struct group_work *w, const struct work_feature *f, uint32_t member)
 {
-	const double *blocks = w->features[feature].blocks + (size_t)member * w->n_blocks;
+	const double *blocks = f->blocks + (size_t)member * w->n_blocks;
 	double known[WORK_BLOCKS_MAX];
 	uint32_t n = 0;
 
