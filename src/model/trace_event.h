@@ -53,10 +53,11 @@ enum trace_call {
 #define TRACE_TEXT_MAX 4096
 
 /* Flags of an event. */
-#define TRACE_COMPAT 1u	 /* a 32-bit call: nr is of that table */
-#define TRACE_COARSE 2u	 /* the tracer itself took most of a duration this short (ptrace) */
-#define TRACE_RESTART 4u /* a signal came in between; the kernel repeats the call */
-#define TRACE_CUT 8u	 /* `text` was longer */
+#define TRACE_COMPAT 1u	  /* a 32-bit call: nr is of that table */
+#define TRACE_COARSE 2u	  /* the tracer itself took most of a duration this short (ptrace) */
+#define TRACE_RESTART 4u  /* a signal came in between; the kernel repeats the call */
+#define TRACE_CUT 8u	  /* `text` was longer */
+#define TRACE_FD_PATH 16u /* `text` is the path of the call's descriptor; never in an archive */
 
 struct trace_event {
 	uint64_t seq;	  /* by the order of starts; completions come in another */

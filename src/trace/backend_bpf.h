@@ -23,6 +23,7 @@ struct bpf_ring {
 	const unsigned char *data;	    /* mapped twice in a row: no record is ever cut */
 	uint64_t size, page;
 	int fd, epoll_fd;
+	char path[TRACE_TEXT_MAX]; /* of the event that is being delivered */
 };
 
 /* What tally() had last seen of the kernel's counts (backend_bpf_tally.c). */
@@ -90,6 +91,9 @@ int bpf_ring_map(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err);
 int bpf_ring_drain(struct bpf_ring *r, const struct trace_sink *sink, uint64_t *ret_n);
 /* 1: woken, 0: time is up, -EINTR: a signal. */
 int bpf_ring_wait(struct bpf_ring *r, int timeout_ms);
+/* Parts of a path that come the last one first, a NUL behind each, as a path; its length, 0 where
+ * it does not fit. */
+size_t bpf_path_join(const char *parts, size_t len, char *ret, size_t size);
 /* A record as an event that points into it; false: it is too short for what it says. */
 bool bpf_record_decode(const void *record, size_t size, struct trace_event *ret);
 

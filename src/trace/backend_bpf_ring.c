@@ -91,6 +91,25 @@ bool bpf_record_decode(const void *record, size_t size, struct trace_event *ret)
 	return true;
 }
 
+size_t bpf_path_join(const char *parts, size_t len, char *ret, size_t size)
+{
+	size_t at = 0;
+
+	if (len > size || (len && parts[len - 1]))
+		return 0;
+	while (len) {
+		size_t end = len - 1, begin = end; /* of the part without its NUL */
+
+		while (begin && parts[begin - 1])
+			begin--;
+		ret[at++] = '/';
+		memcpy(ret + at, parts + begin, end - begin);
+		at += end - begin;
+		len = begin;
+	}
+	return at;
+}
+
 /* Deliver the record at `at` if it is complete: its length with its header, 0 if it is not yet, or
  * what the sink returned. */
 static int64_t ring_take(struct bpf_ring *r, uint64_t at, const struct trace_sink *sink)
@@ -103,8 +122,14 @@ static int64_t ring_take(struct bpf_ring *r, uint64_t at, const struct trace_sin
 
 	if (head & BPF_RINGBUF_BUSY_BIT)
 		return 0;
-	if (!(head & BPF_RINGBUF_DISCARD_BIT) && bpf_record_decode(p + HEADER, len, &e))
+	if (!(head & BPF_RINGBUF_DISCARD_BIT) && bpf_record_decode(p + HEADER, len, &e)) {
+		if (e.flags & TRACE_FD_PATH) {
+			e.text_len = (uint32_t)bpf_path_join(
+				e.text, e.text_len, r->path, sizeof(r->path));
+			e.text = r->path;
+		}
 		rc = sink->event(sink->ctx, &e);
+	}
 	return rc < 0 ? rc : (int64_t)((len + HEADER + 7) & ~7u);
 }
 

@@ -1,4 +1,5 @@
 /* What a session does with each event. */
+#include "base/hash.h"
 #include "trace/session_state.h"
 #include <endian.h>
 #include <errno.h>
@@ -81,9 +82,10 @@ static bool is_remarkable(const struct session *s, const struct trace_event *e)
 	return e->dur_ns >= s->config->trace.slow_ns && !trace_event_waits(e);
 }
 
-/* The log of a summary does not follow descriptors: tell what this one is, once. */
-static int tell_descriptor(
-	struct session *s, const struct trace_event *e, const struct descriptor *d)
+/* The log of a summary does not follow descriptors: tell what this one is, once. `id` tells it from
+ * what the descriptor may be at other times. */
+static int tell_name(
+	struct session *s, const struct trace_event *e, uint8_t file, const char *name, uint64_t id)
 {
 	int fd = trace_event_fd(e);
 	uint64_t key = (uint64_t)(uint32_t)e->pid << 32 | (uint32_t)fd;
@@ -93,17 +95,23 @@ static int tell_descriptor(
 		.fd = fd,
 		.from = -1,
 		.change = TRACE_FD_SEEN,
-		.file = d->file,
-		.name = d->name};
-	uint32_t id;
+		.file = file,
+		.name = name};
+	uint32_t before;
 
-	if (idmap_get(&s->told_fds, key, &id) && id == (uint32_t)(d->id & 0x7fffffff))
+	if (idmap_get(&s->told_fds, key, &before) && before == (uint32_t)(id & 0x7fffffff))
 		return 0;
 	if (s->told_fds.n >= TOLD_MAX) /* whatever is told twice is no worse */
 		idmap_clear(&s->told_fds);
-	if (idmap_put(&s->told_fds, key, (uint32_t)(d->id & 0x7fffffff)) < 0)
+	if (idmap_put(&s->told_fds, key, (uint32_t)(id & 0x7fffffff)) < 0)
 		return -ENOMEM;
 	return log_descriptor(s, &told);
+}
+
+static int tell_descriptor(
+	struct session *s, const struct trace_event *e, const struct descriptor *d)
+{
+	return tell_name(s, e, d->file, d->name, d->id);
 }
 
 /* Is somebody waiting for a request, which is what a server does? */
@@ -258,12 +266,33 @@ static int on_record(struct session *s, const struct trace_event *e)
 	return r < 0 ? r : follow(s, e);
 }
 
+/* The backend says what the descriptor was when it happened, which nobody could ask for now. */
+static int on_named(struct session *s, const struct trace_event *e)
+{
+	char path[TRACE_TEXT_MAX + 1];
+	struct trace_event plain = *e;
+	struct descriptor d = {.file = e->file, .name = path};
+
+	snprintf(path, sizeof(path), "%.*s", (int)e->text_len, e->text);
+	plain.flags &= (uint8_t)~TRACE_FD_PATH;
+	plain.text = NULL;
+	plain.text_len = 0;
+	note_slow(s, &plain, &d);
+	if (tell_name(s, &plain, e->file, path, hash_bytes(path, strlen(path))) < 0)
+		return -ENOMEM;
+	return log_event(s, &plain);
+}
+
 /* Something out of the ordinary from a backend that counts the rest. */
 static int on_exception(struct session *s, const struct trace_event *e)
 {
 	int fd = trace_event_fd(e);
 	struct descriptor d;
-	bool open = fd >= 0 && e->ret != -EBADF &&
+	bool open;
+
+	if (e->flags & TRACE_FD_PATH)
+		return on_named(s, e);
+	open = fd >= 0 && e->ret != -EBADF &&
 		descriptors_look(s->descriptors, e->pid, fd, e->start_ns, &d);
 
 	if (e->what == TRACE_CALL || e->what == TRACE_ASYNC)

@@ -97,9 +97,7 @@ def test_dd(directory):
         with small_file_system(f"{directory}/small{mode}", "1m") as small:
             out = trace(f"{directory}/dd{mode}", mode, "dd", "if=/dev/zero", f"of={small}/file",
                         "bs=64k")
-        # A summary looks for names of descriptors when the process has ended already.
-        name = f"write to {small}/file" if mode == "--records" else "write to "
-        expect(out, "host/sys:dd", "resource-exhausted", name,
+        expect(out, "host/sys:dd", "resource-exhausted", f"write to {small}/file",
                " failed with ENOSPC (No space left on device)", "ended with status 1", "'df -i'")
 
 

@@ -374,6 +374,24 @@ static void test_decode_args(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* Parts of paths as the kernel gives them. */
+static void test_paths(void **state)
+{
+	char path[32];
+
+	(void)state;
+	assert_int_equal(bpf_path_join("name\0lib\0var", 13, path, sizeof(path)), 13);
+	assert_memory_equal(path, "/var/lib/name", 13);
+	assert_int_equal(bpf_path_join("x", 2, path, sizeof(path)), 2);
+	assert_memory_equal(path, "/x", 2);
+	assert_int_equal(bpf_path_join("", 0, path, sizeof(path)), 0);
+	assert_int_equal(bpf_path_join("", 1, path, sizeof(path)), 1);
+	/* What is no such thing, or too long, is nothing. */
+	assert_int_equal(bpf_path_join("xy", 2, path, sizeof(path)), 0);
+	assert_int_equal(bpf_path_join("name\0lib\0var", 13, path, 12), 0);
+	assert_int_equal(bpf_path_join("name\0lib\0var", 13, path, 13), 13);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_decode),
 		cmocka_unit_test(test_decode_cut),
 		cmocka_unit_test(test_decode_args),
+		cmocka_unit_test(test_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

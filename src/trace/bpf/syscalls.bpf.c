@@ -2,6 +2,7 @@
 #include "trace/bpf/async.bpf.h"
 #include "trace/bpf/capture.bpf.h"
 #include "trace/bpf/iterate.bpf.h"
+#include "trace/bpf/path.bpf.h"
 #include "trace/bpf/tally.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -84,22 +85,52 @@ FORCE_INLINE void deliver_kept(
 	emit_text(s, t);
 }
 
+/* The event as it will be delivered, but for its text. */
+FORCE_INLINE struct scratch *scratch_fill(const struct record_all *r)
+{
+	struct scratch *s = scratch_get();
+
+	if (!s)
+		return NULL;
+	s->record = r->record;
+	s->record.n_args = TRACE_ARGS;
+	for (int i = 0; i < TRACE_ARGS; i++)
+		s->args[i] = r->args[i];
+	return s;
+}
+
+/* An event of a summary about a descriptor: with the path of its file, where it has one. */
+FORCE_INLINE bool deliver_with_path(
+	const struct record_all *r, const struct look *seen, struct bpf_thread *t)
+{
+	struct scratch *s = settings.records ? NULL : scratch_get();
+	uint32_t len;
+
+	if (!s || !seen->of ||
+		(seen->file != TRACE_FILE_STORAGE && seen->file != TRACE_FILE_DIRECTORY))
+		return false;
+	len = path_parts(s, seen->of);
+	if (!len || !scratch_fill(r))
+		return false;
+	s->record.flags |= TRACE_FD_PATH;
+	s->record.text_len = (uint16_t)len;
+	emit_text(s, t);
+	return true;
+}
+
 FORCE_INLINE void deliver(struct record_all *r, const volatile struct bpf_call *c,
 	const struct look *seen, struct bpf_thread *t)
 {
 	struct scratch *s;
 
 	if (!capture_wanted(c->capture, &r->record)) {
-		emit_plain(r, t);
+		if (!deliver_with_path(r, seen, t))
+			emit_plain(r, t);
 		return;
 	}
-	s = scratch_get();
+	s = scratch_fill(r);
 	if (!s)
 		return;
-	s->record = r->record;
-	s->record.n_args = TRACE_ARGS;
-	for (int i = 0; i < TRACE_ARGS; i++)
-		s->args[i] = r->args[i];
 	capture(s, c->capture, r->args, seen);
 	emit_text(s, t);
 }
