@@ -6,6 +6,7 @@
 #include "archive/log.h"
 #include "archive/meta.h"
 #include "base/cleanup.h"
+#include "base/dir.h"
 #include "base/file.h"
 #include "base/time.h"
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A check in progress. */
@@ -205,14 +207,22 @@ static int repair_write(struct check *ck, int to, struct lp_err *err)
 
 static int check_repair(struct check *ck, const char *repair_path, struct lp_err *err)
 {
-	_cleanup_close_ int to = open(repair_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	_cleanup_close_ int dir = dir_open_of(repair_path, err);
+	_cleanup_close_ int to = -1;
+	struct stat st;
 	int r;
 
+	if (dir < 0)
+		return dir;
+	to = dir_create_file(dir, path_basename(repair_path), 0600);
 	if (to < 0)
-		return lp_err_sys(err, -errno, "cannot create %s", repair_path);
+		return lp_err_sys(err, to, "cannot create %s", repair_path);
+	/* Whoever may not read the one may not read the other. */
+	if (fstat(ck->fd, &st) == 0)
+		fchmod(to, st.st_mode & 0666);
 	r = repair_write(ck, to, err);
 	if (r < 0) {
-		unlink(repair_path);
+		unlinkat(dir, path_basename(repair_path), 0);
 		return lp_err_prefix(err, "%s", repair_path);
 	}
 	return 0;
@@ -273,7 +283,7 @@ int lp_archive_check(const char *path, const char *repair_path, struct lp_warn *
 	struct lp_archive_report *ret_report, struct lp_err *err)
 {
 	_cleanup_(check_release) struct check ck = {.path = path,
-		.fd = open(path, O_RDONLY | O_CLOEXEC),
+		.fd = file_open_input(path, O_RDONLY, err),
 		.catalogue = lp_catalogue_new(),
 		.decoder = data_decoder_new(),
 		.log_decoder = log_decoder_new(),
@@ -281,7 +291,7 @@ int lp_archive_check(const char *path, const char *repair_path, struct lp_warn *
 	int r;
 
 	if (ck.fd < 0)
-		return lp_err_sys(err, -errno, "cannot open %s", path);
+		return ck.fd;
 	if (!ck.catalogue || !ck.decoder || !ck.log_decoder)
 		return lp_err_sys(err, -ENOMEM, "cannot check %s", path);
 	r = check_run(&ck, err);

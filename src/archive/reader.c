@@ -6,6 +6,7 @@
 #include "archive/meta.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/time.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -242,32 +243,41 @@ static int reader_load(struct reader *r, struct lp_err *err)
 		: 0;
 }
 
-int lp_archive_open(const char *path, const struct lp_select *select, struct lp_warn *warn,
+int reader_open(int fd, const char *path, const struct lp_select *select, struct lp_warn *warn,
 	struct lp_source **ret_source, struct lp_err *err)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 	_cleanup_(lp_source_closep) struct lp_source *owned = NULL;
 	int got;
 
-	if (!r)
+	if (!r) {
+		close(fd);
 		return lp_err_sys(err, -ENOMEM, "cannot open %s", path);
+	}
 	owned = &r->source;
 	r->source = (struct lp_source){
 		.ops = &reader_ops, .catalogue = lp_catalogue_new(), .path = strdup(path)};
-	r->fd = -1;
+	r->fd = fd;
 	r->select = select;
 	r->warn = warn;
 	r->decoder = data_decoder_new();
 	if (!r->source.catalogue || !r->source.path || !r->decoder)
 		return lp_err_sys(err, -ENOMEM, "cannot open %s", path);
-	r->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (r->fd < 0)
-		return lp_err_sys(err, -errno, "cannot open %s", path);
 	got = reader_load(r, err);
 	if (got < 0)
 		return lp_err_prefix(err, "%s", path);
 	*ret_source = TAKE_PTR(owned);
 	return 0;
+}
+
+int lp_archive_open(const char *path, const struct lp_select *select, struct lp_warn *warn,
+	struct lp_source **ret_source, struct lp_err *err)
+{
+	int fd = file_open_input(path, O_RDONLY, err);
+
+	if (fd < 0)
+		return fd;
+	return reader_open(fd, path, select, warn, ret_source, err);
 }
 
 const char *reader_meta(const struct lp_source *source)

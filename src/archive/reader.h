@@ -4,6 +4,11 @@
 
 #include "archive/log.h"
 
+/* lp_archive_open() of a file that is open; the descriptor is the source's from then on, also where
+ * this fails. */
+int reader_open(int fd, const char *path, const struct lp_select *select, struct lp_warn *warn,
+	struct lp_source **ret_source, struct lp_err *err);
+
 /* All "key=value" lines of a source that lp_archive_open() returned; NULL if it has none. */
 const char *reader_meta(const struct lp_source *source);
 

@@ -4,8 +4,10 @@
 #include "archive/frames.h"
 #include "archive/log.h"
 #include "archive/reader.h"
+#include "archive/writer.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/dir.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include <errno.h>
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,17 +32,50 @@ static bool frames_are_dense(const struct frame_list *l)
 	return l->sealed;
 }
 
-static int is_sealed(const char *path, bool *ret, struct lp_err *err)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	_cleanup_(frame_list_release) struct frame_list frames = {0};
-	int r;
+/* A file that is being sealed, in a directory that is held. */
+struct sealing {
+	int dir, fd;
+	struct stat st;
+	const char *path;
+	char *tmp; /* the whole name of the new one */
+};
 
-	if (fd < 0)
-		return lp_err_sys(err, -errno, "cannot open %s", path);
-	r = frame_list_load(fd, &frames, err);
+static void sealing_release(struct sealing *s)
+{
+	if (s->dir >= 0)
+		close(s->dir);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->tmp);
+}
+
+/* Open it, and see to it that nobody writes it meanwhile. */
+static int sealing_open(struct sealing *s, struct lp_err *err)
+{
+	s->dir = dir_open_of(s->path, err);
+	if (s->dir < 0)
+		return s->dir;
+	s->fd = dir_open_file(s->dir, path_basename(s->path), O_RDONLY);
+	if (s->fd < 0)
+		return lp_err_sys(err, s->fd, "cannot open %s", s->path);
+	if (fstat(s->fd, &s->st) < 0)
+		return lp_err_sys(err, -errno, "cannot open %s", s->path);
+	if (flock(s->fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return lp_err_set(err, -EBUSY, "another process is writing %s", s->path);
+	if (asprintf(&s->tmp, "%s.tmp", s->path) < 0) {
+		s->tmp = NULL;
+		return lp_err_sys(err, -ENOMEM, "cannot seal %s", s->path);
+	}
+	return 0;
+}
+
+static int is_sealed(const struct sealing *s, bool *ret, struct lp_err *err)
+{
+	_cleanup_(frame_list_release) struct frame_list frames = {0};
+	int r = frame_list_load(s->fd, &frames, err);
+
 	if (r < 0)
-		return lp_err_prefix(err, "%s", path);
+		return lp_err_prefix(err, "%s", s->path);
 	*ret = frames_are_dense(&frames);
 	return 0;
 }
@@ -163,8 +199,8 @@ static int copy_contents(struct lp_source *from, struct lp_archive_writer *to, s
 	return r;
 }
 
-/* A new file with the same meta and contents. */
-static int rewrite(struct lp_source *from, const char *tmp, struct lp_err *err)
+/* A new file with the same meta, contents, owner and permissions. */
+static int rewrite(const struct sealing *s, struct lp_source *from, struct lp_err *err)
 {
 	_cleanup_free_ char *extra = extra_lines(reader_meta(from));
 	const char *observer = lp_archive_meta_get(from, "observer");
@@ -176,10 +212,11 @@ static int rewrite(struct lp_source *from, const char *tmp, struct lp_err *err)
 
 	if (!extra)
 		return lp_err_sys(err, -ENOMEM, "cannot seal");
-	unlink(tmp); /* left by a seal that was interrupted */
-	r = lp_archive_create(tmp, &meta, &to, err);
+	unlinkat(s->dir, path_basename(s->tmp), 0); /* left by a seal that was interrupted */
+	r = writer_create(s->dir, s->tmp, 0600, &meta, &to, err);
 	if (r < 0)
 		return r;
+	writer_give(to, &s->st);
 	r = copy_contents(from, to, err);
 	if (r < 0) {
 		lp_archive_abandon(to);
@@ -188,39 +225,48 @@ static int rewrite(struct lp_source *from, const char *tmp, struct lp_err *err)
 	return lp_archive_close(to, err);
 }
 
-/* The new file belongs to the same people as the old one, as far as we may say so. */
-static void keep_owner(const char *path, const char *tmp)
+/* Is the file still the one that was read? */
+static bool is_same(const struct sealing *s)
 {
-	struct stat st;
+	struct stat now;
 
-	if (stat(path, &st) == 0 && chown(tmp, st.st_uid, st.st_gid) == 0)
-		chmod(tmp, st.st_mode & 07777);
+	return fstatat(s->dir, path_basename(s->path), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+		now.st_dev == s->st.st_dev && now.st_ino == s->st.st_ino;
+}
+
+static int replace(const struct sealing *s, struct lp_err *err)
+{
+	const char *from = path_basename(s->tmp), *to = path_basename(s->path);
+
+	if (!is_same(s))
+		return lp_err_set(err, -ESTALE, "%s is no longer there", s->path);
+	if (renameat(s->dir, from, s->dir, to) < 0)
+		return lp_err_sys(err, -errno, "cannot replace %s", s->path);
+	return 0;
 }
 
 int lp_archive_seal(const char *path, struct lp_warn *warn, struct lp_err *err)
 {
-	_cleanup_free_ char *tmp = NULL;
+	_cleanup_(sealing_release) struct sealing s = {.dir = -1, .fd = -1, .path = path};
 	_cleanup_(lp_source_closep) struct lp_source *from = NULL;
 	bool sealed = false;
-	int r = is_sealed(path, &sealed, err);
+	int r = sealing_open(&s, err), fd;
 
+	if (r == 0)
+		r = is_sealed(&s, &sealed, err);
 	if (r < 0 || sealed)
 		return r;
-	if (asprintf(&tmp, "%s.tmp", path) < 0) {
-		tmp = NULL;
-		return lp_err_sys(err, -ENOMEM, "cannot seal %s", path);
-	}
-	r = lp_archive_open(path, NULL, warn, &from, err);
+	fd = dup(s.fd);
+	r = fd < 0 ? lp_err_sys(err, -errno, "cannot open %s", path)
+		   : reader_open(fd, path, NULL, warn, &from, err);
 	if (r == 0)
-		r = rewrite(from, tmp, err);
+		r = rewrite(&s, from, err);
 	if (r == 0)
-		keep_owner(path, tmp);
-	if (r == 0 && rename(tmp, path) < 0)
-		r = lp_err_sys(err, -errno, "cannot replace %s", path);
+		r = replace(&s, err);
 	if (r < 0) {
-		unlink(tmp);
+		unlinkat(s.dir, path_basename(s.tmp), 0);
 		return lp_err_prefix(err, "cannot seal");
 	}
-	file_sync_dir_of(path); /* best effort: the old file is as good as the new one */
+	dir_sync(s.dir); /* best effort: the old file is as good as the new one */
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/crc32c.h"
+#include "base/dir.h"
 #include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -48,6 +49,14 @@ struct lp_archive_writer {
 		unsigned since_key, since_catalogue;
 		bool catalogue_soon; /* it has grown since its last copy */
 	} chain;
+	/* As it was before the last batch, and how much of it survives power loss. */
+	struct before {
+		struct chain chain;
+		size_t n_frames;
+		uint64_t end;
+		uint32_t schemas_written, components_written;
+	} before;
+	uint64_t synced_end;
 	/* The logs in the file, known from the first one that is written on. */
 	struct log_encoder *log_encoder; /* NULL before that */
 	struct log_count {
@@ -109,7 +118,13 @@ static int writer_lock(struct lp_archive_writer *w, struct lp_err *err)
 	return 0;
 }
 
-int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
+/* What a file is called in the directory. */
+static const char *name_in(int dir, const char *path)
+{
+	return dir == AT_FDCWD ? path : path_basename(path);
+}
+
+int writer_create(int dir, const char *path, mode_t mode, const struct lp_archive_meta *meta,
 	struct lp_archive_writer **ret_writer, struct lp_err *err)
 {
 	_cleanup_(lp_archive_abandonp) struct lp_archive_writer *w = writer_new(path);
@@ -120,19 +135,25 @@ int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
 		w->meta = meta_format(meta);
 	if (!w || !w->meta)
 		return lp_err_sys(err, -ENOMEM, "cannot create %s", path);
-	w->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	w->fd = dir_create_file(dir, name_in(dir, path), mode);
 	if (w->fd < 0)
-		return lp_err_sys(err, -errno, "cannot create %s", path);
+		return lp_err_sys(err, w->fd, "cannot create %s", path);
 	writer_lock(w, NULL);
 	format_put_file_header(header);
 	r = file_pwrite_full(w->fd, header, sizeof(header), 0);
 	if (r < 0) {
-		unlink(path);
+		unlinkat(dir, name_in(dir, path), 0);
 		return lp_err_sys(err, r, "cannot write %s", path);
 	}
 	w->frames.end = sizeof(header);
 	*ret_writer = TAKE_PTR(w);
 	return 0;
+}
+
+int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
+	struct lp_archive_writer **ret_writer, struct lp_err *err)
+{
+	return writer_create(AT_FDCWD, path, 0644, meta, ret_writer, err);
 }
 
 /* Learn the catalogue of the file that is to be continued. */
@@ -149,16 +170,19 @@ static int writer_load_catalogue(struct lp_archive_writer *w, struct lp_err *err
 	return w->meta ? 0 : lp_err_sys(err, -ENOMEM, "cannot append");
 }
 
-int lp_archive_append(const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err)
+/* Go on with a file that was opened; a negative errno is the caller's error, told already. */
+static int append_to(
+	int fd, const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err)
 {
+	_cleanup_close_ int owned = fd;
 	_cleanup_(lp_archive_abandonp) struct lp_archive_writer *w = writer_new(path);
 	int r;
 
+	if (fd < 0)
+		return fd;
 	if (!w)
 		return lp_err_sys(err, -ENOMEM, "cannot append to %s", path);
-	w->fd = open(path, O_RDWR | O_CLOEXEC);
-	if (w->fd < 0)
-		return lp_err_sys(err, -errno, "cannot append to %s", path);
+	w->fd = TAKE_FD(owned);
 	r = writer_lock(w, err);
 	if (r < 0)
 		return r;
@@ -173,8 +197,31 @@ int lp_archive_append(const char *path, struct lp_archive_writer **ret_writer, s
 	if (ftruncate(w->fd, (off_t)w->frames.end) < 0)
 		return lp_err_sys(err, -errno, "cannot append to %s", path);
 	w->frames.sealed = false;
+	w->synced_end = w->frames.end;
 	*ret_writer = TAKE_PTR(w);
 	return 0;
+}
+
+int lp_archive_append(const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err)
+{
+	return append_to(file_open_input(path, O_RDWR, err), path, ret_writer, err);
+}
+
+int writer_append(
+	int dir, const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err)
+{
+	return append_to(dir_open_own_file(dir, name_in(dir, path), O_RDWR), path, ret_writer, err);
+}
+
+int writer_stat(const struct lp_archive_writer *w, struct stat *ret)
+{
+	return fstat(w->fd, ret) < 0 ? -errno : 0;
+}
+
+void writer_give(struct lp_archive_writer *w, const struct stat *like)
+{
+	if (fchown(w->fd, like->st_uid, like->st_gid) == 0)
+		fchmod(w->fd, like->st_mode & 07777);
 }
 
 /* Put bytes at the end of the file. On failure nothing remains of them. */
@@ -398,42 +445,72 @@ static int writer_put_batch(struct lp_archive_writer *w, const struct lp_catalog
 	return r;
 }
 
-/* Take back what a write that failed half-way has put into the file. */
-static void writer_undo(
-	struct lp_archive_writer *w, size_t n_frames, uint64_t end, const struct chain *chain)
+static struct before writer_state(const struct lp_archive_writer *w)
 {
-	if (w->frames.n == n_frames)
+	return (struct before){.chain = w->chain,
+		.n_frames = w->frames.n,
+		.end = w->frames.end,
+		.schemas_written = w->schemas_written,
+		.components_written = w->components_written};
+}
+
+/* Take back what has been put into the file since then. */
+static void writer_undo(struct lp_archive_writer *w, const struct before *before)
+{
+	if (w->frames.n == before->n_frames)
 		return;
-	w->frames.n = n_frames;
-	w->frames.end = end;
-	w->chain = *chain;
+	w->frames.n = before->n_frames;
+	w->frames.end = before->end;
+	w->chain = before->chain;
 	/* Where this fails too, the next write overwrites what is there. */
-	if (ftruncate(w->fd, (off_t)end) < 0)
+	if (ftruncate(w->fd, (off_t)before->end) < 0)
 		w->chain.open = false;
 }
 
 int lp_archive_write(struct lp_archive_writer *w, const struct lp_catalogue *catalogue,
 	const struct lp_batch *batch, enum lp_archive_density density, struct lp_err *err)
 {
-	struct chain before;
-	size_t n_frames;
-	uint64_t end;
+	struct before before;
 	int r;
 
 	if (batch_complete(batch) < 0)
 		return lp_err_set(err, -EINVAL, "cannot write a batch that lacks columns");
+	w->before = writer_state(w);
 	r = writer_map(w, catalogue, err);
 	if (r == 0)
 		r = writer_update_catalogue(w, err);
 	if (r < 0)
 		return r;
-	before = w->chain;
-	n_frames = w->frames.n;
-	end = w->frames.end;
+	before = writer_state(w);
 	r = writer_put_batch(w, catalogue, batch, density, err);
 	if (r < 0)
-		writer_undo(w, n_frames, end, &before);
+		writer_undo(w, &before);
 	return r;
+}
+
+/* Write bytes of the file again that are there: the kernel takes those for written that it could
+ * not write. As far as that works, for there is no other copy of them. */
+static void writer_rewrite(struct lp_archive_writer *w, uint64_t from, uint64_t to)
+{
+	uint8_t buf[4096];
+
+	while (from < to) {
+		size_t size = to - from < sizeof(buf) ? (size_t)(to - from) : sizeof(buf);
+		ssize_t n = file_pread_full(w->fd, buf, size, (off_t)from);
+
+		if (n <= 0 || file_pwrite_full(w->fd, buf, (size_t)n, (off_t)from) < 0)
+			return;
+		from += (uint64_t)n;
+	}
+}
+
+void writer_take_back(struct lp_archive_writer *w)
+{
+	writer_undo(w, &w->before);
+	w->schemas_written = w->before.schemas_written;
+	w->components_written = w->before.components_written;
+	w->relabelled = true; /* perhaps: the whole catalogue says it again */
+	writer_rewrite(w, w->synced_end, w->frames.end);
 }
 
 int lp_archive_write_event(
@@ -554,12 +631,18 @@ int lp_archive_sync(struct lp_archive_writer *w, struct lp_err *err)
 {
 	if (fdatasync(w->fd) < 0)
 		return lp_err_sys(err, -errno, "cannot flush %s", w->path);
+	w->synced_end = w->frames.end;
 	return 0;
 }
 
 uint32_t writer_components(const struct lp_archive_writer *w)
 {
 	return w->catalogue->n_components;
+}
+
+size_t writer_frames(const struct lp_archive_writer *w)
+{
+	return w->frames.n;
 }
 
 uint64_t lp_archive_size(const struct lp_archive_writer *w)

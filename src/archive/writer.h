@@ -3,6 +3,8 @@
 #define ARCHIVE_WRITER_H
 
 #include <limpet/log.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 
 /* Split batches into frames of at most `cells_max` values instead of FRAME_CELLS_MAX. */
 void writer_limit_cells(struct lp_archive_writer *w, uint64_t cells_max);
@@ -11,7 +13,27 @@ void writer_limit_cells(struct lp_archive_writer *w, uint64_t cells_max);
 int writer_put_log(struct lp_archive_writer *w, const struct lp_log *log,
 	enum lp_archive_density density, struct lp_err *err);
 
-/* How many components the file names so far. */
+/* lp_archive_create() in a directory that is held open (base/dir.h), with these permissions. `path`
+ * is the file's whole name; of `dir` AT_FDCWD it is gone by, else only its last part. */
+int writer_create(int dir, const char *path, mode_t mode, const struct lp_archive_meta *meta,
+	struct lp_archive_writer **ret_writer, struct lp_err *err);
+
+/* lp_archive_append() there, of a file that is the user's own and has no other name. */
+int writer_append(
+	int dir, const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err);
+
+/* The file's own status. 0 or a negative errno. */
+int writer_stat(const struct lp_archive_writer *w, struct stat *ret);
+
+/* Give the file the owner and the permissions of another one, as far as we may. */
+void writer_give(struct lp_archive_writer *w, const struct stat *like);
+
+/* How many components the file names so far, and how many frames it has. */
 uint32_t writer_components(const struct lp_archive_writer *w);
+size_t writer_frames(const struct lp_archive_writer *w);
+
+/* A sync has failed, so that what was written since the last one may never reach the disk: take the
+ * last batch back, so that it can be written once more, and write the rest again. */
+void writer_take_back(struct lp_archive_writer *w);
 
 #endif

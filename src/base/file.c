@@ -3,9 +3,12 @@
 #include "base/cleanup.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 ssize_t file_pread_full(int fd, void *buf, size_t size, off_t offset)
@@ -78,11 +81,49 @@ static int slurp_fd(int fd, size_t max, char **ret_data, size_t *ret_size)
 	return 0;
 }
 
+/* Is this a pipe without a name, which somebody has open? */
+static bool is_pipe(int fd, const struct stat *st)
+{
+	struct statfs fs;
+
+	return S_ISFIFO(st->st_mode) && fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
+}
+
+static int open_input(const char *path, int flags)
+{
+	_cleanup_close_ int fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return errno == ENXIO ? -EINVAL : -errno; /* a socket */
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISREG(st.st_mode))
+		return TAKE_FD(fd);
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!is_pipe(fd, &st) && !S_ISCHR(st.st_mode))
+		return -EINVAL;
+	/* What comes through a pipe is waited for. */
+	return fcntl(fd, F_SETFL, flags) < 0 ? -errno : TAKE_FD(fd);
+}
+
+int file_open_input(const char *path, int flags, struct lp_err *err)
+{
+	int fd = open_input(path, flags);
+
+	if (fd == -EINVAL)
+		return lp_err_set(err, fd, "cannot open %s: it is no regular file", path);
+	return fd < 0 ? lp_err_sys(err, fd, "cannot open %s", path) : fd;
+}
+
 int file_slurp(const char *path, size_t max, char **ret_data, size_t *ret_size, struct lp_err *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int r = fd < 0 ? -errno : slurp_fd(fd, max, ret_data, ret_size);
+	_cleanup_close_ int fd = open_input(path, O_RDONLY);
+	int r = fd < 0 ? fd : slurp_fd(fd, max, ret_data, ret_size);
 
+	if (fd == -EINVAL)
+		return lp_err_set(err, fd, "cannot read %s: it is no regular file", path);
 	return r < 0 ? lp_err_sys(err, r, "cannot read %s", path) : 0;
 }
 
@@ -93,20 +134,20 @@ const char *path_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-int file_rename_new(const char *from, const char *to)
+int file_rename_new(int dir, const char *from, const char *to)
 {
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+	if (renameat2(dir, from, dir, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
 	/* This file system cannot; a hard link refuses to replace, too. */
-	if (link(from, to) == 0)
-		return unlink(from) < 0 ? -errno : 0;
+	if (linkat(dir, from, dir, to, 0) == 0)
+		return unlinkat(dir, from, 0) < 0 ? -errno : 0;
 	if (errno != EPERM && errno != EOPNOTSUPP)
 		return -errno;
-	if (access(to, F_OK) == 0)
+	if (faccessat(dir, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
-	return rename(from, to) < 0 ? -errno : 0;
+	return renameat(dir, from, dir, to) < 0 ? -errno : 0;
 }
 
 int file_sync_dir_of(const char *path)

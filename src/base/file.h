@@ -13,12 +13,17 @@ ssize_t file_pread_full(int fd, void *buf, size_t size, off_t offset);
 /* Write all of it at `offset`, or a negative errno. */
 int file_pwrite_full(int fd, const void *buf, size_t size, off_t offset);
 
+/* Open a file that the user named, with O_RDONLY or O_RDWR: a descriptor or a negative errno. Links
+ * are followed, but nobody is waited for: of what is no regular file only a pipe that the user has
+ * open already (/dev/stdin, /dev/fd/63) will do; -EINVAL if it is another thing, a FIFO say. */
+int file_open_input(const char *path, int flags, struct lp_err *err);
+
 /* Read a whole file (or pipe) of at most `max` bytes into memory that the caller frees; a NUL
  * follows the data. */
 int file_slurp(const char *path, size_t max, char **ret_data, size_t *ret_size, struct lp_err *err);
 
-/* Rename without replacing anything: -EEXIST if `to` is there. */
-int file_rename_new(const char *from, const char *to);
+/* Rename in a directory without replacing anything: -EEXIST if `to` is there. */
+int file_rename_new(int dir, const char *from, const char *to);
 
 /* Flush a directory, so that a new or renamed file in it survives power loss. */
 int file_sync_dir_of(const char *path);

@@ -3,6 +3,7 @@
 #include "cli/method_options.h"
 
 #include "base/cleanup.h"
+#include "base/output.h"
 #include "base/words.h"
 #include "detect/train/thresholds.h"
 #include "explain/state.h"
@@ -179,16 +180,20 @@ static int run_prepare(struct diagnose_run *run, const struct diagnose_options *
 static int html_write(
 	const struct lp_verdict *v, const char *path, uint64_t top, struct lp_err *err)
 {
-	_cleanup_fclose_ FILE *f = fopen(path, "we");
+	_cleanup_(output_release) struct output out = {0};
+	_cleanup_fclose_ FILE *f = NULL;
 	struct verdict_html_options html = {.top = (uint32_t)top};
-	int r;
+	int r = output_open(&out, path, err);
 
+	if (r < 0)
+		return r;
+	f = fdopen(dup(out.fd), "we");
 	if (!f)
-		return lp_err_sys(err, -errno, "%s", path);
+		return lp_err_sys(err, -errno, "cannot write %s", path);
 	r = verdict_write_html(f, v, &html);
 	if (r == 0 && fflush(f) != 0)
 		r = -errno;
-	return r < 0 ? lp_err_sys(err, r, "%s", path) : 0;
+	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : output_commit(&out, path, err);
 }
 
 static unsigned terminal_width(void)

@@ -2,7 +2,9 @@
 #include "cli/data_options.h"
 
 #include "archive/dense.h"
+#include "archive/writer.h"
 #include "base/cleanup.h"
+#include "base/dir.h"
 #include "base/file.h"
 #include "base/time.h"
 #include "report/json.h"
@@ -37,6 +39,7 @@ static const struct option_def options[] = {
 /* An import under way. The file gets its real name at the end, when the first time is known. */
 struct import {
 	const struct import_options *opt;
+	int dir; /* where it goes, -1 before it begins */
 	char *tmp_path;
 	struct lp_archive_writer *writer;
 	struct dense dense;
@@ -54,7 +57,9 @@ static void import_release(struct import *im)
 	dense_release(&im->dense);
 	lp_archive_abandon(im->writer);
 	if (im->tmp_path)
-		unlink(im->tmp_path);
+		unlinkat(im->dir, path_basename(im->tmp_path), 0);
+	if (im->dir >= 0)
+		close(im->dir);
 	free(im->tmp_path);
 	free(im->observer);
 }
@@ -62,16 +67,17 @@ static void import_release(struct import *im)
 static int import_begin(struct import *im, struct lp_err *err)
 {
 	struct lp_archive_meta meta = {.observer = "", .interval_us = im->interval_us};
-	int r = path_make_dirs(im->opt->output, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	im->dir = dir_make(im->opt->output, 0755, err);
+	if (im->dir < 0)
+		return im->dir;
 	if (asprintf(&im->tmp_path, "%s/.import-%d" LP_ARCHIVE_SUFFIX ".tmp", im->opt->output,
 		    (int)getpid()) < 0) {
 		im->tmp_path = NULL;
 		return lp_err_sys(err, -ENOMEM, "cannot import");
 	}
-	r = lp_archive_create(im->tmp_path, &meta, &im->writer, err);
+	r = writer_create(im->dir, im->tmp_path, 0644, &meta, &im->writer, err);
 	if (r == 0)
 		dense_init(&im->dense, im->writer);
 	return r;
@@ -170,7 +176,7 @@ static int import_name(struct import *im, char **ret_path, struct lp_err *err)
 			path = NULL;
 			return lp_err_sys(err, -ENOMEM, "cannot import");
 		}
-		r = file_rename_new(im->tmp_path, path);
+		r = file_rename_new(im->dir, path_basename(im->tmp_path), path_basename(path));
 		if (r == 0) {
 			*ret_path = TAKE_PTR(path);
 			return 0;
@@ -235,7 +241,7 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
-	_cleanup_(import_release) struct import im = {.opt = values};
+	_cleanup_(import_release) struct import im = {.opt = values, .dir = -1};
 	struct lp_warn warn = {.warn = data_print_warning};
 	const struct importer *format = n_args ? importer_find(args[0]) : NULL;
 	int r = 0;

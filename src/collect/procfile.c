@@ -1,5 +1,6 @@
 #include "collect/procfile.h"
 
+#include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,9 +21,9 @@ static int procfile_connect(struct procfile *f, struct lp_err *err)
 	if (snprintf(full, sizeof(full), "%s%s", f->root->dir, f->path) >= (int)sizeof(full))
 		return lp_err_set(
 			err, -ENAMETOOLONG, "path too long: %s%.64s...", f->root->dir, f->path);
-	fd = open(full, O_RDONLY | O_CLOEXEC);
+	fd = file_open_input(full, O_RDONLY, err);
 	if (fd < 0)
-		return lp_err_sys(err, -errno, "cannot open %s", full);
+		return fd;
 	if (f->fd >= 0)
 		close(f->fd);
 	f->fd = fd;

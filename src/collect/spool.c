@@ -1,17 +1,14 @@
 #include "collect/spool.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/thread.h"
 #include "collect/spool_file.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 
 /* A thread whose disk fails tries again this often. */
@@ -38,7 +35,6 @@ struct item {
 
 struct spool {
 	struct spool_config config;
-	int lock_fd;
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t wake; /* the writing thread */
@@ -76,6 +72,8 @@ static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 {
 	int r = journal_apply(&it->journal, s->catalogue, err);
 
+	if (s->config.path) /* all days are in one file */
+		it->new_file = false;
 	it->new_file |= spool_file_crowded(&s->file, s->catalogue);
 	if (r == 0)
 		r = spool_file_ready(&s->file, item_first_us(it), it->new_file, err);
@@ -224,29 +222,10 @@ static void *spool_thread(void *arg)
 
 static int spool_lock(struct spool *s, struct lp_err *err)
 {
-	_cleanup_free_ char *path = NULL;
-	int r;
-
 	if (strlen(s->config.dir) + strlen(s->config.name) + FILE_NAME_EXTRA > SPOOL_PATH_MAX)
 		return lp_err_set(err, -ENAMETOOLONG, "the names of files in %.80s... are too long",
 			s->config.dir);
-	r = path_make_dirs(s->config.dir, err);
-	if (r < 0)
-		return r;
-	if (asprintf(&path, "%s/.%s.lock", s->config.dir, s->config.name) < 0) {
-		path = NULL;
-		return lp_err_sys(err, -ENOMEM, "cannot lock %s", s->config.dir);
-	}
-	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	if (s->lock_fd < 0)
-		return lp_err_sys(err, -errno, "cannot write to %s", s->config.dir);
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0)
-		return 0;
-	if (errno != EWOULDBLOCK)
-		return lp_err_sys(err, -errno, "cannot lock %s", path);
-	return lp_err_set(err, -EBUSY,
-		"another recorder writes '%s' files in %s (choose another --name or -o)",
-		s->config.name, s->config.dir);
+	return spool_file_lock(&s->file, err);
 }
 
 static void spool_free(struct spool *s)
@@ -262,8 +241,6 @@ static void spool_free(struct spool *s)
 	pthread_mutex_destroy(&s->mutex);
 	pthread_cond_destroy(&s->wake);
 	pthread_cond_destroy(&s->room);
-	if (s->lock_fd >= 0)
-		close(s->lock_fd);
 	free(s);
 }
 
@@ -286,7 +263,6 @@ int spool_open(const struct spool_config *config, struct spool **ret, struct lp_
 	if (!s)
 		return lp_err_sys(err, -ENOMEM, "cannot begin to record");
 	s->config = *config;
-	s->lock_fd = -1;
 	s->file.config = &s->config;
 	pthread_mutex_init(&s->mutex, NULL);
 	cond_init(&s->wake);

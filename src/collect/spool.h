@@ -24,7 +24,9 @@ struct spool_config {
 	const char *meta;	/* further "key=value\n" lines */
 	bool anew;		/* never go on with a file that is there */
 	bool logs;		/* besides samples there are logs, spool_log() */
-	/* Write this file, which must not be there yet, and none in `dir`; NULL: those in `dir`. */
+	bool private;		/* files and directories that are made are the user's alone */
+	/* Write this file, which must not be there yet, and none in `dir`; NULL: those in `dir`.
+	 * Where it would name too many components it goes on as FILE-2.lpa and so on. */
 	const char *path;
 	struct lp_warn *warn; /* called from both threads */
 };

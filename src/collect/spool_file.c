@@ -2,7 +2,7 @@
 
 #include "archive/writer.h"
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "base/dir.h"
 #include "base/time.h"
 #include "collect/keep.h"
 #include <errno.h>
@@ -14,6 +14,8 @@
 
 /* A file may name so many components more than twice those that there are. */
 #define SPARE_NAMES 4096
+/* And so many frames, of each of which the writer remembers where it is. */
+#define FRAMES_MAX (1 << 18)
 
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
 
@@ -95,7 +97,7 @@ static bool file_resume(struct spool_file *f, int64_t first_us)
 	newest = &files.files[files.n - 1];
 	if (newest->start_us < keep_day_start(first_us) || newest->start_us > first_us ||
 		!continues_settings(f, newest->path, &last_us) ||
-		lp_archive_append(newest->path, &f->archive, &err) < 0) {
+		writer_append(files.dir, newest->path, &f->archive, &err) < 0) {
 		seal(f, newest->path);
 		return false;
 	}
@@ -103,24 +105,55 @@ static bool file_resume(struct spool_file *f, int64_t first_us)
 	return true;
 }
 
-/* A new file named by its first sample; where that name is taken, by the next free second. */
-static int file_create(struct spool_file *f, int64_t first_us, struct lp_err *err)
+static mode_t dir_mode(const struct spool_config *c)
+{
+	return c->private ? 0700 : 0755;
+}
+
+static int create_in(struct spool_file *f, int dir, struct lp_err *err)
 {
 	const struct spool_config *c = f->config;
 	struct lp_archive_meta meta = {
 		.observer = c->observer, .interval_us = c->interval_us, .extra = c->meta};
-	char stamp[TIME_TEXT_MAX];
-	int r;
 
-	if (c->path) {
-		snprintf(f->path, sizeof(f->path), "%s", c->path);
-		return lp_archive_create(c->path, &meta, &f->archive, err);
-	}
-	r = path_make_dirs(c->dir, err);
+	return writer_create(dir, f->path, c->private ? 0600 : 0644, &meta, &f->archive, err);
+}
+
+/* The file that the user named, or the next part of it. */
+static int create_named(struct spool_file *f, struct lp_err *err)
+{
+	const char *path = f->config->path;
+	size_t len = strlen(path), suffix = strlen(LP_ARCHIVE_SUFFIX);
+	_cleanup_close_ int dir = dir_open_of(path, err);
+
+	if (dir < 0)
+		return dir;
+	if (!f->n_parts)
+		snprintf(f->path, sizeof(f->path), "%s", path);
+	else if (snprintf(f->path, sizeof(f->path), "%.*s-%u" LP_ARCHIVE_SUFFIX,
+			 (int)(len > suffix ? len - suffix : len), path,
+			 f->n_parts + 1) >= (int)sizeof(f->path))
+		return lp_err_set(err, -ENAMETOOLONG, "the name of the file is too long");
+	return create_in(f, dir, err);
+}
+
+/* A new file named by its first sample; where that name is taken, by the next free second. */
+static int file_create(struct spool_file *f, int64_t first_us, struct lp_err *err)
+{
+	const struct spool_config *c = f->config;
+	_cleanup_close_ int dir = -1;
+	char stamp[TIME_TEXT_MAX];
+	int r = 0;
+
+	if (c->path)
+		return create_named(f, err);
+	dir = dir_make(c->dir, dir_mode(c), err);
+	if (dir < 0)
+		return dir;
 	for (int64_t tries = 0; r == 0 && tries < 3600; tries++) {
 		snprintf(f->path, sizeof(f->path), "%s/%s-%s" LP_ARCHIVE_SUFFIX, c->dir, c->name,
 			time_format_compact(first_us + tries * US_PER_SEC, stamp));
-		r = lp_archive_create(f->path, &meta, &f->archive, err);
+		r = create_in(f, dir, err);
 		if (r != -EEXIST)
 			break;
 		r = 0;
@@ -128,7 +161,7 @@ static int file_create(struct spool_file *f, int64_t first_us, struct lp_err *er
 	if (r == 0 && !f->archive)
 		r = lp_err_set(err, -EEXIST, "cannot find a free name like %s", f->path);
 	if (r == 0)
-		file_sync_dir_of(f->path);
+		dir_sync(dir);
 	return r;
 }
 
@@ -141,7 +174,7 @@ static int file_begin(struct spool_file *f, int64_t first_us, struct lp_err *err
 		r = file_create(f, first_us, err);
 	if (r < 0)
 		return r;
-	if (stat(f->path, &st) == 0) {
+	if (writer_stat(f->archive, &st) == 0) {
 		f->dev = st.st_dev;
 		f->ino = st.st_ino;
 	}
@@ -159,15 +192,28 @@ static bool file_vanished(const struct spool_file *f)
 
 	if (lp_archive_vanished(f->archive))
 		return true;
-	if (stat(f->path, &st) < 0)
+	if (lstat(f->path, &st) < 0)
 		return errno == ENOENT || errno == ENOTDIR || errno == ESTALE;
 	return st.st_dev != f->dev || st.st_ino != f->ino;
 }
 
+int spool_file_lock(struct spool_file *f, struct lp_err *err)
+{
+	const struct spool_config *c = f->config;
+
+	return c->path ? 0 : spool_lock_take(&f->lock, c->dir, c->name, dir_mode(c), err);
+}
+
 int spool_file_ready(struct spool_file *f, int64_t first_us, bool new_file, struct lp_err *err)
 {
-	if (f->archive && new_file && !f->config->path)
+	int r = spool_file_lock(f, err);
+
+	if (r < 0)
+		return r;
+	if (f->archive && new_file) {
 		spool_file_finish(f);
+		f->n_parts++;
+	}
 	if (f->archive && file_vanished(f)) {
 		lp_warn_raise(f->config->warn, "%s is gone; beginning a new file", f->path);
 		lp_archive_abandon(f->archive);
@@ -180,8 +226,23 @@ int spool_file_ready(struct spool_file *f, int64_t first_us, bool new_file, stru
 
 bool spool_file_crowded(const struct spool_file *f, const struct lp_catalogue *c)
 {
-	return f->archive && !f->config->path &&
-		writer_components(f->archive) / 2 > c->n_components + SPARE_NAMES / 2;
+	return f->archive &&
+		(writer_components(f->archive) / 2 > c->n_components + SPARE_NAMES / 2 ||
+			writer_frames(f->archive) > FRAMES_MAX);
+}
+
+/* Make what was written survive power loss. 0 where the file system cannot do that at all, which is
+ * told once. */
+static int file_sync(struct spool_file *f, struct lp_err *err)
+{
+	int r = lp_archive_sync(f->archive, err);
+
+	if (r != -EINVAL && r != -ENOSYS && r != -EOPNOTSUPP)
+		return r;
+	if (!f->sync_told)
+		lp_warn_raise(f->config->warn, "%s (told once)", err->text);
+	f->sync_told = true;
+	return 0;
 }
 
 int spool_file_write(struct spool_file *f, const struct lp_catalogue *c,
@@ -191,11 +252,12 @@ int spool_file_write(struct spool_file *f, const struct lp_catalogue *c,
 
 	if (r < 0)
 		return r;
+	r = file_sync(f, err);
+	if (r < 0) {
+		writer_take_back(f->archive);
+		return r;
+	}
 	f->bytes_written = f->bytes_before + lp_archive_size(f->archive);
-	r = lp_archive_sync(f->archive, err);
-	if (r < 0 && !f->sync_told) /* it is written, if not safe */
-		lp_warn_raise(f->config->warn, "%s (told once)", err->text);
-	f->sync_told = r < 0;
 	if (f->config->keep_bytes &&
 		f->bytes_elsewhere + lp_archive_size(f->archive) > f->config->keep_bytes &&
 		f->bytes_elsewhere)
@@ -228,4 +290,5 @@ void spool_file_release(struct spool_file *f)
 {
 	lp_archive_abandon(f->archive);
 	f->archive = NULL;
+	spool_lock_release(&f->lock);
 }

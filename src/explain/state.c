@@ -2,9 +2,12 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/dir.h"
 #include "base/file.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,26 +273,82 @@ static int make_dir_of(const char *path, struct lp_err *err)
 {
 	_cleanup_free_ char *dir = strdup(path);
 	char *slash = dir ? strrchr(dir, '/') : NULL;
+	_cleanup_close_ int fd = -1;
 
 	if (!dir)
 		return lp_err_sys(err, -ENOMEM, "cannot make %s", path);
 	if (!slash || slash == dir)
 		return 0;
 	*slash = '\0';
-	return path_make_dirs(dir, err) < 0 ? lp_err_prefix(err, "cannot make %s", path) : 0;
+	fd = dir_make(dir, 0755, err);
+	return fd < 0 ? lp_err_prefix(err, "cannot make %s", path) : 0;
+}
+
+/* May we use what is there under this name? Not a link of somebody else's; and root not a file that
+ * belongs to others, who could put anything into it, or that has another name elsewhere. */
+static int check_file(const struct stat *st, const char *path, struct lp_err *err)
+{
+	bool ours = st->st_uid == 0 || st->st_uid == geteuid();
+
+	if (!ours && (S_ISLNK(st->st_mode) || geteuid() == 0))
+		return lp_err_set(err, -EPERM, "cannot open %s: it is another user's", path);
+	if (S_ISREG(st->st_mode) && st->st_nlink > 1 && geteuid() == 0)
+		return lp_err_set(
+			err, -EMLINK, "cannot open %s: the file has another name, too", path);
+	if (S_ISFIFO(st->st_mode))
+		return lp_err_set(err, -EINVAL, "cannot open %s: it is no regular file", path);
+	return 0;
+}
+
+/* The name by which SQLite may open the file: one without any link. */
+static int resolve(const char *path, char **ret, struct lp_err *err)
+{
+	_cleanup_close_ int dir = dir_open_of(path, err);
+	_cleanup_free_ char *whole = NULL;
+	char fd_path[64], dir_path[PATH_MAX];
+	struct stat st;
+	ssize_t len;
+	int r;
+
+	if (dir < 0)
+		return dir;
+	if (fstatat(dir, path_basename(path), &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		r = check_file(&st, path, err);
+		if (r < 0)
+			return r;
+		if (S_ISLNK(st.st_mode)) {
+			*ret = realpath(path, NULL);
+			return *ret ? 0 : lp_err_sys(err, -errno, "cannot open %s", path);
+		}
+	}
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", dir);
+	len = readlink(fd_path, dir_path, sizeof(dir_path) - 1);
+	if (len < 0)
+		return lp_err_sys(err, -errno, "cannot open %s", path);
+	dir_path[len] = '\0';
+	if (asprintf(&whole, "%s/%s", dir_path, path_basename(path)) < 0) {
+		whole = NULL;
+		return lp_err_sys(err, -ENOMEM, "cannot open %s", path);
+	}
+	*ret = TAKE_PTR(whole);
+	return 0;
 }
 
 static int open_file(struct operator_state *s, bool read_only, struct lp_err *err)
 {
 	int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	_cleanup_free_ char *place = NULL;
 	int r;
 
 	if (read_only && access(s->path, F_OK) < 0 && errno == ENOENT)
 		return 0;
 	r = read_only ? 0 : make_dir_of(s->path, err);
+	if (r == 0)
+		r = resolve(s->path, &place, err);
 	if (r < 0)
 		return r;
-	r = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	r = sqlite3_open_v2(
+		place, &s->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL);
 	if (r != SQLITE_OK)
 		return fail(s, "open", err);
 	harden(s);

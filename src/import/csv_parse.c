@@ -1,6 +1,7 @@
 #include "import/csv_parse.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -101,9 +102,9 @@ int csv_reader_open(struct csv_reader *r, const char *path, struct lp_err *err)
 	int n;
 
 	*r = (struct csv_reader){.cap = BUFFER_SIZE, .separator = ',', .next_line = 1};
-	r->fd = open(path, O_RDONLY | O_CLOEXEC);
+	r->fd = file_open_input(path, O_RDONLY, err);
 	if (r->fd < 0)
-		return lp_err_sys(err, -errno, "cannot open %s", path);
+		return r->fd;
 	r->buf = malloc(r->cap + 1);
 	n = r->buf ? reader_begin(r, path, err) : lp_err_sys(err, -ENOMEM, "cannot read %s", path);
 	if (n < 0)

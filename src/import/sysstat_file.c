@@ -329,8 +329,10 @@ int sysstat_file_open(struct sysstat_file *f, const char *path, struct lp_err *e
 	struct stat st;
 	int r;
 
-	*f = (struct sysstat_file){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC)};
-	if (f->fd < 0 || fstat(f->fd, &st) < 0) {
+	*f = (struct sysstat_file){.path = path, .fd = file_open_input(path, O_RDONLY, err)};
+	if (f->fd < 0) {
+		r = f->fd;
+	} else if (fstat(f->fd, &st) < 0) {
 		r = lp_err_sys(err, -errno, "cannot read %s", path);
 	} else if (!S_ISREG(st.st_mode)) {
 		r = lp_err_set(err, -EINVAL, "%s is not a regular file", path);

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -45,7 +46,7 @@ static int listen_at(int fd, const char *path)
 	if (listen(fd, DISK_SOCKET_CLIENTS_MAX) < 0)
 		r = -errno;
 	if (r == 0)
-		r = file_rename_new(hidden.sun_path, path);
+		r = file_rename_new(AT_FDCWD, hidden.sun_path, path);
 	if (r < 0)
 		unlink(hidden.sun_path);
 	return r;

@@ -7,6 +7,7 @@ Runs in a mount namespace of its own: however it ends, its mounts and their loop
 import errno
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -124,12 +125,26 @@ def full_disk_start():
         settle(recorder, directory)
 
 
+def touch(path):
+    with open(path, "w", encoding="utf-8"):
+        pass
+
+
+def stopped(recorder, do):
+    """Do something while the recorder cannot put anything back."""
+    recorder.process.send_signal(signal.SIGSTOP)
+    try:
+        do()
+    finally:
+        recorder.process.send_signal(signal.SIGCONT)
+
+
 def vanished():
     """rm -rf of the directory: it is made again, nothing but the old file is lost"""
     directory = os.path.join(root, "gone/deep")
     with Recorder(directory, *OPTIONS, log=root + "/gone.log") as recorder:
         recorder.wait_file(directory)
-        shutil.rmtree(os.path.join(root, "gone"))
+        stopped(recorder, lambda: shutil.rmtree(os.path.join(root, "gone")))
         recorder.wait_file(directory)
         code, summary = recorder.stop_json()
         check(code == 0, f"exit {code}: {recorder.log()}")
@@ -143,9 +158,7 @@ def blocked():
     directory = os.path.join(root, "blocked")
     with Recorder(directory, *OPTIONS, log=root + "/blocked.log") as recorder:
         recorder.wait_file(directory)
-        shutil.rmtree(directory)
-        with open(directory, "w", encoding="utf-8"):
-            pass
+        stopped(recorder, lambda: (shutil.rmtree(directory), touch(directory)))
         recorder.wait_log(FAILS)
         time.sleep(2.5)
         os.unlink(directory)

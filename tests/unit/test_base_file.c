@@ -200,16 +200,42 @@ static void test_rename_new(void **state)
 	assert_non_null(mkdtemp(dir));
 	snprintf(a, sizeof(a), "%s/a", dir);
 	snprintf(b, sizeof(b), "%s/b", dir);
-	assert_int_equal(file_rename_new(a, b), -ENOENT);
+	assert_int_equal(file_rename_new(AT_FDCWD, a, b), -ENOENT);
 	close(open(a, O_CREAT | O_WRONLY, 0644));
-	assert_int_equal(file_rename_new(a, b), 0);
+	assert_int_equal(file_rename_new(AT_FDCWD, a, b), 0);
 	assert_int_equal(access(a, F_OK), -1);
 	close(open(a, O_CREAT | O_WRONLY, 0644));
-	assert_int_equal(file_rename_new(a, b), -EEXIST);
+	assert_int_equal(file_rename_new(AT_FDCWD, a, b), -EEXIST);
 	assert_int_equal(access(a, F_OK), 0);
 	unlink(a);
 	unlink(b);
 	rmdir(dir);
+}
+
+/* Nobody is waited for but a pipe that is open already. */
+static void test_open_input(void **state)
+{
+	struct lp_err err = {0};
+	char path[64], *text = NULL;
+	size_t size;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(mkfifo("x", 0600), 0);
+	assert_int_equal(file_open_input("x", O_RDONLY, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "no regular file"));
+	assert_int_equal(file_slurp("x", 100, &text, &size, &err), -EINVAL);
+	assert_int_equal(file_open_input("x", O_RDWR, &err), -EINVAL);
+	assert_int_equal(file_open_input("/tmp", O_RDONLY, &err), -EISDIR);
+	assert_int_equal(file_open_input("none", O_RDONLY, &err), -ENOENT);
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], "text", 4), 4);
+	assert_int_equal(close(fds[1]), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fds[0]);
+	assert_int_equal(file_slurp(path, 100, &text, &size, &err), 0);
+	assert_string_equal(text, "text");
+	free(text);
+	assert_int_equal(close(fds[0]), 0);
 }
 
 int main(void)
@@ -226,6 +252,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_make_dirs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_make_dirs_refuses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sync_dir, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_open_input, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

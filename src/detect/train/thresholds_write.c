@@ -2,17 +2,15 @@
 #include "detect/train/thresholds.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "base/output.h"
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "detect/train/thresholds_form.h"
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The shortest text that reads back as the same number. */
 static void put_number(struct strbuf *sb, double value)
@@ -120,12 +118,11 @@ char *thresholds_text(const struct thresholds *t)
 	return strbuf_take(&sb);
 }
 
-static int write_all(const char *path, int flags, const char *text)
+static int write_all(int fd, const char *text)
 {
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0644);
 	size_t left = strlen(text);
 
-	while (fd >= 0 && left) {
+	while (left) {
 		ssize_t n = write(fd, text, left);
 
 		if (n < 0 && errno != EINTR)
@@ -133,39 +130,20 @@ static int write_all(const char *path, int flags, const char *text)
 		text += n > 0 ? n : 0;
 		left -= n > 0 ? (size_t)n : 0;
 	}
-	/* A terminal or a pipe cannot be synced, and need not. */
-	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL && errno != EROFS))
-		return -errno;
 	return 0;
-}
-
-static int replace_file(const char *path, const char *text)
-{
-	_cleanup_free_ char *temporary = NULL;
-	int r;
-
-	if (asprintf(&temporary, "%s.tmp-%d", path, (int)getpid()) < 0)
-		return -ENOMEM;
-	r = write_all(temporary, O_CREAT | O_TRUNC, text);
-	if (r == 0 && rename(temporary, path) < 0)
-		r = -errno;
-	if (r < 0)
-		unlink(temporary);
-	else
-		file_sync_dir_of(path); /* it is whole; to outlive a power cut is a bonus */
-	return r;
 }
 
 int thresholds_write(const struct thresholds *t, const char *path, struct lp_err *err)
 {
-	_cleanup_free_ char *text = thresholds_text(t), *target = realpath(path, NULL);
-	struct stat st;
-	int r = -ENOMEM;
+	_cleanup_(output_release) struct output out = {0};
+	_cleanup_free_ char *text = thresholds_text(t);
+	int r;
 
-	/* What is there and is no file (/dev/stdout, a pipe) is written to, not replaced. */
-	if (text && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		r = write_all(path, 0, text);
-	else if (text)
-		r = replace_file(target ? target : path, text);
-	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : 0;
+	if (!text)
+		return lp_err_sys(err, -ENOMEM, "cannot write %s", path);
+	r = output_open(&out, path, err);
+	if (r < 0)
+		return r;
+	r = write_all(out.fd, text);
+	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : output_commit(&out, path, err);
 }
