@@ -65,7 +65,7 @@ static int open_at(struct output *o, const char *path, bool follow, struct lp_er
 
 	o->dir = dir_open_of(path, err);
 	if (o->dir < 0)
-		return o->dir;
+		return o->dir == -ELOOP ? o->dir : lp_err_sys(err, o->dir, "cannot write %s", path);
 	o->name = strdup(path_basename(path));
 	if (!o->name)
 		return lp_err_sys(err, -ENOMEM, "cannot write %s", path);
