@@ -184,14 +184,13 @@ static void after_fork(void)
 	if (!here)
 		return;
 	parents = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (parents == MAP_FAILED ||
-		mremap(here, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, parents) == MAP_FAILED) {
-		stop();
-	} else if (!map_new(here, birth_ns) || !copy_names(parents, here)) {
-		stop();
-	} else {
+	if (parents != MAP_FAILED &&
+		mremap(here, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, parents) != MAP_FAILED &&
+		map_new(here, birth_ns) && copy_names(parents, here)) {
 		set_header(&here->header, birth_ns);
 		calls_keep_thread();
+	} else {
+		stop();
 	}
 	if (parents != MAP_FAILED)
 		munmap(parents, size);

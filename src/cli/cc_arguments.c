@@ -67,7 +67,7 @@ enum { EXTRA = 16 }; /* room for what is added, and the end */
 
 static int cc_command_fill(struct cc_command *c, char *const *args, struct cc_plan plan)
 {
-	size_t n = 0, to = 0;
+	size_t n = 1, to = 0; /* the compiler is there */
 
 	while (args[n])
 		n++;
