@@ -11,6 +11,7 @@ build=(
 	libmnl-dev	# sock_diag
 	libsqlite3-dev	# what the operator said of components
 	libfuse3-dev	# the lab's disks
+	libelf-dev liblzma-dev libiberty-dev # names of functions: symbols, packed ones, of C++
 	libbpf-dev clang # tracing from inside the kernel: loads, compiles what runs there
 )
 test=(

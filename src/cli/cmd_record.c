@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/observer.h"
+#include "cli/profile_options.h"
 
 #include "base/cleanup.h"
 #include "base/time.h"
@@ -15,6 +16,8 @@
 
 #define INTERVAL_MIN_US (US_PER_SEC / 10)
 #define INTERVAL_MAX_US (3600 * US_PER_SEC)
+/* The instrument that is no collector, and can be asked for like one. */
+#define PROFILE "profile"
 #define TCP_MAX_DEFAULT 256
 #define TCP_MAX_MOST 65536
 
@@ -23,6 +26,7 @@ struct record_options {
 	int64_t interval_us, duration_us, flush_us, keep_age_us;
 	uint64_t keep_bytes, tcp_max;
 	struct option_list disks, nets, collect, ports;
+	struct profile_options profile;
 	bool partitions, loops, quiet, json;
 };
 
@@ -32,12 +36,13 @@ static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where the archives go [.]"},
 	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
 		"time between samples, 100ms to 1h, aligned to the wall clock, so that all servers "
-		"sample at the same instants [1s; of a recorded tree, its own]"},
+		"sample at the same instants [1s; of a recorded tree, its own; of profile alone, "
+		"10s]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this server in component and file names [the host name]"},
 	{"collect", 0, OPTION_LIST, AT(collect), "LIST",
-		"collectors to run, separated by commas [all but cgroup]"},
+		"collectors to run, separated by commas [all but cgroup and profile]"},
 	{"disks", 0, OPTION_LIST, AT(disks), "GLOBS",
 		"disks to record, separated by commas; !GLOB excludes [all whole disks]"},
 	{"partitions", 0, OPTION_FLAG, AT(partitions), NULL, "record partitions, too"},
@@ -52,6 +57,7 @@ static const struct option_def options[] = {
 	{"cgroup", 0, OPTION_STRING, AT(cgroup), "PATH",
 		"the control group whose CPU counts as this server's, for servers in containers; "
 		"runs the collector cgroup"},
+	PROFILE_OPTIONS(AT(profile)),
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
 		"write to disk this often, and at least every 600 samples: what a crash or power "
 		"loss can cost [10s]"},
@@ -68,13 +74,13 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-static bool collector_named(const struct words *w, const char *name)
+static bool is_named(const struct words *w, const char *name)
 {
 	for (unsigned i = 0; i < w->n; i++) {
 		if (!strcmp(w->items[i], name))
 			return true;
 	}
-	return !w->n;
+	return false;
 }
 
 /* Each of those named (or all that need no option), once and in their own order. */
@@ -84,14 +90,13 @@ static int collectors_choose(
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < w->n; i++) {
-		if (!collector_find(w->items[i]))
+		if (!collector_find(w->items[i]) && strcmp(w->items[i], PROFILE) != 0)
 			return lp_err_set(err, -EINVAL,
 				"--collect: there is no collector '%s' (see 'limpet help record')",
 				w->items[i]);
 	}
 	for (unsigned i = 0; collectors[i] && n + 1 < RECORDER_COLLECTORS_MAX; i++) {
-		if (collector_named(w, collectors[i]->name) &&
-			(w->n || cgroup || !collectors[i]->on_request))
+		if (w->n ? is_named(w, collectors[i]->name) : cgroup || !collectors[i]->on_request)
 			c->collectors[n++] = collectors[i];
 	}
 	return 0;
@@ -125,11 +130,15 @@ static int ticker_choose(const struct record_options *opt, struct proc_root *roo
 	return ticker_replay(opt->root, root, ret, err);
 }
 
-/* What was asked for; else a recorded tree's own; else a second. */
-static int64_t interval_choose(const struct record_options *opt, const struct ticker *ticker)
+/* What was asked for; else a recorded tree's own; else a second, which samples alone do not need.
+ */
+static int64_t interval_choose(const struct record_options *opt, const struct ticker *ticker,
+	const struct recorder_config *c)
 {
 	if (opt->interval_us)
 		return opt->interval_us;
+	if (c->beside.instrument && !c->collectors[0])
+		return PROFILE_INTERVAL_US;
 	return ticker && ticker->interval_us ? ticker->interval_us : US_PER_SEC;
 }
 
@@ -177,7 +186,43 @@ static int record(const struct recorder_config *config, const struct record_opti
 	return 0;
 }
 
+/* Begin to sample functions if that was asked for. Where it cannot be done, collectors go on
+ * without.
+ */
+static int profile_begin(const struct record_options *opt, const char *observer,
+	struct recorder_config *c, struct profile **ret, struct lp_err *err)
+{
+	struct profile_config config = {.observer = observer};
+	struct lp_err here = {0}, why = {0};
+	int r = profile_options_apply(&opt->profile, &config, err);
+
+	if (r < 0)
+		return r;
+	if (opt->root)
+		return lp_err_set(
+			err, -EINVAL, "--collect: a recorded tree has no CPUs to profile");
+	config.interval_us =
+		opt->interval_us > PROFILE_INTERVAL_US ? opt->interval_us : PROFILE_INTERVAL_US;
+	if (!c->collectors[0] && opt->interval_us)
+		config.interval_us = opt->interval_us;
+	r = profile_new(&config, ret, &why, &here);
+	if (r < 0 && r != -EINVAL && c->collectors[0]) {
+		lp_warn_raise(c->warn, "without " PROFILE ": %s", here.text);
+		return 0;
+	}
+	if (r < 0) {
+		*err = here;
+		return lp_err_prefix(err, PROFILE);
+	}
+	if (why.code)
+		lp_warn_raise(
+			c->warn, PROFILE ": %s; going on with %s", why.text, profile_sampler(*ret));
+	c->beside = (struct loop_instrument){profile_instrument(*ret), *ret};
+	return 0;
+}
+
 DEFINE_CLEANUP(struct ticker *, ticker_free);
+DEFINE_CLEANUP(struct profile *, profile_free);
 
 static int run_checked(struct record_options *opt, struct lp_err *err)
 {
@@ -185,6 +230,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 	_cleanup_(words_release) struct words nets = {0};
 	_cleanup_(words_release) struct words names = {0};
 	_cleanup_(words_release) struct words ports = {0};
+	_cleanup_(profile_freep) struct profile *profile = NULL;
 	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct proc_root root = {0};
@@ -209,6 +255,8 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		r = collectors_choose(&names, opt->cgroup != NULL, &c, err);
 	if (r == 0)
 		r = ticker_choose(opt, &root, &ticker, err);
+	if (r == 0 && is_named(&names, PROFILE))
+		r = profile_begin(opt, name, &c, &profile, err);
 	if (r < 0)
 		return r;
 	observer_meta(!opt->root, meta); /* of a recorded tree they are not known */
@@ -229,7 +277,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		.keep_age_us = opt->keep_age_us,
 		.keep_bytes = opt->keep_bytes,
 		.meta = meta};
-	c.interval_us = interval_choose(opt, ticker);
+	c.interval_us = interval_choose(opt, ticker, &c);
 	c.flush_us = opt->flush_us;
 	c.duration_us = opt->duration_us;
 	return record(&c, opt, ticker, err);
@@ -251,6 +299,8 @@ static const struct example examples[] = {
 	{"record -o /var/lib/limpet --keep 30d", "record this server for good"},
 	{"record --duration 10m --interval 100ms", "look closely for ten minutes"},
 	{"record --disks 'dm-*' --ports 6800,6801", "multipath devices and two ports only"},
+	{"record --collect diskstats,tcp,profile -o DIR",
+		"what the CPUs do beside disks and connections"},
 	{"record --root case-1234 -o out", "turn a recorded tree of /proc into an archive"},
 	{NULL, NULL},
 };
@@ -272,7 +322,10 @@ const struct command command_record = {
 		"with the same file when started again. While the disk is full or gone it keeps "
 		"sampling, says so once, counts what it loses and goes on writing when it can. "
 		"SIGTERM, "
-		"SIGINT and SIGHUP write what is left and end it.",
+		"SIGINT and SIGHUP write what is left and end it.\n\n"
+		"The collector profile samples which functions the CPUs are in, sums them up "
+		"every ten seconds (--interval, where it is longer or profile is alone), and needs "
+		"root; 'limpet help trace samples' tells more.",
 	.options = options,
 	.options_size = sizeof(struct record_options),
 	.takes_collectors = true,

@@ -15,17 +15,19 @@ static const struct example examples[] = {
 	{"trace syscalls --comm glusterfsd -o /var/lib/limpet",
 		"how long a file server's reads and writes take, and which fail, for good"},
 	{"trace syscalls -p 812 -d 30s", "every call of process 812 for half a minute"},
+	{"trace samples -d 30s", "which functions the CPUs are in, for half a minute"},
 	{NULL, NULL},
 };
 
 extern const struct command command_trace;
 const struct command command_trace = {
 	.name = "trace",
-	.summary = "watch what processes do: their system calls",
+	.summary = "watch what processes do: their system calls, and where CPUs are",
 	.usage = "COMMAND [OPTION...] [ARGUMENT...]",
 	.description =
-		"Metrics of disks and networks do not show why a request failed, which call hangs "
-		"or what a server did before it died. Tracing does. What is traced goes into "
+		"Metrics of disks and networks do not show why a request failed, which call hangs, "
+		"what a server did before it died or which function keeps it busy. Tracing does. "
+		"What is traced goes into "
 		"archives like everything else, which 'limpet show' prints and 'limpet diagnose' "
 		"compares.",
 	.examples = examples,

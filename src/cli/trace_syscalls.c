@@ -2,6 +2,7 @@
 #include "cli/data_options.h"
 #include "cli/observer.h"
 #include "cli/trace_closing.h"
+#include "cli/trace_output.h"
 
 #include "base/cleanup.h"
 #include "base/time.h"
@@ -93,7 +94,7 @@ struct trace_request {
 	pid_t pid_numbers[PIDS_MAX];
 	uid_t user_numbers[WORDS_MAX];
 	uint16_t port_numbers[WORDS_MAX];
-	char name[OBSERVER_NAME_MAX], file_name[OBSERVER_NAME_MAX + 16];
+	struct trace_output output;
 	char meta[OBSERVER_META_MAX + 256];
 	struct trace_session_config config;
 };
@@ -232,23 +233,13 @@ static int output_fill(
 	struct trace_request *q, const struct syscalls_options *opt, struct lp_err *err)
 {
 	struct trace_session_config *c = &q->config;
-	size_t len = opt->output ? strlen(opt->output) : 0, suffix = strlen(LP_ARCHIVE_SUFFIX);
-	int r = observer_name(opt->name, q->name, err);
+	int r = trace_output_choose(opt->output, opt->name, "syscalls", &q->output, err);
 
-	if (r < 0)
-		return r;
-	snprintf(q->file_name, sizeof(q->file_name), "%s-syscalls", q->name);
-	c->observer = q->name;
-	c->name = q->file_name;
-	c->dir = opt->output ? opt->output : ".";
-	if (len <= suffix || strcmp(opt->output + len - suffix, LP_ARCHIVE_SUFFIX) != 0)
-		return 0;
-	c->path = opt->output;
-	if (len >= SPOOL_PATH_MAX)
-		return lp_err_set(err, -ENAMETOOLONG, "the name of the file is too long");
-	if (access(c->path, F_OK) == 0)
-		return lp_err_set(err, -EEXIST, "%s is there already", c->path);
-	return 0;
+	c->observer = q->output.name;
+	c->name = q->output.file_name;
+	c->dir = q->output.dir;
+	c->path = q->output.path;
+	return r;
 }
 
 /* The backend that was asked for, or the best that works. */
@@ -329,28 +320,6 @@ static int request_fill(struct trace_request *q, const struct syscalls_options *
 	return 0;
 }
 
-/* Mistakes of the user's against failures of ours. */
-static int exit_code(int r)
-{
-	switch (r) {
-	case 0:
-		return EXIT_HEALTHY;
-	case -EINVAL:
-	case -ESRCH:
-	case -ENOENT:
-	case -ENOTDIR:
-	case -EEXIST:
-	case -EACCES:
-	case -EPERM:
-	case -EBUSY:
-	case -EOPNOTSUPP:
-	case -ENAMETOOLONG:
-		return EXIT_USAGE;
-	default:
-		return EXIT_INTERNAL;
-	}
-}
-
 /* The command's own, as a shell tells it. */
 static int command_code(int status)
 {
@@ -413,7 +382,7 @@ static int run(
 	if (r == 0)
 		r = trace(opt, &q, &stats, err);
 	if (r < 0 || !opt->exit_status)
-		return exit_code(r);
+		return trace_exit_code(r);
 	return command_code(stats.command_status);
 }
 

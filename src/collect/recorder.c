@@ -106,14 +106,18 @@ int recorder_run(const struct recorder_config *config, struct ticker *ticker,
 {
 	struct recorder_config copy = *config;
 	struct loop_config loop = {
-		.instruments = {{&instrument_collectors, &copy}},
 		.spool = config->spool,
 		.interval_us = config->interval_us,
 		.flush_us = config->flush_us,
 		.duration_us = config->duration_us,
 		.warn = config->warn,
 	};
+	unsigned n = 0;
 
 	loop.spool.observer = config->collect.observer;
+	if (config->collectors[0] || !config->beside.instrument)
+		loop.instruments[n++] = (struct loop_instrument){&instrument_collectors, &copy};
+	if (config->beside.instrument)
+		loop.instruments[n] = config->beside;
 	return loop_run(&loop, ticker, ret_stats, err);
 }

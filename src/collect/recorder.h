@@ -10,7 +10,8 @@
 struct recorder_config {
 	struct collect_config collect;
 	const struct collector *collectors[RECORDER_COLLECTORS_MAX]; /* NULL-terminated */
-	struct spool_config spool; /* the loop and the recorder fill in what they know better */
+	struct loop_instrument beside; /* an instrument besides the collectors, or NULL */
+	struct spool_config spool;     /* the loop and the recorder fill in what they know better */
 	int64_t interval_us;
 	int64_t flush_us;    /* at most this much is lost in a crash */
 	int64_t duration_us; /* 0: until stopped */
@@ -22,7 +23,8 @@ struct recorder_config {
  * with a warning; one that fails is tried again at the next sample. */
 extern const struct instrument instrument_collectors;
 
-/* Record until the ticker stops or the duration is over. */
+/* Record until the ticker stops or the duration is over. Without collectors, only what is beside
+ * them. */
 int recorder_run(const struct recorder_config *config, struct ticker *ticker,
 	struct loop_stats *ret_stats, struct lp_err *err);
 

@@ -67,8 +67,6 @@ int bpf_tracer_map(const struct bpf_tracer *t, const char *name);
 int bpf_tracer_probe(struct lp_err *err);
 /* What this kernel cannot show. */
 const char *bpf_tracer_unseen(void);
-/* What libbpf complained of last; "" if of nothing. */
-const char *bpf_tracer_complaint(void);
 
 /* Find the targets, start the command, see that every thread of them is known. */
 int bpf_targets_open(struct bpf_tracer *t, const struct trace_targets *targets, struct lp_err *err);

@@ -2,6 +2,7 @@
 #include "trace/backend_bpf.h"
 
 #include "base/cleanup.h"
+#include "trace/bpf_complaint.h"
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -21,27 +22,8 @@
 #define SLOTS_MIN 1024u
 #define SLOTS_MAX 8192u
 
-static char complaint[256];
 /* This kernel did not take the programs for io_uring, although they seem to fit. */
 static bool uring_refused;
-
-/* libbpf would print to standard error. The first thing it complains of says most. */
-__attribute__((format(printf, 2, 0))) static int listen_to_libbpf(
-	enum libbpf_print_level level, const char *fmt, va_list args)
-{
-	if (getenv("LIMPET_BPF_VERBOSE"))
-		return vfprintf(stderr, fmt, args);
-	if (level == LIBBPF_WARN && !complaint[0]) {
-		vsnprintf(complaint, sizeof(complaint), fmt, args);
-		complaint[strcspn(complaint, "\n")] = 0;
-	}
-	return 0;
-}
-
-const char *bpf_tracer_complaint(void)
-{
-	return complaint;
-}
 
 static struct bpf_map *map_by_suffix(const struct bpf_object *o, const char *suffix)
 {
@@ -237,8 +219,7 @@ static int load_once(struct bpf_tracer *t, const struct trace_config *config, st
 	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = "limpet"};
 	int r;
 
-	complaint[0] = 0;
-	libbpf_set_print(listen_to_libbpf);
+	bpf_complaint_listen();
 	t->object = bpf_object__open_mem(bpf_programs, bpf_programs_size, &opts);
 	if (!t->object)
 		return lp_err_sys(err, -errno, "cannot open the BPF programs");
@@ -248,7 +229,7 @@ static int load_once(struct bpf_tracer *t, const struct trace_config *config, st
 	r = bpf_object__load(t->object);
 	if (r < 0)
 		return lp_err_sys(err, r, "the kernel does not take the BPF programs (%s)",
-			complaint[0] ? complaint : "it does not say why");
+			bpf_complaint()[0] ? bpf_complaint() : "it does not say why");
 	return 0;
 }
 

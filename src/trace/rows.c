@@ -414,42 +414,6 @@ static int fill_conns(struct trace_rows *r, const struct tally *t, int64_t now_n
 	return 0;
 }
 
-/* May the sample before the current one still be told about? */
-static bool has_own_sample_before(const struct lp_batch *b)
-{
-	return b->n_samples >= (b->carry ? 3u : 2u);
-}
-
-static int store_next(struct row *row, struct collect_sink *sink, struct lp_err *err)
-{
-	memcpy(row->last, row->values, sizeof(row->last));
-	return collect_store(sink, &row->place, false, row->values, err);
-}
-
-/* A row that is new counts from 0, one that had retired from what it had counted then: say so in
- * the sample before, or, where that is written already, in this one. */
-static int store_first(struct trace_rows *r, enum trace_rows_kind kind, struct row *row,
-	struct collect_sink *sink, struct lp_err *err)
-{
-	bool before = has_own_sample_before(sink->batch);
-	int got = collect_add_component(
-		sink, &trace_rows_schemas[kind], r->observer, row->name, "", &row->place, err);
-
-	if (got < 0)
-		return got;
-	row->told = true;
-	if (before)
-		sink->batch->n_samples--;
-	else
-		r->behind = row->present = true; /* in the next one, also if it has ended by then */
-	got = collect_store(sink, &row->place, true, row->last, err);
-	if (before)
-		sink->batch->n_samples++;
-	if (got < 0 || !before)
-		return got;
-	return store_next(row, sink, err);
-}
-
 static int store_kind(struct trace_rows *r, enum trace_rows_kind kind, struct collect_sink *sink,
 	struct lp_err *err)
 {
@@ -458,14 +422,14 @@ static int store_kind(struct trace_rows *r, enum trace_rows_kind kind, struct co
 
 	for (size_t i = 0; got == 0 && i < rows->n; i++) {
 		struct row *row = &rows->items[i];
+		bool behind = false;
 
 		if (!row->present)
 			continue;
-		row->present = false;
-		if (row->told && collect_holds(sink, &row->place))
-			got = store_next(row, sink, err);
-		else
-			got = store_first(r, kind, row, sink, err);
+		got = counted_row_store(&row->place, sink, &trace_rows_schemas[kind], r->observer,
+			row->name, row->values, row->last, &behind, err);
+		row->present = behind; /* in the next one, also if it has ended by then */
+		r->behind |= behind;
 	}
 	return got;
 }

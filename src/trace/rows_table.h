@@ -9,7 +9,7 @@
 #define TRACE_ROWS_TABLE_H
 
 #include "base/hash.h"
-#include "collect/collector.h"
+#include "trace/counted_row.h"
 #include "trace/rows_columns.h"
 
 #define ROW_NAME_MAX 160
@@ -18,12 +18,11 @@
 
 struct row {
 	char name[ROW_NAME_MAX];
-	struct collect_row place;
+	struct counted_row place;
 	int64_t values[CALL_COLUMNS]; /* as many as the kind has columns */
 	int64_t last[CALL_COLUMNS];   /* the same in the last sample that had it, or 0 */
 	uint32_t n_users;	      /* who remember its position */
 	uint64_t used;		      /* sample in which somebody last counted in it */
-	bool told;		      /* a sample has it */
 	bool present;		      /* in the sample being filled */
 };
 

@@ -1,0 +1,35 @@
+/* What `limpet record --collect profile` and `limpet trace samples` have in common. */
+#ifndef CLI_PROFILE_OPTIONS_H
+#define CLI_PROFILE_OPTIONS_H
+
+#include "base/option.h"
+#include "trace/profile/profile.h"
+
+struct profile_options {
+	uint64_t frequency;
+	const char *clock, *sampler;
+	bool stacks;
+};
+
+/* Rows for a table of options whose values have a struct profile_options at `base`. */
+#define PROFILE_OPTIONS(base)                                                                      \
+	{"frequency", 'F', OPTION_UINT, (base) + offsetof(struct profile_options, frequency), "N", \
+		"samples per second and CPU, 1 to 20000 [199]"},                                   \
+		{"clock", 0, OPTION_STRING, (base) + offsetof(struct profile_options, clock),      \
+			"NAME",                                                                    \
+			"what ticks: cycles (of the CPU, while it works), time, or auto: cycles "  \
+			"where the machine counts them [auto]"},                                   \
+		{"sampler", 0, OPTION_STRING, (base) + offsetof(struct profile_options, sampler),  \
+			"NAME",                                                                    \
+			"bpf (counts in the kernel), ring (the kernel tells every sample), or "    \
+			"auto: the first that works here [auto]"},                                 \
+	{                                                                                          \
+		"stacks", 0, OPTION_FLAG, (base) + offsetof(struct profile_options, stacks), NULL, \
+			"keep whole stacks, too (components of kind stack)"                        \
+	}
+
+/* What the options say; -EINVAL if that cannot be. Members that they do not mention stay. */
+int profile_options_apply(
+	const struct profile_options *o, struct profile_config *config, struct lp_err *err);
+
+#endif

@@ -1,0 +1,257 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+#include "cli/profile_options.h"
+#include "cli/trace_output.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "collect/loop.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTERVAL_MIN_US US_PER_SEC
+#define INTERVAL_MAX_US (3600 * US_PER_SEC)
+#define TOP_DEFAULT 20
+#define NAME_WIDTH 15
+
+struct samples_options {
+	const char *output, *name;
+	int64_t interval_us, duration_us, flush_us;
+	uint64_t top;
+	struct profile_options profile;
+	bool quiet, json;
+};
+
+#define AT(member) offsetof(struct samples_options, member)
+
+static const struct option_def options[] = {
+	PROFILE_OPTIONS(AT(profile)),
+	{"output", 'o', OPTION_STRING, AT(output), "PATH",
+		"directory of the archives NAME-samples-TIME.lpa, or a file that ends in .lpa and "
+		"is not there yet [.]"},
+	{"name", 'n', OPTION_STRING, AT(name), "NAME",
+		"name of this server in component and file names [the host name]"},
+	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
+	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
+		"samples are summed over this time, 1s to 1h, aligned to the wall clock [10s]"},
+	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
+		"write to disk this often: what a crash can cost [1m]"},
+	{"top", 0, OPTION_UINT, AT(top), "N", "functions in the closing summary [20]"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
+	{NULL},
+};
+
+struct function {
+	const char *name;
+	uint64_t n;
+};
+
+/* The functions that were seen, to be sorted. */
+struct functions {
+	struct function *items;
+	size_t n, cap;
+};
+
+static void functions_release(struct functions *f)
+{
+	free(f->items);
+}
+
+static void functions_add(void *ctx, const char *name, uint64_t n)
+{
+	struct functions *f = ctx;
+
+	if (n && array_reserve(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) == 0)
+		f->items[f->n++] = (struct function){name, n};
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	return x->n != y->n ? (x->n < y->n ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+static void print_text(const struct profile *p, const struct functions *f, size_t top)
+{
+	const struct profile_totals *t = profile_totals(p);
+
+	fprintf(stderr,
+		"%" PRIu64 " samples in %zu functions, %.1f%% of them unknown; CPUs were idle in "
+		"%.1f%%; %" PRIu64 " lost\n",
+		t->samples, f->n, percent(t->unknown, t->samples),
+		percent(t->idle, t->samples + t->idle), t->lost);
+	for (size_t i = 0; i < f->n && i < top; i++)
+		fprintf(stderr, "%5.1f%%  %s\n", percent(f->items[i].n, t->samples),
+			f->items[i].name);
+}
+
+static int print_json(const struct profile *p, const struct functions *f, size_t top,
+	const char *path, struct lp_err *err)
+{
+	const struct profile_totals *t = profile_totals(p);
+	json_t *list = json_array(), *all;
+
+	for (size_t i = 0; i < f->n && i < top; i++)
+		json_array_append_new(list,
+			json_pack("{s:s, s:I}", "function", f->items[i].name, "samples",
+				(json_int_t)f->items[i].n));
+	all = json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:s, s:o}", "sampler",
+		profile_sampler(p), "clock", profile_clock(p), "frequency", (int)t->hz, "samples",
+		(json_int_t)t->samples, "idle", (json_int_t)t->idle, "unknown",
+		(json_int_t)t->unknown, "lost", (json_int_t)t->lost, "functions", (json_int_t)f->n,
+		"file", path, "top", list);
+	if (!all || json_dumpf(all, stdout, JSON_COMPACT) < 0) {
+		json_decref(all);
+		return lp_err_sys(err, -ENOMEM, "cannot print the summary");
+	}
+	putchar('\n');
+	json_decref(all);
+	return 0;
+}
+
+static int print_closing(const struct samples_options *opt, const struct profile *p,
+	const struct loop_stats *stats, struct lp_err *err)
+{
+	_cleanup_(functions_release) struct functions f = {0};
+	size_t top = opt->top ? (size_t)opt->top : TOP_DEFAULT;
+
+	profile_rows_each(profile_counts(p), PROFILE_FUNCTIONS, functions_add, &f);
+	if (f.n)
+		qsort(f.items, f.n, sizeof(*f.items), most_first);
+	if (opt->json)
+		return print_json(p, &f, top, stats->spool.path, err);
+	if (!opt->quiet)
+		print_text(p, &f, top);
+	return 0;
+}
+
+DEFINE_CLEANUP(struct ticker *, ticker_free);
+DEFINE_CLEANUP(struct profile *, profile_free);
+
+/* Drive the loop, and tell. */
+static int sample(const struct samples_options *opt, struct profile *p, struct loop_config *loop,
+	struct lp_err *err)
+{
+	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
+	struct loop_stats stats = {0};
+	int r = ticker_system(&ticker, err);
+
+	if (r == 0 && !opt->quiet)
+		fprintf(stderr,
+			"sampling with %s, %u per second and CPU by %s, into %s; Ctrl-C "
+			"stops\n",
+			profile_sampler(p), profile_totals(p)->hz, profile_clock(p),
+			loop->spool.path ? loop->spool.path : loop->spool.dir);
+	if (r == 0)
+		r = loop_run(loop, ticker, &stats, err);
+	if (r == 0)
+		r = print_closing(opt, p, &stats, err);
+	if (r == 0 && stats.spool.samples_lost)
+		r = lp_err_set(err, -EIO, "%" PRIu64 " intervals could not be written",
+			stats.spool.samples_lost);
+	return r;
+}
+
+static int config_fill(
+	const struct samples_options *opt, struct profile_config *config, struct lp_err *err)
+{
+	config->interval_us = opt->interval_us ? opt->interval_us : PROFILE_INTERVAL_US;
+	config->at_ends = true;
+	if (config->interval_us < INTERVAL_MIN_US || config->interval_us > INTERVAL_MAX_US)
+		return lp_err_set(err, -EINVAL, "--interval must be from 1s to 1h");
+	return profile_options_apply(&opt->profile, config, err);
+}
+
+static int run_checked(const struct samples_options *opt, struct lp_err *err)
+{
+	_cleanup_(profile_freep) struct profile *p = NULL;
+	struct lp_warn warn = {.warn = data_print_warning};
+	struct trace_output output;
+	struct profile_config config = {.observer = output.name};
+	struct lp_err why = {0};
+	char meta[OBSERVER_META_MAX + 128];
+	struct loop_config loop = {.flush_us = opt->flush_us ? opt->flush_us : 60 * US_PER_SEC,
+		.duration_us = opt->duration_us,
+		.warn = &warn};
+	size_t len;
+	int r = config_fill(opt, &config, err);
+
+	if (r == 0)
+		r = trace_output_choose(opt->output, opt->name, "samples", &output, err);
+	if (r == 0)
+		r = profile_new(&config, &p, &why, err);
+	if (r < 0)
+		return r;
+	if (why.code && !opt->quiet)
+		fprintf(stderr, "limpet trace samples: %s; going on with %s\n", why.text,
+			profile_sampler(p));
+	observer_meta(true, meta);
+	len = strlen(meta);
+	snprintf(meta + len, sizeof(meta) - len, "trace=samples\nsampler=%s\nclock=%s\n",
+		profile_sampler(p), profile_clock(p));
+	loop.instruments[0] = (struct loop_instrument){profile_instrument(p), p};
+	loop.interval_us = config.interval_us;
+	loop.spool = (struct spool_config){.dir = output.dir,
+		.name = output.file_name,
+		.path = output.path,
+		.observer = output.name,
+		.meta = meta,
+		.anew = true};
+	return sample(opt, p, &loop, err);
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	(void)data;
+	if (n_args) {
+		lp_err_set(err, -EINVAL, "'%s' is not understood (see 'limpet help trace samples')",
+			args[0]);
+		return EXIT_USAGE;
+	}
+	return trace_exit_code(run_checked(values, err));
+}
+
+static const struct example examples[] = {
+	{"trace samples -d 30s", "where this machine spends its time, for half a minute"},
+	{"trace samples -F 997 --stacks -d 1m -o now.lpa", "closely, with stacks, into one file"},
+	{"record --collect profile -o /var/lib/limpet", "the same for good, for 'limpet diagnose'"},
+	{NULL, NULL},
+};
+
+extern const struct command trace_command_samples;
+const struct command trace_command_samples = {
+	.name = "trace samples",
+	.summary = "sample which functions the CPUs are in",
+	.usage = "[OPTION...]",
+	.description =
+		"Looks many times per second where each CPU is, in all processes and in the "
+		"kernel, and writes an archive: every ten seconds, how often each function was "
+		"found, by program, image (executable, library, kernel, module) and function. "
+		"Which function the CPUs are in tells what a server does; a server that does "
+		"something else than its peers is told by 'limpet diagnose'.\n\n"
+		"Names come from symbols: those of executables and libraries, separate debug "
+		"files in /usr/lib/debug, the kernel's, and maps that run-time compilers write "
+		"(/tmp/perf-PID.map). What has none is told by image and page, libx.so+0x3000. "
+		"Processes in containers, deleted and replaced files, and processes that have "
+		"ended are known as well. CPUs that are idle are counted apart, and samples that "
+		"are lost, too.\n\n"
+		"It needs root (or CAP_PERFMON, and CAP_BPF for counting in the kernel). The exit "
+		"status is 0 if all was written, 2 if it is not permitted or cannot be done here, "
+		"3 if it failed on the way.",
+	.options = options,
+	.options_size = sizeof(struct samples_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,29 @@
+/* Metrics of a profile as a whole. They say how good the samples are, not how a
+ * server is doing. */
+#include "model/metric_def.h"
+
+extern const struct lp_metric metrics_profile[];
+const struct lp_metric metrics_profile[] = {
+	{.name = "sampled",
+		.unit = "1/s",
+		.help = "times per second that a CPU was found busy",
+		.resource = "host",
+		.kind = "profile",
+		.inputs = {"samples"},
+		.eval = metric_rate},
+	{.name = "unnamed",
+		.unit = "1/s",
+		.help = "of those, at addresses that nobody could name",
+		.resource = "host",
+		.kind = "profile",
+		.inputs = {"unknown"},
+		.eval = metric_rate},
+	{.name = "sample_loss",
+		.unit = "1/s",
+		.help = "samples per second that were taken and lost",
+		.resource = "host",
+		.kind = "profile",
+		.inputs = {"lost"},
+		.eval = metric_rate},
+	{.name = NULL},
+};

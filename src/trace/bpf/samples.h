@@ -1,0 +1,56 @@
+/* What the program that counts samples and its reader have in common.
+ *
+ * Compiled twice, for BPF and for this machine, so there are only numbers of fixed size in it.
+ */
+#ifndef TRACE_BPF_SAMPLES_H
+#define TRACE_BPF_SAMPLES_H
+
+#include <stdint.h>
+
+#define SAMPLES_COMM_LEN 16
+#define SAMPLES_BUILD_ID_LEN 20
+#define SAMPLES_STACK_MAX 64
+#define SAMPLES_PATH_MAX 256
+#define SAMPLES_NO_STACK (-1)
+
+/* What is counted apart. Every byte of it counts, so there is no padding. */
+struct samples_key {
+	uint64_t ip;
+	uint32_t pid; /* 0: an address of the kernel, the same for all, unless stacks are kept */
+	int32_t kernel_stack, user_stack; /* ids of stacks, or SAMPLES_NO_STACK */
+	uint32_t zero;
+	char comm[SAMPLES_COMM_LEN]; /* of the process, not of its thread */
+};
+
+struct samples_value {
+	uint64_t n;
+	uint64_t offset; /* in the file of that build-id */
+	unsigned char build_id[SAMPLES_BUILD_ID_LEN];
+	uint32_t has_build_id;
+};
+
+/* A file, as the kernel knows it. */
+struct samples_file {
+	uint64_t inode;
+	uint32_t device, zero;
+};
+
+/* A process executed this file, for the first time since long. */
+struct samples_exec {
+	uint32_t pid, len;
+	char path[SAMPLES_PATH_MAX];
+};
+
+/* Set before the programs are loaded. */
+struct samples_settings {
+	uint32_t stacks;
+	uint32_t pad;
+};
+
+/* Read while they run. */
+struct samples_shared {
+	uint64_t taken; /* samples */
+	uint64_t lost;	/* of those, such that found no room */
+};
+
+#endif

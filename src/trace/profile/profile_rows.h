@@ -1,0 +1,49 @@
+/* From samples to the archive's rows: kinds `function` (program, image and function), `stack`
+ * (program and functions from the outermost on, where stacks are kept) and `profile` (what there
+ * was in all).
+ */
+#ifndef TRACE_PROFILE_ROWS_H
+#define TRACE_PROFILE_ROWS_H
+
+#include "collect/collector.h"
+
+/* So many rows of a kind; what comes beyond is counted for one called "other". */
+#define PROFILE_FUNCTIONS_MAX 4000
+#define PROFILE_STACKS_MAX 4000
+/* A row that was not found busy in so many periods goes. */
+#define PROFILE_IDLE_PERIODS 60
+#define PROFILE_NAME_MAX 320
+#define PROFILE_STACK_NAME_MAX 800
+
+enum profile_kind { PROFILE_FUNCTIONS = 0, PROFILE_STACKS, PROFILE_KINDS };
+
+/* Sums since the beginning. */
+struct profile_totals {
+	uint64_t samples; /* of programs */
+	uint64_t idle;	  /* CPUs that had nothing to do */
+	uint64_t unknown; /* of `samples`, such that nobody could name */
+	uint64_t lost;
+	unsigned hz;
+};
+
+struct profile_rows;
+
+struct profile_rows *profile_rows_new(const char *observer);
+void profile_rows_free(struct profile_rows *r);
+
+/* Count `n` samples for a row. 0 or -ENOMEM. */
+int profile_rows_count(
+	struct profile_rows *r, enum profile_kind kind, const char *name, uint64_t n);
+
+/* A period is over: rows that did nothing for long go. */
+void profile_rows_tick(struct profile_rows *r);
+
+/* Fill the current sample of sink->batch. 1: some of it shows in the next one only. */
+int profile_rows_fill(struct profile_rows *r, const struct profile_totals *totals,
+	struct collect_sink *sink, struct lp_err *err);
+
+/* Call `fn` for every row that is there, with the samples since it is. */
+void profile_rows_each(const struct profile_rows *r, enum profile_kind kind,
+	void (*fn)(void *ctx, const char *name, uint64_t n), void *ctx);
+
+#endif

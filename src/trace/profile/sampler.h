@@ -1,0 +1,88 @@
+/* The shape of what takes samples: `bpf` counts them in the kernel, `ring` has the kernel tell each
+ * one. One file (or a few) sampler_NAME*.c and a line in meson.build each. Both deliver the same.
+ */
+#ifndef TRACE_SAMPLER_H
+#define TRACE_SAMPLER_H
+
+#include "trace/symbols/elf_image.h"
+#include <limpet/err.h>
+#include <sys/types.h>
+
+#define SAMPLER_HZ_DEFAULT 199
+#define SAMPLER_HZ_MAX 20000
+#define SAMPLER_STACK_MAX 128
+#define SAMPLER_COMM_MAX 16
+
+enum sampler_clock {
+	SAMPLER_CLOCK_AUTO = 0, /* cycles where the machine counts them */
+	SAMPLER_CLOCK_CYCLES,	/* of the CPU, while it does something */
+	SAMPLER_CLOCK_TIME,
+};
+
+struct sampler_config {
+	unsigned hz;
+	enum sampler_clock clock;
+	bool stacks;
+	int64_t interval_us; /* between two calls of drain() */
+};
+
+/* Some samples at one address of one program. */
+struct sampler_count {
+	uint64_t n;
+	uint64_t address;
+	int pid; /* 0: not known, and of the kernel */
+	bool kernel;
+	char comm[SAMPLER_COMM_MAX]; /* of the process, at that time */
+	struct build_id id;	     /* where it is known, */
+	uint64_t offset;	     /* and where in that file */
+	/* Where stacks are kept: addresses, the innermost first; the first n_kernel_stack of them
+	 * are the kernel's. */
+	const uint64_t *stack;
+	unsigned n_stack, n_kernel_stack;
+};
+
+/* What a sampler calls in drain(). A negative return value ends it and comes back. */
+struct sampler_sink {
+	int (*count)(void *ctx, const struct sampler_count *c);
+	/* A process executed a file; or mapped one, as in symbols.h. Told before what was counted
+	 * since. */
+	int (*executed)(void *ctx, int pid, const char *path);
+	int (*mapped)(void *ctx, int pid, uint64_t start, uint64_t end, uint64_t offset,
+		uint64_t inode, const char *path);
+	void *ctx;
+};
+
+struct sampler {
+	const char *name;
+	const char *summary;
+
+	/* Begin. -EPERM or -EOPNOTSUPP with a sentence: it cannot work here. */
+	int (*open)(const struct sampler_config *config, void **ret_state, struct lp_err *err);
+
+	/* What ticks: "cycles" or "time". */
+	enum sampler_clock (*clock)(void *state);
+
+	/* Readable when serve() should be called. NULL: never, and there is no serve(). */
+	int (*descriptor)(void *state);
+	int (*serve)(void *state, struct lp_err *err);
+
+	/* Deliver what was counted since the last time. */
+	int (*drain)(void *state, const struct sampler_sink *sink, struct lp_err *err);
+
+	/* Samples that were taken and not delivered, so far. */
+	uint64_t (*lost)(void *state);
+
+	void (*close)(void *state); /* accepts NULL */
+};
+
+/* All samplers, NULL-terminated, the best first. */
+extern const struct sampler *const samplers[];
+const struct sampler *sampler_find(const char *name);
+
+/* Open the first that works, or the one of that name (NULL or "auto": any). `why` (may be NULL)
+ * says why it is not the first. */
+int sampler_open(const char *name, const struct sampler_config *config,
+	const struct sampler **ret_sampler, void **ret_state, struct lp_err *why,
+	struct lp_err *err);
+
+#endif

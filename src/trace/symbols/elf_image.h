@@ -1,0 +1,50 @@
+/* What an ELF file says about addresses: its build-id, where its segments lie, its symbols.
+ *
+ * Files are other people's: whatever they claim is checked, and costs a bounded amount of memory
+ * and time. What is wrong with a file only makes its symbols fewer.
+ */
+#ifndef TRACE_ELF_IMAGE_H
+#define TRACE_ELF_IMAGE_H
+
+#include "trace/symbols/symbol_table.h"
+
+#define BUILD_ID_MAX 20
+#define ELF_SEGMENTS_MAX 64
+
+struct build_id {
+	unsigned char bytes[BUILD_ID_MAX]; /* shorter ones end with zeros, as in the kernel */
+	bool known;
+};
+
+/* A part of the file that is executable in memory. */
+struct elf_segment {
+	uint64_t offset, address, size;
+};
+
+/* Zero-initialise it. */
+struct elf_image {
+	struct build_id id;
+	struct elf_segment segments[ELF_SEGMENTS_MAX];
+	unsigned n_segments;
+	struct symbol_table symbols;
+};
+
+void elf_image_release(struct elf_image *e);
+
+/* Read build-id and segments only. 0, -ENOEXEC (it is no ELF file), or another errno. */
+int elf_image_identify(int fd, struct elf_image *ret);
+
+/* Read everything: the table of symbols and the dynamic one, that in .gnu_debugdata, and those of
+ * the debug file of its build-id below `debug_dir` (NULL: none). As elf_image_identify(). */
+int elf_image_read(int fd, const char *debug_dir, struct elf_image *ret);
+
+/* The same for a file that is in memory. */
+int elf_image_read_memory(const void *data, size_t size, struct elf_image *ret);
+
+/* The address in the file's own terms of an offset in it; false: that is no code. */
+bool elf_image_address(const struct elf_image *e, uint64_t offset, uint64_t *ret);
+
+/* Was limpet built with what it takes to read symbols? */
+bool elf_image_supported(void);
+
+#endif

@@ -1,0 +1,40 @@
+/* The files that code comes from, each read once: found again by build-id, or by which file it is.
+ */
+#ifndef TRACE_IMAGES_H
+#define TRACE_IMAGES_H
+
+#include "base/idmap.h"
+#include "trace/symbols/elf_image.h"
+
+struct image {
+	char *name; /* "libc.so.6" */
+	struct elf_image elf;
+	uint64_t file; /* a hash of device, inode, size and time of change */
+	uint64_t used; /* the last period in which it was */
+};
+
+/* Zero-initialise it, but for `debug_dir`. */
+struct images {
+	const char *debug_dir; /* of separate debug files; NULL: none */
+	struct image **items;
+	size_t n, cap;
+	struct idmap by_id, by_file; /* positions in `items` */
+	uint64_t period;
+};
+
+/* An image that is not used for so many periods is forgotten. */
+#define IMAGES_PERIODS 90
+
+void images_release(struct images *s);
+
+/* The image of that build-id, or NULL. */
+struct image *images_find(struct images *s, const struct build_id *id);
+
+/* The image of an open file; `path` is for its name. A file that is not understood is one without
+ * symbols. 0 or a negative errno. */
+int images_open(struct images *s, int fd, const char *path, struct image **ret);
+
+/* A period is over: forget those that nobody needs any more. */
+void images_tick(struct images *s);
+
+#endif

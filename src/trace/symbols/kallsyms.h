@@ -1,0 +1,26 @@
+/* The functions of the kernel and of its modules, as /proc/kallsyms tells them. */
+#ifndef TRACE_KALLSYMS_H
+#define TRACE_KALLSYMS_H
+
+#include "base/hash.h"
+#include "trace/symbols/symbol_table.h"
+
+/* Zero-initialise it. */
+struct kallsyms {
+	struct symbol_table symbols; /* tag: position in `images` */
+	char **images;		     /* "kernel", "ext4.ko"; the kernel is the first */
+	size_t n_images, cap_images;
+	struct strmap image_index;
+};
+
+void kallsyms_release(struct kallsyms *k);
+
+/* Take the text of such a file apart; `text` is changed. Data, and lines that are not understood,
+ * are left out; so is everything where the kernel does not tell addresses. 0 or -ENOMEM. */
+int kallsyms_parse(struct kallsyms *k, char *text);
+int kallsyms_read(const char *path, struct kallsyms *ret);
+
+/* The function at an address and the image that it is in, or NULL. */
+const char *kallsyms_find(const struct kallsyms *k, uint64_t address, const char **ret_image);
+
+#endif

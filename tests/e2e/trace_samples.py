@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""Sampling the machine: functions of all kinds of executables are known by their names, as often as they
+are busy, with both samplers; and what is said where it cannot be done."""
+import csv
+import glob
+import hashlib
+import io
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+
+from program import LIMPET, good, limpet, run_tests, tests_of
+from tap import Skip, check
+
+SOURCE = os.path.join(os.environ.get("SOURCE", "."), "tests/e2e/busy.c")
+CPU_MS = 300  # of each busy program
+HZ = 997
+OF_ALL = {"capture_output": True, "text": True, "check": True}
+
+
+def compiled(directory, name, *flags):
+    """A busy program, linked with these flags; each has a build-id of its own."""
+    code = "-fno-pie" if "-no-pie" in flags else "-fPIE"
+    part = os.path.join(directory, f"busy{code}.o")
+    path = os.path.join(directory, name)
+    if not os.path.exists(part):
+        subprocess.run(["gcc", "-O1", "-g", code, "-c", "-o", part, SOURCE], **OF_ALL)
+    build_id = hashlib.sha1(name.encode()).hexdigest()
+    subprocess.run(["gcc", f"-Wl,--build-id=0x{build_id}", "-o", path, part, *flags], **OF_ALL)
+    return path
+
+
+def with_debugdata(path):
+    """Strip a program, and put the symbols of its functions into a section of their own, packed."""
+    subprocess.run(["objcopy", "--only-keep-debug", path, path + ".debug"], **OF_ALL)
+    subprocess.run(["objcopy", "-S", "--remove-section", ".gnu_debuglink", "--strip-debug",
+                    "--keep-symbol=busy_once", "--keep-symbol=busy_thrice", path + ".debug",
+                    path + ".mini"], **OF_ALL)
+    subprocess.run(["xz", "-f", path + ".mini"], **OF_ALL)
+    subprocess.run(["strip", "-s", path], **OF_ALL)
+    subprocess.run(["objcopy", "--add-section", f".gnu_debugdata={path}.mini.xz", path], **OF_ALL)
+
+
+class Busy:
+    """A busy program that waits until it may begin, and at its end until it is let go."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+
+    def expect(self, word):
+        line = self.process.stdout.readline()
+        check(line == word + "\n", f"{self.process.args}: {line!r} instead of {word!r}")
+
+    def go(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Samples:
+    """limpet trace samples, from its beginning to its end. What it says first it says when it samples."""
+
+    def __init__(self, directory, *options):
+        self.path = os.path.join(directory, "samples.lpa")
+        # Nothing is read until the end.
+        self.process = subprocess.Popen(
+            [LIMPET, "trace", "samples", "-F", str(HZ), "-i", "1h", "-n", "here", "-o", self.path,
+             "--top", "100000", *options], stderr=subprocess.PIPE, text=True)
+        self.complaints = []
+        for line in self.process.stderr:
+            if line.startswith("sampling with"):
+                break
+            self.complaints.append(line)
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        rest = self.process.stderr.read()
+        status = self.process.wait()
+        check(status == 0, f"it ended with {status}: {''.join(self.complaints)}{rest}")
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def functions(self):
+        """{(program, image, function): samples} as the archive has them."""
+        out = good("show", self.path, "--raw", "-m", "samples", "-c", "*/function:*", "--csv")
+        found = {}
+        for row in csv.DictReader(io.StringIO(out)):
+            name = row["component"].split("function:", 1)[1]
+            if name.count(":") >= 2:
+                found[tuple(name.split(":", 2))] = float(row["value"])
+        return found
+
+
+def need_root():
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    done = limpet("trace", "samples", "-d", "1s", "-q", "-o", "/dev/null/x.lpa")
+    if "does not let even root" in done.err or "no perf events" in done.err:
+        raise Skip(done.err.strip())
+
+
+def need_bpf():
+    done = limpet("trace", "samples", "--sampler", "bpf", "-d", "1s", "-q", "-o", "/dev/null/x.lpa")
+    if "BPF" in done.err or "bpf" in done.err:
+        raise Skip(done.err.strip())
+
+
+def of_program(functions, program):
+    return {key[1:]: n for key, n in functions.items() if key[0] == program}
+
+
+def check_shares(functions, program):
+    """Both functions are known, and found as often as they were busy."""
+    mine = of_program(functions, program)
+    image = (program,)
+    thrice = mine.get(image + ("busy_thrice",), 0)
+    once = mine.get(image + ("busy_once",), 0)
+    total = sum(mine.values())
+    check(thrice and once, f"{program}: {mine}")
+    # 300 samples spread by 0.025; there is a lot of room for a machine that is busy otherwise.
+    check(abs(thrice / (thrice + once) - 0.75) < 0.15, f"{program}: {thrice} and {once}")
+    check(thrice + once > 0.5 * total, f"{program}: {mine}")
+    # It used so much CPU time; a virtual machine's clock may tick less often than it should.
+    check(total > 0.2 * HZ * CPU_MS / 1000, f"{program}: {total} samples only")
+
+
+def begin(directory):
+    """Programs that are about to be busy: {name: (program, what is to be found)}."""
+    programs = {"pie": compiled(directory, "pie", "-pie"),
+                "nopie": compiled(directory, "nopie", "-no-pie",
+                                  "-Wl,-Ttext-segment=0x20000000"),
+                "static": compiled(directory, "static", "-static"),
+                "packed": compiled(directory, "packed"),
+                "stripped": compiled(directory, "stripped", "-s"),
+                "deleted": compiled(directory, "deleted"),
+                "replaced": compiled(directory, "replaced"),
+                "brief": compiled(directory, "brief"),
+                "kernel": compiled(directory, "kernel")}
+    with_debugdata(programs["packed"])
+    busy = {}
+    for name, path in programs.items():
+        busy[name] = Busy(path, str(CPU_MS), *(["kernel"] if name == "kernel" else []))
+    return busy
+
+
+def change_files(directory):
+    """One program has no file any more, and another one has a different one."""
+    os.unlink(os.path.join(directory, "deleted"))
+    other = compiled(directory, "other", "-no-pie")
+    os.rename(other, os.path.join(directory, "replaced"))
+
+
+def run_busy(directory, *options):
+    """Be busy in all ways while samples are taken; what was found."""
+    busy, samples = begin(directory), None
+    try:
+        for program in busy.values():
+            program.expect("ready")
+        change_files(directory)
+        samples = Samples(directory, *options)
+        for program in busy.values():
+            program.go()
+        for program in busy.values():
+            program.expect("done")
+        busy["brief"].end()
+        samples.end()
+        return samples.functions()
+    finally:
+        for program in busy.values():
+            program.kill()
+        if samples:
+            samples.kill()
+
+
+def check_busy(functions):
+    for name in ("pie", "nopie", "static", "packed", "deleted", "replaced"):
+        check_shares(functions, name)
+    stripped = of_program(functions, "stripped")
+    pages = sum(n for (image, function), n in stripped.items()
+                if image == "stripped" and function.startswith("stripped+0x"))
+    check(pages > 0.5 * sum(stripped.values()), f"stripped: {stripped}")
+    kernel = {key: n for key, n in of_program(functions, "kernel").items() if key[0] == "kernel"}
+    with open("/proc/kallsyms", encoding="ascii", errors="replace") as symbols:
+        hidden = symbols.readline().startswith("0000000000000000")
+    named = sum(n for (_, function), n in kernel.items() if function != "kernel")
+    check(hidden or named > 0.5 * sum(kernel.values()) > 0, f"kernel: {kernel}")
+
+
+def test_bpf(directory):
+    """programs of all kinds, counted in the kernel: static, stripped, deleted, replaced, ended"""
+    need_root()
+    need_bpf()
+    functions = run_busy(directory, "--sampler", "bpf")
+    check_busy(functions)
+    check_shares(functions, "brief")  # it has ended, and its execution was not seen
+
+
+def test_ring(directory):
+    """the same where the kernel tells every sample"""
+    need_root()
+    check_busy(run_busy(directory, "--sampler", "ring"))
+
+
+def test_ended(directory):
+    """programs that begin and end between two looks are known"""
+    need_root()
+    need_bpf()
+    path = compiled(directory, "shortlived")
+    samples = Samples(directory, "--sampler", "bpf")
+    try:
+        for _ in range(20):
+            subprocess.run([path, "25"], input="\n\n", **OF_ALL)
+        samples.end()
+    finally:
+        samples.kill()
+    mine = of_program(samples.functions(), "shortlived")
+    known = sum(n for (image, function), n in mine.items()
+                if image == "shortlived" and function.startswith("busy_"))
+    check(known > 0.5 * sum(mine.values()) > 0, f"{mine}")
+
+
+def test_namespace(directory):
+    """a program whose file is in a mount namespace of its own"""
+    need_root()
+    path = compiled(directory, "contained")
+    hidden = os.path.join(directory, "hidden")
+    os.mkdir(hidden)
+    script = f"mount -t tmpfs none {hidden} && cp {path} {hidden} && exec {hidden}/contained {CPU_MS}"
+    try:
+        busy = Busy("unshare", "-m", "sh", "-c", script)
+        busy.expect("ready")
+    except (AssertionError, FileNotFoundError) as e:
+        raise Skip("no mount namespaces here") from e
+    samples = None
+    try:
+        os.unlink(path)
+        samples = Samples(directory)
+        busy.go()
+        busy.expect("done")
+        samples.end()
+    finally:
+        busy.kill()
+        if samples:
+            samples.kill()
+    check_shares(samples.functions(), "contained")
+
+
+def test_jit(directory):
+    """what a program compiles itself is known by the map that it writes"""
+    need_root()
+    if platform.machine() != "x86_64":
+        raise Skip("the program's code is for x86_64")
+    busy = Busy(compiled(directory, "jitted"), str(CPU_MS), "jit")
+    samples = None
+    try:
+        busy.expect("ready")
+        samples = Samples(directory)
+        busy.go()
+        busy.expect("done")
+        samples.end()
+    finally:
+        busy.kill()
+        if samples:
+            samples.kill()
+        for path in glob.glob(f"/tmp/perf-{busy.process.pid}.map"):
+            os.unlink(path)
+    mine = of_program(samples.functions(), "jitted")
+    check(mine.get(("jit", "compiled_loop"), 0) > 0.5 * sum(mine.values()) > 0, f"{mine}")
+
+
+def test_closing(directory):
+    """the closing summary, and the archive with what was taken in all"""
+    need_root()
+    path = os.path.join(directory, "x.lpa")
+    told = json.loads(good("trace", "samples", "-d", "1s", "-i", "1s", "-o", path, "-n", "here",
+                           "--json", "-q"))
+    check(told["frequency"] == 199 and told["clock"] in ("time", "cycles"), told)
+    check(told["samples"] + told["idle"] > 0 or told["clock"] == "cycles", told)
+    check(told["file"] == path, told)
+    out = good("show", path, "--raw", "-m", "samples,idle,lost,unknown", "-c", "here/profile:cpu",
+               "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    last = {row["metric"]: float(row["value"]) for row in rows}
+    check({name: last[name] for name in ("samples", "idle", "lost", "unknown")} ==
+          {name: told[name] for name in ("samples", "idle", "lost", "unknown")}, f"{last} {told}")
+
+
+def test_record(directory):
+    """record --collect profile, beside collectors and alone"""
+    need_root()
+    busy = Busy(compiled(directory, "busy"), "600000")  # so that there is something to be found
+    try:
+        busy.expect("ready")
+        busy.go()
+        good("record", "--collect", "host,profile", "-i", "100ms", "-d", "500ms", "-o", directory,
+             "-n", "both", "-q")
+        good("record", "--collect", "profile", "-i", "200ms", "-d", "2s", "-o", directory, "-n",
+             "alone", "-q")
+    finally:
+        busy.kill()
+    listed = json.loads(good("show", "--json", directory))
+    names = {c["component"] for c in listed["components"]}
+    check({"both/profile:cpu", "alone/profile:cpu"} <= names, names)
+    check(any(n.startswith("both/host:") for n in names), names)
+    check(any(n.startswith("alone/function:") for n in names), names)
+    check(not any(n.startswith("alone/host:") for n in names), names)
+
+
+def test_refused(directory):
+    """what cannot be is said, and collectors go on without"""
+    os.chmod(directory, 0o777)
+    done = limpet("trace", "samples", "-F", "20001")
+    check(done.code == 2 and "1 to 20000" in done.err, done.err)
+    done = limpet("trace", "samples", "--clock", "sun")
+    check(done.code == 2 and "sun" in done.err, done.err)
+    done = limpet("trace", "samples", "--sampler", "none")
+    check(done.code == 2 and "none" in done.err, done.err)
+    done = limpet("record", "--collect", "profile", "--root", directory, "-o", directory)
+    check(done.code == 2, done.err)
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        nobody = ["setpriv", "--reuid=65534", "--clear-groups"]
+        with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+            if int(f.read()) <= 0:
+                return
+        done = subprocess.run([*nobody, LIMPET, "trace", "samples", "-d", "1s", "-o", directory],
+                              capture_output=True, text=True, check=False)
+        check(done.returncode == 2 and "needs root" in done.stderr, done.stderr)
+        done = subprocess.run([*nobody, LIMPET, "record", "--collect", "host,profile", "-d",
+                               "200ms", "-i", "100ms", "-o", directory],
+                              capture_output=True, text=True, check=False)
+        check(done.returncode == 0 and "without profile" in done.stderr, done.stderr)
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(__name__))
