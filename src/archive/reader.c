@@ -58,7 +58,7 @@ static bool frame_in_time(const struct reader *r, const struct frame *f)
 {
 	if (!r->select)
 		return true;
-	return f->last_us >= r->select->from_us &&
+	return (!r->select->from_us || f->last_us >= r->select->from_us) &&
 		(!r->select->to_us || f->first_us < r->select->to_us);
 }
 

@@ -253,6 +253,8 @@ int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp
 		r = judge_missing(v, g, &c);
 	if (r == 0)
 		r = judge_unread(v, g->data);
+	for (size_t i = 0; r == 0 && g->data && i < g->data->n_notes; i++)
+		r = lp_verdict_note(v, "%s", g->data->notes[i]);
 	/* Logs of system calls are judged by themselves: they need no peers. */
 	if (r == 0 && c.n_compared < v->params.k && !v->n_traced)
 		r = judge_nothing(v, g->options, &c);

@@ -34,6 +34,10 @@ void lp_dataset_close(struct lp_dataset *ds)
 	for (size_t i = 0; i < ds->n_failures; i++)
 		free(ds->failures[i]);
 	free(ds->failures);
+	for (size_t i = 0; i < ds->n_notes; i++)
+		free(ds->notes[i]);
+	free(ds->notes);
+	free(ds->aside);
 	strmap_release(&ds->directories);
 	free(ds);
 }

@@ -5,14 +5,21 @@
 #include "base/hash.h"
 #include "import/importer.h"
 #include "model/hosts.h"
+#include "model/table_builder.h"
 #include <limpet/dataset.h>
 
 struct data_file {
 	char *path;
-	const struct importer *importer; /* NULL: an archive */
-	int64_t interval_us;		 /* -1: not asked yet */
-	int64_t first_us, last_us;	 /* once asked; 0: unknown */
-	char *observer, *addresses;	 /* the same, of an archive; NULL: unknown */
+	const struct importer *importer;     /* NULL: an archive */
+	int64_t interval_us;		     /* -1: not asked yet */
+	int64_t first_us, last_us;	     /* once asked; 0: unknown */
+	char *observer, *addresses;	     /* the same, of an archive; NULL: unknown */
+	int64_t read_first_us, read_last_us; /* what was read of it; 0: nothing, or not known */
+};
+
+/* A time whose samples are not looked at. */
+struct data_aside {
+	int64_t first_us, end_us;
 };
 
 struct lp_dataset {
@@ -25,7 +32,19 @@ struct lp_dataset {
 	struct lp_err unread;	   /* the first thing in a directory that could not be read */
 	char **failures;	   /* all that could not be read, or not whole; each once */
 	size_t n_failures, cap_failures;
+	bool looked; /* it was read once: what follows is known */
+	struct data_aside *aside;
+	size_t n_aside, cap_aside;
+	char **notes; /* what a verdict, or whoever else reads it, has to tell of it */
+	size_t n_notes, cap_notes;
 };
+
+/* Keep a note. 0 or -ENOMEM. */
+int dataset_tell(struct lp_dataset *ds, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Everything was read into the builder. The first time, find what is far from all other data, and
+ * keep a note of each; every time, take it out. 0 or -ENOMEM. */
+int dataset_set_aside(struct lp_dataset *ds, struct lp_table_builder *b);
 
 /* Read one file to its end, telling of what is wrong through `warn`. `*ret_stop` is what `fn`
  * returned, if it wanted to stop. */

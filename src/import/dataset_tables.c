@@ -5,8 +5,9 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "import/dataset.h"
-#include "model/table_builder.h"
+#include "model/table_view.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,14 +129,49 @@ static void part_read(struct file_part *p, const struct whole *w, const struct d
 	p->overflow |= stop == -EFBIG;
 }
 
-/* Read a file into the whole. Non-zero: nothing more can be read, described in `err`. */
-static int whole_read(struct whole *w, const struct data_file *f, struct lp_err *err)
+/* Tell of values and times that cannot be. */
+static int file_tell(struct whole *w, const struct data_file *f, uint64_t absurd, uint64_t beyond)
 {
+	if (w->ds->looked)
+		return 0;
+	if (beyond &&
+		dataset_tell(w->ds,
+			"%s: %" PRIu64 " sample%s left out: their times are beyond reason", f->path,
+			beyond, beyond == 1 ? " was" : "s were") < 0)
+		return -ENOMEM;
+	if (!absurd)
+		return 0;
+	return dataset_tell(w->ds,
+		"%s: %" PRIu64 " value%s negative, infinite or absurdly large, and count%s as "
+		"missing",
+		f->path, absurd, absurd == 1 ? " is" : "s are", absurd == 1 ? "s" : "");
+}
+
+/* Take note of when a file's data is from. */
+static void file_span(struct data_file *f, const struct lp_table_builder *b)
+{
+	int64_t first, end;
+
+	if (!table_builder_span(b, &first, &end))
+		return;
+	f->read_first_us = first * b->opt->step_us;
+	f->read_last_us = (end - 1) * b->opt->step_us;
+}
+
+/* Read a file into the whole. Non-zero: nothing more can be read, described in `err`. */
+static int whole_read(struct whole *w, size_t file, struct lp_err *err)
+{
+	const struct data_file *f = &w->ds->files[file];
+	uint64_t absurd = w->builders[0]->n_absurd, beyond = w->builders[0]->n_beyond;
 	struct lp_err here = {0};
 	int stop = 0;
 	int r = data_file_read(w->ds, f, lp_table_builder_select(w->builders[0]), w->ds->warn,
 		whole_take, w, &stop, &here);
 
+	if (!stop &&
+		file_tell(w, f, w->builders[0]->n_absurd - absurd,
+			w->builders[0]->n_beyond - beyond) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot read data");
 	if (!stop && dataset_note(w->ds, &here, r, &w->first))
 		return 0;
 	*err = stop ? here : w->first;
@@ -143,15 +179,15 @@ static int whole_read(struct whole *w, const struct data_file *f, struct lp_err 
 }
 
 /* It is a file's turn: join it to the whole. Non-zero as above. */
-static int whole_join(
-	struct whole *w, struct file_part *p, const struct data_file *f, struct lp_err *err)
+static int whole_join(struct whole *w, struct file_part *p, size_t file, struct lp_err *err)
 {
+	struct data_file *f = &w->ds->files[file];
 	int r = 0;
 
 	if (p->overflow) {
 		w->direct = true;
 		part_release(p);
-		return whole_read(w, f, err);
+		return whole_read(w, file, err);
 	}
 	for (size_t i = 0; i < p->n_warnings; i++)
 		lp_warn_raise(w->ds->warn, "%s", p->warnings[i]);
@@ -159,6 +195,11 @@ static int whole_join(
 		*err = w->first;
 		return w->first.code;
 	}
+	if (p->n_builders)
+		file_span(f, p->builders[0]);
+	if (p->n_builders &&
+		file_tell(w, f, p->builders[0]->n_absurd, p->builders[0]->n_beyond) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot read data");
 	for (uint32_t i = 0; r == 0 && i < p->n_builders; i++)
 		r = table_builder_join(w->builders[i], p->builders[i], f->path, err);
 	part_release(p);
@@ -166,8 +207,7 @@ static int whole_join(
 }
 
 /* Read some files at the same time. */
-static int whole_read_parts(
-	struct whole *w, const struct data_file *files, size_t n, struct lp_err *err)
+static int whole_read_parts(struct whole *w, size_t first, size_t n, struct lp_err *err)
 {
 	struct file_part *parts = calloc(n, sizeof(*parts));
 	int r = 0;
@@ -176,10 +216,10 @@ static int whole_read_parts(
 		return lp_err_sys(err, -ENOMEM, "cannot read data");
 #pragma omp parallel for schedule(dynamic, 1) if (n > 1)
 	for (size_t i = 0; i < n; i++)
-		part_read(&parts[i], w, &files[i]);
+		part_read(&parts[i], w, &w->ds->files[first + i]);
 	for (size_t i = 0; i < n; i++) {
 		if (r == 0)
-			r = whole_join(w, &parts[i], &files[i], err);
+			r = whole_join(w, &parts[i], first + i, err);
 		part_release(&parts[i]);
 	}
 	free(parts);
@@ -197,8 +237,7 @@ static int whole_read_all(struct whole *w, struct lp_err *err)
 		n = w->ds->n - i < PARTS_MAX ? w->ds->n - i : PARTS_MAX;
 		if (w->direct)
 			n = 1;
-		r = w->direct ? whole_read(w, &w->ds->files[i], err)
-			      : whole_read_parts(w, &w->ds->files[i], n, err);
+		r = w->direct ? whole_read(w, i, err) : whole_read_parts(w, i, n, err);
 	}
 	return r;
 }
@@ -210,6 +249,12 @@ int dataset_build(struct lp_dataset *ds, struct lp_table_builder *const *builder
 		.ds = ds, .opt = builders[0]->opt, .builders = builders, .n_builders = n};
 	int r = whole_read_all(&whole, err);
 
+	/* Who looks at values wants to see all of them, who compares does not. */
+	for (uint32_t i = 0; r == 0 && i < n && builders[i]->opt->judged; i++)
+		r = dataset_set_aside(ds, builders[i]) < 0
+			? lp_err_sys(err, -ENOMEM, "cannot read data")
+			: 0;
+	ds->looked = true;
 	if (r != 0)
 		return r;
 	return dataset_end(ds, &whole.first, err) < 0 ? -EBADMSG : 0;
@@ -233,6 +278,8 @@ int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *opti
 		r = dataset_build(ds, &builder, 1, err);
 	if (r != 0 && r != -EBADMSG)
 		return r;
+	for (size_t i = 0; i < ds->n_notes; i++)
+		lp_warn_raise(ds->warn, "%s", ds->notes[i]);
 	if (lp_table_builder_finish(builder, ret_tables, ret_n, &finish_err) < 0) {
 		*err = finish_err;
 		return finish_err.code;

@@ -62,7 +62,8 @@ static bool time_wanted(const struct lp_select *select, int64_t wall_us)
 {
 	if (!select)
 		return true;
-	return wall_us >= select->from_us && (!select->to_us || wall_us < select->to_us);
+	return (!select->from_us || wall_us >= select->from_us) &&
+		(!select->to_us || wall_us < select->to_us);
 }
 
 /* A record of the wanted time follows one that was passed over: go back to that, because the first

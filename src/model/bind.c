@@ -69,8 +69,17 @@ static bool bind_column(const struct lp_schema *schema, int column, bool raw, st
 		return false;
 	*ret = (struct bind){.column = (uint32_t)column,
 		.real = real,
-		.absolute = schema->columns[column].type == LP_COUNTER};
+		.absolute = schema->columns[column].type == LP_COUNTER,
+		.checked = real && !raw,
+		.least = lp_metric_role(schema->kind, schema->columns[column].name) == LP_ROLE_OTHER
+			? -BIND_VALUE_MAX
+			: 0};
 	return true;
+}
+
+bool bind_is_absurd(const struct bind *b, double value)
+{
+	return b->checked && (value < b->least || value > BIND_VALUE_MAX);
 }
 
 bool bind_metric(const struct lp_schema *schema, const char *name, bool raw, struct bind *ret)
@@ -139,6 +148,8 @@ static bool direct_add(
 	int64_t value = columns[b->column][cell];
 
 	if (b->real ? isnan(lp_cell_to_real(value)) : value == LP_MISSING)
+		return false;
+	if (b->real && bind_is_absurd(b, lp_cell_to_real(value)))
 		return false;
 	/* Raw counters and gauges are shown as they are: the last of several. */
 	acc->in[0] = b->real ? acc->in[0] + lp_cell_to_real(value) : (double)value;

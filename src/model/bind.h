@@ -28,6 +28,8 @@ struct bind {
 	uint32_t column;		/* then: which, */
 	bool real;			/* and whether it is LP_REAL */
 	bool absolute;			/* or a counter, shown as it is: not if it is relative */
+	bool checked;			/* values that cannot be are missing: those beyond */
+	double least;			/* BIND_VALUE_MAX, and below this */
 	struct bind_input inputs[LP_METRIC_INPUTS_MAX];
 	uint32_t n_inputs;
 	bool has_counters;  /* needs the sample before */
@@ -38,6 +40,13 @@ struct bind {
  * With `raw` it is the column of that name, whatever its type. False: this kind does not have it.
  */
 bool bind_metric(const struct lp_schema *schema, const char *name, bool raw, struct bind *ret);
+
+/* Nothing that anybody measures is larger than this, in whatever unit. */
+#define BIND_VALUE_MAX 1e18
+
+/* Is this a value that cannot be: infinite, absurdly large, or negative where a metric is a time,
+ * an amount or a number? NaN is no value at all. */
+bool bind_is_absurd(const struct bind *b, double value);
 
 /* Does the binding read this column? */
 bool bind_uses(const struct bind *b, uint32_t column);

@@ -490,6 +490,18 @@ static int binding_row(struct lp_table_builder *b, const struct lp_catalogue *c,
 	return 0;
 }
 
+/* Values of a component that are there, but cannot be. */
+static void count_absurd(struct lp_table_builder *b, const struct bind *bind,
+	const struct lp_batch_kind *kind, uint32_t component)
+{
+	size_t base = (size_t)component * b->times.batch->cap_samples;
+
+	for (uint32_t s = 0; bind->checked && s < b->times.batch->n_samples; s++)
+		b->n_absurd += kind->state[base + s] & LP_PRESENT && b->times.wanted[s] &&
+			bind_is_absurd(
+				bind, lp_cell_to_real(kind->columns[bind->column][base + s]));
+}
+
 static int add_kind(
 	struct lp_table_builder *b, const struct lp_catalogue *c, const struct lp_batch_kind *kind)
 {
@@ -507,6 +519,8 @@ static int add_kind(
 			if (r == 0)
 				r = table_row_add(row, &b->times, &bi->bound[first + at].bind, kind,
 					i, &b->budget);
+			if (r == 0)
+				count_absurd(b, &bi->bound[first + at].bind, kind, i);
 			if (r < 0)
 				return r;
 		}
@@ -542,6 +556,8 @@ int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *sou
 	r = binding_extend(b, source->catalogue);
 	if (r == 0)
 		r = table_times_make(&b->times, b->opt, source->interval_us, batch);
+	if (r == 0)
+		b->n_beyond += b->times.n_beyond;
 	for (uint32_t i = 0; r == 0 && i < batch->n_kinds; i++)
 		r = add_kind(b, source->catalogue, &batch->kinds[i]);
 	if (r == -EFBIG)

@@ -50,6 +50,8 @@ struct lp_table_builder {
 	size_t n_bindings, cap_bindings;
 	struct binding *binding; /* of the source at hand, one of these */
 	struct table_budget budget;
+	uint64_t n_absurd;	  /* values that cannot be, and count as missing */
+	uint64_t n_beyond;	  /* samples whose times cannot be */
 	struct table_times times; /* of the batch at hand */
 };
 

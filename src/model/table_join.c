@@ -45,6 +45,8 @@ int table_builder_join(struct lp_table_builder *b, struct lp_table_builder *late
 		if (r == 0)
 			r = set_join(b, &b->sets[set], &later->sets[i]);
 	}
+	b->n_absurd += later->n_absurd;
+	b->n_beyond += later->n_beyond;
 	if (r == -EFBIG)
 		return table_refuse(b, b->budget.slot, b->budget.slot, path, err);
 	return r < 0 ? lp_err_sys(err, r, "cannot build a table") : 0;

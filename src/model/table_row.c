@@ -51,6 +51,19 @@ static inline void row_close(struct table_row *row)
 	row->acc = (struct bind_acc){0};
 }
 
+void table_row_drop(struct table_row *row, int64_t from, int64_t end, int64_t step_us,
+	struct table_budget *budget)
+{
+	int64_t first, behind;
+
+	pages_drop(&row->pages, from, end, budget);
+	if (row->open && row->slot >= from && row->slot < end)
+		row_close(row);
+	if (row->last_wall > (from - 1) * step_us && row->last_wall <= end * step_us)
+		row->last_wall = pages_span(&row->pages, &first, &behind) ? (behind - 1) * step_us
+									  : INT64_MIN;
+}
+
 /* Begin `slot` with a sample of that time. */
 static inline int row_turn(
 	struct table_row *row, int64_t slot, int64_t wall, struct table_budget *budget)

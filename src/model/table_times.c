@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Times beyond this (33,000 years) are clamped, so that sums of them cannot overflow. The tables
- * they ask for are refused in any case. */
+/* Times beyond this (33,000 years) mean nothing, and sums of them would overflow: such samples are
+ * left out. */
 #define WALL_MAX_US (INT64_C(1) << 60)
 
 void table_times_release(struct table_times *t)
@@ -18,14 +18,19 @@ void table_times_release(struct table_times *t)
 	*t = (struct table_times){0};
 }
 
+static bool is_beyond(int64_t wall_us)
+{
+	return wall_us > WALL_MAX_US || wall_us < -WALL_MAX_US;
+}
+
 /* The slot whose step (slot - 1, slot] holds a sample of that time. Samples come a little late or
  * early: half an interval of tolerance puts each on the instant it was meant for. */
 static int64_t slot_of(int64_t wall_us, int64_t step_us, int64_t tolerance_us)
 {
 	if (step_us == LP_TABLE_FOREVER)
 		return 0;
-	if (wall_us > WALL_MAX_US || wall_us < -WALL_MAX_US)
-		wall_us = wall_us > 0 ? WALL_MAX_US : -WALL_MAX_US;
+	if (is_beyond(wall_us))
+		return 0;
 	return -floor_div(-(wall_us - tolerance_us), step_us);
 }
 
@@ -75,7 +80,7 @@ int table_times_make(struct table_times *t, const struct lp_table_options *opt, 
 		return -ENOMEM;
 	t->batch = batch;
 	t->forever = opt->step_us == LP_TABLE_FOREVER;
-	t->n_segments = 0;
+	t->n_segments = t->n_beyond = 0;
 	for (uint32_t s = 0; s < batch->n_samples; s++) {
 		int64_t dt_us = 0;
 
@@ -84,6 +89,10 @@ int table_times_make(struct table_times *t, const struct lp_table_options *opt, 
 		t->slots[s] = slot_of(batch->wall_us[s], opt->step_us, tolerance_us);
 		t->dt_s[s] = (double)dt_us / 1e6;
 		t->wanted[s] = (s > 0 || !batch->carry) && in_time(opt, batch->wall_us[s]);
+		if (t->wanted[s] && !t->forever && is_beyond(batch->wall_us[s])) {
+			t->wanted[s] = false;
+			t->n_beyond++;
+		}
 		segment_add(t, s);
 	}
 	return 0;

@@ -19,7 +19,8 @@ struct table_times {
 	uint8_t *wanted; /* [sample] in the time range, and not carried */
 	struct table_segment *segments;
 	uint32_t n_segments;
-	bool forever; /* one slot for all time, in which nothing is a repeat */
+	uint32_t n_beyond; /* samples whose times are beyond reason, which are not wanted */
+	bool forever;	   /* one slot for all time, in which nothing is a repeat */
 	size_t cap_slots, cap_dt, cap_wanted, cap_segments;
 };
 

@@ -315,14 +315,6 @@ bool table_builder_born(const struct lp_table_builder *b, int64_t from, int64_t 
 	return false;
 }
 
-void table_builder_drop(struct lp_table_builder *b, int64_t from, int64_t end)
-{
-	for (size_t s = 0; s < b->n_sets; s++) {
-		for (size_t i = 0; i < b->sets[s].n_rows; i++)
-			pages_drop(&b->sets[s].rows[i].pages, from, end, &b->budget);
-	}
-}
-
 /* Has it nothing left? */
 static bool row_gone(const struct table_row *row, int64_t before)
 {
@@ -331,8 +323,20 @@ static bool row_gone(const struct table_row *row, int64_t before)
 
 int table_builder_trim(struct lp_table_builder *b, int64_t before)
 {
-	table_builder_drop(b, INT64_MIN, before);
+	for (size_t s = 0; s < b->n_sets; s++) {
+		for (size_t i = 0; i < b->sets[s].n_rows; i++)
+			pages_drop(&b->sets[s].rows[i].pages, INT64_MIN, before, &b->budget);
+	}
 	return table_rows_retire(b, row_gone, before);
+}
+
+int table_builder_drop(struct lp_table_builder *b, int64_t from, int64_t end)
+{
+	for (size_t s = 0; s < b->n_sets; s++) {
+		for (size_t i = 0; i < b->sets[s].n_rows; i++)
+			table_row_drop(&b->sets[s].rows[i], from, end, b->opt->step_us, &b->budget);
+	}
+	return table_rows_retire(b, row_gone, INT64_MIN);
 }
 
 void table_builder_last(const struct lp_table_builder *b,

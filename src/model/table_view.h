@@ -25,8 +25,8 @@ int64_t table_builder_next(const struct lp_table_builder *b, int64_t from);
 /* Has any row its first value ever in the slots from .. end - 1? */
 bool table_builder_born(const struct lp_table_builder *b, int64_t from, int64_t end);
 
-/* Forget all values in the slots from .. end - 1. */
-void table_builder_drop(struct lp_table_builder *b, int64_t from, int64_t end);
+/* Forget all values in the slots from .. end - 1, and components that have no others. */
+int table_builder_drop(struct lp_table_builder *b, int64_t from, int64_t end);
 
 /* Forget all values before slot `before`, and components that have none behind it. */
 int table_builder_trim(struct lp_table_builder *b, int64_t before);

@@ -207,6 +207,33 @@ static void test_real_column_is_the_metric(void **state)
 	assert_true(bind_metric(&s, "temperature", false, &b));
 }
 
+/* What cannot be is missing; what only is called by a name that limpet does not know may be
+ * negative. */
+static void test_absurd_values(void **state)
+{
+	static const struct lp_column real[] = {REAL("await"), REAL("temperature")};
+	static const struct lp_schema s = SCHEMA("disk", real);
+	const double values[] = {-1, INFINITY, -INFINITY, 1e300, -1e300};
+	struct cells c = {0};
+	struct bind_acc acc = {0};
+	struct bind await, temperature, raw;
+
+	(void)state;
+	assert_true(bind_metric(&s, "await", false, &await));
+	assert_true(bind_metric(&s, "temperature", false, &temperature));
+	assert_true(bind_metric(&s, "await", true, &raw));
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		assert_true(bind_is_absurd(&await, values[i]));
+		assert_true(bind_is_absurd(&temperature, values[i]) == (values[i] != -1));
+		assert_false(bind_is_absurd(&raw, values[i]));
+		c.values[0][0] = lp_cell_from_real(values[i]);
+		assert_false(bind_add(&await, columns_of(&c), 0, 0, &acc));
+	}
+	assert_false(bind_is_absurd(&await, 0));
+	assert_false(bind_is_absurd(&await, NAN));
+	assert_int_equal(acc.n, 0);
+}
+
 /* A finished metric that is called like a raw column is no input: its cells hold doubles. */
 static void test_real_columns_are_no_inputs(void **state)
 {
@@ -278,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_several_samples_make_one_value),
 		cmocka_unit_test(test_gauges_are_averaged),
 		cmocka_unit_test(test_real_column_is_the_metric),
+		cmocka_unit_test(test_absurd_values),
 		cmocka_unit_test(test_real_columns_are_no_inputs),
 		cmocka_unit_test(test_raw),
 		cmocka_unit_test(test_shapes),

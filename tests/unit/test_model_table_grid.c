@@ -107,7 +107,7 @@ static void test_few_values(void **state)
 	assert_int_equal(t.tables[0]->n_components, 1);
 	assert_string_equal(t.tables[0]->components[0]->name, "sda");
 	assert_int_equal(table_builder_next(b, 17), 17);
-	table_builder_drop(b, 17, 100);
+	assert_int_equal(table_builder_drop(b, 17, 100), 0);
 	assert_int_equal(table_builder_next(b, 17), 100);
 	lp_table_builder_free(b);
 }
