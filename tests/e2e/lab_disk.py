@@ -10,10 +10,13 @@ import time
 
 from lab import PATIENCE, loops, mounts, skip_unless_possible, until
 from program import LIMPET, bad, run_tests, tests_of
+from recording import sanitized
 from tap import check, run
 
 MAKE_DISK = os.path.join(os.environ.get("BUILD", "build"), "tests/e2e/make_disk")
 MIB = 1 << 20
+CHURN = 100000
+CEILING_KIB = 32 << 10  # as docs/reliability.md has it; a third of it was seen
 
 
 def ask(directory, line, name="s1/disk.ctl"):
@@ -149,6 +152,25 @@ def test_control(directory):
         check(disk.ask("hello").startswith("error: 'hello' is not"), "no such word")
         check(disk.ask("reset") == "ok", "reset")
         check(disk.ask("show").startswith("slow 1 busy 0 stall 0 0 requests "), "as new")
+
+
+def peak_kib(pid):
+    """The most memory that a process has had so far."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(next(line for line in f if line.startswith("VmHWM")).split()[1])
+
+
+def test_churn(directory):
+    """a hundred thousand names and connections leave nothing in its memory"""
+    with Served(directory) as disk:
+        for i in range(CHURN):
+            check(not os.path.exists(f"{disk.mount}/{i}"), "a file that is not there")
+        for _ in range(CHURN):
+            with socket.socket(socket.AF_UNIX) as s:
+                s.connect(f"{directory}/ctl")
+        check(disk.ask("show").startswith("slow 1 "), "it answers")
+        if not sanitized():
+            check(peak_kib(disk.process.pid) < CEILING_KIB, f"{peak_kib(disk.process.pid)} KiB")
 
 
 def test_time(directory):

@@ -112,10 +112,13 @@ def test_files(directory):
 
 
 def test_devices(directory):
-    """files that never end"""
+    """files that never end, or never begin"""
     path = f"{directory}/hostile.plan"
     os.symlink("/dev/zero", path)
     refused(path, "too large")
+    os.unlink(path)
+    os.mkfifo(path)
+    refused(path, "no regular file")
 
 
 def test_names(directory):
