@@ -21,6 +21,7 @@ struct lp_diagnose_options {
 				       of finer data */
 	const char
 		*thresholds; /* a file that `limpet train` made; NULL: from the peers' own spread */
+	double warn_at;	     /* how certain mild slowness must be to warn of it; 0: as usual, 1 */
 	/* Which side of the peers is the worse one, in pairs: "lower", "bandwidth", ... */
 	const char *const *worse;
 	uint32_t n_worse;	  /* strings: two a metric */

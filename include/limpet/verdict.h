@@ -87,7 +87,9 @@ struct lp_finding {
 	double distance, threshold; /* medians over the anomalous windows */
 	double weight;	   /* how much it weighs, in terms of what it takes to count: 1 and up */
 	double load_ratio; /* its throughput over its peers'; NaN: unknown */
-	bool culprit;	   /* in the direction that makes a suspect */
+	bool mild; /* off by little, but certainly: a warning. `distance` is how certain, in terms
+		      of the `threshold`, 1 */
+	bool culprit;		/* in the direction that makes a suspect */
 	bool explained_by_load; /* slower, but as its greater load would make any peer */
 	bool explained_by_idle; /* slower only because its peers were idle now and then */
 	/* In the verdict's dimensions, the most telling first; none: it is not about a vector. */
@@ -106,6 +108,7 @@ struct lp_anomaly {
 /* How much a component's trouble is to the operator. */
 enum lp_level {
 	LP_LEVEL_SUSPECT = 0, /* it limps */
+	LP_LEVEL_WARNING,     /* it is slow by little, steadily and certainly */
 	LP_LEVEL_ABSENT,      /* it is not there, or does nothing: it does not limp */
 };
 
@@ -163,8 +166,9 @@ struct lp_incident {
 enum lp_status {
 	LP_STATUS_OK = 0,
 	LP_STATUS_SUSPECTS,
-	LP_STATUS_UNKNOWN, /* nobody is a suspect, but not all that should be judged could be */
-	LP_STATUS_ABSENT,  /* nobody is a suspect, but somebody is absent */
+	LP_STATUS_UNKNOWN,  /* nobody is a suspect, but not all that should be judged could be */
+	LP_STATUS_ABSENT,   /* nobody is a suspect, but somebody is absent */
+	LP_STATUS_WARNINGS, /* nothing of these, but there are warnings */
 };
 
 /* Arrays stand beside their lengths, whatever room that takes. */
@@ -195,6 +199,8 @@ struct lp_verdict {
 
 	struct lp_suspect *suspects; /* ranked */
 	uint32_t n_suspects;
+	struct lp_suspect *warnings; /* slow by little, but certainly; ranked */
+	uint32_t n_warnings;
 	struct lp_suspect *absent; /* not there, or without work, and all that; ranked */
 	uint32_t n_absent;
 	struct lp_suspect *asymmetries; /* faster, less loaded, imbalanced: no culprits; ranked */

@@ -23,7 +23,7 @@
 struct diagnose_options {
 	struct method_options method;
 	struct option_list components, metrics, groups, split_by, fixed, worse;
-	const char *topology, *trained, *expect, *state, *html;
+	const char *topology, *trained, *expect, *state, *html, *warn_at;
 	int64_t since_us, until_us, hang_after_us, error_window_us;
 	uint64_t top;
 	bool json, hourly, verbose, quiet;
@@ -52,6 +52,8 @@ static const struct option_def options[] = {
 	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
 		"which side of its peers is worse in a metric: 'lower bandwidth'; may be repeated "
 		"[higher for times and errors; what limpet does not know accuses nobody]"},
+	{"warn-at", 0, OPTION_STRING, AT(warn_at), "CERTAINTY",
+		"warn of what is slow by little if it is so certain; less warns of more [1]"},
 	{"threshold", 0, OPTION_LIST, AT(fixed), "[METRIC=]VALUE",
 		"a fixed threshold, for a metric or for all; may be repeated [from the peers' own "
 		"spread]"},
@@ -132,6 +134,16 @@ static void run_release(struct diagnose_run *r)
 	free(r->state);
 }
 
+/* "0.8": more than nothing. */
+static int warn_at_parse(const char *text, double *ret, struct lp_err *err)
+{
+	if (!text)
+		return 0;
+	if (!threshold_value_parse(text, ret) || !(*ret > 0))
+		return lp_err_set(err, -EINVAL, "--warn-at: '%.64s' is not a number above 0", text);
+	return 0;
+}
+
 static int run_prepare(struct diagnose_run *run, const struct diagnose_options *opt,
 	struct lp_diagnose_options *to, struct lp_err *err)
 {
@@ -143,6 +155,8 @@ static int run_prepare(struct diagnose_run *run, const struct diagnose_options *
 		r = method_take(opt, to, err);
 	if (r == 0)
 		r = thresholds_agree(opt, err);
+	if (r == 0)
+		r = warn_at_parse(opt->warn_at, &to->warn_at, err);
 	if (r == 0 && opt->until_us && opt->until_us <= opt->since_us)
 		r = lp_err_set(err, -EINVAL, "--until must be later than --since");
 	if (r == 0 && (opt->hang_after_us < 0 || opt->error_window_us < 0))
@@ -230,7 +244,8 @@ static int exit_code(const struct lp_verdict *v)
 	static const int codes[] = {[LP_STATUS_OK] = EXIT_HEALTHY,
 		[LP_STATUS_SUSPECTS] = EXIT_SUSPECTS,
 		[LP_STATUS_UNKNOWN] = EXIT_UNKNOWN,
-		[LP_STATUS_ABSENT] = EXIT_SUSPECTS};
+		[LP_STATUS_ABSENT] = EXIT_SUSPECTS,
+		[LP_STATUS_WARNINGS] = EXIT_HEALTHY};
 
 	return codes[v->status];
 }
@@ -284,6 +299,9 @@ const struct command command_diagnose = {
 		"accused of it. With --thresholds or --threshold the methods are those of the "
 		"papers to the letter: whoever is anomalous in k of the last 2k-1 windows is a "
 		"suspect.\n\n"
+		"Who is slow by little, but for hours, and certainly so beside how much its peers "
+		"differ from each other, is warned of: that is no suspect, and does not change the "
+		"exit status.\n\n"
 		"Logs of system calls (limpet-trace(1)) are not compared: a server is named that "
 		"hands an error on to a client (propagated-error), dies (crash) or does not answer "
 		"(server-hung), and a program that something keeps running out for: space, "
@@ -303,7 +321,8 @@ const struct command command_diagnose = {
 		"the inventory that is missing) the headline says UNKNOWN and why, or says so "
 		"beside the suspects. Groups of one or two components beside groups that were "
 		"compared are only noted.\n\n"
-		"Exit status: 0 all is well (muted suspects do not count), 1 there are suspects, "
+		"Exit status: 0 all is well (muted suspects and warnings do not count), 1 there "
+		"are suspects, "
 		"or "
 		"components that are absent, whatever else could not be judged, 2 wrong usage, or "
 		"nothing of the input can be "

@@ -33,6 +33,7 @@ struct detect_options {
 	const struct meanings *meanings; /* of metrics, as the user says; may be NULL */
 	const char *const *asked;	 /* metrics that were asked for by name: these accuse */
 	uint32_t n_asked;
+	double warn_at; /* how certain a mild finding must be: 1 is usual */
 	struct lp_warn *warn;
 	void (*progress)(void *ctx, const char *what, double done); /* 0 .. 1; may be NULL */
 	void *progress_ctx;

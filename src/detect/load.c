@@ -6,6 +6,7 @@
 #include "base/median.h"
 #include "detect/compare/compare.h"
 #include "detect/idle.h"
+#include "detect/mild.h"
 #include "model/metric_role.h"
 #include "model/table_slots.h"
 #include <errno.h>
@@ -16,6 +17,7 @@
 /* A load is greater than the peers' from here on, and latency may grow in proportion and by this
  * much more. */
 #define LOAD_MORE 1.25
+#define LOAD_LESS 0.5
 #define SLACK 1.25
 
 /* The kind of component that brings a server its work. */
@@ -169,7 +171,7 @@ static bool is_slow(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	enum lp_role role = finding_role(v, f);
 
-	return role_is_slowness(role) && f->culprit && f->direction == LP_MARK_ABOVE &&
+	return role_is_slowness(role) && f->culprit && !f->mild && f->direction == LP_MARK_ABOVE &&
 		!f->explained_by_load && !f->explained_by_idle;
 }
 
@@ -192,6 +194,17 @@ static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 	return slow || (m && !strcmp(m->resource, "network") && !others_work_more);
 }
 
+/* What is mild is compared with what the load makes of it, to the percent; with half the work of
+ * its peers nobody can be told to be a little slower than they are. */
+static bool load_explains(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	if (f->mild)
+		return f->load_ratio < LOAD_LESS ||
+			(f->load_ratio > 1 && f->ratio < MILD_RATIO_LEAST * f->load_ratio);
+	return f->direction == LP_MARK_ABOVE && f->load_ratio > LOAD_MORE &&
+		f->ratio <= SLACK * f->load_ratio && load_is_given(v, f);
+}
+
 int load_judge(struct lp_verdict *v)
 {
 	for (uint32_t i = 0; i < v->n_findings; i++) {
@@ -201,8 +214,7 @@ int load_judge(struct lp_verdict *v)
 		if (!role_is_slowness(role))
 			continue;
 		f->load_ratio = member_load(v, f->group, f->member, f->first_us, f->last_us);
-		f->explained_by_load = f->direction == LP_MARK_ABOVE && f->load_ratio > LOAD_MORE &&
-			f->ratio <= SLACK * f->load_ratio && load_is_given(v, f);
+		f->explained_by_load = load_explains(v, f);
 		f->explained_by_idle = !f->explained_by_load && role == LP_ROLE_LATENCY &&
 			f->direction == LP_MARK_ABOVE && idle_explains(v, f);
 	}

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/median.h"
 #include "detect/compare/persist.h"
+#include "detect/mild.h"
 #include "model/metric_role.h"
 #include <errno.h>
 #include <math.h>
@@ -333,10 +334,11 @@ static int weigh_given(
 
 int weigh_comparison(const struct comparison *c, uint32_t series, struct findings *fs)
 {
+	size_t first = fs->n;
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < c->smoothed.n_members; i++)
 		r = c->calibrated ? weigh_calibrated(c, series, i, fs)
 				  : weigh_given(c, series, i, fs);
-	return r;
+	return r < 0 ? r : mild_find(c, series, first, fs);
 }

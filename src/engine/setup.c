@@ -41,6 +41,7 @@ static void detection_set(struct setup *s)
 	to->params = o->params;
 	to->trained = s->trained;
 	to->fixed = &s->fixed;
+	to->warn_at = o->warn_at > 0 ? o->warn_at : 1;
 	to->meanings = &s->meanings;
 	to->asked = o->metrics;
 	to->n_asked = o->n_metrics;

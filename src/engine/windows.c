@@ -405,7 +405,7 @@ int windows_episodes(const struct lane *l, const struct lp_verdict *v, struct ep
 		const struct lp_series *s = &v->series[f->series];
 		struct episode item = {.finding = *f, .method = s->method};
 
-		if (!f->culprit || f->explained_by_load)
+		if (!f->culprit || f->explained_by_load || f->mild)
 			continue;
 		item.component = strdup(v->components[f->component]->text);
 		item.metric = strdup(v->tables[f->metric]->metric);

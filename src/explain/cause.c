@@ -458,6 +458,18 @@ int cause_assign(struct explain_context *ctx, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot find causes") : 0;
 }
 
+const struct cause *cause_of_warning(const struct explain_context *ctx, const struct lp_suspect *s)
+{
+	switch (suspect_resource(ctx, s)) {
+	case RESOURCE_STORAGE:
+		return &cause_disk_busy;
+	case RESOURCE_NETWORK:
+		return &cause_slow_link;
+	default:
+		return &cause_unknown;
+	}
+}
+
 const struct cause *cause_of_asymmetry(
 	const struct explain_context *ctx, const struct lp_suspect *s)
 {

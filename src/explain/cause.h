@@ -26,6 +26,9 @@ const struct cause *cause_find(const char *name);
  * an observer may be the consequence of another's trouble. */
 int cause_assign(struct explain_context *ctx, struct lp_err *err);
 
+/* What is wrong with a component that is slow by little. */
+const struct cause *cause_of_warning(const struct explain_context *ctx, const struct lp_suspect *s);
+
 /* Why a component that is no suspect differs from its peers. */
 const struct cause *cause_of_asymmetry(
 	const struct explain_context *ctx, const struct lp_suspect *s);

@@ -108,6 +108,8 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 		facts->fate = FATE_CLEARED;
 	if (facts->fate == FATE_CULPRIT && idleness_excuses(v, f, facts->role))
 		facts->fate = FATE_CLEARED;
+	if (f->mild)
+		facts->fate = facts->fate == FATE_CULPRIT ? FATE_WARNING : FATE_CLEARED;
 	facts->size = rank_size(f, facts->floor);
 	facts->severity = rank_severity(facts->size, f->persistence, f->peak);
 }

@@ -17,6 +17,7 @@ struct semantic_finding;
 enum fate {
 	FATE_ASIDE = 0, /* an asymmetry that makes no culprit */
 	FATE_CULPRIT,	/* speaks against its component */
+	FATE_WARNING,	/* speaks against it, but mildly */
 	FATE_WORKLOAD,	/* the server itself issues this load: no culprit */
 	FATE_CLEARED,	/* before the operator's clear, without peers, or idle as it is meant to be:
 			   does not count */

@@ -160,6 +160,9 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 	}
 	strbuf_puts(sb, " in ");
 	evidence_add_windows(sb, ctx->v, f);
+	if (f->mild)
+		strbuf_printf(sb, ", which is little but certain (%.1f times what it takes)",
+			f->distance);
 	if (f->explained_by_load && isfinite(f->load_ratio)) {
 		strbuf_puts(sb, ", as its load (");
 		add_ratio(sb, f->load_ratio);

@@ -27,6 +27,10 @@ static int tell(struct explain_context *ctx, struct lp_err *err)
 		r = evidence_fill(
 			ctx, &v->suspects[i], leader == UINT32_MAX ? NULL : &v->suspects[leader]);
 	}
+	for (uint32_t i = 0; r == 0 && i < v->n_warnings; i++) {
+		v->warnings[i].cause = cause_of_warning(ctx, &v->warnings[i])->name;
+		r = evidence_fill(ctx, &v->warnings[i], NULL);
+	}
 	for (uint32_t i = 0; r == 0 && i < v->n_asymmetries; i++) {
 		v->asymmetries[i].cause = cause_of_asymmetry(ctx, &v->asymmetries[i])->name;
 		r = evidence_fill(ctx, &v->asymmetries[i], NULL);

@@ -64,6 +64,8 @@ static double share_of(const struct explain_context *ctx, const struct lp_findin
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
 	uint32_t n = 0, n_anomalous = 0;
 
+	if (f->mild)
+		return f->n_windows ? (double)f->n_anomalous / f->n_windows : 1;
 	for (uint32_t w = 0; w < s->n_windows; w++) {
 		int64_t end_us = lp_table_time(t, s->last[w]);
 
@@ -108,7 +110,7 @@ void rank_suspect(const struct explain_context *ctx, struct lp_suspect *s)
 		const struct lp_finding *f = &ctx->v->findings[s->findings[i]];
 
 		if (f->direction != LP_MARK_ABSENT)
-			s->level = LP_LEVEL_SUSPECT;
+			s->level = f->mild ? LP_LEVEL_WARNING : LP_LEVEL_SUSPECT;
 		if (ctx->facts[s->findings[i]].gone < s->gone)
 			s->gone = ctx->facts[s->findings[i]].gone;
 		s->severity = fmax(s->severity, ctx->facts[s->findings[i]].severity);

@@ -265,6 +265,7 @@ int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp
 	v->status = v->n_suspects ? LP_STATUS_SUSPECTS
 		: v->n_absent	  ? LP_STATUS_ABSENT
 		: v->n_unknown	  ? LP_STATUS_UNKNOWN
+		: v->n_warnings	  ? LP_STATUS_WARNINGS
 				  : LP_STATUS_OK;
 	return r < 0 ? lp_err_sys(err, r, "cannot judge what is known") : 0;
 }

@@ -23,17 +23,23 @@ static void add_finding(const struct explain_context *ctx, struct lp_suspect *s,
 	s->findings[place] = finding;
 }
 
-/* The suspect (if `culprits`) or the asymmetry of one component. */
+/* Does a fate belong to what a list is about: FATE_ASIDE is all that makes neither a suspect nor a
+ * warning? */
+static bool belongs(enum fate fate, enum fate list)
+{
+	return fate == list || (list == FATE_ASIDE && fate == FATE_WORKLOAD);
+}
+
+/* The suspect, the warning or the asymmetry of one component. */
 static struct lp_suspect make_suspect(
-	const struct explain_context *ctx, uint32_t component, bool culprits)
+	const struct explain_context *ctx, uint32_t component, enum fate list)
 {
 	struct lp_suspect s = {.component = component, .cause = cause_unknown.name};
 
 	for (uint32_t i = ctx->first_of[component]; i < ctx->first_of[component + 1]; i++) {
 		uint32_t finding = ctx->by_component[i];
-		enum fate fate = ctx->facts[finding].fate;
 
-		if (fate != FATE_CLEARED && (fate == FATE_CULPRIT) == culprits)
+		if (belongs(ctx->facts[finding].fate, list))
 			add_finding(ctx, &s, finding);
 	}
 	if (s.n_findings)
@@ -56,34 +62,49 @@ static bool is_muted(const struct explain_context *ctx, uint32_t component)
 			ctx->state, STATE_MUTE, ctx->v->components[component]->text, ctx->now_us);
 }
 
+/* The lists that a component may be in, the first that has something about it. */
+struct list {
+	enum fate fate;
+	struct lp_suspect **items;
+	uint32_t *n;
+	size_t cap;
+};
+
+/* Put a component into its list. */
+static int gather_one(struct explain_context *ctx, struct list *lists, size_t n, uint32_t component)
+{
+	struct lp_verdict *v = ctx->v;
+	struct lp_suspect s = {0};
+	struct list *list = NULL;
+
+	for (size_t i = 0; !s.n_findings && i < n; i++) {
+		list = &lists[i];
+		s = make_suspect(ctx, component, list->fate);
+	}
+	if (!s.n_findings)
+		return 0;
+	if (is_muted(ctx, component))
+		return list->fate == FATE_CULPRIT ? verdict_mute(v, component) : 0;
+	rank_suspect(ctx, &s);
+	s.acknowledged = ctx->state &&
+		state_holds(ctx->state, STATE_ACK, v->components[component]->text, ctx->now_us);
+	return append(list->items, list->n, &list->cap, &s);
+}
+
 int suspects_gather(struct explain_context *ctx, struct lp_err *err)
 {
 	struct lp_verdict *v = ctx->v;
-	size_t cap_suspects = 0, cap_asymmetries = 0;
+	struct list lists[] = {{FATE_CULPRIT, &v->suspects, &v->n_suspects, 0},
+		{FATE_WARNING, &v->warnings, &v->n_warnings, 0},
+		{FATE_ASIDE, &v->asymmetries, &v->n_asymmetries, 0}};
 	int r = 0;
 
-	for (uint32_t c = 0; r == 0 && c < v->n_components; c++) {
-		struct lp_suspect s = make_suspect(ctx, c, true);
-		bool suspect = s.n_findings > 0;
-
-		if (!suspect)
-			s = make_suspect(ctx, c, false);
-		if (!s.n_findings)
-			continue;
-		if (is_muted(ctx, c)) {
-			r = suspect ? verdict_mute(v, c) : 0;
-			continue;
-		}
-		rank_suspect(ctx, &s);
-		s.acknowledged = ctx->state &&
-			state_holds(ctx->state, STATE_ACK, v->components[c]->text, ctx->now_us);
-		r = suspect ? append(&v->suspects, &v->n_suspects, &cap_suspects, &s)
-			    : append(&v->asymmetries, &v->n_asymmetries, &cap_asymmetries, &s);
-	}
+	for (uint32_t c = 0; r == 0 && c < v->n_components; c++)
+		r = gather_one(ctx, lists, ARRAY_SIZE(lists), c);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot list the suspects");
-	rank_suspects(v->suspects, v->n_suspects);
-	rank_suspects(v->asymmetries, v->n_asymmetries);
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		rank_suspects(*lists[i].items, *lists[i].n);
 	return 0;
 }
 

@@ -93,6 +93,7 @@ void lp_verdict_free(struct lp_verdict *v)
 		free(v->dimensions[i].name);
 	free(v->dimensions);
 	suspects_free(v->suspects, v->n_suspects);
+	suspects_free(v->warnings, v->n_warnings);
 	suspects_free(v->absent, v->n_absent);
 	suspects_free(v->asymmetries, v->n_asymmetries);
 	incidents_free(v->incidents, v->n_incidents);

@@ -139,6 +139,7 @@ const char *verdict_status_name(enum lp_status status)
 		[LP_STATUS_SUSPECTS] = "suspects",
 		[LP_STATUS_UNKNOWN] = "unknown",
 		[LP_STATUS_ABSENT] = "absent",
+		[LP_STATUS_WARNINGS] = "warnings",
 	};
 
 	return names[status];
@@ -148,6 +149,7 @@ const char *verdict_level_name(enum lp_level level)
 {
 	static const char *const names[] = {
 		[LP_LEVEL_SUSPECT] = "suspect",
+		[LP_LEVEL_WARNING] = "warning",
 		[LP_LEVEL_ABSENT] = "absent",
 	};
 
@@ -406,6 +408,17 @@ static void add_absence(struct strbuf *sb, const struct lp_verdict *v)
 	strbuf_putc(sb, '.');
 }
 
+/* "Warning: fs3/disk:sdg is slow, by little but certainly; and 2 more." */
+static void add_warnings(struct strbuf *sb, const struct lp_verdict *v)
+{
+	strbuf_printf(sb, "Warning: %s is slow, by little but certainly",
+		v->components[v->warnings[0].component]->text);
+	if (v->n_warnings > 1)
+		strbuf_printf(sb, ", and so %s %" PRIu32 " more", v->n_warnings == 2 ? "is" : "are",
+			v->n_warnings - 1);
+	strbuf_putc(sb, '.');
+}
+
 static void add_well_in_calls(struct strbuf *sb, const struct lp_verdict *v)
 {
 	strbuf_printf(sb,
@@ -418,6 +431,7 @@ static void add_well_in_calls(struct strbuf *sb, const struct lp_verdict *v)
 static void add_well(struct strbuf *sb, const struct lp_verdict *v)
 {
 	uint32_t n = verdict_span(v).n_windows;
+	bool some = v->n_muted || v->n_warnings;
 
 	if (v->n_traced && v->n_compared < v->params.k) {
 		add_well_in_calls(sb, v);
@@ -426,11 +440,11 @@ static void add_well(struct strbuf *sb, const struct lp_verdict *v)
 	if (v->n_unknown)
 		strbuf_puts(sb, "What could be compared is well: ");
 	else
-		strbuf_puts(sb, v->n_muted ? "All else is well: " : "All well: ");
+		strbuf_puts(sb, some ? "All else is well: " : "All well: ");
 	verdict_add_population(sb, v);
 	strbuf_printf(sb, ", %" PRIu32 " %s%s, nobody%s is out of step%s.", n,
-		all_by_samples(v) ? "sample" : "window", n == 1 ? "" : "s",
-		v->n_muted ? " else" : "", v->n_asymmetries ? " for the worse" : "");
+		all_by_samples(v) ? "sample" : "window", n == 1 ? "" : "s", some ? " else" : "",
+		v->n_asymmetries ? " for the worse" : "");
 }
 
 uint32_t verdict_n_reasons_told(const struct lp_verdict *v)
@@ -465,9 +479,13 @@ void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 		strbuf_puts(sb, suspects || v->n_unknown ? " " : "");
 		add_muted(sb, v);
 	}
+	if (v->n_warnings) {
+		strbuf_puts(sb, suspects || v->n_unknown || v->n_muted ? " " : "");
+		add_warnings(sb, v);
+	}
 	if (suspects || (v->n_unknown && v->n_compared < v->params.k && !v->n_traced))
 		return;
-	strbuf_puts(sb, v->n_unknown || v->n_muted ? " " : "");
+	strbuf_puts(sb, v->n_unknown || v->n_muted || v->n_warnings ? " " : "");
 	add_well(sb, v);
 }
 

@@ -34,10 +34,10 @@ uint32_t verdict_n_limping(const struct lp_verdict *v);
 /* Is all well, without anything that the operator should know beside that? */
 bool verdict_is_well(const struct lp_verdict *v);
 
-/* The name of a status: "ok", "suspects", "absent", "unknown". */
+/* The name of a status: "ok", "suspects", "absent", "unknown", "warnings". */
 const char *verdict_status_name(enum lp_status status);
 
-/* The name of a level: "suspect", "absent". */
+/* The name of a level: "suspect", "warning", "absent". */
 const char *verdict_level_name(enum lp_level level);
 
 /* What an absent component lacks: "work", "data", "observer"; NULL: nothing. */

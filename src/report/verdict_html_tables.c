@@ -187,6 +187,8 @@ static void write_notes(struct html_page *p)
 void html_tables(struct html_page *p)
 {
 	write_suspects(p, "suspects", "All suspects", p->v->suspects, p->v->n_suspects);
+	write_suspects(p, "warnings", "Warnings: slow by little, but certainly", p->v->warnings,
+		p->v->n_warnings);
 	write_suspects(
 		p, "absent", "Absent: not there, or without work", p->v->absent, p->v->n_absent);
 	write_suspects(p, "asymmetries", "Different, but no culprit", p->v->asymmetries,

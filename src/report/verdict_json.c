@@ -182,6 +182,8 @@ static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp
 	}
 	write_metrics(out, v, s);
 	key_string(out, "level", verdict_level_name(s->level));
+	if (s->level == LP_LEVEL_WARNING && f)
+		key_number(out, "certainty", f->distance);
 	if (s->level == LP_LEVEL_ABSENT)
 		key_string(out, "missing", verdict_gone_name(s->gone));
 	key_count(out, "persistence", s->persistence);
@@ -240,6 +242,7 @@ int verdict_print_json(FILE *out, const struct lp_verdict *v)
 	write_groups(out, v);
 	write_anomalies(out, v);
 	write_suspects(out, v, "suspects", v->suspects, v->n_suspects);
+	write_suspects(out, v, "warnings", v->warnings, v->n_warnings);
 	write_suspects(out, v, "absent", v->absent, v->n_absent);
 	write_suspects(out, v, "asymmetries", v->asymmetries, v->n_asymmetries);
 	fputs(",\"incidents\":[", out);

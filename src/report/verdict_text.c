@@ -272,6 +272,27 @@ static void print_incidents(struct printer *p)
 			p->v->n_incidents - told, p->v->n_incidents);
 }
 
+/* Components that are slow by little, one paragraph each. */
+static void print_warnings(struct printer *p)
+{
+	uint32_t n = p->v->n_warnings, told = told_of(p, n, p->opt.top);
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	if (n)
+		fputc('\n', p->out);
+	for (uint32_t i = 0; i < told; i++) {
+		const struct lp_suspect *s = &p->v->warnings[i];
+
+		strbuf_printf(&sb, "Warning: %s: ", p->v->components[s->component]->text);
+		for (uint32_t k = 0; k < s->n_evidence; k++)
+			strbuf_printf(&sb, "%s%s", k ? "; " : "", s->evidence[k]);
+		strbuf_puts(&sb, s->acknowledged ? " [acknowledged]" : "");
+		paragraph(p, 0, &sb);
+	}
+	if (told < n)
+		fprintf(p->out, "and %" PRIu32 " more warnings: --verbose shows them\n", n - told);
+}
+
 /* Components that are off without being at fault, in one paragraph. */
 static void print_asymmetries(struct printer *p)
 {
@@ -365,6 +386,7 @@ int verdict_print_text(
 		p.opt.width = FLOW_WIDTH_MIN;
 	print_head(&p);
 	print_incidents(&p);
+	print_warnings(&p);
 	print_asymmetries(&p);
 	if (has_notes(&p))
 		fputc('\n', out);

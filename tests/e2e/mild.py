@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Steady and mild slowness is a warning of its own: certain, listed apart, and nothing to be woken for."""
+import csv
+import json
+import os
+import sys
+
+import fleet
+from program import limpet, run_tests, tests_of
+from tap import check
+from verdicts import accused, diagnose
+
+sys.path.insert(0, os.path.join(os.environ.get("SOURCE", "."), "bench"))
+import fleets  # noqa: E402
+
+SLOW = "s3/disk:sde"
+
+
+def warned(verdict):
+    return {w["component"]: w for w in verdict["warnings"]}
+
+
+def made(directory, seed, factor=None):
+    """Four hours of six servers with ten disks each, a sample per minute; one disk may be a little slower throughout."""
+    of = fleet.Fleet(servers=6, disks=10, minutes=240, step_s=60, seed=seed)
+    for disk in of.disks.values():
+        disk.pace = 1.0
+    if factor:
+        of.slow(SLOW, 0, 240, factor)
+    return of.write(directory)
+
+
+def test_warning(directory):
+    """a disk that takes a third longer than its peers for hours is warned of, and is no suspect"""
+    path = made(directory, 1, 1.35)
+    code, verdict = diagnose(path)
+    check(not verdict["suspects"] and list(warned(verdict)) == [SLOW], (accused(verdict), list(warned(verdict))))
+    check(code == 0 and verdict["status"] == "warnings", (code, verdict["status"]))
+    warning = warned(verdict)[SLOW]
+    check(warning["level"] == "warning" and warning["certainty"] >= 1 and warning["cause"] == "disk-busy", warning)
+    check(1.2 < warning["ratio"] < 1.5, warning["ratio"])
+    check(not verdict["incidents"], verdict["incidents"])
+    head = limpet("diagnose", path).out
+    check(head.startswith(f"Warning: {SLOW} is slow, by little but certainly. All else is well:"), head)
+    check(f"\nWarning: {SLOW}: await" in head, head)
+
+
+def test_bar(directory):
+    """the bar can be chosen, and nobody is warned of where nothing is wrong"""
+    path = made(directory, 1, 1.35)
+    _, verdict = diagnose("--warn-at", "50", path)
+    check(not verdict["warnings"] and verdict["status"] == "ok", warned(verdict))
+    for text in ("0", "-1", "x"):
+        ran = limpet("diagnose", "--warn-at", text, path)
+        check(ran.code == 2 and "--warn-at" in ran.err, ran)
+    _, verdict = diagnose(made(directory, 2))
+    check(not verdict["warnings"] and not verdict["suspects"], (accused(verdict), warned(verdict)))
+
+
+def test_score(directory):
+    """limpet score counts warnings apart"""
+    path, truth = os.path.join(directory, "one.json"), os.path.join(directory, "truth.csv")
+    with open(path, "w", encoding="ascii") as f:
+        json.dump(diagnose(made(directory, 1, 1.35))[1], f)
+    for component, right in ((SLOW, True), ("s1/disk:sda", False)):
+        with open(truth, "w", encoding="ascii") as f:
+            f.write(f"verdict,component,cause\none,{component},disk-busy\n")
+        total = json.loads(limpet("score", path, "--truth", truth, "--json").out)["total"]
+        check((total["warned"], total["false_warned"]) == ((1, 0) if right else (0, 1)), total)
+        check((total["tp"], total["fp"], total["fn"]) == (0, 0, 1), total)
+
+
+def test_fleets(directory):
+    """the generator of fleets gives the same data for the same seed, and the truth about it"""
+    class Args:
+        fleets, seed = 2, 5
+    texts = []
+    for name in ("a", "b"):
+        Args.write = os.path.join(directory, name)
+        fleets.write_all(Args)
+        texts.append([open(path, encoding="ascii").read() for path in fleets.csv_files(Args.write)])
+    check(texts[0] == texts[1] and len(texts[0]) > 8, [len(t) for t in texts])
+    with open(os.path.join(directory, "a", "truth.csv"), encoding="ascii") as f:
+        rows = list(csv.DictReader(f))
+    check({r["verdict"] for r in rows} == {"fleet-1", "fleet-2"}, rows)
+    check(all(1.15 <= float(r["factor"]) <= 30 for r in rows if r["component"]), rows)
+    files = fleets.csv_files(os.path.join(directory, "a", "fleet-1"))
+    ran = limpet("diagnose", "--json", "--quiet", *fleets.FORMAT, *files)
+    components = {c for g in json.loads(ran.out)["groups"] for c in g["components"]}
+    check({r["component"] for r in rows if r["component"] and r["verdict"] == "fleet-1"} <= components, components)
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(__name__))
