@@ -1,10 +1,13 @@
 #include "cli/observer.h"
 
+#include "base/cleanup.h"
 #include "collect/addresses.h"
+#include "model/hosts.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -55,18 +58,35 @@ int observer_ports(const struct words *words, uint16_t *ret, struct lp_err *err)
 	return 0;
 }
 
+/* The loopback interface of this network namespace, as no other has it: "loopback@BOOT-NUMBER". "":
+ * nobody knows. */
+static void loopback_id(char *buf, size_t size)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char boot[16] = "";
+	struct stat st;
+
+	buf[0] = '\0';
+	if (f && fgets(boot, 9, f) && stat("/proc/self/ns/net", &st) == 0)
+		snprintf(buf, size, HOSTS_LOOPBACK "%s-%llu", boot, (unsigned long long)st.st_ino);
+}
+
 void observer_meta(bool addresses, char buf[OBSERVER_META_MAX])
 {
 	struct utsname u;
-	char own[ADDRESSES_MAX] = "";
+	char own[ADDRESSES_MAX] = "", loopback[64];
 	int len = 0;
 
 	buf[0] = '\0';
 	if (uname(&u) == 0)
 		len = snprintf(buf, OBSERVER_META_MAX, "hostname=%s\nkernel=%s\nmachine=%s\n",
 			u.nodename, u.release, u.machine);
-	if (addresses)
-		addresses_own(own, sizeof(own));
+	if (addresses) {
+		addresses_own(own, sizeof(own) - sizeof(loopback));
+		loopback_id(loopback, sizeof(loopback));
+		snprintf(own + strlen(own), sizeof(own) - strlen(own), "%s%s",
+			*own && *loopback ? "," : "", loopback);
+	}
 	if (own[0] && len >= 0 && len + ADDRESSES_MAX < OBSERVER_META_MAX)
 		snprintf(buf + len, OBSERVER_META_MAX - (size_t)len, "addresses=%s\n", own);
 }

@@ -219,13 +219,56 @@ int traces_add_descriptor(struct traces *t, uint32_t host, const struct trace_de
 	return r < 0 ? r : name_late_slow(t, process, d->fd);
 }
 
+static bool has_port(const struct traces *t, uint32_t host, uint16_t port)
+{
+	for (size_t i = 0; i < t->n_ports; i++) {
+		if (t->ports[i].host == host && t->ports[i].port == port)
+			return true;
+	}
+	return false;
+}
+
+/* Several observers may be one machine: the only one of them that has the port. TRACES_NONE if
+ * there is none, or more than one. */
+static uint32_t find_neighbour(
+	const struct traces *t, uint32_t from, const char *address, uint16_t port)
+{
+	bool loopback = address_is_loopback(address);
+	uint32_t found = TRACES_NONE;
+
+	for (uint32_t host = 0; host < t->n_hosts; host++) {
+		const char *name = t->hosts[host].name;
+
+		if (!(loopback ? hosts_share_loopback(t->addresses, t->hosts[from].name, name)
+			       : hosts_has(t->addresses, name, address)) ||
+			!has_port(t, host, port))
+			continue;
+		if (found != TRACES_NONE)
+			return TRACES_NONE;
+		found = host;
+	}
+	return found;
+}
+
+/* Is it to be found out again when more is known, as not the address alone says whose it is? */
+static bool is_ambiguous(const struct traces *t, const char *address)
+{
+	return address_is_loopback(address) || hosts_is_shared(t->addresses, address);
+}
+
 /* The host that has an address, which may be new: one without an archive. */
-static int host_of_address(struct traces *t, uint32_t from, const char *address, uint32_t *ret)
+static int host_of_address(
+	struct traces *t, uint32_t from, const char *address, uint16_t port, uint32_t *ret)
 {
 	const char *observer = hosts_find(t->addresses, address);
+	uint32_t neighbour = TRACES_NONE;
 
-	if (!observer && address_is_loopback(address)) {
-		*ret = from;
+	if (!observer && is_ambiguous(t, address))
+		neighbour = find_neighbour(t, from, address, port);
+	if (neighbour == TRACES_NONE && !observer && address_is_loopback(address))
+		neighbour = from;
+	if (neighbour != TRACES_NONE) {
+		*ret = neighbour;
 		return 0;
 	}
 	return traces_host(t, observer ? observer : address, ret);
@@ -235,7 +278,7 @@ int traces_know_address(struct traces *t, struct traced_peer *p)
 {
 	/* Adding a host may move nothing but hosts. */
 	p->asked = t->addresses ? t->addresses->n : 0;
-	return host_of_address(t, p->host, p->address, &p->server);
+	return host_of_address(t, p->host, p->address, p->port, &p->server);
 }
 
 uint32_t traces_port_program(const struct traces *t, const struct traced_port *p)
@@ -325,9 +368,9 @@ int traces_know(struct traces *t)
 	uint32_t n_addresses = t->addresses ? t->addresses->n : 0;
 	int r = 0;
 
-	/* Somebody may have told his addresses only now. */
+	/* Somebody may have told his addresses, or his ports, only now. */
 	for (size_t i = 0; r == 0 && i < t->n_peers; i++) {
-		if (t->peers[i].asked != n_addresses)
+		if (t->peers[i].asked != n_addresses || is_ambiguous(t, t->peers[i].address))
 			r = traces_know_address(t, &t->peers[i]);
 	}
 	know_programs(t);

@@ -9,9 +9,12 @@
 
 void hosts_release(struct hosts *h)
 {
-	for (uint32_t i = 0; i < h->n; i++)
+	for (uint32_t i = 0; i < h->n; i++) {
 		free(h->observers[i]);
+		free(h->lists[i]);
+	}
 	free(h->observers);
+	free(h->lists);
 	strmap_release(&h->by_address);
 	*h = (struct hosts){0};
 }
@@ -28,15 +31,31 @@ static int observer_number(struct hosts *h, const char *observer, uint32_t *ret)
 		}
 	}
 	name = strdup(observer);
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): arrays of pointers they are */
 	if (!name ||
 		array_reserve(&h->observers, &h->cap, (size_t)h->n + 1, sizeof(*h->observers)) <
-			0) {
+			0 ||
+		array_reserve(&h->lists, &h->cap_lists, (size_t)h->n + 1, sizeof(*h->lists)) < 0) {
 		free(name);
 		return -ENOMEM;
 	}
 	h->observers[h->n] = name;
+	h->lists[h->n] = NULL;
 	*ret = h->n++;
+	return 0;
+}
+
+/* Each file of an observer tells its addresses, the same ones as a rule. */
+static int list_add(char **list, const char *addresses)
+{
+	char *longer = NULL;
+
+	if (*list && strstr(*list, addresses))
+		return 0;
+	if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "," : "", addresses) < 0)
+		return -ENOMEM;
+	free(*list);
+	*list = longer;
 	return 0;
 }
 
@@ -47,6 +66,8 @@ int hosts_add(struct hosts *h, const char *observer, const char *addresses)
 	uint32_t number, before;
 	int r = copy ? observer_number(h, observer, &number) : -ENOMEM;
 
+	if (r == 0)
+		r = list_add(&h->lists[number], addresses);
 	if (r < 0)
 		return r;
 	for (char *a = strtok_r(copy, ",", &save); r == 0 && a; a = strtok_r(NULL, ",", &save)) {
@@ -65,6 +86,53 @@ const char *hosts_find(const struct hosts *h, const char *address)
 	if (!h || !strmap_get(&h->by_address, address, &number) || number == UINT32_MAX)
 		return NULL;
 	return h->observers[number];
+}
+
+bool hosts_is_shared(const struct hosts *h, const char *address)
+{
+	uint32_t number;
+
+	return h && strmap_get(&h->by_address, address, &number) && number == UINT32_MAX;
+}
+
+/* What was told of an observer; NULL: nothing. */
+static const char *list_of(const struct hosts *h, const char *observer)
+{
+	for (uint32_t i = 0; h && i < h->n; i++) {
+		if (!strcmp(h->observers[i], observer))
+			return h->lists[i];
+	}
+	return NULL;
+}
+
+/* Has the list a word, or with `begins` one that begins so? Its place and length. */
+static const char *list_find(const char *list, const char *word, bool begins, size_t *ret_len)
+{
+	size_t len = strlen(word);
+
+	while (list && *list) {
+		*ret_len = strcspn(list, ",");
+		if (*ret_len >= len && (begins || *ret_len == len) && !strncmp(list, word, len))
+			return list;
+		list += *ret_len + (list[*ret_len] == ',');
+	}
+	return NULL;
+}
+
+bool hosts_has(const struct hosts *h, const char *observer, const char *address)
+{
+	size_t len;
+
+	return list_find(list_of(h, observer), address, false, &len);
+}
+
+bool hosts_share_loopback(const struct hosts *h, const char *a, const char *b)
+{
+	size_t len_a, len_b;
+	const char *x = list_find(list_of(h, a), HOSTS_LOOPBACK, true, &len_a);
+	const char *y = list_find(list_of(h, b), HOSTS_LOOPBACK, true, &len_b);
+
+	return x && y && len_a == len_b && !strncmp(x, y, len_a);
 }
 
 /* "[fe80::1]" is the address fe80::1. */

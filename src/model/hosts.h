@@ -19,11 +19,16 @@
 /* The name of what all clients saw of a server. */
 #define PEER_CLIENTS "clients"
 
+/* Among an observer's addresses: the loopback interface that it has, by an id that is no other's.
+ * Several observers may be on one machine, as those of traces are that have names of their own. */
+#define HOSTS_LOOPBACK "loopback@"
+
 struct hosts {
 	struct strmap by_address; /* UINT32_MAX: several observers have it */
 	char **observers;
+	char **lists; /* of each, what was told of its addresses */
 	uint32_t n;
-	size_t cap;
+	size_t cap, cap_lists;
 };
 
 /* Note that an observer has these addresses, separated by commas; 0 or -ENOMEM. */
@@ -33,6 +38,13 @@ void hosts_release(struct hosts *h);
 /* The observer that has an address, NULL if none does or several do (each machine may have a
  * 192.168.122.1 of its own). `h` may be NULL. */
 const char *hosts_find(const struct hosts *h, const char *address);
+
+/* Do several observers have this address? */
+bool hosts_is_shared(const struct hosts *h, const char *address);
+/* Is it among those of this observer? */
+bool hosts_has(const struct hosts *h, const char *observer, const char *address);
+/* Do two observers have the same loopback interface, so that they can talk over it? */
+bool hosts_share_loopback(const struct hosts *h, const char *a, const char *b);
 
 enum connection_end {
 	CONNECTION_REMOTE, /* one remote address */

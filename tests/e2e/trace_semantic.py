@@ -150,8 +150,22 @@ def small_file_system(directory, size):
         run("umount", "-l", directory)
 
 
+PLACES = {}  # hosts that are another one's machine, too
+
+
+@contextlib.contextmanager
+def one_machine():
+    """Server and client on one machine, which talk over its loopback interface."""
+    PLACES["cli"] = "srv"
+    try:
+        yield "127.0.0.1"
+    finally:
+        PLACES.clear()
+
+
 def inside(host, *command, **options):
-    return subprocess.Popen(["ip", "netns", "exec", netns(host), *command], text=True, **options)
+    return subprocess.Popen(["ip", "netns", "exec", netns(PLACES.get(host, host)), *command],
+                            text=True, **options)
 
 
 class Program:
@@ -203,7 +217,7 @@ class Trace:
         check(self.process.returncode == 0, f"tracing ended with {self.process.returncode}: {err}")
 
 
-def experiment(directory, mode, fault, seconds, storage=None, then=None):
+def experiment(directory, mode, fault, seconds, storage=None, then=None, address=HOSTS["srv"]):
     """Trace both while the fault is there; the directory with both archives."""
     if os.geteuid() != 0:
         raise Skip("namespaces need root")
@@ -212,9 +226,9 @@ def experiment(directory, mode, fault, seconds, storage=None, then=None):
     out = f"{directory}/{fault}{mode}"
     os.mkdir(out)
     with network(), contextlib.ExitStack() as ends:
-        server = Program("srv", SERVER, HOSTS["srv"], fault, storage or directory)
+        server = Program("srv", SERVER, address, fault, storage or directory)
         ends.callback(server.end)
-        client = Program("cli", CLIENT, HOSTS["srv"])
+        client = Program("cli", CLIENT, address)
         ends.callback(client.end)
         traces = [Trace(out, host, p.process.pid, mode)
                   for host, p in (("srv", server), ("cli", client))]
@@ -270,6 +284,14 @@ def test_space(directory):
         with small_file_system(f"{directory}/small{mode}", "2m") as small:
             expect(experiment(directory, mode, "space", 1, small), "propagated-error",
                    f"write on {small}/data failed with ENOSPC", "on cli: write on", "df -i")
+
+
+def test_loopback(directory):
+    """server and client are two observers on one machine: ENOSPC reaches the client over 127.0.0.1"""
+    for mode in MODES:
+        with small_file_system(f"{directory}/small{mode}", "2m") as small, one_machine() as address:
+            expect(experiment(directory, mode, "space", 1, small, address=address),
+                   "propagated-error", f"write on {small}/data failed with ENOSPC", "on cli: write on")
 
 
 def test_file_size(directory):

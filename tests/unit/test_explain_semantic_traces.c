@@ -121,6 +121,34 @@ static void test_servers(void **state)
 	semantic_rig_release(&rig);
 }
 
+/* Observers of one machine talk over its loopback interface, or over an address that they share:
+ * the one that has the port serves. */
+static void test_one_machine(void **state)
+{
+	(void)state;
+	semantic_init(&rig);
+	rig_observer(&rig, "srv", "10.0.0.1,loopback@1-5");
+	rig_observer(&rig, "cli", "10.0.0.1,loopback@1-5");
+	rig_observer(&rig, "far", "10.0.0.2,loopback@2-5");
+	rig_process(&rig, "srv", 1, "server", false);
+	rig_process(&rig, "cli", 2, "client", false);
+	rig_process(&rig, "far", 3, "another", false);
+	rig_answers(&rig, "cli", "127.0.0.1:80", 0, 5);
+	rig_answers(&rig, "cli", "127.0.0.1:81", 0, 5);
+	rig_answers(&rig, "far", "10.0.0.1:80", 0, 5);
+	rig_answers(&rig, "far", "127.0.0.1:80", 0, 5);
+	rig_descriptor(&rig, "srv", 1, 4, 1, TRACE_FD_SEEN, TRACE_FILE_TCP, "tcp 0.0.0.0:80");
+	semantic_run(&rig);
+	assert_int_equal(rig.t.peers[0].server, rig_host(&rig, "srv"));
+	assert_int_equal(
+		rig.t.peers[1].server, rig_host(&rig, "cli")); /* nobody's that is traced */
+	assert_int_equal(rig.t.peers[2].server, rig_host(&rig, "srv"));
+	assert_int_equal(rig.t.peers[3].server, rig_host(&rig, "far"));
+	assert_true(serves("srv", 1));
+	assert_false(serves("cli", 2));
+	semantic_rig_release(&rig);
+}
+
 /* Nobody was seen to serve: who talks at all does, or the only one there. */
 static void test_guess(void **state)
 {
@@ -231,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_same),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_guess),
 		cmocka_unit_test(test_guess_listening),
 		cmocka_unit_test(test_pid_again),

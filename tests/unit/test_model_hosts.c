@@ -23,6 +23,30 @@ static void test_addresses(void **state)
 	hosts_release(&h);
 }
 
+/* Several observers on one machine. */
+static void test_one_machine(void **state)
+{
+	struct hosts h = {0};
+
+	(void)state;
+	assert_false(hosts_is_shared(NULL, "10.0.0.1"));
+	assert_false(hosts_has(NULL, "srv", "10.0.0.1"));
+	assert_false(hosts_share_loopback(NULL, "srv", "cli"));
+	assert_int_equal(hosts_add(&h, "srv", "10.0.0.1,loopback@1-5"), 0);
+	assert_int_equal(hosts_add(&h, "srv", "10.0.0.1,loopback@1-5"), 0);
+	assert_int_equal(hosts_add(&h, "cli", "10.0.0.1,loopback@1-5"), 0);
+	assert_int_equal(hosts_add(&h, "other", "10.0.0.11,loopback@1-55"), 0);
+	assert_int_equal(hosts_add(&h, "old", "10.0.0.3"), 0);
+	assert_true(hosts_is_shared(&h, "10.0.0.1"));
+	assert_false(hosts_is_shared(&h, "10.0.0.11"));
+	assert_true(hosts_has(&h, "srv", "10.0.0.1"));
+	assert_false(hosts_has(&h, "other", "10.0.0.1"));
+	assert_true(hosts_share_loopback(&h, "srv", "cli"));
+	assert_false(hosts_share_loopback(&h, "srv", "other"));
+	assert_false(hosts_share_loopback(&h, "old", "old"));
+	hosts_release(&h);
+}
+
 static void test_connections(void **state)
 {
 	struct connection c;
@@ -70,6 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_peers),
 	};
