@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
+#include "cli/show_functions.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -19,6 +20,8 @@ struct show_options {
 	int64_t since_us, until_us, interval_us;
 	bool values, csv, json, raw;
 	bool calls, descriptors, failed;
+	bool functions;
+	struct show_functions show_functions;
 	struct option_list pids, names, classes, errnos;
 	int64_t slower_us;
 };
@@ -58,6 +61,15 @@ static const struct option_def options[] = {
 		"only calls that failed with this error (EMFILE); may be repeated or a list with "
 		"commas"},
 	{"slower", 0, OPTION_SPAN, AT(slower_us), "SPAN", "only calls that took as long (10ms)"},
+	{"functions", 0, OPTION_FLAG, AT(functions), NULL,
+		"list the functions that the CPUs were found in most, by server"},
+	{"top", 0, OPTION_UINT, AT(show_functions.top), "N", "so many functions [10]"},
+	{"diff", 0, OPTION_STRING, AT(show_functions.diff), "A,B",
+		"of functions, how the shares of server B differ from those of server A"},
+	{"split", 0, OPTION_TIME, AT(show_functions.split_us), "TIME",
+		"of functions, how their shares after this time differ from those before"},
+	{"flame", 0, OPTION_STRING, AT(show_functions.flame), "FILE",
+		"write a flame graph of the stacks (which were recorded with --stacks), as SVG"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL,
 		"print JSON; of logs, an object for each record, one a line"},
 	{NULL},
@@ -276,6 +288,20 @@ static int show_logs(struct lp_dataset *ds, const struct show_options *opt, stru
 	return r < 0 ? r : call_log_print(stdout, ds, &filter, warn, err);
 }
 
+static int check_functions(const struct show_options *opt, bool logs, struct lp_err *err)
+{
+	const struct show_functions *f = &opt->show_functions;
+
+	if (!opt->functions && (f->top || f->diff || f->split_us || f->flame))
+		return lp_err_set(
+			err, -EINVAL, "--top, --diff, --split and --flame are for --functions");
+	if (opt->functions &&
+		(logs || opt->metrics.n || opt->values || opt->csv || opt->raw || opt->interval_us))
+		return lp_err_set(err, -EINVAL,
+			"--functions counts samples: no logs, metrics, intervals or CSV");
+	return 0;
+}
+
 /* Options that mean nothing together are refused rather than ignored. */
 static int check_options(const struct show_options *opt, struct lp_err *err)
 {
@@ -293,7 +319,7 @@ static int check_options(const struct show_options *opt, struct lp_err *err)
 	if (logs && (opt->metrics.n || opt->values || opt->csv || opt->raw || opt->components.n))
 		return lp_err_set(err, -EINVAL,
 			"--calls and --descriptors print logs: no components, metrics or CSV");
-	return 0;
+	return check_functions(opt, logs, err);
 }
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
@@ -315,7 +341,9 @@ static int run(
 		r = data_open(data, args, n_args, &warn, &ds, err);
 	if (r < 0)
 		return command_exit_code(r);
-	if (opt->calls || opt->descriptors)
+	if (opt->functions)
+		r = show_functions(ds, &opt->show_functions, &range, opt->json, err);
+	else if (opt->calls || opt->descriptors)
 		r = show_logs(ds, opt, &warn, err);
 	else if (opt->metrics.n || opt->values || opt->csv || opt->raw)
 		r = show_values(ds, opt, &range, err);
@@ -331,6 +359,7 @@ static const struct example examples[] = {
 	{"show --calls --failed s3.lpa c1.lpa",
 		"what failed on a server and on a client that were traced, in the order of time"},
 	{"show --calls --slower 100ms --class read,write s3.lpa", "I/O that took long"},
+	{"show --functions --diff oss1,oss3 DATA", "what oss3 does that oss1 does not"},
 	{"show --raw -m rd_ios,wr_ios --interval 1m DATA", "counters as they were recorded"},
 	{NULL, NULL},
 };
@@ -354,7 +383,11 @@ const struct command command_show = {
 		"it "
 		"was looked at says so. Lines of several archives are in the order of time and "
 		"have "
-		"their observer. Where events were lost a line tells how many.",
+		"their observer. Where events were lost a line tells how many.\n\n"
+		"With --functions it lists, server by server, the functions that 'limpet record "
+		"--collect profile' or 'limpet trace samples' found the CPUs in most: their share "
+		"of all samples, and PROGRAM:IMAGE:FUNCTION. Two servers (--diff) or two times "
+		"(--split) are compared by these shares, the largest difference first.",
 	.options = options,
 	.options_size = sizeof(struct show_options),
 	.takes_data = true,

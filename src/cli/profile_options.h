@@ -25,7 +25,8 @@ struct profile_options {
 			"auto: the first that works here [auto]"},                                 \
 	{                                                                                          \
 		"stacks", 0, OPTION_FLAG, (base) + offsetof(struct profile_options, stacks), NULL, \
-			"keep whole stacks, too (components of kind stack)"                        \
+			"keep whole stacks, for flame graphs ("                                    \
+			"'limpet show --functions --flame')"                                       \
 	}
 
 /* What the options say; -EINVAL if that cannot be. Members that they do not mention stay. */

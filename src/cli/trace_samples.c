@@ -226,6 +226,7 @@ static int run(
 static const struct example examples[] = {
 	{"trace samples -d 30s", "where this machine spends its time, for half a minute"},
 	{"trace samples -F 997 --stacks -d 1m -o now.lpa", "closely, with stacks, into one file"},
+	{"show --functions now.lpa", "print the functions that were found busy"},
 	{"record --collect profile -o /var/lib/limpet", "the same for good, for 'limpet diagnose'"},
 	{NULL, NULL},
 };
@@ -240,7 +241,8 @@ const struct command trace_command_samples = {
 		"kernel, and writes an archive: every ten seconds, how often each function was "
 		"found, by program, image (executable, library, kernel, module) and function. "
 		"Which function the CPUs are in tells what a server does; a server that does "
-		"something else than its peers is told by 'limpet diagnose'.\n\n"
+		"something else than its peers is told by 'limpet diagnose', and 'limpet show "
+		"--functions' lists them.\n\n"
 		"Names come from symbols: those of executables and libraries, separate debug "
 		"files in /usr/lib/debug, the kernel's, and maps that run-time compilers write "
 		"(/tmp/perf-PID.map). What has none is told by image and page, libx.so+0x3000. "

@@ -11,8 +11,9 @@ import platform
 import shutil
 import signal
 import subprocess
+import xml.etree.ElementTree
 
-from program import LIMPET, good, limpet, run_tests, tests_of
+from program import LIMPET, bad, good, limpet, run_tests, tests_of
 from tap import Skip, check
 
 SOURCE = os.path.join(os.environ.get("SOURCE", "."), "tests/e2e/busy.c")
@@ -27,7 +28,7 @@ def compiled(directory, name, *flags):
     part = os.path.join(directory, f"busy{code}.o")
     path = os.path.join(directory, name)
     if not os.path.exists(part):
-        subprocess.run(["gcc", "-O1", "-g", code, "-c", "-o", part, SOURCE], **OF_ALL)
+        subprocess.run(["gcc", "-O1", "-g", "-fno-omit-frame-pointer", code, "-c", "-o", part, SOURCE], **OF_ALL)
     build_id = hashlib.sha1(name.encode()).hexdigest()
     subprocess.run(["gcc", f"-Wl,--build-id=0x{build_id}", "-o", path, part, *flags], **OF_ALL)
     return path
@@ -297,6 +298,35 @@ def test_closing(directory):
     last = {row["metric"]: float(row["value"]) for row in rows}
     check({name: last[name] for name in ("samples", "idle", "lost", "unknown")} ==
           {name: told[name] for name in ("samples", "idle", "lost", "unknown")}, f"{last} {told}")
+
+
+def test_show(directory):
+    """show --functions: lists, differences between servers and times, and a flame graph of stacks"""
+    need_root()
+    busy = Busy(compiled(directory, "framed"), str(CPU_MS))
+    samples = None
+    try:
+        busy.expect("ready")
+        samples = Samples(directory, "--stacks")
+        busy.go()
+        busy.expect("done")
+        samples.end()
+    finally:
+        busy.kill()
+        if samples:
+            samples.kill()
+    listed = json.loads(good("show", "--functions", "--json", "--top", "100000", samples.path))
+    rows = {(f["program"], f["function"]): f["samples"] for f in listed["servers"][0]["functions"]}
+    check(rows.get(("framed", "busy_thrice"), 0) > rows.get(("framed", "busy_once"), 0) > 0, rows)
+    check("framed:framed:busy_thrice" in good("show", "--functions", samples.path, "-c", "*:framed:*"),
+          "it is not listed")
+    flame = os.path.join(directory, "flame.svg")
+    good("show", "--functions", "--flame", flame, samples.path)
+    names = [e.text or "" for e in xml.etree.ElementTree.parse(flame).iter() if e.tag.endswith("title")]
+    check(any(n.startswith("busy_thrice (") for n in names), names[:20])
+    bad(2, "functions of 'there'", "show", "--functions", "--diff", "here,there", samples.path)
+    bad(2, "two servers", "show", "--functions", "--diff", "here", samples.path)
+    bad(2, "--functions", "show", "--top", "3", samples.path)
 
 
 def test_record(directory):

@@ -95,6 +95,9 @@ static int count_stack(struct profile *p, const struct sampler_count *c, const c
 
 		if (i && find(p, &q, &a) < 0)
 			return -ENOMEM;
+		/* Code without frame pointers leads to addresses that are none. */
+		if (i && !a.known && !q.kernel)
+			break;
 		n = strlen(i ? a.function : top->function);
 		if (at < n + len + 2)
 			break;
