@@ -2,6 +2,7 @@
 #include "cli/data_options.h"
 
 #include "base/time.h"
+#include "report/flow.h"
 #include "report/json.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -35,14 +36,15 @@ static void take_finding(void *ctx, const char *text)
 	if (f->list)
 		json_array_append_new(f->list, json_text(text));
 	else
-		printf("%s\n", text);
+		flow_print_line(stdout, "%s", text);
 }
 
 static void print_report(const char *path, const struct lp_archive_report *rep)
 {
 	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
 
-	printf("%s: %s, %" PRIu64 " bytes, %u blocks, %u samples", path,
+	flow_print_safe(stdout, path);
+	printf(": %s, %" PRIu64 " bytes, %u blocks, %u samples",
 		rep->n_damaged ? "DAMAGED" : "sound", rep->size_bytes, rep->n_frames,
 		rep->n_samples);
 	if (rep->n_samples)
@@ -95,7 +97,7 @@ static int check_one(
 		else
 			print_report(path, &rep);
 		if (!out && new_file)
-			printf("%s: every intact block is in %s\n", path, new_file);
+			flow_print_line(stdout, "%s: every intact block is in %s", path, new_file);
 	}
 	json_decref(findings.list);
 	return r;
@@ -128,14 +130,14 @@ static int run(
 		int r = check_one(args[i], opt, out, &here);
 
 		if (r < 0 && worst < 0)
-			fprintf(stderr, "limpet check: %s\n", err->text);
+			command_complain("check", err->text);
 		if (r < 0) {
 			*err = here;
 			worst = r;
 		}
 	}
 	if (out) {
-		json_dumpf(out, stdout, JSON_INDENT(2));
+		json_dumpf(out, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 		putchar('\n');
 		json_decref(out);
 	}

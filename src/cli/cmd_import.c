@@ -7,6 +7,7 @@
 #include "base/dir.h"
 #include "base/file.h"
 #include "base/time.h"
+#include "report/flow.h"
 #include "report/json.h"
 #include <ctype.h>
 #include <errno.h>
@@ -112,9 +113,11 @@ static void batch_see(struct import *im, const struct lp_batch *b)
 
 static void progress_print(const struct import *im, const char *path)
 {
-	if (im->progress)
-		fprintf(stderr, "\r\033[K%zu of %zu files, %" PRIu64 " samples: %.50s", im->n_files,
-			im->files_total, im->n_samples, path);
+	if (!im->progress)
+		return;
+	fprintf(stderr, "\r\033[K%zu of %zu files, %" PRIu64 " samples: ", im->n_files,
+		im->files_total, im->n_samples);
+	flow_print_safe(stderr, path);
 }
 
 static int import_batch(
@@ -209,8 +212,8 @@ static int import_finish(struct import *im, struct lp_err *err)
 		json_write_string(stdout, path);
 		puts("}");
 	} else if (!im->opt->quiet)
-		printf("%zu file%s, %" PRIu64 " samples from %s to %s into %s\n", im->n_files,
-			im->n_files == 1 ? "" : "s", im->n_samples, first, last, path);
+		flow_print_line(stdout, "%zu file%s, %" PRIu64 " samples from %s to %s into %s",
+			im->n_files, im->n_files == 1 ? "" : "s", im->n_samples, first, last, path);
 	return 0;
 }
 

@@ -151,7 +151,7 @@ static void print_summary(const struct record_options *opt, const struct loop_st
 			st->samples, st->spool.samples_written, st->spool.samples_lost, st->late,
 			st->components, st->spool.files);
 		json_t *path = json_string(st->spool.path);
-		json_dumpf(path, stdout, JSON_ENCODE_ANY);
+		json_dumpf(path, stdout, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
 		json_decref(path);
 		printf("}\n");
 		return;

@@ -71,7 +71,7 @@ static int judge_all(char **paths, int n, const struct score_truth *truth, enum 
 		if (r == 0)
 			continue;
 		if (worst < 0)
-			fprintf(stderr, "limpet score: %s\n", err->text);
+			command_complain("score", err->text);
 		*err = here;
 		worst = r;
 	}

@@ -6,6 +6,7 @@
 #include "detect/detect.h"
 #include "detect/group/discover.h"
 #include "import/dataset.h"
+#include "report/flow.h"
 #include "report/topology.h"
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ static int print_json(json_t *json, struct lp_err *err)
 {
 	if (!json)
 		return lp_err_sys(err, -ENOMEM, "cannot make JSON");
-	json_dumpf(json, stdout, JSON_INDENT(2));
+	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	putchar('\n');
 	json_decref(json);
 	return 0;
@@ -63,12 +64,17 @@ static int check_file(const struct topology_options *opt, struct lp_err *err)
 		return r;
 	if (opt->json)
 		return print_json(json_pack("{s:s,s:b}", "file", opt->check, "sound", true), err);
-	printf("%s: sound; attributes:", opt->check);
-	for (size_t i = 0; (name = topology_attribute_name(t, i)); i++)
-		printf(" %s", name);
+	flow_print_safe(stdout, opt->check);
+	printf(": sound; attributes:");
+	for (size_t i = 0; (name = topology_attribute_name(t, i)); i++) {
+		putchar(' ');
+		flow_print_safe(stdout, name);
+	}
 	printf("%s; parts:", topology_attribute_name(t, 0) ? "" : " none");
-	for (const char *const *p = topology_parts(t); *p; p++)
-		printf(" %s", *p);
+	for (const char *const *p = topology_parts(t); *p; p++) {
+		putchar(' ');
+		flow_print_safe(stdout, *p);
+	}
 	putchar('\n');
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "cli/method_options.h"
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "base/words.h"
 #include "detect/train/train.h"
 #include "explain/semantic.h"
@@ -172,7 +173,7 @@ static int step_choose(struct training *t, struct lp_err *err)
 		if (r < 0)
 			return r;
 		interval = own > interval ? own : interval;
-		own = t->runs[i].last_us - t->runs[i].first_us;
+		own = span_between(t->runs[i].first_us, t->runs[i].last_us);
 		span = own > span ? own : span;
 	}
 	if (!t->detect.params.step_us)

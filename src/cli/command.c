@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/program.h"
 
+#include "report/flow.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +49,11 @@ int command_find(int n_words, char *const *words, const struct command **ret, st
 	}
 	*ret = c;
 	return n;
+}
+
+void command_complain(const char *name, const char *text)
+{
+	flow_print_line(stderr, "limpet%s%s: %s", name ? " " : "", name ? name : "", text);
 }
 
 int command_exit_code(int r)

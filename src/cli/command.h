@@ -65,6 +65,9 @@ const char *command_verb(const struct command *c);
 #define COMMAND_NAME_MAX 32
 const char *command_dashed(const struct command *c, char buf[COMMAND_NAME_MAX]);
 
+/* Print "limpet NAME: TEXT" to stderr; without a name just "limpet: TEXT". */
+void command_complain(const char *name, const char *text);
+
 /* The exit code for a negative errno: bad input is the user's business, the rest is ours. */
 int command_exit_code(int r);
 

@@ -1,4 +1,5 @@
 #include "cli/data_options.h"
+#include "cli/command.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -74,5 +75,5 @@ int data_open(const struct data_options *d, char *const *paths, int n_paths, str
 void data_print_warning(void *ctx, const char *text)
 {
 	(void)ctx;
-	fprintf(stderr, "limpet: %s\n", text);
+	command_complain(NULL, text);
 }

@@ -3,6 +3,7 @@
 #include "cli/data_options.h"
 #include "cli/help.h"
 
+#include "report/flow.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,14 +46,14 @@ static int command_run(const struct command *c, int argc, char **argv)
 		r = option_parse(argc, argv, tables, n_tables,
 			c->runs_program ? OPTION_IN_FRONT : OPTION_ANYWHERE, &n_args, &err);
 	if (r == -EINVAL || r == -E2BIG) {
-		fprintf(stderr, "limpet %s: %s (see 'limpet help %s')\n", c->name, err.text,
-			c->name);
+		flow_print_line(
+			stderr, "limpet %s: %s (see 'limpet help %s')", c->name, err.text, c->name);
 		code = EXIT_USAGE;
 	} else {
 		code = r < 0 ? command_exit_code(r)
 			     : c->run(n_args, argv, tables[0].values, &data, &err);
 		if (err.code)
-			fprintf(stderr, "limpet %s: %s\n", c->name, err.text);
+			command_complain(c->name, err.text);
 	}
 	data_options_release(&data);
 	free(tables[0].values);
@@ -77,7 +78,7 @@ static int become(const struct command *c, char **argv)
 	struct lp_err err = {0};
 
 	program_exec(c->program, argv, &err);
-	fprintf(stderr, "limpet %s: %s\n", c->name, err.text);
+	command_complain(c->name, err.text);
 	return EXIT_USAGE;
 }
 
@@ -97,7 +98,7 @@ int program_main(int argc, char **argv)
 		argv[1] = "version";
 	n_words = command_find(argc - 1, argv + 1, &c, &err);
 	if (n_words < 0) {
-		fprintf(stderr, "limpet: %s\n", err.text);
+		command_complain(NULL, err.text);
 		return EXIT_USAGE;
 	}
 	if (c->program)

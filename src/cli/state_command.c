@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "cli/command.h"
+#include "report/flow.h"
 #include "report/grid.h"
 #include "report/json.h"
 #include <errno.h>
@@ -33,7 +34,7 @@ static void print_json(const char *path, json_t *entries)
 {
 	json_t *all = json_pack("{s:o,s:o}", "state", json_text(path), "entries", entries);
 
-	json_dumpf(all, stdout, JSON_INDENT(2));
+	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	putchar('\n');
 	json_decref(all);
 }
@@ -43,7 +44,8 @@ static void print_entry(const struct state_entry *e, bool undone)
 {
 	char text[TIME_TEXT_MAX];
 
-	printf("%s: ", e->component);
+	flow_print_safe(stdout, e->component);
+	printf(": ");
 	if (undone)
 		printf("%s taken back\n", state_verb_name(e->verb));
 	else if (e->verb == STATE_ACK)

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/time.h"
+#include "report/flow.h"
 #include "trace/rows_columns.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -86,13 +87,6 @@ void closing_progress(void *ctx, const struct trace_stats *st)
 	c->elapsed_before_us = st->elapsed_us;
 }
 
-/* Names come from outside. */
-static void print_safe(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
-}
-
 static void print_list(FILE *out, const char *what, const struct closing_list *l)
 {
 	if (!l->n)
@@ -100,7 +94,7 @@ static void print_list(FILE *out, const char *what, const struct closing_list *l
 	fprintf(out, "%s", what);
 	for (size_t i = 0; i < l->n && i < TELL_MAX; i++) {
 		fputs(i ? ", " : " ", out);
-		print_safe(out, l->items[i].name);
+		flow_print_safe(out, l->items[i].name);
 		fprintf(out, " %" PRIu64, l->items[i].n);
 	}
 	if (l->n > TELL_MAX)
@@ -156,11 +150,11 @@ static void print_slow(FILE *out, const struct trace_stats *st)
 
 		fprintf(out, "%s %.6f s ",
 			i ? "        " : "slowest:", (double)s->event.dur_ns / 1e9);
-		print_safe(out, s->comm);
+		flow_print_safe(out, s->comm);
 		fprintf(out, "[%d] %s", s->event.tid, call_name(&s->event));
 		if (s->file[0]) {
 			fputs(" of ", out);
-			print_safe(out, s->file);
+			flow_print_safe(out, s->file);
 		}
 		if (s->event.what == TRACE_PENDING)
 			fputs(", which has not returned", out);
@@ -293,7 +287,7 @@ int closing_print_json(struct closing *c, const struct trace_stats *st, struct l
 		json_object_set_new(root, "programs", programs_json(c));
 	if (root && config->trace.targets.command && st->command_status >= 0)
 		json_object_set_new(root, "command_status", json_integer(st->command_status));
-	if (!root || json_dumpf(root, stdout, 0) < 0)
+	if (!root || json_dumpf(root, stdout, JSON_ENSURE_ASCII) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot print the summary");
 	putchar('\n');
 	return 0;

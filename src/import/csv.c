@@ -1,5 +1,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/safe_text.h"
 #include "import/csv_batch.h"
 #include "import/csv_value.h"
 #include "import/importer.h"
@@ -46,10 +47,7 @@ static void fault(struct csv_source *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
 	va_end(ap);
-	for (char *p = text; *p; p++) {
-		if (iscntrl((unsigned char)*p))
-			*p = '?'; /* it may be shown on a terminal */
-	}
+	safe_text_make(text);
 	if (s->n_faults++ == 0)
 		memcpy(s->first_fault, text, sizeof(text));
 	if (s->n_faults <= WARNINGS_MAX)

@@ -110,13 +110,21 @@ static int component_check(const char *name, size_t len, const char **ret_kind,
 	return 0;
 }
 
+/* What limpet writes before a name that a spreadsheet would take for a formula is not part of it.
+ */
+static size_t guard_length(const char *name, size_t len)
+{
+	return len > 1 && name[0] == '\'' && strchr("=+-@", name[1]) ? 1 : 0;
+}
+
 /* Add the component whose name is in `s->name`, if it is new. */
 static int series_define(struct csv_series *s, uint32_t *ret_component, struct lp_err *err)
 {
-	const char *name = s->name.text ? s->name.text : "", *kind_name = NULL;
+	size_t guard = guard_length(s->name.text, s->name.len), len = s->name.len - guard;
+	const char *name = s->name.text ? s->name.text + guard : "", *kind_name = NULL;
 	size_t kind_len = 0;
 	uint32_t kind = 0, component = 0;
-	int r = component_check(name, s->name.len, &kind_name, &kind_len, err);
+	int r = component_check(name, len, &kind_name, &kind_len, err);
 
 	if (r == 0)
 		r = series_kind(s, kind_name, kind_len, &kind, err);
@@ -125,7 +133,7 @@ static int series_define(struct csv_series *s, uint32_t *ret_component, struct l
 	r = array_reserve(
 		&s->components, &s->cap_components, s->names.n + 1, sizeof(*s->components));
 	if (r == 0)
-		r = csv_intern_get(&s->names, name, s->name.len, &component);
+		r = csv_intern_get(&s->names, name, len, &component);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot add component %.64s", name);
 	if (r == 1)
@@ -183,6 +191,7 @@ int csv_series_column(struct csv_series *s, uint32_t component, const struct csv
 	uint16_t *ret_column, struct lp_err *err)
 {
 	struct csv_kind *k = &s->kinds[s->components[component].kind];
+	size_t guard = guard_length(metric->text, metric->len);
 	uint32_t number;
 	int r;
 
@@ -191,7 +200,7 @@ int csv_series_column(struct csv_series *s, uint32_t component, const struct csv
 			"the metric's name is empty, longer than %d bytes or has control "
 			"characters",
 			CSV_NAME_MAX);
-	r = csv_intern_get(&s->metrics, metric->text, metric->len, &number);
+	r = csv_intern_get(&s->metrics, metric->text + guard, metric->len - guard, &number);
 	if (r == -E2BIG)
 		return lp_err_set(err, r, "more than %d metrics", CSV_METRICS_MAX);
 	if (r < 0)

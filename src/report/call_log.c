@@ -121,7 +121,7 @@ static int put_line(struct printing *p, int64_t time_ns)
 
 static int put_json(struct printing *p, int64_t time_ns, json_t *object)
 {
-	char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+	char *text = object ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 
 	json_decref(object);
 	if (!text)

@@ -1,34 +1,41 @@
 #include "report/flow.h"
 
 #include "base/cleanup.h"
-#include <ctype.h>
+#include "base/safe_text.h"
 #include <stdarg.h>
 #include <string.h>
 
-/* One character that may be part of UTF-8: how many bytes of it are a control character. The
- * second block of controls, U+0080 to U+009F, steers some terminals as the first one does. */
-static size_t control_length(const char *p)
-{
-	const unsigned char *u = (const unsigned char *)p;
-
-	if (iscntrl(u[0]))
-		return 1;
-	return u[0] == 0xc2 && u[1] >= 0x80 && u[1] <= 0x9f ? 2 : 0;
-}
-
 static void print_bytes(FILE *out, const char *text, size_t len)
 {
-	for (size_t i = 0; i < len; i++) {
-		size_t control = control_length(text + i);
+	for (size_t i = 0; i < len;) {
+		bool safe;
+		size_t n = safe_text_next(text + i, &safe);
 
-		fputc(control ? '?' : text[i], out);
-		i += control > 1;
+		if (safe)
+			fwrite(text + i, 1, n, out);
+		else
+			fputc('?', out);
+		i += n;
 	}
 }
 
 void flow_print_safe(FILE *out, const char *text)
 {
 	print_bytes(out, text, strlen(text));
+}
+
+void flow_print_line(FILE *out, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (r >= 0)
+		flow_print_safe(out, text);
+	fputc('\n', out);
 }
 
 static size_t width_of(const char *text, size_t len)

@@ -7,9 +7,12 @@
 
 #define FLOW_WIDTH_MIN 40
 
-/* Print text out of files that anybody may have written: control characters become "?", so that
- * none may steer the terminal. */
+/* Print text out of files that anybody may have written: what may not be shown (base/safe_text.h)
+ * becomes "?", so that none may steer the terminal. */
 void flow_print_safe(FILE *out, const char *text);
+
+/* The same for all that the format makes, which is one line: its end is added. */
+void flow_print_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Characters of UTF-8, as near as one comes without tables of their widths. */
 size_t flow_text_width(const char *text);

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/safe_text.h"
 #include "report/flow.h"
 #include <ctype.h>
 #include <math.h>
@@ -34,11 +35,7 @@ void grid_add(struct grid *g, const char *text)
 		g->failed = true;
 		return;
 	}
-	/* Names come from files that anybody may have written: none may steer the terminal. */
-	for (char *p = copy; *p; p++) {
-		if (iscntrl((unsigned char)*p))
-			*p = '?';
-	}
+	safe_text_make(copy);
 	g->cells[g->n_cells++] = copy;
 }
 

@@ -1,6 +1,7 @@
 #include "report/json.h"
 
 #include "base/cleanup.h"
+#include "base/safe_text.h"
 #include "model/labels.h"
 #include <stdbool.h>
 #include <stdlib.h>
@@ -45,7 +46,8 @@ void json_write_string(FILE *out, const char *text)
 		return;
 	}
 	string = json_text(text);
-	json_dumpf(string, out, JSON_ENCODE_ANY);
+	/* A terminal may be what reads it: as numbers, characters do nothing. */
+	json_dumpf(string, out, JSON_ENCODE_ANY | (safe_text_is(text) ? 0 : JSON_ENSURE_ASCII));
 	json_decref(string);
 }
 

@@ -31,7 +31,7 @@ static void print_gaps(FILE *out, const struct listing_observer *o)
 	for (uint64_t i = 0; i < n; i++)
 		fprintf(out, "  gap: nothing between %s and %s (%s)\n",
 			time_format(o->gaps[i].from_us, from), time_format(o->gaps[i].to_us, to),
-			span_format(o->gaps[i].to_us - o->gaps[i].from_us, span));
+			span_format(span_between(o->gaps[i].from_us, o->gaps[i].to_us), span));
 	if (o->n_gaps > n)
 		fprintf(out, "  and %" PRIu64 " more gap%s\n", o->n_gaps - n,
 			o->n_gaps - n == 1 ? "" : "s");
@@ -69,7 +69,8 @@ static void print_observer(FILE *out, const struct listing_observer *o)
 	fprintf(out, "%" PRIu64 " samples from %s to %s (%s)", o->n_samples,
 		time_format(o->first_us / US_PER_SEC * US_PER_SEC, first),
 		time_format(o->last_us / US_PER_SEC * US_PER_SEC, last),
-		span_format((o->last_us - o->first_us + US_PER_SEC / 2) / US_PER_SEC * US_PER_SEC,
+		span_format((span_between(o->first_us, o->last_us) + US_PER_SEC / 2) / US_PER_SEC *
+				US_PER_SEC,
 			span));
 	if (o->interval_us)
 		fprintf(out, ", every %s, %s", span_format(o->interval_us, step),

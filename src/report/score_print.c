@@ -268,7 +268,9 @@ int score_print_json(FILE *out, const struct score_board *b, enum score_by by)
 
 	for (size_t i = 0; i < b->n; i++)
 		json_array_append_new(rows, row_json(&b->rows[i], b->rows[i].label));
-	if (!root || json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0)
+	if (!root ||
+		json_dumpf(root, out,
+			JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12)) < 0)
 		return -ENOMEM;
 	fputc('\n', out);
 	return 0;

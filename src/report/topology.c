@@ -1,5 +1,6 @@
 #include "report/topology.h"
 
+#include "report/flow.h"
 #include "report/json.h"
 #include <stdbool.h>
 #include <string.h>
@@ -19,6 +20,14 @@ static bool described(const struct topology *t, const struct lp_identity *compon
 	return false;
 }
 
+static void print_attribute(FILE *out, const char *name, const char *value)
+{
+	fputs("  ", out);
+	flow_print_safe(out, name);
+	fputc('=', out);
+	flow_print_safe(out, value);
+}
+
 static void print_attributes(
 	FILE *out, const struct topology *t, const struct lp_identity *component)
 {
@@ -29,21 +38,22 @@ static void print_attributes(
 		const char *value = topology_attribute(t, component, name, buf, sizeof(buf));
 
 		if (value)
-			fprintf(out, "  %s=%s", name, value);
+			print_attribute(out, name, value);
 	}
 }
 
 static void print_group(FILE *out, const struct lp_verdict *v, const struct lp_peer_group *g,
 	const struct topology *t)
 {
-	fprintf(out, "%s: %u component%s%s\n", g->name, g->n_members, g->n_members == 1 ? "" : "s",
-		g->discovered ? ", found in the data" : "");
+	flow_print_line(out, "%s: %u component%s%s", g->name, g->n_members,
+		g->n_members == 1 ? "" : "s", g->discovered ? ", found in the data" : "");
 	if (g->refused)
-		fprintf(out, "  not compared; %s\n", g->refused);
+		flow_print_line(out, "  not compared; %s", g->refused);
 	for (uint32_t i = 0; i < g->n_members; i++) {
 		const struct lp_identity *component = v->components[g->members[i]];
 
-		fprintf(out, "  %s", component->text);
+		fputs("  ", out);
+		flow_print_safe(out, component->text);
 		print_attributes(out, t, component);
 		fputc('\n', out);
 	}
@@ -58,7 +68,7 @@ static void print_undescribed(FILE *out, const struct lp_verdict *v, const struc
 			continue;
 		if (!n++)
 			fprintf(out, "\nno rule says anything about:\n");
-		fprintf(out, "  %s\n", v->components[i]->text);
+		flow_print_line(out, "  %s", v->components[i]->text);
 	}
 }
 
@@ -71,11 +81,15 @@ void topology_print_text(FILE *out, const struct lp_verdict *v, const struct top
 	if (t && topology_attribute_name(t, 0))
 		print_undescribed(out, v, t);
 	fprintf(out, "\nparts that can fail as a whole:");
-	for (; *parts; parts++)
-		fprintf(out, " %s", *parts);
+	for (; *parts; parts++) {
+		fputc(' ', out);
+		flow_print_safe(out, *parts);
+	}
 	fputc('\n', out);
-	for (uint32_t i = 0; i < v->n_notes; i++)
-		fprintf(out, "\n%s\n", v->notes[i]);
+	for (uint32_t i = 0; i < v->n_notes; i++) {
+		fputc('\n', out);
+		flow_print_line(out, "%s", v->notes[i]);
+	}
 }
 
 static json_t *component_json(const struct lp_identity *component, const struct topology *t)

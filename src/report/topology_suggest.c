@@ -1,7 +1,9 @@
 /* A topology file to start from. */
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/safe_text.h"
 #include "base/strbuf.h"
+#include "report/flow.h"
 #include "report/topology.h"
 #include <ctype.h>
 #include <errno.h>
@@ -87,27 +89,33 @@ static int plans_make(const struct lp_verdict *v, struct plans *p)
 	return r;
 }
 
+/* The number of a character of `n` bytes of UTF-8 that must not reach a terminal. */
+static void print_escaped(FILE *out, const char *text, size_t n)
+{
+	uint32_t code = (unsigned char)text[0] & (n > 1 ? 0xffu >> (n + 1) : 0xffu);
+
+	for (size_t i = 1; i < n; i++)
+		code = code << 6 | ((unsigned char)text[i] & 0x3fu);
+	fprintf(out, code < 0x100 ? "\\x%02x" : "\\U%08x", code);
+}
+
 /* Text in double quotes, as YAML reads it back. */
 static void print_quoted(FILE *out, const char *text)
 {
 	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
+	while (*text) {
+		bool safe;
+		size_t n = safe_text_next(text, &safe);
 
-		if (c < 0x20 || c == 0x7f)
-			fprintf(out, "\\x%02x", c);
-		else if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		if (safe)
+			fwrite(text, 1, n, out);
 		else
-			fputc(c, out);
+			print_escaped(out, text, n);
+		text += n;
 	}
 	fputc('"', out);
-}
-
-static void print_comment(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		fputc(iscntrl((unsigned char)*text) ? ' ' : *text, out);
 }
 
 static void print_names(FILE *out, const struct lp_verdict *v, const struct lp_peer_group *g)
@@ -126,7 +134,7 @@ static void print_class(
 	const struct suggestion *plan = &p->of[group];
 
 	fputs("  # ", out);
-	print_comment(out, v->groups[group].name);
+	flow_print_safe(out, v->groups[group].name);
 	fputs(plan->by_observer ? ", and so on\n  - names:\n" : "\n  - names:\n", out);
 	for (uint32_t i = group; i < v->n_groups; i++) {
 		if (!strcmp(p->of[i].kind, plan->kind) &&

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/median.h"
 #include "base/time.h"
+#include "report/flow.h"
 #include "report/grid.h"
 #include "report/json.h"
 #include "report/sparkline.h"
@@ -76,7 +77,8 @@ static int print_summary(FILE *out, const struct train_result *r, bool colour)
 /* A number with its unit, if that is known. */
 static void print_value(FILE *out, double value, const char *unit)
 {
-	fprintf(out, "%.4g%s%s", value, *unit ? " " : "", unit);
+	fprintf(out, "%.4g%s", value, *unit ? " " : "");
+	flow_print_safe(out, unit);
 }
 
 static double highest(const struct train_asymmetry *a)
@@ -94,7 +96,13 @@ static void print_plot(FILE *out, const struct train_asymmetry *a, bool utf8)
 	char start[TIME_TEXT_MAX], end[TIME_TEXT_MAX];
 	double high = highest(a);
 
-	fprintf(out, "\n  %s of %s (group %s): median ", a->metric, a->component, a->group);
+	fputs("\n  ", out);
+	flow_print_safe(out, a->metric);
+	fputs(" of ", out);
+	flow_print_safe(out, a->component);
+	fputs(" (group ", out);
+	flow_print_safe(out, a->group);
+	fputs("): median ", out);
 	print_value(out, a->own, a->unit);
 	fputs(", its peers' ", out);
 	print_value(out, a->peers, a->unit);
@@ -123,6 +131,12 @@ static void print_asymmetries(FILE *out, const struct train_result *r, bool utf8
 		fprintf(out, "\n  and %zu more (--json lists all)\n", r->n_asymmetries - PLOTS_MAX);
 }
 
+static void warning_print(FILE *out, size_t number, const char *text)
+{
+	fputs(number ? "" : "\n", out);
+	flow_print_line(out, "warning: %s", text);
+}
+
 int train_print_text(FILE *out, const struct train_result *r, const struct train_print_options *opt)
 {
 	char span[TIME_TEXT_MAX];
@@ -133,7 +147,7 @@ int train_print_text(FILE *out, const struct train_result *r, const struct train
 		return failed;
 	print_asymmetries(out, r, opt->utf8);
 	for (size_t i = 0; i < r->n_warnings; i++)
-		fprintf(out, "%swarning: %s\n", i ? "" : "\n", r->warnings[i]);
+		warning_print(out, i, r->warnings[i]);
 	thresholds_rows(r->thresholds, &n);
 	fprintf(out,
 		"\n%zu thresholds from %" PRIu32 " run%s (%s, %" PRIu32
@@ -209,7 +223,9 @@ int train_print_json(FILE *out, const struct train_result *r, const struct train
 		json_array_append_new(asymmetries, asymmetry_json(&r->asymmetries[i]));
 	for (size_t i = 0; i < r->n_warnings; i++)
 		json_array_append_new(warnings, json_text(r->warnings[i]));
-	if (!root || json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) < 0)
+	if (!root ||
+		json_dumpf(root, out,
+			JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12)) < 0)
 		return -ENOMEM;
 	fputc('\n', out);
 	return 0;

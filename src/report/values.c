@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/safe_text.h"
 #include "base/time.h"
 #include "report/grid.h"
 #include "report/json.h"
@@ -142,16 +143,21 @@ int values_print_text(
 	return g.failed ? lp_err_sys(err, -ENOMEM, "cannot print") : 0;
 }
 
-/* A CSV field, quoted if it has to be. The caller frees it. */
+/* Spreadsheets take what begins with one of these for a formula, and carry it out. */
+#define FORMULA "=+-@"
+
+/* A name as a CSV field, quoted if it has to be. The caller frees it. */
 static char *csv_field(const char *text)
 {
-	bool quote = strpbrk(text, ",;\t\"\r\n") || text[0] == ' ' || text[0] == '#';
-	char *field = malloc(2 * strlen(text) + 3), *to = field;
+	bool quote = strpbrk(text, ",;\"") || text[0] == ' ' || text[0] == '#';
+	char *field = malloc(2 * strlen(text) + 4), *to = field;
 
 	if (!field)
 		return NULL;
 	if (quote)
 		*to++ = '"';
+	if (text[0] && strchr(FORMULA, text[0]))
+		*to++ = '\'';
 	for (; *text; text++) {
 		if (*text == '"')
 			*to++ = '"';
@@ -160,6 +166,7 @@ static char *csv_field(const char *text)
 	if (quote)
 		*to++ = '"';
 	*to = '\0';
+	safe_text_make(field);
 	return field;
 }
 

@@ -48,7 +48,11 @@ static void test_no_control_characters(void **state)
 	(void)state;
 	flow_print_safe(printed_begin(&p), "a\033[1m\x7f\r\n\xc2\x9b\xc2\xa0\xc2");
 	printed = printed_end(&p);
-	assert_string_equal(printed, "a?[1m????\xc2\xa0\xc2");
+	assert_string_equal(printed, "a?[1m????\xc2\xa0?");
+	free(printed);
+	flow_print_line(printed_begin(&p), "%s: %d", "a\x9b\xe2\x80\xae\nb", 5);
+	printed = printed_end(&p);
+	assert_string_equal(printed, "a???b: 5\n");
 	free(printed);
 	assert_flows(20, 0, "a\tb c\nd", "a?b c?d\n");
 }

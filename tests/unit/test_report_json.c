@@ -28,6 +28,13 @@ static void test_escapes(void **state)
 		"e\"");
 }
 
+/* What would steer a terminal is written as a number, and is the same for who reads it. */
+static void test_terminal(void **state)
+{
+	(void)state;
+	assert_written("\xc2\x9b\xe2\x80\xae", "\"\\u009B\\u202E\"");
+}
+
 static void test_no_utf8(void **state)
 {
 	json_t *text = json_text("ok");
@@ -66,6 +73,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_terminal),
 		cmocka_unit_test(test_no_utf8),
 		cmocka_unit_test(test_all_bytes),
 	};

@@ -167,7 +167,8 @@ static void test_odd_names_read_back(void **state)
 {
 	static const char *const names[] = {"a b/disk:sd c", "a/disk:\"q\"", "a/disk:x;y",
 		"a/disk:x,y", "Gr\xc3\xb6\xc3\x9f\x65/disk:\xe7\xa3\x81\xe7\x9b\x98", "a/disk:#1",
-		"#x/disk:y", "a/disk:it's"};
+		"#x/disk:y", "a/disk:it's", "=1+1/disk:x", "@SUM(A1),2/disk:y", "+a/disk:z",
+		"-a/disk:z", "'a/disk:z"};
 	uint64_t x = 4101842887655102017u;
 
 	(void)state;
@@ -189,6 +190,25 @@ static void test_odd_names_read_back(void **state)
 		assert_string_equal(again, csv);
 		assert_string_equal(back.tables[0]->components[0]->text, names[i]);
 		assert_memory_equal(back.tables[0]->values, values, sizeof(values));
+		lp_table_free(t);
+	}
+}
+
+/* Spreadsheets carry out what begins like a formula; numbers do, and must stay numbers. */
+static void test_no_formulas(void **state)
+{
+	static const char *const names[] = {
+		"=cmd|x/disk:a", "+1/disk:a", "-1/disk:a", "@A1/disk:a"};
+	double values[6] = {-1, -2, -3, -4, -5, -6};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct lp_table *t = make("=metric", names[i], "\x9bz/disk:\xe2\x80\xaez", values);
+		_cleanup_free_ char *csv = print_csv(&t, 1), *want = NULL;
+
+		assert_true(asprintf(&want, ",'%s,'=metric,-1\n", names[i]) > 0);
+		assert_non_null(strstr(csv, want));
+		assert_non_null(strstr(csv, ",?z/disk:?z,"));
 		lp_table_free(t);
 	}
 }
@@ -231,6 +251,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_json, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_csv_reads_back, setup, teardown),
 		cmocka_unit_test(test_odd_names_read_back),
+		cmocka_unit_test(test_no_formulas),
 		cmocka_unit_test(test_long_text),
 	};
 
