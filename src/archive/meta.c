@@ -34,10 +34,12 @@ const char *meta_find(const char *meta, const char *key, size_t *ret_len)
 	return NULL;
 }
 
-/* Apply the catalogue frames once, in file order. */
+/* Apply the catalogue frames once, in file order; returns how many are damaged. */
 static int meta_pass(int fd, const struct frame_list *frames, struct lp_catalogue *catalogue,
-	char **meta, struct lp_warn *warn, uint32_t *ret_deferred, struct lp_err *err)
+	char **meta, const struct meta_warn *warn, uint32_t *ret_deferred, struct lp_err *err)
 {
+	int damaged = 0;
+
 	*ret_deferred = 0;
 	for (size_t i = 0; i < frames->n; i++) {
 		_cleanup_free_ uint8_t *payload = NULL;
@@ -51,29 +53,31 @@ static int meta_pass(int fd, const struct frame_list *frames, struct lp_catalogu
 		if (r == 0)
 			r = catalogue_decode(
 				payload, f->payload_size, catalogue, meta, &deferred, err);
-		if (r == -EBADMSG)
-			lp_warn_raise(warn, "the catalogue at byte %" PRIu64 " is damaged: %s",
-				f->offset, err->text);
-		else if (r < 0)
+		if (r < 0 && r != -EBADMSG)
 			return r;
+		if (r < 0 && warn)
+			lp_warn_raise(warn->to,
+				"%s: the catalogue at byte %" PRIu64 " is damaged: %s", warn->path,
+				f->offset, err->text);
+		damaged += r < 0;
 		*ret_deferred += deferred;
 	}
-	return 0;
+	return damaged;
 }
 
 int meta_load(int fd, const struct frame_list *frames, struct lp_catalogue *catalogue, char **meta,
-	struct lp_warn *warn, struct lp_err *err)
+	const struct meta_warn *warn, struct lp_err *err)
 {
 	uint32_t deferred;
 	int r = meta_pass(fd, frames, catalogue, meta, warn, &deferred, err);
 
 	/* Entries had to wait for a copy of what a damaged frame held. Copies are whole: if a
 	 * second pass does not place them, no third one will. */
-	if (r == 0 && deferred)
+	if (r >= 0 && deferred)
 		r = meta_pass(fd, frames, catalogue, meta, NULL, &deferred, err);
-	if (r == 0 && deferred)
-		lp_warn_raise(warn,
-			"%u entries of the catalogue cannot be placed, as others are lost",
-			deferred);
-	return r;
+	if (r >= 0 && deferred && warn)
+		lp_warn_raise(warn->to,
+			"%s: %u entries of the catalogue cannot be placed, as others are lost",
+			warn->path, deferred);
+	return r < 0 ? r : r + (deferred > 0);
 }

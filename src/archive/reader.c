@@ -230,12 +230,14 @@ static int lines_split(struct reader *r)
 
 static int reader_load(struct reader *r, struct lp_err *err)
 {
+	struct meta_warn warn = {.to = r->warn, .path = r->source.path};
 	int got = frame_list_load(r->fd, &r->frames, err);
 
 	if (got == 0)
-		got = meta_load(r->fd, &r->frames, r->source.catalogue, &r->meta, r->warn, err);
+		got = meta_load(r->fd, &r->frames, r->source.catalogue, &r->meta, &warn, err);
 	if (got < 0)
 		return got;
+	r->n_damaged += (unsigned)got;
 	reader_tell_gaps(r);
 	reader_describe(r);
 	return reader_select(r) < 0 || frames_mark_needed(r) < 0 || lines_split(r) < 0

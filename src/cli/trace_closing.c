@@ -108,9 +108,9 @@ static void print_programs(FILE *out, const struct closing *c)
 	for (unsigned i = 0; i < c->n_programs; i++) {
 		const struct closing_program *p = &c->programs[i];
 
-		print_safe(out, p->program.name);
+		flow_print_safe(out, p->program.name);
 		fputs(" is ", out);
-		print_safe(out, p->path);
+		flow_print_safe(out, p->path);
 		fprintf(out, " of user %s (%" PRIu64 " process%s)\n", p->user, p->program.n,
 			p->program.n == 1 ? "" : "es");
 	}

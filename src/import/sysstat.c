@@ -301,6 +301,11 @@ static int source_open(const char *path, const void *options, const struct lp_se
 	r = sysstat_file_open(&s->file, s->source.path, err);
 	if (r == 0)
 		r = sysstat_plans_make(&s->plans, &s->file, select, s->source.catalogue, warn, err);
+	if (r == 0 && !s->plans.n_plans)
+		r = lp_err_set(err, -EBADMSG,
+			"%s: neither disks nor network interfaces are among the activities that it "
+			"says it has: it is damaged, or sadc was told to leave them out",
+			path);
 	if (r < 0)
 		return r;
 	sysstat_clean_name(s->file.nodename, sizeof(s->file.nodename), s->observer);

@@ -221,8 +221,8 @@ static int read_header(struct sysstat_file *f, struct header *ret, struct lp_err
 	f->record_size = header_int(p, &types, f->arch.swap, 10);
 	ret->extra_next = header_int(p, &types, f->arch.swap, 11) != 0;
 	f->records_at = MAGIC_BYTES + size;
-	if (f->n_activities > ACTIVITIES_MAX || ret->act_size > ACTIVITY_BYTES_MAX ||
-		f->record_size > RECORD_BYTES_MAX ||
+	if (!f->n_activities || f->n_activities > ACTIVITIES_MAX ||
+		ret->act_size > ACTIVITY_BYTES_MAX || f->record_size > RECORD_BYTES_MAX ||
 		sysstat_types_size(&ret->act_types) > ret->act_size ||
 		sysstat_types_size(&f->record_types) + 4 > f->record_size ||
 		ret->act_types.n[SYSSTAT_U] < 9 || f->record_types.n[SYSSTAT_ULL] < 2)
@@ -245,6 +245,16 @@ static int check_activity(const struct sysstat_file *f, const struct sysstat_act
 		" and %" PRIu32 " numbers",
 		f->path, at, a->id, a->nr, a->nr2, a->size, a->types.n[0], a->types.n[1],
 		a->types.n[2]);
+}
+
+/* sadc lists each once: where one comes again, the count is wrong, and what was read is no list. */
+static int check_once(const struct sysstat_file *f, uint32_t i, struct lp_err *err)
+{
+	for (uint32_t k = 0; k < i; k++) {
+		if (f->activities[k].id == f->activities[i].id)
+			return damaged(f, f->records_at, err, "an activity is listed twice");
+	}
+	return 0;
 }
 
 static int read_activities(struct sysstat_file *f, const struct header *h, struct lp_err *err)
@@ -273,6 +283,8 @@ static int read_activities(struct sysstat_file *f, const struct header *h, struc
 			.types = {{v[6], v[7], v[8]}},
 			.wanted = -1};
 		r = check_activity(f, a, f->records_at, err);
+		if (r == 0)
+			r = check_once(f, i, err);
 		if (r < 0)
 			return r;
 		f->records_at += h->act_size;

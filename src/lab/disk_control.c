@@ -13,6 +13,7 @@
 
 #define ANSWER_WAIT_SECONDS 5
 #define NUMBERS_MAX 2
+#define BUSY_PERCENT_MIN 0.01
 
 struct word {
 	const char *name;
@@ -32,9 +33,11 @@ static int apply_slow(const double *numbers, struct disk_trouble *trouble, struc
 
 static int apply_busy(const double *numbers, struct disk_trouble *trouble, struct lp_err *err)
 {
-	if (!(numbers[0] >= 0 && numbers[0] <= DISK_BUSY_MAX * 100))
-		return lp_err_set(
-			err, -EINVAL, "busy: the percentage must be 0 to %g", DISK_BUSY_MAX * 100);
+	/* Next to nothing would be a request in ages, and time that no number holds. */
+	if (numbers[0] != 0 &&
+		!(numbers[0] >= BUSY_PERCENT_MIN && numbers[0] <= DISK_BUSY_MAX * 100))
+		return lp_err_set(err, -EINVAL, "busy: the percentage must be 0, or %g to %g",
+			BUSY_PERCENT_MIN, DISK_BUSY_MAX * 100);
 	trouble->busy = numbers[0] / 100;
 	return 0;
 }

@@ -301,6 +301,34 @@ static void test_lost_catalogue(void **state)
 	assert_true(out.told);
 }
 
+/* Nothing is lost with a catalogue of which there is another copy. The file is damaged all the
+ * same, and whoever reads it to its end is told so. */
+static void test_damaged_catalogue(void **state)
+{
+	_cleanup_(truth_freep) struct truth *t = truth_new(4, 40, 0, 7);
+	_cleanup_(image_release) struct image im = image_make(t, FORM_LOOSE, 4);
+	_cleanup_(frame_list_release) struct frame_list l = image_frames(&im);
+	struct lp_warn warn = {.warn = keep_warning};
+	struct lp_source *source;
+	struct lp_batch *batch;
+	struct lp_err err = {0};
+	int r;
+
+	(void)state;
+	assert_int_equal(l.items[0].type, FRAME_CATALOGUE);
+	im.bytes[l.items[0].offset + FRAME_HEADER_SIZE + 5] ^= 0x40;
+	image_put(&im, im.bytes, im.size);
+	warnings_text[0] = '\0';
+	assert_int_equal(lp_archive_open(im.path, NULL, &warn, &source, &err), 0);
+	assert_non_null(strstr(warnings_text, im.path));
+	assert_non_null(strstr(warnings_text, "the catalogue at byte"));
+	while ((r = lp_source_next(source, &batch, &err)) > 0)
+		;
+	assert_int_equal(r, -EBADMSG);
+	assert_non_null(strstr(err.text, "is damaged; what is intact was read"));
+	lp_source_close(source);
+}
+
 static void expect_refusal(const struct image *im, int code, const char *text)
 {
 	struct lp_source *source;
@@ -370,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_repair),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_lost_catalogue),
+		cmocka_unit_test(test_damaged_catalogue),
 		cmocka_unit_test(test_not_ours),
 		cmocka_unit_test(test_unknown_frames),
 	};

@@ -324,6 +324,33 @@ static void layouts_old_new_and_unknown(void **unused)
 	}
 }
 
+/* A list of activities that is cut short by a damaged count has nothing in it that is read, or the
+ * same twice: neither may look like a machine without disks. */
+static void wrong_lists_are_refused(void **unused)
+{
+	static const uint32_t ids[][2] = {{1, 2}, {11, 11}};
+
+	(void)unused;
+	for (size_t i = 0; i < 2; i++) {
+		struct sa_writer *w = writer_new(true, true, new_types);
+		char path[] = "/tmp/limpet-sa-XXXXXX";
+		struct lp_err err = {0};
+		struct lp_source *s;
+
+		sa_begin(w, 2);
+		for (size_t k = 0; k < 2; k++)
+			sa_activity(w, ids[i][k], 0x8c, 1, true, 80, new_types);
+		assert_true(sa_save(w, w->len, path));
+		assert_int_equal(
+			importer_find("sysstat")->open(path, NULL, NULL, NULL, &s, &err), -EBADMSG);
+		unlink(path);
+		assert_non_null(strstr(err.text,
+			i ? "an activity is listed twice"
+			  : "neither disks nor network interfaces"));
+		free(w);
+	}
+}
+
 static void devices_come_and_go(void **unused)
 {
 	struct sa_writer *w = writer_new(false, false, new_types);
@@ -620,6 +647,7 @@ int main(void)
 		cmocka_unit_test(every_machine_and_version),
 		cmocka_unit_test(other_records_are_passed_over),
 		cmocka_unit_test(layouts_old_new_and_unknown),
+		cmocka_unit_test(wrong_lists_are_refused),
 		cmocka_unit_test(devices_come_and_go),
 		cmocka_unit_test(a_replaced_disk_is_fresh),
 		cmocka_unit_test(an_interface_in_one_list_only),

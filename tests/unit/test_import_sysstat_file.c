@@ -94,6 +94,7 @@ static void impossible_headers_are_refused(void **unused)
 	check_patch(8, 100, "too short for the name");
 	check_patch(ints + 48, 0x4c050d08, "neither 4 nor 8");
 	check_patch(ints + 4, 257, "contradicts itself");
+	check_patch(ints + 4, 0, "contradicts itself");
 	check_patch(ints + 36, 20, "contradicts itself");
 	check_patch(ints + 40, 513, "contradicts itself");
 	check_patch(ints + 40, 20, "contradicts itself");
