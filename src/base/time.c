@@ -181,6 +181,7 @@ static bool parse_iso(const char *text, int64_t *ret_wall_us)
 	const char *p = text;
 	struct tm tm = {0};
 	int us = 0, offset_s = 0;
+	int64_t sec;
 
 	if (!scan_date(&p, &tm))
 		return false;
@@ -192,7 +193,10 @@ static bool parse_iso(const char *text, int64_t *ret_wall_us)
 	}
 	if (*p)
 		return false;
-	*ret_wall_us = ((int64_t)timegm(&tm) - offset_s) * US_PER_SEC + us;
+	sec = (int64_t)timegm(&tm) - offset_s;
+	if (sec < WALL_SEC_MIN || sec > WALL_SEC_MAX)
+		return false;
+	*ret_wall_us = sec * US_PER_SEC + us;
 	return true;
 }
 
