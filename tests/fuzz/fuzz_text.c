@@ -1,0 +1,83 @@
+/* Words that people and files write: times, spans, names. */
+#include "base/cleanup.h"
+#include "base/safe_text.h"
+#include "base/time.h"
+#include "fuzz.h"
+#include "import/csv_value.h"
+#include <limpet/identity.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void must(bool good)
+{
+	if (!good)
+		abort();
+}
+
+/* A time that is taken prints as one that is the same. */
+static void check_time(const char *text)
+{
+	char shown[TIME_TEXT_MAX], again[TIME_TEXT_MAX];
+	int64_t us = 0, back = 0;
+
+	if (time_parse(text, &us, NULL) < 0)
+		return;
+	must(time_parse(time_format(us, shown), &back, NULL) == 0);
+	must(back == us || shown[0] == '@'); /* which has no fraction */
+	must(!strcmp(time_format(back, again), shown));
+	time_format_compact(us, shown);
+}
+
+/* Whatever the short way of CSV files takes is what the long way says of the same text. */
+static void check_csv_time(const char *text, size_t len)
+{
+	static struct csv_clock clock;
+	int64_t fast = 0, slow = 0;
+
+	if (!csv_clock_parse(&clock, text, len, &fast) || !memchr(text, '-', len))
+		return;
+	must(time_parse(text, &slow, NULL) == 0);
+	must(fast == slow);
+}
+
+static void check_span(const char *text)
+{
+	char shown[TIME_TEXT_MAX];
+	int64_t us = 0;
+
+	if (span_parse(text, &us, NULL) < 0)
+		return;
+	must(us >= 0);
+	must(*span_format(us, shown));
+}
+
+static void check_name(const char *text)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	struct lp_identity *identity = lp_identity_parse(text);
+
+	must(copy != NULL);
+	safe_text_make(copy);
+	must(safe_text_is(copy) && strlen(copy) <= strlen(text));
+	if (safe_text_is(text))
+		must(!strcmp(copy, text));
+	if (identity)
+		must(identity->observer && identity->kind && identity->name && identity->text);
+	lp_identity_unref(identity);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_free_ char *text = strndup((const char *)data, size);
+	double value;
+
+	if (!text)
+		return 0;
+	check_time(text);
+	check_csv_time(text, strlen(text));
+	check_span(text);
+	check_name(text);
+	csv_number_parse(text, strlen(text), &value);
+	return 0;
+}
