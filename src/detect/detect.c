@@ -211,15 +211,7 @@ static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct
 
 	for (uint32_t i = 0; i < v->n_groups; i++)
 		refused += v->groups[i].refused != NULL;
-	for (uint32_t i = 0; r == 0 && i < v->n_groups && refused <= 3; i++) {
-		if (v->groups[i].refused)
-			r = lp_verdict_note(v, "group %s was not compared: %s", v->groups[i].name,
-				v->groups[i].refused);
-	}
-	if (r == 0 && refused > 3)
-		r = lp_verdict_note(
-			v, "%u groups were not compared: fewer than 3 components", refused);
-	if (r == 0 && fs->n_passed)
+	if (fs->n_passed)
 		r = lp_verdict_note(v,
 			"%u passing asymmetr%s too short or too small to count (--hourly lists "
 			"%s)",

@@ -4,9 +4,12 @@
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "explain/coverage.h"
+#include "model/kind.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NAMES_MAX 8    /* observers told by name; more are counted */
@@ -227,6 +230,42 @@ static int judge_nothing(
 	return unknown_apart(v, c);
 }
 
+/* Is it a part of a server that does its work, and not only something that talks to it? */
+static bool is_part(const char *kind)
+{
+	const struct kind *k = kind_find(kind);
+
+	return k->resource == RESOURCE_STORAGE ||
+		(k->resource == RESOURCE_NETWORK && k->peers_by != PEERS_BY_END);
+}
+
+/* Connections of one server can be compared with each other. That they are alike says nothing about
+ * its disks and interfaces: where none of these has peers, nobody knows how they are. */
+static int judge_parts(struct lp_verdict *v)
+{
+	_cleanup_(names_release) struct name_list refused = {.max = GROUPS_MAX};
+
+	for (uint32_t i = 0; i < v->n_groups; i++) {
+		const struct lp_peer_group *g = &v->groups[i];
+		char text[NAME_MAX + 1];
+
+		if (!g->n_members || !is_part(v->components[g->members[0]]->kind))
+			continue;
+		if (!g->refused)
+			return 0;
+		snprintf(text, sizeof(text), "%s %u", g->name, g->n_members);
+		names_add(&refused, text);
+	}
+	if (!refused.n)
+		return 0;
+	names_end(&refused);
+	if (refused.text.failed)
+		return -ENOMEM;
+	return verdict_unknown(v,
+		"no disk and no network interface has the %d peers that a comparison takes (%s)",
+		COVERAGE_PEERS_LEAST - 1, refused.text.text);
+}
+
 /* Who was recorded only when nobody else was. */
 static int judge_alone(struct lp_verdict *v, const struct coverage *c)
 {
@@ -260,6 +299,8 @@ int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp
 		r = judge_nothing(v, g->options, &c);
 	else if (r == 0)
 		r = judge_alone(v, &c);
+	if (r == 0 && c.n_compared >= v->params.k && !v->n_traced)
+		r = judge_parts(v);
 	if (r == 0)
 		r = note_unlisted(v, g, &c);
 	v->status = v->n_suspects ? LP_STATUS_SUSPECTS

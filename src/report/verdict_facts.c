@@ -91,6 +91,20 @@ bool verdict_is_still(const struct lp_verdict *v, const struct lp_incident *in)
 	return !in->ended && span.n_windows && in->last_us >= span.end_us - shift_us;
 }
 
+int64_t verdict_lasted_us(const struct lp_verdict *v, const struct lp_incident *in)
+{
+	int64_t end_us = in->last_us;
+
+	/* The last whole window ends before the data does. */
+	for (uint32_t i = 0; verdict_is_still(v, in) && i < v->n_tables; i++) {
+		int64_t last_us = v->tables[i]->n_slots ? slot_end(v, i, v->tables[i]->n_slots - 1)
+							: in->last_us;
+
+		end_us = last_us > end_us ? last_us : end_us;
+	}
+	return span_between(in->first_us, end_us);
+}
+
 const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t component)
 {
 	for (uint32_t i = 0; i < v->n_suspects; i++) {
@@ -218,24 +232,27 @@ struct kind_count {
 	uint32_t n;
 };
 
-/* Count the components of each kind. Returns the number of kinds, KINDS_MAX + 1 if too many. */
-static size_t count_kinds(const struct lp_verdict *v, struct kind_count kinds[KINDS_MAX])
+/* Kinds with their numbers; `n` is KINDS_MAX + 1 if there are too many. */
+struct kind_counts {
+	struct kind_count items[KINDS_MAX];
+	size_t n;
+	uint32_t total;
+};
+
+static void count_kind(struct kind_counts *counts, const char *kind)
 {
-	size_t n = 0;
+	size_t k = 0;
 
-	for (uint32_t c = 0; c < v->n_components; c++) {
-		const char *kind = v->components[c]->kind;
-		size_t k = 0;
-
-		while (k < n && strcmp(kinds[k].kind, kind) != 0)
-			k++;
-		if (k == KINDS_MAX)
-			return KINDS_MAX + 1;
-		if (k == n)
-			kinds[n++] = (struct kind_count){kind, 0};
-		kinds[k].n++;
+	counts->total++;
+	while (k < counts->n && k < KINDS_MAX && strcmp(counts->items[k].kind, kind) != 0)
+		k++;
+	if (k == KINDS_MAX) {
+		counts->n = KINDS_MAX + 1;
+		return;
 	}
-	return n;
+	if (k == counts->n)
+		counts->items[counts->n++] = (struct kind_count){kind, 0};
+	counts->items[k].n++;
 }
 
 static void add_kind(struct strbuf *sb, const struct kind_count *k)
@@ -246,32 +263,87 @@ static void add_kind(struct strbuf *sb, const struct kind_count *k)
 		words ? "" : " component", k->n == 1 ? "" : "s");
 }
 
-static void add_components(struct strbuf *sb, const struct lp_verdict *v)
+static void add_kinds(struct strbuf *sb, const struct kind_counts *counts)
 {
-	struct kind_count kinds[KINDS_MAX];
-	size_t n = count_kinds(v, kinds);
-
-	if (n == 0 || n > KINDS_MAX) {
-		strbuf_printf(sb, "%" PRIu32 " components", v->n_components);
+	if (counts->n == 0 || counts->n > KINDS_MAX) {
+		strbuf_printf(sb, "%" PRIu32 " components", counts->total);
 		return;
 	}
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < counts->n; i++) {
 		if (i)
-			strbuf_puts(sb, i + 1 == n ? " and " : ", ");
-		add_kind(sb, &kinds[i]);
+			strbuf_puts(sb, i + 1 == counts->n ? " and " : ", ");
+		add_kind(sb, &counts->items[i]);
 	}
+}
+
+static uint32_t count_refused(const struct lp_verdict *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_groups; i++)
+		n += v->groups[i].refused != NULL;
+	return n;
+}
+
+static void add_groups(struct strbuf *sb, uint32_t n)
+{
+	strbuf_printf(sb, " in %" PRIu32 " group%s", n, n == 1 ? "" : "s");
 }
 
 void verdict_add_population(struct strbuf *sb, const struct lp_verdict *v)
 {
-	uint32_t refused = 0;
+	uint32_t refused = count_refused(v);
+	struct kind_counts counts = {0};
 
-	for (uint32_t i = 0; i < v->n_groups; i++)
-		refused += v->groups[i].refused != NULL;
-	add_components(sb, v);
-	strbuf_printf(sb, " in %" PRIu32 " group%s", v->n_groups, v->n_groups == 1 ? "" : "s");
+	for (uint32_t c = 0; c < v->n_components; c++)
+		count_kind(&counts, v->components[c]->kind);
+	add_kinds(sb, &counts);
+	add_groups(sb, v->n_groups);
 	if (refused)
 		strbuf_printf(sb, " (%" PRIu32 " not compared)", refused);
+}
+
+/* The members of the groups that were compared, or of those that were not. */
+static struct kind_counts count_members(const struct lp_verdict *v, bool compared)
+{
+	struct kind_counts counts = {0};
+
+	for (uint32_t i = 0; i < v->n_groups; i++) {
+		const struct lp_peer_group *g = &v->groups[i];
+
+		for (uint32_t m = 0; !g->refused == compared && m < g->n_members; m++)
+			count_kind(&counts, v->components[g->members[m]]->kind);
+	}
+	return counts;
+}
+
+/* Who was compared: "4 TCP peers in 1 group", where others have no peers. */
+static void add_compared(struct strbuf *sb, const struct lp_verdict *v)
+{
+	uint32_t refused = count_refused(v);
+	struct kind_counts counts;
+
+	if (!refused || refused == v->n_groups) {
+		verdict_add_population(sb, v);
+		return;
+	}
+	counts = count_members(v, true);
+	add_kinds(sb, &counts);
+	add_groups(sb, v->n_groups - refused);
+}
+
+/* " Not compared: 1 disk and 1 network interface, for want of peers." */
+static void add_not_compared(struct strbuf *sb, const struct lp_verdict *v)
+{
+	uint32_t refused = count_refused(v);
+	struct kind_counts counts;
+
+	if (!refused || refused == v->n_groups)
+		return;
+	counts = count_members(v, false);
+	strbuf_puts(sb, " Not compared: ");
+	add_kinds(sb, &counts);
+	strbuf_puts(sb, ", for want of peers.");
 }
 
 /* Is a table only there to weigh another one with? */
@@ -441,10 +513,11 @@ static void add_well(struct strbuf *sb, const struct lp_verdict *v)
 		strbuf_puts(sb, "What could be compared is well: ");
 	else
 		strbuf_puts(sb, some ? "All else is well: " : "All well: ");
-	verdict_add_population(sb, v);
+	add_compared(sb, v);
 	strbuf_printf(sb, ", %" PRIu32 " %s%s, nobody%s is out of step%s.", n,
 		all_by_samples(v) ? "sample" : "window", n == 1 ? "" : "s", some ? " else" : "",
 		v->n_asymmetries ? " for the worse" : "");
+	add_not_compared(sb, v);
 }
 
 uint32_t verdict_n_reasons_told(const struct lp_verdict *v)
@@ -512,7 +585,7 @@ void verdict_add_when(struct strbuf *sb, const struct lp_verdict *v, const struc
 	else
 		strbuf_printf(sb, " to %s", time_format(in->last_us, to));
 	strbuf_printf(sb, " (%s%s)", in->since_before ? "at least " : "",
-		span_format(in->last_us - in->first_us, span));
+		span_format(verdict_lasted_us(v, in), span));
 }
 
 void verdict_add_peers(struct strbuf *sb, const struct lp_verdict *v, uint32_t group)

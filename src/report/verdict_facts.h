@@ -22,6 +22,9 @@ int64_t verdict_window_end(const struct lp_verdict *v, const struct lp_series *s
 /* Was it still so at the end of the data (within one shift of the window)? */
 bool verdict_is_still(const struct lp_verdict *v, const struct lp_incident *in);
 
+/* How long it lasted; what was still so at the end of the data lasted until then. */
+int64_t verdict_lasted_us(const struct lp_verdict *v, const struct lp_incident *in);
+
 /* The suspect, or the absent one, that is this component, or NULL. */
 const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t component);
 

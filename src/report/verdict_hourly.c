@@ -244,6 +244,11 @@ int verdict_print_hourly_json(FILE *out, const struct lp_verdict *v, uint32_t to
 	json_write_string(out, v->method ? v->method : "");
 	fputs(",\"hours\":[", out);
 	print_rows(&h);
+	fprintf(out, "],\"status\":\"%s\",\"unknown\":[", verdict_status_name(v->status));
+	for (uint32_t i = 0; i < v->n_unknown; i++) {
+		fputs(i ? "," : "", out);
+		json_write_string(out, v->unknown[i]);
+	}
 	fputs("]}\n", out);
 	return ferror(out) ? -EIO : 0;
 }

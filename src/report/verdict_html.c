@@ -159,7 +159,7 @@ static void write_facts(struct html_page *p, const struct lp_incident *in)
 	else
 		write_fact(p->out, "until", "<time>%s</time>", time_format(in->last_us, to));
 	write_fact(p->out, "for", "%s%s", in->since_before ? "at least " : "",
-		span_format(in->last_us - in->first_us, span));
+		span_format(verdict_lasted_us(p->v, in), span));
 	write_fact(p->out, "persistence", "%" PRIu32, in->persistence);
 	if (isfinite(in->severity))
 		write_fact(p->out, "severity", "%.3g", in->severity);

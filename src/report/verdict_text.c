@@ -13,6 +13,7 @@
 
 #define TOP_DEFAULT 10
 #define WIDTH_DEFAULT 80
+#define REFUSED_MAX 3 /* groups that were not compared, told one by one */
 #define INDENT 4
 #define COMPONENTS_TOLD 4  /* of an incident, without `verbose` */
 #define ASYMMETRIES_TOLD 5 /* the same */
@@ -316,14 +317,29 @@ static void print_asymmetries(struct printer *p)
 	paragraph(p, 0, &sb);
 }
 
+static uint32_t n_refused(const struct lp_verdict *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_groups; i++)
+		n += v->groups[i].refused != NULL;
+	return n;
+}
+
 static void print_groups(struct printer *p)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
+	bool many = n_refused(p->v) > REFUSED_MAX;
 
+	if (many && !p->opt.verbose) {
+		strbuf_printf(&sb, "%" PRIu32 " groups were not compared (-v lists them)",
+			n_refused(p->v));
+		paragraph(p, 0, &sb);
+	}
 	for (uint32_t i = 0; i < p->v->n_groups; i++) {
 		const struct lp_peer_group *g = &p->v->groups[i];
 
-		if (!p->opt.verbose && !g->refused)
+		if (!p->opt.verbose && (many || !g->refused))
 			continue;
 		strbuf_printf(&sb, "Group %s: %" PRIu32 " component%s%s", g->name, g->n_members,
 			g->n_members == 1 ? "" : "s", g->discovered ? ", found in the data" : "");
@@ -350,11 +366,7 @@ static void print_notes(struct printer *p)
 
 static bool has_notes(const struct printer *p)
 {
-	for (uint32_t i = 0; i < p->v->n_groups; i++) {
-		if (p->v->groups[i].refused)
-			return true;
-	}
-	return p->v->n_notes || verdict_n_reasons_told(p->v) < p->v->n_unknown ||
+	return n_refused(p->v) || p->v->n_notes || verdict_n_reasons_told(p->v) < p->v->n_unknown ||
 		(p->opt.verbose && p->v->n_groups);
 }
 

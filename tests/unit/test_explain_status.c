@@ -84,6 +84,53 @@ static void test_well(void **state)
 	check(slow, NULL, LP_STATUS_SUSPECTS, NULL);
 }
 
+/* One server with one disk and some TCP peers: connections that are alike say nothing about the
+ * disk, and several disks of one server do. */
+static void check_one_server(unsigned disks, enum lp_status status, const char *unknown)
+{
+	const char *path = temp_path("one.csv");
+	FILE *f = fopen(path, "we");
+	struct lp_diagnose_options none = {0};
+	struct lp_verdict *v = NULL;
+	struct lp_dataset *ds = NULL;
+	struct lp_err err = {0};
+
+	assert_non_null(f);
+	fputs("time,component,metric,value\n", f);
+	for (int i = 0; i < 200; i++) {
+		for (unsigned d = 0; d < disks; d++)
+			fprintf(f, "%d,a/disk:sd%c,await,%.3f\n", START + STEP * i, (int)('a' + d),
+				20 + sin(i * 7 + (int)d * 13));
+		fprintf(f, "%d,a/net:eth0,rx_bytes,%.3f\n", START + STEP * i, 2000 + sin(i));
+		for (int p = 1; p <= 4; p++)
+			fprintf(f, "%d,a/tcp:10.0.0.%d:2049,cwnd,%.3f\n", START + STEP * i, p,
+				10 + sin(i * 5 + p * 11));
+	}
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(lp_dataset_open(&path, 1, NULL, NULL, NULL, &ds, &err), 0);
+	assert_int_equal(lp_diagnose(ds, &none, &v, &err), 0);
+	assert_int_equal(v->status, status);
+	assert_int_equal(v->n_unknown, unknown != NULL);
+	if (unknown)
+		assert_string_equal(v->unknown[0], unknown);
+	lp_verdict_free(v);
+	lp_dataset_close(ds);
+}
+
+static void test_one_server(void **state)
+{
+	(void)state;
+	check_one_server(1, LP_STATUS_UNKNOWN,
+		"no disk and no network interface has the 2 peers that a comparison takes (disk 1, "
+		"net 1)");
+	check_one_server(2, LP_STATUS_UNKNOWN,
+		"no disk and no network interface has the 2 peers that a comparison takes (disk 2, "
+		"net 1)");
+	check_one_server(6, LP_STATUS_OK, NULL);
+	check_one_server(0, LP_STATUS_UNKNOWN,
+		"no disk and no network interface has the 2 peers that a comparison takes (net 1)");
+}
+
 static void test_too_little(void **state)
 {
 	const struct recorded brief[] = {
@@ -178,6 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_well),
+		cmocka_unit_test(test_one_server),
 		cmocka_unit_test(test_too_little),
 		cmocka_unit_test(test_nothing_there),
 		cmocka_unit_test(test_apart),

@@ -95,12 +95,18 @@ static void test_json(void **state)
 	char *text;
 
 	(void)state;
+	v->status = LP_STATUS_SUSPECTS;
+	assert_int_equal(verdict_unknown(v, "no \"x\""), 0);
 	assert_int_equal(verdict_print_hourly_json(printed_begin(&p), v, 2), 0);
 	text = printed_end(&p);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);
 	free(text);
 	assert_int_equal(json_array_size(json_object_get(root, "hours")), 12);
+	assert_string_equal(json_string_value(json_object_get(root, "status")), "suspects");
+	assert_int_equal(json_array_size(json_object_get(root, "unknown")), 1);
+	assert_string_equal(
+		json_string_value(json_array_get(json_object_get(root, "unknown"), 0)), "no \"x\"");
 	hour = json_array_get(json_object_get(root, "hours"), 9);
 	assert_string_equal(
 		json_string_value(json_object_get(hour, "hour")), "2011-04-17T09:00:00Z");
