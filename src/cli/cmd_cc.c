@@ -67,8 +67,10 @@ const struct command command_cc = {
 		"make CC='limpet cc gcc'. Inline functions of system headers are left out. "
 		"Command lines without a C library (-nostdlib, -ffreestanding) are run as they "
 		"are.\n\n"
-		"The program needs nothing else to run. It counts in memory that others can read, and "
-		"never waits for them. A call costs some 20 to 40 nanoseconds.",
+		"The program needs nothing else to run. It counts in memory, which 'limpet trace "
+		"calls' "
+		"and 'limpet record --collect calls' read, and never waits for them. A call costs "
+		"some 20 to 40 nanoseconds.",
 	.options = options,
 	.options_size = sizeof(struct cc_options),
 	.runs_program = true,

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "collect/recorder.h"
+#include "trace/calls/calls.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -16,8 +17,9 @@
 
 #define INTERVAL_MIN_US (US_PER_SEC / 10)
 #define INTERVAL_MAX_US (3600 * US_PER_SEC)
-/* The instrument that is no collector, and can be asked for like one. */
+/* The instruments that are no collectors, and can be asked for like them. */
 #define PROFILE "profile"
+#define CALLS "calls"
 #define TCP_MAX_DEFAULT 256
 #define TCP_MAX_MOST 65536
 
@@ -28,6 +30,7 @@ struct record_options {
 	struct option_list disks, nets, collect, ports;
 	struct profile_options profile;
 	bool partitions, loops, quiet, json;
+	bool counts_calls; /* no option: the instrument is at work */
 };
 
 #define AT(member) offsetof(struct record_options, member)
@@ -42,7 +45,7 @@ static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this server in component and file names [the host name]"},
 	{"collect", 0, OPTION_LIST, AT(collect), "LIST",
-		"collectors to run, separated by commas [all but cgroup and profile]"},
+		"collectors to run, separated by commas [all but cgroup, profile and calls]"},
 	{"disks", 0, OPTION_LIST, AT(disks), "GLOBS",
 		"disks to record, separated by commas; !GLOB excludes [all whole disks]"},
 	{"partitions", 0, OPTION_FLAG, AT(partitions), NULL, "record partitions, too"},
@@ -90,7 +93,8 @@ static int collectors_choose(
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < w->n; i++) {
-		if (!collector_find(w->items[i]) && strcmp(w->items[i], PROFILE) != 0)
+		if (!collector_find(w->items[i]) && strcmp(w->items[i], PROFILE) != 0 &&
+			strcmp(w->items[i], CALLS) != 0)
 			return lp_err_set(err, -EINVAL,
 				"--collect: there is no collector '%s' (see 'limpet help record')",
 				w->items[i]);
@@ -137,8 +141,8 @@ static int64_t interval_choose(const struct record_options *opt, const struct ti
 {
 	if (opt->interval_us)
 		return opt->interval_us;
-	if (c->beside.instrument && !c->collectors[0])
-		return PROFILE_INTERVAL_US;
+	if (c->n_beside && !c->collectors[0])
+		return opt->counts_calls ? CALLS_INTERVAL_US : PROFILE_INTERVAL_US;
 	return ticker && ticker->interval_us ? ticker->interval_us : US_PER_SEC;
 }
 
@@ -217,11 +221,38 @@ static int profile_begin(const struct record_options *opt, const char *observer,
 	if (why.code)
 		lp_warn_raise(
 			c->warn, PROFILE ": %s; going on with %s", why.text, profile_sampler(*ret));
-	c->beside = (struct loop_instrument){profile_instrument(*ret), *ret};
+	c->beside[c->n_beside++] = (struct loop_instrument){profile_instrument(*ret), *ret};
+	return 0;
+}
+
+/* Begin to read what programs count, likewise. */
+static int calls_begin(struct record_options *opt, const char *observer, struct recorder_config *c,
+	struct calls **ret, struct lp_err *err)
+{
+	struct calls_config config = {
+		.observer = observer, .interval_us = opt->interval_us, .warn = c->warn};
+	struct lp_err here = {0};
+	int r;
+
+	if (opt->root)
+		return lp_err_set(
+			err, -EINVAL, "--collect: a recorded tree has no programs that count");
+	r = calls_new(&config, ret, &here);
+	if (r < 0 && c->collectors[0]) {
+		lp_warn_raise(c->warn, "without " CALLS ": %s", here.text);
+		return 0;
+	}
+	if (r < 0) {
+		*err = here;
+		return lp_err_prefix(err, CALLS);
+	}
+	opt->counts_calls = true;
+	c->beside[c->n_beside++] = (struct loop_instrument){calls_instrument(*ret), *ret};
 	return 0;
 }
 
 DEFINE_CLEANUP(struct ticker *, ticker_free);
+DEFINE_CLEANUP(struct calls *, calls_free);
 DEFINE_CLEANUP(struct profile *, profile_free);
 
 static int run_checked(struct record_options *opt, struct lp_err *err)
@@ -231,6 +262,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 	_cleanup_(words_release) struct words names = {0};
 	_cleanup_(words_release) struct words ports = {0};
 	_cleanup_(profile_freep) struct profile *profile = NULL;
+	_cleanup_(calls_freep) struct calls *calls = NULL;
 	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct proc_root root = {0};
@@ -257,6 +289,8 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		r = ticker_choose(opt, &root, &ticker, err);
 	if (r == 0 && is_named(&names, PROFILE))
 		r = profile_begin(opt, name, &c, &profile, err);
+	if (r == 0 && is_named(&names, CALLS))
+		r = calls_begin(opt, name, &c, &calls, err);
 	if (r < 0)
 		return r;
 	observer_meta(!opt->root, meta); /* of a recorded tree they are not known */
@@ -325,7 +359,9 @@ const struct command command_record = {
 		"SIGINT and SIGHUP write what is left and end it.\n\n"
 		"The collector profile samples which functions the CPUs are in, sums them up "
 		"every ten seconds (--interval, where it is longer or profile is alone), and needs "
-		"root; 'limpet help trace samples' tells more.",
+		"root; 'limpet help trace samples' tells more. The collector calls reads what "
+		"programs "
+		"count that were built with 'limpet cc' ('limpet help trace calls').",
 	.options = options,
 	.options_size = sizeof(struct record_options),
 	.takes_collectors = true,

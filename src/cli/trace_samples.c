@@ -62,9 +62,10 @@ static void functions_release(struct functions *f)
 	free(f->items);
 }
 
-static void functions_add(void *ctx, const char *name, uint64_t n)
+static void functions_add(void *ctx, const char *name, const int64_t *values)
 {
 	struct functions *f = ctx;
+	uint64_t n = (uint64_t)values[0];
 
 	if (n && array_reserve(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) == 0)
 		f->items[f->n++] = (struct function){name, n};

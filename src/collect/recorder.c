@@ -115,9 +115,9 @@ int recorder_run(const struct recorder_config *config, struct ticker *ticker,
 	unsigned n = 0;
 
 	loop.spool.observer = config->collect.observer;
-	if (config->collectors[0] || !config->beside.instrument)
+	if (config->collectors[0] || !config->n_beside)
 		loop.instruments[n++] = (struct loop_instrument){&instrument_collectors, &copy};
-	if (config->beside.instrument)
-		loop.instruments[n] = config->beside;
+	for (unsigned i = 0; i < config->n_beside; i++)
+		loop.instruments[n++] = config->beside[i];
 	return loop_run(&loop, ticker, ret_stats, err);
 }

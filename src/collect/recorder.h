@@ -6,12 +6,14 @@
 #include "collect/loop.h"
 
 #define RECORDER_COLLECTORS_MAX 32
+#define RECORDER_BESIDE_MAX 2
 
 struct recorder_config {
 	struct collect_config collect;
 	const struct collector *collectors[RECORDER_COLLECTORS_MAX]; /* NULL-terminated */
-	struct loop_instrument beside; /* an instrument besides the collectors, or NULL */
-	struct spool_config spool;     /* the loop and the recorder fill in what they know better */
+	struct loop_instrument beside[RECORDER_BESIDE_MAX]; /* instruments besides the collectors */
+	unsigned n_beside;
+	struct spool_config spool; /* the loop and the recorder fill in what they know better */
 	int64_t interval_us;
 	int64_t flush_us;    /* at most this much is lost in a crash */
 	int64_t duration_us; /* 0: until stopped */

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import resource
 import subprocess
 import sys
 
@@ -371,16 +372,17 @@ def test_ten_thousand_components(d):
 
 
 def test_absurd_times(d):
-    """1970 and 2099 in one file: an error that says so, not all the memory"""
+    """1970 and 2099 in one file: what is there is shown, and takes no more memory than that"""
     rows = "".join(f"{t},a/disk:{n},lat,1\n" for t in (0, 1, 4070908800, 4070908801)
                    for n in ("x", "y"))
     path = write(d, "far.csv", HEADER + rows)
-    bad(2, ["1970-01-01", "2099-01-01", "time range"], "show", "--csv", path)
+    few = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))} \
+        if "asan" not in os.environ.get("BUILD", "") else {}
+    assert len(values_of(good("show", "--csv", path, **few))) == 8
     assert len(values_of(good("show", "--csv", "--since", "2099-01-01", path))) == 4
     assert "2099-01-01" in limpet("show", path).out
     one_each = write(d, "each.csv", HEADER + "0,a/disk:x,lat,1\n4070908800,a/disk:y,lat,2\n")
-    ran = limpet("show", "--csv", "-i", "1s", one_each)
-    assert ran.code == 2 and "time range" in ran.err, ran
+    assert len(values_of(good("show", "--csv", "-i", "1s", one_each, **few))) == 2
 
 
 if __name__ == "__main__":

@@ -53,6 +53,14 @@ def samples(*paths):
     return [int(line) for line in out.split()]
 
 
+def has_samples(directory):
+    """Is there an archive with samples? One that is just being made cannot be read yet."""
+    try:
+        return os.path.isdir(directory) and bool(samples(*archives(directory)))
+    except subprocess.CalledProcessError:
+        return False
+
+
 class Recorder:
     """A running 'limpet record'; what it says goes into a file."""
 
@@ -79,7 +87,7 @@ class Recorder:
     def wait_file(self, directory, seconds=60):
         """Wait until there is an archive with samples."""
         for _ in range(int(seconds * 20)):
-            if os.path.isdir(directory) and samples(*archives(directory)):
+            if has_samples(directory):
                 return
             check(self.process.poll() is None, f"the recorder ended: {self.log()}")
             time.sleep(0.05)

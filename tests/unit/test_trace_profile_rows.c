@@ -111,9 +111,9 @@ static void test_idle(void **state)
 	desk_close(&d);
 }
 
-static void count_rows(void *ctx, const char *name, uint64_t n)
+static void count_rows(void *ctx, const char *name, const int64_t *values)
 {
-	uint64_t *sums = ctx;
+	uint64_t *sums = ctx, n = (uint64_t)values[0];
 
 	sums[0]++;
 	sums[1] += n;

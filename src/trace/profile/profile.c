@@ -40,9 +40,7 @@ static bool is_idle(const struct sampler_count *c, const struct symbols_answer *
 	return false;
 }
 
-/* Make a word of a name: colons are between the parts of names of rows, semicolons between the
- * frames of stacks, and blanks between columns of what is printed. */
-static void word_make(char *word, bool colons)
+void profile_word_make(char *word, bool colons)
 {
 	char *to = word;
 
@@ -63,7 +61,7 @@ void profile_program_name(const char *comm, char ret[SAMPLER_COMM_MAX])
 	for (; comm[n] && n + 1 < SAMPLER_COMM_MAX && (n == 0 || comm[n] != '/'); n++)
 		ret[n] = comm[n];
 	ret[n] = '\0';
-	word_make(ret, false);
+	profile_word_make(ret, false);
 	if (!n)
 		memcpy(ret, "_", 2);
 }
@@ -72,8 +70,8 @@ static int find(struct profile *p, const struct symbols_query *q, struct symbols
 {
 	int r = symbols_find(p->symbols, q, a);
 
-	word_make(a->image, false);
-	word_make(a->function, true);
+	profile_word_make(a->image, false);
+	profile_word_make(a->function, true);
 	return r;
 }
 

@@ -38,6 +38,10 @@ const struct profile_rows *profile_counts(const struct profile *p);
 const char *profile_sampler(const struct profile *p);
 const char *profile_clock(const struct profile *p);
 
+/* Make a word of a name: colons are between the parts of names of rows, semicolons between the
+ * frames of stacks, and blanks between columns of what is printed. */
+void profile_word_make(char *word, bool colons);
+
 /* "kworker/0:1" is "kworker": what a program is called on all servers, without the colon, by which
  * parts of names are separated. */
 void profile_program_name(const char *comm, char ret[SAMPLER_COMM_MAX]);

@@ -1,30 +1,17 @@
 #include "trace/profile/profile_rows.h"
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "trace/counted_row.h"
+#include "trace/named_rows.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct row {
-	char *name;
-	struct counted_row place;
-	int64_t n, last;
-	uint32_t idle; /* periods */
-};
-
-struct rows {
-	struct row *items;
-	size_t n, cap, max;
-	struct strmap names;
-};
 
 enum { TOTAL_SAMPLES = 0, TOTAL_IDLE, TOTAL_UNKNOWN, TOTAL_LOST, TOTAL_HZ, TOTAL_COLUMNS };
 
 struct profile_rows {
 	char *observer;
-	struct rows kinds[PROFILE_KINDS];
+	struct named_rows *kinds[PROFILE_KINDS];
 	struct counted_row total;
 	int64_t last_total[TOTAL_COLUMNS];
 };
@@ -48,99 +35,41 @@ static const struct lp_schema total_schema = {"profile", total_columns, TOTAL_CO
 
 struct profile_rows *profile_rows_new(const char *observer)
 {
+	static const size_t max[PROFILE_KINDS] = {
+		[PROFILE_FUNCTIONS] = PROFILE_FUNCTIONS_MAX, [PROFILE_STACKS] = PROFILE_STACKS_MAX};
 	struct profile_rows *r = calloc(1, sizeof(*r));
+	bool whole = r && (r->observer = strdup(observer));
 
-	if (!r)
-		return NULL;
-	r->kinds[PROFILE_FUNCTIONS].max = PROFILE_FUNCTIONS_MAX;
-	r->kinds[PROFILE_STACKS].max = PROFILE_STACKS_MAX;
-	r->observer = strdup(observer);
-	if (!r->observer) {
-		free(r);
-		return NULL;
+	for (size_t k = 0; whole && k < PROFILE_KINDS; k++) {
+		r->kinds[k] =
+			named_rows_new(r->observer, &schemas[k], max[k], PROFILE_IDLE_PERIODS);
+		whole = r->kinds[k] != NULL;
 	}
-	return r;
+	if (whole)
+		return r;
+	profile_rows_free(r);
+	return NULL;
 }
 
 void profile_rows_free(struct profile_rows *r)
 {
 	if (!r)
 		return;
-	for (size_t k = 0; k < PROFILE_KINDS; k++) {
-		for (size_t i = 0; i < r->kinds[k].n; i++)
-			free(r->kinds[k].items[i].name);
-		free(r->kinds[k].items);
-		strmap_release(&r->kinds[k].names);
-	}
+	for (size_t k = 0; k < PROFILE_KINDS; k++)
+		named_rows_free(r->kinds[k]);
 	free(r->observer);
 	free(r);
 }
 
-/* The row of that name, or "other" where there are too many; NULL: out of memory. */
-static struct row *row_named(struct rows *rows, const char *name)
-{
-	char *copy;
-	uint32_t at;
-
-	if (strmap_get(&rows->names, name, &at))
-		return &rows->items[at];
-	if (rows->n >= rows->max && strcmp(name, "other") != 0)
-		return row_named(rows, "other");
-	copy = strdup(name);
-	if (!copy ||
-		array_reserve(&rows->items, &rows->cap, rows->n + 1, sizeof(*rows->items)) < 0 ||
-		strmap_put(&rows->names, name, (uint32_t)rows->n) < 0) {
-		free(copy);
-		return NULL;
-	}
-	rows->items[rows->n] = (struct row){.name = copy};
-	return &rows->items[rows->n++];
-}
-
 int profile_rows_count(struct profile_rows *r, enum profile_kind kind, const char *name, uint64_t n)
 {
-	struct row *row = row_named(&r->kinds[kind], name);
-
-	if (!row)
-		return -ENOMEM;
-	row->n += (int64_t)n;
-	row->idle = 0;
-	return 0;
+	return named_rows_add(r->kinds[kind], name, &(int64_t){(int64_t)n});
 }
 
 void profile_rows_tick(struct profile_rows *r)
 {
-	for (size_t k = 0; k < PROFILE_KINDS; k++) {
-		struct rows *rows = &r->kinds[k];
-
-		for (size_t i = 0; i < rows->n;) {
-			struct row *row = &rows->items[i];
-
-			if (row->idle++ < PROFILE_IDLE_PERIODS) {
-				i++;
-				continue;
-			}
-			strmap_remove(&rows->names, row->name);
-			free(row->name);
-			*row = rows->items[--rows->n];
-			if (i < rows->n) /* it is there, so it takes no room */
-				strmap_put(&rows->names, row->name, (uint32_t)i);
-		}
-	}
-}
-
-static int fill_kind(struct profile_rows *r, enum profile_kind kind, struct collect_sink *sink,
-	bool *behind, struct lp_err *err)
-{
-	int got = 0;
-
-	for (size_t i = 0; got == 0 && i < r->kinds[kind].n; i++) {
-		struct row *row = &r->kinds[kind].items[i];
-
-		got = counted_row_store(&row->place, sink, &schemas[kind], r->observer, row->name,
-			&row->n, &row->last, behind, err);
-	}
-	return got;
+	for (size_t k = 0; k < PROFILE_KINDS; k++)
+		named_rows_tick(r->kinds[k]);
 }
 
 int profile_rows_fill(struct profile_rows *r, const struct profile_totals *totals,
@@ -157,14 +86,16 @@ int profile_rows_fill(struct profile_rows *r, const struct profile_totals *total
 	r->last_total[TOTAL_HZ] = totals->hz;
 	got = counted_row_store(&r->total, sink, &total_schema, r->observer, "cpu", values,
 		r->last_total, &behind, err);
-	for (unsigned k = 0; got == 0 && k < PROFILE_KINDS; k++)
-		got = fill_kind(r, k, sink, &behind, err);
+	for (unsigned k = 0; got == 0 && k < PROFILE_KINDS; k++) {
+		got = named_rows_fill(r->kinds[k], sink, err);
+		behind |= got > 0;
+		got = got < 0 ? got : 0;
+	}
 	return got < 0 ? got : behind;
 }
 
 void profile_rows_each(const struct profile_rows *r, enum profile_kind kind,
-	void (*fn)(void *ctx, const char *name, uint64_t n), void *ctx)
+	void (*fn)(void *ctx, const char *name, const int64_t *values), void *ctx)
 {
-	for (size_t i = 0; i < r->kinds[kind].n; i++)
-		fn(ctx, r->kinds[kind].items[i].name, (uint64_t)r->kinds[kind].items[i].n);
+	named_rows_each(r->kinds[kind], fn, ctx);
 }

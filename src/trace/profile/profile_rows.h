@@ -44,6 +44,6 @@ int profile_rows_fill(struct profile_rows *r, const struct profile_totals *total
 
 /* Call `fn` for every row that is there, with the samples since it is. */
 void profile_rows_each(const struct profile_rows *r, enum profile_kind kind,
-	void (*fn)(void *ctx, const char *name, uint64_t n), void *ctx);
+	void (*fn)(void *ctx, const char *name, const int64_t *values), void *ctx);
 
 #endif

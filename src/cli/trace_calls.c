@@ -1,0 +1,245 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+#include "cli/trace_output.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "collect/loop.h"
+#include "trace/calls/calls.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTERVAL_MIN_US (US_PER_SEC / 10)
+#define INTERVAL_MAX_US (3600 * US_PER_SEC)
+#define TOP_DEFAULT 20
+
+struct calls_options {
+	const char *output, *name;
+	int64_t interval_us, duration_us, flush_us;
+	uint64_t top;
+	bool quiet, json;
+};
+
+#define AT(member) offsetof(struct calls_options, member)
+
+static const struct option_def options[] = {
+	{"output", 'o', OPTION_STRING, AT(output), "PATH",
+		"directory of the archives NAME-calls-TIME.lpa, or a file that ends in .lpa and is "
+		"not there yet [.]"},
+	{"name", 'n', OPTION_STRING, AT(name), "NAME",
+		"name of this server in component and file names [the host name]"},
+	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
+	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
+		"read the counts this often, 100ms to 1h, aligned to the wall clock [1s]"},
+	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
+		"write to disk this often: what a crash can cost [10s]"},
+	{"top", 0, OPTION_UINT, AT(top), "N", "functions in the closing summary [20]"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
+	{NULL},
+};
+
+struct function {
+	const char *name;
+	int64_t n, ns;
+};
+
+/* The functions that were called, to be sorted. */
+struct functions {
+	struct function *items;
+	size_t n, cap;
+	int64_t calls, ns; /* of all */
+};
+
+static void functions_add(void *ctx, const char *name, const int64_t *values)
+{
+	struct functions *f = ctx;
+
+	f->calls += values[CALLS_COLUMN_N];
+	f->ns += values[CALLS_COLUMN_NS];
+	if (array_reserve(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) == 0)
+		f->items[f->n++] =
+			(struct function){name, values[CALLS_COLUMN_N], values[CALLS_COLUMN_NS]};
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static void print_text(const struct calls *c, const struct functions *f, size_t top)
+{
+	const struct calls_totals *t = calls_totals(c);
+
+	fprintf(stderr, "%" PRId64 " calls of %zu functions in %" PRIu64 " processes\n", f->calls,
+		f->n, t->programs);
+	if (f->n)
+		fputs("   share       calls     seconds  function\n", stderr);
+	for (size_t i = 0; i < f->n && i < top; i++)
+		fprintf(stderr, "%7.1f%% %11" PRId64 " %11.3f  %s\n",
+			f->ns ? 100.0 * (double)f->items[i].ns / (double)f->ns : 0, f->items[i].n,
+			(double)f->items[i].ns / 1e9, f->items[i].name);
+	if (t->lost_functions || t->lost_threads || t->left_out)
+		fprintf(stderr,
+			"not counted: %" PRIu64 " calls and %" PRIu64
+			" threads of programs that are "
+			"too large, %" PRIu64 " programs\n",
+			t->lost_functions, t->lost_threads, t->left_out);
+	if (!t->programs)
+		fputs("No program counted its calls. Build one with 'limpet cc' and let it run.\n",
+			stderr);
+}
+
+static int print_json(const struct calls *c, const struct functions *f, size_t top,
+	const char *path, struct lp_err *err)
+{
+	const struct calls_totals *t = calls_totals(c);
+	json_t *list = json_array(), *all;
+
+	for (size_t i = 0; i < f->n && i < top; i++)
+		json_array_append_new(list,
+			json_pack("{s:s, s:I, s:f}", "function", f->items[i].name, "calls",
+				(json_int_t)f->items[i].n, "seconds",
+				(double)f->items[i].ns / 1e9));
+	all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}", "programs",
+		(json_int_t)t->programs, "calls", (json_int_t)f->calls, "functions",
+		(json_int_t)f->n, "lost_calls", (json_int_t)t->lost_functions, "lost_threads",
+		(json_int_t)t->lost_threads, "lost_programs", (json_int_t)t->left_out, "file", path,
+		"top", list);
+	if (!all || json_dumpf(all, stdout, JSON_COMPACT) < 0) {
+		json_decref(all);
+		return lp_err_sys(err, -ENOMEM, "cannot print the summary");
+	}
+	putchar('\n');
+	json_decref(all);
+	return 0;
+}
+
+static int print_closing(const struct calls_options *opt, const struct calls *c,
+	const struct loop_stats *stats, struct lp_err *err)
+{
+	struct functions f = {0};
+	size_t top = opt->top ? (size_t)opt->top : TOP_DEFAULT;
+	int r = 0;
+
+	named_rows_each(calls_counts(c), functions_add, &f);
+	if (f.n)
+		qsort(f.items, f.n, sizeof(*f.items), longest_first);
+	if (opt->json)
+		r = print_json(c, &f, top, stats->spool.path, err);
+	else if (!opt->quiet)
+		print_text(c, &f, top);
+	free(f.items);
+	return r;
+}
+
+DEFINE_CLEANUP(struct ticker *, ticker_free);
+DEFINE_CLEANUP(struct calls *, calls_free);
+
+/* Drive the loop, and tell. */
+static int watch(const struct calls_options *opt, struct calls *c, struct loop_config *loop,
+	struct lp_err *err)
+{
+	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
+	struct loop_stats stats = {0};
+	int r = ticker_system(&ticker, err);
+
+	if (r == 0 && !opt->quiet)
+		fprintf(stderr,
+			"reading the calls of %" PRIu64 " processes, into %s; Ctrl-C stops\n",
+			calls_totals(c)->programs,
+			loop->spool.path ? loop->spool.path : loop->spool.dir);
+	if (r == 0)
+		r = loop_run(loop, ticker, &stats, err);
+	if (r == 0)
+		r = print_closing(opt, c, &stats, err);
+	if (r == 0 && stats.spool.samples_lost)
+		r = lp_err_set(err, -EIO, "%" PRIu64 " samples could not be written",
+			stats.spool.samples_lost);
+	return r;
+}
+
+static int run_checked(const struct calls_options *opt, struct lp_err *err)
+{
+	_cleanup_(calls_freep) struct calls *c = NULL;
+	struct lp_warn warn = {.warn = data_print_warning};
+	struct trace_output output;
+	struct calls_config config = {.observer = output.name,
+		.interval_us = opt->interval_us ? opt->interval_us : CALLS_INTERVAL_US,
+		.at_ends = true,
+		.warn = &warn};
+	char meta[OBSERVER_META_MAX + 32];
+	struct loop_config loop = {.flush_us = opt->flush_us ? opt->flush_us : 10 * US_PER_SEC,
+		.duration_us = opt->duration_us,
+		.interval_us = config.interval_us,
+		.warn = &warn};
+	int r;
+
+	if (config.interval_us < INTERVAL_MIN_US || config.interval_us > INTERVAL_MAX_US)
+		return lp_err_set(err, -EINVAL, "--interval must be from 100ms to 1h");
+	r = trace_output_choose(opt->output, opt->name, "calls", &output, err);
+	if (r == 0)
+		r = calls_new(&config, &c, err);
+	if (r < 0)
+		return r;
+	observer_meta(true, meta);
+	snprintf(meta + strlen(meta), sizeof(meta) - strlen(meta), "trace=calls\n");
+	loop.instruments[0] = (struct loop_instrument){calls_instrument(c), c};
+	loop.spool = (struct spool_config){.dir = output.dir,
+		.name = output.file_name,
+		.path = output.path,
+		.observer = output.name,
+		.meta = meta,
+		.anew = true};
+	return watch(opt, c, &loop, err);
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	(void)data;
+	if (n_args) {
+		lp_err_set(err, -EINVAL, "'%s' is not understood (see 'limpet help trace calls')",
+			args[0]);
+		return EXIT_USAGE;
+	}
+	return trace_exit_code(run_checked(values, err));
+}
+
+static const struct example examples[] = {
+	{"trace calls -d 30s",
+		"which functions are called, and how long they take, for half a minute"},
+	{"record --collect calls -o /var/lib/limpet", "the same for good, for 'limpet diagnose'"},
+	{NULL, NULL},
+};
+
+extern const struct command trace_command_calls;
+const struct command trace_command_calls = {
+	.name = "trace calls",
+	.summary = "read the function calls that programs count",
+	.usage = "[OPTION...]",
+	.description =
+		"Reads what programs that were built with 'limpet cc' count, and writes an "
+		"archive: "
+		"every second, how often each function was called and how long it took by itself, "
+		"waiting included, by program, image and function. Programs are found whether they "
+		"run already or begin later; those that end, fork, or are killed lose nothing. "
+		"They "
+		"need not be restarted, and never wait for limpet.\n\n"
+		"Programs keep their counts in /dev/shm, or in the directory that the environment "
+		"variable LIMPET_CALLS_DIR names, for them and for limpet. Those that run already "
+		"are found by root alone.\n\n"
+		"The exit status is 0 if all was written, 2 if it is not permitted or cannot be "
+		"done "
+		"here, 3 if it failed on the way.",
+	.options = options,
+	.options_size = sizeof(struct calls_options),
+	.examples = examples,
+	.run = run,
+};

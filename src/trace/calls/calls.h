@@ -1,0 +1,44 @@
+/* The instrument that reads what programs built with `limpet cc` count: calls of each function, and
+ * the time in it, by program, image and function.
+ */
+#ifndef TRACE_CALLS_H
+#define TRACE_CALLS_H
+
+#include "collect/instrument.h"
+#include "trace/named_rows.h"
+
+#define CALLS_INTERVAL_US INT64_C(1000000)
+/* Functions of all programs together; what comes beyond is counted for one called "other". */
+#define CALLS_FUNCTIONS_MAX 8000
+
+struct calls_config {
+	const char *observer;
+	const char *directory; /* NULL: where programs have their tables by default */
+	int64_t interval_us;   /* counts are read at multiples of it; 0: CALLS_INTERVAL_US */
+	bool at_ends;	       /* and when it begins and ends */
+	struct lp_warn *warn;  /* may be NULL */
+};
+
+/* Columns of a function's row. */
+enum { CALLS_COLUMN_N = 0, CALLS_COLUMN_NS, CALLS_COLUMNS };
+
+struct calls_totals {
+	uint64_t programs;	 /* seen so far */
+	uint64_t lost_functions; /* calls that were not counted: programs with too many functions */
+	uint64_t lost_threads;	 /* threads that were not */
+	uint64_t left_out;	 /* programs that were not */
+};
+
+struct calls;
+
+/* Begin to watch. A failure is a sentence that says what to do. */
+int calls_new(const struct calls_config *config, struct calls **ret, struct lp_err *err);
+void calls_free(struct calls *c);
+
+/* For the loop: loop_instrument.config is `c`, which outlives the loop. */
+const struct instrument *calls_instrument(const struct calls *c);
+
+const struct calls_totals *calls_totals(const struct calls *c);
+const struct named_rows *calls_counts(const struct calls *c);
+
+#endif

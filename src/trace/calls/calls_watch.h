@@ -1,0 +1,51 @@
+/* The programs of this machine that count their calls: found, read, and forgotten when they have
+ * ended.
+ *
+ * While a watch is open, programs keep their tables in a directory (runtime/calls_table.h) and
+ * leave them there when they end; it takes them away. Programs that run already are found by their
+ * memory.
+ */
+#ifndef TRACE_CALLS_WATCH_H
+#define TRACE_CALLS_WATCH_H
+
+#include "trace/calls/calls_reading.h"
+
+#include <sys/types.h>
+
+/* Programs that are read at a time; of others only the number is known. */
+#define CALLS_PROGRAMS_MAX 1024
+
+struct calls_program {
+	pid_t pid;
+	uid_t uid; /* whose it is */
+	uint64_t birth_ns;
+	char name[16]; /* as in /proc/PID/comm */
+	bool ended;    /* what is read now is its last word */
+	struct calls_reading reading;
+	void *names; /* the caller's, released with it: */
+	void (*release)(void *names);
+
+	/* For the watch itself. */
+	int fd;
+	char *file; /* in the directory; NULL: it has no name */
+	bool bad;   /* it is not what it says; that was told */
+};
+
+struct calls_watch;
+
+/* `directory` NULL: where programs look for it. `proc`: where /proc is. -EACCES, -ENOENT: the
+ * directory cannot be used. */
+int calls_watch_open(
+	const char *directory, const char *proc, struct calls_watch **ret, struct lp_err *err);
+void calls_watch_close(struct calls_watch *w);
+
+/* Look for programs, and read them all: then `fn` is called for each. What is wrong with a table is
+ * told once by `warn` (may be NULL). -ENOMEM, or what `fn` returned. */
+int calls_watch_read(struct calls_watch *w,
+	int (*fn)(void *ctx, struct calls_program *p, struct lp_err *err), void *ctx,
+	struct lp_warn *warn, struct lp_err *err);
+
+/* Programs that there was no room for, ever. */
+uint64_t calls_watch_left_out(const struct calls_watch *w);
+
+#endif
