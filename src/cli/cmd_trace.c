@@ -12,7 +12,7 @@ static const struct command *const verbs[] = {
 };
 
 static const struct example examples[] = {
-	{"trace syscalls --comm glusterfsd -o /var/lib/limpet",
+	{"trace syscalls --comm glusterfsd -o traces",
 		"how long a file server's reads and writes take, and which fail, for good"},
 	{"trace syscalls -p 812 -d 30s", "every call of process 812 for half a minute"},
 	{"trace samples -d 30s", "which functions the CPUs are in, for half a minute"},

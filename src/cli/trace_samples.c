@@ -208,7 +208,8 @@ static int run_checked(const struct samples_options *opt, struct lp_err *err)
 		.path = output.path,
 		.observer = output.name,
 		.meta = meta,
-		.anew = true};
+		.anew = true,
+		.private = true};
 	return sample(opt, p, &loop, err);
 }
 

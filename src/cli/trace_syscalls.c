@@ -387,7 +387,7 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"trace syscalls --comm glusterfsd -o /var/lib/limpet",
+	{"trace syscalls --comm glusterfsd -o traces",
 		"a file server, as a summary, until Ctrl-C"},
 	{"trace syscalls -p 812 -d 30s -o calls.lpa",
 		"every call for half a minute, into one file"},

@@ -299,6 +299,92 @@ static void test_bytes_while_writing(void **state)
 	bench_release(&b);
 }
 
+/* A single file that names too much goes on in another one; and is no worse for being removed. */
+static void test_parts(void **state)
+{
+	struct place *p = *state;
+	struct bench b;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/own.lpa", p->dir);
+	bench_make(&b, p);
+	b.config.path = path;
+	b.config.private = true;
+	assert_int_equal(write_from(&b, NOON, 5, false), 0);
+	assert_int_equal(write_from(&b, "2024-03-01T12:01:00Z", 5, true), 0);
+	assert_int_equal(write_from(&b, "2024-03-01T12:02:00Z", 5, false), 0);
+	assert_int_equal(write_from(&b, "2024-03-01T12:03:00Z", 5, true), 0);
+	spool_file_finish(&b.file);
+	bench_release(&b);
+	assert_files(p->dir, "own-2.lpa own-3.lpa own.lpa");
+	assert_samples(p->dir, "own.lpa", 5, true);
+	assert_samples(p->dir, "own-2.lpa", 10, true);
+	assert_samples(p->dir, "own-3.lpa", 5, true);
+}
+
+/* Names that came and went fill a file. */
+static void test_crowded(void **state)
+{
+	struct place *p = *state;
+	struct lp_catalogue *many = fake_catalogue();
+	struct lp_err err = {0};
+	struct bench b;
+	char name[32];
+	uint32_t id;
+
+	bench_make(&b, p);
+	assert_false(spool_file_crowded(&b.file, b.catalogue)); /* there is none */
+	for (unsigned i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "dm-%u", i);
+		assert_int_equal(lp_catalogue_add_component(many, 0, "h", name, "", &id, &err), 0);
+	}
+	assert_int_equal(write_from(&b, NOON, 5, false), 0);
+	assert_false(spool_file_crowded(&b.file, b.catalogue));
+	assert_int_equal(spool_file_write(&b.file, many, b.batch, &err), 0);
+	assert_true(spool_file_crowded(&b.file, b.catalogue));
+	assert_false(spool_file_crowded(&b.file, many));
+	lp_catalogue_free(many);
+	bench_release(&b);
+}
+
+/* What is made is the user's alone where that is wanted. */
+static void test_private(void **state)
+{
+	struct place *p = *state;
+	struct bench b;
+	struct stat st;
+	char dir[256];
+
+	snprintf(dir, sizeof(dir), "%s/a/b", p->dir);
+	bench_make(&b, p);
+	b.config.dir = dir;
+	b.config.private = true;
+	assert_int_equal(write_from(&b, NOON, 5, false), 0);
+	assert_int_equal(stat(dir, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+	assert_int_equal(stat(b.file.path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	spool_file_finish(&b.file); /* sealed */
+	assert_int_equal(stat(b.file.path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	bench_release(&b);
+}
+
+/* A file with a second name, or that is a link, is not gone on with. */
+static void test_resume_linked(void **state)
+{
+	struct place *p = *state;
+	char path[256], other[300];
+
+	write_killed(p, NOON, 5);
+	snprintf(path, sizeof(path), "%s/h-20240301T120000Z.lpa", p->dir);
+	snprintf(other, sizeof(other), "%s/other", p->dir);
+	assert_int_equal(link(path, other), 0);
+	write_killed(p, "2024-03-01T12:01:00Z", 5);
+	assert_files(p->dir, "h-20240301T120000Z.lpa h-20240301T120100Z.lpa other");
+	assert_samples(p->dir, "h-20240301T120100Z.lpa", 5, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +401,10 @@ int main(void)
 		place_test(test_rotation_seals_and_expires),
 		place_test(test_leap_expires_nothing),
 		place_test(test_bytes_while_writing),
+		place_test(test_parts),
+		place_test(test_crowded),
+		place_test(test_private),
+		place_test(test_resume_linked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
