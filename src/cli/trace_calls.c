@@ -196,7 +196,8 @@ static int run_checked(const struct calls_options *opt, struct lp_err *err)
 		.path = output.path,
 		.observer = output.name,
 		.meta = meta,
-		.anew = true};
+		.anew = true,
+		.private = true};
 	return watch(opt, c, &loop, err);
 }
 
