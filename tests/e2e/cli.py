@@ -226,6 +226,39 @@ def test_check_and_repair(d):
     bad(2, "one file", "check", "--repair", "-o", os.path.join(d, "x"), archive, archive)
 
 
+def test_damaged_catalogue(d):
+    """what a damaged catalogue leaves is shown, the file is named, and the exit code says it"""
+    archive = record_tree(d)
+    with open(archive, "r+b") as f:
+        f.seek(16 + 44 + 5)  # behind the headers of the file and of its first frame
+        byte = f.read(1)[0]
+        f.seek(16 + 44 + 5)
+        f.write(bytes([byte ^ 0x40]))
+    for args in (["show"], ["show", "--csv"], ["show", "--json"]):
+        ran = bad(2, ["the catalogue at byte 16 is damaged", archive], *args, archive)
+        assert "Traceback" not in ran.err
+    bad(2, "damaged", "check", archive)
+
+
+def test_hostile_names(d):
+    """names that steer a terminal, turn text round or look like formulas: nothing of it is printed"""
+    names = ["=cmd|x/disk:a", "a/disk:\u202egnp", "a/disk:b\u009b2J", "@x/disk:c", "a/disk:\u200bd"]
+    rows = "".join(f"{1300000000 + s},{n},await,{s + 1}\n" for s in range(5) for n in names)
+    path = write(d, "names.csv", HEADER + rows)
+    for args in (["show"], ["show", "--csv"], ["show", "--json"], ["show", "-m", "await"],
+                 ["diagnose", "--state", "/dev/null"], ["topology"],
+                 ["diagnose", "--state", "/dev/null", "--json"], ["diagnose", "--hourly"]):
+        ran = limpet(*args, path)
+        assert ran.code in (0, 2, 4), ran
+        assert all(c in "\n" or " " <= c <= "~" for c in ran.out + ran.err), (args, ran)
+    shown = good("show", "--csv", path)
+    assert not any(c[:1] in "=+-@" for r in rows_of(shown) for c in (r["component"], r["metric"]))
+    again = write(d, "again.csv", shown)
+    assert good("show", "--csv", again) == shown
+    listed = json.loads(good("show", "--json", path))["components"]
+    assert {c["component"] for c in listed} == set(names), listed
+
+
 def test_damage_among_good_files(d):
     """one damaged file of several: the others are shown, and the exit code says it"""
     good("import", long_csv(d), "-o", os.path.join(d, "out"), "-q", "-n", "a")
