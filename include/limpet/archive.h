@@ -68,7 +68,8 @@ int lp_archive_close(struct lp_archive_writer *w, struct lp_err *err);
 void lp_archive_abandon(struct lp_archive_writer *w);
 
 /* Rewrite a file densely, with an index, replacing it at once (through PATH.tmp). A file that is
- * sealed already is left alone. */
+ * sealed already is left alone. The new one has the same owner and permissions. A symbolic link is
+ * not followed. -EBUSY: another process is writing the file. */
 int lp_archive_seal(const char *path, struct lp_warn *warn, struct lp_err *err);
 
 /* Open a file for reading. Damage is reported through `warn`; what is intact is delivered, and then

@@ -72,33 +72,38 @@ static int walk_link(struct walk *w, int link, const struct stat *st)
 	return *target == '/' ? walk_start(w, "/") : 0;
 }
 
-static int walk_open(struct walk *w, const char *name)
+/* Go to a directory: O_DIRECTORY, so that one that is mounted on demand is. */
+static int walk_enter(struct walk *w, const char *name)
 {
-	int fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(w->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd >= 0 || errno != ENOENT || !w->make)
-		return fd < 0 ? -errno : fd;
-	if (mkdirat(w->fd, name, w->make) < 0 && errno != EEXIST)
+	if (fd < 0)
 		return -errno;
-	fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	walk_to(w, fd);
+	return 0;
+}
+
+/* What has this name is no directory: perhaps a link. */
+static int walk_other(struct walk *w, const char *name)
+{
+	_cleanup_close_ int fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISLNK(st.st_mode) ? walk_link(w, fd, &st) : -ENOTDIR;
 }
 
 static int walk_step(struct walk *w, const char *name)
 {
-	_cleanup_close_ int fd = walk_open(w, name);
-	struct stat st;
+	int r = walk_enter(w, name);
 
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (S_ISLNK(st.st_mode))
-		return walk_link(w, fd, &st);
-	if (!S_ISDIR(st.st_mode))
-		return -ENOTDIR;
-	walk_to(w, TAKE_FD(fd));
-	return 0;
+	if (r == -ENOENT && w->make) {
+		if (mkdirat(w->fd, name, w->make) < 0 && errno != EEXIST)
+			return -errno;
+		r = walk_enter(w, name);
+	}
+	return r == -ENOTDIR || r == -ELOOP ? walk_other(w, name) : r;
 }
 
 static int walk_path(const char *path, size_t len, mode_t make, int *ret_fd)

@@ -44,6 +44,8 @@ int trace_exit_code(int r)
 	case -EBUSY:
 	case -EOPNOTSUPP:
 	case -ENAMETOOLONG:
+	case -ELOOP:
+	case -EMLINK:
 		return EXIT_USAGE;
 	default:
 		return EXIT_INTERNAL;
