@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* So many may wait for the next sample, where counts need no reading from the kernel. */
-#define WAITING_MAX 4096
+#define WAITING_MAX 512
 
 int session_exit(struct session *s, pid_t pid)
 {

@@ -83,12 +83,12 @@ def peak_kib(pid):
 class Churn:
     """The program that does it, traced, when it is done and still there."""
 
-    def __init__(self, directory, what, n, *options):
+    def __init__(self, directory, what, n, *options, backend="bpf"):
         # A loopback of its own: a hundred thousand connections are no business of this machine's.
         self.process = subprocess.Popen(
             ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", LIMPET, "trace",
-             "syscalls", "--backend", "bpf", "--json", "-n", "obs", *options, "-o",
-             f"{directory}/{what}{''.join(options)}.lpa", "--", CHURN, what, str(n)],
+             "syscalls", "--backend", backend, "--json", "-n", "obs", *options, "-o",
+             f"{directory}/{what}-{backend}{''.join(options)}.lpa", "--", CHURN, what, str(n)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.line = self.process.stdout.readline().strip()
         self.pid = self.process.pid
@@ -137,6 +137,16 @@ def test_processes(directory):
             check(peak_kib(churn.pid) < CEILING_KIB, f"{mode}: {peak_kib(churn.pid)} KiB")
             seen = churn.end()
             check(seen["traced"] + seen["lost"] > n, f"{mode}: {seen}")
+
+
+def test_ptrace(directory):
+    """processes that come and go, with ptrace, which takes longer"""
+    if "ptrace" not in trace_backends() or os.geteuid() != 0:
+        raise Skip("ptrace does not work here, or no namespace can be made")
+    with Churn(directory, "processes", N // 10, "--summary", backend="ptrace") as churn:
+        check(churn.line == "done", churn.line)
+        check(peak_kib(churn.pid) < CEILING_KIB, f"{peak_kib(churn.pid)} KiB")
+        check(churn.end()["traced"] == N // 10 + 1, "processes were missed")
 
 
 def test_connections(directory):
