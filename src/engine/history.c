@@ -67,17 +67,16 @@ const struct track *tracks_find(const struct tracks *t, const char *component)
 	return t && strmap_get(&t->index, component, &at) ? &t->items[at] : NULL;
 }
 
-struct track *tracks_get(struct tracks *t, const char *component)
+int tracks_get(struct tracks *t, const char *component, uint32_t *ret)
 {
-	uint32_t at;
-
-	if (strmap_get(&t->index, component, &at))
-		return &t->items[at];
+	if (strmap_get(&t->index, component, ret))
+		return 0;
 	if (array_reserve(&t->items, &t->cap, t->n + 1, sizeof(*t->items)) < 0 ||
 		strmap_put(&t->index, component, (uint32_t)t->n) < 0)
-		return NULL;
+		return -ENOMEM;
 	t->items[t->n] = (struct track){.first_slot = INT64_MAX};
-	return &t->items[t->n++];
+	*ret = (uint32_t)t->n++;
+	return 0;
 }
 
 int64_t track_number(const struct track *t, uint32_t i)

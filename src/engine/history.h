@@ -50,8 +50,9 @@ struct tracks *history_metric(struct history *h, const char *metric);
 /* The same, or NULL where there are none. */
 const struct tracks *history_find(const struct history *h, const char *metric);
 
-/* The track of a component, made if it is new; as above. */
-struct track *tracks_get(struct tracks *t, const char *component);
+/* The number of the track of a component, made if it is new, in items[]; good until history_trim().
+ * 0 or -ENOMEM. */
+int tracks_get(struct tracks *t, const char *component, uint32_t *ret);
 const struct track *tracks_find(const struct tracks *t, const char *component);
 
 /* Keep what is known of window `number`. Windows come in order; those between, of which nothing is

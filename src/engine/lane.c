@@ -25,6 +25,7 @@ int lane_init(struct lane *l, const struct horizon *h, const struct detect_optio
 
 void lane_release(struct lane *l)
 {
+	frame_release(&l->frame);
 	lp_table_builder_free(l->builder);
 	peers_free(l->peers);
 	discover_memory_release(&l->memory);
@@ -90,6 +91,7 @@ static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 	view.v = NULL;
 	if (r < 0)
 		return r;
+	frame_release(&l->frame);
 	peers_free(l->peers);
 	l->peers = peers;
 	l->looked = part.end;
@@ -125,6 +127,7 @@ static int lane_forget(struct lane *l, struct lp_err *err)
 
 	if (l->keeps_all)
 		return 0;
+	frame_release(&l->frame);
 	r = history_trim(&l->history, window, slot);
 	if (r == 0)
 		r = table_builder_trim(l->builder, slot - (int64_t)windows_context(l));

@@ -10,64 +10,89 @@
 
 void view_release(struct view *view)
 {
+	for (uint32_t t = 0; view->refills && t < view->n_refills; t++)
+		table_refill_release(&view->refills[t]);
+	free(view->refills);
 	lp_verdict_free(view->v);
 	free(view->observer);
 	free(view->last);
+	free(view->gaps);
 	*view = (struct view){0};
 }
 
-/* Number the observers of the components. */
-static int observers_number(struct view *view, uint32_t *ret_n)
+/* Number the observers of the components. Those of one observer mostly follow each other. */
+static int observers_number(struct view *view)
 {
 	_cleanup_(strmap_release) struct strmap names = {0};
+	const struct lp_verdict *v = view->v;
 	uint32_t n = 0;
 	int r = 0;
 
-	view->observer = calloc((size_t)view->v->n_components + 1, sizeof(*view->observer));
+	view->observer = calloc((size_t)v->n_components + 1, sizeof(*view->observer));
 	if (!view->observer)
 		return -ENOMEM;
-	for (uint32_t c = 0; r == 0 && c < view->v->n_components; c++) {
-		const char *observer = view->v->components[c]->observer;
+	for (uint32_t c = 0; r == 0 && c < v->n_components; c++) {
+		const char *observer = v->components[c]->observer;
 
-		if (strmap_get(&names, observer, &view->observer[c]))
-			continue;
-		view->observer[c] = n++;
-		r = strmap_put(&names, observer, view->observer[c]);
+		if (c && !strcmp(observer, v->components[c - 1]->observer)) {
+			view->observer[c] = view->observer[c - 1];
+		} else if (!strmap_get(&names, observer, &view->observer[c])) {
+			view->observer[c] = n++;
+			r = strmap_put(&names, observer, view->observer[c]);
+		}
 	}
-	*ret_n = n;
+	view->n_observers = n;
 	return r;
 }
 
-/* Note the slots in which a component has a value. */
+/* Note the slots in which a component has a value, unless its observer is known in all. */
 static void presence_note(struct view *view, uint32_t table, uint32_t component, uint32_t n_slots)
 {
-	const struct lp_table *t = view->v->tables[table];
-	uint32_t row = view->v->row_of[table][component];
-	int32_t *last = view->last + (size_t)view->observer[component] * n_slots;
+	uint32_t row = view->v->row_of[table][component], observer = view->observer[component];
+	int32_t *last = view->last + (size_t)observer * n_slots;
+	const double *values;
 
-	for (uint32_t s = 0; row != UINT32_MAX && s < n_slots; s++) {
-		if (last[s] < 0 && !isnan(t->values[(size_t)row * t->n_slots + s]))
-			last[s] = (int32_t)s;
+	if (row == UINT32_MAX || !view->gaps[observer])
+		return;
+	values = view->v->tables[table]->values + (size_t)row * n_slots;
+	for (uint32_t s = 0; s < n_slots; s++) {
+		if (last[s] >= 0 || isnan(values[s]))
+			continue;
+		last[s] = (int32_t)s;
+		view->gaps[observer]--;
 	}
+}
+
+static int presence_alloc(struct view *view, uint32_t n_slots)
+{
+	size_t n = (size_t)view->n_observers * n_slots;
+
+	free(view->last);
+	free(view->gaps);
+	view->last = malloc((n + 1) * sizeof(*view->last));
+	view->gaps = malloc(((size_t)view->n_observers + 1) * sizeof(*view->gaps));
+	if (!view->last || !view->gaps)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		view->last[i] = -1;
+	for (uint32_t o = 0; o < view->n_observers; o++)
+		view->gaps[o] = n_slots;
+	return 0;
 }
 
 static int presence_make(struct view *view)
 {
 	const struct lp_verdict *v = view->v;
-	uint32_t n_slots = v->n_tables ? v->tables[0]->n_slots : 0, n = 0;
-	int r = observers_number(view, &n);
+	uint32_t n_slots = v->n_tables ? v->tables[0]->n_slots : 0;
 
-	view->last = calloc((size_t)n * n_slots + 1, sizeof(*view->last));
-	if (r < 0 || !view->last)
+	if (presence_alloc(view, n_slots) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < (size_t)n * n_slots; i++)
-		view->last[i] = -1;
 	for (uint32_t t = 0; t < v->n_tables; t++) {
 		for (uint32_t c = 0; c < v->n_components; c++)
 			presence_note(view, t, c, n_slots);
 	}
-	for (uint32_t o = 0; o < n; o++) {
-		for (uint32_t s = 1; s < n_slots; s++) {
+	for (uint32_t o = 0; o < view->n_observers; o++) {
+		for (uint32_t s = 1; view->gaps[o] && s < n_slots; s++) {
 			int32_t *last = &view->last[(size_t)o * n_slots + s];
 
 			*last = *last < 0 ? last[-1] : *last;
@@ -95,9 +120,45 @@ int view_make(const struct lp_table_builder *b, const struct table_part *part,
 		r = verdict_take_tables(view.v, tables, n, hosts, err);
 	if (r < 0)
 		return r;
-	if (presence_make(&view) < 0)
+	if (observers_number(&view) < 0 || presence_make(&view) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	*ret = view;
 	view = (struct view){0};
 	return 0;
+}
+
+int view_fix(struct view *view, const struct lp_table_builder *b)
+{
+	struct lp_verdict *v = view->v;
+	int r = 0;
+
+	view->n_changes = b->n_changes;
+	view->fixed = !view->left_out;
+	view->refills = calloc((size_t)v->n_tables + 1, sizeof(*view->refills));
+	view->n_refills = v->n_tables;
+	if (!view->refills)
+		return -ENOMEM;
+	for (uint32_t t = 0; view->fixed && t < v->n_tables; t++) {
+		r = table_refill_find(b, v->tables[t], &view->refills[t]);
+		view->fixed = r == 0;
+	}
+	view->fixed = view->fixed && v->n_tables == table_refill_count(b);
+	return r == -ENOMEM ? r : 0;
+}
+
+bool view_holds(const struct view *view, const struct lp_table_builder *b)
+{
+	return view->v && view->fixed && view->n_changes == b->n_changes;
+}
+
+int view_move(struct view *view, const struct lp_table_builder *b, const struct table_part *part,
+	struct lp_err *err)
+{
+	int r = 0;
+
+	for (uint32_t t = 0; r == 0 && t < view->v->n_tables; t++)
+		r = table_refill_part(b, &view->refills[t], part, view->v->tables[t]);
+	if (r == 0)
+		r = presence_make(view);
+	return r < 0 ? lp_err_sys(err, r, "cannot compare") : 0;
 }

@@ -5,14 +5,21 @@
 
 #include "detect/compare/compare.h"
 #include "model/hosts.h"
+#include "model/table_refill.h"
 #include "model/table_view.h"
 
 struct view {
 	struct lp_verdict *v;
-	struct presence presence; /* of v's components; points to the two arrays */
+	struct presence presence; /* of v's components; points to the arrays below */
 	uint32_t *observer;
 	int32_t *last;
+	uint32_t *gaps; /* [observer] slots in which it measured nothing */
+	uint32_t n_observers;
 	uint32_t left_out; /* components that have too few values, see table_builder_view() */
+	struct table_refill *refills; /* [table]; see view_fix() */
+	uint32_t n_refills;
+	uint64_t n_changes; /* of the builder */
+	bool fixed;
 };
 
 /* An observer that was silent for less than this is late, and nothing is missing. */
@@ -22,5 +29,15 @@ struct view {
 int view_make(const struct lp_table_builder *b, const struct table_part *part,
 	const struct hosts *hosts, struct view *ret, struct lp_err *err);
 void view_release(struct view *view);
+
+/* Prepare a view for showing later parts that are seen from the same slot on. 0 or -ENOMEM. */
+int view_fix(struct view *view, const struct lp_table_builder *b);
+
+/* Would a new view of a later part have the same components in the same places? */
+bool view_holds(const struct view *view, const struct lp_table_builder *b);
+
+/* Let such a view show that part. */
+int view_move(struct view *view, const struct lp_table_builder *b, const struct table_part *part,
+	struct lp_err *err);
 
 #endif

@@ -13,6 +13,18 @@
 /* The time-series method averages over so many samples at most. */
 #define CUT_SAMPLES 32
 
+/* From so many members on, threads share the keeping. */
+#define MEMBERS_MANY 4096
+
+void frame_release(struct frame *f)
+{
+	for (size_t i = 0; f->tracks && i < f->n_tracks; i++)
+		free(f->tracks[i]);
+	free(f->tracks);
+	view_release(&f->view);
+	*f = (struct frame){0};
+}
+
 uint32_t windows_context(const struct lane *l)
 {
 	return (uint32_t)(VIEW_LATENESS_US / l->params.step_us) + l->params.smooth + 1;
@@ -31,19 +43,19 @@ struct stretch_of_pair {
 	const struct lp_verdict *v;
 	const struct comparison_look *look;
 	struct tracks *tracks;
-	int64_t slot;	/* of the first slot of the tables */
-	int64_t number; /* of the first window, or sample */
+	const uint32_t *numbers; /* [member] of its track */
+	int64_t slot;		 /* of the first slot of the tables */
+	int64_t number;		 /* of the first window, or sample */
 };
 
 /* Keep what the comparison says of a member. */
 static int member_keep(const struct stretch_of_pair *p, const struct comparison *c, uint32_t member)
 {
 	const struct lp_series *s = c->series;
-	uint32_t component = p->v->groups[s->group].members[member];
-	struct track *t = tracks_get(p->tracks, p->v->components[component]->text);
-	int r = t ? 0 : -ENOMEM;
+	struct track *t = &p->tracks->items[p->numbers[member]];
+	int r = 0;
 
-	if (t && t->first_slot == INT64_MAX && c->first_slot[member] < INT64_MAX)
+	if (t->first_slot == INT64_MAX && c->first_slot[member] < INT64_MAX)
 		t->first_slot = c->first_slot[member] + c->context + p->slot;
 	for (uint32_t w = 0; r == 0 && w < s->n_windows; w++) {
 		size_t at = (size_t)member * s->n_windows + w;
@@ -58,14 +70,49 @@ static int member_keep(const struct stretch_of_pair *p, const struct comparison 
 	return r;
 }
 
-static void first_slots(
-	const struct stretch_of_pair *p, const struct lp_peer_group *g, int64_t *ret)
+/* Each member has a track of its own, so that threads can share them. */
+static int members_keep(const struct stretch_of_pair *p, const struct comparison *c)
 {
-	for (uint32_t i = 0; i < g->n_members; i++) {
-		const struct track *t =
-			tracks_find(p->tracks, p->v->components[g->members[i]]->text);
+	uint32_t n = p->v->groups[c->series->group].n_members;
+	int failed = 0;
 
-		ret[i] = t && t->first_slot < INT64_MAX ? t->first_slot - p->slot : INT64_MAX;
+#pragma omp parallel for schedule(static) reduction(min : failed) if (n >= MEMBERS_MANY)
+	for (uint32_t i = 0; i < n; i++) {
+		int r = member_keep(p, c, i);
+
+		failed = r < failed ? r : failed;
+	}
+	return failed;
+}
+
+/* The numbers of the members' tracks. */
+static const uint32_t *pair_tracks(
+	struct frame *f, struct tracks *tracks, uint32_t group, uint32_t table)
+{
+	const struct lp_verdict *v = f->view.v;
+	const struct lp_peer_group *g = &v->groups[group];
+	size_t at = (size_t)group * v->n_tables + table;
+	uint32_t *numbers;
+
+	if (f->tracks[at])
+		return f->tracks[at];
+	numbers = calloc((size_t)g->n_members + 1, sizeof(*numbers));
+	for (uint32_t i = 0; numbers && i < g->n_members; i++) {
+		if (tracks_get(tracks, v->components[g->members[i]]->text, &numbers[i]) < 0) {
+			free(numbers);
+			return NULL;
+		}
+	}
+	f->tracks[at] = numbers;
+	return numbers;
+}
+
+static void first_slots(const struct stretch_of_pair *p, uint32_t n, int64_t *ret)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t first = p->tracks->items[p->numbers[i]].first_slot;
+
+		ret[i] = first < INT64_MAX ? first - p->slot : INT64_MAX;
 	}
 }
 
@@ -80,22 +127,20 @@ static int pair_keep(const struct stretch_of_pair *p, struct comparison_past *pa
 
 	if (!first)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
-	first_slots(p, g, first);
+	first_slots(p, g->n_members, first);
 	past->first_slot = first;
 	past->threshold = p->look->threshold;
 	past->floor = p->look->floor;
 	r = comparison_make(p->l->opt, p->v, &p->l->params, group, table, past, &c, &s, err);
-	for (uint32_t i = 0; r > 0 && i < g->n_members; i++) {
-		if (member_keep(p, &c, i) < 0)
-			return lp_err_sys(err, -ENOMEM, "cannot compare");
-	}
+	if (r > 0 && members_keep(p, &c) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	return r < 0 ? r : 0;
 }
 
-/* All metrics of all groups in the windows `first` and following, which `view` holds. */
-static int pairs_keep(
-	struct lane *l, const struct view *view, int64_t first, int64_t slot, struct lp_err *err)
+/* All metrics of all groups in the windows `first` and following, which the frame shows. */
+static int pairs_keep(struct lane *l, int64_t first, int64_t slot, struct lp_err *err)
 {
+	const struct view *view = &l->frame.view;
 	uint32_t overlap = l->params.win_size - l->params.win_shift;
 	struct comparison_past past = {.context = windows_context(l),
 		.context_by_sample = windows_context(l) + overlap,
@@ -108,13 +153,17 @@ static int pairs_keep(
 		for (uint32_t t = 0; r == 0 && t < view->v->n_tables; t++) {
 			const char *metric = view->v->tables[t]->metric;
 			struct stretch_of_pair p = {
-				l, view->v, peers_get(l->peers, g, metric), NULL, slot, first};
+				.l = l, .v = view->v, .slot = slot, .number = first};
 
+			p.look = peers_get(l->peers, g, metric);
 			if (!p.look)
 				continue;
-			p.number = p.look->by_sample ? first_sample(l, first) : first;
+			if (p.look->by_sample)
+				p.number = first_sample(l, first);
 			p.tracks = history_metric(&l->history, metric);
-			if (!p.tracks)
+			if (p.tracks)
+				p.numbers = pair_tracks(&l->frame, p.tracks, g, t);
+			if (!p.numbers)
 				return lp_err_sys(err, -ENOMEM, "cannot compare");
 			p.tracks->by_sample = p.look->by_sample;
 			r = pair_keep(&p, &past, g, t, err);
@@ -123,18 +172,42 @@ static int pairs_keep(
 	return r;
 }
 
+/* A frame for the part: the one at hand, moved there, or another. */
+static int frame_make(struct lane *l, const struct table_part *part, struct lp_err *err)
+{
+	struct frame *f = &l->frame;
+	int r;
+
+	if (view_holds(&f->view, l->builder))
+		return view_move(&f->view, l->builder, part, err);
+	frame_release(f);
+	r = view_make(l->builder, part, l->opt->hosts, &f->view, err);
+	if (r == 0)
+		r = peers_apply(l->peers, f->view.v, err);
+	if (r == 0 && view_fix(&f->view, l->builder) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot compare");
+	if (r < 0)
+		return r;
+	f->n_tracks = (size_t)f->view.v->n_groups * f->view.v->n_tables;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	f->tracks = calloc(f->n_tracks + 1, sizeof(*f->tracks));
+	return f->tracks ? 0 : lp_err_sys(err, -ENOMEM, "cannot compare");
+}
+
 int windows_compare(struct lane *l, int64_t first, int64_t end, struct lp_err *err)
 {
 	struct table_part part = {
 		.first = first * l->params.win_shift - (int64_t)windows_context(l),
 		.end = (end - 1) * l->params.win_shift + l->params.win_size,
 		.seen_from = l->peers->seen_from};
-	_cleanup_(view_release) struct view view = {0};
-	int r = view_make(l->builder, &part, l->opt->hosts, &view, err);
+	int r = frame_make(l, &part, err);
 
 	if (r == 0)
-		r = peers_apply(l->peers, view.v, err);
-	return r < 0 ? r : pairs_keep(l, &view, first, part.first, err);
+		r = pairs_keep(l, first, part.first, err);
+	/* What does not hold for the next windows needs no room until then. */
+	if (r < 0 || !view_holds(&l->frame.view, l->builder))
+		frame_release(&l->frame);
+	return r;
 }
 
 /* What is kept of one metric of a group, as if it had been compared just now. */

@@ -31,6 +31,7 @@ struct kind {
 	const char *apart; /* a name whose components are peers of one another only, or NULL */
 	bool by_role;	   /* those of servers and those of clients are no peers */
 	bool of_calls;	   /* what tracing saw of system calls: metrics say the resource */
+	bool remade;	   /* tables of it are put together anew before they are compared */
 };
 
 /* The row of a kind, whatever the case of its letters. One that has none gets a row of zeros. */

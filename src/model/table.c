@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "model/kind.h"
 #include "model/table_builder.h"
 #include "model/table_grid.h"
 #include "model/table_peak.h"
@@ -363,6 +364,7 @@ int table_rows_retire(struct lp_table_builder *b,
 		any |= n < set->n_rows;
 		set->n_rows = n;
 	}
+	b->n_changes += any;
 	return any ? rows_renumber(b) : 0;
 }
 
@@ -392,6 +394,8 @@ int table_set_row(struct lp_table_builder *b, struct column_set *s,
 		.gaps = b->opt->gaps,
 		.component = lp_identity_ref(component)};
 	*ret_row = s->row_of[number] = (uint32_t)s->n_rows++;
+	s->remade |= kind_find(component->kind)->remade;
+	b->n_changes++;
 	return 0;
 }
 

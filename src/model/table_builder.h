@@ -14,6 +14,7 @@ struct column_set {
 	size_t n_rows, cap_rows;
 	uint32_t *row_of; /* [number of the component] its row; NO_ROW */
 	size_t n_numbers, cap_numbers;
+	bool remade; /* a component is of a kind whose tables are */
 };
 
 #define NO_ROW UINT32_MAX
@@ -44,6 +45,7 @@ struct lp_table_builder {
 	size_t n_globs, cap_globs;
 	struct column_set *sets;
 	size_t n_sets, cap_sets;
+	uint64_t n_changes; /* so often rows came or went */
 	struct strmap set_index;
 	struct strmap numbers;	  /* of components, by their text: one for all sets */
 	struct binding *bindings; /* of the catalogues of the sources that take turns */

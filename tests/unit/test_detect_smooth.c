@@ -60,6 +60,36 @@ static void test_no_drift(void **state)
 	smoothed_release(&s);
 }
 
+/* Slots that are there for averages only are left out, and count. */
+static void test_context(void **state)
+{
+	double row[N];
+	const double *rows[] = {row};
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		uint32_t width = 1 + oracle_below(40), context = oracle_below(N);
+		struct group_data g = {rows, 1, N, 0};
+		struct smoothed all, some;
+
+		for (uint32_t i = 0; i < N; i++)
+			row[i] = oracle_below(10) < (uint32_t)round % 4 ? NAN : oracle_uniform();
+		assert_int_equal(smooth_group(&g, width, &all), 0);
+		smoothed_drop_sparse(&all, &g, width);
+		g.context = context;
+		assert_int_equal(smooth_group(&g, width, &some), 0);
+		smoothed_drop_sparse(&some, &g, width);
+		assert_int_equal(some.n_slots, N - context);
+		for (uint32_t i = context; i < N; i++) {
+			double a = all.rows[0][i], b = some.rows[0][i - context];
+
+			assert_true(a == b || (isnan(a) && isnan(b)));
+		}
+		smoothed_release(&all);
+		smoothed_release(&some);
+	}
+}
+
 static void test_rows(void **state)
 {
 	static const double a[] = {1, 3, NAN, NAN, 5};
@@ -94,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_means),
 		cmocka_unit_test(test_no_drift),
+		cmocka_unit_test(test_context),
 		cmocka_unit_test(test_rows),
 	};
 

@@ -252,16 +252,17 @@ static int compare_windows(struct comparison *c)
 }
 
 /* Averages know the slots before the first window; windows do not. */
-static int comparison_smooth(struct comparison *c, const struct group_data *g)
+static int comparison_smooth(struct comparison *c, const struct group_data *all)
 {
-	int r = smooth_group(g, c->params.smooth, &c->smoothed);
+	struct group_data g = *all;
+	int r;
 
+	g.context = c->context;
+	r = smooth_group(&g, c->params.smooth, &c->smoothed);
 	if (r == 0 && c->role == LP_ROLE_SERVICE)
-		smoothed_drop_sparse(&c->smoothed, g, timeseries_width(c->params.step_us));
+		smoothed_drop_sparse(&c->smoothed, &g, timeseries_width(c->params.step_us));
 	else if (r == 0 && c->gaps) /* a request now and then says nothing */
-		smoothed_drop_sparse(&c->smoothed, g, c->params.smooth);
-	if (r == 0)
-		smoothed_skip(&c->smoothed, c->context);
+		smoothed_drop_sparse(&c->smoothed, &g, c->params.smooth);
 	return r;
 }
 

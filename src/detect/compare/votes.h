@@ -12,13 +12,15 @@
 struct group_data {
 	const double *const *rows; /* [member] n_slots values, NaN: missing; a NULL row has none */
 	uint32_t n_members, n_slots;
+	uint32_t context; /* slots before the first that matters, for averages */
 };
 
 /* How many windows there are: window w covers the samples w*win_shift .. w*win_shift+win_size-1,
  * and must be complete. */
 uint32_t window_count(const struct lp_params *p, uint32_t n_slots);
 
-/* The rows smoothed (step 2), in one block; free() the result's `block` (rows point into it). */
+/* The rows behind the context, smoothed (step 2), in one block; free() the result's `block` (rows
+ * point into it). */
 struct smoothed {
 	double *block;
 	const double **rows; /* NULL where the input row is */
@@ -26,9 +28,6 @@ struct smoothed {
 };
 int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *ret);
 void smoothed_release(struct smoothed *s);
-
-/* Leave out the first `n` slots of all rows, which were there for the averages of the others. */
-void smoothed_skip(struct smoothed *s, uint32_t n);
 
 /* For what has a value only where something happened: where less than half of the last `width`
  * samples (of `g`, which `s` was made from) have one, an average says nothing, and becomes NaN. */
