@@ -339,11 +339,8 @@ static int trace(const struct syscalls_options *opt, struct trace_request *q,
 	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct trace_session_config *c = &q->config;
-	/* What is traced is nobody else's business: paths, addresses, what failed. */
-	const mode_t before = umask(S_IRWXG | S_IRWXO);
 	int r;
 
-	c->trace.targets.command_umask = &before;
 	c->warn = &warn;
 	c->started = closing_started;
 	c->progress = closing_progress;
@@ -353,8 +350,6 @@ static int trace(const struct syscalls_options *opt, struct trace_request *q,
 	r = ticker_system(&ticker, err);
 	if (r == 0)
 		r = trace_session_run(c, ticker, stats, err);
-	umask(before);
-	c->trace.targets.command_umask = NULL;
 	c->warn = NULL;
 	c->ctx = NULL;
 	if (r < 0)
@@ -387,8 +382,7 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"trace syscalls --comm glusterfsd -o traces",
-		"a file server, as a summary, until Ctrl-C"},
+	{"trace syscalls --comm glusterfsd -o traces", "a file server, as a summary, until Ctrl-C"},
 	{"trace syscalls -p 812 -d 30s -o calls.lpa",
 		"every call for half a minute, into one file"},
 	{"trace syscalls --cgroup /sys/fs/cgroup/system.slice/gluster.service",

@@ -17,9 +17,8 @@ struct trace_targets {
 	unsigned n_comms;
 	const uid_t *uids; /* of those that are found by name; none: of all users */
 	unsigned n_uids;
-	const char *cgroup;	     /* directory of a control group, or NULL */
-	char *const *command;	     /* start this and trace it from its first call on, or NULL */
-	const mode_t *command_umask; /* that of the command; NULL: ours */
+	const char *cgroup;   /* directory of a control group, or NULL */
+	char *const *command; /* start this and trace it from its first call on, or NULL */
 };
 
 struct trace_config {

@@ -199,10 +199,8 @@ static int command_began(struct bpf_tracer *t, const char *name, int failure, st
 	return lp_err_sys(err, -error, "cannot run %s", name);
 }
 
-static int command_start(
-	struct bpf_tracer *t, const struct trace_targets *targets, struct lp_err *err)
+static int command_start(struct bpf_tracer *t, char *const *command, struct lp_err *err)
 {
-	char *const *command = targets->command;
 	_cleanup_close_ int go_read = -1, go_write = -1, fail_read = -1, fail_write = -1;
 	char path[PATH_MAX];
 	int go[2], failure[2], r;
@@ -220,8 +218,6 @@ static int command_start(
 	if (t->command < 0)
 		return lp_err_sys(err, -errno, "cannot start a command");
 	if (t->command == 0) {
-		if (targets->command_umask)
-			umask(*targets->command_umask);
 		close(go_write);
 		command_child(path, command, go_read, fail_write);
 	}
@@ -252,7 +248,7 @@ int bpf_targets_open(struct bpf_tracer *t, const struct trace_targets *targets, 
 	if (r == 0)
 		r = bpf_targets_scan(t, true, err);
 	if (r == 0 && targets->command)
-		r = command_start(t, targets, err);
+		r = command_start(t, targets->command, err);
 	t->lasting = targets->n_comms || targets->cgroup;
 	if (r == 0 && !t->lasting && t->shared->n_processes <= 0 && !targets->command)
 		r = lp_err_set(err, -ESRCH, "none of the processes to trace is there any more");

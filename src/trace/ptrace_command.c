@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* What the child and we tell each other: it begins when something comes through `go`, and its
@@ -31,8 +30,6 @@ _Noreturn static void child(const struct ptrace_tracer *t, struct start *s)
 	ssize_t n;
 
 	pthread_sigmask(SIG_SETMASK, &t->caller_mask, NULL);
-	if (t->config.targets.command_umask)
-		umask(*t->config.targets.command_umask);
 	close(s->go[1]);
 	n = read(s->go[0], &byte, 1);
 	if (n == 1) {

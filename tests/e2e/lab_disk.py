@@ -16,7 +16,7 @@ from tap import check, run
 MAKE_DISK = os.path.join(os.environ.get("BUILD", "build"), "tests/e2e/make_disk")
 MIB = 1 << 20
 CHURN = 100000
-CEILING_KIB = 32 << 10  # as docs/reliability.md has it; a third of it was seen
+CEILING_KIB = 32 << 10  # as docs/reliability.md has it; an eighth of it was seen
 
 
 def ask(directory, line, name="s1/disk.ctl"):
