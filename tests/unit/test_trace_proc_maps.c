@@ -11,6 +11,7 @@ static void test_parse(void **state)
 		      "00401000-00403000 r-xp 00001000 fd:01 77    /usr/bin/x\n"
 		      "00500000-00501000 r-xp 00000000 00:00 0 \n"
 		      "rubbish\n"
+		      "00600000-00601000 r-xp\n"
 		      "00700000-00600000 r-xp 00000000 00:00 0 /backwards\n"
 		      "7f00-7f10 --xp 00000000 fd:01 78 /a name with blanks (deleted)\n"
 		      "7ffff000-7ffff800 r-xp 00000000 00:00 0    [vdso]";

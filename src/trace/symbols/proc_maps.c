@@ -81,7 +81,7 @@ static int line_parse(struct proc_maps *m, char *line)
 	char *at = line;
 
 	if (!take_number(&at, 16, '-', &start) || !take_number(&at, 16, ' ', &end) ||
-		strcspn(at, " ") != 4 || at[2] != 'x' || end <= start)
+		strcspn(at, " ") != 4 || at[4] != ' ' || at[2] != 'x' || end <= start)
 		return 0;
 	at += 5;
 	if (!take_number(&at, 16, ' ', &offset) || !take_number(&at, 16, ':', &device) ||
