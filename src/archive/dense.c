@@ -164,7 +164,7 @@ int dense_add(
 	int r = dense_ready(d, c, b, err);
 	bool large;
 
-	if (r < 0)
+	if (r < 0 || !d->pending)
 		return r;
 	large = fresh_samples(b) >= d->pending->cap_samples / 2;
 	if (d->pending->n_samples && (large || !lp_batch_continues(d->pending, b)))

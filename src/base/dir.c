@@ -181,14 +181,14 @@ static int open_regular(int dir, const char *name, int flags, struct stat *ret)
 
 int dir_open_file(int dir, const char *name, int flags)
 {
-	struct stat st;
+	struct stat st = {0};
 
 	return open_regular(dir, name, flags, &st);
 }
 
 int dir_open_own_file(int dir, const char *name, int flags)
 {
-	struct stat st;
+	struct stat st = {0};
 	_cleanup_close_ int fd = open_regular(dir, name, flags, &st);
 
 	if (fd >= 0 && st.st_uid != geteuid())

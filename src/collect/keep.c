@@ -26,11 +26,11 @@ int64_t keep_day_start(int64_t wall_us)
 
 void keep_list_release(struct keep_list *l)
 {
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; l->files && i < l->n; i++)
 		free(l->files[i].path);
-	free(l->files);
 	if (l->files)
 		close(l->dir);
+	free(l->files);
 	*l = (struct keep_list){0};
 }
 
@@ -97,6 +97,7 @@ static int list_load(const char *dir, const char *name, const char *suffix, stru
 		return fd;
 	r = list_fill(&l, dir, name, suffix);
 	if (l.files)
+		/* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): what cleans up reads it */
 		fd = -1; /* it is the list's */
 	if (r < 0) {
 		keep_list_release(&l);

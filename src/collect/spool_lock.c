@@ -48,7 +48,7 @@ static int lock_file(int dir, const char *name, int *ret_fd, struct stat *ret)
 /* Lock the file that is at its place when it is locked. */
 static int lock_in(int dir, const char *name, struct spool_lock *ret)
 {
-	struct stat st, now;
+	struct stat st = {0}, now;
 	int fd = -1, r = 0;
 
 	for (unsigned i = 0; i < TRIES; i++) {

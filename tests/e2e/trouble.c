@@ -35,13 +35,13 @@ static int trouble(const char *word)
 {
 	char line[64];
 	FILE *f = fopen(control, "r");
-	int number = 0, found = 0;
+	int found = 0;
 
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		size_t len = strlen(word);
 
 		if (!strncmp(line, word, len))
-			found = sscanf(line + len, "%d", &number) == 1 ? number : -1;
+			found = line[len] == ' ' ? (int)strtol(line + len, NULL, 10) : -1;
 	}
 	if (f)
 		fclose(f);
