@@ -101,8 +101,9 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 		facts->fate = FATE_ASIDE;
 	facts->gone = absence_of(v, f);
 	facts->no_data = facts->gone > LP_GONE_WORK;
-	/* An observer's functions speak together, by its vector: one by one they are too many. */
-	if (!strcmp(kind_name, FUNCTION_KIND))
+	/* What instruments count of an observer's functions speaks together, by its vector: one by
+	 * one they are too many. */
+	if (m && !strcmp(kind_name, FUNCTION_KIND))
 		facts->fate = FATE_CLEARED;
 	if (facts->no_data && !coverage_had_peers(v, f))
 		facts->fate = FATE_CLEARED;
