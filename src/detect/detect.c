@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "detect/blame.h"
+#include "detect/classes.h"
 #include "detect/compare/compare.h"
 #include "detect/group/clients.h"
 #include "detect/group/discover.h"
@@ -237,6 +238,8 @@ int detect_conclude(struct lp_verdict *v, struct findings *fs, struct lp_err *er
 	v->findings = fs->items;
 	v->n_findings = (uint32_t)fs->n;
 	r = load_judge(v);
+	if (r == 0 && !v->trained && !v->fixed && classes_judge(v) < 0)
+		r = no_memory(err);
 	if (r == 0 && blame_functions(v) < 0)
 		r = no_memory(err);
 	if (r == 0)

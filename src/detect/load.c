@@ -14,11 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A load is greater than the peers' from here on, and latency may grow in proportion and by this
- * much more. */
-#define LOAD_MORE 1.25
 #define LOAD_LESS 0.5
-#define SLACK 1.25
 
 /* The kind of component that brings a server its work. */
 #define INTERFACE "net"
@@ -202,7 +198,7 @@ static bool load_explains(const struct lp_verdict *v, const struct lp_finding *f
 		return f->load_ratio < LOAD_LESS ||
 			(f->load_ratio > 1 && f->ratio < MILD_RATIO_LEAST * f->load_ratio);
 	return f->direction == LP_MARK_ABOVE && f->load_ratio > LOAD_MORE &&
-		f->ratio <= SLACK * f->load_ratio && load_is_given(v, f);
+		f->ratio <= LOAD_SLACK * f->load_ratio && load_is_given(v, f);
 }
 
 int load_judge(struct lp_verdict *v)

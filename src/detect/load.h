@@ -4,6 +4,11 @@
 
 #include <limpet/verdict.h>
 
+/* A load is greater than the peers' from here on, and latency may grow in proportion and by this
+ * much more. */
+#define LOAD_MORE 1.25
+#define LOAD_SLACK 1.25
+
 /* The mean work of a component from `first_us` to `last_us`, all its metrics of one unit added up;
  * NaN: nothing is known. */
 double load_work(const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);

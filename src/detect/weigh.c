@@ -20,12 +20,13 @@
 #define RATIO_MAX 32.0
 #define AT_THRESHOLD 1.2
 
+#define BAR_WINDOW 1.0
 #define BAR_LEAST 5.0
 #define BAR_MOST 100.0
 
 double weigh_bar(double n_windows)
 {
-	double bar = fmin(COST * n_windows, 2.5 * sqrt(n_windows));
+	double bar = fmin(BAR_WINDOW * n_windows, 2.5 * sqrt(n_windows));
 
 	return fmin(fmax(bar, BAR_LEAST), BAR_MOST);
 }
@@ -87,8 +88,8 @@ struct stretch {
 	bool fires;
 };
 
-/* How many windows with data decide what must be reached: all there are, but not more than a span
- * has. */
+/* How many windows with data decide what must be reached: all there are by then, but not more than
+ * a span has. What was enough once stays enough: data that comes later changes nothing in it. */
 static double stretch_windows(const struct comparison *c, uint32_t n_windows)
 {
 	if (c->settled)
@@ -105,40 +106,56 @@ static uint32_t count_data(const uint8_t *marks, uint32_t n)
 	return found;
 }
 
+/* What an anomalous window of a member weighs. */
+static double hit_weight(
+	const struct comparison *c, uint32_t member, uint32_t window, enum lp_mark direction)
+{
+	const struct lp_series *s = c->series;
+	size_t at = (size_t)member * s->n_windows + window;
+
+	return group_has_vectors(c->v, s->group)
+		? vector_weight(direction, s->distances[at], s->thresholds[member])
+		: window_weight(direction, s->ratios[at]);
+}
+
+/* A window that is part of a stretch. */
+static void stretch_extend(struct stretch *st, double sum, double share, uint32_t window)
+{
+	st->share = fmax(st->share, share);
+	if (sum <= st->weight)
+		return;
+	st->weight = sum;
+	st->last = window;
+}
+
 /* A running sum that does not fall below zero: whatever lies before its last zero is forgotten. */
 static struct stretch stretch_find(
 	const struct comparison *c, uint32_t member, enum lp_mark direction)
 {
 	const struct lp_series *s = c->series;
 	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
-	const float *ratios = s->ratios + (size_t)member * s->n_windows;
-	const float *distances = s->distances + (size_t)member * s->n_windows;
-	bool vectors = group_has_vectors(c->v, s->group);
-	struct stretch best = {.n_windows = count_data(marks, s->n_windows)};
-	double bar = weigh_bar(c->unit * stretch_windows(c, best.n_windows)), sum = 0;
-	uint32_t first = 0;
+	struct stretch best = {0}, now = {0};
+	uint32_t n = c->n_before, n_anomalous = 0;
+	double sum = 0;
 
 	for (uint32_t w = 0; w < s->n_windows; w++) {
 		bool hit = marks[w] == direction;
 
-		best.n_anomalous += hit;
+		n += marks[w] != LP_MARK_NONE;
+		n_anomalous += hit;
 		if (hit && sum <= 0)
-			first = w;
-		if (hit)
-			sum += c->unit *
-				(vectors ? vector_weight(
-						   direction, distances[w], s->thresholds[member])
-					 : window_weight(direction, ratios[w]));
+			now = (struct stretch){.first = w};
 		if (marks[w] != LP_MARK_NONE)
-			sum -= c->unit * COST;
+			sum += c->unit * ((hit ? hit_weight(c, member, w, direction) : 0) - COST);
 		sum = fmax(sum, 0);
-		if (hit && sum > best.weight) {
-			best.weight = sum;
-			best.share = sum / bar;
-			best.first = first;
-			best.last = w;
-		}
+		if (!hit || sum <= 0)
+			continue;
+		stretch_extend(&now, sum, sum / weigh_bar(c->unit * stretch_windows(c, n)), w);
+		if (now.share >= best.share)
+			best = now;
 	}
+	best.n_windows = count_data(marks, s->n_windows);
+	best.n_anomalous = n_anomalous;
 	return best;
 }
 

@@ -19,8 +19,8 @@ int weigh_comparison(const struct comparison *c, uint32_t series, struct finding
 /* Is this the side of the peers that makes a culprit? */
 bool weigh_culprit(enum lp_role role, enum lp_mark direction);
 
-/* What must be reached in `n_windows`: as much as being 1.5 times off all the time; the longer the
- * data, the less of it is enough, since chance does not add up. */
+/* What must be reached in `n_windows`: one per window, as much as being 1.8 times off all the time;
+ * the longer the data, the less of it is enough, since chance does not add up. */
 double weigh_bar(double n_windows);
 
 #endif

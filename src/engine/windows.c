@@ -261,11 +261,13 @@ static void recall_params(
 	k->c.unit = 1;
 	k->c.span = n;
 	k->c.settled = k->settled;
+	k->c.n_before = (uint32_t)(k->first - lane_window_origin(l));
 	k->series.method = look->method;
 	if (!look->by_sample)
 		return;
 	k->c.unit = 1.0 / l->params.win_shift;
 	k->c.span = n * l->params.win_shift;
+	k->c.n_before *= l->params.win_shift;
 	timeseries_params(&k->c.params);
 }
 

@@ -48,7 +48,8 @@ double rank_confidence(const struct rank_grounds *g)
 	return pow(margin / (margin + 0.5), 0.25) * pow(share, 0.15) *
 		pow((double)g->n_windows / (g->n_windows + 2), 0.2) *
 		pow((double)g->n_peers / (g->n_peers + 1), 0.2) *
-		pow(1 - exp2(-1 - (double)g->n_metrics), 0.1) * (g->trained ? 1 : 0.97);
+		pow(1 - exp2(-1 - (double)g->n_metrics), 0.1) * (g->trained ? 1 : 0.97) *
+		(1 - fmin(fmax(g->crowd, 0), 1));
 }
 
 double rank_joint_confidence(double a, double b)
@@ -77,6 +78,21 @@ static double share_of(const struct explain_context *ctx, const struct lp_findin
 	return n ? (double)n_anomalous / n : 1;
 }
 
+/* The share of the peers that are accused of the same. The more there are, the less sure it is that
+ * they are the ones. */
+static double crowd_of(const struct explain_context *ctx, const struct lp_finding *f)
+{
+	uint32_t n = 0, n_members = ctx->v->groups[f->group].n_members;
+
+	for (uint32_t i = 0; i < ctx->v->n_findings; i++) {
+		const struct lp_finding *o = &ctx->v->findings[i];
+
+		n += o->component != f->component && o->group == f->group &&
+			o->metric == f->metric && o->direction == f->direction && o->culprit;
+	}
+	return n_members > 1 ? (double)n / (n_members - 1) : 0;
+}
+
 static double suspect_confidence(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	double best = 0;
@@ -91,6 +107,7 @@ static double suspect_confidence(const struct explain_context *ctx, const struct
 			.n_peers = n_members ? n_members - 1 : 0,
 			.n_metrics = s->n_findings,
 			.trained = ctx->v->trained,
+			.crowd = crowd_of(ctx, f),
 		};
 
 		best = fmax(best, rank_confidence(&g));

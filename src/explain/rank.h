@@ -29,6 +29,7 @@ struct rank_grounds {
 	uint32_t n_peers;
 	uint32_t n_metrics; /* that agree */
 	bool trained;
+	double crowd; /* the share of the peers that are accused of the same */
 };
 
 /* 0 .. 1: the weighted geometric mean of what each of the grounds gives. */

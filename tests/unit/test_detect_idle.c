@@ -67,6 +67,29 @@ static void test_slower_at_work(void **state)
 	assert_true(accused(13, 80));
 }
 
+/* Two of six are slow and never idle: together they are at work for longer than the others, who
+ * wait for them. They are no measure of each other. */
+static void test_several_slow(void **state)
+{
+	struct rig r;
+	double *values;
+
+	(void)state;
+	rig_init(&r, 6, 300);
+	values = rig_add(&r, "await", "ms");
+	for (uint32_t i = 0; i < r.n_components; i++) {
+		for (uint32_t s = 0; s < r.n_slots; s++)
+			values[(size_t)i * r.n_slots + s] = i < 2
+				? 20 + oracle_uniform()
+				: (oracle_below(100) >= 85) * (5 + oracle_uniform());
+	}
+	rig_run(&r, &by_itself);
+	assert_true(rig_accused(r.verdict, 0));
+	assert_true(rig_accused(r.verdict, 1));
+	assert_int_equal(rig_n_accused(r.verdict), 2);
+	rig_release(&r);
+}
+
 /* Where the peers are hardly ever idle, zeroes are no excuse. */
 static void test_peers_at_work(void **state)
 {
@@ -118,6 +141,7 @@ int main(void)
 		cmocka_unit_test(test_like_the_peers_at_work),
 		cmocka_unit_test(test_no_more_load),
 		cmocka_unit_test(test_slower_at_work),
+		cmocka_unit_test(test_several_slow),
 		cmocka_unit_test(test_peers_at_work),
 		cmocka_unit_test(test_too_little_to_tell),
 		cmocka_unit_test(test_work_of_its_time),

@@ -1,4 +1,5 @@
 /* A verdict depends on the options, the data and the watermark, and on nothing else. */
+#include "base/array.h"
 #include "engine_rig.h"
 
 #include "engine/engine.h"
@@ -145,6 +146,33 @@ static void test_short_and_terrible(void **state)
 	}
 	lp_engine_free(e);
 	rig_release(&r);
+}
+
+/* A fault that was named stays named, however much sound data follows, as long as its horizon
+ * reaches back to it. */
+static void test_more_data(void **state)
+{
+	static const struct rig_fault faults[] = {
+		{2, 1, 150, 240, 4}, {2, 1, 60, 130, 6}, {2, 1, 500, 700, 3}};
+
+	(void)state;
+	for (uint32_t i = 0; i < ARRAY_SIZE(faults); i++) {
+		struct lp_engine *e = rig_engine(&usual);
+		bool named = false;
+		struct rig r;
+
+		rig_init(&r, SERVERS, 2400, &faults[i], 21 + i);
+		rig_feed_all(&r, e, 2400);
+		for (uint32_t t = faults[i].from; t < faults[i].from + 1750; t += 50) {
+			rig_advance(e, t);
+			if (named)
+				assert_true(names(e, "oss2/disk:sdb"));
+			named = named || names(e, "oss2/disk:sdb");
+		}
+		assert_true(named);
+		lp_engine_free(e);
+		rig_release(&r);
+	}
 }
 
 static void test_sound(void **state)
@@ -297,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_cut_and_interleaved_plain),
 		cmocka_unit_test(test_on_the_way),
 		cmocka_unit_test(test_short_and_terrible),
+		cmocka_unit_test(test_more_data),
 		cmocka_unit_test(test_sound),
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_no_request),

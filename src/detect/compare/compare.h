@@ -48,6 +48,7 @@ struct comparison {
 	double *votes;	     /* [member * n_windows + window] */
 	bool *data;	     /* the same: the member has data there */
 	uint32_t span;	     /* windows that are looked at together; 0: all */
+	uint32_t n_before;   /* windows before the first of the series, which are over */
 	bool settled;	     /* what counts is what a whole span takes, also where there is less */
 	double unit;	     /* what a window weighs: one that moves by a sample only weighs less */
 	float *own;	     /* the same: its median; NaN without data */

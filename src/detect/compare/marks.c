@@ -163,6 +163,46 @@ static uint32_t window_n_rows(const struct comparison *c, uint32_t window)
 	return c->past ? n : c->n_rows;
 }
 
+/* The mean of a member in a window; NaN: it has no values. */
+static double window_mean(const struct comparison *c, uint32_t member, uint32_t window)
+{
+	const double *row = c->smoothed.rows[member];
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t s = c->series->first[window]; row && s <= c->series->last[window]; s++) {
+		if (!isfinite(row[s]))
+			continue;
+		sum += row[s];
+		n++;
+	}
+	return n ? sum / n : NAN;
+}
+
+/* Where most work now and then only, medians are 0 for all. Who does nothing at all in a window in
+ * which more than half of its peers did something that matters stands still all the same. */
+static void window_mark_idle(struct comparison *c, uint32_t window, uint32_t n_data)
+{
+	uint32_t n_busy = 0, n_still = 0;
+
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
+		size_t at = (size_t)i * c->series->n_windows + window;
+
+		if (!c->data[at])
+			continue;
+		if (!(c->peers[at] <= c->floor))
+			return;
+		n_still += c->own[at] <= 0;
+		n_busy += c->own[at] > c->floor || window_mean(c, i, window) > c->floor;
+	}
+	for (uint32_t i = 0; n_still && 2 * n_busy > n_data && i < c->smoothed.n_members; i++) {
+		size_t at = (size_t)i * c->series->n_windows + window;
+
+		if (c->data[at] && c->own[at] <= 0 && window_mean(c, i, window) <= 0)
+			c->series->marks[at] = LP_MARK_ABSENT;
+	}
+}
+
 /* Step 5. */
 static void window_mark(struct comparison *c, uint32_t window, uint32_t n_data)
 {
@@ -188,6 +228,8 @@ static void window_mark(struct comparison *c, uint32_t window, uint32_t n_data)
 		}
 		s->distances[at] = s->marks[at] > LP_MARK_NORMAL ? (float)c->votes[at] : 0;
 	}
+	if (c->role == LP_ROLE_WORK && c->calibrated && !c->vectors)
+		window_mark_idle(c, window, n_data);
 }
 
 static uint32_t window_n_data(const struct comparison *c, uint32_t window)
