@@ -146,6 +146,14 @@ static void strip_brackets(char *address)
 	memmove(address, address + 1, len - 1);
 }
 
+static enum connection_end pooled_end(const char *name, bool *ret_servers)
+{
+	*ret_servers = !strcmp(name, POOLED_SERVERS) || !strcmp(name, POOLED_SERVER_PEERS);
+	if (!strcmp(name, POOLED_ALL) || !strcmp(name, POOLED_SERVERS))
+		return CONNECTION_ALL;
+	return !strcmp(name, POOLED_PEERS) || *ret_servers ? CONNECTION_PEERS : CONNECTION_REMOTE;
+}
+
 bool connection_parse(const struct lp_identity *component, struct connection *ret)
 {
 	char *colon;
@@ -159,9 +167,7 @@ bool connection_parse(const struct lp_identity *component, struct connection *re
 		return false;
 	ret->out = !strcmp(colon, ":out");
 	*colon = '\0';
-	ret->end = !strcmp(ret->address, "all")	 ? CONNECTION_ALL
-		: !strcmp(ret->address, "peers") ? CONNECTION_PEERS
-						 : CONNECTION_REMOTE;
+	ret->end = pooled_end(ret->address, &ret->servers);
 	strip_brackets(ret->address);
 	return true;
 }
@@ -175,6 +181,7 @@ bool peer_parse(const struct lp_identity *component, struct connection *ret)
 	ret->observer = component->observer;
 	snprintf(ret->address, sizeof(ret->address), "%s", component->name);
 	ret->out = true;
+	ret->servers = false;
 	ret->end = !strcmp(ret->address, PEER_CLIENTS) ? CONNECTION_PEERS : CONNECTION_REMOTE;
 	colon = strrchr(ret->address, ':');
 	if (ret->end == CONNECTION_REMOTE && !colon)

@@ -3,6 +3,8 @@
  * A connection is called "client3/tcp:10.0.0.7:out": client3 opened it to 10.0.0.7. Where both ends
  * are recorded, detection pools all connections of an observer (src/detect/group/pool.h) into
  * "oss7/tcp:all:in", what it sees of them itself, and "oss7/tcp:peers:out", what the others do.
+ * Those with other servers, where there are clients as well, are pooled apart, into
+ * "oss7/tcp:servers:in" and "oss7/tcp:server-peers:out".
  *
  * What a traced client saw of a server is called "client3/peer:10.0.0.7:24007", by address and
  * port; pooled over all clients and ports it is "oss7/peer:clients".
@@ -18,6 +20,13 @@
 
 /* The name of what all clients saw of a server. */
 #define PEER_CLIENTS "clients"
+
+/* The names of what is pooled: an observer's connections as it sees them, as the others see them,
+ * and the same of those between two servers. */
+#define POOLED_ALL "all"
+#define POOLED_PEERS "peers"
+#define POOLED_SERVERS "servers"
+#define POOLED_SERVER_PEERS "server-peers"
 
 /* Among an observer's addresses: the loopback interface that it has, by an id that is no other's.
  * Several observers may be on one machine, as those of traces are that have names of their own. */
@@ -56,7 +65,8 @@ struct connection {
 	const char *observer;	      /* of the component that was parsed: lives as long as that */
 	char address[HOSTS_NAME_MAX]; /* of the remote, without brackets; "other": those folded */
 	enum connection_end end;
-	bool out; /* opened by whoever saw it */
+	bool out;     /* opened by whoever saw it */
+	bool servers; /* pooled: between two servers */
 };
 
 /* False: it is no connection. */

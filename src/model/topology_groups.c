@@ -96,7 +96,8 @@ static bool is_divided_by_name(const struct sorter *s, const struct lp_identity 
 	return kind->peers_by == PEERS_BY_NAME;
 }
 
-/* Connections are divided by their direction, and those that are pooled stand for themselves. */
+/* Connections are divided by their direction, and those that are pooled stand for themselves, by
+ * the roles of both ends. */
 static void connection_add(struct sorter *s, const struct lp_identity *component)
 {
 	struct connection c;
@@ -104,10 +105,10 @@ static void connection_add(struct sorter *s, const struct lp_identity *component
 	if (peer_parse(component, &c) && c.end == CONNECTION_PEERS)
 		strbuf_puts(&s->name, " " PEER_CLIENTS);
 	else if (connection_parse(component, &c))
-		strbuf_printf(&s->name, "%s %s",
-			c.end == CONNECTION_ALL		    ? " all"
-				: c.end == CONNECTION_PEERS ? " peers"
-							    : "",
+		strbuf_printf(&s->name, "%s%s %s", c.servers ? " servers" : "",
+			c.end == CONNECTION_ALL && !c.servers ? " all"
+				: c.end == CONNECTION_PEERS   ? " peers"
+							      : "",
 			c.out ? "out" : "in");
 }
 

@@ -22,7 +22,7 @@ static uint32_t component_bits(const struct lp_identity *component)
 
 	if (connection_parse(component, &c)) {
 		if (c.end == CONNECTION_ALL)
-			return c.out ? HAS_POOLED_OUT : HAS_POOLED_IN;
+			return c.out && !c.servers ? HAS_POOLED_OUT : HAS_POOLED_IN;
 		return c.end == CONNECTION_PEERS ? 0 : c.out ? HAS_OUT : HAS_IN;
 	}
 	return !strcmp(component->kind, "disk") ? HAS_DISK : 0;

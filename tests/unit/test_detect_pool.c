@@ -92,6 +92,34 @@ static void add_connections(
 	}
 }
 
+/* Servers are connected to each other, too, as those of PVFS: in every pair the first opened it.
+ * Next to nothing goes over these: windows stay at ten segments, and round trips are what they were
+ * at the last request, 40 ms on some. */
+static void add_mesh(struct cluster *c, uint32_t table, double base, double spread)
+{
+	struct lp_table *t = c->tables[table];
+	uint32_t n = t->n_components;
+
+	t->n_components = n + N * (N - 1);
+	t->components = reallocarray(t->components, t->n_components, sizeof(struct lp_identity *));
+	t->values =
+		reallocarray(t->values, (size_t)t->n_components * c->n_slots, sizeof(*t->values));
+	assert_true(t->components && t->values);
+	for (int a = 1; a <= N; a++) {
+		for (int b = 1; b <= N; b++) {
+			double level = base * (1 + spread * oracle_uniform());
+
+			if (a == b)
+				continue;
+			t->components[n] = identity_printf(
+				"s%d/tcp:10.91.1.%d:%s", a, b, a < b ? "out" : "in");
+			for (uint32_t s = 0; s < c->n_slots; s++)
+				t->values[(size_t)n * c->n_slots + s] = level;
+			n++;
+		}
+	}
+}
+
 /* A metric of something that every observer has one of: eth0, its CPU. */
 static void add_nodes(struct cluster *c, const char *metric, const char *unit, const char *name,
 	double server, double client)
@@ -192,6 +220,51 @@ static const struct lp_peer_group *find_group(const struct lp_verdict *v, const 
 			return &v->groups[i];
 	}
 	return NULL;
+}
+
+static double window_usual(const struct seen *seen, double base)
+{
+	(void)seen;
+	return base * (0.7 + 0.6 * oracle_uniform());
+}
+
+/* Clients and servers, and servers that talk to each other. */
+static void fill_with_mesh(struct cluster *c, value_fn retrans, value_fn window)
+{
+	cluster_init(c, 120);
+	add_connections(c, "retrans", "1/s", retrans, 0.05);
+	add_mesh(c, 0, 0, 0);
+	add_connections(c, "cwnd", "segments", window, 30);
+	add_mesh(c, 1, 10, 0);
+	add_connections(c, "rtt", "ms", window_usual, 2);
+	add_mesh(c, 2, 4, 10);
+	add_nodes(c, "txbyt", "bytes/s", "net:eth0", 3e6, 2e6);
+}
+
+/* A sound system with connections between its servers gets a clean verdict; and one that loses
+ * packets is named, and nobody else. */
+static void test_servers_talk(void **state)
+{
+	struct cluster c;
+	const struct lp_verdict *v;
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 6; seed++) {
+		seed_random(seed);
+		fill_with_mesh(&c, loss_nowhere, window_usual);
+		v = diagnose(&c);
+		assert_int_equal(v->n_suspects, 0);
+		assert_int_equal(v->n_findings, 0);
+		assert_int_equal(find_group(v, "tcp all in")->n_members, N);
+		assert_int_equal(find_group(v, "tcp all out")->n_members, N);
+		assert_int_equal(find_group(v, "net eth0 of servers")->n_members, N);
+		assert_non_null(find_group(v, "tcp servers in"));
+		cluster_release(&c);
+		seed_random(seed);
+		fill_with_mesh(&c, loss_server3, window_server3);
+		assert_true(only_accused(diagnose(&c), "s3"));
+		cluster_release(&c);
+	}
 }
 
 static void test_values(void **state)
@@ -482,6 +555,7 @@ static void test_hung_server(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_servers_talk),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_peers_unknown),

@@ -23,6 +23,13 @@ struct manner {
 	bool apart;  /* what the far end's peers see of it makes a row */
 };
 
+/* Who accepts connections of recorded observers; and is there anybody who only opens them? */
+struct ends {
+	const struct hosts *hosts;
+	struct strmap accepts;
+	bool clients;
+};
+
 /* A table in the making. */
 struct pool {
 	const struct lp_table *from;
@@ -134,26 +141,61 @@ static int row_pool_peer(
 	return row_add_pooled(p, remote ? remote : c->address, "peer", PEER_CLIENTS, from);
 }
 
+/* The observer at the far end of a connection, if it is another one that is recorded. */
+static const char *remote_of(
+	const struct lp_identity *component, const struct hosts *hosts, struct connection *ret)
+{
+	const char *remote = NULL;
+
+	if (connection_parse(component, ret) && ret->end == CONNECTION_REMOTE)
+		remote = hosts_find(hosts, ret->address);
+	return remote && strcmp(remote, ret->observer) != 0 ? remote : NULL;
+}
+
+/* Servers talk to each other, too: seldom in some file systems, all the time in others. That is no
+ * peer of what they have to do with clients. */
+static bool between_servers(const struct ends *e, const struct connection *c, const char *remote)
+{
+	uint32_t yes;
+
+	return e->clients && strmap_get(&e->accepts, c->observer, &yes) &&
+		strmap_get(&e->accepts, remote, &yes);
+}
+
+static int row_add_end(
+	struct pool *p, const char *observer, const char *name, bool out, uint32_t from)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s:%s", name, out ? "out" : "in");
+	return row_add_pooled(p, observer, "tcp", text, from);
+}
+
 /* Add a row of the table to those of both ends, or as it is. */
-static int row_pool(struct pool *p, uint32_t from, const struct hosts *hosts)
+static int row_pool(struct pool *p, uint32_t from, const struct ends *e)
 {
 	const struct lp_identity *component = p->from->components[from];
-	const char *remote = NULL;
+	const char *remote;
 	struct connection c;
+	bool servers;
 	int r;
 
 	if (peer_parse(component, &c))
-		return row_pool_peer(p, from, &c, hosts);
-	if (connection_parse(component, &c) && c.end == CONNECTION_REMOTE)
-		remote = hosts_find(hosts, c.address);
-	if (!remote || !strcmp(remote, c.observer))
+		return row_pool_peer(p, from, &c, e->hosts);
+	remote = remote_of(component, e->hosts, &c);
+	if (!remote)
 		return row_add(p, component, from);
-	r = row_add_pooled(p, c.observer, "tcp", c.out ? "all:out" : "all:in", from);
+	servers = between_servers(e, &c, remote);
+	/* How long what is nearly idle takes says nothing, nor does the window that it keeps. */
+	if (servers && p->manner.apart && !p->manner.joined)
+		return 0;
+	r = row_add_end(p, c.observer, servers ? POOLED_SERVERS : POOLED_ALL, c.out, from);
 	/* What this end opened, the far one accepted. */
 	if (r == 0 && p->manner.joined)
-		r = row_add_pooled(p, remote, "tcp", c.out ? "all:in" : "all:out", from);
+		r = row_add_end(p, remote, servers ? POOLED_SERVERS : POOLED_ALL, !c.out, from);
 	if (r == 0 && p->manner.apart)
-		r = row_add_pooled(p, remote, "tcp", c.out ? "peers:out" : "peers:in", from);
+		r = row_add_end(
+			p, remote, servers ? POOLED_SERVER_PEERS : POOLED_PEERS, c.out, from);
 	return r;
 }
 
@@ -189,7 +231,7 @@ static int weights_index(struct pool *p)
 	return r;
 }
 
-static int table_pool(struct lp_table *t, const struct lp_table *weights, const struct hosts *hosts)
+static int table_pool(struct lp_table *t, const struct lp_table *weights, const struct ends *e)
 {
 	_cleanup_(pool_release) struct pool p = {
 		.from = t, .weights = weights, .manner = manner_of(t->metric)};
@@ -197,7 +239,7 @@ static int table_pool(struct lp_table *t, const struct lp_table *weights, const 
 	int r = weights_index(&p);
 
 	for (uint32_t i = 0; r == 0 && i < t->n_components; i++)
-		r = row_pool(&p, i, hosts);
+		r = row_pool(&p, i, e);
 	if (r < 0)
 		return r;
 	pool_finish(&p);
@@ -229,19 +271,58 @@ static const struct lp_table *table_find(
 	return NULL;
 }
 
-int pool_connections(
-	struct lp_table **tables, uint32_t n, const struct hosts *hosts, struct lp_err *err)
+static int ends_note(struct ends *e, const struct lp_table *t)
 {
 	int r = 0;
 
+	for (uint32_t i = 0; r == 0 && i < t->n_components; i++) {
+		struct connection c;
+		const char *remote = remote_of(t->components[i], e->hosts, &c);
+
+		if (remote)
+			r = strmap_put(&e->accepts, c.out ? remote : c.observer, 1);
+	}
+	return r;
+}
+
+/* Once it is known who accepts any. */
+static void clients_note(struct ends *e, const struct lp_table *t)
+{
+	for (uint32_t i = 0; !e->clients && i < t->n_components; i++) {
+		struct connection c;
+		const char *remote = remote_of(t->components[i], e->hosts, &c);
+		uint32_t yes;
+
+		e->clients |= remote && !strmap_get(&e->accepts, c.out ? c.observer : remote, &yes);
+	}
+}
+
+static int tables_pool(struct lp_table **tables, uint32_t n, struct ends *e)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		r = ends_note(e, tables[i]);
+	for (uint32_t i = 0; i < n; i++)
+		clients_note(e, tables[i]);
 	/* What others are weighed with is needed as it was measured, and comes last. */
 	for (int weighed = 1; r == 0 && weighed >= 0; weighed--) {
 		for (uint32_t i = 0; r == 0 && i < n; i++) {
 			const char *weight = weight_of(tables[i]->metric);
 
-			if ((weight != NULL) == weighed && has_pairs(tables[i], hosts))
-				r = table_pool(tables[i], table_find(tables, n, weight), hosts);
+			if ((weight != NULL) == weighed && has_pairs(tables[i], e->hosts))
+				r = table_pool(tables[i], table_find(tables, n, weight), e);
 		}
 	}
+	return r;
+}
+
+int pool_connections(
+	struct lp_table **tables, uint32_t n, const struct hosts *hosts, struct lp_err *err)
+{
+	struct ends e = {.hosts = hosts};
+	int r = tables_pool(tables, n, &e);
+
+	strmap_release(&e.accepts);
 	return r < 0 ? lp_err_sys(err, r, "cannot put connections together") : 0;
 }

@@ -11,7 +11,9 @@
 
 /* In every table replace the rows of connections whose remote is a recorded observer by pooled rows
  * of both ends: "oss7/tcp:all:in" and "oss7/tcp:peers:out" for one that accepts connections,
- * "client3/tcp:all:out" and "client3/tcp:peers:in" for one that opens them. What traced clients saw
+ * "client3/tcp:all:out" and "client3/tcp:peers:in" for one that opens them. Connections between two
+ * that accept some are pooled apart where there are clients as well ("oss7/tcp:servers:in",
+ * "oss7/tcp:server-peers:out"), without their windows and round trips. What traced clients saw
  * of a server becomes one row of that server, "oss7/peer:clients" (or, of one that is not recorded,
  * "10.0.0.7/peer:clients"): means are weighed with
  * how many calls each is over, where a table tells that (struct lp_metric). Rows of other
