@@ -17,6 +17,7 @@
 
 struct task_struct {
 	struct task_struct *group_leader;
+	struct mm_struct *mm;
 	char comm[16];
 };
 
@@ -39,6 +40,9 @@ struct linux_binprm {
 };
 
 #pragma clang attribute pop
+
+/* Of any architecture: at least this much is from one file. */
+#define PAGE_SHIFT 12
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -65,6 +69,14 @@ struct {
 	__uint(max_entries, 256 << 10);
 } execs SEC(".maps");
 
+/* Which files pages of processes are from, which it takes long to find out. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct samples_page);
+	__type(value, struct samples_place);
+} places SEC(".maps");
+
 /* Files that were told of. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -85,6 +97,29 @@ static inline __attribute__((always_inline)) void ask_file(
 	v->has_build_id = 1;
 	v->offset = top.offset;
 	__builtin_memcpy(v->build_id, top.build_id, sizeof(v->build_id));
+}
+
+/* The same, from what is known of the page. An address space is that of one program. */
+static inline __attribute__((always_inline)) void recall_file(struct bpf_perf_event_data *ctx,
+	struct task_struct *task, const struct samples_key *key, struct samples_value *v)
+{
+	struct samples_page page = {.space = (uint64_t)BPF_CORE_READ(task, mm),
+		.page = key->ip >> PAGE_SHIFT,
+		.pid = key->pid};
+	struct samples_place *known = bpf_map_lookup_elem(&places, &page), fresh = {0};
+
+	if (known) {
+		v->has_build_id = 1;
+		v->offset = known->offset + key->ip;
+		__builtin_memcpy(v->build_id, known->build_id, sizeof(v->build_id));
+		return;
+	}
+	ask_file(ctx, v);
+	if (!v->has_build_id)
+		return; /* it has none, or could not be asked at this moment */
+	fresh.offset = v->offset - key->ip;
+	__builtin_memcpy(fresh.build_id, v->build_id, sizeof(fresh.build_id));
+	bpf_map_update_elem(&places, &page, &fresh, BPF_ANY);
 }
 
 SEC("perf_event")
@@ -115,7 +150,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	if (user)
-		ask_file(ctx, &fresh);
+		recall_file(ctx, task, &key, &fresh);
 	if (bpf_map_update_elem(&counts, &key, &fresh, BPF_NOEXIST) == 0)
 		return 0;
 	found = bpf_map_lookup_elem(

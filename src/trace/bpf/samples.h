@@ -35,6 +35,19 @@ struct samples_file {
 	uint32_t device, zero;
 };
 
+/* A page of a process. */
+struct samples_page {
+	uint64_t space; /* the kernel's address of its address space */
+	uint64_t page;
+	uint32_t pid, zero;
+};
+
+struct samples_place {
+	uint64_t offset; /* in the file of that build-id, less the address */
+	unsigned char build_id[SAMPLES_BUILD_ID_LEN];
+	uint32_t zero;
+};
+
 /* A process executed this file, for the first time since long. */
 struct samples_exec {
 	uint32_t pid, len;
