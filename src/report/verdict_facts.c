@@ -468,10 +468,11 @@ static void add_suspicion(struct strbuf *sb, const struct lp_verdict *v)
 static void add_absence(struct strbuf *sb, const struct lp_verdict *v)
 {
 	uint32_t limping = verdict_n_limping(v), n = v->n_incidents - limping;
-	const struct lp_incident *worst = &v->incidents[limping];
+	const struct lp_incident *worst;
 
 	if (!n)
 		return;
+	worst = &v->incidents[limping];
 	strbuf_printf(sb, "%s%s is absent: %s%s", limping ? " Besides, " : "Nobody limps, but ",
 		worst->part, verdict_cause_words(worst->cause),
 		verdict_incident_acknowledged(v, worst) ? " (acknowledged)" : "");
