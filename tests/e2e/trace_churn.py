@@ -146,7 +146,7 @@ def test_ptrace(directory):
     with Churn(directory, "processes", N // 10, "--summary", backend="ptrace") as churn:
         check(churn.line == "done", churn.line)
         check(peak_kib(churn.pid) < CEILING_KIB, f"{peak_kib(churn.pid)} KiB")
-        check(churn.end()["traced"] == N // 10 + 1, "processes were missed")
+        check(churn.end()["traced"] > N // 10, "processes were missed")
 
 
 def test_connections(directory):
