@@ -139,30 +139,29 @@ static int print_closing(const struct calls_options *opt, const struct calls *c,
 	return r;
 }
 
-DEFINE_CLEANUP(struct ticker *, ticker_free);
 DEFINE_CLEANUP(struct calls *, calls_free);
 
-/* Drive the loop, and tell. */
-static int watch(const struct calls_options *opt, struct calls *c, struct loop_config *loop,
-	struct lp_err *err)
+static int drive(const struct calls_options *opt, const struct calls_config *config,
+	const struct trace_output *output, struct calls *c, struct lp_err *err)
 {
-	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
 	struct loop_stats stats = {0};
-	int r = ticker_system(&ticker, err);
+	char begin[64];
+	const struct trace_drive d = {.output = output,
+		.instrument = {calls_instrument(c), c},
+		.meta = "trace=calls\n",
+		.begin = opt->quiet ? NULL : begin,
+		.interval_us = config->interval_us,
+		.flush_us = opt->flush_us ? opt->flush_us : 10 * US_PER_SEC,
+		.duration_us = opt->duration_us,
+		.warn = config->warn};
+	int r;
 
-	if (r == 0 && !opt->quiet)
-		fprintf(stderr,
-			"reading the calls of %" PRIu64 " processes, into %s; Ctrl-C stops\n",
-			calls_totals(c)->programs,
-			loop->spool.path ? loop->spool.path : loop->spool.dir);
-	if (r == 0)
-		r = loop_run(loop, ticker, &stats, err);
+	snprintf(begin, sizeof(begin), "reading the calls of %" PRIu64 " processes",
+		calls_totals(c)->programs);
+	r = trace_drive(&d, &stats, err);
 	if (r == 0)
 		r = print_closing(opt, c, &stats, err);
-	if (r == 0 && stats.spool.samples_lost)
-		r = lp_err_set(err, -EIO, "%" PRIu64 " samples could not be written",
-			stats.spool.samples_lost);
-	return r;
+	return r < 0 ? r : trace_check_written(&stats, err);
 }
 
 static int run_checked(const struct calls_options *opt, struct lp_err *err)
@@ -174,11 +173,6 @@ static int run_checked(const struct calls_options *opt, struct lp_err *err)
 		.interval_us = opt->interval_us ? opt->interval_us : CALLS_INTERVAL_US,
 		.at_ends = true,
 		.warn = &warn};
-	char meta[OBSERVER_META_MAX + 32];
-	struct loop_config loop = {.flush_us = opt->flush_us ? opt->flush_us : 10 * US_PER_SEC,
-		.duration_us = opt->duration_us,
-		.interval_us = config.interval_us,
-		.warn = &warn};
 	int r;
 
 	if (config.interval_us < INTERVAL_MIN_US || config.interval_us > INTERVAL_MAX_US)
@@ -186,19 +180,7 @@ static int run_checked(const struct calls_options *opt, struct lp_err *err)
 	r = trace_output_choose(opt->output, opt->name, "calls", &output, err);
 	if (r == 0)
 		r = calls_new(&config, &c, err);
-	if (r < 0)
-		return r;
-	observer_meta(true, meta);
-	snprintf(meta + strlen(meta), sizeof(meta) - strlen(meta), "trace=calls\n");
-	loop.instruments[0] = (struct loop_instrument){calls_instrument(c), c};
-	loop.spool = (struct spool_config){.dir = output.dir,
-		.name = output.file_name,
-		.path = output.path,
-		.observer = output.name,
-		.meta = meta,
-		.anew = true,
-		.private = true};
-	return watch(opt, c, &loop, err);
+	return r < 0 ? r : drive(opt, &config, &output, c, err);
 }
 
 static int run(

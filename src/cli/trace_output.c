@@ -1,8 +1,10 @@
 #include "cli/trace_output.h"
 
+#include "base/cleanup.h"
 #include "cli/command.h"
 #include "collect/spool.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <limpet/archive.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +29,47 @@ int trace_output_choose(const char *output, const char *name, const char *what,
 	if (access(output, F_OK) == 0)
 		return lp_err_set(err, -EEXIST, "%s is there already", output);
 	return 0;
+}
+
+DEFINE_CLEANUP(struct ticker *, ticker_free);
+
+int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struct lp_err *err)
+{
+	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
+	const struct trace_output *output = d->output;
+	char meta[OBSERVER_META_MAX + 128];
+	struct loop_config loop = {.instruments = {d->instrument},
+		.interval_us = d->interval_us,
+		.flush_us = d->flush_us,
+		.duration_us = d->duration_us,
+		.warn = d->warn,
+		.spool = {.dir = output->dir,
+			.name = output->file_name,
+			.path = output->path,
+			.observer = output->name,
+			.meta = meta,
+			.anew = true,
+			.private = true}};
+	size_t len;
+	int r = ticker_system(&ticker, err);
+
+	if (r < 0)
+		return r;
+	observer_meta(true, meta);
+	len = strlen(meta);
+	snprintf(meta + len, sizeof(meta) - len, "%s", d->meta);
+	if (d->begin)
+		fprintf(stderr, "%s, into %s; Ctrl-C stops\n", d->begin,
+			output->path ? output->path : output->dir);
+	return loop_run(&loop, ticker, ret_stats, err);
+}
+
+int trace_check_written(const struct loop_stats *stats, struct lp_err *err)
+{
+	if (!stats->spool.samples_lost)
+		return 0;
+	return lp_err_set(
+		err, -EIO, "%" PRIu64 " samples could not be written", stats->spool.samples_lost);
 }
 
 int trace_exit_code(int r)

@@ -3,6 +3,7 @@
 #define CLI_TRACE_OUTPUT_H
 
 #include "cli/observer.h"
+#include "collect/loop.h"
 
 struct trace_output {
 	char name[OBSERVER_NAME_MAX];		/* of this server */
@@ -15,6 +16,22 @@ struct trace_output {
  * NAME-WHAT-TIME.lpa in a directory, or are a file that ends in .lpa. */
 int trace_output_choose(const char *output, const char *name, const char *what,
 	struct trace_output *ret, struct lp_err *err);
+
+/* How an instrument is driven into these archives. */
+struct trace_drive {
+	const struct trace_output *output;
+	struct loop_instrument instrument;
+	const char *meta;  /* lines "key=value\n" about the instrument */
+	const char *begin; /* told at the start, before "into PATH"; NULL: be quiet */
+	int64_t interval_us, flush_us, duration_us;
+	struct lp_warn *warn;
+};
+
+/* Until it is stopped or the duration is over. */
+int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struct lp_err *err);
+
+/* What the loop could not write is a failure. */
+int trace_check_written(const struct loop_stats *stats, struct lp_err *err);
 
 /* Mistakes of the user's against failures of ours. */
 int trace_exit_code(int r);

@@ -137,32 +137,7 @@ static int print_closing(const struct samples_options *opt, const struct profile
 	return 0;
 }
 
-DEFINE_CLEANUP(struct ticker *, ticker_free);
 DEFINE_CLEANUP(struct profile *, profile_free);
-
-/* Drive the loop, and tell. */
-static int sample(const struct samples_options *opt, struct profile *p, struct loop_config *loop,
-	struct lp_err *err)
-{
-	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
-	struct loop_stats stats = {0};
-	int r = ticker_system(&ticker, err);
-
-	if (r == 0 && !opt->quiet)
-		fprintf(stderr,
-			"sampling with %s, %u per second and CPU by %s, into %s; Ctrl-C "
-			"stops\n",
-			profile_sampler(p), profile_totals(p)->hz, profile_clock(p),
-			loop->spool.path ? loop->spool.path : loop->spool.dir);
-	if (r == 0)
-		r = loop_run(loop, ticker, &stats, err);
-	if (r == 0)
-		r = print_closing(opt, p, &stats, err);
-	if (r == 0 && stats.spool.samples_lost)
-		r = lp_err_set(err, -EIO, "%" PRIu64 " intervals could not be written",
-			stats.spool.samples_lost);
-	return r;
-}
 
 static int config_fill(
 	const struct samples_options *opt, struct profile_config *config, struct lp_err *err)
@@ -174,18 +149,38 @@ static int config_fill(
 	return profile_options_apply(&opt->profile, config, err);
 }
 
+static int drive(const struct samples_options *opt, const struct profile_config *config,
+	const struct trace_output *output, struct profile *p, struct lp_err *err)
+{
+	struct lp_warn warn = {.warn = data_print_warning};
+	struct loop_stats stats = {0};
+	char meta[128], begin[128];
+	const struct trace_drive d = {.output = output,
+		.instrument = {profile_instrument(p), p},
+		.meta = meta,
+		.begin = opt->quiet ? NULL : begin,
+		.interval_us = config->interval_us,
+		.flush_us = opt->flush_us ? opt->flush_us : 60 * US_PER_SEC,
+		.duration_us = opt->duration_us,
+		.warn = &warn};
+	int r;
+
+	snprintf(meta, sizeof(meta), "trace=samples\nsampler=%s\nclock=%s\n", profile_sampler(p),
+		profile_clock(p));
+	snprintf(begin, sizeof(begin), "sampling with %s, %u per second and CPU by %s",
+		profile_sampler(p), profile_totals(p)->hz, profile_clock(p));
+	r = trace_drive(&d, &stats, err);
+	if (r == 0)
+		r = print_closing(opt, p, &stats, err);
+	return r < 0 ? r : trace_check_written(&stats, err);
+}
+
 static int run_checked(const struct samples_options *opt, struct lp_err *err)
 {
 	_cleanup_(profile_freep) struct profile *p = NULL;
-	struct lp_warn warn = {.warn = data_print_warning};
 	struct trace_output output;
 	struct profile_config config = {.observer = output.name};
 	struct lp_err why = {0};
-	char meta[OBSERVER_META_MAX + 128];
-	struct loop_config loop = {.flush_us = opt->flush_us ? opt->flush_us : 60 * US_PER_SEC,
-		.duration_us = opt->duration_us,
-		.warn = &warn};
-	size_t len;
 	int r = config_fill(opt, &config, err);
 
 	if (r == 0)
@@ -197,20 +192,7 @@ static int run_checked(const struct samples_options *opt, struct lp_err *err)
 	if (why.code && !opt->quiet)
 		fprintf(stderr, "limpet trace samples: %s; going on with %s\n", why.text,
 			profile_sampler(p));
-	observer_meta(true, meta);
-	len = strlen(meta);
-	snprintf(meta + len, sizeof(meta) - len, "trace=samples\nsampler=%s\nclock=%s\n",
-		profile_sampler(p), profile_clock(p));
-	loop.instruments[0] = (struct loop_instrument){profile_instrument(p), p};
-	loop.interval_us = config.interval_us;
-	loop.spool = (struct spool_config){.dir = output.dir,
-		.name = output.file_name,
-		.path = output.path,
-		.observer = output.name,
-		.meta = meta,
-		.anew = true,
-		.private = true};
-	return sample(opt, p, &loop, err);
+	return drive(opt, &config, &output, p, err);
 }
 
 static int run(
