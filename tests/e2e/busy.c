@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	wait_for_line();
-	until_ns = used_ns() + atol(argc > 1 ? argv[1] : "100") * INT64_C(1000000);
+	until_ns = used_ns() + strtol(argc > 1 ? argv[1] : "100", NULL, 10) * INT64_C(1000000);
 	if (!strcmp(how, "kernel"))
 		be_in_kernel(until_ns);
 	else if (!strcmp(how, "jit"))

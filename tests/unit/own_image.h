@@ -17,10 +17,11 @@ static inline unsigned char *own_bytes(size_t *ret_size)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	unsigned char *bytes;
-	struct stat st;
+	struct stat st = {0};
 	size_t size = 0;
 
-	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
 	bytes = malloc((size_t)st.st_size);
 	assert_non_null(bytes);
 	while (size < (size_t)st.st_size) {

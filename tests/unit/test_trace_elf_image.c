@@ -1,6 +1,7 @@
 #include "trace/symbols/elf_image.h"
 
 #include "own_image.h"
+#include "temp_dir.h"
 #include "trace/symbols/proc_maps.h"
 #include <errno.h>
 
@@ -55,7 +56,7 @@ static void test_own(void **state)
  * another one's. */
 static void test_debug_file(void **state)
 {
-	char dir[] = "/tmp/limpet-debug-XXXXXX", path[256], command[64];
+	char dir[] = "/tmp/limpet-debug-XXXXXX", path[256];
 	size_t size, len;
 	unsigned char *bytes = own_bytes(&size);
 	struct elf_image e;
@@ -97,8 +98,7 @@ static void test_debug_file(void **state)
 	elf_image_release(&e);
 	close(fd);
 	free(bytes);
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(nftw(dir, temp_dir_remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 /* Files that end too early are read as far as they go, or not at all. */

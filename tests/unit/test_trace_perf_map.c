@@ -1,6 +1,6 @@
 #include "trace/symbols/perf_map.h"
 
-#include "unit.h"
+#include "temp_dir.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void make_dir(const char *dir, const char *name)
 /* The map of a process in a container has the name of its id there. */
 static void test_read(void **state)
 {
-	char dir[] = "/tmp/limpet-perf-map-XXXXXX", link_path[64], command[64];
+	char dir[] = "/tmp/limpet-perf-map-XXXXXX", link_path[64];
 	struct symbol_table t = {0};
 
 	(void)state;
@@ -80,8 +80,7 @@ static void test_read(void **state)
 	assert_int_equal(symlink("/etc/passwd", link_path), 0);
 	assert_int_equal(perf_map_read(dir, 812, &t), -ELOOP);
 	assert_int_equal(perf_map_read(dir, 813, &t), -ENOENT);
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(nftw(dir, temp_dir_remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 #include "trace/symbols/symbols.h"
 
 #include "own_image.h"
+#include "temp_dir.h"
 #include "trace/symbols/proc_maps.h"
 #include <signal.h>
 #include <sys/auxv.h>
@@ -158,7 +159,7 @@ static void test_anonymous(void **state)
 
 static void test_kernel(void **state)
 {
-	char dir[] = "/tmp/limpet-symbols-XXXXXX", path[64], command[64];
+	char dir[] = "/tmp/limpet-symbols-XXXXXX", path[64];
 	struct symbols_query q = {.address = 0xffffffff81000104, .kernel = true};
 	struct symbols *s;
 	FILE *f;
@@ -179,8 +180,7 @@ static void test_kernel(void **state)
 	assert_string_equal(ask(s, &q).function, "kernel");
 	assert_false(ask(s, &q).known);
 	symbols_free(s);
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(nftw(dir, temp_dir_remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 int main(void)
