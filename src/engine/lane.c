@@ -36,15 +36,21 @@ void lane_release(struct lane *l)
 
 int64_t lane_age_us(const struct lane *l)
 {
-	struct table_part part = {
-		.first = l->origin, .end = l->final + 1, .align = 1, .margin = l->params.win_size};
+	struct table_part part = {.first = l->origin, .end = l->final + 1, .align = 1};
 	_cleanup_(table_grid_release) struct table_grid grid = {0};
-	int64_t age_us = l->final < l->origin ? 0 : (part.end - part.first) * l->params.step_us;
+	int64_t step = l->params.step_us, before = 0;
+	int64_t age_us = l->final < l->origin ? 0 : (part.end - part.first) * step;
 
-	/* Long times without any data do not make it longer. */
 	if (age_us <= l->horizon->span_us || table_grid_make(l->builder, &part, &grid) < 0)
 		return age_us;
-	return (int64_t)grid.n_slots * l->params.step_us;
+	/* Days without any data do not make it longer. */
+	for (uint32_t i = 0; i < grid.n_cuts; i++) {
+		int64_t gap_us = (grid.cuts[i].skipped - before) * step;
+
+		before = grid.cuts[i].skipped;
+		age_us -= gap_us > US_PER_DAY ? gap_us : 0;
+	}
+	return age_us;
 }
 
 static int64_t span_slots(const struct lane *l)

@@ -4,6 +4,7 @@
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "explain/coverage.h"
+#include "explain/patchy.h"
 #include "model/kind.h"
 #include "model/verdict_own.h"
 #include <errno.h>
@@ -301,6 +302,8 @@ int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp
 		r = judge_alone(v, &c);
 	if (r == 0 && c.n_compared >= v->params.k && !v->n_traced)
 		r = judge_parts(v);
+	if (r == 0)
+		r = patchy_judge(v);
 	if (r == 0)
 		r = note_unlisted(v, g, &c);
 	v->status = v->n_suspects ? LP_STATUS_SUSPECTS

@@ -29,6 +29,7 @@ void lp_dataset_close(struct lp_dataset *ds)
 		free(ds->files[i].path);
 		free(ds->files[i].observer);
 		free(ds->files[i].addresses);
+		clock_release(&ds->files[i].clock);
 	}
 	free(ds->files);
 	for (size_t i = 0; i < ds->n_failures; i++)
@@ -37,7 +38,12 @@ void lp_dataset_close(struct lp_dataset *ds)
 	for (size_t i = 0; i < ds->n_notes; i++)
 		free(ds->notes[i]);
 	free(ds->notes);
+	for (size_t i = 0; i < ds->n_aside; i++)
+		free(ds->aside[i].observer);
 	free(ds->aside);
+	for (size_t i = 0; i < ds->n_offsets; i++)
+		free(ds->offsets[i].observer);
+	free(ds->offsets);
 	strmap_release(&ds->directories);
 	free(ds);
 }

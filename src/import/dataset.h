@@ -3,6 +3,7 @@
 #define IMPORT_DATASET_H
 
 #include "base/hash.h"
+#include "import/dataset_clocks.h"
 #include "import/importer.h"
 #include "model/hosts.h"
 #include "model/table_builder.h"
@@ -10,16 +11,27 @@
 
 struct data_file {
 	char *path;
-	const struct importer *importer;     /* NULL: an archive */
-	int64_t interval_us;		     /* -1: not asked yet */
-	int64_t first_us, last_us;	     /* once asked; 0: unknown */
-	char *observer, *addresses;	     /* the same, of an archive; NULL: unknown */
+	const struct importer *importer; /* NULL: an archive */
+	int64_t interval_us;		 /* -1: not asked yet */
+	int64_t first_us, last_us;	 /* once asked; 0: unknown */
+	char *observer, *addresses;	 /* the same, of an archive; NULL: unknown */
+	struct data_clock clock;
 	int64_t read_first_us, read_last_us; /* what was read of it; 0: nothing, or not known */
 };
 
 /* A time whose samples are not looked at. */
 struct data_aside {
 	int64_t first_us, end_us;
+	uint64_t n_values;
+	uint32_t n_observers;
+	char *observer; /* one of them */
+	size_t note;	/* the one about it */
+};
+
+/* An observer whose clock is ahead of those of the others. */
+struct data_offset {
+	char *observer;
+	int64_t us, step_us; /* by so much, give or take the step */
 };
 
 struct lp_dataset {
@@ -35,12 +47,22 @@ struct lp_dataset {
 	bool looked; /* it was read once: what follows is known */
 	struct data_aside *aside;
 	size_t n_aside, cap_aside;
+	struct data_offset *offsets;
+	size_t n_offsets, cap_offsets;
 	char **notes; /* what a verdict, or whoever else reads it, has to tell of it */
 	size_t n_notes, cap_notes;
 };
 
 /* Keep a note. 0 or -ENOMEM. */
 int dataset_tell(struct lp_dataset *ds, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Everything was read into the builder, the first time. Where clocks were set meanwhile, put the
+ * samples where they belong, and keep a note of it. 0 or -ENOMEM. */
+int dataset_settle_clocks(struct lp_dataset *ds, struct lp_table_builder *b);
+
+/* Everything was read into the builder. The first time, find observers whose clocks are off by a
+ * constant time, and keep a note of each; every time, move their samples. 0 or -ENOMEM. */
+int dataset_align(struct lp_dataset *ds, struct lp_table_builder *b);
 
 /* Everything was read into the builder. The first time, find what is far from all other data, and
  * keep a note of each; every time, take it out. 0 or -ENOMEM. */

@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "import/dataset.h"
+#include "model/table_offsets.h"
 #include "model/table_outliers.h"
 #include "model/table_view.h"
 #include <errno.h>
@@ -12,9 +13,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* More notes than these tell nobody more. */
 #define NOTES_MAX 16
+/* On a grid of 15 s samples may lie so much off. */
+#define ROUNDING_US (30 * US_PER_SEC)
 
 int dataset_tell(struct lp_dataset *ds, const char *fmt, ...)
 {
@@ -57,33 +61,85 @@ static void files_name(const struct lp_dataset *ds, const struct data_aside *a, 
 		strbuf_printf(ret, "%s and %zu more file%s: ", path, n - 1, n == 2 ? "" : "s");
 }
 
-static int aside_tell(
-	struct lp_dataset *ds, const struct table_outlier *o, const struct data_aside *a)
+/* What is told of it. */
+static char *aside_text(const struct lp_dataset *ds, const struct data_aside *a)
 {
 	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX];
-	_cleanup_(strbuf_release) struct strbuf sb = {0};
+	struct strbuf sb = {0};
 
 	files_name(ds, a, &sb);
-	strbuf_printf(&sb, "%" PRIu64 " sample%s of %s", o->n_values, o->n_values == 1 ? "" : "s",
-		o->observer);
-	if (o->n_observers > 1)
-		strbuf_printf(&sb, " and %u more", o->n_observers - 1);
+	strbuf_printf(&sb, "%" PRIu64 " sample%s of %s", a->n_values, a->n_values == 1 ? "" : "s",
+		a->observer);
+	if (a->n_observers > 1)
+		strbuf_printf(&sb, " and %u more", a->n_observers - 1);
 	strbuf_printf(&sb,
 		" from %s to %s were set aside: they are far from all others in time (is a clock "
 		"wrong? --since and --until look at that time)",
 		time_format(a->first_us, from), time_format(a->end_us, to));
-	return sb.failed ? -ENOMEM : dataset_tell(ds, "%s", sb.text);
+	if (sb.failed) {
+		strbuf_release(&sb);
+		return NULL;
+	}
+	return sb.text;
 }
 
-/* From the first sample of an outlier to its last; it knows pages only. */
-static void aside_narrow(
-	const struct lp_table_builder *b, const struct table_outlier *o, struct data_aside *ret)
+/* From the first sample of slots to the last; false: there is none. */
+static bool aside_narrow(
+	const struct lp_table_builder *b, int64_t first, int64_t end, struct data_aside *ret)
 {
-	int64_t step = b->opt->step_us, first = table_builder_next(b, o->first), end = o->end;
+	int64_t step = b->opt->step_us;
 
+	first = table_builder_next(b, first);
 	while (end > first + 1 && !table_builder_any(b, end - 1, end))
 		end--;
-	*ret = (struct data_aside){first * step, (end - 1) * step};
+	if (first >= end)
+		return false;
+	ret->first_us = first * step;
+	ret->end_us = (end - 1) * step;
+	return true;
+}
+
+static int aside_add(
+	struct lp_dataset *ds, const struct lp_table_builder *b, const struct table_outlier *o)
+{
+	struct data_aside a = {.n_values = o->n_values, .n_observers = o->n_observers};
+	char *text;
+
+	aside_narrow(b, o->first, o->end, &a);
+	a.observer = strdup(o->observer);
+	if (!a.observer ||
+		array_reserve(&ds->aside, &ds->cap_aside, ds->n_aside + 1, sizeof(*ds->aside)) <
+			0) {
+		free(a.observer);
+		return -ENOMEM;
+	}
+	a.note = ds->n_notes;
+	ds->aside[ds->n_aside++] = a;
+	text = aside_text(ds, &a);
+	if (!text || dataset_tell(ds, "%s", text) < 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	free(text);
+	return 0;
+}
+
+/* A finer grid knows better when and how many they are. */
+static int aside_refine(struct lp_dataset *ds, struct data_aside *a,
+	const struct lp_table_builder *b, int64_t from, int64_t end)
+{
+	uint64_t n = table_builder_count(b, from, end);
+	char *text;
+
+	if (n <= a->n_values || a->note >= ds->n_notes || !aside_narrow(b, from, end, a))
+		return 0;
+	a->n_values = n;
+	text = aside_text(ds, a);
+	if (!text)
+		return -ENOMEM;
+	free(ds->notes[a->note]);
+	ds->notes[a->note] = text;
+	return 0;
 }
 
 static int aside_find(struct lp_dataset *ds, const struct lp_table_builder *b)
@@ -92,17 +148,94 @@ static int aside_find(struct lp_dataset *ds, const struct lp_table_builder *b)
 	size_t n = 0;
 	int r = table_outliers_find(b, &found, &n);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		struct data_aside a;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = aside_add(ds, b, &found[i]);
+	return r;
+}
 
-		aside_narrow(b, &found[i], &a);
-		r = aside_tell(ds, &found[i], &a);
-		if (r == 0 &&
-			array_reserve(&ds->aside, &ds->cap_aside, ds->n_aside + 1,
-				sizeof(*ds->aside)) < 0)
-			r = -ENOMEM;
+static int clock_tell(struct lp_dataset *ds, const struct data_file *f, bool moved)
+{
+	int r = 0;
+
+	for (size_t i = 1; r == 0 && i < f->clock.n; i++) {
+		const struct clock_segment *s = &f->clock.segments[i];
+		int64_t by_us = s->stepped_us - s[-1].stepped_us;
+		char at[TIME_TEXT_MAX], by[TIME_TEXT_MAX];
+
+		if (!by_us)
+			continue;
+		r = dataset_tell(ds, "%s: at %s the clock of %s was set %s by %s%s", f->path,
+			time_format(s->first_us / US_PER_SEC * US_PER_SEC, at), f->observer,
+			by_us > 0 ? "ahead" : "back",
+			span_format((llabs(by_us) + US_PER_SEC / 2) / US_PER_SEC * US_PER_SEC, by),
+			moved ? "; its samples were put where they belong by the other observers"
+			      : "");
+	}
+	return r;
+}
+
+int dataset_settle_clocks(struct lp_dataset *ds, struct lp_table_builder *b)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ds->n; i++) {
+		struct data_file *f = &ds->files[i];
+		bool moved;
+
+		f->clock.known = true;
+		if (!f->observer || !clock_stepped(&f->clock))
+			continue;
+		r = clock_settle(&f->clock, f->observer, b, &moved);
 		if (r == 0)
-			ds->aside[ds->n_aside++] = a;
+			r = clock_tell(ds, f, moved);
+	}
+	return r;
+}
+
+static int offset_add(struct lp_dataset *ds, const char *observer, int64_t us, int64_t step_us)
+{
+	char text[TIME_TEXT_MAX];
+	char *copy = strdup(observer);
+
+	if (!copy ||
+		array_reserve(&ds->offsets, &ds->cap_offsets, ds->n_offsets + 1,
+			sizeof(*ds->offsets)) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	ds->offsets[ds->n_offsets++] = (struct data_offset){copy, us, step_us};
+	return dataset_tell(ds,
+		"the clock of %s seems to be about %s %s the others': its load is theirs, but at "
+		"other times. Its samples were moved by that",
+		observer, span_format(llabs(us), text), us > 0 ? "ahead of" : "behind");
+}
+
+static int offsets_find(struct lp_dataset *ds, const struct lp_table_builder *b)
+{
+	_cleanup_free_ struct table_offset *found = NULL;
+	size_t n = 0;
+	int r = table_offsets_find(b, &found, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = offset_add(
+			ds, found[i].observer, found[i].slots * b->opt->step_us, b->opt->step_us);
+	return r;
+}
+
+int dataset_align(struct lp_dataset *ds, struct lp_table_builder *b)
+{
+	int64_t step = b->opt->step_us;
+	int r = ds->looked ? 0 : offsets_find(ds, b);
+
+	for (size_t i = 0; r == 0 && i < ds->n_offsets; i++) {
+		const struct data_offset *o = &ds->offsets[i];
+		int64_t slots = floor_div(o->us + step / 2, step);
+
+		if (step < o->step_us)
+			r = table_offset_refine(b, o->observer, slots, o->step_us / step, &slots);
+		if (r == 0)
+			r = table_builder_move(
+				b, o->observer, INT64_MIN / 2, INT64_MAX / 2, -slots);
 	}
 	return r;
 }
@@ -113,11 +246,15 @@ int dataset_set_aside(struct lp_dataset *ds, struct lp_table_builder *b)
 	int r = ds->looked ? 0 : aside_find(ds, b);
 
 	for (size_t i = 0; r == 0 && i < ds->n_aside; i++) {
-		const struct data_aside *a = &ds->aside[i];
+		struct data_aside *a = &ds->aside[i];
+		/* Grids differ by a few steps at most. */
+		int64_t from = floor_div(a->first_us - ROUNDING_US, step) - 1;
+		int64_t end = floor_div(a->end_us + ROUNDING_US, step) + 2;
 
-		/* Grids differ by a step at most. */
-		r = table_builder_drop(b, floor_div(a->first_us - US_PER_SEC, step) - 1,
-			floor_div(a->end_us + US_PER_SEC, step) + 2);
+		if (ds->looked)
+			r = aside_refine(ds, a, b, from, end);
+		if (r == 0)
+			r = table_builder_drop(b, from, end);
 	}
 	return r;
 }

@@ -23,6 +23,7 @@ struct file_part {
 	struct lp_table_options opt[DATASET_BUILDERS_MAX];
 	struct lp_table_builder *builders[DATASET_BUILDERS_MAX];
 	uint32_t n_builders;
+	struct data_clock *clock; /* of the file; NULL: times are taken as they are */
 	char **warnings;
 	size_t n_warnings, cap_warnings;
 	bool overflow; /* it is too much to be kept: read it again, into the whole */
@@ -36,8 +37,9 @@ struct whole {
 	struct lp_dataset *ds;
 	struct lp_table_builder *const *builders;
 	uint32_t n_builders;
-	struct lp_err first; /* failure, see dataset_note() */
-	bool direct;	     /* one file was too much: do not try with the rest */
+	struct data_clock *clock; /* of the file at hand, as above */
+	struct lp_err first;	  /* failure, see dataset_note() */
+	bool direct;		  /* one file was too much: do not try with the rest */
 };
 
 static void part_release(struct file_part *p)
@@ -72,10 +74,22 @@ static void part_warn(void *ctx, const char *text)
 }
 
 static int builders_take(struct lp_table_builder *const *builders, uint32_t n,
-	const struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
+	struct data_clock *clock, const struct lp_source *source, const struct lp_batch *batch,
+	struct lp_err *err)
 {
+	_cleanup_free_ int64_t *walls = NULL;
+	struct lp_batch ordered;
 	int r = 0;
 
+	/* Who looks at values wants to see times as they were recorded. */
+	if (batch && clock && builders[0]->opt->judged) {
+		walls = calloc((size_t)batch->n_samples + 1, sizeof(*walls));
+		if (!walls || clock_follow(clock, batch, walls) < 0)
+			return lp_err_sys(err, -ENOMEM, "cannot read data");
+		ordered = *batch;
+		ordered.wall_us = walls;
+		batch = &ordered;
+	}
 	for (uint32_t i = 0; batch && r == 0 && i < n; i++)
 		r = lp_table_builder_add(builders[i], source, batch, err);
 	return r;
@@ -86,7 +100,7 @@ static int part_take(
 {
 	struct file_part *p = ctx;
 
-	return builders_take(p->builders, p->n_builders, source, batch, err);
+	return builders_take(p->builders, p->n_builders, p->clock, source, batch, err);
 }
 
 static int whole_take(
@@ -94,7 +108,7 @@ static int whole_take(
 {
 	struct whole *w = ctx;
 
-	return builders_take(w->builders, w->n_builders, source, batch, err);
+	return builders_take(w->builders, w->n_builders, w->clock, source, batch, err);
 }
 
 /* Builders like those of the whole, with a share of its memory. */
@@ -114,11 +128,12 @@ static int part_open(struct file_part *p, const struct whole *w)
 }
 
 /* Read a file into a builder of its own. */
-static void part_read(struct file_part *p, const struct whole *w, const struct data_file *f)
+static void part_read(struct file_part *p, const struct whole *w, struct data_file *f)
 {
 	struct lp_warn warn = {.warn = part_warn, .ctx = p};
 	int stop = 0;
 
+	p->clock = f->importer ? NULL : &f->clock;
 	p->r = part_open(p, w);
 	if (p->r < 0)
 		return;
@@ -162,10 +177,17 @@ static void file_span(struct data_file *f, const struct lp_table_builder *b)
 static int whole_read(struct whole *w, size_t file, struct lp_err *err)
 {
 	const struct data_file *f = &w->ds->files[file];
+	struct data_clock *clock = &w->ds->files[file].clock;
 	uint64_t absurd = w->builders[0]->n_absurd, beyond = w->builders[0]->n_beyond;
 	struct lp_err here = {0};
 	int stop = 0;
-	int r = data_file_read(w->ds, f, lp_table_builder_select(w->builders[0]), w->ds->warn,
+	int r;
+
+	/* It may have been read in part before. */
+	if (!clock->known)
+		clock_release(clock);
+	w->clock = f->importer ? NULL : clock;
+	r = data_file_read(w->ds, f, lp_table_builder_select(w->builders[0]), w->ds->warn,
 		whole_take, w, &stop, &here);
 
 	if (!stop &&
@@ -249,9 +271,16 @@ int dataset_build(struct lp_dataset *ds, struct lp_table_builder *const *builder
 		.ds = ds, .opt = builders[0]->opt, .builders = builders, .n_builders = n};
 	int r = whole_read_all(&whole, err);
 
+	if (r == 0 && !ds->looked && builders[0]->opt->judged &&
+		dataset_settle_clocks(ds, builders[0]) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot read data");
 	/* Who looks at values wants to see all of them, who compares does not. */
 	for (uint32_t i = 0; r == 0 && i < n && builders[i]->opt->judged; i++)
 		r = dataset_set_aside(ds, builders[i]) < 0
+			? lp_err_sys(err, -ENOMEM, "cannot read data")
+			: 0;
+	for (uint32_t i = 0; r == 0 && i < n && builders[i]->opt->judged; i++)
+		r = dataset_align(ds, builders[i]) < 0
 			? lp_err_sys(err, -ENOMEM, "cannot read data")
 			: 0;
 	ds->looked = true;

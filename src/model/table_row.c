@@ -64,6 +64,19 @@ void table_row_drop(struct table_row *row, int64_t from, int64_t end, int64_t st
 									  : INT64_MIN;
 }
 
+int table_row_move(struct table_row *row, int64_t from, int64_t end, int64_t by, int64_t step_us,
+	struct table_budget *budget)
+{
+	int64_t first, behind;
+	int r = pages_shift(&row->pages, from, end, by, budget);
+
+	if (row->open && row->slot >= from && row->slot < end)
+		row_close(row);
+	if (r == 0 && pages_span(&row->pages, &first, &behind))
+		row->last_wall = (behind - 1) * step_us;
+	return r;
+}
+
 /* Begin `slot` with a sample of that time. */
 static inline int row_turn(
 	struct table_row *row, int64_t slot, int64_t wall, struct table_budget *budget)

@@ -43,6 +43,10 @@ int table_row_join(
 void table_row_drop(struct table_row *row, int64_t from, int64_t end, int64_t step_us,
 	struct table_budget *budget);
 
+/* Move the slots from .. end - 1 by `by`. */
+int table_row_move(struct table_row *row, int64_t from, int64_t end, int64_t by, int64_t step_us,
+	struct table_budget *budget);
+
 void table_row_release(struct table_row *row);
 
 #endif

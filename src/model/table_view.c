@@ -302,6 +302,17 @@ int64_t table_builder_next(const struct lp_table_builder *b, int64_t from)
 	return next;
 }
 
+uint64_t table_builder_count(const struct lp_table_builder *b, int64_t from, int64_t end)
+{
+	uint64_t n = 0;
+
+	for (size_t s = 0; s < b->n_sets; s++) {
+		for (size_t i = 0; i < b->sets[s].n_rows; i++)
+			n += pages_count(&b->sets[s].rows[i].pages, from, end);
+	}
+	return n;
+}
+
 bool table_builder_born(const struct lp_table_builder *b, int64_t from, int64_t end)
 {
 	for (size_t s = 0; s < b->n_sets; s++) {
@@ -337,6 +348,22 @@ int table_builder_drop(struct lp_table_builder *b, int64_t from, int64_t end)
 			table_row_drop(&b->sets[s].rows[i], from, end, b->opt->step_us, &b->budget);
 	}
 	return table_rows_retire(b, row_gone, INT64_MIN);
+}
+
+int table_builder_move(
+	struct lp_table_builder *b, const char *observer, int64_t from, int64_t end, int64_t by)
+{
+	int r = 0;
+
+	for (size_t s = 0; by && r == 0 && s < b->n_sets; s++) {
+		for (size_t i = 0; r == 0 && i < b->sets[s].n_rows; i++) {
+			struct table_row *row = &b->sets[s].rows[i];
+
+			if (!strcmp(row->component->observer, observer))
+				r = table_row_move(row, from, end, by, b->opt->step_us, &b->budget);
+		}
+	}
+	return r;
 }
 
 void table_builder_last(const struct lp_table_builder *b,

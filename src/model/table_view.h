@@ -22,11 +22,18 @@ bool table_builder_any(const struct lp_table_builder *b, int64_t from, int64_t e
 /* The first slot from `from` on in which a row has a value; INT64_MAX: there is none. */
 int64_t table_builder_next(const struct lp_table_builder *b, int64_t from);
 
+/* How many values there are in the slots from .. end - 1; whole pages count. */
+uint64_t table_builder_count(const struct lp_table_builder *b, int64_t from, int64_t end);
+
 /* Has any row its first value ever in the slots from .. end - 1? */
 bool table_builder_born(const struct lp_table_builder *b, int64_t from, int64_t end);
 
 /* Forget all values in the slots from .. end - 1, and components that have no others. */
 int table_builder_drop(struct lp_table_builder *b, int64_t from, int64_t end);
+
+/* Move what an observer has in the slots from .. end - 1 by `by` slots: its clock was wrong. */
+int table_builder_move(
+	struct lp_table_builder *b, const char *observer, int64_t from, int64_t end, int64_t by);
 
 /* Forget all values before slot `before`, and components that have none behind it. */
 int table_builder_trim(struct lp_table_builder *b, int64_t before);

@@ -1,0 +1,25 @@
+/* Observers whose clocks are off: all servers of a parallel file system are busy at the same times,
+ * and one that is busy in the same way, but always a minute later, has a clock that is a minute
+ * ahead.
+ */
+#ifndef MODEL_TABLE_OFFSETS_H
+#define MODEL_TABLE_OFFSETS_H
+
+#include "model/table_builder.h"
+
+struct table_offset {
+	const char *observer; /* of a component of the builder */
+	int64_t slots;	      /* by which its clock is ahead of the others' */
+};
+
+/* Find observers whose load follows that of most others, not at the same time but by a constant
+ * offset. Only what is beyond doubt is found: with a load that hardly changes there is nothing. The
+ * caller frees the array. 0 or -ENOMEM. */
+int table_offsets_find(const struct lp_table_builder *b, struct table_offset **ret, size_t *ret_n);
+
+/* The same for an observer of which it is known that its clock is ahead by `about` slots, give or
+ * take `range`. `about` is returned where the data does not tell. 0 or -ENOMEM. */
+int table_offset_refine(const struct lp_table_builder *b, const char *observer, int64_t about,
+	int64_t range, int64_t *ret);
+
+#endif
