@@ -33,25 +33,23 @@ struct bpf_tracer {
 	struct bpf_object *object;
 	struct bpf_link *links[BPF_LINKS_MAX];
 	unsigned n_links;
+	int processes_fd;
 	struct bpf_link *scan, *pending; /* iterators; NULL where the kernel has none */
 	struct bpf_shared *shared;
 	struct bpf_ring ring;
 	struct trace_sink sink;
-	int processes_fd;
 	struct bpf_entries processes;
 	int64_t swept_ns; /* when bpf_sweep() last did something */
-	bool lasting;	  /* there may be targets later, also when there are none now */
-	bool records;
-	uint16_t *ports; /* served ones, a copy */
-	unsigned n_ports;
-	char **comms; /* copies of the targets */
-	unsigned n_comms;
+	uint16_t *ports;  /* served ones, a copy */
+	char **comms;	  /* copies of the targets */
 	uid_t *uids;
-	unsigned n_uids;
-	char *cgroup;
+	unsigned n_ports, n_comms, n_uids;
 	pid_t command; /* that we started; 0: none */
 	int command_status;
 	bool command_ended;
+	bool lasting; /* there may be targets later, also when there are none now */
+	bool records;
+	char *cgroup;
 	struct bpf_counts *counts;
 };
 

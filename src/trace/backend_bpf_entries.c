@@ -72,7 +72,7 @@ static int read_chunk(struct bpf_entries *e, const uint32_t *from, uint32_t *to,
 
 static int read_many(struct bpf_entries *e)
 {
-	uint32_t at, next, want = CHUNK;
+	uint32_t at = 0, next = 0, want = CHUNK;
 	bool first = true;
 	int r;
 

@@ -86,7 +86,9 @@ static bool is_named(const struct finder *f, const char *pid, const struct trace
 	comm[strcspn(comm, "\n")] = '\0';
 	for (unsigned i = 0; i < targets->n_comms; i++) {
 		if (!strcmp(targets->comms[i], comm))
-			return !f->live || target_match(targets, atoi(pid)) == TARGET_WANTED;
+			return !f->live ||
+				target_match(targets, (pid_t)strtol(pid, NULL, 10)) ==
+				TARGET_WANTED;
 	}
 	return false;
 }

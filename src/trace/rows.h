@@ -60,7 +60,7 @@ unsigned trace_rows_folded(const struct trace_rows *r);
 
 /* Drop what the tally has of processes that ended, and connections that are closed or have been
  * idle for ten minutes, all of which was counted. */
-void trace_rows_drop(struct trace_rows *r, struct tally *t, int64_t now_mono_ns);
+void trace_rows_drop(struct trace_rows *r, struct tally *t, int64_t now_ns);
 
 /* Call `fn` for every row of a kind, with its name and its values in the order of its columns. */
 void trace_rows_each(const struct trace_rows *r, enum trace_rows_kind kind,
