@@ -87,6 +87,7 @@ struct lp_finding {
 	double distance, threshold; /* medians over the anomalous windows */
 	double weight;	   /* how much it weighs, in terms of what it takes to count: 1 and up */
 	double load_ratio; /* its throughput over its peers'; NaN: unknown */
+	bool straggler;	   /* it worked on alone, and slowly, when its peers had finished */
 	bool mild; /* off by little, but certainly: a warning. `distance` is how certain, in terms
 		      of the `threshold`, 1 */
 	bool culprit;		/* in the direction that makes a suspect */

@@ -13,6 +13,7 @@
 #include "detect/load.h"
 #include "detect/params.h"
 #include "detect/weigh.h"
+#include "model/kind.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <fnmatch.h>
@@ -205,6 +206,36 @@ static int verdict_anomalies(struct lp_verdict *v, struct lp_err *err)
 	return 0;
 }
 
+/* Is it a connection whose name does not say which end opened it? */
+static bool lacks_end(const struct lp_identity *c)
+{
+	size_t len = strlen(c->name);
+
+	return kind_find(c->kind)->peers_by == PEERS_BY_END && !strcmp(c->kind, "tcp") &&
+		!(len > 3 && !strcmp(c->name + len - 3, ":in")) &&
+		!(len > 4 && !strcmp(c->name + len - 4, ":out"));
+}
+
+/* Connections of both directions behave differently, and are peers only by mistake. */
+static int note_ends(struct lp_verdict *v)
+{
+	uint32_t n = 0, first = 0;
+
+	for (uint32_t i = v->n_components; i-- > 0;) {
+		if (!lacks_end(v->components[i]))
+			continue;
+		n++;
+		first = i;
+	}
+	if (!n)
+		return 0;
+	return lp_verdict_note(v,
+		"%u connection%s of unknown direction, such as %s: those that observers open and "
+		"those that they accept are peers of each other then; end names with :out and "
+		":in to tell them apart",
+		n, n == 1 ? " is" : "s are", v->components[first]->text);
+}
+
 static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct lp_err *err)
 {
 	uint32_t refused = 0;
@@ -228,6 +259,8 @@ static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct
 		r = lp_verdict_note(v,
 			"nothing was compared: the data is shorter than a window, or all values "
 			"are the same");
+	if (r == 0)
+		r = note_ends(v);
 	return r < 0 ? no_memory(err) : 0;
 }
 

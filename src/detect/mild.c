@@ -154,9 +154,7 @@ static double window_values(const struct usual *u, const float *of, uint32_t mem
 
 static int64_t slot_us(const struct comparison *c, uint32_t slot)
 {
-	const struct lp_table *t = c->v->tables[c->series->metric];
-
-	return t->start_us + (int64_t)slot * t->step_us;
+	return lp_table_time(c->v->tables[c->series->metric], slot);
 }
 
 static struct lp_finding finding_make(

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "detect/compare/timeseries.h"
+#include "detect/straggle.h"
 #include "detect/weigh.h"
 #include "model/verdict_own.h"
 #include <errno.h>
@@ -419,7 +420,8 @@ static int verdict_make(const struct lane *l, int64_t end, bool settled, struct 
 		return r;
 	view.v->params = l->params;
 	if (notes_copy(l->peers, view.v) < 0 || left_out_note(&view) < 0 ||
-		windows_weigh(l, view.v, first, settled, &fs) < 0) {
+		windows_weigh(l, view.v, first, settled, &fs) < 0 ||
+		straggle_find(view.v, &fs) < 0) {
 		free(fs.items);
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	}

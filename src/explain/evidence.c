@@ -160,6 +160,10 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 	}
 	strbuf_puts(sb, " in ");
 	evidence_add_windows(sb, ctx->v, f);
+	if (f->straggler) {
+		strbuf_puts(sb, ": it worked on alone, ");
+		strbuf_printf(sb, "%.1f times as long as its peers did", f->distance);
+	}
 	if (f->mild)
 		strbuf_printf(sb, ", which is little but certain (%.1f times what it takes)",
 			f->distance);
