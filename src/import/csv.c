@@ -1,7 +1,9 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/safe_text.h"
+#include "base/time.h"
 #include "import/csv_batch.h"
+#include "import/csv_events.h"
 #include "import/csv_value.h"
 #include "import/importer.h"
 #include <ctype.h>
@@ -13,7 +15,8 @@
 
 #define CHUNK_VALUES ((size_t)2 << 20)	 /* sorted at a time */
 #define OPENING_VALUES ((size_t)1 << 16) /* read at once to learn the interval */
-#define WARNINGS_MAX 10			 /* for a file, before they are only counted */
+#define EVENTS_EVERY_US (15 * US_PER_SEC)
+#define WARNINGS_MAX 10 /* for a file, before they are only counted */
 
 struct csv_source {
 	struct lp_source base;
@@ -26,6 +29,8 @@ struct csv_source {
 	const struct lp_select *select;
 	struct lp_warn *warn;
 	size_t chunk_values;
+	enum csv_events events;
+	int64_t events_every_us;
 	uint64_t n_rows;   /* good ones */
 	uint64_t n_faults; /* bad rows and values */
 	char first_fault[256];
@@ -307,8 +312,13 @@ static int source_begin(struct csv_source *s, struct lp_err *err)
 		if (r < 0)
 			return r;
 	}
-	if (!source_learn(s, OPENING_VALUES))
+	if (!source_learn(s, s->events ? s->chunk_values : OPENING_VALUES) && !s->events)
 		source_learn(s, s->chunk_values);
+	r = csv_events_sample(&s->rows, s->events, s->events_every_us, err);
+	if (r < 0)
+		return lp_err_prefix(err, "%s", s->base.path);
+	if (s->events)
+		s->base.interval_us = s->events_every_us;
 	if (!s->ended || s->n_rows)
 		return 0;
 	if (s->n_faults || s->failure.code)
@@ -335,6 +345,12 @@ static int csv_open(const char *path, const void *options, const struct lp_selec
 	s->select = select;
 	s->warn = warn;
 	s->chunk_values = o->chunk_values ? o->chunk_values : CHUNK_VALUES;
+	s->events_every_us = o->events_every_us ? o->events_every_us : EVENTS_EVERY_US;
+	r = csv_events_parse(o->events, &s->events, err);
+	if (r < 0)
+		return r;
+	if (s->events) /* what holds may have begun at any time before */
+		s->chunk_values = SIZE_MAX;
 	s->base.path = strdup(path);
 	s->base.catalogue = lp_catalogue_new();
 	if (!s->base.path || !s->base.catalogue)
@@ -395,6 +411,11 @@ static const struct option_def csv_option_defs[] = {
 		"times"},
 	{"separator", 0, OPTION_STRING, offsetof(struct csv_options, separator), "C",
 		"character between fields: , ; | or tab [what the first line has]"},
+	{"events", 0, OPTION_STRING, offsetof(struct csv_options, events), "held|rated",
+		"rows are events, not samples: each value holds until the next of its component "
+		"and metric, or amounts are added up and given per second"},
+	{"events-every", 0, OPTION_SPAN, offsetof(struct csv_options, events_every_us), "SPAN",
+		"the time between the samples that events are made into [15s]"},
 	{0},
 };
 

@@ -13,7 +13,9 @@ struct csv_options {
 	const char *component;	   /* template */
 	struct option_list values; /* "COL[=metric],..." each */
 	const char *separator;
-	size_t chunk_values; /* how many to sort at a time; for tests */
+	const char *events;	 /* "held", "rated"; NULL: rows are samples */
+	int64_t events_every_us; /* time between the samples that are made of events; 0: 15 s */
+	size_t chunk_values;	 /* how many to sort at a time; for tests */
 };
 
 /* One value of a row. */

@@ -71,5 +71,26 @@ def test_directions(directory):
         check(("4 connections are of unknown direction, such as s0/tcp:10.0.0.9:" in notes) == told, notes)
 
 
+def test_events(directory):
+    """events are held or rated by limpet: a few a minute, of which one server has three times as many"""
+    rng, path = random.Random(5), directory + "/events.csv"
+    rows = []
+    for server in range(8):
+        at = 0.0
+        while at < 3 * 3600:
+            at += rng.expovariate((18 if server == 2 else 6) / 60)
+            rows.append(f"{START + at:.3f},s{server}/disk:sda,errors,1\n")
+    rng.shuffle(rows)
+    with open(path, "w", encoding="ascii") as f:
+        f.write("time,component,metric,value\n")
+        f.writelines(rows)
+    _, verdict = diagnose("--events", "rated", "--events-every", "60s", path)
+    check(list(accused(verdict)) == ["s2/disk:sda"] and not verdict["absent"], (accused(verdict), verdict["absent"]))
+    shown = limpet("show", "--events", "held", "--events-every", "1h", "--csv", path)
+    check(shown.code == 0 and shown.out.count("s3/disk:sda,errors") == 4, shown.out[:400])
+    ran = limpet("show", "--events", "counted", path)
+    check(ran.code == 2 and "neither held nor rated" in ran.err, ran)
+
+
 if __name__ == "__main__":
     run_tests(tests_of(__name__))

@@ -1,6 +1,8 @@
 /* The csv importer on arbitrary bytes. The first byte chooses the options: the long form or named
- * columns, the separator, the size of a chunk, and whether only a part is selected. */
+ * columns, the separator, the size of a chunk, whether only a part is selected, and whether rows
+ * are events. */
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "fuzz.h"
 #include "import/csv_layout.h"
 #include "import/importer.h"
@@ -94,6 +96,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	o.separator = *data & 8 ? ";" : NULL;
 	o.chunk_values = *data & 16 ? 4 : 0;
+	if (*data & 64)
+		o.events = *data & 128 ? "held" : "rated";
+	o.events_every_us = US_PER_DAY; /* there may be centuries between two events */
 	path = input_file(data + 1, size - 1);
 	csv->probe(path, data + 1, size - 1);
 	if (csv->open(path, &o, *data & 32 ? &select : NULL, &warn, &s, &err) < 0)

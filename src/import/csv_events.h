@@ -1,0 +1,23 @@
+/* Rows that are events, at any time: made into samples at regular times. */
+#ifndef IMPORT_CSV_EVENTS_H
+#define IMPORT_CSV_EVENTS_H
+
+#include "import/csv_rows.h"
+#include <limpet/err.h>
+
+enum csv_events {
+	CSV_EVENTS_NONE = 0, /* rows are samples */
+	CSV_EVENTS_HELD,     /* a value holds until the next one */
+	CSV_EVENTS_RATED,    /* values are amounts: they are added up, per second */
+};
+
+/* "held" or "rated"; NULL is none. */
+int csv_events_parse(const char *text, enum csv_events *ret, struct lp_err *err);
+
+/* Replace the rows by samples every `step_us`, the last of which
+ * covers the last event. Before its first event a held value is missing, and a rate is 0: from the
+ * first event of the file to the last. -E2BIG: there would be too many. */
+int csv_events_sample(
+	struct csv_rows *rows, enum csv_events how, int64_t step_us, struct lp_err *err);
+
+#endif
