@@ -71,7 +71,9 @@ int setup_open(struct setup *s, const struct lp_diagnose_options *opt, struct lp
 		r = service_method_find(s, err);
 	if (r == 0)
 		r = fixed_thresholds_parse(opt->fixed, opt->n_fixed, &s->fixed, err);
-	if (r == 0)
+	if (r == 0 && s->trained)
+		r = meanings_copy(&s->meanings, thresholds_meant(s->trained), err);
+	if (r == 0) /* who says otherwise now has the last word */
 		r = meanings_parse(&s->meanings, opt->worse, opt->n_worse, err);
 	if (r == 0 && opt->expect)
 		r = inventory_read(opt->expect, &s->expected, err);

@@ -34,6 +34,16 @@ int meanings_parse(struct meanings *m, const char *const *texts, unsigned n, str
 	return r;
 }
 
+int meanings_copy(struct meanings *m, const struct meanings *from, struct lp_err *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < from->n; i++)
+		r = meanings_add(
+			m, from->items[i].lower ? "lower" : "higher", from->items[i].metric, err);
+	return r;
+}
+
 void meanings_release(struct meanings *m)
 {
 	for (unsigned i = 0; i < m->n; i++)

@@ -19,6 +19,8 @@ struct meanings {
 int meanings_add(struct meanings *m, const char *side, const char *metric, struct lp_err *err);
 /* All of an option that takes both and may be repeated: side, metric, side, metric, ... */
 int meanings_parse(struct meanings *m, const char *const *texts, unsigned n, struct lp_err *err);
+/* All that another has. 0 or -ENOMEM, or -E2BIG. */
+int meanings_copy(struct meanings *m, const struct meanings *from, struct lp_err *err);
 void meanings_release(struct meanings *m);
 
 /* The role of a metric whose own role (lp_metric_role()) is `own`. `m` may be NULL. */

@@ -213,6 +213,29 @@ static void test_bad_normal(void **state)
 	bad("limpet thresholds 2\nnormal server a E\n", "f.thr:2: a line 'method ...'");
 }
 
+/* Which side is worse is kept with the thresholds. */
+static void test_worse(void **state)
+{
+	_cleanup_(thresholds_freep) struct thresholds *t = good(
+		HEAD2 "bandwidth a/disk:1 1\nworse lower bandwidth\nworse higher \"my metric\"\n"
+		      "end 1\n");
+	_cleanup_free_ char *text = thresholds_text(t);
+	_cleanup_(thresholds_freep) struct thresholds *again = good(text);
+
+	(void)state;
+	assert_non_null(strstr(text, "limpet thresholds 2\n"));
+	assert_non_null(strstr(text, "\nworse  lower  bandwidth\nworse  higher  \"my metric\"\n"));
+	assert_int_equal(
+		meanings_role(thresholds_meant(again), "bandwidth", LP_ROLE_WORK), LP_ROLE_YIELD);
+	assert_int_equal(
+		meanings_role(thresholds_meant(again), "my metric", LP_ROLE_OTHER), LP_ROLE_HARM);
+	/* A metric may have that name. */
+	thresholds_free(again);
+	again = good(HEAD "worse a/disk:1 3\nend\n");
+	gets(again, "worse", "a/disk:1", 3);
+	bad(HEAD "worse lower x\nend\n", "f.thr:8: 'worse ...' is of version 2");
+}
+
 static void test_bad_numbers(void **state)
 {
 	static const char *const numbers[] = {"-1", "-0", "nan", "inf", "1e999", "0x10", "1,5",
@@ -334,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_bad_lines),
 		cmocka_unit_test(test_normal),
 		cmocka_unit_test(test_bad_normal),
+		cmocka_unit_test(test_worse),
 		cmocka_unit_test(test_bad_numbers),
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_cut_off),

@@ -25,6 +25,7 @@ struct thresholds {
 	struct threshold_normal *normals;
 	size_t n_normals, cap_normals;
 	struct strmap normal; /* "role\ncall\nerror" */
+	struct meanings meanings;
 };
 
 /* Two names as one key. */
@@ -102,6 +103,7 @@ void thresholds_free(struct thresholds *t)
 	strmap_release(&t->own);
 	strmap_release(&t->kinds);
 	strmap_release(&t->normal);
+	meanings_release(&t->meanings);
 	free(t);
 }
 
@@ -188,6 +190,16 @@ bool thresholds_is_normal(
 	uint32_t ignored;
 
 	return normal_key(key, role, call, error) && strmap_get(&t->normal, key, &ignored);
+}
+
+struct meanings *thresholds_meanings(struct thresholds *t)
+{
+	return &t->meanings;
+}
+
+const struct meanings *thresholds_meant(const struct thresholds *t)
+{
+	return &t->meanings;
 }
 
 const struct threshold_normal *thresholds_normals(const struct thresholds *t, size_t *ret_n)

@@ -2,6 +2,7 @@
 #ifndef DETECT_TRAIN_THRESHOLDS_H
 #define DETECT_TRAIN_THRESHOLDS_H
 
+#include "model/meaning.h"
 #include <limpet/err.h>
 #include <limpet/verdict.h>
 #include <stdbool.h>
@@ -67,6 +68,10 @@ bool thresholds_is_normal(
 	const struct thresholds *t, const char *role, const char *call, const char *error);
 /* All of them, by role, call and errno. */
 const struct threshold_normal *thresholds_normals(const struct thresholds *t, size_t *ret_n);
+
+/* Which side of the peers is the worse one, as whoever trained said; to be added to. */
+struct meanings *thresholds_meanings(struct thresholds *t);
+const struct meanings *thresholds_meant(const struct thresholds *t);
 
 /* Thresholds of the command line, "await=5" or, for all metrics, "5". */
 #define FIXED_THRESHOLDS_MAX 64

@@ -259,6 +259,21 @@ static int take_normal(struct parse *p, char *const *words)
 	return r < 0 ? lp_err_sys(p->err, r, "cannot read %s", p->name) : 0;
 }
 
+/* "worse lower bandwidth" */
+static int take_worse(struct parse *p, char *const *words)
+{
+	struct lp_err err = {0};
+	int r = p->thresholds ? 0 : begin_rows(p);
+
+	if (r < 0)
+		return r;
+	if (p->version == THRESHOLDS_VERSION_PLAIN)
+		return BAD(p, "'worse ...' is of version %d, and the file says that it is of %d",
+			THRESHOLDS_VERSION, THRESHOLDS_VERSION_PLAIN);
+	r = meanings_add(thresholds_meanings(p->thresholds), words[1], words[2], &err);
+	return r < 0 ? BAD(p, "%s", err.text) : 0;
+}
+
 static int take_end(struct parse *p, const char *count)
 {
 	size_t n, n_normals;
@@ -295,6 +310,9 @@ static int take_line(struct parse *p, char *line)
 		return take_end(p, n == 2 ? words[1] : NULL);
 	if (n == 2)
 		return take_key(p, words[0], words[1]);
+	if (n == 3 && !strcmp(words[0], "worse") &&
+		(!strcmp(words[1], "lower") || !strcmp(words[1], "higher")))
+		return take_worse(p, words);
 	if (n == 3)
 		return take_row(p, words);
 	if (n == 4 && !strcmp(words[0], "normal"))

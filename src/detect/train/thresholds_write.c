@@ -65,7 +65,8 @@ static void put_head(struct strbuf *sb, const struct thresholds *t)
 	/* What an older limpet can read, it may. */
 	thresholds_normals(t, &n_normals);
 	strbuf_printf(sb, "limpet thresholds %d\n",
-		n_normals ? THRESHOLDS_VERSION : THRESHOLDS_VERSION_PLAIN);
+		n_normals || thresholds_meant(t)->n ? THRESHOLDS_VERSION
+						    : THRESHOLDS_VERSION_PLAIN);
 	strbuf_puts(sb,
 		"# Learnt by `limpet train`; for `limpet diagnose --thresholds FILE`. What "
 		"may be edited\n# and how is in docs/thresholds.md.\n");
@@ -95,6 +96,16 @@ static size_t put_normals(struct strbuf *sb, const struct thresholds *t)
 	return n;
 }
 
+static void put_meanings(struct strbuf *sb, const struct meanings *m)
+{
+	for (unsigned i = 0; i < m->n; i++) {
+		strbuf_printf(
+			sb, "%sworse  %s  ", i ? "" : "\n", m->items[i].lower ? "lower" : "higher");
+		put_word(sb, m->items[i].metric);
+		strbuf_putc(sb, '\n');
+	}
+}
+
 char *thresholds_text(const struct thresholds *t)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
@@ -114,6 +125,7 @@ char *thresholds_text(const struct thresholds *t)
 		strbuf_putc(&sb, '\n');
 	}
 	n += put_normals(&sb, t);
+	put_meanings(&sb, thresholds_meant(t));
 	strbuf_printf(&sb, "\nend %zu\n", n);
 	return strbuf_take(&sb);
 }
