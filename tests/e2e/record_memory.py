@@ -17,7 +17,7 @@ CEILING_MB = 192  # what docs/reliability.md promises; the unit's limit is 256 M
 NETDEV = ("Inter-|   Receive                                                |  Transmit\n"
           " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs "
           "drop fifo colls carrier compressed\n")
-AT_ONCE = 2000  # connections
+AT_ONCE = 2000  # connections, if as many may be open
 TCP_MAX = 256  # of them that get a row of their own, by default
 root = None
 
@@ -104,13 +104,14 @@ def connections():
     out = os.path.join(root, "tcp-out")
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    at_once = AT_ONCE if hard < 0 else min(AT_ONCE, (hard - 100) // 2)
     with socket.create_server(("10.0.0.1", 0), backlog=1000) as listener, \
             subprocess.Popen([LIMPET, "record", "-o", out, "--name", "h", "-q", "--interval", "100ms",
                               "--flush", "100ms", "--collect", "tcp"],
                              stdin=subprocess.DEVNULL) as process:
         try:
-            for first in range(0, SAMPLES * NEW, AT_ONCE):
-                ends = connect(listener, first, AT_ONCE)
+            for first in range(0, SAMPLES * NEW, at_once):
+                ends = connect(listener, first, at_once)
                 wait_writes(out, 2)  # so that they have been seen
                 for end in ends:
                     end.close()
