@@ -45,9 +45,8 @@ static void test_controls(void **state)
 static void test_directions(void **state)
 {
 	(void)state;
-	expect("a\xe2\x80\xae"
-	       "bds",
-		"a?bds"); /* U+202E turns round what follows */
+	/* U+202E turns round what follows, up to U+202C. */
+	expect("x\xe2\x80\xaexyz\xe2\x80\xac", "x?xyz?");
 	expect("\xe2\x81\xa6x\xe2\x81\xa9", "?x?");
 	expect("\xe2\x80\x8b\xe2\x80\x8f\xd8\x9c\xef\xbb\xbf", "????");
 	expect("\xe2\x80\xa8", "?");	 /* the end of a line */

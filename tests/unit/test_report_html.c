@@ -31,7 +31,7 @@ static void test_characters(void **state)
 	assert_written("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x9a",
 		"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x90\x9a");
 	assert_written("a\tb\nc\x7f\xc2\x85", "a" NONE "b" NONE "c" NONE NONE);
-	assert_written("\xe2\x80\xae\xe2\x81\xa6x", NONE NONE "x"); /* direction */
+	assert_written("\xe2\x80\xaex\xe2\x80\xac", NONE "x" NONE); /* direction */
 }
 
 /* Overlong forms, surrogates, too large, cut off, stray bytes. */

@@ -32,7 +32,7 @@ static void test_escapes(void **state)
 static void test_terminal(void **state)
 {
 	(void)state;
-	assert_written("\xc2\x9b\xe2\x80\xae", "\"\\u009B\\u202E\"");
+	assert_written("\xc2\x9b\xe2\x80\xaex\xe2\x80\xac", "\"\\u009B\\u202Ex\\u202C\"");
 }
 
 static void test_no_utf8(void **state)
