@@ -54,10 +54,8 @@ static double peers_median(struct peers_at_work *p)
 }
 
 static void peer_add(struct peers_at_work *p, const struct lp_table *t, uint32_t row, uint32_t from,
-	uint32_t end, double *scratch)
+	uint32_t end, struct moments one)
 {
-	struct moments one = {.values = scratch};
-
 	moments_add(&one, t, row, from, end);
 	memcpy(p->all.values + p->all.n, one.values, one.n * sizeof(*one.values));
 	p->all.n += one.n;
@@ -100,7 +98,7 @@ bool idle_explains(const struct lp_verdict *v, const struct lp_finding *f)
 		if (i == f->member)
 			moments_add(&own, t, row, from, end);
 		else if (i % every == 0)
-			peer_add(&peers, t, row, from, end, scratch);
+			peer_add(&peers, t, row, from, end, (struct moments){.values = scratch});
 	}
 	return alike_at_work(&own, &peers);
 }
