@@ -350,6 +350,24 @@ def test_record(directory):
     check(not any(n.startswith("alone/host:") for n in names), names)
 
 
+def test_without_bpf(directory):
+    """where BPF is not permitted it is said, and the kernel tells every sample"""
+    need_root()
+    need_bpf()
+    path = os.path.join(directory, "x.lpa")
+    # Root that may sample, and may not load programs.
+    done = subprocess.run(["setpriv", "--bounding-set", "-bpf,-sys_admin", "--inh-caps",
+                           "-bpf,-sys_admin", LIMPET, "trace", "samples", "-d", "1s", "-i", "1s", "-o",
+                           path], capture_output=True, text=True, check=False)
+    if "unknown capability" in done.stderr or "does not let even root" in done.stderr:
+        raise Skip(done.stderr.strip())
+    lines = done.stderr.splitlines()
+    check(done.returncode == 0, done.stderr)
+    check("BPF is not permitted" in lines[0] and "going on with ring" in lines[0], done.stderr)
+    check(not any(line.startswith("limpet") for line in lines[1:]), done.stderr)
+    check(os.path.getsize(path) > 0, "nothing was written")
+
+
 def test_refused(directory):
     """what cannot be is said, and collectors go on without"""
     os.chmod(directory, 0o777)

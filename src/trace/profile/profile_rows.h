@@ -8,8 +8,8 @@
 #include "collect/collector.h"
 
 /* So many rows of a kind; what comes beyond is counted for one called "other". */
-#define PROFILE_FUNCTIONS_MAX 4000
-#define PROFILE_STACKS_MAX 4000
+#define PROFILE_FUNCTIONS_MAX 16384
+#define PROFILE_STACKS_MAX 8192
 /* A row that was not found busy in so many periods goes. */
 #define PROFILE_IDLE_PERIODS 60
 #define PROFILE_NAME_MAX 320

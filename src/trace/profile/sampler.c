@@ -29,28 +29,22 @@ int sampler_open(const char *name, const struct sampler_config *config,
 	struct lp_err *err)
 {
 	bool any = !name || !strcmp(name, "auto");
-	struct lp_err first = {0};
+	struct lp_err first = {0}, last = {0};
 
 	if (!any && !sampler_find(name))
 		return lp_err_set(err, -EINVAL, "there is no sampler '%s' in this limpet", name);
 	for (const struct sampler *const *s = samplers; *s; s++) {
-		struct lp_err here = {0};
-		int r = 0;
-
 		if (!any && strcmp((*s)->name, name) != 0)
 			continue;
-		r = (*s)->open(config, ret_state, &here);
-		if (r == 0) {
+		if ((*s)->open(config, ret_state, &last) == 0) {
 			*ret_sampler = *s;
 			if (why && first.code)
 				*why = first;
 			return 0;
 		}
 		if (!first.code)
-			first = here;
-		/* The last one's reason: where even that does not work, it is about sampling. */
-		if (err)
-			*err = here;
+			first = last;
 	}
-	return err && err->code ? err->code : first.code;
+	/* The last one's reason: where even that does not work, it is about sampling as such. */
+	return lp_err_set(err, last.code, "%s", last.text);
 }
