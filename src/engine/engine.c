@@ -352,7 +352,9 @@ static int horizons_verdict(const struct lp_engine *e, struct lp_verdict **ret, 
 
 		r = i < at ? lane_episodes(&e->lanes[i], &found, err)
 			   : lane_past(&e->lanes[i], &found, err);
-		if (r == 0 && episodes_join(&found, v) < 0)
+		if (r == 0 &&
+			episodes_join(&found, i < at ? lane_since_us(&e->lanes[i]) : INT64_MIN, v) <
+				0)
 			r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	}
 	if (r == 0)

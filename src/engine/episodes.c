@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "detect/detect.h"
+#include "model/metric_role.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <math.h>
@@ -228,15 +229,35 @@ static int finding_put(struct lp_verdict *v, const struct lp_finding *f, struct 
 	return 0;
 }
 
-static int episode_join(
-	const struct episode *item, const struct strmap *numbers, struct lp_verdict *v)
+/* Slowness that only a finer horizon shows was short, or is new. So many times as slow counts in
+ * any case. What is milder counts as long as that horizon reaches back to it; then it has to have
+ * lasted until the coarser one shows it. Among more components than this some are a few times as
+ * slow as the others for a quarter of an hour on any day, so that there it does not count at all.
+ */
+#define FINER_SLOW_LEAST 5.0
+#define FINER_MEMBERS_MAX 100
+
+static bool episode_counts(const struct episode *item, int64_t since_us, uint32_t n_members)
+{
+	const struct lp_finding *f = &item->finding;
+
+	if (since_us == INT64_MIN || f->direction != LP_MARK_ABOVE ||
+		!role_is_slowness(lp_metric_role(NULL, item->metric)))
+		return true;
+	return f->ratio >= FINER_SLOW_LEAST ||
+		(f->last_us > since_us && n_members <= FINER_MEMBERS_MAX);
+}
+
+static int episode_join(const struct episode *item, int64_t since_us, const struct strmap *numbers,
+	struct lp_verdict *v)
 {
 	struct lp_finding f = item->finding, *old;
 	struct lp_series series;
 	struct place at;
 	int r = 0;
 
-	if (!place_find(v, numbers, item, &at))
+	if (!place_find(v, numbers, item, &at) ||
+		!episode_counts(item, since_us, v->groups[at.group].n_members))
 		return 0;
 	old = finding_same(v, item, &at);
 	if (old && old->weight >= f.weight)
@@ -259,7 +280,7 @@ static int episode_join(
 	return finding_put(v, &f, old);
 }
 
-int episodes_join(const struct episodes *e, struct lp_verdict *v)
+int episodes_join(const struct episodes *e, int64_t since_us, struct lp_verdict *v)
 {
 	_cleanup_(strmap_release) struct strmap numbers = {0};
 	int r = 0;
@@ -267,6 +288,6 @@ int episodes_join(const struct episodes *e, struct lp_verdict *v)
 	for (uint32_t i = 0; e->n && r == 0 && i < v->n_components; i++)
 		r = strmap_put(&numbers, v->components[i]->text, i);
 	for (size_t i = 0; r == 0 && i < e->n; i++)
-		r = episode_join(&e->items[i], &numbers, v);
+		r = episode_join(&e->items[i], since_us, &numbers, v);
 	return r;
 }

@@ -32,8 +32,10 @@ int episodes_add(struct episodes *e, struct episode *item);
 int episodes_add_all(struct episodes *e, const struct episodes *from);
 
 /* Put them into a verdict as findings with series of their own, where its components are known. One
- * that the verdict has itself stays if it is heavier. 0 or -ENOMEM. */
-int episodes_join(const struct episodes *e, struct lp_verdict *v);
+ * that the verdict has itself stays if it is heavier. `since_us`: they come from a finer horizon
+ * than the verdict, which reaches back to that time; slowness that is mild may be left out.
+ * INT64_MIN: they do not. 0 or -ENOMEM. */
+int episodes_join(const struct episodes *e, int64_t since_us, struct lp_verdict *v);
 
 void episode_release(struct episode *item);
 

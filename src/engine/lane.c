@@ -54,6 +54,11 @@ int64_t lane_age_us(const struct lane *l)
 	return age_us;
 }
 
+int64_t lane_since_us(const struct lane *l)
+{
+	return (l->final + 1) * l->params.step_us - l->horizon->span_us;
+}
+
 static int64_t span_slots(const struct lane *l)
 {
 	return (int64_t)horizon_n_windows(l->horizon, &l->params) * l->params.win_shift;

@@ -56,6 +56,9 @@ int64_t lane_window_origin(const struct lane *l);
 /* How long the data is that the watermark has passed. */
 int64_t lane_age_us(const struct lane *l);
 
+/* How far its span reaches back. */
+int64_t lane_since_us(const struct lane *l);
+
 /* What can be said of the span: tables, groups, series, findings judged by load, notes.
  * -ENODATA: there is no data. */
 int lane_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err);

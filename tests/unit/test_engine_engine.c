@@ -175,6 +175,26 @@ static void test_more_data(void **state)
 	}
 }
 
+/* Three times as slow for some minutes is nothing that somebody must be told of an hour later. */
+static void test_short_and_mild(void **state)
+{
+	const struct rig_fault mild = {
+		.server = 2, .disk = 1, .from = 3000, .to = 3600, .factor = 3};
+	struct lp_engine *e = rig_engine(&usual);
+	struct lp_verdict *v;
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, SERVERS, 6000, &mild, 4);
+	rig_feed_all(&r, e, 6000);
+	rig_advance(e, 6000);
+	v = rig_verdict_of(e);
+	assert_int_equal(v->n_suspects, 0);
+	lp_verdict_free(v);
+	lp_engine_free(e);
+	rig_release(&r);
+}
+
 static void test_sound(void **state)
 {
 	(void)state;
@@ -326,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_on_the_way),
 		cmocka_unit_test(test_short_and_terrible),
 		cmocka_unit_test(test_more_data),
+		cmocka_unit_test(test_short_and_mild),
 		cmocka_unit_test(test_sound),
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_no_request),
