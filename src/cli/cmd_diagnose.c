@@ -331,6 +331,7 @@ const struct command command_diagnose = {
 	.options = options,
 	.options_size = sizeof(struct diagnose_options),
 	.takes_data = true,
+	.computes = true,
 	.examples = examples,
 	.run = run,
 };

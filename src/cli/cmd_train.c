@@ -398,6 +398,7 @@ const struct command command_train = {
 	.options = options,
 	.options_size = sizeof(struct train_options),
 	.takes_data = true,
+	.computes = true,
 	.examples = examples,
 	.run = run,
 };

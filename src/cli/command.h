@@ -35,6 +35,7 @@ struct command {
 	const struct option_def *options; /* ended by a row without a name; may be NULL */
 	size_t options_size;		  /* bytes of the struct they fill, zeroed */
 	bool takes_data;       /* its arguments are DATA: the importers' options are accepted too */
+	bool computes;	       /* it keeps several threads busy */
 	bool runs_program;     /* its arguments are another program's, with that one's options */
 	bool takes_collectors; /* it runs collectors: its help lists them */
 	const char *choices;   /* heading of the list of names that it takes: "workloads" */

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/help.h"
+#include "cli/waiting.h"
 
 #include "report/flow.h"
 #include <errno.h>
@@ -84,6 +85,7 @@ static int become(const struct command *c, char **argv)
 
 int program_main(int argc, char **argv)
 {
+	char **all = argv;
 	struct lp_err err = {0};
 	const struct command *c;
 	int n_words;
@@ -113,5 +115,7 @@ int program_main(int argc, char **argv)
 		help_print_command(stderr, c);
 		return EXIT_USAGE;
 	}
+	if (c->computes)
+		waiting_be_calm(all);
 	return finish_output(command_run(c, argc, argv));
 }

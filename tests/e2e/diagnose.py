@@ -4,9 +4,11 @@ import datetime
 import json
 import os
 import random
+import re
 import shutil
+import subprocess
 
-from program import bad, good, limpet, run_tests, tests_of
+from program import LIMPET, bad, good, limpet, run_tests, tests_of
 
 RECORDING = os.path.join(os.environ.get("SOURCE", "."), "tests/fixtures/recordings/slow-disk")
 KEYS = {"limpet", "method", "params", "groups", "anomalies", "suspects", "incidents"}
@@ -435,6 +437,24 @@ def test_bad_usage(directory):
             (["diagnose", "--html", "/nonexistent/x", RECORDING], "/nonexistent/x"),
             (["diagnose", "--since", "2026-01-02", "--until", "2026-01-01", RECORDING], "--until")):
         bad(2, says, *args)
+
+
+def sleeping(**environment):
+    """How the threads of `limpet diagnose` wait: what OpenMP says each time that it is loaded. GNU's
+    calls the policy passive also where none was chosen; how often threads spin tells."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    ran = subprocess.run([LIMPET, "diagnose", *STATELESS, RECORDING], capture_output=True, text=True,
+                         env={**kept, "OMP_DISPLAY_ENV": "verbose", **environment}, check=False)
+    assert ran.returncode == 1, ran
+    spins = [int(n) for n in re.findall(r"GOMP_SPINCOUNT\s*=\s*'(\d+)'", ran.stderr)]
+    return [not n for n in spins] or \
+        [p == "PASSIVE" for p in re.findall(r"OMP_WAIT_POLICY\s*=\s*'(\w+)'", ran.stderr)]
+
+
+def test_waiting(directory):
+    """Threads sleep while they wait, unless the user wants something else."""
+    assert sleeping()[-1], sleeping()
+    assert not any(sleeping(OMP_WAIT_POLICY="active")), sleeping(OMP_WAIT_POLICY="active")
 
 
 def test_nothing_touched(directory):
