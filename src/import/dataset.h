@@ -64,8 +64,8 @@ int dataset_settle_clocks(struct lp_dataset *ds, struct lp_table_builder *b);
  * constant time, and keep a note of each; every time, move their samples. 0 or -ENOMEM. */
 int dataset_align(struct lp_dataset *ds, struct lp_table_builder *b);
 
-/* Everything was read into the builder. The first time, find what is far from all other data, and
- * keep a note of each; every time, take it out. 0 or -ENOMEM. */
+/* Everything was read into the builder. Find what is far from all other data, keep a note of each,
+ * and take out what was found now or before. 0 or -ENOMEM. */
 int dataset_set_aside(struct lp_dataset *ds, struct lp_table_builder *b);
 
 /* Read one file to its end, telling of what is wrong through `warn`. `*ret_stop` is what `fn`

@@ -142,14 +142,29 @@ static int aside_refine(struct lp_dataset *ds, struct data_aside *a,
 	return 0;
 }
 
+/* Was something of that time set aside when the data was read on a coarser grid? */
+static bool aside_known(const struct lp_dataset *ds, int64_t first_us, int64_t end_us)
+{
+	for (size_t i = 0; i < ds->n_aside; i++) {
+		const struct data_aside *a = &ds->aside[i];
+
+		if (a->first_us - ROUNDING_US < end_us && first_us < a->end_us + ROUNDING_US)
+			return true;
+	}
+	return false;
+}
+
 static int aside_find(struct lp_dataset *ds, const struct lp_table_builder *b)
 {
 	_cleanup_free_ struct table_outlier *found = NULL;
+	int64_t step = b->opt->step_us;
 	size_t n = 0;
 	int r = table_outliers_find(b, &found, &n);
 
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = aside_add(ds, b, &found[i]);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		if (!aside_known(ds, found[i].first * step, found[i].end * step))
+			r = aside_add(ds, b, &found[i]);
+	}
 	return r;
 }
 
@@ -243,7 +258,7 @@ int dataset_align(struct lp_dataset *ds, struct lp_table_builder *b)
 int dataset_set_aside(struct lp_dataset *ds, struct lp_table_builder *b)
 {
 	int64_t step = b->opt->step_us;
-	int r = ds->looked ? 0 : aside_find(ds, b);
+	int r = aside_find(ds, b);
 
 	for (size_t i = 0; r == 0 && i < ds->n_aside; i++) {
 		struct data_aside *a = &ds->aside[i];

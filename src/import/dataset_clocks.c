@@ -196,14 +196,14 @@ static size_t clock_choose(const struct data_clock *c, struct others *o)
 	return chosen;
 }
 
-/* Move what lies from .. to by so much. */
+/* Move what lies from .. to by so much. A slot that has samples from before as well stays. */
 static int span_move(struct lp_table_builder *b, const char *observer, int64_t from_us,
 	int64_t to_us, int64_t by_us)
 {
 	int64_t step = b->opt->step_us;
 
-	return table_builder_move(b, observer, floor_div(from_us, step), floor_div(to_us, step) + 2,
-		floor_div(by_us + step / 2, step));
+	return table_builder_move(b, observer, -floor_div(-from_us, step),
+		floor_div(to_us, step) + 2, floor_div(by_us + step / 2, step));
 }
 
 /* All of the file goes by the clock of segment `by`: it stays in one piece. */
@@ -219,7 +219,7 @@ static int clock_move(
 		to = s->last_us + s->fix_us > to ? s->last_us + s->fix_us : to;
 		s->fix_us += by_us;
 	}
-	return span_move(b, observer, from, to, by_us);
+	return span_move(b, observer, from - b->opt->step_us, to, by_us);
 }
 
 /* Each segment goes by its own clock, as it was recorded. Those that go furthest go first, so that

@@ -47,6 +47,36 @@ static void test_a_wrong_clock(void **state)
 	lp_dataset_close(ds);
 }
 
+/* A clock that was set from another age to now, between two files. However fine the grid is on
+ * which they are read, and on which they were read before, nothing is left of that age. */
+static void test_read_twice(void **state)
+{
+	const struct archive_rig_span spans[] = {{-1e9, 1}, {10, 390}};
+	struct lp_table_options opt = {.metrics = metrics, .n_metrics = 1, .judged = true};
+	const char *path = temp_dir_path;
+	struct lp_dataset *ds = NULL;
+	struct lp_err err = {0};
+
+	(void)state;
+	archive_rig_write1(temp_path("a.lpa"), "a", 0, 400, 10);
+	archive_rig_write1(temp_path("b.lpa"), "b", 0, 400, 10);
+	archive_rig_write1(temp_path("c0.lpa"), "c", -1e9 - 8, 9, 10);
+	archive_rig_write(temp_path("c1.lpa"), "c", 10, spans, 2, NULL);
+	assert_int_equal(lp_dataset_open(&path, 1, NULL, NULL, NULL, &ds, &err), 0);
+	assert_int_equal(dataset_hosts(ds, &(struct hosts){0}, &err), 0);
+	for (opt.step_us = SEC(15); opt.step_us; opt.step_us = opt.step_us > SEC(1) ? SEC(1) : 0) {
+		struct rig_tables t = {0};
+
+		assert_int_equal(lp_dataset_tables(ds, &opt, &t.tables, &t.n, &err), 0);
+		assert_int_equal(t.tables[0]->n_cuts, 0);
+		assert_true(t.tables[0]->start_us > T0 - SEC(16));
+		assert_true(rig_value(t.tables[0], "c/net:eth0",
+				    T0 + SEC(200) - (T0 + SEC(200)) % opt.step_us) == 10);
+		rig_tables_release(&t);
+	}
+	lp_dataset_close(ds);
+}
+
 /* Who only looks at values sees all of them. */
 static void test_shown_all_the_same(void **state)
 {
@@ -113,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_wrong_clock),
+		TEST(test_read_twice),
 		TEST(test_shown_all_the_same),
 		TEST(test_absurd_values),
 		TEST(test_before_1970),
