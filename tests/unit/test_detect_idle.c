@@ -90,6 +90,36 @@ static void test_several_slow(void **state)
 	rig_release(&r);
 }
 
+/* All work in a fifth to two fifths of the seconds; one stops. It is absent from then on, and
+ * nobody else is. */
+static void test_now_and_then(void **state)
+{
+	(void)state;
+	for (uint32_t percent = 20; percent <= 40; percent += 10) {
+		struct rig r;
+		double *values;
+
+		rig_init(&r, 8, 900);
+		values = rig_add(&r, "wr_sec", "sectors/s");
+		for (uint32_t i = 0; i < r.n_components; i++) {
+			for (uint32_t s = 0; s < r.n_slots; s++) {
+				bool works = oracle_below(100) < percent;
+
+				values[(size_t)i * r.n_slots + s] = works && (i != BUSY || s < 300)
+					? 2e4 + 1e4 * oracle_uniform()
+					: 0;
+			}
+		}
+		rig_run(&r, &by_itself);
+		assert_non_null(rig_finding(r.verdict, BUSY, "wr_sec"));
+		for (uint32_t i = 0; i < r.verdict->n_findings; i++) {
+			assert_int_equal(r.verdict->findings[i].component, BUSY);
+			assert_int_equal(r.verdict->findings[i].direction, LP_MARK_ABSENT);
+		}
+		rig_release(&r);
+	}
+}
+
 /* Where the peers are hardly ever idle, zeroes are no excuse. */
 static void test_peers_at_work(void **state)
 {
@@ -142,6 +172,7 @@ int main(void)
 		cmocka_unit_test(test_no_more_load),
 		cmocka_unit_test(test_slower_at_work),
 		cmocka_unit_test(test_several_slow),
+		cmocka_unit_test(test_now_and_then),
 		cmocka_unit_test(test_peers_at_work),
 		cmocka_unit_test(test_too_little_to_tell),
 		cmocka_unit_test(test_work_of_its_time),

@@ -179,21 +179,20 @@ static double window_mean(const struct comparison *c, uint32_t member, uint32_t 
 	return n ? sum / n : NAN;
 }
 
-/* Where most work now and then only, medians are 0 for all. Who does nothing at all in a window in
- * which more than half of its peers did something that matters stands still all the same. */
+/* Where all work now and then only, medians and distances say little. Who does nothing at all in a
+ * window in which more than half of its peers did something that matters stands still all the same.
+ */
 static void window_mark_idle(struct comparison *c, uint32_t window, uint32_t n_data)
 {
 	uint32_t n_busy = 0, n_still = 0;
 
-	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++)
+		n_still += c->own[(size_t)i * c->series->n_windows + window] <= 0;
+	for (uint32_t i = 0; n_still && i < c->smoothed.n_members; i++) {
 		size_t at = (size_t)i * c->series->n_windows + window;
 
-		if (!c->data[at])
-			continue;
-		if (!(c->peers[at] <= c->floor))
-			return;
-		n_still += c->own[at] <= 0;
-		n_busy += c->own[at] > c->floor || window_mean(c, i, window) > c->floor;
+		n_busy += c->data[at] &&
+			(c->own[at] > c->floor || window_mean(c, i, window) > c->floor);
 	}
 	for (uint32_t i = 0; n_still && 2 * n_busy > n_data && i < c->smoothed.n_members; i++) {
 		size_t at = (size_t)i * c->series->n_windows + window;
