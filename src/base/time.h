@@ -41,6 +41,17 @@ const char *span_format(int64_t us, char buf[TIME_TEXT_MAX]);
  * are too far apart for the difference are SPAN_MAX_US apart. */
 int64_t span_between(int64_t first_us, int64_t last_us);
 
+/* A time in nanoseconds; those that nanoseconds cannot tell (beyond the year 2262) are the last, or
+ * the first, that they can. */
+static inline int64_t time_ns(int64_t us)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow(us, INT64_C(1000), &ns))
+		return us < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
+}
+
 /* Floor division: like a / b for b > 0, rounding down also below zero. */
 static inline int64_t floor_div(int64_t a, int64_t b)
 {

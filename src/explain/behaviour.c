@@ -26,7 +26,7 @@ const struct lp_finding *behaviour_finding(
 static const struct lp_dimension *dimensions(
 	const struct explain_context *ctx, const struct lp_finding *f)
 {
-	return &ctx->v->dimensions[f->first_dimension];
+	return ctx->v->dimensions ? &ctx->v->dimensions[f->first_dimension] : NULL;
 }
 
 /* The length of a name's first part: "dd" of "dd:libc.so.6:read". */

@@ -126,10 +126,10 @@ static int gather_tallies(struct shortages *q)
 		if (item->example == TRACES_NONE && tally->error == EIO)
 			continue;
 		item->n = tally->n > item->n ? tally->n : item->n;
-		if (tally->first_us * 1000 < item->first_ns && item->example == TRACES_NONE)
-			item->first_ns = tally->first_us * 1000;
-		if (item->example == TRACES_NONE && tally->last_us * 1000 > item->last_ns)
-			item->last_ns = tally->last_us * 1000;
+		if (time_ns(tally->first_us) < item->first_ns && item->example == TRACES_NONE)
+			item->first_ns = time_ns(tally->first_us);
+		if (item->example == TRACES_NONE && time_ns(tally->last_us) > item->last_ns)
+			item->last_ns = time_ns(tally->last_us);
 	}
 	return 0;
 }

@@ -357,7 +357,7 @@ static void tell_silence(struct strbuf *sb, const struct hanging *h, const struc
 	strbuf_printf(sb, "%s did not answer the last request of %s for %s, since ", p->name,
 		h->t->hosts[p->host].name,
 		span_format((g->silent_to_us - g->silent_from_us) / US_PER_SEC * US_PER_SEC, span));
-	tell_time(sb, g->silent_from_us * 1000);
+	tell_time(sb, time_ns(g->silent_from_us));
 }
 
 /* The last thing that went wrong in a process of the server. */

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "explain/semantic_tell.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -116,7 +117,7 @@ static int tell_beginning(struct semantic_finding *f)
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
 	strbuf_puts(&sb, "it began at ");
-	tell_time(&sb, f->first_us * 1000);
+	tell_time(&sb, time_ns(f->first_us));
 	return tell_sentence(f, &sb);
 }
 

@@ -82,7 +82,7 @@ struct semantic_reader *semantic_reader_new(
 	*o = *options;
 	o->hang_after_us = o->hang_after_us ? o->hang_after_us : SEMANTIC_HANG_US;
 	o->error_window_us = o->error_window_us ? o->error_window_us : SEMANTIC_WINDOW_US;
-	r->t.hang_ns = o->hang_after_us * 1000;
+	r->t.hang_ns = time_ns(o->hang_after_us);
 	r->t.gather = learn;
 	r->t.addresses = addresses;
 	r->span_ns = 4 * r->t.hang_ns > LOOK_BACK_NS ? 4 * r->t.hang_ns : LOOK_BACK_NS;
@@ -320,7 +320,7 @@ int semantic_reader_presence(
 		return -ENOMEM;
 	if (!traced && at_us <= o->seen_us)
 		return 0;
-	got = record_add(r, observer, at_us * 1000, RECORD_PRESENCE, NULL, 0, &record);
+	got = record_add(r, observer, time_ns(at_us), RECORD_PRESENCE, NULL, 0, &record);
 	o->seen_us = at_us > o->seen_us ? at_us : o->seen_us;
 	if (record)
 		record->flags[0] = traced;
@@ -331,8 +331,8 @@ int reader_process(struct semantic_reader *r, const char *observer, int64_t at_u
 	const char *comm, bool talks)
 {
 	struct queued_record *record;
-	int got =
-		record_add(r, observer, at_us * 1000, RECORD_PROCESS, comm, strlen(comm), &record);
+	int got = record_add(
+		r, observer, time_ns(at_us), RECORD_PROCESS, comm, strlen(comm), &record);
 
 	if (record) {
 		record->pid = pid;
@@ -345,8 +345,8 @@ int reader_program(struct semantic_reader *r, const char *observer, int64_t at_u
 	bool serves, bool active)
 {
 	struct queued_record *record;
-	int got =
-		record_add(r, observer, at_us * 1000, RECORD_PROGRAM, comm, strlen(comm), &record);
+	int got = record_add(
+		r, observer, time_ns(at_us), RECORD_PROGRAM, comm, strlen(comm), &record);
 
 	if (record) {
 		record->flags[0] = serves;
@@ -359,7 +359,7 @@ int reader_peer(struct semantic_reader *r, const char *observer, int64_t at_us, 
 	const int64_t values[3])
 {
 	struct queued_record *record;
-	int got = record_add(r, observer, at_us * 1000, RECORD_PEER, name, strlen(name), &record);
+	int got = record_add(r, observer, time_ns(at_us), RECORD_PEER, name, strlen(name), &record);
 
 	if (record)
 		memcpy(record->values, values, sizeof(record->values));
@@ -370,7 +370,8 @@ int reader_tally(struct semantic_reader *r, const char *observer, int64_t at_us,
 	int64_t value)
 {
 	struct queued_record *record;
-	int got = record_add(r, observer, at_us * 1000, RECORD_TALLY, name, strlen(name), &record);
+	int got =
+		record_add(r, observer, time_ns(at_us), RECORD_TALLY, name, strlen(name), &record);
 
 	if (record)
 		record->values[0] = value;
@@ -496,7 +497,7 @@ int semantic_reader_advance(struct semantic_reader *r, int64_t watermark_us)
 	}
 	if (got == 0 && watermark_us > r->watermark_us) {
 		r->watermark_us = watermark_us;
-		got = cut_until(r, watermark_us * 1000);
+		got = cut_until(r, time_ns(watermark_us));
 	}
 	return got;
 }

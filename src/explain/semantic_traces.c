@@ -267,7 +267,7 @@ int traces_add_sample(struct traces *t, uint32_t peer, int64_t wall_us, int64_t 
 	bool answered = responses > p->responses;
 	int r = answered || waiting_us <= 0 ? end_silence(p) : 0;
 
-	traces_extend(t, wall_us * 1000);
+	traces_extend(t, time_ns(wall_us));
 	if (r == 0 && answered)
 		r = answer_note(p, wall_us);
 	if (waiting_us > 0 && !p->silence.to_us)
@@ -342,7 +342,7 @@ int traces_add_tally(
 	struct traced_tally *tally;
 	int r = tally_find(t, host, name, value, &tally);
 
-	traces_extend(t, wall_us * 1000);
+	traces_extend(t, time_ns(wall_us));
 	if (r < 0 || !tally)
 		return r;
 	if (value > tally->value) {

@@ -107,6 +107,16 @@ static void test_clocks(void **state)
 	assert_true(us <= (after.tv_sec * NS_PER_SEC + after.tv_nsec) / 1000);
 }
 
+/* Times that nanoseconds cannot tell do not overflow. */
+static void test_nanoseconds(void **state)
+{
+	(void)state;
+	assert_int_equal(time_ns(-7), -7000);
+	assert_true(time_ns(INT64_MAX) == INT64_MAX);
+	assert_true(time_ns(INT64_C(253402300800000000)) == INT64_MAX);
+	assert_true(time_ns(INT64_MIN) == INT64_MIN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +126,7 @@ int main(void)
 		cmocka_unit_test(test_span),
 		cmocka_unit_test(test_span_between),
 		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_nanoseconds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
