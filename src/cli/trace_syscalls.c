@@ -127,6 +127,7 @@ static int pids_parse(struct trace_request *q, struct lp_err *err)
 
 static int user_parse(const char *text, uid_t *ret, struct lp_err *err)
 {
+	/* cppcheck-suppress getpwnamCalled ; there is one thread so far */
 	const struct passwd *entry = getpwnam(text);
 	char *end;
 	unsigned long number = strtoul(text, &end, 10);

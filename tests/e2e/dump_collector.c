@@ -144,7 +144,8 @@ int main(int argc, char **argv)
 	const struct collector *collector;
 	int n_args = 0;
 
-	if (option_parse(argc, argv, &table, 1, OPTION_ANYWHERE, &n_args, &err) < 0 || n_args != 3) {
+	if (option_parse(argc, argv, &table, 1, OPTION_ANYWHERE, &n_args, &err) < 0 ||
+		n_args != 3) {
 		fprintf(stderr, "%s\nusage: dump_collector NAME [OPTION...] SAMPLES INTERVAL_MS\n",
 			err.text);
 		return 2;

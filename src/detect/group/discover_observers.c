@@ -182,11 +182,12 @@ static int feature_off(struct splitter *s, const struct branch *b, const struct 
 	uint32_t least, const uint32_t *of, bool joined, struct observers_look *look)
 {
 	_cleanup_free_ double *all = calloc(2 * (size_t)s->n_observers + 1, sizeof(*all));
-	double *ever = all + s->n_observers, most = 0;
+	double *ever, most = 0;
 	uint32_t n_first = (s->w.n_blocks + EVER_PART - 1) / EVER_PART, n_known, n_off = 0;
 
 	if (!all)
 		return -ENOMEM;
+	ever = all + s->n_observers;
 	observers_apart(s, b, f, 0, n_first, least, of, ever);
 	n_known = observers_apart(s, b, f, 0, s->w.n_blocks, least, of, all);
 	look->n_known = n_known > look->n_known ? n_known : look->n_known;
