@@ -69,7 +69,7 @@ static int presence_alloc(struct view *view, uint32_t n_slots)
 
 	free(view->last);
 	free(view->gaps);
-	view->last = malloc((n + 1) * sizeof(*view->last));
+	view->last = calloc(n + 1, sizeof(*view->last));
 	view->gaps = malloc(((size_t)view->n_observers + 1) * sizeof(*view->gaps));
 	if (!view->last || !view->gaps)
 		return -ENOMEM;

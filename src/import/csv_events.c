@@ -114,7 +114,7 @@ int csv_events_sample(
 	_cleanup_(events_release) struct events e = {0};
 	struct csv_rows samples;
 	int64_t first_us, last_us;
-	size_t taken = 0;
+	size_t taken = 0, per_step;
 	int r;
 
 	if (how == CSV_EVENTS_NONE || !rows->n)
@@ -128,7 +128,8 @@ int csv_events_sample(
 	/* A sample covers the step that ends at its time. */
 	first_us = (floor_div(rows->wall_us[rows->order[0]] - 1, step_us) + 1) * step_us;
 	last_us = (floor_div(rows->wall_us[rows->order[rows->n - 1]] - 1, step_us) + 1) * step_us;
-	if ((uint64_t)((last_us - first_us) / step_us + 1) > VALUES_MAX / (e.n_keys * rows->width))
+	per_step = e.n_keys * rows->width;
+	if (per_step > 0 && (uint64_t)((last_us - first_us) / step_us + 1) > VALUES_MAX / per_step)
 		return lp_err_set(err, -E2BIG,
 			"events of so long a time make more than %llu values; choose a longer "
 			"--events-every",

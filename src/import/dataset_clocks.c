@@ -135,6 +135,8 @@ static int others_add(struct others *o, const struct table_row *row)
 		o->last[at] = (double)(end * o->step_us);
 		o->n++;
 	}
+	if (at >= o->n)
+		return 0;
 	if ((double)(first * o->step_us) < o->first[at])
 		o->first[at] = (double)(first * o->step_us);
 	if ((double)(end * o->step_us) > o->last[at])

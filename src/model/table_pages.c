@@ -98,7 +98,7 @@ int pages_put(struct table_pages *p, int64_t slot, double value, struct table_bu
 	if (p->at >= p->n || p->items[p->at].number != number) {
 		size_t at = page_search(p, number);
 
-		if (at == p->n || p->items[at].number != number) {
+		if (at >= p->n || !p->items || p->items[at].number != number) {
 			int r = page_add(p, at, number, budget);
 
 			if (r < 0)

@@ -197,6 +197,8 @@ static int rows_choose(const struct lp_table_builder *b, const struct table_part
 		return -ENOMEM;
 	if (table_grid_fits(grid, b, c.n, c.sum))
 		return 0;
+	if (!c.items) /* nothing does not fit: the grid itself is too large */
+		return -E2BIG;
 	qsort(c.items, c.n, sizeof(*c.items), count_compare);
 	while (n < c.n && table_grid_fits(grid, b, n + 1, sum + c.items[n]))
 		sum += c.items[n++];

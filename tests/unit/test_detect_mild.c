@@ -97,6 +97,8 @@ static void test_certain(void **state)
 	assert_int_equal(find(&r), 0);
 	make_slow(&r, 5, 1.25, 0, WINDOWS - 1);
 	assert_int_equal(find(&r), 1);
+	if (!r.found.items)
+		abort();
 	assert_int_equal(r.found.items[0].component, 5);
 	assert_int_equal(r.found.items[0].direction, LP_MARK_ABOVE);
 	assert_true(r.found.items[0].mild && r.found.items[0].culprit);
@@ -121,6 +123,8 @@ static void test_size(void **state)
 	make_slow(&r, 5, 1.1, 0, WINDOWS - 1);
 	make_slow(&r, 6, 3, 0, WINDOWS - 1);
 	assert_int_equal(find(&r), 1);
+	if (!r.found.items)
+		abort();
 	assert_int_equal(r.found.items[0].component, 6);
 	assert_false(r.found.items[0].mild);
 	assert_true(r.found.items[0].weight >= 1);
@@ -155,6 +159,8 @@ static void test_parts(void **state)
 	assert_int_equal(find(&r), 0);
 	r.c.span = 16;
 	assert_int_equal(find(&r), 1);
+	if (!r.found.items)
+		abort();
 	assert_false(r.found.items[0].since_before);
 	rig_release(&r);
 }

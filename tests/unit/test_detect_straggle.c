@@ -29,10 +29,10 @@ static void work(struct straggle_rig *r, uint32_t member, uint32_t from, uint32_
 		r->values[member * SLOTS + s] = pace;
 }
 
-static void rig_init(struct straggle_rig *r, char *metric)
+static void rig_init(struct straggle_rig *r, const char *metric)
 {
 	memset(r, 0, sizeof(*r));
-	r->table = (struct lp_table){.metric = metric,
+	r->table = (struct lp_table){.metric = (char *)metric,
 		.unit = "",
 		.step_us = US_PER_SEC,
 		.start_us = 1000 * US_PER_SEC,
@@ -86,6 +86,8 @@ static void test_alone(void **state)
 	assert_int_equal(find(&r), 0);
 	work(&r, 3, 100, 400, 30);
 	assert_int_equal(find(&r), 1);
+	if (!r.found.items)
+		abort();
 	assert_int_equal(r.found.items[0].component, 3);
 	assert_true(r.found.items[0].straggler && r.found.items[0].culprit);
 	assert_int_equal(r.found.items[0].direction, LP_MARK_BELOW);
@@ -141,6 +143,8 @@ static void test_jobs(void **state)
 	for (uint32_t i = 0; i < MEMBERS; i++)
 		work(&r, i, 500, BURST, 1000);
 	assert_int_equal(find(&r), 1);
+	if (!r.found.items)
+		abort();
 	assert_true(r.found.items[0].first_us == 1299 * US_PER_SEC);
 	rig_release(&r);
 }

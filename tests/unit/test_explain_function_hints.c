@@ -36,7 +36,7 @@ static void test_long_image(void **state)
 
 	(void)state;
 	memset(name + 2, 'x', 200);
-	strcpy(name + 202, ":f");
+	memcpy(name + 202, ":f", 3);
 	expect(name, NULL);
 }
 

@@ -18,12 +18,12 @@
 static char watched[128];
 static bool too_early;
 
-int listen(int fd, int backlog)
+int listen(int fd, int n)
 {
 	struct stat st;
 
 	too_early = too_early || (*watched && lstat(watched, &st) == 0);
-	return (int)syscall(SYS_listen, fd, backlog);
+	return (int)syscall(SYS_listen, fd, n);
 }
 
 struct office {

@@ -48,7 +48,7 @@ static size_t find(struct lp_table_builder *b, struct table_outlier *ret)
 static void test_wrong_clock(void **state)
 {
 	struct lp_table_builder *b = rig_builder(&options);
-	struct table_outlier o;
+	struct table_outlier o = {0};
 
 	(void)state;
 	put(b, 4, NOW, 600);
@@ -66,7 +66,7 @@ static void test_wrong_clock(void **state)
 static void test_stray_row(void **state)
 {
 	struct lp_table_builder *b = rig_builder(&options);
-	struct table_outlier o;
+	struct table_outlier o = {0};
 
 	(void)state;
 	put(b, 1, NOW, 600);
@@ -81,7 +81,7 @@ static void test_stray_row(void **state)
 static void test_two_recordings(void **state)
 {
 	struct lp_table_builder *b = rig_builder(&options);
-	struct table_outlier o;
+	struct table_outlier o = {0};
 
 	(void)state;
 	put(b, 4, NOW, 3000);
@@ -99,7 +99,7 @@ static void test_two_recordings(void **state)
 static void test_nothing(void **state)
 {
 	struct lp_table_builder *b = rig_builder(&options);
-	struct table_outlier o;
+	struct table_outlier o = {0};
 
 	(void)state;
 	assert_int_equal(find(b, &o), 0);

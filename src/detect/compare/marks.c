@@ -67,13 +67,14 @@ int comparison_medians(struct comparison *c)
 	size_t most = n > c->params.win_size ? n : c->params.win_size;
 	_cleanup_free_ double *medians = malloc(((size_t)n * n_windows + 1) * sizeof(*medians));
 	bool many = (size_t)n * c->smoothed.n_slots >= VOTES_MANY;
-	int failed = medians ? 0 : -ENOMEM;
+	int failed = 0;
 
 #pragma omp parallel reduction(min : failed) if (many && medians)
 	{
 		_cleanup_free_ double *values = calloc(most, sizeof(*values));
 
-		failed = values && medians ? 0 : -ENOMEM;
+		if (!values || !medians)
+			failed = -ENOMEM;
 #pragma omp for schedule(static)
 		for (uint32_t i = 0; i < n; i++) {
 			if (failed == 0)
