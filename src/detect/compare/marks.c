@@ -67,14 +67,13 @@ int comparison_medians(struct comparison *c)
 	size_t most = n > c->params.win_size ? n : c->params.win_size;
 	_cleanup_free_ double *medians = malloc(((size_t)n * n_windows + 1) * sizeof(*medians));
 	bool many = (size_t)n * c->smoothed.n_slots >= VOTES_MANY;
-	int failed = 0;
+	int failed = 0; /* NOLINT(clang-analyzer-deadcode.DeadStores): reduced with the threads' */
 
 #pragma omp parallel reduction(min : failed) if (many && medians)
 	{
 		_cleanup_free_ double *values = calloc(most, sizeof(*values));
 
-		if (!values || !medians)
-			failed = -ENOMEM;
+		failed = values && medians ? 0 : -ENOMEM; /* each thread's own */
 #pragma omp for schedule(static)
 		for (uint32_t i = 0; i < n; i++) {
 			if (failed == 0)
