@@ -148,7 +148,7 @@ def test_control(directory):
         for line in ("slow 2", "busy 50", "stall 5000 1000"):
             check(disk.ask(line) == "ok", line)
         check(disk.ask("show").startswith("slow 2 busy 50 stall 5000 1000 requests "), "all of it")
-        check(disk.ask("busy 99") == "error: busy: the percentage must be 0 to 95", "too busy")
+        check(disk.ask("busy 99") == "error: busy: the percentage must be 0, or 0.01 to 95", "too busy")
         check(disk.ask("hello").startswith("error: 'hello' is not"), "no such word")
         check(disk.ask("reset") == "ok", "reset")
         check(disk.ask("show").startswith("slow 1 busy 0 stall 0 0 requests "), "as new")
