@@ -1,8 +1,17 @@
-/* Numbers for functions. Handlers of signals may call this while it is at work in the same thread,
- * so nobody ever waits: a function whose number is just being given is not counted that time. */
+/* Numbers for functions. Two threads may call a function for the first time at once: one gives it a
+ * number, the other waits for it. A signal handler may also interrupt the one that gives it, in the
+ * same thread; then waiting would be in vain, and that call is not counted. */
 #include "runtime/calls.h"
 
+#include <errno.h>
+#include <time.h>
+
+/* It takes microseconds to give a number, unless the machine is busy otherwise. Where it does not
+ * end, nobody waits for more than some seconds. */
+#define WAITS_MAX 20000
+
 struct calls_slot calls_map[MAP_SLOTS];
+static _Thread_local bool giving __attribute__((tls_model("initial-exec")));
 
 /* A new number, with the function's row in the table. */
 static bool number(uintptr_t function, uint32_t *ret)
@@ -24,39 +33,61 @@ static bool number(uintptr_t function, uint32_t *ret)
 	return true;
 }
 
-static void lose(void)
+/* The slot of a function, or a free one that becomes its own; NULL: there is no room. */
+static struct calls_slot *slot_of(uintptr_t function, bool *ret_new)
 {
-	__atomic_fetch_add(&calls_table->header.lost_functions, 1, __ATOMIC_RELAXED);
-}
+	uint32_t at = calls_hash(function);
 
-bool calls_add(uintptr_t function, uint32_t *ret)
-{
-	uint32_t at = calls_hash(function), id;
-
+	*ret_new = false;
 	for (uint32_t i = 0; i < MAP_SLOTS; i++, at = (at + 1) % MAP_SLOTS) {
 		struct calls_slot *slot = &calls_map[at];
 		uintptr_t there = __atomic_load_n(&slot->function, __ATOMIC_RELAXED);
 
-		if (there == 0) {
-			if (calls_table->header.n_functions >= CALLS_MAX_FUNCTIONS)
-				break;
-			if (__atomic_compare_exchange_n(&slot->function, &there, function, false,
-				    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-				if (!number(function, &id))
-					break;
-				__atomic_store_n(&slot->id, id + 1, __ATOMIC_RELEASE);
-				*ret = id;
-				return true;
-			}
-		}
-		if (there == function) {
-			id = __atomic_load_n(&slot->id, __ATOMIC_ACQUIRE);
-			*ret = id - 1;
-			return id > 0;
-		}
+		if (there == 0 && calls_table->header.n_functions >= CALLS_MAX_FUNCTIONS)
+			return NULL;
+		if (there == 0)
+			*ret_new = __atomic_compare_exchange_n(&slot->function, &there, function,
+				false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		if (*ret_new || there == function)
+			return slot;
 	}
-	lose();
-	return false;
+	return NULL;
+}
+
+/* The number that another thread gives to a function, plus 1. */
+static uint32_t wait_for(const struct calls_slot *slot)
+{
+	uint32_t id = __atomic_load_n(&slot->id, __ATOMIC_ACQUIRE);
+	int saved_errno = errno;
+
+	for (int i = 0; !id && !giving && i < WAITS_MAX; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+		id = __atomic_load_n(&slot->id, __ATOMIC_ACQUIRE);
+	}
+	errno = saved_errno;
+	return id;
+}
+
+bool calls_add(uintptr_t function, uint32_t *ret)
+{
+	bool before = giving, is_new, given;
+	struct calls_slot *slot;
+	uint32_t id = 0;
+
+	giving = true;
+	slot = slot_of(function, &is_new);
+	given = slot && is_new && number(function, &id);
+	if (given)
+		__atomic_store_n(&slot->id, id + 1, __ATOMIC_RELEASE);
+	giving = before;
+	if (slot && !is_new) {
+		id = wait_for(slot) - 1;
+		given = id != UINT32_MAX;
+	}
+	if (!given)
+		__atomic_fetch_add(&calls_table->header.lost_functions, 1, __ATOMIC_RELAXED);
+	*ret = id;
+	return given;
 }
 
 void calls_forget(uintptr_t begin, uintptr_t end)

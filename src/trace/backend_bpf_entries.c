@@ -151,17 +151,16 @@ static size_t remove_many(struct bpf_entries *e, const void *keys, size_t n)
 
 void bpf_entries_remove(struct bpf_entries *e, const void *keys, size_t n)
 {
-	const unsigned char *at = keys, *end = at + n * e->key_size;
+	const unsigned char *at = keys;
 
-	while (at < end) {
-		size_t many = (size_t)(end - at) / e->key_size;
+	while (n > 0) {
+		size_t many = e->singly ? 0 : remove_many(e, at, n);
 
-		many = e->singly ? 0 : remove_many(e, at, many);
+		if (!many) { /* the kernel stops at the first that is not there */
+			bpf_map_delete_elem(e->fd, at);
+			many = 1;
+		}
 		at += many * e->key_size;
-		if (at == end || many)
-			continue;
-		/* The kernel stops at the first that is not there. */
-		bpf_map_delete_elem(e->fd, at);
-		at += e->key_size;
+		n -= many;
 	}
 }
