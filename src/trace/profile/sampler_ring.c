@@ -374,7 +374,7 @@ static int cells_tell(struct ring_sampler *s, const struct sampler_sink *sink)
 			.address = c->address,
 			.pid = c->pid,
 			.kernel = (int64_t)c->address < 0,
-			.stack = s->frames + c->stack_at,
+			.stack = c->n_stack ? s->frames + c->stack_at : NULL,
 			.n_stack = c->n_stack,
 			.n_kernel_stack = c->n_kernel_stack};
 
