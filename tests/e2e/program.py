@@ -31,7 +31,7 @@ ITS_OWN_FAULT = "LeakSanitizer has encountered a fatal error"
 def limpet(*args, timeout=120, **options):
     """Run limpet; an exit by a signal, and output of sanitizers, fail the test at once."""
     argv = [LIMPET, *map(str, args)]
-    for _ in range(2):
+    for _ in range(4):
         ran = Ran(subprocess.run(argv, capture_output=True, text=True, errors="replace",
                                  timeout=timeout, **options))
         if ITS_OWN_FAULT not in ran.err or args[0] not in READS:
