@@ -52,9 +52,10 @@ bool calls_reserve(const void *start, size_t size);
 /* Which number a function has. Only this process has use for it, so it is not in the table. */
 struct calls_slot {
 	uintptr_t function; /* 0: free, CALLS_FORGOTTEN: not any more */
-	uint32_t id;	    /* its number plus 1; 0: not yet */
+	uint32_t id;	    /* its number plus 1; 0: not yet, CALLS_UNCOUNTED: it has none */
 };
 #define CALLS_FORGOTTEN 1
+#define CALLS_UNCOUNTED UINT32_MAX
 extern struct calls_slot calls_map[MAP_SLOTS];
 
 static inline uint32_t calls_hash(uintptr_t function)
@@ -69,10 +70,11 @@ bool calls_add(uintptr_t function, uint32_t *ret);
 static inline bool calls_find(uintptr_t function, uint32_t *ret)
 {
 	const struct calls_slot *slot = &calls_map[calls_hash(function)];
+	uint32_t id = slot->id - 1; /* beyond all numbers if it has none */
 
-	if (UNLIKELY(slot->function != function || !slot->id))
+	if (UNLIKELY(slot->function != function || id >= CALLS_MAX_FUNCTIONS))
 		return calls_add(function, ret);
-	*ret = slot->id - 1;
+	*ret = id;
 	return true;
 }
 

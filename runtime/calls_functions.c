@@ -54,8 +54,9 @@ static struct calls_slot *slot_of(uintptr_t function, bool *ret_new)
 	return NULL;
 }
 
-/* The number that another thread gives to a function, plus 1. */
-static uint32_t wait_for(const struct calls_slot *slot)
+/* The number that another thread gives to a function, plus 1. Whoever waited in vain sees to it
+ * that nobody else waits. */
+static uint32_t wait_for(struct calls_slot *slot)
 {
 	uint32_t id = __atomic_load_n(&slot->id, __ATOMIC_ACQUIRE);
 	int saved_errno = errno;
@@ -64,6 +65,9 @@ static uint32_t wait_for(const struct calls_slot *slot)
 		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 		id = __atomic_load_n(&slot->id, __ATOMIC_ACQUIRE);
 	}
+	if (!id && !giving)
+		__atomic_compare_exchange_n(
+			&slot->id, &id, CALLS_UNCOUNTED, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
 	errno = saved_errno;
 	return id;
 }
@@ -77,12 +81,12 @@ bool calls_add(uintptr_t function, uint32_t *ret)
 	giving = true;
 	slot = slot_of(function, &is_new);
 	given = slot && is_new && number(function, &id);
-	if (given)
-		__atomic_store_n(&slot->id, id + 1, __ATOMIC_RELEASE);
+	if (slot && is_new)
+		__atomic_store_n(&slot->id, given ? id + 1 : CALLS_UNCOUNTED, __ATOMIC_RELEASE);
 	giving = before;
 	if (slot && !is_new) {
 		id = wait_for(slot) - 1;
-		given = id != UINT32_MAX;
+		given = id < CALLS_MAX_FUNCTIONS;
 	}
 	if (!given)
 		__atomic_fetch_add(&calls_table->header.lost_functions, 1, __ATOMIC_RELAXED);

@@ -178,6 +178,28 @@ def test_no_room(directory):
     run("unshare", "-m", "sh", "-c", script)
 
 
+def test_little_room(directory):
+    """functions for which there is no memory left are not counted, and nobody waits for them"""
+    if os.geteuid() != 0:
+        raise Skip("only root can mount a file system that is full")
+    source = os.path.join(directory, "many.c")
+    with open(source, "w", encoding="utf-8") as f:
+        for i in range(600):
+            f.write(f"__attribute__((noinline)) void f{i}(void) {{ __asm__ volatile(\"\"); }}\n")
+        f.write("int main(void) { for (int i = 0; i < 1000; i++) {\n")
+        f.write("".join(f"f{i}();\n" for i in range(600)) + "} return 0; }\n")
+    program = build(directory, source)
+    mount = os.path.join(directory, "little")
+    os.mkdir(mount)
+    # Room for the table and the first page of functions, 256 of them, and of counters.
+    script = f"""mount -t tmpfs -o size=32k limpet-test {mount} && : >{mount}/limpet-calls.reader &&
+        LIMPET_CALLS_DIR={mount} timeout 60 {program} && {DUMP} {mount}/limpet-calls.[0-9]*
+        status=$?; umount {mount}; exit $status"""
+    lost = [line for line in run("unshare", "-m", "sh", "-c", script).splitlines()
+            if line.startswith("lost")]
+    check(lost and lost[0].split()[1] != "0", f"{lost}")
+
+
 def test_others(directory):
     """what compiles nothing, or has no C library, is run as it is"""
     check("gcc" in run(LIMPET, "cc", "gcc", "--version").lower(), "the compiler's own answer")

@@ -152,6 +152,12 @@ static void test_anonymous(void **state)
 	symbols_tick(s);
 	assert_string_equal(ask(s, &q).image, "jit");
 	assert_string_equal(ask(s, &q).function, "compiled");
+	/* A process that stays from one period to the next has its map read again. */
+	assert_int_equal(symbols_mapped(s, getpid(), q.address - 8, q.address + 8, 0, 0, ""), 0);
+	for (int i = 0; i < 2; i++) {
+		symbols_tick(s);
+		assert_string_equal(ask(s, &q).function, "compiled");
+	}
 	unlink(path);
 	munmap(p, size);
 	symbols_free(s);

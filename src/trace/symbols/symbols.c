@@ -348,8 +348,10 @@ static void answer_jit(
 {
 	const struct symbol *sym;
 
-	if (!p->jit_read)
+	if (!p->jit_read) {
+		symbol_table_release(&p->jit);
 		perf_map_read(s->proc, p->pid, &p->jit);
+	}
 	p->jit_read = true;
 	sym = symbol_table_find(&p->jit, address);
 	snprintf(a->image, sizeof(a->image), "%s", sym ? "jit" : "anon");
