@@ -1,11 +1,12 @@
 /* How small archives are and how fast they are read.
  *
- *     archive_bench make FILE [DISKS] [SAMPLES] [BUSY]   write a simulated recording, then seal it
- *     archive_bench read FILE [COLUMN]                   read one column out of all (or "all")
+ *     archive_bench make FILE [DISKS] [SAMPLES] [BUSY] [SLOW]
+ *                                         write a simulated recording, then seal it
+ *     archive_bench read FILE [COLUMN]    read one column out of all (or "all")
  *
  * The simulation is of disks as diskstats sees them: BUSY percent of them work, with Poisson
  * numbers of requests around a level that wanders, sizes of 4 to 128 KiB and service times that
- * spread.
+ * spread. Requests of the first disk take SLOW times as long as those of the others.
  */
 #include <limpet/archive.h>
 
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #define LOOSE_SAMPLES 10
+#define SERVICE_MS 4
 #define START_US INT64_C(1304899205000000) /* 2011-05-09T00:00:05Z */
 
 static void __attribute__((noreturn)) die(const struct lp_err *err)
@@ -58,19 +60,21 @@ static unsigned poisson(double mean)
 
 struct disk {
 	int64_t values[DISK_N_COLUMNS];
-	double level; /* requests a second, wandering */
+	double level;	/* requests a second, wandering */
+	double service; /* mean time that a request takes, ms */
 	bool busy;
 };
 
-static void work(struct disk *d, int64_t *values, unsigned ios, int first, double sectors)
+static void work(struct disk *d, unsigned ios, int first, double sectors)
 {
+	int64_t *values = d->values;
+
 	values[first] += ios;
 	values[first + 1] += poisson(ios * 0.1);
 	for (unsigned i = 0; i < ios; i++)
 		values[first + 2] += (int64_t)(8 * (1 + (unsigned)(uniform() * sectors)));
 	for (unsigned i = 0; i < ios; i++)
-		values[first + 3] += (int64_t)(-log(1 - uniform()) * 4 + 0.5);
-	(void)d;
+		values[first + 3] += (int64_t)(-log(1 - uniform()) * d->service + 0.5);
 }
 
 static void disk_step(struct disk *d)
@@ -82,8 +86,8 @@ static void disk_step(struct disk *d)
 	d->level = fmin(400, fmax(1, d->level * (0.9 + 0.2 * uniform())));
 	reads = poisson(d->level * 0.6);
 	writes = poisson(d->level * 0.4);
-	work(d, d->values, reads, DISK_RD_IOS, 16);
-	work(d, d->values, writes, DISK_WR_IOS, 32);
+	work(d, reads, DISK_RD_IOS, 16);
+	work(d, writes, DISK_WR_IOS, 32);
 	d->values[DISK_IN_FLIGHT] = poisson(d->level / 100);
 	d->values[DISK_TOT_TICKS] += (int64_t)fmin(1000, (reads + writes) * 3 * uniform());
 	d->values[DISK_RQ_TICKS] += (int64_t)((reads + writes) * 4 * uniform());
@@ -124,7 +128,8 @@ static void print_size(const char *what, const char *path, uint32_t disks, int64
 		bytes / (double)disks / (double)samples * 86400);
 }
 
-static int make(const char *path, uint32_t n_disks, int64_t n_samples, unsigned busy_percent)
+static int make(
+	const char *path, uint32_t n_disks, int64_t n_samples, unsigned busy_percent, double slow)
 {
 	struct lp_archive_meta meta = {.observer = "bench", .interval_us = 1000000};
 	const struct lp_schema *schema = collector_find("diskstats")->schema;
@@ -149,6 +154,7 @@ static int make(const char *path, uint32_t n_disks, int64_t n_samples, unsigned 
 		lp_catalogue_add_component(cat, schema_id, "bench", name, "", &id, &err);
 		lp_batch_add_component(a, k, id, &row);
 		disks[i].busy = i * 100 < busy_percent * n_disks;
+		disks[i].service = SERVICE_MS * (i == 0 ? slow : 1);
 		disks[i].level = 20 + 200 * uniform();
 		for (unsigned c = 0; c < DISK_N_COLUMNS; c++)
 			disks[i].values[c] = c == DISK_IN_FLIGHT ? 0 : (int64_t)(1e8 * uniform());
@@ -247,11 +253,12 @@ int main(int argc, char **argv)
 {
 	if (argc > 2 && !strcmp(argv[1], "make"))
 		return make(argv[2], (uint32_t)number(argc, argv, 3, 64),
-			number(argc, argv, 4, 86400), (unsigned)number(argc, argv, 5, 100));
+			number(argc, argv, 4, 86400), (unsigned)number(argc, argv, 5, 100),
+			(double)number(argc, argv, 6, 1));
 	if (argc > 2 && !strcmp(argv[1], "read"))
 		return read_speed(argv[2], argc > 3 ? argv[3] : "rd_ios");
 	fprintf(stderr,
-		"usage: archive_bench make FILE [DISKS] [SAMPLES] [BUSY%%]\n"
+		"usage: archive_bench make FILE [DISKS] [SAMPLES] [BUSY%%] [SLOW]\n"
 		"       archive_bench read FILE [COLUMN|all]\n");
 	return 2;
 }
