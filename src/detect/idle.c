@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/median.h"
-#include "model/table_slots.h"
+#include "model/table_view.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "detect/idle.h"
 #include "detect/mild.h"
 #include "model/metric_role.h"
-#include "model/table_slots.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 
 #include "detect/compare/compare.h"
 #include "model/hosts.h"
-#include "model/table_refill.h"
 #include "model/table_view.h"
 
 struct view {

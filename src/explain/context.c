@@ -9,7 +9,7 @@
 #include "explain/coverage.h"
 #include "explain/idleness.h"
 #include "explain/rank.h"
-#include "model/table_slots.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>

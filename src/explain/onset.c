@@ -4,7 +4,7 @@
 #include "base/median.h"
 #include "base/time.h"
 #include "explain/semantic.h"
-#include "model/table_peak.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,7 @@
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "import/dataset.h"
-#include "model/table_offsets.h"
-#include "model/table_outliers.h"
+#include "model/table_clocks.h"
 #include "model/table_view.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -2,15 +2,259 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "model/table_peak.h"
 #include <errno.h>
 #include <limpet/metric.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* From so many values on, threads share the copying. */
+/* Tables up to this size are made in any case. */
+#define DENSE_BYTES (UINT64_C(64) << 20)
+
+/* Slots first .. end - 1. */
+struct stretch {
+	int64_t first, end;
+};
+
+struct stretches {
+	struct stretch *items;
+	size_t n, cap;
+};
+
+void table_grid_release(struct table_grid *g)
+{
+	free(g->cuts);
+	*g = (struct table_grid){0};
+}
+
+static int stretch_compare(const void *a, const void *b)
+{
+	const struct stretch *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static int stretches_add(struct stretches *s, int64_t first, int64_t end)
+{
+	if (array_reserve(&s->items, &s->cap, s->n + 1, sizeof(*s->items)) < 0)
+		return -ENOMEM;
+	s->items[s->n++] = (struct stretch){first, end};
+	return 0;
+}
+
+/* The pages of a row, those that follow each other as one. */
+static int row_stretches(
+	const struct table_pages *p, const struct table_part *part, struct stretches *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < p->n; i++) {
+		int64_t first = p->items[i].number * TABLE_PAGE_SLOTS, end;
+
+		while (i + 1 < p->n && p->items[i + 1].number == p->items[i].number + 1)
+			i++;
+		end = (p->items[i].number + 1) * TABLE_PAGE_SLOTS;
+		if (first < part->end && end > part->first)
+			r = stretches_add(ret, first, end);
+	}
+	return r;
+}
+
+/* When anybody has data, page by page, in the order of time and without overlaps. */
+static int stretches_make(
+	const struct lp_table_builder *b, const struct table_part *part, struct stretches *ret)
+{
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t s = 0; r == 0 && s < b->n_sets; s++) {
+		for (size_t i = 0; r == 0 && i < b->sets[s].n_rows; i++)
+			r = row_stretches(&b->sets[s].rows[i].pages, part, ret);
+	}
+	if (ret->n)
+		qsort(ret->items, ret->n, sizeof(*ret->items), stretch_compare);
+	for (size_t i = 0; i < ret->n; i++) {
+		if (!n || ret->items[i].first > ret->items[n - 1].end)
+			ret->items[n++] = ret->items[i];
+		else if (ret->items[i].end > ret->items[n - 1].end)
+			ret->items[n - 1].end = ret->items[i].end;
+	}
+	ret->n = n;
+	return r;
+}
+
+/* Cut out most of the slots from .. end - 1, none of which has data. */
+static int grid_cut(
+	struct table_grid *g, const struct table_part *part, int64_t from, int64_t end, size_t *cap)
+{
+	int64_t margins = 2 * (int64_t)part->margin, cut, before;
+
+	if (end - from < margins + part->align)
+		return 0;
+	cut = (end - from - margins) / part->align * part->align;
+	if (array_reserve(&g->cuts, cap, (size_t)g->n_cuts + 1, sizeof(*g->cuts)) < 0)
+		return -ENOMEM;
+	before = g->n_cuts ? g->cuts[g->n_cuts - 1].skipped : 0;
+	g->cuts[g->n_cuts++] = (struct lp_table_cut){
+		.slot = from + part->margin - part->first - before, .skipped = before + cut};
+	g->n_slots -= (uint64_t)cut;
+	return 0;
+}
+
+static void stretches_release(struct stretches *s)
+{
+	free(s->items);
+}
+
+int table_grid_make(
+	const struct lp_table_builder *b, const struct table_part *part, struct table_grid *ret)
+{
+	_cleanup_(stretches_release) struct stretches s = {0};
+	int64_t from = part->first;
+	size_t cap = 0;
+	int r;
+
+	*ret = (struct table_grid){.first = part->first,
+		.n_slots = (uint64_t)(part->end - part->first),
+		.step_us = b->opt->step_us};
+	if (!part->align)
+		return 0;
+	r = stretches_make(b, part, &s);
+	for (size_t i = 0; r == 0 && i < s.n; i++) {
+		r = grid_cut(ret, part, from, s.items[i].first, &cap);
+		from = s.items[i].end > from ? s.items[i].end : from;
+	}
+	return r < 0 ? r : grid_cut(ret, part, from, part->end, &cap);
+}
+
+bool table_grid_fits(const struct table_grid *g, const struct lp_table_builder *b, uint64_t n_rows,
+	uint64_t n_values)
+{
+	uint64_t slots_max = b->budget.max / sizeof(double) / (n_rows + 1);
+
+	if (g->n_slots >= UINT32_MAX || g->n_slots > slots_max)
+		return false;
+	return g->n_slots * n_rows * sizeof(double) <= DENSE_BYTES ||
+		g->n_slots * n_rows / TABLE_SLOTS_PER_VALUE <= n_values;
+}
+
+int64_t table_grid_slot(const struct table_grid *g, int64_t slot)
+{
+	uint32_t i = g->n_cuts;
+
+	while (i && g->cuts[i - 1].slot > slot)
+		i--;
+	return g->first + slot + (i ? g->cuts[i - 1].skipped : 0);
+}
+
+int table_grid_apply(const struct table_grid *g, struct lp_table *t)
+{
+	t->step_us = g->step_us;
+	t->start_us = g->first * g->step_us;
+	t->n_slots = (uint32_t)g->n_slots;
+	if (!g->n_cuts)
+		return 0;
+	t->cuts = calloc(g->n_cuts, sizeof(*t->cuts));
+	if (!t->cuts)
+		return -ENOMEM;
+	memcpy(t->cuts, g->cuts, g->n_cuts * sizeof(*t->cuts));
+	t->n_cuts = g->n_cuts;
+	return 0;
+}
+
+void table_grid_copy(const struct table_grid *g, const struct table_pages *p, double *ret)
+{
+	int64_t slot = 0, skipped = 0;
+
+	for (uint32_t i = 0; i <= g->n_cuts; i++) {
+		int64_t end = i < g->n_cuts ? g->cuts[i].slot : (int64_t)g->n_slots;
+
+		pages_copy(p, g->first + skipped + slot, (uint32_t)(end - slot), ret + slot);
+		slot = end;
+		skipped = i < g->n_cuts ? g->cuts[i].skipped : 0;
+	}
+}
+
+/* A peak over less than this many samples is hardly more than a value. */
+#define PEAK_SAMPLES_LEAST 5
+
+int64_t peak_span_us(const char *metric)
+{
+	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
+		if ((*m)->peak_s && !strcmp((*m)->name, metric))
+			return (int64_t)(*m)->peak_s * 1000000;
+	}
+	return 0;
+}
+
+bool peak_fits(const char *metric, int64_t step_us)
+{
+	int64_t span = peak_span_us(metric);
+
+	return !span || span / PEAK_SAMPLES_LEAST >= step_us;
+}
+
+/* `queue` has the places of values, each smaller than the one before it: the first is the largest
+ * of the stretch, the others those that will be once it has left. */
+int peak_apply(double *values, uint32_t n, uint32_t width)
+{
+	double *from = calloc((size_t)n + 1, sizeof(*from));
+	uint32_t *queue = calloc((size_t)n + 1, sizeof(*queue));
+	uint32_t head = 0, tail = 0;
+
+	if (!from || !queue) {
+		free(from);
+		free(queue);
+		return -ENOMEM;
+	}
+	memcpy(from, values, n * sizeof(*from));
+	for (uint32_t i = 0; i < n; i++) {
+		if (head < tail && i - queue[head] >= width)
+			head++;
+		if (!isnan(from[i])) {
+			while (head < tail && from[queue[tail - 1]] <= from[i])
+				tail--;
+			queue[tail++] = i;
+		}
+		values[i] = head < tail ? from[queue[head]] : NAN;
+	}
+	free(from);
+	free(queue);
+	return 0;
+}
+
+int peak_row(struct lp_table *t, uint32_t row, int64_t span_us)
+{
+	return peak_apply(
+		t->values + (size_t)row * t->n_slots, t->n_slots, (uint32_t)(span_us / t->step_us));
+}
+
+/* How many slots end at a time or before it. */
+static uint32_t slots_until(const struct lp_table *t, int64_t time_us)
+{
+	int64_t ahead_us, n;
+
+	if (t->step_us <= 0 || time_us < t->start_us)
+		return 0;
+	if (__builtin_sub_overflow(time_us, t->start_us, &ahead_us))
+		return t->n_slots;
+	n = lp_table_slot(t, time_us);
+	return n >= t->n_slots ? t->n_slots : (uint32_t)n + 1;
+}
+
+void table_slots(const struct lp_table *t, int64_t first_us, int64_t last_us, uint32_t *ret_from,
+	uint32_t *ret_end)
+{
+	uint32_t from = slots_until(t, first_us), end = slots_until(t, last_us);
+
+	*ret_from = from < end ? from : 0;
+	*ret_end = from < end ? end : 0;
+}
+
+/* From so many values on, threads share the copying: of tables that are made, and of those that are
+ * filled again, over and over. */
 #define COPY_MANY 1048576
+#define REFILL_MANY 65536
 
 static int no_memory(struct lp_err *err)
 {
@@ -379,4 +623,74 @@ void table_builder_last(const struct lp_table_builder *b,
 				fn(ctx, row->component, row->last_wall);
 		}
 	}
+}
+
+void table_refill_release(struct table_refill *r)
+{
+	free(r->rows);
+	*r = (struct table_refill){0};
+}
+
+int table_refill_find(
+	const struct lp_table_builder *b, const struct lp_table *t, struct table_refill *ret)
+{
+	struct table_refill found = {0};
+	const struct column_set *s;
+	uint32_t number;
+
+	if (!strmap_get(&b->set_index, t->metric, &found.set) || t->n_cuts)
+		return -ENOENT;
+	s = &b->sets[found.set];
+	if (s->remade || s->n_rows != t->n_components)
+		return -ENOENT;
+	found.rows = calloc((size_t)t->n_components + 1, sizeof(*found.rows));
+	if (!found.rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n_components; i++) {
+		if (!strmap_get(&b->numbers, t->components[i]->text, &number) ||
+			number >= s->n_numbers || s->row_of[number] == NO_ROW) {
+			table_refill_release(&found);
+			return -ENOENT;
+		}
+		found.rows[i] = s->row_of[number];
+	}
+	*ret = found;
+	return 0;
+}
+
+uint32_t table_refill_count(const struct lp_table_builder *b)
+{
+	uint32_t n = 0;
+
+	for (size_t s = 0; s < b->n_sets; s++)
+		n += b->sets[s].n_rows && peak_fits(b->sets[s].name, b->opt->step_us);
+	return n;
+}
+
+int table_refill_part(const struct lp_table_builder *b, const struct table_refill *r,
+	const struct table_part *part, struct lp_table *t)
+{
+	const struct table_row *rows = b->sets[r->set].rows;
+	uint32_t n_slots = (uint32_t)(part->end - part->first);
+	size_t n_cells = (size_t)t->n_components * n_slots;
+	int64_t span_us = peak_span_us(t->metric);
+
+	if (n_slots != t->n_slots) {
+		double *values = reallocarray(t->values, n_cells + 1, sizeof(*values));
+
+		if (!values)
+			return -ENOMEM;
+		t->values = values;
+		t->n_slots = n_slots;
+	}
+	t->start_us = part->first * t->step_us;
+#pragma omp parallel for schedule(static) if (n_cells >= REFILL_MANY)
+	for (uint32_t i = 0; i < t->n_components; i++)
+		pages_copy(&rows[r->rows[i]].pages, part->first, n_slots,
+			t->values + (size_t)i * n_slots);
+	for (uint32_t i = 0; span_us && i < t->n_components; i++) {
+		if (rows[r->rows[i]].metric && peak_row(t, i, span_us) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }

@@ -1,10 +1,79 @@
-/* Some of what a builder has gathered so far, as tables: it goes on gathering afterwards. */
+/* What a builder has gathered so far, or a part of it, as tables: it goes on gathering afterwards.
+ * Here are the grid of a table, peaks, making tables and filling them again. */
 #ifndef MODEL_TABLE_VIEW_H
 #define MODEL_TABLE_VIEW_H
 
-#include "model/table_grid.h"
+#include "model/table_builder.h"
+#include <limpet/table.h>
 
-/* Tables of that part, one per metric that has a component there. Their order and that of the
+/* Which part of what was gathered: slots are numbers of steps since 1970. */
+struct table_part {
+	int64_t first, end; /* the slots of the tables: first .. end - 1 */
+	int64_t seen_from;  /* components with a value in seen_from .. end - 1 only */
+	/* What is cut out is a multiple of `align` slots, so that windows which are shifted by as
+	 * many or by a part of it lie where they would. 0: nothing is cut out. */
+	uint32_t align;
+	uint32_t margin; /* slots without data that stay on both sides of a cut */
+};
+
+/* Which slots a table has: all from the first to the last, but for long times in which no component
+ * has any data. These are cut out, and the table says where (struct lp_table_cut). */
+struct table_grid {
+	int64_t first;
+	uint64_t n_slots;
+	int64_t step_us;
+	struct lp_table_cut *cuts;
+	uint32_t n_cuts;
+};
+
+/* The grid of a part. Release it also after a failure. 0 or -ENOMEM. */
+int table_grid_make(
+	const struct lp_table_builder *b, const struct table_part *part, struct table_grid *ret);
+void table_grid_release(struct table_grid *g);
+
+/* Of tables that are larger than some MiB, one in so many slots has a value at least: what is
+ * larger and emptier is not made. */
+#define TABLE_SLOTS_PER_VALUE 64
+
+/* Would tables with so many rows and values in them be sensible? Not if they take more than the
+ * builder may, nor if they are large and hardly any of their slots has a value. */
+bool table_grid_fits(const struct table_grid *g, const struct lp_table_builder *b, uint64_t n_rows,
+	uint64_t n_values);
+
+/* The number of a slot of the grid since 1970. */
+int64_t table_grid_slot(const struct table_grid *g, int64_t slot);
+
+/* Give a table this grid. 0 or -ENOMEM. */
+int table_grid_apply(const struct table_grid *g, struct lp_table *t);
+
+/* A row of values on the grid. */
+void table_grid_copy(const struct table_grid *g, const struct table_pages *p, double *ret);
+
+/* Peaks are metrics that say how bad the worst of the last seconds was: a disk that is silent for
+ * one second in ten has a mean like its peers, and spikes that none of them has.
+ *
+ * The time over which a metric of this name takes its largest value; 0: it does not. */
+int64_t peak_span_us(const char *metric);
+
+/* Is a grid of this step fine enough to have peaks? On a coarser one a step's mean hides them, and
+ * a peak would be nothing but the value again. */
+bool peak_fits(const char *metric, int64_t step_us);
+
+/* Replace every value by the largest of the `width` values that end with it; missing ones count for
+ * nothing, and where all are missing it stays missing. 0 or -ENOMEM. */
+int peak_apply(double *values, uint32_t n, uint32_t width);
+
+/* The same for a row of a table whose metric takes the largest value of `span_us`. Only for rows
+ * that were computed: what somebody else measured under such a name are peaks already. */
+int peak_row(struct lp_table *t, uint32_t row, int64_t span_us);
+
+/* The slots from .. end - 1 of the table that cover the time from `first_us` to `last_us`, which
+ * may lie anywhere; from == end: none. Slot i covers the step that ends at its time, so these are
+ * the slots that end after `first_us` and not after `last_us`. */
+void table_slots(const struct lp_table *t, int64_t first_us, int64_t last_us, uint32_t *ret_from,
+	uint32_t *ret_end);
+
+/* Tables of a part, one per metric that has a component there. Their order and that of the
  * components depends on nothing but names: on what is in the builder, not on how it came there. The
  * caller frees each and the array.
  *
@@ -41,5 +110,26 @@ int table_builder_trim(struct lp_table_builder *b, int64_t before);
 /* When the last sample of each observer was taken: calls `fn` for every component. */
 void table_builder_last(const struct lp_table_builder *b,
 	void (*fn)(void *ctx, const struct lp_identity *component, int64_t last_us), void *ctx);
+
+/* Where the rows of a table are in the builder that it was made of, so that it can be filled with
+ * another part of it: who is in the table stays. */
+struct table_refill {
+	uint32_t set;
+	uint32_t *rows; /* [component] */
+};
+
+/* Find them. -ENOENT: it cannot be refilled, because its rows were put together of others, or some
+ * row of the builder is not in it. 0 or -ENOMEM. */
+int table_refill_find(
+	const struct lp_table_builder *b, const struct lp_table *t, struct table_refill *ret);
+void table_refill_release(struct table_refill *r);
+
+/* How many tables there are if none of the builder's rows is left out. */
+uint32_t table_refill_count(const struct lp_table_builder *b);
+
+/* Fill the table with another part, without cuts, after no row has come or gone since (n_changes of
+ * the builder tells). 0 or -ENOMEM. */
+int table_refill_part(const struct lp_table_builder *b, const struct table_refill *r,
+	const struct table_part *part, struct lp_table *t);
 
 #endif

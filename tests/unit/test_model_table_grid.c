@@ -1,4 +1,3 @@
-#include "model/table_grid.h"
 #include "model/table_view.h"
 
 #include "table_rig.h"

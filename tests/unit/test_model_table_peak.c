@@ -1,5 +1,4 @@
 /* Peaks: the largest value of the last so many samples. */
-#include "model/table_peak.h"
 #include "model/table_view.h"
 #include "table_rig.h"
 #include <limpet/metric.h>

@@ -1,7 +1,7 @@
 /* Slot i covers the step that ends at its time. */
 #include "unit.h"
 
-#include "model/table_slots.h"
+#include "model/table_view.h"
 
 static void expect(
 	const struct lp_table *t, int64_t first_us, int64_t last_us, uint32_t from, uint32_t end)
