@@ -4,7 +4,6 @@
 #include "archive/data.h"
 #include "archive/frames.h"
 #include "archive/log.h"
-#include "archive/meta.h"
 #include "base/cleanup.h"
 #include "base/dir.h"
 #include "base/file.h"

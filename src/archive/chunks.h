@@ -10,7 +10,7 @@
 #ifndef ARCHIVE_CHUNKS_H
 #define ARCHIVE_CHUNKS_H
 
-#include "archive/format.h"
+#include "archive/frames.h"
 #include "base/bytes.h"
 #include "base/strbuf.h"
 #include <zstd.h>

@@ -1,11 +1,83 @@
-/* The list of a file's frames: from its index, or by walking the file where there is none.
+/* The frames of an archive: their bytes, as docs/archive-format.md specifies them, and the list of
+ * a file's frames, from its index, or by walking the file where there is none.
  *
  * Walking finds the frames behind a damaged stretch again by their magic and checksum.
  */
 #ifndef ARCHIVE_FRAMES_H
 #define ARCHIVE_FRAMES_H
 
-#include "archive/format.h"
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FORMAT_MAJOR 1
+#define FORMAT_MINOR 1 /* 1.1 added logs */
+
+#define FILE_HEADER_SIZE 16
+#define FRAME_HEADER_SIZE 44
+#define FRAME_FIELDS_SIZE 36 /* of a header, without magic and checksum */
+#define INDEX_ENTRY_SIZE (8 + FRAME_FIELDS_SIZE)
+#define TRAILER_SIZE 16
+
+enum frame_type {
+	FRAME_CATALOGUE = 1,
+	FRAME_DATA = 2,
+	FRAME_EVENT = 3,
+	FRAME_INDEX = 4,
+	FRAME_LOG = 5,
+};
+
+/* Flags of a data frame; log frames have only FRAME_PACKED. */
+#define FRAME_KEY 1u	/* counters begin with their own base, not with the frame before */
+#define FRAME_PACKED 2u /* all columns in one chunk (loose) */
+#define FRAME_CARRY 4u	/* it continues the sample before its first */
+#define FRAME_FLAGS_KNOWN 7u
+
+/* Bounds that keep a hostile file from taking all memory. Writers split batches to stay below. */
+#define FRAME_CELLS_MAX (UINT64_C(1) << 24) /* values in one data frame, all columns */
+#define FRAME_SAMPLES_MAX 65536u
+#define CHUNK_RAW_MAX (UINT64_C(1) << 28)
+#define PAYLOAD_MAX (UINT32_C(1) << 30)
+#define EVENT_MAX (UINT32_C(1) << 16)
+
+/* A frame as its header describes it. */
+struct frame {
+	uint64_t offset; /* of its header in the file */
+	uint8_t type;
+	uint8_t flags;
+	uint32_t payload_size; /* bytes after the header */
+	uint32_t head_size;    /* how many of them head_crc covers; chunks have their own */
+	uint32_t head_crc;
+	uint32_t n_samples;
+	int64_t first_us, last_us; /* smallest and largest wall-clock time inside */
+};
+
+static inline uint64_t frame_end(const struct frame *f)
+{
+	return f->offset + FRAME_HEADER_SIZE + f->payload_size;
+}
+
+void format_put_file_header(uint8_t buf[FILE_HEADER_SIZE]);
+
+/* -EBADMSG: not an archive; -EPROTONOSUPPORT: a future version. `size` is what could be read. */
+int format_check_file_header(const uint8_t *buf, size_t size, struct lp_err *err);
+
+void format_put_frame(uint8_t buf[FRAME_HEADER_SIZE], const struct frame *f);
+
+/* Is this a sound frame header? (`offset` is not set.) */
+bool format_get_frame(const uint8_t buf[FRAME_HEADER_SIZE], struct frame *ret);
+
+/* Does a frame header begin here, going by its first four bytes? */
+bool format_is_frame_magic(const uint8_t *p);
+
+/* A frame in the index: where it is, and the fields of its header. */
+void format_put_entry(uint8_t buf[INDEX_ENTRY_SIZE], const struct frame *f);
+bool format_get_entry(const uint8_t buf[INDEX_ENTRY_SIZE], struct frame *ret);
+
+/* The last bytes of a file that was closed in order: where its index frame is. */
+void format_put_trailer(uint8_t buf[TRAILER_SIZE], uint64_t index_offset);
+bool format_get_trailer(const uint8_t buf[TRAILER_SIZE], uint64_t *ret_index_offset);
 
 /* Bytes that belong to no sound frame. */
 struct frame_gap {

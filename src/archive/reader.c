@@ -1,9 +1,9 @@
 #include "archive/reader.h"
 
+#include "archive/catalogue_codec.h"
 #include "archive/data.h"
 #include "archive/frames.h"
 #include "archive/log.h"
-#include "archive/meta.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"

@@ -26,7 +26,7 @@ int lane_init(struct lane *l, const struct horizon *h, const struct detect_optio
 
 void lane_release(struct lane *l)
 {
-	frame_release(&l->frame);
+	window_view_release(&l->last_view);
 	lp_table_builder_free(l->builder);
 	peers_free(l->peers);
 	discover_memory_release(&l->memory);
@@ -103,7 +103,7 @@ static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 	view.v = NULL;
 	if (r < 0)
 		return r;
-	frame_release(&l->frame);
+	window_view_release(&l->last_view);
 	peers_free(l->peers);
 	l->peers = peers;
 	l->looked = part.end;
@@ -139,7 +139,7 @@ static int lane_forget(struct lane *l, struct lp_err *err)
 
 	if (l->keeps_all)
 		return 0;
-	frame_release(&l->frame);
+	window_view_release(&l->last_view);
 	r = history_trim(&l->history, window, slot);
 	if (r == 0)
 		r = table_builder_trim(l->builder, slot - (int64_t)windows_context(l));

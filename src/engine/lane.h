@@ -16,7 +16,7 @@
 #include "engine/view.h"
 
 /* What windows are compared in: it stays from one to the next, as long as nobody comes or goes. */
-struct frame {
+struct window_view {
 	struct view view;  /* with the groups of the last epoch */
 	uint32_t **tracks; /* [group * n_tables + table], [member]; NULL: not known yet */
 	size_t n_tracks;
@@ -34,7 +34,7 @@ struct lane {
 	int64_t done;	     /* the first window that is not kept yet */
 	int64_t looked;	     /* the slot behind the last one that peers were looked for in */
 	struct peers *peers; /* as of the last epoch; NULL: there was none yet */
-	struct frame frame;  /* of the last windows that were compared since then */
+	struct window_view last_view;  /* of the last windows that were compared since then */
 	struct discover_memory memory; /* how observers were told apart so far */
 	struct history history;
 	struct episodes episodes; /* what was found, and has left the span since */

@@ -17,13 +17,13 @@
 /* From so many members on, threads share the keeping. */
 #define MEMBERS_MANY 4096
 
-void frame_release(struct frame *f)
+void window_view_release(struct window_view *f)
 {
 	for (size_t i = 0; f->tracks && i < f->n_tracks; i++)
 		free(f->tracks[i]);
 	free(f->tracks);
 	view_release(&f->view);
-	*f = (struct frame){0};
+	*f = (struct window_view){0};
 }
 
 uint32_t windows_context(const struct lane *l)
@@ -88,7 +88,7 @@ static int members_keep(const struct stretch_of_pair *p, const struct comparison
 
 /* The numbers of the members' tracks. */
 static const uint32_t *pair_tracks(
-	struct frame *f, struct tracks *tracks, uint32_t group, uint32_t table)
+	struct window_view *f, struct tracks *tracks, uint32_t group, uint32_t table)
 {
 	const struct lp_verdict *v = f->view.v;
 	const struct lp_peer_group *g = &v->groups[group];
@@ -138,10 +138,10 @@ static int pair_keep(const struct stretch_of_pair *p, struct comparison_past *pa
 	return r < 0 ? r : 0;
 }
 
-/* All metrics of all groups in the windows `first` and following, which the frame shows. */
+/* All metrics of all groups in the windows `first` and following, which the view shows. */
 static int pairs_keep(struct lane *l, int64_t first, int64_t slot, struct lp_err *err)
 {
-	const struct view *view = &l->frame.view;
+	const struct view *view = &l->last_view.view;
 	uint32_t overlap = l->params.win_size - l->params.win_shift;
 	struct comparison_past past = {.context = windows_context(l),
 		.context_by_sample = windows_context(l) + overlap,
@@ -163,7 +163,7 @@ static int pairs_keep(struct lane *l, int64_t first, int64_t slot, struct lp_err
 				p.number = first_sample(l, first);
 			p.tracks = history_metric(&l->history, metric);
 			if (p.tracks)
-				p.numbers = pair_tracks(&l->frame, p.tracks, g, t);
+				p.numbers = pair_tracks(&l->last_view, p.tracks, g, t);
 			if (!p.numbers)
 				return lp_err_sys(err, -ENOMEM, "cannot compare");
 			p.tracks->by_sample = p.look->by_sample;
@@ -173,15 +173,15 @@ static int pairs_keep(struct lane *l, int64_t first, int64_t slot, struct lp_err
 	return r;
 }
 
-/* A frame for the part: the one at hand, moved there, or another. */
-static int frame_make(struct lane *l, const struct table_part *part, struct lp_err *err)
+/* A view of the part: the one at hand, moved there, or another. */
+static int window_view_make(struct lane *l, const struct table_part *part, struct lp_err *err)
 {
-	struct frame *f = &l->frame;
+	struct window_view *f = &l->last_view;
 	int r;
 
 	if (view_holds(&f->view, l->builder))
 		return view_move(&f->view, l->builder, part, err);
-	frame_release(f);
+	window_view_release(f);
 	r = view_make(l->builder, part, l->opt->hosts, &f->view, err);
 	if (r == 0)
 		r = peers_apply(l->peers, f->view.v, err);
@@ -201,13 +201,13 @@ int windows_compare(struct lane *l, int64_t first, int64_t end, struct lp_err *e
 		.first = first * l->params.win_shift - (int64_t)windows_context(l),
 		.end = (end - 1) * l->params.win_shift + l->params.win_size,
 		.seen_from = l->peers->seen_from};
-	int r = frame_make(l, &part, err);
+	int r = window_view_make(l, &part, err);
 
 	if (r == 0)
 		r = pairs_keep(l, first, part.first, err);
 	/* What does not hold for the next windows needs no room until then. */
-	if (r < 0 || !view_holds(&l->frame.view, l->builder))
-		frame_release(&l->frame);
+	if (r < 0 || !view_holds(&l->last_view.view, l->builder))
+		window_view_release(&l->last_view);
 	return r;
 }
 

@@ -5,7 +5,7 @@
 #include "engine/lane.h"
 
 /* Forget it: peers, rows or tracks are not what they were. */
-void frame_release(struct frame *f);
+void window_view_release(struct window_view *f);
 
 /* Slots before a window that what is said of it depends on. */
 uint32_t windows_context(const struct lane *l);

@@ -1,6 +1,6 @@
-#include <limpet/batch.h>
-
 #include <errno.h>
+#include <limpet/batch.h>
+#include <limpet/source.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,4 +291,15 @@ int lp_batch_append(struct lp_batch *b, const struct lp_batch *from)
 	for (uint32_t i = 0; r == 0 && i < from->n_kinds; i++)
 		r = kind_append(b, at, from, &from->kinds[i], skip);
 	return r;
+}
+
+int lp_source_next(struct lp_source *s, struct lp_batch **ret_batch, struct lp_err *err)
+{
+	return s->ops->next(s, ret_batch, err);
+}
+
+void lp_source_close(struct lp_source *s)
+{
+	if (s)
+		s->ops->close(s);
 }

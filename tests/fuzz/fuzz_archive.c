@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "archive/format.h"
+#include "archive/frames.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/file.h"

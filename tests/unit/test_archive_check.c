@@ -1,6 +1,5 @@
 #include "archive_util.h"
 
-#include "archive/format.h"
 #include "archive/frames.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"

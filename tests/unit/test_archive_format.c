@@ -1,6 +1,6 @@
 #include "archive_util.h"
 
-#include "archive/format.h"
+#include "archive/frames.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 

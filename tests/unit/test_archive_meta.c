@@ -1,6 +1,6 @@
 #include "archive_util.h"
 
-#include "archive/meta.h"
+#include "archive/catalogue_codec.h"
 
 static void expect_found(const char *meta, const char *key, const char *want)
 {
