@@ -11,6 +11,9 @@
 /* How much higher the same function may call us from at another time. */
 #define SLACK 128
 
+/* Where the stack is in a hook, which is below everything of the function that it is about. */
+#define HOOK_SP ((uintptr_t)__builtin_frame_address(0))
+
 static _Thread_local struct thread *self __attribute__((tls_model("initial-exec")));
 
 bool calls_use_tsc;
@@ -76,24 +79,21 @@ static bool ready(struct thread *t, uint32_t id)
 	return true;
 }
 
-HOOK void __cyg_profile_func_enter(void *function, void *site);
-HOOK void __cyg_profile_func_enter(void *function, void *site)
+/* A function begins that is counted. Apart from the hook, which then needs no frame of its own. */
+__attribute__((noinline)) static void enter(
+	uintptr_t function, uintptr_t site, uintptr_t sp, uint32_t id)
 {
-	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
 	struct thread *t = self;
 	struct frame *frame;
-	uint32_t id, depth;
+	uint32_t depth;
 	uint64_t now;
 
 	if (UNLIKELY(!t)) {
-		if (!calls_table)
-			return;
 		t = self = calls_attach();
 		if (!t)
 			return;
 	}
-	if (UNLIKELY(!calls_find((uintptr_t)function, &id)) || calls_table->off[id] ||
-		(UNLIKELY(id >= t->ready) && !ready(t, id)))
+	if (UNLIKELY(id >= t->ready) && !ready(t, id))
 		return;
 	now = calls_now();
 	drop_stale(t, sp, now);
@@ -105,13 +105,33 @@ HOOK void __cyg_profile_func_enter(void *function, void *site)
 	depth = t->depth++;
 	in_order();
 	frame = &t->frames[depth];
-	frame->function = (uintptr_t)function;
-	frame->site = (uintptr_t)site;
+	frame->function = function;
+	frame->site = site;
 	frame->sp = sp;
 	frame->id = id;
 	frame->children = 0;
 	frame->begin = now;
 	in_order();
+}
+
+__attribute__((noinline)) static void enter_unknown(
+	uintptr_t function, uintptr_t site, uintptr_t sp)
+{
+	uint32_t id;
+
+	if (calls_table && calls_find(function, &id) && !calls_off[id])
+		enter(function, site, sp, id);
+}
+
+HOOK void __cyg_profile_func_enter(void *function, void *site);
+HOOK void __cyg_profile_func_enter(void *function, void *site)
+{
+	uint32_t id = calls_known((uintptr_t)function);
+
+	if (UNLIKELY(!id))
+		enter_unknown((uintptr_t)function, (uintptr_t)site, HOOK_SP);
+	else if (!calls_off[id - 1])
+		enter((uintptr_t)function, (uintptr_t)site, HOOK_SP, id - 1);
 }
 
 /* A function ends that is not the last one entered. Those above it were left by longjmp() and have
@@ -144,39 +164,58 @@ static void exit_beyond(struct thread *t, uintptr_t function)
 {
 	uint32_t id;
 
-	if (calls_find(function, &id) && !calls_table->off[id] && id < t->ready) {
+	if (calls_find(function, &id) && !calls_off[id] && id < t->ready) {
 		count(t, id, 0);
 		t->beyond--;
 	}
 }
 
-HOOK void __cyg_profile_func_exit(void *function, void *site);
-HOOK void __cyg_profile_func_exit(void *function, void *site)
+/* Everything but the end of the function that was entered last. */
+__attribute__((noinline)) static void exit_otherwise(
+	uintptr_t function, uintptr_t site, uintptr_t sp)
 {
-	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
 	struct thread *t = self;
 	struct frame *top;
 	uint32_t id;
 
-	if (UNLIKELY(!t))
-		return;
-	if (UNLIKELY(!t->depth))
+	if (!t || !t->depth)
 		return;
 	top = &t->frames[t->depth - 1];
-	if (UNLIKELY(t->beyond)) {
+	if (t->beyond) {
 		if (sp < top->sp) {
-			exit_beyond(t, (uintptr_t)function);
+			exit_beyond(t, function);
 			return;
 		}
 		t->beyond = 0; /* they were left by longjmp() */
 	}
-	if (top->function == (uintptr_t)function) {
+	if (top->function == function) {
 		finish(t, top, calls_now());
 		in_order();
 		t->depth--;
-	} else if (calls_find((uintptr_t)function, &id) && !calls_table->off[id]) {
-		exit_below(t, (uintptr_t)function, (uintptr_t)site, sp);
+	} else if (calls_find(function, &id) && !calls_off[id]) {
+		exit_below(t, function, site, sp);
 	}
+}
+
+/* One that was switched off since it began ends nevertheless. */
+HOOK void __cyg_profile_func_exit(void *function, void *site);
+HOOK void __cyg_profile_func_exit(void *function, void *site)
+{
+	uint32_t id = calls_known((uintptr_t)function);
+	struct thread *t = self;
+	struct frame *top;
+
+	if (t && t->depth) {
+		top = &t->frames[t->depth - 1];
+		if (top->function == (uintptr_t)function && !UNLIKELY(t->beyond)) {
+			finish(t, top, calls_now());
+			in_order();
+			t->depth--;
+			return;
+		}
+	}
+	if (!id || !calls_off[id - 1])
+		exit_otherwise((uintptr_t)function, (uintptr_t)site, HOOK_SP);
 }
 
 void calls_detached(void)

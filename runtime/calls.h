@@ -38,6 +38,8 @@ struct thread {
 /* The table of this process; NULL: calls are not counted. Its address stays the same in children.
  */
 extern struct calls_table *calls_table;
+/* Its switches; where calls are not counted any more, of others that are all off. */
+extern const uint8_t *calls_off;
 extern bool calls_use_tsc;
 
 /* Make the table, if that was not done yet. */
@@ -67,14 +69,22 @@ _Static_assert(MAP_SLOTS == 1 << 16, "the hash has as many bits");
 /* The number of a function that may not have one yet; false: it cannot be counted now. */
 bool calls_add(uintptr_t function, uint32_t *ret);
 
-static inline bool calls_find(uintptr_t function, uint32_t *ret)
+/* The number of a function plus 1; 0: it has none, or it is not where it is looked for first. */
+static inline uint32_t calls_known(uintptr_t function)
 {
 	const struct calls_slot *slot = &calls_map[calls_hash(function)];
-	uint32_t id = slot->id - 1; /* beyond all numbers if it has none */
+	uint32_t id = slot->id;
 
-	if (UNLIKELY(slot->function != function || id >= CALLS_MAX_FUNCTIONS))
+	return slot->function == function && id <= CALLS_MAX_FUNCTIONS ? id : 0;
+}
+
+static inline bool calls_find(uintptr_t function, uint32_t *ret)
+{
+	uint32_t known = calls_known(function);
+
+	if (UNLIKELY(!known))
 		return calls_add(function, ret);
-	*ret = id;
+	*ret = known - 1;
 	return true;
 }
 
@@ -82,6 +92,16 @@ static inline bool calls_find(uintptr_t function, uint32_t *ret)
 void calls_forget(uintptr_t begin, uintptr_t end);
 /* The module with this address, or CALLS_NO_MODULE. */
 uint16_t calls_module_of(uintptr_t address);
+/* The same of one that was not known yet. */
+uint16_t calls_module_find(uintptr_t address);
+
+/* Switch off the functions of a module that lists say so of: one of its own (`list_size` 0: none),
+ * and the one of the environment. Before any of them is called. */
+void calls_switch_off(const struct calls_module *m, const char *list, size_t list_size);
+/* Its functions are unloaded. */
+void calls_switch_forget(uintptr_t begin, uintptr_t end);
+/* Does a function that was not called yet begin switched off? */
+bool calls_starts_off(uintptr_t function);
 
 /* A row for the thread that runs, or NULL where there is none left. */
 struct thread *calls_attach(void);

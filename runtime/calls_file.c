@@ -26,6 +26,8 @@
 #endif
 
 struct calls_table *calls_table;
+static uint8_t all_off[CALLS_MAX_FUNCTIONS];
+const uint8_t *calls_off = all_off;
 static char path[512]; /* "": the file has no name */
 
 static uint64_t monotonic_ns(void)
@@ -99,6 +101,9 @@ static bool somebody_reads(void)
 /* An empty file, with a name if somebody reads. */
 static int create(uint64_t birth_ns)
 {
+	bool is_default = !strcmp(directory(), CALLS_DIRECTORY);
+	char name[249]; /* which is what the kernel takes */
+
 	path[0] = '\0';
 	if (somebody_reads() &&
 		(size_t)snprintf(path, sizeof(path), "%s/%s%d.%llu", directory(), CALLS_PREFIX,
@@ -109,7 +114,9 @@ static int create(uint64_t birth_ns)
 			return fd;
 	}
 	path[0] = '\0';
-	return memfd_create("limpet-calls", MFD_CLOEXEC);
+	snprintf(name, sizeof(name), CALLS_MEMFD "%s%s", is_default ? "" : ":",
+		is_default ? "" : directory());
+	return memfd_create(name, MFD_CLOEXEC);
 }
 
 /* Map a new file, at `at` if it is not NULL. */
@@ -169,6 +176,8 @@ static bool copy_names(const struct calls_table *from, struct calls_table *to)
 static void stop(void)
 {
 	calls_detached();
+	memset(all_off, 1, sizeof(all_off));
+	calls_off = all_off;
 	calls_table = NULL;
 }
 
@@ -230,7 +239,9 @@ __attribute__((constructor(101))) void calls_start(void)
 		(!prepare(calls_table, 0, 0) || !calls_prepare_threads() ||
 			pthread_atfork(NULL, NULL, after_fork) != 0 || atexit(before_exit) != 0))
 		stop();
-	if (calls_table)
+	if (calls_table) {
+		calls_off = calls_table->off;
 		set_header(&calls_table->header, birth_ns);
+	}
 	errno = saved_errno;
 }

@@ -28,7 +28,8 @@ static bool number(uintptr_t function, uint32_t *ret)
 	if (!calls_reserve(&calls_table->functions[id], sizeof(calls_table->functions[id])) ||
 		!calls_reserve(&calls_table->off[id], 1))
 		return false;
-	calls_table->functions[id].module = calls_module_of(function);
+	calls_table->functions[id].module = calls_module_find(function);
+	calls_table->off[id] = calls_starts_off(function);
 	__atomic_store_n(&calls_table->functions[id].address, function, __ATOMIC_RELEASE);
 	return true;
 }

@@ -6,12 +6,15 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#define WAITS_MAX 10000
 #define NOTE_ALIGN(n) (((n) + 3) & ~(size_t)3)
 
+HOOK void limpet_calls_list(const char *begin, const char *end);
 HOOK void limpet_calls_open(const void *image);
 HOOK void limpet_calls_close(const void *image);
 
@@ -119,38 +122,85 @@ static void set_path(struct calls_module *module, const void *image)
 	module->path[n > 0 ? n : 0] = '\0';
 }
 
-/* Constructors run one at a time: the loader sees to it. */
+static void modules_close(uintptr_t address)
+{
+	for (uint32_t i = 0; i < calls_table->header.n_modules; i++) {
+		struct calls_module *module = &calls_table->modules[i];
+
+		if (address < module->begin || address >= module->end || module->closed)
+			continue;
+		module->closed = 1;
+		calls_forget(module->begin, module->end);
+		calls_switch_forget(module->begin, module->end);
+	}
+}
+
+/* Constructors run one at a time, as the loader sees to it, but functions of modules that are not
+ * known turn up at any time. */
+static bool adding;
+
+static void module_add(const void *image, const char *list, size_t list_size)
+{
+	uint32_t n = calls_table->header.n_modules;
+	struct calls_module *module = &calls_table->modules[n];
+
+	if (n >= CALLS_MAX_MODULES || !calls_reserve(module, sizeof(*module)))
+		return;
+	set_range(module, image);
+	module->bias = bias_of(image);
+	set_build_id(module, image);
+	set_path(module, image);
+	calls_switch_off(module, list, list_size);
+	__atomic_store_n(&calls_table->header.n_modules, n + 1, __ATOMIC_RELEASE);
+}
+
+/* An inline function may be that of a library which was built otherwise. */
+uint16_t calls_module_find(uintptr_t address)
+{
+	uint16_t found = calls_module_of(address);
+	int saved_errno = errno;
+	Dl_info info;
+
+	if (found != CALLS_NO_MODULE || __atomic_exchange_n(&adding, true, __ATOMIC_ACQUIRE))
+		return found;
+	if (dladdr((const void *)address, &info) && info.dli_fbase)
+		module_add(info.dli_fbase, NULL, 0);
+	__atomic_store_n(&adding, false, __ATOMIC_RELEASE);
+	errno = saved_errno;
+	return calls_module_of(address);
+}
+
+/* The list of the module that is opened next. */
+static const char *list;
+static size_t list_size;
+
+void limpet_calls_list(const char *begin, const char *end)
+{
+	list = begin;
+	list_size = (size_t)(end - begin);
+}
+
 void limpet_calls_open(const void *image)
 {
-	struct calls_module *module;
 	int saved_errno = errno;
-	uint32_t n;
 
 	calls_start();
-	if (!calls_table)
-		return;
-	n = calls_table->header.n_modules;
-	if (n < CALLS_MAX_MODULES && calls_reserve(&calls_table->modules[n], sizeof(*module))) {
-		module = &calls_table->modules[n];
-		set_range(module, image);
-		module->bias = bias_of(image);
-		set_build_id(module, image);
-		set_path(module, image);
-		__atomic_store_n(&calls_table->header.n_modules, n + 1, __ATOMIC_RELEASE);
+	if (calls_table) {
+		/* One that was there without saying so, and has gone the same way. */
+		modules_close((uintptr_t)image);
+		/* Not for ever: in the child of a fork() it may be nobody's. */
+		for (int i = 0;
+			i < WAITS_MAX && __atomic_exchange_n(&adding, true, __ATOMIC_ACQUIRE); i++)
+			sched_yield();
+		module_add(image, list, list_size);
+		__atomic_store_n(&adding, false, __ATOMIC_RELEASE);
 	}
+	list_size = 0;
 	errno = saved_errno;
 }
 
 void limpet_calls_close(const void *image)
 {
-	if (!calls_table || calls_at_exit())
-		return;
-	for (uint32_t i = 0; i < calls_table->header.n_modules; i++) {
-		struct calls_module *module = &calls_table->modules[i];
-
-		if (module->begin != (uintptr_t)image || module->closed)
-			continue;
-		module->closed = 1;
-		calls_forget(module->begin, module->end);
-	}
+	if (calls_table && !calls_at_exit())
+		modules_close((uintptr_t)image);
 }

@@ -19,16 +19,22 @@
 #define CALLS_DIRECTORY "/dev/shm"
 #define CALLS_DIRECTORY_VARIABLE "LIMPET_CALLS_DIR"
 #define CALLS_PREFIX "limpet-calls."
+/* A table without a name is a memfd called so; with ":" and the directory behind it where that is
+ * another one than by default, so that who reads in one directory does not read for another. */
+#define CALLS_MEMFD "limpet-calls"
 /* Whoever reads touches this file, at least once in CALLS_READER_S seconds. Where nobody does, a
  * program removes its table when it ends. */
 #define CALLS_READER "limpet-calls.reader"
 #define CALLS_READER_S 60
+/* The path of a list of functions that are not to be counted (calls_list.h), absolute. */
+#define CALLS_LIST_VARIABLE "LIMPET_CALLS_FUNCTIONS"
 
 enum {
 	CALLS_MAX_FUNCTIONS = 16384,
 	CALLS_MAX_THREADS = 512,
 	CALLS_MAX_MODULES = 256,
 	CALLS_NO_MODULE = UINT16_MAX,
+	CALLS_PROGRAM_MAX = 16, /* bytes of a program's name */
 };
 
 enum calls_unit {
@@ -46,7 +52,7 @@ struct calls_header {
 	uint32_t ended;				    /* 1: the program ended by itself */
 	/* What was not counted, for want of room. */
 	uint64_t lost_functions, lost_threads;
-	char program[16]; /* as in /proc/PID/comm, at the start */
+	char program[CALLS_PROGRAM_MAX]; /* as in /proc/PID/comm, at the start */
 };
 
 /* An executable or shared library that counts. */

@@ -54,18 +54,25 @@ static bool is_clang(const char *compiler)
 }
 
 /* At the end, so that it is behind everything that needs it, and whatever language -x named. */
-static void add_link_options(const struct cc_command *c, const char **to)
+static void add_link_options(
+	const struct cc_command *c, const struct cc_functions *functions, const char **to)
 {
+	const char *list[] = {functions->define, "-x", "assembler-with-cpp", c->list};
 	const char *options[] = {"-x", "none", c->search, c->rpath,
 		"-Wl,--push-state,--no-as-needed,--whole-archive", "-llimpet-calls-module",
 		"-Wl,--no-whole-archive", "-llimpet-calls", "-lpthread", "-Wl,--pop-state"};
 
+	if (functions->define) {
+		memcpy(to, list, sizeof(list));
+		to += ARRAY_SIZE(list);
+	}
 	memcpy(to, options, sizeof(options));
 }
 
-enum { EXTRA = 16 }; /* room for what is added, and the end */
+enum { EXTRA = 32 }; /* room for what is added, and the end */
 
-static int cc_command_fill(struct cc_command *c, char *const *args, struct cc_plan plan)
+static int cc_command_fill(struct cc_command *c, char *const *args,
+	const struct cc_functions *functions, struct cc_plan plan)
 {
 	size_t n = 1, to = 0; /* the compiler is there */
 
@@ -81,26 +88,30 @@ static int cc_command_fill(struct cc_command *c, char *const *args, struct cc_pl
 		if (!is_clang(args[0]))
 			c->args[to++] = "-finstrument-functions-exclude-file-list=/usr/include,"
 					"/usr/lib/gcc";
+		if (!is_clang(args[0]) && functions->exclude)
+			c->args[to++] = functions->exclude;
 	}
 	for (size_t i = 1; i < n; i++)
 		c->args[to++] = args[i];
 	if (plan.links)
-		add_link_options(c, c->args + to);
+		add_link_options(c, functions, c->args + to);
 	return 0;
 }
 
-int cc_command_make(char *const *args, const char *runtime, struct cc_command *ret)
+int cc_command_make(char *const *args, const char *runtime, const struct cc_functions *functions,
+	struct cc_command *ret)
 {
 	struct cc_command c = {0};
-	int r;
+	int r = 0;
 
-	if (asprintf(&c.search, "-L%s", runtime) < 0) {
+	if (asprintf(&c.search, "-L%s", runtime) < 0)
 		c.search = NULL;
-		return -ENOMEM;
-	}
 	if (asprintf(&c.rpath, "-Wl,-rpath,%s", runtime) < 0)
 		c.rpath = NULL;
-	r = c.rpath ? cc_command_fill(&c, args, cc_plan(args)) : -ENOMEM;
+	if (asprintf(&c.list, "%s/calls_list.S", runtime) < 0)
+		c.list = NULL;
+	r = c.search && c.rpath && c.list ? cc_command_fill(&c, args, functions, cc_plan(args))
+					  : -ENOMEM;
 	if (r < 0) {
 		cc_command_release(&c);
 		return r;
@@ -114,5 +125,6 @@ void cc_command_release(struct cc_command *c)
 	free(c->args);
 	free(c->search);
 	free(c->rpath);
+	free(c->list);
 	*c = (struct cc_command){0};
 }

@@ -2,6 +2,7 @@
 #ifndef CLI_CC_ARGUMENTS_H
 #define CLI_CC_ARGUMENTS_H
 
+#include "cli/cc_functions.h"
 #include <stdbool.h>
 
 /* What a command line asks for. */
@@ -15,12 +16,14 @@ struct cc_plan {
 struct cc_plan cc_plan(char *const *args);
 
 /* The changed command line, ended by NULL; only the array is to be freed. The runtime is in the
- * directory `runtime`, which must live as long. NULL: out of memory. */
+ * directory `runtime`; what is not to be counted is in `functions`; both must live as long. 0 or
+ * -ENOMEM. */
 struct cc_command {
 	const char **args;
-	char *search, *rpath; /* options made for it */
+	char *search, *rpath, *list; /* arguments made for it */
 };
-int cc_command_make(char *const *args, const char *runtime, struct cc_command *ret);
+int cc_command_make(char *const *args, const char *runtime, const struct cc_functions *functions,
+	struct cc_command *ret);
 void cc_command_release(struct cc_command *c);
 
 #endif

@@ -1,3 +1,4 @@
+#include "cli/calls_options.h"
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/observer.h"
@@ -6,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "collect/recorder.h"
-#include "trace/calls/calls.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -29,6 +29,7 @@ struct record_options {
 	uint64_t keep_bytes, tcp_max;
 	struct option_list disks, nets, collect, ports;
 	struct profile_options profile;
+	struct calls_choice calls;
 	bool partitions, loops, quiet, json;
 	bool counts_calls; /* no option: the instrument is at work */
 };
@@ -61,6 +62,7 @@ static const struct option_def options[] = {
 		"the control group whose CPU counts as this server's, for servers in containers; "
 		"runs the collector cgroup"},
 	PROFILE_OPTIONS(AT(profile)),
+	CALLS_OPTIONS(AT(calls)),
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
 		"write to disk this often, and at least every 600 samples: what a crash or power "
 		"loss can cost [10s]"},
@@ -232,8 +234,10 @@ static int calls_begin(struct record_options *opt, const char *observer, struct 
 	struct calls_config config = {
 		.observer = observer, .interval_us = opt->interval_us, .warn = c->warn};
 	struct lp_err here = {0};
-	int r;
+	int r = calls_options_apply(&opt->calls, &config, err);
 
+	if (r < 0)
+		return r;
 	if (opt->root)
 		return lp_err_set(
 			err, -EINVAL, "--collect: a recorded tree has no programs that count");

@@ -1,3 +1,4 @@
+#include "cli/calls_options.h"
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/trace_output.h"
@@ -21,12 +22,14 @@ struct calls_options {
 	const char *output, *name;
 	int64_t interval_us, duration_us, flush_us;
 	uint64_t top;
+	struct calls_choice choice;
 	bool quiet, json;
 };
 
 #define AT(member) offsetof(struct calls_options, member)
 
 static const struct option_def options[] = {
+	CALLS_OPTIONS(AT(choice)),
 	{"output", 'o', OPTION_STRING, AT(output), "PATH",
 		"directory of the archives NAME-calls-TIME.lpa, or a file that ends in .lpa and is "
 		"not there yet [.]"},
@@ -52,6 +55,7 @@ struct function {
 struct functions {
 	struct function *items;
 	size_t n, cap;
+	size_t n_off;	   /* of them, switched off */
 	int64_t calls, ns; /* of all */
 };
 
@@ -59,6 +63,7 @@ static void functions_add(void *ctx, const char *name, const int64_t *values)
 {
 	struct functions *f = ctx;
 
+	f->n_off += values[CALLS_COLUMN_OFF] > 0;
 	f->calls += values[CALLS_COLUMN_N];
 	f->ns += values[CALLS_COLUMN_NS];
 	if (array_reserve(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) == 0)
@@ -85,6 +90,8 @@ static void print_text(const struct calls *c, const struct functions *f, size_t 
 		fprintf(stderr, "%7.1f%% %11" PRId64 " %11.3f  %s\n",
 			f->ns ? 100.0 * (double)f->items[i].ns / (double)f->ns : 0, f->items[i].n,
 			(double)f->items[i].ns / 1e9, f->items[i].name);
+	if (f->n_off)
+		fprintf(stderr, "%zu functions are switched off\n", f->n_off);
 	if (t->lost_functions || t->lost_threads || t->left_out)
 		fprintf(stderr,
 			"not counted: %" PRIu64 " calls and %" PRIu64
@@ -107,11 +114,11 @@ static int print_json(const struct calls *c, const struct functions *f, size_t t
 			json_pack("{s:s, s:I, s:f}", "function", f->items[i].name, "calls",
 				(json_int_t)f->items[i].n, "seconds",
 				(double)f->items[i].ns / 1e9));
-	all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}", "programs",
+	all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}", "programs",
 		(json_int_t)t->programs, "calls", (json_int_t)f->calls, "functions",
-		(json_int_t)f->n, "lost_calls", (json_int_t)t->lost_functions, "lost_threads",
-		(json_int_t)t->lost_threads, "lost_programs", (json_int_t)t->left_out, "file", path,
-		"top", list);
+		(json_int_t)f->n, "off", (json_int_t)f->n_off, "lost_calls",
+		(json_int_t)t->lost_functions, "lost_threads", (json_int_t)t->lost_threads,
+		"lost_programs", (json_int_t)t->left_out, "file", path, "top", list);
 	if (!all || json_dumpf(all, stdout, JSON_COMPACT) < 0) {
 		json_decref(all);
 		return lp_err_sys(err, -ENOMEM, "cannot print the summary");
@@ -164,7 +171,7 @@ static int drive(const struct calls_options *opt, const struct calls_config *con
 	return r < 0 ? r : trace_check_written(&stats, err);
 }
 
-static int run_checked(const struct calls_options *opt, struct lp_err *err)
+static int run_checked(struct calls_options *opt, struct lp_err *err)
 {
 	_cleanup_(calls_freep) struct calls *c = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
@@ -177,7 +184,9 @@ static int run_checked(const struct calls_options *opt, struct lp_err *err)
 
 	if (config.interval_us < INTERVAL_MIN_US || config.interval_us > INTERVAL_MAX_US)
 		return lp_err_set(err, -EINVAL, "--interval must be from 100ms to 1h");
-	r = trace_output_choose(opt->output, opt->name, "calls", &output, err);
+	r = calls_options_apply(&opt->choice, &config, err);
+	if (r == 0)
+		r = trace_output_choose(opt->output, opt->name, "calls", &output, err);
 	if (r == 0)
 		r = calls_new(&config, &c, err);
 	return r < 0 ? r : drive(opt, &config, &output, c, err);
@@ -198,6 +207,7 @@ static int run(
 static const struct example examples[] = {
 	{"trace calls -d 30s",
 		"which functions are called, and how long they take, for half a minute"},
+	{"trace calls --budget 2%", "counting may take 2% of a CPU: switch off what is dear"},
 	{"record --collect calls -o /var/lib/limpet", "the same for good, for 'limpet diagnose'"},
 	{NULL, NULL},
 };
@@ -218,6 +228,11 @@ const struct command trace_command_calls = {
 		"Programs keep their counts in /dev/shm, or in the directory that the environment "
 		"variable LIMPET_CALLS_DIR names, for them and for limpet. Those that run already "
 		"are found by root alone.\n\n"
+		"Which functions a program counts can be changed while it runs: --functions reads "
+		"a list, --budget measures what counting costs and switches the dearest functions "
+		"off, and says which. A function that is off has the column 'off' in the archive, "
+		"so that 'limpet diagnose' does not compare it. It stays off when limpet ends; "
+		"'limpet functions --apply' switches it on again.\n\n"
 		"The exit status is 0 if all was written, 2 if it is not permitted or cannot be "
 		"done "
 		"here, 3 if it failed on the way.",

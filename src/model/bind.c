@@ -43,7 +43,7 @@ static bool input_bind(
 		spec += term + 1;
 	}
 	ret->gauge = ret->n && !ret->terms[0].counter;
-	return ret->n > 0;
+	return true; /* of none where all that is missing may be */
 }
 
 /* The first alternative whose columns exist. */

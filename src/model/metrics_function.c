@@ -2,10 +2,16 @@
  * Floors are what the behaviour paper leaves out as rarely used: 100 samples, or 1 s, a minute. */
 #include "model/metric_def.h"
 
-/* Nanoseconds per second, in ms. */
+/* Calls per second; of a function that is switched off somewhere nobody knows (VECTOR_OFF). */
+static double rate_counted(const double *in, double dt_s)
+{
+	return in[1] > 0 ? -INFINITY : in[0] / dt_s;
+}
+
+/* Nanoseconds per second, in ms, likewise. */
 static double rate_ms(const double *in, double dt_s)
 {
-	return in[0] / dt_s / 1e6;
+	return in[1] > 0 ? -INFINITY : in[0] / dt_s / 1e6;
 }
 
 extern const struct lp_metric metrics_function[];
@@ -24,8 +30,8 @@ const struct lp_metric metrics_function[] = {
 		.help = "calls of the function per second",
 		.resource = "host",
 		.kind = "function",
-		.inputs = {"n"},
-		.eval = metric_rate,
+		.inputs = {"n", "off?"},
+		.eval = rate_counted,
 		.floor = 10,
 		.judged = true},
 	{.name = "ftime",
@@ -33,7 +39,7 @@ const struct lp_metric metrics_function[] = {
 		.help = "time spent in the function itself, waiting included, per second",
 		.resource = "host",
 		.kind = "function",
-		.inputs = {"ns"},
+		.inputs = {"ns", "off?"},
 		.eval = rate_ms,
 		.floor = 1000 / 60.0,
 		.judged = true},

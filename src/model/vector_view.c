@@ -15,6 +15,7 @@ void vector_view_release(struct vector_view *v)
 	free(v->members);
 	free(v->cells);
 	free(v->first);
+	free(v->off);
 	*v = (struct vector_view){0};
 }
 
@@ -66,6 +67,34 @@ static int view_fill(struct vector_view *v, const struct vector_row *const *sort
 	return 0;
 }
 
+static int off_find(struct vector_view *v, uint32_t n_cells)
+{
+	v->off = calloc((size_t)v->dimensions.n + 1, sizeof(*v->off));
+	if (!v->off)
+		return -ENOMEM;
+	for (uint32_t d = 0; d < v->dimensions.n; d++)
+		v->off[d] = (struct vector_off){UINT32_MAX, 0};
+	for (uint32_t c = 0; c < n_cells; c++) {
+		struct vector_off *off = &v->off[v->cells[c].dimension];
+
+		for (uint32_t s = 0; s < v->n_slots; s++) {
+			if (v->cells[c].values[s] != VECTOR_OFF)
+				continue;
+			off->from = s < off->from ? s : off->from;
+			off->to = s > off->to ? s : off->to;
+		}
+	}
+	return 0;
+}
+
+/* Is it switched off somewhere in these slots? */
+static bool is_off(const struct vector_view *v, uint32_t dimension, uint32_t first, uint32_t n)
+{
+	const struct vector_off *off = &v->off[dimension];
+
+	return off->from <= off->to && off->from < first + n && off->to >= first;
+}
+
 int vector_view_make(const struct vector_row *rows, uint32_t n, uint32_t n_slots, double factor,
 	struct vector_view *ret)
 {
@@ -76,7 +105,8 @@ int vector_view_make(const struct vector_row *rows, uint32_t n, uint32_t n_slots
 	v.members = calloc((size_t)n + 1, sizeof(*v.members));
 	v.cells = calloc((size_t)n + 1, sizeof(*v.cells));
 	v.first = calloc((size_t)n + 1, sizeof(*v.first));
-	if (!sorted || !v.members || !v.cells || !v.first || view_fill(&v, sorted, n) < 0)
+	if (!sorted || !v.members || !v.cells || !v.first || view_fill(&v, sorted, n) < 0 ||
+		off_find(&v, n) < 0)
 		return -ENOMEM;
 	*ret = v;
 	v = (struct vector_view){0};
@@ -149,6 +179,8 @@ int vector_view_window(const struct vector_view *v, uint32_t member, uint32_t fi
 	for (uint32_t c = v->first[member]; c < v->first[member + 1]; c++) {
 		double sum = cell_sum(&v->cells[c], first, n) * v->factor;
 
+		if (is_off(v, v->cells[c].dimension, first, n))
+			continue;
 		if (vector_add(ret, v->cells[c].dimension, sum) < 0)
 			return -ENOMEM;
 	}

@@ -5,12 +5,19 @@
  * beginning. Where none of an observer's functions has a value, that observer was not measured. It
  * has no vector in a window of which less than half was measured; where less than all of it was,
  * the vector is made as large as if the rest had been like what is there.
+ *
+ * The value VECTOR_OFF says that nobody knows whether the function was called:
+ * it is switched off. Then nobody's vector has it, from the first such window to the last: what is
+ * counted on some servers only would make them different.
  */
 #ifndef MODEL_VECTOR_VIEW_H
 #define MODEL_VECTOR_VIEW_H
 
 #include "model/vector.h"
 #include <limpet/table.h>
+#include <math.h>
+
+#define VECTOR_OFF (-INFINITY)
 
 /* One dimension of one member over time. */
 struct vector_row {
@@ -31,6 +38,10 @@ struct vector_view {
 	uint32_t n_members;
 	struct vector_cell *cells; /* those of a member stand together */
 	uint32_t *first;	   /* [member] its first cell; one more for the end */
+	/* [dimension] the slots between which it is switched off somewhere; none: from > to */
+	struct vector_off {
+		uint32_t from, to;
+	} * off;
 	uint32_t n_slots;
 	double factor; /* a value times this is what was counted in a slot */
 };

@@ -166,10 +166,40 @@ static void test_windows_are_sums(void **state)
 	vector_view_release(&view);
 }
 
+/* What is switched off on one server is nobody's, as long as it is. */
+static void test_off(void **state)
+{
+	const double on[SLOTS] = {1, 1, 1, 1, 1, 1},
+		     off[SLOTS] = {2, 2, VECTOR_OFF, NAN, VECTOR_OFF, 2};
+	const struct vector_row rows[] = {
+		{"a", "f", on}, {"a", "g", on}, {"b", "f", off}, {"b", "g", on}};
+	struct vector_view view = {0};
+	struct vector vector = {0};
+	uint32_t f, g;
+
+	(void)state;
+	assert_int_equal(vector_view_make(rows, ARRAY_SIZE(rows), SLOTS, 1, &view), 0);
+	assert_true(dimensions_find(&view.dimensions, "f", &f));
+	assert_true(dimensions_find(&view.dimensions, "g", &g));
+	for (uint32_t member = 0; member < 2; member++) {
+		assert_int_equal(vector_view_window(&view, member, 0, 2, &vector), 1);
+		assert_true(vector_get(&vector, f) == (member ? 4 : 2));
+		assert_int_equal(vector_view_window(&view, member, 1, 2, &vector), 1);
+		assert_true(vector_get(&vector, f) == 0 && vector_get(&vector, g) == 2);
+		assert_int_equal(vector_view_window(&view, member, 3, 1, &vector), 1);
+		assert_true(vector_get(&vector, f) == 0);
+		assert_int_equal(vector_view_window(&view, member, 5, 1, &vector), 1);
+		assert_true(vector_get(&vector, f) == (member ? 2 : 1));
+	}
+	vector_release(&vector);
+	vector_view_release(&view);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_totals),

@@ -119,10 +119,44 @@ static void test_clock(void **state)
 	assert_int_equal(calls_clock_ns(&clock, &ticks, 1234), 617);
 }
 
+static void test_switch(void **state)
+{
+	struct calls_reading reading = {0};
+	struct lp_err err = {0};
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig);
+	rig.table->off[2] = 7;
+	assert_int_equal(calls_reading_fill(&reading, rig.fd, &err), 0);
+	assert_int_equal(reading.off[0], 0);
+	assert_int_equal(reading.off[2], 7);
+	assert_int_equal(calls_reading_switch(&reading, rig.fd, 0, true), 0);
+	assert_int_equal(calls_reading_switch(&reading, rig.fd, 2, false), 0);
+	assert_int_equal(rig.table->off[0], 1);
+	assert_int_equal(rig.table->off[2], 0);
+	assert_int_equal(reading.off[0], 1);
+	assert_int_equal(calls_reading_switch(&reading, -1, 0, true), -EBADF);
+	calls_reading_release(&reading);
+	rig_close(&rig);
+}
+
+/* Counting costs two readings of a clock, and more. */
+static void test_cost(void **state)
+{
+	struct calls_clock clock = {0};
+
+	(void)state;
+	calls_clock_init(&clock);
+	assert_true(clock.call_ns[CALLS_CLOCK_NS] > 10 && clock.call_ns[CALLS_CLOCK_TSC] > 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_clock),
 	};

@@ -2,7 +2,10 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/strbuf.h"
 #include "base/time.h"
+#include "trace/calls/calls_budget.h"
 #include "trace/calls/calls_clock.h"
 #include "trace/calls/calls_names.h"
 #include "trace/calls/calls_watch.h"
@@ -12,6 +15,10 @@
 
 /* A function that was not called in so many intervals is not told of until it is. */
 #define IDLE_PERIODS 600
+/* What a process costs is looked at over so long: a moment is not dear. */
+#define BUDGET_SPAN_US (5 * US_PER_SEC)
+/* Functions that are named where many are switched off; the archive tells of all. */
+#define TOLD_MAX 10
 
 struct calls {
 	struct instrument instrument;
@@ -21,6 +28,10 @@ struct calls {
 	struct named_rows *rows;
 	struct calls_totals totals;
 	struct lp_warn *warn;
+	pid_t pid;
+	const struct calls_list *list;
+	double budget;
+	struct strmap too_dear; /* functions that the budget has no room for */
 	int64_t interval_us, slot;
 	bool sampled, over;
 	bool counting; /* what was counted before it begins is not ours */
@@ -29,16 +40,21 @@ struct calls {
 static const struct lp_column columns[CALLS_COLUMNS] = {
 	[CALLS_COLUMN_N] = {"n", "calls", LP_COUNTER, 64},
 	[CALLS_COLUMN_NS] = {"ns", "ns", LP_COUNTER, 64},
+	[CALLS_COLUMN_OFF] = {"off", "processes", LP_GAUGE, 0},
 };
 
 static const struct lp_schema schema = {"function", columns, CALLS_COLUMNS};
 
 /* What a program's functions are called, and what was counted of them the last time. */
 struct known {
-	size_t n; /* looked at so far */
+	size_t n;	  /* looked at so far */
+	int64_t since_us; /* what is `recent` */
+	bool readonly;	  /* it cannot be switched; that was told */
 	struct known_function {
 		char *name; /* NULL: not asked for yet */
 		struct calls_counter last;
+		uint64_t recent; /* calls since the budget was looked at */
+		bool seen, off;
 	} functions[CALLS_MAX_FUNCTIONS];
 };
 
@@ -53,12 +69,15 @@ static void known_release(void *names)
 
 static int program_known(struct calls *c, struct calls_program *p)
 {
+	struct known *k;
+
 	if (p->names)
 		return 0;
-	p->names = calloc(1, sizeof(struct known));
-	if (!p->names)
+	p->names = k = calloc(1, sizeof(struct known));
+	if (!k)
 		return -ENOMEM;
 	p->release = known_release;
+	k->since_us = clock_us(CLOCK_MONOTONIC);
 	c->totals.programs++;
 	return 0;
 }
@@ -69,8 +88,54 @@ static uint64_t growth(uint64_t now, uint64_t last)
 	return now > last && now - last <= INT64_MAX / 2 ? now - last : 0;
 }
 
+static void function_switch(struct calls *c, struct calls_program *p, size_t i, bool off)
+{
+	struct known *k = p->names;
+	int r = k->readonly ? 0 : calls_reading_switch(&p->reading, p->fd, i, off);
+
+	if (r < 0) {
+		k->readonly = true;
+		lp_warn_raise(c->warn,
+			"process %d (%s): its functions cannot be switched on or off: %s",
+			(int)p->pid, p->name, strerror(-r));
+	} else if (!k->readonly) {
+		c->totals.switched_off += off;
+		c->totals.switched_on += !off;
+	}
+}
+
+/* As the list has it, once; and off if the budget has no room for it in any process. */
+static void function_choose(
+	struct calls *c, struct calls_program *p, const struct known_function *f, size_t i)
+{
+	bool on = !p->reading.off[i], was_on = on;
+	uint32_t at;
+
+	if (p->ended)
+		return;
+	if (!f->seen && c->list)
+		calls_list_says(c->list, f->name, &on);
+	if (strmap_get(&c->too_dear, f->name, &at))
+		on = false;
+	if (on != was_on)
+		function_switch(c, p, i, !on);
+}
+
+/* Write down whether it is off: until its process ends, and as long as it is. */
+static int function_tell_off(struct calls *c, const struct calls_program *p, size_t i)
+{
+	struct known_function *f = &((struct known *)p->names)->functions[i];
+	bool off = p->reading.off[i] && !p->ended;
+	int64_t values[CALLS_COLUMNS] = {[CALLS_COLUMN_OFF] = off - f->off};
+
+	if (!c->counting || (!off && !f->off))
+		return 0;
+	f->off = off;
+	return named_rows_add(c->rows, f->name, values);
+}
+
 static int function_count(
-	struct calls *c, const struct calls_program *p, struct known_function *f, size_t i)
+	struct calls *c, struct calls_program *p, struct known_function *f, size_t i)
 {
 	const struct calls_counter *now = &p->reading.totals[i];
 	uint64_t n = growth(now->count, f->last.count), ticks = growth(now->ticks, f->last.ticks);
@@ -78,26 +143,107 @@ static int function_count(
 		[CALLS_COLUMN_NS] = (int64_t)calls_clock_ns(&c->clock, &p->reading.header, ticks)};
 
 	f->last = *now;
-	if (!n && !ticks)
+	f->recent += n;
+	if (!n && !ticks && !f->off && !p->reading.off[i] && f->seen)
 		return 0;
 	if (!f->name)
 		f->name = calls_names_find(c->names, p, i);
 	if (!f->name)
 		return -ENOMEM;
-	return c->counting ? named_rows_add(c->rows, f->name, values) : 0;
+	function_choose(c, p, f, i);
+	f->seen = true;
+	if (!c->counting)
+		return 0;
+	if ((n || ticks) && named_rows_add(c->rows, f->name, values) < 0)
+		return -ENOMEM;
+	return function_tell_off(c, p, i);
+}
+
+/* Say what was switched off, and remember it for other processes. */
+static int budget_tell(
+	struct calls *c, const struct calls_program *p, const struct calls_cost *costs, size_t n)
+{
+	_cleanup_(strbuf_release) struct strbuf names = {0};
+	double call_ns = c->clock.call_ns[p->reading.header.clock], all = 0, off = 0;
+	size_t n_off = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		all += costs[i].calls;
+		if (!costs[i].off)
+			continue;
+		off += costs[i].calls;
+		if (strmap_put(&c->too_dear, costs[i].name, 0) < 0)
+			return -ENOMEM;
+		if (n_off++ < TOLD_MAX)
+			strbuf_printf(&names, "%s%s", n_off > 1 ? ", " : "", costs[i].name);
+	}
+	if (n_off > TOLD_MAX)
+		strbuf_printf(&names, " and %zu more", n_off - TOLD_MAX);
+	lp_warn_raise(c->warn,
+		"process %d (%s): counting took %.2g%% of a CPU, which is over the budget; %.2g%% "
+		"without %s",
+		(int)p->pid, p->name, all * call_ns / 1e7, (all - off) * call_ns / 1e7,
+		names.text ? names.text : "");
+	return 0;
+}
+
+/* What a process costs, now and then; what is too dear is switched off. */
+static int budget_check(struct calls *c, struct calls_program *p)
+{
+	struct known *k = p->names;
+	int64_t now_us = clock_us(CLOCK_MONOTONIC), span_us = now_us - k->since_us;
+	_cleanup_free_ struct calls_cost *costs = NULL;
+	double call_ns = c->clock.call_ns[p->reading.header.clock], calls_max, all = 0;
+	size_t n = 0;
+
+	if (c->budget <= 0 || p->ended || k->readonly || span_us < BUDGET_SPAN_US)
+		return 0;
+	costs = calloc(k->n + 1, sizeof(*costs));
+	if (!costs)
+		return -ENOMEM;
+	calls_max = c->budget * 1e9 / call_ns;
+	for (size_t i = 0; i < k->n; i++) {
+		struct known_function *f = &k->functions[i];
+
+		if (f->recent && f->name && !p->reading.off[i])
+			costs[n++] = (struct calls_cost){.name = f->name,
+				.calls = (double)f->recent * US_PER_SEC / (double)span_us,
+				.at = i};
+		f->recent = 0;
+	}
+	k->since_us = now_us;
+	for (size_t i = 0; i < n; i++)
+		all += costs[i].calls;
+	if (all <= calls_max)
+		return 0;
+	calls_budget_choose(costs, n, calls_max);
+	for (size_t i = 0; i < n; i++) {
+		if (!costs[i].off)
+			continue;
+		function_switch(c, p, costs[i].at, true);
+		if (function_tell_off(c, p, costs[i].at) < 0)
+			return -ENOMEM;
+	}
+	return k->readonly ? 0 : budget_tell(c, p, costs, n);
 }
 
 /* Programs that begin while we watch are counted from their beginning on. */
 static int program_count(void *ctx, struct calls_program *p, struct lp_err *err)
 {
 	struct calls *c = ctx;
-	int r = program_known(c, p);
-	struct known *k = p->names;
+	struct known *k;
+	int r;
 
+	if (c->pid && p->pid != c->pid)
+		return 0;
+	r = program_known(c, p);
+	k = p->names;
 	for (size_t i = 0; r == 0 && i < p->reading.header.n_functions; i++) {
 		k->n = i < k->n ? k->n : i + 1;
 		r = function_count(c, p, &k->functions[i], i);
 	}
+	if (r == 0)
+		r = budget_check(c, p);
 	if (p->ended) {
 		c->totals.lost_functions += p->reading.header.lost_functions;
 		c->totals.lost_threads += p->reading.header.lost_threads;
@@ -105,7 +251,7 @@ static int program_count(void *ctx, struct calls_program *p, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot count calls") : 0;
 }
 
-static int look(struct calls *c, struct lp_err *err)
+int calls_look(struct calls *c, struct lp_err *err)
 {
 	int r;
 
@@ -131,7 +277,7 @@ static int calls_sample(
 	int r = 0;
 
 	if (!c->over && (!c->sampled || slot != c->slot || at->last))
-		r = look(c, err);
+		r = calls_look(c, err);
 	c->sampled = true;
 	c->slot = slot;
 	if (r == 0)
@@ -155,6 +301,7 @@ void calls_free(struct calls *c)
 	calls_watch_close(c->watch);
 	calls_names_free(c->names);
 	named_rows_free(c->rows);
+	strmap_release(&c->too_dear);
 	free(c);
 }
 
@@ -169,15 +316,21 @@ int calls_new(const struct calls_config *config, struct calls **ret, struct lp_e
 		return lp_err_sys(err, -ENOMEM, "cannot count calls");
 	c->interval_us = config->interval_us ? config->interval_us : CALLS_INTERVAL_US;
 	c->warn = config->warn;
+	c->pid = config->pid;
+	c->list = config->list;
+	c->budget = config->budget;
 	c->rows = named_rows_new(config->observer, &schema, CALLS_FUNCTIONS_MAX, IDLE_PERIODS);
 	c->names = calls_names_new("/proc");
 	if (!c->rows || !c->names)
 		return lp_err_sys(err, -ENOMEM, "cannot count calls");
-	r = calls_watch_open(config->directory, "/proc", &c->watch, err);
+	r = calls_watch_open(&(struct calls_watch_config){.directory = config->directory,
+				     .proc = "/proc",
+				     .passive = config->passive},
+		&c->watch, err);
 	if (r < 0)
 		return r;
 	calls_clock_init(&c->clock);
-	r = look(c, err);
+	r = calls_look(c, err);
 	if (r < 0)
 		return r;
 	c->counting = true;
@@ -193,6 +346,15 @@ int calls_new(const struct calls_config *config, struct calls **ret, struct lp_e
 const struct instrument *calls_instrument(const struct calls *c)
 {
 	return &c->instrument;
+}
+
+double calls_call_ns(const struct calls *c)
+{
+#if defined(__x86_64__)
+	return c->clock.call_ns[CALLS_CLOCK_TSC];
+#else
+	return c->clock.call_ns[CALLS_CLOCK_NS];
+#endif
 }
 
 const struct calls_totals *calls_totals(const struct calls *c)

@@ -5,7 +5,9 @@
 #define TRACE_CALLS_H
 
 #include "collect/instrument.h"
+#include "trace/calls/function_list.h"
 #include "trace/named_rows.h"
+#include <sys/types.h>
 
 #define CALLS_INTERVAL_US INT64_C(1000000)
 /* Functions of all programs together; what comes beyond is counted for one called "other". */
@@ -16,17 +18,30 @@ struct calls_config {
 	const char *directory; /* NULL: where programs have their tables by default */
 	int64_t interval_us;   /* counts are read at multiples of it; 0: CALLS_INTERVAL_US */
 	bool at_ends;	       /* and when it begins and ends */
-	struct lp_warn *warn;  /* may be NULL */
+	bool passive;	       /* only have a look (calls_watch.h) */
+	pid_t pid;	       /* of this process only; 0: of all */
+	/* Switches functions on or off, each when it is first seen. NULL: they stay as they are. */
+	const struct calls_list *list;
+	/* What counting may cost each process, as a share of a CPU; 0: anything. What costs more is
+	 * switched off, the dearest first, for good, and told by `warn`. */
+	double budget;
+	struct lp_warn *warn; /* may be NULL */
 };
 
 /* Columns of a function's row. */
-enum { CALLS_COLUMN_N = 0, CALLS_COLUMN_NS, CALLS_COLUMNS };
+enum {
+	CALLS_COLUMN_N = 0,
+	CALLS_COLUMN_NS,
+	CALLS_COLUMN_OFF, /* in how many processes it is switched off */
+	CALLS_COLUMNS
+};
 
 struct calls_totals {
 	uint64_t programs;	 /* seen so far */
 	uint64_t lost_functions; /* calls that were not counted: programs with too many functions */
 	uint64_t lost_threads;	 /* threads that were not */
 	uint64_t left_out;	 /* programs that were not */
+	uint64_t switched_off, switched_on; /* functions, by us */
 };
 
 struct calls;
@@ -37,6 +52,12 @@ void calls_free(struct calls *c);
 
 /* For the loop: loop_instrument.config is `c`, which outlives the loop. */
 const struct instrument *calls_instrument(const struct calls *c);
+
+/* Without a loop: count what programs did since the last time. */
+int calls_look(struct calls *c, struct lp_err *err);
+
+/* Nanoseconds that counting a call costs a program of this machine, about. */
+double calls_call_ns(const struct calls *c);
 
 const struct calls_totals *calls_totals(const struct calls *c);
 const struct named_rows *calls_counts(const struct calls *c);

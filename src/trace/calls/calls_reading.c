@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void calls_reading_release(struct calls_reading *r)
 {
 	free(r->modules);
 	free(r->functions);
 	free(r->totals);
+	free(r->off);
 	free(r->row);
 	*r = (struct calls_reading){0};
 }
@@ -53,8 +55,9 @@ static int make_room(struct calls_reading *r)
 	r->modules = calloc(CALLS_MAX_MODULES, sizeof(*r->modules));
 	r->functions = calloc(CALLS_MAX_FUNCTIONS, sizeof(*r->functions));
 	r->row = calloc(CALLS_MAX_FUNCTIONS, sizeof(*r->row));
+	r->off = calloc(CALLS_MAX_FUNCTIONS, sizeof(*r->off));
 	r->totals = calloc(CALLS_MAX_FUNCTIONS, sizeof(*r->totals));
-	return r->modules && r->functions && r->row && r->totals ? 0 : -ENOMEM;
+	return r->modules && r->functions && r->row && r->off && r->totals ? 0 : -ENOMEM;
 }
 
 static int names_read(struct calls_reading *r, int fd, struct lp_err *err)
@@ -65,6 +68,9 @@ static int names_read(struct calls_reading *r, int fd, struct lp_err *err)
 	if (result == 0)
 		result = read_at(fd, r->functions, r->header.n_functions * sizeof(*r->functions),
 			offsetof(struct calls_table, functions), err);
+	if (result == 0)
+		result = read_at(fd, r->off, r->header.n_functions * sizeof(*r->off),
+			offsetof(struct calls_table, off), err);
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < r->header.n_modules; i++) {
@@ -115,4 +121,14 @@ int calls_reading_fill(struct calls_reading *r, int fd, struct lp_err *err)
 	r->header = header;
 	result = names_read(r, fd, err);
 	return result < 0 ? result : totals_read(r, fd, err);
+}
+
+int calls_reading_switch(struct calls_reading *r, int fd, size_t function, bool off)
+{
+	uint8_t value = off;
+
+	if (pwrite(fd, &value, 1, (off_t)(offsetof(struct calls_table, off) + function)) != 1)
+		return errno ? -errno : -EIO;
+	r->off[function] = value;
+	return 0;
 }

@@ -18,6 +18,7 @@ struct calls_reading {
 	struct calls_module *modules;	  /* header.n_modules; their paths end */
 	struct calls_function *functions; /* header.n_functions; their modules are there */
 	struct calls_counter *totals;	  /* of each function, of all threads */
+	uint8_t *off;			  /* [function] not 0: it is switched off */
 	struct calls_counter *row;	  /* of one thread, while it is read */
 	size_t n_known;			  /* functions that `functions` had before the last time */
 };
@@ -26,5 +27,9 @@ void calls_reading_release(struct calls_reading *r);
 
 /* Read everything. -EAGAIN: the program is just making it; -EBADMSG: it is no such table. */
 int calls_reading_fill(struct calls_reading *r, int fd, struct lp_err *err);
+
+/* Switch a function on or off, in the table and here; its process goes by it from its next call on.
+ * -EBADF, -EACCES: it may not be written. */
+int calls_reading_switch(struct calls_reading *r, int fd, size_t function, bool off);
 
 #endif

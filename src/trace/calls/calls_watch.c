@@ -15,6 +15,8 @@
 struct calls_watch {
 	int dir;
 	char *proc;
+	char memfd[256]; /* what mappings of tables without a name are called */
+	bool passive;
 	struct calls_program *programs;
 	size_t n, cap;
 	uint64_t left_out;
@@ -36,10 +38,10 @@ void calls_watch_close(struct calls_watch *w)
 		return;
 	for (size_t i = 0; i < w->n; i++)
 		program_release(&w->programs[i]);
-	if (w->dir >= 0) {
+	if (w->dir >= 0 && !w->passive)
 		unlinkat(w->dir, CALLS_READER, 0);
+	if (w->dir >= 0)
 		close(w->dir);
-	}
 	free(w->programs);
 	free(w->proc);
 	free(w);
@@ -53,9 +55,13 @@ uint64_t calls_watch_left_out(const struct calls_watch *w)
 /* Tell programs that somebody reads. */
 static int announce(const struct calls_watch *w, struct lp_err *err)
 {
-	_cleanup_close_ int fd = openat(w->dir, CALLS_READER,
-		O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+	_cleanup_close_ int fd = w->passive
+		? -1
+		: openat(w->dir, CALLS_READER,
+			  O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
 
+	if (w->passive)
+		return 0;
 	if (fd < 0 || futimens(fd, NULL) < 0)
 		return lp_err_sys(err, -errno, "cannot tell programs to count: %s", CALLS_READER);
 	return 0;
@@ -132,11 +138,15 @@ static int file_found(struct calls_watch *w, const char *name, struct lp_err *er
 
 	if (!name_parse(name, &p.pid, &p.birth_ns) || is_known(w, name))
 		return 0;
+	if (w->passive && !owner_of(w, p.pid, &p.uid))
+		return 0; /* it would be found again and again */
 	if (w->n >= CALLS_PROGRAMS_MAX) {
 		w->left_out++;
 		return 0;
 	}
-	p.fd = openat(w->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	p.fd = openat(w->dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (p.fd < 0)
+		p.fd = openat(w->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (p.fd < 0)
 		return 0;
 	p.file = strdup(name);
@@ -170,9 +180,12 @@ static int look_in_directory(struct calls_watch *w, struct lp_err *err)
 }
 
 /* Where a table without a name is mapped, if this line of /proc/PID/maps is about one. */
-static bool mapping_parse(const char *line, char ret_range[64])
+static bool mapping_parse(const struct calls_watch *w, const char *line, char ret_range[64])
 {
-	return strstr(line, "/memfd:limpet-calls") && sscanf(line, "%63[0-9a-f-]", ret_range) == 1;
+	const char *at = strstr(line, w->memfd);
+
+	/* "/memfd:limpet-calls (deleted)" */
+	return at && at[strlen(w->memfd)] == ' ' && sscanf(line, "%63[0-9a-f-]", ret_range) == 1;
 }
 
 static int process_look(struct calls_watch *w, pid_t pid, struct lp_err *err)
@@ -187,10 +200,10 @@ static int process_look(struct calls_watch *w, pid_t pid, struct lp_err *err)
 	while (maps && getline(&line, &cap, maps) > 0) {
 		struct calls_program p = {.pid = pid};
 
-		if (!mapping_parse(line, range) || !owner_of(w, pid, &p.uid))
+		if (!mapping_parse(w, line, range) || !owner_of(w, pid, &p.uid))
 			continue;
 		snprintf(path, sizeof(path), "%s/%d/map_files/%s", w->proc, (int)pid, range);
-		p.fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		p.fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 		if (p.fd < 0)
 			return 0; /* only root may */
 		if (w->n >= CALLS_PROGRAMS_MAX || program_add(w, &p, err) < 0) {
@@ -220,16 +233,21 @@ static int look_at_processes(struct calls_watch *w, struct lp_err *err)
 }
 
 int calls_watch_open(
-	const char *directory, const char *proc, struct calls_watch **ret, struct lp_err *err)
+	const struct calls_watch_config *config, struct calls_watch **ret, struct lp_err *err)
 {
-	const char *chosen = getenv(CALLS_DIRECTORY_VARIABLE);
+	const char *chosen = getenv(CALLS_DIRECTORY_VARIABLE), *directory = config->directory;
 	struct calls_watch *w = calloc(1, sizeof(*w));
 	int r = 0;
 
 	if (!directory)
 		directory = chosen && chosen[0] == '/' ? chosen : CALLS_DIRECTORY;
 	if (w) {
-		w->proc = strdup(proc);
+		bool is_default = !strcmp(directory, CALLS_DIRECTORY);
+
+		snprintf(w->memfd, sizeof(w->memfd), "/memfd:" CALLS_MEMFD "%s%.230s",
+			is_default ? "" : ":", is_default ? "" : directory);
+		w->passive = config->passive;
+		w->proc = strdup(config->proc);
 		w->dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	if (!w || !w->proc)
@@ -297,7 +315,7 @@ static int program_read(
 
 static void program_forget(struct calls_watch *w, size_t i)
 {
-	if (w->programs[i].file)
+	if (w->programs[i].file && !w->passive)
 		unlinkat(w->dir, w->programs[i].file, 0);
 	program_release(&w->programs[i]);
 	w->programs[i] = w->programs[--w->n];

@@ -33,10 +33,17 @@ struct calls_program {
 
 struct calls_watch;
 
-/* `directory` NULL: where programs look for it. `proc`: where /proc is. -EACCES, -ENOENT: the
- * directory cannot be used. */
+struct calls_watch_config {
+	const char *directory; /* NULL: where programs look for it */
+	const char *proc;      /* where /proc is */
+	/* Only have a look: programs are not told that somebody reads, and what those leave that
+	 * have ended is left to others. */
+	bool passive;
+};
+
+/* -EACCES, -ENOENT: the directory cannot be used. */
 int calls_watch_open(
-	const char *directory, const char *proc, struct calls_watch **ret, struct lp_err *err);
+	const struct calls_watch_config *config, struct calls_watch **ret, struct lp_err *err);
 void calls_watch_close(struct calls_watch *w);
 
 /* Look for programs, and read them all: then `fn` is called for each. What is wrong with a table is

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "runtime/calls_words.h"
 #include "trace/symbols/symbols.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -42,28 +43,12 @@ static bool is_idle(const struct sampler_count *c, const struct symbols_answer *
 
 void profile_word_make(char *word, bool colons)
 {
-	char *to = word;
-
-	for (const char *from = word; *from; from++) {
-		if (*from == ' ' && to > word && (to[-1] == ',' || from[1] == '>'))
-			continue;
-		*to++ = *from <= ' ' || *from >= 0x7f || *from == ';' || (*from == ':' && !colons)
-			? '_'
-			: *from;
-	}
-	*to = '\0';
+	calls_word_make(word, colons);
 }
 
 void profile_program_name(const char *comm, char ret[SAMPLER_COMM_MAX])
 {
-	size_t n = 0;
-
-	for (; comm[n] && n + 1 < SAMPLER_COMM_MAX && (n == 0 || comm[n] != '/'); n++)
-		ret[n] = comm[n];
-	ret[n] = '\0';
-	profile_word_make(ret, false);
-	if (!n)
-		memcpy(ret, "_", 2);
+	calls_word_program(comm, ret, SAMPLER_COMM_MAX);
 }
 
 static int find(struct profile *p, const struct symbols_query *q, struct symbols_answer *a)

@@ -1,0 +1,27 @@
+/* What `limpet record --collect calls` and `limpet trace calls` have in common. */
+#ifndef CLI_CALLS_OPTIONS_H
+#define CLI_CALLS_OPTIONS_H
+
+#include "base/option.h"
+#include "trace/calls/calls.h"
+
+struct calls_choice {
+	const char *functions, *budget;
+	struct calls_list list; /* no option: what the file says */
+};
+
+/* Rows for a table of options whose values have a struct calls_choice at `base`. */
+#define CALLS_OPTIONS(base)                                                                        \
+	{"functions", 0, OPTION_STRING, (base) + offsetof(struct calls_choice, functions), "FILE", \
+		"which functions programs count: a list of 'limpet functions --select' "           \
+		"[as they are]"},                                                                  \
+	{                                                                                          \
+		"budget", 0, OPTION_STRING, (base) + offsetof(struct calls_choice, budget), "P%",  \
+			"what counting calls may cost each process, as a share of a CPU: what "    \
+			"costs more is switched off, the dearest functions first [any]"            \
+	}
+
+/* What the options say; the choice must live as long as the configuration. */
+int calls_options_apply(struct calls_choice *o, struct calls_config *config, struct lp_err *err);
+
+#endif
