@@ -1,6 +1,7 @@
 #include "base/median.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* Put the k-th smallest at its place, the smaller ones before it. Hoare's selection; the pivot is
@@ -86,6 +87,11 @@ double median_of(double *values, uint32_t n)
 	return middle(below, values[n / 2]);
 }
 
+double median_of_sorted(const double *values, uint32_t n)
+{
+	return n ? middle(values[(n - 1) / 2], values[n / 2]) : NAN;
+}
+
 static int number_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -96,4 +102,133 @@ static int number_compare(const void *a, const void *b)
 void median_sort(double *values, uint32_t n)
 {
 	qsort(values, n, sizeof(*values), number_compare);
+}
+
+#define DIGIT_BITS 10
+#define N_DIGITS (1U << DIGIT_BITS)
+#define FEW 24 /* are sorted outright */
+
+/* The first digit in which the keys differ: (key - low) >> shift is below N_DIGITS. */
+struct digits {
+	uint64_t low;
+	unsigned shift;
+	bool equal; /* all keys are */
+	uint32_t counts[N_DIGITS];
+};
+
+static void digits_count(struct digits *d, const uint64_t *keys, size_t n)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+	unsigned bits;
+
+	for (size_t i = 0; i < n; i++) {
+		low = keys[i] < low ? keys[i] : low;
+		high = keys[i] > high ? keys[i] : high;
+	}
+	d->low = low;
+	d->equal = low == high;
+	if (d->equal)
+		return;
+	bits = 64 - (unsigned)__builtin_clzll(high - low);
+	d->shift = bits > DIGIT_BITS ? bits - DIGIT_BITS : 0;
+	memset(d->counts, 0, sizeof(d->counts));
+	for (size_t i = 0; i < n; i++)
+		d->counts[(keys[i] - low) >> d->shift]++;
+}
+
+/* The digit in which `*rank` falls; `*rank` becomes the rank among the keys with that digit. */
+static uint64_t digits_find(const struct digits *d, size_t *rank)
+{
+	uint64_t digit = 0;
+
+	for (; *rank >= d->counts[digit]; digit++)
+		*rank -= d->counts[digit];
+	return digit;
+}
+
+/* The keys with that digit, to `out`, which may be `keys`. */
+static size_t digits_take(
+	const struct digits *d, uint64_t digit, const uint64_t *keys, size_t n, uint64_t *out)
+{
+	size_t taken = 0, want = d->counts[digit];
+
+	/* Stopping at the last keeps the stores, of which the last may be idle, inside `out`. */
+	for (size_t i = 0; i < n && taken < want; i++) {
+		out[taken] = keys[i];
+		taken += (keys[i] - d->low) >> d->shift == digit;
+	}
+	return taken;
+}
+
+static uint64_t select_few(uint64_t *keys, size_t n, size_t rank)
+{
+	for (size_t i = 1; i < n; i++) {
+		uint64_t key = keys[i];
+		size_t k = i;
+
+		for (; k > 0 && keys[k - 1] > key; k--)
+			keys[k] = keys[k - 1];
+		keys[k] = key;
+	}
+	return keys[rank];
+}
+
+uint64_t order_select(uint64_t *keys, size_t n, size_t rank)
+{
+	struct digits d;
+
+	while (n > FEW) {
+		digits_count(&d, keys, n);
+		if (d.equal)
+			return d.low;
+		n = digits_take(&d, digits_find(&d, &rank), keys, n, keys);
+	}
+	return select_few(keys, n, rank);
+}
+
+void order_ranks(const uint64_t *keys, size_t n, const size_t *ranks, unsigned n_ranks,
+	uint64_t *work, uint64_t *ret)
+{
+	struct digits d;
+
+	digits_count(&d, keys, n);
+	for (unsigned i = 0; i < n_ranks; i++) {
+		size_t rank = ranks[i], taken;
+
+		if (d.equal || (i > 0 && ranks[i] == ranks[i - 1])) {
+			ret[i] = d.equal ? d.low : ret[i - 1];
+			continue;
+		}
+		taken = digits_take(&d, digits_find(&d, &rank), keys, n, work);
+		ret[i] = order_select(work, taken, rank);
+	}
+}
+
+void order_quantiles(
+	const uint64_t *keys, size_t n, const double *p, unsigned n_p, uint64_t *work, double *ret)
+{
+	size_t ranks[2 * ORDER_QUANTILES_MAX] = {0};
+	uint64_t found[2 * ORDER_QUANTILES_MAX];
+
+	for (unsigned i = 0; i < n_p; i++) {
+		double position = (double)(n - 1) * p[i];
+
+		ranks[2 * i] = (size_t)floor(position);
+		ranks[2 * i + 1] = (size_t)ceil(position);
+	}
+	order_ranks(keys, n, ranks, 2 * n_p, work, found);
+	for (unsigned i = 0; i < n_p; i++) {
+		double low = order_value(found[2 * i]), high = order_value(found[2 * i + 1]);
+		double between = (double)(n - 1) * p[i] - (double)ranks[2 * i];
+
+		ret[i] = low + between * (high - low);
+	}
+}
+
+double order_quantile(const uint64_t *keys, size_t n, double p, uint64_t *work)
+{
+	double q;
+
+	order_quantiles(keys, n, &p, 1, work, &q);
+	return q;
 }

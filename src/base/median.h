@@ -1,12 +1,18 @@
-/* Medians of a few numbers; of an even number of them the mean of the middle two. For very many
- * see order.h. */
+/* Medians and other order statistics: those of a few numbers, where the median of an even number of
+ * them is the mean of the middle two, and those of very many, in linear time whatever the values
+ * are. */
 #ifndef BASE_MEDIAN_H
 #define BASE_MEDIAN_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Of n numbers without NaN, which are shuffled; NaN if n is 0. */
 double median_of(double *values, uint32_t n);
+
+/* The same of numbers that are sorted, and stay so. */
+double median_of_sorted(const double *values, uint32_t n);
 
 /* What the median of all but one of n numbers is made from, whichever that is. */
 struct median_split {
@@ -25,5 +31,43 @@ double median_of_others(const struct median_split *split, double own);
 
 /* Sort upwards; there must be no NaN. */
 void median_sort(double *values, uint32_t n);
+
+/* What is for very many works on keys: unsigned integers that are in the same order as the doubles
+ * they are made of, so that digits can be counted.
+ *
+ * A key for `v`, which is not NaN. Zeros of both signs are one. */
+static inline uint64_t order_key(double v)
+{
+	uint64_t bits;
+
+	v += 0.0;
+	memcpy(&bits, &v, sizeof(bits));
+	return bits ^ ((uint64_t) - (int64_t)(bits >> 63) | (UINT64_C(1) << 63));
+}
+
+static inline double order_value(uint64_t key)
+{
+	uint64_t bits = key ^ (((key >> 63) - 1) | (UINT64_C(1) << 63));
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+/* ret[i]: the ranks[i]-th smallest (0: the smallest) of `n` > 0 keys; ranks are below n.
+ * `work` has room for n keys and must not be `keys`. */
+void order_ranks(const uint64_t *keys, size_t n, const size_t *ranks, unsigned n_ranks,
+	uint64_t *work, uint64_t *ret);
+
+/* The `rank`-th smallest of n > 0 keys, which are shuffled. */
+uint64_t order_select(uint64_t *keys, size_t n, size_t rank);
+
+/* The quantile `p` (0 .. 1) of n > 0 keys by linear interpolation (R's type 7). */
+double order_quantile(const uint64_t *keys, size_t n, double p, uint64_t *work);
+
+/* The same for several at once, at most ORDER_QUANTILES_MAX. */
+#define ORDER_QUANTILES_MAX 4
+void order_quantiles(
+	const uint64_t *keys, size_t n, const double *p, unsigned n_p, uint64_t *work, double *ret);
 
 #endif

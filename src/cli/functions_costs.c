@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "detect/group/functions.h"
+#include "detect/group/verdict_tables.h"
 #include "model/vector_view.h"
 #include <errno.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "detect/compare/compare.h"
-#include "detect/compare/persist.h"
+#include "detect/compare/marks.h"
 #include "detect/compare/vector_group.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "detect/classes.h"
 
 #include "base/cleanup.h"
+#include "base/median.h"
 #include "base/strbuf.h"
-#include "detect/group/discover_stats.h"
 #include "detect/group/discover_work.h"
 #include "detect/load.h"
 #include "model/metric_role.h"
@@ -53,7 +53,7 @@ static double class_first(
 		scratch[n] = level_log(group_work_level(w, c->f, i, 0, blocks), c->floor);
 		n += !isnan(scratch[n]);
 	}
-	return stats_median(scratch, n);
+	return median_of(scratch, n);
 }
 
 /* Did the slower class become so while it was looked at? */
@@ -73,7 +73,7 @@ static bool classes_find(struct two_classes *c, const struct group_work *w, doub
 		scratch[n] = group_work_usual(w, c->f, i);
 		n += !isnan(scratch[n]);
 	}
-	c->floor = fmax(c->f->floor, SPREAD_LEAST * stats_median(scratch, n));
+	c->floor = fmax(c->f->floor, SPREAD_LEAST * median_of(scratch, n));
 	n = 0;
 	for (uint32_t i = 0; i < c->g->n_members; i++) {
 		c->level[i] = level_log(group_work_usual(w, c->f, i), c->floor);
@@ -99,7 +99,7 @@ static double class_work(
 		scratch[n] = group_work_usual(w, &w->features[0], i);
 		n += !isnan(scratch[n]);
 	}
-	return stats_median(scratch, n);
+	return median_of(scratch, n);
 }
 
 /* Who works more may take longer in proportion, and a quarter more, as everywhere else. */

@@ -5,15 +5,12 @@
 #include "detect/blame.h"
 #include "detect/classes.h"
 #include "detect/compare/compare.h"
-#include "detect/group/clients.h"
 #include "detect/group/discover.h"
-#include "detect/group/functions.h"
-#include "detect/group/pool.h"
 #include "detect/group/verdict_tables.h"
 #include "detect/load.h"
 #include "detect/params.h"
 #include "detect/weigh.h"
-#include "model/kind.h"
+#include "model/identity.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <fnmatch.h>

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/median.h"
-#include "detect/compare/persist.h"
+#include "detect/compare/marks.h"
 #include "detect/mild.h"
 #include "model/metric_role.h"
 #include <errno.h>

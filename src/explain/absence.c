@@ -1,6 +1,6 @@
 #include "explain/absence.h"
 
-#include "detect/group/pool.h"
+#include "detect/group/verdict_tables.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

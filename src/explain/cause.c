@@ -1,7 +1,7 @@
 #include "explain/cause.h"
 
 #include "base/cleanup.h"
-#include "detect/group/pool.h"
+#include "detect/group/verdict_tables.h"
 #include "explain/behaviour.h"
 #include "explain/evidence.h"
 #include "explain/excess_traffic.h"

@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/median.h"
-#include "detect/compare/persist.h"
+#include "detect/compare/marks.h"
 #include "explain/rank.h"
 #include <errno.h>
 #include <math.h>

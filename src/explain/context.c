@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "detect/compare/timeseries.h"
-#include "detect/group/functions.h"
+#include "detect/group/verdict_tables.h"
 #include "explain/absence.h"
 #include "explain/coverage.h"
 #include "explain/idleness.h"

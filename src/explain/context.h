@@ -5,7 +5,7 @@
 
 #include "explain/state.h"
 #include "model/hosts.h"
-#include "model/kind.h"
+#include "model/identity.h"
 #include "model/topology.h"
 #include <limpet/metric.h>
 #include <limpet/verdict.h>

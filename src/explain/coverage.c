@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "detect/group/pool.h"
+#include "detect/group/verdict_tables.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

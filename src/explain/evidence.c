@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "detect/compare/persist.h"
+#include "detect/compare/marks.h"
 #include "explain/behaviour.h"
 #include "explain/cause.h"
 #include "explain/semantic.h"

@@ -1,7 +1,7 @@
 #include "explain/loss.h"
 
 #include "base/cleanup.h"
-#include "detect/compare/order.h"
+#include "base/median.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/time.h"
 #include "explain/coverage.h"
 #include "explain/patchy.h"
-#include "model/kind.h"
+#include "model/identity.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <fnmatch.h>

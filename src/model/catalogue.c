@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
-#include "model/labels.h"
+#include "model/identity.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Which observer has which address, and what the names of connections say: who is at their ends.
  *
  * A connection is called "client3/tcp:10.0.0.7:out": client3 opened it to 10.0.0.7. Where both ends
- * are recorded, detection pools all connections of an observer (src/detect/group/pool.h) into
- * "oss7/tcp:all:in", what it sees of them itself, and "oss7/tcp:peers:out", what the others do.
- * Those with other servers, where there are clients as well, are pooled apart, into
+ * are recorded, detection pools all connections of an observer (src/detect/group/verdict_tables.h)
+ * into "oss7/tcp:all:in", what it sees of them itself, and "oss7/tcp:peers:out", what the others
+ * do. Those with other servers, where there are clients as well, are pooled apart, into
  * "oss7/tcp:servers:in" and "oss7/tcp:server-peers:out".
  *
  * What a traced client saw of a server is called "client3/peer:10.0.0.7:24007", by address and

@@ -1,9 +1,12 @@
-#include <limpet/identity.h>
+#include "model/identity.h"
 
-#include "model/labels.h"
+#include <limpet/identity.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* In one piece of memory: the text, whose end is the name, then the other fields. */
 struct shared_identity {
@@ -114,4 +117,96 @@ void lp_identities_free(struct lp_identity **ids, uint32_t n)
 bool lp_identity_label(const struct lp_identity *id, const char *key, char *buf, size_t size)
 {
 	return labels_get(id->labels, key, buf, size);
+}
+
+bool label_next(const char **at, struct label *ret)
+{
+	while (**at) {
+		const char *line = *at;
+		size_t len = strcspn(line, "\n");
+		const char *equals = memchr(line, '=', len);
+
+		*at += len + (line[len] == '\n');
+		if (!equals)
+			continue;
+		*ret = (struct label){.key = line,
+			.n_key = (size_t)(equals - line),
+			.value = equals + 1,
+			.n_value = (size_t)(line + len - equals - 1)};
+		return true;
+	}
+	return false;
+}
+
+bool labels_get(const char *labels, const char *key, char *buf, size_t size)
+{
+	struct label l;
+
+	while (label_next(&labels, &l)) {
+		if (l.n_key != strlen(key) || memcmp(l.key, key, l.n_key) != 0)
+			continue;
+		snprintf(buf, size, "%.*s", (int)l.n_value, l.value);
+		return true;
+	}
+	return false;
+}
+
+static const struct kind kinds[] = {
+	{.name = "disk", .words = "disk", .resource = RESOURCE_STORAGE, .by_role = true},
+	{.name = "lun", .resource = RESOURCE_STORAGE},
+	{.name = "ost", .resource = RESOURCE_STORAGE},
+	{.name = "mdt", .resource = RESOURCE_STORAGE},
+	{.name = "osd", .resource = RESOURCE_STORAGE},
+	{.name = "brick", .resource = RESOURCE_STORAGE},
+	{.name = "target", .resource = RESOURCE_STORAGE},
+	{.name = "volume", .resource = RESOURCE_STORAGE},
+	{.name = "host",
+		.words = "host",
+		.resource = RESOURCE_HOST,
+		.apart = "cgroup",
+		.by_role = true},
+	{.name = "net",
+		.words = "network interface",
+		.resource = RESOURCE_NETWORK,
+		.peers_by = PEERS_BY_COMMON_NAME,
+		.by_role = true},
+	{.name = "tcp",
+		.words = "TCP peer",
+		.resource = RESOURCE_NETWORK,
+		.peers_by = PEERS_BY_END,
+		.remade = true},
+	{.name = "ib", .resource = RESOURCE_NETWORK},
+	{.name = "link", .resource = RESOURCE_NETWORK},
+	{.name = "sys",
+		.words = "traced program",
+		.peers_by = PEERS_BY_NAME,
+		.by_role = true,
+		.of_calls = true,
+		.remade = true},
+	{.name = "peer",
+		.words = "traced server",
+		.peers_by = PEERS_BY_END,
+		.of_calls = true,
+		.remade = true},
+	{.name = "function",
+		.words = "function",
+		.peers_by = PEERS_BY_NAME,
+		.of_calls = true,
+		.remade = true},
+	{.name = "functions",
+		.words = "profile",
+		.by_role = true,
+		.of_calls = true,
+		.remade = true},
+};
+
+const struct kind *kind_find(const char *name)
+{
+	static const struct kind other = {0};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!strcasecmp(kinds[i].name, name))
+			return &kinds[i];
+	}
+	return &other;
 }

@@ -1,7 +1,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "model/kind.h"
+#include "model/identity.h"
 #include "model/table_builder.h"
 #include "model/table_view.h"
 #include <errno.h>

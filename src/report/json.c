@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/safe_text.h"
-#include "model/labels.h"
+#include "model/identity.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

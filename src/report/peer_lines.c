@@ -1,6 +1,7 @@
 #include "report/peer_lines.h"
 
 #include "base/cleanup.h"
+#include "base/median.h"
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -18,13 +19,6 @@ void peer_lines_release(struct peer_lines *l)
 	free(l->median);
 	free(l->peers);
 	*l = (struct peer_lines){0};
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* The mean over the slots of a point, NaN of none (as without a row); extremes where they are asked
@@ -88,14 +82,6 @@ static const double **peer_rows(const struct lp_verdict *v, const struct lp_find
 	return rows;
 }
 
-static double median_of(double *values, uint32_t n)
-{
-	if (!n)
-		return NAN;
-	qsort(values, n, sizeof(*values), compare);
-	return values[(n - 1) / 2] / 2 + values[n / 2] / 2;
-}
-
 /* The median line of evenly chosen peers. */
 static int make_median(struct peer_lines *l, const struct lp_table *t, const double *const *rows)
 {
@@ -133,7 +119,7 @@ static double nearly_top(const double *values, size_t n)
 	}
 	if (!kept)
 		return 0;
-	qsort(sorted, kept, sizeof(*sorted), compare);
+	median_sort(sorted, kept);
 	return sorted[(size_t)((double)(kept - 1) * TOP_QUANTILE)];
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/time.h"
-#include "model/kind.h"
+#include "model/identity.h"
 #include <inttypes.h>
 #include <limpet/metric.h>
 #include <string.h>

@@ -33,7 +33,10 @@ static void test_median(void **state)
 		fill(values, n, 1 + oracle_below(100));
 		want = plain_median(values, n);
 		assert_true(median_of(values, n) == want);
+		median_sort(values, n);
+		assert_true(median_of_sorted(values, n) == want);
 	}
+	assert_true(isnan(median_of_sorted(NULL, 0)));
 	assert_true(isnan(median_of(NULL, 0)));
 }
 

@@ -1,7 +1,7 @@
 #include "unit.h"
 
-#include "detect/compare/bins.h"
-#include "detect/compare/scratch.h"
+#include "detect/compare/measure.h"
+#include "detect/compare/profile.h"
 #include "oracle.h"
 
 static void test_sturges(void **state)

@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "detect/group/clients.h"
+#include "detect/group/verdict_tables.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

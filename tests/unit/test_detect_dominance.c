@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "detect/compare/dominance.h"
-#include "detect/compare/prune.h"
-#include "detect/compare/scratch.h"
+#include "detect/compare/measure.h"
+#include "detect/compare/profile.h"
 #include "oracle.h"
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-#include "detect/group/functions.h"
+#include "detect/group/verdict_tables.h"
 
 #include "identity_rig.h"
 #include "profile_rig.h"

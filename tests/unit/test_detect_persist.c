@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "detect/compare/persist.h"
+#include "detect/compare/marks.h"
 #include "oracle.h"
 
 enum { NO = LP_MARK_NORMAL, UP = LP_MARK_ABOVE, DN = LP_MARK_BELOW, AB = LP_MARK_ABSENT, __ = 0 };

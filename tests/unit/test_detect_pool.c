@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "detect/detect.h"
-#include "detect/group/pool.h"
+#include "detect/group/verdict_tables.h"
 #include "explain/explain.h"
 #include "identity_rig.h"
 #include "oracle.h"

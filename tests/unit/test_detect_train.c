@@ -1,7 +1,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "detect/compare/persist.h"
+#include "detect/compare/marks.h"
 #include "detect/compare/votes.h"
 #include "detect/train/train.h"
 #include "identity_rig.h"

@@ -1,7 +1,7 @@
 /* Windows over whole series, with one thread and with several. */
 #include "unit.h"
 
-#include "detect/compare/scratch.h"
+#include "detect/compare/measure.h"
 #include "detect/compare/votes.h"
 #include "openmp.h"
 #include "oracle.h"

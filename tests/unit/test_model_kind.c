@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "model/kind.h"
+#include "model/identity.h"
 
 static void test_rows(void **state)
 {

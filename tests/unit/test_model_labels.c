@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "model/labels.h"
+#include "model/identity.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "identity_rig.h"
-#include "model/topology_roles.h"
+#include "model/topology_groups.h"
 #include <string.h>
 
 /* The role of each component, a letter each: server, client, or neither of both. */

@@ -2,7 +2,7 @@
 #include "base/cleanup.h"
 #include "detect/compare/compare.h"
 #include "detect/compare/vector_group.h"
-#include "detect/group/functions.h"
+#include "detect/group/verdict_tables.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

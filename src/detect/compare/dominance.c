@@ -1,8 +1,8 @@
 #include "detect/compare/dominance.h"
 
+#include "base/median.h"
 #include "detect/compare/kernels.h"
-#include "detect/compare/order.h"
-#include "detect/compare/scratch.h"
+#include "detect/compare/measure.h"
 #include <errno.h>
 #include <string.h>
 
@@ -142,7 +142,7 @@ struct view {
 	bool above;	       /* it dominates; otherwise it is dominated */
 	uint32_t sum, n;       /* of its bin numbers, how many it has */
 	const uint32_t *outer; /* distances to the outer ones, times n */
-	const uint64_t *odd;   /* distances to the odd ones, as keys of order.h */
+	const uint64_t *odd;   /* distances to the odd ones, as keys of base/median.h */
 };
 
 /* How many distances are at most x / n? */

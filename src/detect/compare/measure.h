@@ -11,6 +11,7 @@
 #ifndef DETECT_COMPARE_MEASURE_H
 #define DETECT_COMPARE_MEASURE_H
 
+#include "base/cleanup.h"
 #include <limpet/verdict.h>
 #include <math.h>
 #include <stddef.h>
@@ -34,10 +35,7 @@ struct window {
 	uint32_t n_with_data;
 };
 
-/* Memory of one thread, reused from window to window. */
-struct measure_scratch;
-struct measure_scratch *measure_scratch_new(void);
-void measure_scratch_free(struct measure_scratch *s);
+struct measure_scratch; /* memory, below */
 
 /* A vote is the (floor(n/2)+1)-th largest of the distances to n others. Among the n + 1 distances
  * to all, of which its own is 0 and so one of the smallest, it has this rank (0: the smallest). */
@@ -68,5 +66,40 @@ struct measure {
 /* All measures, NULL-terminated, in the order of meson.build. */
 extern const struct measure *const measures[];
 const struct measure *measure_find(const char *name);
+
+/* Who uses which block; a block holds its contents until its user asks for it again. */
+enum scratch_block {
+	SCRATCH_VALUES,	  /* the values of all members, one after the other; rows of some */
+	SCRATCH_KEYS,	  /* the same as keys of base/median.h */
+	SCRATCH_BINS,	  /* sorted bin numbers, histograms */
+	SCRATCH_COUNTS,	  /* how many values each member has */
+	SCRATCH_MEMBERS,  /* which member stands where */
+	SCRATCH_PLACES,	  /* where each member stands */
+	SCRATCH_DISTANCE, /* distances to pivots */
+	SCRATCH_SUMS,	  /* sums of bin numbers */
+	SCRATCH_SELECT,	  /* what base/median.h works in */
+	SCRATCH_N_BLOCKS
+};
+
+/* Memory of one thread, reused from window to window: a few blocks that only grow. */
+struct measure_scratch {
+	void *blocks[SCRATCH_N_BLOCKS];
+	size_t bytes[SCRATCH_N_BLOCKS];
+};
+
+struct measure_scratch *measure_scratch_new(void);
+void measure_scratch_free(struct measure_scratch *s);
+DEFINE_CLEANUP(struct measure_scratch *, measure_scratch_free);
+
+/* Room for `n` items of `size` bytes, aligned to 64 bytes; what was there is lost. NULL: no
+ * memory. */
+void *scratch_get(struct measure_scratch *s, enum scratch_block block, size_t n, size_t size);
+
+/* Fewer members than this are not worth sharing among threads. */
+#define SCRATCH_MANY 4096U
+
+/* How many threads are to share the work on `n` members: one, if there are few of them or if the
+ * caller is already one of many. */
+unsigned scratch_threads(uint32_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* The distance of cumulative histograms: how many bins two members are apart. The thesis' measure,
  * and the default. */
 #include "detect/compare/dominance.h"
-#include "detect/compare/prune.h"
-#include "detect/compare/scratch.h"
+#include "detect/compare/measure.h"
+#include "detect/compare/profile.h"
 #include <errno.h>
 #include <omp.h>
 

@@ -2,9 +2,9 @@
  *
  * A bin without values would make it infinite; every bin counts half a value more than it has
  * (Jeffreys' prior), for all members alike. Logarithms are natural. */
-#include "detect/compare/bins.h"
-#include "detect/compare/order.h"
-#include "detect/compare/scratch.h"
+#include "base/median.h"
+#include "detect/compare/measure.h"
+#include "detect/compare/profile.h"
 #include <errno.h>
 
 /* Histograms of the members with data. */

@@ -3,7 +3,7 @@
  *
  * Samples that are missing count as the mean of those that are there. */
 #include "base/median.h"
-#include "detect/compare/scratch.h"
+#include "detect/compare/measure.h"
 #include <errno.h>
 
 /* NaN: it has no value. */

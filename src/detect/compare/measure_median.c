@@ -1,6 +1,6 @@
 /* How far a member is from the median of its group, summed over the samples of the window. */
-#include "detect/compare/order.h"
-#include "detect/compare/scratch.h"
+#include "base/median.h"
+#include "detect/compare/measure.h"
 #include <errno.h>
 
 /* The median over the members at each sample, NaN where none has a value. */

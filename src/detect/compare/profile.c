@@ -1,11 +1,117 @@
 #include "detect/compare/profile.h"
 
+#include "base/median.h"
 #include "detect/compare/kernels.h"
-#include "detect/compare/order.h"
-#include "detect/compare/scratch.h"
+#include "detect/compare/measure.h"
 #include <errno.h>
 #include <omp.h>
 #include <string.h>
+
+/* The usable ones of n values, to `out`; how many. */
+static uint32_t usable_add(const double *restrict row, uint32_t n, double *restrict out)
+{
+	uint32_t usable = 0, found = 0;
+
+#pragma omp simd reduction(+ : usable)
+	for (uint32_t i = 0; i < n; i++) {
+		out[i] = row[i];
+		usable += value_usable(row[i]);
+	}
+	for (uint32_t i = 0; usable < n && i < n; i++) {
+		out[found] = row[i];
+		found += value_usable(row[i]);
+	}
+	return usable;
+}
+
+int window_values_fill(
+	const struct window *w, struct measure_scratch *scratch, struct window_values *ret)
+{
+	double low = INFINITY, high = -INFINITY;
+	double *values = scratch_get(
+		scratch, SCRATCH_VALUES, (size_t)w->n_members * w->n_samples + 1, sizeof(*values));
+	size_t n = 0;
+
+	if (!values)
+		return -ENOMEM;
+	for (uint32_t m = 0; m < w->n_members; m++) {
+		if (w->rows[m])
+			n += usable_add(w->rows[m], w->n_samples, values + n);
+	}
+#pragma omp simd reduction(min : low) reduction(max : high)
+	for (size_t i = 0; i < n; i++) {
+		low = values[i] < low ? values[i] : low;
+		high = values[i] > high ? values[i] : high;
+	}
+	*ret = (struct window_values){values, n, low, high};
+	return 0;
+}
+
+struct bins bins_equal(const struct window_values *all, uint32_t n)
+{
+	struct bins b = {all->low, 0, 0};
+
+	if (all->n == 0)
+		return b;
+	b.size = (all->high - all->low) / n;
+	b.n = b.size > 0 ? n : 0;
+	return b;
+}
+
+uint32_t bins_sturges(uint32_t n_samples)
+{
+	uint32_t bits = 0;
+
+	while (bits < 32 && UINT64_C(1) << bits < n_samples)
+		bits++;
+	return bits + 1;
+}
+
+static double iqr(const uint64_t *keys, size_t n, uint64_t *work)
+{
+	static const double quarters[2] = {0.25, 0.75};
+	double q[2];
+
+	order_quantiles(keys, n, quarters, 2, work, q);
+	return q[1] - q[0];
+}
+
+static double median_deviation(uint64_t *keys, const struct window_values *all, uint64_t *work)
+{
+	double median = order_quantile(keys, all->n, 0.5, work);
+
+	for (size_t i = 0; i < all->n; i++)
+		keys[i] = order_key(fabs(all->values[i] - median));
+	return order_quantile(keys, all->n, 0.5, work);
+}
+
+int bins_freedman(const struct window_values *all, uint32_t n_samples, bool robust,
+	struct measure_scratch *scratch, struct bins *ret)
+{
+	struct bins b = bins_equal(all, BINS_MAX);
+	double size, n;
+	uint64_t *keys, *work;
+
+	if (all->n == 0 || all->low == all->high) {
+		*ret = b;
+		return 0;
+	}
+	keys = scratch_get(scratch, SCRATCH_KEYS, all->n, sizeof(*keys));
+	work = scratch_get(scratch, SCRATCH_SELECT, all->n, sizeof(*work));
+	if (!keys || !work)
+		return -ENOMEM;
+	for (size_t i = 0; i < all->n; i++)
+		keys[i] = order_key(all->values[i]);
+	size = robust ? median_deviation(keys, all, work) : iqr(keys, all->n, work);
+	size = 2 * size * pow(n_samples, -1.0 / 3);
+	n = ceil((all->high - all->low) / size);
+	if (size > 0 && n <= BINS_MAX) {
+		b.size = size;
+		b.n = (uint32_t)n;
+	}
+	*ret = b;
+	return 0;
+}
 
 /* By five bits, of which two make a bin number. */
 static void sort_pass(const uint16_t *in, uint16_t *out, uint32_t n, unsigned shift)
@@ -223,4 +329,84 @@ double profiles_vote(const struct profiles *p, uint32_t self, uint64_t *work)
 	}
 	profiles_distance_keys(p, self, work);
 	return order_value(order_select(work, p->n, vote_rank(p->n)));
+}
+
+/* The pivot is made of so many members. */
+#define SAMPLE 63U
+
+/* More than the roundings of two quotients and their sum, relatively. */
+#define ROUNDING 1e-12
+
+/* Members to make a pivot of, spread over the group and with as many values as the middle one has;
+ * how many. */
+static uint32_t sample_members(const struct profiles *p, uint32_t *ret)
+{
+	uint32_t count = p->counts[p->n / 2], step = p->n / SAMPLE + 1, n = 0;
+
+	for (uint32_t i = p->n / 2 % step; i < p->n; i += step) {
+		if (p->counts[i] == count)
+			ret[n++] = i;
+	}
+	return n;
+}
+
+static void make_pivot(const struct profiles *p)
+{
+	uint16_t *pivot = p->bins + p->n * p->stride, column[SAMPLE + 1], work[SAMPLE + 1];
+	uint32_t sample[SAMPLE + 1] = {p->n / 2}, n = sample_members(p, sample);
+
+	memset(pivot, 0, p->stride * sizeof(*pivot));
+	p->counts[p->n] = p->counts[sample[0]];
+	for (uint32_t k = 0; k < p->counts[p->n]; k++) {
+		for (uint32_t i = 0; i < n; i++)
+			column[i] = p->bins[sample[i] * p->stride + k];
+		profile_sort(column, work, n, p->n_bins);
+		pivot[k] = column[n / 2];
+	}
+}
+
+/* A vote is not above the rank-th largest distance, which here means: half of the others, and one
+ * more that may be the member itself, are at most `reach` from the pivot. */
+static size_t reach_rank(uint32_t n_all)
+{
+	return n_all / 2;
+}
+
+static void bounds_even(const struct profiles *p, uint32_t *sums, double *ret)
+{
+	uint32_t reach;
+
+	profiles_sums(p, p->n, 0, p->n, sums);
+	reach = kernels_select(
+		kernels_best(), sums, p->n, reach_rank(p->n), profiles_sum_max(p, p->n));
+	for (uint32_t i = 0; i < p->n; i++)
+		ret[i] = (double)(sums[i] + reach) / p->counts[i];
+}
+
+static void bounds_uneven(const struct profiles *p, uint64_t *keys, double *ret)
+{
+	double reach;
+
+	profiles_distance_keys(p, p->n, keys);
+	for (uint32_t i = 0; i < p->n; i++)
+		ret[i] = order_value(keys[i]);
+	reach = order_value(order_select(keys, p->n, reach_rank(p->n)));
+	for (uint32_t i = 0; i < p->n; i++)
+		ret[i] = (ret[i] + reach) * (1 + ROUNDING);
+}
+
+int prune_bounds(const struct profiles *p, struct measure_scratch *scratch, double *ret)
+{
+	uint64_t *work = scratch_get(scratch, SCRATCH_SELECT, p->n, sizeof(*work));
+
+	if (!work)
+		return -ENOMEM;
+	if (p->n == 0)
+		return 0;
+	make_pivot(p);
+	if (p->even)
+		bounds_even(p, (uint32_t *)work, ret);
+	else
+		bounds_uneven(p, work, ret);
+	return 0;
 }

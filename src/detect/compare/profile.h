@@ -7,7 +7,45 @@
 #ifndef DETECT_COMPARE_PROFILE_H
 #define DETECT_COMPARE_PROFILE_H
 
-#include "detect/compare/bins.h"
+#include "detect/compare/measure.h"
+#include <stddef.h>
+
+#define BINS_MAX 1000
+
+/* Bins of equal width, common to all members of a window. */
+struct bins {
+	double low, size;
+	uint32_t n; /* 0: all values are the same, or so close that no bin is narrow enough */
+};
+
+/* All usable values of all members in the window, one after the other. -ENOMEM, or 0. */
+struct window_values {
+	const double *values;
+	size_t n;
+	double low, high; /* of n > 0 */
+};
+int window_values_fill(
+	const struct window *w, struct measure_scratch *scratch, struct window_values *ret);
+
+/* `n` bins over the range of the values. */
+struct bins bins_equal(const struct window_values *all, uint32_t n);
+
+/* Sturges' number of bins for so many samples: ceil(log2(n)) + 1. */
+uint32_t bins_sturges(uint32_t n_samples);
+
+/* Freedman and Diaconis' width, 2 * IQR * n_samples^(-1/3), where `robust` with the median absolute
+ * deviation in place of IQR; where that makes more than BINS_MAX bins or none, BINS_MAX of them. */
+int bins_freedman(const struct window_values *all, uint32_t n_samples, bool robust,
+	struct measure_scratch *scratch, struct bins *ret);
+
+/* The bin of a usable value; where b->n is 0, or the value is not usable, some number. */
+static inline uint32_t bins_of(const struct bins *b, double v)
+{
+	double bin = (v - b->low) / b->size, top = (double)b->n - 1;
+
+	bin = bin < top ? bin : top;
+	return (uint32_t)(int32_t)(bin > 0 ? bin : 0);
+}
 
 struct profiles {
 	uint32_t n;		 /* members with data */
@@ -44,7 +82,7 @@ static inline uint32_t profiles_sum_max(const struct profiles *p, uint32_t profi
 /* The distance of two profiles, which may be spare ones. */
 double profiles_distance(const struct profiles *p, uint32_t a, uint32_t b);
 
-/* The distances of profile `from`, which may be a spare one, to all, as keys of order.h. */
+/* The distances of profile `from`, which may be a spare one, to all, as keys of base/median.h. */
 void profiles_distance_keys(const struct profiles *p, uint32_t from, uint64_t *ret);
 
 /* The vote of profile `self`; `work` has room for p->n of them. NaN if it is the only one. */
@@ -52,5 +90,20 @@ double profiles_vote(const struct profiles *p, uint32_t self, uint64_t *work);
 
 /* Sort n bin numbers below `n_bins` in place; `work` has room for as many. */
 void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n, uint32_t n_bins);
+
+/* Who exceeds its threshold, without comparing everybody with everybody.
+ *
+ * The distance of profiles is a metric. With a pivot P in the midst of the group, d(a,b) is at most
+ * d(a,P) + d(P,b); so that who is near the pivot, as most of its peers are, is near most of its
+ * peers. Only the others need exact votes. The pivot is a made-up profile, each of its bins the
+ * median of that bin of some members, which is about what has the least distance from all.
+ *
+ * This decides nearly everybody as long as thresholds are above twice the usual distance from the
+ * pivot. With thresholds below that, or where no two members are alike, votes are exact ones and
+ * their cost grows with the square of the members.
+ *
+ * Bounds on the votes of all profiles from their distances to a pivot, which becomes the spare
+ * profile number p->n: ret[i] is at least the vote of profile i. 0 or -ENOMEM. */
+int prune_bounds(const struct profiles *p, struct measure_scratch *scratch, double *ret);
 
 #endif

@@ -1,7 +1,7 @@
 #include "detect/compare/timeseries.h"
 
 #include "base/cleanup.h"
-#include "detect/compare/order.h"
+#include "base/median.h"
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "detect/compare/vector_group.h"
 
 #include "base/cleanup.h"
-#include "detect/group/functions.h"
+#include "detect/group/verdict_tables.h"
 #include <errno.h>
 #include <limpet/metric.h>
 #include <math.h>

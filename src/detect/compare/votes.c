@@ -1,7 +1,7 @@
 #include "detect/compare/votes.h"
 
 #include "base/cleanup.h"
-#include "detect/compare/scratch.h"
+#include "detect/compare/measure.h"
 #include <errno.h>
 #include <omp.h>
 #include <stdlib.h>

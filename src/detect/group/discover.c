@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/median.h"
 #include "base/strbuf.h"
 #include "detect/group/discover_own.h"
 #include "model/topology.h"
@@ -131,7 +132,7 @@ double branch_idle_limit(struct splitter *s, const struct branch *b, const struc
 	size_t n = branch_levels(b, &s->w, f, 0, s->w.n_blocks, s->x);
 	double busy;
 
-	stats_median(s->x, n); /* sorts */
+	median_sort(s->x, n);
 	busy = n ? s->x[(size_t)(0.9 * (double)(n - 1))] : 0;
 	if (!(busy > f->floor) || !(busy > 0))
 		return 0;
@@ -264,9 +265,8 @@ static bool cut_steady(struct splitter *s, const struct branch *b, const struct 
 			else
 				s->scratch[low++] = part;
 		}
-		at[h] = (stats_median(s->scratch, low) +
-				stats_median(
-					s->scratch + s->g->n_members, high - s->g->n_members)) /
+		at[h] = (median_of(s->scratch, low) +
+				median_of(s->scratch + s->g->n_members, high - s->g->n_members)) /
 			2;
 	}
 	for (uint32_t i = 0; i < b->n; i++) {

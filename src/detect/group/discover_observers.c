@@ -1,6 +1,7 @@
 /* Are the components of one observer peers of those of the others? */
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/median.h"
 #include "detect/group/discover_own.h"
 #include <errno.h>
 #include <math.h>
@@ -81,7 +82,7 @@ static double feature_floor(
 	if (!f->waits)
 		return branch_idle_limit(s, b, f);
 	n = branch_levels(b, &s->w, f, 0, s->w.n_blocks, s->x);
-	return n ? fmax(f->floor, FLOOR_SHARE * stats_median(s->x, n)) : 0;
+	return n ? fmax(f->floor, FLOOR_SHARE * median_of(s->x, n)) : 0;
 }
 
 /* The logarithms of what the members of a branch did in the blocks `from` .. `to - 1`, in s->x. */
@@ -102,7 +103,7 @@ static bool part_spread(struct splitter *s, const struct branch *b, const struct
 {
 	size_t n = branch_levels(b, &s->w, f, from, to, s->x);
 
-	if (!n || !(stats_median(s->x, n) > floor))
+	if (!n || !(median_of(s->x, n) > floor))
 		return false;
 	branch_logs(s, b, f, from, to, floor);
 	stats_spread(s->x, of, b->n, s->n_observers, least, s->scratch, ret);
@@ -124,8 +125,8 @@ static bool spread_middle(struct splitter *s, const struct branch *b, const stru
 		between[n] = ret->between;
 		within[n++] = ret->within;
 	}
-	ret->between = stats_median(between, n);
-	ret->within = stats_median(within, n);
+	ret->between = median_of(between, n);
+	ret->within = median_of(within, n);
 	return n > 0;
 }
 
@@ -170,7 +171,7 @@ static uint32_t observers_apart(struct splitter *s, const struct branch *b,
 		else
 			known[n_known++] = ret[o];
 	}
-	middle = stats_median(known, n_known);
+	middle = median_of(known, n_known);
 	for (uint32_t o = 0; o < s->n_observers; o++)
 		ret[o] -= middle;
 	return n_known;

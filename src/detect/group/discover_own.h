@@ -3,7 +3,6 @@
 #define DETECT_GROUP_DISCOVER_OWN_H
 
 #include "detect/group/discover.h"
-#include "detect/group/discover_stats.h"
 #include "detect/group/discover_work.h"
 
 /* A group that is being taken apart. */

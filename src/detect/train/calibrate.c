@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/median.h"
 #include "detect/compare/compare.h"
-#include "detect/compare/persist.h"
+#include "detect/compare/marks.h"
 #include "detect/train/train.h"
 #include <errno.h>
 #include <math.h>

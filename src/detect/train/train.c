@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "detect/compare/compare.h"
-#include "detect/compare/persist.h"
+#include "detect/compare/marks.h"
 #include "detect/compare/timeseries.h"
 #include "detect/compare/vector_group.h"
 #include "detect/train/train_check.h"

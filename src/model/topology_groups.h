@@ -1,7 +1,7 @@
-/* Servers and clients: where no file says who is a peer of whom, what is recorded of an observer
- * tells which of the two it is. Their interfaces and processors are no peers. */
-#ifndef MODEL_TOPOLOGY_ROLES_H
-#define MODEL_TOPOLOGY_ROLES_H
+/* Peer groups where no file says who is a peer of whom: what is recorded of an observer tells
+ * whether it is a server or a client. Their interfaces and processors are no peers. */
+#ifndef MODEL_TOPOLOGY_GROUPS_H
+#define MODEL_TOPOLOGY_GROUPS_H
 
 #include "base/hash.h"
 #include <limpet/identity.h>

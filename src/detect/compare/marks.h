@@ -1,6 +1,7 @@
-/* Persistence: from anomalous windows to suspects (detection steps 6, 8 and 9). */
-#ifndef DETECT_COMPARE_PERSIST_H
-#define DETECT_COMPARE_PERSIST_H
+/* Persistence: from anomalous windows to suspects (detection steps 6, 8 and 9). How windows are
+ * marked is in compare.h. */
+#ifndef DETECT_COMPARE_MARKS_H
+#define DETECT_COMPARE_MARKS_H
 
 #include <limpet/verdict.h>
 

@@ -1,9 +1,24 @@
-/* Kinds of components: what each is part of, and by what its components are peers. One row per
- * kind; a kind without a row is part of nothing in particular, and all its components are peers. */
-#ifndef MODEL_KIND_H
-#define MODEL_KIND_H
+/* Who a component is: its kind, whose row says what it is part of and by what it has peers, and its
+ * labels. Its identity itself is in limpet/identity.h. */
+#ifndef MODEL_IDENTITY_H
+#define MODEL_IDENTITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* A label: one of the "key=value" lines in the text of a component, taken apart; nothing in it is
+ * terminated. */
+struct label {
+	const char *key, *value;
+	size_t n_key, n_value;
+};
+
+/* The label that begins at `*at`, which moves on to the next; false behind the last. A line without
+ * "=" is left out. */
+bool label_next(const char **at, struct label *ret);
+
+/* Copy the value of a label into `buf`; false if there is none of that key. */
+bool labels_get(const char *labels, const char *key, char *buf, size_t size);
 
 /* What a component is part of. */
 enum resource {
@@ -23,6 +38,8 @@ enum peers_by {
 	PEERS_BY_END,	      /* connections: those of one direction, and of one side */
 };
 
+/* One row per kind; a kind without a row is part of nothing in particular, and all its components
+ * are peers. */
 struct kind {
 	const char *name;  /* "disk" */
 	const char *words; /* "network interface", for people; NULL: "NAME component" */

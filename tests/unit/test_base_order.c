@@ -1,6 +1,6 @@
 #include "unit.h"
 
-#include "detect/compare/order.h"
+#include "base/median.h"
 #include "oracle.h"
 
 #define N 3000
