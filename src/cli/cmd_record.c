@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "collect/recorder.h"
+#include "trace/netns.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -30,7 +31,7 @@ struct record_options {
 	struct option_list disks, nets, collect, ports;
 	struct profile_options profile;
 	struct calls_choice calls;
-	bool partitions, loops, quiet, json;
+	bool partitions, loops, own_network, quiet, json;
 	bool counts_calls; /* no option: the instrument is at work */
 };
 
@@ -63,6 +64,9 @@ static const struct option_def options[] = {
 		"runs the collector cgroup"},
 	PROFILE_OPTIONS(AT(profile)),
 	CALLS_OPTIONS(AT(calls)),
+	{"own-network", 0, OPTION_FLAG, AT(own_network), NULL,
+		"profile and calls: only processes of limpet's own network namespace, as in a "
+		"container"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
 		"write to disk this often, and at least every 600 samples: what a crash or power "
 		"loss can cost [10s]"},
@@ -207,6 +211,10 @@ static int profile_begin(const struct record_options *opt, const char *observer,
 	if (opt->root)
 		return lp_err_set(
 			err, -EINVAL, "--collect: a recorded tree has no CPUs to profile");
+	if (opt->own_network && !netns_of("/proc", 0, &config.netns))
+		return lp_err_sys(err, -errno, "--own-network");
+	/* Alone, it is not left with what came after its last instant. */
+	config.at_ends = !c->collectors[0];
 	config.interval_us =
 		opt->interval_us > PROFILE_INTERVAL_US ? opt->interval_us : PROFILE_INTERVAL_US;
 	if (!c->collectors[0] && opt->interval_us)
@@ -241,6 +249,8 @@ static int calls_begin(struct record_options *opt, const char *observer, struct 
 	if (opt->root)
 		return lp_err_set(
 			err, -EINVAL, "--collect: a recorded tree has no programs that count");
+	if (opt->own_network && !netns_of("/proc", 0, &config.netns))
+		return lp_err_sys(err, -errno, "--own-network");
 	r = calls_new(&config, ret, &here);
 	if (r < 0 && c->collectors[0]) {
 		lp_warn_raise(c->warn, "without " CALLS ": %s", here.text);

@@ -3,13 +3,19 @@
 #include "cli/method_options.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/time.h"
 #include "base/words.h"
+#include "detect/params.h"
 #include "detect/train/train.h"
+#include "detect/train/train_weights.h"
+#include "explain/score.h"
 #include "explain/semantic.h"
 #include "import/dataset.h"
 #include "report/train_print.h"
 #include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +25,9 @@
 struct train_options {
 	struct method_options method;
 	struct option_list components, metrics, split_by;
-	const char *output, *topology;
+	const char *output, *topology, *labelled;
 	int64_t since_us, until_us;
-	bool json;
+	bool weights, json;
 };
 
 #define AT(member) offsetof(struct train_options, member)
@@ -40,15 +46,24 @@ static const struct option_def options[] = {
 	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "from this time on (2011-05-09T00:00:05Z)"},
 	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
 	METHOD_OPTIONS(struct train_options),
+	{"weights", 0, OPTION_FLAG, AT(weights), NULL,
+		"learn how much each function counts, too: less if it varies among sound servers"},
+	{"labelled", 0, OPTION_STRING, AT(labelled), "FILE",
+		"some of the data has faults, as this file (the lab's truth.csv) tells: learn from "
+		"them which functions matter, and thresholds from the others"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON"},
 	{NULL},
 };
+
+#define LABELS_MAX 16
 
 /* DATA that belongs on one grid. */
 struct training_run {
 	char **paths; /* the strings are the command line's */
 	int n_paths;
 	struct lp_dataset *data;
+	struct weight_label labels[LABELS_MAX];
+	unsigned n_labels;	   /* faults that it had */
 	int64_t first_us, last_us; /* 0: not known */
 };
 
@@ -63,6 +78,8 @@ struct training {
 	struct training_run *runs;
 	int n_runs;
 	struct trainer *trainer;
+	struct score_truth truth;
+	struct function_weights weights;
 	struct thresholds *normal; /* only failures that are normal, of all runs */
 	bool traced;		   /* there are logs of system calls to learn these from */
 	struct train_result result;
@@ -84,6 +101,8 @@ static void training_release(struct training *t)
 	free(t->runs);
 	train_result_release(&t->result);
 	trainer_free(t->trainer);
+	score_truth_release(&t->truth);
+	function_weights_release(&t->weights);
 	thresholds_free(t->normal);
 	topology_free(t->topology);
 	hosts_release(&t->hosts);
@@ -211,8 +230,9 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 	return r < 0 ? r : step_choose(t, err);
 }
 
-/* Learn from one run. Damage is told; what is good counts. */
-static int run_learn(struct training *t, struct training_run *run, struct lp_err *err)
+/* The tables of a run; damage is told, and what is good counts. */
+static int run_tables(struct training *t, const struct training_run *run,
+	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err)
 {
 	struct lp_table_options range = {
 		.components = t->opt->components.n ? t->opt->components.items : NULL,
@@ -223,10 +243,8 @@ static int run_learn(struct training *t, struct training_run *run, struct lp_err
 		.from_us = t->opt->since_us,
 		.to_us = t->opt->until_us,
 		.step_us = t->detect.params.step_us};
-	struct lp_table **tables = NULL;
 	struct lp_err here = {0};
-	uint32_t n = 0;
-	int r = lp_dataset_tables(run->data, &range, &tables, &n, &here);
+	int r = lp_dataset_tables(run->data, &range, ret_tables, ret_n, &here);
 
 	if (r == -EBADMSG) {
 		t->read_result = r;
@@ -235,6 +253,20 @@ static int run_learn(struct training *t, struct training_run *run, struct lp_err
 		*err = here;
 		return r;
 	}
+	if (!t->opt->method.win_size && !t->opt->method.win_shift)
+		params_in_time(t->detect.measure, *ret_tables, *ret_n, &t->detect.params);
+	return 0;
+}
+
+/* Learn thresholds from one run. */
+static int run_learn(struct training *t, struct training_run *run, struct lp_err *err)
+{
+	struct lp_table **tables = NULL;
+	uint32_t n = 0;
+	int r = run_tables(t, run, &tables, &n, err);
+
+	if (r < 0)
+		return r;
 	if (n)
 		return trainer_add(t->trainer, tables, n, err);
 	free(tables);
@@ -243,6 +275,87 @@ static int run_learn(struct training *t, struct training_run *run, struct lp_err
 	return lp_err_set(err, -ENOENT, "there is nothing to learn from in %s%s%s%s", run->paths[0],
 		t->metrics.n ? ": no component has a metric '" : "",
 		t->metrics.n ? t->metrics.items[0] : "", t->metrics.n ? "'" : "");
+}
+
+/* Has the truth anything to say of a run that lies there? */
+static int path_labels(const struct training *t, struct training_run *run, const char *path,
+	bool *known, struct lp_err *err)
+{
+	char name[PATH_MAX];
+	size_t len;
+
+	snprintf(name, sizeof(name), "%s", path);
+	for (len = strlen(name); len > 1 && name[len - 1] == '/'; len--)
+		name[len - 1] = '\0';
+	for (size_t i = 0; i < t->truth.n; i++) {
+		const struct score_fault *f = &t->truth.faults[i];
+
+		if (fnmatch(f->verdict, path_basename(name), 0) != 0)
+			continue;
+		*known = true;
+		if (!f->component[0])
+			continue;
+		if (run->n_labels == LABELS_MAX)
+			return lp_err_set(err, -EINVAL, "%s: more than %d faults in %s",
+				t->opt->labelled, LABELS_MAX, path);
+		run->labels[run->n_labels++] =
+			(struct weight_label){f->component, f->start_us, f->end_us};
+	}
+	return 0;
+}
+
+static int runs_label(struct training *t, struct lp_err *err)
+{
+	int r = score_truth_read(t->opt->labelled, &t->truth, err);
+
+	for (int i = 0; r == 0 && i < t->n_runs; i++) {
+		struct training_run *run = &t->runs[i];
+		bool known = false;
+
+		for (int p = 0; r == 0 && p < run->n_paths; p++)
+			r = path_labels(t, run, run->paths[p], &known, err);
+		if (r == 0 && !known)
+			r = lp_err_set(err, -ENOENT, "%s says nothing of %s", t->opt->labelled,
+				run->paths[0]);
+	}
+	return r;
+}
+
+/* Learn how much functions count, before thresholds, which depend on it. */
+static int weights_learn(struct training *t, struct lp_err *err)
+{
+	struct weight_learner *l = weight_learner_new(&t->detect);
+	int r = l ? 0 : lp_err_sys(err, -ENOMEM, "cannot train");
+
+	for (int i = 0; r == 0 && i < t->n_runs; i++) {
+		struct lp_table **tables = NULL;
+		uint32_t n = 0;
+
+		r = run_tables(t, &t->runs[i], &tables, &n, err);
+		if (r == 0)
+			r = weight_learner_add(
+				l, tables, n, t->runs[i].labels, t->runs[i].n_labels, err);
+	}
+	if (r == 0 && weight_learner_finish(l, &t->weights) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot train");
+	weight_learner_free(l);
+	if (r == 0 && !t->weights.n)
+		lp_warn_raise(&t->warn,
+			"no weights were learnt: there are no functions that take enough time");
+	t->detect.weights = &t->weights;
+	return r;
+}
+
+/* Put the weights into the file. */
+static int weights_join(struct training *t, struct lp_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < t->weights.n; i++)
+		r = function_weights_add(thresholds_weights(t->result.thresholds),
+			t->weights.items[i].metric, t->weights.items[i].function,
+			t->weights.items[i].value);
+	return r < 0 ? lp_err_sys(err, r, "cannot train") : 0;
 }
 
 /* Learn which calls fail as a matter of course, where system calls were traced. */
@@ -318,12 +431,22 @@ static int training_run(struct training *t, struct lp_err *err)
 	t->normal = thresholds_new(t->detect.measure->name, &t->detect.params);
 	if (r == 0 && !t->normal)
 		r = lp_err_sys(err, -ENOMEM, "cannot train");
-	for (int i = 0; i < t->n_runs && r == 0; i++)
-		r = run_learn_failures(t, &t->runs[i], err);
-	for (int i = 0; i < t->n_runs && r == 0; i++)
-		r = run_learn(t, &t->runs[i], err);
+	if (r == 0 && t->opt->labelled)
+		r = runs_label(t, err);
+	if (r == 0 && (t->opt->weights || t->opt->labelled))
+		r = weights_learn(t, err);
+	for (int i = 0; i < t->n_runs && r == 0; i++) {
+		if (!t->runs[i].n_labels)
+			r = run_learn_failures(t, &t->runs[i], err);
+	}
+	for (int i = 0; i < t->n_runs && r == 0; i++) {
+		if (!t->runs[i].n_labels)
+			r = run_learn(t, &t->runs[i], err);
+	}
 	if (r == 0)
 		r = training_finish(t, err);
+	if (r == 0)
+		r = weights_join(t, err);
 	return r < 0 ? r : thresholds_write(t->result.thresholds, t->opt->output, err);
 }
 
@@ -372,6 +495,8 @@ static int run(
 static const struct example examples[] = {
 	{"train /var/lib/limpet -o site.thresholds", "learn what is normal here"},
 	{"train run1 run2 run3 --method kl -o lab.thresholds", "several runs without faults"},
+	{"train --labelled runs/truth.csv runs/*/ -o lab.thresholds",
+		"from experiments of the lab: which functions matter, and thresholds"},
 	{"diagnose --thresholds site.thresholds DATA", "use what was learnt"},
 	{NULL, NULL},
 };
@@ -391,6 +516,12 @@ const struct command command_train = {
 		"and runs whose times overlap are joined; runs may be far apart.\n\n"
 		"Of logs of system calls (limpet-trace(1)) it learns which calls of servers and of "
 		"clients fail as a matter of course, and how.\n\n"
+		"Where functions were recorded (limpet-record(1), profile and calls), --weights "
+		"learns how much each of them counts when servers are compared by their functions: "
+		"the inverse of how far sound servers are apart in it. With --labelled, functions "
+		"that told a server with a fault from its peers count twice as much, and those "
+		"that only spoke against sound ones half. Both are lines of the file and may be "
+		"edited.\n\n"
 		"Good training data comes from a load that takes the system to its limits, without "
 		"any fault. Warnings tell where the data itself shows a lasting asymmetry (with a "
 		"plot), where it is too short, where somebody was absent, and where the load was "

@@ -26,23 +26,10 @@ struct calls_options {
 	bool quiet, json;
 };
 
-#define AT(member) offsetof(struct calls_options, member)
-
 static const struct option_def options[] = {
-	CALLS_OPTIONS(AT(choice)),
-	{"output", 'o', OPTION_STRING, AT(output), "PATH",
-		"directory of the archives NAME-calls-TIME.lpa, or a file that ends in .lpa and is "
-		"not there yet [.]"},
-	{"name", 'n', OPTION_STRING, AT(name), "NAME",
-		"name of this server in component and file names [the host name]"},
-	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
-	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
-		"read the counts this often, 100ms to 1h, aligned to the wall clock [1s]"},
-	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
-		"write to disk this often: what a crash can cost [10s]"},
-	{"top", 0, OPTION_UINT, AT(top), "N", "functions in the closing summary [20]"},
-	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
-	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
+	CALLS_OPTIONS(offsetof(struct calls_options, choice)),
+	TRACE_OPTIONS(struct calls_options, "calls",
+		"read the counts this often, 100ms to 1h, aligned to the wall clock [1s]", "[10s]"),
 	{NULL},
 };
 

@@ -12,6 +12,29 @@ struct trace_output {
 	const char *path; /* of one file that is not there yet; NULL: names are made */
 };
 
+/* Rows for a table of options of `type`, which has members of these names: what `limpet trace
+ * calls` and `limpet trace samples` have in common. `what` is in the names of archives, `interval`
+ * and `flush` say what these do. */
+#define TRACE_OPTIONS(type, what, interval, flush)                                                 \
+	{"output", 'o', OPTION_STRING, offsetof(type, output), "PATH",                             \
+		"directory of the archives NAME-" what                                             \
+		"-TIME.lpa, or a file that ends in .lpa and is not there yet [.]"},                \
+		{"name", 'n', OPTION_STRING, offsetof(type, name), "NAME",                         \
+			"name of this server in component and file names [the host name]"},        \
+		{"duration", 'd', OPTION_SPAN, offsetof(type, duration_us), "SPAN",                \
+			"stop after this time [never]"},                                           \
+		{"interval", 'i', OPTION_SPAN, offsetof(type, interval_us), "SPAN", interval},     \
+		{"flush", 0, OPTION_SPAN, offsetof(type, flush_us), "SPAN",                        \
+			"write to disk this often: what a crash can cost " flush},                 \
+		{"top", 0, OPTION_UINT, offsetof(type, top), "N",                                  \
+			"functions in the closing summary [20]"},                                  \
+		{"quiet", 'q', OPTION_FLAG, offsetof(type, quiet), NULL,                           \
+			"say nothing unless something is wrong"},                                  \
+	{                                                                                          \
+		"json", 0, OPTION_FLAG, offsetof(type, json), NULL,                                \
+			"print the closing summary as JSON"                                        \
+	}
+
 /* From the options --output and --name (NULL where not given): archives are called
  * NAME-WHAT-TIME.lpa in a directory, or are a file that ends in .lpa. */
 int trace_output_choose(const char *output, const char *name, const char *what,

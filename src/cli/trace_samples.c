@@ -30,19 +30,9 @@ struct samples_options {
 
 static const struct option_def options[] = {
 	PROFILE_OPTIONS(AT(profile)),
-	{"output", 'o', OPTION_STRING, AT(output), "PATH",
-		"directory of the archives NAME-samples-TIME.lpa, or a file that ends in .lpa and "
-		"is not there yet [.]"},
-	{"name", 'n', OPTION_STRING, AT(name), "NAME",
-		"name of this server in component and file names [the host name]"},
-	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
-	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
-		"samples are summed over this time, 1s to 1h, aligned to the wall clock [10s]"},
-	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
-		"write to disk this often: what a crash can cost [1m]"},
-	{"top", 0, OPTION_UINT, AT(top), "N", "functions in the closing summary [20]"},
-	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
-	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
+	TRACE_OPTIONS(struct samples_options, "samples",
+		"samples are summed over this time, 1s to 1h, aligned to the wall clock [10s]",
+		"[1m]"),
 	{NULL},
 };
 

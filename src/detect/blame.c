@@ -32,7 +32,8 @@ static int finding_name(struct lp_verdict *v, const struct vector_group *g,
 	return 0;
 }
 
-static int finding_blame(struct lp_verdict *v, struct lp_finding *f)
+static int finding_blame(struct lp_verdict *v, const struct function_weights *weights, bool whole,
+	struct lp_finding *f)
 {
 	const struct lp_series *s = &v->series[f->series];
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
@@ -41,8 +42,10 @@ static int finding_blame(struct lp_verdict *v, struct lp_finding *f)
 	_cleanup_(vector_group_release) struct vector_group g = {0};
 	_cleanup_(vector_blame_release) struct vector_blame blame = {0};
 	struct vector_culprit top[LP_FINDING_DIMENSIONS_MAX];
-	int n, r = group_vectors(v, f->group, f->metric, &params, &g);
+	int n, r = group_vectors(v, f->group, f->metric, &params, weights, &g);
 
+	if (r == 0 && whole)
+		r = vector_group_select_whole(&g, s->first, s->n_windows);
 	for (uint32_t w = 0; r == 0 && w < s->n_windows; w++) {
 		if (marks[w] == f->direction)
 			r = vector_group_blame(&g, f->member, s->first[w], &blame);
@@ -53,7 +56,7 @@ static int finding_blame(struct lp_verdict *v, struct lp_finding *f)
 	return n <= 0 ? n : finding_name(v, &g, top, (uint32_t)n, f);
 }
 
-int blame_functions(struct lp_verdict *v)
+int blame_functions(struct lp_verdict *v, const struct function_weights *weights, bool whole)
 {
 	int r = 0;
 
@@ -61,7 +64,7 @@ int blame_functions(struct lp_verdict *v)
 		struct lp_finding *f = &v->findings[i];
 
 		if (group_has_vectors(v, f->group))
-			r = finding_blame(v, f);
+			r = finding_blame(v, weights, whole, f);
 	}
 	return r;
 }

@@ -261,7 +261,15 @@ static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct
 	return r < 0 ? no_memory(err) : 0;
 }
 
-int detect_conclude(struct lp_verdict *v, struct findings *fs, struct lp_err *err)
+const struct function_weights *detect_weights(const struct detect_options *opt)
+{
+	if (opt->weights)
+		return opt->weights;
+	return opt->trained ? thresholds_weighted(opt->trained) : NULL;
+}
+
+int detect_conclude(struct lp_verdict *v, const struct detect_options *opt, bool whole,
+	struct findings *fs, struct lp_err *err)
 {
 	int r;
 
@@ -270,7 +278,7 @@ int detect_conclude(struct lp_verdict *v, struct findings *fs, struct lp_err *er
 	r = load_judge(v);
 	if (r == 0 && !v->trained && !v->fixed && classes_judge(v) < 0)
 		r = no_memory(err);
-	if (r == 0 && blame_functions(v) < 0)
+	if (r == 0 && blame_functions(v, detect_weights(opt), whole) < 0)
 		r = no_memory(err);
 	if (r == 0)
 		r = verdict_anomalies(v, err);
@@ -291,7 +299,7 @@ static int verdict_fill(struct lp_verdict *v, const struct detect_options *opt, 
 		free(fs.items);
 		return r;
 	}
-	return detect_conclude(v, &fs, err);
+	return detect_conclude(v, opt, true, &fs, err);
 }
 
 int detect_methods(struct detect_options *opt, struct lp_err *err)

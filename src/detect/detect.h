@@ -6,6 +6,7 @@
 #ifndef DETECT_DETECT_H
 #define DETECT_DETECT_H
 
+#include "detect/compare/function_weights.h"
 #include "detect/compare/measure.h"
 #include "detect/service.h"
 #include "detect/train/thresholds.h"
@@ -22,7 +23,8 @@ struct detect_options {
 	enum service_method service;
 	struct lp_params params; /* members that are 0 take the method's default */
 	const struct thresholds *trained;
-	const struct fixed_thresholds *fixed; /* outrank those that were learnt; may be NULL */
+	const struct function_weights *weights; /* NULL: those of `trained` */
+	const struct fixed_thresholds *fixed;	/* outrank those that were learnt; may be NULL */
 	const struct topology *topology;
 	const struct hosts *hosts;   /* connections between these are pooled; may be NULL */
 	const char *const *split_by; /* attributes that split groups further */
@@ -38,6 +40,9 @@ struct detect_options {
 	void (*progress)(void *ctx, const char *what, double done); /* 0 .. 1; may be NULL */
 	void *progress_ctx;
 };
+
+/* How much each function counts; NULL: all alike. */
+const struct function_weights *detect_weights(const struct detect_options *opt);
 
 /* Compare. The tables (all on one grid) become the verdict's own, also on failure. */
 int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_options *opt,
@@ -65,8 +70,9 @@ int detect_compare(struct lp_verdict *v, const struct detect_options *opt,
 int verdict_add_series(struct lp_verdict *v, const struct lp_series *s);
 
 /* The end of it: the findings become the verdict's own, are judged by load, and anomalies and notes
- * are listed. */
-int detect_conclude(struct lp_verdict *v, struct findings *fs, struct lp_err *err);
+ * are listed. `whole`: all windows of the series were compared at once. */
+int detect_conclude(struct lp_verdict *v, const struct detect_options *opt, bool whole,
+	struct findings *fs, struct lp_err *err);
 
 /* Do the options ask for a group of that name? */
 bool detect_group_wanted(const struct detect_options *opt, const char *name);

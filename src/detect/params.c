@@ -1,12 +1,15 @@
 #include "detect/params.h"
 
 #include "detect/compare/votes.h"
+#include "detect/group/functions.h"
 #include <errno.h>
+#include <string.h>
 
 #define STEP_PRODUCTION_US (INT64_C(15) * 1000000)
 #define SPAN_PRODUCTION_US (INT64_C(2) * 3600 * 1000000)
 #define WIN_SIZE_LEAST 30 /* when halving */
 #define WIN_SIZE_FIT 24	  /* when it is cut to what there is */
+#define WIN_SIZE_MOST 1000000
 
 int64_t detect_step(int64_t interval_us, int64_t span_us)
 {
@@ -56,6 +59,32 @@ static int params_shrink(const struct detect_options *opt, uint32_t n_slots, str
 		n_slots, usual, p->win_size, p->win_shift);
 }
 
+static bool has_functions(const struct lp_table *t)
+{
+	for (uint32_t i = 0; i < t->n_components; i++) {
+		if (!strcmp(t->components[i]->kind, FUNCTION_KIND))
+			return true;
+	}
+	return false;
+}
+
+void params_in_time(
+	const struct measure *m, struct lp_table *const *tables, uint32_t n, struct lp_params *p)
+{
+	bool functions = false;
+	int64_t size;
+
+	for (uint32_t i = 0; i < n && m->window_us && !functions; i++)
+		functions = has_functions(tables[i]);
+	if (!functions || tables[0]->step_us <= 0)
+		return;
+	size = m->window_us / tables[0]->step_us;
+	if (size > WIN_SIZE_MOST)
+		return;
+	p->win_size = size < 2 ? 2 : (uint32_t)size;
+	p->win_shift = p->win_size / 2;
+}
+
 int params_resolve(const struct detect_options *opt, uint32_t n_slots, struct lp_verdict *v,
 	struct lp_params *ret, struct lp_err *err)
 {
@@ -69,6 +98,8 @@ int params_resolve(const struct detect_options *opt, uint32_t n_slots, struct lp
 		.step_us = v->n_tables ? v->tables[0]->step_us : 0,
 	};
 
+	if (!opt->params.win_size && !opt->params.win_shift && !opt->trained)
+		params_in_time(opt->measure, v->tables, v->n_tables, &p);
 	if (opt->params.win_size && !opt->params.win_shift)
 		p.win_shift = p.win_size > 1 ? p.win_size / 2 : 1;
 	if (p.win_size < 2)

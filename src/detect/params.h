@@ -10,4 +10,9 @@
 int params_resolve(const struct detect_options *opt, uint32_t n_slots, struct lp_verdict *v,
 	struct lp_params *ret, struct lp_err *err);
 
+/* A method whose default window is a time (struct measure) gets so many samples of the tables, if
+ * these are of functions. */
+void params_in_time(
+	const struct measure *m, struct lp_table *const *tables, uint32_t n, struct lp_params *p);
+
 #endif

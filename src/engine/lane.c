@@ -264,7 +264,7 @@ static int verdict_first(const struct lane *l, struct lp_verdict **ret, struct l
 		free(fs.items);
 		return r;
 	}
-	r = detect_conclude(view.v, &fs, err);
+	r = detect_conclude(view.v, l->opt, false, &fs, err);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(view.v);

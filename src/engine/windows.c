@@ -425,7 +425,7 @@ static int verdict_make(const struct lane *l, int64_t end, bool settled, struct 
 		free(fs.items);
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	}
-	r = detect_conclude(view.v, &fs, err);
+	r = detect_conclude(view.v, l->opt, false, &fs, err);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(view.v);

@@ -133,7 +133,7 @@ static int work(struct demo *d, struct lp_err *err)
 	if (r == 0)
 		r = workload_start(&d->run.lab, w, 0, err);
 	if (r == 0)
-		r = run_record_start(&d->run, d->dir, err);
+		r = run_record_start(&d->run, PLAN_FUNCTIONS_NONE, d->dir, err);
 	if (r < 0)
 		return r;
 	printf("All clients write now; every server and client is recorded. %u s as it should "

@@ -7,12 +7,14 @@
 #include "lab/tool.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	WAIT_MS = 30000, /* for a daemon to serve: a machine may be busy */
@@ -21,6 +23,7 @@ enum {
 	PROC_MAX = 8 << 20,
 	STATE_ESTABLISHED = 1,
 	STATE_LISTEN = 10,
+	ARGS_MAX = 32,
 };
 
 int daemon_configure(const char *path, struct strbuf *text, struct lp_err *err)
@@ -35,17 +38,48 @@ int daemon_configure(const char *path, struct strbuf *text, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : 0;
 }
 
+const char *daemon_program(const struct lab_config *c, const char *name, char buf[PATH_MAX])
+{
+	static const char *const folders[] = {"sbin", "bin"};
+
+	for (unsigned i = 0; *c->prefix && i < 2; i++) {
+		snprintf(buf, PATH_MAX, "%s/%s/%s", c->prefix, folders[i], name);
+		if (access(buf, X_OK) == 0)
+			return buf;
+	}
+	snprintf(buf, PATH_MAX, "%s", name);
+	return buf;
+}
+
+bool daemon_exists(const struct lab_config *c, const char *program)
+{
+	char path[PATH_MAX];
+
+	daemon_program(c, program, path);
+	return *c->prefix ? *path == '/' : tool_exists(program);
+}
+
+int daemon_missing(const struct lab_config *c, const char *what, struct lp_err *err)
+{
+	return lp_err_set(err, -ENOENT, "%s is not installed in %s (looked in its sbin and bin)",
+		what, c->prefix);
+}
+
 int daemon_start(const struct lab *lab, const struct lab_node *node, const char *const *argv,
 	struct lp_err *err)
 {
-	char pid_file[LAB_PATH_MAX], log[LAB_PATH_MAX];
+	char pid_file[LAB_PATH_MAX], log[LAB_PATH_MAX], program[PATH_MAX];
+	const char *args[ARGS_MAX] = {daemon_program(&lab->config, argv[0], program)};
 	const struct spawn s = {
 		.netns = node->netns,
 		.cgroup = *node->cgroup ? node->cgroup : NULL,
 		.log = lab_path(lab, log, "log/%s-fs.log", node->name),
 		.pid_file = lab_path(lab, pid_file, "run/%s-fs.pid", node->name),
-		.argv = argv,
+		.argv = args,
 	};
+
+	for (unsigned i = 1; i + 1 < ARGS_MAX && argv[i]; i++)
+		args[i] = argv[i];
 	return tool_spawn(&s, NULL, err);
 }
 

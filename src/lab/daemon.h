@@ -6,9 +6,18 @@
 
 #include "base/strbuf.h"
 #include "lab/lab.h"
+#include <limits.h>
 
 /* Put a configuration into a file. -ENOMEM if `text` is not whole. Empties `text`. */
 int daemon_configure(const char *path, struct strbuf *text, struct lp_err *err);
+
+/* A program of the file system: in PREFIX/sbin or PREFIX/bin, else by its name alone. Returns
+ * `buf`. */
+const char *daemon_program(const struct lab_config *c, const char *name, char buf[PATH_MAX]);
+/* Is there such a program in the file system's prefix, or in PATH where it has none? */
+bool daemon_exists(const struct lab_config *c, const char *program);
+/* The sentence for a prefix without the programs of `what`: -ENOENT. */
+int daemon_missing(const struct lab_config *c, const char *what, struct lp_err *err);
 
 /* Start it in the node's namespace and control group: run/NODE-fs.pid, log/NODE-fs.log. */
 int daemon_start(const struct lab *lab, const struct lab_node *node, const char *const *argv,

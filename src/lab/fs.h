@@ -10,7 +10,7 @@ struct fs {
 	const char *summary; /* for the help */
 	uint16_t port;	     /* that its servers listen on: what `limpet record --ports` gets */
 	/* Are its programs there? If not, a sentence that says what to install. */
-	int (*check)(struct lp_err *err);
+	int (*check)(const struct lab_config *c, struct lp_err *err);
 	/* Write configuration files; make what all servers must have. Bricks are mounted. */
 	int (*prepare)(const struct lab *lab, struct lp_err *err);
 	/* Start the server of `node` in its namespace and control group, with pid file

@@ -102,12 +102,14 @@ void gluster_client_volfile(const struct lab *lab, struct strbuf *out)
 		"end-volume\n");
 }
 
-static int gluster_check(struct lp_err *err)
+static int gluster_check(const struct lab_config *c, struct lp_err *err)
 {
-	if (!tool_exists("glusterfsd") || !tool_exists("glusterfs"))
-		return lp_err_set(err, -ENOENT,
-			"GlusterFS is not installed: no glusterfsd and glusterfs "
-			"(Debian's packages glusterfs-server and glusterfs-client)");
+	if (!daemon_exists(c, "glusterfsd") || !daemon_exists(c, "glusterfs"))
+		return *c->prefix
+			? daemon_missing(c, "GlusterFS", err)
+			: lp_err_set(err, -ENOENT,
+				  "GlusterFS is not installed: no glusterfsd and glusterfs "
+				  "(Debian's packages glusterfs-server and glusterfs-client)");
 	return 0;
 }
 

@@ -118,25 +118,28 @@ void orangefs_config(const struct lab *lab, struct strbuf *out)
 		put_server(lab, &lab->nodes[i], out);
 }
 
-static int orangefs_check(struct lp_err *err)
+static int orangefs_check(const struct lab_config *c, struct lp_err *err)
 {
-	if (!tool_exists("pvfs2-server") || !tool_exists("pvfs2fuse"))
-		return lp_err_set(err, -ENOENT,
-			"OrangeFS is not installed: no pvfs2-server and pvfs2fuse "
-			"(build it from https://github.com/waltligon/orangefs with "
-			"--enable-fuse; Debian has no package of its servers)");
+	if (!daemon_exists(c, "pvfs2-server") || !daemon_exists(c, "pvfs2fuse"))
+		return *c->prefix
+			? daemon_missing(c, "OrangeFS", err)
+			: lp_err_set(err, -ENOENT,
+				  "OrangeFS is not installed: no pvfs2-server and pvfs2fuse "
+				  "(build it from https://github.com/waltligon/orangefs with "
+				  "--enable-fuse; Debian has no package of its servers)");
 	return 0;
 }
 
 static int orangefs_prepare(const struct lab *lab, struct lp_err *err)
 {
-	char path[LAB_PATH_MAX];
+	char path[LAB_PATH_MAX], program[PATH_MAX];
 	struct strbuf text = {0};
+	daemon_program(&lab->config, "pvfs2-server", program);
 	orangefs_config(lab, &text);
 	int r = daemon_configure(lab_path(lab, path, CONFIG), &text, err);
 	for (unsigned i = 0; r == 0 && i < lab->config.n_servers; i++) {
 		const struct lab_node *server = &lab->nodes[i];
-		r = tool_run_in(server->netns, err, "pvfs2-server -f -a %s %s", server->name, path);
+		r = tool_run_in(server->netns, err, "%s -f -a %s %s", program, server->name, path);
 	}
 	return r;
 }

@@ -31,6 +31,20 @@ void lab_config_init(struct lab_config *c)
 	};
 }
 
+int lab_prefix_set(struct lab_config *c, const char *prefix, struct lp_err *err)
+{
+	_cleanup_free_ char *real = realpath(prefix, NULL);
+
+	if (!real)
+		return lp_err_sys(err, -errno, "--prefix: %.200s", prefix);
+	if (strlen(real) >= sizeof(c->prefix) || strpbrk(real, " \t\n\"\\"))
+		return lp_err_set(err, -EINVAL,
+			"--prefix: '%.200s' must have fewer than %zu characters and no blanks",
+			real, sizeof(c->prefix));
+	memcpy(c->prefix, real, strlen(real) + 1);
+	return 0;
+}
+
 /* A directory of the user's choice, as mounts in it are listed. */
 static int chosen_root(const char *root, char buf[LAB_DIR_MAX], struct lp_err *err)
 {

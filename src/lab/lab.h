@@ -43,7 +43,8 @@ struct lab_node {
 
 struct lab_config {
 	char name[LAB_NAME_MAX];
-	char fs[16]; /* name of its struct fs */
+	char fs[16];		  /* name of its struct fs */
+	char prefix[LAB_DIR_MAX]; /* where the file system is installed; "": in $PATH */
 	unsigned n_servers, n_clients;
 	uint64_t seed;
 	uint64_t disk_bytes;	  /* first partition, for the file system */
@@ -104,6 +105,9 @@ int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err);
 
 /* Can a server's disk be so large? -EINVAL if not. */
 int lab_disk_check(uint64_t bytes, struct lp_err *err);
+
+/* Can a file system be installed there: a directory, absolute, of a name that a lab can hold? */
+int lab_prefix_set(struct lab_config *c, const char *prefix, struct lp_err *err);
 
 /* Can a lab be called so? -EINVAL if not. */
 int lab_name_check(const char *name, struct lp_err *err);

@@ -125,7 +125,7 @@ int lab_check(const struct lab_config *c, struct lp_err *err)
 	if (r == 0)
 		r = check_programs(err);
 	if (r == 0)
-		r = fs->check(err);
+		r = fs->check(c, err);
 	if (r == 0)
 		r = check_memory(c, err);
 	return r < 0 ? r : check_kernel(err);

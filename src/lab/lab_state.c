@@ -28,14 +28,14 @@ static json_t *state_json(const struct lab *lab)
 	const struct lab_config *c = &lab->config;
 
 	return json_pack(
-		"{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
-		"limpet", LIMPET_VERSION, "name", c->name, "fs", c->fs, "complete", lab->complete,
-		"servers", (json_int_t)c->n_servers, "clients", (json_int_t)c->n_clients, "seed",
-		(json_int_t)c->seed, "disk_bytes", (json_int_t)c->disk_bytes, "hog_bytes",
-		(json_int_t)c->hog_bytes, "bandwidth_bytes", (json_int_t)c->bandwidth_bytes,
-		"seek_min_us", (json_int_t)c->seek_min_us, "seek_max_us",
-		(json_int_t)c->seek_max_us, "link_kbit", (json_int_t)c->link_kbit, "cpu_percent",
-		(json_int_t)c->cpu_percent, "nodes", nodes_json(lab));
+		"{s:s, s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+		"limpet", LIMPET_VERSION, "name", c->name, "fs", c->fs, "prefix", c->prefix,
+		"complete", lab->complete, "servers", (json_int_t)c->n_servers, "clients",
+		(json_int_t)c->n_clients, "seed", (json_int_t)c->seed, "disk_bytes",
+		(json_int_t)c->disk_bytes, "hog_bytes", (json_int_t)c->hog_bytes, "bandwidth_bytes",
+		(json_int_t)c->bandwidth_bytes, "seek_min_us", (json_int_t)c->seek_min_us,
+		"seek_max_us", (json_int_t)c->seek_max_us, "link_kbit", (json_int_t)c->link_kbit,
+		"cpu_percent", (json_int_t)c->cpu_percent, "nodes", nodes_json(lab));
 }
 
 int lab_state_save(const struct lab *lab, struct lp_err *err)
@@ -119,7 +119,7 @@ int lab_state_parse(const char *text, struct lab *ret, struct lp_err *err)
 {
 	json_error_t bad = {0};
 	json_auto_t *root = json_loads(text, 0, &bad);
-	const char *name = NULL, *fs = NULL;
+	const char *name = NULL, *fs = NULL, *prefix = "";
 	struct lab_config c = {0};
 	struct numbers n = {0};
 	struct lab lab = {0};
@@ -129,15 +129,15 @@ int lab_state_parse(const char *text, struct lab *ret, struct lp_err *err)
 	if (!root)
 		return lp_err_set(err, -EINVAL, "line %d: %s", bad.line, bad.text);
 	if (json_unpack_ex(root, &bad, 0,
-		    "{s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
-		    "name", &name, "fs", &fs, "complete", &complete, "servers", &n.servers,
-		    "clients", &n.clients, "seed", &n.seed, "disk_bytes", &n.disk, "hog_bytes",
-		    &n.hog, "bandwidth_bytes", &n.bandwidth, "seek_min_us", &n.seek_min,
-		    "seek_max_us", &n.seek_max, "link_kbit", &n.link, "cpu_percent", &n.cpu,
-		    "nodes", &nodes) < 0)
+		    "{s:s, s:s, s?s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+		    "name", &name, "fs", &fs, "prefix", &prefix, "complete", &complete, "servers",
+		    &n.servers, "clients", &n.clients, "seed", &n.seed, "disk_bytes", &n.disk,
+		    "hog_bytes", &n.hog, "bandwidth_bytes", &n.bandwidth, "seek_min_us",
+		    &n.seek_min, "seek_max_us", &n.seek_max, "link_kbit", &n.link, "cpu_percent",
+		    &n.cpu, "nodes", &nodes) < 0)
 		return lp_err_set(err, -EINVAL, "%s", bad.text);
 	if (!copy_text(c.name, sizeof(c.name), name) || !copy_text(c.fs, sizeof(c.fs), fs) ||
-		!numbers_fit(&n))
+		!copy_text(c.prefix, sizeof(c.prefix), prefix) || !numbers_fit(&n))
 		return lp_err_set(err, -EINVAL, "a value is out of range");
 	numbers_use(&n, &c);
 	r = lab_init(&lab, &c, err);

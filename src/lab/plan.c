@@ -26,6 +26,7 @@ struct parser {
 	size_t cap;
 	unsigned repeat;
 	enum plan_trace trace;
+	enum plan_functions functions;
 	int64_t phases_us[4];
 };
 
@@ -65,11 +66,34 @@ bool experiment_fresh(const struct experiment *e)
 
 const char *const plan_trace_names[] = {"none", "summary", "records", NULL};
 
+const char *const plan_functions_names[] = {"none", "samples", "calls", "both", NULL};
+
+/* The place of a word among others, or -1. */
+static int place_of(const char *text, const char *const *names)
+{
+	for (int i = 0; text && names[i]; i++) {
+		if (!strcmp(text, names[i]))
+			return i;
+	}
+	return -1;
+}
+
+static int functions_parse(const char *text, enum plan_functions *ret, struct lp_err *err)
+{
+	int i = place_of(text, plan_functions_names);
+
+	if (i < 0)
+		return lp_err_set(err, -EINVAL,
+			"functions: want none, samples, calls or both, not '%.64s'", text);
+	*ret = (enum plan_functions)i;
+	return 0;
+}
+
 int plan_trace_parse(const char *text, enum plan_trace *ret, struct lp_err *err)
 {
-	for (unsigned i = 0; text && plan_trace_names[i]; i++) {
-		if (strcmp(text, plan_trace_names[i]))
-			continue;
+	int i = place_of(text, plan_trace_names);
+
+	if (i >= 0) {
 		*ret = (enum plan_trace)i;
 		return 0;
 	}
@@ -144,6 +168,7 @@ static int experiment_add(struct parser *p, struct experiment *e, struct lp_err 
 	e->fault_us = p->phases_us[2];
 	e->recovery_us = p->phases_us[3];
 	e->trace = p->trace;
+	e->functions = p->functions;
 	e->number = alike_count(&p->plan, name.text, name.len);
 	if (p->plan.n_experiments + p->repeat > PLAN_EXPERIMENTS_MAX)
 		return lp_err_set(err, -EINVAL, "more than %d experiments are too many",
@@ -339,6 +364,7 @@ static const struct {
 	{"disk", "disk BYTES", 2},
 	{"phases", "phases WARMUP CLEAN FAULT RECOVERY", 5},
 	{"trace", "trace none|summary|records", 2},
+	{"functions", "functions none|samples|calls|both", 2},
 	{"repeat", "repeat N", 2},
 	{"run", "run WORKLOAD none|FAULT", 3},
 	{"train", "train WORKLOAD", 2},
@@ -356,7 +382,7 @@ static int form_check(char **words, unsigned n, struct lp_err *err)
 	}
 	return lp_err_set(err, -EINVAL,
 		"'%.64s' is not understood (want servers, clients, fs, seed, disk, phases, trace, "
-		"repeat, run or train)",
+		"functions, repeat, run or train)",
 		words[0]);
 }
 
@@ -374,6 +400,8 @@ static int words_parse(struct parser *p, char **words, unsigned n, struct lp_err
 		return line_phases(p, words, err);
 	if (!strcmp(words[0], "trace"))
 		return plan_trace_parse(words[1], &p->trace, err);
+	if (!strcmp(words[0], "functions"))
+		return functions_parse(words[1], &p->functions, err);
 	if (!strcmp(words[0], "repeat"))
 		return line_repeat(p, words[1], err);
 	return line_lab(p, words[0], words[1], err);

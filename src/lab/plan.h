@@ -7,6 +7,7 @@
  *   disk 512M                                 of a server, for the file system; the fifth
  *   phases WARMUP CLEAN FAULT RECOVERY        spans ("60s"), for the lines that follow
  *   trace none|summary|records                system calls, too; for the lines that follow
+ *   functions none|samples|calls|both         of servers, too; for the lines that follow
  *   repeat N                                  each line that follows N times, other servers
  *   run WORKLOAD none                         a control
  *   run WORKLOAD FAULT[:STRENGTH][@SERVER][+FAULT...]
@@ -31,6 +32,10 @@ enum plan_trace { PLAN_TRACE_NONE, PLAN_TRACE_SUMMARY, PLAN_TRACE_RECORDS };
 extern const char *const plan_trace_names[]; /* NULL-terminated */
 int plan_trace_parse(const char *text, enum plan_trace *ret, struct lp_err *err);
 
+/* What is recorded of the functions of servers ('limpet record --collect profile,calls'). */
+enum plan_functions { PLAN_FUNCTIONS_NONE, PLAN_SAMPLES, PLAN_CALLS, PLAN_SAMPLES_AND_CALLS };
+extern const char *const plan_functions_names[]; /* NULL-terminated */
+
 struct experiment {
 	char name[PLAN_NAME_MAX]; /* "ddw-disk-hog-1": the recording's directory */
 	const struct workload *workload;
@@ -39,6 +44,7 @@ struct experiment {
 	unsigned number;			   /* of those alike, from 1: the name's end */
 	bool train;
 	enum plan_trace trace;
+	enum plan_functions functions;
 	int64_t warmup_us, clean_us, fault_us, recovery_us;
 };
 

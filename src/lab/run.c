@@ -100,7 +100,7 @@ static int lab_claim(struct plan_run *run, struct lp_err *err)
 static bool same_shape(const struct lab_config *a, const struct lab_config *b)
 {
 	return a->n_servers == b->n_servers && a->n_clients == b->n_clients &&
-		!strcmp(a->fs, b->fs);
+		!strcmp(a->fs, b->fs) && !strcmp(a->prefix, b->prefix);
 }
 
 static bool lab_is_well(const struct lab *lab)

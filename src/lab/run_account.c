@@ -84,13 +84,13 @@ static json_t *account_json(const struct plan_run *run, const struct run_account
 
 	uname(&u);
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:b, s:b, s:I, s:i}",
+		"{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:o, s:o, s:o, s:o, s:i, s:b, s:b, s:I, s:i}",
 		"limpet", LIMPET_VERSION, "kernel", u.release, "name", e->name, "workload",
-		e->workload->name, "train", e->train, "trace", plan_trace_names[e->trace], "lab",
-		lab_json(&run->lab.config), "faults", faults_json(a), "phases", phases_json(a),
-		"watch", watch_json(a), "attempt", (int)a->attempt, "disturbed", a->disturbed,
-		"accepted", a->accepted, "recorded_bytes", (json_int_t)a->recorded_bytes, "samples",
-		(int)a->samples);
+		e->workload->name, "train", e->train, "trace", plan_trace_names[e->trace],
+		"functions", plan_functions_names[e->functions], "lab", lab_json(&run->lab.config),
+		"faults", faults_json(a), "phases", phases_json(a), "watch", watch_json(a),
+		"attempt", (int)a->attempt, "disturbed", a->disturbed, "accepted", a->accepted,
+		"recorded_bytes", (json_int_t)a->recorded_bytes, "samples", (int)a->samples);
 }
 
 int run_account_write(const struct plan_run *run, const struct run_account *a, const char *path,

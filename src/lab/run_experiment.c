@@ -97,11 +97,11 @@ static int phase_run(
 	return r;
 }
 
-static int recording_start(
-	struct plan_run *run, const char *dir, struct strain *ret_before, struct lp_err *err)
+static int recording_start(struct plan_run *run, const struct experiment *e, const char *dir,
+	struct strain *ret_before, struct lp_err *err)
 {
 	struct watch_report unused;
-	int r = run_record_start(run, dir, err);
+	int r = run_record_start(run, e->functions, dir, err);
 
 	watch_report(run->watch, &unused);
 	strain_read(&run->lab, ret_before);
@@ -159,7 +159,7 @@ static int recorded_phases(
 	const struct experiment *e = a->experiment;
 	bool recovers = phase_is_recorded(e, RUN_RECOVERY);
 	struct strain before;
-	int r = recording_start(run, dir, &before, err);
+	int r = recording_start(run, e, dir, &before, err);
 
 	if (r == 0)
 		r = phase_run(run, a, RUN_CLEAN, err);

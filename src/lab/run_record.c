@@ -18,11 +18,28 @@
 #define STOP_WAIT_MS 20000
 #define ARGS_MAX 32
 #define SAMPLES_SHARE_MIN 0.8
+/* Of samples of functions: a server has a fraction of a CPU, so that the usual 199 per second are
+ * few. */
+#define FREQUENCY "997"
 
-static int record_one(const struct plan_run *run, const struct lab_node *node, const char *dir,
-	struct lp_err *err)
+/* What is collected of a server. */
+static void server_collects(
+	const struct lab_node *node, enum plan_functions functions, char *buf, size_t size)
 {
-	char ports[8], disk[32], log[LAB_PATH_MAX], pid_file[LAB_PATH_MAX];
+	static const char *const instruments[] = {[PLAN_FUNCTIONS_NONE] = "",
+		[PLAN_SAMPLES] = ",profile",
+		[PLAN_CALLS] = ",calls",
+		[PLAN_SAMPLES_AND_CALLS] = ",profile,calls"};
+	bool cgroup = *node->cgroup && collector_find("cgroup");
+
+	snprintf(buf, size, "diskstats,netdev,tcp%s%s", cgroup ? ",cgroup" : "",
+		instruments[functions]);
+}
+
+static int record_one(const struct plan_run *run, const struct lab_node *node,
+	enum plan_functions functions, const char *dir, struct lp_err *err)
+{
+	char collect[64], ports[8], disk[32], log[LAB_PATH_MAX], pid_file[LAB_PATH_MAX];
 	const char *argv[ARGS_MAX] = {run->limpet, "record", "-q", "-o", dir, "-n", node->name,
 		"--interval", "1s", "--nets", "eth0", "--ports", ports, "--collect"};
 	unsigned n = 14;
@@ -37,13 +54,20 @@ static int record_one(const struct plan_run *run, const struct lab_node *node, c
 	if (node->role == LAB_SERVER) {
 		/* The whole disk: what a hog reads is on its other partition. */
 		snprintf(disk, sizeof(disk), "%s", path_basename(node->loop));
-		argv[n++] = cgroup ? "diskstats,netdev,tcp,cgroup" : "diskstats,netdev,tcp";
+		server_collects(node, functions, collect, sizeof(collect));
+		argv[n++] = collect;
 		argv[n++] = "--disks";
 		argv[n++] = disk;
 		argv[n++] = "--loops";
 		if (cgroup) {
 			argv[n++] = "--cgroup";
 			argv[n++] = node->cgroup;
+		}
+		if (functions) {
+			/* All nodes share this machine's CPUs. */
+			argv[n++] = "--own-network";
+			argv[n++] = "--frequency";
+			argv[n++] = FREQUENCY;
 		}
 	} else {
 		argv[n++] = "netdev,tcp";
@@ -52,13 +76,14 @@ static int record_one(const struct plan_run *run, const struct lab_node *node, c
 	return tool_spawn(&s, &pid, err);
 }
 
-int run_record_start(const struct plan_run *run, const char *dir, struct lp_err *err)
+int run_record_start(const struct plan_run *run, enum plan_functions functions, const char *dir,
+	struct lp_err *err)
 {
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return lp_err_sys(err, -errno, "cannot make %s", dir);
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
 		const struct lab_node *node = &run->lab.nodes[i];
-		int r = node->role == LAB_OTHER ? 0 : record_one(run, node, dir, err);
+		int r = node->role == LAB_OTHER ? 0 : record_one(run, node, functions, dir, err);
 
 		if (r < 0)
 			return lp_err_prefix(err, "cannot record %s", node->name);

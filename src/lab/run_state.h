@@ -61,8 +61,9 @@ void run_tell(const struct plan_run *run, const char *phase, int64_t rest_us);
 int run_experiment(struct plan_run *run, const struct experiment *e, const char *dir,
 	struct run_account *ret, struct lp_err *err);
 
-/* Recorders in all servers' and clients' namespaces, into `dir`. */
-int run_record_start(const struct plan_run *run, const char *dir, struct lp_err *err);
+/* Recorders in all servers' and clients' namespaces, into `dir`; of servers' functions, too. */
+int run_record_start(const struct plan_run *run, enum plan_functions functions, const char *dir,
+	struct lp_err *err);
 /* -EIO if one has ended. */
 int run_record_verify(const struct plan_run *run, struct lp_err *err);
 /* End them, and wait for it. None there: 0. */

@@ -18,7 +18,7 @@
 #define SPARE_US (15 * US_PER_SEC) /* an experiment's start and end, for the list */
 
 struct run_options {
-	const char *plan, *output, *name, *only, *part, *trace;
+	const char *plan, *output, *name, *only, *part, *trace, *prefix;
 	uint64_t seed, tries;
 	bool list, keep, json, accept;
 };
@@ -32,6 +32,9 @@ static const struct option_def options[] = {
 	{"name", 0, OPTION_STRING, AT(name), "LAB",
 		"name of the lab; one that is up is used, if it has as many servers and clients "
 		"and the same file system [lab]"},
+	{"prefix", 0, OPTION_STRING, AT(prefix), "DIR",
+		"take the file system that is installed there (one built with 'limpet cc', "
+		"say), not that in $PATH"},
 	{"seed", 0, OPTION_UINT, AT(seed), "N",
 		"seed of all that is random: which servers are broken, and the disks [the plan's, "
 		"or 1]"},
@@ -129,7 +132,10 @@ static int plan_choose(const struct run_options *opt, struct plan *ret, struct l
 	snprintf(ret->lab.name, sizeof(ret->lab.name), "%s", name);
 	if (opt->seed)
 		ret->lab.seed = opt->seed;
-	r = lab_init(&lab, &ret->lab, err);
+	if (opt->prefix)
+		r = lab_prefix_set(&ret->lab, opt->prefix, err);
+	if (r == 0)
+		r = lab_init(&lab, &ret->lab, err);
 	if (r < 0)
 		return r;
 	r = trace_choose(opt->trace, ret, err);
@@ -353,6 +359,7 @@ const struct command lab_verb_run = {
 		"    disk 512M                size of a server's disk\n"
 		"    phases 10s 60s 120s 60s  warm-up, clean, fault, recovery\n"
 		"    trace summary            system calls, too: none, summary, records\n"
+		"    functions both           of servers, too: none, samples, calls, both\n"
 		"    repeat 2                 each line that follows twice\n"
 		"    train ddw,ddr            without a fault, for 'limpet train'\n"
 		"    run ddw,ddr none         without a fault, a control\n"
@@ -360,8 +367,9 @@ const struct command lab_verb_run = {
 		"    run ddr disk-busy+send-pktloss\n\n"
 		"Commas separate alternatives: every workload with every fault. '+' joins faults "
 		"that are there at once. ':' precedes a strength, '@' a server; a fault that names "
-		"no server gets another one each time. 'phases', 'trace' and 'repeat' hold for the "
-		"lines that follow. 'limpet help lab work' lists workloads, 'limpet lab inject "
+		"no server gets another one each time. 'phases', 'trace', 'functions' and 'repeat' "
+		"hold for the lines that follow. 'limpet help lab work' lists workloads, 'limpet "
+		"lab inject "
 		"--list' "
 		"faults. An experiment is called WORKLOAD-FAULT-NUMBER: ddw-disk-hog-1.\n\n"
 		"Experiments that are in DIR already are not run again, so an interrupted run goes "

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct up_options {
-	const char *name, *fs;
+	const char *name, *fs, *prefix;
 	uint64_t servers, clients, seed, disk, hog, bandwidth, link, cpu_limit;
 	int64_t seek_min, seek_max;
 	bool no_cpu_limit;
@@ -20,6 +20,9 @@ static const struct option_def options[] = {
 		"[lab]"},
 	{"fs", 'f', OPTION_STRING, AT(fs), "NAME",
 		"the parallel file system, one of those above [gluster]"},
+	{"prefix", 0, OPTION_STRING, AT(prefix), "DIR",
+		"take the file system that is installed there (one built with 'limpet cc', "
+		"say), not that in $PATH"},
 	{"servers", 's', OPTION_UINT, AT(servers), "N", "so many servers, s1, s2, ... [6]"},
 	{"clients", 'c', OPTION_UINT, AT(clients), "N", "so many clients, c1, c2, ... [6]"},
 	{"disk", 0, OPTION_BYTES, AT(disk), "BYTES",
@@ -85,6 +88,8 @@ static int configure(struct lab_config *c, const struct up_options *opt, struct 
 	r = set_text(c->name, sizeof(c->name), opt->name, "the name", err);
 	if (r == 0)
 		r = set_text(c->fs, sizeof(c->fs), opt->fs, "the file system", err);
+	if (r == 0 && opt->prefix)
+		r = lab_prefix_set(c, opt->prefix, err);
 	if (r == 0)
 		r = set_sizes(c, opt, err);
 	if (r < 0)

@@ -196,17 +196,41 @@ bool vector_next(const struct vector *a, const struct vector *b, struct vector_w
 	return true;
 }
 
+/* The largest weight of a dimension that one of them has. */
+static double weight_largest(const struct vector *a, const struct vector *b, const double *weights)
+{
+	double largest = 0;
+
+	if (!weights)
+		return 1;
+	for (size_t i = 0; i < a->n; i++)
+		largest = fmax(largest, weights[a->entries[i].dimension]);
+	for (size_t i = 0; i < b->n; i++)
+		largest = fmax(largest, weights[b->entries[i].dimension]);
+	return largest;
+}
+
 double vector_distance(const struct vector *a, const struct vector *b, double *ret_more)
 {
+	return vector_distance_weighted(a, b, NULL, ret_more);
+}
+
+double vector_distance_weighted(
+	const struct vector *a, const struct vector *b, const double *weights, double *ret_more)
+{
 	/* Differences are up to twice as large as values. */
-	struct fixed_sum all = fixed_sum_for(2 * fmax(a->largest, b->largest)), more = all;
+	struct fixed_sum all = fixed_sum_for(
+				 2 * fmax(a->largest, b->largest) * weight_largest(a, b, weights)),
+			 more = all;
 	struct vector_walk at = {0};
 	struct vector_pair pair;
 
 	while (vector_next(a, b, &at, &pair)) {
-		fixed_sum_add(&all, fabs(pair.a - pair.b));
+		double apart = fabs(pair.a - pair.b) * (weights ? weights[pair.dimension] : 1);
+
+		fixed_sum_add(&all, apart);
 		if (pair.a > pair.b)
-			fixed_sum_add(&more, pair.a - pair.b);
+			fixed_sum_add(&more, apart);
 	}
 	if (ret_more)
 		*ret_more = fixed_sum_value(&more);

@@ -83,5 +83,8 @@ bool vector_next(const struct vector *a, const struct vector *b, struct vector_w
 /* The Manhattan distance: the sum of |a(i) - b(i)|. `ret_more` (may be NULL) is the part of it from
  * dimensions of which `a` has more. */
 double vector_distance(const struct vector *a, const struct vector *b, double *ret_more);
+/* The same with each difference multiplied by weights[dimension], none of them below 0. NULL: 1. */
+double vector_distance_weighted(
+	const struct vector *a, const struct vector *b, const double *weights, double *ret_more);
 
 #endif

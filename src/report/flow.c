@@ -24,16 +24,23 @@ void flow_print_safe(FILE *out, const char *text)
 	print_bytes(out, text, strlen(text));
 }
 
+/* The formatted text, which the caller frees; NULL: out of memory. */
+__attribute__((format(printf, 1, 0))) static char *formatted(const char *fmt, va_list ap)
+{
+	char *text;
+
+	return vasprintf(&text, fmt, ap) < 0 ? NULL : text;
+}
+
 void flow_print_line(FILE *out, const char *fmt, ...)
 {
 	_cleanup_free_ char *text = NULL;
 	va_list ap;
-	int r;
 
 	va_start(ap, fmt);
-	r = vasprintf(&text, fmt, ap);
+	text = formatted(fmt, ap);
 	va_end(ap);
-	if (r >= 0)
+	if (text)
 		flow_print_safe(out, text);
 	fputc('\n', out);
 }
@@ -82,12 +89,11 @@ void flow_addf(struct flow *f, const char *fmt, ...)
 {
 	_cleanup_free_ char *text = NULL;
 	va_list ap;
-	int r;
 
 	va_start(ap, fmt);
-	r = vasprintf(&text, fmt, ap);
+	text = formatted(fmt, ap);
 	va_end(ap);
-	if (r >= 0)
+	if (text)
 		flow_add(f, text);
 }
 

@@ -389,7 +389,7 @@ static int means_place(struct listing *l)
 int listing_make(struct lp_dataset *ds, const struct lp_table_options *range, struct listing *ret,
 	struct lp_err *err)
 {
-	struct listing l = {0};
+	struct listing l = {.asked = range->components != NULL};
 	struct lp_table_options opt = *range;
 	struct pass p = {.l = &l, .range = range};
 	struct lp_err means_err = {0};

@@ -46,6 +46,7 @@ struct listing_metric {
 };
 
 struct listing {
+	bool asked; /* for certain components */
 	size_t n_files;
 	uint64_t bytes;
 	struct listing_observer *observers;

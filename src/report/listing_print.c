@@ -103,11 +103,29 @@ static void kind_heading(struct grid *g, const struct listing *l, uint32_t kind,
 		grid_add(g, l->means[l->kind_means[i]]->metric);
 }
 
+/* There are thousands of functions and stacks: unless they were asked for, they are counted. */
+static bool print_count(FILE *out, const struct listing *l, uint32_t kind)
+{
+	bool stacks = !strcmp(l->kinds[kind], "stack");
+	size_t n = 0;
+
+	if (l->asked || (!stacks && strcmp(l->kinds[kind], "function") != 0))
+		return false;
+	for (size_t i = 0; i < l->n_components; i++)
+		n += l->components[i].kind == kind;
+	if (n)
+		fprintf(out, "\n%zu %s%s: limpet show --functions%s\n", n, l->kinds[kind],
+			n == 1 ? "" : "s", stacks ? " --flame FILE" : "");
+	return true;
+}
+
 static void print_kind(FILE *out, const struct listing *l, uint32_t kind, bool colour)
 {
 	bool stable = kind_has_stable(l, kind);
 	struct grid g;
 
+	if (print_count(out, l, kind))
+		return;
 	kind_heading(&g, l, kind, stable);
 	for (size_t i = 0; i < l->n_components; i++) {
 		const struct listing_component *c = &l->components[i];

@@ -4,7 +4,7 @@ import json
 import os
 import random
 
-from program import limpet, run_tests, tests_of
+from program import good, limpet, run_tests, tests_of
 from tap import check
 
 SERVERS = 6
@@ -104,6 +104,63 @@ def test_healthy(directory):
 
     verdict = diagnose(write(directory, change), 0)
     check(verdict["suspects"] == [], verdict["suspects"])
+
+
+def test_listing(directory):
+    """show counts functions, and lists those that are asked for"""
+    path = write(directory, lambda server, t, values: None)
+    shown = limpet("show", path)
+    check(shown.code == 0 and f"\n{SERVERS * len(FUNCTIONS)} functions: limpet show --functions\n" in shown.out, shown)
+    check(FUNCTIONS[0] not in shown.out, shown)
+    shown = limpet("show", path, "-c", f"s1/function:{FUNCTIONS[0]}")
+    check(FUNCTIONS[0] in shown.out and "limpet show --functions" not in shown.out, shown)
+
+
+def weights(path):
+    """{(metric, function): weight} of a file of thresholds."""
+    with open(path, encoding="utf-8") as f:
+        rows = [line.split() for line in f]
+    return {(row[1], row[2]): float(row[3]) for row in rows if row and row[0] == "weight"}
+
+
+def test_weights(directory):
+    """what varies among sound servers counts less, what told of a fault more; a mild fault is found by it"""
+    loud, quiet = FUNCTIONS[12], FUNCTIONS[3]
+
+    def noisy(server, t, values):
+        values[loud] *= 1 + 0.6 * random.Random(f"{server} {t // 60}").uniform(-1, 1)
+
+    def faulty(server, t, values):
+        noisy(server, t, values)
+        if server == 2 and t >= 300:
+            values[quiet] *= 2.2
+
+    for name, change in (("sound", noisy), ("bad", faulty), ("new", faulty)):
+        os.mkdir(os.path.join(directory, name))
+        write(os.path.join(directory, name), change)
+    truth = os.path.join(directory, "truth.csv")
+    with open(truth, "w", encoding="utf-8") as f:
+        f.write("verdict,component,cause,diagnosis,start,end\nsound,,,,,\n"
+                "bad,s2,disk-busy,,2026-01-01T00:05:00Z,2026-01-01T00:15:00Z\n")
+    sound, bad, new = (os.path.join(directory, name) for name in ("sound", "bad", "new"))
+    plain, weighed, labelled = (os.path.join(directory, f"{name}.thr") for name in ("plain", "weighed", "labelled"))
+    method = ["-m", "samples", "--method", "manhattan"]
+    good("train", sound, *method, "-o", plain)
+    good("train", sound, *method, "--weights", "-o", weighed)
+    good("train", sound, bad, *method, "--labelled", truth, "-o", labelled)
+    check(weights(plain) == {}, weights(plain))
+    learnt = weights(weighed)
+    check(learnt[("samples", loud)] < 0.5 * learnt[("samples", quiet)], learnt)
+    check(weights(labelled)[("samples", quiet)] > 1.5 * learnt[("samples", quiet)], weights(labelled))
+    for thresholds, code in ((plain, 0), (labelled, 1)):
+        ran = limpet("diagnose", new, "--thresholds", thresholds, "-m", "samples", "--json")
+        check(ran.code == code, f"{thresholds}: {ran}")
+        if code:
+            suspects = json.loads(ran.out)["suspects"]
+            check([s["component"] for s in suspects] == ["s2/functions:all"], suspects)
+            check(suspects[0]["functions"][0]["function"] == quiet, suspects)
+    ran = limpet("train", sound, new, *method, "--labelled", truth, "-o", plain)
+    check(ran.code == 2 and "says nothing of" in ran.err, ran)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,8 @@ def test_before_and_after(directory):
             later.end()
         check(traced.counts.get("serves:serves:work") == 7 + 20 + 300 + 4000, f"{traced.counts}")
         check(traced.counts.get("serves:serves:serve") == 1 + 1 + 1 + 1, f"{traced.counts}")
-        check(traced.json["programs"] == 4, f"{traced.json}")
+        # Others on this machine may count, too.
+        check(traced.json["programs"] >= 4, f"{traced.json}")
         before.end()
         check(os.listdir(tables) == [], f"left {os.listdir(tables)}")
         shown = limpet("show", "--raw", "--values", traced.archive)

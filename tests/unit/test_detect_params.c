@@ -1,3 +1,4 @@
+#include "profile_rig.h"
 #include "unit.h"
 
 #include "detect/compare/votes.h"
@@ -116,10 +117,37 @@ static void test_refused(void **state)
 	assert_non_null(strstr(err.text, "--win-size"));
 }
 
+/* A minute of functions is a minute, whatever the interval. */
+static void test_functions_in_time(void **state)
+{
+	static const struct profile ten = {.metric = "samples",
+		.unit = "1/s",
+		.n_observers = 3,
+		.n_functions = 2,
+		.n_slots = 20,
+		.step_us = 10 * SECOND,
+		.total = 10};
+	struct lp_table *t = profile_make(&ten);
+	struct lp_params p = {.win_size = 60, .win_shift = 30};
+
+	(void)state;
+	params_in_time(measure_find("cdf"), &t, 1, &p);
+	assert_int_equal(p.win_size, 60);
+	params_in_time(measure_find("manhattan"), &t, 1, &p);
+	assert_int_equal(p.win_size, 6);
+	assert_int_equal(p.win_shift, 3);
+	t->step_us = SECOND;
+	params_in_time(measure_find("manhattan"), &t, 1, &p);
+	assert_int_equal(p.win_size, 60);
+	assert_int_equal(p.win_shift, 30);
+	lp_table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_functions_in_time),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_given),
 		cmocka_unit_test(test_shrinks),

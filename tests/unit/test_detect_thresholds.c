@@ -135,7 +135,7 @@ static void test_bad_lines(void **state)
 	(void)state;
 	bad("", "f.thr: the file is empty");
 	bad("await a 1\n", "f.thr:1: this is no file of thresholds");
-	bad("limpet thresholds 3\n", "f.thr:1: these thresholds are of version 3, and this limpet");
+	bad("limpet thresholds 4\n", "f.thr:1: these thresholds are of version 4, and this limpet");
 	bad("limpet thresholds 11\n", "f.thr:1: these thresholds are of version 11, and this");
 	bad("limpet thresholds x\n", "'x' is no version");
 	bad("limpet thresholds 1\nmethod kl\nfoo 3\nend\n", "f.thr:3: unknown key 'foo'");
@@ -234,6 +234,35 @@ static void test_worse(void **state)
 	again = good(HEAD "worse a/disk:1 3\nend\n");
 	gets(again, "worse", "a/disk:1", 3);
 	bad(HEAD "worse lower x\nend\n", "f.thr:8: 'worse ...' is of version 2");
+}
+
+#define HEAD3                                                                                      \
+	"limpet thresholds 3\nmethod cdf\nsmooth 15\nwin-size 60\nwin-shift 30\nk 3\nstep 15s\n"
+
+/* Weights of functions came with version 3. */
+static void test_weights(void **state)
+{
+	_cleanup_(thresholds_freep) struct thresholds *t =
+		good(HEAD3 "samples oss1/functions:all 900\n"
+			   "weight samples glusterfsd:posix.so:posix_readv 2.5\n"
+			   "weight samples \"a b:*\" 0\nend 3\n");
+	_cleanup_free_ char *text = thresholds_text(t);
+	_cleanup_(thresholds_freep) struct thresholds *again = good(text);
+	const struct function_weights *w = thresholds_weighted(again);
+
+	(void)state;
+	assert_non_null(strstr(text, "limpet thresholds 3\n"));
+	assert_non_null(strstr(text,
+		"\nweight  samples  \"a b:*\"  0\n"
+		"weight  samples  glusterfsd:posix.so:posix_readv  2.5\n\nend 3\n"));
+	assert_true(function_weights_get(w, "samples", "glusterfsd:posix.so:posix_readv") == 2.5);
+	assert_true(function_weights_get(w, "samples", "a b:c") == 0);
+	bad(HEAD3 "weight samples a -1\nend\n", "f.thr:8: '-1' is no weight");
+	bad(HEAD3 "weight samples a 1e9\nend\n", "f.thr:8: want 'weight METRIC FUNCTION");
+	bad(HEAD3 "weight samples a 1\nweight samples a 1\nend\n",
+		"f.thr:9: samples of a has a weight already");
+	bad(HEAD2 "weight samples a 1\nend\n", "f.thr:8: 'weight ...' is of version 3");
+	bad(HEAD3 "weight samples a 1\nend 2\n", "f.thr:9: there should be 2 thresholds");
 }
 
 static void test_bad_numbers(void **state)
@@ -358,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_normal),
 		cmocka_unit_test(test_bad_normal),
 		cmocka_unit_test(test_worse),
+		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_bad_numbers),
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_cut_off),

@@ -29,7 +29,7 @@ static void test_oracle(void **state)
 		for (uint32_t w = 0; w < n_windows; w++) {
 			vectors_random(&a, own, DIMENSIONS, vectors_below(20));
 			vectors_random(&c, peer, DIMENSIONS, vectors_below(20));
-			assert_int_equal(vector_blame_add(&b, &a, &c), 0);
+			assert_int_equal(vector_blame_add(&b, &a, &c, NULL), 0);
 			for (uint32_t d = 0; d < DIMENSIONS; d++) {
 				sums[d] += fabs(own[d] - peer[d]);
 				owns[d] += own[d];
@@ -76,7 +76,7 @@ static void test_equals(void **state)
 	assert_int_equal(dimensions_intern(&names, "poll", &id), 0);
 	vectors_of(&a, own, 3);
 	vectors_of(&c, peer, 3);
-	assert_int_equal(vector_blame_add(&b, &a, &c), 0);
+	assert_int_equal(vector_blame_add(&b, &a, &c, NULL), 0);
 	assert_int_equal(vector_blame_top(&b, &names, top, 10), 2);
 	assert_int_equal(top[0].dimension, 1);
 	assert_true(top[0].own == 5 && top[0].peer == 10 && top[0].distance == 5);

@@ -119,6 +119,110 @@ static void test_strangers(void **state)
 	lp_table_free(t);
 }
 
+/* Weights multiply the differences; totals stay what was measured. */
+static void test_weights(void **state)
+{
+	struct lp_table *t = profile_make(&calm);
+	struct function_weights w = {0};
+	struct vector_group plain, g;
+
+	(void)state;
+	profile_change(&calm, t, 3, 7, 0, 1, 500);
+	assert_int_equal(function_weights_add(&w, "widgets", "*", 0), 0);
+	assert_int_equal(function_weights_add(&w, "widgets", "f7", 2), 0);
+	group_compare(t, components, &plain);
+	assert_int_equal(group_make(t, components, &params, &g), 0);
+	assert_int_equal(vector_group_weigh(&g, &w), 0);
+	assert_int_equal(vector_group_compare(&g, 0, 19), 0);
+	for (uint32_t i = 0; i < 5 * 19; i++) {
+		assert_true(g.places[i].own == plain.places[i].own);
+		assert_true(g.places[i].peers == plain.places[i].peers);
+	}
+	for (uint32_t w3 = 0; w3 < 19; w3++) {
+		const struct vector_place *p = &g.places[3 * 19 + w3];
+
+		/* Only f7 is left: 500 more in each of 20 slots, twice. */
+		assert_true(fabs(p->vote - 2 * 20 * 500) < 0.1 * 2 * 20 * 500);
+		assert_true(p->vote == p->more);
+	}
+	function_weights_release(&w);
+	vector_group_release(&plain);
+	vector_group_release(&g);
+	lp_table_free(t);
+}
+
+static double member_total(const struct vector_group *g, uint32_t member, uint32_t window)
+{
+	return g->places[(size_t)member * g->n_windows + window].own;
+}
+
+/* With all windows at hand, what counts in one of them counts in all. */
+static void test_whole(void **state)
+{
+	static const uint32_t first[] = {0, 10, 20};
+	struct profile p = calm;
+	struct vector_group each, whole;
+	struct lp_table *t;
+
+	(void)state;
+	p.metric = "samples";
+	p.unit = "1/s";
+	p.n_functions = 1;
+	p.n_slots = 40;
+	p.noise = 0;
+	t = profile_make(&p);
+	/* 1 a second is too little, 10 is enough; one server has that, later. */
+	for (uint32_t i = 0; i < 5; i++)
+		profile_change(&p, t, i, 0, 0, 0, 1);
+	profile_change(&p, t, 2, 0, 20, 1, 9);
+	assert_int_equal(group_make(t, components, &params, &each), 0);
+	assert_int_equal(vector_group_compare(&each, 0, 3), 0);
+	assert_true(member_total(&each, 0, 0) == 0 && member_total(&each, 0, 2) == 20);
+	assert_int_equal(group_make(t, components, &params, &whole), 0);
+	assert_int_equal(vector_group_select_whole(&whole, first, 3), 0);
+	assert_int_equal(vector_group_compare(&whole, 0, 3), 0);
+	assert_true(member_total(&whole, 0, 0) == 20 && member_total(&whole, 2, 2) == 200);
+	vector_group_release(&each);
+	vector_group_release(&whole);
+	lp_table_free(t);
+}
+
+/* Calls count of functions that take time. */
+static void test_selected(void **state)
+{
+	struct profile p = calm;
+	struct lp_identity *members[5];
+	struct lp_table *calls, *times;
+	struct vector_group g;
+
+	(void)state;
+	p.metric = "fcalls";
+	p.unit = "1/s";
+	p.n_functions = 2;
+	p.noise = 0;
+	calls = profile_make(&p);
+	p.metric = "ftime";
+	p.unit = "ms/s";
+	times = profile_make(&p);
+	for (uint32_t i = 0; i < 5; i++) {
+		profile_change(&p, calls, i, 0, 0, 0, 1000000); /* often, and for nothing */
+		profile_change(&p, times, i, 0, 0, 0, 1);
+		profile_change(&p, calls, i, 1, 0, 0, 3); /* rarely, and long */
+		profile_change(&p, times, i, 1, 0, 0, 500);
+	}
+	identities_of(components, 5, members);
+	assert_int_equal(vector_group_make(calls, members, 5, &params, &g), 0);
+	assert_int_equal(vector_group_select_by(&g, times, members, &params), 0);
+	assert_int_equal(vector_group_compare(&g, 0, 3), 0);
+	assert_true(member_total(&g, 0, 0) == 60);
+	assert_int_equal(vector_group_select_whole(&g, &(uint32_t){0}, 1), 0);
+	assert_int_equal(vector_group_compare(&g, 0, 3), 0);
+	assert_true(member_total(&g, 0, 2) == 60);
+	vector_group_release(&g);
+	lp_table_free(calls);
+	lp_table_free(times);
+}
+
 /* A metric of the catalogue says what is too little to count. */
 static void test_least(void **state)
 {
@@ -287,6 +391,9 @@ int main(void)
 		cmocka_unit_test(test_votes),
 		cmocka_unit_test(test_later),
 		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_selected),
 		cmocka_unit_test(test_least),
 		cmocka_unit_test(test_blame),
 		cmocka_unit_test(test_limit),

@@ -104,10 +104,39 @@ static void a_file_is_waited_for_while_its_file_system_runs(void **state)
 	remove_here(&lab);
 }
 
+/* Programs of a prefix outrank those in $PATH, which are no substitute for them. */
+static void a_prefix_has_programs_of_its_own(void **state)
+{
+	char root[] = "/tmp/limpet-test-XXXXXX", path[PATH_MAX], found[PATH_MAX];
+	struct lab_config c = {0};
+	struct lp_err err = {0};
+
+	(void)state;
+	assert_true(daemon_exists(&c, "sh"));
+	assert_string_equal(daemon_program(&c, "sh", found), "sh");
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(lab_prefix_set(&c, root, &err), 0);
+	assert_false(daemon_exists(&c, "sh"));
+	snprintf(path, sizeof(path), "%s/sbin", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/sbin/sh", root);
+	assert_int_equal(symlink("/bin/sh", path), 0);
+	assert_true(daemon_exists(&c, "sh"));
+	assert_string_equal(daemon_program(&c, "sh", found), path);
+	assert_int_equal(daemon_missing(&c, "GlusterFS", &err), -ENOENT);
+	assert_non_null(strstr(err.text, root));
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	rmdir(root);
+	assert_int_equal(lab_prefix_set(&c, root, &err), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sockets_are_counted_by_state_and_port),
+		cmocka_unit_test(a_prefix_has_programs_of_its_own),
 		cmocka_unit_test(a_configuration_replaces_the_one_before),
 		cmocka_unit_test(a_configuration_that_cannot_be_written_is_an_error),
 		cmocka_unit_test(a_file_is_waited_for_while_its_file_system_runs),

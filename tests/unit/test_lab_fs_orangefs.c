@@ -111,9 +111,9 @@ static void it_says_where_it_comes_from_if_it_is_not_there(void **state)
 	const struct fs *fs = fs_find("orangefs");
 	(void)state;
 	if (tool_exists("pvfs2-server") && tool_exists("pvfs2fuse")) {
-		assert_int_equal(fs->check(&err), 0);
+		assert_int_equal(fs->check(&(struct lab_config){0}, &err), 0);
 	} else {
-		assert_int_equal(fs->check(&err), -ENOENT);
+		assert_int_equal(fs->check(&(struct lab_config){0}, &err), -ENOENT);
 		assert_non_null(strstr(err.text, "not installed"));
 		assert_non_null(strstr(err.text, "orangefs"));
 	}

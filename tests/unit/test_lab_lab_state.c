@@ -46,6 +46,7 @@ static void what_is_saved_is_loaded(void **state)
 	(void)state;
 	snprintf(lab.nodes[1].loop, sizeof(lab.nodes[1].loop), "/dev/loop7");
 	snprintf(lab.nodes[0].cgroup, sizeof(lab.nodes[0].cgroup), "/sys/fs/cgroup/x");
+	assert_int_equal(lab_prefix_set(&lab.config, dir, &err), 0);
 	lab.complete = true;
 	assert_int_equal(lab_state_save(&lab, &err), 0);
 	assert_int_equal(lab_load("one", &got, &err), 0);

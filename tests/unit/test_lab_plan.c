@@ -36,6 +36,7 @@ static void lines_make_experiments(void **state)
 	      "phases 1s 20s 1m 500ms   # short\n"
 	      "run ddw none\n"
 	      "trace summary\n"
+	      "functions both\n"
 	      "\trun ddw disk-hog@s2+slow-disk:8@s3\r\n"
 	      "train ddw",
 		&p);
@@ -55,6 +56,9 @@ static void lines_make_experiments(void **state)
 	assert_int_equal(experiment_us(&e[0]), 81500000);
 	assert_int_equal(e[0].trace, PLAN_TRACE_NONE);
 	assert_int_equal(e[1].trace, PLAN_TRACE_SUMMARY);
+	assert_int_equal(e[0].functions, PLAN_FUNCTIONS_NONE);
+	assert_int_equal(e[1].functions, PLAN_SAMPLES_AND_CALLS);
+	assert_int_equal(e[2].functions, PLAN_SAMPLES_AND_CALLS);
 	assert_int_equal(e[2].trace, PLAN_TRACE_SUMMARY);
 	assert_string_equal(e[1].name, "ddw-disk-hog+slow-disk_8-1");
 	assert_int_equal(e[1].n_faults, 2);
@@ -106,6 +110,8 @@ static void bad_lines_are_named(void **state)
 	assert_bad("phases 1 2 3 x\n", "p:1: 'x' is not a span");
 	assert_bad("phases 1 0 3 4\n", "p:1: the clean and the fault phase");
 	assert_bad("phases 1 2 3 2d\n", "p:1: a phase of more than a day");
+	assert_bad(
+		"functions all\n", "p:1: functions: want none, samples, calls or both, not 'all'");
 	assert_bad("trace all\n", "p:1: trace: want none, summary or records, not 'all'");
 	assert_bad("disk much\n", "p:1: 'much' is not a number of bytes");
 	assert_bad("repeat 0\n", "p:1: 'repeat 0'");

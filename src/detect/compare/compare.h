@@ -100,7 +100,8 @@ bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric);
  */
 bool group_has_vectors(const struct lp_verdict *v, uint32_t group);
 int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
-	const struct lp_params *params, struct vector_group *ret);
+	const struct lp_params *params, const struct function_weights *weights,
+	struct vector_group *ret);
 
 /* Keep of the rows of a group only those that thresholds are learnt from: an even selection. */
 void sample_rows(const double **rows, uint32_t n); /* calibrate.c */

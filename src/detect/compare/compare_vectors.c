@@ -6,10 +6,28 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What does less is different in this: what it has less of is so many times what it has more of.
  * Time that is not spent in one function is spent in another, so that much of both says nothing. */
 #define LESS_LEAST 2.0
+
+/* The paper counts calls of those functions that take time, and not of those that are called often:
+ * a few functions are called all the time, and do nothing. */
+#define CALLS_METRIC "fcalls"
+#define TIME_METRIC "ftime"
+
+/* The table that says which functions of another one count; NULL: that one does itself. */
+static const struct lp_table *selecting_table(const struct lp_verdict *v, uint32_t metric)
+{
+	if (strcmp(v->tables[metric]->metric, CALLS_METRIC) != 0)
+		return NULL;
+	for (uint32_t i = 0; i < v->n_tables; i++) {
+		if (!strcmp(v->tables[i]->metric, TIME_METRIC))
+			return v->tables[i];
+	}
+	return NULL;
+}
 
 bool group_has_vectors(const struct lp_verdict *v, uint32_t group)
 {
@@ -19,17 +37,35 @@ bool group_has_vectors(const struct lp_verdict *v, uint32_t group)
 }
 
 int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
-	const struct lp_params *params, struct vector_group *ret)
+	const struct lp_params *params, const struct function_weights *weights,
+	struct vector_group *ret)
 {
 	const struct lp_peer_group *g = &v->groups[group];
 	_cleanup_free_ struct lp_identity **components =
 		calloc((size_t)g->n_members + 1, sizeof(struct lp_identity *));
+	const struct lp_table *by = selecting_table(v, metric);
+	int r;
 
 	if (!components)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < g->n_members; i++)
 		components[i] = v->components[g->members[i]];
-	return vector_group_make(v->tables[metric], components, g->n_members, params, ret);
+	r = vector_group_make(v->tables[metric], components, g->n_members, params, ret);
+	if (r == 0)
+		r = vector_group_weigh(ret, weights);
+	return r == 0 && by ? vector_group_select_by(ret, by, components, params) : r;
+}
+
+static int select_whole(const struct comparison *c)
+{
+	uint32_t n = c->series->n_windows;
+	_cleanup_free_ uint32_t *first = calloc((size_t)n + 1, sizeof(*first));
+
+	if (!first)
+		return -ENOMEM;
+	for (uint32_t w = 0; w < n; w++)
+		first[w] = c->context + w * c->params.win_shift;
+	return vector_group_select_whole(c->vectors, first, n);
 }
 
 int comparison_vectors(struct comparison *c)
@@ -41,7 +77,11 @@ int comparison_vectors(struct comparison *c)
 	c->vectors = calloc(1, sizeof(*c->vectors));
 	if (!c->vectors)
 		return -ENOMEM;
-	r = group_vectors(c->v, s->group, s->metric, &c->params, c->vectors);
+	r = group_vectors(
+		c->v, s->group, s->metric, &c->params, detect_weights(c->opt), c->vectors);
+	/* An engine, which sees one window after the other, must not change its mind. */
+	if (r == 0 && !c->past)
+		r = select_whole(c);
 	if (r == 0)
 		r = vector_group_compare(c->vectors, c->context, s->n_windows);
 	for (size_t i = 0; r == 0 && i < n; i++) {

@@ -48,6 +48,7 @@ struct measure {
 	const char *name;
 	const char *help;
 	struct lp_params defaults; /* step_us 0: that of the data */
+	int64_t window_us; /* of functions, the time of a default window; 0: as many samples */
 	bool pairwise;
 
 	/* The votes of `members` (n positions in the window; NULL: all, and n is ignored), NaN

@@ -73,6 +73,7 @@ const struct measure measure_manhattan = {
 	.name = "manhattan",
 	.help = "difference of the sums over the window, the Manhattan distance of vectors",
 	.defaults = {.smooth = 1, .win_size = 60, .win_shift = 30, .k = 3},
+	.window_us = INT64_C(60) * 1000000,
 	.pairwise = true,
 	.votes = manhattan_votes,
 };

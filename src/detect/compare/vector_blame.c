@@ -14,7 +14,8 @@ void vector_blame_release(struct vector_blame *b)
 	*b = (struct vector_blame){0};
 }
 
-int vector_blame_add(struct vector_blame *b, const struct vector *own, const struct vector *peer)
+int vector_blame_add(struct vector_blame *b, const struct vector *own, const struct vector *peer,
+	const double *weights)
 {
 	_cleanup_(vector_release) struct vector distance = {0};
 	struct vector_walk at = {0};
@@ -22,7 +23,8 @@ int vector_blame_add(struct vector_blame *b, const struct vector *own, const str
 	int r = 0;
 
 	while (r == 0 && vector_next(own, peer, &at, &pair))
-		r = vector_add(&distance, pair.dimension, fabs(pair.a - pair.b));
+		r = vector_add(&distance, pair.dimension,
+			fabs(pair.a - pair.b) * (weights ? weights[pair.dimension] : 1));
 	vector_finish(&distance);
 	if (r == 0)
 		r = vector_merge(&b->distance, &distance);

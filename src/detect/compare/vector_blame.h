@@ -13,8 +13,10 @@ struct vector_blame {
 
 void vector_blame_release(struct vector_blame *b);
 
-/* Add an anomalous window: the member's vector and that of its median peer. 0 or -ENOMEM. */
-int vector_blame_add(struct vector_blame *b, const struct vector *own, const struct vector *peer);
+/* Add an anomalous window: the member's vector and that of its median peer. `weights`: as in struct
+ * vector_window. 0 or -ENOMEM. */
+int vector_blame_add(struct vector_blame *b, const struct vector *own, const struct vector *peer,
+	const double *weights);
 
 struct vector_culprit {
 	uint32_t dimension;

@@ -10,6 +10,12 @@
 
 void vector_group_release(struct vector_group *g)
 {
+	if (g->selector)
+		vector_group_release(g->selector);
+	free(g->selector);
+	free(g->selected);
+	free(g->kept);
+	free(g->weights);
 	vector_view_release(&g->view);
 	free(g->view_of);
 	free(g->names);
@@ -41,6 +47,7 @@ struct vector_worker {
 	struct vector *vectors;
 	struct vector **present; /* NULL: no data */
 	struct vector_place *places;
+	bool *kept; /* [dimension] what counts in this window */
 	uint32_t n;
 };
 
@@ -51,6 +58,7 @@ static void worker_release(struct vector_worker *k)
 	free(k->vectors);
 	free(k->present);
 	free(k->places);
+	free(k->kept);
 }
 
 static int worker_init(struct vector_worker *k, const struct vector_group *g)
@@ -60,13 +68,54 @@ static int worker_init(struct vector_worker *k, const struct vector_group *g)
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	k->present = calloc((size_t)k->n + 1, sizeof(*k->present));
 	k->places = calloc((size_t)k->n + 1, sizeof(*k->places));
-	return k->vectors && k->present && k->places ? 0 : -ENOMEM;
+	k->kept = calloc((size_t)g->view.dimensions.n + 1, sizeof(*k->kept));
+	return k->vectors && k->present && k->places && k->kept ? 0 : -ENOMEM;
+}
+
+/* Note which of our dimensions count because of a window, by whoever says so. */
+static int window_select(const struct vector_group *g, uint32_t first, bool *kept)
+{
+	const struct vector_group *by = g->selector ? g->selector : g;
+	_cleanup_(vector_release) struct vector v = {0};
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < by->n_members; i++) {
+		if (by->view_of[i] == UINT32_MAX)
+			continue;
+		r = vector_view_window(&by->view, by->view_of[i], first, by->win_size, &v);
+		for (size_t e = 0; r > 0 && e < v.n; e++) {
+			uint32_t d = v.entries[e].dimension;
+
+			d = g->selector ? g->selected[d] : d;
+			if (d != UINT32_MAX && fabs(v.entries[e].value) >= by->least)
+				kept[d] = true;
+		}
+	}
+	return r < 0 ? r : 0;
+}
+
+/* Leave what counts. */
+static int window_reduce(const struct vector_group *g, uint32_t first, struct vector_worker *k)
+{
+	int r = 0;
+
+	if (g->kept) {
+		vectors_keep(k->present, g->n_members, g->kept);
+		return 0;
+	}
+	if (!g->selector)
+		return g->least > 0 ? vectors_reduce(k->present, g->n_members, g->least) : 0;
+	memset(k->kept, 0, g->view.dimensions.n * sizeof(*k->kept));
+	r = window_select(g, first, k->kept);
+	vectors_keep(k->present, g->n_members, k->kept);
+	return r;
 }
 
 /* The vectors of the window that begins in slot `first`, compared. */
 static int window_compare(const struct vector_group *g, uint32_t first, struct vector_worker *k)
 {
-	struct vector_window w = {(const struct vector *const *)k->present, g->names, g->n_members};
+	struct vector_window w = {
+		(const struct vector *const *)k->present, g->names, g->n_members, g->weights};
 	int r = 0;
 
 	for (uint32_t i = 0; r >= 0 && i < g->n_members; i++) {
@@ -76,8 +125,8 @@ static int window_compare(const struct vector_group *g, uint32_t first, struct v
 				&g->view, g->view_of[i], first, g->win_size, &k->vectors[i]);
 		k->present[i] = r > 0 ? &k->vectors[i] : NULL;
 	}
-	if (r >= 0 && g->least > 0)
-		r = vectors_reduce(k->present, g->n_members, g->least);
+	if (r >= 0)
+		r = window_reduce(g, first, k);
 	return r < 0 ? r : vectors_compare_window(&w, k->places);
 }
 
@@ -125,8 +174,10 @@ int vector_group_make(const struct lp_table *t, struct lp_identity *const *compo
 	const struct lp_metric *m = lp_metric_find(FUNCTION_KIND, t->metric);
 	struct vector_group *g = ret;
 
-	*g = (struct vector_group){
-		.n_members = n, .win_size = params->win_size, .win_shift = params->win_shift};
+	*g = (struct vector_group){.metric = t->metric,
+		.n_members = n,
+		.win_size = params->win_size,
+		.win_shift = params->win_shift};
 	if (vector_view_of_table(t, FUNCTION_KIND, &g->view) < 0)
 		return -ENOMEM;
 	g->amount = g->view.factor * params->win_size;
@@ -137,6 +188,45 @@ int vector_group_make(const struct lp_table *t, struct lp_identity *const *compo
 		return -ENOMEM;
 	members_find(g, components);
 	return 0;
+}
+
+int vector_group_weigh(struct vector_group *g, const struct function_weights *weights)
+{
+	free(g->weights);
+	return function_weights_of(weights, g->metric, &g->view.dimensions, &g->weights);
+}
+
+int vector_group_select_by(struct vector_group *g, const struct lp_table *t,
+	struct lp_identity *const *components, const struct lp_params *params)
+{
+	uint32_t n;
+
+	g->selector = calloc(1, sizeof(*g->selector));
+	if (!g->selector || vector_group_make(t, components, g->n_members, params, g->selector) < 0)
+		return -ENOMEM;
+	n = g->selector->view.dimensions.n;
+	g->selected = calloc((size_t)n + 1, sizeof(*g->selected));
+	if (!g->selected)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		g->selected[i] = UINT32_MAX;
+		dimensions_find(&g->view.dimensions, g->selector->view.dimensions.names[i],
+			&g->selected[i]);
+	}
+	return 0;
+}
+
+int vector_group_select_whole(struct vector_group *g, const uint32_t *first, uint32_t n_windows)
+{
+	int r = 0;
+
+	free(g->kept);
+	g->kept = calloc((size_t)g->view.dimensions.n + 1, sizeof(*g->kept));
+	if (!g->kept)
+		return -ENOMEM;
+	for (uint32_t w = 0; r == 0 && w < n_windows; w++)
+		r = window_select(g, first[w], g->kept);
+	return r;
 }
 
 int vector_group_blame(
@@ -153,7 +243,7 @@ int vector_group_blame(
 	peer = k.places[member].peer;
 	return peer == VECTOR_NOBODY
 		? 0
-		: vector_blame_add(blame, &k.vectors[member], &k.vectors[peer]);
+		: vector_blame_add(blame, &k.vectors[member], &k.vectors[peer], g->weights);
 }
 
 double vector_limit(const double *votes, uint32_t n)

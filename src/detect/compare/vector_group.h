@@ -2,6 +2,7 @@
 #ifndef DETECT_COMPARE_VECTOR_GROUP_H
 #define DETECT_COMPARE_VECTOR_GROUP_H
 
+#include "detect/compare/function_weights.h"
 #include "detect/compare/vector_blame.h"
 #include "detect/compare/vectors.h"
 #include "model/vector_view.h"
@@ -9,12 +10,18 @@
 
 struct vector_group {
 	struct vector_view view;
+	const char *metric; /* the table's */
 	uint32_t n_members;
 	uint32_t *view_of;  /* [member] its position in the view; UINT32_MAX: it is not there */
 	const char **names; /* [member] */
 	uint32_t win_size, win_shift;
 	double amount; /* a value that is the same all the time makes so many times that a window */
 	double least;  /* dimensions of which nobody has so much in a window do not count there */
+	double *weights;	       /* [dimension]; NULL: all count alike */
+	struct vector_group *selector; /* who says which dimensions count; NULL: it does itself */
+	uint32_t *selected;	       /* [the selector's dimension] our own, or UINT32_MAX */
+	bool *kept;		       /* [dimension] those that count in every window; NULL: each
+					* window has its own */
 	uint32_t n_windows;
 	struct vector_place *places; /* [member * n_windows + window] */
 };
@@ -24,6 +31,18 @@ struct vector_group {
 int vector_group_make(const struct lp_table *t, struct lp_identity *const *components, uint32_t n,
 	const struct lp_params *params, struct vector_group *ret);
 void vector_group_release(struct vector_group *g);
+
+/* Weigh the dimensions. `weights` may be NULL. 0 or -ENOMEM. */
+int vector_group_weigh(struct vector_group *g, const struct function_weights *weights);
+
+/* Let another metric of the same functions, of which a table is given, say which of them count:
+ * calls count of functions that take time. 0 or -ENOMEM. */
+int vector_group_select_by(struct vector_group *g, const struct lp_table *t,
+	struct lp_identity *const *components, const struct lp_params *params);
+
+/* What counts in one of these windows counts in all of them, as in the paper: for whoever has all
+ * windows at hand. 0 or -ENOMEM. */
+int vector_group_select_whole(struct vector_group *g, const uint32_t *first, uint32_t n_windows);
 
 /* Compare them in `n_windows` windows, of which the first begins in slot `first`: fills in
  * `places`.

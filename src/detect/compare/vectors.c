@@ -37,7 +37,8 @@ static void member_vote(const struct vector_window *w, uint32_t member, struct d
 	for (uint32_t i = 0; own && i < w->n_members; i++) {
 		if (i != member && w->members[i])
 			distances[n++] = (struct distance){
-				vector_distance(own, w->members[i], NULL), i, w->names[i]};
+				vector_distance_weighted(own, w->members[i], w->weights, NULL), i,
+				w->names[i]};
 	}
 	if (!n)
 		return;
@@ -46,7 +47,7 @@ static void member_vote(const struct vector_window *w, uint32_t member, struct d
 	for (at = n - (n / 2 + 1); at > 0 && distances[at - 1].value == distances[at].value; at--)
 		continue;
 	ret->peer = distances[at].to;
-	ret->vote = vector_distance(own, w->members[ret->peer], &ret->more);
+	ret->vote = vector_distance_weighted(own, w->members[ret->peer], w->weights, &ret->more);
 }
 
 static int votes(const struct vector_window *w, struct vector_place *ret)
@@ -123,6 +124,14 @@ static void vector_keep(struct vector *v, const bool *kept)
 	vector_finish(v);
 }
 
+void vectors_keep(struct vector *const *vectors, uint32_t n, const bool *kept)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (vectors[i])
+			vector_keep(vectors[i], kept);
+	}
+}
+
 int vectors_reduce(struct vector *const *vectors, uint32_t n, double least)
 {
 	uint32_t end = dimensions_end(vectors, n);
@@ -137,9 +146,6 @@ int vectors_reduce(struct vector *const *vectors, uint32_t n, double least)
 			kept[e->dimension] |= fabs(e->value) >= least;
 		}
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (vectors[i])
-			vector_keep(vectors[i], kept);
-	}
+	vectors_keep(vectors, n, kept);
 	return 0;
 }

@@ -14,6 +14,7 @@ struct vector_window {
 	const struct vector *const *members; /* NULL: it has no data */
 	const char *const *names;	     /* of the members, no two alike */
 	uint32_t n_members;
+	const double *weights; /* [dimension]; NULL: all count alike */
 };
 
 #define VECTOR_NOBODY UINT32_MAX
@@ -29,6 +30,9 @@ struct vector_place {
 
 /* Compare all with all: `ret` has a place for each member. 0 or -ENOMEM. */
 int vectors_compare_window(const struct vector_window *w, struct vector_place *ret);
+
+/* Leave only the dimensions that `kept` says true of. NULL vectors are skipped. */
+void vectors_keep(struct vector *const *vectors, uint32_t n, const bool *kept);
 
 /* Leave only the dimensions of which at least one of n vectors has `least` or more: those that are
  * rarely used say little and are many. NULL vectors are skipped. 0 or -ENOMEM. */

@@ -26,6 +26,7 @@ struct thresholds {
 	size_t n_normals, cap_normals;
 	struct strmap normal; /* "role\ncall\nerror" */
 	struct meanings meanings;
+	struct function_weights weights;
 };
 
 /* Two names as one key. */
@@ -104,6 +105,7 @@ void thresholds_free(struct thresholds *t)
 	strmap_release(&t->kinds);
 	strmap_release(&t->normal);
 	meanings_release(&t->meanings);
+	function_weights_release(&t->weights);
 	free(t);
 }
 
@@ -200,6 +202,16 @@ struct meanings *thresholds_meanings(struct thresholds *t)
 const struct meanings *thresholds_meant(const struct thresholds *t)
 {
 	return &t->meanings;
+}
+
+struct function_weights *thresholds_weights(struct thresholds *t)
+{
+	return &t->weights;
+}
+
+const struct function_weights *thresholds_weighted(const struct thresholds *t)
+{
+	return &t->weights;
 }
 
 const struct threshold_normal *thresholds_normals(const struct thresholds *t, size_t *ret_n)
@@ -306,7 +318,9 @@ int thresholds_finish(struct thresholds *t)
 {
 	if (t->n)
 		qsort(t->rows, t->n, sizeof(*t->rows), row_compare);
-	return index_rows(t) < 0 ? -ENOMEM : find_medians(t);
+	if (index_rows(t) < 0 || function_weights_sort(&t->weights) < 0)
+		return -ENOMEM;
+	return find_medians(t);
 }
 
 const struct threshold_row *thresholds_rows(const struct thresholds *t, size_t *ret_n)

@@ -2,6 +2,7 @@
 #ifndef DETECT_TRAIN_THRESHOLDS_H
 #define DETECT_TRAIN_THRESHOLDS_H
 
+#include "detect/compare/function_weights.h"
 #include "model/meaning.h"
 #include <limpet/err.h>
 #include <limpet/verdict.h>
@@ -38,6 +39,10 @@ int thresholds_finish(struct thresholds *t);
 
 /* All of them, by metric and component, once finished. */
 const struct threshold_row *thresholds_rows(const struct thresholds *t, size_t *ret_n);
+
+/* How much each function counts where vectors are compared; to be added to, and as they are. */
+struct function_weights *thresholds_weights(struct thresholds *t);
+const struct function_weights *thresholds_weighted(const struct thresholds *t);
 
 /* The method and the parameters that they were learnt with. */
 const char *thresholds_method(const struct thresholds *t);

@@ -247,7 +247,7 @@ static int take_normal(struct parse *p, char *const *words)
 		return r;
 	if (p->version == THRESHOLDS_VERSION_PLAIN)
 		return BAD(p, "'normal ...' is of version %d, and the file says that it is of %d",
-			THRESHOLDS_VERSION, THRESHOLDS_VERSION_PLAIN);
+			THRESHOLDS_VERSION_NORMAL, THRESHOLDS_VERSION_PLAIN);
 	r = thresholds_add_normal(p->thresholds, words[1], words[2], words[3]);
 	if (r == -EEXIST)
 		return BAD(p, "'normal %.64s %.64s %.64s' stands there twice", words[1], words[2],
@@ -269,9 +269,31 @@ static int take_worse(struct parse *p, char *const *words)
 		return r;
 	if (p->version == THRESHOLDS_VERSION_PLAIN)
 		return BAD(p, "'worse ...' is of version %d, and the file says that it is of %d",
-			THRESHOLDS_VERSION, THRESHOLDS_VERSION_PLAIN);
+			THRESHOLDS_VERSION_NORMAL, THRESHOLDS_VERSION_PLAIN);
 	r = meanings_add(thresholds_meanings(p->thresholds), words[1], words[2], &err);
 	return r < 0 ? BAD(p, "%s", err.text) : 0;
+}
+
+/* "weight samples glusterfsd:posix.so:posix_readv 2.5" */
+static int take_weight(struct parse *p, char *const *words)
+{
+	double value;
+	int r = p->thresholds ? 0 : begin_rows(p);
+
+	if (r < 0)
+		return r;
+	if (p->version < THRESHOLDS_VERSION)
+		return BAD(p, "'weight ...' is of version %d, and the file says that it is of %u",
+			THRESHOLDS_VERSION, p->version);
+	if (!threshold_value_parse(words[3], &value))
+		return BAD(p, "'%.64s' is no weight: want a number not below 0", words[3]);
+	r = function_weights_add(thresholds_weights(p->thresholds), words[1], words[2], value);
+	if (r == -EEXIST)
+		return BAD(p, "%.64s of %.200s has a weight already", words[1], words[2]);
+	if (r == -EINVAL)
+		return BAD(p, "want 'weight METRIC FUNCTION NUMBER', and the number at most %g",
+			FUNCTION_WEIGHT_MAX);
+	return r < 0 ? lp_err_sys(p->err, r, "cannot read %s", p->name) : 0;
 }
 
 static int take_end(struct parse *p, const char *count)
@@ -283,7 +305,7 @@ static int take_end(struct parse *p, const char *count)
 		return r;
 	thresholds_rows(p->thresholds, &n);
 	thresholds_normals(p->thresholds, &n_normals);
-	n += n_normals;
+	n += n_normals + thresholds_weighted(p->thresholds)->n;
 	if (count && (strspn(count, "0123456789") != strlen(count) || strlen(count) > 12))
 		return BAD(p, "'%.64s' is no number of thresholds", count);
 	if (count && strtoull(count, NULL, 10) != n)
@@ -317,6 +339,8 @@ static int take_line(struct parse *p, char *line)
 		return take_row(p, words);
 	if (n == 4 && !strcmp(words[0], "normal"))
 		return take_normal(p, words);
+	if (n == 4 && !strcmp(words[0], "weight"))
+		return take_weight(p, words);
 	return BAD(p, "want 'METRIC COMPONENT NUMBER' (names with spaces go in quotes)");
 }
 

@@ -9,14 +9,22 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define WHOLE_MAX 1e15
 
 /* The shortest text that reads back as the same number. */
 static void put_number(struct strbuf *sb, double value)
 {
 	char text[32];
 
+	/* "80", not "8e+01". */
+	if (value == floor(value) && fabs(value) < WHOLE_MAX) {
+		strbuf_printf(sb, "%.0f", value);
+		return;
+	}
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, value);
 		if (strtod(text, NULL) == value)
@@ -57,16 +65,23 @@ static void put_word(struct strbuf *sb, const char *word)
 	strbuf_putc(sb, '"');
 }
 
+/* What an older limpet can read, it may. */
+static int version_needed(const struct thresholds *t)
+{
+	size_t n_normals;
+
+	thresholds_normals(t, &n_normals);
+	if (thresholds_weighted(t)->n)
+		return THRESHOLDS_VERSION;
+	return n_normals || thresholds_meant(t)->n ? THRESHOLDS_VERSION_NORMAL
+						   : THRESHOLDS_VERSION_PLAIN;
+}
+
 static void put_head(struct strbuf *sb, const struct thresholds *t)
 {
 	const struct lp_params *p = thresholds_params(t);
-	size_t n_normals;
 
-	/* What an older limpet can read, it may. */
-	thresholds_normals(t, &n_normals);
-	strbuf_printf(sb, "limpet thresholds %d\n",
-		n_normals || thresholds_meant(t)->n ? THRESHOLDS_VERSION
-						    : THRESHOLDS_VERSION_PLAIN);
+	strbuf_printf(sb, "limpet thresholds %d\n", version_needed(t));
 	strbuf_puts(sb,
 		"# Learnt by `limpet train`; for `limpet diagnose --thresholds FILE`. What "
 		"may be edited\n# and how is in docs/thresholds.md.\n");
@@ -106,6 +121,21 @@ static void put_meanings(struct strbuf *sb, const struct meanings *m)
 	}
 }
 
+/* How many there are. */
+static size_t put_weights(struct strbuf *sb, const struct function_weights *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		strbuf_puts(sb, i ? "weight  " : "\nweight  ");
+		put_word(sb, w->items[i].metric);
+		strbuf_puts(sb, "  ");
+		put_word(sb, w->items[i].function);
+		strbuf_puts(sb, "  ");
+		put_number(sb, w->items[i].value);
+		strbuf_putc(sb, '\n');
+	}
+	return w->n;
+}
+
 char *thresholds_text(const struct thresholds *t)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
@@ -125,6 +155,7 @@ char *thresholds_text(const struct thresholds *t)
 		strbuf_putc(&sb, '\n');
 	}
 	n += put_normals(&sb, t);
+	n += put_weights(&sb, thresholds_weighted(t));
 	put_meanings(&sb, thresholds_meant(t));
 	strbuf_printf(&sb, "\nend %zu\n", n);
 	return strbuf_take(&sb);

@@ -9,6 +9,7 @@
 #include "detect/compare/marks.h"
 #include "detect/compare/timeseries.h"
 #include "detect/compare/vector_group.h"
+#include "detect/group/functions.h"
 #include "detect/train/train_check.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -190,11 +191,18 @@ static double member_limit(const struct pair *x, uint32_t member)
 	return x->vectors ? vector_limit(votes, n) : persist_limit(votes, n, k);
 }
 
-static int pair_vectors(struct pair *x)
+static int pair_vectors(struct pair *x, const struct function_weights *weights)
 {
 	_cleanup_(vector_group_release) struct vector_group g = {0};
-	int r = group_vectors(x->p.v, x->p.group, x->p.metric, &x->params, &g);
+	_cleanup_free_ uint32_t *first = calloc((size_t)x->p.n_windows + 1, sizeof(*first));
+	int r = group_vectors(x->p.v, x->p.group, x->p.metric, &x->params, weights, &g);
 
+	if (!first)
+		return -ENOMEM;
+	for (uint32_t w = 0; w < x->p.n_windows; w++)
+		first[w] = w * x->params.win_shift;
+	if (r == 0)
+		r = vector_group_select_whole(&g, first, x->p.n_windows);
 	if (r == 0)
 		r = vector_group_compare(&g, 0, x->p.n_windows);
 	for (size_t i = 0; r == 0 && i < (size_t)g.n_members * g.n_windows; i++) {
@@ -204,13 +212,13 @@ static int pair_vectors(struct pair *x)
 	return r;
 }
 
-static int pair_votes(struct pair *x, const struct measure *m, const struct group_data *g)
+static int pair_votes(struct pair *x, const struct detect_options *opt, const struct group_data *g)
 {
 	_cleanup_(smoothed_release) struct smoothed s = {0};
 	int r;
 
 	if (x->vectors)
-		return pair_vectors(x);
+		return pair_vectors(x, detect_weights(opt));
 	if (x->timeseries)
 		return timeseries_votes(g,
 			&(struct timeseries_how){
@@ -219,7 +227,9 @@ static int pair_votes(struct pair *x, const struct measure *m, const struct grou
 	r = smooth_group(g, x->params.smooth, &s);
 	if (r == 0 && x->role == LP_ROLE_SERVICE)
 		smoothed_drop_sparse(&s, g, timeseries_width(x->params.step_us));
-	return r < 0 ? r : votes_all(m, &x->params, &s, NULL, g->n_members, x->votes, x->data);
+	return r < 0
+		? r
+		: votes_all(opt->measure, &x->params, &s, NULL, g->n_members, x->votes, x->data);
 }
 
 static int pair_alloc(struct pair *x, uint32_t n_members)
@@ -245,7 +255,7 @@ static int pair_learn(struct trainer *t, struct pair *x)
 	int r = pair_alloc(x, g->n_members);
 
 	if (r == 0)
-		r = pair_votes(x, t->opt->measure, &data);
+		r = pair_votes(x, t->opt, &data);
 	for (uint32_t i = 0; i < g->n_members && r == 0; i++) {
 		x->limits[i] = member_limit(x, i);
 		if (!isnan(x->limits[i]))
@@ -253,6 +263,15 @@ static int pair_learn(struct trainer *t, struct pair *x)
 				x->limits[i], x->role == LP_ROLE_WINDOW);
 	}
 	return r == 0 && !x->timeseries ? train_check_pair(&x->p, &t->result) : r;
+}
+
+/* One function, on all observers. There are thousands of these groups. What instruments count in
+ * them accuses nobody one by one, so that nothing need be learnt of it. */
+static bool is_function(const struct lp_verdict *v, uint32_t group)
+{
+	const struct lp_peer_group *g = &v->groups[group];
+
+	return g->n_members && !strcmp(v->components[g->members[0]]->kind, FUNCTION_KIND);
 }
 
 /* Learn one metric of one group. */
@@ -263,6 +282,8 @@ static int learn(struct trainer *t, const struct lp_verdict *v, uint32_t group, 
 	_cleanup_(pair_release) struct pair x = {
 		.p = {.v = v, .group = group, .metric = metric}, .params = t->opt->params};
 
+	if (is_function(v, group) && lp_metric_find(FUNCTION_KIND, name))
+		return 0;
 	x.rows = calloc(v->groups[group].n_members, sizeof(*x.rows));
 	if (!x.rows)
 		return -ENOMEM;
@@ -301,14 +322,14 @@ static int learn_run(struct trainer *t, struct lp_verdict *v, struct lp_err *err
 		return r;
 	count_run(t, v);
 	for (uint32_t g = 0; g < v->n_groups && r == 0; g++) {
-		if (v->groups[g].refused) {
+		if (v->groups[g].refused && !is_function(v, g))
 			lp_warn_raise(t->opt->warn, "group %s teaches nothing: %s",
 				v->groups[g].name, v->groups[g].refused);
+		if (v->groups[g].refused)
 			continue;
-		}
 		for (uint32_t m = 0; m < v->n_tables && r == 0; m++)
 			r = learn(t, v, g, m);
-		if (r == 0)
+		if (r == 0 && !is_function(v, g))
 			r = train_check_load(v, g, &t->result);
 	}
 	return r < 0 ? lp_err_sys(err, r, "cannot train") : 0;

@@ -15,9 +15,22 @@
  * tracer of system calls, and registers of another shape). */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct net *net_ns;
+};
+
 struct task_struct {
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
+	struct nsproxy *nsproxy;
 	char comm[16];
 };
 
@@ -134,6 +147,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	uint32_t pid = bpf_get_current_pid_tgid() >> 32;
 	int user = (int64_t)key.ip >= 0;
 
+	if (settings.netns && BPF_CORE_READ(task, nsproxy, net_ns, ns.inum) != settings.netns)
+		return 0;
 	__sync_fetch_and_add(&shared.taken, 1);
 	bpf_core_read_str(key.comm, sizeof(key.comm), &leader->comm);
 	if (user || settings.stacks)

@@ -57,7 +57,7 @@ struct samples_exec {
 /* Set before the programs are loaded. */
 struct samples_settings {
 	uint32_t stacks;
-	uint32_t pad;
+	uint32_t netns; /* only processes of this network namespace; 0: all */
 };
 
 /* Read while they run. */

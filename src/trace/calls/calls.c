@@ -325,6 +325,7 @@ int calls_new(const struct calls_config *config, struct calls **ret, struct lp_e
 		return lp_err_sys(err, -ENOMEM, "cannot count calls");
 	r = calls_watch_open(&(struct calls_watch_config){.directory = config->directory,
 				     .proc = "/proc",
+				     .netns = config->netns,
 				     .passive = config->passive},
 		&c->watch, err);
 	if (r < 0)

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "trace/netns.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@ struct calls_watch {
 	char *proc;
 	char memfd[256]; /* what mappings of tables without a name are called */
 	bool passive;
+	uint64_t netns;
 	struct calls_program *programs;
 	size_t n, cap;
 	uint64_t left_out;
@@ -136,7 +138,8 @@ static int file_found(struct calls_watch *w, const char *name, struct lp_err *er
 	struct calls_program p = {.fd = -1};
 	int r = 0;
 
-	if (!name_parse(name, &p.pid, &p.birth_ns) || is_known(w, name))
+	if (!name_parse(name, &p.pid, &p.birth_ns) || is_known(w, name) ||
+		!netns_holds(w->proc, w->netns, p.pid))
 		return 0;
 	if (w->passive && !owner_of(w, p.pid, &p.uid))
 		return 0; /* it would be found again and again */
@@ -226,7 +229,7 @@ static int look_at_processes(struct calls_watch *w, struct lp_err *err)
 		char *end;
 		long pid = strtol(entry->d_name, &end, 10);
 
-		if (pid > 0 && !*end)
+		if (pid > 0 && !*end && netns_holds(w->proc, w->netns, (int)pid))
 			r = process_look(w, (pid_t)pid, err);
 	}
 	return r;
@@ -247,6 +250,7 @@ int calls_watch_open(
 		snprintf(w->memfd, sizeof(w->memfd), "/memfd:" CALLS_MEMFD "%s%.230s",
 			is_default ? "" : ":", is_default ? "" : directory);
 		w->passive = config->passive;
+		w->netns = config->netns;
 		w->proc = strdup(config->proc);
 		w->dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}

@@ -36,6 +36,7 @@ struct calls_watch;
 struct calls_watch_config {
 	const char *directory; /* NULL: where programs look for it */
 	const char *proc;      /* where /proc is */
+	uint64_t netns;	       /* only programs of this network namespace (netns.h); 0: all */
 	/* Only have a look: programs are not told that somebody reads, and what those leave that
 	 * have ended is left to others. */
 	bool passive;

@@ -225,7 +225,8 @@ int profile_new(const struct profile_config *config, struct profile **ret, struc
 	_cleanup_(profile_freep) struct profile *p = calloc(1, sizeof(*p));
 	struct sampler_config sampler = {.hz = config->hz ? config->hz : SAMPLER_HZ_DEFAULT,
 		.clock = config->clock,
-		.stacks = config->stacks};
+		.stacks = config->stacks,
+		.netns = config->netns};
 	int r;
 
 	if (!p)

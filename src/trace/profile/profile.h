@@ -17,6 +17,7 @@ struct profile_config {
 	unsigned hz;	     /* 0: SAMPLER_HZ_DEFAULT */
 	enum sampler_clock clock;
 	bool stacks;
+	uint64_t netns;	     /* only processes of this network namespace (netns.h); 0: all */
 	int64_t interval_us; /* counts are read at multiples of it; 0: PROFILE_INTERVAL_US */
 	bool at_ends;	     /* and when it begins and ends */
 };

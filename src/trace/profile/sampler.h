@@ -23,6 +23,7 @@ struct sampler_config {
 	unsigned hz;
 	enum sampler_clock clock;
 	bool stacks;
+	uint64_t netns;	     /* only processes of this network namespace (netns.h); 0: all */
 	int64_t interval_us; /* between two calls of drain() */
 };
 

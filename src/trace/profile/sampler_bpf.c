@@ -96,7 +96,8 @@ static struct bpf_map *map_by_suffix(const struct bpf_object *o, const char *suf
 
 static int prepare(struct bpf_sampler *b, const struct sampler_config *config)
 {
-	struct samples_settings settings = {.stacks = config->stacks};
+	struct samples_settings settings = {
+		.stacks = config->stacks, .netns = (uint32_t)config->netns};
 	struct bpf_map *counts = bpf_object__find_map_by_name(b->object, "counts");
 	struct bpf_map *stacks = bpf_object__find_map_by_name(b->object, "stacks");
 	struct bpf_map *rodata = map_by_suffix(b->object, ".rodata");

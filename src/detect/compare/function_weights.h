@@ -1,0 +1,46 @@
+/* How much each function counts when vectors are compared: what varies among sound servers counts
+ * less than what never does, and an operator may know better. A function that nobody said anything
+ * about has the weight 1.
+ */
+#ifndef DETECT_COMPARE_FUNCTION_WEIGHTS_H
+#define DETECT_COMPARE_FUNCTION_WEIGHTS_H
+
+#include "base/hash.h"
+#include "model/vector.h"
+
+#define FUNCTION_WEIGHT_MAX 1e6
+#define FUNCTION_NAME_MAX 1000
+
+struct function_weight {
+	char *metric;	/* "samples" */
+	char *function; /* "glusterfsd:posix.so:posix_readv", or a glob with '*' or '?' */
+	double value;
+};
+
+/* Zero-initialise it. */
+struct function_weights {
+	struct function_weight *items;
+	size_t n, cap;
+	struct strmap own; /* "metric\nfunction" -> place in items */
+	bool has_globs;
+};
+
+void function_weights_release(struct function_weights *w);
+
+/* 0; -EEXIST: it has one; -EINVAL: no weight (0 to FUNCTION_WEIGHT_MAX), or no name; -ENOMEM. */
+int function_weights_add(
+	struct function_weights *w, const char *metric, const char *function, double value);
+
+/* By metric and function. Weights may be added again afterwards. 0 or -ENOMEM. */
+int function_weights_sort(struct function_weights *w);
+
+/* Its own, else that of the longest glob that matches, else 1. `w` may be NULL. */
+double function_weights_get(
+	const struct function_weights *w, const char *metric, const char *function);
+
+/* The weights of all dimensions in a metric, which the caller frees; NULL where all are 1. 0 or
+ * -ENOMEM. */
+int function_weights_of(const struct function_weights *w, const char *metric,
+	const struct dimensions *d, double **ret);
+
+#endif

@@ -1,0 +1,30 @@
+/* How much each function should count, learnt from recordings: the less the more it varies among
+ * sound servers; and where it is known which server had a fault and when, more if the function told
+ * that server from the others, less if it spoke against others.
+ */
+#ifndef DETECT_TRAIN_WEIGHTS_H
+#define DETECT_TRAIN_WEIGHTS_H
+
+#include "detect/detect.h"
+
+/* A server that had a fault. */
+struct weight_label {
+	const char *observer;
+	int64_t start_us, end_us;
+};
+
+struct weight_learner;
+
+/* `opt` outlives it. NULL: out of memory. */
+struct weight_learner *weight_learner_new(const struct detect_options *opt);
+void weight_learner_free(struct weight_learner *l);
+
+/* Learn from one run, whose tables (which become its own) are on one grid. Without labels all of it
+ * is sound. */
+int weight_learner_add(struct weight_learner *l, struct lp_table **tables, uint32_t n_tables,
+	const struct weight_label *labels, unsigned n_labels, struct lp_err *err);
+
+/* What all runs taught, added to `ret`. 0 or -ENOMEM. */
+int weight_learner_finish(const struct weight_learner *l, struct function_weights *ret);
+
+#endif
