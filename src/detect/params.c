@@ -1,7 +1,7 @@
 #include "detect/params.h"
 
 #include "detect/compare/votes.h"
-#include "detect/group/functions.h"
+#include "detect/group/verdict_tables.h"
 #include <errno.h>
 #include <string.h>
 

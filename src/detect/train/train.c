@@ -9,7 +9,7 @@
 #include "detect/compare/marks.h"
 #include "detect/compare/timeseries.h"
 #include "detect/compare/vector_group.h"
-#include "detect/group/functions.h"
+#include "detect/group/verdict_tables.h"
 #include "detect/train/train_check.h"
 #include <errno.h>
 #include <inttypes.h>
