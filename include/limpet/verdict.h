@@ -38,6 +38,7 @@ struct lp_peer_group {
 	uint32_t *members; /* components */
 	uint32_t n_members;
 	bool discovered; /* limpet found it in the data */
+	uint32_t family; /* groups that are one but for the observer share it; 0: there is none */
 	char *refused;	 /* why nothing is compared in it ("2 components: ..."), or NULL */
 };
 
@@ -88,6 +89,7 @@ struct lp_finding {
 	double weight;	   /* how much it weighs, in terms of what it takes to count: 1 and up */
 	double load_ratio; /* its throughput over its peers'; NaN: unknown */
 	bool straggler;	   /* it worked on alone, and slowly, when its peers had finished */
+	bool whole;	   /* all of its observer became so, beside the other observers */
 	bool mild; /* off by little, but certainly: a warning. `distance` is how certain, in terms
 		      of the `threshold`, 1 */
 	bool culprit;		/* in the direction that makes a suspect */

@@ -71,6 +71,30 @@ double load_work(const struct lp_verdict *v, uint32_t component, int64_t first_u
 	return unit && last_us > first_us ? work_done(v, component, unit, first_us, last_us) : NAN;
 }
 
+double load_active(
+	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us)
+{
+	double most = NAN;
+
+	for (uint32_t t = 0; t < v->n_tables; t++) {
+		const struct lp_table *table = v->tables[t];
+		uint32_t row = v->row_of[t][component], n = 0, active = 0, from, end;
+
+		if (row == UINT32_MAX || !is_work(table))
+			continue;
+		table_slots(table, first_us, last_us, &from, &end);
+		for (uint32_t s = from; s < end; s++) {
+			double value = table->values[(size_t)row * table->n_slots + s];
+
+			n += !isnan(value);
+			active += value > 0;
+		}
+		if (n)
+			most = fmax(most, (double)active / n);
+	}
+	return most;
+}
+
 double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t component,
 	int64_t first_us, int64_t last_us)
 {
@@ -207,7 +231,8 @@ int load_judge(struct lp_verdict *v)
 		struct lp_finding *f = &v->findings[i];
 		enum lp_role role = finding_role(v, f);
 
-		if (!role_is_slowness(role))
+		/* Whole observers were judged as such. */
+		if (!role_is_slowness(role) || f->whole)
 			continue;
 		f->load_ratio = member_load(v, f->group, f->member, f->first_us, f->last_us);
 		f->explained_by_load = load_explains(v, f);

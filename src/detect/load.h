@@ -13,7 +13,11 @@
  * NaN: nothing is known. */
 double load_work(const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
 
-/* The median of the same over the other members of a group; NaN: nothing is known. */
+/* The share of the samples in that time in which it has work; NaN: nothing is known. */
+double load_active(
+	const struct lp_verdict *v, uint32_t component, int64_t first_us, int64_t last_us);
+
+/* The median of the work over the other members of a group; NaN: nothing is known. */
 double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t component,
 	int64_t first_us, int64_t last_us);
 

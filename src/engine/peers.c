@@ -82,7 +82,8 @@ static int group_copy(const struct peers *p, const struct lp_peer_group *from,
 	*ret = (struct lp_peer_group){.name = strdup(from->name),
 		.members = calloc((size_t)from->n_members + 1, sizeof(*ret->members)),
 		.refused = from->refused ? strdup(from->refused) : NULL,
-		.discovered = from->discovered};
+		.discovered = from->discovered,
+		.family = from->family};
 	if (!ret->name || !ret->members || (from->refused && !ret->refused))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < from->n_members; i++) {

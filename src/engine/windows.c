@@ -4,6 +4,7 @@
 #include "detect/compare/timeseries.h"
 #include "detect/straggle.h"
 #include "detect/weigh.h"
+#include "detect/wholes.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -421,7 +422,7 @@ static int verdict_make(const struct lane *l, int64_t end, bool settled, struct 
 	view.v->params = l->params;
 	if (notes_copy(l->peers, view.v) < 0 || left_out_note(&view) < 0 ||
 		windows_weigh(l, view.v, first, settled, &fs) < 0 ||
-		straggle_find(view.v, &fs) < 0) {
+		straggle_find(view.v, &fs) < 0 || wholes_find(view.v, &fs) < 0) {
 		free(fs.items);
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	}

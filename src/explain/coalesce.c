@@ -11,6 +11,11 @@
 #include <math.h>
 #include <string.h>
 
+/* What to do where all of an observer became slow. */
+#define WHOLE_ADVICE                                                                               \
+	"Look at what the components of this observer share: controller, cables, enclosure, "      \
+	"memory, firmware, what else runs there, and what was changed at that time."
+
 /* While incidents are made. Lists of suspects are positions in the verdict's. */
 struct coalescing {
 	struct explain_context *ctx;
@@ -245,6 +250,14 @@ static void sum_up(const struct coalescing *c, struct lp_incident *incident)
 	incident->ended = all.ended;
 }
 
+/* Did all of its observer become slow? */
+static bool is_whole(const struct coalescing *c, uint32_t suspect)
+{
+	const struct lp_suspect *s = &c->ctx->v->suspects[suspect];
+
+	return s->n_findings && c->ctx->v->findings[s->findings[0]].whole;
+}
+
 /* Fill in an incident about a part (UINT32_MAX: the first member's component). */
 static int describe(struct coalescing *c, struct lp_incident *incident, struct location at)
 {
@@ -267,13 +280,24 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	sum_up(c, incident);
 	incident->part = strdup(
 		part == UINT32_MAX ? v->components[lead->component]->text : c->parts.names[part]);
-	incident->advice =
-		strdup(context_semantic(c->ctx, lead) ? lead->advice
-						      : cause_find(incident->cause)->advice);
+	incident->advice = strdup(context_semantic(c->ctx, lead) ? lead->advice
+			: is_whole(c, c->members[0])		 ? WHOLE_ADVICE
+						     : cause_find(incident->cause)->advice);
 	if (!incident->part || !incident->advice)
 		return -ENOMEM;
 	incident->summary = evidence_summary(c->ctx, incident, lead, c->n_own);
 	return incident->summary ? 0 : -ENOMEM;
+}
+
+/* Its observer, then, is the part: nothing is told by components of it that are not affected. */
+static struct location whole_location(const struct coalescing *c, uint32_t anchor)
+{
+	uint32_t component = c->ctx->v->suspects[anchor].component;
+	struct location at = {.part = observer_part(c, component)};
+
+	if (at.part != UINT32_MAX)
+		at.n_members = count_of_observer(c, at.part, c->ctx->observer[component]);
+	return at;
 }
 
 /* The incident of the part that explains most of what happened beside the anchor, the worst suspect
@@ -287,7 +311,8 @@ static int add_incident(struct coalescing *c, uint32_t anchor)
 	if (array_reserve(
 		    &v->incidents, &c->cap, (size_t)v->n_incidents + 1, sizeof(*v->incidents)) < 0)
 		return -ENOMEM;
-	at = localise(&c->parts, c->ctx, c->components, n);
+	at = is_whole(c, anchor) ? whole_location(c, anchor)
+				 : localise(&c->parts, c->ctx, c->components, n);
 	take_members(c, anchor, n, at.part);
 	return describe(c, &v->incidents[v->n_incidents++], at);
 }

@@ -148,9 +148,10 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 		strbuf_puts(sb, ")");
 	} else if (finite) {
 		add_ratio(sb, f->ratio);
-		strbuf_puts(sb, " its peers (");
+		strbuf_puts(
+			sb, f->whole ? " what it was beside other observers (" : " its peers (");
 		evidence_add_value(sb, f->own, t->unit);
-		strbuf_puts(sb, " against ");
+		strbuf_puts(sb, f->whole ? " instead of " : " against ");
 		evidence_add_value(sb, f->peers, t->unit);
 		strbuf_puts(sb, ")");
 	} else {

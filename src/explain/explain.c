@@ -11,6 +11,7 @@
 #include "explain/loss.h"
 #include "explain/onset.h"
 #include "explain/semantic_join.h"
+#include "explain/strangers.h"
 #include "explain/suspects.h"
 #include <errno.h>
 
@@ -52,6 +53,8 @@ int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 		r = issuer_filter(&ctx, err);
 	if (r == 0)
 		r = loss_filter(&ctx, err);
+	if (r == 0)
+		r = strangers_filter(&ctx, err);
 	if (r == 0)
 		r = suspects_gather(&ctx, err);
 	if (r == 0)

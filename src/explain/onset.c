@@ -350,8 +350,8 @@ static int refine_finding(struct explain_context *ctx, uint32_t finding, int64_t
 	int64_t n = window_slots(v, f), first, last;
 	int r;
 
-	if (f->straggler)
-		return 0; /* the job says when */
+	if (f->straggler || f->whole)
+		return 0; /* the job says when, or what all of an observer did */
 	f->ended = f->last_us < end_us - (int64_t)v->params.win_shift * v->params.step_us;
 	if (t->step_us <= 0)
 		return 0;

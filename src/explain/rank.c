@@ -65,7 +65,7 @@ static double share_of(const struct explain_context *ctx, const struct lp_findin
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
 	uint32_t n = 0, n_anomalous = 0;
 
-	if (f->mild || f->straggler)
+	if (f->mild || f->straggler || f->whole)
 		return f->n_windows ? (double)f->n_anomalous / f->n_windows : 1;
 	for (uint32_t w = 0; w < s->n_windows; w++) {
 		int64_t end_us = lp_table_time(t, s->last[w]);
@@ -88,9 +88,22 @@ static double crowd_of(const struct explain_context *ctx, const struct lp_findin
 		const struct lp_finding *o = &ctx->v->findings[i];
 
 		n += o->component != f->component && o->group == f->group &&
-			o->metric == f->metric && o->direction == f->direction && o->culprit;
+			o->metric == f->metric && o->direction == f->direction && o->culprit &&
+			!o->whole;
 	}
+	if (f->whole) /* its peers are other observers */
+		return 0;
 	return n_members > 1 ? (double)n / (n_members - 1) : 0;
+}
+
+/* How many there are to compare it with. */
+static uint32_t count_peers(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	uint32_t n = f->whole ? 0 : v->groups[f->group].n_members;
+
+	for (uint32_t g = 0; f->whole && g < v->n_groups; g++)
+		n += v->groups[g].family == v->groups[f->group].family;
+	return n ? n - 1 : 0;
 }
 
 static double suspect_confidence(const struct explain_context *ctx, const struct lp_suspect *s)
@@ -99,12 +112,11 @@ static double suspect_confidence(const struct explain_context *ctx, const struct
 
 	for (uint32_t i = 0; i < s->n_findings; i++) {
 		const struct lp_finding *f = &ctx->v->findings[s->findings[i]];
-		uint32_t n_members = ctx->v->groups[f->group].n_members;
 		struct rank_grounds g = {
 			.margin = margin_of(f),
 			.share = share_of(ctx, f),
 			.n_windows = f->n_anomalous,
-			.n_peers = n_members ? n_members - 1 : 0,
+			.n_peers = count_peers(ctx->v, f),
 			.n_metrics = s->n_findings,
 			.trained = ctx->v->trained,
 			.crowd = crowd_of(ctx, f),

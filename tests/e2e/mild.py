@@ -57,6 +57,19 @@ def test_bar(directory):
     check(not verdict["warnings"] and not verdict["suspects"], (accused(verdict), warned(verdict)))
 
 
+def test_whole_host(directory):
+    """a host that becomes slow as a whole is one incident, though its disks are compared with each other only"""
+    of = fleet.Fleet(servers=6, disks=5, minutes=480, step_s=60, seed=3)
+    for name, disk in of.disks.items():
+        disk.pace *= int(name[1])  # each host is of a class of its own
+        if name.startswith("s4/"):
+            of.slow(name, 240, 240, 4)
+    code, verdict = diagnose(of.write(directory))
+    check(code == 1 and {c.split("/")[0] for c in accused(verdict)} == {"s4"}, accused(verdict))
+    check([(i["part"], len(i["components"])) for i in verdict["incidents"]] == [("observer:s4", 5)], verdict["incidents"])
+    check("beside other observers" in verdict["suspects"][0]["evidence"][0], verdict["suspects"][0]["evidence"])
+
+
 def test_score(directory):
     """limpet score counts warnings apart"""
     path, truth = os.path.join(directory, "one.json"), os.path.join(directory, "truth.csv")

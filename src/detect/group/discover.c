@@ -97,7 +97,7 @@ static int splitter_begin(struct splitter *s, const struct lp_peer_group *g)
 }
 
 /* Add a finished group. */
-static int group_emit(struct splitter *s, const struct branch *b, bool discovered)
+static int group_emit(struct splitter *s, const struct branch *b, bool discovered, uint32_t family)
 {
 	struct lp_peer_group *g;
 
@@ -112,6 +112,7 @@ static int group_emit(struct splitter *s, const struct branch *b, bool discovere
 		g->members[i] = s->g->members[b->members[i]];
 	g->n_members = b->n;
 	g->discovered = discovered;
+	g->family = family;
 	return topology_refuse_small(g);
 }
 
@@ -143,13 +144,14 @@ double branch_idle_limit(struct splitter *s, const struct branch *b, const struc
 static void cohort_names(const struct splitter *s, const struct branch *b,
 	const struct observers_look *l, struct strbuf *to)
 {
-	uint32_t told = 0, o = UINT32_MAX;
+	uint32_t told = 0;
 
-	for (uint32_t i = 0; i < b->n && told <= COHORT_NAMES_MAX; i++) {
-		bool again = s->observer[b->members[i]] == o;
+	for (uint32_t o = 0; o < s->n_observers && told <= COHORT_NAMES_MAX; o++) {
+		uint32_t i = 0;
 
-		o = s->observer[b->members[i]];
-		if (again || !l->off[o])
+		while (i < b->n && s->observer[b->members[i]] != o)
+			i++;
+		if (i == b->n || !l->off[o])
 			continue;
 		if (told++ == COHORT_NAMES_MAX)
 			strbuf_printf(to, ", ...");
@@ -213,6 +215,7 @@ static int split_by_observer(
 	if (!members || !start)
 		return -ENOMEM;
 	members_sort(s, b, members, start);
+	s->n_families++;
 	for (uint32_t o = 0; r == 0 && o < s->n_observers; o++) {
 		struct branch twig = {.members = members + start[o], .n = start[o + 1] - start[o]};
 		char name[1024];
@@ -222,7 +225,7 @@ static int split_by_observer(
 		snprintf(name, sizeof(name), "%s of %s", b->name,
 			s->v->components[s->g->members[twig.members[0]]]->observer);
 		twig.name = name;
-		r = group_emit(s, &twig, true);
+		r = group_emit(s, &twig, true, s->n_families);
 	}
 	return r;
 }
@@ -435,7 +438,7 @@ static int branch_split(struct splitter *s, const struct branch *b)
 	int r;
 
 	if (b->idle)
-		return group_emit(s, b, true);
+		return group_emit(s, b, true, 0);
 	if (cut && s->parts && !cut_is_whole(s, b, &c))
 		return branch_classes(s, b, &c);
 	r = observers_judge(s, b, &look);
@@ -443,7 +446,7 @@ static int branch_split(struct splitter *s, const struct branch *b)
 		return r;
 	if (look.split)
 		return split_by_observer(s, b, &look);
-	return cut ? branch_classes(s, b, &c) : group_emit(s, b, b->depth > 0);
+	return cut ? branch_classes(s, b, &c) : group_emit(s, b, b->depth > 0, 0);
 }
 
 static int group_split(struct splitter *s, const struct lp_peer_group *g)

@@ -17,6 +17,7 @@ struct splitter {
 	double *x, *scratch; /* room for one value a member, and for the statistics */
 	struct lp_peer_group *out;
 	size_t n_out, cap_out;
+	uint32_t n_families; /* branches that were split by observer so far */
 };
 
 /* Some members of the group that may be split further. */
