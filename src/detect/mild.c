@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/median.h"
 #include "base/time.h"
 #include "model/metric_role.h"
@@ -25,6 +26,10 @@
 /* It may have begun, or have ended, at any time: beside all of the data each span, and the halves
  * and quarters of spans, are looked at by themselves. */
 #define PARTS_MOST 4
+/* Or it is so on three quarters of so many days, each of which says enough by itself. */
+#define DAYS_LEAST 3
+/* What so many components of an observer have in common is no matter of one of them. */
+#define COHORT_LEAST 3
 /* The median distance from the median, as a standard deviation. */
 #define MAD_SIGMA 1.4826
 
@@ -32,13 +37,16 @@
 struct usual {
 	const struct comparison *c;
 	uint32_t from, end;
-	double *values;	 /* room for a number of each member, or window */
-	double *medians; /* [member] of its logarithms over these windows; NaN: too few */
-	double windows;	 /* how far a member is from its peers in a window, usually */
+	double *values;	    /* room for a number of each member, or window */
+	double *medians;    /* [member] of its logarithms over these windows; NaN: too few */
+	double windows;	    /* how far a member is from its peers in a window, usually */
+	uint32_t *observer; /* [member] */
+	size_t ours;	    /* findings from here on are of this file */
+	float *common; /* [observer * n_windows + window] how far all of them are; NULL: none */
 };
 
 /* How far a member is on the worse side of its peers in a window; NaN: unknown. */
-static double excess(const struct comparison *c, uint32_t member, uint32_t window)
+static double excess_raw(const struct comparison *c, uint32_t member, uint32_t window)
 {
 	double ratio = c->series->ratios[(size_t)member * c->series->n_windows + window];
 
@@ -47,13 +55,24 @@ static double excess(const struct comparison *c, uint32_t member, uint32_t windo
 	return role_is_worse_below(c->role) ? -log(ratio) : log(ratio);
 }
 
+/* The same beyond what is common to its observer: who is slow in step with those beside it is of
+ * another class than the peers, or of a host that is slow. */
+static double excess(const struct usual *u, uint32_t member, uint32_t window)
+{
+	double raw = excess_raw(u->c, member, window), common = 0;
+
+	if (u->common)
+		common = u->common[(size_t)u->observer[member] * u->c->series->n_windows + window];
+	return raw - fmax(common, 0);
+}
+
 /* The numbers of a member in all windows into `values`; how many there are. */
 static uint32_t member_excess(const struct usual *u, uint32_t member)
 {
 	uint32_t n = 0;
 
 	for (uint32_t w = u->from; w < u->end; w++) {
-		u->values[n] = excess(u->c, member, w);
+		u->values[n] = excess(u, member, w);
 		n += !isnan(u->values[n]);
 	}
 	return n;
@@ -101,7 +120,7 @@ static int windows_spread(struct usual *u)
 		uint32_t n = 0;
 
 		for (uint32_t i = 0; i < u->c->smoothed.n_members; i++) {
-			u->values[n] = excess(u->c, i, w);
+			u->values[n] = excess(u, i, w);
 			n += !isnan(u->values[n]);
 		}
 		if (n >= MEMBERS_LEAST)
@@ -176,7 +195,7 @@ static struct lp_finding finding_make(
 		.culprit = true};
 
 	for (uint32_t w = u->from; w < u->end; w++) {
-		double off = excess(c, member, w);
+		double off = excess(u, member, w);
 
 		if (isnan(off))
 			continue;
@@ -198,34 +217,47 @@ static struct lp_finding finding_make(
 	return f;
 }
 
-static bool has_finding(const struct findings *f, size_t first, uint32_t component)
+/* What is known of a component so far; NULL: nothing. */
+static struct lp_finding *finding_of(const struct findings *f, size_t first, uint32_t component)
 {
 	for (size_t i = first; i < f->n; i++) {
 		if (f->items[i].component == component)
-			return true;
+			return &f->items[i];
 	}
-	return false;
+	return NULL;
+}
+
+/* Add what is known of a member if that is certain enough; what is most certain is told. */
+static int finding_add(const struct usual *u, uint32_t series, uint32_t member, double certain,
+	size_t first, struct findings *f)
+{
+	uint32_t component = u->c->v->groups[u->c->series->group].members[member];
+	struct lp_finding *known = finding_of(f, first, component);
+
+	if (certain < u->c->opt->warn_at || certain <= 0)
+		return 0;
+	if (known) {
+		if (known >= f->items + u->ours && known->distance < certain)
+			*known = finding_make(u, series, member, certain);
+		return 0;
+	}
+	if (array_reserve(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) < 0)
+		return -ENOMEM;
+	f->items[f->n++] = finding_make(u, series, member, certain);
+	return 0;
 }
 
 static int part_find(struct usual *u, uint32_t series, size_t first, struct findings *f)
 {
-	const struct comparison *c = u->c;
+	int r = 0;
 
 	if (!any_off(u))
 		return 0;
 	if (windows_spread(u) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
-		uint32_t component = c->v->groups[c->series->group].members[i];
-		double certain = certainty(u, i);
-
-		if (certain < c->opt->warn_at || certain <= 0 || has_finding(f, first, component))
-			continue;
-		if (array_reserve(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) < 0)
-			return -ENOMEM;
-		f->items[f->n++] = finding_make(u, series, i, certain);
-	}
-	return 0;
+	for (uint32_t i = 0; r == 0 && i < u->c->smoothed.n_members; i++)
+		r = finding_add(u, series, i, certainty(u, i), first, f);
+	return r;
 }
 
 /* All parts of so many windows, the last of which ends with the data. */
@@ -243,23 +275,212 @@ static int parts_find(
 	return r;
 }
 
+/* Is anybody off in so many windows that it can come to anything? Most of the time nobody is. */
+static bool worth_a_look(const struct comparison *c)
+{
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
+		uint32_t n = 0;
+
+		for (uint32_t w = 0; w < c->series->n_windows; w++)
+			n += excess_raw(c, i, w) >= log(MILD_RATIO_LEAST);
+		if (2 * n >= WINDOWS_LEAST)
+			return true;
+	}
+	return false;
+}
+
+/* Number the observers of the members; how many there are, or -ENOMEM. */
+static int64_t observers_number(struct usual *u)
+{
+	const struct lp_verdict *v = u->c->v;
+	const uint32_t *members = v->groups[u->c->series->group].members;
+	_cleanup_(strmap_release) struct strmap names = {0};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < u->c->smoothed.n_members; i++) {
+		const char *name = v->components[members[i]]->observer;
+
+		if (strmap_get(&names, name, &u->observer[i]))
+			continue;
+		u->observer[i] = n++;
+		if (strmap_put(&names, name, u->observer[i]) < 0)
+			return -ENOMEM;
+	}
+	return n;
+}
+
+/* The median of the members of an observer, whose list is `own`, in each window. */
+static void observer_common(struct usual *u, uint32_t observer, const uint32_t *own, uint32_t n_own)
+{
+	uint32_t n_windows = u->c->series->n_windows;
+
+	for (uint32_t w = 0; w < n_windows; w++) {
+		uint32_t n = 0;
+
+		for (uint32_t i = 0; i < n_own; i++) {
+			u->values[n] = excess_raw(u->c, own[i], w);
+			n += !isnan(u->values[n]);
+		}
+		u->common[(size_t)observer * n_windows + w] =
+			n >= COHORT_LEAST ? (float)median_of(u->values, n) : 0;
+	}
+}
+
+static int common_make(struct usual *u)
+{
+	uint32_t n_members = u->c->smoothed.n_members;
+	int64_t n = observers_number(u);
+	_cleanup_free_ uint32_t *own = calloc((size_t)n_members + 1, sizeof(*own));
+
+	if (n < 0 || !own)
+		return -ENOMEM;
+	if (n * COHORT_LEAST > n_members)
+		return 0; /* most have next to nobody beside them */
+	u->common = calloc((size_t)n * u->c->series->n_windows + 1, sizeof(*u->common));
+	if (!u->common)
+		return -ENOMEM;
+	for (uint32_t o = 0; o < n; o++) {
+		uint32_t n_own = 0;
+
+		for (uint32_t i = 0; i < n_members; i++) {
+			if (u->observer[i] == o)
+				own[n_own++] = i;
+		}
+		observer_common(u, o, own, n_own);
+	}
+	return 0;
+}
+
+/* The end of the day that begins with window `from`: the number of the first window of another. */
+static uint32_t day_end(const struct comparison *c, uint32_t from)
+{
+	int64_t day = floor_div(slot_us(c, c->series->last[from]), US_PER_DAY);
+	uint32_t w = from;
+
+	while (w < c->series->n_windows &&
+		floor_div(slot_us(c, c->series->last[w]), US_PER_DAY) == day)
+		w++;
+	return w;
+}
+
+static uint32_t days_count(const struct comparison *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t w = 0; w < c->series->n_windows; w = day_end(c, w))
+		n++;
+	return n;
+}
+
+/* The medians of all members on all days, [member * n_days + day]. */
+static void days_make(struct usual *u, uint32_t n_days, double *of)
+{
+	uint32_t n_windows = u->c->series->n_windows, day = 0;
+
+	for (u->from = 0; u->from < n_windows; u->from = u->end, day++) {
+		u->end = day_end(u->c, u->from);
+		for (uint32_t i = 0; i < u->c->smoothed.n_members; i++) {
+			uint32_t n = member_excess(u, i);
+
+			of[(size_t)i * n_days + day] =
+				lasts(u->c, n) ? median_of(u->values, n) : NAN;
+		}
+	}
+	u->from = 0;
+	u->end = n_windows;
+}
+
+/* How certain a member's days make it: it is off by what matters, and by more than a member usually
+ * is on a day; the more days, the less chance does. Sorts them. */
+static double days_certainty(double *days, uint32_t n_days, double usual)
+{
+	uint32_t n = 0;
+
+	for (uint32_t d = 0; d < n_days; d++) {
+		days[n] = days[d];
+		n += !isnan(days[n]);
+	}
+	if (n < DAYS_LEAST)
+		return 0;
+	median_sort(days, n);
+	return days[n / 4] / (fmax(log(MILD_RATIO_LEAST), usual) * sqrt((double)DAYS_LEAST / n));
+}
+
+/* How far a member is off on a day, usually. */
+static int days_usual(const struct usual *u, const double *of, uint32_t n_days, double *ret)
+{
+	size_t n_all = (size_t)u->c->smoothed.n_members * n_days;
+	_cleanup_free_ double *all = calloc(n_all + 1, sizeof(*all));
+	uint32_t n = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_all; i++) {
+		all[n] = fabs(of[i]);
+		n += !isnan(all[n]);
+	}
+	*ret = MAD_SIGMA * median_of(all, n);
+	return 0;
+}
+
+/* What no day shows for certain is certain if all of them show it. */
+static int days_find(struct usual *u, uint32_t series, size_t first, struct findings *f)
+{
+	uint32_t n_members = u->c->smoothed.n_members, n_days = days_count(u->c);
+	_cleanup_free_ double *of = NULL;
+	double usual = 0;
+	int r;
+
+	if (n_days < DAYS_LEAST)
+		return 0;
+	of = calloc((size_t)n_members * n_days + 1, sizeof(*of));
+	if (!of)
+		return -ENOMEM;
+	days_make(u, n_days, of);
+	r = days_usual(u, of, n_days, &usual);
+	if (!any_off(u))
+		return r;
+	if (r == 0)
+		r = windows_spread(u);
+	for (uint32_t i = 0; r == 0 && i < n_members; i++) {
+		double certain = days_certainty(of + (size_t)i * n_days, n_days, usual);
+
+		if (u->medians[i] >= log(MILD_RATIO_LEAST))
+			r = finding_add(u, series, i, certain, first, f);
+	}
+	return r;
+}
+
+static int all_find(struct usual *u, uint32_t series, size_t first, struct findings *f)
+{
+	int r = part_find(u, series, first, f);
+
+	for (uint32_t part = 1; r == 0 && part <= PARTS_MOST; part *= 2)
+		r = parts_find(u, u->c->span / part, series, first, f);
+	return r < 0 ? r : days_find(u, series, first, f);
+}
+
 int mild_find(const struct comparison *c, uint32_t series, size_t first, struct findings *f)
 {
 	uint32_t n_windows = c->series->n_windows, n_members = c->smoothed.n_members;
 	uint32_t n = n_members > n_windows ? n_members : n_windows;
 	_cleanup_free_ double *values = NULL, *medians = NULL;
-	struct usual u = {.c = c, .end = n_windows};
-	int r = 0;
+	_cleanup_free_ uint32_t *observer = NULL;
+	struct usual u = {.c = c, .end = n_windows, .ours = f->n};
+	int r;
 
 	if (!c->span || !c->calibrated || c->timeseries || n_members < MEMBERS_LEAST ||
-		(c->role != LP_ROLE_LATENCY && c->role != LP_ROLE_YIELD) || !lasts(c, n_windows))
+		(c->role != LP_ROLE_LATENCY && c->role != LP_ROLE_YIELD) || !lasts(c, n_windows) ||
+		!worth_a_look(c))
 		return 0;
 	u.values = values = calloc((size_t)n + 1, sizeof(*values));
 	u.medians = medians = calloc((size_t)n_members + 1, sizeof(*medians));
-	if (!values || !medians)
+	u.observer = observer = calloc((size_t)n_members + 1, sizeof(*observer));
+	if (!values || !medians || !observer)
 		return -ENOMEM;
-	r = part_find(&u, series, first, f);
-	for (uint32_t part = 1; r == 0 && part <= PARTS_MOST; part *= 2)
-		r = parts_find(&u, c->span / part, series, first, f);
+	r = common_make(&u);
+	if (r == 0)
+		r = all_find(&u, series, first, f);
+	free(u.common);
 	return r;
 }
