@@ -1,12 +1,17 @@
 #include "explain/idleness.h"
 
+#include "base/cleanup.h"
+#include "base/hash.h"
 #include "detect/load.h"
 #include "explain/absence.h"
+#include "model/kind.h"
 #include <math.h>
 #include <string.h>
 
 #define WORKED_SHARE 0.1
 #define NEARLY_IDLE_SHARE 0.05
+#define SELDOM_PART 0.5
+#define NAMESAKES_LEAST 3
 
 /* So many samples tell whether it worked before. */
 #define BEFORE_LEAST 3
@@ -97,10 +102,91 @@ static bool namesakes_idle(const struct lp_verdict *v, const struct lp_finding *
 	return n >= 2 && 2 * n_idle > n;
 }
 
+/* Has it work in half as many of the samples as its peers, or fewer? Who is slow is never done. */
+static bool works_seldom(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	const struct lp_peer_group *g = &v->groups[f->group];
+	double own = load_active(v, f->component, f->first_us, f->last_us), sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->n_members; i++) {
+		double share = load_active(v, g->members[i], f->first_us, f->last_us);
+
+		sum += isnan(share) ? 0 : share;
+		n += !isnan(share);
+	}
+	return n && own <= SELDOM_PART * sum / n;
+}
+
+/* Does it work now and then as it always did, or as its namesakes do? How long single requests of
+ * such a one take says nothing beside peers that are at work. */
+static bool idle_by_nature(
+	const struct lp_verdict *v, const struct lp_finding *f, enum lp_role role)
+{
+	if (!nearly_idle(v, f, f->group, f->component))
+		return false;
+	return namesakes_idle(v, f) || (works_seldom(v, f) && !worked_before(v, f, role));
+}
+
+/* How many components of a kind each observer has, if all have the same number; else 0, and where
+ * nobody knows. */
+static uint32_t count_on_each(const struct lp_verdict *v, const char *kind, uint32_t *ret_observers)
+{
+	_cleanup_(strmap_release) struct strmap numbers = {0};
+	_cleanup_free_ uint32_t *n = calloc((size_t)v->n_components + 1, sizeof(*n));
+	uint32_t n_observers = 0, number;
+
+	for (uint32_t c = 0; n && c < v->n_components; c++) {
+		const char *observer = v->components[c]->observer;
+
+		if (strcmp(v->components[c]->kind, kind) != 0)
+			continue;
+		if (!strmap_get(&numbers, observer, &number)) {
+			number = n_observers++;
+			if (strmap_put(&numbers, observer, number) < 0)
+				return 0;
+		}
+		n[number]++;
+	}
+	for (uint32_t i = 1; n && i < n_observers; i++) {
+		if (n[i] != n[0])
+			return 0;
+	}
+	*ret_observers = n_observers;
+	return n ? n[0] : 0;
+}
+
+/* Did it never work, though it is made to? Spares and disks that systems boot from do not, either;
+ * but here all observers have as many components, one of that name among them, and those of all
+ * others work. */
+static bool should_work(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	const struct lp_table *t = v->tables[f->metric];
+	const char *kind = v->components[f->component]->kind;
+	int64_t begin_us = t->start_us - t->step_us, end_us;
+	uint32_t n = 0, n_observers = 0;
+
+	if (!t->n_slots || kind_find(kind)->resource != RESOURCE_STORAGE ||
+		kind_find(kind)->of_calls)
+		return false;
+	end_us = lp_table_time(t, t->n_slots - 1);
+	if (load_active(v, f->component, begin_us, end_us) != 0)
+		return false;
+	for (uint32_t c = 0; c < v->n_components; c++) {
+		if (!is_namesake(v, c, f->component))
+			continue;
+		if (!(load_active(v, c, begin_us, end_us) > 0))
+			return false;
+		n++;
+	}
+	return n >= NAMESAKES_LEAST && count_on_each(v, kind, &n_observers) && n + 1 == n_observers;
+}
+
 bool idleness_excuses(const struct lp_verdict *v, const struct lp_finding *f, enum lp_role role)
 {
 	if (f->direction == LP_MARK_ABSENT)
-		return !worked_before(v, f, role) || absence_is_chance(v, f);
+		return (!worked_before(v, f, role) && !should_work(v, f)) ||
+			absence_is_chance(v, f);
 	return f->direction == LP_MARK_ABOVE && role == LP_ROLE_LATENCY &&
-		nearly_idle(v, f, f->group, f->component) && namesakes_idle(v, f);
+		idle_by_nature(v, f, role);
 }

@@ -50,6 +50,27 @@ def test_lost_path(directory):
     check(head.startswith("Nobody limps, but s2/disk:sde is absent: lost path."), head)
 
 
+def test_never_worked(directory):
+    """who never works where all others work a fifth of the time is absent; two of them, or a spare, are not"""
+    for idle, gone in (({3}, {"s3/disk:sda": "work"}), ({3, 6}, {})):
+        rng, path = random.Random(9), directory + "/never.csv"
+        with open(path, "w", encoding="ascii") as f:
+            f.write("time,component,metric,value\n")
+            for second in range(900):
+                busy = rng.random() < 0.2
+                for server in range(8):
+                    tps = rng.uniform(80, 120) * (busy and server not in idle)
+                    f.write(f"{fleet.START + second},s{server}/disk:sda,tps,{tps:.2f}\n"
+                            f"{fleet.START + second},s{server}/disk:sda,await,{5 * (tps > 0)}\n")
+        _, verdict = diagnose(path)
+        check(not verdict["suspects"] and absent(verdict) == gone, (accused(verdict), absent(verdict)))
+    made = fleet.Fleet(servers=6, disks=6, minutes=60, step_s=5, seed=10)
+    made.stop("s2/disk:sdf", at_min=0)
+    del made.disks["s4/disk:sdf"]  # not all have one of that name
+    _, verdict = diagnose(made.write(directory))
+    check(not verdict["suspects"] and not verdict["absent"], (accused(verdict), absent(verdict)))
+
+
 def test_slow_before_lost(directory):
     """a slow disk is the only suspect beside one that stopped, and ranks above it"""
     made = fleet.with_idle_disks(8, seed=5, slow=SLOW)

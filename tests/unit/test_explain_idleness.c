@@ -57,6 +57,7 @@ static void test_absent(void **state)
 	(void)state;
 	rig_boot_disks(&r);
 	put(&r, "oss1/disk:sdb", 1, 0, 0);
+	put(&r, "oss4/disk:sdb", 1, 0, 0);
 	put(&r, "oss2/disk:sdb", 1, 20, 0);
 	never = rig_find(&r, "oss1/disk:sdb", "wr_sec", LP_MARK_ABSENT, 0, 10, 20, 39);
 	stopped = rig_find(&r, "oss2/disk:sdb", "wr_sec", LP_MARK_ABSENT, 0, 10, 20, 39);
@@ -65,6 +66,38 @@ static void test_absent(void **state)
 	assert_false(excuses(&r, stopped, LP_ROLE_WORK));
 	/* Nothing is known of the time before. */
 	assert_true(excuses(&r, always, LP_ROLE_WORK));
+	rig_release(&r);
+}
+
+/* Who never works where all of that name do is absent; a spare is not. */
+static void test_never(void **state)
+{
+	struct lp_finding *never;
+	struct rig r;
+
+	(void)state;
+	rig_boot_disks(&r);
+	put(&r, "oss1/disk:sdb", 1, 0, 0);
+	never = rig_find(&r, "oss1/disk:sdb", "wr_sec", LP_MARK_ABSENT, 0, 10, 0, 39);
+	assert_false(excuses(&r, never, LP_ROLE_WORK));
+	put(&r, "oss4/disk:sdb", 1, 0, 0); /* another one is idle as well */
+	assert_true(excuses(&r, never, LP_ROLE_WORK));
+	put(&r, "oss4/disk:sdb", 1, 0, 10);
+	put(&r, "oss1/disk:sdb", 1, 30, 10); /* it works, after all */
+	assert_true(excuses(&r, never, LP_ROLE_WORK));
+	rig_release(&r);
+	/* A name that not all have, and observers that have more than others. */
+	rig_init(&r, 40);
+	rig_disks(&r, 6);
+	rig_add(&r, "disk", "oss1/disk:sdz");
+	rig_metric(&r, "disk", "await");
+	rig_metric(&r, "disk", "wr_sec");
+	put(&r, "oss1/disk:sdz", 1, 0, 0);
+	never = rig_find(&r, "oss1/disk:sdz", "wr_sec", LP_MARK_ABSENT, 0, 10, 0, 39);
+	assert_true(excuses(&r, never, LP_ROLE_WORK));
+	put(&r, "oss2/disk:sdb", 1, 0, 0);
+	never = rig_find(&r, "oss2/disk:sdb", "wr_sec", LP_MARK_ABSENT, 0, 10, 0, 39);
+	assert_true(excuses(&r, never, LP_ROLE_WORK));
 	rig_release(&r);
 }
 
@@ -104,12 +137,44 @@ static void test_slow(void **state)
 	rig_release(&r);
 }
 
+/* Put work into every tenth slot only, from slot `first` on. */
+static void work_seldom(struct rig *r, const char *component, uint32_t first)
+{
+	const struct lp_table *t = r->v->tables[1];
+	uint32_t row = r->v->row_of[1][rig_component(r, component)];
+
+	for (uint32_t s = first; s < t->n_slots; s++)
+		t->values[(size_t)row * t->n_slots + s] = s % 10 ? 0 : 1;
+}
+
+/* Who works now and then, and always did, is no peer in how long that takes; who is slow is at work
+ * all the time, and who worked before has stopped. */
+static void test_seldom(void **state)
+{
+	struct lp_finding *f;
+	struct rig r;
+
+	(void)state;
+	rig_boot_disks(&r);
+	f = rig_find(&r, "oss4/disk:sdb", "await", LP_MARK_ABOVE, 50, 10, 10, 39);
+	work_seldom(&r, "oss4/disk:sdb", 0);
+	assert_true(excuses(&r, f, LP_ROLE_LATENCY));
+	put(&r, "oss4/disk:sdb", 1, 0, 0.1);
+	assert_false(excuses(&r, f, LP_ROLE_LATENCY));
+	put(&r, "oss4/disk:sdb", 1, 0, 10);
+	work_seldom(&r, "oss4/disk:sdb", 10);
+	assert_false(excuses(&r, f, LP_ROLE_LATENCY));
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_never),
 		cmocka_unit_test(test_absent_latency),
 		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_seldom),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
