@@ -14,6 +14,9 @@
 
 /* From this share on the slow ones may as well be the usual ones. */
 #define MANY 0.4
+/* Fewer that did not become slow when the others did are enough: so many at least. */
+#define FEW 0.2
+#define FEW_LEAST 2
 #define MEMBERS_LEAST 5
 #define APART_LEAST 0.405 /* log 1.5: less than that is no class */
 #define SPREAD_LEAST 0.05
@@ -80,11 +83,15 @@ static bool classes_find(struct two_classes *c, const struct group_work *w, doub
 		scratch[n] = c->level[i];
 		n += !isnan(scratch[n]);
 	}
-	least = (size_t)ceil(MANY * (double)n);
-	if (n < MEMBERS_LEAST || !(c->floor > 0) ||
-		!stats_cut(scratch, n, least, SPREAD_LEAST, APART_LEAST, scratch + n, &c->cut))
+	if (n < MEMBERS_LEAST || !(c->floor > 0))
 		return false;
-	return 2 * c->cut.n_high >= n || !became(c, w, scratch);
+	least = (size_t)ceil(MANY * (double)n);
+	if (stats_cut(scratch, n, least, SPREAD_LEAST, APART_LEAST, scratch + n, &c->cut))
+		return 2 * c->cut.n_high >= n || !became(c, w, scratch);
+	/* Most may have become slow; who was faster than most from the beginning is better. */
+	least = (size_t)fmax(FEW_LEAST, ceil(FEW * (double)n));
+	return stats_cut(scratch, n, least, SPREAD_LEAST, APART_LEAST, scratch + n, &c->cut) &&
+		2 * c->cut.n_high > n && became(c, w, scratch);
 }
 
 /* The median over the members of one class of what they do. */

@@ -64,6 +64,17 @@ static void test_own_past(void **state)
 	check(4, 200, 1, 4, 0);
 }
 
+/* Where most became slow, nobody is accused, and nothing is well; who was faster than most from the
+ * beginning is better than they are. */
+static void test_most(void **state)
+{
+	(void)state;
+	check(7, 200, 1, 0, 1);
+	check(8, 200, 1, 0, 1);
+	check(9, 200, 1, 0, 0);
+	check(7, 0, 1, 0, 0);
+}
+
 /* Who works more may be slower for it. */
 static void test_load(void **state)
 {
@@ -77,6 +88,7 @@ int main(void)
 		cmocka_unit_test(test_by_direction),
 		cmocka_unit_test(test_two_classes),
 		cmocka_unit_test(test_own_past),
+		cmocka_unit_test(test_most),
 		cmocka_unit_test(test_load),
 	};
 
