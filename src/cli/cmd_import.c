@@ -6,7 +6,10 @@
 #include "base/cleanup.h"
 #include "base/dir.h"
 #include "base/file.h"
+#include "base/strbuf.h"
 #include "base/time.h"
+#include "import/dataset.h"
+#include "model/meaning.h"
 #include "report/flow.h"
 #include "report/json.h"
 #include <ctype.h>
@@ -19,6 +22,7 @@
 #include <unistd.h>
 
 struct import_options {
+	struct option_list worse;
 	const char *output, *name;
 	bool json, quiet;
 };
@@ -32,6 +36,9 @@ static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of the archive, NAME-20110509T000005Z.lpa [that of the observer, or "
 		"'import']"},
+	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
+		"which side of its peers is worse in a metric: 'lower bandwidth'; kept in the "
+		"archive for 'limpet diagnose' and 'limpet train'; may be repeated"},
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
 	{NULL},
@@ -46,6 +53,7 @@ struct import {
 	struct dense dense;
 	struct lp_source *source; /* the pending samples are of */
 	char *observer;		  /* the only one so far, "" for several */
+	struct meanings meanings; /* of metrics, as the user says */
 	int64_t first_us, last_us, interval_us;
 	uint64_t n_samples;
 	size_t n_files, files_total;
@@ -63,12 +71,29 @@ static void import_release(struct import *im)
 		close(im->dir);
 	free(im->tmp_path);
 	free(im->observer);
+	meanings_release(&im->meanings);
+}
+
+/* What the archive says of metrics, as a line of its meta; "" for nothing. */
+static void import_meta(const struct import *im, struct strbuf *to)
+{
+	if (!im->meanings.n)
+		return;
+	strbuf_puts(to, DATASET_WORSE "=");
+	meanings_format(&im->meanings, to);
+	strbuf_putc(to, '\n');
 }
 
 static int import_begin(struct import *im, struct lp_err *err)
 {
 	struct lp_archive_meta meta = {.observer = "", .interval_us = im->interval_us};
+	_cleanup_(strbuf_release) struct strbuf extra = {0};
 	int r;
+
+	import_meta(im, &extra);
+	if (extra.failed)
+		return lp_err_sys(err, -ENOMEM, "cannot import");
+	meta.extra = extra.text;
 
 	im->dir = dir_make(im->opt->output, 0755, err);
 	if (im->dir < 0)
@@ -253,6 +278,8 @@ static int run(
 		r = lp_err_set(err, -EINVAL, "say with -o DIR where the archive goes");
 	else if (im.opt->name && (!im.opt->name[0] || strchr(im.opt->name, '/')))
 		r = lp_err_set(err, -EINVAL, "'%s' is no part of a file name", im.opt->name);
+	if (r == 0)
+		r = meanings_parse(&im.meanings, im.opt->worse.items, im.opt->worse.n, err);
 	if (r == 0)
 		r = data_open_as(data, format, args + (format ? 1 : 0), n_args - (format ? 1 : 0),
 			&warn, &ds, err);

@@ -24,7 +24,7 @@
 
 struct train_options {
 	struct method_options method;
-	struct option_list components, metrics, split_by;
+	struct option_list components, metrics, split_by, worse;
 	const char *output, *topology, *labelled;
 	int64_t since_us, until_us;
 	bool weights, json;
@@ -43,6 +43,9 @@ static const struct option_def options[] = {
 		"who is whose peer (see limpet-topology(1))"},
 	{"split-by", 0, OPTION_LIST, AT(split_by), "ATTRIBUTE",
 		"split peer groups further, e.g. by observer: the disks of one host are peers"},
+	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
+		"which side of its peers is worse in a metric: 'lower bandwidth'; kept with the "
+		"thresholds; may be repeated [what archives say, and as for 'limpet diagnose']"},
 	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "from this time on (2011-05-09T00:00:05Z)"},
 	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
 	METHOD_OPTIONS(struct train_options),
@@ -74,6 +77,7 @@ struct training {
 	struct words metrics, split_by;
 	struct topology *topology;
 	struct hosts hosts;
+	struct meanings meanings;
 	struct detect_options detect;
 	struct training_run *runs;
 	int n_runs;
@@ -106,6 +110,7 @@ static void training_release(struct training *t)
 	thresholds_free(t->normal);
 	topology_free(t->topology);
 	hosts_release(&t->hosts);
+	meanings_release(&t->meanings);
 	words_release(&t->metrics);
 	words_release(&t->split_by);
 }
@@ -410,7 +415,23 @@ static int training_finish(struct training *t, struct lp_err *err)
 		*err = here;
 		return r;
 	}
-	return failures_join(t, err);
+	r = failures_join(t, err);
+	if (r == 0)
+		r = meanings_copy(thresholds_meanings(t->result.thresholds), &t->meanings, err);
+	return r;
+}
+
+/* What metrics mean: as archives say, and as the user does, who has the last word. */
+static int meanings_gather(struct training *t, struct lp_err *err)
+{
+	int r = 0;
+
+	for (int i = 0; i < t->n_runs && r == 0; i++)
+		r = dataset_meanings(t->runs[i].data, &t->meanings, err);
+	if (r == 0)
+		r = meanings_parse(&t->meanings, t->opt->worse.items, t->opt->worse.n, err);
+	t->detect.meanings = &t->meanings;
+	return r;
 }
 
 static int training_run(struct training *t, struct lp_err *err)
@@ -419,6 +440,8 @@ static int training_run(struct training *t, struct lp_err *err)
 
 	for (int i = 0; i < t->n_runs && r == 0; i++)
 		r = dataset_hosts(t->runs[i].data, &t->hosts, err);
+	if (r == 0)
+		r = meanings_gather(t, err);
 	if (r < 0)
 		return r;
 	t->detect.hosts =

@@ -112,6 +112,23 @@ static int engine_fill(struct lp_engine *e, struct lp_dataset *ds, struct lp_err
 	return r < 0 ? r : read;
 }
 
+/* What archives say of their metrics is told, unless the training or the user says otherwise. */
+static int meanings_take(struct lp_dataset *ds, struct setup *s, struct lp_err *err)
+{
+	struct meanings all = {0};
+	int r = dataset_meanings(ds, &all, err);
+
+	if (r == 0)
+		r = meanings_copy(&all, &s->meanings, err);
+	if (r < 0) {
+		meanings_release(&all);
+		return r;
+	}
+	meanings_release(&s->meanings);
+	s->meanings = all;
+	return 0;
+}
+
 int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options,
 	struct lp_verdict **ret, struct lp_err *err)
 {
@@ -128,6 +145,8 @@ int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options
 	if (r < 0 || !e)
 		return r;
 	r = dataset_hosts(ds, &e->setup.hosts, err);
+	if (r == 0)
+		r = meanings_take(ds, &e->setup, err);
 	if (r == 0)
 		logs = e->logs ? semantic_read(ds, &e->logs_how, e->logs, err) : 0;
 	if (r < 0 || (logs < 0 && logs != -EBADMSG))

@@ -29,6 +29,7 @@ void lp_dataset_close(struct lp_dataset *ds)
 		free(ds->files[i].path);
 		free(ds->files[i].observer);
 		free(ds->files[i].addresses);
+		free(ds->files[i].worse);
 		clock_release(&ds->files[i].clock);
 	}
 	free(ds->files);
@@ -362,12 +363,18 @@ int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_da
 	return dataset_end(ds, &first, err);
 }
 
-/* Whose archive it is, and the addresses of that observer. */
+/* Whose archive it is, the addresses of that observer, and what it says of metrics. */
 static int file_ask_host(struct data_file *f, const struct lp_source *source)
 {
 	const char *observer = lp_archive_meta_get(source, "observer");
 	const char *addresses = lp_archive_meta_get(source, "addresses");
+	const char *worse = lp_archive_meta_get(source, DATASET_WORSE);
 
+	if (worse && *worse) {
+		f->worse = strdup(worse);
+		if (!f->worse)
+			return -ENOMEM;
+	}
 	if (!observer || !*observer)
 		return 0;
 	f->observer = strdup(observer);
@@ -437,6 +444,19 @@ int lp_dataset_span(
 	}
 	*ret_first_us = first;
 	*ret_last_us = last;
+	return 0;
+}
+
+int dataset_meanings(struct lp_dataset *ds, struct meanings *meanings, struct lp_err *err)
+{
+	for (size_t i = 0; i < ds->n; i++) {
+		int r = file_ask(ds, &ds->files[i], err);
+
+		if (r < 0)
+			return r;
+		if (ds->files[i].worse && meanings_read(meanings, ds->files[i].worse) < 0)
+			return lp_err_sys(err, -ENOMEM, "cannot read %s", ds->files[i].path);
+	}
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "import/dataset_clocks.h"
 #include "import/importer.h"
 #include "model/hosts.h"
+#include "model/meaning.h"
 #include "model/table_builder.h"
 #include <limpet/dataset.h>
 
@@ -14,6 +15,7 @@ struct data_file {
 	const struct importer *importer; /* NULL: an archive */
 	int64_t interval_us;		 /* -1: not asked yet */
 	int64_t first_us, last_us;	 /* once asked; 0: unknown */
+	char *worse;			 /* what an archive says of metrics; NULL: nothing */
 	char *observer, *addresses;	 /* the same, of an archive; NULL: unknown */
 	struct data_clock clock;
 	int64_t read_first_us, read_last_us; /* what was read of it; 0: nothing, or not known */
@@ -77,6 +79,13 @@ int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
 /* Take note of how reading a file ended (`r`, described in `here`): the first failure is kept in
  * `first`, the others are warnings. False: reading cannot go on. */
 bool dataset_note(struct lp_dataset *ds, const struct lp_err *here, int r, struct lp_err *first);
+
+/* What an archive says of its metrics: that line of its meta. */
+#define DATASET_WORSE "worse"
+
+/* Which side of the peers is worse in metrics, as archives tell it. Release `meanings` also after a
+ * failure. */
+int dataset_meanings(struct lp_dataset *ds, struct meanings *meanings, struct lp_err *err);
 
 /* The addresses of observers, as their archives tell them. Release `hosts` also after a failure. */
 int dataset_hosts(struct lp_dataset *ds, struct hosts *hosts, struct lp_err *err);

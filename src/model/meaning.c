@@ -1,5 +1,6 @@
 #include "model/meaning.h"
 
+#include "base/cleanup.h"
 #include "model/metric_role.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@ int meanings_add(struct meanings *m, const char *side, const char *metric, struc
 			"'%.64s' says nothing of what is worse (want lower or higher)", side);
 	if (!*metric)
 		return lp_err_set(err, -EINVAL, "a metric has no name");
+	if (strpbrk(metric, "\t\n"))
+		return lp_err_set(err, -EINVAL, "the name of a metric has no tabs and no lines");
 	if (m->n >= MEANINGS_MAX)
 		return lp_err_set(err, -E2BIG, "more than %d metrics", MEANINGS_MAX);
 	copy = strdup(metric);
@@ -42,6 +45,39 @@ int meanings_copy(struct meanings *m, const struct meanings *from, struct lp_err
 		r = meanings_add(
 			m, from->items[i].lower ? "lower" : "higher", from->items[i].metric, err);
 	return r;
+}
+
+void meanings_format(const struct meanings *m, struct strbuf *to)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		strbuf_printf(to, "%s%s\t%s", i ? "\t" : "", m->items[i].lower ? "lower" : "higher",
+			m->items[i].metric);
+}
+
+static bool meanings_have(const struct meanings *m, const char *side, const char *metric)
+{
+	for (unsigned i = 0; i < m->n; i++) {
+		if (!strcmp(m->items[i].metric, metric) &&
+			m->items[i].lower == !strcmp(side, "lower"))
+			return true;
+	}
+	return false;
+}
+
+int meanings_read(struct meanings *m, const char *line)
+{
+	_cleanup_free_ char *copy = strdup(line);
+	char *rest = copy, *side;
+	struct lp_err err = {0};
+	int r = copy ? 0 : -ENOMEM;
+
+	while (r != -ENOMEM && (side = strsep(&rest, "\t")) && rest) {
+		const char *metric = strsep(&rest, "\t");
+
+		if (!meanings_have(m, side, metric))
+			r = meanings_add(m, side, metric, &err);
+	}
+	return r == -ENOMEM ? r : 0;
 }
 
 void meanings_release(struct meanings *m)

@@ -2,6 +2,7 @@
 #ifndef MODEL_MEANING_H
 #define MODEL_MEANING_H
 
+#include "base/strbuf.h"
 #include <limpet/err.h>
 #include <limpet/metric.h>
 
@@ -21,6 +22,10 @@ int meanings_add(struct meanings *m, const char *side, const char *metric, struc
 int meanings_parse(struct meanings *m, const char *const *texts, unsigned n, struct lp_err *err);
 /* All that another has. 0 or -ENOMEM, or -E2BIG. */
 int meanings_copy(struct meanings *m, const struct meanings *from, struct lp_err *err);
+/* As one line, for archives: side, metric, side, metric, ... with tabs between them. */
+void meanings_format(const struct meanings *m, struct strbuf *to);
+/* Take such a line, without what is known already and what says nothing. 0 or -ENOMEM. */
+int meanings_read(struct meanings *m, const char *line);
 void meanings_release(struct meanings *m);
 
 /* The role of a metric whose own role (lp_metric_role()) is `own`. `m` may be NULL. */

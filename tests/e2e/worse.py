@@ -2,8 +2,8 @@
 """Lower can be worse: bandwidth given as a metric, and one that works on alone when its peers have finished."""
 import random
 
-from fleet import START
-from program import limpet, run_tests, tests_of
+from fleet import START, iso
+from program import good, limpet, run_tests, tests_of
 from tap import check
 from verdicts import accused, diagnose
 
@@ -38,6 +38,29 @@ def test_bandwidth(directory):
     check(not verdict["suspects"] and [a["cause"] for a in verdict["asymmetries"]] == ["faster"], verdict["asymmetries"])
     ran = limpet("diagnose", "--worse", "lower", "nothing-of-that-name", path)
     check(ran.code == 0, ran)
+
+
+def test_kept(directory):
+    """what is worse is kept in archives and in thresholds; who says otherwise later has the last word"""
+    def bandwidth(t, s, r):
+        return {"bandwidth": 300e6 * r.lognormvariate(0, .1) / (3 if s == 5 and t >= 900 else 1)}
+    path = write(directory + "/kept.csv", bandwidth, 1800)
+    good("import", "csv", path, "-o", directory + "/kept", "--worse", "lower", "bandwidth")
+    _, verdict = diagnose(directory + "/kept")
+    check(accused(verdict) == {"s5/disk:sda": "disk-busy"}, accused(verdict))
+    _, verdict = diagnose("--worse", "higher", "bandwidth", directory + "/kept")
+    check(not verdict["suspects"], accused(verdict))
+    # Thresholds have it from the archive they were learnt from, or from the option.
+    until = iso(START + 890)
+    good("train", "--until", until, directory + "/kept", "-o", directory + "/archive.thresholds")
+    good("train", "--until", until, "--worse", "lower", "bandwidth", path, "-o", directory + "/option.thresholds")
+    for name in ("archive", "option"):
+        _, verdict = diagnose("--thresholds", f"{directory}/{name}.thresholds", path)
+        check(accused(verdict) == {"s5/disk:sda": "disk-busy"}, (name, accused(verdict)))
+    ran = limpet("import", "csv", path, "-o", directory + "/bad", "--worse", "less", "bandwidth")
+    check(ran.code == 2 and "says nothing of what is worse" in ran.err, ran)
+    ran = limpet("train", "--worse", "less", "bandwidth", path, "-o", directory + "/bad.thresholds")
+    check(ran.code == 2 and "says nothing of what is worse" in ran.err, ran)
 
 
 def test_straggler(directory):
