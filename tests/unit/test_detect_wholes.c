@@ -49,10 +49,12 @@ static void rig_tables(struct wholes_rig *r)
 		r->rows[t] = r->row_of;
 	}
 	for (uint32_t i = 0; i < MEMBERS; i++) {
+		uint32_t class = 1 + i / DISKS;
+
 		for (uint32_t s = 0; s < SLOTS; s++) {
 			r->values[WORK][i * SLOTS + s] = 1000 * noise(i, s);
 			r->values[WAIT][i * SLOTS + s] =
-				(1 + i / DISKS) * (2 + 0.05 * sin(s / 50.0)) * noise(i + 1, s);
+				class * (2 + 0.05 * sin(s / 50.0)) * noise(i + 1, s);
 		}
 	}
 }
