@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "detect/load.h"
 #include "explain/absence.h"
-#include "model/kind.h"
+#include "model/identity.h"
 #include <math.h>
 #include <string.h>
 
