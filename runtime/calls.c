@@ -44,7 +44,7 @@ static inline void count(struct thread *t, uint32_t id, uint64_t self_ticks)
 }
 
 /* It has ended: count it, and take its time from that of its caller. */
-static inline void finish(struct thread *t, const struct frame *frame, uint64_t now)
+static inline void finish(struct thread *t, const struct call_frame *frame, uint64_t now)
 {
 	uint64_t ticks = now - frame->begin;
 
@@ -54,7 +54,7 @@ static inline void finish(struct thread *t, const struct frame *frame, uint64_t 
 }
 
 /* Left without a word, by longjmp(): its stack is already above it. */
-static inline bool is_stale(const struct frame *frame, uintptr_t sp)
+static inline bool is_stale(const struct call_frame *frame, uintptr_t sp)
 {
 	return frame->sp + SLACK < sp && sp - frame->sp < SAME_STACK;
 }
@@ -84,7 +84,7 @@ __attribute__((noinline)) static void enter(
 	uintptr_t function, uintptr_t site, uintptr_t sp, uint32_t id)
 {
 	struct thread *t = self;
-	struct frame *frame;
+	struct call_frame *frame;
 	uint32_t depth;
 	uint64_t now;
 
@@ -175,7 +175,7 @@ __attribute__((noinline)) static void exit_otherwise(
 	uintptr_t function, uintptr_t site, uintptr_t sp)
 {
 	struct thread *t = self;
-	struct frame *top;
+	struct call_frame *top;
 	uint32_t id;
 
 	if (!t || !t->depth)
@@ -203,7 +203,7 @@ HOOK void __cyg_profile_func_exit(void *function, void *site)
 {
 	uint32_t id = calls_known((uintptr_t)function);
 	struct thread *t = self;
-	struct frame *top;
+	struct call_frame *top;
 
 	if (t && t->depth) {
 		top = &t->frames[t->depth - 1];

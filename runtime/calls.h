@@ -18,7 +18,7 @@
 enum { MAX_DEPTH = 16384, MAP_SLOTS = 4 * CALLS_MAX_FUNCTIONS };
 
 /* A function that was entered. */
-struct frame {
+struct call_frame {
 	uintptr_t function, site;
 	uintptr_t sp; /* of the hook, which is below everything of the function */
 	uint64_t begin, children;
@@ -27,7 +27,7 @@ struct frame {
 
 /* A row of the table and the thread that has it. */
 struct thread {
-	struct frame *frames; /* MAX_DEPTH; the row's for good */
+	struct call_frame *frames; /* MAX_DEPTH; the row's for good */
 	struct calls_counter *counters;
 	uint32_t depth;
 	uint32_t beyond; /* calls below MAX_DEPTH, of which only the number is counted */

@@ -44,8 +44,8 @@ static uint32_t free_row(void)
 static bool set_up(struct thread *t, uint32_t row)
 {
 	if (!t->frames) {
-		void *frames = mmap(NULL, MAX_DEPTH * sizeof(struct frame), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		void *frames = mmap(NULL, MAX_DEPTH * sizeof(struct call_frame),
+			PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (frames == MAP_FAILED)
 			return false;

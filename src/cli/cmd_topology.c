@@ -94,7 +94,7 @@ static int tables_read(struct lp_dataset *ds, const struct topology_options *opt
 		.to_us = opt->until_us};
 	struct lp_table **tables = NULL;
 	uint32_t n = 0;
-	int r = lp_dataset_interval(ds, &table_opt.step_us, err), adopted;
+	int r = lp_dataset_interval(ds, &table_opt.step_us, err), taken;
 
 	if (r == 0)
 		r = dataset_hosts(ds, &hosts, err);
@@ -105,8 +105,8 @@ static int tables_read(struct lp_dataset *ds, const struct topology_options *opt
 	r = lp_dataset_tables(ds, &table_opt, &tables, &n, err);
 	if (r < 0 && r != -EBADMSG)
 		return r;
-	adopted = verdict_take_tables(v, tables, n, pool ? &hosts : NULL, err);
-	return adopted < 0 ? adopted : r;
+	taken = verdict_take_tables(v, tables, n, pool ? &hosts : NULL, err);
+	return taken < 0 ? taken : r;
 }
 
 static int groups_make(const struct topology_options *opt, const struct topology *t,

@@ -62,16 +62,16 @@ int verdict_take_tables(struct lp_verdict *v, struct lp_table **tables, uint32_t
 {
 	struct lp_err pool_err = {0};
 	int r = hosts ? clients_drop(tables, n_tables, hosts, &pool_err) : 0;
-	int adopted;
+	int taken;
 
 	if (r == 0 && hosts)
 		r = pool_connections(tables, n_tables, hosts, &pool_err);
 	if (r == 0)
 		r = functions_join(tables, n_tables, &pool_err);
-	adopted = verdict_own_tables(v, tables, n_tables, err);
+	taken = verdict_own_tables(v, tables, n_tables, err);
 	if (r < 0)
 		*err = pool_err;
-	return r < 0 ? r : adopted;
+	return r < 0 ? r : taken;
 }
 
 int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)

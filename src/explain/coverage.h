@@ -40,4 +40,9 @@ bool coverage_is_alone(const struct coverage *c, const struct observer_coverage 
  * with? Who has not is not missed when these come. True where it has no data at all. */
 bool coverage_had_peers(const struct lp_verdict *v, const struct lp_finding *f);
 
+/* The data of some observers comes and goes within a minute: too briefly to be missed, too often to
+ * be judged. State as unknown who has no data in at least half of the time in which most others
+ * have, though it is never away for longer than a minute. 0 or -ENOMEM. */
+int patchy_judge(struct lp_verdict *v);
+
 #endif

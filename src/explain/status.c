@@ -4,7 +4,6 @@
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "explain/coverage.h"
-#include "explain/patchy.h"
 #include "model/identity.h"
 #include "model/verdict_own.h"
 #include <errno.h>

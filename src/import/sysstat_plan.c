@@ -65,11 +65,34 @@ static const struct source_activity {
 	const struct field *fields;
 	uint32_t n_fields;
 } sources[SYSSTAT_WANTED_MAX] = {
-	{SYSSTAT_A_DISK, "disks", SYSSTAT_DISK, 1, 2, true, disk_fields, ARRAY_SIZE(disk_fields)},
-	{SYSSTAT_A_NET_DEV, "interfaces", SYSSTAT_NET, 2, 3, false, net_fields,
-		ARRAY_SIZE(net_fields)},
-	{SYSSTAT_A_NET_EDEV, "errors of interfaces", SYSSTAT_NET, 1, 2, false, net_error_fields,
-		ARRAY_SIZE(net_error_fields)},
+	{
+		.id = SYSSTAT_A_DISK,
+		.name = "disks",
+		.kind = SYSSTAT_DISK,
+		.first_version = 1,
+		.last_version = 2,
+		.reset_all = true,
+		.fields = disk_fields,
+		.n_fields = ARRAY_SIZE(disk_fields),
+	},
+	{
+		.id = SYSSTAT_A_NET_DEV,
+		.name = "interfaces",
+		.kind = SYSSTAT_NET,
+		.first_version = 2,
+		.last_version = 3,
+		.fields = net_fields,
+		.n_fields = ARRAY_SIZE(net_fields),
+	},
+	{
+		.id = SYSSTAT_A_NET_EDEV,
+		.name = "errors of interfaces",
+		.kind = SYSSTAT_NET,
+		.first_version = 1,
+		.last_version = 2,
+		.fields = net_error_fields,
+		.n_fields = ARRAY_SIZE(net_error_fields),
+	},
 };
 
 static const char *const kind_names[SYSSTAT_KINDS] = {"disk", "net"};

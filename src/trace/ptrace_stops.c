@@ -471,7 +471,7 @@ void tracer_handle(struct ptrace_tracer *t, pid_t tid, int status, int64_t now_n
 	}
 }
 
-static void adopt(struct ptrace_tracer *t, struct ptrace_task *task, int64_t now_ns)
+static void release_orphan(struct ptrace_tracer *t, struct ptrace_task *task, int64_t now_ns)
 {
 	pid_t pid = task->dead ? 0 : proc_tgid(task->tid);
 
@@ -483,7 +483,7 @@ static void adopt(struct ptrace_tracer *t, struct ptrace_task *task, int64_t now
 		tasks_remove(&t->tasks, task);
 }
 
-void tracer_adopt(struct ptrace_tracer *t, int64_t now_ns)
+void tracer_release_orphans(struct ptrace_tracer *t, int64_t now_ns)
 {
 	struct ptrace_task *task = tasks_next(&t->tasks, NULL);
 
@@ -491,7 +491,7 @@ void tracer_adopt(struct ptrace_tracer *t, int64_t now_ns)
 		struct ptrace_task *next = tasks_next(&t->tasks, task);
 
 		if (!task->process && now_ns - task->held_ns > HELD_MAX_NS)
-			adopt(t, task, now_ns);
+			release_orphan(t, task, now_ns);
 		task = next;
 	}
 }

@@ -46,7 +46,7 @@ int tracer_run(struct ptrace_tracer *t)
 	struct stop stops[BATCH];
 
 	tracer_scan(t);
-	tracer_adopt(t, tracer_now_ns());
+	tracer_release_orphans(t, tracer_now_ns());
 	if (t->command_stop) {
 		int status = t->command_stop;
 

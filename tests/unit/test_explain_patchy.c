@@ -1,4 +1,4 @@
-#include "explain/patchy.h"
+#include "explain/coverage.h"
 
 #include "unit.h"
 #include "verdict_rig.h"

@@ -8,24 +8,24 @@
 #define CSV "time,component,metric,value\n"
 
 /* Everything that a run tells. */
-struct run {
+struct reading {
 	struct rig_tables t;
 	char told[20000]; /* warnings, a line each */
 	struct lp_err err;
 	int r;
 };
 
-static void run_release(struct run *run)
+static void reading_release(struct reading *reading)
 {
-	rig_tables_release(&run->t);
+	rig_tables_release(&reading->t);
 }
 
 static void tell(void *ctx, const char *text)
 {
-	struct run *run = ctx;
-	size_t len = strlen(run->told);
+	struct reading *reading = ctx;
+	size_t len = strlen(reading->told);
 
-	snprintf(run->told + len, sizeof(run->told) - len, "%s\n", text);
+	snprintf(reading->told + len, sizeof(reading->told) - len, "%s\n", text);
 }
 
 static int add(
@@ -35,34 +35,36 @@ static int add(
 }
 
 /* One file after the other into one builder: what reading means. */
-static void run_plain(struct run *run, const struct lp_table_options *opt)
+static void reading_plain(struct reading *reading, const struct lp_table_options *opt)
 {
-	struct lp_warn warn = {.warn = tell, .ctx = run};
+	struct lp_warn warn = {.warn = tell, .ctx = reading};
 	struct lp_table_builder *b = rig_builder(opt);
 	const char *path = temp_dir_path;
 	struct lp_dataset *ds = NULL;
 	struct lp_err err = {0};
 
-	*run = (struct run){0};
+	*reading = (struct reading){0};
 	assert_int_equal(lp_dataset_open(&path, 1, NULL, NULL, &warn, &ds, &err), 0);
-	run->r = lp_dataset_read(ds, lp_table_builder_select(b), add, b, &run->err);
-	if (run->r != -EFBIG)
-		assert_int_equal(lp_table_builder_finish(b, &run->t.tables, &run->t.n, &err), 0);
+	reading->r = lp_dataset_read(ds, lp_table_builder_select(b), add, b, &reading->err);
+	if (reading->r != -EFBIG)
+		assert_int_equal(
+			lp_table_builder_finish(b, &reading->t.tables, &reading->t.n, &err), 0);
 	lp_table_builder_free(b);
 	lp_dataset_close(ds);
 }
 
-static void run_threads(struct run *run, const struct lp_table_options *opt, int threads)
+static void reading_threads(
+	struct reading *reading, const struct lp_table_options *opt, int threads)
 {
-	struct lp_warn warn = {.warn = tell, .ctx = run};
+	struct lp_warn warn = {.warn = tell, .ctx = reading};
 	const char *path = temp_dir_path;
 	struct lp_dataset *ds = NULL;
 	struct lp_err err = {0};
 
-	*run = (struct run){0};
+	*reading = (struct reading){0};
 	omp_set_num_threads(threads);
 	assert_int_equal(lp_dataset_open(&path, 1, NULL, NULL, &warn, &ds, &err), 0);
-	run->r = lp_dataset_tables(ds, opt, &run->t.tables, &run->t.n, &run->err);
+	reading->r = lp_dataset_tables(ds, opt, &reading->t.tables, &reading->t.n, &reading->err);
 	lp_dataset_close(ds);
 }
 
@@ -79,7 +81,7 @@ static void assert_tables_same(const struct lp_table *x, const struct lp_table *
 	assert_memory_equal(x->values, y->values, n * sizeof(double));
 }
 
-static void assert_runs_same(const struct run *a, const struct run *b)
+static void assert_readings_same(const struct reading *a, const struct reading *b)
 {
 	assert_string_equal(a->told, b->told);
 	assert_string_equal(a->err.text, b->err.text);
@@ -91,15 +93,15 @@ static void assert_runs_same(const struct run *a, const struct run *b)
 /* Any number of threads tells what plain reading tells. */
 static void assert_like_plain(const struct lp_table_options *opt, int expected)
 {
-	_cleanup_(run_release) struct run plain;
+	_cleanup_(reading_release) struct reading plain;
 
-	run_plain(&plain, opt);
+	reading_plain(&plain, opt);
 	for (int threads = 1; threads <= 5; threads += 2) {
-		_cleanup_(run_release) struct run run;
+		_cleanup_(reading_release) struct reading reading;
 
-		run_threads(&run, opt, threads);
-		assert_int_equal(run.r, expected);
-		assert_runs_same(&plain, &run);
+		reading_threads(&reading, opt, threads);
+		assert_int_equal(reading.r, expected);
+		assert_readings_same(&plain, &reading);
 	}
 }
 
@@ -135,7 +137,7 @@ static void test_any_number_of_threads(void **state)
 static void test_damage_is_told_in_order(void **state)
 {
 	struct lp_table_options opt = {.step_us = SEC(15)};
-	_cleanup_(run_release) struct run run;
+	_cleanup_(reading_release) struct reading reading;
 	const char *b, *g;
 
 	(void)state;
@@ -146,10 +148,10 @@ static void test_damage_is_told_in_order(void **state)
 	temp_text("c.lpa", "no archive at all");
 	temp_text("z.csv", CSV "2011-03-13T07:06:41Z,z/net:eth0,rxbyt,5\nbad,z/net:eth0,rxbyt,6\n");
 	assert_like_plain(&opt, -EBADMSG);
-	run_threads(&run, &opt, 3);
-	b = strstr(run.told, "/b.lpa: bytes");
-	g = strstr(run.told, "/g.lpa: bytes");
-	assert_non_null(strstr(run.err.text, "/b.lpa is damaged"));
+	reading_threads(&reading, &opt, 3);
+	b = strstr(reading.told, "/b.lpa: bytes");
+	g = strstr(reading.told, "/g.lpa: bytes");
+	assert_non_null(strstr(reading.err.text, "/b.lpa is damaged"));
 	assert_true(b && g && b < g);
 	assert_non_null(strstr(b, "/c.lpa"));
 	assert_non_null(strstr(g, "/g.lpa is damaged"));
@@ -166,18 +168,18 @@ static void test_little_memory(void **state)
 	make_files();
 	archive_rig_write_damaged(temp_path("b.lpa"), "b");
 	for (uint64_t bytes = 1000; bytes < 2000000; bytes = bytes * 3 / 2) {
-		_cleanup_(run_release) struct run plain, run;
+		_cleanup_(reading_release) struct reading plain, reading;
 
 		opt.bytes_max = bytes;
-		run_plain(&plain, &opt);
-		run_threads(&run, &opt, 2);
-		if (run.r == -EFBIG || plain.r == -EFBIG) {
-			assert_int_equal(run.r, plain.r);
-			assert_non_null(strstr(run.err.text, "would need too much memory"));
+		reading_plain(&plain, &opt);
+		reading_threads(&reading, &opt, 2);
+		if (reading.r == -EFBIG || plain.r == -EFBIG) {
+			assert_int_equal(reading.r, plain.r);
+			assert_non_null(strstr(reading.err.text, "would need too much memory"));
 			continue;
 		}
-		assert_int_equal(run.r, -EBADMSG);
-		assert_runs_same(&plain, &run);
+		assert_int_equal(reading.r, -EBADMSG);
+		assert_readings_same(&plain, &reading);
 	}
 }
 
