@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/words.h"
+#include "import/dataset.h"
 #include "model/syscalls.h"
 #include "report/call_log.h"
 #include "report/listing.h"
@@ -82,65 +83,78 @@ static int nobody_matches(const struct lp_table_options *range, struct lp_err *e
 		range->from_us || range->to_us ? " in that time" : "");
 }
 
-/* Every metric that was asked for must be there. */
-static int tables_complete(const struct words *names, const struct lp_table_options *range,
-	struct lp_table *const *tables, uint32_t n, struct lp_err *err)
-{
-	if (!n && !names->n && range->components)
-		return nobody_matches(range, err);
-	for (unsigned i = 0; i < names->n; i++) {
-		bool found = false;
+/* Values on their way to the terminal. */
+struct shown {
+	const struct show_options *opt;
+	const struct lp_table_options *range;
+	struct words names; /* the metrics that were asked for */
+	bool found[WORDS_MAX];
+	bool any, begun;
+};
 
-		for (uint32_t t = 0; t < n; t++)
-			found |= !strcmp(tables[t]->metric, names->items[i]);
-		if (!found)
+/* Every metric that was asked for must be there. */
+static int shown_complete(const struct shown *s, struct lp_err *err)
+{
+	if (!s->any && !s->names.n && s->range->components)
+		return nobody_matches(s->range, err);
+	for (unsigned i = 0; i < s->names.n; i++) {
+		if (!s->found[i])
 			return lp_err_set(err, -ENOENT,
 				"no selected component has a metric '%s'%s ('limpet show DATA' "
 				"lists what there is)",
-				names->items[i],
-				range->from_us || range->to_us ? " in that time" : "");
+				s->names.items[i],
+				s->range->from_us || s->range->to_us ? " in that time" : "");
 	}
 	return 0;
 }
 
-static int print_tables(const struct show_options *opt, struct lp_table *const *tables, uint32_t n,
+static int shown_print(const struct shown *s, struct lp_table *const *tables, uint32_t n, bool last,
 	struct lp_err *err)
 {
-	if (opt->json)
-		return values_print_json(stdout, tables, n, err);
-	if (opt->csv)
-		return values_print_csv(stdout, tables, n, err);
-	return values_print_text(stdout, tables, n, isatty(STDOUT_FILENO), err);
+	unsigned which = (s->begun ? 0 : VALUES_FIRST) | (last ? VALUES_LAST : 0);
+
+	if (s->opt->csv)
+		return values_print_csv(stdout, tables, n, which, err);
+	if (!s->opt->json)
+		return values_print_text(stdout, tables, n, isatty(STDOUT_FILENO), err);
+	values_print_json(stdout, tables, n, which);
+	return 0;
+}
+
+static int show_piece(
+	void *ctx, struct lp_table *const *tables, uint32_t n, bool last, struct lp_err *err)
+{
+	struct shown *s = ctx;
+	int r = 0, complete;
+
+	for (uint32_t t = 0; t < n; t++) {
+		for (unsigned i = 0; i < s->names.n; i++)
+			s->found[i] |= !strcmp(tables[t]->metric, s->names.items[i]);
+	}
+	s->any |= n > 0;
+	complete = last ? shown_complete(s, err) : 0;
+	if (complete == 0 || s->begun)
+		r = shown_print(s, tables, n, last, err);
+	s->begun = true;
+	return r < 0 ? r : complete;
 }
 
 static int show_values(struct lp_dataset *ds, const struct show_options *opt,
 	const struct lp_table_options *range, struct lp_err *err)
 {
-	_cleanup_(words_release) struct words names = {0};
+	struct shown shown = {.opt = opt, .range = range};
 	struct lp_table_options table_opt = *range;
-	struct lp_table **tables = NULL;
-	struct lp_err print_err = {0};
-	uint32_t n = 0;
-	int r = words_split(&opt->metrics, &names, err), printed;
+	int r = words_split(&opt->metrics, &shown.names, err);
 
-	if (r < 0)
-		return r;
-	table_opt.metrics = names.n ? names.items : NULL;
-	table_opt.n_metrics = names.n;
-	table_opt.step_us = opt->interval_us;
-	table_opt.raw = opt->raw;
-	r = lp_dataset_tables(ds, &table_opt, &tables, &n, err);
-	if (r < 0 && r != -EBADMSG)
-		return r;
-	printed = tables_complete(&names, range, tables, n, &print_err);
-	if (printed == 0)
-		printed = print_tables(opt, tables, n, &print_err);
-	for (uint32_t i = 0; i < n; i++)
-		lp_table_free(tables[i]);
-	free(tables);
-	if (r == 0 && printed < 0)
-		*err = print_err;
-	return r < 0 ? r : printed;
+	if (r == 0) {
+		table_opt.metrics = shown.names.n ? shown.names.items : NULL;
+		table_opt.n_metrics = shown.names.n;
+		table_opt.step_us = opt->interval_us;
+		table_opt.raw = opt->raw;
+		r = dataset_pieces(ds, &table_opt, show_piece, &shown, err);
+	}
+	words_release(&shown.names);
+	return r;
 }
 
 static int show_listing(struct lp_dataset *ds, const struct show_options *opt,

@@ -308,6 +308,8 @@ static int plain_verdict(const struct lp_engine *e, struct lp_verdict **ret, str
 	r = table_builder_view(e->plain, &part, &tables, &n, &left_out, err);
 	if (r == 0)
 		r = verdict_take_tables(v, tables, n, e->setup.detect.hosts, err);
+	if (r == 0 && view_note_left_out(v, left_out) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	if (r == 0)
 		r = detect_verdict(v, &e->setup.detect, err);
 	if (r == 0)

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "detect/detect.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,4 +162,13 @@ int view_move(struct view *view, const struct lp_table_builder *b, const struct 
 	if (r == 0)
 		r = presence_make(view);
 	return r < 0 ? lp_err_sys(err, r, "cannot compare") : 0;
+}
+
+int view_note_left_out(struct lp_verdict *v, uint32_t n)
+{
+	return n ? lp_verdict_note(v,
+			   "%" PRIu32 " rows of metrics have so few samples that they were left "
+			   "out; --since and --until choose a shorter time",
+			   n)
+		 : 0;
 }

@@ -39,4 +39,7 @@ bool view_holds(const struct view *view, const struct lp_table_builder *b);
 int view_move(struct view *view, const struct lp_table_builder *b, const struct table_part *part,
 	struct lp_err *err);
 
+/* Say in a verdict how many components table_builder_view() left out, if it did. 0 or -ENOMEM. */
+int view_note_left_out(struct lp_verdict *v, uint32_t n);
+
 #endif

@@ -7,7 +7,6 @@
 #include "detect/wholes.h"
 #include "model/verdict_own.h"
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,15 +384,6 @@ static int notes_copy(const struct peers *p, struct lp_verdict *v)
 	return r;
 }
 
-static int left_out_note(const struct view *view)
-{
-	return view->left_out ? lp_verdict_note(view->v,
-					"%" PRIu32 " rows of metrics have so few samples that they "
-					"were left out; --since and --until choose a shorter time",
-					view->left_out)
-			      : 0;
-}
-
 /* Slots without data that stay before and behind a time that is left out: as many as windows that
  * lie across it need, so that these say nothing, and what lies before does not reach beyond. */
 static uint32_t cut_margin(const struct lane *l)
@@ -420,7 +410,7 @@ static int verdict_make(const struct lane *l, int64_t end, bool settled, struct 
 	if (r < 0)
 		return r;
 	view.v->params = l->params;
-	if (notes_copy(l->peers, view.v) < 0 || left_out_note(&view) < 0 ||
+	if (notes_copy(l->peers, view.v) < 0 || view_note_left_out(view.v, view.left_out) < 0 ||
 		windows_weigh(l, view.v, first, settled, &fs) < 0 ||
 		straggle_find(view.v, &fs) < 0 || wholes_find(view.v, &fs) < 0) {
 		free(fs.items);

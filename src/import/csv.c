@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -93,9 +94,8 @@ static void row_value(struct csv_source *s, const struct csv_field *f, double *r
 	case CSV_NUMBER:
 	case CSV_MISSING:
 		break;
-	case CSV_INFINITE:
-		fault(s, "'%.*s' is not finite; taken as missing", (int)(f->len < 64 ? f->len : 64),
-			f->text);
+	case CSV_INFINITE: /* like one that is absurdly large: whoever makes a table says so */
+		*ret = INFINITY;
 		break;
 	case CSV_GARBAGE:
 		fault(s, "'%.*s' is not a number; taken as missing",
@@ -443,12 +443,13 @@ const struct importer importer_csv = {
 		"(up to 11 digits), milliseconds (12 or 13), microseconds (15 or 16) or "
 		"nanoseconds (18 or 19); seconds and milliseconds may have a fraction. A value is "
 		"a decimal number; an empty field, NA, N/A, NaN, null, none and - are missing "
-		"values. Fields may be quoted, lines that begin with # are skipped, and rows may "
+		"values, and so are infinite ones, with a note. Fields may be quoted, lines that "
+		"begin with # are skipped, and rows may "
 		"come in any order; where a component has two rows for the same time, the later "
 		"wins.\n"
 		"\n"
 		"Rows that cannot be used (too few or too many fields, no time, no name of the "
-		"form observer/kind:name) and values that are not finite numbers are reported "
+		"form observer/kind:name) and values that are not numbers are reported "
 		"with their line and left out. All that is good is kept; the exit status tells "
 		"that something was not.",
 	.options = csv_option_defs,

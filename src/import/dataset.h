@@ -8,6 +8,7 @@
 #include "model/hosts.h"
 #include "model/meaning.h"
 #include "model/table_builder.h"
+#include "model/table_pieces.h"
 #include <limpet/dataset.h>
 
 struct data_file {
@@ -115,6 +116,11 @@ int dataset_archives(struct lp_dataset *ds, const struct lp_select *select, stru
  * does it. On -EBADMSG (damage) what is good was read. */
 int dataset_build(struct lp_dataset *ds, struct lp_table_builder *const *builders, uint32_t n,
 	struct lp_err *err);
+
+/* Read the tables that lp_dataset_tables() would give, and give them to `fn`, piece by piece where
+ * they would be refused as a whole. On -EBADMSG (damage) what is good was given. */
+int dataset_pieces(struct lp_dataset *ds, const struct lp_table_options *options, table_piece_fn fn,
+	void *ctx, struct lp_err *err);
 
 /* All files were read: what the whole thing returns. */
 int dataset_end(const struct lp_dataset *ds, struct lp_err *first, struct lp_err *err);

@@ -291,27 +291,57 @@ int dataset_build(struct lp_dataset *ds, struct lp_table_builder *const *builder
 
 DEFINE_CLEANUP(struct lp_table_builder *, lp_table_builder_free);
 
-int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
-	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err)
+/* Read everything into a new builder. On -EBADMSG (damage) there is one, too. */
+static int builder_read(struct lp_dataset *ds, struct lp_table_options *opt,
+	struct lp_table_builder **ret, struct lp_err *err)
 {
 	_cleanup_(lp_table_builder_freep) struct lp_table_builder *builder = NULL;
-	struct lp_table_options opt = *options;
-	struct lp_err finish_err = {0};
 	int r = 0;
 
-	if (!opt.step_us)
-		r = lp_dataset_interval(ds, &opt.step_us, err);
+	if (!opt->step_us)
+		r = lp_dataset_interval(ds, &opt->step_us, err);
 	if (r == 0)
-		r = lp_table_builder_new(&opt, &builder, err);
+		r = lp_table_builder_new(opt, &builder, err);
 	if (r == 0)
 		r = dataset_build(ds, &builder, 1, err);
 	if (r != 0 && r != -EBADMSG)
 		return r;
 	for (size_t i = 0; i < ds->n_notes; i++)
 		lp_warn_raise(ds->warn, "%s", ds->notes[i]);
+	*ret = TAKE_PTR(builder);
+	return r;
+}
+
+int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
+	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err)
+{
+	_cleanup_(lp_table_builder_freep) struct lp_table_builder *builder = NULL;
+	struct lp_table_options opt = *options;
+	struct lp_err finish_err = {0};
+	int r = builder_read(ds, &opt, &builder, err);
+
+	if (r != 0 && r != -EBADMSG)
+		return r;
 	if (lp_table_builder_finish(builder, ret_tables, ret_n, &finish_err) < 0) {
 		*err = finish_err;
 		return finish_err.code;
 	}
 	return r;
+}
+
+int dataset_pieces(struct lp_dataset *ds, const struct lp_table_options *options, table_piece_fn fn,
+	void *ctx, struct lp_err *err)
+{
+	_cleanup_(lp_table_builder_freep) struct lp_table_builder *builder = NULL;
+	struct lp_table_options opt = *options;
+	struct lp_err piece_err = {0};
+	int r = builder_read(ds, &opt, &builder, err), given;
+
+	if (r != 0 && r != -EBADMSG)
+		return r;
+	given = table_builder_pieces(builder, fn, ctx, &piece_err);
+	if (given == 0 || (r != 0 && given != -EFBIG))
+		return r;
+	*err = piece_err;
+	return given;
 }

@@ -215,7 +215,8 @@ static void csv_line(
 	putc_unlocked('\n', out);
 }
 
-int values_print_csv(FILE *out, struct lp_table *const *tables, uint32_t n, struct lp_err *err)
+int values_print_csv(
+	FILE *out, struct lp_table *const *tables, uint32_t n, unsigned which, struct lp_err *err)
 {
 	_cleanup_(join_release) struct join j = {0};
 	_cleanup_(csv_names_release) struct csv_names names = {0};
@@ -223,7 +224,8 @@ int values_print_csv(FILE *out, struct lp_table *const *tables, uint32_t n, stru
 
 	if (join_make(tables, n, &j) < 0 || csv_names_make(&j, tables, n, &names) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot print");
-	fputs("time,component,metric,value\n", out);
+	if (which & VALUES_FIRST)
+		fputs("time,component,metric,value\n", out);
 	for (uint32_t slot = 0; n && slot < tables[0]->n_slots; slot++) {
 		time_format(lp_table_time(tables[0], slot), time);
 		for (uint32_t c = 0; c < j.n; c++) {
@@ -277,10 +279,10 @@ static void json_table(FILE *out, const struct lp_table *t, uint32_t first, uint
 	fputs("]}", out);
 }
 
-int values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, struct lp_err *err)
+void values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, unsigned which)
 {
-	(void)err;
-	fputs("{\"limpet\":\"" LIMPET_VERSION "\",\"tables\":[", out);
+	if (which & VALUES_FIRST)
+		fputs("{\"limpet\":\"" LIMPET_VERSION "\",\"tables\":[", out);
 	for (uint32_t t = 0; t < n; t++) {
 		const struct lp_table *table = tables[t];
 
@@ -288,11 +290,11 @@ int values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, str
 			uint32_t end =
 				i < table->n_cuts ? (uint32_t)table->cuts[i].slot : table->n_slots;
 
-			fputs(t || i ? ",\n" : "\n", out);
+			fputs(t || i || !(which & VALUES_FIRST) ? ",\n" : "\n", out);
 			json_table(out, table, first, end);
 			first = end;
 		}
 	}
-	fputs("]}\n", out);
-	return 0;
+	if (which & VALUES_LAST)
+		fputs("]}\n", out);
 }

@@ -5,15 +5,21 @@
 #include <limpet/table.h>
 #include <stdio.h>
 
+/* Which of several pieces of time it is that is printed. */
+#define VALUES_FIRST 1u
+#define VALUES_LAST 2u
+#define VALUES_WHOLE (VALUES_FIRST | VALUES_LAST)
+
 /* One line a time and component, one column a metric. Lines without any value are left out. */
 int values_print_text(
 	FILE *out, struct lp_table *const *tables, uint32_t n, bool colour, struct lp_err *err);
 
 /* time,component,metric,value; missing values are left out. */
-int values_print_csv(FILE *out, struct lp_table *const *tables, uint32_t n, struct lp_err *err);
+int values_print_csv(
+	FILE *out, struct lp_table *const *tables, uint32_t n, unsigned which, struct lp_err *err);
 
 /* {"tables":[{"metric","unit","start","step_s","components":[..],"values":[[..],..]}]}; missing
- * values are null. */
-int values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, struct lp_err *err);
+ * values are null. Each piece of time has tables of its own. */
+void values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, unsigned which);
 
 #endif

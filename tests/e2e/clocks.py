@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import subprocess
 
 import fleet
 from program import LIMPET, run_tests, tests_of
@@ -88,6 +89,22 @@ def test_single_samples(directory):
     diagnose(path)
 
 
+def test_nothing_but_single_samples(directory):
+    """where there is nothing else, values are printed piece by piece, and nobody can tell"""
+    path = os.path.join(directory, "singles.csv")
+    rows = [f"{fleet.START + i * 7},h{i % 9}/disk:d{i},await,{i}" for i in range(6000)]
+    with open(path, "w", encoding="ascii") as f:
+        f.write("\n".join(["time,component,metric,value"] + rows) + "\n")
+    shown = subprocess.run([LIMPET, "show", "--csv", path], capture_output=True, text=True, check=False)
+    check(shown.returncode == 0 and shown.stdout.count("\n") == 6001, (shown.returncode, shown.stderr))
+    for line, i in zip(shown.stdout.splitlines()[1:], range(6000)):
+        check(line.endswith(f"Z,h{i % 9}/disk:d{i},await,{i}"), line)
+    for options in ([], ["--method", "cdf"]):
+        code, verdict = diagnose(path, *options)
+        check(code == 4 and verdict["unknown"], (code, verdict["unknown"]))
+    check(noted(verdict, "rows of metrics have so few samples"), verdict["notes"])
+
+
 def test_around_2038(directory):
     """the second in which 32 bits are full is one like any other"""
     made = small(start=2**31 - 300)
@@ -149,7 +166,7 @@ def test_values_that_cannot_be(directory):
     """negative and absurd latencies are missing values, not a lost path"""
     made = small()
     path = os.path.join(directory, "values.csv")
-    bad = iter(["-1", "1e300", "-3e5"] * 10000)
+    bad = iter(["-1", "1e300", "-3e5", "inf", "1e999"] * 10000)
     with open(path, "w", encoding="ascii") as f:
         f.write("time,component,metric,value\n")
         for at, component, metric, value in made.rows():

@@ -56,7 +56,7 @@ static char *print_csv(struct lp_table *const *tables, uint32_t n)
 	struct printed p;
 	struct lp_err err;
 
-	assert_int_equal(values_print_csv(printed_begin(&p), tables, n, &err), 0);
+	assert_int_equal(values_print_csv(printed_begin(&p), tables, n, VALUES_WHOLE, &err), 0);
 	return printed_end(&p);
 }
 
@@ -99,7 +99,7 @@ static void test_nothing(void **state)
 	assert_int_equal(values_print_text(printed_begin(&p), NULL, 0, true, &err), 0);
 	text = printed_end(&p);
 	assert_string_equal(text, "");
-	assert_int_equal(values_print_json(printed_begin(&p), NULL, 0, &err), 0);
+	values_print_json(printed_begin(&p), NULL, 0, VALUES_WHOLE);
 	json = printed_end(&p);
 	assert_non_null(strstr(json, "\"tables\":["));
 }
@@ -107,11 +107,10 @@ static void test_nothing(void **state)
 static void test_json(void **state)
 {
 	struct printed p;
-	struct lp_err err;
 	_cleanup_free_ char *got = NULL;
 	json_t *root, *table;
 
-	assert_int_equal(values_print_json(printed_begin(&p), *state, 2, &err), 0);
+	values_print_json(printed_begin(&p), *state, 2, VALUES_WHOLE);
 	got = printed_end(&p);
 	root = json_loads(got, 0, NULL);
 	assert_non_null(root);
@@ -214,6 +213,33 @@ static void test_no_formulas(void **state)
 	}
 }
 
+/* The same table twice: one heading, one array of tables. */
+static void test_pieces(void **state)
+{
+	struct printed p;
+	struct lp_err err;
+	_cleanup_free_ char *csv = NULL, *json = NULL;
+	FILE *out = printed_begin(&p);
+	json_t *root;
+
+	assert_int_equal(values_print_csv(out, *state, 1, VALUES_FIRST, &err), 0);
+	assert_int_equal(values_print_csv(out, *state, 1, VALUES_LAST, &err), 0);
+	csv = printed_end(&p);
+	assert_non_null(strstr(csv, "time,component"));
+	assert_null(strstr(strstr(csv, "time,component") + 1, "time,component"));
+	assert_non_null(strstr(strstr(csv, "sda,await,0.1\n") + 1, "sda,await,0.1\n"));
+
+	out = printed_begin(&p);
+	values_print_json(out, *state, 1, VALUES_FIRST);
+	values_print_json(out, *state, 2, 0);
+	values_print_json(out, *state, 1, VALUES_LAST);
+	json = printed_end(&p);
+	root = json_loads(json, 0, NULL);
+	assert_non_null(root);
+	assert_int_equal(json_array_size(json_object_get(root, "tables")), 4);
+	json_decref(root);
+}
+
 /* More lines than are laid out at once: every line is there, every piece has its heading. */
 static void test_long_text(void **state)
 {
@@ -253,6 +279,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_csv_reads_back, setup, teardown),
 		cmocka_unit_test(test_odd_names_read_back),
 		cmocka_unit_test(test_no_formulas),
+		cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
 		cmocka_unit_test(test_long_text),
 	};
 
