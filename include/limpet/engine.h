@@ -11,6 +11,14 @@
  * how often and when the engine was advanced. lp_diagnose() feeds everything, advances once and
  * asks once; a service does the same with smaller steps. docs/engine.md says how it decides.
  *
+ * Times are taken as they are. What lp_diagnose() does about clocks before it feeds an engine needs
+ * all of the data at once (it follows clocks that were set, sets aside samples far from all others
+ * in time, and finds constant offsets between observers), so whoever feeds an engine directly has
+ * to do it: give wall_us of a batch by one clock for all observers. lp_batch.mono_us, which never
+ * steps, tells of a clock that was set. An observer whose clock is off by more than a few seconds
+ * is compared at the wrong times, and may be accused of what its peers did then; one that is ahead
+ * also makes lp_engine_ready() take its peers for late. A sample years ahead cannot be taken back.
+ *
  * One engine is used by one thread at a time.
  */
 #ifndef LIMPET_ENGINE_H

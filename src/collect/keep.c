@@ -62,6 +62,8 @@ static int list_add(struct keep_list *l, const char *dir, const char *file, int6
 		asprintf(&f.path, "%s/%s", dir, file) < 0)
 		return -ENOMEM;
 	f.bytes = (uint64_t)st.st_size;
+	f.written_us = (int64_t)st.st_mtim.tv_sec * US_PER_SEC +
+		st.st_mtim.tv_nsec / (NS_PER_SEC / US_PER_SEC);
 	l->files[l->n++] = f;
 	l->bytes += f.bytes;
 	return 0;
@@ -169,11 +171,14 @@ static bool clock_has_witnesses(const struct keep_list *l, const struct keep_lim
 		cover_us >= least(KEEP_WITNESS_COVER_US, limits->age_us);
 }
 
-/* Is the file too old? It ends where the next one begins. */
+/* Is the file too old? It ends where the next one begins. What changes in the future says nothing.
+ */
 static bool is_old(const struct keep_list *l, size_t i, const struct keep_limits *limits)
 {
-	return limits->age_us && i + 1 < l->n &&
-		l->files[i + 1].start_us < limits->now_us - limits->age_us;
+	int64_t limit_us = limits->now_us - limits->age_us, written_us = l->files[i].written_us;
+
+	return limits->age_us && i + 1 < l->n && l->files[i + 1].start_us < limit_us &&
+		(written_us < limit_us || written_us > limits->now_us);
 }
 
 /* How many files are too old, sparing the current one? */

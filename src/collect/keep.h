@@ -16,7 +16,8 @@ int64_t keep_day_start(int64_t wall_us);
 
 struct keep_file {
 	char *path;
-	int64_t start_us; /* by its name */
+	int64_t start_us;   /* by its name */
+	int64_t written_us; /* when the file system saw it change last */
 	uint64_t bytes;
 };
 
@@ -41,7 +42,9 @@ int keep_list_load(const char *dir, const char *name, struct keep_list *ret, str
 #define KEEP_WITNESS_SPAN_US US_PER_DAY
 #define KEEP_WITNESS_COVER_US (30 * 60 * US_PER_SEC)
 
-/* What is to be kept. */
+/* What is to be kept. A file is as old as its last sample, by the clock of then (the next file
+ * begins behind it), and as its last change: one that was recorded in 1970, before a machine got
+ * the time, and was ended when it had got it, is not from 1970. */
 struct keep_limits {
 	int64_t now_us;
 	int64_t age_us; /* 0: any */

@@ -7,6 +7,7 @@
 #include "import/sysstat_device.h"
 #include "import/sysstat_rows.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define BATCH_SAMPLES 600
@@ -303,9 +304,10 @@ static int source_open(const char *path, const void *options, const struct lp_se
 		r = sysstat_plans_make(&s->plans, &s->file, select, s->source.catalogue, warn, err);
 	if (r == 0 && !s->plans.n_plans)
 		r = lp_err_set(err, -EBADMSG,
-			"%s: neither disks nor network interfaces are among the activities that it "
-			"says it has: it is damaged, or sadc was told to leave them out",
-			path);
+			"%s: of what a sysstat file can have, limpet reads disks and network "
+			"interfaces, and neither is among the %" PRIu32 " activities of this one "
+			"('sadc -S DISK' records them); or it is damaged",
+			path, s->file.n_activities);
 	if (r < 0)
 		return r;
 	sysstat_clean_name(s->file.nodename, sizeof(s->file.nodename), s->observer);

@@ -249,6 +249,7 @@ def keep():
                  "other-20200101T000005Z.lpa", "me-notes.lpa"):
         with open(os.path.join(directory, name), "wb") as f:
             f.write(b"old" * 1000)
+        os.utime(os.path.join(directory, name), (1577923200, 1577923200))  # 2020-01-02
     # The clock says that they are old, and nothing bears it out: it may have leapt.
     code, _, err, _ = record("keep", "--keep", "30d", "--collect", "host", "-q")
     check("until the clock has been right" in err, err)

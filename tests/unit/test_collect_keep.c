@@ -1,5 +1,14 @@
 #include "collect/keep.h"
 #include "spool_util.h"
+#include <fcntl.h>
+
+static bool file_exists(const char *dir, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return access(path, F_OK) == 0;
+}
 
 static void make_file(const char *dir, const char *name, size_t bytes)
 {
@@ -217,6 +226,40 @@ static void test_leap_holds(void **state)
 		"h-20240307T000005Z.lpa h-20380119T031400Z.lpa h-20380120T000005Z.lpa " OTHERS);
 }
 
+/* Let a file have been changed last at that time. */
+static void set_written(const char *dir, const char *name, const char *time)
+{
+	struct timespec times[2] = {{.tv_sec = at(time) / US_PER_SEC}};
+	char path[256];
+
+	times[1] = times[0];
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* A machine that begins in 1970 and gets the time then: what it recorded before is not 50 years
+ * old, and is kept for as long as anything else. */
+static void test_behind(void **state)
+{
+	struct place *p = *state;
+
+	make_week(p->dir);
+	make_archive(
+		p->dir, "h-20240306T000005Z.lpa", "2024-03-06T00:00:05Z", "2024-03-06T23:59:59Z");
+	make_file(p->dir, "h-19700101T000005Z.lpa", 100);
+	make_file(p->dir, "h-19700102T000005Z.lpa", 100);
+	set_written(p->dir, "h-19700101T000005Z.lpa", "1970-01-01T00:10:00Z");
+	set_written(p->dir, "h-19700102T000005Z.lpa", "2024-03-05T10:00:00Z");
+	expire(p, "h-20240307T000005Z.lpa", 3 * US_PER_DAY, 0);
+	assert_files(p->dir,
+		"h-19700102T000005Z.lpa h-20240304T000005Z.lpa h-20240305T000005Z.lpa "
+		"h-20240306T000005Z.lpa h-20240307T000005Z.lpa " OTHERS);
+	assert_int_equal(expire_at(p, "2024-03-08T09:59:59Z", "", 3 * US_PER_DAY, 0).n_waiting, 0);
+	assert_true(file_exists(p->dir, "h-19700102T000005Z.lpa"));
+	expire_at(p, "2024-03-08T10:00:01Z", "", 3 * US_PER_DAY, 0);
+	assert_false(file_exists(p->dir, "h-19700102T000005Z.lpa"));
+}
+
 /* Ten minutes a day are a witness after some days; and an hour is where no more is kept. */
 static void test_short_recordings(void **state)
 {
@@ -298,6 +341,7 @@ int main(void)
 		place_test(test_no_directory),
 		place_test(test_expire_age),
 		place_test(test_expire_bytes),
+		place_test(test_behind),
 		place_test(test_leap),
 		place_test(test_leaps),
 		place_test(test_leap_holds),

@@ -345,8 +345,7 @@ static void wrong_lists_are_refused(void **unused)
 			importer_find("sysstat")->open(path, NULL, NULL, NULL, &s, &err), -EBADMSG);
 		unlink(path);
 		assert_non_null(strstr(err.text,
-			i ? "an activity is listed twice"
-			  : "neither disks nor network interfaces"));
+			i ? "an activity is listed twice" : "neither is among the 2 activities"));
 		free(w);
 	}
 }
