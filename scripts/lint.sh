@@ -58,10 +58,11 @@ check_scripts() {
 	done
 }
 
-echo "1..6"
+echo "1..7"
 check "clang-format" check_format
 check "include direction, headers alone" scripts/check-includes.py
 check "house rules" scripts/check-house.py
+check "every parser has a fuzz target" scripts/check-fuzz.py
 check "scripts parse" check_scripts
 check "cppcheck" check_cppcheck
 check "clang-tidy" scripts/tidy.py --jobs "$jobs" ${DEEP:+--deep}

@@ -125,12 +125,6 @@ int payload_read_memory(void *ctx, uint64_t offset, void *buf, size_t size)
 	return 0;
 }
 
-int chunk_reader_init(struct chunk_reader *r)
-{
-	*r = (struct chunk_reader){.zstd = ZSTD_createDCtx()};
-	return r->zstd ? 0 : -ENOMEM;
-}
-
 void chunk_reader_release(struct chunk_reader *r)
 {
 	strbuf_release(&r->head);
@@ -213,6 +207,10 @@ int chunk_reader_load(struct chunk_reader *r, size_t i, struct strbuf *out, payl
 	if (crc32c(0, stored->text, c->stored) != c->crc)
 		return damaged(err, "a chunk has a wrong checksum");
 	if (!plain) {
+		if (!r->zstd) /* 160 kB, which most readers of logs never need */
+			r->zstd = ZSTD_createDCtx();
+		if (!r->zstd)
+			return lp_err_sys(err, -ENOMEM, "cannot read a chunk");
 		size = ZSTD_decompressDCtx(r->zstd, out->text, c->raw, stored->text, c->stored);
 		if (ZSTD_isError(size) || size != c->raw)
 			return damaged(err, "a chunk does not decompress");

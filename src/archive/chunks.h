@@ -63,15 +63,14 @@ struct chunk {
 	uint32_t stored, raw, crc;
 };
 
-/* Takes a frame apart. */
+/* Takes a frame apart. Zero-initialise it. */
 struct chunk_reader {
-	ZSTD_DCtx *zstd;
+	ZSTD_DCtx *zstd; /* from the first compressed chunk on */
 	struct strbuf head, stored;
 	struct chunk *items;
 	size_t n, cap;
 };
 
-int chunk_reader_init(struct chunk_reader *r); /* 0 or -ENOMEM */
 void chunk_reader_release(struct chunk_reader *r);
 
 /* Read the head of a frame and the list in it; `*ret_tail` is over what follows that, good until

@@ -36,15 +36,7 @@ struct data_decoder {
 
 struct data_decoder *data_decoder_new(void)
 {
-	struct data_decoder *d = calloc(1, sizeof(*d));
-
-	if (!d)
-		return NULL;
-	if (chunk_reader_init(&d->chunks) < 0) {
-		free(d);
-		return NULL;
-	}
-	return d;
+	return calloc(1, sizeof(struct data_decoder));
 }
 
 static void kinds_clear(struct data_decoder *d)

@@ -32,15 +32,7 @@ struct log_decoder {
 
 struct log_decoder *log_decoder_new(void)
 {
-	struct log_decoder *d = calloc(1, sizeof(*d));
-
-	if (!d)
-		return NULL;
-	if (chunk_reader_init(&d->chunks) < 0) {
-		free(d);
-		return NULL;
-	}
-	return d;
+	return calloc(1, sizeof(struct log_decoder));
 }
 
 void log_decoder_free(struct log_decoder *d)

@@ -32,8 +32,7 @@ static ssize_t read_text(pid_t tid, const char *name, char *ret, size_t size)
 	return n;
 }
 
-/* The number after "\nNAME:\t" in /proc/TID/status. */
-static bool field(const char *status, const char *name, int base, uint64_t *ret)
+bool proc_status_parse(const char *status, const char *name, int base, uint64_t *ret)
 {
 	size_t len = strlen(name);
 
@@ -52,7 +51,8 @@ static pid_t id_field(pid_t tid, const char *name)
 	char status[STATUS_MAX] = {0};
 	uint64_t id;
 
-	if (read_text(tid, "status", status, sizeof(status)) < 0 || !field(status, name, 10, &id))
+	if (read_text(tid, "status", status, sizeof(status)) < 0 ||
+		!proc_status_parse(status, name, 10, &id))
 		return -1;
 	return (pid_t)id;
 }
@@ -74,7 +74,8 @@ bool proc_ignores(pid_t tid, int sig)
 	uint64_t ignored, caught, bit = UINT64_C(1) << (sig - 1);
 
 	if (read_text(tid, "status", status, sizeof(status)) < 0 ||
-		!field(status, "SigIgn", 16, &ignored) || !field(status, "SigCgt", 16, &caught))
+		!proc_status_parse(status, "SigIgn", 16, &ignored) ||
+		!proc_status_parse(status, "SigCgt", 16, &caught))
 		return false;
 	return (ignored & bit) || (by_default && !(caught & bit));
 }
@@ -85,8 +86,9 @@ bool proc_has_signal(pid_t tid)
 	uint64_t own, shared, blocked;
 
 	if (read_text(tid, "status", status, sizeof(status)) < 0 ||
-		!field(status, "SigPnd", 16, &own) || !field(status, "ShdPnd", 16, &shared) ||
-		!field(status, "SigBlk", 16, &blocked))
+		!proc_status_parse(status, "SigPnd", 16, &own) ||
+		!proc_status_parse(status, "ShdPnd", 16, &shared) ||
+		!proc_status_parse(status, "SigBlk", 16, &blocked))
 		return true;
 	return ((own | shared) & ~blocked) != 0;
 }
@@ -130,12 +132,19 @@ static bool path_gives(const char *path, const char *comm)
 		(strlen(comm) == COMM_LEN || !base[strlen(comm)]);
 }
 
+bool proc_args_give(const char *args, size_t n, const char *comm)
+{
+	size_t first = strnlen(args, n) + 1;
+
+	/* What it was told to be called; or, by an interpreter's, the script. */
+	return path_gives(args, comm) || (first < n && path_gives(args + first, comm));
+}
+
 bool proc_started_as(pid_t pid, const char *comm)
 {
 	static const char deleted[] = " (deleted)"; /* replaced by a newer one, as a rule */
 	char path[PATH_MAX], args[ARGS_MAX];
 	ssize_t n = proc_exe(pid, path, sizeof(path) - 1), suffix = sizeof(deleted) - 1;
-	size_t first;
 
 	if (n > suffix && !memcmp(path + n - suffix, deleted, (size_t)suffix))
 		n -= suffix;
@@ -143,11 +152,7 @@ bool proc_started_as(pid_t pid, const char *comm)
 	if (path_gives(path, comm))
 		return true;
 	n = read_text(pid, "cmdline", args, sizeof(args));
-	if (n <= 0)
-		return false;
-	/* What it was told to be called; or, by an interpreter's, the script. */
-	first = strlen(args) + 1;
-	return path_gives(args, comm) || ((ssize_t)first < n && path_gives(args + first, comm));
+	return n > 0 && proc_args_give(args, (size_t)n, comm);
 }
 
 bool proc_uid(pid_t pid, uid_t *ret)
@@ -155,7 +160,8 @@ bool proc_uid(pid_t pid, uid_t *ret)
 	char status[STATUS_MAX] = {0};
 	uint64_t uid;
 
-	if (read_text(pid, "status", status, sizeof(status)) < 0 || !field(status, "Uid", 10, &uid))
+	if (read_text(pid, "status", status, sizeof(status)) < 0 ||
+		!proc_status_parse(status, "Uid", 10, &uid))
 		return false;
 	*ret = (uid_t)uid;
 	return true;

@@ -4,7 +4,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+/* The number behind NAME in the text of /proc/TID/status; false: there is none. */
+bool proc_status_parse(const char *status, const char *name, int base, uint64_t *ret);
+/* Is this the command line (n bytes and a NUL behind them, with NULs between the arguments) of
+ * something that the kernel would call so? */
+bool proc_args_give(const char *args, size_t n, const char *comm);
 
 /* The process of a thread; -1: there is no such thread. */
 pid_t proc_tgid(pid_t tid);

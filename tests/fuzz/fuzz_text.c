@@ -1,9 +1,16 @@
-/* Words that people and files write: times, spans, names. */
+/* Words that people and files write: times, spans, names; and short texts of the kernel and of the
+ * lab's own programs. */
 #include "base/cleanup.h"
 #include "base/safe_text.h"
 #include "base/time.h"
 #include "fuzz.h"
+#include "import/csv_events.h"
 #include "import/csv_value.h"
+#include "lab/disk_trouble.h"
+#include "lab/traffic.h"
+#include "lab/watch.h"
+#include "lab/workload_env.h"
+#include "model/endpoints.h"
 #include <limpet/identity.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -67,6 +74,34 @@ static void check_name(const char *text)
 	lp_identity_unref(identity);
 }
 
+/* Ends of a connection that are taken print as the same. */
+static void check_endpoints(const char *text)
+{
+	struct trace_endpoints ends = {0}, again = {0};
+	char name[ENDPOINTS_TEXT_MAX];
+
+	if (!endpoints_parse(text, &ends) || !endpoints_connected(&ends))
+		return;
+	must(endpoints_parse(endpoints_name(&ends, name), &again));
+	must(!memcmp(&ends, &again, sizeof(ends)));
+}
+
+static void check_lab(const char *text)
+{
+	struct disk_shown shown;
+	enum csv_events events;
+	uint64_t used, all;
+	char address[16];
+	uint16_t port;
+
+	if (traffic_target_parse(text, address, &port, NULL) == 0)
+		must(memchr(address, '\0', sizeof(address)) && port);
+	watch_cpu_parse(text, &used, &all);
+	disk_trouble_parse(text, &shown, NULL);
+	workload_parse_bytes(text, &all);
+	csv_events_parse(text, &events, NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_free_ char *text = strndup((const char *)data, size);
@@ -78,6 +113,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_csv_time(text, strlen(text));
 	check_span(text);
 	check_name(text);
+	check_endpoints(text);
+	check_lab(text);
 	csv_number_parse(text, strlen(text), &value);
 	return 0;
 }
