@@ -100,8 +100,11 @@ static void gather_release(struct gather *g)
 	for (uint32_t i = 0; i < g->n_fields; i++) {
 		free(g->ints[i]);
 		free(g->texts[i]);
+		g->ints[i] = NULL;
+		g->texts[i] = NULL;
 	}
 	strbuf_release(&g->bytes);
+	g->cap = 0;
 }
 
 struct trace_log *trace_log_new(void)
@@ -253,6 +256,15 @@ void trace_log_clear(struct trace_log *l)
 {
 	gather_clear(&l->calls);
 	gather_clear(&l->descriptors);
+}
+
+void trace_log_trim(struct trace_log *l)
+{
+	if (trace_log_records(l))
+		return;
+	trace_log_clear(l);
+	gather_release(&l->calls);
+	gather_release(&l->descriptors);
 }
 
 static int64_t ns_to_us(int64_t ns)

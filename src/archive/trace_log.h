@@ -32,6 +32,9 @@ size_t trace_log_records(const struct trace_log *l);
 /* Forget them: they cannot be written. */
 void trace_log_clear(struct trace_log *l);
 
+/* Give back the memory that records took, of a log that has none waiting. */
+void trace_log_trim(struct trace_log *l);
+
 /* Append what was gathered to the archive and begin anew; record numbers go on, also those of a
  * file that somebody else began. What could not be written stays for the next time. */
 int trace_log_write(struct trace_log *l, struct lp_archive_writer *w, struct lp_err *err);

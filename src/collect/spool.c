@@ -168,6 +168,14 @@ static void item_count_lost(struct spool *s, struct item *it)
 	trace_log_clear(it->log);
 }
 
+/* Nothing waits any more: logs that were filled only because the disk was behind give back their
+ * memory. Two stay as they are, which the next ones will be. */
+static void logs_trim(struct spool *s)
+{
+	for (unsigned i = 0; s->config.logs && i + 2 < s->n_unused; i++)
+		trace_log_trim(s->unused[i]->log);
+}
+
 /* The first item is done with (or given up). */
 static void queue_pop(struct spool *s, bool lost)
 {
@@ -182,6 +190,8 @@ static void queue_pop(struct spool *s, bool lost)
 	it->n_events = it->n_events_written = 0;
 	it->new_file = false;
 	s->unused[s->n_unused++] = it;
+	if (!s->n)
+		logs_trim(s);
 	pthread_cond_signal(&s->room);
 	pthread_mutex_unlock(&s->mutex);
 }
@@ -309,14 +319,30 @@ struct journal *spool_journal(struct spool *s)
 	return &s->current->journal;
 }
 
+/* How many batches like the one at hand may wait. */
+static unsigned queue_depth(const struct spool *s)
+{
+	const struct lp_batch *b = s->current->batch;
+	uint64_t bytes = 1;
+
+	for (uint32_t i = 0; i < b->n_kinds; i++)
+		bytes += (uint64_t)b->kinds[i].n_components * b->cap_samples *
+			(b->kinds[i].n_columns * sizeof(int64_t) + 1);
+	if (SPOOL_BYTES / bytes >= SPOOL_DEPTH)
+		return SPOOL_DEPTH;
+	return SPOOL_BYTES / bytes > 2 ? (unsigned)(SPOOL_BYTES / bytes) : 2;
+}
+
 int spool_prime(struct spool *s)
 {
+	unsigned depth = queue_depth(s);
 	int r = 0;
 
-	for (unsigned i = 0; r == 0 && i < SPOOL_DEPTH + 2; i++) {
-		if (&s->items[i] != s->current)
-			r = lp_batch_carry(s->items[i].batch, s->current->batch);
-	}
+	pthread_mutex_lock(&s->mutex);
+	/* The last ones are taken first: beyond these none will be. */
+	for (unsigned i = 0; r == 0 && i < s->n_unused && s->n + i <= depth; i++)
+		r = lp_batch_carry(s->unused[s->n_unused - 1 - i]->batch, s->current->batch);
+	pthread_mutex_unlock(&s->mutex);
 	return r;
 }
 
@@ -348,13 +374,14 @@ static void item_lose(struct spool *s, struct item *it, struct item *next)
 /* An unused item for what comes next. There is always one: one more than can wait. */
 static struct item *item_next(struct spool *s, bool *ret_full)
 {
+	unsigned depth = queue_depth(s);
 	struct item *next;
 
 	pthread_mutex_lock(&s->mutex);
-	while (s->config.patient && s->n == SPOOL_DEPTH && !s->stats.failing)
+	while (s->config.patient && s->n >= depth && !s->stats.failing)
 		pthread_cond_wait(&s->room, &s->mutex);
 	next = s->unused[--s->n_unused];
-	*ret_full = s->n == SPOOL_DEPTH;
+	*ret_full = s->n >= depth;
 	pthread_mutex_unlock(&s->mutex);
 	return next;
 }

@@ -8,8 +8,11 @@
 #include "collect/journal.h"
 #include <limpet/archive.h>
 
-/* Batches that may wait for the disk before samples are lost. */
+/* Batches that may wait for the disk before samples are lost: that many, or as many of the size of
+ * the last one as these bytes hold, and two at least. Thousands of components must not fill the
+ * memory that the recorder may have only because the disk is slow. */
 #define SPOOL_DEPTH 8
+#define SPOOL_BYTES (UINT64_C(32) << 20)
 #define SPOOL_PATH_MAX 512
 
 struct spool_config {

@@ -22,10 +22,10 @@ TCP_MAX = 256  # of them that get a row of their own, by default
 root = None
 
 
-def moments(name, path, line, head, n_lines=NEW):
-    """A tree of SAMPLES moments, each with NEW lines that no other has; its directory."""
+def moments(name, path, line, head, n_lines=NEW, n_samples=SAMPLES):
+    """A tree of so many moments, each with NEW lines that no other has; its directory."""
     number = 0
-    for second in range(SAMPLES):
+    for second in range(n_samples):
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(START + second))
         file = os.path.join(root, name, stamp, path)
         os.makedirs(os.path.dirname(file))
@@ -62,6 +62,17 @@ def interfaces():
     out, most = record(tree, "--collect", "netdev")
     check(most < CEILING_MB, f"{most:.0f} MB")
     check(len(samples(*check_sound(out))) == SAMPLES, "samples are missing")
+
+
+def many():
+    """10,000 interfaces that stay: what waits for the disk is bounded by its size, too"""
+    number = iter(range(SAMPLES * 10000))
+    tree = moments("many", "proc/net/dev",
+                   lambda n: f"  veth{next(number) % 10000:x}: {n} 10 0 0 0 0 0 0 {n} 10 0 0 0 0 0 0\n", NETDEV,
+                   10000, 60)
+    out, most = record(tree, "--collect", "netdev")
+    check(most < CEILING_MB, f"{most:.0f} MB")
+    check(len(samples(*check_sound(out))) == 60, "samples are missing")
 
 
 def disks():
@@ -136,7 +147,7 @@ def main():
                               sys.executable, os.path.abspath(__file__)])
     root = tempfile.mkdtemp(prefix="limpet-memory-")
     try:
-        return run_tests([interfaces, disks, connections])
+        return run_tests([interfaces, disks, many, connections])
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
