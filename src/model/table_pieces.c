@@ -1,6 +1,5 @@
 #include "model/table_pieces.h"
 
-#include "model/table_peak.h"
 #include "model/table_view.h"
 #include <errno.h>
 #include <stdlib.h>

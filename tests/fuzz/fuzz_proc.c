@@ -172,12 +172,13 @@ static int count_program(void *ctx, struct calls_program *p, struct lp_err *err)
 
 static void look_for_calls(void)
 {
+	char directory[80];
+	const struct calls_watch_config config = {.directory = directory, .proc = root};
 	struct calls_watch *w;
 	struct lp_err err = {0};
-	char directory[80];
 
 	snprintf(directory, sizeof(directory), "%s/calls", root);
-	if (calls_watch_open(directory, root, &w, &err) < 0)
+	if (calls_watch_open(&config, &w, &err) < 0)
 		return;
 	calls_watch_read(w, count_program, NULL, NULL, &err);
 	calls_watch_close(w);

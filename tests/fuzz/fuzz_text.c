@@ -11,6 +11,7 @@
 #include "lab/watch.h"
 #include "lab/workload_env.h"
 #include "model/endpoints.h"
+#include "trace/calls/calls_budget.h"
 #include <limpet/identity.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -115,6 +116,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_name(text);
 	check_endpoints(text);
 	check_lab(text);
+	if (calls_budget_parse(text, &value, NULL) == 0)
+		must(value > 0 && value <= 1);
 	csv_number_parse(text, strlen(text), &value);
 	return 0;
 }
