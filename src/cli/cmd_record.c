@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "collect/recorder.h"
 #include "trace/netns.h"
+#include "trace/probes/probes.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -21,6 +22,7 @@
 /* The instruments that are no collectors, and can be asked for like them. */
 #define PROFILE "profile"
 #define CALLS "calls"
+#define KERNEL "kernel"
 #define TCP_MAX_DEFAULT 256
 #define TCP_MAX_MOST 65536
 
@@ -28,11 +30,11 @@ struct record_options {
 	const char *output, *name, *root, *cgroup;
 	int64_t interval_us, duration_us, flush_us, keep_age_us;
 	uint64_t keep_bytes, tcp_max;
-	struct option_list disks, nets, collect, ports;
+	struct option_list disks, nets, collect, ports, kernel;
 	struct profile_options profile;
 	struct calls_choice calls;
 	bool partitions, loops, own_network, quiet, json;
-	bool counts_calls; /* no option: the instrument is at work */
+	bool counts_calls; /* no option: such an instrument is at work */
 };
 
 #define AT(member) offsetof(struct record_options, member)
@@ -47,7 +49,8 @@ static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this server in component and file names [the host name]"},
 	{"collect", 0, OPTION_LIST, AT(collect), "LIST",
-		"collectors to run, separated by commas [all but cgroup, profile and calls]"},
+		"collectors to run, separated by commas [all but cgroup, profile, calls and "
+		"kernel]"},
 	{"disks", 0, OPTION_LIST, AT(disks), "GLOBS",
 		"disks to record, separated by commas; !GLOB excludes [all whole disks]"},
 	{"partitions", 0, OPTION_FLAG, AT(partitions), NULL, "record partitions, too"},
@@ -67,6 +70,10 @@ static const struct option_def options[] = {
 	{"own-network", 0, OPTION_FLAG, AT(own_network), NULL,
 		"profile and calls: only processes of limpet's own network namespace, as in a "
 		"container"},
+	{"kernel-functions", 0, OPTION_LIST, AT(kernel), "GLOB",
+		"functions of the kernel that the collector kernel counts besides tracepoints, "
+		"where "
+		"that is permitted; may be given several times [none]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
 		"write to disk this often, and at least every 600 samples: what a crash or power "
 		"loss can cost [10s]"},
@@ -100,7 +107,7 @@ static int collectors_choose(
 
 	for (unsigned i = 0; i < w->n; i++) {
 		if (!collector_find(w->items[i]) && strcmp(w->items[i], PROFILE) != 0 &&
-			strcmp(w->items[i], CALLS) != 0)
+			strcmp(w->items[i], CALLS) != 0 && strcmp(w->items[i], KERNEL) != 0)
 			return lp_err_set(err, -EINVAL,
 				"--collect: there is no collector '%s' (see 'limpet help record')",
 				w->items[i]);
@@ -265,6 +272,57 @@ static int calls_begin(struct record_options *opt, const char *observer, struct 
 	return 0;
 }
 
+/* Functions of the kernel that can be counted; where they cannot, tracepoints are. */
+static int kernel_open(const struct record_options *opt, struct probes_config *config,
+	struct probe_places *places, struct probes **ret, struct lp_err *err)
+{
+	struct lp_err why = {0};
+	int r = opt->kernel.n ? probe_places_find_kernel(places, "/proc/kallsyms",
+					opt->kernel.items, opt->kernel.n, err)
+			      : 0;
+
+	if (r < 0)
+		return r;
+	config->places = places->n ? places : NULL;
+	r = probes_new(config, ret, &why);
+	if (r == -EOPNOTSUPP && config->places) {
+		lp_warn_raise(config->warn, KERNEL ": %s", why.text);
+		config->places = NULL;
+		return probes_new(config, ret, err);
+	}
+	if (r < 0)
+		*err = why;
+	return r;
+}
+
+/* Begin to count what the kernel does, likewise. */
+static int kernel_begin(struct record_options *opt, const char *observer, struct recorder_config *c,
+	struct probe_places *places, struct probes **ret, struct lp_err *err)
+{
+	struct probes_config config = {.observer = observer,
+		.tracepoints = true,
+		.interval_us = opt->interval_us,
+		.warn = c->warn};
+	struct lp_err here = {0};
+	int r;
+
+	if (opt->root)
+		return lp_err_set(err, -EINVAL, "--collect: a recorded tree has no kernel");
+	r = kernel_open(opt, &config, places, ret, &here);
+	if (r < 0 && c->collectors[0]) {
+		lp_warn_raise(c->warn, "without " KERNEL ": %s", here.text);
+		return 0;
+	}
+	if (r < 0) {
+		*err = here;
+		return lp_err_prefix(err, KERNEL);
+	}
+	opt->counts_calls = true;
+	c->beside[c->n_beside++] = (struct loop_instrument){probes_instrument(*ret), *ret};
+	return 0;
+}
+
+DEFINE_CLEANUP(struct probes *, probes_free);
 DEFINE_CLEANUP(struct ticker *, ticker_free);
 DEFINE_CLEANUP(struct calls *, calls_free);
 DEFINE_CLEANUP(struct profile *, profile_free);
@@ -277,6 +335,8 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 	_cleanup_(words_release) struct words ports = {0};
 	_cleanup_(profile_freep) struct profile *profile = NULL;
 	_cleanup_(calls_freep) struct calls *calls = NULL;
+	_cleanup_(probe_places_release) struct probe_places places = {0};
+	_cleanup_(probes_freep) struct probes *probes = NULL;
 	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct proc_root root = {0};
@@ -305,6 +365,8 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		r = profile_begin(opt, name, &c, &profile, err);
 	if (r == 0 && is_named(&names, CALLS))
 		r = calls_begin(opt, name, &c, &calls, err);
+	if (r == 0 && is_named(&names, KERNEL))
+		r = kernel_begin(opt, name, &c, &places, &probes, err);
 	if (r < 0)
 		return r;
 	observer_meta(!opt->root, meta); /* of a recorded tree they are not known */
@@ -375,7 +437,14 @@ const struct command command_record = {
 		"every ten seconds (--interval, where it is longer or profile is alone), and needs "
 		"root; 'limpet help trace samples' tells more. The collector calls reads what "
 		"programs "
-		"count that were built with 'limpet cc' ('limpet help trace calls').",
+		"count that were built with 'limpet cc' ('limpet help trace calls'). The "
+		"collector "
+		"kernel counts how often tracepoints of the kernel are hit (retransmissions, "
+		"requests of disks, context switches), and with --kernel-functions calls and "
+		"times "
+		"of its functions; it needs root and limpet built with BPF. All three are parts "
+		"of "
+		"the vector of functions by which 'limpet diagnose' compares servers.",
 	.options = options,
 	.options_size = sizeof(struct record_options),
 	.takes_collectors = true,

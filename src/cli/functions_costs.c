@@ -14,6 +14,8 @@
 
 #define FUNCTION_CALLS "fcalls"
 #define FUNCTION_TIME "ftime"
+/* Of what the kernel does: no program counts that. */
+#define KERNEL_PREFIX "kernel:"
 
 void function_costs_release(struct function_costs *c)
 {
@@ -76,10 +78,13 @@ static int member_add(
 	double all = 0;
 
 	for (uint32_t i = v->first[member]; n && i < v->first[member + 1]; i++) {
+		const char *name = v->dimensions.names[v->cells[i].dimension];
 		double mean = cell_mean(&v->cells[i], v->n_slots, n);
-		struct function_cost *f =
-			function_costs_get(c, v->dimensions.names[v->cells[i].dimension]);
+		struct function_cost *f;
 
+		if (!strncmp(name, KERNEL_PREFIX, strlen(KERNEL_PREFIX)))
+			continue;
+		f = function_costs_get(c, name);
 		if (!f)
 			return -ENOMEM;
 		f->off |= mean == VECTOR_OFF;

@@ -6,7 +6,7 @@
 #include "collect/loop.h"
 
 #define RECORDER_COLLECTORS_MAX 32
-#define RECORDER_BESIDE_MAX 2
+#define RECORDER_BESIDE_MAX 3
 
 struct recorder_config {
 	struct collect_config collect;

@@ -124,9 +124,10 @@ def test_killed(directory):
 
 def test_exceptions(directory):
     """functions that an exception leaves are counted"""
-    program = build(directory, "throws.cc", compiler="g++")
-    with Tables() as tables:
-        expect(tables.counts(program), _Z7throweri=10, _Z6passesi=10, _Z7catchesi=10)
+    for compiler in ("g++", "clang++"):
+        program = build(directory, "throws.cc", compiler=compiler)
+        with Tables() as tables:
+            expect(tables.counts(program), _Z7throweri=10, _Z6passesi=10, _Z7catchesi=10)
 
 
 def test_times(directory):

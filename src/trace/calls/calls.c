@@ -45,6 +45,11 @@ static const struct lp_column columns[CALLS_COLUMNS] = {
 
 static const struct lp_schema schema = {"function", columns, CALLS_COLUMNS};
 
+const struct lp_schema *calls_schema(void)
+{
+	return &schema;
+}
+
 /* What a program's functions are called, and what was counted of them the last time. */
 struct known {
 	size_t n;	  /* looked at so far */

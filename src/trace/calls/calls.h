@@ -37,6 +37,9 @@ enum {
 	CALLS_COLUMNS
 };
 
+/* The schema of such rows. */
+const struct lp_schema *calls_schema(void);
+
 struct calls_totals {
 	uint64_t programs;	 /* seen so far */
 	uint64_t lost_functions; /* calls that were not counted: programs with too many functions */

@@ -1,0 +1,305 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+#include "cli/trace_output.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "collect/loop.h"
+#include "trace/calls/calls.h"
+#include "trace/probes/probes.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTERVAL_MIN_US (US_PER_SEC / 10)
+#define INTERVAL_MAX_US (3600 * US_PER_SEC)
+#define TOP_DEFAULT 20
+
+struct functions_options {
+	struct option_list pids, functions, kernel;
+	const char *output, *name;
+	int64_t interval_us, duration_us, flush_us;
+	uint64_t limit, top;
+	bool quiet, json;
+};
+
+#define AT(member) offsetof(struct functions_options, member)
+
+static const struct option_def options[] = {
+	{"pid", 'p', OPTION_LIST, AT(pids), "PID", "the process; may be given several times"},
+	{"functions", 0, OPTION_LIST, AT(functions), "GLOB",
+		"functions of the process, FUNCTION or IMAGE:FUNCTION with shell wildcards; may be "
+		"given several times"},
+	{"kernel", 0, OPTION_LIST, AT(kernel), "GLOB",
+		"functions of the kernel, likewise, where it lets them be probed"},
+	{"limit", 0, OPTION_UINT, AT(limit), "N",
+		"let a function go that is called more often than that per second [20000]"},
+	{"output", 'o', OPTION_STRING, AT(output), "PATH",
+		"directory of the archives NAME-functions-TIME.lpa, or a file that ends in .lpa "
+		"and "
+		"is not there yet [.]"},
+	{"name", 'n', OPTION_STRING, AT(name), "NAME",
+		"name of this server in component and file names [the host name]"},
+	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
+	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
+		"read the counts this often, 100ms to 1h, aligned to the wall clock [1s]"},
+	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
+		"write to disk this often: what a crash can cost [10s]"},
+	{"top", 0, OPTION_UINT, AT(top), "N", "functions in the closing summary [20]"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
+	{NULL},
+};
+
+DEFINE_CLEANUP(struct probes *, probes_free);
+
+static int pid_parse(const char *text, pid_t *ret, struct lp_err *err)
+{
+	char *end;
+	long pid = strtol(text, &end, 10);
+
+	if (end == text || *end || pid < 1 || pid > INT_MAX)
+		return lp_err_set(err, -EINVAL, "--pid: '%s' is no process", text);
+	*ret = (pid_t)pid;
+	return 0;
+}
+
+static int places_find(
+	const struct functions_options *opt, struct probe_places *ret, struct lp_err *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < opt->pids.n; i++) {
+		pid_t pid = 0;
+
+		r = pid_parse(opt->pids.items[i], &pid, err);
+		if (r == 0)
+			r = probe_places_find(
+				ret, "/proc", pid, opt->functions.items, opt->functions.n, err);
+	}
+	if (r == 0 && opt->kernel.n)
+		r = probe_places_find_kernel(
+			ret, "/proc/kallsyms", opt->kernel.items, opt->kernel.n, err);
+	if (r == 0 && !ret->n)
+		r = lp_err_set(err, -ENOENT, "no function matches");
+	return r;
+}
+
+/* What it will cost, before it does. */
+static void cost_say(const struct functions_options *opt, const struct probe_places *places)
+{
+	size_t dear = 0;
+
+	for (size_t i = 0; i < places->n; i++)
+		dear += !places->items[i].cheap;
+	fprintf(stderr, "%zu functions; each call of one takes some 0.6 to 1.2 us longer",
+		places->n);
+	if (dear)
+		fprintf(stderr,
+			", of %zu of them 10 to 50 us, as the processor has to step over their "
+			"first instruction",
+			dear);
+	fprintf(stderr, "; at %" PRIu64 " calls per second a function is let go\n",
+		opt->limit ? opt->limit : PROBES_LIMIT);
+	if (places->left_out)
+		fprintf(stderr, "%zu more functions match, for which there is no room\n",
+			places->left_out);
+}
+
+struct function {
+	const char *name;
+	int64_t n, ns;
+	bool gone;
+};
+
+struct functions {
+	struct function *items;
+	size_t n, cap;
+	int64_t calls;
+};
+
+static void functions_add(void *ctx, const char *name, const int64_t *values)
+{
+	struct functions *f = ctx;
+
+	f->calls += values[CALLS_COLUMN_N];
+	if (array_reserve(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) == 0)
+		f->items[f->n++] = (struct function){name, values[CALLS_COLUMN_N],
+			values[CALLS_COLUMN_NS], values[CALLS_COLUMN_OFF] > 0};
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static void print_text(const struct functions *f, size_t top)
+{
+	fprintf(stderr, "%" PRId64 " calls of %zu functions\n", f->calls, f->n);
+	if (f->n)
+		fputs("      calls     seconds    us/call  function\n", stderr);
+	for (size_t i = 0; i < f->n && i < top; i++)
+		fprintf(stderr, "%11" PRId64 " %11.3f %10.1f  %s%s\n", f->items[i].n,
+			(double)f->items[i].ns / 1e9,
+			f->items[i].n ? (double)f->items[i].ns / 1e3 / (double)f->items[i].n : 0,
+			f->items[i].name, f->items[i].gone ? " (let go)" : "");
+}
+
+static int print_json(const struct probes *p, const struct functions *f, size_t top,
+	const char *path, struct lp_err *err)
+{
+	const struct probes_totals *t = probes_totals(p);
+	json_t *list = json_array(), *all;
+	int r = 0;
+
+	for (size_t i = 0; i < f->n && i < top; i++)
+		json_array_append_new(list,
+			json_pack("{s:s, s:I, s:f, s:b}", "function", f->items[i].name, "calls",
+				(json_int_t)f->items[i].n, "seconds", (double)f->items[i].ns / 1e9,
+				"let_go", (int)f->items[i].gone));
+	all = json_pack("{s:I, s:I, s:I, s:I, s:s, s:o}", "functions", (json_int_t)t->functions,
+		"refused", (json_int_t)t->refused, "let_go", (json_int_t)t->let_go, "calls",
+		(json_int_t)f->calls, "file", path, "top", list);
+	if (!all || json_dumpf(all, stdout, JSON_COMPACT) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot print the summary");
+	else
+		putchar('\n');
+	json_decref(all);
+	return r;
+}
+
+static int print_closing(const struct functions_options *opt, const struct probes *p,
+	const struct loop_stats *stats, struct lp_err *err)
+{
+	struct functions f = {0};
+	size_t top = opt->top ? (size_t)opt->top : TOP_DEFAULT;
+	int r = 0;
+
+	named_rows_each(probes_counts(p), functions_add, &f);
+	if (f.n)
+		qsort(f.items, f.n, sizeof(*f.items), longest_first);
+	if (opt->json)
+		r = print_json(p, &f, top, stats->spool.path, err);
+	else if (!opt->quiet)
+		print_text(&f, top);
+	free(f.items);
+	return r;
+}
+
+static int drive(const struct functions_options *opt, const struct probes_config *config,
+	const struct trace_output *output, struct probes *p, struct lp_err *err)
+{
+	const struct probes_totals *t = probes_totals(p);
+	struct loop_stats stats = {0};
+	char begin[96];
+	const struct trace_drive d = {.output = output,
+		.instrument = {probes_instrument(p), p},
+		.meta = "trace=functions\n",
+		.begin = opt->quiet ? NULL : begin,
+		.interval_us = config->interval_us,
+		.flush_us = opt->flush_us ? opt->flush_us : 10 * US_PER_SEC,
+		.duration_us = opt->duration_us,
+		.warn = config->warn};
+	int r;
+
+	if (t->refused)
+		lp_warn_raise(config->warn, "%zu functions cannot be probed", t->refused);
+	snprintf(begin, sizeof(begin), "counting the calls of %zu functions", t->functions);
+	r = trace_drive(&d, &stats, err);
+	if (r == 0)
+		r = print_closing(opt, p, &stats, err);
+	return r < 0 ? r : trace_check_written(&stats, err);
+}
+
+static int options_check(const struct functions_options *opt, struct lp_err *err)
+{
+	if (opt->interval_us &&
+		(opt->interval_us < INTERVAL_MIN_US || opt->interval_us > INTERVAL_MAX_US))
+		return lp_err_set(err, -EINVAL, "--interval must be from 100ms to 1h");
+	if (!opt->functions.n != !opt->pids.n || (!opt->functions.n && !opt->kernel.n))
+		return lp_err_set(err, -EINVAL,
+			"name a process and its functions: -p PID --functions GLOB (or --kernel "
+			"GLOB)");
+	return 0;
+}
+
+static int run_checked(const struct functions_options *opt, struct lp_err *err)
+{
+	_cleanup_(probe_places_release) struct probe_places places = {0};
+	_cleanup_(probes_freep) struct probes *p = NULL;
+	struct lp_warn warn = {.warn = data_print_warning};
+	struct trace_output output;
+	struct probes_config config = {.observer = output.name,
+		.places = &places,
+		.limit = opt->limit,
+		.interval_us = opt->interval_us ? opt->interval_us : PROBES_INTERVAL_US,
+		.at_ends = true,
+		.warn = &warn};
+	int r = options_check(opt, err);
+
+	if (r == 0)
+		r = trace_output_choose(opt->output, opt->name, "functions", &output, err);
+	if (r == 0)
+		r = places_find(opt, &places, err);
+	if (r < 0)
+		return r;
+	if (!opt->quiet)
+		cost_say(opt, &places);
+	r = probes_new(&config, &p, err);
+	return r < 0 ? r : drive(opt, &config, &output, p, err);
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	(void)data;
+	if (n_args) {
+		lp_err_set(err, -EINVAL,
+			"'%s' is not understood (see 'limpet help trace functions')", args[0]);
+		return EXIT_USAGE;
+	}
+	return trace_exit_code(run_checked(values, err));
+}
+
+static const struct example examples[] = {
+	{"trace functions -p 812 --functions 'posix_*' -d 30s",
+		"how often a server calls these, and how long they take"},
+	{"trace functions -p 812 --functions 'libc.so.6:*sync*'", "functions of one library"},
+	{NULL, NULL},
+};
+
+extern const struct command trace_command_functions;
+const struct command trace_command_functions = {
+	.name = "trace functions",
+	.summary = "count calls of functions of a running program",
+	.usage = "-p PID --functions GLOB [OPTION...]",
+	.description =
+		"Counts how often functions of running processes are called and how long each "
+		"takes "
+		"by itself, waiting included, and writes an archive, as 'limpet trace calls' does. "
+		"The programs need no rebuild: the kernel puts probes at the beginning and at the "
+		"end of each function (uprobes) and counts itself. Functions are found by their "
+		"symbols, in the executable and in all libraries that are loaded now. The time of "
+		"a "
+		"function is without that of other functions that are counted.\n\n"
+		"A probe costs far more than what 'limpet cc' builds in: some 0.6 to 1.2 "
+		"microseconds per call, and 10 to 50 where the processor has to step over the "
+		"first instruction of the function. Functions that begin with endbr64 are probed "
+		"behind it. How many are of the dear sort is said before it begins, and a function "
+		"that is called more often than --limit is let go, and told of.\n\n"
+		"--kernel counts functions of the kernel, where it permits that (kprobes).\n\n"
+		"It needs root (or CAP_BPF and CAP_PERFMON) and limpet built with BPF. The exit "
+		"status is 0 if all was written, 2 if it is not permitted or cannot be done here, "
+		"3 "
+		"if it failed on the way.",
+	.options = options,
+	.options_size = sizeof(struct functions_options),
+	.examples = examples,
+	.run = run,
+};

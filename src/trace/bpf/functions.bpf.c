@@ -1,0 +1,167 @@
+/* Counts calls of functions, of programs (uprobes) and of the kernel (kprobes), and the time that
+ * each takes by itself; and hits of tracepoints. Which counter a probe belongs to is its cookie.
+ */
+#include "trace/bpf/functions.h"
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+/* Stacks of different threads and coroutines are further apart than this. */
+#define SAME_STACK (1u << 20)
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Sizes are set when the object is loaded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, FUNCTIONS_FIRST);
+	__type(key, uint32_t);
+	__type(value, struct functions_counter);
+} counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct functions_stack);
+} stacks SEC(".maps");
+
+/* What a thread begins with: it is too large for the stack of a program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct functions_stack);
+} empty SEC(".maps");
+
+static inline __attribute__((always_inline)) struct functions_counter *counter(uint64_t at)
+{
+	uint32_t key = (uint32_t)at;
+
+	return bpf_map_lookup_elem(&counters, &key);
+}
+
+static inline __attribute__((always_inline)) void count(uint64_t at)
+{
+	struct functions_counter *c = counter(at);
+
+	if (c)
+		__sync_fetch_and_add(&c->n, 1);
+}
+
+static inline __attribute__((always_inline)) struct functions_stack *stack_of_thread(int make)
+{
+	uint32_t tid = (uint32_t)bpf_get_current_pid_tgid(), zero = 0;
+	struct functions_stack *s = bpf_map_lookup_elem(&stacks, &tid), *nothing;
+
+	if (s || !make)
+		return s;
+	nothing = bpf_map_lookup_elem(&empty, &zero);
+	if (nothing)
+		bpf_map_update_elem(&stacks, &tid, nothing, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&stacks, &tid);
+}
+
+/* Where the stack is. Of the kernel's nothing is made of it: returns are seen elsewhere. */
+static inline __attribute__((always_inline)) uint64_t stack_pointer(struct pt_regs *ctx)
+{
+	return (int64_t)PT_REGS_IP(ctx) < 0 ? 0 : PT_REGS_SP(ctx);
+}
+
+/* The frame at a place below `depth`. */
+static inline __attribute__((always_inline)) struct functions_frame *frame_at(
+	struct functions_stack *s, uint32_t place)
+{
+	return &s->frames[place & (FUNCTIONS_DEPTH - 1)];
+}
+
+/* Forget what has been left without a word, by longjmp() or where the kernel follows no returns:
+ * the stack is above it already. */
+static inline __attribute__((always_inline)) void drop_stale(struct functions_stack *s, uint64_t sp)
+{
+	for (uint32_t i = 0; i < FUNCTIONS_DEPTH && s->depth && sp; i++) {
+		const struct functions_frame *f = frame_at(s, s->depth - 1);
+
+		if (f->sp > sp || sp - f->sp > SAME_STACK)
+			return;
+		s->depth--;
+	}
+}
+
+SEC("kprobe")
+int on_enter(struct pt_regs *ctx)
+{
+	struct functions_stack *s = stack_of_thread(1);
+	uint64_t at = bpf_get_attach_cookie(ctx), sp = stack_pointer(ctx);
+	struct functions_frame *f;
+
+	count(at);
+	if (!s)
+		return 0;
+	drop_stale(s, sp);
+	if (s->depth >= FUNCTIONS_DEPTH)
+		return 0;
+	f = frame_at(s, s->depth);
+	f->at = at;
+	f->sp = sp;
+	f->children = 0;
+	f->begin = bpf_ktime_get_ns();
+	s->depth++;
+	return 0;
+}
+
+/* Is it the frame of the call that ends? The return address was on the stack, or in a register. */
+static inline __attribute__((always_inline)) int is_frame(
+	const struct functions_frame *f, uint64_t at, uint64_t sp)
+{
+	return f->at == at && (!sp || f->sp == sp || f->sp + sizeof(uint64_t) == sp);
+}
+
+/* Its place; FUNCTIONS_DEPTH: it began before we counted, or too deep. */
+static inline __attribute__((always_inline)) uint32_t frame_of(
+	struct functions_stack *s, uint64_t at, uint64_t sp)
+{
+	for (uint32_t i = 1; i <= FUNCTIONS_DEPTH && i <= s->depth; i++) {
+		uint32_t place = (s->depth - i) & (FUNCTIONS_DEPTH - 1);
+
+		if (is_frame(frame_at(s, place), at, sp))
+			return place;
+	}
+	return FUNCTIONS_DEPTH;
+}
+
+SEC("kprobe")
+int on_return(struct pt_regs *ctx)
+{
+	struct functions_stack *s = stack_of_thread(0);
+	uint64_t at = bpf_get_attach_cookie(ctx), ns;
+	struct functions_counter *c = counter(at);
+	const struct functions_frame *f;
+	uint32_t place;
+
+	if (!s || !c)
+		return 0;
+	place = frame_of(s, at, stack_pointer(ctx));
+	if (place >= FUNCTIONS_DEPTH)
+		return 0;
+	f = frame_at(s, place);
+	ns = bpf_ktime_get_ns() - f->begin;
+	if (ns > f->children)
+		__sync_fetch_and_add(&c->ns, ns - f->children);
+	s->depth = place;
+	if (place)
+		frame_at(s, place - 1)->children += ns;
+	return 0;
+}
+
+#define TRACEPOINT(name)                                                                           \
+	SEC("raw_tp/" #name)                                                                       \
+	int on_##name(void *ctx)                                                                   \
+	{                                                                                          \
+		count(FUNCTIONS_TP_##name);                                                        \
+		return 0;                                                                          \
+	}
+FUNCTIONS_TRACEPOINTS(TRACEPOINT)

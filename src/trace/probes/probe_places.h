@@ -1,0 +1,48 @@
+/* Where the functions are that somebody wants to be counted: in the executables and libraries that
+ * a process has mapped, or in the kernel.
+ */
+#ifndef TRACE_PROBE_PLACES_H
+#define TRACE_PROBE_PLACES_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct probe_place {
+	char *name;	/* "server:libc.so.6:read": program, image, function */
+	char *path;	/* of the file, as we reach it; NULL: in the kernel */
+	char *function; /* of the kernel; NULL: in a file */
+	pid_t pid;
+	uint64_t offset; /* in the file */
+	/* The kernel steps over its first instruction by itself, instead of letting the processor
+	 * do so elsewhere, which takes twenty times as long. */
+	bool cheap;
+};
+
+/* Zero-initialise it. */
+struct probe_places {
+	struct probe_place *items;
+	size_t n, cap;
+	size_t left_out; /* for want of room */
+};
+
+#define PROBE_PLACES_MAX 2000
+
+void probe_places_release(struct probe_places *p);
+
+/* Add the functions of a process whose name, or IMAGE:NAME, matches one of the patterns; `proc`:
+ * where /proc is. -ESRCH: there is no such process; -ENOEXEC: limpet cannot read symbols. */
+int probe_places_find(struct probe_places *p, const char *proc, pid_t pid,
+	const char *const *patterns, unsigned n, struct lp_err *err);
+
+/* The same for functions of the kernel, as `kallsyms` lists them. */
+int probe_places_find_kernel(struct probe_places *p, const char *kallsyms,
+	const char *const *patterns, unsigned n, struct lp_err *err);
+
+/* How many bytes behind its beginning a function is best probed, and whether that is cheap; `code`
+ * is how it begins. */
+unsigned probe_place_best(const uint8_t *code, size_t size, bool *ret_cheap);
+
+#endif

@@ -1,0 +1,38 @@
+/* Probes at functions and tracepoints, counted in the kernel (bpf/functions.bpf.c). Nothing of it
+ * outlives us: programs, maps and probes are descriptors of this process.
+ */
+#ifndef TRACE_PROBER_H
+#define TRACE_PROBER_H
+
+#include "trace/bpf/functions.h"
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* The tracepoints by the places of their counters. */
+extern const char *const prober_tracepoints[FUNCTIONS_FIRST];
+
+struct prober;
+
+/* Room for counters of `n` functions, from FUNCTIONS_FIRST on; with or without tracepoints. -EPERM,
+ * -EOPNOTSUPP with a sentence: it cannot be done here. */
+int prober_open(uint32_t n, bool tracepoints, struct prober **ret, struct lp_err *err);
+void prober_close(struct prober *p);
+
+/* Count a tracepoint; -ENOENT: this kernel has none of that name. */
+int prober_add_tracepoint(struct prober *p, uint32_t at);
+
+/* Count the calls of a function of a process, at an offset of a file; or of the kernel. 0 or a
+ * negative errno. */
+int prober_add_function(
+	struct prober *p, uint32_t at, pid_t pid, const char *path, uint64_t offset);
+int prober_add_kernel(struct prober *p, uint32_t at, const char *function);
+
+/* Let go of all probes of a counter. */
+void prober_remove(struct prober *p, uint32_t at);
+
+/* What was counted so far. */
+struct functions_counter prober_count(const struct prober *p, uint32_t at);
+
+#endif

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""limpet trace functions: calls of programs that nobody rebuilt, by probes; and what the kernel does."""
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+
+from program import LIMPET, bad, limpet, run_tests, tests_of
+from tap import Skip, check, run
+from trace_calls import Server
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PATIENCE = 120
+
+
+def root():
+    if os.geteuid() != 0:
+        raise Skip("probes need root")
+
+
+def build(directory, compiler="gcc", *options):
+    program = os.path.join(directory, "probed")
+    run(compiler, "-O1", *options, "-o", program, os.path.join(HERE, "calls", "probed.c"), "-lpthread")
+    return program
+
+
+class Probed:
+    """limpet trace functions on a server; `counts` and `seconds` are there when it has ended."""
+
+    def __init__(self, directory, server, *options):
+        self.archive = os.path.join(directory, "functions.lpa")
+        self.lines, self.counts, self.seconds, self.json = [], {}, {}, None
+        self.begun = threading.Event()
+        self.process = subprocess.Popen(
+            [LIMPET, "trace", "functions", "-p", str(server.process.pid), "-o", self.archive, "-n", "me", "--json",
+             "--top", "1000", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        """What it says, as it comes."""
+        for line in self.process.stderr:
+            self.lines.append(line)
+            if "counting" in line:
+                self.begun.set()
+        self.begun.set()
+
+    def __enter__(self):
+        check(self.begun.wait(PATIENCE) and any("counting" in line for line in self.lines), f"{self.lines}")
+        return self
+
+    def says(self, what):
+        return any(what in line for line in self.lines)
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGINT)
+        out = self.process.stdout.read()
+        code = self.process.wait(PATIENCE)
+        self.reader.join()
+        self.process.stderr.close()
+        self.process.stdout.close()
+        check(code == 0, f"it ended with {code}: {self.lines}")
+        self.json = json.loads(out)
+        self.counts = {f["function"].split(":")[2]: f["calls"] for f in self.json["top"]}
+        self.seconds = {f["function"].split(":")[2]: f["seconds"] for f in self.json["top"]}
+
+
+def test_counts(directory):
+    """calls are counted exactly: threads, deep recursion, longjmp; with and without endbr64"""
+    root()
+    for compiler, option in (("gcc", "-fcf-protection=none"), ("gcc", "-fcf-protection=full"), ("clang", "-g")):
+        server = Server(build(directory, compiler, option), directory)
+        server.ask("1000")
+        with Probed(directory, server, "--functions", "probed:*", "--limit", "1000000") as probed:
+            server.ask("7")
+            server.ask("threads 10")
+            server.ask("deep 200")
+            server.ask("jump 5")
+            server.ask("3")
+        server.end()
+        wanted = {"work": 7 + 80 + 5 + 3, "deep": 201, "jumps": 5, "lands": 5}
+        got = {name: probed.counts.get(name) for name in wanted}
+        check(got == wanted, f"{compiler} {option}: counted {got}, not {wanted}")
+        check(probed.says("longer"), f"the cost is not said: {probed.lines}")
+        shown = limpet("show", "--raw", "--values", probed.archive)
+        check(shown.code == 0 and "me/function:probed:probed:work" in shown.out, shown)
+        os.unlink(probed.archive)
+
+
+def test_times(directory):
+    """time is a function's own, waiting included"""
+    root()
+    server = Server(build(directory), directory)
+    with Probed(directory, server, "--functions", "sleeper", "--functions", "caller") as probed:
+        begin = time.monotonic()
+        server.ask("sleep")
+        elapsed = time.monotonic() - begin
+    server.end()
+    sleeper, caller = probed.seconds["sleeper"], probed.seconds["caller"]
+    check(sleeper >= 0.199, f"slept 0.2 s, of which {sleeper} s were counted")
+    check(caller >= 0.099, f"slept 0.1 s, of which {caller} s were counted")
+    check(caller + sleeper <= elapsed, f"{caller} and {sleeper} of {elapsed} s")
+
+
+def test_limit(directory):
+    """a function that is called too often is let go, and told; the program goes on without"""
+    root()
+    server = Server(build(directory), directory)
+    with Probed(directory, server, "--functions", "work", "--functions", "deep", "--limit", "1") as probed:
+        until = time.monotonic() + PATIENCE
+        while not probed.says("probed:probed:work is called"):
+            check(time.monotonic() < until, f"it was not let go: {probed.lines}")
+            server.ask("1000")
+        server.ask("1000")
+    server.end()
+    check(probed.json["let_go"] == 1, f"{probed.json}")
+    check(not probed.says("deep is called"), f"{probed.lines}")
+    shown = limpet("show", "--raw", "-m", "off", "--values", probed.archive)
+    check(any(line.split()[-1] == "1" for line in shown.out.splitlines() if "work" in line), shown)
+
+
+def test_tracepoints(directory):
+    """what the kernel does is counted beside other collectors"""
+    root()
+    recorder = subprocess.Popen([LIMPET, "record", "--collect", "host,kernel", "-n", "me", "-o", directory, "--flush", "1s"],
+                                stderr=subprocess.PIPE, text=True)
+    line = recorder.stderr.readline()
+    check("recording" in line, line)
+    for _ in range(20):
+        run("true")
+    until = time.monotonic() + PATIENCE
+    while True:
+        shown = limpet("show", "-m", "fcalls", "--values", directory)
+        if "me/function:kernel:tracepoints:sched_process_exec" in shown.out:
+            break
+        check(time.monotonic() < until, shown)
+        run("true")
+    recorder.send_signal(signal.SIGTERM)
+    _, err = recorder.communicate(timeout=PATIENCE)
+    check(recorder.returncode == 0, err)
+    shown = limpet("show", "--raw", directory)
+    check("function:kernel:tracepoints:sched_switch" in shown.out and "me/host" in shown.out, shown)
+
+
+def test_usage(directory):
+    """what cannot be done is said in one line"""
+    path = os.path.join(directory, "x.lpa")
+    bad(2, "name a process and its functions", "trace", "functions", "-p", "1", "-o", path)
+    bad(2, "name a process and its functions", "trace", "functions", "--functions", "x", "-o", path)
+    bad(2, "'x' is no process", "trace", "functions", "-p", "x", "--functions", "x", "-o", path)
+    bad(2, "'y' is not understood", "trace", "functions", "y")
+    bad(2, "--interval must be", "trace", "functions", "-p", "1", "--functions", "x", "-i", "1ms")
+    bad(2, "cannot look at process", "trace", "functions", "-p", "2147483647", "--functions", "x", "-o", path)
+    bad(2, "no function matches", "trace", "functions", "-p", str(os.getpid()), "--functions", "no such", "-o", path)
+    bad(2, "a recorded tree has no kernel", "record", "--collect", "kernel", "--root", "/", "-o", directory)
+    root()
+    # Where kernels permit it functions of theirs are counted, elsewhere that is said.
+    ran = limpet("trace", "functions", "--kernel", "vfs_read", "-d", "1s", "-o", path)
+    check((ran.code == 0 and "kernel:kernel:vfs_read" in ran.err) or
+          (ran.code == 2 and "does not let functions of its own be probed" in ran.err), ran)
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(__name__))
