@@ -99,7 +99,6 @@ static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 	if (r < 0)
 		return r;
 	past.origin = l->origin - part.first;
-	past.presence = &view.presence;
 	r = peers_look(view.v, l->opt, &l->params, &past, part.seen_from, &l->memory, &peers, err);
 	view.v = NULL;
 	if (r < 0)
@@ -250,6 +249,8 @@ static int verdict_first(const struct lane *l, struct lp_verdict **ret, struct l
 
 	part.seen_from = part.first;
 	r = view_make(l->builder, &part, l->opt->hosts, &view, err);
+	if (r == 0 && view_presence(&view) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	if (r < 0)
 		return r;
 	view.v->params = l->params;

@@ -81,11 +81,13 @@ static int presence_alloc(struct view *view, uint32_t n_slots)
 	return 0;
 }
 
-static int presence_make(struct view *view)
+int view_presence(struct view *view)
 {
 	const struct lp_verdict *v = view->v;
 	uint32_t n_slots = v->n_tables ? v->tables[0]->n_slots : 0;
 
+	if (!view->observer && observers_number(view) < 0)
+		return -ENOMEM;
 	if (presence_alloc(view, n_slots) < 0)
 		return -ENOMEM;
 	for (uint32_t t = 0; t < v->n_tables; t++) {
@@ -121,8 +123,6 @@ int view_make(const struct lp_table_builder *b, const struct table_part *part,
 		r = verdict_take_tables(view.v, tables, n, hosts, err);
 	if (r < 0)
 		return r;
-	if (observers_number(&view) < 0 || presence_make(&view) < 0)
-		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	*ret = view;
 	view = (struct view){0};
 	return 0;
@@ -160,7 +160,7 @@ int view_move(struct view *view, const struct lp_table_builder *b, const struct 
 	for (uint32_t t = 0; r == 0 && t < view->v->n_tables; t++)
 		r = table_refill_part(b, &view->refills[t], part, view->v->tables[t]);
 	if (r == 0)
-		r = presence_make(view);
+		r = view_presence(view);
 	return r < 0 ? lp_err_sys(err, r, "cannot compare") : 0;
 }
 

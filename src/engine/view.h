@@ -1,5 +1,5 @@
 /* A part of what a horizon has gathered, ready to be compared: a verdict with tables and
- * components, connections pooled, and when each observer was last heard of. */
+ * components, connections pooled, and, for who asks, when each observer was last heard of. */
 #ifndef ENGINE_VIEW_H
 #define ENGINE_VIEW_H
 
@@ -9,7 +9,7 @@
 
 struct view {
 	struct lp_verdict *v;
-	struct presence presence; /* of v's components; points to the arrays below */
+	struct presence presence; /* see view_presence(); points to the arrays below */
 	uint32_t *observer;
 	int32_t *last;
 	uint32_t *gaps; /* [observer] slots in which it measured nothing */
@@ -29,13 +29,16 @@ int view_make(const struct lp_table_builder *b, const struct table_part *part,
 	const struct hosts *hosts, struct view *ret, struct lp_err *err);
 void view_release(struct view *view);
 
+/* Find out when each observer was last heard of, for who compares windows. 0 or -ENOMEM. */
+int view_presence(struct view *view);
+
 /* Prepare a view for showing later parts that are seen from the same slot on. 0 or -ENOMEM. */
 int view_fix(struct view *view, const struct lp_table_builder *b);
 
 /* Would a new view of a later part have the same components in the same places? */
 bool view_holds(const struct view *view, const struct lp_table_builder *b);
 
-/* Let such a view show that part. */
+/* Let such a view show that part, and when observers were last heard of in it. */
 int view_move(struct view *view, const struct lp_table_builder *b, const struct table_part *part,
 	struct lp_err *err);
 

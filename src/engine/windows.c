@@ -185,6 +185,8 @@ static int window_view_make(struct lane *l, const struct table_part *part, struc
 	r = view_make(l->builder, part, l->opt->hosts, &f->view, err);
 	if (r == 0)
 		r = peers_apply(l->peers, f->view.v, err);
+	if (r == 0 && view_presence(&f->view) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	if (r == 0 && view_fix(&f->view, l->builder) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	if (r < 0)

@@ -191,10 +191,11 @@ bool pages_span(const struct table_pages *p, int64_t *ret_first, int64_t *ret_en
 	return true;
 }
 
+/* Slots that nothing was put into are NaN already. */
 void pages_copy(const struct table_pages *p, int64_t first, uint32_t n, double *ret)
 {
-	for (uint32_t i = 0; i < n; i++)
-		ret[i] = NAN;
+	int64_t at = 0;
+
 	for (size_t i = page_search(p, page_of(first)); i < p->n; i++) {
 		const struct table_page *page = &p->items[i];
 		int64_t from, end, offset = page_first(page->number) - first;
@@ -202,11 +203,13 @@ void pages_copy(const struct table_pages *p, int64_t first, uint32_t n, double *
 		if (offset >= (int64_t)n)
 			break;
 		page_clip(page, first, first + n, &from, &end);
-		for (int64_t s = from; s < end; s++) {
-			if (table_value_set(page->values[s]))
-				ret[offset + s] = page->values[s];
-		}
+		for (; at < offset + from; at++)
+			ret[at] = NAN;
+		memcpy(ret + at, page->values + from, (size_t)(end - from) * sizeof(*ret));
+		at = offset + end;
 	}
+	for (; at < (int64_t)n; at++)
+		ret[at] = NAN;
 }
 
 void pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_budget *budget)

@@ -52,39 +52,72 @@ static void smooth_full(
 	}
 }
 
-static uint32_t next_missing(const double *row, uint32_t from, uint32_t n)
+/* The same where values may be missing among slots that have `width` - 1 before them: as mean_at(),
+ * side by side. */
+static void smooth_patchy(
+	const double *row, uint32_t first, uint32_t end, uint32_t width, double *ret)
 {
-	while (from < n && value_usable(row[from]))
-		from++;
-	return from;
+	double latest[BLOCK], sums[BLOCK], counts[BLOCK];
+
+	for (uint32_t from = first; from < end; from += BLOCK) {
+		uint32_t n = end - from < BLOCK ? end - from : BLOCK;
+
+		for (uint32_t i = 0; i < n; i++) {
+			latest[i] = NAN;
+			sums[i] = counts[i] = 0;
+		}
+		for (uint32_t back = width; back-- > 0;) {
+			const double *older = row + from - back;
+
+#pragma omp simd
+			for (uint32_t i = 0; i < n; i++)
+				latest[i] = value_usable(older[i]) ? older[i] : latest[i];
+		}
+		for (uint32_t back = 0; back < width; back++) {
+			const double *older = row + from - back;
+
+#pragma omp simd
+			for (uint32_t i = 0; i < n; i++) {
+				sums[i] += value_usable(older[i]) ? older[i] - latest[i] : 0;
+				counts[i] += value_usable(older[i]) ? 1 : 0;
+			}
+		}
+#pragma omp simd
+		for (uint32_t i = 0; i < n; i++)
+			ret[from - first + i] = latest[i] + sums[i] / counts[i];
+	}
 }
 
-/* Where the values begin that are all there up to slot `at`, as far as averages reach. */
-static uint32_t run_before(const double *row, uint32_t at, uint32_t width)
+/* How many of the values from .. end - 1 are there? */
+static uint32_t count_usable(const double *row, uint32_t from, uint32_t end)
 {
-	uint32_t run = at;
+	uint32_t n = 0;
 
-	while (run > 0 && at - run < width - 1 && value_usable(row[run - 1]))
-		run--;
-	return run;
+#pragma omp simd reduction(+ : n)
+	for (uint32_t i = from; i < end; i++)
+		n += value_usable(row[i]);
+	return n;
 }
 
 /* The averages of the slots from `first` on. */
 static void smooth_row(const double *row, uint32_t first, uint32_t n, uint32_t width, double *ret)
 {
-	uint32_t at = first, run = run_before(row, first, width);
+	uint32_t at = first, end;
 
-	while (at < n) {
-		uint32_t missing = next_missing(row, at, n), full;
+	/* The first slots have fewer before them. */
+	for (; at < n && at + 1 < width; at++)
+		ret[at - first] = mean_at(row, at, width);
+	for (; at < n; at = end) {
+		uint32_t from = at + 1 - width, there;
 
-		/* Up to `full` something is missing among the last samples. */
-		full = missing - run >= width ? run + width - 1 : missing;
-		for (; at < full; at++)
-			ret[at - first] = mean_at(row, at, width);
-		smooth_full(row, at, missing, width, ret + (at - first));
-		for (at = missing; at < n && !value_usable(row[at]); at++)
-			ret[at - first] = mean_at(row, at, width);
-		run = at;
+		end = n - at < BLOCK ? n : at + BLOCK;
+		there = count_usable(row, from, end);
+		if (there == end - from)
+			smooth_full(row, at, end, width, ret + (at - first));
+		else if (there)
+			smooth_patchy(row, at, end, width, ret + (at - first));
+		for (uint32_t i = at; !there && i < end; i++)
+			ret[i - first] = NAN;
 	}
 }
 
@@ -119,12 +152,19 @@ int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *re
 static void row_drop_sparse(
 	const double *row, uint32_t first, uint32_t n_slots, uint32_t width, double *smoothed)
 {
-	uint32_t n = 0, from = first > width ? first - width : 0;
+	uint32_t least = width / 2 ? width / 2 : 1, from = first > width ? first - width : 0;
+	uint32_t n = count_usable(row, from, first);
 
-	for (uint32_t i = from; i < n_slots; i++) {
+	/* Where all values are there, only the first slots have too few before them. */
+	if (n_slots - from == n + count_usable(row, first, n_slots)) {
+		for (uint32_t i = first; i < n_slots && i - from + 1 < least; i++)
+			smoothed[i - first] = NAN;
+		return;
+	}
+	for (uint32_t i = first; i < n_slots; i++) {
 		n += value_usable(row[i]);
 		n -= i - from >= width && value_usable(row[i - width]);
-		if (i >= first && (n < width / 2 || !n))
+		if (n < least)
 			smoothed[i - first] = NAN;
 	}
 }
