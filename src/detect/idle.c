@@ -27,12 +27,12 @@ struct moments {
 static void moments_add(
 	struct moments *m, const struct lp_table *t, uint32_t row, uint32_t from, uint32_t end)
 {
-	for (uint32_t s = from; s < end; s++) {
-		double value = t->values[(size_t)row * t->n_slots + s];
+	const double *values = table_values(t, row);
 
-		if (value > 0)
-			m->values[m->n++] = value;
-		else if (!isnan(value))
+	for (uint32_t s = from; s < end; s++) {
+		if (values[s] > 0)
+			m->values[m->n++] = values[s];
+		else if (!isnan(values[s]))
 			m->n_idle++;
 	}
 }

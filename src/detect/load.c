@@ -37,16 +37,16 @@ static double work_done(const struct lp_verdict *v, uint32_t component, const ch
 	for (uint32_t t = 0; t < v->n_tables; t++) {
 		const struct lp_table *table = v->tables[t];
 		uint32_t row = v->row_of[t][component], n = 0, from, end;
+		const double *values;
 		double sum = 0;
 
 		if (row == UINT32_MAX || !is_work(table) || strcmp(table->unit, unit) != 0)
 			continue;
 		table_slots(table, first, last, &from, &end);
+		values = table_values(table, row);
 		for (uint32_t s = from; s < end; s++) {
-			double value = table->values[(size_t)row * table->n_slots + s];
-
-			sum += isnan(value) ? 0 : value;
-			n += !isnan(value);
+			sum += isnan(values[s]) ? 0 : values[s];
+			n += !isnan(values[s]);
 		}
 		if (n)
 			total = (isnan(total) ? 0 : total) + sum / n;
@@ -79,15 +79,15 @@ double load_active(
 	for (uint32_t t = 0; t < v->n_tables; t++) {
 		const struct lp_table *table = v->tables[t];
 		uint32_t row = v->row_of[t][component], n = 0, active = 0, from, end;
+		const double *values;
 
 		if (row == UINT32_MAX || !is_work(table))
 			continue;
 		table_slots(table, first_us, last_us, &from, &end);
+		values = table_values(table, row);
 		for (uint32_t s = from; s < end; s++) {
-			double value = table->values[(size_t)row * table->n_slots + s];
-
-			n += !isnan(value);
-			active += value > 0;
+			n += !isnan(values[s]);
+			active += values[s] > 0;
 		}
 		if (n)
 			most = fmax(most, (double)active / n);

@@ -85,7 +85,7 @@ static int64_t window_end(const struct lane *l, int64_t window)
 /* The epoch at window `epoch`: look at the span before it. */
 static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 {
-	struct table_part part = {.end = window_end(l, epoch - 1)};
+	struct table_part part = {.end = window_end(l, epoch - 1), .lazy = true};
 	struct comparison_past past = {.threshold = NAN, .floor = NAN, .always = true};
 	_cleanup_(view_release) struct view view = {0};
 	struct peers *peers;
@@ -273,11 +273,12 @@ static int verdict_first(const struct lane *l, struct lp_verdict **ret, struct l
 	return 0;
 }
 
+/* Of a lazy table nobody looks at the values any more. */
 static void table_clip(struct lp_table *t, uint32_t n)
 {
 	uint32_t left = t->n_slots - n;
 
-	for (uint32_t i = 0; i < t->n_components; i++)
+	for (uint32_t i = 0; !t->lazy && i < t->n_components; i++)
 		memmove(t->values + (size_t)i * left, t->values + (size_t)i * t->n_slots + n,
 			left * sizeof(*t->values));
 	t->start_us += (int64_t)n * t->step_us;
@@ -304,19 +305,24 @@ static void verdict_clip(const struct lane *l, struct lp_verdict *v)
 	}
 }
 
-int lane_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err)
+static int verdict_of(const struct lane *l, bool lazy, struct lp_verdict **ret, struct lp_err *err)
 {
 	int r;
 
 	if (l->final < l->origin)
 		return lp_err_set(err, -ENODATA, "there is no data");
-	r = l->peers ? windows_verdict(l, ret, err) : verdict_first(l, ret, err);
+	r = l->peers ? windows_verdict(l, lazy, ret, err) : verdict_first(l, ret, err);
 	if (r < 0)
 		return r;
 	verdict_clip(l, *ret);
 	(*ret)->params = l->params;
 	(*ret)->method = l->opt->measure->name;
 	return 0;
+}
+
+int lane_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err)
+{
+	return verdict_of(l, false, ret, err);
 }
 
 int lane_past(const struct lane *l, struct episodes *ret, struct lp_err *err)
@@ -328,7 +334,7 @@ int lane_past(const struct lane *l, struct episodes *ret, struct lp_err *err)
 int lane_episodes(const struct lane *l, struct episodes *ret, struct lp_err *err)
 {
 	struct lp_verdict *v = NULL;
-	int r = lane_verdict(l, &v, err);
+	int r = verdict_of(l, true, &v, err);
 
 	if (r == -ENODATA)
 		return 0;

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,9 @@ int peers_look(struct lp_verdict *v, const struct detect_options *opt,
 		return r;
 	for (uint32_t t = 0; t < v->n_tables; t++) {
 		free(v->tables[t]->values);
+		table_lazy_free(v->tables[t]->lazy);
 		v->tables[t]->values = NULL;
+		v->tables[t]->lazy = NULL;
 	}
 	*ret = TAKE_PTR(p);
 	return 0;

@@ -393,14 +393,22 @@ static uint32_t cut_margin(const struct lane *l)
 	return 2 * l->params.win_size + windows_context(l) + CUT_SAMPLES;
 }
 
-/* The verdict on the windows that are kept, with tables up to slot `end`. */
-static int verdict_make(const struct lane *l, int64_t end, bool settled, struct lp_verdict **ret,
-	struct lp_err *err)
+/* What kind of verdict. */
+struct verdict_how {
+	int64_t end;  /* tables go up to this slot */
+	bool settled; /* see struct comparison */
+	bool lazy;    /* see windows_verdict() */
+};
+
+/* The verdict on the windows that are kept. */
+static int verdict_make(const struct lane *l, const struct verdict_how *how,
+	struct lp_verdict **ret, struct lp_err *err)
 {
 	int64_t first = window_first(l);
 	struct table_part part = {.first = first * l->params.win_shift,
-		.end = end,
+		.end = how->end,
 		.seen_from = l->peers->seen_from,
+		.lazy = how->lazy,
 		.align = l->keeps_all ? l->params.win_shift : 0,
 		.margin = cut_margin(l)};
 	_cleanup_(view_release) struct view view = {0};
@@ -413,7 +421,7 @@ static int verdict_make(const struct lane *l, int64_t end, bool settled, struct 
 		return r;
 	view.v->params = l->params;
 	if (notes_copy(l->peers, view.v) < 0 || view_note_left_out(view.v, view.left_out) < 0 ||
-		windows_weigh(l, view.v, first, settled, &fs) < 0 ||
+		windows_weigh(l, view.v, first, how->settled, &fs) < 0 ||
 		straggle_find(view.v, &fs) < 0 || wholes_find(view.v, &fs) < 0) {
 		free(fs.items);
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
@@ -425,9 +433,9 @@ static int verdict_make(const struct lane *l, int64_t end, bool settled, struct 
 	return 0;
 }
 
-int windows_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err)
+int windows_verdict(const struct lane *l, bool lazy, struct lp_verdict **ret, struct lp_err *err)
 {
-	return verdict_make(l, l->final + 1, false, ret, err);
+	return verdict_make(l, &(struct verdict_how){.end = l->final + 1, .lazy = lazy}, ret, err);
 }
 
 /* The windows of a finding's stretch. */
@@ -510,12 +518,13 @@ static bool any_anomaly(const struct lane *l, int64_t first)
 
 int windows_note(struct lane *l, struct lp_err *err)
 {
+	struct verdict_how how = {.end = first_sample(l, l->done), .settled = true, .lazy = true};
 	struct lp_verdict *v = NULL;
 	int r;
 
 	if (!any_anomaly(l, window_first(l)))
 		return 0;
-	r = verdict_make(l, first_sample(l, l->done), true, &v, err);
+	r = verdict_make(l, &how, &v, err);
 	if (r == 0 && windows_episodes(l, v, &l->episodes) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	lp_verdict_free(v);

@@ -14,8 +14,9 @@ uint32_t windows_context(const struct lane *l);
  * keep them. */
 int windows_compare(struct lane *l, int64_t first, int64_t end, struct lp_err *err);
 
-/* The verdict on the windows that are kept: of the span, or all. */
-int windows_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err);
+/* The verdict on the windows that are kept: of the span, or all. `lazy`: its tables need not have
+ * values, because only what was found matters. */
+int windows_verdict(const struct lane *l, bool lazy, struct lp_verdict **ret, struct lp_err *err);
 
 /* Turn the findings of a verdict of the lane that speak against somebody into episodes. 0 or
  * -ENOMEM. */

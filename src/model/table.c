@@ -24,6 +24,7 @@ void lp_table_free(struct lp_table *t)
 	if (!t)
 		return;
 	lp_identities_free(t->components, t->n_components);
+	table_lazy_free(t->lazy);
 	free(t->values);
 	free(t->cuts);
 	free(t->metric);

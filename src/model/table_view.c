@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "model/identity.h"
 #include <errno.h>
 #include <limpet/metric.h>
 #include <math.h>
@@ -300,19 +301,64 @@ static const struct table_row **set_rows(
 	return rows;
 }
 
+void table_lazy_free(struct table_lazy *l)
+{
+	if (!l)
+		return;
+	free(l->rows);
+	free(l->read);
+	free(l);
+}
+
+/* Let `t`, whose components and room for values are there, read from `rows`, from slot `first` on.
+ */
+static int table_lazy_set(struct lp_table *t, const struct table_row *const *rows, int64_t first)
+{
+	struct table_lazy *l = calloc(1, sizeof(*l));
+	size_t n = t->n_components;
+
+	if (!l)
+		return -ENOMEM;
+	l->first = first;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	l->rows = calloc(n + 1, sizeof(*l->rows));
+	l->read = calloc(n + 1, sizeof(*l->read));
+	if (!l->rows || !l->read) {
+		table_lazy_free(l);
+		return -ENOMEM;
+	}
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	memcpy(l->rows, rows, n * sizeof(*rows));
+	t->lazy = l;
+	return 0;
+}
+
+const double *table_values(const struct lp_table *t, uint32_t row)
+{
+	double *values = t->values + (size_t)row * t->n_slots;
+
+	if (t->lazy && !t->lazy->read[row]) {
+		pages_copy(&t->lazy->rows[row]->pages, t->lazy->first, t->n_slots, values);
+		t->lazy->read[row] = true;
+	}
+	return values;
+}
+
+const double *table_values_peek(const struct lp_table *t, uint32_t row, double *room)
+{
+	if (!t->lazy || t->lazy->read[row])
+		return t->values + (size_t)row * t->n_slots;
+	pages_copy(&t->lazy->rows[row]->pages, t->lazy->first, t->n_slots, room);
+	return room;
+}
+
+/* Copy all values. */
 static int table_fill(struct lp_table *t, const struct table_row **rows, uint32_t n,
 	const struct table_grid *grid)
 {
 	int64_t span_us = peak_span_us(t->metric);
 	int r = 0;
 
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
-	t->components = calloc((size_t)n + 1, sizeof(*t->components));
-	t->values = malloc(((size_t)n * t->n_slots + 1) * sizeof(*t->values));
-	if (!t->components || !t->values)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		t->components[t->n_components++] = lp_identity_ref(rows[i]->component);
 #pragma omp parallel for schedule(static) if ((size_t)n * t->n_slots >= COPY_MANY)
 	for (uint32_t i = 0; i < n; i++)
 		table_grid_copy(grid, &rows[i]->pages, t->values + (size_t)i * t->n_slots);
@@ -321,18 +367,53 @@ static int table_fill(struct lp_table *t, const struct table_row **rows, uint32_
 	return r;
 }
 
+static int table_alloc(struct lp_table *t, const struct table_row **rows, uint32_t n)
+{
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	t->components = calloc((size_t)n + 1, sizeof(*t->components));
+	t->values = malloc(((size_t)n * t->n_slots + 1) * sizeof(*t->values));
+	if (!t->components || !t->values)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		t->components[t->n_components++] = lp_identity_ref(rows[i]->component);
+	return 0;
+}
+
+/* Is it a metric of a kind whose tables are put together anew? */
+static bool metric_is_remade(const char *name)
+{
+	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
+		if (!strcmp((*m)->name, name) && kind_find((*m)->kind)->remade)
+			return true;
+	}
+	return false;
+}
+
+/* Tables that are put together anew, or made of more than a row's own slots, need all values at
+ * once. */
+static bool table_may_wait(const struct column_set *s, const struct table_grid *grid)
+{
+	return !s->remade && !metric_is_remade(s->name) && !grid->n_cuts && !peak_span_us(s->name);
+}
+
 /* NULL: out of memory. */
 static struct lp_table *table_of(const struct column_set *s, const struct table_row **rows,
-	uint32_t n, const struct table_grid *grid)
+	uint32_t n, const struct table_grid *grid, bool lazy)
 {
 	struct lp_table *t = calloc(1, sizeof(*t));
+	int r;
 
 	if (!t)
 		return NULL;
 	t->metric = strdup(s->name);
 	t->unit = strdup(s->unit);
-	if (!t->metric || !t->unit || table_grid_apply(grid, t) < 0 ||
-		table_fill(t, rows, n, grid) < 0) {
+	r = t->metric && t->unit ? table_grid_apply(grid, t) : -ENOMEM;
+	if (r == 0)
+		r = table_alloc(t, rows, n);
+	if (r == 0)
+		r = lazy && table_may_wait(s, grid) ? table_lazy_set(t, rows, grid->first)
+						    : table_fill(t, rows, n, grid);
+	if (r < 0) {
 		lp_table_free(t);
 		return NULL;
 	}
@@ -469,7 +550,7 @@ static int tables_make(const struct lp_table_builder *b, const struct table_part
 			return -ENOMEM;
 		if (!n_rows)
 			continue;
-		tables[*n] = table_of(sets[s].set, rows, n_rows, grid);
+		tables[*n] = table_of(sets[s].set, rows, n_rows, grid, part->lazy);
 		if (!tables[*n])
 			return -ENOMEM;
 		++*n;

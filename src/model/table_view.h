@@ -14,6 +14,7 @@ struct table_part {
 	 * many or by a part of it lie where they would. 0: nothing is cut out. */
 	uint32_t align;
 	uint32_t margin; /* slots without data that stay on both sides of a cut */
+	bool lazy;	 /* values are read when somebody looks at them, where that can be */
 };
 
 /* Which slots a table has: all from the first to the last, but for long times in which no component
@@ -131,5 +132,24 @@ uint32_t table_refill_count(const struct lp_table_builder *b);
  * the builder tells). 0 or -ENOMEM. */
 int table_refill_part(const struct lp_table_builder *b, const struct table_refill *r,
 	const struct table_part *part, struct lp_table *t);
+
+/* Tables may be lazy: their rows are read from the builder when somebody looks at them. Who wants
+ * to know a few things of many components need not copy all samples. Such a table has room for all
+ * values, but only those of rows that were read are there. It must not outlive a change of the
+ * builder, and nobody outside the library gets to see it. */
+struct table_lazy {
+	const struct table_row **rows; /* [component] */
+	bool *read;		       /* [component] */
+	int64_t first;		       /* slot */
+};
+
+void table_lazy_free(struct table_lazy *l);
+
+/* The values of a row, read if they were not. Not for several threads at once. */
+const double *table_values(const struct lp_table *t, uint32_t row);
+
+/* The same for one look: what was not read is put into `room`, which has room for a row, and stays
+ * unread. */
+const double *table_values_peek(const struct lp_table *t, uint32_t row, double *room);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/median.h"
 #include "detect/compare/timeseries.h"
 #include "detect/compare/vector_group.h"
+#include "model/table_view.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <math.h>
@@ -27,7 +28,7 @@ void comparison_release(struct comparison *c)
 	*c = (struct comparison){0};
 }
 
-uint32_t group_rows(
+uint32_t group_places(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows)
 {
 	const struct lp_peer_group *g = &v->groups[group];
@@ -43,12 +44,31 @@ uint32_t group_rows(
 	return n;
 }
 
-/* Is there any difference between any two values? */
-static bool group_differs(const double *const *rows, uint32_t n, uint32_t n_slots)
+void rows_read(const struct lp_table *t, const double *const *rows, uint32_t n)
+{
+	for (uint32_t i = 0; t->lazy && i < n; i++) {
+		if (rows[i])
+			table_values(t, (uint32_t)((size_t)(rows[i] - t->values) / t->n_slots));
+	}
+}
+
+uint32_t group_rows(
+	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows)
+{
+	uint32_t n = group_places(v, group, metric, rows);
+
+	rows_read(v->tables[metric], rows, v->groups[group].n_members);
+	return n;
+}
+
+/* Is there any difference between any two values? Most of the time the first row shows one. */
+static bool group_differs(
+	const struct lp_table *t, const double *const *rows, uint32_t n, uint32_t n_slots)
 {
 	double first = NAN;
 
 	for (uint32_t i = 0; i < n; i++) {
+		rows_read(t, rows + i, 1);
 		for (uint32_t s = 0; rows[i] && s < n_slots; s++) {
 			if (isnan(rows[i][s]))
 				continue;
@@ -83,8 +103,8 @@ int group_varies(
 
 	if (!rows)
 		return -ENOMEM;
-	group_rows(v, group, metric, rows);
-	*ret = group_has_vectors(v, group) || group_differs(rows, n, n_slots) ||
+	group_places(v, group, metric, rows);
+	*ret = group_has_vectors(v, group) || group_differs(v->tables[metric], rows, n, n_slots) ||
 		group_misses(rows, n, origin, n_slots);
 	return 0;
 }
@@ -170,6 +190,7 @@ static int comparison_floor(struct comparison *c, const double *const *rows, uin
 		c->floor = m ? m->floor : c->past->floor;
 		return 0;
 	}
+	rows_read(t, rows, n);
 	r = group_level(rows, n, t->n_slots, &c->floor);
 	c->floor *= FLOOR_SHARE;
 	return r;
@@ -291,7 +312,7 @@ static bool comparison_worth(
 	if (c->n_rows < 3 || group_weighs(c->v, group, metric))
 		return false;
 	return (c->past && c->past->always) || group_has_vectors(c->v, group) ||
-		group_differs(g->rows, g->n_members, g->n_slots) ||
+		group_differs(c->v->tables[metric], g->rows, g->n_members, g->n_slots) ||
 		group_misses(g->rows, g->n_members, c->past ? c->past->origin : 0, g->n_slots);
 }
 
@@ -340,7 +361,7 @@ static int comparison_open(struct comparison *c, const struct detect_options *op
 	*c = (struct comparison){
 		.past = past, .opt = opt, .v = v, .params = *params, .series = series, .unit = 1};
 	*series = (struct lp_series){.group = group, .metric = metric};
-	c->n_rows = group_rows(v, group, metric, rows);
+	c->n_rows = group_places(v, group, metric, rows);
 	return comparison_worth(c, group, metric, &g) ? comparison_begin(c, &g) : 0;
 }
 
@@ -359,8 +380,10 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 	if (!rows)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	r = comparison_open(c, opt, v, params, group, metric, past, ret_series, rows);
-	if (r > 0)
+	if (r > 0) {
+		rows_read(v->tables[metric], rows, n);
 		r = comparison_run(c, &g) < 0 ? -ENOMEM : 1;
+	}
 	return r < 0 ? comparison_fail(c, r, err) : r;
 }
 
@@ -380,9 +403,11 @@ static int comparison_learn(struct comparison *c, const struct group_data *g, co
 {
 	int r = calibration_alloc(c, g->n_members);
 
+	if (!c->timeseries)
+		sample_rows(rows, g->n_members);
+	rows_read(c->v->tables[c->series->metric], rows, g->n_members);
 	if (r == 0 && c->timeseries)
 		return compare_timeseries(c, g);
-	sample_rows(rows, g->n_members);
 	if (r == 0)
 		r = comparison_smooth(c, g);
 	return r < 0 ? r : comparison_thresholds(c);

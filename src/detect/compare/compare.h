@@ -89,6 +89,12 @@ void comparison_release(struct comparison *c);
 uint32_t group_rows(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows);
 
+/* The same of a table whose rows may not have been read yet (model/table_view.h): only where they
+ * are. rows_read() reads those of the `n` that are not NULL. */
+uint32_t group_places(
+	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows);
+void rows_read(const struct lp_table *t, const double *const *rows, uint32_t n);
+
 /* What the catalogue says of a metric of the kind that is in the group; NULL: nothing. */
 const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group, const char *name);
 

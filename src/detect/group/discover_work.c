@@ -1,7 +1,9 @@
 #include "detect/group/discover_work.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/median.h"
+#include "model/table_view.h"
 #include "model/topology.h"
 #include <errno.h>
 #include <limpet/metric.h>
@@ -224,12 +226,25 @@ static double block_mean(const double *row, uint32_t from, uint32_t end, bool wa
 	return n ? sum / n : NAN;
 }
 
+/* The means of a row in all blocks. */
+static void row_blocks(
+	const struct group_work *w, const double *values, uint32_t n_slots, bool waits, double *ret)
+{
+	for (uint32_t b = 0; b < w->n_blocks; b++) {
+		uint32_t from = b * w->block_slots, end = from + w->block_slots;
+
+		ret[b] = values ? block_mean(values, from, end < n_slots ? end : n_slots, waits)
+				: NAN;
+	}
+}
+
 static int feature_add(const struct lp_verdict *v, const struct lp_peer_group *g, uint32_t table,
 	const char *kind, bool waits, struct group_work *w)
 {
 	const struct lp_table *t = v->tables[table];
 	const struct lp_metric *m = lp_metric_find(kind, t->metric);
 	struct work_feature *f = &w->features[w->n_features];
+	_cleanup_free_ double *room = malloc(((size_t)t->n_slots + 1) * sizeof(*room));
 
 	*f = (struct work_feature){.metric = t->metric,
 		.unit = t->unit,
@@ -237,20 +252,14 @@ static int feature_add(const struct lp_verdict *v, const struct lp_peer_group *g
 		.part = !waits,
 		.waits = waits,
 		.blocks = calloc((size_t)w->n_members * w->n_blocks + 1, sizeof(*f->blocks))};
-	if (!f->blocks)
+	w->n_features += f->blocks != NULL;
+	if (!f->blocks || !room)
 		return -ENOMEM;
-	w->n_features++;
 	for (uint32_t i = 0; i < w->n_members; i++) {
 		uint32_t row = v->row_of[table][g->members[i]];
 
-		for (uint32_t b = 0; b < w->n_blocks; b++) {
-			uint32_t from = b * w->block_slots, end = from + w->block_slots;
-
-			f->blocks[(size_t)i * w->n_blocks + b] = row == UINT32_MAX
-				? NAN
-				: block_mean(t->values + (size_t)row * t->n_slots, from,
-					  end < t->n_slots ? end : t->n_slots, waits);
-		}
+		row_blocks(w, row == UINT32_MAX ? NULL : table_values_peek(t, row, room),
+			t->n_slots, waits, f->blocks + (size_t)i * w->n_blocks);
 	}
 	return 0;
 }
