@@ -30,6 +30,22 @@ static void test_spread(void **state)
 	assert_true(fabs(s.within - 1.4826 * 1.495) < 1e-9);
 }
 
+/* Three observers with the same values, in any order: without the smallest, which is the median's
+ * own, the deviations are 1, 1, 5 and 6. */
+static void test_spread_without_smallest(void **state)
+{
+	const double x[] = {16, 10, 5, 11, 9, 5, 16, 9, 10, 11, 9, 11, 16, 5, 10};
+	const uint32_t of[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2};
+	double scratch[ARRAY_SIZE(x) + 3 * 3];
+	struct stats_spread s;
+
+	(void)state;
+	stats_spread(x, of, ARRAY_SIZE(x), 3, 3, scratch, &s);
+	assert_int_equal(s.n, 3);
+	assert_true(s.between == 0);
+	assert_true(fabs(s.within - 1.4826 * 3) < 1e-9);
+}
+
 static bool cut(const double *values, size_t n, size_t least, struct stats_cut *ret)
 {
 	double x[256], scratch[256];
@@ -85,6 +101,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mad),
 		cmocka_unit_test(test_spread),
+		cmocka_unit_test(test_spread_without_smallest),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_no_cut),
 	};

@@ -55,6 +55,18 @@ static void sort_by_observer(const double *x, const uint32_t *of, size_t n, uint
 	}
 }
 
+static void least_to_front(double *x, size_t n)
+{
+	size_t at = 0;
+	double least;
+
+	for (size_t i = 1; i < n; i++)
+		at = x[i] < x[at] ? i : at;
+	least = x[at];
+	x[at] = x[0];
+	x[0] = least;
+}
+
 void stats_spread(const double *x, const uint32_t *of, size_t n, uint32_t n_observers,
 	uint32_t least, double *scratch, struct stats_spread *ret)
 {
@@ -73,6 +85,7 @@ void stats_spread(const double *x, const uint32_t *of, size_t n, uint32_t n_obse
 			continue;
 		medians[m] = median_of(scratch + first, count);
 		mads[m++] = stats_mad(scratch + first, count); /* leaves absolute deviations */
+		least_to_front(scratch + first, count);
 		memmove(scratch + members - m + 1, scratch + first + 1,
 			(count - 1) * sizeof(*scratch));
 		members += count;
