@@ -22,13 +22,21 @@
 
 #define BAR_WINDOW 1.0
 #define BAR_LEAST 5.0
+#define BAR_SPAN 2.5
 #define BAR_MOST 100.0
+/* What is steady counts with half of it, and what comes and goes with twice as much. */
+#define STEADY_TIMES 2.0
 
-double weigh_bar(double n_windows)
+double weigh_bar(double n_windows, double span, enum steadiness steady)
 {
-	double bar = fmin(BAR_WINDOW * n_windows, 2.5 * sqrt(n_windows));
+	double bar = BAR_WINDOW * n_windows;
 
-	return fmin(fmax(bar, BAR_LEAST), BAR_MOST);
+	if (steady == STEADY)
+		bar /= STEADY_TIMES;
+	else if (steady == STEADY_NOT)
+		bar *= STEADY_TIMES;
+	bar = fmin(bar, fmin(BAR_SPAN * sqrt(span), BAR_MOST));
+	return fmax(bar, BAR_LEAST);
 }
 
 bool weigh_culprit(enum lp_role role, enum lp_mark direction)
@@ -86,15 +94,16 @@ struct stretch {
 	uint32_t n_anomalous; /* in this direction, in the whole series */
 	uint32_t fired;	      /* the window in which step 6 fired first within the stretch */
 	bool fires;
+	struct steady_count samples; /* that were looked at */
 };
 
-/* How many windows with data decide what must be reached: all there are by then, but not more than
- * a span has. What was enough once stays enough: data that comes later changes nothing in it. */
-static double stretch_windows(const struct comparison *c, uint32_t n_windows)
+/* How many windows with data decide what must be reached: all there are by then. What was enough
+ * once stays enough: data that comes later changes nothing in it. */
+static double stretch_bar(const struct comparison *c, uint32_t n_windows, enum steadiness steady)
 {
-	if (c->settled)
-		return c->span;
-	return c->span && n_windows > c->span ? c->span : n_windows;
+	uint32_t span = c->span ? c->span : n_windows;
+
+	return weigh_bar(c->unit * (c->settled ? span : n_windows), c->unit * span, steady);
 }
 
 static uint32_t count_data(const uint8_t *marks, uint32_t n)
@@ -118,6 +127,23 @@ static double hit_weight(
 		: window_weight(direction, s->ratios[at]);
 }
 
+/* What a member weighs by now, as a share of what it takes. Samples are looked at only where these
+ * decide. */
+static int stretch_share(struct steady *steady, uint32_t member, enum lp_mark direction, double sum,
+	uint32_t n_windows, uint32_t window, struct stretch *st, double *ret)
+{
+	const struct comparison *c = steady->c;
+	double least = stretch_bar(c, n_windows, STEADY);
+	enum steadiness is = STEADY_UNKNOWN;
+	int r = 0;
+
+	if (sum >= least && least < stretch_bar(c, n_windows, STEADY_NOT))
+		r = steady_look(
+			steady, member, direction, c->series->last[window] + 1, &st->samples, &is);
+	*ret = sum / stretch_bar(c, n_windows, is);
+	return r;
+}
+
 /* A window that is part of a stretch. */
 static void stretch_extend(struct stretch *st, double sum, double share, uint32_t window)
 {
@@ -129,14 +155,15 @@ static void stretch_extend(struct stretch *st, double sum, double share, uint32_
 }
 
 /* A running sum that does not fall below zero: whatever lies before its last zero is forgotten. */
-static struct stretch stretch_find(
-	const struct comparison *c, uint32_t member, enum lp_mark direction)
+static int stretch_find(
+	struct steady *steady, uint32_t member, enum lp_mark direction, struct stretch *ret)
 {
+	const struct comparison *c = steady->c;
 	const struct lp_series *s = c->series;
 	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
 	struct stretch best = {0}, now = {0};
 	uint32_t n = c->n_before, n_anomalous = 0;
-	double sum = 0;
+	double sum = 0, share;
 
 	for (uint32_t w = 0; w < s->n_windows; w++) {
 		bool hit = marks[w] == direction;
@@ -144,19 +171,22 @@ static struct stretch stretch_find(
 		n += marks[w] != LP_MARK_NONE;
 		n_anomalous += hit;
 		if (hit && sum <= 0)
-			now = (struct stretch){.first = w};
+			now = (struct stretch){.first = w, .samples.end = s->first[w]};
 		if (marks[w] != LP_MARK_NONE)
 			sum += c->unit * ((hit ? hit_weight(c, member, w, direction) : 0) - COST);
 		sum = fmax(sum, 0);
 		if (!hit || sum <= 0)
 			continue;
-		stretch_extend(&now, sum, sum / weigh_bar(c->unit * stretch_windows(c, n)), w);
+		if (stretch_share(steady, member, direction, sum, n, w, &now, &share) < 0)
+			return -ENOMEM;
+		stretch_extend(&now, sum, share, w);
 		if (now.share >= best.share)
 			best = now;
 	}
 	best.n_windows = count_data(marks, s->n_windows);
 	best.n_anomalous = n_anomalous;
-	return best;
+	*ret = best;
+	return 0;
 }
 
 /* Step 6 within a stretch. */
@@ -282,17 +312,20 @@ static bool is_at_end(const struct comparison *c, uint32_t member, enum lp_mark 
 
 /* The direction in which a member weighs most, culprits first. */
 static int weigh_calibrated(
-	const struct comparison *c, uint32_t series, uint32_t member, struct findings *fs)
+	struct steady *steady, uint32_t series, uint32_t member, struct findings *fs)
 {
+	const struct comparison *c = steady->c;
 	struct stretch best = {0};
 	enum lp_mark direction = LP_MARK_NONE;
 	bool culprit = false, passed = false, slight = false;
 
 	for (size_t d = 0; d < ARRAY_SIZE(directions); d++) {
-		struct stretch st = stretch_find(c, member, directions[d]);
 		bool bad = accuses(c, directions[d]);
-		int r = st.n_anomalous ? stretch_fire(c, member, directions[d], &st) : 0;
+		struct stretch st;
+		int r = stretch_find(steady, member, directions[d], &st);
 
+		if (r == 0 && st.n_anomalous)
+			r = stretch_fire(c, member, directions[d], &st);
 		if (r < 0)
 			return r;
 		if (!st.fires)
@@ -351,11 +384,13 @@ static int weigh_given(
 
 int weigh_comparison(const struct comparison *c, uint32_t series, struct findings *fs)
 {
+	_cleanup_(steady_release) struct steady steady;
 	size_t first = fs->n;
 	int r = 0;
 
+	steady_init(&steady, c);
 	for (uint32_t i = 0; r == 0 && i < c->smoothed.n_members; i++)
-		r = c->calibrated ? weigh_calibrated(c, series, i, fs)
+		r = c->calibrated ? weigh_calibrated(&steady, series, i, fs)
 				  : weigh_given(c, series, i, fs);
 	return r < 0 ? r : mild_find(c, series, first, fs);
 }

@@ -3,6 +3,7 @@
 #define DETECT_WEIGH_H
 
 #include "detect/compare/compare.h"
+#include "detect/steady.h"
 
 /* Findings while they are gathered. */
 struct findings {
@@ -19,8 +20,9 @@ int weigh_comparison(const struct comparison *c, uint32_t series, struct finding
 /* Is this the side of the peers that makes a culprit? */
 bool weigh_culprit(enum lp_role role, enum lp_mark direction);
 
-/* What must be reached in `n_windows`: one per window, as much as being 1.8 times off all the time;
- * the longer the data, the less of it is enough, since chance does not add up. */
-double weigh_bar(double n_windows);
+/* What must be reached when there are `n_windows`, of a span of so many: one per window, as much as
+ * being 1.8 times off all the time, half of it where that is steady, and twice as much where it is
+ * not; and never more than what a whole span takes, since chance does not add up. */
+double weigh_bar(double n_windows, double span, enum steadiness steady);
 
 #endif

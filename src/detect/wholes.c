@@ -189,10 +189,12 @@ static struct slow_time observer_weigh(const struct wholes *s, uint32_t observer
 			from = b;
 		sum += windows * ((off[b] >= least ? off[b] / BLOCK_LEAST : 0) - WINDOW_COST);
 		sum = fmax(sum, 0);
-		if (off[b] >= least && sum / weigh_bar(windows * n) > best.share &&
+		if (off[b] >= least &&
+			sum / weigh_bar(windows * n, windows * n, STEADY_UNKNOWN) > best.share &&
 			b + 1 - from >= STRETCH_LEAST)
-			best = (struct slow_time){
-				.from = from, .end = b + 1, .share = sum / weigh_bar(windows * n)};
+			best = (struct slow_time){.from = from,
+				.end = b + 1,
+				.share = sum / weigh_bar(windows * n, windows * n, STEADY_UNKNOWN)};
 	}
 	return best;
 }

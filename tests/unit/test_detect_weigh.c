@@ -1,21 +1,29 @@
 #include "detect_rig.h"
 
+#include "base/array.h"
 #include "detect/weigh.h"
 
 static void test_bar(void **state)
 {
-	double before = 0;
+	static const enum steadiness all[] = {STEADY, STEADY_UNKNOWN, STEADY_NOT};
 
 	(void)state;
-	assert_true(weigh_bar(1) == 5);
-	assert_true(weigh_bar(5) == 5);
-	assert_true(weigh_bar(6) == 6);
-	assert_true(fabs(weigh_bar(16) - 10) < 1e-9);
-	assert_true(fabs(weigh_bar(100) - 25) < 1e-9);
-	assert_true(weigh_bar(1e6) == 100);
-	for (uint32_t n = 1; n < 100000; n += 1 + n / 10) {
-		assert_true(weigh_bar(n) >= before);
-		before = weigh_bar(n);
+	assert_true(weigh_bar(1, 192, STEADY_UNKNOWN) == 5);
+	assert_true(weigh_bar(6, 192, STEADY_UNKNOWN) == 6);
+	assert_true(weigh_bar(6, 192, STEADY) == 5);
+	assert_true(weigh_bar(20, 192, STEADY) == 10);
+	assert_true(weigh_bar(6, 192, STEADY_NOT) == 12);
+	assert_true(weigh_bar(1e6, 1e6, STEADY_UNKNOWN) == 100);
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		double before = 0;
+
+		/* A whole span takes the same of all, and nothing takes more. */
+		assert_true(fabs(weigh_bar(100, 100, all[i]) - 25) < 1e-9);
+		for (uint32_t n = 1; n < 300; n++) {
+			assert_true(weigh_bar(n, 100, all[i]) >= before);
+			before = weigh_bar(n, 100, all[i]);
+		}
+		assert_true(before <= 25);
 	}
 }
 
@@ -57,6 +65,27 @@ static void test_short_and_long(void **state)
 		rig_run(&r, &by_itself);
 		assert_int_equal(rig_n_accused(r.verdict), cases[i].counts);
 		assert_true(cases[i].counts || r.verdict->n_anomalies > 0);
+		rig_release(&r);
+	}
+}
+
+/* As much slower in the mean: in all samples, or in every third one only. The former is named. */
+static void test_steady(void **state)
+{
+	static const struct detect_options by_itself = {0};
+
+	(void)state;
+	for (int steady = 0; steady < 2; steady++) {
+		struct rig r;
+		double *await;
+
+		rig_init(&r, 8, 300);
+		await = rig_add_noise(&r, "await", "ms", 20, 0.3);
+		for (uint32_t s = 0; s < 300; s++)
+			await[300 + s] *= steady ? 1.6 : s % 3 ? 1 : 2.8;
+		rig_run(&r, &by_itself);
+		assert_int_equal(rig_n_accused(r.verdict), steady);
+		assert_true(r.verdict->n_anomalies > 0);
 		rig_release(&r);
 	}
 }
@@ -125,6 +154,7 @@ int main(void)
 		cmocka_unit_test(test_bar),
 		cmocka_unit_test(test_culprit),
 		cmocka_unit_test(test_short_and_long),
+		cmocka_unit_test(test_steady),
 		cmocka_unit_test(test_passing),
 		cmocka_unit_test(test_counts),
 	};
