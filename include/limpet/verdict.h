@@ -67,6 +67,15 @@ struct lp_dimension {
 
 #define LP_FINDING_DIMENSIONS_MAX 10
 
+/* A process that a recorder noted, of a program that was busy. */
+struct lp_process {
+	char *observer, *program;
+	char *command; /* as much of its command line as is kept; "": not known */
+	int64_t uid;   /* -1: not known */
+	int32_t pid;
+	int64_t wall_us; /* when it was noted */
+};
+
 /* One component in one metric, where it was ever a suspect by step 6, or lastingly off. */
 struct lp_finding {
 	uint32_t component, group, metric, series, member;
@@ -199,6 +208,8 @@ struct lp_verdict {
 	uint32_t n_findings;
 	struct lp_dimension *dimensions; /* of the findings */
 	uint32_t n_dimensions;
+	struct lp_process *processes; /* where findings are about functions */
+	uint32_t n_processes;
 
 	struct lp_suspect *suspects; /* ranked */
 	uint32_t n_suspects;

@@ -6,6 +6,7 @@
 #include "base/median.h"
 #include "base/time.h"
 #include "explain/explain.h"
+#include "explain/processes.h"
 #include "explain/semantic_join.h"
 #include "explain/status.h"
 #include <errno.h>
@@ -397,6 +398,8 @@ static int verdict_explain(const struct lp_engine *e, const struct semantic *sem
 	struct operator_state *state = NULL;
 	int r = s->opt->state ? state_open(s->opt->state, true, &state, err) : 0;
 
+	if (r == 0 && e->data)
+		r = noted_processes_read(v, e->data, err);
 	if (r == 0)
 		r = explain_verdict(v, s->topology, &s->hosts, state, semantic, err);
 	if (r == 0)

@@ -25,9 +25,9 @@ struct lp_engine {
 	struct lp_table_options plain_table;
 
 	struct semantic_options logs_how;
-	struct semantic_reader *logs;  /* of system calls; NULL: nobody wants to know */
-	const struct lp_dataset *data; /* where the data comes from, what of it could not be read;
-					  may be NULL */
+	struct semantic_reader *logs; /* of system calls; NULL: nobody wants to know */
+	struct lp_dataset *data;      /* where the data comes from, what of it could not be read;
+					       may be NULL */
 };
 
 /* The builders that data goes into; how many. For who reads many files at the same time. */

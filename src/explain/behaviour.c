@@ -3,6 +3,8 @@
 #include "explain/cause.h"
 #include "explain/evidence.h"
 #include "explain/function_hints.h"
+#include "explain/processes.h"
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,11 +13,11 @@
 /* What is less than this of the greatest difference is not told of in a sentence. */
 #define TOLD 0.1
 
-const struct lp_finding *behaviour_finding(
-	const struct explain_context *ctx, const struct lp_suspect *s)
+static const struct lp_finding *find_functions(
+	const struct lp_verdict *v, const struct lp_suspect *s)
 {
 	for (uint32_t i = 0; i < s->n_findings; i++) {
-		const struct lp_finding *f = &ctx->v->findings[s->findings[i]];
+		const struct lp_finding *f = &v->findings[s->findings[i]];
 
 		if (f->n_dimensions)
 			return f;
@@ -23,10 +25,15 @@ const struct lp_finding *behaviour_finding(
 	return NULL;
 }
 
-static const struct lp_dimension *dimensions(
-	const struct explain_context *ctx, const struct lp_finding *f)
+const struct lp_finding *behaviour_finding(
+	const struct explain_context *ctx, const struct lp_suspect *s)
 {
-	return ctx->v->dimensions ? &ctx->v->dimensions[f->first_dimension] : NULL;
+	return find_functions(ctx->v, s);
+}
+
+static const struct lp_dimension *dimensions(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	return v->dimensions ? &v->dimensions[f->first_dimension] : NULL;
 }
 
 /* The length of a name's first part: "dd" of "dd:libc.so.6:read". */
@@ -43,10 +50,9 @@ static bool is_same_program(const char *a, const char *b)
 }
 
 /* Has the median peer nothing of this program? */
-static bool runs_here_only(
-	const struct explain_context *ctx, const struct lp_finding *f, const char *name)
+static bool runs_here_only(const struct lp_verdict *v, const struct lp_finding *f, const char *name)
 {
-	const struct lp_dimension *d = dimensions(ctx, f);
+	const struct lp_dimension *d = dimensions(v, f);
 
 	for (uint32_t i = 0; i < f->n_dimensions; i++) {
 		if (is_same_program(d[i].name, name) && d[i].peers > 0)
@@ -57,9 +63,9 @@ static bool runs_here_only(
 
 /* The share of a program in all that differs. */
 static double program_share(
-	const struct explain_context *ctx, const struct lp_finding *f, const char *name)
+	const struct lp_verdict *v, const struct lp_finding *f, const char *name)
 {
-	const struct lp_dimension *d = dimensions(ctx, f);
+	const struct lp_dimension *d = dimensions(v, f);
 	double own = 0, all = 0;
 
 	for (uint32_t i = 0; i < f->n_dimensions; i++) {
@@ -71,12 +77,12 @@ static double program_share(
 }
 
 /* A function of the program that runs here only and is most of what differs, or NULL. */
-static const char *rogue(const struct explain_context *ctx, const struct lp_finding *f)
+static const char *rogue(const struct lp_verdict *v, const struct lp_finding *f)
 {
-	const struct lp_dimension *d = dimensions(ctx, f);
+	const struct lp_dimension *d = dimensions(v, f);
 
 	for (uint32_t i = 0; i < f->n_dimensions; i++) {
-		if (runs_here_only(ctx, f, d[i].name) && program_share(ctx, f, d[i].name) >= MOST)
+		if (runs_here_only(v, f, d[i].name) && program_share(v, f, d[i].name) >= MOST)
 			return d[i].name;
 	}
 	return NULL;
@@ -84,13 +90,13 @@ static const char *rogue(const struct explain_context *ctx, const struct lp_find
 
 const struct cause *behaviour_cause(const struct explain_context *ctx, const struct lp_finding *f)
 {
-	return rogue(ctx, f) ? &cause_rogue_process : &cause_behaviour;
+	return rogue(ctx->v, f) ? &cause_rogue_process : &cause_behaviour;
 }
 
 void behaviour_add_functions(
 	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f)
 {
-	const struct lp_dimension *d = dimensions(ctx, f);
+	const struct lp_dimension *d = dimensions(ctx->v, f);
 	const char *unit = ctx->v->tables[f->metric]->unit;
 
 	strbuf_puts(sb, "most in ");
@@ -107,7 +113,7 @@ void behaviour_add_functions(
 static const char *common_hint(
 	const struct explain_context *ctx, const struct lp_finding *f, double *ret_share)
 {
-	const struct lp_dimension *d = dimensions(ctx, f);
+	const struct lp_dimension *d = dimensions(ctx->v, f);
 
 	for (uint32_t i = 0; i < f->n_dimensions; i++) {
 		const char *hint = function_hint(d[i].name);
@@ -124,16 +130,44 @@ static const char *common_hint(
 	return NULL;
 }
 
+static const struct lp_process *finding_process(
+	const struct lp_verdict *v, const struct lp_finding *f, const char *program)
+{
+	return noted_process_find(v, v->components[f->component]->observer, program,
+		program_length(program), f->last_us);
+}
+
+const struct lp_process *behaviour_process(const struct lp_verdict *v, const struct lp_suspect *s)
+{
+	const struct lp_finding *f = v->n_processes ? find_functions(v, s) : NULL;
+	const char *program = f ? rogue(v, f) : NULL;
+
+	return program ? finding_process(v, f, program) : NULL;
+}
+
+/* Who it is, as far as it was noted. */
+static void add_process(struct strbuf *sb, const struct lp_process *p)
+{
+	if (!p)
+		return;
+	strbuf_printf(sb, ": process %" PRId32, p->pid);
+	if (p->uid >= 0)
+		strbuf_printf(sb, " of user %" PRId64, p->uid);
+	if (p->command[0])
+		strbuf_printf(sb, ", %s", p->command);
+}
+
 void behaviour_add_hint(
 	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f)
 {
-	const char *program = rogue(ctx, f);
+	const char *program = rogue(ctx->v, f);
 	double share = 0;
 	const char *hint = program ? NULL : common_hint(ctx, f, &share);
 
-	if (program)
+	if (program) {
 		strbuf_printf(sb, "%.*s runs here and not on its peers",
 			(int)program_length(program), program);
-	else if (hint)
+		add_process(sb, finding_process(ctx->v, f, program));
+	} else if (hint)
 		strbuf_printf(sb, "%.0f%% of that is in functions of %s", 100 * share, hint);
 }

@@ -92,6 +92,12 @@ void lp_verdict_free(struct lp_verdict *v)
 	for (uint32_t i = 0; i < v->n_dimensions; i++)
 		free(v->dimensions[i].name);
 	free(v->dimensions);
+	for (uint32_t i = 0; i < v->n_processes; i++) {
+		free(v->processes[i].observer);
+		free(v->processes[i].program);
+		free(v->processes[i].command);
+	}
+	free(v->processes);
 	suspects_free(v->suspects, v->n_suspects);
 	suspects_free(v->warnings, v->n_warnings);
 	suspects_free(v->absent, v->n_absent);

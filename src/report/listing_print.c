@@ -1,6 +1,7 @@
 #include "report/listing.h"
 
 #include "base/time.h"
+#include "model/process_note.h"
 #include "report/flow.h"
 #include "report/grid.h"
 #include "report/json.h"
@@ -40,6 +41,9 @@ static void print_gaps(FILE *out, const struct listing_observer *o)
 			"  its clock stepped back %" PRIu64 " time%s: the later samples count\n",
 			o->n_back, o->n_back == 1 ? "" : "s");
 	for (size_t i = 0; i < o->n_events; i++) {
+		/* Who was busy is looked up when it matters. */
+		if (!strncmp(o->events[i].text, PROCESS_NOTE_BEGIN, strlen(PROCESS_NOTE_BEGIN)))
+			continue;
 		fprintf(out, "  %s: ", time_format(o->events[i].wall_us, from));
 		flow_print_safe(out, o->events[i].text);
 		fputc('\n', out);

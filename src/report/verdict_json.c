@@ -1,6 +1,7 @@
 #include "report/verdict_json.h"
 
 #include "base/time.h"
+#include "explain/behaviour.h"
 #include "report/json.h"
 #include "report/number.h"
 #include "report/verdict_facts.h"
@@ -170,6 +171,22 @@ static void write_functions(FILE *out, const struct lp_verdict *v, const struct 
 	fputc(']', out);
 }
 
+/* The process of a program that runs on this server only, where it was noted. */
+static void write_process(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
+{
+	const struct lp_process *p = behaviour_process(v, s);
+
+	if (!p)
+		return;
+	fputs(",\"process\":{\"program\":", out);
+	json_write_string(out, p->program);
+	key_count(out, "pid", (uint64_t)p->pid);
+	if (p->uid >= 0)
+		key_count(out, "uid", (uint64_t)p->uid);
+	key_string(out, "command", p->command);
+	fputc('}', out);
+}
+
 static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
 	const struct lp_finding *f = s->n_findings ? &v->findings[s->findings[0]] : NULL;
@@ -194,6 +211,7 @@ static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp
 	key_number(out, "confidence", s->confidence);
 	key_strings(out, "evidence", s->evidence, s->n_evidence);
 	write_functions(out, v, s);
+	write_process(out, v, s);
 	key_string(out, "advice", s->advice);
 	key_string(out, "group", s->group < v->n_groups ? v->groups[s->group].name : NULL);
 	key_number(out, "ratio", f ? f->ratio : NAN);

@@ -11,6 +11,7 @@ import platform
 import shutil
 import signal
 import subprocess
+import time
 import xml.etree.ElementTree
 
 from program import LIMPET, bad, good, limpet, run_tests, tests_of
@@ -348,6 +349,38 @@ def test_record(directory):
     check(any(n.startswith("both/host:") for n in names), names)
     check(any(n.startswith("alone/function:") for n in names), names)
     check(not any(n.startswith("alone/host:") for n in names), names)
+
+
+def test_processes(directory):
+    """who was busy is noted in the archive, with its process, user and command line"""
+    need_root()
+    busy = Busy(compiled(directory, "noted"), "600000")
+    try:
+        busy.expect("ready")
+        busy.go()
+        out = os.path.join(directory, "notes.lpa")
+        process = subprocess.Popen([LIMPET, "trace", "samples", "-F", str(HZ), "-i", "1s", "--flush", "1s", "-n",
+                                    "here", "-o", out, "-q"])
+        # Others may be busier, and are noted first.
+        mine = []
+        for _ in range(1200):
+            mine = [n for n in notes_of(out) if n.startswith("kind=process program=noted ")]
+            if mine or process.poll() is not None:
+                break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        check(process.wait() == 0, "it failed")
+    finally:
+        busy.kill()
+    check(len(mine) == 1, notes_of(out))
+    check(f" pid={busy.process.pid} uid=0 command=" in mine[0] and mine[0].endswith("noted 600000"), mine)
+    check("kind=process" not in good("show", out), "it is listed")
+
+
+def notes_of(path):
+    """Remarks in an archive, which may not be there yet."""
+    ran = limpet("show", "--json", path)
+    return [e["text"] for o in json.loads(ran.out)["observers"] for e in o["events"]] if ran.out else []
 
 
 def test_without_bpf(directory):

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "runtime/calls_words.h"
+#include "trace/profile/profile_processes.h"
 #include "trace/symbols/symbols.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct profile {
 	void *state;
 	struct symbols *symbols;
 	struct profile_rows *rows;
+	struct profile_processes *processes;
 	struct profile_totals totals;
 	struct instrument instrument;
 	int64_t interval_us;
@@ -114,6 +116,7 @@ static int on_count(void *ctx, const struct sampler_count *c)
 	p->totals.samples += c->n;
 	p->totals.unknown += a.known ? 0 : c->n;
 	profile_program_name(c->comm, program);
+	profile_processes_count(p->processes, program, c->pid, c->n);
 	snprintf(name, sizeof(name), "%s:%s:%s", program, a.image, a.function);
 	r = profile_rows_count(p->rows, PROFILE_FUNCTIONS, name, c->n);
 	return r == 0 && c->n_stack ? count_stack(p, c, program, &a) : r;
@@ -177,6 +180,8 @@ static int profile_sample(
 
 	if (!p->over && (!p->sampled || slot != p->slot || at->last))
 		r = drain(p, err);
+	if (r == 0)
+		profile_processes_note(p->processes, at->wall_us, sink->spool);
 	p->sampled = true;
 	p->slot = slot;
 	if (r == 0)
@@ -203,6 +208,7 @@ void profile_free(struct profile *p)
 		p->sampler->close(p->state);
 	symbols_free(p->symbols);
 	profile_rows_free(p->rows);
+	profile_processes_free(p->processes);
 	free(p);
 }
 
@@ -236,7 +242,8 @@ int profile_new(const struct profile_config *config, struct profile **ret, struc
 	p->totals.hz = sampler.hz;
 	p->symbols = symbols_new("/proc", PROFILE_DEBUG_DIR);
 	p->rows = profile_rows_new(config->observer);
-	if (!p->symbols || !p->rows || symbols_survey(p->symbols) < 0)
+	p->processes = profile_processes_new("/proc");
+	if (!p->symbols || !p->rows || !p->processes || symbols_survey(p->symbols) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot sample");
 	if (sampler.hz > SAMPLER_HZ_MAX)
 		return lp_err_set(err, -EINVAL, "at most %d samples per second", SAMPLER_HZ_MAX);
