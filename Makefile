@@ -27,6 +27,7 @@ demo: deps ## diagnose a recording with a real fault in it, and write a report w
 accuracy: deps ## diagnose the lab's recordings and score them: the papers' tables beside ours
 	@scripts/build.sh $(BUILD)
 	@bench/accuracy.py recordings
+	@bench/behaviour.py recordings-behaviour
 
 lint: deps ## check format, includes, house rules, clang-tidy, cppcheck
 	@scripts/build.sh $(BUILD)
