@@ -165,16 +165,21 @@ int table_outliers_find(const struct lp_table_builder *b, struct table_outlier *
 	return 0;
 }
 
-#define OBSERVERS_LEAST 4
+#define OBSERVERS_LEAST 3
 /* Only the end of long data is looked at, and so many values of all observers at most. */
 #define SLOTS_MAX INT64_C(2880)
 #define VALUES_MAX INT64_C(4000000)
 /* Two loads are compared in so many slots at least. */
 #define PAIRS_LEAST 40
-/* Clocks that are further off are no matter of comparing loads. */
-#define OFFSET_MAX_US (600 * US_PER_SEC)
-/* Correlations: of loads that are the same, of such that are not, and of peaks that are alike. */
+/* Clocks that are further off are no matter of comparing loads. In a quarter of the data they are
+ * looked for, and in half of it where there is enough of that. */
+#define OFFSET_MAX_US (3600 * US_PER_SEC)
+#define SLOTS_MANY 240
+/* Correlations: of loads that are the same (and far from each other, where chance has more to
+ * choose from), of such that are not, and of peaks that are alike. */
 #define SAME 0.8
+#define SAME_FAR 0.9
+#define FAR_US (600 * US_PER_SEC)
 #define DIFFERENT 0.5
 #define ALIKE 0.05
 
@@ -346,14 +351,14 @@ static int offset_search(
 	return 0;
 }
 
-/* Do most observers agree about when there is work to do? */
+/* Do most observers agree about when there is work to do? Of three it takes two. */
 static bool loads_agree(const struct loads *l)
 {
 	uint32_t n = 0;
 
 	for (uint32_t o = 0; o < l->n; o++)
 		n += correlation(l, o, 0) >= SAME;
-	return n * 4 >= l->n * 3;
+	return n * 4 >= l->n * 3 || (l->n == 3 && n == 2);
 }
 
 struct offsets {
@@ -377,18 +382,21 @@ static int set_offsets(
 	const struct lp_table_builder *b, const struct column_set *set, struct offsets *ret)
 {
 	_cleanup_(loads_release) struct loads l = {0};
-	int64_t range = OFFSET_MAX_US / b->opt->step_us;
+	int64_t range = OFFSET_MAX_US / b->opt->step_us, far = FAR_US / b->opt->step_us, most;
 	int r = loads_make(b, set, &l);
 
 	if (r < 0 || !l.n_slots || !loads_agree(&l))
 		return r;
-	range = range > l.n_slots / 4 ? l.n_slots / 4 : range;
+	most = l.n_slots >= SLOTS_MANY ? l.n_slots / 2 : l.n_slots / 4;
+	range = range > most ? most : range;
 	for (uint32_t o = 0; r == 0 && range > 0 && o < l.n; o++) {
-		int64_t slots;
+		int64_t slots = 0;
 
 		if (correlation(&l, o, 0) > DIFFERENT)
 			continue;
 		r = offset_search(&l, o, 0, range, &slots);
+		if (llabs(slots) > far && correlation(&l, o, slots) < SAME_FAR)
+			continue;
 		if (r == 0 && slots)
 			r = offsets_add(ret, l.observers[o], slots);
 	}

@@ -20,6 +20,14 @@ static double burst(int s)
 	return (s * 7919 / 37) % 61 < 17 || (s / 90) % 3 == 1 ? 2000 : 100;
 }
 
+/* Never the same again. */
+static double irregular(int s)
+{
+	uint32_t x = (uint32_t)(s / 40 + 1) * 2654435761U;
+
+	return (x ^ x >> 13) * 2246822519U >> 30 ? 100 : 2000;
+}
+
 static double steady(int s)
 {
 	(void)s;
@@ -118,16 +126,38 @@ static void test_nothing_to_go_by(void **state)
 	lp_table_builder_free(one);
 }
 
-/* Of three, nobody can say whose clock is right. */
-static void test_too_few(void **state)
+/* Of two, nobody can say whose clock is right; of three, two agree. */
+static void test_few(void **state)
 {
-	struct lp_table_builder *b = rig_builder(&options);
-	struct table_offset o;
+	struct lp_table_builder *two = rig_builder(&options), *three = rig_builder(&options);
+	struct table_offset o = {0};
 
 	(void)state;
-	for (int k = 0; k < 3; k++)
-		feed(b, k, NOW + (k == 2 ? 60 : 0), N, burst);
-	assert_int_equal(find_offset(b, &o), 0);
+	for (int k = 0; k < 3; k++) {
+		if (k)
+			feed(two, k, NOW + (k == 2 ? 60 : 0), N, burst);
+		feed(three, k, NOW + (k == 2 ? 60 : 0), N, burst);
+	}
+	assert_int_equal(find_offset(two, &o), 0);
+	assert_int_equal(find_offset(three, &o), 1);
+	assert_string_equal(o.observer, "o2");
+	assert_int_equal(o.slots, 60);
+	lp_table_builder_free(two);
+	lp_table_builder_free(three);
+}
+
+/* Further off than ten minutes, in as much data as that takes. */
+static void test_far_off(void **state)
+{
+	struct lp_table_builder *b = rig_builder(&options);
+	struct table_offset o = {0};
+
+	(void)state;
+	for (int k = 0; k < 4; k++)
+		feed(b, k, NOW + (k == 2 ? 700 : 0), 1800, irregular);
+	assert_int_equal(find_offset(b, &o), 1);
+	assert_string_equal(o.observer, "o2");
+	assert_int_equal(o.slots, 700);
 	lp_table_builder_free(b);
 }
 
@@ -218,7 +248,8 @@ int main(void)
 		cmocka_unit_test(test_one_is_off),
 		cmocka_unit_test(test_nobody_is_off),
 		cmocka_unit_test(test_nothing_to_go_by),
-		cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_far_off),
 		cmocka_unit_test(test_wrong_clock),
 		cmocka_unit_test(test_stray_row),
 		cmocka_unit_test(test_two_recordings),
