@@ -99,6 +99,7 @@ struct lp_finding {
 	double load_ratio; /* its throughput over its peers'; NaN: unknown */
 	bool straggler;	   /* it worked on alone, and slowly, when its peers had finished */
 	bool whole;	   /* all of its observer became so, beside the other observers */
+	bool crowd;	   /* it is of a class of its group that became slow together */
 	bool mild; /* off by little, but certainly: a warning. `distance` is how certain, in terms
 		      of the `threshold`, 1 */
 	bool culprit;		/* in the direction that makes a suspect */

@@ -231,8 +231,8 @@ int load_judge(struct lp_verdict *v)
 		struct lp_finding *f = &v->findings[i];
 		enum lp_role role = finding_role(v, f);
 
-		/* Whole observers were judged as such. */
-		if (!role_is_slowness(role) || f->whole)
+		/* Whole observers and classes were judged as such. */
+		if (!role_is_slowness(role) || f->whole || f->crowd)
 			continue;
 		f->load_ratio = member_load(v, f->group, f->member, f->first_us, f->last_us);
 		f->explained_by_load = load_explains(v, f);

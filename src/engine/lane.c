@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "detect/crowd.h"
 #include "detect/straggle.h"
 #include "detect/weigh.h"
 #include "detect/wholes.h"
@@ -260,7 +261,9 @@ static int verdict_first(const struct lane *l, struct lp_verdict **ret, struct l
 	if (r == 0)
 		r = detect_compare(
 			view.v, l->opt, &past, horizon_n_windows(l->horizon, &l->params), &fs, err);
-	if (r == 0 && (straggle_find(view.v, &fs) < 0 || wholes_find(view.v, &fs) < 0))
+	if (r == 0 &&
+		(straggle_find(view.v, &fs) < 0 || crowd_find(view.v, &fs) < 0 ||
+			wholes_find(view.v, &fs) < 0))
 		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	if (r < 0) {
 		free(fs.items);

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "detect/compare/timeseries.h"
+#include "detect/crowd.h"
 #include "detect/straggle.h"
 #include "detect/weigh.h"
 #include "detect/wholes.h"
@@ -422,7 +423,8 @@ static int verdict_make(const struct lane *l, const struct verdict_how *how,
 	view.v->params = l->params;
 	if (notes_copy(l->peers, view.v) < 0 || view_note_left_out(view.v, view.left_out) < 0 ||
 		windows_weigh(l, view.v, first, how->settled, &fs) < 0 ||
-		straggle_find(view.v, &fs) < 0 || wholes_find(view.v, &fs) < 0) {
+		straggle_find(view.v, &fs) < 0 || crowd_find(view.v, &fs) < 0 ||
+		wholes_find(view.v, &fs) < 0) {
 		free(fs.items);
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	}

@@ -65,7 +65,7 @@ static double share_of(const struct explain_context *ctx, const struct lp_findin
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
 	uint32_t n = 0, n_anomalous = 0;
 
-	if (f->mild || f->straggler || f->whole)
+	if (f->mild || f->straggler || f->whole || f->crowd)
 		return f->n_windows ? (double)f->n_anomalous / f->n_windows : 1;
 	for (uint32_t w = 0; w < s->n_windows; w++) {
 		int64_t end_us = lp_table_time(t, s->last[w]);
