@@ -107,7 +107,7 @@ static bool time_weigh(struct crowd *c)
 		c->n_slow++;
 	}
 	return windows * c->n_slow * (apart / UNIT - WINDOW_COST) >=
-		weigh_bar(windows * c->w.n_blocks);
+		weigh_bar(windows * c->w.n_blocks, windows * c->w.n_blocks, STEADY_UNKNOWN);
 }
 
 /* The middle of what the slow members do beside the others. */
