@@ -5,9 +5,10 @@ import os
 import signal
 import subprocess
 import tempfile
+import time
 
 from program import LIMPET, bad, limpet, run_tests, tests_of
-from tap import check, run
+from tap import Skip, check, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -15,8 +16,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Server:
     """calls/serves.c at work."""
 
-    def __init__(self, program, tables):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    def __init__(self, program, tables, *inside):
+        self.process = subprocess.Popen([*inside, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env={**os.environ, "LIMPET_CALLS_DIR": tables})
         self.answer("ready")
 
@@ -99,6 +100,51 @@ def test_before_and_after(directory):
         check(os.listdir(tables) == [], f"left {os.listdir(tables)}")
         shown = limpet("show", "--raw", "--values", traced.archive)
         check(shown.code == 0 and "me/function:serves:serves:work" in shown.out, shown)
+
+
+def recorded(directory):
+    """{observer: calls of serves:work} in archives that may be growing."""
+    ran = limpet("show", directory, "--raw", "-m", "n", "-c", "*/function:serves:serves:work", "--csv")
+    rows = [line.split(",") for line in ran.out.splitlines()[1:]]
+    return {row[1].split("/")[0]: float(row[3]) for row in rows if row[3]}
+
+
+def test_own_network(directory):
+    """servers in network namespaces of their own are recorded apart, as those of a lab"""
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    program, out = build(directory), os.path.join(directory, "out")
+    os.mkdir(out)
+    with tables_directory() as tables:
+        try:
+            servers = {name: Server(program, tables, "unshare", "-n") for name in ("s1", "s2")}
+        except (AssertionError, FileNotFoundError) as e:
+            raise Skip("no network namespaces here") from e
+        recorders = []
+        try:
+            for name, server in servers.items():
+                recorder = subprocess.Popen(
+                    ["nsenter", "-t", str(server.process.pid), "-n", LIMPET, "record", "--collect", "calls",
+                     "--own-network", "-i", "100ms", "--flush", "100ms", "-n", name, "-o", out],
+                    stderr=subprocess.PIPE, text=True, env={**os.environ, "LIMPET_CALLS_DIR": tables})
+                recorders.append(recorder)
+                line = recorder.stderr.readline()  # told when what is there is known
+                check(line.startswith("recording "), line)
+            servers["s1"].ask("7")
+            servers["s2"].ask("20")
+            for _ in range(1200):
+                if recorded(out) == {"s1": 7, "s2": 20} or any(r.poll() is not None for r in recorders):
+                    break
+                time.sleep(0.1)
+        finally:
+            for recorder in recorders:
+                recorder.send_signal(signal.SIGINT)
+            for recorder in recorders:
+                recorder.communicate(timeout=120)
+            for server in servers.values():
+                server.end()
+        check(all(r.returncode == 0 for r in recorders), [r.returncode for r in recorders])
+        check(recorded(out) == {"s1": 7, "s2": 20}, f"{recorded(out)}")
 
 
 def test_hostile(directory):
