@@ -14,8 +14,7 @@
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 #define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* PROC_PID_INIT_INO of the kernel */
 
-/* "confidentiality" if that is what the kernel's lockdown is set to (not fuzzed: the kernel's own
- * word). */
+/* "confidentiality" if that is what the kernel's lockdown is set to. */
 static bool locked_down(void)
 {
 	_cleanup_fclose_ FILE *f = fopen("/sys/kernel/security/lockdown", "re");

@@ -16,6 +16,7 @@
 #include "trace/symbols/perf_map.h"
 #include "trace/symbols/proc_maps.h"
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,13 +36,17 @@ static const char *const directories[] = {
 static char root[64];
 static int root_fd = -1, fds[LINKS_FROM];
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *place)
+{
+	(void)st;
+	(void)type;
+	(void)place;
+	return remove(path);
+}
+
 static void tree_remove(void)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	if (system(command) != 0)
-		abort();
+	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void tree_make(void)

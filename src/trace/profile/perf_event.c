@@ -19,7 +19,7 @@ void perf_events_close(struct perf_events *p)
 	*p = (struct perf_events){0};
 }
 
-/* A number in a file, or `otherwise` (not fuzzed: the kernel's own settings). */
+/* A number in a file, or `otherwise`. */
 static long number_in(const char *path, long otherwise)
 {
 	_cleanup_fclose_ FILE *f = fopen(path, "re");

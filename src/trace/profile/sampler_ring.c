@@ -187,7 +187,7 @@ static int name_set(struct ring_sampler *s, int pid, const char *comm)
 	return 0;
 }
 
-/* The name of a process: as told, or as /proc has it (not fuzzed: a line that is cut). */
+/* The name of a process: as told, or as /proc has it. */
 static const char *name_get(struct ring_sampler *s, int pid)
 {
 	_cleanup_fclose_ FILE *f = NULL;
