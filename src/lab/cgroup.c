@@ -156,7 +156,7 @@ int cgroup_down(const char *lab_name, struct lp_err *err)
 void cgroup_foreign(const char *lab_name, char *buf, unsigned size)
 {
 	const char *root = is_v2() ? V2_ROOT : V1_CPU;
-	DIR *dir = opendir(root);
+	_cleanup_closedir_ DIR *dir = opendir(root);
 	char prefix[64], path[LAB_PATH_MAX];
 	size_t len = (size_t)snprintf(prefix, sizeof(prefix), "limpet-%s-", lab_name);
 
@@ -170,5 +170,4 @@ void cgroup_foreign(const char *lab_name, char *buf, unsigned size)
 		if (!owned_has(lab_name, "cgroup", path))
 			snprintf(buf, size, "%s", path);
 	}
-	closedir(dir);
 }

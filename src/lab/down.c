@@ -36,7 +36,7 @@ static void note(struct outcome *o, int r, const struct lp_err *err)
 static void guess(const char *name, struct lab *lab)
 {
 	char root[LAB_DIR_MAX];
-	DIR *dir;
+	_cleanup_closedir_ DIR *dir = NULL;
 
 	memset(lab, 0, sizeof(*lab));
 	if (lab_root(root, NULL) < 0)
@@ -52,7 +52,6 @@ static void guess(const char *name, struct lab *lab)
 		if (e->d_name[0] == 's' && isdigit((unsigned char)e->d_name[1]))
 			lab_add_node(lab, LAB_SERVER, (unsigned)strtoul(e->d_name + 1, NULL, 10));
 	}
-	closedir(dir);
 }
 
 /* The programs behind disks go last: what is mounted on them must be unmounted before. */
@@ -83,7 +82,7 @@ static int kill_all(const char *netns, bool own, void *ctx, struct lp_err *err)
 static void kill_by_files(const struct lab *lab, struct outcome *o)
 {
 	char path[LAB_PATH_MAX];
-	DIR *dir = opendir(lab_path(lab, path, "run"));
+	_cleanup_closedir_ DIR *dir = opendir(lab_path(lab, path, "run"));
 
 	if (!dir)
 		return;
@@ -96,14 +95,13 @@ static void kill_by_files(const struct lab *lab, struct outcome *o)
 		lab_path(lab, path, "run/%.100s", e->d_name);
 		note(o, tool_kill(path, SIGKILL, TERM_WAIT_MS, &err), &err);
 	}
-	closedir(dir);
 }
 
 /* Mounts of clients are cut off rather than waited for: their servers may be gone. */
 static void unmount_clients(const struct lab *lab, struct outcome *o)
 {
 	char path[LAB_PATH_MAX];
-	DIR *dir = opendir(lab->dir);
+	_cleanup_closedir_ DIR *dir = opendir(lab->dir);
 
 	if (!dir)
 		return;
@@ -114,7 +112,6 @@ static void unmount_clients(const struct lab *lab, struct outcome *o)
 			note(o, mounts_remove(lab_path(lab, path, "%.100s", e->d_name), &err),
 				&err);
 	}
-	closedir(dir);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)

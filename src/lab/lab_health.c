@@ -1,3 +1,4 @@
+#include "base/cleanup.h"
 #include "lab/lab.h"
 #include "lab/mounts.h"
 #include "lab/tool.h"
@@ -18,7 +19,7 @@ static void list_faults(const struct lab *lab, const struct lab_node *node, char
 {
 	char path[LAB_PATH_MAX];
 	size_t node_len = strlen(node->name);
-	DIR *dir = opendir(lab_path(lab, path, "run"));
+	_cleanup_closedir_ DIR *dir = opendir(lab_path(lab, path, "run"));
 
 	*buf = '\0';
 	if (!dir)
@@ -33,7 +34,6 @@ static void list_faults(const struct lab *lab, const struct lab_node *node, char
 		snprintf(buf + len, size - len, "%s%.*s", len ? " " : "",
 			(int)(end - e->d_name - (long)node_len - 1), e->d_name + node_len + 1);
 	}
-	closedir(dir);
 }
 
 void lab_health(const struct lab *lab, const struct lab_node *node, struct lab_health *ret)

@@ -75,7 +75,7 @@ static int partitions_remove(const char *device, int fd)
 	char path[SYS_PATH_MAX];
 	const struct dirent *e;
 	int worst = 0;
-	DIR *dir;
+	_cleanup_closedir_ DIR *dir = NULL;
 
 	snprintf(path, sizeof(path), "/sys/block/%s", name);
 	dir = opendir(path);
@@ -92,7 +92,6 @@ static int partitions_remove(const char *device, int fd)
 		if (r < 0 && r != -ENXIO)
 			worst = r;
 	}
-	closedir(dir);
 	return worst;
 }
 
@@ -213,7 +212,7 @@ int loop_detach(const char *dir, struct lp_err *err)
 	char real[PATH_MAX]; /* as the kernel names it */
 	const struct dirent *e;
 	int worst = 0;
-	DIR *all = opendir("/sys/block");
+	_cleanup_closedir_ DIR *all = opendir("/sys/block");
 
 	if (!all)
 		return 0; /* no devices */
@@ -229,6 +228,5 @@ int loop_detach(const char *dir, struct lp_err *err)
 		r = detach_one(device, real, worst ? NULL : err);
 		worst = worst ? worst : r;
 	}
-	closedir(all);
 	return worst;
 }

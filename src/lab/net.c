@@ -188,14 +188,11 @@ static int each_in(DIR *dir, const char *name, net_fn *fn, void *ctx, struct lp_
 
 int net_each(const char *name, net_fn *fn, void *ctx, struct lp_err *err)
 {
-	DIR *dir = opendir(NETNS_DIR);
-	int r;
+	_cleanup_closedir_ DIR *dir = opendir(NETNS_DIR);
 
 	if (!dir)
 		return errno == ENOENT ? 0 : lp_err_sys(err, -errno, NETNS_DIR);
-	r = each_in(dir, name, fn, ctx, err);
-	closedir(dir);
-	return r;
+	return each_in(dir, name, fn, ctx, err);
 }
 
 static int netns_delete(const char *netns, bool own, void *ctx, struct lp_err *err)

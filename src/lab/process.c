@@ -100,7 +100,7 @@ int process_line(char line[PROCESS_LINE_MAX])
 
 void process_each(void (*fn)(const struct process_stat *p, void *ctx), void *ctx)
 {
-	DIR *dir = opendir("/proc");
+	_cleanup_closedir_ DIR *dir = opendir("/proc");
 	pid_t self = getpid();
 
 	if (!dir)
@@ -112,7 +112,6 @@ void process_each(void (*fn)(const struct process_stat *p, void *ctx), void *ctx
 			process_read((pid_t)get_number(e->d_name), &p) && p.pid != self)
 			fn(&p, ctx);
 	}
-	closedir(dir);
 }
 
 static int64_t now_ms(void)

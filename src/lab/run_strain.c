@@ -1,6 +1,7 @@
 /* How much what a lab is made of had to wait: for CPUs, and disks for their own deadlines. */
 #include "lab/run_strain.h"
 
+#include "base/cleanup.h"
 #include "lab/disk_control.h"
 #include "lab/tool.h"
 #include <dirent.h>
@@ -12,7 +13,7 @@
 static void process_read(pid_t pid, uint64_t *ret_ran_ns, uint64_t *ret_waited_ns)
 {
 	char path[288];
-	DIR *tasks;
+	_cleanup_closedir_ DIR *tasks = NULL;
 	struct dirent *entry;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
@@ -31,8 +32,6 @@ static void process_read(pid_t pid, uint64_t *ret_ran_ns, uint64_t *ret_waited_n
 		if (f)
 			fclose(f);
 	}
-	if (tasks)
-		closedir(tasks);
 }
 
 static uint64_t reply_number(const char *reply, const char *key)

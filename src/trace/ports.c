@@ -95,7 +95,7 @@ static bool is_named(const struct finder *f, const char *pid, const struct trace
 
 static void look_by_name(struct finder *f, const struct trace_targets *targets)
 {
-	DIR *dir = opendir(f->proc);
+	_cleanup_closedir_ DIR *dir = opendir(f->proc);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
@@ -103,8 +103,6 @@ static void look_by_name(struct finder *f, const struct trace_targets *targets)
 			is_named(f, entry->d_name, targets))
 			look_into(f, entry->d_name);
 	}
-	if (dir)
-		closedir(dir);
 }
 
 static void look_by_group(struct finder *f, const char *cgroup)
