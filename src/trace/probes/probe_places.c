@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "trace/descriptor_proc.h"
 #include "trace/profile/profile.h"
 #include "trace/symbols/demangle.h"
 #include "trace/symbols/elf_image.h"
@@ -166,16 +167,12 @@ static int mapping_find(struct probe_places *to, const char *proc, struct mapped
 
 static void program_name(const char *proc, pid_t pid, char ret[SAMPLER_COMM_MAX])
 {
-	char path[PATH_MAX], comm[64] = "";
-	FILE *f;
+	char path[PATH_MAX], comm[64];
+	_cleanup_close_ int dir = -1;
 
-	snprintf(path, sizeof(path), "%s/%d/comm", proc, (int)pid);
-	f = fopen(path, "re");
-	if (f && fgets(comm, sizeof(comm), f))
-		comm[strcspn(comm, "\n")] = '\0';
-	if (f)
-		fclose(f);
-	profile_program_name(comm, ret);
+	snprintf(path, sizeof(path), "%s/%d", proc, (int)pid);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	profile_program_name(proc_text(dir, "comm", comm, sizeof(comm)), ret);
 }
 
 int probe_places_find(struct probe_places *p, const char *proc, pid_t pid,

@@ -154,8 +154,10 @@ static struct bpf_link *attach(
 {
 	const struct bpf_program *program =
 		bpf_object__find_program_by_name(p->object, leave ? "on_return" : "on_enter");
-	LIBBPF_OPTS(bpf_uprobe_opts, user, .retprobe = leave, .bpf_cookie = at);
-	LIBBPF_OPTS(bpf_kprobe_opts, kernel, .retprobe = leave, .bpf_cookie = at);
+	const struct bpf_uprobe_opts user = {
+		.sz = sizeof(user), .retprobe = leave, .bpf_cookie = at};
+	const struct bpf_kprobe_opts kernel = {
+		.sz = sizeof(kernel), .retprobe = leave, .bpf_cookie = at};
 
 	return place->path ? bpf_program__attach_uprobe_opts(
 				     program, place->pid, place->path, place->offset, &user)
