@@ -214,19 +214,31 @@ static double others_change(const struct wholes *s, const struct work_feature *f
 	return most;
 }
 
+/* How many times as much work as before an observer has, beside the middle one; NaN: unknown. */
+static double load_of(const struct wholes *s, uint32_t observer, const struct slow_time *t)
+{
+	const struct work_feature *work = &s->w.features[0];
+	_cleanup_free_ double *known = calloc((size_t)s->n + 1, sizeof(*known));
+	uint32_t n = 0;
+
+	for (uint32_t o = 0; known && !work->waits && o < s->n; o++) {
+		known[n] = observer_change(s, work, o, t->from, t->end);
+		n += !isnan(known[n]);
+	}
+	return n ? exp(observer_change(s, work, observer, t->from, t->end) - median_of(known, n))
+		 : NAN;
+}
+
 /* Is an observer slow as a whole, and did it become so? Fills in by how much. */
 static bool observer_slow(const struct wholes *s, const struct work_feature *f,
 	struct slow_time *slow, uint32_t observer)
 {
-	const struct work_feature *work = &s->w.features[0];
 	struct slow_time *t = &slow[observer];
 	double own;
 
 	if (t->share < 1)
 		return false;
-	t->load = work->waits ? NAN
-			      : exp(observer_change(s, work, observer, t->from, t->end) -
-					others_change(s, work, slow, observer));
+	t->load = load_of(s, observer, t);
 	t->others = others_change(s, f, slow, observer);
 	own = observer_change(s, f, observer, t->from, t->end);
 	/* Who is as it was did not become slow, whatever the others do. */
