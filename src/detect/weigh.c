@@ -98,7 +98,8 @@ struct stretch {
 };
 
 /* How many windows with data decide what must be reached: all there are by then. What was enough
- * once stays enough: data that comes later changes nothing in it. */
+ * once stays enough for a span: data that comes later changes nothing in it. Behind that it takes
+ * what it takes in long data, also where it was among the first windows. */
 static double stretch_bar(const struct comparison *c, uint32_t n_windows, enum steadiness steady)
 {
 	uint32_t span = c->span ? c->span : n_windows;
@@ -154,6 +155,12 @@ static void stretch_extend(struct stretch *st, double sum, double share, uint32_
 	st->last = window;
 }
 
+/* n of all windows with data, unless a whole span lies behind them. */
+static uint32_t windows_by_then(const struct comparison *c, uint32_t n, uint32_t n_all)
+{
+	return c->span && n_all - n >= c->span && n < c->span ? c->span : n;
+}
+
 /* A running sum that does not fall below zero: whatever lies before its last zero is forgotten. */
 static int stretch_find(
 	struct steady *steady, uint32_t member, enum lp_mark direction, struct stretch *ret)
@@ -162,7 +169,7 @@ static int stretch_find(
 	const struct lp_series *s = c->series;
 	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
 	struct stretch best = {0}, now = {0};
-	uint32_t n = c->n_before, n_anomalous = 0;
+	uint32_t n = c->n_before, n_anomalous = 0, n_all = n + count_data(marks, s->n_windows);
 	double sum = 0, share;
 
 	for (uint32_t w = 0; w < s->n_windows; w++) {
@@ -177,7 +184,8 @@ static int stretch_find(
 		sum = fmax(sum, 0);
 		if (!hit || sum <= 0)
 			continue;
-		if (stretch_share(steady, member, direction, sum, n, w, &now, &share) < 0)
+		if (stretch_share(steady, member, direction, sum, windows_by_then(c, n, n_all), w,
+			    &now, &share) < 0)
 			return -ENOMEM;
 		stretch_extend(&now, sum, share, w);
 		if (now.share >= best.share)

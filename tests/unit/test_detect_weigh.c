@@ -90,6 +90,59 @@ static void test_steady(void **state)
 	}
 }
 
+/* How many findings there are if all windows of the series lie in spans of so many. */
+static size_t count_with_span(const struct rig *r, uint32_t span)
+{
+	static const struct detect_options by_itself = {0};
+	struct lp_series *s = &r->verdict->series[0];
+	struct comparison c = {.opt = &by_itself,
+		.v = r->verdict,
+		.params = r->verdict->params,
+		.series = s,
+		.role = LP_ROLE_LATENCY,
+		.calibrated = true,
+		.unit = 1,
+		.span = span,
+		.smoothed.n_members = r->n_components,
+		.own = s->ratios,
+		.peers = s->ratios};
+	struct findings fs = {0};
+
+	assert_int_equal(weigh_comparison(&c, 0, &fs), 0);
+	free(fs.items);
+	return fs.n;
+}
+
+/* What was enough when there was little data is told for a span, and not for ever. */
+static void test_early(void **state)
+{
+	static const struct detect_options small = {.params = {.win_size = 40, .win_shift = 20}};
+	struct lp_series *s;
+	struct rig r;
+	double *await;
+
+	(void)state;
+	rig_init(&r, 8, 2400);
+	await = rig_add_noise(&r, "await", "ms", 20, 0.3);
+	rig_scale(&r, await, 1, 0, 2);
+	rig_scale(&r, await, 1, 180, 0.5);
+	rig_run(&r, &small);
+	s = &r.verdict->series[0];
+	assert_int_equal(s->n_windows, 119);
+	for (size_t at = 0; at < (size_t)8 * s->n_windows; at++) {
+		bool slow = at / s->n_windows == 1 && at % s->n_windows < 8;
+
+		s->marks[at] = slow ? LP_MARK_ABOVE : LP_MARK_NORMAL;
+		s->ratios[at] = slow ? 2 : 1;
+	}
+	/* Eight windows weigh 9.7, and 5 are enough by then. 111 more follow; where that is a span
+	 * or more, it takes what a span takes, 25. */
+	assert_int_equal(count_with_span(&r, 192), 1);
+	assert_int_equal(count_with_span(&r, 120), 1);
+	assert_int_equal(count_with_span(&r, 100), 0);
+	rig_release(&r);
+}
+
 static bool notes(const struct lp_verdict *v, const char *part)
 {
 	for (uint32_t i = 0; i < v->n_notes; i++) {
@@ -155,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_culprit),
 		cmocka_unit_test(test_short_and_long),
 		cmocka_unit_test(test_steady),
+		cmocka_unit_test(test_early),
 		cmocka_unit_test(test_passing),
 		cmocka_unit_test(test_counts),
 	};
