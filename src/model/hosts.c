@@ -110,6 +110,7 @@ static const char *list_find(const char *list, const char *word, bool begins, si
 {
 	size_t len = strlen(word);
 
+	*ret_len = 0;
 	while (list && *list) {
 		*ret_len = strcspn(list, ",");
 		if (*ret_len >= len && (begins || *ret_len == len) && !strncmp(list, word, len))
