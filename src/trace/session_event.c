@@ -136,7 +136,8 @@ static void note_slow(struct session *s, const struct trace_event *e, const stru
 	slow.event.start_ns += s->wall_offset_ns;
 	slow.event.text = NULL;
 	slow.event.text_len = 0;
-	snprintf(slow.file, sizeof(slow.file), "%s", d && d->name ? d->name : "");
+	snprintf(slow.file, sizeof(slow.file), "%.*s", (int)sizeof(slow.file) - 1,
+		d && d->name ? d->name : "");
 	snprintf(slow.comm, sizeof(slow.comm), "%s", session_comm(s, e->pid));
 	if (at < TRACE_SLOWEST)
 		st->n_slow++;
