@@ -102,7 +102,8 @@ static bool namesakes_idle(const struct lp_verdict *v, const struct lp_finding *
 	return n >= 2 && 2 * n_idle > n;
 }
 
-/* Has it work in half as many of the samples as its peers, or fewer? Who is slow is never done. */
+/* Has it work in half as many of the samples as its peers, or fewer? Who is slow is never done; and
+ * whose requests take time without any work being seen has other ones than those that are seen. */
 static bool works_seldom(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_peer_group *g = &v->groups[f->group];
@@ -115,7 +116,7 @@ static bool works_seldom(const struct lp_verdict *v, const struct lp_finding *f)
 		sum += isnan(share) ? 0 : share;
 		n += !isnan(share);
 	}
-	return n && own <= SELDOM_PART * sum / n;
+	return n && own > 0 && own <= SELDOM_PART * sum / n;
 }
 
 /* Does it work now and then as it always did, or as its namesakes do? How long single requests of
