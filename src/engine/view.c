@@ -123,8 +123,7 @@ int view_make(const struct lp_table_builder *b, const struct table_part *part,
 		r = verdict_take_tables(view.v, tables, n, hosts, err);
 	if (r < 0)
 		return r;
-	*ret = view;
-	view = (struct view){0};
+	*ret = (struct view){.v = TAKE_PTR(view.v), .left_out = view.left_out};
 	return 0;
 }
 

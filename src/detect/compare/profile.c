@@ -352,7 +352,7 @@ static uint32_t sample_members(const struct profiles *p, uint32_t *ret)
 
 static void make_pivot(const struct profiles *p)
 {
-	uint16_t *pivot = p->bins + p->n * p->stride, column[SAMPLE + 1], work[SAMPLE + 1];
+	uint16_t *pivot = p->bins + p->n * p->stride, column[SAMPLE + 1] = {0}, work[SAMPLE + 1];
 	uint32_t sample[SAMPLE + 1] = {p->n / 2}, n = sample_members(p, sample);
 
 	memset(pivot, 0, p->stride * sizeof(*pivot));
