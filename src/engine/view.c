@@ -123,7 +123,8 @@ int view_make(const struct lp_table_builder *b, const struct table_part *part,
 		r = verdict_take_tables(view.v, tables, n, hosts, err);
 	if (r < 0)
 		return r;
-	*ret = (struct view){.v = TAKE_PTR(view.v), .left_out = view.left_out};
+	*ret = view;
+	view.v = NULL;
 	return 0;
 }
 
