@@ -3,7 +3,6 @@
 #include "cli/data_options.h"
 #include "cli/trace_output.h"
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "collect/loop.h"
@@ -33,39 +32,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-struct function {
-	const char *name;
-	int64_t n, ns;
-};
-
-/* The functions that were called, to be sorted. */
-struct functions {
-	struct function *items;
-	size_t n, cap;
-	size_t n_off;	   /* of them, switched off */
-	int64_t calls, ns; /* of all */
-};
-
-static void functions_add(void *ctx, const char *name, const int64_t *values)
-{
-	struct functions *f = ctx;
-
-	f->n_off += values[CALLS_COLUMN_OFF] > 0;
-	f->calls += values[CALLS_COLUMN_N];
-	f->ns += values[CALLS_COLUMN_NS];
-	if (array_reserve(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) == 0)
-		f->items[f->n++] =
-			(struct function){name, values[CALLS_COLUMN_N], values[CALLS_COLUMN_NS]};
-}
-
-static int longest_first(const void *a, const void *b)
-{
-	const struct function *x = a, *y = b;
-
-	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : strcmp(x->name, y->name);
-}
-
-static void print_text(const struct calls *c, const struct functions *f, size_t top)
+static void print_text(const struct calls *c, const struct trace_functions *f, size_t top)
 {
 	const struct calls_totals *t = calls_totals(c);
 
@@ -90,7 +57,7 @@ static void print_text(const struct calls *c, const struct functions *f, size_t 
 			stderr);
 }
 
-static int print_json(const struct calls *c, const struct functions *f, size_t top,
+static int print_json(const struct calls *c, const struct trace_functions *f, size_t top,
 	const char *path, struct lp_err *err)
 {
 	const struct calls_totals *t = calls_totals(c);
@@ -106,25 +73,17 @@ static int print_json(const struct calls *c, const struct functions *f, size_t t
 		(json_int_t)f->n, "off", (json_int_t)f->n_off, "lost_calls",
 		(json_int_t)t->lost_functions, "lost_threads", (json_int_t)t->lost_threads,
 		"lost_programs", (json_int_t)t->left_out, "file", path, "top", list);
-	if (!all || json_dumpf(all, stdout, JSON_COMPACT) < 0) {
-		json_decref(all);
-		return lp_err_sys(err, -ENOMEM, "cannot print the summary");
-	}
-	putchar('\n');
-	json_decref(all);
-	return 0;
+	return trace_summary_print(all, err);
 }
 
 static int print_closing(const struct calls_options *opt, const struct calls *c,
 	const struct loop_stats *stats, struct lp_err *err)
 {
-	struct functions f = {0};
+	struct trace_functions f;
 	size_t top = opt->top ? (size_t)opt->top : TOP_DEFAULT;
 	int r = 0;
 
-	named_rows_each(calls_counts(c), functions_add, &f);
-	if (f.n)
-		qsort(f.items, f.n, sizeof(*f.items), longest_first);
+	trace_functions_list(calls_counts(c), &f);
 	if (opt->json)
 		r = print_json(c, &f, top, stats->spool.path, err);
 	else if (!opt->quiet)

@@ -2,7 +2,6 @@
 #include "cli/data_options.h"
 #include "cli/trace_output.h"
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "collect/loop.h"
@@ -38,20 +37,8 @@ static const struct option_def options[] = {
 		"functions of the kernel, likewise, where it lets them be probed"},
 	{"limit", 0, OPTION_UINT, AT(limit), "N",
 		"let a function go that is called more often than that per second [20000]"},
-	{"output", 'o', OPTION_STRING, AT(output), "PATH",
-		"directory of the archives NAME-functions-TIME.lpa, or a file that ends in .lpa "
-		"and "
-		"is not there yet [.]"},
-	{"name", 'n', OPTION_STRING, AT(name), "NAME",
-		"name of this server in component and file names [the host name]"},
-	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
-	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
-		"read the counts this often, 100ms to 1h, aligned to the wall clock [1s]"},
-	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
-		"write to disk this often: what a crash can cost [10s]"},
-	{"top", 0, OPTION_UINT, AT(top), "N", "functions in the closing summary [20]"},
-	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
-	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
+	TRACE_OPTIONS(struct functions_options, "functions",
+		"read the counts this often, 100ms to 1h, aligned to the wall clock [1s]", "[10s]"),
 	{NULL},
 };
 
@@ -110,36 +97,7 @@ static void cost_say(const struct functions_options *opt, const struct probe_pla
 			places->left_out);
 }
 
-struct function {
-	const char *name;
-	int64_t n, ns;
-	bool gone;
-};
-
-struct functions {
-	struct function *items;
-	size_t n, cap;
-	int64_t calls;
-};
-
-static void functions_add(void *ctx, const char *name, const int64_t *values)
-{
-	struct functions *f = ctx;
-
-	f->calls += values[CALLS_COLUMN_N];
-	if (array_reserve(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) == 0)
-		f->items[f->n++] = (struct function){name, values[CALLS_COLUMN_N],
-			values[CALLS_COLUMN_NS], values[CALLS_COLUMN_OFF] > 0};
-}
-
-static int longest_first(const void *a, const void *b)
-{
-	const struct function *x = a, *y = b;
-
-	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : strcmp(x->name, y->name);
-}
-
-static void print_text(const struct functions *f, size_t top)
+static void print_text(const struct trace_functions *f, size_t top)
 {
 	fprintf(stderr, "%" PRId64 " calls of %zu functions\n", f->calls, f->n);
 	if (f->n)
@@ -148,42 +106,34 @@ static void print_text(const struct functions *f, size_t top)
 		fprintf(stderr, "%11" PRId64 " %11.3f %10.1f  %s%s\n", f->items[i].n,
 			(double)f->items[i].ns / 1e9,
 			f->items[i].n ? (double)f->items[i].ns / 1e3 / (double)f->items[i].n : 0,
-			f->items[i].name, f->items[i].gone ? " (let go)" : "");
+			f->items[i].name, f->items[i].off ? " (let go)" : "");
 }
 
-static int print_json(const struct probes *p, const struct functions *f, size_t top,
+static int print_json(const struct probes *p, const struct trace_functions *f, size_t top,
 	const char *path, struct lp_err *err)
 {
 	const struct probes_totals *t = probes_totals(p);
 	json_t *list = json_array(), *all;
-	int r = 0;
 
 	for (size_t i = 0; i < f->n && i < top; i++)
 		json_array_append_new(list,
 			json_pack("{s:s, s:I, s:f, s:b}", "function", f->items[i].name, "calls",
 				(json_int_t)f->items[i].n, "seconds", (double)f->items[i].ns / 1e9,
-				"let_go", (int)f->items[i].gone));
+				"let_go", (int)f->items[i].off));
 	all = json_pack("{s:I, s:I, s:I, s:I, s:s, s:o}", "functions", (json_int_t)t->functions,
 		"refused", (json_int_t)t->refused, "let_go", (json_int_t)t->let_go, "calls",
 		(json_int_t)f->calls, "file", path, "top", list);
-	if (!all || json_dumpf(all, stdout, JSON_COMPACT) < 0)
-		r = lp_err_sys(err, -ENOMEM, "cannot print the summary");
-	else
-		putchar('\n');
-	json_decref(all);
-	return r;
+	return trace_summary_print(all, err);
 }
 
 static int print_closing(const struct functions_options *opt, const struct probes *p,
 	const struct loop_stats *stats, struct lp_err *err)
 {
-	struct functions f = {0};
+	struct trace_functions f;
 	size_t top = opt->top ? (size_t)opt->top : TOP_DEFAULT;
 	int r = 0;
 
-	named_rows_each(probes_counts(p), functions_add, &f);
-	if (f.n)
-		qsort(f.items, f.n, sizeof(*f.items), longest_first);
+	trace_functions_list(probes_counts(p), &f);
 	if (opt->json)
 		r = print_json(p, &f, top, stats->spool.path, err);
 	else if (!opt->quiet)

@@ -1,12 +1,15 @@
 #include "cli/trace_output.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "collect/spool.h"
+#include "trace/calls/calls.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <limpet/archive.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -93,4 +96,43 @@ int trace_exit_code(int r)
 	default:
 		return EXIT_INTERNAL;
 	}
+}
+
+static void functions_add(void *ctx, const char *name, const int64_t *values)
+{
+	struct trace_functions *f = ctx;
+	bool off = values[CALLS_COLUMN_OFF] > 0;
+
+	f->n_off += off;
+	f->calls += values[CALLS_COLUMN_N];
+	f->ns += values[CALLS_COLUMN_NS];
+	if (array_reserve(&f->items, &f->cap, f->n + 1, sizeof(*f->items)) == 0)
+		f->items[f->n++] = (struct trace_function){
+			name, values[CALLS_COLUMN_N], values[CALLS_COLUMN_NS], off};
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct trace_function *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+void trace_functions_list(const struct named_rows *rows, struct trace_functions *ret)
+{
+	*ret = (struct trace_functions){0};
+	named_rows_each(rows, functions_add, ret);
+	if (ret->n)
+		qsort(ret->items, ret->n, sizeof(*ret->items), longest_first);
+}
+
+int trace_summary_print(json_t *summary, struct lp_err *err)
+{
+	int r = summary && json_dumpf(summary, stdout, JSON_COMPACT) == 0 ? 0 : -ENOMEM;
+
+	json_decref(summary);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot print the summary");
+	putchar('\n');
+	return 0;
 }

@@ -4,6 +4,8 @@
 
 #include "cli/observer.h"
 #include "collect/loop.h"
+#include "trace/named_rows.h"
+#include <jansson.h>
 
 struct trace_output {
 	char name[OBSERVER_NAME_MAX];		/* of this server */
@@ -13,7 +15,7 @@ struct trace_output {
 };
 
 /* Rows for a table of options of `type`, which has members of these names: what `limpet trace
- * calls` and `limpet trace samples` have in common. `what` is in the names of archives, `interval`
+ * calls`, `functions` and `samples` have in common. `what` is in the names of archives, `interval`
  * and `flush` say what these do. */
 #define TRACE_OPTIONS(type, what, interval, flush)                                                 \
 	{"output", 'o', OPTION_STRING, offsetof(type, output), "PATH",                             \
@@ -55,6 +57,27 @@ int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struc
 
 /* What the loop could not write is a failure. */
 int trace_check_written(const struct loop_stats *stats, struct lp_err *err);
+
+/* A function whose calls were counted. */
+struct trace_function {
+	const char *name; /* the rows' */
+	int64_t n, ns;
+	bool off; /* not counted any more */
+};
+
+struct trace_functions {
+	struct trace_function *items;
+	size_t n, cap;
+	size_t n_off;
+	int64_t calls, ns; /* of all */
+};
+
+/* The functions of rows with the columns of calls (trace/calls/calls.h), the one that took longest
+ * first. `ret->items` is the caller's to free. */
+void trace_functions_list(const struct named_rows *rows, struct trace_functions *ret);
+
+/* Print a closing summary, which is released; NULL: there was no memory for it. */
+int trace_summary_print(json_t *summary, struct lp_err *err);
 
 /* Mistakes of the user's against failures of ours. */
 int trace_exit_code(int r);

@@ -102,13 +102,7 @@ static int print_json(const struct profile *p, const struct functions *f, size_t
 		(json_int_t)t->samples, "idle", (json_int_t)t->idle, "unknown",
 		(json_int_t)t->unknown, "lost", (json_int_t)t->lost, "functions", (json_int_t)f->n,
 		"file", path, "top", list);
-	if (!all || json_dumpf(all, stdout, JSON_COMPACT) < 0) {
-		json_decref(all);
-		return lp_err_sys(err, -ENOMEM, "cannot print the summary");
-	}
-	putchar('\n');
-	json_decref(all);
-	return 0;
+	return trace_summary_print(all, err);
 }
 
 static int print_closing(const struct samples_options *opt, const struct profile *p,

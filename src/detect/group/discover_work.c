@@ -34,8 +34,9 @@ double stats_mad(double *x, size_t n)
 	return 1.4826 * mad_correction(n) * median_of(x, n);
 }
 
-/* Put the values of each observer side by side into `sorted`; `start` gets where each begins. */
-static void sort_by_observer(const double *x, const uint32_t *of, size_t n, uint32_t n_observers,
+/* Put the values of each observer side by side into `sorted`; `start` gets where each begins. How
+ * many values there are. */
+static size_t sort_by_observer(const double *x, const uint32_t *of, size_t n, uint32_t n_observers,
 	double *sorted, double *start)
 {
 	double sum = 0;
@@ -53,6 +54,7 @@ static void sort_by_observer(const double *x, const uint32_t *of, size_t n, uint
 		start[of[i]] -= 1;
 		sorted[(size_t)start[of[i]]] = x[i];
 	}
+	return (size_t)sum;
 }
 
 static void least_to_front(double *x, size_t n)
@@ -71,12 +73,9 @@ void stats_spread(const double *x, const uint32_t *of, size_t n, uint32_t n_obse
 	uint32_t least, double *scratch, struct stats_spread *ret)
 {
 	double *start = scratch + n, *medians = start + n_observers, *mads = medians + n_observers;
-	size_t end = 0, members = 0;
+	size_t end = sort_by_observer(x, of, n, n_observers, scratch, start), members = 0;
 	uint32_t m = 0;
 
-	sort_by_observer(x, of, n, n_observers, scratch, start);
-	for (size_t i = 0; i < n; i++)
-		end += !isnan(x[i]);
 	for (uint32_t o = 0; o < n_observers; o++) {
 		size_t first = (size_t)start[o];
 		size_t count = (o + 1 < n_observers ? (size_t)start[o + 1] : end) - first;
@@ -101,11 +100,8 @@ void stats_medians(const double *x, const uint32_t *of, size_t n, uint32_t n_obs
 	uint32_t least, double *scratch, double *ret)
 {
 	double *start = scratch + n;
-	size_t end = 0;
+	size_t end = sort_by_observer(x, of, n, n_observers, scratch, start);
 
-	sort_by_observer(x, of, n, n_observers, scratch, start);
-	for (size_t i = 0; i < n; i++)
-		end += !isnan(x[i]);
 	for (uint32_t o = 0; o < n_observers; o++) {
 		size_t first = (size_t)start[o];
 		size_t count = (o + 1 < n_observers ? (size_t)start[o + 1] : end) - first;
