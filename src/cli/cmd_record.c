@@ -68,8 +68,8 @@ static const struct option_def options[] = {
 	PROFILE_OPTIONS(AT(profile)),
 	CALLS_OPTIONS(AT(calls)),
 	{"own-network", 0, OPTION_FLAG, AT(own_network), NULL,
-		"profile and calls: only processes of limpet's own network namespace, as in a "
-		"container"},
+		"profile, calls and kernel: only what is done in limpet's own network namespace, "
+		"as in a container"},
 	{"kernel-functions", 0, OPTION_LIST, AT(kernel), "GLOB",
 		"functions of the kernel that the collector kernel counts besides tracepoints, "
 		"where "
@@ -308,6 +308,8 @@ static int kernel_begin(struct record_options *opt, const char *observer, struct
 
 	if (opt->root)
 		return lp_err_set(err, -EINVAL, "--collect: a recorded tree has no kernel");
+	if (opt->own_network && !netns_of("/proc", 0, &config.netns))
+		return lp_err_sys(err, -errno, "--own-network");
 	r = kernel_open(opt, &config, places, ret, &here);
 	if (r < 0 && c->collectors[0]) {
 		lp_warn_raise(c->warn, "without " KERNEL ": %s", here.text);

@@ -28,8 +28,8 @@ static void server_collects(
 {
 	static const char *const instruments[] = {[PLAN_FUNCTIONS_NONE] = "",
 		[PLAN_SAMPLES] = ",profile",
-		[PLAN_CALLS] = ",calls",
-		[PLAN_SAMPLES_AND_CALLS] = ",profile,calls"};
+		[PLAN_CALLS] = ",calls,kernel",
+		[PLAN_SAMPLES_AND_CALLS] = ",profile,calls,kernel"};
 	bool cgroup = *node->cgroup && collector_find("cgroup");
 
 	snprintf(buf, size, "diskstats,netdev,tcp%s%s", cgroup ? ",cgroup" : "",

@@ -144,6 +144,58 @@ def test_tracepoints(directory):
     check("function:kernel:tracepoints:sched_switch" in shown.out and "me/host" in shown.out, shown)
 
 
+SENDER = """
+import socket, sys
+receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+receiver.bind(("127.0.0.1", 0))
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+print("there", flush=True)
+for line in sys.stdin:
+    for _ in range(int(line)):
+        sender.sendto(b"x", receiver.getsockname())
+"""
+
+
+def packets(directory):
+    """{observer: packets that were queued} in archives that may be growing."""
+    ran = limpet("show", directory, "--raw", "-m", "n", "-c", "*/function:kernel:tracepoints:net_dev_queue", "--csv")
+    rows = [line.split(",") for line in ran.out.splitlines()[1:]]
+    return {row[1].split("/")[0]: float(row[3]) for row in rows if row[3]}
+
+
+def test_own_network(directory):
+    """what the kernel does for one network namespace is counted apart from all others"""
+    root()
+    senders, recorders, sent = {}, [], {"s1": 30, "s2": 70}
+    try:
+        for name in sent:
+            sender = senders[name] = subprocess.Popen(
+                ["unshare", "-n", "sh", "-c", 'ip link set lo up && exec python3 -c "$0"', SENDER],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            if sender.stdout.readline() != "there\n":
+                raise Skip("no network namespaces here")
+            recorders.append(subprocess.Popen(
+                ["nsenter", "-t", str(sender.pid), "-n", LIMPET, "record", "--collect", "kernel", "--own-network", "-i", "100ms",
+                 "--flush", "100ms", "-n", name, "-o", directory], stderr=subprocess.PIPE, text=True))
+            line = recorders[-1].stderr.readline()  # told when probes are in place
+            check(line.startswith("recording "), line)
+        for name, n in sent.items():
+            senders[name].stdin.write(f"{n}\n")
+            senders[name].stdin.flush()
+        until = time.monotonic() + PATIENCE
+        while packets(directory) != sent and time.monotonic() < until and all(r.poll() is None for r in recorders):
+            time.sleep(0.1)
+    finally:
+        for recorder in recorders:
+            recorder.send_signal(signal.SIGINT)
+        for recorder in recorders:
+            recorder.communicate(timeout=PATIENCE)
+        for sender in senders.values():
+            sender.communicate(timeout=PATIENCE)
+    check(all(r.returncode == 0 for r in recorders), [r.returncode for r in recorders])
+    check(packets(directory) == sent, f"{packets(directory)}")
+
+
 def test_usage(directory):
     """what cannot be done is said in one line"""
     path = os.path.join(directory, "x.lpa")

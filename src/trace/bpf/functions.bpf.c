@@ -5,13 +5,58 @@
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+
+/* The few members of the kernel's structures that are read here. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct sock_common {
+	possible_net_t skc_net;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct net_device {
+	possible_net_t nd_net;
+};
+
+struct sk_buff {
+	struct net_device *dev;
+};
+
+struct nsproxy {
+	struct net *net_ns;
+};
+
+struct task_struct {
+	struct nsproxy *nsproxy;
+};
+
+#pragma clang attribute pop
 
 /* Stacks of different threads and coroutines are further apart than this. */
 #define SAME_STACK (1u << 20)
 
 char LICENSE[] SEC("license") = "GPL";
+
+/* What is wanted, set before the programs are loaded. */
+const volatile struct functions_settings settings = {0};
 
 /* Sizes are set when the object is loaded. */
 struct {
@@ -157,11 +202,37 @@ int on_return(struct pt_regs *ctx)
 	return 0;
 }
 
-#define TRACEPOINT(name)                                                                           \
+/* The network namespace that a hit of a tracepoint belongs to. A packet that is queued somewhere
+ * has no interface, but what happens to be there is no pointer to one, either; it belongs nowhere.
+ */
+static inline __attribute__((always_inline)) uint32_t netns_of_SOCK(uint64_t argument)
+{
+	return BPF_CORE_READ((struct sock *)argument, __sk_common.skc_net.net, ns.inum);
+}
+
+static inline __attribute__((always_inline)) uint32_t netns_of_SKB(uint64_t argument)
+{
+	return BPF_CORE_READ((struct sk_buff *)argument, dev, nd_net.net, ns.inum);
+}
+
+static inline __attribute__((always_inline)) uint32_t netns_of_DEV(uint64_t argument)
+{
+	return BPF_CORE_READ((struct net_device *)argument, nd_net.net, ns.inum);
+}
+
+static inline __attribute__((always_inline)) uint32_t netns_of_TASK(uint64_t argument)
+{
+	(void)argument;
+	return BPF_CORE_READ(
+		(struct task_struct *)bpf_get_current_task(), nsproxy, net_ns, ns.inum);
+}
+
+#define TRACEPOINT(name, whose)                                                                    \
 	SEC("raw_tp/" #name)                                                                       \
-	int on_##name(void *ctx)                                                                   \
+	int on_##name(struct bpf_raw_tracepoint_args *ctx)                                         \
 	{                                                                                          \
-		count(FUNCTIONS_TP_##name);                                                        \
+		if (!settings.netns || netns_of_##whose(ctx->args[0]) == settings.netns)           \
+			count(FUNCTIONS_TP_##name);                                                \
 		return 0;                                                                          \
 	}
 FUNCTIONS_TRACEPOINTS(TRACEPOINT)

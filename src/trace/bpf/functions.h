@@ -8,31 +8,33 @@
 
 #include <stdint.h>
 
-/* The tracepoints of the kernel that are counted, where it has them. */
+/* The tracepoints of the kernel that are counted, where it has them, and what says to which network
+ * namespace a hit belongs: the socket, packet or interface that is its first argument, or the
+ * process that runs. */
 #define FUNCTIONS_TRACEPOINTS(X)                                                                   \
-	X(tcp_retransmit_skb)                                                                      \
-	X(tcp_retransmit_synack)                                                                   \
-	X(tcp_probe)                                                                               \
-	X(tcp_send_reset)                                                                          \
-	X(tcp_receive_reset)                                                                       \
-	X(kfree_skb)                                                                               \
-	X(net_dev_queue)                                                                           \
-	X(net_dev_xmit_timeout)                                                                    \
-	X(netif_receive_skb)                                                                       \
-	X(block_rq_insert)                                                                         \
-	X(block_rq_issue)                                                                          \
-	X(block_rq_complete)                                                                       \
-	X(block_rq_requeue)                                                                        \
-	X(block_rq_error)                                                                          \
-	X(balance_dirty_pages)                                                                     \
-	X(mm_vmscan_direct_reclaim_begin)                                                          \
-	X(sched_switch)                                                                            \
-	X(sched_wakeup)                                                                            \
-	X(sched_migrate_task)                                                                      \
-	X(sched_process_fork)                                                                      \
-	X(sched_process_exec)
+	X(tcp_retransmit_skb, SOCK)                                                                \
+	X(tcp_retransmit_synack, SOCK)                                                             \
+	X(tcp_probe, SOCK)                                                                         \
+	X(tcp_send_reset, SOCK)                                                                    \
+	X(tcp_receive_reset, SOCK)                                                                 \
+	X(kfree_skb, SKB)                                                                          \
+	X(net_dev_queue, SKB)                                                                      \
+	X(net_dev_xmit_timeout, DEV)                                                               \
+	X(netif_receive_skb, SKB)                                                                  \
+	X(block_rq_insert, TASK)                                                                   \
+	X(block_rq_issue, TASK)                                                                    \
+	X(block_rq_complete, TASK)                                                                 \
+	X(block_rq_requeue, TASK)                                                                  \
+	X(block_rq_error, TASK)                                                                    \
+	X(balance_dirty_pages, TASK)                                                               \
+	X(mm_vmscan_direct_reclaim_begin, TASK)                                                    \
+	X(sched_switch, TASK)                                                                      \
+	X(sched_wakeup, TASK)                                                                      \
+	X(sched_migrate_task, TASK)                                                                \
+	X(sched_process_fork, TASK)                                                                \
+	X(sched_process_exec, TASK)
 
-#define FUNCTIONS_ENUM(name) FUNCTIONS_TP_##name,
+#define FUNCTIONS_ENUM(name, whose) FUNCTIONS_TP_##name,
 enum {
 	FUNCTIONS_TRACEPOINTS(FUNCTIONS_ENUM)
 	/* Counters of functions are behind those of tracepoints. */
@@ -42,6 +44,10 @@ enum {
 /* Frames of a thread; a power of 2. Calls deeper than that are counted, their time is that of the
  * deepest that has a frame. The kernel follows no more returns of a thread than that, either. */
 #define FUNCTIONS_DEPTH 64
+
+struct functions_settings {
+	uint32_t netns; /* only hits of this network namespace; 0: all */
+};
 
 struct functions_counter {
 	uint64_t n;  /* calls that began; of tracepoints, hits */

@@ -15,9 +15,11 @@ extern const char *const prober_tracepoints[FUNCTIONS_FIRST];
 
 struct prober;
 
-/* Room for counters of `n` functions, from FUNCTIONS_FIRST on; with or without tracepoints. -EPERM,
- * -EOPNOTSUPP with a sentence: it cannot be done here. */
-int prober_open(uint32_t n, bool tracepoints, struct prober **ret, struct lp_err *err);
+/* Room for counters of `n` functions, from FUNCTIONS_FIRST on; with or without tracepoints, of
+ * which only the hits of network namespace `netns` count (0: all). -EPERM, -EOPNOTSUPP with a
+ * sentence: it cannot be done here. */
+int prober_open(
+	uint32_t n, bool tracepoints, uint64_t netns, struct prober **ret, struct lp_err *err);
 void prober_close(struct prober *p);
 
 /* Count a tracepoint; -ENOENT: this kernel has none of that name. */

@@ -31,7 +31,7 @@ struct prober {
 	size_t n, cap;
 };
 
-#define NAME(name) [FUNCTIONS_TP_##name] = #name,
+#define NAME(name, whose) [FUNCTIONS_TP_##name] = #name,
 const char *const prober_tracepoints[FUNCTIONS_FIRST] = {FUNCTIONS_TRACEPOINTS(NAME)};
 
 static void probe_release(struct probe *p)
@@ -67,18 +67,22 @@ static int refuse(int code, struct lp_err *err)
 }
 
 /* Programs that are not needed are not loaded: the kernel may refuse them. */
-static int prepare(const struct prober *p, uint32_t n, bool tracepoints)
+static int prepare(const struct prober *p, uint32_t n, bool tracepoints, uint64_t netns)
 {
+	struct functions_settings settings = {.netns = (uint32_t)netns};
 	struct bpf_map *counters = bpf_object__find_map_by_name(p->object, "counters");
 	struct bpf_map *stacks = bpf_object__find_map_by_name(p->object, "stacks");
+	struct bpf_map *rodata = bpf_object__find_map_by_name(p->object, ".rodata");
 	struct bpf_program *program;
 	int r;
 
-	if (!counters || !stacks)
+	if (!counters || !stacks || !rodata)
 		return -EINVAL;
 	r = bpf_map__set_max_entries(counters, FUNCTIONS_FIRST + n);
 	if (r == 0)
 		r = bpf_map__set_max_entries(stacks, n ? THREADS_MAX : 1);
+	if (r == 0)
+		r = bpf_map__set_initial_value(rodata, &settings, sizeof(settings));
 	bpf_object__for_each_program(program, p->object)
 	{
 		bool is_probe = bpf_program__type(program) == BPF_PROG_TYPE_KPROBE;
@@ -89,7 +93,8 @@ static int prepare(const struct prober *p, uint32_t n, bool tracepoints)
 	return r;
 }
 
-int prober_open(uint32_t n, bool tracepoints, struct prober **ret, struct lp_err *err)
+int prober_open(
+	uint32_t n, bool tracepoints, uint64_t netns, struct prober **ret, struct lp_err *err)
 {
 	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = "limpet_probes"};
 	_cleanup_(prober_closep) struct prober *p = calloc(1, sizeof(*p));
@@ -101,7 +106,7 @@ int prober_open(uint32_t n, bool tracepoints, struct prober **ret, struct lp_err
 		return lp_err_sys(err, -ENOMEM, "cannot count functions");
 	bpf_complaint_listen();
 	p->object = bpf_object__open_mem(programs, sizeof(programs) - 1, &opts);
-	r = p->object ? prepare(p, n, tracepoints) : -errno;
+	r = p->object ? prepare(p, n, tracepoints, netns) : -errno;
 	if (r == 0)
 		r = bpf_object__load(p->object);
 	if (r < 0)

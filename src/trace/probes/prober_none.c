@@ -3,13 +3,15 @@
 
 #include <errno.h>
 
-#define NAME(name) [FUNCTIONS_TP_##name] = #name,
+#define NAME(name, whose) [FUNCTIONS_TP_##name] = #name,
 const char *const prober_tracepoints[FUNCTIONS_FIRST] = {FUNCTIONS_TRACEPOINTS(NAME)};
 
-int prober_open(uint32_t n, bool tracepoints, struct prober **ret, struct lp_err *err)
+int prober_open(
+	uint32_t n, bool tracepoints, uint64_t netns, struct prober **ret, struct lp_err *err)
 {
 	(void)n;
 	(void)tracepoints;
+	(void)netns;
 	(void)ret;
 	return lp_err_set(err, -EOPNOTSUPP,
 		"limpet was built without BPF, which needs libbpf and clang (meson "

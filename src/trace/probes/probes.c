@@ -180,7 +180,7 @@ static int functions_add(struct probes *p, const struct probe_places *places, st
 static int add_all(struct probes *p, const struct probes_config *config, struct lp_err *err)
 {
 	uint32_t n = config->places ? (uint32_t)config->places->n : 0;
-	int r = prober_open(n, config->tracepoints, &p->prober, err);
+	int r = prober_open(n, config->tracepoints, config->netns, &p->prober, err);
 
 	if (r < 0)
 		return r;

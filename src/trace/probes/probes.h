@@ -17,6 +17,7 @@ struct probes_config {
 	const char *observer;
 	const struct probe_places *places; /* functions to count; it outlives the instrument */
 	bool tracepoints;
+	uint64_t netns;	      /* hits of tracepoints in this network namespace only; 0: all */
 	uint64_t limit;	      /* calls per second at which a function is let go; 0: PROBES_LIMIT */
 	int64_t interval_us;  /* counts are read at multiples of it; 0: PROBES_INTERVAL_US */
 	bool at_ends;	      /* and when it begins and ends */
