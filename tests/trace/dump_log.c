@@ -63,7 +63,7 @@ static void print_numbers(void)
 
 int main(int argc, char **argv)
 {
-	const struct trace_log_reader reader = {take_event, take_descriptor, NULL};
+	const struct trace_log_reader reader = {.event = take_event, .descriptor = take_descriptor};
 	struct lp_source *source = NULL;
 	struct lp_err err = {0};
 	int r;

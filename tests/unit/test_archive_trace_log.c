@@ -98,7 +98,8 @@ static int expect_descriptor(void *ctx, uint64_t record, const struct trace_desc
 static void read_expected(const char *path, struct expected *x)
 {
 	_cleanup_(lp_source_closep) struct lp_source *s = NULL;
-	struct trace_log_reader to = {expect_event, expect_descriptor, x};
+	struct trace_log_reader to = {
+		.event = expect_event, .descriptor = expect_descriptor, .ctx = x};
 	struct lp_err err = {0};
 
 	x->n_events = x->n_descriptors = 0;
@@ -288,7 +289,7 @@ static void test_many(void **state)
 	_cleanup_(lp_source_closep) struct lp_source *s = NULL;
 	struct lp_archive_writer *w = create(test_path("f"));
 	uint64_t n = 0;
-	struct trace_log_reader to = {count_event, NULL, &n};
+	struct trace_log_reader to = {.event = count_event, .descriptor = NULL, .ctx = &n};
 	struct lp_err err = {0};
 
 	(void)state;
@@ -478,7 +479,7 @@ static void test_no_room(void **state)
 	struct lp_archive_writer *w = create(test_path("u"));
 	struct lp_err err = {0};
 	uint64_t n = 0;
-	struct trace_log_reader to = {count_event, NULL, &n};
+	struct trace_log_reader to = {.event = count_event, .descriptor = NULL, .ctx = &n};
 
 	(void)state;
 	signal(SIGXFSZ, SIG_IGN);

@@ -476,7 +476,8 @@ static void assert_logs(const char *dir, const char *name, uint64_t first, uint6
 {
 	struct lp_source *source = NULL;
 	struct expected x = {.first = first};
-	struct trace_log_reader to = {expect_call, expect_descriptor, &x};
+	struct trace_log_reader to = {
+		.event = expect_call, .descriptor = expect_descriptor, .ctx = &x};
 	struct lp_err err = {0};
 	char path[512];
 
