@@ -12,7 +12,6 @@
 #include "engine/episodes.h"
 #include "engine/history.h"
 #include "engine/horizons.h"
-#include "engine/peers.h"
 #include "engine/view.h"
 
 /* What windows are compared in: it stays from one to the next, as long as nobody comes or goes. */

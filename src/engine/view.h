@@ -4,6 +4,7 @@
 #define ENGINE_VIEW_H
 
 #include "detect/compare/compare.h"
+#include "detect/group/discover.h"
 #include "model/hosts.h"
 #include "model/table_view.h"
 
@@ -44,5 +45,27 @@ int view_move(struct view *view, const struct lp_table_builder *b, const struct 
 
 /* Say in a verdict how many components table_builder_view() left out, if it did. 0 or -ENOMEM. */
 int view_note_left_out(struct lp_verdict *v, uint32_t n);
+
+/* Who is a peer of whom and what is usual among them, as of an epoch. */
+struct peers {
+	struct lp_verdict *v;	       /* groups, components, names of tables, notes; no values */
+	int64_t seen_from;	       /* components that were seen from this slot on */
+	struct comparison_look *looks; /* [group * n_tables + table] */
+	bool *worth;		       /* the same: is there anything to compare? */
+};
+
+/* Look at a view, whose verdict is taken over: it gets its groups, and loses its values. `memory`
+ * has what earlier looks decided. */
+int peers_look(struct lp_verdict *v, const struct detect_options *opt,
+	const struct lp_params *params, const struct comparison_past *past, int64_t seen_from,
+	struct discover_memory *memory, struct peers **ret, struct lp_err *err);
+void peers_free(struct peers *p);
+
+/* Give a verdict, whose tables are there, these groups, with its own numbers of components. Who is
+ * not in the verdict leaves its group. */
+int peers_apply(const struct peers *p, struct lp_verdict *v, struct lp_err *err);
+
+/* What is known of a metric in a group; NULL: nothing is compared. */
+const struct comparison_look *peers_get(const struct peers *p, uint32_t group, const char *metric);
 
 #endif

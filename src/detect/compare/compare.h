@@ -110,12 +110,12 @@ int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 	struct vector_group *ret);
 
 /* Keep of the rows of a group only those that thresholds are learnt from: an even selection. */
-void sample_rows(const double **rows, uint32_t n); /* calibrate.c */
+void sample_rows(const double **rows, uint32_t n);
 
 /* The parts of it, in this order. */
-int comparison_thresholds(struct comparison *c); /* calibrate.c */
-int comparison_medians(struct comparison *c);	 /* marks.c: own and peers, of data */
-void comparison_marks(struct comparison *c);	 /* marks.c: ratios and marks */
+int comparison_thresholds(struct comparison *c);
+int comparison_medians(struct comparison *c); /* marks.c: own and peers, of data */
+void comparison_marks(struct comparison *c);  /* marks.c: ratios and marks */
 
 /* Does the vote of a member in a window matter, once its median and that of its peers are known? */
 bool comparison_asks(const struct comparison *c, size_t at);

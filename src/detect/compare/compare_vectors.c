@@ -29,13 +29,6 @@ static const struct lp_table *selecting_table(const struct lp_verdict *v, uint32
 	return NULL;
 }
 
-bool group_has_vectors(const struct lp_verdict *v, uint32_t group)
-{
-	const struct lp_peer_group *g = &v->groups[group];
-
-	return g->n_members && functions_joined(v->components[g->members[0]]);
-}
-
 int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 	const struct lp_params *params, const struct function_weights *weights,
 	struct vector_group *ret)

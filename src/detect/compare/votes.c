@@ -6,6 +6,189 @@
 #include <omp.h>
 #include <stdlib.h>
 
+/* Moving averages.
+ *
+ * Each mean is computed anew, as the latest value plus the mean difference from it. A running sum
+ * would drift: an idle disk would seem to work a little after a busy hour. This way what is
+ * constant stays exactly what it is, and what is added to all values is added to all means. */
+static double mean_at(const double *row, uint32_t at, uint32_t width)
+{
+	uint32_t first = at + 1 > width ? at + 1 - width : 0, n = 0;
+	double latest = NAN, sum = 0;
+
+	for (uint32_t i = at + 1; i-- > first;) {
+		if (!value_usable(row[i]))
+			continue;
+		if (n++ == 0)
+			latest = row[i];
+		sum += row[i] - latest;
+	}
+	return n ? latest + sum / n : NAN;
+}
+
+#define BLOCK 256U
+
+/* The same for the slots first .. end-1 where no value is missing, side by side; ret[0] is that of
+ * slot `first`. */
+static void smooth_full(
+	const double *row, uint32_t first, uint32_t end, uint32_t width, double *ret)
+{
+	double sums[BLOCK];
+
+	for (uint32_t from = first; from < end; from += BLOCK) {
+		uint32_t n = end - from < BLOCK ? end - from : BLOCK;
+		const double *latest = row + from;
+		double *out = ret + (from - first);
+
+		for (uint32_t i = 0; i < n; i++)
+			sums[i] = 0;
+		for (uint32_t back = 1; back < width; back++) {
+			const double *older = latest - back;
+
+#pragma omp simd
+			for (uint32_t i = 0; i < n; i++)
+				sums[i] += older[i] - latest[i];
+		}
+#pragma omp simd
+		for (uint32_t i = 0; i < n; i++)
+			out[i] = latest[i] + sums[i] / width;
+	}
+}
+
+/* The same where values may be missing among slots that have `width` - 1 before them: as mean_at(),
+ * side by side. */
+static void smooth_patchy(
+	const double *row, uint32_t first, uint32_t end, uint32_t width, double *ret)
+{
+	double latest[BLOCK], sums[BLOCK], counts[BLOCK];
+
+	for (uint32_t from = first; from < end; from += BLOCK) {
+		uint32_t n = end - from < BLOCK ? end - from : BLOCK;
+
+		for (uint32_t i = 0; i < n; i++) {
+			latest[i] = NAN;
+			sums[i] = counts[i] = 0;
+		}
+		for (uint32_t back = width; back-- > 0;) {
+			const double *older = row + from - back;
+
+#pragma omp simd
+			for (uint32_t i = 0; i < n; i++)
+				latest[i] = value_usable(older[i]) ? older[i] : latest[i];
+		}
+		for (uint32_t back = 0; back < width; back++) {
+			const double *older = row + from - back;
+
+#pragma omp simd
+			for (uint32_t i = 0; i < n; i++) {
+				sums[i] += value_usable(older[i]) ? older[i] - latest[i] : 0;
+				counts[i] += value_usable(older[i]) ? 1 : 0;
+			}
+		}
+#pragma omp simd
+		for (uint32_t i = 0; i < n; i++)
+			ret[from - first + i] = latest[i] + sums[i] / counts[i];
+	}
+}
+
+/* How many of the values from .. end - 1 are there? */
+static uint32_t count_usable(const double *row, uint32_t from, uint32_t end)
+{
+	uint32_t n = 0;
+
+#pragma omp simd reduction(+ : n)
+	for (uint32_t i = from; i < end; i++)
+		n += value_usable(row[i]);
+	return n;
+}
+
+/* The averages of the slots from `first` on. */
+static void smooth_row(const double *row, uint32_t first, uint32_t n, uint32_t width, double *ret)
+{
+	uint32_t at = first, end;
+
+	/* The first slots have fewer before them. */
+	for (; at < n && at + 1 < width; at++)
+		ret[at - first] = mean_at(row, at, width);
+	for (; at < n; at = end) {
+		uint32_t from = at + 1 - width, there;
+
+		end = n - at < BLOCK ? n : at + BLOCK;
+		there = count_usable(row, from, end);
+		if (there == end - from)
+			smooth_full(row, at, end, width, ret + (at - first));
+		else if (there)
+			smooth_patchy(row, at, end, width, ret + (at - first));
+		for (uint32_t i = at; !there && i < end; i++)
+			ret[i - first] = NAN;
+	}
+}
+
+int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *ret)
+{
+	size_t n_cells;
+	uint32_t n_slots = g->n_slots - g->context;
+	_cleanup_free_ double *block = NULL;
+	_cleanup_free_ const double **rows = NULL;
+
+	if (__builtin_mul_overflow((size_t)g->n_members, (size_t)n_slots, &n_cells) ||
+		n_cells > SIZE_MAX / sizeof(*block))
+		return -ENOMEM;
+	block = malloc(n_cells * sizeof(*block) + 1);
+	rows = calloc((size_t)g->n_members + 1, sizeof(*rows));
+	if (!block || !rows)
+		return -ENOMEM;
+	width = width ? width : 1;
+#pragma omp parallel for schedule(static) if (n_cells >= VOTES_MANY)
+	for (uint32_t m = 0; m < g->n_members; m++) {
+		double *out = block + (size_t)m * n_slots;
+
+		if (!g->rows[m])
+			continue;
+		smooth_row(g->rows[m], g->context, g->n_slots, width, out);
+		rows[m] = out;
+	}
+	*ret = (struct smoothed){TAKE_PTR(block), TAKE_PTR(rows), g->n_members, n_slots};
+	return 0;
+}
+
+static void row_drop_sparse(
+	const double *row, uint32_t first, uint32_t n_slots, uint32_t width, double *smoothed)
+{
+	uint32_t least = width / 2 ? width / 2 : 1, from = first > width ? first - width : 0;
+	uint32_t n = count_usable(row, from, first);
+
+	/* Where all values are there, only the first slots have too few before them. */
+	if (n_slots - from == n + count_usable(row, first, n_slots)) {
+		for (uint32_t i = first; i < n_slots && i - from + 1 < least; i++)
+			smoothed[i - first] = NAN;
+		return;
+	}
+	for (uint32_t i = first; i < n_slots; i++) {
+		n += value_usable(row[i]);
+		n -= i - from >= width && value_usable(row[i - width]);
+		if (n < least)
+			smoothed[i - first] = NAN;
+	}
+}
+
+void smoothed_drop_sparse(struct smoothed *s, const struct group_data *g, uint32_t width)
+{
+#pragma omp parallel for schedule(static) if ((size_t)s->n_members * s->n_slots >= VOTES_MANY)
+	for (uint32_t m = 0; m < s->n_members; m++) {
+		if (s->rows[m])
+			row_drop_sparse(g->rows[m], g->context, g->n_slots, width,
+				s->block + (size_t)m * s->n_slots);
+	}
+}
+
+void smoothed_release(struct smoothed *s)
+{
+	free(s->block);
+	free(s->rows);
+	*s = (struct smoothed){0};
+}
+
 uint32_t window_count(const struct lp_params *p, uint32_t n_slots)
 {
 	if (p->win_size == 0 || p->win_shift == 0 || n_slots < p->win_size)
