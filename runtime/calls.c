@@ -1,4 +1,7 @@
-/* The two functions that the compiler calls at the beginning and at the end of every other one. */
+/* The beginning and the end of a function that is counted.
+ *
+ * Both do the usual thing in a straight line, without a stack frame of their own, and leave
+ * everything else to functions that are never inlined. */
 #include "runtime/calls.h"
 
 #include <time.h>
@@ -10,11 +13,15 @@
 #define SAME_STACK (1U << 20)
 /* How much higher the same function may call us from at another time. */
 #define SLACK 128
+/* As a frame's stack pointer: it cannot have been left. */
+#define NEVER_LEFT (UINTPTR_MAX - SLACK)
 
-/* Where the stack is in a hook, which is below everything of the function that it is about. */
-#define HOOK_SP ((uintptr_t)__builtin_frame_address(0))
+#define SLOW __attribute__((noinline, cold))
 
-static _Thread_local struct thread *self __attribute__((tls_model("initial-exec")));
+static struct call_frame nobody = {.sp = NEVER_LEFT};
+/* gcc forgets the model that the declaration has. */
+_Thread_local struct thread limpet_calls_thread_1
+	__attribute__((tls_model("initial-exec"))) = {.top = &nobody};
 
 bool calls_use_tsc;
 
@@ -25,45 +32,93 @@ static inline void in_order(void)
 	__asm__ volatile("" ::: "memory");
 }
 
+/* Only where calls_use_tsc says so. */
+static inline uint64_t tsc(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#else
+	return 0;
+#endif
+}
+
 uint64_t calls_now(void)
 {
 	struct timespec now;
 
-#if defined(__x86_64__)
 	if (calls_use_tsc)
-		return __rdtsc();
-#endif
+		return tsc();
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-static inline void count(struct thread *t, uint32_t id, uint64_t self_ticks)
+static inline void count(const struct thread *t, uint32_t id, uint64_t self_ticks)
 {
 	t->counters[id].count++;
 	t->counters[id].ticks += self_ticks;
 }
 
 /* It has ended: count it, and take its time from that of its caller. */
-static inline void finish(struct thread *t, const struct call_frame *frame, uint64_t now)
+static inline void finish(const struct thread *t, struct call_frame *frame, uint64_t now)
 {
 	uint64_t ticks = now - frame->begin;
 
 	count(t, frame->id, ticks > frame->children ? ticks - frame->children : 0);
-	if (frame > t->frames)
-		t->frames[frame - t->frames - 1].children += ticks;
+	frame[-1].children += ticks;
 }
 
-/* Left without a word, by longjmp(): its stack is already above it. */
-static inline bool is_stale(const struct call_frame *frame, uintptr_t sp)
+/* Take away the frame at the top. The next one to be there is not to be taken for one that was
+ * left, in the moment before it is filled in. */
+static inline void pop(struct thread *t, struct call_frame *top)
 {
-	return frame->sp + SLACK < sp && sp - frame->sp < SAME_STACK;
+	top->sp = NEVER_LEFT;
+	in_order();
+	t->top = top - 1;
 }
 
-static inline void drop_stale(struct thread *t, uintptr_t sp, uint64_t now)
+/* First the place, then what is in it: a handler that comes in between writes above. */
+static inline void push(struct thread *t, uintptr_t function, uintptr_t site, uintptr_t sp,
+	uint32_t id, uint64_t now)
 {
-	while (t->depth > 0 && UNLIKELY(is_stale(&t->frames[t->depth - 1], sp))) {
-		finish(t, &t->frames[t->depth - 1], now);
-		t->depth--;
+	struct call_frame *frame = t->top + 1;
+
+	t->top = frame;
+	in_order();
+	frame->function = function;
+	frame->site = site;
+	frame->sp = sp;
+	frame->id = id;
+	frame->children = 0;
+	frame->begin = now;
+	in_order();
+}
+
+/* Perhaps left without a word, by longjmp(): its stack is already above it. */
+static inline bool may_be_stale(const struct call_frame *frame, uintptr_t sp)
+{
+	return frame->sp + SLACK < sp;
+}
+
+static bool is_stale(const struct call_frame *frame, uintptr_t sp)
+{
+	return may_be_stale(frame, sp) && sp - frame->sp < SAME_STACK;
+}
+
+/* No calls beyond the deepest frame any more. */
+static void back_to_deepest(struct thread *t)
+{
+	t->beyond = 0;
+	if (t->top > t->deepest)
+		t->top = t->deepest;
+}
+
+static void drop_stale(struct thread *t, uintptr_t sp, uint64_t now)
+{
+	if (t->beyond && is_stale(t->deepest, sp))
+		back_to_deepest(t);
+	while (is_stale(t->top, sp)) {
+		finish(t, t->top, now);
+		pop(t, t->top);
 	}
 }
 
@@ -79,84 +134,73 @@ static bool ready(struct thread *t, uint32_t id)
 	return true;
 }
 
-/* A function begins that is counted. Apart from the hook, which then needs no frame of its own. */
-__attribute__((noinline)) static void enter(
-	uintptr_t function, uintptr_t site, uintptr_t sp, uint32_t id)
+/* Below MAX_DEPTH frames there is one of no function, which no end of a function matches. */
+static void go_beyond(struct thread *t)
 {
-	struct thread *t = self;
-	struct call_frame *frame;
-	uint32_t depth;
+	if (t->beyond++ == 0) {
+		t->deepest[1].function = 0;
+		t->deepest[1].sp = NEVER_LEFT;
+		t->top = t->deepest + 1;
+	}
+}
+
+/* A function begins, whatever is to be done for that. */
+SLOW static void enter_anyhow(uintptr_t function, uintptr_t site, uintptr_t sp, uint32_t known)
+{
+	struct thread *t = &limpet_calls_thread_1;
+	uint32_t id = known - 1;
 	uint64_t now;
 
-	if (UNLIKELY(!t)) {
-		t = self = calls_attach();
-		if (!t)
-			return;
-	}
-	if (UNLIKELY(id >= t->ready) && !ready(t, id))
+	if (!known && (!calls_table || !calls_find(function, &id) || limpet_calls_off_1[id]))
+		return;
+	if (!t->frames && !calls_attach(t))
+		return;
+	if (id >= t->ready && !ready(t, id))
 		return;
 	now = calls_now();
 	drop_stale(t, sp, now);
-	if (UNLIKELY(t->depth == MAX_DEPTH)) {
-		t->beyond++;
+	if (t->top >= t->deepest)
+		go_beyond(t);
+	else
+		push(t, function, site, sp, id, now);
+}
+
+void limpet_calls_enter_1(uintptr_t function, uintptr_t site, uintptr_t sp, uint32_t id)
+{
+	struct thread *t = &limpet_calls_thread_1;
+
+	/* 0 - 1 is beyond everything. */
+	if (UNLIKELY(id - 1 >= t->ready) || UNLIKELY(!calls_use_tsc) ||
+		UNLIKELY(may_be_stale(t->top, sp)) || UNLIKELY(t->top >= t->deepest)) {
+		enter_anyhow(function, site, sp, id);
 		return;
 	}
-	/* First the place, then what is in it: a handler that comes now writes above. */
-	depth = t->depth++;
-	in_order();
-	frame = &t->frames[depth];
-	frame->function = function;
-	frame->site = site;
-	frame->sp = sp;
-	frame->id = id;
-	frame->children = 0;
-	frame->begin = now;
-	in_order();
-}
-
-__attribute__((noinline)) static void enter_unknown(
-	uintptr_t function, uintptr_t site, uintptr_t sp)
-{
-	uint32_t id;
-
-	if (calls_table && calls_find(function, &id) && !calls_off[id])
-		enter(function, site, sp, id);
-}
-
-HOOK void __cyg_profile_func_enter(void *function, void *site);
-HOOK void __cyg_profile_func_enter(void *function, void *site)
-{
-	uint32_t id = calls_known((uintptr_t)function);
-
-	if (UNLIKELY(!id))
-		enter_unknown((uintptr_t)function, (uintptr_t)site, HOOK_SP);
-	else if (!calls_off[id - 1])
-		enter((uintptr_t)function, (uintptr_t)site, HOOK_SP, id - 1);
+	push(t, function, site, sp, id - 1, tsc());
 }
 
 /* A function ends that is not the last one entered. Those above it were left by longjmp() and have
  * ended, too, but for those of another stack (a coroutine), which go on later. */
 static void exit_below(struct thread *t, uintptr_t function, uintptr_t site, uintptr_t sp)
 {
+	struct call_frame *at = t->top, *kept;
 	uint64_t now = calls_now();
-	uint32_t at = t->depth, kept;
 
-	while (at > 0 && (t->frames[at - 1].function != function || t->frames[at - 1].site != site))
+	while (at > t->frames && (at->function != function || at->site != site))
 		at--;
-	if (at == 0)
+	if (at == t->frames)
 		return; /* it was entered before we counted */
-	for (uint32_t i = t->depth; i > at; i--) {
-		if (is_stale(&t->frames[i - 1], sp + SLACK + 1))
-			finish(t, &t->frames[i - 1], now);
+	for (struct call_frame *f = t->top; f > at; f--) {
+		if (is_stale(f, sp + SLACK + 1))
+			finish(t, f, now);
 	}
-	finish(t, &t->frames[at - 1], now);
-	kept = at - 1;
-	for (uint32_t i = at; i < t->depth; i++) {
-		if (!is_stale(&t->frames[i], sp + SLACK + 1))
-			t->frames[kept++] = t->frames[i];
+	finish(t, at, now);
+	kept = at;
+	for (struct call_frame *f = at + 1; f <= t->top; f++) {
+		if (!is_stale(f, sp + SLACK + 1))
+			*kept++ = *f;
 	}
 	in_order();
-	t->depth = kept;
+	t->top = kept - 1;
 }
 
 /* Below MAX_DEPTH: the calls are counted, their time is their caller's. */
@@ -164,91 +208,91 @@ static void exit_beyond(struct thread *t, uintptr_t function)
 {
 	uint32_t id;
 
-	if (calls_find(function, &id) && !calls_off[id] && id < t->ready) {
-		count(t, id, 0);
-		t->beyond--;
-	}
+	if (!calls_find(function, &id) || limpet_calls_off_1[id] || id >= t->ready)
+		return;
+	count(t, id, 0);
+	if (--t->beyond == 0)
+		back_to_deepest(t);
 }
 
-/* Everything but the end of the function that was entered last. */
-__attribute__((noinline)) static void exit_otherwise(
-	uintptr_t function, uintptr_t site, uintptr_t sp)
+/* Everything but the end of the function that was entered last, and that too by another clock. */
+SLOW static void exit_otherwise(uintptr_t function, uintptr_t site, uintptr_t sp)
 {
-	struct thread *t = self;
-	struct call_frame *top;
+	struct thread *t = &limpet_calls_thread_1;
 	uint32_t id;
 
-	if (!t || !t->depth)
+	if (t->top == t->frames || !t->frames)
 		return;
-	top = &t->frames[t->depth - 1];
 	if (t->beyond) {
-		if (sp < top->sp) {
+		if (sp < t->deepest->sp) {
 			exit_beyond(t, function);
 			return;
 		}
-		t->beyond = 0; /* they were left by longjmp() */
+		back_to_deepest(t); /* they were left by longjmp() */
 	}
-	if (top->function == function) {
-		finish(t, top, calls_now());
-		in_order();
-		t->depth--;
-	} else if (calls_find(function, &id) && !calls_off[id]) {
+	if (t->top->function == function) {
+		finish(t, t->top, calls_now());
+		pop(t, t->top);
+	} else if (calls_find(function, &id) && !limpet_calls_off_1[id]) {
 		exit_below(t, function, site, sp);
 	}
 }
 
-/* One that was switched off since it began ends nevertheless. */
-HOOK void __cyg_profile_func_exit(void *function, void *site);
-HOOK void __cyg_profile_func_exit(void *function, void *site)
+void limpet_calls_exit_1(uintptr_t function, uintptr_t site, uintptr_t sp)
 {
-	uint32_t id = calls_known((uintptr_t)function);
-	struct thread *t = self;
-	struct call_frame *top;
+	struct thread *t = &limpet_calls_thread_1;
+	struct call_frame *top = t->top;
 
-	if (t && t->depth) {
-		top = &t->frames[t->depth - 1];
-		if (top->function == (uintptr_t)function && !UNLIKELY(t->beyond)) {
-			finish(t, top, calls_now());
-			in_order();
-			t->depth--;
-			return;
-		}
+	if (UNLIKELY(top->function != function) || UNLIKELY(!calls_use_tsc)) {
+		exit_otherwise(function, site, sp);
+		return;
 	}
-	if (!id || !calls_off[id - 1])
-		exit_otherwise((uintptr_t)function, (uintptr_t)site, HOOK_SP);
+	finish(t, top, tsc());
+	pop(t, top);
 }
 
 void calls_detached(void)
 {
-	self = NULL;
+	limpet_calls_thread_1 = (struct thread){.top = &nobody};
+}
+
+void calls_frames_clear(struct thread *t)
+{
+	t->frames[0] = nobody;
+	t->top = t->frames;
+	t->deepest = t->frames + MAX_DEPTH;
+	t->beyond = 0;
 }
 
 void calls_unwind(void)
 {
-	struct thread *t = self;
+	struct thread *t = &limpet_calls_thread_1;
 	uint64_t now = calls_now();
 
-	while (t && t->depth > 0) {
-		finish(t, &t->frames[t->depth - 1], now);
-		t->depth--;
+	if (!t->frames)
+		return;
+	back_to_deepest(t);
+	while (t->top > t->frames) {
+		finish(t, t->top, now);
+		pop(t, t->top);
 	}
 }
 
 void calls_keep_thread(void)
 {
-	struct thread *t = self;
+	struct thread *t = &limpet_calls_thread_1;
 
-	if (!t)
+	if (!t->frames)
 		return;
 	/* Nothing of the new table was reserved, and the time so far is the parent's. */
 	t->ready = 0;
-	for (uint32_t i = 0; i < t->depth; i++) {
-		if (t->frames[i].id >= t->ready && !ready(t, t->frames[i].id)) {
-			self = NULL;
+	for (struct call_frame *f = t->frames + 1; f <= t->top; f++) {
+		if (f->id >= t->ready && !ready(t, f->id)) {
+			calls_detached();
 			return;
 		}
-		t->frames[i].begin = calls_now();
-		t->frames[i].children = 0;
+		f->begin = calls_now();
+		f->children = 0;
 	}
 	calls_table->threads[t->row].busy = 1;
 	calls_table->header.n_threads = t->row + 1;

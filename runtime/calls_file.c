@@ -27,7 +27,7 @@
 
 struct calls_table *calls_table;
 static uint8_t all_off[CALLS_MAX_FUNCTIONS];
-const uint8_t *calls_off = all_off;
+const uint8_t *limpet_calls_off_1 = all_off;
 static char path[512]; /* "": the file has no name */
 
 static uint64_t monotonic_ns(void)
@@ -177,7 +177,7 @@ static void stop(void)
 {
 	calls_detached();
 	memset(all_off, 1, sizeof(all_off));
-	calls_off = all_off;
+	limpet_calls_off_1 = all_off;
 	calls_table = NULL;
 }
 
@@ -240,7 +240,7 @@ __attribute__((constructor(101))) void calls_start(void)
 			pthread_atfork(NULL, NULL, after_fork) != 0 || atexit(before_exit) != 0))
 		stop();
 	if (calls_table) {
-		calls_off = calls_table->off;
+		limpet_calls_off_1 = calls_table->off;
 		set_header(&calls_table->header, birth_ns);
 	}
 	errno = saved_errno;

@@ -10,7 +10,7 @@
  * end, nobody waits for more than some seconds. */
 #define WAITS_MAX 20000
 
-struct calls_slot calls_map[MAP_SLOTS];
+struct calls_slot limpet_calls_map_1[MAP_SLOTS];
 static _Thread_local bool giving __attribute__((tls_model("initial-exec")));
 
 /* A new number, with the function's row in the table. */
@@ -41,7 +41,7 @@ static struct calls_slot *slot_of(uintptr_t function, bool *ret_new)
 
 	*ret_new = false;
 	for (uint32_t i = 0; i < MAP_SLOTS; i++, at = (at + 1) % MAP_SLOTS) {
-		struct calls_slot *slot = &calls_map[at];
+		struct calls_slot *slot = &limpet_calls_map_1[at];
 		uintptr_t there = __atomic_load_n(&slot->function, __ATOMIC_RELAXED);
 
 		if (there == 0 && calls_table->header.n_functions >= CALLS_MAX_FUNCTIONS)
@@ -73,7 +73,8 @@ static uint32_t wait_for(struct calls_slot *slot)
 	return id;
 }
 
-bool calls_add(uintptr_t function, uint32_t *ret)
+/* Give it a number if it has none. */
+static bool add(uintptr_t function, uint32_t *ret)
 {
 	bool before = giving, is_new, given;
 	struct calls_slot *slot;
@@ -95,10 +96,30 @@ bool calls_add(uintptr_t function, uint32_t *ret)
 	return given;
 }
 
+bool calls_find(uintptr_t function, uint32_t *ret)
+{
+	uint32_t at = calls_hash(function);
+
+	for (uint32_t i = 0; i < MAP_SLOTS; i++, at = (at + 1) % MAP_SLOTS) {
+		const struct calls_slot *slot = &limpet_calls_map_1[at];
+		uintptr_t there = __atomic_load_n(&slot->function, __ATOMIC_RELAXED);
+		uint32_t id = __atomic_load_n(&slot->id, __ATOMIC_ACQUIRE);
+
+		if (there == function && id - 1 < CALLS_MAX_FUNCTIONS) {
+			*ret = id - 1;
+			return true;
+		}
+		if (there == function || there == 0)
+			break;
+	}
+	return add(function, ret);
+}
+
 void calls_forget(uintptr_t begin, uintptr_t end)
 {
 	for (uint32_t i = 0; i < MAP_SLOTS; i++) {
-		if (calls_map[i].function >= begin && calls_map[i].function < end)
-			__atomic_store_n(&calls_map[i].function, CALLS_FORGOTTEN, __ATOMIC_RELAXED);
+		if (limpet_calls_map_1[i].function >= begin && limpet_calls_map_1[i].function < end)
+			__atomic_store_n(
+				&limpet_calls_map_1[i].function, CALLS_FORGOTTEN, __ATOMIC_RELAXED);
 	}
 }

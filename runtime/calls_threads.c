@@ -5,16 +5,17 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-static struct thread threads[CALLS_MAX_THREADS];
-static pthread_key_t key; /* its destructor tells of a thread's end */
+static struct call_frame *frames[CALLS_MAX_THREADS]; /* of each row, for good */
+static pthread_key_t key;			     /* its destructor tells of a thread's end */
 
 static void give_back(void *thread)
 {
-	struct thread *t = thread;
+	uint32_t row = ((const struct thread *)thread)->row;
 
 	calls_unwind();
 	calls_detached();
-	__atomic_store_n(&calls_table->threads[t->row].busy, 0, __ATOMIC_RELEASE);
+	if (calls_table)
+		__atomic_store_n(&calls_table->threads[row].busy, 0, __ATOMIC_RELEASE);
 }
 
 bool calls_prepare_threads(void)
@@ -43,18 +44,22 @@ static uint32_t free_row(void)
 
 static bool set_up(struct thread *t, uint32_t row)
 {
-	if (!t->frames) {
-		void *frames = mmap(NULL, MAX_DEPTH * sizeof(struct call_frame),
+	if (!frames[row]) {
+		void *map = mmap(NULL, (MAX_DEPTH + 2) * sizeof(struct call_frame),
 			PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-		if (frames == MAP_FAILED)
+		if (map == MAP_FAILED)
 			return false;
-		t->frames = frames;
+		frames[row] = map;
 	}
+	if (pthread_setspecific(key, t) != 0)
+		return false;
+	t->frames = frames[row];
 	t->row = row;
 	t->counters = calls_table->counters[row];
-	t->depth = t->beyond = 0;
-	return pthread_setspecific(key, t) == 0;
+	t->ready = 0;
+	calls_frames_clear(t);
+	return true;
 }
 
 static void use(uint32_t row)
@@ -67,18 +72,16 @@ static void use(uint32_t row)
 		;
 }
 
-struct thread *calls_attach(void)
+bool calls_attach(struct thread *t)
 {
 	int saved_errno = errno;
 	uint32_t row = free_row();
-	struct thread *t = NULL;
+	bool done = row < CALLS_MAX_THREADS && set_up(t, row);
 
-	if (row < CALLS_MAX_THREADS && set_up(&threads[row], row)) {
-		t = &threads[row];
+	if (done)
 		use(row);
-	} else {
+	else
 		__atomic_fetch_add(&calls_table->header.lost_threads, 1, __ATOMIC_RELAXED);
-	}
 	errno = saved_errno;
-	return t;
+	return done;
 }

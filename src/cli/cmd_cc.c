@@ -79,13 +79,13 @@ const struct command command_cc = {
 		"are "
 		"not instrumented (gcc, where no other name contains theirs) or begin switched off "
 		"in "
-		"the program, which costs some 5 nanoseconds per call. The environment variable "
+		"the program, which costs some 2 nanoseconds per call. The environment variable "
 		"LIMPET_CALLS_FUNCTIONS names another list, by its absolute path, that the program "
 		"reads when it starts.\n\n"
 		"The program needs nothing else to run. It counts in memory, which 'limpet trace "
 		"calls' "
 		"and 'limpet record --collect calls' read, and never waits for them. A call costs "
-		"some 20 to 40 nanoseconds.",
+		"some 20 nanoseconds.",
 	.options = options,
 	.options_size = sizeof(struct cc_options),
 	.runs_program = true,

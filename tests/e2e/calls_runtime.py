@@ -201,6 +201,36 @@ def test_little_room(directory):
     check(lost and lost[0].split()[1] != "0", f"{lost}")
 
 
+def test_own_hooks(directory):
+    """a program that has hooks of its own keeps them"""
+    source = os.path.join(directory, "own.c")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write("""#define PLAIN __attribute__((no_instrument_function))
+static int begun, ended;
+PLAIN void __cyg_profile_func_enter(void *f, void *s) { begun++; (void)f; (void)s; }
+PLAIN void __cyg_profile_func_exit(void *f, void *s) { ended++; (void)f; (void)s; }
+__attribute__((noinline)) static void twice(void) { __asm__ volatile(""); }
+PLAIN int main(void) { twice(); twice(); return begun == 2 && ended == 2 ? 0 : 1; }
+""")
+    for option in ("-O2", "-static"):
+        with Tables() as tables:
+            tables.run(build(directory, source, option))
+
+
+def test_linked_otherwise(directory):
+    """what was compiled by limpet cc and linked without it counts all the same"""
+    runtime = os.path.join(os.environ.get("BUILD", "build"), "runtime")
+    compiled = os.path.join(directory, "exact.o")
+    run(LIMPET, "cc", "gcc", "-O2", "-fno-inline", "-c", "-o", compiled,
+        os.path.join(SOURCES, "exact.c"))
+    program = os.path.join(directory, "linked")
+    run("gcc", "-o", program, compiled, f"-L{runtime}", f"-Wl,-rpath,{os.path.abspath(runtime)}",
+        "-llimpet-calls", "-lpthread")
+    with Tables() as tables:
+        counts = tables.counts(program, "plain")
+        expect(counts, **EXACT["plain"])
+
+
 def test_others(directory):
     """what compiles nothing, or has no C library, is run as it is"""
     check("gcc" in run(LIMPET, "cc", "gcc", "--version").lower(), "the compiler's own answer")

@@ -1,0 +1,35 @@
+/* The two functions that the compiler calls at the beginning and at the end of every other one: in
+ * each image that counts, for its own functions, and in liblimpet-calls, for what was linked
+ * without `limpet cc`. */
+#include "runtime/calls_hooks.h"
+
+#if defined(CALLS_IN_IMAGE)
+/* Weak: a program may have its own. */
+#define CYG __attribute__((weak, visibility("hidden"), no_instrument_function))
+#else
+#define CYG HOOK
+#endif
+
+CYG void __cyg_profile_func_enter(void *function, void *site);
+CYG void __cyg_profile_func_exit(void *function, void *site);
+
+void __cyg_profile_func_enter(void *function, void *site)
+{
+	uint32_t id = calls_known(limpet_calls_map_1, (uintptr_t)function);
+
+	if (!id || !limpet_calls_off_1[id - 1])
+		limpet_calls_enter_1((uintptr_t)function, (uintptr_t)site, calls_hook_sp(), id);
+}
+
+/* One that was switched off since it began ends nevertheless. */
+void __cyg_profile_func_exit(void *function, void *site)
+{
+	uint32_t id;
+
+	if (limpet_calls_thread_1.top->function != (uintptr_t)function) {
+		id = calls_known(limpet_calls_map_1, (uintptr_t)function);
+		if (id && limpet_calls_off_1[id - 1])
+			return;
+	}
+	limpet_calls_exit_1((uintptr_t)function, (uintptr_t)site, calls_hook_sp());
+}
