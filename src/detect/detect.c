@@ -5,11 +5,14 @@
 #include "detect/blame.h"
 #include "detect/classes.h"
 #include "detect/compare/compare.h"
+#include "detect/crowd.h"
 #include "detect/group/discover.h"
 #include "detect/group/verdict_tables.h"
 #include "detect/load.h"
 #include "detect/params.h"
+#include "detect/straggle.h"
 #include "detect/weigh.h"
+#include "detect/wholes.h"
 #include "model/identity.h"
 #include "model/verdict_own.h"
 #include <errno.h>
@@ -57,21 +60,65 @@ static int groups_choose(struct lp_verdict *v, const struct detect_options *opt,
 	return 0;
 }
 
+/* Is a component of a kind whose tables are put together anew? Most neighbours are of one kind. */
+static bool tables_remade(struct lp_table *const *tables, uint32_t n_tables)
+{
+	const char *last = "";
+
+	for (uint32_t t = 0; t < n_tables; t++) {
+		for (uint32_t i = 0; i < tables[t]->n_components; i++) {
+			const char *kind = tables[t]->components[i]->kind;
+
+			if (!strcmp(kind, last))
+				continue;
+			if (kind_find(kind)->remade)
+				return true;
+			last = kind;
+		}
+	}
+	return false;
+}
+
+static int tables_remake(
+	struct lp_table **tables, uint32_t n_tables, const struct hosts *hosts, struct lp_err *err)
+{
+	int r = hosts ? clients_drop(tables, n_tables, hosts, err) : 0;
+
+	if (r == 0 && hosts)
+		r = pool_connections(tables, n_tables, hosts, err);
+	return r < 0 ? r : functions_join(tables, n_tables, err);
+}
+
 int verdict_take_tables(struct lp_verdict *v, struct lp_table **tables, uint32_t n_tables,
 	const struct hosts *hosts, struct lp_err *err)
 {
 	struct lp_err pool_err = {0};
-	int r = hosts ? clients_drop(tables, n_tables, hosts, &pool_err) : 0;
-	int taken;
+	int r = 0, taken;
 
-	if (r == 0 && hosts)
-		r = pool_connections(tables, n_tables, hosts, &pool_err);
-	if (r == 0)
-		r = functions_join(tables, n_tables, &pool_err);
+	if (tables_remade(tables, n_tables))
+		r = tables_remake(tables, n_tables, hosts, &pool_err);
 	taken = verdict_own_tables(v, tables, n_tables, err);
 	if (r < 0)
 		*err = pool_err;
 	return r < 0 ? r : taken;
+}
+
+int verdict_of_tables(struct lp_table **tables, uint32_t n_tables, const struct hosts *hosts,
+	struct lp_verdict **ret, struct lp_err *err)
+{
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
+	int r;
+
+	if (!v) {
+		for (uint32_t i = 0; i < n_tables; i++)
+			lp_table_free(tables[i]);
+		free(tables);
+		return no_memory(err);
+	}
+	r = verdict_take_tables(v, tables, n_tables, hosts, err);
+	if (r == 0)
+		*ret = TAKE_PTR(v);
+	return r;
 }
 
 int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
@@ -271,11 +318,14 @@ const struct function_weights *detect_weights(const struct detect_options *opt)
 int detect_conclude(struct lp_verdict *v, const struct detect_options *opt, bool whole,
 	struct findings *fs, struct lp_err *err)
 {
-	int r;
+	int r = 0;
 
+	if (!whole && (straggle_find(v, fs) < 0 || crowd_find(v, fs) < 0 || wholes_find(v, fs) < 0))
+		r = no_memory(err);
 	v->findings = fs->items;
 	v->n_findings = (uint32_t)fs->n;
-	r = load_judge(v);
+	if (r == 0)
+		r = load_judge(v);
 	if (r == 0 && !v->trained && !v->fixed && classes_judge(v) < 0)
 		r = no_memory(err);
 	if (r == 0 && blame_functions(v, detect_weights(opt), whole) < 0)
@@ -328,16 +378,9 @@ int detect_verdict(struct lp_verdict *v, const struct detect_options *opt, struc
 int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_options *opt,
 	struct lp_verdict **ret, struct lp_err *err)
 {
-	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
-	int r;
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
+	int r = verdict_of_tables(tables, n_tables, opt->hosts, &v, err);
 
-	if (!v) {
-		for (uint32_t i = 0; i < n_tables; i++)
-			lp_table_free(tables[i]);
-		free(tables);
-		return no_memory(err);
-	}
-	r = verdict_take_tables(v, tables, n_tables, opt->hosts, err);
 	if (r == 0)
 		r = detect_verdict(v, opt, err);
 	if (r < 0)

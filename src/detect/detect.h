@@ -51,8 +51,11 @@ int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_
 /* The same of a verdict that has its tables already. */
 int detect_verdict(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
 
-/* Its steps that training takes as well: tables become the verdict's own, with connections pooled;
- * and the groups that are compared. */
+/* Its steps that others take as well: a verdict of tables, which become its own also on failure,
+ * with connections pooled (not if `hosts` is NULL) and functions put together; the same for a
+ * verdict that is there; and the groups that are compared. */
+int verdict_of_tables(struct lp_table **tables, uint32_t n_tables, const struct hosts *hosts,
+	struct lp_verdict **ret, struct lp_err *err);
 int verdict_take_tables(struct lp_verdict *v, struct lp_table **tables, uint32_t n_tables,
 	const struct hosts *hosts, struct lp_err *err);
 int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
@@ -70,7 +73,8 @@ int detect_compare(struct lp_verdict *v, const struct detect_options *opt,
 int verdict_add_series(struct lp_verdict *v, const struct lp_series *s);
 
 /* The end of it: the findings become the verdict's own, are judged by load, and anomalies and notes
- * are listed. `whole`: all windows of the series were compared at once. */
+ * are listed. `whole`: all windows of the series were compared at once, as the plain definitions
+ * have it; else findings that no single window shows are added first. */
 int detect_conclude(struct lp_verdict *v, const struct detect_options *opt, bool whole,
 	struct findings *fs, struct lp_err *err);
 

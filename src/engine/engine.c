@@ -290,31 +290,25 @@ static void plain_cuts(const struct lp_params *p, struct table_part *part)
 /* Everything at once, as the definitions say. */
 static int plain_verdict(const struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
 {
-	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
+	_cleanup_(view_release) struct view view = {0};
 	int64_t step = e->plain_table.step_us;
 	int64_t final = floor_div(e->watermark_us - step / 2, step);
 	struct table_part part = {0};
-	struct lp_table **tables = NULL;
-	uint32_t n = 0, left_out;
 	int r;
 
-	if (!v)
-		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	if (!table_builder_span(e->plain, &part.first, &part.end) || part.first > final)
 		return -ENODATA;
 	part.end = part.end > final + 1 ? final + 1 : part.end;
 	part.seen_from = part.first;
 	plain_cuts(e->setup.trained ? thresholds_params(e->setup.trained) : &e->setup.opt->params,
 		&part);
-	r = table_builder_view(e->plain, &part, &tables, &n, &left_out, err);
-	if (r == 0)
-		r = verdict_take_tables(v, tables, n, e->setup.detect.hosts, err);
-	if (r == 0 && view_note_left_out(v, left_out) < 0)
+	r = view_make(e->plain, &part, e->setup.detect.hosts, &view, err);
+	if (r == 0 && view_note_left_out(view.v, view.left_out) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	if (r == 0)
-		r = detect_verdict(v, &e->setup.detect, err);
+		r = detect_verdict(view.v, &e->setup.detect, err);
 	if (r == 0)
-		*ret = TAKE_PTR(v);
+		*ret = TAKE_PTR(view.v);
 	return r;
 }
 

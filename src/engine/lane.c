@@ -2,10 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "detect/crowd.h"
-#include "detect/straggle.h"
 #include "detect/weigh.h"
-#include "detect/wholes.h"
 #include "engine/windows.h"
 #include <errno.h>
 #include <math.h>
@@ -87,7 +84,7 @@ static int64_t window_end(const struct lane *l, int64_t window)
 static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 {
 	struct table_part part = {.end = window_end(l, epoch - 1), .lazy = true};
-	struct comparison_past past = {.threshold = NAN, .floor = NAN, .always = true};
+	struct comparison_past past = {.always = true};
 	_cleanup_(view_release) struct view view = {0};
 	struct peers *peers;
 	int r;
@@ -243,7 +240,7 @@ static int verdict_first(const struct lane *l, struct lp_verdict **ret, struct l
 	struct table_part part = {.first = lane_window_origin(l) * l->params.win_shift,
 		.end = l->final + 1,
 		.seen_from = INT64_MIN};
-	struct comparison_past past = {.threshold = NAN, .floor = NAN};
+	struct comparison_past past = {0};
 	_cleanup_(view_release) struct view view = {0};
 	struct findings fs = {0};
 	int r;
@@ -261,10 +258,6 @@ static int verdict_first(const struct lane *l, struct lp_verdict **ret, struct l
 	if (r == 0)
 		r = detect_compare(
 			view.v, l->opt, &past, horizon_n_windows(l->horizon, &l->params), &fs, err);
-	if (r == 0 &&
-		(straggle_find(view.v, &fs) < 0 || crowd_find(view.v, &fs) < 0 ||
-			wholes_find(view.v, &fs) < 0))
-		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	if (r < 0) {
 		free(fs.items);
 		return r;

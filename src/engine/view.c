@@ -111,21 +111,16 @@ int view_presence(struct view *view)
 int view_make(const struct lp_table_builder *b, const struct table_part *part,
 	const struct hosts *hosts, struct view *ret, struct lp_err *err)
 {
-	_cleanup_(view_release) struct view view = {.v = calloc(1, sizeof(*view.v))};
+	struct view view = {0};
 	struct lp_table **tables = NULL;
 	uint32_t n = 0;
-	int r;
+	int r = table_builder_view(b, part, &tables, &n, &view.left_out, err);
 
-	if (!view.v)
-		return lp_err_sys(err, -ENOMEM, "cannot compare");
-	r = table_builder_view(b, part, &tables, &n, &view.left_out, err);
 	if (r == 0)
-		r = verdict_take_tables(view.v, tables, n, hosts, err);
-	if (r < 0)
-		return r;
-	*ret = view;
-	view.v = NULL;
-	return 0;
+		r = verdict_of_tables(tables, n, hosts, &view.v, err);
+	if (r == 0)
+		*ret = view;
+	return r;
 }
 
 int view_fix(struct view *view, const struct lp_table_builder *b)

@@ -2,10 +2,7 @@
 
 #include "base/cleanup.h"
 #include "detect/compare/timeseries.h"
-#include "detect/crowd.h"
-#include "detect/straggle.h"
 #include "detect/weigh.h"
-#include "detect/wholes.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <math.h>
@@ -131,8 +128,7 @@ static int pair_keep(const struct stretch_of_pair *p, struct comparison_past *pa
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	first_slots(p, g->n_members, first);
 	past->first_slot = first;
-	past->threshold = p->look->threshold;
-	past->floor = p->look->floor;
+	past->look = p->look;
 	r = comparison_make(p->l->opt, p->v, &p->l->params, group, table, past, &c, &s, err);
 	if (r > 0 && members_keep(p, &c) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
@@ -422,9 +418,7 @@ static int verdict_make(const struct lane *l, const struct verdict_how *how,
 		return r;
 	view.v->params = l->params;
 	if (notes_copy(l->peers, view.v) < 0 || view_note_left_out(view.v, view.left_out) < 0 ||
-		windows_weigh(l, view.v, first, how->settled, &fs) < 0 ||
-		straggle_find(view.v, &fs) < 0 || crowd_find(view.v, &fs) < 0 ||
-		wholes_find(view.v, &fs) < 0) {
+		windows_weigh(l, view.v, first, how->settled, &fs) < 0) {
 		free(fs.items);
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	}

@@ -194,13 +194,18 @@ static bool group_has_work(const struct lp_verdict *v, uint32_t group)
 static int comparison_floor(struct comparison *c, const double *const *rows, uint32_t n)
 {
 	const struct lp_table *t = c->v->tables[c->series->metric];
-	const struct lp_metric *m = group_metric(c->v, c->series->group, t->metric);
+	const struct lp_metric *m = c->metric;
 	int r;
 
+	if (c->past && c->past->look) {
+		c->role = c->past->look->role;
+		c->floor = c->past->look->floor;
+		return 0;
+	}
 	c->role = meanings_role(
 		c->opt->meanings, t->metric, lp_metric_role(m ? m->kind : NULL, t->metric));
-	if (m || (c->past && !isnan(c->past->floor))) {
-		c->floor = m ? m->floor : c->past->floor;
+	if (m) {
+		c->floor = m->floor;
 		return 0;
 	}
 	rows_read(t, rows, n);
@@ -353,9 +358,9 @@ static int thresholds_calibrate(struct comparison *c)
 int comparison_thresholds(struct comparison *c)
 {
 	c->calibrated = !thresholds_given(c);
-	if (c->calibrated && c->past && !isnan(c->past->threshold)) {
+	if (c->calibrated && c->past && c->past->look) {
 		for (uint32_t i = 0; i < c->smoothed.n_members; i++)
-			c->series->thresholds[i] = c->past->threshold;
+			c->series->thresholds[i] = c->past->look->threshold;
 		return 0;
 	}
 	return c->calibrated ? thresholds_calibrate(c) : 0;
@@ -474,7 +479,9 @@ static int comparison_run(struct comparison *c, const struct group_data *g)
 static bool comparison_worth(
 	const struct comparison *c, uint32_t group, uint32_t metric, const struct group_data *g)
 {
-	if (c->n_rows < 3 || group_weighs(c->v, group, metric))
+	bool weighs = !c->past || !c->past->look || c->past->look->weighs;
+
+	if (c->n_rows < 3 || (weighs && group_weighs(c->v, group, metric)))
 		return false;
 	return (c->past && c->past->always) || group_has_vectors(c->v, group) ||
 		group_differs(c->v->tables[metric], g->rows, g->n_members, g->n_slots) ||
@@ -485,8 +492,12 @@ static bool comparison_worth(
 static int comparison_begin(struct comparison *c, const struct group_data *g)
 {
 	struct lp_series *s = c->series;
-	int r = comparison_floor(c, g->rows, g->n_members);
+	int r;
 
+	c->metric = c->past && c->past->look
+		? c->past->look->metric
+		: group_metric(c->v, s->group, c->v->tables[s->metric]->metric);
+	r = comparison_floor(c, g->rows, g->n_members);
 	if (group_has_vectors(c->v, s->group))
 		c->role = LP_ROLE_OTHER; /* whatever its name says of one number */
 	c->timeseries = timeseries_applies(c->opt, c->role);
@@ -498,8 +509,7 @@ static int comparison_begin(struct comparison *c, const struct group_data *g)
 	 * where work is known. */
 	c->gaps = c->role == LP_ROLE_SERVICE ||
 		(c->past && c->role == LP_ROLE_LATENCY &&
-			(group_metric(c->v, s->group, c->v->tables[s->metric]->metric) ||
-				group_has_work(c->v, s->group)));
+			(c->metric || group_has_work(c->v, s->group)));
 	if (c->past)
 		c->context = c->timeseries ? c->past->context_by_sample : c->past->context;
 	s->method = c->timeseries ? "series" : c->opt->measure->name;
@@ -604,6 +614,8 @@ int comparison_calibrate(const struct detect_options *opt, const struct lp_verdi
 	if (r > 0)
 		*ret = (struct comparison_look){.threshold = s.thresholds[0],
 			.floor = c.floor,
+			.metric = c.metric,
+			.weighs = c.metric && lp_metric_is_weight(c.metric),
 			.role = c.role,
 			.by_sample = c.timeseries,
 			.method = s.method};

@@ -16,16 +16,25 @@ struct presence {
 	uint32_t lateness; /* slots of silence that are forgiven */
 };
 
+/* What a look at one metric of a group gives for windows that come later. */
+struct comparison_look {
+	double threshold, floor;
+	const struct lp_metric *metric; /* as the catalogue has it; NULL: it does not */
+	enum lp_role role;
+	bool weighs;	    /* there are metrics that are weighed with it, here or elsewhere */
+	bool by_sample;	    /* compared by the time-series method */
+	const char *method; /* static */
+};
+
 /* What a comparison takes over from the time before its windows. An engine, which has seen that
  * time, knows it; where all data is compared at once there is none. */
 struct comparison_past {
 	uint32_t context;	    /* slots of the tables before the first window, for averages */
 	uint32_t context_by_sample; /* the same for the time-series method */
 	int64_t origin;		    /* the slot in which data begins; may lie before the tables */
-	double threshold;	    /* of all members; NaN: from the data at hand */
-	double floor;		    /* NaN: from the data at hand */
-	const int64_t *first_slot;  /* [member] of its first value ever, INT64_MAX: none so far;
-				       NULL: as the tables show */
+	const struct comparison_look *look; /* NULL: from the data at hand */
+	const int64_t *first_slot; /* [member] of its first value ever, INT64_MAX: none so far;
+				      NULL: as the tables show */
 	const struct presence *presence;
 	bool always; /* compare also what is the same for all, and for ever: only a part is seen */
 };
@@ -39,6 +48,7 @@ struct comparison {
 	struct lp_params params;
 	struct lp_series *series;
 	struct smoothed smoothed;
+	const struct lp_metric *metric; /* as the catalogue has it; NULL: it does not */
 	enum lp_role role;
 	bool timeseries;     /* compared by that method, sample by sample */
 	uint32_t n_rows;     /* members that have the metric at all */
@@ -70,15 +80,7 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 int group_varies(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, int64_t origin, bool *ret);
 
-/* What a look at one metric of a group gives for windows that come later. */
-struct comparison_look {
-	double threshold, floor;
-	enum lp_role role;
-	bool by_sample;	    /* compared by the time-series method */
-	const char *method; /* static */
-};
-
-/* Only that. Returns 1, 0 where there is nothing to compare, or a negative errno. */
+/* Only a look. Returns 1, 0 where there is nothing to compare, or a negative errno. */
 int comparison_calibrate(const struct detect_options *opt, const struct lp_verdict *v,
 	const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct comparison_look *ret, struct lp_err *err);

@@ -339,19 +339,14 @@ DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 
 int trainer_add(struct trainer *t, struct lp_table **tables, uint32_t n_tables, struct lp_err *err)
 {
-	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
-	int r;
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
+	int r = verdict_of_tables(tables, n_tables, t->opt->hosts, &v, err);
 
-	if (!v) {
-		for (uint32_t i = 0; i < n_tables; i++)
-			lp_table_free(tables[i]);
-		free(tables);
-		return lp_err_sys(err, -ENOMEM, "cannot train");
-	}
+	if (r < 0)
+		return r;
 	v->method = t->opt->measure->name;
 	v->params = t->opt->params;
-	r = verdict_take_tables(v, tables, n_tables, t->opt->hosts, err);
-	return r < 0 ? r : learn_run(t, v, err);
+	return learn_run(t, v, err);
 }
 
 /* How long it must be is told in docs/thresholds.md. */

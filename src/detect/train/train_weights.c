@@ -23,10 +23,11 @@
 
 /* What is known of a function in a metric. */
 struct function_record {
-	char *metric, *function;
-	double squares; /* of the differences of sound servers from the median */
-	uint64_t n;	/* of these */
-	double least;	/* nothing is known better */
+	char *metric;	      /* its own, */
+	const char *function; /* which lies behind it */
+	double squares;	      /* of the differences of sound servers from the median */
+	uint64_t n;	      /* of these */
+	double least;	      /* nothing is known better */
 	uint32_t told, accused;
 };
 
@@ -50,10 +51,8 @@ void weight_learner_free(struct weight_learner *l)
 {
 	if (!l)
 		return;
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++)
 		free(l->records[i].metric);
-		free(l->records[i].function);
-	}
 	free(l->records);
 	strmap_release(&l->index);
 	free(l);
@@ -71,13 +70,12 @@ static int record_get(struct weight_learner *l, const char *metric, const char *
 		*ret = &l->records[i];
 		return 0;
 	}
-	fresh.metric = strdup(metric);
-	fresh.function = strdup(function);
-	if (!fresh.metric || !fresh.function ||
-		array_reserve(&l->records, &l->cap, l->n + 1, sizeof(fresh)) < 0 ||
+	if (asprintf(&fresh.metric, "%s%c%s", metric, '\0', function) < 0)
+		return -ENOMEM;
+	fresh.function = fresh.metric + strlen(metric) + 1;
+	if (array_reserve(&l->records, &l->cap, l->n + 1, sizeof(fresh)) < 0 ||
 		strmap_put(&l->index, key, (uint32_t)l->n) < 0) {
 		free(fresh.metric);
-		free(fresh.function);
 		return -ENOMEM;
 	}
 	l->records[l->n] = fresh;
@@ -288,16 +286,9 @@ DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 int weight_learner_add(struct weight_learner *l, struct lp_table **tables, uint32_t n_tables,
 	const struct weight_label *labels, unsigned n_labels, struct lp_err *err)
 {
-	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
-	int r;
+	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
+	int r = verdict_of_tables(tables, n_tables, l->opt->hosts, &v, err);
 
-	if (!v) {
-		for (uint32_t i = 0; i < n_tables; i++)
-			lp_table_free(tables[i]);
-		free(tables);
-		return lp_err_sys(err, -ENOMEM, "cannot train");
-	}
-	r = verdict_take_tables(v, tables, n_tables, l->opt->hosts, err);
 	if (r == 0)
 		r = verdict_group(v, l->opt, err);
 	if (r < 0)
