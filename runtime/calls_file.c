@@ -30,6 +30,7 @@ static uint8_t all_off[CALLS_MAX_FUNCTIONS];
 const uint8_t *limpet_calls_off_1 = all_off;
 static char path[512]; /* "": the file has no name */
 
+/* A clock of its own: what runs in other people's programs needs libc alone, not src/base. */
 static uint64_t monotonic_ns(void)
 {
 	struct timespec now;

@@ -22,6 +22,13 @@ int64_t clock_us(clockid_t id)
 	return clock_ns(id) / 1000;
 }
 
+struct timespec clock_after(clockid_t id, int64_t span_us)
+{
+	int64_t ns = clock_ns(id) + time_ns(span_us);
+
+	return (struct timespec){.tv_sec = ns / NS_PER_SEC, .tv_nsec = ns % NS_PER_SEC};
+}
+
 /* Times beyond this are nobody's clock; the bound keeps all arithmetic far from overflow. */
 #define WALL_SEC_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 #define WALL_SEC_MIN INT64_C(-62167219200) /* 0000-01-01T00:00:00Z */

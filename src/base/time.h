@@ -16,6 +16,9 @@
 int64_t clock_ns(clockid_t id);
 int64_t clock_us(clockid_t id);
 
+/* What it will say in `span_us`, for those that wait for a time. */
+struct timespec clock_after(clockid_t id, int64_t span_us);
+
 /* "2011-05-09T00:00:05Z"; a fraction (".25") appears only where there is one. Times outside of the
  * years 0..9999 print as "@SECONDS". Returns `buf`. */
 const char *time_format(int64_t wall_us, char buf[TIME_TEXT_MAX]);

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/thread.h"
+#include "base/time.h"
 #include "collect/spool_file.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -199,10 +200,8 @@ static void queue_pop(struct spool *s, bool lost)
 /* After a failure: wait a little, unless it is time to stop. */
 static void retry_wait(struct spool *s)
 {
-	struct timespec until;
+	struct timespec until = clock_after(CLOCK_MONOTONIC, RETRY_SEC * US_PER_SEC);
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += RETRY_SEC;
 	pthread_mutex_lock(&s->mutex);
 	if (!s->stopping)
 		pthread_cond_timedwait(&s->wake, &s->mutex, &until);

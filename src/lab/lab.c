@@ -242,8 +242,8 @@ static int list_dir(DIR *dir, char ***names, unsigned *n)
 int lab_list(char ***ret_names, unsigned *ret_n, struct lp_err *err)
 {
 	char root[LAB_DIR_MAX], **names = NULL;
+	_cleanup_closedir_ DIR *dir = NULL;
 	unsigned n = 0;
-	DIR *dir;
 	int r = lab_root(root, err);
 
 	if (r < 0)
@@ -251,10 +251,8 @@ int lab_list(char ***ret_names, unsigned *ret_n, struct lp_err *err)
 	dir = opendir(root);
 	if (!dir && errno != ENOENT)
 		return lp_err_sys(err, -errno, "%s", root);
-	if (dir) {
+	if (dir)
 		r = list_dir(dir, &names, &n);
-		closedir(dir);
-	}
 	if (r < 0) {
 		while (n)
 			free(names[--n]);

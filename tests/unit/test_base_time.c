@@ -94,7 +94,7 @@ static void test_span_between(void **state)
 
 static void test_clocks(void **state)
 {
-	struct timespec before, after;
+	struct timespec before, after, until;
 	int64_t ns, us;
 
 	(void)state;
@@ -105,6 +105,11 @@ static void test_clocks(void **state)
 	assert_true(ns >= before.tv_sec * NS_PER_SEC + before.tv_nsec);
 	assert_true(us >= ns / 1000);
 	assert_true(us <= (after.tv_sec * NS_PER_SEC + after.tv_nsec) / 1000);
+	until = clock_after(CLOCK_MONOTONIC, 1999999);
+	assert_in_range(until.tv_nsec, 0, NS_PER_SEC - 1);
+	ns = until.tv_sec * NS_PER_SEC + until.tv_nsec - 1999999000;
+	assert_true(ns >= after.tv_sec * NS_PER_SEC + after.tv_nsec);
+	assert_true(ns <= clock_ns(CLOCK_MONOTONIC));
 }
 
 /* Times that nanoseconds cannot tell do not overflow. */

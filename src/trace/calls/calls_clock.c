@@ -1,5 +1,6 @@
 #include "trace/calls/calls_clock.h"
 
+#include "base/time.h"
 #include <time.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -13,10 +14,7 @@
 
 static uint64_t monotonic_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+	return (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
 static uint64_t ticks_now(void)
