@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "detect/blame.h"
-#include "detect/classes.h"
 #include "detect/compare/compare.h"
 #include "detect/crowd.h"
 #include "detect/group/discover.h"
@@ -326,7 +325,7 @@ int detect_conclude(struct lp_verdict *v, const struct detect_options *opt, bool
 	v->n_findings = (uint32_t)fs->n;
 	if (r == 0)
 		r = load_judge(v);
-	if (r == 0 && !v->trained && !v->fixed && classes_judge(v) < 0)
+	if (r == 0 && !v->trained && !v->fixed && crowd_judge(v) < 0)
 		r = no_memory(err);
 	if (r == 0 && blame_functions(v, detect_weights(opt), whole) < 0)
 		r = no_memory(err);

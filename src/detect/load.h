@@ -21,6 +21,10 @@ double load_active(
 double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t component,
 	int64_t first_us, int64_t last_us);
 
+/* Is a finding's latency above that of its peers only because they were idle: is it, in the moments
+ * when there was something to do, like theirs? False where that cannot be told. */
+bool load_idle_explains(const struct lp_verdict *v, const struct lp_finding *f);
+
 /* Fill in load_ratio of the findings and decide what their load, or their peers' idleness,
  * explains: `explained_by_load`, `explained_by_idle`, and
  * `culprit` of those that merely work more. */

@@ -1,7 +1,6 @@
 /* Peers that wait for work have no latency, and are not faster for it. */
 #include "detect_rig.h"
 
-#include "detect/idle.h"
 #include "detect/load.h"
 
 static const struct detect_options by_itself = {0};
@@ -135,11 +134,11 @@ static void test_too_little_to_tell(void **state)
 	(void)state;
 	fill(&r, 6, 80);
 	f = *rig_finding(rig_run(&r, &by_itself), BUSY, "await");
-	assert_true(idle_explains(r.verdict, &f));
+	assert_true(load_idle_explains(r.verdict, &f));
 	f.last_us = f.first_us + 4000000; /* four values of its own, and not the one before */
-	assert_false(idle_explains(r.verdict, &f));
+	assert_false(load_idle_explains(r.verdict, &f));
 	f.last_us = f.first_us - 90000000;
-	assert_false(idle_explains(r.verdict, &f));
+	assert_false(load_idle_explains(r.verdict, &f));
 	rig_release(&r);
 }
 
