@@ -32,6 +32,7 @@ struct csv_source {
 	size_t chunk_values;
 	enum csv_events events;
 	int64_t events_every_us;
+	uint64_t events_max;
 	uint64_t n_rows;   /* good ones */
 	uint64_t n_faults; /* bad rows and values */
 	char first_fault[256];
@@ -314,7 +315,7 @@ static int source_begin(struct csv_source *s, struct lp_err *err)
 	}
 	if (!source_learn(s, s->events ? s->chunk_values : OPENING_VALUES) && !s->events)
 		source_learn(s, s->chunk_values);
-	r = csv_events_sample(&s->rows, s->events, s->events_every_us, err);
+	r = csv_events_sample(&s->rows, s->events, s->events_every_us, s->events_max, err);
 	if (r < 0)
 		return lp_err_prefix(err, "%s", s->base.path);
 	if (s->events)
@@ -346,6 +347,7 @@ static int csv_open(const char *path, const void *options, const struct lp_selec
 	s->warn = warn;
 	s->chunk_values = o->chunk_values ? o->chunk_values : CHUNK_VALUES;
 	s->events_every_us = o->events_every_us ? o->events_every_us : EVENTS_EVERY_US;
+	s->events_max = o->events_max;
 	r = csv_events_parse(o->events, &s->events, err);
 	if (r < 0)
 		return r;

@@ -3,11 +3,15 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* So many values can come of a file; more would take gigabytes. */
+/* So many values can come of any file, so many more for each value in it, and so many at most: a
+ * few rows that are years apart must not take hundreds of megabytes. */
+#define VALUES_ANYWAY ((uint64_t)1 << 20)
+#define VALUES_PER_VALUE 64
 #define VALUES_MAX ((uint64_t)16 << 20)
 
 int csv_events_parse(const char *text, enum csv_events *ret, struct lp_err *err)
@@ -108,8 +112,17 @@ static int events_give(struct events *e, int64_t time_us, int64_t step_us, enum 
 	return 0;
 }
 
-int csv_events_sample(
-	struct csv_rows *rows, enum csv_events how, int64_t step_us, struct lp_err *err)
+static uint64_t values_max(const struct csv_rows *rows)
+{
+	uint64_t values = (uint64_t)rows->n * rows->width;
+
+	if (values > (VALUES_MAX - VALUES_ANYWAY) / VALUES_PER_VALUE)
+		return VALUES_MAX;
+	return VALUES_ANYWAY + values * VALUES_PER_VALUE;
+}
+
+int csv_events_sample(struct csv_rows *rows, enum csv_events how, int64_t step_us, uint64_t max,
+	struct lp_err *err)
 {
 	_cleanup_(events_release) struct events e = {0};
 	struct csv_rows samples;
@@ -129,11 +142,13 @@ int csv_events_sample(
 	first_us = (floor_div(rows->wall_us[rows->order[0]] - 1, step_us) + 1) * step_us;
 	last_us = (floor_div(rows->wall_us[rows->order[rows->n - 1]] - 1, step_us) + 1) * step_us;
 	per_step = e.n_keys * rows->width;
-	if (per_step > 0 && (uint64_t)((last_us - first_us) / step_us + 1) > VALUES_MAX / per_step)
+	if (!max)
+		max = values_max(rows);
+	if (per_step > 0 && (uint64_t)((last_us - first_us) / step_us + 1) > max / per_step)
 		return lp_err_set(err, -E2BIG,
-			"events of so long a time make more than %llu values; choose a longer "
-			"--events-every",
-			(unsigned long long)VALUES_MAX);
+			"events of so long a time make more than %" PRIu64
+			" values; choose a longer --events-every",
+			max);
 	for (int64_t t = first_us; r == 0 && t <= last_us; t += step_us) {
 		while (taken < rows->n && rows->wall_us[rows->order[taken]] <= t)
 			events_take(&e, rows->order[taken++], how);

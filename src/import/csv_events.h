@@ -16,8 +16,9 @@ int csv_events_parse(const char *text, enum csv_events *ret, struct lp_err *err)
 
 /* Replace the rows by samples every `step_us`, the last of which
  * covers the last event. Before its first event a held value is missing, and a rate is 0: from the
- * first event of the file to the last. -E2BIG: there would be too many. */
-int csv_events_sample(
-	struct csv_rows *rows, enum csv_events how, int64_t step_us, struct lp_err *err);
+ * first event of the file to the last. -E2BIG: there would be more than `max` values, which is in
+ * proportion to the events where it is 0. */
+int csv_events_sample(struct csv_rows *rows, enum csv_events how, int64_t step_us, uint64_t max,
+	struct lp_err *err);
 
 #endif

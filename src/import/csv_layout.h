@@ -15,6 +15,7 @@ struct csv_options {
 	const char *separator;
 	const char *events;	 /* "held", "rated"; NULL: rows are samples */
 	int64_t events_every_us; /* time between the samples that are made of events; 0: 15 s */
+	uint64_t events_max;	 /* values that may come of events; 0: the usual; for tests */
 	size_t chunk_values;	 /* how many to sort at a time; for tests */
 };
 

@@ -4,6 +4,7 @@
 #include "import/csv_events.h"
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 static void add(
 	struct csv_rows *rows, int64_t second, uint32_t component, uint16_t column, double value)
@@ -40,7 +41,7 @@ static void test_held(void **state)
 
 	(void)state;
 	events(&rows);
-	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_HELD, 10 * US_PER_SEC, &err), 0);
+	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_HELD, 10 * US_PER_SEC, 0, &err), 0);
 	assert_int_equal(rows.n, 4 * 3);
 	assert_float_equal(at(&rows, 20, 0, 0), 7, 0);
 	assert_float_equal(at(&rows, 50, 0, 0), 7, 0); /* missing changes nothing */
@@ -58,11 +59,32 @@ static void test_rated(void **state)
 
 	(void)state;
 	events(&rows);
-	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_RATED, 10 * US_PER_SEC, &err), 0);
+	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_RATED, 10 * US_PER_SEC, 0, &err), 0);
 	assert_float_equal(at(&rows, 20, 0, 0), 1.0, 1e-12);
 	assert_float_equal(at(&rows, 30, 0, 0), 0, 0);
 	assert_float_equal(at(&rows, 20, 1, 0), 0, 0); /* nothing happened */
 	assert_float_equal(at(&rows, 50, 1, 0), 0.5, 1e-12);
+	csv_rows_release(&rows);
+}
+
+/* What comes of a file is in proportion to its events. */
+static void test_proportion(void **state)
+{
+	const int64_t far = 2 << 20; /* seconds: fine for many events, not for two */
+	struct csv_rows rows;
+	struct lp_err err = {0};
+
+	(void)state;
+	csv_rows_init(&rows, 1);
+	add(&rows, 1, 0, 0, 1);
+	add(&rows, far, 0, 0, 1);
+	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_HELD, US_PER_SEC, 0, &err), -E2BIG);
+	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_HELD, US_PER_SEC, 10, &err), -E2BIG);
+	assert_non_null(strstr(err.text, "more than 10 values"));
+	for (int64_t i = 2; i < 1 << 15; i++)
+		add(&rows, i, 0, 0, 1);
+	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_HELD, US_PER_SEC, 0, &err), 0);
+	assert_int_equal(rows.n, far);
 	csv_rows_release(&rows);
 }
 
@@ -74,10 +96,10 @@ static void test_limits(void **state)
 
 	(void)state;
 	csv_rows_init(&rows, 1);
-	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_HELD, US_PER_SEC, &err), 0);
+	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_HELD, US_PER_SEC, 0, &err), 0);
 	add(&rows, 0, 0, 0, 1);
 	add(&rows, INT64_C(1) << 32, 0, 0, 1);
-	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_HELD, US_PER_SEC, &err), -E2BIG);
+	assert_int_equal(csv_events_sample(&rows, CSV_EVENTS_HELD, US_PER_SEC, 0, &err), -E2BIG);
 	assert_int_equal(rows.n, 2);
 	csv_rows_release(&rows);
 	assert_int_equal(csv_events_parse(NULL, &how, &err), 0);
@@ -94,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_rated),
+		cmocka_unit_test(test_proportion),
 		cmocka_unit_test(test_limits),
 	};
 
