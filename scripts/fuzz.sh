@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 
 export RUNS=${RUNS:-1000000}
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-export DIR=build-fuzz
+export OMP_NUM_THREADS=1 # inputs are small; several targets run at once
+export DIR=build-fuzz TARGETS=fuzz-programs
 if [ "${SANITIZE:-}" = none ]; then
 	DIR=build-fuzz-plain
 	CC=clang scripts/build.sh "$DIR" -Dfuzz=true -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link

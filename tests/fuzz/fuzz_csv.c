@@ -86,7 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.chunk_values = *data & 16 ? 4 : 0;
 	if (*data & 64)
 		o.events = *data & 128 ? "held" : "rated";
-	o.events_every_us = US_PER_DAY; /* there may be centuries between two events */
+	o.events_every_us = US_PER_DAY;
+	o.events_max = 4096; /* there may be centuries between two events */
 	path = input_file(data + 1, size - 1);
 	csv->probe(path, data + 1, size - 1);
 	if (csv->open(path, &o, *data & 32 ? &select : NULL, &warn, &s, &err) < 0)
