@@ -180,6 +180,8 @@ static int session_serve(void *state, int timeout_ms, struct lp_err *err)
 	struct session *s = state;
 	int r = s->stats.ended ? 0 : deliver(s, timeout_ms, err);
 
+	if (r == 0)
+		r = session_relieve(s, err);
 	return r < 0 ? r : s->stats.ended;
 }
 

@@ -8,6 +8,8 @@
 
 /* So many may wait for the next sample, where counts need no reading from the kernel. */
 #define WAITING_MAX 512
+/* Where the kernel counts, its cells of so many that ended are asked for before the next sample. */
+#define COUNTED_MAX 256
 
 int session_exit(struct session *s, pid_t pid)
 {
@@ -62,6 +64,7 @@ void session_forget(struct session *s, int64_t now_ns)
 	if (s->n_ended)
 		memmove(s->ended, s->ended + s->n_over, s->n_ended * sizeof(*s->ended));
 	s->n_over = 0;
+	s->n_asked_for = s->n_ended;
 	trace_rows_drop(s->rows, s->tally, now_ns);
 }
 
@@ -75,6 +78,14 @@ int session_absorb(struct session *s)
 	if (r == 0)
 		session_forget(s, now_ns);
 	return r;
+}
+
+int session_relieve(struct session *s, struct lp_err *err)
+{
+	if (!s->counts || s->n_ended < s->n_asked_for + COUNTED_MAX)
+		return 0;
+	s->n_asked_for = s->n_ended;
+	return s->backend->tally(s->state, s->tally, err);
 }
 
 /* Those who are in `seen` and not among `traced`. */

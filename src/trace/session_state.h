@@ -29,7 +29,8 @@ struct session {
 	bool at_end;
 	pid_t *ended; /* since the last sample */
 	size_t n_ended, cap_ended;
-	size_t n_over; /* of them, which had ended before they were last counted */
+	size_t n_over;	    /* of them, which had ended before they were last counted */
+	size_t n_asked_for; /* of them, which had ended when session_relieve() last did something */
 	struct idmap ended_pids;
 	uint64_t lost_looked;  /* events lost when we last looked who is missing */
 	struct idmap seen;     /* processes */
@@ -52,6 +53,9 @@ int session_count_ended(struct session *s);
 void session_forget(struct session *s, int64_t now_ns);
 /* Count and forget those that have ended, before the next sample does. */
 int session_absorb(struct session *s);
+/* Where the kernel counts: bring the counts up to date if many have ended, so that it gets back the
+ * room that it needs for others. */
+int session_relieve(struct session *s, struct lp_err *err);
 /* These are the processes that are traced. Who is not among them, and was seen, has ended, though
  * the event that told of it was lost. */
 int session_miss(struct session *s, const pid_t *pids, unsigned n_pids);

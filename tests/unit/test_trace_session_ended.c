@@ -4,8 +4,11 @@
 
 #include <sys/syscall.h>
 
+static unsigned n_tallied;
+
 static int nothing_tally(void *state, struct tally *t, struct lp_err *err)
 {
+	n_tallied++;
 	(void)state;
 	(void)t;
 	(void)err;
@@ -75,6 +78,36 @@ static void test_counted_elsewhere(void **state)
 	trace_session_free(s);
 }
 
+/* The kernel's counts are read early where many end, and only there. */
+static void test_relieved(void **state)
+{
+	struct trace_session_config config;
+	struct session *s = session_of(&counting, &config);
+	struct lp_err err = {0};
+
+	(void)state;
+	n_tallied = 0;
+	for (pid_t pid = 1; pid <= 10000; pid++) {
+		assert_int_equal(session_exit(s, pid), 0);
+		assert_int_equal(session_relieve(s, &err), 0);
+		if (pid == 100)
+			assert_int_equal(n_tallied, 0);
+	}
+	assert_in_range(n_tallied, 10, 100);
+	assert_int_equal(session_count_ended(s), 0);
+	session_forget(s, 0);
+	n_tallied = 0;
+	assert_int_equal(session_exit(s, 1), 0);
+	assert_int_equal(session_relieve(s, &err), 0);
+	assert_int_equal(n_tallied, 0); /* they were told of */
+	trace_session_free(s);
+	s = session_of(&plain, &config); /* which has none to read */
+	for (pid_t pid = 1; pid <= 2000; pid++)
+		assert_int_equal(session_exit(s, pid), 0);
+	assert_int_equal(session_relieve(s, &err), 0);
+	trace_session_free(s);
+}
+
 /* A number that is given to another process is not that of one that ended. */
 static void test_born_again(void **state)
 {
@@ -117,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_counted_elsewhere),
+		cmocka_unit_test(test_relieved),
 		cmocka_unit_test(test_born_again),
 		cmocka_unit_test(test_missed),
 	};
