@@ -136,11 +136,8 @@ static int run(
 			worst = r;
 		}
 	}
-	if (out) {
-		json_dumpf(out, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-		putchar('\n');
-		json_decref(out);
-	}
+	if (out)
+		json_print(stdout, out);
 	return command_exit_code(worst);
 }
 

@@ -7,6 +7,7 @@
 #include "detect/group/discover.h"
 #include "import/dataset.h"
 #include "report/flow.h"
+#include "report/json.h"
 #include "report/topology.h"
 #include <errno.h>
 #include <stdio.h>
@@ -46,12 +47,7 @@ DEFINE_CLEANUP(struct topology *, topology_free);
 
 static int print_json(json_t *json, struct lp_err *err)
 {
-	if (!json)
-		return lp_err_sys(err, -ENOMEM, "cannot make JSON");
-	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-	putchar('\n');
-	json_decref(json);
-	return 0;
+	return json_print(stdout, json) < 0 ? lp_err_sys(err, -ENOMEM, "cannot make JSON") : 0;
 }
 
 static int check_file(const struct topology_options *opt, struct lp_err *err)

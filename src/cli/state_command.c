@@ -32,11 +32,7 @@ static json_t *entry_json(const struct state_entry *e)
 
 static void print_json(const char *path, json_t *entries)
 {
-	json_t *all = json_pack("{s:o,s:o}", "state", json_text(path), "entries", entries);
-
-	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
-	putchar('\n');
-	json_decref(all);
+	json_print(stdout, json_pack("{s:o,s:o}", "state", json_text(path), "entries", entries));
 }
 
 /* What is said in text; `undone`: was said. */

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/safe_text.h"
 #include "model/identity.h"
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,18 @@ json_t *json_text(const char *text)
 		string = json_string(copy ? copy : "");
 	}
 	return string;
+}
+
+int json_print(FILE *out, json_t *root)
+{
+	size_t how = JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12);
+	int r = root ? json_dumpf(root, out, how) : -1;
+
+	json_decref(root);
+	if (r < 0)
+		return -ENOMEM;
+	fputc('\n', out);
+	return 0;
 }
 
 void json_write_string(FILE *out, const char *text)

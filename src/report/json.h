@@ -8,6 +8,9 @@
 /* A string of any bytes; those that are no UTF-8 become "?". NULL: out of memory. */
 json_t *json_text(const char *text);
 
+/* Print all of `root`, which is taken over, in lines. -ENOMEM, also where it is NULL, or 0. */
+int json_print(FILE *out, json_t *root);
+
 /* A string with its quotes. Bytes that are no UTF-8 are written as "?". */
 void json_write_string(FILE *out, const char *text);
 

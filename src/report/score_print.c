@@ -262,16 +262,11 @@ static json_t *row_json(const struct score_row *r, const char *label)
 int score_print_json(FILE *out, const struct score_board *b, enum score_by by)
 {
 	json_t *rows = json_array();
-	json_auto_t *root = json_pack("{s:s,s:s,s:o,s:o}", "limpet", LIMPET_VERSION, "by",
+	json_t *root = json_pack("{s:s,s:s,s:o,s:o}", "limpet", LIMPET_VERSION, "by",
 		by == SCORE_BY_OBSERVER ? "observer" : "component", "rows", rows, "total",
 		row_json(&b->total, "all"));
 
 	for (size_t i = 0; i < b->n; i++)
 		json_array_append_new(rows, row_json(&b->rows[i], b->rows[i].label));
-	if (!root ||
-		json_dumpf(root, out,
-			JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12)) < 0)
-		return -ENOMEM;
-	fputc('\n', out);
-	return 0;
+	return json_print(out, root);
 }

@@ -207,14 +207,13 @@ int train_print_json(FILE *out, const struct train_result *r, const struct train
 	const struct lp_params *p = thresholds_params(r->thresholds);
 	json_t *warnings = json_array(), *asymmetries = json_array();
 	size_t n_normals;
-	json_auto_t *root =
-		json_pack("{s:s,s:o,s:s,s:{s:i,s:i,s:i,s:i,s:f},s:i,s:i,s:f,s:o,s:o,s:o}", "limpet",
-			LIMPET_VERSION, "file", json_text(opt->file), "method",
-			thresholds_method(r->thresholds), "params", "smooth", (int)p->smooth,
-			"win_size", (int)p->win_size, "win_shift", (int)p->win_shift, "k",
-			(int)p->k, "step_s", (double)p->step_us / 1e6, "runs", (int)r->n_runs,
-			"windows", (int)r->n_windows, "span_s", (double)r->span_us / 1e6, "metrics",
-			metrics_json(r), "asymmetries", asymmetries, "warnings", warnings);
+	json_t *root = json_pack("{s:s,s:o,s:s,s:{s:i,s:i,s:i,s:i,s:f},s:i,s:i,s:f,s:o,s:o,s:o}",
+		"limpet", LIMPET_VERSION, "file", json_text(opt->file), "method",
+		thresholds_method(r->thresholds), "params", "smooth", (int)p->smooth, "win_size",
+		(int)p->win_size, "win_shift", (int)p->win_shift, "k", (int)p->k, "step_s",
+		(double)p->step_us / 1e6, "runs", (int)r->n_runs, "windows", (int)r->n_windows,
+		"span_s", (double)r->span_us / 1e6, "metrics", metrics_json(r), "asymmetries",
+		asymmetries, "warnings", warnings);
 
 	thresholds_normals(r->thresholds, &n_normals);
 	if (root && n_normals)
@@ -223,10 +222,5 @@ int train_print_json(FILE *out, const struct train_result *r, const struct train
 		json_array_append_new(asymmetries, asymmetry_json(&r->asymmetries[i]));
 	for (size_t i = 0; i < r->n_warnings; i++)
 		json_array_append_new(warnings, json_text(r->warnings[i]));
-	if (!root ||
-		json_dumpf(root, out,
-			JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12)) < 0)
-		return -ENOMEM;
-	fputc('\n', out);
-	return 0;
+	return json_print(out, root);
 }

@@ -1,4 +1,5 @@
 #include "report/json.h"
+#include <errno.h>
 
 #include "base/cleanup.h"
 #include "printed.h"
@@ -69,6 +70,19 @@ static void test_all_bytes(void **state)
 	}
 }
 
+/* Objects are printed with an end of line, and given back; what could not be made is no output. */
+static void test_print(void **state)
+{
+	struct printed p;
+	_cleanup_free_ char *got = NULL;
+
+	(void)state;
+	assert_int_equal(json_print(printed_begin(&p), json_pack("{s:f}", "a\x7f", 0.1)), 0);
+	got = printed_end(&p);
+	assert_string_equal(got, "{\n  \"a\x7f\": 0.1\n}\n");
+	assert_int_equal(json_print(stdout, NULL), -ENOMEM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -76,6 +90,7 @@ int main(void)
 		cmocka_unit_test(test_terminal),
 		cmocka_unit_test(test_no_utf8),
 		cmocka_unit_test(test_all_bytes),
+		cmocka_unit_test(test_print),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
