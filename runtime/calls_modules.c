@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sched.h>
 #include <stdio.h>
@@ -104,6 +105,25 @@ static void set_build_id(struct calls_module *module, const void *image)
 	}
 }
 
+/* A library is loaded by a name that does not change with its versions, which is a link. What reads
+ * /proc/PID/maps, as samples do, knows the file behind it, and so must all who name it. */
+static void path_resolve(char *path, size_t size)
+{
+	char link[32], real[sizeof(((struct calls_module *)0)->path)];
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, real, sizeof(real) - 1);
+	close(fd);
+	if (n <= 0 || n >= (ssize_t)sizeof(real) - 1 || real[0] != '/')
+		return;
+	real[n] = '\0';
+	snprintf(path, size, "%s", real);
+}
+
 /* The loader does not know the executable's path, and a library's may be relative. */
 static void set_path(struct calls_module *module, const void *image)
 {
@@ -116,6 +136,7 @@ static void set_path(struct calls_module *module, const void *image)
 			cwd[0] = '\0';
 		snprintf(module->path, sizeof(module->path), "%s%s%s", cwd, cwd[0] ? "/" : "",
 			info.dli_fname);
+		path_resolve(module->path, sizeof(module->path));
 		return;
 	}
 	n = readlink("/proc/self/exe", module->path, sizeof(module->path) - 1);

@@ -129,8 +129,8 @@ static int select_write(const struct functions_options *opt, const struct functi
 		r = -errno;
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot write %s", opt->output);
-	fprintf(stderr, "%zu functions on (%zu told servers apart), %zu off; %s\n", choice->n_on,
-		choice->n_telling, choice->n_off, opt->output);
+	fprintf(stderr, "%zu function%s on (%zu told servers apart), %zu off; %s\n", choice->n_on,
+		choice->n_on == 1 ? "" : "s", choice->n_telling, choice->n_off, opt->output);
 	return output_commit(&to, opt->output, err);
 }
 
@@ -189,8 +189,11 @@ static int run_live(const struct functions_options *opt, struct lp_err *err)
 	_cleanup_(calls_freep) struct calls *live = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
 	_cleanup_(calls_list_release) struct calls_list list = {0};
-	struct calls_config config = {
-		.observer = "", .passive = true, .pid = (pid_t)opt->pid, .warn = &warn};
+	struct calls_config config = {.observer = "",
+		.passive = true,
+		.idle = true,
+		.pid = (pid_t)opt->pid,
+		.warn = &warn};
 	int r = opt->apply ? function_list_read(opt->apply, &list, err) : 0;
 
 	if (r < 0)
@@ -204,9 +207,10 @@ static int run_live(const struct functions_options *opt, struct lp_err *err)
 	if (opt->apply) {
 		const struct calls_totals *t = calls_totals(live);
 
-		printf("%" PRIu64 " processes: %" PRIu64 " functions switched off, %" PRIu64
+		printf("%" PRIu64 " process%s: %" PRIu64 " function%s switched off, %" PRIu64
 		       " switched on\n",
-			t->programs, t->switched_off, t->switched_on);
+			t->programs, t->programs == 1 ? "" : "es", t->switched_off,
+			t->switched_off == 1 ? "" : "s", t->switched_on);
 		return 0;
 	}
 	r = function_costs_watch(
@@ -255,8 +259,9 @@ const struct command command_functions = {
 	.description =
 		"Lists the functions of programs that were built with 'limpet cc': calls per "
 		"second, time spent in each by itself, and what counting its calls costs, as a "
-		"share of a CPU. Without DATA it looks at running programs, with DATA at "
-		"recordings; of several servers the one that calls a function most counts.\n\n"
+		"share of a CPU. Without DATA it looks at running programs, and lists all "
+		"functions that they have called since they began; with DATA at recordings; of "
+		"several servers the one that calls a function most counts.\n\n"
 		"Counting every call of every function is seldom worth its cost. --select decides "
 		"from recordings what to leave on: functions that told servers apart in any of "
 		"them (the evidence of 'limpet diagnose') stay on, of the others the most frequent "

@@ -131,6 +131,10 @@ const struct command command_score = {
 		"that in which one was wrong or something sound was indicted. Precision, recall "
 		"and MCC count components (or observers); the times from the start of a fault to "
 		"its indictment are shown as a distribution.\n\n"
+		"Warnings and what is absent are no indictments, and are counted apart: warned "
+		"are faulty ones that only a warning told of, wrongly warned sound ones that a "
+		"warning told of, and absent those that a verdict lists as missing though no "
+		"fault says so.\n\n"
 		"Verdicts that cannot be read are named and left out; the exit status is then 2.",
 	.options = options,
 	.options_size = sizeof(struct score_options),

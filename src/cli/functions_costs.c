@@ -199,8 +199,8 @@ void function_costs_print(FILE *out, const struct function_costs *c, size_t top)
 {
 	_cleanup_free_ const struct function_cost **all = sorted(c);
 
-	fprintf(out, "%zu functions, %.0f calls per second; counting them takes %.2f%% of a CPU\n",
-		c->n, c->calls, percent(c, c->calls));
+	fprintf(out, "%zu function%s, %.0f calls per second; counting them takes %.2f%% of a CPU\n",
+		c->n, c->n == 1 ? "" : "s", c->calls, percent(c, c->calls));
 	if (c->n && all)
 		fputs("     calls/s     self ms/s     cost       function\n", out);
 	for (size_t i = 0; all && i < c->n && (!top || i < top); i++)

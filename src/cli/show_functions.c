@@ -14,6 +14,21 @@ static size_t top_of(const struct show_functions *o)
 	return o->top ? (size_t)o->top : TOP_DEFAULT;
 }
 
+/* Say what is missing, and what is there instead. */
+static int say_nothing(const char *kind, bool calls, struct lp_err *err)
+{
+	bool stacks = !strcmp(kind, "stack");
+
+	if (calls && !stacks)
+		return lp_err_set(err, -ENOENT,
+			"there are no samples of functions in the data, but calls of them, which "
+			"'limpet functions DATA' lists");
+	return lp_err_set(err, -ENOENT,
+		"there are no samples of %ss in the data ('limpet record --collect profile%s' "
+		"takes them)",
+		kind, stacks ? " --stacks" : "");
+}
+
 /* What there is within a time; it is an error if there is nothing at all. */
 static int read_view(struct lp_dataset *ds, const char *kind, const struct lp_table_options *range,
 	struct functions_view *ret, struct lp_err *err)
@@ -26,12 +41,10 @@ static int read_view(struct lp_dataset *ds, const char *kind, const struct lp_ta
 	int r = functions_read(ds, &select, ret, err);
 
 	if ((r == 0 || r == -EBADMSG) && !ret->n) {
+		bool calls = ret->calls;
+
 		functions_release(ret);
-		return r < 0 ? r
-			     : lp_err_set(err, -ENOENT,
-				       "there are no samples of %ss in the data ('limpet record "
-				       "--collect profile%s' takes them)",
-				       kind, strcmp(kind, "stack") ? "" : " --stacks");
+		return r < 0 ? r : say_nothing(kind, calls, err);
 	}
 	return r;
 }

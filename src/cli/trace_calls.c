@@ -36,8 +36,9 @@ static void print_text(const struct calls *c, const struct trace_functions *f, s
 {
 	const struct calls_totals *t = calls_totals(c);
 
-	fprintf(stderr, "%" PRId64 " calls of %zu functions in %" PRIu64 " processes\n", f->calls,
-		f->n, t->programs);
+	fprintf(stderr, "%" PRId64 " call%s of %zu function%s in %" PRIu64 " process%s\n", f->calls,
+		f->calls == 1 ? "" : "s", f->n, f->n == 1 ? "" : "s", t->programs,
+		t->programs == 1 ? "" : "es");
 	if (f->n)
 		fputs("   share       calls     seconds  function\n", stderr);
 	for (size_t i = 0; i < f->n && i < top; i++)
@@ -45,7 +46,8 @@ static void print_text(const struct calls *c, const struct trace_functions *f, s
 			f->ns ? 100.0 * (double)f->items[i].ns / (double)f->ns : 0, f->items[i].n,
 			(double)f->items[i].ns / 1e9, f->items[i].name);
 	if (f->n_off)
-		fprintf(stderr, "%zu functions are switched off\n", f->n_off);
+		fprintf(stderr, "%zu function%s switched off\n", f->n_off,
+			f->n_off == 1 ? " is" : "s are");
 	if (t->lost_functions || t->lost_threads || t->left_out)
 		fprintf(stderr,
 			"not counted: %" PRIu64 " calls and %" PRIu64

@@ -83,8 +83,8 @@ static void cost_say(const struct functions_options *opt, const struct probe_pla
 
 	for (size_t i = 0; i < places->n; i++)
 		dear += !places->items[i].cheap;
-	fprintf(stderr, "%zu functions; each call of one takes some 0.6 to 1.2 us longer",
-		places->n);
+	fprintf(stderr, "%zu function%s; each call of one takes some 0.6 to 1.2 us longer",
+		places->n, places->n == 1 ? "" : "s");
 	if (dear)
 		fprintf(stderr,
 			", of %zu of them 10 to 50 us, as the processor has to step over their "
@@ -93,13 +93,14 @@ static void cost_say(const struct functions_options *opt, const struct probe_pla
 	fprintf(stderr, "; at %" PRIu64 " calls per second a function is let go\n",
 		opt->limit ? opt->limit : PROBES_LIMIT);
 	if (places->left_out)
-		fprintf(stderr, "%zu more functions match, for which there is no room\n",
-			places->left_out);
+		fprintf(stderr, "%zu more function%s match, for which there is no room\n",
+			places->left_out, places->left_out == 1 ? "" : "s");
 }
 
 static void print_text(const struct trace_functions *f, size_t top)
 {
-	fprintf(stderr, "%" PRId64 " calls of %zu functions\n", f->calls, f->n);
+	fprintf(stderr, "%" PRId64 " call%s of %zu function%s\n", f->calls,
+		f->calls == 1 ? "" : "s", f->n, f->n == 1 ? "" : "s");
 	if (f->n)
 		fputs("      calls     seconds    us/call  function\n", stderr);
 	for (size_t i = 0; i < f->n && i < top; i++)
@@ -159,8 +160,13 @@ static int drive(const struct functions_options *opt, const struct probes_config
 	int r;
 
 	if (t->refused)
-		lp_warn_raise(config->warn, "%zu functions cannot be probed", t->refused);
-	snprintf(begin, sizeof(begin), "counting the calls of %zu functions", t->functions);
+		lp_warn_raise(config->warn, "%zu function%s cannot be probed", t->refused,
+			t->refused == 1 ? "" : "s");
+	snprintf(begin, sizeof(begin), "counting the calls of %zu function%s", t->functions,
+		t->functions == 1 ? "" : "s");
+	if (t->trampolines)
+		snprintf(begin + strlen(begin), sizeof(begin) - strlen(begin),
+			", of %zu by trampolines (fentry)", t->trampolines);
 	r = trace_drive(&d, &stats, err);
 	if (r == 0)
 		r = print_closing(opt, p, &stats, err);
@@ -243,7 +249,8 @@ const struct command trace_command_functions = {
 		"first instruction of the function. Functions that begin with endbr64 are probed "
 		"behind it. How many are of the dear sort is said before it begins, and a function "
 		"that is called more often than --limit is let go, and told of.\n\n"
-		"--kernel counts functions of the kernel, where it permits that (kprobes).\n\n"
+		"--kernel counts functions of the kernel, where it permits that: by trampolines "
+		"(fentry), which are cheapest, the first 64 that have one; else by kprobes.\n\n"
 		"It needs root (or CAP_BPF and CAP_PERFMON) and limpet built with BPF. The exit "
 		"status is 0 if all was written, 2 if it is not permitted or cannot be done here, "
 		"3 "

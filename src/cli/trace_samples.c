@@ -78,10 +78,10 @@ static void print_text(const struct profile *p, const struct functions *f, size_
 	const struct profile_totals *t = profile_totals(p);
 
 	fprintf(stderr,
-		"%" PRIu64 " samples in %zu functions, %.1f%% of them unknown; CPUs were idle in "
+		"%" PRIu64 " sample%s in %zu function%s, %.1f%% of them unknown; CPUs were idle in "
 		"%.1f%%; %" PRIu64 " lost\n",
-		t->samples, f->n, percent(t->unknown, t->samples),
-		percent(t->idle, t->samples + t->idle), t->lost);
+		t->samples, t->samples == 1 ? "" : "s", f->n, f->n == 1 ? "" : "s",
+		percent(t->unknown, t->samples), percent(t->idle, t->samples + t->idle), t->lost);
 	for (size_t i = 0; i < f->n && i < top; i++)
 		fprintf(stderr, "%5.1f%%  %s\n", percent(f->items[i].n, t->samples),
 			f->items[i].name);

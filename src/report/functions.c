@@ -129,6 +129,8 @@ static int add_batch(
 		const struct lp_batch_kind *kind = &b->kinds[k];
 		int column = lp_schema_column(&c->schemas[kind->schema], "samples");
 
+		if (column < 0 && !strcmp(c->schemas[kind->schema].kind, "function"))
+			((struct pass *)ctx)->v->calls = true;
 		if (column < 0 || !kind->columns[column])
 			continue;
 		for (uint32_t i = 0; i < kind->n_components; i++) {

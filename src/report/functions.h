@@ -28,6 +28,7 @@ struct functions_view {
 	struct functions_server *servers; /* by name */
 	size_t n, cap;
 	struct strmap index;
+	bool calls; /* functions are there, of which not samples but calls were counted */
 };
 
 /* What is wanted of the data. */

@@ -53,7 +53,8 @@ void functions_print_text(FILE *out, const struct functions_view *v, size_t top)
 		if (i)
 			fputc('\n', out);
 		print_name(out, s->name);
-		fprintf(out, ": %" PRIu64 " samples in %zu functions", s->total, s->n_rows);
+		fprintf(out, ": %" PRIu64 " sample%s in %zu function%s", s->total,
+			s->total == 1 ? "" : "s", s->n_rows, s->n_rows == 1 ? "" : "s");
 		print_span(out, s);
 		for (size_t k = 0; k < s->n_rows && k < top; k++) {
 			fprintf(out, "%6.1f%%  ", 100 * share(s->rows[k].n, s->total));

@@ -107,6 +107,27 @@ static void kind_heading(struct grid *g, const struct listing *l, uint32_t kind,
 		grid_add(g, l->means[l->kind_means[i]]->metric);
 }
 
+static bool kind_has(const struct listing *l, uint32_t kind, const char *metric)
+{
+	for (size_t i = l->kind_first[kind]; i < l->kind_first[kind + 1]; i++) {
+		if (!strcmp(l->means[l->kind_means[i]]->metric, metric))
+			return true;
+	}
+	return false;
+}
+
+/* What lists them: samples of functions and stacks are not where calls are. */
+static const char *command_for(const struct listing *l, uint32_t kind, bool stacks)
+{
+	bool calls = kind_has(l, kind, "fcalls");
+
+	if (stacks)
+		return "limpet show --functions --flame FILE";
+	if (calls && kind_has(l, kind, "samples"))
+		return "limpet show --functions, limpet functions";
+	return calls ? "limpet functions" : "limpet show --functions";
+}
+
 /* There are thousands of functions and stacks: unless they were asked for, they are counted. */
 static bool print_count(FILE *out, const struct listing *l, uint32_t kind)
 {
@@ -118,8 +139,8 @@ static bool print_count(FILE *out, const struct listing *l, uint32_t kind)
 	for (size_t i = 0; i < l->n_components; i++)
 		n += l->components[i].kind == kind;
 	if (n)
-		fprintf(out, "\n%zu %s%s: limpet show --functions%s\n", n, l->kinds[kind],
-			n == 1 ? "" : "s", stacks ? " --flame FILE" : "");
+		fprintf(out, "\n%zu %s%s: %s\n", n, l->kinds[kind], n == 1 ? "" : "s",
+			command_for(l, kind, stacks));
 	return true;
 }
 

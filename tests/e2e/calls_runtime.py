@@ -157,6 +157,29 @@ def test_unload(directory):
         check(sorted(first) == [3, 4], f"{first}")
 
 
+def test_links(directory):
+    """a library that is loaded by a link is told of by the file behind it, as samples tell of it"""
+    program = build(directory, "loads.c", "-ldl")
+    library = build(directory, "plugin.c", "-DFUNCTION=first", "-shared", "-fPIC", out="libp.so.1.2")
+    link = os.path.join(directory, "libp.so.1")
+    os.symlink("libp.so.1.2", link)
+    with Tables() as tables:
+        tables.run(program, link, "first", "3")
+        table = os.path.join(tables.directory.name, tables.names()[0])
+        modules = {line.split()[2] for line in run(DUMP, table).splitlines() if len(line.split()) == 6}
+        check(os.path.realpath(library) in modules and link not in modules, f"{modules}")
+
+
+def test_prelinked(directory):
+    """functions of a library that was linked for a place of its own, and is loaded elsewhere"""
+    program = build(directory, "loads.c", "-ldl")
+    library = build(directory, "plugin.c", "-DFUNCTION=first", "-shared", "-fPIC",
+                    "-Wl,-Ttext-segment=0x3000000000", out="prelinked.so")
+    check(min(symbols_of(library)) >= 0x3000000000, "it is not for a place of its own")
+    with Tables() as tables:
+        expect(tables.counts(program, library, "first", "3"), first=3, main=1)
+
+
 def test_nobody_reads(directory):
     """a program whose table nobody reads leaves nothing"""
     program = build(directory, "exact.c", "-fno-inline")

@@ -46,6 +46,37 @@ def with_debugdata(path):
     subprocess.run(["objcopy", "--add-section", f".gnu_debugdata={path}.mini.xz", path], **OF_ALL)
 
 
+# What the functions of busy.c are called in other languages, and what is to be made of that: C++, and Rust by its
+# new and its old scheme.
+NAMES = {"cplusplus": {"busy_once": ("_ZN6server4readEPKci", "server::read(char_const*,int)"),
+                       "busy_thrice": ("_ZN6server5writeEv", "server::write()")},
+         "rust": {"busy_once": ("_ZN7storage4disk4read17h0123456789abcdefE", "storage::disk::read"),
+                  "busy_thrice": ("_RNvNtCs1234_7storage4disk5write", "storage::disk::write")}}
+PRELINKED = 0x3000000000
+
+
+def other_language(directory, name):
+    """A busy program whose functions have the names of another language."""
+    path = os.path.join(directory, name)
+    defines = [f"-D{function}={symbol}" for function, (symbol, _) in NAMES[name].items()]
+    subprocess.run(["gcc", "-O1", *defines, "-o", path, SOURCE], **OF_ALL)
+    return path
+
+
+def prelinked(directory):
+    """A busy program whose functions are in a library that was linked for a place where it will not be."""
+    path, library = os.path.join(directory, "prelinked"), os.path.join(directory, "libprelinked.so")
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Dmain=busy_main", f"-Wl,-Ttext-segment={PRELINKED:#x}",
+                    "-o", library, SOURCE], **OF_ALL)
+    places = subprocess.run(["nm", library], **OF_ALL).stdout.split()
+    check(int(places[places.index("busy_once") - 2], 16) >= PRELINKED, "it is not for a place of its own")
+    source = os.path.join(directory, "main.c")
+    with open(source, "w", encoding="ascii") as f:
+        f.write("int busy_main(int, char **);\nint main(int n, char **args) { return busy_main(n, args); }\n")
+    subprocess.run(["gcc", "-o", path, source, library, f"-Wl,-rpath,{directory}"], **OF_ALL)
+    return path
+
+
 class Busy:
     """A busy program that waits until it may begin, and at its end until it is let go."""
 
@@ -125,12 +156,10 @@ def of_program(functions, program):
     return {key[1:]: n for key, n in functions.items() if key[0] == program}
 
 
-def check_shares(functions, program):
+def check_shares(functions, program, image=None, names=("busy_once", "busy_thrice")):
     """Both functions are known, and found as often as they were busy."""
     mine = of_program(functions, program)
-    image = (program,)
-    thrice = mine.get(image + ("busy_thrice",), 0)
-    once = mine.get(image + ("busy_once",), 0)
+    once, thrice = (mine.get((image or program, name), 0) for name in names)
     total = sum(mine.values())
     check(thrice and once, f"{program}: {mine}")
     # 300 samples spread by 0.025; there is a lot of room for a machine that is busy otherwise.
@@ -151,7 +180,9 @@ def begin(directory):
                 "deleted": compiled(directory, "deleted"),
                 "replaced": compiled(directory, "replaced"),
                 "brief": compiled(directory, "brief"),
-                "kernel": compiled(directory, "kernel")}
+                "kernel": compiled(directory, "kernel"),
+                "prelinked": prelinked(directory),
+                **{name: other_language(directory, name) for name in NAMES}}
     with_debugdata(programs["packed"])
     busy = {}
     for name, path in programs.items():
@@ -191,6 +222,9 @@ def run_busy(directory, *options):
 def check_busy(functions):
     for name in ("pie", "nopie", "static", "packed", "deleted", "replaced"):
         check_shares(functions, name)
+    check_shares(functions, "prelinked", "libprelinked.so")
+    for name, symbols in NAMES.items():
+        check_shares(functions, name, names=[symbols[f][1] for f in ("busy_once", "busy_thrice")])
     stripped = of_program(functions, "stripped")
     pages = sum(n for (image, function), n in stripped.items()
                 if image == "stripped" and function.startswith("stripped+0x"))

@@ -1,5 +1,6 @@
-/* Counts calls of functions, of programs (uprobes) and of the kernel (kprobes), and the time that
- * each takes by itself; and hits of tracepoints. Which counter a probe belongs to is its cookie.
+/* Counts calls of functions, of programs (uprobes) and of the kernel (trampolines, else kprobes),
+ * and the time that each takes by itself; and hits of tracepoints. Which counter a probe belongs to
+ * is its cookie; programs for trampolines are loaded once for each function.
  */
 #include "trace/bpf/functions.h"
 #include <linux/bpf.h>
@@ -136,26 +137,23 @@ static inline __attribute__((always_inline)) void drop_stale(struct functions_st
 	}
 }
 
-SEC("kprobe")
-int on_enter(struct pt_regs *ctx)
+static inline __attribute__((always_inline)) void enter(uint64_t at, uint64_t sp)
 {
 	struct functions_stack *s = stack_of_thread(1);
-	uint64_t at = bpf_get_attach_cookie(ctx), sp = stack_pointer(ctx);
 	struct functions_frame *f;
 
 	count(at);
 	if (!s)
-		return 0;
+		return;
 	drop_stale(s, sp);
 	if (s->depth >= FUNCTIONS_DEPTH)
-		return 0;
+		return;
 	f = frame_at(s, s->depth);
 	f->at = at;
 	f->sp = sp;
 	f->children = 0;
 	f->begin = bpf_ktime_get_ns();
 	s->depth++;
-	return 0;
 }
 
 /* Is it the frame of the call that ends? The return address was on the stack, or in a register. */
@@ -178,20 +176,19 @@ static inline __attribute__((always_inline)) uint32_t frame_of(
 	return FUNCTIONS_DEPTH;
 }
 
-SEC("kprobe")
-int on_return(struct pt_regs *ctx)
+static inline __attribute__((always_inline)) void leave(uint64_t at, uint64_t sp)
 {
 	struct functions_stack *s = stack_of_thread(0);
-	uint64_t at = bpf_get_attach_cookie(ctx), ns;
 	struct functions_counter *c = counter(at);
 	const struct functions_frame *f;
 	uint32_t place;
+	uint64_t ns;
 
 	if (!s || !c)
-		return 0;
-	place = frame_of(s, at, stack_pointer(ctx));
+		return;
+	place = frame_of(s, at, sp);
 	if (place >= FUNCTIONS_DEPTH)
-		return 0;
+		return;
 	f = frame_at(s, place);
 	ns = bpf_ktime_get_ns() - f->begin;
 	if (ns > f->children)
@@ -199,6 +196,36 @@ int on_return(struct pt_regs *ctx)
 	s->depth = place;
 	if (place)
 		frame_at(s, place - 1)->children += ns;
+}
+
+SEC("kprobe")
+int on_enter(struct pt_regs *ctx)
+{
+	enter(bpf_get_attach_cookie(ctx), stack_pointer(ctx));
+	return 0;
+}
+
+SEC("kprobe")
+int on_return(struct pt_regs *ctx)
+{
+	leave(bpf_get_attach_cookie(ctx), stack_pointer(ctx));
+	return 0;
+}
+
+/* Attached to one function of the kernel each. A trampoline costs a fraction of a kprobe. */
+SEC("fentry")
+int on_fentry(void *ctx)
+{
+	(void)ctx;
+	enter(settings.function, 0);
+	return 0;
+}
+
+SEC("fexit")
+int on_fexit(void *ctx)
+{
+	(void)ctx;
+	leave(settings.function, 0);
 	return 0;
 }
 

@@ -46,7 +46,8 @@ enum {
 #define FUNCTIONS_DEPTH 64
 
 struct functions_settings {
-	uint32_t netns; /* only hits of this network namespace; 0: all */
+	uint32_t netns;	   /* only hits of this network namespace; 0: all */
+	uint32_t function; /* the counter of the one function that trampolines are for */
 };
 
 struct functions_counter {

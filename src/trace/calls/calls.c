@@ -34,6 +34,7 @@ struct calls {
 	struct strmap too_dear; /* functions that the budget has no room for */
 	int64_t interval_us, slot;
 	bool sampled, over;
+	bool idle;
 	bool counting; /* what was counted before it begins is not ours */
 };
 
@@ -149,7 +150,7 @@ static int function_count(
 
 	f->last = *now;
 	f->recent += n;
-	if (!n && !ticks && !f->off && !p->reading.off[i] && f->seen)
+	if (!n && !ticks && !f->off && !p->reading.off[i] && f->seen && !c->idle)
 		return 0;
 	if (!f->name)
 		f->name = calls_names_find(c->names, p, i);
@@ -159,7 +160,7 @@ static int function_count(
 	f->seen = true;
 	if (!c->counting)
 		return 0;
-	if ((n || ticks) && named_rows_add(c->rows, f->name, values) < 0)
+	if ((n || ticks || c->idle) && named_rows_add(c->rows, f->name, values) < 0)
 		return -ENOMEM;
 	return function_tell_off(c, p, i);
 }
@@ -263,7 +264,8 @@ int calls_look(struct calls *c, struct lp_err *err)
 	named_rows_tick(c->rows);
 	r = calls_watch_read(c->watch, program_count, c, c->warn, err);
 	calls_names_tick(c->names);
-	c->totals.left_out = calls_watch_left_out(c->watch);
+	if (calls_watch_left_out(c->watch) > c->totals.left_out)
+		c->totals.left_out = calls_watch_left_out(c->watch);
 	return r;
 }
 
@@ -324,6 +326,7 @@ int calls_new(const struct calls_config *config, struct calls **ret, struct lp_e
 	c->pid = config->pid;
 	c->list = config->list;
 	c->budget = config->budget;
+	c->idle = config->idle;
 	c->rows = named_rows_new(config->observer, &schema, CALLS_FUNCTIONS_MAX, IDLE_PERIODS);
 	c->names = calls_names_new("/proc");
 	if (!c->rows || !c->names)

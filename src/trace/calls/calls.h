@@ -19,6 +19,7 @@ struct calls_config {
 	int64_t interval_us;   /* counts are read at multiples of it; 0: CALLS_INTERVAL_US */
 	bool at_ends;	       /* and when it begins and ends */
 	bool passive;	       /* only have a look (calls_watch.h) */
+	bool idle;	       /* rows also for functions that are not called meanwhile */
 	uint64_t netns;	       /* only programs of this network namespace (netns.h); 0: all */
 	pid_t pid;	       /* of this process only; 0: of all */
 	/* Switches functions on or off, each when it is first seen. NULL: they stay as they are. */

@@ -21,7 +21,8 @@ struct calls_watch {
 	uint64_t netns;
 	struct calls_program *programs;
 	size_t n, cap;
-	uint64_t left_out;
+	uint64_t left_out;	 /* of programs that began when nobody read */
+	uint64_t left_out_named; /* of the others, the last time that was looked */
 };
 
 static void program_release(struct calls_program *p)
@@ -51,7 +52,7 @@ void calls_watch_close(struct calls_watch *w)
 
 uint64_t calls_watch_left_out(const struct calls_watch *w)
 {
-	return w->left_out;
+	return w->left_out + w->left_out_named;
 }
 
 /* Tell programs that somebody reads. */
@@ -144,7 +145,7 @@ static int file_found(struct calls_watch *w, const char *name, struct lp_err *er
 	if (w->passive && !owner_of(w, p.pid, &p.uid))
 		return 0; /* it would be found again and again */
 	if (w->n >= CALLS_PROGRAMS_MAX) {
-		w->left_out++;
+		w->left_out_named++;
 		return 0;
 	}
 	p.fd = openat(w->dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -331,6 +332,7 @@ int calls_watch_read(struct calls_watch *w,
 {
 	int r = announce(w, err);
 
+	w->left_out_named = 0;
 	if (r == 0)
 		r = look_in_directory(w, err);
 	for (size_t i = 0; r >= 0 && i < w->n; i++)

@@ -31,6 +31,9 @@ int prober_add_function(
 	struct prober *p, uint32_t at, pid_t pid, const char *path, uint64_t offset);
 int prober_add_kernel(struct prober *p, uint32_t at, const char *function);
 
+/* How many functions of the kernel are counted by trampolines (fentry) and not by kprobes. */
+size_t prober_trampolines(const struct prober *p);
+
 /* Let go of all probes of a counter. */
 void prober_remove(struct prober *p, uint32_t at);
 

@@ -1,5 +1,7 @@
 #include "trace/probes/prober.h"
 
+#include "trace/probes/prober_fentry.h"
+
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "trace/bpf_complaint.h"
@@ -21,6 +23,7 @@ _Alignas(16) static const char programs[] =
 struct probe {
 	uint32_t at;
 	struct bpf_link *enter, *leave;
+	struct bpf_object *own; /* programs for this function alone; NULL: those of all */
 };
 
 struct prober {
@@ -29,6 +32,8 @@ struct prober {
 	size_t size; /* of these, in bytes */
 	struct probe *probes;
 	size_t n, cap;
+	size_t n_fentry;
+	bool no_fentry; /* the kernel has refused a trampoline */
 };
 
 #define NAME(name, whose) [FUNCTIONS_TP_##name] = #name,
@@ -38,6 +43,7 @@ static void probe_release(struct probe *p)
 {
 	bpf_link__destroy(p->leave);
 	bpf_link__destroy(p->enter);
+	bpf_object__close(p->own);
 }
 
 void prober_close(struct prober *p)
@@ -85,10 +91,13 @@ static int prepare(const struct prober *p, uint32_t n, bool tracepoints, uint64_
 		r = bpf_map__set_initial_value(rodata, &settings, sizeof(settings));
 	bpf_object__for_each_program(program, p->object)
 	{
-		bool is_probe = bpf_program__type(program) == BPF_PROG_TYPE_KPROBE;
+		enum bpf_prog_type type = bpf_program__type(program);
 
 		if (r == 0)
-			r = bpf_program__set_autoload(program, is_probe ? n > 0 : tracepoints);
+			r = bpf_program__set_autoload(program,
+				type == BPF_PROG_TYPE_KPROBE		? n > 0
+					: type == BPF_PROG_TYPE_TRACING ? false
+									: tracepoints);
 	}
 	return r;
 }
@@ -192,9 +201,34 @@ int prober_add_function(struct prober *p, uint32_t at, pid_t pid, const char *pa
 	return place_add(p, at, &(struct place){.pid = pid, .path = path, .offset = offset});
 }
 
+/* By a trampoline where that can be, which is far cheaper, else by kprobes. A kernel that has
+ * refused one is not asked again for each of a thousand functions. */
 int prober_add_kernel(struct prober *p, uint32_t at, const char *function)
 {
+	struct probe probe = {.at = at};
+	int r = -EOPNOTSUPP;
+
+	if (!p->no_fentry && p->n_fentry < FENTRY_MAX) {
+		r = fentry_open(
+			programs, sizeof(programs) - 1, p->object, at, function, &probe.own);
+		if (r == 0)
+			r = fentry_attach(probe.own, &probe.enter, &probe.leave);
+		if (r == 0)
+			r = probe_add(p, &probe);
+		/* A function without types is nothing against all others. */
+		p->no_fentry = r < 0 && r != -ENOENT && r != -ESRCH;
+	}
+	if (r == 0) {
+		p->n_fentry++;
+		return 0;
+	}
+	probe_release(&probe);
 	return place_add(p, at, &(struct place){.function = function});
+}
+
+size_t prober_trampolines(const struct prober *p)
+{
+	return p->n_fentry;
 }
 
 void prober_remove(struct prober *p, uint32_t at)

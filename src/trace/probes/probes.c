@@ -166,13 +166,15 @@ static int functions_add(struct probes *p, const struct probe_places *places, st
 		if (r < 0 && !refused)
 			refused = r;
 	}
+	p->totals.trampolines = prober_trampolines(p->prober);
 	if (!refused || p->totals.functions)
 		return 0;
 	if (!places->items[0].path)
 		return lp_err_set(err, -EOPNOTSUPP,
-			"this kernel does not let functions of its own be probed (it takes "
-			"CONFIG_KPROBES, and none of them is marked or locked against it); its "
-			"tracepoints can be counted ('limpet record --collect kernel')");
+			"this kernel does not let functions of its own be probed, neither by "
+			"trampolines (fentry: CONFIG_DYNAMIC_FTRACE) nor by kprobes "
+			"(CONFIG_KPROBES); its tracepoints can be counted ('limpet record "
+			"--collect kernel')");
 	return lp_err_set(err, -EOPNOTSUPP,
 		"the kernel does not let these functions be probed (%s)", strerror(-refused));
 }

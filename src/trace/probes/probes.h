@@ -27,6 +27,8 @@ struct probes_config {
 struct probes_totals {
 	size_t functions;   /* that are counted */
 	size_t refused;	    /* that the kernel does not let us count */
+	size_t trampolines; /* of the kernel's, those that are counted at a fraction of a probe's
+			       cost */
 	size_t let_go;	    /* that were called too often */
 	size_t tracepoints; /* that this kernel has */
 };
