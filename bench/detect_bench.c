@@ -107,7 +107,7 @@ static void measure_group(const struct measure *m, const struct data *d, bool al
 	double *thresholds = need(malloc(d->g.n_members * sizeof(*thresholds))), start = seconds();
 	struct smoothed s;
 
-	if (smooth_group(&d->g, p->smooth, &s) < 0)
+	if (smooth_group(&d->g, p->smooth, 0, &s) < 0)
 		need(NULL);
 	t->smooth += seconds() - start;
 	for (uint32_t i = 0; i < d->g.n_members; i++)

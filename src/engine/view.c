@@ -55,7 +55,7 @@ static void presence_note(struct view *view, uint32_t table, uint32_t component,
 
 	if (row == UINT32_MAX || !view->gaps[observer])
 		return;
-	values = view->v->tables[table]->values + (size_t)row * n_slots;
+	values = table_values(view->v->tables[table], row);
 	for (uint32_t s = 0; s < n_slots; s++) {
 		if (last[s] >= 0 || isnan(values[s]))
 			continue;

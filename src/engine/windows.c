@@ -199,7 +199,8 @@ int windows_compare(struct lane *l, int64_t first, int64_t end, struct lp_err *e
 	struct table_part part = {
 		.first = first * l->params.win_shift - (int64_t)windows_context(l),
 		.end = (end - 1) * l->params.win_shift + l->params.win_size,
-		.seen_from = l->peers->seen_from};
+		.seen_from = l->peers->seen_from,
+		.lazy = true};
 	int r = window_view_make(l, &part, err);
 
 	if (r == 0)

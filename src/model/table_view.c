@@ -765,6 +765,11 @@ int table_refill_part(const struct lp_table_builder *b, const struct table_refil
 		t->n_slots = n_slots;
 	}
 	t->start_us = part->first * t->step_us;
+	if (t->lazy) {
+		t->lazy->first = part->first;
+		memset(t->lazy->read, 0, t->n_components * sizeof(*t->lazy->read));
+		return 0;
+	}
 #pragma omp parallel for schedule(static) if (n_cells >= REFILL_MANY)
 	for (uint32_t i = 0; i < t->n_components; i++)
 		pages_copy(&rows[r->rows[i]].pages, part->first, n_slots,

@@ -191,7 +191,7 @@ static void test_methods(void **state)
 
 		for (uint32_t i = 0; i < 5; i++)
 			rows[i] = row(table, i);
-		assert_int_equal(smooth_group(&g, o.params.smooth, &s), 0);
+		assert_int_equal(smooth_group(&g, o.params.smooth, 0, &s), 0);
 		assert_int_equal(votes_all(o.measure, &o.params, &s, NULL, 5, votes, NULL), 0);
 		learn(t, table, NULL);
 		finish(t, &r);

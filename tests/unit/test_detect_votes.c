@@ -36,7 +36,7 @@ static void smooth_one(const double *row, uint32_t n, uint32_t width, struct smo
 {
 	struct group_data g = {&row, 1, n};
 
-	assert_int_equal(smooth_group(&g, width, ret), 0);
+	assert_int_equal(smooth_group(&g, width, 0, ret), 0);
 	assert_int_equal(ret->n_slots, n);
 }
 
@@ -100,11 +100,9 @@ static void test_smooth_context(void **state)
 
 		for (uint32_t i = 0; i < SMOOTH_SLOTS; i++)
 			row[i] = oracle_below(10) < (uint32_t)round % 4 ? NAN : oracle_uniform();
-		assert_int_equal(smooth_group(&g, width, &all), 0);
-		smoothed_drop_sparse(&all, &g, width);
+		assert_int_equal(smooth_group(&g, width, width, &all), 0);
 		g.context = context;
-		assert_int_equal(smooth_group(&g, width, &some), 0);
-		smoothed_drop_sparse(&some, &g, width);
+		assert_int_equal(smooth_group(&g, width, width, &some), 0);
 		assert_int_equal(some.n_slots, SMOOTH_SLOTS - context);
 		for (uint32_t i = context; i < SMOOTH_SLOTS; i++) {
 			double a = all.rows[0][i], b = some.rows[0][i - context];
@@ -124,7 +122,7 @@ static void test_smooth_rows(void **state)
 	struct smoothed s;
 
 	(void)state;
-	assert_int_equal(smooth_group(&g, 2, &s), 0);
+	assert_int_equal(smooth_group(&g, 2, 0, &s), 0);
 	assert_null(s.rows[1]);
 	for (unsigned m = 0; m < 3; m += 2) {
 		assert_true(s.rows[m][0] == 1 && s.rows[m][1] == 2 && s.rows[m][2] == 3);
@@ -133,14 +131,14 @@ static void test_smooth_rows(void **state)
 	smoothed_release(&s);
 	assert_null(s.block);
 	/* No width means no smoothing; one longer than the data means all of it. */
-	assert_int_equal(smooth_group(&g, 0, &s), 0);
+	assert_int_equal(smooth_group(&g, 0, 0, &s), 0);
 	assert_true(s.rows[0][1] == 3 && isnan(s.rows[0][2]));
 	smoothed_release(&s);
-	assert_int_equal(smooth_group(&g, UINT32_MAX, &s), 0);
+	assert_int_equal(smooth_group(&g, UINT32_MAX, 0, &s), 0);
 	assert_true(s.rows[0][4] == 3 && s.rows[0][3] == 2);
 	smoothed_release(&s);
 	g = (struct group_data){pair, 0, 5};
-	assert_int_equal(smooth_group(&g, 2, &s), 0);
+	assert_int_equal(smooth_group(&g, 2, 0, &s), 0);
 	smoothed_release(&s);
 	smoothed_release(&s);
 }
@@ -193,7 +191,7 @@ static void test_windows(void **state)
 
 	(void)state;
 	fill();
-	assert_int_equal(smooth_group(&group, params.smooth, &s), 0);
+	assert_int_equal(smooth_group(&group, params.smooth, 0, &s), 0);
 	for (const struct measure *const *m = measures; *m; m++) {
 		assert_int_equal(votes_all(*m, &params, &s, NULL, 0, votes, data), 0);
 		for (uint32_t i = 0; i < n_windows; i++) {
@@ -227,7 +225,7 @@ static void test_some_members(void **state)
 
 	(void)state;
 	fill();
-	assert_int_equal(smooth_group(&group, params.smooth, &s), 0);
+	assert_int_equal(smooth_group(&group, params.smooth, 0, &s), 0);
 	for (const struct measure *const *m = measures; *m; m++) {
 		assert_int_equal(votes_all(*m, &params, &s, NULL, 0, all, NULL), 0);
 		assert_int_equal(votes_all(*m, &params, &s, chosen, 2, some, NULL), 0);
@@ -255,7 +253,7 @@ static void test_threads(void **state)
 	fill();
 	for (uint32_t m = 0; m < MEMBERS; m++)
 		thresholds[m] = 3;
-	assert_int_equal(smooth_group(&group, params.smooth, &s), 0);
+	assert_int_equal(smooth_group(&group, params.smooth, 0, &s), 0);
 	for (const struct measure *const *m = measures; *m; m++) {
 		for (int threads = 2; threads < 6; threads++) {
 			omp_set_num_threads(1);
@@ -295,7 +293,7 @@ static void test_asked(void **state)
 		thresholds[m] = 1;
 	for (size_t i = 0; i < n; i++)
 		asked[i] = i % n_windows % 4 && oracle_below(3) == 0;
-	assert_int_equal(smooth_group(&group, params.smooth, &s), 0);
+	assert_int_equal(smooth_group(&group, params.smooth, 0, &s), 0);
 	windows_data(&params, &s, data);
 	for (const struct measure *const *m = measures; *m; m++) {
 		bool *found = calloc(n, sizeof(*found));

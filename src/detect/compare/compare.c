@@ -130,6 +130,7 @@ static int64_t row_first_slot(
 
 	if (c->past && c->past->first_slot && c->past->first_slot[member] < INT64_MAX)
 		return c->past->first_slot[member] - c->context;
+	rows_read(c->v->tables[c->series->metric], &row, 1);
 	while (row && s < n_slots && isnan(row[s]))
 		s++;
 	return row && s < n_slots ? (int64_t)s - c->context : INT64_MAX;
@@ -446,15 +447,14 @@ static int compare_windows(struct comparison *c)
 static int comparison_smooth(struct comparison *c, const struct group_data *all)
 {
 	struct group_data g = *all;
-	int r;
+	uint32_t sparse = 0;
 
 	g.context = c->context;
-	r = smooth_group(&g, c->params.smooth, &c->smoothed);
-	if (r == 0 && c->role == LP_ROLE_SERVICE)
-		smoothed_drop_sparse(&c->smoothed, &g, timeseries_width(c->params.step_us));
-	else if (r == 0 && c->gaps) /* a request now and then says nothing */
-		smoothed_drop_sparse(&c->smoothed, &g, c->params.smooth);
-	return r;
+	if (c->role == LP_ROLE_SERVICE)
+		sparse = timeseries_width(c->params.step_us);
+	else if (c->gaps) /* a request now and then says nothing */
+		sparse = c->params.smooth ? c->params.smooth : 1;
+	return smooth_group(&g, c->params.smooth, sparse, &c->smoothed);
 }
 
 static int comparison_run(struct comparison *c, const struct group_data *g)
@@ -526,12 +526,18 @@ static int comparison_fail(const struct comparison *c, int r, struct lp_err *err
 		c->v->tables[c->series->metric]->metric, c->v->groups[c->series->group].name);
 }
 
+static struct group_data group_data_of(const struct lp_table *t, const double **rows, uint32_t n)
+{
+	return (struct group_data){
+		.rows = rows, .n_members = n, .n_slots = t->n_slots, .lazy = t->lazy ? t : NULL};
+}
+
 /* The rows of the members, and what is to be done with them; 0: nothing. */
 static int comparison_open(struct comparison *c, const struct detect_options *opt,
 	const struct lp_verdict *v, const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct lp_series *series, const double **rows)
 {
-	struct group_data g = {rows, v->groups[group].n_members, v->tables[metric]->n_slots};
+	struct group_data g = group_data_of(v->tables[metric], rows, v->groups[group].n_members);
 
 	*c = (struct comparison){
 		.past = past, .opt = opt, .v = v, .params = *params, .series = series, .unit = 1};
@@ -547,7 +553,7 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 {
 	uint32_t n = v->groups[group].n_members;
 	_cleanup_free_ const double **rows = calloc((size_t)n + 1, sizeof(*rows));
-	struct group_data g = {rows, n, v->tables[metric]->n_slots};
+	struct group_data g = group_data_of(v->tables[metric], rows, n);
 	int r;
 
 	*c = (struct comparison){0};
@@ -555,10 +561,8 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 	if (!rows)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
 	r = comparison_open(c, opt, v, params, group, metric, past, ret_series, rows);
-	if (r > 0) {
-		rows_read(v->tables[metric], rows, n);
+	if (r > 0)
 		r = comparison_run(c, &g) < 0 ? -ENOMEM : 1;
-	}
 	return r < 0 ? comparison_fail(c, r, err) : r;
 }
 
@@ -580,7 +584,6 @@ static int comparison_learn(struct comparison *c, const struct group_data *g, co
 
 	if (!c->timeseries)
 		sample_rows(rows, g->n_members);
-	rows_read(c->v->tables[c->series->metric], rows, g->n_members);
 	if (r == 0 && c->timeseries)
 		return compare_timeseries(c, g);
 	if (r == 0)
@@ -596,7 +599,7 @@ int comparison_calibrate(const struct detect_options *opt, const struct lp_verdi
 	_cleanup_(series_release) struct lp_series s = {0};
 	uint32_t n = v->groups[group].n_members;
 	_cleanup_free_ const double **rows = calloc((size_t)n + 1, sizeof(*rows));
-	struct group_data g = {rows, n, v->tables[metric]->n_slots};
+	struct group_data g = group_data_of(v->tables[metric], rows, n);
 	int r;
 
 	if (!rows)

@@ -93,10 +93,8 @@ int timeseries_votes(const struct group_data *g, const struct timeseries_how *ho
 	struct comparing c = {how->role, how->floor, service ? SERVICE_MEMBERS_LEAST : 2};
 	_cleanup_(smoothed_release) struct smoothed s = {0};
 	int64_t from = how->origin + how->width / 2;
-	int r = smooth_group(g, how->width, &s);
+	int r = smooth_group(g, how->width, service ? how->width : 0, &s);
 
-	if (r == 0 && service)
-		smoothed_drop_sparse(&s, g, how->width);
 	if (r < 0)
 		return r;
 #pragma omp parallel for schedule(static) if ((size_t)s.n_members * s.n_slots >= VOTES_MANY)

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "detect/compare/measure.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -124,34 +125,6 @@ static void smooth_row(const double *row, uint32_t first, uint32_t n, uint32_t w
 	}
 }
 
-int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *ret)
-{
-	size_t n_cells;
-	uint32_t n_slots = g->n_slots - g->context;
-	_cleanup_free_ double *block = NULL;
-	_cleanup_free_ const double **rows = NULL;
-
-	if (__builtin_mul_overflow((size_t)g->n_members, (size_t)n_slots, &n_cells) ||
-		n_cells > SIZE_MAX / sizeof(*block))
-		return -ENOMEM;
-	block = malloc(n_cells * sizeof(*block) + 1);
-	rows = calloc((size_t)g->n_members + 1, sizeof(*rows));
-	if (!block || !rows)
-		return -ENOMEM;
-	width = width ? width : 1;
-#pragma omp parallel for schedule(static) if (n_cells >= VOTES_MANY)
-	for (uint32_t m = 0; m < g->n_members; m++) {
-		double *out = block + (size_t)m * n_slots;
-
-		if (!g->rows[m])
-			continue;
-		smooth_row(g->rows[m], g->context, g->n_slots, width, out);
-		rows[m] = out;
-	}
-	*ret = (struct smoothed){TAKE_PTR(block), TAKE_PTR(rows), g->n_members, n_slots};
-	return 0;
-}
-
 static void row_drop_sparse(
 	const double *row, uint32_t first, uint32_t n_slots, uint32_t width, double *smoothed)
 {
@@ -172,14 +145,71 @@ static void row_drop_sparse(
 	}
 }
 
-void smoothed_drop_sparse(struct smoothed *s, const struct group_data *g, uint32_t width)
+/* What all threads share. */
+struct smoothing {
+	const struct group_data *g;
+	uint32_t width, sparse;
+	double *block;
+	const double **rows;
+};
+
+/* One member; `room` has room for a row that was not read yet: it is not needed afterwards. */
+static void smooth_member(const struct smoothing *s, uint32_t member, double *room)
 {
-#pragma omp parallel for schedule(static) if ((size_t)s->n_members * s->n_slots >= VOTES_MANY)
-	for (uint32_t m = 0; m < s->n_members; m++) {
-		if (s->rows[m])
-			row_drop_sparse(g->rows[m], g->context, g->n_slots, width,
-				s->block + (size_t)m * s->n_slots);
+	const struct group_data *g = s->g;
+	uint32_t n_slots = g->n_slots - g->context;
+	const double *row = g->rows[member];
+	double *out = s->block + (size_t)member * n_slots;
+
+	if (!row)
+		return;
+	if (g->lazy)
+		row = table_values_peek(
+			g->lazy, (uint32_t)((size_t)(row - g->lazy->values) / g->n_slots), room);
+	smooth_row(row, g->context, g->n_slots, s->width, out);
+	if (s->sparse)
+		row_drop_sparse(row, g->context, g->n_slots, s->sparse, out);
+	s->rows[member] = out;
+}
+
+/* All of them; threads share the work where there is much. */
+static int smooth_members(const struct smoothing *s)
+{
+	uint32_t n = s->g->n_members;
+	size_t n_room = s->g->lazy ? s->g->n_slots : 0;
+	int failed = 0; /* NOLINT(clang-analyzer-deadcode.DeadStores): reduced with the threads' */
+
+#pragma omp parallel reduction(min : failed) if ((size_t)n * s->g->n_slots >= VOTES_MANY)
+	{
+		_cleanup_free_ double *room = malloc((n_room + 1) * sizeof(*room));
+
+		failed = room ? 0 : -ENOMEM; /* each thread's own */
+#pragma omp for schedule(static)
+		for (uint32_t m = 0; m < n; m++) {
+			if (room)
+				smooth_member(s, m, room);
+		}
 	}
+	return failed;
+}
+
+int smooth_group(const struct group_data *g, uint32_t width, uint32_t sparse, struct smoothed *ret)
+{
+	size_t n_cells;
+	uint32_t n_slots = g->n_slots - g->context;
+	_cleanup_free_ double *block = NULL;
+	_cleanup_free_ const double **rows = NULL;
+	struct smoothing s = {.g = g, .width = width ? width : 1, .sparse = sparse};
+
+	if (__builtin_mul_overflow((size_t)g->n_members, (size_t)n_slots, &n_cells) ||
+		n_cells > SIZE_MAX / sizeof(*block))
+		return -ENOMEM;
+	s.block = block = malloc(n_cells * sizeof(*block) + 1);
+	s.rows = rows = calloc((size_t)g->n_members + 1, sizeof(*rows));
+	if (!block || !rows || smooth_members(&s) < 0)
+		return -ENOMEM;
+	*ret = (struct smoothed){TAKE_PTR(block), TAKE_PTR(rows), g->n_members, n_slots};
+	return 0;
 }
 
 void smoothed_release(struct smoothed *s)

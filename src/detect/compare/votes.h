@@ -12,7 +12,9 @@
 struct group_data {
 	const double *const *rows; /* [member] n_slots values, NaN: missing; a NULL row has none */
 	uint32_t n_members, n_slots;
-	uint32_t context; /* slots before the first that matters, for averages */
+	uint32_t context;	     /* slots before the first that matters, for averages */
+	const struct lp_table *lazy; /* whose rows they are, which may not have been read yet
+					(model/table_view.h); NULL: values are there */
 };
 
 /* How many windows there are: window w covers the samples w*win_shift .. w*win_shift+win_size-1,
@@ -26,12 +28,12 @@ struct smoothed {
 	const double **rows; /* NULL where the input row is */
 	uint32_t n_members, n_slots;
 };
-int smooth_group(const struct group_data *g, uint32_t width, struct smoothed *ret);
-void smoothed_release(struct smoothed *s);
 
-/* For what has a value only where something happened: where less than half of the last `width`
- * samples (of `g`, which `s` was made from) have one, an average says nothing, and becomes NaN. */
-void smoothed_drop_sparse(struct smoothed *s, const struct group_data *g, uint32_t width);
+/* `sparse` is for what has a value only where something happened: where less than half of the last
+ * `sparse` samples have one, an average says nothing, and becomes NaN. 0: it always says something.
+ */
+int smooth_group(const struct group_data *g, uint32_t width, uint32_t sparse, struct smoothed *ret);
+void smoothed_release(struct smoothed *s);
 
 /* Does each member have data in each window? ret[member * n_windows + window]. */
 void windows_data(const struct lp_params *p, const struct smoothed *s, bool *ret);

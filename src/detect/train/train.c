@@ -224,9 +224,8 @@ static int pair_votes(struct pair *x, const struct detect_options *opt, const st
 			&(struct timeseries_how){
 				.width = x->params.smooth, .role = x->role, .floor = x->floor},
 			x->votes);
-	r = smooth_group(g, x->params.smooth, &s);
-	if (r == 0 && x->role == LP_ROLE_SERVICE)
-		smoothed_drop_sparse(&s, g, timeseries_width(x->params.step_us));
+	r = smooth_group(g, x->params.smooth,
+		x->role == LP_ROLE_SERVICE ? timeseries_width(x->params.step_us) : 0, &s);
 	return r < 0
 		? r
 		: votes_all(opt->measure, &x->params, &s, NULL, g->n_members, x->votes, x->data);
