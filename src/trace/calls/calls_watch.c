@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "trace/netns.h"
 #include <dirent.h>
 #include <errno.h>
@@ -24,6 +25,9 @@ struct calls_watch {
 	uint64_t left_out;	 /* of programs that began when nobody read */
 	uint64_t left_out_named; /* of the others, the last time that was looked */
 };
+
+/* A table that has not been changed for so long, and whose process has ended, is nobody's. */
+#define ABANDONED_NS (60 * NS_PER_SEC)
 
 static void program_release(struct calls_program *p)
 {
@@ -134,14 +138,32 @@ static bool is_honest(const struct calls_watch *w, struct calls_program *p)
 	return !owner_of(w, p->pid, &owner) || owner == p->uid || p->uid == 0;
 }
 
+/* The network of a process that has ended is not known, so nobody who reads those of one network
+ * takes its table away. Whoever reads all of them has had the time to by then. */
+static void remove_abandoned(const struct calls_watch *w, const char *name, pid_t pid)
+{
+	struct stat st;
+	uid_t owner;
+
+	if (w->passive || owner_of(w, pid, &owner) ||
+		fstatat(w->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return;
+	if (clock_ns(CLOCK_REALTIME) - (st.st_mtim.tv_sec * NS_PER_SEC + st.st_mtim.tv_nsec) >
+		ABANDONED_NS)
+		unlinkat(w->dir, name, 0);
+}
+
 static int file_found(struct calls_watch *w, const char *name, struct lp_err *err)
 {
 	struct calls_program p = {.fd = -1};
 	int r = 0;
 
-	if (!name_parse(name, &p.pid, &p.birth_ns) || is_known(w, name) ||
-		!netns_holds(w->proc, w->netns, p.pid))
+	if (!name_parse(name, &p.pid, &p.birth_ns) || is_known(w, name))
 		return 0;
+	if (!netns_holds(w->proc, w->netns, p.pid)) {
+		remove_abandoned(w, name, p.pid);
+		return 0;
+	}
 	if (w->passive && !owner_of(w, p.pid, &p.uid))
 		return 0; /* it would be found again and again */
 	if (w->n >= CALLS_PROGRAMS_MAX) {

@@ -12,8 +12,9 @@
 
 #include <sys/types.h>
 
-/* Programs that are read at a time; of others only the number is known. */
-#define CALLS_PROGRAMS_MAX 1024
+/* Programs that are read at a time; of others only the number is known. Each takes a descriptor, of
+ * which a process usually may have 1,024. */
+#define CALLS_PROGRAMS_MAX 900
 
 struct calls_program {
 	pid_t pid;
