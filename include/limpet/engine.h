@@ -3,6 +3,7 @@
  *     lp_engine_new()      from options and the interval of the samples
  *     lp_engine_feed()     batches of any observer, as they come; those of one observer in order
  *     lp_engine_feed_log() the same for records of system calls
+ *     lp_engine_feed_remark() and for remarks of archives
  *     lp_engine_advance()  "everything up to this time is here": whole windows are compared, once
  *     lp_engine_verdict()  what can be said at the watermark
  *
@@ -55,6 +56,12 @@ int lp_engine_feed(struct lp_engine *e, const struct lp_source *source,
 /* Take over records of a log, in the order of the observer's archive. */
 int lp_engine_feed_log(
 	struct lp_engine *e, const char *observer, const struct lp_log *log, struct lp_err *err);
+
+/* Take over a remark of an observer's archive, as lp_archive_events() gives it. Those that say who
+ * a program is (its process, user and command line) are told where that program runs on one
+ * observer only; all others are passed over. */
+int lp_engine_feed_remark(struct lp_engine *e, const char *observer, int64_t wall_us,
+	const char *text, struct lp_err *err);
 
 /* What batches must contain, for sources that can skip the rest. Good as long as the engine is. */
 const struct lp_select *lp_engine_select(const struct lp_engine *e);

@@ -26,6 +26,7 @@ void lp_engine_free(struct lp_engine *e)
 		lane_release(&e->lanes[i]);
 	lp_table_builder_free(e->plain);
 	semantic_reader_free(e->logs);
+	noted_processes_release(&e->processes);
 	setup_release(&e->setup);
 	free(e);
 }
@@ -147,6 +148,14 @@ int lp_engine_feed_log(
 	struct lp_engine *e, const char *observer, const struct lp_log *log, struct lp_err *err)
 {
 	return e->logs ? semantic_reader_log(e->logs, observer, log, err) : 0;
+}
+
+int lp_engine_feed_remark(struct lp_engine *e, const char *observer, int64_t wall_us,
+	const char *text, struct lp_err *err)
+{
+	int r = noted_processes_add(&e->processes, observer, wall_us, text);
+
+	return r < 0 ? lp_err_sys(err, r, "cannot take over a remark") : 0;
 }
 
 uint64_t lp_engine_n_late(const struct lp_engine *e)
@@ -394,6 +403,8 @@ static int verdict_explain(const struct lp_engine *e, const struct semantic *sem
 
 	if (r == 0 && e->data)
 		r = noted_processes_read(v, e->data, err);
+	if (r == 0 && noted_processes_give(v, &e->processes) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot read what runs where");
 	if (r == 0)
 		r = explain_verdict(v, s->topology, &s->hosts, state, semantic, err);
 	if (r == 0)

@@ -4,6 +4,7 @@
 
 #include "engine/lane.h"
 #include "engine/setup.h"
+#include "explain/processes.h"
 #include "explain/semantic_reader.h"
 #include <limpet/engine.h>
 
@@ -25,9 +26,10 @@ struct lp_engine {
 	struct lp_table_options plain_table;
 
 	struct semantic_options logs_how;
-	struct semantic_reader *logs; /* of system calls; NULL: nobody wants to know */
-	struct lp_dataset *data;      /* where the data comes from, what of it could not be read;
-					       may be NULL */
+	struct semantic_reader *logs;	  /* of system calls; NULL: nobody wants to know */
+	struct noted_processes processes; /* that remarks told of */
+	struct lp_dataset *data; /* where the data comes from, what of it could not be read;
+					  may be NULL */
 };
 
 /* The builders that data goes into; how many. For who reads many files at the same time. */

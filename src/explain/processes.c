@@ -9,35 +9,90 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than can be told apart: whoever writes so many is up to something. */
-#define PROCESSES_MAX 100000
+/* More than can be told apart: then new ones take the places of the oldest. */
+#define PROCESSES_MAX ((size_t)10000)
 
+static bool is_same(const struct lp_process *a, const struct lp_process *b)
+{
+	return a->pid == b->pid && a->uid == b->uid && !strcmp(a->observer, b->observer) &&
+		!strcmp(a->program, b->program) && !strcmp(a->command, b->command);
+}
+
+static void process_release(struct lp_process *p)
+{
+	free(p->observer);
+	free(p->program);
+	free(p->command);
+}
+
+static int process_copy(const struct lp_process *from, struct lp_process *ret)
+{
+	struct lp_process p = *from;
+
+	p.observer = strdup(from->observer);
+	p.program = strdup(from->program);
+	p.command = strdup(from->command);
+	if (!p.observer || !p.program || !p.command) {
+		process_release(&p);
+		return -ENOMEM;
+	}
+	*ret = p;
+	return 0;
+}
+
+void noted_processes_release(struct noted_processes *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		process_release(&p->items[i]);
+	free(p->items);
+	*p = (struct noted_processes){0};
+}
+
+int noted_processes_add(
+	struct noted_processes *p, const char *observer, int64_t wall_us, const char *text)
+{
+	struct process_note note;
+	struct lp_process it, made;
+
+	if (!process_note_read(text, &note))
+		return 0;
+	it = (struct lp_process){.observer = (char *)(uintptr_t)observer,
+		.program = note.program,
+		.command = note.command,
+		.pid = note.pid,
+		.uid = note.uid,
+		.wall_us = wall_us};
+	/* The first note of a process serves for all later times. */
+	for (size_t i = p->n; i > 0; i--) {
+		if (is_same(&p->items[i - 1], &it) && p->items[i - 1].wall_us <= wall_us)
+			return 0;
+	}
+	if (p->n < PROCESSES_MAX &&
+		array_reserve(&p->items, &p->cap, p->n + 1, sizeof(*p->items)) < 0)
+		return -ENOMEM;
+	if (process_copy(&it, &made) < 0)
+		return -ENOMEM;
+	if (p->n < PROCESSES_MAX) {
+		p->items[p->n++] = made;
+		return 0;
+	}
+	process_release(&p->items[p->oldest]);
+	p->items[p->oldest] = made;
+	p->oldest = (p->oldest + 1) % PROCESSES_MAX;
+	return 0;
+}
+
+/* Notes of one archive. */
 struct gathering {
-	struct lp_verdict *v;
-	size_t cap;
+	struct noted_processes found;
 	const char *observer;
 };
 
 static int on_event(void *ctx, int64_t wall_us, const char *text)
 {
 	struct gathering *g = ctx;
-	struct lp_verdict *v = g->v;
-	struct process_note note;
-	struct lp_process p;
 
-	if (v->n_processes >= PROCESSES_MAX || !process_note_read(text, &note))
-		return 0;
-	if (array_reserve(
-		    &v->processes, &g->cap, (size_t)v->n_processes + 1, sizeof(*v->processes)) < 0)
-		return -ENOMEM;
-	p = (struct lp_process){.observer = strdup(g->observer),
-		.program = strdup(note.program),
-		.command = strdup(note.command),
-		.pid = note.pid,
-		.uid = note.uid,
-		.wall_us = wall_us};
-	v->processes[v->n_processes++] = p;
-	return p.observer && p.program && p.command ? 0 : -ENOMEM;
+	return noted_processes_add(&g->found, g->observer, wall_us, text);
 }
 
 static int on_archive(void *ctx, struct lp_source *source, struct lp_err *err)
@@ -48,12 +103,31 @@ static int on_archive(void *ctx, struct lp_source *source, struct lp_err *err)
 	return g->observer && g->observer[0] ? lp_archive_events(source, on_event, g, err) : 0;
 }
 
+int noted_processes_give(struct lp_verdict *v, const struct noted_processes *p)
+{
+	size_t cap = v->n_processes;
+
+	if (!v->n_dimensions || !p->n)
+		return 0;
+	if (array_reserve(&v->processes, &cap, cap + p->n, sizeof(*v->processes)) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n; i++) {
+		if (process_copy(&p->items[i], &v->processes[v->n_processes]) < 0)
+			return -ENOMEM;
+		v->n_processes++;
+	}
+	return 0;
+}
+
 int noted_processes_read(struct lp_verdict *v, struct lp_dataset *ds, struct lp_err *err)
 {
-	struct gathering g = {.v = v};
+	struct gathering g = {0};
 	struct lp_err here = {0};
 	int r = v->n_dimensions ? dataset_archives(ds, NULL, NULL, on_archive, &g, &here) : 0;
 
+	if (r != -ENOMEM)
+		r = noted_processes_give(v, &g.found);
+	noted_processes_release(&g.found);
 	return r == -ENOMEM ? lp_err_sys(err, r, "cannot read what runs where") : 0;
 }
 

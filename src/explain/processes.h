@@ -6,6 +6,22 @@
 #include <limpet/dataset.h>
 #include <limpet/verdict.h>
 
+/* Notes as they come. Zero-initialise it. */
+struct noted_processes {
+	struct lp_process *items;
+	size_t n, cap;
+	size_t oldest; /* once there are as many as there can be */
+};
+
+/* Take a remark of an observer's archive, if it is such a note, and says what was not known. 0 or
+ * -ENOMEM. */
+int noted_processes_add(
+	struct noted_processes *p, const char *observer, int64_t wall_us, const char *text);
+void noted_processes_release(struct noted_processes *p);
+
+/* Give the verdict copies of them, if some of its findings are about functions. 0 or -ENOMEM. */
+int noted_processes_give(struct lp_verdict *v, const struct noted_processes *p);
+
 /* Give the verdict the notes of all archives, if some of its findings are about functions. Damage
  * is passed over: whoever reads the samples tells of it. 0 or -ENOMEM. */
 int noted_processes_read(struct lp_verdict *v, struct lp_dataset *ds, struct lp_err *err);

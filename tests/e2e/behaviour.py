@@ -5,8 +5,9 @@ import os
 import random
 
 from program import good, limpet, run_tests, tests_of
-from tap import check
+from tap import check, run
 
+MAKE_ARCHIVE = os.path.join(os.environ.get("BUILD", "build"), "tests/e2e/make_archive")
 SERVERS = 6
 FUNCTIONS = [f"server:server:f{i}" for i in range(20)]
 
@@ -67,6 +68,29 @@ def test_rogue(directory):
     suspect = diagnose(write(directory, change), 1)["suspects"][0]
     check(suspect["component"] == "s4/functions:all" and suspect["cause"] == "rogue-process", suspect)
     check("dd runs here and not on its peers" in suspect["evidence"], suspect["evidence"])
+
+
+def test_rogue_known(directory):
+    """who it is that runs on one server only, where the recorders of the servers have noted it"""
+    def change(server, t, values):
+        if server == 4 and t >= 200:
+            values["dd:libc.so.6:read"] = 90
+            values["dd:kernel:copy_user"] = 60
+
+    data = write(directory, change)
+    start_us = 1767225600 * 1000000
+    notes = {"s4": "kind=process program=dd pid=812 uid=0 command=dd if=/dev/sdb of=/dev/null",
+             "s1": "kind=process program=dd pid=7 uid=0 command=dd of=/dev/sdz"}
+    archives = []
+    for server, note in notes.items():
+        archives.append(os.path.join(directory, f"{server}-notes.lpa"))
+        run(MAKE_ARCHIVE, "remark", server, str(start_us + 210 * 1000000), note, archives[-1])
+    ran = limpet("diagnose", "--json", data, *archives)
+    check(ran.code == 1, ran)
+    suspect = json.loads(ran.out)["suspects"][0]
+    check(suspect["component"] == "s4/functions:all" and suspect["cause"] == "rogue-process", suspect)
+    told = " ".join(suspect["evidence"])
+    check("process 812 of user 0, dd if=/dev/sdb of=/dev/null" in told and "/dev/sdz" not in told, told)
 
 
 def test_hint(directory):

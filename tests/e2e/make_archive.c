@@ -1,6 +1,7 @@
 /* Makes archives for the tests of their format, and prints what the library reads from one.
  *
  *     make_archive write loose|closed|dense|sealed|logs SEED FILE     logs: and nothing else
+ *     make_archive remark OBSERVER WALL_US TEXT FILE     a remark, and nothing else
  *     make_archive tiny FILE         the example of docs/archive-format.md
  *     make_archive dump FILE         a line a component a sample, and a record of a log
  */
@@ -12,6 +13,19 @@ static int die(const struct lp_err *err)
 {
 	fprintf(stderr, "%s\n", err->text);
 	return 1;
+}
+
+static int write_remark(const char *observer, int64_t wall_us, const char *text, const char *path)
+{
+	struct lp_archive_meta meta = truth_meta;
+	struct lp_archive_writer *w;
+	struct lp_err err = {0};
+
+	meta.observer = observer;
+	if (lp_archive_create(path, &meta, &w, &err) < 0 ||
+		lp_archive_write_event(w, wall_us, text, &err) < 0 || lp_archive_close(w, &err) < 0)
+		return die(&err);
+	return 0;
 }
 
 static int write_random(const char *form, uint64_t seed, const char *path)
@@ -149,6 +163,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "write"))
 		return write_random(argv[2], strtoul(argv[3], NULL, 10), argv[4]);
+	if (argc == 6 && !strcmp(argv[1], "remark"))
+		return write_remark(argv[2], strtoll(argv[3], NULL, 10), argv[4], argv[5]);
 	if (argc == 3 && !strcmp(argv[1], "tiny"))
 		return write_tiny(argv[2]);
 	if (argc == 3 && !strcmp(argv[1], "dump"))

@@ -338,6 +338,80 @@ static void test_refused(void **state)
 	lp_engine_free(NULL);
 }
 
+enum { FUNCTIONS = 10, ROUNDS = 90, ROUND_S = 10, ROGUE = 4 };
+
+/* Fifteen minutes of samples of a server's functions, the last of which is dd's, which only one of
+ * them runs. */
+static void feed_functions(struct lp_engine *e, uint32_t server)
+{
+	static const struct lp_column columns[] = {{"samples", "samples", LP_COUNTER, 64}};
+	static const struct lp_schema schema = {"function", columns, 1};
+	struct lp_source source = {.catalogue = lp_catalogue_new(),
+		.path = (char *)"rig",
+		.interval_us = ROUND_S * 1000000};
+	struct lp_batch *b = lp_batch_new(ROUNDS);
+	int64_t totals[FUNCTIONS + 1] = {0};
+	uint64_t seed = server + 1;
+	uint32_t number, id, row;
+	char observer[8], name[32];
+	struct lp_batch_kind *k;
+	struct lp_err err = {0};
+
+	snprintf(observer, sizeof(observer), "s%u", server);
+	assert_int_equal(lp_catalogue_add_schema(source.catalogue, &schema, &number, NULL), 0);
+	assert_int_equal(lp_batch_kind_get(b, 0, 1, NULL, &k), 0);
+	for (int f = 0; f <= FUNCTIONS; f++) {
+		snprintf(name, sizeof(name), f < FUNCTIONS ? "server:server:f%d" : "dd:libc:read",
+			f);
+		assert_int_equal(lp_catalogue_add_component(
+					 source.catalogue, number, observer, name, "", &id, NULL),
+			0);
+		assert_int_equal(lp_batch_add_component(b, k, id, &row), 0);
+	}
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		int64_t wall_us = (RIG_START_S + i * ROUND_S) * 1000000;
+
+		assert_int_equal(lp_batch_add_sample(b, wall_us, wall_us), 0);
+		k = &b->kinds[0];
+		for (int f = 0; f <= FUNCTIONS; f++) {
+			size_t at = (size_t)f * b->cap_samples + i;
+
+			if (f < FUNCTIONS)
+				totals[f] += 200 + 10 * f + rig_below(&seed, 40);
+			else if (server == ROGUE && i >= 20)
+				totals[f] += 1500;
+			k->state[at] = LP_PRESENT;
+			k->columns[0][at] = totals[f];
+		}
+	}
+	if (lp_engine_feed(e, &source, b, &err) != 0)
+		fail_msg("%s", err.text);
+	lp_batch_free(b);
+	lp_catalogue_free(source.catalogue);
+}
+
+/* Who runs what nobody else does is told, where remarks say so. */
+static void test_remarks(void **state)
+{
+	static const char note[] = "kind=process program=dd pid=812 uid=0 command=dd if=/dev/sdb";
+	struct lp_engine *e = NULL;
+	struct lp_err err = {0};
+	char *says;
+
+	(void)state;
+	assert_int_equal(lp_engine_new(&usual, ROUND_S * 1000000, &e, &err), 0);
+	for (uint32_t i = 0; i < SERVERS; i++)
+		feed_functions(e, i);
+	assert_int_equal(lp_engine_feed_remark(e, "s4", rig_time(220), note, &err), 0);
+	assert_int_equal(lp_engine_feed_remark(e, "s4", rig_time(230), "kind=other", &err), 0);
+	rig_advance(e, ROUNDS * ROUND_S);
+	says = rig_says(e);
+	assert_non_null(strstr(says, "\"rogue-process\""));
+	assert_non_null(strstr(says, "process 812 of user 0, dd if=/dev/sdb"));
+	free(says);
+	lp_engine_free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_too_late),
 		cmocka_unit_test(test_ready),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_remarks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

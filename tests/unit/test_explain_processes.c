@@ -47,10 +47,57 @@ static void test_read(void **state)
 	lp_verdict_free(v);
 }
 
+/* As they come: what is no note, or is known, is nothing new; a verdict gets copies. */
+static void test_add(void **state)
+{
+	static const char dd[] = "kind=process program=dd pid=812 uid=0 command=dd if=/dev/sdb";
+	struct lp_verdict *v = calloc(1, sizeof(*v));
+	struct noted_processes p = {0};
+
+	(void)state;
+	assert_non_null(v);
+	assert_int_equal(noted_processes_add(&p, "a", 100, dd), 0);
+	assert_int_equal(noted_processes_add(&p, "a", 200, dd), 0);
+	assert_int_equal(noted_processes_add(&p, "a", 300, "kind=clock-step step_us=5"), 0);
+	assert_int_equal(noted_processes_add(&p, "b", 300, dd), 0);
+	assert_int_equal(noted_processes_add(&p, "a", 50, dd), 0);
+	assert_int_equal(p.n, 3);
+	/* Nobody asks. */
+	assert_int_equal(noted_processes_give(v, &p), 0);
+	assert_int_equal(v->n_processes, 0);
+	v->dimensions = calloc(1, sizeof(*v->dimensions));
+	v->n_dimensions = 1;
+	assert_int_equal(noted_processes_give(v, &p), 0);
+	noted_processes_release(&p);
+	assert_int_equal(v->n_processes, 3);
+	assert_int_equal(noted_process_find(v, "a", "dd", 2, 1000)->wall_us, 100);
+	assert_string_equal(noted_process_find(v, "b", "dd", 2, 1000)->observer, "b");
+	lp_verdict_free(v);
+}
+
+/* There is an end to them: the newest are kept. */
+static void test_many(void **state)
+{
+	struct noted_processes p = {0};
+	char text[96];
+
+	(void)state;
+	for (int pid = 1; pid <= 10100; pid++) {
+		snprintf(text, sizeof(text), "kind=process program=p pid=%d uid=0 command=p", pid);
+		assert_int_equal(noted_processes_add(&p, "a", pid, text), 0);
+	}
+	assert_int_equal(p.n, 10000);
+	assert_int_equal(p.items[0].pid, 10001);
+	assert_int_equal(p.items[99].pid, 10100);
+	assert_int_equal(p.items[100].pid, 101);
+	noted_processes_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_read, temp_dir_setup, temp_dir_teardown)};
+		cmocka_unit_test_setup_teardown(test_read, temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test(test_add), cmocka_unit_test(test_many)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""overhead.py: how much longer work takes while functions are watched (Table 2 of the behaviour paper).
+
+Two labs of the same size, of which one works at a time: one with the GlusterFS that is installed, the other with one that
+was built with `limpet cc` (--prefix). For each workload and repetition all instruments come one after the other, with
+none of them first: the rate at which clients move data over the network is measured for --seconds, once the workload runs.
+What is printed is by how much the same work takes longer than without an instrument in the same repetition, in percent: the
+median, and from the least to the most. The second table has the CPU time of the servers per megabyte in the same way,
+which a disk or a link does not hide.
+
+    none        GlusterFS as Debian builds it, nobody looks
+    samples N   the same, `limpet record --collect profile -F N`
+    calls       built with `limpet cc`, `limpet record --collect calls`: all functions
+    selected    the same with the functions that `limpet functions --select --budget 0.1%` chose from a recording of all
+                workloads
+    budget      the same with `--budget 2%`, which switches off by itself
+    off         the same program with all functions switched off, nobody looks
+
+The paper counts servers only. Here clients run the program that was built with `limpet cc`, too, and are counted. Needs
+root, and a machine that does nothing else. About 20 minutes as it is; --repeat 7 --seconds 20 takes three hours.
+"""
+import argparse
+import contextlib
+import glob
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMPET = os.environ.get("LIMPET", "build/src/cli/limpet")
+WORKLOADS = ("ddr", "ddw", "iozoner", "iozonew", "postmark")
+ARMS = ("none", "samples 199", "samples 997", "calls", "selected", "budget", "off")
+PAPER = {"ddr": (-1.43, 2.39), "ddw": (2.67, 1.28), "iozoner": (-0.28, 0.74), "iozonew": (3.23, 0.82),
+         "postmark": (-0.36, 122.18)}
+BUDGET = "2%"
+SELECT = "0.1%"
+BUDGET_SETTLES_S = 12  # it looks every five seconds
+START_S = 60
+LEARN_S = 10
+
+
+def run(*command, env=None):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    if done.returncode != 0:
+        sys.exit(f"overhead.py: {' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+class Lab:
+    """A lab; its programs keep their tables of calls in a directory of their own, away from all others."""
+
+    def __init__(self, name, args, tables, prefix=None):
+        self.name, self.args = name, args
+        self.env = {**os.environ, "LIMPET_CALLS_DIR": tables}
+        self.options = [f"--prefix={prefix}"] if prefix else []
+
+    def __enter__(self):
+        run(LIMPET, "lab", "up", "--name", self.name, "--servers", str(self.args.servers), "--clients",
+            str(self.args.clients), "--disk", "512M", *self.options, env=self.env)
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([LIMPET, "lab", "down", "--name", self.name], check=False, env=self.env)
+
+    def work(self, workload):
+        run(LIMPET, "lab", "work", "--name", self.name, workload, env=self.env)
+
+    def stop(self):
+        run(LIMPET, "lab", "work", "--name", self.name, "--stop", env=self.env)
+
+    def moved(self):
+        """Bytes that all clients have sent and received."""
+        total = 0
+        for i in range(1, self.args.clients + 1):
+            for link in json.loads(run("ip", "-n", f"limpet-{self.name}-c{i}", "-s", "-j", "link", "show")):
+                if link["ifname"] != "lo":
+                    total += link["stats64"]["rx"]["bytes"] + link["stats64"]["tx"]["bytes"]
+        return total
+
+    def cpu_s(self):
+        """CPU time of all servers; nothing where there are no control groups for that."""
+        total = 0.0
+        for name in (f"limpet-{self.name}-s{i}" for i in range(1, self.args.servers + 1)):
+            for path in glob.glob(f"/sys/fs/cgroup/*/{name}/cpuacct.usage"):
+                total += int(pathlib.Path(path).read_text(encoding="ascii")) / 1e9
+                break
+            for path in glob.glob(f"/sys/fs/cgroup/**/{name}/cpu.stat", recursive=True):
+                words = pathlib.Path(path).read_text(encoding="ascii").split()
+                if "usage_usec" in words:
+                    total += int(words[words.index("usage_usec") + 1]) / 1e6
+                    break
+        return total
+
+
+@contextlib.contextmanager
+def recorder(lab, directory, *options, then=None):
+    """limpet record, from its first word to its end; `then` is given what it wrote."""
+    if not options:
+        yield
+        return
+    with tempfile.TemporaryDirectory(dir=directory) as room:
+        log, out = pathlib.Path(room) / "log", os.path.join(room, "out")
+        with open(log, "w", encoding="utf-8") as to:
+            process = subprocess.Popen([LIMPET, "record", "-n", "here", "-o", out, *options], stderr=to, env=lab.env)
+        try:
+            deadline = time.monotonic() + START_S
+            while not list(pathlib.Path(out).glob("*.lpa")):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    sys.exit(f"overhead.py: limpet record {' '.join(options)}: {log.read_text(encoding='utf-8')}")
+                time.sleep(0.1)
+            yield
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            process.wait()
+        if then:
+            then(out)
+
+
+def switch(lab, directory, line):
+    """Switch functions of all programs of a lab on or off."""
+    path = os.path.join(directory, "switches")
+    pathlib.Path(path).write_text(line + "\n", encoding="ascii")
+    run(LIMPET, "functions", "--apply", path, env=lab.env)
+
+
+def options_of(arm, chosen):
+    """What limpet record is given."""
+    if arm.startswith("samples"):
+        return ["--collect", "profile", "-F", arm.split()[1]]
+    return {"calls": ["--collect", "calls"],
+            "selected": ["--collect", "calls", "--functions", chosen],
+            "budget": ["--collect", "calls", "--budget", BUDGET]}.get(arm, [])
+
+
+def measure(lab, arm, workload, args, directory, chosen):
+    """(MB per second, CPU seconds of the servers per MB)"""
+    if lab.options:
+        switch(lab, directory, "off *" if arm == "off" else "on *")
+    with recorder(lab, directory, *options_of(arm, chosen)):
+        lab.work(workload)
+        try:
+            time.sleep(args.warm + (BUDGET_SETTLES_S if arm == "budget" else 0))
+            begin, bytes_before, cpu_before = time.monotonic(), lab.moved(), lab.cpu_s()
+            time.sleep(args.seconds)
+            cpu, mb = lab.cpu_s() - cpu_before, (lab.moved() - bytes_before) / 1e6
+            span = time.monotonic() - begin
+        finally:
+            lab.stop()
+    if mb <= 0:
+        sys.exit(f"overhead.py: {workload} did nothing")
+    return mb / span, cpu / mb
+
+
+def choose(lab, workloads, directory):
+    """The list of functions that are worth counting, from a recording of all workloads."""
+    chosen = os.path.join(directory, "chosen")
+    switch(lab, directory, "on *")
+    with recorder(lab, directory, "--collect", "calls", then=lambda out: run(
+            LIMPET, "functions", "--select", "--budget", SELECT, "-o", chosen, out, env=lab.env)):
+        for workload in workloads:
+            lab.work(workload)
+            time.sleep(LEARN_S)
+            lab.stop()
+    words = pathlib.Path(chosen).read_text(encoding="utf-8").split()
+    print(f"selected: {words.count('on')} functions on, {words.count('off')} off", file=sys.stderr)
+    return chosen
+
+
+def summary(values):
+    if not values:
+        return "-"
+    if len(values) == 1:
+        return f"{values[0]:+.1f}"
+    return f"{statistics.median(values):+.1f} ({min(values):+.1f} to {max(values):+.1f})"
+
+
+def table(title, results, workloads, at, paper):
+    """Percent more than without an instrument in the same repetition."""
+    arms = [arm for arm in ARMS if arm != "none"]
+    print(f"\n{title}\n")
+    print("| workload | " + " | ".join(arms) + (" | paper: samples | paper: calls |" if paper else " |"))
+    print("|---" * (1 + len(arms) + (2 if paper else 0)) + "|")
+    for workload in workloads:
+        cells = []
+        for arm in arms:
+            pairs = [(r[at], bare[at]) for r, bare in zip(results[workload, arm], results[workload, "none"]) if bare[at]]
+            cells.append(summary([100 * ((b / a if at == 0 else a / b) - 1) for a, b in pairs]))
+        if paper:
+            cells += [f"{x:+.1f}" for x in PAPER[workload]]
+        print(f"| {workload} | " + " | ".join(cells) + " |")
+
+
+def run_all(args, directory):
+    """{(workload, arm): [(rate, CPU per MB)]} of all repetitions."""
+    results = {(w, a): [] for w in args.workloads for a in ARMS}
+    with Lab(args.name + "p", args, directory) as plain, Lab(args.name + "c", args, directory, args.prefix) as counting:
+        chosen = choose(counting, args.workloads, directory)
+        for repetition in range(args.repeat):
+            for workload in args.workloads:
+                for arm in ARMS:
+                    lab = plain if arm == "none" or arm.startswith("samples") else counting
+                    got = measure(lab, arm, workload, args, directory, chosen)
+                    results[workload, arm].append(got)
+                    print(f"{repetition + 1} {workload:9} {arm:12} {got[0]:8.2f} MB/s {1000 * got[1]:8.2f} ms/MB",
+                          file=sys.stderr)
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prefix", required=True, help="a GlusterFS that was built with 'limpet cc'")
+    parser.add_argument("--name", default="overhead", help="labs are called NAMEp and NAMEc [overhead]")
+    parser.add_argument("--workloads", type=lambda s: s.split(","), default=list(WORKLOADS))
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions [3]")
+    parser.add_argument("--seconds", type=float, default=5, help="of each measurement [5]")
+    parser.add_argument("--warm", type=float, default=3, help="seconds before it [3]")
+    parser.add_argument("--servers", type=int, default=3)
+    parser.add_argument("--clients", type=int, default=3)
+    args = parser.parse_args()
+    if os.geteuid() != 0:
+        sys.exit("overhead.py: needs root")
+    with tempfile.TemporaryDirectory(prefix="limpet-overhead-", dir="/dev/shm") as directory:
+        results = run_all(args, directory)
+    table("More time for the same work, percent: median (least to most)", results, args.workloads, 0, True)
+    table("More CPU time of the servers for the same work, percent", results, args.workloads, 1, False)
+
+
+if __name__ == "__main__":
+    main()
