@@ -1,0 +1,56 @@
+#include "trace/stack/layer.h"
+
+#include "base/array.h"
+#include "model/span.h"
+#include <stddef.h>
+#include <string.h>
+
+const struct layer layers[] = {
+	{"hdf5", "calls of HDF5", "H5Fcreate, H5Dwrite, H5Dread, ...", LAYER_INTERPOSED,
+		"liblimpet-stack-hdf5.so"},
+	{"pnetcdf", "calls of PnetCDF", "ncmpi_create, ncmpi_put_vara_all, ncmpi_wait_all, ...",
+		LAYER_INTERPOSED, "liblimpet-stack-pnetcdf.so"},
+	{"mpi-io", "calls of MPI-IO", "MPI_File_open, MPI_File_write_at_all, ...", LAYER_INTERPOSED,
+		"liblimpet-stack-mpi.so"},
+	{"posix", "calls of the C library", "open, pread, pwrite, fsync, close, ...",
+		LAYER_INTERPOSED, "liblimpet-stack.so"},
+	{"fuse", "requests of the client's kernel to a file system in user space",
+		"a request is queued, its answer arrives", LAYER_KERNEL, NULL},
+	{"server", "reads and writes of a file server on its own files",
+		"system calls of the server's processes", LAYER_KERNEL, NULL},
+	{"block", "requests of disks", "a request enters the block layer, the disk has done it",
+		LAYER_KERNEL, NULL},
+	{NULL, NULL, NULL, LAYER_KERNEL, NULL},
+};
+
+const unsigned layers_n = ARRAY_SIZE(layers) - 1;
+
+int layer_find(const char *name)
+{
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (!strcmp(layers[i].name, name))
+			return (int)i;
+	}
+	return -1;
+}
+
+const char *const span_op_names[SPAN_OPS + 1] = {
+	[SPAN_OTHER] = "other",
+	[SPAN_READ] = "read",
+	[SPAN_WRITE] = "write",
+	[SPAN_OPEN] = "open",
+	[SPAN_CLOSE] = "close",
+	[SPAN_SYNC] = "sync",
+	[SPAN_META] = "meta",
+	[SPAN_WAIT] = "wait",
+	[SPAN_MARK] = "mark",
+};
+
+int span_op_find(const char *name)
+{
+	for (int i = 0; i < SPAN_OPS; i++) {
+		if (!strcmp(span_op_names[i], name))
+			return i;
+	}
+	return -1;
+}

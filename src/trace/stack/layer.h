@@ -1,0 +1,33 @@
+/* The layers of the I/O stack, from the application down to the disk. */
+#ifndef TRACE_LAYER_H
+#define TRACE_LAYER_H
+
+#include <stdint.h>
+
+/* How the operations of a layer are seen. */
+enum layer_seen {
+	LAYER_INTERPOSED, /* by a library that is loaded into the program (runtime/) */
+	LAYER_KERNEL,	  /* by programs in the kernel (trace/bpf/stack.bpf.c) */
+};
+
+struct layer {
+	const char *name;
+	const char *what;     /* one line: whose operations they are */
+	const char *boundary; /* where it begins and ends */
+	enum layer_seen seen;
+	const char *library; /* the one that is loaded; NULL: none */
+};
+
+/* From top to bottom, behind the last one a row without a name. The place of a layer in it is its
+ * bit in masks. */
+extern const struct layer layers[];
+extern const unsigned layers_n;
+
+/* The place of the layer of that name, -1: there is none. */
+int layer_find(const char *name);
+
+/* The names of enum span_op, behind the last one NULL. */
+extern const char *const span_op_names[];
+int span_op_find(const char *name); /* -1: there is none */
+
+#endif
