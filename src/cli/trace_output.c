@@ -51,6 +51,7 @@ int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struc
 			.path = output->path,
 			.observer = output->name,
 			.meta = meta,
+			.logs = d->logs,
 			.anew = true,
 			.private = true}};
 	size_t len;

@@ -1,0 +1,376 @@
+/* Spans of calls: the file, its records, and which call is inside which. */
+#include "runtime/spans.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define FILE_SIZE (SPANS_HEADER + (size_t)SPANS_CHUNKS * SPANS_CHUNK)
+#define DEPTH 64
+/* Stacks of different threads are further apart than this. */
+#define SAME_STACK (1U << 20)
+
+static const char *const layer_names[SPANS_LAYERS] = {
+	[SPANS_HDF5] = "hdf5",
+	[SPANS_PNETCDF] = "pnetcdf",
+	[SPANS_MPI_IO] = "mpi-io",
+	[SPANS_POSIX] = "posix",
+};
+
+/* A call that has begun in this thread. */
+struct open_call {
+	uint64_t id;
+	uintptr_t sp;
+};
+
+struct thread {
+	uint32_t generation; /* of the file that `chunk` is in */
+	uint32_t depth;
+	struct spans_chunk *chunk;
+	struct open_call open[DEPTH];
+};
+
+uint32_t spans_active;
+static struct spans_header *header;
+static uint32_t operations = UINT32_MAX;
+static uint32_t generation; /* of the file: each child of a fork() has one of its own */
+static uint64_t next_id;
+static bool in_regions;	   /* record inside marks only */
+static uint32_t wanted;	   /* layers, when recording is on */
+static uint32_t n_regions; /* marks that are open */
+static char directory[512];
+static _Thread_local struct thread self __attribute__((tls_model("initial-exec")));
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void *spans_next(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
+/* A file system that is full would otherwise kill the program at the first touch. */
+static bool reserve(void *start, size_t size)
+{
+	return madvise(start, size, MADV_POPULATE_WRITE) == 0;
+}
+
+static int create(void)
+{
+	char path[sizeof(directory) + 64];
+
+	snprintf(path, sizeof(path), "%s/" SPANS_PREFIX "%d.%lld", directory, (int)getpid(),
+		(long long)now_ns());
+	return (int)syscall(SYS_openat, AT_FDCWD, path,
+		O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static struct spans_header *map(int fd)
+{
+	struct rlimit limit;
+	void *memory;
+
+	/* A file that is too large is a signal, of which the program dies. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < FILE_SIZE)
+		return NULL;
+	if (ftruncate(fd, (off_t)FILE_SIZE) < 0)
+		return NULL;
+	memory = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (!reserve(memory, SPANS_HEADER)) {
+		munmap(memory, FILE_SIZE);
+		return NULL;
+	}
+	return memory;
+}
+
+/* In which numbers of processes ours is one. */
+static uint64_t pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
+/* Make the file of this process. What is recorded before it is there is not. */
+static void file_make(void)
+{
+	int fd = create();
+	struct spans_header *h = fd >= 0 ? map(fd) : NULL;
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (!h)
+		return;
+	h->version = SPANS_VERSION;
+	h->pid = (uint32_t)getpid();
+	h->pid_namespace = pid_namespace();
+	h->start_ns = now_ns();
+	h->rank = h->n_ranks = -1;
+	h->active = wanted;
+	snprintf(h->program, sizeof(h->program), "%s", program_invocation_short_name);
+	__atomic_store_n(&h->magic, SPANS_MAGIC, __ATOMIC_RELEASE);
+	header = h;
+	generation++;
+	__atomic_store_n(&spans_active, in_regions && !n_regions ? 0 : wanted, __ATOMIC_RELEASE);
+}
+
+/* The parent's file is the parent's. */
+static void in_child(void)
+{
+	int saved_errno = errno;
+
+	__atomic_store_n(&spans_active, 0, __ATOMIC_RELAXED);
+	/* Calls that the parent was in when it forked end in both: in the child into the void. */
+	if (header)
+		mmap(header, FILE_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	header = NULL;
+	self.depth = 0;
+	if (wanted)
+		file_make();
+	errno = saved_errno;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = list; (p = strstr(p, word)); p += len) {
+		if ((p == list || p[-1] == ',') && (p[len] == ',' || !p[len]))
+			return true;
+	}
+	return false;
+}
+
+/* Is this the program that was asked for? */
+static bool is_application(void)
+{
+	const char *name = secure_getenv(SPANS_APPLICATION_VARIABLE);
+
+	return !name || !*name || !strcmp(name, program_invocation_short_name);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *dir = secure_getenv(SPANS_DIRECTORY_VARIABLE);
+	const char *list = secure_getenv(SPANS_LAYERS_VARIABLE);
+	const char *mask = secure_getenv(SPANS_OPERATIONS_VARIABLE);
+	const char *regions = secure_getenv(SPANS_REGIONS_VARIABLE);
+	int saved_errno = errno;
+
+	if (wanted || !dir || dir[0] != '/' || strlen(dir) >= sizeof(directory) || !list ||
+		!is_application())
+		return;
+	strcpy(directory, dir);
+	for (int i = 0; i < SPANS_LAYERS; i++)
+		wanted |= (uint32_t)has_word(list, layer_names[i]) << i;
+	if (mask)
+		operations = (uint32_t)strtoul(mask, NULL, 10) | 1u << SPAN_MARK;
+	in_regions = regions && *regions == '1';
+	if (wanted && pthread_atfork(NULL, NULL, in_child) == 0)
+		file_make();
+	errno = saved_errno;
+}
+
+__attribute__((destructor)) static void stop(void)
+{
+	if (header)
+		__atomic_store_n(&header->ended, 1, __ATOMIC_RELEASE);
+}
+
+void spans_set_rank(int rank, int n_ranks)
+{
+	if (!header)
+		return;
+	header->rank = rank;
+	header->n_ranks = n_ranks;
+}
+
+/* A chunk that nobody else has, or NULL. */
+static struct spans_chunk *chunk_take(void)
+{
+	uint32_t at = __atomic_fetch_add(&header->n_chunks, 1, __ATOMIC_RELAXED);
+	struct spans_chunk *c;
+
+	if (at >= SPANS_CHUNKS) {
+		__atomic_fetch_sub(&header->n_chunks, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	c = (struct spans_chunk *)((char *)header + SPANS_HEADER + (size_t)at * SPANS_CHUNK);
+	if (!reserve(c, SPANS_CHUNK))
+		return NULL;
+	c->tid = (uint32_t)syscall(SYS_gettid);
+	return c;
+}
+
+/* `n` places behind each other; NULL: there is no room. A signal handler may interrupt us anywhere,
+ * and takes places of its own. */
+static struct spans_record *places_take(uint32_t n)
+{
+	struct thread *t = &self;
+
+	for (int tries = 0; tries < 2; tries++) {
+		uint32_t at;
+
+		if (t->generation != generation || !t->chunk) {
+			t->generation = generation;
+			t->chunk = chunk_take();
+			if (!t->chunk)
+				break;
+		}
+		at = __atomic_fetch_add(&t->chunk->n, n, __ATOMIC_RELAXED);
+		if (at + n <= SPANS_IN_CHUNK)
+			return (struct spans_record *)t->chunk + 1 + at;
+		t->chunk = NULL;
+	}
+	__atomic_fetch_add(&header->lost, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* The call inside which one begins whose frame is at `sp`. Those that were left by longjmp() have
+ * frames below it. */
+static uint64_t parent_of(struct thread *t, uintptr_t sp)
+{
+	while (t->depth) {
+		const struct open_call *o = &t->open[(t->depth < DEPTH ? t->depth : DEPTH) - 1];
+
+		if (o->sp > sp || sp - o->sp > SAME_STACK)
+			return o->id;
+		t->depth--;
+	}
+	return 0;
+}
+
+static void push(struct thread *t, uint64_t id, uintptr_t sp)
+{
+	if (t->depth < DEPTH)
+		t->open[t->depth] = (struct open_call){id, sp};
+	t->depth++;
+}
+
+struct spans_record *spans_begin(enum spans_layer layer, enum span_op op, const char *function,
+	int64_t offset, int64_t size, const struct spans_object *object)
+{
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+	int saved_errno = errno;
+	struct spans_record *r;
+
+	if (!header || !(operations >> op & 1))
+		return NULL;
+	if (!(__atomic_load_n(&header->called, __ATOMIC_RELAXED) >> layer & 1))
+		__atomic_fetch_or(&header->called, 1u << layer, __ATOMIC_RELAXED);
+	r = places_take(1);
+	errno = saved_errno;
+	if (!r)
+		return NULL;
+	r->layer = (uint8_t)layer;
+	r->op = (uint8_t)op;
+	r->id = (uint64_t)header->pid << 32 |
+		(uint32_t)__atomic_add_fetch(&next_id, 1, __ATOMIC_RELAXED);
+	r->parent = parent_of(&self, sp);
+	r->device = object ? object->device : 0;
+	r->inode = object ? object->inode : 0;
+	r->offset = offset;
+	r->size = size;
+	strncpy(r->function, function, SPANS_FUNCTION);
+	push(&self, r->id, sp);
+	r->start_ns = now_ns();
+	__atomic_store_n(&r->state, SPANS_BEGUN, __ATOMIC_RELEASE);
+	return r;
+}
+
+void spans_stop(struct spans_record *r, int64_t result)
+{
+	if (!r)
+		return;
+	r->end_ns = now_ns();
+	r->result = result;
+	/* In the child of a fork() inside a call there is nothing to end. */
+	if (self.depth)
+		self.depth--;
+}
+
+void spans_done(struct spans_record *r)
+{
+	if (r)
+		__atomic_store_n(&r->state, SPANS_DONE, __ATOMIC_RELEASE);
+}
+
+void spans_end(struct spans_record *r, int64_t result)
+{
+	spans_stop(r, result);
+	spans_done(r);
+}
+
+void spans_name(const struct spans_object *object, const char *name, size_t len)
+{
+	struct spans_name *first;
+	uint32_t n;
+
+	if (!header || len > SPANS_NAME_MAX)
+		return;
+	n = 1 +
+		(uint32_t)(len > SPANS_TEXT
+				? (len - SPANS_TEXT + SPANS_RECORD - 9) / (SPANS_RECORD - 8)
+				: 0);
+	first = (struct spans_name *)places_take(n);
+	if (!first)
+		return;
+	first->len = (uint32_t)len;
+	first->device = object->device;
+	first->inode = object->inode;
+	memcpy(first->text, name, len < SPANS_TEXT ? len : SPANS_TEXT);
+	for (uint32_t i = 1; i < n; i++) {
+		char *more = (char *)(first + i);
+		size_t at = SPANS_TEXT + (size_t)(i - 1) * (SPANS_RECORD - 8);
+
+		memcpy(more + 8, name + at,
+			len - at < SPANS_RECORD - 8 ? len - at : SPANS_RECORD - 8);
+		__atomic_store_n((uint32_t *)(void *)more, SPANS_MORE, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&first->state, SPANS_NAME, __ATOMIC_RELEASE);
+}
+
+/* Marks of the program (limpet/region.h). They nest; those of all threads count together. */
+SPANS_EXPORT void *limpet_region_begin(const char *name);
+SPANS_EXPORT void *limpet_region_begin(const char *name)
+{
+	struct spans_record *r;
+
+	if (!header)
+		return NULL;
+	__atomic_fetch_add(&n_regions, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&spans_active, wanted, __ATOMIC_RELAXED);
+	r = spans_begin(SPANS_POSIX, SPAN_MARK, name, SPAN_NO_OFFSET, 0, NULL);
+	return r;
+}
+
+SPANS_EXPORT void limpet_region_end(void *mark);
+SPANS_EXPORT void limpet_region_end(void *mark)
+{
+	if (!header)
+		return;
+	spans_end(mark, 0);
+	if (__atomic_sub_fetch(&n_regions, 1, __ATOMIC_RELAXED) == 0 && in_regions)
+		__atomic_store_n(&spans_active, 0, __ATOMIC_RELAXED);
+}

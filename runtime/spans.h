@@ -1,0 +1,65 @@
+/* Inside liblimpet-stack: what its files, and the libraries for other layers, share.
+ *
+ * This runs in other people's programs, around calls that they make. It needs libc alone, allocates
+ * nothing but by mmap(), never changes errno nor any result, and stops recording where it cannot go
+ * on. Nothing of the data that is read or written is kept.
+ */
+#ifndef RUNTIME_SPANS_H
+#define RUNTIME_SPANS_H
+
+#include "runtime/spans_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define SPANS_EXPORT __attribute__((visibility("default")))
+
+/* The operations are those of enum span_op, src/model/span.h. */
+#include "model/span.h"
+
+/* What a call is about. */
+struct spans_object {
+	uint64_t device, inode;
+};
+
+/* A call begins; NULL: it is not recorded. `offset` may be SPAN_NO_OFFSET, `object` NULL. */
+SPANS_EXPORT struct spans_record *spans_begin(enum spans_layer layer, enum span_op op,
+	const char *function, int64_t offset, int64_t size, const struct spans_object *object);
+
+/* It ends: bytes, 0, or a negative errno. Accepts NULL. errno stays what it is. */
+SPANS_EXPORT void spans_end(struct spans_record *r, int64_t result);
+
+/* The two halves of spans_end(): what is learnt about a call after it ended goes between them. */
+SPANS_EXPORT void spans_stop(struct spans_record *r, int64_t result);
+SPANS_EXPORT void spans_done(struct spans_record *r);
+
+/* Is anything of this layer recorded at all? A load and a branch. */
+SPANS_EXPORT extern uint32_t spans_active;
+static inline bool spans_on(enum spans_layer layer)
+{
+	return __builtin_expect(__atomic_load_n(&spans_active, __ATOMIC_RELAXED) >> layer & 1, 0);
+}
+
+/* Say what an object is called. */
+SPANS_EXPORT void spans_name(const struct spans_object *object, const char *name, size_t len);
+
+/* This process is one of an MPI job. */
+SPANS_EXPORT void spans_set_rank(int rank, int n_ranks);
+
+/* What a descriptor is: false if it is no regular file and no disk. (spans_fds.c) */
+bool spans_fd(int fd, struct spans_object *ret);
+/* It is something else from now on. */
+void spans_fd_forget(int fd);
+void spans_fds_forget(unsigned first, unsigned last);
+
+/* The function that is called like this one in the libraries behind this. */
+SPANS_EXPORT void *spans_next(const char *name);
+
+#define SPANS_NEXT(function)                                                                       \
+	static __typeof__(function) *next;                                                         \
+	if (__builtin_expect(!next, 0))                                                            \
+	next = (__typeof__(function) *)spans_next(#function)
+
+#endif

@@ -1,0 +1,91 @@
+/* The file in which a traced program leaves the spans of its calls: shared memory that `limpet
+ * stack run` reads (src/trace/stack/spans_reading.c) while the program runs and after it ended, in
+ * whatever way.
+ *
+ * A header, then chunks. A thread owns the chunk that it writes to; when that is full it takes the
+ * next one. A record is written when a call begins and completed when it ends, so that one that
+ * never ends is seen. The reader gives chunks back to the system when all of their records are
+ * done.
+ */
+#ifndef RUNTIME_SPANS_FILE_H
+#define RUNTIME_SPANS_FILE_H
+
+#include <stdint.h>
+
+/* Where the program finds the directory of its file, and what it is to record. */
+#define SPANS_DIRECTORY_VARIABLE "LIMPET_STACK_DIR"
+#define SPANS_LAYERS_VARIABLE "LIMPET_STACK_LAYERS"	      /* "posix,mpi-io" */
+#define SPANS_OPERATIONS_VARIABLE "LIMPET_STACK_OPERATIONS"   /* a mask of 1 << enum span_op */
+#define SPANS_REGIONS_VARIABLE "LIMPET_STACK_REGIONS"	      /* "1": only inside marks */
+#define SPANS_APPLICATION_VARIABLE "LIMPET_STACK_APPLICATION" /* other programs are left alone */
+#define SPANS_PREFIX "spans."
+
+#define SPANS_MAGIC UINT64_C(0x31534e4150534c50) /* "PLSPANS1" */
+#define SPANS_VERSION 1
+
+/* The interposed layers; their names are in spans_layer_names of spans.c. */
+enum spans_layer { SPANS_HDF5, SPANS_PNETCDF, SPANS_MPI_IO, SPANS_POSIX, SPANS_LAYERS };
+
+enum {
+	SPANS_HEADER = 4096,
+	SPANS_CHUNK = 65536,
+	SPANS_RECORD = 128,
+	SPANS_IN_CHUNK = SPANS_CHUNK / SPANS_RECORD - 1, /* the first place is the chunk's header */
+	SPANS_FUNCTION = 48,
+	SPANS_TEXT = SPANS_RECORD - 32, /* bytes of a name in one record */
+	SPANS_NAME_MAX = 4096,
+};
+#define SPANS_CHUNKS                                                                               \
+	(UINT32_C(1) << 19) /* 32 GiB of address space, of which little is ever used               \
+			     */
+
+struct spans_header {
+	uint64_t magic;
+	uint32_t version, pid;
+	int64_t start_ns;	/* CLOCK_MONOTONIC, when the file was made */
+	int32_t rank, n_ranks;	/* of an MPI job; -1: not known, or none */
+	uint32_t n_chunks;	/* that were taken; atomic */
+	uint32_t active;	/* 1 << enum spans_layer: what is recorded */
+	uint32_t called;	/* the same, of layers that were called at least once */
+	uint32_t ended;		/* 1: the program ended by itself */
+	uint64_t pid_namespace; /* st_ino; 0: not known */
+	uint64_t lost;		/* calls for which there was no room */
+	char program[64];	/* its name, NUL-terminated */
+};
+
+struct spans_chunk {
+	uint32_t tid;
+	uint32_t n; /* records that were begun; atomic; may be more than there is room for */
+};
+
+enum spans_state {
+	SPANS_FREE = 0,
+	SPANS_BEGUN,
+	SPANS_DONE,
+	SPANS_NAME, /* a struct spans_name, with as many records behind it as its text takes */
+	SPANS_MORE, /* one of those */
+};
+
+struct spans_record {
+	uint32_t state; /* atomic */
+	uint8_t layer, op, flags, unused;
+	uint64_t id, parent;
+	int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
+	uint64_t device, inode;
+	int64_t offset, size, result;
+	char function[SPANS_FUNCTION]; /* NUL-terminated if shorter */
+};
+
+/* The name of an object: the text begins here and goes on in the records that follow. */
+struct spans_name {
+	uint32_t state; /* atomic */
+	uint32_t len;
+	uint64_t device, inode, unused;
+	char text[SPANS_TEXT];
+};
+
+_Static_assert(sizeof(struct spans_header) <= SPANS_HEADER, "");
+_Static_assert(sizeof(struct spans_record) == SPANS_RECORD, "");
+_Static_assert(sizeof(struct spans_name) == SPANS_RECORD, "");
+
+#endif

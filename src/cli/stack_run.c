@@ -1,0 +1,290 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+#include "cli/program.h"
+#include "cli/trace_output.h"
+
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "base/words.h"
+#include "trace/stack/layer.h"
+#include "trace/stack/spans_run.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+struct run_options {
+	const char *config, *output, *name, *scratch;
+	struct option_list layers;
+	bool dry_run, quiet, json, exit_status;
+};
+
+#define AT(member) offsetof(struct run_options, member)
+
+static const struct option_def options[] = {
+	{"config", 'c', OPTION_STRING, AT(config), "FILE",
+		"what to record: a YAML file, or the name of a built-in configuration ('limpet "
+		"stack layers' lists them) [posix]"},
+	{"layers", 0, OPTION_LIST, AT(layers), "LAYER,...",
+		"record these layers, instead of the configuration's"},
+	{"output", 'o', OPTION_STRING, AT(output), "PATH",
+		"directory of the archives NAME-stack-TIME.lpa, or a file that ends in .lpa and is "
+		"not there yet [.]"},
+	{"name", 'n', OPTION_STRING, AT(name), "NAME",
+		"name of this host in the archive [the host name]"},
+	{"scratch", 0, OPTION_STRING, AT(scratch), "DIR",
+		"where the program leaves what it records until it is read: memory, best "
+		"[/dev/shm]"},
+	{"dry-run", 0, OPTION_FLAG, AT(dry_run), NULL,
+		"say what would be recorded and what that costs, and run nothing"},
+	{"exit-status", 0, OPTION_FLAG, AT(exit_status), NULL,
+		"exit with the program's own status"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the plan or the closing summary as JSON"},
+	{NULL},
+};
+
+DEFINE_CLEANUP(struct spans_run *, spans_run_free);
+
+/* --layers instead of what the configuration says. */
+static int layers_choose(
+	const struct run_options *opt, struct stack_config *config, struct lp_err *err)
+{
+	_cleanup_(words_release) struct words words = {0};
+	int r = words_split(&opt->layers, &words, err);
+
+	if (r < 0 || !words.n)
+		return r;
+	config->layers = 0;
+	for (unsigned i = 0; i < words.n; i++) {
+		int at = layer_find(words.items[i]);
+
+		if (at < 0)
+			return lp_err_set(err, -EINVAL,
+				"there is no layer '%s'; 'limpet stack layers' lists them",
+				words.items[i]);
+		config->layers |= 1u << at;
+	}
+	return 0;
+}
+
+/* Layers that libraries record. */
+static uint32_t interposed(uint32_t mask)
+{
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (layers[i].seen != LAYER_INTERPOSED)
+			mask &= ~(1u << i);
+	}
+	return mask;
+}
+
+static json_t *layer_list(uint32_t mask)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (mask >> i & 1)
+			json_array_append_new(list, json_string(layers[i].name));
+	}
+	return list;
+}
+
+/* What would be done. */
+static int plan_print(
+	const struct run_options *opt, const struct stack_config *c, struct lp_err *err)
+{
+	uint32_t mask = interposed(c->layers);
+
+	if (opt->json)
+		return trace_summary_print(json_pack("{s:o, s:i, s:i}", "layers", layer_list(mask),
+						   "ns_per_call", 150, "bytes_per_call", 128),
+			err);
+	puts("These calls are recorded by libraries that are loaded into the program:");
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (mask >> i & 1)
+			printf("  %-9s %s (%s)\n", layers[i].name, layers[i].boundary,
+				layers[i].library);
+	}
+	if (c->n_regions)
+		puts("Only inside the regions that the program marks (limpet/region.h).");
+	puts("Each takes some 0.1 to 0.3 us longer, and 128 bytes of memory until it is written.");
+	return 0;
+}
+
+/* What is missing in the recording, one sentence each. */
+static void gaps_print(const struct stack_config *c, const struct spans_totals *t)
+{
+	uint32_t missing = interposed(c->layers) & ~t->called;
+
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (missing >> i & 1)
+			fprintf(stderr,
+				"the layer %s was never called: the program does not use it, is "
+				"linked statically, or is not the one that was run\n",
+				layers[i].name);
+	}
+	if (t->lost)
+		fprintf(stderr, "%" PRIu64 " calls are missing: there was no memory for them\n",
+			t->lost);
+	if (t->killed)
+		fprintf(stderr,
+			"%" PRIu64
+			" %s without ending properly (killed, or by _exit or exec); what "
+			"%s did until then is recorded\n",
+			t->killed, t->killed == 1 ? "process went" : "processes went",
+			t->killed == 1 ? "it" : "they");
+	if (t->open)
+		fprintf(stderr, "%" PRIu64 " %s never ended\n", t->open,
+			t->open == 1 ? "call" : "calls");
+	if (t->damaged)
+		fprintf(stderr, "%" PRIu64 " records make no sense and are left out\n", t->damaged);
+	if (t->n_ranks > (int64_t)t->ranks_seen)
+		fprintf(stderr,
+			"%" PRIu32 " of %" PRId32
+			" ranks of the job were seen: others run on other "
+			"hosts, to which the variables LD_PRELOAD and LIMPET_STACK_* must be "
+			"passed (mpirun -x)\n",
+			t->ranks_seen, t->n_ranks);
+}
+
+static int summary_print(const struct run_options *opt, const struct stack_config *c,
+	const struct spans_run *run, const struct loop_stats *stats, struct lp_err *err)
+{
+	const struct spans_totals *t = spans_run_totals(run);
+
+	if (opt->json)
+		return trace_summary_print(
+			json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:i, s:s}", "processes",
+				(json_int_t)t->processes, "spans", (json_int_t)t->spans, "lost",
+				(json_int_t)t->lost, "open", (json_int_t)t->open, "killed",
+				(json_int_t)t->killed, "damaged", (json_int_t)t->damaged, "called",
+				layer_list(t->called), "status", spans_run_status(run), "file",
+				stats->spool.path),
+			err);
+	if (opt->quiet)
+		return 0;
+	gaps_print(c, t);
+	fprintf(stderr,
+		"%" PRIu64 " calls of %" PRIu64 " %s are in %s; 'limpet stack show' prints them\n",
+		t->spans, t->processes, t->processes == 1 ? "process" : "processes",
+		stats->spool.path);
+	return 0;
+}
+
+/* The program's own, as a shell tells it. */
+static int status_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int record(const struct run_options *opt, const struct stack_config *c, char **command,
+	int *ret_status, struct lp_err *err)
+{
+	_cleanup_(spans_run_freep) struct spans_run *run = NULL;
+	struct lp_warn warn = {.warn = data_print_warning};
+	struct loop_stats stats = {0};
+	struct trace_output output;
+	char runtime[PATH_MAX];
+	struct spans_run_config config = {.observer = output.name,
+		.stack = c,
+		.runtime = runtime,
+		.scratch = opt->scratch,
+		.command = command};
+	int r = trace_output_choose(opt->output, opt->name, "stack", &output, err);
+
+	if (r == 0)
+		r = program_runtime(runtime, err);
+	if (r == 0)
+		r = spans_run_new(&config, &run, err);
+	if (r == 0)
+		r = trace_drive(&(struct trace_drive){.output = &output,
+					.instrument = {&instrument_spans, run},
+					.meta = "trace=stack\n",
+					.logs = true,
+					.interval_us = US_PER_SEC,
+					.flush_us = 10 * US_PER_SEC,
+					.warn = &warn},
+			&stats, err);
+	if (r < 0)
+		return r;
+	*ret_status = spans_run_status(run);
+	r = summary_print(opt, c, run, &stats, err);
+	if (r == 0 && stats.spool.records_lost)
+		r = lp_err_set(err, -EIO, "%" PRIu64 " calls could not be written",
+			stats.spool.records_lost);
+	return r < 0 ? r : trace_check_written(&stats, err);
+}
+
+static int config_choose(
+	const struct run_options *opt, struct stack_config *config, struct lp_err *err)
+{
+	int r = stack_config_load(opt->config ? opt->config : "posix", config, err);
+
+	if (r == 0)
+		r = layers_choose(opt, config, err);
+	if (r == 0 && !interposed(config->layers))
+		r = lp_err_set(err, -EINVAL,
+			"none of these layers is in a program: name posix, mpi-io, hdf5 or "
+			"pnetcdf");
+	return r;
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	const struct run_options *opt = values;
+	_cleanup_(stack_config_release) struct stack_config config = {0};
+	int status = -1, r = config_choose(opt, &config, err);
+
+	(void)data;
+	if (r == 0 && !n_args && !opt->dry_run)
+		r = lp_err_set(err, -EINVAL,
+			"name the program: limpet stack run -- mpirun -n 4 ./application");
+	if (r == 0 && opt->dry_run) {
+		r = plan_print(opt, &config, err);
+	} else if (r == 0) {
+		args[n_args] = NULL;
+		r = record(opt, &config, args, &status, err);
+	}
+	if (r < 0 || status < 0)
+		return trace_exit_code(r);
+	if (!opt->exit_status && status && !opt->quiet)
+		fprintf(stderr, "the program %s %d\n",
+			WIFSIGNALED(status) ? "was killed by signal" : "exited with",
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return opt->exit_status ? status_code(status) : EXIT_HEALTHY;
+}
+
+static const struct example examples[] = {
+	{"stack run -o traces -- ./application", "the calls of a program for files"},
+	{"stack run -c mpi-io -o traces -- mpirun -n 4 ./application", "and its MPI-IO above them"},
+	{"stack run -c stack.yaml --dry-run", "what would be recorded"},
+	{NULL, NULL},
+};
+
+extern const struct command stack_command_run;
+const struct command stack_command_run = {
+	.name = "stack run",
+	.summary = "run a program and record its calls in the layers of the I/O stack",
+	.usage = "[OPTION...] -- PROGRAM [ARGUMENT...]",
+	.description =
+		"Runs a program with small libraries loaded into it (by LD_PRELOAD) that note each "
+		"call for a file: of the C library, of MPI-IO, of HDF5 and of PnetCDF, with its "
+		"time, file, offset and size, and which call of a layer above it belongs to. "
+		"Nothing of the data is kept. The program and all that it starts need no change; "
+		"results and error codes stay the same. Programs that are linked statically or run "
+		"with other rights than their caller's (setuid) are not seen, nor is I/O by "
+		"mmap.\n\n"
+		"A configuration names the layers, and may limit what is recorded:\n\n"
+		"    application: flash_io     # other programs that are run are left alone\n"
+		"    regions: [checkpoint]     # only inside marks (limpet/region.h)\n"
+		"    operations: [read, write] # other, open, close, sync, meta, wait\n"
+		"    layers: [mpi-io, posix]",
+	.examples = examples,
+	.options = options,
+	.options_size = sizeof(struct run_options),
+	.run = run,
+};

@@ -1,0 +1,329 @@
+#include "trace/stack/spans_run.h"
+
+#include "archive/trace_log.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "base/time.h"
+#include "collect/spool.h"
+#include "runtime/spans_file.h"
+#include "trace/named_rows.h"
+#include "trace/stack/layer.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A log of this size is written, whatever the time. */
+#define LOG_BYTES_MAX ((size_t)4 << 20)
+/* How often the program's memory is emptied. */
+#define LOOK_US (US_PER_SEC / 4)
+/* A program that is asked to end gets so long. */
+#define STOP_US (5 * US_PER_SEC)
+
+enum { LAYER_N, LAYER_NS, LAYER_BYTES, LAYER_ERRORS, LAYER_COLUMNS };
+
+static const struct lp_column columns[LAYER_COLUMNS] = {
+	[LAYER_N] = {"n", "calls", LP_COUNTER, 64},
+	[LAYER_NS] = {"ns", "ns", LP_COUNTER, 64},
+	[LAYER_BYTES] = {"bytes", "bytes", LP_COUNTER, 64},
+	[LAYER_ERRORS] = {"errors", "calls", LP_COUNTER, 64},
+};
+
+static const struct lp_schema schema = {"layer", columns, LAYER_COLUMNS};
+
+struct spans_run {
+	const struct spans_run_config *config;
+	char *dir;     /* where programs leave spans */
+	char *preload; /* LD_PRELOAD */
+	pid_t pid;     /* 0: not started, or ended */
+	int status;
+	int64_t looked_us;
+	struct spans_reading *reading;
+	struct named_rows *rows;
+	struct spool *spool;
+};
+
+const struct lp_schema *spans_run_schema(void)
+{
+	return &schema;
+}
+
+const struct spans_totals *spans_run_totals(const struct spans_run *r)
+{
+	return spans_reading_totals(r->reading);
+}
+
+int spans_run_status(const struct spans_run *r)
+{
+	return r->status;
+}
+
+/* Remove the scratch directory with all that programs left in it. */
+static void scratch_remove(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	rmdir(path);
+}
+
+void spans_run_free(struct spans_run *r)
+{
+	if (!r)
+		return;
+	if (r->pid > 0) {
+		kill(r->pid, SIGKILL);
+		waitpid(r->pid, NULL, 0);
+	}
+	spans_reading_free(r->reading);
+	named_rows_free(r->rows);
+	if (r->dir)
+		scratch_remove(r->dir);
+	free(r->dir);
+	free(r->preload);
+	free(r);
+}
+
+static int span_add(void *ctx, const struct span *s)
+{
+	struct spans_run *r = ctx;
+	const int64_t growth[LAYER_COLUMNS] = {
+		[LAYER_N] = 1,
+		[LAYER_NS] = s->end_ns - s->start_ns,
+		[LAYER_BYTES] = s->result > 0 ? s->result : 0,
+		[LAYER_ERRORS] = s->result < 0,
+	};
+	int got = trace_log_add_span(spool_log(r->spool), s);
+
+	if (got == 0 && s->op != SPAN_MARK)
+		got = named_rows_add(r->rows, s->layer, growth);
+	return got;
+}
+
+/* LD_PRELOAD for the layers that are recorded by libraries: the core, then those above it. */
+static int preload_make(struct spans_run *r, struct lp_err *err)
+{
+	const char *before = getenv("LD_PRELOAD");
+	struct strbuf list = {0};
+	char path[PATH_MAX];
+
+	for (int i = (int)layers_n - 1; i >= 0; i--) {
+		bool core = !strcmp(layers[i].name, "posix");
+
+		if (layers[i].seen != LAYER_INTERPOSED ||
+			!(core || r->config->stack->layers >> i & 1))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", r->config->runtime, layers[i].library);
+		if (access(path, R_OK) < 0) {
+			strbuf_release(&list);
+			return lp_err_set(err, -ENOENT,
+				"the layer %s needs %s, which is not installed: limpet was built "
+				"without that library's headers",
+				layers[i].name, path);
+		}
+		strbuf_printf(&list, "%s%s", list.len ? ":" : "", path);
+	}
+	if (before && *before)
+		strbuf_printf(&list, ":%s", before);
+	r->preload = list.failed ? NULL : strdup(list.text);
+	strbuf_release(&list);
+	return r->preload ? 0 : lp_err_sys(err, -ENOMEM, "cannot run the program");
+}
+
+static int scratch_make(struct spans_run *r, struct lp_err *err)
+{
+	const char *parents[] = {r->config->scratch ? r->config->scratch : "/dev/shm", "/tmp"};
+	size_t n = r->config->scratch ? 1 : ARRAY_SIZE(parents);
+	int got = 0;
+
+	for (size_t i = 0; i < n && !r->dir; i++) {
+		if (asprintf(&r->dir, "%s/limpet-stack.XXXXXX", parents[i]) < 0) {
+			r->dir = NULL;
+			return lp_err_sys(err, -ENOMEM, "cannot run the program");
+		}
+		if (!mkdtemp(r->dir)) {
+			got = -errno;
+			free(r->dir);
+			r->dir = NULL;
+		}
+	}
+	return r->dir
+		? 0
+		: lp_err_sys(err, got, "cannot make a directory for spans in %s", parents[n - 1]);
+}
+
+int spans_run_new(const struct spans_run_config *config, struct spans_run **ret, struct lp_err *err)
+{
+	struct spans_run *r = calloc(1, sizeof(*r));
+	int got;
+
+	if (!r)
+		return lp_err_sys(err, -ENOMEM, "cannot run the program");
+	r->config = config;
+	r->status = -1;
+	r->rows = named_rows_new(config->observer, &schema, layers_n, UINT32_MAX);
+	got = r->rows ? preload_make(r, err) : lp_err_sys(err, -ENOMEM, "cannot run the program");
+	if (got == 0)
+		got = scratch_make(r, err);
+	if (got == 0)
+		got = spans_reading_new(r->dir,
+			clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC), span_add, r,
+			&r->reading, err);
+	if (got < 0) {
+		spans_run_free(r);
+		return got;
+	}
+	*ret = r;
+	return 0;
+}
+
+static void environment_set(const struct spans_run *r)
+{
+	const struct stack_config *c = r->config->stack;
+	char list[256] = "", mask[16];
+
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (c->layers >> i & 1)
+			snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+				*list ? "," : "", layers[i].name);
+	}
+	snprintf(mask, sizeof(mask), "%u", c->operations);
+	setenv("LD_PRELOAD", r->preload, 1);
+	setenv(SPANS_DIRECTORY_VARIABLE, r->dir, 1);
+	setenv(SPANS_LAYERS_VARIABLE, list, 1);
+	setenv(SPANS_OPERATIONS_VARIABLE, mask, 1);
+	setenv(SPANS_REGIONS_VARIABLE, c->n_regions ? "1" : "0", 1);
+	setenv(SPANS_APPLICATION_VARIABLE, c->application ? c->application : "", 1);
+}
+
+_Noreturn static void child(const struct spans_run *r, int failure)
+{
+	sigset_t none;
+	int error;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	environment_set(r);
+	execvp(r->config->command[0], r->config->command);
+	error = errno;
+	(void)!write(failure, &error, sizeof(error));
+	_exit(127);
+}
+
+static int spans_open(void *config, void **ret_state, struct lp_err *err)
+{
+	(void)err;
+	*ret_state = config;
+	return 0;
+}
+
+static int spans_begin_run(void *state, struct collect_sink *sink, struct lp_err *err)
+{
+	struct spans_run *r = state;
+	int failure[2], error = 0;
+	ssize_t n;
+
+	r->spool = sink->spool;
+	if (pipe2(failure, O_CLOEXEC) < 0)
+		return lp_err_sys(err, -errno, "cannot run %s", r->config->command[0]);
+	r->pid = fork();
+	if (r->pid == 0)
+		child(r, failure[1]);
+	close(failure[1]);
+	if (r->pid < 0) {
+		error = errno;
+		r->pid = 0;
+	}
+	do
+		n = error ? 0 : read(failure[0], &error, sizeof(error));
+	while (n < 0 && errno == EINTR);
+	close(failure[0]);
+	return error ? lp_err_sys(err, -error, "cannot run %s", r->config->command[0]) : 0;
+}
+
+static int look(struct spans_run *r, bool at_end, struct lp_err *err)
+{
+	int got;
+
+	r->looked_us = clock_us(CLOCK_MONOTONIC);
+	got = spans_reading_look(r->reading, at_end, err);
+	if (got == 0 && trace_log_waiting(spool_log(r->spool)) >= LOG_BYTES_MAX)
+		got = spool_submit_log(r->spool, clock_us(CLOCK_REALTIME));
+	return got;
+}
+
+/* 1: the program has ended. */
+static int spans_serve(void *state, int timeout_ms, struct lp_err *err)
+{
+	struct spans_run *r = state;
+	pid_t got;
+
+	if (r->pid > 0 && timeout_ms > 0 && waitpid(r->pid, &r->status, WNOHANG) == 0)
+		poll(NULL, 0, timeout_ms < 20 ? timeout_ms : 20);
+	got = r->pid > 0 ? waitpid(r->pid, &r->status, WNOHANG) : 0;
+	if (got == r->pid || (got < 0 && errno == ECHILD))
+		r->pid = 0;
+	if (clock_us(CLOCK_MONOTONIC) - r->looked_us >= LOOK_US && look(r, false, err) < 0)
+		return err->code;
+	return r->pid == 0;
+}
+
+/* Recording ends before the program does: ask it to end, and do not take no for an answer. */
+static void program_stop(struct spans_run *r)
+{
+	int64_t until = clock_us(CLOCK_MONOTONIC) + STOP_US;
+
+	for (int sent = 0; r->pid > 0;) {
+		if (waitpid(r->pid, &r->status, WNOHANG) != 0) {
+			r->pid = 0;
+		} else if (clock_us(CLOCK_MONOTONIC) > until) {
+			kill(r->pid, SIGKILL);
+			waitpid(r->pid, &r->status, 0);
+			r->pid = 0;
+		} else {
+			if (!sent++)
+				kill(r->pid, SIGTERM);
+			poll(NULL, 0, 20);
+		}
+	}
+}
+
+static int spans_sample(
+	void *state, const struct instant *at, struct collect_sink *sink, struct lp_err *err)
+{
+	struct spans_run *r = state;
+	int got;
+
+	if (at->last)
+		program_stop(r);
+	got = look(r, at->last, err);
+
+	return got < 0 ? got : named_rows_fill(r->rows, sink, err);
+}
+
+/* It belongs to whoever made it. */
+static void spans_close(void *state)
+{
+	(void)state;
+}
+
+const struct instrument instrument_spans = {
+	.name = "spans",
+	.at_ends = true,
+	.open = spans_open,
+	.begin = spans_begin_run,
+	.serve = spans_serve,
+	.sample = spans_sample,
+	.close = spans_close,
+};
