@@ -130,6 +130,7 @@ static void file_make(void)
 	snprintf(h->program, sizeof(h->program), "%s", program_invocation_short_name);
 	__atomic_store_n(&h->magic, SPANS_MAGIC, __ATOMIC_RELEASE);
 	header = h;
+	next_id = (uint64_t)h->start_ns >> 12; /* another process may have had our number */
 	generation++;
 	__atomic_store_n(&spans_active, in_regions && !n_regions ? 0 : wanted, __ATOMIC_RELEASE);
 }
@@ -192,7 +193,7 @@ __attribute__((constructor)) static void start(void)
 	errno = saved_errno;
 }
 
-__attribute__((destructor)) static void stop(void)
+__attribute__((destructor)) void spans_ended(void)
 {
 	if (header)
 		__atomic_store_n(&header->ended, 1, __ATOMIC_RELEASE);

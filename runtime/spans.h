@@ -48,6 +48,9 @@ SPANS_EXPORT void spans_name(const struct spans_object *object, const char *name
 /* This process is one of an MPI job. */
 SPANS_EXPORT void spans_set_rank(int rank, int n_ranks);
 
+/* The program ends, by itself. */
+void spans_ended(void);
+
 /* What a descriptor is: false if it is no regular file and no disk. (spans_fds.c) */
 bool spans_fd(int fd, struct spans_object *ret);
 /* It is something else from now on. */

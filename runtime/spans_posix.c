@@ -8,6 +8,8 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -118,6 +120,44 @@ AT_OFFSET(ssize_t, preadv2, SPAN_READ,
 AT_OFFSET(ssize_t, pwritev2, SPAN_WRITE,
 	(int fd, const struct iovec *iov, int n, off_t offset, int flags),
 	(fd, iov, n, offset, flags), iov_bytes(iov, n))
+
+/* Data that does not pass through the program is written to one file. */
+SPANS_EXPORT ssize_t copy_file_range(
+	int from, off64_t *from_at, int fd, off64_t *at, size_t n, unsigned flags)
+{
+	struct spans_record *r;
+	ssize_t result;
+
+	SPANS_NEXT(copy_file_range);
+	r = begin_fd(fd, SPAN_WRITE, "copy_file_range", at ? *at : SPAN_NO_OFFSET, (int64_t)n);
+	result = next(from, from_at, fd, at, n, flags);
+	if (at)
+		spans_end(r, outcome(result));
+	else
+		end_at_position(r, fd, result);
+	return result;
+}
+
+/* ... or read from one. */
+#define SENDFILE(name, type)                                                                       \
+	SPANS_EXPORT ssize_t name(int to, int fd, type *at, size_t n);                             \
+	SPANS_EXPORT ssize_t name(int to, int fd, type *at, size_t n)                              \
+	{                                                                                          \
+		struct spans_record *r;                                                            \
+		ssize_t result;                                                                    \
+                                                                                                   \
+		SPANS_NEXT(name);                                                                  \
+		r = begin_fd(fd, SPAN_READ, #name, at ? *at : SPAN_NO_OFFSET, (int64_t)n);         \
+		result = next(to, fd, at, n);                                                      \
+		if (at)                                                                            \
+			spans_end(r, outcome(result));                                             \
+		else                                                                               \
+			end_at_position(r, fd, result);                                            \
+		return result;                                                                     \
+	}
+
+SENDFILE(sendfile, off_t)
+SENDFILE(sendfile64, off64_t)
 
 #define OF_FD(name, op)                                                                            \
 	SPANS_EXPORT int name(int fd);                                                             \
@@ -250,4 +290,18 @@ SPANS_EXPORT void closefrom(int first)
 	SPANS_NEXT(closefrom);
 	spans_fds_forget(first < 0 ? 0 : (unsigned)first, UINT32_MAX);
 	next(first);
+}
+
+/* The end of the process without its destructors. */
+SPANS_EXPORT void _exit(int status)
+{
+	SPANS_NEXT(_exit);
+	spans_ended();
+	next(status);
+	__builtin_unreachable();
+}
+
+SPANS_EXPORT void _Exit(int status)
+{
+	_exit(status);
 }

@@ -36,6 +36,7 @@ test=(
 	glusterfs-server glusterfs-client fuse3 # the lab's file system and disks
 	ethtool procps kmod fio postmark # the lab's links and workloads
 	xfsprogs			# tracing is measured on it
+	libopenmpi-dev openmpi-bin	# the layer of MPI-IO, and programs that use it
 )
 # To drive it; others than Debian's will do.
 command -v node >/dev/null || test+=(nodejs)

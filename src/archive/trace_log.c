@@ -363,3 +363,16 @@ bool trace_log_present(const struct lp_source *source)
 
 	return reader_log_places(source, is_trace, NULL, &err) == 1;
 }
+
+static int is_spans(void *ctx, const struct log_place *place)
+{
+	(void)ctx;
+	return !strcmp(place->name, TRACE_LOG_SPANS);
+}
+
+bool trace_log_has_spans(const struct lp_source *source)
+{
+	struct lp_err err = {0};
+
+	return reader_log_places(source, is_spans, NULL, &err) == 1;
+}

@@ -68,4 +68,7 @@ int trace_log_take(const struct lp_log *log, const struct trace_log_reader *to, 
 /* Has the archive logs of system calls? */
 bool trace_log_present(const struct lp_source *source);
 
+/* Has it one of spans? */
+bool trace_log_has_spans(const struct lp_source *source);
+
 #endif

@@ -146,8 +146,7 @@ int values_print_text(
 /* Spreadsheets take what begins with one of these for a formula, and carry it out. */
 #define FORMULA "=+-@"
 
-/* A name as a CSV field, quoted if it has to be. The caller frees it. */
-static char *csv_field(const char *text)
+char *values_csv_field(const char *text)
 {
 	bool quote = strpbrk(text, ",;\"") || text[0] == ' ' || text[0] == '#';
 	char *field = malloc(2 * strlen(text) + 4), *to = field;
@@ -193,7 +192,7 @@ static int csv_names_make(
 	for (ret->n = 0; ret->n < (size_t)j->n + n; ret->n++) {
 		const char *name = ret->n < j->n ? j->names[ret->n] : tables[ret->n - j->n]->metric;
 
-		ret->fields[ret->n] = csv_field(name);
+		ret->fields[ret->n] = values_csv_field(name);
 		if (!ret->fields[ret->n])
 			return -ENOMEM;
 	}

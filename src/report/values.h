@@ -22,4 +22,8 @@ int values_print_csv(
  * values are null. Each piece of time has tables of its own. */
 void values_print_json(FILE *out, struct lp_table *const *tables, uint32_t n, unsigned which);
 
+/* A name as a CSV field, quoted if it has to be, and harmless in terminals and spreadsheets. The
+ * caller frees it; NULL: there is no memory. */
+char *values_csv_field(const char *text);
+
 #endif

@@ -354,6 +354,19 @@ static bool header_read(struct spans_file *f)
 	return true;
 }
 
+/* Did the process become another program? It has a file of its own. */
+static bool is_followed(const struct spans_reading *r, const struct spans_file *f)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct spans_header *h = &r->files[i].header;
+
+		if (r->files[i].known && h->pid == f->header.pid &&
+			h->start_ns > f->header.start_ns)
+			return true;
+	}
+	return false;
+}
+
 static void file_finish(struct spans_reading *r, struct spans_file *f)
 {
 	struct spans_totals *t = &r->totals;
@@ -363,7 +376,7 @@ static void file_finish(struct spans_reading *r, struct spans_file *f)
 			t->called |= 1u << layer_find(layer_names[i]);
 	}
 	t->lost += f->header.lost;
-	t->killed += f->known && !f->header.ended && f->header.called;
+	t->killed += f->known && !f->header.ended && f->header.called && !is_followed(r, f);
 	t->damaged += !f->known;
 	t->processes += f->known;
 	if (f->header.rank >= 0 && f->header.n_ranks > 0 && f->header.n_ranks <= 1 << 24) {

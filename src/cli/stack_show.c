@@ -1,0 +1,177 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+
+#include "base/cleanup.h"
+#include "base/output.h"
+#include "trace/stack/stack_report.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SLOWEST_DEFAULT 10
+
+struct show_options {
+	const char *call, *layer, *trace;
+	uint64_t slowest;
+	bool json, csv;
+};
+
+#define AT(member) offsetof(struct show_options, member)
+
+static const struct option_def options[] = {
+	{"call", 0, OPTION_STRING, AT(call), "RANK:NUMBER",
+		"print one call with all that it became"},
+	{"layer", 0, OPTION_STRING, AT(layer), "LAYER",
+		"whose calls to follow [the uppermost one that was recorded]"},
+	{"slowest", 0, OPTION_UINT, AT(slowest), "N",
+		"so many of the calls that took longest [10]"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON; without --slowest with all calls"},
+	{"csv", 0, OPTION_FLAG, AT(csv), NULL, "print CSV, one line per call"},
+	{"trace", 0, OPTION_STRING, AT(trace), "FILE",
+		"write all calls for trace viewers (Perfetto, Chromium's about:tracing)"},
+	{NULL},
+};
+
+DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
+
+static int call_find(const struct stack_metrics *m, const char *text, const struct stack_call **ret,
+	struct lp_err *err)
+{
+	int32_t rank;
+	uint32_t number;
+	int end = -1;
+
+	if (sscanf(text, "%" SCNd32 ":%" SCNu32 "%n", &rank, &number, &end) != 2 || text[end])
+		return lp_err_set(err, -EINVAL,
+			"--call: '%s' is no call; 0:16 is the one with number 16 of rank 0", text);
+	*ret = stack_metrics_call(m, rank, number);
+	if (!*ret)
+		return lp_err_set(err, -EINVAL, "there is no call %s in this recording", text);
+	return 0;
+}
+
+static int json_print(json_t *o, struct lp_err *err)
+{
+	int r = o && json_dumpf(o, stdout, JSON_INDENT(1)) == 0 ? 0 : -ENOMEM;
+
+	json_decref(o);
+	putchar('\n');
+	return r < 0 ? lp_err_sys(err, r, "cannot print the calls") : 0;
+}
+
+static int trace_write(const struct stack_metrics *m, const char *path, struct lp_err *err)
+{
+	_cleanup_(output_release) struct output out = {0};
+	_cleanup_fclose_ FILE *f = NULL;
+	int r = output_open(&out, path, err);
+
+	if (r < 0)
+		return r;
+	f = fdopen(dup(out.fd), "we");
+	if (!f)
+		return lp_err_sys(err, -errno, "cannot write %s", path);
+	stack_chrome_print(f, m);
+	if (fflush(f) != 0 || ferror(f))
+		return lp_err_sys(err, -errno, "cannot write %s", path);
+	return output_commit(&out, path, err);
+}
+
+static int print(const struct show_options *opt, const struct stack_metrics *m, struct lp_err *err)
+{
+	size_t slowest = opt->slowest ? (size_t)opt->slowest : SLOWEST_DEFAULT;
+	const struct stack_call *call = NULL;
+	int r = 0;
+
+	if (opt->call)
+		r = call_find(m, opt->call, &call, err);
+	if (r == 0 && opt->trace)
+		r = trace_write(m, opt->trace, err);
+	if (r < 0)
+		return r;
+	if (opt->csv)
+		stack_csv_print(stdout, m);
+	else if (opt->json)
+		return json_print(call ? stack_json_call(m, call)
+				       : stack_json_make(m, opt->slowest ? slowest : SIZE_MAX),
+			err);
+	else if (call)
+		stack_text_waterfall(stdout, m, call);
+	else if (!opt->trace)
+		stack_text_print(stdout, m, slowest);
+	return 0;
+}
+
+static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp_err *err)
+{
+	_cleanup_(stack_metrics_release) struct stack_metrics metrics = {0};
+	_cleanup_(graph_release) struct graph graph = {0};
+	_cleanup_(spans_release) struct spans spans = {0};
+	int layer = opt->layer ? layer_find(opt->layer) : -1, r, damaged;
+
+	if (opt->layer && layer < 0)
+		return lp_err_set(err, -EINVAL,
+			"there is no layer '%s'; 'limpet stack layers' lists them", opt->layer);
+	r = spans_read(&spans, ds, err);
+	damaged = r == -EBADMSG;
+	if (r < 0 && !damaged)
+		return r;
+	if (!spans.n)
+		return damaged
+			? r
+			: lp_err_set(err, -ENOENT,
+				  "there are no calls in it; 'limpet stack run' records them");
+	r = graph_open(&graph, &spans);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot join the calls");
+	r = graph_join(&graph, err);
+	if (r == 0)
+		r = stack_metrics_compute(&graph, layer, &metrics, err);
+	if (r == 0)
+		r = print(opt, &metrics, err);
+	return r == 0 && damaged ? -EBADMSG : r;
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
+	struct lp_warn warn = {.warn = data_print_warning};
+	int r;
+
+	if (n_args < 1) {
+		lp_err_set(err, -EINVAL, "name the recording: limpet stack show DATA");
+		return EXIT_USAGE;
+	}
+	r = data_open(data, args, n_args, &warn, &ds, err);
+	if (r == 0)
+		r = show(values, ds, err);
+	return r < 0 ? command_exit_code(r) : EXIT_HEALTHY;
+}
+
+static const struct example examples[] = {
+	{"stack show traces", "where the time of a program's calls went, and the slowest ones"},
+	{"stack show --call 2:16 traces", "what became of call 16 of rank 2"},
+	{"stack show --trace calls.json traces", "all of it, for Perfetto"},
+	{NULL, NULL},
+};
+
+extern const struct command stack_command_show;
+const struct command stack_command_show = {
+	.name = "stack show",
+	.summary = "print where calls spent their time, layer by layer",
+	.usage = "[OPTION...] DATA...",
+	.description =
+		"Joins the calls that 'limpet stack run' recorded to those that they became in the "
+		"layers below, and prints for each layer how many there were, what they moved, how "
+		"long they took, and how much of that was spent in the layer itself ('in it'). "
+		"Throughput is that of the time in which the layer was at work. Calls are those of "
+		"the uppermost layer, or of --layer, and are numbered per rank from 0; processes "
+		"that are not ranks of an MPI job are numbered behind those that are.",
+	.examples = examples,
+	.options = options,
+	.options_size = sizeof(struct show_options),
+	.takes_data = true,
+	.run = run,
+};

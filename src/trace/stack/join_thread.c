@@ -1,0 +1,60 @@
+/* Calls inside calls of the same thread: the program numbered its calls, and noted inside which of
+ * them each began.
+ */
+#include "base/idmap.h"
+#include "trace/stack/graph.h"
+#include <errno.h>
+
+/* Numbers are unique in a process; together with the observer they are in a recording, but for
+ * accidents, which the checks below find. */
+static uint64_t id_key(const struct spans *s, size_t i, uint64_t id)
+{
+	return id ^ (uint64_t)s->observers[i] * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Can a span be inside another? */
+static bool is_inside(const struct span *child, const struct span *parent)
+{
+	return child->pid == parent->pid && child->tid == parent->tid &&
+		child->start_ns >= parent->start_ns && child->start_ns <= parent->end_ns &&
+		(child->end_ns <= parent->end_ns || child->flags & SPAN_OPEN_END);
+}
+
+static int64_t bytes_of(const struct span *s)
+{
+	return s->result > 0 ? s->result : 0;
+}
+
+static int child_join(struct graph *g, const struct idmap *by_id, uint32_t i)
+{
+	const struct spans *s = g->spans;
+	const struct span *child = &s->items[i];
+	uint32_t parent;
+
+	if (!child->parent)
+		return 0;
+	if (idmap_get(by_id, id_key(s, i, child->parent), &parent) && parent != i &&
+		s->observers[parent] == s->observers[i] && s->items[parent].id == child->parent &&
+		is_inside(child, &s->items[parent]))
+		return graph_add(g, parent, i, bytes_of(child));
+	/* Its parent is missing, because it was not recorded. */
+	if (s->layers[i] != LAYERS_UNKNOWN) {
+		g->unjoined[s->layers[i]].spans++;
+		g->unjoined[s->layers[i]].bytes += (uint64_t)bytes_of(child);
+	}
+	return 0;
+}
+
+int join_thread(struct graph *g)
+{
+	const struct spans *s = g->spans;
+	struct idmap by_id = {0};
+	int r = idmap_reserve(&by_id, s->n);
+
+	for (size_t i = 0; i < s->n && r == 0; i++)
+		r = idmap_put(&by_id, id_key(s, i, s->items[i].id), (uint32_t)i);
+	for (size_t i = 0; i < s->n && r == 0; i++)
+		r = child_join(g, &by_id, (uint32_t)i);
+	idmap_release(&by_id);
+	return r;
+}

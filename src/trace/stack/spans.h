@@ -1,0 +1,43 @@
+/* All spans of a recording, in memory: those of all its observers, in the order in which they
+ * began.
+ */
+#ifndef TRACE_SPANS_H
+#define TRACE_SPANS_H
+
+#include "base/hash.h"
+#include "model/span.h"
+
+#include <limpet/dataset.h>
+#include <stddef.h>
+
+#define SPANS_NONE UINT32_MAX
+/* More than this is refused: 120 bytes each. */
+#define SPANS_MAX (UINT32_C(1) << 27)
+
+struct spans {
+	struct span *items;  /* their texts are ours */
+	uint32_t *observers; /* [span] place in observer_names */
+	uint8_t *layers;     /* [span] place in layers[]; LAYERS_UNKNOWN: it is none of them */
+	size_t n, cap;
+	char **observer_names;
+	size_t n_observers, cap_observers;
+	struct strmap texts_by_text;
+	char **texts;
+	size_t n_texts, cap_texts;
+};
+
+#define LAYERS_UNKNOWN 0xff
+
+/* Zero-initialise it. */
+void spans_release(struct spans *s);
+
+/* Copy a span. 0, -ENOMEM, -E2BIG. */
+int spans_add(struct spans *s, const char *observer, const struct span *span);
+
+/* Sort them, when all are there: by begin, the longer first. */
+int spans_sort(struct spans *s);
+
+/* Read those of a dataset, and sort them. A damaged file gives what is good in it, and -EBADMSG. */
+int spans_read(struct spans *s, struct lp_dataset *ds, struct lp_err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* What `limpet stack show` prints of the metrics: as text, JSON, CSV, and for trace viewers. */
+#ifndef TRACE_STACK_REPORT_H
+#define TRACE_STACK_REPORT_H
+
+#include "trace/stack/stack_metrics.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* The layers, the regions, and the `slowest` calls that took longest. */
+void stack_text_print(FILE *out, const struct stack_metrics *m, size_t slowest);
+
+/* One call with all that it became, each as a bar on the call's time. */
+void stack_text_waterfall(FILE *out, const struct stack_metrics *m, const struct stack_call *call);
+
+/* All of it, with the `n_calls` slowest calls (SIZE_MAX: all, in the order of time). NULL: there is
+ * no memory. */
+json_t *stack_json_make(const struct stack_metrics *m, size_t n_calls);
+
+/* A call with all its parts. */
+json_t *stack_json_call(const struct stack_metrics *m, const struct stack_call *call);
+
+/* One line per call. */
+void stack_csv_print(FILE *out, const struct stack_metrics *m);
+
+/* All spans in the trace event format that Perfetto and Chromium's about:tracing read. */
+void stack_chrome_print(FILE *out, const struct stack_metrics *m);
+
+/* The slowest calls first, for the caller to free: places in m->calls. NULL: there is no memory. */
+uint32_t *stack_slowest(const struct stack_metrics *m);
+
+#endif

@@ -1,0 +1,265 @@
+#include "trace/stack/stack_report.h"
+
+#include "base/safe_text.h"
+#include "base/time.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BAR 32
+#define NAME_TEXT 64
+
+/* "12.5 ms" */
+static const char *time_text(int64_t ns, char buf[32])
+{
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	size_t i = 0;
+
+	while (i < 3 && (double)ns < units[i].ns)
+		i++;
+	snprintf(buf, 32, "%.*f %s", i == 3 ? 0 : 1, (double)ns / units[i].ns, units[i].unit);
+	return buf;
+}
+
+/* "12.5 MB", in powers of 1000 as disks are sold. */
+static const char *bytes_text(double bytes, char buf[32])
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+	size_t i = 0;
+
+	for (; bytes >= 1000 && i < 6; i++)
+		bytes /= 1000;
+	snprintf(buf, 32, "%.*f %s", i ? 1 : 0, bytes, units[i]);
+	return buf;
+}
+
+/* The end of a name, which says more than its beginning. */
+static const char *name_text(const char *name, char buf[NAME_TEXT + 4])
+{
+	size_t len = strlen(name);
+
+	snprintf(buf, NAME_TEXT + 4, "%s%s", len > NAME_TEXT ? "..." : "",
+		len > NAME_TEXT ? name + len - NAME_TEXT : name);
+	safe_text_make(buf);
+	return buf;
+}
+
+static double percent(int64_t part, int64_t whole)
+{
+	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void layers_print(FILE *out, const struct stack_metrics *m)
+{
+	char bytes[32], mean[32], longest[32], own[32], rate[32];
+
+	fputs("layer        calls      bytes  mean time   longest      in it      throughput  "
+	      "errors\n",
+		out);
+	for (unsigned i = 0; i < layers_n; i++) {
+		const struct stack_layer_sum *l = &m->layers[i];
+
+		if (!l->calls)
+			continue;
+		fprintf(out, "%-9s %8" PRIu64 " %10s %10s %9s %10s %13s/s %7" PRIu64 "\n",
+			layers[i].name, l->calls, bytes_text((double)l->bytes, bytes),
+			time_text(l->inclusive_ns / (int64_t)l->calls, mean),
+			time_text(l->longest_ns, longest), time_text(l->exclusive_ns, own),
+			bytes_text(stack_layer_throughput(l), rate), l->errors);
+	}
+	for (unsigned i = 0; i < layers_n; i++) {
+		const struct stack_layer_sum *l = &m->layers[i];
+
+		if (l->waiting_ns)
+			fprintf(out,
+				"collective calls of %s spent %s (%.0f%%) outside of the I/O below "
+				"them: "
+				"communicating, and waiting for each other\n",
+				layers[i].name, time_text(l->waiting_ns, own),
+				percent(l->waiting_ns, l->inclusive_ns));
+	}
+}
+
+static void regions_print(FILE *out, const struct stack_metrics *m)
+{
+	char name[NAME_TEXT + 4], ns[32], mean[32], bytes[32];
+
+	for (size_t i = 0; i < m->n_regions; i++) {
+		const struct stack_region *r = &m->regions[i];
+
+		fprintf(out,
+			"region %s: %" PRIu64 " %s, %s in all; %" PRIu64
+			" calls, %s each on average, %s\n",
+			name_text(r->name, name), r->times, r->times == 1 ? "time" : "times",
+			time_text(r->ns, ns), r->calls,
+			time_text(r->calls ? r->calls_ns / (int64_t)r->calls : 0, mean),
+			bytes_text((double)r->bytes, bytes));
+	}
+}
+
+/* What is missing is not passed over. */
+static void unjoined_print(FILE *out, const struct stack_metrics *m)
+{
+	char bytes[32];
+
+	for (unsigned i = 0; i < layers_n; i++) {
+		const struct graph_unjoined *u = &m->graph->unjoined[i];
+
+		if (u->spans)
+			fprintf(out,
+				"%" PRIu64
+				" calls of %s (%s) belong to calls above them that are not in "
+				"the recording\n",
+				u->spans, layers[i].name, bytes_text((double)u->bytes, bytes));
+		if (m->outside[i])
+			fprintf(out, "%" PRIu64 " calls of %s were made outside of calls of %s\n",
+				m->outside[i], layers[i].name, layers[m->layer].name);
+		if (m->layers[i].open)
+			fprintf(out, "%" PRIu64 " calls of %s never ended\n", m->layers[i].open,
+				layers[i].name);
+	}
+}
+
+static const struct stack_metrics *sorted_metrics; /* qsort() hands nothing through */
+
+static int64_t latency(const struct stack_metrics *m, uint32_t call)
+{
+	const struct span *s = &m->graph->spans->items[m->calls[call].span];
+
+	return s->end_ns - s->start_ns;
+}
+
+static int slower_first(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int64_t lx = latency(sorted_metrics, x), ly = latency(sorted_metrics, y);
+
+	return lx != ly ? (lx > ly ? -1 : 1) : (x > y) - (x < y);
+}
+
+uint32_t *stack_slowest(const struct stack_metrics *m)
+{
+	uint32_t *order = malloc((m->n_calls + 1) * sizeof(*order));
+
+	for (size_t i = 0; order && i < m->n_calls; i++)
+		order[i] = (uint32_t)i;
+	sorted_metrics = m;
+	if (order && m->n_calls)
+		qsort(order, m->n_calls, sizeof(*order), slower_first);
+	return order;
+}
+
+/* "mpi-io 1.2 ms, posix 10.8 ms" */
+static void split_print(FILE *out, const struct stack_call *call)
+{
+	const char *comma = "";
+	char ns[32];
+
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (!call->exclusive_ns[i])
+			continue;
+		fprintf(out, "%s%s %s", comma, layers[i].name,
+			time_text(call->exclusive_ns[i], ns));
+		comma = ", ";
+	}
+}
+
+static void what_print(FILE *out, const struct span *s)
+{
+	char function[NAME_TEXT + 4], object[NAME_TEXT + 4], bytes[32];
+
+	fputs(name_text(s->function, function), out);
+	if (s->size || s->result > 0)
+		fprintf(out, " %s", bytes_text((double)(s->size ? s->size : s->result), bytes));
+	if (s->offset != SPAN_NO_OFFSET)
+		fprintf(out, " at %" PRId64, s->offset);
+	if (*s->object)
+		fprintf(out, " of %s", name_text(s->object, object));
+	if (s->flags & SPAN_OPEN_END)
+		fputs(", never ended", out);
+	if (s->result < 0)
+		fprintf(out, ": %s", strerror(s->result < INT32_MIN ? 0 : (int)-s->result));
+}
+
+static void calls_print(FILE *out, const struct stack_metrics *m, size_t slowest)
+{
+	uint32_t *order = stack_slowest(m);
+	char ns[32];
+
+	for (size_t i = 0; order && i < m->n_calls && i < slowest; i++) {
+		const struct stack_call *call = &m->calls[order[i]];
+		char name[24];
+
+		snprintf(name, sizeof(name), "%" PRId32 ":%" PRIu32, call->rank, call->number);
+		fprintf(out, "%10s %9s  ", name, time_text(latency(m, order[i]), ns));
+		what_print(out, &m->graph->spans->items[call->span]);
+		fputs("\n                      ", out);
+		split_print(out, call);
+		fputc('\n', out);
+	}
+	free(order);
+}
+
+void stack_text_print(FILE *out, const struct stack_metrics *m, size_t slowest)
+{
+	char span[32];
+
+	fprintf(out, "%zu calls of %s by %" PRIu32 " %s, in %s\n\n", m->n_calls,
+		layers[m->layer].name, m->n_processes,
+		m->n_processes == 1 ? "process" : "processes",
+		time_text(m->last_ns - m->first_ns, span));
+	layers_print(out, m);
+	regions_print(out, m);
+	unjoined_print(out, m);
+	if (m->n_calls && slowest) {
+		fputs("\nthe slowest calls, and in which layers they spent their time:\n", out);
+		calls_print(out, m, slowest);
+	}
+}
+
+/* A bar from `from` to `to` of `whole`; what takes any time has at least one character. */
+static void bar_print(FILE *out, int64_t from, int64_t to, int64_t whole)
+{
+	int first = whole > 0 ? (int)((double)from / (double)whole * BAR) : 0;
+	int last = whole > 0 ? (int)((double)to / (double)whole * BAR) : 0;
+
+	first = first < 0 ? 0 : first >= BAR ? BAR - 1 : first;
+	last = last <= first ? first + 1 : last > BAR ? BAR : last;
+	fputc('|', out);
+	for (int i = 0; i < BAR; i++)
+		fputc(i >= first && i < last ? '#' : ' ', out);
+	fputc('|', out);
+}
+
+static void part_print(
+	FILE *out, const struct stack_metrics *m, const struct span *call, uint32_t i, int depth)
+{
+	const struct graph *g = m->graph;
+	const struct span *s = &g->spans->items[i];
+	char at[32], ns[32];
+
+	bar_print(out, s->start_ns - call->start_ns, s->end_ns - call->start_ns,
+		call->end_ns - call->start_ns);
+	fprintf(out, " %9s %9s  %*s%s ", time_text(s->start_ns - call->start_ns, at),
+		time_text(s->end_ns - s->start_ns, ns), 2 * depth, "", s->layer);
+	what_print(out, s);
+	fputc('\n', out);
+	for (uint32_t e = g->first[i]; depth < 64 && e < g->first[i + 1]; e++)
+		part_print(out, m, call, g->edges[e].child, depth + 1);
+}
+
+void stack_text_waterfall(FILE *out, const struct stack_metrics *m, const struct stack_call *call)
+{
+	const struct spans *spans = m->graph->spans;
+	char text[TIME_TEXT_MAX];
+
+	fprintf(out, "call %" PRId32 ":%" PRIu32 " of %s, process %" PRId32 ", at %s\n", call->rank,
+		call->number, spans->observer_names[spans->observers[call->span]],
+		spans->items[call->span].pid,
+		time_format(spans->items[call->span].start_ns / 1000, text));
+	fprintf(out, "%-*s %9s %9s\n", BAR + 2, "", "begins", "takes");
+	part_print(out, m, &spans->items[call->span], call->span, 0);
+}
