@@ -23,8 +23,8 @@
 #define SPANS_MAGIC UINT64_C(0x31534e4150534c50) /* "PLSPANS1" */
 #define SPANS_VERSION 1
 
-/* The interposed layers; their names are in spans_layer_names of spans.c. */
-enum spans_layer { SPANS_HDF5, SPANS_PNETCDF, SPANS_MPI_IO, SPANS_POSIX, SPANS_LAYERS };
+/* The layers. */
+enum spans_layer { SPANS_MPI_IO, SPANS_POSIX, SPANS_LAYERS };
 
 enum {
 	SPANS_HEADER = 4096,

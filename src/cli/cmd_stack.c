@@ -12,19 +12,21 @@ static const struct command *const verbs[] = {
 };
 
 static const struct example examples[] = {
-	{"stack layers", "which layers limpet knows, and what a configuration may name"},
+	{"stack run -c mpi-io -o traces -- mpirun -n 4 ./application", "record a job's calls"},
+	{"stack show traces", "where their time went, and the slowest ones"},
 	{NULL, NULL},
 };
 
 extern const struct command command_stack;
 const struct command command_stack = {
 	.name = "stack",
-	.summary = "follow calls of an application through the I/O stack, down to the disk",
+	.summary = "follow calls of an application through the layers of the I/O stack",
 	.usage = "COMMAND [OPTION...] [ARGUMENT...]",
 	.description =
-		"A write of an application becomes calls of libraries, requests to a file system, "
-		"reads and writes of servers, and requests of disks. This follows it through these "
-		"layers, and says which of them took the time. docs/stack.md is about it.",
+		"A write of an application becomes calls of libraries, layer by layer. This "
+		"follows "
+		"it through these layers, and says which of them took the time. docs/stack.md is "
+		"about it.",
 	.examples = examples,
 	.verbs = verbs,
 };

@@ -15,20 +15,14 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-static const char *seen_by(const struct layer *l)
-{
-	return l->seen == LAYER_KERNEL ? "kernel" : "interposed";
-}
-
 static int print_json(struct lp_err *err)
 {
 	json_t *list = json_array(), *ready = json_array(), *all;
 
 	for (const struct layer *l = layers; l->name; l++)
 		json_array_append_new(list,
-			json_pack("{s:s, s:s, s:s, s:s, s:s?}", "name", l->name, "what", l->what,
-				"boundary", l->boundary, "seen", seen_by(l), "library",
-				l->library));
+			json_pack("{s:s, s:s, s:s, s:s}", "name", l->name, "what", l->what,
+				"boundary", l->boundary, "library", l->library));
 	for (const struct stack_builtin *b = stack_builtins; b->name; b++)
 		json_array_append_new(
 			ready, json_pack("{s:s, s:s}", "name", b->name, "summary", b->summary));
@@ -45,9 +39,7 @@ static void print_text(void)
 {
 	puts("layers, from top to bottom:");
 	for (const struct layer *l = layers; l->name; l++)
-		printf("  %-9s %s\n            %s; seen by %s\n", l->name, l->what, l->boundary,
-			l->seen == LAYER_KERNEL ? "programs in the kernel"
-						: "a library that is loaded into the program");
+		printf("  %-9s %s: %s\n", l->name, l->what, l->boundary);
 	puts("\nconfigurations that are built in:");
 	for (const struct stack_builtin *b = stack_builtins; b->name; b++)
 		printf("  %-9s %s\n", b->name, b->summary);

@@ -71,16 +71,6 @@ static int layers_choose(
 	return 0;
 }
 
-/* Layers that libraries record. */
-static uint32_t interposed(uint32_t mask)
-{
-	for (unsigned i = 0; i < layers_n; i++) {
-		if (layers[i].seen != LAYER_INTERPOSED)
-			mask &= ~(1u << i);
-	}
-	return mask;
-}
-
 static json_t *layer_list(uint32_t mask)
 {
 	json_t *list = json_array();
@@ -96,7 +86,7 @@ static json_t *layer_list(uint32_t mask)
 static int plan_print(
 	const struct run_options *opt, const struct stack_config *c, struct lp_err *err)
 {
-	uint32_t mask = interposed(c->layers);
+	uint32_t mask = c->layers;
 
 	if (opt->json)
 		return trace_summary_print(json_pack("{s:o, s:i, s:i}", "layers", layer_list(mask),
@@ -117,7 +107,7 @@ static int plan_print(
 /* What is missing in the recording, one sentence each. */
 static void gaps_print(const struct stack_config *c, const struct spans_totals *t)
 {
-	uint32_t missing = interposed(c->layers) & ~t->called;
+	uint32_t missing = c->layers & ~t->called;
 
 	for (unsigned i = 0; i < layers_n; i++) {
 		if (missing >> i & 1)
@@ -225,10 +215,6 @@ static int config_choose(
 
 	if (r == 0)
 		r = layers_choose(opt, config, err);
-	if (r == 0 && !interposed(config->layers))
-		r = lp_err_set(err, -EINVAL,
-			"none of these layers is in a program: name posix, mpi-io, hdf5 or "
-			"pnetcdf");
 	return r;
 }
 
@@ -272,8 +258,8 @@ const struct command stack_command_run = {
 	.usage = "[OPTION...] -- PROGRAM [ARGUMENT...]",
 	.description =
 		"Runs a program with small libraries loaded into it (by LD_PRELOAD) that note each "
-		"call for a file: of the C library, of MPI-IO, of HDF5 and of PnetCDF, with its "
-		"time, file, offset and size, and which call of a layer above it belongs to. "
+		"call for a file, of MPI-IO and of the C library, with its time, file, offset and "
+		"size, and which call of a layer above it belongs to. "
 		"Nothing of the data is kept. The program and all that it starts need no change; "
 		"results and error codes stay the same. Programs that are linked statically or run "
 		"with other rights than their caller's (setuid) are not seen, nor is I/O by "

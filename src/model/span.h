@@ -1,10 +1,10 @@
 /* A span: one operation in one layer of the I/O stack, from its beginning to its end.
  *
  * A call of an application is a span of its uppermost layer (a collective write of MPI-IO, a pwrite
- * of libc); what it becomes further down are spans of the layers below: requests of the client's
- * kernel, reads and writes of a server, requests of its disk. Whatever watches a layer (interposed
- * libraries in runtime/, programs in the kernel in src/trace/stack) makes spans, the archive keeps
- * them as the log "spans" (src/archive/span_log.h), and src/trace/stack joins them to a graph.
+ * of libc); what it becomes further down are spans of the layers below: a call of MPI-IO becomes
+ * calls of libc. Whatever watches a layer (the libraries in runtime/) makes spans, the archive
+ * keeps them as the log "spans" (src/archive/span_log.h), and src/trace/stack joins them to a
+ * graph.
  */
 #ifndef MODEL_SPAN_H
 #define MODEL_SPAN_H
@@ -53,8 +53,7 @@ struct span {
 	int64_t result;	 /* bytes that were moved, or 0; negative errno where it failed */
 	uint64_t unique; /* the number of a request where the layer has one (FUSE), else 0 */
 	/* Texts are valid as long as their owner says; never NULL, "" if there is none. */
-	const char
-		*layer; /* "posix", "mpi-io", "fuse", "server", "block"; src/trace/stack/layer.h */
+	const char *layer;    /* "posix", "mpi-io"; src/trace/stack/layer.h */
 	const char *function; /* "MPI_File_write_at_all", "pwrite64", "WRITE" */
 	const char *object;   /* the path, or the disk's name */
 };

@@ -5,11 +5,13 @@
 #include "trace/stack/graph.h"
 #include <errno.h>
 
-/* Numbers are unique in a process; together with the observer they are in a recording, but for
- * accidents, which the checks below find. */
+/* Numbers are unique in a process; with the observer they are in a recording, but for accidents,
+ * which the checks below find. */
 static uint64_t id_key(const struct spans *s, size_t i, uint64_t id)
 {
-	return id ^ (uint64_t)s->observers[i] * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t process = (uint64_t)s->observers[i] << 32 | (uint32_t)s->items[i].pid;
+
+	return id ^ process * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 /* Can a span be inside another? */

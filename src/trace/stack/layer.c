@@ -6,21 +6,11 @@
 #include <string.h>
 
 const struct layer layers[] = {
-	{"hdf5", "calls of HDF5", "H5Fcreate, H5Dwrite, H5Dread, ...", LAYER_INTERPOSED,
-		"liblimpet-stack-hdf5.so"},
-	{"pnetcdf", "calls of PnetCDF", "ncmpi_create, ncmpi_put_vara_all, ncmpi_wait_all, ...",
-		LAYER_INTERPOSED, "liblimpet-stack-pnetcdf.so"},
-	{"mpi-io", "calls of MPI-IO", "MPI_File_open, MPI_File_write_at_all, ...", LAYER_INTERPOSED,
+	{"mpi-io", "calls of MPI-IO", "MPI_File_open, MPI_File_write_at_all, ...",
 		"liblimpet-stack-mpi.so"},
 	{"posix", "calls of the C library", "open, pread, pwrite, fsync, close, ...",
-		LAYER_INTERPOSED, "liblimpet-stack.so"},
-	{"fuse", "requests of the client's kernel to a file system in user space",
-		"a request is queued, its answer arrives", LAYER_KERNEL, NULL},
-	{"server", "reads and writes of a file server on its own files",
-		"system calls of the server's processes", LAYER_KERNEL, NULL},
-	{"block", "requests of disks", "a request enters the block layer, the disk has done it",
-		LAYER_KERNEL, NULL},
-	{NULL, NULL, NULL, LAYER_KERNEL, NULL},
+		"liblimpet-stack.so"},
+	{NULL, NULL, NULL, NULL},
 };
 
 const unsigned layers_n = ARRAY_SIZE(layers) - 1;

@@ -1,21 +1,14 @@
-/* The layers of the I/O stack, from the application down to the disk. */
+/* The layers of the I/O stack that are recorded, from the application down. */
 #ifndef TRACE_LAYER_H
 #define TRACE_LAYER_H
 
 #include <stdint.h>
 
-/* How the operations of a layer are seen. */
-enum layer_seen {
-	LAYER_INTERPOSED, /* by a library that is loaded into the program (runtime/) */
-	LAYER_KERNEL,	  /* by programs in the kernel (trace/bpf/stack.bpf.c) */
-};
-
 struct layer {
 	const char *name;
 	const char *what;     /* one line: whose operations they are */
 	const char *boundary; /* where it begins and ends */
-	enum layer_seen seen;
-	const char *library; /* the one that is loaded; NULL: none */
+	const char *library;  /* that sees it, loaded into the program (runtime/) */
 };
 
 /* From top to bottom, behind the last one a row without a name. The place of a layer in it is its

@@ -21,8 +21,6 @@
 #define NAMES_MAX 65536
 
 static const char *const layer_names[SPANS_LAYERS] = {
-	[SPANS_HDF5] = "hdf5",
-	[SPANS_PNETCDF] = "pnetcdf",
 	[SPANS_MPI_IO] = "mpi-io",
 	[SPANS_POSIX] = "posix",
 };
@@ -35,7 +33,7 @@ struct spans_file {
 	uint32_t *waiting;	    /* chunks that were not taken yet */
 	size_t n_waiting, cap_waiting;
 	uint32_t seen; /* chunks so far */
-	bool known, done;
+	bool known, gone, done;
 	struct strmap names; /* "device:inode" -> place in texts */
 	char **texts;
 	size_t n_texts, cap_texts;
@@ -342,16 +340,15 @@ static int file_chunks(struct spans_file *f)
 	return 0;
 }
 
-static bool header_read(struct spans_file *f)
+static void header_read(struct spans_file *f)
 {
 	struct spans_header h;
 
 	if (file_pread_full(f->fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) ||
 		h.magic != SPANS_MAGIC || h.version != SPANS_VERSION)
-		return false;
+		return;
 	f->header = h;
 	f->known = true;
-	return true;
 }
 
 /* Did the process become another program? It has a file of its own. */
@@ -390,18 +387,13 @@ static void file_finish(struct spans_reading *r, struct spans_file *f)
 
 static int file_look(struct spans_reading *r, struct spans_file *f, bool at_end)
 {
-	bool gone;
-	int got;
+	int got = file_chunks(f);
 
-	/* Whoever is gone now has written everything before we look. */
-	gone = f->known && is_gone(r, f);
-	header_read(f);
-	got = file_chunks(f);
 	if (got == 0)
 		got = file_names(r, f);
 	if (got == 0)
-		got = file_spans(r, f, gone || at_end);
-	if (got == 0 && (gone || at_end))
+		got = file_spans(r, f, f->gone || at_end);
+	if (got == 0 && (f->gone || at_end))
 		file_finish(r, f);
 	return got;
 }
@@ -454,6 +446,14 @@ int spans_reading_look(struct spans_reading *r, bool at_end, struct lp_err *err)
 	int got = files_find(r);
 
 	r->now_ns = clock_ns(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < r->n; i++) {
+		struct spans_file *f = &r->files[i];
+
+		/* Whoever is gone now has written everything before we look. */
+		f->gone = !f->done && f->known && is_gone(r, f);
+		if (!f->done)
+			header_read(f);
+	}
 	for (size_t i = 0; i < r->n && got == 0; i++) {
 		if (!r->files[i].done)
 			got = file_look(r, &r->files[i], at_end);

@@ -13,25 +13,9 @@
 #define FILE_MAX ((size_t)1 << 20)
 #define REGIONS_MAX 64
 
-const char *const stack_metric_names[STACK_METRICS + 1] = {
-	[STACK_LATENCY] = "latency",
-	[STACK_THROUGHPUT] = "throughput",
-	[STACK_AVERAGE] = "average",
-	[STACK_SERVERS] = "servers",
-	[STACK_COMMUNICATION] = "communication",
-	[STACK_ACCESSES] = "accesses",
-	[STACK_ENERGY] = "energy",
-};
-
 const struct stack_builtin stack_builtins[] = {
 	{"posix", "any program: its calls of the C library", "layers: [posix]\n"},
-	{"local", "any program on a local file system, down to the disk",
-		"layers: [posix, block]\n"},
 	{"mpi-io", "a program that uses MPI-IO", "layers: [mpi-io, posix]\n"},
-	{"hdf5", "a program that uses HDF5 on MPI-IO", "layers: [hdf5, mpi-io, posix]\n"},
-	{"pnetcdf", "a program that uses PnetCDF on MPI-IO", "layers: [pnetcdf, mpi-io, posix]\n"},
-	{"gluster", "any program on GlusterFS, from its calls to the servers' disks",
-		"layers: [hdf5, pnetcdf, mpi-io, posix, fuse, server, block]\n"},
 	{NULL, NULL, NULL},
 };
 
@@ -126,16 +110,6 @@ static int add_operation(const struct reading *rd, const yaml_node_t *word)
 	return r;
 }
 
-static int add_metric(const struct reading *rd, const yaml_node_t *word)
-{
-	unsigned at = 0;
-	int r = word_find(rd, word, "metric", stack_metric_names, &at);
-
-	if (r == 0)
-		rd->c->metrics |= 1u << at;
-	return r;
-}
-
 static int add_region(const struct reading *rd, const yaml_node_t *word)
 {
 	struct stack_config *c = rd->c;
@@ -165,10 +139,9 @@ static int set_application(const struct reading *rd, const yaml_node_t *word)
 	return rd->c->application ? 0 : lp_err_sys(rd->err, -ENOMEM, "cannot read %s", rd->name);
 }
 
-static const char *const key_names[] = {
-	"application", "regions", "operations", "layers", "metrics", NULL};
+static const char *const key_names[] = {"application", "regions", "operations", "layers", NULL};
 static int (*const key_functions[])(const struct reading *rd, const yaml_node_t *word) = {
-	set_application, add_region, add_operation, add_layer, add_metric};
+	set_application, add_region, add_operation, add_layer};
 
 static int read_pair(const struct reading *rd, const yaml_node_pair_t *pair, unsigned *seen)
 {
@@ -224,8 +197,6 @@ static void set_defaults(struct stack_config *c)
 	if (!c->operations)
 		c->operations = (1u << SPAN_OPS) - 1;
 	c->operations |= 1u << SPAN_MARK;
-	if (!c->metrics)
-		c->metrics = (1u << STACK_METRICS) - 1;
 }
 
 int stack_config_parse(const char *text, size_t len, const char *name, struct stack_config *ret,

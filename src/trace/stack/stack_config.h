@@ -3,8 +3,7 @@
  *     application: flash_io     # what the program is called; others that it runs are left alone
  *     regions: [checkpoint]     # marks of the program (limpet/region.h); none: all of it
  *     operations: [read, write] # none: all
- *     layers: [mpi-io, posix, fuse, server, block]
- *     metrics: [latency, throughput]
+ *     layers: [mpi-io, posix]
  */
 #ifndef TRACE_STACK_CONFIG_H
 #define TRACE_STACK_CONFIG_H
@@ -13,27 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum stack_metric {
-	STACK_LATENCY,
-	STACK_THROUGHPUT,
-	STACK_AVERAGE,	     /* access latency of a region */
-	STACK_SERVERS,	     /* that took part in a call */
-	STACK_COMMUNICATION, /* time of a collective call that is not I/O */
-	STACK_ACCESSES,	     /* of disks per call */
-	STACK_ENERGY,	     /* of disks per call */
-	STACK_METRICS,	     /* how many there are */
-};
-
-/* Their names, behind the last one NULL. */
-extern const char *const stack_metric_names[];
-
 struct stack_config {
 	char *application; /* NULL: whatever is run */
 	char **regions;
 	size_t n_regions;    /* 0: the whole program */
 	uint32_t operations; /* 1 << enum span_op */
 	uint32_t layers;     /* 1 << place in layers[] */
-	uint32_t metrics;    /* 1 << enum stack_metric */
 };
 
 void stack_config_release(struct stack_config *c);

@@ -14,7 +14,7 @@ static json_t *layer_json(const struct stack_metrics *m, unsigned i)
 	const struct stack_layer_sum *l = &m->layers[i];
 	const struct graph_unjoined *u = &m->graph->unjoined[i];
 
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I}",
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I}",
 		"name", layers[i].name, "calls", (json_int_t)l->calls, "errors",
 		(json_int_t)l->errors, "bytes", (json_int_t)l->bytes, "inclusive_ns",
 		(json_int_t)l->inclusive_ns, "exclusive_ns", (json_int_t)l->exclusive_ns, "busy_ns",

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Calls of programs, followed through the layers of the I/O stack: what is recorded is what they did, and they do
+what they do without it."""
+import collections
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+
+from program import bad, good, limpet, run_tests, tests_of
+from tap import Skip, check, run
+
+SOURCE = os.environ.get("SOURCE", ".")
+PROGRAMS = os.path.join(SOURCE, "tests/e2e/stack")
+# As root, and with more ranks than CPUs.
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
+
+
+class Place:
+    """A directory with a compiled program, for recordings and files."""
+
+    def __init__(self, directory, source, *options, compiler="gcc"):
+        self.directory = directory
+        self.program = self.path("program")
+        run(compiler, "-O2", "-pthread", "-I", os.path.join(SOURCE, "include"), "-o", self.program,
+            os.path.join(PROGRAMS, source), *options)
+
+    def path(self, name):
+        """A path in the directory."""
+        return os.path.join(self.directory, name)
+
+    def record(self, *options, command=(), code=0):
+        """Run the program with its file and record it; the summary."""
+        shutil.rmtree(self.path("data"), ignore_errors=True)
+        command = command or [self.program, self.path("file")]
+        ran = limpet("stack", "run", "--json", "-n", "host", "-o", self.path("data"), *options, "--", *command)
+        check(ran.code == code, str(ran))
+        return json.loads(ran.out.splitlines()[-1])
+
+    def calls(self, *options):
+        """The calls that were recorded, in the order of time."""
+        return json.loads(good("stack", "show", "--json", *options, self.path("data")))["calls"]
+
+
+def of_file(calls, name="file"):
+    """Those about the test's file."""
+    return [c for c in calls if c["object"].endswith("/" + name)]
+
+
+def test_pattern(directory):
+    """Every call is there once, with its size, offset and result."""
+    place = Place(directory, "pattern.c")
+    summary = place.record()
+    check(summary["lost"] == 0 and summary["damaged"] == 0 and summary["killed"] == 0, summary)
+    check(summary["called"] == ["posix"] and summary["processes"] == 1, summary)
+    calls = of_file(place.calls())
+    got = [(c["function"].removesuffix("64"), c["offset"], c["size"], c["result"]) for c in calls]
+    want = [("open", -1, 0, 0)] + [("write", 4096 * i, 4096, 4096) for i in range(10)] + [
+        ("pwrite", 100000, 1000, 1000), ("writev", 40960, 300, 300), ("pread", 90000, 65536, 11000),
+        ("pread", -1, 10, -22), ("fsync", -1, 0, 0), ("close", -1, 0, 0), ("open", -1, 0, 0),
+        ("write", 101000, 5, 5), ("close", -1, 0, 0), ("fopen", -1, 0, 0), ("fread", -1, 3000, 3000),
+        ("fclose", -1, 0, 0), ("open", -1, 0, 0), ("close", -1, 0, 0), ("close", -1, 0, 0)]
+    check(got == want, f"{got}")
+    check([c.get("region") for c in calls[1:13]] == ["writing"] * 12, calls[1:13])
+    check("region" not in calls[0] and "region" not in calls[13], calls[13])
+    failed = [c for c in place.calls() if c["result"] == -2]
+    check(len(failed) == 1 and failed[0]["operation"] == "open", failed)
+    check(all(c["ns"] >= 0 for c in calls), calls)
+
+
+def test_unchanged(directory):
+    """A program prints the same and exits the same, watched or not."""
+    place = Place(directory, "pattern.c")
+    alone = run(place.program, place.path("file"))
+    ran = limpet("stack", "run", "-q", "-o", place.path("data"), "--", place.program, place.path("file"))
+    check(ran.code == 0 and ran.err == "", str(ran))
+    check(ran.out == alone, f"{ran.out}\n--- alone\n{alone}")
+    limpet_run = limpet("stack", "run", "-q", "--exit-status", "-o", place.path("data"), "--", "sh", "-c", "exit 3")
+    check(limpet_run.code == 3, str(limpet_run))
+    limpet_run = limpet("stack", "run", "-q", "--exit-status", "-o", place.path("data"), "--", "sh", "-c",
+                        "kill -9 $$")
+    check(limpet_run.code == 137, str(limpet_run))
+
+
+def ways(place, way, code=0):
+    """Record one of the ways."""
+    return place.record(command=[place.program, way, place.path("file")], code=code)
+
+
+def test_ways(directory):
+    """Threads, children, signals and sudden ends."""
+    place = Place(directory, "ways.c")
+    ways(place, "threads")
+    calls = of_file(place.calls())
+    by_thread = collections.Counter(c["tid"] for c in calls if c["function"].startswith("pwrite"))
+    check(len(by_thread) == 20 and set(by_thread.values()) == {1000}, by_thread)
+
+    summary = ways(place, "forks")
+    calls = of_file(place.calls())
+    by_process = collections.Counter(c["pid"] for c in calls if c["operation"] == "write")
+    check(len(by_process) == 5 and set(by_process.values()) == {1000}, by_process)
+    check(summary["killed"] == 0, summary)
+
+    summary = ways(place, "killed")
+    check(summary["killed"] == 1 and summary["status"] == 9, summary)
+    check(sum(c["operation"] == "write" for c in of_file(place.calls())) == 1000, "calls before kill -9 are lost")
+
+    for way in "handler", "jumps":
+        ways(place, way)
+        calls = of_file(place.calls())
+        check(sum(c["operation"] == "write" for c in calls) == 1000, f"{way}: {len(calls)}")
+
+    summary = ways(place, "_exit")
+    check(summary["killed"] == 0 and summary["status"] == 7 << 8, summary)
+    summary = ways(place, "exec")
+    check(summary["killed"] == 0 and summary["processes"] == 2, summary)
+
+
+def test_limits(directory):
+    """A configuration limits what is recorded: regions, operations, programs, layers."""
+    place = Place(directory, "pattern.c")
+    with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
+        f.write("layers: [posix]\nregions: [writing]\noperations: [write]\n")
+    place.record("-c", place.path("stack.yaml"))
+    got = collections.Counter(c["function"].removesuffix("64") for c in place.calls())
+    check(got == {"write": 10, "pwrite": 1, "writev": 1}, got)
+    with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
+        f.write("layers: [posix]\napplication: program\n")
+    summary = place.record("-c", place.path("stack.yaml"),
+                           command=["sh", "-c", f"cat /etc/passwd; {place.program} {place.path('file')}"])
+    check(summary["processes"] == 1, summary)
+    with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
+        f.write("layers: [posix]\noperation: [write]\n")
+    bad(2, "stack.yaml:2: there is no key 'operation'; did you mean 'operations'?", "stack", "run", "-c",
+        place.path("stack.yaml"), "--", "true")
+
+
+def test_show(directory):
+    """Text, one call, CSV and events for trace viewers."""
+    place = Place(directory, "pattern.c")
+    place.record()
+    text = good("stack", "show", place.path("data"))
+    for words in "calls of posix by 1 process", "region writing: 1 time", "12 calls", "the slowest calls":
+        check(words in text, text)
+    call = of_file(place.calls())[3]
+    text = good("stack", "show", "--call", f"{call['rank']}:{call['number']}", place.path("data"))
+    check("posix write 4.1 kB at 8192 of" in text and "|####" in text, text)
+    rows = list(csv.DictReader(io.StringIO(good("stack", "show", "--csv", place.path("data")))))
+    check(len(rows) == len(place.calls()), f"{len(rows)} rows")
+    check(sum(int(r["result"]) for r in rows if r["function"] == "write") == 10 * 4096 + 5, rows)
+    good("stack", "show", "--trace", place.path("trace.json"), place.path("data"))
+    with open(place.path("trace.json"), encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    check(len(events) == len(rows) + 1, f"{len(events)} events")  # and the mark
+    check(all(e["ph"] == "X" and e["dur"] >= 0 for e in events), events[0])
+    bad(2, "there is no call 5:5", "stack", "show", "--call", "5:5", place.path("data"))
+    bad(2, "'x' is no call", "stack", "show", "--call", "x", place.path("data"))
+    bad(2, "there is no layer 'x'", "stack", "show", "--layer", "x", place.path("data"))
+
+
+def test_mistakes(directory):
+    """What is wrong is said, with what to do."""
+    bad(2, "name the program", "stack", "run")
+    bad(2, "cannot run /nowhere/at/all", "stack", "run", "-o", "/tmp", "--", "/nowhere/at/all")
+    bad(2, "there is no layer 'x'", "stack", "run", "--layers", "x", "--", "true")
+    bad(2, "cannot make a directory for spans", "stack", "run", "--scratch", directory + "/nowhere", "--", "true")
+    ran = limpet("stack", "run", "-o", directory, "--layers", "posix,mpi-io", "--", "true")
+    if "not installed" not in ran.err:
+        check("the layer mpi-io was never called" in ran.err, str(ran))
+    check(not [n for n in os.listdir("/dev/shm") if n.startswith("limpet-stack.")], "something is left in /dev/shm")
+    text = good("stack", "run", "--dry-run", "-c", "posix")
+    check("posix" in text and "128 bytes" in text, text)
+    check("mpi-io" in good("stack", "layers"), "stack layers")
+    check(json.loads(good("stack", "layers", "--json"))["layers"][-1]["name"] == "posix", "stack layers --json")
+
+
+def test_mpi(directory):
+    """Collective calls of an MPI job, rank by rank, with what they became below."""
+    if not shutil.which("mpicc") or not shutil.which("mpirun"):
+        raise Skip("there is no mpicc or mpirun")
+    place = Place(directory, "collective.c", compiler="mpicc")
+    command = [*MPIRUN, "-n", "3", place.program, place.path("file")]
+    alone = sorted(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines())
+    os.unlink(place.path("file"))
+    ran = limpet("stack", "run", "-c", "mpi-io", "-q", "-n", "host", "-o", place.path("data"), "--", *command)
+    check(ran.code == 0 and sorted(ran.out.splitlines()) == alone, f"{ran}\n{alone}")
+    calls = place.calls()
+    writes = [c for c in calls if c["function"] == "MPI_File_write_at_all"]
+    check(sorted((c["rank"], c["offset"]) for c in writes) ==
+          sorted((r, (i * 3 + r) * 65536) for r in range(3) for i in range(3)), writes)
+    check(all(c["size"] == c["result"] == 65536 and c["collective"] for c in writes), writes)
+    reads = [c for c in calls if c["function"] == "MPI_File_read_at"]
+    check(sorted((c["rank"], c["offset"], c["result"]) for c in reads) == [(r, 8 * r, 100) for r in range(3)], reads)
+    check(sum(c["result"] == -2 for c in calls) == 3, calls)
+    # Every byte of the job is written below one of its calls.
+    tree = [json.loads(good("stack", "show", "--json", "--call", f"{c['rank']}:{c['number']}", place.path("data")))
+            for c in writes]
+    ranges = sorted((p["offset"], p["result"]) for c in tree for p in c["below"] if p["operation"] == "write")
+    check(sum(n for _, n in ranges) == 9 * 65536, ranges)
+    check(all(c["layer"] == "mpi-io" for c in calls), "calls of the uppermost layer only")
+    summary = json.loads(good("stack", "show", "--json", place.path("data")))
+    check(summary["ranks"] == 3, summary)
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(__name__))
