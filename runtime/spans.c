@@ -140,9 +140,11 @@ static void in_child(void)
 
 	__atomic_store_n(&spans_active, 0, __ATOMIC_RELAXED);
 	/* Calls that the parent was in when it forked end in both: in the child into the void. */
-	if (header)
+	if (header &&
 		mmap(header, FILE_SIZE, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
+			0) == MAP_FAILED)
+		wanted = 0;
 	header = NULL;
 	self.depth = 0;
 	if (wanted)
@@ -180,7 +182,7 @@ __attribute__((constructor)) static void start(void)
 	if (wanted || !dir || dir[0] != '/' || strlen(dir) >= sizeof(directory) || !list ||
 		!is_application())
 		return;
-	strcpy(directory, dir);
+	memcpy(directory, dir, strlen(dir) + 1);
 	for (int i = 0; i < SPANS_LAYERS; i++)
 		wanted |= (uint32_t)has_word(list, layer_names[i]) << i;
 	if (mask)

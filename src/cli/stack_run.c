@@ -259,8 +259,8 @@ const struct command stack_command_run = {
 	.description =
 		"Runs a program with small libraries loaded into it (by LD_PRELOAD) that note each "
 		"call for a file, of MPI-IO and of the C library, with its time, file, offset and "
-		"size, and which call of a layer above it belongs to. "
-		"Nothing of the data is kept. The program and all that it starts need no change; "
+		"size, and which call of a layer above it belongs to. Nothing of the data is kept. "
+		"The program and all that it starts need no change; "
 		"results and error codes stay the same. Programs that are linked statically or run "
 		"with other rights than their caller's (setuid) are not seen, nor is I/O by "
 		"mmap.\n\n"

@@ -5,9 +5,8 @@
 #include "base/output.h"
 #include "trace/stack/stack_report.h"
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define SLOWEST_DEFAULT 10
@@ -39,14 +38,18 @@ DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 static int call_find(const struct stack_metrics *m, const char *text, const struct stack_call **ret,
 	struct lp_err *err)
 {
-	int32_t rank;
-	uint32_t number;
-	int end = -1;
+	char *colon, *end = NULL;
+	long rank, number = -1;
 
-	if (sscanf(text, "%" SCNd32 ":%" SCNu32 "%n", &rank, &number, &end) != 2 || text[end])
+	errno = 0;
+	rank = strtol(text, &colon, 10);
+	if (colon != text && *colon == ':')
+		number = strtol(colon + 1, &end, 10);
+	if (!end || end == colon + 1 || *end || errno || rank < 0 || rank > INT32_MAX ||
+		number < 0 || number > UINT32_MAX)
 		return lp_err_set(err, -EINVAL,
 			"--call: '%s' is no call; 0:16 is the one with number 16 of rank 0", text);
-	*ret = stack_metrics_call(m, rank, number);
+	*ret = stack_metrics_call(m, (int32_t)rank, (uint32_t)number);
 	if (!*ret)
 		return lp_err_set(err, -EINVAL, "there is no call %s in this recording", text);
 	return 0;

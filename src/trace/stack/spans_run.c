@@ -135,8 +135,7 @@ static int preload_make(struct spans_run *r, struct lp_err *err)
 	}
 	if (before && *before)
 		strbuf_printf(&list, ":%s", before);
-	r->preload = list.failed ? NULL : strdup(list.text);
-	strbuf_release(&list);
+	r->preload = strbuf_take(&list);
 	return r->preload ? 0 : lp_err_sys(err, -ENOMEM, "cannot run the program");
 }
 
