@@ -143,11 +143,12 @@ static int run(
 	struct lp_warn warn = {.warn = data_print_warning};
 	int r;
 
+	(void)data;
 	if (n_args < 1) {
 		lp_err_set(err, -EINVAL, "name the recording: limpet stack show DATA");
 		return EXIT_USAGE;
 	}
-	r = data_open(data, args, n_args, &warn, &ds, err);
+	r = lp_dataset_open((const char *const *)args, (size_t)n_args, NULL, NULL, &warn, &ds, err);
 	if (r == 0)
 		r = show(values, ds, err);
 	return r < 0 ? command_exit_code(r) : EXIT_HEALTHY;
@@ -175,6 +176,5 @@ const struct command stack_command_show = {
 	.examples = examples,
 	.options = options,
 	.options_size = sizeof(struct show_options),
-	.takes_data = true,
 	.run = run,
 };

@@ -20,7 +20,7 @@ def commands():
 
 
 # The lists of their verbs, in a meson.build.
-GROUPS = {"lab": ("lab", "lab_verbs"), "trace": ("cli", "trace_commands")}
+GROUPS = {"lab": ("lab", "lab_verbs"), "trace": ("cli", "trace_commands"), "stack": ("cli", "stack_commands")}
 
 
 def verbs(group):
