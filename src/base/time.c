@@ -252,6 +252,9 @@ static const struct {
 	{"w", 7 * US_PER_DAY},
 };
 
+/* What people ask for: in nanoseconds, and added to a time, it still fits. */
+#define SPAN_TEXT_MAX_US (50000 * US_PER_DAY)
+
 int span_parse(const char *text, int64_t *ret_us, struct lp_err *err)
 {
 	char *end;
@@ -259,9 +262,14 @@ int span_parse(const char *text, int64_t *ret_us, struct lp_err *err)
 
 	if (end != text && isfinite(value) && value >= 0 && value < 1e9) {
 		for (size_t i = 0; i < sizeof(span_units) / sizeof(span_units[0]); i++) {
+			double us = value * (double)span_units[i].us;
+
 			if (strcmp(end, span_units[i].suffix))
 				continue;
-			*ret_us = (int64_t)llround(value * (double)span_units[i].us);
+			if (us > (double)SPAN_TEXT_MAX_US)
+				return lp_err_set(
+					err, -EINVAL, "'%.64s' is longer than 50000d", text);
+			*ret_us = (int64_t)llround(us);
 			return 0;
 		}
 	}

@@ -31,7 +31,7 @@ const char *time_format_compact(int64_t wall_us, char buf[TIME_TEXT_MAX]);
  * "1304899205.5"). Text without a zone is UTC. The whole text must be used up. */
 int time_parse(const char *text, int64_t *ret_wall_us, struct lp_err *err);
 
-/* Read a span: "100ms", "1s", "5m", "2h", "7d", "15" (seconds), "0.5s". */
+/* Read a span: "100ms", "1s", "5m", "2h", "7d", "15" (seconds), "0.5s", at most "50000d". */
 int span_parse(const char *text, int64_t *ret_us, struct lp_err *err);
 
 /* "100ms", "15s", "1h30m": the shortest form that span_parse() (or a person) reads. */

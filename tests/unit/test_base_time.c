@@ -79,6 +79,11 @@ static void test_span(void **state)
 	assert_int_equal(us, 2 * US_PER_SEC);
 	assert_int_equal(span_parse("5 parsecs", &us, &err), -EINVAL);
 	assert_int_equal(span_parse("-1s", &us, &err), -EINVAL);
+	assert_int_equal(span_parse("22202222w", &us, &err), -EINVAL); /* more than fits */
+	assert_int_equal(span_parse("999999999d", &us, &err), -EINVAL);
+	assert_string_equal(err.text, "'999999999d' is longer than 50000d");
+	assert_int_equal(span_parse("50000d", &us, &err), 0);
+	assert_true(us * 1000 > 0);
 }
 
 static void test_span_between(void **state)
