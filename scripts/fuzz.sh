@@ -34,6 +34,9 @@ fuzz_one() {
 		-artifact_prefix="$DIR/crashes/$name"- -print_final_stats=1
 		"$DIR/corpus/$name" "tests/fuzz/corpus/$name")
 
+	[ ! -f "tests/fuzz/$name.dict" ] || cmd+=("-dict=tests/fuzz/$name.dict")
+	# A minute of a few components shows as much as six do, in a quarter of the time.
+	[ "$name" != content ] || cmd+=(-max_len=512)
 	mkdir -p "$DIR/crashes" "$DIR/corpus/$name"
 	if "${cmd[@]}" >"$log" 2>&1 </dev/null; then
 		sed -n "s/^stat::number_of_executed_units: */$name: executions /p" "$log"
