@@ -109,8 +109,54 @@ def recorded(directory):
     return {row[1].split("/")[0]: float(row[3]) for row in rows if row[3]}
 
 
+# Asks a server for work: ADDRESS PORT LINE...
+CLIENT = """
+import socket, sys
+with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=60) as s, s.makefile("rw") as f:
+    for line in sys.argv[3:]:
+        f.write(line + "\\n")
+        f.flush()
+        assert f.readline() == "done\\n"
+"""
+
+
+class Clients:
+    """A network namespace that servers in theirs are connected with. It is gone when its process is."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo ready; exec cat"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        check(self.process.stdout.readline() == "ready\n", "no network namespace")
+
+    def inside(self, pid, *command):
+        """Run a command in the network namespace of a process."""
+        return run("nsenter", "-t", str(pid), "-n", *command)
+
+    def connect(self, number, server):
+        """A link to a server; its address."""
+        link, own = f"s{number}", self.process.pid
+        try:
+            self.inside(own, "ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", str(server.process.pid))
+        except (AssertionError, FileNotFoundError) as e:
+            raise Skip("no virtual links here") from e
+        for pid, name, last in ((own, link, 1), (server.process.pid, "eth0", 2)):
+            self.inside(pid, "ip", "address", "add", f"10.77.{number}.{last}/24", "dev", name)
+            self.inside(pid, "ip", "link", "set", name, "up")
+        return f"10.77.{number}.2"
+
+    def ask(self, number, server, *lines):
+        """Have a server work for a client."""
+        address = self.connect(number, server)
+        server.ask("listen 7777")
+        self.inside(self.process.pid, "python3", "-c", CLIENT, address, "7777", *lines)
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(60)
+
+
 def test_own_network(directory):
-    """servers in network namespaces of their own are recorded apart, as those of a lab"""
+    """servers in network namespaces of their own are recorded apart, while clients ask them over the network"""
     if os.geteuid() != 0:
         raise Skip("needs root")
     program, out = build(directory), os.path.join(directory, "out")
@@ -120,7 +166,7 @@ def test_own_network(directory):
             servers = {name: Server(program, tables, "unshare", "-n") for name in ("s1", "s2")}
         except (AssertionError, FileNotFoundError) as e:
             raise Skip("no network namespaces here") from e
-        recorders = []
+        recorders, clients = [], Clients()
         try:
             for name, server in servers.items():
                 recorder = subprocess.Popen(
@@ -130,8 +176,8 @@ def test_own_network(directory):
                 recorders.append(recorder)
                 line = recorder.stderr.readline()  # told when what is there is known
                 check(line.startswith("recording "), line)
-            servers["s1"].ask("7")
-            servers["s2"].ask("20")
+            clients.ask(1, servers["s1"], "3", "4")
+            clients.ask(2, servers["s2"], "20")
             for _ in range(1200):
                 if recorded(out) == {"s1": 7, "s2": 20} or any(r.poll() is not None for r in recorders):
                     break
@@ -143,6 +189,7 @@ def test_own_network(directory):
                 recorder.communicate(timeout=120)
             for server in servers.values():
                 server.end()
+            clients.end()
         check(all(r.returncode == 0 for r in recorders), [r.returncode for r in recorders])
         check(recorded(out) == {"s1": 7, "s2": 20}, f"{recorded(out)}")
 
