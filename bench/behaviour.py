@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """Table 1 of the paper about behaviour (SLAML'10) beside ours, from recordings of 'limpet lab run --plan behaviour'.
 
-    bench/behaviour.py [--limpet PROGRAM] [--distances] DIR
+    bench/behaviour.py [--limpet PROGRAM] [--distances] [--runs] DIR
 
 Each experiment of DIR that is no training is diagnosed by samples, call counts and call times of functions, one
-metric at a time, with thresholds that were learnt from the training runs (those of postmark only for the columns
-with postmark), as in section 5 of the paper. TP is the percentage of experiments in which every server with a
-fault was indicted, FP that in which another one was. "combined" is the paper's: the better TP, and the worse FP, of
-samples, and of counts and times together.
+metric at a time. TP is the percentage of experiments in which every server with a fault was indicted, FP that in
+which another one was. "combined" is the paper's: the better TP, and the worse FP, of samples, and of counts and
+times together. First as limpet does it by default, without training. Then with thresholds that were learnt from the
+training runs (those of postmark only for the columns with postmark), as in section 5 of the paper; with weights
+learnt from the training runs (section 7); and with weights learnt from the experiments with faults on all other
+workloads (train --labelled).
 
-Below it: the same with weights learnt from the training runs (section 7), with weights learnt from all other
-experiments with faults as well (--labelled; each experiment is left out of what it is judged by), and without any
-training. --distances compares the paper's four distances, computed here in Python by the same rules.
+Below it: what behaviour adds to the metrics of disks and networks when limpet has both. --distances compares the
+paper's four distances, computed here in Python by the same rules. --runs lists who was indicted in each run.
 """
 import argparse
 import collections
+import concurrent.futures
 import csv
 import io
 import json
@@ -45,6 +47,8 @@ DISTANCES = {
     # Smoothed by one half: what one server never does has no logarithm.
     "kl": lambda p, q: ((p + .5) * math.log((p + .5) / (q + .5)) + (q + .5) * math.log((q + .5) / (p + .5))) / 2,
 }
+# Groups of components that are compared: all but functions, functions only, and both.
+PARTS = {"metrics": ["--group", "[!f]*"], "behaviour": ["--group", "functions*"], "both": []}
 LEAST = {"samples": 100, "ftime": 1000}  # a function counts that reaches this in a window: 100 samples, 1 s
 SHIFT_S = 30
 K = 3
@@ -82,9 +86,15 @@ class Bench:
                  "-o", out)
         return ["--thresholds", out]
 
-    def indicted(self, run, metric, options):
-        out = self.run("diagnose", self.path(run), "--json", "-m", metric, *options)
+    def indicted(self, run, options):
+        out = self.run("diagnose", self.path(run), "--json", *options)
         return {s["component"].split("/")[0] for s in json.loads(out)["suspects"]}
+
+    def each(self, what):
+        """{key: servers that are indicted} of [(key, run, options)], two at a time."""
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            return dict(zip([key for key, _, _ in what],
+                            pool.map(lambda w: self.indicted(w[1], w[2]), what)))
 
     def windows(self, run, metric):
         """[window][server][function]: what was counted in a minute."""
@@ -161,8 +171,7 @@ def rows_of(bench, found, postmark):
         cells = [judge(run, found[m, run["name"]]) for m in METRICS.values()]
         calls = judge(run, found["fcalls", run["name"]] | found["ftime", run["name"]])
         cells.append((cells[0][0] or calls[0], cells[0][1] or calls[1]))
-        fault = run["faults"][0]["fault"] if run["faults"] else "none"
-        table[fault].append(cells)
+        table[fault_of(run)].append(cells)
         if run["faults"]:
             table["all"].append(cells)
     return table
@@ -172,35 +181,87 @@ def percent(cells, column, kind):
     return 100 * sum(c[column][kind] for c in cells) / len(cells)
 
 
+def fault_of(run):
+    return run["faults"][0]["fault"] if run["faults"] else "none"
+
+
+def heading(columns):
+    return f"{'':24}" + "".join(f"{c:>14}" for c in columns)
+
+
+def print_paper(postmark):
+    print("\nthe paper, " + ("with" if postmark else "without") + " postmark")
+    print(heading([*METRICS, "combined"]))
+    for fault in FAULTS + ["all"]:
+        cells = [float(c) for c in PAPER[fault].split("/")[postmark].split()]
+        print(f"{fault:24}" + "".join(f"{tp:8.1f}{fp:6.1f}" for tp, fp in zip(cells[::2], cells[1::2])))
+
+
 def print_table(title, bench, found, postmark):
-    print(f"\n{title}\n{'':20}{'samples':>14}{'count':>14}{'time':>14}{'combined':>14}   the paper's combined, "
-          f"{'with' if postmark else 'without'} postmark")
+    print(f"\n{title}, {'with' if postmark else 'without'} postmark\n{heading([*METRICS, 'combined'])}")
     table = rows_of(bench, found, postmark)
     for fault in FAULTS + ["all"]:
         if fault not in table:
             continue
-        line = f"{fault + ' (' + str(len(table[fault])) + ')':20}"
+        line = f"{fault + ' (' + str(len(table[fault])) + ')':24}"
         for column in range(4):
             line += f"{percent(table[fault], column, 0):8.1f}{percent(table[fault], column, 1):6.1f}"
-        paper = PAPER[fault].split("/")[postmark].split()
-        print(f"{line}   {paper[6]:>6} {paper[7]:>5}")
-    return table["all"]
+        print(line)
+
+
+def print_runs(bench, found, keys):
+    for run in bench.tests(True):
+        faulty = {f["server"] for f in run["faults"]}
+        cells = []
+        for key in keys:
+            names = sorted(found[key, run["name"]])
+            cells.append(" ".join(n + ("" if n in faulty else "!") for n in names) or "-")
+        print(f"  {run['name']:28}{' '.join(sorted(faulty)) or '-':6}" + "".join(f"{c:14}" for c in cells))
+
+
+def print_parts(bench, found):
+    print(f"\nwhat behaviour adds, without training\n{heading(PARTS)}")
+    table = collections.defaultdict(list)
+    for run in bench.tests(True):
+        cells = [judge(run, found[part, run["name"]]) for part in PARTS]
+        table[fault_of(run)].append(cells)
+        if run["faults"]:
+            table["all"].append(cells)
+    for fault in FAULTS + ["all"]:
+        if fault in table:
+            print(f"{fault + ' (' + str(len(table[fault])) + ')':24}" + "".join(
+                f"{percent(table[fault], c, 0):8.1f}{percent(table[fault], c, 1):6.1f}" for c in range(len(PARTS))))
 
 
 def by_limpet(bench, postmark, options_of):
-    return {(m, run["name"]): bench.indicted(run, m, options_of(run))
-            for run in bench.tests(postmark) for m in METRICS.values()}
+    return bench.each([((m, run["name"]), run, ["-m", m, *options_of(run)])
+                       for run in bench.tests(postmark) for m in METRICS.values()])
 
 
 def labelled(bench, postmark, directory):
-    """Thresholds for each run, with weights from all runs but itself."""
+    """Thresholds for each run, with weights from all runs on other workloads."""
     truth = os.path.join(bench.directory, "truth.csv")
+    learnt = {}
+    for workload in {r["workload"] for r in bench.tests(postmark)}:
+        others = [r for r in bench.tests(postmark) if r["workload"] != workload and r["faults"]]
+        learnt[workload] = bench.learn(bench.training(postmark) + others, os.path.join(directory, f"{workload}.thr"),
+                                       "--labelled", truth)
+    return lambda run: learnt[run["workload"]]
 
-    def options(run):
-        others = [r for r in bench.tests(postmark) if r is not run and r["faults"]]
-        return bench.learn(bench.training(postmark) + others, os.path.join(directory, f"{run['name']}.thr"),
-                           "--labelled", truth)
-    return options
+
+def print_trained(bench, postmark):
+    if not bench.training(postmark):
+        print("\nthere are no training runs")
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        plain = bench.learn(bench.training(postmark), os.path.join(directory, "plain.thr"))
+        weighed = bench.learn(bench.training(postmark), os.path.join(directory, "weighed.thr"), "--weights")
+        print_table("trained, as in section 5", bench, by_limpet(bench, postmark, lambda run: plain), postmark)
+        print_table("and functions weighed by their variance", bench,
+                    by_limpet(bench, postmark, lambda run: weighed), postmark)
+        if len({r["workload"] for r in bench.tests(postmark) if r["faults"]}) > 1:
+            print_table("and by which functions told faults on other workloads", bench,
+                        by_limpet(bench, postmark, labelled(bench, postmark, directory)), postmark)
 
 
 def main():
@@ -208,26 +269,30 @@ def main():
     parser.add_argument("directory")
     parser.add_argument("--limpet", default="build/src/cli/limpet")
     parser.add_argument("--distances", action="store_true")
+    parser.add_argument("--runs", action="store_true")
     args = parser.parse_args()
     bench = Bench(args.limpet, args.directory)
     disturbed = [r["name"] for r in bench.runs if r["disturbed"]]
     print(f"{len(bench.runs)} experiments, {len([r for r in bench.runs if r['train']])} of them training; "
           f"{len(disturbed)} were disturbed by a busy machine. TP and FP in percent.")
+    default = by_limpet(bench, True, lambda run: [])
     for postmark in (False, True):
         if postmark and not any(r["workload"] == "postmark" for r in bench.runs):
             break
-        with tempfile.TemporaryDirectory() as directory:
-            plain = bench.learn(bench.training(postmark), os.path.join(directory, "plain.thr"))
-            weighed = bench.learn(bench.training(postmark), os.path.join(directory, "weighed.thr"), "--weights")
-            print_table("trained, as in section 5", bench, by_limpet(bench, postmark, lambda run: plain), postmark)
-            print_table("and functions weighed by their variance", bench,
-                        by_limpet(bench, postmark, lambda run: weighed), postmark)
-            print_table("and by which functions told other faults", bench,
-                        by_limpet(bench, postmark, labelled(bench, postmark, directory)), postmark)
-        print_table("without training", bench, by_limpet(bench, postmark, lambda run: []), postmark)
+        print_paper(postmark)
+        print_table("without training", bench, default, postmark)
+        if args.runs and not postmark:
+            print_runs(bench, default, list(METRICS.values()))
+        sys.stdout.flush()
+        print_trained(bench, postmark)
         for name in DISTANCES if args.distances else ():
             print_table(f"trained, distance {name} (Python)", bench, by_distance(bench, name, postmark), postmark)
         sys.stdout.flush()
+    parts = bench.each([((part, run["name"]), run, options) for run in bench.tests(True)
+                        for part, options in PARTS.items()])
+    print_parts(bench, parts)
+    if args.runs:
+        print_runs(bench, parts, list(PARTS))
 
 
 if __name__ == "__main__":

@@ -46,6 +46,9 @@ struct lp_metric {
 	/* Of a mean: the metric of the same kind that says over how many a second it is. Detection
 	 * reads that beside it, to weigh and to know the load, and does not compare it. */
 	const char *weight;
+	/* Of functions: the metric of the same kind that says which of them count. Detection reads
+	 * that beside it where only this one was asked for. */
+	const char *selector;
 	/* Not the value of each step but the largest of the last so many seconds; 0: the value. */
 	unsigned peak_s;
 	enum lp_role role;

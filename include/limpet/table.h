@@ -34,7 +34,8 @@ struct lp_table {
 	struct lp_table_cut *cuts;	 /* in the order of time */
 	struct lp_identity **components; /* [component] in the order of first appearance */
 	double *values;			 /* [component * n_slots + slot] */
-	struct table_lazy *lazy;	 /* of limpet's own; NULL: all values are there */
+	bool beside;		 /* read beside what was asked for: it says which functions count */
+	struct table_lazy *lazy; /* of limpet's own; NULL: all values are there */
 };
 
 void lp_table_free(struct lp_table *t);

@@ -32,8 +32,8 @@ static int finding_name(struct lp_verdict *v, const struct vector_group *g,
 	return 0;
 }
 
-static int finding_blame(struct lp_verdict *v, const struct function_weights *weights, bool whole,
-	struct lp_finding *f)
+static int finding_blame(
+	struct lp_verdict *v, const struct detect_options *opt, bool whole, struct lp_finding *f)
 {
 	const struct lp_series *s = &v->series[f->series];
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
@@ -42,7 +42,7 @@ static int finding_blame(struct lp_verdict *v, const struct function_weights *we
 	_cleanup_(vector_group_release) struct vector_group g = {0};
 	_cleanup_(vector_blame_release) struct vector_blame blame = {0};
 	struct vector_culprit top[LP_FINDING_DIMENSIONS_MAX];
-	int n, r = group_vectors(v, f->group, f->metric, &params, weights, &g);
+	int n, r = detect_vectors(opt, v, f->group, f->metric, &params, &g);
 
 	if (r == 0 && whole)
 		r = vector_group_select_whole(&g, s->first, s->n_windows);
@@ -56,7 +56,7 @@ static int finding_blame(struct lp_verdict *v, const struct function_weights *we
 	return n <= 0 ? n : finding_name(v, &g, top, (uint32_t)n, f);
 }
 
-int blame_functions(struct lp_verdict *v, const struct function_weights *weights, bool whole)
+int blame_functions(struct lp_verdict *v, const struct detect_options *opt, bool whole)
 {
 	int r = 0;
 
@@ -64,7 +64,7 @@ int blame_functions(struct lp_verdict *v, const struct function_weights *weights
 		struct lp_finding *f = &v->findings[i];
 
 		if (group_has_vectors(v, f->group))
-			r = finding_blame(v, weights, whole, f);
+			r = finding_blame(v, opt, whole, f);
 	}
 	return r;
 }

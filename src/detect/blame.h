@@ -2,12 +2,11 @@
 #ifndef DETECT_BLAME_H
 #define DETECT_BLAME_H
 
-#include "detect/compare/function_weights.h"
-#include <limpet/verdict.h>
+#include "detect/detect.h"
 
 /* Give every finding about a vector its dimensions: those that are farthest from the median peer,
- * summed over its anomalous windows. Series and tables must be there. `weights` may be NULL;
- * `whole`: all windows of the series were compared at once. 0 or -ENOMEM. */
-int blame_functions(struct lp_verdict *v, const struct function_weights *weights, bool whole);
+ * summed over its anomalous windows. Series and tables must be there. `whole`: all windows of the
+ * series were compared at once. 0 or -ENOMEM. */
+int blame_functions(struct lp_verdict *v, const struct detect_options *opt, bool whole);
 
 #endif

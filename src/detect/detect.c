@@ -327,7 +327,7 @@ int detect_conclude(struct lp_verdict *v, const struct detect_options *opt, bool
 		r = load_judge(v);
 	if (r == 0 && !v->trained && !v->fixed && crowd_judge(v) < 0)
 		r = no_memory(err);
-	if (r == 0 && blame_functions(v, detect_weights(opt), whole) < 0)
+	if (r == 0 && blame_functions(v, opt, whole) < 0)
 		r = no_memory(err);
 	if (r == 0)
 		r = verdict_anomalies(v, err);

@@ -24,7 +24,8 @@ struct detect_options {
 	struct lp_params params; /* members that are 0 take the method's default */
 	const struct thresholds *trained;
 	const struct function_weights *weights; /* NULL: those of `trained` */
-	const struct fixed_thresholds *fixed;	/* outrank those that were learnt; may be NULL */
+	bool by_spread; /* vectors: by the spread of each function, not by Manhattan distances */
+	const struct fixed_thresholds *fixed; /* outrank those that were learnt; may be NULL */
 	const struct topology *topology;
 	const struct hosts *hosts;   /* connections between these are pooled; may be NULL */
 	const char *const *split_by; /* attributes that split groups further */

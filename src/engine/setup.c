@@ -39,6 +39,7 @@ static void detection_set(struct setup *s)
 	struct detect_options *to = &s->detect;
 
 	to->params = o->params;
+	to->by_spread = !options_are_plain(o);
 	to->trained = s->trained;
 	to->fixed = &s->fixed;
 	to->warn_at = o->warn_at > 0 ? o->warn_at : 1;

@@ -32,6 +32,7 @@ const struct lp_metric metrics_function[] = {
 		.kind = "function",
 		.inputs = {"n", "off?"},
 		.eval = rate_counted,
+		.selector = "ftime",
 		.floor = 10,
 		.judged = true},
 	{.name = "ftime",

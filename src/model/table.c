@@ -258,7 +258,22 @@ static uint64_t bytes_max_default(void)
 	return half < BYTES_MAX_DEFAULT ? half : BYTES_MAX_DEFAULT;
 }
 
-/* The metrics of the list, and, for who compares them, what these are weighed with. */
+/* The set of a metric that is read for the sake of another, unless it was asked for itself. */
+static int set_beside(struct lp_table_builder *b, const char *name)
+{
+	uint32_t at;
+	int r = 0;
+
+	if (strmap_get(&b->set_index, name, &at))
+		return 0;
+	r = table_set_get(b, name, &at);
+	if (r == 0)
+		b->sets[at].beside = true;
+	return r;
+}
+
+/* The metrics of the list, and, for who compares them, what these are weighed with and selected by.
+ */
 static int sets_list(struct lp_table_builder *b)
 {
 	const struct lp_table_options *opt = b->opt;
@@ -270,6 +285,8 @@ static int sets_list(struct lp_table_builder *b)
 	for (const struct lp_metric *const *m = lp_metric_all(); r == 0 && opt->judged && *m; m++) {
 		if ((*m)->weight && strmap_get(&b->set_index, (*m)->name, &ignored))
 			r = table_set_get(b, (*m)->weight, &ignored);
+		if (r == 0 && (*m)->selector && strmap_get(&b->set_index, (*m)->name, &ignored))
+			r = set_beside(b, (*m)->selector);
 	}
 	return r;
 }
@@ -601,6 +618,7 @@ static struct lp_table *table_make(struct column_set *s, const struct table_grid
 		return NULL;
 	t->metric = TAKE_PTR(s->name);
 	t->unit = TAKE_PTR(s->unit);
+	t->beside = s->beside;
 	t->components = calloc(s->n_rows + 1, sizeof(struct lp_identity *));
 	t->values = malloc((s->n_rows * g->n_slots + 1) * sizeof(*t->values));
 	if (!t->components || !t->values || table_grid_apply(g, t) < 0) {

@@ -15,6 +15,7 @@ struct column_set {
 	uint32_t *row_of; /* [number of the component] its row; NO_ROW */
 	size_t n_numbers, cap_numbers;
 	bool remade; /* a component is of a kind whose tables are */
+	bool beside; /* not asked for */
 };
 
 #define NO_ROW UINT32_MAX

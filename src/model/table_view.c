@@ -407,6 +407,7 @@ static struct lp_table *table_of(const struct column_set *s, const struct table_
 		return NULL;
 	t->metric = strdup(s->name);
 	t->unit = strdup(s->unit);
+	t->beside = s->beside;
 	r = t->metric && t->unit ? table_grid_apply(grid, t) : -ENOMEM;
 	if (r == 0)
 		r = table_alloc(t, rows, n);

@@ -349,6 +349,8 @@ static void add_not_compared(struct strbuf *sb, const struct lp_verdict *v)
 /* Is a table only there to weigh another one with? */
 static bool only_weighs(const struct lp_verdict *v, uint32_t table)
 {
+	if (v->tables[table]->beside)
+		return true;
 	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
 		if (!(*m)->weight || strcmp((*m)->weight, v->tables[table]->metric) != 0)
 			continue;

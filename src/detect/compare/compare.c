@@ -4,7 +4,7 @@
 #include "base/median.h"
 #include "detect/compare/marks.h"
 #include "detect/compare/timeseries.h"
-#include "detect/compare/vector_group.h"
+#include "detect/compare/vector_spread.h"
 #include "detect/group/verdict_tables.h"
 #include "detect/train/train.h"
 #include "model/table_view.h"
@@ -169,6 +169,8 @@ bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric)
 {
 	const struct lp_metric *own = group_metric(v, group, v->tables[metric]->metric);
 
+	if (v->tables[metric]->beside)
+		return true;
 	for (uint32_t t = 0; own && t < v->n_tables; t++) {
 		const struct lp_metric *m = group_metric(v, group, v->tables[t]->metric);
 
@@ -351,6 +353,9 @@ static int thresholds_calibrate(struct comparison *c)
 	if (r < 0)
 		return r;
 	threshold = doubled(c, limits_third(c, votes, n));
+	/* Votes by spread are what is beyond it, and 0 where nothing is. */
+	if (c->vectors && c->vectors->by_spread)
+		threshold = fmax(threshold, VECTOR_SPREAD_LEAST / 2);
 	for (uint32_t i = 0; i < c->smoothed.n_members; i++)
 		s->thresholds[i] = threshold;
 	return 0;

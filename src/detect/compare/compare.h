@@ -100,16 +100,17 @@ void rows_read(const struct lp_table *t, const double *const *rows, uint32_t n);
 /* What the catalogue says of a metric of the kind that is in the group; NULL: nothing. */
 const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group, const char *name);
 
-/* Is a table of the group only there to weigh another one with? */
+/* Is a table of the group only there for the sake of another one, to weigh it or to select by? */
 bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric);
 
-/* Is a group compared by vectors; its vectors in one metric. 0 or -ENOMEM; release them in any
- * case.
- */
+/* Is a group compared by vectors; its vectors in one metric, with or without weights. 0 or -ENOMEM;
+ * release them in any case. detect_vectors() has those that the options ask for. */
 bool group_has_vectors(const struct lp_verdict *v, uint32_t group);
 int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 	const struct lp_params *params, const struct function_weights *weights,
 	struct vector_group *ret);
+int detect_vectors(const struct detect_options *opt, const struct lp_verdict *v, uint32_t group,
+	uint32_t metric, const struct lp_params *params, struct vector_group *ret);
 
 /* Keep of the rows of a group only those that thresholds are learnt from: an even selection. */
 void sample_rows(const double **rows, uint32_t n);

@@ -12,18 +12,15 @@
  * Time that is not spent in one function is spent in another, so that much of both says nothing. */
 #define LESS_LEAST 2.0
 
-/* The paper counts calls of those functions that take time, and not of those that are called often:
- * a few functions are called all the time, and do nothing. */
-#define CALLS_METRIC "fcalls"
-#define TIME_METRIC "ftime"
-
-/* The table that says which functions of another one count; NULL: that one does itself. */
+/* The table that says which functions of another one count; NULL: that one does itself. The paper
+ * counts calls of those functions that take time, and not of those that are called often: a few
+ * functions are called all the time, and do nothing. */
 static const struct lp_table *selecting_table(const struct lp_verdict *v, uint32_t metric)
 {
-	if (strcmp(v->tables[metric]->metric, CALLS_METRIC) != 0)
-		return NULL;
-	for (uint32_t i = 0; i < v->n_tables; i++) {
-		if (!strcmp(v->tables[i]->metric, TIME_METRIC))
+	const struct lp_metric *m = lp_metric_find(FUNCTION_KIND, v->tables[metric]->metric);
+
+	for (uint32_t i = 0; m && m->selector && i < v->n_tables; i++) {
+		if (!strcmp(v->tables[i]->metric, m->selector))
 			return v->tables[i];
 	}
 	return NULL;
@@ -49,6 +46,14 @@ int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 	return r == 0 && by ? vector_group_select_by(ret, by, components, params) : r;
 }
 
+int detect_vectors(const struct detect_options *opt, const struct lp_verdict *v, uint32_t group,
+	uint32_t metric, const struct lp_params *params, struct vector_group *ret)
+{
+	int r = group_vectors(v, group, metric, params, detect_weights(opt), ret);
+
+	return r == 0 && opt->by_spread ? vector_group_by_spread(ret) : r;
+}
+
 static int select_whole(const struct comparison *c)
 {
 	uint32_t n = c->series->n_windows;
@@ -70,8 +75,7 @@ int comparison_vectors(struct comparison *c)
 	c->vectors = calloc(1, sizeof(*c->vectors));
 	if (!c->vectors)
 		return -ENOMEM;
-	r = group_vectors(
-		c->v, s->group, s->metric, &c->params, detect_weights(c->opt), c->vectors);
+	r = detect_vectors(c->opt, c->v, s->group, s->metric, &c->params, c->vectors);
 	/* An engine, which sees one window after the other, must not change its mind. */
 	if (r == 0 && !c->past)
 		r = select_whole(c);
@@ -92,13 +96,13 @@ int comparison_vectors(struct comparison *c)
 enum lp_mark comparison_vector_mark(struct comparison *c, size_t at, double ratio_least)
 {
 	const struct vector_place *p = &c->vectors->places[at];
-	double size = 1 + p->vote / (p->peers + c->floor * c->vectors->amount);
+	double size = 1 + p->apart / (p->peers + c->floor * c->vectors->amount);
 	bool below = p->vote - p->more > LESS_LEAST * p->more;
 
 	c->series->ratios[at] = (float)(below ? 1 / size : size);
 	if (p->own <= 0 && c->peers[at] > c->floor)
 		return LP_MARK_ABSENT;
-	if (c->calibrated && size < ratio_least)
+	if (c->calibrated && !c->vectors->by_spread && size < ratio_least)
 		return LP_MARK_NORMAL;
 	return below ? LP_MARK_BELOW : LP_MARK_ABOVE;
 }

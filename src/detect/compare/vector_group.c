@@ -1,12 +1,16 @@
 #include "detect/compare/vector_group.h"
 
 #include "base/cleanup.h"
+#include "detect/compare/vector_spread.h"
 #include "detect/group/verdict_tables.h"
 #include <errno.h>
 #include <limpet/metric.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CALLS_METRIC "fcalls"
+#define SAMPLES_METRIC "samples"
 
 void vector_group_release(struct vector_group *g)
 {
@@ -16,6 +20,7 @@ void vector_group_release(struct vector_group *g)
 	free(g->selected);
 	free(g->kept);
 	free(g->weights);
+	free(g->sums);
 	vector_view_release(&g->view);
 	free(g->view_of);
 	free(g->names);
@@ -130,6 +135,12 @@ static int window_compare(const struct vector_group *g, uint32_t first, struct v
 	return r < 0 ? r : vectors_compare_window(&w, k->places);
 }
 
+static int window_places(const struct vector_group *g, uint32_t first, struct vector_worker *k)
+{
+	return g->by_spread ? vector_spread_window(g, first, k->places)
+			    : window_compare(g, first, k);
+}
+
 /* Windows are independent, and each is written by one thread. */
 int vector_group_compare(struct vector_group *g, uint32_t first, uint32_t n_windows)
 {
@@ -148,7 +159,7 @@ int vector_group_compare(struct vector_group *g, uint32_t first, uint32_t n_wind
 #pragma omp for schedule(dynamic)
 		for (uint32_t w = 0; w < n_windows; w++) {
 			int r = failed < 0 ? failed
-					   : window_compare(g, first + w * g->win_shift, &k);
+					   : window_places(g, first + w * g->win_shift, &k);
 
 			for (uint32_t i = 0; r == 0 && i < g->n_members; i++)
 				g->places[(size_t)i * n_windows + w] = k.places[i];
@@ -196,6 +207,43 @@ int vector_group_weigh(struct vector_group *g, const struct function_weights *we
 	return function_weights_of(weights, g->metric, &g->view.dimensions, &g->weights);
 }
 
+/* The number of "program:image:*" for a name that begins so; UINT32_MAX: it has no image. */
+static int image_intern(struct dimensions *d, const char *name, uint32_t *ret)
+{
+	size_t program = strcspn(name, ":"), image = 0;
+	_cleanup_free_ char *sum = NULL;
+
+	*ret = UINT32_MAX;
+	if (name[program])
+		image = strcspn(name + program + 1, ":");
+	if (!name[program] || !name[program + 1 + image])
+		return 0;
+	if (asprintf(&sum, "%.*s:*", (int)(program + 1 + image), name) < 0) {
+		sum = NULL;
+		return -ENOMEM;
+	}
+	return dimensions_intern(d, sum, ret);
+}
+
+int vector_group_by_spread(struct vector_group *g)
+{
+	int r = 0;
+
+	g->by_spread = g->least > 0;
+	g->counts_calls = !strcmp(g->metric, CALLS_METRIC);
+	g->n_plain = g->view.dimensions.n;
+	if (!g->by_spread || strcmp(g->metric, SAMPLES_METRIC) != 0)
+		return 0;
+	/* Room for the sums themselves, which belong to none. */
+	g->sums = malloc((2 * (size_t)g->n_plain + 1) * sizeof(*g->sums));
+	if (!g->sums)
+		return -ENOMEM;
+	memset(g->sums, 0xff, (2 * (size_t)g->n_plain + 1) * sizeof(*g->sums));
+	for (uint32_t i = 0; r == 0 && i < g->n_plain; i++)
+		r = image_intern(&g->view.dimensions, g->view.dimensions.names[i], &g->sums[i]);
+	return r;
+}
+
 int vector_group_select_by(struct vector_group *g, const struct lp_table *t,
 	struct lp_identity *const *components, const struct lp_params *params)
 {
@@ -234,8 +282,11 @@ int vector_group_blame(
 {
 	_cleanup_(worker_release) struct vector_worker k = {0};
 	uint32_t peer;
-	int r = worker_init(&k, g);
+	int r;
 
+	if (g->by_spread)
+		return vector_spread_blame(g, member, first, blame);
+	r = worker_init(&k, g);
 	if (r == 0)
 		r = window_compare(g, first, &k);
 	if (r < 0)

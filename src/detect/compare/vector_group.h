@@ -22,6 +22,10 @@ struct vector_group {
 	uint32_t *selected;	       /* [the selector's dimension] our own, or UINT32_MAX */
 	bool *kept;		       /* [dimension] those that count in every window; NULL: each
 					* window has its own */
+	/* Compared dimension by dimension (vector_spread.h), not by Manhattan distances. */
+	bool by_spread, counts_calls;
+	uint32_t *sums;	  /* [dimension] that of the sum of its image; NULL: there are none */
+	uint32_t n_plain; /* dimensions from this one on are such sums */
 	uint32_t n_windows;
 	struct vector_place *places; /* [member * n_windows + window] */
 };
@@ -34,6 +38,11 @@ void vector_group_release(struct vector_group *g);
 
 /* Weigh the dimensions. `weights` may be NULL. 0 or -ENOMEM. */
 int vector_group_weigh(struct vector_group *g, const struct function_weights *weights);
+
+/* Compare by the spread of each dimension, where the metric is one that limpet knows; samples, of
+ * which many functions have few, also by their sums in each image of a program
+ * ("glusterfsd:kernel:*"). 0 or -ENOMEM. */
+int vector_group_by_spread(struct vector_group *g);
 
 /* Let another metric of the same functions, of which a table is given, say which of them count:
  * calls count of functions that take time. 0 or -ENOMEM. */

@@ -31,7 +31,7 @@ static void member_vote(const struct vector_window *w, uint32_t member, struct d
 	const struct vector *own = w->members[member];
 	uint32_t n = 0, at;
 
-	ret->vote = NAN;
+	ret->vote = ret->apart = NAN;
 	ret->more = 0;
 	ret->peer = VECTOR_NOBODY;
 	for (uint32_t i = 0; own && i < w->n_members; i++) {
@@ -48,6 +48,7 @@ static void member_vote(const struct vector_window *w, uint32_t member, struct d
 		continue;
 	ret->peer = distances[at].to;
 	ret->vote = vector_distance_weighted(own, w->members[ret->peer], w->weights, &ret->more);
+	ret->apart = ret->vote;
 }
 
 static int votes(const struct vector_window *w, struct vector_place *ret)

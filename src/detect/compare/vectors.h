@@ -26,6 +26,7 @@ struct vector_place {
 	uint32_t peer; /* the median peer: the one so far away; of several the first by name */
 	double own;    /* its total; NaN without data */
 	double peers;  /* the median of the others' totals; NaN: there are none */
+	double apart;  /* how much of all that is different, in the metric's amount */
 };
 
 /* Compare all with all: `ret` has a place for each member. 0 or -ENOMEM. */
