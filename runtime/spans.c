@@ -24,6 +24,7 @@
 #define SAME_STACK (1U << 20)
 
 static const char *const layer_names[SPANS_LAYERS] = {
+	[SPANS_HDF5] = "hdf5",
 	[SPANS_MPI_IO] = "mpi-io",
 	[SPANS_POSIX] = "posix",
 };

@@ -204,5 +204,25 @@ def test_mpi(directory):
     check(summary["ranks"] == 3, summary)
 
 
+def test_hdf5(directory):
+    """Datasets of HDF5, with the MPI-IO and the writes that they become."""
+    if not shutil.which("h5pcc") or not shutil.which("mpirun"):
+        raise Skip("there is no h5pcc or mpirun")
+    place = Place(directory, "dataset.c", "-shlib", compiler="h5pcc")
+    command = [*MPIRUN, "-n", "2", place.program, place.path("file")]
+    alone = sorted(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines())
+    os.unlink(place.path("file"))
+    ran = limpet("stack", "run", "-c", "hdf5", "-q", "-n", "host", "-o", place.path("data"), "--", *command)
+    check(ran.code == 0 and sorted(ran.out.splitlines()) == alone, f"{ran}\n{alone}")
+    calls = of_file(place.calls())
+    writes = [c for c in calls if c["function"] == "H5Dwrite"]
+    check(sorted(c["rank"] for c in writes) == [0, 1] and all(c["result"] == 80000 for c in writes), writes)
+    for c in writes:
+        tree = json.loads(good("stack", "show", "--json", "--call", f"{c['rank']}:{c['number']}", place.path("data")))
+        below = [p for p in tree["below"] if p["layer"] == "mpi-io" and p["operation"] == "write"]
+        check(below and sum(p["result"] for p in below) == 80000, tree)
+        check(c["layers_ns"].get("mpi-io", 0) > 0, c)
+
+
 if __name__ == "__main__":
     run_tests(tests_of(__name__))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 const struct layer layers[] = {
+	{"hdf5", "calls of HDF5", "H5Fcreate, H5Dwrite, H5Dread, ...", "liblimpet-stack-hdf5.so"},
 	{"mpi-io", "calls of MPI-IO", "MPI_File_open, MPI_File_write_at_all, ...",
 		"liblimpet-stack-mpi.so"},
 	{"posix", "calls of the C library", "open, pread, pwrite, fsync, close, ...",

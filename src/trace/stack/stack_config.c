@@ -16,6 +16,8 @@
 const struct stack_builtin stack_builtins[] = {
 	{"posix", "any program: its calls of the C library", "layers: [posix]\n"},
 	{"mpi-io", "a program that uses MPI-IO", "layers: [mpi-io, posix]\n"},
+	{"hdf5", "a program that uses HDF5, with MPI-IO or without",
+		"layers: [hdf5, mpi-io, posix]\n"},
 	{NULL, NULL, NULL},
 };
 

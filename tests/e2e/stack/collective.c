@@ -16,8 +16,8 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f);
 	for (int i = 0; i < ROUNDS; i++)
-		MPI_File_write_at_all(f, (MPI_Offset)(i * size + rank) * BLOCK, data, BLOCK, MPI_BYTE,
-			MPI_STATUS_IGNORE);
+		MPI_File_write_at_all(f, (MPI_Offset)(i * size + rank) * BLOCK, data, BLOCK,
+			MPI_BYTE, MPI_STATUS_IGNORE);
 	MPI_File_read_at(f, 8 * rank, data, 25, MPI_INT, &status);
 	MPI_File_sync(f);
 	MPI_File_close(&f);

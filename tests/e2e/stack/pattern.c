@@ -1,5 +1,5 @@
-/* Calls for files whose numbers, sizes and offsets are known: `pattern FILE`. It prints what it saw,
- * which must not depend on whether it is watched. */
+/* Calls for files whose numbers, sizes and offsets are known: `pattern FILE`. It prints what it
+ * saw, which must not depend on whether it is watched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limpet/region.h>
