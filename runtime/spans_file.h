@@ -24,7 +24,7 @@
 #define SPANS_VERSION 1
 
 /* The layers. */
-enum spans_layer { SPANS_HDF5, SPANS_MPI_IO, SPANS_POSIX, SPANS_LAYERS };
+enum spans_layer { SPANS_HDF5, SPANS_PNETCDF, SPANS_MPI_IO, SPANS_POSIX, SPANS_LAYERS };
 
 enum {
 	SPANS_HEADER = 4096,

@@ -37,7 +37,7 @@ test=(
 	ethtool procps kmod fio postmark # the lab's links and workloads
 	xfsprogs			# tracing is measured on it
 	libopenmpi-dev openmpi-bin	# the layer of MPI-IO, and programs that use it
-	libhdf5-openmpi-dev		# programs that use HDF5
+	libhdf5-openmpi-dev libpnetcdf-dev # programs that use HDF5 and PnetCDF
 )
 # To drive it; others than Debian's will do.
 command -v node >/dev/null || test+=(nodejs)

@@ -224,5 +224,27 @@ def test_hdf5(directory):
         check(c["layers_ns"].get("mpi-io", 0) > 0, c)
 
 
+def test_pnetcdf(directory):
+    """Variables of PnetCDF, with the MPI-IO and the writes that they become."""
+    if not shutil.which("mpicc") or not os.path.exists("/usr/include/pnetcdf.h"):
+        raise Skip("there is no mpicc or PnetCDF")
+    place = Place(directory, "variable.c", "-lpnetcdf", compiler="mpicc")
+    command = [*MPIRUN, "-n", "2", place.program, place.path("file")]
+    alone = sorted(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines())
+    os.unlink(place.path("file"))
+    ran = limpet("stack", "run", "-c", "pnetcdf", "-q", "-n", "host", "-o", place.path("data"), "--", *command)
+    check(ran.code == 0 and sorted(ran.out.splitlines()) == alone, f"{ran}\n{alone}")
+    calls = of_file(place.calls())
+    got = collections.Counter((c["function"], c["size"]) for c in calls if c["size"])
+    check(got == {("ncmpi_put_vara_float_all", 40000): 2, ("ncmpi_iput_vara_float", 40000): 2,
+                  ("ncmpi_get_var_float_all", 80000): 2}, got)
+    writes = [c for c in calls if c["function"] in ("ncmpi_put_vara_float_all", "ncmpi_wait_all")]
+    below = 0
+    for c in writes:
+        tree = json.loads(good("stack", "show", "--json", "--call", f"{c['rank']}:{c['number']}", place.path("data")))
+        below += sum(p["result"] for p in tree["below"] if p["layer"] == "mpi-io" and p["operation"] == "write")
+    check(below == 160000, f"{below} bytes were written below them")
+
+
 if __name__ == "__main__":
     run_tests(tests_of(__name__))

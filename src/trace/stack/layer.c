@@ -7,6 +7,8 @@
 
 const struct layer layers[] = {
 	{"hdf5", "calls of HDF5", "H5Fcreate, H5Dwrite, H5Dread, ...", "liblimpet-stack-hdf5.so"},
+	{"pnetcdf", "calls of PnetCDF", "ncmpi_create, ncmpi_put_vara_all, ncmpi_wait_all, ...",
+		"liblimpet-stack-pnetcdf.so"},
 	{"mpi-io", "calls of MPI-IO", "MPI_File_open, MPI_File_write_at_all, ...",
 		"liblimpet-stack-mpi.so"},
 	{"posix", "calls of the C library", "open, pread, pwrite, fsync, close, ...",

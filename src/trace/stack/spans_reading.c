@@ -22,6 +22,7 @@
 
 static const char *const layer_names[SPANS_LAYERS] = {
 	[SPANS_HDF5] = "hdf5",
+	[SPANS_PNETCDF] = "pnetcdf",
 	[SPANS_MPI_IO] = "mpi-io",
 	[SPANS_POSIX] = "posix",
 };

@@ -18,6 +18,7 @@ const struct stack_builtin stack_builtins[] = {
 	{"mpi-io", "a program that uses MPI-IO", "layers: [mpi-io, posix]\n"},
 	{"hdf5", "a program that uses HDF5, with MPI-IO or without",
 		"layers: [hdf5, mpi-io, posix]\n"},
+	{"pnetcdf", "a program that uses PnetCDF", "layers: [pnetcdf, mpi-io, posix]\n"},
 	{NULL, NULL, NULL},
 };
 
