@@ -70,7 +70,8 @@ const struct lp_select *lp_engine_select(const struct lp_engine *e);
  * is farthest is silent and holds nobody up. INT64_MIN: there is no data. */
 int64_t lp_engine_ready(const struct lp_engine *e, int64_t lateness_us);
 
-/* Nothing that matters up to `watermark_us` is still to come. Never goes back. */
+/* Nothing that matters up to `watermark_us` is still to come. Never goes back. With `slice_us` of
+ * the options some of the work may be left for later. */
 int lp_engine_advance(struct lp_engine *e, int64_t watermark_us, struct lp_err *err);
 
 /* The verdict at the watermark. The caller frees it with lp_verdict_free(). -ENOENT: there is

@@ -56,6 +56,12 @@ struct lp_diagnose_options {
 	 * is bounded by the components that were seen in that time. Findings stay. */
 	bool bounded;
 
+	/* For an engine that is advanced while data keeps coming: an advance works for about this
+	 * long at most, in CPU time of one thread. What is left then is done by the advances that
+	 * follow, and by whoever asks for a verdict, which stays the same. The work is done in a
+	 * thread of the engine's own, while its caller waits. 0: everything at once. */
+	int64_t slice_us;
+
 	struct lp_warn *warn; /* may be NULL */
 	/* How far the work has come, 0 .. 1 of what is called `what`; may be NULL. */
 	void (*progress)(void *ctx, const char *what, double done);

@@ -1,5 +1,6 @@
 #include "base/median.h"
 
+#include "base/slices.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -199,6 +200,7 @@ void order_ranks(const uint64_t *keys, size_t n, const size_t *ranks, unsigned n
 			ret[i] = d.equal ? d.low : ret[i - 1];
 			continue;
 		}
+		slices_rest(); /* there may be millions */
 		taken = digits_take(&d, digits_find(&d, &rank), keys, n, work);
 		ret[i] = order_select(work, taken, rank);
 	}

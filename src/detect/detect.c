@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/slices.h"
 #include "detect/blame.h"
 #include "detect/compare/compare.h"
 #include "detect/crowd.h"
@@ -215,6 +216,7 @@ static void series_anomalies(
 	const struct lp_table *t = v->tables[s->metric];
 
 	for (uint32_t i = 0; i < g->n_members; i++) {
+		slices_rest_at(i);
 		for (uint32_t w = 0; w < s->n_windows; w++) {
 			size_t at = (size_t)i * s->n_windows + w;
 

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/median.h"
+#include "base/slices.h"
 #include "detect/compare/compare.h"
 #include "detect/mild.h"
 #include "model/metric_role.h"
@@ -328,6 +329,7 @@ int load_judge(struct lp_verdict *v)
 		struct lp_finding *f = &v->findings[i];
 		enum lp_role role = finding_role(v, f);
 
+		slices_rest();
 		/* Whole observers and classes were judged as such. */
 		if (!role_is_slowness(role) || f->whole || f->crowd)
 			continue;

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/median.h"
+#include "base/slices.h"
 #include "base/time.h"
 #include "model/metric_role.h"
 #include <errno.h>
@@ -102,6 +103,7 @@ static bool any_off(struct usual *u)
 	for (uint32_t i = 0; i < u->c->smoothed.n_members; i++) {
 		uint32_t n = member_excess(u, i);
 
+		slices_rest_at(i);
 		u->medians[i] = lasts(u->c, n) ? median_of(u->values, n) : NAN;
 		any |= u->medians[i] >= log(MILD_RATIO_LEAST);
 	}
@@ -119,6 +121,7 @@ static int windows_spread(struct usual *u)
 	for (uint32_t w = u->from; w < u->end; w++) {
 		uint32_t n = 0;
 
+		slices_rest();
 		for (uint32_t i = 0; i < u->c->smoothed.n_members; i++) {
 			u->values[n] = excess(u, i, w);
 			n += !isnan(u->values[n]);
@@ -255,8 +258,10 @@ static int part_find(struct usual *u, uint32_t series, size_t first, struct find
 		return 0;
 	if (windows_spread(u) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < u->c->smoothed.n_members; i++)
+	for (uint32_t i = 0; r == 0 && i < u->c->smoothed.n_members; i++) {
+		slices_rest();
 		r = finding_add(u, series, i, certainty(u, i), first, f);
+	}
 	return r;
 }
 
@@ -281,6 +286,7 @@ static bool worth_a_look(const struct comparison *c)
 	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
 		uint32_t n = 0;
 
+		slices_rest_at(i);
 		for (uint32_t w = 0; w < c->series->n_windows; w++)
 			n += excess_raw(c, i, w) >= log(MILD_RATIO_LEAST);
 		if (2 * n >= WINDOWS_LEAST)
@@ -382,6 +388,7 @@ static void days_make(struct usual *u, uint32_t n_days, double *of)
 		for (uint32_t i = 0; i < u->c->smoothed.n_members; i++) {
 			uint32_t n = member_excess(u, i);
 
+			slices_rest_at(i);
 			of[(size_t)i * n_days + day] =
 				lasts(u->c, n) ? median_of(u->values, n) : NAN;
 		}

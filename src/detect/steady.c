@@ -1,6 +1,7 @@
 #include "detect/steady.h"
 
 #include "base/median.h"
+#include "base/slices.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ static double middle_at(struct steady *s, uint32_t slot)
 
 	if (s->known[slot])
 		return s->middle[slot];
+	slices_rest();
 	for (uint32_t i = 0; i < s->n_members; i++) {
 		if (s->chosen[i] && isfinite(s->chosen[i][slot]))
 			s->values[n++] = s->chosen[i][slot];

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/median.h"
+#include "base/slices.h"
 #include "base/time.h"
 #include <errno.h>
 #include <math.h>
@@ -50,6 +51,7 @@ static double usual_work(const struct work *w)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < w->g->n_members; i++) {
+		slices_rest_at(i);
 		for (uint32_t s = 0; w->rows[i] && s < w->t->n_slots; s++) {
 			if (!(w->rows[i][s] > 0))
 				continue;
@@ -74,6 +76,7 @@ static int work_init(struct work *w, const struct lp_verdict *v, uint32_t group,
 	w->n_rows = group_rows(v, group, metric, w->rows);
 	w->least = NOTHING * usual_work(w);
 	for (uint32_t i = 0; i < n; i++) {
+		slices_rest_at(i);
 		for (uint32_t s = 0; s < n_slots; s++)
 			w->n_active[s] += is_active(w, i, s);
 	}
@@ -208,6 +211,7 @@ static int series_find(const struct lp_verdict *v, uint32_t series, struct findi
 	int r = work_init(&w, v, s->group, s->metric);
 
 	for (uint32_t i = 0; r == 0 && w.n_rows >= MEMBERS_LEAST && i < w.g->n_members; i++) {
+		slices_rest_at(i);
 		if (last_job(&w, i, &j))
 			r = finding_add(&w, v, series, i, &j, f);
 	}

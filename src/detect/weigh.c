@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/median.h"
+#include "base/slices.h"
 #include "detect/compare/marks.h"
 #include "detect/mild.h"
 #include "model/metric_role.h"
@@ -397,8 +398,10 @@ int weigh_comparison(const struct comparison *c, uint32_t series, struct finding
 	int r = 0;
 
 	steady_init(&steady, c);
-	for (uint32_t i = 0; r == 0 && i < c->smoothed.n_members; i++)
+	for (uint32_t i = 0; r == 0 && i < c->smoothed.n_members; i++) {
+		slices_rest_at(i);
 		r = c->calibrated ? weigh_calibrated(&steady, series, i, fs)
 				  : weigh_given(c, series, i, fs);
+	}
 	return r < 0 ? r : mild_find(c, series, first, fs);
 }

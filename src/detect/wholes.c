@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/median.h"
+#include "base/slices.h"
 #include "detect/group/discover_work.h"
 #include "detect/load.h"
 #include "model/verdict_own.h"
@@ -151,6 +152,7 @@ static int changes_make(struct wholes *s, const struct work_feature *f)
 	for (uint32_t b = 0; b < s->w.n_blocks; b++) {
 		double middle;
 
+		slices_rest();
 		n = 0;
 		for (uint32_t o = 0; o < s->n; o++) {
 			double change = observer_change(s, f, o, b, b + 1);

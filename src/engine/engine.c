@@ -22,6 +22,7 @@ void lp_engine_free(struct lp_engine *e)
 {
 	if (!e)
 		return;
+	slices_free(e->slices);
 	for (uint32_t i = 0; i < e->n_lanes; i++)
 		lane_release(&e->lanes[i]);
 	lp_table_builder_free(e->plain);
@@ -31,10 +32,55 @@ void lp_engine_free(struct lp_engine *e)
 	free(e);
 }
 
+/* Take the lanes to the watermark, which may move on while this rests. */
+static void lanes_work(void *arg)
+{
+	struct lp_engine *e = arg;
+
+	while (e->failed == 0 && e->reached_us < e->watermark_us) {
+		int64_t watermark_us = e->watermark_us;
+
+		for (uint32_t i = 0; e->failed == 0 && i < e->n_lanes; i++)
+			e->failed = lane_advance(&e->lanes[i], watermark_us, &e->failure);
+		e->reached_us = watermark_us;
+	}
+}
+
+/* For how long an advance works. Whoever is an epoch behind works for twice as long, and so on, so
+ * that work which does not fit into slices is not put off for ever. */
+static int64_t lanes_budget(const struct lp_engine *e)
+{
+	const struct lane *finest = &e->lanes[0];
+	int64_t epoch_us = HORIZON_EPOCH * finest->params.win_shift * finest->params.step_us;
+	int64_t behind_us = e->reached_us == INT64_MIN ? 0 : e->watermark_us - e->reached_us;
+
+	if (behind_us > finest->horizon->span_us)
+		return SLICES_WHOLE;
+	return e->setup.opt->slice_us * (1 + behind_us / epoch_us);
+}
+
+/* Let the lanes work for `budget_us`. What has failed once has failed for good: nobody knows how
+ * far it came. */
+static int lanes_run(struct lp_engine *e, int64_t budget_us, struct lp_err *err)
+{
+	if (e->slices)
+		slices_run(e->slices, budget_us);
+	else
+		lanes_work(e);
+	if (e->failed < 0 && err)
+		*err = e->failure;
+	return e->failed;
+}
+
 static int lanes_open(struct lp_engine *e, struct lp_err *err)
 {
 	int r = 0;
 
+	if (e->setup.opt->slice_us > 0) {
+		e->slices = slices_new(lanes_work, e);
+		if (!e->slices)
+			return lp_err_sys(err, -ENOMEM, "cannot make an engine");
+	}
 	for (const struct horizon *h = horizons; r == 0 && h->name; h++) {
 		if (!horizon_applies(h, e->interval_us))
 			continue;
@@ -86,7 +132,7 @@ int lp_engine_new(const struct lp_diagnose_options *options, int64_t interval_us
 	if (interval_us <= 0)
 		return lp_err_set(err, -EINVAL, "an engine needs the interval of its samples");
 	e->interval_us = interval_us;
-	e->watermark_us = INT64_MIN;
+	e->watermark_us = e->reached_us = INT64_MIN;
 	r = setup_open(&e->setup, options, err);
 	if (r < 0)
 		return r;
@@ -240,13 +286,13 @@ int engine_end(const struct lp_engine *e, int64_t *ret_us, struct lp_err *err)
 
 int lp_engine_advance(struct lp_engine *e, int64_t watermark_us, struct lp_err *err)
 {
-	int r = 0;
+	int r;
 
 	if (watermark_us <= e->watermark_us)
 		return 0;
 	e->watermark_us = watermark_us;
-	for (uint32_t i = 0; r == 0 && i < e->n_lanes; i++) {
-		r = lane_advance(&e->lanes[i], watermark_us, err);
+	r = lanes_run(e, e->slices ? lanes_budget(e) : SLICES_WHOLE, err);
+	for (uint32_t i = 0; i < e->n_lanes; i++) {
 		if (watermark_us >= e->lanes[i].table.from_us)
 			e->lanes[i].table.from_us = watermark_us + 1;
 	}
@@ -418,8 +464,10 @@ int lp_engine_verdict(struct lp_engine *e, struct lp_verdict **ret, struct lp_er
 	const struct lp_diagnose_options *o = e->setup.opt;
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
 	_cleanup_(semantic_release) struct semantic semantic = {0};
-	int r;
+	int r = e->reached_us < e->watermark_us ? lanes_run(e, SLICES_WHOLE, err) : 0;
 
+	if (r < 0)
+		return r;
 	if (e->logs && semantic_reader_verdict(e->logs, &semantic) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot judge the logs of system calls");
 	r = verdict_compared(e, &semantic, &v, err);

@@ -2,6 +2,7 @@
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
+#include "base/slices.h"
 #include "engine/lane.h"
 #include "engine/setup.h"
 #include "explain/processes.h"
@@ -13,7 +14,11 @@
 struct lp_engine {
 	struct setup setup;
 	int64_t interval_us;
-	int64_t watermark_us; /* INT64_MIN: never advanced */
+	int64_t watermark_us;  /* INT64_MIN: never advanced */
+	int64_t reached_us;    /* the watermark up to which the lanes have done their work */
+	struct slices *slices; /* of that work; NULL: it is done at once */
+	int failed;	       /* it has, and why: */
+	struct lp_err failure;
 	uint64_t n_late;
 	struct lp_table_options table; /* what is gathered */
 

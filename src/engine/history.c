@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/slices.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -227,8 +228,10 @@ int history_trim(struct history *h, int64_t window, int64_t slot)
 	for (size_t m = 0; r == 0 && m < h->n; m++) {
 		struct tracks *t = &h->metrics[m];
 
-		for (size_t i = 0; i < t->n; i++)
+		for (size_t i = 0; i < t->n; i++) {
+			slices_rest_at((uint32_t)i);
 			track_trim(&t->items[i], t->by_sample ? slot : window);
+		}
 		r = tracks_retire(t);
 	}
 	return r;

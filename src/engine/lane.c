@@ -1,6 +1,7 @@
 #include "engine/lane.h"
 
 #include "base/cleanup.h"
+#include "base/slices.h"
 #include "base/time.h"
 #include "detect/weigh.h"
 #include "engine/windows.h"
@@ -101,8 +102,10 @@ static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 	view.v = NULL;
 	if (r < 0)
 		return r;
+	slices_rest();
 	window_view_release(&l->last_view);
 	peers_free(l->peers);
+	slices_rest();
 	l->peers = peers;
 	l->looked = part.end;
 	return 0;

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/slices.h"
 #include "detect/detect.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -91,8 +92,10 @@ int view_presence(struct view *view)
 	if (presence_alloc(view, n_slots) < 0)
 		return -ENOMEM;
 	for (uint32_t t = 0; t < v->n_tables; t++) {
-		for (uint32_t c = 0; c < v->n_components; c++)
+		for (uint32_t c = 0; c < v->n_components; c++) {
+			slices_rest_at(c);
 			presence_note(view, t, c, n_slots);
+		}
 	}
 	for (uint32_t o = 0; o < view->n_observers; o++) {
 		for (uint32_t s = 1; view->gaps[o] && s < n_slots; s++) {
@@ -114,10 +117,14 @@ int view_make(const struct lp_table_builder *b, const struct table_part *part,
 	struct view view = {0};
 	struct lp_table **tables = NULL;
 	uint32_t n = 0;
-	int r = table_builder_view(b, part, &tables, &n, &view.left_out, err);
+	int r;
 
+	slices_rest();
+	r = table_builder_view(b, part, &tables, &n, &view.left_out, err);
+	slices_rest();
 	if (r == 0)
 		r = verdict_of_tables(tables, n, hosts, &view.v, err);
+	slices_rest();
 	if (r == 0)
 		*ret = view;
 	return r;
@@ -135,6 +142,7 @@ int view_fix(struct view *view, const struct lp_table_builder *b)
 	if (!view->refills)
 		return -ENOMEM;
 	for (uint32_t t = 0; view->fixed && t < v->n_tables; t++) {
+		slices_rest();
 		r = table_refill_find(b, v->tables[t], &view->refills[t]);
 		view->fixed = r == 0;
 	}
@@ -152,8 +160,10 @@ int view_move(struct view *view, const struct lp_table_builder *b, const struct 
 {
 	int r = 0;
 
-	for (uint32_t t = 0; r == 0 && t < view->v->n_tables; t++)
+	for (uint32_t t = 0; r == 0 && t < view->v->n_tables; t++) {
+		slices_rest();
 		r = table_refill_part(b, &view->refills[t], part, view->v->tables[t]);
+	}
 	if (r == 0)
 		r = view_presence(view);
 	return r < 0 ? lp_err_sys(err, r, "cannot compare") : 0;
@@ -253,6 +263,7 @@ static int group_copy(const struct peers *p, const struct lp_peer_group *from,
 	for (uint32_t i = 0; i < from->n_members; i++) {
 		uint32_t number;
 
+		slices_rest_at(i);
 		if (strmap_get(numbers, p->v->components[from->members[i]]->text, &number))
 			ret->members[ret->n_members++] = number;
 	}
@@ -267,8 +278,10 @@ int peers_apply(const struct peers *p, struct lp_verdict *v, struct lp_err *err)
 	v->groups = calloc((size_t)p->v->n_groups + 1, sizeof(*v->groups));
 	if (!v->groups)
 		return no_memory(err);
-	for (uint32_t i = 0; r == 0 && i < v->n_components; i++)
+	for (uint32_t i = 0; r == 0 && i < v->n_components; i++) {
+		slices_rest_at(i);
 		r = strmap_put(&numbers, v->components[i]->text, i);
+	}
 	for (uint32_t g = 0; r == 0 && g < p->v->n_groups; g++) {
 		r = group_copy(p, &p->v->groups[g], &numbers, &v->groups[g]);
 		v->n_groups++;

@@ -1,6 +1,7 @@
 #include "engine/windows.h"
 
 #include "base/cleanup.h"
+#include "base/slices.h"
 #include "detect/compare/timeseries.h"
 #include "detect/weigh.h"
 #include "model/verdict_own.h"
@@ -77,7 +78,10 @@ static int members_keep(const struct stretch_of_pair *p, const struct comparison
 
 #pragma omp parallel for schedule(static) reduction(min : failed) if (n >= MEMBERS_MANY)
 	for (uint32_t i = 0; i < n; i++) {
-		int r = member_keep(p, c, i);
+		int r;
+
+		slices_rest_at(i);
+		r = member_keep(p, c, i);
 
 		failed = r < failed ? r : failed;
 	}
@@ -97,6 +101,7 @@ static const uint32_t *pair_tracks(
 		return f->tracks[at];
 	numbers = calloc((size_t)g->n_members + 1, sizeof(*numbers));
 	for (uint32_t i = 0; numbers && i < g->n_members; i++) {
+		slices_rest_at(i);
 		if (tracks_get(tracks, v->components[g->members[i]]->text, &numbers[i]) < 0) {
 			free(numbers);
 			return NULL;
@@ -153,6 +158,7 @@ static int pairs_keep(struct lane *l, int64_t first, int64_t slot, struct lp_err
 			struct stretch_of_pair p = {
 				.l = l, .v = view->v, .slot = slot, .number = first};
 
+			slices_rest();
 			p.look = peers_get(l->peers, g, metric);
 			if (!p.look)
 				continue;
@@ -305,6 +311,7 @@ static int pair_recall(struct recalled *k, const struct lane *l, const struct lp
 	begin = look->by_sample ? number - slot : number * l->params.win_shift - slot;
 	recall_places(k, v->tables[table], begin, number);
 	for (uint32_t i = 0; i < g->n_members; i++) {
+		slices_rest_at(i);
 		recall_member(k, tracks_find(tracks, v->components[g->members[i]]->text), i);
 		k->series.thresholds[i] = look->threshold;
 	}
@@ -503,6 +510,7 @@ static bool any_anomaly(const struct lane *l, int64_t first)
 		int64_t from = t->by_sample ? first_sample(l, first) : first;
 
 		for (size_t i = 0; i < t->n; i++) {
+			slices_rest_at((uint32_t)i);
 			for (uint32_t w = 0; w < t->items[i].n; w++) {
 				if (t->items[i].kept[w].mark > LP_MARK_NORMAL &&
 					track_number(&t->items[i], w) >= from)

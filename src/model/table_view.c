@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/slices.h"
 #include "model/identity.h"
 #include <errno.h>
 #include <limpet/metric.h>
@@ -310,27 +311,36 @@ void table_lazy_free(struct table_lazy *l)
 	free(l);
 }
 
-/* Let `t`, whose components and room for values are there, read from `rows`, from slot `first` on.
- */
-static int table_lazy_set(struct lp_table *t, const struct table_row *const *rows, int64_t first)
+/* Let `t`, whose components and room for values are there, read from `rows` of a set, from slot
+ * `first` on. */
+static int table_lazy_set(struct lp_table *t, const struct lp_table_builder *b,
+	const struct column_set *s, const struct table_row *const *rows, int64_t first)
 {
 	struct table_lazy *l = calloc(1, sizeof(*l));
 	size_t n = t->n_components;
 
 	if (!l)
 		return -ENOMEM;
+	l->b = b;
+	l->set = (uint32_t)(s - b->sets);
 	l->first = first;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	l->rows = calloc(n + 1, sizeof(*l->rows));
 	l->read = calloc(n + 1, sizeof(*l->read));
 	if (!l->rows || !l->read) {
 		table_lazy_free(l);
 		return -ENOMEM;
 	}
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
-	memcpy(l->rows, rows, n * sizeof(*rows));
+	for (size_t i = 0; i < n; i++)
+		l->rows[i] = (uint32_t)(rows[i] - s->rows);
 	t->lazy = l;
 	return 0;
+}
+
+static void lazy_copy(const struct lp_table *t, uint32_t row, double *ret)
+{
+	const struct table_lazy *l = t->lazy;
+
+	pages_copy(&l->b->sets[l->set].rows[l->rows[row]].pages, l->first, t->n_slots, ret);
 }
 
 const double *table_values(const struct lp_table *t, uint32_t row)
@@ -338,7 +348,7 @@ const double *table_values(const struct lp_table *t, uint32_t row)
 	double *values = t->values + (size_t)row * t->n_slots;
 
 	if (t->lazy && !t->lazy->read[row]) {
-		pages_copy(&t->lazy->rows[row]->pages, t->lazy->first, t->n_slots, values);
+		lazy_copy(t, row, values);
 		t->lazy->read[row] = true;
 	}
 	return values;
@@ -348,7 +358,7 @@ const double *table_values_peek(const struct lp_table *t, uint32_t row, double *
 {
 	if (!t->lazy || t->lazy->read[row])
 		return t->values + (size_t)row * t->n_slots;
-	pages_copy(&t->lazy->rows[row]->pages, t->lazy->first, t->n_slots, room);
+	lazy_copy(t, row, room);
 	return room;
 }
 
@@ -397,8 +407,8 @@ static bool table_may_wait(const struct column_set *s, const struct table_grid *
 }
 
 /* NULL: out of memory. */
-static struct lp_table *table_of(const struct column_set *s, const struct table_row **rows,
-	uint32_t n, const struct table_grid *grid, bool lazy)
+static struct lp_table *table_of(const struct lp_table_builder *b, const struct column_set *s,
+	const struct table_row **rows, uint32_t n, const struct table_grid *grid, bool lazy)
 {
 	struct lp_table *t = calloc(1, sizeof(*t));
 	int r;
@@ -412,7 +422,7 @@ static struct lp_table *table_of(const struct column_set *s, const struct table_
 	if (r == 0)
 		r = table_alloc(t, rows, n);
 	if (r == 0)
-		r = lazy && table_may_wait(s, grid) ? table_lazy_set(t, rows, grid->first)
+		r = lazy && table_may_wait(s, grid) ? table_lazy_set(t, b, s, rows, grid->first)
 						    : table_fill(t, rows, n, grid);
 	if (r < 0) {
 		lp_table_free(t);
@@ -441,7 +451,8 @@ static size_t set_place(const struct lp_table_builder *b, const struct column_se
 
 struct placed_set {
 	size_t place;
-	const struct column_set *set;
+	const char *name;
+	uint32_t set; /* its number */
 };
 
 static int placed_compare(const void *a, const void *b)
@@ -450,15 +461,15 @@ static int placed_compare(const void *a, const void *b)
 
 	if (x->place != y->place)
 		return x->place < y->place ? -1 : 1;
-	return strcmp(x->set->name, y->set->name);
+	return strcmp(x->name, y->name);
 }
 
 static struct placed_set *sets_sorted(const struct lp_table_builder *b)
 {
 	struct placed_set *sets = calloc(b->n_sets + 1, sizeof(*sets));
 
-	for (size_t i = 0; sets && i < b->n_sets; i++)
-		sets[i] = (struct placed_set){set_place(b, &b->sets[i]), &b->sets[i]};
+	for (uint32_t i = 0; sets && i < b->n_sets; i++)
+		sets[i] = (struct placed_set){set_place(b, &b->sets[i]), b->sets[i].name, i};
 	if (sets)
 		qsort(sets, b->n_sets, sizeof(*sets), placed_compare);
 	return sets;
@@ -539,19 +550,23 @@ static int tables_make(const struct lp_table_builder *b, const struct table_part
 	const struct table_grid *grid, uint64_t least, struct lp_table **tables, uint32_t *n)
 {
 	_cleanup_free_ struct placed_set *sets = sets_sorted(b);
+	size_t n_sets = b->n_sets; /* more may come while this rests */
 
-	for (size_t s = 0; sets && s < b->n_sets; s++) {
+	for (size_t s = 0; sets && s < n_sets; s++) {
 		_cleanup_free_ const struct table_row **rows = NULL;
+		const struct column_set *set;
 		uint32_t n_rows;
 
-		if (!peak_fits(sets[s].set->name, b->opt->step_us))
+		if (!peak_fits(sets[s].name, b->opt->step_us))
 			continue;
-		rows = set_rows(sets[s].set, part, least, &n_rows);
+		slices_rest();
+		set = &b->sets[sets[s].set];
+		rows = set_rows(set, part, least, &n_rows);
 		if (!rows)
 			return -ENOMEM;
 		if (!n_rows)
 			continue;
-		tables[*n] = table_of(sets[s].set, rows, n_rows, grid, part->lazy);
+		tables[*n] = table_of(b, set, rows, n_rows, grid, part->lazy);
 		if (!tables[*n])
 			return -ENOMEM;
 		++*n;
@@ -663,8 +678,10 @@ static bool row_gone(const struct table_row *row, int64_t before)
 int table_builder_trim(struct lp_table_builder *b, int64_t before)
 {
 	for (size_t s = 0; s < b->n_sets; s++) {
-		for (size_t i = 0; i < b->sets[s].n_rows; i++)
+		for (size_t i = 0; i < b->sets[s].n_rows; i++) {
+			slices_rest_at((uint32_t)i);
 			pages_drop(&b->sets[s].rows[i].pages, INT64_MIN, before, &b->budget);
+		}
 	}
 	return table_rows_retire(b, row_gone, before);
 }

@@ -135,12 +135,14 @@ int table_refill_part(const struct lp_table_builder *b, const struct table_refil
 
 /* Tables may be lazy: their rows are read from the builder when somebody looks at them. Who wants
  * to know a few things of many components need not copy all samples. Such a table has room for all
- * values, but only those of rows that were read are there. It must not outlive a change of the
- * builder, and nobody outside the library gets to see it. */
+ * values, but only those of rows that were read are there. The builder may gather more meanwhile,
+ * but none of its rows may go. Nobody outside the library gets to see such a table. */
 struct table_lazy {
-	const struct table_row **rows; /* [component] */
-	bool *read;		       /* [component] */
-	int64_t first;		       /* slot */
+	const struct lp_table_builder *b;
+	uint32_t set;	/* number in the builder */
+	uint32_t *rows; /* [component] number in the set */
+	bool *read;	/* [component] */
+	int64_t first;	/* slot */
 };
 
 void table_lazy_free(struct table_lazy *l);

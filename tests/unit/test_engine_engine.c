@@ -117,6 +117,67 @@ static void test_on_the_way(void **state)
 	rig_release(&r);
 }
 
+/* Feed both engines the same `n` seconds of all servers. */
+static void feed_both(struct rig *r, struct lp_engine *one, struct lp_engine *other, uint32_t n)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		rig_feed(r, one, i, n);
+		r->servers[i].fed -= n;
+		rig_feed(r, other, i, n);
+	}
+}
+
+static void check_same(struct lp_engine *one, struct lp_engine *other)
+{
+	char *a = rig_says(one), *b = rig_says(other);
+
+	assert_string_equal(a, b);
+	free(a);
+	free(b);
+}
+
+/* What an advance leaves for later changes nothing, wherever it rests and whoever comes meanwhile.
+ * In how many steps was anything left? */
+static uint32_t compare_slices(bool bounded, uint64_t seed)
+{
+	static const int64_t lengths_us[] = {1, 1, 30, 200, 3000};
+	const uint32_t late_s = 700, step_s = 5, end_s = 2400;
+	struct lp_diagnose_options whole = {.bounded = bounded},
+				   sliced = {.bounded = bounded, .slice_us = 1};
+	struct lp_engine *one = rig_engine(&whole), *other = rig_engine(&sliced);
+	uint32_t n_rests = 0;
+	struct rig r, late;
+
+	rig_init(&r, SERVERS, end_s, &fault, seed);
+	rig_init_as(&late, "new", 3, end_s, NULL, seed + 1);
+	late.start_s += late_s;
+	for (uint32_t s = step_s; s <= end_s; s += step_s) {
+		feed_both(&r, one, other, step_s);
+		if (s > late_s)
+			feed_both(&late, one, other, step_s);
+		sliced.slice_us = lengths_us[rig_below(&seed, ARRAY_SIZE(lengths_us))];
+		rig_advance(one, s - 1);
+		rig_advance(other, s - 1);
+		n_rests += slices_rests(other->slices);
+		if (rig_below(&seed, 60) == 0)
+			check_same(one, other);
+	}
+	check_same(one, other);
+	assert_false(slices_rests(other->slices));
+	lp_engine_free(one);
+	lp_engine_free(other);
+	rig_release(&r);
+	rig_release(&late);
+	return n_rests;
+}
+
+static void test_slices(void **state)
+{
+	(void)state;
+	assert_true(compare_slices(false, 31) > 20);
+	assert_true(compare_slices(true, 32) > 20);
+}
+
 static bool names(struct lp_engine *e, const char *component)
 {
 	struct lp_verdict *v = rig_verdict_of(e);
@@ -418,6 +479,7 @@ int main(void)
 		cmocka_unit_test(test_cut_and_interleaved),
 		cmocka_unit_test(test_cut_and_interleaved_plain),
 		cmocka_unit_test(test_on_the_way),
+		cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_short_and_terrible),
 		cmocka_unit_test(test_more_data),
 		cmocka_unit_test(test_short_and_mild),

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/median.h"
+#include "base/slices.h"
 #include "detect/compare/marks.h"
 #include "detect/compare/timeseries.h"
 #include "detect/compare/vector_spread.h"
@@ -53,6 +54,7 @@ uint32_t group_places(
 void rows_read(const struct lp_table *t, const double *const *rows, uint32_t n)
 {
 	for (uint32_t i = 0; t->lazy && i < n; i++) {
+		slices_rest_at(i + 1);
 		if (rows[i])
 			table_values(t, (uint32_t)((size_t)(rows[i] - t->values) / t->n_slots));
 	}
@@ -385,6 +387,7 @@ static int comparison_alloc(struct comparison *c, const double *const *rows, uin
 	if (!c->votes || !c->data || !c->own || !c->peers || !c->first_slot ||
 		series_alloc(s, n_members) < 0)
 		return -ENOMEM;
+	slices_rest();
 	for (uint32_t i = 0; i < n_members; i++)
 		c->first_slot[i] = row_first_slot(c, i, rows[i], c->v->tables[s->metric]->n_slots);
 	for (uint32_t w = 0; w < s->n_windows; w++) {
@@ -442,8 +445,10 @@ static int compare_windows(struct comparison *c)
 	asked = calloc(n + 1, sizeof(*asked));
 	if (r < 0 || !asked)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		slices_rest_at((uint32_t)i);
 		asked[i] = comparison_asks(c, i);
+	}
 	return votes_exceeding(
 		c->opt->measure, &c->params, &c->smoothed, c->series->thresholds, asked, c->votes);
 }

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/median.h"
+#include "base/slices.h"
 #include "detect/compare/compare.h"
 #include <errno.h>
 #include <math.h>
@@ -78,11 +79,13 @@ int comparison_medians(struct comparison *c)
 		failed = values && medians ? 0 : -ENOMEM; /* each thread's own */
 #pragma omp for schedule(static)
 		for (uint32_t i = 0; i < n; i++) {
+			slices_rest_at(i);
 			if (failed == 0)
 				member_medians(c, i, values, medians);
 		}
 #pragma omp for schedule(static)
 		for (uint32_t w = 0; w < n_windows; w++) {
+			slices_rest();
 			if (failed == 0)
 				window_peers(c, w, medians + (size_t)w * n, values);
 		}
@@ -215,6 +218,7 @@ static void window_mark(struct comparison *c, uint32_t window, uint32_t n_data)
 		size_t at = (size_t)i * s->n_windows + window;
 		double ratio = comparison_ratio(c, c->own[at], c->peers[at]);
 
+		slices_rest_at(i);
 		s->ratios[at] = c->data[at] ? (float)ratio : NAN;
 		if (!c->data[at]) {
 			s->marks[at] = (uint8_t)mark_missing(c, i, window, n_data, n_rows);
@@ -247,8 +251,10 @@ void comparison_marks(struct comparison *c)
 	bool many = (size_t)c->smoothed.n_members * c->smoothed.n_slots >= VOTES_MANY;
 
 #pragma omp parallel for schedule(static) if (many)
-	for (uint32_t w = 0; w < c->series->n_windows; w++)
+	for (uint32_t w = 0; w < c->series->n_windows; w++) {
+		slices_rest();
 		window_mark(c, w, window_n_data(c, w));
+	}
 }
 
 /* The first of the last 2k-1 windows that end with `last`. */

@@ -1,5 +1,6 @@
 /* The distance of cumulative histograms: how many bins two members are apart. The thesis' measure,
  * and the default. */
+#include "base/slices.h"
 #include "detect/compare/dominance.h"
 #include "detect/compare/measure.h"
 #include "detect/compare/profile.h"
@@ -26,8 +27,10 @@ static double voting_vote(const struct voting *v, uint32_t place)
 {
 	size_t thread = v->n_threads > 1 ? (size_t)omp_get_thread_num() : 0;
 	uint64_t *work = v->work + thread * v->p->n;
-	double vote = v->d ? dominance_vote(v->d, v->p, place, work) : NAN;
+	double vote;
 
+	slices_rest();
+	vote = v->d ? dominance_vote(v->d, v->p, place, work) : NAN;
 	return isnan(vote) ? profiles_vote(v->p, place, work) : vote;
 }
 
@@ -81,6 +84,7 @@ static int cdf_decide(const struct profiles *p, const double *thresholds, const 
 	uint32_t n_outer = 0;
 	int r = 0;
 
+	slices_rest();
 	if (want_dominance(p, thresholds, bounds, &n_outer)) {
 		r = dominance_make(p, bounds, n_outer, scratch, &d);
 		v.d = &d;

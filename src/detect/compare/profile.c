@@ -1,6 +1,7 @@
 #include "detect/compare/profile.h"
 
 #include "base/median.h"
+#include "base/slices.h"
 #include "detect/compare/kernels.h"
 #include "detect/compare/measure.h"
 #include <errno.h>
@@ -35,6 +36,7 @@ int window_values_fill(
 	if (!values)
 		return -ENOMEM;
 	for (uint32_t m = 0; m < w->n_members; m++) {
+		slices_rest_at(m);
 		if (w->rows[m])
 			n += usable_add(w->rows[m], w->n_samples, values + n);
 	}
@@ -100,8 +102,10 @@ int bins_freedman(const struct window_values *all, uint32_t n_samples, bool robu
 	work = scratch_get(scratch, SCRATCH_SELECT, all->n, sizeof(*work));
 	if (!keys || !work)
 		return -ENOMEM;
+	slices_rest();
 	for (size_t i = 0; i < all->n; i++)
 		keys[i] = order_key(all->values[i]);
+	slices_rest();
 	size = robust ? median_deviation(keys, all, work) : iqr(keys, all->n, work);
 	size = 2 * size * pow(n_samples, -1.0 / 3);
 	n = ceil((all->high - all->low) / size);
@@ -174,6 +178,7 @@ static void profiles_sort(
 		uint16_t *out = p->bins + i * p->stride;
 		uint32_t n = profile_bins(w->rows[p->members[i]], w->n_samples, b, out);
 
+		slices_rest_at(i);
 		profile_sort(out, work + (n_threads > 1 ? omp_get_thread_num() : 0) * p->stride, n,
 			b->n);
 		memset(out + n, 0, (p->stride - n) * sizeof(*out));
@@ -200,6 +205,7 @@ static uint32_t find_members(const struct window *w, uint32_t *members, uint32_t
 	uint32_t n = 0;
 
 	for (uint32_t m = 0; m < w->n_members; m++) {
+		slices_rest_at(m);
 		places[m] = has_data(w, m) ? n : UINT32_MAX;
 		if (places[m] != UINT32_MAX)
 			members[n++] = m;
@@ -403,6 +409,7 @@ int prune_bounds(const struct profiles *p, struct measure_scratch *scratch, doub
 		return -ENOMEM;
 	if (p->n == 0)
 		return 0;
+	slices_rest();
 	make_pivot(p);
 	if (p->even)
 		bounds_even(p, (uint32_t *)work, ret);

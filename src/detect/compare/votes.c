@@ -1,6 +1,7 @@
 #include "detect/compare/votes.h"
 
 #include "base/cleanup.h"
+#include "base/slices.h"
 #include "detect/compare/measure.h"
 #include "model/table_view.h"
 #include <errno.h>
@@ -172,25 +173,41 @@ static void smooth_member(const struct smoothing *s, uint32_t member, double *ro
 	s->rows[member] = out;
 }
 
-/* All of them; threads share the work where there is much. */
-static int smooth_members(const struct smoothing *s)
+/* The members first .. end - 1; threads share the work where there is much. */
+static int smooth_members(const struct smoothing *s, uint32_t first, uint32_t end)
 {
-	uint32_t n = s->g->n_members;
 	size_t n_room = s->g->lazy ? s->g->n_slots : 0;
+	bool many = (size_t)(end - first) * s->g->n_slots >= VOTES_MANY;
 	int failed = 0; /* NOLINT(clang-analyzer-deadcode.DeadStores): reduced with the threads' */
 
-#pragma omp parallel reduction(min : failed) if ((size_t)n * s->g->n_slots >= VOTES_MANY)
+#pragma omp parallel reduction(min : failed) if (many)
 	{
 		_cleanup_free_ double *room = malloc((n_room + 1) * sizeof(*room));
 
 		failed = room ? 0 : -ENOMEM; /* each thread's own */
 #pragma omp for schedule(static)
-		for (uint32_t m = 0; m < n; m++) {
+		for (uint32_t m = first; m < end; m++) {
 			if (room)
 				smooth_member(s, m, room);
 		}
 	}
 	return failed;
+}
+
+/* So many at a time: no thread may read rows while the others rest. */
+#define SMOOTH_MEMBERS 8192U
+
+static int smooth_all(const struct smoothing *s)
+{
+	uint32_t n = s->g->n_members;
+	int r = 0;
+
+	for (uint32_t first = 0; r == 0 && first < n; first += SMOOTH_MEMBERS) {
+		slices_rest();
+		r = smooth_members(
+			s, first, n - first < SMOOTH_MEMBERS ? n : first + SMOOTH_MEMBERS);
+	}
+	return r;
 }
 
 int smooth_group(const struct group_data *g, uint32_t width, uint32_t sparse, struct smoothed *ret)
@@ -206,7 +223,7 @@ int smooth_group(const struct group_data *g, uint32_t width, uint32_t sparse, st
 		return -ENOMEM;
 	s.block = block = malloc(n_cells * sizeof(*block) + 1);
 	s.rows = rows = calloc((size_t)g->n_members + 1, sizeof(*rows));
-	if (!block || !rows || smooth_members(&s) < 0)
+	if (!block || !rows || smooth_all(&s) < 0)
 		return -ENOMEM;
 	*ret = (struct smoothed){TAKE_PTR(block), TAKE_PTR(rows), g->n_members, n_slots};
 	return 0;
@@ -284,6 +301,7 @@ static struct window window_at(const struct job *j, struct vote_worker *k, uint3
 	for (uint32_t m = 0; m < w.n_members; m++) {
 		const double *row = j->s->rows[m] ? j->s->rows[m] + first : NULL;
 
+		slices_rest_at(m);
 		k->rows[m] = row && enough_values(row, w.n_samples) ? row : NULL;
 		w.n_with_data += k->rows[m] != NULL;
 		if (j->ret_data)
@@ -312,6 +330,7 @@ static int job_window(const struct job *j, struct vote_worker *k, uint32_t index
 	struct window w;
 	int r = 0;
 
+	slices_rest();
 	if (any)
 		w = window_at(j, k, index);
 	if (any && j->thresholds && j->m->exceed)
@@ -379,6 +398,7 @@ void windows_data(const struct lp_params *p, const struct smoothed *s, bool *ret
 
 #pragma omp parallel for schedule(static) if ((size_t)s->n_members * s->n_slots >= VOTES_MANY)
 	for (uint32_t m = 0; m < s->n_members; m++) {
+		slices_rest_at(m);
 		for (uint32_t w = 0; w < n; w++)
 			ret[(size_t)m * n + w] = s->rows[m] &&
 				enough_values(s->rows[m] + (size_t)w * p->win_shift, p->win_size);

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/median.h"
+#include "base/slices.h"
 #include "model/table_view.h"
 #include "model/topology.h"
 #include <errno.h>
@@ -267,6 +268,7 @@ static int feature_add(const struct lp_verdict *v, const struct lp_peer_group *g
 	for (uint32_t i = 0; i < w->n_members; i++) {
 		uint32_t row = v->row_of[table][g->members[i]];
 
+		slices_rest_at(i);
 		row_blocks(w, row == UINT32_MAX ? NULL : table_values_peek(t, row, room),
 			t->n_slots, waits, f->blocks + (size_t)i * w->n_blocks);
 	}
@@ -360,6 +362,7 @@ int group_work_make(
 double group_work_level(const struct group_work *w, const struct work_feature *f, uint32_t member,
 	uint32_t from, uint32_t to)
 {
+	slices_rest_at(member);
 	return block_mean(f->blocks + (size_t)member * w->n_blocks, from, to, false);
 }
 
@@ -369,6 +372,7 @@ double group_work_usual(const struct group_work *w, const struct work_feature *f
 	double known[WORK_BLOCKS_MAX];
 	uint32_t n = 0;
 
+	slices_rest_at(member);
 	for (uint32_t b = 0; b < w->n_blocks; b++) {
 		known[n] = blocks[b];
 		n += !isnan(blocks[b]);
