@@ -107,7 +107,7 @@ class Bench:
                 server, function = row["component"].split("/function:", 1)
                 if row["value"]:
                     slots[row["time"]][server][function] = float(row["value"]) * SHIFT_S
-            parts = [slots[t] for t in sorted(slots)]
+            parts = [slots[t] for t in sorted(slots)[1:-1]]  # of the first and the last only a part is there
             self.vectors[key] = [joined(a, b) for a, b in zip(parts, parts[1:])]
         return self.vectors[key]
 
