@@ -109,8 +109,8 @@ static void kind_heading(struct grid *g, const struct listing *l, uint32_t kind,
 
 static bool kind_has(const struct listing *l, uint32_t kind, const char *metric)
 {
-	for (size_t i = l->kind_first[kind]; i < l->kind_first[kind + 1]; i++) {
-		if (!strcmp(l->means[l->kind_means[i]]->metric, metric))
+	for (size_t i = 0; i < l->n_metrics; i++) {
+		if (l->metrics[i].kind == kind && !strcmp(l->metrics[i].name, metric))
 			return true;
 	}
 	return false;

@@ -62,6 +62,8 @@ def test_apply(directory):
         check(not traced.counts.get("serves:serves:work"), f"{traced.counts}")
         check(traced.json["off"] == 1, f"{traced.json}")
         bad(2, "'limpet functions DATA' lists", "show", "--functions", traced.archive)
+        shown = limpet("show", traced.archive)
+        check(shown.code == 0 and " functions: limpet functions\n" in shown.out, shown)
         os.unlink(traced.archive)
         ran = functions(tables, "--apply", on)
         check(ran.code == 0 and "0 functions switched off, 1 switched on" in ran.out, ran)
