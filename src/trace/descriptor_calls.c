@@ -89,7 +89,7 @@ static int call_close(const struct step *s)
 	/* Calls of several threads end in another order than they took effect: a close that began
 	 * before its number was given out again was of the former one. */
 	if (s->end_ns < slot->made_ns || (slot->replaced && s->e->start_ns < slot->made_ns)) {
-		slot->replaced = false;
+		slot->replaced -= slot->replaced > 0;
 		return 0;
 	}
 	return step_close(s, fd, TRACE_FD_CLOSE);

@@ -32,8 +32,9 @@ struct fd_slot {
 	struct open_file *file; /* NULL: not open */
 	int64_t made_ns;	/* when the call that made it ended */
 	bool cloexec;
-	/* It took the place of one that nobody had seen closed: that close is still on its way. */
-	bool replaced;
+	/* So many had its place that nobody has seen closed: their closes are still on their way.
+	 */
+	unsigned replaced;
 };
 
 /* Descriptors beyond this are not followed: the table is an array. */

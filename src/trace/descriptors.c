@@ -92,7 +92,7 @@ int step_put(const struct step *s, int fd, int from, unsigned change, struct ope
 	bool cloexec)
 {
 	const struct fd_slot *old = fd_table_get(s->p->table, fd);
-	bool replaced = old && took_place(s, change);
+	unsigned replaced = old ? old->replaced + took_place(s, change) : 0;
 	int r = fd_table_put(s->p->table, fd, file, cloexec, s->end_ns);
 
 	if (r < 0)

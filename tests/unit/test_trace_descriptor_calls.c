@@ -295,6 +295,29 @@ static void test_order(void **state)
 	expect(r, "close 4 storage /data/a\n");
 }
 
+/* The closes of two threads are seen after a third got their number. */
+static void test_order_of_three(void **state)
+{
+	struct rig *r = rig_of(state);
+	struct trace_event first, second;
+
+	open_at(r, AT_FDCWD, "a", 0, 3);
+	first = event(r, TRACE_CALL, __NR_close, 0);
+	first.dur_ns = 500;
+	first.args[0] = 3;
+	open_at(r, AT_FDCWD, "b", 0, 3);
+	second = event(r, TRACE_CALL, __NR_close, 0);
+	second.dur_ns = 500;
+	second.args[0] = 3;
+	open_at(r, AT_FDCWD, "c", 0, 3);
+	strbuf_reset(&r->told);
+	apply(r, &first);
+	apply(r, &second);
+	expect(r, "");
+	close_fd(r, 3);
+	expect(r, "close 3 storage /data/c\n");
+}
+
 /* Numbers that no kernel gives are not followed, and large ones are. */
 static void test_numbers(void **state)
 {
@@ -328,6 +351,7 @@ int main(void)
 		TEST(test_nonblock),
 		TEST(test_passed),
 		TEST(test_order),
+		TEST(test_order_of_three),
 		TEST(test_numbers),
 	};
 
