@@ -95,6 +95,8 @@ static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
 	if (fd < 0)
 		return lp_err_sys(err, -errno, "cannot open %s", path);
 	n = file_pread_full(fd, head, sizeof(head), 0);
+	if (n == -ESPIPE)
+		return lp_err_set(err, -EINVAL, "cannot read %s: it is no regular file", path);
 	if (n < 0)
 		return lp_err_sys(err, (int)n, "cannot read %s", path);
 	if ((n >= 4 && !memcmp(head, "\x89LPA", 4)) || has_suffix(path, LP_ARCHIVE_SUFFIX))
