@@ -112,7 +112,7 @@ static int dimension_add(struct spread *s, uint32_t dimension)
 	struct compared *c = &s->dimensions[s->n_dimensions];
 
 	*c = (struct compared){.dimension = dimension,
-		.values = malloc((size_t)(PARTS + 1) * s->n * sizeof(*c->values))};
+		.values = malloc(((size_t)(PARTS + 1) * s->n + 1) * sizeof(*c->values))};
 	if (!c->values)
 		return -ENOMEM;
 	c->floor = floor_of(s->g, dimension, &c->trouble);
