@@ -596,6 +596,41 @@ static void test_weights(void **state)
 	}
 }
 
+/* Who compares calls of functions gets their times beside them, which say which functions count;
+ * who asked for times gets them as such. */
+static void test_beside(void **state)
+{
+	static const struct lp_column columns[] = {
+		{"n", "calls", LP_COUNTER, 64}, {"ns", "ns", LP_COUNTER, 64}};
+	static const struct lp_schema s = {"function", columns, 2};
+	static const char *const names[] = {"fcalls", "ftime"};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct lp_table_options opt = OPTIONS(names, US_PER_SEC);
+		_cleanup_(rig_tables_release) struct rig_tables t = {0};
+		_cleanup_(rig_release) struct rig r;
+		uint32_t id;
+
+		opt.judged = i > 0;
+		opt.n_metrics = i < 2 ? 1 : 2;
+		rig_init(&r, US_PER_SEC);
+		id = rig_component(&r, &s, "s1", "glusterfsd:x:sys_pread");
+		for (int k = 0; k < 3; k++) {
+			rig_sample(&r, T0 + k * US_PER_SEC, k * US_PER_SEC);
+			rig_set(&r, id, LP_PRESENT, (int64_t[]){10 * k, 5000000 * k});
+		}
+		rig_run(&opt, &r, &t);
+		assert_int_equal(t.n, i ? 2 : 1);
+		assert_string_equal(t.tables[0]->metric, "fcalls");
+		assert_false(t.tables[0]->beside);
+		if (!i)
+			continue;
+		assert_string_equal(t.tables[1]->metric, "ftime");
+		assert_int_equal(t.tables[1]->beside, i == 1);
+	}
+}
+
 static void test_one_slot(void **state)
 {
 	struct lp_table_options opt = OPTIONS(rxbyt, LP_TABLE_FOREVER);
@@ -785,6 +820,7 @@ int main(void)
 		cmocka_unit_test(test_columns_wanted),
 		cmocka_unit_test(test_all_metrics_in_order_of_the_catalogue),
 		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_beside),
 		cmocka_unit_test(test_one_slot),
 		cmocka_unit_test(test_no_metric_no_table),
 		cmocka_unit_test(test_ages_in_a_row),
