@@ -1,0 +1,30 @@
+/* Values of metrics as people write them: "12.5 MB/s", "49.0 ms", "2.6/s", "37 min".
+ *
+ * Units are those of the metric catalogue. Three of them are rewritten: sectors become bytes, "1/s"
+ * becomes "/s", and long times become seconds, minutes, hours or days. Bytes are counted in powers
+ * of 1000. A unit that is not known is appended as it is.
+ */
+#ifndef MODEL_QUANTITY_H
+#define MODEL_QUANTITY_H
+
+#include "base/strbuf.h"
+#include <stdint.h>
+
+#define QUANTITY_TEXT_MAX 64
+
+/* Three significant digits and the unit; `unit` may be NULL: a bare number. NaN is "no data".
+ * Returns `buf`. */
+const char *quantity_format(double value, const char *unit, char buf[QUANTITY_TEXT_MAX]);
+
+/* The same, appended to a string. */
+void quantity_add(struct strbuf *sb, double value, const char *unit);
+
+/* How many times as large one value is as another: "9.4x", "0.22x", "120x"; "no peer has any" is
+ * not a ratio: an infinite one, or none, is "-". Returns `buf`. */
+const char *quantity_format_ratio(double ratio, char buf[QUANTITY_TEXT_MAX]);
+
+/* A span of time in microseconds: "200 ms", "2 s", "1m19s", "37 min", "2h30m", "3 days". Returns
+ * `buf`. */
+const char *quantity_format_span(int64_t us, char buf[QUANTITY_TEXT_MAX]);
+
+#endif
