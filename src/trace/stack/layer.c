@@ -6,14 +6,15 @@
 #include <string.h>
 
 const struct layer layers[] = {
-	{"hdf5", "calls of HDF5", "H5Fcreate, H5Dwrite, H5Dread, ...", "liblimpet-stack-hdf5.so"},
+	{"hdf5", "calls of HDF5", "H5Fcreate, H5Dwrite, H5Dread, ...", "liblimpet-stack-hdf5.so",
+		LAYER_PROGRAM},
 	{"pnetcdf", "calls of PnetCDF", "ncmpi_create, ncmpi_put_vara_all, ncmpi_wait_all, ...",
-		"liblimpet-stack-pnetcdf.so"},
+		"liblimpet-stack-pnetcdf.so", LAYER_PROGRAM},
 	{"mpi-io", "calls of MPI-IO", "MPI_File_open, MPI_File_write_at_all, ...",
-		"liblimpet-stack-mpi.so"},
+		"liblimpet-stack-mpi.so", LAYER_PROGRAM},
 	{"posix", "calls of the C library", "open, pread, pwrite, fsync, close, ...",
-		"liblimpet-stack.so"},
-	{NULL, NULL, NULL, NULL},
+		"liblimpet-stack.so", LAYER_PROGRAM},
+	{NULL, NULL, NULL, NULL, LAYER_PROGRAM},
 };
 
 const unsigned layers_n = ARRAY_SIZE(layers) - 1;

@@ -4,11 +4,21 @@
 
 #include <stdint.h>
 
+/* Where a layer runs. What one call cost a server is in its spans of the last two. */
+enum layer_side {
+	LAYER_PROGRAM, /* inside the program */
+	LAYER_CLIENT,  /* on the program's host: the kernel, the file system's daemon */
+	LAYER_NETWORK,
+	LAYER_SERVER,
+	LAYER_DISK, /* a disk of a server, or of the program's host where the files are local */
+};
+
 struct layer {
 	const char *name;
 	const char *what;     /* one line: whose operations they are */
 	const char *boundary; /* where it begins and ends */
 	const char *library;  /* that sees it, loaded into the program (runtime/) */
+	enum layer_side side;
 };
 
 /* From top to bottom, behind the last one a row without a name. The place of a layer in it is its
