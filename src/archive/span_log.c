@@ -24,6 +24,10 @@ enum {
 	SPAN_SIZE,
 	SPAN_RESULT,
 	SPAN_UNIQUE,
+	SPAN_CONNECTION,
+	SPAN_POSITION,
+	SPAN_LENGTH,
+	SPAN_ASKER,
 	SPAN_LAYER,
 	SPAN_FUNCTION,
 	SPAN_OBJECT,
@@ -48,6 +52,10 @@ static const struct lp_log_field fields[SPAN_FIELDS] = {
 	[SPAN_SIZE] = {"size", "bytes", LP_LOG_INT},
 	[SPAN_RESULT] = {"result", "", LP_LOG_INT},
 	[SPAN_UNIQUE] = {"unique", "", LP_LOG_INT},
+	[SPAN_CONNECTION] = {"connection", "", LP_LOG_INT},
+	[SPAN_POSITION] = {"position", "bytes", LP_LOG_INT},
+	[SPAN_LENGTH] = {"length", "bytes", LP_LOG_INT},
+	[SPAN_ASKER] = {"asker", "", LP_LOG_INT},
 	[SPAN_LAYER] = {"layer", "", LP_LOG_TEXT},
 	[SPAN_FUNCTION] = {"function", "", LP_LOG_TEXT},
 	[SPAN_OBJECT] = {"object", "", LP_LOG_TEXT},
@@ -83,6 +91,10 @@ static void put_ints(struct log_gather *g, const struct span *s)
 	g->ints[SPAN_SIZE][n] = s->size;
 	g->ints[SPAN_RESULT][n] = s->result;
 	g->ints[SPAN_UNIQUE][n] = (int64_t)s->unique;
+	g->ints[SPAN_CONNECTION][n] = (int64_t)s->connection;
+	g->ints[SPAN_POSITION][n] = s->position;
+	g->ints[SPAN_LENGTH][n] = s->length;
+	g->ints[SPAN_ASKER][n] = s->asker;
 }
 
 int span_log_add(struct log_gather *g, const struct span *s)
@@ -146,6 +158,10 @@ static struct span span_at(const struct log_fields *f, uint32_t i, struct texts 
 		.size = at_least(0, log_fields_int(f, SPAN_SIZE, i)),
 		.result = log_fields_int(f, SPAN_RESULT, i),
 		.unique = (uint64_t)log_fields_int(f, SPAN_UNIQUE, i),
+		.connection = (uint64_t)log_fields_int(f, SPAN_CONNECTION, i),
+		.position = (uint32_t)log_fields_int(f, SPAN_POSITION, i),
+		.length = (uint32_t)log_fields_int(f, SPAN_LENGTH, i),
+		.asker = (int32_t)log_fields_int(f, SPAN_ASKER, i),
 		.layer = text_at(f, SPAN_LAYER, i, t),
 		.function = text_at(f, SPAN_FUNCTION, i, t),
 		.object = text_at(f, SPAN_OBJECT, i, t),

@@ -21,7 +21,7 @@ static int print_json(struct lp_err *err)
 
 	for (const struct layer *l = layers; l->name; l++)
 		json_array_append_new(list,
-			json_pack("{s:s, s:s, s:s, s:s}", "name", l->name, "what", l->what,
+			json_pack("{s:s, s:s, s:s, s:s?}", "name", l->name, "what", l->what,
 				"boundary", l->boundary, "library", l->library));
 	for (const struct stack_builtin *b = stack_builtins; b->name; b++)
 		json_array_append_new(

@@ -96,7 +96,7 @@ static int plan_print(
 	for (unsigned i = 0; i < layers_n; i++) {
 		if (mask >> i & 1)
 			printf("  %-9s %s (%s)\n", layers[i].name, layers[i].boundary,
-				layers[i].library);
+				layers[i].library ? layers[i].library : "in the kernel");
 	}
 	if (c->n_regions)
 		puts("Only inside the regions that the program marks (limpet/region.h).");
@@ -258,7 +258,8 @@ const struct command stack_command_run = {
 	.usage = "[OPTION...] -- PROGRAM [ARGUMENT...]",
 	.description =
 		"Runs a program with small libraries loaded into it (by LD_PRELOAD) that note each "
-		"call for a file, of HDF5, PnetCDF, MPI-IO and the C library, with its time, file, offset and "
+		"call for a file, of HDF5, PnetCDF, MPI-IO and the C library, with its time, file, "
+		"offset and "
 		"size, and which call of a layer above it belongs to. Nothing of the data is kept. "
 		"The program and all that it starts need no change; "
 		"results and error codes stay the same. Programs that are linked statically or run "

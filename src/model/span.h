@@ -29,6 +29,9 @@ enum span_op {
 #define SPAN_OPEN_END                                                                              \
 	2u /* it had not ended when its process or the recording did; end_ns is when */
 #define SPAN_BUFFERED 4u /* the call returned before its data was where it belongs (writeback) */
+/* Of a disk, where it moves pages of a file: `inode` is that file's, `key` the offset in it.
+ * `offset` is the place on the disk in any case. */
+#define SPAN_MAPPED 8u
 
 #define SPAN_NO_OFFSET INT64_C(-1)
 #define SPAN_NO_RANK (-1)
@@ -51,7 +54,14 @@ struct span {
 	int64_t offset;	 /* bytes, SPAN_NO_OFFSET: none */
 	int64_t size;	 /* bytes that were asked for */
 	int64_t result;	 /* bytes that were moved, or 0; negative errno where it failed */
-	uint64_t unique; /* the number of a request where the layer has one (FUSE), else 0 */
+	uint64_t unique; /* the number of a request where the layer has one (FUSE, RPC), else 0 */
+	/* The message that it is about, where it is about one: which connection (a number made of
+	 * both ends, the same at both; 0: none), where in the stream its first byte is (TCP's own
+	 * sequence number) and how long it is. */
+	uint64_t connection;
+	uint32_t position, length;
+	int32_t asker; /* the thread on whose behalf it is done, as the request says; 0: not known
+			*/
 	/* Texts are valid as long as their owner says; never NULL, "" if there is none. */
 	const char *layer;    /* "posix", "mpi-io"; src/trace/stack/layer.h */
 	const char *function; /* "MPI_File_write_at_all", "pwrite64", "WRITE" */

@@ -173,7 +173,7 @@ def test_mistakes(directory):
     text = good("stack", "run", "--dry-run", "-c", "posix")
     check("posix" in text and "128 bytes" in text, text)
     check("mpi-io" in good("stack", "layers"), "stack layers")
-    check(json.loads(good("stack", "layers", "--json"))["layers"][-1]["name"] == "posix", "stack layers --json")
+    check(json.loads(good("stack", "layers", "--json"))["layers"][-1]["name"] == "block", "stack layers --json")
 
 
 def test_mpi(directory):

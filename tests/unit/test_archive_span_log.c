@@ -27,6 +27,10 @@ static const struct span spans[] = {
 		.size = 65536,
 		.result = -28,
 		.unique = 99,
+		.connection = UINT64_MAX,
+		.position = UINT32_MAX,
+		.length = 131072,
+		.asker = 4711,
 		.layer = "mpi-io",
 		.function = "MPI_File_write_at_all",
 		.object = "/mnt/checkpoint.0001"},
@@ -72,6 +76,10 @@ static int expect_span(void *ctx, uint64_t record, const struct span *s)
 	assert_int_equal(s->size, want->size);
 	assert_int_equal(s->result, want->result);
 	assert_int_equal(s->unique, want->unique);
+	assert_int_equal(s->connection, want->connection);
+	assert_int_equal(s->position, want->position);
+	assert_int_equal(s->length, want->length);
+	assert_int_equal(s->asker, want->asker);
 	++*n;
 	return 0;
 }

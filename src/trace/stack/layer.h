@@ -17,9 +17,23 @@ struct layer {
 	const char *name;
 	const char *what;     /* one line: whose operations they are */
 	const char *boundary; /* where it begins and ends */
-	const char *library;  /* that sees it, loaded into the program (runtime/) */
+	const char *library;  /* that sees it, loaded into the program (runtime/); NULL: it is seen
+				 in the kernel (bpf/stack.bpf.c) */
 	enum layer_side side;
 };
+
+/* Places of those that are seen in the kernel, and of the one above them. */
+enum {
+	STACK_POSIX = 3,
+	STACK_FUSE,
+	STACK_CLIENT,
+	STACK_NETWORK,
+	STACK_SERVER,
+	STACK_STORAGE,
+	STACK_BLOCK,
+	STACK_LAYERS,
+};
+#define LAYERS_IN_KERNEL ((1u << STACK_LAYERS) - (1u << STACK_FUSE))
 
 /* From top to bottom, behind the last one a row without a name. The place of a layer in it is its
  * bit in masks. */

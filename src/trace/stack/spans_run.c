@@ -121,7 +121,7 @@ static int preload_make(struct spans_run *r, struct lp_err *err)
 	for (int i = (int)layers_n - 1; i >= 0; i--) {
 		bool core = !strcmp(layers[i].name, "posix");
 
-		if (!core && !(r->config->stack->layers >> i & 1))
+		if (!layers[i].library || (!core && !(r->config->stack->layers >> i & 1)))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", r->config->runtime, layers[i].library);
 		if (access(path, R_OK) < 0) {
