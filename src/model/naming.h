@@ -1,0 +1,30 @@
+/* What an operator calls a component: "oss5: disk sdb" for oss5/disk:sdb.
+ *
+ * limpet's own names identify a component in files and on command lines. Sentences use these words
+ * instead.
+ */
+#ifndef MODEL_NAMING_H
+#define MODEL_NAMING_H
+
+#include "base/strbuf.h"
+#include <limpet/identity.h>
+
+/* The component without its server: "disk sdb", "interface eth0", "TCP from clients". Empty for a
+ * host, which is the server itself. */
+void naming_add_thing(struct strbuf *sb, const struct lp_identity *component);
+
+/* The server and the component: "oss5: disk sdb"; "oss5" for a host. */
+void naming_add(struct strbuf *sb, const struct lp_identity *component);
+
+/* A part of the system, as an incident names it: "oss5" for "observer:oss5", "controller ddn12a"
+ * for "controller:ddn12a". */
+void naming_add_part(struct strbuf *sb, const char *part);
+
+/* Names that stay when the kernel numbers its devices anew: "mpatha, serial ZC1A, wwn-0x5000c5".
+ * Adds nothing where there are none. Returns whether it added any. */
+bool naming_add_stable(struct strbuf *sb, const struct lp_identity *component);
+
+/* A word of a shell command, in single quotes if it needs them. */
+void naming_add_quoted(struct strbuf *sb, const char *word);
+
+#endif
