@@ -152,14 +152,11 @@ static int gap_add(struct frame_list *l, uint64_t from, uint64_t to)
 	return 0;
 }
 
-int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_err *err)
+int frame_read_into(int fd, const struct frame *f, uint8_t *payload, struct lp_err *err)
 {
-	_cleanup_free_ uint8_t *payload = malloc((size_t)f->payload_size + 1);
-	ssize_t n;
+	ssize_t n = file_pread_full(
+		fd, payload, f->payload_size, (off_t)(f->offset + FRAME_HEADER_SIZE));
 
-	if (!payload)
-		return lp_err_sys(err, -ENOMEM, "cannot read a frame");
-	n = file_pread_full(fd, payload, f->payload_size, (off_t)(f->offset + FRAME_HEADER_SIZE));
 	if (n < 0)
 		return lp_err_sys(err, (int)n, "cannot read a frame");
 	if ((size_t)n != f->payload_size || crc32c(0, payload, f->head_size) != f->head_crc)
@@ -169,8 +166,20 @@ int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_e
 	if ((f->type == FRAME_DATA || f->type == FRAME_LOG) && !chunks_sound(f, payload))
 		return lp_err_set(err, -EBADMSG, "a %s frame has a wrong checksum",
 			f->type == FRAME_DATA ? "data" : "log");
-	*ret_payload = TAKE_PTR(payload);
 	return 0;
+}
+
+int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_err *err)
+{
+	_cleanup_free_ uint8_t *payload = malloc((size_t)f->payload_size + 1);
+	int r;
+
+	if (!payload)
+		return lp_err_sys(err, -ENOMEM, "cannot read a frame");
+	r = frame_read_into(fd, f, payload, err);
+	if (r == 0)
+		*ret_payload = TAKE_PTR(payload);
+	return r;
 }
 
 int frame_payload_read(void *payload, uint64_t offset, void *buf, size_t size)
@@ -202,8 +211,7 @@ static int frame_at(int fd, uint64_t offset, uint64_t size, struct frame *ret)
 	return 1;
 }
 
-/* Look for the next sound frame from `offset` on: its offset, or `size` if there is none. */
-static int frame_seek(int fd, uint64_t offset, uint64_t size, uint64_t *ret)
+int frame_seek(int fd, uint64_t offset, uint64_t size, uint64_t *ret)
 {
 	uint8_t piece[WALK_PIECE];
 

@@ -114,6 +114,13 @@ int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err);
 /* Read a frame's whole payload and verify its checksums. `*ret` belongs to the caller. */
 int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_err *err);
 
+/* The same into memory of the caller's, of payload_size bytes at least. */
+int frame_read_into(int fd, const struct frame *f, uint8_t *payload, struct lp_err *err);
+
+/* Look for the next sound frame from `offset` on: its offset, or `size` if there is none. 0 or a
+ * negative errno. */
+int frame_seek(int fd, uint64_t offset, uint64_t size, uint64_t *ret);
+
 /* The payload of a frame in a file, as decoders want it (payload_read_fn). */
 struct frame_payload {
 	int fd;

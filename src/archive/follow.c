@@ -1,0 +1,594 @@
+#include "archive/follow.h"
+
+#include "archive/catalogue_codec.h"
+#include "archive/data.h"
+#include "archive/frames.h"
+#include "archive/log.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct follow {
+	struct lp_source source; /* what batches go with; it is never read */
+	int fd;
+	struct stat st;
+	const struct follow_options *opt;
+	const struct lp_select *select;
+	bool begun;		 /* the file header was seen and a place to begin chosen */
+	uint64_t at;		 /* the next frame */
+	uint64_t tried_size;	 /* no frame was found up to here */
+	bool closed;		 /* an index is the last thing in the file */
+	int64_t held_us;	 /* see follow_held_us() */
+	int64_t wanted_us;	 /* frames that end before this are not delivered */
+	int64_t delivered_us;	 /* the last sample that was delivered; INT64_MIN: none */
+	int64_t again_us;	 /* samples up to this one were delivered out of an older file */
+	char *meta, *meta_lines; /* "key=value" lines; the same with NUL after each */
+	char *observer;
+	struct data_decoder *decoder;
+	struct log_decoder *logs;
+	struct lp_batch *batch;
+	struct lp_batch part; /* of it, behind what was delivered */
+	struct lp_batch_kind *part_kinds;
+	int64_t **part_columns;
+	size_t cap_part_kinds, cap_part_columns;
+	uint8_t *payload;
+	size_t cap_payload;
+	struct lp_log log;
+	/* What is wanted, by the file's numbers; NULL: everything. */
+	uint64_t (*columns)[LP_COLUMNS_MAX / 64];
+	uint8_t *components;
+	size_t cap_columns, cap_components;
+	uint32_t n_columns, n_components;
+	unsigned n_damaged;
+};
+
+DEFINE_CLEANUP(struct follow *, follow_close);
+
+void follow_close(struct follow *f)
+{
+	if (!f)
+		return;
+	if (f->fd >= 0)
+		close(f->fd);
+	lp_catalogue_free(f->source.catalogue);
+	free(f->source.path);
+	data_decoder_free(f->decoder);
+	log_decoder_free(f->logs);
+	lp_batch_free(f->batch);
+	free(f->part_kinds);
+	free(f->part_columns);
+	free(f->payload);
+	free(f->meta);
+	free(f->meta_lines);
+	free(f->observer);
+	free(f->columns);
+	free(f->components);
+	free(f);
+}
+
+/* Begin with an open file as if nothing of it were known. */
+static int follow_begin(struct follow *f, int fd, struct lp_err *err)
+{
+	struct lp_catalogue *catalogue = lp_catalogue_new();
+	struct data_decoder *decoder = data_decoder_new();
+
+	if (!catalogue || !decoder || fstat(fd, &f->st) < 0) {
+		lp_catalogue_free(catalogue);
+		data_decoder_free(decoder);
+		close(fd);
+		return lp_err_sys(err, -ENOMEM, "cannot follow %s", f->source.path);
+	}
+	if (f->fd >= 0)
+		close(f->fd);
+	lp_catalogue_free(f->source.catalogue);
+	data_decoder_free(f->decoder);
+	f->fd = fd;
+	f->source.catalogue = catalogue;
+	f->decoder = decoder;
+	f->begun = f->closed = false;
+	f->at = FILE_HEADER_SIZE;
+	f->tried_size = 0;
+	f->n_columns = f->n_components = 0;
+	f->held_us = INT64_MAX;
+	return 0;
+}
+
+int follow_open(const char *path, const struct follow_options *options, int64_t after_us,
+	struct follow **ret, struct lp_err *err)
+{
+	_cleanup_(follow_closep) struct follow *f = calloc(1, sizeof(*f));
+	int fd, r;
+
+	if (!f)
+		return lp_err_sys(err, -ENOMEM, "cannot follow %s", path);
+	f->fd = -1;
+	f->opt = options;
+	f->select = options->select;
+	f->delivered_us = f->again_us = after_us;
+	f->wanted_us = options->from_us ? options->from_us : INT64_MIN;
+	f->source.path = strdup(path);
+	f->observer = strdup("");
+	f->logs = log_decoder_new();
+	if (!f->source.path || !f->observer || !f->logs)
+		return lp_err_sys(err, -ENOMEM, "cannot follow %s", path);
+	fd = file_open_input(path, O_RDONLY, err);
+	if (fd < 0)
+		return fd;
+	r = follow_begin(f, fd, err);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(f);
+	return 0;
+}
+
+int64_t follow_delivered_us(const struct follow *f)
+{
+	return f->delivered_us;
+}
+
+const struct stat *follow_stat(const struct follow *f)
+{
+	return &f->st;
+}
+
+const char *follow_path(const struct follow *f)
+{
+	return f->source.path;
+}
+
+int follow_rename(struct follow *f, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy)
+		return -ENOMEM;
+	free(f->source.path);
+	f->source.path = copy;
+	return 0;
+}
+
+void follow_select(struct follow *f, const struct lp_select *select)
+{
+	f->select = select;
+	f->n_columns = f->n_components = 0;
+}
+
+int64_t follow_held_us(const struct follow *f)
+{
+	return f->held_us;
+}
+
+bool follow_closed(const struct follow *f)
+{
+	return f->closed;
+}
+
+unsigned follow_n_damaged(const struct follow *f)
+{
+	return f->n_damaged;
+}
+
+int64_t follow_interval_us(const struct follow *f)
+{
+	return f->source.interval_us;
+}
+
+const char *follow_meta(struct follow *f, const char *key)
+{
+	size_t len;
+	const char *value = f->meta ? meta_find(f->meta, key, &len) : NULL;
+
+	return value ? f->meta_lines + (value - f->meta) : NULL;
+}
+
+/* The description of the file is here, or anew. */
+static int meta_note(struct follow *f)
+{
+	const char *observer, *interval;
+	char *copy;
+
+	free(f->meta_lines);
+	f->meta_lines = f->meta ? strdup(f->meta) : NULL;
+	if (f->meta && !f->meta_lines)
+		return -ENOMEM;
+	for (char *p = f->meta_lines; p && *p; p++) {
+		if (*p == '\n')
+			*p = '\0';
+	}
+	interval = follow_meta(f, "interval_us");
+	f->source.interval_us = interval ? strtoll(interval, NULL, 10) : 0;
+	observer = follow_meta(f, "observer");
+	copy = strdup(observer ? observer : "");
+	if (!copy)
+		return -ENOMEM;
+	free(f->observer);
+	f->observer = copy;
+	return 0;
+}
+
+static void damage_tell(struct follow *f, uint64_t from, uint64_t to, const char *why)
+{
+	f->n_damaged++;
+	lp_warn_raise(f->opt->warn,
+		"%s: bytes %" PRIu64 "-%" PRIu64 " are damaged and were skipped%s%s",
+		f->source.path, from, to - 1, why ? ": " : "", why ? why : "");
+}
+
+/* Where to begin in a file that has frames already: at the first data frame that is wanted, or the
+ * key frame that it continues from. The catalogue before that is read here. */
+static int place_choose(struct follow *f, struct lp_err *err)
+{
+	_cleanup_(frame_list_release) struct frame_list list = {0};
+	struct meta_warn warn = {.path = f->source.path};
+	int64_t wanted = f->again_us > f->wanted_us ? f->again_us : f->wanted_us;
+	int r = frame_list_load(f->fd, &list, err);
+	size_t first;
+
+	if (r < 0)
+		return lp_err_prefix(err, "%s", f->source.path);
+	r = meta_load(f->fd, &list, f->source.catalogue, &f->meta, &warn, err);
+	if (r < 0)
+		return lp_err_prefix(err, "%s", f->source.path);
+	for (first = 0; first < list.n; first++) {
+		const struct frame *frame = &list.items[first];
+
+		if ((frame->type == FRAME_DATA || frame->type == FRAME_LOG) &&
+			frame->last_us >= wanted)
+			break;
+	}
+	/* Frames of logs hold no state: only data frames have to be gone back for. */
+	while (first > 0 && first < list.n &&
+		!(list.items[first].type == FRAME_DATA && (list.items[first].flags & FRAME_KEY)))
+		first--;
+	f->at = first < list.n ? list.items[first].offset : list.end;
+	return meta_note(f) < 0 ? lp_err_sys(err, -ENOMEM, "cannot follow %s", f->source.path) : 0;
+}
+
+/* Is the file header there? 1: begun; 0: not yet. */
+static int file_begin(struct follow *f, struct lp_err *err)
+{
+	uint8_t header[FILE_HEADER_SIZE];
+	ssize_t n;
+	int r;
+
+	if (f->begun)
+		return 1;
+	n = file_pread_full(f->fd, header, sizeof(header), 0);
+	if (n < 0)
+		return lp_err_sys(err, (int)n, "cannot read %s", f->source.path);
+	if (n < FILE_HEADER_SIZE)
+		return 0;
+	r = format_check_file_header(header, (size_t)n, err);
+	if (r < 0)
+		return lp_err_prefix(err, "%s", f->source.path);
+	r = f->wanted_us > INT64_MIN || f->again_us > INT64_MIN ? place_choose(f, err) : 0;
+	if (r < 0)
+		return r;
+	f->begun = true;
+	return 1;
+}
+
+/* Fewer bytes than were read already: frames were taken back. Read all of it again, and deliver
+ * what is behind the last sample that was delivered. */
+static int shrunk(struct follow *f, struct lp_err *err)
+{
+	int fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return lp_err_sys(err, -errno, "cannot follow %s", f->source.path);
+	f->again_us = f->delivered_us;
+	return follow_begin(f, fd, err);
+}
+
+static int header_read(const struct follow *f, uint64_t at, struct frame *ret)
+{
+	uint8_t buf[FRAME_HEADER_SIZE];
+	ssize_t n = file_pread_full(f->fd, buf, sizeof(buf), (off_t)at);
+
+	if (n < 0)
+		return (int)n;
+	if (n < FRAME_HEADER_SIZE || !format_get_frame(buf, ret))
+		return 0;
+	ret->offset = at;
+	return frame_end(ret) <= (uint64_t)f->st.st_size;
+}
+
+/* No frame is where one should be. If another follows, what lies between is damage; else it is not
+ * finished yet. */
+static int gap_pass(struct follow *f, struct frame *ret, struct lp_err *err)
+{
+	uint64_t size = (uint64_t)f->st.st_size, next = size;
+	int r;
+
+	if (f->tried_size == size)
+		return 0;
+	r = frame_seek(f->fd, f->at + 1, size, &next);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot read %s", f->source.path);
+	f->tried_size = size;
+	if (next >= size)
+		return 0;
+	damage_tell(f, f->at, next, NULL);
+	f->at = next;
+	return header_read(f, f->at, ret);
+}
+
+/* The frame that is next: 1, or 0 if it is not here yet. */
+static int frame_next(struct follow *f, struct frame *ret, struct lp_err *err)
+{
+	int r = fstat(f->fd, &f->st) < 0 ? -errno : 0;
+
+	if (r == 0 && (uint64_t)f->st.st_size < f->at) {
+		r = shrunk(f, err);
+		return r < 0 ? r : file_begin(f, err) <= 0 ? 0 : frame_next(f, ret, err);
+	}
+	if (r == 0 && f->at + FRAME_HEADER_SIZE > (uint64_t)f->st.st_size)
+		return 0;
+	if (r == 0)
+		r = header_read(f, f->at, ret);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot read %s", f->source.path);
+	return r > 0 ? r : gap_pass(f, ret, err);
+}
+
+static int payload_reserve(struct follow *f, size_t size)
+{
+	uint8_t *more;
+
+	if (size < f->cap_payload)
+		return 0;
+	more = realloc(f->payload, size + 1);
+	if (!more)
+		return -ENOMEM;
+	f->payload = more;
+	f->cap_payload = size + 1;
+	return 0;
+}
+
+/* Read the payload and verify it: 1; 0: it is the last frame and not finished; -EBADMSG: damaged,
+ * and told. */
+static int payload_read(struct follow *f, const struct frame *frame, struct lp_err *err)
+{
+	int r = payload_reserve(f, frame->payload_size);
+
+	if (r == 0)
+		r = frame_read_into(f->fd, frame, f->payload, err);
+	else
+		lp_err_sys(err, r, "cannot follow %s", f->source.path);
+	if (r == 0)
+		return 1;
+	if (r != -EBADMSG)
+		return lp_err_prefix(err, "%s", f->source.path);
+	if (frame_end(frame) == (uint64_t)f->st.st_size)
+		return 0;
+	damage_tell(f, frame->offset, frame_end(frame), err->text);
+	return -EBADMSG;
+}
+
+/* Ask the selection about columns and components that are new. */
+static int wants_extend(struct follow *f)
+{
+	const struct lp_catalogue *c = f->source.catalogue;
+	const struct lp_select *sel = f->select;
+
+	if (sel && sel->column) {
+		if (array_reserve(&f->columns, &f->cap_columns, c->n_schemas + 1,
+			    sizeof(*f->columns)) < 0)
+			return -ENOMEM;
+		for (; f->n_columns < c->n_schemas; f->n_columns++) {
+			const struct lp_schema *s = &c->schemas[f->n_columns];
+
+			memset(f->columns[f->n_columns], 0, sizeof(*f->columns));
+			for (uint32_t col = 0; col < s->n_columns; col++) {
+				if (sel->column(sel->ctx, s, col))
+					f->columns[f->n_columns][col / 64] |= UINT64_C(1)
+						<< (col % 64);
+			}
+		}
+	}
+	if (sel && sel->component) {
+		if (array_reserve(&f->components, &f->cap_components, c->n_components + 1, 1) < 0)
+			return -ENOMEM;
+		for (; f->n_components < c->n_components; f->n_components++)
+			f->components[f->n_components] =
+				sel->component(sel->ctx, c, f->n_components);
+	}
+	return 0;
+}
+
+static int catalogue_take(struct follow *f, const struct frame *frame, struct lp_err *err)
+{
+	uint32_t deferred = 0;
+	int r = catalogue_decode(
+		f->payload, frame->payload_size, f->source.catalogue, &f->meta, &deferred, err);
+
+	if (r == -EBADMSG) {
+		damage_tell(f, frame->offset, frame_end(frame), err->text);
+		return 0;
+	}
+	if (r == 0 && meta_note(f) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot follow %s", f->source.path);
+	return r < 0 ? lp_err_prefix(err, "%s", f->source.path) : 0;
+}
+
+/* The samples of a batch from `first` on; the one before them is carried. */
+static int batch_part(struct follow *f, uint32_t first)
+{
+	const struct lp_batch *b = f->batch;
+	size_t n_columns = 0, at = 0;
+	uint32_t skip = first - 1;
+
+	for (uint32_t i = 0; i < b->n_kinds; i++)
+		n_columns += b->kinds[i].n_columns;
+	if (array_reserve(&f->part_kinds, &f->cap_part_kinds, b->n_kinds + 1,
+		    sizeof(*f->part_kinds)) < 0 ||
+		array_reserve(&f->part_columns, &f->cap_part_columns, n_columns + 1,
+			sizeof(*f->part_columns)) < 0)
+		return -ENOMEM;
+	f->part = *b;
+	f->part.carry = true;
+	f->part.n_samples = b->n_samples - skip;
+	f->part.wall_us += skip;
+	f->part.mono_us += skip;
+	f->part.kinds = f->part_kinds;
+	for (uint32_t i = 0; i < b->n_kinds; i++) {
+		struct lp_batch_kind *k = &f->part_kinds[i];
+
+		*k = b->kinds[i];
+		k->state += skip;
+		k->columns = f->part_columns + at;
+		for (uint32_t c = 0; c < k->n_columns; c++) {
+			int64_t *column = b->kinds[i].columns[c];
+
+			k->columns[c] = column ? column + skip : NULL;
+		}
+		at += k->n_columns;
+	}
+	return 0;
+}
+
+/* Give what of the batch was not delivered before. 0: nothing of it. */
+static int batch_give(struct follow *f, struct follow_item *ret)
+{
+	const struct lp_batch *b = f->batch;
+	uint32_t first = b->carry ? 1 : 0;
+
+	while (first < b->n_samples && b->wall_us[first] <= f->again_us)
+		first++;
+	if (first >= b->n_samples)
+		return 0;
+	if (first > (b->carry ? 1u : 0u)) {
+		if (batch_part(f, first) < 0)
+			return -ENOMEM;
+		b = &f->part;
+	}
+	ret->what = FOLLOW_BATCH;
+	ret->batch = b;
+	for (uint32_t i = b->carry ? 1 : 0; i < b->n_samples; i++)
+		f->delivered_us = b->wall_us[i] > f->delivered_us ? b->wall_us[i] : f->delivered_us;
+	return 1;
+}
+
+static int data_take(
+	struct follow *f, const struct frame *frame, struct follow_item *ret, struct lp_err *err)
+{
+	struct data_want want = {.catalogue = f->source.catalogue};
+	int r = wants_extend(f);
+
+	want.columns = f->select && f->select->column
+		? (const uint64_t(*)[LP_COLUMNS_MAX / 64]) f->columns
+		: NULL;
+	want.components = f->select && f->select->component ? f->components : NULL;
+	if (r == 0)
+		r = data_decode(
+			f->decoder, frame, payload_read_memory, f->payload, &want, &f->batch, err);
+	else
+		lp_err_sys(err, r, "cannot follow %s", f->source.path);
+	if (r == -EBADMSG) {
+		damage_tell(f, frame->offset, frame_end(frame), err->text);
+		return 0;
+	}
+	if (r < 0)
+		return lp_err_prefix(err, "%s, byte %" PRIu64, f->source.path, frame->offset);
+	if (frame->last_us < f->wanted_us || frame->last_us <= f->again_us)
+		return 0;
+	r = batch_give(f, ret);
+	return r < 0 ? lp_err_sys(err, r, "cannot follow %s", f->source.path) : r;
+}
+
+static int log_take(
+	struct follow *f, const struct frame *frame, struct follow_item *ret, struct lp_err *err)
+{
+	int r;
+
+	if (frame->last_us < f->wanted_us || frame->last_us <= f->again_us)
+		return 0;
+	r = log_decode(f->logs, frame, payload_read_memory, f->payload, &f->log, err);
+	if (r == -EBADMSG) {
+		damage_tell(f, frame->offset, frame_end(frame), err->text);
+		return 0;
+	}
+	if (r < 0)
+		return lp_err_prefix(err, "%s, byte %" PRIu64, f->source.path, frame->offset);
+	ret->what = FOLLOW_LOG;
+	ret->log = &f->log;
+	return 1;
+}
+
+/* Make something of a frame whose payload is sound: 1 if it is to be delivered. */
+static int frame_take(
+	struct follow *f, const struct frame *frame, struct follow_item *ret, struct lp_err *err)
+{
+	switch (frame->type) {
+	case FRAME_CATALOGUE:
+		return catalogue_take(f, frame, err);
+	case FRAME_DATA:
+		return data_take(f, frame, ret, err);
+	case FRAME_LOG:
+		return log_take(f, frame, ret, err);
+	case FRAME_EVENT:
+		if (frame->first_us < f->wanted_us || frame->first_us <= f->again_us)
+			return 0;
+		f->payload[frame->payload_size] = '\0';
+		ret->what = FOLLOW_REMARK;
+		ret->wall_us = frame->first_us;
+		ret->text = (const char *)f->payload;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* Is this the index at the end of a file that was closed? A writer that goes on puts its next frame
+ * in the place of it. */
+static bool is_end(const struct follow *f, const struct frame *frame)
+{
+	return frame->type == FRAME_INDEX &&
+		(uint64_t)f->st.st_size - frame_end(frame) <= TRAILER_SIZE;
+}
+
+static bool is_timed(const struct frame *frame)
+{
+	return frame->type == FRAME_DATA || frame->type == FRAME_LOG || frame->type == FRAME_EVENT;
+}
+
+int follow_next(
+	struct follow *f, int64_t until_us, struct follow_item *ret_item, struct lp_err *err)
+{
+	struct follow_item item = {.source = &f->source};
+	struct frame frame;
+	int r = file_begin(f, err);
+
+	f->held_us = INT64_MAX;
+	if (r <= 0)
+		return r;
+	for (;;) {
+		r = frame_next(f, &frame, err);
+		if (r <= 0)
+			return r;
+		f->closed = is_end(f, &frame);
+		if (f->closed)
+			return 0;
+		if (is_timed(&frame) && frame.first_us > until_us) {
+			f->held_us = frame.first_us;
+			return 0;
+		}
+		r = frame.type == FRAME_INDEX ? -EBADMSG : payload_read(f, &frame, err);
+		if (r == 0 || (r < 0 && r != -EBADMSG))
+			return r;
+		f->at = frame_end(&frame);
+		r = r > 0 ? frame_take(f, &frame, &item, err) : 0;
+		if (r < 0)
+			return r;
+		if (r > 0)
+			break;
+	}
+	item.observer = f->observer;
+	*ret_item = item;
+	return 1;
+}

@@ -1,0 +1,534 @@
+#include "import/follow_data.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/time.h"
+#include "import/dataset.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEPTH_MAX 16
+#define LOOK_US (1 * US_PER_SEC)     /* a directory that changed is searched this often */
+#define LOOK_ALL_US (5 * US_PER_SEC) /* and in any case this often */
+
+/* A file as a search finds it. */
+struct found {
+	char *path;
+	dev_t dev;
+	ino_t ino;
+	int64_t size, mtime_ns;
+	bool taken; /* it is one that is known */
+};
+
+struct followed {
+	struct found file;
+	struct follow *archive;	  /* NULL: it need not be open */
+	struct lp_source *source; /* of a foreign file */
+	const struct data_file *foreign;
+	struct lp_batch *held; /* of the source: the batch that is next */
+	int64_t held_us;       /* when that begins; INT64_MAX: nothing is held back */
+	int64_t delivered_us;  /* of what was delivered; INT64_MIN: nothing */
+	int64_t interval_us;
+	bool done;     /* it was read to its end and is not open; until it changes */
+	bool replaced; /* another file is at its path: go on there when this one is at its end */
+	bool gone;     /* nothing is at its path */
+	bool seen;     /* by the search that is going on */
+	bool told;     /* something is wrong with it, which was told */
+};
+
+struct directory {
+	char *path;
+	int64_t mtime_ns;
+};
+
+struct follow_data {
+	char *root; /* NULL: no search */
+	const struct follow_options *opt;
+	struct lp_dataset *ds;
+	struct followed *files; /* by path */
+	size_t n, cap;
+	size_t at;		/* the file whose turn it is */
+	struct follow *current; /* where the last item came from */
+	struct directory *dirs;
+	size_t n_dirs, cap_dirs;
+	struct found *found;
+	size_t n_found, cap_found;
+	struct strmap index; /* of `files` by path */
+	bool look, told;
+	int64_t looked_us; /* CLOCK_MONOTONIC */
+	int64_t held_us;
+};
+
+DEFINE_CLEANUP(struct follow_data *, follow_data_close);
+
+static void followed_stop(struct followed *e)
+{
+	follow_close(e->archive);
+	lp_source_close(e->source);
+	e->archive = NULL;
+	e->source = NULL;
+	e->held = NULL;
+}
+
+static void followed_release(struct followed *e)
+{
+	followed_stop(e);
+	free(e->file.path);
+}
+
+static void found_clear(struct follow_data *d)
+{
+	for (size_t i = 0; i < d->n_found; i++)
+		free(d->found[i].path);
+	d->n_found = 0;
+}
+
+static void dirs_clear(struct follow_data *d)
+{
+	for (size_t i = 0; i < d->n_dirs; i++)
+		free(d->dirs[i].path);
+	d->n_dirs = 0;
+}
+
+void follow_data_close(struct follow_data *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->n; i++)
+		followed_release(&d->files[i]);
+	free(d->files);
+	found_clear(d);
+	free(d->found);
+	dirs_clear(d);
+	free(d->dirs);
+	strmap_release(&d->index);
+	free(d->root);
+	free(d);
+}
+
+static int64_t mtime_ns(const struct stat *st)
+{
+	return st->st_mtim.tv_sec * NS_PER_SEC + st->st_mtim.tv_nsec;
+}
+
+static bool is_archive_name(const char *name)
+{
+	size_t n = strlen(name), m = strlen(LP_ARCHIVE_SUFFIX);
+
+	return n > m && name[0] != '.' && !strcmp(name + n - m, LP_ARCHIVE_SUFFIX);
+}
+
+static int found_add(struct follow_data *d, char *path, const struct stat *st)
+{
+	if (array_reserve(&d->found, &d->cap_found, d->n_found + 1, sizeof(*d->found)) < 0) {
+		free(path);
+		return -ENOMEM;
+	}
+	d->found[d->n_found++] = (struct found){.path = path,
+		.dev = st->st_dev,
+		.ino = st->st_ino,
+		.size = st->st_size,
+		.mtime_ns = mtime_ns(st)};
+	return 0;
+}
+
+static int dir_note(struct follow_data *d, const char *path, int fd)
+{
+	struct stat st;
+	char *copy;
+
+	if (fstat(fd, &st) < 0)
+		return 0;
+	copy = strdup(path);
+	if (!copy || array_reserve(&d->dirs, &d->cap_dirs, d->n_dirs + 1, sizeof(*d->dirs)) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	d->dirs[d->n_dirs++] = (struct directory){.path = copy, .mtime_ns = mtime_ns(&st)};
+	return 0;
+}
+
+static int dir_search(struct follow_data *d, const char *path, unsigned depth);
+
+static int entry_search(
+	struct follow_data *d, int dir, const char *path, const char *name, unsigned depth)
+{
+	_cleanup_free_ char *full = NULL;
+	struct stat st;
+
+	if (name[0] == '.' || fstatat(dir, name, &st, 0) < 0)
+		return 0;
+	if (!S_ISDIR(st.st_mode) && !(S_ISREG(st.st_mode) && is_archive_name(name)))
+		return 0;
+	if (asprintf(&full, "%s/%s", path, name) < 0) {
+		full = NULL;
+		return -ENOMEM;
+	}
+	if (S_ISDIR(st.st_mode))
+		return depth < DEPTH_MAX ? dir_search(d, full, depth + 1) : 0;
+	return found_add(d, TAKE_PTR(full), &st);
+}
+
+/* A directory that is not there, or not yet, is an empty one. */
+static int dir_search(struct follow_data *d, const char *path, unsigned depth)
+{
+	_cleanup_closedir_ DIR *dir = opendir(path);
+	struct dirent *e;
+	int r;
+
+	if (!dir) {
+		if (errno != ENOENT && !d->told)
+			lp_warn_raise(d->opt->warn, "cannot read directory %s: %s", path,
+				strerror(errno));
+		d->told |= errno != ENOENT;
+		return 0;
+	}
+	r = dir_note(d, path, dirfd(dir));
+	while (r == 0 && (e = readdir(dir)))
+		r = entry_search(d, dirfd(dir), path, e->d_name, depth);
+	return r;
+}
+
+static int found_compare(const void *a, const void *b)
+{
+	return strcmp(((const struct found *)a)->path, ((const struct found *)b)->path);
+}
+
+static int followed_compare(const void *a, const void *b)
+{
+	return strcmp(
+		((const struct followed *)a)->file.path, ((const struct followed *)b)->file.path);
+}
+
+/* A known path was found: is it the same file, has it grown? */
+static void followed_check(struct followed *e, const struct found *f)
+{
+	e->seen = true;
+	e->gone = false;
+	if (f->ino != e->file.ino || f->dev != e->file.dev) {
+		e->replaced = true;
+		if (e->done) {
+			e->done = e->replaced = false;
+			e->file.ino = f->ino;
+			e->file.dev = f->dev;
+		}
+	} else if (e->done && (f->size != e->file.size || f->mtime_ns != e->file.mtime_ns)) {
+		e->done = e->told = false;
+	}
+	e->file.size = f->size;
+	e->file.mtime_ns = f->mtime_ns;
+}
+
+/* A path that is not known: a known file under another name? */
+static bool followed_renamed(struct follow_data *d, struct found *f)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct followed *e = &d->files[i];
+
+		if (e->seen || e->foreign || e->file.ino != f->ino || e->file.dev != f->dev)
+			continue;
+		if (e->archive && follow_rename(e->archive, f->path) < 0)
+			return false;
+		free(e->file.path);
+		e->file.path = TAKE_PTR(f->path);
+		followed_check(e, f);
+		return true;
+	}
+	return false;
+}
+
+static int followed_add(struct follow_data *d, struct found *f)
+{
+	if (array_reserve(&d->files, &d->cap, d->n + 1, sizeof(*d->files)) < 0)
+		return -ENOMEM;
+	d->files[d->n++] = (struct followed){
+		.file = *f, .seen = true, .held_us = INT64_MAX, .delivered_us = INT64_MIN};
+	f->path = NULL;
+	return 0;
+}
+
+/* Bring the list of files in line with what was found. */
+static int found_apply(struct follow_data *d)
+{
+	uint32_t at;
+	int r = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		d->files[i].seen = false;
+	for (size_t i = 0; i < d->n_found; i++) {
+		d->found[i].taken = strmap_get(&d->index, d->found[i].path, &at);
+		if (d->found[i].taken)
+			followed_check(&d->files[at], &d->found[i]);
+	}
+	for (size_t i = 0; r == 0 && i < d->n_found; i++) {
+		if (!d->found[i].taken && !followed_renamed(d, &d->found[i]))
+			r = followed_add(d, &d->found[i]);
+	}
+	for (size_t i = 0; i < d->n; i++)
+		d->files[i].gone = !d->files[i].seen && !d->files[i].foreign;
+	return r;
+}
+
+/* Forget files that are gone and read, and put the rest in order. */
+static int files_settle(struct follow_data *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->files[i].gone && !d->files[i].archive)
+			followed_release(&d->files[i]);
+		else
+			d->files[n++] = d->files[i];
+	}
+	d->n = n;
+	if (n)
+		qsort(d->files, n, sizeof(*d->files), followed_compare);
+	strmap_release(&d->index);
+	for (size_t i = 0; i < n; i++) {
+		if (strmap_put(&d->index, d->files[i].file.path, (uint32_t)i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool dirs_changed(const struct follow_data *d)
+{
+	struct stat st;
+
+	if (!d->n_dirs)
+		return true;
+	for (size_t i = 0; i < d->n_dirs; i++) {
+		if (stat(d->dirs[i].path, &st) < 0 || mtime_ns(&st) != d->dirs[i].mtime_ns)
+			return true;
+	}
+	return false;
+}
+
+static int search(struct follow_data *d, struct lp_err *err)
+{
+	int64_t now = clock_us(CLOCK_MONOTONIC);
+	int r;
+
+	if (!d->root || (!d->look && now - d->looked_us < LOOK_US))
+		return 0;
+	if (!d->look && now - d->looked_us < LOOK_ALL_US && !dirs_changed(d))
+		return 0;
+	d->look = false;
+	d->looked_us = now;
+	found_clear(d);
+	dirs_clear(d);
+	r = dir_search(d, d->root, 0);
+	if (r == 0 && d->n_found)
+		qsort(d->found, d->n_found, sizeof(*d->found), found_compare);
+	if (r == 0)
+		r = found_apply(d);
+	if (r == 0)
+		r = files_settle(d);
+	found_clear(d);
+	return r < 0 ? lp_err_sys(err, r, "cannot search %s", d->root) : 0;
+}
+
+int follow_data_open(const char *dir, const struct follow_options *options,
+	struct follow_data **ret, struct lp_err *err)
+{
+	_cleanup_(follow_data_closep) struct follow_data *d = calloc(1, sizeof(*d));
+	size_t n = strlen(dir);
+
+	if (d)
+		d->root = strdup(dir);
+	if (!d || !d->root)
+		return lp_err_sys(err, -ENOMEM, "cannot follow %s", dir);
+	while (n > 1 && d->root[n - 1] == '/')
+		d->root[--n] = '\0';
+	d->opt = options;
+	d->look = true;
+	*ret = TAKE_PTR(d);
+	return 0;
+}
+
+int follow_data_open_dataset(struct lp_dataset *ds, const struct follow_options *options,
+	struct follow_data **ret, struct lp_err *err)
+{
+	_cleanup_(follow_data_closep) struct follow_data *d = calloc(1, sizeof(*d));
+	int r = d ? 0 : -ENOMEM;
+
+	if (d) {
+		d->opt = options;
+		d->ds = ds;
+	}
+	for (size_t i = 0; r == 0 && i < ds->n; i++) {
+		struct found f = {.path = strdup(ds->files[i].path)};
+
+		r = f.path ? followed_add(d, &f) : -ENOMEM;
+		free(f.path);
+		if (r == 0 && ds->files[i].importer)
+			d->files[d->n - 1].foreign = &ds->files[i];
+	}
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot follow data");
+	*ret = TAKE_PTR(d);
+	return 0;
+}
+
+/* Something is wrong with a file: it is left alone until it changes. */
+static int followed_fail(
+	struct follow_data *d, struct followed *e, const struct lp_err *here, struct lp_err *err)
+{
+	if (here->code == -ENOMEM) {
+		*err = *here;
+		return -ENOMEM;
+	}
+	if (!e->told && here->code != -ENOENT)
+		lp_warn_raise(d->opt->warn, "%s", here->text);
+	e->told = true;
+	e->done = here->code != -EMFILE && here->code != -ENFILE;
+	e->held_us = INT64_MAX;
+	followed_stop(e);
+	return 0;
+}
+
+/* A batch of a foreign file: 1, or 0. */
+static int foreign_next(struct follow_data *d, struct followed *e, int64_t until_us,
+	struct follow_item *ret, struct lp_err *err)
+{
+	const struct importer *importer = e->foreign->importer;
+	const void *options = importer == d->ds->forced ? d->ds->options : NULL;
+	struct lp_batch *b;
+	int r = 1;
+
+	if (!e->source)
+		r = importer->open(
+			e->file.path, options, d->opt->select, d->opt->warn, &e->source, err);
+	if (r >= 0 && !e->held)
+		r = lp_source_next(e->source, &e->held, err);
+	if (r == -EAGAIN)
+		return 0;
+	if (r <= 0) {
+		e->done = true;
+		return r;
+	}
+	e->interval_us = e->source->interval_us;
+	b = e->held;
+	e->held_us = b->n_samples ? b->wall_us[b->carry && b->n_samples > 1 ? 1 : 0] : INT64_MIN;
+	if (e->held_us > until_us)
+		return 0;
+	e->held = NULL;
+	e->held_us = INT64_MAX;
+	*ret = (struct follow_item){
+		.what = FOLLOW_BATCH, .source = e->source, .observer = "", .batch = b};
+	return 1;
+}
+
+/* An archive is at its end for now: need it stay open? */
+static void archive_rest(struct followed *e)
+{
+	e->held_us = follow_held_us(e->archive);
+	e->delivered_us = follow_delivered_us(e->archive);
+	if (e->replaced && e->held_us == INT64_MAX) {
+		struct stat st;
+
+		followed_stop(e);
+		e->replaced = false;
+		if (stat(e->file.path, &st) == 0) {
+			e->file.ino = st.st_ino;
+			e->file.dev = st.st_dev;
+		}
+	} else if (e->gone && e->held_us == INT64_MAX) {
+		followed_stop(e);
+		e->done = true;
+	} else if (follow_closed(e->archive)) {
+		const struct stat *st = follow_stat(e->archive);
+
+		e->done = true;
+		e->file.size = st->st_size;
+		e->file.mtime_ns = mtime_ns(st);
+		followed_stop(e);
+	} else if (e->held_us < INT64_MAX && e->delivered_us == INT64_MIN) {
+		followed_stop(e); /* its time has not come */
+	}
+}
+
+static int archive_next(struct follow_data *d, struct followed *e, int64_t until_us,
+	struct follow_item *ret, struct lp_err *err)
+{
+	int r = 0;
+
+	if (!e->archive)
+		r = follow_open(e->file.path, d->opt, e->delivered_us, &e->archive, err);
+	if (r == 0)
+		r = follow_next(e->archive, until_us, ret, err);
+	if (r < 0)
+		return r;
+	e->interval_us = follow_interval_us(e->archive);
+	if (r == 0)
+		archive_rest(e);
+	else
+		d->current = e->archive;
+	return r;
+}
+
+/* Nothing to do for this file, whatever it holds? */
+static bool followed_rests(const struct followed *e, int64_t until_us)
+{
+	return e->done || (e->held_us < INT64_MAX && e->held_us > until_us && !e->replaced);
+}
+
+int follow_data_next(
+	struct follow_data *d, int64_t until_us, struct follow_item *ret_item, struct lp_err *err)
+{
+	int r = d->at == 0 ? search(d, err) : 0;
+
+	d->current = NULL;
+	for (; r >= 0 && d->at < d->n; d->at++) {
+		struct followed *e = &d->files[d->at];
+		struct lp_err here = {0};
+
+		if (followed_rests(e, until_us))
+			continue;
+		r = e->foreign ? foreign_next(d, e, until_us, ret_item, &here)
+			       : archive_next(d, e, until_us, ret_item, &here);
+		if (r > 0)
+			return 1;
+		if (r < 0)
+			r = followed_fail(d, e, &here, err);
+	}
+	d->at = 0;
+	d->held_us = INT64_MAX;
+	for (size_t i = 0; i < d->n; i++) {
+		if (!d->files[i].done && d->files[i].held_us < d->held_us)
+			d->held_us = d->files[i].held_us;
+	}
+	return r;
+}
+
+int64_t follow_data_held_us(const struct follow_data *d)
+{
+	return d->held_us;
+}
+
+void follow_data_look(struct follow_data *d)
+{
+	d->look = true;
+}
+
+int64_t follow_data_interval_us(const struct follow_data *d)
+{
+	int64_t longest = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		longest = d->files[i].interval_us > longest ? d->files[i].interval_us : longest;
+	return longest;
+}
+
+const char *follow_data_meta(struct follow_data *d, const char *key)
+{
+	return d->current ? follow_meta(d->current, key) : NULL;
+}
+
+size_t follow_data_n_files(const struct follow_data *d)
+{
+	return d->n;
+}

@@ -1,0 +1,57 @@
+/* Following DATA that grows: all archives of a directory, as recorders, the collector or rsync
+ * write them there.
+ *
+ *     while (serving) {
+ *             while ((r = follow_data_next(d, INT64_MAX, &item, err)) > 0)
+ *                     take(&item);
+ *             wait a moment;
+ *     }
+ *
+ * The directory may be empty, or missing, at first. Files may appear, be sealed (another file takes
+ * the place), renamed, and removed. Within a round files are read in the order of their names, so
+ * that an observer's files come in the order of time. A limit on time (`until_us`) makes it a
+ * replay: files of many observers advance together. Foreign files (limpet/dataset.h) take part in
+ * that, but are read once. One thread at a time uses it.
+ */
+#ifndef IMPORT_FOLLOW_DATA_H
+#define IMPORT_FOLLOW_DATA_H
+
+#include "archive/follow.h"
+#include <limpet/dataset.h>
+
+struct follow_data;
+
+/* Follow a directory. `options` and what it points to must outlive it. */
+int follow_data_open(const char *dir, const struct follow_options *options,
+	struct follow_data **ret, struct lp_err *err);
+
+/* Follow the files of a dataset, which must outlive it; no others are looked for. */
+int follow_data_open_dataset(struct lp_dataset *ds, const struct follow_options *options,
+	struct follow_data **ret, struct lp_err *err);
+
+void follow_data_close(struct follow_data *d);
+
+/* What is next: 1, or 0 at the end of a round: there is nothing yet, or nothing that begins up to
+ * `until_us`. What is wrong with a single file is told through `warn`, once, and the others go on.
+ */
+int follow_data_next(
+	struct follow_data *d, int64_t until_us, struct follow_item *ret_item, struct lp_err *err);
+
+/* After a round: the time at which the next thing that was held back begins; INT64_MAX: nothing
+ * was. */
+int64_t follow_data_held_us(const struct follow_data *d);
+
+/* Look for files now instead of in a moment. */
+void follow_data_look(struct follow_data *d);
+
+/* What the files say of themselves, for those who must know before they read: the longest time
+ * between samples, 0 if none is known. */
+int64_t follow_data_interval_us(const struct follow_data *d);
+
+/* The description of the file that the last item came from; NULL: none, or no such key. */
+const char *follow_data_meta(struct follow_data *d, const char *key);
+
+/* Files that are known. */
+size_t follow_data_n_files(const struct follow_data *d);
+
+#endif
