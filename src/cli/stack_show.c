@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SLOWEST_DEFAULT 10
 
 struct show_options {
-	const char *call, *layer, *trace;
+	const char *call, *layer, *trace, *drive, *drives;
 	uint64_t slowest;
 	bool json, csv;
 };
@@ -26,6 +27,11 @@ static const struct option_def options[] = {
 		"whose calls to follow [the uppermost one that was recorded]"},
 	{"slowest", 0, OPTION_UINT, AT(slowest), "N",
 		"so many of the calls that took longest [10]"},
+	{"drive", 0, OPTION_STRING, AT(drive), "NAME",
+		"compute the energy of disk accesses, with the powers of this drive ('list': print "
+		"the drives)"},
+	{"drives", 0, OPTION_STRING, AT(drives), "FILE",
+		"drives and their powers (YAML, see docs/stack.md) [those built in]"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON; without --slowest with all calls"},
 	{"csv", 0, OPTION_FLAG, AT(csv), NULL, "print CSV, one line per call"},
 	{"trace", 0, OPTION_STRING, AT(trace), "FILE",
@@ -75,7 +81,9 @@ static int trace_write(const struct stack_metrics *m, const char *path, struct l
 	f = fdopen(dup(out.fd), "we");
 	if (!f)
 		return lp_err_sys(err, -errno, "cannot write %s", path);
-	stack_chrome_print(f, m);
+	r = stack_chrome_print(f, m);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot write %s", path);
 	if (fflush(f) != 0 || ferror(f))
 		return lp_err_sys(err, -errno, "cannot write %s", path);
 	return output_commit(&out, path, err);
@@ -106,17 +114,49 @@ static int print(const struct show_options *opt, const struct stack_metrics *m, 
 	return 0;
 }
 
+/* The drive that was named; NULL: none was. */
+static int drive_choose(const struct show_options *opt, struct drives *drives,
+	const struct drive **ret, struct lp_err *err)
+{
+	int r = opt->drive ? drives_load(opt->drives, drives, err) : 0;
+
+	*ret = NULL;
+	if (r < 0 || !opt->drive)
+		return r;
+	*ret = drives_find(drives, opt->drive);
+	return *ret ? 0
+		    : lp_err_set(err, -EINVAL,
+			      "there is no drive '%.64s'; --drive list prints those there are",
+			      opt->drive);
+}
+
+static int drives_print(const struct show_options *opt, struct lp_err *err)
+{
+	_cleanup_(drives_release) struct drives drives = {0};
+	int r = drives_load(opt->drives, &drives, err);
+
+	for (size_t i = 0; i < drives.n && r == 0; i++)
+		printf("%-18s %s: active %g W, idle %g W\n", drives.items[i].name,
+			drives.items[i].title ? drives.items[i].title : "",
+			drives.items[i].active_w, drives.items[i].idle_w);
+	return r;
+}
+
 static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp_err *err)
 {
+	_cleanup_(drives_release) struct drives drives = {0};
 	_cleanup_(stack_metrics_release) struct stack_metrics metrics = {0};
 	_cleanup_(graph_release) struct graph graph = {0};
 	_cleanup_(spans_release) struct spans spans = {0};
+	const struct drive *drive;
 	int layer = opt->layer ? layer_find(opt->layer) : -1, r, damaged;
 
 	if (opt->layer && layer < 0)
 		return lp_err_set(err, -EINVAL,
 			"there is no layer '%s'; 'limpet stack layers' lists them", opt->layer);
-	r = spans_read(&spans, ds, err);
+	r = drive_choose(opt, &drives, &drive, err);
+	if (r == 0)
+		r = spans_read(&spans, ds, err);
 	damaged = r == -EBADMSG;
 	if (r < 0 && !damaged)
 		return r;
@@ -130,7 +170,7 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 		return lp_err_sys(err, r, "cannot join the calls");
 	r = graph_join(&graph, err);
 	if (r == 0)
-		r = stack_metrics_compute(&graph, layer, &metrics, err);
+		r = stack_metrics_compute(&graph, layer, drive, &metrics, err);
 	if (r == 0)
 		r = print(opt, &metrics, err);
 	return r == 0 && damaged ? -EBADMSG : r;
@@ -143,7 +183,11 @@ static int run(
 	struct lp_warn warn = {.warn = data_print_warning};
 	int r;
 
+	const struct show_options *opt = values;
+
 	(void)data;
+	if (opt->drive && !strcmp(opt->drive, "list"))
+		return command_exit_code(drives_print(opt, err));
 	if (n_args < 1) {
 		lp_err_set(err, -EINVAL, "name the recording: limpet stack show DATA");
 		return EXIT_USAGE;

@@ -55,7 +55,7 @@ static void print(const struct spans *spans)
 	if (!nowhere)
 		nowhere = fopen("/dev/null", "we");
 	if (!nowhere || graph_open(&g, spans) < 0 || graph_join(&g, &err) < 0 ||
-		stack_metrics_compute(&g, -1, &m, &err) < 0)
+		stack_metrics_compute(&g, -1, NULL, &m, &err) < 0)
 		abort();
 	stack_text_print(nowhere, &m, 10);
 	if (m.n_calls)

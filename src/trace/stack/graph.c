@@ -58,6 +58,21 @@ int graph_close(struct graph *g)
 	return 0;
 }
 
+bool graph_hands_on(const struct graph *g, uint32_t span)
+{
+	const struct spans *s = g->spans;
+	const struct span *parent = &s->items[span];
+
+	for (uint32_t e = g->first[span]; e < g->first[span + 1]; e++) {
+		uint32_t i = g->edges[e].child;
+
+		if (s->observers[i] != s->observers[span] || s->items[i].pid != parent->pid ||
+			s->items[i].tid != parent->tid)
+			return true;
+	}
+	return false;
+}
+
 int graph_join(struct graph *g, struct lp_err *err)
 {
 	static int (*const joins[])(struct graph * g) = {join_thread};

@@ -7,6 +7,8 @@
 
 #include "trace/stack/spans.h"
 
+#include <stdbool.h>
+
 /* `child` is what became of (a part of) `parent`. */
 struct graph_edge {
 	uint32_t parent, child;
@@ -36,6 +38,9 @@ int graph_add(struct graph *g, uint32_t parent, uint32_t child, int64_t bytes);
 
 /* All edges are there. */
 int graph_close(struct graph *g);
+
+/* Does a span hand its work on to another thread, process or host? (After graph_close().) */
+bool graph_hands_on(const struct graph *g, uint32_t span);
 
 /* Join all layers that were recorded, and close it. */
 int graph_join(struct graph *g, struct lp_err *err);

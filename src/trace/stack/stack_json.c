@@ -14,14 +14,16 @@ static json_t *layer_json(const struct stack_metrics *m, unsigned i)
 	const struct stack_layer_sum *l = &m->layers[i];
 	const struct graph_unjoined *u = &m->graph->unjoined[i];
 
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I}",
+	return json_pack(
+		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I}",
 		"name", layers[i].name, "calls", (json_int_t)l->calls, "errors",
 		(json_int_t)l->errors, "bytes", (json_int_t)l->bytes, "inclusive_ns",
 		(json_int_t)l->inclusive_ns, "exclusive_ns", (json_int_t)l->exclusive_ns, "busy_ns",
 		(json_int_t)l->busy_ns, "longest_ns", (json_int_t)l->longest_ns, "bytes_per_s",
-		stack_layer_throughput(l), "communicating_ns", (json_int_t)l->waiting_ns, "open",
-		(json_int_t)l->open, "outside", (json_int_t)m->outside[i], "unjoined",
-		(json_int_t)u->spans, "unjoined_bytes", (json_int_t)u->bytes);
+		stack_layer_throughput(l), "communicating_ns", (json_int_t)l->communicating_ns,
+		"waiting_ns", (json_int_t)l->waiting_ns, "open", (json_int_t)l->open, "outside",
+		(json_int_t)m->outside[i], "unjoined", (json_int_t)u->spans, "unjoined_bytes",
+		(json_int_t)u->bytes);
 }
 
 static json_t *region_json(const struct stack_region *r)
@@ -51,6 +53,76 @@ static json_t *span_json(const struct stack_metrics *m, uint32_t i)
 		(s->flags & SPAN_OPEN_END) != 0);
 }
 
+static json_t *share_json(const struct stack_metrics *m, const struct stack_share *share)
+{
+	json_t *o = json_pack("{s:o, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:f}", "server",
+		json_text(stack_server_name(m, share->server)), "ns", (json_int_t)share->ns,
+		"disk_ns", (json_int_t)share->disk_ns, "behind_ns", (json_int_t)share->behind_ns,
+		"requests", (int)share->requests, "disk_accesses", (int)share->disk_accesses,
+		"bytes", (json_int_t)share->bytes, "disk_bytes", (json_int_t)share->disk_bytes,
+		"disk_bytes_per_s", stack_rate(share->disk_bytes, share->disk_ns));
+
+	if (m->drive && share->n_disks) {
+		json_object_set_new(o, "joules", json_real(share->joules));
+		json_object_set_new(o, "watts", json_real(stack_share_power(m, share)));
+	}
+	return o;
+}
+
+/* What a call cost its servers, and its disks. */
+static void servers_of_call(json_t *o, const struct stack_metrics *m, const struct stack_call *call)
+{
+	json_t *servers = json_array();
+
+	for (uint32_t i = call->shares; i < call->shares + call->n_shares; i++)
+		json_array_append_new(servers, share_json(m, &m->shares[i]));
+	json_object_set_new(o, "servers", servers);
+	json_object_set_new(o, "servers_ns", json_integer(stack_call_server_ns(m, call)));
+	json_object_set_new(o, "disk_accesses", json_integer(call->disk_accesses));
+	json_object_set_new(o, "disk_bytes", json_integer(call->disk_bytes));
+	json_object_set_new(o, "disk_bytes_per_s", json_real(stack_call_disk_rate(m, call)));
+	if (m->drive && call->n_disks) {
+		json_object_set_new(o, "joules", json_real(stack_call_energy(m, call)));
+		json_object_set_new(o, "watts", json_real(stack_call_power(m, call)));
+	}
+}
+
+static json_t *server_json(const struct stack_metrics *m, uint32_t i)
+{
+	const struct stack_server *s = &m->servers[i];
+	json_t *o = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "name",
+		json_text(stack_server_name(m, i)), "calls", (json_int_t)s->calls, "requests",
+		(json_int_t)s->requests, "disk_accesses", (json_int_t)s->disk_accesses, "ns",
+		(json_int_t)s->ns, "disk_ns", (json_int_t)s->disk_ns, "longest_ns",
+		(json_int_t)s->longest_ns, "bytes", (json_int_t)s->bytes, "disk_bytes",
+		(json_int_t)s->disk_bytes, "disk_bytes_per_s",
+		stack_rate(s->disk_bytes, s->disk_ns));
+
+	if (m->drive)
+		json_object_set_new(o, "joules", json_real(s->joules));
+	return o;
+}
+
+static json_t *client_json(const struct stack_client *c)
+{
+	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:f}", "rank", c->rank, "calls",
+		(json_int_t)c->calls, "ns", (json_int_t)c->ns, "longest_ns",
+		(json_int_t)c->longest_ns, "communicating_ns", (json_int_t)c->communicating_ns,
+		"bytes", (json_int_t)c->bytes, "bytes_per_s", stack_rate(c->bytes, c->busy_ns));
+}
+
+static json_t *collective_json(const struct stack_metrics *m, const struct stack_collective *c)
+{
+	const struct span *s = &m->graph->spans->items[m->calls[c->first].span];
+
+	return json_pack("{s:o, s:o, s:i, s:i, s:I, s:I, s:I, s:I}", "function",
+		json_text(s->function), "object", json_text(s->object), "ranks", (int)c->n_calls,
+		"servers", (int)c->n_servers, "start_ns", (json_int_t)c->start_ns, "ns",
+		(json_int_t)(c->end_ns - c->start_ns), "communicating_ns",
+		(json_int_t)c->communicating_ns, "late_ns",
+		(json_int_t)(c->last_start_ns - c->start_ns));
+}
+
 static json_t *call_json(const struct stack_metrics *m, const struct stack_call *call)
 {
 	json_t *o = span_json(m, call->span), *split = json_object();
@@ -64,6 +136,14 @@ static json_t *call_json(const struct stack_metrics *m, const struct stack_call 
 	json_object_set_new(o, "number", json_integer(call->number));
 	json_object_set_new(o, "parts", json_integer(call->parts));
 	json_object_set_new(o, "layers_ns", split);
+	json_object_set_new(o, "waiting_ns", json_integer(call->waiting_ns));
+	if (call->collective != STACK_NONE) {
+		json_object_set_new(o, "operation_of_all", json_integer(call->collective));
+		json_object_set_new(o, "communicating_ns", json_integer(call->communicating_ns));
+		json_object_set_new(o, "late_ns", json_integer(call->late_ns));
+	}
+	if (call->n_shares)
+		servers_of_call(o, m, call);
 	if (call->region != SPANS_NONE)
 		json_object_set_new(
 			o, "region", json_text(m->graph->spans->items[call->region].function));
@@ -94,6 +174,7 @@ json_t *stack_json_make(const struct stack_metrics *m, size_t n_calls)
 {
 	_cleanup_free_ uint32_t *order = n_calls < m->n_calls ? stack_slowest(m) : NULL;
 	json_t *list = json_array(), *regions = json_array(), *calls = json_array();
+	json_t *clients = json_array(), *servers = json_array(), *together = json_array();
 	size_t n = n_calls < m->n_calls ? n_calls : m->n_calls;
 
 	for (unsigned i = 0; i < layers_n; i++) {
@@ -104,11 +185,17 @@ json_t *stack_json_make(const struct stack_metrics *m, size_t n_calls)
 		json_array_append_new(regions, region_json(&m->regions[i]));
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(calls, call_json(m, &m->calls[order ? order[i] : i]));
-	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "n_calls",
+	for (uint32_t i = 0; i < m->n_servers; i++)
+		json_array_append_new(servers, server_json(m, i));
+	for (size_t i = 0; i < m->n_clients; i++)
+		json_array_append_new(clients, client_json(&m->clients[i]));
+	for (size_t i = 0; i < m->n_collectives; i++)
+		json_array_append_new(together, collective_json(m, &m->collectives[i]));
+	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "n_calls",
 		(json_int_t)m->n_calls, "layer", layers[m->layer].name, "ranks",
 		(json_int_t)m->n_ranks, "processes", (json_int_t)m->n_processes, "ns",
-		(json_int_t)(m->last_ns - m->first_ns), "layers", list, "regions", regions, "calls",
-		calls);
+		(json_int_t)(m->last_ns - m->first_ns), "layers", list, "regions", regions,
+		"clients", clients, "servers", servers, "collectives", together, "calls", calls);
 }
 
 static void field_print(FILE *out, const char *text)
@@ -120,7 +207,9 @@ static void field_print(FILE *out, const char *text)
 
 void stack_csv_print(FILE *out, const struct stack_metrics *m)
 {
-	fputs("rank,call,start_ns,latency_ns,operation,offset,size,result,parts", out);
+	fputs("rank,call,start_ns,latency_ns,operation,offset,size,result,parts,waiting_ns,"
+	      "communicating_ns,late_ns,servers,servers_ns,disk_accesses,disk_bytes,joules",
+		out);
 	for (unsigned i = 0; i < layers_n; i++)
 		fprintf(out, ",%s_ns", layers[i].name);
 	fputs(",observer,layer,function,object\n", out);
@@ -134,6 +223,13 @@ void stack_csv_print(FILE *out, const struct stack_metrics *m)
 			",%" PRId64 ",%" PRIu32,
 			call->rank, call->number, s->start_ns, s->end_ns - s->start_ns,
 			span_op_names[s->op], s->offset, s->size, s->result, call->parts);
+		fprintf(out,
+			",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32 ",%" PRId64 ",%" PRIu32
+			",%" PRId64 ",",
+			call->waiting_ns, call->communicating_ns, call->late_ns, call->n_shares,
+			stack_call_server_ns(m, call), call->disk_accesses, call->disk_bytes);
+		if (m->drive && call->n_disks)
+			fprintf(out, "%.6g", stack_call_energy(m, call));
 		for (unsigned i = 0; i < layers_n; i++)
 			fprintf(out, ",%" PRId64, call->exclusive_ns[i]);
 		field_print(out, spans->observer_names[spans->observers[call->span]]);
@@ -142,29 +238,4 @@ void stack_csv_print(FILE *out, const struct stack_metrics *m)
 		field_print(out, s->object);
 		fputc('\n', out);
 	}
-}
-
-void stack_chrome_print(FILE *out, const struct stack_metrics *m)
-{
-	const struct spans *spans = m->graph->spans;
-
-	fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", out);
-	for (size_t i = 0; i < spans->n; i++) {
-		const struct span *s = &spans->items[i];
-
-		fprintf(out, "%s\n{\"ph\":\"X\",\"name\":", i ? "," : "");
-		json_write_string(out, s->function);
-		fputs(",\"cat\":", out);
-		json_write_string(out, s->layer);
-		fprintf(out,
-			",\"ts\":%" PRId64 ".%03d,\"dur\":%" PRId64 ".%03d,\"pid\":%" PRId32
-			",\"tid\":%" PRId32 ",\"args\":{\"rank\":%" PRId32 ",\"offset\":%" PRId64
-			",\"size\":%" PRId64 ",\"result\":%" PRId64 ",\"object\":",
-			s->start_ns / 1000, (int)(s->start_ns % 1000),
-			(s->end_ns - s->start_ns) / 1000, (int)((s->end_ns - s->start_ns) % 1000),
-			s->pid, s->tid, s->rank, s->offset, s->size, s->result);
-		json_write_string(out, s->object);
-		fputs("}}", out);
-	}
-	fputs("\n]}\n", out);
 }

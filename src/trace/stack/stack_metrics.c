@@ -9,6 +9,10 @@
 void stack_metrics_release(struct stack_metrics *m)
 {
 	free(m->calls);
+	free(m->shares);
+	free(m->servers);
+	free(m->clients);
+	free(m->collectives);
 	free(m->regions);
 	free(m->exclusive_ns);
 	*m = (struct stack_metrics){0};
@@ -22,13 +26,6 @@ static const struct span *span_of(const struct stack_metrics *m, uint32_t i)
 static bool is_mark(const struct stack_metrics *m, uint32_t i)
 {
 	return span_of(m, i)->op == SPAN_MARK;
-}
-
-/* Files may say anything; sums do not overflow, they stay at the largest number. */
-static void add(int64_t *sum, int64_t more)
-{
-	if (__builtin_add_overflow(*sum, more, sum))
-		*sum = INT64_MAX;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -54,7 +51,7 @@ static int64_t exclusive(const struct stack_metrics *m, uint32_t i)
 		int64_t to = earlier(child->end_ns, s->end_ns);
 
 		if (to > from) {
-			add(&covered, to - from);
+			stack_add(&covered, to - from);
 			until = to;
 		}
 	}
@@ -71,14 +68,16 @@ static void layer_add(struct stack_metrics *m, uint32_t i, int64_t *busy_until)
 	l->calls++;
 	l->errors += s->result < 0;
 	l->open += (s->flags & SPAN_OPEN_END) != 0;
-	add(&l->bytes, s->result > 0 ? s->result : 0);
-	add(&l->inclusive_ns, ns);
-	add(&l->exclusive_ns, m->exclusive_ns[i]);
+	stack_add(&l->bytes, s->result > 0 ? s->result : 0);
+	stack_add(&l->inclusive_ns, ns);
+	stack_add(&l->exclusive_ns, m->exclusive_ns[i]);
 	l->longest_ns = later(l->longest_ns, ns);
 	if (s->flags & SPAN_COLLECTIVE)
-		add(&l->waiting_ns, m->exclusive_ns[i]);
+		stack_add(&l->communicating_ns, m->exclusive_ns[i]);
+	if (graph_hands_on(m->graph, i))
+		stack_add(&l->waiting_ns, m->exclusive_ns[i]);
 	if (s->end_ns > busy_until[layer]) {
-		add(&l->busy_ns, s->end_ns - later(s->start_ns, busy_until[layer]));
+		stack_add(&l->busy_ns, s->end_ns - later(s->start_ns, busy_until[layer]));
 		busy_until[layer] = s->end_ns;
 	}
 }
@@ -199,21 +198,6 @@ static void ranks_count(struct stack_metrics *m)
 	}
 }
 
-/* Add the time of a span and of all below it to its call. Depth is bounded by the layers, but not
- * by what a file may say. */
-static void call_walk(const struct stack_metrics *m, struct stack_call *call, uint32_t i, int depth)
-{
-	const struct graph *g = m->graph;
-	uint8_t layer = g->spans->layers[i];
-
-	if (layer < STACK_LAYERS_MAX)
-		add(&call->exclusive_ns[layer], m->exclusive_ns[i]);
-	for (uint32_t e = g->first[i]; depth < 64 && e < g->first[i + 1]; e++) {
-		call->parts++;
-		call_walk(m, call, g->edges[e].child, depth + 1);
-	}
-}
-
 static struct stack_region *region_find(struct stack_metrics *m, const char *name, size_t *cap)
 {
 	for (size_t i = 0; i < m->n_regions; i++) {
@@ -239,7 +223,7 @@ static int regions_sum(struct stack_metrics *m)
 		if (!r)
 			return -ENOMEM;
 		r->times++;
-		add(&r->ns, span_of(m, i)->end_ns - span_of(m, i)->start_ns);
+		stack_add(&r->ns, span_of(m, i)->end_ns - span_of(m, i)->start_ns);
 	}
 	for (size_t i = 0; i < m->n_calls; i++) {
 		const struct span *s = span_of(m, m->calls[i].span);
@@ -249,8 +233,8 @@ static int regions_sum(struct stack_metrics *m)
 			continue;
 		r = region_find(m, span_of(m, m->calls[i].region)->function, &cap);
 		r->calls++;
-		add(&r->calls_ns, s->end_ns - s->start_ns);
-		add(&r->bytes, s->result > 0 ? s->result : 0);
+		stack_add(&r->calls_ns, s->end_ns - s->start_ns);
+		stack_add(&r->bytes, s->result > 0 ? s->result : 0);
 	}
 	return 0;
 }
@@ -272,18 +256,27 @@ static int compute(struct stack_metrics *m, struct numbering *n)
 	r = calls_find(m, n);
 	outside_count(m, n);
 	m->n_processes = m->n_ranks + (uint32_t)n->ranks.n;
-	for (size_t i = 0; i < m->n_calls && r == 0; i++)
-		call_walk(m, &m->calls[i], m->calls[i].span, 0);
+	if (r == 0)
+		r = stack_servers_find(m);
+	if (r == 0)
+		r = stack_calls_split(m);
+	if (r == 0)
+		r = stack_collectives_find(m);
+	if (r < 0)
+		return r;
+	stack_servers_sum(m);
+	r = stack_clients_sum(m);
 	return r < 0 ? r : regions_sum(m);
 }
 
-int stack_metrics_compute(
-	const struct graph *g, int layer, struct stack_metrics *ret, struct lp_err *err)
+int stack_metrics_compute(const struct graph *g, int layer, const struct drive *drive,
+	struct stack_metrics *ret, struct lp_err *err)
 {
 	struct numbering n = {0};
 	int r;
 
 	ret->graph = g;
+	ret->drive = drive;
 	ret->layer = layer < 0 ? layers_n : (unsigned)layer;
 	r = compute(ret, &n);
 	idmap_release(&n.ranks);
@@ -305,5 +298,5 @@ const struct stack_call *stack_metrics_call(
 
 double stack_layer_throughput(const struct stack_layer_sum *l)
 {
-	return l->busy_ns > 0 ? (double)l->bytes / ((double)l->busy_ns / 1e9) : 0;
+	return stack_rate(l->bytes, l->busy_ns);
 }

@@ -23,8 +23,9 @@ json_t *stack_json_call(const struct stack_metrics *m, const struct stack_call *
 /* One line per call. */
 void stack_csv_print(FILE *out, const struct stack_metrics *m);
 
-/* All spans in the trace event format that Perfetto and Chromium's about:tracing read. */
-void stack_chrome_print(FILE *out, const struct stack_metrics *m);
+/* All spans in the trace event format that Perfetto and Chromium's about:tracing read. 0 or
+ * -ENOMEM. */
+int stack_chrome_print(FILE *out, const struct stack_metrics *m);
 
 /* The slowest calls first, for the caller to free: places in m->calls. NULL: there is no memory. */
 uint32_t *stack_slowest(const struct stack_metrics *m);

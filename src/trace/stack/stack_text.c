@@ -54,33 +54,88 @@ static double percent(int64_t part, int64_t whole)
 
 static void layers_print(FILE *out, const struct stack_metrics *m)
 {
-	char bytes[32], mean[32], longest[32], own[32], rate[32];
+	char bytes[32], mean[32], longest[32], own[32], waiting[32], rate[32];
 
-	fputs("layer        calls      bytes  mean time   longest      in it      throughput  "
-	      "errors\n",
+	fputs("layer        calls      bytes  mean time   longest      in it    waiting      "
+	      "throughput  errors\n",
 		out);
 	for (unsigned i = 0; i < layers_n; i++) {
 		const struct stack_layer_sum *l = &m->layers[i];
 
 		if (!l->calls)
 			continue;
-		fprintf(out, "%-9s %8" PRIu64 " %10s %10s %9s %10s %13s/s %7" PRIu64 "\n",
+		fprintf(out, "%-9s %8" PRIu64 " %10s %10s %9s %10s %10s %13s/s %7" PRIu64 "\n",
 			layers[i].name, l->calls, bytes_text((double)l->bytes, bytes),
 			time_text(l->inclusive_ns / (int64_t)l->calls, mean),
 			time_text(l->longest_ns, longest), time_text(l->exclusive_ns, own),
+			l->waiting_ns ? time_text(l->waiting_ns, waiting) : "-",
 			bytes_text(stack_layer_throughput(l), rate), l->errors);
 	}
 	for (unsigned i = 0; i < layers_n; i++) {
 		const struct stack_layer_sum *l = &m->layers[i];
 
-		if (l->waiting_ns)
+		if (l->communicating_ns)
 			fprintf(out,
 				"collective calls of %s spent %s (%.0f%%) outside of the I/O below "
 				"them: "
 				"communicating, and waiting for each other\n",
-				layers[i].name, time_text(l->waiting_ns, own),
-				percent(l->waiting_ns, l->inclusive_ns));
+				layers[i].name, time_text(l->communicating_ns, own),
+				percent(l->communicating_ns, l->inclusive_ns));
 	}
+}
+
+/* What calls cost each server. */
+static void servers_print(FILE *out, const struct stack_metrics *m)
+{
+	char name[NAME_TEXT + 4], ns[32], disk[32], longest[32], bytes[32], rate[32], call[24];
+
+	if (!m->n_servers)
+		return;
+	fprintf(out, "\n%-12s %8s %10s %10s %10s %9s %10s %13s%s  slowest call\n", "server",
+		"calls", "mean time", "on disk", "longest", "accesses", "bytes", "throughput",
+		m->drive ? "    energy" : "");
+	for (uint32_t i = 0; i < m->n_servers; i++) {
+		const struct stack_server *s = &m->servers[i];
+		int64_t calls = s->calls ? (int64_t)s->calls : 1;
+
+		snprintf(call, sizeof(call), "-");
+		if (s->slowest != STACK_NONE)
+			snprintf(call, sizeof(call), "%" PRId32 ":%" PRIu32,
+				m->calls[s->slowest].rank, m->calls[s->slowest].number);
+		fprintf(out, "%-12s %8" PRIu64 " %10s %10s %10s %9" PRIu64 " %10s %11s/s",
+			name_text(stack_server_name(m, i), name), s->calls,
+			time_text(s->ns / calls, ns), time_text(s->disk_ns / calls, disk),
+			time_text(s->longest_ns, longest), s->disk_accesses,
+			bytes_text((double)s->disk_bytes, bytes),
+			bytes_text(stack_rate(s->disk_bytes, s->disk_ns), rate));
+		if (m->drive)
+			fprintf(out, " %7.3g J", s->joules);
+		fprintf(out, "  %s\n", call);
+	}
+	if (m->drive)
+		fprintf(out, "energy is that of %s above idle, computed from its data sheet\n",
+			m->drive->title ? m->drive->title : m->drive->name);
+}
+
+static void collectives_print(FILE *out, const struct stack_metrics *m)
+{
+	uint64_t ranks = 0, servers = 0;
+	int64_t late = 0;
+	char ns[32];
+
+	if (!m->n_collectives)
+		return;
+	for (size_t i = 0; i < m->n_collectives; i++) {
+		ranks += m->collectives[i].n_calls;
+		servers += m->collectives[i].n_servers;
+	}
+	for (size_t i = 0; i < m->n_calls; i++)
+		stack_add(&late, m->calls[i].late_ns);
+	fprintf(out, "%zu collective operations, of %.1f ranks on average", m->n_collectives,
+		(double)ranks / (double)m->n_collectives);
+	if (m->n_servers)
+		fprintf(out, " on %.1f servers", (double)servers / (double)m->n_collectives);
+	fprintf(out, "; ranks waited %s for others that began later\n", time_text(late, ns));
 }
 
 static void regions_print(FILE *out, const struct stack_metrics *m)
@@ -127,9 +182,7 @@ static const struct stack_metrics *sorted_metrics; /* qsort() hands nothing thro
 
 static int64_t latency(const struct stack_metrics *m, uint32_t call)
 {
-	const struct span *s = &m->graph->spans->items[m->calls[call].span];
-
-	return s->end_ns - s->start_ns;
+	return stack_call_latency(m, &m->calls[call]);
 }
 
 static int slower_first(const void *a, const void *b)
@@ -152,8 +205,33 @@ uint32_t *stack_slowest(const struct stack_metrics *m)
 	return order;
 }
 
+/* "; 3 servers, the slowest s3 with 11.2 ms, 11.0 ms of them its disk; 12 disk accesses" */
+static void call_servers_print(
+	FILE *out, const struct stack_metrics *m, const struct stack_call *call)
+{
+	const struct stack_share *slowest = NULL;
+	char name[NAME_TEXT + 4], ns[32], disk[32];
+
+	for (uint32_t i = call->shares; i < call->shares + call->n_shares; i++) {
+		if (!slowest || m->shares[i].ns > slowest->ns)
+			slowest = &m->shares[i];
+	}
+	if (!slowest)
+		return;
+	fprintf(out, "; %" PRIu32 " %s %s with %s", call->n_shares,
+		call->n_shares == 1 ? "server," : "servers, the slowest",
+		name_text(stack_server_name(m, slowest->server), name), time_text(slowest->ns, ns));
+	if (slowest->disk_ns)
+		fprintf(out, ", its disk %s", time_text(slowest->disk_ns, disk));
+	if (call->disk_accesses)
+		fprintf(out, "; %" PRIu32 " disk %s", call->disk_accesses,
+			call->disk_accesses == 1 ? "access" : "accesses");
+	if (m->drive && call->n_disks)
+		fprintf(out, ", %.3g J", stack_call_energy(m, call));
+}
+
 /* "mpi-io 1.2 ms, posix 10.8 ms" */
-static void split_print(FILE *out, const struct stack_call *call)
+static void split_print(FILE *out, const struct stack_metrics *m, const struct stack_call *call)
 {
 	const char *comma = "";
 	char ns[32];
@@ -165,6 +243,9 @@ static void split_print(FILE *out, const struct stack_call *call)
 			time_text(call->exclusive_ns[i], ns));
 		comma = ", ";
 	}
+	if (call->waiting_ns)
+		fprintf(out, " (between layers %s)", time_text(call->waiting_ns, ns));
+	call_servers_print(out, m, call);
 }
 
 static void what_print(FILE *out, const struct span *s)
@@ -197,7 +278,7 @@ static void calls_print(FILE *out, const struct stack_metrics *m, size_t slowest
 		fprintf(out, "%10s %9s  ", name, time_text(latency(m, order[i]), ns));
 		what_print(out, &m->graph->spans->items[call->span]);
 		fputs("\n                      ", out);
-		split_print(out, call);
+		split_print(out, m, call);
 		fputc('\n', out);
 	}
 	free(order);
@@ -212,8 +293,10 @@ void stack_text_print(FILE *out, const struct stack_metrics *m, size_t slowest)
 		m->n_processes == 1 ? "process" : "processes",
 		time_text(m->last_ns - m->first_ns, span));
 	layers_print(out, m);
+	collectives_print(out, m);
 	regions_print(out, m);
 	unjoined_print(out, m);
+	servers_print(out, m);
 	if (m->n_calls && slowest) {
 		fputs("\nthe slowest calls, and in which layers they spent their time:\n", out);
 		calls_print(out, m, slowest);
@@ -239,12 +322,16 @@ static void part_print(
 {
 	const struct graph *g = m->graph;
 	const struct span *s = &g->spans->items[i];
-	char at[32], ns[32];
+	char at[32], ns[32], at_host[NAME_TEXT + 4];
 
 	bar_print(out, s->start_ns - call->start_ns, s->end_ns - call->start_ns,
 		call->end_ns - call->start_ns);
-	fprintf(out, " %9s %9s  %*s%s ", time_text(s->start_ns - call->start_ns, at),
-		time_text(s->end_ns - s->start_ns, ns), 2 * depth, "", s->layer);
+	fprintf(out, " %9s %9s  %*s", time_text(s->start_ns - call->start_ns, at),
+		time_text(s->end_ns - s->start_ns, ns), 2 * depth, "");
+	if (g->spans->n_observers > 1)
+		fprintf(out, "%s ",
+			name_text(g->spans->observer_names[g->spans->observers[i]], at_host));
+	fprintf(out, "%s ", s->layer);
 	what_print(out, s);
 	fputc('\n', out);
 	for (uint32_t e = g->first[i]; depth < 64 && e < g->first[i + 1]; e++)
@@ -260,6 +347,7 @@ void stack_text_waterfall(FILE *out, const struct stack_metrics *m, const struct
 		call->number, spans->observer_names[spans->observers[call->span]],
 		spans->items[call->span].pid,
 		time_format(spans->items[call->span].start_ns / 1000, text));
-	fprintf(out, "%-*s %9s %9s\n", BAR + 2, "", "begins", "takes");
+	split_print(out, m, call);
+	fprintf(out, "\n%-*s %9s %9s\n", BAR + 2, "", "begins", "takes");
 	part_print(out, m, &spans->items[call->span], call->span, 0);
 }
