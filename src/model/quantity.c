@@ -79,21 +79,37 @@ static void digits_write(double value, const char *unit, const char *per, char *
 			value, unit, per);
 }
 
-static void scaled_write(double value, const struct scale *s, char *buf)
+/* The step that a value of a scale is written in. What would round up to the next step's unit is
+ * written in that. */
+static const struct step *step_find(double value, const struct scale *s)
 {
 	size_t i = 0;
 
-	value *= s->factor;
-	/* What would round up to the next step's unit is written in that. */
-	while (i + 1 < s->n_steps && fabs(value) < s->steps[i].from * 0.9995)
+	while (i + 1 < s->n_steps && fabs(value) * s->factor < s->steps[i].from * 0.9995)
 		i++;
-	if (s->steps[i].from == 86400 * 2)
-		value /= 86400;
-	else if (s->steps[i].from > 0)
-		value /= s->steps[i].from;
-	else if (s->steps == times)
-		value /= 1e-9;
-	digits_write(value, s->steps[i].unit, s->per, buf);
+	return &s->steps[i];
+}
+
+/* What a value in the scale's own unit is divided by to be written at this step. */
+static double step_size(const struct step *step, const struct scale *s)
+{
+	if (step->from == 86400 * 2)
+		return 86400;
+	return step->from > 0 ? step->from : s->steps == times ? 1e-9 : 1;
+}
+
+static void scaled_write(double value, const struct scale *s, char *buf)
+{
+	const struct step *step = step_find(value, s);
+
+	digits_write(value * s->factor / step_size(step, s), step->unit, s->per, buf);
+}
+
+double quantity_unit_size(double value, const char *unit)
+{
+	const struct scale *s = scale_find(unit);
+
+	return s ? step_size(step_find(value, s), s) / s->factor : 1;
 }
 
 const char *quantity_format(double value, const char *unit, char buf[QUANTITY_TEXT_MAX])
@@ -118,6 +134,22 @@ const char *quantity_format(double value, const char *unit, char buf[QUANTITY_TE
 		snprintf(own, sizeof(own), "%s%.24s", unit && *unit ? " " : "", unit ? unit : "");
 		digits_write(value, own, "", buf);
 	}
+	return buf;
+}
+
+const char *quantity_format_tick(double value, const char *unit, char buf[QUANTITY_TEXT_MAX])
+{
+	char *point, *end, *behind;
+
+	quantity_format(value, unit, buf);
+	point = buf + strspn(buf, "-0123456789");
+	if (*point != '.')
+		return buf;
+	behind = point + 1 + strspn(point + 1, "0123456789");
+	for (end = behind; end > point && (end[-1] == '0' || end[-1] == '.'); end--)
+		;
+	if (*behind != 'e')
+		memmove(end, behind, strlen(behind) + 1);
 	return buf;
 }
 

@@ -1,5 +1,6 @@
 #include "report/peer_lines.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/median.h"
 #include <errno.h>
@@ -17,7 +18,8 @@ void peer_lines_release(struct peer_lines *l)
 	free(l->low);
 	free(l->high);
 	free(l->median);
-	free(l->peers);
+	free(l->bottom);
+	free(l->top);
 	*l = (struct peer_lines){0};
 }
 
@@ -66,23 +68,37 @@ static void reduce(const struct lp_table *t, const double *row, uint32_t n_point
 }
 
 /* The rows of the component's peers, in the order of the group. */
-static const double **peer_rows(const struct lp_verdict *v, const struct lp_finding *f, uint32_t *n)
+static const double **peer_rows(const struct lp_verdict *v, uint32_t component, uint32_t group,
+	uint32_t metric, uint32_t *n)
 {
-	const struct lp_peer_group *g = &v->groups[f->group];
-	const struct lp_table *t = v->tables[f->metric];
+	const struct lp_peer_group *g = &v->groups[group];
+	const struct lp_table *t = v->tables[metric];
 	const double **rows = calloc(g->n_members + (size_t)1, sizeof(*rows));
 
 	*n = 0;
 	for (uint32_t i = 0; rows && i < g->n_members; i++) {
-		uint32_t row = v->row_of[f->metric][g->members[i]];
+		uint32_t row = v->row_of[metric][g->members[i]];
 
-		if (g->members[i] != f->component && row != UINT32_MAX)
+		if (g->members[i] != component && row != UINT32_MAX)
 			rows[(*n)++] = t->values + (size_t)row * t->n_slots;
 	}
 	return rows;
 }
 
-/* The median line of evenly chosen peers. */
+/* The quantile of sorted values by linear interpolation; NaN of none. */
+static double quantile_of_sorted(const double *sorted, uint32_t n, double p)
+{
+	double at = p * (n ? n - 1 : 0);
+	uint32_t below = (uint32_t)at;
+
+	if (!n)
+		return NAN;
+	if (below + 1 >= n)
+		return sorted[n - 1];
+	return sorted[below] * (below + 1 - at) + sorted[below + 1] * (at - below);
+}
+
+/* Median and percentiles of evenly chosen peers. */
 static int make_median(struct peer_lines *l, const struct lp_table *t, const double *const *rows)
 {
 	_cleanup_free_ double *values = NULL;
@@ -102,7 +118,10 @@ static int make_median(struct peer_lines *l, const struct lp_table *t, const dou
 			if (!isnan(x))
 				values[n++] = x;
 		}
-		l->median[p] = median_of(values, n);
+		median_sort(values, n);
+		l->median[p] = median_of_sorted(values, n);
+		l->bottom[p] = quantile_of_sorted(values, n, 0.1);
+		l->top[p] = quantile_of_sorted(values, n, 0.9);
 	}
 	return 0;
 }
@@ -123,63 +142,64 @@ static double nearly_top(const double *values, size_t n)
 	return sorted[(size_t)((double)(kept - 1) * TOP_QUANTILE)];
 }
 
-static void find_top(struct peer_lines *l)
+static void find_ceiling(struct peer_lines *l)
 {
 	double own = nearly_top(l->own, l->n_points);
-	double peers = nearly_top(l->peers, (size_t)l->n_peers * l->n_peer_points);
+	double peers = nearly_top(l->top, l->n_points);
 
-	l->top = (own > peers ? own : peers) * TOP_ROOM;
-	if (!(l->top > 0))
-		l->top = 1;
-	else if (!isfinite(l->top))
-		l->top = DBL_MAX;
+	l->ceiling = (own > peers ? own : peers) * TOP_ROOM;
+	if (!(l->ceiling > 0))
+		l->ceiling = 1;
+	else if (!isfinite(l->ceiling))
+		l->ceiling = DBL_MAX;
 }
 
 static int allocate(struct peer_lines *l)
 {
-	size_t n = l->n_points + (size_t)1;
+	double **lines[] = {&l->own, &l->low, &l->high, &l->median, &l->bottom, &l->top};
 
-	l->own = calloc(n, sizeof(double));
-	l->low = calloc(n, sizeof(double));
-	l->high = calloc(n, sizeof(double));
-	l->median = calloc(n, sizeof(double));
-	l->peers = calloc((size_t)l->n_peers * l->n_peer_points + 1, sizeof(double));
-	return l->own && l->low && l->high && l->median && l->peers ? 0 : -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		*lines[i] = calloc(l->n_points + (size_t)1, sizeof(double));
+		if (!*lines[i])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
-static void make_own(struct peer_lines *l, const struct lp_verdict *v, const struct lp_finding *f)
+/* Its values; NULL: it has none. */
+static const double *row_of(const struct lp_verdict *v, uint32_t component, uint32_t metric)
 {
-	const struct lp_table *t = v->tables[f->metric];
-	uint32_t row = v->row_of[f->metric][f->component];
+	const struct lp_table *t = v->tables[metric];
+	uint32_t row = component == UINT32_MAX ? UINT32_MAX : v->row_of[metric][component];
 
-	reduce(t, row == UINT32_MAX ? NULL : t->values + (size_t)row * t->n_slots, l->n_points,
-		l->own, l->low, l->high);
+	return row == UINT32_MAX ? NULL : t->values + (size_t)row * t->n_slots;
 }
 
-int peer_lines_make(const struct lp_verdict *v, const struct lp_finding *f,
-	const struct peer_lines_options *options, struct peer_lines *ret)
+void peer_lines_own(const struct lp_verdict *v, uint32_t component, uint32_t metric,
+	uint32_t n_points, double *ret)
+{
+	reduce(v->tables[metric], row_of(v, component, metric), n_points, ret, NULL, NULL);
+}
+
+int peer_lines_make(const struct lp_verdict *v, uint32_t component, uint32_t group, uint32_t metric,
+	uint32_t points, struct peer_lines *ret)
 {
 	_cleanup_(peer_lines_release) struct peer_lines l = {0};
-	const struct lp_table *t = v->tables[f->metric];
-	_cleanup_free_ const double **rows = peer_rows(v, f, &l.n_others);
+	const struct lp_table *t = v->tables[metric];
+	_cleanup_free_ const double **rows = peer_rows(v, component, group, metric, &l.n_others);
 	int r;
 
 	if (!rows)
 		return -ENOMEM;
-	l.n_points = t->n_slots < options->points ? t->n_slots : options->points;
-	l.n_peer_points = t->n_slots < options->peer_points ? t->n_slots : options->peer_points;
-	l.n_peers = l.n_others < options->peers ? l.n_others : options->peers;
+	l.n_points = t->n_slots < points ? t->n_slots : points;
 	r = allocate(&l);
 	if (r < 0)
 		return r;
-	make_own(&l, v, f);
-	for (uint64_t i = 0; i < l.n_peers; i++)
-		reduce(t, rows[i * l.n_others / l.n_peers], l.n_peer_points,
-			l.peers + i * l.n_peer_points, NULL, NULL);
+	reduce(t, row_of(v, component, metric), l.n_points, l.own, l.low, l.high);
 	r = make_median(&l, t, rows);
 	if (r < 0)
 		return r;
-	find_top(&l);
+	find_ceiling(&l);
 	*ret = l;
 	l = (struct peer_lines){0};
 	return 0;

@@ -4,28 +4,26 @@
 
 #include <limpet/verdict.h>
 
-struct peer_lines_options {
-	uint32_t points;      /* of the component's own line and of the median, at most */
-	uint32_t peer_points; /* of a peer's line, at most */
-	uint32_t peers;	      /* drawn, at most */
-};
-
 /* Point i of n stands for the slots i*n_slots/n .. (i+1)*n_slots/n - 1: their mean, NaN of none. */
 struct peer_lines {
-	uint32_t n_points, n_peer_points;
-	double *own;	    /* [point] */
-	double *low, *high; /* [point] the extremes of what a point of `own` stands for */
-	double *median;	    /* [point] of the peers */
-	double *peers;	    /* [peer * n_peer_points + point] */
-	uint32_t n_peers;   /* drawn, chosen evenly */
-	uint32_t n_others;  /* all that have a row in this table */
-	uint32_t n_median;  /* that the median is of: all, or evenly chosen ones where it is many */
-	double top;	    /* of the axis: few points stick out over it */
+	uint32_t n_points;
+	double *own;	      /* [point] */
+	double *low, *high;   /* [point] the extremes of what a point of `own` stands for */
+	double *median;	      /* [point] of the peers */
+	double *bottom, *top; /* [point] the 10th and the 90th percentile of the peers */
+	uint32_t n_others;    /* peers that have a row in this table */
+	uint32_t n_median;    /* peers behind median and percentiles: all, or some chosen evenly */
+	double ceiling;	      /* of the axis: few points stick out over it */
 };
 
-/* Make the lines of a finding. Returns 0 or -ENOMEM. */
-int peer_lines_make(const struct lp_verdict *v, const struct lp_finding *f,
-	const struct peer_lines_options *options, struct peer_lines *ret);
+/* Make the lines of a component in a group and a metric, with at most so many points; UINT32_MAX
+ * for the component: of the group alone, `own` is NaN. Returns 0 or -ENOMEM. */
+int peer_lines_make(const struct lp_verdict *v, uint32_t component, uint32_t group, uint32_t metric,
+	uint32_t points, struct peer_lines *ret);
 void peer_lines_release(struct peer_lines *l);
+
+/* The component's own line, of `n_points` points. */
+void peer_lines_own(const struct lp_verdict *v, uint32_t component, uint32_t metric,
+	uint32_t n_points, double *ret);
 
 #endif

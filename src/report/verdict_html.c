@@ -13,12 +13,17 @@
 
 #define TITLE_DEFAULT "limpet report"
 #define TOP_DEFAULT 10
-#define PEERS_DEFAULT 40
 #define ROWS_DEFAULT 200
 #define INCIDENTS_MAX 200    /* told one by one */
 #define COMPONENTS_TOLD 40   /* of an incident */
 #define COMPONENTS_PLOTTED 3 /* of an incident about a part that several share */
 #define BAR_WIDTH 56
+
+/* Lines have as many points as all plots together have room for. */
+#define PLOTS_BUDGET 450000
+#define POINT_BYTES 50 /* lines, bands and numbers of a point, about */
+#define POINTS_MIN 120
+#define POINTS_MAX 600
 
 void html_page_text(struct html_page *p, struct strbuf *sb)
 {
@@ -48,12 +53,29 @@ static void write_head(struct html_page *p)
 	fputs("</style>\n</head>\n", p->out);
 }
 
+/* The class that colours the mark. */
+static const char *state_class(const struct lp_verdict *v)
+{
+	switch (v->status) {
+	case LP_STATUS_OK:
+		return verdict_is_well(v) ? "ok" : "warning";
+	case LP_STATUS_UNKNOWN:
+		return "unknown";
+	case LP_STATUS_SUSPECTS:
+	case LP_STATUS_ABSENT:
+		return "critical";
+	case LP_STATUS_WARNINGS:
+		return "warning";
+	}
+	return "unknown";
+}
+
 static void write_headline(struct html_page *p)
 {
 	struct strbuf sb = {0};
 
 	fprintf(p->out, "<body>\n<header class=\"%s\">\n<p class=\"mark\">limpet</p>\n<h1>",
-		verdict_is_well(p->v) ? "well" : "limps");
+		state_class(p->v));
 	verdict_add_headline(&sb, p->v);
 	html_page_text(p, &sb);
 	fputs("</h1>\n<p class=\"looked\">Looked at ", p->out);
@@ -62,7 +84,7 @@ static void write_headline(struct html_page *p)
 	verdict_add_method(&sb, p->v);
 	strbuf_putc(&sb, '.');
 	html_page_text(p, &sb);
-	fputs("</p>\n</header>\n<main>\n", p->out);
+	fputs("</p>\n</header>\n<div class=\"range\" hidden></div>\n<main>\n", p->out);
 	strbuf_release(&sb);
 }
 
@@ -226,7 +248,7 @@ static void write_suspect(struct html_page *p, const struct lp_suspect *s, bool 
 	}
 	p->n_plotted++;
 	for (uint32_t i = 0; i < s->n_findings; i++)
-		html_plot(p, &p->v->findings[s->findings[i]]);
+		html_plot(p, s, &p->v->findings[s->findings[i]]);
 }
 
 static void write_incident_head(struct html_page *p, const struct lp_incident *in, uint32_t at)
@@ -235,8 +257,8 @@ static void write_incident_head(struct html_page *p, const struct lp_incident *i
 
 	fprintf(p->out,
 		"<article class=\"card incident\" id=\"incident-%" PRIu32
-		"\" tabindex=\"-1\">\n<h2>",
-		at + 1);
+		"\" tabindex=\"-1\" data-first=\"%" PRId64 "\" data-last=\"%" PRId64 "\">\n<h2>",
+		at + 1, in->first_us / 1000, in->last_us / 1000);
 	html_write_name(p->out, in->part);
 	fputs(" <span class=\"cause\">", p->out);
 	html_write(p->out, words);
@@ -297,10 +319,20 @@ static void write_incidents(struct html_page *p)
 static void write_foot(struct html_page *p)
 {
 	fputs("</main>\n<footer>Made by limpet " LIMPET_VERSION
-	      ". All times are UTC.</footer>\n<div id=\"tip\" role=\"status\"></div>\n<script>",
+	      ".</footer>\n<div id=\"tip\" role=\"status\"></div>\n<script>",
 		p->out);
 	fwrite(page_script, 1, sizeof(page_script), p->out);
 	fputs("</script>\n</body>\n</html>\n", p->out);
+}
+
+static uint32_t points_of_plots(const struct html_page *p)
+{
+	uint32_t plots = 1, points;
+
+	for (uint32_t i = 0; i < p->v->n_suspects && i < p->opt.top; i++)
+		plots += p->v->suspects[i].n_findings;
+	points = PLOTS_BUDGET / POINT_BYTES / plots;
+	return points < POINTS_MIN ? POINTS_MIN : points > POINTS_MAX ? POINTS_MAX : points;
 }
 
 int verdict_write_html(
@@ -312,7 +344,7 @@ int verdict_write_html(
 		p.opt = *options;
 	p.opt.title = p.opt.title ? p.opt.title : TITLE_DEFAULT;
 	p.opt.top = p.opt.top ? p.opt.top : TOP_DEFAULT;
-	p.opt.peers = p.opt.peers ? p.opt.peers : PEERS_DEFAULT;
+	p.points = points_of_plots(&p);
 	p.opt.rows = p.opt.rows ? p.opt.rows : ROWS_DEFAULT;
 	write_head(&p);
 	write_headline(&p);

@@ -9,7 +9,6 @@
 struct verdict_html_options {
 	const char *title; /* NULL: "limpet report" */
 	uint32_t top;	   /* suspects with plots; 0: 10 */
-	uint32_t peers;	   /* drawn in a plot; 0: 40 */
 	uint32_t rows;	   /* of the heat map; 0: 200 */
 };
 

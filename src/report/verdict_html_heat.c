@@ -13,8 +13,10 @@
 #define LEVEL_MAX 20 /* 32 times the peers, or a 32nd of them */
 #define LEVEL_NONE 127
 #define LEVEL_ABSENT 126
-#define SWATCH 36
-#define N_CLASSES 6 /* of colour on each side, the neutral one included */
+#define SWATCH 34
+#define NORMAL_ROWS 12 /* shown of a group that has others */
+#define NAMES_MAX 500  /* of groups in which all is normal */
+#define N_CLASSES 6    /* of colour on each side, the neutral one included */
 
 struct heat_cell {
 	int8_t level; /* of log2 of the ratio */
@@ -24,21 +26,25 @@ struct heat_cell {
 
 struct heat_row {
 	uint32_t component, group;
-	double score; /* how far off and how long, over all windows */
+	double score; /* how far off and how long, over all windows; 0: normal throughout */
 };
 
 struct heat {
 	const struct lp_verdict *v;
 	int64_t from_us, to_us; /* what the columns show */
 	uint32_t n_columns, n_rows, n_all;
-	struct heat_row *rows;
+	struct heat_row *rows;	 /* those shown come first */
+	double *group_scores;	 /* [group] of its worst row */
 	struct heat_cell *cells; /* [column], of the row being written */
+	struct html_detail detail;
 };
 
 static void heat_release(struct heat *h)
 {
 	free(h->rows);
+	free(h->group_scores);
 	free(h->cells);
+	html_detail_release(&h->detail);
 }
 
 static int8_t level_of(double ratio, uint8_t mark)
@@ -100,18 +106,23 @@ static int by_score(const void *a, const void *b)
 	return (x->component > y->component) - (x->component < y->component);
 }
 
-static int by_group(const void *a, const void *b)
+/* The worst group first, and in it the worst row. */
+static int by_group(const void *a, const void *b, void *ctx)
 {
 	const struct heat_row *x = a, *y = b;
+	const double *scores = ctx;
 
+	if (scores[x->group] != scores[y->group])
+		return scores[x->group] < scores[y->group] ? 1 : -1;
 	return x->group != y->group ? (x->group > y->group ? 1 : -1) : by_score(a, b);
 }
 
-/* Choose the rows: the most severe of all components that were compared. */
-static int choose_rows(struct heat *h, uint32_t rows_max)
+/* Score all components that were compared. */
+static int score_rows(struct heat *h)
 {
 	h->rows = calloc(h->v->n_components + (size_t)1, sizeof(*h->rows));
-	if (!h->rows)
+	h->group_scores = calloc(h->v->n_groups + (size_t)1, sizeof(*h->group_scores));
+	if (!h->rows || !h->group_scores)
 		return -ENOMEM;
 	for (uint32_t c = 0; c < h->v->n_components; c++)
 		h->rows[c] = (struct heat_row){.component = c, .group = UINT32_MAX};
@@ -125,9 +136,34 @@ static int choose_rows(struct heat *h, uint32_t rows_max)
 		if (h->rows[c].group != UINT32_MAX)
 			h->rows[h->n_all++] = h->rows[c];
 	}
+	for (uint32_t i = 0; i < h->n_all; i++) {
+		double *best = &h->group_scores[h->rows[i].group];
+
+		*best = h->rows[i].score > *best ? h->rows[i].score : *best;
+	}
+	return 0;
+}
+
+/* Choose the rows that are shown: the worst of all components, and beside those of a group a few of
+ * its normal members. Groups in which all is normal have none. */
+static int choose_rows(struct heat *h, uint32_t rows_max)
+{
+	_cleanup_free_ uint32_t *normal = calloc(h->v->n_groups + (size_t)1, sizeof(*normal));
+	int r = score_rows(h);
+
+	if (r < 0 || !normal)
+		return -ENOMEM;
 	qsort(h->rows, h->n_all, sizeof(*h->rows), by_score);
-	h->n_rows = h->n_all < rows_max ? h->n_all : rows_max;
-	qsort(h->rows, h->n_rows, sizeof(*h->rows), by_group);
+	for (uint32_t i = 0; i < h->n_all && h->n_rows < rows_max; i++) {
+		struct heat_row row = h->rows[i];
+
+		if (!(h->group_scores[row.group] > 0) ||
+			(!(row.score > 0) && normal[row.group]++ >= NORMAL_ROWS))
+			continue;
+		h->rows[i] = h->rows[h->n_rows];
+		h->rows[h->n_rows++] = row;
+	}
+	qsort_r(h->rows, h->n_rows, sizeof(*h->rows), by_group, h->group_scores);
 	return 0;
 }
 
@@ -184,12 +220,10 @@ static void fill_cells(struct heat *h, uint32_t component)
 	for (uint32_t c = 0; c < h->n_columns; c++)
 		h->cells[c] = (struct heat_cell){.level = LEVEL_NONE};
 	for (uint32_t i = 0; i < h->v->n_series; i++) {
-		const struct lp_peer_group *g = &h->v->groups[h->v->series[i].group];
+		uint32_t member = html_member_of(h->v, &h->v->series[i], component);
 
-		for (uint32_t m = 0; m < g->n_members; m++) {
-			if (g->members[m] == component)
-				fill_from_series(h, &h->v->series[i], m);
-		}
+		if (member != UINT32_MAX)
+			fill_from_series(h, &h->v->series[i], member);
 	}
 }
 
@@ -253,6 +287,45 @@ static void write_data(FILE *out, const struct heat *h)
 	fputc('"', out);
 }
 
+/* Whether the windows of a series were anomalous, as columns: "3-17,40-44". */
+static void write_runs(FILE *out, const struct heat *h, const struct lp_series *s, uint32_t member)
+{
+	const uint8_t *marks = s->marks + (size_t)member * s->n_windows;
+	const char *between = "";
+
+	for (uint32_t w = 0; w < s->n_windows; w++) {
+		uint32_t first, last, ignored;
+
+		if (!verdict_mark_anomalous(marks[w]))
+			continue;
+		window_columns(h, s, w, &first, &last);
+		while (w + 1 < s->n_windows && verdict_mark_anomalous(marks[w + 1]))
+			window_columns(h, s, ++w, &ignored, &last);
+		fprintf(out, "%s%" PRIu32 "-%" PRIu32, between, first, last);
+		between = ",";
+	}
+}
+
+/* What a click on the row shows: each of its metrics over time, and where that was anomalous. */
+static void write_metrics(FILE *out, struct heat *h, uint32_t component)
+{
+	const struct lp_verdict *v = h->v;
+
+	fputs("\" data-lines=\"", out);
+	for (uint32_t i = 0; i < v->n_series; i++) {
+		uint32_t member = html_member_of(v, &v->series[i], component);
+
+		if (member == UINT32_MAX)
+			continue;
+		fprintf(out, "%" PRIu32 ":", i);
+		write_runs(out, h, &v->series[i], member);
+		fputc(':', out);
+		html_detail_own(out, v, &h->detail, component, v->series[i].metric);
+		fputc(';', out);
+		h->detail.used[i] = true;
+	}
+}
+
 static void write_row(FILE *out, struct heat *h, const struct heat_row *row)
 {
 	const char *name = h->v->components[row->component]->text;
@@ -262,6 +335,7 @@ static void write_row(FILE *out, struct heat *h, const struct heat_row *row)
 	fprintf(out, "<div class=\"row%s\" role=\"listitem\" data-name=\"",
 		suspect ? " suspect" : "");
 	html_write(out, name);
+	write_metrics(out, h, row->component);
 	fputc('"', out);
 	write_data(out, h);
 	fputs("><span class=\"label\" title=\"", out);
@@ -276,22 +350,72 @@ static void write_row(FILE *out, struct heat *h, const struct heat_row *row)
 	fputs("</svg></div>\n", out);
 }
 
+/* How many members of a group are not among the rows shown. */
+static uint32_t left_out(const struct heat *h, uint32_t group, uint32_t n_shown)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < h->n_all; i++)
+		n += h->rows[i].group == group;
+	return n - n_shown;
+}
+
+/* The rows of one group, from `first` on; returns the row behind them. */
+static uint32_t write_group(FILE *out, struct heat *h, uint32_t first)
+{
+	uint32_t group = h->rows[first].group, i, more;
+
+	fputs("<div class=\"rows\" role=\"list\" aria-label=\"group ", out);
+	html_write(out, h->v->groups[group].name);
+	fputs("\"><h3>group ", out);
+	html_write_name(out, h->v->groups[group].name);
+	fputs("</h3>\n", out);
+	for (i = first; i < h->n_rows && h->rows[i].group == group; i++)
+		write_row(out, h, &h->rows[i]);
+	more = left_out(h, group, i - first);
+	if (more)
+		fprintf(out, "<p class=\"more\">%" PRIu32 " more%s</p>\n", more,
+			h->n_rows && h->rows[i - 1].score > 0 ? "" : ", all normal");
+	fputs("</div>\n", out);
+	return i;
+}
+
+/* All groups in which everything is normal are one line; opened, it names them. */
+static void write_normal_groups(FILE *out, const struct heat *h)
+{
+	_cleanup_free_ uint32_t *members = calloc(h->v->n_groups + (size_t)1, sizeof(*members));
+	uint32_t n_groups = 0, n_members = 0, named = 0;
+
+	for (uint32_t i = 0; members && i < h->n_all; i++) {
+		if (h->group_scores[h->rows[i].group] > 0)
+			continue;
+		n_groups += !members[h->rows[i].group]++;
+		n_members++;
+	}
+	if (!n_groups)
+		return;
+	fprintf(out,
+		"<details class=\"normal\"><summary>%" PRIu32 " component%s in %" PRIu32
+		" group%s: all normal</summary><ul>",
+		n_members, n_members == 1 ? "" : "s", n_groups, n_groups == 1 ? "" : "s");
+	for (uint32_t g = 0; g < h->v->n_groups && named < NAMES_MAX; g++) {
+		if (!members[g])
+			continue;
+		fputs("<li>", out);
+		html_write_name(out, h->v->groups[g].name);
+		fprintf(out, ": %" PRIu32 "</li>", members[g]);
+		named++;
+	}
+	if (named < n_groups)
+		fprintf(out, "<li>and %" PRIu32 " more groups</li>", n_groups - named);
+	fputs("</ul></details>\n", out);
+}
+
 static void write_rows(FILE *out, struct heat *h)
 {
-	for (uint32_t i = 0; i < h->n_rows; i++) {
-		if (i && h->rows[i].group != h->rows[i - 1].group)
-			fputs("</div>\n", out);
-		if (!i || h->rows[i].group != h->rows[i - 1].group) {
-			fputs("<div class=\"rows\" role=\"list\" aria-label=\"group ", out);
-			html_write(out, h->v->groups[h->rows[i].group].name);
-			fputs("\"><h3>group ", out);
-			html_write_name(out, h->v->groups[h->rows[i].group].name);
-			fputs("</h3>\n", out);
-		}
-		write_row(out, h, &h->rows[i]);
-	}
-	if (h->n_rows)
-		fputs("</div>\n", out);
+	for (uint32_t i = 0; i < h->n_rows;)
+		i = write_group(out, h, i);
+	write_normal_groups(out, h);
 }
 
 /* One swatch for each class of colour, with the ratio at which it begins. */
@@ -302,7 +426,8 @@ static void write_scale(FILE *out)
 
 	fprintf(out,
 		"<p class=\"scale\"><span>below its peers</span>"
-		"<svg width=\"%d\" height=\"30\" role=\"img\" aria-label=\"colours, from an eighth "
+		"<svg viewBox=\"0 0 %d 30\" class=\"swatches\" role=\"img\" aria-label=\"colours, "
+		"from an eighth "
 		"of "
 		"the peers' median to eight times it\">",
 		(2 * N_CLASSES - 1) * SWATCH);
@@ -337,9 +462,14 @@ static void write_map(struct html_page *p, struct heat *h)
 	fputs("\">\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"heat map\">\n",
 		out);
 	write_rows(out, h);
-	fputs("</div>\n<div class=\"row axis\"><span class=\"label\">UTC</span>", out);
-	html_time_axis(out, h->from_us, h->to_us);
-	fputs("</div>\n</div>\n", out);
+	fputs("</div>\n", out);
+	if (h->n_rows) {
+		fputs("<div class=\"row axis\"><span class=\"label zone\">UTC</span>", out);
+		html_time_axis(out, h->from_us, h->to_us);
+		fputs("</div>\n", out);
+	}
+	html_detail_series(p, &h->detail);
+	fputs("</div>\n", out);
 }
 
 void html_heat_map(struct html_page *p)
@@ -357,19 +487,20 @@ void html_heat_map(struct html_page *p)
 		return;
 	h.n_columns = span.n_windows < COLUMNS_MAX ? span.n_windows : COLUMNS_MAX;
 	h.cells = calloc(h.n_columns, sizeof(*h.cells));
-	if (!h.cells || choose_rows(&h, p->opt.rows) < 0) {
+	if (!h.cells || choose_rows(&h, p->opt.rows) < 0 ||
+		html_detail_init(&h.detail, p->v, h.n_rows) < 0) {
 		html_page_failed(p, -ENOMEM);
 		return;
 	}
 	fputs("<section id=\"heat\" class=\"card\"><h2>All components over time</h2>\n"
 	      "<p class=\"hint\">Each component's median against that of its peers, window by "
-	      "window, in the metric that is furthest off.",
+	      "window, in the metric that is furthest off. Click a cell to see all metrics of "
+	      "its component at that time.</p>\n<div class=\"tools\"></div>\n",
 		p->out);
-	if (h.n_rows < h.n_all)
-		fprintf(p->out, " The %" PRIu32 " worst of %" PRIu32 " components are shown.",
-			h.n_rows, h.n_all);
-	fputs("</p>\n<div class=\"tools\"></div>\n", p->out);
-	write_scale(p->out);
+	if (h.n_rows)
+		write_scale(p->out);
 	write_map(p, &h);
-	fputs("</section>\n", p->out);
+	fputs("</section>\n<section id=\"component\" class=\"card\" hidden aria-live=\"polite\">"
+	      "</section>\n",
+		p->out);
 }

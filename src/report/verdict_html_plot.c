@@ -3,9 +3,11 @@
 
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "model/quantity.h"
 #include "report/axis.h"
 #include "report/html.h"
 #include "report/peer_lines.h"
+
 #include <inttypes.h>
 #include <limpet/metric.h>
 #include <math.h>
@@ -14,17 +16,17 @@
 /* The lines are drawn in these units and stretched to the size of the page; text is not. */
 #define WIDTH 2000
 #define HEIGHT 440
-#define HEIGHT_PX 220
+#define HEIGHT_PX 200
+#define LABELS_PX 64 /* beside the area */
 #define OVERSHOOT 20 /* lines leave the area upwards, and are cut there */
 
-#define POINTS 600
-#define PEER_POINTS 200
 #define TICKS_Y 5
 #define TICKS_X 8
 
+/* A point stands in the middle of the time that it covers. */
 static long x_of(uint32_t point, uint32_t n_points)
 {
-	return n_points > 1 ? lround((double)point * WIDTH / (n_points - 1)) : WIDTH / 2;
+	return lround((point + 0.5) * WIDTH / n_points);
 }
 
 static long y_of(double value, double top)
@@ -61,28 +63,34 @@ static void write_line(FILE *out, const char *class, const double *values, uint3
 	fputs("\"/>\n", out);
 }
 
-/* One stretch of the band between the extremes. */
-static void write_band_run(FILE *out, const struct peer_lines *l, uint32_t first, uint32_t end)
+/* A band between two lines of points. */
+struct band {
+	const double *low, *high;
+	uint32_t n_points;
+	double ceiling;
+};
+
+/* One stretch of the band. */
+static void write_band_run(FILE *out, const struct band *b, uint32_t first, uint32_t end)
 {
 	for (uint32_t i = first; i < end; i++)
-		fprintf(out, "%c%ld %ld", i == first ? 'M' : 'L', x_of(i, l->n_points),
-			y_of(l->high[i], l->top));
+		fprintf(out, "%c%ld %ld", i == first ? 'M' : 'L', x_of(i, b->n_points),
+			y_of(b->high[i], b->ceiling));
 	for (uint32_t i = end; i-- > first;)
-		fprintf(out, "L%ld %ld", x_of(i, l->n_points), y_of(l->low[i], l->top));
+		fprintf(out, "L%ld %ld", x_of(i, b->n_points), y_of(b->low[i], b->ceiling));
 	fputc('Z', out);
 }
 
-/* Between which values the component's line hides what a point stands for. */
-static void write_band(FILE *out, const struct peer_lines *l)
+static void write_band(FILE *out, const char *class, const struct band *b)
 {
 	uint32_t first = 0;
 
-	fputs("<path class=\"band\" d=\"", out);
-	for (uint32_t i = 0; i <= l->n_points; i++) {
-		if (i < l->n_points && !isnan(l->low[i]))
+	fprintf(out, "<path class=\"%s\" d=\"", class);
+	for (uint32_t i = 0; i <= b->n_points; i++) {
+		if (i < b->n_points && !isnan(b->low[i]))
 			continue;
 		if (i > first + 1)
-			write_band_run(out, l, first, i);
+			write_band_run(out, b, first, i);
 		first = i + 1;
 	}
 	fputs("\"/>\n", out);
@@ -127,30 +135,45 @@ static void write_shades(struct html_page *p, const struct lp_finding *f)
 	}
 }
 
-/* Labels beside the area, and rules across it. */
-static void write_y_labels(FILE *out, double top)
-{
-	double step = axis_step(top, TICKS_Y);
-	unsigned n = axis_ticks(top, TICKS_Y);
-	char text[AXIS_TEXT_MAX];
+/* The value of each tick is a round number in the unit that it is written in. */
+struct ticks {
+	double step;
+	unsigned n;
+};
 
-	fprintf(out, "<svg class=\"y\" width=\"52\" height=\"%d\" aria-hidden=\"true\">",
+static struct ticks ticks_of(double ceiling, const char *unit)
+{
+	double size = quantity_unit_size(ceiling, unit);
+
+	return (struct ticks){.step = axis_step(ceiling / size, TICKS_Y) * size,
+		.n = axis_ticks(ceiling / size, TICKS_Y)};
+}
+
+/* Labels beside the area, and rules across it. */
+static void write_y_labels(FILE *out, double ceiling, const char *unit)
+{
+	struct ticks t = ticks_of(ceiling, unit);
+	char text[QUANTITY_TEXT_MAX];
+
+	fprintf(out, "<svg class=\"y\" width=\"%d\" height=\"%d\" aria-hidden=\"true\">", LABELS_PX,
 		HEIGHT_PX);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(out, "<text x=\"46\" y=\"%.0f\">%s</text>",
-			(double)y_of(i * step, top) / HEIGHT * HEIGHT_PX,
-			axis_number(i * step, text));
+	for (unsigned i = 0; i < t.n; i++) {
+		fprintf(out, "<text x=\"%d\" y=\"%.0f\">", LABELS_PX - 6,
+			fmin((double)y_of(i * t.step, ceiling) / HEIGHT * HEIGHT_PX,
+				HEIGHT_PX - 5));
+		html_write(out, quantity_format_tick(i * t.step, unit, text));
+		fputs("</text>", out);
+	}
 	fputs("</svg>\n", out);
 }
 
-static void write_rules(FILE *out, double top)
+static void write_rules(FILE *out, double ceiling, const char *unit)
 {
-	double step = axis_step(top, TICKS_Y);
-	unsigned n = axis_ticks(top, TICKS_Y);
+	struct ticks t = ticks_of(ceiling, unit);
 
 	fputs("<path class=\"rules\" d=\"", out);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(out, "M0 %ldH%d", y_of(i * step, top), WIDTH);
+	for (unsigned i = 0; i < t.n; i++)
+		fprintf(out, "M0 %ldH%d", y_of(i * t.step, ceiling), WIDTH);
 	fputs("\"/>\n", out);
 }
 
@@ -162,43 +185,24 @@ void html_time_axis(FILE *out, int64_t from_us, int64_t to_us)
 	int64_t ahead_us = (step_us - from_us % step_us) % step_us;
 	char text[AXIS_TEXT_MAX];
 
-	fputs("<svg class=\"x\" width=\"100%\" height=\"20\" aria-hidden=\"true\">", out);
-	for (; range_us > 0 && ahead_us <= range_us; ahead_us += step_us) {
+	fprintf(out,
+		"<svg class=\"x\" width=\"100%%\" height=\"20\" aria-hidden=\"true\" "
+		"data-from=\"%" PRId64 "\" data-to=\"%" PRId64 "\">",
+		from_us / 1000, to_us / 1000);
+	/* Without a script, narrow windows show every other label, or the first only. */
+	for (unsigned i = 0; range_us > 0 && ahead_us <= range_us; ahead_us += step_us, i++) {
 		int64_t at = from_us + ahead_us;
 		double share = (double)ahead_us / (double)range_us;
 
-		fprintf(out, "<text x=\"%.2f%%\" y=\"14\" text-anchor=\"%s\">%s</text>",
-			share * 100,
-			share < 0.02	       ? "start"
-				: share > 0.98 ? "end"
+		fprintf(out,
+			"<text class=\"t%u\" x=\"%.2f%%\" y=\"14\" text-anchor=\"%s\">%s</text>",
+			i % 4, share * 100,
+			share < 0.06	       ? "start"
+				: share > 0.94 ? "end"
 					       : "middle",
 			axis_time(at, step_us, text));
 	}
 	fputs("</svg>\n", out);
-}
-
-/* Numbers for the read-out, of three digits; nothing where there is no value. */
-static void write_values(FILE *out, const char *name, const double *values, uint32_t n)
-{
-	fprintf(out, " data-%s=\"", name);
-	for (uint32_t i = 0; i < n; i++) {
-		if (i)
-			fputc(',', out);
-		if (isfinite(values[i]))
-			fprintf(out, "%.4g", values[i]);
-	}
-	fputc('"', out);
-}
-
-static void write_quantity(FILE *out, double value, const char *unit)
-{
-	char text[AXIS_TEXT_MAX];
-
-	fputs(axis_number(value, text), out);
-	if (isfinite(value) && unit[0]) {
-		fputc(' ', out);
-		html_write(out, unit);
-	}
 }
 
 /* What the plot shows, for who cannot see it. */
@@ -212,15 +216,59 @@ static void write_description(struct html_page *p, const struct lp_finding *f)
 	html_write(p->out, p->v->components[f->component]->text);
 	fprintf(p->out, " among its peers: %s them in ", verdict_mark_name(f->direction));
 	evidence_add_windows(&sb, p->v, f);
+	strbuf_puts(&sb, ", ");
+	quantity_add(&sb, f->own, t->unit);
+	strbuf_puts(&sb, " against ");
+	quantity_add(&sb, f->peers, t->unit);
 	html_page_text(p, &sb);
 	strbuf_release(&sb);
-	fputs(", ", p->out);
-	write_quantity(p->out, f->own, t->unit);
-	fputs(" against ", p->out);
-	write_quantity(p->out, f->peers, t->unit);
 }
 
-static void write_area(struct html_page *p, const struct lp_finding *f, const struct peer_lines *l)
+/* Was it over before the data ended? */
+static bool is_over(const struct lp_verdict *v, const struct lp_suspect *s)
+{
+	return !verdict_is_still(
+		v, &(struct lp_incident){.ended = s->ended, .last_us = s->last_us});
+}
+
+/* Onset and end, as lines across the area: where something began, or was over, while there was
+ * data. */
+static unsigned plot_events(const struct html_page *p, const struct lp_suspect *s,
+	const struct lp_table *t, struct html_event ret[2])
+{
+	int64_t from_us, to_us;
+	unsigned n = 0;
+
+	plot_span(t, &from_us, &to_us);
+	if (!s->since_before && s->first_us > from_us && s->first_us < to_us)
+		ret[n++] = (struct html_event){s->first_us, "onset"};
+	if (is_over(p->v, s) && s->last_us > from_us && s->last_us < to_us)
+		ret[n++] = (struct html_event){s->last_us, "end"};
+	return n;
+}
+
+/* Their names and times above the area. */
+static void write_flags(
+	FILE *out, const struct lp_table *t, const struct html_event *events, unsigned n)
+{
+	char text[TIME_TEXT_MAX];
+
+	fputs("<svg class=\"flags\" width=\"100%\" height=\"16\" aria-hidden=\"true\">", out);
+	for (unsigned i = 0; i < n; i++) {
+		double share = x_of_time(t, events[i].wall_us) / WIDTH;
+
+		time_format(events[i].wall_us, text);
+		fprintf(out,
+			"<text x=\"%.2f%%\" y=\"12\" text-anchor=\"%s\" data-at=\"%" PRId64
+			"\" data-what=\"%s\">%s %.8s</text>",
+			share * 100, (i == 0 && n > 1) || share > 0.8 ? "end" : "start",
+			events[i].wall_us / 1000, events[i].what, events[i].what, text + 11);
+	}
+	fputs("</svg>\n", out);
+}
+
+static void write_area_open(
+	struct html_page *p, const struct lp_finding *f, const struct peer_lines *l)
 {
 	const struct lp_table *t = p->v->tables[f->metric];
 	int64_t from_us, to_us;
@@ -228,28 +276,38 @@ static void write_area(struct html_page *p, const struct lp_finding *f, const st
 	plot_span(t, &from_us, &to_us);
 	fprintf(p->out,
 		"<svg class=\"area\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
-		"role=\"img\""
-		" tabindex=\"0\" data-from=\"%" PRId64 "\" data-to=\"%" PRId64
-		"\" data-top=\"%.6g\"",
-		WIDTH, HEIGHT, from_us / 1000, to_us / 1000, l->top);
-	write_values(p->out, "own", l->own, l->n_points);
-	write_values(p->out, "median", l->median, l->n_points);
-	fputs(" data-unit=\"", p->out);
+		"role=\"img\" tabindex=\"0\" data-from=\"%" PRId64 "\" data-to=\"%" PRId64 "\"",
+		WIDTH, HEIGHT, from_us / 1000, to_us / 1000);
+	fputs(" data-own=\"", p->out);
+	html_write_values(p->out, l->own, l->n_points);
+	fputs("\" data-median=\"", p->out);
+	html_write_values(p->out, l->median, l->n_points);
+	fputs("\" data-unit=\"", p->out);
 	html_write(p->out, t->unit);
 	fputs("\" data-name=\"", p->out);
 	html_write(p->out, p->v->components[f->component]->text);
 	fputs("\" aria-label=\"", p->out);
 	write_description(p, f);
 	fputs("\">\n", p->out);
+}
+
+static void write_area(struct html_page *p, const struct lp_finding *f, const struct peer_lines *l,
+	const struct html_event *events, unsigned n_events)
+{
+	const struct lp_table *t = p->v->tables[f->metric];
+
+	write_area_open(p, f, l);
 	write_shades(p, f);
-	write_rules(p->out, l->top);
-	for (uint32_t i = 0; i < l->n_peers; i++)
-		write_line(p->out, "peer", l->peers + (size_t)i * l->n_peer_points,
-			l->n_peer_points, l->top);
+	write_rules(p->out, l->ceiling, t->unit);
+	write_band(p->out, "peers", &(struct band){l->bottom, l->top, l->n_points, l->ceiling});
 	if (t->n_slots > l->n_points)
-		write_band(p->out, l);
-	write_line(p->out, "median", l->median, l->n_points, l->top);
-	write_line(p->out, "own", l->own, l->n_points, l->top);
+		write_band(
+			p->out, "spread", &(struct band){l->low, l->high, l->n_points, l->ceiling});
+	write_line(p->out, "median", l->median, l->n_points, l->ceiling);
+	write_line(p->out, "own", l->own, l->n_points, l->ceiling);
+	for (unsigned i = 0; i < n_events; i++)
+		fprintf(p->out, "<path class=\"event\" d=\"M%.0f 0V%d\"/>",
+			x_of_time(t, events[i].wall_us), HEIGHT);
 	fprintf(p->out, "<path class=\"cursor\" d=\"M0 0V%d\"/></svg>\n", HEIGHT);
 }
 
@@ -290,16 +348,12 @@ static void write_legend(
 	html_write_name(out, p->v->components[f->component]->text);
 	fputs("</span>", out);
 	write_key(out, "median");
-	fprintf(out, "median of %" PRIu32 "%s peers</span>", l->n_median,
-		l->n_median < l->n_others ? " evenly chosen" : "");
-	write_key(out, "peer");
-	if (l->n_peers < l->n_others)
-		fprintf(out,
-			"%" PRIu32 " of %" PRIu32 " peers, evenly chosen (%" PRIu32 " left out)",
-			l->n_peers, l->n_others, l->n_others - l->n_peers);
-	else
-		fprintf(out, "all %" PRIu32 " peers", l->n_others);
-	fputs("</span>", out);
+	fprintf(out, "median of %" PRIu32 " of its %" PRIu32 " peers</span>", l->n_median,
+		l->n_others);
+	fputs("<span><svg class=\"key\" width=\"22\" height=\"10\" aria-hidden=\"true\"><rect "
+	      "class=\"peers\" width=\"22\" height=\"10\"/></svg>10th to 90th percentile of "
+	      "them</span>",
+		out);
 	write_shade_keys(p, f);
 	fputs("</p>\n", out);
 }
@@ -310,14 +364,20 @@ static void write_caption(struct html_page *p, const struct lp_finding *f)
 	const struct lp_table *t = p->v->tables[f->metric];
 	const struct lp_metric *metric =
 		lp_metric_find(p->v->components[f->component]->kind, t->metric);
+	struct strbuf sb = {0};
 
 	fputs("<figcaption><b>", p->out);
 	html_write(p->out, t->metric);
 	fputs("</b>", p->out);
-	if (t->unit[0]) {
-		fputs(" <span class=\"unit\">", p->out);
-		html_write(p->out, t->unit);
+	if (isfinite(f->own) && isfinite(f->peers)) {
+		strbuf_putc(&sb, ' ');
+		quantity_add(&sb, f->own, t->unit);
+		strbuf_puts(&sb, ", peers ");
+		quantity_add(&sb, f->peers, t->unit);
+		fputs("<span class=\"unit\">", p->out);
+		html_page_text(p, &sb);
 		fputs("</span>", p->out);
+		strbuf_release(&sb);
 	}
 	if (metric) {
 		fputs(" <span class=\"help\">", p->out);
@@ -327,29 +387,31 @@ static void write_caption(struct html_page *p, const struct lp_finding *f)
 	fputs("</figcaption>\n", p->out);
 }
 
-void html_plot(struct html_page *p, const struct lp_finding *f)
+void html_plot(struct html_page *p, const struct lp_suspect *s, const struct lp_finding *f)
 {
-	const struct peer_lines_options options = {
-		.points = POINTS, .peer_points = PEER_POINTS, .peers = p->opt.peers};
 	const struct lp_table *t = p->v->tables[f->metric];
 	_cleanup_(peer_lines_release) struct peer_lines l = {0};
+	struct html_event events[2];
 	int64_t from_us, to_us;
+	unsigned n_events;
 	int r;
 
 	if (!t->n_slots)
 		return;
-	r = peer_lines_make(p->v, f, &options, &l);
+	r = peer_lines_make(p->v, f->component, f->group, f->metric, p->points, &l);
 	if (r < 0) {
 		html_page_failed(p, r);
 		return;
 	}
+	n_events = plot_events(p, s, t, events);
+	plot_span(t, &from_us, &to_us);
 	fputs("<figure class=\"plot\">\n", p->out);
 	write_caption(p, f);
-	fputs("<div class=\"frame\">\n", p->out);
-	write_y_labels(p->out, l.top);
-	write_area(p, f, &l);
-	plot_span(t, &from_us, &to_us);
-	fputs("<span></span>", p->out);
+	fputs("<div class=\"frame\">\n<span></span>", p->out);
+	write_flags(p->out, t, events, n_events);
+	write_y_labels(p->out, l.ceiling, t->unit);
+	write_area(p, f, &l, events, n_events);
+	fputs("<span class=\"zone\">UTC</span>", p->out);
 	html_time_axis(p->out, from_us, to_us);
 	fputs("</div>\n", p->out);
 	write_legend(p, f, &l);

@@ -93,11 +93,27 @@ static void test_spans(void **state)
 	}
 }
 
+static void test_ticks(void **state)
+{
+	char buf[QUANTITY_TEXT_MAX];
+
+	(void)state;
+	assert_string_equal(quantity_format_tick(40, "ms", buf), "40 ms");
+	assert_string_equal(quantity_format_tick(2500, "ms", buf), "2.5 s");
+	assert_string_equal(quantity_format_tick(0, "ms", buf), "0");
+	assert_string_equal(quantity_format_tick(2e6 / 512, "sectors/s", buf), "2 MB/s");
+	assert_string_equal(quantity_format_tick(400, "1/s", buf), "400/s");
+	assert_string_equal(quantity_format_tick(1e30, "x.y", buf), "1e+30 x.y");
+	assert_true(quantity_unit_size(2500, "ms") == 1000);
+	assert_true(quantity_unit_size(9765.625, "sectors/s") == 1e6 / 512);
+	assert_true(quantity_unit_size(12, "%") == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_values),
 		cmocka_unit_test(test_long_unit), cmocka_unit_test(test_ratios),
-		cmocka_unit_test(test_spans)};
+		cmocka_unit_test(test_spans), cmocka_unit_test(test_ticks)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
