@@ -41,15 +41,15 @@ struct command {
 	const char *choices;   /* heading of the list of names that it takes: "workloads" */
 	/* The i-th of them, from a registry; false behind the last. NULL without a list. */
 	bool (*choice)(size_t i, struct command_choice *ret);
-	const struct example *examples; /* ended by a row without a command; may be NULL */
-	const struct command *const
-		*verbs;	     /* of a group, NULL-terminated; it has no options then */
+	const struct example *examples;	    /* ended by a row without a command; may be NULL */
+	const struct command *const *verbs; /* of a group, NULL-terminated */
 	const char *program; /* the program that carries it out and has its help: "limpet-lab"; its
 			      * name and summary are all that is known of it here. NULL: this one */
 	bool internal;	     /* for limpet itself: not in the help, the manual and the completion */
 
 	/* Do it. `options` is the struct, `data` the importers' options (NULL unless takes_data).
-	 * Returns an exit code; an error is in `err` and is printed by main. NULL for a group. */
+	 * Returns an exit code; an error is in `err` and is printed by main. NULL for a group that
+	 * does nothing by itself. */
 	int (*run)(int n_args, char **args, void *options, const struct data_options *data,
 		struct lp_err *err);
 };

@@ -111,7 +111,7 @@ int program_main(int argc, char **argv)
 		help_print_command(stdout, c);
 		return finish_output(EXIT_HEALTHY);
 	}
-	if (c->verbs) {
+	if (!c->run) {
 		help_print_command(stderr, c);
 		return EXIT_USAGE;
 	}

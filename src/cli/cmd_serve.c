@@ -1,0 +1,137 @@
+#include "cli/command.h"
+#include "cli/data_options.h"
+#include "cli/stop.h"
+
+#include "base/cleanup.h"
+#include "serve/serve.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+
+struct serve_options {
+	const char *data, *listen, *topology, *expect;
+	const char *tls_cert, *tls_key, *client_ca;
+	uint64_t connections;
+	int64_t keep_age_us;
+	uint64_t keep_bytes;
+	bool quiet;
+};
+
+#define AT(member) offsetof(struct serve_options, member)
+
+static const struct option_def options[] = {
+	{"data", 0, OPTION_STRING, AT(data), "DIR",
+		"where the archives of all servers are, and what the collector keeps besides"},
+	{"listen", 0, OPTION_STRING, AT(listen), "ADDRESS:PORT",
+		"where to listen; an address that other machines can reach needs --tls-cert "
+		"[" SERVE_LISTEN "]"},
+	{"tls-cert", 0, OPTION_STRING, AT(tls_cert), "FILE",
+		"the collector's certificate and those that it depends on (PEM) [plain HTTP]"},
+	{"tls-key", 0, OPTION_STRING, AT(tls_key), "FILE", "its key (PEM)"},
+	{"client-ca", 0, OPTION_STRING, AT(client_ca), "FILE",
+		"authority that signs the servers' certificates (PEM): a server may then show one "
+		"instead of a token; its name is the certificate's [none]"},
+	{"topology", 0, OPTION_STRING, AT(topology), "FILE",
+		"how servers, controllers and racks hang together [nothing is known]"},
+	{"expect", 0, OPTION_STRING, AT(expect), "FILE",
+		"names of servers that should report, one per line [those that have]"},
+	{"connections", 0, OPTION_UINT, AT(connections), "N",
+		"how many clients may be connected [16384, or half of the open files allowed]"},
+	{"keep", 0, OPTION_SPAN, AT(keep_age_us), "SPAN",
+		"remove archives older than this [never]"},
+	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
+		"remove the oldest archives of a server beyond this size [never]"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{NULL},
+};
+
+DEFINE_CLEANUP(struct serve *, serve_close);
+
+static int serve_until_stopped(
+	const struct serve_config *c, const struct serve_options *opt, struct lp_err *err)
+{
+	_cleanup_(serve_closep) struct serve *s = NULL;
+	int r;
+
+	stop_catch();
+	r = serve_open(c, &s, err);
+	if (r < 0)
+		return r;
+	if (!opt->quiet)
+		fprintf(stderr, "serving %s, archives in %s; Ctrl-C stops\n", http_url(s->http),
+			c->data);
+	while (!stop_signal)
+		poll(NULL, 0, 200);
+	return 0;
+}
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	const struct serve_options *opt = values;
+	struct lp_warn warn = {.warn = data_print_warning};
+	const struct serve_config c = {.data = opt->data,
+		.listen = opt->listen,
+		.tls_cert_file = opt->tls_cert,
+		.tls_key_file = opt->tls_key,
+		.tls_client_ca_file = opt->client_ca,
+		.topology = opt->topology,
+		.expect = opt->expect,
+		.connections_max = opt->connections,
+		.keep_age_us = opt->keep_age_us,
+		.keep_bytes = opt->keep_bytes,
+		.warn = &warn};
+
+	(void)data;
+	if (n_args || !opt->data) {
+		if (n_args)
+			lp_err_set(err, -EINVAL, "'%s' is not understood (see 'limpet help serve')",
+				args[0]);
+		else
+			lp_err_set(err, -EINVAL, "--data DIR is missing (see 'limpet help serve')");
+		return EXIT_USAGE;
+	}
+	return command_exit_code(serve_until_stopped(&c, opt, err));
+}
+
+#define X(name) extern const struct command serve_command_##name;
+#include "cli/serve_commands.inc"
+#undef X
+
+static const struct command *const verbs[] = {
+#define X(name) &serve_command_##name,
+#include "cli/serve_commands.inc"
+#undef X
+	NULL,
+};
+
+static const struct example examples[] = {
+	{"serve --data /var/lib/limpet-serve", "for what runs on this machine only"},
+	{"serve enroll oss3 --data /var/lib/limpet-serve", "let server oss3 in: prints its token"},
+	{"serve --data /var/lib/limpet-serve --listen 0.0.0.0:9700 --tls-cert cert.pem --tls-key "
+	 "key.pem",
+		"for the whole fleet"},
+	{NULL, NULL},
+};
+
+extern const struct command command_serve;
+const struct command command_serve = {
+	.name = "serve",
+	.summary = "receive, keep and judge what the servers of a fleet record",
+	.usage = "--data DIR [OPTION...]",
+	.description =
+		"Runs the collector. Servers send what they record ('limpet record --send URL') as "
+		"it is recorded, and the collector appends it to archives in DIR, one per server "
+		"and day, which are the same as the servers' own. A server that could not reach "
+		"the collector for a while sends what is missing from its own archive.\n\n"
+		"Without further options it listens on this machine only. To be reached from "
+		"others it needs a certificate, and every server needs a token ('limpet serve "
+		"enroll NAME') or a certificate of its own; operators on other machines need a "
+		"token, too ('limpet serve enroll --operator NAME'). SIGTERM, SIGINT and SIGHUP "
+		"end it in good order.",
+	.options = options,
+	.options_size = sizeof(struct serve_options),
+	.examples = examples,
+	.verbs = verbs,
+	.run = run,
+};

@@ -1,0 +1,24 @@
+/* Addresses to listen on. */
+#ifndef SERVE_HTTP_LISTEN_H
+#define SERVE_HTTP_LISTEN_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sockaddr;
+
+/* Listen on "ADDRESS:PORT", "[ADDRESS]:PORT" or "PORT" (loopback): a descriptor or a negative
+ * errno. `*ret_loopback`: nobody outside of this machine can reach it. The address, with the port
+ * that was chosen where it is 0, goes to `text`. */
+int http_listen(const char *where, char *text, size_t size, bool *ret_loopback, struct lp_err *err);
+
+/* Is this address on the loopback interface? */
+bool sockaddr_is_loopback(const struct sockaddr *address);
+
+/* Can a "Host:" have been typed by somebody who means this machine: an address in figures or
+ * "localhost"? A name could be one that a stranger's name server points here, so that a page of the
+ * stranger's reads what only this machine may (DNS rebinding). */
+bool host_is_local(const char *host);
+
+#endif

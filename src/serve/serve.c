@@ -1,0 +1,110 @@
+#include "serve/serve.h"
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A server that writes: by its certificate or its token. As long as nobody was enrolled and no
+ * authority was named, whoever is on this machine may (as "", which is any name). */
+static int authorize_server(
+	struct serve *s, const struct http_peer *peer, char who[HTTP_NAME_MAX], struct lp_err *err)
+{
+	if (peer->certificate_name) {
+		snprintf(who, HTTP_NAME_MAX, "%s", peer->certificate_name);
+		return 0;
+	}
+	if (peer->token && tokens_find(s->tokens, TOKEN_SERVER, peer->token, who, HTTP_NAME_MAX))
+		return 0;
+	if (peer->token)
+		return lp_err_set(err, -EACCES,
+			"the token is not one of this collector's servers ('limpet serve enroll' "
+			"makes them)");
+	if (peer->loopback && !s->config.tls_client_ca_file &&
+		!tokens_count(s->tokens, TOKEN_SERVER)) {
+		who[0] = '\0';
+		return 0;
+	}
+	return lp_err_set(
+		err, -EACCES, "a server needs a token ('limpet serve enroll') or a certificate");
+}
+
+/* An operator: on this machine anybody, elsewhere by a token. */
+static int authorize_operator(
+	struct serve *s, const struct http_peer *peer, char who[HTTP_NAME_MAX], struct lp_err *err)
+{
+	if (peer->token && tokens_find(s->tokens, TOKEN_OPERATOR, peer->token, who, HTTP_NAME_MAX))
+		return 0;
+	if (peer->loopback) {
+		snprintf(who, HTTP_NAME_MAX, "local");
+		return 0;
+	}
+	return lp_err_set(err, -EACCES,
+		peer->token ? "the token is not one of this collector's operators"
+			    : "an operator needs a token ('limpet serve enroll --operator')");
+}
+
+static int authorize(void *ctx, enum http_needs needs, const struct http_peer *peer,
+	char who[HTTP_NAME_MAX], struct lp_err *err)
+{
+	return needs == HTTP_SERVER ? authorize_server(ctx, peer, who, err)
+				    : authorize_operator(ctx, peer, who, err);
+}
+
+static int routes_add(struct serve *s, struct lp_err *err)
+{
+	int r = http_add_routes(s->http, routes_session, s);
+
+	return r < 0 ? lp_err_sys(err, r, "cannot serve") : 0;
+}
+
+static int http_begin(struct serve *s, struct lp_err *err)
+{
+	const struct serve_config *c = &s->config;
+	const struct http_config http = {.listen = c->listen ? c->listen : SERVE_LISTEN,
+		.tls_cert_file = c->tls_cert_file,
+		.tls_key_file = c->tls_key_file,
+		.tls_client_ca_file = c->tls_client_ca_file,
+		.connections_max = (unsigned)c->connections_max,
+		.authorize = authorize,
+		.authorize_ctx = s,
+		.warn = c->warn};
+
+	return http_open(&http, &s->http, err);
+}
+
+int serve_open(const struct serve_config *config, struct serve **ret, struct lp_err *err)
+{
+	struct serve *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return lp_err_sys(err, -ENOMEM, "cannot serve");
+	s->config = *config;
+	r = path_make_dirs(config->data, err);
+	if (r == 0)
+		r = tokens_open(config->data, config->warn, &s->tokens, err);
+	if (r == 0)
+		r = http_begin(s, err);
+	if (r == 0)
+		r = routes_add(s, err);
+	if (r == 0)
+		r = http_start(s->http, err);
+	if (r < 0) {
+		serve_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void serve_close(struct serve *s)
+{
+	if (!s)
+		return;
+	http_close(s->http);
+	tokens_close(s->tokens);
+	free(s);
+}

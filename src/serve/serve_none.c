@@ -1,0 +1,57 @@
+/* In place of the collector, where the libraries that it needs were missing at build time. */
+#include "serve/serve.h"
+
+#include <errno.h>
+
+#define MISSING                                                                                    \
+	"this limpet was built without the collector: it needs libmicrohttpd, GnuTLS and libcurl " \
+	"(Debian: libmicrohttpd-dev libcurl4-gnutls-dev), and a new build"
+
+int serve_open(const struct serve_config *config, struct serve **ret, struct lp_err *err)
+{
+	(void)config;
+	(void)ret;
+	return lp_err_set(err, -EOPNOTSUPP, MISSING);
+}
+
+void serve_close(struct serve *s)
+{
+	(void)s;
+}
+
+const char *http_url(const struct http_server *s)
+{
+	(void)s;
+	return "";
+}
+
+int token_enroll(const char *dir, enum token_kind kind, const char *name, char text[TOKEN_TEXT_MAX],
+	bool *ret_replaced, struct lp_err *err)
+{
+	(void)dir;
+	(void)kind;
+	(void)name;
+	(void)text;
+	(void)ret_replaced;
+	return lp_err_set(err, -EOPNOTSUPP, MISSING);
+}
+
+int token_revoke(const char *dir, enum token_kind kind, const char *name, struct lp_err *err)
+{
+	(void)dir;
+	(void)kind;
+	(void)name;
+	return lp_err_set(err, -EOPNOTSUPP, MISSING);
+}
+
+int token_list_load(struct token_list *l, const char *dir, struct lp_err *err)
+{
+	(void)l;
+	(void)dir;
+	return lp_err_set(err, -EOPNOTSUPP, MISSING);
+}
+
+void token_list_release(struct token_list *l)
+{
+	(void)l;
+}
