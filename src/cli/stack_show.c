@@ -13,7 +13,7 @@
 #define SLOWEST_DEFAULT 10
 
 struct show_options {
-	const char *call, *layer, *trace, *drive, *drives;
+	const char *call, *layer, *trace, *html, *drive, *drives;
 	uint64_t slowest;
 	bool json, csv;
 };
@@ -34,6 +34,9 @@ static const struct option_def options[] = {
 		"drives and their powers (YAML, see docs/stack.md) [those built in]"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON; without --slowest with all calls"},
 	{"csv", 0, OPTION_FLAG, AT(csv), NULL, "print CSV, one line per call"},
+	{"html", 0, OPTION_STRING, AT(html), "FILE",
+		"write a page with charts: calls by layer, by client and by server, and the "
+		"waterfall of each; one self-contained file"},
 	{"trace", 0, OPTION_STRING, AT(trace), "FILE",
 		"write all calls for trace viewers (Perfetto, Chromium's about:tracing)"},
 	{NULL},
@@ -70,7 +73,8 @@ static int json_print(json_t *o, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot print the calls") : 0;
 }
 
-static int trace_write(const struct stack_metrics *m, const char *path, struct lp_err *err)
+static int file_write(const struct stack_metrics *m, const char *path,
+	int (*print)(FILE *out, const struct stack_metrics *m), struct lp_err *err)
 {
 	_cleanup_(output_release) struct output out = {0};
 	_cleanup_fclose_ FILE *f = NULL;
@@ -81,7 +85,7 @@ static int trace_write(const struct stack_metrics *m, const char *path, struct l
 	f = fdopen(dup(out.fd), "we");
 	if (!f)
 		return lp_err_sys(err, -errno, "cannot write %s", path);
-	r = stack_chrome_print(f, m);
+	r = print(f, m);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot write %s", path);
 	if (fflush(f) != 0 || ferror(f))
@@ -98,7 +102,9 @@ static int print(const struct show_options *opt, const struct stack_metrics *m, 
 	if (opt->call)
 		r = call_find(m, opt->call, &call, err);
 	if (r == 0 && opt->trace)
-		r = trace_write(m, opt->trace, err);
+		r = file_write(m, opt->trace, stack_chrome_print, err);
+	if (r == 0 && opt->html)
+		r = file_write(m, opt->html, stack_html_print, err);
 	if (r < 0)
 		return r;
 	if (opt->csv)
@@ -109,7 +115,7 @@ static int print(const struct show_options *opt, const struct stack_metrics *m, 
 			err);
 	else if (call)
 		stack_text_waterfall(stdout, m, call);
-	else if (!opt->trace)
+	else if (!opt->trace && !opt->html)
 		stack_text_print(stdout, m, slowest);
 	return 0;
 }
@@ -201,6 +207,7 @@ static int run(
 static const struct example examples[] = {
 	{"stack show traces", "where the time of a program's calls went, and the slowest ones"},
 	{"stack show --call 2:16 traces", "what became of call 16 of rank 2"},
+	{"stack show --html calls.html traces", "the same as charts, in a browser"},
 	{"stack show --trace calls.json traces", "all of it, for Perfetto"},
 	{NULL, NULL},
 };

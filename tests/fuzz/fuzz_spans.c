@@ -62,6 +62,7 @@ static void print(const struct spans *spans)
 		stack_text_waterfall(nowhere, &m, &m.calls[0]);
 	stack_csv_print(nowhere, &m);
 	stack_chrome_print(nowhere, &m);
+	stack_html_print(nowhere, &m);
 	json_decref(stack_json_make(&m, 10));
 	stack_metrics_release(&m);
 	graph_release(&g);

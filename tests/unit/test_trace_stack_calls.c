@@ -249,6 +249,11 @@ static void print_text(FILE *out)
 	stack_text_waterfall(out, &metrics, stack_metrics_call(&metrics, 1, 0));
 }
 
+static void print_html(FILE *out)
+{
+	assert_int_equal(stack_html_print(out, &metrics), 0);
+}
+
 static void print_chrome(FILE *out)
 {
 	assert_int_equal(stack_chrome_print(out, &metrics), 0);
@@ -256,7 +261,8 @@ static void print_chrome(FILE *out)
 
 static void test_print(void **state)
 {
-	_cleanup_free_ char *text = NULL, *chrome = NULL;
+	_cleanup_free_ char *text = NULL, *chrome = NULL, *html = NULL;
+	struct strbuf sb = {0};
 	json_t *o;
 
 	(void)state;
@@ -266,6 +272,14 @@ static void test_print(void **state)
 	assert_non_null(strstr(text, "1 server, s2 with 65.0 ms, its disk 55.0 ms"));
 	assert_non_null(strstr(text, "1 collective operations, of 2.0 ranks on average on 2.0"));
 	assert_non_null(strstr(text, "s2 block block 1.0 kB at 4096 of vdb"));
+	assert_non_null(strstr(
+		text, "the slowest call: call 0 of rank 0 spent 70.0 of 100.0 ms in mpi-io"));
+	stack_add_wait(&sb, &metrics, stack_metrics_call(&metrics, 1, 0));
+	assert_string_equal(sb.text, "call 0 of rank 1 waited 55.0 of 80.0 ms for s2's disk");
+	strbuf_release(&sb);
+	html = printed(print_html);
+	assert_non_null(strstr(html, "\"texts\":[\"MPI_File_write_at_all\",\"/x\","));
+	assert_null(strstr(html, "<img"));
 	chrome = printed(print_chrome);
 	o = json_loads(chrome, 0, NULL);
 	assert_non_null(o);

@@ -1,11 +1,11 @@
 #!/bin/bash
-# run.sh: install what report.mjs needs (npm ci, once a build directory) and run it; speaks TAP.
+# run.sh NAME: install what NAME.mjs needs (npm ci, once a build directory) and run it; speaks TAP.
 # $BUILD and $SOURCE are the build directory and the sources.
 set -uo pipefail
 
 work=$BUILD/tests/web/browser
 mkdir -p "$work" && cd "$work" || exit 3
-cp "$SOURCE"/tests/web/{package.json,package-lock.json,report.mjs} . || exit 3
+cp "$SOURCE"/tests/web/{package.json,package-lock.json,"$1.mjs"} . || exit 3
 
 # cannot WHY: the test has failed before it began.
 cannot() {
@@ -17,6 +17,8 @@ cannot() {
 
 command -v node >/dev/null && command -v npm >/dev/null ||
 	cannot "node and npm are needed: run scripts/deps.sh"
+# Two tests must not install at once.
+exec 9>lock && flock 9 || exit 3
 if ! cmp -s package-lock.json installed-lock.json; then
 	npm ci --no-audit --no-fund >npm.log 2>&1 || {
 		sed 's/^/# /' npm.log
@@ -24,4 +26,5 @@ if ! cmp -s package-lock.json installed-lock.json; then
 	}
 	cp package-lock.json installed-lock.json
 fi
-exec node report.mjs
+flock -u 9
+exec node "$1.mjs"

@@ -2,6 +2,7 @@
 #ifndef TRACE_STACK_REPORT_H
 #define TRACE_STACK_REPORT_H
 
+#include "base/strbuf.h"
 #include "trace/stack/stack_metrics.h"
 
 #include <jansson.h>
@@ -26,6 +27,19 @@ void stack_csv_print(FILE *out, const struct stack_metrics *m);
 /* All spans in the trace event format that Perfetto and Chromium's about:tracing read. 0 or
  * -ENOMEM. */
 int stack_chrome_print(FILE *out, const struct stack_metrics *m);
+
+/* One page with all of it, which needs nothing else. 0, -ENOMEM, -EIO. */
+int stack_html_print(FILE *out, const struct stack_metrics *m);
+
+/* What a call waited for: "call 16 of rank 2 waited 11.2 of 12.0 s for s3's disk", or in which
+ * layer it spent most. */
+void stack_add_wait(
+	struct strbuf *sb, const struct stack_metrics *m, const struct stack_call *call);
+/* That of the slowest call. */
+void stack_add_headline(struct strbuf *sb, const struct stack_metrics *m);
+/* The server that a call waited for longest; NULL: none. */
+const struct stack_share *stack_call_slowest(
+	const struct stack_metrics *m, const struct stack_call *call);
 
 /* The slowest calls first, for the caller to free: places in m->calls. NULL: there is no memory. */
 uint32_t *stack_slowest(const struct stack_metrics *m);

@@ -209,13 +209,9 @@ uint32_t *stack_slowest(const struct stack_metrics *m)
 static void call_servers_print(
 	FILE *out, const struct stack_metrics *m, const struct stack_call *call)
 {
-	const struct stack_share *slowest = NULL;
+	const struct stack_share *slowest = stack_call_slowest(m, call);
 	char name[NAME_TEXT + 4], ns[32], disk[32];
 
-	for (uint32_t i = call->shares; i < call->shares + call->n_shares; i++) {
-		if (!slowest || m->shares[i].ns > slowest->ns)
-			slowest = &m->shares[i];
-	}
 	if (!slowest)
 		return;
 	fprintf(out, "; %" PRIu32 " %s %s with %s", call->n_shares,
@@ -298,6 +294,11 @@ void stack_text_print(FILE *out, const struct stack_metrics *m, size_t slowest)
 	unjoined_print(out, m);
 	servers_print(out, m);
 	if (m->n_calls && slowest) {
+		struct strbuf sb = {0};
+
+		stack_add_headline(&sb, m);
+		fprintf(out, "\n%s\n", sb.text ? sb.text : "");
+		strbuf_release(&sb);
 		fputs("\nthe slowest calls, and in which layers they spent their time:\n", out);
 		calls_print(out, m, slowest);
 	}

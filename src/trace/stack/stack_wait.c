@@ -1,0 +1,83 @@
+/* One sentence about a call: what it waited for. */
+#include "base/strbuf.h"
+#include "trace/stack/stack_report.h"
+#include <inttypes.h>
+
+/* "11.2 of 12.0 s" */
+static void add_part(struct strbuf *sb, int64_t part, int64_t whole)
+{
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	size_t i = 0;
+
+	while (i < 3 && (double)whole < units[i].ns)
+		i++;
+	strbuf_printf(sb, "%.*f of %.*f %s", i == 3 ? 0 : 1, (double)part / units[i].ns,
+		i == 3 ? 0 : 1, (double)whole / units[i].ns, units[i].unit);
+}
+
+/* The server that a call waited for longest; NULL: none. */
+const struct stack_share *stack_call_slowest(
+	const struct stack_metrics *m, const struct stack_call *call)
+{
+	const struct stack_share *slowest = NULL;
+
+	for (uint32_t i = call->shares; i < call->shares + call->n_shares; i++) {
+		if (!slowest || m->shares[i].ns > slowest->ns)
+			slowest = &m->shares[i];
+	}
+	return slowest;
+}
+
+/* The layer in which a call spent most. */
+static unsigned layer_most(const struct stack_call *call)
+{
+	unsigned most = 0;
+
+	for (unsigned i = 1; i < layers_n; i++) {
+		if (call->exclusive_ns[i] > call->exclusive_ns[most])
+			most = i;
+	}
+	return most;
+}
+
+void stack_add_wait(struct strbuf *sb, const struct stack_metrics *m, const struct stack_call *call)
+{
+	const struct stack_share *share = stack_call_slowest(m, call);
+	int64_t ns = stack_call_latency(m, call);
+	unsigned layer = layer_most(call);
+
+	strbuf_printf(sb, "call %" PRIu32 " of %s %" PRId32, call->number,
+		call->rank < (int64_t)m->n_ranks ? "rank" : "process", call->rank);
+	if (share && share->ns > call->exclusive_ns[layer] / 2 && share->ns > 0) {
+		bool disk = share->disk_ns > share->ns / 2;
+
+		strbuf_puts(sb, " waited ");
+		add_part(sb, disk ? share->disk_ns : share->ns, ns);
+		strbuf_printf(sb, " for %s%s", stack_server_name(m, share->server),
+			disk ? "'s disk" : "");
+	} else {
+		strbuf_puts(sb, " spent ");
+		add_part(sb, call->exclusive_ns[layer], ns);
+		strbuf_printf(sb, " in %s", layers[layer].name);
+	}
+}
+
+void stack_add_headline(struct strbuf *sb, const struct stack_metrics *m)
+{
+	const struct stack_call *slowest = NULL;
+
+	for (size_t i = 0; i < m->n_calls; i++) {
+		if (!slowest ||
+			stack_call_latency(m, &m->calls[i]) > stack_call_latency(m, slowest))
+			slowest = &m->calls[i];
+	}
+	if (!slowest) {
+		strbuf_puts(sb, "no call was recorded");
+		return;
+	}
+	strbuf_puts(sb, "the slowest call: ");
+	stack_add_wait(sb, m, slowest);
+}
