@@ -112,6 +112,7 @@ static int collectors_choose(
 				"--collect: there is no collector '%s' (see 'limpet help record')",
 				w->items[i]);
 	}
+	c->named = w->n > 0;
 	for (unsigned i = 0; collectors[i] && n + 1 < RECORDER_COLLECTORS_MAX; i++) {
 		if (w->n ? is_named(w, collectors[i]->name) : cgroup || !collectors[i]->on_request)
 			c->collectors[n++] = collectors[i];

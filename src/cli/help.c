@@ -102,7 +102,7 @@ static void print_collectors(FILE *out)
 {
 	fputs("\ncollectors:\n", out);
 	for (const struct collector *const *c = collectors; *c; c++)
-		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+		fprintf(out, "  %-12s %s\n", (*c)->name, (*c)->summary);
 }
 
 static void print_choices(FILE *out, const struct command *c)

@@ -44,6 +44,8 @@ struct collector {
 	const char *description;
 	const struct lp_schema *schema;
 	bool on_request; /* runs only where it is named, or its option is given */
+	bool if_present; /* most systems lack it: then nothing is said, and it is tried again later
+			  */
 
 	/* Open what is needed. -ENOENT or -EOPNOTSUPP with a sentence: this system lacks it, the
 	 * recorder says so and goes on without. */

@@ -1,11 +1,15 @@
 #include "collect/recorder.h"
 
 #include "base/cleanup.h"
+#include "base/time.h"
 #include <errno.h>
 #include <stdlib.h>
 
 /* A collector that worked for so many samples has its next failure told again. */
 #define GOOD_AGAIN 600
+
+/* A file system may be mounted, and a module loaded, long after the recorder began. */
+#define ABSENT_RETRY_US (60 * US_PER_SEC)
 
 /* A collector at work. */
 struct running {
@@ -15,9 +19,14 @@ struct running {
 };
 
 struct recorder {
+	const struct recorder_config *config;
 	struct lp_warn *warn;
 	struct running items[RECORDER_COLLECTORS_MAX];
 	unsigned n;
+	/* Those that had nothing to watch so far. */
+	const struct collector *absent[RECORDER_COLLECTORS_MAX];
+	unsigned n_absent;
+	int64_t tried_us; /* when they were looked for last */
 };
 
 static void recorder_close(void *state)
@@ -31,28 +40,58 @@ static void recorder_close(void *state)
 
 DEFINE_CLEANUP(void *, recorder_close);
 
+/* Open one collector: 1 if it runs now, 0 if this system lacks it. */
+static int collector_start(struct recorder *r, const struct collector *c, struct lp_err *err)
+{
+	struct running *item = &r->items[r->n];
+	int got = c->open(&r->config->collect, &item->state, err);
+
+	if (got == -ENOENT || got == -EOPNOTSUPP)
+		return 0;
+	if (got < 0)
+		return lp_err_prefix(err, "%s", c->name);
+	item->collector = c;
+	r->n++;
+	return 1;
+}
+
 /* Open every collector that this system can run; say which it cannot. */
 static int collectors_open(struct recorder *r, const struct recorder_config *c, struct lp_err *err)
 {
 	for (unsigned i = 0; i < RECORDER_COLLECTORS_MAX && c->collectors[i]; i++) {
-		struct running *item = &r->items[r->n];
+		const struct collector *it = c->collectors[i];
 		struct lp_err here = {0};
-		int got = c->collectors[i]->open(&c->collect, &item->state, &here);
+		int got = collector_start(r, it, &here);
 
-		if (got == -ENOENT || got == -EOPNOTSUPP) {
-			lp_warn_raise(c->warn, "without %s: %s", c->collectors[i]->name, here.text);
-			continue;
-		}
+		if (got == 0 && (c->named || !it->if_present))
+			lp_warn_raise(c->warn, "without %s: %s", it->name, here.text);
+		if (got == 0 && it->if_present)
+			r->absent[r->n_absent++] = it;
 		if (got < 0) {
 			*err = here;
-			return lp_err_prefix(err, "%s", c->collectors[i]->name);
+			return got;
 		}
-		item->collector = c->collectors[i];
-		r->n++;
 	}
 	if (!r->n)
 		return lp_err_set(err, -ENOENT, "there is nothing to record here");
 	return 0;
+}
+
+/* Has one of those that were lacking come? A failure is left for the next time. */
+static void collectors_retry(struct recorder *r, int64_t now_us)
+{
+	unsigned kept = 0;
+
+	if (!r->tried_us)
+		r->tried_us = now_us;
+	if (!r->n_absent || now_us - r->tried_us < ABSENT_RETRY_US)
+		return;
+	r->tried_us = now_us;
+	for (unsigned i = 0; i < r->n_absent; i++) {
+		if (collector_start(r, r->absent[i], NULL) <= 0)
+			r->absent[kept++] = r->absent[i];
+	}
+	r->n_absent = kept;
 }
 
 static int recorder_open(void *config, void **ret_state, struct lp_err *err)
@@ -64,6 +103,7 @@ static int recorder_open(void *config, void **ret_state, struct lp_err *err)
 
 	if (!r)
 		return lp_err_sys(err, -ENOMEM, "cannot begin to record");
+	r->config = c;
 	r->warn = c->warn;
 	got = collectors_open(r, c, err);
 	if (got == 0)
@@ -76,8 +116,8 @@ static int recorder_sample(
 {
 	struct recorder *r = state;
 
-	(void)at;
 	(void)err;
+	collectors_retry(r, at->mono_us);
 	for (unsigned i = 0; i < r->n; i++) {
 		struct running *item = &r->items[i];
 		struct lp_err here = {0};

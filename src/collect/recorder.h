@@ -11,6 +11,7 @@
 struct recorder_config {
 	struct collect_config collect;
 	const struct collector *collectors[RECORDER_COLLECTORS_MAX]; /* NULL-terminated */
+	bool named; /* the user named them: all that are lacking are told of */
 	struct loop_instrument beside[RECORDER_BESIDE_MAX]; /* instruments besides the collectors */
 	unsigned n_beside;
 	struct spool_config spool; /* the loop and the recorder fill in what they know better */
@@ -21,8 +22,9 @@ struct recorder_config {
 };
 
 /* All collectors of a configuration; loop_instrument.config is a struct recorder_config, of which
- * it uses `collect`, `collectors` and `warn`. A collector that this system cannot run is left out,
- * with a warning; one that fails is tried again at the next sample. */
+ * it uses `collect`, `collectors`, `named` and `warn`. A collector that this system cannot run is
+ * left out, with a warning; one that most systems lack (`if_present`) is left out without one and
+ * tried again every minute. One that fails is tried again at the next sample. */
 extern const struct instrument instrument_collectors;
 
 /* Record until the ticker stops or the duration is over. Without collectors, only what is beside

@@ -1,0 +1,74 @@
+/* Components that are directories under /proc and /sys: a Lustre target, a port of an InfiniBand
+ * adapter, a RAID array.
+ *
+ * A collector of such components is a table: patterns of the directories, the files to read in
+ * each, and which parser fills which columns. Directories are looked for when the collector opens
+ * and every TREE_RESCAN_US after that; between these times a sample is one pread() for each file,
+ * into one buffer that all of them share.
+ */
+#ifndef COLLECT_TREE_H
+#define COLLECT_TREE_H
+
+#include "base/strbuf.h"
+#include "base/time.h"
+#include "collect/collector.h"
+#include "collect/parse.h"
+
+#define TREE_RESCAN_US (30 * US_PER_SEC)
+#define TREE_SLOW_US (10 * US_PER_SEC)
+#define TREE_STARS_MAX 2
+#define TREE_PATHS_MAX 5
+#define TREE_COLUMNS_MAX 64
+
+/* What the stars of a pattern stood for, in their order; "" where it has fewer. */
+struct tree_match {
+	char star[TREE_STARS_MAX][PARSE_NAME_MAX + 1];
+};
+
+struct tree_file {
+	/* The first that exists is read. Each star stands for what the same star of the pattern
+	 * matched, and a third one for the second. */
+	const char *paths[TREE_PATHS_MAX];
+	/* Fills the columns that it finds, which are LP_MISSING, and returns how many these are.
+	 * NULL: the file is one number, for `column`. */
+	unsigned (*parse)(const char *text, int64_t *values);
+	unsigned column;
+	bool slow; /* read every TREE_SLOW_US only; its values stand until then */
+};
+
+struct tree_def {
+	const char *what; /* "Lustre OSTs", for messages */
+	const struct lp_schema *schema;
+	/* Paths that have to exist, with up to TREE_STARS_MAX stars, at most one between two
+	 * slashes. All patterns are looked at; what another pattern found already is passed over.
+	 */
+	const char *const *patterns;
+	const struct tree_file *files;
+	unsigned n_files;
+	/* The component's name; false: it is of no interest. NULL: what the stars matched, with a
+	 * slash between. */
+	bool (*name)(const struct proc_root *root, const struct tree_match *m,
+		char ret[PARSE_NAME_MAX + 1]);
+	/* Adds labels (see sysattr.h); may be NULL. */
+	void (*labels)(
+		const struct proc_root *root, const struct tree_match *m, struct strbuf *labels);
+	/* Changes the values of a row before they are stored; may be NULL. */
+	void (*finish)(int64_t *values);
+};
+
+/* For the functions of the same names of a collector. Opening fails with -ENOENT where no pattern
+ * matches anything. */
+int tree_open(const struct tree_def *def, const struct collect_config *config, void **ret_state,
+	struct lp_err *err);
+int tree_sample(void *state, struct collect_sink *sink, struct lp_err *err);
+void tree_close(void *state); /* accepts NULL */
+
+/* Calls `found` for every match of `pattern` under `root`, in the order of their names. A negative
+ * errno of `found` ends the walk and is returned; directories that cannot be read match nothing. */
+typedef int tree_found_fn(void *ctx, const struct tree_match *m);
+int tree_walk(const struct proc_root *root, const char *pattern, tree_found_fn *found, void *ctx);
+
+/* Writes `pattern` with its stars replaced; false if that is too long. */
+bool tree_path(const char *pattern, const struct tree_match *m, char *ret, size_t size);
+
+#endif

@@ -1,0 +1,37 @@
+/* Metrics of jobs on a Lustre server. */
+#include "model/metric_def.h"
+
+extern const struct lp_metric metrics_job[];
+const struct lp_metric metrics_job[] = {
+	{.name = "job_rd",
+		.unit = "bytes/s",
+		.help = "bytes the job read per second",
+		.resource = "storage",
+		.kind = "job",
+		.headline = true,
+		.inputs = {"rd_bytes"},
+		.eval = metric_rate,
+		.role = LP_ROLE_WORK,
+		.floor = 131072},
+	{.name = "job_wr",
+		.unit = "bytes/s",
+		.help = "bytes the job wrote per second",
+		.resource = "storage",
+		.kind = "job",
+		.headline = true,
+		.inputs = {"wr_bytes"},
+		.eval = metric_rate,
+		.role = LP_ROLE_WORK,
+		.floor = 131072},
+	{.name = "job_ops",
+		.unit = "1/s",
+		.help = "requests of the job per second",
+		.resource = "storage",
+		.kind = "job",
+		.headline = true,
+		.inputs = {"ops"},
+		.eval = metric_rate,
+		.role = LP_ROLE_WORK,
+		.floor = 1},
+	{.name = NULL},
+};

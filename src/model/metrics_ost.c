@@ -1,0 +1,103 @@
+/* Metrics of Lustre OSTs as their server sees them. */
+#include "model/metric_def.h"
+
+/* Microseconds of the first input for each of the second, in ms. */
+static double per_ms(const double *in, double dt_s)
+{
+	(void)dt_s;
+	return metric_ratio(in[0], in[1]) / 1000;
+}
+
+/* The first input for each of the second. */
+static double per(const double *in, double dt_s)
+{
+	(void)dt_s;
+	return metric_ratio(in[0], in[1]);
+}
+
+/* What is left of the second, in percent of it. */
+static double used(const double *in, double dt_s)
+{
+	(void)dt_s;
+	return 100 * metric_ratio(in[1] - in[0], in[1]);
+}
+
+extern const struct lp_metric metrics_ost[];
+const struct lp_metric metrics_ost[] = {
+	{.name = "ost_rd",
+		.unit = "bytes/s",
+		.help = "bytes read per second",
+		.resource = "storage",
+		.kind = "ost",
+		.headline = true,
+		.inputs = {"rd_bytes"},
+		.eval = metric_rate,
+		.role = LP_ROLE_WORK,
+		.floor = 131072,
+		.judged = true},
+	{.name = "ost_wr",
+		.unit = "bytes/s",
+		.help = "bytes written per second",
+		.resource = "storage",
+		.kind = "ost",
+		.headline = true,
+		.inputs = {"wr_bytes"},
+		.eval = metric_rate,
+		.role = LP_ROLE_WORK,
+		.floor = 131072,
+		.judged = true},
+	{.name = "ost_ops",
+		.unit = "1/s",
+		.help = "reads and writes per second",
+		.resource = "storage",
+		.kind = "ost",
+		.inputs = {"rd_ops+wr_ops"},
+		.eval = metric_rate,
+		.role = LP_ROLE_WORK,
+		.floor = 1},
+	{.name = "ost_await",
+		.unit = "ms",
+		.help = "average time a read or a write takes (Lustre 2.13 and later)",
+		.resource = "storage",
+		.kind = "ost",
+		.headline = true,
+		.inputs = {"rd_us+wr_us?", "rd_ops+wr_ops"},
+		.eval = per_ms,
+		.role = LP_ROLE_LATENCY,
+		.floor = 1,
+		.judged = true},
+	{.name = "brw_await",
+		.unit = "ms",
+		.help = "average time of a disk I/O, by the histogram of brw_stats",
+		.resource = "storage",
+		.kind = "ost",
+		.headline = true,
+		.inputs = {"io_ms", "io_times"},
+		.eval = per,
+		.role = LP_ROLE_LATENCY,
+		.floor = 1,
+		.judged = true},
+	{.name = "ost_other",
+		.unit = "1/s",
+		.help = "requests that are neither reads nor writes per second",
+		.resource = "storage",
+		.kind = "ost",
+		.inputs = {"other_ops"},
+		.eval = metric_rate},
+	{.name = "ost_clients",
+		.unit = "clients",
+		.help = "clients that are connected",
+		.resource = "storage",
+		.kind = "ost",
+		.inputs = {"clients"},
+		.eval = metric_value},
+	{.name = "ost_used",
+		.unit = "%",
+		.help = "how full it is",
+		.resource = "storage",
+		.kind = "ost",
+		.headline = true,
+		.inputs = {"free_kb", "total_kb"},
+		.eval = used},
+	{.name = NULL},
+};

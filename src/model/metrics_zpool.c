@@ -1,0 +1,35 @@
+/* Metrics of ZFS pools. */
+#include "model/metric_def.h"
+
+extern const struct lp_metric metrics_zpool[];
+const struct lp_metric metrics_zpool[] = {
+	{.name = "pool_online",
+		.unit = "0 or 1",
+		.help = "whether the pool is sound",
+		.resource = "storage",
+		.kind = "zpool",
+		.headline = true,
+		.inputs = {"online"},
+		.eval = metric_value},
+	{.name = "pool_rd",
+		.unit = "bytes/s",
+		.help = "bytes read per second",
+		.resource = "storage",
+		.kind = "zpool",
+		.headline = true,
+		.inputs = {"rd_bytes"},
+		.eval = metric_rate,
+		.role = LP_ROLE_WORK,
+		.floor = 131072},
+	{.name = "pool_wr",
+		.unit = "bytes/s",
+		.help = "bytes written per second",
+		.resource = "storage",
+		.kind = "zpool",
+		.headline = true,
+		.inputs = {"wr_bytes"},
+		.eval = metric_rate,
+		.role = LP_ROLE_WORK,
+		.floor = 131072},
+	{.name = NULL},
+};
