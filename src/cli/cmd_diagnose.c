@@ -12,6 +12,7 @@
 #include "report/verdict_html.h"
 #include "report/verdict_json.h"
 #include "report/verdict_text.h"
+#include "trace/stack/stack_evidence.h"
 #include <errno.h>
 #include <limpet/diagnose.h>
 #include <stdio.h>
@@ -268,6 +269,8 @@ static int run(
 	progress_clear(&run.progress);
 	if (!run.verdict)
 		return command_exit_code(r);
+	if (stack_evidence_read(run.verdict, run.data, &print_err) < 0)
+		data_print_warning(NULL, print_err.text);
 	printed = verdict_print(run.verdict, opt, &print_err);
 	if (printed < 0)
 		*err = print_err;
@@ -307,6 +310,9 @@ const struct command command_diagnose = {
 		"(server-hung), and a program that something keeps running out for: space, "
 		"descriptors, memory (resource-exhausted); also where there is nothing to compare. "
 		"With --metric or --group they are left aside.\n\n"
+		"Of what 'limpet stack' recorded, layers of one name on all servers are compared "
+		"by what a request takes in them (served), and a server that is named is told with "
+		"the call of the program that waited for it longest.\n\n"
 		"Data is looked at in two ways at once. Windows of half a minute, half an hour of "
 		"them at a time, show what is short and terrible; of large data, only the end is "
 		"looked at in this way, and a note says from when on. Windows of a quarter of an "

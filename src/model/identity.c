@@ -218,6 +218,7 @@ static const struct kind kinds[] = {
 		.peers_by = PEERS_BY_NAME,
 		.of_calls = true,
 		.remade = true},
+	{.name = "layer", .words = "layer", .peers_by = PEERS_BY_NAME, .of_calls = true},
 	{.name = "functions",
 		.words = "profile",
 		.by_role = true,

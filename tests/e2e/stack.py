@@ -153,11 +153,55 @@ def test_show(directory):
     good("stack", "show", "--trace", place.path("trace.json"), place.path("data"))
     with open(place.path("trace.json"), encoding="utf-8") as f:
         events = json.load(f)["traceEvents"]
+    names = [e["args"]["name"] for e in events if e["ph"] == "M"]
+    check(len(names) == 1 and names[0].startswith("host ("), names)
+    events = [e for e in events if e["ph"] == "X"]
     check(len(events) == len(rows) + 1, f"{len(events)} events")  # and the mark
-    check(all(e["ph"] == "X" and e["dur"] >= 0 for e in events), events[0])
+    check(all(e["dur"] >= 0 and e["ts"] >= 0 for e in events), events[0])
     bad(2, "there is no call 5:5", "stack", "show", "--call", "5:5", place.path("data"))
     bad(2, "'x' is no call", "stack", "show", "--call", "x", place.path("data"))
     bad(2, "there is no layer 'x'", "stack", "show", "--layer", "x", place.path("data"))
+
+
+def test_page(directory):
+    """The page is one file that has all calls."""
+    place = Place(directory, "pattern.c")
+    place.record()
+    good("stack", "show", "--html", place.path("calls.html"), place.path("data"))
+    with open(place.path("calls.html"), encoding="utf-8") as f:
+        page = f.read()
+    data = json.loads(page.split('<script type="application/json" id="data">')[1].split("</script>")[0])
+    check(len(data["calls"]) == len(place.calls()), f"{len(data['calls'])} calls")
+    check(all(c["parts"] for c in data["calls"]), "a call without its waterfall")
+    check("http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", ""), "an address")
+    check("ultrastar-36z15" in good("stack", "show", "--drive", "list"), "--drive list")
+    bad(2, "there is no drive 'x'", "stack", "show", "--drive", "x", place.path("data"))
+    with open(place.path("drives.yaml"), "w", encoding="utf-8") as f:
+        f.write("drives:\n  - name: x\n    activ: 3\n")
+    bad(2, "drives.yaml:3: there is no key 'activ'; did you mean 'active'?", "stack", "show", "--drive", "x",
+        "--drives", place.path("drives.yaml"), place.path("data"))
+
+
+def test_diagnose(directory):
+    """Layers of servers are peers; a program without peers is told with its slowest call."""
+    path = os.path.join(directory, "served.csv")
+    start = 1304899200
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("time,component,metric,value\n")
+        for t in range(240):
+            for server in range(1, 5):
+                for number, layer in enumerate(("server", "storage", "block")):
+                    jitter = 1 + (t * 7 + server * 13 + number * 5) % 11 / 40
+                    slow = 4 if server == 3 and t > 60 else 1
+                    f.write(f"{start + t},s{server}/layer:{layer},served,{(9 - number) * jitter * slow:.3f}\n")
+    ran = limpet("diagnose", "-q", "--json", path)
+    check(ran.code == 1, str(ran))
+    suspects = {s["component"] for s in json.loads(ran.out)["suspects"]}
+    check(suspects == {"s3/layer:server", "s3/layer:storage", "s3/layer:block"}, suspects)
+    place = Place(directory, "pattern.c")
+    place.record()
+    ran = limpet("diagnose", "-q", place.path("data"))
+    check(ran.code == 4 and "the slowest call: call " in ran.out, str(ran))
 
 
 def test_mistakes(directory):

@@ -43,26 +43,39 @@ static unsigned layer_most(const struct stack_call *call)
 	return most;
 }
 
+static void add_name(
+	struct strbuf *sb, const struct stack_metrics *m, const struct stack_call *call)
+{
+	strbuf_printf(sb, "call %" PRIu32 " of %s %" PRId32, call->number,
+		call->rank < (int64_t)m->n_ranks ? "rank" : "process", call->rank);
+}
+
+void stack_add_wait_for(
+	struct strbuf *sb, const struct stack_metrics *m, const struct stack_share *share)
+{
+	const struct stack_call *call = &m->calls[share->call];
+	bool disk = share->disk_ns > share->ns / 2;
+
+	add_name(sb, m, call);
+	strbuf_puts(sb, " waited ");
+	add_part(sb, disk ? share->disk_ns : share->ns, stack_call_latency(m, call));
+	strbuf_printf(sb, " for %s%s", stack_server_name(m, share->server), disk ? "'s disk" : "");
+}
+
 void stack_add_wait(struct strbuf *sb, const struct stack_metrics *m, const struct stack_call *call)
 {
 	const struct stack_share *share = stack_call_slowest(m, call);
 	int64_t ns = stack_call_latency(m, call);
 	unsigned layer = layer_most(call);
 
-	strbuf_printf(sb, "call %" PRIu32 " of %s %" PRId32, call->number,
-		call->rank < (int64_t)m->n_ranks ? "rank" : "process", call->rank);
 	if (share && share->ns > call->exclusive_ns[layer] / 2 && share->ns > 0) {
-		bool disk = share->disk_ns > share->ns / 2;
-
-		strbuf_puts(sb, " waited ");
-		add_part(sb, disk ? share->disk_ns : share->ns, ns);
-		strbuf_printf(sb, " for %s%s", stack_server_name(m, share->server),
-			disk ? "'s disk" : "");
-	} else {
-		strbuf_puts(sb, " spent ");
-		add_part(sb, call->exclusive_ns[layer], ns);
-		strbuf_printf(sb, " in %s", layers[layer].name);
+		stack_add_wait_for(sb, m, share);
+		return;
 	}
+	add_name(sb, m, call);
+	strbuf_puts(sb, " spent ");
+	add_part(sb, call->exclusive_ns[layer], ns);
+	strbuf_printf(sb, " in %s", layers[layer].name);
 }
 
 void stack_add_headline(struct strbuf *sb, const struct stack_metrics *m)
