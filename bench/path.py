@@ -50,7 +50,7 @@ def run(build, samples, folder):
          "--compress-pos=no", f"--callgrind-out-file={out}", build / "src/cli/limpet", "diagnose",
          "--metric", "await", data],
         env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False)
-    if "bench/disk:d0 limps" not in got.stdout:
+    if "bench: disk d0 is slow" not in got.stdout:
         sys.exit(f"path.py: the slow disk was not found\n{got.stdout}{got.stderr}")
     return instructions(out)
 

@@ -150,6 +150,7 @@ struct lp_suspect {
 				     "imbalanced", "faster", "less-loaded"; static */
 	char **evidence;	  /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
 	uint32_t n_evidence;
+	uint64_t measured; /* bit i: evidence[i] says in words what the findings say in numbers */
 	char *advice;	   /* what to do next, one sentence */
 	bool acknowledged; /* by the operator */
 	enum lp_level level;
@@ -229,6 +230,8 @@ struct lp_verdict {
 	char **unknown; /* what could not be judged, and why; there may be some beside suspects */
 	uint32_t n_unknown;
 	uint32_t n_compared; /* windows in which peers were compared, where there are most */
+	uint32_t n_expected; /* observers that an inventory lists; 0: there is none */
+	uint32_t n_missing;  /* of these, how many have no data */
 	char **notes;	     /* sentences about the analysis itself */
 	uint32_t n_notes;
 };

@@ -1,9 +1,12 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/method_options.h"
+#include "cli/terminal.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/output.h"
+#include "base/time.h"
 #include "base/words.h"
 #include "detect/train/thresholds.h"
 #include "explain/state.h"
@@ -11,6 +14,7 @@
 #include "report/verdict_hourly.h"
 #include "report/verdict_html.h"
 #include "report/verdict_json.h"
+#include "report/verdict_lines.h"
 #include "report/verdict_text.h"
 #include "trace/stack/stack_evidence.h"
 #include <errno.h>
@@ -18,17 +22,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct diagnose_options {
 	struct method_options method;
 	struct option_list components, metrics, groups, split_by, fixed, worse;
-	const char *topology, *trained, *expect, *state, *html, *warn_at;
+	const char *topology, *trained, *expect, *state, *html, *warn_at, *format, *colour;
 	int64_t since_us, until_us, hang_after_us, error_window_us;
 	uint64_t top;
-	bool json, hourly, verbose, quiet;
+	bool json, hourly, verbose, quiet, utc;
 };
+
+/* Nagios takes any failure of a plugin for this. */
+#define EXIT_NAGIOS_UNKNOWN 3
 
 #define AT(member) offsetof(struct diagnose_options, member)
 
@@ -70,13 +76,19 @@ static const struct option_def options[] = {
 	{"state", 0, OPTION_STRING, AT(state), "FILE",
 		"what the operator acknowledged, muted or cleared [$LIMPET_STATE, or the user's "
 		"own]"},
-	{"top", 'n', OPTION_UINT, AT(top), "N", "tell of that many problems [10]"},
+	{"top", 'n', OPTION_UINT, AT(top), "N", "print at most N incidents [10]"},
 	{"hourly", 0, OPTION_FLAG, AT(hourly), NULL,
 		"for each hour the components that are anomalous most persistently"},
 	{"html", 0, OPTION_STRING, AT(html), "FILE",
 		"also write a report with plots, one self-contained file"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON"},
-	{"verbose", 'v', OPTION_FLAG, AT(verbose), NULL, "every metric and component of a problem"},
+	{"format", 'f', OPTION_STRING, AT(format), "FORMAT",
+		"'text', 'json', 'oneline' (one line per incident, fields separated by tabs), or "
+		"'nagios' (a plugin's output and exit status) [text]"},
+	COLOUR_OPTION(AT(colour)),
+	{"utc", 0, OPTION_FLAG, AT(utc), NULL, "print and read times in UTC [local time, TZ]"},
+	{"verbose", 'v', OPTION_FLAG, AT(verbose), NULL,
+		"also print every metric and component of an incident, the groups, and the method"},
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "no progress bar"},
 	{NULL},
 };
@@ -211,36 +223,65 @@ static int html_write(
 	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : output_commit(&out, path, err);
 }
 
-static unsigned terminal_width(void)
-{
-	struct winsize size;
+/* The forms of a verdict, by the names of --format. */
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_LINES, FORMAT_NAGIOS };
 
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+static int format_choose(const struct diagnose_options *opt, enum format *ret, struct lp_err *err)
+{
+	static const char *const names[] = {[FORMAT_TEXT] = "text",
+		[FORMAT_JSON] = "json",
+		[FORMAT_LINES] = "oneline",
+		[FORMAT_NAGIOS] = "nagios"};
+
+	*ret = opt->json ? FORMAT_JSON : FORMAT_TEXT;
+	if (!opt->format)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(opt->format, names[i])) {
+			*ret = (enum format)i;
+			return 0;
+		}
+	}
+	return lp_err_set(err, -EINVAL,
+		"--format: '%.32s' is none of 'text', 'oneline', 'nagios' and 'json'", opt->format);
 }
 
-static int verdict_print(
+static int text_print(
 	const struct lp_verdict *v, const struct diagnose_options *opt, struct lp_err *err)
 {
-	struct verdict_text_options text = {.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+	struct verdict_text_options text = {.utf8 = terminal_utf8(),
 		.verbose = opt->verbose,
 		.top = (uint32_t)opt->top,
-		.width = terminal_width()};
+		.width = terminal_width(),
+		.clock = {.utc = opt->utc, .now_us = clock_us(CLOCK_REALTIME)}};
+	int r = terminal_colour(opt->colour, &text.colour, err);
+
+	return r < 0 ? r : verdict_print_text(stdout, v, &text);
+}
+
+static int verdict_print(const struct lp_verdict *v, const struct diagnose_options *opt,
+	enum format format, struct lp_err *err)
+{
 	int r = opt->html ? html_write(v, opt->html, opt->top, err) : 0;
 
 	if (r < 0)
 		return r;
 	if (opt->hourly)
-		r = opt->json ? verdict_print_hourly_json(stdout, v, (uint32_t)opt->top)
-			      : verdict_print_hourly(stdout, v, (uint32_t)opt->top);
-	else if (opt->json)
+		r = format == FORMAT_JSON ? verdict_print_hourly_json(stdout, v, (uint32_t)opt->top)
+					  : verdict_print_hourly(stdout, v, (uint32_t)opt->top);
+	else if (format == FORMAT_JSON)
 		r = verdict_print_json(stdout, v);
+	else if (format == FORMAT_LINES)
+		r = verdict_print_lines(stdout, v);
+	else if (format == FORMAT_NAGIOS)
+		r = verdict_print_nagios(stdout, v);
 	else
-		r = verdict_print_text(stdout, v, &text);
+		r = text_print(v, opt, err);
 	return r < 0 ? lp_err_sys(err, r, "cannot print the verdict") : 0;
 }
 
 /* Where there is a verdict it decides: bad files are among what it could not judge. */
-static int exit_code(const struct lp_verdict *v)
+static int exit_code(const struct lp_verdict *v, enum format format)
 {
 	static const int codes[] = {[LP_STATUS_OK] = EXIT_HEALTHY,
 		[LP_STATUS_SUSPECTS] = EXIT_SUSPECTS,
@@ -248,7 +289,7 @@ static int exit_code(const struct lp_verdict *v)
 		[LP_STATUS_ABSENT] = EXIT_SUSPECTS,
 		[LP_STATUS_WARNINGS] = EXIT_HEALTHY};
 
-	return codes[v->status];
+	return format == FORMAT_NAGIOS ? verdict_nagios_status(v) : codes[v->status];
 }
 
 static int run(
@@ -258,8 +299,14 @@ static int run(
 	_cleanup_(run_release) struct diagnose_run run = {.warn = {.warn = data_print_warning}};
 	struct lp_diagnose_options how = {0};
 	struct lp_err print_err = {0};
+	enum format format = FORMAT_TEXT;
+	bool colour;
 	int r = run_prepare(&run, opt, &how, err), printed;
 
+	if (r == 0)
+		r = format_choose(opt, &format, err);
+	if (r == 0)
+		r = terminal_colour(opt->colour, &colour, err);
 	if (r == 0)
 		r = data_open(data, args, n_args, &run.warn, &run.data, err);
 	if (!opt->quiet)
@@ -268,13 +315,13 @@ static int run(
 		r = lp_diagnose(run.data, &how, &run.verdict, err);
 	progress_clear(&run.progress);
 	if (!run.verdict)
-		return command_exit_code(r);
+		return format == FORMAT_NAGIOS ? EXIT_NAGIOS_UNKNOWN : command_exit_code(r);
 	if (stack_evidence_read(run.verdict, run.data, &print_err) < 0)
 		data_print_warning(NULL, print_err.text);
-	printed = verdict_print(run.verdict, opt, &print_err);
+	printed = verdict_print(run.verdict, opt, format, &print_err);
 	if (printed < 0)
 		*err = print_err;
-	return printed < 0 ? command_exit_code(printed) : exit_code(run.verdict);
+	return printed < 0 ? command_exit_code(printed) : exit_code(run.verdict, format);
 }
 
 static const struct example examples[] = {

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/method_options.h"
+#include "cli/terminal.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -473,25 +474,11 @@ static int training_run(struct training *t, struct lp_err *err)
 	return r < 0 ? r : thresholds_write(t->result.thresholds, t->opt->output, err);
 }
 
-/* Can the terminal show more than ASCII? */
-static bool speaks_utf8(void)
-{
-	const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-
-	for (size_t i = 0; i < 3; i++) {
-		const char *value = getenv(names[i]);
-
-		if (value && *value)
-			return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
-	}
-	return false;
-}
-
 static int training_print(const struct training *t)
 {
 	struct train_print_options opt = {.file = t->opt->output,
 		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
-		.utf8 = speaks_utf8()};
+		.utf8 = terminal_utf8()};
 
 	return t->opt->json ? train_print_json(stdout, &t->result, &opt)
 			    : train_print_text(stdout, &t->result, &opt);

@@ -290,16 +290,16 @@ static int verdict_notes(struct lp_verdict *v, const struct findings *fs, struct
 		refused += v->groups[i].refused != NULL;
 	if (fs->n_passed)
 		r = lp_verdict_note(v,
-			"%u passing asymmetr%s too short or too small to count (--hourly lists "
+			"%u passing difference%s too short or too small to count (--hourly lists "
 			"%s)",
-			fs->n_passed, fs->n_passed == 1 ? "y was" : "ies were",
+			fs->n_passed, fs->n_passed == 1 ? " was" : "s were",
 			fs->n_passed == 1 ? "it" : "them");
 	if (r == 0 && fs->n_slight)
 		r = lp_verdict_note(v,
-			"%u asymmetr%s there at the end of the data, too small or too new to count "
+			"%u difference%s at the end of the data %s too small or too new to count "
 			"(--hourly lists %s)",
-			fs->n_slight, fs->n_slight == 1 ? "y was" : "ies were",
-			fs->n_slight == 1 ? "it" : "them");
+			fs->n_slight, fs->n_slight == 1 ? "" : "s",
+			fs->n_slight == 1 ? "is" : "are", fs->n_slight == 1 ? "it" : "them");
 	if (r == 0 && !v->n_series && v->n_groups > refused)
 		r = lp_verdict_note(v,
 			"nothing was compared: the data is shorter than a window, or all values "

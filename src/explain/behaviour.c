@@ -1,9 +1,9 @@
 #include "explain/behaviour.h"
 
 #include "explain/cause.h"
-#include "explain/evidence.h"
 #include "explain/function_hints.h"
 #include "explain/processes.h"
+#include "model/quantity.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -102,9 +102,9 @@ void behaviour_add_functions(
 	strbuf_puts(sb, "most in ");
 	for (uint32_t i = 0; i < f->n_dimensions && d[i].distance >= TOLD * d[0].distance; i++) {
 		strbuf_printf(sb, "%s%s (", i ? ", " : "", d[i].name);
-		evidence_add_value(sb, d[i].own, i ? NULL : unit);
+		quantity_add(sb, d[i].own, i ? NULL : unit);
 		strbuf_puts(sb, " against ");
-		evidence_add_value(sb, d[i].peers, NULL);
+		quantity_add(sb, d[i].peers, NULL);
 		strbuf_puts(sb, ")");
 	}
 }

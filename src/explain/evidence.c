@@ -8,6 +8,7 @@
 #include "explain/cause.h"
 #include "explain/semantic.h"
 #include "model/metric_role.h"
+#include "model/quantity.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,28 +18,6 @@
 #define LIKE_PEERS 1.15
 /* Load so much like the peers' explains nothing. */
 #define LIKE_LOAD 1.5
-
-void evidence_add_value(struct strbuf *sb, double value, const char *unit)
-{
-	if (isnan(value))
-		strbuf_puts(sb, "nothing");
-	else if (value == 0)
-		strbuf_puts(sb, "0");
-	else if (fabs(value) >= 99.95)
-		strbuf_printf(sb, "%.0f", value);
-	else if (fabs(value) >= 9.995)
-		strbuf_printf(sb, "%.1f", value);
-	else
-		strbuf_printf(sb, "%#.3g", value);
-	if (!isnan(value) && unit && *unit)
-		strbuf_printf(sb, " %s", unit);
-}
-
-/* 4.1x, 0.35x, 120x. */
-static void add_ratio(struct strbuf *sb, double ratio)
-{
-	strbuf_printf(sb, ratio >= 99.5 ? "%.0fx" : ratio < 0.995 ? "%.2fx" : "%.1fx", ratio);
-}
 
 void evidence_add_windows(struct strbuf *sb, const struct lp_verdict *v, const struct lp_finding *f)
 {
@@ -144,20 +123,20 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 	strbuf_printf(sb, "%s ", t->metric);
 	if (evidence_is_alike(f)) {
 		strbuf_puts(sb, "spreads otherwise than its peers' (median ");
-		add_ratio(sb, f->ratio);
+		quantity_add_ratio(sb, f->ratio);
 		strbuf_puts(sb, ")");
 	} else if (finite) {
-		add_ratio(sb, f->ratio);
+		quantity_add_ratio(sb, f->ratio);
 		strbuf_puts(
 			sb, f->whole ? " what it was beside other observers (" : " its peers (");
-		evidence_add_value(sb, f->own, t->unit);
+		quantity_add(sb, f->own, t->unit);
 		strbuf_puts(sb, f->whole ? " instead of " : " against ");
-		evidence_add_value(sb, f->peers, t->unit);
+		quantity_add(sb, f->peers, t->unit);
 		strbuf_puts(sb, ")");
 	} else {
-		evidence_add_value(sb, f->own, t->unit);
+		quantity_add(sb, f->own, t->unit);
 		strbuf_puts(sb, " where its peers have ");
-		evidence_add_value(sb, f->peers, t->unit);
+		quantity_add(sb, f->peers, t->unit);
 	}
 	strbuf_puts(sb, " in ");
 	evidence_add_windows(sb, ctx->v, f);
@@ -170,7 +149,7 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 			f->distance);
 	if (f->explained_by_load && isfinite(f->load_ratio)) {
 		strbuf_puts(sb, ", as its load (");
-		add_ratio(sb, f->load_ratio);
+		quantity_add_ratio(sb, f->load_ratio);
 		strbuf_puts(sb, ") explains");
 	} else if (f->explained_by_idle) {
 		strbuf_puts(sb, ", as its peers are idle now and then; at work they are alike");
@@ -194,7 +173,7 @@ static void add_load(
 			strbuf_puts(sb,
 				load > 1 ? "throughput is above its peers' ("
 					 : "throughput is below its peers' (");
-		add_ratio(sb, load);
+		quantity_add_ratio(sb, load);
 		strbuf_puts(sb, ")");
 		return;
 	}
@@ -227,6 +206,17 @@ static int take_sentence(struct lp_suspect *s, size_t *cap, struct strbuf *sb)
 	}
 	s->evidence[s->n_evidence++] = text;
 	return 0;
+}
+
+/* The same; `in_numbers`: a table of the findings says it as well. */
+static int take_measured(struct lp_suspect *s, size_t *cap, struct strbuf *sb, bool in_numbers)
+{
+	uint32_t before = s->n_evidence;
+	int r = take_sentence(s, cap, sb);
+
+	if (r == 0 && s->n_evidence > before && before < 64 && in_numbers)
+		s->measured |= UINT64_C(1) << before;
+	return r;
 }
 
 static bool is_in_suspect(const struct lp_suspect *s, uint32_t finding)
@@ -285,7 +275,7 @@ static int add_leader(const struct explain_context *ctx, struct lp_suspect *s,
 		strbuf_printf(&sb, "it carries the load of %s, a path to the same LUN that is lost",
 			ctx->v->components[leader->component]->text);
 	else if (leader)
-		strbuf_printf(&sb, "%s of the same server is at fault at the same time (%s)",
+		strbuf_printf(&sb, "it suffers from %s of the same server (%s)",
 			ctx->v->components[leader->component]->text, leader->cause);
 	else if (cause_is_absence(s->cause) && !absent)
 		strbuf_puts(&sb,
@@ -317,11 +307,11 @@ int evidence_fill(
 
 	for (uint32_t i = 0; r == 0 && i < s->n_findings; i++) {
 		evidence_of_finding(ctx, s->findings[i], &sb);
-		r = take_sentence(s, &cap, &sb);
+		r = take_measured(s, &cap, &sb, !ctx->v->findings[s->findings[i]].n_dimensions);
 	}
 	if (r == 0) {
 		add_load(&sb, ctx, s);
-		r = take_sentence(s, &cap, &sb);
+		r = take_measured(s, &cap, &sb, true);
 	}
 	if (r == 0)
 		r = add_functions(ctx, s, &cap);

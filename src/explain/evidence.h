@@ -5,9 +5,6 @@
 #include "base/strbuf.h"
 #include "explain/context.h"
 
-/* A value in three digits: 0, 0.120, 4.10, 41.0, 410, 4100. `unit` may be NULL. */
-void evidence_add_value(struct strbuf *sb, double value, const char *unit);
-
 /* In how many windows a finding's component was out of step, "37 of 46 windows": the one way in
  * which all that is told of a finding counts them. */
 void evidence_add_windows(

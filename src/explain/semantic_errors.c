@@ -191,13 +191,15 @@ static void tell_clients(struct strbuf *sb, const struct matching *m, const stru
 		told[host] = true;
 		others++;
 		if (named++ < CLIENTS_NAMED)
-			strbuf_printf(sb, "%s%s", others == 1 ? "so did clients on " : ", ",
+			strbuf_printf(sb, "%s%s", others == 1 ? "clients on " : ", ",
 				t->hosts[host].name);
 	}
 	if (others > CLIENTS_NAMED)
 		strbuf_printf(sb, " and %" PRIu32 " more", others - CLIENTS_NAMED);
+	if (others)
+		strbuf_puts(sb, " got it too");
 	if (n > 1)
-		strbuf_printf(sb, "%s%" PRIu64 " calls of clients failed so until ",
+		strbuf_printf(sb, "%s%" PRIu64 " calls of clients failed in this way until ",
 			others ? "; " : "", n);
 	if (n > 1)
 		tell_time(sb, h->last_ns);
@@ -218,7 +220,7 @@ static int tell_pair(struct semantic_finding *f, const struct matching *m, const
 	if (later >= 0)
 		strbuf_printf(&sb, ", %.3f s later", later);
 	else
-		strbuf_printf(&sb, ", %.3f s earlier by the clocks of the two", -later);
+		strbuf_printf(&sb, ", %.3f s earlier by the clocks of the two hosts", -later);
 	if (r == 0)
 		r = tell_sentence(f, &sb);
 	if (!h->n_same) {

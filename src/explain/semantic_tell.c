@@ -13,34 +13,35 @@
 /* More is not read by anybody. */
 #define NOTES_MAX 12
 
+/* "PID" stands for the number of the process. */
 static const struct {
 	int error;
 	const char *advice;
 } error_advice[] = {
 	{EMFILE,
-		"the process has as many files open as it may: compare 'prlimit --nofile -p PID' "
-		"with 'ls /proc/PID/fd | wc -l', and raise the limit (LimitNOFILE= of its unit, "
-		"ulimit -n) or find what it does not close."},
+		"the process has reached its limit of open files. Compare 'prlimit --nofile -p "
+		"PID' "
+		"with 'ls /proc/PID/fd | wc -l'. Raise the limit (LimitNOFILE= in its unit, ulimit "
+		"-n), or find what it does not close."},
 	{ENFILE,
-		"the whole machine has as many files open as it may: look at "
-		"/proc/sys/fs/file-nr and raise fs.file-max (sysctl)."},
+		"the machine has reached its limit of open files. Look at /proc/sys/fs/file-nr and "
+		"raise fs.file-max (sysctl)."},
 	{ENOSPC,
-		"its file system is full: 'df' tells of space, 'df -i' of inodes; make room, or "
-		"make it larger."},
-	{EDQUOT, "a quota is used up: 'quota' or 'repquota -a' tells whose."},
+		"its file system is full. 'df' shows space, 'df -i' inodes. Make room, or enlarge "
+		"it."},
+	{EDQUOT, "a quota is used up. 'quota' or 'repquota -a' shows whose."},
 	{EROFS,
-		"its file system can only be read: 'mount' tells which, 'dmesg' why (errors make "
-		"the kernel remount it); mend the disk or the file system before you remount it "
-		"writable."},
-	{EIO, "its disk cannot do what it should: look at 'dmesg' and 'smartctl -a'."},
+		"its file system is read-only. 'mount' shows which one, 'dmesg' why (after errors "
+		"the kernel remounts it so). Repair the disk or the file system before you remount "
+		"it."},
+	{EIO, "its disk returns errors. Look at 'dmesg' and 'smartctl -a'."},
 	{EFBIG,
-		"a file may not become larger: look at the limit ('prlimit --fsize -p PID', "
-		"LimitFSIZE= of its unit, ulimit -f), and at the largest file that its file system "
-		"can hold."},
+		"a file has reached the size limit. Look at 'prlimit --fsize -p PID' (LimitFSIZE= "
+		"in its unit, ulimit -f), and at the largest file that its file system allows."},
 	{ENOMEM,
-		"it gets no more memory: look at its limits ('prlimit --as --data -p PID', ulimit "
+		"it gets no more memory. Look at its limits ('prlimit --as --data -p PID', ulimit "
 		"-v, memory.max of its control group) and at 'free'."},
-	{ENOBUFS, "the kernel has no memory for its sockets: look at 'ss -m' and net.*mem*."},
+	{ENOBUFS, "the kernel has no memory left for its sockets. Look at 'ss -m' and net.*mem*."},
 };
 
 static const struct {
@@ -48,17 +49,18 @@ static const struct {
 	const char *advice;
 } signal_advice[] = {
 	{SIGXFSZ,
-		"a file may not become larger: look at the limit (ulimit -f, LimitFSIZE= of its "
-		"unit) before you start it again."},
+		"a file reached the size limit. Raise it (ulimit -f, LimitFSIZE= in its unit) "
+		"before you start it again."},
 	{SIGKILL,
-		"somebody killed it: was it the kernel, which had no more memory ('dmesg', "
-		"'journalctl -k')?"},
+		"something killed it. Was it the kernel, out of memory ('dmesg', 'journalctl "
+		"-k')?"},
 	{SIGXCPU,
-		"it used up the time that it may: look at its limit (ulimit -t, LimitCPU=) before "
-		"you start it again."},
+		"it used up its CPU time limit. Raise it (ulimit -t, LimitCPU=) before you start "
+		"it "
+		"again."},
 	{SIGBUS,
-		"memory behind a file went away, or the disk failed: look at 'dmesg', then at its "
-		"core ('coredumpctl info')."},
+		"a mapped file shrank, or the disk failed. Look at 'dmesg', then at its core "
+		"('coredumpctl info')."},
 };
 
 struct semantic_finding *tell_accuse(struct semantic *s, struct lp_identity *component,
@@ -221,8 +223,13 @@ char *tell_advice(
 
 	if (!advice || process == TRACES_NONE)
 		return strdup(cause->advice);
-	strbuf_printf(&sb, "On %s (PID %" PRId32 "): %s", t->hosts[t->processes[process].host].name,
-		t->processes[process].pid, advice);
+	strbuf_printf(&sb, "On %s, process %" PRId32 ": ",
+		t->hosts[t->processes[process].host].name, t->processes[process].pid);
+	for (const char *at; (at = strstr(advice, "PID")); advice = at + strlen("PID")) {
+		strbuf_add(&sb, advice, (size_t)(at - advice));
+		strbuf_printf(&sb, "%" PRId32, t->processes[process].pid);
+	}
+	strbuf_puts(&sb, advice);
 	return strbuf_take(&sb);
 }
 

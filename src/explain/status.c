@@ -93,6 +93,8 @@ static int judge_missing(
 				names_add(&missing, observer);
 		}
 	}
+	v->n_expected = n_listed;
+	v->n_missing = missing.n;
 	if (!missing.n)
 		return 0;
 	names_end(&missing);

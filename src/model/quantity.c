@@ -175,6 +175,13 @@ const char *quantity_format_ratio(double ratio, char buf[QUANTITY_TEXT_MAX])
 	return buf;
 }
 
+void quantity_add_ratio(struct strbuf *sb, double ratio)
+{
+	char buf[QUANTITY_TEXT_MAX];
+
+	strbuf_puts(sb, quantity_format_ratio(ratio, buf));
+}
+
 /* "1m19s", "2h30m", "5 days": two units at most, the second left out where it is 0. */
 static void pair_write(int64_t n, int64_t per, const char *large, const char *small, char *buf)
 {

@@ -31,6 +31,9 @@ void quantity_add(struct strbuf *sb, double value, const char *unit);
  * not a ratio: an infinite one, or none, is "-". Returns `buf`. */
 const char *quantity_format_ratio(double ratio, char buf[QUANTITY_TEXT_MAX]);
 
+/* The same, appended to a string. */
+void quantity_add_ratio(struct strbuf *sb, double ratio);
+
 /* A span of time in microseconds: "200 ms", "2 s", "1m19s", "37 min", "2h30m", "3 days". Returns
  * `buf`. */
 const char *quantity_format_span(int64_t us, char buf[QUANTITY_TEXT_MAX]);

@@ -5,6 +5,7 @@
 #include "model/hosts.h"
 #include "model/naming.h"
 #include "model/quantity.h"
+#include "model/syscalls.h"
 #include "report/verdict_facts.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define CODE_MAX 24
+#define ERRNOS 256 /* more than there are */
 
 const struct lp_identity *incident_component(
 	const struct lp_verdict *v, const struct lp_incident *in)
@@ -70,7 +72,9 @@ const char *incident_state_name(enum lp_status status)
 
 const char *incident_confidence_name(double confidence)
 {
-	return confidence >= 0.8 ? "high" : confidence >= 0.5 ? "medium" : "low";
+	long percent = lround(confidence * 100); /* as it is printed */
+
+	return percent >= 80 ? "high" : percent >= 50 ? "medium" : "low";
 }
 
 /* What a sentence about an incident is made of. */
@@ -106,25 +110,23 @@ static bool is_above(const struct lp_finding *f)
 	return f->direction == LP_MARK_ABOVE && !f->n_dimensions;
 }
 
-/* The strongest finding above its peers in one of two roles. */
-static const struct lp_finding *strongest_in(
+/* The most telling finding above its peers in one of two roles, NULL: none. Findings stand in order
+ * of how much they tell, components too. */
+static const struct lp_finding *first_above(
 	const struct subject *s, enum lp_role one, enum lp_role other)
 {
-	const struct lp_finding *best = NULL;
-
-	for (uint32_t c = 0; !best && c < s->in->n_components; c++) {
+	for (uint32_t c = 0; c < s->in->n_components; c++) {
 		const struct lp_suspect *suspect = verdict_suspect_of(s->v, s->in->components[c]);
 
 		for (uint32_t i = 0; suspect && i < suspect->n_findings; i++) {
 			const struct lp_finding *f = &s->v->findings[suspect->findings[i]];
 			enum lp_role role = role_of(s, f);
 
-			if (is_above(f) && (role == one || role == other) &&
-				(!best || f->ratio > best->ratio))
-				best = f;
+			if (is_above(f) && (role == one || role == other))
+				return f;
 		}
 	}
-	return best;
+	return NULL;
 }
 
 /* ", 9.4x its peers", where that is a number; people do not care for its tenths above ten. */
@@ -183,12 +185,12 @@ static void add_yield(struct strbuf *sb, const struct subject *s)
 
 static void say_slow(struct strbuf *sb, const struct subject *s)
 {
-	const struct lp_finding *f = strongest_in(s, LP_ROLE_LATENCY, LP_ROLE_HARM);
+	const struct lp_finding *f = first_above(s, LP_ROLE_LATENCY, LP_ROLE_HARM);
 	char ratio[QUANTITY_TEXT_MAX];
 	const char *times;
 
 	if (!f)
-		f = strongest_in(s, LP_ROLE_SERVICE, LP_ROLE_SERVICE);
+		f = first_above(s, LP_ROLE_SERVICE, LP_ROLE_SERVICE);
 	times = ratio_text(f, ratio);
 	add_storage(sb, s, verb(s, "is slow", "was slow"), verb(s, "are slow", "were slow"));
 	if (!times)
@@ -204,7 +206,7 @@ static void say_slow(struct strbuf *sb, const struct subject *s)
 static void say_flooded_disk(struct strbuf *sb, const struct subject *s)
 {
 	char ratio[QUANTITY_TEXT_MAX];
-	const char *times = ratio_text(strongest_in(s, LP_ROLE_WORK, LP_ROLE_WORK), ratio);
+	const char *times = ratio_text(first_above(s, LP_ROLE_WORK, LP_ROLE_WORK), ratio);
 
 	add_storage(sb, s, verb(s, "is overloaded", "was overloaded"),
 		verb(s, "are overloaded", "were overloaded"));
@@ -244,7 +246,7 @@ static void add_ends(struct strbuf *sb, const struct subject *s)
 
 static void say_lost_packets(struct strbuf *sb, const struct subject *s)
 {
-	const struct lp_finding *f = strongest_in(s, LP_ROLE_TROUBLE, LP_ROLE_TROUBLE);
+	const struct lp_finding *f = first_above(s, LP_ROLE_TROUBLE, LP_ROLE_TROUBLE);
 	char rate[QUANTITY_TEXT_MAX];
 
 	strbuf_puts(sb, "packets between ");
@@ -268,7 +270,7 @@ static void add_server(struct strbuf *sb, const struct subject *s)
 
 static void say_flooded_network(struct strbuf *sb, const struct subject *s)
 {
-	const struct lp_finding *f = strongest_in(s, LP_ROLE_WORK, LP_ROLE_WORK);
+	const struct lp_finding *f = first_above(s, LP_ROLE_WORK, LP_ROLE_WORK);
 	char ratio[QUANTITY_TEXT_MAX], rate[QUANTITY_TEXT_MAX];
 	const char *times = ratio_text(f, ratio);
 
@@ -287,7 +289,7 @@ static void say_flooded_network(struct strbuf *sb, const struct subject *s)
 static void say_slow_link(struct strbuf *sb, const struct subject *s)
 {
 	char ratio[QUANTITY_TEXT_MAX];
-	const char *times = ratio_text(strongest_in(s, LP_ROLE_LATENCY, LP_ROLE_SERVICE), ratio);
+	const char *times = ratio_text(first_above(s, LP_ROLE_LATENCY, LP_ROLE_SERVICE), ratio);
 
 	add_server(sb, s);
 	strbuf_printf(sb, ": the network link %s slow", verb(s, "is", "was"));
@@ -299,7 +301,7 @@ static void say_slow_link(struct strbuf *sb, const struct subject *s)
 static void say_slow_network(struct strbuf *sb, const struct subject *s)
 {
 	char ratio[QUANTITY_TEXT_MAX];
-	const char *times = ratio_text(strongest_in(s, LP_ROLE_SERVICE, LP_ROLE_LATENCY), ratio);
+	const char *times = ratio_text(first_above(s, LP_ROLE_SERVICE, LP_ROLE_LATENCY), ratio);
 
 	add_server(sb, s);
 	strbuf_printf(sb, ": requests %s slow to cross the network", verb(s, "are", "were"));
@@ -318,7 +320,7 @@ static void say_bad_link(struct strbuf *sb, const struct subject *s)
 
 static void say_too_little_cpu(struct strbuf *sb, const struct subject *s)
 {
-	const struct lp_finding *f = strongest_in(s, LP_ROLE_TROUBLE, LP_ROLE_BUSY);
+	const struct lp_finding *f = first_above(s, LP_ROLE_TROUBLE, LP_ROLE_BUSY);
 
 	add_server(sb, s);
 	strbuf_printf(sb, " %s short of CPU", verb(s, "is", "was"));
@@ -399,15 +401,29 @@ static bool find_code(const struct lp_suspect *s, const char *start, char buf[CO
 	return false;
 }
 
+/* " (EMFILE: too many open files)" */
+static void add_error(struct strbuf *sb, const struct lp_suspect *s)
+{
+	char code[CODE_MAX], name[SYSCALL_NAME_MAX];
+
+	if (!find_code(s, "E", code))
+		return;
+	strbuf_printf(sb, " (%s", code);
+	for (int error = 1; error < ERRNOS; error++) {
+		const char *words = strerror(error);
+
+		if (!strcmp(errno_name(error, name), code))
+			strbuf_printf(sb, ": %c%s", tolower((unsigned char)words[0]), words + 1);
+	}
+	strbuf_putc(sb, ')');
+}
+
 static void say_propagated(struct strbuf *sb, const struct subject *s)
 {
-	char code[CODE_MAX];
-
 	add_program(sb, s);
 	strbuf_puts(
 		sb, verb(s, " returns errors to its clients", " returned errors to its clients"));
-	if (find_code(s->lead, "E", code))
-		strbuf_printf(sb, " (%s)", code);
+	add_error(sb, s->lead);
 }
 
 static void say_crashed(struct strbuf *sb, const struct subject *s)
@@ -422,12 +438,9 @@ static void say_crashed(struct strbuf *sb, const struct subject *s)
 
 static void say_exhausted(struct strbuf *sb, const struct subject *s)
 {
-	char code[CODE_MAX];
-
 	add_program(sb, s);
 	strbuf_puts(sb, verb(s, " runs out of a resource", " ran out of a resource"));
-	if (find_code(s->lead, "E", code))
-		strbuf_printf(sb, " (%s)", code);
+	add_error(sb, s->lead);
 }
 
 static void say_rogue(struct strbuf *sb, const struct subject *s)

@@ -1,8 +1,11 @@
 #include "report/verdict_facts.h"
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/time.h"
 #include "model/identity.h"
+#include "report/incident.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <limpet/metric.h>
 #include <string.h>
@@ -317,23 +320,17 @@ static struct kind_counts count_members(const struct lp_verdict *v, bool compare
 	return counts;
 }
 
-/* Who was compared: "4 TCP peers in 1 group", where others have no peers. */
+/* Who was compared: "4 TCP peers", where others have no peers. */
 static void add_compared(struct strbuf *sb, const struct lp_verdict *v)
 {
 	uint32_t refused = count_refused(v);
 	struct kind_counts counts;
 
-	if (!refused || refused == v->n_groups) {
-		verdict_add_population(sb, v);
-		return;
-	}
-	counts = count_members(v, true);
+	counts = count_members(v, !refused || refused < v->n_groups);
 	add_kinds(sb, &counts);
-	add_groups(sb, v->n_groups - refused);
 }
 
-/* " Not compared: 1 disk and 1 network interface, for want of peers." */
-static void add_not_compared(struct strbuf *sb, const struct lp_verdict *v)
+void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v)
 {
 	uint32_t refused = count_refused(v);
 	struct kind_counts counts;
@@ -341,9 +338,8 @@ static void add_not_compared(struct strbuf *sb, const struct lp_verdict *v)
 	if (!refused || refused == v->n_groups)
 		return;
 	counts = count_members(v, false);
-	strbuf_puts(sb, " Not compared: ");
+	strbuf_puts(sb, "not checked, for want of peers: ");
 	add_kinds(sb, &counts);
-	strbuf_puts(sb, ", for want of peers.");
 }
 
 /* Is a table only there to weigh another one with? */
@@ -433,136 +429,184 @@ void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v)
 		verdict_thresholds(v));
 }
 
-/* "1 muted suspect is out of step: fs3/disk:sdg." A muted suspect is one that the operator knows
- * of, not one that is in step. */
-static void add_muted(struct strbuf *sb, const struct lp_verdict *v)
+/* An observer with storage or a CPU of its own is a server, as far as limpet can see. */
+static bool is_server(const struct lp_verdict *v, const char *observer)
 {
-	uint32_t told = v->n_muted <= MUTED_MAX + 1 ? v->n_muted : MUTED_MAX;
+	for (uint32_t c = 0; c < v->n_components; c++) {
+		const struct lp_identity *id = v->components[c];
 
-	strbuf_printf(sb, "%" PRIu32 " muted suspect%s out of step: ", v->n_muted,
-		v->n_muted == 1 ? " is" : "s are");
-	for (uint32_t i = 0; i < told; i++)
-		strbuf_printf(sb, "%s%s", i ? ", " : "", v->components[v->muted[i]]->text);
-	if (told < v->n_muted)
-		strbuf_printf(sb, " and %" PRIu32 " more", v->n_muted - told);
-	strbuf_putc(sb, '.');
+		if (!strcmp(id->observer, observer) &&
+			(kind_find(id->kind)->resource == RESOURCE_STORAGE ||
+				kind_find(id->kind)->resource == RESOURCE_HOST))
+			return true;
+	}
+	return false;
 }
 
-/* "fs3/disk:sdg limps: slow disk. 2 more incidents, 1 acknowledged." */
-static void add_suspicion(struct strbuf *sb, const struct lp_verdict *v)
+static void add_counted(struct strbuf *sb, uint32_t n, const char *what)
 {
-	const struct lp_incident *worst = &v->incidents[0];
-	uint32_t acknowledged = 0, n = verdict_n_limping(v);
+	strbuf_printf(sb, "%" PRIu32 " %s%s", n, what, n == 1 ? "" : "s");
+}
+
+/* Many components of few observers: their number is found by their distinct names. */
+static void count_observers(const struct lp_verdict *v, uint32_t *ret_servers, uint32_t *ret_others)
+{
+	struct strmap seen = {0};
+	uint32_t before;
+
+	*ret_servers = *ret_others = 0;
+	for (uint32_t c = 0; c < v->n_components; c++) {
+		const char *observer = v->components[c]->observer;
+
+		if (strmap_get(&seen, observer, &before) || strmap_put(&seen, observer, c) < 0)
+			continue;
+		*(is_server(v, observer) ? ret_servers : ret_others) += 1;
+	}
+	strmap_release(&seen);
+}
+
+void verdict_add_checked(struct strbuf *sb, const struct lp_verdict *v)
+{
+	uint32_t servers, others;
+
+	count_observers(v, &servers, &others);
+	if (!v->n_components) {
+		if (v->n_traced)
+			add_traced(sb, v);
+		else
+			strbuf_puts(sb, "nothing");
+		return;
+	}
+	if (v->n_expected && v->n_missing <= v->n_expected)
+		strbuf_printf(sb, "%" PRIu32 " of %" PRIu32 " hosts", v->n_expected - v->n_missing,
+			v->n_expected);
+	else if (servers)
+		add_counted(sb, servers, "server");
+	if (others && servers && !v->n_expected)
+		strbuf_puts(sb, " and ");
+	if (others && !v->n_expected)
+		add_counted(sb, others, servers ? "client" : "host");
+	strbuf_puts(sb, ", ");
+	add_counted(sb, v->n_components, "component");
+}
+
+/* "fs2: disk sdd is slow, 4.1x its peers. 2 more incidents, 1 acknowledged." */
+static void add_incidents(struct strbuf *sb, const struct lp_verdict *v)
+{
+	uint32_t acknowledged = 0, n = v->n_incidents;
 
 	for (uint32_t i = 1; i < n; i++)
 		acknowledged += verdict_incident_acknowledged(v, &v->incidents[i]);
-	strbuf_printf(sb, "%s limps: %s%s.", worst->part, verdict_cause_words(worst->cause),
-		verdict_incident_acknowledged(v, worst) ? " (acknowledged)" : "");
+	incident_add_what(sb, v, &v->incidents[0]);
+	strbuf_puts(
+		sb, verdict_incident_acknowledged(v, &v->incidents[0]) ? " (acknowledged)." : ".");
 	if (n < 2)
 		return;
-	strbuf_printf(sb, " %" PRIu32 " more incident%s", n - 1, n == 2 ? "" : "s");
+	strbuf_putc(sb, ' ');
+	add_counted(sb, n - 1, "more incident");
 	if (acknowledged)
 		strbuf_printf(sb, ", %" PRIu32 " acknowledged", acknowledged);
 	strbuf_putc(sb, '.');
 }
 
-/* "Nobody limps, but fs3/disk:sdc is absent (lost path), and so are 2 more." */
-static void add_absence(struct strbuf *sb, const struct lp_verdict *v)
+uint32_t verdict_n_judged(const struct lp_verdict *v)
 {
-	uint32_t limping = verdict_n_limping(v), n = v->n_incidents - limping;
-	const struct lp_incident *worst;
-
-	if (!n)
-		return;
-	worst = &v->incidents[limping];
-	strbuf_printf(sb, "%s%s is absent: %s%s", limping ? " Besides, " : "Nobody limps, but ",
-		worst->part, verdict_cause_words(worst->cause),
-		verdict_incident_acknowledged(v, worst) ? " (acknowledged)" : "");
-	if (n > 1)
-		strbuf_printf(sb, ", and so %s %" PRIu32 " more", n == 2 ? "is" : "are", n - 1);
-	strbuf_putc(sb, '.');
+	return v->n_compared >= v->params.k ? v->n_compared : v->n_traced;
 }
 
-/* "Warning: fs3/disk:sdg is slow, by little but certainly; and 2 more." */
-static void add_warnings(struct strbuf *sb, const struct lp_verdict *v)
+void verdict_add_well(struct strbuf *sb, const struct lp_verdict *v)
 {
-	strbuf_printf(sb, "Warning: %s is slow, by little but certainly",
-		v->components[v->warnings[0].component]->text);
-	if (v->n_warnings > 1)
-		strbuf_printf(sb, ", and so %s %" PRIu32 " more", v->n_warnings == 2 ? "is" : "are",
-			v->n_warnings - 1);
-	strbuf_putc(sb, '.');
-}
-
-static void add_well_in_calls(struct strbuf *sb, const struct lp_verdict *v)
-{
-	strbuf_printf(sb,
-		"All %swell in the system calls of %" PRIu32
-		" observer%s: no error that a server handed on, no crash, no hang. Too "
-		"little data to compare anybody with peers.",
-		v->n_muted ? "else is " : "", v->n_traced, v->n_traced == 1 ? "" : "s");
-}
-
-static void add_well(struct strbuf *sb, const struct lp_verdict *v)
-{
-	uint32_t n = verdict_span(v).n_windows;
 	bool some = v->n_muted || v->n_warnings;
 
 	if (v->n_traced && v->n_compared < v->params.k) {
-		add_well_in_calls(sb, v);
+		strbuf_printf(sb,
+			"all %sis well in the system calls of %" PRIu32
+			" observer%s: no error passed on to a client, no crash, no hang; there is "
+			"too little data to compare components with their peers",
+			some ? "else " : "", v->n_traced, v->n_traced == 1 ? "" : "s");
 		return;
 	}
-	if (v->n_unknown)
-		strbuf_puts(sb, "What could be compared is well: ");
-	else
-		strbuf_puts(sb, some ? "All else is well: " : "All well: ");
+	strbuf_puts(sb,
+		v->n_unknown   ? "what could be compared is well: "
+			: some ? "all else is well: "
+			       : "all is well: ");
+	strbuf_printf(sb, "nothing%s is slow, failing or missing among ", some ? " else" : "");
 	add_compared(sb, v);
-	strbuf_printf(sb, ", %" PRIu32 " %s%s, nobody%s is out of step%s.", n,
-		all_by_samples(v) ? "sample" : "window", n == 1 ? "" : "s", some ? " else" : "",
-		v->n_asymmetries ? " for the worse" : "");
-	add_not_compared(sb, v);
-}
-
-uint32_t verdict_n_reasons_told(const struct lp_verdict *v)
-{
-	return v->n_unknown <= UNKNOWN_MAX + 1 ? v->n_unknown : UNKNOWN_MAX;
 }
 
 /* "no data from oss3; not all could be read: ... and 3 more reasons." */
 static void add_reasons(struct strbuf *sb, const struct lp_verdict *v)
 {
-	uint32_t told = verdict_n_reasons_told(v);
+	uint32_t n = v->n_unknown <= UNKNOWN_MAX + 1 ? v->n_unknown : UNKNOWN_MAX;
 
-	for (uint32_t i = 0; i < told; i++)
+	for (uint32_t i = 0; i < n; i++)
 		strbuf_printf(sb, "%s%s", i ? "; " : "", v->unknown[i]);
-	if (told < v->n_unknown)
-		strbuf_printf(sb, " and %" PRIu32 " more reasons", v->n_unknown - told);
+	if (n < v->n_unknown)
+		strbuf_printf(sb, " and %" PRIu32 " more reasons", v->n_unknown - n);
 	strbuf_putc(sb, '.');
+}
+
+static void add_warned(struct strbuf *sb, const struct lp_verdict *v)
+{
+	strbuf_puts(sb, "Warning: ");
+	incident_add_warning(sb, v, &v->warnings[0]);
+	strbuf_putc(sb, '.');
+	if (v->n_warnings < 2)
+		return;
+	strbuf_putc(sb, ' ');
+	add_counted(sb, v->n_warnings - 1, "more warning");
+	strbuf_putc(sb, '.');
+}
+
+/* The same sentence, at the beginning of a paragraph. */
+static void add_well_sentence(struct strbuf *sb, const struct lp_verdict *v)
+{
+	size_t at = sb->len;
+
+	verdict_add_well(sb, v);
+	strbuf_putc(sb, '.');
+	if (!sb->failed && sb->len > at)
+		sb->text[at] = (char)toupper((unsigned char)sb->text[at]);
+}
+
+void verdict_add_muted(struct strbuf *sb, const struct lp_verdict *v, uint32_t max)
+{
+	uint32_t n = v->n_muted <= max + 1 ? v->n_muted : max;
+
+	strbuf_puts(sb, "Muted, and still out of step: ");
+	for (uint32_t i = 0; i < n; i++)
+		strbuf_printf(sb, "%s%s", i ? ", " : "", v->components[v->muted[i]]->text);
+	if (n < v->n_muted)
+		strbuf_printf(sb, " and %" PRIu32 " more", v->n_muted - n);
+	strbuf_putc(sb, '.');
+}
+
+static void separate(struct strbuf *sb)
+{
+	if (sb->len)
+		strbuf_putc(sb, ' ');
 }
 
 void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v)
 {
-	bool suspects = v->n_incidents > 0;
-
-	if (verdict_n_limping(v))
-		add_suspicion(sb, v);
-	add_absence(sb, v);
+	if (v->n_incidents)
+		add_incidents(sb, v);
 	if (v->n_unknown) {
-		strbuf_puts(sb, suspects ? " Not everything could be judged: " : "UNKNOWN: ");
+		strbuf_puts(sb, v->n_incidents ? " Not everything could be judged: " : "UNKNOWN: ");
 		add_reasons(sb, v);
 	}
 	if (v->n_muted) {
-		strbuf_puts(sb, suspects || v->n_unknown ? " " : "");
-		add_muted(sb, v);
+		separate(sb);
+		verdict_add_muted(sb, v, MUTED_MAX);
 	}
 	if (v->n_warnings) {
-		strbuf_puts(sb, suspects || v->n_unknown || v->n_muted ? " " : "");
-		add_warnings(sb, v);
+		separate(sb);
+		add_warned(sb, v);
 	}
-	if (suspects || (v->n_unknown && v->n_compared < v->params.k && !v->n_traced))
+	if (v->n_incidents || (v->n_unknown && !verdict_n_judged(v)))
 		return;
-	strbuf_puts(sb, v->n_unknown || v->n_muted || v->n_warnings ? " " : "");
-	add_well(sb, v);
+	separate(sb);
+	add_well_sentence(sb, v);
 }
 
 static void add_onset(struct strbuf *sb, const struct lp_incident *in)

@@ -68,11 +68,25 @@ const char *verdict_thresholds(const struct lp_verdict *v);
 /* How it was looked at: "method cdf, thresholds from the peers' own spread". */
 void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v);
 
-/* How many of the reasons why something could not be judged are in the headline. */
-uint32_t verdict_n_reasons_told(const struct lp_verdict *v);
-
-/* The verdict in one line. */
+/* The verdict in a few sentences, for a title: "oss5: disk sdb is slow, 9.4x its peers. 2 more
+ * incidents." */
 void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v);
+
+/* How many windows, or traced observers, could be judged: 0 means that nothing was. */
+uint32_t verdict_n_judged(const struct lp_verdict *v);
+
+/* That nothing is wrong, and with what: "all is well: nothing is slow, failing or missing among 24
+ * disks". */
+void verdict_add_well(struct strbuf *sb, const struct lp_verdict *v);
+
+/* "not checked, for want of peers: 1 disk and 1 network interface", or nothing. */
+void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v);
+
+/* "Muted, and still out of step: fs1/disk:sdh.", of about `max` components. */
+void verdict_add_muted(struct strbuf *sb, const struct lp_verdict *v, uint32_t max);
+
+/* Who was checked: "11 of 12 servers and 6 clients, 48 components". */
+void verdict_add_checked(struct strbuf *sb, const struct lp_verdict *v);
 
 /* "limped from T (give or take 1s) to T (2h)", or "since T (give or take 1s), still at the end of
  * the data (2h)". */

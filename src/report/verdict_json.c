@@ -1,13 +1,17 @@
 #include "report/verdict_json.h"
 
+#include "base/cleanup.h"
+#include "base/strbuf.h"
 #include "base/time.h"
 #include "explain/behaviour.h"
+#include "report/incident.h"
 #include "report/json.h"
 #include "report/number.h"
 #include "report/verdict_facts.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static void key_string(FILE *out, const char *key, const char *text)
 {
@@ -231,6 +235,43 @@ static void write_suspects(FILE *out, const struct lp_verdict *v, const char *ke
 	fputc(']', out);
 }
 
+/* What is wrong in one sentence, and what to do: {"host","commands":[..],"text"}. */
+static void write_words(FILE *out, const struct lp_verdict *v, const struct lp_incident *in)
+{
+	_cleanup_(strbuf_release) struct strbuf what = {0};
+	struct incident_steps steps = {0};
+	const char *at;
+
+	incident_add_what(&what, v, in);
+	incident_steps(v, in, &steps);
+	key_string(out, "what", what.text);
+	fputs(",\"do\":{\"host\":", out);
+	json_write_string(out, steps.host);
+	fputs(",\"commands\":[", out);
+	at = steps.commands.text;
+	for (bool first = true; at && *at; first = false) {
+		size_t len = strcspn(at, "\n");
+		_cleanup_free_ char *line = strndup(at, len);
+
+		fputs(first ? "" : ",", out);
+		json_write_string(out, line ? line : "");
+		at += len + (at[len] == '\n');
+	}
+	fputc(']', out);
+	key_string(out, "text", steps.text.text);
+	fputc('}', out);
+	incident_steps_release(&steps);
+}
+
+static void write_headline(FILE *out, const struct lp_verdict *v)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	verdict_add_headline(&sb, v);
+	key_string(out, "state", incident_state_name(v->status));
+	key_string(out, "headline", sb.text);
+}
+
 static void write_incident(FILE *out, const struct lp_verdict *v, const struct lp_incident *in)
 {
 	fputs("{\"part\":", out);
@@ -246,6 +287,7 @@ static void write_incident(FILE *out, const struct lp_verdict *v, const struct l
 	key_count(out, "persistence", in->persistence);
 	key_string(out, "summary", in->summary);
 	key_string(out, "advice", in->advice);
+	write_words(out, v, in);
 	key_bool(out, "acknowledged", verdict_incident_acknowledged(v, in));
 	fputc('}', out);
 }
@@ -273,6 +315,7 @@ int verdict_print_json(FILE *out, const struct lp_verdict *v)
 	key_count(out, "muted", v->n_muted);
 	key_components(out, "muted_components", v, v->muted, v->n_muted);
 	key_string(out, "status", verdict_status_name(v->status));
+	write_headline(out, v);
 	key_strings(out, "unknown", v->unknown, v->n_unknown);
 	key_strings(out, "notes", v->notes, v->n_notes);
 	fputs("}\n", out);

@@ -1,10 +1,13 @@
 #include "report/verdict_text.h"
 
 #include "base/cleanup.h"
-#include "base/strbuf.h"
 #include "base/time.h"
 #include "explain/evidence.h"
+#include "model/naming.h"
+#include "model/quantity.h"
 #include "report/flow.h"
+#include "report/incident.h"
+#include "report/verdict_evidence.h"
 #include "report/verdict_facts.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -13,13 +16,17 @@
 
 #define TOP_DEFAULT 10
 #define WIDTH_DEFAULT 80
-#define REFUSED_MAX 3 /* groups that were not compared, told one by one */
-#define INDENT 4
-#define COMPONENTS_TOLD 4  /* of an incident, without `verbose` */
-#define ASYMMETRIES_TOLD 5 /* the same */
-#define STRIP_MAX 60	   /* columns of the strip of windows */
+#define IN_FULL 3     /* incidents with evidence and what to do; the others are one paragraph */
+#define REFUSED_MAX 3 /* groups that were not compared, listed one by one */
+#define INDENT 10     /* of what stands below "CRITICAL" */
+#define INDENT_BODY 2 /* of tables and commands */
+#define INDENT_STEP 8 /* of what stands below "DO" */
+#define LISTED 4      /* components and asymmetries, without `verbose` */
+#define ROWS_MAX 6    /* of evidence, the same */
+#define ACK_MAX 3     /* components named in a command */
 
 #define RED "\033[1;31m"
+#define YELLOW "\033[1;33m"
 #define GREEN "\033[1;32m"
 #define BOLD "\033[1m"
 #define FAINT "\033[2m"
@@ -29,7 +36,7 @@ struct printer {
 	FILE *out;
 	const struct lp_verdict *v;
 	struct verdict_text_options opt;
-	bool failed; /* out of memory */
+	int error; /* the first one */
 };
 
 static void style(const struct printer *p, const char *code)
@@ -38,172 +45,173 @@ static void style(const struct printer *p, const char *code)
 		fputs(code, p->out);
 }
 
-/* A paragraph of its own, in one style (""). */
-static void styled_paragraph(struct printer *p, const char *code, size_t indent, struct strbuf *sb)
+static void failed(struct printer *p, int error)
+{
+	if (error < 0 && !p->error)
+		p->error = error;
+}
+
+/* A paragraph; what is in `sb` is gone afterwards. */
+static void paragraph(struct printer *p, size_t indent, struct strbuf *sb)
 {
 	struct flow f = {.out = p->out, .width = p->opt.width, .indent = indent};
 
-	p->failed |= sb->failed;
-	if (code[0])
-		style(p, code);
+	failed(p, sb->failed ? -ENOMEM : 0);
 	if (sb->text && !sb->failed)
 		flow_add(&f, sb->text);
-	if (code[0])
-		style(p, PLAIN);
 	flow_end(&f);
 	strbuf_reset(sb);
 }
 
-static void paragraph(struct printer *p, size_t indent, struct strbuf *sb)
+/* A paragraph whose first word, `lead`, stands in a column of its own, in a colour. */
+static void led_paragraph(struct printer *p, const char *code, const char *lead, size_t first,
+	size_t indent, struct strbuf *sb)
 {
-	styled_paragraph(p, "", indent, sb);
-}
+	struct flow f = {.out = p->out,
+		.width = p->opt.width,
+		.indent = indent,
+		.column = first + strlen(lead)};
 
-/* A paragraph whose first word, `lead`, is set off by a style. */
-static void led_paragraph(
-	struct printer *p, const char *code, const char *lead, size_t indent, const char *text)
-{
-	struct flow f = {.out = p->out, .width = p->opt.width, .indent = indent};
-
-	fprintf(p->out, "%*s", (int)indent, "");
+	failed(p, sb->failed ? -ENOMEM : 0);
+	fprintf(p->out, "%*s", (int)first, "");
 	style(p, code);
 	fputs(lead, p->out);
 	style(p, PLAIN);
-	f.column = indent + strlen(lead);
-	flow_add(&f, text);
+	if (sb->text)
+		flow_add(&f, sb->text);
 	flow_end(&f);
+	strbuf_reset(sb);
 }
 
-/* "and 3 more" at the end of a list of which `told` were told. */
-static void add_more(struct strbuf *sb, uint32_t n, uint32_t told)
+static const char *state_colour(enum lp_status status)
 {
-	if (n > told)
-		strbuf_printf(sb, " and %" PRIu32 " more", n - told);
+	return status == LP_STATUS_OK	       ? GREEN
+		: status == LP_STATUS_WARNINGS ? YELLOW
+		: status == LP_STATUS_UNKNOWN  ? YELLOW
+					       : RED;
 }
 
-static uint32_t told_of(const struct printer *p, uint32_t n, uint32_t usual)
+/* "CRITICAL  oss5: disk sdb is slow ..." */
+static void state_paragraph(struct printer *p, enum lp_status status, struct strbuf *sb)
+{
+	led_paragraph(p, state_colour(status), incident_state_name(status), 0, INDENT, sb);
+}
+
+static void add_more(struct strbuf *sb, uint32_t n, uint32_t listed)
+{
+	if (n > listed)
+		strbuf_printf(sb, " and %" PRIu32 " more", n - listed);
+}
+
+static uint32_t listed_of(const struct printer *p, uint32_t n, uint32_t usual)
 {
 	/* One more takes no more room than the words that count it. */
 	return p->opt.verbose || n <= usual + 1 ? n : usual;
 }
 
-/* The heading of an incident: "1  fs3/disk:sdg: slow disk (disk-busy), 97% sure, severity 128". */
-static void print_heading(struct printer *p, const struct lp_incident *in, uint32_t rank)
+/* ", since 12:34:21 (±1 s), ongoing for 1m19s" */
+static void add_when(struct printer *p, struct strbuf *sb, const struct lp_incident *in)
 {
-	const char *words = verdict_cause_words(in->cause);
-	bool acknowledged = verdict_incident_acknowledged(p->v, in);
-	_cleanup_(strbuf_release) struct strbuf sb = {0};
+	char span[QUANTITY_TEXT_MAX], error[TIME_TEXT_MAX];
+	bool still = verdict_is_still(p->v, in);
 
-	strbuf_printf(&sb, "%s: %s", in->part, words);
-	if (in->cause && strcmp(words, in->cause) != 0)
-		strbuf_printf(&sb, " (%s)", in->cause);
-	if (isfinite(in->confidence))
-		strbuf_printf(&sb, ", %.0f%% sure", in->confidence * 100);
-	if (isfinite(in->severity))
-		strbuf_printf(&sb, ", severity %.3g", in->severity);
-	if (acknowledged)
-		strbuf_puts(&sb, " [acknowledged]");
-	fprintf(p->out, "\n");
-	style(p, acknowledged ? FAINT : RED);
-	fprintf(p->out, "%-*" PRIu32, INDENT, rank);
-	struct flow f = {.out = p->out, .width = p->opt.width, .indent = INDENT, .column = INDENT};
-
-	flow_add(&f, sb.text ? sb.text : "");
-	style(p, PLAIN);
-	flow_end(&f);
-	p->failed |= sb.failed;
-}
-
-/* Windows of one finding as a strip of time: "." normal, "#" anomalous, " " no data. A column that
- * holds several windows shows the worst of them. */
-static void print_strip(struct printer *p, const struct lp_finding *f)
-{
-	const struct lp_series *s = &p->v->series[f->series];
-	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
-	size_t room = p->opt.width - INDENT - 2 < STRIP_MAX ? p->opt.width - INDENT - 2 : STRIP_MAX;
-	size_t columns = s->n_windows < room ? s->n_windows : room;
-
-	if (columns < 2)
+	quantity_format_span(verdict_lasted_us(p->v, in), span);
+	/* What logs report is not over with its last event. */
+	strbuf_puts(sb, in->ended ? ", from " : ", since ");
+	if (in->since_before)
+		strbuf_puts(sb, "before ");
+	clock_add(sb, &p->opt.clock, in->first_us);
+	if (!in->since_before && in->onset_error_us > 0)
+		strbuf_printf(sb, " (%s%s)", p->opt.utf8 ? "±" : "+-",
+			span_format(in->onset_error_us, error));
+	if (still) {
+		strbuf_printf(sb, ", ongoing for %s%s", in->since_before ? "at least " : "", span);
 		return;
-	fprintf(p->out, "%*s|", INDENT, "");
-	for (size_t c = 0; c < columns; c++) {
-		size_t w = c * s->n_windows / columns, end = (c + 1) * s->n_windows / columns;
-		char shown = ' ';
-
-		for (; w < end; w++) {
-			if (verdict_mark_anomalous(marks[w]))
-				shown = '#';
-			else if (marks[w] == LP_MARK_NORMAL && shown == ' ')
-				shown = '.';
-		}
-		fputc(shown, p->out);
 	}
-	fputs("|\n", p->out);
+	strbuf_puts(sb, in->ended ? " to " : ", last seen at ");
+	clock_add_later(sb, &p->opt.clock, in->last_us, in->first_us);
+	strbuf_printf(sb, " (%s%s)", in->since_before ? "at least " : "", span);
 }
 
-/* "persistence 31, against 11 others of group disk of fs3" */
-static void add_persistence(
-	struct strbuf *sb, const struct lp_verdict *v, const struct lp_finding *f)
+/* Is another incident, or a warning, about the same server? */
+static bool is_alone_on(
+	const struct lp_verdict *v, const struct lp_incident *in, const char *server)
 {
-	strbuf_printf(sb, "persistence %" PRIu32 ", ", f->persistence);
-	verdict_add_peers(sb, v, f->group);
+	for (uint32_t i = 0; i < v->n_incidents; i++) {
+		if (&v->incidents[i] != in &&
+			!strcmp(incident_observer(v, &v->incidents[i]), server))
+			return false;
+	}
+	for (uint32_t i = 0; i < v->n_warnings; i++) {
+		if (!strcmp(v->components[v->warnings[i].component]->observer, server))
+			return false;
+	}
+	return true;
 }
 
-/* Each metric of a suspect in numbers. */
-static void print_findings(struct printer *p, const struct lp_suspect *s)
+/* "confidence high (86%); nothing else is wrong on oss5" */
+static void print_certainty(struct printer *p, const struct lp_incident *in)
 {
+	const char *server = incident_observer(p->v, in);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-	for (uint32_t i = 0; i < s->n_findings; i++) {
-		const struct lp_finding *f = &p->v->findings[s->findings[i]];
-
-		strbuf_printf(&sb, "%s %s in ", p->v->tables[f->metric]->metric,
-			verdict_mark_name(f->direction));
-		evidence_add_windows(&sb, p->v, f);
-		strbuf_puts(&sb, ", ");
-		add_persistence(&sb, p->v, f);
-		if (isfinite(f->distance) && isfinite(f->threshold))
-			strbuf_printf(
-				&sb, "; distance %.3g, threshold %.3g", f->distance, f->threshold);
-		paragraph(p, INDENT, &sb);
-	}
+	if (isfinite(in->confidence))
+		strbuf_printf(&sb, "confidence %s (%.0f%%)",
+			incident_confidence_name(in->confidence), in->confidence * 100);
+	if (p->opt.verbose && isfinite(in->severity))
+		strbuf_printf(&sb, "; severity %.3g; cause %s", in->severity,
+			in->cause ? in->cause : "unknown");
+	if (*server && is_alone_on(p->v, in, server) && !p->v->n_unknown)
+		strbuf_printf(&sb, "; nothing else is wrong on %s", server);
+	if (verdict_incident_acknowledged(p->v, in))
+		strbuf_puts(&sb, "; acknowledged");
+	paragraph(p, INDENT, &sb);
 }
 
-static void print_evidence(struct printer *p, const struct lp_suspect *s, bool named)
+/* "sdb is multipath mpatha, serial ZC1A, wwn-0x5000c5" */
+static void print_stable_names(struct printer *p, const struct lp_incident *in)
 {
+	const struct lp_identity *c = incident_component(p->v, in);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-	if (named)
-		strbuf_printf(&sb, "%s: ", p->v->components[s->component]->text);
-	for (uint32_t i = 0; i < s->n_evidence; i++)
-		strbuf_printf(&sb, "%s%s", i ? "; " : "", s->evidence[i]);
-	if (s->n_evidence)
+	if (!c)
+		return;
+	strbuf_printf(&sb, "%s is ", c->name);
+	if (naming_add_stable(&sb, c))
 		paragraph(p, INDENT, &sb);
-	if (p->opt.verbose) {
-		print_findings(p, s);
-	} else if (s->n_findings) {
-		strbuf_reset(&sb);
-		add_persistence(&sb, p->v, &p->v->findings[s->findings[0]]);
-		paragraph(p, INDENT, &sb);
-	}
-	if (s->n_findings)
-		print_strip(p, &p->v->findings[s->findings[0]]);
 }
 
-/* The components of an incident about a part that several share. */
-static void print_components(struct printer *p, const struct lp_incident *in)
+/* The finding of what clients see of a server, among all that was found, or NULL. */
+static const struct lp_finding *find_client_view(const struct lp_verdict *v, const char *server)
 {
-	uint32_t told = told_of(p, in->n_components, COMPONENTS_TOLD);
-	_cleanup_(strbuf_release) struct strbuf sb = {0};
+	for (uint32_t i = 0; i < v->n_findings; i++) {
+		const struct lp_finding *f = &v->findings[i];
+		const struct lp_identity *c = v->components[f->component];
+		const char *metric = v->tables[f->metric]->metric;
 
-	strbuf_printf(&sb, "%" PRIu32, in->n_components);
-	if (in->n_of_part >= in->n_components)
-		strbuf_printf(&sb, " of its %" PRIu32, in->n_of_part);
-	strbuf_puts(&sb, " components: ");
-	for (uint32_t i = 0; i < told; i++)
-		strbuf_printf(
-			&sb, "%s%s", i ? ", " : "", p->v->components[in->components[i]]->text);
-	add_more(&sb, in->n_components, told);
+		if (f->direction == LP_MARK_ABOVE && isfinite(f->ratio) && f->ratio >= 1.2 &&
+			!strcmp(c->observer, server) &&
+			((!strcmp(c->kind, "tcp") && !strcmp(metric, "rtt")) ||
+				!strcmp(c->kind, "peer")))
+			return f;
+	}
+	return NULL;
+}
+
+/* "clients notice: round trips to oss5 take 1.8x as long" */
+static void print_client_view(struct printer *p, const struct lp_incident *in)
+{
+	const char *server = incident_observer(p->v, in);
+	const struct lp_finding *f = *server ? find_client_view(p->v, server) : NULL;
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+	char ratio[QUANTITY_TEXT_MAX];
+
+	if (!f || (in->cause && !strcmp(in->cause, "slow-link")))
+		return; /* its first line says so */
+	strbuf_printf(&sb, "clients notice: %s %s take %s as long",
+		!strcmp(p->v->components[f->component]->kind, "peer") ? "answers of"
+								      : "round trips to",
+		server, quantity_format_ratio(f->ratio, ratio));
 	paragraph(p, INDENT, &sb);
 }
 
@@ -212,108 +220,260 @@ static bool is_about_component(const struct lp_verdict *v, const struct lp_incid
 	return in->n_components == 1 && !strcmp(in->part, v->components[in->components[0]]->text);
 }
 
-/* What to do next, once for all that need the same. */
-static void print_advice(struct printer *p, const struct lp_incident *in, uint32_t rank)
+/* limpet's own names of the components of an incident, where there are several. */
+static void print_components(struct printer *p, const struct lp_incident *in)
 {
-	char same[64];
-
-	if (!in->advice)
-		return;
-	for (uint32_t i = 0; i + 1 < rank; i++) {
-		const char *before = p->v->incidents[i].advice;
-
-		if (before && !strcmp(before, in->advice)) {
-			snprintf(same, sizeof(same), "as for number %" PRIu32 ".", i + 1);
-			led_paragraph(p, BOLD, "Next:", INDENT, same);
-			return;
-		}
-	}
-	led_paragraph(p, BOLD, "Next:", INDENT, in->advice);
-}
-
-static void print_incident(struct printer *p, const struct lp_incident *in, uint32_t rank)
-{
-	bool own = is_about_component(p->v, in);
-	uint32_t n = p->opt.verbose ? in->n_components : in->n_components > 0;
-	char indicted[TIME_TEXT_MAX];
+	uint32_t listed = listed_of(p, in->n_components, LISTED);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-	print_heading(p, in, rank);
-	verdict_add_when(&sb, p->v, in);
-	if (p->opt.verbose && in->indicted_us)
-		strbuf_printf(&sb, ", indicted at %s", time_format(in->indicted_us, indicted));
+	if (is_about_component(p->v, in) || (in->n_components < LISTED && !p->opt.verbose))
+		return;
+	strbuf_puts(&sb, "affected: ");
+	for (uint32_t i = 0; i < listed; i++)
+		strbuf_printf(
+			&sb, "%s%s", i ? ", " : "", p->v->components[in->components[i]]->text);
+	add_more(&sb, in->n_components, listed);
 	paragraph(p, INDENT, &sb);
-	if (!own)
-		print_components(p, in);
-	if (in->summary && !own) {
-		strbuf_puts(&sb, in->summary);
-		paragraph(p, INDENT, &sb);
+}
+
+/* Each metric of a suspect in the numbers of the method. */
+static void print_findings(struct printer *p, const struct lp_suspect *s)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	for (uint32_t i = 0; i < s->n_findings; i++) {
+		const struct lp_finding *f = &p->v->findings[s->findings[i]];
+
+		strbuf_printf(&sb, "%s: %s %s in ", p->v->components[s->component]->text,
+			p->v->tables[f->metric]->metric, verdict_mark_name(f->direction));
+		evidence_add_windows(&sb, p->v, f);
+		strbuf_printf(&sb, ", persistence %" PRIu32 ", ", f->persistence);
+		verdict_add_peers(&sb, p->v, f->group);
+		if (isfinite(f->distance) && isfinite(f->threshold))
+			strbuf_printf(
+				&sb, "; distance %.3g, threshold %.3g", f->distance, f->threshold);
+		paragraph(p, INDENT_BODY, &sb);
 	}
-	for (uint32_t i = 0; i < n; i++) {
+}
+
+/* Sentences that the table does not say. */
+static void print_remarks(struct printer *p, const struct lp_suspect *s)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	for (uint32_t i = 0; i < s->n_evidence; i++) {
+		if (i < 64 && (s->measured >> i & 1))
+			continue;
+		strbuf_puts(&sb, s->evidence[i]);
+		paragraph(p, INDENT_BODY, &sb);
+	}
+}
+
+static void print_evidence(struct printer *p, const struct lp_incident *in)
+{
+	const struct evidence_style how = {.width = p->opt.width,
+		.indent = INDENT_BODY,
+		.utf8 = p->opt.utf8,
+		.max = p->opt.verbose ? 0 : ROWS_MAX};
+
+	fputc('\n', p->out);
+	failed(p, verdict_print_evidence(p->out, p->v, in, &how));
+	for (uint32_t i = 0; i < in->n_components; i++) {
 		const struct lp_suspect *s = verdict_suspect_of(p->v, in->components[i]);
 
-		if (s)
-			print_evidence(p, s, !own);
+		if (s && (i == 0 || p->opt.verbose))
+			print_remarks(p, s);
+		if (s && p->opt.verbose)
+			print_findings(p, s);
 	}
-	print_advice(p, in, rank);
+}
+
+/* One command to a line, never broken: it is there to be copied. */
+static void print_commands(struct printer *p, const char *commands)
+{
+	while (*commands) {
+		size_t len = strcspn(commands, "\n");
+		_cleanup_free_ char *line = strndup(commands, len);
+
+		fprintf(p->out, "%*s", INDENT_STEP, "");
+		flow_print_safe(p->out, line ? line : "");
+		fputc('\n', p->out);
+		commands += len + (commands[len] == '\n');
+	}
+}
+
+static void print_do(struct printer *p, const struct lp_incident *in)
+{
+	struct incident_steps steps = {0};
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	incident_steps(p->v, in, &steps);
+	fputc('\n', p->out);
+	if (!steps.commands.text)
+		strbuf_puts(&sb, steps.text.text ? steps.text.text : "");
+	else if (steps.host[0])
+		strbuf_printf(&sb, "on %s:", steps.host);
+	else
+		strbuf_puts(&sb, "run:");
+	led_paragraph(p, BOLD, "DO", INDENT_BODY, INDENT_STEP, &sb);
+	if (steps.commands.text) {
+		print_commands(p, steps.commands.text);
+		strbuf_puts(&sb, steps.text.text ? steps.text.text : "");
+		paragraph(p, INDENT_STEP, &sb);
+	}
+	failed(p, steps.text.failed || steps.commands.failed ? -ENOMEM : 0);
+	incident_steps_release(&steps);
+}
+
+/* "limpet ack NAME...": the names that a command needs. */
+static void add_ack(
+	struct strbuf *sb, const struct printer *p, const struct lp_incident *in, const char *verb)
+{
+	uint32_t n = in->n_components < ACK_MAX ? in->n_components : ACK_MAX;
+
+	strbuf_printf(sb, "limpet %s", verb);
+	for (uint32_t i = 0; i < n; i++) {
+		strbuf_putc(sb, ' ');
+		naming_add_quoted(sb, p->v->components[in->components[i]]->text);
+	}
+	strbuf_puts(sb, n < in->n_components ? " ..." : "");
+}
+
+static void print_then(struct printer *p, const struct lp_incident *in)
+{
+	bool acknowledged = verdict_incident_acknowledged(p->v, in);
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	if (!in->n_components)
+		return;
+	strbuf_puts(&sb, acknowledged ? "once it is repaired: " : "");
+	add_ack(&sb, p, in, acknowledged ? "clear" : "ack");
+	style(p, BOLD);
+	fprintf(p->out, "%*sTHEN", INDENT_BODY, "");
+	style(p, PLAIN);
+	fprintf(p->out, "%*s", INDENT_STEP - INDENT_BODY - (int)strlen("THEN"), "");
+	flow_print_safe(p->out, sb.text ? sb.text : ""); /* never broken: to be copied */
+	fputc('\n', p->out);
+	failed(p, sb.failed ? -ENOMEM : 0);
+}
+
+static void print_incident(struct printer *p, const struct lp_incident *in, bool in_full)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	incident_add_what(&sb, p->v, in);
+	add_when(p, &sb, in);
+	state_paragraph(p, LP_STATUS_SUSPECTS, &sb);
+	print_certainty(p, in);
+	if (!in_full)
+		return;
+	print_stable_names(p, in);
+	print_client_view(p, in);
+	print_components(p, in);
+	print_evidence(p, in);
+	print_do(p, in);
+	print_then(p, in);
+	fputc('\n', p->out);
 }
 
 static void print_incidents(struct printer *p)
 {
-	uint32_t told = p->v->n_incidents < p->opt.top ? p->v->n_incidents : p->opt.top;
-	uint32_t limping = verdict_n_limping(p->v);
+	uint32_t listed = p->v->n_incidents < p->opt.top ? p->v->n_incidents : p->opt.top;
 
-	for (uint32_t i = 0; i < told; i++) {
-		if (i == limping)
-			fputs("\nAbsent, which is not slow:\n", p->out);
-		print_incident(p, &p->v->incidents[i], i + 1);
-	}
-	if (told < p->v->n_incidents)
-		fprintf(p->out, "\nand %" PRIu32 " more: --top %" PRIu32 " shows them\n",
-			p->v->n_incidents - told, p->v->n_incidents);
+	for (uint32_t i = 0; i < listed; i++)
+		print_incident(p, &p->v->incidents[i], p->opt.verbose || i < IN_FULL);
+	if (listed < p->v->n_incidents)
+		fprintf(p->out, "and %" PRIu32 " more incidents: --top %" PRIu32 " shows them\n",
+			p->v->n_incidents - listed, p->v->n_incidents);
+	if (listed > IN_FULL && !p->opt.verbose)
+		fputc('\n', p->out);
 }
 
 /* Components that are slow by little, one paragraph each. */
 static void print_warnings(struct printer *p)
 {
-	uint32_t n = p->v->n_warnings, told = told_of(p, n, p->opt.top);
+	uint32_t n = p->v->n_warnings, listed = listed_of(p, n, p->opt.top);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-	if (n)
-		fputc('\n', p->out);
-	for (uint32_t i = 0; i < told; i++) {
+	for (uint32_t i = 0; i < listed; i++) {
 		const struct lp_suspect *s = &p->v->warnings[i];
 
-		strbuf_printf(&sb, "Warning: %s: ", p->v->components[s->component]->text);
+		incident_add_warning(&sb, p->v, s);
+		strbuf_puts(&sb, ", since ");
+		strbuf_puts(&sb, s->since_before ? "before " : "");
+		clock_add(&sb, &p->opt.clock, s->first_us);
+		strbuf_puts(&sb, s->acknowledged ? "; acknowledged" : "");
+		state_paragraph(p, LP_STATUS_WARNINGS, &sb);
 		for (uint32_t k = 0; k < s->n_evidence; k++)
 			strbuf_printf(&sb, "%s%s", k ? "; " : "", s->evidence[k]);
-		strbuf_puts(&sb, s->acknowledged ? " [acknowledged]" : "");
-		paragraph(p, 0, &sb);
+		paragraph(p, INDENT, &sb);
 	}
-	if (told < n)
-		fprintf(p->out, "and %" PRIu32 " more warnings: --verbose shows them\n", n - told);
+	if (listed < n)
+		fprintf(p->out, "%*sand %" PRIu32 " more warnings: -v shows them\n", INDENT, "",
+			n - listed);
+}
+
+static void print_unknown(struct printer *p)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	for (uint32_t i = 0; i < p->v->n_unknown; i++) {
+		strbuf_puts(&sb, p->v->unknown[i]);
+		if (i)
+			paragraph(p, INDENT, &sb);
+		else
+			state_paragraph(p, LP_STATUS_UNKNOWN, &sb);
+	}
+}
+
+/* What was found healthy, where nothing worse is to be said. */
+static void print_well(struct printer *p)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	if (p->v->n_incidents || (p->v->n_unknown && !verdict_n_judged(p->v)))
+		return;
+	verdict_add_well(&sb, p->v);
+	if (p->v->n_unknown || p->v->n_warnings)
+		paragraph(p, INDENT, &sb);
+	else
+		state_paragraph(p, LP_STATUS_OK, &sb);
+	verdict_add_not_compared(&sb, p->v);
+	if (sb.len)
+		paragraph(p, INDENT, &sb);
+}
+
+static void print_muted(struct printer *p)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	if (!p->v->n_muted)
+		return;
+	verdict_add_muted(&sb, p->v, p->opt.verbose ? p->v->n_muted : LISTED);
+	paragraph(p, 0, &sb);
 }
 
 /* Components that are off without being at fault, in one paragraph. */
 static void print_asymmetries(struct printer *p)
 {
-	uint32_t n = p->v->n_asymmetries, told = told_of(p, n, ASYMMETRIES_TOLD);
+	uint32_t n = p->v->n_asymmetries, listed = listed_of(p, n, LISTED);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
 	if (!n)
 		return;
-	strbuf_puts(&sb, "Different, but no culprit: ");
-	for (uint32_t i = 0; i < told; i++) {
+	strbuf_puts(&sb, "Different, but not at fault: ");
+	for (uint32_t i = 0; i < listed; i++) {
 		const struct lp_suspect *s = &p->v->asymmetries[i];
 
-		strbuf_printf(&sb, "%s%s (%s%s%s%s)", i ? ", " : "",
-			p->v->components[s->component]->text, verdict_cause_words(s->cause),
-			s->n_evidence ? ": " : "", s->n_evidence ? s->evidence[0] : "",
-			s->acknowledged ? "; acknowledged" : "");
+		strbuf_puts(&sb, i ? ", " : "");
+		naming_add(&sb, p->v->components[s->component]);
+		strbuf_printf(&sb, " (%s", verdict_cause_words(s->cause));
+		if (p->opt.verbose && s->n_evidence)
+			strbuf_printf(&sb, ": %s", s->evidence[0]);
+		strbuf_puts(&sb, s->acknowledged ? "; acknowledged)" : ")");
 	}
-	add_more(&sb, n, told);
+	add_more(&sb, n, listed);
 	strbuf_putc(&sb, '.');
-	fputc('\n', p->out);
 	paragraph(p, 0, &sb);
 }
 
@@ -332,7 +492,7 @@ static void print_groups(struct printer *p)
 	bool many = n_refused(p->v) > REFUSED_MAX;
 
 	if (many && !p->opt.verbose) {
-		strbuf_printf(&sb, "%" PRIu32 " groups were not compared (-v lists them)",
+		strbuf_printf(&sb, "%" PRIu32 " groups were not compared (-v lists them).",
 			n_refused(p->v));
 		paragraph(p, 0, &sb);
 	}
@@ -353,10 +513,6 @@ static void print_notes(struct printer *p)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-	for (uint32_t i = verdict_n_reasons_told(p->v); i < p->v->n_unknown; i++) {
-		strbuf_printf(&sb, "Unknown: %s", p->v->unknown[i]);
-		paragraph(p, 0, &sb);
-	}
 	print_groups(p);
 	for (uint32_t i = 0; i < p->v->n_notes; i++) {
 		strbuf_printf(&sb, "Note: %s", p->v->notes[i]);
@@ -364,25 +520,30 @@ static void print_notes(struct printer *p)
 	}
 }
 
-static bool has_notes(const struct printer *p)
+/* "Checked 6 servers, 48 components, 12:34 to 12:35 UTC.", and with `verbose` how. */
+static void print_checked(struct printer *p)
 {
-	return n_refused(p->v) || p->v->n_notes || verdict_n_reasons_told(p->v) < p->v->n_unknown ||
-		(p->opt.verbose && p->v->n_groups);
-}
-
-/* The verdict in a line, and what was looked at. */
-static void print_head(struct printer *p)
-{
+	struct verdict_span span = verdict_span(p->v);
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 
-	verdict_add_headline(&sb, p->v);
-	styled_paragraph(p, verdict_is_well(p->v) ? GREEN : BOLD, 0, &sb);
-	strbuf_puts(&sb, "Looked at ");
+	strbuf_puts(&sb, "Checked ");
+	verdict_add_checked(&sb, p->v);
+	if (span.end_us > span.start_us) {
+		strbuf_puts(&sb, ", ");
+		clock_add_range(&sb, &p->opt.clock, span.start_us, span.end_us);
+	}
+	strbuf_putc(&sb, '.');
+	style(p, FAINT);
+	paragraph(p, 0, &sb);
+	style(p, PLAIN);
+	if (!p->opt.verbose)
+		return;
+	strbuf_puts(&sb, "Compared ");
 	verdict_add_looked_at(&sb, p->v);
 	strbuf_puts(&sb, "; ");
 	verdict_add_method(&sb, p->v);
 	strbuf_putc(&sb, '.');
-	styled_paragraph(p, FAINT, 0, &sb);
+	paragraph(p, 0, &sb);
 }
 
 int verdict_print_text(
@@ -396,14 +557,17 @@ int verdict_print_text(
 	p.opt.width = p.opt.width ? p.opt.width : WIDTH_DEFAULT;
 	if (p.opt.width < FLOW_WIDTH_MIN)
 		p.opt.width = FLOW_WIDTH_MIN;
-	print_head(&p);
 	print_incidents(&p);
+	print_unknown(&p);
 	print_warnings(&p);
-	print_asymmetries(&p);
-	if (has_notes(&p))
+	print_well(&p);
+	if (!v->n_incidents || v->n_unknown || v->n_warnings)
 		fputc('\n', out);
+	print_muted(&p);
+	print_asymmetries(&p);
 	print_notes(&p);
-	if (p.failed)
-		return -ENOMEM;
+	print_checked(&p);
+	if (p.error)
+		return p.error;
 	return ferror(out) ? -EIO : 0;
 }

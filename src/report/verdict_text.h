@@ -1,18 +1,22 @@
-/* A verdict for a person at a terminal: incidents first, one screenful in the usual case. */
+/* A verdict for a person at a terminal: the first line is enough for somebody who was just woken
+ * up; then the evidence, what to do, and what was checked. */
 #ifndef REPORT_VERDICT_TEXT_H
 #define REPORT_VERDICT_TEXT_H
 
+#include "report/clock.h"
 #include <limpet/verdict.h>
 #include <stdio.h>
 
 struct verdict_text_options {
 	bool colour;
-	bool verbose;	/* every metric and component of an incident, and the groups */
-	uint32_t top;	/* incidents told one by one; 0: 10 */
+	bool utf8;	/* the terminal shows more than ASCII */
+	bool verbose;	/* every metric and component of an incident, the groups, the method */
+	uint32_t top;	/* incidents listed one by one; 0: 10 */
 	unsigned width; /* of a line; 0: 80 */
+	struct clock_style clock;
 };
 
-/* `options` may be NULL: the defaults. Returns 0, -ENOMEM, or what was wrong with writing. */
+/* `options` may be NULL: the defaults. Returns 0, -ENOMEM, or the error of writing. */
 int verdict_print_text(
 	FILE *out, const struct lp_verdict *v, const struct verdict_text_options *options);
 

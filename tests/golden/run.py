@@ -49,7 +49,7 @@ def transcript(case):
                 words[0] = LIMPET
             done = subprocess.run(words, cwd=directory, stdin=subprocess.DEVNULL,
                                   capture_output=True, timeout=120,
-                                  env={**os.environ, "COLUMNS": "80", "LC_ALL": "C.UTF-8"})
+                                  env={**os.environ, "COLUMNS": "80", "LC_ALL": "C.UTF-8", "TZ": "UTC"})
             lines.append(f"$ {command}")
             lines += done.stdout.decode().splitlines()
             lines += ["! " + line for line in done.stderr.decode().splitlines()]

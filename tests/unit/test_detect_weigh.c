@@ -170,9 +170,9 @@ static void test_passing(void **state)
 			rig_scale(&r, await, 1, 780, 1 / 1.8);
 		rig_run(&r, &by_itself);
 		assert_int_equal(r.verdict->n_findings, 0);
-		assert_int_equal(notes(r.verdict, "1 passing asymmetry was too short"), passes);
+		assert_int_equal(notes(r.verdict, "1 passing difference was too short"), passes);
 		assert_int_equal(
-			notes(r.verdict, "1 asymmetry was there at the end of the data, too small"),
+			notes(r.verdict, "1 difference at the end of the data is too small"),
 			!passes);
 		rig_release(&r);
 	}

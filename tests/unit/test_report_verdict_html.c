@@ -35,8 +35,8 @@ static void test_page(void **state)
 
 	(void)state;
 	assert_has(text,
-		"<h1>fs2/disk:sdd limps: slow disk. 2 more incidents, 1 acknowledged. "
-		"1 muted suspect is out of step: fs1/disk:sdh.</h1>");
+		"<h1>fs2: disk sdd is slow, 4.1x its peers. 2 more incidents, 1 acknowledged. "
+		"Muted, and still out of step: fs1/disk:sdh.</h1>");
 	assert_has(text, "default-src 'none'; style-src 'sha256-");
 	assert_has(text, "<li>await 4.1x its peers (41 ms against 10 ms)</li>");
 	assert_int_equal(count(text, "<article"), 3);

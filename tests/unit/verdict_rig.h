@@ -283,6 +283,7 @@ static inline struct lp_suspect rig_suspect(const struct lp_verdict *v, uint32_t
 		.first_us = f->first_us,
 		.last_us = f->last_us,
 		.indicted_us = f->indicted_us,
+		.measured = 1,
 		.n_evidence = 1};
 
 	s.findings[0] = finding;

@@ -329,7 +329,7 @@ test("labels what it draws", async (browser) => {
 
 test("says in one line that all is well", async (browser) => {
   const page = await open(browser, "well.html");
-  assert((await page.locator("h1").innerText()).startsWith("All well: 24 disks"), "headline");
+  assert((await page.locator("h1").innerText()).startsWith("All is well: nothing is slow"), "headline");
   equal(await page.locator(".incident, nav").count(), 0, "incidents");
   equal(page.wrong.join("; "), "", "wrong");
 });

@@ -1,0 +1,242 @@
+#include "report/verdict_evidence.h"
+
+#include "base/array.h"
+#include "model/metric_role.h"
+#include "model/naming.h"
+#include "model/quantity.h"
+#include "report/flow.h"
+#include "report/peer_lines.h"
+#include "report/sparkline.h"
+#include "report/verdict_facts.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POINTS_MAX 32
+#define POINTS_USUAL 16
+#define POINTS_LEAST 4
+#define WIDE 100      /* columns from which on plots are longer */
+#define LIKE_LOAD 1.5 /* load so much like the peers' explains nothing */
+
+struct row {
+	char label[64], own[QUANTITY_TEXT_MAX], peers[QUANTITY_TEXT_MAX + 8];
+	char ratio[QUANTITY_TEXT_MAX];
+	const struct lp_finding *finding; /* of the plot; NULL: there is none */
+	char thing[96];			  /* of which component, "" of the only one */
+	const char *remark;		  /* NULL: none */
+};
+
+struct table {
+	const struct lp_verdict *v;
+	const struct evidence_style *style;
+	struct row *rows;
+	size_t n, cap;
+	size_t label, own, peers, ratio, thing; /* widths */
+};
+
+static void widen(size_t *width, const char *text)
+{
+	size_t own = flow_text_width(text);
+
+	*width = own > *width ? own : *width;
+}
+
+static struct row *add_row(struct table *t)
+{
+	if (array_reserve(&t->rows, &t->cap, t->n + 1, sizeof(*t->rows)) < 0)
+		return NULL;
+	t->rows[t->n] = (struct row){0};
+	return &t->rows[t->n++];
+}
+
+/* Has a row of the same component already said it? */
+static bool is_there(const struct table *t, const struct lp_finding *f)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct lp_finding *other = t->rows[i].finding;
+
+		if (other && other->component == f->component && other->metric == f->metric)
+			return true;
+	}
+	return false;
+}
+
+static void name_row(struct row *row, const struct lp_identity *of)
+{
+	struct strbuf thing = {0};
+
+	naming_add_thing(&thing, of);
+	snprintf(row->thing, sizeof(row->thing), "%s", thing.text ? thing.text : of->observer);
+	strbuf_release(&thing);
+}
+
+/* The same unit twice in a row takes room that the plot needs. */
+static void drop_unit(char *text, const char *like)
+{
+	const char *unit = strchr(like, ' '), *own = strchr(text, ' ');
+
+	if (unit && own && strlen(unit) > strlen(" MB/s") && !strcmp(unit, own))
+		text[own - text] = '\0';
+}
+
+static int add_finding(struct table *t, const struct lp_finding *f, const struct lp_identity *of)
+{
+	const struct lp_table *values = t->v->tables[f->metric];
+	struct row *row;
+	char peers[QUANTITY_TEXT_MAX];
+
+	if (f->n_dimensions || is_there(t, f)) /* a vector is not one number */
+		return 0;
+	row = add_row(t);
+	if (!row)
+		return -ENOMEM;
+	snprintf(row->label, sizeof(row->label), "%s", values->metric);
+	quantity_format(f->own, values->unit, row->own);
+	quantity_format(f->peers, values->unit, peers);
+	drop_unit(peers, row->own);
+	snprintf(row->peers, sizeof(row->peers), "peers %s", peers);
+	if (isfinite(f->ratio) && f->direction != LP_MARK_ABSENT)
+		quantity_format_ratio(f->ratio, row->ratio);
+	row->finding = f;
+	if (of)
+		name_row(row, of);
+	return 0;
+}
+
+/* The answer to "is it just busier?". */
+static int add_load(struct table *t, const struct lp_suspect *s)
+{
+	for (uint32_t i = 0; i < s->n_findings; i++) {
+		const struct lp_finding *f = &t->v->findings[s->findings[i]];
+		enum lp_role role = f->role != LP_ROLE_OTHER
+			? f->role
+			: lp_metric_role(NULL, t->v->tables[f->metric]->metric);
+		struct row *row;
+
+		if (!role_is_time(role) || !isfinite(f->load_ratio) ||
+			f->direction == LP_MARK_ABSENT || f->explained_by_load)
+			continue;
+		row = add_row(t);
+		if (!row)
+			return -ENOMEM;
+		strcpy(row->label, "load"); /* NOLINT: it fits */
+		quantity_format_ratio(f->load_ratio, row->ratio);
+		row->remark = f->load_ratio > LIKE_LOAD ? "more work than its peers"
+			: f->load_ratio < 1 / LIKE_LOAD ? "less work than its peers"
+							: "like its peers: not overload";
+		return 0;
+	}
+	return 0;
+}
+
+static int add_suspect(struct table *t, const struct lp_suspect *s, bool named)
+{
+	const struct lp_identity *of = named ? t->v->components[s->component] : NULL;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < s->n_findings; i++)
+		r = add_finding(t, &t->v->findings[s->findings[i]], of);
+	return r;
+}
+
+/* How many points of a plot fit beside the columns. */
+static uint32_t plot_points(const struct table *t)
+{
+	size_t wanted = t->style->width >= WIDE ? POINTS_MAX : POINTS_USUAL;
+	size_t used = t->style->indent + t->label + t->own + t->peers + t->ratio + t->thing + 8 +
+		(t->thing ? 2 : 0);
+	size_t room = used < t->style->width ? t->style->width - used : 0;
+
+	return (uint32_t)(room < wanted ? room : wanted);
+}
+
+/* The component's line alone, as a plot of one text line. */
+static void print_plot(FILE *out, const struct table *t, const struct lp_finding *f)
+{
+	uint32_t n = plot_points(t), slots = t->v->tables[f->metric]->n_slots;
+	double own[POINTS_MAX], top = 0;
+
+	n = n < slots ? n : slots;
+	if (n < POINTS_LEAST)
+		return;
+	peer_lines_own(t->v, f->component, f->metric, n, own);
+	for (uint32_t i = 0; i < n; i++)
+		top = isfinite(own[i]) && own[i] > top ? own[i] : top;
+	fputs("  ", out);
+	if (top > 0)
+		sparkline_print(out, own, n, 0, top, t->style->utf8);
+}
+
+static void print_padded(FILE *out, const char *text, size_t width, bool right)
+{
+	size_t own = flow_text_width(text);
+
+	if (right && own < width)
+		fprintf(out, "%*s", (int)(width - own), "");
+	flow_print_safe(out, text);
+	if (!right && own < width)
+		fprintf(out, "%*s", (int)(width - own), "");
+}
+
+static void print_row(FILE *out, const struct table *t, const struct row *row)
+{
+	fprintf(out, "%*s", (int)t->style->indent, "");
+	print_padded(out, row->label, t->label, false);
+	fputs("  ", out);
+	print_padded(out, row->own, t->own, true);
+	fputs("  ", out);
+	print_padded(out, row->peers, t->peers, false);
+	fputs("  ", out);
+	print_padded(out, row->ratio, t->ratio, true);
+	if (row->remark) {
+		fprintf(out, "  %s\n", row->remark);
+		return;
+	}
+	print_plot(out, t, row->finding);
+	if (row->thing[0]) {
+		fputs("  ", out);
+		flow_print_safe(out, row->thing);
+	}
+	fputc('\n', out);
+}
+
+static void print_table(FILE *out, struct table *t)
+{
+	size_t n = t->style->max && t->n > t->style->max ? t->style->max : t->n;
+
+	for (size_t i = 0; i < n; i++) {
+		widen(&t->label, t->rows[i].label);
+		widen(&t->own, t->rows[i].own);
+		widen(&t->peers, t->rows[i].peers);
+		widen(&t->ratio, t->rows[i].ratio);
+		widen(&t->thing, t->rows[i].thing);
+	}
+	for (size_t i = 0; i < n; i++)
+		print_row(out, t, &t->rows[i]);
+	if (n < t->n)
+		fprintf(out, "%*s%zu more (-v shows them)\n", (int)t->style->indent, "", t->n - n);
+}
+
+int verdict_print_evidence(FILE *out, const struct lp_verdict *v, const struct lp_incident *in,
+	const struct evidence_style *style)
+{
+	const struct lp_suspect *lead =
+		in->n_components ? verdict_suspect_of(v, in->components[0]) : NULL;
+	struct table t = {.v = v, .style = style};
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < in->n_components; i++) {
+		const struct lp_suspect *s = verdict_suspect_of(v, in->components[i]);
+
+		if (s)
+			r = add_suspect(&t, s, in->n_components > 1);
+		if (r == 0 && i == 0 && lead)
+			r = add_load(&t, lead);
+	}
+	if (r == 0)
+		print_table(out, &t);
+	free(t.rows);
+	return r;
+}

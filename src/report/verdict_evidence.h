@@ -1,0 +1,20 @@
+/* What speaks against the components of an incident, as a table: own value, peers' value, ratio,
+ * and a small plot. */
+#ifndef REPORT_VERDICT_EVIDENCE_H
+#define REPORT_VERDICT_EVIDENCE_H
+
+#include <limpet/verdict.h>
+#include <stdio.h>
+
+struct evidence_style {
+	unsigned width; /* of a line */
+	unsigned indent;
+	bool utf8;    /* plots of block characters; else of ASCII */
+	uint32_t max; /* rows; more are counted. 0: all */
+};
+
+/* Print the table, if there is anything to put into it. Returns 0 or -ENOMEM. */
+int verdict_print_evidence(FILE *out, const struct lp_verdict *v, const struct lp_incident *in,
+	const struct evidence_style *style);
+
+#endif
