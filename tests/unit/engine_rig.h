@@ -48,18 +48,23 @@ static inline uint32_t rig_below(uint64_t *seed, uint32_t n)
 }
 
 /* A disk of a server is `factor` times as slow in the seconds `from` .. `to - 1`; 0: nobody asks it
- * for anything. */
+ * for anything. With `every` it comes and goes: so many seconds slow, so many not. */
 struct rig_fault {
-	uint32_t server, disk, from, to, factor;
+	uint32_t server, disk, from, to, factor, every;
 };
+
+static inline bool rig_is_bad(const struct rig_fault *f, uint32_t server, uint32_t disk, uint32_t i)
+{
+	return f && f->server == server && f->disk == disk && i >= f->from && i < f->to &&
+		(!f->every || (i - f->from) / f->every % 2 == 0);
+}
 
 static inline void rig_fill(
 	struct rig_server *s, uint32_t number, const struct rig_fault *f, uint64_t *seed)
 {
 	for (uint32_t i = 1; i < s->n_samples; i++) {
 		for (uint32_t d = 0; d < RIG_DISKS; d++) {
-			bool bad = f && f->server == number && f->disk == d && i >= f->from &&
-				i < f->to;
+			bool bad = rig_is_bad(f, number, d, i);
 			int64_t ios = bad && !f->factor ? 0 : 50 + rig_below(seed, 20);
 			int64_t ticks = ios * (4 + rig_below(seed, 3)) * (bad ? f->factor : 1);
 
@@ -131,14 +136,13 @@ static inline void rig_release(struct rig *r)
 	}
 }
 
-/* Feed the next `n` samples of a server, as a batch that carries the one before. */
-static inline void rig_feed(struct rig *r, struct lp_engine *e, uint32_t server, uint32_t n)
+/* The next `n` samples of a server, as a batch that carries the one before. */
+static inline struct lp_batch *rig_batch(const struct rig *r, uint32_t server, uint32_t n)
 {
-	struct rig_server *s = &r->servers[server];
+	const struct rig_server *s = &r->servers[server];
 	uint32_t first = s->fed ? s->fed - 1 : 0;
 	struct lp_batch *b = lp_batch_new(n + 1);
 	struct lp_batch_kind *k;
-	struct lp_err err = {0};
 	uint32_t row;
 
 	assert_non_null(b);
@@ -159,6 +163,16 @@ static inline void rig_feed(struct rig *r, struct lp_engine *e, uint32_t server,
 		}
 	}
 	b->carry = s->fed > 0;
+	return b;
+}
+
+/* Feed the next `n` samples of a server. */
+static inline void rig_feed(struct rig *r, struct lp_engine *e, uint32_t server, uint32_t n)
+{
+	struct rig_server *s = &r->servers[server];
+	struct lp_batch *b = rig_batch(r, server, n);
+	struct lp_err err = {0};
+
 	if (lp_engine_feed(e, &s->source, b, &err) != 0)
 		fail_msg("%s", err.text);
 	s->fed += n;

@@ -1,0 +1,27 @@
+/* Recordings played as if they came in now: what would have been opened, and when. */
+#ifndef SERVE_BACKTEST_H
+#define SERVE_BACKTEST_H
+
+#include "serve/feed.h"
+#include "serve/incidents.h"
+
+struct backtest_options {
+	const struct lp_diagnose_options *diagnose; /* `bounded` as wanted */
+	int64_t every_us;    /* ask so often; 0: whenever a window is completed */
+	int64_t lateness_us; /* 0: FEED_LATENESS_US */
+	struct lp_warn *warn;
+	void (*progress)(void *ctx, const char *what, double done); /* may be NULL */
+	void *progress_ctx;
+};
+
+/* Play all of `ds` into the store. `*ret_first_us` and `*ret_last_us` are the time that was played;
+ * 0: there was nothing. */
+int backtest_run(struct lp_dataset *ds, const struct backtest_options *options,
+	struct incidents *store, int64_t *ret_first_us, int64_t *ret_last_us, struct lp_err *err);
+
+/* Ask the feed for a verdict and bring the store in line with it: what everybody does with a feed.
+ * The verdict is for the caller, who frees it; NULL: there is nothing to judge yet. */
+int backtest_judge(struct feed *f, struct incidents *store, int64_t lateness_us, int64_t now_us,
+	struct lp_verdict **ret, struct lp_err *err);
+
+#endif

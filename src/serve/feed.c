@@ -1,0 +1,310 @@
+#include "serve/feed.h"
+
+#include "base/cleanup.h"
+#include "base/time.h"
+#include "engine/engine.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct feed {
+	const struct feed_options *opt;
+	struct follow_options follow;
+	struct follow_data *data;
+	struct lp_engine *engine; /* NULL: there is no data so far */
+	struct observers observers;
+	struct setup setup; /* what the options name, for those who ask before there is data */
+	int64_t interval_us;
+	int64_t told_window; /* the last window that a verdict was given about */
+};
+
+DEFINE_CLEANUP(struct feed *, feed_free);
+
+void feed_free(struct feed *f)
+{
+	if (!f)
+		return;
+	follow_data_close(f->data);
+	lp_engine_free(f->engine);
+	observers_release(&f->observers);
+	setup_release(&f->setup);
+	free(f);
+}
+
+/* Observers of an inventory must be there. */
+static int expect(struct feed *f, const struct inventory *inv)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; inv && r == 0 && i < inv->n; i++) {
+		uint32_t at;
+
+		r = observers_get(&f->observers, inv->observers[i], &at);
+		if (r == 0)
+			f->observers.items[at].expected = true;
+	}
+	return r;
+}
+
+static int data_open(struct feed *f, struct lp_err *err)
+{
+	if (f->opt->replay)
+		return follow_data_open_dataset(f->opt->replay, &f->follow, &f->data, err);
+	return follow_data_open(f->opt->dir, &f->follow, &f->data, err);
+}
+
+int feed_new(const struct feed_options *options, struct feed **ret, struct lp_err *err)
+{
+	_cleanup_(feed_freep) struct feed *f = calloc(1, sizeof(*f));
+	int r;
+
+	if (!f)
+		return lp_err_sys(err, -ENOMEM, "cannot follow data");
+	f->opt = options;
+	f->observers.live = !options->replay;
+	f->told_window = INT64_MIN;
+	f->follow = (struct follow_options){.from_us = options->from_us, .warn = options->warn};
+	r = setup_open(&f->setup, options->diagnose, err);
+	if (r == 0 &&
+		(expect(f, &f->setup.expected) < 0 ||
+			expect(f, topology_observers(f->setup.topology)) < 0))
+		r = lp_err_sys(err, -ENOMEM, "cannot follow data");
+	if (r == 0)
+		r = data_open(f, err);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(f);
+	return 0;
+}
+
+static int64_t lateness(const struct feed *f)
+{
+	return f->opt->lateness_us ? f->opt->lateness_us : FEED_LATENESS_US;
+}
+
+/* Before anything is read: how often observers sample. 0: there are no files. */
+static int intervals_look(struct feed *f, struct lp_err *err)
+{
+	struct follow_item item;
+	int r = follow_data_next(f->data, INT64_MIN, &item, err);
+
+	if (r < 0)
+		return r;
+	f->interval_us = follow_data_interval_us(f->data);
+	return follow_data_held_us(f->data) < INT64_MAX;
+}
+
+/* Make the engine once there is data. 1: there is one; 0: not yet. */
+static int engine_make(struct feed *f, struct lp_err *err)
+{
+	int r = f->engine ? 1 : intervals_look(f, err);
+
+	if (r <= 0 || f->engine)
+		return r;
+	if (!f->interval_us)
+		f->interval_us = US_PER_SEC;
+	r = lp_engine_new(f->opt->diagnose, f->interval_us, &f->engine, err);
+	if (r < 0)
+		return r;
+	f->follow.select = lp_engine_select(f->engine);
+	/* Files that are open already have to know what is wanted of them. */
+	follow_data_close(f->data);
+	f->data = NULL;
+	r = data_open(f, err);
+	return r < 0 ? r : 1;
+}
+
+/* A file of an observer begins: its addresses, and what it says of its metrics. */
+static int description_take(struct feed *f, const char *observer, struct lp_err *err)
+{
+	const char *addresses = follow_data_meta(f->data, "addresses"), *worse;
+	int r = addresses && *addresses ? lp_engine_add_host(f->engine, observer, addresses, err)
+					: 0;
+
+	worse = follow_data_meta(f->data, "worse");
+	if (r == 0 && worse && meanings_read(&f->engine->setup.meanings, worse) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot follow data");
+	return r;
+}
+
+/* Batches of foreign files may be of many observers. */
+static int heard_each(
+	struct feed *f, const struct follow_item *item, int64_t last_us, int64_t now_us)
+{
+	const struct lp_batch *b = item->batch;
+	const char *before = NULL;
+	uint32_t at = 0;
+
+	for (uint32_t k = 0; k < b->n_kinds; k++) {
+		for (uint32_t i = 0; i < b->kinds[k].n_components; i++) {
+			uint32_t id = b->kinds[k].ids[i];
+			const char *name = item->source->catalogue->components[id].observer;
+
+			if (!before || strcmp(before, name) != 0) {
+				if (observers_get(&f->observers, name, &at) < 0)
+					return -ENOMEM;
+				observers_heard(&f->observers, at, last_us, b->n_samples - b->carry,
+					now_us);
+			}
+			before = name;
+		}
+	}
+	return 0;
+}
+
+static int64_t batch_last(const struct lp_batch *b)
+{
+	int64_t last = INT64_MIN;
+
+	for (uint32_t i = b->carry ? 1 : 0; i < b->n_samples; i++)
+		last = b->wall_us[i] > last ? b->wall_us[i] : last;
+	return last;
+}
+
+static int batch_heard(
+	struct feed *f, const struct follow_item *item, int64_t now_us, struct lp_err *err)
+{
+	int64_t last_us = batch_last(item->batch);
+	uint64_t serial = item->source->catalogue->serial;
+	struct observer *x;
+	uint32_t at;
+
+	if (!*item->observer)
+		return heard_each(f, item, last_us, now_us) < 0
+			? lp_err_sys(err, -ENOMEM, "cannot follow data")
+			: 0;
+	if (observers_get(&f->observers, item->observer, &at) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot follow data");
+	x = &f->observers.items[at];
+	observers_heard(
+		&f->observers, at, last_us, item->batch->n_samples - item->batch->carry, now_us);
+	if (x->serial == serial)
+		return 0;
+	x->serial = serial;
+	return description_take(f, item->observer, err);
+}
+
+static int item_take(
+	struct feed *f, const struct follow_item *item, int64_t now_us, struct lp_err *err)
+{
+	int r;
+
+	switch (item->what) {
+	case FOLLOW_BATCH:
+		r = batch_heard(f, item, now_us, err);
+		return r < 0 ? r : lp_engine_feed(f->engine, item->source, item->batch, err);
+	case FOLLOW_LOG:
+		return lp_engine_feed_log(f->engine, item->observer, item->log, err);
+	case FOLLOW_REMARK:
+		return lp_engine_feed_remark(
+			f->engine, item->observer, item->wall_us, item->text, err);
+	default:
+		return 0;
+	}
+}
+
+int feed_read(struct feed *f, int64_t until_us, int64_t now_us, struct lp_err *err)
+{
+	struct follow_item item;
+	int n = 0;
+	int r = engine_make(f, err);
+
+	if (r <= 0)
+		return r;
+	while ((r = follow_data_next(f->data, until_us, &item, err)) > 0) {
+		r = item_take(f, &item, now_us, err);
+		if (r < 0)
+			return r;
+		n += item.what == FOLLOW_BATCH;
+	}
+	if (r == 0 && follow_data_interval_us(f->data) > f->interval_us)
+		return lp_err_set(err, -ESTALE, "an observer samples less often than all before");
+	return r < 0 ? r : n;
+}
+
+int64_t feed_held_us(const struct feed *f)
+{
+	return follow_data_held_us(f->data);
+}
+
+int feed_advance_to(struct feed *f, int64_t watermark_us, struct lp_err *err)
+{
+	return f->engine ? lp_engine_advance(f->engine, watermark_us, err) : 0;
+}
+
+int feed_advance(struct feed *f, int64_t now_us, struct lp_err *err)
+{
+	int64_t ready = observers_ready_us(&f->observers, lateness(f), now_us);
+
+	return ready > INT64_MIN ? feed_advance_to(f, ready, err) : 0;
+}
+
+int feed_finish(struct feed *f, struct lp_err *err)
+{
+	int64_t end_us = INT64_MIN;
+	int r = f->engine ? engine_end(f->engine, &end_us, err) : 0;
+
+	if (r < 0 || end_us == INT64_MIN)
+		return r;
+	return feed_advance_to(f, end_us + f->interval_us, err);
+}
+
+int64_t feed_watermark_us(const struct feed *f)
+{
+	return f->engine ? f->engine->watermark_us : INT64_MIN;
+}
+
+int64_t feed_window_us(const struct feed *f)
+{
+	const struct lane *l = f->engine && f->engine->n_lanes ? &f->engine->lanes[0] : NULL;
+
+	return l ? l->params.win_shift * l->params.step_us : 15 * US_PER_SEC;
+}
+
+/* The last window of the finest horizon that the watermark completes. */
+static int64_t window_now(const struct feed *f)
+{
+	const struct lane *l = f->engine && f->engine->n_lanes ? &f->engine->lanes[0] : NULL;
+	int64_t watermark = feed_watermark_us(f);
+
+	if (watermark == INT64_MIN)
+		return INT64_MIN;
+	if (!l)
+		return floor_div(watermark, feed_window_us(f));
+	return floor_div(floor_div(watermark - l->params.step_us / 2, l->params.step_us) + 1 -
+			l->params.win_size,
+		l->params.win_shift);
+}
+
+bool feed_due(const struct feed *f)
+{
+	return window_now(f) > f->told_window;
+}
+
+int feed_verdict(struct feed *f, struct lp_verdict **ret, struct lp_err *err)
+{
+	struct lp_err here = {0};
+	int r = f->engine ? lp_engine_verdict(f->engine, ret, &here)
+			  : lp_err_set(&here, -ENODATA, "there is no data yet");
+
+	if (r == 0)
+		f->told_window = window_now(f);
+	else
+		*err = here;
+	return r;
+}
+
+struct observers *feed_observers(struct feed *f)
+{
+	return &f->observers;
+}
+
+const struct topology *feed_topology(const struct feed *f)
+{
+	return f->setup.topology;
+}
+
+uint64_t feed_n_late(const struct feed *f)
+{
+	return f->engine ? lp_engine_n_late(f->engine) : 0;
+}

@@ -1,0 +1,73 @@
+/* Data that arrives, an engine, and the watermark: what the live engine and replays have in common.
+ *
+ *     feed_read()     take in what has arrived
+ *     feed_advance()  as far as observers have delivered (live), or to a given time (replay)
+ *     feed_due()      has a window been completed since the last verdict?
+ *     feed_verdict()  what can be said now
+ *
+ * No threads and no clocks: whoever uses it says what time it is, so that a replay does the same
+ * every time. The verdict is the one that `limpet diagnose` gives for the same data and watermark.
+ */
+#ifndef SERVE_FEED_H
+#define SERVE_FEED_H
+
+#include "import/follow_data.h"
+#include "serve/observers.h"
+#include <limpet/diagnose.h>
+
+#define FEED_LATENESS_US INT64_C(60000000)
+
+struct feed_options {
+	const char *dir;			    /* a directory that grows */
+	struct lp_dataset *replay;		    /* or data that is all there */
+	const struct lp_diagnose_options *diagnose; /* bounded and slice_us as wanted */
+	int64_t from_us;     /* data that ends before is not read; 0: all is */
+	int64_t lateness_us; /* how long to wait for who is behind; 0: FEED_LATENESS_US */
+	struct lp_warn *warn;
+};
+
+struct feed;
+
+/* `options` and what it points to must outlive it. */
+int feed_new(const struct feed_options *options, struct feed **ret, struct lp_err *err);
+void feed_free(struct feed *f);
+
+/* Take in all that has arrived and begins up to `until_us`: how many batches that was. -ESTALE: an
+ * observer samples less often than all before, which an engine must know from its beginning: make
+ * another feed. */
+int feed_read(struct feed *f, int64_t until_us, int64_t now_us, struct lp_err *err);
+
+/* When what was held back begins; INT64_MAX: nothing was. */
+int64_t feed_held_us(const struct feed *f);
+
+/* Advance to where observers have come, by `now_us`. */
+int feed_advance(struct feed *f, int64_t now_us, struct lp_err *err);
+
+/* Advance to a time up to which everything was read. */
+int feed_advance_to(struct feed *f, int64_t watermark_us, struct lp_err *err);
+
+/* All data was read: advance to where `limpet diagnose` would. */
+int feed_finish(struct feed *f, struct lp_err *err);
+
+/* INT64_MIN: nothing was compared so far. */
+int64_t feed_watermark_us(const struct feed *f);
+
+/* Has a window been completed since the last verdict? */
+bool feed_due(const struct feed *f);
+
+/* How long it takes to complete a window: nothing new can be said more often. */
+int64_t feed_window_us(const struct feed *f);
+
+/* The verdict at the watermark. */
+int feed_verdict(struct feed *f, struct lp_verdict **ret, struct lp_err *err);
+
+/* Who delivers; those that must be there are among them. */
+struct observers *feed_observers(struct feed *f);
+
+/* The topology; NULL: none. */
+const struct topology *feed_topology(const struct feed *f);
+
+/* Samples that came too late, of which nothing was made. */
+uint64_t feed_n_late(const struct feed *f);
+
+#endif

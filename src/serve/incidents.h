@@ -1,0 +1,103 @@
+/* Incidents: what was wrong, from its beginning to its end, and what people said about it.
+ *
+ * They are kept in a SQLite file (write-ahead log, synchronous), so that nothing that was told is
+ * lost when the collector is killed. Every verdict is compared with those that are open
+ * (incidents_update()):
+ *
+ * - What is new opens an incident once it has been seen in two verdicts. Of one that ended less
+ * than an hour before it is another opening, not another incident.
+ * - One part of the system with one cause is one incident. If the cause becomes clearer, or it
+ * turns out that a larger part is affected, it stays the same incident; those that are part of a
+ * larger one end, with a word about it.
+ * - What comes and goes does not flap: an incident ends when it has not been seen for ten minutes.
+ *
+ * All functions may be called by any thread.
+ */
+#ifndef SERVE_INCIDENTS_H
+#define SERVE_INCIDENTS_H
+
+#include "serve/sightings.h"
+
+#define INCIDENTS_HOLD_US INT64_C(600000000)	/* not seen for so long: it has ended */
+#define INCIDENTS_REOPEN_US INT64_C(3600000000) /* back after less: the same incident */
+
+struct incidents;
+
+/* What became of an incident. */
+enum incident_change {
+	INCIDENT_OPENED = 0,
+	INCIDENT_REOPENED,
+	INCIDENT_CHANGED, /* another level, cause or part */
+	INCIDENT_ENDED,
+	INCIDENT_SAID, /* acknowledged, muted, commented */
+};
+
+const char *incident_change_name(enum incident_change change);
+
+struct incidents_options {
+	int64_t hold_us;   /* 0: INCIDENTS_HOLD_US */
+	int64_t reopen_us; /* 0: INCIDENTS_REOPEN_US */
+	bool at_once;	   /* open what was seen once: for tests of what hysteresis is good for */
+	/* Called for each change, `incident` as incidents_get() gives it. Within a transaction of
+	 * the store if `queue` of it is used. May be NULL. */
+	void (*changed)(void *ctx, enum incident_change change, json_t *incident);
+	void *ctx;
+};
+
+/* Open the file, made if it is not there; NULL: in memory, for replays. */
+int incidents_open(const char *path, const struct incidents_options *options,
+	struct incidents **ret, struct lp_err *err);
+void incidents_close(struct incidents *s);
+
+/* Compare what is wrong at the watermark with what was. */
+int incidents_update(struct incidents *s, const struct sightings *now, int64_t watermark_us,
+	int64_t now_us, struct lp_err *err);
+
+/* One incident, all of it. -ENOENT: there is none of that number. */
+int incidents_get(struct incidents *s, int64_t id, json_t **ret, struct lp_err *err);
+
+struct incidents_query {
+	const char *state; /* "open", "ended", "all"; NULL: open */
+	const char *text;  /* in its sentence, part, cause, evidence or comments; NULL: any */
+	int64_t since_us, until_us; /* it was open at some time in between; 0: no limit */
+	int64_t before;		    /* incidents with smaller numbers only; 0: all */
+	unsigned limit;		    /* 0: 100 */
+};
+
+/* {"incidents":[...],"more":bool}, newest first. -EINVAL: the query makes no sense. */
+int incidents_list(
+	struct incidents *s, const struct incidents_query *q, json_t **ret, struct lp_err *err);
+
+/* How many are open, and muted ones left aside. */
+struct incidents_count {
+	unsigned critical, warning;
+};
+int incidents_count(struct incidents *s, int64_t now_us, struct incidents_count *ret);
+
+/* What people say. `by` and `text` may be any bytes; -EINVAL if they are too long or `by` is empty.
+ * `*ret` is the incident afterwards. */
+enum incident_verb {
+	INCIDENT_ACK,
+	INCIDENT_UNACK,
+	INCIDENT_MUTE,
+	INCIDENT_UNMUTE,
+	INCIDENT_COMMENT,
+};
+struct incident_word {
+	enum incident_verb verb;
+	const char *by, *text;
+	int64_t until_us; /* of a mute */
+};
+int incidents_say(struct incidents *s, int64_t id, const struct incident_word *word, int64_t now_us,
+	json_t **ret, struct lp_err *err);
+
+/* Is an incident, as JSON, muted at this time? */
+bool incident_is_muted(const json_t *incident, int64_t now_us);
+
+/* The database, for tables beside it (alerts); used under incidents_lock(). */
+struct sqlite3;
+struct sqlite3 *incidents_db(struct incidents *s);
+void incidents_lock(struct incidents *s);
+void incidents_unlock(struct incidents *s);
+
+#endif

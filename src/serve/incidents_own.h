@@ -1,0 +1,52 @@
+/* The inside of the store of incidents. */
+#ifndef SERVE_INCIDENTS_OWN_H
+#define SERVE_INCIDENTS_OWN_H
+
+#include "serve/db.h"
+#include "serve/incidents.h"
+#include <pthread.h>
+
+/* An incident that is open. */
+struct record {
+	int64_t id;
+	char *part, *cause, *level;
+	char **components;
+	uint32_t n_components;
+	bool delivery;
+	int64_t seen_us;   /* by the watermark: when it was last so */
+	char *other_cause; /* that the last verdicts gave it, and how many did */
+	unsigned n_other;
+	bool taken; /* by a sighting of this verdict */
+	bool on;    /* and that says that it is still so */
+};
+
+/* What was seen and is not open: new, or over before it was seen. */
+struct candidate {
+	char *key;
+	unsigned n;	/* verdicts in a row */
+	unsigned round; /* the last of them */
+};
+
+struct incidents {
+	sqlite3 *db;
+	pthread_mutex_t mutex;
+	struct incidents_options opt;
+	struct record *records;
+	size_t n, cap;
+	struct candidate *candidates;
+	size_t n_candidates, cap_candidates;
+	unsigned round;
+	struct strmap past; /* what was over before it was seen, and is noted: part and beginning */
+};
+
+/* Under the lock. */
+int store_get(struct incidents *s, int64_t id, json_t **ret, struct lp_err *err);
+int store_load(struct incidents *s, struct lp_err *err);
+int store_say(struct incidents *s, int64_t id, const struct incident_word *word, int64_t now_us,
+	struct lp_err *err);
+void store_tell(struct incidents *s, enum incident_change change, int64_t id);
+void record_release(struct record *r);
+/* Add a record to those that are open; it owns what it points to from then on. 0 or -ENOMEM. */
+int record_add(struct incidents *s, struct record *r);
+
+#endif

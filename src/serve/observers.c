@@ -1,0 +1,155 @@
+#include "serve/observers.h"
+
+#include "base/array.h"
+#include "base/median.h"
+#include "base/time.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MINUTE_US (60 * US_PER_SEC)
+
+void observers_release(struct observers *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		free(o->items[i].name);
+	free(o->items);
+	free(o->times);
+	strmap_release(&o->index);
+	*o = (struct observers){0};
+}
+
+int observers_get(struct observers *o, const char *name, uint32_t *ret)
+{
+	char *copy;
+
+	if (strmap_get(&o->index, name, ret))
+		return 0;
+	copy = strdup(name);
+	if (!copy || array_reserve(&o->items, &o->cap, o->n + 1, sizeof(*o->items)) < 0 ||
+		array_reserve(&o->times, &o->cap_times, o->n + 1, sizeof(*o->times)) < 0 ||
+		strmap_put(&o->index, name, (uint32_t)o->n) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	*ret = (uint32_t)o->n;
+	o->items[o->n++] = (struct observer){.name = copy,
+		.last_us = INT64_MIN,
+		.heard_us = INT64_MIN,
+		.fresh_us = {INT64_MIN, INT64_MIN},
+		.skew_us = INT64_MIN};
+	return 0;
+}
+
+void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t n, int64_t now_us)
+{
+	struct observer *x = &o->items[at];
+	int64_t minute = floor_div(now_us, MINUTE_US), fresh = last_us - now_us;
+
+	if (minute != x->minute) {
+		x->fresh_us[1] = minute == x->minute + 1 ? x->fresh_us[0] : INT64_MIN;
+		x->fresh_us[0] = INT64_MIN;
+		x->minute = minute;
+	}
+	if (fresh > x->fresh_us[0])
+		x->fresh_us[0] = fresh;
+	if (last_us > x->last_us)
+		x->last_us = last_us;
+	x->heard_us = now_us;
+	x->n_samples += n;
+}
+
+/* The last sample that counts: nobody has measured the future. */
+static int64_t last_of(const struct observer *x, int64_t now_us)
+{
+	return x->last_us > now_us ? now_us : x->last_us;
+}
+
+static bool delivers(
+	const struct observers *o, const struct observer *x, int64_t lateness_us, int64_t now_us)
+{
+	int64_t heard = o->live ? x->heard_us : last_of(x, now_us);
+
+	return x->last_us > INT64_MIN && now_us - heard <= lateness_us;
+}
+
+int64_t observers_most_us(struct observers *o, int64_t lateness_us, int64_t now_us)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n; i++) {
+		if (delivers(o, &o->items[i], lateness_us, now_us))
+			o->times[n++] = (double)last_of(&o->items[i], now_us);
+	}
+	/* Where all are silent, they stopped together. */
+	for (size_t i = 0; n == 0 && i < o->n; i++) {
+		if (o->items[i].last_us > INT64_MIN)
+			o->times[n++] = (double)last_of(&o->items[i], now_us);
+	}
+	return n ? (int64_t)median_of(o->times, n) : INT64_MIN;
+}
+
+int64_t observers_ready_us(struct observers *o, int64_t lateness_us, int64_t now_us)
+{
+	int64_t most = observers_most_us(o, lateness_us, now_us), ready = most;
+
+	for (size_t i = 0; i < o->n; i++) {
+		int64_t last = last_of(&o->items[i], now_us);
+
+		if (last > INT64_MIN && last >= most - lateness_us && last < ready)
+			ready = last;
+	}
+	return ready;
+}
+
+static int64_t fresh_of(const struct observer *x)
+{
+	return x->fresh_us[0] > x->fresh_us[1] ? x->fresh_us[0] : x->fresh_us[1];
+}
+
+/* How far the clocks of most are ahead of ours. INT64_MIN: nobody delivers. */
+static int64_t fresh_of_most(struct observers *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n; i++) {
+		if (fresh_of(&o->items[i]) > INT64_MIN)
+			o->times[n++] = (double)fresh_of(&o->items[i]);
+	}
+	return n ? (int64_t)median_of(o->times, n) : INT64_MIN;
+}
+
+void observers_rate(struct observers *o, int64_t lateness_us, int64_t now_us)
+{
+	int64_t most = observers_most_us(o, lateness_us, now_us);
+	int64_t fresh = o->live ? fresh_of_most(o) : INT64_MIN;
+
+	for (size_t i = 0; i < o->n; i++) {
+		struct observer *x = &o->items[i];
+
+		x->state = OBSERVER_OK;
+		if (x->last_us == INT64_MIN || last_of(x, now_us) < most - lateness_us)
+			x->state = delivers(o, x, lateness_us, now_us) ? OBSERVER_LATE
+								       : OBSERVER_SILENT;
+		x->skew_us = INT64_MIN;
+		if (fresh > INT64_MIN && fresh_of(x) > INT64_MIN)
+			x->skew_us = fresh_of(x) - fresh;
+	}
+}
+
+size_t observers_count(const struct observers *o, enum observer_state state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		n += o->items[i].state == state;
+	return n;
+}
+
+const char *observer_state_name(enum observer_state state)
+{
+	static const char *const names[] = {
+		[OBSERVER_OK] = "ok", [OBSERVER_LATE] = "late", [OBSERVER_SILENT] = "silent"};
+
+	return names[state];
+}

@@ -1,0 +1,68 @@
+/* The servers that deliver data: how far each has come, who is late or silent, and whose clock is
+ * off. Pure bookkeeping: whoever uses it says what time it is.
+ */
+#ifndef SERVE_OBSERVERS_H
+#define SERVE_OBSERVERS_H
+
+#include "base/hash.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum observer_state {
+	OBSERVER_OK = 0,
+	OBSERVER_LATE,	 /* it delivers, but what it delivers is old */
+	OBSERVER_SILENT, /* it delivers nothing */
+};
+
+struct observer {
+	char *name;
+	int64_t last_us;  /* its last sample; INT64_MIN: none */
+	int64_t heard_us; /* when that arrived; INT64_MIN: never */
+	uint64_t n_samples;
+	uint64_t serial; /* of the catalogue that was last seen of it */
+	bool expected;	 /* it must be there */
+	/* How far its samples were ahead of our clock when they arrived, at most: in this minute
+	 * and in the one before; INT64_MIN: nothing arrived. */
+	int64_t fresh_us[2];
+	int64_t minute;
+	/* By the last observers_rate(). */
+	enum observer_state state;
+	int64_t skew_us; /* of its clock against those of most; INT64_MIN: not known */
+};
+
+/* Zero-initialise it. */
+struct observers {
+	struct observer *items;
+	size_t n, cap;
+	struct strmap index;
+	bool live; /* data arrives as it is made, so that clocks can be compared with ours */
+	double *times;
+	size_t cap_times;
+};
+
+void observers_release(struct observers *o);
+
+/* The observer of that name, added if it is new: its number in `*ret`. 0 or -ENOMEM. */
+int observers_get(struct observers *o, const char *name, uint32_t *ret);
+
+/* `n` samples arrived, the last of which was taken at `last_us`. */
+void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t n, int64_t now_us);
+
+/* The time up to which most observers have delivered, of those that deliver at all: the median.
+ * What some claim to have measured after `now_us` does not count. INT64_MIN: nobody delivers. */
+int64_t observers_most_us(struct observers *o, int64_t lateness_us, int64_t now_us);
+
+/* How far the watermark may go: to where the slowest of those has come who are no more than
+ * `lateness_us` behind most. INT64_MIN: there is no data. */
+int64_t observers_ready_us(struct observers *o, int64_t lateness_us, int64_t now_us);
+
+/* Say who is late or silent, and whose clock is off. */
+void observers_rate(struct observers *o, int64_t lateness_us, int64_t now_us);
+
+/* How many are in a state. */
+size_t observers_count(const struct observers *o, enum observer_state state);
+
+const char *observer_state_name(enum observer_state state);
+
+#endif

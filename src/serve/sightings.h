@@ -1,0 +1,57 @@
+/* What is wrong right now: the incidents of a verdict, its warnings, and servers that are silent,
+ * late, or have a wrong clock. incidents.h compares it with what was wrong before.
+ */
+#ifndef SERVE_SIGHTINGS_H
+#define SERVE_SIGHTINGS_H
+
+#include "serve/observers.h"
+#include <jansson.h>
+#include <limpet/err.h>
+#include <limpet/verdict.h>
+
+struct topology;
+
+/* Causes of incidents that no verdict has. */
+#define CAUSE_SILENT "silent"
+#define CAUSE_LATE "late"
+#define CAUSE_CLOCK "clock"
+
+struct sighting {
+	char *part;  /* "oss5/disk:sdb", "observer:oss5", "controller:ddn12a" */
+	char *cause; /* "disk-busy" */
+	char *what;  /* one sentence without its full stop */
+	char *observer;
+	const char *level; /* "critical", "warning"; static */
+	bool delivery;	   /* about how data is delivered, and not about what it says */
+	double ratio, severity, confidence; /* NaN: none */
+	int64_t first_us, last_us;	    /* last_us: of a delivery, now */
+	int64_t first_error_us;		    /* -1: there is no onset */
+	bool ended;			    /* it was over before the data ended */
+	char **components;
+	uint32_t n_components;
+	json_t *details; /* "components", "metrics", "evidence", and maybe "functions", "do" */
+};
+
+/* Zero-initialise it. */
+struct sightings {
+	struct sighting *items;
+	size_t n, cap;
+};
+
+void sightings_release(struct sightings *s);
+
+/* Add what a verdict says. Servers that `observers` (may be NULL) knows to be silent are left out:
+ * sightings_add_observers() tells of them. 0 or -ENOMEM. */
+int sightings_add_verdict(
+	struct sightings *s, const struct lp_verdict *v, const struct observers *observers);
+
+/* Add who is silent, late, or has a wrong clock at `now_us`. Where all servers of a part are silent
+ * it is one sighting, of the part. 0 or -ENOMEM. */
+int sightings_add_observers(
+	struct sightings *s, const struct observers *o, const struct topology *t, int64_t now_us);
+
+/* A part that a server belongs to, the largest that the topology knows of: "rack:r1" in `buf`;
+ * false: it knows of none. */
+bool sightings_part_of(const struct topology *t, const char *observer, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,220 @@
+/* Live, the engine says what `limpet diagnose` says of the same data. */
+#include "serve_rig.h"
+
+#include "serve/feed.h"
+#include <errno.h>
+
+#define SERVERS 5
+#define LONG_S 2700
+
+static const struct rig_fault fault = {2, 1, 1200, 1440, 8, 0};
+
+static char *verdict_text(struct lp_verdict *v)
+{
+	struct printed p;
+
+	assert_int_equal(verdict_print_json(printed_begin(&p), v), 0);
+	lp_verdict_free(v);
+	return printed_end(&p);
+}
+
+static char *diagnosed(const struct serve_rig *r, const struct lp_diagnose_options *o)
+{
+	struct lp_dataset *ds = serve_rig_dataset(r);
+	struct lp_verdict *v = NULL;
+	struct lp_err err = {0};
+
+	if (lp_diagnose(ds, o, &v, &err) < 0)
+		fail_msg("%s", err.text);
+	lp_dataset_close(ds);
+	return verdict_text(v);
+}
+
+static int64_t second(uint32_t s)
+{
+	return (RIG_START_S + s) * 1000000 + 30000;
+}
+
+static void read_now(struct feed *f, uint32_t s)
+{
+	struct lp_err err = {0};
+
+	if (feed_read(f, second(s) + FEED_LATENESS_US, second(s), &err) < 0 ||
+		feed_advance(f, second(s), &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static char *feed_says(struct feed *f)
+{
+	struct lp_verdict *v = NULL;
+	struct lp_err err = {0};
+
+	if (feed_verdict(f, &v, &err) < 0)
+		fail_msg("%s", err.text);
+	return verdict_text(v);
+}
+
+/* Servers record at random, up to a minute apart; the feed reads, advances and is asked now and
+ * then. */
+static void run_at_random(struct serve_rig *r, struct feed *f, uint64_t seed)
+{
+	uint32_t slowest = 0, fastest = 0;
+
+	/* Whoever has not been heard of is not waited for. */
+	for (uint32_t i = 0; i < SERVERS; i++)
+		serve_rig_write(r, i, 1);
+	while (slowest < LONG_S) {
+		uint32_t server = rig_below(&seed, SERVERS), n = 1 + rig_below(&seed, 20);
+
+		if (r->rig.servers[server].fed + n <= slowest + 50)
+			serve_rig_write(r, server, n);
+		slowest = LONG_S;
+		for (uint32_t i = 0; i < SERVERS; i++) {
+			uint32_t fed = r->rig.servers[i].fed;
+
+			slowest = fed < slowest ? fed : slowest;
+			fastest = fed > fastest ? fed : fastest;
+		}
+		if (rig_below(&seed, 4) == 0)
+			read_now(f, fastest + rig_below(&seed, 5));
+		if (feed_due(f) && rig_below(&seed, 4) == 0)
+			free(feed_says(f));
+	}
+}
+
+static void test_same_as_diagnose(void **state)
+{
+	const struct lp_diagnose_options live = {.bounded = true, .slice_us = 2000}, once = {0};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		char name[16];
+		struct serve_rig r;
+		struct feed_options o = {.dir = r.dir, .diagnose = &live};
+		struct feed *f = NULL;
+		struct lp_err err = {0};
+		char *want, *got;
+
+		snprintf(name, sizeof(name), "same%d", (int)seed);
+		serve_rig_init(&r, name, SERVERS, LONG_S, &fault);
+		assert_int_equal(feed_new(&o, &f, &err), 0);
+		run_at_random(&r, f, seed * 7919);
+		read_now(f, LONG_S + 1);
+		assert_int_equal(feed_n_late(f), 0);
+		if (feed_finish(f, &err) < 0)
+			fail_msg("%s", err.text);
+		got = feed_says(f);
+		want = diagnosed(&r, &once);
+		assert_string_equal(got, want);
+		assert_non_null(strstr(got, "oss2/disk:sdb"));
+		free(got);
+		free(want);
+		feed_free(f);
+		serve_rig_release(&r);
+	}
+}
+
+/* All of it at once, as a restart does: from some time on. */
+static void test_restart(void **state)
+{
+	const struct lp_diagnose_options live = {.bounded = true};
+	const struct lp_diagnose_options since = {.from_us = second(600)};
+	struct serve_rig r;
+	struct feed_options o = {.dir = r.dir, .diagnose = &since, .from_us = second(600)};
+	struct feed *f = NULL;
+	struct lp_err err = {0};
+	char *want, *got;
+
+	(void)state;
+	(void)live;
+	serve_rig_init(&r, "restart", SERVERS, LONG_S, &fault);
+	serve_rig_write_all(&r, LONG_S);
+	assert_int_equal(feed_new(&o, &f, &err), 0);
+	for (uint32_t s = 600; s < LONG_S + 60; s += 60) {
+		assert_true(feed_read(f, second(s), second(s), &err) >= 0);
+		assert_int_equal(feed_advance_to(f, second(s), &err), 0);
+	}
+	assert_int_equal(feed_n_late(f), 0);
+	got = feed_says(f);
+	want = diagnosed(&r, &since);
+	/* The last window may be another one: the watermarks differ by a few seconds. */
+	assert_non_null(strstr(got, "oss2/disk:sdb"));
+	assert_non_null(strstr(want, "oss2/disk:sdb"));
+	free(got);
+	free(want);
+	feed_free(f);
+	serve_rig_release(&r);
+}
+
+/* A clock that is far ahead makes nobody else late. */
+static void test_clock_ahead(void **state)
+{
+	const struct lp_diagnose_options live = {.bounded = true};
+	struct serve_rig ahead, r;
+	struct feed_options o = {.dir = r.dir, .diagnose = &live};
+	struct feed *f = NULL;
+	struct lp_err err = {0};
+	uint32_t at;
+
+	(void)state;
+	serve_rig_init(&r, "clock", SERVERS, 600, NULL);
+	ahead = r;
+	ahead.rig.start_s += 3600;
+	assert_int_equal(feed_new(&o, &f, &err), 0);
+	for (uint32_t s = 0; s < 600; s += 10) {
+		for (uint32_t i = 0; i + 1 < SERVERS; i++)
+			serve_rig_write(&r, i, 10);
+		serve_rig_write(&ahead, SERVERS - 1, 10);
+		read_now(f, s + 10);
+	}
+	assert_int_equal(feed_n_late(f), 0);
+	assert_true(feed_watermark_us(f) > second(580));
+	assert_true(feed_watermark_us(f) < second(601));
+	observers_rate(feed_observers(f), FEED_LATENESS_US, second(600));
+	assert_true(strmap_get(&feed_observers(f)->index, "oss1", &at));
+	assert_int_equal(feed_observers(f)->items[at].state, OBSERVER_OK);
+	feed_free(f);
+	serve_rig_release(&r);
+}
+
+/* An observer that samples less often than all before: the feed has to begin again. */
+static void test_longer_interval(void **state)
+{
+	const struct lp_diagnose_options live = {.bounded = true};
+	struct lp_archive_meta meta = {.observer = "slow", .interval_us = 60000000};
+	struct lp_archive_writer *w = NULL;
+	struct serve_rig r;
+	struct feed_options o = {.dir = r.dir, .diagnose = &live};
+	struct feed *f = NULL;
+	struct lp_err err = {0};
+	struct lp_batch *b;
+	char path[TEMP_PATH_MAX + 16];
+
+	(void)state;
+	serve_rig_init(&r, "interval", SERVERS, 100, NULL);
+	assert_int_equal(feed_new(&o, &f, &err), 0);
+	assert_int_equal(feed_read(f, INT64_MAX, second(0), &err), 0);
+	serve_rig_write_all(&r, 50);
+	assert_true(feed_read(f, INT64_MAX, second(50), &err) > 0);
+	snprintf(path, sizeof(path), "%s/slow.lpa", r.dir);
+	assert_int_equal(lp_archive_create(path, &meta, &w, &err), 0);
+	b = rig_batch(&r.rig, 0, 1);
+	assert_int_equal(
+		lp_archive_write(w, r.rig.servers[0].source.catalogue, b, LP_ARCHIVE_LOOSE, &err),
+		0);
+	lp_batch_free(b);
+	sleep(2); /* until the directory is searched again */
+	assert_int_equal(feed_read(f, INT64_MAX, second(51), &err), -ESTALE);
+	lp_archive_abandon(w);
+	feed_free(f);
+	serve_rig_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_as_diagnose),
+		cmocka_unit_test(test_restart), cmocka_unit_test(test_clock_ahead),
+		cmocka_unit_test(test_longer_interval)};
+
+	return cmocka_run_group_tests(tests, temp_dir_setup, temp_dir_teardown);
+}
