@@ -1,0 +1,236 @@
+/** What was chosen: an incident, a server or a component, with the plots that belong to it. */
+import { api, type Component, type Incident, type Step } from "./api";
+import { acknowledge, comment, mute } from "./dialogs";
+import { save, tableOf } from "./download";
+import { byId, h, nameOf } from "./dom";
+import { addIncident, incidentOf, incidentsOf } from "./incidents";
+import { Plots, type Mark } from "./plots";
+import { change, current, rangeAt, rangeText } from "./state";
+import { ratioText, spanText, timeText, zoneText } from "./words";
+
+const METRICS_MOST = 40;
+let plots: Plots | null = null;
+let shownKey = "";
+let end = Date.now();
+let turn = 0;
+
+const head = h("div", { class: "detail-head" });
+const below = h("div", { class: "detail-plots" });
+
+export function initDetail(): void {
+  byId("detail").append(head, below);
+}
+
+const when = (text: string) => {
+  const ms = Date.parse(text);
+  return h("time", { datetime: text }, `${timeText(ms, current().local)} ${zoneText(ms, current().local)}`);
+};
+
+const fact = (name: string, ...value: (Node | string)[]) => h("div", {}, h("dt", {}, name), h("dd", {}, ...value));
+
+function facts(i: Incident): HTMLElement {
+  const lasted = (Date.parse(i.ended ?? i.last) - Date.parse(i.first)) / 1000;
+  return h("dl", { class: "facts" },
+    fact("since", when(i.first), i.first_error_s ? ` (±${spanText(i.first_error_s)})` : ""),
+    i.ended ? fact("until", when(i.ended)) : fact("state", "still so"),
+    fact("for", spanText(Math.max(0, lasted))),
+    i.ratio !== null && i.ratio > 0 ? fact("against its peers", ratioText(i.ratio)) : null,
+    i.confidence !== null ? fact("confidence", `${Math.round(i.confidence * 100)}%`) : null,
+    fact("opened", i.openings > 1 ? `${i.openings} times` : "once"));
+}
+
+function said(i: Incident): HTMLElement | null {
+  const lines = [
+    i.acknowledged && h("li", {}, "Acknowledged by ", nameOf(i.acknowledged.by), " at ", when(i.acknowledged.at), i.acknowledged.comment ? `: ${i.acknowledged.comment}` : ""),
+    i.muted && h("li", {}, "Muted by ", nameOf(i.muted.by), ...(i.muted.until ? [" until ", when(i.muted.until)] : []), i.muted.comment ? `: ${i.muted.comment}` : ""),
+    ...i.comments.map((c) => h("li", {}, nameOf(c.by), " at ", when(c.at), `: ${c.text}`)),
+  ].filter((line): line is HTMLLIElement => Boolean(line));
+  return lines.length ? h("ul", { class: "said", "aria-label": "notes of operators" }, ...lines) : null;
+}
+
+function steps(i: Incident): HTMLElement | null {
+  if (!i.do?.length) return null;
+  const lines = i.do.map((s) => {
+    if (typeof s === "string") return h("li", {}, s);
+    const { host, commands, text } = s as Step;
+    return h("li", {}, host ? h("span", {}, "on ", nameOf(host), ": ") : "", ...(commands ?? []).map((c) => h("code", {}, c)), text ? h("span", {}, text) : "");
+  });
+  return h("div", { class: "advice" }, h("b", {}, "Do"), h("ul", {}, ...lines));
+}
+
+/** The calls or functions behind a finding, whatever keys they have. */
+function behind(title: string, list: unknown[] | undefined): HTMLElement | null {
+  if (!list?.length) return null;
+  const texts = list.filter((x) => typeof x === "string") as string[];
+  if (texts.length === list.length) return h("div", {}, h("h3", {}, title), h("ul", { class: "evidence" }, ...texts.map((t) => h("li", {}, t))));
+  const items = list.filter((x): x is Record<string, unknown> => typeof x === "object" && x !== null);
+  const keys = [...new Set(items.flatMap((x) => Object.keys(x)))];
+  return h("div", {}, h("h3", {}, title), h("div", { class: "wide" }, h("table", {},
+    h("thead", {}, h("tr", {}, ...keys.map((k) => h("th", {}, k.replaceAll("_", " "))))),
+    h("tbody", {}, ...items.map((x) => h("tr", {}, ...keys.map((k) => h("td", {}, x[k] === undefined || x[k] === null ? "" : typeof x[k] === "object" ? JSON.stringify(x[k]) : String(x[k])))))))));
+}
+
+function componentLinks(names: string[], chosen: string | null): HTMLElement | null {
+  if (names.length < 2) return null;
+  const most = 40;
+  return h("p", { class: "components", role: "group", "aria-label": "components of this incident" },
+    ...names.slice(0, most).map((name) => h("button", { type: "button", "aria-pressed": String(name === chosen), onclick: () => change({ component: name }) }, name)),
+    names.length > most ? ` and ${names.length - most} more` : "");
+}
+
+function buttons(i: Incident): HTMLElement {
+  const done = (updated: Incident) => {
+    addIncident(updated);
+    showDetail(true);
+  };
+  const copied = h("button", { type: "button" }, "Copy link");
+  copied.addEventListener("click", async () => {
+    const url = new URL(location.href);
+    url.search = new URLSearchParams({ incident: String(i.id) }).toString();
+    try {
+      await navigator.clipboard.writeText(url.href);
+      copied.textContent = "Copied";
+    } catch {
+      copied.textContent = "The address bar has it";
+    }
+  });
+  return h("p", { class: "buttons" },
+    h("button", { type: "button", class: "primary", onclick: () => acknowledge(i, done) }, i.acknowledged ? "Take back acknowledgement" : "Acknowledge"),
+    h("button", { type: "button", onclick: () => mute(i, done) }, i.muted ? "Unmute" : "Mute"),
+    h("button", { type: "button", onclick: () => comment(i, done) }, "Add a note"), copied);
+}
+
+function showIncident(i: Incident): void {
+  const component = current().component ?? i.components[0] ?? null;
+  head.replaceChildren(...[
+    h("p", { class: "over" }, h("span", { class: `level ${i.state === "open" ? i.level : ""}` }, i.state === "open" ? i.level.toUpperCase() : "ended"),
+      i.cause ? h("span", { class: "cause-name" }, i.cause) : null),
+    h("h2", {}, i.what), facts(i), i.state === "open" ? buttons(i) : null, said(i), steps(i),
+    i.evidence.length ? h("ul", { class: "evidence", "aria-label": "evidence" }, ...i.evidence.map((line) => h("li", {}, line))) : null,
+    behind("Functions behind it", i.functions), behind("Calls behind it", i.calls), componentLinks(i.components, component),
+  ].filter((part): part is HTMLElement => part !== null));
+}
+
+async function showServer(name: string): Promise<void> {
+  const mine = turn;
+  head.replaceChildren(h("p", { class: "over" }, "Server"), h("h2", {}, nameOf(name)), h("p", { class: "hint" }, "Loading its components"));
+  try {
+    const { components, more } = await api.components({ observer: name, limit: 500 });
+    if (mine !== turn) return;
+    const order = { critical: 0, warning: 1, ok: 2 };
+    components.sort((a, b) => order[a.level] - order[b.level] || Math.abs(Math.log(b.ratio || 1)) - Math.abs(Math.log(a.ratio || 1)) || a.name.localeCompare(b.name, "en", { numeric: true }));
+    head.replaceChildren(h("p", { class: "over" }, "Server"), h("h2", {}, nameOf(name)), componentTable(components, more));
+    if (!current().component && components[0]) showPlots(components[0].name, components[0].metrics);
+  } catch (error) {
+    if (mine === turn) head.lastElementChild!.textContent = `Its components cannot be shown: ${(error as Error).message}`;
+  }
+}
+
+function componentTable(components: Component[], more: boolean): HTMLElement {
+  if (!components.length) return h("p", { class: "hint" }, "Nothing of this server has been compared yet.");
+  return h("div", { class: "wide tall" }, h("table", {},
+    h("thead", {}, h("tr", {}, ...["component", "state", "against its peers", "compared with", "metrics"].map((t) => h("th", {}, t)))),
+    h("tbody", {}, ...components.map((c) => h("tr", {},
+      h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: () => change({ component: c.name }) }, nameOf(c.name))),
+      h("td", {}, h("span", { class: `level ${c.level}` }, c.level)),
+      h("td", { class: "number" }, c.ratio !== null ? ratioText(c.ratio) : "-"),
+      h("td", {}, c.group ?? "nothing"), h("td", {}, c.metrics.join(", ")))))),
+    more ? h("p", { class: "hint" }, "There are more; search for them by name.") : null);
+}
+
+/** Onset and end of what is wrong with a component, and what operators said at which time. */
+function marksOf(component: string): Mark[] {
+  const marks: Mark[] = [];
+  const related = incidentsOf(component), chosen = incidentOf(current().incident);
+  for (const i of chosen && !related.includes(chosen) ? [...related, chosen] : related) {
+    marks.push({ at: Date.parse(i.first) / 1000, text: i.what, kind: "onset" });
+    if (i.ended) marks.push({ at: Date.parse(i.ended) / 1000, text: i.what, kind: "end" });
+    for (const c of i.comments) marks.push({ at: Date.parse(c.at) / 1000, text: c.text, kind: "note" });
+    if (i.acknowledged) marks.push({ at: Date.parse(i.acknowledged.at) / 1000, text: i.acknowledged.comment ?? "acknowledged", kind: "note" });
+  }
+  return marks;
+}
+
+const range = () => rangeAt(current().range, end);
+
+function showPlots(component: string, metrics: string[]): void {
+  plots?.destroy();
+  plots = new Plots(component, metrics.slice(0, METRICS_MOST), {
+    range,
+    zoom: (from, to) => change({ range: rangeText(from, Math.max(to, from + 10000)) }),
+    zoomOut: () => history.back(),
+  });
+  plots.marks = marksOf(component);
+  const made = plots;
+  below.replaceChildren(h("div", { class: "head" }, h("h3", {}, nameOf(component)),
+    h("span", { class: "buttons" },
+      h("button", { type: "button", onclick: () => save(`${component}.csv`, "text/csv", tableOf(made.shown())) }, "Download CSV"),
+      h("button", { type: "button", onclick: () => save(`${component}.json`, "application/json", JSON.stringify({ component, series: made.shown(), incidents: incidentsOf(component) }, null, 1)) }, "JSON"))),
+    plots.element);
+}
+
+async function findPlots(component: string): Promise<void> {
+  const mine = turn;
+  const incident = incidentOf(current().incident);
+  try {
+    const { components } = await api.components({ q: component, limit: 20 });
+    if (mine !== turn) return;
+    const found = components.find((c) => c.name === component);
+    const metrics = found?.metrics ?? incident?.metrics ?? [];
+    const off = incident?.metrics ?? [];
+    if (metrics.length) showPlots(component, [...metrics].sort((a, b) => Number(off.includes(b)) - Number(off.includes(a))));
+    else below.replaceChildren(h("p", { class: "hint" }, `There are no metrics of ${component}.`));
+  } catch (error) {
+    if (mine === turn) below.replaceChildren(h("p", { class: "hint" }, `Its metrics cannot be shown: ${(error as Error).message}`));
+  }
+}
+
+const WELCOME = "Choose an incident or a server to see it beside its peers.";
+
+/** Show what the state names; `again`: also where it is the same as before. */
+export function showDetail(again = false): void {
+  const s = current(), incident = incidentOf(s.incident);
+  const component = s.component ?? (s.server === null ? incident?.components[0] ?? null : null);
+  const key = JSON.stringify([s.incident, s.server, component, Boolean(incident), s.local]);
+  if (key === shownKey && !again) return;
+  const samePlots = plots?.component === component && component !== null;
+  shownKey = key;
+  if (!samePlots) {
+    turn++;
+    plots?.destroy();
+    plots = null;
+    below.replaceChildren();
+  }
+  if (incident) showIncident(incident);
+  else if (s.incident !== null) void fetchIncident(s.incident);
+  else if (s.server !== null) void showServer(s.server);
+  else if (component !== null) head.replaceChildren(h("p", { class: "over" }, "Component"), h("h2", {}, nameOf(component)));
+  else head.replaceChildren(h("p", { class: "welcome" }, WELCOME));
+  if (component !== null && !samePlots) void findPlots(component);
+  else if (plots) {
+    plots.marks = marksOf(plots.component);
+    plots.redraw();
+  }
+}
+
+async function fetchIncident(id: string): Promise<void> {
+  head.replaceChildren(h("p", { class: "hint" }, "Loading"));
+  try {
+    addIncident(await api.incident(id));
+    showDetail(true);
+  } catch (error) {
+    head.replaceChildren(h("p", { class: "hint" }, `Incident ${id} cannot be shown: ${(error as Error).message}`));
+  }
+}
+
+/** The data goes up to there now: plots of the last minutes move on. */
+export function advance(to: number): void {
+  end = to;
+  if (plots && !current().range.includes("..")) void plots.load();
+}
+export function reload(): void {
+  void plots?.load();
+}
+export function recolourDetail(): void {
+  plots?.recolour();
+}
