@@ -57,6 +57,8 @@ static int routes_add(struct serve *s, struct lp_err *err)
 {
 	int r = http_add_routes(s->http, routes_session, s);
 
+	if (r == 0)
+		r = http_add_routes(s->http, routes_page, s);
 	return r < 0 ? lp_err_sys(err, r, "cannot serve") : 0;
 }
 

@@ -37,5 +37,6 @@ void serve_close(struct serve *s);
 
 /* Tables of routes: one file route_NAME.c each. Their `ctx` is the struct serve. */
 extern const struct http_route routes_session[]; /* route_session.c: log in and out, /healthz */
+extern const struct http_route routes_page[];	 /* route_page.c: the page */
 
 #endif

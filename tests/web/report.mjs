@@ -1,42 +1,18 @@
 // report.mjs: open the HTML report in Chromium, as an operator would; speaks TAP.
-// $BUILD has tests/web/make_report, which writes the report. $CHROMIUM is the browser. With
-// $SCREENSHOTS (a directory) pictures are kept there.
+// $BUILD has tests/web/make_report, which writes the report. With $SCREENSHOTS (a directory)
+// pictures are kept there.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { assert, equal, misplaced, openPage, runTests, test } from "./browser.mjs";
 
 const SLOW = "fs2/disk:sdd";
 const HOSTILE = "fs3/disk:<img src=x onerror=alert(1)>";
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
-const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const scratch = mkdtempSync(join(tmpdir(), "limpet-web-"));
-const tests = [];
-const test = (title, run) => tests.push({ title, run });
-
-function assert(condition, message) {
-  if (!condition) throw new Error(message);
-}
-function equal(actual, expected, what) {
-  assert(actual === expected, `${what}: ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`);
-}
-
-// Open a page of the report. Everything that it may not do is collected in page.wrong.
-async function open(browser, file, options = {}) {
-  const url = pathToFileURL(join(scratch, file)).href;
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  page.wrong = [];
-  page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.wrong.push(m.text()));
-  page.on("pageerror", (error) => page.wrong.push(error.message));
-  page.on("dialog", (dialog) => { page.wrong.push("a dialog"); dialog.dismiss(); });
-  page.on("request", (r) => r.url() !== url && page.wrong.push(`request of ${r.url()}`));
-  await page.goto(url);
-  return page;
-}
+const open = (browser, file, options = {}) => openPage(browser, pathToFileURL(join(scratch, file)).href, options);
 
 const colourOf = (page, selector, property) =>
   page.locator(selector).first().evaluate((e, name) => getComputedStyle(e)[name], property);
@@ -52,26 +28,6 @@ const variable = (page, name) => page.evaluate((n) => {
   probe.remove();
   return colour;
 }, name);
-
-// What lies over another text of its axis, or sticks out of the window; what scrolls may.
-const misplaced = (page) => page.evaluate(() => {
-  const wrong = [], width = document.documentElement.clientWidth;
-  const shown = (e) => e.getClientRects().length > 0 && getComputedStyle(e).visibility === "visible";
-  for (const svg of document.querySelectorAll("svg")) {
-    const boxes = [...svg.querySelectorAll("text:not([hidden])")].filter(shown).map((e) => [e.getBoundingClientRect(), e.textContent]);
-    boxes.forEach(([a, text], i) => {
-      for (const [b, other] of boxes.slice(i + 1))
-        if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) wrong.push(`"${text}" lies on "${other}"`);
-    });
-  }
-  for (const e of document.querySelectorAll("body *")) {
-    if (!shown(e) || e.closest(".wide, svg.area, .row[data-name] svg")) continue;
-    const box = e.getBoundingClientRect();
-    if (box.right > width + 1 || box.left < -1) wrong.push(`${e.tagName}.${e.getAttribute("class")} sticks out`);
-  }
-  if (document.documentElement.scrollWidth > width) wrong.push(`${document.documentElement.scrollWidth} pixels are needed`);
-  return wrong.slice(0, 6);
-});
 
 test("says who limps, without an error or a request", async (browser) => {
   const page = await open(browser, "sick.html");
@@ -349,34 +305,10 @@ async function takePictures(browser, dir) {
   }
 }
 
-async function main() {
-  if (!existsSync(browserPath)) throw new Error(`there is no ${browserPath}: run scripts/deps.sh`);
-  const { chromium } = await import("playwright-core");
-  execFileSync(join(process.env.BUILD, "tests/web/make_report"), [scratch], { stdio: "inherit" });
-  // A new browser has a new, empty profile of its own.
-  const browser = await chromium.launch({ executablePath: browserPath, args: FLAGS });
-  let failed = 0;
-  console.log(`1..${tests.length}`);
-  for (const [at, { title, run }] of tests.entries()) {
-    try {
-      await run(browser);
-      console.log(`ok ${at + 1} - ${title}`);
-    } catch (error) {
-      failed++;
-      console.log(`not ok ${at + 1} - ${title}\n# ${String(error.message).replace(/\n/g, "\n# ")}`);
-    }
-    for (const context of browser.contexts()) await context.close();
-  }
-  if (process.env.SCREENSHOTS) await takePictures(browser, process.env.SCREENSHOTS);
-  await browser.close();
-  return failed ? 1 : 0;
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.log(`1..1\nnot ok 1 - the browser test can run\n# ${String(error.message).replace(/\n/g, "\n# ")}`);
-  process.exitCode = 1;
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
-}
+process.exitCode = await runTests({
+  before: () => execFileSync(join(process.env.BUILD, "tests/web/make_report"), [scratch], { stdio: "inherit" }),
+  after: async (browser) => {
+    if (process.env.SCREENSHOTS) await takePictures(browser, process.env.SCREENSHOTS);
+  },
+});
+rmSync(scratch, { recursive: true, force: true });

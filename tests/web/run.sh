@@ -19,6 +19,7 @@ command -v node >/dev/null && command -v npm >/dev/null ||
 	cannot "node and npm are needed: run scripts/deps.sh"
 # Two tests must not install at once.
 exec 9>lock && flock 9 || exit 3
+exec 9>lock && flock 9
 if ! cmp -s package-lock.json installed-lock.json; then
 	npm ci --no-audit --no-fund >npm.log 2>&1 || {
 		sed 's/^/# /' npm.log

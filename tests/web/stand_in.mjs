@@ -104,7 +104,7 @@ export class StandIn {
     if (path === "series") return this.series(q);
     return null;
   }
-  async start() {
+  async start(port = 0) {
     this.server = createServer(async (request, response) => {
       const url = new URL(request.url, "http://x");
       if (url.pathname === "/api/v1/events") {
@@ -132,7 +132,7 @@ export class StandIn {
         response.end();
       }
     });
-    await new Promise((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+    await new Promise((resolve) => this.server.listen(port, "127.0.0.1", resolve));
     this.url = `http://127.0.0.1:${this.server.address().port}/`;
     return this.url;
   }

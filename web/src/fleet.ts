@@ -10,7 +10,7 @@ interface Label { text: string; x: number; y: number }
 const GAP = 3;
 const EDGE = 2; /* borders of the outermost cells need room */
 const LABEL = 20;
-const SIZES = [46, 34, 26, 20, 16, 13, 11];
+const SIZES = [46, 34, 26, 20, 16, 13, 11, 9, 7];
 const HEIGHT_MOST = 420;
 const NAME_FROM = 46; /* cells of this size have room for a name */
 const STEPS = [0, 2, 4, 6, 9, 12]; /* quarters of a doubling at which the next colour begins */

@@ -1,0 +1,311 @@
+// page.mjs: the page of limpet serve in Chromium, as an operator uses it; speaks TAP. $BUILD has the
+// program and the page that is embedded in it. With $SCREENSHOTS (a directory) pictures are kept there.
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { assert, equal, misplaced, openPage, runTests, test } from "./browser.mjs";
+import { StandIn } from "./stand_in.mjs";
+
+const DIST = join(process.env.BUILD, "src/serve/page/dist");
+const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
+
+// Run with a stand-in for the collector.
+async function standing(options, run) {
+  const stand = new StandIn(DIST, options);
+  const url = await stand.start();
+  try {
+    await run(stand, url);
+  } finally {
+    stand.stop();
+  }
+}
+const ready = async (page, text = "reporting") => {
+  await page.locator("#status .chip", { hasText: text }).first().waitFor();
+  await page.locator("#fleet canvas[aria-label]").waitFor();
+};
+const plotted = (page) => page.waitForFunction(() => {
+  const all = [...document.querySelectorAll(".plots .reading")];
+  return all.length > 1 && all.slice(0, 2).every((e) => e.textContent.includes("peers"));
+});
+
+test("is small", async () => {
+  const sizes = readdirSync(DIST).map((name) => [name, gzipSync(readFileSync(join(DIST, name)), { level: 9 }).length]);
+  const sum = sizes.reduce((n, [, size]) => n + size, 0);
+  console.log(`# compressed: ${sizes.map((s) => s.join(" ")).join(", ")}, together ${sum} bytes`);
+  assert(sum < 200000, `${sum} bytes`);
+});
+
+test("shows the state of the fleet, its incidents and the suspect beside its peers", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  stand.break(2, { ended: true, minutes: 50 });
+  stand.silence(20);
+  const page = await openPage(browser, url);
+  await ready(page);
+  equal((await page.locator("#status .chip").allInnerTexts()).join("|"), "1 critical|0 warnings|23 of 24 servers reporting|data 2 s old", "status");
+  equal(await page.locator("[aria-label='open incidents'] .title").innerText(), "oss06: disk sdb is slow, 9.4x its peers", "the incident");
+  equal(await page.locator("[aria-label='ended incidents'] .title").count(), 1, "ended ones");
+  equal(await page.locator("#detail h2").innerText(), "oss06: disk sdb is slow, 9.4x its peers", "the newest is chosen");
+  await plotted(page);
+  equal((await page.locator(".plots figcaption b").allInnerTexts()).slice(0, 2).join(), "await,await-peak", "what is off comes first");
+  assert((await page.locator(".plots .legend").innerText()).includes("median of its 23 peers"), "the legend");
+  equal(page.wrong.join("; "), "", "wrong");
+}));
+
+test("takes in what happens, without moving what is there", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  const page = await openPage(browser, url);
+  await ready(page);
+  await plotted(page);
+  await page.evaluate(() => {
+    window.shifts = 0;
+    new PerformanceObserver((list) => { for (const e of list.getEntries()) window.shifts += e.value; }).observe({ type: "layout-shift" });
+  });
+  for (let i = 0; i < 4; i++) {
+    stand.now += 15000;
+    stand.send("status", stand.status());
+    stand.send("incident", { ...stand.incidents[0], ratio: 9 + i, updated: new Date(stand.now).toISOString() });
+    await page.waitForTimeout(150);
+  }
+  assert((await page.evaluate(() => window.shifts)) < 0.001, `the layout shifted by ${await page.evaluate(() => window.shifts)}`);
+  stand.break(9, { minutes: 0, level: "warning", ratio: 1.7 });
+  await page.locator("[aria-label='open incidents'] .title", { hasText: "oss10" }).waitFor();
+  equal(await page.locator("[aria-label='open incidents'] .title").first().innerText(), "oss10: disk sdb is slow, 1.7x its peers", "the newest first");
+  equal(await page.locator("#status .chip").nth(1).innerText(), "1 warning", "status");
+  equal(await page.locator("#detail h2").innerText(), "oss06: disk sdb is slow, 9.4x its peers", "what was chosen stays");
+  equal(page.wrong.join("; "), "", "wrong");
+}));
+
+test("acknowledges, mutes and takes notes, by mouse and by keyboard", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  stand.break(8, { minutes: 30 });
+  const page = await openPage(browser, url);
+  await ready(page);
+  await page.locator(".actions button", { hasText: "Acknowledge" }).first().click();
+  await page.locator("dialog [name=by]").fill("ana");
+  await page.locator("dialog [name=comment]").fill("on it");
+  await page.locator("dialog button", { hasText: "Acknowledge" }).click();
+  await page.locator("#incidents .tags", { hasText: "acknowledged by ana" }).waitFor();
+  equal(stand.incidents[0].acknowledged.comment, "on it", "the comment");
+  await page.keyboard.press("a");
+  await page.waitForFunction(() => !document.querySelector("#incidents .tags").textContent.includes("acknowledged"));
+  equal(stand.incidents[0].acknowledged, null, "taken back");
+  await page.keyboard.press("j");
+  await page.locator("#detail h2", { hasText: "oss09" }).waitFor();
+  await page.keyboard.press("m");
+  await page.keyboard.press("Tab");
+  await page.locator("dialog button", { hasText: "Mute" }).click();
+  await page.locator("#incidents .tags", { hasText: "muted" }).waitFor();
+  equal(stand.incidents[1].muted.by, "ana", "who muted: the page remembers the name");
+  await page.keyboard.press("k");
+  await page.locator("#detail h2", { hasText: "oss06" }).waitFor();
+  await page.locator("#detail button", { hasText: "Add a note" }).click();
+  await page.locator("dialog [name=text]").fill("cable replaced");
+  await page.locator("dialog button", { hasText: /^Add$/ }).click();
+  await page.locator(".said", { hasText: "cable replaced" }).waitFor();
+  await page.keyboard.press("?");
+  assert(await page.locator("dialog kbd").count() >= 7, "no help");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("/");
+  assert(await page.evaluate(() => document.activeElement.type === "search"), "the search has no focus");
+  equal(page.wrong.join("; "), "", "wrong");
+}));
+
+test("is what its address says, also after back and reload", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  stand.break(8, { minutes: 30 });
+  const page = await openPage(browser, `${url}?incident=2&range=15m&zone=local&theme=dark&q=oss`, { timezoneId: "Asia/Tokyo" });
+  await ready(page);
+  await page.locator("#detail h2", { hasText: "oss09" }).waitFor();
+  assert((await page.locator("#detail .facts time").first().innerText()).endsWith("20:30:00 UTC+09:00"), "local time");
+  equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark", "theme");
+  equal(await page.locator("[aria-label='time range'] [aria-pressed=true]").innerText(), "15 min", "range");
+  await page.locator("[aria-label='time range'] button", { hasText: "24 h" }).click();
+  await page.keyboard.press("k");
+  await page.waitForFunction(() => location.search.includes("incident=1") && location.search.includes("range=24h"));
+  await page.goBack();
+  await page.locator("#detail h2", { hasText: "oss09" }).waitFor();
+  await page.reload();
+  await page.locator("#detail h2", { hasText: "oss09" }).waitFor();
+  await page.locator("[aria-label='time range'] button", { hasText: "Own" }).click();
+  await page.locator("[aria-label=from]").fill("2026-11-17T20:40:10");
+  await page.locator("[aria-label=to]").fill("2026-11-17T20:50:10");
+  await page.locator(".own-range button").click();
+  await page.waitForFunction(() => location.search.includes("range=2026-11-17T11%3A40%3A10Z..2026-11-17T11%3A50%3A10Z"));
+  equal(page.wrong.join("; "), "", "wrong");
+}));
+
+test("zooms by dragging, and a double click leads back", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  const page = await openPage(browser, url);
+  await ready(page);
+  await plotted(page);
+  await page.locator(".u-over").first().scrollIntoViewIfNeeded();
+  const box = await page.locator(".u-over").first().boundingBox();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.75, box.y + 45, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForFunction(() => location.search.includes("range="));
+  const [from, to] = new URL(page.url()).searchParams.get("range").split("..").map((t) => Date.parse(t));
+  assert(Math.abs(to - from - 900000) < 60000, `${(to - from) / 1000} s instead of a quarter of an hour`);
+  await page.mouse.dblclick(box.x + box.width * 0.5, box.y + 40);
+  await page.waitForFunction(() => !location.search.includes("range="));
+  equal(page.wrong.join("; "), "", "wrong");
+}));
+
+test("leads from a server to its components, and finds things by name", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  const page = await openPage(browser, url);
+  await ready(page);
+  await page.locator("#fleet canvas").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.locator("#detail h2", { hasText: "oss02" }).waitFor();
+  equal(await page.locator("#detail tbody tr").count(), 4, "its components");
+  await page.locator("#detail tbody button", { hasText: "net:eth0" }).click();
+  await page.locator(".detail-plots h3", { hasText: "oss02/net:eth0" }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("oss17");
+  await page.locator("#results li").first().waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.locator("#detail h2", { hasText: "oss17" }).waitFor();
+  equal(page.wrong.join("; "), "", "wrong");
+}));
+
+test("saves what it shows as CSV and JSON", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  const page = await openPage(browser, url);
+  await ready(page);
+  await plotted(page);
+  const saved = async (text) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.locator(".detail-plots button", { hasText: text }).click()]);
+    return [download.suggestedFilename(), readFileSync(await download.path(), "utf8")];
+  };
+  const [name, csv] = await saved("CSV");
+  equal(name, "oss06_disk_sdb.csv", "name");
+  equal(csv.split("\n")[0], "time,component,metric,value,unit,peers_median,peers_low,peers_high", "header");
+  assert(csv.includes(",oss06/disk:sdb,await,"), "rows");
+  const [, json] = await saved("JSON");
+  equal(JSON.parse(json).series[0].metric, "await", "series");
+}));
+
+test("shows hostile names as text, wherever they stand", (browser) => standing({ hostile: HOSTILE, servers: 3, groups: 1 }, async (stand, url) => {
+  stand.break(0);
+  stand.act("1", "ack", "POST", { by: HOSTILE, comment: HOSTILE });
+  stand.act("1", "mute", "POST", { by: HOSTILE, comment: HOSTILE });
+  const page = await openPage(browser, url);
+  await ready(page);
+  equal(await page.locator("#detail h2").innerText(), HOSTILE, "the incident");
+  equal(await page.locator("#incidents .title").innerText(), HOSTILE, "the list");
+  await page.locator("#fleet canvas").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.locator("#detail tbody tr").first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("<img");
+  await page.locator("#results li").first().waitFor();
+  await page.goto(`${url}?component=${encodeURIComponent(HOSTILE)}&server=${encodeURIComponent(HOSTILE)}&incident=${encodeURIComponent(HOSTILE)}&q=${encodeURIComponent(HOSTILE)}&range=${encodeURIComponent(HOSTILE)}`);
+  await ready(page);
+  await page.waitForTimeout(300);
+  equal(await page.locator("main img, main script").count(), 0, "elements that a name made");
+  equal(page.wrong.filter((text) => !text.includes("404")).join("; "), "", "wrong");
+}));
+
+test("runs no script but its own, and asks nobody else", (browser) => standing({}, async (stand, url) => {
+  const page = await openPage(browser, url);
+  await ready(page);
+  await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.smuggled = true";
+    document.body.append(script);
+  });
+  equal(await page.evaluate(() => window.smuggled), undefined, "a script that came in");
+  assert(page.wrong.some((text) => text.includes("Content Security Policy")), "nobody objected");
+}));
+
+test("has no overlap and no overflow in any width and colour", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  stand.break(14, { level: "warning", ratio: 1.6, minutes: 8, text: "oss15: packets between oss15 and its clients are lost, which slows everybody down" });
+  stand.break(2, { ended: true, minutes: 50 });
+  for (const width of [1400, 800, 390]) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await openPage(browser, url, { colorScheme, viewport: { width, height: 900 } });
+      await ready(page);
+      await page.locator("#detail h2").waitFor();
+      equal((await misplaced(page)).join("; "), "", `${width} pixels, ${colorScheme}`);
+      const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0));
+      assert(colorScheme === "dark" ? paper < 150 : paper > 600, `the paper is ${paper}`);
+      if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `page-${width}-${colorScheme}.png`), fullPage: true });
+      await page.context().close();
+    }
+  }
+}));
+
+test("labels what it draws", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  const page = await openPage(browser, url);
+  await ready(page);
+  await plotted(page);
+  const unlabelled = await page.evaluate(() => [...document.querySelectorAll("input, select, section, [role=img], button, figure")]
+    .filter((e) => !e.getAttribute("aria-label") && !e.textContent.trim() && !e.closest("label, [hidden]") && !e.closest("[aria-hidden]"))
+    .map((e) => e.outerHTML.slice(0, 80)));
+  equal(unlabelled.join("; "), "", "without a label");
+  equal(await page.locator("h1").count(), 1, "main headings");
+  assert((await page.locator("#fleet canvas").getAttribute("aria-label")).startsWith("24 servers, 1 critical"), "the fleet");
+}));
+
+test("stays fluid with 2,000 servers of 50 components", (browser) => standing({ servers: 2000, groups: 40, componentsEach: 50 }, async (stand, url) => {
+  stand.break(777);
+  const page = await openPage(browser, url);
+  await ready(page, "2000 of 2000");
+  await page.locator("#detail h2", { hasText: "oss0778" }).waitFor();
+  for (let i = 0; i < 20; i++) {
+    const changed = stand.servers.slice(i * 100, i * 100 + 100);
+    for (const server of changed) server.ratio = 0.7 + ((i * 37) % 11) / 10;
+    stand.now += 1000;
+    stand.send("fleet", { watermark: new Date(stand.now).toISOString(), servers: changed });
+    stand.send("status", stand.status());
+    await page.waitForTimeout(30);
+  }
+  const times = await page.evaluate(() => {
+    const worst = {};
+    for (const m of performance.getEntriesByType("measure")) worst[m.name] = Math.max(worst[m.name] ?? 0, m.duration);
+    return worst;
+  });
+  console.log(`# main thread, longest of each: ${Object.entries(times).map(([what, ms]) => `${what} ${ms.toFixed(1)} ms`).join(", ")}`);
+  const first = await page.evaluate(() => performance.getEntriesByType("paint").map((p) => `${p.name} ${p.startTime.toFixed(0)} ms`).join(", "));
+  console.log(`# ${first}`);
+  assert("limpet fleet update" in times, "no update was seen");
+  assert(await page.locator("#fleet canvas").evaluate((e) => e.clientHeight) < 700, "the fleet is too tall");
+  assert(await page.locator("body *").count() < 600, `${await page.locator("body *").count()} elements`);
+  equal(page.wrong.join("; "), "", "wrong");
+}));
+
+test("says that the collector is away, and goes on when it is back", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  const page = await openPage(browser, url);
+  await ready(page);
+  const port = stand.server.address().port;
+  stand.stop();
+  await page.locator("#notice", { hasText: "connection to the collector is lost" }).waitFor();
+  equal(await page.locator("#status .chip").nth(3).innerText(), "not connected", "status");
+  assert(await page.locator("#incidents .title").isVisible(), "what was known is gone");
+  const again = new StandIn(DIST);
+  again.break(11);
+  await again.start(port);
+  try {
+    await page.locator("#incidents .title", { hasText: "oss12" }).waitFor({ timeout: 30000 });
+    equal(await page.locator("#notice").innerText(), "", "the notice");
+    assert(page.wrong.every((text) => text.includes("ERR_") || text.includes("Failed to load")), page.wrong.join("; "));
+  } finally {
+    again.stop();
+  }
+}));
+
+if (!existsSync(DIST)) {
+  console.log("1..0 # SKIP this build has no page (npm was not there, or could not install it)");
+} else {
+  process.exitCode = await runTests();
+}
