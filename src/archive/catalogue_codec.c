@@ -214,27 +214,98 @@ static int take_contents(struct cursor *in, struct lp_catalogue *c, char **meta,
 	return 0;
 }
 
-int catalogue_decode(const uint8_t *payload, size_t size, struct lp_catalogue *c, char **meta,
-	uint32_t *ret_deferred, struct lp_err *err)
+/* The contents of a payload: `*ret` is a cursor over them, in the payload or in `*raw`, which the
+ * caller frees. */
+static int contents_unpack(
+	const uint8_t *payload, size_t size, uint8_t **raw, struct cursor *ret, struct lp_err *err)
 {
 	struct cursor in = {.p = payload, .end = payload + size};
-	_cleanup_free_ uint8_t *raw = NULL;
 	uint8_t method = cursor_u8(&in);
 	uint64_t raw_size = cursor_varint(&in);
 	size_t got;
 
 	if (in.bad || method > METHOD_ZSTD || raw_size > raw_limit((uint64_t)(in.end - in.p)))
 		return lp_err_set(err, -EBADMSG, "the catalogue makes no sense");
+	*ret = in;
 	if (method == METHOD_PLAIN)
-		return take_contents(&in, c, meta, ret_deferred, err);
-	raw = malloc(raw_size + 1);
-	if (!raw)
+		return 0;
+	*raw = malloc(raw_size + 1);
+	if (!*raw)
 		return lp_err_sys(err, -ENOMEM, "cannot read the catalogue");
-	got = ZSTD_decompress(raw, raw_size, in.p, (size_t)(in.end - in.p));
+	got = ZSTD_decompress(*raw, raw_size, in.p, (size_t)(in.end - in.p));
 	if (ZSTD_isError(got) || got != raw_size)
 		return lp_err_set(err, -EBADMSG, "the catalogue does not decompress");
-	in = (struct cursor){.p = raw, .end = raw + raw_size};
-	return take_contents(&in, c, meta, ret_deferred, err);
+	*ret = (struct cursor){.p = *raw, .end = *raw + raw_size};
+	return 0;
+}
+
+int catalogue_decode(const uint8_t *payload, size_t size, struct lp_catalogue *c, char **meta,
+	uint32_t *ret_deferred, struct lp_err *err)
+{
+	_cleanup_free_ uint8_t *raw = NULL;
+	struct cursor in;
+	int r = contents_unpack(payload, size, &raw, &in, err);
+
+	return r < 0 ? r : take_contents(&in, c, meta, ret_deferred, err);
+}
+
+/* Is the next component this observer's? */
+static int check_component(struct cursor *in, const char *observer, struct lp_err *err)
+{
+	size_t want = strlen(observer), len;
+	const char *text;
+
+	cursor_varint(in);
+	cursor_varint(in);
+	len = cursor_string(in, &text);
+	if (!in->bad && (len != want || memcmp(text, observer, len) != 0))
+		return lp_err_set(err, -EPERM, "a component is of '%.*s', not of '%s'",
+			(int)(len < 80 ? len : 80), text, observer);
+	for (int i = 0; i < 3; i++)
+		skip_string(in);
+	return 0;
+}
+
+/* Is this what the meta says of the observer? */
+static int check_meta(const char *meta, const char *observer, struct lp_err *err)
+{
+	size_t len = 0;
+	const char *who = meta_find(meta, "observer", &len);
+
+	if (who && len == strlen(observer) && !memcmp(who, observer, len))
+		return 0;
+	return lp_err_set(err, -EPERM, "the archive is of '%.*s', not of '%s'",
+		(int)(len < 80 ? len : 80), who ? who : "", observer);
+}
+
+DEFINE_CLEANUP(struct lp_catalogue *, lp_catalogue_free);
+
+int catalogue_check_observer(
+	const uint8_t *payload, size_t size, const char *observer, struct lp_err *err)
+{
+	_cleanup_free_ uint8_t *raw = NULL;
+	_cleanup_free_ char *meta = NULL;
+	_cleanup_(lp_catalogue_freep) struct lp_catalogue *scratch = lp_catalogue_new();
+	struct cursor in = {0};
+	uint32_t deferred = 0;
+	uint64_t first, n;
+	int r = scratch ? contents_unpack(payload, size, &raw, &in, err) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	meta = take_string(&in);
+	r = meta ? check_meta(meta, observer, err)
+		 : lp_err_set(err, -EBADMSG, "the catalogue is cut short");
+	first = cursor_varint(&in);
+	n = cursor_varint(&in);
+	for (uint64_t i = 0; r == 0 && !in.bad && i < n; i++)
+		r = take_schema(&in, scratch, first + i, &deferred, err);
+	n = r == 0 ? cursor_varint(&in) : 0;
+	for (uint64_t i = 0; r == 0 && !in.bad && i < n; i++)
+		r = check_component(&in, observer, err);
+	if (r == 0 && in.bad)
+		r = lp_err_set(err, -EBADMSG, "the catalogue is cut short");
+	return r;
 }
 
 char *meta_format(const struct lp_archive_meta *meta)
@@ -298,7 +369,7 @@ static int meta_pass(int fd, const struct frame_list *frames, struct lp_catalogu
 int meta_load(int fd, const struct frame_list *frames, struct lp_catalogue *catalogue, char **meta,
 	const struct meta_warn *warn, struct lp_err *err)
 {
-	uint32_t deferred;
+	uint32_t deferred = 0;
 	int r = meta_pass(fd, frames, catalogue, meta, warn, &deferred, err);
 
 	/* Entries had to wait for a copy of what a damaged frame held. Copies are whole: if a

@@ -35,6 +35,11 @@ int catalogue_encode(struct strbuf *out, const char *meta, const struct lp_catal
 int catalogue_decode(const uint8_t *payload, size_t size, struct lp_catalogue *c, char **meta,
 	uint32_t *ret_deferred, struct lp_err *err);
 
+/* Is a payload well-formed, and are its meta and all its components `observer`'s? -EBADMSG, -EPERM:
+ * no, as `err` says. */
+int catalogue_check_observer(
+	const uint8_t *payload, size_t size, const char *observer, struct lp_err *err);
+
 /* "key=value" lines; NULL if there is no memory. */
 char *meta_format(const struct lp_archive_meta *meta);
 

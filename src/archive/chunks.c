@@ -237,3 +237,21 @@ bool chunks_sound(const struct frame *f, const uint8_t *payload)
 	}
 	return !in.bad && at == f->payload_size;
 }
+
+uint64_t chunks_raw_size(const struct frame *f, const uint8_t *payload)
+{
+	struct cursor in = {.p = payload, .end = payload + f->head_size};
+	uint64_t n = cursor_varint(&in), sum = 0;
+
+	for (uint64_t i = 0; i < n && !in.bad; i++) {
+		uint64_t raw;
+
+		cursor_varint(&in);
+		raw = cursor_varint(&in);
+		cursor_u32(&in);
+		if (raw > CHUNK_RAW_MAX)
+			return UINT64_MAX;
+		sum += raw;
+	}
+	return in.bad ? UINT64_MAX : sum;
+}

@@ -82,6 +82,9 @@ int chunk_reader_begin(struct chunk_reader *r, const struct frame *f, payload_re
 int chunk_reader_load(struct chunk_reader *r, size_t i, struct strbuf *out, payload_read_fn read,
 	void *read_ctx, struct cursor *ret, struct lp_err *err);
 
+/* How many bytes all chunks of such a payload unfold to, as it says. */
+uint64_t chunks_raw_size(const struct frame *f, const uint8_t *payload);
+
 /* Do the checksums of all chunks fit, in a payload whose head is sound? */
 bool chunks_sound(const struct frame *f, const uint8_t *payload);
 

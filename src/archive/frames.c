@@ -159,14 +159,31 @@ int frame_read_into(int fd, const struct frame *f, uint8_t *payload, struct lp_e
 
 	if (n < 0)
 		return lp_err_sys(err, (int)n, "cannot read a frame");
-	if ((size_t)n != f->payload_size || crc32c(0, payload, f->head_size) != f->head_crc)
+	if ((size_t)n != f->payload_size)
+		return lp_err_set(err, -EBADMSG, "a frame has a wrong checksum");
+	return frame_check(f, payload, err);
+}
+
+int frame_check(const struct frame *f, const uint8_t *payload, struct lp_err *err)
+{
+	bool has_chunks = f->type == FRAME_DATA || f->type == FRAME_LOG;
+
+	if (crc32c(0, payload, f->head_size) != f->head_crc)
 		return lp_err_set(err, -EBADMSG, "a frame has a wrong checksum");
 	if (f->type <= FRAME_INDEX && f->type != FRAME_DATA && f->head_size != f->payload_size)
 		return lp_err_set(err, -EBADMSG, "a frame has bytes without a checksum");
-	if ((f->type == FRAME_DATA || f->type == FRAME_LOG) && !chunks_sound(f, payload))
+	if (has_chunks && !chunks_sound(f, payload))
 		return lp_err_set(err, -EBADMSG, "a %s frame has a wrong checksum",
 			f->type == FRAME_DATA ? "data" : "log");
 	return 0;
+}
+
+uint32_t frame_sum(uint32_t sum, const struct frame *f)
+{
+	uint8_t header[FRAME_HEADER_SIZE];
+
+	format_put_frame(header, f);
+	return crc32c(sum, header, sizeof(header));
 }
 
 int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_err *err)

@@ -121,6 +121,13 @@ int frame_read_into(int fd, const struct frame *f, uint8_t *payload, struct lp_e
  * negative errno. */
 int frame_seek(int fd, uint64_t offset, uint64_t size, uint64_t *ret);
 
+/* Verify the checksums of a frame whose whole payload is in memory. -EBADMSG says what is wrong. */
+int frame_check(const struct frame *f, const uint8_t *payload, struct lp_err *err);
+
+/* A checksum over the headers of consecutive frames, of which `sum` is that of those before (0:
+ * none): two files with the same number of frames and the same sum hold the same. */
+uint32_t frame_sum(uint32_t sum, const struct frame *f);
+
 /* The payload of a frame in a file, as decoders want it (payload_read_fn). */
 struct frame_payload {
 	int fd;

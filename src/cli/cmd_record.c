@@ -3,6 +3,7 @@
 #include "cli/data_options.h"
 #include "cli/observer.h"
 #include "cli/profile_options.h"
+#include "cli/send_options.h"
 
 #include "base/cleanup.h"
 #include "base/time.h"
@@ -33,6 +34,7 @@ struct record_options {
 	struct option_list disks, nets, collect, ports, kernel;
 	struct profile_options profile;
 	struct calls_choice calls;
+	struct send_options send;
 	bool partitions, loops, own_network, quiet, json;
 	bool counts_calls; /* no option: such an instrument is at work */
 };
@@ -76,12 +78,13 @@ static const struct option_def options[] = {
 		"that is permitted; may be given several times [none]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
 		"write to disk this often, and at least every 600 samples: what a crash or power "
-		"loss can cost [10s]"},
+		"loss can cost [10s; with --send 1s]"},
 	{"keep", 0, OPTION_SPAN, AT(keep_age_us), "SPAN",
 		"remove archives older than this; a clock that leapt is not believed until there "
 		"is a day of archives that bears it out [never]"},
 	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
 		"remove the oldest archives beyond this size [never]"},
+	SEND_OPTIONS(AT(send)),
 	{"root", 0, OPTION_STRING, AT(root), "DIR",
 		"read DIR/proc and DIR/sys instead of the running system's; or, where DIR holds "
 		"directories named by time (20240301T120000Z), replay those moments"},
@@ -123,7 +126,7 @@ static int collectors_choose(
 static int numbers_check(struct record_options *opt, struct lp_err *err)
 {
 	if (!opt->flush_us)
-		opt->flush_us = 10 * US_PER_SEC;
+		opt->flush_us = opt->send.url ? SEND_FLUSH_US : 10 * US_PER_SEC;
 	if (opt->interval_us &&
 		(opt->interval_us < INTERVAL_MIN_US || opt->interval_us > INTERVAL_MAX_US))
 		return lp_err_set(err, -EINVAL, "--interval must be from 100ms to 1h");
@@ -183,18 +186,24 @@ static void print_summary(const struct record_options *opt, const struct loop_st
 	fprintf(stderr, "\n");
 }
 
-static int record(const struct recorder_config *config, const struct record_options *opt,
+static int record(struct recorder_config *config, const struct record_options *opt,
 	struct ticker *ticker, struct lp_err *err)
 {
 	struct loop_stats stats;
+	struct sender *sender = NULL;
 	char span[TIME_TEXT_MAX];
-	int r;
+	int r = send_options_begin(&opt->send, &config->spool, config->collect.observer, INT64_MIN,
+		config->warn, &sender, err);
 
+	if (r < 0)
+		return r;
 	if (!opt->quiet)
-		fprintf(stderr, "recording %s every %s into %s; Ctrl-C stops\n",
+		fprintf(stderr, "recording %s every %s into %s%s%s; Ctrl-C stops\n",
 			config->collect.observer, span_format(config->interval_us, span),
-			config->spool.dir);
+			config->spool.dir, sender ? ", and sending it to " : "",
+			sender ? opt->send.url : "");
 	r = recorder_run(config, ticker, &stats, err);
+	send_options_end(sender, &opt->send, opt->quiet);
 	if (r < 0)
 		return r;
 	print_summary(opt, &stats);
@@ -414,6 +423,8 @@ static const struct example examples[] = {
 	{"record --disks 'dm-*' --ports 6800,6801", "multipath devices and two ports only"},
 	{"record --collect diskstats,tcp,profile -o DIR",
 		"what the CPUs do beside disks and connections"},
+	{"record -o /var/lib/limpet --keep 7d --send https://collector:9700",
+		"send it to a collector, too"},
 	{"record --root case-1234 -o out", "turn a recorded tree of /proc into an archive"},
 	{NULL, NULL},
 };
@@ -436,6 +447,11 @@ const struct command command_record = {
 		"sampling, says so once, counts what it loses and goes on writing when it can. "
 		"SIGTERM, "
 		"SIGINT and SIGHUP write what is left and end it.\n\n"
+		"With --send it also sends what it records to a collector ('limpet serve'), every "
+		"second. Nothing is lost while the collector is away: it gets what it lacks from "
+		"the archive, once, when it is back, as long as --keep and --keep-bytes leave it "
+		"there. Archives are sealed when the collector has all of them. Recording never "
+		"waits for the network.\n\n"
 		"The collector profile samples which functions the CPUs are in, sums them up "
 		"every ten seconds (--interval, where it is longer or profile is alone), and needs "
 		"root; 'limpet help trace samples' tells more. The collector calls reads what "

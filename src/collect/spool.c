@@ -220,6 +220,9 @@ static void *spool_thread(void *arg)
 		int r = item_write(s, it, &err);
 
 		spool_tell(s, r, it, &err);
+		if (r == 0 && s->config.written)
+			s->config.written(s->config.written_ctx, s->file.path,
+				lp_archive_size(s->file.archive));
 		if (r == 0 || last_try)
 			queue_pop(s, r < 0);
 		else

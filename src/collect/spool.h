@@ -32,6 +32,10 @@ struct spool_config {
 	 * Where it would name too many components it goes on as FILE-2.lpa and so on. */
 	const char *path;
 	struct lp_warn *warn; /* called from both threads */
+	/* Called by the writing thread: so much of the file at `path` is as it will stay. Files
+	 * are then left unsealed: whoever is told of them does that. NULL: nobody is. */
+	void (*written)(void *ctx, const char *path, uint64_t size);
+	void *written_ctx;
 };
 
 struct spool_stats {

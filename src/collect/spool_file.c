@@ -1,11 +1,14 @@
 #include "collect/spool_file.h"
 
+#include "archive/frames.h"
 #include "archive/writer.h"
 #include "base/cleanup.h"
 #include "base/dir.h"
+#include "base/file.h"
 #include "base/time.h"
 #include "collect/keep.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +26,8 @@ static void seal(struct spool_file *f, const char *path)
 {
 	struct lp_err err = {0};
 
+	if (f->config->written)
+		return;
 	if (f->sealer)
 		sealer_add(f->sealer, path);
 	else if (lp_archive_seal(path, f->config->warn, &err) < 0)
@@ -83,6 +88,16 @@ static void expire(struct spool_file *f, int64_t now_us)
 	f->expire_told = r < 0;
 }
 
+/* Is there an index at its end? Then whoever sends files has taken it for finished. */
+static bool is_closed(const struct keep_list *files, const struct keep_file *file)
+{
+	_cleanup_(frame_list_release) struct frame_list frames = {0};
+	_cleanup_close_ int fd = dir_open_file(files->dir, path_basename(file->path), O_RDONLY);
+	struct lp_err ignored = {0};
+
+	return fd < 0 || frame_list_load(fd, &frames, &ignored) < 0 || frames.sealed;
+}
+
 /* After a crash: go on with the newest file if it is of this recording day and of this recorder. */
 static bool file_resume(struct spool_file *f, int64_t first_us)
 {
@@ -97,6 +112,7 @@ static bool file_resume(struct spool_file *f, int64_t first_us)
 	newest = &files.files[files.n - 1];
 	if (newest->start_us < keep_day_start(first_us) || newest->start_us > first_us ||
 		!continues_settings(f, newest->path, &last_us) ||
+		(f->config->written && is_closed(&files, newest)) ||
 		writer_append(files.dir, newest->path, &f->archive, &err) < 0) {
 		seal(f, newest->path);
 		return false;

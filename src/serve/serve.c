@@ -1,7 +1,9 @@
 #include "serve/serve.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "serve/ingest.h"
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <stdio.h>
@@ -55,11 +57,22 @@ static int authorize(void *ctx, enum http_needs needs, const struct http_peer *p
 
 static int routes_add(struct serve *s, struct lp_err *err)
 {
-	int r = http_add_routes(s->http, routes_session, s);
+	const struct http_route *const tables[] = {routes_session, routes_ingest, routes_page};
+	int r = 0;
 
-	if (r == 0)
-		r = http_add_routes(s->http, routes_page, s);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(tables); i++)
+		r = http_add_routes(s->http, tables[i], s);
 	return r < 0 ? lp_err_sys(err, r, "cannot serve") : 0;
+}
+
+static int ingest_begin(struct serve *s, struct lp_err *err)
+{
+	const struct ingest_config ingest = {.dir = s->config.data,
+		.keep_age_us = s->config.keep_age_us,
+		.keep_bytes = s->config.keep_bytes,
+		.warn = s->config.warn};
+
+	return ingest_open(&ingest, &s->ingest, err);
 }
 
 static int http_begin(struct serve *s, struct lp_err *err)
@@ -89,6 +102,8 @@ int serve_open(const struct serve_config *config, struct serve **ret, struct lp_
 	if (r == 0)
 		r = tokens_open(config->data, config->warn, &s->tokens, err);
 	if (r == 0)
+		r = ingest_begin(s, err);
+	if (r == 0)
 		r = http_begin(s, err);
 	if (r == 0)
 		r = routes_add(s, err);
@@ -107,6 +122,7 @@ void serve_close(struct serve *s)
 	if (!s)
 		return;
 	http_close(s->http);
+	ingest_close(s->ingest);
 	tokens_close(s->tokens);
 	free(s);
 }

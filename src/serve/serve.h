@@ -27,6 +27,7 @@ struct serve {
 	struct serve_config config;
 	struct http_server *http;
 	struct tokens *tokens;
+	struct ingest *ingest;
 };
 
 /* Start all of it; it serves until it is closed. */
@@ -36,6 +37,7 @@ int serve_open(const struct serve_config *config, struct serve **ret, struct lp_
 void serve_close(struct serve *s);
 
 /* Tables of routes: one file route_NAME.c each. Their `ctx` is the struct serve. */
+extern const struct http_route routes_ingest[];	 /* route_ingest.c: what servers send */
 extern const struct http_route routes_session[]; /* route_session.c: log in and out, /healthz */
 extern const struct http_route routes_page[];	 /* route_page.c: the page */
 

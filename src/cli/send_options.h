@@ -1,0 +1,42 @@
+/* Options of what records, and sends it to a collector. */
+#ifndef CLI_SEND_OPTIONS_H
+#define CLI_SEND_OPTIONS_H
+
+#include "collect/spool.h"
+#include "serve/send.h"
+
+struct send_options {
+	const char *url, *token, *ca, *cert, *key;
+};
+
+#define SEND_FLUSH_US US_PER_SEC
+
+/* Rows for a table of options; `at` is the offset of the struct send_options. */
+#define SEND_OPTIONS(at)                                                                           \
+	{"send", 0, OPTION_STRING, (at) + offsetof(struct send_options, url), "URL",               \
+		"send what is recorded to the collector ('limpet serve') at https://HOST:9700, "   \
+		"and "                                                                             \
+		"what it lacks; http:// only on this machine [it stays here]"},                    \
+		{"token", 0, OPTION_STRING, (at) + offsetof(struct send_options, token), "FILE",   \
+			"file with this server's token, which 'limpet serve enroll' printed "      \
+			"[" SEND_TOKEN_FILE ", where that is there]"},                             \
+		{"send-ca", 0, OPTION_STRING, (at) + offsetof(struct send_options, ca), "FILE",    \
+			"authority that signed the collector's certificate (PEM) [the system's]"}, \
+		{"send-cert", 0, OPTION_STRING, (at) + offsetof(struct send_options, cert),        \
+			"FILE", "certificate to show instead of a token (PEM) [none]"},            \
+	{                                                                                          \
+		"send-key", 0, OPTION_STRING, (at) + offsetof(struct send_options, key), "FILE",   \
+			"its key (PEM)"                                                            \
+	}
+
+/* Start to send what a spool of this configuration will write, if that was asked for; *ret is NULL
+ * if not. The configuration is told whom to tell. Files that began before `since_us` are left
+ * alone. */
+int send_options_begin(const struct send_options *opt, struct spool_config *spool,
+	const char *observer, int64_t since_us, struct lp_warn *warn, struct sender **ret,
+	struct lp_err *err);
+
+/* Send the rest, and say on standard error what is still missing. Accepts NULL. */
+void send_options_end(struct sender *s, const struct send_options *opt, bool quiet);
+
+#endif

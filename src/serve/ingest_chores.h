@@ -1,0 +1,38 @@
+/* What has to be done with archives besides appending to them, by a thread of its own at the lowest
+ * priority: sealing those that are whole, and removing those that have had their time.
+ */
+#ifndef SERVE_INGEST_CHORES_H
+#define SERVE_INGEST_CHORES_H
+
+#include <limpet/err.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct chores;
+
+struct chores_config {
+	const char *dir;
+	int dir_fd; /* the same, open */
+	int64_t keep_age_us;
+	uint64_t keep_bytes;
+	struct lp_warn *warn;
+};
+
+int chores_open(const struct chores_config *config, struct chores **ret, struct lp_err *err);
+
+/* Ends after the file at hand. Accepts NULL. */
+void chores_close(struct chores *c);
+
+/* Complete a file (a name in the directory). One that waits already is not added again. */
+void chores_finish(struct chores *c, const char *file);
+
+/* Remove what is too old of a series of files (NAME-TIME.lpa), sparing `current`. */
+void chores_expire(struct chores *c, const char *series, const char *current);
+
+size_t chores_waiting(struct chores *c);
+
+/* Until when the files of a series have been removed (the start of the newest of them); INT64_MIN:
+ * none have. */
+int64_t chores_expired(int dir, const char *series);
+
+#endif

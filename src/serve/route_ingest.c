@@ -1,0 +1,145 @@
+/* What servers send, and what the collector has of them. */
+#include "serve/ingest.h"
+#include "serve/serve.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "/api/v1/ingest/"
+
+/* "OBSERVER/FILE" or "OBSERVER". */
+struct target {
+	char observer[INGEST_NAME_MAX];
+	const char *file; /* NULL: none */
+};
+
+static bool target_parse(const char *rest, struct target *ret)
+{
+	const char *slash = strchr(rest, '/');
+	size_t len = slash ? (size_t)(slash - rest) : strlen(rest);
+
+	if (len >= sizeof(ret->observer) || (slash && strchr(slash + 1, '/')))
+		return false;
+	memcpy(ret->observer, rest, len);
+	ret->observer[len] = '\0';
+	ret->file = slash ? slash + 1 : NULL;
+	return ingest_observer_name(ret->observer);
+}
+
+/* Who writes under which name? Asked before a body is read. */
+static bool target_check(
+	struct serve *s, const struct http_request *rq, struct target *t, struct http_answer *a)
+{
+	if (!target_parse(rq->rest, t)) {
+		ingest_count(s->ingest, NULL, INGEST_BAD_REQUEST);
+		http_fail(a, 400, "'%.100s' is not OBSERVER/FILE", rq->rest);
+		return false;
+	}
+	if (rq->who[0] && strcmp(rq->who, t->observer) != 0) {
+		ingest_count(s->ingest, rq->who, INGEST_WRONG_NAME);
+		http_fail(a, 403,
+			"this is the token or certificate of '%s', which cannot write as "
+			"'%s'",
+			rq->who, t->observer);
+		return false;
+	}
+	return true;
+}
+
+static void before_body(void *ctx, const struct http_request *rq, struct http_answer *a)
+{
+	struct target t;
+
+	target_check(ctx, rq, &t, a);
+}
+
+static bool number_parse(const char *text, int base, uint64_t max, uint64_t *ret)
+{
+	char *end;
+
+	if (!text || !*text || *text == '-' || *text == '+')
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, base);
+	return !*end && !errno && *ret <= max;
+}
+
+static unsigned status_of(enum ingest_refusal no)
+{
+	switch (no) {
+	case INGEST_FINE:
+		return 200;
+	case INGEST_WRONG_NAME:
+		return 403;
+	case INGEST_REPLAY:
+	case INGEST_GAP:
+	case INGEST_OTHER_FILE:
+		return 409;
+	case INGEST_TOO_LARGE:
+	case INGEST_BOMB:
+		return 413;
+	case INGEST_BUSY:
+		return 503;
+	case INGEST_DISK:
+		return 507;
+	default:
+		return 400;
+	}
+}
+
+static void put(void *ctx, const struct http_request *rq, struct http_answer *a)
+{
+	struct serve *s = ctx;
+	struct target t;
+	uint64_t from, sum = 0;
+	struct ingest_put put = {.body = rq->body, .size = rq->body_size};
+	struct ingest_place place = {0};
+	struct lp_err err = {0};
+	enum ingest_refusal no;
+
+	if (!target_check(s, rq, &t, a))
+		return;
+	if (!t.file || !number_parse(http_query(rq, "from"), 10, INT64_MAX, &from) ||
+		!number_parse(http_query(rq, "sum"), 16, UINT32_MAX, &sum)) {
+		ingest_count(s->ingest, t.observer, INGEST_BAD_REQUEST);
+		http_fail(a, 400, "it should be " PREFIX "OBSERVER/FILE?from=FRAMES&sum=HEX");
+		return;
+	}
+	put.observer = t.observer;
+	put.file = t.file;
+	put.from = from;
+	put.sum = (uint32_t)sum;
+	put.last = http_query(rq, "last") != NULL;
+	no = ingest_put(s->ingest, &put, &place, &err);
+	if (no != INGEST_FINE) {
+		http_fail(a, status_of(no), "%s: %s", ingest_refusal_name(no), err.text);
+		a->retry_after = no == INGEST_BUSY || no == INGEST_DISK ? 5 : 0;
+		return;
+	}
+	strbuf_printf(&a->body, "{\"frames\":%" PRIu64 ",\"sum\":\"%08" PRIx32 "\"}",
+		place.n_frames, place.sum);
+}
+
+static void list(void *ctx, const struct http_request *rq, struct http_answer *a)
+{
+	struct serve *s = ctx;
+	struct target t;
+	struct lp_err err = {0};
+
+	if (!target_check(s, rq, &t, a))
+		return;
+	if (t.file)
+		http_fail(a, 404, "there is nothing here");
+	else if (ingest_list(s->ingest, t.observer, &a->body, &err) < 0)
+		http_fail(a, 503, "%s", err.text);
+}
+
+const struct http_route routes_ingest[] = {
+	{"PUT", PREFIX, HTTP_SERVER, .body_max = INGEST_BODY_MAX, .handle = put,
+		.before_body = before_body},
+	{"GET", PREFIX, HTTP_SERVER, .handle = list},
+	{NULL},
+};

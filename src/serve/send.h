@@ -1,0 +1,38 @@
+/* Sends what is recorded to a collector, as it is written, and what is missing there.
+ *
+ * A thread of its own reads the archives that the spool writes; neither sampling nor writing ever
+ * waits for it. The collector says what it has of each file, so that everything is sent once,
+ * whoever was away or was killed meanwhile. Files are sealed when the collector has all of them.
+ */
+#ifndef SERVE_SEND_H
+#define SERVE_SEND_H
+
+#include "serve/send_http.h"
+#include <stdbool.h>
+
+struct send_config {
+	struct send_target target;
+	const char *dir, *name; /* of the archives: DIR/NAME-TIME.lpa */
+	const char *observer;
+	int64_t since_us;     /* files that begin before are not sent; INT64_MIN: all are */
+	struct lp_warn *warn; /* called from the sender's threads */
+};
+
+struct send_stats {
+	uint64_t frames, bytes, requests; /* sent */
+	bool behind;			  /* not everything has arrived */
+};
+
+struct sender;
+
+int send_open(const struct send_config *config, struct sender **ret, struct lp_err *err);
+
+/* For struct spool_config: so much of a file is as it will stay. `sender` is a struct sender. */
+void send_written(void *sender, const char *path, uint64_t size);
+
+/* No file grows any more: send what is left, as far as that takes no longer than SEND_LAST_SEC, and
+ * free. Accepts NULL. */
+#define SEND_LAST_SEC 10
+void send_close(struct sender *s, struct send_stats *ret_stats);
+
+#endif

@@ -1,0 +1,60 @@
+/* The archives of this server as the sender sees them: how far each has been sent. */
+#ifndef SERVE_SEND_FILES_H
+#define SERVE_SEND_FILES_H
+
+#include "base/strbuf.h"
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A body has so many bytes of frames, or one frame. */
+#define SEND_BODY (UINT32_C(1) << 20)
+
+struct send_file {
+	char *path;
+	int64_t start_us;  /* by its name */
+	uint64_t n_frames; /* that the collector has */
+	uint64_t offset;   /* where the next one is in the file */
+	uint32_t sum;	   /* over those before */
+	bool placed;	   /* the above is known */
+	bool complete;	   /* the collector has all of it, and knows that */
+	bool given_up;	   /* it cannot be sent, which has been told */
+	int64_t finish_us; /* when to say that it will not grow, by the steady clock; 0: not set */
+	unsigned conflicts;
+};
+
+/* Sorted by name, which is by time. Zero-initialise it. */
+struct send_files {
+	struct send_file *items;
+	size_t n, cap;
+};
+
+void send_files_release(struct send_files *l);
+
+/* Look for files NAME-TIME.lpa in the directory that begin at `since_us` or later. Those that are
+ * known stay as they are; those that are gone are forgotten. */
+int send_files_scan(struct send_files *l, const char *dir, const char *name, int64_t since_us,
+	struct lp_err *err);
+
+struct send_file *send_files_find(struct send_files *l, const char *path);
+
+/* The collector has so many frames of it, with that sum: go on behind them. -EEXIST: those are
+ * other frames than the file's. */
+int send_file_place(struct send_file *f, uint64_t n_frames, uint32_t sum, struct lp_err *err);
+
+/* Frames to be sent. */
+struct send_piece {
+	struct strbuf bytes;
+	uint64_t n_frames, end;
+	uint32_t sum;
+};
+
+/* Gather the next frames, up to byte `limit` of the file. There may be none. -EBADMSG: the file is
+ * damaged there. */
+int send_file_gather(
+	const struct send_file *f, uint64_t limit, struct send_piece *ret, struct lp_err *err);
+
+/* They have arrived. */
+void send_file_advance(struct send_file *f, const struct send_piece *piece);
+
+#endif
