@@ -1,10 +1,12 @@
 #include "base/option.h"
 
+#include "base/meant.h"
 #include "base/time.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +80,7 @@ static int option_store(
 			r = lp_err_set(err, -EINVAL, "a span of time must be longer than 0");
 		break;
 	case OPTION_TIME:
-		r = time_parse(text, member, err);
+		r = time_parse_typed(text, clock_us(CLOCK_REALTIME), member, err);
 		break;
 	case OPTION_BYTES:
 		r = bytes_parse(text, member, err);
@@ -105,6 +107,25 @@ static const struct option_def *option_find(const struct option_table *tables, s
 	return NULL;
 }
 
+/* "unknown option '--jsno'; did you mean '--json'?" Letters are too short to guess at. */
+static int option_unknown(const char *arg, size_t len, const struct option_table *tables,
+	size_t n_tables, struct lp_err *err)
+{
+	char word[MEANT_MAX + 1] = "", name[MEANT_MAX + 1];
+	struct meant m = {.word = word};
+
+	if (len)
+		snprintf(word, sizeof(word), "%.*s", (int)len + 2, arg);
+	for (size_t t = 0; len && t < n_tables; t++) {
+		for (const struct option_def *d = tables[t].defs; d && d->name; d++) {
+			snprintf(name, sizeof(name), "--%s", d->name);
+			meant_consider(&m, name);
+		}
+	}
+	return lp_err_set(err, -EINVAL, "unknown option '%.*s'%s", len ? (int)len + 2 : 2, arg,
+		meant_question(&m));
+}
+
 /* One argument that begins with "-". `*i` moves on if the next one is its value. */
 static int option_take(int argc, char **argv, int *i, const struct option_table *tables,
 	size_t n_tables, struct lp_err *err)
@@ -120,8 +141,7 @@ static int option_take(int argc, char **argv, int *i, const struct option_table 
 		option_find(tables, n_tables, name, len, is_long ? 0 : name[0], &values);
 
 	if (!def)
-		return lp_err_set(
-			err, -EINVAL, "unknown option '%.*s'", (int)(is_long ? len + 2 : 2), arg);
+		return option_unknown(arg, is_long ? len : 0, tables, n_tables, err);
 	if (def->type == OPTION_FLAG) {
 		if (value)
 			return lp_err_set(err, -EINVAL, "--%s takes no value", def->name);

@@ -15,7 +15,7 @@ enum option_type {
 	OPTION_PAIRS,  /* struct option_list: the same, two words each time */
 	OPTION_UINT,   /* uint64_t */
 	OPTION_SPAN,   /* int64_t microseconds: "100ms", "5m" */
-	OPTION_TIME,   /* int64_t microseconds since 1970 UTC */
+	OPTION_TIME,   /* int64_t microseconds since 1970 UTC: "12:34", "1h" ago, "yesterday" */
 	OPTION_BYTES,  /* uint64_t: "10M", "2G" (powers of 1024) */
 };
 

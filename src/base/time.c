@@ -127,6 +127,10 @@ static bool scan_zone(const char **p, int *ret_offset_s)
 	*ret_offset_s = 0;
 	if (scan_char(p, 'Z') || **p == '\0')
 		return true;
+	if (!strcmp(*p, " UTC")) {
+		*p += strlen(*p);
+		return true;
+	}
 	if (**p != '+' && **p != '-')
 		return false;
 	sign = *(*p)++ == '-' ? -1 : 1;
@@ -183,10 +187,11 @@ static bool scan_clock(const char **p, struct tm *tm)
 	return tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 60;
 }
 
-static bool parse_iso(const char *text, int64_t *ret_wall_us)
+/* `local`: text without a zone is of the zone of the environment, else of UTC. */
+static bool parse_iso(const char *text, bool local, int64_t *ret_wall_us)
 {
-	const char *p = text;
-	struct tm tm = {0};
+	const char *p = text, *zone;
+	struct tm tm = {.tm_isdst = -1};
 	int us = 0, offset_s = 0;
 	int64_t sec;
 
@@ -195,12 +200,16 @@ static bool parse_iso(const char *text, int64_t *ret_wall_us)
 	if (*p) {
 		if (!scan_char(&p, 'T') && !scan_char(&p, 't') && !scan_char(&p, ' '))
 			return false;
-		if (!scan_clock(&p, &tm) || !scan_fraction(&p, &us) || !scan_zone(&p, &offset_s))
+		if (!scan_clock(&p, &tm) || !scan_fraction(&p, &us))
 			return false;
+		zone = p;
+		if (!scan_zone(&p, &offset_s))
+			return false;
+		local = local && p == zone;
 	}
 	if (*p)
 		return false;
-	sec = (int64_t)timegm(&tm) - offset_s;
+	sec = local ? (int64_t)mktime(&tm) : (int64_t)timegm(&tm) - offset_s;
 	if (sec < WALL_SEC_MIN || sec > WALL_SEC_MAX)
 		return false;
 	*ret_wall_us = sec * US_PER_SEC + us;
@@ -230,7 +239,7 @@ int time_parse(const char *text, int64_t *ret_wall_us, struct lp_err *err)
 {
 	/* Eight digits are a date (20110509), as in file names, also if there is no such day; any
 	 * other run of digits is seconds since 1970. */
-	if (parse_iso(text, ret_wall_us) ||
+	if (parse_iso(text, false, ret_wall_us) ||
 		(strspn(text, "0123456789") != DATE_DIGITS && parse_seconds(text, ret_wall_us)))
 		return 0;
 	return lp_err_set(err, -EINVAL,
@@ -275,6 +284,82 @@ int span_parse(const char *text, int64_t *ret_us, struct lp_err *err)
 	}
 	return lp_err_set(
 		err, -EINVAL, "'%.64s' is not a span of time (want 100ms, 10s, 5m, 2h, 7d)", text);
+}
+
+/* The beginning of the day that is `days` before today, in the zone of the environment. */
+static int64_t day_start(int64_t now_us, int days)
+{
+	time_t now = (time_t)floor_div(now_us, US_PER_SEC);
+	struct tm tm;
+
+	if (!localtime_r(&now, &tm))
+		return now_us;
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_mday -= days;
+	tm.tm_isdst = -1;
+	return (int64_t)mktime(&tm) * US_PER_SEC;
+}
+
+/* "12:34", "12:34:56": when a clock on the wall last showed it. */
+static bool parse_clock(const char *text, int64_t now_us, int64_t *ret_wall_us)
+{
+	time_t now = (time_t)floor_div(now_us, US_PER_SEC);
+	struct tm clock = {0}, tm;
+	const char *p = text;
+
+	if (!strchr(text, ':') || !scan_clock(&p, &clock) || *p || !localtime_r(&now, &tm))
+		return false;
+	tm.tm_hour = clock.tm_hour;
+	tm.tm_min = clock.tm_min;
+	tm.tm_sec = clock.tm_sec;
+	tm.tm_isdst = -1;
+	if (mktime(&tm) > now) {
+		tm.tm_mday--;
+		tm.tm_isdst = -1;
+	}
+	*ret_wall_us = (int64_t)mktime(&tm) * US_PER_SEC;
+	return true;
+}
+
+/* "1h", "-90m", "2d ago": so long before now. A number alone is a time, not a span. */
+static bool parse_back(const char *text, int64_t now_us, int64_t *ret_wall_us)
+{
+	static const char ago[] = " ago";
+	size_t len;
+	char span[TIME_TEXT_MAX];
+	int64_t us;
+
+	text += *text == '-';
+	len = strlen(text);
+	if (len > strlen(ago) && !strcmp(text + len - strlen(ago), ago))
+		len -= strlen(ago);
+	if (!len || len >= sizeof(span) || isdigit((unsigned char)text[len - 1]))
+		return false;
+	memcpy(span, text, len);
+	span[len] = '\0';
+	if (span_parse(span, &us, NULL) < 0)
+		return false;
+	*ret_wall_us = now_us - us;
+	return true;
+}
+
+int time_parse_typed(const char *text, int64_t now_us, int64_t *ret_wall_us, struct lp_err *err)
+{
+	tzset();
+	if (!strcmp(text, "now"))
+		*ret_wall_us = now_us;
+	else if (!strcmp(text, "today"))
+		*ret_wall_us = day_start(now_us, 0);
+	else if (!strcmp(text, "yesterday"))
+		*ret_wall_us = day_start(now_us, 1);
+	else if (!parse_clock(text, now_us, ret_wall_us) &&
+		!parse_back(text, now_us, ret_wall_us) && !parse_iso(text, true, ret_wall_us) &&
+		time_parse(text, ret_wall_us, NULL) < 0)
+		return lp_err_set(err, -EINVAL,
+			"'%.64s' is not a time (want 12:34, 1h, yesterday, 2026-11-15 06:00, "
+			"2026-11-15T06:00:00Z or @SECONDS)",
+			text);
+	return 0;
 }
 
 int64_t span_between(int64_t first_us, int64_t last_us)

@@ -31,6 +31,12 @@ const char *time_format_compact(int64_t wall_us, char buf[TIME_TEXT_MAX]);
  * "1304899205.5"). Text without a zone is UTC. The whole text must be used up. */
 int time_parse(const char *text, int64_t *ret_wall_us, struct lp_err *err);
 
+/* Read a time as people type it: all of the above, but without a zone in the zone of the
+ * environment (TZ); besides "12:34" and "12:34:56" (the last time that it was so), "now", "today",
+ * "yesterday" (their beginning), and spans that lead back from now: "1h", "-90m", "2d ago".
+ * `now_us` is when it is now. */
+int time_parse_typed(const char *text, int64_t now_us, int64_t *ret_wall_us, struct lp_err *err);
+
 /* Read a span: "100ms", "1s", "5m", "2h", "7d", "15" (seconds), "0.5s", at most "50000d". */
 int span_parse(const char *text, int64_t *ret_us, struct lp_err *err);
 

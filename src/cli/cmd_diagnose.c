@@ -2,6 +2,7 @@
 #include "cli/data_options.h"
 #include "cli/method_options.h"
 #include "cli/terminal.h"
+#include "cli/time_options.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -28,9 +29,10 @@ struct diagnose_options {
 	struct method_options method;
 	struct option_list components, metrics, groups, split_by, fixed, worse;
 	const char *topology, *trained, *expect, *state, *html, *warn_at, *format, *colour;
-	int64_t since_us, until_us, hang_after_us, error_window_us;
+	struct time_options times;
+	int64_t hang_after_us, error_window_us;
 	uint64_t top;
-	bool json, hourly, verbose, quiet, utc;
+	bool json, hourly, verbose, quiet;
 };
 
 /* Nagios takes any failure of a plugin for this. */
@@ -53,8 +55,7 @@ static const struct option_def options[] = {
 		"are of one kind; groups that the data shows are discovered]"},
 	{"split-by", 0, OPTION_LIST, AT(split_by), "ATTRIBUTE",
 		"split peer groups further, e.g. by observer: the disks of one host are peers"},
-	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "from this time on (2011-05-09T00:00:05Z)"},
-	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
+	TIME_OPTIONS(struct diagnose_options),
 	METHOD_OPTIONS(struct diagnose_options),
 	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
 		"which side of its peers is worse in a metric: 'lower bandwidth'; may be repeated "
@@ -86,7 +87,6 @@ static const struct option_def options[] = {
 		"'text', 'json', 'oneline' (one line per incident, fields separated by tabs), or "
 		"'nagios' (a plugin's output and exit status) [text]"},
 	COLOUR_OPTION(AT(colour)),
-	{"utc", 0, OPTION_FLAG, AT(utc), NULL, "print and read times in UTC [local time, TZ]"},
 	{"verbose", 'v', OPTION_FLAG, AT(verbose), NULL,
 		"also print every metric and component of an incident, the groups, and the method"},
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "no progress bar"},
@@ -170,8 +170,6 @@ static int run_prepare(struct diagnose_run *run, const struct diagnose_options *
 		r = thresholds_agree(opt, err);
 	if (r == 0)
 		r = warn_at_parse(opt->warn_at, &to->warn_at, err);
-	if (r == 0 && opt->until_us && opt->until_us <= opt->since_us)
-		r = lp_err_set(err, -EINVAL, "--until must be later than --since");
 	if (r == 0 && (opt->hang_after_us < 0 || opt->error_window_us < 0))
 		r = lp_err_set(
 			err, -EINVAL, "--hang-after and --error-window must be longer than 0");
@@ -194,8 +192,6 @@ static int run_prepare(struct diagnose_run *run, const struct diagnose_options *
 	to->n_metrics = run->metrics.n;
 	to->components = opt->components.items;
 	to->n_components = opt->components.n;
-	to->from_us = opt->since_us;
-	to->to_us = opt->until_us;
 	to->hang_after_us = opt->hang_after_us;
 	to->error_window_us = opt->error_window_us;
 	to->warn = &run->warn;
@@ -253,7 +249,7 @@ static int text_print(
 		.verbose = opt->verbose,
 		.top = (uint32_t)opt->top,
 		.width = terminal_width(),
-		.clock = {.utc = opt->utc, .now_us = clock_us(CLOCK_REALTIME)}};
+		.clock = {.utc = opt->times.utc, .now_us = clock_us(CLOCK_REALTIME)}};
 	int r = terminal_colour(opt->colour, &text.colour, err);
 
 	return r < 0 ? r : verdict_print_text(stdout, v, &text);
@@ -292,10 +288,21 @@ static int exit_code(const struct lp_verdict *v, enum format format)
 	return format == FORMAT_NAGIOS ? verdict_nagios_status(v) : codes[v->status];
 }
 
+/* No component matches what was asked for: say what may have been meant. */
+static void suggest_component(struct lp_dataset *ds, const char *name)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+
+	strbuf_printf(&sb, "no component matches '%s'", name);
+	data_add_nearest(&sb, ds, name);
+	if (sb.text)
+		command_complain("diagnose", sb.text);
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
-	const struct diagnose_options *opt = values;
+	struct diagnose_options *opt = values;
 	_cleanup_(run_release) struct diagnose_run run = {.warn = {.warn = data_print_warning}};
 	struct lp_diagnose_options how = {0};
 	struct lp_err print_err = {0};
@@ -309,6 +316,10 @@ static int run(
 		r = terminal_colour(opt->colour, &colour, err);
 	if (r == 0)
 		r = data_open(data, args, n_args, &run.warn, &run.data, err);
+	if (r == 0)
+		r = time_options_settle(&opt->times, run.data, err);
+	how.from_us = opt->times.since_us;
+	how.to_us = opt->times.until_us;
 	if (!opt->quiet)
 		progress_begin(&run.progress, stderr);
 	if (r == 0)
@@ -316,6 +327,8 @@ static int run(
 	progress_clear(&run.progress);
 	if (!run.verdict)
 		return format == FORMAT_NAGIOS ? EXIT_NAGIOS_UNKNOWN : command_exit_code(r);
+	if (opt->components.n && !run.verdict->n_components && !run.verdict->n_traced)
+		suggest_component(run.data, opt->components.items[0]);
 	if (stack_evidence_read(run.verdict, run.data, &print_err) < 0)
 		data_print_warning(NULL, print_err.text);
 	printed = verdict_print(run.verdict, opt, format, &print_err);

@@ -6,6 +6,7 @@
 #include "cli/send_options.h"
 
 #include "base/cleanup.h"
+#include "base/meant.h"
 #include "base/time.h"
 #include "collect/recorder.h"
 #include "trace/netns.h"
@@ -102,6 +103,17 @@ static bool is_named(const struct words *w, const char *name)
 	return false;
 }
 
+static int collector_unknown(const char *name, struct lp_err *err)
+{
+	struct meant m = {.word = name};
+
+	for (unsigned i = 0; collectors[i]; i++)
+		meant_consider(&m, collectors[i]->name);
+	return lp_err_set(err, -EINVAL,
+		"--collect: there is no collector '%s'%s (see 'limpet help record')", name,
+		meant_question(&m));
+}
+
 /* Each of those named (or all that need no option), once and in their own order. */
 static int collectors_choose(
 	const struct words *w, bool cgroup, struct recorder_config *c, struct lp_err *err)
@@ -111,9 +123,7 @@ static int collectors_choose(
 	for (unsigned i = 0; i < w->n; i++) {
 		if (!collector_find(w->items[i]) && strcmp(w->items[i], PROFILE) != 0 &&
 			strcmp(w->items[i], CALLS) != 0 && strcmp(w->items[i], KERNEL) != 0)
-			return lp_err_set(err, -EINVAL,
-				"--collect: there is no collector '%s' (see 'limpet help record')",
-				w->items[i]);
+			return collector_unknown(w->items[i], err);
 	}
 	c->named = w->n > 0;
 	for (unsigned i = 0; collectors[i] && n + 1 < RECORDER_COLLECTORS_MAX; i++) {

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/show_functions.h"
+#include "cli/time_options.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -18,7 +19,8 @@
 
 struct show_options {
 	struct option_list components, metrics;
-	int64_t since_us, until_us, interval_us;
+	struct time_options times;
+	int64_t interval_us;
 	bool values, csv, json, raw;
 	bool calls, descriptors, failed;
 	bool functions;
@@ -38,8 +40,7 @@ static const struct option_def options[] = {
 	{"values", 0, OPTION_FLAG, AT(values), NULL, "show the values of all metrics"},
 	{"raw", 0, OPTION_FLAG, AT(raw), NULL,
 		"metrics are the raw columns of the archive (rd_ios, ...), as they were counted"},
-	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "from this time on (2011-05-09T00:00:05Z)"},
-	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
+	TIME_OPTIONS(struct show_options),
 	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
 		"put values on a grid of this step; all work between is counted [that of the "
 		"data]"},
@@ -293,8 +294,8 @@ static int show_logs(struct lp_dataset *ds, const struct show_options *opt, stru
 	struct call_log_filter filter = {.calls = opt->calls,
 		.descriptors = opt->descriptors,
 		.json = opt->json,
-		.from_us = opt->since_us,
-		.to_us = opt->until_us,
+		.from_us = opt->times.since_us,
+		.to_us = opt->times.until_us,
 		.failed = opt->failed,
 		.slower_ns = opt->slower_us * 1000};
 	int r = filter_make(opt, &lists, &filter, err);
@@ -323,8 +324,6 @@ static int check_options(const struct show_options *opt, struct lp_err *err)
 	bool filters = opt->pids.n || opt->names.n || opt->classes.n || opt->errnos.n ||
 		opt->failed || opt->slower_us;
 
-	if (opt->until_us && opt->until_us <= opt->since_us)
-		return lp_err_set(err, -EINVAL, "--until must be later than --since");
 	if (filters && !logs)
 		return lp_err_set(err, -EINVAL,
 			"--pid, --call, --class, --errno, --failed and --slower are for --calls "
@@ -338,23 +337,36 @@ static int check_options(const struct show_options *opt, struct lp_err *err)
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
+/* Add to an error that no component matches what may have been meant. */
+static void suggest_component(struct lp_dataset *ds, const char *name, struct lp_err *err)
+{
+	_cleanup_(strbuf_release) struct strbuf sb = {0};
+	struct lp_err before = *err;
+
+	data_add_nearest(&sb, ds, name);
+	if (sb.text)
+		lp_err_set(err, before.code, "%s%s", before.text, sb.text);
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
-	const struct show_options *opt = values;
+	struct show_options *opt = values;
 	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct lp_table_options range = {
 		.components = opt->components.n ? opt->components.items : NULL,
-		.n_components = opt->components.n,
-		.from_us = opt->since_us,
-		.to_us = opt->until_us};
+		.n_components = opt->components.n};
 	int r = check_options(opt, err);
 
 	if (r == 0)
 		r = data_open(data, args, n_args, &warn, &ds, err);
+	if (r == 0)
+		r = time_options_settle(&opt->times, ds, err);
 	if (r < 0)
 		return command_exit_code(r);
+	range.from_us = opt->times.since_us;
+	range.to_us = opt->times.until_us;
 	if (opt->functions)
 		r = show_functions(ds, &opt->show_functions, &range, opt->json, err);
 	else if (opt->calls || opt->descriptors)
@@ -363,6 +375,8 @@ static int run(
 		r = show_values(ds, opt, &range, err);
 	else
 		r = show_listing(ds, opt, &range, err);
+	if (r == -ENOENT && opt->components.n)
+		suggest_component(ds, opt->components.items[0], err);
 	return command_exit_code(r);
 }
 

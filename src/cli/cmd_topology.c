@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
+#include "cli/time_options.h"
 
 #include "base/cleanup.h"
 #include "base/time.h"
@@ -19,7 +20,7 @@
 struct topology_options {
 	const char *topology, *check;
 	struct option_list components, split_by;
-	int64_t since_us, until_us;
+	struct time_options times;
 	bool suggest, json;
 };
 
@@ -35,8 +36,7 @@ static const struct option_def options[] = {
 		"only components whose full name matches; may be repeated [all]"},
 	{"split-by", 0, OPTION_LIST, AT(split_by), "ATTRIBUTE",
 		"split groups by this attribute, too ('observer'); may be repeated"},
-	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "from this time on (2011-05-09T00:00:05Z)"},
-	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
+	TIME_OPTIONS(struct topology_options),
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON"},
 	{NULL},
 };
@@ -86,8 +86,8 @@ static int tables_read(struct lp_dataset *ds, const struct topology_options *opt
 	struct lp_table_options table_opt = {.judged = true, /* as diagnose compares them */
 		.components = opt->components.n ? opt->components.items : NULL,
 		.n_components = opt->components.n,
-		.from_us = opt->since_us,
-		.to_us = opt->until_us};
+		.from_us = opt->times.since_us,
+		.to_us = opt->times.until_us};
 	struct lp_table **tables = NULL;
 	uint32_t n = 0;
 	int r = lp_dataset_interval(ds, &table_opt.step_us, err), taken;
@@ -137,15 +137,13 @@ static int usage_check(const struct topology_options *opt, struct lp_err *err)
 	if (opt->suggest && opt->json)
 		return lp_err_set(
 			err, -EINVAL, "--suggest prints YAML; without it --json prints the groups");
-	if (opt->until_us && opt->until_us <= opt->since_us)
-		return lp_err_set(err, -EINVAL, "--until must be later than --since");
 	return 0;
 }
 
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
-	const struct topology_options *opt = values;
+	struct topology_options *opt = values;
 	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
 	_cleanup_(topology_freep) struct topology *t = NULL;
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = calloc(1, sizeof(*v));
@@ -159,6 +157,8 @@ static int run(
 		r = topology_read(opt->topology, &t, err);
 	if (r == 0)
 		r = data_open(data, args, n_args, &warn, &ds, err);
+	if (r == 0)
+		r = time_options_settle(&opt->times, ds, err);
 	if (r < 0)
 		return command_exit_code(r);
 	read = tables_read(ds, opt, t, v, err);

@@ -47,7 +47,8 @@ static const struct option_def options[] = {
 	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
 		"which side of its peers is worse in a metric: 'lower bandwidth'; kept with the "
 		"thresholds; may be repeated [what archives say, and as for 'limpet diagnose']"},
-	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "from this time on (2011-05-09T00:00:05Z)"},
+	{"since", 0, OPTION_TIME, AT(since_us), "TIME",
+		"from this time on: 1h (ago), 12:34, yesterday, '2026-11-15 06:00'"},
 	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
 	METHOD_OPTIONS(struct train_options),
 	{"weights", 0, OPTION_FLAG, AT(weights), NULL,

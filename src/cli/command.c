@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/program.h"
 
+#include "base/meant.h"
 #include "report/flow.h"
 #include <errno.h>
 #include <stdio.h>
@@ -30,21 +31,32 @@ static const struct command *find_in(const struct command *const *list, const ch
 	return NULL;
 }
 
+/* "there is no command 'lab upp'; did you mean 'up'? (see 'limpet help lab')" */
+static int not_there(
+	const struct command *const *list, const char *group, const char *word, struct lp_err *err)
+{
+	struct meant m = {.word = word};
+
+	for (; *list; list++) {
+		if (!(*list)->internal)
+			meant_consider(&m, command_verb(*list));
+	}
+	return lp_err_set(err, -EINVAL, "there is no command '%s%s%s'%s (see 'limpet help%s%s')",
+		group, *group ? " " : "", word, meant_question(&m), *group ? " " : "", group);
+}
+
 int command_find(int n_words, char *const *words, const struct command **ret, struct lp_err *err)
 {
 	const struct command *c = n_words ? find_in(program.commands, words[0]) : NULL;
 	int n = 1;
 
 	if (!c)
-		return lp_err_set(err, -EINVAL, "there is no command '%s' (see 'limpet help')",
-			n_words ? words[0] : "");
+		return not_there(program.commands, "", n_words ? words[0] : "", err);
 	for (; c->verbs && n < n_words && words[n][0] != '-'; n++) {
 		const struct command *verb = find_in(c->verbs, words[n]);
 
 		if (!verb)
-			return lp_err_set(err, -EINVAL,
-				"there is no command '%s %s' (see 'limpet help %s')", c->name,
-				words[n], c->name);
+			return not_there(c->verbs, c->name, words[n], err);
 		c = verb;
 	}
 	*ret = c;

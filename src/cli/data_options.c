@@ -1,6 +1,9 @@
 #include "cli/data_options.h"
 #include "cli/command.h"
 
+#include "base/hash.h"
+#include "base/meant.h"
+#include "base/strbuf.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +73,52 @@ int data_open(const struct data_options *d, char *const *paths, int n_paths, str
 	struct lp_dataset **ret, struct lp_err *err)
 {
 	return data_open_as(d, NULL, paths, n_paths, warn, ret, err);
+}
+
+#define NEAREST_LISTED 4 /* components, where none is near */
+
+/* The components of the data, beside a name that none of them has. */
+struct nearest {
+	struct meant meant;
+	struct strbuf listed;
+	struct strmap seen;
+};
+
+static int nearest_consider(
+	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
+{
+	struct nearest *n = ctx;
+
+	(void)batch;
+	(void)err;
+	for (uint32_t i = 0; i < source->catalogue->n_components; i++) {
+		struct lp_identity *id = source->catalogue->components[i].identity;
+		uint32_t before;
+
+		if (!id || strmap_get(&n->seen, id->text, &before) ||
+			strmap_put(&n->seen, id->text, 0) < 0)
+			continue;
+		meant_consider(&n->meant, id->text);
+		if (n->seen.n <= NEAREST_LISTED)
+			strbuf_printf(&n->listed, "%s%s", n->listed.len ? ", " : "", id->text);
+	}
+	return 0;
+}
+
+void data_add_nearest(struct strbuf *sb, struct lp_dataset *ds, const char *name)
+{
+	struct nearest n = {.meant = {.word = name}};
+	struct lp_err ignored = {0};
+
+	lp_dataset_read(ds, NULL, nearest_consider, &n, &ignored);
+	if (n.meant.edits)
+		strbuf_puts(sb, meant_question(&n.meant));
+	else if (n.listed.text)
+		strbuf_printf(sb, "; there %s %s%s ('limpet show' lists them)",
+			n.seen.n == 1 ? "is" : "are", n.listed.text,
+			n.seen.n > NEAREST_LISTED ? " and others" : "");
+	strbuf_release(&n.listed);
+	strmap_release(&n.seen);
 }
 
 void data_print_warning(void *ctx, const char *text)

@@ -4,6 +4,7 @@
 #define CLI_DATA_OPTIONS_H
 
 #include "base/option.h"
+#include "base/strbuf.h"
 #include "import/importer.h"
 #include <limpet/dataset.h>
 
@@ -27,6 +28,9 @@ int data_open(const struct data_options *d, char *const *paths, int n_paths, str
 /* The same for foreign files of one importer only (NULL: any). */
 int data_open_as(const struct data_options *d, const struct importer *format, char *const *paths,
 	int n_paths, struct lp_warn *warn, struct lp_dataset **ret, struct lp_err *err);
+
+/* No component is called `name`: add what is near it in the data, or a few that there are. */
+void data_add_nearest(struct strbuf *sb, struct lp_dataset *ds, const char *name);
 
 /* Prints warnings to standard error, "limpet: ...". */
 void data_print_warning(void *ctx, const char *text);

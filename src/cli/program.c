@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static bool wants_help(const struct command *c, int argc, char **argv)
 {
@@ -28,6 +29,20 @@ static const struct importer *importer_named(int argc, char **argv)
 	return argc > 1 ? importer_find(argv[1]) : NULL;
 }
 
+/* Times on the command line are read before it is known whether --utc follows. */
+static void choose_zone(const struct command *c, int argc, char **argv)
+{
+	const struct option_def *def = c->options;
+
+	while (def && def->name && strcmp(def->name, "utc") != 0)
+		def++;
+	for (int i = 1; def && def->name && i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (!strcmp(argv[i], "--utc"))
+			setenv("TZ", "UTC", 1);
+	}
+	tzset();
+}
+
 static int command_run(const struct command *c, int argc, char **argv)
 {
 	struct option_table tables[1 + DATA_IMPORTERS_MAX] = {{.defs = c->options}};
@@ -43,6 +58,7 @@ static int command_run(const struct command *c, int argc, char **argv)
 		r = data_options_init(&data, importer_named(argc, argv), &err);
 	for (size_t i = 0; i < data.n_tables; i++)
 		tables[n_tables++] = data.tables[i];
+	choose_zone(c, argc, argv);
 	if (r == 0)
 		r = option_parse(argc, argv, tables, n_tables,
 			c->runs_program ? OPTION_IN_FRONT : OPTION_ANYWHERE, &n_args, &err);

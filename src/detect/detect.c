@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/meant.h"
 #include "base/slices.h"
 #include "detect/blame.h"
 #include "detect/compare/compare.h"
@@ -40,10 +41,13 @@ bool detect_group_wanted(const struct detect_options *opt, const char *name)
 /* Keep the groups that were asked for. */
 static int groups_choose(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err)
 {
+	struct meant m = {.word = opt->n_groups ? opt->groups[0] : ""};
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < v->n_groups; i++) {
 		struct lp_peer_group dropped = v->groups[i];
+
+		meant_consider(&m, dropped.name);
 
 		if (detect_group_wanted(opt, dropped.name)) {
 			v->groups[i] = v->groups[n];
@@ -55,8 +59,8 @@ static int groups_choose(struct lp_verdict *v, const struct detect_options *opt,
 	v->n_groups = n;
 	if (!n && opt->n_groups)
 		return lp_err_set(err, -ENOENT,
-			"no peer group is called '%s' ('limpet topology DATA' lists them)",
-			opt->groups[0]);
+			"no peer group is called '%s'%s ('limpet topology DATA' lists them)",
+			opt->groups[0], meant_question(&m));
 	return 0;
 }
 

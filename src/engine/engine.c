@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/meant.h"
 #include "base/median.h"
 #include "base/time.h"
 #include "explain/explain.h"
@@ -321,10 +322,16 @@ static bool is_known_metric(const char *name)
 static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err)
 {
 	for (uint32_t i = 0; i < o->n_metrics; i++) {
-		if (!is_known_metric(o->metrics[i]))
-			return lp_err_set(err, -ENOENT,
-				"there is nothing to compare: no component has a metric '%s'%s",
-				o->metrics[i], o->from_us || o->to_us ? " in that time" : "");
+		struct meant m = {.word = o->metrics[i]};
+
+		if (is_known_metric(o->metrics[i]))
+			continue;
+		for (const struct lp_metric *const *known = lp_metric_all(); *known; known++)
+			meant_consider(&m, (*known)->name);
+		return lp_err_set(err, -ENOENT,
+			"there is nothing to compare: no component has a metric '%s'%s%s",
+			o->metrics[i], o->from_us || o->to_us ? " in that time" : "",
+			meant_question(&m));
 	}
 	return 0;
 }

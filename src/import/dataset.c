@@ -36,6 +36,7 @@ void lp_dataset_close(struct lp_dataset *ds)
 	for (size_t i = 0; i < ds->n_failures; i++)
 		free(ds->failures[i]);
 	free(ds->failures);
+	free(ds->skipped);
 	for (size_t i = 0; i < ds->n_notes; i++)
 		free(ds->notes[i]);
 	free(ds->notes);
@@ -155,16 +156,28 @@ static int dataset_remember(struct lp_dataset *ds, const struct lp_err *here)
 	return 0;
 }
 
+/* Count a file that is no data, and remember the first. */
+static int dataset_skip(struct lp_dataset *ds, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!ds->n_skipped++)
+		ds->skipped = strdup(slash ? slash + 1 : path);
+	return ds->skipped ? 0 : -ENOMEM;
+}
+
 /* What cannot be read in a directory does not keep the rest from being read; it is told at the end.
  */
-static int dataset_pass_over(struct lp_dataset *ds, const struct lp_err *here, struct lp_err *err)
+static int dataset_pass_over(
+	struct lp_dataset *ds, const char *path, const struct lp_err *here, struct lp_err *err)
 {
 	if (here->code == -ENOMEM) {
 		*err = *here;
 		return -ENOMEM;
 	}
 	if (here->code == -ENOMSG)
-		return 0;
+		return dataset_skip(ds, path) < 0 ? lp_err_sys(err, -ENOMEM, "cannot open data")
+						  : 0;
 	if (dataset_remember(ds, here) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot open data");
 	if (ds->unread.code)
@@ -209,7 +222,7 @@ static int dataset_add_entry(
 	} else if (S_ISREG(st.st_mode)) {
 		r = dataset_add_file(ds, path, false, &here);
 	}
-	return r < 0 ? dataset_pass_over(ds, &here, err) : 0;
+	return r < 0 ? dataset_pass_over(ds, path, &here, err) : 0;
 }
 
 static int not_hidden(const struct dirent *e)
@@ -241,7 +254,23 @@ static int dataset_add_dir(
 	return r;
 }
 
-static int dataset_add_path(struct lp_dataset *ds, const char *path, struct lp_err *err)
+/* A file that the user named. Among others it may be one that a glob of the shell matched
+ * (recordings and their descriptions lie side by side): if it is no data it is skipped. */
+static int dataset_add_named(
+	struct lp_dataset *ds, const char *path, bool alone, struct lp_err *err)
+{
+	struct lp_err here = {0};
+	int r = dataset_add_file(ds, path, true, &here);
+
+	if (r == -ENOMSG && !alone)
+		return dataset_skip(ds, path) < 0 ? lp_err_sys(err, -ENOMEM, "cannot open data")
+						  : 0;
+	if (r < 0 && err)
+		*err = here;
+	return r;
+}
+
+static int dataset_add_path(struct lp_dataset *ds, const char *path, bool alone, struct lp_err *err)
 {
 	size_t before = ds->n;
 	struct stat st;
@@ -250,7 +279,7 @@ static int dataset_add_path(struct lp_dataset *ds, const char *path, struct lp_e
 	if (stat(path, &st) < 0)
 		return lp_err_sys(err, -errno, "cannot open %s", path);
 	if (!S_ISDIR(st.st_mode))
-		return dataset_add_file(ds, path, true, err);
+		return dataset_add_named(ds, path, alone, err);
 	r = dataset_enter(ds, &st, err);
 	if (r <= 0)
 		return r; /* 0: named twice */
@@ -263,10 +292,28 @@ static int dataset_add_path(struct lp_dataset *ds, const char *path, struct lp_e
 	return ds->unread.code;
 }
 
+/* "skipped 3 files that are not data (ddr-none-1.json and others)" */
+static int tell_skipped(struct lp_dataset *ds, struct lp_err *err)
+{
+	if (!ds->n_skipped)
+		return 0;
+	if (!ds->n)
+		return lp_err_set(err, -ENOMSG,
+			"none of these is data: limpet can read neither %s nor %zu other files "
+			"(see 'limpet help import')",
+			ds->skipped, ds->n_skipped - 1);
+	if (dataset_tell(ds, "skipped %zu file%s not data (%s%s)", ds->n_skipped,
+		    ds->n_skipped == 1 ? " that is" : "s that are", ds->skipped,
+		    ds->n_skipped == 1 ? "" : " and others") < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot open data");
+	return 0;
+}
+
 int lp_dataset_open(const char *const *paths, size_t n_paths, const char *importer,
 	const void *options, struct lp_warn *warn, struct lp_dataset **ret, struct lp_err *err)
 {
 	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = calloc(1, sizeof(*ds));
+	int r = 0;
 
 	if (!ds)
 		return lp_err_sys(err, -ENOMEM, "cannot open data");
@@ -275,12 +322,12 @@ int lp_dataset_open(const char *const *paths, size_t n_paths, const char *import
 	ds->forced = importer ? importer_find(importer) : NULL;
 	if (importer && !ds->forced)
 		return lp_err_set(err, -EINVAL, "there is no importer '%s'", importer);
-	for (size_t i = 0; i < n_paths; i++) {
-		int r = dataset_add_path(ds, paths[i], err);
-
-		if (r < 0)
-			return r;
-	}
+	for (size_t i = 0; r == 0 && i < n_paths; i++)
+		r = dataset_add_path(ds, paths[i], n_paths == 1, err);
+	if (r == 0)
+		r = tell_skipped(ds, err);
+	if (r < 0)
+		return r;
 	*ret = TAKE_PTR(ds);
 	return 0;
 }

@@ -45,7 +45,9 @@ struct lp_dataset {
 	struct lp_warn *warn;
 	struct strmap directories; /* those searched already, by device and inode */
 	struct lp_err unread;	   /* the first thing in a directory that could not be read */
-	char **failures;	   /* all that could not be read, or not whole; each once */
+	size_t n_skipped; /* files that are no data, found in directories or among others */
+	char *skipped;	  /* the first of them; NULL: there is none */
+	char **failures;  /* all that could not be read, or not whole; each once */
 	size_t n_failures, cap_failures;
 	bool looked; /* it was read once: what follows is known */
 	struct data_aside *aside;

@@ -1,10 +1,12 @@
 #include "lab/fault.h"
 
 #include "base/cleanup.h"
+#include "base/meant.h"
 #include "base/strbuf.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_MAX_BYTES 32
@@ -24,12 +26,17 @@ static int unknown_fault(const char *name, size_t len, struct lp_err *err)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
 	int shown = len < NAME_MAX_BYTES ? (int)len : NAME_MAX_BYTES;
+	char word[NAME_MAX_BYTES + 1];
+	struct meant m = {.word = word};
 
+	snprintf(word, sizeof(word), "%.*s", shown, name);
+	for (const struct fault *const *f = faults; *f; f++)
+		meant_consider(&m, (*f)->name);
 	names_of_faults(&sb);
 	if (!len)
 		return lp_err_set(err, -EINVAL, "name a fault: %s", sb.text ? sb.text : "");
-	return lp_err_set(err, -EINVAL, "there is no fault '%.*s': want %s", shown, name,
-		sb.text ? sb.text : "");
+	return lp_err_set(err, -EINVAL, "there is no fault '%s'%s (want %s)", word,
+		meant_question(&m), sb.text ? sb.text : "");
 }
 
 static const struct fault *find_named(const char *text, size_t len)

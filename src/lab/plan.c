@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/meant.h"
 #include "base/option.h"
 #include "base/strbuf.h"
 #include "base/time.h"
@@ -252,6 +253,17 @@ static int run_add(struct parser *p, const struct workload *w, const char *list,
 }
 
 /* "run LIST LIST" and "train LIST" (`fault_list` is NULL). */
+static int workload_unknown(const char *name, struct lp_err *err)
+{
+	struct meant m = {.word = name};
+
+	for (const struct workload *const *w = workloads; *w; w++)
+		meant_consider(&m, (*w)->name);
+	return lp_err_set(err, -EINVAL,
+		"there is no workload '%.64s'%s (see 'limpet help lab run')", name,
+		meant_question(&m));
+}
+
 static int line_run(
 	struct parser *p, char *workload_list, const char *fault_list, struct lp_err *err)
 {
@@ -264,8 +276,7 @@ static int line_run(
 		int r;
 
 		if (!e.workload)
-			return lp_err_set(err, -EINVAL,
-				"there is no workload '%.64s' (see 'limpet help lab run')", one);
+			return workload_unknown(one, err);
 		r = fault_list ? run_add(p, e.workload, fault_list, err)
 			       : experiment_add(p, &e, err);
 		if (r < 0)
@@ -500,6 +511,14 @@ int plan_load(const char *name, struct plan *ret, struct lp_err *err)
 			return plan_parse(name, t->text, ret, err);
 	}
 	r = file_slurp(name, TEXT_MAX, &text, &size, err);
+	if (r == -ENOENT && !strchr(name, '/')) {
+		struct meant m = {.word = name};
+
+		for (const struct plan_text *t = plan_texts; t->name; t++)
+			meant_consider(&m, t->name);
+		return lp_err_set(err, r, "there is no plan '%.64s', built in or a file%s", name,
+			meant_question(&m));
+	}
 	if (r < 0)
 		return r;
 	if (strlen(text) != size)

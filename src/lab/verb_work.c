@@ -1,5 +1,6 @@
 #include "cli/command.h"
 
+#include "base/meant.h"
 #include "base/time.h"
 #include "lab/workload.h"
 #include <errno.h>
@@ -27,11 +28,16 @@ static int choose(const char *name, const struct workload **ret, struct lp_err *
 	char known[128] = "";
 	size_t len = 0;
 	const struct workload *w = workload_find(name);
+	struct meant m = {.word = name};
+
+	for (const struct workload *const *i = workloads; !w && *i; i++)
+		meant_consider(&m, (*i)->name);
 	for (const struct workload *const *i = workloads; !w && *i && len < sizeof(known); i++)
 		len += (size_t)snprintf(
 			known + len, sizeof(known) - len, "%s%s", len ? ", " : "", (*i)->name);
 	if (!w)
-		return lp_err_set(err, -EINVAL, "there is no workload '%s', but %s", name, known);
+		return lp_err_set(err, -EINVAL, "there is no workload '%s'%s (there are %s)", name,
+			meant_question(&m), known);
 	*ret = w;
 	return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/meant.h"
 #include "base/strbuf.h"
 #include <cyaml/cyaml.h>
 #include <errno.h>
@@ -90,44 +91,17 @@ static int scan_error(const struct scan *s, const yaml_event_t *e, const char *f
 		s->err, -EINVAL, "%s:%zu: %s", s->out->name, e->start_mark.line + 1, text);
 }
 
-/* The number of changes of one letter that make `b` of `a`. Both are short. */
-static unsigned edits(const char *a, const char *b)
-{
-	unsigned row[65], n = (unsigned)strlen(b);
-
-	for (unsigned j = 0; j <= n; j++)
-		row[j] = j;
-	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= n; j++) {
-			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			best = best < row[j] + 1 ? best : row[j] + 1;
-			row[j] = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
-		}
-	}
-	return row[n];
-}
-
 const char *yaml_meant(const char *word, const char *const *names)
 {
-	unsigned best = 3; /* more changes than two are another word */
-	const char *meant = NULL;
+	struct meant m = {.word = word};
 
-	if (strlen(word) > 64)
-		return NULL;
-	for (; *names; names++) {
-		unsigned n = strlen(*names) > 64 ? best : edits(word, *names);
-
-		if (n < best && n < strlen(*names)) {
-			best = n;
-			meant = *names;
-		}
+	for (const char *const *n = names; *n; n++)
+		meant_consider(&m, *n);
+	for (; m.edits && *names; names++) {
+		if (!strcmp(*names, m.best))
+			return *names;
 	}
-	return meant;
+	return NULL;
 }
 
 static int key_unknown(const struct scan *s, const yaml_event_t *e, const char *key)

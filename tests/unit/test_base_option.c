@@ -90,7 +90,7 @@ static void reject(char *arg, char *value, const char *want)
 static void test_errors_say_what(void **state)
 {
 	(void)state;
-	reject("--jsn", NULL, "unknown option '--jsn'");
+	reject("--jsn", NULL, "unknown option '--jsn'; did you mean '--json'?");
 	reject("-x", NULL, "unknown option '-x'");
 	reject("--json=1", NULL, "--json takes no value");
 	reject("--top", NULL, "--top needs N");

@@ -1,6 +1,7 @@
 #include "base/time.h"
 #include "unit.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void parse_ok(const char *text, int64_t want_us)
@@ -127,11 +128,60 @@ static void test_nanoseconds(void **state)
 	assert_true(time_ns(INT64_MIN) == INT64_MIN);
 }
 
+/* Times as people type them, on 2026-11-15 at 12:34:21 UTC. */
+static void test_typed(void **state)
+{
+	static const int64_t now_us = INT64_C(1794746061) * US_PER_SEC;
+	static const struct {
+		const char *zone, *text, *expected;
+	} cases[] = {
+		{"UTC", "now", "2026-11-15T12:34:21Z"},
+		{"UTC", "1h", "2026-11-15T11:34:21Z"},
+		{"UTC", "-90m", "2026-11-15T11:04:21Z"},
+		{"UTC", "2d ago", "2026-11-13T12:34:21Z"},
+		{"UTC", "today", "2026-11-15T00:00:00Z"},
+		{"UTC", "yesterday", "2026-11-14T00:00:00Z"},
+		{"UTC", "12:34", "2026-11-15T12:34:00Z"},
+		{"UTC", "12:35", "2026-11-14T12:35:00Z"}, /* today that is yet to come */
+		{"UTC", "06:00:30", "2026-11-15T06:00:30Z"},
+		{"UTC", "2026-11-15 06:00", "2026-11-15T06:00:00Z"},
+		{"UTC", "@1794746000", "2026-11-15T12:33:20Z"},
+		{"CET-1", "2026-11-15 06:00", "2026-11-15T05:00:00Z"},
+		{"CET-1", "2026-11-15T06:00Z", "2026-11-15T06:00:00Z"},
+		{"CET-1", "2026-11-15 06:00 UTC", "2026-11-15T06:00:00Z"},
+		{"CET-1", "2026-11-15 06:00+05:00", "2026-11-15T01:00:00Z"},
+		{"CET-1", "today", "2026-11-14T23:00:00Z"},
+		{"CET-1", "13:00", "2026-11-15T12:00:00Z"},
+		{"CET-1", "2026-11-15", "2026-11-14T23:00:00Z"},
+	};
+	static const char *const wrong[] = {
+		"", "soon", "25:00", "12:60", "1x", "-", "ago", "2026-13-01", "1h2", "12:34pm"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char buf[TIME_TEXT_MAX];
+		int64_t us = 0;
+
+		setenv("TZ", cases[i].zone, 1);
+		assert_int_equal(time_parse_typed(cases[i].text, now_us, &us, NULL), 0);
+		assert_string_equal(time_format(us, buf), cases[i].expected);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct lp_err err = {0};
+		int64_t us = 0;
+
+		assert_int_equal(time_parse_typed(wrong[i], now_us, &us, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "is not a time"));
+	}
+	unsetenv("TZ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_parse_rejects),
+		cmocka_unit_test(test_typed),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_span),
 		cmocka_unit_test(test_span_between),

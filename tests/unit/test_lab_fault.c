@@ -68,7 +68,7 @@ static void test_parse_refuses(void **state)
 	(void)state;
 	check_refused("", "name a fault: disk-hog, ");
 	check_refused("@s1", "name a fault");
-	check_refused("disk", "there is no fault 'disk': want disk-hog, ");
+	check_refused("disk", "there is no fault 'disk' (want disk-hog, ");
 	check_refused("disk", " or err-vmsize");
 	check_refused("a-name-that-is-longer-than-any-fault-can-be", "there is no fault 'a-name");
 	check_refused("pause:3", "pause takes no strength");

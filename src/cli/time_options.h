@@ -1,0 +1,31 @@
+/* The options that choose a time, for all commands that read DATA. */
+#ifndef CLI_TIME_OPTIONS_H
+#define CLI_TIME_OPTIONS_H
+
+#include "base/option.h"
+#include <limpet/dataset.h>
+
+struct time_options {
+	int64_t since_us, until_us; /* 0: not given */
+	int64_t last_us;
+	bool utc;
+};
+
+/* Rows of a command's table; `type` has a member `struct time_options times`. */
+#define TIME_OPTIONS(type)                                                                         \
+	{"since", 0, OPTION_TIME, offsetof(type, times.since_us), "TIME",                          \
+		"from this time on: 1h (ago), 12:34, yesterday, '2026-11-15 06:00', "              \
+		"2026-11-15T06:00Z"},                                                              \
+		{"until", 0, OPTION_TIME, offsetof(type, times.until_us), "TIME",                  \
+			"up to this time"},                                                        \
+		{"last", 0, OPTION_SPAN, offsetof(type, times.last_us), "SPAN",                    \
+			"only the end of the data, or of what comes before --until: 2h"},          \
+	{                                                                                          \
+		"utc", 0, OPTION_FLAG, offsetof(type, times.utc), NULL,                            \
+			"UTC instead of local time (TZ), in these options and in the verdict"      \
+	}
+
+/* Check the options, and turn --last into --since, for which the data may have to be read. */
+int time_options_settle(struct time_options *t, struct lp_dataset *ds, struct lp_err *err);
+
+#endif
