@@ -1,11 +1,11 @@
 #!/bin/bash
-# run.sh NAME: install what NAME.mjs needs (npm ci, once a build directory) and run it; speaks TAP.
+# run.sh NAME: install what NAME.mjs needs (npm ci, once per build directory) and run it; speaks TAP.
 # $BUILD and $SOURCE are the build directory and the sources.
 set -uo pipefail
 
 work=$BUILD/tests/web/browser
 mkdir -p "$work" && cd "$work" || exit 3
-cp "$SOURCE"/tests/web/{package.json,package-lock.json,"$1.mjs"} . || exit 3
+cp "$SOURCE"/tests/web/{package.json,package-lock.json,*.mjs} . || exit 3
 
 # cannot WHY: the test has failed before it began.
 cannot() {
@@ -19,7 +19,6 @@ command -v node >/dev/null && command -v npm >/dev/null ||
 	cannot "node and npm are needed: run scripts/deps.sh"
 # Two tests must not install at once.
 exec 9>lock && flock 9 || exit 3
-exec 9>lock && flock 9
 if ! cmp -s package-lock.json installed-lock.json; then
 	npm ci --no-audit --no-fund >npm.log 2>&1 || {
 		sed 's/^/# /' npm.log

@@ -1,41 +1,17 @@
 // stack.mjs: open the page of `limpet stack show --html` in Chromium; speaks TAP.
-// $BUILD has tests/web/make_stack, which writes the pages. $CHROMIUM is the browser. With
+// $BUILD has tests/web/make_stack, which writes the pages. With
 // $SCREENSHOTS (a directory) pictures are kept there.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { assert, equal, openPage, runTests, test } from "./browser.mjs";
 
 const RANKS = 4, CALLS = 18, SERVERS = 3, SLOW = 12;
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
-const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const scratch = mkdtempSync(join(tmpdir(), "limpet-web-"));
-const tests = [];
-const test = (title, run) => tests.push({ title, run });
-
-function assert(condition, message) {
-  if (!condition) throw new Error(message);
-}
-function equal(actual, expected, what) {
-  assert(actual === expected, `${what}: ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`);
-}
-
-// Open a page. Everything that it may not do is collected in page.wrong.
-async function open(browser, file, options = {}) {
-  const url = pathToFileURL(join(scratch, file)).href;
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  page.wrong = [];
-  page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.wrong.push(m.text()));
-  page.on("pageerror", (error) => page.wrong.push(error.message));
-  page.on("dialog", (dialog) => { page.wrong.push("a dialog"); dialog.dismiss(); });
-  page.on("request", (r) => r.url() !== url && page.wrong.push(`request of ${r.url()}`));
-  await page.goto(url);
-  return page;
-}
+const open = (browser, file, options = {}) => openPage(browser, pathToFileURL(join(scratch, file)).href, options);
 
 test("says what the slowest call waited for, without an error or a request", async (browser) => {
   const page = await open(browser, "stack.html");
@@ -135,33 +111,10 @@ async function takePictures(browser, dir) {
   }
 }
 
-async function main() {
-  if (!existsSync(browserPath)) throw new Error(`there is no ${browserPath}: run scripts/deps.sh`);
-  const { chromium } = await import("playwright-core");
-  execFileSync(join(process.env.BUILD, "tests/web/make_stack"), [scratch], { stdio: "inherit" });
-  const browser = await chromium.launch({ executablePath: browserPath, args: FLAGS });
-  let failed = 0;
-  console.log(`1..${tests.length}`);
-  for (const [at, { title, run }] of tests.entries()) {
-    try {
-      await run(browser);
-      console.log(`ok ${at + 1} - ${title}`);
-    } catch (error) {
-      failed++;
-      console.log(`not ok ${at + 1} - ${title}\n# ${String(error.message).replace(/\n/g, "\n# ")}`);
-    }
-    for (const context of browser.contexts()) await context.close();
-  }
-  if (process.env.SCREENSHOTS) await takePictures(browser, process.env.SCREENSHOTS);
-  await browser.close();
-  return failed ? 1 : 0;
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.log(`1..1\nnot ok 1 - the browser test can run\n# ${String(error.message).replace(/\n/g, "\n# ")}`);
-  process.exitCode = 1;
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
-}
+process.exitCode = await runTests({
+  before: () => execFileSync(join(process.env.BUILD, "tests/web/make_stack"), [scratch], { stdio: "inherit" }),
+  after: async (browser) => {
+    if (process.env.SCREENSHOTS) await takePictures(browser, process.env.SCREENSHOTS);
+  },
+});
+rmSync(scratch, { recursive: true, force: true });

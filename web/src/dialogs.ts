@@ -5,7 +5,7 @@ import { h } from "./dom";
 const NAME_KEY = "limpet operator";
 let open: HTMLDialogElement | null = null;
 
-export const dialogOpen = () => open !== null;
+export const dialogOpen = () => open?.open === true;
 
 function storedName(): string {
   try {
