@@ -29,6 +29,7 @@ void lp_engine_free(struct lp_engine *e)
 	lp_table_builder_free(e->plain);
 	semantic_reader_free(e->logs);
 	noted_processes_release(&e->processes);
+	surroundings_release(&e->around);
 	setup_release(&e->setup);
 	free(e);
 }
@@ -186,7 +187,9 @@ int lp_engine_feed(struct lp_engine *e, const struct lp_source *source,
 	late_count(e, batch);
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		r = lp_table_builder_add(builders[i], source, batch, err);
-	if (r == 0 && e->logs && semantic_reader_batch(e->logs, source->catalogue, batch) < 0)
+	if (r == 0 &&
+		((e->logs && semantic_reader_batch(e->logs, source->catalogue, batch) < 0) ||
+			surroundings_batch(&e->around, source->catalogue, batch) < 0))
 		r = lp_err_sys(err, -ENOMEM, "cannot take over samples");
 	return r;
 }
@@ -442,6 +445,21 @@ static int verdict_compared(const struct lp_engine *e, const struct semantic *se
 	return 0;
 }
 
+/* What is around those that are told of: of the dataset, or of what was fed. */
+static int verdict_surround(const struct lp_engine *e, struct lp_verdict *v, struct lp_err *err)
+{
+	_cleanup_(surroundings_release) struct surroundings read = {0};
+	int r = 0;
+
+	if (!v->n_suspects && !v->n_warnings && !v->n_absent)
+		return 0;
+	if (e->data)
+		r = surroundings_read(&read, e->data, err);
+	if (r == 0 && surroundings_tell(e->data ? &read : &e->around, v) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot tell what is around the suspects");
+	return r;
+}
+
 /* Suspects, incidents, and what it all comes to. */
 static int verdict_explain(const struct lp_engine *e, const struct semantic *semantic,
 	struct lp_verdict *v, struct lp_err *err)
@@ -460,6 +478,8 @@ static int verdict_explain(const struct lp_engine *e, const struct semantic *sem
 		r = lp_err_sys(err, -ENOMEM, "cannot read what runs where");
 	if (r == 0)
 		r = explain_verdict(v, s->topology, &s->hosts, state, semantic, err);
+	if (r == 0)
+		r = verdict_surround(e, v, err);
 	if (r == 0)
 		r = status_judge(v, &grounds, err);
 	state_close(state);

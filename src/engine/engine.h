@@ -7,6 +7,7 @@
 #include "engine/setup.h"
 #include "explain/processes.h"
 #include "explain/semantic_reader.h"
+#include "explain/surroundings.h"
 #include <limpet/engine.h>
 
 #define ENGINE_LANES_MAX 4
@@ -33,6 +34,7 @@ struct lp_engine {
 	struct semantic_options logs_how;
 	struct semantic_reader *logs;	  /* of system calls; NULL: nobody wants to know */
 	struct noted_processes processes; /* that remarks told of */
+	struct surroundings around;	  /* what was fed of links, arrays, jobs */
 	struct lp_dataset *data; /* where the data comes from, what of it could not be read;
 					  may be NULL */
 };

@@ -1,11 +1,12 @@
 /* Metrics of Lustre OSTs as their server sees them. */
 #include "model/metric_def.h"
 
-/* Microseconds of the first input for each of the second, in ms. */
-static double per_ms(const double *in, double dt_s)
+/* Microseconds of the first input for each of the second, in ms. Requests without any time were not
+ * timed. */
+static double timed_ms(const double *in, double dt_s)
 {
 	(void)dt_s;
-	return metric_ratio(in[0], in[1]) / 1000;
+	return in[0] > 0 || in[1] <= 0 ? metric_ratio(in[0], in[1]) / 1000 : NAN;
 }
 
 /* The first input for each of the second. */
@@ -51,7 +52,7 @@ const struct lp_metric metrics_ost[] = {
 		.help = "reads and writes per second",
 		.resource = "storage",
 		.kind = "ost",
-		.inputs = {"rd_ops+wr_ops"},
+		.inputs = {"rd_ops?+wr_ops?"},
 		.eval = metric_rate,
 		.role = LP_ROLE_WORK,
 		.floor = 1},
@@ -61,8 +62,8 @@ const struct lp_metric metrics_ost[] = {
 		.resource = "storage",
 		.kind = "ost",
 		.headline = true,
-		.inputs = {"rd_us+wr_us?", "rd_ops+wr_ops"},
-		.eval = per_ms,
+		.inputs = {"rd_us?+wr_us?", "rd_ops?+wr_ops?"},
+		.eval = timed_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1,
 		.judged = true},

@@ -16,6 +16,7 @@ static void suspects_free(struct lp_suspect *suspects, uint32_t n)
 {
 	for (uint32_t i = 0; suspects && i < n; i++) {
 		strings_free(suspects[i].evidence, suspects[i].n_evidence);
+		strings_free(suspects[i].context, suspects[i].n_context);
 		free(suspects[i].advice);
 	}
 	free(suspects);

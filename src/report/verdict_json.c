@@ -214,6 +214,8 @@ static void write_suspect(FILE *out, const struct lp_verdict *v, const struct lp
 	key_string(out, "cause", s->cause);
 	key_number(out, "confidence", s->confidence);
 	key_strings(out, "evidence", s->evidence, s->n_evidence);
+	if (s->n_context)
+		key_strings(out, "context", s->context, s->n_context);
 	write_functions(out, v, s);
 	write_process(out, v, s);
 	key_string(out, "advice", s->advice);

@@ -1,0 +1,52 @@
+/* What is known around a suspect that is not compared with anybody: a link that came up with fewer
+ * lanes than it has, an array that is being rebuilt, a path that is lost, a job that loads a
+ * server.
+ *
+ * Collectors record such things as rows of kinds of their own (docs/fields.md). Here they are read
+ * by a table of rules, each of which says when a row is worth a remark, and remarks go to the
+ * suspects that they are about: `context` of struct lp_suspect.
+ */
+#ifndef EXPLAIN_SURROUNDINGS_H
+#define EXPLAIN_SURROUNDINGS_H
+
+#include <limpet/batch.h>
+#include <limpet/dataset.h>
+#include <limpet/verdict.h>
+
+/* A remark about a component, and from when to when it was true. */
+struct surrounding {
+	char *observer, *kind, *name;
+	char *members; /* names of disks that it is about, separated by commas; "": only `name` */
+	char *text;    /* "link down-trained to x1 (of x4)" */
+	uint32_t rule;
+	int64_t first_us, last_us;
+};
+
+/* What a job did on a server. */
+struct surrounding_job {
+	char *observer, *name;
+	int64_t slice; /* number of the stretch of JOB_SLICE_US */
+	double bytes;
+};
+
+struct surroundings {
+	struct surrounding *items;
+	size_t n, cap;
+	struct surrounding_job *jobs;
+	size_t n_jobs, cap_jobs;
+};
+
+void surroundings_release(struct surroundings *s);
+
+/* Take what a batch says. -ENOMEM. */
+int surroundings_batch(
+	struct surroundings *s, const struct lp_catalogue *c, const struct lp_batch *b);
+
+/* Take all archives of a dataset. What cannot be read there was told already. */
+int surroundings_read(struct surroundings *s, struct lp_dataset *ds, struct lp_err *err);
+
+/* Tell suspects, warnings and absent components of an explained verdict what is around them, in
+ * `context` and as evidence, and their incidents. -ENOMEM. */
+int surroundings_tell(const struct surroundings *s, struct lp_verdict *v);
+
+#endif
