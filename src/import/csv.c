@@ -411,6 +411,9 @@ static const struct option_def csv_option_defs[] = {
 	{"value", 0, OPTION_LIST, offsetof(struct csv_options, values), "COL[=METRIC],...",
 		"columns that hold values, and what to call their metrics; may be given several "
 		"times"},
+	{"unit", 0, OPTION_LIST, offsetof(struct csv_options, units), "METRIC=UNIT,...",
+		"what the values of a metric are in, so that reports can say it: ms, s, bytes, "
+		"bytes/s, %, or any other word; may be given several times"},
 	{"separator", 0, OPTION_STRING, offsetof(struct csv_options, separator), "C",
 		"character between fields: , ; | or tab [what the first line has]"},
 	{"events", 0, OPTION_STRING, offsetof(struct csv_options, events), "held|rated",

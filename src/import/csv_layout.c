@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CSV_UNIT_MAX 24
+
 int csv_layout_separator(struct csv_reader *r, const struct csv_options *o, struct lp_err *err)
 {
 	const char *s = o->separator;
@@ -68,6 +70,47 @@ static int layout_add_values(
 			return r;
 	}
 	return 0;
+}
+
+static int layout_add_unit(
+	struct csv_layout *l, const char *metric, const char *unit, struct lp_err *err)
+{
+	struct csv_unit added;
+
+	if (array_reserve(&l->units, &l->cap_units, l->n_units + 1, sizeof(*l->units)) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot add a unit");
+	added = (struct csv_unit){.metric = strdup(metric), .unit = strdup(unit)};
+	if (!added.metric || !added.unit) {
+		free(added.metric);
+		free(added.unit);
+		return lp_err_sys(err, -ENOMEM, "cannot add a unit");
+	}
+	l->units[l->n_units++] = added;
+	return 0;
+}
+
+/* "await=ms,throughput=bytes/s" */
+static int layout_add_units(struct csv_layout *l, const char *list, struct lp_err *err)
+{
+	_cleanup_free_ char *copy = strdup(list);
+	char *rest = copy, *item;
+	int r = 0;
+
+	if (!copy)
+		return lp_err_sys(err, -ENOMEM, "cannot read '%.64s'", list);
+	while (r == 0 && (item = strsep(&rest, ","))) {
+		char *unit = strchr(item, '=');
+
+		if (!unit || unit == item || !unit[1])
+			return lp_err_set(err, -EINVAL,
+				"--unit: '%.128s' is not a list METRIC=UNIT,...", list);
+		if (strlen(unit + 1) > CSV_UNIT_MAX)
+			return lp_err_set(err, -EINVAL, "--unit: '%.64s' is longer than %d bytes",
+				unit + 1, CSV_UNIT_MAX);
+		*unit = '\0';
+		r = layout_add_unit(l, item, unit + 1, err);
+	}
+	return r;
 }
 
 static int layout_wide(struct csv_layout *l, const struct csv_options *o, const char *path,
@@ -158,11 +201,29 @@ int csv_layout_init(struct csv_layout *l, const struct csv_options *o, const str
 	if (ret < 0)
 		return lp_err_sys(err, ret, "cannot read the header");
 	l->n_fields = l->headless ? 4 : n;
+	for (unsigned i = 0; ret == 0 && i < o->units.n; i++)
+		ret = layout_add_units(l, o->units.items[i], err);
+	if (ret < 0)
+		return ret;
 	return wide ? layout_wide(l, o, path, &h, err) : layout_long(l, path, &h, err);
+}
+
+const char *csv_layout_unit(const struct csv_layout *l, const char *metric)
+{
+	for (size_t i = 0; i < l->n_units; i++) {
+		if (!strcmp(l->units[i].metric, metric))
+			return l->units[i].unit;
+	}
+	return "";
 }
 
 void csv_layout_release(struct csv_layout *l)
 {
+	for (size_t i = 0; i < l->n_units; i++) {
+		free(l->units[i].metric);
+		free(l->units[i].unit);
+	}
+	free(l->units);
 	for (size_t i = 0; i < l->n_values; i++)
 		free(l->values[i].metric);
 	free(l->values);

@@ -12,6 +12,7 @@ struct csv_options {
 	const char *time;	   /* column of the time */
 	const char *component;	   /* template */
 	struct option_list values; /* "COL[=metric],..." each */
+	struct option_list units;  /* "METRIC=UNIT,..." each */
 	const char *separator;
 	const char *events;	 /* "held", "rated"; NULL: rows are samples */
 	int64_t events_every_us; /* time between the samples that are made of events; 0: 15 s */
@@ -25,6 +26,11 @@ struct csv_value_column {
 	char *metric; /* its name; NULL in the long form */
 };
 
+/* What the user says the values of a metric are in. */
+struct csv_unit {
+	char *metric, *unit;
+};
+
 struct csv_layout {
 	bool wide;
 	bool headless;	 /* the first row is data already */
@@ -34,6 +40,8 @@ struct csv_layout {
 	struct csv_template component;
 	struct csv_value_column *values; /* just one in the long form */
 	size_t n_values, cap_values;
+	struct csv_unit *units;
+	size_t n_units, cap_units;
 };
 
 /* Read "--separator": one character, or "tab". Detects it if the user has not said. */
@@ -43,5 +51,8 @@ int csv_layout_separator(struct csv_reader *r, const struct csv_options *o, stru
 int csv_layout_init(struct csv_layout *l, const struct csv_options *o, const struct csv_reader *r,
 	const char *path, struct lp_err *err);
 void csv_layout_release(struct csv_layout *l);
+
+/* The unit of a metric; "" if nobody said it. */
+const char *csv_layout_unit(const struct csv_layout *l, const char *metric);
 
 #endif

@@ -228,10 +228,13 @@ static int kind_publish(struct csv_series *s, uint32_t kind, struct lp_err *err)
 		.n_columns = k->n_columns};
 	int r;
 
-	for (uint32_t i = 0; i < k->n_columns; i++)
-		columns[i] = (struct lp_column){.name = csv_intern_text(&s->metrics, k->metrics[i]),
-			.unit = "",
+	for (uint32_t i = 0; i < k->n_columns; i++) {
+		const char *metric = csv_intern_text(&s->metrics, k->metrics[i]);
+
+		columns[i] = (struct lp_column){.name = metric,
+			.unit = csv_layout_unit(s->layout, metric),
 			.type = LP_REAL};
+	}
 	r = lp_catalogue_add_schema(s->catalogue, &schema, &k->schema, err);
 	if (r < 0)
 		return r;

@@ -360,6 +360,34 @@ static void test_wrong_columns(void **state)
 	text_fails("ts,disk,v\n1,a,2\n", &o, -EINVAL, "--separator: 'ab'");
 }
 
+/* Units of the metrics that are named; the others have none. */
+static void test_units(void **state)
+{
+	static char names[][10] = {"time", "component", "metric", "value"};
+	struct csv_field fields[4];
+	struct csv_reader reader = {.n_fields = 4, .fields = fields};
+	struct csv_options o = {.units = {{"await=ms,tps=1/s", "rd=bytes/s"}, 2}};
+	struct csv_layout l;
+	struct lp_err err;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		fields[i] = (struct csv_field){names[i], strlen(names[i]), false};
+	assert_int_equal(csv_layout_init(&l, &o, &reader, "x.csv", &err), 0);
+	assert_string_equal(csv_layout_unit(&l, "await"), "ms");
+	assert_string_equal(csv_layout_unit(&l, "tps"), "1/s");
+	assert_string_equal(csv_layout_unit(&l, "rd"), "bytes/s");
+	assert_string_equal(csv_layout_unit(&l, "wr"), "");
+	csv_layout_release(&l);
+	o.units.n = 1;
+	o.units.items[0] = "await";
+	text_fails("1,a/disk:x,m,1\n", &o, -EINVAL, "--unit: 'await' is not a list METRIC=UNIT");
+	o.units.items[0] = "await=";
+	text_fails("1,a/disk:x,m,1\n", &o, -EINVAL, "--unit: 'await=' is not a list");
+	o.units.items[0] = "await=a unit that is much too long for anything";
+	text_fails("1,a/disk:x,m,1\n", &o, -EINVAL, "is longer than 24 bytes");
+}
+
 static void test_separator_option(void **state)
 {
 	struct csv_options o = {.separator = "|"};
@@ -556,6 +584,7 @@ int main(void)
 		TEST(test_warnings_are_bounded),
 		TEST(test_files_without_data),
 		TEST(test_wrong_columns),
+		TEST(test_units),
 		TEST(test_separator_option),
 		TEST(test_selection),
 		TEST(test_many_samples),
