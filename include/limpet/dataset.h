@@ -11,16 +11,27 @@ extern "C" {
 
 struct lp_dataset;
 
-/* Find the files: each path is a file of a format that limpet knows, or a directory, which is
- * searched with its sub-directories for such files (once, whatever links lead to it). What cannot
- * be read there is an error at the end of lp_dataset_read(). `importer` names the format of foreign
- * files
+/* Find the data. A path that begins with the scheme of a remote source
+ * ("prometheus+http://host:9090") is that source. Otherwise each path is a file of a format that
+ * limpet knows, or a directory, which is searched with its sub-directories for such files (once,
+ * whatever links lead to it). What cannot be read there is an error at the end of
+ * lp_dataset_read(). `importer` names the format of foreign files
  * ("csv") where it is not to be guessed, else NULL; `options` is that importer's options struct, or
  * NULL for the defaults. Paths are read in the order of their file names within a directory, so
  * that an observer's files come in the order of time. */
 int lp_dataset_open(const char *const *paths, size_t n_paths, const char *importer,
 	const void *options, struct lp_warn *warn, struct lp_dataset **ret, struct lp_err *err);
 void lp_dataset_close(struct lp_dataset *ds);
+
+/* Say that only data from `from_us` up to `to_us` (0: no beginning, no end) will be read. Remote
+ * sources know by it what to ask for; call it before anything is read. Without it, or without a
+ * beginning, they are asked for the last two hours before the end, which is the time at which the
+ * dataset was opened unless said otherwise. */
+void lp_dataset_limit(struct lp_dataset *ds, int64_t from_us, int64_t to_us);
+
+/* Be told how much of a remote source was fetched, 0 .. 1. */
+void lp_dataset_progress(
+	struct lp_dataset *ds, void (*tell)(void *ctx, const char *what, double done), void *ctx);
 
 size_t lp_dataset_n_files(const struct lp_dataset *ds);
 const char *lp_dataset_path(const struct lp_dataset *ds, size_t file);

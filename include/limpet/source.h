@@ -20,6 +20,9 @@ struct lp_select {
 	/* Is this column wanted? Asked once for each column of each schema. */
 	bool (*column)(void *ctx, const struct lp_schema *s, uint32_t column);
 	void *ctx;
+	/* Go on where the data ends now: next() then returns -EAGAIN instead of 0 where a source
+	 * may still grow. Sources that cannot grow ignore it. */
+	bool follow;
 };
 
 struct lp_source;
@@ -27,7 +30,8 @@ struct lp_source;
 struct lp_source_ops {
 	/* The next batch in file order: 1 and a batch owned by the source and valid until the next
 	 * call, 0 at the end, or a negative errno. A source keeps what is good: it may report
-	 * damage with lp_warn_raise() and go on. */
+	 * damage with lp_warn_raise() and go on. -EAGAIN (only if the reader follows): there is
+	 * nothing yet, and `err` is not set; call again later. */
 	int (*next)(struct lp_source *s, struct lp_batch **ret_batch, struct lp_err *err);
 	void (*close)(struct lp_source *s);
 };

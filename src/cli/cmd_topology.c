@@ -90,8 +90,10 @@ static int tables_read(struct lp_dataset *ds, const struct topology_options *opt
 		.to_us = opt->times.until_us};
 	struct lp_table **tables = NULL;
 	uint32_t n = 0;
-	int r = lp_dataset_interval(ds, &table_opt.step_us, err), taken;
+	int r, taken;
 
+	lp_dataset_limit(ds, opt->since_us, opt->until_us);
+	r = lp_dataset_interval(ds, &table_opt.step_us, err);
 	if (r == 0)
 		r = dataset_hosts(ds, &hosts, err);
 	if (r < 0)

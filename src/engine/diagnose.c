@@ -136,8 +136,11 @@ int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options
 	struct lp_diagnose_options o = *options;
 	struct lp_err here = {0};
 	int64_t interval_us;
-	int r = lp_dataset_interval(ds, &interval_us, err), logs = 0, said;
+	int r, logs = 0, said;
 
+	lp_dataset_limit(ds, o.from_us, o.to_us);
+	lp_dataset_progress(ds, o.progress, o.progress_ctx);
+	r = lp_dataset_interval(ds, &interval_us, err);
 	if (r == 0)
 		r = step_choose(ds, interval_us, &o, err);
 	if (r == 0)

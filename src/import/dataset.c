@@ -16,6 +16,7 @@
 
 #define HEAD_BYTES 4096
 #define DEPTH_MAX 16
+#define REMOTE_SPAN_US (7200 * US_PER_SEC)
 #define FAILURES_MAX 1000 /* remembered; more tell nobody more */
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
@@ -31,6 +32,8 @@ void lp_dataset_close(struct lp_dataset *ds)
 		free(ds->files[i].addresses);
 		free(ds->files[i].worse);
 		clock_release(&ds->files[i].clock);
+		if (ds->files[i].remote)
+			remote_release(&ds->files[i].copy);
 	}
 	free(ds->files);
 	for (size_t i = 0; i < ds->n_failures; i++)
@@ -74,7 +77,7 @@ static const struct importer *importer_guess(const char *path, const unsigned ch
 	enum import_match best_match = IMPORT_NO;
 
 	for (const struct importer *const *i = importers; *i; i++) {
-		enum import_match match = (*i)->probe(path, head, n);
+		enum import_match match = (*i)->probe ? (*i)->probe(path, head, n) : IMPORT_NO;
 
 		if (match > best_match) {
 			best = *i;
@@ -102,7 +105,7 @@ static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
 		return lp_err_sys(err, (int)n, "cannot read %s", path);
 	if ((n >= 4 && !memcmp(head, "\x89LPA", 4)) || has_suffix(path, LP_ARCHIVE_SUFFIX))
 		return 0;
-	if (!ds->forced)
+	if (!ds->forced || !ds->forced->probe)
 		ret->importer = importer_guess(path, head, (size_t)n);
 	else if (named || ds->forced->probe(path, head, (size_t)n) != IMPORT_NO)
 		ret->importer = ds->forced;
@@ -115,20 +118,32 @@ static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
 		path);
 }
 
+static int dataset_append(
+	struct lp_dataset *ds, const char *path, struct data_file *f, struct lp_err *err)
+{
+	f->path = strdup(path);
+	if (!f->path || array_reserve(&ds->files, &ds->cap, ds->n + 1, sizeof(*ds->files)) < 0) {
+		free(f->path);
+		return lp_err_sys(err, -ENOMEM, "cannot open %s", path);
+	}
+	ds->files[ds->n++] = *f;
+	return 0;
+}
+
 static int dataset_add_file(struct lp_dataset *ds, const char *path, bool named, struct lp_err *err)
 {
 	struct data_file f = {.interval_us = -1};
 	int r = file_probe(ds, path, named, &f, err);
 
-	if (r < 0)
-		return r;
-	f.path = strdup(path);
-	if (!f.path || array_reserve(&ds->files, &ds->cap, ds->n + 1, sizeof(*ds->files)) < 0) {
-		free(f.path);
-		return lp_err_sys(err, -ENOMEM, "cannot open %s", path);
-	}
-	ds->files[ds->n++] = f;
-	return 0;
+	return r < 0 ? r : dataset_append(ds, path, &f, err);
+}
+
+static int dataset_add_address(struct lp_dataset *ds, const char *path, struct lp_err *err)
+{
+	struct data_file f = {.interval_us = -1, .remote = true};
+
+	f.importer = importer_find_address(path, err);
+	return f.importer ? dataset_append(ds, path, &f, err) : -EINVAL;
 }
 
 static int dataset_add_dir(
@@ -276,6 +291,8 @@ static int dataset_add_path(struct lp_dataset *ds, const char *path, bool alone,
 	struct stat st;
 	int r;
 
+	if (importer_is_address(path))
+		return dataset_add_address(ds, path, err);
 	if (stat(path, &st) < 0)
 		return lp_err_sys(err, -errno, "cannot open %s", path);
 	if (!S_ISDIR(st.st_mode))
@@ -318,6 +335,7 @@ int lp_dataset_open(const char *const *paths, size_t n_paths, const char *import
 	if (!ds)
 		return lp_err_sys(err, -ENOMEM, "cannot open data");
 	ds->options = options;
+	ds->opened_us = clock_us(CLOCK_REALTIME);
 	ds->warn = warn;
 	ds->forced = importer ? importer_find(importer) : NULL;
 	if (importer && !ds->forced)
@@ -332,14 +350,81 @@ int lp_dataset_open(const char *const *paths, size_t n_paths, const char *import
 	return 0;
 }
 
+void lp_dataset_limit(struct lp_dataset *ds, int64_t from_us, int64_t to_us)
+{
+	ds->from_us = from_us;
+	ds->to_us = to_us;
+}
+
+/* A remote source has no beginning and no end of its own: what is not said is the last two hours,
+ * the same ones however often it is read. */
+static struct lp_select remote_select(const struct lp_dataset *ds, const struct lp_select *select)
+{
+	struct lp_select want = select ? *select : (struct lp_select){0};
+
+	if (!want.from_us)
+		want.from_us = ds->from_us;
+	if (!want.to_us)
+		want.to_us = ds->to_us;
+	if (!want.to_us && !want.follow)
+		want.to_us = ds->opened_us;
+	if (!want.from_us)
+		want.from_us = (want.to_us ? want.to_us : ds->opened_us) - REMOTE_SPAN_US;
+	return want;
+}
+
 static int file_open(const struct lp_dataset *ds, const struct data_file *f,
 	const struct lp_select *select, struct lp_warn *warn, struct lp_source **ret,
 	struct lp_err *err)
 {
+	const void *options = f->importer == ds->forced ? ds->options : NULL;
+
+	if (f->remote)
+		return remote_open(&f->copy, select, warn, ret, err);
 	if (!f->importer)
 		return lp_archive_open(f->path, select, warn, ret, err);
-	return f->importer->open(
-		f->path, f->importer == ds->forced ? ds->options : NULL, select, warn, ret, err);
+	return f->importer->open(f->path, options, select, warn, ret, err);
+}
+
+/* Fetch a remote source, once. */
+static int file_fetch(struct lp_dataset *ds, struct data_file *f, struct lp_err *err)
+{
+	_cleanup_(lp_source_closep) struct lp_source *source = NULL;
+	const void *options = f->importer == ds->forced ? ds->options : NULL;
+	struct lp_select want = remote_select(ds, NULL);
+	const char *worse = NULL;
+
+	if (!f->remote || f->copy.tried)
+		return 0;
+	f->copy = (struct remote_copy){.tried = true, .fd = -1};
+	f->importer->open(f->path, options, &want, ds->warn, &source, &f->copy.failure);
+	if (source && f->importer->worse)
+		worse = f->importer->worse(source);
+	if (worse) {
+		f->worse = strdup(worse);
+		if (!f->worse)
+			return lp_err_sys(err, -ENOMEM, "cannot fetch %s", f->path);
+	}
+	if (source)
+		remote_fetch(source, worse, &ds->progress, &f->copy);
+	if (f->copy.failure.code == -ENOMEM)
+		*err = f->copy.failure;
+	return f->copy.failure.code == -ENOMEM ? -ENOMEM : 0;
+}
+
+int dataset_fetch(struct lp_dataset *ds, struct lp_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ds->n; i++)
+		r = file_fetch(ds, &ds->files[i], err);
+	return r;
+}
+
+void lp_dataset_progress(
+	struct lp_dataset *ds, void (*tell)(void *ctx, const char *what, double done), void *ctx)
+{
+	ds->progress = (struct remote_progress){.tell = tell, .ctx = ctx};
 }
 
 int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
@@ -355,6 +440,11 @@ int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
 	*ret_stop = fn(ctx, source, NULL, err);
 	while (!*ret_stop) {
 		r = lp_source_next(source, &batch, err);
+		/* What was fetched may end early. */
+		if (r == 0 && f->remote && f->copy.failure.code) {
+			*err = f->copy.failure;
+			r = f->copy.failure.code;
+		}
 		if (r <= 0)
 			return r;
 		*ret_stop = fn(ctx, source, batch, err);
@@ -395,6 +485,8 @@ int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_da
 {
 	struct lp_err first = {0};
 
+	if (dataset_fetch(ds, err) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < ds->n; i++) {
 		struct lp_err here = {0};
 		int stop = 0;
@@ -447,6 +539,8 @@ static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *e
 
 	if (f->interval_us >= 0)
 		return 0;
+	if (file_fetch(ds, f, err) < 0)
+		return -ENOMEM;
 	if (file_open(ds, f, NULL, NULL, &source, &here) == -ENOMEM) {
 		*err = here;
 		return -ENOMEM;

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "import/dataset_clocks.h"
+#include "import/dataset_remote.h"
 #include "import/importer.h"
 #include "model/hosts.h"
 #include "model/meaning.h"
@@ -18,6 +19,8 @@ struct data_file {
 	int64_t first_us, last_us;	 /* once asked; 0: unknown */
 	char *worse;			 /* what an archive says of metrics; NULL: nothing */
 	char *observer, *addresses;	 /* the same, of an archive; NULL: unknown */
+	bool remote;			 /* `path` is an address */
+	struct remote_copy copy;	 /* of a remote source */
 	struct data_clock clock;
 	int64_t read_first_us, read_last_us; /* what was read of it; 0: nothing, or not known */
 };
@@ -42,6 +45,9 @@ struct lp_dataset {
 	size_t n, cap;
 	const struct importer *forced;
 	const void *options;
+	int64_t from_us, to_us; /* what will be read, see lp_dataset_limit() */
+	int64_t opened_us;
+	struct remote_progress progress;
 	struct lp_warn *warn;
 	struct strmap directories; /* those searched already, by device and inode */
 	struct lp_err unread;	   /* the first thing in a directory that could not be read */
@@ -57,6 +63,10 @@ struct lp_dataset {
 	char **notes; /* what a verdict, or whoever else reads it, has to tell of it */
 	size_t n_notes, cap_notes;
 };
+
+/* Have remote sources fetched before they are read by several threads. What goes wrong is told by
+ * whoever reads them. 0 or -ENOMEM. */
+int dataset_fetch(struct lp_dataset *ds, struct lp_err *err);
 
 /* Keep a note. 0 or -ENOMEM. */
 int dataset_tell(struct lp_dataset *ds, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

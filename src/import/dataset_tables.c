@@ -269,8 +269,10 @@ int dataset_build(struct lp_dataset *ds, struct lp_table_builder *const *builder
 {
 	struct whole whole = {
 		.ds = ds, .opt = builders[0]->opt, .builders = builders, .n_builders = n};
-	int r = whole_read_all(&whole, err);
+	int r = dataset_fetch(ds, err);
 
+	if (r == 0)
+		r = whole_read_all(&whole, err);
 	if (r == 0 && !ds->looked && builders[0]->opt->judged &&
 		dataset_settle_clocks(ds, builders[0]) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot read data");

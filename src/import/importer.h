@@ -19,8 +19,18 @@ struct importer {
 	const struct option_def *options; /* NULL-terminated by a row without a name; may be NULL */
 	size_t options_size;		  /* bytes of the struct that the options fill, zeroed */
 
+	/* What the addresses of remote sources begin with ("prometheus+http://"), ended by NULL;
+	 * NULL if the importer reads files. `path` is then the whole address, `select` always has a
+	 * beginning and, unless it follows, an end, and only lives as long as the call. */
+	const char *const *schemes;
+
+	/* Which side of its peers is worse in the metrics of a source, as meanings_format() writes
+	 * it, for what the names of metrics do not tell; NULL: nothing. The text is the source's.
+	 * May be NULL. */
+	const char *(*worse)(const struct lp_source *source);
+
 	/* Judge a file by its first bytes (`n` of them, fewer only if the file is shorter) and its
-	 * path. */
+	 * path. NULL if the importer reads no files. */
 	enum import_match (*probe)(const char *path, const unsigned char *head, size_t n);
 
 	/* Open a file as a source. `options` is the struct of `options_size` bytes, or NULL for the
@@ -34,5 +44,12 @@ extern const struct importer *const importers[];
 
 /* The importer of that name, or NULL. */
 const struct importer *importer_find(const char *name);
+
+/* Is this the address of something rather than a path: "scheme://..."? */
+bool importer_is_address(const char *path);
+
+/* The importer of the remote source with that address. NULL: there is none, and `err` tells which
+ * schemes there are. */
+const struct importer *importer_find_address(const char *path, struct lp_err *err);
 
 #endif

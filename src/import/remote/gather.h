@@ -1,0 +1,84 @@
+/* Makes batches of the series of a server. All samples of one target (a job and an instance) have
+ * the same times, so each target has batches of its own.
+ */
+#ifndef IMPORT_REMOTE_GATHER_H
+#define IMPORT_REMOTE_GATHER_H
+
+#include "base/hash.h"
+#include "import/remote/answer.h"
+#include "import/remote/mapping.h"
+#include <limpet/source.h>
+
+/* One value of one input of one component at one time. */
+struct gather_cell {
+	int64_t ms;
+	uint32_t component; /* position in the gather's list */
+	uint32_t input;	    /* two per column of its group: the value, and what it is divided by */
+	double value;
+};
+
+struct gather_target {
+	char *instance;
+	struct gather_cell *cells;
+	size_t n, cap;
+	size_t n_carried; /* cells of the last time of the batch before, which come first */
+};
+
+struct gather_component {
+	uint32_t group, id;
+	uint32_t *owners; /* [input] the target that the values come from, plus 1 */
+	size_t place;	  /* in the batch that is being made, plus 1 */
+	uint32_t row;
+};
+
+/* What a group of the mapping is in the catalogue. */
+struct gather_group {
+	uint32_t schema, n_columns;
+	int *place; /* [column] in the schema, -1: the server has no such metric */
+};
+
+/* Zero-initialise it. */
+struct gather {
+	const struct mapping *mapping;
+	struct lp_catalogue *catalogue;
+	struct lp_warn *warn;
+	const char *path; /* for warnings */
+	struct strmap targets_by_key, components_by_key, said;
+	struct gather_target *targets;
+	size_t n_targets, cap_targets;
+	struct gather_component *components;
+	size_t n_components, cap_components;
+	struct gather_group *groups; /* [group of the mapping] */
+	struct lp_batch *batch;
+	struct strbuf name, observer, key; /* scratch */
+	int64_t from_ms;		   /* samples before this are not taken */
+	uint64_t n_samples;		   /* taken since gather_begin() */
+	size_t next;			   /* target to deliver */
+};
+
+/* Set it up for the metrics that are in `present`; NULL: for all. What is pointed to outlives it.
+ * Release it also after a failure. */
+int gather_init(struct gather *g, const struct mapping *mapping, struct lp_catalogue *catalogue,
+	const struct strmap *present, struct lp_warn *warn, const char *path, struct lp_err *err);
+void gather_release(struct gather *g);
+
+/* Append the names of the metrics that are wanted, for a regular expression: "a|b|c". */
+void gather_names(const struct gather *g, struct strbuf *to);
+
+/* Begin with samples from this time on. Everything taken before was delivered or dropped. */
+void gather_begin(struct gather *g, int64_t from_ms);
+
+/* Take a series; one that no table names is passed over. */
+int gather_series(struct gather *g, const struct answer_series *s, struct lp_err *err);
+
+/* Forget what was taken since gather_begin(). */
+void gather_drop(struct gather *g);
+
+/* The next batch of what was taken: 1, or 0 if there is no more. It is valid until the next call.
+ */
+int gather_next(struct gather *g, struct lp_batch **ret, struct lp_err *err);
+
+/* The usual time between samples of what was taken and not delivered yet; 0: not known. */
+int64_t gather_interval_us(const struct gather *g);
+
+#endif

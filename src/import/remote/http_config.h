@@ -1,0 +1,30 @@
+/* How to speak to an HTTP server: passwords, tokens and TLS, from a file in the form of Prometheus'
+ * http_config (as promtool's --http.config.file takes it). Secrets never come from command lines,
+ * which everybody on the machine can read.
+ */
+#ifndef IMPORT_REMOTE_HTTP_CONFIG_H
+#define IMPORT_REMOTE_HTTP_CONFIG_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Zero-initialise it: no secrets, the system's certificates. */
+struct http_config {
+	char *username, *password;
+	char *token_type, *token; /* of the Authorization header; NULL: none */
+	char *ca_file, *cert_file, *key_file, *server_name;
+	char *proxy_url;
+	bool insecure;	   /* take any certificate */
+	bool no_redirects; /* do not follow them */
+};
+
+/* Read a text. Files that it names are looked for beside `name`, and secrets in them are read. */
+int http_config_parse(
+	struct http_config *c, const char *text, size_t len, const char *name, struct lp_err *err);
+
+/* The same of a file. */
+int http_config_load(struct http_config *c, const char *path, struct lp_err *err);
+void http_config_release(struct http_config *c);
+
+#endif

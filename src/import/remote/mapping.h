@@ -1,0 +1,82 @@
+/* Which metrics of a Prometheus server become which columns of which components: a table in YAML
+ * (docs/importing.md, data/mappings).
+ *
+ * Columns that one of limpet's own collectors has are delivered as that collector records them, so
+ * that metrics come from the same formulas. All others are finished metrics: the value of a gauge,
+ * the rate of a counter, or with `per` the growth of one counter for each of another.
+ */
+#ifndef IMPORT_REMOTE_MAPPING_H
+#define IMPORT_REMOTE_MAPPING_H
+
+#include "base/strbuf.h"
+#include <limpet/catalogue.h>
+#include <limpet/metric.h>
+#include <regex.h>
+
+enum mapping_type {
+	MAPPING_COUNTER,
+	MAPPING_GAUGE,
+};
+
+/* A label that must match, or must not. */
+struct mapping_where {
+	char *label;
+	regex_t pattern;
+	bool not ;
+};
+
+struct mapping_conditions {
+	struct mapping_where *items;
+	size_t n, cap;
+};
+
+struct mapping_column {
+	char *metric; /* of the server */
+	char *per;    /* another one, whose growth the growth is divided by; NULL: none */
+	char *column, *unit;
+	double scale;
+	enum mapping_type type;
+	bool sum; /* of all series of a component */
+	enum lp_role role;
+	bool has_role;
+	struct mapping_conditions where;
+	struct lp_column own; /* what a collector of limpet calls it; without a name: none has it */
+};
+
+struct mapping_group {
+	char *kind;
+	char *name, *observer; /* templates: "{device}", "{nodename|instance}" */
+	struct mapping_conditions where;
+	struct mapping_column *columns;
+	size_t n_columns, cap_columns;
+};
+
+/* Zero-initialise it. Several tables may be read into one. */
+struct mapping {
+	struct mapping_group *groups;
+	size_t n_groups, cap_groups;
+};
+
+/* Read a table. `name` is that of the file, for errors. */
+int mapping_parse(
+	struct mapping *m, const char *text, size_t len, const char *name, struct lp_err *err);
+int mapping_load(struct mapping *m, const char *path, struct lp_err *err);
+
+/* Read all tables that are built in. */
+int mapping_load_builtin(struct mapping *m, struct lp_err *err);
+
+void mapping_release(struct mapping *m);
+
+/* The value of a label of a series, or NULL. */
+typedef const char *(*mapping_label_fn)(const void *series, const char *label);
+
+/* Do the labels of a series match all conditions? */
+bool mapping_matches(
+	const struct mapping_conditions *c, mapping_label_fn label, const void *series);
+
+/* Replace what is in `to` by the template with labels put in: "{a|b}" is the first of these labels
+ * that is there. False if none is, or nothing remains. */
+bool mapping_expand(
+	const char *template, mapping_label_fn label, const void *series, struct strbuf *to);
+
+#endif
