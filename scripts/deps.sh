@@ -38,6 +38,7 @@ test=(
 	ethtool procps kmod fio postmark # the lab's links and workloads
 	xfsprogs			# tracing is measured on it
 	libopenmpi-dev openmpi-bin	# the layer of MPI-IO, and programs that use it
+	prometheus prometheus-node-exporter victoria-metrics # servers that data is read from
 	libhdf5-openmpi-dev libpnetcdf-dev # programs that use HDF5 and PnetCDF
 )
 # To drive it; others than Debian's will do.
@@ -104,4 +105,7 @@ only_programs() {
 	[ ! -d /run/systemd/system ] || "${as_root[@]}" systemctl --quiet stop "$@" || true
 }
 only_programs sysstat sysstat.service sysstat-collect.timer sysstat-summary.timer
+only_programs prometheus prometheus.service
+only_programs prometheus-node-exporter prometheus-node-exporter.service
+only_programs victoria-metrics victoria-metrics.service
 only_programs glusterfs-server glusterd.service glustereventsd.service

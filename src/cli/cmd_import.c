@@ -24,6 +24,7 @@
 struct import_options {
 	struct option_list worse;
 	const char *output, *name;
+	int64_t since_us, until_us;
 	bool json, quiet;
 };
 
@@ -39,6 +40,8 @@ static const struct option_def options[] = {
 	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
 		"which side of its peers is worse in a metric: 'lower bandwidth'; kept in the "
 		"archive for 'limpet diagnose' and 'limpet train'; may be repeated"},
+	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "from this time on (2011-05-09T00:00:05Z)"},
+	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
 	{NULL},
@@ -246,14 +249,18 @@ DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
 static int import_run(struct import *im, struct lp_dataset *ds, struct lp_err *err)
 {
+	const struct lp_select select = {.from_us = im->opt->since_us, .to_us = im->opt->until_us};
 	struct lp_err finish_err = {0};
 	int r, finished;
 
 	im->files_total = lp_dataset_n_files(ds);
 	im->progress = !im->opt->quiet && isatty(STDERR_FILENO);
+	lp_dataset_limit(ds, select.from_us, select.to_us);
 	r = lp_dataset_interval(ds, &im->interval_us, err);
 	if (r == 0)
-		r = lp_dataset_read(ds, NULL, import_batch, im, err);
+		r = dataset_meanings(ds, &im->meanings, err);
+	if (r == 0)
+		r = lp_dataset_read(ds, &select, import_batch, im, err);
 	if (im->progress)
 		fputs("\r\033[K", stderr);
 	if (r == -ENOMEM || im->failed)
@@ -274,7 +281,9 @@ static int run(
 	const struct importer *format = n_args ? importer_find(args[0]) : NULL;
 	int r = 0;
 
-	if (!im.opt->output)
+	if (im.opt->until_us && im.opt->until_us <= im.opt->since_us)
+		r = lp_err_set(err, -EINVAL, "--until must be later than --since");
+	else if (!im.opt->output)
 		r = lp_err_set(err, -EINVAL, "say with -o DIR where the archive goes");
 	else if (im.opt->name && (!im.opt->name[0] || strchr(im.opt->name, '/')))
 		r = lp_err_set(err, -EINVAL, "'%s' is no part of a file name", im.opt->name);

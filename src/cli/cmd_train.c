@@ -128,7 +128,10 @@ static int run_open(struct training *t, struct training_run *r, struct lp_err *e
 {
 	int failed = data_open(t->data, r->paths, r->n_paths, &t->warn, &r->data, err);
 
-	return failed < 0 ? failed : lp_dataset_span(r->data, &r->first_us, &r->last_us, err);
+	if (failed < 0)
+		return failed;
+	lp_dataset_limit(r->data, t->opt->since_us, t->opt->until_us);
+	return lp_dataset_span(r->data, &r->first_us, &r->last_us, err);
 }
 
 /* Each directory is a run, and all files together are one. */

@@ -1,0 +1,58 @@
+/* Answers of a Prometheus server: to what they say, and on to batches. The first byte chooses how
+ * the rest is read. */
+#include "fuzz.h"
+#include "import/remote/gather.h"
+#include <stdlib.h>
+
+static int series_take(void *ctx, const struct answer_series *s, struct lp_err *err)
+{
+	return gather_series(ctx, s, err);
+}
+
+static int word_take(void *ctx, const char *word, struct lp_err *err)
+{
+	(void)ctx;
+	(void)word;
+	(void)err;
+	return 0;
+}
+
+/* Two answers, one after the other. */
+static void gather_all(const struct mapping *mapping, const char *text, size_t size)
+{
+	struct lp_catalogue *catalogue = lp_catalogue_new();
+	struct gather g = {0};
+	struct lp_batch *batch;
+	struct lp_err err = {0};
+	int r = gather_init(&g, mapping, catalogue, NULL, NULL, "fuzz", &err);
+
+	for (int i = 0; r == 0 && i < 2; i++) {
+		gather_begin(&g, i ? 1000 : INT64_MIN);
+		if (answer_parse(text, size, series_take, &g, &err) < 0)
+			gather_drop(&g);
+		gather_interval_us(&g);
+		while (gather_next(&g, &batch, &err) == 1)
+			continue;
+	}
+	gather_release(&g);
+	lp_catalogue_free(catalogue);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct mapping mapping;
+	struct lp_err err = {0};
+	char said[100];
+
+	if (!size)
+		return 0;
+	if (!mapping.n_groups && mapping_load_builtin(&mapping, &err) < 0)
+		abort();
+	if (data[0] == 'w')
+		answer_parse_words((const char *)data + 1, size - 1, word_take, NULL, &err);
+	else if (data[0] == 'e')
+		answer_error((const char *)data + 1, size - 1, said, sizeof(said));
+	else
+		gather_all(&mapping, (const char *)data + 1, size - 1);
+	return 0;
+}
