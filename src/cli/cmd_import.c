@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
+#include "cli/time_options.h"
 
 #include "archive/dense.h"
 #include "archive/writer.h"
@@ -24,7 +25,7 @@
 struct import_options {
 	struct option_list worse;
 	const char *output, *name;
-	int64_t since_us, until_us;
+	struct time_options times;
 	bool json, quiet;
 };
 
@@ -40,8 +41,7 @@ static const struct option_def options[] = {
 	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
 		"which side of its peers is worse in a metric: 'lower bandwidth'; kept in the "
 		"archive for 'limpet diagnose' and 'limpet train'; may be repeated"},
-	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "from this time on (2011-05-09T00:00:05Z)"},
-	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
+	TIME_OPTIONS(struct import_options),
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
 	{NULL},
@@ -249,13 +249,13 @@ DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
 static int import_run(struct import *im, struct lp_dataset *ds, struct lp_err *err)
 {
-	const struct lp_select select = {.from_us = im->opt->since_us, .to_us = im->opt->until_us};
+	const struct lp_select select = {
+		.from_us = im->opt->times.since_us, .to_us = im->opt->times.until_us};
 	struct lp_err finish_err = {0};
 	int r, finished;
 
 	im->files_total = lp_dataset_n_files(ds);
 	im->progress = !im->opt->quiet && isatty(STDERR_FILENO);
-	lp_dataset_limit(ds, select.from_us, select.to_us);
 	r = lp_dataset_interval(ds, &im->interval_us, err);
 	if (r == 0)
 		r = dataset_meanings(ds, &im->meanings, err);
@@ -276,14 +276,13 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	_cleanup_(lp_dataset_closep) struct lp_dataset *ds = NULL;
-	_cleanup_(import_release) struct import im = {.opt = values, .dir = -1};
+	struct import_options *opt = values;
+	_cleanup_(import_release) struct import im = {.opt = opt, .dir = -1};
 	struct lp_warn warn = {.warn = data_print_warning};
 	const struct importer *format = n_args ? importer_find(args[0]) : NULL;
 	int r = 0;
 
-	if (im.opt->until_us && im.opt->until_us <= im.opt->since_us)
-		r = lp_err_set(err, -EINVAL, "--until must be later than --since");
-	else if (!im.opt->output)
+	if (!im.opt->output)
 		r = lp_err_set(err, -EINVAL, "say with -o DIR where the archive goes");
 	else if (im.opt->name && (!im.opt->name[0] || strchr(im.opt->name, '/')))
 		r = lp_err_set(err, -EINVAL, "'%s' is no part of a file name", im.opt->name);
@@ -292,6 +291,8 @@ static int run(
 	if (r == 0)
 		r = data_open_as(data, format, args + (format ? 1 : 0), n_args - (format ? 1 : 0),
 			&warn, &ds, err);
+	if (r == 0)
+		r = time_options_settle(&opt->times, ds, err);
 	if (r == 0)
 		r = import_run(&im, ds, err);
 	return command_exit_code(r);

@@ -92,7 +92,6 @@ static int tables_read(struct lp_dataset *ds, const struct topology_options *opt
 	uint32_t n = 0;
 	int r, taken;
 
-	lp_dataset_limit(ds, opt->since_us, opt->until_us);
 	r = lp_dataset_interval(ds, &table_opt.step_us, err);
 	if (r == 0)
 		r = dataset_hosts(ds, &hosts, err);
