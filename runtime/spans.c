@@ -20,10 +20,13 @@
 
 #define FILE_SIZE (SPANS_HEADER + (size_t)SPANS_CHUNKS * SPANS_CHUNK)
 #define DEPTH 64
+/* As src/trace/stack/stack_config.h has it. */
+#define SPANS_COLLECTIVE_WANTED (UINT32_C(1) << 31)
 /* Stacks of different threads are further apart than this. */
 #define SAME_STACK (1U << 20)
 
 static const char *const layer_names[SPANS_LAYERS] = {
+	[SPANS_LIBRARY] = "library",
 	[SPANS_HDF5] = "hdf5",
 	[SPANS_PNETCDF] = "pnetcdf",
 	[SPANS_MPI_IO] = "mpi-io",
@@ -34,12 +37,14 @@ static const char *const layer_names[SPANS_LAYERS] = {
 struct open_call {
 	uint64_t id;
 	uintptr_t sp;
+	bool mark; /* it is no call, but a region */
 };
 
 struct thread {
 	uint32_t generation; /* of the file that `chunk` is in */
 	uint32_t depth;
 	struct spans_chunk *chunk;
+	struct spans_record *region; /* of the addresses that the outermost call is in */
 	struct open_call open[DEPTH];
 };
 
@@ -48,7 +53,8 @@ static struct spans_header *header;
 static uint32_t operations = UINT32_MAX;
 static uint32_t generation; /* of the file: each child of a fork() has one of its own */
 static uint64_t next_id;
-static bool in_regions;	   /* record inside marks only */
+static bool in_regions;	   /* record inside regions only */
+static char marks[2048];   /* ",a,b,": those that count */
 static uint32_t wanted;	   /* layers, when recording is on */
 static uint32_t n_regions; /* marks that are open */
 static char directory[512];
@@ -111,6 +117,14 @@ static uint64_t pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
+/* Is a call to be looked at: where a region may be one of addresses each is. */
+static void active_set(void)
+{
+	bool on = !in_regions || n_regions || spans_ranges_any();
+
+	__atomic_store_n(&spans_active, on ? wanted : 0, __ATOMIC_RELEASE);
+}
+
 /* Make the file of this process. What is recorded before it is there is not. */
 static void file_make(void)
 {
@@ -132,7 +146,7 @@ static void file_make(void)
 	header = h;
 	next_id = (uint64_t)h->start_ns >> 12; /* another process may have had our number */
 	generation++;
-	__atomic_store_n(&spans_active, in_regions && !n_regions ? 0 : wanted, __ATOMIC_RELEASE);
+	active_set();
 }
 
 /* The parent's file is the parent's. */
@@ -149,6 +163,7 @@ static void in_child(void)
 		wanted = 0;
 	header = NULL;
 	self.depth = 0;
+	self.region = NULL;
 	if (wanted)
 		file_make();
 	errno = saved_errno;
@@ -189,7 +204,12 @@ __attribute__((constructor)) static void start(void)
 		wanted |= (uint32_t)has_word(list, layer_names[i]) << i;
 	if (mask)
 		operations = (uint32_t)strtoul(mask, NULL, 10) | 1u << SPAN_MARK;
-	in_regions = regions && *regions == '1';
+	in_regions = regions && *regions == ',' && strlen(regions) < sizeof(marks);
+	if (in_regions) {
+		memcpy(marks, regions, strlen(regions) + 1);
+		spans_ranges_start(secure_getenv(SPANS_RANGES_VARIABLE));
+	}
+	spans_library_start(secure_getenv(SPANS_FUNCTIONS_VARIABLE));
 	if (wanted && pthread_atfork(NULL, NULL, in_child) == 0)
 		file_make();
 	errno = saved_errno;
@@ -264,26 +284,30 @@ static uint64_t parent_of(struct thread *t, uintptr_t sp)
 	return 0;
 }
 
-static void push(struct thread *t, uint64_t id, uintptr_t sp)
+static void push(struct thread *t, uint64_t id, uintptr_t sp, bool mark)
 {
 	if (t->depth < DEPTH)
-		t->open[t->depth] = (struct open_call){id, sp};
+		t->open[t->depth] = (struct open_call){id, sp, mark};
 	t->depth++;
 }
 
-struct spans_record *spans_begin(enum spans_layer layer, enum span_op op, const char *function,
-	int64_t offset, int64_t size, const struct spans_object *object)
+/* Is it a call that is not inside another one? What a call becomes is recorded with it. */
+static bool is_outermost(const struct thread *t)
 {
-	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
-	int saved_errno = errno;
-	struct spans_record *r;
+	return !t->depth || t->depth > DEPTH || t->open[t->depth - 1].mark;
+}
 
-	if (!header || !(operations >> op & 1))
-		return NULL;
-	if (!(__atomic_load_n(&header->called, __ATOMIC_RELAXED) >> layer & 1))
-		__atomic_fetch_or(&header->called, 1u << layer, __ATOMIC_RELAXED);
-	r = places_take(1);
-	errno = saved_errno;
+static bool is_wanted(unsigned op)
+{
+	return operations >> (op & 0xff) & 1 ||
+		(op & SPANS_TOGETHER && operations & SPANS_COLLECTIVE_WANTED);
+}
+
+static struct spans_record *record_begin(enum spans_layer layer, unsigned op, const char *function,
+	uintptr_t sp, const struct spans_object *object)
+{
+	struct spans_record *r = places_take(1);
+
 	if (!r)
 		return NULL;
 	r->layer = (uint8_t)layer;
@@ -293,10 +317,66 @@ struct spans_record *spans_begin(enum spans_layer layer, enum span_op op, const 
 	r->parent = parent_of(&self, sp);
 	r->device = object ? object->device : 0;
 	r->inode = object ? object->inode : 0;
+	strncpy(r->function, function, SPANS_FUNCTION);
+	push(&self, r->id, sp, op == SPAN_MARK);
+	return r;
+}
+
+/* A region of addresses begins with an outermost call that is in it, and ends with that. False: the
+ * call is in none, and in no mark. */
+static bool region_enter(uintptr_t sp)
+{
+	const char *name = n_regions ? NULL : spans_ranges_here();
+
+	if (!name)
+		return n_regions > 0;
+	self.region = record_begin(SPANS_POSIX, SPAN_MARK, name, sp + 1, NULL);
+	if (self.region) {
+		self.region->offset = SPAN_NO_OFFSET;
+		self.region->start_ns = now_ns();
+		__atomic_store_n(&self.region->state, SPANS_BEGUN, __ATOMIC_RELEASE);
+	}
+	return true;
+}
+
+static void region_leave(void)
+{
+	struct spans_record *r = self.region;
+
+	self.region = NULL;
+	spans_stop(r, 0);
+	spans_done(r);
+}
+
+struct spans_record *spans_begin(enum spans_layer layer, unsigned op, const char *function,
+	int64_t offset, int64_t size, const struct spans_object *object)
+{
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+	int saved_errno = errno;
+	struct spans_record *r;
+
+	if (!header)
+		return NULL;
+	parent_of(&self, sp); /* forgets calls that were left by a jump */
+	if (is_outermost(&self)) {
+		if (!is_wanted(op))
+			return NULL;
+		if (self.region) /* left by a jump, too */
+			region_leave();
+		if (in_regions && op != SPAN_MARK && spans_ranges_any() && !region_enter(sp)) {
+			errno = saved_errno;
+			return NULL;
+		}
+	}
+	if (!(__atomic_load_n(&header->called, __ATOMIC_RELAXED) >> layer & 1))
+		__atomic_fetch_or(&header->called, 1u << layer, __ATOMIC_RELAXED);
+	r = record_begin(layer, op, function, sp, object);
+	errno = saved_errno;
+	if (!r)
+		return NULL;
+	r->flags = op & SPANS_TOGETHER ? SPAN_COLLECTIVE : 0;
 	r->offset = offset;
 	r->size = size;
-	strncpy(r->function, function, SPANS_FUNCTION);
-	push(&self, r->id, sp);
 	r->start_ns = now_ns();
 	__atomic_store_n(&r->state, SPANS_BEGUN, __ATOMIC_RELEASE);
 	return r;
@@ -311,6 +391,8 @@ void spans_stop(struct spans_record *r, int64_t result)
 	/* In the child of a fork() inside a call there is nothing to end. */
 	if (self.depth)
 		self.depth--;
+	if (self.region && self.depth == 1)
+		region_leave();
 }
 
 void spans_done(struct spans_record *r)
@@ -354,26 +436,41 @@ void spans_name(const struct spans_object *object, const char *name, size_t len)
 	__atomic_store_n(&first->state, SPANS_NAME, __ATOMIC_RELEASE);
 }
 
+/* Is a mark one of those that were asked for? */
+static bool is_mark_wanted(const char *name)
+{
+	size_t len = strnlen(name, SPANS_FUNCTION);
+
+	for (const char *p = marks; (p = strchr(p, ',')); p++) {
+		if (!strncmp(p + 1, name, len) && p[1 + len] == ',')
+			return true;
+	}
+	return false;
+}
+
+/* A mark that counts, but for which there was no room. */
+static struct spans_record no_room;
+
 /* Marks of the program (limpet/region.h). They nest; those of all threads count together. */
 SPANS_EXPORT void *limpet_region_begin(const char *name);
 SPANS_EXPORT void *limpet_region_begin(const char *name)
 {
 	struct spans_record *r;
 
-	if (!header)
+	if (!header || (in_regions && !is_mark_wanted(name)))
 		return NULL;
 	__atomic_fetch_add(&n_regions, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&spans_active, wanted, __ATOMIC_RELAXED);
+	active_set();
 	r = spans_begin(SPANS_POSIX, SPAN_MARK, name, SPAN_NO_OFFSET, 0, NULL);
-	return r;
+	return r ? r : &no_room;
 }
 
 SPANS_EXPORT void limpet_region_end(void *mark);
 SPANS_EXPORT void limpet_region_end(void *mark)
 {
-	if (!header)
+	if (!header || !mark)
 		return;
-	spans_end(mark, 0);
-	if (__atomic_sub_fetch(&n_regions, 1, __ATOMIC_RELAXED) == 0 && in_regions)
-		__atomic_store_n(&spans_active, 0, __ATOMIC_RELAXED);
+	spans_end(mark == &no_room ? NULL : mark, 0);
+	if (__atomic_sub_fetch(&n_regions, 1, __ATOMIC_RELAXED) == 0)
+		active_set();
 }

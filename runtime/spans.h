@@ -24,8 +24,12 @@ struct spans_object {
 	uint64_t device, inode;
 };
 
-/* A call begins; NULL: it is not recorded. `offset` may be SPAN_NO_OFFSET, `object` NULL. */
-SPANS_EXPORT struct spans_record *spans_begin(enum spans_layer layer, enum span_op op,
+/* Beside an operation: all processes of a communicator do it together. */
+#define SPANS_TOGETHER 0x100u
+
+/* A call begins; NULL: it is not recorded. `op` is an enum span_op, `offset` may be SPAN_NO_OFFSET,
+ * `object` NULL. */
+SPANS_EXPORT struct spans_record *spans_begin(enum spans_layer layer, unsigned op,
 	const char *function, int64_t offset, int64_t size, const struct spans_object *object);
 
 /* It ends: bytes, 0, or a negative errno. Accepts NULL. errno stays what it is. */
@@ -56,6 +60,14 @@ bool spans_fd(int fd, struct spans_object *ret);
 /* It is something else from now on. */
 void spans_fd_forget(int fd);
 void spans_fds_forget(unsigned first, unsigned last);
+
+/* Regions that are ranges of the program's addresses. (spans_ranges.c) */
+void spans_ranges_start(const char *text);
+bool spans_ranges_any(void);
+const char *spans_ranges_here(void); /* the one that the caller is in, or NULL */
+
+/* Functions that a configuration names. (spans_library.c) */
+void spans_library_start(const char *text);
 
 /* The function that is called like this one in the libraries behind this. */
 SPANS_EXPORT void *spans_next(const char *name);

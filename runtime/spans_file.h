@@ -14,17 +14,27 @@
 
 /* Where the program finds the directory of its file, and what it is to record. */
 #define SPANS_DIRECTORY_VARIABLE "LIMPET_STACK_DIR"
-#define SPANS_LAYERS_VARIABLE "LIMPET_STACK_LAYERS"	      /* "posix,mpi-io" */
-#define SPANS_OPERATIONS_VARIABLE "LIMPET_STACK_OPERATIONS"   /* a mask of 1 << enum span_op */
-#define SPANS_REGIONS_VARIABLE "LIMPET_STACK_REGIONS"	      /* "1": only inside marks */
+#define SPANS_LAYERS_VARIABLE "LIMPET_STACK_LAYERS"	    /* "posix,mpi-io" */
+#define SPANS_OPERATIONS_VARIABLE "LIMPET_STACK_OPERATIONS" /* a mask of 1 << enum span_op */
+#define SPANS_REGIONS_VARIABLE "LIMPET_STACK_REGIONS" /* ",a,b,": only inside marks; "": all */
+#define SPANS_RANGES_VARIABLE "LIMPET_STACK_RANGES"   /* "PROGRAM|NAME|lo-hi,lo-hi|NAME|lo-hi" */
+/* "NAME,operation,size,offset,object,returns;..." */
+#define SPANS_FUNCTIONS_VARIABLE "LIMPET_STACK_FUNCTIONS"
 #define SPANS_APPLICATION_VARIABLE "LIMPET_STACK_APPLICATION" /* other programs are left alone */
 #define SPANS_PREFIX "spans."
 
 #define SPANS_MAGIC UINT64_C(0x31534e4150534c50) /* "PLSPANS1" */
-#define SPANS_VERSION 1
+#define SPANS_VERSION 2
 
 /* The layers. */
-enum spans_layer { SPANS_HDF5, SPANS_PNETCDF, SPANS_MPI_IO, SPANS_POSIX, SPANS_LAYERS };
+enum spans_layer {
+	SPANS_LIBRARY,
+	SPANS_HDF5,
+	SPANS_PNETCDF,
+	SPANS_MPI_IO,
+	SPANS_POSIX,
+	SPANS_LAYERS
+};
 
 enum {
 	SPANS_HEADER = 4096,

@@ -135,9 +135,8 @@ static struct spans_record *begin(MPI_File f, enum span_op op, bool collective,
 	if (!spans_on(SPANS_MPI_IO))
 		return NULL;
 	file = file_find(f);
-	r = spans_begin(SPANS_MPI_IO, op, function, offset, size, file ? &file->object : NULL);
-	if (r && collective)
-		r->flags = SPAN_COLLECTIVE;
+	r = spans_begin(SPANS_MPI_IO, op | (collective ? SPANS_TOGETHER : 0), function, offset,
+		size, file ? &file->object : NULL);
 	return r;
 }
 

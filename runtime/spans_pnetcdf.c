@@ -65,14 +65,11 @@ static struct spans_record *begin(
 {
 	int saved_errno = errno;
 	struct spans_object object;
-	struct spans_record *r;
 	bool known = object_of(file, false, &object);
 
 	errno = saved_errno;
-	r = spans_begin(SPANS_PNETCDF, op, function, SPAN_NO_OFFSET, size, known ? &object : NULL);
-	if (r && collective)
-		r->flags = SPAN_COLLECTIVE;
-	return r;
+	return spans_begin(SPANS_PNETCDF, op | (collective ? SPANS_TOGETHER : 0), function,
+		SPAN_NO_OFFSET, size, known ? &object : NULL);
 }
 
 /* How many values: what is counted, or all of the variable. */
@@ -226,9 +223,8 @@ static int end_open(struct spans_record *r, int error, int file)
                                                                                                    \
 		SPANS_NEXT(name);                                                                  \
 		if (spans_on(SPANS_PNETCDF))                                                       \
-			r = spans_begin(SPANS_PNETCDF, SPAN_OPEN, #name, SPAN_NO_OFFSET, 0, NULL); \
-		if (r)                                                                             \
-			r->flags = SPAN_COLLECTIVE;                                                \
+			r = spans_begin(SPANS_PNETCDF, SPAN_OPEN | SPANS_TOGETHER, #name,          \
+				SPAN_NO_OFFSET, 0, NULL);                                          \
 		error = next(comm, path, mode, info, ret);                                         \
 		return end_open(r, error, error == NC_NOERR ? *ret : -1);                          \
 	}

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/program.h"
+#include "cli/stack_plan.h"
 #include "cli/trace_output.h"
 
 #include "base/cleanup.h"
@@ -83,10 +84,11 @@ static json_t *layer_list(uint32_t mask)
 }
 
 /* What would be done. */
-static int plan_print(
-	const struct run_options *opt, const struct stack_config *c, struct lp_err *err)
+static int plan_print(const struct run_options *opt, const struct stack_config *c,
+	char *const *command, struct lp_err *err)
 {
 	uint32_t mask = c->layers;
+	int r;
 
 	if (opt->json)
 		return trace_summary_print(json_pack("{s:o, s:i, s:i}", "layers", layer_list(mask),
@@ -98,8 +100,9 @@ static int plan_print(
 			printf("  %-9s %s (%s)\n", layers[i].name, layers[i].boundary,
 				layers[i].library ? layers[i].library : "in the kernel");
 	}
-	if (c->n_regions)
-		puts("Only inside the regions that the program marks (limpet/region.h).");
+	r = stack_plan_limits(c, command, err);
+	if (r < 0)
+		return r;
 	puts("Each takes some 0.1 to 0.3 us longer, and 128 bytes of memory until it is written.");
 	return 0;
 }
@@ -177,7 +180,7 @@ static int record(const struct run_options *opt, const struct stack_config *c, c
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct loop_stats stats = {0};
 	struct trace_output output;
-	char runtime[PATH_MAX];
+	char runtime[PATH_MAX], meta[256];
 	struct spans_run_config config = {.observer = output.name,
 		.stack = c,
 		.runtime = runtime,
@@ -185,6 +188,8 @@ static int record(const struct run_options *opt, const struct stack_config *c, c
 		.command = command};
 	int r = trace_output_choose(opt->output, opt->name, "stack", &output, err);
 
+	snprintf(meta, sizeof(meta), "trace=stack\n%s%.100s%s", c->drive ? "drive=" : "",
+		c->drive ? c->drive : "", c->drive ? "\n" : "");
 	if (r == 0)
 		r = program_runtime(runtime, err);
 	if (r == 0)
@@ -192,7 +197,7 @@ static int record(const struct run_options *opt, const struct stack_config *c, c
 	if (r == 0)
 		r = trace_drive(&(struct trace_drive){.output = &output,
 					.instrument = {&instrument_spans, run},
-					.meta = "trace=stack\n",
+					.meta = meta,
 					.logs = true,
 					.interval_us = US_PER_SEC,
 					.flush_us = 10 * US_PER_SEC,
@@ -230,7 +235,8 @@ static int run(
 		r = lp_err_set(err, -EINVAL,
 			"name the program: limpet stack run -- mpirun -n 4 ./application");
 	if (r == 0 && opt->dry_run) {
-		r = plan_print(opt, &config, err);
+		args[n_args] = NULL;
+		r = plan_print(opt, &config, args, err);
 	} else if (r == 0) {
 		args[n_args] = NULL;
 		r = record(opt, &config, args, &status, err);
@@ -267,9 +273,13 @@ const struct command stack_command_run = {
 		"mmap.\n\n"
 		"A configuration names the layers, and may limit what is recorded:\n\n"
 		"    application: flash_io     # other programs that are run are left alone\n"
-		"    regions: [checkpoint]     # only inside marks (limpet/region.h)\n"
-		"    operations: [read, write] # other, open, close, sync, meta, wait\n"
-		"    layers: [mpi-io, posix]",
+		"    regions: [checkpoint, write_plot(), io.c:120-180] # marks "
+		"(limpet/region.h), functions, lines\n"
+		"    operations: [write, collective] # other, read, open, close, sync, meta, wait\n"
+		"    layers: [mpi-io, posix]\n\n"
+		"Several built-in configurations together have the layers of all: "
+		"-c pnetcdf,glusterfs. Calls of any library can be recorded, too; the list "
+		"'functions' and all the rest is in docs/stack.md.",
 	.examples = examples,
 	.options = options,
 	.options_size = sizeof(struct run_options),

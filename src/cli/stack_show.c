@@ -120,20 +120,21 @@ static int print(const struct show_options *opt, const struct stack_metrics *m, 
 	return 0;
 }
 
-/* The drive that was named; NULL: none was. */
-static int drive_choose(const struct show_options *opt, struct drives *drives,
+/* The drive that was named, here or when it was recorded; NULL: none was. */
+static int drive_choose(const struct show_options *opt, const char *recorded, struct drives *drives,
 	const struct drive **ret, struct lp_err *err)
 {
-	int r = opt->drive ? drives_load(opt->drives, drives, err) : 0;
+	const char *name = opt->drive ? opt->drive : recorded;
+	int r = name ? drives_load(opt->drives, drives, err) : 0;
 
 	*ret = NULL;
-	if (r < 0 || !opt->drive)
+	if (r < 0 || !name)
 		return r;
-	*ret = drives_find(drives, opt->drive);
-	return *ret ? 0
-		    : lp_err_set(err, -EINVAL,
-			      "there is no drive '%.64s'; --drive list prints those there are",
-			      opt->drive);
+	*ret = drives_find(drives, name);
+	return *ret
+		? 0
+		: lp_err_set(err, -EINVAL,
+			  "there is no drive '%.64s'; --drive list prints those there are", name);
 }
 
 static int drives_print(const struct show_options *opt, struct lp_err *err)
@@ -154,15 +155,13 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 	_cleanup_(stack_metrics_release) struct stack_metrics metrics = {0};
 	_cleanup_(graph_release) struct graph graph = {0};
 	_cleanup_(spans_release) struct spans spans = {0};
-	const struct drive *drive;
+	const struct drive *drive = NULL;
 	int layer = opt->layer ? layer_find(opt->layer) : -1, r, damaged;
 
 	if (opt->layer && layer < 0)
 		return lp_err_set(err, -EINVAL,
 			"there is no layer '%s'; 'limpet stack layers' lists them", opt->layer);
-	r = drive_choose(opt, &drives, &drive, err);
-	if (r == 0)
-		r = spans_read(&spans, ds, err);
+	r = spans_read(&spans, ds, err);
 	damaged = r == -EBADMSG;
 	if (r < 0 && !damaged)
 		return r;
@@ -171,6 +170,9 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 			? r
 			: lp_err_set(err, -ENOENT,
 				  "there are no calls in it; 'limpet stack run' records them");
+	r = drive_choose(opt, spans.drive, &drives, &drive, err);
+	if (r < 0)
+		return r;
 	r = graph_open(&graph, &spans);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot join the calls");

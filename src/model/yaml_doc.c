@@ -64,7 +64,7 @@ int yaml_doc_word(const struct yaml_doc *doc, const yaml_node_t *node, const cha
 	const char *text, *meant;
 
 	if (node->type != YAML_SCALAR_NODE)
-		return yaml_doc_error(doc, node, "a %s is one word", what);
+		return yaml_doc_error(doc, node, "this is no name of one %s", what);
 	text = (const char *)node->data.scalar.value;
 	for (unsigned i = 0; words[i]; i++) {
 		if (!strcmp(words[i], text)) {

@@ -137,6 +137,64 @@ def test_limits(directory):
         place.path("stack.yaml"), "--", "true")
 
 
+def places(directory):
+    """The program that writes from several functions and through a library."""
+    library = os.path.join(directory, "libdeposit.so")
+    run("gcc", "-O2", "-g", "-shared", "-fPIC", "-o", library, os.path.join(PROGRAMS, "deposit.c"))
+    return Place(directory, "places.c", "-g", library, "-Wl,-rpath," + directory)
+
+
+def limited(place, text, code=0):
+    """Record with a configuration; the writes to the file: size and region."""
+    with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
+        f.write(text)
+    place.record("-c", place.path("stack.yaml"), code=code)
+    return [(c["size"], c.get("region")) for c in of_file(place.calls()) if c["operation"] == "write"]
+
+
+def test_places(directory):
+    """Regions that are functions or lines of the program."""
+    place = places(directory)
+    with open(os.path.join(PROGRAMS, "places.c"), encoding="utf-8") as f:
+        line = 1 + next(i for i, text in enumerate(f) if "the line" in text)
+    got = limited(place, "layers: [posix]\nregions: [checkpoint()]\n")
+    check(got == [(1000 + i, "checkpoint()") for i in range(3)], got)
+    got = limited(place, "layers: [posix]\nregions: ['places.c:" + f"{line}']\n")
+    check(got == [(3000, f"places.c:{line}")], got)
+    lines = f"places.c:{line - 2}-{line + 1}"
+    got = limited(place, f"layers: [posix]\nregions: ['{lines}', checkpoint()]\napplication: program\n")
+    check(got == [(1000 + i, "checkpoint()") for i in range(3)] + [(2000, lines), (3000, lines)], got)
+    text = good("stack", "show", place.path("data"))
+    check("region checkpoint(): 3 times" in text, text)
+    text = good("stack", "run", "--dry-run", "-c", place.path("stack.yaml"), "--", place.program)
+    check("checkpoint()" in text and "while these lines are on the stack" in text, text)
+    with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
+        f.write("layers: [posix]\nregions:\n  - nowhere()\n")
+    bad(2, "stack.yaml:3: there is no function 'nowhere' in", "stack", "run", "-c", place.path("stack.yaml"), "--",
+        place.program)
+    bad(2, "stack.yaml:3: there is no function", "stack", "run", "--dry-run", "-c", place.path("stack.yaml"), "--",
+        place.program)
+
+
+def test_library(directory):
+    """Functions of a library that a configuration names are a layer, and work as before."""
+    place = places(directory)
+    alone = run(place.program, place.path("file"))
+    with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
+        f.write("layers: [library, posix]\nfunctions:\n"
+                "  - {name: deposit_put, operation: write, object: 1, offset: 2, size: 4, returns: bytes}\n")
+    ran = limpet("stack", "run", "-q", "-c", place.path("stack.yaml"), "-n", "host", "-o", place.path("data"), "--",
+                 place.program, place.path("file"))
+    check(ran.code == 0 and ran.out == alone, f"{ran}\n{alone}")
+    calls = place.calls()
+    check(len(calls) == 1, calls)
+    put = calls[0]
+    check((put["layer"], put["function"], put["offset"], put["size"], put["result"]) ==
+          ("library", "deposit_put", 100, 4096, 4096) and put["object"] == place.path("file"), put)
+    tree = json.loads(good("stack", "show", "--json", "--call", "0:0", place.path("data")))
+    check([p["function"].removesuffix("64") for p in tree["below"]] == ["open", "pwrite", "close"], tree)
+
+
 def test_show(directory):
     """Text, one call, CSV and events for trace viewers."""
     place = Place(directory, "pattern.c")
@@ -246,6 +304,24 @@ def test_mpi(directory):
     check(all(c["layer"] == "mpi-io" for c in calls), "calls of the uppermost layer only")
     summary = json.loads(good("stack", "show", "--json", place.path("data")))
     check(summary["ranks"] == 3, summary)
+
+
+def test_collective_only(directory):
+    """Only collective operations, with what they become."""
+    if not shutil.which("mpicc") or not shutil.which("mpirun"):
+        raise Skip("there is no mpicc or mpirun")
+    place = Place(directory, "collective.c", compiler="mpicc")
+    with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
+        f.write("layers: [mpi-io, posix]\noperations: collective\napplication: program\n")
+    place.record("-c", place.path("stack.yaml"), command=[*MPIRUN, "-n", "2", place.program, place.path("file")])
+    calls = place.calls()
+    check(calls and all(c["collective"] for c in calls), calls)
+    below = json.loads(good("stack", "show", "--json", "--layer", "posix", place.path("data")))
+    written = sum(c["result"] for c in of_file(below["calls"]) if c["operation"] == "write")
+    check(written == 2 * 3 * 65536, f"{written} bytes")
+    whole = json.loads(good("stack", "show", "--json", place.path("data")))
+    writes = [c for c in whole["collectives"] if c["function"] == "MPI_File_write_at_all"]
+    check(len(writes) == 3 and all(c["ranks"] == 2 for c in writes), whole["collectives"])
 
 
 def test_hdf5(directory):

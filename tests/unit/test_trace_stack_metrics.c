@@ -261,7 +261,8 @@ static void test_texts(void **state)
 		"|         ##########             |     30 ns     30 ns    posix f 700 B of /x\n",
 		NULL};
 	static const char *const csv[] = {"rank,call,start_ns,",
-		"0,0,1700000000000000000,100,write,4096,1000,1000,2,0,50,0,0,0,0,0,,0,0,50,50,0,0,"
+		"0,0,1700000000000000000,100,write,4096,1000,1000,2,0,50,0,0,0,0,0,,0,0,0,50,50,0,"
+		"0,"
 		"0,0,0,0,host,mpi-"
 		"io,"
 		"MPI_File_write_at_all,/x\n",

@@ -6,6 +6,8 @@
 #include <string.h>
 
 const struct layer layers[] = {
+	{"library", "calls of any library", "the functions that a configuration names",
+		"liblimpet-stack.so", LAYER_PROGRAM},
 	{"hdf5", "calls of HDF5", "H5Fcreate, H5Dwrite, H5Dread, ...", "liblimpet-stack-hdf5.so",
 		LAYER_PROGRAM},
 	{"pnetcdf", "calls of PnetCDF", "ncmpi_create, ncmpi_put_vara_all, ncmpi_wait_all, ...",

@@ -22,9 +22,11 @@ struct layer {
 	enum layer_side side;
 };
 
-/* Places of those that are seen in the kernel, and of the one above them. */
+/* Places of those that are seen in the kernel, of the one above them, and of the one whose
+ * functions a configuration names. */
 enum {
-	STACK_POSIX = 3,
+	STACK_LIBRARY = 0,
+	STACK_POSIX = 4,
 	STACK_FUSE,
 	STACK_CLIENT,
 	STACK_NETWORK,

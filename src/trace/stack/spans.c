@@ -24,6 +24,7 @@ void spans_release(struct spans *s)
 	texts_release(s->observer_names, s->n_observers);
 	texts_release(s->texts, s->n_texts);
 	strmap_release(&s->texts_by_text);
+	free(s->drive);
 	*s = (struct spans){0};
 }
 
@@ -161,13 +162,16 @@ static int visit(
 {
 	struct taking *t = ctx;
 	const struct trace_log_reader to = {.span = take_span, .ctx = t};
-	const char *observer;
+	const char *observer, *drive;
 	int r;
 
 	if (batch || !trace_log_has_spans(source))
 		return 0;
 	observer = lp_archive_meta_get(source, "observer");
 	t->observer = observer ? observer : "";
+	drive = lp_archive_meta_get(source, "drive");
+	if (drive && !t->spans->drive)
+		t->spans->drive = strdup(drive);
 	r = trace_log_read(source, &to, err);
 	t->damaged |= r == -EBADMSG;
 	if (r == -ENOMEM)

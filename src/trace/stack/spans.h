@@ -24,6 +24,7 @@ struct spans {
 	struct strmap texts_by_text;
 	char **texts;
 	size_t n_texts, cap_texts;
+	char *drive; /* that the configuration of the recording named; NULL: none */
 };
 
 #define LAYERS_UNKNOWN 0xff

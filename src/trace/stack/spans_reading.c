@@ -21,6 +21,7 @@
 #define NAMES_MAX 65536
 
 static const char *const layer_names[SPANS_LAYERS] = {
+	[SPANS_LIBRARY] = "library",
 	[SPANS_HDF5] = "hdf5",
 	[SPANS_PNETCDF] = "pnetcdf",
 	[SPANS_MPI_IO] = "mpi-io",

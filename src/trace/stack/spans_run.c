@@ -9,6 +9,7 @@
 #include "runtime/spans_file.h"
 #include "trace/named_rows.h"
 #include "trace/stack/layer.h"
+#include "trace/stack/places.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +43,7 @@ struct spans_run {
 	const struct spans_run_config *config;
 	char *dir;     /* where programs leave spans */
 	char *preload; /* LD_PRELOAD */
+	char *ranges;  /* regions that are addresses of the program; NULL: none */
 	pid_t pid;     /* 0: not started, or ended */
 	int status;
 	int64_t looked_us;
@@ -92,6 +94,7 @@ void spans_run_free(struct spans_run *r)
 		scratch_remove(r->dir);
 	free(r->dir);
 	free(r->preload);
+	free(r->ranges);
 	free(r);
 }
 
@@ -119,9 +122,10 @@ static int preload_make(struct spans_run *r, struct lp_err *err)
 	char path[PATH_MAX];
 
 	for (int i = (int)layers_n - 1; i >= 0; i--) {
-		bool core = !strcmp(layers[i].name, "posix");
+		bool core = i == STACK_POSIX;
 
-		if (!layers[i].library || (!core && !(r->config->stack->layers >> i & 1)))
+		if (!layers[i].library || i == STACK_LIBRARY ||
+			(!core && !(r->config->stack->layers >> i & 1)))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", r->config->runtime, layers[i].library);
 		if (access(path, R_OK) < 0) {
@@ -137,6 +141,15 @@ static int preload_make(struct spans_run *r, struct lp_err *err)
 		strbuf_printf(&list, ":%s", before);
 	r->preload = strbuf_take(&list);
 	return r->preload ? 0 : lp_err_sys(err, -ENOMEM, "cannot run the program");
+}
+
+static int ranges_make(struct spans_run *r, struct lp_err *err)
+{
+	struct strbuf sb = {0};
+	int got = places_find(r->config->stack, r->config->command, &sb, err);
+
+	r->ranges = strbuf_take(&sb);
+	return got;
 }
 
 static int scratch_make(struct spans_run *r, struct lp_err *err)
@@ -173,6 +186,8 @@ int spans_run_new(const struct spans_run_config *config, struct spans_run **ret,
 	r->rows = named_rows_new(config->observer, &schema, layers_n, UINT32_MAX);
 	got = r->rows ? preload_make(r, err) : lp_err_sys(err, -ENOMEM, "cannot run the program");
 	if (got == 0)
+		got = ranges_make(r, err);
+	if (got == 0)
 		got = scratch_make(r, err);
 	if (got == 0)
 		got = spans_reading_new(r->dir,
@@ -184,6 +199,35 @@ int spans_run_new(const struct spans_run_config *config, struct spans_run **ret,
 	}
 	*ret = r;
 	return 0;
+}
+
+/* ",a,b,": the marks inside which calls are recorded; "": all of them are. */
+static void marks_set(const struct stack_config *c)
+{
+	struct strbuf sb = {0};
+
+	if (c->n_regions)
+		strbuf_putc(&sb, ',');
+	for (size_t i = 0; i < c->n_regions; i++) {
+		if (c->regions[i].kind == PLACE_MARK)
+			strbuf_printf(&sb, "%s,", c->regions[i].name);
+	}
+	setenv(SPANS_REGIONS_VARIABLE, sb.text ? sb.text : "", 1);
+	strbuf_release(&sb);
+}
+
+static void functions_set(const struct stack_config *c)
+{
+	struct strbuf sb = {0};
+
+	for (size_t i = 0; i < c->n_functions; i++) {
+		const struct stack_function *f = &c->functions[i];
+
+		strbuf_printf(&sb, "%s,%u,%u,%u,%u,%d;", f->name, f->op, f->size, f->offset,
+			f->object, f->returns_size);
+	}
+	setenv(SPANS_FUNCTIONS_VARIABLE, sb.text ? sb.text : "", 1);
+	strbuf_release(&sb);
 }
 
 static void environment_set(const struct spans_run *r)
@@ -201,7 +245,9 @@ static void environment_set(const struct spans_run *r)
 	setenv(SPANS_DIRECTORY_VARIABLE, r->dir, 1);
 	setenv(SPANS_LAYERS_VARIABLE, list, 1);
 	setenv(SPANS_OPERATIONS_VARIABLE, mask, 1);
-	setenv(SPANS_REGIONS_VARIABLE, c->n_regions ? "1" : "0", 1);
+	marks_set(c);
+	functions_set(c);
+	setenv(SPANS_RANGES_VARIABLE, r->ranges ? r->ranges : "", 1);
 	setenv(SPANS_APPLICATION_VARIABLE, c->application ? c->application : "", 1);
 }
 

@@ -1,17 +1,19 @@
 #include "trace/stack/stack_config.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "model/span.h"
-#include "model/topology_yaml.h"
+#include "model/yaml_doc.h"
 #include "trace/stack/layer.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
 #define FILE_MAX ((size_t)1 << 20)
 #define REGIONS_MAX 64
+#define FUNCTIONS_MAX 256
+#define NAME_MAX_LEN 47 /* what a record has room for */
 
 const struct stack_builtin stack_builtins[] = {
 	{"posix", "any program: its calls of the C library", "layers: [posix]\n"},
@@ -19,179 +21,295 @@ const struct stack_builtin stack_builtins[] = {
 	{"hdf5", "a program that uses HDF5, with MPI-IO or without",
 		"layers: [hdf5, mpi-io, posix]\n"},
 	{"pnetcdf", "a program that uses PnetCDF", "layers: [pnetcdf, mpi-io, posix]\n"},
+	{"glusterfs", "files on GlusterFS, down to the disks of its servers",
+		"layers: [posix, fuse, client, network, server, storage, block]\n"},
+	{"orangefs", "files on OrangeFS, down to the disks of its servers",
+		"layers: [posix, fuse, client, network, server, storage, block]\n"},
+	{"local", "files on a local file system, down to its disk", "layers: [posix, block]\n"},
 	{NULL, NULL, NULL},
-};
-
-struct reading {
-	yaml_document_t *doc;
-	const char *name;
-	struct stack_config *c;
-	struct lp_err *err;
 };
 
 void stack_config_release(struct stack_config *c)
 {
+	free(c->name);
 	free(c->application);
-	for (size_t i = 0; i < c->n_regions; i++)
-		free(c->regions[i]);
+	free(c->drive);
+	for (size_t i = 0; i < c->n_regions; i++) {
+		free(c->regions[i].name);
+		free(c->regions[i].what);
+	}
+	for (size_t i = 0; i < c->n_functions; i++)
+		free(c->functions[i].name);
 	free(c->regions);
+	free(c->functions);
 	*c = (struct stack_config){0};
 }
 
-static size_t line_of(const yaml_node_t *node)
+/* What is being read, with what is checked at the end. */
+struct reading {
+	struct stack_config *c;
+	const yaml_node_t *metrics;
+};
+
+static int add_layer(void *ctx, const struct yaml_doc *doc, const yaml_node_t *item)
 {
-	return node->start_mark.line + 1;
-}
-
-static const char *scalar_text(const yaml_node_t *node)
-{
-	return (const char *)node->data.scalar.value;
-}
-
-/* A word of a list of words, or what was meant by it. */
-static int word_find(const struct reading *rd, const yaml_node_t *node, const char *what,
-	const char *const *names, unsigned *ret)
-{
-	const char *meant;
-
-	for (unsigned i = 0; names[i]; i++) {
-		if (!strcmp(names[i], scalar_text(node))) {
-			*ret = i;
-			return 0;
-		}
-	}
-	meant = yaml_meant(scalar_text(node), names);
-	return lp_err_set(rd->err, -EINVAL, "%s:%zu: there is no %s '%.64s'%s%s%s", rd->name,
-		line_of(node), what, scalar_text(node), meant ? "; did you mean '" : "",
-		meant ? meant : "", meant ? "'?" : "");
-}
-
-/* Call `fn` for each word of a value: a list of words, or a single one. */
-static int words_each(const struct reading *rd, const yaml_node_t *node, const char *key,
-	int (*fn)(const struct reading *rd, const yaml_node_t *word))
-{
-	int r = 0;
-
-	if (node->type == YAML_SCALAR_NODE)
-		return fn(rd, node);
-	if (node->type != YAML_SEQUENCE_NODE)
-		return lp_err_set(rd->err, -EINVAL, "%s:%zu: '%s' is a list of words: [a, b]",
-			rd->name, line_of(node), key);
-	for (yaml_node_item_t *i = node->data.sequence.items.start;
-		r == 0 && i < node->data.sequence.items.top; i++) {
-		const yaml_node_t *word = yaml_document_get_node(rd->doc, *i);
-
-		r = word->type == YAML_SCALAR_NODE
-			? fn(rd, word)
-			: lp_err_set(rd->err, -EINVAL, "%s:%zu: '%s' is a list of words: [a, b]",
-				  rd->name, line_of(word), key);
-	}
-	return r;
-}
-
-static int add_layer(const struct reading *rd, const yaml_node_t *word)
-{
-	const char *names[16] = {NULL};
+	struct reading *rd = ctx;
+	const char *names[33] = {NULL};
 	unsigned at = 0;
 	int r;
 
-	for (unsigned i = 0; i < layers_n; i++)
+	for (unsigned i = 0; i < layers_n && i < 32; i++)
 		names[i] = layers[i].name;
-	r = word_find(rd, word, "layer", names, &at);
+	r = yaml_doc_word(doc, item, "layer", names, &at);
 	if (r == 0)
 		rd->c->layers |= 1u << at;
 	return r;
 }
 
-static int add_operation(const struct reading *rd, const yaml_node_t *word)
+static int add_operation(void *ctx, const struct yaml_doc *doc, const yaml_node_t *item)
 {
-	unsigned at = 0;
-	int r = word_find(rd, word, "operation", span_op_names, &at);
-
-	if (r == 0)
-		rd->c->operations |= 1u << at;
-	return r;
-}
-
-static int add_region(const struct reading *rd, const yaml_node_t *word)
-{
-	struct stack_config *c = rd->c;
-	char **grown;
-
-	if (!scalar_text(word)[0] || c->n_regions == REGIONS_MAX)
-		return lp_err_set(rd->err, -EINVAL, "%s:%zu: %s", rd->name, line_of(word),
-			c->n_regions == REGIONS_MAX ? "there are more than 64 regions"
-						    : "a region has no name");
-	grown = reallocarray(c->regions, c->n_regions + 1, sizeof(*grown));
-	if (!grown)
-		return lp_err_sys(rd->err, -ENOMEM, "cannot read %s", rd->name);
-	c->regions = grown;
-	grown[c->n_regions] = strdup(scalar_text(word));
-	if (!grown[c->n_regions])
-		return lp_err_sys(rd->err, -ENOMEM, "cannot read %s", rd->name);
-	c->n_regions++;
-	return 0;
-}
-
-static int set_application(const struct reading *rd, const yaml_node_t *word)
-{
-	if (rd->c->application || !scalar_text(word)[0])
-		return lp_err_set(rd->err, -EINVAL, "%s:%zu: 'application' is one name", rd->name,
-			line_of(word));
-	rd->c->application = strdup(scalar_text(word));
-	return rd->c->application ? 0 : lp_err_sys(rd->err, -ENOMEM, "cannot read %s", rd->name);
-}
-
-static const char *const key_names[] = {"application", "regions", "operations", "layers", NULL};
-static int (*const key_functions[])(const struct reading *rd, const yaml_node_t *word) = {
-	set_application, add_region, add_operation, add_layer};
-
-static int read_pair(const struct reading *rd, const yaml_node_pair_t *pair, unsigned *seen)
-{
-	const yaml_node_t *key = yaml_document_get_node(rd->doc, pair->key);
-	const yaml_node_t *value = yaml_document_get_node(rd->doc, pair->value);
+	struct reading *rd = ctx;
+	const char *names[SPAN_OPS + 2] = {NULL};
 	unsigned at = 0;
 	int r;
 
-	if (key->type != YAML_SCALAR_NODE)
-		return lp_err_set(
-			rd->err, -EINVAL, "%s:%zu: a key is one word", rd->name, line_of(key));
-	r = word_find(rd, key, "key", key_names, &at);
-	if (r < 0)
-		return r;
-	if (*seen & 1u << at)
-		return lp_err_set(rd->err, -EINVAL, "%s:%zu: '%s' is there twice", rd->name,
-			line_of(key), key_names[at]);
-	*seen |= 1u << at;
-	return words_each(rd, value, key_names[at], key_functions[at]);
-}
-
-static int read_root(const struct reading *rd)
-{
-	const yaml_node_t *root = yaml_document_get_root_node(rd->doc);
-	unsigned seen = 0;
-	int r = 0;
-
-	if (!root || root->type != YAML_MAPPING_NODE)
-		return lp_err_set(rd->err, -EINVAL,
-			"%s:%zu: a configuration has lines 'key: value', such as 'layers: [posix]'",
-			rd->name, root ? line_of(root) : (size_t)1);
-	for (const yaml_node_pair_t *p = root->data.mapping.pairs.start;
-		r == 0 && p < root->data.mapping.pairs.top; p++)
-		r = read_pair(rd, p, &seen);
-	if (r == 0 && !rd->c->layers)
-		r = lp_err_set(rd->err, -EINVAL,
-			"%s: it names no layers; 'limpet stack layers' lists them", rd->name);
+	for (unsigned i = 0; i < SPAN_OPS; i++)
+		names[i] = span_op_names[i];
+	names[SPAN_OPS] = "collective";
+	r = yaml_doc_word(doc, item, "operation", names, &at);
+	if (r == 0)
+		rd->c->operations |= at == SPAN_OPS ? STACK_COLLECTIVE : 1u << at;
 	return r;
 }
 
-static int document_load(
-	yaml_parser_t *parser, const char *name, yaml_document_t *ret, struct lp_err *err)
+static const char *const wanted_names[] = {[WANTED_LATENCY] = "latency",
+	[WANTED_THROUGHPUT] = "throughput",
+	[WANTED_SERVERS] = "servers",
+	[WANTED_COMMUNICATION] = "communication",
+	[WANTED_DISK_ACCESSES] = "disk-accesses",
+	[WANTED_POWER] = "power",
+	NULL};
+
+static int add_metric(void *ctx, const struct yaml_doc *doc, const yaml_node_t *item)
 {
-	if (yaml_parser_load(parser, ret))
-		return 0;
-	return lp_err_set(err, -EINVAL, "%s:%zu: %s", name, parser->problem_mark.line + 1,
-		parser->problem ? parser->problem : "this is no YAML");
+	struct reading *rd = ctx;
+	unsigned at = 0;
+	int r = yaml_doc_word(doc, item, "metric", wanted_names, &at);
+
+	if (r == 0)
+		rd->c->metrics |= 1u << at;
+	return r;
+}
+
+/* "io.c:120-180", "io.c:120": take the lines apart. False: it is no such thing. */
+static bool lines_parse(const char *text, struct stack_place *p)
+{
+	const char *colon = strrchr(text, ':');
+	unsigned long first, last;
+	char *end;
+
+	if (!colon || colon == text || colon[1] < '0' || colon[1] > '9')
+		return false;
+	first = last = strtoul(colon + 1, &end, 10);
+	if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+		last = strtoul(end + 1, &end, 10);
+	if (*end || !first || last > UINT32_MAX)
+		return false;
+	p->kind = PLACE_LINES;
+	p->first = (uint32_t)first;
+	p->last = (uint32_t)last;
+	p->what = strndup(text, (size_t)(colon - text));
+	return true;
+}
+
+/* "write_plot()" */
+static bool function_parse(const char *text, struct stack_place *p)
+{
+	size_t len = strlen(text);
+
+	if (len < 3 || strcmp(text + len - 2, "()") != 0)
+		return false;
+	p->kind = PLACE_FUNCTION;
+	p->what = strndup(text, len - 2);
+	return true;
+}
+
+static int region_check(
+	const struct yaml_doc *doc, const yaml_node_t *item, const struct stack_place *p)
+{
+	if (strlen(p->name) > NAME_MAX_LEN)
+		return yaml_doc_error(
+			doc, item, "the name of a region has %d characters at most", NAME_MAX_LEN);
+	if (strpbrk(p->name, ",;|\n"))
+		return yaml_doc_error(doc, item, "the name of a region has no ',', ';' and '|'");
+	if (p->kind == PLACE_LINES && p->last < p->first)
+		return yaml_doc_error(doc, item, "'%s' ends before it begins", p->name);
+	return 0;
+}
+
+static int add_region(void *ctx, const struct yaml_doc *doc, const yaml_node_t *item)
+{
+	struct stack_config *c = ((struct reading *)ctx)->c;
+	struct stack_place *p;
+	int r;
+
+	if (c->n_regions == REGIONS_MAX)
+		return yaml_doc_error(doc, item, "there are more than %d regions", REGIONS_MAX);
+	if (item->type == YAML_SCALAR_NODE && !item->data.scalar.length)
+		return yaml_doc_error(doc, item, "a region has no name");
+	if (array_reserve(&c->regions, &c->cap_regions, c->n_regions + 1, sizeof(*p)) < 0)
+		return lp_err_sys(doc->err, -ENOMEM, "cannot read %s", doc->name);
+	p = &c->regions[c->n_regions++];
+	*p = (struct stack_place){.line = item->start_mark.line + 1};
+	r = yaml_doc_text(doc, item, "regions", &p->name);
+	if (r < 0)
+		return r;
+	if (!function_parse(p->name, p))
+		lines_parse(p->name, p);
+	if (p->kind != PLACE_MARK && !p->what)
+		return lp_err_sys(doc->err, -ENOMEM, "cannot read %s", doc->name);
+	return region_check(doc, item, p);
+}
+
+enum { FN_NAME, FN_OPERATION, FN_SIZE, FN_OFFSET, FN_OBJECT, FN_RETURNS };
+static const char *const function_keys[] = {
+	"name", "operation", "size", "offset", "object", "returns", NULL};
+
+static int read_argument(const struct yaml_doc *doc, const yaml_node_t *value, unsigned key,
+	struct stack_function *f)
+{
+	unsigned *const places[] = {&f->size, &f->offset, &f->object};
+	double number;
+	int r = yaml_doc_number(doc, value, function_keys[key], 1, 6, &number);
+
+	if (r == 0 && number != (unsigned)number)
+		r = yaml_doc_error(
+			doc, value, "'%s' is the number of an argument", function_keys[key]);
+	if (r == 0)
+		*places[key - FN_SIZE] = (unsigned)number;
+	return r;
+}
+
+static int read_function_key(const struct yaml_doc *doc, const yaml_node_t *value, unsigned key,
+	struct stack_function *f)
+{
+	static const char *const returns[] = {"status", "bytes", NULL};
+	unsigned at = 0;
+	int r;
+
+	switch (key) {
+	case FN_NAME:
+		return yaml_doc_text(doc, value, "name", &f->name);
+	case FN_OPERATION:
+		return yaml_doc_word(doc, value, "operation", span_op_names, &f->op);
+	case FN_RETURNS:
+		r = yaml_doc_word(doc, value, "kind of result", returns, &at);
+		f->returns_size = at == 1;
+		return r;
+	default:
+		return read_argument(doc, value, key, f);
+	}
+}
+
+static int add_function(void *ctx, const struct yaml_doc *doc, const yaml_node_t *item)
+{
+	struct stack_config *c = ((struct reading *)ctx)->c;
+	struct stack_function *f;
+	unsigned seen = 0, key = 0;
+	int r = 0;
+
+	if (item->type != YAML_MAPPING_NODE)
+		return yaml_doc_error(doc, item, "a function has lines 'key: value'");
+	if (c->n_functions == FUNCTIONS_MAX)
+		return yaml_doc_error(doc, item, "there are more than %d functions", FUNCTIONS_MAX);
+	if (array_reserve(&c->functions, &c->cap_functions, c->n_functions + 1, sizeof(*f)) < 0)
+		return lp_err_sys(doc->err, -ENOMEM, "cannot read %s", doc->name);
+	f = &c->functions[c->n_functions++];
+	*f = (struct stack_function){0};
+	for (const yaml_node_pair_t *p = item->data.mapping.pairs.start;
+		r == 0 && p < item->data.mapping.pairs.top; p++) {
+		r = yaml_doc_key(doc, p, function_keys, &seen, &key);
+		if (r == 0)
+			r = read_function_key(doc, yaml_doc_node(doc, p->value), key, f);
+	}
+	if (r == 0 && !f->name)
+		r = yaml_doc_error(doc, item, "a function has no name");
+	if (r == 0 && (strlen(f->name) > NAME_MAX_LEN || strpbrk(f->name, " ,;|\n")))
+		r = yaml_doc_error(doc, item, "'%.64s' is no name of a function", f->name);
+	return r;
+}
+
+enum { KEY_APPLICATION, KEY_REGIONS, KEY_OPERATIONS, KEY_LAYERS, KEY_METRICS, KEY_DRIVE, KEY_FNS };
+static const char *const keys[] = {
+	"application", "regions", "operations", "layers", "metrics", "drive", "functions", NULL};
+
+static int read_key(
+	const struct yaml_doc *doc, const yaml_node_t *value, unsigned key, struct reading *rd)
+{
+	static int (*const lists[])(void *ctx, const struct yaml_doc *doc,
+		const yaml_node_t *item) = {[KEY_REGIONS] = add_region,
+		[KEY_OPERATIONS] = add_operation,
+		[KEY_LAYERS] = add_layer,
+		[KEY_METRICS] = add_metric,
+		[KEY_FNS] = add_function};
+
+	if (key == KEY_APPLICATION)
+		return yaml_doc_text(doc, value, "application", &rd->c->application);
+	if (key == KEY_DRIVE)
+		return yaml_doc_text(doc, value, "drive", &rd->c->drive);
+	if (key == KEY_METRICS)
+		rd->metrics = value;
+	return yaml_doc_each(doc, value, keys[key], lists[key], rd);
+}
+
+/* Layers of a side or further down. */
+static bool has_side(const struct stack_config *c, enum layer_side least)
+{
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (c->layers >> i & 1 && layers[i].side >= least)
+			return true;
+	}
+	return false;
+}
+
+/* What is wanted needs layers that see it. */
+static int metrics_check(const struct yaml_doc *doc, const struct reading *rd)
+{
+	const struct stack_config *c = rd->c;
+	uint32_t of_disks = 1u << WANTED_DISK_ACCESSES | 1u << WANTED_POWER;
+
+	if (c->metrics & of_disks && !has_side(c, LAYER_DISK))
+		return yaml_doc_error(
+			doc, rd->metrics, "disk accesses and power need the layer 'block'");
+	if (c->metrics >> WANTED_SERVERS & 1 && !has_side(c, LAYER_SERVER))
+		return yaml_doc_error(doc, rd->metrics,
+			"servers are seen in the layers 'server', 'storage' and 'block'");
+	return 0;
+}
+
+static int read_root(void *ctx, const struct yaml_doc *doc, const yaml_node_t *root)
+{
+	struct reading rd = {.c = ctx};
+	unsigned seen = 0, key = 0;
+	int r = 0;
+
+	if (root->type != YAML_MAPPING_NODE)
+		return yaml_doc_error(doc, root,
+			"a configuration has lines 'key: value', such as 'layers: [posix]'");
+	for (const yaml_node_pair_t *p = root->data.mapping.pairs.start;
+		r == 0 && p < root->data.mapping.pairs.top; p++) {
+		r = yaml_doc_key(doc, p, keys, &seen, &key);
+		if (r == 0)
+			r = read_key(doc, yaml_doc_node(doc, p->value), key, &rd);
+	}
+	if (r == 0 && rd.c->n_functions)
+		rd.c->layers |= 1u << STACK_LIBRARY;
+	if (r == 0 && !rd.c->layers)
+		r = lp_err_set(doc->err, -EINVAL,
+			"%s: it names no layers; 'limpet stack layers' lists them", doc->name);
+	if (r == 0 && rd.c->layers >> STACK_LIBRARY & 1 && !rd.c->n_functions)
+		r = yaml_doc_error(doc, root, "the layer 'library' needs a list 'functions'");
+	return r < 0 ? r : metrics_check(doc, &rd);
 }
 
 /* What was not said is everything. */
@@ -205,35 +323,59 @@ static void set_defaults(struct stack_config *c)
 int stack_config_parse(const char *text, size_t len, const char *name, struct stack_config *ret,
 	struct lp_err *err)
 {
-	yaml_parser_t parser;
-	yaml_document_t doc;
-	struct reading rd = {.doc = &doc, .name = name, .c = ret, .err = err};
-	int r;
+	int r = yaml_doc_read(text, len, name, read_root, ret, err);
 
-	if (!yaml_parser_initialize(&parser))
-		return lp_err_sys(err, -ENOMEM, "cannot read %s", name);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
-	r = document_load(&parser, name, &doc, err);
-	if (r == 0) {
-		r = read_root(&rd);
-		yaml_document_delete(&doc);
+	if (r < 0)
+		return r;
+	set_defaults(ret);
+	ret->name = strdup(name);
+	return ret->name ? 0 : lp_err_sys(err, -ENOMEM, "cannot read %s", name);
+}
+
+static const struct stack_builtin *builtin_find(const char *name, size_t len)
+{
+	for (const struct stack_builtin *b = stack_builtins; b->name; b++) {
+		if (strlen(b->name) == len && !memcmp(b->name, name, len))
+			return b;
 	}
-	yaml_parser_delete(&parser);
-	if (r == 0)
-		set_defaults(ret);
-	return r;
+	return NULL;
+}
+
+/* The layers of several built-in ones; 0: not all of these words are such. */
+static int builtins_join(const char *names, struct stack_config *ret, struct lp_err *err)
+{
+	uint32_t joined = 0;
+
+	for (const char *p = names; *p;) {
+		size_t len = strcspn(p, ",");
+		const struct stack_builtin *b = builtin_find(p, len);
+		struct stack_config one = {0};
+		int r;
+
+		if (!b)
+			return 0;
+		r = stack_config_parse(b->text, strlen(b->text), b->name, &one, err);
+		joined |= one.layers;
+		stack_config_release(&one);
+		if (r < 0)
+			return r;
+		p += len + (p[len] == ',');
+	}
+	if (!joined)
+		return 0;
+	ret->layers = joined;
+	set_defaults(ret);
+	return 1;
 }
 
 int stack_config_load(const char *name, struct stack_config *ret, struct lp_err *err)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t len;
-	int r;
+	int r = builtins_join(name, ret, err);
 
-	for (const struct stack_builtin *b = stack_builtins; b->name; b++) {
-		if (!strcmp(b->name, name))
-			return stack_config_parse(b->text, strlen(b->text), name, ret, err);
-	}
+	if (r != 0)
+		return r < 0 ? r : 0;
 	r = file_slurp(name, FILE_MAX, &text, &len, err);
 	return r < 0 ? r : stack_config_parse(text, len, name, ret, err);
 }
