@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""What an operator sees: the verdict in its forms, colours and zones; times, slips of the keyboard, doctor, watch."""
+import json
+import os
+import pty
+import shutil
+import time
+
+from program import LIMPET, bad, good, limpet, run_tests, tests_of
+from tap import check
+
+SOURCE = os.environ.get("SOURCE", ".")
+SLOW = os.path.join(SOURCE, "tests/fixtures/recordings/slow-disk")
+SLOW_DISK = "oss4: disk loop3 is slow, 25x its peers"
+PLAIN = {**os.environ, "LC_ALL": "C", "TZ": "UTC", "LIMPET_STATE": "/dev/null"}
+PLAIN.pop("NO_COLOR", None)
+WELL = ("--until", "2026-11-15T09:04:30Z")
+
+
+def on_terminal(*args, env=None):
+    """What limpet prints to a terminal."""
+    pid, fd = pty.fork()
+    if not pid:
+        os.execve(LIMPET, [LIMPET, *args], {**PLAIN, "TERM": "xterm", **(env or {})})
+    out = b""
+    while True:
+        try:
+            part = os.read(fd, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        out += part
+    os.waitpid(pid, 0)
+    os.close(fd)
+    return out.decode()
+
+
+def test_first_line(directory):
+    """the first line says what is wrong and since when; the last what was checked"""
+    lines = limpet("diagnose", SLOW, env=PLAIN).out.splitlines()
+    check(lines[0].startswith(f"CRITICAL  {SLOW_DISK}, since 2026-11-15 09:05:05"), lines[0])
+    check(lines[-1].startswith("Checked 6 servers, 6 components, 2026-11-15 09:02:27 to 09:10:14 UTC."), lines[-1])
+    check("method" not in "".join(lines), lines)
+    check("method cdf" in limpet("diagnose", "-v", SLOW, env=PLAIN).out, "-v says how")
+    check(all(len(line) <= 80 for line in lines), lines)
+
+
+def test_oneline(directory):
+    """one line per incident, of fields; one line if there is none"""
+    ran = limpet("diagnose", "--format", "oneline", SLOW, env=PLAIN)
+    fields = ran.out.rstrip("\n").split("\t")
+    check(ran.code == 1 and ran.out.count("\n") == 1, ran)
+    check(fields[:3] == ["CRITICAL", "oss4/disk:loop3", "disk-busy"] and fields[-1] == SLOW_DISK, fields)
+    check(fields[3] == "2026-11-15T09:05:05Z" and fields[4] == "-" and 50 < int(fields[5]) <= 100, fields)
+    ran = limpet("diagnose", "--format", "oneline", *WELL, SLOW, env=PLAIN)
+    check(ran.code == 0 and ran.out.startswith("OK\t-\t"), ran)
+
+
+def test_nagios(directory):
+    """a plugin's first line, numbers and exit status"""
+    for args, code, state in (((), 2, "CRITICAL"), (WELL, 0, "OK"), (("--since", "2026-11-16"), 3, "UNKNOWN")):
+        ran = limpet("diagnose", "--format", "nagios", *args, SLOW, env=PLAIN)
+        check(ran.code == code and ran.out.startswith(f"LIMPET {state} - "), ran)
+        text, numbers = ran.out.splitlines()[0].split(" | ")
+        check("incidents=" in numbers and "|" not in text, ran)
+    ran = limpet("diagnose", "--format", "nagios", os.path.join(directory, "nothing"), env=PLAIN)
+    check(ran.code == 3, ran)
+    bad(2, "--format", "diagnose", "--format", "xml", SLOW)
+
+
+def test_json(directory):
+    """JSON has the same sentence, and what to do"""
+    verdict = json.loads(limpet("diagnose", "--json", SLOW, env=PLAIN).out)
+    incident, = verdict["incidents"]
+    check(verdict["state"] == "CRITICAL" and verdict["headline"] == SLOW_DISK + ".", verdict["headline"])
+    check(incident["what"] == SLOW_DISK and incident["do"]["host"] == "oss4", incident)
+    check(incident["do"]["commands"] and all("loop3" in c for c in incident["do"]["commands"]), incident["do"])
+
+
+def test_colour(directory):
+    """colours on a terminal only, unless they are asked for or refused"""
+    red = "\033[1;31mCRITICAL\033[0m"
+    check("\033" not in limpet("diagnose", SLOW, env=PLAIN).out, "no colours in pipes")
+    check(red in limpet("diagnose", "--color", "always", SLOW, env=PLAIN).out, "always")
+    check(red in on_terminal("diagnose", SLOW), "on a terminal")
+    check("\033" not in on_terminal("diagnose", "--color", "never", SLOW), "never")
+    check("\033[" not in on_terminal("diagnose", "-q", SLOW, env={"NO_COLOR": "1"}), "NO_COLOR")
+    bad(2, "--color", "diagnose", "--color", "sometimes", SLOW)
+
+
+def test_characters(directory):
+    """ASCII where the locale is not UTF-8"""
+    check(limpet("diagnose", SLOW, env=PLAIN).out.isascii(), "C")
+    out = limpet("diagnose", SLOW, env={**PLAIN, "LC_ALL": "C.UTF-8"}).out
+    check("±" in out and "▁" in out, out)
+
+
+def test_zones(directory):
+    """times are local, or UTC if that is asked for, in what is read and in what is printed"""
+    tokyo = {**PLAIN, "TZ": "Asia/Tokyo"}
+    check("since 2026-11-15 18:05:05" in limpet("diagnose", SLOW, env=tokyo).out, "local")
+    check("since 2026-11-15 09:05:05" in limpet("diagnose", "--utc", SLOW, env=tokyo).out, "UTC")
+    for args in (("--since", "2026-11-15 18:08"), ("--utc", "--since", "2026-11-15 09:08"),
+                 ("--since", "2026-11-15 09:08", "--utc"), ("--since", "2026-11-15T09:08Z"), ("--last", "147s")):
+        out = json.loads(limpet("show", "--json", *args, SLOW, env=tokyo).out)
+        check(out["observers"][0]["first"].startswith("2026-11-15T09:08:0"), (args, out["observers"][0]))
+    check(limpet("diagnose", "--since", "10 years", SLOW).code == 2, "no such unit")
+    check(limpet("diagnose", "--since", "5000d", SLOW, env=PLAIN).code == 1, "a span leads back from now")
+    bad(2, "exclude each other", "show", "--last", "1h", "--since", "1h", SLOW)
+    bad(2, "not a time", "show", "--since", "soon", SLOW)
+
+
+def test_slips(directory):
+    """who mistypes a word is asked what was meant"""
+    for meant, args in (("diagnose", ("diagnos",)), ("--json", ("diagnose", "--jsno", SLOW)),
+                        ("await", ("diagnose", "-m", "awiat", SLOW)), ("disk", ("diagnose", "-g", "dsik", SLOW)),
+                        ("oss4/disk:loop3", ("show", "-c", "oss4/dsk:loop3", SLOW)),
+                        ("up", ("lab", "upp")), ("disk-hog", ("lab", "inject", "disk-hgo", "--on", "s1")),
+                        ("behaviour", ("lab", "run", "--plan", "behavior", "-o", directory + "/x", "--list"))):
+        bad(2, f"did you mean '{meant}'?", *args)
+    ran = limpet("diagnose", "-c", "oss4/disk:lop3", SLOW, env=PLAIN)
+    check(ran.code == 4 and "did you mean 'oss4/disk:loop3'?" in ran.err, ran)
+    bad(2, "there are oss1/disk:loop0, ", "show", "-c", "something/else", SLOW)
+
+
+def test_not_data(directory):
+    """files that are no data are skipped among others, and an error alone"""
+    data, note = os.path.join(directory, "data"), os.path.join(directory, "note.json")
+    shutil.copytree(SLOW, data)
+    for path in (note, data + "/a.json", data + "/b.txt"):
+        with open(path, "w", encoding="ascii") as f:
+            f.write("{}\n")
+    ran = limpet("diagnose", data, note, env=PLAIN)
+    check(ran.code == 1 and ran.out.startswith(f"CRITICAL  {SLOW_DISK}"), ran)
+    check("skipped 3 files that are not data (a.json and others)" in ran.out, ran.out)
+    bad(2, "neither an archive", "diagnose", note)
+    bad(2, "none of these is data", "diagnose", note, note)
+    bad(2, "cannot open", "diagnose", data, note + "x")
+
+
+def test_doctor(directory):
+    """what can be done here, and what to do if it cannot"""
+    out = good("doctor", env=PLAIN)
+    check(all(f"To {area}:" in out for area in ("record", "trace", "compare")), out)
+    checks = {c["check"]: c for c in json.loads(good("doctor", "--json"))["checks"]}
+    check(checks["diskstats"]["rating"] == "OK", checks["diskstats"])
+    check({"clock", "ptrace", "bpf", "pressure", "disks", "file systems"} <= checks.keys(), checks.keys())
+    check(all(c["remedy"] for c in checks.values() if c["rating"] == "MISSING"), checks)
+    bad(2, "no arguments", "doctor", "x")
+
+
+def test_watch(directory):
+    """a directory that grows: well first, then the disk is named"""
+    data = os.path.join(directory, "data")
+    os.mkdir(data)
+    bad(2, "cannot read", "watch", data + "x")
+    ran = limpet("watch", "--for", "1s", "--past", "40000d", data, env=PLAIN)
+    check(ran.code == 4 and ran.out == "", ran)
+    for name in sorted(os.listdir(SLOW)):
+        shutil.copy(os.path.join(SLOW, name), data)
+    ran = limpet("watch", "--for", "1s", "--past", "40000d", data, env=PLAIN)
+    check(ran.code == 1 and f"CRITICAL  {SLOW_DISK}" in ran.out, ran)
+    began = time.monotonic()
+    screen = on_terminal("watch", "--for", "1s", "--past", "40000d", data)
+    check("\033[H\033[J" in screen and SLOW_DISK in screen.replace("\r\n          ", " "), screen)
+    check(time.monotonic() - began < 60, "it ends")
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(__name__))
