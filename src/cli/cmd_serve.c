@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 struct serve_options {
-	const char *data, *listen, *topology, *expect;
+	const char *data, *listen, *topology, *expect, *speed;
+	struct option_list replay;
+	int64_t look_back_us;
 	const char *tls_cert, *tls_key, *client_ca;
 	uint64_t connections;
 	int64_t keep_age_us;
@@ -41,6 +44,11 @@ static const struct option_def options[] = {
 		"remove archives older than this [never]"},
 	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
 		"remove the oldest archives of a server beyond this size [never]"},
+	{"look-back", 0, OPTION_SPAN, AT(look_back_us), "SPAN",
+		"how much of the archives to judge again after a start [1d]"},
+	{"replay", 0, OPTION_LIST, AT(replay), "DATA",
+		"play recordings instead of receiving anything; may be repeated"},
+	{"speed", 0, OPTION_STRING, AT(speed), "N", "play them N times as fast [1]"},
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
 	{NULL},
 };
@@ -57,7 +65,9 @@ static int serve_until_stopped(
 	r = serve_open(c, &s, err);
 	if (r < 0)
 		return r;
-	if (!opt->quiet)
+	if (!opt->quiet && c->replay)
+		fprintf(stderr, "serving %s, a replay; Ctrl-C stops\n", http_url(s->http));
+	else if (!opt->quiet)
 		fprintf(stderr, "serving %s, archives in %s; Ctrl-C stops\n", http_url(s->http),
 			c->data);
 	while (!stop_signal)
@@ -65,12 +75,40 @@ static int serve_until_stopped(
 	return 0;
 }
 
+DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
+
+#define SPEED_MAX 1e6
+
+static int speed_parse(const char *text, double *ret, struct lp_err *err)
+{
+	char *end = NULL;
+
+	*ret = text ? strtod(text, &end) : 1;
+	if ((text && (end == text || *end)) || !(*ret > 0 && *ret <= SPEED_MAX))
+		return lp_err_set(err, -EINVAL,
+			"--speed: '%.64s' is not a number above 0 and up to a million", text);
+	return 0;
+}
+
+static int usage_check(const struct serve_options *opt, int n_args, char **args, struct lp_err *err)
+{
+	if (n_args)
+		return lp_err_set(
+			err, -EINVAL, "'%s' is not understood (see 'limpet help serve')", args[0]);
+	if (!opt->data && !opt->replay.n)
+		return lp_err_set(err, -EINVAL, "--data DIR is missing (see 'limpet help serve')");
+	if (opt->speed && !opt->replay.n)
+		return lp_err_set(err, -EINVAL, "--speed is for --replay");
+	return 0;
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct serve_options *opt = values;
+	_cleanup_(lp_dataset_closep) struct lp_dataset *replay = NULL, *look = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
-	const struct serve_config c = {.data = opt->data,
+	struct serve_config c = {.data = opt->data,
 		.listen = opt->listen,
 		.tls_cert_file = opt->tls_cert,
 		.tls_key_file = opt->tls_key,
@@ -80,18 +118,21 @@ static int run(
 		.connections_max = opt->connections,
 		.keep_age_us = opt->keep_age_us,
 		.keep_bytes = opt->keep_bytes,
+		.look_back_us = opt->look_back_us,
 		.warn = &warn};
+	int r = usage_check(opt, n_args, args, err);
 
 	(void)data;
-	if (n_args || !opt->data) {
-		if (n_args)
-			lp_err_set(err, -EINVAL, "'%s' is not understood (see 'limpet help serve')",
-				args[0]);
-		else
-			lp_err_set(err, -EINVAL, "--data DIR is missing (see 'limpet help serve')");
-		return EXIT_USAGE;
-	}
-	return command_exit_code(serve_until_stopped(&c, opt, err));
+	if (r == 0)
+		r = speed_parse(opt->speed, &c.speed, err);
+	if (r == 0 && opt->replay.n)
+		r = lp_dataset_open(
+			opt->replay.items, opt->replay.n, NULL, NULL, &warn, &replay, err);
+	if (r == 0 && opt->replay.n)
+		r = lp_dataset_open(opt->replay.items, opt->replay.n, NULL, NULL, NULL, &look, err);
+	c.replay = replay;
+	c.replay_look = look;
+	return command_exit_code(r < 0 ? r : serve_until_stopped(&c, opt, err));
 }
 
 #define X(name) extern const struct command serve_command_##name;
@@ -111,6 +152,7 @@ static const struct example examples[] = {
 	{"serve --data /var/lib/limpet-serve --listen 0.0.0.0:9700 --tls-cert cert.pem --tls-key "
 	 "key.pem",
 		"for the whole fleet"},
+	{"serve --replay recordings/2026-11 --speed 60", "what happened, an hour a minute"},
 	{NULL, NULL},
 };
 
@@ -118,7 +160,7 @@ extern const struct command command_serve;
 const struct command command_serve = {
 	.name = "serve",
 	.summary = "receive, keep and judge what the servers of a fleet record",
-	.usage = "--data DIR [OPTION...]",
+	.usage = "--data DIR|--replay DATA [OPTION...]",
 	.description =
 		"Runs the collector. Servers send what they record ('limpet record --send URL') as "
 		"it is recorded, and the collector appends it to archives in DIR, one per server "
@@ -128,7 +170,16 @@ const struct command command_serve = {
 		"others it needs a certificate, and every server needs a token ('limpet serve "
 		"enroll NAME') or a certificate of its own; operators on other machines need a "
 		"token, too ('limpet serve enroll --operator NAME'). SIGTERM, SIGINT and SIGHUP "
-		"end it in good order.",
+		"end it in good order.\n\n"
+		"What arrives is judged as 'limpet diagnose' judges it, and what is wrong becomes "
+		"an "
+		"incident: http://127.0.0.1:9700 shows them, 'limpet incidents' lists them, "
+		"/metrics is for Prometheus, and docs/api.md describes the API. Incidents, and "
+		"what "
+		"people say about them, are kept in DIR/incidents.sqlite.\n\n"
+		"With --replay it plays recordings as if they came in now, for demonstrations and "
+		"tests; nothing is kept. 'limpet backtest' lists what would have been opened, "
+		"without waiting.",
 	.options = options,
 	.options_size = sizeof(struct serve_options),
 	.examples = examples,

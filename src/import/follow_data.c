@@ -509,6 +509,28 @@ int64_t follow_data_held_us(const struct follow_data *d)
 	return d->held_us;
 }
 
+size_t follow_data_n_held(const struct follow_data *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		n += !d->files[i].done && d->files[i].held_us < INT64_MAX;
+	return n;
+}
+
+int64_t follow_data_newest_us(const char *dir)
+{
+	static const struct follow_options none = {0};
+	_cleanup_(follow_data_closep) struct follow_data *d = NULL;
+	int64_t newest_ns = 0;
+
+	if (follow_data_open(dir, &none, &d, NULL) < 0 || dir_search(d, d->root, 0) < 0)
+		return 0;
+	for (size_t i = 0; i < d->n_found; i++)
+		newest_ns = d->found[i].mtime_ns > newest_ns ? d->found[i].mtime_ns : newest_ns;
+	return newest_ns / 1000;
+}
+
 void follow_data_look(struct follow_data *d)
 {
 	d->look = true;

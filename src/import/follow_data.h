@@ -41,6 +41,12 @@ int follow_data_next(
  * was. */
 int64_t follow_data_held_us(const struct follow_data *d);
 
+/* How many files that is. */
+size_t follow_data_n_held(const struct follow_data *d);
+
+/* When any archive in a directory was last written to; 0: there is none. */
+int64_t follow_data_newest_us(const char *dir);
+
 /* Look for files now instead of in a moment. */
 void follow_data_look(struct follow_data *d);
 

@@ -61,12 +61,18 @@ static int play_judge(struct play *p, struct lp_err *err)
 	return r;
 }
 
+int backtest_step(struct feed *f, int64_t at_us, struct lp_err *err)
+{
+	int r = feed_read(f, at_us, at_us, err);
+	int64_t end_us = feed_end_us(f);
+
+	return r < 0 ? r : feed_advance_to(f, at_us < end_us ? at_us : end_us, err);
+}
+
 static int play_step(struct play *p, struct lp_err *err)
 {
-	int r = feed_read(p->feed, p->at_us, p->at_us, err);
+	int r = backtest_step(p->feed, p->at_us, err);
 
-	if (r >= 0)
-		r = feed_advance_to(p->feed, p->at_us, err);
 	if (r < 0)
 		return r;
 	if (feed_due(p->feed) && p->at_us - p->asked_us >= p->opt->every_us)
@@ -138,7 +144,7 @@ int backtest_run(struct lp_dataset *ds, const struct backtest_options *options,
 		return 0;
 	p.at_us = whole_second(p.first_us);
 	r = play_all(&p, err);
-	*ret_first_us = p.first_us;
+	*ret_first_us = floor_div(p.first_us, US_PER_SEC) * US_PER_SEC;
 	*ret_last_us = p.at_us;
 	return r;
 }

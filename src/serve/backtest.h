@@ -19,6 +19,9 @@ struct backtest_options {
 int backtest_run(struct lp_dataset *ds, const struct backtest_options *options,
 	struct incidents *store, int64_t *ret_first_us, int64_t *ret_last_us, struct lp_err *err);
 
+/* Play a feed up to a time: read, and advance, but not beyond the end of the data. */
+int backtest_step(struct feed *f, int64_t at_us, struct lp_err *err);
+
 /* Ask the feed for a verdict and bring the store in line with it: what everybody does with a feed.
  * The verdict is for the caller, who frees it; NULL: there is nothing to judge yet. */
 int backtest_judge(struct feed *f, struct incidents *store, int64_t lateness_us, int64_t now_us,

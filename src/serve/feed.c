@@ -227,6 +227,11 @@ int64_t feed_held_us(const struct feed *f)
 	return follow_data_held_us(f->data);
 }
 
+size_t feed_n_held(const struct feed *f)
+{
+	return follow_data_n_held(f->data);
+}
+
 int feed_advance_to(struct feed *f, int64_t watermark_us, struct lp_err *err)
 {
 	return f->engine ? lp_engine_advance(f->engine, watermark_us, err) : 0;
@@ -239,14 +244,21 @@ int feed_advance(struct feed *f, int64_t now_us, struct lp_err *err)
 	return ready > INT64_MIN ? feed_advance_to(f, ready, err) : 0;
 }
 
-int feed_finish(struct feed *f, struct lp_err *err)
+int64_t feed_end_us(struct feed *f)
 {
 	int64_t end_us = INT64_MIN;
-	int r = f->engine ? engine_end(f->engine, &end_us, err) : 0;
 
-	if (r < 0 || end_us == INT64_MIN)
-		return r;
-	return feed_advance_to(f, end_us + f->interval_us, err);
+	if (!f->engine || feed_held_us(f) < INT64_MAX || engine_end(f->engine, &end_us, NULL) < 0 ||
+		end_us == INT64_MIN)
+		return INT64_MAX;
+	return end_us + f->interval_us;
+}
+
+int feed_finish(struct feed *f, struct lp_err *err)
+{
+	int64_t end_us = feed_end_us(f);
+
+	return end_us < INT64_MAX ? feed_advance_to(f, end_us, err) : 0;
 }
 
 int64_t feed_watermark_us(const struct feed *f)

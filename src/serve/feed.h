@@ -40,11 +40,17 @@ int feed_read(struct feed *f, int64_t until_us, int64_t now_us, struct lp_err *e
 /* When what was held back begins; INT64_MAX: nothing was. */
 int64_t feed_held_us(const struct feed *f);
 
+/* Files of which something was held back. */
+size_t feed_n_held(const struct feed *f);
+
 /* Advance to where observers have come, by `now_us`. */
 int feed_advance(struct feed *f, int64_t now_us, struct lp_err *err);
 
 /* Advance to a time up to which everything was read. */
 int feed_advance_to(struct feed *f, int64_t watermark_us, struct lp_err *err);
+
+/* Where `limpet diagnose` would advance to if this is all of the data; INT64_MAX: there is more. */
+int64_t feed_end_us(struct feed *f);
 
 /* All data was read: advance to where `limpet diagnose` would. */
 int feed_finish(struct feed *f, struct lp_err *err);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "serve/http_listen.h"
 #include "serve/http_peer.h"
+#include "serve/http_slow.h"
 #include "serve/http_stream.h"
 #include "serve/http_watch.h"
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include <sys/resource.h>
 
 #define THREADS 2
+#define SLOW_THREADS 2
 #define CONNECTION_MEMORY 4096
 /* Nothing at all happens on a connection for so long: libmicrohttpd ends it. */
 #define SILENCE_SEC (HTTP_IDLE_SEC + 30)
@@ -38,6 +40,7 @@ struct http_server {
 	struct table tables[TABLES_MAX];
 	unsigned n_tables;
 	struct http_watch *watch;
+	struct http_slow *slow;
 	struct MHD_Daemon *daemon;
 	int listen_fd;
 	bool loopback; /* only this machine can reach it */
@@ -57,6 +60,11 @@ struct exchange {
 	uint64_t body_expected, body_counted;
 	bool no_room; /* the body could not be kept */
 	char who[HTTP_NAME_MAX];
+	/* Of a slow route: what it works with, and its answer once it is there. */
+	struct MHD_Connection *connection;
+	const char *method, *path;
+	struct http_answer answer;
+	bool answered;
 };
 
 const char *http_query(const struct http_request *rq, const char *key)
@@ -121,6 +129,7 @@ static void exchange_free(struct exchange *x)
 	x->server->stats.body_bytes -= x->body_counted;
 	pthread_mutex_unlock(&x->server->mutex);
 	strbuf_release(&x->body);
+	strbuf_release(&x->answer.body);
 	free(x);
 }
 
@@ -339,21 +348,63 @@ static struct http_answer answer_new(void)
 	return (struct http_answer){.status = MHD_HTTP_OK, .type = "application/json"};
 }
 
+/* Have the handler answer. */
+static void request_handle(struct exchange *x, struct MHD_Connection *connection,
+	const char *method, const char *path, struct http_answer *a)
+{
+	struct http_request rq = request_of(x, connection, method, path);
+
+	x->route->handle(x->ctx, &rq, a);
+	if (a->body.failed)
+		http_fail(a, MHD_HTTP_SERVICE_UNAVAILABLE, "there is no memory for that");
+}
+
+/* In a thread for slow work, while the connection rests. */
+static void request_work(void *arg)
+{
+	struct exchange *x = arg;
+
+	request_handle(x, x->connection, x->method, x->path, &x->answer);
+	x->answered = true;
+	MHD_resume_connection(x->connection);
+}
+
+/* Hand the request over; libmicrohttpd asks again when it was answered. */
+static bool request_put_off(
+	struct exchange *x, struct MHD_Connection *connection, const char *method, const char *path)
+{
+	x->connection = connection;
+	x->method = method;
+	x->path = path;
+	x->answer = answer_new();
+	MHD_suspend_connection(connection);
+	if (http_slow_push(x->server->slow, request_work, x) == 0)
+		return true;
+	http_fail(&x->answer, MHD_HTTP_SERVICE_UNAVAILABLE, "too many ask for what takes long");
+	x->answer.retry_after = 1;
+	x->answered = true;
+	MHD_resume_connection(connection);
+	return true;
+}
+
 static enum MHD_Result request_finish(
 	struct exchange *x, struct MHD_Connection *connection, const char *method, const char *path)
 {
 	struct http_server *s = x->server;
 	struct http_answer a = answer_new();
-	struct http_request rq = request_of(x, connection, method, path);
 
-	if (x->no_room) {
+	if (x->answered) {
+		x->answered = false;
+		a = x->answer;
+		x->answer = (struct http_answer){0};
+	} else if (x->no_room) {
 		count(s, &s->stats.refused_busy);
 		http_fail(&a, MHD_HTTP_SERVICE_UNAVAILABLE, "too much is being received at once");
 		a.retry_after = 1;
+	} else if (x->route->slow && request_put_off(x, connection, method, path)) {
+		return MHD_YES;
 	} else {
-		x->route->handle(x->ctx, &rq, &a);
-		if (a.body.failed)
-			http_fail(&a, MHD_HTTP_SERVICE_UNAVAILABLE, "there is no memory for that");
+		request_handle(x, connection, method, path, &a);
 	}
 	return answer_send(x, connection, &a);
 }
@@ -505,6 +556,8 @@ int http_open(const struct http_config *config, struct http_server **ret, struct
 	if (r == 0)
 		r = http_watch_new(s->config.connections_max, &s->watch, err);
 	if (r == 0)
+		r = http_slow_new(SLOW_THREADS, &s->slow, err);
+	if (r == 0)
 		r = s->listen_fd =
 			http_listen(config->listen, where, sizeof(where), &s->loopback, err);
 	if (r >= 0 && !s->loopback && !s->cert)
@@ -587,8 +640,11 @@ void http_close(struct http_server *s)
 		return;
 	if (s->watch)
 		http_watch_close_hubs(s->watch);
+	/* What rests must be resumed before the daemon can stop. */
+	http_slow_stop(s->slow);
 	if (s->daemon)
 		MHD_stop_daemon(s->daemon);
+	http_slow_free(s->slow);
 	if (s->listen_fd >= 0)
 		close(s->listen_fd);
 	http_watch_free(s->watch);

@@ -2,8 +2,8 @@
  * and limits on everything that a client can make it keep.
  *
  * A handler runs in one of the two threads, which all clients share: it must not wait for anything
- * slow. It fills in a struct http_answer; whoever wants to go on sending returns a stream
- * (serve/http_stream.h).
+ * slow, unless its route says so: then it runs in a thread for such work. It fills in a struct
+ * http_answer; whoever wants to go on sending returns a stream (serve/http_stream.h).
  */
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
@@ -81,6 +81,7 @@ struct http_route {
 	/* Asked when the headers are there and before a body is read; may be NULL. An answer with a
 	 * status other than 0 is final, and the body is not read. */
 	http_handler before_body;
+	bool slow; /* the handler may take long */
 };
 
 /* Who is on the other side, for whoever checks that. */

@@ -5,9 +5,11 @@
 #include "base/file.h"
 #include "serve/ingest.h"
 #include <errno.h>
+#include <ftw.h>
 #include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A server that writes: by its certificate or its token. As long as nobody was enrolled and no
  * authority was named, whoever is on this machine may (as "", which is any name). */
@@ -57,11 +59,14 @@ static int authorize(void *ctx, enum http_needs needs, const struct http_peer *p
 
 static int routes_add(struct serve *s, struct lp_err *err)
 {
-	const struct http_route *const tables[] = {routes_session, routes_ingest, routes_page};
+	const struct http_route *const tables[] = {routes_session, routes_ingest, routes_api,
+		routes_series, routes_events, routes_metrics, routes_page};
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(tables); i++)
-		r = http_add_routes(s->http, tables[i], s);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(tables); i++) {
+		if (tables[i] != routes_ingest || s->ingest)
+			r = http_add_routes(s->http, tables[i], s);
+	}
 	return r < 0 ? lp_err_sys(err, r, "cannot serve") : 0;
 }
 
@@ -90,6 +95,76 @@ static int http_begin(struct serve *s, struct lp_err *err)
 	return http_open(&http, &s->http, err);
 }
 
+/* An incident changed. The store is locked. */
+static void changed(void *ctx, enum incident_change change, json_t *incident)
+{
+	(void)change;
+	events_incident(ctx, incident);
+}
+
+static void judged(void *ctx, const struct snapshot *now, const struct snapshot *before)
+{
+	events_judged(ctx, now, before);
+}
+
+/* The engine, and where its incidents are kept; those of a replay are forgotten. */
+static int live_begin(struct serve *s, struct lp_err *err)
+{
+	const struct serve_config *c = &s->config;
+	_cleanup_free_ char *store = NULL;
+	const struct live_options live = {.dir = c->data,
+		.replay = c->replay,
+		.speed = c->speed,
+		.topology = c->topology,
+		.expect = c->expect,
+		.look_back_us = c->look_back_us,
+		.warn = c->warn,
+		.changed = changed,
+		.judged = judged,
+		.ctx = s};
+	struct live_options how = live;
+
+	if (!c->replay && asprintf(&store, "%s/incidents.sqlite", c->data) < 0) {
+		store = NULL;
+		return lp_err_sys(err, -ENOMEM, "cannot serve");
+	}
+	how.store = store;
+	return live_start(&how, &s->live, err);
+}
+
+/* A replay needs no directory of its own. */
+static int data_begin(struct serve *s, struct lp_err *err)
+{
+	char path[] = "/tmp/limpet-replay-XXXXXX";
+
+	if (s->config.data)
+		return path_make_dirs(s->config.data, err);
+	if (!mkdtemp(path))
+		return lp_err_sys(err, -errno, "cannot make a directory in /tmp");
+	s->temporary = strdup(path);
+	s->config.data = s->temporary;
+	return s->temporary ? 0 : lp_err_sys(err, -ENOMEM, "cannot serve");
+}
+
+static int parts_begin(struct serve *s, struct lp_err *err)
+{
+	int r = data_begin(s, err);
+
+	if (r == 0)
+		r = tokens_open(s->config.data, s->config.warn, &s->tokens, err);
+	if (r == 0 && !s->config.replay)
+		r = ingest_begin(s, err);
+	if (r == 0)
+		r = http_begin(s, err);
+	if (r == 0 && http_add_hub(s->http, s->hub) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot serve");
+	if (r == 0)
+		r = live_begin(s, err);
+	if (r == 0)
+		r = routes_add(s, err);
+	return r < 0 ? r : http_start(s->http, err);
+}
+
 int serve_open(const struct serve_config *config, struct serve **ret, struct lp_err *err)
 {
 	struct serve *s = calloc(1, sizeof(*s));
@@ -98,17 +173,9 @@ int serve_open(const struct serve_config *config, struct serve **ret, struct lp_
 	if (!s)
 		return lp_err_sys(err, -ENOMEM, "cannot serve");
 	s->config = *config;
-	r = path_make_dirs(config->data, err);
-	if (r == 0)
-		r = tokens_open(config->data, config->warn, &s->tokens, err);
-	if (r == 0)
-		r = ingest_begin(s, err);
-	if (r == 0)
-		r = http_begin(s, err);
-	if (r == 0)
-		r = routes_add(s, err);
-	if (r == 0)
-		r = http_start(s->http, err);
+	pthread_mutex_init(&s->look_mutex, NULL);
+	s->hub = http_hub_new();
+	r = s->hub ? parts_begin(s, err) : lp_err_sys(err, -ENOMEM, "cannot serve");
 	if (r < 0) {
 		serve_close(s);
 		return r;
@@ -117,12 +184,26 @@ int serve_open(const struct serve_config *config, struct serve **ret, struct lp_
 	return 0;
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
 void serve_close(struct serve *s)
 {
 	if (!s)
 		return;
 	http_close(s->http);
+	live_stop(s->live);
 	ingest_close(s->ingest);
 	tokens_close(s->tokens);
+	http_hub_free(s->hub);
+	if (s->temporary)
+		nftw(s->temporary, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(s->temporary);
+	pthread_mutex_destroy(&s->look_mutex);
 	free(s);
 }

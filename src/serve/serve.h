@@ -2,13 +2,16 @@
  * as it comes, and answers operators.
  *
  * It owns its parts: the HTTP server (serve/http.h), the tokens (serve/tokens.h), what is received
- * (serve/ingest.h).
+ * (serve/ingest.h), and the engine with its incidents (serve/live.h).
  */
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
 
 #include "serve/http.h"
+#include "serve/http_stream.h"
+#include "serve/live.h"
 #include "serve/tokens.h"
+#include <pthread.h>
 
 #define SERVE_LISTEN "127.0.0.1:9700"
 
@@ -21,13 +24,22 @@ struct serve_config {
 	int64_t keep_age_us;	       /* of each server's archives, 0: for ever */
 	uint64_t keep_bytes;	       /* likewise, 0: any number */
 	struct lp_warn *warn;	       /* called from several threads */
+	/* Instead of what is received: recordings, so many times as fast; and the same once more,
+	 * for whoever asks for their values. `data` may be NULL then: nothing is kept. */
+	struct lp_dataset *replay, *replay_look;
+	double speed;
+	int64_t look_back_us; /* what the engine reads again at its beginning, 0: as usual */
 };
 
 struct serve {
 	struct serve_config config;
 	struct http_server *http;
 	struct tokens *tokens;
-	struct ingest *ingest;
+	struct ingest *ingest; /* NULL: this is a replay */
+	struct live *live;
+	struct http_hub *hub;	    /* of events */
+	pthread_mutex_t look_mutex; /* of what reads much at once */
+	char *temporary;	    /* a directory that is removed at the end; NULL: none */
 };
 
 /* Start all of it; it serves until it is closed. */
@@ -36,9 +48,17 @@ int serve_open(const struct serve_config *config, struct serve **ret, struct lp_
 /* Finish what is under way, and free. Accepts NULL. */
 void serve_close(struct serve *s);
 
+/* Tell whoever listens that an incident changed, or that there is a new verdict. */
+void events_incident(struct serve *s, json_t *incident);
+void events_judged(struct serve *s, const struct snapshot *now, const struct snapshot *before);
+
 /* Tables of routes: one file route_NAME.c each. Their `ctx` is the struct serve. */
 extern const struct http_route routes_ingest[];	 /* route_ingest.c: what servers send */
 extern const struct http_route routes_session[]; /* route_session.c: log in and out, /healthz */
+extern const struct http_route routes_api[];	 /* route_api.c: what is wrong, what is known */
+extern const struct http_route routes_series[];	 /* route_series.c: what archives say */
+extern const struct http_route routes_events[];	 /* route_events.c: what changes */
+extern const struct http_route routes_metrics[]; /* route_metrics.c: for Prometheus */
 extern const struct http_route routes_page[];	 /* route_page.c: the page */
 
 #endif

@@ -1,0 +1,20 @@
+/* Work that takes long, done by threads of its own, so that nobody else waits for it. */
+#ifndef SERVE_HTTP_SLOW_H
+#define SERVE_HTTP_SLOW_H
+
+#include <limpet/err.h>
+
+struct http_slow;
+
+#define HTTP_SLOW_QUEUE_MAX 256 /* that wait; more are refused */
+
+int http_slow_new(unsigned n_threads, struct http_slow **ret, struct lp_err *err);
+
+/* Do what waits, and end the threads: what is pushed from now on is refused. Accepts NULL. */
+void http_slow_stop(struct http_slow *s);
+void http_slow_free(struct http_slow *s);
+
+/* Have `fn(arg)` called by one of the threads. 0, or -EAGAIN if too much waits. */
+int http_slow_push(struct http_slow *s, void (*fn)(void *arg), void *arg);
+
+#endif

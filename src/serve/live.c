@@ -1,0 +1,473 @@
+#include "serve/live.h"
+
+#include "base/cleanup.h"
+#include "base/thread.h"
+#include "base/time.h"
+#include "serve/backtest.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAIT_US (US_PER_SEC / 4)
+#define CATCH_UP_STEP_US (60 * US_PER_SEC)
+/* Verdicts of large fleets take seconds: at most a fifth of the time goes into them. */
+#define VERDICT_SHARE 4
+#define SLICE_US (50000)
+
+struct live {
+	struct live_options opt;
+	struct lp_diagnose_options diagnose;
+	struct feed_options how;
+	struct incidents *store;
+	pthread_t thread;
+	bool started;
+
+	/* Under the mutex. */
+	pthread_mutex_t mutex;
+	pthread_cond_t wake;
+	bool stop, poked, ready;
+	struct snapshot *snapshot;
+	int64_t ahead_us;
+	char trouble[504];
+
+	/* Of a replay: when it began, by our clock that never steps, and by that of the data. */
+	int64_t began_us, data_us, end_us;
+
+	/* The thread's own. */
+	struct feed *feed;
+	int64_t at_us;	  /* reading again what was there: up to this time */
+	int64_t asked_us; /* when the last verdict was ready, and what it took, by CLOCK_MONOTONIC
+			   */
+	int64_t took_us;
+	uint64_t states; /* of all observers, as they were at the last verdict */
+};
+
+DEFINE_CLEANUP(struct live *, live_stop);
+
+static bool stopping(struct live *l)
+{
+	bool stop;
+
+	pthread_mutex_lock(&l->mutex);
+	stop = l->stop;
+	pthread_mutex_unlock(&l->mutex);
+	return stop;
+}
+
+int64_t live_now_us(struct live *l)
+{
+	int64_t now = 0;
+
+	if (!l->opt.replay)
+		return clock_us(CLOCK_REALTIME);
+	pthread_mutex_lock(&l->mutex);
+	if (l->data_us)
+		now = l->data_us +
+			(int64_t)((double)(clock_us(CLOCK_MONOTONIC) - l->began_us) * l->opt.speed);
+	if (l->end_us && now > l->end_us)
+		now = l->end_us;
+	pthread_mutex_unlock(&l->mutex);
+	return now;
+}
+
+static void trouble_set(struct live *l, const char *text)
+{
+	bool news;
+
+	pthread_mutex_lock(&l->mutex);
+	news = strcmp(l->trouble, text) != 0;
+	snprintf(l->trouble, sizeof(l->trouble), "%s", text);
+	pthread_mutex_unlock(&l->mutex);
+	if (news && *text)
+		lp_warn_raise(l->opt.warn, "%s", text);
+}
+
+const char *live_trouble(struct live *l, char *buf, size_t size)
+{
+	pthread_mutex_lock(&l->mutex);
+	snprintf(buf, size, "%s", l->trouble);
+	pthread_mutex_unlock(&l->mutex);
+	return buf;
+}
+
+int64_t live_ahead_us(struct live *l)
+{
+	int64_t ahead;
+
+	pthread_mutex_lock(&l->mutex);
+	ahead = l->ahead_us;
+	pthread_mutex_unlock(&l->mutex);
+	return ahead;
+}
+
+static void ready_set(struct live *l)
+{
+	pthread_mutex_lock(&l->mutex);
+	l->ready = true;
+	pthread_mutex_unlock(&l->mutex);
+}
+
+bool live_is_ready(struct live *l)
+{
+	bool ready;
+
+	pthread_mutex_lock(&l->mutex);
+	ready = l->ready;
+	pthread_mutex_unlock(&l->mutex);
+	return ready;
+}
+
+struct snapshot *live_snapshot(struct live *l)
+{
+	struct snapshot *s;
+
+	pthread_mutex_lock(&l->mutex);
+	s = snapshot_ref(l->snapshot);
+	pthread_mutex_unlock(&l->mutex);
+	return s;
+}
+
+struct incidents *live_incidents(struct live *l)
+{
+	return l->store;
+}
+
+/* A number that changes when anybody's state does. */
+static uint64_t states_of(const struct observers *o)
+{
+	uint64_t sum = o->n;
+
+	for (size_t i = 0; i < o->n; i++)
+		sum = sum * 31 + (uint64_t)o->items[i].state;
+	return sum;
+}
+
+static void publish(struct live *l, struct snapshot *s)
+{
+	struct snapshot *before;
+
+	pthread_mutex_lock(&l->mutex);
+	before = l->snapshot;
+	l->snapshot = s;
+	snapshot_ref(s);
+	pthread_mutex_unlock(&l->mutex);
+	if (l->opt.judged)
+		l->opt.judged(l->opt.ctx, s, before);
+	snapshot_unref(before);
+	snapshot_unref(s);
+}
+
+static int judge(struct live *l, int64_t now_us, struct lp_err *err)
+{
+	int64_t began = clock_us(CLOCK_MONOTONIC), cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	struct lp_verdict *v = NULL;
+	struct snapshot *s = NULL;
+	int r = backtest_judge(l->feed, l->store, 0, now_us, &v, err);
+
+	if (r == 0) {
+		s = snapshot_new(v, feed_watermark_us(l->feed), feed_observers(l->feed),
+			feed_topology(l->feed), now_us);
+		if (!s)
+			r = lp_err_sys(err, -ENOMEM, "cannot keep a verdict");
+	}
+	lp_verdict_free(v);
+	l->asked_us = clock_us(CLOCK_MONOTONIC);
+	l->took_us = l->asked_us - began;
+	l->states = states_of(feed_observers(l->feed));
+	if (r < 0)
+		return r;
+	s->n_late = feed_n_late(l->feed);
+	s->verdict_s = (double)(clock_us(CLOCK_THREAD_CPUTIME_ID) - cpu) / 1e6;
+	publish(l, s);
+	return 0;
+}
+
+/* A verdict if there is anything new to say, and if it does not take too much of the time. */
+static int judge_if_due(struct live *l, int64_t now_us, struct lp_err *err)
+{
+	struct observers *o = feed_observers(l->feed);
+
+	if (clock_us(CLOCK_MONOTONIC) - l->asked_us < VERDICT_SHARE * l->took_us)
+		return 0;
+	observers_rate(o, FEED_LATENESS_US, now_us);
+	if (!feed_due(l->feed) && states_of(o) == l->states)
+		return 0;
+	return judge(l, now_us / US_PER_SEC * US_PER_SEC, err);
+}
+
+/* Where to begin: what was there at the beginning is read again, as far back as is wanted. */
+static int64_t begin_us(struct live *l)
+{
+	int64_t back = l->opt.look_back_us ? l->opt.look_back_us : LIVE_LOOK_BACK_US;
+	int64_t newest = follow_data_newest_us(l->opt.dir), now = clock_us(CLOCK_REALTIME);
+
+	return (newest > now - back ? now : newest) - back;
+}
+
+static int feed_begin(struct live *l, struct lp_err *err)
+{
+	if (!l->opt.replay) {
+		l->how.from_us = begin_us(l);
+		l->at_us = l->how.from_us;
+	}
+	feed_free(l->feed);
+	l->feed = NULL;
+	return feed_new(&l->how, &l->feed, err);
+}
+
+/* Read again what was there, a minute at a time, so that all observers advance together. */
+static int catch_up(struct live *l, int64_t now_us, struct lp_err *err)
+{
+	int r = 0;
+
+	while (r >= 0 && l->at_us < now_us && !stopping(l)) {
+		int64_t held;
+
+		r = feed_read(l->feed, l->at_us, l->at_us, err);
+		if (r >= 0)
+			r = feed_advance_to(l->feed, l->at_us, err);
+		held = feed_held_us(l->feed);
+		if (held == INT64_MAX)
+			break;
+		l->at_us += CATCH_UP_STEP_US;
+		if (held > l->at_us)
+			l->at_us = held;
+	}
+	if (r >= 0)
+		ready_set(l);
+	return r < 0 ? r : 0;
+}
+
+/* Most servers may have clocks that are ahead of ours: then it is ours that is wrong. */
+static void clocks_compare(struct live *l, int64_t now_us)
+{
+	int64_t held = feed_held_us(l->feed);
+	size_t n_held = feed_n_held(l->feed), n = 0;
+	const struct observers *o = feed_observers(l->feed);
+
+	for (size_t i = 0; i < o->n; i++)
+		n += o->items[i].state == OBSERVER_OK && o->items[i].last_us > INT64_MIN;
+	pthread_mutex_lock(&l->mutex);
+	if (n_held > n && held < INT64_MAX)
+		l->ahead_us = held - now_us;
+	pthread_mutex_unlock(&l->mutex);
+}
+
+static int step_live(struct live *l, struct lp_err *err)
+{
+	int64_t now_us = clock_us(CLOCK_REALTIME);
+	int r = live_is_ready(l) ? 0 : catch_up(l, now_us, err);
+
+	if (r < 0)
+		return r;
+	now_us += live_ahead_us(l);
+	r = feed_read(l->feed, now_us + FEED_LATENESS_US, now_us, err);
+	if (r >= 0)
+		r = feed_advance(l->feed, now_us, err);
+	if (r < 0)
+		return r;
+	clocks_compare(l, now_us);
+	return judge_if_due(l, now_us, err);
+}
+
+/* The replay begins with the data. */
+static int replay_begin(struct live *l, struct lp_err *err)
+{
+	int r = feed_read(l->feed, INT64_MIN, INT64_MIN, err);
+
+	if (r < 0)
+		return r;
+	if (feed_held_us(l->feed) == INT64_MAX)
+		return lp_err_set(err, -ENOENT, "there is nothing to replay");
+	pthread_mutex_lock(&l->mutex);
+	l->began_us = clock_us(CLOCK_MONOTONIC);
+	l->data_us = feed_held_us(l->feed) / US_PER_SEC * US_PER_SEC;
+	pthread_mutex_unlock(&l->mutex);
+	l->at_us = l->data_us;
+	return 0;
+}
+
+static int64_t data_end(const struct observers *o)
+{
+	int64_t last = INT64_MIN;
+
+	for (size_t i = 0; i < o->n; i++)
+		last = o->items[i].last_us > last ? o->items[i].last_us : last;
+	return last;
+}
+
+/* The replay is over: the verdict is what `limpet diagnose` says of all of it. */
+static int replay_end(struct live *l, struct lp_err *err)
+{
+	int64_t end_us = data_end(feed_observers(l->feed)) / US_PER_SEC * US_PER_SEC + US_PER_SEC;
+	int r = feed_finish(l->feed, err);
+
+	pthread_mutex_lock(&l->mutex);
+	l->end_us = end_us;
+	pthread_mutex_unlock(&l->mutex);
+	if (r == 0)
+		r = judge(l, end_us, err);
+	ready_set(l);
+	return r;
+}
+
+static int step_replay(struct live *l, struct lp_err *err)
+{
+	int64_t now_us = live_now_us(l) / US_PER_SEC * US_PER_SEC, step = feed_window_us(l->feed);
+	int r = 0;
+
+	if (live_is_ready(l))
+		return 0;
+	while (r >= 0 && l->at_us < now_us && !stopping(l)) {
+		l->at_us = l->at_us + step < now_us ? l->at_us + step : now_us;
+		r = backtest_step(l->feed, l->at_us, err);
+		if (r >= 0)
+			r = judge_if_due(l, l->at_us, err);
+	}
+	if (r < 0 || feed_held_us(l->feed) < INT64_MAX ||
+		now_us < data_end(feed_observers(l->feed)))
+		return r < 0 ? r : 0;
+	return replay_end(l, err);
+}
+
+static void live_wait(struct live *l)
+{
+	struct timespec until = clock_after(CLOCK_MONOTONIC, WAIT_US);
+
+	pthread_mutex_lock(&l->mutex);
+	while (!l->stop && !l->poked &&
+		pthread_cond_timedwait(&l->wake, &l->mutex, &until) != ETIMEDOUT)
+		continue;
+	l->poked = false;
+	pthread_mutex_unlock(&l->mutex);
+}
+
+static int live_step(struct live *l, struct lp_err *err)
+{
+	int r = 0;
+
+	if (!l->feed) {
+		r = feed_begin(l, err);
+		if (r == 0 && l->opt.replay)
+			r = replay_begin(l, err);
+	}
+	if (r == 0)
+		r = l->opt.replay ? step_replay(l, err) : step_live(l, err);
+	if (r == -ESTALE) { /* begin again with what was learnt */
+		feed_free(l->feed);
+		l->feed = NULL;
+		pthread_mutex_lock(&l->mutex);
+		l->ready = false;
+		pthread_mutex_unlock(&l->mutex);
+		r = 0;
+	}
+	return r;
+}
+
+/* What fails is told, and tried again: a full disk may have room later. An engine that failed has
+ * to begin again. */
+static void *live_run(void *arg)
+{
+	struct live *l = arg;
+
+	while (!stopping(l)) {
+		struct lp_err err = {0};
+		int r = live_step(l, &err);
+
+		trouble_set(l, r < 0 ? err.text : "");
+		if (r == -ENOMEM && l->feed && !l->opt.replay) {
+			feed_free(l->feed);
+			l->feed = NULL;
+		}
+		live_wait(l);
+	}
+	return NULL;
+}
+
+void live_poke(struct live *l)
+{
+	pthread_mutex_lock(&l->mutex);
+	l->poked = true;
+	pthread_cond_signal(&l->wake);
+	pthread_mutex_unlock(&l->mutex);
+}
+
+void live_stop(struct live *l)
+{
+	if (!l)
+		return;
+	if (l->started) {
+		pthread_mutex_lock(&l->mutex);
+		l->stop = true;
+		pthread_cond_signal(&l->wake);
+		pthread_mutex_unlock(&l->mutex);
+		pthread_join(l->thread, NULL);
+	}
+	feed_free(l->feed);
+	incidents_close(l->store);
+	snapshot_unref(l->snapshot);
+	pthread_cond_destroy(&l->wake);
+	pthread_mutex_destroy(&l->mutex);
+	free(l);
+}
+
+static struct live *live_new(const struct live_options *options)
+{
+	struct live *l = calloc(1, sizeof(*l));
+	const struct observers none = {0};
+	pthread_condattr_t attr;
+
+	if (!l)
+		return NULL;
+	l->opt = *options;
+	l->diagnose = (struct lp_diagnose_options){.topology = options->topology,
+		.expect = options->expect,
+		.bounded = true,
+		.slice_us = SLICE_US,
+		.warn = options->warn};
+	l->how = (struct feed_options){.dir = options->dir,
+		.replay = options->replay,
+		.diagnose = &l->diagnose,
+		.warn = options->warn};
+	pthread_mutex_init(&l->mutex, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&l->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	l->snapshot = snapshot_new(NULL, INT64_MIN, &none, NULL, 0);
+	if (!l->snapshot) {
+		live_stop(l);
+		return NULL;
+	}
+	return l;
+}
+
+/* Mistakes in files that the user named are told at once, and not by the thread. */
+static int options_check(struct live *l, struct lp_err *err)
+{
+	return feed_begin(l, err);
+}
+
+int live_start(const struct live_options *options, struct live **ret, struct lp_err *err)
+{
+	_cleanup_(live_stopp) struct live *l = live_new(options);
+	struct incidents_options keep = {
+		.hold_us = options->hold_us, .changed = options->changed, .ctx = options->ctx};
+	int r = l ? 0 : lp_err_sys(err, -ENOMEM, "cannot start the engine");
+
+	if (r == 0)
+		r = incidents_open(options->store, &keep, &l->store, err);
+	if (r == 0)
+		r = options_check(l, err);
+	if (r == 0 && options->replay)
+		r = replay_begin(l, err);
+	if (r < 0)
+		return r;
+	r = thread_start(&l->thread, live_run, l);
+	if (r < 0)
+		return lp_err_sys(err, r, "cannot start the engine");
+	l->started = true;
+	*ret = TAKE_PTR(l);
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* The live engine: a thread that follows the archives, keeps an engine and its incidents up to
+ * date, and publishes a snapshot after every verdict.
+ *
+ * Or a replay of recordings: the same, with a clock that begins with the data and runs `speed`
+ * times as fast.
+ */
+#ifndef SERVE_LIVE_H
+#define SERVE_LIVE_H
+
+#include "serve/feed.h"
+#include "serve/incidents.h"
+#include "serve/snapshot.h"
+
+#define LIVE_LOOK_BACK_US INT64_C(86400000000)
+
+struct live_options {
+	const char *dir;	       /* of archives */
+	struct lp_dataset *replay;     /* or recordings */
+	double speed;		       /* of a replay */
+	const char *topology, *expect; /* files, or NULL */
+	const char *store;	       /* of incidents; NULL: in memory */
+	int64_t look_back_us; /* what is read again at the beginning; 0: LIVE_LOOK_BACK_US */
+	int64_t hold_us;      /* of incidents; 0: as usual */
+	struct lp_warn *warn; /* called by the thread */
+	/* Called by the thread, or by whoever says something about an incident, while the store is
+	 * locked: use only incidents_db() of it. May be NULL. */
+	void (*changed)(void *ctx, enum incident_change change, json_t *incident);
+	/* Called by the thread after a verdict. `before` is the last snapshot. May be NULL. */
+	void (*judged)(void *ctx, const struct snapshot *now, const struct snapshot *before);
+	void *ctx;
+};
+
+struct live;
+
+/* Open the store and start. `options` is copied; what it points to must outlive the thread. */
+int live_start(const struct live_options *options, struct live **ret, struct lp_err *err);
+void live_stop(struct live *l);
+
+/* There is something new: do not wait. */
+void live_poke(struct live *l);
+
+/* The last snapshot, for the caller to unref; never NULL. */
+struct snapshot *live_snapshot(struct live *l);
+
+struct incidents *live_incidents(struct live *l);
+
+/* The clock: ours, or that of the replay. */
+int64_t live_now_us(struct live *l);
+
+/* How far the clocks of most servers are ahead of ours, if that is more than the lateness. */
+int64_t live_ahead_us(struct live *l);
+
+/* Is all that was there at the beginning read? Of a replay: is it over? */
+bool live_is_ready(struct live *l);
+
+/* The last thing that went wrong with the engine or the store, in `buf`; "": nothing. */
+const char *live_trouble(struct live *l, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,28 @@
+/* What routes have in common. */
+#ifndef SERVE_ROUTE_H
+#define SERVE_ROUTE_H
+
+#include "serve/serve.h"
+#include <jansson.h>
+#include <stdio.h>
+
+/* Answer with JSON, which is taken over. */
+void route_json(struct http_answer *a, json_t *root);
+
+/* Answer with what went wrong: the status that fits the errno, and the sentence. */
+void route_error(struct http_answer *a, int r, const struct lp_err *err);
+
+/* Answer with what a function writes. */
+void route_text(struct http_answer *a, void (*write)(FILE *out, void *ctx), void *ctx);
+
+/* A number or a time of the query; `*ret` stays as it is where there is none. False: it is none,
+ * and the answer says so. */
+bool route_number(const struct http_request *rq, struct http_answer *a, const char *key,
+	uint64_t max, uint64_t *ret);
+bool route_time(
+	const struct http_request *rq, struct http_answer *a, const char *key, int64_t *ret);
+
+/* What GET /api/v1/status answers. NULL: out of memory. */
+json_t *route_status(struct serve *s);
+
+#endif

@@ -1,0 +1,26 @@
+/* Values of a component beside those of its peers, for plotting: read from the archives. */
+#ifndef SERVE_SERIES_H
+#define SERVE_SERIES_H
+
+#include "serve/snapshot.h"
+#include <limpet/dataset.h>
+
+#define SERIES_POINTS_DEFAULT 600
+#define SERIES_POINTS_MAX 10000
+#define SERIES_PEERS_MAX 32 /* of large groups so many, chosen evenly */
+
+struct series_ask {
+	const struct snapshot *now; /* who is whose peer */
+	const char *dir;	    /* of archives */
+	struct lp_dataset *data;    /* or all of this; used by one thread at a time */
+	const char *component, *metric;
+	int64_t since_us, until_us;
+	uint32_t points; /* at most so many */
+};
+
+/* Write {"component","metric","unit","group","peers","step_s","t","value","median","low","high"}.
+ * Low and high are the 10th and the 90th percentile of the peers. -ENOENT: there is no such
+ * component, or it has no such metric at that time. */
+int series_write(FILE *out, const struct series_ask *ask, struct lp_err *err);
+
+#endif

@@ -1,0 +1,335 @@
+#include "serve/snapshot.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "report/verdict_json.h"
+#include "serve/sightings.h"
+#include <limpet/metric.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ratios of windows that are not anomalous are shown up to this one: thresholds never make a window
+ * anomalous below it, and what is beyond it was too little in the metric's own unit. */
+#define RATIO_NORMAL_MAX 1.2
+#define WINDOWS_BACK 4 /* for the last one that has data */
+
+static void strings_free(char **strings, uint32_t n)
+{
+	for (uint32_t i = 0; strings && i < n; i++)
+		free(strings[i]);
+	free(strings);
+}
+
+static void snapshot_free(struct snapshot *s)
+{
+	free(s->verdict);
+	strings_free(s->metrics, s->n_metrics);
+	strings_free(s->units, s->n_metrics);
+	strings_free(s->groups, s->n_groups);
+	strings_free(s->notes, s->n_notes);
+	for (uint32_t i = 0; i < s->n_components; i++)
+		lp_identity_unref(s->components[i].id);
+	free(s->components);
+	strmap_release(&s->component_index);
+	for (uint32_t i = 0; i < s->n_servers; i++) {
+		free(s->servers[i].name);
+		free(s->servers[i].group);
+	}
+	free(s->servers);
+	free(s);
+}
+
+struct snapshot *snapshot_ref(struct snapshot *s)
+{
+	__atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
+	return s;
+}
+
+void snapshot_unref(struct snapshot *s)
+{
+	if (s && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0)
+		snapshot_free(s);
+}
+
+const char *snapshot_level_name(enum snapshot_level level)
+{
+	static const char *const names[] = {[SNAPSHOT_OK] = "ok",
+		[SNAPSHOT_WARNING] = "warning",
+		[SNAPSHOT_CRITICAL] = "critical"};
+
+	return names[level];
+}
+
+uint32_t snapshot_count(const struct snapshot *s, enum observer_state state)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_servers; i++)
+		n += s->servers[i].state == state;
+	return n;
+}
+
+static bool verdict_copy(struct snapshot *s, const struct lp_verdict *v)
+{
+	FILE *out = open_memstream(&s->verdict, &s->verdict_size);
+	int r = out ? verdict_print_json(out, v) : -1;
+
+	return out && fclose(out) == 0 && r == 0;
+}
+
+static bool metrics_copy(struct snapshot *s, const struct lp_verdict *v)
+{
+	uint32_t n = v->n_tables < SNAPSHOT_METRICS_MAX ? v->n_tables : SNAPSHOT_METRICS_MAX;
+
+	s->metrics = calloc((size_t)n + 1, sizeof(*s->metrics));
+	s->units = calloc((size_t)n + 1, sizeof(*s->units));
+	if (!s->metrics || !s->units)
+		return false;
+	for (; s->n_metrics < n; s->n_metrics++) {
+		const struct lp_table *t = v->tables[s->n_metrics];
+
+		s->metrics[s->n_metrics] = strdup(t->metric);
+		s->units[s->n_metrics] = strdup(t->unit ? t->unit : "");
+		if (!s->metrics[s->n_metrics] || !s->units[s->n_metrics])
+			return false;
+	}
+	return true;
+}
+
+static bool components_copy(struct snapshot *s, const struct lp_verdict *v)
+{
+	s->components = calloc((size_t)v->n_components + 1, sizeof(*s->components));
+	if (!s->components)
+		return false;
+	for (uint32_t i = 0; i < v->n_components; i++) {
+		struct snapshot_component *c = &s->components[i];
+
+		*c = (struct snapshot_component){.id = lp_identity_ref(v->components[i]),
+			.group = UINT32_MAX,
+			.ratio = (double)NAN,
+			.metric = UINT32_MAX};
+		for (uint32_t m = 0; m < s->n_metrics; m++) {
+			if (v->row_of[m][i] != UINT32_MAX && !v->tables[m]->beside)
+				c->metrics |= UINT64_C(1) << m;
+		}
+		s->n_components++;
+		if (strmap_put(&s->component_index, c->id->text, i) < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool groups_copy(struct snapshot *s, const struct lp_verdict *v)
+{
+	s->groups = calloc((size_t)v->n_groups + 1, sizeof(*s->groups));
+	if (!s->groups)
+		return false;
+	for (; s->n_groups < v->n_groups; s->n_groups++) {
+		const struct lp_peer_group *g = &v->groups[s->n_groups];
+
+		s->groups[s->n_groups] = strdup(g->name);
+		if (!s->groups[s->n_groups])
+			return false;
+		for (uint32_t i = 0; i < g->n_members; i++) {
+			if (s->components[g->members[i]].group == UINT32_MAX)
+				s->components[g->members[i]].group = s->n_groups;
+		}
+	}
+	return true;
+}
+
+/* How bad a ratio is, by what its metric says: above 1 is worse. NaN: it says nothing. */
+static double badness(enum lp_role role, double ratio)
+{
+	switch (role) {
+	case LP_ROLE_LATENCY:
+	case LP_ROLE_SERVICE:
+	case LP_ROLE_TROUBLE:
+	case LP_ROLE_HARM:
+		return ratio;
+	case LP_ROLE_WINDOW:
+	case LP_ROLE_YIELD:
+		return ratio > 0 ? 1 / ratio : (double)NAN;
+	default:
+		return (double)NAN;
+	}
+}
+
+/* The last window of a member that has data. */
+static double series_ratio(const struct lp_series *s, uint32_t member, enum lp_role role)
+{
+	for (uint32_t w = s->n_windows; w-- > 0 && s->n_windows - w <= WINDOWS_BACK;) {
+		size_t at = (size_t)member * s->n_windows + w;
+		double bad;
+
+		if (s->marks[at] == LP_MARK_NONE || s->marks[at] == LP_MARK_ABSENT)
+			continue;
+		bad = badness(role, s->ratios[at]);
+		if (s->marks[at] == LP_MARK_NORMAL && bad > RATIO_NORMAL_MAX)
+			bad = RATIO_NORMAL_MAX;
+		return bad;
+	}
+	return (double)NAN;
+}
+
+static void ratios_take(struct snapshot *s, const struct lp_verdict *v)
+{
+	for (uint32_t i = 0; i < v->n_series; i++) {
+		const struct lp_series *x = &v->series[i];
+		const struct lp_peer_group *g = &v->groups[x->group];
+
+		for (uint32_t m = 0; m < g->n_members; m++) {
+			struct snapshot_component *c = &s->components[g->members[m]];
+			enum lp_role role =
+				lp_metric_role(c->id->kind, v->tables[x->metric]->metric);
+			double ratio = series_ratio(x, m, role);
+
+			if (isfinite(ratio) && !(c->ratio >= ratio)) {
+				c->ratio = ratio;
+				c->metric = x->metric;
+			}
+		}
+	}
+}
+
+/* Who is accused now, and of what. */
+static void suspects_take(struct snapshot *s, const struct lp_verdict *v,
+	const struct lp_suspect *list, uint32_t n, enum snapshot_level level)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct snapshot_component *c = &s->components[list[i].component];
+		const struct lp_finding *f =
+			list[i].n_findings ? &v->findings[list[i].findings[0]] : NULL;
+		double bad = f ? badness(f->role ? f->role
+						 : lp_metric_role(c->id->kind,
+							   v->tables[f->metric]->metric),
+					 f->ratio)
+			       : (double)NAN;
+
+		if (list[i].ended)
+			continue;
+		if (level > c->level)
+			c->level = level;
+		/* What it is accused of is what it shows. */
+		if (isfinite(bad)) {
+			c->ratio = bad;
+			c->metric = f->metric;
+		}
+	}
+}
+
+static bool notes_take(struct snapshot *s, const struct lp_verdict *v)
+{
+	uint32_t n = 0;
+
+	s->notes = calloc((size_t)v->n_unknown + v->n_notes + 1, sizeof(*s->notes));
+	for (uint32_t i = 0; s->notes && i < v->n_unknown; i++)
+		s->notes[n++] = strdup(v->unknown[i]);
+	for (uint32_t i = 0; s->notes && i < v->n_notes; i++)
+		s->notes[n++] = strdup(v->notes[i]);
+	s->n_notes = n;
+	return s->notes != NULL;
+}
+
+static bool verdict_take(struct snapshot *s, const struct lp_verdict *v)
+{
+	if (!verdict_copy(s, v) || !metrics_copy(s, v) || !components_copy(s, v) ||
+		!groups_copy(s, v) || !notes_take(s, v))
+		return false;
+	s->status = v->status;
+	s->n_suspects = v->n_suspects;
+	s->n_warnings = v->n_warnings;
+	s->n_absent = v->n_absent;
+	ratios_take(s, v);
+	suspects_take(s, v, v->warnings, v->n_warnings, SNAPSHOT_WARNING);
+	suspects_take(s, v, v->suspects, v->n_suspects, SNAPSHOT_CRITICAL);
+	suspects_take(s, v, v->absent, v->n_absent, SNAPSHOT_CRITICAL);
+	return true;
+}
+
+static int server_compare(const void *a, const void *b)
+{
+	const struct snapshot_server *x = a, *y = b;
+	int r = strcmp(x->group, y->group);
+
+	return r ? r : strverscmp(x->name, y->name);
+}
+
+static bool servers_copy(struct snapshot *s, const struct observers *o, const struct topology *t)
+{
+	char part[300];
+
+	s->servers = calloc(o->n + 1, sizeof(*s->servers));
+	if (!s->servers)
+		return false;
+	for (size_t i = 0; i < o->n; i++) {
+		const struct observer *x = &o->items[i];
+		bool grouped = sightings_part_of(t, x->name, part, sizeof(part));
+		const char *value = grouped ? strchr(part, ':') + 1 : "";
+
+		s->servers[s->n_servers++] = (struct snapshot_server){.name = strdup(x->name),
+			.group = strdup(value),
+			.state = x->state,
+			.ratio = (double)NAN,
+			.worst = UINT32_MAX,
+			.last_us = x->last_us,
+			.heard_us = x->heard_us,
+			.skew_us = x->skew_us,
+			.n_samples = x->n_samples};
+		if (!s->servers[i].name || !s->servers[i].group)
+			return false;
+	}
+	if (s->n_servers)
+		qsort(s->servers, s->n_servers, sizeof(*s->servers), server_compare);
+	return true;
+}
+
+/* What is known of a server's components is known of the server. */
+static bool servers_rate(struct snapshot *s)
+{
+	struct strmap index = {0};
+	uint32_t at;
+
+	for (uint32_t i = 0; i < s->n_servers; i++) {
+		if (strmap_put(&index, s->servers[i].name, i) < 0)
+			return false;
+	}
+	for (uint32_t i = 0; i < s->n_components; i++) {
+		const struct snapshot_component *c = &s->components[i];
+		struct snapshot_server *x;
+
+		if (!strmap_get(&index, c->id->observer, &at))
+			continue;
+		x = &s->servers[at];
+		if (c->level > x->level ||
+			(c->level == x->level && isfinite(c->ratio) && !(x->ratio >= c->ratio))) {
+			x->ratio = c->ratio;
+			x->worst = i;
+		}
+		x->level = c->level > x->level ? c->level : x->level;
+	}
+	for (uint32_t i = 0; i < s->n_servers; i++) {
+		if (s->servers[i].state == OBSERVER_SILENT)
+			s->servers[i].level = SNAPSHOT_CRITICAL;
+	}
+	strmap_release(&index);
+	return true;
+}
+
+struct snapshot *snapshot_new(const struct lp_verdict *v, int64_t watermark_us,
+	const struct observers *o, const struct topology *t, int64_t now_us)
+{
+	struct snapshot *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->refs = 1;
+	s->status = LP_STATUS_UNKNOWN;
+	s->watermark_us = v ? watermark_us : INT64_MIN;
+	s->now_us = now_us;
+	if (servers_copy(s, o, t) && (!v || verdict_take(s, v)) && servers_rate(s))
+		return s;
+	snapshot_unref(s);
+	return NULL;
+}

@@ -1,0 +1,83 @@
+/* All that was known at one moment, for everybody who asks until the next one: the verdict as it is
+ * printed, servers, components with their ratio to their peers. It never changes; holders have
+ * references.
+ */
+#ifndef SERVE_SNAPSHOT_H
+#define SERVE_SNAPSHOT_H
+
+#include "serve/observers.h"
+#include <limpet/verdict.h>
+#include <stdio.h>
+
+struct topology;
+
+enum snapshot_level { SNAPSHOT_OK = 0, SNAPSHOT_WARNING, SNAPSHOT_CRITICAL };
+
+struct snapshot_component {
+	struct lp_identity *id;
+	uint32_t group;	  /* UINT32_MAX: none */
+	double ratio;	  /* the worst to its peers now; NaN: nothing was compared */
+	uint32_t metric;  /* that it is of */
+	uint64_t metrics; /* bits: those that it has */
+	enum snapshot_level level;
+};
+
+struct snapshot_server {
+	char *name, *group; /* group: of the topology, "" without one */
+	enum observer_state state;
+	enum snapshot_level level;
+	double ratio;
+	uint32_t worst; /* component; UINT32_MAX: none */
+	int64_t last_us, heard_us, skew_us;
+	uint64_t n_samples;
+};
+
+#define SNAPSHOT_METRICS_MAX 64
+
+struct snapshot {
+	int refs;
+	int64_t watermark_us; /* INT64_MIN: there is no verdict */
+	int64_t now_us;
+	enum lp_status status;
+	char *verdict; /* as `limpet diagnose --json` prints it; NULL: there is none */
+	size_t verdict_size;
+	char **metrics, **units;
+	uint32_t n_metrics;
+	char **groups;
+	uint32_t n_groups;
+	struct snapshot_component *components;
+	uint32_t n_components;
+	struct strmap component_index;
+	struct snapshot_server *servers; /* by group and name */
+	uint32_t n_servers;
+	char **notes;
+	uint32_t n_notes;
+	uint32_t n_suspects, n_warnings, n_absent;
+	uint64_t n_late;  /* samples that came too late */
+	double verdict_s; /* CPU time that the verdict took */
+};
+
+/* From a verdict (NULL: there is none yet) and the observers. NULL: out of memory. */
+struct snapshot *snapshot_new(const struct lp_verdict *v, int64_t watermark_us,
+	const struct observers *o, const struct topology *t, int64_t now_us);
+struct snapshot *snapshot_ref(struct snapshot *s);
+void snapshot_unref(struct snapshot *s);
+
+const char *snapshot_level_name(enum snapshot_level level);
+
+/* How many servers are in a state. */
+uint32_t snapshot_count(const struct snapshot *s, enum observer_state state);
+
+/* As the API shows it: the fleet; and the servers that differ from those of `before`, of which it
+ * returns how many there are. */
+void snapshot_write_fleet(FILE *out, const struct snapshot *s);
+uint32_t snapshot_write_changes(FILE *out, const struct snapshot *s, const struct snapshot *before);
+
+struct snapshot_query {
+	const char *observer, *group, *text; /* NULL: any; `text` is part of its name */
+	uint32_t limit;
+};
+void snapshot_write_components(FILE *out, const struct snapshot *s, const struct snapshot_query *q);
+void snapshot_write_hosts(FILE *out, const struct snapshot *s, int64_t now_us);
+
+#endif
