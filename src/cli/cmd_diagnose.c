@@ -1,19 +1,18 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
+#include "cli/html_file.h"
 #include "cli/method_options.h"
 #include "cli/terminal.h"
 #include "cli/time_options.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/output.h"
 #include "base/time.h"
 #include "base/words.h"
 #include "detect/train/thresholds.h"
 #include "explain/state.h"
 #include "report/progress.h"
 #include "report/verdict_hourly.h"
-#include "report/verdict_html.h"
 #include "report/verdict_json.h"
 #include "report/verdict_lines.h"
 #include "report/verdict_text.h"
@@ -200,25 +199,6 @@ static int run_prepare(struct diagnose_run *run, const struct diagnose_options *
 	return 0;
 }
 
-static int html_write(
-	const struct lp_verdict *v, const char *path, uint64_t top, struct lp_err *err)
-{
-	_cleanup_(output_release) struct output out = {0};
-	_cleanup_fclose_ FILE *f = NULL;
-	struct verdict_html_options html = {.top = (uint32_t)top};
-	int r = output_open(&out, path, err);
-
-	if (r < 0)
-		return r;
-	f = fdopen(dup(out.fd), "we");
-	if (!f)
-		return lp_err_sys(err, -errno, "cannot write %s", path);
-	r = verdict_write_html(f, v, &html);
-	if (r == 0 && fflush(f) != 0)
-		r = -errno;
-	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : output_commit(&out, path, err);
-}
-
 /* The forms of a verdict, by the names of --format. */
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_LINES, FORMAT_NAGIOS };
 
@@ -258,7 +238,7 @@ static int text_print(
 static int verdict_print(const struct lp_verdict *v, const struct diagnose_options *opt,
 	enum format format, struct lp_err *err)
 {
-	int r = opt->html ? html_write(v, opt->html, opt->top, err) : 0;
+	int r = opt->html ? html_file_write(v, opt->html, (uint32_t)opt->top, err) : 0;
 
 	if (r < 0)
 		return r;

@@ -16,8 +16,8 @@ static const struct option_def options[] = {
 		"what was done in each experiment: CSV with the columns "
 		"verdict,component,cause,start,end"},
 	{"by", 0, OPTION_STRING, offsetof(struct score_options, by), "UNIT",
-		"what is right or wrong: each component, or each observer (server) as the papers "
-		"have it [component]"},
+		"what is right or wrong: each component, or each observer (server) as in the "
+		"papers [what the truth names]"},
 	{"markdown", 0, OPTION_FLAG, offsetof(struct score_options, markdown), NULL,
 		"print tables to paste into a document"},
 	{"json", 0, OPTION_FLAG, offsetof(struct score_options, json), NULL, "print JSON"},
@@ -34,7 +34,9 @@ static int usage_check(
 		return lp_err_set(err, -EINVAL, "--truth FILE is needed to judge verdicts");
 	if (opt->json && opt->markdown)
 		return lp_err_set(err, -EINVAL, "--json and --markdown exclude each other");
-	if (!opt->by || !strcmp(opt->by, "component"))
+	if (!opt->by)
+		*ret_by = SCORE_BY_COMPONENT; /* until the truth is known */
+	else if (!strcmp(opt->by, "component"))
 		*ret_by = SCORE_BY_COMPONENT;
 	else if (!strcmp(opt->by, "observer"))
 		*ret_by = SCORE_BY_OBSERVER;
@@ -102,6 +104,8 @@ static int run(
 		r = score_truth_read(opt->truth, &truth, err);
 	if (r < 0)
 		return command_exit_code(r);
+	if (!opt->by && score_truth_names_observers(&truth))
+		by = SCORE_BY_OBSERVER;
 	r = judge_all(args, n_args, &truth, by, &board, err);
 	if (board.total.n && print(opt, &board, by) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot print the score");
@@ -111,7 +115,7 @@ static int run(
 static const struct example examples[] = {
 	{"score runs/*.json --truth truth.csv", "how good the verdicts of a series are"},
 	{"score runs/*.json --truth truth.csv --by observer --markdown",
-		"the papers' table, of servers, to paste"},
+		"a table of servers, as in the papers, to paste"},
 	{NULL, NULL},
 };
 
@@ -124,7 +128,8 @@ const struct command command_score = {
 		"Each VERDICT is a file that 'limpet diagnose --json' printed for one experiment. "
 		"The truth is a CSV file with a line for each fault: verdict (a file name or "
 		"glob), component (a full name, a glob or an observer; empty: nothing was wrong), "
-		"cause, start and end. More columns may be there; 'diagnosis' has the causes that "
+		"cause, start and end. If it names only observers, they are what is judged. More "
+		"columns may be there; 'diagnosis' has the causes that "
 		"are right, with | between them, where they are not what 'cause' says.\n\n"
 		"ITP is the percentage of experiments in which everything faulty was indicted, IFP "
 		"that in which something sound was; DTP that in which all causes were right, DFP "

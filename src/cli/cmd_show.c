@@ -22,7 +22,7 @@ struct show_options {
 	struct time_options times;
 	int64_t interval_us;
 	bool values, csv, json, raw;
-	bool calls, descriptors, failed;
+	bool calls, descriptors, failed, each;
 	bool functions;
 	struct show_functions show_functions;
 	struct option_list pids, names, classes, errnos;
@@ -58,7 +58,10 @@ static const struct option_def options[] = {
 		"only calls of this class: read, write, sync, open, meta, connect, wait, process, "
 		"memory or other; may be repeated or a list with commas"},
 	{"failed", 0, OPTION_FLAG, AT(failed), NULL,
-		"only calls that failed, and processes that were killed"},
+		"only calls that failed, and processes that were killed; failures of one process "
+		"in the same call with the same error are one line and a count"},
+	{"each", 0, OPTION_FLAG, AT(each), NULL,
+		"with --failed: every failure on a line of its own"},
 	{"errno", 0, OPTION_LIST, AT(errnos), "NAME",
 		"only calls that failed with this error (EMFILE); may be repeated or a list with "
 		"commas"},
@@ -297,6 +300,7 @@ static int show_logs(struct lp_dataset *ds, const struct show_options *opt, stru
 		.from_us = opt->times.since_us,
 		.to_us = opt->times.until_us,
 		.failed = opt->failed,
+		.fold = opt->failed && !opt->each,
 		.slower_ns = opt->slower_us * 1000};
 	int r = filter_make(opt, &lists, &filter, err);
 
@@ -322,7 +326,7 @@ static int check_options(const struct show_options *opt, struct lp_err *err)
 {
 	bool logs = opt->calls || opt->descriptors;
 	bool filters = opt->pids.n || opt->names.n || opt->classes.n || opt->errnos.n ||
-		opt->failed || opt->slower_us;
+		opt->failed || opt->each || opt->slower_us;
 
 	if (filters && !logs)
 		return lp_err_set(err, -EINVAL,

@@ -80,6 +80,9 @@ struct score_case {
 	size_t n_delays;
 };
 
+/* Does the truth name observers ("oss3"), and no component of them ("oss3/disk:sdb")? */
+bool score_truth_names_observers(const struct score_truth *t);
+
 enum score_by { SCORE_BY_COMPONENT, SCORE_BY_OBSERVER };
 
 /* Judge a verdict, which came from the file `path`. -ENOENT: the truth knows nothing of it. */

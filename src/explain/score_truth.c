@@ -143,6 +143,18 @@ int score_truth_read(const char *path, struct score_truth *ret, struct lp_err *e
 	return r;
 }
 
+bool score_truth_names_observers(const struct score_truth *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (strchr(t->faults[i].component, '/') || strchr(t->faults[i].component, '*'))
+			return false;
+		n += *t->faults[i].component != '\0';
+	}
+	return n > 0;
+}
+
 void score_truth_release(struct score_truth *t)
 {
 	for (size_t i = 0; i < t->n; i++) {

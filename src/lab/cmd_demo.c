@@ -1,8 +1,10 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
+#include "cli/html_file.h"
 #include "cli/lab_program.h"
 #include "cli/program.h"
 #include "cli/stop.h"
+#include "cli/terminal.h"
 
 #include "base/cleanup.h"
 #include "base/time.h"
@@ -25,13 +27,14 @@
 #define DISK_BYTES (UINT64_C(768) << 20)
 #define WORKLOAD "ddw"
 #define FAULT_DEFAULT "slow-disk:6"
+#define REPORT_DEFAULT "limpet-demo.html"
 #define CLEAN_S 30U
 #define LOOK_S 5
 #define PATIENCE_S 120
 
 struct demo_options {
 	bool live;
-	const char *fault, *on, *name;
+	const char *fault, *on, *name, *html;
 };
 
 #define AT(member) offsetof(struct demo_options, member)
@@ -42,6 +45,8 @@ static const struct option_def options[] = {
 		"how to break it ('limpet lab inject --list' shows all) [slow-disk:6]"},
 	{"on", 0, OPTION_STRING, AT(on), "SERVER", "what to break, s1 to s5 [one at random]"},
 	{"name", 0, OPTION_STRING, AT(name), "NAME", "what the lab is called meanwhile [demo]"},
+	{"html", 0, OPTION_STRING, AT(html), "FILE",
+		"where to keep the report [" REPORT_DEFAULT ", in this directory]"},
 	{NULL},
 };
 
@@ -52,6 +57,7 @@ struct demo {
 	struct fault_spec spec;
 	char dir[LAB_PATH_MAX]; /* the recording, in the lab's directory: it goes with the lab */
 	int64_t broken_us;	/* when, on a clock that never steps */
+	const char *html;	/* where the report is kept */
 };
 
 static int fault_choose(struct demo *d, const struct demo_options *opt, struct lp_err *err)
@@ -150,7 +156,7 @@ static int break_one(struct demo *d, struct lp_err *err)
 	if (r < 0)
 		return r;
 	d->broken_us = run_monotonic_us();
-	printf("Broken: %s on %s (%s). The diagnosis is not told.\n", d->spec.fault->name,
+	printf("Broken: %s on %s (%s). The diagnosis does not know.\n", d->spec.fault->name,
 		d->spec.on, d->spec.fault->summary);
 	fflush(stdout);
 	return 0;
@@ -187,9 +193,11 @@ static bool names(const struct lp_verdict *v, const char *server)
 /* Look again and again until somebody is named. 1: that was the right one, 0: it was not. */
 static int watch_it(const struct demo *d, struct lp_err *err)
 {
-	const struct verdict_text_options text = {
-		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
+	struct verdict_text_options text = {.utf8 = terminal_utf8(),
+		.width = terminal_width(),
+		.clock = {.now_us = clock_us(CLOCK_REALTIME)}};
 
+	terminal_colour(NULL, &text.colour, err);
 	for (;;) {
 		_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
 		long after_s = (long)((run_monotonic_us() - d->broken_us) / US_PER_SEC);
@@ -200,9 +208,11 @@ static int watch_it(const struct demo *d, struct lp_err *err)
 		if (v->n_suspects) {
 			printf("%4ld s: named.\n\n", after_s);
 			r = verdict_print_text(stdout, v, &text);
+			if (r == 0)
+				r = html_file_write(v, d->html, 0, err);
 			return r < 0 ? r : names(v, d->spec.on);
 		}
-		printf("%4ld s: nobody stands out yet\n", after_s);
+		printf("%4ld s: nothing stands out yet\n", after_s);
 		fflush(stdout);
 		if (after_s > PATIENCE_S)
 			return 0;
@@ -252,8 +262,11 @@ static int run(
 		return command_exit_code(lp_err_sys(err, -ENOMEM, "cannot start"));
 	stop_catch();
 	r = demo_init(d, opt, err);
+	d->html = opt->html ? opt->html : REPORT_DEFAULT;
 	if (r == 0)
 		r = live(d, err);
+	if (r > 0)
+		printf("The report with plots is kept in %s.\n", d->html);
 	if (r >= 0)
 		printf(r ? "%s was broken, and %s was named.\n"
 			 : "%s was broken, and %s alone was not named: a defect, please report "
@@ -278,7 +291,8 @@ const struct command command_demo = {
 		"Builds a small parallel file system on this machine ('limpet lab'), lets clients "
 		"write, records all of it, breaks one server, and diagnoses what was recorded "
 		"every few seconds until somebody is named, which takes about a minute. Then "
-		"everything is removed again, also after Ctrl-C. Needs root and what a lab needs; "
+		"everything but the report is removed again, also after Ctrl-C. Needs root and "
+		"what a lab needs; "
 		"touches nothing that it did not make. 'limpet lab run' records such experiments "
 		"and keeps them.\n\n"
 		"The exit status is 0 if the server that was broken was named, 3 if it was not.",

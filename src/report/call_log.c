@@ -3,9 +3,11 @@
 #include "archive/trace_log.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/time.h"
 #include "report/calls.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -22,13 +24,17 @@ struct line {
 	int64_t time_ns;
 	size_t order;
 	char *text;
+	uint64_t n_more; /* like it, and the last of them */
+	int64_t last_ns;
 };
 
 struct printing {
 	FILE *out;
 	const struct call_log_filter *f;
 	struct lp_warn *warn;
-	bool together; /* lines of several logs: they are sorted first */
+	bool several;	     /* logs: lines name their observer */
+	bool together;	     /* lines of several logs, or that are counted: they are sorted first */
+	struct strmap alike; /* line number + 1 by what is the same in repeats */
 	struct line *lines;
 	size_t n_lines, cap_lines;
 	int64_t day; /* of the last line of text, since 1970; -1: none yet */
@@ -114,7 +120,8 @@ static int put_line(struct printing *p, int64_t time_ns)
 		free(text);
 		return -ENOMEM;
 	}
-	p->lines[p->n_lines] = (struct line){time_ns, p->n_lines, text};
+	p->lines[p->n_lines] = (struct line){
+		.time_ns = time_ns, .order = p->n_lines, .text = text, .last_ns = time_ns};
 	p->n_lines++;
 	return 0;
 }
@@ -192,7 +199,7 @@ static int print_event(struct printing *p, uint64_t record, const struct trace_e
 	const char *name = fd_names_get(p->names, e->pid, fd);
 
 	if (!p->f->json) {
-		calls_add_head(&p->text, e, p->together ? p->observer : NULL);
+		calls_add_head(&p->text, e, p->several ? p->observer : NULL);
 		calls_add_call(&p->text, e, p->names);
 	}
 	r = changes_own(p, e);
@@ -207,13 +214,42 @@ static int print_event(struct printing *p, uint64_t record, const struct trace_e
 	return put_json(p, e->start_ns, calls_json(e, record, name, p->observer));
 }
 
+/* Count a failure with those like it before: the same process, call and error. 1: it was counted,
+ * 0: it is the first of its sort, or none. */
+static int fold_event(struct printing *p, const struct trace_event *e)
+{
+	int error = e->what == TRACE_CALL ? trace_event_errno(e) : 0;
+	char key[128];
+	uint32_t line;
+
+	if (!p->f->fold || p->f->json || !error)
+		return 0;
+	snprintf(key, sizeof(key), "%.64s %" PRId32 " %u %u %d", p->observer, e->pid, e->nr,
+		e->flags & TRACE_COMPAT, error);
+	if (!strmap_get(&p->alike, key, &line))
+		return strmap_put(&p->alike, key, (uint32_t)p->n_lines) < 0 ? -ENOMEM : 0;
+	p->lines[line].n_more++;
+	if (e->start_ns > p->lines[line].last_ns)
+		p->lines[line].last_ns = e->start_ns;
+	return 1;
+}
+
+static int take_wanted(struct printing *p, uint64_t record, const struct trace_event *e)
+{
+	int folded = fold_event(p, e);
+
+	if (folded < 0)
+		return folded;
+	return folded ? changes_own(p, e) : print_event(p, record, e);
+}
+
 static int take_event(void *ctx, uint64_t record, const struct trace_event *e)
 {
 	struct printing *p = ctx;
 	int r = changes_before(p, e);
 
 	if (r == 0)
-		r = call_log_wants(p->f, e) ? print_event(p, record, e) : changes_own(p, e);
+		r = call_log_wants(p->f, e) ? take_wanted(p, record, e) : changes_own(p, e);
 	if (r == 0 && e->what == TRACE_EXIT)
 		fd_names_forget(p->names, e->pid);
 	return r;
@@ -229,7 +265,7 @@ static int take_descriptor(void *ctx, uint64_t record, const struct trace_descri
 		return 0;
 	if (p->f->json)
 		return put_json(p, d->time_ns, calls_descriptor_json(d, record, p->observer));
-	calls_add_descriptor(&p->text, d, p->together ? p->observer : NULL);
+	calls_add_descriptor(&p->text, d, p->several ? p->observer : NULL);
 	return put_line(p, d->time_ns);
 }
 
@@ -317,12 +353,24 @@ static int compare_lines(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
+/* "                ... and 12 more like it until 16:14:44.685" */
+static void print_more(const struct printing *p, const struct line *l)
+{
+	char last[TIME_TEXT_MAX];
+
+	time_format(floor_div(l->last_ns, 1000000) * 1000, last);
+	fprintf(p->out, "                ... and %" PRIu64 " more like it until %s\n", l->n_more,
+		last);
+}
+
 static void print_lines(struct printing *p)
 {
 	if (p->n_lines)
 		qsort(p->lines, p->n_lines, sizeof(*p->lines), compare_lines);
 	for (size_t i = 0; i < p->n_lines; i++) {
 		print_now(p, p->lines[i].time_ns, p->lines[i].text);
+		if (p->lines[i].n_more)
+			print_more(p, &p->lines[i]);
 		free(p->lines[i].text);
 	}
 	free(p->lines);
@@ -335,13 +383,15 @@ int call_log_print(FILE *out, struct lp_dataset *ds, const struct call_log_filte
 	const struct lp_select select = {.component = no_component};
 	int r;
 
-	p.together = lp_dataset_n_files(ds) > 1 || (f->calls && f->descriptors);
+	p.several = lp_dataset_n_files(ds) > 1 || (f->calls && f->descriptors);
+	p.together = p.several || (f->fold && !f->json);
 	r = lp_dataset_read(ds, &select, visit, &p, err);
 	print_lines(&p);
 	drop_changes(&p);
 	free(p.changes);
 	fd_names_free(p.names);
 	strbuf_release(&p.text);
+	strmap_release(&p.alike);
 	if (r == 0 && !p.n_logs)
 		return lp_err_set(err, -ENOENT,
 			"no archive here has a log of system calls "

@@ -18,7 +18,8 @@ struct call_log_filter {
 	uint32_t classes;  /* bits of enum trace_call; 0: all */
 	const int *errnos; /* only calls that failed with one of these */
 	unsigned n_errnos;
-	bool failed;	   /* only calls that failed, and processes that a signal killed */
+	bool failed; /* only calls that failed, and processes that a signal killed */
+	bool fold;   /* as text: a process' failures of one call with one error are one line */
 	int64_t slower_ns; /* only calls that took so long; 0: all */
 };
 

@@ -18,10 +18,11 @@ def demo(*args):
 
 
 @lab.in_labs(NAME)
-def test_live(_):
-    """the server that was broken is named, and the cluster is gone"""
+def test_live(directory):
+    """the server that was broken is named, the cluster is gone, and the report is kept"""
+    report = directory + "/report.html"
     for server in ("s2", "s4", "s3"):
-        ran = demo("--on", server)
+        ran = demo("--on", server, "--html", report)
         if ran.code == 0 or "was not named" not in ran.out:
             break
         # The machine may have been too busy, which looks like other faults; but not each time.
@@ -30,6 +31,9 @@ def test_live(_):
     server = re.search(r"^Broken: slow-disk on (s\d)", ran.out, re.M).group(1)
     assert re.search(rf"\b{server}/disk:", ran.out), ran
     assert f"{server} was broken, and {server} was named." in ran.out, ran
+    assert f"kept in {report}." in ran.out, ran
+    with open(report, encoding="utf-8") as f:
+        assert f"{server}: disk" in f.read()
     lab.gone(NAME)
 
 

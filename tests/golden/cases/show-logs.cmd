@@ -1,6 +1,7 @@
 limpet show fixtures/traces
 limpet show --calls fixtures/traces/s3.lpa
 limpet show --calls --failed fixtures/traces
+limpet show --calls --failed --each fixtures/traces
 limpet show --calls --errno EMFILE,ECONNREFUSED --json fixtures/traces
 limpet show --calls --slower 100ms --class read,wait fixtures/traces
 limpet show --calls --call pwrite64 --since @0 --until @1 fixtures/traces
