@@ -167,6 +167,24 @@ MPI_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
 	return r;
 }
 
+/* Fortran programs do not pass through these. */
+#define FORTRAN_INIT(name, params, args, error)                                                    \
+	MPI_EXPORT void name params;                                                               \
+	MPI_EXPORT void name params                                                                \
+	{                                                                                          \
+		SPANS_NEXT(name);                                                                  \
+		next args;                                                                         \
+		if (*(error) == MPI_SUCCESS)                                                       \
+			note_rank();                                                               \
+	}
+
+FORTRAN_INIT(mpi_init_, (int *error), (error), error)
+FORTRAN_INIT(mpi_init_thread_, (int *required, int *provided, int *error),
+	(required, provided, error), error)
+FORTRAN_INIT(mpi_init_f08_, (int *error), (error), error)
+FORTRAN_INIT(mpi_init_thread_f08_, (int *required, int *provided, int *error),
+	(required, provided, error), error)
+
 MPI_EXPORT int MPI_File_open(
 	MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *ret)
 {

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "base/words.h"
+#include "trace/stack/gaps.h"
 #include "trace/stack/layer.h"
 #include "trace/stack/spans_run.h"
 #include <errno.h>
@@ -107,46 +108,11 @@ static int plan_print(const struct run_options *opt, const struct stack_config *
 	return 0;
 }
 
-/* What is missing in the recording, one sentence each. */
-static void gaps_print(const struct stack_config *c, const struct spans_totals *t)
-{
-	uint32_t missing = c->layers & ~t->called;
-
-	for (unsigned i = 0; i < layers_n; i++) {
-		if (missing >> i & 1)
-			fprintf(stderr,
-				"the layer %s was never called: the program does not use it, is "
-				"linked statically, or is not the one that was run\n",
-				layers[i].name);
-	}
-	if (t->lost)
-		fprintf(stderr, "%" PRIu64 " calls are missing: there was no memory for them\n",
-			t->lost);
-	if (t->killed)
-		fprintf(stderr,
-			"%" PRIu64
-			" %s without ending properly (killed, or by _exit or exec); what "
-			"%s did until then is recorded\n",
-			t->killed, t->killed == 1 ? "process went" : "processes went",
-			t->killed == 1 ? "it" : "they");
-	if (t->open)
-		fprintf(stderr, "%" PRIu64 " %s never ended\n", t->open,
-			t->open == 1 ? "call" : "calls");
-	if (t->damaged)
-		fprintf(stderr, "%" PRIu64 " records make no sense and are left out\n", t->damaged);
-	if (t->n_ranks > (int64_t)t->ranks_seen)
-		fprintf(stderr,
-			"%" PRIu32 " of %" PRId32
-			" ranks of the job were seen: others run on other "
-			"hosts, to which the variables LD_PRELOAD and LIMPET_STACK_* must be "
-			"passed (mpirun -x)\n",
-			t->ranks_seen, t->n_ranks);
-}
-
 static int summary_print(const struct run_options *opt, const struct stack_config *c,
 	const struct spans_run *run, const struct loop_stats *stats, struct lp_err *err)
 {
 	const struct spans_totals *t = spans_run_totals(run);
+	struct stack_gaps gaps = stack_gaps_of(t, c->layers & ~LAYERS_IN_KERNEL);
 
 	if (opt->json)
 		return trace_summary_print(
@@ -159,7 +125,7 @@ static int summary_print(const struct run_options *opt, const struct stack_confi
 			err);
 	if (opt->quiet)
 		return 0;
-	gaps_print(c, t);
+	stack_gaps_print(stderr, &gaps);
 	fprintf(stderr,
 		"%" PRIu64 " calls of %" PRIu64 " %s are in %s; 'limpet stack show' prints them\n",
 		t->spans, t->processes, t->processes == 1 ? "process" : "processes",

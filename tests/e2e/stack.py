@@ -306,6 +306,29 @@ def test_mpi(directory):
     check(summary["ranks"] == 3, summary)
 
 
+def test_rank_dies(directory):
+    """A rank that is killed: what all did until then is there, and what is missing is told, then and later."""
+    if not shutil.which("mpicc") or not shutil.which("mpirun"):
+        raise Skip("there is no mpicc or mpirun")
+    place = Place(directory, "dies.c", compiler="mpicc")
+    summary = place.record("-c", "mpi-io", command=[*MPIRUN, "-n", "2", place.program, place.path("file")])
+    check(summary["status"] != 0 and summary["killed"] >= 1, summary)
+    writes = [c for c in of_file(place.calls()) if c["function"] == "MPI_File_write_at"]
+    check(collections.Counter(c["rank"] for c in writes) == {0: 5, 1: 5}, writes)
+    text = good("stack", "show", place.path("data"))
+    check("without ending properly" in text, text)
+    gaps = json.loads(good("stack", "show", "--json", place.path("data")))["gaps"]
+    check(gaps["killed"] == summary["killed"], gaps)
+
+
+def test_gaps(directory):
+    """A layer that was named and never called is told, also when the recording is shown."""
+    place = Place(directory, "pattern.c")
+    place.record("--layers", "posix,hdf5")
+    text = good("stack", "show", place.path("data"))
+    check("the layer hdf5 was never called" in text, text)
+
+
 def test_collective_only(directory):
     """Only collective operations, with what they become."""
     if not shutil.which("mpicc") or not shutil.which("mpirun"):

@@ -157,12 +157,22 @@ static int take_span(void *ctx, uint64_t record, const struct span *span)
 	return spans_add(t->spans, t->observer, span);
 }
 
+static int take_remark(void *ctx, int64_t wall_us, const char *text)
+{
+	struct taking *t = ctx;
+
+	(void)wall_us;
+	stack_gaps_add(&t->spans->gaps, text);
+	return 0;
+}
+
 static int visit(
 	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
 {
 	struct taking *t = ctx;
 	const struct trace_log_reader to = {.span = take_span, .ctx = t};
 	const char *observer, *drive;
+	struct lp_err ignored = {0};
 	int r;
 
 	if (batch || !trace_log_has_spans(source))
@@ -172,6 +182,7 @@ static int visit(
 	drive = lp_archive_meta_get(source, "drive");
 	if (drive && !t->spans->drive)
 		t->spans->drive = strdup(drive);
+	lp_archive_events(source, take_remark, t, &ignored);
 	r = trace_log_read(source, &to, err);
 	t->damaged |= r == -EBADMSG;
 	if (r == -ENOMEM)

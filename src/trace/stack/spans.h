@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "model/span.h"
+#include "trace/stack/gaps.h"
 
 #include <limpet/dataset.h>
 #include <stddef.h>
@@ -24,7 +25,8 @@ struct spans {
 	struct strmap texts_by_text;
 	char **texts;
 	size_t n_texts, cap_texts;
-	char *drive; /* that the configuration of the recording named; NULL: none */
+	struct stack_gaps gaps; /* that the recordings tell of */
+	char *drive;		/* that the configuration of the recording named; NULL: none */
 };
 
 #define LAYERS_UNKNOWN 0xff

@@ -8,6 +8,7 @@
 #include "collect/spool.h"
 #include "runtime/spans_file.h"
 #include "trace/named_rows.h"
+#include "trace/stack/gaps.h"
 #include "trace/stack/layer.h"
 #include "trace/stack/places.h"
 #include <dirent.h>
@@ -343,6 +344,19 @@ static void program_stop(struct spans_run *r)
 	}
 }
 
+/* What is missing goes into the archive. */
+static void gaps_note(struct spans_run *r)
+{
+	struct stack_gaps gaps = stack_gaps_of(
+		spans_reading_totals(r->reading), r->config->stack->layers & ~LAYERS_IN_KERNEL);
+	char text[STACK_GAPS_TEXT];
+
+	if (!stack_gaps_any(&gaps))
+		return;
+	stack_gaps_format(&gaps, text);
+	spool_event(r->spool, clock_us(CLOCK_REALTIME), text);
+}
+
 static int spans_sample(
 	void *state, const struct instant *at, struct collect_sink *sink, struct lp_err *err)
 {
@@ -352,7 +366,8 @@ static int spans_sample(
 	if (at->last)
 		program_stop(r);
 	got = look(r, at->last, err);
-
+	if (at->last)
+		gaps_note(r);
 	return got < 0 ? got : named_rows_fill(r->rows, sink, err);
 }
 

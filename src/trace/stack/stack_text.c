@@ -178,6 +178,26 @@ static void unjoined_print(FILE *out, const struct stack_metrics *m)
 	}
 }
 
+/* What the recording says of itself; and collective operations that not all ranks made, because
+ * one of them died or was not recorded. */
+static void missing_print(FILE *out, const struct stack_metrics *m)
+{
+	struct stack_gaps gaps = m->graph->spans->gaps;
+	uint32_t most = 0, fewer = 0;
+
+	gaps.open = 0; /* counted by layer already */
+	stack_gaps_print(out, &gaps);
+	for (size_t i = 0; i < m->n_collectives; i++)
+		most = m->collectives[i].n_calls > most ? m->collectives[i].n_calls : most;
+	for (size_t i = 0; i < m->n_collectives; i++)
+		fewer += m->collectives[i].n_calls < most && m->collectives[i].n_calls > 1;
+	if (fewer)
+		fprintf(out,
+			"%" PRIu32 " collective operations are not there of all %" PRIu32
+			" ranks\n",
+			fewer, most);
+}
+
 static const struct stack_metrics *sorted_metrics; /* qsort() hands nothing through */
 
 static int64_t latency(const struct stack_metrics *m, uint32_t call)
@@ -292,6 +312,7 @@ void stack_text_print(FILE *out, const struct stack_metrics *m, size_t slowest)
 	collectives_print(out, m);
 	regions_print(out, m);
 	unjoined_print(out, m);
+	missing_print(out, m);
 	servers_print(out, m);
 	if (m->n_calls && slowest) {
 		struct strbuf sb = {0};

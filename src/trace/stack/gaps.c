@@ -1,0 +1,105 @@
+#include "trace/stack/gaps.h"
+
+#include "trace/stack/layer.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIND "kind=stack-gaps"
+
+struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded)
+{
+	return (struct stack_gaps){.lost = t->lost,
+		.killed = t->killed,
+		.open = t->open,
+		.damaged = t->damaged,
+		.n_ranks = t->n_ranks,
+		.ranks_seen = t->ranks_seen,
+		.uncalled = recorded & ~t->called};
+}
+
+bool stack_gaps_any(const struct stack_gaps *g)
+{
+	return g->lost || g->killed || g->open || g->damaged || g->n_ranks > g->ranks_seen ||
+		g->uncalled;
+}
+
+void stack_gaps_format(const struct stack_gaps *g, char buf[STACK_GAPS_TEXT])
+{
+	snprintf(buf, STACK_GAPS_TEXT,
+		KIND " lost=%" PRIu64 " killed=%" PRIu64 " open=%" PRIu64 " damaged=%" PRIu64
+		     " ranks=%" PRId64 " seen=%" PRId64 " uncalled=%" PRIu32,
+		g->lost, g->killed, g->open, g->damaged, g->n_ranks, g->ranks_seen, g->uncalled);
+}
+
+/* The number behind " key=", 0: there is none. */
+static uint64_t number_of(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+void stack_gaps_add(struct stack_gaps *g, const char *remark)
+{
+	if (strncmp(remark, KIND " ", strlen(KIND) + 1) != 0)
+		return;
+	g->lost += number_of(remark, " lost=");
+	g->killed += number_of(remark, " killed=");
+	g->open += number_of(remark, " open=");
+	g->damaged += number_of(remark, " damaged=");
+	g->n_ranks += (int64_t)(number_of(remark, " ranks=") & INT32_MAX);
+	g->ranks_seen += (int64_t)(number_of(remark, " seen=") & INT32_MAX);
+	g->uncalled |= (uint32_t)number_of(remark, " uncalled=");
+}
+
+static void uncalled_print(FILE *out, uint32_t mask)
+{
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (mask >> i & 1)
+			fprintf(out,
+				"the layer %s was never called: the program does not use it, is "
+				"linked statically, or is not the one that was run\n",
+				layers[i].name);
+	}
+}
+
+void stack_gaps_print(FILE *out, const struct stack_gaps *g)
+{
+	uncalled_print(out, g->uncalled);
+	if (g->lost)
+		fprintf(out, "%" PRIu64 " calls are missing: there was no memory for them\n",
+			g->lost);
+	if (g->killed)
+		fprintf(out,
+			"%" PRIu64
+			" %s without ending properly (killed, or by _exit or exec); what "
+			"%s did until then is recorded\n",
+			g->killed, g->killed == 1 ? "process went" : "processes went",
+			g->killed == 1 ? "it" : "they");
+	if (g->open)
+		fprintf(out, "%" PRIu64 " %s never ended\n", g->open,
+			g->open == 1 ? "call" : "calls");
+	if (g->damaged)
+		fprintf(out, "%" PRIu64 " records make no sense and are left out\n", g->damaged);
+	if (g->n_ranks > g->ranks_seen)
+		fprintf(out,
+			"%" PRId64 " of %" PRId64
+			" ranks of the job were seen: others run on other hosts, to which the "
+			"variables LD_PRELOAD and LIMPET_STACK_* must be passed (mpirun -x)\n",
+			g->ranks_seen, g->n_ranks);
+}
+
+json_t *stack_gaps_json(const struct stack_gaps *g)
+{
+	json_t *uncalled = json_array();
+
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (g->uncalled >> i & 1)
+			json_array_append_new(uncalled, json_string(layers[i].name));
+	}
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "lost", (json_int_t)g->lost,
+		"killed", (json_int_t)g->killed, "open", (json_int_t)g->open, "damaged",
+		(json_int_t)g->damaged, "ranks", (json_int_t)g->n_ranks, "ranks_seen",
+		(json_int_t)g->ranks_seen, "uncalled", uncalled);
+}

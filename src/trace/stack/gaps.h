@@ -1,0 +1,35 @@
+/* What is missing in a recording of calls: told when it ends, kept in the archive as a remark, and
+ * told again whenever it is shown.
+ */
+#ifndef TRACE_STACK_GAPS_H
+#define TRACE_STACK_GAPS_H
+
+#include "trace/stack/spans_reading.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+struct stack_gaps {
+	uint64_t lost, killed, open, damaged;
+	int64_t n_ranks, ranks_seen;
+	uint32_t uncalled; /* 1 << place in layers[]: recorded, but never called */
+};
+
+#define STACK_GAPS_TEXT 256
+
+/* What totals leave to be desired. `layers` were recorded by libraries. */
+struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t layers);
+
+bool stack_gaps_any(const struct stack_gaps *g);
+
+/* As a remark: "kind=stack-gaps lost=3 killed=1 ...". */
+void stack_gaps_format(const struct stack_gaps *g, char buf[STACK_GAPS_TEXT]);
+
+/* Add those of a remark to `g`; any other text is none. */
+void stack_gaps_add(struct stack_gaps *g, const char *remark);
+
+/* One sentence each. */
+void stack_gaps_print(FILE *out, const struct stack_gaps *g);
+json_t *stack_gaps_json(const struct stack_gaps *g);
+
+#endif

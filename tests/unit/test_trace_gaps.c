@@ -1,0 +1,60 @@
+#include "unit.h"
+
+#include "trace/stack/gaps.h"
+#include "trace/stack/layer.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void test_remark(void **state)
+{
+	const struct spans_totals t = {.lost = 3,
+		.killed = 1,
+		.open = 2,
+		.called = 1u << STACK_POSIX,
+		.n_ranks = 4,
+		.ranks_seen = 3};
+	struct stack_gaps g = stack_gaps_of(&t, 1u << STACK_POSIX | 1u << 1), back = {0};
+	char text[STACK_GAPS_TEXT], *printed = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&printed, &size);
+	json_t *o;
+
+	(void)state;
+	assert_true(stack_gaps_any(&g));
+	stack_gaps_format(&g, text);
+	stack_gaps_add(&back, "kind=clock-step step_us=3");
+	assert_false(stack_gaps_any(&back));
+	stack_gaps_add(&back, text);
+	assert_int_equal(back.lost, 3);
+	assert_int_equal(back.killed, 1);
+	assert_int_equal(back.n_ranks, 4);
+	assert_int_equal(back.ranks_seen, 3);
+	assert_int_equal(back.uncalled, 1u << 1);
+	stack_gaps_print(out, &back);
+	fclose(out);
+	assert_non_null(strstr(printed, "the layer hdf5 was never called"));
+	assert_non_null(strstr(printed, "3 calls are missing"));
+	assert_non_null(strstr(printed, "1 process went without ending properly"));
+	assert_non_null(strstr(printed, "3 of 4 ranks of the job were seen"));
+	o = stack_gaps_json(&back);
+	assert_int_equal(json_integer_value(json_object_get(o, "open")), 2);
+	json_decref(o);
+	free(printed);
+}
+
+static void test_none(void **state)
+{
+	const struct spans_totals t = {.called = 1u << STACK_POSIX};
+	struct stack_gaps g = stack_gaps_of(&t, 1u << STACK_POSIX);
+
+	(void)state;
+	assert_false(stack_gaps_any(&g));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_remark), cmocka_unit_test(test_none)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
