@@ -348,10 +348,9 @@ static void region_leave(void)
 	spans_done(r);
 }
 
-struct spans_record *spans_begin(enum spans_layer layer, unsigned op, const char *function,
-	int64_t offset, int64_t size, const struct spans_object *object)
+struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer layer, unsigned op,
+	const char *function, int64_t offset, int64_t size, const struct spans_object *object)
 {
-	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
 	int saved_errno = errno;
 	struct spans_record *r;
 

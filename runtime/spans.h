@@ -27,10 +27,16 @@ struct spans_object {
 /* Beside an operation: all processes of a communicator do it together. */
 #define SPANS_TOGETHER 0x100u
 
-/* A call begins; NULL: it is not recorded. `op` is an enum span_op, `offset` may be SPAN_NO_OFFSET,
- * `object` NULL. */
-SPANS_EXPORT struct spans_record *spans_begin(enum spans_layer layer, unsigned op,
+/* A call begins, in the wrapper whose frame is at `sp`; NULL: it is not recorded. `op` is an enum
+ * span_op, `offset` may be SPAN_NO_OFFSET, `object` NULL. */
+SPANS_EXPORT struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer layer, unsigned op,
 	const char *function, int64_t offset, int64_t size, const struct spans_object *object);
+#define spans_begin(...) spans_begin_at((uintptr_t)__builtin_frame_address(0), __VA_ARGS__)
+
+/* A function of a wrapper that calls spans_begin() is part of the wrapper's own frame. A frame of
+ * its own would lie below those of the calls that follow, which would look as if the call had been
+ * left by longjmp(). */
+#define SPANS_INLINE static inline __attribute__((always_inline))
 
 /* It ends: bytes, 0, or a negative errno. Accepts NULL. errno stays what it is. */
 SPANS_EXPORT void spans_end(struct spans_record *r, int64_t result);

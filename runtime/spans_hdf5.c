@@ -53,7 +53,7 @@ static bool object_of_name(const char *name, struct spans_object *ret)
 }
 
 /* The file that an object is in. */
-static bool object_of(hid_t id, struct spans_object *ret)
+static __attribute__((noinline)) bool object_of(hid_t id, struct spans_object *ret)
 {
 	char name[SPANS_NAME_MAX];
 	ssize_t len = asked()->file_name(id, name, sizeof(name));
@@ -70,7 +70,8 @@ static int64_t outcome(int64_t result)
 	return result < 0 ? -EIO : 0;
 }
 
-static struct spans_record *begin(hid_t object, enum span_op op, const char *function, int64_t size)
+SPANS_INLINE struct spans_record *begin(
+	hid_t object, enum span_op op, const char *function, int64_t size)
 {
 	int saved_errno = errno;
 	struct spans_object file;
@@ -165,7 +166,7 @@ static hid_t end_open(struct spans_record *r, hid_t id, const char *name)
 	return id;
 }
 
-static struct spans_record *begin_open(const char *function)
+SPANS_INLINE struct spans_record *begin_open(const char *function)
 {
 	return spans_on(SPANS_HDF5)
 		? spans_begin(SPANS_HDF5, SPAN_OPEN, function, SPAN_NO_OFFSET, 0, NULL)

@@ -126,7 +126,7 @@ static int64_t position(MPI_File f)
 	return PMPI_File_get_position(f, &at) == MPI_SUCCESS ? byte_offset(f, at) : SPAN_NO_OFFSET;
 }
 
-static struct spans_record *begin(MPI_File f, enum span_op op, bool collective,
+SPANS_INLINE struct spans_record *begin(MPI_File f, enum span_op op, bool collective,
 	const char *function, int64_t offset, int64_t size)
 {
 	const struct file *file;

@@ -60,7 +60,7 @@ static int64_t outcome(int error)
 	return error == NC_NOERR ? 0 : error == NC_ENOENT ? -ENOENT : -EIO;
 }
 
-static struct spans_record *begin(
+SPANS_INLINE struct spans_record *begin(
 	int file, enum span_op op, bool collective, const char *function, int64_t size)
 {
 	int saved_errno = errno;

@@ -19,7 +19,7 @@ static int64_t outcome(int64_t result)
 	return result < 0 ? -errno : result;
 }
 
-static struct spans_record *begin_fd(
+SPANS_INLINE struct spans_record *begin_fd(
 	int fd, enum span_op op, const char *function, int64_t offset, int64_t size)
 {
 	struct spans_object object;
@@ -197,7 +197,7 @@ TRUNCATE(ftruncate, off_t)
 TRUNCATE(ftruncate64, off64_t)
 
 /* An open() has no object before it succeeds. */
-static struct spans_record *begin_open(const char *function)
+SPANS_INLINE struct spans_record *begin_open(const char *function)
 {
 	return spans_on(SPANS_POSIX)
 		? spans_begin(SPANS_POSIX, SPAN_OPEN, function, SPAN_NO_OFFSET, 0, NULL)

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static struct spans_record *begin_stream(
+SPANS_INLINE struct spans_record *begin_stream(
 	FILE *f, enum span_op op, const char *function, int64_t size)
 {
 	struct spans_object object;

@@ -48,7 +48,7 @@ struct trace_drive {
 	struct loop_instrument instrument;
 	const char *meta;  /* lines "key=value\n" about the instrument */
 	const char *begin; /* told at the start, before "into PATH"; NULL: be quiet */
-	bool logs; /* there are logs besides samples */
+	bool logs;	   /* there are logs besides samples */
 	int64_t interval_us, flush_us, duration_us;
 	struct lp_warn *warn;
 };

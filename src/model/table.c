@@ -267,7 +267,7 @@ static int set_beside(struct lp_table_builder *b, const char *name)
 	if (strmap_get(&b->set_index, name, &at))
 		return 0;
 	r = table_set_get(b, name, &at);
-	if (r == 0)
+	if (r == 0 && b->sets)
 		b->sets[at].beside = true;
 	return r;
 }

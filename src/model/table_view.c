@@ -253,10 +253,8 @@ void table_slots(const struct lp_table *t, int64_t first_us, int64_t last_us, ui
 	*ret_end = from < end ? end : 0;
 }
 
-/* From so many values on, threads share the copying: of tables that are made, and of those that are
- * filled again, over and over. */
+/* From so many values on, threads share the copying. */
 #define COPY_MANY 1048576
-#define REFILL_MANY 65536
 
 static int no_memory(struct lp_err *err)
 {
@@ -722,79 +720,4 @@ void table_builder_last(const struct lp_table_builder *b,
 				fn(ctx, row->component, row->last_wall);
 		}
 	}
-}
-
-void table_refill_release(struct table_refill *r)
-{
-	free(r->rows);
-	*r = (struct table_refill){0};
-}
-
-int table_refill_find(
-	const struct lp_table_builder *b, const struct lp_table *t, struct table_refill *ret)
-{
-	struct table_refill found = {0};
-	const struct column_set *s;
-	uint32_t number;
-
-	if (!strmap_get(&b->set_index, t->metric, &found.set) || t->n_cuts)
-		return -ENOENT;
-	s = &b->sets[found.set];
-	if (s->remade || s->n_rows != t->n_components)
-		return -ENOENT;
-	found.rows = calloc((size_t)t->n_components + 1, sizeof(*found.rows));
-	if (!found.rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < t->n_components; i++) {
-		if (!strmap_get(&b->numbers, t->components[i]->text, &number) ||
-			number >= s->n_numbers || s->row_of[number] == NO_ROW) {
-			table_refill_release(&found);
-			return -ENOENT;
-		}
-		found.rows[i] = s->row_of[number];
-	}
-	*ret = found;
-	return 0;
-}
-
-uint32_t table_refill_count(const struct lp_table_builder *b)
-{
-	uint32_t n = 0;
-
-	for (size_t s = 0; s < b->n_sets; s++)
-		n += b->sets[s].n_rows && peak_fits(b->sets[s].name, b->opt->step_us);
-	return n;
-}
-
-int table_refill_part(const struct lp_table_builder *b, const struct table_refill *r,
-	const struct table_part *part, struct lp_table *t)
-{
-	const struct table_row *rows = b->sets[r->set].rows;
-	uint32_t n_slots = (uint32_t)(part->end - part->first);
-	size_t n_cells = (size_t)t->n_components * n_slots;
-	int64_t span_us = peak_span_us(t->metric);
-
-	if (n_slots != t->n_slots) {
-		double *values = reallocarray(t->values, n_cells + 1, sizeof(*values));
-
-		if (!values)
-			return -ENOMEM;
-		t->values = values;
-		t->n_slots = n_slots;
-	}
-	t->start_us = part->first * t->step_us;
-	if (t->lazy) {
-		t->lazy->first = part->first;
-		memset(t->lazy->read, 0, t->n_components * sizeof(*t->lazy->read));
-		return 0;
-	}
-#pragma omp parallel for schedule(static) if (n_cells >= REFILL_MANY)
-	for (uint32_t i = 0; i < t->n_components; i++)
-		pages_copy(&rows[r->rows[i]].pages, part->first, n_slots,
-			t->values + (size_t)i * n_slots);
-	for (uint32_t i = 0; span_us && i < t->n_components; i++) {
-		if (rows[r->rows[i]].metric && peak_row(t, i, span_us) < 0)
-			return -ENOMEM;
-	}
-	return 0;
 }

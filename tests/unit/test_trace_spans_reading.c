@@ -58,7 +58,7 @@ static struct spans_record a_write(uint64_t id, int64_t start_ns)
 		.op = SPAN_WRITE,
 		.id = id,
 		.start_ns = start_ns,
-		.end_ns = start_ns + 10,
+		.end_ns = start_ns < INT64_MAX - 10 ? start_ns + 10 : INT64_MAX,
 		.device = 7,
 		.inode = 9,
 		.offset = 100,
