@@ -381,15 +381,29 @@ struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer layer, unsign
 	return r;
 }
 
+/* A call ends, and with it whatever was begun in it and never ended: marks that a longjmp()
+ * skipped. In the child of a fork() inside a call there is nothing to end. */
+static void pop(struct thread *t, uint64_t id)
+{
+	uint32_t known = t->depth < DEPTH ? t->depth : DEPTH;
+
+	for (uint32_t i = t->depth > DEPTH ? 0 : known; i-- > 0;) {
+		if (t->open[i].id == id) {
+			t->depth = i;
+			return;
+		}
+	}
+	if (t->depth)
+		t->depth--;
+}
+
 void spans_stop(struct spans_record *r, int64_t result)
 {
 	if (!r)
 		return;
 	r->end_ns = now_ns();
 	r->result = result;
-	/* In the child of a fork() inside a call there is nothing to end. */
-	if (self.depth)
-		self.depth--;
+	pop(&self, r->id);
 	if (self.region && self.depth == 1)
 		region_leave();
 }
@@ -461,6 +475,9 @@ SPANS_EXPORT void *limpet_region_begin(const char *name)
 	__atomic_fetch_add(&n_regions, 1, __ATOMIC_RELAXED);
 	active_set();
 	r = spans_begin(SPANS_POSIX, SPAN_MARK, name, SPAN_NO_OFFSET, 0, NULL);
+	/* A mark is of no frame: a helper or a constructor may set it, and return. */
+	if (r && self.depth <= DEPTH)
+		self.open[self.depth - 1].sp = UINTPTR_MAX;
 	return r ? r : &no_room;
 }
 

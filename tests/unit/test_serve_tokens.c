@@ -57,8 +57,8 @@ static void test_parse(void **state)
 		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef "
 		"2026-01-01T00:00:00Z\n\n";
 	static const char *const bad[] = {"server a 01 2026-01-01T00:00:00Z\n",
-		"guest a 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef "
-		"2026-01-01\n",
+		("guest a 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef "
+		 "2026-01-01\n"),
 		"server\n", "server a b c d e\n"};
 	struct token_list l = {0};
 	struct lp_err err = {0};
