@@ -463,8 +463,9 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	(void)connection;
 	if (!x)
 		return;
-	if (toe == MHD_REQUEST_TERMINATED_WITH_ERROR || toe == MHD_REQUEST_TERMINATED_READ_ERROR ||
-		toe == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+	/* Whoever listens to a stream leaves when they like. */
+	if (toe != MHD_REQUEST_TERMINATED_COMPLETED_OK &&
+		toe != MHD_REQUEST_TERMINATED_DAEMON_SHUTDOWN && !x->conn->streams)
 		count(s, &s->stats.aborted);
 	http_watch_end(s->watch, x->conn);
 	exchange_free(x);

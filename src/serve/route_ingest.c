@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,9 +138,47 @@ static void list(void *ctx, const struct http_request *rq, struct http_answer *a
 		http_fail(a, 503, "%s", err.text);
 }
 
+/* What came, and what was refused and why, since the start. */
+static json_t *totals_json(const struct ingest_stats *in, const struct http_stats *http)
+{
+	json_t *refused = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "token",
+		(json_int_t)http->refused_token, "forbidden", (json_int_t)http->refused_forbidden,
+		"body-too-large", (json_int_t)http->refused_too_large, "overload",
+		(json_int_t)http->refused_busy, "slow", (json_int_t)http->cut_slow, "aborted",
+		(json_int_t)http->aborted);
+
+	for (int kind = INGEST_FINE + 1; refused && kind < INGEST_KINDS; kind++)
+		json_object_set_new(refused, ingest_refusal_name(kind),
+			json_integer((json_int_t)in->refused[kind]));
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:o}", "observers",
+		(json_int_t)in->observers, "frames", (json_int_t)in->frames, "samples",
+		(json_int_t)in->samples, "bytes", (json_int_t)in->bytes, "connections",
+		(json_int_t)http->connections, "unsealed", (json_int_t)in->chores, "disk_failing",
+		(int)in->disk_failing, "refused", refused);
+}
+
+static void totals(void *ctx, const struct http_request *rq, struct http_answer *a)
+{
+	struct serve *s = ctx;
+	struct ingest_stats in;
+	struct http_stats http;
+	json_t *json;
+	char *text;
+
+	(void)rq;
+	ingest_get_stats(s->ingest, &in);
+	http_get_stats(s->http, &http);
+	json = totals_json(&in, &http);
+	text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+	strbuf_puts(&a->body, text ? text : "{}");
+	free(text);
+	json_decref(json);
+}
+
 const struct http_route routes_ingest[] = {
 	{"PUT", PREFIX, HTTP_SERVER, .body_max = INGEST_BODY_MAX, .handle = put,
 		.before_body = before_body},
 	{"GET", PREFIX, HTTP_SERVER, .handle = list},
+	{"GET", "/api/v1/ingest", HTTP_OPERATOR, .handle = totals},
 	{NULL},
 };

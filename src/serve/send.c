@@ -19,7 +19,7 @@
  * that a fleet does not come back all at once. One that is not let in asks less often. */
 #define WAIT_FIRST_US (US_PER_SEC / 2)
 #define WAIT_MOST_US (30 * US_PER_SEC)
-#define WAIT_FORBIDDEN_US (60 * US_PER_SEC)
+#define WAIT_FORBIDDEN_US (20 * US_PER_SEC)
 /* A finished file is said to be so within this time: files of a whole fleet end at once. */
 #define FINISH_SPREAD_US (300 * US_PER_SEC)
 /* So often may a file be refused before it is left alone. */
@@ -90,9 +90,10 @@ static void back_off(struct sender *s, enum send_result result)
 {
 	int64_t next = s->wait_us ? s->wait_us * 2 : WAIT_FIRST_US;
 
+	/* The first time a new token may be in the file already. */
+	if (result == SEND_FORBIDDEN && s->wait_us)
+		next = WAIT_FORBIDDEN_US;
 	s->wait_us = next < WAIT_MOST_US ? next : WAIT_MOST_US;
-	if (result == SEND_FORBIDDEN)
-		s->wait_us = WAIT_FORBIDDEN_US;
 	s->known = false;
 }
 

@@ -22,7 +22,7 @@ void send_files_release(struct send_files *l)
 struct send_file *send_files_find(struct send_files *l, const char *path)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		if (!strcmp(l->items[i].path, path))
+		if (l->items[i].path && !strcmp(l->items[i].path, path))
 			return &l->items[i];
 	}
 	return NULL;
@@ -50,7 +50,7 @@ int send_files_scan(struct send_files *l, const char *dir, const char *name, int
 			? *old
 			: (struct send_file){.path = TAKE_PTR(k->path), .start_us = k->start_us};
 		if (old)
-			old->path = NULL;
+			old->path = NULL; /* it is the new list's */
 		fresh.n++;
 	}
 	send_files_release(l);

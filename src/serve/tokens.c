@@ -7,6 +7,7 @@
 #include "base/output.h"
 #include "base/strbuf.h"
 #include "base/time.h"
+#include "serve/ingest_check.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <gnutls/crypto.h>
@@ -215,6 +216,10 @@ int token_enroll(const char *dir, enum token_kind kind, const char *name, char t
 			"'%.80s' cannot be a name (1 to %d characters without slash, colon, comma, "
 			"percent sign or blank, not beginning with a dot or dash)",
 			name, TOKEN_NAME_MAX);
+	if (kind == TOKEN_SERVER && !ingest_observer_name(name))
+		return lp_err_set(err, -EINVAL,
+			"'%.80s' cannot be a server's name: it ends like the traces of another",
+			name);
 	r = path_make_dirs(dir, err);
 	if (r == 0)
 		r = dir_lock(dir, &lock, err);
