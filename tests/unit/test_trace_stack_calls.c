@@ -60,9 +60,14 @@ static uint32_t place(uint64_t id)
 	return 0;
 }
 
+static void edge_bytes(uint64_t parent, uint64_t child, int64_t bytes)
+{
+	assert_int_equal(graph_add(&graph, place(parent), place(child), bytes), 0);
+}
+
 static void edge(uint64_t parent, uint64_t child)
 {
-	assert_int_equal(graph_add(&graph, place(parent), place(child), 0), 0);
+	edge_bytes(parent, child, 0);
 }
 
 static void begin_joining(void)
@@ -220,13 +225,16 @@ static void test_many_to_one(void **state)
 	add("c2", "mpi-io", 101, 0, 60, 10, 10);
 	add("s1", "block", 11, 10, 40, 20, 0);
 	begin_joining();
-	edge(1, 11);
-	edge(101, 11);
+	edge_bytes(1, 11, 14);
+	edge_bytes(101, 11, 6);
 	compute(&drive);
 	a = stack_metrics_call(&metrics, 0, 0);
 	b = stack_metrics_call(&metrics, 1, 0);
 	assert_int_equal(a->disk_accesses, 1);
 	assert_int_equal(b->disk_accesses, 1);
+	assert_int_equal(a->disk_bytes, 14);
+	assert_int_equal(b->disk_bytes, 6);
+	assert_int_equal(metrics.servers[0].disk_bytes, 20);
 	assert_true(near(a->joules, b->joules));
 	assert_true(near(a->joules + b->joules, 0.002 * 10 + 0.028 * 6));
 	assert_int_equal(metrics.collectives[0].n_servers, 1);

@@ -15,6 +15,7 @@
 struct walk {
 	struct stack_metrics *m;
 	uint32_t *seen; /* [span] the last call that has it, + 1 */
+	int64_t *bytes; /* [span] that the call at hand has in common with it */
 	uint32_t *list; /* the spans of the call at hand, in the order of time */
 	size_t n, cap;
 	uint32_t *todo;
@@ -50,6 +51,7 @@ static int gather(struct walk *w, uint32_t call)
 	if (array_reserve(&w->todo, &w->cap_todo, 1, sizeof(*w->todo)) < 0)
 		return -ENOMEM;
 	w->todo[0] = w->m->calls[call].span;
+	w->bytes[w->todo[0]] = 0;
 	w->seen[w->todo[0]] = call + 1;
 	while (n_todo) {
 		uint32_t i = w->todo[--n_todo];
@@ -59,8 +61,12 @@ static int gather(struct walk *w, uint32_t call)
 		w->list[w->n++] = i;
 		for (uint32_t e = g->first[i]; e < g->first[i + 1]; e++) {
 			uint32_t child = g->edges[e].child;
+			bool known = w->seen[child] == call + 1;
 
-			if (w->seen[child] == call + 1)
+			if (!known)
+				w->bytes[child] = 0;
+			stack_add(&w->bytes[child], g->edges[e].bytes);
+			if (known)
 				continue;
 			w->seen[child] = call + 1;
 			if (array_reserve(&w->todo, &w->cap_todo, n_todo + 1, sizeof(*w->todo)) < 0)
@@ -169,10 +175,21 @@ static struct stack_share *share_find(struct walk *w, uint32_t call, uint32_t se
 	return &m->shares[m->n_shares++];
 }
 
+/* What a span moved for the call at hand: one request to a disk may serve many calls. Where a join
+ * is not about bytes, a span of a single call is all its own. */
+static int64_t bytes_in_call(const struct walk *w, uint32_t i)
+{
+	const struct span *s = span_of(w, i);
+	int64_t all = s->result > 0 ? s->result : 0;
+
+	if (!w->bytes[i])
+		return w->m->graph->n_parents[i] > 1 ? 0 : all;
+	return w->bytes[i] < all ? w->bytes[i] : all;
+}
+
 static void share_count(struct walk *w, struct stack_share *share, size_t at)
 {
-	const struct span *s = span_of(w, w->list[at]);
-	int64_t bytes = s->result > 0 ? s->result : 0;
+	int64_t bytes = bytes_in_call(w, w->list[at]);
 
 	if (!is_of_disk(w, w->list[at])) {
 		share->requests++;
@@ -313,10 +330,11 @@ static int prepare(struct walk *w)
 	const struct spans *spans = w->m->graph->spans;
 
 	w->seen = calloc(spans->n + 1, sizeof(*w->seen));
+	w->bytes = calloc(spans->n + 1, sizeof(*w->bytes));
 	w->server_of = calloc(spans->n_observers + 1, sizeof(*w->server_of));
 	if (w->m->drive)
 		w->n_calls = calloc(spans->n + 1, sizeof(*w->n_calls));
-	if (!w->seen || !w->server_of || (w->m->drive && !w->n_calls))
+	if (!w->seen || !w->bytes || !w->server_of || (w->m->drive && !w->n_calls))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < w->m->n_servers; i++)
 		w->server_of[w->m->servers[i].observer] = i;
@@ -338,6 +356,7 @@ int stack_calls_split(struct stack_metrics *m)
 	if (r == 0 && m->drive)
 		r = energy_share(&w);
 	free(w.seen);
+	free(w.bytes);
 	free(w.list);
 	free(w.todo);
 	free(w.server_of);
