@@ -26,15 +26,16 @@ static const char *const hosts[RANKS + SERVERS] = {
 static uint64_t add(uint64_t parent, int host, const char *layer, const char *function,
 	int64_t from, int64_t to, int64_t bytes)
 {
-	struct span s = {.id = ++next_id,
+	uint64_t id = ++next_id;
+	struct span s = {.id = id,
 		.start_ns = T0 + from,
 		.end_ns = T0 + to,
 		.pid = 100 + host,
-		.tid = (int32_t)next_id,
+		.tid = (int32_t)id,
 		.rank = host < RANKS ? host : SPAN_NO_RANK,
 		.op = SPAN_WRITE,
 		.flags = strcmp(layer, "mpi-io") ? 0 : SPAN_COLLECTIVE,
-		.offset = (int64_t)next_id * 4096,
+		.offset = (int64_t)id * 4096,
 		.size = bytes,
 		.result = bytes,
 		.layer = layer,
