@@ -17,6 +17,22 @@ int64_t clock_ns(clockid_t id)
 	return ts.tv_sec * NS_PER_SEC + ts.tv_nsec;
 }
 
+int64_t clock_wall_offset_ns(void)
+{
+	int64_t offset = 0, shortest = INT64_MAX;
+
+	for (int i = 0; i < 8; i++) {
+		int64_t before = clock_ns(CLOCK_MONOTONIC), wall = clock_ns(CLOCK_REALTIME);
+		int64_t took = clock_ns(CLOCK_MONOTONIC) - before;
+
+		if (took < shortest) {
+			shortest = took;
+			offset = wall - before - took / 2;
+		}
+	}
+	return offset;
+}
+
 int64_t clock_us(clockid_t id)
 {
 	return clock_ns(id) / 1000;

@@ -14,6 +14,9 @@
 
 /* What a clock of the system says now: CLOCK_REALTIME is the wall's, CLOCK_MONOTONIC for spans. */
 int64_t clock_ns(clockid_t id);
+/* What makes CLOCK_MONOTONIC time since 1970, measured so that being interrupted meanwhile does not
+ * matter. */
+int64_t clock_wall_offset_ns(void);
 int64_t clock_us(clockid_t id);
 
 /* What it will say in `span_us`, for those that wait for a time. */

@@ -1,12 +1,12 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 #include "cli/program.h"
+#include "cli/stack_kernel.h"
 #include "cli/stack_plan.h"
 #include "cli/trace_output.h"
 
 #include "base/cleanup.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "trace/stack/gaps.h"
 #include "trace/stack/layer.h"
 #include "trace/stack/spans_run.h"
@@ -21,6 +21,8 @@
 struct run_options {
 	const char *config, *output, *name, *scratch;
 	struct option_list layers;
+	struct stack_daemon_options daemons;
+	int64_t linger_us;
 	bool dry_run, quiet, json, exit_status;
 };
 
@@ -32,6 +34,10 @@ static const struct option_def options[] = {
 		"stack layers' lists them) [posix]"},
 	{"layers", 0, OPTION_LIST, AT(layers), "LAYER,...",
 		"record these layers, instead of the configuration's"},
+	STACK_DAEMON_OPTIONS(struct run_options),
+	{"linger", 0, OPTION_SPAN, AT(linger_us), "SPAN",
+		"go on recording the layers in the kernel so long after the program has ended, for "
+		"what it left to be written later [0]"},
 	{"output", 'o', OPTION_STRING, AT(output), "PATH",
 		"directory of the archives NAME-stack-TIME.lpa, or a file that ends in .lpa and is "
 		"not there yet [.]"},
@@ -50,85 +56,63 @@ static const struct option_def options[] = {
 };
 
 DEFINE_CLEANUP(struct spans_run *, spans_run_free);
-
-/* --layers instead of what the configuration says. */
-static int layers_choose(
-	const struct run_options *opt, struct stack_config *config, struct lp_err *err)
-{
-	_cleanup_(words_release) struct words words = {0};
-	int r = words_split(&opt->layers, &words, err);
-
-	if (r < 0 || !words.n)
-		return r;
-	config->layers = 0;
-	for (unsigned i = 0; i < words.n; i++) {
-		int at = layer_find(words.items[i]);
-
-		if (at < 0)
-			return lp_err_set(err, -EINVAL,
-				"there is no layer '%s'; 'limpet stack layers' lists them",
-				words.items[i]);
-		config->layers |= 1u << at;
-	}
-	return 0;
-}
-
-static json_t *layer_list(uint32_t mask)
-{
-	json_t *list = json_array();
-
-	for (unsigned i = 0; i < layers_n; i++) {
-		if (mask >> i & 1)
-			json_array_append_new(list, json_string(layers[i].name));
-	}
-	return list;
-}
+DEFINE_CLEANUP(struct kernel_run *, kernel_run_free);
 
 /* What would be done. */
 static int plan_print(const struct run_options *opt, const struct stack_config *c,
 	char *const *command, struct lp_err *err)
 {
-	uint32_t mask = c->layers;
+	uint32_t mask = c->layers & ~LAYERS_IN_KERNEL;
 	int r;
 
 	if (opt->json)
-		return trace_summary_print(json_pack("{s:o, s:i, s:i}", "layers", layer_list(mask),
-						   "ns_per_call", 150, "bytes_per_call", 128),
+		return trace_summary_print(
+			json_pack("{s:o, s:i, s:i, s:o}", "layers", stack_layers_json(c->layers),
+				"ns_per_call", 150, "bytes_per_call", 128, "kernel",
+				stack_kernel_plan_json(c->layers)),
 			err);
 	puts("These calls are recorded by libraries that are loaded into the program:");
 	for (unsigned i = 0; i < layers_n; i++) {
 		if (mask >> i & 1)
 			printf("  %-9s %s (%s)\n", layers[i].name, layers[i].boundary,
-				layers[i].library ? layers[i].library : "in the kernel");
+				layers[i].library);
 	}
 	r = stack_plan_limits(c, command, err);
 	if (r < 0)
 		return r;
 	puts("Each takes some 0.1 to 0.3 us longer, and 128 bytes of memory until it is written.");
+	stack_kernel_plan(c->layers);
 	return 0;
 }
 
 static int summary_print(const struct run_options *opt, const struct stack_config *c,
-	const struct spans_run *run, const struct loop_stats *stats, struct lp_err *err)
+	const struct spans_run *run, const struct kernel_run *kernel,
+	const struct loop_stats *stats, struct lp_err *err)
 {
 	const struct spans_totals *t = spans_run_totals(run);
 	struct stack_gaps gaps = stack_gaps_of(t, c->layers & ~LAYERS_IN_KERNEL);
+	struct kernel_run_totals k = {0};
 
+	if (kernel)
+		k = kernel_run_totals(kernel);
 	if (opt->json)
 		return trace_summary_print(
-			json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:i, s:s}", "processes",
-				(json_int_t)t->processes, "spans", (json_int_t)t->spans, "lost",
-				(json_int_t)t->lost, "open", (json_int_t)t->open, "killed",
-				(json_int_t)t->killed, "damaged", (json_int_t)t->damaged, "called",
-				layer_list(t->called), "status", spans_run_status(run), "file",
-				stats->spool.path),
+			json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:i, s:s, s:o?}",
+				"processes", (json_int_t)t->processes, "spans",
+				(json_int_t)t->spans, "lost", (json_int_t)t->lost, "open",
+				(json_int_t)t->open, "killed", (json_int_t)t->killed, "damaged",
+				(json_int_t)t->damaged, "called", stack_layers_json(t->called),
+				"status", spans_run_status(run), "file", stats->spool.path,
+				"kernel", kernel ? stack_kernel_json(&k) : NULL),
 			err);
 	if (opt->quiet)
 		return 0;
 	stack_gaps_print(stderr, &gaps);
+	if (kernel)
+		stack_kernel_gaps(c->layers, &k);
 	fprintf(stderr,
 		"%" PRIu64 " calls of %" PRIu64 " %s are in %s; 'limpet stack show' prints them\n",
-		t->spans, t->processes, t->processes == 1 ? "process" : "processes",
+		t->spans + k.spans.spans, t->processes, t->processes == 1 ? "process" : "processes",
 		stats->spool.path);
 	return 0;
 }
@@ -139,10 +123,19 @@ static int status_code(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int record(const struct run_options *opt, const struct stack_config *c, char **command,
-	int *ret_status, struct lp_err *err)
+/* The program has ended, for the layers below it. */
+static bool program_ended(const void *ctx)
+{
+	struct spans_run *const *run = ctx;
+
+	return *run && spans_run_status(*run) != -1;
+}
+
+static int record(const struct run_options *opt, const struct stack_config *c,
+	const struct daemons *daemons, char **command, int *ret_status, struct lp_err *err)
 {
 	_cleanup_(spans_run_freep) struct spans_run *run = NULL;
+	_cleanup_(kernel_run_freep) struct kernel_run *kernel = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct loop_stats stats = {0};
 	struct trace_output output;
@@ -151,7 +144,17 @@ static int record(const struct run_options *opt, const struct stack_config *c, c
 		.stack = c,
 		.runtime = runtime,
 		.scratch = opt->scratch,
-		.command = command};
+		.command = command,
+		.wall_offset_ns = clock_wall_offset_ns()};
+	struct kernel_run_config below = {.observer = output.name,
+		.layers = c->layers & LAYERS_IN_KERNEL,
+		.daemons = *daemons,
+		.children = true,
+		.wall_offset_ns = config.wall_offset_ns,
+		.ended = program_ended,
+		.ended_ctx = &run,
+		.linger_us = opt->linger_us};
+	struct loop_instrument above;
 	int r = trace_output_choose(opt->output, opt->name, "stack", &output, err);
 
 	snprintf(meta, sizeof(meta), "trace=stack\n%s%.100s%s", c->drive ? "drive=" : "",
@@ -160,19 +163,28 @@ static int record(const struct run_options *opt, const struct stack_config *c, c
 		r = program_runtime(runtime, err);
 	if (r == 0)
 		r = spans_run_new(&config, &run, err);
+	if (r == 0 && below.layers)
+		r = kernel_run_new(&below, &kernel, err);
+	above = (struct loop_instrument){&instrument_spans, run};
+	/* What watches the kernel begins before the program does. */
 	if (r == 0)
-		r = trace_drive(&(struct trace_drive){.output = &output,
-					.instrument = {&instrument_spans, run},
-					.meta = meta,
-					.logs = true,
-					.interval_us = US_PER_SEC,
-					.flush_us = 10 * US_PER_SEC,
-					.warn = &warn},
+		r = trace_drive(
+			&(struct trace_drive){.output = &output,
+				.instrument = kernel
+					? (struct loop_instrument){&instrument_kernel_layers,
+						  kernel}
+					: above,
+				.besides = kernel ? above : (struct loop_instrument){NULL, NULL},
+				.meta = meta,
+				.logs = true,
+				.interval_us = US_PER_SEC,
+				.flush_us = 10 * US_PER_SEC,
+				.warn = &warn},
 			&stats, err);
 	if (r < 0)
 		return r;
 	*ret_status = spans_run_status(run);
-	r = summary_print(opt, c, run, &stats, err);
+	r = summary_print(opt, c, run, kernel, &stats, err);
 	if (r == 0 && stats.spool.records_lost)
 		r = lp_err_set(err, -EIO, "%" PRIu64 " calls could not be written",
 			stats.spool.records_lost);
@@ -185,7 +197,7 @@ static int config_choose(
 	int r = stack_config_load(opt->config ? opt->config : "posix", config, err);
 
 	if (r == 0)
-		r = layers_choose(opt, config, err);
+		r = stack_layers_choose(&opt->layers, &config->layers, err);
 	return r;
 }
 
@@ -194,18 +206,21 @@ static int run(
 {
 	const struct run_options *opt = values;
 	_cleanup_(stack_config_release) struct stack_config config = {0};
+	_cleanup_(stack_daemons_release) struct stack_daemons daemons = {0};
 	int status = -1, r = config_choose(opt, &config, err);
 
 	(void)data;
 	if (r == 0 && !n_args && !opt->dry_run)
 		r = lp_err_set(err, -EINVAL,
 			"name the program: limpet stack run -- mpirun -n 4 ./application");
+	if (r == 0)
+		r = stack_daemons_choose(&opt->daemons, &daemons, err);
 	if (r == 0 && opt->dry_run) {
 		args[n_args] = NULL;
 		r = plan_print(opt, &config, args, err);
 	} else if (r == 0) {
 		args[n_args] = NULL;
-		r = record(opt, &config, args, &status, err);
+		r = record(opt, &config, &daemons.chosen, args, &status, err);
 	}
 	if (r < 0 || status < 0)
 		return trace_exit_code(r);

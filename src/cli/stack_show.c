@@ -15,7 +15,7 @@
 struct show_options {
 	const char *call, *layer, *trace, *html, *drive, *drives;
 	uint64_t slowest;
-	bool json, csv;
+	bool json, csv, spans;
 };
 
 #define AT(member) offsetof(struct show_options, member)
@@ -34,6 +34,9 @@ static const struct option_def options[] = {
 		"drives and their powers (YAML, see docs/stack.md) [those built in]"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON; without --slowest with all calls"},
 	{"csv", 0, OPTION_FLAG, AT(csv), NULL, "print CSV, one line per call"},
+	{"spans", 0, OPTION_FLAG, AT(spans), NULL,
+		"print CSV, one line per call or request of any layer, with those that it belongs "
+		"to and the bytes that they have in common"},
 	{"html", 0, OPTION_STRING, AT(html), "FILE",
 		"write a page with charts: calls by layer, by client and by server, and the "
 		"waterfall of each; one self-contained file"},
@@ -107,6 +110,10 @@ static int print(const struct show_options *opt, const struct stack_metrics *m, 
 		r = file_write(m, opt->html, stack_html_print, err);
 	if (r < 0)
 		return r;
+	if (opt->spans && stack_joins_print(stdout, m) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot print the calls");
+	if (opt->spans)
+		return 0;
 	if (opt->csv)
 		stack_csv_print(stdout, m);
 	else if (opt->json)

@@ -41,7 +41,7 @@ int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struc
 	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
 	const struct trace_output *output = d->output;
 	char meta[OBSERVER_META_MAX + 128];
-	struct loop_config loop = {.instruments = {d->instrument},
+	struct loop_config loop = {.instruments = {d->instrument, d->besides},
 		.interval_us = d->interval_us,
 		.flush_us = d->flush_us,
 		.duration_us = d->duration_us,

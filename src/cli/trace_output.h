@@ -46,9 +46,10 @@ int trace_output_choose(const char *output, const char *name, const char *what,
 struct trace_drive {
 	const struct trace_output *output;
 	struct loop_instrument instrument;
-	const char *meta;  /* lines "key=value\n" about the instrument */
-	const char *begin; /* told at the start, before "into PATH"; NULL: be quiet */
-	bool logs;	   /* there are logs besides samples */
+	struct loop_instrument besides; /* begins after it; instrument NULL: none */
+	const char *meta;		/* lines "key=value\n" about the instrument */
+	const char *begin;		/* told at the start, before "into PATH"; NULL: be quiet */
+	bool logs;			/* there are logs besides samples */
 	int64_t interval_us, flush_us, duration_us;
 	struct lp_warn *warn;
 };

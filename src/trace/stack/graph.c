@@ -31,6 +31,32 @@ int graph_add(struct graph *g, uint32_t parent, uint32_t child, int64_t bytes)
 	return 0;
 }
 
+void graph_leave(struct graph *g, uint32_t span, int64_t bytes)
+{
+	uint8_t layer = g->spans->layers[span];
+
+	if (layer == LAYERS_UNKNOWN)
+		return;
+	g->unjoined[layer].spans++;
+	g->unjoined[layer].bytes += (uint64_t)bytes;
+}
+
+int64_t graph_bytes(const struct graph *g, uint32_t span)
+{
+	int64_t result = g->spans->items[span].result;
+
+	return result > 0 ? result : 0;
+}
+
+bool graph_has(const struct graph *g, unsigned layer)
+{
+	for (size_t i = 0; i < g->spans->n; i++) {
+		if (g->spans->layers[i] == layer)
+			return true;
+	}
+	return false;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct graph_edge *x = a, *y = b;
@@ -75,7 +101,8 @@ bool graph_hands_on(const struct graph *g, uint32_t span)
 
 int graph_join(struct graph *g, struct lp_err *err)
 {
-	static int (*const joins[])(struct graph * g) = {join_thread};
+	static int (*const joins[])(struct graph * g) = {join_thread, join_fuse, join_client,
+		join_rpc, join_message, join_storage, join_block};
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(joins) && r == 0; i++)

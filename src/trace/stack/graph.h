@@ -36,6 +36,15 @@ void graph_release(struct graph *g);
 /* 0 or -ENOMEM. */
 int graph_add(struct graph *g, uint32_t parent, uint32_t child, int64_t bytes);
 
+/* Count a span, or so many bytes of one, that a join could not decide about. */
+void graph_leave(struct graph *g, uint32_t span, int64_t bytes);
+
+/* Bytes that a span moved, 0 where it failed or is not about bytes. */
+int64_t graph_bytes(const struct graph *g, uint32_t span);
+
+/* Is there a span of this layer? */
+bool graph_has(const struct graph *g, unsigned layer);
+
 /* All edges are there. */
 int graph_close(struct graph *g);
 
@@ -50,5 +59,26 @@ int graph_join(struct graph *g, struct lp_err *err);
 
 /* Calls inside calls of the same thread, as the program itself said. */
 int join_thread(struct graph *g);
+
+/* posix -> fuse: thread, time, device and range; of page cache, file and range, the latest writes
+ * before it. */
+int join_fuse(struct graph *g);
+
+/* fuse -> client: the number of the request. */
+int join_client(struct graph *g);
+
+/* client, or fuse -> network: the thread that both name, time, and the range, which may be that of
+ * a piece (shard) of the file. */
+int join_rpc(struct graph *g);
+
+/* network -> server: the connection, and the place in its stream. */
+int join_message(struct graph *g);
+
+/* server -> storage: file, operation, range and time. */
+int join_storage(struct graph *g);
+
+/* storage, or posix -> block: thread and time; of page cache, file and range, the latest writes
+ * before it. */
+int join_block(struct graph *g);
 
 #endif

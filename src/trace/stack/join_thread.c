@@ -22,11 +22,6 @@ static bool is_inside(const struct span *child, const struct span *parent)
 		(child->end_ns <= parent->end_ns || child->flags & SPAN_OPEN_END);
 }
 
-static int64_t bytes_of(const struct span *s)
-{
-	return s->result > 0 ? s->result : 0;
-}
-
 static int child_join(struct graph *g, const struct idmap *by_id, uint32_t i)
 {
 	const struct spans *s = g->spans;
@@ -38,12 +33,9 @@ static int child_join(struct graph *g, const struct idmap *by_id, uint32_t i)
 	if (idmap_get(by_id, id_key(s, i, child->parent), &parent) && parent != i &&
 		s->observers[parent] == s->observers[i] && s->items[parent].id == child->parent &&
 		is_inside(child, &s->items[parent]))
-		return graph_add(g, parent, i, bytes_of(child));
+		return graph_add(g, parent, i, graph_bytes(g, i));
 	/* Its parent is missing, because it was not recorded. */
-	if (s->layers[i] != LAYERS_UNKNOWN) {
-		g->unjoined[s->layers[i]].spans++;
-		g->unjoined[s->layers[i]].bytes += (uint64_t)bytes_of(child);
-	}
+	graph_leave(g, i, graph_bytes(g, i));
 	return 0;
 }
 

@@ -21,6 +21,7 @@ void spans_release(struct spans *s)
 	free(s->items);
 	free(s->observers);
 	free(s->layers);
+	free(s->clocks);
 	texts_release(s->observer_names, s->n_observers);
 	texts_release(s->texts, s->n_texts);
 	strmap_release(&s->texts_by_text);
@@ -209,7 +210,7 @@ int spans_read(struct spans *s, struct lp_dataset *ds, struct lp_err *err)
 
 	if (r < 0 && r != -EBADMSG)
 		return r;
-	sorted = spans_sort(s);
+	sorted = spans_align(s);
 	if (sorted < 0)
 		return lp_err_sys(err, sorted, "cannot read the spans");
 	return t.damaged ? -EBADMSG : r;

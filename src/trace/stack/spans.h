@@ -9,11 +9,20 @@
 #include "trace/stack/gaps.h"
 
 #include <limpet/dataset.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SPANS_NONE UINT32_MAX
 /* More than this is refused: 120 bytes each. */
 #define SPANS_MAX (UINT32_C(1) << 27)
+
+/* How an observer's clock is to that of the others, as messages between them say. */
+struct spans_clock {
+	int64_t offset_ns;  /* so much its clock was ahead; its spans are moved by it */
+	int64_t error_ns;   /* that is known to within so much */
+	uint64_t messages;  /* that say it */
+	bool known, drifts; /* drifts: no single offset fits all messages */
+};
 
 struct spans {
 	struct span *items;  /* their texts are ours */
@@ -22,6 +31,7 @@ struct spans {
 	size_t n, cap;
 	char **observer_names;
 	size_t n_observers, cap_observers;
+	struct spans_clock *clocks; /* [observer], NULL: spans_align() was not called */
 	struct strmap texts_by_text;
 	char **texts;
 	size_t n_texts, cap_texts;
@@ -40,7 +50,14 @@ int spans_add(struct spans *s, const char *observer, const struct span *span);
 /* Sort them, when all are there: by begin, the longer first. */
 int spans_sort(struct spans *s);
 
-/* Read those of a dataset, and sort them. A damaged file gives what is good in it, and -EBADMSG. */
+/* Align the clocks of the observers by the messages between them (spans_align.c), and sort. A
+ * server cannot have a request before its client sends it, nor the client the answer before the
+ * server sends that, so each request says between which two values the difference of both clocks
+ * is. Where 0 is possible nothing is moved. 0 or -ENOMEM. */
+int spans_align(struct spans *s);
+
+/* Read those of a dataset, align their clocks, and sort them. A damaged file gives what is good in
+ * it, and -EBADMSG. */
 int spans_read(struct spans *s, struct lp_dataset *ds, struct lp_err *err);
 
 #endif

@@ -7,9 +7,9 @@
 #include "base/time.h"
 #include "collect/spool.h"
 #include "runtime/spans_file.h"
-#include "trace/named_rows.h"
 #include "trace/stack/gaps.h"
 #include "trace/stack/layer.h"
+#include "trace/stack/layer_rows.h"
 #include "trace/stack/places.h"
 #include <dirent.h>
 #include <errno.h>
@@ -29,17 +29,6 @@
 /* A program that is asked to end gets so long. */
 #define STOP_US (5 * US_PER_SEC)
 
-enum { LAYER_N, LAYER_NS, LAYER_BYTES, LAYER_ERRORS, LAYER_COLUMNS };
-
-static const struct lp_column columns[LAYER_COLUMNS] = {
-	[LAYER_N] = {"n", "calls", LP_COUNTER, 64},
-	[LAYER_NS] = {"ns", "ns", LP_COUNTER, 64},
-	[LAYER_BYTES] = {"bytes", "bytes", LP_COUNTER, 64},
-	[LAYER_ERRORS] = {"errors", "calls", LP_COUNTER, 64},
-};
-
-static const struct lp_schema schema = {"layer", columns, LAYER_COLUMNS};
-
 struct spans_run {
 	const struct spans_run_config *config;
 	char *dir;     /* where programs leave spans */
@@ -52,11 +41,6 @@ struct spans_run {
 	struct named_rows *rows;
 	struct spool *spool;
 };
-
-const struct lp_schema *spans_run_schema(void)
-{
-	return &schema;
-}
 
 const struct spans_totals *spans_run_totals(const struct spans_run *r)
 {
@@ -102,17 +86,9 @@ void spans_run_free(struct spans_run *r)
 static int span_add(void *ctx, const struct span *s)
 {
 	struct spans_run *r = ctx;
-	const int64_t growth[LAYER_COLUMNS] = {
-		[LAYER_N] = 1,
-		[LAYER_NS] = s->end_ns - s->start_ns,
-		[LAYER_BYTES] = s->result > 0 ? s->result : 0,
-		[LAYER_ERRORS] = s->result < 0,
-	};
 	int got = trace_log_add_span(spool_log(r->spool), s);
 
-	if (got == 0 && s->op != SPAN_MARK)
-		got = named_rows_add(r->rows, s->layer, growth);
-	return got;
+	return got == 0 ? layer_rows_add(r->rows, s) : got;
 }
 
 /* LD_PRELOAD for the layers that are recorded by libraries: the core, then those above it. */
@@ -184,16 +160,15 @@ int spans_run_new(const struct spans_run_config *config, struct spans_run **ret,
 		return lp_err_sys(err, -ENOMEM, "cannot run the program");
 	r->config = config;
 	r->status = -1;
-	r->rows = named_rows_new(config->observer, &schema, layers_n, UINT32_MAX);
+	r->rows = layer_rows_new(config->observer);
 	got = r->rows ? preload_make(r, err) : lp_err_sys(err, -ENOMEM, "cannot run the program");
 	if (got == 0)
 		got = ranges_make(r, err);
 	if (got == 0)
 		got = scratch_make(r, err);
 	if (got == 0)
-		got = spans_reading_new(r->dir,
-			clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC), span_add, r,
-			&r->reading, err);
+		got = spans_reading_new(
+			r->dir, config->wall_offset_ns, span_add, r, &r->reading, err);
 	if (got < 0) {
 		spans_run_free(r);
 		return got;

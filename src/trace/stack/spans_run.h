@@ -14,6 +14,7 @@ struct spans_run_config {
 	const char *runtime;		  /* the directory of the libraries */
 	const char *scratch;		  /* where programs leave spans; NULL: /dev/shm, or /tmp */
 	char **command;			  /* NULL-terminated */
+	int64_t wall_offset_ns;		  /* clock_wall_offset_ns() */
 };
 
 struct spans_run;
@@ -29,8 +30,5 @@ extern const struct instrument instrument_spans;
 
 const struct spans_totals *spans_run_totals(const struct spans_run *r);
 int spans_run_status(const struct spans_run *r); /* wait status; -1: it runs */
-
-/* Sums of a layer: calls, time, bytes, errors. */
-const struct lp_schema *spans_run_schema(void);
 
 #endif

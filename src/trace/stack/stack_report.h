@@ -24,6 +24,13 @@ json_t *stack_json_call(const struct stack_metrics *m, const struct stack_call *
 /* One line per call. */
 void stack_csv_print(FILE *out, const struct stack_metrics *m);
 
+/* One line per span of any layer, with the spans that it belongs to: SPAN:BYTES. 0 or -ENOMEM. */
+int stack_joins_print(FILE *out, const struct stack_metrics *m);
+
+/* How the clocks of hosts were to each other, a line each. */
+void stack_clocks_print(FILE *out, const struct spans *s);
+json_t *stack_clocks_json(const struct spans *s);
+
 /* All spans in the trace event format that Perfetto and Chromium's about:tracing read. 0 or
  * -ENOMEM. */
 int stack_chrome_print(FILE *out, const struct stack_metrics *m);

@@ -166,8 +166,7 @@ static void unjoined_print(FILE *out, const struct stack_metrics *m)
 		if (u->spans)
 			fprintf(out,
 				"%" PRIu64
-				" calls of %s (%s) belong to calls above them that are not in "
-				"the recording\n",
+				" calls of %s (%s) could not be joined with calls above them\n",
 				u->spans, layers[i].name, bytes_text((double)u->bytes, bytes));
 		if (m->outside[i])
 			fprintf(out, "%" PRIu64 " calls of %s were made outside of calls of %s\n",
@@ -313,6 +312,7 @@ void stack_text_print(FILE *out, const struct stack_metrics *m, size_t slowest)
 	regions_print(out, m);
 	unjoined_print(out, m);
 	missing_print(out, m);
+	stack_clocks_print(out, m->graph->spans);
 	servers_print(out, m);
 	if (m->n_calls && slowest) {
 		struct strbuf sb = {0};

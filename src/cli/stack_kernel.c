@@ -1,0 +1,172 @@
+#include "cli/stack_kernel.h"
+
+#include "trace/netns.h"
+#include "trace/stack/kernel_watch.h"
+#include "trace/stack/layer.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void stack_daemons_release(struct stack_daemons *d)
+{
+	words_release(&d->pids_words);
+	words_release(&d->comms_words);
+	words_release(&d->ports_words);
+}
+
+/* A whole number of 1 to `max`. */
+static int number(const char *option, const char *text, long max, long *ret, struct lp_err *err)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtol(text, &end, 10);
+	if (end == text || *end || errno || *ret < 1 || *ret > max)
+		return lp_err_set(
+			err, -EINVAL, "%s: '%s' is no number of 1 to %ld", option, text, max);
+	return 0;
+}
+
+int stack_daemons_choose(
+	const struct stack_daemon_options *opt, struct stack_daemons *ret, struct lp_err *err)
+{
+	int r = words_split(&opt->pids, &ret->pids_words, err);
+	long n = 0;
+
+	if (r == 0)
+		r = words_split(&opt->comms, &ret->comms_words, err);
+	if (r == 0)
+		r = words_split(&opt->ports, &ret->ports_words, err);
+	for (unsigned i = 0; r == 0 && i < ret->pids_words.n; i++) {
+		r = number("--pid", ret->pids_words.items[i], INT_MAX, &n, err);
+		ret->pids[i] = (pid_t)n;
+	}
+	for (unsigned i = 0; r == 0 && i < ret->ports_words.n; i++) {
+		r = number("--port", ret->ports_words.items[i], UINT16_MAX, &n, err);
+		ret->ports[i] = (uint16_t)n;
+	}
+	ret->chosen = (struct daemons){.pids = ret->pids,
+		.n_pids = ret->pids_words.n,
+		.comms = ret->comms_words.items,
+		.n_comms = ret->comms_words.n,
+		.ports = ret->ports,
+		.n_ports = ret->ports_words.n};
+	if (r == 0 && opt->own_network && !netns_of("/proc", 0, &ret->chosen.netns))
+		r = lp_err_sys(err, -errno, "--own-network");
+	return r;
+}
+
+int stack_layers_choose(const struct option_list *list, uint32_t *mask, struct lp_err *err)
+{
+	struct words words = {0};
+	int r = words_split(list, &words, err);
+	uint32_t chosen = 0;
+
+	for (unsigned i = 0; r == 0 && i < words.n; i++) {
+		int at = layer_find(words.items[i]);
+
+		if (at < 0)
+			r = lp_err_set(err, -EINVAL,
+				"there is no layer '%s'; 'limpet stack layers' lists them",
+				words.items[i]);
+		else
+			chosen |= 1u << at;
+	}
+	if (r == 0 && words.n)
+		*mask = chosen;
+	words_release(&words);
+	return r;
+}
+
+json_t *stack_layers_json(uint32_t mask)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (mask >> i & 1)
+			json_array_append_new(list, json_string(layers[i].name));
+	}
+	return list;
+}
+
+void stack_kernel_plan(uint32_t mask)
+{
+	const char *points[KERNEL_WATCH_POINTS_MAX];
+	size_t n = kernel_watch_points(mask & LAYERS_IN_KERNEL, points);
+
+	if (!n)
+		return;
+	puts("These are recorded in the kernel, of the daemons of the file system and of disks:");
+	for (unsigned i = 0; i < layers_n; i++) {
+		if (mask & LAYERS_IN_KERNEL & 1u << i)
+			printf("  %-9s %s\n", layers[i].name, layers[i].boundary);
+	}
+	printf("by programs at %zu of the kernel's tracepoints:", n);
+	for (size_t i = 0; i < n; i++)
+		printf("%s %s", i ? "," : "", points[i]);
+	puts("\nA request takes some 1 to 3 us longer in each of these layers, and 104 bytes of "
+	     "the "
+	     "ring (a message 416) until it is read. System calls of processes that are not "
+	     "watched "
+	     "take about 0.1 us longer.");
+}
+
+json_t *stack_kernel_plan_json(uint32_t mask)
+{
+	const char *points[KERNEL_WATCH_POINTS_MAX];
+	size_t n = kernel_watch_points(mask & LAYERS_IN_KERNEL, points);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, json_string(points[i]));
+	return json_pack("{s:o, s:o, s:i}", "layers", stack_layers_json(mask & LAYERS_IN_KERNEL),
+		"tracepoints", list, "ns_per_request", 3000);
+}
+
+static void never_called(uint32_t missing, bool daemons)
+{
+	for (unsigned i = STACK_FUSE; i < layers_n; i++) {
+		if (missing >> i & 1)
+			fprintf(stderr, "nothing was seen in the layer %s%s\n", layers[i].name,
+				daemons || i == STACK_BLOCK
+					? ""
+					: ": there was no daemon to watch (--pid, --comm, --port)");
+	}
+}
+
+void stack_kernel_gaps(uint32_t mask, const struct kernel_run_totals *t)
+{
+	never_called(mask & LAYERS_IN_KERNEL & (uint32_t)~t->spans.called, t->daemons > 0);
+	if (t->lost)
+		fprintf(stderr,
+			"%" PRIu64 " events of the kernel were lost: they came faster than they "
+			"could be taken (--ring gives them more room)\n",
+			t->lost);
+	if (t->spans.open)
+		fprintf(stderr, "%" PRIu64 " %s had not ended\n", t->spans.open,
+			t->spans.open == 1 ? "request" : "requests");
+	if (t->spans.unanswered)
+		fprintf(stderr, "%" PRIu64 " answers belong to requests that were not seen\n",
+			t->spans.unanswered);
+	if (t->unframed)
+		fprintf(stderr,
+			"%" PRIu64 " pieces of what was sent and received were of no known "
+			"protocol, or of messages that had begun before\n",
+			t->unframed);
+	if (t->spans.damaged)
+		fprintf(stderr, "%" PRIu64 " events make no sense and are left out\n",
+			t->spans.damaged);
+}
+
+json_t *stack_kernel_json(const struct kernel_run_totals *t)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "spans",
+		(json_int_t)t->spans.spans, "daemons", (json_int_t)t->daemons, "lost",
+		(json_int_t)t->lost, "open", (json_int_t)t->spans.open, "unanswered",
+		(json_int_t)t->spans.unanswered, "unframed", (json_int_t)t->unframed, "damaged",
+		(json_int_t)t->spans.damaged, "called",
+		stack_layers_json((uint32_t)t->spans.called));
+}

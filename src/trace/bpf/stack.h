@@ -1,0 +1,100 @@
+/* What the programs that follow I/O below the C library, and their reader, have in common.
+ *
+ * Compiled twice, for BPF and for this machine, so there are only numbers of fixed size in it.
+ */
+#ifndef TRACE_BPF_STACK_H
+#define TRACE_BPF_STACK_H
+
+#include <stdint.h>
+
+enum stack_what {
+	STACK_EVENT_FUSE = 1, /* a FUSE request, from queue to answer */
+	STACK_EVENT_CLIENT,   /* the same inside the daemon, from /dev/fuse to /dev/fuse */
+	STACK_EVENT_MESSAGE,  /* a record of RPC that was sent or received: struct stack_message */
+	STACK_EVENT_CALL,     /* a system call for a file: struct stack_file_call */
+	STACK_EVENT_BIO,      /* I/O of a disk */
+};
+
+/* Flags of an event. */
+#define STACK_EVENT_SENT 1u	  /* of a message; else it was received */
+#define STACK_EVENT_MAPPED 2u	  /* inode and key are those of page cache that is moved */
+#define STACK_EVENT_BACKGROUND 4u /* a FUSE request that nobody waits for in the kernel */
+#define STACK_EVENT_WRITES 8u	  /* of a disk, or of a call */
+
+/* What they all begin with. */
+struct stack_event {
+	uint8_t what, flags;
+	uint16_t op; /* FUSE: the operation; a call: its number; a disk: REQ_OP_* */
+	uint32_t pid, tid;
+	uint32_t asker; /* the thread that a FUSE request names */
+	uint64_t start_ns, end_ns;
+	uint64_t device; /* as the kernel has it: major << 20 | minor */
+	uint64_t inode;
+	uint64_t key;	 /* FUSE: the nodeid; a disk: offset in the file, of page cache */
+	uint64_t unique; /* FUSE: of the request; a call: its descriptor; a disk: of the request */
+	int64_t offset, size, result;
+};
+
+#define STACK_NAME 40
+
+/* A call for a file, with the name that it was opened by, without directories. */
+struct stack_file_call {
+	struct stack_event event;
+	char name[STACK_NAME]; /* NUL-terminated */
+};
+
+#define STACK_HEAD 128
+
+/* The beginning of a message, in two parts: where it was sent from two places, one of each. */
+struct stack_message {
+	struct stack_event event;
+	uint8_t local[16], remote[16];
+	uint16_t family, local_port, remote_port, pad; /* ports as the network has them */
+	uint32_t position, length;		       /* TCP sequence; with the record's mark */
+	uint32_t n_head[2];
+	uint8_t head[2][STACK_HEAD];
+};
+
+/* What a process is watched for. Children get the role in the upper half. */
+#define STACK_ROLE_DAEMON 1u /* its messages, calls for files, and /dev/fuse */
+#define STACK_ROLE_APP 2u    /* the disks of its files */
+#define STACK_ROLE_CHILD_SHIFT 16
+
+/* Classes of system calls, by what their arguments are. */
+enum stack_class {
+	STACK_CLASS_NONE,
+	STACK_CLASS_READ,      /* fd, buffer, size */
+	STACK_CLASS_WRITE,     /* the same */
+	STACK_CLASS_PREAD,     /* and an offset */
+	STACK_CLASS_PWRITE,    /* and an offset */
+	STACK_CLASS_READV,     /* fd, vector, count */
+	STACK_CLASS_WRITEV,    /* the same */
+	STACK_CLASS_PREADV,    /* and an offset */
+	STACK_CLASS_PWRITEV,   /* and an offset */
+	STACK_CLASS_RECVFROM,  /* fd, buffer, size, flags */
+	STACK_CLASS_SENDTO,    /* the same */
+	STACK_CLASS_RECVMSG,   /* fd, header, flags */
+	STACK_CLASS_SENDMSG,   /* the same */
+	STACK_CLASS_SYNC,      /* fd */
+	STACK_CLASS_TRUNCATE,  /* fd, length */
+	STACK_CLASS_FALLOCATE, /* fd, mode, offset, length */
+};
+
+#define STACK_CALLS_MAX 512
+
+/* Set before the programs are loaded. */
+struct stack_settings {
+	uint32_t fuse_rdev;			  /* of /dev/fuse, as the kernel has it */
+	uint32_t wake_bytes;			  /* wake the reader when so much is waiting */
+	uint8_t messages, client, storage, block; /* is it recorded? */
+	uint8_t classes[STACK_CALLS_MAX];	  /* enum stack_class */
+};
+
+/* Counted while it runs. */
+struct stack_shared {
+	uint64_t lost;	    /* events that found no room */
+	uint64_t unframed;  /* messages of a protocol that is not known */
+	uint64_t n_request; /* of disks */
+};
+
+#endif

@@ -1,0 +1,165 @@
+#include "trace/stack/daemons.h"
+
+#include "base/cleanup.h"
+#include "trace/netns.h"
+#include <dirent.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STATE_LISTEN 0x0a
+#define SPACES_MAX 64
+#define SOCKETS_MAX 32
+#define COMM_MAX 15 /* the kernel cuts longer names */
+
+const char *const daemons_known[] = {
+	"glusterfsd", "glusterfs", "pvfs2-server", "pvfs2fuse", "pvfs2-client-core", NULL};
+
+static bool is_comm(const char *comm, const char *want)
+{
+	return !strncmp(comm, want, COMM_MAX) && strlen(comm) == strnlen(want, COMM_MAX);
+}
+
+/* Is the process called one of the names? */
+static bool has_name(const char *proc, pid_t pid, const struct daemons *d)
+{
+	char path[PATH_MAX], comm[64] = "";
+	_cleanup_fclose_ FILE *in = NULL;
+
+	snprintf(path, sizeof(path), "%s/%d/comm", proc, pid);
+	in = fopen(path, "re");
+	if (!in || !fgets(comm, sizeof(comm), in))
+		return false;
+	comm[strcspn(comm, "\n")] = '\0';
+	for (size_t i = 0; i < d->n_comms; i++) {
+		if (is_comm(comm, d->comms[i]))
+			return true;
+	}
+	for (size_t i = 0; !d->n_comms && daemons_known[i]; i++) {
+		if (is_comm(comm, daemons_known[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The sockets of a network namespace that listen on the ports: read once for all its processes. */
+struct space {
+	uint64_t netns;
+	unsigned long sockets[SOCKETS_MAX];
+	size_t n;
+};
+
+struct finding {
+	const char *proc;
+	const struct daemons *d;
+	struct space spaces[SPACES_MAX];
+	size_t n_spaces;
+};
+
+/* Is one of the process's descriptors one of these sockets? */
+static bool has_socket(const char *proc, pid_t pid, const struct space *space)
+{
+	char path[PATH_MAX], target[64];
+	struct dirent *entry;
+	unsigned long inode;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/%d/fd", proc, pid);
+	dir = space->n ? opendir(path) : NULL;
+	while (dir && !found && (entry = readdir(dir))) {
+		ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+		target[n > 0 ? n : 0] = '\0';
+		if (sscanf(target, "socket:[%lu]", &inode) != 1)
+			continue;
+		for (size_t i = 0; i < space->n; i++)
+			found |= space->sockets[i] == inode;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* A line of a table like /proc/net/tcp: local port, state and inode. */
+static bool scan_line(const char *line, unsigned *port, unsigned *state, unsigned long *inode)
+{
+	return sscanf(line, " %*u: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*s %*s %lu",
+		       port, state, inode) == 3;
+}
+
+/* not fuzzed: a table of the kernel's, each line by one sscanf() */
+static void read_table(const struct finding *f, pid_t pid, const char *table, struct space *ret)
+{
+	char path[PATH_MAX], line[512];
+	_cleanup_fclose_ FILE *in = NULL;
+	unsigned port, state;
+	unsigned long inode;
+
+	snprintf(path, sizeof(path), "%s/%d/net/%s", f->proc, pid, table);
+	in = fopen(path, "re");
+	while (in && fgets(line, sizeof(line), in)) {
+		if (!scan_line(line, &port, &state, &inode) || state != STATE_LISTEN)
+			continue;
+		for (size_t i = 0; i < f->d->n_ports && ret->n < SOCKETS_MAX; i++) {
+			if (f->d->ports[i] == port)
+				ret->sockets[ret->n++] = inode;
+		}
+	}
+}
+
+/* Does it listen on one of the ports? */
+static bool listens(struct finding *f, pid_t pid)
+{
+	struct space *space = &f->spaces[f->n_spaces];
+	uint64_t netns;
+
+	if (!netns_of(f->proc, pid, &netns))
+		return false;
+	for (size_t i = 0; i < f->n_spaces; i++) {
+		if (f->spaces[i].netns == netns)
+			return has_socket(f->proc, pid, &f->spaces[i]);
+	}
+	*space = (struct space){.netns = netns};
+	read_table(f, pid, "tcp", space);
+	read_table(f, pid, "tcp6", space);
+	f->n_spaces += f->n_spaces < SPACES_MAX - 1;
+	return has_socket(f->proc, pid, space);
+}
+
+static bool is_meant(struct finding *f, pid_t pid)
+{
+	const struct daemons *d = f->d;
+
+	if (!netns_holds(f->proc, d->netns, pid))
+		return false;
+	if (!d->n_ports)
+		return has_name(f->proc, pid, d);
+	/* A port says who it is; a name besides it has to fit, too. */
+	return (!d->n_comms || has_name(f->proc, pid, d)) && listens(f, pid);
+}
+
+size_t daemons_find(const char *proc, const struct daemons *d, pid_t ret[DAEMONS_MAX])
+{
+	DIR *dir = d->n_pids ? NULL : opendir(proc);
+	struct finding f = {.proc = proc, .d = d};
+	struct dirent *entry;
+	size_t n = 0;
+
+	for (; n < d->n_pids && n < DAEMONS_MAX; n++)
+		ret[n] = d->pids[n];
+	while (dir && n < DAEMONS_MAX && (entry = readdir(dir))) {
+		char *end;
+		long pid = strtol(entry->d_name, &end, 10);
+
+		if (end != entry->d_name && !*end && pid > 0 && pid <= INT_MAX && pid != getpid() &&
+			is_meant(&f, (pid_t)pid))
+			ret[n++] = (pid_t)pid;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}

@@ -1,0 +1,29 @@
+/* Which processes are the daemons of a file system: those that the user means, as they are there
+ * now. Called again and again, because daemons are restarted.
+ */
+#ifndef TRACE_DAEMONS_H
+#define TRACE_DAEMONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define DAEMONS_MAX 256
+
+struct daemons {
+	const pid_t *pids; /* these, and no others where there are some */
+	size_t n_pids;
+	const char *const *comms; /* those of these names; 0: daemons of file systems we know */
+	size_t n_comms;
+	const uint16_t *ports; /* that listen on one of these; 0: whatever they listen on */
+	size_t n_ports;
+	uint64_t netns; /* that live in this network namespace; 0: in any */
+};
+
+/* At most DAEMONS_MAX of them, in no order; how many. `proc` is "/proc", or a directory like it. */
+size_t daemons_find(const char *proc, const struct daemons *d, pid_t ret[DAEMONS_MAX]);
+
+/* The names of daemons that are known, NULL-terminated. */
+extern const char *const daemons_known[];
+
+#endif

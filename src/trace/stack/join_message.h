@@ -1,0 +1,16 @@
+/* Messages that both ends have recorded: the sender's span and the receiver's, by connection, place
+ * in its stream and number. Clocks are not needed for that, so that they can be aligned by it.
+ */
+#ifndef TRACE_JOIN_MESSAGE_H
+#define TRACE_JOIN_MESSAGE_H
+
+#include "trace/stack/spans.h"
+
+/* Call `fn` for every request that was seen at both ends; spans need not be sorted. `server` is
+ * SPANS_NONE where the server's end of it was not seen, and `client` where the client's was not.
+ * Requests that cannot be told apart are given as if the other end was not seen. 0, -ENOMEM, or
+ * what `fn` returned. */
+int join_message_each(
+	const struct spans *s, int (*fn)(void *ctx, uint32_t client, uint32_t server), void *ctx);
+
+#endif

@@ -1,0 +1,14 @@
+/* Whose data page cache is that is written later: the latest writes before it, byte by byte. */
+#ifndef TRACE_JOIN_PAGES_H
+#define TRACE_JOIN_PAGES_H
+
+#include "trace/stack/graph.h"
+#include "trace/stack/join_index.h"
+
+/* Add edges from writes in `writes` (by `key`, that of their file) to `child`, which moved `size`
+ * bytes of the file from `offset` on. A page belongs as a whole to those who wrote to it. What
+ * nobody wrote is counted as not joined. 0 or -ENOMEM. */
+int join_pages(struct graph *g, const struct join_index *writes, uint64_t key, uint32_t child,
+	int64_t offset, int64_t size);
+
+#endif

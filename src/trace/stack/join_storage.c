@@ -1,0 +1,74 @@
+/* server -> storage: a daemon reads and writes its files for the request that it works on, in
+ * whichever of its threads. The request names the file and the range. Where two requests fit, none
+ * is taken.
+ */
+#include "trace/stack/graph.h"
+#include "trace/stack/join_index.h"
+#include "trace/stack/layer.h"
+#include <errno.h>
+
+static uint64_t file_key(const struct spans *s, uint32_t i)
+{
+	return join_key(s->observers[i], s->items[i].key, 4);
+}
+
+/* Does the request ask for what the call does, and was it answered only after it? */
+static bool asks_for(const struct span *request, const struct span *call)
+{
+	if (request->op != call->op ||
+		(request->end_ns < call->end_ns && !(request->flags & SPAN_OPEN_END)))
+		return false;
+	if (call->op != SPAN_READ && call->op != SPAN_WRITE)
+		return true;
+	return request->offset >= 0 && call->offset >= request->offset &&
+		call->size <= request->size &&
+		call->offset - request->offset <= request->size - call->size;
+}
+
+/* The only request that a call can be for; SPANS_NONE: there is none, or more than one. */
+static uint32_t request_of(const struct graph *g, const struct join_index *requests, uint32_t call)
+{
+	const struct spans *s = g->spans;
+	uint64_t key = file_key(s, call);
+	int64_t ns = s->items[call].start_ns;
+	uint32_t found = SPANS_NONE;
+	const struct join_entry *e;
+
+	if (!s->items[call].key)
+		return SPANS_NONE;
+	for (size_t at = join_index_last(requests, key, ns);
+		join_index_next(requests, key, ns, &at, &e);) {
+		if (!asks_for(&s->items[e->span], &s->items[call]))
+			continue;
+		if (found != SPANS_NONE)
+			return SPANS_NONE;
+		found = e->span;
+	}
+	return found;
+}
+
+int join_storage(struct graph *g)
+{
+	const struct spans *s = g->spans;
+	struct join_index requests = {0};
+	int r = graph_has(g, STACK_SERVER) && graph_has(g, STACK_STORAGE) ? 0 : 1;
+
+	for (uint32_t i = 0; i < s->n && r == 0; i++) {
+		if (s->layers[i] == STACK_SERVER && s->items[i].key)
+			r = join_index_add(&requests, s, file_key(s, i), i, 0);
+	}
+	join_index_sort(&requests);
+	for (uint32_t i = 0; i < s->n && r == 0; i++) {
+		uint32_t request;
+
+		if (s->layers[i] != STACK_STORAGE)
+			continue;
+		request = request_of(g, &requests, i);
+		if (request != SPANS_NONE)
+			r = graph_add(g, request, i, graph_bytes(g, i));
+		else
+			graph_leave(g, i, graph_bytes(g, i));
+	}
+	join_index_release(&requests);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,53 @@
+/* The programs in the kernel that follow I/O below the C library (bpf/stack.bpf.c): loading those
+ * that the chosen layers need, telling them whom to watch, and taking what they deliver. Nothing of
+ * it outlives us: programs, maps and links are descriptors of this process.
+ */
+#ifndef TRACE_KERNEL_WATCH_H
+#define TRACE_KERNEL_WATCH_H
+
+#include "trace/bpf/stack.h"
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct kernel_watch;
+
+/* Load what `layers` (1 << place in layers[]) needs, with a ring of so many bytes (0: 16 MiB).
+ * Nothing runs yet. -EPERM, -EOPNOTSUPP: this kernel, or user, cannot; the error says why. */
+int kernel_watch_open(
+	uint32_t layers, uint64_t ring_bytes, struct kernel_watch **ret, struct lp_err *err);
+void kernel_watch_close(struct kernel_watch *w);
+
+/* Put the programs at their places. */
+int kernel_watch_attach(struct kernel_watch *w, struct lp_err *err);
+
+/* Watch a process: STACK_ROLE_*. */
+int kernel_watch_process(struct kernel_watch *w, pid_t pid, uint32_t role, struct lp_err *err);
+
+/* Watch the FUSE file systems that the watched daemons serve: after adding processes. */
+int kernel_watch_find_fuse(struct kernel_watch *w, struct lp_err *err);
+
+/* Watch a disk, by its number as the kernel has it (major << 20 | minor). */
+int kernel_watch_disk(struct kernel_watch *w, uint32_t device, struct lp_err *err);
+
+/* Readable when much is waiting. */
+int kernel_watch_descriptor(const struct kernel_watch *w);
+
+/* Hand over what has come. Stops where `fn` returns negative, and returns that. */
+int kernel_watch_drain(
+	struct kernel_watch *w, int (*fn)(void *ctx, const void *event, size_t size), void *ctx);
+
+/* Hand over what has begun and not ended, at the end. */
+int kernel_watch_open_ends(
+	struct kernel_watch *w, int (*fn)(void *ctx, const void *event, size_t size), void *ctx);
+
+/* What was counted so far. */
+struct stack_shared kernel_watch_counts(const struct kernel_watch *w);
+
+/* The names of the tracepoints that `layers` needs, NULL-terminated; for the plan. */
+#define KERNEL_WATCH_POINTS_MAX 16
+size_t kernel_watch_points(uint32_t layers, const char *ret[KERNEL_WATCH_POINTS_MAX]);
+
+#endif

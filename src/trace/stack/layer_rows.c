@@ -1,0 +1,36 @@
+#include "trace/stack/layer_rows.h"
+
+#include "trace/stack/layer.h"
+
+enum { LAYER_N, LAYER_NS, LAYER_BYTES, LAYER_ERRORS, LAYER_COLUMNS };
+
+static const struct lp_column columns[LAYER_COLUMNS] = {
+	[LAYER_N] = {"n", "calls", LP_COUNTER, 64},
+	[LAYER_NS] = {"ns", "ns", LP_COUNTER, 64},
+	[LAYER_BYTES] = {"bytes", "bytes", LP_COUNTER, 64},
+	[LAYER_ERRORS] = {"errors", "calls", LP_COUNTER, 64},
+};
+
+static const struct lp_schema schema = {"layer", columns, LAYER_COLUMNS};
+
+const struct lp_schema *layer_rows_schema(void)
+{
+	return &schema;
+}
+
+struct named_rows *layer_rows_new(const char *observer)
+{
+	return named_rows_new(observer, &schema, layers_n, UINT32_MAX);
+}
+
+int layer_rows_add(struct named_rows *rows, const struct span *s)
+{
+	const int64_t growth[LAYER_COLUMNS] = {
+		[LAYER_N] = 1,
+		[LAYER_NS] = s->end_ns - s->start_ns,
+		[LAYER_BYTES] = s->result > 0 ? s->result : 0,
+		[LAYER_ERRORS] = s->result < 0,
+	};
+
+	return s->op == SPAN_MARK ? 0 : named_rows_add(rows, s->layer, growth);
+}
