@@ -127,7 +127,10 @@ static int collectors_choose(
 	}
 	c->named = w->n > 0;
 	for (unsigned i = 0; collectors[i] && n + 1 < RECORDER_COLLECTORS_MAX; i++) {
-		if (w->n ? is_named(w, collectors[i]->name) : cgroup || !collectors[i]->on_request)
+		const struct collector *it = collectors[i];
+		bool asked = !it->on_request || (cgroup && !strcmp(it->name, "cgroup"));
+
+		if (w->n ? is_named(w, it->name) : asked)
 			c->collectors[n++] = collectors[i];
 	}
 	return 0;

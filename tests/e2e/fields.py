@@ -4,10 +4,11 @@ this test makes. One OST is slow, its disk hangs on a link with one lane, and a 
 import json
 import os
 import random
+import shutil
 import tempfile
 
 import tap
-from program import good, limpet
+from program import LIMPET, good, limpet
 
 SERVERS, SAMPLES, STEP = 4, 150, 5  # seconds between moments
 SLOW, BEGIN = 2, 60                 # which server, from which sample on
@@ -110,5 +111,20 @@ def healthy():
         tap.check(found["suspects"] == [], str(found["suspects"]))
 
 
+def adapters():
+    """the statistics of a real interface, by the kernel's own interface for ethtool"""
+    if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("unshare"):
+        raise tap.Skip("makes a network namespace: needs root, ip and unshare")
+    with tempfile.TemporaryDirectory(prefix="limpet-fields-") as root:
+        script = ("ip link add fieldv0 type veth peer name fieldv1 && ip link set fieldv0 up && ip link set fieldv1 up "
+                  f"&& exec {LIMPET} record --collect ethtool --nets 'fieldv*' --name h --interval 100ms "
+                  f"--duration 400ms -o {root}/data --quiet")
+        tap.run("unshare", "-n", "sh", "-c", script)
+        rows = good("show", "--raw", "--values", "--json", "-m", "queue_drops", f"{root}/data")
+        tap.check("h/link:fieldv0" in rows and "h/link:fieldv1" in rows, rows)
+        ran = limpet("record", "--collect", "ethtool", "--nets", "nosuchinterface", "-o", f"{root}/none", "--duration", "1s")
+        tap.check(ran.code == 2 and "without ethtool: no network adapter here" in ran.err, str(ran))
+
+
 if __name__ == "__main__":
-    tap.main([(f.__doc__, f) for f in (verdict, healthy)])
+    tap.main([(f.__doc__, f) for f in (verdict, healthy, adapters)])

@@ -1,0 +1,23 @@
+/* The statistics of network adapters, which every driver calls by names of its own. */
+#ifndef COLLECT_ETHTOOL_NAMES_H
+#define COLLECT_ETHTOOL_NAMES_H
+
+enum link_column {
+	LINK_CRC_ERRORS,
+	LINK_RX_DROPS,
+	LINK_TX_DROPS,
+	LINK_QUEUE_DROPS,
+	LINK_PAUSE_RX,
+	LINK_PAUSE_TX,
+	LINK_SPEED_MBPS,
+	LINK_MAX_MBPS,
+	LINK_CARRIER_CHANGES,
+	LINK_N,
+};
+
+/* Which column a statistic of that name adds to; -1: none. Names of single queues
+ * ("rx_queue_0_drops", "rx3_wqe_err") add to LINK_QUEUE_DROPS or to nothing, so that nothing counts
+ * twice. */
+int ethtool_parse_name(const char *name);
+
+#endif
