@@ -8,11 +8,14 @@
 
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "lab/demo_page.h"
 #include "lab/run_state.h"
 #include "lab/tool.h"
 #include "report/progress.h"
 #include "report/verdict_text.h"
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <limpet/diagnose.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,14 +36,21 @@
 #define PATIENCE_S 120
 
 struct demo_options {
-	bool live;
-	const char *fault, *on, *name, *html;
+	bool live, page;
+	const char *fault, *on, *name, *html, *listen;
+	int64_t stay_us;
 };
 
 #define AT(member) offsetof(struct demo_options, member)
 
 static const struct option_def options[] = {
 	{"live", 0, OPTION_FLAG, AT(live), NULL, "build a cluster and break it (needs root)"},
+	{"page", 0, OPTION_FLAG, AT(page), NULL,
+		"run a collector, too, and show it all in a browser; stays until Ctrl-C"},
+	{"listen", 0, OPTION_STRING, AT(listen), "ADDR:PORT",
+		"where the collector listens [127.0.0.1 and a free port]"},
+	{"stay", 0, OPTION_SPAN, AT(stay_us), "SPAN",
+		"how long the page stays when the server has been named [until Ctrl-C]"},
 	{"fault", 0, OPTION_STRING, AT(fault), "FAULT[:STRENGTH]",
 		"how to break it ('limpet lab inject --list' shows all) [slow-disk:6]"},
 	{"on", 0, OPTION_STRING, AT(on), "SERVER", "what to break, s1 to s5 [one at random]"},
@@ -52,6 +62,8 @@ static const struct option_def options[] = {
 
 /* What there is while it runs. */
 struct demo {
+	const struct demo_options *opt;
+	struct demo_page page;
 	struct run_config config;
 	struct plan_run run;
 	struct fault_spec spec;
@@ -84,6 +96,7 @@ static int demo_init(struct demo *d, const struct demo_options *opt, struct lp_e
 	struct lab_config c;
 	int r;
 
+	d->opt = opt;
 	d->config.stop = &stop_signal;
 	d->run.config = &d->config;
 	lab_config_init(&c);
@@ -98,6 +111,8 @@ static int demo_init(struct demo *d, const struct demo_options *opt, struct lp_e
 		r = fault_choose(d, opt, err);
 	program_path("limpet", d->run.limpet);
 	d->run.fs = fs_find(c.fs);
+	if (opt->page)
+		d->run.flush = "1s";
 	lab_path(&d->run.lab, d->dir, "recording");
 	return r;
 }
@@ -128,6 +143,29 @@ static int build(struct demo *d, struct lp_err *err)
 	return r;
 }
 
+static int page_open(struct demo *d, struct lp_err *err)
+{
+	int r = demo_page_start(&d->run.lab, d->run.limpet, d->dir, d->opt->listen, &d->page, err);
+
+	if (r < 0)
+		return r;
+	printf("\n    Open %s/ in a browser.\n\n", d->page.url);
+	fflush(stdout);
+	return 0;
+}
+
+/* Leave the page open for as long as it is looked at. Being stopped is the usual end. */
+static void page_stay(const struct demo *d)
+{
+	if (d->opt->stay_us)
+		printf("\nThe page stays for %" PRId64 " s: %s/\n", d->opt->stay_us / US_PER_SEC,
+			d->page.url);
+	else
+		printf("\nThe page stays at %s/ until Ctrl-C.\n", d->page.url);
+	fflush(stdout);
+	nap(d->opt->stay_us ? (unsigned)(d->opt->stay_us / US_PER_SEC) : UINT_MAX / 5, NULL);
+}
+
 static int work(struct demo *d, struct lp_err *err)
 {
 	const struct workload *w = workload_find(WORKLOAD);
@@ -140,6 +178,8 @@ static int work(struct demo *d, struct lp_err *err)
 		r = workload_start(&d->run.lab, w, 0, err);
 	if (r == 0)
 		r = run_record_start(&d->run, PLAN_FUNCTIONS_NONE, d->dir, err);
+	if (r == 0 && d->opt->page)
+		r = page_open(d, err);
 	if (r < 0)
 		return r;
 	printf("All clients write now; every server and client is recorded. %u s as it should "
@@ -234,6 +274,9 @@ static int live(struct demo *d, struct lp_err *err)
 		r = break_one(d, err);
 	if (r == 0)
 		r = watch_it(d, err);
+	if (r >= 0 && d->opt->page)
+		page_stay(d);
+	demo_page_stop(&d->page);
 	printf("\nRemoving the cluster.\n");
 	fflush(stdout);
 	if (lab_down(d->run.lab.config.name, r < 0 ? &later : err) < 0 && r >= 0)
@@ -278,6 +321,7 @@ static int run(
 
 static const struct example examples[] = {
 	{"demo --live", "a cluster comes up, a disk gets slow, its server is named"},
+	{"demo --live --page", "the same, live in a browser"},
 	{"demo --live --fault receive-pktloss:10 --on s2", "another fault"},
 	{NULL, NULL},
 };
@@ -290,8 +334,11 @@ const struct command command_demo = {
 	.description =
 		"Builds a small parallel file system on this machine ('limpet lab'), lets clients "
 		"write, records all of it, breaks one server, and diagnoses what was recorded "
-		"every few seconds until somebody is named, which takes about a minute. Then "
-		"everything but the report is removed again, also after Ctrl-C. Needs root and "
+		"every few seconds until somebody is named, which takes about a minute. With "
+		"--page a collector ('limpet serve') reads the same recordings, and the address of "
+		"its page is printed: the fleet, the incident and the plots appear as it happens. "
+		"Then everything but the report is removed again, also after Ctrl-C. Needs root "
+		"and "
 		"what a lab needs; "
 		"touches nothing that it did not make. 'limpet lab run' records such experiments "
 		"and keeps them.\n\n"

@@ -72,6 +72,10 @@ static int record_one(const struct plan_run *run, const struct lab_node *node,
 	} else {
 		argv[n++] = "netdev,tcp";
 	}
+	if (run->flush) {
+		argv[n++] = "--flush";
+		argv[n++] = run->flush;
+	}
 	argv[n] = NULL;
 	return tool_spawn(&s, &pid, err);
 }

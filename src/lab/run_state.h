@@ -18,6 +18,7 @@ struct plan_run {
 	const struct fs *fs;
 	struct watch *watch;
 	char limpet[PATH_MAX]; /* the program that records */
+	const char *flush;     /* how often recorders write; NULL: as they do by themselves */
 	unsigned at;	       /* the experiment's position in the plan */
 	bool worn;	       /* clients got errors since the lab was built */
 	int64_t spare_us;      /* what an experiment takes besides its phases */

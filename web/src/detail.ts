@@ -51,6 +51,9 @@ function said(i: Incident): HTMLElement | null {
 function steps(i: Incident): HTMLElement | null {
   if (!i.do?.length) return null;
   const lines = i.do.map((s) => {
+    /* "oss5$ smartctl -a /dev/sdb" is a command on a server, anything else a sentence. */
+    const command = typeof s === "string" ? /^(\S+)\$ (.+)$/s.exec(s) : null;
+    if (command) return h("li", {}, "on ", nameOf(command[1]), ": ", h("code", {}, command[2]));
     if (typeof s === "string") return h("li", {}, s);
     const { host, commands, text } = s as Step;
     return h("li", {}, host ? h("span", {}, "on ", nameOf(host), ": ") : "", ...(commands ?? []).map((c) => h("code", {}, c)), text ? h("span", {}, text) : "");
