@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """build.py MODE SOURCE WORK OUT: build the page of `limpet serve` and write it as C arrays to OUT.
 
-MODE is "enabled" (fail where the page cannot be built), "auto" (say so, and go on without it), or
-"none" (there is no npm). SOURCE is web/, WORK a directory of the build. Packages are installed by
+MODE is "enabled" (fail where the page cannot be built), "auto" (say so, and go on without it),
+"none" (there is no npm) or "disabled". SOURCE is web/, WORK a directory of the build. Packages are installed by
 npm ci, once per package-lock.json."""
 import gzip
 import hashlib
@@ -72,10 +72,11 @@ def embed(files):
 
 
 def main(mode, source, work, out):
-    wrong = "npm was not there" if mode == "none" else build(pathlib.Path(source), pathlib.Path(work))
+    without = {"none": "npm was not there", "disabled": "the build option page was disabled"}
+    wrong = without.get(mode) or build(pathlib.Path(source), pathlib.Path(work))
     if wrong and mode == "enabled":
         sys.exit(f"the page cannot be built: {wrong}")
-    if wrong:
+    if wrong and mode not in without:
         print(f"limpet serve will have no page: {wrong}", file=sys.stderr)
     files = [] if wrong else sorted((pathlib.Path(work) / "dist").iterdir())
     missing = wrong.replace("\\", "/").replace('"', "'") if wrong else ""

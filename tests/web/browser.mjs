@@ -20,13 +20,22 @@ export async function openPage(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage(), origin = new URL(url).origin;
   page.wrong = [];
-  page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.wrong.push(m.text()));
+  page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.wrong.push(`${m.text()} (${m.location().url})`));
   page.on("pageerror", (error) => page.wrong.push(error.message));
   page.on("dialog", (dialog) => { page.wrong.push("a dialog"); dialog.dismiss(); });
   page.on("request", (r) => r.url() !== url && (origin === "null" || new URL(r.url()).origin !== origin) &&
     !r.url().startsWith("blob:") && page.wrong.push(`request of ${r.url()}`));
   await page.goto(url);
   return page;
+}
+
+// Wait until a function says so in the page. (Playwright's own way evaluates text there, which the
+// policy of our pages forbids.)
+export async function until(page, predicate, timeout = 20000) {
+  for (const end = Date.now() + timeout; !(await page.evaluate(predicate));) {
+    assert(Date.now() < end, `waited in vain for ${predicate}`);
+    await page.waitForTimeout(50);
+  }
 }
 
 // What lies over another text of its axis, or sticks out of the window; what scrolls may.

@@ -101,6 +101,8 @@ export class StandIn {
         : this.servers.flatMap((s) => (text.startsWith(s.name) || s.name.includes(text) ? this.componentsOf(s.name) : []));
       return { components: list.filter((c) => c.name.toLowerCase().includes(text.toLowerCase())).slice(0, Number(q.get("limit") ?? 100)), more: false };
     }
+    if (path === "hosts")
+      return { hosts: this.servers.map((x) => ({ name: x.name, state: x.state, last: iso(this.now), lag_s: 1, clock_skew_s: 0, frames: 10, bytes: 1000, refused: 0 })) };
     if (path === "series") return this.series(q);
     return null;
   }

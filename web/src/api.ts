@@ -49,6 +49,7 @@ export interface Incident {
 export interface Server { name: string; state: "ok" | "late" | "silent"; level: Level; ratio: number | null; worst: string | null }
 export interface Fleet { watermark: string | null; groups: { name: string; servers: Server[] }[] }
 export interface Component { name: string; observer: string; kind: string; group: string | null; metrics: string[]; ratio: number | null; level: Level }
+export interface Host { name: string; state: string; last: string | null; lag_s: number | null; clock_skew_s: number | null }
 export interface Series {
   component: string; metric: string; unit: string; group: string | null; peers: number; step_s: number;
   t: number[]; value: (number | null)[]; median: (number | null)[]; low: (number | null)[]; high: (number | null)[];
@@ -92,6 +93,7 @@ export const api = {
   fleet: () => call<Fleet>("GET", "fleet"),
   components: (values: { observer?: string; q?: string; limit?: number }) =>
     call<{ components: Component[]; more: boolean }>("GET", `components?${query(values)}`),
+  hosts: () => call<{ hosts: Host[] }>("GET", "hosts"),
   series: (values: { component: string; metric: string; since: string; until: string; points: number }, signal?: AbortSignal) =>
     call<Series>("GET", `series?${query(values)}`, undefined, signal),
   login: (token: string) => call<unknown>("POST", "login", { token }),

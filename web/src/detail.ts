@@ -122,10 +122,25 @@ async function showServer(name: string): Promise<void> {
     if (mine !== turn) return;
     const order = { critical: 0, warning: 1, ok: 2 };
     components.sort((a, b) => order[a.level] - order[b.level] || Math.abs(Math.log(b.ratio || 1)) - Math.abs(Math.log(a.ratio || 1)) || a.name.localeCompare(b.name, "en", { numeric: true }));
-    head.replaceChildren(h("p", { class: "over" }, "Server"), h("h2", {}, nameOf(name)), componentTable(components, more));
+    const reports = h("dl", { class: "facts" });
+    head.replaceChildren(h("p", { class: "over" }, "Server"), h("h2", {}, nameOf(name)), reports, componentTable(components, more));
+    void showReports(name, reports);
     if (!current().component && components[0]) showPlots(components[0].name, components[0].metrics);
   } catch (error) {
     if (mine === turn) head.lastElementChild!.textContent = `Its components cannot be shown: ${(error as Error).message}`;
+  }
+}
+
+/** How a server reports: when last, how far behind, and whether its clock is right. */
+async function showReports(name: string, list: HTMLElement): Promise<void> {
+  try {
+    const host = (await api.hosts()).hosts.find((other) => other.name === name);
+    if (!host) return;
+    list.replaceChildren(...[fact("reports", host.state), host.last ? fact("last", when(host.last)) : null,
+      host.lag_s !== null && host.lag_s !== undefined ? fact("behind", spanText(host.lag_s)) : null,
+      host.clock_skew_s ? fact("clock is off by", `${host.clock_skew_s} s`) : null].filter((part): part is HTMLDivElement => part !== null));
+  } catch {
+    /* its components are more than nothing */
   }
 }
 
@@ -166,10 +181,19 @@ function showPlots(component: string, metrics: string[]): void {
   plots.marks = marksOf(component);
   const made = plots;
   below.replaceChildren(h("div", { class: "head" }, h("h3", {}, nameOf(component)),
-    h("span", { class: "buttons" },
+    h("span", { class: "buttons" }, onsetButton(component),
       h("button", { type: "button", onclick: () => save(`${component}.csv`, "text/csv", tableOf(made.shown())) }, "Download CSV"),
       h("button", { type: "button", onclick: () => save(`${component}.json`, "application/json", JSON.stringify({ component, series: made.shown(), incidents: incidentsOf(component) }, null, 1)) }, "JSON"))),
     plots.element);
+}
+
+/** Zoom to where it began: a third of the time before the onset, up to ten minutes, and twice that after it. */
+function onsetButton(component: string): HTMLButtonElement | null {
+  const incident = incidentOf(current().incident) ?? incidentsOf(component)[0];
+  if (!incident) return null;
+  const first = Date.parse(incident.first), last = Date.parse(incident.ended ?? incident.last);
+  const before = Math.min(600000, Math.max(30000, (last - first) / 2));
+  return h("button", { type: "button", onclick: () => change({ range: rangeText(first - before, first + 2 * before) }) }, "Show the onset");
 }
 
 async function findPlots(component: string): Promise<void> {
@@ -229,7 +253,7 @@ async function fetchIncident(id: string): Promise<void> {
 /** The data goes up to there now: plots of the last minutes move on. */
 export function advance(to: number): void {
   end = to;
-  if (plots && !current().range.includes("..")) void plots.load();
+  if (!current().range.includes("..")) plots?.follow();
 }
 export function reload(): void {
   void plots?.load();

@@ -198,7 +198,8 @@ function searchKey(event: KeyboardEvent): void {
 }
 
 function initControls(): void {
-  byId("status").append(chips.critical, chips.warning, chips.servers, chips.age);
+  /* The age changes every second: nobody wants to be told that. */
+  byId("status").append(h("span", { class: "chips", role: "status" }, chips.critical, chips.warning, chips.servers), chips.age);
   byId("controls").append(rangeChoice.element, zoneChoice.element, h("span", { class: "search" }, search, results), theme,
     h("button", { type: "button", "aria-label": "help", onclick: help }, "?"), ownForm);
   ownForm.hidden = true;

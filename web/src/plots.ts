@@ -194,9 +194,12 @@ export class Plots {
   private readonly watcher = new ResizeObserver(() => this.plots.forEach((plot) => plot.resize()));
   private readonly seen = new IntersectionObserver((entries) => {
     for (const entry of entries) this.visible.set(entry.target, entry.isIntersecting);
-    this.load();
+    void this.load();
   }, { rootMargin: "300px" });
   private readonly visible = new Map<Element, boolean>();
+  private loading = false;
+  private again = false;
+  private rested = 0; /* until then a collector is left alone */
 
   constructor(readonly component: string, metrics: string[], private readonly options: PlotsOptions) {
     this.plots = metrics.map((metric) => new MetricPlot(metric, this));
@@ -223,11 +226,36 @@ export class Plots {
     for (const plot of this.plots) plot.read(index);
     const series = this.plots.find((plot) => plot.series)?.series, local = current().local;
     const at = index === null ? null : series?.t[index];
-    setText(this.when, at === null || at === undefined ? "" : `${timeText(at * 1000, local)} ${zoneText(at * 1000, local)}`);
+    if (at === null || at === undefined) return setText(this.when, "");
+    const [from, to] = this.range(), near = (to - from) / 1000 / 80;
+    const mark = this.marks.find((m) => Math.abs(m.at - at) < near);
+    setText(this.when, `${mark ? `${mark.kind}: ${mark.text} · ` : ""}${timeText(at * 1000, local)} ${zoneText(at * 1000, local)}`);
   }
 
-  /** Fetch what is in sight and not there yet, a few at a time. */
+  /** The data has grown. A collector that takes long is asked less often. */
+  follow(): void {
+    if (this.loading || performance.now() < this.rested) return;
+    void this.load();
+  }
+
+  /** Fetch what is in sight and not there yet, a few at a time; what is asked for meanwhile comes after that. */
   async load(): Promise<void> {
+    if (this.loading) {
+      this.again = true;
+      return;
+    }
+    const start = performance.now();
+    this.loading = true;
+    await this.fetch();
+    this.loading = false;
+    this.rested = performance.now() + Math.max(1000, 4 * (performance.now() - start));
+    if (this.again && !this.abort.signal.aborted) {
+      this.again = false;
+      void this.load();
+    }
+  }
+
+  private async fetch(): Promise<void> {
     const [from, to] = this.range(), wanted = `${from} ${to}`, signal = this.abort.signal;
     const waiting = this.plots.filter((plot) => this.visible.get(plot.element) && plot.loaded !== wanted);
     for (const plot of waiting) plot.loaded = wanted;

@@ -12,7 +12,7 @@ export interface State {
 }
 
 const SPANS: Record<string, number> = { "15m": 900, "1h": 3600, "24h": 86400 };
-const DEFAULT_RANGE = "1h";
+const DEFAULT_RANGE = "15m";
 
 let state: State = read();
 const listeners: ((before: State) => void)[] = [];
