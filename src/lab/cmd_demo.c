@@ -157,6 +157,7 @@ static int page_open(struct demo *d, struct lp_err *err)
 /* Leave the page open for as long as it is looked at. Being stopped is the usual end. */
 static void page_stay(const struct demo *d)
 {
+	printf("\nThe page opens an incident, too, when it is sure that the fault stays.");
 	if (d->opt->stay_us)
 		printf("\nThe page stays for %" PRId64 " s: %s/\n", d->opt->stay_us / US_PER_SEC,
 			d->page.url);

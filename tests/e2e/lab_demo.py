@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """limpet demo --live: a cluster comes up, a server is broken and named, and nothing is left; nor is
 after Ctrl-C."""
+import json
 import os
 import re
 import signal
 import subprocess
+import time
+import urllib.request
 
 import lab
 from program import LIMPET, limpet, run_tests, tests_of
@@ -15,6 +18,51 @@ MINUTES = 8  # until it has surely gone wrong; it takes two
 
 def demo(*args):
     return limpet("demo", "--live", "--name", NAME, *args, timeout=60 * MINUTES)
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return answer.read().decode()
+
+
+def incidents_at(url, seconds):
+    """What is open at a collector, as soon as something is."""
+    end = time.monotonic() + seconds
+    found = []
+    while not found and time.monotonic() < end:
+        time.sleep(1)
+        found = json.loads(get(f"{url}api/v1/incidents?state=open"))["incidents"]
+    return [incident["what"] for incident in found]
+
+
+def demo_with_page(server):
+    """Run it with a page; Ctrl-C as soon as the page has an incident."""
+    with subprocess.Popen([LIMPET, "demo", "--live", "--page", "--name", NAME, "--on", server],
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        out, page, opened = "", "", []
+        for line in process.stdout:
+            out += line
+            url = re.search(r"The page stays at (http://\S+)", line)
+            if url:
+                page, opened = get(url.group(1)), incidents_at(url.group(1), 90)
+                process.send_signal(signal.SIGINT)
+        err = process.stderr.read()
+        code = process.wait(timeout=60 * MINUTES)
+    return code, out + err, page, opened
+
+
+@lab.in_labs(NAME)
+def test_page(_):
+    """a collector shows the fault as it happens, and goes with the cluster"""
+    for server in ("s4", "s2"):
+        code, said, page, opened = demo_with_page(server)
+        if code == 0 or "was not named" not in said:
+            break
+        print("# repeated:", *said.splitlines(), sep="\n# ", flush=True)
+    assert code == 0, said
+    assert "<title>limpet</title>" in page or "built without its page" in page, page
+    assert any(what.startswith(f"{server}: ") for what in opened), f"{opened} {said}"
+    lab.gone(NAME)
 
 
 @lab.in_labs(NAME)

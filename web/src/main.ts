@@ -73,7 +73,7 @@ async function fetchIncidents(): Promise<void> {
   const chosen = incidentOf(current().incident);
   setIncidents([...open.incidents, ...ended.incidents], ended.more);
   if (chosen && !incidentOf(current().incident)) addIncident(chosen);
-  if (current().incident === null && current().server === null && current().component === null) {
+  if (nothingChosen()) {
     const first = shownIncidents().find((i) => i.state === "open");
     if (first) change({ incident: String(first.id) });
   }
@@ -106,8 +106,11 @@ async function fetchAll(): Promise<void> {
   }
 }
 
+const nothingChosen = () => current().incident === null && current().server === null && current().component === null;
+
 function takeIncident(incident: Incident): void {
   addIncident(incident);
+  if (nothingChosen() && incident.state === "open") return change({ incident: String(incident.id) });
   if (String(incident.id) === current().incident) showDetail(true);
 }
 
