@@ -192,6 +192,7 @@ enum lp_status {
 struct lp_verdict {
 	const char *method; /* static */
 	bool trained;	    /* thresholds came from a training file */
+	bool past;	    /* the peers of a component are its own past */
 	bool fixed;	    /* thresholds were given by hand, at least for some metrics */
 	struct lp_params params;
 

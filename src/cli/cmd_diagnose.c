@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "base/words.h"
 #include "detect/train/thresholds.h"
+#include "engine/past.h"
 #include "explain/state.h"
 #include "report/progress.h"
 #include "report/verdict_hourly.h"
@@ -304,6 +305,8 @@ static int run(
 		progress_begin(&run.progress, stderr);
 	if (r == 0)
 		r = lp_diagnose(run.data, &how, &run.verdict, err);
+	if (r == 0 && diagnose_past(run.data, &how, &run.verdict, &print_err) < 0)
+		data_print_warning(NULL, print_err.text);
 	progress_clear(&run.progress);
 	if (!run.verdict)
 		return format == FORMAT_NAGIOS ? EXIT_NAGIOS_UNKNOWN : command_exit_code(r);

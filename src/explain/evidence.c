@@ -127,8 +127,10 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 		strbuf_puts(sb, ")");
 	} else if (finite) {
 		quantity_add_ratio(sb, f->ratio);
-		strbuf_puts(
-			sb, f->whole ? " what it was beside other observers (" : " its peers (");
+		strbuf_puts(sb,
+			ctx->v->past	   ? " its own past ("
+				: f->whole ? " what it was beside other observers ("
+					   : " its peers (");
 		quantity_add(sb, f->own, t->unit);
 		strbuf_puts(sb, f->whole ? " instead of " : " against ");
 		quantity_add(sb, f->peers, t->unit);

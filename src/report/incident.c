@@ -510,8 +510,51 @@ static uint32_t count_alike(const struct lp_verdict *v, const struct lp_incident
 	return n;
 }
 
+/* The peers of a component that has none are its own past. */
+static void speak_of_past(struct strbuf *sb, size_t from)
+{
+	static const char *const words[][2] = {{", while its peers do", ", as it did before"},
+		{", while its peers did", ", as it did before"}, {"its peers'", "before"},
+		{"its peers", "its own past"}};
+	struct strbuf to = {0};
+
+	for (const char *at = sb->text ? sb->text + from : ""; *at;) {
+		size_t i = 0, len = 0;
+
+		for (; i < ARRAY_SIZE(words); i++) {
+			len = strlen(words[i][0]);
+			if (!strncmp(at, words[i][0], len))
+				break;
+		}
+		if (i < ARRAY_SIZE(words))
+			strbuf_puts(&to, words[i][1]);
+		else
+			strbuf_putc(&to, *at);
+		at += i < ARRAY_SIZE(words) ? len : 1;
+	}
+	if (to.text && !to.failed) {
+		sb->len = from;
+		strbuf_puts(sb, to.text);
+	}
+	strbuf_release(&to);
+}
+
+static void say(struct strbuf *sb, const struct subject *s)
+{
+	const char *cause = s->in->cause;
+
+	for (size_t i = 0; cause && i < ARRAY_SIZE(sentences); i++) {
+		if (!strcmp(cause, sentences[i].cause)) {
+			sentences[i].say(sb, s);
+			return;
+		}
+	}
+	say_unknown(sb, s);
+}
+
 void incident_add_what(struct strbuf *sb, const struct lp_verdict *v, const struct lp_incident *in)
 {
+	size_t from = sb->len;
 	struct subject s = {.v = v,
 		.in = in,
 		.first = incident_component(v, in),
@@ -519,13 +562,9 @@ void incident_add_what(struct strbuf *sb, const struct lp_verdict *v, const stru
 		.past = in->ended,
 		.n_alike = count_alike(v, in)};
 
-	for (size_t i = 0; in->cause && i < ARRAY_SIZE(sentences); i++) {
-		if (!strcmp(in->cause, sentences[i].cause)) {
-			sentences[i].say(sb, &s);
-			return;
-		}
-	}
-	say_unknown(sb, &s);
+	say(sb, &s);
+	if (v->past)
+		speak_of_past(sb, from);
 }
 
 void incident_add_warning(
@@ -536,5 +575,5 @@ void incident_add_warning(
 
 	naming_add(sb, v->components[warning->component]);
 	strbuf_puts(sb, warning->ended ? " was a little slow" : " is a little slow");
-	add_times(sb, f, f && f->whole ? "its own past" : "its peers");
+	add_times(sb, f, v->past || (f && f->whole) ? "its own past" : "its peers");
 }

@@ -96,13 +96,22 @@ static int add_finding(struct table *t, const struct lp_finding *f, const struct
 	quantity_format(f->own, values->unit, row->own);
 	quantity_format(f->peers, values->unit, peers);
 	drop_unit(peers, row->own);
-	snprintf(row->peers, sizeof(row->peers), "peers %s", peers);
+	snprintf(row->peers, sizeof(row->peers), "%s %s", t->v->past ? "before" : "peers", peers);
 	if (isfinite(f->ratio) && f->direction != LP_MARK_ABSENT)
 		quantity_format_ratio(f->ratio, row->ratio);
 	row->finding = f;
 	if (of)
 		name_row(row, of);
 	return 0;
+}
+
+static const char *load_remark(double ratio, bool past)
+{
+	if (ratio > LIKE_LOAD)
+		return past ? "more work than usual" : "more work than its peers";
+	if (ratio < 1 / LIKE_LOAD)
+		return past ? "less work than usual" : "less work than its peers";
+	return past ? "as usual: not overload" : "like its peers: not overload";
 }
 
 /* The answer to "is it just busier?". */
@@ -123,9 +132,7 @@ static int add_load(struct table *t, const struct lp_suspect *s)
 			return -ENOMEM;
 		strcpy(row->label, "load"); /* NOLINT: it fits */
 		quantity_format_ratio(f->load_ratio, row->ratio);
-		row->remark = f->load_ratio > LIKE_LOAD ? "more work than its peers"
-			: f->load_ratio < 1 / LIKE_LOAD ? "less work than its peers"
-							: "like its peers: not overload";
+		row->remark = load_remark(f->load_ratio, t->v->past);
 		return 0;
 	}
 	return 0;

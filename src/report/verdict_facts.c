@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/time.h"
+#include "engine/past.h"
 #include "model/identity.h"
 #include "report/incident.h"
 #include <ctype.h>
@@ -306,6 +307,12 @@ void verdict_add_population(struct strbuf *sb, const struct lp_verdict *v)
 		strbuf_printf(sb, " (%" PRIu32 " not compared)", refused);
 }
 
+/* Is it a component, and not the past of one that it is compared with? */
+static bool is_now(const struct lp_verdict *v, uint32_t component)
+{
+	return !v->past || !past_is_row(v->components[component]);
+}
+
 /* The members of the groups that were compared, or of those that were not. */
 static struct kind_counts count_members(const struct lp_verdict *v, bool compared)
 {
@@ -314,8 +321,10 @@ static struct kind_counts count_members(const struct lp_verdict *v, bool compare
 	for (uint32_t i = 0; i < v->n_groups; i++) {
 		const struct lp_peer_group *g = &v->groups[i];
 
-		for (uint32_t m = 0; !g->refused == compared && m < g->n_members; m++)
-			count_kind(&counts, v->components[g->members[m]]->kind);
+		for (uint32_t m = 0; !g->refused == compared && m < g->n_members; m++) {
+			if (is_now(v, g->members[m]))
+				count_kind(&counts, v->components[g->members[m]]->kind);
+		}
 	}
 	return counts;
 }
@@ -458,7 +467,8 @@ static void count_observers(const struct lp_verdict *v, uint32_t *ret_servers, u
 	for (uint32_t c = 0; c < v->n_components; c++) {
 		const char *observer = v->components[c]->observer;
 
-		if (strmap_get(&seen, observer, &before) || strmap_put(&seen, observer, c) < 0)
+		if (!is_now(v, c) || strmap_get(&seen, observer, &before) ||
+			strmap_put(&seen, observer, c) < 0)
 			continue;
 		*(is_server(v, observer) ? ret_servers : ret_others) += 1;
 	}
@@ -467,7 +477,7 @@ static void count_observers(const struct lp_verdict *v, uint32_t *ret_servers, u
 
 void verdict_add_checked(struct strbuf *sb, const struct lp_verdict *v)
 {
-	uint32_t servers, others;
+	uint32_t servers, others, n = 0;
 
 	count_observers(v, &servers, &others);
 	if (!v->n_components) {
@@ -486,8 +496,11 @@ void verdict_add_checked(struct strbuf *sb, const struct lp_verdict *v)
 		strbuf_puts(sb, " and ");
 	if (others && !v->n_expected)
 		add_counted(sb, others, servers ? "client" : "host");
+	for (uint32_t c = 0; c < v->n_components; c++)
+		n += is_now(v, c);
 	strbuf_puts(sb, ", ");
-	add_counted(sb, v->n_components, "component");
+	add_counted(sb, n, "component");
+	strbuf_puts(sb, v->past ? " beside their own past" : "");
 }
 
 /* "fs2: disk sdd is slow, 4.1x its peers. 2 more incidents, 1 acknowledged." */

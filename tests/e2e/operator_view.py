@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import random
 import shutil
 import time
 
@@ -137,6 +138,35 @@ def test_not_data(directory):
     bad(2, "neither an archive", "diagnose", note)
     bad(2, "none of these is data", "diagnose", note, note)
     bad(2, "cannot open", "diagnose", data, note + "x")
+
+
+def one_host(path, minutes, step, slow_min):
+    """Two disks of one server, the second slow at the end."""
+    rng, n = random.Random(4), minutes * 60 // step
+    with open(path, "w", encoding="ascii") as f:
+        f.write("time,component,metric,value\n")
+        for i in range(n):
+            t = 1794268800 + i * step
+            for disk in ("sda", "sdb"):
+                slow = 5 if disk == "sdb" and i >= n - slow_min * 60 // step else 1
+                day = 1 + t % 86400 / 172800  # busier in the evening, every day
+                f.write(f"{t},web1/disk:{disk},await,{5 * day * rng.lognormvariate(0, .15) * slow:.3f}\n")
+                f.write(f"{t},web1/disk:{disk},wr_sec,{8000 * day * rng.lognormvariate(0, .1):.1f}\n")
+    return path
+
+
+def test_one_host(directory):
+    """one server without peers is compared with its own past, by days or by what was just before"""
+    for minutes, step, slow_min, what in ((4 * 1440, 60, 30, "the same time of 3 days"), (60, 5, 10, "the 3 stretches")):
+        ran = limpet("diagnose", one_host(directory + "/slow.csv", minutes, step, slow_min), env=PLAIN)
+        check(ran.code == 1 and ran.out.startswith("CRITICAL  web1: disk sdb is slow, "), ran)
+        text = " ".join(ran.out.split())
+        check("x its own past, since" in text and "before " in text and what in text, ran)
+        check("Checked 1 server, 2 components beside their own past, " in text, ran)
+        ran = limpet("diagnose", one_host(directory + "/well.csv", minutes, step, 0), env=PLAIN)
+        check(ran.code == 0 and ran.out.startswith("OK "), ran)
+    ran = limpet("diagnose", one_host(directory + "/short.csv", 2, 5, 0), env=PLAIN)
+    check(ran.code == 4 and "3 components" in ran.out, ran)
 
 
 def test_doctor(directory):
