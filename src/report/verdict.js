@@ -289,7 +289,7 @@
         runs: runs.split(",").filter(Boolean).map((run) => run.split("-").map(Number)) };
     }).filter((line) => line.series);
     lines.sort((a, b) => b.runs.length - a.runs.length);
-    const incident = picks.find((pick) => pick.querySelector(".name")?.textContent === name);
+    const incident = picks.find((pick) => pick.dataset.part === name);
     const heading = make("h2", { tabIndex: -1 }, make("bdi", { className: "name", textContent: name }),
       " ", make("time", { dateTime: new Date(at).toISOString() }));
     const close = make("button", { type: "button", textContent: "Close" });

@@ -3,8 +3,10 @@
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "report/html.h"
+#include "report/incident.h"
 #include "report/verdict_html_parts.h"
 #include "report/verdict_page.inc" /* page_style, page_script and their hashes */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -111,27 +113,43 @@ static void write_bar(struct html_page *p, const struct lp_incident *in)
 		BAR_WIDTH, BAR_WIDTH, (share > 1 ? 1 : share) * BAR_WIDTH);
 }
 
+static void write_what(struct html_page *p, const struct lp_incident *in)
+{
+	struct strbuf sb = {0};
+
+	incident_add_what(&sb, p->v, in);
+	html_page_text(p, &sb);
+	strbuf_release(&sb);
+}
+
+/* "CRITICAL" in its colour, and what people said of it. */
+static void write_level(struct html_page *p, const struct lp_incident *in)
+{
+	const char *level = incident_level_name(in->level);
+
+	fprintf(p->out, "<span class=\"level %s\">", level);
+	for (; *level; level++)
+		fputc(toupper((unsigned char)*level), p->out);
+	fputs("</span>", p->out);
+	if (verdict_incident_acknowledged(p->v, in))
+		fputs(" <span class=\"tag\">acknowledged</span>", p->out);
+}
+
 static void write_pick(struct html_page *p, uint32_t at)
 {
 	const struct lp_incident *in = &p->v->incidents[at];
 	char text[TIME_TEXT_MAX];
 
-	fprintf(p->out,
-		"<li><a class=\"pick\" href=\"#incident-%" PRIu32 "\"><span class=\"rank\">%" PRIu32
-		"</span><span class=\"who\">",
-		at + 1, at + 1);
-	html_write_name(p->out, in->part);
-	fputs("<span class=\"what\">", p->out);
-	html_write(p->out, verdict_cause_words(in->cause));
-	if (in->n_components > 1)
-		fprintf(p->out, ", %" PRIu32 " components", in->n_components);
+	fprintf(p->out, "<li><a class=\"pick\" href=\"#incident-%" PRIu32 "\" data-part=\"",
+		at + 1);
+	html_write(p->out, in->part);
+	fprintf(p->out, "\"><span class=\"rank\">%" PRIu32 "</span><span class=\"who\">", at + 1);
+	write_level(p, in);
+	fputs("<span class=\"title\">", p->out);
+	write_what(p, in);
 	fprintf(p->out, "</span><span class=\"what\">%s%s <time>%s</time></span>",
 		verdict_is_still(p->v, in) ? "since" : "over; from",
 		in->since_before ? " before" : "", time_format(in->first_us, text));
-	if (in->level == LP_LEVEL_ABSENT)
-		fputs("<span class=\"tag\">absent</span>", p->out);
-	if (verdict_incident_acknowledged(p->v, in))
-		fputs("<span class=\"tag\">acknowledged</span>", p->out);
 	write_bar(p, in);
 	fputs("</span></a></li>\n", p->out);
 }
@@ -182,11 +200,9 @@ static void write_facts(struct html_page *p, const struct lp_incident *in)
 		write_fact(p->out, "until", "<time>%s</time>", time_format(in->last_us, to));
 	write_fact(p->out, "for", "%s%s", in->since_before ? "at least " : "",
 		span_format(verdict_lasted_us(p->v, in), span));
-	write_fact(p->out, "persistence", "%" PRIu32, in->persistence);
-	if (isfinite(in->severity))
-		write_fact(p->out, "severity", "%.3g", in->severity);
 	if (isfinite(in->confidence))
-		write_fact(p->out, "sure", "%.0f%%", in->confidence * 100);
+		write_fact(p->out, "confidence", "%s (%.0f%%)",
+			incident_confidence_name(in->confidence), in->confidence * 100);
 	fputs("</dl>\n", p->out);
 }
 
@@ -209,26 +225,42 @@ static void write_components(struct html_page *p, const struct lp_incident *in)
 
 static void write_evidence(struct html_page *p, const struct lp_suspect *s)
 {
-	struct strbuf sb = {0};
-
 	fputs("<ul class=\"evidence\">\n", p->out);
 	for (uint32_t i = 0; i < s->n_evidence; i++) {
 		fputs("<li>", p->out);
 		html_write(p->out, s->evidence[i]);
 		fputs("</li>\n", p->out);
 	}
-	for (uint32_t i = 0; i < s->n_findings; i++) {
-		const struct lp_finding *f = &p->v->findings[s->findings[i]];
-
-		strbuf_printf(&sb, "%s: persistence %" PRIu32 ", ", p->v->tables[f->metric]->metric,
-			f->persistence);
-		verdict_add_peers(&sb, p->v, f->group);
-		fputs("<li class=\"count\">", p->out);
-		html_page_text(p, &sb);
-		fputs("</li>\n", p->out);
-	}
 	fputs("</ul>\n", p->out);
-	strbuf_release(&sb);
+}
+
+/* What to do: where, which commands, and what to look for. */
+static void write_steps(struct html_page *p, const struct lp_incident *in)
+{
+	struct incident_steps steps = {0};
+	char *rest, *line;
+
+	incident_steps(p->v, in, &steps);
+	if (steps.commands.failed || steps.text.failed)
+		html_page_failed(p, -ENOMEM);
+	rest = steps.commands.text;
+	if (rest || steps.text.text)
+		fputs("<div class=\"advice\"><b>Do</b> ", p->out);
+	if (rest && steps.host[0]) {
+		fputs("on ", p->out);
+		html_write_name(p->out, steps.host);
+		fputs(": ", p->out);
+	}
+	while ((line = rest ? strsep(&rest, "\n") : NULL)) {
+		fputs("<code>", p->out);
+		html_write(p->out, line);
+		fputs("</code> ", p->out);
+	}
+	if (steps.text.text)
+		html_write(p->out, steps.text.text);
+	if (steps.commands.text || steps.text.text)
+		fputs("</div>\n", p->out);
+	incident_steps_release(&steps);
 }
 
 /* Evidence and plots of one suspect; plots only as long as there is room for them. */
@@ -253,23 +285,19 @@ static void write_suspect(struct html_page *p, const struct lp_suspect *s, bool 
 
 static void write_incident_head(struct html_page *p, const struct lp_incident *in, uint32_t at)
 {
-	const char *words = verdict_cause_words(in->cause);
-
 	fprintf(p->out,
 		"<article class=\"card incident\" id=\"incident-%" PRIu32
-		"\" tabindex=\"-1\" data-first=\"%" PRId64 "\" data-last=\"%" PRId64 "\">\n<h2>",
+		"\" tabindex=\"-1\" data-first=\"%" PRId64 "\" data-last=\"%" PRId64
+		"\">\n<p class=\"over\">",
 		at + 1, in->first_us / 1000, in->last_us / 1000);
-	html_write_name(p->out, in->part);
-	fputs(" <span class=\"cause\">", p->out);
-	html_write(p->out, words);
-	fputs("</span>", p->out);
-	if (in->cause && strcmp(words, in->cause) != 0) {
-		fputs(" <code>", p->out);
+	write_level(p, in);
+	if (in->cause) {
+		fputs(" <span class=\"cause-name\">", p->out);
 		html_write(p->out, in->cause);
-		fputs("</code>", p->out);
+		fputs("</span>", p->out);
 	}
-	if (verdict_incident_acknowledged(p->v, in))
-		fputs(" <span class=\"tag\">acknowledged</span>", p->out);
+	fputs("</p>\n<h2>", p->out);
+	write_what(p, in);
 	fputs("</h2>\n", p->out);
 }
 
@@ -286,11 +314,7 @@ static void write_incident(struct html_page *p, uint32_t at)
 		fputs("</p>\n", p->out);
 	}
 	write_facts(p, in);
-	if (in->advice) {
-		fputs("<p class=\"advice\"><b>Next</b> ", p->out);
-		html_write(p->out, in->advice);
-		fputs("</p>\n", p->out);
-	}
+	write_steps(p, in);
 	if (!own)
 		write_components(p, in);
 	for (uint32_t i = 0; i < in->n_components && i < COMPONENTS_PLOTTED; i++) {
