@@ -20,6 +20,8 @@
 
 #define FILE_SIZE (SPANS_HEADER + (size_t)SPANS_CHUNKS * SPANS_CHUNK)
 #define DEPTH 64
+/* The same where sums are kept: deeper ones are not counted. */
+#define SUM_DEPTH 16
 /* As src/trace/stack/stack_config.h has it. */
 #define SPANS_COLLECTIVE_WANTED (UINT32_C(1) << 31)
 /* Stacks of different threads are further apart than this. */
@@ -37,7 +39,8 @@ static const char *const layer_names[SPANS_LAYERS] = {
 struct open_call {
 	uint64_t id;
 	uintptr_t sp;
-	bool mark; /* it is no call, but a region */
+	bool mark;	  /* it is no call, but a region */
+	int64_t below_ns; /* that calls inside it took, where sums are kept */
 };
 
 struct thread {
@@ -46,6 +49,7 @@ struct thread {
 	struct spans_chunk *chunk;
 	struct spans_record *region; /* of the addresses that the outermost call is in */
 	struct open_call open[DEPTH];
+	struct spans_record scratch[SUM_DEPTH]; /* of calls that are added up and forgotten */
 };
 
 uint32_t spans_active;
@@ -53,6 +57,7 @@ static struct spans_header *header;
 static uint32_t operations = UINT32_MAX;
 static uint32_t generation; /* of the file: each child of a fork() has one of its own */
 static uint64_t next_id;
+static bool summing;	   /* keep no records, but sums */
 static bool in_regions;	   /* record inside regions only */
 static char marks[2048];   /* ",a,b,": those that count */
 static uint32_t wanted;	   /* layers, when recording is on */
@@ -141,6 +146,7 @@ static void file_make(void)
 	h->start_ns = now_ns();
 	h->rank = h->n_ranks = -1;
 	h->active = wanted;
+	h->summing = summing;
 	snprintf(h->program, sizeof(h->program), "%s", program_invocation_short_name);
 	__atomic_store_n(&h->magic, SPANS_MAGIC, __ATOMIC_RELEASE);
 	header = h;
@@ -194,6 +200,7 @@ __attribute__((constructor)) static void start(void)
 	const char *list = secure_getenv(SPANS_LAYERS_VARIABLE);
 	const char *mask = secure_getenv(SPANS_OPERATIONS_VARIABLE);
 	const char *regions = secure_getenv(SPANS_REGIONS_VARIABLE);
+	const char *summary = secure_getenv(SPANS_SUMMARY_VARIABLE);
 	int saved_errno = errno;
 
 	if (wanted || !dir || dir[0] != '/' || strlen(dir) >= sizeof(directory) || !list ||
@@ -209,6 +216,7 @@ __attribute__((constructor)) static void start(void)
 		memcpy(marks, regions, strlen(regions) + 1);
 		spans_ranges_start(secure_getenv(SPANS_RANGES_VARIABLE));
 	}
+	summing = summary && *summary == '1';
 	spans_library_start(secure_getenv(SPANS_FUNCTIONS_VARIABLE));
 	if (wanted && pthread_atfork(NULL, NULL, in_child) == 0)
 		file_make();
@@ -287,7 +295,7 @@ static uint64_t parent_of(struct thread *t, uintptr_t sp)
 static void push(struct thread *t, uint64_t id, uintptr_t sp, bool mark)
 {
 	if (t->depth < DEPTH)
-		t->open[t->depth] = (struct open_call){id, sp, mark};
+		t->open[t->depth] = (struct open_call){.id = id, .sp = sp, .mark = mark};
 	t->depth++;
 }
 
@@ -303,10 +311,17 @@ static bool is_wanted(unsigned op)
 		(op & SPANS_TOGETHER && operations & SPANS_COLLECTIVE_WANTED);
 }
 
+/* A place for a call that is only added up. */
+static struct spans_record *scratch_take(struct thread *t, uintptr_t sp)
+{
+	parent_of(t, sp);
+	return t->depth < SUM_DEPTH ? &t->scratch[t->depth] : NULL;
+}
+
 static struct spans_record *record_begin(enum spans_layer layer, unsigned op, const char *function,
 	uintptr_t sp, const struct spans_object *object)
 {
-	struct spans_record *r = places_take(1);
+	struct spans_record *r = summing ? scratch_take(&self, sp) : places_take(1);
 
 	if (!r)
 		return NULL;
@@ -397,6 +412,49 @@ static void pop(struct thread *t, uint64_t id)
 		t->depth--;
 }
 
+_Static_assert(SPANS_OPS == SPAN_OPS, "");
+_Static_assert(sizeof(struct spans_header) <= SPANS_HEADER, "");
+
+static void count(uint64_t *sum, uint64_t more)
+{
+	if (more)
+		__atomic_fetch_add(sum, more, __ATOMIC_RELAXED);
+}
+
+/* Add a call that has just ended, and was taken off the stack. */
+static void sum_add(struct thread *t, const struct spans_record *r)
+{
+	struct spans_sum *s = &header->sums[r->layer][r->op];
+	uint64_t ns = (uint64_t)(r->end_ns - r->start_ns), longest;
+	uint64_t below = t->depth < DEPTH ? (uint64_t)t->open[t->depth].below_ns : 0;
+	uint64_t own = below < ns ? ns - below : 0;
+
+	count(&s->calls, 1);
+	count(&s->errors, r->result < 0);
+	count(&s->bytes, r->result > 0 ? (uint64_t)r->result : 0);
+	count(&s->ns, ns);
+	count(&s->own_ns, own);
+	count(&s->together_ns, r->flags & SPAN_COLLECTIVE ? own : 0);
+	longest = __atomic_load_n(&s->longest_ns, __ATOMIC_RELAXED);
+	while (ns > longest &&
+		!__atomic_compare_exchange_n(
+			&s->longest_ns, &longest, ns, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	if (t->depth && t->depth <= DEPTH)
+		t->open[t->depth - 1].below_ns += (int64_t)ns;
+}
+
+struct spans_sum *spans_sums(void)
+{
+	return header && summing ? &header->sums[0][0] : NULL;
+}
+
+void spans_reduced(uint32_t n_ranks)
+{
+	if (header)
+		header->reduced = n_ranks;
+}
+
 void spans_stop(struct spans_record *r, int64_t result)
 {
 	if (!r)
@@ -404,6 +462,8 @@ void spans_stop(struct spans_record *r, int64_t result)
 	r->end_ns = now_ns();
 	r->result = result;
 	pop(&self, r->id);
+	if (summing && header)
+		sum_add(&self, r);
 	if (self.region && self.depth == 1)
 		region_leave();
 }
@@ -425,7 +485,7 @@ void spans_name(const struct spans_object *object, const char *name, size_t len)
 	struct spans_name *first;
 	uint32_t n;
 
-	if (!header || len > SPANS_NAME_MAX)
+	if (!header || summing || len > SPANS_NAME_MAX)
 		return;
 	n = 1 +
 		(uint32_t)(len > SPANS_TEXT

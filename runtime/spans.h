@@ -55,6 +55,11 @@ static inline bool spans_on(enum spans_layer layer)
 /* Say what an object is called. */
 SPANS_EXPORT void spans_name(const struct spans_object *object, const char *name, size_t len);
 
+/* The sums of this process, [SPANS_LAYERS][SPANS_OPS]; NULL: it has none, or records calls. */
+SPANS_EXPORT struct spans_sum *spans_sums(void);
+/* They are those of so many ranks now. */
+SPANS_EXPORT void spans_reduced(uint32_t n_ranks);
+
 /* This process is one of an MPI job. */
 SPANS_EXPORT void spans_set_rank(int rank, int n_ranks);
 

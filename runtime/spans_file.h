@@ -21,6 +21,7 @@
 /* "NAME,operation,size,offset,object,returns;..." */
 #define SPANS_FUNCTIONS_VARIABLE "LIMPET_STACK_FUNCTIONS"
 #define SPANS_APPLICATION_VARIABLE "LIMPET_STACK_APPLICATION" /* other programs are left alone */
+#define SPANS_SUMMARY_VARIABLE "LIMPET_STACK_SUMMARY"	      /* "1": no records, but sums */
 #define SPANS_PREFIX "spans."
 
 #define SPANS_MAGIC UINT64_C(0x31534e4150534c50) /* "PLSPANS1" */
@@ -49,6 +50,18 @@ enum {
 	(UINT32_C(1) << 19) /* 32 GiB of address space, of which little is ever used               \
 			     */
 
+/* Operations, as enum span_op has them. */
+#define SPANS_OPS 9
+
+/* Calls of a layer with one operation, added up. */
+struct spans_sum {
+	uint64_t calls, errors, bytes;
+	uint64_t ns, own_ns;  /* own: without that of calls below */
+	uint64_t together_ns; /* of collective calls: the same as own_ns */
+	uint64_t longest_ns;  /* the last one, for it is not added but compared */
+};
+#define SPANS_SUM_WORDS (sizeof(struct spans_sum) / sizeof(uint64_t))
+
 struct spans_header {
 	uint64_t magic;
 	uint32_t version, pid;
@@ -61,6 +74,9 @@ struct spans_header {
 	uint64_t pid_namespace; /* st_ino; 0: not known */
 	uint64_t lost;		/* calls for which there was no room */
 	char program[64];	/* its name, NUL-terminated */
+	uint32_t summing;	/* 1: there are no records, but sums */
+	uint32_t reduced;	/* ranks whose sums are in these, 0: only our own */
+	struct spans_sum sums[SPANS_LAYERS][SPANS_OPS];
 };
 
 struct spans_chunk {

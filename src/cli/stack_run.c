@@ -23,7 +23,7 @@ struct run_options {
 	struct option_list layers;
 	struct stack_daemon_options daemons;
 	int64_t linger_us;
-	bool dry_run, quiet, json, exit_status;
+	bool dry_run, quiet, json, exit_status, summary;
 };
 
 #define AT(member) offsetof(struct run_options, member)
@@ -46,6 +46,9 @@ static const struct option_def options[] = {
 	{"scratch", 0, OPTION_STRING, AT(scratch), "DIR",
 		"where the program leaves what it records until it is read: memory, best "
 		"[/dev/shm]"},
+	{"summary", 0, OPTION_FLAG, AT(summary), NULL,
+		"keep sums per layer and operation only; ranks of an MPI job add theirs up in "
+		"MPI_Finalize"},
 	{"dry-run", 0, OPTION_FLAG, AT(dry_run), NULL,
 		"say what would be recorded and what that costs, and run nothing"},
 	{"exit-status", 0, OPTION_FLAG, AT(exit_status), NULL,
@@ -110,6 +113,13 @@ static int summary_print(const struct run_options *opt, const struct stack_confi
 	stack_gaps_print(stderr, &gaps);
 	if (kernel)
 		stack_kernel_gaps(c->layers, &k);
+	if (t->sums.any) {
+		fprintf(stderr,
+			"sums of %" PRIu64
+			" processes are in %s; 'limpet stack show' prints them\n",
+			t->processes, stats->spool.path);
+		return 0;
+	}
 	fprintf(stderr,
 		"%" PRIu64 " calls of %" PRIu64 " %s are in %s; 'limpet stack show' prints them\n",
 		t->spans + k.spans.spans, t->processes, t->processes == 1 ? "process" : "processes",
@@ -198,6 +208,7 @@ static int config_choose(
 
 	if (r == 0)
 		r = stack_layers_choose(&opt->layers, &config->layers, err);
+	config->summary = opt->summary;
 	return r;
 }
 

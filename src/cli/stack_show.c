@@ -172,6 +172,13 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 	damaged = r == -EBADMSG;
 	if (r < 0 && !damaged)
 		return r;
+	if (!spans.n && spans.sums.any) {
+		if (opt->json)
+			return json_print(job_sums_json(&spans.sums), err);
+		job_sums_print(stdout, &spans.sums);
+		stack_gaps_print(stdout, &spans.gaps);
+		return 0;
+	}
 	if (!spans.n)
 		return damaged
 			? r

@@ -321,6 +321,30 @@ def test_rank_dies(directory):
     check(gaps["killed"] == summary["killed"], gaps)
 
 
+def test_summary(directory):
+    """Sums of a job, which its ranks add up at its end, are those of its calls."""
+    if not shutil.which("mpicc") or not shutil.which("mpirun"):
+        raise Skip("there is no mpicc or mpirun")
+    place = Place(directory, "collective.c", compiler="mpicc")
+    command = [*MPIRUN, "-n", "3", place.program, place.path("file")]
+    with open(place.path("stack.yaml"), "w", encoding="utf-8") as f:
+        f.write("layers: [mpi-io, posix]\napplication: program\n")
+    summary = place.record("-c", place.path("stack.yaml"), "--summary", command=command)
+    check(summary["spans"] == 0, summary)
+    got = json.loads(good("stack", "show", "--json", place.path("data")))
+    check(got["ranks"] == 3, got)
+    write = next(s for s in got["sums"] if s["layer"] == "mpi-io" and s["operation"] == "write")
+    check((write["calls"], write["bytes"], write["errors"]) == (9, 9 * 65536, 0), write)
+    check(0 < write["exclusive_ns"] <= write["inclusive_ns"] and write["longest_ns"] <= write["inclusive_ns"], write)
+    check("sums of a job of 3 ranks" in good("stack", "show", place.path("data")), "the table")
+    sums = {(s["layer"], s["operation"]): s["calls"] for s in got["sums"]}
+    place.record("-c", place.path("stack.yaml"), command=command)
+    calls = collections.Counter((c["layer"], c["operation"]) for layer in ("mpi-io", "posix")
+                                for c in place.calls("--layer", layer))
+    check({k: n for k, n in sums.items() if k[0] == "mpi-io"} ==
+          {k: n for k, n in calls.items() if k[0] == "mpi-io"}, f"{sums} {calls}")
+
+
 def test_gaps(directory):
     """A layer that was named and never called is told, also when the recording is shown."""
     place = Place(directory, "pattern.c")

@@ -164,6 +164,7 @@ static int take_remark(void *ctx, int64_t wall_us, const char *text)
 
 	(void)wall_us;
 	stack_gaps_add(&t->spans->gaps, text);
+	job_sums_take(&t->spans->sums, text);
 	return 0;
 }
 
@@ -176,14 +177,16 @@ static int visit(
 	struct lp_err ignored = {0};
 	int r;
 
-	if (batch || !trace_log_has_spans(source))
+	if (batch)
+		return 0;
+	lp_archive_events(source, take_remark, t, &ignored);
+	if (!trace_log_has_spans(source))
 		return 0;
 	observer = lp_archive_meta_get(source, "observer");
 	t->observer = observer ? observer : "";
 	drive = lp_archive_meta_get(source, "drive");
 	if (drive && !t->spans->drive)
 		t->spans->drive = strdup(drive);
-	lp_archive_events(source, take_remark, t, &ignored);
 	r = trace_log_read(source, &to, err);
 	t->damaged |= r == -EBADMSG;
 	if (r == -ENOMEM)

@@ -36,6 +36,7 @@ struct spans {
 	char **texts;
 	size_t n_texts, cap_texts;
 	struct stack_gaps gaps; /* that the recordings tell of */
+	struct job_sums sums;	/* of recordings that have sums only */
 	char *drive;		/* that the configuration of the recording named; NULL: none */
 };
 

@@ -375,6 +375,14 @@ static void file_finish(struct spans_reading *r, struct spans_file *f)
 		if (f->header.called >> i & 1)
 			t->called |= 1u << layer_find(layer_names[i]);
 	}
+	for (unsigned i = 0; f->header.summing && i < SPANS_LAYERS; i++) {
+		for (unsigned op = 0; op < SPANS_OPS; op++)
+			job_sums_add(&t->sums, (unsigned)layer_find(layer_names[i]), op,
+				&f->header.sums[i][op]);
+	}
+	if (f->header.summing && f->header.reduced <= 1 << 24)
+		t->sums.n_ranks =
+			f->header.reduced > t->sums.n_ranks ? f->header.reduced : t->sums.n_ranks;
 	t->lost += f->header.lost;
 	t->killed += f->known && !f->header.ended && f->header.called && !is_followed(r, f);
 	t->damaged += !f->known;

@@ -5,6 +5,7 @@
 #define TRACE_SPANS_READING_H
 
 #include "model/span.h"
+#include "trace/stack/job_sums.h"
 
 #include <limpet/err.h>
 #include <stdbool.h>
@@ -16,10 +17,11 @@ struct spans_totals {
 	uint64_t open; /* spans that never ended */
 	uint64_t
 		killed; /* processes that did not end by themselves, though they called something */
-	uint64_t damaged;    /* records, or files, that make no sense */
-	uint32_t called;     /* 1 << place in layers[]: layers that were called */
-	int32_t n_ranks;     /* of the MPI job, 0: it is none */
-	uint32_t ranks_seen; /* processes that said their rank */
+	uint64_t damaged;     /* records, or files, that make no sense */
+	uint32_t called;      /* 1 << place in layers[]: layers that were called */
+	int32_t n_ranks;      /* of the MPI job, 0: it is none */
+	uint32_t ranks_seen;  /* processes that said their rank */
+	struct job_sums sums; /* where no spans were asked for */
 };
 
 struct spans_reading;

@@ -223,6 +223,7 @@ static void environment_set(const struct spans_run *r)
 	setenv(SPANS_OPERATIONS_VARIABLE, mask, 1);
 	marks_set(c);
 	functions_set(c);
+	setenv(SPANS_SUMMARY_VARIABLE, c->summary ? "1" : "0", 1);
 	setenv(SPANS_RANGES_VARIABLE, r->ranges ? r->ranges : "", 1);
 	setenv(SPANS_APPLICATION_VARIABLE, c->application ? c->application : "", 1);
 }
@@ -332,6 +333,21 @@ static void gaps_note(struct spans_run *r)
 	spool_event(r->spool, clock_us(CLOCK_REALTIME), text);
 }
 
+static void sums_note(struct spans_run *r)
+{
+	const struct job_sums *sums = &spans_reading_totals(r->reading)->sums;
+	char text[JOB_SUM_TEXT];
+
+	for (unsigned i = 0; i < layers_n; i++) {
+		for (unsigned op = 0; op < SPAN_OPS; op++) {
+			if (!sums->items[i][op].calls)
+				continue;
+			job_sum_format(sums, i, op, text);
+			spool_event(r->spool, clock_us(CLOCK_REALTIME), text);
+		}
+	}
+}
+
 static int spans_sample(
 	void *state, const struct instant *at, struct collect_sink *sink, struct lp_err *err)
 {
@@ -341,8 +357,10 @@ static int spans_sample(
 	if (at->last)
 		program_stop(r);
 	got = look(r, at->last, err);
-	if (at->last)
+	if (at->last) {
 		gaps_note(r);
+		sums_note(r);
+	}
 	return got < 0 ? got : named_rows_fill(r->rows, sink, err);
 }
 

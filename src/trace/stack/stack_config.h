@@ -61,6 +61,7 @@ struct stack_config {
 	uint32_t layers;	       /* 1 << place in layers[] */
 	uint32_t metrics;	       /* 1 << enum stack_wanted */
 	char *drive;		       /* NULL: none */
+	bool summary;		       /* sums per layer and operation, no single calls */
 	struct stack_function *functions;
 	size_t n_functions, cap_functions;
 };
