@@ -35,10 +35,11 @@ def incidents_at(url, seconds):
     return [incident["what"] for incident in found]
 
 
-def demo_with_page(server):
+def demo_with_page(server, report):
     """Run it with a page; Ctrl-C as soon as the page has an incident."""
-    with subprocess.Popen([LIMPET, "demo", "--live", "--page", "--name", NAME, "--on", server],
-                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([LIMPET, "demo", "--live", "--page", "--name", NAME, "--on", server,
+                           "--html", report], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
         out, page, opened = "", "", []
         for line in process.stdout:
             out += line
@@ -52,10 +53,10 @@ def demo_with_page(server):
 
 
 @lab.in_labs(NAME)
-def test_page(_):
+def test_page(directory):
     """a collector shows the fault as it happens, and goes with the cluster"""
     for server in ("s4", "s2"):
-        code, said, page, opened = demo_with_page(server)
+        code, said, page, opened = demo_with_page(server, directory + "/report.html")
         if code == 0 or "was not named" not in said:
             break
         print("# repeated:", *said.splitlines(), sep="\n# ", flush=True)
