@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "serve/http_listen.h"
 #include "serve/http_peer.h"
 #include "serve/http_slow.h"
@@ -29,6 +30,8 @@
 #define FEW_CONNECTIONS 4096
 #define TLS_FILE_MAX (1 << 20)
 #define TABLES_MAX 16
+/* One client may have this part of all bodies that are being received. */
+#define BODIES_SHARE 4
 
 struct table {
 	const struct http_route *routes;
@@ -48,6 +51,10 @@ struct http_server {
 	char *cert, *key, *ca;
 	pthread_mutex_t mutex; /* of the statistics */
 	struct http_stats stats;
+	/* Bytes of bodies that are being received, by who sends them. */
+	struct strmap senders;
+	uint64_t *sender_bytes;
+	size_t n_senders, cap_senders;
 };
 
 /* A request under way. */
@@ -107,19 +114,39 @@ static void count(struct http_server *s, uint64_t *counter)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-/* Account for bytes of a body; false: all bodies together would be too large. */
+/* Where the bytes of this client's bodies are counted, under the mutex; NULL: out of memory. */
+static uint64_t *sender_bytes(struct http_server *s, const char *who)
+{
+	uint32_t place;
+
+	if (strmap_get(&s->senders, who, &place))
+		return &s->sender_bytes[place];
+	place = (uint32_t)s->n_senders;
+	if (array_reserve(&s->sender_bytes, &s->cap_senders, s->n_senders + 1, sizeof(uint64_t)) <
+			0 ||
+		strmap_put(&s->senders, who, place) < 0)
+		return NULL;
+	s->sender_bytes[s->n_senders++] = 0;
+	return &s->sender_bytes[place];
+}
+
+/* Account for bytes of a body; false: all bodies together, or this client's, would be too large. */
 static bool body_room(struct exchange *x, size_t more)
 {
 	struct http_server *s = x->server;
+	uint64_t *own;
 	bool room;
 
 	pthread_mutex_lock(&s->mutex);
-	room = s->stats.body_bytes + more <= s->config.bodies_max;
-	if (room)
+	own = sender_bytes(s, x->who);
+	room = own && *own + more <= s->config.bodies_max / BODIES_SHARE &&
+		s->stats.body_bytes + more <= s->config.bodies_max;
+	if (room) {
+		*own += more;
 		s->stats.body_bytes += more;
-	pthread_mutex_unlock(&s->mutex);
-	if (room)
 		x->body_counted += more;
+	}
+	pthread_mutex_unlock(&s->mutex);
 	return room;
 }
 
@@ -127,6 +154,8 @@ static void exchange_free(struct exchange *x)
 {
 	pthread_mutex_lock(&x->server->mutex);
 	x->server->stats.body_bytes -= x->body_counted;
+	if (x->body_counted)
+		*sender_bytes(x->server, x->who) -= x->body_counted; /* it is there */
 	pthread_mutex_unlock(&x->server->mutex);
 	strbuf_release(&x->body);
 	strbuf_release(&x->answer.body);
@@ -399,7 +428,8 @@ static enum MHD_Result request_finish(
 		x->answer = (struct http_answer){0};
 	} else if (x->no_room) {
 		count(s, &s->stats.refused_busy);
-		http_fail(&a, MHD_HTTP_SERVICE_UNAVAILABLE, "too much is being received at once");
+		http_fail(&a, MHD_HTTP_SERVICE_UNAVAILABLE,
+			"too much is being received from you, or at once");
 		a.retry_after = 1;
 	} else if (x->route->slow && request_put_off(x, connection, method, path)) {
 		return MHD_YES;
@@ -651,6 +681,8 @@ void http_close(struct http_server *s)
 	http_watch_free(s->watch);
 	if (s->key)
 		explicit_bzero(s->key, strlen(s->key));
+	strmap_release(&s->senders);
+	free(s->sender_bytes);
 	free(s->cert);
 	free(s->key);
 	free(s->ca);
