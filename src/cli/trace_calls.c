@@ -19,6 +19,7 @@
 
 struct calls_options {
 	const char *output, *name;
+	struct send_options send;
 	int64_t interval_us, duration_us, flush_us;
 	uint64_t top;
 	struct calls_choice choice;
@@ -102,6 +103,7 @@ static int drive(const struct calls_options *opt, const struct calls_config *con
 	struct loop_stats stats = {0};
 	char begin[64];
 	const struct trace_drive d = {.output = output,
+		.send = &opt->send,
 		.instrument = {calls_instrument(c), c},
 		.meta = "trace=calls\n",
 		.begin = opt->quiet ? NULL : begin,

@@ -19,6 +19,7 @@
 #define TOP_DEFAULT 20
 
 struct functions_options {
+	struct send_options send;
 	struct option_list pids, functions, kernel;
 	const char *output, *name;
 	int64_t interval_us, duration_us, flush_us;
@@ -150,6 +151,7 @@ static int drive(const struct functions_options *opt, const struct probes_config
 	struct loop_stats stats = {0};
 	char begin[96];
 	const struct trace_drive d = {.output = output,
+		.send = &opt->send,
 		.instrument = {probes_instrument(p), p},
 		.meta = "trace=functions\n",
 		.begin = opt->quiet ? NULL : begin,

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/time.h"
 #include "cli/command.h"
 #include "collect/spool.h"
 #include "trace/calls/calls.h"
@@ -34,6 +35,18 @@ int trace_output_choose(const char *output, const char *name, const char *what,
 	return 0;
 }
 
+int trace_send_begin(const struct send_options *send, struct spool_config *spool, int64_t *flush_us,
+	struct lp_warn *warn, struct sender **ret, struct lp_err *err)
+{
+	/* Traces that were made before, perhaps of something else, are not sent unasked. */
+	int r = send_options_begin(send, spool, spool->observer,
+		clock_us(CLOCK_REALTIME) - US_PER_SEC, warn, ret, err);
+
+	if (r == 0 && *ret && *flush_us > SEND_FLUSH_US)
+		*flush_us = SEND_FLUSH_US;
+	return r;
+}
+
 DEFINE_CLEANUP(struct ticker *, ticker_free);
 
 int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struct lp_err *err)
@@ -54,9 +67,12 @@ int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struc
 			.logs = d->logs,
 			.anew = true,
 			.private = true}};
+	struct sender *sender = NULL;
 	size_t len;
 	int r = ticker_system(&ticker, err);
 
+	if (r == 0 && d->send)
+		r = trace_send_begin(d->send, &loop.spool, &loop.flush_us, d->warn, &sender, err);
 	if (r < 0)
 		return r;
 	observer_meta(true, meta);
@@ -65,7 +81,9 @@ int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struc
 	if (d->begin)
 		fprintf(stderr, "%s, into %s; Ctrl-C stops\n", d->begin,
 			output->path ? output->path : output->dir);
-	return loop_run(&loop, ticker, ret_stats, err);
+	r = loop_run(&loop, ticker, ret_stats, err);
+	send_options_end(sender, d->send, !d->begin);
+	return r;
 }
 
 int trace_check_written(const struct loop_stats *stats, struct lp_err *err)

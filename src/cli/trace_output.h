@@ -3,6 +3,7 @@
 #define CLI_TRACE_OUTPUT_H
 
 #include "cli/observer.h"
+#include "cli/send_options.h"
 #include "collect/loop.h"
 #include "trace/named_rows.h"
 #include <jansson.h>
@@ -30,6 +31,7 @@ struct trace_output {
 			"write to disk this often: what a crash can cost " flush},                 \
 		{"top", 0, OPTION_UINT, offsetof(type, top), "N",                                  \
 			"functions in the closing summary [20]"},                                  \
+		SEND_OPTIONS(offsetof(type, send)),                                                \
 		{"quiet", 'q', OPTION_FLAG, offsetof(type, quiet), NULL,                           \
 			"say nothing unless something is wrong"},                                  \
 	{                                                                                          \
@@ -46,16 +48,22 @@ int trace_output_choose(const char *output, const char *name, const char *what,
 struct trace_drive {
 	const struct trace_output *output;
 	struct loop_instrument instrument;
-	struct loop_instrument besides; /* begins after it; instrument NULL: none */
-	const char *meta;		/* lines "key=value\n" about the instrument */
-	const char *begin;		/* told at the start, before "into PATH"; NULL: be quiet */
-	bool logs;			/* there are logs besides samples */
+	struct loop_instrument besides;	 /* begins after it; instrument NULL: none */
+	const char *meta;		 /* lines "key=value\n" about the instrument */
+	const char *begin;		 /* told at the start, before "into PATH"; NULL: be quiet */
+	bool logs;			 /* there are logs besides samples */
+	const struct send_options *send; /* NULL: nothing is sent */
 	int64_t interval_us, flush_us, duration_us;
 	struct lp_warn *warn;
 };
 
 /* Until it is stopped or the duration is over. */
 int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struct lp_err *err);
+
+/* Begin to send a trace that a spool of this configuration will write, if that was asked for; it is
+ * then flushed every second. */
+int trace_send_begin(const struct send_options *send, struct spool_config *spool, int64_t *flush_us,
+	struct lp_warn *warn, struct sender **ret, struct lp_err *err);
 
 /* What the loop could not write is a failure. */
 int trace_check_written(const struct loop_stats *stats, struct lp_err *err);

@@ -20,6 +20,7 @@
 
 struct samples_options {
 	const char *output, *name;
+	struct send_options send;
 	int64_t interval_us, duration_us, flush_us;
 	uint64_t top;
 	struct profile_options profile;
@@ -140,6 +141,7 @@ static int drive(const struct samples_options *opt, const struct profile_config 
 	struct loop_stats stats = {0};
 	char meta[128], begin[128];
 	const struct trace_drive d = {.output = output,
+		.send = &opt->send,
 		.instrument = {profile_instrument(p), p},
 		.meta = meta,
 		.begin = opt->quiet ? NULL : begin,

@@ -32,6 +32,7 @@ struct syscalls_options {
 	int64_t interval_us, flush_us, duration_us, slow_us, stuck_us;
 	uint64_t ring_bytes;
 	struct option_list pids, comms, users, ports;
+	struct send_options send;
 	bool summary, records, quiet, json, exit_status;
 };
 
@@ -79,7 +80,8 @@ static const struct option_def options[] = {
 	{"ring", 0, OPTION_BYTES, AT(ring_bytes), "SIZE",
 		"room for events between kernel and limpet, 64K to 1G [16M]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
-		"write to disk this often: what a crash can cost [10s]"},
+		"write to disk this often: what a crash can cost [10s; with --send 1s]"},
+	SEND_OPTIONS(AT(send)),
 	{"exit-status", 0, OPTION_FLAG, AT(exit_status), NULL,
 		"exit with the status of COMMAND (128 and the number of the signal that ended it) "
 		"if the trace is good"},
@@ -340,8 +342,15 @@ static int trace(const struct syscalls_options *opt, struct trace_request *q,
 	_cleanup_(ticker_freep) struct ticker *ticker = NULL;
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct trace_session_config *c = &q->config;
-	int r;
+	struct spool_config spool = {
+		.dir = c->dir, .name = c->name, .path = c->path, .observer = c->observer};
+	struct sender *sender = NULL;
+	int r = trace_send_begin(&opt->send, &spool, &c->flush_us, &warn, &sender, err);
 
+	if (r < 0)
+		return r;
+	c->written = spool.written;
+	c->written_ctx = spool.written_ctx;
 	c->warn = &warn;
 	c->started = closing_started;
 	c->progress = closing_progress;
@@ -351,6 +360,7 @@ static int trace(const struct syscalls_options *opt, struct trace_request *q,
 	r = ticker_system(&ticker, err);
 	if (r == 0)
 		r = trace_session_run(c, ticker, stats, err);
+	send_options_end(sender, &opt->send, opt->quiet);
 	c->warn = NULL;
 	c->ctx = NULL;
 	if (r < 0)

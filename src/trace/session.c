@@ -384,6 +384,8 @@ int trace_session_run(const struct trace_session_config *config, struct ticker *
 			.path = config->path,
 			.observer = config->observer,
 			.meta = config->meta,
+			.written = config->written,
+			.written_ctx = config->written_ctx,
 			.anew = true,
 			.logs = true,
 			.private = true},

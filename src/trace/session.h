@@ -42,6 +42,9 @@ struct trace_session_config {
 	int64_t interval_us, flush_us;
 	int64_t duration_us; /* 0: until stopped, or nothing is left */
 	int64_t stuck_ns;    /* what does not wait by design is stuck after this */
+	/* As in struct spool_config; may be NULL. */
+	void (*written)(void *ctx, const char *path, uint64_t size);
+	void *written_ctx;
 	struct lp_warn *warn;
 	/* Called when everything from now on will be seen. May be NULL. */
 	void (*started)(void *ctx, const struct trace_stats *stats);

@@ -239,6 +239,25 @@ def test_kept():
             server.stop()
 
 
+def test_trace():
+    """Traces go the same way."""
+    with Place() as place, Collector(place.sub("data")) as collector:
+        directory = place.sub("traces")
+        process = subprocess.run([LIMPET, "trace", "syscalls", "--backend", "ptrace", "--records", "-n", "a",
+                                  "-o", directory, "--send", collector.url, "--", "sh", "-c",
+                                  "for i in 1 2 3; do cat /etc/passwd >/dev/null; sleep 0.7; done"],
+                                 capture_output=True, text=True, check=False, timeout=120)
+        check(process.returncode == 0, process)
+        file, = archives(directory)
+        check(file.startswith("a-syscalls-") and "sent" in process.stderr, f"{file}: {process}")
+        wait_for("the copy", lambda: complete(collector, "a"))
+        calls = [run(LIMPET, "show", "--calls", os.path.join(d, file)) for d in (directory, collector.data)]
+        check("/etc/passwd" in calls[0] and calls[0] == calls[1], "the calls differ")
+        done = subprocess.run([LIMPET, "trace", "syscalls", "-o", place.path + "/x.lpa", "--send", collector.url,
+                               "--", "true"], capture_output=True, text=True, check=False, timeout=60)
+        check(done.returncode == 2 and "needs a directory" in done.stderr, done)
+
+
 def test_enroll():
     with Place() as place:
         data = place.sub("data")
@@ -264,6 +283,7 @@ CASES = [
     ("URLs that would give something away", test_urls),
     ("a full disk at the collector", test_disk_full),
     ("old archives", test_kept),
+    ("traces", test_trace),
     ("tokens", test_enroll),
 ]
 tap.main([c for c in CASES if len(sys.argv) < 2 or sys.argv[1] in c[1].__name__])
