@@ -3,8 +3,10 @@
 #include "cli/stop.h"
 
 #include "base/cleanup.h"
+#include "serve/credential.h"
 #include "serve/serve.h"
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +104,24 @@ static int usage_check(const struct serve_options *opt, int n_args, char **args,
 	return 0;
 }
 
+/* Where systemd has put certificate, key and authority. */
+struct tls_paths {
+	char cert[PATH_MAX], key[PATH_MAX], ca[PATH_MAX];
+};
+
+/* What was not named is what the unit hands over, if that is there. */
+static void tls_find(struct tls_paths *p, struct serve_config *c)
+{
+	if (!c->tls_cert_file && !c->tls_key_file &&
+		credential_find("limpet.cert", p->cert, sizeof(p->cert)) &&
+		credential_find("limpet.key", p->key, sizeof(p->key))) {
+		c->tls_cert_file = p->cert;
+		c->tls_key_file = p->key;
+	}
+	if (!c->tls_client_ca_file && credential_find("limpet.client-ca", p->ca, sizeof(p->ca)))
+		c->tls_client_ca_file = p->ca;
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
@@ -120,9 +140,11 @@ static int run(
 		.keep_bytes = opt->keep_bytes,
 		.look_back_us = opt->look_back_us,
 		.warn = &warn};
+	struct tls_paths tls;
 	int r = usage_check(opt, n_args, args, err);
 
 	(void)data;
+	tls_find(&tls, &c);
 	if (r == 0)
 		r = speed_parse(opt->speed, &c.speed, err);
 	if (r == 0 && opt->replay.n)

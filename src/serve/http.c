@@ -548,6 +548,7 @@ static void descriptors_raise(struct http_server *s)
 		s->config.connections_max, (uint64_t)limit.rlim_cur);
 }
 
+/* not fuzzed: GnuTLS reads what the administrator put there. */
 static int tls_load(struct http_server *s, struct lp_err *err)
 {
 	const struct http_config *c = &s->config;

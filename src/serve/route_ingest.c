@@ -1,8 +1,7 @@
 /* What servers send, and what the collector has of them. */
-#include "serve/ingest.h"
+#include "serve/ingest_request.h"
 #include "serve/serve.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -11,30 +10,11 @@
 
 #define PREFIX "/api/v1/ingest/"
 
-/* "OBSERVER/FILE" or "OBSERVER". */
-struct target {
-	char observer[INGEST_NAME_MAX];
-	const char *file; /* NULL: none */
-};
-
-static bool target_parse(const char *rest, struct target *ret)
-{
-	const char *slash = strchr(rest, '/');
-	size_t len = slash ? (size_t)(slash - rest) : strlen(rest);
-
-	if (len >= sizeof(ret->observer) || (slash && strchr(slash + 1, '/')))
-		return false;
-	memcpy(ret->observer, rest, len);
-	ret->observer[len] = '\0';
-	ret->file = slash ? slash + 1 : NULL;
-	return ingest_observer_name(ret->observer);
-}
-
 /* Who writes under which name? Asked before a body is read. */
-static bool target_check(
-	struct serve *s, const struct http_request *rq, struct target *t, struct http_answer *a)
+static bool target_check(struct serve *s, const struct http_request *rq, struct ingest_target *t,
+	struct http_answer *a)
 {
-	if (!target_parse(rq->rest, t)) {
+	if (!ingest_target_parse(rq->rest, t)) {
 		ingest_count(s->ingest, NULL, INGEST_BAD_REQUEST);
 		http_fail(a, 400, "'%.100s' is not OBSERVER/FILE", rq->rest);
 		return false;
@@ -52,20 +32,9 @@ static bool target_check(
 
 static void before_body(void *ctx, const struct http_request *rq, struct http_answer *a)
 {
-	struct target t;
+	struct ingest_target t;
 
 	target_check(ctx, rq, &t, a);
-}
-
-static bool number_parse(const char *text, int base, uint64_t max, uint64_t *ret)
-{
-	char *end;
-
-	if (!text || !*text || *text == '-' || *text == '+')
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, base);
-	return !*end && !errno && *ret <= max;
 }
 
 static unsigned status_of(enum ingest_refusal no)
@@ -94,8 +63,7 @@ static unsigned status_of(enum ingest_refusal no)
 static void put(void *ctx, const struct http_request *rq, struct http_answer *a)
 {
 	struct serve *s = ctx;
-	struct target t;
-	uint64_t from, sum = 0;
+	struct ingest_target t;
 	struct ingest_put put = {.body = rq->body, .size = rq->body_size};
 	struct ingest_place place = {0};
 	struct lp_err err = {0};
@@ -103,16 +71,13 @@ static void put(void *ctx, const struct http_request *rq, struct http_answer *a)
 
 	if (!target_check(s, rq, &t, a))
 		return;
-	if (!t.file || !number_parse(http_query(rq, "from"), 10, INT64_MAX, &from) ||
-		!number_parse(http_query(rq, "sum"), 16, UINT32_MAX, &sum)) {
+	if (!t.file || !ingest_numbers_parse(http_query(rq, "from"), http_query(rq, "sum"), &put)) {
 		ingest_count(s->ingest, t.observer, INGEST_BAD_REQUEST);
 		http_fail(a, 400, "it should be " PREFIX "OBSERVER/FILE?from=FRAMES&sum=HEX");
 		return;
 	}
 	put.observer = t.observer;
 	put.file = t.file;
-	put.from = from;
-	put.sum = (uint32_t)sum;
 	put.last = http_query(rq, "last") != NULL;
 	no = ingest_put(s->ingest, &put, &place, &err);
 	if (no != INGEST_FINE) {
@@ -127,7 +92,7 @@ static void put(void *ctx, const struct http_request *rq, struct http_answer *a)
 static void list(void *ctx, const struct http_request *rq, struct http_answer *a)
 {
 	struct serve *s = ctx;
-	struct target t;
+	struct ingest_target t;
 	struct lp_err err = {0};
 
 	if (!target_check(s, rq, &t, a))

@@ -2,11 +2,13 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "serve/credential.h"
 #include "serve/http_listen.h"
 #include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,16 +94,12 @@ static int url_check(const char *url, bool *ret_plain, struct lp_err *err)
 /* Where the token is: what was named, what systemd hands over, what is usual. */
 static char *token_file_find(const struct send_target *t)
 {
-	const char *credentials = getenv("CREDENTIALS_DIRECTORY");
-	struct stat st;
-	char *path = NULL;
+	char path[PATH_MAX];
 
 	if (t->token_file)
 		return strdup(t->token_file);
-	if (credentials && asprintf(&path, "%s/" SEND_TOKEN_CREDENTIAL, credentials) > 0 &&
-		stat(path, &st) == 0 && st.st_size > 0)
-		return path;
-	free(path);
+	if (credential_find(SEND_TOKEN_CREDENTIAL, path, sizeof(path)))
+		return strdup(path);
 	return access(SEND_TOKEN_FILE, F_OK) == 0 ? strdup(SEND_TOKEN_FILE) : NULL;
 }
 
@@ -116,7 +114,8 @@ static void mode_check(struct send_http *h)
 	lp_warn_raise(h->warn, "everybody can read the token in %s; chmod 600 it", h->token_file);
 }
 
-/* Read the token, and make the headers of all requests. */
+/* Read the token, and make the headers of all requests (not fuzzed: it is one word, which is cut at
+ * the first blank). */
 static int headers_make(struct send_http *h, struct lp_err *err)
 {
 	_cleanup_free_ char *token = NULL;

@@ -135,6 +135,7 @@ static int list_save(const struct token_list *l, const char *dir, struct lp_err 
 	_cleanup_(strbuf_release) struct strbuf text = {0};
 	_cleanup_(output_release) struct output out = {0};
 	_cleanup_free_ char *path = file_path(dir);
+	struct stat st;
 	int r;
 
 	for (size_t i = 0; i < l->n; i++)
@@ -144,6 +145,9 @@ static int list_save(const struct token_list *l, const char *dir, struct lp_err 
 	r = output_open(&out, path, err);
 	if (r < 0)
 		return r;
+	/* What root enrols is for the collector, which owns the directory. */
+	if (geteuid() == 0 && stat(dir, &st) == 0 && fchown(out.fd, st.st_uid, st.st_gid) < 0)
+		return lp_err_sys(err, -errno, "cannot give %s to its owner", path);
 	if (fchmod(out.fd, 0600) < 0)
 		return lp_err_sys(err, -errno, "cannot protect %s", path);
 	r = file_pwrite_full(out.fd, text.text ? text.text : "", text.len, 0);

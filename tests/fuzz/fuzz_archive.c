@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "fix_frame.h"
 #include <fcntl.h>
 #include <limpet/log.h>
 #include <stdio.h>
@@ -17,25 +18,6 @@
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) __attribute__((weak));
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-
-/* The checksums of the chunks of a data or log frame are in its head. */
-static void fix_chunks(uint8_t *payload, uint32_t head_size, uint32_t payload_size)
-{
-	struct cursor in = {.p = payload, .end = payload + head_size};
-	uint64_t n = cursor_varint(&in), at = head_size;
-
-	for (uint64_t i = 0; i < n && !in.bad; i++) {
-		uint64_t stored = cursor_varint(&in);
-		uint8_t *crc;
-
-		cursor_varint(&in);
-		crc = (uint8_t *)cursor_bytes(&in, 4);
-		if (!crc || stored > payload_size - at)
-			return;
-		put_u32(crc, crc32c(0, payload + at, stored));
-		at += stored;
-	}
-}
 
 /* Index entries repeat the fields of the frames that they point at. */
 static void fix_entries(uint8_t *data, size_t size, uint8_t *payload, uint32_t payload_size)
@@ -49,23 +31,14 @@ static void fix_entries(uint8_t *data, size_t size, uint8_t *payload, uint32_t p
 }
 
 /* Make the frame at `at` sound; returns where the next one begins. */
-static size_t fix_frame(uint8_t *data, size_t size, size_t at)
+static size_t fix_any_frame(uint8_t *data, size_t size, size_t at)
 {
-	uint8_t *header = data + at, *payload = header + FRAME_HEADER_SIZE;
-	size_t left = size - at - FRAME_HEADER_SIZE;
-	uint32_t payload_size = get_u32(header + 8), head_size = get_u32(header + 12);
+	uint8_t *header = data + at;
+	uint32_t payload_size = get_u32(header + 8);
 
-	if (payload_size > left)
-		put_u32(header + 8, payload_size = (uint32_t)left);
-	if (head_size > payload_size)
-		put_u32(header + 12, head_size = payload_size);
-	if (header[4] == FRAME_DATA || header[4] == FRAME_LOG)
-		fix_chunks(payload, head_size, payload_size);
-	else if (header[4] == FRAME_INDEX)
-		fix_entries(data, size, payload, payload_size);
-	put_u32(header + 16, crc32c(0, payload, head_size));
-	put_u32(header + 40, crc32c(0, header, 40));
-	return at + FRAME_HEADER_SIZE + payload_size;
+	if (header[4] == FRAME_INDEX && payload_size <= size - at - FRAME_HEADER_SIZE)
+		fix_entries(data, size, header + FRAME_HEADER_SIZE, payload_size);
+	return fix_frame(data, size, at);
 }
 
 static void fix_file(uint8_t *data, size_t size)
@@ -77,7 +50,7 @@ static void fix_file(uint8_t *data, size_t size)
 	put_u32(data + 12, crc32c(0, data, 12));
 	while (at + FRAME_HEADER_SIZE <= size) {
 		if (format_is_frame_magic(data + at))
-			at = fix_frame(data, size, at);
+			at = fix_any_frame(data, size, at);
 		else
 			at++;
 	}

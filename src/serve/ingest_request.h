@@ -1,0 +1,19 @@
+/* What the first line of a server's request says. */
+#ifndef SERVE_INGEST_REQUEST_H
+#define SERVE_INGEST_REQUEST_H
+
+#include "serve/ingest.h"
+
+/* "OBSERVER/FILE" or "OBSERVER", behind /api/v1/ingest/. */
+struct ingest_target {
+	char observer[INGEST_NAME_MAX];
+	const char *file; /* NULL: none */
+};
+
+/* false: it is neither. Whether FILE is a good name is for ingest_put() to say. */
+bool ingest_target_parse(const char *rest, struct ingest_target *ret);
+
+/* The numbers in ?from=FRAMES&sum=HEX, of which any may be NULL. */
+bool ingest_numbers_parse(const char *from, const char *sum, struct ingest_put *ret);
+
+#endif
