@@ -102,6 +102,14 @@ static int summary_print(const struct attach_options *opt, uint32_t mask,
 	return 0;
 }
 
+static void tell_ready(void *ctx)
+{
+	const struct trace_output *output = ctx;
+
+	fprintf(stderr, "watching the I/O of daemons and disks, into %s; Ctrl-C stops\n",
+		output->path ? output->path : output->dir);
+}
+
 static int record(const struct attach_options *opt, uint32_t mask, const struct daemons *daemons,
 	struct lp_err *err)
 {
@@ -113,23 +121,22 @@ static int record(const struct attach_options *opt, uint32_t mask, const struct 
 		.layers = mask,
 		.daemons = *daemons,
 		.wall_offset_ns = clock_wall_offset_ns(),
-		.ring_bytes = opt->ring_bytes};
+		.ring_bytes = opt->ring_bytes,
+		.ready = opt->quiet ? NULL : tell_ready,
+		.ready_ctx = &output};
 	int r = trace_output_choose(opt->output, opt->name, "stack", &output, err);
 
 	if (r == 0)
 		r = kernel_run_new(&config, &run, err);
 	if (r == 0)
-		r = trace_drive(
-			&(struct trace_drive){.output = &output,
-				.instrument = {&instrument_kernel_layers, run},
-				.meta = "trace=stack\n",
-				.begin =
-					opt->quiet ? NULL : "watching the I/O of daemons and disks",
-				.logs = true,
-				.interval_us = US_PER_SEC,
-				.flush_us = 10 * US_PER_SEC,
-				.duration_us = opt->duration_us,
-				.warn = &warn},
+		r = trace_drive(&(struct trace_drive){.output = &output,
+					.instrument = {&instrument_kernel_layers, run},
+					.meta = "trace=stack\n",
+					.logs = true,
+					.interval_us = US_PER_SEC,
+					.flush_us = 10 * US_PER_SEC,
+					.duration_us = opt->duration_us,
+					.warn = &warn},
 			&stats, err);
 	if (r == 0)
 		r = summary_print(opt, mask, run, &stats, err);

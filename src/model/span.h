@@ -30,7 +30,7 @@ enum span_op {
 	2u /* it had not ended when its process or the recording did; end_ns is when */
 #define SPAN_BUFFERED 4u /* the call returned before its data was where it belongs (writeback) */
 /* Of a disk, where it moves pages of a file: `inode` is that file's, `key` the offset in it.
- * `offset` is the place on the disk in any case. */
+ * `offset` is the place on the whole disk in any case, also where `device` is a partition. */
 #define SPAN_MAPPED 8u
 
 #define SPAN_NO_OFFSET INT64_C(-1)

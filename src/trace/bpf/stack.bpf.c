@@ -206,6 +206,8 @@ int on_enter(uint64_t *ctx)
 	call_fill(&c, (struct pt_regs *)ctx[0]);
 	if (c.kind == STACK_FILE_STORAGE && settings.block)
 		watch_device(c.device);
+	if (c.kind == STACK_FILE_STORAGE && settings.own && c.writes)
+		watch_inode(c.device, c.inode);
 	if (c.kind == STACK_FILE_NONE || !(*role & STACK_ROLE_DAEMON))
 		return 0;
 	c.start_ns = bpf_ktime_get_ns();
@@ -267,6 +269,16 @@ FORCE_INLINE void bio_pages(struct bio *bio, struct stack_event *e)
 		e->inode = e->key = 0;
 }
 
+/* Is it asked for by a watched process, or a file that one wrote to? */
+FORCE_INLINE bool is_own(const struct stack_event *e)
+{
+	struct stack_inode key = {e->device, e->inode};
+
+	if (bpf_map_lookup_elem(&targets, &e->pid))
+		return true;
+	return e->flags & STACK_EVENT_MAPPED && bpf_map_lookup_elem(&written, &key);
+}
+
 SEC("tp_btf/block_bio_queue")
 int on_bio_queue(uint64_t *ctx)
 {
@@ -284,6 +296,8 @@ int on_bio_queue(uint64_t *ctx)
 	if (e.op == 1)
 		e.flags |= STACK_EVENT_WRITES;
 	bio_pages(bio, &e);
+	if (settings.own && !is_own(&e))
+		return 0;
 	if (bpf_map_update_elem(&open_bios, &key, &e, BPF_ANY))
 		count_lost();
 	return 0;

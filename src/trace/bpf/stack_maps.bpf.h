@@ -60,6 +60,18 @@ struct {
 	__type(value, struct stack_event);
 } open_client SEC(".maps");
 
+struct stack_inode {
+	uint64_t device, inode;
+};
+
+/* Files that watched processes wrote to: what is written of them later is theirs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct stack_inode);
+	__type(value, uint8_t);
+} written SEC(".maps");
+
 enum stack_file { STACK_FILE_NONE, STACK_FILE_STORAGE, STACK_FILE_TCP, STACK_FILE_FUSE };
 
 /* The call that a thread of a daemon is in. */
@@ -115,6 +127,15 @@ FORCE_INLINE void watch_device(uint64_t device)
 
 	if (!is_watched(&disks, key))
 		bpf_map_update_elem(&disks, &key, &one, BPF_ANY);
+}
+
+FORCE_INLINE void watch_inode(uint64_t device, uint64_t inode)
+{
+	struct stack_inode key = {device, inode};
+	uint8_t one = 1;
+
+	if (!bpf_map_lookup_elem(&written, &key))
+		bpf_map_update_elem(&written, &key, &one, BPF_ANY);
 }
 
 /* The file system that is served through an open /dev/fuse is watched from now on; its device, or

@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "collect/spool.h"
 #include "trace/named_rows.h"
+#include "trace/stack/gaps.h"
 #include "trace/stack/kernel_files.h"
 #include "trace/stack/kernel_watch.h"
 #include "trace/stack/layer.h"
@@ -90,7 +91,8 @@ int kernel_run_new(
 		r->spans = kernel_spans_new(&r->spans_config);
 	}
 	if (r && r->rows && r->spans)
-		got = kernel_watch_open(config->layers, config->ring_bytes, &r->watch, err);
+		got = kernel_watch_open(
+			config->layers, config->children, config->ring_bytes, &r->watch, err);
 	else
 		lp_err_sys(err, -ENOMEM, "cannot follow I/O");
 	if (got < 0) {
@@ -155,7 +157,11 @@ static int kernel_begin(void *state, struct collect_sink *sink, struct lp_err *e
 	r->spool = sink->spool;
 	if (r->config->children)
 		got = kernel_watch_process(r->watch, getpid(), children, err);
-	return got == 0 ? kernel_watch_attach(r->watch, err) : got;
+	if (got == 0)
+		got = kernel_watch_attach(r->watch, err);
+	if (got == 0 && r->config->ready)
+		r->config->ready(r->config->ready_ctx);
+	return got;
 }
 
 static int on_event(void *ctx, const void *event, size_t size)
@@ -212,6 +218,20 @@ static int kernel_serve(void *state, int timeout_ms, struct lp_err *err)
 	return got < 0 ? got : is_over(r);
 }
 
+/* What is missing is in the archive, too. */
+static void gaps_note(const struct kernel_run *r)
+{
+	struct stack_gaps gaps = {.lost = r->counts.lost,
+		.open = kernel_spans_totals(r->spans)->open,
+		.damaged = kernel_spans_totals(r->spans)->damaged};
+	char text[STACK_GAPS_TEXT];
+
+	if (!stack_gaps_any(&gaps))
+		return;
+	stack_gaps_format(&gaps, text);
+	spool_event(r->spool, clock_us(CLOCK_REALTIME), text);
+}
+
 /* Let go of the kernel, and take what is there. */
 static int finish(struct kernel_run *r, struct lp_err *err)
 {
@@ -223,6 +243,7 @@ static int finish(struct kernel_run *r, struct lp_err *err)
 	if (got == 0)
 		got = kernel_spans_end(r->spans, clock_ns(CLOCK_MONOTONIC));
 	r->counts = kernel_watch_counts(r->watch);
+	gaps_note(r);
 	kernel_watch_close(r->watch);
 	r->watch = NULL;
 	return got < 0 ? lp_err_sys(err, got, "cannot keep what the kernel tells") : 0;

@@ -13,9 +13,13 @@ struct kernel_run_config {
 	uint32_t layers; /* 1 << place in layers[]; those that are not in the kernel are left alone
 			  */
 	struct daemons daemons; /* what it points to outlives the instrument */
-	bool children;		/* also the disks of files of processes that we start */
+	bool children; /* of disks, what processes that we start (and daemons) ask for, and files
+			  that they write; else all of the disks of daemons' files */
 	uint64_t ring_bytes;	/* 0: 16 MiB */
 	int64_t wall_offset_ns; /* clock_wall_offset_ns() */
+	/* Called when everything from then on will be seen; may be NULL. */
+	void (*ready)(void *ctx);
+	void *ready_ctx;
 	/* It ends when this says so, and `linger_us` later; NULL: when the loop does. */
 	bool (*ended)(const void *ctx);
 	const void *ended_ctx;

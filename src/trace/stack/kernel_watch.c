@@ -132,7 +132,7 @@ static void settings_fill(struct stack_settings *s, uint32_t mask, uint32_t ring
 }
 
 /* Only the programs that are needed, with what they are to know. */
-static int prepare(struct kernel_watch *w, uint64_t ring_bytes)
+static int prepare(struct kernel_watch *w, bool own, uint64_t ring_bytes)
 {
 	uint32_t size = ring_size(ring_bytes);
 	struct stack_settings settings = {0};
@@ -141,6 +141,7 @@ static int prepare(struct kernel_watch *w, uint64_t ring_bytes)
 	int r = ring && rodata ? bpf_map__set_max_entries(ring, size) : -EINVAL;
 
 	settings_fill(&settings, w->layers, size);
+	settings.own = own;
 	if (r == 0)
 		r = bpf_map__set_initial_value(rodata, &settings, sizeof(settings));
 	for (const struct kernel_point *p = kernel_points; r == 0 && p->program; p++) {
@@ -174,7 +175,7 @@ static int on_event(void *ctx, void *data, size_t size)
 }
 
 int kernel_watch_open(
-	uint32_t mask, uint64_t ring_bytes, struct kernel_watch **ret, struct lp_err *err)
+	uint32_t mask, bool own, uint64_t ring_bytes, struct kernel_watch **ret, struct lp_err *err)
 {
 	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = "limpet_stack"};
 	_cleanup_(kernel_watch_closep) struct kernel_watch *w = calloc(1, sizeof(*w));
@@ -185,7 +186,7 @@ int kernel_watch_open(
 	w->layers = mask;
 	bpf_complaint_listen();
 	w->object = bpf_object__open_mem(programs, sizeof(programs) - 1, &opts);
-	r = w->object ? prepare(w, ring_bytes) : -errno;
+	r = w->object ? prepare(w, own, ring_bytes) : -errno;
 	if (r == 0)
 		r = bpf_object__load(w->object);
 	if (r == 0)

@@ -15,9 +15,10 @@
 struct kernel_watch;
 
 /* Load what `layers` (1 << place in layers[]) needs, with a ring of so many bytes (0: 16 MiB).
- * Nothing runs yet. -EPERM, -EOPNOTSUPP: this kernel, or user, cannot; the error says why. */
-int kernel_watch_open(
-	uint32_t layers, uint64_t ring_bytes, struct kernel_watch **ret, struct lp_err *err);
+ * `own`: of disks, only what watched processes ask for, and files that they wrote to. Nothing runs
+ * yet. -EPERM, -EOPNOTSUPP: this kernel, or user, cannot; the error says why. */
+int kernel_watch_open(uint32_t layers, bool own, uint64_t ring_bytes, struct kernel_watch **ret,
+	struct lp_err *err);
 void kernel_watch_close(struct kernel_watch *w);
 
 /* Put the programs at their places. */

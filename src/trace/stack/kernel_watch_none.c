@@ -4,9 +4,10 @@
 #include <errno.h>
 
 int kernel_watch_open(
-	uint32_t mask, uint64_t ring_bytes, struct kernel_watch **ret, struct lp_err *err)
+	uint32_t mask, bool own, uint64_t ring_bytes, struct kernel_watch **ret, struct lp_err *err)
 {
 	(void)mask;
+	(void)own;
 	(void)ring_bytes;
 	(void)ret;
 	return lp_err_set(err, -EOPNOTSUPP,

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Calls of a program on a local file system, joined to what reached the disk under it: every request belongs to the
+calls whose data it moved. And the plans and complaints of what watches the kernel."""
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+from program import LIMPET, bad, good, limpet, run_tests, tests_of
+from stack_joins import Joins, compile_numbered, judge
+from tap import Skip, check, run
+
+LAYERS = ("--layers", "posix,block")
+
+
+def skip_unless_possible():
+    """Without rights or BPF nothing in the kernel can be watched."""
+    if os.geteuid() != 0:
+        raise Skip("watching the kernel needs root")
+    if not os.access("/dev/loop-control", os.W_OK):
+        raise Skip("there is no /dev/loop-control")
+    ran = limpet("stack", "attach", "-d", "100ms", "-q", "-o", "/dev/null/x.lpa")
+    if "BPF" in ran.err:
+        raise Skip(ran.err.strip())
+
+
+@contextlib.contextmanager
+def disk(directory, kind):
+    """A file system on a loop device; its mount point."""
+    image, mount = os.path.join(directory, "image"), os.path.join(directory, "mnt")
+    if not shutil.which(f"mkfs.{kind}", path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
+        raise Skip(f"there is no mkfs.{kind}")
+    with open(image, "wb") as f:
+        f.truncate(400 << 20)
+    run(f"mkfs.{kind}", "-q", image)
+    os.mkdir(mount)
+    # The loop device goes with the mount, however that ends.
+    run("mount", "-o", "loop", image, mount)
+    try:
+        yield mount
+    finally:
+        run("umount", mount)
+
+
+def record(directory, mount, program, mode, threads, calls, size, *options):
+    """Run the program with its disk watched; the summary."""
+    data = os.path.join(directory, "data-" + mode)
+    ran = limpet("stack", "run", "--json", *LAYERS, *options, "-o", data, "--",
+                 program, os.path.join(mount, "file"), threads, calls, size, mode)
+    check(ran.code == 0, str(ran))
+    summary = json.loads(ran.out.splitlines()[-1])
+    check(summary["kernel"]["lost"] == 0, summary)
+    check(summary["kernel"]["called"] == ["block"], summary)
+    return data
+
+
+def check_writes(directory, kind):
+    """Direct and buffered writes, and reads, on one file system."""
+    program = compile_numbered(directory)
+    with disk(directory, kind) as mount:
+        joins = Joins(record(directory, mount, program, "direct", 4, 10, 65536))
+        os.sync()
+        got = judge(joins, 65536)
+        check(got.written >= 40 * 65536 and got.wrong == 0, got)
+        check(got.joined >= 0.99 * 40 * 65536, got)
+        # Whole calls are on the disk: each has all of its bytes, once.
+        of_call = {}
+        for request in joins.of("block", operation="write"):
+            for call in joins.calls_above(request):
+                of_call[call] = of_call.get(call, 0) + int(request["result"])
+        writes = [s for s in joins.of("posix", operation="write") if s["object"].endswith("/file")]
+        check(len(writes) == 40 and all(of_call.get(int(w["span"])) == 65536 for w in writes), of_call)
+        # Sizes that are no whole pages: requests belong to several calls.
+        joins = Joins(record(directory, mount, program, "buffered", 3, 20, 50000))
+        os.sync()
+        got = judge(joins, 50000)
+        check(got.written >= 60 * 50000 and got.wrong == 0, got)
+        check(got.joined >= 0.95 * 60 * 50000, got)
+        many = [s for s in joins.of("block") if len(joins.calls_above(s)) > 1]
+        check(many, "no request has data of several calls")
+        waits = [s for s in joins.spans.values() if s["operation"] == "sync" and s["layer"] == "posix"]
+        check(any(parent == int(w["span"]) for w in waits for s in joins.of("block") for parent, _ in s["parents"]),
+              "the fsync waited for no disk")
+        # From the disk, and not from memory.
+        run("sh", "-c", "sync; echo 3 >/proc/sys/vm/drop_caches")
+        joins = Joins(record(directory, mount, program, "read", 1, 10, 50000))
+        total, joined = joins.share_joined("block", "loop")  # others have the program itself
+        check(total > 0 and joined >= 0.95 * total, (total, joined))
+
+
+def test_ext4(directory):
+    """What reaches an ext4 is joined to the calls whose bytes it has"""
+    skip_unless_possible()
+    check_writes(directory, "ext4")
+
+
+def test_xfs(directory):
+    """The same on XFS"""
+    skip_unless_possible()
+    check_writes(directory, "xfs")
+
+
+def test_plan(_):
+    """The plan names the tracepoints that the layers need, and no others"""
+    plan = json.loads(good("stack", "run", "--dry-run", "--json", "--layers", "posix,block"))["kernel"]
+    check("block_bio_queue" in plan["tracepoints"] and "fuse_request_send" not in plan["tracepoints"], plan)
+    plan = json.loads(good("stack", "run", "--dry-run", "--json", "--layers", "posix"))["kernel"]
+    check(plan["tracepoints"] == [], plan)
+    text = good("stack", "attach", "--dry-run", "--layers", "fuse")
+    check("fuse_request_end" in text and "block" not in text and "us longer" in text, text)
+
+
+def test_complaints(_):
+    """What cannot be recorded is said in one sentence"""
+    bad(2, "limpet stack run", "stack", "attach", "--layers", "posix")
+    bad(2, "there is no layer 'disk'", "stack", "attach", "--layers", "disk")
+    bad(2, "--port: '0' is no number", "stack", "attach", "--port", "0")
+    bad(2, "--pid: 'x' is no number", "stack", "attach", "--pid", "x")
+    bad(2, "runs no program", "stack", "attach", "true")
+
+
+def test_other_rights(directory):
+    """Whoever may not use BPF is told so"""
+    if os.geteuid() != 0:
+        raise Skip("only root can become somebody else")
+    os.chmod(directory, 0o777)
+    # Nobody may look into the directory of the build.
+    program = shutil.copy(LIMPET, os.path.join(directory, "limpet"))
+    done = subprocess.run([program, "stack", "attach", "-d", "100ms", "-o", os.path.join(directory, "x.lpa")],
+                          capture_output=True, text=True, check=False, user=65534, group=65534)
+    check(done.returncode == 2 and "root" in done.stderr, done)
+    check(not os.path.exists(os.path.join(directory, "x.lpa")), "a file was written")
+
+
+def test_nobody(directory):
+    """Where there is no daemon, an empty recording says so, and a signal ends it"""
+    skip_unless_possible()
+    path = os.path.join(directory, "x.lpa")
+    with subprocess.Popen([LIMPET, "stack", "attach", "--comm", "limpet-no-such", "-o", path],
+                          stderr=subprocess.PIPE, text=True) as process:
+        line = process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read()
+    check(process.returncode == 0 and "watching" in line, line + rest)
+    check("there was no daemon to watch" in rest, rest)
+    check("there are no calls in it" in limpet("stack", "show", path).err, "show")
+
+
+if __name__ == "__main__":
+    run_tests(tests_of(__name__))
