@@ -4,7 +4,7 @@
 
 #include "collect/collector.h"
 
-#define NAMED_ROWS_COLUMNS_MAX 4
+#define NAMED_ROWS_COLUMNS_MAX 8
 
 struct named_rows;
 

@@ -21,6 +21,8 @@ static const struct lp_column columns[LAYER_COLUMNS] = {
 	[LAYER_SERVED_NS] = {"served_ns", "ns", LP_COUNTER, 64},
 };
 
+_Static_assert(LAYER_COLUMNS <= NAMED_ROWS_COLUMNS_MAX, "");
+
 static const struct lp_schema schema = {"layer", columns, LAYER_COLUMNS};
 
 const struct lp_schema *layer_rows_schema(void)
