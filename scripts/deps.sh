@@ -6,6 +6,7 @@ set -euo pipefail
 build=(
 	gcc libc6-dev make meson ninja-build pkg-config # the tool chain
 	libzstd-dev	# compression of archive blocks
+	zlib1g-dev	# files of others that are compressed
 	libjansson-dev	# JSON output
 	libcyaml-dev libyaml-dev # YAML configuration; its lines
 	libmnl-dev	# sock_diag
@@ -31,6 +32,8 @@ test=(
 	util-linux mount e2fsprogs	# loop devices, small file systems
 	xz-utils			# benchmark baseline
 	python3-numpy			# benchmark baseline
+	tzdata				# times of other zones
+	collectl			# makes files that the importer must read
 	zstd				# the format test decompresses with it
 	man-db				# man pages must render
 	systemd				# systemd-analyze judges the unit

@@ -310,7 +310,7 @@ static const struct example examples[] = {
 extern const struct command command_import;
 const struct command command_import = {
 	.name = "import",
-	.summary = "turn sysstat files or CSV into an archive",
+	.summary = "turn data of other tools into an archive",
 	.usage = "[FORMAT] [OPTION...] FILE... -o DIR",
 	.description = "Every command reads foreign files directly; importing them pays off where "
 		       "they are "

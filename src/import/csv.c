@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/safe_text.h"
 #include "base/time.h"
+#include "base/zone.h"
 #include "import/csv_batch.h"
 #include "import/csv_events.h"
 #include "import/csv_value.h"
@@ -27,6 +28,7 @@ struct csv_source {
 	struct csv_rows rows;
 	struct csv_batcher batcher;
 	struct csv_clock clock;
+	struct zone *zone;
 	const struct lp_select *select;
 	struct lp_warn *warn;
 	size_t chunk_values;
@@ -106,10 +108,10 @@ static void row_value(struct csv_source *s, const struct csv_field *f, double *r
 }
 
 /* Store the values of a row whose time and component are known. */
-static int row_store(struct csv_source *s, int64_t us, uint32_t component, struct lp_err *err)
+static int row_store(struct csv_source *s, const struct csv_field *fields, int64_t us,
+	uint32_t component, struct lp_err *err)
 {
 	const struct csv_layout *l = &s->layout;
-	const struct csv_field *fields = s->reader.fields;
 	const struct csv_kind *k;
 	uint16_t column = 0;
 	double *values;
@@ -132,12 +134,44 @@ static int row_store(struct csv_source *s, int64_t us, uint32_t component, struc
 	return 0;
 }
 
+/* Use the fields of a row, or those that stand for a part of it. */
+static int fields_take(
+	struct csv_source *s, const struct csv_field *fields, int64_t us, struct lp_err *err)
+{
+	struct lp_err bad = {0};
+	uint32_t component;
+	int r = csv_series_component(&s->series, fields, &component, &bad);
+
+	if (r == 0 && s->series.components[component].wanted)
+		r = row_store(s, fields, us, component, &bad);
+	if (r == -ENOMEM)
+		*err = bad;
+	else if (r < 0)
+		fault(s, "%s", bad.text);
+	return r;
+}
+
+/* A row with a value of each of many components. */
+static int across_take(struct csv_source *s, int64_t us, struct lp_err *err)
+{
+	const struct csv_layout *l = &s->layout;
+	int r = 0;
+
+	for (size_t i = 0; r != -ENOMEM && i < l->n_across; i++) {
+		const struct csv_field fields[3] = {
+			{.text = l->across[i].name, .len = strlen(l->across[i].name)},
+			{.text = l->across_metric, .len = strlen(l->across_metric)},
+			s->reader.fields[l->across[i].column]};
+
+		r = fields_take(s, fields, us, err);
+	}
+	return r;
+}
+
 /* Use one row. Only running out of memory is an error; what is bad in it is a fault. */
 static int row_take(struct csv_source *s, struct lp_err *err)
 {
 	const struct csv_field *time = &s->reader.fields[s->layout.time];
-	struct lp_err bad = {0};
-	uint32_t component;
 	int64_t us;
 	int r;
 
@@ -151,18 +185,11 @@ static int row_take(struct csv_source *s, struct lp_err *err)
 	s->n_rows++;
 	if (!time_is_wanted(s->select, us))
 		return 0;
-	r = csv_series_component(&s->series, s->reader.fields, &component, &bad);
-	if (r == 0 && s->series.components[component].wanted)
-		r = row_store(s, us, component, &bad);
-	if (r == -ENOMEM) {
-		*err = bad;
-		return r;
-	}
-	if (r < 0) {
+	r = s->layout.n_across ? across_take(s, us, err)
+			       : fields_take(s, s->reader.fields, us, err);
+	if (r < 0 && r != -ENOMEM)
 		s->n_rows--;
-		fault(s, "%s", bad.text);
-	}
-	return 0;
+	return r == -ENOMEM ? r : 0;
 }
 
 /* Read rows until there are so many values. An error ends reading; it is reported when all that
@@ -241,6 +268,7 @@ static void csv_close(struct lp_source *base)
 	csv_series_release(&s->series);
 	csv_layout_release(&s->layout);
 	csv_reader_close(&s->reader);
+	zone_free(s->zone);
 	lp_catalogue_free(base->catalogue);
 	free(base->path);
 	free(s);
@@ -349,8 +377,11 @@ static int csv_open(const char *path, const void *options, const struct lp_selec
 	s->events_every_us = o->events_every_us ? o->events_every_us : EVENTS_EVERY_US;
 	s->events_max = o->events_max;
 	r = csv_events_parse(o->events, &s->events, err);
+	if (r == 0 && o->zone)
+		r = zone_open(o->zone, &s->zone, err);
 	if (r < 0)
 		return r;
+	s->clock.zone = s->zone;
 	if (s->events) /* what holds may have begun at any time before */
 		s->chunk_values = SIZE_MAX;
 	s->base.path = strdup(path);
@@ -411,6 +442,11 @@ static const struct option_def csv_option_defs[] = {
 	{"value", 0, OPTION_LIST, offsetof(struct csv_options, values), "COL[=METRIC],...",
 		"columns that hold values, and what to call their metrics; may be given several "
 		"times"},
+	{"wide", 0, OPTION_STRING, offsetof(struct csv_options, wide), "METRIC",
+		"all columns but that of the time are components, and their values are of this "
+		"metric; --component makes names of {column} or of labels in a header"},
+	{"zone", 0, OPTION_STRING, offsetof(struct csv_options, zone), "ZONE",
+		"the zone of times that name none: Europe/Berlin, +02:00 or local [UTC]"},
 	{"unit", 0, OPTION_LIST, offsetof(struct csv_options, units), "METRIC=UNIT,...",
 		"what the values of a metric are in, so that reports can say it: ms, s, bytes, "
 		"bytes/s, %, or any other word; may be given several times"},
@@ -444,7 +480,16 @@ const struct importer importer_csv = {
 		"    limpet import csv --time ts --component '{dir}/disk:{disk_id}' \\\n"
 		"        --value throughput,latency=await host*/2022-07-20.csv -o ARCHIVE\n"
 		"\n"
-		"A time is ISO 8601 (UTC if it names no zone) or a number since 1970: seconds "
+		"A file with a column for each component, as Grafana exports it, is read with "
+		"--wide METRIC; names come from the headers of the columns, or from labels in "
+		"them:\n"
+		"\n"
+		"    limpet show --wide await --component '{instance}/disk:{device}' panel.csv\n"
+		"\n"
+		"Files compressed with gzip, xz or zstd are read as they are.\n"
+		"\n"
+		"A time is ISO 8601 (UTC, or of --zone, if it names no zone) or a number since "
+		"1970: seconds "
 		"(up to 11 digits), milliseconds (12 or 13), microseconds (15 or 16) or "
 		"nanoseconds (18 or 19); seconds and milliseconds may have a fraction. A value is "
 		"a decimal number; an empty field, NA, N/A, NaN, null, none and - are missing "

@@ -1,5 +1,7 @@
 #include "import/csv_layout.h"
 
+#include "import/remote/mapping.h"
+
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "import/csv_value.h"
@@ -139,6 +141,78 @@ static int layout_wide(struct csv_layout *l, const struct csv_options *o, const 
 	return 0;
 }
 
+/* The header of a column as a series: `await {instance="oss3:9100", device="sda"}`, as Grafana
+ * writes it. */
+struct column_header {
+	const char *text;
+	char value[256]; /* of the label that was asked for last */
+};
+
+/* {column} is the whole header, others are labels in it. */
+static const char *header_label(const void *series, const char *label)
+{
+	struct column_header *h = (struct column_header *)series;
+	size_t len = strlen(label), n = 0;
+	const char *p = strchr(h->text, '{');
+
+	if (!strcmp(label, "column"))
+		return h->text;
+	while (p && (p = strstr(p + 1, label))) {
+		const char *value = p + len + (p[len] == '=' && p[len + 1] == '"' ? 2 : 1);
+		bool quoted = p[len] == '=' && p[len + 1] == '"';
+
+		if (p[len] != '=' || !strchr("{, ", p[-1]))
+			continue;
+		while (*value && (quoted ? *value != '"' : !strchr(",}", *value)) &&
+			n + 1 < sizeof(h->value))
+			h->value[n++] = *value++;
+		h->value[n] = '\0';
+		return h->value;
+	}
+	return NULL;
+}
+
+static int across_add(struct csv_layout *l, const struct csv_options *o, const char *header,
+	size_t column, struct lp_err *err)
+{
+	const struct column_header h = {.text = header};
+	_cleanup_(strbuf_release) struct strbuf name = {0};
+
+	if (!mapping_expand(o->component ? o->component : "{column}", header_label, &h, &name))
+		return lp_err_set(err, -EINVAL,
+			"--component '%.64s': column '%.64s' has no such label, or no name",
+			o->component, header);
+	if (array_reserve(&l->across, &l->cap_across, l->n_across + 1, sizeof(*l->across)) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot read the header");
+	l->across[l->n_across] = (struct csv_across){column, strbuf_take(&name)};
+	return l->across[l->n_across++].name ? 0
+					     : lp_err_sys(err, -ENOMEM, "cannot read the header");
+}
+
+/* Every column but that of the time is a component. */
+static int layout_across(struct csv_layout *l, const struct csv_options *o,
+	const struct csv_header *h, struct lp_err *err)
+{
+	struct csv_header three = {.names = (char *[]){"component", "metric", "value"}, .n = 3};
+	int time = o->time ? csv_header_find(h, o->time, err) : 0;
+	int r = time < 0 ? lp_err_prefix(err, "--time") : 0;
+
+	l->time = time < 0 ? 0 : (size_t)time;
+	l->metric = 1;
+	l->across_metric = strdup(o->wide);
+	for (size_t i = 0; r == 0 && i < h->n; i++) {
+		if (i != l->time && h->names[i][0])
+			r = across_add(l, o, h->names[i], i, err);
+	}
+	if (r == 0 && !l->n_across)
+		r = lp_err_set(err, -EINVAL, "--wide: there is no column but that of the time");
+	if (r == 0)
+		r = csv_template_compile(&l->component, "{component}", "", &three, err);
+	if (r == 0)
+		r = layout_add_value(l, 2, NULL, err);
+	return r == 0 && !l->across_metric ? lp_err_sys(err, -ENOMEM, "cannot read") : r;
+}
+
 /* Is this row data of the long form, not a header? */
 static bool row_is_long(const struct csv_reader *r)
 {
@@ -189,7 +263,7 @@ static int header_of_long(struct csv_header *h)
 int csv_layout_init(struct csv_layout *l, const struct csv_options *o, const struct csv_reader *r,
 	const char *path, struct lp_err *err)
 {
-	bool wide = o->time || o->component || o->values.n;
+	bool wide = o->time || o->component || o->values.n || o->wide;
 	_cleanup_(csv_header_release) struct csv_header h = {0};
 	size_t n = r->n_fields;
 	int ret;
@@ -205,6 +279,10 @@ int csv_layout_init(struct csv_layout *l, const struct csv_options *o, const str
 		ret = layout_add_units(l, o->units.items[i], err);
 	if (ret < 0)
 		return ret;
+	if (o->wide && o->values.n)
+		return lp_err_set(err, -EINVAL, "--wide and --value exclude each other");
+	if (o->wide)
+		return layout_across(l, o, &h, err);
 	return wide ? layout_wide(l, o, path, &h, err) : layout_long(l, path, &h, err);
 }
 
@@ -227,6 +305,10 @@ void csv_layout_release(struct csv_layout *l)
 	for (size_t i = 0; i < l->n_values; i++)
 		free(l->values[i].metric);
 	free(l->values);
+	for (size_t i = 0; i < l->n_across; i++)
+		free(l->across[i].name);
+	free(l->across);
+	free(l->across_metric);
 	csv_template_release(&l->component);
 	*l = (struct csv_layout){0};
 }

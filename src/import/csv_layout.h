@@ -12,7 +12,9 @@ struct csv_options {
 	const char *time;	   /* column of the time */
 	const char *component;	   /* template */
 	struct option_list values; /* "COL[=metric],..." each */
-	struct option_list units;  /* "METRIC=UNIT,..." each */
+	const char *wide; /* metric of all columns, each of which is a component; NULL: none */
+	const char *zone; /* of times that name none; NULL: UTC */
+	struct option_list units; /* "METRIC=UNIT,..." each */
 	const char *separator;
 	const char *events;	 /* "held", "rated"; NULL: rows are samples */
 	int64_t events_every_us; /* time between the samples that are made of events; 0: 15 s */
@@ -26,12 +28,23 @@ struct csv_value_column {
 	char *metric; /* its name; NULL in the long form */
 };
 
+/* A column that is a component. */
+struct csv_across {
+	size_t column;
+	char *name;
+};
+
 /* What the user says the values of a metric are in. */
 struct csv_unit {
 	char *metric, *unit;
 };
 
 struct csv_layout {
+	/* Each of these columns is a component, and all values are of one metric. A row is then
+	 * taken apart into rows of three fields: the name, the metric, the value. */
+	struct csv_across *across;
+	size_t n_across, cap_across;
+	char *across_metric; /* NULL: not so */
 	bool wide;
 	bool headless;	 /* the first row is data already */
 	size_t n_fields; /* that a row has */

@@ -1,16 +1,16 @@
 #include "import/csv_parse.h"
 
 #include "base/array.h"
-#include "base/file.h"
+#include "import/unpack.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define BUFFER_SIZE ((size_t)128 * 1024)
 
-/* Files that hold CSV in a wrapping which has to come off first. */
+/* Files that hold CSV in a wrapping which has to come off first. Those that limpet takes off itself
+ * are here for when it was built without the library. */
 static const struct {
 	const char *magic;
 	size_t len;
@@ -102,7 +102,7 @@ int csv_reader_open(struct csv_reader *r, const char *path, struct lp_err *err)
 	int n;
 
 	*r = (struct csv_reader){.cap = BUFFER_SIZE, .separator = ',', .next_line = 1};
-	r->fd = file_open_input(path, O_RDONLY, err);
+	r->fd = unpack_open(path, err);
 	if (r->fd < 0)
 		return r->fd;
 	r->buf = malloc(r->cap + 1);

@@ -38,7 +38,7 @@ struct csv_reader {
 	bool eof, has_nul;
 };
 
-/* Open a file, skip its byte order mark and refuse what is compressed or UTF-16. */
+/* Open a file, unpack it if it is compressed, skip its byte order mark and refuse UTF-16. */
 int csv_reader_open(struct csv_reader *r, const char *path, struct lp_err *err);
 void csv_reader_close(struct csv_reader *r);
 

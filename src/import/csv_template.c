@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "import/unpack.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -116,7 +117,7 @@ static char *path_stem(const char *path)
 	static const char *const extensions[] = {
 		".csv", ".tsv", ".txt", ".dat", ".data", ".log", ".out"};
 	const char *base = path_basename(path);
-	size_t len = strlen(base);
+	size_t len = unpack_stem(base);
 
 	for (size_t i = 0; i < ARRAY_SIZE(extensions); i++) {
 		size_t n = strlen(extensions[i]);

@@ -226,6 +226,20 @@ static bool clock_slow(struct csv_clock *c, const char *text, size_t len, int64_
 	return true;
 }
 
+/* Does a time say which zone it is of: "...Z", "...+02:00", "...-0600"? */
+static bool names_zone(const char *text, size_t len)
+{
+	const char *time = memchr(text, ':', len);
+
+	if (text[len - 1] == 'Z' || text[len - 1] == 'z')
+		return true;
+	if (!time) /* 20110509T000005+0200; a date alone has dashes of its own */
+		time = memchr(text, 'T', len);
+	return time &&
+		(memchr(time, '+', (size_t)(text + len - time)) ||
+			memchr(time, '-', (size_t)(text + len - time)));
+}
+
 bool csv_clock_parse(struct csv_clock *c, const char *text, size_t len, int64_t *ret_us)
 {
 	if (len == 0 || len >= CSV_TIME_MAX)
@@ -233,9 +247,12 @@ bool csv_clock_parse(struct csv_clock *c, const char *text, size_t len, int64_t 
 	if (len != c->len || memcmp(text, c->text, len)) {
 		int64_t us;
 
-		if (!epoch_parse(text, len, &us) && !same_day_parse(c, text, len, &us) &&
-			!clock_slow(c, text, len, &us))
+		bool epoch = epoch_parse(text, len, &us);
+
+		if (!epoch && !same_day_parse(c, text, len, &us) && !clock_slow(c, text, len, &us))
 			return false;
+		if (!epoch && c->zone && !names_zone(text, len))
+			us = zone_utc(c->zone, us);
 		memcpy(c->text, text, len);
 		c->len = len;
 		c->us = us;

@@ -2,6 +2,7 @@
 #ifndef IMPORT_CSV_VALUE_H
 #define IMPORT_CSV_VALUE_H
 
+#include "base/zone.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@ enum csv_number csv_number_parse(const char *text, size_t len, double *ret);
 
 /* Remembers the last time read, since rows repeat it or stay in the same day. Zero it. */
 struct csv_clock {
+	const struct zone *zone; /* of times that name none; NULL: UTC */
 	char text[CSV_TIME_MAX];
 	size_t len;
 	int64_t us;

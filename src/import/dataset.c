@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/time.h"
 #include "import/dataset.h"
+#include "import/unpack.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -94,11 +95,23 @@ static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	unsigned char head[HEAD_BYTES];
+	unsigned char plain[HEAD_BYTES];
+	size_t n_plain = 0;
 	ssize_t n;
 
 	if (fd < 0)
 		return lp_err_sys(err, -errno, "cannot open %s", path);
 	n = file_pread_full(fd, head, sizeof(head), 0);
+	if (n > 0)
+		n_plain = unpack_head(head, (size_t)n, plain, sizeof(plain));
+	if (n_plain) {
+		memcpy(head, plain, n_plain);
+		n = (ssize_t)n_plain;
+	}
+	if (n_plain >= 4 && !memcmp(head, "\x89LPA", 4))
+		return lp_err_set(err, -EINVAL,
+			"%s is a compressed archive: archives are read as they are, unpack it",
+			path);
 	if (n == -ESPIPE)
 		return lp_err_set(err, -EINVAL, "cannot read %s: it is no regular file", path);
 	if (n < 0)

@@ -359,8 +359,7 @@ const struct importer importer_sysstat = {
 		"skipped.\n\n"
 		"Disks have the kernel's name where it follows from the device number (sda1, md0), "
 		"else a name like dev253-0, as in sysstat's own reports.\n\n"
-		"Files of older versions must be converted first: sadf -c FILE > NEWFILE. "
-		"Compressed files must be decompressed first.",
+		"Files of older versions must be converted first: sadf -c FILE > NEWFILE.",
 	.probe = source_probe,
 	.open = source_open,
 };

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/time.h"
+#include "import/unpack.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -341,7 +342,7 @@ int sysstat_file_open(struct sysstat_file *f, const char *path, struct lp_err *e
 	struct stat st;
 	int r;
 
-	*f = (struct sysstat_file){.path = path, .fd = file_open_input(path, O_RDONLY, err)};
+	*f = (struct sysstat_file){.path = path, .fd = unpack_open(path, err)};
 	if (f->fd < 0) {
 		r = f->fd;
 	} else if (fstat(f->fd, &st) < 0) {

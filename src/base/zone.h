@@ -1,0 +1,26 @@
+/* Time zones by name, as files of the tz database (/usr/share/zoneinfo) describe them. The process'
+ * own zone (TZ) is left alone, so that several files can be read at once, each in its own.
+ */
+#ifndef BASE_ZONE_H
+#define BASE_ZONE_H
+
+#include <limpet/err.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct zone;
+
+/* The zone of that name ("Europe/Berlin"), a fixed one ("+02:00", "UTC"), or "local": that of the
+ * environment. */
+int zone_open(const char *name, struct zone **ret, struct lp_err *err);
+
+/* Read a file of the tz database. */
+int zone_parse(const void *data, size_t size, struct zone **ret);
+
+void zone_free(struct zone *z);
+
+/* The time at which a clock on the wall there shows `local_us` (that time, if it were UTC). Where
+ * it shows it twice, the later; where it never does, the time is as far behind the change. */
+int64_t zone_utc(const struct zone *z, int64_t local_us);
+
+#endif

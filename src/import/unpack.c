@@ -1,0 +1,352 @@
+#include "import/unpack.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <zstd.h>
+#if __has_include(<zlib.h>)
+#define HAVE_ZLIB
+#include <zlib.h>
+#endif
+#if __has_include(<lzma.h>)
+#define HAVE_XZ
+#include <lzma.h>
+#endif
+
+#define BUFFER_BYTES ((size_t)256 * 1024)
+#define XZ_MEMORY_MAX (UINT64_C(256) << 20)
+
+/* Bytes on their way: what is not used yet, and where what comes of them goes. */
+struct stream {
+	const unsigned char *in;
+	size_t n_in;
+	unsigned char *out;
+	size_t n_out;
+	bool last; /* there is no more to come in */
+};
+
+/* One kind of compression. `step` uses some of the input and fills some of the output: 1 at the end
+ * of a part, 0 to be called again, or a negative errno. */
+struct packing {
+	const char *name, *suffix;
+	const char *magic;
+	size_t magic_len;
+	void *(*begin)(void);
+	int (*step)(void *state, struct stream *s);
+	void (*end)(void *state);
+};
+
+static void *zstd_begin(void)
+{
+	ZSTD_DStream *z = ZSTD_createDStream();
+
+	if (z && ZSTD_isError(ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, 28))) {
+		ZSTD_freeDStream(z);
+		return NULL;
+	}
+	return z;
+}
+
+static int zstd_step(void *state, struct stream *s)
+{
+	ZSTD_inBuffer in = {s->in, s->n_in, 0};
+	ZSTD_outBuffer out = {s->out, s->n_out, 0};
+	size_t r = ZSTD_decompressStream(state, &out, &in);
+
+	if (ZSTD_isError(r))
+		return -EBADMSG;
+	s->in += in.pos;
+	s->n_in -= in.pos;
+	s->out += out.pos;
+	s->n_out -= out.pos;
+	return r == 0;
+}
+
+static void zstd_end(void *state)
+{
+	ZSTD_freeDStream(state);
+}
+
+#ifdef HAVE_ZLIB
+static void *gzip_begin(void)
+{
+	z_stream *z = calloc(1, sizeof(*z));
+
+	if (z && inflateInit2(z, 15 + 16) != Z_OK) {
+		free(z);
+		return NULL;
+	}
+	return z;
+}
+
+static int gzip_step(void *state, struct stream *s)
+{
+	z_stream *z = state;
+	int r;
+
+	z->next_in = (unsigned char *)s->in;
+	z->avail_in = (uInt)s->n_in;
+	z->next_out = s->out;
+	z->avail_out = (uInt)s->n_out;
+	r = inflate(z, Z_NO_FLUSH);
+	s->in = z->next_in;
+	s->n_in = z->avail_in;
+	s->out = z->next_out;
+	s->n_out = z->avail_out;
+	if (r == Z_STREAM_END) /* another part may follow, as 'cat a.gz b.gz' makes them */
+		return inflateReset(z) == Z_OK ? 1 : -EBADMSG;
+	return r == Z_OK || r == Z_BUF_ERROR ? 0 : r == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
+}
+
+static void gzip_end(void *state)
+{
+	inflateEnd(state);
+	free(state);
+}
+#endif
+
+#ifdef HAVE_XZ
+static void *xz_begin(void)
+{
+	static const lzma_stream fresh = LZMA_STREAM_INIT;
+	lzma_stream *z = malloc(sizeof(*z));
+
+	if (!z)
+		return NULL;
+	*z = fresh;
+	if (lzma_stream_decoder(z, XZ_MEMORY_MAX, LZMA_CONCATENATED) != LZMA_OK) {
+		free(z);
+		return NULL;
+	}
+	return z;
+}
+
+static int xz_step(void *state, struct stream *s)
+{
+	lzma_stream *z = state;
+	lzma_ret r;
+
+	z->next_in = s->in;
+	z->avail_in = s->n_in;
+	z->next_out = s->out;
+	z->avail_out = s->n_out;
+	r = lzma_code(z, s->last ? LZMA_FINISH : LZMA_RUN);
+	s->in = z->next_in;
+	s->n_in = z->avail_in;
+	s->out = z->next_out;
+	s->n_out = z->avail_out;
+	if (r == LZMA_STREAM_END)
+		return 1;
+	return r == LZMA_OK || (r == LZMA_BUF_ERROR && !s->last)  ? 0
+		: r == LZMA_MEM_ERROR || r == LZMA_MEMLIMIT_ERROR ? -ENOMEM
+								  : -EBADMSG;
+}
+
+static void xz_end(void *state)
+{
+	lzma_end(state);
+	free(state);
+}
+#endif
+
+static const struct packing packings[] = {
+	{"zstd", ".zst", "\x28\xb5\x2f\xfd", 4, zstd_begin, zstd_step, zstd_end},
+#ifdef HAVE_ZLIB
+	{"gzip", ".gz", "\x1f\x8b", 2, gzip_begin, gzip_step, gzip_end},
+#endif
+#ifdef HAVE_XZ
+	{"xz", ".xz", "\xfd\x37zXZ", 5, xz_begin, xz_step, xz_end},
+#endif
+};
+
+static const struct packing *packing_of(const unsigned char *head, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(packings); i++) {
+		if (n >= packings[i].magic_len &&
+			!memcmp(head, packings[i].magic, packings[i].magic_len))
+			return &packings[i];
+	}
+	return NULL;
+}
+
+bool unpack_is_packed(const unsigned char *head, size_t n)
+{
+	return packing_of(head, n) != NULL;
+}
+
+size_t unpack_stem(const char *path)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(packings); i++) {
+		size_t n = strlen(packings[i].suffix);
+
+		if (len > n && !strcasecmp(path + len - n, packings[i].suffix))
+			return len - n;
+	}
+	return len;
+}
+
+int unpack_temporary(struct lp_err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s", tmp && *tmp ? tmp : "/tmp");
+	fd = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	/* Not every file system has files without names. */
+	snprintf(path, sizeof(path), "%s/limpet-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return lp_err_sys(err, -errno, "cannot make the temporary file %s", path);
+	unlink(path);
+	return fd;
+}
+
+size_t unpack_head(const unsigned char *head, size_t n, unsigned char *ret, size_t size)
+{
+	const struct packing *p = packing_of(head, n);
+	struct stream s = {.in = head, .n_in = n, .out = ret, .n_out = size};
+	void *state = p ? p->begin() : NULL;
+	size_t before = size + 1;
+	int r = 0;
+
+	if (!state)
+		return 0;
+	while (r >= 0 && s.n_out && s.n_in && s.n_out + s.n_in != before) {
+		before = s.n_out + s.n_in;
+		r = p->step(state, &s);
+	}
+	p->end(state);
+	return size - s.n_out;
+}
+
+/* A file being unpacked. */
+struct unpacking {
+	const char *path;
+	const struct packing *packing;
+	void *state;
+	int in, out;
+	off_t size, done, max;	/* bytes of the file, unpacked so far, allowed */
+	unsigned char *buffers; /* one for each side */
+	bool whole;		/* the last part has come to its end */
+};
+
+static void unpacking_release(struct unpacking *u)
+{
+	if (u->state)
+		u->packing->end(u->state);
+	free(u->buffers);
+}
+
+static int unpacking_write(struct unpacking *u, size_t n, struct lp_err *err)
+{
+	int r;
+
+	if (u->done + (off_t)n > u->max)
+		return lp_err_set(err, -E2BIG,
+			"%s unpacks to more than %" PRIdMAX
+			" MiB, %d times its size: that is no data. If it is, unpack it yourself",
+			u->path, (intmax_t)(u->max >> 20), UNPACK_RATIO);
+	r = file_pwrite_full(u->out, u->buffers + BUFFER_BYTES, n, u->done);
+	u->done += (off_t)n;
+	return r < 0 ? lp_err_sys(err, r, "cannot unpack %s into a temporary file", u->path) : 0;
+}
+
+static int unpacking_damaged(const struct unpacking *u, int r, struct lp_err *err)
+{
+	if (r == -ENOMEM)
+		return lp_err_sys(err, r, "cannot unpack %s", u->path);
+	return lp_err_set(err, -EBADMSG,
+		"%s is damaged: it cannot be unpacked (%s) beyond %" PRIdMAX " bytes", u->path,
+		u->packing->name, (intmax_t)u->done);
+}
+
+/* Use up what was read. */
+static int unpacking_step(struct unpacking *u, size_t n, bool last, struct lp_err *err)
+{
+	struct stream s = {.in = u->buffers, .n_in = n, .last = last};
+	bool more = true;
+
+	while (more) {
+		size_t before = s.n_in;
+		int r;
+
+		s.out = u->buffers + BUFFER_BYTES;
+		s.n_out = BUFFER_BYTES;
+		r = u->packing->step(u->state, &s);
+		if (r < 0)
+			return unpacking_damaged(u, r, err);
+		u->whole = r == 1 || (u->whole && before == s.n_in && s.n_out == BUFFER_BYTES);
+		more = s.n_out < BUFFER_BYTES || s.n_in < before;
+		if (s.n_out < BUFFER_BYTES) {
+			r = unpacking_write(u, BUFFER_BYTES - s.n_out, err);
+			if (r < 0)
+				return r;
+		}
+		more = more && (s.n_in || s.n_out == 0);
+	}
+	return s.n_in ? unpacking_damaged(u, 0, err) : 0;
+}
+
+static int unpacking_run(struct unpacking *u, struct lp_err *err)
+{
+	off_t at = 0;
+	int r = 0;
+
+	u->state = u->packing->begin();
+	u->buffers = malloc(2 * BUFFER_BYTES);
+	if (!u->state || !u->buffers)
+		return lp_err_sys(err, -ENOMEM, "cannot unpack %s", u->path);
+	while (r == 0) {
+		ssize_t n = file_pread_full(u->in, u->buffers, BUFFER_BYTES, at);
+
+		if (n < 0)
+			return lp_err_sys(err, (int)n, "cannot read %s", u->path);
+		at += n;
+		r = unpacking_step(u, (size_t)n, n < (ssize_t)BUFFER_BYTES, err);
+		if (n < (ssize_t)BUFFER_BYTES)
+			break;
+	}
+	if (r == 0 && !u->whole)
+		r = lp_err_set(
+			err, -EBADMSG, "%s is damaged: the compressed data breaks off", u->path);
+	return r;
+}
+
+int unpack_open(const char *path, struct lp_err *err)
+{
+	_cleanup_close_ int fd = file_open_input(path, O_RDONLY, err), out = -1;
+	_cleanup_(unpacking_release) struct unpacking u = {.path = path};
+	unsigned char head[8];
+	struct stat st;
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	n = file_pread_full(fd, head, sizeof(head), 0);
+	u.packing = n > 0 ? packing_of(head, (size_t)n) : NULL;
+	if (!u.packing) /* a pipe, too: it is read as it is */
+		return TAKE_FD(fd);
+	if (fstat(fd, &st) < 0)
+		return lp_err_sys(err, -errno, "cannot read %s", path);
+	out = unpack_temporary(err);
+	if (out < 0)
+		return out;
+	u.in = fd;
+	u.out = out;
+	u.size = st.st_size;
+	u.max = u.size > UNPACK_BYTES_MIN / UNPACK_RATIO ? u.size * UNPACK_RATIO : UNPACK_BYTES_MIN;
+	r = unpacking_run(&u, err);
+	return r < 0 ? r : TAKE_FD(out);
+}

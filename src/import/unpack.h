@@ -1,0 +1,32 @@
+/* Opens files that may be compressed (gzip, xz, zstd) as if they were not. */
+#ifndef IMPORT_UNPACK_H
+#define IMPORT_UNPACK_H
+
+#include <limpet/err.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* A file may unpack to this many bytes in any case, and beyond that to UNPACK_RATIO times its own
+ * size. What claims to be more is an attack, not data. */
+#define UNPACK_BYTES_MIN ((off_t)64 << 20)
+#define UNPACK_RATIO 200
+
+/* Do these first bytes begin a file that can be unpacked? */
+bool unpack_is_packed(const unsigned char *head, size_t n);
+
+/* Open a file for reading, like file_open_input(). If it is compressed, what is in it is written to
+ * a temporary file without a name (in $TMPDIR), and that is opened. */
+int unpack_open(const char *path, struct lp_err *err);
+
+/* Unpack the beginning of a compressed file, `n` bytes of which are given: the number of bytes in
+ * `ret`, as many as there are and as fit. 0 if it cannot be unpacked. */
+size_t unpack_head(const unsigned char *head, size_t n, unsigned char *ret, size_t size);
+
+/* A file without a name, for reading and writing. */
+int unpack_temporary(struct lp_err *err);
+
+/* The length of a path without .gz, .xz, .zst. */
+size_t unpack_stem(const char *path);
+
+#endif

@@ -1,0 +1,46 @@
+/* Reports of other tools, compressed or not. The first byte chooses the importer. */
+#include "base/cleanup.h"
+#include "fuzz.h"
+#include "import/importer.h"
+#include "import/unpack.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static volatile int64_t sink;
+
+/* Every cell must be memory that can be read. */
+static void batch_read(const struct lp_batch *b)
+{
+	for (uint32_t k = 0; k < b->n_kinds; k++) {
+		for (uint32_t c = 0; c < b->kinds[k].n_columns; c++) {
+			for (uint32_t i = 0; i < b->kinds[k].n_components; i++)
+				sink += b->kinds[k].columns[c][(size_t)i * b->cap_samples +
+					b->n_samples - 1];
+		}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_close_ int fd = memfd_create("reports", MFD_CLOEXEC);
+	struct lp_source *source = NULL;
+	struct lp_batch *batch;
+	struct lp_err err = {0};
+	unsigned char head[256];
+	char path[64];
+
+	if (!size || fd < 0 || write(fd, data + 1, size - 1) != (ssize_t)size - 1)
+		return 0;
+	unpack_head(data + 1, size - 1, head, sizeof(head));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (importer_find(data[0] == 'c'     ? "collectl"
+			    : data[0] == 'd' ? "darshan"
+					     : "iostat")
+			->open(path, NULL, NULL, NULL, &source, &err) < 0)
+		return 0;
+	while (lp_source_next(source, &batch, &err) == 1)
+		batch_read(batch);
+	lp_source_close(source);
+	return 0;
+}
