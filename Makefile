@@ -9,7 +9,7 @@ RUNS ?= 1000000
 JOBS ?= $(shell nproc)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps test demo accuracy lint format bench fuzz install clean help
+.PHONY: all deps test demo docs accuracy lint format bench fuzz install clean help
 
 all: ## build the programs into build/ (installs nothing)
 	@scripts/build.sh $(BUILD)
@@ -23,6 +23,10 @@ test: deps ## set up, build with gcc and clang, run every test and every lint
 demo: deps ## diagnose a recording with a real fault in it, and write a report with plots
 	@scripts/build.sh $(BUILD)
 	@scripts/demo.sh
+
+docs: deps ## put the program's output and pictures into README.md and docs/ (a test compares them)
+	@scripts/build.sh $(BUILD)
+	@scripts/docs.py
 
 accuracy: deps ## diagnose the lab's recordings and score them: the papers' tables beside ours
 	@scripts/build.sh $(BUILD)

@@ -333,13 +333,14 @@ extern const struct command command_diagnose;
 const struct command command_diagnose = {
 	.name = "diagnose",
 	.summary = "name the component that limps, and why",
-	.usage = "[OPTION...] DATA...",
+	.usage = "[OPTION...] [DATA...]",
 	.description =
 		"Compares every component with its peers, window by window, and names those that "
 		"are lastingly slower or busier than their peers, or that no longer do any work: "
 		"since when, in which metrics, for what cause, how badly, how surely, and what to "
 		"do next. DATA is an archive, a directory of archives, or anything that limpet "
-		"imports (a sysstat file, CSV). Nothing needs to be configured or trained.\n\n"
+		"imports (a sysstat file, CSV); without DATA, the archives in this directory or in "
+		"/var/lib/limpet. Nothing needs to be configured or trained.\n\n"
 		"Thresholds come from the peers' own spread. What is faster or less loaded than "
 		"its peers, or slower only because it works harder, is reported, but nobody is "
 		"accused of it. With --thresholds or --threshold the methods are those of the "

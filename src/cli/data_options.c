@@ -5,6 +5,8 @@
 #include "base/meant.h"
 #include "base/strbuf.h"
 #include <errno.h>
+#include <glob.h>
+#include <limpet/archive.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,11 +49,35 @@ static bool options_given(const void *values, size_t size)
 	return false;
 }
 
+/* Where recorders write unless told otherwise: this directory, or that of the service. NULL:
+ * neither has an archive. */
+static char *const *default_paths(void)
+{
+	static char here[] = ".", service[] = "/var/lib/limpet";
+	static char *const candidates[] = {here, service};
+	static const char *const globs[] = {
+		"*" LP_ARCHIVE_SUFFIX, "/var/lib/limpet/*" LP_ARCHIVE_SUFFIX};
+
+	for (size_t i = 0; i < 2; i++) {
+		glob_t found = {0};
+		bool any = glob(globs[i], 0, NULL, &found) == 0;
+
+		globfree(&found);
+		if (any)
+			return &candidates[i];
+	}
+	return NULL;
+}
+
 int data_open_as(const struct data_options *d, const struct importer *format, char *const *paths,
 	int n_paths, struct lp_warn *warn, struct lp_dataset **ret, struct lp_err *err)
 {
 	const void *values = NULL;
 
+	if (n_paths < 1) {
+		paths = default_paths();
+		n_paths = paths ? 1 : 0;
+	}
 	if (n_paths < 1)
 		return lp_err_set(err, -EINVAL,
 			"name the data: an archive, a directory of archives, a sysstat or CSV "

@@ -315,7 +315,7 @@ def test_bad_usage(d):
     bad(2, "no command 'nosuch'", "nosuch")
     bad(2, "--nosuch", "show", "--nosuch", archive)
     bad(2, "show", "show", "--interval", "soon", archive)
-    bad(2, "show", "show", "--since", "yesterday", archive)
+    bad(2, "show", "show", "--since", "someday", archive)
     bad(2, "no selected component has a metric 'nosuch'", "show", "-m", "nosuch", archive)
     bad(2, "no selected component", "show", "-m", "await", "-c", "nobody", archive)
     bad(2, "no component matches 'nobody'", "show", "-c", "nobody", archive)
