@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "trace/counted_row.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct named_rows *named_rows_new(
 {
 	struct named_rows *r = calloc(1, sizeof(*r));
 
+	assert(schema->n_columns <= NAMED_ROWS_COLUMNS_MAX);
 	if (!r)
 		return NULL;
 	r->observer = observer;
