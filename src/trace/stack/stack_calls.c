@@ -205,7 +205,7 @@ static void share_count(struct walk *w, struct stack_share *share, size_t at)
 static void share_time(struct walk *w, struct stack_share *share, const struct span *call)
 {
 	const struct spans *spans = w->m->graph->spans;
-	struct cover all = {0, INT64_MIN}, disk = all, behind = all;
+	struct cover all = {0, INT64_MIN}, disk = all, behind = all, busy = all;
 
 	for (size_t i = 0; i < w->n; i++) {
 		const struct span *s = span_of(w, w->list[i]);
@@ -215,12 +215,15 @@ static void share_time(struct walk *w, struct stack_share *share, const struct s
 			continue;
 		cover_clip(&all, s, call->start_ns, call->end_ns);
 		cover_clip(&behind, s, call->end_ns, INT64_MAX);
-		if (is_of_disk(w, w->list[i]))
-			cover_clip(&disk, s, call->start_ns, call->end_ns);
+		if (!is_of_disk(w, w->list[i]))
+			continue;
+		cover_clip(&disk, s, call->start_ns, call->end_ns);
+		cover_add(&busy, s->start_ns, s->end_ns);
 	}
 	share->ns = all.ns;
 	share->disk_ns = disk.ns;
 	share->behind_ns = behind.ns;
+	share->disk_busy_ns = busy.ns;
 }
 
 static int by_server(const void *a, const void *b)

@@ -72,11 +72,11 @@ static json_t *servers_json(const struct stack_metrics *m)
 		const struct stack_server *s = &m->servers[i];
 
 		json_array_append_new(list,
-			json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "name",
+			json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "name",
 				json_text(stack_server_name(m, i)), "calls", (json_int_t)s->calls,
-				"ns", (json_int_t)s->ns, "disk_ns", (json_int_t)s->disk_ns,
-				"longest", (json_int_t)s->longest_ns, "accesses",
-				(json_int_t)s->disk_accesses, "disk_bytes",
+				"ns", (json_int_t)s->ns, "disk_ns", (json_int_t)s->disk_ns, "busy",
+				(json_int_t)s->disk_busy_ns, "longest", (json_int_t)s->longest_ns,
+				"accesses", (json_int_t)s->disk_accesses, "disk_bytes",
 				(json_int_t)s->disk_bytes, "joules", s->joules));
 	}
 	return list;
@@ -90,8 +90,9 @@ static json_t *shares_json(const struct stack_metrics *m, const struct stack_cal
 		const struct stack_share *s = &m->shares[i];
 
 		json_array_append_new(list,
-			json_pack("{s:i, s:I, s:I, s:i, s:I, s:f, s:f}", "server", (int)s->server,
-				"ns", (json_int_t)s->ns, "disk_ns", (json_int_t)s->disk_ns,
+			json_pack("{s:i, s:I, s:I, s:I, s:i, s:I, s:f, s:f}", "server",
+				(int)s->server, "ns", (json_int_t)s->ns, "disk_ns",
+				(json_int_t)s->disk_ns, "busy", (json_int_t)s->disk_busy_ns,
 				"accesses", (int)s->disk_accesses, "disk_bytes",
 				(json_int_t)s->disk_bytes, "watts", stack_share_power(m, s),
 				"joules", s->joules));

@@ -47,9 +47,10 @@ struct stack_share {
 	uint32_t call, server;
 	uint32_t requests; /* spans of the server's daemon */
 	uint32_t disk_accesses, n_disks;
-	int64_t ns;	   /* in which the server or its disk was at work for the call */
-	int64_t disk_ns;   /* in which a disk was */
-	int64_t behind_ns; /* the same as ns, after the call had returned */
+	int64_t ns;	      /* in which the server or its disk was at work for the call */
+	int64_t disk_ns;      /* in which a disk was */
+	int64_t behind_ns;    /* the same as ns, after the call had returned */
+	int64_t disk_busy_ns; /* in which a disk was, whether the call waited for it or not */
 	int64_t bytes, disk_bytes;
 	double joules;
 };
@@ -58,8 +59,8 @@ struct stack_share {
 struct stack_server {
 	uint32_t observer; /* place in spans.observer_names */
 	uint64_t calls, requests, disk_accesses;
-	int64_t ns, disk_ns, longest_ns; /* of its shares, added up; the longest */
-	uint32_t slowest;		 /* the call of the longest share */
+	int64_t ns, disk_ns, disk_busy_ns, longest_ns; /* of its shares, added up; the longest */
+	uint32_t slowest;			       /* the call of the longest share */
 	int64_t bytes, disk_bytes;
 	double joules;
 };

@@ -163,8 +163,8 @@
       parts: [[DISK, s.disk_ns], [SERVER, s.ns - s.disk_ns], [REST, Math.max(0, call.ns - s.ns)]],
       text: `call ${name(call)}: ${timeText(call.ns)}\n${title} ${timeText(s.ns)}, its disk ${timeText(s.disk_ns)}` })), timeText);
     legend("server-legend", [[DISK, "disk"], [SERVER, "server"], [REST, "client, network and other servers"]]);
-    chart("rate-bars", ofServer(server, (call, s) => ({ call, parts: [[DISK, s.disk_ns ? s.disk_bytes / s.disk_ns * 1e9 : 0]],
-      text: `call ${name(call)}\n${bytesText(s.disk_bytes)} in ${s.accesses} accesses, ${rateText(s.disk_ns ? s.disk_bytes / s.disk_ns * 1e9 : 0)}` })), rateText);
+    chart("rate-bars", ofServer(server, (call, s) => ({ call, parts: [[DISK, s.busy ? s.disk_bytes / s.busy * 1e9 : 0]],
+      text: `call ${name(call)}\n${bytesText(s.disk_bytes)} in ${s.accesses} accesses, ${rateText(s.busy ? s.disk_bytes / s.busy * 1e9 : 0)}` })), rateText);
     if (data.drive) {
       chart("power-bars", ofServer(server, (call, s) => ({ call, parts: [[7, s.watts]],
         text: `call ${name(call)}\n${wattText(s.watts)}, ${Number(s.joules.toPrecision(3))} J above idle` })), wattText);
@@ -211,7 +211,7 @@
     const servers = byId("servers");
     for (const s of data.servers) {
       servers.append(el("tr", {}, el("td", {}, s.name), ...[s.calls, timeText(s.calls ? s.ns / s.calls : 0), timeText(s.calls ? s.disk_ns / s.calls : 0),
-        timeText(s.longest), s.accesses, bytesText(s.disk_bytes), rateText(s.disk_ns ? s.disk_bytes / s.disk_ns * 1e9 : 0),
+        timeText(s.longest), s.accesses, bytesText(s.disk_bytes), rateText(s.busy ? s.disk_bytes / s.busy * 1e9 : 0),
         data.drive ? `${Number(s.joules.toPrecision(3))} J` : "-"].map((v) => el("td", {}, String(v)))));
     }
   }

@@ -58,6 +58,7 @@ void stack_servers_sum(struct stack_metrics *m)
 		s->disk_accesses += share->disk_accesses;
 		stack_add(&s->ns, share->ns);
 		stack_add(&s->disk_ns, share->disk_ns);
+		stack_add(&s->disk_busy_ns, share->disk_busy_ns);
 		stack_add(&s->bytes, share->bytes);
 		stack_add(&s->disk_bytes, share->disk_bytes);
 		s->joules += share->joules;
@@ -154,7 +155,7 @@ double stack_call_disk_rate(const struct stack_metrics *m, const struct stack_ca
 	double sum = 0;
 
 	for (uint32_t i = call->shares; i < call->shares + call->n_shares; i++)
-		sum += stack_rate(m->shares[i].disk_bytes, m->shares[i].disk_ns);
+		sum += stack_rate(m->shares[i].disk_bytes, m->shares[i].disk_busy_ns);
 	return sum;
 }
 

@@ -107,7 +107,7 @@ static void servers_print(FILE *out, const struct stack_metrics *m)
 			time_text(s->ns / calls, ns), time_text(s->disk_ns / calls, disk),
 			time_text(s->longest_ns, longest), s->disk_accesses,
 			bytes_text((double)s->disk_bytes, bytes),
-			bytes_text(stack_rate(s->disk_bytes, s->disk_ns), rate));
+			bytes_text(stack_rate(s->disk_bytes, s->disk_busy_ns), rate));
 		if (m->drive)
 			fprintf(out, " %7.3g J", s->joules);
 		fprintf(out, "  %s\n", call);
