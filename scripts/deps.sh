@@ -43,6 +43,7 @@ test=(
 	xfsprogs			# tracing is measured on it
 	libopenmpi-dev openmpi-bin	# the layer of MPI-IO, and programs that use it
 	prometheus prometheus-node-exporter victoria-metrics # servers that data is read from
+	prometheus-alertmanager		# alerts are sent to it
 	libhdf5-openmpi-dev libpnetcdf-dev # programs that use HDF5 and PnetCDF
 )
 # To drive it; others than Debian's will do.
@@ -111,5 +112,6 @@ only_programs() {
 only_programs sysstat sysstat.service sysstat-collect.timer sysstat-summary.timer
 only_programs prometheus prometheus.service
 only_programs prometheus-node-exporter prometheus-node-exporter.service
+only_programs prometheus-alertmanager prometheus-alertmanager.service
 only_programs victoria-metrics victoria-metrics.service
 only_programs glusterfs-server glusterd.service glustereventsd.service

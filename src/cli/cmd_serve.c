@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 struct serve_options {
-	const char *data, *listen, *topology, *expect, *speed;
+	const char *data, *listen, *topology, *expect, *speed, *alerts;
 	struct option_list replay;
 	int64_t look_back_us;
 	const char *tls_cert, *tls_key, *client_ca;
@@ -46,6 +46,9 @@ static const struct option_def options[] = {
 		"remove archives older than this [never]"},
 	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
 		"remove the oldest archives of a server beyond this size [never]"},
+	{"alerts", 0, OPTION_STRING, AT(alerts), "FILE",
+		"who is told of incidents: Alertmanager, webhooks, commands (see docs/alerts.md); "
+		"'limpet serve test-alert' tries it [nobody]"},
 	{"look-back", 0, OPTION_SPAN, AT(look_back_us), "SPAN",
 		"how much of the archives to judge again after a start [1d]"},
 	{"replay", 0, OPTION_LIST, AT(replay), "DATA",
@@ -139,6 +142,7 @@ static int run(
 		.keep_age_us = opt->keep_age_us,
 		.keep_bytes = opt->keep_bytes,
 		.look_back_us = opt->look_back_us,
+		.alerts = opt->alerts,
 		.warn = &warn};
 	struct tls_paths tls;
 	int r = usage_check(opt, n_args, args, err);

@@ -33,7 +33,9 @@ static const char schema[] =
 	" incident INTEGER NOT NULL, change TEXT NOT NULL, body TEXT NOT NULL,"
 	" added_us INTEGER NOT NULL, due_us INTEGER NOT NULL, attempts INTEGER NOT NULL,"
 	" error TEXT NOT NULL);"
-	"CREATE INDEX queue_due ON queue (target, id);";
+	"CREATE INDEX queue_due ON queue (target, id);"
+	"CREATE TABLE sent (target TEXT NOT NULL, incident INTEGER NOT NULL, labels TEXT NOT NULL,"
+	" PRIMARY KEY (target, incident)) WITHOUT ROWID;";
 
 const char *incident_change_name(enum incident_change change)
 {

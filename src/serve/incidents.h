@@ -53,6 +53,9 @@ void incidents_close(struct incidents *s);
 int incidents_update(struct incidents *s, const struct sightings *now, int64_t watermark_us,
 	int64_t now_us, struct lp_err *err);
 
+/* Was something seen once that another look would open? */
+bool incidents_pending(struct incidents *s);
+
 /* One incident, all of it. -ENOENT: there is none of that number. */
 int incidents_get(struct incidents *s, int64_t id, json_t **ret, struct lp_err *err);
 

@@ -253,6 +253,17 @@ static void candidates_drop(struct incidents *s)
 	s->n_candidates = n;
 }
 
+bool incidents_pending(struct incidents *s)
+{
+	bool pending = false;
+
+	incidents_lock(s);
+	for (size_t i = 0; i < s->n_candidates; i++)
+		pending |= s->candidates[i].n < SEEN_LEAST;
+	incidents_unlock(s);
+	return pending;
+}
+
 /* One that ended a short time ago, of the same part: its number; 0: there is none. */
 static int recent_find(
 	const struct update *u, const struct sighting *x, int64_t *ret, struct lp_err *err)

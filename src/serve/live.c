@@ -183,6 +183,13 @@ static int judge(struct live *l, int64_t now_us, struct lp_err *err)
 	return 0;
 }
 
+/* Where data has stopped, the same verdict is looked at once more, so that what is new can open. */
+static bool look_again(struct live *l)
+{
+	return clock_us(CLOCK_MONOTONIC) - l->asked_us > feed_window_us(l->feed) &&
+		incidents_pending(l->store);
+}
+
 /* A verdict if there is anything new to say, and if it does not take too much of the time. */
 static int judge_if_due(struct live *l, int64_t now_us, struct lp_err *err)
 {
@@ -191,7 +198,7 @@ static int judge_if_due(struct live *l, int64_t now_us, struct lp_err *err)
 	if (clock_us(CLOCK_MONOTONIC) - l->asked_us < VERDICT_SHARE * l->took_us)
 		return 0;
 	observers_rate(o, FEED_LATENESS_US, now_us);
-	if (!feed_due(l->feed) && states_of(o) == l->states)
+	if (!feed_due(l->feed) && states_of(o) == l->states && !look_again(l))
 		return 0;
 	return judge(l, now_us / US_PER_SEC * US_PER_SEC, err);
 }
@@ -221,6 +228,8 @@ static int catch_up(struct live *l, int64_t now_us, struct lp_err *err)
 {
 	int r = 0;
 
+	feed_observers(l->feed)->live = false;
+
 	while (r >= 0 && l->at_us < now_us && !stopping(l)) {
 		int64_t held;
 
@@ -234,6 +243,7 @@ static int catch_up(struct live *l, int64_t now_us, struct lp_err *err)
 		if (held > l->at_us)
 			l->at_us = held;
 	}
+	feed_observers(l->feed)->live = true;
 	if (r >= 0)
 		ready_set(l);
 	return r < 0 ? r : 0;
@@ -405,7 +415,6 @@ void live_stop(struct live *l)
 		pthread_join(l->thread, NULL);
 	}
 	feed_free(l->feed);
-	incidents_close(l->store);
 	snapshot_unref(l->snapshot);
 	pthread_cond_destroy(&l->wake);
 	pthread_mutex_destroy(&l->mutex);
@@ -421,6 +430,7 @@ static struct live *live_new(const struct live_options *options)
 	if (!l)
 		return NULL;
 	l->opt = *options;
+	l->store = options->store;
 	l->diagnose = (struct lp_diagnose_options){.topology = options->topology,
 		.expect = options->expect,
 		.bounded = true,
@@ -452,12 +462,8 @@ static int options_check(struct live *l, struct lp_err *err)
 int live_start(const struct live_options *options, struct live **ret, struct lp_err *err)
 {
 	_cleanup_(live_stopp) struct live *l = live_new(options);
-	struct incidents_options keep = {
-		.hold_us = options->hold_us, .changed = options->changed, .ctx = options->ctx};
 	int r = l ? 0 : lp_err_sys(err, -ENOMEM, "cannot start the engine");
 
-	if (r == 0)
-		r = incidents_open(options->store, &keep, &l->store, err);
 	if (r == 0)
 		r = options_check(l, err);
 	if (r == 0 && options->replay)

@@ -18,13 +18,9 @@ struct live_options {
 	struct lp_dataset *replay;     /* or recordings */
 	double speed;		       /* of a replay */
 	const char *topology, *expect; /* files, or NULL */
-	const char *store;	       /* of incidents; NULL: in memory */
+	struct incidents *store;       /* outlives the thread */
 	int64_t look_back_us; /* what is read again at the beginning; 0: LIVE_LOOK_BACK_US */
-	int64_t hold_us;      /* of incidents; 0: as usual */
 	struct lp_warn *warn; /* called by the thread */
-	/* Called by the thread, or by whoever says something about an incident, while the store is
-	 * locked: use only incidents_db() of it. May be NULL. */
-	void (*changed)(void *ctx, enum incident_change change, json_t *incident);
 	/* Called by the thread after a verdict. `before` is the last snapshot. May be NULL. */
 	void (*judged)(void *ctx, const struct snapshot *now, const struct snapshot *before);
 	void *ctx;
@@ -32,7 +28,7 @@ struct live_options {
 
 struct live;
 
-/* Open the store and start. `options` is copied; what it points to must outlive the thread. */
+/* Start. `options` is copied; what it points to must outlive the thread. */
 int live_start(const struct live_options *options, struct live **ret, struct lp_err *err);
 void live_stop(struct live *l);
 

@@ -51,7 +51,8 @@ void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t
 		x->fresh_us[0] = INT64_MIN;
 		x->minute = minute;
 	}
-	if (fresh > x->fresh_us[0])
+	/* What was recorded before tells nothing of clocks. */
+	if (o->live && fresh > x->fresh_us[0])
 		x->fresh_us[0] = fresh;
 	if (last_us > x->last_us)
 		x->last_us = last_us;

@@ -1,4 +1,5 @@
 /* GET /metrics: what Prometheus scrapes. */
+#include "serve/alerts.h"
 #include "serve/route.h"
 
 #include "base/cleanup.h"
@@ -166,6 +167,30 @@ static void http_put(FILE *out, struct serve *s)
 	fprintf(out, "limpet_http_refused_total{reason=\"slow\"} %" PRIu64 "\n", st.cut_slow);
 }
 
+static void alerts_put(FILE *out, struct serve *s)
+{
+	const char *name;
+	uint64_t sent, failed;
+	unsigned n;
+
+	if (!s->alerts)
+		return;
+	put_head(out, "limpet_alerts_waiting", "gauge", "Alerts that wait to be delivered.");
+	for (size_t i = 0; (name = alerts_waiting(s->alerts, i, &n, &sent, &failed)); i++) {
+		fputs("limpet_alerts_waiting", out);
+		put_label(out, "target", name, "{");
+		fprintf(out, "} %u\n", n);
+	}
+	put_head(out, "limpet_alerts_total", "counter", "Attempts to deliver alerts.");
+	for (size_t i = 0; (name = alerts_waiting(s->alerts, i, &n, &sent, &failed)); i++) {
+		fputs("limpet_alerts_total", out);
+		put_label(out, "target", name, "{");
+		fprintf(out, ",result=\"delivered\"} %" PRIu64 "\nlimpet_alerts_total", sent);
+		put_label(out, "target", name, "{");
+		fprintf(out, ",result=\"failed\"} %" PRIu64 "\n", failed);
+	}
+}
+
 static double resident_bytes(void)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -222,6 +247,7 @@ static void metrics_write(FILE *out, void *ctx)
 		(double)now->n_late);
 	put_one(out, "limpet_trouble", "gauge", "1 if the engine or the store has failed.",
 		*live_trouble(s->live, trouble, sizeof(trouble)) != '\0');
+	alerts_put(out, s);
 	http_put(out, s);
 	process_put(out);
 	snapshot_unref(now);

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "serve/alerts.h"
 #include "serve/ingest.h"
 #include <errno.h>
 #include <ftw.h>
@@ -98,8 +99,11 @@ static int http_begin(struct serve *s, struct lp_err *err)
 /* An incident changed. The store is locked. */
 static void changed(void *ctx, enum incident_change change, json_t *incident)
 {
-	(void)change;
-	events_incident(ctx, incident);
+	struct serve *s = ctx;
+
+	events_incident(s, incident);
+	if (s->alerts)
+		alerts_changed(s->alerts, change, incident);
 }
 
 static void judged(void *ctx, const struct snapshot *now, const struct snapshot *before)
@@ -107,29 +111,38 @@ static void judged(void *ctx, const struct snapshot *now, const struct snapshot 
 	events_judged(ctx, now, before);
 }
 
-/* The engine, and where its incidents are kept; those of a replay are forgotten. */
+/* Where incidents are kept (those of a replay are forgotten), and who is told of them. */
+static int incidents_begin(struct serve *s, struct lp_err *err)
+{
+	const struct incidents_options keep = {.changed = changed, .ctx = s};
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	if (!s->config.replay && asprintf(&path, "%s/incidents.sqlite", s->config.data) < 0) {
+		path = NULL;
+		return lp_err_sys(err, -ENOMEM, "cannot serve");
+	}
+	r = incidents_open(path, &keep, &s->incidents, err);
+	if (r == 0 && s->config.alerts)
+		r = alerts_start(s->config.alerts, s->incidents, s->config.warn, &s->alerts, err);
+	return r;
+}
+
 static int live_begin(struct serve *s, struct lp_err *err)
 {
 	const struct serve_config *c = &s->config;
-	_cleanup_free_ char *store = NULL;
 	const struct live_options live = {.dir = c->data,
 		.replay = c->replay,
 		.speed = c->speed,
 		.topology = c->topology,
 		.expect = c->expect,
+		.store = s->incidents,
 		.look_back_us = c->look_back_us,
 		.warn = c->warn,
-		.changed = changed,
 		.judged = judged,
 		.ctx = s};
-	struct live_options how = live;
 
-	if (!c->replay && asprintf(&store, "%s/incidents.sqlite", c->data) < 0) {
-		store = NULL;
-		return lp_err_sys(err, -ENOMEM, "cannot serve");
-	}
-	how.store = store;
-	return live_start(&how, &s->live, err);
+	return live_start(&live, &s->live, err);
 }
 
 /* A replay needs no directory of its own. */
@@ -158,6 +171,8 @@ static int parts_begin(struct serve *s, struct lp_err *err)
 		r = http_begin(s, err);
 	if (r == 0 && http_add_hub(s->http, s->hub) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot serve");
+	if (r == 0)
+		r = incidents_begin(s, err);
 	if (r == 0)
 		r = live_begin(s, err);
 	if (r == 0)
@@ -198,6 +213,8 @@ void serve_close(struct serve *s)
 		return;
 	http_close(s->http);
 	live_stop(s->live);
+	alerts_stop(s->alerts);
+	incidents_close(s->incidents);
 	ingest_close(s->ingest);
 	tokens_close(s->tokens);
 	http_hub_free(s->hub);

@@ -28,6 +28,7 @@ struct serve_config {
 	 * for whoever asks for their values. `data` may be NULL then: nothing is kept. */
 	struct lp_dataset *replay, *replay_look;
 	double speed;
+	const char *alerts;   /* a file that says who is told of incidents; NULL: nobody is */
 	int64_t look_back_us; /* what the engine reads again at its beginning, 0: as usual */
 };
 
@@ -36,6 +37,8 @@ struct serve {
 	struct http_server *http;
 	struct tokens *tokens;
 	struct ingest *ingest; /* NULL: this is a replay */
+	struct incidents *incidents;
+	struct alerts *alerts; /* NULL: nobody is told */
 	struct live *live;
 	struct http_hub *hub;	    /* of events */
 	pthread_mutex_t look_mutex; /* of what reads much at once */

@@ -1,0 +1,98 @@
+#include "serve/alerts_config.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int parse(const char *text, struct alerts_config *c, struct lp_err *err)
+{
+	return alerts_config_parse(text, strlen(text), "a.yaml", c, err);
+}
+
+static void test_good(void **state)
+{
+	struct alerts_config c = {0};
+	struct lp_err err = {0};
+
+	(void)state;
+	assert_int_equal(parse("# who is told\n"
+			       "page: https://collector:9700/\n"
+			       "targets:\n"
+			       "  - name: ops\n"
+			       "    alertmanager: http://127.0.0.1:9093//\n"
+			       "  - {name: chat, webhook: 'https://x/y?z=1', level: critical,\n"
+			       "     token_file: /t, ca_file: /c}\n"
+			       "  - name: pager\n"
+			       "    command:\n"
+			       "      - /bin/page\n"
+			       "      - --queue\n",
+				 &c, &err),
+		0);
+	assert_string_equal(c.page, "https://collector:9700");
+	assert_int_equal(c.n, 3);
+	assert_int_equal(c.targets[0].kind, ALERT_ALERTMANAGER);
+	assert_string_equal(c.targets[0].url, "http://127.0.0.1:9093");
+	assert_false(c.targets[0].critical);
+	assert_int_equal(c.targets[1].kind, ALERT_WEBHOOK);
+	assert_true(c.targets[1].critical);
+	assert_string_equal(c.targets[1].token_file, "/t");
+	assert_string_equal(c.targets[1].ca_file, "/c");
+	assert_int_equal(c.targets[2].kind, ALERT_COMMAND);
+	assert_string_equal(c.targets[2].command[1], "--queue");
+	assert_null(c.targets[2].command[2]);
+	assert_int_equal(c.targets[2].line, 8);
+	alerts_config_release(&c);
+}
+
+/* Every mistake is told with its line. */
+static void test_bad(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{"", "a.yaml:1: the file must begin"},
+		{"- a\n", "a.yaml:1: the file must begin"},
+		{"page: nowhere\n", "a.yaml:1: 'nowhere' is no URL"},
+		{"page: http://x\n", "a.yaml:1: there are no targets"},
+		{"page: http://x\ntarget:\n", "a.yaml:2: there is no 'target' here; do you mean"},
+		{"targets: 5\n", "a.yaml:1: targets must be a list"},
+		{"targets:\n  - 5\n", "a.yaml:2: targets is a list of keys"},
+		{"targets:\n  - name: a\n", "a.yaml:2: target 'a' needs one of"},
+		{"targets:\n  - webhook: http://x\n", "a.yaml:2: a target needs a name"},
+		{"targets:\n  - name: a\n    webhook: ftp://x\n", "a.yaml:3: 'ftp://x' is no URL"},
+		{"targets:\n  - name: a\n    webhook: http://x\n    command: [/x]\n",
+			"a.yaml:4: a target is one of"},
+		{"targets:\n  - name: a\n    command: page me\n",
+			"a.yaml:3: command must be a list"},
+		{"targets:\n  - name: a\n    command: [page]\n", "a.yaml:3: command must begin"},
+		{"targets:\n  - name: a\n    command: []\n", "a.yaml:3: command must begin"},
+		{"targets:\n  - name: a\n    command: [/x]\n    level: loud\n",
+			"a.yaml:4: level is 'warning' or 'critical', not 'loud'"},
+		{"targets:\n  - name: a\n    command: [/x]\n    ca_file: /c\n",
+			"a.yaml:2: token_file and ca_file are for URLs"},
+		{"targets:\n  - name: a\n    command: [/x]\n  - name: a\n    command: [/x]\n",
+			"a.yaml:4: the name 'a' is that of the target in line 2"},
+		{"targets:\n  - name: [a]\n", "a.yaml:2: name must be a text"},
+		{"targets: [\n", "a.yaml:2: "},
+		{"targets:\n  - name: a\n    command: [/x]\n---\ntargets: []\n",
+			"a.yaml:4: there is a second document"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct alerts_config c = {0};
+		struct lp_err err = {0};
+
+		assert_int_equal(parse(cases[i].text, &c, &err), -EINVAL);
+		if (strncmp(err.text, cases[i].says, strlen(cases[i].says)) != 0)
+			fail_msg("'%s' instead of '%s'", err.text, cases[i].says);
+		alerts_config_release(&c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_bad)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

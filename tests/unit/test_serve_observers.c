@@ -1,0 +1,112 @@
+#include "serve/observers.h"
+#include "unit.h"
+
+#define SECOND INT64_C(1000000)
+#define NOW (INT64_C(1300000000) * SECOND)
+#define LATE (60 * SECOND)
+
+static uint32_t add(struct observers *o, const char *name)
+{
+	uint32_t at = 0;
+
+	assert_int_equal(observers_get(o, name, &at), 0);
+	return at;
+}
+
+static const struct observer *find(struct observers *o, const char *name)
+{
+	return &o->items[add(o, name)];
+}
+
+static void hear(struct observers *o, const char *name, int64_t sample_s, int64_t now_s)
+{
+	observers_heard(o, add(o, name), NOW + sample_s * SECOND, 1, NOW + now_s * SECOND);
+}
+
+static void test_states(void **state)
+{
+	struct observers o = {.live = true};
+
+	(void)state;
+	add(&o, "expected");
+	for (int64_t s = 0; s <= 300; s += 10) {
+		hear(&o, "a", s - 2, s);
+		hear(&o, "b", s - 1, s);
+		hear(&o, "behind", s - 20, s);
+		hear(&o, "late", s - 90, s);
+		if (s < 200)
+			hear(&o, "silent", s, s);
+	}
+	observers_rate(&o, LATE, NOW + 300 * SECOND);
+	assert_int_equal(find(&o, "a")->state, OBSERVER_OK);
+	assert_int_equal(find(&o, "behind")->state, OBSERVER_OK);
+	assert_int_equal(find(&o, "late")->state, OBSERVER_LATE);
+	assert_int_equal(find(&o, "silent")->state, OBSERVER_SILENT);
+	assert_int_equal(find(&o, "expected")->state, OBSERVER_SILENT);
+	assert_int_equal(observers_count(&o, OBSERVER_OK), 3);
+	/* Who is late is not waited for, who is a little behind is. */
+	assert_int_equal(observers_ready_us(&o, LATE, NOW + 300 * SECOND), NOW + 280 * SECOND);
+	observers_release(&o);
+}
+
+/* Nobody's clock makes the others late, and ours may be the wrong one. */
+static void test_clocks(void **state)
+{
+	struct observers o = {.live = true};
+
+	(void)state;
+	for (int64_t s = 0; s <= 300; s += 5) {
+		hear(&o, "a", s - 100, s);
+		hear(&o, "b", s - 101, s);
+		hear(&o, "c", s - 102, s);
+		hear(&o, "ahead", s + 3500, s);
+		hear(&o, "off", s - 130, s);
+	}
+	assert_int_equal(observers_ready_us(&o, LATE, NOW + 300 * SECOND), NOW + 170 * SECOND);
+	observers_rate(&o, LATE, NOW + 300 * SECOND);
+	assert_int_equal(find(&o, "a")->state, OBSERVER_OK);
+	assert_int_equal(find(&o, "a")->skew_us, 1 * SECOND);
+	assert_int_equal(find(&o, "ahead")->skew_us, 3601 * SECOND);
+	assert_int_equal(find(&o, "off")->skew_us, -29 * SECOND);
+	observers_release(&o);
+}
+
+/* In a replay it is the data that says who is silent, and clocks are not compared. */
+static void test_replay(void **state)
+{
+	struct observers o = {0};
+
+	(void)state;
+	hear(&o, "a", 600, 0);
+	hear(&o, "b", 100, 0);
+	observers_rate(&o, LATE, NOW + 150 * SECOND);
+	assert_int_equal(find(&o, "b")->state, OBSERVER_OK);
+	observers_rate(&o, LATE, NOW + 300 * SECOND);
+	assert_int_equal(find(&o, "a")->state, OBSERVER_OK);
+	assert_int_equal(find(&o, "b")->state, OBSERVER_SILENT);
+	assert_int_equal(find(&o, "b")->skew_us, INT64_MIN);
+	observers_release(&o);
+}
+
+/* When all stop at once, nobody is silent beside the others. */
+static void test_all_stop(void **state)
+{
+	struct observers o = {.live = true};
+
+	(void)state;
+	hear(&o, "a", 0, 1);
+	hear(&o, "b", 1, 1);
+	observers_rate(&o, LATE, NOW + 3600 * SECOND);
+	assert_int_equal(observers_count(&o, OBSERVER_OK), 2);
+	assert_in_range(observers_most_us(&o, LATE, NOW + 3600 * SECOND), NOW, NOW + SECOND);
+	observers_release(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_states),
+		cmocka_unit_test(test_clocks), cmocka_unit_test(test_replay),
+		cmocka_unit_test(test_all_stop)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
