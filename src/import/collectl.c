@@ -360,13 +360,9 @@ static const struct text_format format = {
 static int collectl_open(const char *path, const void *options, const struct lp_select *select,
 	struct lp_warn *warn, struct lp_source **ret, struct lp_err *err)
 {
-	int r = text_source_open(&format, path, -1, warn, ret, err);
-
 	(void)options;
 	(void)select;
-	return r == -EBADMSG && strncmp(err->text, path, strlen(path)) != 0
-		? lp_err_prefix(err, "%s", path)
-		: r;
+	return text_source_open(&format, path, -1, warn, ret, err);
 }
 
 static enum import_match collectl_probe(const char *path, const unsigned char *head, size_t n)

@@ -400,7 +400,6 @@ static int iostat_open(const char *path, const void *options, const struct lp_se
 {
 	_cleanup_close_ int in = unpack_open(path, err);
 	char first = ' ';
-	int r;
 
 	(void)options;
 	(void)select;
@@ -418,10 +417,7 @@ static int iostat_open(const char *path, const void *options, const struct lp_se
 		close(in);
 		in = text;
 	}
-	r = text_source_open(&format, path, TAKE_FD(in), warn, ret, err);
-	return r == -EBADMSG && strncmp(err->text, path, strlen(path)) != 0
-		? lp_err_prefix(err, "%s", path)
-		: r;
+	return text_source_open(&format, path, TAKE_FD(in), warn, ret, err);
 }
 
 static enum import_match iostat_probe(const char *path, const unsigned char *head, size_t n)

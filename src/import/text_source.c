@@ -29,6 +29,7 @@ struct text_source {
 	struct strmap ids;	/* "schema observer name" */
 	struct strbuf key;
 	bool in_sample; /* rows can be put */
+	bool at_end;	/* there are no more lines */
 	bool ended;
 	bool finished;	       /* the last batch was given, too */
 	struct lp_err failure; /* why it ended */
@@ -176,8 +177,15 @@ size_t text_words(char *line, char **words, size_t max)
 /* Read a line and let the format take it. */
 static int line_read(struct text_source *t, struct lp_err *err)
 {
-	ssize_t n = getline(&t->line, &t->cap_line, t->file);
+	ssize_t n = t->at_end ? -1 : getline(&t->line, &t->cap_line, t->file);
+	int r;
 
+	if (n < 0 && t->format->end && !ferror(t->file)) {
+		t->at_end = true;
+		r = t->format->end(t->state, t, err);
+		t->ended = r <= 0;
+		return r < 0 ? lp_err_prefix(err, "%s", t->base.path) : 0;
+	}
 	if (n < 0) {
 		t->ended = true;
 		return ferror(t->file) ? lp_err_sys(err, -EIO, "cannot read %s", t->base.path) : 0;
@@ -188,7 +196,8 @@ static int line_read(struct text_source *t, struct lp_err *err)
 			err, -EBADMSG, "%s: line %" PRIu64 " is no text", t->base.path, t->number);
 	while (n && (t->line[n - 1] == '\n' || t->line[n - 1] == '\r'))
 		t->line[--n] = '\0';
-	return t->format->line(t->state, t, t->line, err);
+	r = t->format->line(t->state, t, t->line, err);
+	return r < 0 ? lp_err_prefix(err, "%s: line %" PRIu64, t->base.path, t->number) : 0;
 }
 
 /* Read until a batch is full, or the file ends. */

@@ -14,6 +14,9 @@ struct text_format {
 	/* Take a line, without its end; it may be written to. 0 or a negative errno: nothing more
 	 * can be read. What is only bad in this line is a text_fault(). */
 	int (*line)(void *state, struct text_source *t, char *line, struct lp_err *err);
+	/* The file has ended: called again and again until it returns 0, or a negative errno; each
+	 * call may begin one sample. May be NULL. */
+	int (*end)(void *state, struct text_source *t, struct lp_err *err);
 	void (*release)(void *state); /* may be NULL */
 	const char *nothing;	      /* what to say of a file without samples */
 };
