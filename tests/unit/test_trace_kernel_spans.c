@@ -149,12 +149,12 @@ static struct stack_message message(bool sent, bool asks, bool reply, uint32_t x
 
 	m.local[3] = asks ? 1 : 2;
 	m.remote[3] = asks ? 2 : 1;
-	m.n_head[0] = 24;
-	put(m.head[0], 0, xid);
-	put(m.head[0], 1, reply);
-	put(m.head[0], 2, reply ? 0 : 2);
-	put(m.head[0], 3, 1298437);
-	put(m.head[0], 5, 13);
+	m.n_head = 24;
+	put(m.head, 0, xid);
+	put(m.head, 1, reply);
+	put(m.head, 2, reply ? 0 : 2);
+	put(m.head, 3, 1298437);
+	put(m.head, 5, 13);
 	return m;
 }
 
@@ -206,7 +206,7 @@ static void test_nonsense(void **state)
 	(void)state;
 	assert_int_equal(kernel_spans_take(k, &m, 10), 0);
 	assert_int_equal(kernel_spans_take(k, &m, sizeof(m) - 1), 0);
-	m.n_head[1] = STACK_HEAD + 1;
+	m.n_head = STACK_HEAD + 1;
 	assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);
 	m.event.what = 99;
 	assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);

@@ -43,16 +43,16 @@ struct stack_file_call {
 	char name[STACK_NAME]; /* NUL-terminated */
 };
 
-#define STACK_HEAD 128
+#define STACK_HEAD 256
 
-/* The beginning of a message, in two parts: where it was sent from two places, one of each. */
+/* The beginning of a message. */
 struct stack_message {
 	struct stack_event event;
 	uint8_t local[16], remote[16];
 	uint16_t family, local_port, remote_port, pad; /* ports as the network has them */
 	uint32_t position, length;		       /* TCP sequence; with the record's mark */
-	uint32_t n_head[2];
-	uint8_t head[2][STACK_HEAD];
+	uint32_t n_head, pad2;
+	uint8_t head[STACK_HEAD]; /* behind the mark */
 };
 
 /* What a process is watched for. Children get the role in the upper half. */

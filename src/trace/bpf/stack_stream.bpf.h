@@ -68,6 +68,7 @@ struct stack_stream {
 	uint32_t next;	/* position behind what was seen */
 	uint32_t bad;	/* records that make no sense, in a row */
 	struct stack_message message;
+	uint8_t behind[STACK_HEAD]; /* so that the verifier believes that heads fit */
 };
 
 enum stream_phase { STREAM_MARK, STREAM_HEAD, STREAM_BODY };
@@ -119,45 +120,47 @@ FORCE_INLINE void stream_ends(struct stack_message *m, struct sock *sock)
 	bpf_core_read(m->remote, 4, &sock->__sk_common.skc_daddr);
 }
 
-/* Copy one; how much of it there is. The compiler must not see through the bound, which the
- * verifier wants to see right before the copy. */
-FORCE_INLINE uint32_t stream_copy(uint8_t to[STACK_HEAD], const void *from, uint64_t len)
+/* Add bytes to the head, as far as there is room. The compiler must not see through the bounds,
+ * which the verifier wants to see right before the copy. */
+FORCE_INLINE void stream_append(struct stack_message *m, const void *from, uint64_t len)
 {
-	uint32_t n = len > STACK_HEAD ? STACK_HEAD : (uint32_t)len;
+	uint32_t at = m->n_head, n = len > STACK_HEAD ? STACK_HEAD : (uint32_t)len;
 
-	asm volatile("" : "+r"(n));
-	if (n > STACK_HEAD)
-		return 0;
-	return bpf_probe_read_user(to, n, from) ? 0 : n;
-}
-
-/* Copy the heads. `skip` bytes at the beginning are the mark, which may be a buffer of its own. */
-FORCE_INLINE void stream_heads(
-	struct stack_message *m, const struct part parts[PARTS], uint32_t skip)
-{
-	struct part first = parts[0], second = parts[1];
-
-	if (skip && first.len == skip) {
-		first = parts[1];
-		second = parts[2];
-	} else if (first.len > skip) {
-		first = (struct part){first.base + skip, first.len - skip};
-	} else {
+	if (at >= STACK_HEAD)
 		return;
-	}
-	if (first.len > STACK_HEAD)
-		second = (struct part){first.base + STACK_HEAD, first.len - STACK_HEAD};
-	m->n_head[0] = stream_copy(m->head[0], first.base, first.len);
-	m->n_head[1] = stream_copy(m->head[1], second.base, second.len);
+	if (n > STACK_HEAD - at)
+		n = STACK_HEAD - at;
+	asm volatile("" : "+r"(n), "+r"(at));
+	if (n > STACK_HEAD || at >= STACK_HEAD)
+		return;
+	if (!bpf_probe_read_user(m->head + at, n, from))
+		m->n_head = at + n;
 }
 
-/* Does a record begin with this: its number, call or reply, and of a call the version of RPC? */
+/* Take heads from the `n` bytes that were moved. `skip` bytes at the beginning are the mark, which
+ * may be a buffer of its own. What is behind these bytes in the buffers is old. */
+FORCE_INLINE void stream_heads(
+	struct stack_message *m, const struct part parts[PARTS], uint32_t skip, uint32_t n)
+{
+	uint64_t left = n;
+
+	for (int i = 0; i < PARTS; i++) {
+		uint64_t len = parts[i].len < left ? parts[i].len : left;
+		uint64_t mark = skip < len ? skip : len;
+
+		left -= len;
+		skip -= (uint32_t)mark;
+		stream_append(m, parts[i].base + mark, len - mark);
+	}
+}
+
+/* May a record begin with this: its number, call or reply, and of a call the version of RPC? */
 FORCE_INLINE bool is_rpc(const struct stack_message *m)
 {
-	const uint32_t *words = (const uint32_t *)m->head[0];
+	const uint32_t *words = (const uint32_t *)m->head;
 
-	if (m->n_head[0] < 12)
-		return false;
+	if (m->n_head < 12)
+		return true; /* there is more to come */
 	return words[1] == __builtin_bswap32(RPC_REPLY) ||
 		(words[1] == __builtin_bswap32(RPC_CALL) &&
 			words[2] == __builtin_bswap32(RPC_VERSION));
@@ -181,7 +184,7 @@ FORCE_INLINE void stream_begin(
 	m->event.start_ns = c->start_ns;
 	m->position = position;
 	m->length = (mark & ~MARK_LAST) + MARK_SIZE;
-	m->n_head[0] = m->n_head[1] = 0;
+	m->n_head = 0;
 }
 
 /* The record is complete. */
@@ -218,6 +221,20 @@ FORCE_INLINE void stream_count(struct stack_stream *s, struct sock *sock, uint32
 		stream_end(s, sock);
 }
 
+/* More of the head. */
+FORCE_INLINE void stream_head(struct stack_stream *s, const struct stack_call *c,
+	const struct part parts[PARTS], uint32_t skip, uint32_t n)
+{
+	stream_heads(&s->message, parts, skip, n);
+	if (!is_rpc(&s->message)) {
+		stream_lose(s);
+		return;
+	}
+	stream_count(s, (struct sock *)c->file, n - skip);
+	if (s->phase == STREAM_BODY && s->message.n_head < STACK_HEAD)
+		s->phase = STREAM_HEAD;
+}
+
 /* Something at the beginning of a record: with its mark, or the mark alone. */
 FORCE_INLINE void stream_mark(
 	struct stack_stream *s, const struct stack_call *c, uint32_t position, uint32_t n)
@@ -236,26 +253,8 @@ FORCE_INLINE void stream_mark(
 	stream_begin(s, c, position, mark);
 	s->left = s->message.length - MARK_SIZE;
 	s->phase = STREAM_HEAD;
-	if (n == MARK_SIZE)
-		return;
-	stream_heads(&s->message, parts, MARK_SIZE);
-	if (is_rpc(&s->message))
-		stream_count(s, (struct sock *)c->file, n - MARK_SIZE);
-	else
-		stream_lose(s);
-}
-
-FORCE_INLINE void stream_head(struct stack_stream *s, const struct stack_call *c, uint32_t n)
-{
-	struct part parts[PARTS];
-
-	if (!parts_get(c, parts))
-		return;
-	stream_heads(&s->message, parts, 0);
-	if (is_rpc(&s->message))
-		stream_count(s, (struct sock *)c->file, n);
-	else
-		stream_lose(s);
+	if (n > MARK_SIZE)
+		stream_head(s, c, parts, MARK_SIZE, n);
 }
 
 /* A call has sent or received `n` bytes. */
@@ -263,6 +262,7 @@ FORCE_INLINE void stream_take(const struct stack_call *c, uint32_t n)
 {
 	struct tcp_sock *tcp = (struct tcp_sock *)c->file;
 	struct stack_stream *s = stream_get(c);
+	struct part parts[PARTS];
 	uint32_t end, position;
 
 	if (!s)
@@ -274,8 +274,8 @@ FORCE_INLINE void stream_take(const struct stack_call *c, uint32_t n)
 	s->next = end;
 	if (s->phase == STREAM_MARK)
 		stream_mark(s, c, position, n);
-	else if (s->phase == STREAM_HEAD)
-		stream_head(s, c, n);
+	else if (s->phase == STREAM_HEAD && parts_get(c, parts))
+		stream_head(s, c, parts, 0, n);
 	else
 		stream_count(s, (struct sock *)c->file, n);
 }

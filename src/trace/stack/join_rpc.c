@@ -1,20 +1,32 @@
 /* client -> network: a daemon sends requests to servers for the request of the kernel that it works
- * on. Both name the thread that asked first. Reads and writes must also be about the same range: of
- * the file itself, or of a piece of it (GlusterFS's shards are files of their own of whole 4 MiB,
- * so that offsets in them differ by a multiple of that). Where two requests fit, none is taken.
+ * on. Both name the thread that asked first (0: nobody waits for it, page cache is written back).
+ * Reads and writes must also be about the same range: of the file itself, or of a piece of it.
+ * GlusterFS's shards are files of their own, of whole 4 MiB, so that offsets in them differ by a
+ * multiple of that; which file is which piece is learnt from requests that fit one place only.
+ * Where two requests of the kernel fit, none is taken.
  */
+#include "base/array.h"
 #include "base/idmap.h"
 #include "trace/stack/graph.h"
 #include "trace/stack/join_index.h"
 #include "trace/stack/layer.h"
 #include <errno.h>
+#include <stdlib.h>
 
 #define PIECE (INT64_C(4) << 20)
+
+/* A file of a server: which file of the client it is a piece of, and where that begins. */
+struct piece {
+	uint64_t device, node;
+	int64_t base;
+};
 
 struct joining {
 	struct graph *g;
 	struct join_index requests; /* by the thread that asked; `other` is the FUSE request */
-	struct idmap files; /* a file of the server -> FUSE request for the file it belongs to */
+	struct idmap by_file;	    /* a file of the server -> pieces */
+	struct piece *pieces;
+	size_t n_pieces, cap_pieces;
 };
 
 static uint64_t asker_key(const struct spans *s, uint32_t i)
@@ -56,75 +68,123 @@ static bool is_data(const struct span *s)
 	return s->op == SPAN_READ || s->op == SPAN_WRITE;
 }
 
-/* Is what the server is asked for a part of what the kernel asked for? */
-static bool is_part(const struct span *fuse, const struct span *rpc)
+/* Where the server's file would begin in the client's if one request is for the other; negative:
+ * it cannot be. */
+static int64_t base_of(const struct span *fuse, const struct span *rpc)
 {
-	int64_t apart;
+	int64_t apart, base;
 
-	if (fuse->op != rpc->op || fuse->offset < 0 || rpc->offset < 0 || rpc->size > fuse->size)
-		return false;
+	if (fuse->op != rpc->op || fuse->offset < 0 || rpc->offset < 0 || rpc->size > fuse->size ||
+		fuse->offset > INT64_MAX / 2)
+		return -1;
+	/* How far behind the beginning of the kernel's range the server's begins. */
 	apart = (rpc->offset % PIECE - fuse->offset % PIECE + PIECE) % PIECE;
-	/* The file itself has the same offsets. */
-	if (fuse->inode && fuse->inode == rpc->key)
-		apart = rpc->offset - fuse->offset;
-	return apart >= 0 && apart <= fuse->size - rpc->size;
+	base = fuse->offset + apart - rpc->offset;
+	if (apart > fuse->size - rpc->size)
+		return -1;
+	/* The first piece is the file itself. */
+	if (fuse->inode && rpc->key && (base == 0) != (fuse->inode == rpc->key))
+		return -1;
+	return base;
 }
 
-/* A file of the server belongs to one file of the client: does what was joined before agree? */
-static bool file_agrees(const struct joining *j, uint32_t fuse, uint32_t rpc)
+/* Does a place agree with what is known of the server's file? */
+static bool piece_agrees(
+	const struct joining *j, const struct span *fuse, uint32_t rpc, int64_t base)
 {
 	const struct spans *s = j->g->spans;
+	const struct piece *p;
 	uint32_t at;
 
-	if (!s->items[rpc].key || !s->items[fuse].key ||
-		!idmap_get(&j->files, join_key(s->observers[rpc], s->items[rpc].key, 3), &at))
+	if (!s->items[rpc].key ||
+		!idmap_get(&j->by_file, join_key(s->observers[rpc], s->items[rpc].key, 3), &at))
 		return true;
-	return s->items[at].device == s->items[fuse].device &&
-		s->items[at].key == s->items[fuse].key;
-}
-
-static bool fits(const struct joining *j, uint32_t fuse, uint32_t rpc)
-{
-	const struct spans *s = j->g->spans;
-	const struct span *q = &s->items[rpc];
-
-	return !is_data(q) || (is_part(&s->items[fuse], q) && file_agrees(j, fuse, rpc));
+	p = &j->pieces[at];
+	return p->device == fuse->device && p->node == fuse->key && p->base == base;
 }
 
 /* The only request that it can be for; NULL: there is none, or more than one. */
-static const struct join_entry *request_of(const struct joining *j, uint32_t rpc)
+static const struct join_entry *request_of(const struct joining *j, uint32_t rpc, int64_t *ret_base)
 {
 	const struct spans *s = j->g->spans;
+	const struct span *q = &s->items[rpc];
 	uint64_t key = asker_key(s, rpc);
-	int64_t ns = s->items[rpc].start_ns;
 	const struct join_entry *e, *found = NULL;
 
-	for (size_t at = join_index_last(&j->requests, key, ns);
-		join_index_next(&j->requests, key, ns, &at, &e);) {
-		if (!fits(j, e->other, rpc))
+	for (size_t at = join_index_last(&j->requests, key, q->start_ns);
+		join_index_next(&j->requests, key, q->start_ns, &at, &e);) {
+		const struct span *fuse = &s->items[e->other];
+		int64_t base = is_data(q) ? base_of(fuse, q) : 0;
+
+		if (base < 0 || (is_data(q) && !piece_agrees(j, fuse, rpc, base)))
 			continue;
 		if (found)
 			return NULL;
 		found = e;
+		*ret_base = base;
 	}
 	return found;
 }
 
-static int join_one(struct joining *j, uint32_t rpc)
+/* Remember which piece a server's file is. */
+static int piece_learn(struct joining *j, uint32_t rpc, uint32_t fuse, int64_t base)
 {
 	const struct spans *s = j->g->spans;
-	const struct span *q = &s->items[rpc];
-	const struct join_entry *e = q->asker ? request_of(j, rpc) : NULL;
-	int64_t bytes = is_data(q) ? graph_bytes(j->g, rpc) : 0;
+	uint64_t key = join_key(s->observers[rpc], s->items[rpc].key, 3);
+	uint32_t at;
+
+	if (!s->items[rpc].key || !s->items[fuse].key || idmap_get(&j->by_file, key, &at))
+		return 0;
+	if (array_reserve(&j->pieces, &j->cap_pieces, j->n_pieces + 1, sizeof(*j->pieces)) < 0)
+		return -ENOMEM;
+	j->pieces[j->n_pieces] = (struct piece){s->items[fuse].device, s->items[fuse].key, base};
+	return idmap_put(&j->by_file, key, (uint32_t)j->n_pieces++);
+}
+
+/* 1: it was joined. */
+static int join_one(struct joining *j, uint32_t rpc)
+{
+	const struct span *q = &j->g->spans->items[rpc];
+	const struct join_entry *e;
+	int64_t base = 0;
 	int r = 0;
 
-	if (!e) {
-		graph_leave(j->g, rpc, bytes);
+	/* What nobody asked for may be the daemon's own. */
+	e = q->asker || is_data(q) ? request_of(j, rpc, &base) : NULL;
+	if (!e)
 		return 0;
+	if (is_data(q))
+		r = piece_learn(j, rpc, e->other, base);
+	if (r == 0)
+		r = graph_add(j->g, e->span, rpc, is_data(q) ? graph_bytes(j->g, rpc) : 0);
+	return r < 0 ? r : 1;
+}
+
+/* Twice: what is learnt from later requests may decide about earlier ones. */
+static int join_all(struct joining *j)
+{
+	const struct spans *s = j->g->spans;
+	uint32_t *left = malloc((s->n + 1) * sizeof(*left));
+	size_t n = 0, n_left = 0;
+	int r = left ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < s->n && r >= 0; i++) {
+		if (s->layers[i] != STACK_NETWORK)
+			continue;
+		r = join_one(j, i);
+		if (r == 0)
+			left[n++] = i;
 	}
-	if (is_data(q) && q->key)
-		r = idmap_put(&j->files, join_key(s->observers[rpc], q->key, 3), e->other);
-	return r < 0 ? r : graph_add(j->g, e->span, rpc, bytes);
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		r = join_one(j, left[i]);
+		if (r == 0)
+			left[n_left++] = left[i];
+	}
+	for (size_t i = 0; i < n_left && r >= 0; i++)
+		graph_leave(j->g, left[i],
+			is_data(&s->items[left[i]]) ? graph_bytes(j->g, left[i]) : 0);
+	free(left);
+	return r < 0 ? r : 0;
 }
 
 int join_rpc(struct graph *g)
@@ -132,11 +192,10 @@ int join_rpc(struct graph *g)
 	struct joining j = {.g = g};
 	int r = graph_has(g, STACK_FUSE) && graph_has(g, STACK_NETWORK) ? fill(&j) : 1;
 
-	for (uint32_t i = 0; i < g->spans->n && r == 0; i++) {
-		if (g->spans->layers[i] == STACK_NETWORK)
-			r = join_one(&j, i);
-	}
+	if (r == 0)
+		r = join_all(&j);
 	join_index_release(&j.requests);
-	idmap_release(&j.files);
+	idmap_release(&j.by_file);
+	free(j.pieces);
 	return r < 0 ? r : 0;
 }

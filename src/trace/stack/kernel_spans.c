@@ -356,16 +356,9 @@ static int take_answer(
 
 static int take_message(struct kernel_spans *k, const struct stack_message *m)
 {
-	uint8_t head[2 * STACK_HEAD];
 	struct rpc_message rpc;
 
-	if (m->n_head[0] > STACK_HEAD || m->n_head[1] > STACK_HEAD) {
-		k->totals.damaged++;
-		return 0;
-	}
-	memcpy(head, m->head[0], m->n_head[0]);
-	memcpy(head + m->n_head[0], m->head[1], m->n_head[1]);
-	if (!rpc_message_parse(head, m->n_head[0] + m->n_head[1], &rpc)) {
+	if (m->n_head > STACK_HEAD || !rpc_message_parse(m->head, m->n_head, &rpc)) {
 		k->totals.damaged++;
 		return 0;
 	}
