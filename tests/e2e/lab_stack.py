@@ -73,6 +73,23 @@ def check_joined(joins, size, bytes_of_program, share):
         check(total >= bytes_of_program and joined >= share * total, (layer, total, joined))
 
 
+@contextlib.contextmanager
+def caching_mount(directory):
+    """A second mount of the client's, which keeps what is written in the kernel's page cache; where it is."""
+    mount = os.path.join(directory, "mnt")
+    os.mkdir(mount)
+    command = [*in_node("c1"), "glusterfs", "--no-daemon", "-f", lab.ROOT / NAME / "client.vol",
+               "-l", os.path.join(directory, "log"), "--direct-io-mode=disable", "--kernel-writeback-cache=yes", mount]
+    with subprocess.Popen(command) as process:
+        try:
+            lab.until("the file system is mounted", lambda: os.path.ismount(mount))
+            yield mount
+        finally:
+            subprocess.run(["umount", "-l", mount], check=False)
+            process.terminate()
+    os.rmdir(mount)
+
+
 @with_lab
 def test_gluster(directory):
     """Bytes on the disks of GlusterFS's servers belong to the calls that they name"""
@@ -92,6 +109,12 @@ def test_gluster(directory):
     joins = record(os.path.join(directory, "buffered"), program, mount / "buffered", 4, 25, 50000, "buffered")
     check_joined(joins, 50000, 100 * 50000, 0.95)
     check(any(len(joins.calls_above(b)) > 1 for b in joins.of("block")), "no request has data of several calls")
+    # Through the page cache of the client, too: whoever writes it back, it belongs to those who wrote it.
+    with caching_mount(directory) as mount:
+        joins = record(os.path.join(directory, "cached"), program, os.path.join(mount, "cached"), 4, 25, 50000,
+                       "buffered")
+        check_joined(joins, 50000, 100 * 50000, 0.95)
+        check(any(len(joins.calls_above(s)) > 1 for s in joins.of("fuse")), "no FUSE request has data of several calls")
     text = good("stack", "show", os.path.join(directory, "direct"))
     check("the clock of s1 agrees with the others to within" in text, text)
     shown = json.loads(good("stack", "show", "--json", os.path.join(directory, "direct")))
