@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
+#include "cli/stack_team.h"
 
 #include "base/cleanup.h"
 #include "base/output.h"
@@ -158,6 +159,7 @@ static int drives_print(const struct show_options *opt, struct lp_err *err)
 
 static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp_err *err)
 {
+	_cleanup_(stack_team_close) struct stack_team team = {0};
 	_cleanup_(drives_release) struct drives drives = {0};
 	_cleanup_(stack_metrics_release) struct stack_metrics metrics = {0};
 	_cleanup_(graph_release) struct graph graph = {0};
@@ -168,7 +170,12 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 	if (opt->layer && layer < 0)
 		return lp_err_set(err, -EINVAL,
 			"there is no layer '%s'; 'limpet stack layers' lists them", opt->layer);
-	r = spans_read(&spans, ds, err);
+	r = stack_team_open(&team, err);
+	if (r < 0)
+		return r;
+	r = spans_read_together(&spans, ds, r ? &team.team : NULL, err);
+	if (team.team.rank)
+		return r == -EBADMSG ? 0 : r; /* the first one tells */
 	damaged = r == -EBADMSG;
 	if (r < 0 && !damaged)
 		return r;
@@ -239,7 +246,9 @@ const struct command stack_command_show = {
 		"long they took, and how much of that was spent in the layer itself ('in it'). "
 		"Throughput is that of the time in which the layer was at work. Calls are those of "
 		"the uppermost layer, or of --layer, and are numbered per rank from 0; processes "
-		"that are not ranks of an MPI job are numbered behind those that are.",
+		"that are not ranks of an MPI job are numbered behind those that are.\n\n"
+		"Started by mpirun, several processes read the files together, and the first one "
+		"prints the same as one alone would.",
 	.examples = examples,
 	.options = options,
 	.options_size = sizeof(struct show_options),

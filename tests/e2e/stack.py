@@ -271,7 +271,10 @@ def test_mistakes(directory):
     ran = limpet("stack", "run", "-o", directory, "--layers", "posix,mpi-io", "--", "true")
     if "not installed" not in ran.err:
         check("the layer mpi-io was never called" in ran.err, str(ran))
-    check(not [n for n in os.listdir("/dev/shm") if n.startswith("limpet-stack.")], "something is left in /dev/shm")
+    scratch = os.path.join(directory, "scratch")
+    os.mkdir(scratch)
+    good("stack", "run", "-q", "-o", directory, "--scratch", scratch, "--", "cat", "/etc/passwd")
+    check(not os.listdir(scratch), "something is left in the scratch directory")
     text = good("stack", "run", "--dry-run", "-c", "posix")
     check("posix" in text and "128 bytes" in text, text)
     check("mpi-io" in good("stack", "layers"), "stack layers")
@@ -343,6 +346,26 @@ def test_summary(directory):
                                 for c in place.calls("--layer", layer))
     check({k: n for k, n in sums.items() if k[0] == "mpi-io"} ==
           {k: n for k, n in calls.items() if k[0] == "mpi-io"}, f"{sums} {calls}")
+
+
+def test_together(directory):
+    """Several processes read many files together, and print what one prints."""
+    if not shutil.which("mpirun"):
+        raise Skip("there is no mpirun")
+    place = Place(directory, "pattern.c")
+    for i in range(5):
+        good("stack", "run", "-q", "-n", f"host{i}", "-o", place.path("many"), "--", place.program, place.path("file"))
+    for options in ("--json",), ("--csv",), ():
+        alone = good("stack", "show", *options, place.path("many"))
+        for n in 2, 3:
+            ran = subprocess.run([*MPIRUN, "-n", str(n), os.environ["LIMPET"], "stack", "show", *options, place.path("many")],
+                                 capture_output=True, text=True, check=False)
+            if "liblimpet-team-mpi.so" in ran.stderr:
+                raise Skip("limpet was built without MPI")
+            check(ran.returncode == 0 and ran.stdout == alone, f"{ran.stderr}{ran.stdout[:500]}\n--- alone\n{alone[:500]}")
+    ran = subprocess.run([*MPIRUN, "-n", "2", os.environ["LIMPET"], "stack", "show", place.path("nowhere")],
+                         capture_output=True, text=True, check=False)
+    check(ran.returncode == 2 and "nowhere" in ran.stderr, str(ran))
 
 
 def test_gaps(directory):

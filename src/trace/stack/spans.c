@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "trace/stack/layer.h"
+#include "trace/stack/spans_team.h"
 #include <errno.h>
 #include <limpet/archive.h>
 #include <stdlib.h>
@@ -148,7 +149,27 @@ struct taking {
 	struct spans *spans;
 	const char *observer;
 	bool damaged;
+	const struct spans_team *team; /* NULL: we are alone */
+	uint64_t n_files;	       /* so far */
+	struct spans_part *parts;      /* that we have read, for the others */
+	size_t n_parts, cap_parts;
 };
+
+/* Is a file one that we read? */
+static bool is_ours(const struct taking *t, uint64_t file)
+{
+	return !t->team || file % (uint64_t)t->team->size == (uint64_t)t->team->rank;
+}
+
+static int part_note(struct taking *t, uint64_t file, size_t first)
+{
+	if (!t->team)
+		return 0;
+	if (array_reserve(&t->parts, &t->cap_parts, t->n_parts + 1, sizeof(*t->parts)) < 0)
+		return -ENOMEM;
+	t->parts[t->n_parts++] = (struct spans_part){file, first, t->spans->n};
+	return 0;
+}
 
 static int take_span(void *ctx, uint64_t record, const struct span *span)
 {
@@ -175,11 +196,15 @@ static int visit(
 	const struct trace_log_reader to = {.span = take_span, .ctx = t};
 	const char *observer, *drive;
 	struct lp_err ignored = {0};
+	size_t first = t->spans->n;
+	uint64_t file;
 	int r;
 
 	if (batch)
 		return 0;
-	lp_archive_events(source, take_remark, t, &ignored);
+	file = t->n_files++;
+	if (!t->team || t->team->rank == 0)
+		lp_archive_events(source, take_remark, t, &ignored);
 	if (!trace_log_has_spans(source))
 		return 0;
 	observer = lp_archive_meta_get(source, "observer");
@@ -187,7 +212,11 @@ static int visit(
 	drive = lp_archive_meta_get(source, "drive");
 	if (drive && !t->spans->drive)
 		t->spans->drive = strdup(drive);
+	if (!is_ours(t, file))
+		return 0;
 	r = trace_log_read(source, &to, err);
+	if ((r == 0 || r == -EBADMSG) && part_note(t, file, first) < 0)
+		r = -ENOMEM;
 	t->damaged |= r == -EBADMSG;
 	if (r == -ENOMEM)
 		return lp_err_sys(err, r, "cannot read the spans of %s", source->path);
@@ -205,16 +234,55 @@ static bool no_component(void *ctx, const struct lp_catalogue *c, uint32_t id)
 	return false;
 }
 
-int spans_read(struct spans *s, struct lp_dataset *ds, struct lp_err *err)
+/* Hand over what we have read, and get what all have. */
+static int exchange(struct spans *s, const struct taking *t, int error)
+{
+	_cleanup_free_ uint64_t *sizes = calloc((size_t)t->team->size, sizeof(*sizes));
+	_cleanup_free_ void *all = NULL;
+	struct strbuf sb = {0};
+	struct spans merged = {.gaps = s->gaps, .sums = s->sums};
+	int r = spans_team_pack(s, t->parts, t->n_parts, error, &sb);
+
+	if (!sizes)
+		r = -ENOMEM;
+	/* Whoever fails takes part, or the others would wait for it. */
+	error = t->team->gather(
+		t->team->ctx, r < 0 ? "" : sb.text, r < 0 ? 0 : sb.len, &all, sizes);
+	strbuf_release(&sb);
+	if (r < 0 || error < 0)
+		return r < 0 ? r : error;
+	merged.drive = s->drive;
+	s->drive = NULL;
+	spans_release(s);
+	*s = merged;
+	return t->team->rank ? 0 : spans_team_unpack(s, all, sizes, t->team->size);
+}
+
+int spans_read_together(
+	struct spans *s, struct lp_dataset *ds, const struct spans_team *team, struct lp_err *err)
 {
 	const struct lp_select select = {.component = no_component};
-	struct taking t = {.spans = s};
+	struct taking t = {.spans = s, .team = team};
 	int r = lp_dataset_read(ds, &select, visit, &t, err), sorted;
 
+	if (r == 0 && t.damaged)
+		r = -EBADMSG;
+	if (team) {
+		sorted = exchange(s, &t, r);
+		free(t.parts);
+		if (sorted < 0 && sorted != -EBADMSG)
+			return r < 0 && r != -EBADMSG
+				? r
+				: lp_err_sys(err, sorted, "cannot read the spans together");
+		r = sorted;
+	}
 	if (r < 0 && r != -EBADMSG)
 		return r;
 	sorted = spans_align(s);
-	if (sorted < 0)
-		return lp_err_sys(err, sorted, "cannot read the spans");
-	return t.damaged ? -EBADMSG : r;
+	return sorted < 0 ? lp_err_sys(err, sorted, "cannot read the spans") : r;
+}
+
+int spans_read(struct spans *s, struct lp_dataset *ds, struct lp_err *err)
+{
+	return spans_read_together(s, ds, NULL, err);
 }

@@ -1,0 +1,36 @@
+/* Reading a dataset by several processes together: each reads a part of its files, and the first
+ * one gets the spans of all, in the order in which one process alone would have read them.
+ */
+#ifndef TRACE_STACK_SPANS_TEAM_H
+#define TRACE_STACK_SPANS_TEAM_H
+
+#include "base/strbuf.h"
+#include "trace/stack/spans.h"
+
+struct spans_team {
+	int rank, size; /* of this process; 0 is the first one */
+	void *ctx;
+	/* All call it. The first one gets what all have handed over, one behind the other, for it
+	 * to free, and the sizes [size]; the others get nothing. 0 or a negative errno. */
+	int (*gather)(void *ctx, const void *data, uint64_t n, void **ret, uint64_t *ret_sizes);
+};
+
+/* Which spans are of which file: those that were read of it, from `first` on. */
+struct spans_part {
+	uint64_t file; /* how manieth of the dataset */
+	size_t first, end;
+};
+
+/* Write the parts for others. `error` is what went wrong, 0: nothing. */
+int spans_team_pack(const struct spans *s, const struct spans_part *parts, size_t n_parts,
+	int error, struct strbuf *ret);
+
+/* Add what all have packed to an empty `s`, file by file. The first error of any of them, -EBADMSG:
+ * what was packed makes no sense. */
+int spans_team_unpack(struct spans *s, const char *data, const uint64_t *sizes, int n);
+
+/* As spans_read(); those who are not the first have nothing then. NULL: this process is alone. */
+int spans_read_together(
+	struct spans *s, struct lp_dataset *ds, const struct spans_team *team, struct lp_err *err);
+
+#endif
