@@ -521,6 +521,11 @@ int ingest_list(struct ingest *in, const char *observer, struct strbuf *out, str
 	return text ? 0 : lp_err_sys(err, -ENOMEM, "cannot list");
 }
 
+static int hosts_by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct ingest_host *)a)->name, ((const struct ingest_host *)b)->name);
+}
+
 int ingest_hosts(struct ingest *in, struct ingest_host **ret, size_t *ret_n)
 {
 	struct ingest_host *hosts;
@@ -543,6 +548,7 @@ int ingest_hosts(struct ingest *in, struct ingest_host **ret, size_t *ret_n)
 		pthread_mutex_unlock(&o->mutex);
 		snprintf(hosts[i].name, sizeof(hosts[i].name), "%s", o->name);
 	}
+	qsort(hosts, n, sizeof(*hosts), hosts_by_name);
 	*ret = hosts;
 	*ret_n = n;
 	return 0;

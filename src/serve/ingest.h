@@ -68,7 +68,7 @@ struct ingest_host {
 	int64_t arrived_us; /* when that came, by the collector's; INT64_MIN: nothing has */
 };
 
-/* All servers that sent something, or of which there are archives, in no order. The caller frees
+/* All servers that sent something, or of which there are archives, by name. The caller frees
  * `*ret`. */
 int ingest_hosts(struct ingest *in, struct ingest_host **ret, size_t *ret_n);
 

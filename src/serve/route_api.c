@@ -1,5 +1,6 @@
 /* The API for operators: what is wrong, what is known, and what people say about it (docs/api.md).
  */
+#include "serve/ingest.h"
 #include "serve/route.h"
 
 #include "base/cleanup.h"
@@ -102,7 +103,18 @@ static const char *status_name(const struct snapshot *s, const struct incidents_
 	return s->status == LP_STATUS_UNKNOWN || !s->verdict ? "unknown" : "ok";
 }
 
-static json_t *notes_json(struct live *l, const struct snapshot *s)
+/* Does the collector fail to write what arrives? */
+static bool disk_fails(const struct serve *serve)
+{
+	struct ingest_stats st;
+
+	if (!serve->ingest)
+		return false;
+	ingest_get_stats(serve->ingest, &st);
+	return st.disk_failing;
+}
+
+static json_t *notes_json(const struct serve *serve, struct live *l, const struct snapshot *s)
 {
 	char trouble[504], span[TIME_TEXT_MAX], text[160];
 	json_t *notes = json_array();
@@ -110,6 +122,10 @@ static json_t *notes_json(struct live *l, const struct snapshot *s)
 
 	if (*live_trouble(l, trouble, sizeof(trouble)))
 		json_array_append_new(notes, json_text(trouble));
+	if (disk_fails(serve))
+		json_array_append_new(notes,
+			json_text("the collector cannot write to its disk: servers keep their "
+				  "samples and send them when it can"));
 	if (ahead) {
 		snprintf(text, sizeof(text),
 			"the clocks of most servers are %s ahead of this machine's",
@@ -143,7 +159,7 @@ json_t *route_status(struct serve *serve)
 		(int)(snapshot_count(s, OBSERVER_OK) + snapshot_count(s, OBSERVER_LATE)),
 		"expected", (int)s->n_servers, "late", (int)snapshot_count(s, OBSERVER_LATE),
 		"silent", (int)snapshot_count(s, OBSERVER_SILENT), "replay",
-		serve->config.replay != NULL, "notes", notes_json(l, s));
+		serve->config.replay != NULL, "notes", notes_json(serve, l, s));
 	snapshot_unref(s);
 	return o;
 }
@@ -358,23 +374,28 @@ static void get_components(void *ctx, const struct http_request *rq, struct http
 struct hosts_ask {
 	struct snapshot *now;
 	int64_t now_us;
+	struct ingest_host *hosts; /* what was received, by name; NULL: nothing is */
+	size_t n_hosts;
 };
 
 static void write_hosts(FILE *out, void *ctx)
 {
 	const struct hosts_ask *ask = ctx;
 
-	snapshot_write_hosts(out, ask->now, ask->now_us);
+	snapshot_write_hosts(out, ask->now, ask->now_us, ask->hosts, ask->n_hosts);
 }
 
 static void get_hosts(void *ctx, const struct http_request *rq, struct http_answer *a)
 {
 	struct serve *s = ctx;
-	struct hosts_ask ask = {live_snapshot(s->live), live_now_us(s->live)};
+	struct hosts_ask ask = {.now = live_snapshot(s->live), .now_us = live_now_us(s->live)};
 
 	(void)rq;
+	if (s->ingest && ingest_hosts(s->ingest, &ask.hosts, &ask.n_hosts) < 0)
+		ask.n_hosts = 0;
 	route_text(a, write_hosts, &ask);
 	snapshot_unref(ask.now);
+	free(ask.hosts);
 }
 
 const struct http_route routes_api[] = {

@@ -1,5 +1,6 @@
 /* GET /metrics: what Prometheus scrapes. */
 #include "serve/alerts.h"
+#include "serve/ingest.h"
 #include "serve/route.h"
 
 #include "base/cleanup.h"
@@ -167,6 +168,28 @@ static void http_put(FILE *out, struct serve *s)
 	fprintf(out, "limpet_http_refused_total{reason=\"slow\"} %" PRIu64 "\n", st.cut_slow);
 }
 
+static void ingest_put_metrics(FILE *out, struct serve *s)
+{
+	struct ingest_stats st;
+
+	if (!s->ingest)
+		return;
+	ingest_get_stats(s->ingest, &st);
+	put_one(out, "limpet_ingest_frames_total", "counter", "Frames received from servers.",
+		(double)st.frames);
+	put_one(out, "limpet_ingest_samples_total", "counter", "Samples received from servers.",
+		(double)st.samples);
+	put_one(out, "limpet_ingest_bytes_total", "counter", "Bytes received from servers.",
+		(double)st.bytes);
+	put_one(out, "limpet_ingest_disk_failing", "gauge",
+		"1 while received data cannot be written.", st.disk_failing);
+	put_head(out, "limpet_ingest_refused_total", "counter",
+		"Requests of servers that were refused, by reason.");
+	for (int kind = INGEST_FINE + 1; kind < INGEST_KINDS; kind++)
+		fprintf(out, "limpet_ingest_refused_total{reason=\"%s\"} %" PRIu64 "\n",
+			ingest_refusal_name(kind), st.refused[kind]);
+}
+
 static void alerts_put(FILE *out, struct serve *s)
 {
 	const char *name;
@@ -249,6 +272,7 @@ static void metrics_write(FILE *out, void *ctx)
 		*live_trouble(s->live, trouble, sizeof(trouble)) != '\0');
 	alerts_put(out, s);
 	http_put(out, s);
+	ingest_put_metrics(out, s);
 	process_put(out);
 	snapshot_unref(now);
 }

@@ -78,6 +78,9 @@ struct snapshot_query {
 	uint32_t limit;
 };
 void snapshot_write_components(FILE *out, const struct snapshot *s, const struct snapshot_query *q);
-void snapshot_write_hosts(FILE *out, const struct snapshot *s, int64_t now_us);
+/* `hosts` is what was received from servers, sorted by name. */
+struct ingest_host;
+void snapshot_write_hosts(FILE *out, const struct snapshot *s, int64_t now_us,
+	const struct ingest_host *hosts, size_t n_hosts);
 
 #endif

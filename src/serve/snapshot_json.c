@@ -4,8 +4,10 @@
 #include "base/time.h"
 #include "report/json.h"
 #include "report/number.h"
+#include "serve/ingest.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void write_time(FILE *out, int64_t us)
@@ -170,7 +172,24 @@ void snapshot_write_components(FILE *out, const struct snapshot *s, const struct
 	fprintf(out, "],\"more\":%s}\n", more ? "true" : "false");
 }
 
-void snapshot_write_hosts(FILE *out, const struct snapshot *s, int64_t now_us)
+static int by_name(const void *name, const void *host)
+{
+	return strcmp(name, ((const struct ingest_host *)host)->name);
+}
+
+static void write_received(
+	FILE *out, const char *name, const struct ingest_host *hosts, size_t n_hosts)
+{
+	const struct ingest_host *h =
+		n_hosts ? bsearch(name, hosts, n_hosts, sizeof(*hosts), by_name) : NULL;
+
+	if (h)
+		fprintf(out, ",\"frames\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"refused\":%" PRIu64,
+			h->frames, h->bytes, h->refused);
+}
+
+void snapshot_write_hosts(FILE *out, const struct snapshot *s, int64_t now_us,
+	const struct ingest_host *hosts, size_t n_hosts)
 {
 	fputs("{\"hosts\":[", out);
 	for (uint32_t i = 0; i < s->n_servers; i++) {
@@ -185,7 +204,9 @@ void snapshot_write_hosts(FILE *out, const struct snapshot *s, int64_t now_us)
 			x->last_us > INT64_MIN ? (double)(now_us - x->last_us) / 1e6 : (double)NAN);
 		fputs(",\"clock_skew_s\":", out);
 		write_number(out, x->skew_us > INT64_MIN ? (double)x->skew_us / 1e6 : (double)NAN);
-		fprintf(out, ",\"samples\":%" PRIu64 "}", x->n_samples);
+		fprintf(out, ",\"samples\":%" PRIu64, x->n_samples);
+		write_received(out, x->name, hosts, n_hosts);
+		fputc('}', out);
 	}
 	fputs("]}\n", out);
 }
