@@ -3,10 +3,11 @@
 #include "cli/program.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 struct help_options {
-	bool man, markdown, complete;
+	bool man, markdown, complete, fish, zsh;
 };
 
 #define AT(member) offsetof(struct help_options, member)
@@ -16,6 +17,8 @@ static const struct option_def options[] = {
 	{"markdown", 0, OPTION_FLAG, AT(markdown), NULL,
 		"with 'metrics': print the lists as Markdown"},
 	{"complete", 0, OPTION_FLAG, AT(complete), NULL, "print a completion script for bash"},
+	{"complete-fish", 0, OPTION_FLAG, AT(fish), NULL, "print one for fish"},
+	{"complete-zsh", 0, OPTION_FLAG, AT(zsh), NULL, "print one for zsh"},
 	{NULL},
 };
 
@@ -36,13 +39,12 @@ static int ask(const struct command *c, const struct help_options *opt, int n_ar
 	return EXIT_USAGE;
 }
 
-/* The completion of all programs that carry out commands, one function each. */
-static void print_completion(void)
+/* Have all other programs that carry out commands print with an option. */
+static void print_others(const char *option)
 {
-	char *argv[] = {NULL, "help", "--complete", NULL};
+	char *argv[] = {NULL, "help", (char *)(uintptr_t)option, NULL};
 	const char *last = NULL;
 
-	help_print_completion(stdout);
 	fflush(stdout);
 	for (const struct command *const *c = program.commands; *c; c++) {
 		const char *other = (*c)->program;
@@ -53,18 +55,36 @@ static void print_completion(void)
 	}
 }
 
+/* The completion of all programs, one function each. */
+static void print_completion(const struct help_options *opt)
+{
+	if (opt->complete) {
+		help_print_completion(stdout);
+		print_others("--complete");
+	} else if (opt->fish) {
+		help_print_fish(stdout);
+		print_others("--complete-fish");
+	} else {
+		if (!strcmp(program.name, "limpet"))
+			fputs("#compdef limpet\n# Made by 'limpet help --complete-zsh'.\n", stdout);
+		print_others("--complete-zsh");
+		help_print_zsh(stdout);
+	}
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct help_options *opt = values;
 	const struct command *c = NULL;
 	bool metrics = n_args && !strcmp(args[0], "metrics");
+	bool complete = opt->complete || opt->fish || opt->zsh;
 	int n_used = metrics || !n_args ? n_args : command_find(n_args, args, &c, err);
 
 	(void)data;
 	if (n_used < 0)
 		return EXIT_USAGE;
-	if (c && c->program && !opt->complete)
+	if (c && c->program && !complete)
 		return ask(c, opt, n_args, args, err);
 	if (n_args > (metrics ? 1 : n_used)) {
 		lp_err_set(err, -EINVAL, "one command at a time");
@@ -76,8 +96,8 @@ static int run(
 				 : "--markdown goes with 'metrics' only");
 		return EXIT_USAGE;
 	}
-	if (opt->complete)
-		print_completion();
+	if (complete)
+		print_completion(opt);
 	else if (metrics)
 		help_print_metrics(stdout, opt->markdown);
 	else if (opt->man)

@@ -29,4 +29,9 @@ void help_print_metrics(FILE *out, bool markdown);
 /* A completion script for bash. */
 void help_print_completion(FILE *out);
 
+/* The same for fish and for zsh. Those of all programs are one script: for zsh, the one of limpet
+ * itself comes last, because it calls what it defines. */
+void help_print_fish(FILE *out);
+void help_print_zsh(FILE *out);
+
 #endif
