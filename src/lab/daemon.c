@@ -119,6 +119,7 @@ struct condition {
 	const char *what; /* for the sentence when it does not come */
 	const char *file; /* in the mount */
 	uint16_t port;
+	unsigned state; /* of sockets with that port */
 	unsigned n;
 	bool (*holds)(const struct condition *c, pid_t pid);
 };
@@ -131,8 +132,7 @@ static bool holds_sockets(const struct condition *c, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/net/tcp", (int)pid);
 	if (file_slurp(path, PROC_MAX, &text, &size, NULL) < 0)
 		return false;
-	unsigned state = c->node->role == LAB_SERVER ? STATE_LISTEN : STATE_ESTABLISHED;
-	return daemon_count_sockets(text, state, c->port) >= c->n;
+	return daemon_count_sockets(text, c->state, c->port) >= c->n;
 }
 
 static bool holds_mount(const struct condition *c, pid_t pid)
@@ -200,6 +200,7 @@ int daemon_wait_listening(
 		.node = node,
 		.what = "did not listen",
 		.port = port,
+		.state = STATE_LISTEN,
 		.n = 1,
 		.holds = holds_sockets,
 	};
@@ -214,6 +215,7 @@ int daemon_wait_connected(const struct lab *lab, const struct lab_node *node, ui
 		.node = node,
 		.what = "had no connection to all servers",
 		.port = port,
+		.state = STATE_ESTABLISHED,
 		.n = n,
 		.holds = holds_sockets,
 	};
