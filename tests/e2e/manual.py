@@ -197,17 +197,6 @@ def commands_in_documents():
     check(n > 20, f"only {n} commands found")
 
 
-def transcript():
-    """The transcript in the README is what `make demo` prints."""
-    block, = re.findall(r"^```\n\$ limpet (.*?)^```$", (SOURCE / "README.md").read_text(),
-                        re.M | re.S)
-    command, told = block.split("\n\n", 1)
-    with tempfile.TemporaryDirectory() as folder:
-        words = [f"{folder}/demo.html" if w.endswith(".html") else w for w in command.split()]
-        printed = run(LIMPET, *words, "--state", "/dev/null", status=1, cwd=SOURCE)
-    check(printed == told, f"printed:\n{printed}")
-
-
 tap.main(
     [("limpet(1) lists every command", every_command_is_in_the_overview)] +
     [(f"limpet-{c}(1) renders and has every option", page_of(c)) for c in commands()] +
@@ -219,5 +208,4 @@ tap.main(
      ("wrong usage of help", wrong_usage),
      ("completion for bash", completion),
      ("links in the documents", links),
-     ("commands in the documents", commands_in_documents),
-     ("the transcript in the README", transcript)])
+     ("commands in the documents", commands_in_documents)])
