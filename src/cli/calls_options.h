@@ -18,7 +18,7 @@ struct calls_choice {
 	{                                                                                          \
 		"budget", 0, OPTION_STRING, (base) + offsetof(struct calls_choice, budget), "P%",  \
 			"what counting calls may cost each process, as a share of a CPU: what "    \
-			"costs more is switched off, the dearest functions first [any]"            \
+			"costs more is switched off, the most expensive functions first [any]"     \
 	}
 
 /* What the options say; the choice must live as long as the configuration. */

@@ -14,16 +14,16 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"ack oss3/disk:sdb --note 'replacement ordered'", "a suspect that is being taken care of"},
+	{"ack oss3/disk:sdb --note 'replacement ordered'", "somebody is working on it"},
 	{"ack --list", "what is acknowledged"},
-	{"ack --undo oss3/disk:sdb", "no longer so"},
+	{"ack --undo oss3/disk:sdb", "not any more"},
 	{NULL, NULL},
 };
 
 extern const struct command command_ack;
 const struct command command_ack = {
 	.name = "ack",
-	.summary = "say that a suspect is known and being worked on",
+	.summary = "acknowledge a suspect: it is known and being worked on",
 	.usage = "[OPTION...] COMPONENT...",
 	.description = "Acknowledges suspects: 'limpet diagnose' still shows them, marked as "
 		       "acknowledged, so that "

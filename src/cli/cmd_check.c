@@ -150,7 +150,7 @@ static const struct example examples[] = {
 extern const struct command command_check;
 const struct command command_check = {
 	.name = "check",
-	.summary = "verify archives, and rescue what is intact of damaged ones",
+	.summary = "verify archives, and rescue the intact part of damaged ones",
 	.usage = "[--repair] [--json] FILE...",
 	.description = "Reads every byte of the archives and verifies all checksums. For each "
 		       "damaged stretch "

@@ -3,7 +3,7 @@
 
 static const struct option_def options[] = {
 	{"at", 0, OPTION_TIME, STATE_AT(at_us), "TIME",
-		"when it was repaired (2011-05-09T18:00) [now]"},
+		"when it was repaired ('2026-11-15 18:00', 2h) [now]"},
 	STATE_OPTIONS,
 	{NULL},
 };
@@ -25,7 +25,7 @@ static const struct example examples[] = {
 extern const struct command command_clear;
 const struct command command_clear = {
 	.name = "clear",
-	.summary = "say that a component was repaired: count its troubles from zero",
+	.summary = "mark a component as repaired: count its faults from zero",
 	.usage = "[OPTION...] COMPONENT...",
 	.description = "Zeroes the persistence of components: windows that begin before the time "
 		       "given count no "

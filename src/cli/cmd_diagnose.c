@@ -51,35 +51,35 @@ static const struct option_def options[] = {
 		"only these peer groups; may be repeated ('limpet topology DATA' lists them) "
 		"[all]"},
 	{"topology", 't', OPTION_STRING, AT(topology), "FILE",
-		"what is attached to what, and who is whose peer (see limpet-topology(1)) [peers "
-		"are of one kind; groups that the data shows are discovered]"},
+		"topology file: which components are peers, and what they share (see "
+		"limpet-topology(1)) [components of one kind are peers]"},
 	{"split-by", 0, OPTION_LIST, AT(split_by), "ATTRIBUTE",
 		"split peer groups further, e.g. by observer: the disks of one host are peers"},
 	TIME_OPTIONS(struct diagnose_options),
 	METHOD_OPTIONS(struct diagnose_options),
 	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
 		"which side of its peers is worse in a metric: 'lower bandwidth'; may be repeated "
-		"[higher for times and errors; what limpet does not know accuses nobody]"},
+		"[higher for times and errors; unknown metrics accuse no component]"},
 	{"warn-at", 0, OPTION_STRING, AT(warn_at), "CERTAINTY",
-		"warn of what is slow by little if it is so certain; less warns of more [1]"},
+		"how certain a warning must be; a lower value warns more often [1]"},
 	{"threshold", 0, OPTION_LIST, AT(fixed), "[METRIC=]VALUE",
 		"a fixed threshold, for a metric or for all; may be repeated [from the peers' own "
 		"spread]"},
 	{"thresholds", 0, OPTION_STRING, AT(trained), "FILE", "what 'limpet train' learnt"},
 	{"hang-after", 0, OPTION_SPAN, AT(hang_after_us), "SPAN",
-		"in logs of system calls: a client's call that takes so long hangs [30s]"},
+		"in logs of system calls: a client's call hangs after this time [30s]"},
 	{"error-window", 0, OPTION_SPAN, AT(error_window_us), "SPAN",
-		"in logs of system calls: an error that a client gets so long after a server may "
-		"come from the server [3s]"},
+		"in logs of system calls: an error of a client may come from one of a server that "
+		"long before [3s]"},
 	{"expect", 0, OPTION_STRING, AT(expect), "FILE",
-		"the observers that must be there, one per line ('-': standard input); where one "
-		"is missing, limpet cannot tell that all is well [those that the topology lists]"},
+		"file with the servers that must be there, one per line ('-': standard input); if "
+		"one is missing, the verdict is UNKNOWN [those in the topology]"},
 	{"state", 0, OPTION_STRING, AT(state), "FILE",
-		"what the operator acknowledged, muted or cleared [$LIMPET_STATE, or the user's "
-		"own]"},
+		"where 'limpet ack', 'mute' and 'clear' keep their notes [$LIMPET_STATE, or the "
+		"user's own file]"},
 	{"top", 'n', OPTION_UINT, AT(top), "N", "print at most N incidents [10]"},
 	{"hourly", 0, OPTION_FLAG, AT(hourly), NULL,
-		"for each hour the components that are anomalous most persistently"},
+		"print, per hour, the components that are anomalous most persistently"},
 	{"html", 0, OPTION_STRING, AT(html), "FILE",
 		"also write a report with plots, one self-contained file"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON"},
@@ -321,63 +321,65 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"diagnose /var/lib/limpet", "who limps, in what was recorded"},
+	{"diagnose /var/lib/limpet", "what is wrong, in what was recorded here"},
 	{"diagnose --html report.html --since 2011-05-09 DATA", "a report with plots"},
-	{"diagnose --split-by observer /var/log/sysstat/sa15", "the disks of one host are peers"},
-	{"diagnose --topology site.yaml -m await --hourly DATA", "like an operator's daily list"},
-	{"diagnose --method kl --thresholds trained.txt --json DATA", "as in the papers"},
+	{"diagnose --split-by observer /var/log/sysstat/sa15", "compare the disks of one host"},
+	{"diagnose --topology site.yaml -m await --hourly DATA", "a daily list"},
+	{"diagnose --method kl --thresholds trained.txt --json DATA", "a published method"},
 	{NULL, NULL},
 };
 
 extern const struct command command_diagnose;
 const struct command command_diagnose = {
 	.name = "diagnose",
-	.summary = "name the component that limps, and why",
+	.summary = "name the component that limps, and the cause",
 	.usage = "[OPTION...] [DATA...]",
 	.description =
-		"Compares every component with its peers, window by window, and names those that "
-		"are lastingly slower or busier than their peers, or that no longer do any work: "
-		"since when, in which metrics, for what cause, how badly, how surely, and what to "
-		"do next. DATA is an archive, a directory of archives, or anything that limpet "
-		"imports (a sysstat file, CSV); without DATA, the archives in this directory or in "
-		"/var/lib/limpet. Nothing needs to be configured or trained.\n\n"
-		"Thresholds come from the peers' own spread. What is faster or less loaded than "
-		"its peers, or slower only because it works harder, is reported, but nobody is "
-		"accused of it. With --thresholds or --threshold the methods are those of the "
-		"papers to the letter: whoever is anomalous in k of the last 2k-1 windows is a "
-		"suspect.\n\n"
-		"Who is slow by little, but for hours, and certainly so beside how much its peers "
-		"differ from each other, is warned of: that is no suspect, and does not change the "
-		"exit status.\n\n"
-		"Logs of system calls (limpet-trace(1)) are not compared: a server is named that "
-		"hands an error on to a client (propagated-error), dies (crash) or does not answer "
-		"(server-hung), and a program that something keeps running out for: space, "
-		"descriptors, memory (resource-exhausted); also where there is nothing to compare. "
-		"With --metric or --group they are left aside.\n\n"
-		"Of what 'limpet stack' recorded, layers of one name on all servers are compared "
-		"by what a request takes in them (served), and a server that is named is told with "
-		"the call of the program that waited for it longest.\n\n"
-		"Data is looked at in two ways at once. Windows of half a minute, half an hour of "
-		"them at a time, show what is short and terrible; of large data, only the end is "
-		"looked at in this way, and a note says from when on. Windows of a quarter of an "
-		"hour, on a grid of 15 s and a day at a time, show what is long and mild. "
-		"With --method, --service-method, --win-size, --win-shift, --smooth, --k, "
-		"--downsample, --threshold or --thresholds everything is compared at once "
-		"instead, as the papers do; samples "
-		"that come more often than every 15 s for two hours or more are then put on a grid "
-		"of 15 s, with all the work in between, unless --downsample says otherwise.\n\n"
-		"Where something keeps limpet from telling (too little data, nobody to compare "
-		"with, recordings that do not overlap, a file that cannot be read, an observer of "
-		"the inventory that is missing) the headline says UNKNOWN and why, or says so "
-		"beside the suspects. Groups of one or two components beside groups that were "
-		"compared are only noted.\n\n"
-		"Exit status: 0 all is well (muted suspects and warnings do not count), 1 there "
-		"are suspects, "
-		"or "
-		"components that are absent, whatever else could not be judged, 2 wrong usage, or "
-		"nothing of the input can be "
-		"read, 3 internal failure, 4 cannot tell: nobody is a suspect, but not everything "
-		"that should be judged could be.",
+
+		"Compares every component with its peers and names those that are slower or busier "
+		"than their peers, or that stopped working: since when, in which metrics, for what "
+		"cause, how severely, with what confidence, and what to do. DATA is an archive, a "
+		"directory of archives, or anything that limpet imports (a sysstat file, CSV). "
+		"Without DATA it reads the archives in this directory, or in /var/lib/limpet. "
+		"Nothing needs to be configured or trained.\n\n"
+		"The first line of the output begins with CRITICAL, WARNING, OK or UNKNOWN and "
+		"says "
+		"what is wrong. The evidence, what to do, and what was checked follow; -v adds the "
+		"method.\n\n"
+		"Thresholds come from the spread of the peers themselves. A component that is "
+		"faster or less loaded than its peers, or slower only because it has more to do, "
+		"is "
+		"mentioned but not accused. A component that is slightly slow, but steadily and "
+		"certainly, is a warning. With --thresholds or --threshold limpet follows the "
+		"published methods exactly: a component that is anomalous in k of the last 2k-1 "
+		"windows is a suspect.\n\n"
+		"A single server has no peers. Its disks are compared with each other if there are "
+		"at least three; otherwise each component is compared with its own past, if the "
+		"data goes back far enough.\n\n"
+		"Logs of system calls (limpet-trace(1)) need no peers: limpet names a server that "
+		"passes an error on to a client (propagated-error), crashes (crash) or does not "
+		"answer (server-hung), and a program that runs out of space, descriptors or memory "
+		"(resource-exhausted). With --metric or --group these logs are not read.\n\n"
+		"In recordings of limpet-stack(1), limpet compares layers of the same name on all "
+		"servers by the time that a request takes in them (served), and quotes the call of "
+		"the application that waited longest.\n\n"
+		"limpet looks at data in two ways at once. Windows of 30 seconds over the last "
+		"half "
+		"hour find faults that are short and severe; in large data only the end is "
+		"examined "
+		"in this way, and a note says so. Windows of 15 minutes over a day find faults "
+		"that "
+		"are long and mild. With --method, --service-method, --win-size, --win-shift, "
+		"--smooth, --k, --downsample, --threshold or --thresholds all data is compared at "
+		"once instead; data that is finer than 15 s and longer than two hours is then "
+		"averaged to 15 s, unless --downsample says otherwise.\n\n"
+		"If limpet cannot judge everything (too little data, no peers, recordings that do "
+		"not overlap, a file that cannot be read, a missing server of the inventory) it "
+		"says UNKNOWN and why.\n\n"
+		"Exit status: 0 nothing is wrong (muted components and warnings do not count), 1 "
+		"something is slow, failing or missing, 2 wrong usage, or none of the input can be "
+		"read, 3 internal failure, 4 limpet cannot tell. With --format nagios: 0 OK, 1 "
+		"WARNING, 2 CRITICAL, 3 UNKNOWN.",
 	.options = options,
 	.options_size = sizeof(struct diagnose_options),
 	.takes_data = true,

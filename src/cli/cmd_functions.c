@@ -34,15 +34,15 @@ static const struct option_def options[] = {
 	{"budget", 0, OPTION_STRING, AT(budget), "P%",
 		"with --select: what counting may cost a server, as a share of a CPU [1%]"},
 	{"few", 0, OPTION_FLAG, AT(few), NULL,
-		"with --select: leave on only functions that told servers apart"},
+		"with --select: leave on only functions that separated servers"},
 	{"output", 'o', OPTION_STRING, AT(output), "FILE",
 		"with --select: write the list there [standard output]"},
 	{"apply", 0, OPTION_STRING, AT(apply), "FILE",
 		"switch functions of running programs on and off, as the list has it"},
 	{"pid", 'p', OPTION_UINT, AT(pid), "PID", "of this process [of all that count]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN",
-		"look at running programs for so long [2s]"},
-	{"top", 0, OPTION_UINT, AT(top), "N", "functions that are listed, the dearest first [20]"},
+		"how long to look at running programs [2s]"},
+	{"top", 0, OPTION_UINT, AT(top), "N", "list N functions, the most expensive first [20]"},
 	{"all", 0, OPTION_FLAG, AT(all), NULL, "list all functions"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the list as JSON"},
 	{NULL},
@@ -129,7 +129,7 @@ static int select_write(const struct functions_options *opt, const struct functi
 		r = -errno;
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot write %s", opt->output);
-	fprintf(stderr, "%zu function%s on (%zu told servers apart), %zu off; %s\n", choice->n_on,
+	fprintf(stderr, "%zu function%s on (%zu separated servers), %zu off; %s\n", choice->n_on,
 		choice->n_on == 1 ? "" : "s", choice->n_telling, choice->n_off, opt->output);
 	return output_commit(&to, opt->output, err);
 }
@@ -257,24 +257,24 @@ const struct command command_functions = {
 	.summary = "list and choose the functions whose calls are counted",
 	.usage = "[OPTION...] [DATA...]",
 	.description =
+
 		"Lists the functions of programs that were built with 'limpet cc': calls per "
-		"second, time spent in each by itself, and what counting its calls costs, as a "
-		"share of a CPU. Without DATA it looks at running programs, and lists all "
-		"functions that they have called since they began; with DATA at recordings; of "
-		"several servers the one that calls a function most counts.\n\n"
+		"second, time spent in each by itself, and the cost of counting its calls, as a "
+		"share of a CPU. Without DATA it looks at running programs and lists all functions "
+		"that they have called since they began. With DATA it reads recordings; of several "
+		"servers, the one that calls a function most often counts.\n\n"
 		"Counting every call of every function is seldom worth its cost. --select decides "
-		"from recordings what to leave on: functions that told servers apart in any of "
-		"them (the evidence of 'limpet diagnose') stay on, of the others the most frequent "
-		"are "
-		"switched off until the rest costs no more than --budget, or all of them with "
-		"--few. Every DATA is diagnosed by itself, so give each experiment as an argument "
-		"of its own.\n\n"
-		"The list is text that can be edited: 'on NAME' and 'off NAME', shell wildcards "
-		"allowed; of the lines that match a function the last one counts. It is used when "
-		"a "
-		"program is built ('limpet cc --functions FILE'), when it starts (the environment "
-		"variable LIMPET_CALLS_FUNCTIONS), while it runs (--apply), and while it is "
-		"recorded ('limpet record --collect calls --functions FILE').",
+		"from recordings which functions to leave on: functions that separated servers in "
+		"any recording (the evidence of 'limpet diagnose') stay on; of the others, the "
+		"most "
+		"frequent are switched off until the rest costs at most --budget, or all of them "
+		"with --few. Each DATA is diagnosed by itself, so pass each experiment as an "
+		"argument of its own.\n\n"
+		"The list is a text file: 'on NAME' and 'off NAME', with shell wildcards; the last "
+		"line that matches a function counts. It is used when a program is built ('limpet "
+		"cc --functions FILE'), when it starts (the environment variable "
+		"LIMPET_CALLS_FUNCTIONS), while it runs (--apply), and while it is recorded "
+		"('limpet record --collect calls --functions FILE').",
 	.options = options,
 	.options_size = sizeof(struct functions_options),
 	.takes_data = true,

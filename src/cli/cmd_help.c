@@ -119,7 +119,7 @@ static const struct example examples[] = {
 extern const struct command command_help;
 const struct command command_help = {
 	.name = "help",
-	.summary = "tell how to use limpet, and what its metrics mean",
+	.summary = "explain how to use limpet, and what its metrics mean",
 	.usage = "[OPTION...] [COMMAND | metrics]",
 	.description = "Without a command, lists all of them.",
 	.options = options,

@@ -2,8 +2,10 @@
 #include "cli/state_command.h"
 
 static const struct option_def options[] = {
-	{"for", 0, OPTION_SPAN, STATE_AT(for_us), "SPAN", "for so long, e.g. 2h or 7d [for ever]"},
-	{"until", 0, OPTION_TIME, STATE_AT(until_us), "TIME", "until this time (2011-05-09T18:00)"},
+	{"for", 0, OPTION_SPAN, STATE_AT(for_us), "SPAN",
+		"for this time, e.g. 2h or 7d [permanently]"},
+	{"until", 0, OPTION_TIME, STATE_AT(until_us), "TIME",
+		"until this time ('2026-11-15 18:00', 18:00)"},
 	STATE_OPTIONS,
 	{NULL},
 };
@@ -17,8 +19,8 @@ static int run(
 
 static const struct example examples[] = {
 	{"mute oss3/disk:sdb --for 7d --note 'waits for the next maintenance'",
-		"not to be shown for a week"},
-	{"mute 'test*/*'", "the servers of the test bed, for ever"},
+		"hide it for a week"},
+	{"mute 'test*/*'", "hide the servers of the test bed"},
 	{"mute --undo 'test*/*'", "show them again"},
 	{NULL, NULL},
 };
@@ -26,7 +28,7 @@ static const struct example examples[] = {
 extern const struct command command_mute;
 const struct command command_mute = {
 	.name = "mute",
-	.summary = "keep a suspect out of the reports, for a time or for ever",
+	.summary = "hide a suspect from reports, for a time or permanently",
 	.usage = "[OPTION...] COMPONENT...",
 	.description = "Mutes components: 'limpet diagnose' compares them as before but does not "
 		       "show them as suspects. Its headline still says which muted suspects are "

@@ -56,15 +56,15 @@ static const struct option_def options[] = {
 		"kernel]"},
 	{"disks", 0, OPTION_LIST, AT(disks), "GLOBS",
 		"disks to record, separated by commas; !GLOB excludes [all whole disks]"},
-	{"partitions", 0, OPTION_FLAG, AT(partitions), NULL, "record partitions, too"},
-	{"loops", 0, OPTION_FLAG, AT(loops), NULL, "record loop and RAM disks, too"},
+	{"partitions", 0, OPTION_FLAG, AT(partitions), NULL, "also record partitions"},
+	{"loops", 0, OPTION_FLAG, AT(loops), NULL, "also record loop and RAM disks"},
 	{"nets", 0, OPTION_LIST, AT(nets), "GLOBS",
 		"interfaces to record, separated by commas; !GLOB excludes [all but lo]"},
 	{"ports", 0, OPTION_LIST, AT(ports), "PORTS",
 		"TCP ports of the file system, separated by commas: only their connections are "
 		"recorded [all connections]"},
 	{"tcp-max", 0, OPTION_UINT, AT(tcp_max), "N",
-		"remote addresses a direction before the rest is folded into one [256]"},
+		"remote addresses per direction before the others are folded into one [256]"},
 	{"cgroup", 0, OPTION_STRING, AT(cgroup), "PATH",
 		"the control group whose CPU counts as this server's, for servers in containers; "
 		"runs the collector cgroup"},
@@ -78,18 +78,18 @@ static const struct option_def options[] = {
 		"where "
 		"that is permitted; may be given several times [none]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
-		"write to disk this often, and at least every 600 samples: what a crash or power "
-		"loss can cost [10s; with --send 1s]"},
+		"write to disk this often, and at least every 600 samples; a crash or power "
+		"failure loses at most this much [10s; with --send 1s]"},
 	{"keep", 0, OPTION_SPAN, AT(keep_age_us), "SPAN",
-		"remove archives older than this; a clock that leapt is not believed until there "
-		"is a day of archives that bears it out [never]"},
+		"delete archives older than this; after the clock has leapt, only once a day of "
+		"archives confirms it [never]"},
 	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
-		"remove the oldest archives beyond this size [never]"},
+		"delete the oldest archives when all together are larger than this [never]"},
 	SEND_OPTIONS(AT(send)),
 	{"root", 0, OPTION_STRING, AT(root), "DIR",
 		"read DIR/proc and DIR/sys instead of the running system's; or, where DIR holds "
 		"directories named by time (20240301T120000Z), replay those moments"},
-	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "print nothing unless something is wrong"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
 	{NULL},
 };
@@ -431,13 +431,13 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"record -o /var/lib/limpet --keep 30d", "record this server for good"},
+	{"record -o /var/lib/limpet --keep 30d", "record this server permanently"},
 	{"record --duration 10m --interval 100ms", "look closely for ten minutes"},
 	{"record --disks 'dm-*' --ports 6800,6801", "multipath devices and two ports only"},
 	{"record --collect diskstats,tcp,profile -o DIR",
 		"what the CPUs do beside disks and connections"},
 	{"record -o /var/lib/limpet --keep 7d --send https://collector:9700",
-		"send it to a collector, too"},
+		"also send it to a collector"},
 	{"record --root case-1234 -o out", "turn a recorded tree of /proc into an archive"},
 	{NULL, NULL},
 };
@@ -448,35 +448,29 @@ const struct command command_record = {
 	.summary = "record this server's disks, network and load",
 	.usage = "[OPTION...] [-o DIR]",
 	.description =
-		"Samples the kernel's counters at aligned instants and appends them to an archive, "
-		"DIR/NAME-20110509T000005Z.lpa. A new one begins every day at 00:00:05 UTC, and "
-		"earlier where thousands of interfaces or addresses have come and gone. It needs "
-		"no privileges, changes nothing on the system, and costs a fraction of a "
-		"millisecond a "
-		"sample.\n\n"
-		"Killed or powered off, it loses at most the last ten seconds (--flush), and goes "
-		"on "
-		"with the same file when started again. While the disk is full or gone it keeps "
-		"sampling, says so once, counts what it loses and goes on writing when it can. "
-		"SIGTERM, "
-		"SIGINT and SIGHUP write what is left and end it.\n\n"
-		"With --send it also sends what it records to a collector ('limpet serve'), every "
-		"second. Nothing is lost while the collector is away: it gets what it lacks from "
-		"the archive, once, when it is back, as long as --keep and --keep-bytes leave it "
-		"there. Archives are sealed when the collector has all of them. Recording never "
-		"waits for the network.\n\n"
-		"The collector profile samples which functions the CPUs are in, sums them up "
-		"every ten seconds (--interval, where it is longer or profile is alone), and needs "
-		"root; 'limpet help trace samples' tells more. The collector calls reads what "
-		"programs "
-		"count that were built with 'limpet cc' ('limpet help trace calls'). The "
-		"collector "
-		"kernel counts how often tracepoints of the kernel are hit (retransmissions, "
-		"requests of disks, context switches), and with --kernel-functions calls and "
-		"times "
-		"of its functions; it needs root and limpet built with BPF. All three are parts "
-		"of "
-		"the vector of functions by which 'limpet diagnose' compares servers.",
+
+		"Samples the counters of the kernel at aligned instants and appends them to an "
+		"archive, DIR/NAME-20110509T000005Z.lpa. A new archive begins every day at "
+		"00:00:05 "
+		"UTC, and earlier if thousands of interfaces or addresses have come and gone. The "
+		"recorder needs no privileges, changes nothing on the system, and costs a fraction "
+		"of a millisecond per sample.\n\n"
+		"If it is killed or loses power, it loses at most the last ten seconds (--flush) "
+		"and continues the same file when it starts again. If the disk is full or gone, it "
+		"keeps sampling, reports the problem once, counts the lost samples, and continues "
+		"to write when it can. SIGTERM, SIGINT and SIGHUP write the rest and end it.\n\n"
+		"With --send it also sends the archive to a collector ('limpet serve'), every "
+		"second. Nothing is lost while the collector is away: it receives the missing part "
+		"from the archive when it is back, as long as --keep and --keep-bytes leave it "
+		"there. Recording never waits for the network.\n\n"
+		"Three collectors record functions, by which 'limpet diagnose' compares servers. "
+		"'profile' samples the functions that the CPUs are in, sums them up every ten "
+		"seconds (or per --interval, if that is longer or profile runs alone), and needs "
+		"root; see limpet-trace-samples(1). 'calls' reads the counts of programs that were "
+		"built with 'limpet cc'; see limpet-trace-calls(1). 'kernel' counts tracepoints of "
+		"the kernel (retransmissions, disk requests, context switches) and, with --kernel- "
+		"functions, calls and times of its functions; it needs root and limpet built with "
+		"BPF.",
 	.options = options,
 	.options_size = sizeof(struct record_options),
 	.takes_collectors = true,

@@ -125,22 +125,27 @@ const struct command command_score = {
 	.summary = "compare verdicts with the truth: ITP, IFP, DTP, DFP, precision, recall",
 	.usage = "[OPTION...] VERDICT... --truth FILE",
 	.description =
+
 		"Each VERDICT is a file that 'limpet diagnose --json' printed for one experiment. "
-		"The truth is a CSV file with a line for each fault: verdict (a file name or "
-		"glob), component (a full name, a glob or an observer; empty: nothing was wrong), "
-		"cause, start and end. If it names only observers, they are what is judged. More "
-		"columns may be there; 'diagnosis' has the causes that "
-		"are right, with | between them, where they are not what 'cause' says.\n\n"
-		"ITP is the percentage of experiments in which everything faulty was indicted, IFP "
-		"that in which something sound was; DTP that in which all causes were right, DFP "
-		"that in which one was wrong or something sound was indicted. Precision, recall "
-		"and MCC count components (or observers); the times from the start of a fault to "
-		"its indictment are shown as a distribution.\n\n"
-		"Warnings and what is absent are no indictments, and are counted apart: warned "
-		"are faulty ones that only a warning told of, wrongly warned sound ones that a "
-		"warning told of, and absent those that a verdict lists as missing though no "
-		"fault says so.\n\n"
-		"Verdicts that cannot be read are named and left out; the exit status is then 2.",
+		"The truth is a CSV file with one line per fault: verdict (a file name or glob), "
+		"component (a full name, a glob or an observer; empty if nothing was wrong), "
+		"cause, "
+		"start and end. If it names only observers, observers are judged. Other columns "
+		"are "
+		"allowed; 'diagnosis' lists the causes that are right, separated by |, if they "
+		"differ from 'cause'.\n\n"
+		"ITP is the percentage of experiments in which every faulty component was "
+		"indicted, "
+		"IFP that in which a healthy one was; DTP that in which all causes were right, DFP "
+		"that in which a cause was wrong or a healthy component was indicted. Precision, "
+		"recall and MCC count components (or observers). The delay from the start of a "
+		"fault to its indictment is shown as a distribution.\n\n"
+		"Warnings and absent components are not indictments and are counted separately: "
+		"'warned' are faulty components that only a warning names, 'wrongly warned' "
+		"healthy "
+		"ones that a warning names, and 'absent' those that a verdict lists as missing "
+		"although no fault says so.\n\n"
+		"Verdicts that cannot be read are listed and left out; the exit status is then 2.",
 	.options = options,
 	.options_size = sizeof(struct score_options),
 	.examples = examples,

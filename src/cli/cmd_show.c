@@ -51,7 +51,7 @@ static const struct option_def options[] = {
 	{"descriptors", 0, OPTION_FLAG, AT(descriptors), NULL,
 		"print the log of descriptors: what was opened, accepted, passed on and closed"},
 	{"pid", 0, OPTION_LIST, AT(pids), "PID",
-		"of the logs, only this process or thread; may be repeated"},
+		"in logs, only this process or thread; may be repeated"},
 	{"call", 0, OPTION_LIST, AT(names), "NAME",
 		"only this system call (pwrite64); may be repeated or a list with commas"},
 	{"class", 0, OPTION_LIST, AT(classes), "CLASS",
@@ -65,18 +65,18 @@ static const struct option_def options[] = {
 	{"errno", 0, OPTION_LIST, AT(errnos), "NAME",
 		"only calls that failed with this error (EMFILE); may be repeated or a list with "
 		"commas"},
-	{"slower", 0, OPTION_SPAN, AT(slower_us), "SPAN", "only calls that took as long (10ms)"},
+	{"slower", 0, OPTION_SPAN, AT(slower_us), "SPAN",
+		"only calls that took at least this long (10ms)"},
 	{"functions", 0, OPTION_FLAG, AT(functions), NULL,
-		"list the functions that the CPUs were found in most, by server"},
-	{"top", 0, OPTION_UINT, AT(show_functions.top), "N", "so many functions [10]"},
+		"list the functions in which the CPUs were found most often, per server"},
+	{"top", 0, OPTION_UINT, AT(show_functions.top), "N", "list N functions [10]"},
 	{"diff", 0, OPTION_STRING, AT(show_functions.diff), "A,B",
-		"of functions, how the shares of server B differ from those of server A"},
+		"with --functions: how the shares of server B differ from those of server A"},
 	{"split", 0, OPTION_TIME, AT(show_functions.split_us), "TIME",
-		"of functions, how their shares after this time differ from those before"},
+		"with --functions: how shares after this time differ from those before"},
 	{"flame", 0, OPTION_STRING, AT(show_functions.flame), "FILE",
 		"write a flame graph of the stacks (which were recorded with --stacks), as SVG"},
-	{"json", 0, OPTION_FLAG, AT(json), NULL,
-		"print JSON; of logs, an object for each record, one a line"},
+	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON; of logs, one object per line"},
 	{NULL},
 };
 
@@ -389,7 +389,7 @@ static const struct example examples[] = {
 	{"show -m await -m %util -c '*/disk:*' --since 2011-05-09 DATA", "values in columns"},
 	{"show --csv -m await /var/log/sysstat/sa15", "straight from a sysstat file"},
 	{"show --calls --failed s3.lpa c1.lpa",
-		"what failed on a server and on a client that were traced, in the order of time"},
+		"what failed on a server and on a client, in the order of time"},
 	{"show --calls --slower 100ms --class read,write s3.lpa", "I/O that took long"},
 	{"show --functions --diff oss1,oss3 DATA", "what oss3 does that oss1 does not"},
 	{"show --raw -m rd_ios,wr_ios --interval 1m DATA", "counters as they were recorded"},
@@ -402,24 +402,22 @@ const struct command command_show = {
 	.summary = "list what data holds, or print its values",
 	.usage = "[OPTION...] DATA...",
 	.description =
+
 		"DATA is an archive, a directory of archives, or anything that limpet imports (a "
-		"sysstat file, CSV); several of them land on one time grid.\n\n"
+		"sysstat file, CSV). Several of them are put on one time grid.\n\n"
 		"Without --metric or --values it lists observers with their time spans and gaps, "
-		"components with the names that stay, and the mean of the most telling metrics. "
-		"With "
-		"them it prints values: a line a time and component, CSV or JSON.\n\n"
-		"With --calls it prints the system calls, signals, births and deaths that 'limpet "
-		"trace syscalls' logged, a line each: time (UTC), process/thread, the call with "
-		"the names behind its descriptors, its result, and the seconds that it took ('~' "
-		"before them: tracing itself took most of it). A call that had not returned when "
-		"it "
-		"was looked at says so. Lines of several archives are in the order of time and "
-		"have "
-		"their observer. Where events were lost a line tells how many.\n\n"
-		"With --functions it lists, server by server, the functions that 'limpet record "
-		"--collect profile' or 'limpet trace samples' found the CPUs in most: their share "
-		"of all samples, and PROGRAM:IMAGE:FUNCTION. Two servers (--diff) or two times "
-		"(--split) are compared by these shares, the largest difference first.",
+		"components with their stable names, and the means of the most important metrics. "
+		"With them it prints values: one line per time and component, or CSV or JSON.\n\n"
+		"With --calls it prints the system calls, signals, starts and ends of processes "
+		"that 'limpet trace syscalls' logged, one line each: time (UTC), process/thread, "
+		"the call with the names of its descriptors, its result, and its duration in "
+		"seconds ('~': most of it was the cost of tracing). A call that had not returned "
+		"says so. Lines of several archives are in the order of time and begin with their "
+		"observer. A line says where events were lost, and how many.\n\n"
+		"With --functions it lists, per server, the functions in which 'limpet record "
+		"--collect profile' or 'limpet trace samples' found the CPUs most often: their "
+		"share of all samples, and PROGRAM:IMAGE:FUNCTION. --diff compares two servers and "
+		"--split two times by these shares, the largest difference first.",
 	.options = options,
 	.options_size = sizeof(struct show_options),
 	.takes_data = true,

@@ -35,7 +35,7 @@ static const struct option_def options[] = {
 	{"components", 'c', OPTION_LIST, AT(components), "GLOB",
 		"only components whose full name matches; may be repeated [all]"},
 	{"split-by", 0, OPTION_LIST, AT(split_by), "ATTRIBUTE",
-		"split groups by this attribute, too ('observer'); may be repeated"},
+		"also split groups by this attribute ('observer'); may be repeated"},
 	TIME_OPTIONS(struct topology_options),
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON"},
 	{NULL},
@@ -174,10 +174,10 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"topology DATA", "who is compared with whom, and why"},
+	{"topology DATA", "which components are peers, and why"},
 	{"topology --suggest DATA > site.yaml", "a file to start from"},
 	{"topology --check site.yaml", "is the file sound?"},
-	{"topology -t site.yaml DATA", "who is in which group, with which attributes"},
+	{"topology -t site.yaml DATA", "the groups and attributes that a file makes"},
 	{NULL, NULL},
 };
 
@@ -187,13 +187,15 @@ const struct command command_topology = {
 	.summary = "show peer groups and attributes, check or suggest a topology file",
 	.usage = "[OPTION...] DATA...",
 	.description =
-		"Shows who is compared with whom: the peer groups, their components and what the "
-		"topology file says of these, and the components that no rule is about.\n\n"
-		"Without a topology file components are peers of those of their kind. Where their "
-		"throughput shows that they do not behave as one group, limpet splits it by "
-		"observer or into classes of throughput, and says so. --suggest prints a file that "
-		"makes the same groups: correct it, add the parts that components share, and give "
-		"it to diagnose with --topology. docs/topology.md describes the file.",
+
+		"Shows the peer groups, their components and what the topology file says about "
+		"them, and the components that no rule matches.\n\n"
+		"Without a topology file, components of one kind are peers. If their throughput "
+		"shows that they do not behave as one group, limpet splits the group by observer "
+		"or "
+		"into classes of throughput, and says so. --suggest prints a file that makes the "
+		"same groups: correct it, add the parts that components share, and pass it to "
+		"'limpet diagnose --topology'. docs/topology.md describes the file.",
 	.options = options,
 	.options_size = sizeof(struct topology_options),
 	.takes_data = true,

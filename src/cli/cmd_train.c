@@ -41,7 +41,7 @@ static const struct option_def options[] = {
 	{"components", 'c', OPTION_LIST, AT(components), "GLOB",
 		"only components whose full name matches; may be repeated [all]"},
 	{"topology", 't', OPTION_STRING, AT(topology), "FILE",
-		"who is whose peer (see limpet-topology(1))"},
+		"topology file: which components are peers (see limpet-topology(1))"},
 	{"split-by", 0, OPTION_LIST, AT(split_by), "ATTRIBUTE",
 		"split peer groups further, e.g. by observer: the disks of one host are peers"},
 	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
@@ -52,10 +52,11 @@ static const struct option_def options[] = {
 	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
 	METHOD_OPTIONS(struct train_options),
 	{"weights", 0, OPTION_FLAG, AT(weights), NULL,
-		"learn how much each function counts, too: less if it varies among sound servers"},
+		"also learn how much each function counts: less if it varies among healthy "
+		"servers"},
 	{"labelled", 0, OPTION_STRING, AT(labelled), "FILE",
-		"some of the data has faults, as this file (the lab's truth.csv) tells: learn from "
-		"them which functions matter, and thresholds from the others"},
+		"file that says which of the data has faults (the lab's truth.csv): learn from "
+		"these which functions matter, and thresholds from the rest"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON"},
 	{NULL},
 };
@@ -521,25 +522,30 @@ const struct command command_train = {
 	.summary = "learn thresholds from data without faults",
 	.usage = "[OPTION...] DATA... -o FILE",
 	.description =
-		"Learns for each component and metric how far from its peers it may be: the "
+
+		"Learns for each component and metric how far it may be from its peers: the "
 		"smallest multiple of 0.1 at which 'limpet diagnose' would have found nothing in "
-		"this data, times 2 (for congestion windows times 1, and one for all connections "
-		"of a direction; for service times of calls what the worst second needed, times "
-		"2). The file is text; its form is in docs/thresholds.md.\n\n"
-		"Each directory is a run of its own, all files that are named together are one, "
-		"and runs whose times overlap are joined; runs may be far apart.\n\n"
-		"Of logs of system calls (limpet-trace(1)) it learns which calls of servers and of "
-		"clients fail as a matter of course, and how.\n\n"
-		"Where functions were recorded (limpet-record(1), profile and calls), --weights "
-		"learns how much each of them counts when servers are compared by their functions: "
-		"the inverse of how far sound servers are apart in it. With --labelled, functions "
-		"that told a server with a fault from its peers count twice as much, and those "
-		"that only spoke against sound ones half. Both are lines of the file and may be "
-		"edited.\n\n"
+		"this data, times 2. For congestion windows the factor is 1, with one threshold "
+		"for "
+		"all connections of a direction; for service times of calls it is the worst "
+		"second, "
+		"times 2. The result is a text file; docs/thresholds.md describes it.\n\n"
+		"Each directory is a run of its own, and files that are named together are one "
+		"run. "
+		"Runs whose times overlap are joined; others may be far apart.\n\n"
+		"From logs of system calls (limpet-trace(1)) it learns which calls of servers and "
+		"clients fail normally, and how.\n\n"
+		"If functions were recorded (limpet-record(1), profile and calls), --weights "
+		"learns "
+		"how much each function counts in a comparison of servers: the inverse of how much "
+		"healthy servers differ in it. With --labelled, functions that separated a faulty "
+		"server from its peers count twice as much, and functions that only accused "
+		"healthy "
+		"servers count half. Both are lines of the file and may be edited.\n\n"
 		"Good training data comes from a load that takes the system to its limits, without "
-		"any fault. Warnings tell where the data itself shows a lasting asymmetry (with a "
-		"plot), where it is too short, where somebody was absent, and where the load was "
-		"too light. Training is not needed: without it, thresholds calibrate themselves.",
+		"any fault. Warnings say if the data itself shows a lasting asymmetry (with a "
+		"plot), is too short, lacks a component, or comes from too light a load. Training "
+		"is optional: without it, thresholds come from the peers.",
 	.options = options,
 	.options_size = sizeof(struct train_options),
 	.takes_data = true,

@@ -88,7 +88,7 @@ int functions_write(FILE *out, const struct function_costs *c, const struct func
 		"# Functions to count (on) or not (off), for 'limpet cc --functions', "
 		"'limpet functions --apply',\n# 'limpet record --functions' and "
 		"LIMPET_CALLS_FUNCTIONS. Of lines that match the last one counts.\n"
-		"# %zu on, of which %zu told servers apart; %zu off. Counting took %.2f%% of a "
+		"# %zu on, of which %zu separated servers; %zu off. Counting took %.2f%% of a "
 		"CPU, "
 		"and takes %.2f%% now.\n",
 		how->n_on, how->n_telling, how->n_off, c->calls * c->call_ns / 1e7,

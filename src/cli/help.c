@@ -91,7 +91,7 @@ void help_print_overview(FILE *out)
 		program.name);
 	for (const struct command *const *c = program.commands; *c; c++)
 		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
-	fputs("\n'limpet help COMMAND' tells more about one of them, 'limpet help metrics' what\n"
+	fputs("\n'limpet help COMMAND' describes one of them, 'limpet help metrics' what\n"
 	      "can be shown of disks, interfaces, connections and hosts.\n\nexit codes:\n",
 		out);
 	for (const struct exit_code *e = exit_codes; e->meaning; e++)
@@ -121,7 +121,7 @@ static void print_verbs(FILE *out, const struct command *group)
 		if (!(*c)->internal)
 			fprintf(out, "  limpet %-14s %s\n", (*c)->name, (*c)->summary);
 	}
-	fprintf(out, "\n'limpet help %s COMMAND' tells more about one of them.\n", group->name);
+	fprintf(out, "\n'limpet help %s COMMAND' describes one of them.\n", group->name);
 }
 
 static void print_formats(FILE *out)

@@ -26,7 +26,7 @@ struct method_options {
 			"with the median of the peers), or as all else by what --method says "     \
 			"[series]"},                                                               \
 		{"win-size", 0, OPTION_STRING, offsetof(type, method.win_size), "N",               \
-			"samples a window [the method's: kl 64, cdf 60]"},                         \
+			"samples per window [the method's: kl 64, cdf 60]"},                       \
 		{"win-shift", 0, OPTION_STRING, offsetof(type, method.win_shift), "N",             \
 			"samples from one window to the next [half of --win-size]"},               \
 		{"smooth", 0, OPTION_STRING, offsetof(type, method.smooth), "N",                   \

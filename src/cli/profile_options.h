@@ -21,7 +21,7 @@ struct profile_options {
 			"where the machine counts them [auto]"},                                   \
 		{"sampler", 0, OPTION_STRING, (base) + offsetof(struct profile_options, sampler),  \
 			"NAME",                                                                    \
-			"bpf (counts in the kernel), ring (the kernel tells every sample), or "    \
+			"bpf (counts in the kernel), ring (the kernel delivers every sample), or " \
 			"auto: the first that works here [auto]"},                                 \
 	{                                                                                          \
 		"stacks", 0, OPTION_FLAG, (base) + offsetof(struct profile_options, stacks), NULL, \

@@ -15,18 +15,18 @@ struct state_options {
 
 /* The end of their descriptions. */
 #define STATE_HELP                                                                                 \
-	"COMPONENT is a full name like oss3/disk:sdb, or a glob like 'oss3/*'. What was said "     \
-	"before with the same command of the same COMPONENT is replaced. It is kept in a small "   \
-	"file (SQLite) that 'limpet diagnose' reads."
+	"COMPONENT is a full name like oss3/disk:sdb, or a glob like 'oss3/*'. A second "          \
+	"command for the same COMPONENT replaces the first. limpet keeps these notes in a "        \
+	"small SQLite file, which 'limpet diagnose' reads."
 
 /* The rows that all three have. */
 #define STATE_OPTIONS                                                                              \
 	{"note", 0, OPTION_STRING, STATE_AT(note), "TEXT", "why; shown by --list"},                \
-		{"list", 'l', OPTION_FLAG, STATE_AT(list), NULL, "list what was said so far"},     \
+		{"list", 'l', OPTION_FLAG, STATE_AT(list), NULL, "list the notes"},                \
 		{"undo", 0, OPTION_FLAG, STATE_AT(undo), NULL,                                     \
-			"take it back (COMPONENT as it was given then)"},                          \
+			"remove the note (COMPONENT as it was given then)"},                       \
 		{"state", 0, OPTION_STRING, STATE_AT(state), "FILE",                               \
-			"the file that keeps it [$LIMPET_STATE, else for root "                    \
+			"the file that keeps the notes [$LIMPET_STATE, else for root "             \
 			"/var/lib/limpet/state.db, for others "                                    \
 			"~/.local/state/limpet/state.db]"},                                        \
 	{                                                                                          \

@@ -168,24 +168,23 @@ const struct command trace_command_calls = {
 	.summary = "read the function calls that programs count",
 	.usage = "[OPTION...]",
 	.description =
-		"Reads what programs that were built with 'limpet cc' count, and writes an "
-		"archive: "
-		"every second, how often each function was called and how long it took by itself, "
-		"waiting included, by program, image and function. Programs are found whether they "
-		"run already or begin later; those that end, fork, or are killed lose nothing. "
-		"They "
-		"need not be restarted, and never wait for limpet.\n\n"
+
+		"Reads the counts of programs that were built with 'limpet cc' and writes an "
+		"archive: per second, how often each function was called and how long it took by "
+		"itself, including waits, by program, image and function. It finds programs that "
+		"are running and programs that start later. Programs that end, fork, or are killed "
+		"lose nothing, need no restart, and never wait for limpet.\n\n"
 		"Programs keep their counts in /dev/shm, or in the directory that the environment "
-		"variable LIMPET_CALLS_DIR names, for them and for limpet. Those that run already "
-		"are found by root alone.\n\n"
-		"Which functions a program counts can be changed while it runs: --functions reads "
-		"a list, --budget measures what counting costs and switches the dearest functions "
-		"off, and says which. A function that is off has the column 'off' in the archive, "
-		"so that 'limpet diagnose' does not compare it. It stays off when limpet ends; "
-		"'limpet functions --apply' switches it on again.\n\n"
-		"The exit status is 0 if all was written, 2 if it is not permitted or cannot be "
-		"done "
-		"here, 3 if it failed on the way.",
+		"variable LIMPET_CALLS_DIR names, for them and for limpet. Only root finds "
+		"programs "
+		"of other users that are already running.\n\n"
+		"The functions that a program counts can change while it runs: --functions reads a "
+		"list, --budget measures what counting costs, switches off the most expensive "
+		"functions, and lists them. A function that is off has the column 'off' in the "
+		"archive, so that 'limpet diagnose' does not compare it. It stays off when limpet "
+		"ends; 'limpet functions --apply' switches it on again.\n\n"
+		"The exit status is 0 if everything was written, 2 if it is not permitted or not "
+		"possible here, 3 if it failed later.",
 	.options = options,
 	.options_size = sizeof(struct calls_options),
 	.examples = examples,

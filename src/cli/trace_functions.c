@@ -35,9 +35,9 @@ static const struct option_def options[] = {
 		"functions of the process, FUNCTION or IMAGE:FUNCTION with shell wildcards; may be "
 		"given several times"},
 	{"kernel", 0, OPTION_LIST, AT(kernel), "GLOB",
-		"functions of the kernel, likewise, where it lets them be probed"},
+		"functions of the kernel, likewise, if the kernel permits it"},
 	{"limit", 0, OPTION_UINT, AT(limit), "N",
-		"let a function go that is called more often than that per second [20000]"},
+		"remove the probe of a function with more calls per second [20000]"},
 	TRACE_OPTIONS(struct functions_options, "functions",
 		"read the counts this often, 100ms to 1h, aligned to the wall clock [1s]", "[10s]"),
 	{NULL},
@@ -238,25 +238,25 @@ const struct command trace_command_functions = {
 	.summary = "count calls of functions of a running program",
 	.usage = "-p PID --functions GLOB [OPTION...]",
 	.description =
+
 		"Counts how often functions of running processes are called and how long each "
 		"takes "
-		"by itself, waiting included, and writes an archive, as 'limpet trace calls' does. "
-		"The programs need no rebuild: the kernel puts probes at the beginning and at the "
-		"end of each function (uprobes) and counts itself. Functions are found by their "
-		"symbols, in the executable and in all libraries that are loaded now. The time of "
-		"a "
-		"function is without that of other functions that are counted.\n\n"
-		"A probe costs far more than what 'limpet cc' builds in: some 0.6 to 1.2 "
-		"microseconds per call, and 10 to 50 where the processor has to step over the "
-		"first instruction of the function. Functions that begin with endbr64 are probed "
-		"behind it. How many are of the dear sort is said before it begins, and a function "
-		"that is called more often than --limit is let go, and told of.\n\n"
-		"--kernel counts functions of the kernel, where it permits that: by trampolines "
-		"(fentry), which are cheapest, the first 64 that have one; else by kprobes.\n\n"
+		"by itself, including waits, and writes an archive as 'limpet trace calls' does. "
+		"The programs need no rebuild: the kernel sets probes at the beginning and the end "
+		"of each function (uprobes) and counts. Functions are found by their symbols, in "
+		"the executable and in all libraries that are loaded now. The time of a function "
+		"does not include other counted functions.\n\n"
+		"A probe costs much more than the code that 'limpet cc' adds: 0.6 to 1.2 "
+		"microseconds per call, and 10 to 50 if the processor has to step over the first "
+		"instruction of the function. Functions that begin with endbr64 are probed behind "
+		"it. limpet reports how many functions are of the expensive sort before it begins, "
+		"and removes the probe of a function that is called more often than --limit.\n\n"
+		"--kernel counts functions of the kernel, if permitted: the first 64 by "
+		"trampolines "
+		"(fentry), which are cheapest, the others by kprobes.\n\n"
 		"It needs root (or CAP_BPF and CAP_PERFMON) and limpet built with BPF. The exit "
-		"status is 0 if all was written, 2 if it is not permitted or cannot be done here, "
-		"3 "
-		"if it failed on the way.",
+		"status is 0 if everything was written, 2 if it is not permitted or not possible "
+		"here, 3 if it failed later.",
 	.options = options,
 	.options_size = sizeof(struct functions_options),
 	.examples = examples,

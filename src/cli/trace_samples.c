@@ -207,21 +207,22 @@ const struct command trace_command_samples = {
 	.summary = "sample which functions the CPUs are in",
 	.usage = "[OPTION...]",
 	.description =
-		"Looks many times per second where each CPU is, in all processes and in the "
-		"kernel, and writes an archive: every ten seconds, how often each function was "
-		"found, by program, image (executable, library, kernel, module) and function. "
-		"Which function the CPUs are in tells what a server does; a server that does "
-		"something else than its peers is told by 'limpet diagnose', and 'limpet show "
-		"--functions' lists them.\n\n"
-		"Names come from symbols: those of executables and libraries, separate debug "
-		"files in /usr/lib/debug, the kernel's, and maps that run-time compilers write "
-		"(/tmp/perf-PID.map). What has none is told by image and page, libx.so+0x3000. "
-		"Processes in containers, deleted and replaced files, and processes that have "
-		"ended are known as well. CPUs that are idle are counted apart, and samples that "
-		"are lost, too.\n\n"
-		"It needs root (or CAP_PERFMON, and CAP_BPF for counting in the kernel). The exit "
-		"status is 0 if all was written, 2 if it is not permitted or cannot be done here, "
-		"3 if it failed on the way.",
+
+		"Samples, many times per second, which function each CPU is in, in all processes "
+		"and in the kernel, and writes an archive: every ten seconds, how often each "
+		"function was found, by program, image (executable, library, kernel, module) and "
+		"function. 'limpet diagnose' finds servers that spend their time differently from "
+		"their peers; 'limpet show --functions' lists the functions.\n\n"
+		"Names come from symbols: those of executables and libraries, separate debug files "
+		"in /usr/lib/debug, the kernel's, and maps that run-time compilers write "
+		"(/tmp/perf-PID.map). Code without a symbol is named by image and page, "
+		"libx.so+0x3000. Processes in containers, deleted and replaced files, and "
+		"processes "
+		"that have ended are covered. Idle CPUs and lost samples are counted "
+		"separately.\n\n"
+		"It needs root (or CAP_PERFMON, and CAP_BPF to count in the kernel). The exit "
+		"status is 0 if everything was written, 2 if it is not permitted or not possible "
+		"here, 3 if it failed later.",
 	.options = options,
 	.options_size = sizeof(struct samples_options),
 	.examples = examples,

@@ -43,9 +43,9 @@ static const struct option_def options[] = {
 		"trace this process (several: commas, or the option again), its threads and what "
 		"it starts from now on"},
 	{"comm", 0, OPTION_LIST, AT(comms), "NAME",
-		"trace all processes of this name (that in /proc/PID/comm), those that are there "
-		"and those to come, if they were started under it: one that only calls itself so "
-		"is named and left alone"},
+		"trace all processes with this name (in /proc/PID/comm), now and later, if they "
+		"were started under it; a process that only renamed itself is listed and left "
+		"alone"},
 	{"user", 0, OPTION_LIST, AT(users), "USER",
 		"of those with that name, only processes of this user (a name or a number; several "
 		"with commas)"},
@@ -53,9 +53,9 @@ static const struct option_def options[] = {
 		"trace all processes of this control group (its directory, version 1 or 2) and of "
 		"those below it"},
 	{"records", 0, OPTION_FLAG, AT(records), NULL,
-		"keep every call [for --duration of up to a minute]"},
+		"log every call [if --duration is at most a minute]"},
 	{"summary", 0, OPTION_FLAG, AT(summary), NULL,
-		"count calls and keep only those that failed or were slow, signals, starts and "
+		"count calls, and log only those that failed or were slow, signals, starts and "
 		"ends of processes [otherwise]"},
 	{"backend", 0, OPTION_STRING, AT(backend), "NAME",
 		"bpf (from inside the kernel, needs root), ptrace (stops the process at every "
@@ -72,8 +72,8 @@ static const struct option_def options[] = {
 	{"slow", 0, OPTION_SPAN, AT(slow_us), "SPAN",
 		"a summary keeps calls that take this long and do not wait by design [1s]"},
 	{"stuck", 0, OPTION_SPAN, AT(stuck_us), "SPAN",
-		"a call that has not returned after this and does not wait by design is told of "
-		"while it lasts [5s]"},
+		"report a call that has not returned after this time and does not wait by design "
+		"[5s]"},
 	{"ports", 0, OPTION_LIST, AT(ports), "PORTS",
 		"local TCP ports on which the traced processes serve, separated by commas [those "
 		"that are listened on in their network namespaces]"},
@@ -410,27 +410,27 @@ const struct command trace_command_syscalls = {
 	.summary = "trace the system calls of processes",
 	.usage = "[OPTION...] [-- COMMAND [ARGUMENT...]]",
 	.description =
-		"Traces processes, all their threads and what they start from now on, and writes "
-		"an archive: every second, how many reads and writes of files there were, how long "
-		"they took and which failed, how long it took to read whole requests and "
-		"responses; and two logs, of system calls and of descriptors. All calls are in the "
-		"log with --records; with --summary only those that failed or were slow, signals, "
-		"and starts and ends of processes, while the rest is counted in the kernel, which "
-		"costs least and can go on for ever.\n\n"
-		"It ends when nothing is left to trace, after --duration, or with SIGINT, SIGTERM "
-		"or SIGHUP, and then says what it saw. The traced processes do not notice its "
-		"beginning and end, however it ends; a COMMAND that still runs goes on. Events "
-		"that are lost because there are too many of them are counted, and told. Archives "
-		"are readable by their owner only, as are directories that are made for them: they "
-		"contain paths and addresses.\n\n"
-		"The backend bpf needs root (CAP_BPF and CAP_PERFMON) and a kernel with BTF; "
+
+		"Traces processes, their threads and the processes that they start, and writes an "
+		"archive. Per second it has the number of reads and writes of files, how long they "
+		"took, which failed, and how long whole requests and responses took to read; and "
+		"two logs, of system calls and of descriptors. With --records the log has every "
+		"call. With --summary it has calls that failed or were slow, signals, and starts "
+		"and ends of processes; all other calls are counted in the kernel, which costs "
+		"least and can run permanently.\n\n"
+		"Tracing ends when no process is left, after --duration, or on SIGINT, SIGTERM or "
+		"SIGHUP; then limpet prints what it saw. The traced processes do not notice the "
+		"beginning or the end, and a COMMAND that is still running continues. If there are "
+		"too many events, limpet counts and reports those that are lost. Archives, and "
+		"directories made for them, are readable by their owner only: they contain paths "
+		"and addresses.\n\n"
+		"The backend bpf needs root (CAP_BPF and CAP_PERFMON) and a kernel with BTF. "
 		"ptrace "
 		"needs the right to trace the process (the same user, and no restriction by "
-		"kernel.yama.ptrace_scope), slows it down a lot, and does not see what io_uring "
-		"does.\n\n"
-		"The exit status is 0 if the trace is good, 2 if there is nothing to trace or it "
-		"is not permitted, 3 if tracing failed on the way or could not be written. That of "
-		"COMMAND is printed, and returned with --exit-status.",
+		"kernel.yama.ptrace_scope), slows it down a lot, and does not see io_uring.\n\n"
+		"The exit status is 0 if the trace is good, 2 if there is nothing to trace or "
+		"tracing is not permitted, 3 if tracing failed or could not be written. The status "
+		"of COMMAND is printed, and returned with --exit-status.",
 	.options = options,
 	.options_size = sizeof(struct syscalls_options),
 	.examples = examples,
