@@ -2,6 +2,7 @@
 
 #include "base/strbuf.h"
 #include "base/time.h"
+#include "model/quantity.h"
 #include "report/html.h"
 #include "report/incident.h"
 #include "report/verdict_html_parts.h"
@@ -183,15 +184,16 @@ static void write_fact(FILE *out, const char *name, const char *fmt, ...)
 
 static void write_facts(struct html_page *p, const struct lp_incident *in)
 {
-	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX], span[TIME_TEXT_MAX], error[TIME_TEXT_MAX];
+	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX];
+	char span[QUANTITY_TEXT_MAX], error[QUANTITY_TEXT_MAX];
 
 	fputs("<dl class=\"facts\">\n", p->out);
 	time_format(in->first_us, from);
 	if (in->since_before)
 		write_fact(p->out, "since", "before <time>%s</time>", from);
 	else if (in->onset_error_us > 0)
-		write_fact(p->out, "since", "<time>%s</time> (give or take %s)", from,
-			span_format(in->onset_error_us, error));
+		write_fact(p->out, "since", "<time>%s</time> (±%s)", from,
+			quantity_format_span(in->onset_error_us, error));
 	else
 		write_fact(p->out, "since", "<time>%s</time>", from);
 	if (verdict_is_still(p->v, in))
@@ -199,7 +201,7 @@ static void write_facts(struct html_page *p, const struct lp_incident *in)
 	else
 		write_fact(p->out, "until", "<time>%s</time>", time_format(in->last_us, to));
 	write_fact(p->out, "for", "%s%s", in->since_before ? "at least " : "",
-		span_format(verdict_lasted_us(p->v, in), span));
+		quantity_format_span(verdict_lasted_us(p->v, in), span));
 	if (isfinite(in->confidence))
 		write_fact(p->out, "confidence", "%s (%.0f%%)",
 			incident_confidence_name(in->confidence), in->confidence * 100);
