@@ -196,7 +196,7 @@ static void test_when(void **state)
 	assert_non_null(strstr(page, "<dt>until</dt><dd><time>2011-04-17T12:00:00Z</time></dd>"));
 	assert_non_null(
 		strstr(page, "<dt>since</dt><dd>before <time>2011-04-17T08:52:30Z</time></dd>"));
-	assert_non_null(strstr(page, "<dt>for</dt><dd>at least 3h07m</dd>"));
+	assert_non_null(strstr(page, "<dt>for</dt><dd>at least 3h08m</dd>"));
 	free(page);
 	lp_verdict_free(v);
 }
