@@ -191,8 +191,8 @@ static void test_when(void **state)
 	v->incidents[0].ended = true;
 	v->incidents[1].since_before = true;
 	page = print(v, NULL);
-	assert_non_null(strstr(page,
-		"<dt>since</dt><dd><time>2011-04-17T03:52:30Z</time> (±30 s)</dd>"));
+	assert_non_null(
+		strstr(page, "<dt>since</dt><dd><time>2011-04-17T03:52:30Z</time> (±30 s)</dd>"));
 	assert_non_null(strstr(page, "<dt>until</dt><dd><time>2011-04-17T12:00:00Z</time></dd>"));
 	assert_non_null(
 		strstr(page, "<dt>since</dt><dd>before <time>2011-04-17T08:52:30Z</time></dd>"));
