@@ -2,6 +2,7 @@
 #include "cli/data_options.h"
 #include "cli/stop.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "serve/credential.h"
 #include "serve/serve.h"
@@ -129,7 +130,8 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct serve_options *opt = values;
-	_cleanup_(lp_dataset_closep) struct lp_dataset *replay = NULL, *look = NULL;
+	_cleanup_(lp_dataset_closep) struct lp_dataset *replay = NULL, *look = NULL, *past = NULL;
+	struct lp_dataset **const replays[] = {&replay, &look, &past};
 	struct lp_warn warn = {.warn = data_print_warning};
 	struct serve_config c = {.data = opt->data,
 		.listen = opt->listen,
@@ -151,13 +153,12 @@ static int run(
 	tls_find(&tls, &c);
 	if (r == 0)
 		r = speed_parse(opt->speed, &c.speed, err);
-	if (r == 0 && opt->replay.n)
-		r = lp_dataset_open(
-			opt->replay.items, opt->replay.n, NULL, NULL, &warn, &replay, err);
-	if (r == 0 && opt->replay.n)
-		r = lp_dataset_open(opt->replay.items, opt->replay.n, NULL, NULL, NULL, &look, err);
+	for (size_t i = 0; r == 0 && opt->replay.n && i < ARRAY_SIZE(replays); i++)
+		r = lp_dataset_open(opt->replay.items, opt->replay.n, NULL, NULL, i ? NULL : &warn,
+			replays[i], err);
 	c.replay = replay;
 	c.replay_look = look;
+	c.replay_past = past;
 	return command_exit_code(r < 0 ? r : serve_until_stopped(&c, opt, err));
 }
 

@@ -51,7 +51,7 @@ static const char *url_shown(const char *url, char *buf, size_t size)
 	return buf;
 }
 
-/* The token in a file, without the end of its line. */
+/* The token in a file, without the end of its line; not fuzzed: it is sent as it is. */
 static int token_read(const char *path, char **ret, struct lp_err *err)
 {
 	size_t size;

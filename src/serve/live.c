@@ -307,10 +307,16 @@ static int64_t data_end(const struct observers *o)
 	return last;
 }
 
+/* A whole second behind the last sample that was read. */
+static int64_t replay_end_us(struct live *l)
+{
+	return data_end(feed_observers(l->feed)) / US_PER_SEC * US_PER_SEC + US_PER_SEC;
+}
+
 /* The replay is over: the verdict is what `limpet diagnose` says of all of it. */
 static int replay_end(struct live *l, struct lp_err *err)
 {
-	int64_t end_us = data_end(feed_observers(l->feed)) / US_PER_SEC * US_PER_SEC + US_PER_SEC;
+	int64_t end_us = replay_end_us(l);
 	int r = feed_finish(l->feed, err);
 
 	pthread_mutex_lock(&l->mutex);
@@ -325,20 +331,19 @@ static int replay_end(struct live *l, struct lp_err *err)
 static int step_replay(struct live *l, struct lp_err *err)
 {
 	int64_t now_us = live_now_us(l) / US_PER_SEC * US_PER_SEC, step = feed_window_us(l->feed);
+	bool over = false;
 	int r = 0;
 
 	if (live_is_ready(l))
 		return 0;
-	while (r >= 0 && l->at_us < now_us && !stopping(l)) {
+	while (r >= 0 && l->at_us < now_us && !over && !stopping(l)) {
 		l->at_us = l->at_us + step < now_us ? l->at_us + step : now_us;
 		r = backtest_step(l->feed, l->at_us, err);
-		if (r >= 0)
+		over = feed_held_us(l->feed) == INT64_MAX && l->at_us >= replay_end_us(l);
+		if (r >= 0 && !over)
 			r = judge_if_due(l, l->at_us, err);
 	}
-	if (r < 0 || feed_held_us(l->feed) < INT64_MAX ||
-		now_us < data_end(feed_observers(l->feed)))
-		return r < 0 ? r : 0;
-	return replay_end(l, err);
+	return r < 0 ? r : over ? replay_end(l, err) : 0;
 }
 
 static void live_wait(struct live *l)

@@ -214,6 +214,7 @@ static void alerts_put(FILE *out, struct serve *s)
 	}
 }
 
+/* Memory that is ours now; not fuzzed: two numbers of the kernel's. */
 static double resident_bytes(void)
 {
 	FILE *f = fopen("/proc/self/statm", "re");

@@ -30,7 +30,7 @@ static bool range_take(struct serve *s, const struct http_request *rq, struct ht
 	return ask->since_us < ask->until_us;
 }
 
-static void series_answer(struct serve *s, const struct series_ask *ask, struct http_answer *a)
+static void series_answer(const struct series_ask *ask, struct http_answer *a)
 {
 	_cleanup_free_ char *text = NULL;
 	struct lp_err err = {0};
@@ -38,13 +38,8 @@ static void series_answer(struct serve *s, const struct series_ask *ask, struct 
 	FILE *out = open_memstream(&text, &size);
 	int r;
 
-	/* A dataset is used by one at a time. */
-	if (ask->data)
-		pthread_mutex_lock(&s->look_mutex);
 	r = out ? series_write(out, ask, &err)
 		: lp_err_sys(&err, -ENOMEM, "cannot read the series");
-	if (ask->data)
-		pthread_mutex_unlock(&s->look_mutex);
 	if (out && fclose(out) != 0 && r == 0)
 		r = lp_err_sys(&err, -ENOMEM, "cannot read the series");
 	if (r < 0)
@@ -59,6 +54,7 @@ static void get_series(void *ctx, const struct http_request *rq, struct http_ans
 	uint64_t points = SERIES_POINTS_DEFAULT;
 	struct series_ask ask = {.component = http_query(rq, "component"),
 		.metric = http_query(rq, "metric"),
+		.cache = s->series,
 		.dir = s->config.data,
 		.data = s->config.replay_look};
 
@@ -71,7 +67,7 @@ static void get_series(void *ctx, const struct http_request *rq, struct http_ans
 	ask.points = points ? (uint32_t)points : SERIES_POINTS_DEFAULT;
 	ask.now = live_snapshot(s->live);
 	if (range_take(s, rq, a, &ask))
-		series_answer(s, &ask, a);
+		series_answer(&ask, a);
 	snapshot_unref((struct snapshot *)ask.now);
 }
 
@@ -88,12 +84,12 @@ static int verdict_at(struct serve *s, int64_t at_us, struct http_answer *a, str
 	struct lp_verdict *v = NULL;
 	size_t size = 0;
 	FILE *out;
-	int r = s->config.replay_look
+	int r = s->config.replay_past
 		? 0
 		: lp_dataset_open(&s->config.data, 1, NULL, NULL, NULL, &own, err);
 
 	if (r == 0)
-		r = lp_diagnose(s->config.replay_look ? s->config.replay_look : own, &how, &v, err);
+		r = lp_diagnose(s->config.replay_past ? s->config.replay_past : own, &how, &v, err);
 	if (!v)
 		return r < 0 ? r : lp_err_set(err, -ENOENT, "there is no data before that time");
 	out = open_memstream(&text, &size);

@@ -8,6 +8,7 @@
 #include "report/number.h"
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -254,6 +255,115 @@ static void write_all(FILE *out, const struct series_ask *ask, const struct want
 	fputs("}\n", out);
 }
 
+#define KEPT_MAX 8
+
+/* What was read of a component and its peers. */
+struct kept {
+	char *component;
+	int64_t since_us, until_us;
+	uint32_t points;
+	struct tables tables;
+	uint64_t used;
+};
+
+struct series_cache {
+	pthread_mutex_t mutex;
+	struct kept kept[KEPT_MAX];
+	uint64_t clock;
+};
+
+struct series_cache *series_cache_new(void)
+{
+	struct series_cache *c = calloc(1, sizeof(*c));
+
+	if (c)
+		pthread_mutex_init(&c->mutex, NULL);
+	return c;
+}
+
+static void kept_release(struct kept *k)
+{
+	free(k->component);
+	tables_release(&k->tables);
+	*k = (struct kept){0};
+}
+
+void series_cache_free(struct series_cache *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < KEPT_MAX; i++)
+		kept_release(&c->kept[i]);
+	pthread_mutex_destroy(&c->mutex);
+	free(c);
+}
+
+/* The one that is asked for; or else the one that was not asked for for longest, for it to be. */
+static struct kept *kept_find(struct series_cache *c, const struct series_ask *ask, bool *ret_hit)
+{
+	struct kept *oldest = &c->kept[0];
+
+	for (size_t i = 0; i < KEPT_MAX; i++) {
+		struct kept *k = &c->kept[i];
+
+		*ret_hit = k->component && !strcmp(k->component, ask->component) &&
+			k->since_us == ask->since_us && k->until_us == ask->until_us &&
+			k->points == ask->points;
+		if (*ret_hit)
+			return k;
+		oldest = k->used < oldest->used ? k : oldest;
+	}
+	return oldest;
+}
+
+/* All metrics of the component, as the verdict knows them, and the one that is asked for. */
+static uint32_t metrics_of(const struct series_ask *ask, const char **ret)
+{
+	const struct snapshot *s = ask->now;
+	uint32_t n = 0, at = 0;
+
+	ret[n++] = ask->metric;
+	if (!strmap_get(&s->component_index, ask->component, &at))
+		return n;
+	for (uint32_t m = 0; m < s->n_metrics; m++) {
+		if ((s->components[at].metrics >> m & 1) && strcmp(s->metrics[m], ask->metric) != 0)
+			ret[n++] = s->metrics[m];
+	}
+	return n;
+}
+
+static int kept_read(
+	struct kept *k, const struct series_ask *ask, struct wanted *w, struct lp_err *err)
+{
+	_cleanup_(lp_dataset_closep) struct lp_dataset *own = NULL;
+	const char *metrics[SNAPSHOT_METRICS_MAX + 1];
+	struct lp_table_options opt = {.metrics = metrics,
+		.n_metrics = metrics_of(ask, metrics),
+		.gaps = true,
+		.wanted = is_wanted,
+		.wanted_ctx = w,
+		.from_us = ask->since_us,
+		.to_us = ask->until_us};
+	int64_t interval_us = 0;
+	int r = ask->data ? 0 : files_open(ask, w, &own, err);
+
+	if (r == 0)
+		r = lp_dataset_interval(ask->data ? ask->data : own, &interval_us, err);
+	if (r < 0)
+		return r;
+	opt.step_us = step_of(ask, interval_us);
+	r = lp_dataset_tables(
+		ask->data ? ask->data : own, &opt, &k->tables.items, &k->tables.n, err);
+	if (r < 0 && r != -EBADMSG)
+		return r;
+	*k = (struct kept){.component = strdup(ask->component),
+		.since_us = ask->since_us,
+		.until_us = ask->until_us,
+		.points = ask->points,
+		.tables = k->tables};
+	return k->component ? 0 : lp_err_sys(err, -ENOMEM, "cannot read the series");
+}
+
 static int table_write(FILE *out, const struct series_ask *ask, const struct wanted *w,
 	const struct tables *tables, struct lp_err *err)
 {
@@ -278,30 +388,80 @@ static int table_write(FILE *out, const struct series_ask *ask, const struct wan
 	return 0;
 }
 
+static int kept_write(FILE *out, const struct series_ask *ask, struct wanted *w, struct lp_err *err)
+{
+	bool hit = false;
+	struct kept *k = kept_find(ask->cache, ask, &hit);
+	int r = 0;
+
+	if (!hit) {
+		kept_release(k);
+		r = kept_read(k, ask, w, err);
+	}
+	k->used = ++ask->cache->clock;
+	return r < 0 ? r : table_write(out, ask, w, &k->tables, err);
+}
+
+/* What the engine saw of a pooled connection that is a suspect; NULL: nothing. */
+static const struct snapshot_line *line_find(const struct series_ask *ask)
+{
+	const struct snapshot *s = ask->now;
+	uint32_t at;
+
+	if (!strmap_get(&s->component_index, ask->component, &at))
+		return NULL;
+	for (size_t i = 0; i < s->n_lines; i++) {
+		if (s->lines[i].component == at &&
+			!strcmp(s->metrics[s->lines[i].metric], ask->metric))
+			return &s->lines[i];
+	}
+	return NULL;
+}
+
+static void line_write(FILE *out, const struct series_ask *ask, const struct wanted *w,
+	const struct snapshot_line *l)
+{
+	uint32_t first = 0, end = l->n;
+	char text[NUMBER_TEXT_MAX];
+
+	while (first < end && l->t[first] * 1e6 < (double)ask->since_us)
+		first++;
+	while (end > first && l->t[end - 1] * 1e6 > (double)ask->until_us)
+		end--;
+	fputs("{\"component\":", out);
+	json_write_string(out, ask->component);
+	fputs(",\"metric\":", out);
+	json_write_string(out, ask->metric);
+	fputs(",\"unit\":", out);
+	json_write_string(out, ask->now->units[l->metric]);
+	fputs(",\"group\":", out);
+	json_write_string(out, w->group ? w->group : "");
+	fprintf(out, ",\"peers\":%u,\"step_s\":%s,\"t\":[", l->n_peers,
+		number_format(l->step_s, text));
+	for (uint32_t i = first; i < end; i++)
+		fprintf(out, "%s%s", i > first ? "," : "", number_format(l->t[i], text));
+	fputc(']', out);
+	write_numbers(out, "value", l->own + first, end - first);
+	write_numbers(out, "median", l->median + first, end - first);
+	write_numbers(out, "low", l->low + first, end - first);
+	write_numbers(out, "high", l->high + first, end - first);
+	fputs("}\n", out);
+}
+
 int series_write(FILE *out, const struct series_ask *ask, struct lp_err *err)
 {
 	_cleanup_(wanted_release) struct wanted w = {0};
-	_cleanup_(tables_release) struct tables tables = {0};
-	_cleanup_(lp_dataset_closep) struct lp_dataset *own = NULL;
-	struct lp_table_options opt = {.metrics = &ask->metric,
-		.n_metrics = 1,
-		.gaps = true,
-		.wanted = is_wanted,
-		.wanted_ctx = &w,
-		.from_us = ask->since_us,
-		.to_us = ask->until_us};
-	int64_t interval_us = 0;
+	const struct snapshot_line *l = line_find(ask);
 	int r = wanted_make(ask, &w, err);
 
-	if (r == 0 && !ask->data)
-		r = files_open(ask, &w, &own, err);
-	if (r == 0)
-		r = lp_dataset_interval(ask->data ? ask->data : own, &interval_us, err);
 	if (r < 0)
 		return r;
-	opt.step_us = step_of(ask, interval_us);
-	r = lp_dataset_tables(ask->data ? ask->data : own, &opt, &tables.items, &tables.n, err);
-	if (r < 0 && r != -EBADMSG)
-		return r;
-	return table_write(out, ask, &w, &tables, err);
+	if (l) {
+		line_write(out, ask, &w, l);
+		return 0;
+	}
+	pthread_mutex_lock(&ask->cache->mutex);
+	r = kept_write(out, ask, &w, err);
+	pthread_mutex_unlock(&ask->cache->mutex);
+	return r;
 }

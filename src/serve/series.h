@@ -9,10 +9,16 @@
 #define SERIES_POINTS_MAX 10000
 #define SERIES_PEERS_MAX 32 /* of large groups so many, chosen evenly */
 
+/* What was read for the last askers: a page asks for one metric after the other of a component. */
+struct series_cache;
+struct series_cache *series_cache_new(void); /* NULL: out of memory */
+void series_cache_free(struct series_cache *c);
+
 struct series_ask {
+	struct series_cache *cache; /* everybody's; one reads at a time */
 	const struct snapshot *now; /* who is whose peer */
 	const char *dir;	    /* of archives */
-	struct lp_dataset *data;    /* or all of this; used by one thread at a time */
+	struct lp_dataset *data;    /* or all of this */
 	const char *component, *metric;
 	int64_t since_us, until_us;
 	uint32_t points; /* at most so many */
@@ -20,7 +26,8 @@ struct series_ask {
 
 /* Write {"component","metric","unit","group","peers","step_s","t","value","median","low","high"}.
  * Low and high are the 10th and the 90th percentile of the peers. -ENOENT: there is no such
- * component, or it has no such metric at that time. */
+ * component, or it has no such metric at that time. Of connections that are pooled
+ * there are values while they are suspects. */
 int series_write(FILE *out, const struct series_ask *ask, struct lp_err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "serve/alerts.h"
 #include "serve/ingest.h"
+#include "serve/series.h"
 #include <errno.h>
 #include <ftw.h>
 #include <gnutls/gnutls.h>
@@ -190,7 +191,8 @@ int serve_open(const struct serve_config *config, struct serve **ret, struct lp_
 	s->config = *config;
 	pthread_mutex_init(&s->look_mutex, NULL);
 	s->hub = http_hub_new();
-	r = s->hub ? parts_begin(s, err) : lp_err_sys(err, -ENOMEM, "cannot serve");
+	s->series = series_cache_new();
+	r = s->hub && s->series ? parts_begin(s, err) : lp_err_sys(err, -ENOMEM, "cannot serve");
 	if (r < 0) {
 		serve_close(s);
 		return r;
@@ -218,6 +220,7 @@ void serve_close(struct serve *s)
 	ingest_close(s->ingest);
 	tokens_close(s->tokens);
 	http_hub_free(s->hub);
+	series_cache_free(s->series);
 	if (s->temporary)
 		nftw(s->temporary, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(s->temporary);

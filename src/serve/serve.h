@@ -24,9 +24,10 @@ struct serve_config {
 	int64_t keep_age_us;	       /* of each server's archives, 0: for ever */
 	uint64_t keep_bytes;	       /* likewise, 0: any number */
 	struct lp_warn *warn;	       /* called from several threads */
-	/* Instead of what is received: recordings, so many times as fast; and the same once more,
-	 * for whoever asks for their values. `data` may be NULL then: nothing is kept. */
-	struct lp_dataset *replay, *replay_look;
+	/* Instead of what is received: recordings, so many times as fast; and the same twice more,
+	 * for whoever asks for their values, or for verdicts of the past. `data` may be NULL then:
+	 * nothing is kept. */
+	struct lp_dataset *replay, *replay_look, *replay_past;
 	double speed;
 	const char *alerts;   /* a file that says who is told of incidents; NULL: nobody is */
 	int64_t look_back_us; /* what the engine reads again at its beginning, 0: as usual */
@@ -40,6 +41,7 @@ struct serve {
 	struct incidents *incidents;
 	struct alerts *alerts; /* NULL: nobody is told */
 	struct live *live;
+	struct series_cache *series;
 	struct http_hub *hub;	    /* of events */
 	pthread_mutex_t look_mutex; /* of what reads much at once */
 	char *temporary;	    /* a directory that is removed at the end; NULL: none */

@@ -1,9 +1,11 @@
 /* In place of the collector, where the libraries that it needs were missing at build time. */
 #include "serve/alerts.h"
+#include "serve/client.h"
 #include "serve/send.h"
 #include "serve/serve.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define MISSING                                                                                    \
 	"this limpet was built without the collector: it needs libmicrohttpd, GnuTLS and libcurl " \
@@ -83,4 +85,20 @@ int alerts_try(const struct alerts_config *c, const struct alert_target *t, stru
 	(void)c;
 	(void)t;
 	return lp_err_set(err, -EOPNOTSUPP, MISSING);
+}
+
+int client_ask(const struct client *c, const char *method, const char *path, const json_t *body,
+	json_t **ret, struct lp_err *err)
+{
+	(void)c;
+	(void)method;
+	(void)path;
+	(void)body;
+	(void)ret;
+	return lp_err_set(err, -EOPNOTSUPP, MISSING);
+}
+
+char *client_escape(const char *text)
+{
+	return strdup(text);
 }

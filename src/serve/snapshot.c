@@ -2,6 +2,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "model/hosts.h"
+#include "report/peer_lines.h"
 #include "report/verdict_json.h"
 #include "serve/sightings.h"
 #include <limpet/metric.h>
@@ -13,6 +15,8 @@
  * anomalous below it, and what is beyond it was too little in the metric's own unit. */
 #define RATIO_NORMAL_MAX 1.2
 #define WINDOWS_BACK 4 /* for the last one that has data */
+#define LINE_POINTS 600
+#define LINES_SUSPECTS_MAX 32
 
 static void strings_free(char **strings, uint32_t n)
 {
@@ -28,6 +32,9 @@ static void snapshot_free(struct snapshot *s)
 	strings_free(s->units, s->n_metrics);
 	strings_free(s->groups, s->n_groups);
 	strings_free(s->notes, s->n_notes);
+	for (size_t i = 0; i < s->n_lines; i++)
+		free(s->lines[i].t); /* all of them */
+	free(s->lines);
 	for (uint32_t i = 0; i < s->n_components; i++)
 		lp_identity_unref(s->components[i].id);
 	free(s->components);
@@ -219,6 +226,76 @@ static void suspects_take(struct snapshot *s, const struct lp_verdict *v,
 	}
 }
 
+/* The time of a point: that of the last slot that it stands for. */
+static double point_time(const struct lp_table *t, uint32_t point, uint32_t n_points)
+{
+	int64_t slot = (int64_t)(point + 1) * t->n_slots / n_points - 1;
+
+	return (double)lp_table_time(t, slot) / 1e6;
+}
+
+static bool line_take(struct snapshot *s, const struct lp_verdict *v, uint32_t component,
+	uint32_t group, uint32_t metric)
+{
+	_cleanup_(peer_lines_release) struct peer_lines p = {0};
+	const struct lp_table *t = v->tables[metric];
+	struct snapshot_line *l;
+	size_t n;
+
+	if (array_reserve(&s->lines, &s->cap_lines, s->n_lines + 1, sizeof(*s->lines)) < 0 ||
+		peer_lines_make(v, component, group, metric, LINE_POINTS, &p) < 0)
+		return false;
+	n = p.n_points;
+	l = &s->lines[s->n_lines];
+	*l = (struct snapshot_line){.component = component,
+		.metric = metric,
+		.n = p.n_points,
+		.n_peers = p.n_others,
+		.step_s = n ? (double)t->step_us / 1e6 * ((double)t->n_slots / (double)n) : 0,
+		.t = calloc(5 * n + 1, sizeof(double))};
+	if (!l->t)
+		return false;
+	s->n_lines++;
+	l->own = l->t + n;
+	l->median = l->own + n;
+	l->low = l->median + n;
+	l->high = l->low + n;
+	for (uint32_t i = 0; i < n; i++)
+		l->t[i] = point_time(t, i, p.n_points);
+	memcpy(l->own, p.own, n * sizeof(double));
+	memcpy(l->median, p.median, n * sizeof(double));
+	memcpy(l->low, p.bottom, n * sizeof(double));
+	memcpy(l->high, p.top, n * sizeof(double));
+	return true;
+}
+
+/* Is it in no archive, but put together from what is? */
+static bool is_pooled(const struct lp_identity *id)
+{
+	struct connection c;
+
+	return remote_parse(id, &c) && c.end != CONNECTION_REMOTE;
+}
+
+/* All metrics of suspects that are pooled. */
+static bool lines_take(struct snapshot *s, const struct lp_verdict *v)
+{
+	uint32_t n = v->n_suspects < LINES_SUSPECTS_MAX ? v->n_suspects : LINES_SUSPECTS_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct lp_suspect *x = &v->suspects[i];
+
+		if (x->group >= v->n_groups || !is_pooled(v->components[x->component]))
+			continue;
+		for (uint32_t m = 0; m < s->n_metrics; m++) {
+			if ((s->components[x->component].metrics >> m & 1) &&
+				!line_take(s, v, x->component, x->group, m))
+				return false;
+		}
+	}
+	return true;
+}
+
 static bool notes_take(struct snapshot *s, const struct lp_verdict *v)
 {
 	uint32_t n = 0;
@@ -235,7 +312,7 @@ static bool notes_take(struct snapshot *s, const struct lp_verdict *v)
 static bool verdict_take(struct snapshot *s, const struct lp_verdict *v)
 {
 	if (!verdict_copy(s, v) || !metrics_copy(s, v) || !components_copy(s, v) ||
-		!groups_copy(s, v) || !notes_take(s, v))
+		!groups_copy(s, v) || !notes_take(s, v) || !lines_take(s, v))
 		return false;
 	s->status = v->status;
 	s->n_suspects = v->n_suspects;

@@ -32,6 +32,17 @@ struct snapshot_server {
 	uint64_t n_samples;
 };
 
+/* A suspect beside its peers, as the engine saw them: for components that are in no archive, since
+ * they are pooled from others. */
+struct snapshot_line {
+	uint32_t component, metric; /* numbers */
+	uint32_t n;
+	double *t; /* seconds since 1970 */
+	double *own, *median, *low, *high;
+	uint32_t n_peers;
+	double step_s;
+};
+
 #define SNAPSHOT_METRICS_MAX 64
 
 struct snapshot {
@@ -50,6 +61,8 @@ struct snapshot {
 	struct strmap component_index;
 	struct snapshot_server *servers; /* by group and name */
 	uint32_t n_servers;
+	struct snapshot_line *lines;
+	size_t n_lines, cap_lines;
 	char **notes;
 	uint32_t n_notes;
 	uint32_t n_suspects, n_warnings, n_absent;

@@ -189,6 +189,16 @@ def test_metrics():
         check(line.startswith("#") or line.split("{")[0].split()[0] in names, f"{line} has no type")
 
 
+def test_pooled():
+    """Connections that are pooled are in no archive: the engine's own values are shown."""
+    with Collector("--replay", RECORDINGS / "ddr-receive-pktloss-1", "--speed", "100", log=pathlib.Path(DIR.name) / "pooled") as serve:
+        incident = serve.wait_incident(state="all")
+        check(incident["components"][0].startswith("s1/tcp:"), f"{incident}")
+        one = serve.get("/api/v1/series", component=incident["components"][0], metric=incident["metrics"][0], since="2026-11-15")
+        fits(one, schema_of("/api/v1/series"))
+        check(len(one["t"]) > 20 and any(v is not None for v in one["value"]), f"{one}")
+
+
 def test_backtest():
     """What would have been opened is what the replay opened."""
     told = json.loads(run(LIMPET, "backtest", "-q", "--json", DATA))["incidents"]
@@ -202,4 +212,5 @@ if __name__ == "__main__":
     with SERVE:
         main([("answers fit the description", test_answers), ("series", test_series), ("the verdict to the byte", test_verdict),
               ("acknowledge, mute, comment", test_people), ("mistakes are told", test_refusals), ("events", test_events),
-              ("metrics", test_metrics), ("backtest", test_backtest)])
+              ("metrics", test_metrics), ("series of pooled connections", test_pooled),
+              ("backtest", test_backtest)])

@@ -1,0 +1,55 @@
+/* What the commands about incidents share: which collector, who speaks, and how incidents are
+ * printed. */
+#ifndef CLI_INCIDENTS_COMMON_H
+#define CLI_INCIDENTS_COMMON_H
+
+#include "base/option.h"
+#include "serve/client.h"
+#include <stdbool.h>
+
+struct incidents_common {
+	const char *url, *token, *ca, *by;
+	bool json;
+};
+
+/* The rows that all have; `structure` has a member `common`. */
+#define INCIDENTS_OPTIONS(structure)                                                               \
+	{"url", 0, OPTION_STRING, offsetof(structure, common.url), "URL",                          \
+		"the collector [$LIMPET_URL, or " CLIENT_URL "]"},                                 \
+		{"token", 0, OPTION_STRING, offsetof(structure, common.token), "FILE",             \
+			"a file with an operator's token ('limpet serve enroll --operator')  "     \
+			"[$LIMPET_TOKEN_FILE, or none]"},                                          \
+		{"ca", 0, OPTION_STRING, offsetof(structure, common.ca), "FILE",                   \
+			"the authority that signed the collector's certificate (PEM) [the "        \
+			"system's]"},                                                              \
+	{                                                                                          \
+		"json", 0, OPTION_FLAG, offsetof(structure, common.json), NULL, "print JSON"       \
+	}
+
+#define INCIDENTS_BY(structure)                                                                    \
+	{                                                                                          \
+		"by", 0, OPTION_STRING, offsetof(structure, common.by), "NAME",                    \
+			"who says so, on the collector itself; elsewhere it is the token's "       \
+			"owner [the user's name]"                                                  \
+	}
+
+/* Ask the collector. */
+int incidents_ask(const struct incidents_common *c, const char *method, const char *path,
+	const json_t *body, json_t **ret, struct lp_err *err);
+
+/* The number of an incident: "7", "#7". -EINVAL: it is none. */
+int incidents_id_parse(const char *text, int64_t *ret, struct lp_err *err);
+
+/* Who says so. */
+const char *incidents_by(const struct incidents_common *c);
+
+/* Send a word about each of the incidents, and print what became of them. `body` may be NULL.
+ * Returns an exit code. */
+int incidents_say_all(const struct incidents_common *c, const char *method, const char *verb,
+	const json_t *body, int n_args, char **args, struct lp_err *err);
+
+/* One line, and all of it. */
+void incidents_print_line(const json_t *incident, bool colour);
+void incidents_print_all(const json_t *incident, bool colour);
+
+#endif
