@@ -20,8 +20,10 @@ deps: ## install the Debian packages that are missing, for building and for test
 test: deps ## set up, build with gcc and clang, run every test and every lint
 	@JOBS=$(JOBS) scripts/test.sh
 
-demo: deps ## diagnose a recording with a real fault in it, and write a report with plots
-	@scripts/build.sh $(BUILD)
+# Where nothing is built yet, only the program itself is, with the few packages that takes.
+demo: ## diagnose a recording with a real fault in it, and write a report with plots
+	@scripts/deps.sh demo
+	@[ -x $(BUILD)/src/cli/limpet ] || TARGETS=src/cli/limpet scripts/build.sh build-demo -Dtests=false -Dlab=disabled -Dpage=disabled -Dwerror=false
 	@scripts/demo.sh
 
 docs: deps ## put the program's output and pictures into README.md and docs/ (a test compares them)
@@ -54,7 +56,7 @@ install: ## install into DESTDIR/PREFIX (default /usr/local)
 	@meson install -C build-install --no-rebuild --strip $(if $(DESTDIR),--destdir=$(abspath $(DESTDIR)))
 
 clean: ## remove everything that was built
-	rm -rf build build-asan build-tsan build-test build-fuzz build-fuzz-plain build-bench build-install
+	rm -rf build build-asan build-tsan build-test build-fuzz build-fuzz-plain build-bench build-demo build-install build-packages
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,12 +1,13 @@
 #!/bin/bash
 # demo.sh: diagnose a recording of a real cluster, one server of which went bad while it was made, and
-# write the report with plots. Needs no root and changes nothing but build/demo.html.
+# write the report with plots. Needs no root and changes nothing but demo.html beside the program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 limpet=build/src/cli/limpet
+[ -x "$limpet" ] || limpet=build-demo/src/cli/limpet
 recording=recordings/ddr-disk-busy-1
-report=build/demo.html
+report=${limpet%%/*}/demo.html
 
 printf 'Six servers of GlusterFS, six clients that read, 90 seconds. The clients say that it is slow.\n'
 printf '\n$ limpet diagnose %s --html %s\n\n' "$recording" "$report"

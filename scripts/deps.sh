@@ -1,9 +1,10 @@
 #!/bin/bash
-# deps.sh [build|test|all]: install the Debian packages that limpet needs and that are missing.
+# deps.sh [demo|build|test|all]: install the Debian packages that limpet needs and that are missing.
+# "demo" is the least: what `limpet diagnose` is built with; "build" has all that limpet can do.
 # Does nothing, quickly, where all of them are there.
 set -euo pipefail
 
-build=(
+demo=(
 	gcc libc6-dev make meson ninja-build pkg-config # the tool chain
 	libzstd-dev	# compression of archive blocks
 	zlib1g-dev	# files of others that are compressed
@@ -11,6 +12,9 @@ build=(
 	libcyaml-dev libyaml-dev # YAML configuration; its lines
 	libmnl-dev	# sock_diag
 	libsqlite3-dev	# what the operator said of components
+)
+build=(
+	"${demo[@]}"
 	libfuse3-dev	# the lab's disks
 	libelf-dev liblzma-dev libiberty-dev # names of functions: symbols, packed ones, of C++
 	libdw-dev                            # lines of source files, as regions of limpet stack
@@ -39,6 +43,7 @@ test=(
 	systemd				# systemd-analyze judges the unit
 	chromium			# opens the HTML report
 	glusterfs-server glusterfs-client fuse3 # the lab's file system and disks
+	moosefs-master moosefs-chunkserver moosefs-client # another file system of the lab, 1 MB
 	ethtool procps kmod fio postmark # the lab's links and workloads
 	xfsprogs			# tracing is measured on it
 	libopenmpi-dev openmpi-bin	# the layer of MPI-IO, and programs that use it
@@ -51,10 +56,11 @@ command -v node >/dev/null || test+=(nodejs)
 command -v npm >/dev/null || test+=(npm)
 
 case ${1:-all} in
+demo) want=("${demo[@]}") ;;
 build) want=("${build[@]}") ;;
 test | all) want=("${build[@]}" "${test[@]}") ;;
 *)
-	echo "usage: deps.sh [build|test|all]" >&2
+	echo "usage: deps.sh [demo|build|test|all]" >&2
 	exit 2
 	;;
 esac

@@ -27,7 +27,7 @@ static void every_server_has_its_place(void **state)
 	assert_non_null(strstr(text, "\tDataStorageSpace /run/limpet/rig/s1/brick/data\n"));
 	assert_non_null(strstr(text, "\tMetadataStorageSpace /run/limpet/rig/s2/brick/meta\n"));
 	assert_non_null(strstr(text, "\t\tTroveMethod directio\n"));
-	assert_non_null(strstr(text, "\tFlowBufferSizeBytes 4194304\n"));
+	assert_non_null(strstr(text, "\tFlowBufferSizeBytes 262144\n"));
 	assert_null(strstr(text, "c1"));
 	free(text);
 }
