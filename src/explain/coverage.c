@@ -313,10 +313,10 @@ int patchy_judge(struct lp_verdict *v)
 		if (share <= 0.5 && n++ < NAMED_MAX)
 			r = verdict_unknown(v,
 				"%s has data in only %.0f%% of the time in which most others have, "
-				"in pieces: too little to judge it by",
+				"in pieces: too little to judge it",
 				m.observers[o], 100 * share);
 	}
 	if (r == 0 && n > NAMED_MAX)
-		r = verdict_unknown(v, "so do %u more observers", n - NAMED_MAX);
+		r = verdict_unknown(v, "the same is true of %u more observers", n - NAMED_MAX);
 	return r;
 }

@@ -27,7 +27,7 @@ void evidence_add_windows(struct strbuf *sb, const struct lp_verdict *v, const s
 	strbuf_printf(sb, "%u of %u %s%s", f->n_anomalous, f->n_windows,
 		by_samples ? "sample" : "window", f->n_windows == 1 ? "" : "s");
 	if (f->n_aside)
-		strbuf_printf(sb, " (otherwise in %u of them)", f->n_aside);
+		strbuf_printf(sb, " (the other way in %u of them)", f->n_aside);
 }
 
 /* The last window in which the finding's component is anomalous; n_windows if there is none. */
@@ -101,7 +101,7 @@ static void add_behaviour(
 {
 	double ratio = f->ratio < 1 ? 1 / f->ratio : f->ratio;
 
-	strbuf_printf(sb, "%s of functions differ from its peers' by %.0f%% in ",
+	strbuf_printf(sb, "%s of functions differ by %.0f%% from its peers in ",
 		ctx->v->tables[f->metric]->metric, 100 * (ratio - 1));
 	evidence_add_windows(sb, ctx->v, f);
 }
@@ -122,14 +122,14 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 	}
 	strbuf_printf(sb, "%s ", t->metric);
 	if (evidence_is_alike(f)) {
-		strbuf_puts(sb, "spreads otherwise than its peers' (median ");
+		strbuf_puts(sb, "is distributed differently from its peers (median ");
 		quantity_add_ratio(sb, f->ratio);
 		strbuf_puts(sb, ")");
 	} else if (finite) {
 		quantity_add_ratio(sb, f->ratio);
 		strbuf_puts(sb,
 			ctx->v->past	   ? " its own past ("
-				: f->whole ? " what it was beside other observers ("
+				: f->whole ? " its own past, relative to other observers ("
 					   : " its peers (");
 		quantity_add(sb, f->own, t->unit);
 		strbuf_puts(sb, f->whole ? " instead of " : " against ");
@@ -147,14 +147,14 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 		strbuf_printf(sb, "%.1f times as long as its peers did", f->distance);
 	}
 	if (f->mild)
-		strbuf_printf(sb, ", which is little but certain (%.1f times what it takes)",
-			f->distance);
+		strbuf_printf(
+			sb, ", small but certain (%.1f times the bar for a warning)", f->distance);
 	if (f->explained_by_load && isfinite(f->load_ratio)) {
 		strbuf_puts(sb, ", as its load (");
 		quantity_add_ratio(sb, f->load_ratio);
 		strbuf_puts(sb, ") explains");
 	} else if (f->explained_by_idle) {
-		strbuf_puts(sb, ", as its peers are idle now and then; at work they are alike");
+		strbuf_puts(sb, "; its peers are idle now and then, and as fast when they work");
 	}
 }
 
@@ -281,8 +281,8 @@ static int add_leader(const struct explain_context *ctx, struct lp_suspect *s,
 			ctx->v->components[leader->component]->text, leader->cause);
 	else if (cause_is_absence(s->cause) && !absent)
 		strbuf_puts(&sb,
-			"it works where its peers idle: the preferred path to this LUN "
-			"may be lost");
+			"it works while its peers are idle: the preferred path to this LUN may be "
+			"lost");
 	return take_sentence(s, cap, &sb);
 }
 

@@ -105,8 +105,8 @@ static int note_gaps(const struct traces *t, struct semantic *s)
 	}
 	if (r == 0 && t->overflow) {
 		strbuf_puts(&sb,
-			"there are more calls that failed or hung than are looked at: the first "
-			"ones count");
+			"there are too many calls that failed or hung; limpet considered only the "
+			"first ones");
 		r = tell_note(s, &sb);
 	}
 	return r;

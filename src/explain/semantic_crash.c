@@ -211,7 +211,7 @@ static int tell_complaints(
 		return 0;
 	tell_failure(&sb, q->t, &q->t->failures[c->example]);
 	if (n > 1) {
-		strbuf_printf(&sb, ", one of %" PRIu32 " such until ", n);
+		strbuf_printf(&sb, ", one of %" PRIu32 " until ", n);
 		tell_time(&sb, c->last_ns);
 		strbuf_printf(&sb, " (%" PRIu32 " refused, %" PRIu32 " broken, %" PRIu32 " closed)",
 			c->n_refused, c->n_lost, c->n_closed);
@@ -244,7 +244,7 @@ static void add_end(struct strbuf *sb, const struct traced_process *p, int signa
 	char buf[SYSCALL_NAME_MAX];
 
 	if (WIFSIGNALED(p->status))
-		strbuf_printf(sb, " died by %s at ", signal_name(signal, buf));
+		strbuf_printf(sb, " was killed by %s at ", signal_name(signal, buf));
 	else if (signal)
 		strbuf_printf(sb, " ended with status %d after %s at ", WEXITSTATUS(p->status),
 			signal_name(signal, buf));
@@ -392,7 +392,7 @@ static int accuse_absent(struct inquest *q, const struct complaints *c, double s
 			q->t->hosts[c->server].name);
 	else if (!q->t->hosts[c->server].traced)
 		strbuf_puts(&sb,
-			"there is no trace of the server itself, which would tell how it ended");
+			"there is no trace of the server itself, which would show how it ended");
 	return r == 0 && sb.len ? tell_sentence(f, &sb) : r;
 }
 

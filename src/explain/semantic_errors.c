@@ -225,8 +225,8 @@ static int tell_pair(struct semantic_finding *f, const struct matching *m, const
 		r = tell_sentence(f, &sb);
 	if (!h->n_same) {
 		strbuf_printf(&sb,
-			"the client did not get the errno of the server: it may have been "
-			"translated from %s on the way",
+			"the client got another error than the server: %s may have been translated "
+			"on the way",
 			errno_name(s->error, buf));
 		if (r == 0)
 			r = tell_sentence(f, &sb);
@@ -297,7 +297,7 @@ static int note_one(struct semantic *s, const struct matching *m, size_t at)
 	tell_failure(&sb, m->t, &m->t->failures[m->servers[at]]);
 	if (n > 1)
 		strbuf_printf(&sb, ", and %" PRIu64 " times more", n - 1);
-	strbuf_puts(&sb, "; no client that was traced got that error");
+	strbuf_puts(&sb, "; no traced client got this error");
 	return tell_note(s, &sb);
 }
 

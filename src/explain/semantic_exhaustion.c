@@ -286,7 +286,8 @@ static int tell_evidence(const struct shortages *q, struct semantic_finding *f,
 		strbuf_printf(&sb, " ended with status %d at ", WEXITSTATUS(p->status));
 		tell_time(&sb, p->died_ns);
 		if (item->n_ended > 1)
-			strbuf_printf(&sb, ", the first of %" PRIu32 " processes that ended so",
+			strbuf_printf(&sb,
+				", the first of %" PRIu32 " processes that ended in this way",
 				item->n_ended);
 		tell_extend(f, p->died_ns, p->died_ns);
 		r = tell_sentence(f, &sb);

@@ -397,7 +397,8 @@ static int tell_hung(
 	if (r == 0) {
 		tell_slow(&sb, h->t, &h->t->slow[g->first_call]);
 		if (g->n > 1)
-			strbuf_printf(&sb, "; %" PRIu32 " calls of %s%" PRIu32 " client%s hung so",
+			strbuf_printf(&sb,
+				"; %" PRIu32 " calls of %s%" PRIu32 " client%s hung in this way",
 				g->n, g->n_clients == ARRAY_SIZE(g->clients) ? "at least " : "",
 				g->n_clients, g->n_clients == 1 ? "" : "s");
 		r = tell_sentence(f, &sb);

@@ -132,9 +132,9 @@ static int judge_unread(struct lp_verdict *v, const struct lp_dataset *data)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < n && i < FAILURES_MAX; i++)
-		r = verdict_unknown(v, "not all could be read: %s", data->failures[i]);
+		r = verdict_unknown(v, "a file could not be read: %s", data->failures[i]);
 	if (r == 0 && n > FAILURES_MAX)
-		r = verdict_unknown(v, "nor could %zu more files", n - FAILURES_MAX);
+		r = verdict_unknown(v, "%zu more files could not be read", n - FAILURES_MAX);
 	return r;
 }
 
@@ -169,7 +169,7 @@ static int unknown_apart(struct lp_verdict *v, const struct coverage *c)
 	if (sb.failed)
 		return -ENOMEM;
 	return verdict_unknown(v,
-		"the recordings do not overlap for as long as it takes, with %d peers at a time "
+		"the recordings of %d peers do not overlap long enough to be compared "
 		"(%s)",
 		COVERAGE_PEERS_LEAST, sb.text ? sb.text : "");
 }
@@ -185,7 +185,7 @@ static int unknown_alone(struct lp_verdict *v)
 		strbuf_printf(&sb, " and %u more groups", v->n_groups - GROUPS_MAX);
 	if (sb.failed)
 		return -ENOMEM;
-	return verdict_unknown(v, "no group has the %d components that a comparison takes (%s)",
+	return verdict_unknown(v, "no group has the %d components that a comparison needs (%s)",
 		COVERAGE_PEERS_LEAST, sb.text ? sb.text : "there is none");
 }
 
@@ -194,7 +194,7 @@ static int unknown_short(struct lp_verdict *v, int64_t have_us, int64_t need_us)
 	char have[TIME_TEXT_MAX], need[TIME_TEXT_MAX], window[TIME_TEXT_MAX];
 
 	return verdict_unknown(v,
-		"too little data: there is %s, and it takes %s (%u windows of %s)",
+		"too little data: %s, and a comparison needs %s (%u windows of %s)",
 		span_format(have_us, have), span_format(need_us, need), v->params.k,
 		span_format((int64_t)v->params.win_size * v->params.step_us, window));
 }
@@ -264,7 +264,7 @@ static int judge_parts(struct lp_verdict *v)
 	if (refused.text.failed)
 		return -ENOMEM;
 	return verdict_unknown(v,
-		"no disk and no network interface has the %d peers that a comparison takes (%s)",
+		"no disk and no network interface has the %d peers that a comparison needs (%s)",
 		COVERAGE_PEERS_LEAST - 1, refused.text.text);
 }
 
@@ -279,7 +279,7 @@ static int judge_alone(struct lp_verdict *v, const struct coverage *c)
 	if (!n)
 		return 0;
 	return verdict_unknown(v,
-		"%u observer%s compared with nobody, as no other was recorded at the same time "
+		"%u observer%s compared with no other, as none was recorded at the same time "
 		"(%s)",
 		n, n == 1 ? " was" : "s were", sb.text);
 }

@@ -68,7 +68,7 @@ def test_whole_host(directory):
     code, verdict = diagnose(of.write(directory))
     check(code == 1 and {c.split("/")[0] for c in accused(verdict)} == {"s4"}, accused(verdict))
     check([(i["part"], len(i["components"])) for i in verdict["incidents"]] == [("observer:s4", 5)], verdict["incidents"])
-    check("beside other observers" in verdict["suspects"][0]["evidence"][0], verdict["suspects"][0]["evidence"])
+    check("relative to other observers" in verdict["suspects"][0]["evidence"][0], verdict["suspects"][0]["evidence"])
 
 
 def test_score(directory):

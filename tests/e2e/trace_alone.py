@@ -107,7 +107,7 @@ def test_abort(directory):
     for mode in MODES:
         with small_file_system(f"{directory}/small{mode}", "1m") as small:
             out = trace(f"{directory}/abort{mode}", mode, sys.executable, "-c", ABORTS, small, "2")
-        expect(out, "host/sys:python3", "crash", "died by SIGABRT",
+        expect(out, "host/sys:python3", "crash", "was killed by SIGABRT",
                f"write on {small}/checkpoint with ENOSPC", "'df -i'")
 
 
@@ -124,7 +124,7 @@ def test_own_signals(directory):
                 ran = limpet("trace", "syscalls", "-q", "-n", "host", mode, "--backend", backend, "-o",
                              f"{out}/host.lpa", "--", *command, preexec_fn=no_core)
                 check(ran.code == 0, ran)
-                expect(out, f"host/sys:{name}", "crash", f"died by {word}")
+                expect(out, f"host/sys:{name}", "crash", f"was killed by {word}")
 
 
 def expect_nobody(out, why):
@@ -228,7 +228,7 @@ def test_postgres(directory):
                 if tracer.poll() is None:
                     tracer.send_signal(signal.SIGINT)
                 tracer.communicate(timeout=60)
-    expect(out, "db/sys:postgres", "crash", "died by SIGABRT", "with ENOSPC", "'df -i'",
+    expect(out, "db/sys:postgres", "crash", "was killed by SIGABRT", "with ENOSPC", "'df -i'",
            f"{data}/pg_logical/")
 
 

@@ -298,7 +298,7 @@ def test_file_size(directory):
     """a file of the server may not become larger: EFBIG, SIGXFSZ, a crash"""
     for mode in MODES:
         out = experiment(directory, mode, "fsize", 1)
-        expect(out, "crash", "died by SIGXFSZ", " with EFBIG", "ulimit -f")
+        expect(out, "crash", "was killed by SIGXFSZ", " with EFBIG", "ulimit -f")
         if mode == "--records":
             only_client(out)
 
@@ -313,7 +313,7 @@ def only_client(out):
 def test_memory(directory):
     """the server gets no more memory: ENOMEM, SIGABRT, a crash"""
     for mode in MODES:
-        expect(experiment(directory, mode, "memory", 1), "crash", "died by SIGABRT",
+        expect(experiment(directory, mode, "memory", 1), "crash", "was killed by SIGABRT",
                "mmap with ENOMEM", "ulimit -v")
 
 

@@ -84,7 +84,8 @@ static void test_others_follow(void **state)
 	assert_int_equal(s->n_findings, 1);
 	assert_int_equal(s->n_evidence, 2);
 	assert_string_equal(s->evidence[0],
-		"await spreads otherwise than its peers' (median 1.0x) in 37 of 46 windows");
+		"await is distributed differently from its peers (median 1.0x) in 37 of 46 "
+		"windows");
 	assert_string_equal(s->evidence[1],
 		"wr_sec 0.05x its peers (205 kB/s against 4.10 MB/s) in 46 of 46 windows");
 	assert_int_equal(r.v->n_asymmetries, 1);
@@ -112,8 +113,8 @@ static void test_idle_peers(void **state)
 	s = &r.v->asymmetries[0];
 	assert_string_equal(s->cause, "less-idle");
 	assert_string_equal(s->evidence[0],
-		"await 2.0x its peers (20.0 ms against 10.0 ms) in 37 of 46 windows, as its peers "
-		"are idle now and then; at work they are alike");
+		"await 2.0x its peers (20.0 ms against 10.0 ms) in 37 of 46 windows; its peers are "
+		"idle now and then, and as fast when they work");
 	assert_string_equal(s->evidence[1], "throughput is like its peers' (0.97x)");
 	rig_release(&r);
 }
@@ -142,7 +143,7 @@ static void test_windows(void **state)
 	f = rig_find(&r, "oss4/disk:sdb", "await", LP_MARK_ABOVE, 20, 10, 9, 45);
 	f->n_aside = 2;
 	evidence_add_windows(&sb, r.v, f);
-	assert_string_equal(sb.text, "37 of 46 windows (otherwise in 2 of them)");
+	assert_string_equal(sb.text, "37 of 46 windows (the other way in 2 of them)");
 	strbuf_reset(&sb);
 	f->n_aside = 0;
 	r.v->series[f->series].method = "series"; /* which looks at every sample */

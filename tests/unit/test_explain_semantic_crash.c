@@ -41,7 +41,8 @@ static void test_signal(void **state)
 	rig_expect(f, "s3/sys:glusterfsd", "crash");
 	assert_true(f->confidence > 0.95);
 	rig_tells(f,
-		"glusterfsd (pid 802) on s3 died by SIGXFSZ at 2027-01-15T08:00:10Z; the last "
+		"glusterfsd (pid 802) on s3 was killed by SIGXFSZ at 2027-01-15T08:00:10Z; the "
+		"last "
 		"call that failed before: pwrite64 on /brick/x with EFBIG");
 	rig_tells(f, "glusterfs (pid 500) on c1: read on " TO_S3 " failed with ECONNRESET");
 	assert_non_null(strstr(f->advice, "ulimit -f"));
@@ -61,7 +62,7 @@ static void test_out_of_memory(void **state)
 	semantic_run(&rig);
 	f = rig_only(&rig);
 	rig_expect(f, "s3/sys:glusterfsd", "crash");
-	rig_tells(f, "died by SIGABRT");
+	rig_tells(f, "was killed by SIGABRT");
 	rig_tells(f, "mmap with ENOMEM");
 	assert_non_null(strstr(f->advice, "ulimit -v"));
 	semantic_rig_release(&rig);

@@ -169,7 +169,8 @@ static void test_abort(void **state)
 		semantic_run(&rig);
 		rig_expect(rig_only(&rig), "h/sys:dd", "crash");
 		rig_tells(rig_only(&rig),
-			"dd (pid 900) on h died by SIGABRT at 2027-01-15T08:00:10.002Z; the last "
+			"dd (pid 900) on h was killed by SIGABRT at 2027-01-15T08:00:10.002Z; the "
+			"last "
 			"call that failed before: write on /data/checkpoint with ENOSPC");
 		semantic_rig_release(&rig);
 	}

@@ -42,7 +42,8 @@ static void test_hung(void **state)
 		f, S3 " did not answer the last request of c1 for 50s, since 2027-01-15T08:00:10Z");
 	rig_tells(f,
 		"thread 900 of dd (pid 900) on c1 has been in write on /mnt/x since "
-		"2027-01-15T08:00:10.5Z and did not come back (49s); 2 calls of 2 clients hung so");
+		"2027-01-15T08:00:10.5Z and did not come back (49s); 2 calls of 2 clients hung in "
+		"this way");
 	semantic_rig_release(&rig);
 }
 

@@ -466,7 +466,7 @@ static void test_ended_long_ago(void **state)
 		assert_int_equal(semantic_reader_finish(r), 0);
 		text = verdict(r);
 		assert_int_equal(strstr(text, "s1/sys:fsd crash") != NULL, crashed);
-		assert_int_equal(strstr(text, "died by SIGSEGV") != NULL, crashed);
+		assert_int_equal(strstr(text, "was killed by SIGSEGV") != NULL, crashed);
 		assert_null(strstr(text, "sys:80"));
 		free(text);
 		semantic_reader_free(r);

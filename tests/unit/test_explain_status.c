@@ -121,14 +121,14 @@ static void test_one_server(void **state)
 {
 	(void)state;
 	check_one_server(1, LP_STATUS_UNKNOWN,
-		"no disk and no network interface has the 2 peers that a comparison takes (disk 1, "
+		"no disk and no network interface has the 2 peers that a comparison needs (disk 1, "
 		"net 1)");
 	check_one_server(2, LP_STATUS_UNKNOWN,
-		"no disk and no network interface has the 2 peers that a comparison takes (disk 2, "
+		"no disk and no network interface has the 2 peers that a comparison needs (disk 2, "
 		"net 1)");
 	check_one_server(6, LP_STATUS_OK, NULL);
 	check_one_server(0, LP_STATUS_UNKNOWN,
-		"no disk and no network interface has the 2 peers that a comparison takes (net 1)");
+		"no disk and no network interface has the 2 peers that a comparison needs (net 1)");
 }
 
 static void test_too_little(void **state)
@@ -138,9 +138,9 @@ static void test_too_little(void **state)
 
 	(void)state;
 	check(four + 2, NULL, LP_STATUS_UNKNOWN,
-		"no group has the 3 components that a comparison takes (disk 2)");
+		"no group has the 3 components that a comparison needs (disk 2)");
 	check(brief, NULL, LP_STATUS_UNKNOWN,
-		"too little data: there is 10m, and it takes 30m (3 windows of 15m)");
+		"too little data: 10m, and a comparison needs 30m (3 windows of 15m)");
 }
 
 static void test_nothing_there(void **state)
@@ -174,14 +174,14 @@ static void test_apart(void **state)
 
 	(void)state;
 	check(apart, NULL, LP_STATUS_UNKNOWN,
-		"the recordings do not overlap for as long as it takes, with 3 peers at a time "
+		"the recordings of 3 peers do not overlap long enough to be compared "
 		"(a 2011-03-13T07:06:30Z to 2011-03-13T07:56:30Z, b 2011-03-13T08:21:30Z to "
 		"2011-03-13T09:11:30Z, c 2011-03-13T09:36:30Z to 2011-03-13T10:26:30Z)");
 	check(late, NULL, LP_STATUS_UNKNOWN,
-		"1 observer was compared with nobody, as no other was recorded at the same time "
+		"1 observer was compared with no other, as none was recorded at the same time "
 		"(d 2011-03-13T08:21:30Z to 2011-03-13T09:11:30Z)");
 	check(early, NULL, LP_STATUS_UNKNOWN,
-		"1 observer was compared with nobody, as no other was recorded at the same time "
+		"1 observer was compared with no other, as none was recorded at the same time "
 		"(d 2011-03-13T07:06:30Z to 2011-03-13T07:56:30Z)");
 	check(lost, NULL, LP_STATUS_ABSENT, NULL);
 }
