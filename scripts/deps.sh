@@ -37,6 +37,7 @@ test=(
 	xz-utils			# benchmark baseline
 	python3-numpy			# benchmark baseline
 	tzdata				# times of other zones
+	libpcp3-dev python3-pcp		# archives of PCP; makes some
 	collectl			# makes files that the importer must read
 	zstd				# the format test decompresses with it
 	man-db				# man pages must render

@@ -298,6 +298,28 @@ static int dataset_add_named(
 	return r;
 }
 
+/* A name that several files share, "20261117" for 20261117.meta and others: 1, or 0 if it is none.
+ */
+static int dataset_add_base(struct lp_dataset *ds, const char *path, struct lp_err *err)
+{
+	for (const struct importer *const *i = importers; *i; i++) {
+		_cleanup_free_ char *full = NULL;
+
+		if (!(*i)->base_suffix)
+			continue;
+		if (asprintf(&full, "%s%s", path, (*i)->base_suffix) < 0) {
+			full = NULL;
+			return lp_err_sys(err, -ENOMEM, "cannot open %s", path);
+		}
+		if (access(full, F_OK) == 0) {
+			int r = dataset_add_file(ds, full, true, err);
+
+			return r < 0 ? r : 1;
+		}
+	}
+	return 0;
+}
+
 static int dataset_add_path(struct lp_dataset *ds, const char *path, bool alone, struct lp_err *err)
 {
 	size_t before = ds->n;
@@ -306,8 +328,12 @@ static int dataset_add_path(struct lp_dataset *ds, const char *path, bool alone,
 
 	if (importer_is_address(path))
 		return dataset_add_address(ds, path, err);
-	if (stat(path, &st) < 0)
-		return lp_err_sys(err, -errno, "cannot open %s", path);
+	if (stat(path, &st) < 0) {
+		int missing = -errno;
+
+		r = missing == -ENOENT ? dataset_add_base(ds, path, err) : 0;
+		return r < 0 ? r : r > 0 ? 0 : lp_err_sys(err, missing, "cannot open %s", path);
+	}
 	if (!S_ISDIR(st.st_mode))
 		return dataset_add_named(ds, path, alone, err);
 	r = dataset_enter(ds, &st, err);

@@ -24,6 +24,10 @@ struct importer {
 	 * beginning and, unless it follows, an end, and only lives as long as the call. */
 	const char *const *schemes;
 
+	/* What is put behind a name that is no file to make one (".meta"): for data that consists
+	 * of several files with one name. NULL: nothing. */
+	const char *base_suffix;
+
 	/* Which side of its peers is worse in the metrics of a source, as meanings_format() writes
 	 * it, for what the names of metrics do not tell; NULL: nothing. The text is the source's.
 	 * May be NULL. */

@@ -595,7 +595,7 @@ static int setup(struct prometheus *p, const struct prometheus_options *o, struc
 	for (unsigned i = 0; r == 0 && o && i < o->mappings.n; i++)
 		r = mapping_load(&p->mapping, o->mappings.items[i], err);
 	if (r == 0)
-		r = mapping_load_builtin(&p->mapping, err);
+		r = mapping_load_builtin(&p->mapping, "prometheus", err);
 	if (r == 0)
 		r = roles_take(p, err);
 	if (r == 0 && config && *config)

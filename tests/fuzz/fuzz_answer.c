@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	if (!mapping.n_groups && mapping_load_builtin(&mapping, &err) < 0)
+	if (!mapping.n_groups && mapping_load_builtin(&mapping, "prometheus", &err) < 0)
 		abort();
 	if (data[0] == 'w')
 		answer_parse_words((const char *)data + 1, size - 1, word_take, NULL, &err);

@@ -157,9 +157,9 @@ void gather_drop(struct gather *g)
 }
 
 static int target_find(
-	struct gather *g, const struct answer_series *s, uint32_t *ret, struct lp_err *err)
+	struct gather *g, const struct gather_input *s, uint32_t *ret, struct lp_err *err)
 {
-	const char *job = answer_label(s, "job"), *instance = answer_label(s, "instance");
+	const char *job = s->label(s->series, "job"), *instance = s->label(s->series, "instance");
 
 	strbuf_reset(&g->key);
 	strbuf_printf(&g->key, "%s\x1f%s", job ? job : "", instance ? instance : "");
@@ -236,7 +236,7 @@ static int component_find(struct gather *g, uint32_t group, uint32_t *ret, struc
 
 /* The component of a series: 1, 0 if it is none (a label is missing, or another target has it
  * already). */
-static int series_component(struct gather *g, const struct answer_series *s, uint32_t group,
+static int series_component(struct gather *g, const struct gather_input *s, uint32_t group,
 	uint32_t input, uint32_t target, uint32_t *ret, struct lp_err *err)
 {
 	const struct mapping_group *m = &g->mapping->groups[group];
@@ -244,8 +244,9 @@ static int series_component(struct gather *g, const struct answer_series *s, uin
 	uint32_t owner;
 	int r;
 
-	if (!mapping_expand(m->name, answer_label, s, &g->name) || g->name.len > NAME_BYTES_MAX ||
-		!mapping_expand(observer, answer_label, s, &g->observer))
+	if (!mapping_expand(m->name, s->label, s->series, &g->name) ||
+		g->name.len > NAME_BYTES_MAX ||
+		!mapping_expand(observer, s->label, s->series, &g->observer))
 		return 0;
 	port_cut(&g->observer);
 	if (!observer_clean(&g->observer))
@@ -258,7 +259,7 @@ static int series_component(struct gather *g, const struct answer_series *s, uin
 		strcmp(g->targets[owner - 1].instance, g->targets[target].instance) != 0 &&
 		!m->observer) {
 		/* Two of them on one host: the port tells them apart. */
-		mapping_expand(observer, answer_label, s, &g->observer);
+		mapping_expand(observer, s->label, s->series, &g->observer);
 		observer_clean(&g->observer);
 		r = component_find(g, group, ret, err);
 		if (r < 0)
@@ -266,7 +267,7 @@ static int series_component(struct gather *g, const struct answer_series *s, uin
 		owner = g->components[*ret].owners[input];
 	}
 	if (owner && owner != target + 1) {
-		const char *metric = answer_label(s, "__name__");
+		const char *metric = s->label(s->series, "__name__");
 
 		say(g, metric ? metric : "",
 			"%s of %s is scraped more than once; the first counts (choose with "
@@ -278,18 +279,18 @@ static int series_component(struct gather *g, const struct answer_series *s, uin
 	return 1;
 }
 
-static int cells_add(struct gather *g, const struct answer_series *s, uint32_t target,
+static int cells_add(struct gather *g, const struct gather_input *s, uint32_t target,
 	uint32_t component, uint32_t input, struct lp_err *err)
 {
 	struct gather_target *t = &g->targets[target];
-	size_t n = json_array_size(s->values);
+	size_t n = s->n;
 
 	if (array_reserve(&t->cells, &t->cap, t->n + n, sizeof(*t->cells)) < 0)
 		return out_of_memory(g, err);
 	for (size_t i = 0; i < n; i++) {
 		struct gather_cell *c = &t->cells[t->n];
 
-		if (answer_sample(s, i, &c->ms, &c->value) != 1)
+		if (s->sample(s->series, i, &c->ms, &c->value) != 1)
 			return lp_err_set(err, -EBADMSG,
 				"%s: sample %zu of a series is not [seconds, \"value\"]", g->path,
 				i);
@@ -304,7 +305,7 @@ static int cells_add(struct gather *g, const struct answer_series *s, uint32_t t
 }
 
 /* Take a series for one input of a column. */
-static int series_use(struct gather *g, const struct answer_series *s, uint32_t group,
+static int series_use(struct gather *g, const struct gather_input *s, uint32_t group,
 	uint32_t input, struct lp_err *err)
 {
 	uint32_t target, component;
@@ -316,9 +317,9 @@ static int series_use(struct gather *g, const struct answer_series *s, uint32_t 
 	return r <= 0 ? r : cells_add(g, s, target, component, input, err);
 }
 
-int gather_series(struct gather *g, const struct answer_series *s, struct lp_err *err)
+int gather_take(struct gather *g, const struct gather_input *s, struct lp_err *err)
 {
-	const char *metric = answer_label(s, "__name__");
+	const char *metric = s->label(s->series, "__name__");
 	int r = 0;
 
 	for (uint32_t i = 0; metric && r == 0 && i < g->mapping->n_groups; i++) {
@@ -333,8 +334,8 @@ int gather_series(struct gather *g, const struct answer_series *s, struct lp_err
 			if (g->groups[i].place[c] < 0 || (!value && !per))
 				continue;
 			if (matches < 0)
-				matches = mapping_matches(&m->where, answer_label, s);
-			if (!matches || !mapping_matches(&col->where, answer_label, s))
+				matches = mapping_matches(&m->where, s->label, s->series);
+			if (!matches || !mapping_matches(&col->where, s->label, s->series))
 				continue;
 			if (value)
 				r = series_use(g, s, i, 2 * c, err);
@@ -343,6 +344,21 @@ int gather_series(struct gather *g, const struct answer_series *s, struct lp_err
 		}
 	}
 	return r;
+}
+
+static int sample_of_answer(const void *series, size_t i, int64_t *ret_ms, double *ret_value)
+{
+	return answer_sample(series, i, ret_ms, ret_value);
+}
+
+int gather_series(struct gather *g, const struct answer_series *s, struct lp_err *err)
+{
+	const struct gather_input in = {.label = answer_label,
+		.series = s,
+		.sample = sample_of_answer,
+		.n = json_array_size(s->values)};
+
+	return gather_take(g, &in, err);
 }
 
 static int compare_i64(const void *a, const void *b)

@@ -68,7 +68,20 @@ void gather_names(const struct gather *g, struct strbuf *to);
 /* Begin with samples from this time on. Everything taken before was delivered or dropped. */
 void gather_begin(struct gather *g, int64_t from_ms);
 
+/* A series, wherever it comes from. The labels "__name__", "job" and "instance" say which metric
+ * of which target it is. */
+struct gather_input {
+	mapping_label_fn label;
+	const void *series; /* for both functions */
+	/* Sample number `i`, as answer_sample() gives it. */
+	int (*sample)(const void *series, size_t i, int64_t *ret_ms, double *ret_value);
+	size_t n;
+};
+
 /* Take a series; one that no table names is passed over. */
+int gather_take(struct gather *g, const struct gather_input *in, struct lp_err *err);
+
+/* The same of an answer. */
 int gather_series(struct gather *g, const struct answer_series *s, struct lp_err *err);
 
 /* Forget what was taken since gather_begin(). */

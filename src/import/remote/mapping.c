@@ -50,13 +50,13 @@ void mapping_release(struct mapping *m)
 	*m = (struct mapping){0};
 }
 
-/* A metric's or a label's name as Prometheus has it. */
+/* A metric's or a label's name as Prometheus has it, or PCP, which puts dots between its parts. */
 static bool name_is_good(const char *name)
 {
 	if (!isalpha((unsigned char)name[0]) && name[0] != '_' && name[0] != ':')
 		return false;
 	for (const char *p = name; *p; p++) {
-		if (!isalnum((unsigned char)*p) && *p != '_' && *p != ':')
+		if (!isalnum((unsigned char)*p) && *p != '_' && *p != ':' && *p != '.')
 			return false;
 	}
 	return true;
@@ -366,11 +366,15 @@ int mapping_load(struct mapping *m, const char *path, struct lp_err *err)
 	return r < 0 ? r : mapping_parse(m, text, len, path, err);
 }
 
-int mapping_load_builtin(struct mapping *m, struct lp_err *err)
+int mapping_load_builtin(struct mapping *m, const char *server, struct lp_err *err)
 {
-	for (const struct mapping_text *t = mapping_texts; t->name; t++) {
-		int r = mapping_parse(m, t->text, strlen(t->text), t->name, err);
+	bool pcp = !strcmp(server, "pcp");
 
+	for (const struct mapping_text *t = mapping_texts; t->name; t++) {
+		int r = 0;
+
+		if (!strcmp(t->name, "pcp.yaml") == pcp)
+			r = mapping_parse(m, t->text, strlen(t->text), t->name, err);
 		if (r < 0)
 			return r;
 	}

@@ -62,8 +62,8 @@ int mapping_parse(
 	struct mapping *m, const char *text, size_t len, const char *name, struct lp_err *err);
 int mapping_load(struct mapping *m, const char *path, struct lp_err *err);
 
-/* Read all tables that are built in. */
-int mapping_load_builtin(struct mapping *m, struct lp_err *err);
+/* Read all tables that are built in for a kind of server: "prometheus" or "pcp". */
+int mapping_load_builtin(struct mapping *m, const char *server, struct lp_err *err);
 
 void mapping_release(struct mapping *m);
 
