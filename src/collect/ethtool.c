@@ -83,14 +83,16 @@ static void adapters_close(void *state)
 /* How many statistics it has; 0 if the driver has none. */
 static unsigned count_stats(int fd, const char *name)
 {
-	struct {
+	union {
 		struct ethtool_sset_info info;
-		uint32_t n;
+		uint8_t room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} set = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_STATS}};
+	uint32_t n;
 
 	if (ask(fd, name, &set) < 0 || !set.info.sset_mask)
 		return 0;
-	return set.n > STATS_MAX ? 0 : set.n;
+	memcpy(&n, set.room + sizeof(set.info), sizeof(n));
+	return n > STATS_MAX ? 0 : n;
 }
 
 /* Learn what its statistics are called. */
