@@ -201,6 +201,8 @@ test("shows hostile names as text, wherever they stand", (browser) => standing({
   await ready(page);
   equal(await page.locator("#detail h2").innerText(), HOSTILE, "the incident");
   equal(await page.locator("#incidents .title").innerText(), HOSTILE, "the list");
+  await until(page, () => [...document.querySelectorAll(".plots figcaption b")].length === 2);
+  equal(await page.locator(".plots figcaption b").nth(1).innerText(), HOSTILE, "a metric");
   await page.locator("#fleet canvas").focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
@@ -278,7 +280,8 @@ test("stays fluid with 2,000 servers of 50 components", (browser) => standing({ 
   });
   console.log(`# main thread, longest of each: ${Object.entries(times).map(([what, ms]) => `${what} ${ms.toFixed(1)} ms`).join(", ")}`);
   const first = await page.evaluate(() => performance.getEntriesByType("paint").map((p) => `${p.name} ${p.startTime.toFixed(0)} ms`).join(", "));
-  console.log(`# ${first}`);
+  const whole = await page.evaluate(() => performance.getEntriesByName("limpet fleet")[0]);
+  console.log(`# ${first}, all servers ${(whole.startTime + whole.duration).toFixed(0)} ms after the request`);
   assert("limpet fleet update" in times, "no update was seen");
   assert(await page.locator("#fleet canvas").evaluate((e) => e.clientHeight) < 700, "the fleet is too tall");
   assert(await page.locator("body *").count() < 600, `${await page.locator("body *").count()} elements`);

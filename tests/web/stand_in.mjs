@@ -62,7 +62,7 @@ export class StandIn {
     const kinds = ["disk:sda", "disk:sdb", "net:eth0", "cpu:all"];
     return Array.from({ length: this.components }, (_, i) => {
       const name = `${observer}/${this.hostile ? `disk:${this.hostile}` : kinds[i] ?? `disk:sd${i}`}`, bad = this.incidents.find((x) => x.state === "open" && x.part === name);
-      return { name, observer, kind: "disk", group: this.hostile ?? "disk", metrics: ["await", "await-peak", "rd_sec", "wr_sec", "tps", "util"], ratio: bad ? bad.ratio : 1 + noise(i) * 0.1, level: bad ? bad.level : "ok" };
+      return { name, observer, kind: "disk", group: this.hostile ?? "disk", metrics: this.hostile ? ["await", this.hostile] : ["await", "await-peak", "rd_sec", "wr_sec", "tps", "util"], ratio: bad ? bad.ratio : 1 + noise(i) * 0.1, level: bad ? bad.level : "ok" };
     });
   }
   series(query) {
@@ -78,7 +78,7 @@ export class StandIn {
       low.push(scale * wave * 0.85);
       high.push(scale * wave * 1.2);
     }
-    return { component, metric, unit: units[metric] ?? "ms", group: "disk", peers: 23, step_s: step, t, value, median, low, high };
+    return { component, metric, unit: this.hostile ?? units[metric] ?? "ms", group: "disk", peers: 23, step_s: step, t, value, median, low, high };
   }
   act(id, what, method, body) {
     const incident = this.incidents.find((i) => String(i.id) === id), at = iso(this.now);
