@@ -30,7 +30,8 @@ export interface Incident {
   ratio: number | null;
   severity: number | null;
   confidence: number | null;
-  first: string;
+  /** When it began; null: it was so when the data began. */
+  first: string | null;
   first_error_s: number | null;
   last: string;
   opened: string;

@@ -29,9 +29,9 @@ const when = (text: string) => {
 const fact = (name: string, ...value: (Node | string)[]) => h("div", {}, h("dt", {}, name), h("dd", {}, ...value));
 
 function facts(i: Incident): HTMLElement {
-  const lasted = (Date.parse(i.ended ?? i.last) - Date.parse(i.first)) / 1000;
+  const lasted = (Date.parse(i.ended ?? i.last) - Date.parse(i.first ?? i.opened)) / 1000;
   return h("dl", { class: "facts" },
-    fact("since", when(i.first), i.first_error_s ? ` (±${spanText(i.first_error_s)})` : ""),
+    fact("since", i.first ? when(i.first) : "before the data began", i.first && i.first_error_s ? ` (±${spanText(i.first_error_s)})` : ""),
     i.ended ? fact("until", when(i.ended)) : fact("state", "still so"),
     fact("for", spanText(Math.max(0, lasted))),
     i.ratio !== null && i.ratio > 0 ? fact("against its peers", ratioText(i.ratio)) : null,
@@ -125,7 +125,8 @@ async function showServer(name: string): Promise<void> {
     const reports = h("dl", { class: "facts" });
     head.replaceChildren(h("p", { class: "over" }, "Server"), h("h2", {}, nameOf(name)), reports, componentTable(components, more));
     void showReports(name, reports);
-    if (!current().component && components[0]) showPlots(components[0].name, components[0].metrics);
+    const first = components.find((c) => c.level !== "ok") ?? components.find((c) => c.kind === "disk");
+    if (!current().component && first) showPlots(first.name, first.metrics);
   } catch (error) {
     if (mine === turn) head.lastElementChild!.textContent = `Its components cannot be shown: ${(error as Error).message}`;
   }
@@ -161,7 +162,7 @@ function marksOf(component: string): Mark[] {
   const marks: Mark[] = [];
   const related = incidentsOf(component), chosen = incidentOf(current().incident);
   for (const i of chosen && !related.includes(chosen) ? [...related, chosen] : related) {
-    marks.push({ at: Date.parse(i.first) / 1000, text: i.what, kind: "onset" });
+    if (i.first) marks.push({ at: Date.parse(i.first) / 1000, text: i.what, kind: "onset" });
     if (i.ended) marks.push({ at: Date.parse(i.ended) / 1000, text: i.what, kind: "end" });
     for (const c of i.comments) marks.push({ at: Date.parse(c.at) / 1000, text: c.text, kind: "note" });
     if (i.acknowledged) marks.push({ at: Date.parse(i.acknowledged.at) / 1000, text: i.acknowledged.comment ?? "acknowledged", kind: "note" });
@@ -190,7 +191,7 @@ function showPlots(component: string, metrics: string[]): void {
 /** Zoom to where it began: a third of the time before the onset, up to ten minutes, and twice that after it. */
 function onsetButton(component: string): HTMLButtonElement | null {
   const incident = incidentOf(current().incident) ?? incidentsOf(component)[0];
-  if (!incident) return null;
+  if (!incident?.first) return null;
   const first = Date.parse(incident.first), last = Date.parse(incident.ended ?? incident.last);
   const before = Math.min(600000, Math.max(30000, (last - first) / 2));
   return h("button", { type: "button", onclick: () => change({ range: rangeText(first - before, first + 2 * before) }) }, "Show the onset");

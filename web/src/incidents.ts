@@ -64,10 +64,10 @@ class Row {
 
   /** Times that pass. */
   tick(): void {
-    const { first, ended, last } = this.incident, local = current().local;
-    const since = timeText(Date.parse(first), local).slice(5, 16);
-    setText(this.when, ended ? `${since}, for ${spanText((Date.parse(ended ?? last) - Date.parse(first)) / 1000)}`
-      : `since ${since}, ${spanText(Math.max(0, now - Date.parse(first)) / 1000)}`);
+    const { first, ended, opened } = this.incident, local = current().local, begin = Date.parse(first ?? opened);
+    const since = `${first ? "" : "before "}${timeText(begin, local).slice(5, 16)}`;
+    setText(this.when, ended ? `${since}, for ${spanText(Math.max(0, Date.parse(ended) - begin) / 1000)}`
+      : `since ${since}, ${spanText(Math.max(0, now - begin) / 1000)}`);
   }
 
   private act(what: (incident: Incident, done: (incident: Incident) => void) => void): void {
