@@ -79,7 +79,8 @@ static const struct option_def options[] = {
 		"that is permitted; may be given several times [none]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
 		"write to disk this often, and at least every 600 samples; a crash or power "
-		"failure loses at most this much [10s; with --send 1s]"},
+		"failure loses at most this much [10s; with --send 1s, and 10s for a power "
+		"failure]"},
 	{"keep", 0, OPTION_SPAN, AT(keep_age_us), "SPAN",
 		"delete archives older than this; after the clock has leapt, only once a day of "
 		"archives confirms it [never]"},

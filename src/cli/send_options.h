@@ -2,6 +2,7 @@
 #ifndef CLI_SEND_OPTIONS_H
 #define CLI_SEND_OPTIONS_H
 
+#include "base/time.h"
 #include "collect/spool.h"
 #include "serve/send.h"
 

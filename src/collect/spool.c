@@ -430,11 +430,11 @@ int spool_submit(struct spool *s, bool new_file)
 		item_lose(s, done, next);
 	} else {
 		s->queue[(s->first + s->n++) % SPOOL_DEPTH] = done;
-		pthread_cond_signal(&s->wake);
 	}
 	next->new_file |= new_file;
 	s->current = next;
 	pthread_mutex_unlock(&s->mutex);
+	pthread_cond_signal(&s->wake); /* now that the other thread can have the mutex */
 	return r;
 }
 

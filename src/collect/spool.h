@@ -36,6 +36,7 @@ struct spool_config {
 	 * are then left unsealed: whoever is told of them does that. NULL: nobody is. */
 	void (*written)(void *ctx, const char *path, uint64_t size);
 	void *written_ctx;
+	int64_t sync_us; /* flush the disk this often, 0: after every write */
 };
 
 struct spool_stats {

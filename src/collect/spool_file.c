@@ -88,14 +88,22 @@ static void expire(struct spool_file *f, int64_t now_us)
 	f->expire_told = r < 0;
 }
 
-/* Is there an index at its end? Then whoever sends files has taken it for finished. */
+/* When the machine was started. */
+static int64_t boot_us(void)
+{
+	return clock_us(CLOCK_REALTIME) - clock_us(CLOCK_BOOTTIME);
+}
+
+/* May whoever sends files have taken this one for finished, or sent more of it than has survived?
+ * It has an index at its end, or was written before the machine was started the last time. */
 static bool is_closed(const struct keep_list *files, const struct keep_file *file)
 {
 	_cleanup_(frame_list_release) struct frame_list frames = {0};
 	_cleanup_close_ int fd = dir_open_file(files->dir, path_basename(file->path), O_RDONLY);
 	struct lp_err ignored = {0};
 
-	return fd < 0 || frame_list_load(fd, &frames, &ignored) < 0 || frames.sealed;
+	return file->written_us < boot_us() || fd < 0 ||
+		frame_list_load(fd, &frames, &ignored) < 0 || frames.sealed;
 }
 
 /* After a crash: go on with the newest file if it is of this recording day and of this recorder. */
@@ -251,8 +259,14 @@ bool spool_file_crowded(const struct spool_file *f, const struct lp_catalogue *c
  * told once. */
 static int file_sync(struct spool_file *f, struct lp_err *err)
 {
-	int r = lp_archive_sync(f->archive, err);
+	int64_t now_us = f->config->sync_us ? clock_us(CLOCK_MONOTONIC) : 0;
+	int r;
 
+	if (f->config->sync_us && f->synced_us && now_us - f->synced_us < f->config->sync_us)
+		return 0;
+	r = lp_archive_sync(f->archive, err);
+	if (r == 0)
+		f->synced_us = now_us;
 	if (r != -EINVAL && r != -ENOSYS && r != -EOPNOTSUPP)
 		return r;
 	if (!f->sync_told)

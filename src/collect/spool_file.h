@@ -23,7 +23,8 @@ struct spool_file {
 	uint64_t bytes_before;	  /* of them: before the file at hand */
 	uint64_t bytes_elsewhere; /* of older files kept, as last seen */
 	uint64_t n_files;
-	unsigned n_parts; /* that are finished: of config->path each has a name */
+	int64_t synced_us; /* when the disk was flushed, by the steady clock; 0: never */
+	unsigned n_parts;  /* that are finished: of config->path each has a name */
 };
 
 /* Have the files of this name in the directory for ourselves, config->path aside. -EBUSY: another

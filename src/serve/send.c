@@ -65,8 +65,8 @@ void send_written(void *sender, const char *path, uint64_t size)
 	snprintf(s->current, sizeof(s->current), "%s", path);
 	s->current_size = size;
 	s->poked = s->ever = true;
-	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->mutex);
+	pthread_cond_signal(&s->wake);
 }
 
 /* Say once that the collector is away, and once that it is back. */
@@ -247,7 +247,8 @@ static void put_failed(
 	give_up(s, f, &why);
 }
 
-/* Send what is new in a file, up to `limit`. 1: there was something, 0: nothing, -1: it failed. */
+/* Send what is new in a file, up to `limit`. 1: there was something and may be more, 0: nothing is
+ * left, -1: it failed. */
 static int send_some(struct sender *s, struct send_file *f, uint64_t limit)
 {
 	struct lp_err err = {0};
@@ -269,7 +270,7 @@ static int send_some(struct sender *s, struct send_file *f, uint64_t limit)
 	s->stats.frames += s->piece.n_frames;
 	s->stats.bytes += s->piece.bytes.len;
 	send_file_advance(f, &s->piece);
-	return 1;
+	return f->offset < limit;
 }
 
 /* All of a finished file has been sent: say so, in a while. */

@@ -73,7 +73,12 @@ int send_file_place(struct send_file *f, uint64_t n_frames, uint32_t sum, struct
 		mine = frame_sum(mine, &l.items[i]);
 		offset = frame_end(&l.items[i]);
 	}
-	if (l.n < n_frames || mine != sum)
+	/* What was sent and did not survive a loss of power here is there. */
+	if (l.n < n_frames && !l.sealed) {
+		mine = sum;
+		offset = l.size;
+	}
+	if (mine != sum)
 		return lp_err_set(err, -EEXIST,
 			"the collector has other frames than those of %s, which was rewritten "
 			"meanwhile; the rest of it is not sent",

@@ -38,8 +38,9 @@ int send_files_scan(struct send_files *l, const char *dir, const char *name, int
 
 struct send_file *send_files_find(struct send_files *l, const char *path);
 
-/* The collector has so many frames of it, with that sum: go on behind them. -EEXIST: those are
- * other frames than the file's. */
+/* The collector has so many frames of it, with that sum: go on behind them. If the file has fewer,
+ * because the machine lost power, there is nothing left to send. -EEXIST: those are other frames
+ * than the file's. */
 int send_file_place(struct send_file *f, uint64_t n_frames, uint32_t sum, struct lp_err *err);
 
 /* Frames to be sent. */
