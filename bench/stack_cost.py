@@ -1,18 +1,26 @@
 #!/usr/bin/env python3
-"""What `limpet stack run` costs a program with many small writes: 4 kB each into a file in memory, the worst case.
+"""What `limpet stack run` costs: a worst case, and the I/O of FLASH.
 
-    bench/stack_cost.py [--limpet PROGRAM] [--calls N] [--rounds N] [--strace]
+    bench/stack_cost.py [--limpet PROGRAM] [--calls N] [--rounds N] [--flash PROGRAM] [--others]
 
-Runs alternate: the program alone, with the library loaded and nothing recorded (a region that never begins), with every
-call recorded; with --strace also under 'strace -f' (with fewer calls: it takes long). The program measures itself, so
-neither starting nor writing the archive counts. Medians, with the smallest and the largest.
+Worst case: 4 kB writes into a file in memory. The program measures the CPU time of its own loop, so neither starting nor writing
+the archive counts. FLASH: the FLASH I/O benchmark of PnetCDF (--flash, see docs/stack-flash.md) and the same I/O over HDF5
+(bench/stack/flash_hdf5.c), two ranks on a disk or memory in $TMPDIR; there all CPU time counts, of mpirun, ranks and limpet.
+
+Runs alternate: the program alone, with the libraries loaded and nothing recorded (a region that never begins), with every call
+recorded, with sums only; with --others also under strace -f, ltrace and uftrace where they are installed (with fewer calls: they
+take long). Ratios of CPU times: of medians, and of the smallest. Bytes per call are those of the archive.
 """
 import argparse
+import json
 import os
+import resource
+import shutil
 import statistics
 import subprocess
 import tempfile
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = r"""
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,43 +45,114 @@ int main(int argc, char **argv)
     begin = cpu();
     for (long i = 0; i < n; i++)
         if (pwrite(fd, data, sizeof(data), i % 256 * 4096) < 0) return 1;
-    fprintf(stderr, "%.1f\n", (cpu() - begin) / n * 1e9);
-    return 0;
+    fprintf(stderr, "%f\n", (cpu() - begin) / n * 1e9);
+    return argc == 3 ? 0 : 1;
 }
 """
 
 
+def stack_run(options, directory, *more):
+    """Run under limpet."""
+    return [options.limpet, "stack", "run", "-q", "-o", os.path.join(directory, "data"), *more, "--"]
+
+
+def others(options, directory):
+    """Other tracers that are installed."""
+    known = {"strace -f": ["strace", "-f", "-o", os.path.join(directory, "strace")],
+             "ltrace": ["ltrace", "-f", "-e", "pwrite+pwrite64", "-o", os.path.join(directory, "ltrace")],
+             "uftrace": ["uftrace", "record", "--force", "--no-libcall", "-d", os.path.join(directory, "uftrace")]}
+    return {name: command for name, command in known.items() if options.others and shutil.which(command[0])}
+
+
+def table(title, figures, unit):
+    """Medians beside the first way, and the smallest: what others on the machine disturbed least."""
+    alone = next(iter(figures.values()))
+    print(f"{title:26} {unit + ', median':>24}   more {'smallest':>14}   more")
+    for way, values in figures.items():
+        middle, least = statistics.median(values), min(values)
+        print(f"{way:26} {middle:8.4g} ({least:.4g} to {max(values):.4g})  {100 * (middle / statistics.median(alone) - 1):+6.1f}% "
+              f"{least:12.4g} {100 * (least / min(alone) - 1):+6.1f}%")
+    print()
+
+
+def archive_bytes(options, directory):
+    """Bytes per recorded call, of the last recording."""
+    data = os.path.join(directory, "data")
+    size = sum(os.path.getsize(os.path.join(data, f)) for f in os.listdir(data) if f.endswith(".lpa"))
+    text = subprocess.run([options.limpet, "stack", "show", "--json", "--slowest", "1", data], check=True, capture_output=True).stdout
+    return size / max(1, sum(layer["calls"] for layer in json.loads(text)["layers"]))
+
+
+def worst_case(options, directory):
+    """Small writes into memory."""
+    program, target = os.path.join(directory, "program"), os.path.join(directory, "file")
+    subprocess.run(["gcc", "-O2", "-x", "c", "-o", program, "-"], input=PROGRAM.encode(), check=True)
+    never = os.path.join(directory, "never.yaml")
+    with open(never, "w", encoding="utf-8") as f:
+        f.write("layers: [posix]\nregions: [never]\n")
+    slow = others(options, directory)
+    ways = {"alone": [], "no region active": stack_run(options, directory, "-c", never),
+            "recorded": stack_run(options, directory, "-c", "posix"),
+            "summed up (--summary)": stack_run(options, directory, "-c", "posix", "--summary"), **slow}
+    figures = {way: [] for way in ways}
+    per_call = 0
+    for _ in range(options.rounds):
+        for way, prefix in ways.items():
+            calls = options.calls // (50 if way in slow else 1)
+            done = subprocess.run([*prefix, program, target, str(calls)], check=True, capture_output=True, text=True)
+            figures[way].append(float(done.stderr.split()[-1]))
+            if way == "recorded":
+                per_call = archive_bytes(options, directory)
+            shutil.rmtree(os.path.join(directory, "data"), ignore_errors=True)
+    table("4 kB writes on tmpfs", figures, "ns per call")
+    print(f"{per_call:.1f} bytes per call in the archive, 128 in memory until it is read\n")
+
+
+def job(command):
+    """CPU time of a command with all that it starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def flash(options, directory, title, config, program):
+    """A parallel program."""
+    # Waiting ranks give way, so that CPU time is work and not waiting.
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", "2", *program]
+    ways = {"alone": [], "recorded": stack_run(options, directory, "-c", config),
+            "summed up (--summary)": stack_run(options, directory, "-c", config, "--summary")}
+    figures = {way: [] for way in ways}
+    per_call = 0
+    for _ in range(options.rounds):
+        for way, prefix in ways.items():
+            figures[way].append(job([*prefix, *command]))
+            if way == "recorded":
+                per_call = archive_bytes(options, directory)
+            shutil.rmtree(os.path.join(directory, "data"), ignore_errors=True)
+    table(title, figures, "s of CPU")
+    print(f"{per_call:.1f} bytes per call in the archive\n")
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--limpet", default="build/src/cli/limpet")
-    parser.add_argument("--calls", type=int, default=300000)
+    """Both."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--limpet", default=os.path.join(HERE, "../build/src/cli/limpet"))
+    parser.add_argument("--calls", type=int, default=1000000)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--strace", action="store_true")
+    parser.add_argument("--flash")
+    parser.add_argument("--others", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
-        source, program, target = (os.path.join(directory, n) for n in ("p.c", "program", "file"))
-        with open(source, "w", encoding="utf-8") as f:
-            f.write(PROGRAM)
-        subprocess.run(["gcc", "-O2", "-o", program, source], check=True)
-        region = os.path.join(directory, "region.yaml")
-        with open(region, "w", encoding="utf-8") as f:
-            f.write("layers: [posix]\nregions: [never]\n")
-        record = [options.limpet, "stack", "run", "-q", "-o", os.path.join(directory, "data")]
-        ways = {"alone": [], "loaded, nothing recorded": [*record, "-c", region, "--"], "recorded": [*record, "--"]}
-        if options.strace:
-            ways["strace -f"] = ["strace", "-f", "-o", "/dev/null"]
-        figures = {way: [] for way in ways}
-        for _ in range(options.rounds):
-            for way, prefix in ways.items():
-                calls = options.calls // (20 if way.startswith("strace") else 1)
-                done = subprocess.run([*prefix, program, target, str(calls)], check=True, capture_output=True, text=True)
-                figures[way].append(float(done.stderr.split()[-1]))
-                subprocess.run(["rm", "-rf", os.path.join(directory, "data")], check=True)
-        alone = statistics.median(figures["alone"])
-        print(f"{'':26} ns of CPU per call    more")
-        for way, ns in figures.items():
-            middle = statistics.median(ns)
-            print(f"{way:26} {middle:7.0f} ({min(ns):.0f} to {max(ns):.0f})  {middle - alone:+6.0f} ns  {100 * (middle / alone - 1):+5.0f}%")
+        worst_case(options, directory)
+    with tempfile.TemporaryDirectory() as directory:
+        if options.flash:
+            flash(options, directory, "FLASH I/O over PnetCDF", "pnetcdf", [options.flash, os.path.join(directory, "p_")])
+        if shutil.which("h5pcc"):
+            program = os.path.join(directory, "flash_hdf5")
+            subprocess.run(["h5pcc", "-O2", "-shlib", "-o", program, os.path.join(HERE, "stack/flash_hdf5.c")], check=True,
+                           stdout=subprocess.DEVNULL)
+            flash(options, directory, "the I/O of FLASH over HDF5", "hdf5", [program, os.path.join(directory, "h_"), "800"])
 
 
 if __name__ == "__main__":
