@@ -22,6 +22,7 @@ struct asked {
 	hssize_t (*selected)(hid_t space);
 	hid_t (*dataset_space)(hid_t dataset);
 	hid_t (*attribute_space)(hid_t attribute);
+	herr_t (*transfer)(hid_t list, int *mode); /* NULL: this HDF5 knows no MPI */
 	herr_t (*space_close)(hid_t space);
 };
 
@@ -35,6 +36,7 @@ static const struct asked *asked(void)
 		a.selected = (hssize_t(*)(hid_t))spans_next("H5Sget_select_npoints");
 		a.dataset_space = (hid_t(*)(hid_t))spans_next("H5Dget_space");
 		a.attribute_space = (hid_t(*)(hid_t))spans_next("H5Aget_space");
+		a.transfer = (herr_t(*)(hid_t, int *))spans_next("H5Pget_dxpl_mpio");
 		__atomic_store_n(
 			&a.space_close, (herr_t(*)(hid_t))spans_next("H5Sclose"), __ATOMIC_RELEASE);
 	}
@@ -71,7 +73,7 @@ static int64_t outcome(int64_t result)
 }
 
 SPANS_INLINE struct spans_record *begin(
-	hid_t object, enum span_op op, const char *function, int64_t size)
+	hid_t object, unsigned op, const char *function, int64_t size)
 {
 	int saved_errno = errno;
 	struct spans_object file;
@@ -96,6 +98,16 @@ static int64_t bytes_of(hid_t dataset, hid_t memory, hid_t space, hid_t type)
 	return n > 0 ? n * (int64_t)a->type_size(type) : 0;
 }
 
+/* Do all ranks move data together? `list` says how it is moved; 0: in the usual way, alone. */
+static unsigned together(hid_t list)
+{
+	const struct asked *a = asked();
+	int mode = 0;
+
+	return list && a->transfer && a->transfer(list, &mode) >= 0 && mode == 1 ? SPANS_TOGETHER
+										 : 0;
+}
+
 #define MOVE(name, op, buffer)                                                                     \
 	HDF5_EXPORT herr_t name(                                                                   \
 		hid_t dataset, hid_t type, hid_t memory, hid_t space, hid_t list, buffer data);    \
@@ -109,7 +121,7 @@ static int64_t bytes_of(hid_t dataset, hid_t memory, hid_t space, hid_t type)
 		SPANS_NEXT(name);                                                                  \
 		if (spans_on(SPANS_HDF5)) {                                                        \
 			bytes = bytes_of(dataset, memory, space, type);                            \
-			r = begin(dataset, op, #name, bytes);                                      \
+			r = begin(dataset, (op) | together(list), #name, bytes);                   \
 		}                                                                                  \
 		result = next(dataset, type, memory, space, list, data);                           \
 		spans_end(r, result < 0 ? outcome(result) : bytes);                                \
