@@ -27,20 +27,25 @@ enum { KEY_NAME, KEY_TITLE, KEY_NUMBERS, KEYS = 9 };
 
 static double *number_of(struct drive *d, unsigned key)
 {
-	double *const places[KEYS - KEY_NUMBERS] = {&d->active_w, &d->idle_w, &d->seek_w,
-		&d->seek_ms, &d->spin_w, &d->spin_s, &d->standby_s};
+	double *const places[KEYS] = {[KEY_NUMBERS] = &d->active_w,
+		&d->idle_w,
+		&d->seek_w,
+		&d->seek_ms,
+		&d->spin_w,
+		&d->spin_s,
+		&d->standby_s};
 
-	return places[key - KEY_NUMBERS];
+	return places[key];
 }
 
 static int read_value(
 	const struct yaml_doc *doc, const yaml_node_t *value, unsigned key, struct drive *d)
 {
-	char **text = key == KEY_NAME ? &d->name : &d->title;
-
-	if (key >= KEY_NUMBERS)
-		return yaml_doc_number(doc, value, keys[key], 0, 1e6, number_of(d, key));
-	return yaml_doc_text(doc, value, keys[key], text);
+	if (key == KEY_NAME)
+		return yaml_doc_text(doc, value, keys[key], &d->name);
+	if (key == KEY_TITLE)
+		return yaml_doc_text(doc, value, keys[key], &d->title);
+	return yaml_doc_number(doc, value, keys[key], 0, 1e6, number_of(d, key));
 }
 
 /* What a drive must have, and what follows from it. */

@@ -161,7 +161,7 @@ int places_find(
 
 	if (!range)
 		return 0;
-	for (int i = 0; command[i] && i < PROGRAMS_MAX; i++) {
+	for (int i = 0; i < PROGRAMS_MAX && command[i]; i++) {
 		struct strbuf sb = {0};
 		const struct stack_place *lacks;
 		int r;

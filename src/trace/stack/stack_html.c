@@ -263,7 +263,8 @@ static void write_waterfall(FILE *out)
 	      "<button type=\"button\" id=\"before\">previous</button> "
 	      "<button type=\"button\" id=\"after\">next</button></span>"
 	      "<h2 id=\"fall-title\">Call</h2>\n<p class=\"hint\" id=\"fall-text\"></p>\n"
-	      "<div class=\"scroll tall\"><table class=\"fall\"><thead><tr><th class=\"left\">what it "
+	      "<div class=\"scroll tall\"><table class=\"fall\"><thead><tr><th class=\"left\">what "
+	      "it "
 	      "became</th><th>begins</th><th>takes</th><th></th></tr></thead>"
 	      "<tbody id=\"fall\"></tbody></table></div><p class=\"hint\" id=\"fall-more\"></p>"
 	      "</section>\n",
