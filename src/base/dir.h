@@ -27,7 +27,7 @@ int dir_make(const char *path, mode_t mode, struct lp_err *err);
 int dir_create_file(int dir, const char *name, mode_t mode);
 
 /* Open a file that is there, with O_RDONLY or O_RDWR; never waits. -ELOOP: it is a symbolic link,
- * -EINVAL: it is no regular file. */
+ * -EINVAL: it is not a regular file. */
 int dir_open_file(int dir, const char *name, int flags);
 
 /* The same of a file that is written to: -EPERM if it belongs to another user, -EMLINK if it has

@@ -113,7 +113,7 @@ int file_open_input(const char *path, int flags, struct lp_err *err)
 	int fd = open_input(path, flags);
 
 	if (fd == -EINVAL)
-		return lp_err_set(err, fd, "cannot open %s: it is no regular file", path);
+		return lp_err_set(err, fd, "cannot open %s: it is not a regular file", path);
 	return fd < 0 ? lp_err_sys(err, fd, "cannot open %s", path) : fd;
 }
 
@@ -123,7 +123,7 @@ int file_slurp(const char *path, size_t max, char **ret_data, size_t *ret_size, 
 	int r = fd < 0 ? fd : slurp_fd(fd, max, ret_data, ret_size);
 
 	if (fd == -EINVAL)
-		return lp_err_set(err, fd, "cannot read %s: it is no regular file", path);
+		return lp_err_set(err, fd, "cannot read %s: it is not a regular file", path);
 	return r < 0 ? lp_err_sys(err, r, "cannot read %s", path) : 0;
 }
 

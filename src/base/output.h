@@ -17,7 +17,7 @@ struct output {
 	int fd; /* to write to */
 	int dir;
 	char *name, *temporary; /* in the directory */
-	bool open, direct;	/* direct: it is no regular file */
+	bool open, direct;	/* direct: it is not a regular file */
 };
 
 /* Begin: `o->fd` can be written to. */

@@ -156,7 +156,7 @@ const struct command command_check = {
 		       "damaged stretch "
 		       "it says which bytes and which seconds are lost. A block that a killed "
 		       "recorder left "
-		       "unfinished at the end of a file is no damage.\n\n"
+		       "unfinished at the end of a file is not damage.\n\n"
 		       "With --repair every intact block is copied to a new file, which is sound; "
 		       "the damaged "
 		       "file stays as it is.",

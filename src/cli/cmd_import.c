@@ -285,7 +285,7 @@ static int run(
 	if (!im.opt->output)
 		r = lp_err_set(err, -EINVAL, "say with -o DIR where the archive goes");
 	else if (im.opt->name && (!im.opt->name[0] || strchr(im.opt->name, '/')))
-		r = lp_err_set(err, -EINVAL, "'%s' is no part of a file name", im.opt->name);
+		r = lp_err_set(err, -EINVAL, "'%s' cannot be part of a file name", im.opt->name);
 	if (r == 0)
 		r = meanings_parse(&im.meanings, im.opt->worse.items, im.opt->worse.n, err);
 	if (r == 0)

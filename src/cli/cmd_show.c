@@ -42,7 +42,7 @@ static const struct option_def options[] = {
 		"metrics are the raw columns of the archive (rd_ios, ...), as they were counted"},
 	TIME_OPTIONS(struct show_options),
 	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
-		"put values on a grid of this step; all work between is counted [that of the "
+		"put values on a grid of this step; all work in between counts [that of the "
 		"data]"},
 	{"csv", 0, OPTION_FLAG, AT(csv), NULL,
 		"values as CSV: time,component,metric,value (which limpet reads again)"},

@@ -33,14 +33,15 @@ struct watch_options {
 
 static const struct option_def options[] = {
 	{"topology", 't', OPTION_STRING, AT(topology), "FILE",
-		"what is attached to what, and who is whose peer (see limpet-topology(1))"},
+		"topology file: which components are peers, and what they share (see "
+		"limpet-topology(1))"},
 	{"expect", 0, OPTION_STRING, AT(expect), "FILE",
 		"the servers that must be there, one per line [those that the topology lists]"},
 	{"state", 0, OPTION_STRING, AT(state), "FILE",
 		"where 'limpet ack', 'mute' and 'clear' keep their notes [$LIMPET_STATE, or the "
 		"user's own]"},
 	{"past", 0, OPTION_SPAN, AT(past_us), "SPAN",
-		"begin with so much of what is there already [1h]"},
+		"begin with this much of the existing data [1h]"},
 	{"for", 0, OPTION_SPAN, AT(end_after_us), "SPAN", "end after this time [never]"},
 	COLOUR_OPTION(AT(colour)),
 	{"utc", 0, OPTION_FLAG, AT(utc), NULL, "UTC instead of local time (TZ)"},

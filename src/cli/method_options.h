@@ -23,7 +23,7 @@ struct method_options {
 		"[" METHOD_DEFAULT "]"},                                                           \
 		{"service-method", 0, OPTION_STRING, offsetof(type, method.service), "NAME",       \
 			"how service times of system calls are compared: series (each second "     \
-			"with the median of the peers), or as all else by what --method says "     \
+			"with the median of the peers), or like everything else, by --method "     \
 			"[series]"},                                                               \
 		{"win-size", 0, OPTION_STRING, offsetof(type, method.win_size), "N",               \
 			"samples per window [the method's: kl 64, cdf 60]"},                       \
@@ -35,7 +35,7 @@ struct method_options {
 			"a suspect is anomalous in N of the last 2N-1 windows [3]"},               \
 	{                                                                                          \
 		"downsample", 0, OPTION_SPAN, offsetof(type, method.downsample_us), "SPAN",        \
-			"put values on a grid of this step first; all work between is counted "    \
+			"first put values on a grid of this step; all work in between counts "     \
 			"[that of the data, or 15 s where there are hours of it]"                  \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */

@@ -47,7 +47,7 @@ static void print_entry(const struct state_entry *e, bool undone)
 	else if (e->verb == STATE_ACK)
 		printf("acknowledged\n");
 	else if (e->verb == STATE_CLEAR)
-		printf("cleared: what was before %s counts no more\n", time_format(e->at_us, text));
+		printf("cleared: data before %s no longer counts\n", time_format(e->at_us, text));
 	else if (e->until_us)
 		printf("muted until %s\n", time_format(e->until_us, text));
 	else

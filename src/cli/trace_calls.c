@@ -157,7 +157,7 @@ static int run(
 static const struct example examples[] = {
 	{"trace calls -d 30s",
 		"which functions are called, and how long they take, for half a minute"},
-	{"trace calls --budget 2%", "counting may take 2% of a CPU: switch off what is dear"},
+	{"trace calls --budget 2%", "limit counting to 2% of a CPU"},
 	{"record --collect calls -o /var/lib/limpet", "the same for good, for 'limpet diagnose'"},
 	{NULL, NULL},
 };

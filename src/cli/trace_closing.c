@@ -183,7 +183,7 @@ static void print_command(FILE *out, const struct trace_session_config *config, 
 	if (!config->trace.targets.command)
 		return;
 	if (status < 0)
-		fputs("the command goes on without limpet\n", out);
+		fputs("the command continues without limpet\n", out);
 	else if (WIFSIGNALED(status))
 		fprintf(out, "the command was ended by %s\n", signal_name(WTERMSIG(status), name));
 	else

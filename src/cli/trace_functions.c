@@ -51,7 +51,7 @@ static int pid_parse(const char *text, pid_t *ret, struct lp_err *err)
 	long pid = strtol(text, &end, 10);
 
 	if (end == text || *end || pid < 1 || pid > INT_MAX)
-		return lp_err_set(err, -EINVAL, "--pid: '%s' is no process", text);
+		return lp_err_set(err, -EINVAL, "--pid: '%s' is not a process", text);
 	*ret = (pid_t)pid;
 	return 0;
 }

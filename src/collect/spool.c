@@ -132,8 +132,8 @@ static void spool_tell(struct spool *s, int r, const struct item *it, const stru
 	}
 	pthread_mutex_unlock(&s->mutex);
 	if (r < 0 && !was_failing)
-		lp_warn_raise(s->config.warn, "%s; sampling goes on and writing is tried again",
-			err->text);
+		lp_warn_raise(s->config.warn,
+			"%s; sampling continues, and limpet tries to write again", err->text);
 	if (r == 0 && was_failing)
 		lp_warn_raise(
 			s->config.warn, "writing works again; %" PRIu64 " samples were lost", lost);

@@ -82,7 +82,7 @@ static void expire(struct spool_file *f, int64_t now_us)
 	if (r == 0 && result.n_waiting && !f->waiting_told)
 		lp_warn_raise(c->warn,
 			"archives older than --keep stay until the clock has been right for a day: "
-			"there are no samples yet that bear it out");
+			"no samples confirm it yet");
 	f->bytes_elsewhere = result.bytes;
 	f->waiting_told = result.n_waiting;
 	f->expire_told = r < 0;

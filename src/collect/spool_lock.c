@@ -89,7 +89,7 @@ int spool_lock_take(
 			"another recorder writes '%s' files in %s (choose another --name or -o)",
 			name, dir);
 	if (r == -ELOOP || r == -EINVAL)
-		return lp_err_set(err, r, "cannot lock %s: it is no regular file", path);
+		return lp_err_set(err, r, "cannot lock %s: it is not a regular file", path);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot write to %s", dir);
 	spool_lock_release(l);

@@ -394,7 +394,8 @@ static int classes_tell(struct lp_verdict *v, const struct two_classes *c)
 	if (high.failed || low.failed)
 		return -ENOMEM;
 	return verdict_unknown(v,
-		"the components of '%s' are two classes, and which one is right cannot be told: in "
+		"the components of '%s' are two classes, and limpet cannot say which one is right: "
+		"in "
 		"%s, %zu of them take %.1f times as long as the other %zu (the slower ones: %s; "
 		"the others: %s)",
 		c->g->name, c->f->metric, c->cut.n_high,

@@ -280,8 +280,8 @@ static int note_ends(struct lp_verdict *v)
 		return 0;
 	return lp_verdict_note(v,
 		"%u connection%s of unknown direction, such as %s: those that observers open and "
-		"those that they accept are peers of each other then; end names with :out and "
-		":in to tell them apart",
+		"those that they accept are peers of each other then; end names with :out and :in "
+		"to distinguish them",
 		n, n == 1 ? " is" : "s are", v->components[first]->text);
 }
 

@@ -25,7 +25,7 @@
 #define STRETCH_LEAST 2
 #define MAD_SIGMA 1.4826
 #define OBSERVERS_LEAST 3
-/* From this share of the observers on, which are right cannot be told. */
+/* From this share of the observers on, limpet cannot say which are right. */
 #define MANY 0.4
 /* A component has its part in it if it changed by this much of what its observer did. */
 #define OWN_PART 0.5
@@ -342,7 +342,7 @@ static int little_tell(const struct wholes *s, const struct work_feature *f, uin
 	const struct slow_time *t)
 {
 	return lp_verdict_note(s->v,
-		"%s as a whole became %.1f times as slow in %s as it was beside the other "
+		"%s as a whole became %.1f times as slow in %s as before, relative to the other "
 		"observers, which is too little to accuse it",
 		observer_name(s, observer), exp(t->off), f->metric);
 }
@@ -350,8 +350,8 @@ static int little_tell(const struct wholes *s, const struct work_feature *f, uin
 static int many_tell(const struct wholes *s, const struct work_feature *f, uint32_t n_slow)
 {
 	return verdict_unknown(s->v,
-		"%u of %u observers became slow as wholes in %s, the others did not: which are "
-		"right cannot be told",
+		"%u of %u observers became slow as wholes in %s, the others did not: limpet cannot "
+		"say which are right",
 		n_slow, s->n, f->metric);
 }
 

@@ -14,7 +14,7 @@
 
 static int bad(struct lp_err *err, const char *name, const char *what)
 {
-	return lp_err_set(err, -EBADMSG, "%s: this is no verdict of limpet: %s", name, what);
+	return lp_err_set(err, -EBADMSG, "%s: this is not a verdict of limpet: %s", name, what);
 }
 
 static int no_memory(struct lp_err *err, const char *name)
@@ -29,8 +29,8 @@ static int array_of(
 	*ret = json_object_get(object, key);
 	if (json_is_array(*ret))
 		return 0;
-	return lp_err_set(err, -EBADMSG, "%s: this is no verdict of limpet: it has no list \"%s\"",
-		name, key);
+	return lp_err_set(err, -EBADMSG,
+		"%s: this is not a verdict of limpet: it has no list \"%s\"", name, key);
 }
 
 static int take_components(
@@ -108,7 +108,7 @@ static int take_suspects(struct score_suspects *list, const json_t *root, const 
 
 	if (items && !json_is_array(items))
 		return lp_err_set(err, -EBADMSG,
-			"%s: this is no verdict of limpet: \"%s\" is no list", name, key);
+			"%s: this is not a verdict of limpet: \"%s\" is no list", name, key);
 	json_array_foreach(items, i, item)
 	{
 		r = take_suspect(list, item, name, err);

@@ -296,7 +296,7 @@ static int check_file(const struct stat *st, const char *path, struct lp_err *er
 		return lp_err_set(
 			err, -EMLINK, "cannot open %s: the file has another name, too", path);
 	if (S_ISFIFO(st->st_mode))
-		return lp_err_set(err, -EINVAL, "cannot open %s: it is no regular file", path);
+		return lp_err_set(err, -EINVAL, "cannot open %s: it is not a regular file", path);
 	return 0;
 }
 

@@ -164,7 +164,7 @@ static int disk_take(
 	enum parse_result r = parse_diskstats_line(&line, &disk);
 
 	if (r == PARSE_BAD)
-		text_fault(t, "this is no line of /proc/diskstats");
+		text_fault(t, "this is not a line of /proc/diskstats");
 	if (r != PARSE_OK)
 		return 0;
 	snprintf(name, sizeof(name), "%.*s", (int)disk.len, disk.name);
@@ -179,7 +179,7 @@ static int net_take(struct collectl *c, struct text_source *t, const char *line,
 	enum parse_result r = parse_netdev_line(&line, &net);
 
 	if (r == PARSE_BAD)
-		text_fault(t, "this is no line of /proc/net/dev");
+		text_fault(t, "this is not a line of /proc/net/dev");
 	if (r != PARSE_OK)
 		return 0;
 	snprintf(name, sizeof(name), "%.*s", (int)net.len, net.name);
@@ -353,7 +353,7 @@ static const struct text_format format = {
 	.state_size = sizeof(struct collectl),
 	.line = line_take,
 	.release = collectl_release,
-	.nothing = "there are no disks or network interfaces in this file of collectl; it wants "
+	.nothing = "there are no disks or network interfaces in this file of collectl; run it with "
 		   "'-sDN'",
 };
 

@@ -435,7 +435,7 @@ static const struct option_def csv_option_defs[] = {
 	{"time", 0, OPTION_STRING, offsetof(struct csv_options, time), "COL",
 		"column that holds the time [time]"},
 	{"component", 0, OPTION_STRING, offsetof(struct csv_options, component), "TEMPLATE",
-		"how to make the component's name observer/kind:name from the columns of a row, "
+		"how to make a component's name, observer/kind:name, from the columns of a row, "
 		"for "
 		"instance '{host}/disk:{disk_id}'; {dir}, {dir2} and {file} come from the path "
 		"[{component}]"},
@@ -448,7 +448,7 @@ static const struct option_def csv_option_defs[] = {
 	{"zone", 0, OPTION_STRING, offsetof(struct csv_options, zone), "ZONE",
 		"the zone of times that name none: Europe/Berlin, +02:00 or local [UTC]"},
 	{"unit", 0, OPTION_LIST, offsetof(struct csv_options, units), "METRIC=UNIT,...",
-		"what the values of a metric are in, so that reports can say it: ms, s, bytes, "
+		"unit of a metric's values, for reports: ms, s, bytes, "
 		"bytes/s, %, or any other word; may be given several times"},
 	{"separator", 0, OPTION_STRING, offsetof(struct csv_options, separator), "C",
 		"character between fields: , ; | or tab [what the first line has]"},
@@ -462,9 +462,9 @@ static const struct option_def csv_option_defs[] = {
 
 const struct importer importer_csv = {
 	.name = "csv",
-	.summary = "comma-separated values, one sample a line",
+	.summary = "comma-separated values, one sample per line",
 	.description =
-		"Reads text files with one sample a line. Without options the long form is "
+		"Reads text files with one sample per line. Without options the long form is "
 		"expected, the columns time, component, metric and value in any order under a "
 		"header with these names, or in this order without a header:\n"
 		"\n"

@@ -113,7 +113,7 @@ static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
 			"%s is a compressed archive: archives are read as they are, unpack it",
 			path);
 	if (n == -ESPIPE)
-		return lp_err_set(err, -EINVAL, "cannot read %s: it is no regular file", path);
+		return lp_err_set(err, -EINVAL, "cannot read %s: it is not a regular file", path);
 	if (n < 0)
 		return lp_err_sys(err, (int)n, "cannot read %s", path);
 	if ((n >= 4 && !memcmp(head, "\x89LPA", 4)) || has_suffix(path, LP_ARCHIVE_SUFFIX))

@@ -193,7 +193,7 @@ static int line_read(struct text_source *t, struct lp_err *err)
 	t->number++;
 	if ((size_t)n > LINE_MAX_BYTES || strlen(t->line) != (size_t)n)
 		return lp_err_set(
-			err, -EBADMSG, "%s: line %" PRIu64 " is no text", t->base.path, t->number);
+			err, -EBADMSG, "%s: line %" PRIu64 " is not text", t->base.path, t->number);
 	while (n && (t->line[n - 1] == '\n' || t->line[n - 1] == '\r'))
 		t->line[--n] = '\0';
 	r = t->format->line(t->state, t, t->line, err);

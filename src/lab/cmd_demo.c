@@ -54,7 +54,7 @@ static const struct option_def options[] = {
 	{"fault", 0, OPTION_STRING, AT(fault), "FAULT[:STRENGTH]",
 		"how to break it ('limpet lab inject --list' shows all) [slow-disk:6]"},
 	{"on", 0, OPTION_STRING, AT(on), "SERVER", "what to break, s1 to s5 [one at random]"},
-	{"name", 0, OPTION_STRING, AT(name), "NAME", "what the lab is called meanwhile [demo]"},
+	{"name", 0, OPTION_STRING, AT(name), "NAME", "name of the lab [demo]"},
 	{"html", 0, OPTION_STRING, AT(html), "FILE",
 		"where to keep the report [" REPORT_DEFAULT ", in this directory]"},
 	{NULL},
@@ -335,7 +335,7 @@ const struct command command_demo = {
 	.description =
 		"Builds a small parallel file system on this machine ('limpet lab'), lets clients "
 		"write, records all of it, breaks one server, and diagnoses what was recorded "
-		"every few seconds until somebody is named, which takes about a minute. With "
+		"every few seconds until a server is named, which takes about a minute. With "
 		"--page a collector ('limpet serve') reads the same recordings, and the address of "
 		"its page is printed: the fleet, the incident and the plots appear as it happens. "
 		"Then everything but the report is removed again, also after Ctrl-C. Needs root "

@@ -52,7 +52,8 @@ int disk_trouble_parse(const char *text, struct disk_shown *ret, struct lp_err *
 	rest = read_number(rest, " stall ", &s.stall_every_ms);
 	rest = read_number(rest, " ", &s.stall_for_ms);
 	if (!rest)
-		return lp_err_set(err, -EBADMSG, "the disk does not tell how it is: '%.64s'", text);
+		return lp_err_set(
+			err, -EBADMSG, "the disk does not report its state: '%.64s'", text);
 	*ret = s;
 	return 0;
 }

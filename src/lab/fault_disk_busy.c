@@ -27,7 +27,7 @@ static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err 
 extern const struct fault fault_disk_busy;
 const struct fault fault_disk_busy = {
 	.name = "disk-busy",
-	.summary = "somebody else keeps its disk busy, unseen from the server",
+	.summary = "its disk is kept busy from outside, invisibly to the server",
 	.diagnosis = "disk-busy",
 	.strength = "percent of its time",
 	.strength_default = 65,

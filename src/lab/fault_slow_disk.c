@@ -27,7 +27,7 @@ static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err 
 extern const struct fault fault_slow_disk;
 const struct fault fault_slow_disk = {
 	.name = "slow-disk",
-	.summary = "every request takes its disk so many times as long",
+	.summary = "its disk takes that many times as long per request",
 	.diagnosis = "disk-busy",
 	.strength = "times as long",
 	.strength_default = 4,

@@ -314,7 +314,7 @@ static int line_phases(struct parser *p, char **words, struct lp_err *err)
 	}
 	if (us[1] < US_PER_SEC || us[2] < US_PER_SEC)
 		return lp_err_set(
-			err, -EINVAL, "the clean and the fault phase take a second at least");
+			err, -EINVAL, "the clean and the fault phase take at least a second");
 	memcpy(p->phases_us, us, sizeof(us));
 	return 0;
 }

@@ -24,7 +24,7 @@ static const struct option_def options[] = {
 	{"control", 0, OPTION_STRING, AT(control), "SOCKET", "where it takes orders"},
 	{"size", 0, OPTION_BYTES, AT(size_bytes), "BYTES", "size of the disk"},
 	{"bandwidth", 0, OPTION_BYTES, AT(bandwidth_bytes), "BYTES",
-		"bytes that it transfers a second [30000000]"},
+		"bytes per second that it transfers [30000000]"},
 	{"seek-min", 0, OPTION_SPAN, AT(seek_min_us), "SPAN", "shortest seek [2ms]"},
 	{"seek-max", 0, OPTION_SPAN, AT(seek_max_us), "SPAN", "longest seek [6ms]"},
 	{"seed", 0, OPTION_UINT, AT(seed), "N", "seed of all that is random in it [0]"},

@@ -290,7 +290,7 @@ static int run_it(const struct run_options *opt, const struct plan *p, struct lp
 		fputs("\r\033[K", stderr);
 	if (r == -EINTR)
 		return lp_err_set(err, r,
-			"interrupted after %u of %u experiments; the same command goes on",
+			"interrupted after %u of %u experiments; the same command continues",
 			result.done + result.skipped, p->n_experiments);
 	if (r < 0)
 		return r;

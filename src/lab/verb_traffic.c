@@ -14,7 +14,7 @@ static const struct option_def options[] = {
 	{"send", 0, OPTION_STRING, offsetof(struct traffic_options, send), "ADDRESS:PORT",
 		"send zeros there"},
 	{"connections", 0, OPTION_UINT, offsetof(struct traffic_options, connections), "N",
-		"over so many connections [1]"},
+		"number of connections [1]"},
 	{NULL},
 };
 

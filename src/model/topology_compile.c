@@ -141,8 +141,7 @@ static int attribute_check(const struct maker *m, const char *name, unsigned lin
 			"'%s' comes from the component's name and cannot be set by a rule", name);
 	if (!topology_is_word(name, strlen(name)))
 		return fail(m, line,
-			"'%.64s' is no name of an attribute: letters, digits, - and _ make one",
-			name);
+			"'%.64s' is not a name for an attribute (letters, digits, - and _)", name);
 	return 0;
 }
 

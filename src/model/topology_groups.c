@@ -199,9 +199,9 @@ int topology_refuse_small(struct lp_peer_group *g)
 
 	if (g->n_members >= MEMBERS_MIN)
 		return 0;
-	why = g->n_members == 1
-		? "1 component: it has nobody to be compared with; at least 3 are needed"
-		: "2 components: with two, nobody can say which one is off; at least 3 are needed";
+	why = g->n_members == 1 ? "1 component has no peers; a comparison needs at least 3"
+				: "of 2 components it is impossible to say which one is off; a "
+				  "comparison needs at least 3";
 	g->refused = strdup(why);
 	return g->refused ? 0 : -ENOMEM;
 }

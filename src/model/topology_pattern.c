@@ -69,8 +69,8 @@ static int brace_parse(const char **text, char **ret_word, struct lp_err *err)
 	if (word[len] != '}')
 		return lp_err_set(err, -EINVAL, "'{' without '}'");
 	if (!topology_is_word(word, len))
-		return lp_err_set(err, -EINVAL,
-			"'{%.*s}' is no name: letters, digits, - and _ make one", (int)len, word);
+		return lp_err_set(err, -EINVAL, "'{%.*s}' is not a name (letters, digits, - and _)",
+			(int)len, word);
 	*ret_word = strndup(word, len);
 	*text = word + len + 1;
 	return *ret_word ? 0 : lp_err_sys(err, -ENOMEM, "cannot compile a pattern");
@@ -274,7 +274,7 @@ int text_part_find(
 
 	if (capture < 0 && own < 0)
 		return lp_err_set(
-			err, -EINVAL, "'{%.64s}' is no capture of the rule's match", name);
+			err, -EINVAL, "'{%.64s}' is not a capture of the rule's match", name);
 	*ret = (struct text_part){.type = capture >= 0 ? TEXT_CAPTURE : TEXT_OWN,
 		.number = (unsigned)(capture >= 0 ? capture : own)};
 	return 0;

@@ -114,8 +114,8 @@ static int column_add(
 
 	if (!topology_is_word(name, strlen(name)))
 		return lp_err_set(err, -EINVAL,
-			"%s:%u: column %zu is called '%.64s', which is no name: letters, digits, - "
-			"and _ make one",
+			"%s:%u: column %zu is called '%.64s', which is not a name (letters, "
+			"digits, - and _)",
 			r->name, r->line, r->n_columns + 1, name);
 	rc = text_part_find(p, name, &part, NULL) == 0 ? key_add(r, part) : attribute_add(r, name);
 	r->n_columns++;
@@ -226,7 +226,7 @@ int topology_table_parse(const char *text, size_t len, const char *name, const s
 	if (!t || !t->text)
 		return lp_err_sys(err, -ENOMEM, "cannot read %s", name);
 	if (strlen(t->text) != len)
-		return lp_err_set(err, -EINVAL, "%s: byte %zu is 0: this is no text", name,
+		return lp_err_set(err, -EINVAL, "%s: byte %zu is 0: this is not text", name,
 			strlen(t->text) + 1);
 	r.rest = t->text;
 	rc = header_parse(&r, p, err);

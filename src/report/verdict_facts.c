@@ -347,7 +347,7 @@ void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v)
 	if (!refused || refused == v->n_groups)
 		return;
 	counts = count_members(v, false);
-	strbuf_puts(sb, "not checked, for want of peers: ");
+	strbuf_puts(sb, "not checked, because they have no peers: ");
 	add_kinds(sb, &counts);
 }
 

@@ -79,7 +79,7 @@ uint32_t verdict_n_judged(const struct lp_verdict *v);
  * disks". */
 void verdict_add_well(struct strbuf *sb, const struct lp_verdict *v);
 
-/* "not checked, for want of peers: 1 disk and 1 network interface", or nothing. */
+/* "not checked, because they have no peers: 1 disk and 1 network interface", or nothing. */
 void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v);
 
 /* "Muted, and still out of step: fs1/disk:sdh.", of about `max` components. */

@@ -83,7 +83,7 @@ int bpf_targets_scan(struct bpf_tracer *t, bool all, struct lp_err *err)
 	if (all && t->cgroup) {
 		r = proc_each_in_cgroup(t->cgroup, target_add, t);
 		if (r < 0 && r != -ENOENT && r != -ENODEV)
-			return lp_err_sys(err, r, "cannot read who is in %s", t->cgroup);
+			return lp_err_sys(err, r, "cannot read the processes of %s", t->cgroup);
 	}
 	if (all && t->n_comms)
 		r = proc_each("/proc", target_add_by_name, t);

@@ -259,7 +259,8 @@ static int try_on(pid_t child, struct lp_err *err)
 	r = ptrace(PTRACE_GET_SYSCALL_INFO, child, (void *)sizeof(info), &info) < 0 ? -errno : 0;
 	if (r < 0)
 		return lp_err_set(err, -EOPNOTSUPP,
-			"this kernel's ptrace does not tell of system calls (Linux 5.3 does)");
+			"ptrace of this kernel does not report system calls (that of Linux 5.3 "
+			"does)");
 	return 0;
 }
 

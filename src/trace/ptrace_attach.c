@@ -150,7 +150,7 @@ int tracer_attach(struct ptrace_tracer *t, struct lp_err *err)
 	r = look(t);
 	if (r < 0)
 		return lp_err_sys(
-			err, r, "%s is no control group that can be read", targets->cgroup);
+			err, r, "%s is not a control group that can be read", targets->cgroup);
 	if (targets->command)
 		return tracer_start(t, err);
 	/* Who looks for names that only others use would wait for ever. */

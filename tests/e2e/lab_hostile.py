@@ -118,7 +118,7 @@ def test_devices(directory):
     refused(path, "too large")
     os.unlink(path)
     os.mkfifo(path)
-    refused(path, "no regular file")
+    refused(path, "not a regular file")
 
 
 def test_names(directory):

@@ -19,7 +19,7 @@ OPTIONS = ("--interval", "100ms", "--name", "d", "--json", "--quiet", "--collect
 FAST = (*OPTIONS, "--flush", "100ms")
 # So much waits in the queue that a busy machine is no reason to lose any.
 SLOW = (*OPTIONS, "--flush", "2s")
-FAILS, WORKS = "sampling goes on", "writing works again"
+FAILS, WORKS = "sampling continues", "writing works again"
 APART = "LIMPET_DISKS_APART"
 root = None
 

@@ -201,7 +201,7 @@ def test_usage(directory):
     path = os.path.join(directory, "x.lpa")
     bad(2, "name a process and its functions", "trace", "functions", "-p", "1", "-o", path)
     bad(2, "name a process and its functions", "trace", "functions", "--functions", "x", "-o", path)
-    bad(2, "'x' is no process", "trace", "functions", "-p", "x", "--functions", "x", "-o", path)
+    bad(2, "'x' is not a process", "trace", "functions", "-p", "x", "--functions", "x", "-o", path)
     bad(2, "'y' is not understood", "trace", "functions", "y")
     bad(2, "--interval must be", "trace", "functions", "-p", "1", "--functions", "x", "-i", "1ms")
     bad(2, "cannot look at process", "trace", "functions", "-p", "2147483647", "--functions", "x", "-o", path)

@@ -223,7 +223,7 @@ static void test_open_input(void **state)
 	(void)state;
 	assert_int_equal(mkfifo("x", 0600), 0);
 	assert_int_equal(file_open_input("x", O_RDONLY, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "no regular file"));
+	assert_non_null(strstr(err.text, "not a regular file"));
 	assert_int_equal(file_slurp("x", 100, &text, &size, &err), -EINVAL);
 	assert_int_equal(file_open_input("x", O_RDWR, &err), -EINVAL);
 	assert_int_equal(file_open_input("/tmp", O_RDONLY, &err), -EISDIR);

@@ -257,7 +257,7 @@ static void test_fails_and_recovers(void **state)
 	bench_close(&b, &st);
 	assert_int_equal(st.samples_written, 5 * PER_BATCH);
 	assert_int_equal(st.samples_lost, 0);
-	assert_int_equal(heard_count(&p->heard, "sampling goes on"), 1);
+	assert_int_equal(heard_count(&p->heard, "sampling continues"), 1);
 	assert_int_equal(heard_count(&p->heard, "works again; 0 samples were lost"), 1);
 	assert_in_order(dir, "2024-03-01T12:00:05Z", 4 * PER_BATCH);
 }

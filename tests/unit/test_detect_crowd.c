@@ -124,7 +124,7 @@ static void test_two_classes(void **state)
 		classes_check(n, 0, 1, 0, 1);
 	classes_check(10, 0, 1, 0, 0);
 	classes_fill(&r, 5, 0, 1);
-	assert_non_null(strstr(r.verdict->unknown[0], "which one is right cannot be told"));
+	assert_non_null(strstr(r.verdict->unknown[0], "limpet cannot say which one is right"));
 	assert_non_null(strstr(r.verdict->unknown[0], "5 of them take 3."));
 	for (uint32_t i = 0; i < r.verdict->n_components; i++)
 		assert_non_null(strstr(r.verdict->unknown[0], r.verdict->components[i]->text));

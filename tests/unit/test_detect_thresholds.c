@@ -134,7 +134,7 @@ static void test_bad_lines(void **state)
 {
 	(void)state;
 	bad("", "f.thr: the file is empty");
-	bad("await a 1\n", "f.thr:1: this is no file of thresholds");
+	bad("await a 1\n", "f.thr:1: this is not a file of thresholds");
 	bad("limpet thresholds 4\n", "f.thr:1: these thresholds are of version 4, and this limpet");
 	bad("limpet thresholds 11\n", "f.thr:1: these thresholds are of version 11, and this");
 	bad("limpet thresholds x\n", "'x' is no version");
@@ -257,7 +257,7 @@ static void test_weights(void **state)
 		"weight  samples  glusterfsd:posix.so:posix_readv  2.5\n\nend 3\n"));
 	assert_true(function_weights_get(w, "samples", "glusterfsd:posix.so:posix_readv") == 2.5);
 	assert_true(function_weights_get(w, "samples", "a b:c") == 0);
-	bad(HEAD3 "weight samples a -1\nend\n", "f.thr:8: '-1' is no weight");
+	bad(HEAD3 "weight samples a -1\nend\n", "f.thr:8: '-1' is not a weight");
 	bad(HEAD3 "weight samples a 1e9\nend\n", "f.thr:8: want 'weight METRIC FUNCTION");
 	bad(HEAD3 "weight samples a 1\nweight samples a 1\nend\n",
 		"f.thr:9: samples of a has a weight already");
@@ -275,7 +275,7 @@ static void test_bad_numbers(void **state)
 		char text[300], want[80];
 
 		snprintf(text, sizeof(text), HEAD "await a %s\nend\n", numbers[i]);
-		snprintf(want, sizeof(want), "f.thr:8: '%s' is no threshold", numbers[i]);
+		snprintf(want, sizeof(want), "f.thr:8: '%s' is not a threshold", numbers[i]);
 		bad(text, want);
 	}
 }
@@ -308,7 +308,7 @@ static void test_cut_off(void **state)
 	bad(HEAD "await a/disk:1 1.5\n", "f.thr:8: the file is cut off");
 	bad(HEAD "await a/disk:1 1.5\nend 2\n",
 		"f.thr:9: there should be 2 thresholds and there are 1");
-	bad(HEAD "await a/disk:1 1.5\nend two\n", "'two' is no number of thresholds");
+	bad(HEAD "await a/disk:1 1.5\nend two\n", "'two' is not a number of thresholds");
 	bad(HEAD "end\nawait a/disk:1 1.5\n", "f.thr:9: there is more behind 'end'");
 }
 

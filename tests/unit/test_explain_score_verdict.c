@@ -20,7 +20,7 @@ static void test_bad(void **state)
 	bad("", "v.json:1:0: ");
 	bad("{\n\"groups\": [", "v.json:2:11: ");
 	bad("{\"groups\":[],\n \"suspects\":[}\n", "v.json:2:14: ");
-	bad("[]", "v.json: this is no verdict of limpet: it is no object");
+	bad("[]", "v.json: this is not a verdict of limpet: it is no object");
 	bad("{}", "it has no list \"groups\"");
 	bad("{\"groups\":[]}", "it has no list \"suspects\"");
 	bad("{\"groups\":{},\"suspects\":[]}", "it has no list \"groups\"");

@@ -75,7 +75,7 @@ static void test_named_files_must_be_known(void **state)
 	assert_int_equal(open_fails(temp_path("nosuch"), &err), -ENOENT);
 	assert_int_equal(mkfifo(temp_path("fifo"), 0600), 0);
 	assert_int_equal(open_fails(temp_path("fifo"), &err), -EINVAL);
-	assert_non_null(strstr(err.text, "it is no regular file"));
+	assert_non_null(strstr(err.text, "it is not a regular file"));
 	assert_int_equal(open_fails(temp_text("README", "hello\n"), &err), -ENOMSG);
 	assert_non_null(strstr(err.text, "README"));
 	assert_int_equal(open_fails(temp_text("nothing", ""), &err), -ENOMSG);

@@ -32,9 +32,9 @@ static void test_bad(void **state)
 	check_bad(
 		HEAD "      - {metric: a}\n", "m.yaml:6: a metric wants a 'metric' and a 'column'");
 	check_bad(HEAD "      - {metric: a-b, column: c}\n",
-		"m.yaml:6: 'a-b' is no name of a metric");
+		"m.yaml:6: 'a-b' is not the name of a metric");
 	check_bad(HEAD "      - {metric: a, column: \"x,y\"}\n",
-		"m.yaml:6: 'x,y' is no name of a column");
+		"m.yaml:6: 'x,y' is not the name of a column");
 	check_bad(HEAD "      - {metric: a, column: c, scale: 0}\n",
 		"m.yaml:6: 'scale' must not be 0");
 	check_bad(HEAD "      - {metric: a, column: c, type: odd}\n",
@@ -45,7 +45,7 @@ static void test_bad(void **state)
 		"m.yaml:6: limpet takes 'c' for something else by its name: choose a 'column' that "
 		"says work (for instance with 'throughput' in it)");
 	check_bad(HEAD "      - {metric: a, column: c, where: {l: \"(\"}}\n",
-		"m.yaml:6: '(' is no regular expression");
+		"m.yaml:6: '(' is not a regular expression");
 	check_bad("version: 1\ngroups:\n  - kind: disk\n    name: \"{d}\"\n    metrics:\n"
 		  "      - {metric: a, per: b, column: rd_ios}\n",
 		"m.yaml:6: 'rd_ios' is a column that limpet records itself: it takes no 'per'");

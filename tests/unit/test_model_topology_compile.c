@@ -229,14 +229,14 @@ static void test_errors_of_rules(void **state)
 	check_error("components:\n- attributes: {a: b}\n  match: 'x['\n",
 		"s.yaml:4: 'x[': '[' without ']', or a range that runs backwards");
 	check_error(RULE "  attributes:\n    c: d{y}\n",
-		"s.yaml:5: '{y}' is no capture of the rule's match");
+		"s.yaml:5: '{y}' is not a capture of the rule's match");
 	check_error(RULE "  attributes: {c: 'd}'}\n", "s.yaml:4: '}' without '{'");
 	check_error(RULE "  attributes: {observer: b}\n",
 		"s.yaml:4: 'observer' comes from the component's name and cannot be set by a rule");
 	check_error(RULE "  attributes: {a b: c}\n",
-		"s.yaml:4: 'a b' is no name of an attribute: letters, digits, - and _ make one");
+		"s.yaml:4: 'a b' is not a name for an attribute (letters, digits, - and _)");
 	check_error(RULE "  attributes: {a: 1}\n  where:\n    y: 1\n",
-		"s.yaml:6: '{y}' is no capture of the rule's match");
+		"s.yaml:6: '{y}' is not a capture of the rule's match");
 	check_error(RULE "  attributes: {a: 1}\n  where: {x: 9-7}\n",
 		"s.yaml:5: the range '9-7' runs backwards");
 	check_error(RULE "  attributes: {a: 1}\n  where: {x: '1,,2'}\n",

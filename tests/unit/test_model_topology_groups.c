@@ -47,9 +47,10 @@ static void test_by_kind(void **state)
 	check_members(&groups[2], "tcp", "5");
 	assert_null(groups[0].refused);
 	assert_string_equal(groups[1].refused,
-		"2 components: with two, nobody can say which one is off; at least 3 are needed");
-	assert_string_equal(groups[2].refused,
-		"1 component: it has nobody to be compared with; at least 3 are needed");
+		"of 2 components it is impossible to say which one is off; a comparison needs at "
+		"least 3");
+	assert_string_equal(
+		groups[2].refused, "1 component has no peers; a comparison needs at least 3");
 	lp_peer_groups_free(groups, n);
 }
 

@@ -86,8 +86,8 @@ static void test_errors(void **state)
 	check_error("", "an empty pattern matches nothing");
 	check_error("a{b", "'a{b': '{' without '}'");
 	check_error("a}b", "'a}b': '}' without '{'");
-	check_error("{a b}", "'{a b}': '{a b}' is no name: letters, digits, - and _ make one");
-	check_error("{}", "'{}': '{}' is no name: letters, digits, - and _ make one");
+	check_error("{a b}", "'{a b}': '{a b}' is not a name (letters, digits, - and _)");
+	check_error("{}", "'{}': '{}' is not a name (letters, digits, - and _)");
 	check_error("{a}/{a}", "'{a}/{a}': '{a}' is there twice");
 	check_error("{component}", "'{component}': '{component}' is always the whole name");
 	check_error("{a}{b}",
@@ -137,7 +137,7 @@ static void test_templates(void **state)
 	check_text("*", "", "a/disk:b", 64, "");
 	assert_int_equal(pattern_compile("a", &p, NULL), 0);
 	assert_int_equal(text_template_compile("x{y}", &p, &t, &err), -EINVAL);
-	assert_string_equal(err.text, "'{y}' is no capture of the rule's match");
+	assert_string_equal(err.text, "'{y}' is not a capture of the rule's match");
 	text_template_release(&t);
 	pattern_release(&p);
 }

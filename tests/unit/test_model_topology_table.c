@@ -82,12 +82,11 @@ static void test_errors(void **state)
 	CHECK_ERROR("\nlun,server\n", "t.csv:2: no column is an attribute");
 	CHECK_ERROR("lun,a,lun\n", "t.csv:1: column 'lun' is there twice");
 	CHECK_ERROR("lun,,a\n",
-		"t.csv:1: column 2 is called '', which is no name: letters, "
-		"digits, - and _ make one");
+		"t.csv:1: column 2 is called '', which is not a name (letters, digits, - and _)");
 	CHECK_ERROR("lun,a\n1,2\n3\n", "t.csv:3: 1 fields where the first line has 2");
 	CHECK_ERROR("lun,a\n1,\"2\"\n", "t.csv:2: fields have no quotes here");
 	CHECK_ERROR("lun,a\n1,2\n01,3\n", "t.csv:3: an earlier line is about the same");
-	CHECK_ERROR("lun,a\n1,\0\n", "t.csv: byte 9 is 0: this is no text");
+	CHECK_ERROR("lun,a\n1,\0\n", "t.csv: byte 9 is 0: this is not text");
 }
 
 static void test_read(void **state)

@@ -35,7 +35,7 @@ int threshold_option_parse(
 			err, -EINVAL, "'%.64s' names no metric (want await=5, or 5)", text);
 	if (!threshold_value_parse(sign ? sign + 1 : text, ret_value))
 		return lp_err_set(err, -EINVAL,
-			"'%.64s' is no threshold: want a number not below 0, as in await=5 or 5",
+			"'%.64s' is not a threshold: want a number not below 0, as in await=5 or 5",
 			text);
 	*ret_metric = TAKE_PTR(metric);
 	return 0;

@@ -120,7 +120,7 @@ static int take_version(struct parse *p, char *const *words, int n)
 {
 	if (n != 3 || strcmp(words[0], "limpet") || strcmp(words[1], "thresholds"))
 		return BAD(p,
-			"this is no file of thresholds (its first line is 'limpet thresholds "
+			"this is not a file of thresholds (its first line is 'limpet thresholds "
 			"%d')",
 			THRESHOLDS_VERSION_PLAIN);
 	if (strspn(words[2], "0123456789") != strlen(words[2]) || *words[2] == '0')
@@ -229,7 +229,7 @@ static int take_row(struct parse *p, char *const *words)
 	if (r < 0)
 		return r;
 	if (!threshold_value_parse(words[2], &value))
-		return BAD(p, "'%.64s' is no threshold: want a number not below 0", words[2]);
+		return BAD(p, "'%.64s' is not a threshold: want a number not below 0", words[2]);
 	r = thresholds_add(p->thresholds, words[0], words[1], value);
 	if (r == -EEXIST)
 		return BAD(p, "%.64s of %.200s has a threshold already", words[0], words[1]);
@@ -286,7 +286,7 @@ static int take_weight(struct parse *p, char *const *words)
 		return BAD(p, "'weight ...' is of version %d, and the file says that it is of %u",
 			THRESHOLDS_VERSION, p->version);
 	if (!threshold_value_parse(words[3], &value))
-		return BAD(p, "'%.64s' is no weight: want a number not below 0", words[3]);
+		return BAD(p, "'%.64s' is not a weight: want a number not below 0", words[3]);
 	r = function_weights_add(thresholds_weights(p->thresholds), words[1], words[2], value);
 	if (r == -EEXIST)
 		return BAD(p, "%.64s of %.200s has a weight already", words[1], words[2]);
@@ -307,7 +307,7 @@ static int take_end(struct parse *p, const char *count)
 	thresholds_normals(p->thresholds, &n_normals);
 	n += n_normals + thresholds_weighted(p->thresholds)->n;
 	if (count && (strspn(count, "0123456789") != strlen(count) || strlen(count) > 12))
-		return BAD(p, "'%.64s' is no number of thresholds", count);
+		return BAD(p, "'%.64s' is not a number of thresholds", count);
 	if (count && strtoull(count, NULL, 10) != n)
 		return BAD(p,
 			"there should be %s thresholds and there are %zu (if you edited the file, "
@@ -358,7 +358,7 @@ static int take_text(struct parse *p, const char *text, size_t len)
 		if (n > THRESHOLDS_LINE_MAX)
 			return BAD(p, "the line is longer than %d bytes", THRESHOLDS_LINE_MAX);
 		if (memchr(text, '\0', n))
-			return BAD(p, "the line has a NUL byte: this is no text");
+			return BAD(p, "the line has a NUL byte: this is not text");
 		memcpy(line, text, n);
 		line[n] = '\0';
 		if (take_line(p, line) < 0)

@@ -460,7 +460,7 @@ static int matrix_fill(struct matrix *m, struct gather *g, const struct gather_t
 		else
 			say(g, col->metric,
 				"several series of %s are the same component; the first counts "
-				"(a mapping with 'name', 'where' or 'sum' tells them apart)",
+				"(a mapping with 'name', 'where' or 'sum' separates them)",
 				col->metric);
 	}
 	for (size_t i = 0; i < m->n; i++)

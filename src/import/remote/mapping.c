@@ -73,7 +73,7 @@ static int condition_add(struct mapping_conditions *c, struct yaml_tree *t,
 		return yaml_tree_error(
 			t, value, err, "'%.64s' must be a regular expression", label);
 	if (!name_is_good(label))
-		return yaml_tree_error(t, value, err, "'%.64s' is no name of a label", label);
+		return yaml_tree_error(t, value, err, "'%.64s' is not the name of a label", label);
 	text = (const char *)value->data.scalar.value;
 	if (strlen(text) > 1000)
 		return yaml_tree_error(t, value, err, "the regular expression is too long");
@@ -90,7 +90,7 @@ static int condition_add(struct mapping_conditions *c, struct yaml_tree *t,
 	if (regcomp(&w->pattern, pattern.text, REG_EXTENDED | REG_NOSUB) != 0) {
 		free(w->label);
 		return yaml_tree_error(
-			t, value, err, "'%.200s' is no regular expression", text + w->not );
+			t, value, err, "'%.200s' is not a regular expression", text + w->not );
 	}
 	c->n++;
 	return 0;
@@ -205,10 +205,11 @@ static int column_check(const struct mapping_column *c, struct yaml_tree *t,
 	if (!c->metric || !c->column)
 		return yaml_tree_error(t, node, err, "a metric wants a 'metric' and a 'column'");
 	if (!name_is_good(c->metric) || (c->per && !name_is_good(c->per)))
-		return yaml_tree_error(t, node, err, "'%.64s' is no name of a metric",
+		return yaml_tree_error(t, node, err, "'%.64s' is not the name of a metric",
 			name_is_good(c->metric) ? c->per : c->metric);
 	if (!c->column[0] || strlen(c->column) > 63 || strpbrk(c->column, ", \t\n/:"))
-		return yaml_tree_error(t, node, err, "'%.64s' is no name of a column", c->column);
+		return yaml_tree_error(
+			t, node, err, "'%.64s' is not the name of a column", c->column);
 	if (c->per && c->own.name)
 		return yaml_tree_error(t, node, err,
 			"'%s' is a column that limpet records itself: it takes no 'per'",
@@ -287,7 +288,7 @@ static int group_check(const struct mapping_group *g, struct yaml_tree *t, const
 	if (!g->kind || !g->name)
 		return yaml_tree_error(t, node, err, "a group wants a 'kind' and a 'name'");
 	if (!g->kind[0] || strlen(g->kind) > 32 || strpbrk(g->kind, "/: \t\n,"))
-		return yaml_tree_error(t, node, err, "'%.64s' is no name of a kind", g->kind);
+		return yaml_tree_error(t, node, err, "'%.64s' is not the name of a kind", g->kind);
 	r = template_check(t, node, "name", g->name, err);
 	if (r == 0 && g->observer)
 		r = template_check(t, node, "observer", g->observer, err);

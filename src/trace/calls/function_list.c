@@ -30,7 +30,7 @@ static int lines_check(const char *path, const char *text, size_t size, struct l
 	unsigned number = 1;
 
 	if (memchr(text, '\0', size))
-		return lp_err_set(err, -EBADMSG, "%s is no list of functions", path);
+		return lp_err_set(err, -EBADMSG, "%s is not a list of functions", path);
 	for (size_t at = 0; at < size; number++) {
 		const char *newline = memchr(text + at, '\n', size - at);
 		size_t len = newline ? (size_t)(newline - text) - at : size - at;
