@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "model/batch_slice.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,10 +33,7 @@ struct follow {
 	struct data_decoder *decoder;
 	struct log_decoder *logs;
 	struct lp_batch *batch;
-	struct lp_batch part; /* of it, behind what was delivered */
-	struct lp_batch_kind *part_kinds;
-	int64_t **part_columns;
-	size_t cap_part_kinds, cap_part_columns;
+	struct batch_slice part; /* of it, behind what was delivered */
 	uint8_t *payload;
 	size_t cap_payload;
 	struct lp_log log;
@@ -60,8 +58,7 @@ void follow_close(struct follow *f)
 	data_decoder_free(f->decoder);
 	log_decoder_free(f->logs);
 	lp_batch_free(f->batch);
-	free(f->part_kinds);
-	free(f->part_columns);
+	batch_slice_release(&f->part);
 	free(f->payload);
 	free(f->meta);
 	free(f->meta_lines);
@@ -416,42 +413,6 @@ static int catalogue_take(struct follow *f, const struct frame *frame, struct lp
 	return r < 0 ? lp_err_prefix(err, "%s", f->source.path) : 0;
 }
 
-/* The samples of a batch from `first` on; the one before them is carried. */
-static int batch_part(struct follow *f, uint32_t first)
-{
-	const struct lp_batch *b = f->batch;
-	size_t n_columns = 0, at = 0;
-	uint32_t skip = first - 1;
-
-	for (uint32_t i = 0; i < b->n_kinds; i++)
-		n_columns += b->kinds[i].n_columns;
-	if (array_reserve(&f->part_kinds, &f->cap_part_kinds, b->n_kinds + 1,
-		    sizeof(*f->part_kinds)) < 0 ||
-		array_reserve(&f->part_columns, &f->cap_part_columns, n_columns + 1,
-			sizeof(*f->part_columns)) < 0)
-		return -ENOMEM;
-	f->part = *b;
-	f->part.carry = true;
-	f->part.n_samples = b->n_samples - skip;
-	f->part.wall_us += skip;
-	f->part.mono_us += skip;
-	f->part.kinds = f->part_kinds;
-	for (uint32_t i = 0; i < b->n_kinds; i++) {
-		struct lp_batch_kind *k = &f->part_kinds[i];
-
-		*k = b->kinds[i];
-		k->state += skip;
-		k->columns = f->part_columns + at;
-		for (uint32_t c = 0; c < k->n_columns; c++) {
-			int64_t *column = b->kinds[i].columns[c];
-
-			k->columns[c] = column ? column + skip : NULL;
-		}
-		at += k->n_columns;
-	}
-	return 0;
-}
-
 /* Give what of the batch was not delivered before. 0: nothing of it. */
 static int batch_give(struct follow *f, struct follow_item *ret)
 {
@@ -462,11 +423,8 @@ static int batch_give(struct follow *f, struct follow_item *ret)
 		first++;
 	if (first >= b->n_samples)
 		return 0;
-	if (first > (b->carry ? 1u : 0u)) {
-		if (batch_part(f, first) < 0)
-			return -ENOMEM;
-		b = &f->part;
-	}
+	if (batch_slice_make(&f->part, b, first, b->n_samples, &b) < 0)
+		return -ENOMEM;
 	ret->what = FOLLOW_BATCH;
 	ret->batch = b;
 	for (uint32_t i = b->carry ? 1 : 0; i < b->n_samples; i++)

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "import/dataset.h"
+#include "model/batch_slice.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -28,9 +29,10 @@ struct followed {
 	struct follow *archive;	  /* NULL: it need not be open */
 	struct lp_source *source; /* of a foreign file */
 	const struct data_file *foreign;
-	struct lp_batch *held; /* of the source: the batch that is next */
-	int64_t held_us;       /* when that begins; INT64_MAX: nothing is held back */
-	int64_t delivered_us;  /* of what was delivered; INT64_MIN: nothing */
+	struct follow_item rest; /* a batch of which not all was delivered; its `what` is 0: none */
+	uint32_t rest_at;	 /* the first sample of that */
+	int64_t held_us;	 /* when what is next begins; INT64_MAX: nothing is held back */
+	int64_t delivered_us;	 /* of what was delivered; INT64_MIN: nothing */
 	int64_t interval_us;
 	bool done;     /* it was read to its end and is not open; until it changes */
 	bool replaced; /* another file is at its path: go on there when this one is at its end */
@@ -52,6 +54,7 @@ struct follow_data {
 	size_t n, cap;
 	size_t at;		/* the file whose turn it is */
 	struct follow *current; /* where the last item came from */
+	struct batch_slice slice;
 	struct directory *dirs;
 	size_t n_dirs, cap_dirs;
 	struct found *found;
@@ -70,7 +73,7 @@ static void followed_stop(struct followed *e)
 	lp_source_close(e->source);
 	e->archive = NULL;
 	e->source = NULL;
-	e->held = NULL;
+	e->rest.what = FOLLOW_NOTHING;
 }
 
 static void followed_release(struct followed *e)
@@ -105,6 +108,7 @@ void follow_data_close(struct follow_data *d)
 	dirs_clear(d);
 	free(d->dirs);
 	strmap_release(&d->index);
+	batch_slice_release(&d->slice);
 	free(d->root);
 	free(d);
 }
@@ -390,20 +394,54 @@ static int followed_fail(
 	return 0;
 }
 
+/* The samples of the batch at hand up to a time: 1; 0: all that is left of it is later. */
+static int rest_next(struct follow_data *d, struct followed *e, int64_t until_us,
+	struct follow_item *ret, struct lp_err *err)
+{
+	const struct lp_batch *b = e->rest.batch;
+	uint32_t end = e->rest_at;
+
+	while (end < b->n_samples && b->wall_us[end] <= until_us)
+		end++;
+	e->held_us = end < b->n_samples ? b->wall_us[end] : INT64_MAX;
+	if (end == e->rest_at)
+		return 0;
+	*ret = e->rest;
+	if (batch_slice_make(&d->slice, b, e->rest_at, end, &ret->batch) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot follow %s", e->file.path);
+	e->rest_at = end;
+	if (end == b->n_samples)
+		e->rest.what = FOLLOW_NOTHING;
+	return 1;
+}
+
+/* Deliver something that was read; of a batch only what is not later than `until_us`. */
+static int item_give(struct follow_data *d, struct followed *e, int64_t until_us,
+	struct follow_item *ret, struct lp_err *err)
+{
+	if (ret->what != FOLLOW_BATCH)
+		return 1;
+	e->rest = *ret;
+	e->rest_at = ret->batch->carry ? 1 : 0;
+	if (e->rest_at >= ret->batch->n_samples)
+		e->rest.what = FOLLOW_NOTHING;
+	return e->rest.what ? rest_next(d, e, until_us, ret, err) : 1;
+}
+
 /* A batch of a foreign file: 1, or 0. */
 static int foreign_next(struct follow_data *d, struct followed *e, int64_t until_us,
 	struct follow_item *ret, struct lp_err *err)
 {
 	const struct importer *importer = e->foreign->importer;
 	const void *options = importer == d->ds->forced ? d->ds->options : NULL;
-	struct lp_batch *b;
+	struct lp_batch *b = NULL;
 	int r = 1;
 
 	if (!e->source)
 		r = importer->open(
 			e->file.path, options, d->opt->select, d->opt->warn, &e->source, err);
-	if (r >= 0 && !e->held)
-		r = lp_source_next(e->source, &e->held, err);
+	if (r >= 0)
+		r = lp_source_next(e->source, &b, err);
 	if (r == -EAGAIN)
 		return 0;
 	if (r <= 0) {
@@ -411,15 +449,9 @@ static int foreign_next(struct follow_data *d, struct followed *e, int64_t until
 		return r;
 	}
 	e->interval_us = e->source->interval_us;
-	b = e->held;
-	e->held_us = b->n_samples ? b->wall_us[b->carry && b->n_samples > 1 ? 1 : 0] : INT64_MIN;
-	if (e->held_us > until_us)
-		return 0;
-	e->held = NULL;
-	e->held_us = INT64_MAX;
 	*ret = (struct follow_item){
 		.what = FOLLOW_BATCH, .source = e->source, .observer = "", .batch = b};
-	return 1;
+	return item_give(d, e, until_us, ret, err);
 }
 
 /* An archive is at its end for now: need it stay open? */
@@ -463,17 +495,31 @@ static int archive_next(struct follow_data *d, struct followed *e, int64_t until
 	if (r < 0)
 		return r;
 	e->interval_us = follow_interval_us(e->archive);
-	if (r == 0)
+	if (r == 0) {
 		archive_rest(e);
-	else
-		d->current = e->archive;
-	return r;
+		return 0;
+	}
+	e->held_us = INT64_MAX;
+	return item_give(d, e, until_us, ret, err);
 }
 
 /* Nothing to do for this file, whatever it holds? */
 static bool followed_rests(const struct followed *e, int64_t until_us)
 {
 	return e->done || (e->held_us < INT64_MAX && e->held_us > until_us && !e->replaced);
+}
+
+static int followed_next(struct follow_data *d, struct followed *e, int64_t until_us,
+	struct follow_item *ret, struct lp_err *err)
+{
+	int r = 0;
+
+	if (e->rest.what)
+		r = rest_next(d, e, until_us, ret, err);
+	if (r != 0 || e->rest.what)
+		return r;
+	return e->foreign ? foreign_next(d, e, until_us, ret, err)
+			  : archive_next(d, e, until_us, ret, err);
 }
 
 int follow_data_next(
@@ -488,10 +534,11 @@ int follow_data_next(
 
 		if (followed_rests(e, until_us))
 			continue;
-		r = e->foreign ? foreign_next(d, e, until_us, ret_item, &here)
-			       : archive_next(d, e, until_us, ret_item, &here);
-		if (r > 0)
+		r = followed_next(d, e, until_us, ret_item, &here);
+		if (r > 0) {
+			d->current = e->archive;
 			return 1;
+		}
 		if (r < 0)
 			r = followed_fail(d, e, &here, err);
 	}

@@ -127,26 +127,33 @@ static int description_take(struct feed *f, const char *observer, struct lp_err 
 	return r;
 }
 
-/* Batches of foreign files may be of many observers. */
-static int heard_each(
-	struct feed *f, const struct follow_item *item, int64_t last_us, int64_t now_us)
+/* The last sample in which a component is present; INT64_MIN: there is none. */
+static int64_t row_last(const struct lp_batch *b, const struct lp_batch_kind *k, uint32_t row)
+{
+	for (uint32_t i = b->n_samples; i-- > (b->carry ? 1u : 0u);) {
+		if (k->state[(size_t)row * b->cap_samples + i] & LP_PRESENT)
+			return b->wall_us[i];
+	}
+	return INT64_MIN;
+}
+
+/* Batches of foreign files may be of many observers, some of which are not there. */
+static int heard_each(struct feed *f, const struct follow_item *item, int64_t now_us)
 {
 	const struct lp_batch *b = item->batch;
-	const char *before = NULL;
 	uint32_t at = 0;
 
 	for (uint32_t k = 0; k < b->n_kinds; k++) {
 		for (uint32_t i = 0; i < b->kinds[k].n_components; i++) {
 			uint32_t id = b->kinds[k].ids[i];
 			const char *name = item->source->catalogue->components[id].observer;
+			int64_t last_us = row_last(b, &b->kinds[k], i);
 
-			if (!before || strcmp(before, name) != 0) {
-				if (observers_get(&f->observers, name, &at) < 0)
-					return -ENOMEM;
+			if (observers_get(&f->observers, name, &at) < 0)
+				return -ENOMEM;
+			if (last_us > f->observers.items[at].last_us)
 				observers_heard(&f->observers, at, last_us, b->n_samples - b->carry,
 					now_us);
-			}
-			before = name;
 		}
 	}
 	return 0;
@@ -170,7 +177,7 @@ static int batch_heard(
 	uint32_t at;
 
 	if (!*item->observer)
-		return heard_each(f, item, last_us, now_us) < 0
+		return heard_each(f, item, now_us) < 0
 			? lp_err_sys(err, -ENOMEM, "cannot follow data")
 			: 0;
 	if (observers_get(&f->observers, item->observer, &at) < 0)

@@ -237,23 +237,32 @@ int sightings_add_verdict(
 	return r;
 }
 
+bool sightings_part_of_component(
+	const struct topology *t, const struct lp_identity *component, char *buf, size_t size)
+{
+	bool found = false;
+
+	for (const char *const *part = topology_parts(t); !found && *part; part++) {
+		char value[256];
+
+		if (!strcmp(*part, "observer") || !strcmp(*part, "server"))
+			break; /* what follows is smaller */
+		found = topology_attribute(t, component, *part, value, sizeof(value)) != NULL;
+		if (found)
+			snprintf(buf, size, "%s:%s", *part, value);
+	}
+	return found;
+}
+
 bool sightings_part_of(const struct topology *t, const char *observer, char *buf, size_t size)
 {
 	struct lp_identity *host;
-	bool found = false;
+	bool found;
 
 	if (!t)
 		return false;
 	host = lp_identity_new(observer, "host", observer, NULL);
-	for (const char *const *part = topology_parts(t); host && !found && *part; part++) {
-		char value[256];
-
-		if (!strcmp(*part, "observer") || !strcmp(*part, "server"))
-			continue;
-		found = topology_attribute(t, host, *part, value, sizeof(value)) != NULL;
-		if (found)
-			snprintf(buf, size, "%s:%s", *part, value);
-	}
+	found = host && sightings_part_of_component(t, host, buf, size);
 	lp_identity_unref(host);
 	return found;
 }

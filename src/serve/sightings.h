@@ -54,4 +54,8 @@ int sightings_add_observers(
  * false: it knows of none. */
 bool sightings_part_of(const struct topology *t, const char *observer, char *buf, size_t size);
 
+/* The same for a component, larger parts than a server only. */
+bool sightings_part_of_component(
+	const struct topology *t, const struct lp_identity *component, char *buf, size_t size);
+
 #endif

@@ -16,6 +16,7 @@
 #define RATIO_NORMAL_MAX 1.2
 #define WINDOWS_BACK 4 /* for the last one that has data */
 #define LINE_POINTS 600
+#define GROUPED_BY 4 /* components of a server that say where it is */
 #define LINES_SUSPECTS_MAX 32
 
 static void strings_free(char **strings, uint32_t n)
@@ -357,6 +358,38 @@ static bool servers_copy(struct snapshot *s, const struct observers *o, const st
 		if (!s->servers[i].name || !s->servers[i].group)
 			return false;
 	}
+	return true;
+}
+
+/* Rules may be about components only: then a server is where its first components are, if they
+ * agree. */
+static bool servers_group(struct snapshot *s, const struct topology *t)
+{
+	struct strmap index = {0};
+	char part[300];
+	uint32_t at;
+
+	for (uint32_t i = 0; t && i < s->n_servers; i++) {
+		if (!*s->servers[i].group && strmap_put(&index, s->servers[i].name, i << 3) < 0)
+			return false;
+	}
+	for (uint32_t i = 0; index.n && i < s->n_components; i++) {
+		const struct lp_identity *id = s->components[i].id;
+		struct snapshot_server *x;
+
+		if (!strmap_get(&index, id->observer, &at) || (at & 7) >= GROUPED_BY)
+			continue;
+		x = &s->servers[at >> 3];
+		if (!sightings_part_of_component(t, id, part, sizeof(part)))
+			continue;
+		if (!(at & 7) || strcmp(x->group, strchr(part, ':') + 1) != 0) {
+			free(x->group);
+			x->group = strdup(at & 7 ? "" : strchr(part, ':') + 1);
+		}
+		if (!x->group || strmap_put(&index, id->observer, *x->group ? at + 1 : at | 7) < 0)
+			return false;
+	}
+	strmap_release(&index);
 	if (s->n_servers)
 		qsort(s->servers, s->n_servers, sizeof(*s->servers), server_compare);
 	return true;
@@ -405,7 +438,8 @@ struct snapshot *snapshot_new(const struct lp_verdict *v, int64_t watermark_us,
 	s->status = LP_STATUS_UNKNOWN;
 	s->watermark_us = v ? watermark_us : INT64_MIN;
 	s->now_us = now_us;
-	if (servers_copy(s, o, t) && (!v || verdict_take(s, v)) && servers_rate(s))
+	if (servers_copy(s, o, t) && (!v || verdict_take(s, v)) && servers_group(s, t) &&
+		servers_rate(s))
 		return s;
 	snapshot_unref(s);
 	return NULL;

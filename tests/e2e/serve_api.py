@@ -199,6 +199,42 @@ def test_pooled():
         check(len(one["t"]) > 20 and any(v is not None for v in one["value"]), f"{one}")
 
 
+def silent_data(path):
+    """Half an hour of eight servers in two racks. One is silent from the 10th to the 15th minute, all of rack b from the
+    20th minute on."""
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("time,component,metric,value\n")
+        for second in range(0, 1800, 5):
+            for server in range(8):
+                if (server == 1 and 600 <= second < 900) or (server >= 5 and second >= 1200):
+                    continue
+                out.write(f"{1300000000 + second},oss{server}/disk:sda,await,{5 + (second + server) % 5 * 0.1:.1f}\n")
+
+
+def test_silent():
+    """Silent servers are incidents of their own kind; a rack of them is one."""
+    data, topology = pathlib.Path(DIR.name) / "silent.csv", pathlib.Path(DIR.name) / "racks.yaml"
+    silent_data(data)
+    topology.write_text('version: 1\ncomponents:\n  - match: "oss{n}/*"\n    where: {n: 0-4}\n    attributes: {rack: a}\n'
+                        '  - match: "oss{n}/*"\n    where: {n: 5-7}\n    attributes: {rack: b}\nobservers: [oss0, oss99]\n')
+    told = json.loads(run(LIMPET, "backtest", "-q", "--json", "--topology", topology, data))["incidents"]
+    silent = {i["part"]: i for i in told if i["cause"] == "silent"}
+    check(set(silent) == {"observer:oss1", "rack:b", "observer:oss99"}, f"{sorted(silent)}")
+    one = silent["observer:oss1"]
+    check(one["state"] == "ended" and one["openings"] == 1 and one["what"] == "oss1 sends no data any more", f"{one}")
+    check(one["first"] == "2011-03-13T07:16:35Z" and "2011-03-13T07:17:35Z" < one["opened"] < "2011-03-13T07:20:00Z", f"{one}")
+    check(silent["rack:b"]["state"] == "open" and "none of its 3 servers" in silent["rack:b"]["what"], f"{silent['rack:b']}")
+    check(all(i["cause"] == "silent" for i in told), f"there is more: {told}")
+    with Collector("--replay", data, "--speed", "2000", "--topology", topology, log=pathlib.Path(DIR.name) / "racks") as serve:
+        serve.wait("the end", lambda: serve.get("/api/v1/status")["now"] == "2011-03-13T07:36:36Z")
+        groups = serve.wait("silent servers", lambda: {
+            g["name"]: {s["name"]: s["state"] for s in g["servers"]} for g in serve.get("/api/v1/fleet")["groups"]})
+        check({n for n in groups} == {"", "a", "b"} and set(groups["b"].values()) == {"silent"}, f"{groups}")
+        check(set(groups["a"].values()) == {"ok"} and groups[""] == {"oss99": "silent"}, f"{groups}")
+        status = serve.get("/api/v1/status")["observers"]
+        check(status == {"reporting": 5, "expected": 9, "late": 0, "silent": 4}, f"{status}")
+
+
 def test_backtest():
     """What would have been opened is what the replay opened."""
     told = json.loads(run(LIMPET, "backtest", "-q", "--json", DATA))["incidents"]
@@ -213,4 +249,5 @@ if __name__ == "__main__":
         main([("answers fit the description", test_answers), ("series", test_series), ("the verdict to the byte", test_verdict),
               ("acknowledge, mute, comment", test_people), ("mistakes are told", test_refusals), ("events", test_events),
               ("metrics", test_metrics), ("series of pooled connections", test_pooled),
+              ("silent servers", test_silent),
               ("backtest", test_backtest)])

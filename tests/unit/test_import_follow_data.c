@@ -115,12 +115,32 @@ static void test_together(void **state)
 	assert_int_equal(follow_data_held_us(d), TRUTH_START);
 	assert_int_equal(follow_data_interval_us(d), SECOND);
 	for (int64_t s = 0; s < SAMPLES; s += 5) {
-		assert_int_equal(take(d, TRUTH_START + s * SECOND, t, seen), 10);
+		assert_int_equal(take(d, TRUTH_START + (s + 4) * SECOND, t, seen), 10);
 		assert_int_equal(follow_data_held_us(d),
 			s + 5 < SAMPLES ? TRUTH_START + (s + 5) * SECOND : INT64_MAX);
 		n += 10;
 	}
 	assert_int_equal(n, 2 * SAMPLES);
+}
+
+/* A batch is delivered no further than to the limit. */
+static void test_within_batch(void **state)
+{
+	_cleanup_(truth_freep) struct truth *t = truth_new(4, SAMPLES, 0, 3);
+	_cleanup_(follow_data_closep) struct follow_data *d = NULL;
+	uint8_t seen[SAMPLES] = {0};
+
+	(void)state;
+	assert_int_equal(mkdir(test_path("part"), 0755), 0);
+	truth_write_file(t, test_path("part/a-1.lpa"), SAMPLES, LP_ARCHIVE_DENSE, true);
+	d = follow_new(test_path("part"), &plain);
+	for (int64_t s = 0; s < SAMPLES; s++) {
+		assert_int_equal(take(d, TRUTH_START + s * SECOND, t, seen), 1);
+		assert_int_equal(follow_data_held_us(d),
+			s + 1 < SAMPLES ? TRUTH_START + (s + 1) * SECOND : INT64_MAX);
+	}
+	for (uint32_t s = 0; s < SAMPLES; s++)
+		assert_int_equal(seen[s], 1);
 }
 
 /* What is no archive is told once, and the others go on. */
@@ -174,8 +194,8 @@ static void test_foreign(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_life),
-		cmocka_unit_test(test_together), cmocka_unit_test(test_bad_file),
-		cmocka_unit_test(test_foreign)};
+		cmocka_unit_test(test_together), cmocka_unit_test(test_within_batch),
+		cmocka_unit_test(test_bad_file), cmocka_unit_test(test_foreign)};
 
 	return cmocka_run_group_tests(tests, test_dir_make, test_dir_remove);
 }
