@@ -92,11 +92,16 @@ class MetricPlot {
     const some = series.value.some((v) => v !== null) || series.median.some((v) => v !== null);
     this.empty.hidden = some;
     setText(this.empty, some ? "" : "There is no data in this time.");
+    this.owner.began();
     if (!this.plot) this.plot = new uPlot(this.options(), data, this.box);
     else this.plot.setData(data, false);
-    const [from, to] = this.owner.range();
-    this.plot.setScale("x", { min: from / 1000, max: to / 1000 });
+    this.rescale();
     this.read(null);
+  }
+
+  rescale(): void {
+    const [from, to] = this.owner.drawn();
+    this.plot?.setScale("x", { min: from / 1000, max: to / 1000 });
   }
 
   fail(sentence: string): void {
@@ -129,7 +134,7 @@ class MetricPlot {
         drag: { x: true, y: false, setScale: false }, bind: { dblclick: (_u, _t, _h) => () => { this.owner.zoomOut(); return null; } },
       },
       scales: {
-        x: { time: false, range: () => this.owner.range().map((ms) => ms / 1000) as [number, number] },
+        x: { time: false, range: () => this.owner.drawn().map((ms) => ms / 1000) as [number, number] },
         y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
       },
       axes: [
@@ -199,6 +204,7 @@ export class Plots {
   private readonly visible = new Map<Element, boolean>();
   private loading = false;
   private again = false;
+  private first = Infinity; /* seconds at which the earliest series begins */
   private rested = 0; /* until then a collector is left alone */
 
   constructor(readonly component: string, metrics: string[], private readonly options: PlotsOptions) {
@@ -214,6 +220,19 @@ export class Plots {
   range(): [number, number] {
     return this.options.range();
   }
+  /** What is drawn of it: where the data began within "the last hour", the time before it is left out. */
+  drawn(): [number, number] {
+    const [from, to] = this.range(), first = this.first * 1000;
+    if (current().range.includes("..") || !(first > from) || first >= to) return [from, to];
+    return [Math.max(from, first - (to - first) * 0.04), to];
+  }
+  /** A series has come: does the earliest of them begin elsewhere now? */
+  began(): void {
+    const first = Math.min(...this.plots.map((plot) => plot.series?.t[0] ?? Infinity));
+    if (first === this.first) return;
+    this.first = first;
+    for (const plot of this.plots) plot.rescale();
+  }
   zoom(from: number, to: number): void {
     this.options.zoom(from, to);
   }
@@ -227,7 +246,7 @@ export class Plots {
     const series = this.plots.find((plot) => plot.series)?.series, local = current().local;
     const at = index === null ? null : series?.t[index];
     if (at === null || at === undefined) return setText(this.when, "");
-    const [from, to] = this.range(), near = (to - from) / 1000 / 80;
+    const [from, to] = this.drawn(), near = (to - from) / 1000 / 80;
     const mark = this.marks.find((m) => Math.abs(m.at - at) < near);
     setText(this.when, `${mark ? `${mark.kind}: ${mark.text} · ` : ""}${timeText(at * 1000, local)} ${zoneText(at * 1000, local)}`);
   }
