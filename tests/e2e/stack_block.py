@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 
 from program import LIMPET, bad, good, limpet, run_tests, tests_of
 from stack_joins import Joins, compile_numbered, judge
@@ -132,6 +133,69 @@ def test_other_rights(directory):
                           capture_output=True, text=True, check=False, user=65534, group=65534)
     check(done.returncode == 2 and "root" in done.stderr, done)
     check(not os.path.exists(os.path.join(directory, "x.lpa")), "a file was written")
+
+
+WORK = """
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+print("ready", flush=True)
+sys.stdin.readline()
+os.write(fd, b"x" * 100)
+os.write(fd, b"y" * 50)
+for i in range(int(sys.argv[2])):
+    os.pwrite(fd, b"z" * 512, 4096 * i)
+os.preadv(fd, [bytearray(10), bytearray(20)], 4096)
+os.fsync(fd)
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
+
+def watch_worker(directory, n, stopped=False):
+    """Watch the system calls of a process for a file; the summary and the joins. `stopped`: limpet does not run
+    meanwhile."""
+    path, data = os.path.join(directory, "file"), os.path.join(directory, "x.lpa")
+    with subprocess.Popen([sys.executable, "-c", WORK, path, str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as worker:
+        check(worker.stdout.readline() == "ready\n", "the worker")
+        command = [LIMPET, "stack", "attach", "--json", "--pid", worker.pid, "--layers", "storage", "--ring", "64K",
+                   "-n", "host", "-o", data]
+        with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:
+            check("watching" in process.stderr.readline(), "it does not watch")
+            if stopped:
+                process.send_signal(signal.SIGSTOP)
+            worker.stdin.write("go\n")
+            worker.stdin.flush()
+            check(worker.stdout.readline() == "done\n", "the worker")
+            process.send_signal(signal.SIGCONT)
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate(timeout=60)
+        worker.communicate("end\n")
+    check(process.returncode == 0, out + err)
+    return json.loads(out.splitlines()[-1]), data
+
+
+def test_calls(directory):
+    """A daemon's calls for a file are there with offset, size, result and path, and nothing else"""
+    skip_unless_possible()
+    summary, data = watch_worker(directory, 20)
+    check(summary["lost"] == 0 and summary["spans"] == 24, summary)
+    got = [(s["function"], int(s["offset"]), int(s["size"]), int(s["result"])) for s in Joins(data).of("storage")]
+    want = [("write", 0, 100, 100), ("write", 100, 50, 50)] + [("pwrite64", 4096 * i, 512, 512) for i in range(20)]
+    read = got.pop(-2)
+    check(read[0].startswith("preadv") and read[1:] == (4096, 30, 30), read)
+    check(got == want + [("fsync", -1, 0, 0)], got)
+    check({s["object"] for s in Joins(data).of("storage")} == {os.path.join(directory, "file")}, "another path")
+
+
+def test_lost(directory):
+    """Events for which there is no room are counted, and the recording says so"""
+    skip_unless_possible()
+    summary, data = watch_worker(directory, 3000, stopped=True)
+    check(summary["lost"] > 1000 and summary["lost"] + summary["spans"] == 3004, summary)
+    shown = limpet("stack", "show", data)
+    check(shown.code == 0 and str(summary["lost"]) in shown.out + shown.err, str(shown))
 
 
 def test_nobody(directory):
