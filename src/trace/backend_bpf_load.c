@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "trace/bpf_complaint.h"
+#include "trace/bpf_section.h"
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -24,20 +25,6 @@
 
 /* This kernel did not take the programs for io_uring, although they seem to fit. */
 static bool uring_refused;
-
-static struct bpf_map *map_by_suffix(const struct bpf_object *o, const char *suffix)
-{
-	struct bpf_map *map;
-
-	bpf_object__for_each_map(map, o)
-	{
-		const char *name = bpf_map__name(map), *dot = strrchr(name, '.');
-
-		if (dot && !strcmp(dot, suffix))
-			return map;
-	}
-	return NULL;
-}
 
 int bpf_tracer_map(const struct bpf_tracer *t, const char *name)
 {
@@ -175,7 +162,7 @@ const char *bpf_tracer_unseen(void)
 static int prepare(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-	struct bpf_map *rodata = map_by_suffix(t->object, ".rodata");
+	struct bpf_map *rodata = bpf_section(t->object, ".rodata");
 	struct bpf_map *ring = bpf_object__find_map_by_name(t->object, "ring");
 	struct bpf_map *cells = bpf_object__find_map_by_name(t->object, "cells");
 	struct bpf_program *rename = bpf_object__find_program_by_name(t->object, "on_rename");
@@ -203,7 +190,7 @@ static int prepare(struct bpf_tracer *t, const struct trace_config *config, stru
 
 static int map_shared(struct bpf_tracer *t, struct lp_err *err)
 {
-	struct bpf_map *bss = map_by_suffix(t->object, ".bss");
+	struct bpf_map *bss = bpf_section(t->object, ".bss");
 	void *p = bss ? mmap(NULL, sizeof(struct bpf_shared), PROT_READ | PROT_WRITE, MAP_SHARED,
 				bpf_map__fd(bss), 0)
 		      : MAP_FAILED;

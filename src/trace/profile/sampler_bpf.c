@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "trace/bpf/samples.h"
 #include "trace/bpf_complaint.h"
+#include "trace/bpf_section.h"
 #include "trace/profile/perf_event.h"
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -80,27 +81,13 @@ static uint32_t keys_for(const struct sampler_config *config, unsigned n_cpus)
 	return n < KEYS_MIN ? KEYS_MIN : n > KEYS_MAX ? KEYS_MAX : (uint32_t)n;
 }
 
-static struct bpf_map *map_by_suffix(const struct bpf_object *o, const char *suffix)
-{
-	struct bpf_map *map;
-
-	bpf_object__for_each_map(map, o)
-	{
-		const char *dot = strrchr(bpf_map__name(map), '.');
-
-		if (dot && !strcmp(dot, suffix))
-			return map;
-	}
-	return NULL;
-}
-
 static int prepare(struct bpf_sampler *b, const struct sampler_config *config)
 {
 	struct samples_settings settings = {
 		.stacks = config->stacks, .netns = (uint32_t)config->netns};
 	struct bpf_map *counts = bpf_object__find_map_by_name(b->object, "counts");
 	struct bpf_map *stacks = bpf_object__find_map_by_name(b->object, "stacks");
-	struct bpf_map *rodata = map_by_suffix(b->object, ".rodata");
+	struct bpf_map *rodata = bpf_section(b->object, ".rodata");
 	int r;
 
 	if (!counts || !stacks || !rodata)
@@ -137,7 +124,7 @@ static int load(struct bpf_sampler *b, const struct sampler_config *config, stru
 	if (r < 0)
 		return refuse(
 			r, "the kernel does not take the BPF program that counts samples", err);
-	bss = map_by_suffix(b->object, ".bss");
+	bss = bpf_section(b->object, ".bss");
 	p = bss ? mmap(NULL, sizeof(*b->shared), PROT_READ, MAP_SHARED, bpf_map__fd(bss), 0)
 		: MAP_FAILED;
 	if (p == MAP_FAILED)

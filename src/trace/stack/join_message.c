@@ -2,7 +2,7 @@
 
 #include "base/idmap.h"
 #include "trace/stack/graph.h"
-#include "trace/stack/join_index.h"
+#include "trace/stack/join_calls.h"
 #include "trace/stack/layer.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -82,10 +82,8 @@ static int join_one(void *ctx, uint32_t client, uint32_t server)
 		return 0;
 	q = &g->spans->items[server];
 	if (client != SPANS_NONE)
-		return graph_add(g, client, server,
-			q->op == SPAN_READ || q->op == SPAN_WRITE ? graph_bytes(g, server) : 0);
-	graph_leave(
-		g, server, q->op == SPAN_READ || q->op == SPAN_WRITE ? graph_bytes(g, server) : 0);
+		return graph_add(g, client, server, join_is_data(q) ? graph_bytes(g, server) : 0);
+	graph_leave(g, server, join_is_data(q) ? graph_bytes(g, server) : 0);
 	return 0;
 }
 

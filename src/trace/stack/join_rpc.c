@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/idmap.h"
 #include "trace/stack/graph.h"
-#include "trace/stack/join_index.h"
+#include "trace/stack/join_calls.h"
 #include "trace/stack/layer.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -63,11 +63,6 @@ static int fill(struct joining *j)
 	return r;
 }
 
-static bool is_data(const struct span *s)
-{
-	return s->op == SPAN_READ || s->op == SPAN_WRITE;
-}
-
 /* Where the server's file would begin in the client's if one request is for the other; negative:
  * it cannot be. */
 static int64_t base_of(const struct span *fuse, const struct span *rpc)
@@ -114,9 +109,9 @@ static const struct join_entry *request_of(const struct joining *j, uint32_t rpc
 	for (size_t at = join_index_last(&j->requests, key, q->start_ns);
 		join_index_next(&j->requests, key, q->start_ns, &at, &e);) {
 		const struct span *fuse = &s->items[e->other];
-		int64_t base = is_data(q) ? base_of(fuse, q) : 0;
+		int64_t base = join_is_data(q) ? base_of(fuse, q) : 0;
 
-		if (base < 0 || (is_data(q) && !piece_agrees(j, fuse, rpc, base)))
+		if (base < 0 || (join_is_data(q) && !piece_agrees(j, fuse, rpc, base)))
 			continue;
 		if (found)
 			return NULL;
@@ -150,13 +145,13 @@ static int join_one(struct joining *j, uint32_t rpc)
 	int r = 0;
 
 	/* What nobody asked for may be the daemon's own. */
-	e = q->asker || is_data(q) ? request_of(j, rpc, &base) : NULL;
+	e = q->asker || join_is_data(q) ? request_of(j, rpc, &base) : NULL;
 	if (!e)
 		return 0;
-	if (is_data(q))
+	if (join_is_data(q))
 		r = piece_learn(j, rpc, e->other, base);
 	if (r == 0)
-		r = graph_add(j->g, e->span, rpc, is_data(q) ? graph_bytes(j->g, rpc) : 0);
+		r = graph_add(j->g, e->span, rpc, join_is_data(q) ? graph_bytes(j->g, rpc) : 0);
 	return r < 0 ? r : 1;
 }
 
@@ -182,7 +177,7 @@ static int join_all(struct joining *j)
 	}
 	for (size_t i = 0; i < n_left && r >= 0; i++)
 		graph_leave(j->g, left[i],
-			is_data(&s->items[left[i]]) ? graph_bytes(j->g, left[i]) : 0);
+			join_is_data(&s->items[left[i]]) ? graph_bytes(j->g, left[i]) : 0);
 	free(left);
 	return r < 0 ? r : 0;
 }

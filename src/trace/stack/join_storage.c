@@ -3,7 +3,7 @@
  * is taken.
  */
 #include "trace/stack/graph.h"
-#include "trace/stack/join_index.h"
+#include "trace/stack/join_calls.h"
 #include "trace/stack/layer.h"
 #include <errno.h>
 
@@ -18,7 +18,7 @@ static bool asks_for(const struct span *request, const struct span *call)
 	if (request->op != call->op ||
 		(request->end_ns < call->end_ns && !(request->flags & SPAN_OPEN_END)))
 		return false;
-	if (call->op != SPAN_READ && call->op != SPAN_WRITE)
+	if (!join_is_data(call))
 		return true;
 	return request->offset >= 0 && call->offset >= request->offset &&
 		call->size <= request->size &&

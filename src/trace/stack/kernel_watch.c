@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "trace/bpf_complaint.h"
+#include "trace/bpf_section.h"
 #include "trace/stack/kernel_points.h"
 #include "trace/stack/layer.h"
 #include <bpf/bpf.h>
@@ -67,20 +68,6 @@ static int refuse(int code, struct lp_err *err)
 		bpf_complaint()[0] ? bpf_complaint() : strerror(-code));
 }
 
-static struct bpf_map *map_by_suffix(const struct bpf_object *o, const char *suffix)
-{
-	struct bpf_map *map;
-
-	bpf_object__for_each_map(map, o)
-	{
-		const char *dot = strrchr(bpf_map__name(map), '.');
-
-		if (dot && !strcmp(dot, suffix))
-			return map;
-	}
-	return NULL;
-}
-
 static uint32_t ring_size(uint64_t want)
 {
 	uint64_t size = RING_MIN;
@@ -137,7 +124,7 @@ static int prepare(struct kernel_watch *w, bool own, uint64_t ring_bytes)
 	uint32_t size = ring_size(ring_bytes);
 	struct stack_settings settings = {0};
 	struct bpf_map *ring = bpf_object__find_map_by_name(w->object, "ring");
-	struct bpf_map *rodata = map_by_suffix(w->object, ".rodata");
+	struct bpf_map *rodata = bpf_section(w->object, ".rodata");
 	int r = ring && rodata ? bpf_map__set_max_entries(ring, size) : -EINVAL;
 
 	settings_fill(&settings, w->layers, size);
@@ -155,7 +142,7 @@ static int prepare(struct kernel_watch *w, bool own, uint64_t ring_bytes)
 
 static int map_shared(struct kernel_watch *w)
 {
-	struct bpf_map *bss = map_by_suffix(w->object, ".bss");
+	struct bpf_map *bss = bpf_section(w->object, ".bss");
 	void *p = bss ? mmap(NULL, sizeof(*w->shared), PROT_READ, MAP_SHARED, bpf_map__fd(bss), 0)
 		      : MAP_FAILED;
 

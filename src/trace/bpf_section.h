@@ -1,0 +1,11 @@
+/* The maps in which libbpf keeps the sections of an object. */
+#ifndef TRACE_BPF_SECTION_H
+#define TRACE_BPF_SECTION_H
+
+struct bpf_map;
+struct bpf_object;
+
+/* That of a section, ".rodata" or ".bss", whatever the object is called; NULL: there is none. */
+struct bpf_map *bpf_section(const struct bpf_object *o, const char *suffix);
+
+#endif
