@@ -236,7 +236,7 @@ struct unpacking {
 	const struct packing *packing;
 	void *state;
 	int in, out;
-	off_t size, done, max;	/* bytes of the file, unpacked so far, allowed */
+	off_t done, max;	/* bytes unpacked so far, and allowed */
 	unsigned char *buffers; /* one for each side */
 	bool whole;		/* the last part has come to its end */
 };
@@ -323,30 +323,40 @@ static int unpacking_run(struct unpacking *u, struct lp_err *err)
 	return r;
 }
 
+/* Unpack an open file into a temporary one. */
+static int unpack_fd(int fd, const char *path, const struct packing *packing, struct lp_err *err)
+{
+	_cleanup_(unpacking_release) struct unpacking u = {
+		.path = path, .packing = packing, .in = fd};
+	_cleanup_close_ int out = unpack_temporary(err);
+	struct stat st;
+	int r;
+
+	if (out < 0)
+		return out;
+	if (fstat(fd, &st) < 0)
+		return lp_err_sys(err, -errno, "cannot read %s", path);
+	u.out = out;
+	u.max = st.st_size > UNPACK_BYTES_MIN / UNPACK_RATIO ? st.st_size * UNPACK_RATIO
+							     : UNPACK_BYTES_MIN;
+	r = unpacking_run(&u, err);
+	return r < 0 ? r : TAKE_FD(out);
+}
+
 int unpack_open(const char *path, struct lp_err *err)
 {
-	_cleanup_close_ int fd = file_open_input(path, O_RDONLY, err), out = -1;
-	_cleanup_(unpacking_release) struct unpacking u = {.path = path};
+	int fd = file_open_input(path, O_RDONLY, err), r;
+	const struct packing *packing;
 	unsigned char head[8];
-	struct stat st;
 	ssize_t n;
-	int r;
 
 	if (fd < 0)
 		return fd;
 	n = file_pread_full(fd, head, sizeof(head), 0);
-	u.packing = n > 0 ? packing_of(head, (size_t)n) : NULL;
-	if (!u.packing) /* a pipe, too: it is read as it is */
-		return TAKE_FD(fd);
-	if (fstat(fd, &st) < 0)
-		return lp_err_sys(err, -errno, "cannot read %s", path);
-	out = unpack_temporary(err);
-	if (out < 0)
-		return out;
-	u.in = fd;
-	u.out = out;
-	u.size = st.st_size;
-	u.max = u.size > UNPACK_BYTES_MIN / UNPACK_RATIO ? u.size * UNPACK_RATIO : UNPACK_BYTES_MIN;
-	r = unpacking_run(&u, err);
-	return r < 0 ? r : TAKE_FD(out);
+	packing = n > 0 ? packing_of(head, (size_t)n) : NULL;
+	if (!packing) /* a pipe, too: it is read as it is */
+		return fd;
+	r = unpack_fd(fd, path, packing, err);
+	close(fd);
+	return r;
 }

@@ -21,6 +21,15 @@ static void batch_read(const struct lp_batch *b)
 	}
 }
 
+extern const struct importer importer_collectl, importer_darshan, importer_iostat;
+
+static const struct importer *importer_of(char letter)
+{
+	return letter == 'c'	? &importer_collectl
+		: letter == 'd' ? &importer_darshan
+				: &importer_iostat;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_close_ int fd = memfd_create("reports", MFD_CLOEXEC);
@@ -34,10 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	unpack_head(data + 1, size - 1, head, sizeof(head));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (importer_find(data[0] == 'c'     ? "collectl"
-			    : data[0] == 'd' ? "darshan"
-					     : "iostat")
-			->open(path, NULL, NULL, NULL, &source, &err) < 0)
+	if (importer_of((char)data[0])->open(path, NULL, NULL, NULL, &source, &err) < 0)
 		return 0;
 	while (lp_source_next(source, &batch, &err) == 1)
 		batch_read(batch);

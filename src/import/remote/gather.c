@@ -171,6 +171,7 @@ static int target_find(
 		strmap_put(&g->targets_by_key, g->key.text, (uint32_t)g->n_targets) < 0)
 		return out_of_memory(g, err);
 	*ret = (uint32_t)g->n_targets;
+	g->targets[g->n_targets].delivered_ms = INT64_MIN;
 	g->targets[g->n_targets].instance = strdup(instance ? instance : "");
 	return g->targets[g->n_targets++].instance ? 0 : out_of_memory(g, err);
 }
@@ -294,7 +295,7 @@ static int cells_add(struct gather *g, const struct gather_input *s, uint32_t ta
 			return lp_err_set(err, -EBADMSG,
 				"%s: sample %zu of a series is not [seconds, \"value\"]", g->path,
 				i);
-		if (c->ms < g->from_ms || isnan(c->value))
+		if (c->ms < g->from_ms || c->ms <= t->delivered_ms || isnan(c->value))
 			continue;
 		c->component = component;
 		c->input = input;
@@ -560,32 +561,72 @@ static int batch_fill(struct gather *g, const struct matrix *m, bool carry)
 	return r;
 }
 
-/* Keep the cells of the last time, for the first differences of the next batch. */
-static void target_keep_last(struct gather_target *t, int64_t last_ms)
+/* Put the cells up to a time before those behind it, which are held. Returns their number. */
+static size_t target_split(struct gather_target *t, int64_t until_ms)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
+		if (t->cells[i].ms <= until_ms) {
+			struct gather_cell c = t->cells[n];
+
+			t->cells[n++] = t->cells[i];
+			t->cells[i] = c;
+		}
+	}
+	return n;
+}
+
+/* Keep the cells of the last time, for the first differences of the next batch, and those behind
+ * the first `used`. */
+static void target_keep_last(struct gather_target *t, size_t used, int64_t last_ms)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < used; i++) {
 		if (t->cells[i].ms == last_ms)
 			t->cells[n++] = t->cells[i];
 	}
-	t->n = t->n_carried = n;
+	t->n_carried = n;
+	t->delivered_ms = last_ms;
+	for (size_t i = used; i < t->n; i++)
+		t->cells[n++] = t->cells[i];
+	t->n = n;
+}
+
+/* The last time of which a target's samples are not held. */
+static int64_t target_until(const struct gather *g, const struct gather_target *t)
+{
+	int64_t newest = INT64_MIN;
+
+	if (!g->hold_ms)
+		return INT64_MAX;
+	for (size_t i = 0; i < t->n; i++)
+		newest = t->cells[i].ms > newest ? t->cells[i].ms : newest;
+	return newest < INT64_MIN + g->hold_ms ? INT64_MIN : newest - g->hold_ms;
 }
 
 static int target_deliver(struct gather *g, struct gather_target *t, struct lp_err *err)
 {
+	size_t used = target_split(t, target_until(g, t));
+	struct gather_target ready = *t;
 	_cleanup_(matrix_release) struct matrix m = {0};
-	_cleanup_free_ int64_t *times = target_times(t, &m.n_times);
-	int r = times ? 0 : -ENOMEM;
+	_cleanup_free_ int64_t *times = NULL;
+	int r;
 
+	if (used <= t->n_carried)
+		return 0;
+	ready.n = used;
+	times = target_times(&ready, &m.n_times);
 	m.times = times;
+	r = times ? 0 : -ENOMEM;
 	if (r == 0)
-		r = matrix_fill(&m, g, t);
+		r = matrix_fill(&m, g, &ready);
 	if (r == 0)
 		r = batch_fill(g, &m, t->n_carried > 0);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot read %s", g->path);
-	target_keep_last(t, times[m.n_times - 1]);
+	target_keep_last(t, used, times[m.n_times - 1]);
 	return 1;
 }
 

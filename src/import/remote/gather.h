@@ -21,7 +21,8 @@ struct gather_target {
 	char *instance;
 	struct gather_cell *cells;
 	size_t n, cap;
-	size_t n_carried; /* cells of the last time of the batch before, which come first */
+	size_t n_carried;     /* cells of the last time of the batch before, which come first */
+	int64_t delivered_ms; /* the last time that was delivered; cells up to it come too late */
 };
 
 struct gather_component {
@@ -52,8 +53,10 @@ struct gather {
 	struct lp_batch *batch;
 	struct strbuf name, observer, key; /* scratch */
 	int64_t from_ms;		   /* samples before this are not taken */
-	uint64_t n_samples;		   /* taken since gather_begin() */
-	size_t next;			   /* target to deliver */
+	int64_t hold_ms;    /* of each target, the last samples are held for so long: what is pushed
+			     * comes in any order, and one sample in several parts */
+	uint64_t n_samples; /* taken since gather_begin() */
+	size_t next;	    /* target to deliver */
 };
 
 /* Set it up for the metrics that are in `present`; NULL: for all. What is pointed to outlives it.
