@@ -18,6 +18,7 @@ build=(
 	libfuse3-dev	# the lab's disks
 	libelf-dev liblzma-dev libiberty-dev # names of functions: symbols, packed ones, of C++
 	libdw-dev                            # lines of source files, as regions of limpet stack
+	libsnappy-dev	# remote write
 	libmicrohttpd-dev libcurl4-gnutls-dev # the collector: receives; servers send to it
 	libbpf-dev clang # tracing from inside the kernel: loads, compiles what runs there
 )

@@ -12,6 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if __has_include(<snappy-c.h>)
+#include "serve/remote_write.h"
+#define HAVE_REMOTE_WRITE
+#endif
 
 /* A server that writes: by its certificate or its token. As long as nobody was enrolled and no
  * authority was named, whoever is on this machine may (as "", which is any name). */
@@ -69,6 +73,10 @@ static int routes_add(struct serve *s, struct lp_err *err)
 		if (tables[i] != routes_ingest || s->ingest)
 			r = http_add_routes(s->http, tables[i], s);
 	}
+#ifdef HAVE_REMOTE_WRITE
+	if (r == 0 && s->remote_write)
+		r = http_add_routes(s->http, routes_write, s);
+#endif
 	return r < 0 ? lp_err_sys(err, r, "cannot serve") : 0;
 }
 
@@ -79,7 +87,13 @@ static int ingest_begin(struct serve *s, struct lp_err *err)
 		.keep_bytes = s->config.keep_bytes,
 		.warn = s->config.warn};
 
-	return ingest_open(&ingest, &s->ingest, err);
+	int r = ingest_open(&ingest, &s->ingest, err);
+
+#ifdef HAVE_REMOTE_WRITE
+	if (r == 0)
+		r = remote_write_open(s->config.data, s->config.warn, &s->remote_write, err);
+#endif
+	return r;
 }
 
 static int http_begin(struct serve *s, struct lp_err *err)
@@ -214,6 +228,9 @@ void serve_close(struct serve *s)
 	if (!s)
 		return;
 	http_close(s->http);
+#ifdef HAVE_REMOTE_WRITE
+	remote_write_close(s->remote_write);
+#endif
 	live_stop(s->live);
 	alerts_stop(s->alerts);
 	incidents_close(s->incidents);

@@ -37,7 +37,8 @@ struct serve {
 	struct serve_config config;
 	struct http_server *http;
 	struct tokens *tokens;
-	struct ingest *ingest; /* NULL: this is a replay */
+	struct ingest *ingest;		   /* NULL: this is a replay */
+	struct remote_write *remote_write; /* NULL: this is a replay, or built without snappy */
 	struct incidents *incidents;
 	struct alerts *alerts; /* NULL: nobody is told */
 	struct live *live;
@@ -59,6 +60,7 @@ void events_judged(struct serve *s, const struct snapshot *now, const struct sna
 
 /* Tables of routes: one file route_NAME.c each. Their `ctx` is the struct serve. */
 extern const struct http_route routes_ingest[];	 /* route_ingest.c: what servers send */
+extern const struct http_route routes_write[];	 /* route_write.c: remote write */
 extern const struct http_route routes_session[]; /* route_session.c: log in and out, /healthz */
 extern const struct http_route routes_api[];	 /* route_api.c: what is wrong, what is known */
 extern const struct http_route routes_series[];	 /* route_series.c: what archives say */

@@ -74,15 +74,13 @@ static struct lp_column column_make(const struct mapping_column *c)
 	return (struct lp_column){c->column, c->unit ? c->unit : "", LP_REAL, 0};
 }
 
-/* Put the columns of a group whose metrics are there into a schema of the catalogue. A column that
- * two metrics can fill (exporters rename them) is there once. */
+/* Find the columns of a group whose metrics are there. A column that two metrics can fill
+ * (exporters rename them) is there once. */
 static int group_init(
 	struct gather *g, size_t number, const struct strmap *present, struct lp_err *err)
 {
 	const struct mapping_group *m = &g->mapping->groups[number];
 	struct gather_group *to = &g->groups[number];
-	struct lp_column columns[LP_COLUMNS_MAX];
-	struct lp_schema schema = {m->kind, columns, 0};
 
 	to->place = calloc(m->n_columns + 1, sizeof(*to->place));
 	if (!to->place)
@@ -93,15 +91,34 @@ static int group_init(
 		to->place[i] = -1;
 		if (!metric_present(present, c->metric) || !metric_present(present, c->per))
 			continue;
-		to->place[i] = lp_schema_column(&schema, c->column);
-		if (to->place[i] >= 0 || schema.n_columns == LP_COLUMNS_MAX)
-			continue;
-		to->place[i] = (int)schema.n_columns;
-		columns[schema.n_columns++] = column_make(c);
+		for (size_t k = 0; k < i; k++) {
+			if (!strcmp(m->columns[k].column, c->column))
+				to->place[i] = to->place[k];
+		}
+		if (to->place[i] < 0 && to->n_columns < LP_COLUMNS_MAX)
+			to->place[i] = (int)to->n_columns++;
 	}
-	to->n_columns = schema.n_columns;
-	return schema.n_columns ? lp_catalogue_add_schema(g->catalogue, &schema, &to->schema, err)
-				: 0;
+	return 0;
+}
+
+/* The first component of a group comes: put its schema into the catalogue. */
+static int group_publish(struct gather *g, size_t number, struct lp_err *err)
+{
+	const struct mapping_group *m = &g->mapping->groups[number];
+	struct gather_group *to = &g->groups[number];
+	struct lp_column columns[LP_COLUMNS_MAX];
+	const struct lp_schema schema = {m->kind, columns, to->n_columns};
+	int r = 0;
+
+	if (to->published)
+		return 0;
+	for (size_t i = m->n_columns; i-- > 0;) {
+		if (to->place[i] >= 0)
+			columns[to->place[i]] = column_make(&m->columns[i]);
+	}
+	r = lp_catalogue_add_schema(g->catalogue, &schema, &to->schema, err);
+	to->published = r == 0;
+	return r;
 }
 
 int gather_init(struct gather *g, const struct mapping *mapping, struct lp_catalogue *catalogue,
@@ -206,6 +223,9 @@ static int component_add(struct gather *g, uint32_t group, uint32_t *ret, struct
 	if (g->n_components == COMPONENTS_MAX)
 		return lp_err_set(
 			err, -E2BIG, "%s: more than %d components", g->path, COMPONENTS_MAX);
+	r = group_publish(g, group, err);
+	if (r < 0)
+		return r;
 	r = lp_catalogue_add_component(g->catalogue, g->groups[group].schema, g->observer.text,
 		g->name.text, "", &c.id, err);
 	if (r < 0)

@@ -35,7 +35,8 @@ struct gather_component {
 /* What a group of the mapping is in the catalogue. */
 struct gather_group {
 	uint32_t schema, n_columns;
-	int *place; /* [column] in the schema, -1: the server has no such metric */
+	bool published; /* the schema is in the catalogue */
+	int *place;	/* [column] in the schema, -1: the server has no such metric */
 };
 
 /* Zero-initialise it. */
