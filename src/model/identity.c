@@ -172,6 +172,7 @@ static const struct kind kinds[] = {
 	{.name = "smart", .words = "NVMe drive", .resource = RESOURCE_STORAGE},
 	{.name = "zpool", .words = "ZFS pool", .resource = RESOURCE_STORAGE},
 	{.name = "dataset", .words = "ZFS dataset", .resource = RESOURCE_STORAGE},
+	{.name = "power", .words = "power", .resource = RESOURCE_HOST, .peers_by = PEERS_BY_NAME},
 	{.name = "sensor", .words = "sensor", .resource = RESOURCE_HOST, .peers_by = PEERS_BY_NAME},
 	{.name = "brick", .resource = RESOURCE_STORAGE},
 	{.name = "target", .resource = RESOURCE_STORAGE},
