@@ -49,7 +49,14 @@ static void complete_commands(FILE *out)
 		out);
 }
 
-/* Words 2 of "limpet lab up" are part of the command: "lab-up". */
+static void complete_options(FILE *out, const struct option_def *o)
+{
+	for (; o && o->name; o++)
+		fprintf(out, " --%s", o->name);
+}
+
+/* Words 2 of "limpet lab up" are part of the command: "lab-up". A group that does something by
+ * itself has options, too. */
 static void complete_verbs(FILE *out, const struct command *group)
 {
 	const char *separator = "";
@@ -63,10 +70,13 @@ static void complete_verbs(FILE *out, const struct command *group)
 	}
 	fputs("\"\n"
 	      "\t\tif [ \"$COMP_CWORD\" -eq 2 ]; then\n"
-	      "\t\t\tCOMPREPLY=($(compgen -W \"$commands --help\" -- \"$cur\"))\n"
+	      "\t\t\tCOMPREPLY=($(compgen -W \"$commands --help",
+		out);
+	complete_options(out, group->options);
+	fputs("\" -- \"$cur\"))\n"
 	      "\t\t\treturn\n"
 	      "\t\tfi\n"
-	      "\t\tcommand=$command-${COMP_WORDS[2]}\n"
+	      "\t\t[[ ${COMP_WORDS[2]} == -* ]] || command=$command-${COMP_WORDS[2]}\n"
 	      "\tfi\n",
 		out);
 }
@@ -83,12 +93,6 @@ static void complete_elsewhere(FILE *out, const struct command *c)
 		"\t\treturn\n"
 		"\tfi\n",
 		c->name, function, function);
-}
-
-static void complete_options(FILE *out, const struct option_def *o)
-{
-	for (; o && o->name; o++)
-		fprintf(out, " --%s", o->name);
 }
 
 /* "-o|--output)" for each option that takes an argument: file names, unless words are known. */
@@ -132,7 +136,7 @@ static void complete_each(FILE *out, const struct command *const *list,
 
 		if (c->verbs)
 			complete_each(out, c->verbs, fn);
-		else if (!c->internal && !c->program)
+		if (c->run && !c->internal && !c->program)
 			fn(out, c);
 	}
 }

@@ -166,7 +166,7 @@ static void place_rest(struct sender *s)
 static void take_list(struct sender *s, const json_t *list, const char *current)
 {
 	const char *expired = json_string_value(json_object_get(list, "expired"));
-	const json_t *files = json_object_get(list, "files"), *entry;
+	const json_t *files = json_object_get(list, "files");
 	struct lp_err ignored;
 	size_t i;
 
@@ -175,7 +175,8 @@ static void take_list(struct sender *s, const json_t *list, const char *current)
 	s->expired_us = INT64_MIN;
 	if (expired && time_parse(expired, &s->expired_us, &ignored) < 0)
 		s->expired_us = INT64_MIN;
-	json_array_foreach((json_t *)(uintptr_t)files, i, entry) take_entry(s, entry, current);
+	for (i = 0; i < json_array_size(files); i++)
+		take_entry(s, json_array_get(files, i), current);
 	place_rest(s);
 }
 

@@ -46,12 +46,13 @@ int send_files_scan(struct send_files *l, const char *dir, const char *name, int
 
 		if (k->start_us < since_us)
 			continue;
-		fresh.items[fresh.n] = old
-			? *old
-			: (struct send_file){.path = TAKE_PTR(k->path), .start_us = k->start_us};
-		if (old)
+		if (old) {
+			fresh.items[fresh.n++] = *old;
 			old->path = NULL; /* it is the new list's */
-		fresh.n++;
+		} else {
+			fresh.items[fresh.n].start_us = k->start_us;
+			fresh.items[fresh.n++].path = TAKE_PTR(k->path);
+		}
 	}
 	send_files_release(l);
 	*l = fresh;

@@ -60,18 +60,20 @@ static bool line_parse(char *line, struct token *ret)
 {
 	struct lp_err ignored;
 	char *save = NULL;
-	const char *kind = strtok_r(line, " ", &save), *name = strtok_r(NULL, " ", &save),
-		   *hash = strtok_r(NULL, " ", &save), *created = strtok_r(NULL, " ", &save);
+	const char *words[5];
 
-	if (!created || strtok_r(NULL, " ", &save) || !token_name_is_good(name))
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		words[i] = strtok_r(i ? NULL : line, " ", &save);
+	if (!words[3] || words[4] || !token_name_is_good(words[1]))
 		return false;
 	*ret = (struct token){.kind = TOKEN_SERVER};
-	if (!strcmp(kind, kind_names[TOKEN_OPERATOR]))
+	if (!strcmp(words[0], kind_names[TOKEN_OPERATOR]))
 		ret->kind = TOKEN_OPERATOR;
-	else if (strcmp(kind, kind_names[TOKEN_SERVER]) != 0)
+	else if (strcmp(words[0], kind_names[TOKEN_SERVER]) != 0)
 		return false;
-	snprintf(ret->name, sizeof(ret->name), "%s", name);
-	return hash_parse(hash, ret->hash) && time_parse(created, &ret->created_us, &ignored) == 0;
+	snprintf(ret->name, sizeof(ret->name), "%s", words[1]);
+	return hash_parse(words[2], ret->hash) &&
+		time_parse(words[3], &ret->created_us, &ignored) == 0;
 }
 
 int token_list_parse(struct token_list *l, const char *text, struct lp_err *err)
