@@ -70,10 +70,11 @@ static void complete_verbs(FILE *out, const struct command *group)
 	}
 	fputs("\"\n"
 	      "\t\tif [ \"$COMP_CWORD\" -eq 2 ]; then\n"
-	      "\t\t\tCOMPREPLY=($(compgen -W \"$commands --help",
+	      "\t\t\t[[ $cur != -* ]] || commands=\"",
 		out);
 	complete_options(out, group->options);
-	fputs("\" -- \"$cur\"))\n"
+	fputs("\"\n"
+	      "\t\t\tCOMPREPLY=($(compgen -W \"$commands --help\" -- \"$cur\"))\n"
 	      "\t\t\treturn\n"
 	      "\t\tfi\n"
 	      "\t\t[[ ${COMP_WORDS[2]} == -* ]] || command=$command-${COMP_WORDS[2]}\n"

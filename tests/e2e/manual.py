@@ -20,12 +20,13 @@ def commands():
 
 
 # The lists of their verbs, in a meson.build.
-GROUPS = {"lab": ("lab", "lab_verbs"), "trace": ("cli", "trace_commands"), "stack": ("cli", "stack_commands")}
+GROUPS = {"lab": ("lab", "lab_verbs"), "trace": ("cli", "trace_commands"), "stack": ("cli", "stack_commands"),
+          "serve": ("cli", "serve_commands")}
 
 
 def verbs(group):
     """The commands of a group like lab."""
-    return re.findall(rf"^  limpet {group} ([a-z]\w*) ", run(LIMPET, "help", group), re.M)
+    return re.findall(rf"^  limpet {group} ([a-z][\w-]*) ", run(LIMPET, "help", group), re.M)
 
 
 def listed(folder, name):
@@ -94,7 +95,7 @@ def verbs_of(group):
             check(complete(group, verb, "--") == long | {"--help"}, f"completion of {verb}")
             check(f"limpet-{group}-{verb}" in rendered(page(group, verb)), f"no page of {verb}")
         check(complete(group, "") == set(verbs(group)) | {"--help"}, "verbs are not completed")
-        check(verbs(group) and set(verbs(group)) <= set(listed(*GROUPS[group])),
+        check(verbs(group) and {v.replace("-", "_") for v in verbs(group)} <= set(listed(*GROUPS[group])),
               f"other verbs than in meson.build: {verbs(group)}")
     return case
 
@@ -188,7 +189,7 @@ def commands_in_documents():
                 continue
             check(command in known, f"{document.name}: there is no limpet {command}")
             words = re.sub(r"'[^']*'|#.*", "", rest).split()
-            if command in GROUPS and words:
+            if command in GROUPS and words and not words[0].startswith("-"):
                 command += " " + words[0]
                 check(command in known, f"{document.name}: there is no limpet {command}")
             for option in {w.split("=")[0] for w in words if re.match(r"--?[a-z]", w)}:
