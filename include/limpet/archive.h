@@ -82,7 +82,8 @@ int lp_archive_open(const char *path, const struct lp_select *select, struct lp_
 const char *lp_archive_meta_get(const struct lp_source *source, const char *key);
 
 /* The recorder's remarks in a file, in its order. Stops when `fn` returns non-zero and returns
- * that. Damaged ones are told through the source's `warn` and left out; then it ends with -EBADMSG.
+ * that. Damaged ones are reported through the source's `warn` and left out; then it ends with
+ * -EBADMSG.
  */
 int lp_archive_events(const struct lp_source *source,
 	int (*fn)(void *ctx, int64_t wall_us, const char *text), void *ctx, struct lp_err *err);
@@ -100,10 +101,10 @@ struct lp_archive_report {
 	int64_t first_us, last_us;
 };
 
-/* Verify every byte of a file. Each damaged stretch is told through `warn` with its bytes and the
- * seconds that may be lost. If `repair_path` is not NULL every intact frame is copied to that new
- * file. Returns 0 if the file is sound, -EBADMSG if it is damaged, or another error if it cannot be
- * read at all. `*ret_report` is filled in the first two cases. */
+/* Verify every byte of a file. Each damaged stretch is reported through `warn` with its bytes and
+ * the seconds that may be lost. If `repair_path` is not NULL every intact frame is copied to that
+ * new file. Returns 0 if the file is sound, -EBADMSG if it is damaged, or another error if it
+ * cannot be read at all. `*ret_report` is filled in the first two cases. */
 int lp_archive_check(const char *path, const char *repair_path, struct lp_warn *warn,
 	struct lp_archive_report *ret_report, struct lp_err *err);
 

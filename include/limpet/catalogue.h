@@ -56,7 +56,8 @@ struct lp_catalogue {
 	uint32_t n_components;
 	struct lp_catalogue_index *index; /* finds a component by its name */
 	uint64_t changes; /* counts additions and new labels: what did not change needs no look */
-	uint64_t serial;  /* tells it from every other one of this process, also at the same address
+	uint64_t serial;  /* distinguishes it from every other one of this process, also at the same
+			   * address
 			   */
 };
 

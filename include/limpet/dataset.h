@@ -56,8 +56,8 @@ int lp_dataset_span(
 
 /* Read tables: lp_dataset_read() into a builder, with as many files at a time as OpenMP has threads
  * (OMP_NUM_THREADS); tables, warnings and errors are the same with any number. `options->step_us` 0
- * means lp_dataset_interval(). On -EBADMSG (damage, told through `warn`) the tables of what is good
- * are returned all the same.
+ * means lp_dataset_interval(). On -EBADMSG (damage, reported through `warn`) the tables of what is
+ * good are returned all the same.
  */
 int lp_dataset_tables(struct lp_dataset *ds, const struct lp_table_options *options,
 	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err);

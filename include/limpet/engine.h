@@ -16,7 +16,7 @@
  * all of the data at once (it follows clocks that were set, sets aside samples far from all others
  * in time, and finds constant offsets between observers), so whoever feeds an engine directly has
  * to do it: give wall_us of a batch by one clock for all observers. lp_batch.mono_us, which never
- * steps, tells of a clock that was set. An observer whose clock is off by more than a few seconds
+ * steps, reports a clock that was set. An observer whose clock is off by more than a few seconds
  * is compared at the wrong times, and may be accused of what its peers did then; one that is ahead
  * also makes lp_engine_ready() take its peers for late. A sample years ahead cannot be taken back.
  *
@@ -58,7 +58,7 @@ int lp_engine_feed_log(
 	struct lp_engine *e, const char *observer, const struct lp_log *log, struct lp_err *err);
 
 /* Take over a remark of an observer's archive, as lp_archive_events() gives it. Those that say who
- * a program is (its process, user and command line) are told where that program runs on one
+ * a program is (its process, user and command line) are reported where that program runs on one
  * observer only; all others are passed over. */
 int lp_engine_feed_remark(struct lp_engine *e, const char *observer, int64_t wall_us,
 	const char *text, struct lp_err *err);

@@ -4,7 +4,7 @@
  *     dataset.h    DATA as users name it: archives, directories, foreign files      begin here
  *     diagnose.h   from data to a verdict, in one call
  *     engine.h     the same fed as data arrives
- *     options.h    what both are told
+ *     options.h    the options of both
  *     verdict.h    who limps, since when, why
  *     table.h      one metric of many components on one time grid
  *     metric.h     how metrics are computed from raw columns

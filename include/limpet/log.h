@@ -53,7 +53,8 @@ int lp_archive_write_log(struct lp_archive_writer *w, const struct lp_log *log, 
 /* The frames of the log called `name` (NULL: of all logs) of a source that lp_archive_open()
  * returned, in file order: those that have a part in the times that were selected there, whole.
  * What `log` points to is good during the call only. Stops when `fn` returns non-zero and returns
- * that. Damaged ones are told through the source's `warn` and left out; then it ends with -EBADMSG.
+ * that. Damaged ones are reported through the source's `warn` and left out; then it ends with
+ * -EBADMSG.
  */
 int lp_archive_logs(const struct lp_source *source, const char *name,
 	int (*fn)(void *ctx, const struct lp_log *log), void *ctx, struct lp_err *err);

@@ -105,7 +105,7 @@ struct lp_finding {
 	bool culprit;		/* in the direction that makes a suspect */
 	bool explained_by_load; /* slower, but as its greater load would make any peer */
 	bool explained_by_idle; /* slower only because its peers were idle now and then */
-	/* In the verdict's dimensions, the most telling first; none: it is not about a vector. */
+	/* In the verdict's dimensions, the most important first; none: it is not about a vector. */
 	uint32_t first_dimension, n_dimensions;
 };
 
@@ -137,7 +137,7 @@ enum lp_gone {
  * findings, and may be in no group (UINT32_MAX). */
 struct lp_suspect {
 	uint32_t component, group;
-	uint32_t findings[LP_SUSPECT_METRICS_MAX]; /* the most telling first */
+	uint32_t findings[LP_SUSPECT_METRICS_MAX]; /* the most important first */
 	uint32_t n_findings;
 	uint32_t persistence;
 	double severity;   /* grows with the size of the asymmetry and with its persistence */

@@ -254,7 +254,7 @@ static int check_run(struct check *ck, struct lp_err *err)
 		r = meta_load(ck->fd, &ck->frames, ck->catalogue, &meta, NULL, err);
 	if (r < 0)
 		return r;
-	r = 0; /* what is damaged is told frame by frame */
+	r = 0; /* what is damaged is reported frame by frame */
 	ck->report.size_bytes = ck->frames.size;
 	ck->report.sealed = ck->frames.sealed;
 	ck->report.unfinished_bytes = ck->frames.unfinished;

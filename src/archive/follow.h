@@ -45,8 +45,8 @@ int follow_open(const char *path, const struct follow_options *options, int64_t 
 void follow_close(struct follow *f);
 
 /* What is next: 1, or 0 if there is nothing yet, or nothing that begins up to `until_us`.
- * -EBADMSG, -EPROTONOSUPPORT: this is no archive. Damage inside is told through `warn` and passed
- * over. */
+ * -EBADMSG, -EPROTONOSUPPORT: this is no archive. Damage inside is reported through `warn` and
+ * passed over. */
 int follow_next(
 	struct follow *f, int64_t until_us, struct follow_item *ret_item, struct lp_err *err);
 

@@ -18,7 +18,7 @@ int reader_log_places(const struct lp_source *source,
 	int (*fn)(void *ctx, const struct log_place *place), void *ctx, struct lp_err *err);
 
 /* One log frame of those, as lp_archive_logs() gives them: 0, what `fn` returned, or -EBADMSG if it
- * is damaged, which is told through the source's `warn`. */
+ * is damaged, which is reported through the source's `warn`. */
 int reader_log_at(const struct lp_source *source, size_t frame,
 	int (*fn)(void *ctx, const struct lp_log *log), void *ctx, struct lp_err *err);
 

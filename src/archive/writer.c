@@ -169,7 +169,7 @@ static int writer_load_catalogue(struct lp_archive_writer *w, struct lp_err *err
 	return w->meta ? 0 : lp_err_sys(err, -ENOMEM, "cannot append");
 }
 
-/* Go on with a file that was opened; a negative errno is the caller's error, told already. */
+/* Go on with a file that was opened; a negative errno is the caller's error, reported already. */
 static int append_to(
 	int fd, const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err)
 {

@@ -29,8 +29,9 @@ bool slices_run(struct slices *s, int64_t budget_us);
 /* Is there work that was begun and has not ended? */
 bool slices_rests(const struct slices *s);
 
-/* Called by the work where it may be put aside: returns at once, or once it is told to go on. Does
- * nothing in other threads, those of OpenMP among them. It takes about as long as reading a clock.
+/* Called by the work where it may be put aside: returns at once, or once it may go on.
+ * Does nothing in other threads, those of OpenMP among them. It takes about as long as reading a
+ * clock.
  */
 void slices_rest(void);
 

@@ -46,11 +46,11 @@ int span_parse(const char *text, int64_t *ret_us, struct lp_err *err);
 /* "100ms", "15s", "1h30m": the shortest form that span_parse() (or a person) reads. */
 const char *span_format(int64_t us, char buf[TIME_TEXT_MAX]);
 
-/* The longest span that span_between() tells, some 146,000 years: two of them can be added. */
+/* The longest span that span_between() returns, some 146,000 years: two of them can be added. */
 #define SPAN_MAX_US (INT64_MAX / 2)
 
-/* The time from `first_us` to `last_us`, 0 if that is earlier. Files may tell any times: those that
- * are too far apart for the difference are SPAN_MAX_US apart. */
+/* The time from `first_us` to `last_us`, 0 if that is earlier. Files may contain any times: those
+ * that are too far apart for the difference are SPAN_MAX_US apart. */
 int64_t span_between(int64_t first_us, int64_t last_us);
 
 /* A time in nanoseconds; those that nanoseconds cannot tell (beyond the year 2262) are the last, or

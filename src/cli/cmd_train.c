@@ -241,7 +241,7 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 	return r < 0 ? r : step_choose(t, err);
 }
 
-/* The tables of a run; damage is told, and what is good counts. */
+/* The tables of a run; damage is reported, and what is good counts. */
 static int run_tables(struct training *t, const struct training_run *run,
 	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err)
 {

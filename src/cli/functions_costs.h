@@ -29,7 +29,7 @@ void function_costs_release(struct function_costs *c);
 /* The function of that name, added if it is new; NULL: out of memory. */
 struct function_cost *function_costs_get(struct function_costs *c, const char *name);
 
-/* Add what recordings have. On -EBADMSG (damage, told already) what is good is there. */
+/* Add what recordings have. On -EBADMSG (damage, reported already) what is good is there. */
 int function_costs_read(struct function_costs *c, struct lp_dataset *ds, struct lp_err *err);
 
 /* Add what running programs do in this time. */

@@ -18,7 +18,7 @@ static const char *const places[] = {
 	LIMPET_BINDIR,
 };
 
-/* The directory of this program; "." if the kernel does not tell. */
+/* The directory of this program; "." if the kernel does not say. */
 static void own_directory(char buf[PATH_MAX])
 {
 	ssize_t len = readlink("/proc/self/exe", buf, PATH_MAX - 1);

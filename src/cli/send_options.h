@@ -31,7 +31,7 @@ struct send_options {
 	}
 
 /* Start to send what a spool of this configuration will write, if that was asked for; *ret is NULL
- * if not. The configuration is told whom to tell. Files that began before `since_us` are left
+ * if not. The configuration says whom to notify. Files that began before `since_us` are left
  * alone. */
 int send_options_begin(const struct send_options *opt, struct spool_config *spool,
 	const char *observer, int64_t since_us, struct lp_warn *warn, struct sender **ret,

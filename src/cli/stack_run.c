@@ -127,7 +127,7 @@ static int summary_print(const struct run_options *opt, const struct stack_confi
 	return 0;
 }
 
-/* The program's own, as a shell tells it. */
+/* The program's own, as a shell says it. */
 static int status_code(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

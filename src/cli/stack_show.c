@@ -175,7 +175,7 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 		return r;
 	r = spans_read_together(&spans, ds, r ? &team.team : NULL, err);
 	if (team.team.rank)
-		return r == -EBADMSG ? 0 : r; /* the first one tells */
+		return r == -EBADMSG ? 0 : r; /* the first one reports it */
 	damaged = r == -EBADMSG;
 	if (r < 0 && !damaged)
 		return r;

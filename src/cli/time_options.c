@@ -37,7 +37,7 @@ int time_options_settle(struct time_options *t, struct lp_dataset *ds, struct lp
 
 	if (t->last_us && t->since_us)
 		return lp_err_set(err, -EINVAL, "--last and --since exclude each other");
-	/* Remote sources have to be told before anything is asked of them. */
+	/* Remote sources have to be configured before anything is asked of them. */
 	lp_dataset_limit(ds,
 		t->last_us ? (end_us ? end_us : clock_us(CLOCK_REALTIME)) - t->last_us
 			   : t->since_us,

@@ -323,7 +323,7 @@ static int request_fill(struct trace_request *q, const struct syscalls_options *
 	return 0;
 }
 
-/* The command's own, as a shell tells it. */
+/* The command's own, as a shell says it. */
 static int command_code(int status)
 {
 	if (status < 0)

@@ -113,7 +113,7 @@ void census_retire(struct census *s, struct lp_catalogue *c, struct journal *j)
 		if (catalogue_vacate(c, id) < 0)
 			return; /* until there is memory for it */
 		census_drop(s, id);
-		/* Whoever is not told takes the id for the old one's until it has a new one. */
+		/* Whoever does not know takes the id for the old one's until it has a new one. */
 		journal_add(j, id, 0, NULL, NULL, NULL);
 	}
 }

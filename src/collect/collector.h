@@ -34,7 +34,7 @@ struct collect_sink {
 	struct lp_batch *batch; /* its last sample is the current one */
 	unsigned long n_added;	/* components that were new */
 	struct census *census;	/* retires them; NULL: the catalogue only grows */
-	struct spool *spool;	/* is told of new ones, takes logs and remarks; NULL: none */
+	struct spool *spool;	/* learns of new ones, takes logs and remarks; NULL: none */
 	struct lp_warn *warn;
 };
 

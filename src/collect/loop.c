@@ -11,7 +11,7 @@
 
 /* A clock that moved by more than this (or half an interval) against the steady one was set. */
 #define STEP_MIN_US (US_PER_SEC / 2)
-/* Steps from here on are told at once, not only noted in the archive. */
+/* Steps from here on are reported at once, not only noted in the archive. */
 #define STEP_TELL_US (60 * US_PER_SEC)
 /* A clock set back by less than this does not begin a file for the old day again. */
 #define BACK_SAME_FILE_US (3600 * US_PER_SEC)

@@ -1,6 +1,6 @@
 /* The loop that drives instruments: it waits for the next instant or for one of them, samples,
- * hands the samples to the spool, and ends when it is told to, when the time is over, or when no
- * instrument has anything left to watch.
+ * hands the samples to the spool, and ends when it is asked to, when the time is over, or when
+ * no instrument has anything left to watch.
  */
 #ifndef COLLECT_LOOP_H
 #define COLLECT_LOOP_H

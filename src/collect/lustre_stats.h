@@ -44,7 +44,7 @@ unsigned lustre_parse_recovery(const char *text, int64_t *ret);
 struct lustre_import {
 	bool full; /* state FULL or IDLE: it works */
 	int64_t in_flight, timeouts, attempts;
-	char target[PARSE_NAME_MAX + 1]; /* "scratch-OST0003_UUID"; "": not told */
+	char target[PARSE_NAME_MAX + 1]; /* "scratch-OST0003_UUID"; "": not given */
 	char nid[PARSE_NAME_MAX + 1];	 /* "10.0.0.7@o2ib": who serves it now */
 };
 /* Members that the text does not have are LP_MISSING or "". Returns how many it has. */

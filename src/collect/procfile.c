@@ -63,7 +63,7 @@ static int procfile_grow(struct procfile *f)
 
 /* A read that ends so far before the end of a page has met the end of the file: the kernel fills
  * its page until the next line does not fit, and no line is longer than the rest. (/proc's files
- * with longer lines have all of them in one piece.) Asking once more to be told 0 would cost as
+ * with longer lines have all of them in one piece.) Asking once more just to get 0 would cost as
  * much as a short file itself. */
 #define PIECE_CERTAINLY_LAST 3072
 

@@ -15,7 +15,7 @@
 struct running {
 	const struct collector *collector;
 	void *state;
-	unsigned hush; /* samples until its next failure is told: this one was */
+	unsigned hush; /* samples until its next failure is reported: this one was */
 };
 
 struct recorder {

@@ -11,7 +11,7 @@
 struct recorder_config {
 	struct collect_config collect;
 	const struct collector *collectors[RECORDER_COLLECTORS_MAX]; /* NULL-terminated */
-	bool named; /* the user named them: all that are lacking are told of */
+	bool named; /* the user named them: all that are lacking are reported */
 	struct loop_instrument beside[RECORDER_BESIDE_MAX]; /* instruments besides the collectors */
 	unsigned n_beside;
 	struct spool_config spool; /* the loop and the recorder fill in what they know better */

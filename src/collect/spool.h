@@ -33,7 +33,7 @@ struct spool_config {
 	const char *path;
 	struct lp_warn *warn; /* called from both threads */
 	/* Called by the writing thread: so much of the file at `path` is as it will stay. Files
-	 * are then left unsealed: whoever is told of them does that. NULL: nobody is. */
+	 * are then left unsealed: whoever receives them does that. NULL: nobody does. */
 	void (*written)(void *ctx, const char *path, uint64_t size);
 	void *written_ctx;
 	int64_t sync_us; /* flush the disk this often, 0: after every write */

@@ -70,7 +70,7 @@ struct tcp_table {
 };
 
 /* Rows for `max_remotes` addresses a direction and places for `max_sockets` sockets. Folded
- * addresses are told apart up to a quarter of that; where there are more, `folded` stops there.
+ * addresses are distinguished up to a quarter of that; where there are more, `folded` stops there.
  * NULL: out of memory. */
 struct tcp_table *tcp_table_new(uint32_t max_remotes, uint32_t max_sockets);
 void tcp_table_free(struct tcp_table *t);

@@ -18,7 +18,7 @@ int crowd_find(const struct lp_verdict *v, struct findings *f);
  * is 1.5 times as slow as the other or more: nobody can say which of them is right. Nobody is
  * accused of being slow there, and the verdict has a reason for not being able to tell, in which
  * both are listed. If the slower ones are fewer, and became so while they were looked at, they are
- * suspects all the same: their own past tells. 0 or -ENOMEM. */
+ * suspects all the same: their own past shows it. 0 or -ENOMEM. */
 int crowd_judge(struct lp_verdict *v);
 
 #endif

@@ -1,7 +1,7 @@
 /* Detection: from tables to findings. It puts the components into peer groups, compares every
  * metric of every group window by window, and says who is lastingly out of step, in which
- * direction, by how much. Why, and what to make of it, is for src/explain. How it decides is told
- * in docs/detection.md.
+ * direction, by how much. Why, and what to make of it, is for src/explain. How it decides is
+ * described in docs/detection.md.
  */
 #ifndef DETECT_DETECT_H
 #define DETECT_DETECT_H

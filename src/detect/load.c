@@ -216,7 +216,7 @@ static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 }
 
 /* What is mild is compared with what the load makes of it, to the percent; with half the work of
- * its peers nobody can be told to be a little slower than they are. */
+ * its peers nobody can be said to be a little slower than they are. */
 static bool load_explains(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	if (f->mild)

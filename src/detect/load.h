@@ -22,7 +22,7 @@ double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t c
 	int64_t first_us, int64_t last_us);
 
 /* Is a finding's latency above that of its peers only because they were idle: is it, in the moments
- * when there was something to do, like theirs? False where that cannot be told. */
+ * when there was something to do, like theirs? False where that cannot be decided. */
 bool load_idle_explains(const struct lp_verdict *v, const struct lp_finding *f);
 
 /* Fill in load_ratio of the findings and decide what their load, or their peers' idleness,

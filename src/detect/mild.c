@@ -230,7 +230,7 @@ static struct lp_finding *finding_of(const struct findings *f, size_t first, uin
 	return NULL;
 }
 
-/* Add what is known of a member if that is certain enough; what is most certain is told. */
+/* Add what is known of a member if that is certain enough; what is most certain is reported. */
 static int finding_add(const struct usual *u, uint32_t series, uint32_t member, double certain,
 	size_t first, struct findings *f)
 {

@@ -8,8 +8,8 @@
 
 #include "detect/weigh.h"
 
-/* Add findings about the components of observers that became slow as wholes, to be told as one. The
- * verdict has its tables, groups, parameters and series. 0 or -ENOMEM. */
+/* Add findings about the components of observers that became slow as wholes, to be reported as one.
+ * The verdict has its tables, groups, parameters and series. 0 or -ENOMEM. */
 int wholes_find(struct lp_verdict *v, struct findings *f);
 
 #endif

@@ -82,7 +82,7 @@ static int engine_read(struct lp_engine *e, struct lp_dataset *ds, struct lp_err
 		if (from > l->table.from_us)
 			l->table.from_us = e->fast_from_us = from;
 		l->builder->select.from_us = l->table.from_us;
-		/* What is damaged was told already. */
+		/* What is damaged was reported already. */
 		ds->warn = NULL;
 		got = dataset_build(ds, &builders[i], 1, &again);
 		ds->warn = warn;
@@ -112,7 +112,8 @@ static int engine_fill(struct lp_engine *e, struct lp_dataset *ds, struct lp_err
 	return r < 0 ? r : read;
 }
 
-/* What archives say of their metrics is told, unless the training or the user says otherwise. */
+/* What archives say of their metrics holds, unless the training or the user says otherwise.
+ */
 static int meanings_take(struct lp_dataset *ds, struct setup *s, struct lp_err *err)
 {
 	struct meanings all = {0};

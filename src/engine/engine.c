@@ -445,7 +445,7 @@ static int verdict_compared(const struct lp_engine *e, const struct semantic *se
 	return 0;
 }
 
-/* What is around those that are told of: of the dataset, or of what was fed. */
+/* What is around those that are reported: of the dataset, or of what was fed. */
 static int verdict_surround(const struct lp_engine *e, struct lp_verdict *v, struct lp_err *err)
 {
 	_cleanup_(surroundings_release) struct surroundings read = {0};

@@ -33,7 +33,7 @@ struct lp_engine {
 
 	struct semantic_options logs_how;
 	struct semantic_reader *logs;	  /* of system calls; NULL: nobody wants to know */
-	struct noted_processes processes; /* that remarks told of */
+	struct noted_processes processes; /* that remarks name */
 	struct surroundings around;	  /* what was fed of links, arrays, jobs */
 	struct lp_dataset *data; /* where the data comes from, what of it could not be read;
 					  may be NULL */

@@ -286,7 +286,7 @@ static void table_clip(struct lp_table *t, uint32_t n)
 		t->cuts[i].slot -= n;
 }
 
-/* The first window may begin before the data does: nobody is told of that time. */
+/* The first window may begin before the data does: nobody reports that time. */
 static void verdict_clip(const struct lane *l, struct lp_verdict *v)
 {
 	int64_t first = v->n_tables ? v->tables[0]->start_us / l->params.step_us : l->origin;

@@ -34,7 +34,7 @@ struct lane {
 	int64_t looked;	     /* the slot behind the last one that peers were looked for in */
 	struct peers *peers; /* as of the last epoch; NULL: there was none yet */
 	struct window_view last_view;  /* of the last windows that were compared since then */
-	struct discover_memory memory; /* how observers were told apart so far */
+	struct discover_memory memory; /* how observers were distinguished so far */
 	struct history history;
 	struct episodes episodes; /* what was found, and has left the span since */
 };

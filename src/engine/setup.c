@@ -102,7 +102,7 @@ static bool group_wanted(void *ctx, const struct lp_identity *component)
 	uint32_t n = 0;
 	bool wanted = false;
 
-	/* What goes wrong here is told when all of them are sorted. */
+	/* What goes wrong here is reported when all of them are sorted. */
 	if (topology_groups(
 		    o->topology, alone, 1, o->split_by, o->n_split, NULL, &groups, &n, NULL) < 0)
 		return true;

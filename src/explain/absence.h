@@ -1,4 +1,4 @@
-/* Gone is not slow: what is not there, or does nothing, is told apart from what limps. */
+/* Gone is not slow: what is not there, or does nothing, is kept apart from what limps. */
 #ifndef EXPLAIN_ABSENCE_H
 #define EXPLAIN_ABSENCE_H
 

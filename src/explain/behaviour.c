@@ -10,7 +10,7 @@
 
 /* What makes up so much of a difference is what it is about. */
 #define MOST 0.5
-/* What is less than this of the greatest difference is not told of in a sentence. */
+/* What is less than this of the greatest difference is not mentioned in a sentence. */
 #define TOLD 0.1
 
 static const struct lp_finding *find_functions(

@@ -11,7 +11,7 @@ struct cause;
 const struct lp_finding *behaviour_finding(
 	const struct explain_context *ctx, const struct lp_suspect *s);
 
-/* Why it behaves differently, as far as functions tell: a program that its peers do not run, or
+/* Why it behaves differently, as far as functions show: a program that its peers do not run, or
  * what is not known. */
 const struct cause *behaviour_cause(const struct explain_context *ctx, const struct lp_finding *f);
 

@@ -36,7 +36,7 @@ const struct cause *cause_of_asymmetry(
 /* Is it about nothing being there? */
 bool cause_is_absence(const char *cause);
 
-/* Does the finding belong to what the cause is about? Those are the most telling. */
+/* Does the finding belong to what the cause is about? Those are the most important. */
 bool cause_matches(const struct explain_context *ctx, const char *cause, uint32_t finding);
 
 #endif

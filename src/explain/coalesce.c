@@ -289,7 +289,8 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	return incident->summary ? 0 : -ENOMEM;
 }
 
-/* Its observer, then, is the part: nothing is told by components of it that are not affected. */
+/* Its observer, then, is the part: components of it that are not affected say nothing.
+ */
 static struct location whole_location(const struct coalescing *c, uint32_t anchor)
 {
 	uint32_t component = c->ctx->v->suspects[anchor].component;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A ratio nearer to 1 than this is no difference worth telling. */
+/* A ratio nearer to 1 than this is no difference worth mentioning. */
 #define LIKE_PEERS 1.15
 /* Load so much like the peers' explains nothing. */
 #define LIKE_LOAD 1.5

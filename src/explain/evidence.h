@@ -6,7 +6,7 @@
 #include "explain/context.h"
 
 /* In how many windows a finding's component was out of step, "37 of 46 windows": the one way in
- * which all that is told of a finding counts them. */
+ * which everything about a finding counts them. */
 void evidence_add_windows(
 	struct strbuf *sb, const struct lp_verdict *v, const struct lp_finding *f);
 

@@ -9,7 +9,7 @@
 #include <limpet/verdict.h>
 
 /* Fill in suspects, asymmetries and incidents from the findings, ranked. `topology`, `hosts`
- * (who has which address, where the topology does not tell) and `state` (what the operator
+ * (who has which address, where the topology does not say) and `state` (what the operator
  * acknowledged, muted or cleared) may be NULL, as may `semantic`: what the logs of system calls
  * say, about components of the verdict (semantic_join_components()). */
 int explain_verdict(struct lp_verdict *v, const struct topology *topology,

@@ -1,4 +1,4 @@
-/* What functions are for, as far as their names tell. */
+/* What functions are for, as far as their names show. */
 #ifndef EXPLAIN_FUNCTION_HINTS_H
 #define EXPLAIN_FUNCTION_HINTS_H
 

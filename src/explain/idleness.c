@@ -13,7 +13,7 @@
 #define SELDOM_PART 0.5
 #define NAMESAKES_LEAST 3
 
-/* So many samples tell whether it worked before. */
+/* So many samples say whether it worked before. */
 #define BEFORE_LEAST 3
 
 /* The mean of a component in the finding's own metric from the beginning of the table up to a time;

@@ -46,7 +46,7 @@ static int add_part(struct making *m, const char *attribute, const char *value)
 	return 0;
 }
 
-/* The addresses of observers, where the topology tells them. */
+/* The addresses of observers, where the topology has them. */
 static int find_hosts(struct making *m, const struct explain_context *ctx)
 {
 	int r = 0;
@@ -241,7 +241,7 @@ static bool is_enough(const struct location *l)
 	return l->n_affected > 2 || (l->n_affected == 2 && l->n_members <= 4);
 }
 
-/* How well does the part tell the affected from the unaffected? */
+/* How well does the part distinguish the affected from the unaffected? */
 static struct location judge_part(struct parts *p, const struct lp_verdict *v, uint32_t part)
 {
 	struct location l = {.part = part, .n_affected = choose_groups(p, part, true)};

@@ -34,10 +34,10 @@ struct location {
 	double surprise;     /* how much likelier the affected are with it, a logarithm */
 };
 
-/* The part that tells the affected components best from the unaffected ones, in the peer groups in
- * which it has affected ones: the logarithm of the likelihood ratio between "components of the part
- * are affected at one rate and the others at another" and "all at the same rate". It must exceed
- * what the best of so many parts reaches by chance; of equals the smaller part wins. */
+/* The part that distinguishes the affected components best from the unaffected ones, in the peer
+ * groups in which it has affected ones: the logarithm of the likelihood ratio between "components
+ * of the part are affected at one rate and the others at another" and "all at the same rate". It
+ * must exceed what the best of so many parts reaches by chance; of equals the smaller part wins. */
 struct location localise(
 	struct parts *p, const struct explain_context *ctx, const uint32_t *affected, uint32_t n);
 

@@ -27,9 +27,9 @@ struct onset {
 	bool since_before, ended;
 };
 
-/* Since when and until when several things were so, the most telling of which is in `all` at first:
- * since what was certainly there first, and until all of them have ended. What was always so beside
- * it may be nothing but a habit: it does not count as the first. */
+/* Since when and until when several things were so, the most important of which is in `all` at
+ * first: since what was certainly there first, and until all of them have ended. What was always so
+ * beside it may be nothing but a habit: it does not count as the first. */
 void onset_join(struct onset *all, struct onset one);
 
 /* Since when and until when a suspect limps: as its findings say, or the logs of system calls. Sets

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than can be told apart: then new ones take the places of the oldest. */
+/* More than can be distinguished: then new ones take the places of the oldest. */
 #define PROCESSES_MAX ((size_t)10000)
 
 static bool is_same(const struct lp_process *a, const struct lp_process *b)

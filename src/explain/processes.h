@@ -23,7 +23,7 @@ void noted_processes_release(struct noted_processes *p);
 int noted_processes_give(struct lp_verdict *v, const struct noted_processes *p);
 
 /* Give the verdict the notes of all archives, if some of its findings are about functions. Damage
- * is passed over: whoever reads the samples tells of it. 0 or -ENOMEM. */
+ * is passed over: whoever reads the samples reports it. 0 or -ENOMEM. */
 int noted_processes_read(struct lp_verdict *v, struct lp_dataset *ds, struct lp_err *err);
 
 /* The last note of a program (its name is `len` bytes long) on an observer until a time, or the

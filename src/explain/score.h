@@ -31,8 +31,8 @@ void score_truth_release(struct score_truth *t);
 
 struct score_suspect {
 	char *component, *cause;
-	int64_t first_us, last_us; /* INT64_MIN, INT64_MAX: not told */
-	int64_t indicted_us;	   /* INT64_MIN: not told */
+	int64_t first_us, last_us; /* INT64_MIN, INT64_MAX: not given */
+	int64_t indicted_us;	   /* INT64_MIN: not given */
 };
 
 /* A list of them. */
@@ -55,7 +55,7 @@ int score_verdict_parse(const char *text, size_t len, const char *name, struct s
 	struct lp_err *err);
 void score_verdict_release(struct score_verdict *v);
 
-/* Counts over units. The last three are told beside the others, and are no part of them. */
+/* Counts over units. The last three are reported beside the others, and are no part of them. */
 struct score_counts {
 	uint64_t tp, fp, fn, tn;
 	uint64_t warned;       /* faulty, and not indicted but warned of */

@@ -1,5 +1,5 @@
 /* Semantic diagnosis: errors that a server hands on to its clients, crashes and hangs, out of the
- * logs of system calls. docs/causes.md tells the rules.
+ * logs of system calls. docs/causes.md has the rules.
  *
  * Nobody is compared with anybody here: what a call returned, which signal came and which request
  * was not answered speaks for itself. One file a kind of problem: semantic_errors.c,
@@ -34,7 +34,7 @@ struct semantic_finding {
 	uint32_t n;		       /* how often it happened to clients, at least 1 */
 	int64_t first_us, last_us;
 	bool carried;	 /* it began before what the evidence is about */
-	char **evidence; /* sentences, the most telling first */
+	char **evidence; /* sentences, the most important first */
 	uint32_t n_evidence;
 	size_t cap_evidence;
 	char *advice;

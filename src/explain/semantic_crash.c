@@ -24,18 +24,18 @@
 #define SURE_SIGNAL 0.95      /* a process was seen to die by a signal */
 #define SURE_SIGNAL_FELT 0.98 /* and clients felt it */
 #define SURE_EXIT_FELT 0.85   /* it ended with a status that is not 0, and clients felt it */
-#define SURE_REFUSED 0.75     /* only clients tell, and are refused where they were served */
-#define SURE_RESET 0.6	      /* only clients tell, and lost connections all at once */
+#define SURE_REFUSED 0.75     /* only clients show it, and are refused where they were served */
+#define SURE_RESET 0.6	      /* only clients show it, and lost connections all at once */
 #define SURE_MORE 0.05	      /* for each thing that agrees */
-#define SURE_MOST 0.9	      /* of what only clients tell */
+#define SURE_MOST 0.9	      /* of what only clients show */
 
-/* What clients tell of one port of a server. */
+/* What clients report about one port of a server. */
 struct complaints {
 	uint32_t server;
 	uint16_t port;
 	uint32_t n_refused, n_lost, n_closed; /* connects; connections with an error, and without */
 	uint32_t clients[8], n_clients;	      /* processes, as many as matter */
-	uint32_t example;		      /* failure: the most telling */
+	uint32_t example;		      /* failure: the most important */
 	int64_t first_ns, last_ns;
 };
 
@@ -99,7 +99,7 @@ static struct complaints *complaints_of(struct inquest *q, uint32_t server, uint
 	return &q->items[q->n++];
 }
 
-/* A failure to connect tells more than a connection that broke, and that more than one that was
+/* A failure to connect says more than a connection that broke, and that more than one that was
  * closed. */
 static int telling(const struct traced_failure *f)
 {
@@ -135,7 +135,7 @@ static void complain(struct inquest *q, struct complaints *c, uint32_t failure)
 		c->last_ns = f->last_ns;
 }
 
-/* Gather what clients tell of each server. Connections that a server has accepted break when
+/* Gather what clients report of each server. Connections that a server has accepted break when
  * clients go away: that is their business. */
 static int gather(struct inquest *q)
 {
@@ -184,7 +184,7 @@ static int death_of(const struct traced_process *p)
 	return 0;
 }
 
-/* What clients tell of the program at the time of its end, or NULL. */
+/* What clients report about the program at the time of its end, or NULL. */
 static const struct complaints *felt_by_clients(
 	const struct inquest *q, const struct traced_process *p)
 {

@@ -21,7 +21,7 @@ static const struct syscall_info *event_info(const struct trace_event *e)
 	return e->flags & TRACE_COMPAT ? syscall_get_compat(e->nr) : syscall_get(e->nr);
 }
 
-/* What the call was about, as far as the event itself tells; NULL: it does not, or no memory. */
+/* What the call was about, as far as the event itself shows; NULL: it does not, or no memory. */
 static char *event_name(const struct trace_event *e)
 {
 	const struct syscall_info *info = event_info(e);
@@ -126,7 +126,7 @@ static int pair_keep(struct traces *t, uint32_t process, const struct trace_even
 	return 0;
 }
 
-/* A tracer tells of a call that goes on as often as it is asked: the last word counts. */
+/* A tracer reports a call that goes on as often as it is asked: the last word counts. */
 static int slow_keep(struct traces *t, uint32_t process, const struct trace_event *e)
 {
 	struct traced_slow *s;
@@ -184,7 +184,7 @@ static bool waits(const struct trace_event *e)
 		(info && !strncmp(info->name, "fcntl", 5));
 }
 
-/* The end of a connection, as a read tells it. */
+/* The end of a connection, as a read shows it. */
 static bool is_eof(const struct trace_event *e)
 {
 	return e->what == TRACE_CALL && trace_event_call(e) == TRACE_CALL_READ &&

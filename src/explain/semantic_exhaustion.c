@@ -135,7 +135,7 @@ static int gather_tallies(struct shortages *q)
 }
 
 /* Processes that ended with a status after such a failure. Those that died by a signal crashed,
- * which semantic_crash.c tells. */
+ * which semantic_crash.c reports. */
 static int gather_ends(struct shortages *q)
 {
 	for (uint32_t i = 0; i < q->t->n_processes; i++) {
@@ -176,7 +176,7 @@ static uint32_t host_of(const struct traces *t, const struct semantic_finding *f
 	return strmap_get(&t->by_host, f->component->observer, &host) ? host : TRACES_NONE;
 }
 
-/* Is it told already: is the program accused, or a server that it may depend on? */
+/* Is it reported already: is the program accused, or a server that it may depend on? */
 static bool is_explained(const struct shortages *q, const struct shortage *item)
 {
 	const struct traces *t = q->t;

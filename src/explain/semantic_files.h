@@ -11,8 +11,8 @@ struct shared_name;
 
 struct traced_file {
 	int32_t fd;
-	uint8_t file;	  /* enum trace_file */
-	int64_t gone_ns;  /* when it was closed; 0: it is open. Calls may still be told of it. */
+	uint8_t file;	 /* enum trace_file */
+	int64_t gone_ns; /* when it was closed; 0: it is open. Calls on it may still be reported. */
 	const char *name; /* never NULL */
 	struct shared_name *held;
 };

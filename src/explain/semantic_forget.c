@@ -169,8 +169,8 @@ static bool is_sought(const struct traces *t, uint32_t host)
 	return false;
 }
 
-/* Servers stay as long as their host does, and as anybody asks for it: what became of them tells a
- * crash from an orderly end. */
+/* Servers stay as long as their host does, and as anybody asks for it: what became of them
+ * distinguishes a crash from an orderly end. */
 static void mark_programs(const struct traces *t, struct moves *m, int64_t before_us)
 {
 	for (size_t i = 0; i < t->n_programs; i++) {

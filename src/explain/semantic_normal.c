@@ -53,7 +53,7 @@ static const struct {
 	{EISCONN, OF(CONNECT)},
 };
 
-/* Whose other end goes away, which is told by the rules of crashes. */
+/* Whose other end goes away, which is reported by the rules of crashes. */
 static const int lost_connection[] = {ECONNREFUSED, ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN,
 	ESHUTDOWN, ETIMEDOUT, EHOSTUNREACH, EHOSTDOWN, ENETUNREACH, ENETDOWN, ENETRESET};
 
@@ -95,7 +95,7 @@ static bool is_named(const char *name, const char *const *names)
 	return false;
 }
 
-/* Which calls tell that something ran out. Those about memory fail with ENOMEM also where an
+/* Which calls say that something ran out. Those about memory fail with ENOMEM also where an
  * address is not in use: few of them ask for any. */
 static const struct {
 	int error;

@@ -378,7 +378,7 @@ int reader_tally(struct semantic_reader *r, const char *observer, int64_t at_us,
 	return got;
 }
 
-/* That the traces have a log of it at all is told apart from what is in it. */
+/* That the traces have a log of it at all is kept apart from what is in it. */
 static void take_presence(
 	struct semantic_reader *r, uint32_t host, const struct queued_record *record)
 {

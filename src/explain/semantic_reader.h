@@ -30,7 +30,7 @@ struct semantic_reader *semantic_reader_new(
 void semantic_reader_free(struct semantic_reader *r);
 DEFINE_CLEANUP(struct semantic_reader *, semantic_reader_free);
 
-/* Feed it. What comes at or before the watermark comes too late: it is counted, and told. 0 or
+/* Feed it. What comes at or before the watermark comes too late: it is counted, and reported. 0 or
  * -ENOMEM. */
 int semantic_reader_event(
 	struct semantic_reader *r, const char *observer, const struct trace_event *e);

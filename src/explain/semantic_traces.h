@@ -222,7 +222,7 @@ int traces_name_slow(struct traces *t, struct traced_slow *s);
 
 /* Find out who serves, from all that has come so far. Programs serve that were seen to, or that own
  * a port to which others connect. A host that others have connections to, and where nobody was seen
- * to serve (a summary tells of requests only once a second, and not of what was accepted before),
+ * to serve (a summary counts requests only once per second, and not what was accepted before),
  * has its server among those that listen; else among those that talk at all; or it is the only
  * program that was traced there. */
 int traces_know(struct traces *t);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES_MAX 8    /* observers told by name; more are counted */
+#define NAMES_MAX 8    /* observers listed by name; more are counted */
 #define COVERED_MAX 4  /* the same, each with its times */
 #define GROUPS_MAX 4   /* groups that are too small, the same */
 #define FAILURES_MAX 8 /* files that could not be read, each a reason of its own */

@@ -1,5 +1,5 @@
 /* Well, suspects, or cannot tell: what a verdict comes to, decided in one place. docs/detection.md
- * tells the rules. */
+ * has the rules. */
 #ifndef EXPLAIN_STATUS_H
 #define EXPLAIN_STATUS_H
 

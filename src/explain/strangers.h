@@ -1,6 +1,6 @@
 /* Connections with somebody whom nobody watches. A slow one may be the fault of either end, and the
  * other one cannot be asked. Where an observer also has connections with others that are watched,
- * those tell what is wrong with it. */
+ * those say what is wrong with it. */
 #ifndef EXPLAIN_STRANGERS_H
 #define EXPLAIN_STRANGERS_H
 

@@ -17,7 +17,7 @@
 #define JOB_SLICE_US (600 * US_PER_SEC)
 /* Remarks that are this far apart are two. */
 #define SAME_US (120 * US_PER_SEC)
-/* A job that does less than this share of the work is not told of. */
+/* A job that does less than this share of the work is not mentioned. */
 #define JOB_SHARE_LEAST 0.5
 #define CONTEXT_MAX 4
 
@@ -520,7 +520,7 @@ static int tell_list(const struct surroundings *s, const struct lp_verdict *v,
 	return r;
 }
 
-/* An incident is told with what is around the component that it began with. */
+/* An incident is reported with what is around the component that it began with. */
 static int tell_incident(struct lp_incident *incident, const struct lp_suspect *lead)
 {
 	struct strbuf sb = {0};

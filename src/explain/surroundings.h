@@ -42,7 +42,7 @@ void surroundings_release(struct surroundings *s);
 int surroundings_batch(
 	struct surroundings *s, const struct lp_catalogue *c, const struct lp_batch *b);
 
-/* Take all archives of a dataset. What cannot be read there was told already. */
+/* Take all archives of a dataset. What cannot be read there was reported already. */
 int surroundings_read(struct surroundings *s, struct lp_dataset *ds, struct lp_err *err);
 
 /* Tell suspects, warnings and absent components of an explained verdict what is around them, in

@@ -36,7 +36,7 @@ double *csv_rows_add(struct csv_rows *rows, int64_t wall_us, uint32_t component,
 int csv_rows_sort(struct csv_rows *rows);
 
 /* The most frequent time between two samples of one component, 0 if there is none. The rows must
- * have been sorted; components are numbers below `n_components`. `*ret_usual` tells whether at
+ * have been sorted; components are numbers below `n_components`. `*ret_usual` says whether at
  * least half of the spans are this one, as they are in all but shuffled rows. */
 int64_t csv_rows_interval_us(const struct csv_rows *rows, size_t n_components, bool *ret_usual);
 

@@ -82,7 +82,7 @@ static size_t path_pop(const char *path, size_t *len, const char **ret_name)
 	return end - start;
 }
 
-/* The name `level` places before the last, or NULL if the path does not tell. */
+/* The name `level` places before the last, or NULL if the path does not say. */
 static char *path_name(const char *path, int level)
 {
 	size_t len = strlen(path), n;

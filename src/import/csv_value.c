@@ -156,7 +156,7 @@ static int64_t fraction_digits(const char *p, const char *end, int digits)
 	return value;
 }
 
-/* Digits, perhaps with a fraction, in a unit that their number tells. */
+/* Digits, perhaps with a fraction, in a unit that their number says. */
 static bool epoch_parse(const char *text, size_t len, int64_t *ret_us)
 {
 	const char *p = text, *end = text + len, *fraction;

@@ -31,7 +31,7 @@ struct csv_clock {
 };
 
 /* Read a time: what time_parse() reads, and whole numbers since 1970 whose unit their number of
- * digits tells: up to 11 are seconds, 12 or 13 milliseconds, 15 or 16 microseconds, 18 or 19
+ * digits says: up to 11 are seconds, 12 or 13 milliseconds, 15 or 16 microseconds, 18 or 19
  * nanoseconds (1973 to 2286). Seconds and milliseconds may have a fraction. */
 bool csv_clock_parse(struct csv_clock *c, const char *text, size_t len, int64_t *ret_us);
 

@@ -194,7 +194,8 @@ static int dataset_skip(struct lp_dataset *ds, const char *path)
 	return ds->skipped ? 0 : -ENOMEM;
 }
 
-/* What cannot be read in a directory does not keep the rest from being read; it is told at the end.
+/* What cannot be read in a directory does not keep the rest from being read; it is reported at the
+ * end.
  */
 static int dataset_pass_over(
 	struct lp_dataset *ds, const char *path, const struct lp_err *here, struct lp_err *err)
@@ -570,7 +571,7 @@ static int64_t interval_plausible(int64_t interval_us)
 	return interval_us >= US_PER_SEC / 1000 && interval_us <= 31 * US_PER_DAY ? interval_us : 0;
 }
 
-/* What a file says of itself before it is read. One that does not open is told of when it is. */
+/* What a file says of itself before it is read. One that does not open is reported when it is. */
 static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *err)
 {
 	_cleanup_(lp_source_closep) struct lp_source *source = NULL;

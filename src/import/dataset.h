@@ -60,12 +60,12 @@ struct lp_dataset {
 	size_t n_aside, cap_aside;
 	struct data_offset *offsets;
 	size_t n_offsets, cap_offsets;
-	char **notes; /* what a verdict, or whoever else reads it, has to tell of it */
+	char **notes; /* what a verdict, or whoever else reads it, has to say about it */
 	size_t n_notes, cap_notes;
 };
 
-/* Have remote sources fetched before they are read by several threads. What goes wrong is told by
- * whoever reads them. 0 or -ENOMEM. */
+/* Have remote sources fetched before they are read by several threads. What goes wrong is reported
+ * by whoever reads them. 0 or -ENOMEM. */
 int dataset_fetch(struct lp_dataset *ds, struct lp_err *err);
 
 /* Keep a note. 0 or -ENOMEM. */
@@ -83,7 +83,7 @@ int dataset_align(struct lp_dataset *ds, struct lp_table_builder *b);
  * and take out what was found now or before. 0 or -ENOMEM. */
 int dataset_set_aside(struct lp_dataset *ds, struct lp_table_builder *b);
 
-/* Read one file to its end, telling of what is wrong through `warn`. `*ret_stop` is what `fn`
+/* Read one file to its end, reporting what is wrong through `warn`. `*ret_stop` is what `fn`
  * returned, if it wanted to stop. */
 int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
 	const struct lp_select *select, struct lp_warn *warn, lp_dataset_fn fn, void *ctx,
@@ -109,13 +109,13 @@ bool dataset_has_observer(
 	const struct lp_dataset *ds, const char *observer, int64_t from_us, int64_t to_us);
 
 /* Open file number `i` if it is an archive; `*ret` is NULL if it is none or cannot be opened
- * (whoever reads the tables tells of it). 0 or the reason. */
+ * (whoever reads the tables reports it). 0 or the reason. */
 int dataset_open_archive(struct lp_dataset *ds, size_t i, const struct lp_select *select,
 	struct lp_warn *warn, struct lp_source **ret, struct lp_err *err);
 
 /* Open one archive after the other (and nothing foreign), with `select` and `warn` (both may be
  * NULL), for `fn` to look into. What cannot be opened is passed over: whoever reads the tables
- * tells of it. Where `fn` returns -EBADMSG (damage) the others still follow, and the first such
+ * reports it. Where `fn` returns -EBADMSG (damage) the others still follow, and the first such
  * error is returned at the end; any other value that is not 0 stops everything and is returned. */
 int dataset_archives(struct lp_dataset *ds, const struct lp_select *select, struct lp_warn *warn,
 	int (*fn)(void *ctx, struct lp_source *source, struct lp_err *err), void *ctx,

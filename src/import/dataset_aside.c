@@ -1,5 +1,5 @@
-/* What is told of the data itself, and samples that are so far from all others in time that nothing
- * can be made of them. */
+/* Notes about the data itself, and samples that are so far from all others in time that
+ * nothing can be made of them. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
@@ -60,7 +60,7 @@ static void files_name(const struct lp_dataset *ds, const struct data_aside *a, 
 		strbuf_printf(ret, "%s and %zu more file%s: ", path, n - 1, n == 2 ? "" : "s");
 }
 
-/* What is told of it. */
+/* Notes about it. */
 static char *aside_text(const struct lp_dataset *ds, const struct data_aside *a)
 {
 	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX];

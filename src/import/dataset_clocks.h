@@ -1,5 +1,5 @@
 /* Clocks that were set while they were recorded: archives have two, and the one that never steps
- * tells of it.
+ * reports it.
  */
 #ifndef IMPORT_DATASET_CLOCKS_H
 #define IMPORT_DATASET_CLOCKS_H

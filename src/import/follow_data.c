@@ -38,7 +38,7 @@ struct followed {
 	bool replaced; /* another file is at its path: go on there when this one is at its end */
 	bool gone;     /* nothing is at its path */
 	bool seen;     /* by the search that is going on */
-	bool told;     /* something is wrong with it, which was told */
+	bool told;     /* something is wrong with it, which was reported */
 };
 
 struct directory {

@@ -32,7 +32,8 @@ int follow_data_open_dataset(struct lp_dataset *ds, const struct follow_options 
 void follow_data_close(struct follow_data *d);
 
 /* What is next: 1, or 0 at the end of a round: there is nothing yet, or nothing that begins up to
- * `until_us`. What is wrong with a single file is told through `warn`, once, and the others go on.
+ * `until_us`. What is wrong with a single file is reported through `warn`, once, and the others go
+ * on.
  */
 int follow_data_next(
 	struct follow_data *d, int64_t until_us, struct follow_item *ret_item, struct lp_err *err);

@@ -29,7 +29,7 @@ struct importer {
 	const char *base_suffix;
 
 	/* Which side of its peers is worse in the metrics of a source, as meanings_format() writes
-	 * it, for what the names of metrics do not tell; NULL: nothing. The text is the source's.
+	 * it, for what the names of metrics do not say; NULL: nothing. The text is the source's.
 	 * May be NULL. */
 	const char *(*worse)(const struct lp_source *source);
 
@@ -52,7 +52,7 @@ const struct importer *importer_find(const char *name);
 /* Is this the address of something rather than a path: "scheme://..."? */
 bool importer_is_address(const char *path);
 
-/* The importer of the remote source with that address. NULL: there is none, and `err` tells which
+/* The importer of the remote source with that address. NULL: there is none, and `err` says which
  * schemes there are. */
 const struct importer *importer_find_address(const char *path, struct lp_err *err);
 

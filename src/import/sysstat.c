@@ -183,7 +183,7 @@ static int take_record(struct sysstat_source *s, struct lp_err *err)
 	int r;
 
 	/* Without a mark (it is only written where sysstat's boot service runs) the machine's
-	 * uptime tells. */
+	 * uptime says. */
 	if (s->have_last && rec->uptime_cs < s->last_uptime_cs)
 		s->restarted = true;
 	mono_us = record_mono(s, rec);
@@ -324,7 +324,7 @@ static int source_open(const char *path, const void *options, const struct lp_se
 	return 0;
 }
 
-/* Compressed files are taken only where their name says that they are sysstat's: open() then tells
+/* Compressed files are taken only where their name says that they are sysstat's: open() then says
  * what to do with them. */
 static enum import_match probe_packed(const char *path, const unsigned char *head, size_t n)
 {

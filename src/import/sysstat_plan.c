@@ -13,7 +13,7 @@ struct field {
 	const char *name, *unit;
 	uint8_t class; /* enum sysstat_class or SYSSTAT_BYTE */
 	uint8_t index; /* among the fields of its class */
-	bool watch;    /* tells a replaced device from a continued one */
+	bool watch;    /* distinguishes a replaced device from a continued one */
 	bool gauge;    /* not a counter */
 };
 

@@ -10,7 +10,7 @@
 /* The most fields that one activity has, or that are watched in one component. */
 #define SYSSTAT_FIELDS_MAX 20
 
-/* Bytes of the key that tells the items of an activity apart. */
+/* Bytes of the key that distinguishes the items of an activity. */
 #define SYSSTAT_KEY_MAX 16
 
 enum sysstat_kind_id {

@@ -33,7 +33,7 @@ int text_sample(struct text_source *t, int64_t wall_us, struct lp_err *err);
 int text_put(struct text_source *t, const struct lp_schema *schema, const char *observer,
 	const char *name, const int64_t *values, struct lp_err *err);
 
-/* Say that something is wrong in this line. The first few are told as they come. */
+/* Say that something is wrong in this line. The first few are reported as they come. */
 void text_fault(struct text_source *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Split a line at blanks, in place: the number of words, at most `max`. */

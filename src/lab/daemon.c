@@ -167,7 +167,7 @@ static int64_t now_ms(void)
 	return clock_us(CLOCK_MONOTONIC) / 1000;
 }
 
-/* The log goes with a lab that does not come up, so that its last line is told. */
+/* The log goes with a lab that does not come up, so that its last line is reported. */
 static int gave_up(const struct condition *c, int r, const char *how, struct lp_err *err)
 {
 	char log[LAB_PATH_MAX], words[256];

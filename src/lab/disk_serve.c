@@ -375,8 +375,8 @@ static void close_session(struct server *s, const char *mount)
 	if (!s->session)
 		return;
 	answer_due(s, true);
-	/* Never lazily, as libfuse would: a loop device that is still there could not be told whose
-	 * it is. Once it is unmounted libfuse has only memory to free. */
+	/* Never lazily, as libfuse would: a loop device that is still there could not be assigned
+	 * to its owner. Once it is unmounted libfuse has only memory to free. */
 	if (s->mounted && (umount2(mount, 0) == 0 || errno == EINVAL))
 		fuse_session_unmount(s->session);
 	fuse_session_destroy(s->session);

@@ -4,7 +4,7 @@
 
 #include "lab/lab.h"
 
-/* As the disk tells it. */
+/* As the disk says it. */
 struct disk_shown {
 	double slow, busy_percent, stall_every_ms, stall_for_ms;
 };

@@ -18,7 +18,7 @@
 
 #define TERM_WAIT_MS 500
 
-/* Removing goes on after a failure; the first one is told at the end. */
+/* Removing goes on after a failure; the first one is reported at the end. */
 struct outcome {
 	int r;
 	struct lp_err err;

@@ -2,7 +2,7 @@
  *
  * A sleeping process is woken in time on a machine whose CPUs are all in use, if the kernel is kind
  * to sleepers; one that has work to do gets its share of a CPU and no more. So besides the watch's
- * lateness, which tells of a machine that stands still, this asks the file system's processes how
+ * lateness, which shows a machine that stands still, this asks the file system's processes how
  * long they were ready and not running. */
 #ifndef LAB_RUN_STRAIN_H
 #define LAB_RUN_STRAIN_H
@@ -31,7 +31,7 @@ struct strain {
 void strain_read(const struct lab *lab, struct strain *ret);
 
 /* Time waiting for a CPU by time on one; the median node's, so that a fault of one server does not
- * count. 0 where the kernel does not tell. */
+ * count. 0 where the kernel does not say. */
 double strain_cpu_wait(const struct strain *before, const struct strain *after);
 
 /* How late a request was at the disk that was latest, on average. */

@@ -8,8 +8,8 @@
 
 #define TRAFFIC_CONNECTIONS_MAX 64
 
-/* Accept connections on `port` (also 0: any; it is told to `ready` if that is not NULL) and read.
- * Ends only with an error, or when `*stop` is set. */
+/* Accept connections on `port` (also 0: any; it is reported to `ready` if that is not NULL) and
+ * read. Ends only with an error, or when `*stop` is set. */
 struct traffic {
 	const char *address; /* to send to, "10.91.1.1"; NULL: listen */
 	uint16_t port;

@@ -252,8 +252,8 @@ int workload_stop(const struct lab *lab, struct lp_err *err)
 {
 	char pid_file[LAB_PATH_MAX];
 	int r = 0;
-	/* A process that waits for a server ends when that has answered. All are told before any is
-	 * waited for. */
+	/* A process that waits for a server ends when that has answered. All are signalled before
+	 * any is waited for. */
 	for (unsigned i = 0; i < lab->config.n_clients; i++)
 		tool_kill(lab_path(lab, pid_file, "run/%s-work.pid", lab_client(lab, i)->name),
 			SIGHUP, 0, NULL);

@@ -1,4 +1,4 @@
-/* What a workload's script is told, and what is read of its progress. */
+/* What a workload's script gets, and what is read of its progress. */
 #ifndef LAB_WORKLOAD_ENV_H
 #define LAB_WORKLOAD_ENV_H
 

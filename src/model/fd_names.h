@@ -1,4 +1,4 @@
-/* The names of descriptors as the descriptor log tells them: whoever reads the syscall log applies
+/* The names of descriptors as the descriptor log says them: whoever reads the syscall log applies
  * the changes as it goes and asks what a number meant at that moment.
  */
 #ifndef MODEL_FD_NAMES_H
@@ -13,7 +13,7 @@ void fd_names_free(struct fd_names *n);
 /* Apply a change. 0 or -ENOMEM. Numbers that no kernel gives are passed over. */
 int fd_names_apply(struct fd_names *n, const struct trace_descriptor *d);
 
-/* The name of a descriptor; NULL: it is not open, as far as the log tells. Good until the names are
+/* The name of a descriptor; NULL: it is not open, as far as the log shows. Good until the names are
  * freed. */
 const char *fd_names_get(const struct fd_names *n, int32_t pid, int fd);
 /* enum trace_file of it; TRACE_FILE_NONE if it is not open. */

@@ -45,7 +45,7 @@ static int observer_number(struct hosts *h, const char *observer, uint32_t *ret)
 	return 0;
 }
 
-/* Each file of an observer tells its addresses, the same ones as a rule. */
+/* Each file of an observer says its addresses, the same ones as a rule. */
 static int list_add(char **list, const char *addresses)
 {
 	char *longer = NULL;
@@ -95,7 +95,7 @@ bool hosts_is_shared(const struct hosts *h, const char *address)
 	return h && strmap_get(&h->by_address, address, &number) && number == UINT32_MAX;
 }
 
-/* What was told of an observer; NULL: nothing. */
+/* What is known of an observer; NULL: nothing. */
 static const char *list_of(const struct hosts *h, const char *observer)
 {
 	for (uint32_t i = 0; h && i < h->n; i++) {

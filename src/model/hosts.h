@@ -35,7 +35,7 @@
 struct hosts {
 	struct strmap by_address; /* UINT32_MAX: several observers have it */
 	char **observers;
-	char **lists; /* of each, what was told of its addresses */
+	char **lists; /* of each, what is known of its addresses */
 	uint32_t n;
 	size_t cap, cap_lists;
 };

@@ -59,7 +59,7 @@ struct syscall_info {
 /* By number, of this machine's own table; NULL if it is unknown. */
 const struct syscall_info *syscall_get(unsigned nr);
 /* The same of the 32-bit table (known on x86-64). Mostly the entry of the same call of 64-bit
- * programs: what takes two arguments there (offsets) is not told apart, and the messages of
+ * programs: what takes two arguments there (offsets) is not distinguished, and the messages of
  * CAPTURE_RIGHTS lie differently in memory. */
 const struct syscall_info *syscall_get_compat(unsigned nr);
 /* By name, -1 if there is none. */

@@ -1,4 +1,4 @@
-/* Clocks that were wrong, as far as what a builder has gathered tells. */
+/* Clocks that were wrong, as far as what a builder has gathered shows. */
 #ifndef MODEL_TABLE_CLOCKS_H
 #define MODEL_TABLE_CLOCKS_H
 
@@ -33,7 +33,7 @@ struct table_offset {
 int table_offsets_find(const struct lp_table_builder *b, struct table_offset **ret, size_t *ret_n);
 
 /* The same for an observer of which it is known that its clock is ahead by `about` slots, give or
- * take `range`. `about` is returned where the data does not tell. 0 or -ENOMEM. */
+ * take `range`. `about` is returned where the data does not say. 0 or -ENOMEM. */
 int table_offset_refine(const struct lp_table_builder *b, const char *observer, int64_t about,
 	int64_t range, int64_t *ret);
 

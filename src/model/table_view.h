@@ -129,7 +129,7 @@ void table_refill_release(struct table_refill *r);
 uint32_t table_refill_count(const struct lp_table_builder *b);
 
 /* Fill the table with another part, without cuts, after no row has come or gone since (n_changes of
- * the builder tells). 0 or -ENOMEM. */
+ * the builder says). 0 or -ENOMEM. */
 int table_refill_part(const struct lp_table_builder *b, const struct table_refill *r,
 	const struct table_part *part, struct lp_table *t);
 

@@ -39,7 +39,7 @@ bool topology_has_groups(const struct topology *t);
 /* Sort components into peer groups, by the file's groups, else by kind and, within a kind, by what
  * its row says (model/identity.h); and further by the attributes `split_by` (n_split may be 0).
  * Groups are in the order of first appearance. Groups of fewer than 3 are refused with a reason.
- * Components that no group wants are told through `warn`.
+ * Components that no group wants are reported through `warn`.
  */
 int topology_groups(const struct topology *t, struct lp_identity *const *components, uint32_t n,
 	const char *const *split_by, uint32_t n_split, struct lp_warn *warn,

@@ -241,7 +241,7 @@ int topology_groups(const struct topology *t, struct lp_identity *const *compone
 	return 0;
 }
 
-/* A group of one or two is not compared, and one odd observer is to be told, not set apart. */
+/* A group of one or two is not compared, and one odd observer is to be reported, not set apart. */
 #define OBSERVERS_MIN 2
 
 enum { HAS_IN = 1, HAS_OUT = 2, HAS_POOLED_IN = 4, HAS_POOLED_OUT = 8, HAS_DISK = 16 };
@@ -251,7 +251,7 @@ void roles_release(struct roles *r)
 	strmap_release(&r->observers);
 }
 
-/* What a component tells of its observer. */
+/* What a component says about its observer. */
 static uint32_t component_bits(const struct lp_identity *component)
 {
 	struct connection c;

@@ -1,4 +1,4 @@
-/* Peer groups where no file says who is a peer of whom: what is recorded of an observer tells
+/* Peer groups where no file says who is a peer of whom: what is recorded of an observer says
  * whether it is a server or a client. Their interfaces and processors are no peers. */
 #ifndef MODEL_TOPOLOGY_GROUPS_H
 #define MODEL_TOPOLOGY_GROUPS_H

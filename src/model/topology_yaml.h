@@ -1,6 +1,6 @@
 /* The text of a topology file: what stands where, with nothing made of it yet.
  *
- * libcyaml loads the file by a schema. It tells neither the lines of what it loaded nor the members
+ * libcyaml loads the file by a schema. It says neither the lines of what it loaded nor the members
  * of mappings whose keys are free (attributes, where), so libyaml's events, on which it is built,
  * are read first: for lines, for these members, and to stop early at what no topology has (aliases,
  * deep nesting, keys that the schema does not know).

@@ -70,7 +70,7 @@ struct trace_event {
 	uint8_t file;  /* enum trace_file of the descriptor that the call is about */
 	int64_t ret;   /* as the kernel returned it: -ENOENT */
 	uint64_t args[TRACE_ARGS];
-	/* What the arguments point to, as far as it tells which file or whom the call is about:
+	/* What the arguments point to, as far as it shows which file or whom the call is about:
 	 * see enum syscall_capture in model/syscalls.h. Not NUL-terminated. The deliverer's. */
 	const char *text;
 	uint32_t text_len;

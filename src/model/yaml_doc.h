@@ -1,4 +1,4 @@
-/* A YAML file as a tree, whose mistakes are told with their lines: "stack.yaml:3: ...".
+/* A YAML file as a tree, whose mistakes are reported with their lines: "stack.yaml:3: ...".
  *
  * Functions return 0 or a negative errno, with a sentence in doc->err.
  */

@@ -6,7 +6,8 @@
 #include <limpet/dataset.h>
 #include <stdio.h>
 
-/* What to print. Lists that are empty select everything. Where events were lost is always told. */
+/* What to print. Lists that are empty select everything. Where events were lost is always reported.
+ */
 struct call_log_filter {
 	bool calls, descriptors; /* which logs */
 	bool json;		 /* one object a line */
@@ -27,7 +28,7 @@ struct call_log_filter {
 bool call_log_wants(const struct call_log_filter *f, const struct trace_event *e);
 
 /* Print the logs of all archives of a dataset, in the order of time if there are several. -ENOENT:
- * none has any. On -EBADMSG (damage, told through `warn`) what is good was printed. */
+ * none has any. On -EBADMSG (damage, reported through `warn`) what is good was printed. */
 int call_log_print(FILE *out, struct lp_dataset *ds, const struct call_log_filter *f,
 	struct lp_warn *warn, struct lp_err *err);
 

@@ -39,7 +39,8 @@ struct functions_select {
 	int64_t from_us, to_us; /* to_us 0: no end */
 };
 
-/* Count what `ds` has. On -EBADMSG (damage, told already) what is good is there all the same. */
+/* Count what `ds` has. On -EBADMSG (damage, reported already) what is good is there all the same.
+ */
 int functions_read(struct lp_dataset *ds, const struct functions_select *select,
 	struct functions_view *ret, struct lp_err *err);
 void functions_release(struct functions_view *v);

@@ -110,8 +110,8 @@ static bool is_above(const struct lp_finding *f)
 	return f->direction == LP_MARK_ABOVE && !f->n_dimensions;
 }
 
-/* The most telling finding above its peers in one of two roles, NULL: none. Findings stand in order
- * of how much they tell, components too. */
+/* The most important finding above its peers in one of two roles, NULL: none. Findings stand in
+ * order of importance, components too. */
 static const struct lp_finding *first_above(
 	const struct subject *s, enum lp_role one, enum lp_role other)
 {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define LISTING_GAPS_MAX 20 /* told one by one; more are counted */
+#define LISTING_GAPS_MAX 20 /* listed one by one; more are counted */
 
 struct listing_gap {
 	int64_t from_us, to_us; /* the samples before and after it */
@@ -69,7 +69,7 @@ struct listing {
 };
 
 /* Read `ds` within a time range, for components that match the globs (NULL: all). On -EBADMSG
- * (damage, told already) the listing of what is good is there all the same. */
+ * (damage, reported already) the listing of what is good is there all the same. */
 int listing_make(struct lp_dataset *ds, const struct lp_table_options *range, struct listing *ret,
 	struct lp_err *err);
 void listing_release(struct listing *l);

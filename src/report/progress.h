@@ -23,7 +23,7 @@ void progress_begin(struct progress *p, FILE *out);
  * a callback. Call it from one thread. */
 void progress_tell(void *ctx, const char *what, double done);
 
-/* Clear the line, before anything else is printed or at the end. It may be told of more. */
+/* Clear the line, before anything else is printed or at the end. More may follow. */
 void progress_clear(struct progress *p);
 
 #endif

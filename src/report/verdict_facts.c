@@ -11,7 +11,7 @@
 #include <limpet/metric.h>
 #include <string.h>
 
-#define KINDS_MAX 6   /* told one by one; with more, all are "components" */
+#define KINDS_MAX 6   /* listed one by one; with more, all are "components" */
 #define METRICS_MAX 8 /* named; more are counted */
 #define MUTED_MAX 4   /* the same */
 #define UNKNOWN_MAX 4 /* the same, of what could not be judged */
@@ -637,7 +637,7 @@ void verdict_add_when(struct strbuf *sb, const struct lp_verdict *v, const struc
 	bool still = verdict_is_still(v, in);
 	char to[TIME_TEXT_MAX], span[TIME_TEXT_MAX];
 
-	/* What logs tell of is not over with its last event. */
+	/* What logs report is not over with its last event. */
 	strbuf_puts(sb, still ? "since " : in->ended ? "limped from " : "from ");
 	add_onset(sb, in);
 	if (still)

@@ -17,7 +17,7 @@
 #define TITLE_DEFAULT "limpet report"
 #define TOP_DEFAULT 10
 #define ROWS_DEFAULT 200
-#define INCIDENTS_MAX 200    /* told one by one */
+#define INCIDENTS_MAX 200    /* listed one by one */
 #define COMPONENTS_TOLD 40   /* of an incident */
 #define COMPONENTS_PLOTTED 3 /* of an incident about a part that several share */
 #define BAR_WIDTH 56

@@ -261,7 +261,8 @@ static void write_cells(FILE *out, const struct heat *h)
 	}
 }
 
-/* What the read-out tells of each cell, a character each: the level, the metric, anomalous or not.
+/* What the read-out says about each cell, a character each: the level, the metric, anomalous or
+ * not.
  * "." is none, "!" absent. */
 static void write_data(FILE *out, const struct heat *h)
 {

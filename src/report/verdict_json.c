@@ -122,7 +122,7 @@ static void write_anomalies(FILE *out, const struct lp_verdict *v)
 	fputc(']', out);
 }
 
-/* The metrics of a suspect, each once, the most telling first. */
+/* The metrics of a suspect, each once, the most important first. */
 static void write_metrics(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
 	bool any = false;
@@ -155,7 +155,8 @@ static void write_times(
 	key_time(out, "indicted", times_us[2]);
 }
 
-/* Those in which it differs most, the most telling first; nothing unless it is about functions. */
+/* Those in which it differs most, the most important first; nothing unless it is about functions.
+ */
 static void write_functions(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
 	const struct lp_finding *f = s->n_findings ? &v->findings[s->findings[0]] : NULL;

@@ -89,7 +89,7 @@ static int ask(struct backend *b, enum request request, int64_t timeout_ns, stru
 	return b->result;
 }
 
-/* The end of a thread is told before the kernel has let go of what it traced. */
+/* The end of a thread is reported before the kernel has let go of what it traced. */
 static void wait_until_gone(pid_t tid)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};

@@ -40,7 +40,7 @@ struct fresh {
 };
 
 /* Put an open file (its reference is taken over) at a descriptor and tell the change. 0, -ENOMEM,
- * or what whoever was told returned. */
+ * or what the receiver returned. */
 int step_put(const struct step *s, int fd, int from, unsigned change, struct open_file *file,
 	bool cloexec);
 

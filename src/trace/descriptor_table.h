@@ -15,7 +15,7 @@ struct open_file {
 	uint32_t refs;
 	uint8_t file; /* enum trace_file */
 	bool blocks, accepted;
-	bool told; /* it listens, and that was told */
+	bool told; /* it listens, and that was reported */
 	uint64_t id;
 	struct trace_endpoints ends;
 	char *name;	    /* `inline_name`, or memory of its own */

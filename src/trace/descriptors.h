@@ -1,7 +1,7 @@
 /* The descriptor tables of traced processes, kept up to date from events alone.
  *
  * Before tracing they are read from /proc (TRACE_FD_BEFORE); from then on every event that changes
- * a table is applied, and each change is told, which is the descriptor log.
+ * a table is applied, and each change is reported, which is the descriptor log.
  */
 #ifndef TRACE_DESCRIPTORS_H
 #define TRACE_DESCRIPTORS_H

@@ -1,5 +1,5 @@
 /* The names of processes where nobody follows their descriptors: a summary's processes may be gone
- * before anybody can ask /proc, but their births and programs are told.
+ * before anybody can ask /proc, but their births and programs are reported.
  */
 #ifndef TRACE_NAMES_H
 #define TRACE_NAMES_H

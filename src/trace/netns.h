@@ -1,5 +1,5 @@
-/* Which network namespace a process lives in: what tells the processes of one container, or of one
- * node of a lab, from those of the others on the same machine. */
+/* Which network namespace a process lives in: what distinguishes the processes of one container, or
+ * of one node of a lab, from those of the others on the same machine. */
 #ifndef TRACE_NETNS_H
 #define TRACE_NETNS_H
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What one process has submitted and not been told of yet. Zero-initialise it. */
+/* What one process has submitted whose completion it has not seen yet. Zero-initialise it. */
 struct aio {
 	struct aio_item *items;
 	size_t n, cap;
@@ -14,15 +14,15 @@ struct aio {
 
 void aio_release(struct aio *a);
 
-/* An io_submit has returned: keep what was submitted. `kind` tells enum trace_file of a descriptor.
+/* An io_submit has returned: keep what was submitted. `kind` says enum trace_file of a descriptor.
  * How many earlier ones were forgotten, the end of which nobody saw (a program may take completions
  * from memory without any call), or -ENOMEM. */
 int aio_submitted(struct aio *a, const struct trace_event *call,
 	unsigned (*kind)(void *ctx, int fd), void *ctx);
 
-/* An io_getevents has returned: tell the completions. `submitted` is the model of what is told:
- * pid, tid; seq and times come from the submission and from `call`. Returns what `event` returned
- * if that was not 0. */
+/* An io_getevents has returned: report the completions. `submitted` is the model of what is
+ * reported: pid, tid; seq and times come from the submission and from `call`. Returns what `event`
+ * returned if that was not 0. */
 int aio_completed(struct aio *a, const struct trace_event *call,
 	int (*event)(void *ctx, struct trace_event *e), void *ctx);
 

@@ -19,7 +19,7 @@ size_t capture_string(pid_t tid, uint64_t address, char *ret, size_t size, bool 
  * syscall_capture) says. `buf` holds the text. */
 void capture_text(struct trace_event *e, unsigned capture, char buf[TRACE_TEXT_MAX]);
 
-/* The flags of fork, vfork, clone and clone3, without the signal that clone's first byte tells. */
+/* The flags of fork, vfork, clone and clone3, without the signal that clone's first byte says. */
 uint64_t capture_clone_flags(pid_t tid, unsigned nr, const uint64_t args[TRACE_ARGS]);
 
 #endif

@@ -136,7 +136,7 @@ bool proc_args_give(const char *args, size_t n, const char *comm)
 {
 	size_t first = strnlen(args, n) + 1;
 
-	/* What it was told to be called; or, by an interpreter's, the script. */
+	/* The name that it was given; or, by an interpreter's, the script. */
 	return path_gives(args, comm) || (first < n && path_gives(args + first, comm));
 }
 

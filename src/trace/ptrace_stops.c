@@ -238,7 +238,7 @@ static void abandon_call(struct ptrace_tracer *t, struct ptrace_task *task, int6
 
 	if (!task->in_call)
 		return;
-	/* exit never returns, and TRACE_EXIT tells of it. */
+	/* exit never returns, and TRACE_EXIT reports it. */
 	if (!is_exit(&e)) {
 		e.what = TRACE_PENDING;
 		e.dur_ns = now_ns - e.start_ns;

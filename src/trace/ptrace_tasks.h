@@ -17,9 +17,9 @@ struct ptrace_process {
 struct ptrace_task {
 	pid_t tid;
 	struct ptrace_process *process; /* NULL: nobody has told yet who made it */
-	bool held;			/* it waits, stopped, until that is told */
+	bool held;			/* it waits, stopped, until that is reported */
 	int64_t held_ns;		/* since when */
-	bool dead;			/* it ended before that was told, with `status` */
+	bool dead;			/* it ended before that was reported, with `status` */
 	int status;
 	bool fresh; /* interrupted while it ran: its next stop of that kind is our doing */
 	bool quiet; /* it is not the command yet, but our own child on its way there */
@@ -45,7 +45,7 @@ void tasks_release(struct ptrace_tasks *t);
 struct ptrace_task *tasks_find(const struct ptrace_tasks *t, pid_t tid);
 struct ptrace_process *tasks_find_process(const struct ptrace_tasks *t, pid_t pid);
 
-/* A new thread, of process `pid`, or of one to be told later (0). NULL: out of memory. */
+/* A new thread, of process `pid`, or of one to be reported later (0). NULL: out of memory. */
 struct ptrace_task *tasks_add(struct ptrace_tasks *t, pid_t tid, pid_t pid);
 /* Tell the process of a thread. 0 or -ENOMEM. */
 int tasks_join(struct ptrace_tasks *t, struct ptrace_task *task, pid_t pid);

@@ -47,7 +47,7 @@ int64_t tracer_now_ns(void);
 /* ptrace_stops.c: a thread has stopped or ended, as waitpid() says in `status`. */
 void tracer_handle(struct ptrace_tracer *t, pid_t tid, int status, int64_t now_ns);
 
-/* Let threads go on whose makers never told of them: those were killed in between. */
+/* Let threads go on whose makers never reported them: those were killed in between. */
 void tracer_release_orphans(struct ptrace_tracer *t, int64_t now_ns);
 
 /* Deliver a TRACE_PENDING for each call that has been going on for `at_least_ns`. */

@@ -31,7 +31,7 @@ extern const struct lp_schema trace_rows_schemas[TRACE_ROWS_KINDS];
 
 struct trace_rows;
 
-/* `comm` tells the name of a process. NULL: out of memory. */
+/* `comm` says the name of a process. NULL: out of memory. */
 struct trace_rows *trace_rows_new(
 	const char *observer, const char *(*comm)(void *ctx, pid_t pid), void *ctx);
 void trace_rows_free(struct trace_rows *r);

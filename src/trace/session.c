@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At the end, what does not wait by design and has taken this long is told. */
+/* At the end, what does not wait by design and has taken this long is reported. */
 #define STUCK_END_NS NS_PER_SEC
 #define PROCESSES_MAX 65536
 
@@ -185,8 +185,8 @@ static int session_serve(void *state, int timeout_ms, struct lp_err *err)
 	return r < 0 ? r : s->stats.ended;
 }
 
-/* Say in the log how many events are missing that no event has told of. Not before the end: a
- * backend may have yet to deliver the event that tells. */
+/* Say in the log how many events are missing that no event has reported. Not before the end: a
+ * backend may have yet to deliver the event that says. */
 static int note_lost(struct session *s, int64_t wall_ns)
 {
 	struct trace_event e = {.what = TRACE_LOST, .start_ns = wall_ns};
@@ -222,7 +222,7 @@ static void note_folded(struct session *s, int64_t wall_ns)
 #define LISTENING_AGAIN 10
 #define LISTENING_MAX 64
 
-/* Records tell of all descriptors; summaries only of these. */
+/* Records report all descriptors; summaries only these. */
 static int note_listening(struct session *s, int64_t mono_ns, struct lp_err *err)
 {
 	_cleanup_free_ pid_t *pids = NULL;
@@ -246,7 +246,7 @@ static int note_listening(struct session *s, int64_t mono_ns, struct lp_err *err
 	return r;
 }
 
-/* Where events were lost, some of them told of ends. */
+/* Where events were lost, some of them reported ends. */
 static int look_for_missing(struct session *s, struct lp_err *err)
 {
 	_cleanup_free_ pid_t *pids = NULL;
@@ -269,7 +269,7 @@ static int look_for_missing(struct session *s, struct lp_err *err)
 	return 0;
 }
 
-/* Bring the counts up to date. The kernel counts also what is done by processes that it told of
+/* Bring the counts up to date. The kernel counts also what is done by processes that it reported
  * after we last listened, and which may be gone: hear of them, and of their names. */
 static int update_counts(struct session *s, struct lp_err *err)
 {
@@ -312,7 +312,7 @@ static void let_go(struct session *s)
 	s->backend->close(TAKE_PTR(s->state));
 }
 
-/* What was sampled is told and, where it is over, forgotten. */
+/* What was sampled is reported and, where it is over, forgotten. */
 static void after_sample(struct session *s, int64_t wall_ns, int64_t mono_ns)
 {
 	session_forget(s, mono_ns);

@@ -9,12 +9,12 @@
 
 /* A log of this size is written, whatever the time. */
 #define LOG_BYTES_MAX ((size_t)4 << 20)
-/* Descriptors of which it is remembered that they were told. */
+/* Descriptors of which it is remembered that they were reported. */
 #define TOLD_MAX 65536
 /* Processes whose program is asked for between two samples: whoever starts thousands starts many of
  * the same. */
 #define PROGRAMS_MAX 64
-/* Calls that do not end are told when they pass config.stuck_ns, this, and at the end. */
+/* Calls that do not end are reported when they pass config.stuck_ns, this, and at the end. */
 #define STUCK_LONG_NS (30 * NS_PER_SEC)
 
 const char *session_comm(void *ctx, pid_t pid)
@@ -42,7 +42,7 @@ static int log_descriptor(struct session *s, const struct trace_descriptor *d)
 	return trace_log_add_descriptor(spool_log(s->spool), &copy);
 }
 
-/* A change to a table of descriptors: all of them are told in full records, and what is asked
+/* A change to a table of descriptors: all of them are reported in full records, and what is asked
  * about in summaries. */
 int session_change(void *ctx, const struct trace_descriptor *d)
 {
@@ -82,8 +82,8 @@ static bool is_remarkable(const struct session *s, const struct trace_event *e)
 	return e->dur_ns >= s->config->trace.slow_ns && !trace_event_waits(e);
 }
 
-/* The log of a summary does not follow descriptors: tell what this one is, once. `id` tells it from
- * what the descriptor may be at other times. */
+/* The log of a summary does not follow descriptors: say what this one is, once. `id` distinguishes
+ * it from what the descriptor may be at other times. */
 static int tell_name(
 	struct session *s, const struct trace_event *e, uint8_t file, const char *name, uint64_t id)
 {
@@ -101,7 +101,7 @@ static int tell_name(
 
 	if (idmap_get(&s->told_fds, key, &before) && before == (uint32_t)(id & 0x7fffffff))
 		return 0;
-	if (s->told_fds.n >= TOLD_MAX) /* whatever is told twice is no worse */
+	if (s->told_fds.n >= TOLD_MAX) /* whatever is reported twice is no worse */
 		idmap_clear(&s->told_fds);
 	if (idmap_put(&s->told_fds, key, (uint32_t)(id & 0x7fffffff)) < 0)
 		return -ENOMEM;
@@ -207,7 +207,7 @@ static int on_pending(struct session *s, const struct trace_event *e)
 {
 	int64_t elapsed =
 		s->last_pending_ns ? clock_ns(CLOCK_MONOTONIC) - s->last_pending_ns : INT64_MAX / 2;
-	int64_t before = e->dur_ns - elapsed; /* when they were told about last */
+	int64_t before = e->dur_ns - elapsed; /* when they were last reported */
 	bool due = s->at_end || (before < s->config->stuck_ns) ||
 		(before < STUCK_LONG_NS && e->dur_ns >= STUCK_LONG_NS);
 	struct descriptor d;
@@ -314,7 +314,7 @@ int session_event(void *ctx, const struct trace_event *e)
 		session_program(s, e->pid);
 	if (e->what == TRACE_PENDING)
 		return on_pending(s, e);
-	/* Whoever tells it here need not be told again by the count of what was lost. */
+	/* What is said here need not be counted again as lost. */
 	if (e->what == TRACE_LOST)
 		s->lost_told += (uint64_t)e->ret;
 	s->stats.events++;

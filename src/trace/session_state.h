@@ -57,7 +57,7 @@ int session_absorb(struct session *s);
  * room that it needs for others. */
 int session_relieve(struct session *s, struct lp_err *err);
 /* These are the processes that are traced. Who is not among them, and was seen, has ended, though
- * the event that told of it was lost. */
+ * the event that reported it was lost. */
 int session_miss(struct session *s, const pid_t *pids, unsigned n_pids);
 
 /* What the backend delivers: struct trace_sink. `ctx` is the session. */

@@ -28,7 +28,7 @@ struct tally {
 	struct bin cells_bin, errors_bin, conns_bin;
 	struct cell_entry *cells;
 	struct error_entry *errors;
-	struct tally_conn *conns; /* used[i] tells whether there is one */
+	struct tally_conn *conns; /* used[i] says whether there is one */
 	bool *used;
 	size_t cap_cells, cap_errors, cap_conns, cap_used;
 };

@@ -26,7 +26,7 @@ struct dominance {
 int dominance_make(const struct profiles *p, const double *bounds, uint32_t n_outer,
 	struct measure_scratch *scratch, struct dominance *ret);
 
-/* The vote of profile `self`, or NaN: it cannot be told that way. `work` has room for p->n. */
+/* The vote of profile `self`, or NaN: it cannot be decided that way. `work` has room for p->n. */
 double dominance_vote(
 	const struct dominance *d, const struct profiles *p, uint32_t self, uint64_t *work);
 

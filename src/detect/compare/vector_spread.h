@@ -6,7 +6,7 @@
  * another in thirds of it, and in all of it. A member is blamed for the dimensions in which it is
  * VECTOR_SPREAD_LEAST spreads from the median of the others, and its vote is the sum of these
  * distances, in spreads. A window is compared by itself, so that nothing that comes later changes
- * what was said of it. docs/detection.md tells the rest.
+ * what was said of it. docs/detection.md has the rest.
  */
 #ifndef DETECT_COMPARE_VECTOR_SPREAD_H
 #define DETECT_COMPARE_VECTOR_SPREAD_H

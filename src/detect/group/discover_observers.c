@@ -51,7 +51,7 @@ static void observers_count(struct splitter *s, const struct branch *b)
 		s->scratch[s->observer[b->members[i]]] += 1;
 }
 
-/* How many components an observer must have to count; 0: observers cannot be told apart. */
+/* How many components an observer must have to count; 0: observers cannot be distinguished. */
 static uint32_t observers_least(struct splitter *s, const struct branch *b)
 {
 	uint32_t present = 0, large = 0, larger = 0;
@@ -96,7 +96,7 @@ static void branch_logs(struct splitter *s, const struct branch *b, const struct
 	}
 }
 
-/* The spreads in the blocks `from` .. `to - 1`; false: most did nothing, which tells nothing. */
+/* The spreads in the blocks `from` .. `to - 1`; false: most did nothing, which says nothing. */
 static bool part_spread(struct splitter *s, const struct branch *b, const struct work_feature *f,
 	uint32_t from, uint32_t to, uint32_t least, double floor, const uint32_t *of,
 	struct stats_spread *ret)

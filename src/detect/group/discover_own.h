@@ -27,7 +27,7 @@ struct branch {
 	const uint32_t *members; /* positions in the group */
 	uint32_t n;
 	unsigned depth;
-	bool idle; /* a class that does next to nothing, in which nothing can be told apart */
+	bool idle; /* a class that does next to nothing, in which nothing can be distinguished */
 };
 
 /* What the data says of the observers of a branch. */

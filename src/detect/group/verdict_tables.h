@@ -33,7 +33,7 @@ int clients_drop(
  * that accept some are pooled apart where there are clients as well ("oss7/tcp:servers:in",
  * "oss7/tcp:server-peers:out"), without their windows and round trips. What traced clients saw
  * of a server becomes one row of that server, "oss7/peer:clients" (or, of one that is not recorded,
- * "10.0.0.7/peer:clients"): means are weighed with how many calls each is over, where a table tells
+ * "10.0.0.7/peer:clients"): means are weighed with how many calls each is over, where a table says
  * that (struct lp_metric). Rows of other components, and of connections with somebody unknown, stay
  * as they are. */
 int pool_connections(

@@ -348,7 +348,7 @@ int trainer_add(struct trainer *t, struct lp_table **tables, uint32_t n_tables, 
 	return learn_run(t, v, err);
 }
 
-/* How long it must be is told in docs/thresholds.md. */
+/* How long it must be is described in docs/thresholds.md. */
 static int warn_length(struct trainer *t)
 {
 	uint32_t wanted = 2 * t->opt->params.k - 1;

@@ -15,7 +15,7 @@
 #define LASTING_SHARE 0.5
 /* Of a metric whose unit nobody knows: this share of what is usual does not matter. */
 #define FLOOR_SHARE 0.05
-/* Absence in more than this share of the windows is told. */
+/* Absence in more than this share of the windows is reported. */
 #define ABSENT_SHARE 0.1
 /* Load below this share of its peak is next to nothing; for more than that share of the time, the
  * load is too light. */

@@ -16,7 +16,7 @@
  * happened to be the same everywhere must not count for everything. */
 #define SPREAD_LEAST 0.25
 /* The culprit's difference is so many times the largest of a sound server, or the other way round:
- * then the function told of the fault, or spoke against others. */
+ * then the function showed the fault, or spoke against others. */
 #define CLEARLY 2.0
 #define TOLD_FACTOR 2.0
 #define ACCUSED_FACTOR 0.5

@@ -279,7 +279,7 @@ static int series_component(struct gather *g, const struct gather_input *s, uint
 	if (owner && owner != target + 1 &&
 		strcmp(g->targets[owner - 1].instance, g->targets[target].instance) != 0 &&
 		!m->observer) {
-		/* Two of them on one host: the port tells them apart. */
+		/* Two of them on one host: the port distinguishes them. */
 		mapping_expand(observer, s->label, s->series, &g->observer);
 		observer_clean(&g->observer);
 		r = component_find(g, group, ret, err);

@@ -164,7 +164,7 @@ static const struct {
 	{"other", LP_ROLE_OTHER},
 };
 
-/* Can the role be had: does the name say it already, or can it be told beside the name? */
+/* Can the role be had: does the name say it already, or can it be given beside the name? */
 static bool role_is_possible(enum lp_role wanted, enum lp_role named)
 {
 	bool accuses =

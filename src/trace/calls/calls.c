@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function that was not called in so many intervals is not told of until it is. */
+/* A function that was not called in so many intervals is not reported until it is. */
 #define IDLE_PERIODS 600
 /* What a process costs is looked at over so long: a moment is not dear. */
 #define BUDGET_SPAN_US (5 * US_PER_SEC)
-/* Functions that are named where many are switched off; the archive tells of all. */
+/* Functions that are named where many are switched off; the archive reports all. */
 #define TOLD_MAX 10
 
 struct calls {
@@ -55,7 +55,7 @@ const struct lp_schema *calls_schema(void)
 struct known {
 	size_t n;	  /* looked at so far */
 	int64_t since_us; /* what is `recent` */
-	bool readonly;	  /* it cannot be switched; that was told */
+	bool readonly;	  /* it cannot be switched; that was reported */
 	struct known_function {
 		char *name; /* NULL: not asked for yet */
 		struct calls_counter last;

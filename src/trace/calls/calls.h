@@ -25,7 +25,7 @@ struct calls_config {
 	/* Switches functions on or off, each when it is first seen. NULL: they stay as they are. */
 	const struct calls_list *list;
 	/* What counting may cost each process, as a share of a CPU; 0: anything. What costs more is
-	 * switched off, the dearest first, for good, and told by `warn`. */
+	 * switched off, the dearest first, for good, and reported by `warn`. */
 	double budget;
 	struct lp_warn *warn; /* may be NULL */
 };

@@ -29,7 +29,7 @@ struct calls_program {
 	/* For the watch itself. */
 	int fd;
 	char *file; /* in the directory; NULL: it has no name */
-	bool bad;   /* it is not what it says; that was told */
+	bool bad;   /* it is not what it says; that was reported */
 };
 
 struct calls_watch;
@@ -38,8 +38,8 @@ struct calls_watch_config {
 	const char *directory; /* NULL: where programs look for it */
 	const char *proc;      /* where /proc is */
 	uint64_t netns;	       /* only programs of this network namespace (netns.h); 0: all */
-	/* Only have a look: programs are not told that somebody reads, and what those leave that
-	 * have ended is left to others. */
+	/* Only have a look: programs do not learn that somebody reads, and what those leave
+	 * that have ended is left to others. */
 	bool passive;
 };
 

@@ -1,4 +1,4 @@
-/* Lists of functions to be counted or not, in files (runtime/calls_list.h tells their form).
+/* Lists of functions to be counted or not, in files (runtime/calls_list.h says their form).
  */
 #ifndef TRACE_FUNCTION_LIST_H
 #define TRACE_FUNCTION_LIST_H

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function that was not called in so many intervals is not told of until it is. */
+/* A function that was not called in so many intervals is not reported until it is. */
 #define IDLE_PERIODS 600
 /* A function is not let go for what it does in less time than that. */
 #define LIMIT_SPAN_US (US_PER_SEC / 2)
@@ -48,7 +48,7 @@ void probes_free(struct probes *p)
 
 DEFINE_CLEANUP(struct probes *, probes_free);
 
-/* It costs more than it tells. */
+/* It costs more than it shows. */
 static int let_go(struct probes *p, uint32_t at, double per_second)
 {
 	struct counted *c = &p->counted[at];
@@ -69,7 +69,7 @@ static int counter_look(struct probes *p, uint32_t at, int64_t span_us)
 	int64_t values[CALLS_COLUMNS] = {0};
 	double per_second;
 
-	/* One that was let go is told of for good. */
+	/* One that was let go stays off. */
 	if (c->gone)
 		return c->name && at >= FUNCTIONS_FIRST ? named_rows_add(p->rows, c->name, values)
 							: 0;

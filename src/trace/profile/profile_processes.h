@@ -1,5 +1,5 @@
 /* Who the programs are that samples are of: a note for the archive of each that is busy, at most
- * once per hour, so that a program that runs on one server only can be told with its process.
+ * once per hour, so that a program that runs on one server only can be reported with its process.
  */
 #ifndef TRACE_PROFILE_PROCESSES_H
 #define TRACE_PROFILE_PROCESSES_H

@@ -1,5 +1,5 @@
-/* Samples that the kernel tells one by one, through a ring for each CPU, where BPF is not
- * permitted. They are counted here. The kernel also tells of names, executions and mappings, so
+/* Samples that the kernel delivers one by one, through a ring for each CPU, where BPF is not
+ * permitted. They are counted here. The kernel also reports names, executions and mappings, so
  * that processes that have ended when the counts are read are known.
  */
 #include "base/array.h"
@@ -31,7 +31,7 @@ struct cell {
 	uint64_t n;
 };
 
-/* An execution or a mapping, to be told before the counts. */
+/* An execution or a mapping, to be reported before the counts. */
 struct news {
 	int pid;
 	bool executed;
@@ -207,7 +207,7 @@ static const char *name_get(struct ring_sampler *s, int pid)
 	return s->comms[s->n_comms - 1];
 }
 
-/* Keep a stack until it is told. The kernel's marks between its parts are taken out. */
+/* Keep a stack until it is reported. The kernel's marks between its parts are taken out. */
 static int frames_keep(struct ring_sampler *s, const struct perf_sample *sample, struct cell *c)
 {
 	c->stack_at = s->n_frames;

@@ -1,4 +1,4 @@
-/* The functions of the kernel and of its modules, as /proc/kallsyms tells them. */
+/* The functions of the kernel and of its modules, as /proc/kallsyms says them. */
 #ifndef TRACE_KALLSYMS_H
 #define TRACE_KALLSYMS_H
 
@@ -16,7 +16,7 @@ struct kallsyms {
 void kallsyms_release(struct kallsyms *k);
 
 /* Take the text of such a file apart; `text` is changed. Data, and lines that are not understood,
- * are left out; so is everything where the kernel does not tell addresses. 0 or -ENOMEM. */
+ * are left out; so is everything where the kernel does not say addresses. 0 or -ENOMEM. */
 int kallsyms_parse(struct kallsyms *k, char *text);
 int kallsyms_read(const char *path, struct kallsyms *ret);
 

@@ -1,4 +1,4 @@
-/* The executable mappings of a process, as /proc/PID/maps tells them. */
+/* The executable mappings of a process, as /proc/PID/maps says them. */
 #ifndef TRACE_PROC_MAPS_H
 #define TRACE_PROC_MAPS_H
 

@@ -34,7 +34,7 @@ void symbol_table_release(struct symbol_table *t);
 int symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
 	size_t len, uint32_t tag);
 
-/* Sort. Of several at one address the one that tells most stays: with a size before without, fewer
+/* Sort. Of several at one address the one that says most stays: with a size before without, fewer
  * leading underscores before more, then by the alphabet; so it is the same one on all servers. */
 void symbol_table_finish(struct symbol_table *t);
 

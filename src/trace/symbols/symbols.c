@@ -33,7 +33,7 @@ struct process {
 	int pid;
 	struct proc_maps maps;
 	struct symbol_table jit;
-	bool told; /* some mappings were told, by whoever saw them come */
+	bool told; /* some mappings were reported, by whoever saw them come */
 	bool read; /* its maps were read in this period */
 	bool jit_read;
 	uint64_t used; /* the last period in which it was */
@@ -191,7 +191,7 @@ void symbols_tick(struct symbols *s)
 		paths_again(&s->paths);
 }
 
-/* Read what a process has mapped, once per period. What was told of one that is gone stays. */
+/* Read what a process has mapped, once per period. What was reported of one that is gone stays. */
 static void process_read(struct symbols *s, struct process *p)
 {
 	struct proc_maps maps;
@@ -221,7 +221,7 @@ static int mapping_open(
 		return fd;
 	snprintf(path, sizeof(path), "%s/%d/root%s", s->proc, p->pid, m->path);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0) /* it has ended; but what was told of it stays */
+	if (fd < 0) /* it has ended; what was reported of it stays */
 		fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0 && m->inode && fstat(fd, &st) == 0 && st.st_ino == m->inode)
 		return fd;
@@ -283,7 +283,7 @@ static struct image *image_by_id(struct symbols *s, const struct symbols_query *
 	return image;
 }
 
-/* What has no symbol is told by its page. */
+/* What has no symbol is reported by its page. */
 static void answer_page(struct symbols_answer *a, uint64_t address)
 {
 	snprintf(a->function, sizeof(a->function), "%s+0x%" PRIx64, a->image, address & ~PAGE_MASK);
@@ -341,7 +341,7 @@ static void answer_vdso(
 	answer_from(&s->vdso, address - m->start, a);
 }
 
-/* Code that no file has: a compiler made it, and may tell what it is. Addresses mean nothing on
+/* Code that no file has: a compiler made it, and may say what it is. Addresses mean nothing on
  * another server. */
 static void answer_jit(
 	struct symbols *s, struct process *p, uint64_t address, struct symbols_answer *a)

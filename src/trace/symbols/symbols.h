@@ -38,7 +38,8 @@ struct symbols_answer {
 /* 0 or -ENOMEM. */
 int symbols_find(struct symbols *s, const struct symbols_query *q, struct symbols_answer *ret);
 
-/* What is told about processes: one executed a file; one mapped one (as maps have it, `path` may be
+/* What is reported about processes: one executed a file; one mapped one (as maps have it, `path`
+ * may be
  * "" or "[vdso]"). 0 or -ENOMEM. */
 int symbols_executed(struct symbols *s, int pid, const char *path);
 int symbols_mapped(struct symbols *s, int pid, uint64_t start, uint64_t end, uint64_t offset,
