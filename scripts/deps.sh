@@ -53,7 +53,7 @@ test=(
 	prometheus-alertmanager		# alerts are sent to it
 	libhdf5-openmpi-dev libpnetcdf-dev # programs that use HDF5 and PnetCDF
 )
-# To drive it; others than Debian's will do.
+# To drive it, and to build the page of limpet serve; others than Debian's will do.
 command -v node >/dev/null || test+=(nodejs)
 command -v npm >/dev/null || test+=(npm)
 
