@@ -415,11 +415,7 @@ static void pop(struct thread *t, uint64_t id)
 _Static_assert(SPANS_OPS == SPAN_OPS, "");
 _Static_assert(sizeof(struct spans_header) <= SPANS_HEADER, "");
 
-static void count(uint64_t *sum, uint64_t more)
-{
-	if (more)
-		__atomic_fetch_add(sum, more, __ATOMIC_RELAXED);
-}
+#define COUNT(sum, more) __atomic_fetch_add(&(sum), (uint64_t)(more), __ATOMIC_RELAXED)
 
 /* Add a call that has just ended, and was taken off the stack. */
 static void sum_add(struct thread *t, const struct spans_record *r)
@@ -429,12 +425,13 @@ static void sum_add(struct thread *t, const struct spans_record *r)
 	uint64_t below = t->depth < DEPTH ? (uint64_t)t->open[t->depth].below_ns : 0;
 	uint64_t own = below < ns ? ns - below : 0;
 
-	count(&s->calls, 1);
-	count(&s->errors, r->result < 0);
-	count(&s->bytes, r->result > 0 ? (uint64_t)r->result : 0);
-	count(&s->ns, ns);
-	count(&s->own_ns, own);
-	count(&s->together_ns, r->flags & SPAN_COLLECTIVE ? own : 0);
+	COUNT(s->calls, 1);
+	COUNT(s->errors, r->result < 0);
+	COUNT(s->bytes, r->result > 0 ? r->result : 0);
+	COUNT(s->ns, ns);
+	COUNT(s->own_ns, own);
+	if (r->flags & SPAN_COLLECTIVE)
+		COUNT(s->together_ns, own);
 	longest = __atomic_load_n(&s->longest_ns, __ATOMIC_RELAXED);
 	while (ns > longest &&
 		!__atomic_compare_exchange_n(

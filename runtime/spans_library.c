@@ -93,13 +93,13 @@ void spans_library_end(struct spans_record *r, int64_t result, uint64_t number)
 /* mov $number, %r11d; movabs $enter, %r10; jmp *%r10 */
 static void thunk_write(unsigned char *at, uint32_t number)
 {
+	static const unsigned char code[19] = {
+		[0] = 0x41, 0xbb, [6] = 0x49, 0xba, [16] = 0x41, 0xff, 0xe2};
 	uint64_t enter = (uint64_t)(uintptr_t)spans_library_enter;
 
-	memcpy(at, "\x41\xbb", 2);
-	memcpy(at + 2, &number, 4);
-	memcpy(at + 6, "\x49\xba", 2);
-	memcpy(at + 8, &enter, 8);
-	memcpy(at + 16, "\x41\xff\xe2", 3);
+	memcpy(at, code, sizeof(code));
+	memcpy(at + 2, &number, sizeof(number));
+	memcpy(at + 8, &enter, sizeof(enter));
 }
 #else
 #define RELOC_TYPE(info) 0

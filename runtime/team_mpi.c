@@ -60,8 +60,10 @@ int limpet_team_gather(
 	for (int i = 0; i < size; i++)
 		all += ret_sizes[i];
 	memory = malloc(all + 1);
-	if (!memory)
+	if (!memory) {
 		MPI_Abort(MPI_COMM_WORLD, 3); /* the others wait for us */
+		return -ENOMEM;
+	}
 	for (uint64_t i = 0; i < n; i++)
 		memory[i] = ((const char *)data)[i];
 	for (int i = 1; i < size; i++) {

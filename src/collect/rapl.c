@@ -3,6 +3,7 @@
 #include "collect/sysattr.h"
 #include "collect/tree.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { ENERGY_UJ, N_COLUMNS };
 
@@ -21,13 +22,14 @@ static bool zone_name(
 	const struct proc_root *root, const struct tree_match *m, char ret[PARSE_NAME_MAX + 1])
 {
 	char name[SYSATTR_MAX], outer[SYSATTR_MAX];
-	unsigned number, part;
+	size_t outer_len = strcspn(m->star[0], ":");
 	int n;
 
 	if (!sysattr_read(root, name, "/sys/class/powercap/intel-rapl:%s/name", m->star[0]))
 		return false;
-	if (sscanf(m->star[0], "%u:%u", &number, &part) == 2 &&
-		sysattr_read(root, outer, "/sys/class/powercap/intel-rapl:%u/name", number))
+	if (m->star[0][outer_len] &&
+		sysattr_read(root, outer, "/sys/class/powercap/intel-rapl:%.*s/name",
+			(int)outer_len, m->star[0]))
 		n = snprintf(ret, PARSE_NAME_MAX + 1, "%.24s-%.24s", outer, name);
 	else
 		n = snprintf(ret, PARSE_NAME_MAX + 1, "%.48s", name);

@@ -17,8 +17,8 @@ struct stack_gaps {
 
 #define STACK_GAPS_TEXT 256
 
-/* What totals leave to be desired. `layers` were recorded by libraries. */
-struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t layers);
+/* What totals leave to be desired. The layers `recorded` were to be recorded by libraries. */
+struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded);
 
 bool stack_gaps_any(const struct stack_gaps *g);
 

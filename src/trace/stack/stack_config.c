@@ -232,11 +232,13 @@ static int add_function(void *ctx, const struct yaml_doc *doc, const yaml_node_t
 		if (r == 0)
 			r = read_function_key(doc, yaml_doc_node(doc, p->value), key, f);
 	}
-	if (r == 0 && !f->name)
-		r = yaml_doc_error(doc, item, "a function has no name");
-	if (r == 0 && (strlen(f->name) > NAME_MAX_LEN || strpbrk(f->name, " ,;|\n")))
-		r = yaml_doc_error(doc, item, "'%.64s' is no name of a function", f->name);
-	return r;
+	if (r < 0)
+		return r;
+	if (!f->name)
+		return yaml_doc_error(doc, item, "a function has no name");
+	if (strlen(f->name) > NAME_MAX_LEN || strpbrk(f->name, " ,;|\n"))
+		return yaml_doc_error(doc, item, "'%.64s' is no name of a function", f->name);
+	return 0;
 }
 
 enum { KEY_APPLICATION, KEY_REGIONS, KEY_OPERATIONS, KEY_LAYERS, KEY_METRICS, KEY_DRIVE, KEY_FNS };

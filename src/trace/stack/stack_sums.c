@@ -122,7 +122,7 @@ int stack_clients_sum(struct stack_metrics *m)
 			*until = s->end_ns;
 		}
 	}
-	if (m->n_clients)
+	if (m->clients)
 		qsort(m->clients, m->n_clients, sizeof(*m->clients), by_rank);
 	idmap_release(&places);
 	free(busy_until);
