@@ -74,8 +74,9 @@ static bool has_socket(const char *proc, pid_t pid, const struct space *space)
 		ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
 
 		target[n > 0 ? n : 0] = '\0';
-		if (sscanf(target, "socket:[%lu]", &inode) != 1)
+		if (strncmp(target, "socket:[", strlen("socket:[")) != 0)
 			continue;
+		inode = strtoul(target + strlen("socket:["), NULL, 10);
 		for (size_t i = 0; i < space->n; i++)
 			found |= space->sockets[i] == inode;
 	}
@@ -84,27 +85,41 @@ static bool has_socket(const char *proc, pid_t pid, const struct space *space)
 	return found;
 }
 
-/* A line of a table like /proc/net/tcp: local port, state and inode. */
-static bool scan_line(const char *line, unsigned *port, unsigned *state, unsigned long *inode)
+/* A line of a table like /proc/net/tcp: "sl local_address rem_address st tx:rx tr:when retrnsmt uid
+ * timeout inode ...". The inode of a socket that listens, and its port; 0: it is none. */
+static unsigned long scan_line(char *line, unsigned long *ret_port)
 {
-	return sscanf(line, " %*u: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*s %*s %lu",
-		       port, state, inode) == 3;
+	enum { LOCAL = 1, STATE = 3, INODE = 9 };
+	char *rest = line, *word, *colon = NULL;
+	bool is_listening = false;
+
+	for (int i = 0; (word = strtok_r(NULL, " ", &rest)); i++) {
+		if (i == LOCAL)
+			colon = strrchr(word, ':');
+		else if (i == STATE)
+			is_listening = strtoul(word, NULL, 16) == STATE_LISTEN;
+		if (i != INODE)
+			continue;
+		if (!colon || !is_listening)
+			return 0;
+		*ret_port = strtoul(colon + 1, NULL, 16);
+		return strtoul(word, NULL, 10);
+	}
+	return 0;
 }
 
-/* not fuzzed: a table of the kernel's, each line by one sscanf() */
+/* not fuzzed: a table of the kernel's, whose words are numbers */
 static void read_table(const struct finding *f, pid_t pid, const char *table, struct space *ret)
 {
 	char path[PATH_MAX], line[512];
 	_cleanup_fclose_ FILE *in = NULL;
-	unsigned port, state;
-	unsigned long inode;
+	unsigned long port, inode;
 
 	snprintf(path, sizeof(path), "%s/%d/net/%s", f->proc, pid, table);
 	in = fopen(path, "re");
 	while (in && fgets(line, sizeof(line), in)) {
-		if (!scan_line(line, &port, &state, &inode) || state != STATE_LISTEN)
-			continue;
-		for (size_t i = 0; i < f->d->n_ports && ret->n < SOCKETS_MAX; i++) {
+		inode = scan_line(line, &port);
+		for (size_t i = 0; inode && i < f->d->n_ports && ret->n < SOCKETS_MAX; i++) {
 			if (f->d->ports[i] == port)
 				ret->sockets[ret->n++] = inode;
 		}

@@ -298,7 +298,7 @@ static int give_request(struct kernel_spans *k, const struct pending *p,
 static uint64_t pending_number(const struct stack_message *m, uint32_t xid, bool local_asks)
 {
 	uint64_t n = connection(m, local_asks) ^ (uint64_t)xid * UINT64_C(0x9e3779b97f4a7c15) ^
-		(uint64_t)local_asks << 63;
+		(local_asks ? UINT64_C(1) << 63 : 0);
 
 	return n ? n : 1;
 }

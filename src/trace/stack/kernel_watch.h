@@ -14,10 +14,10 @@
 
 struct kernel_watch;
 
-/* Load what `layers` (1 << place in layers[]) needs, with a ring of so many bytes (0: 16 MiB).
- * `own`: of disks, only what watched processes ask for, and files that they wrote to. Nothing runs
- * yet. -EPERM, -EOPNOTSUPP: this kernel, or user, cannot; the error says why. */
-int kernel_watch_open(uint32_t layers, bool own, uint64_t ring_bytes, struct kernel_watch **ret,
+/* Load what the layers in `mask` (1 << place in layers[]) need, with a ring of so many bytes (0: 16
+ * MiB). `own`: of disks, only what watched processes ask for, and files that they wrote to. Nothing
+ * runs yet. -EPERM, -EOPNOTSUPP: this kernel, or user, cannot; the error says why. */
+int kernel_watch_open(uint32_t mask, bool own, uint64_t ring_bytes, struct kernel_watch **ret,
 	struct lp_err *err);
 void kernel_watch_close(struct kernel_watch *w);
 
@@ -47,8 +47,8 @@ int kernel_watch_open_ends(
 /* What was counted so far. */
 struct stack_shared kernel_watch_counts(const struct kernel_watch *w);
 
-/* The names of the tracepoints that `layers` needs, NULL-terminated; for the plan. */
+/* The names of the tracepoints that the layers in `mask` need, NULL-terminated; for the plan. */
 #define KERNEL_WATCH_POINTS_MAX 16
-size_t kernel_watch_points(uint32_t layers, const char *ret[KERNEL_WATCH_POINTS_MAX]);
+size_t kernel_watch_points(uint32_t mask, const char *ret[KERNEL_WATCH_POINTS_MAX]);
 
 #endif
