@@ -24,10 +24,7 @@ int backtest_judge(struct feed *f, struct incidents *store, int64_t lateness_us,
 		r = lp_err_sys(err, -ENOMEM, "cannot keep incidents");
 	if (r == 0)
 		r = incidents_update(store, &seen, v ? watermark_us : now_us, now_us, err);
-	if (r < 0)
-		lp_verdict_free(v);
-	else
-		*ret = v;
+	*ret = v;
 	return r;
 }
 

@@ -23,7 +23,8 @@ int backtest_run(struct lp_dataset *ds, const struct backtest_options *options,
 int backtest_step(struct feed *f, int64_t at_us, struct lp_err *err);
 
 /* Ask the feed for a verdict and bring the store in line with it: what everybody does with a feed.
- * The verdict is for the caller, who frees it; NULL: there is nothing to judge yet. */
+ * The verdict is for the caller, who frees it, also where the store fails (a full disk); NULL:
+ * there is none, since there is nothing to judge yet. */
 int backtest_judge(struct feed *f, struct incidents *store, int64_t lateness_us, int64_t now_us,
 	struct lp_verdict **ret, struct lp_err *err);
 

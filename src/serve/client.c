@@ -43,7 +43,7 @@ static void request_release(struct request *r)
 	strbuf_release(&r->answer);
 }
 
-/* Not fuzzed: the token is sent as it is. */
+/* The token of an operator; not fuzzed: it is sent as it is. */
 static int token_take(struct request *r, const char *path, struct lp_err *err)
 {
 	size_t size;

@@ -158,29 +158,27 @@ static void publish(struct live *l, struct snapshot *s)
 	snapshot_unref(s);
 }
 
+/* A store that fails (a full disk) does not keep the verdict from being known. */
 static int judge(struct live *l, int64_t now_us, struct lp_err *err)
 {
 	int64_t began = clock_us(CLOCK_MONOTONIC), cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	struct lp_verdict *v = NULL;
-	struct snapshot *s = NULL;
 	int r = backtest_judge(l->feed, l->store, 0, now_us, &v, err);
+	struct snapshot *s = snapshot_new(v, feed_watermark_us(l->feed), feed_observers(l->feed),
+		feed_topology(l->feed), now_us);
 
-	if (r == 0) {
-		s = snapshot_new(v, feed_watermark_us(l->feed), feed_observers(l->feed),
-			feed_topology(l->feed), now_us);
-		if (!s)
-			r = lp_err_sys(err, -ENOMEM, "cannot keep a verdict");
-	}
+	if (!s && r == 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot keep a verdict");
 	lp_verdict_free(v);
 	l->asked_us = clock_us(CLOCK_MONOTONIC);
 	l->took_us = l->asked_us - began;
 	l->states = states_of(feed_observers(l->feed));
-	if (r < 0)
+	if (!s)
 		return r;
 	s->n_late = feed_n_late(l->feed);
 	s->verdict_s = (double)(clock_us(CLOCK_THREAD_CPUTIME_ID) - cpu) / 1e6;
 	publish(l, s);
-	return 0;
+	return r;
 }
 
 /* Where data has stopped, the same verdict is looked at once more, so that what is new can open. */
