@@ -519,7 +519,7 @@ int follow_next(
 	struct follow *f, int64_t until_us, struct follow_item *ret_item, struct lp_err *err)
 {
 	struct follow_item item = {.source = &f->source};
-	struct frame frame;
+	struct frame frame = {0};
 	int r = file_begin(f, err);
 
 	f->held_us = INT64_MAX;

@@ -7,7 +7,6 @@
 #include "report/flow.h"
 #include "report/json.h"
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,12 +44,13 @@ int incidents_id_parse(const char *text, int64_t *ret, struct lp_err *err)
 
 const char *incidents_by(const struct incidents_common *c)
 {
-	const struct passwd *user;
+	const char *user = getenv("SUDO_USER");
 
 	if (c->by)
 		return c->by;
-	user = getpwuid(getuid());
-	return user && user->pw_name ? user->pw_name : "somebody";
+	if (!user || !*user)
+		user = getenv("USER");
+	return user && *user ? user : "somebody";
 }
 
 static const char *text_of(const json_t *o, const char *key)

@@ -571,7 +571,7 @@ int64_t follow_data_newest_us(const char *dir)
 	_cleanup_(follow_data_closep) struct follow_data *d = NULL;
 	int64_t newest_ns = 0;
 
-	if (follow_data_open(dir, &none, &d, NULL) < 0 || dir_search(d, d->root, 0) < 0)
+	if (follow_data_open(dir, &none, &d, NULL) < 0 || !d || dir_search(d, d->root, 0) < 0)
 		return 0;
 	for (size_t i = 0; i < d->n_found; i++)
 		newest_ns = d->found[i].mtime_ns > newest_ns ? d->found[i].mtime_ns : newest_ns;

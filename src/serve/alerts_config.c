@@ -180,7 +180,7 @@ static int kind_take(struct reading *r, int kind, struct alert_target *t)
 	if (t->kind == ALERT_COMMAND)
 		return command_take(r, t);
 	e = scalar(r, "a URL", &t->url);
-	if (e == 0)
+	if (e == 0 && t->url)
 		e = url_check(r, t->url);
 	for (size_t n = t->url ? strlen(t->url) : 0; e == 0 && n && t->url[n - 1] == '/';)
 		t->url[--n] = '\0';
@@ -192,7 +192,7 @@ static int level_take(struct reading *r, struct alert_target *t)
 	_cleanup_free_ char *level = NULL;
 	int e = scalar(r, "level", &level);
 
-	if (e < 0)
+	if (e < 0 || !level)
 		return e;
 	t->critical = !strcmp(level, "critical");
 	if (!t->critical && strcmp(level, "warning") != 0)

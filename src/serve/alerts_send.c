@@ -109,7 +109,7 @@ int alert_post(
 	CURL *curl = curl_easy_init();
 	int r = t->token_file ? token_read(t->token_file, &token, err) : 0;
 
-	if (r == 0 && asprintf(&url, "%s%s", t->url, path) < 0)
+	if (r == 0 && (!t->url || asprintf(&url, "%s%s", t->url, path) < 0))
 		url = NULL;
 	if (r == 0 && (!text || !url || !headers || !curl))
 		r = lp_err_sys(err, -ENOMEM, "cannot send an alert");

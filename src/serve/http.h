@@ -76,12 +76,12 @@ struct http_route {
 	const char *method; /* "GET" */
 	const char *path;   /* exactly this one; or, where it ends in "/", what begins with it */
 	enum http_needs needs;
+	bool slow;	 /* the handler may take long */
 	size_t body_max; /* 0: a body is refused */
 	http_handler handle;
 	/* Asked when the headers are there and before a body is read; may be NULL. An answer with a
 	 * status other than 0 is final, and the body is not read. */
 	http_handler before_body;
-	bool slow; /* the handler may take long */
 };
 
 /* Who is on the other side, for whoever checks that. */

@@ -115,10 +115,10 @@ static int files_open(const struct series_ask *ask, const struct wanted *w, stru
 /* As fine as the data is, or as coarse as makes it so many points. */
 static int64_t step_of(const struct series_ask *ask, int64_t interval_us)
 {
-	int64_t span = ask->until_us - ask->since_us, points = ask->points;
+	int64_t span = ask->until_us - ask->since_us, points = ask->points ? ask->points : 1;
 	int64_t step = (span + points - 1) / points;
 
-	if (step <= interval_us)
+	if (step <= interval_us || interval_us <= 0)
 		return interval_us;
 	return (step + interval_us - 1) / interval_us * interval_us;
 }

@@ -269,13 +269,13 @@ bool sightings_part_of(const struct topology *t, const char *observer, char *buf
 
 /* A sighting about how servers deliver. */
 static int delivery_add(struct sightings *s, const char *part, const char *observer,
-	const char *cause, const char *level, int64_t first_us, int64_t now_us, char *what,
+	const char *cause, const char *level, int64_t first_us, int64_t now_us, struct strbuf *what,
 	json_t *evidence)
 {
 	struct sighting x = {.part = strdup(part),
 		.cause = strdup(cause),
 		.observer = strdup(observer),
-		.what = what,
+		.what = strbuf_take(what),
 		.level = level,
 		.delivery = true,
 		.ratio = (double)NAN,
@@ -341,6 +341,8 @@ static int shares_count(struct shares *s, const struct observers *o, const struc
 				return -ENOMEM;
 			s->items[s->n++] = (struct share){.first_us = INT64_MIN};
 		}
+		if (at >= s->n)
+			continue;
 		s->items[at].n++;
 		s->items[at].n_silent += x->state == OBSERVER_SILENT;
 		if (x->state == OBSERVER_SILENT && x->last_us > s->items[at].first_us)
@@ -362,15 +364,15 @@ static int parts_add(struct sightings *s, const struct shares *shares, int64_t n
 	int r = 0;
 
 	while (r == 0 && strmap_next(&shares->index, &at, &part, &i)) {
-		const struct share *x = &shares->items[i];
+		const struct share *x = shares->items ? &shares->items[i] : NULL;
 		struct strbuf what = {0};
 
-		if (!is_all_silent(x))
+		if (!x || !is_all_silent(x))
 			continue;
 		naming_add_part(&what, part);
 		strbuf_printf(&what, ": none of its %u servers sends data", x->n);
-		r = delivery_add(s, part, "", CAUSE_SILENT, "critical", x->first_us, now_us,
-			strbuf_take(&what), NULL);
+		r = delivery_add(
+			s, part, "", CAUSE_SILENT, "critical", x->first_us, now_us, &what, NULL);
 	}
 	return r;
 }
@@ -382,7 +384,8 @@ static bool is_told(const struct shares *shares, const struct topology *t, const
 	uint32_t at;
 
 	return t && sightings_part_of(t, x->name, part, sizeof(part)) &&
-		strmap_get(&shares->index, part, &at) && is_all_silent(&shares->items[at]);
+		strmap_get(&shares->index, part, &at) && at < shares->n &&
+		is_all_silent(&shares->items[at]);
 }
 
 /* What a clock that is behind explains is not told of twice. (A skew that is not known is below
@@ -406,11 +409,11 @@ static int observer_add(struct sightings *s, const struct observer *x, int64_t n
 					       : "%s has never sent any data",
 			x->name);
 		r = delivery_add(s, part, x->name, CAUSE_SILENT, "critical", x->last_us, now_us,
-			strbuf_take(&what), evidence_of(x));
+			&what, evidence_of(x));
 	} else if (is_late(x)) {
 		strbuf_printf(&what, "%s sends its data late", x->name);
-		r = delivery_add(s, part, x->name, CAUSE_LATE, "warning", x->last_us, now_us,
-			strbuf_take(&what), evidence_of(x));
+		r = delivery_add(s, part, x->name, CAUSE_LATE, "warning", x->last_us, now_us, &what,
+			evidence_of(x));
 	}
 	what = (struct strbuf){0};
 	if (r == 0 && x->skew_us > INT64_MIN && llabs(x->skew_us) > CLOCK_OFF_US) {
@@ -422,8 +425,8 @@ static int observer_add(struct sightings *s, const struct observer *x, int64_t n
 			x->skew_us > 0 ? "ahead of the others" : "behind the others");
 		snprintf(text, sizeof(text), "by %s", span_format(by, span));
 		text_append(evidence, text);
-		r = delivery_add(s, part, x->name, CAUSE_CLOCK, "warning", now_us, now_us,
-			strbuf_take(&what), evidence);
+		r = delivery_add(
+			s, part, x->name, CAUSE_CLOCK, "warning", now_us, now_us, &what, evidence);
 	}
 	return r;
 }

@@ -122,7 +122,7 @@ static bool components_copy(struct snapshot *s, const struct lp_verdict *v)
 				c->metrics |= UINT64_C(1) << m;
 		}
 		s->n_components++;
-		if (strmap_put(&s->component_index, c->id->text, i) < 0)
+		if (!c->id || strmap_put(&s->component_index, c->id->text, i) < 0)
 			return false;
 	}
 	return true;
@@ -145,6 +145,11 @@ static bool groups_copy(struct snapshot *s, const struct lp_verdict *v)
 		}
 	}
 	return true;
+}
+
+static const char *kind_of(const struct snapshot_component *c)
+{
+	return c->id ? c->id->kind : "";
 }
 
 /* How bad a ratio is, by what its metric says: above 1 is worse. NaN: it says nothing. */
@@ -190,7 +195,7 @@ static void ratios_take(struct snapshot *s, const struct lp_verdict *v)
 		for (uint32_t m = 0; m < g->n_members; m++) {
 			struct snapshot_component *c = &s->components[g->members[m]];
 			enum lp_role role =
-				lp_metric_role(c->id->kind, v->tables[x->metric]->metric);
+				lp_metric_role(kind_of(c), v->tables[x->metric]->metric);
 			double ratio = series_ratio(x, m, role);
 
 			if (isfinite(ratio) && !(c->ratio >= ratio)) {
@@ -210,7 +215,7 @@ static void suspects_take(struct snapshot *s, const struct lp_verdict *v,
 		const struct lp_finding *f =
 			list[i].n_findings ? &v->findings[list[i].findings[0]] : NULL;
 		double bad = f ? badness(f->role ? f->role
-						 : lp_metric_role(c->id->kind,
+						 : lp_metric_role(kind_of(c),
 							   v->tables[f->metric]->metric),
 					 f->ratio)
 			       : (double)NAN;
@@ -220,7 +225,7 @@ static void suspects_take(struct snapshot *s, const struct lp_verdict *v,
 		if (level > c->level)
 			c->level = level;
 		/* What it is accused of is what it shows. */
-		if (isfinite(bad)) {
+		if (f && isfinite(bad)) {
 			c->ratio = bad;
 			c->metric = f->metric;
 		}
@@ -377,7 +382,7 @@ static bool servers_group(struct snapshot *s, const struct topology *t)
 		const struct lp_identity *id = s->components[i].id;
 		struct snapshot_server *x;
 
-		if (!strmap_get(&index, id->observer, &at) || (at & 7) >= GROUPED_BY)
+		if (!id || !strmap_get(&index, id->observer, &at) || (at & 7) >= GROUPED_BY)
 			continue;
 		x = &s->servers[at >> 3];
 		if (!sightings_part_of_component(t, id, part, sizeof(part)))
@@ -409,7 +414,7 @@ static bool servers_rate(struct snapshot *s)
 		const struct snapshot_component *c = &s->components[i];
 		struct snapshot_server *x;
 
-		if (!strmap_get(&index, c->id->observer, &at))
+		if (!c->id || !strmap_get(&index, c->id->observer, &at))
 			continue;
 		x = &s->servers[at];
 		if (c->level > x->level ||
