@@ -41,6 +41,7 @@ test=(
 	libpcp3-dev python3-pcp		# archives of PCP; makes some
 	collectl			# makes files that the importer must read
 	zstd				# the format test decompresses with it
+	openssl ca-certificates		# certificates for tests of TLS
 	man-db				# man pages must render
 	systemd				# systemd-analyze judges the unit
 	chromium			# opens the HTML report
@@ -122,4 +123,7 @@ only_programs prometheus prometheus.service
 only_programs prometheus-node-exporter prometheus-node-exporter.service
 only_programs prometheus-alertmanager prometheus-alertmanager.service
 only_programs victoria-metrics victoria-metrics.service
+only_programs collectl collectl.service
+only_programs moosefs-master moosefs-master.service
+only_programs moosefs-chunkserver moosefs-chunkserver.service
 only_programs glusterfs-server glusterd.service glustereventsd.service
