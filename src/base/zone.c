@@ -1,6 +1,7 @@
 #include "base/zone.h"
 
 #include "base/cleanup.h"
+#include "base/digits.h"
 #include "base/file.h"
 #include "base/time.h"
 #include <ctype.h>
@@ -90,13 +91,11 @@ static bool name_skip(const char **p)
 /* ",M3.5.0/2" */
 static bool change_read(const char **p, struct change *ret)
 {
-	int used = 0;
-
 	*ret = (struct change){.second = 7200};
-	if (sscanf(*p, ",M%2d.%1d.%1d%n", &ret->month, &ret->week, &ret->weekday, &used) != 3 ||
-		!used)
+	if (!digits_skip(p, ',') || !digits_skip(p, 'M') || !digits_read(p, 2, &ret->month) ||
+		!digits_skip(p, '.') || !digits_read(p, 1, &ret->week) || !digits_skip(p, '.') ||
+		!digits_read(p, 1, &ret->weekday))
 		return false;
-	*p += used;
 	if (**p == '/') {
 		++*p;
 		if (!hours_read(p, &ret->second))
@@ -208,19 +207,18 @@ int zone_parse(const void *data, size_t size, struct zone **ret)
 /* "+02:00", "-0330", "UTC" */
 static bool fixed_read(const char *name, struct zone *z)
 {
-	int hours, minutes = 0, used = 0;
-	char sign;
+	int hours, minutes = 0;
+	const char *p = name + 1;
 
 	if (!strcmp(name, "UTC") || !strcmp(name, "Z"))
 		return true;
-	if (sscanf(name, "%c%2d:%2d%n", &sign, &hours, &minutes, &used) < 3 &&
-		sscanf(name, "%c%2d%2d%n", &sign, &hours, &minutes, &used) < 3 &&
-		sscanf(name, "%c%2d%n", &sign, &hours, &used) < 2)
+	if ((name[0] != '+' && name[0] != '-') || !digits_read(&p, 2, &hours))
 		return false;
-	if ((sign != '+' && sign != '-') || name[used] || hours < 0 || hours > 26 || minutes < 0 ||
-		minutes > 59)
+	digits_skip(&p, ':');
+	if ((*p && !digits_read(&p, 2, &minutes)) || *p || hours > 26 || minutes > 59)
 		return false;
-	z->first = z->standard = z->summer = (sign == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
+	z->first = z->standard = z->summer =
+		(name[0] == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
 	return true;
 }
 

@@ -2,7 +2,7 @@
  * lines of disks and network interfaces, and those for plotting (-P), which hold finished values.
  */
 #include "base/array.h"
-#include "base/cleanup.h"
+#include "base/digits.h"
 #include "base/time.h"
 #include "collect/collector.h"
 #include "collect/parse.h"
@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -117,7 +118,6 @@ static void comment_take(struct collectl *c, const char *line)
 {
 	const char *zone = strstr(line, " TZ: ");
 	int hours, minutes;
-	char sign;
 
 	if (sscanf(line, "# Host: %255s", c->host) == 1) {
 		for (char *p = c->host; *p; p++) {
@@ -125,8 +125,13 @@ static void comment_take(struct collectl *c, const char *line)
 				*p = '_';
 		}
 	}
-	if (zone && sscanf(zone, " TZ: %c%2d%2d", &sign, &hours, &minutes) == 3)
-		c->zone_us = (sign == '-' ? -1 : 1) * (hours * 60 + minutes) * 60 * US_PER_SEC;
+	if (zone && (zone[5] == '+' || zone[5] == '-')) {
+		const char *p = zone + 6;
+
+		if (digits_read(&p, 2, &hours) && digits_read(&p, 2, &minutes))
+			c->zone_us = (zone[5] == '-' ? -1 : 1) * (hours * 60 + minutes) * 60 *
+				US_PER_SEC;
+	}
 }
 
 static int need_host(const struct collectl *c, struct lp_err *err)

@@ -91,12 +91,10 @@ static void darshan_release(void *state)
 
 static void comment_take(struct darshan *d, const char *line)
 {
-	double value;
-
-	if (sscanf(line, "# start_time: %lf", &value) == 1)
-		d->start_s = value;
-	else if (sscanf(line, "# end_time: %lf", &value) == 1)
-		d->end_s = value;
+	if (!strncmp(line, "# start_time:", 13))
+		d->start_s = strtod(line + 13, NULL);
+	else if (!strncmp(line, "# end_time:", 11))
+		d->end_s = strtod(line + 11, NULL);
 	else
 		sscanf(line, "# jobid: %63s", d->job);
 }

@@ -5,6 +5,7 @@
  */
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/digits.h"
 #include "base/time.h"
 #include "import/importer.h"
 #include "import/text_source.h"
@@ -115,14 +116,15 @@ static bool head_take(struct iostat *s, const char *line)
 /* Three numbers with the same separator: a date of some locale. */
 static bool date_read(const char *text, struct tm *tm)
 {
-	char mark[2], again[2];
-	int a, b, c, used = 0;
+	int a, b, c;
 	char x;
 
-	if (sscanf(text, "%4d%1[./-]%2d%1[./-]%4d%n", &a, mark, &b, again, &c, &used) != 5 ||
-		text[used] || mark[0] != again[0])
+	if (!digits_read(&text, 4, &a) || !*text || !strchr("./-", *text))
 		return false;
-	x = mark[0];
+	x = *text;
+	if (!digits_skip(&text, x) || !digits_read(&text, 2, &b) || !digits_skip(&text, x) ||
+		!digits_read(&text, 4, &c) || *text)
+		return false;
 	if (a > 31) { /* 2026-11-17 */
 		tm->tm_year = a;
 		tm->tm_mon = b;
@@ -146,10 +148,9 @@ static bool date_read(const char *text, struct tm *tm)
 
 static bool clock_read(const char *text, const char *half, struct tm *tm)
 {
-	int used = 0;
-
-	if (sscanf(text, "%2d:%2d:%2d%n", &tm->tm_hour, &tm->tm_min, &tm->tm_sec, &used) != 3 ||
-		text[used])
+	if (!digits_read(&text, 2, &tm->tm_hour) || !digits_skip(&text, ':') ||
+		!digits_read(&text, 2, &tm->tm_min) || !digits_skip(&text, ':') ||
+		!digits_read(&text, 2, &tm->tm_sec) || *text)
 		return false;
 	if (half && !strcasecmp(half, "PM") && tm->tm_hour < 12)
 		tm->tm_hour += 12;
@@ -426,7 +427,7 @@ static enum import_match iostat_probe(const char *path, const unsigned char *hea
 	if (n > 6 && !memcmp(head, "Linux ", 6) &&
 		(memmem(head, n, "avg-cpu:", 8) || memmem(head, n, "\nDevice", 7)))
 		return IMPORT_YES;
-	if (n && memchr("{ \t\r\n", head[0], 5) && memmem(head, n, "\"sysstat\"", 9) &&
+	if (n && (head[0] == '{' || isspace(head[0])) && memmem(head, n, "\"sysstat\"", 9) &&
 		memmem(head, n, "\"statistics\"", 12))
 		return IMPORT_YES;
 	return IMPORT_NO;

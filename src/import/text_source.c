@@ -284,21 +284,24 @@ int text_source_open(const struct text_format *format, const char *path, int fd,
 {
 	struct text_source *t = calloc(1, sizeof(*t));
 	_cleanup_(lp_source_closep) struct lp_source *source = t ? &t->base : NULL;
-	_cleanup_close_ int in = fd >= 0 ? fd : unpack_open(path, err);
-	int r;
+	int in = fd >= 0 ? fd : unpack_open(path, err), r;
 
+	if (t) {
+		*t = (struct text_source){.format = format, .warn = warn};
+		t->base = (struct lp_source){
+			.ops = &source_ops, .path = strdup(path), .catalogue = lp_catalogue_new()};
+	}
 	if (in < 0)
-		return t ? (t->format = format, t->base.ops = &source_ops, in) : in;
-	if (!t)
+		return in;
+	if (!t) {
+		close(in);
 		return lp_err_sys(err, -ENOMEM, "cannot read %s", path);
-	*t = (struct text_source){.format = format, .warn = warn};
-	t->base = (struct lp_source){
-		.ops = &source_ops, .path = strdup(path), .catalogue = lp_catalogue_new()};
+	}
 	t->state = calloc(1, format->state_size);
 	t->batch = lp_batch_new(BATCH_SAMPLES + 1);
 	t->file = fdopen(in, "re");
-	if (t->file)
-		in = -1;
+	if (!t->file)
+		close(in);
 	if (!t->base.path || !t->base.catalogue || !t->state || !t->batch || !t->file)
 		return lp_err_sys(err, -ENOMEM, "cannot read %s", path);
 	r = source_begin(t, err);

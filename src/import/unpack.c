@@ -212,7 +212,9 @@ int unpack_temporary(struct lp_err *err)
 	return fd;
 }
 
-size_t unpack_head(const unsigned char *head, size_t n, unsigned char *ret, size_t size)
+size_t unpack_head(const unsigned char *head, size_t n,
+	unsigned char *ret, /* NOLINT(readability-non-const-parameter): it is written to */
+	size_t size)
 {
 	const struct packing *p = packing_of(head, n);
 	struct stream s = {.in = head, .n_in = n, .out = ret, .n_out = size};

@@ -3,7 +3,7 @@
 #include "import/remote/gather.h"
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char table[] =
@@ -59,13 +59,13 @@ static void give(struct fixture *f, const char *metric, const char *job, const c
 	json_t *values = json_array();
 	struct answer_series s = {.labels = labels, .values = values};
 	struct lp_err err = {0};
-	int used;
-	double at;
-	char value[32];
+	while (*samples) {
+		char *end;
+		double at = strtod(samples, &end);
+		size_t len = strcspn(end + 1, " ");
 
-	while (sscanf(samples, "%lf:%31s%n", &at, value, &used) == 2) {
-		json_array_append_new(values, json_pack("[fs]", at, value));
-		samples += used;
+		json_array_append_new(values, json_pack("[fs#]", at, end + 1, (int)len));
+		samples = end + 1 + len + strspn(end + 1 + len, " ");
 	}
 	assert_int_equal(gather_series(&f->g, &s, &err), 0);
 	json_decref(labels);

@@ -338,9 +338,9 @@ static int series_use(struct gather *g, const struct gather_input *s, uint32_t g
 	return r <= 0 ? r : cells_add(g, s, target, component, input, err);
 }
 
-int gather_take(struct gather *g, const struct gather_input *s, struct lp_err *err)
+int gather_take(struct gather *g, const struct gather_input *in, struct lp_err *err)
 {
-	const char *metric = s->label(s->series, "__name__");
+	const char *metric = in->label(in->series, "__name__");
 	int r = 0;
 
 	for (uint32_t i = 0; metric && r == 0 && i < g->mapping->n_groups; i++) {
@@ -355,13 +355,13 @@ int gather_take(struct gather *g, const struct gather_input *s, struct lp_err *e
 			if (g->groups[i].place[c] < 0 || (!value && !per))
 				continue;
 			if (matches < 0)
-				matches = mapping_matches(&m->where, s->label, s->series);
-			if (!matches || !mapping_matches(&col->where, s->label, s->series))
+				matches = mapping_matches(&m->where, in->label, in->series);
+			if (!matches || !mapping_matches(&col->where, in->label, in->series))
 				continue;
 			if (value)
-				r = series_use(g, s, i, 2 * c, err);
+				r = series_use(g, in, i, 2 * c, err);
 			if (per && r == 0)
-				r = series_use(g, s, i, 2 * c + 1, err);
+				r = series_use(g, in, i, 2 * c + 1, err);
 		}
 	}
 	return r;
