@@ -297,7 +297,7 @@ static int answer_read(struct server *s)
 		length = strstr(buf, "Content-Length: ");
 		if (end && length &&
 			have >= (size_t)(end + 4 - buf) + strtoul(length + 16, NULL, 10))
-			return atoi(buf + 9);
+			return (int)strtol(buf + 9, NULL, 10);
 	}
 }
 
@@ -426,16 +426,16 @@ static struct options options_read(int argc, char **argv)
 	while ((letter = getopt(argc, argv, "n:c:t:j:p:a:f:T:")) != -1) {
 		switch (letter) {
 		case 'n':
-			o.servers = (unsigned)atoi(optarg);
+			o.servers = (unsigned)strtoul(optarg, NULL, 10);
 			break;
 		case 'c':
-			o.disks = (unsigned)atoi(optarg);
+			o.disks = (unsigned)strtoul(optarg, NULL, 10);
 			break;
 		case 't':
-			o.seconds = (unsigned)atoi(optarg);
+			o.seconds = (unsigned)strtoul(optarg, NULL, 10);
 			break;
 		case 'j':
-			o.threads = (unsigned)atoi(optarg);
+			o.threads = (unsigned)strtoul(optarg, NULL, 10);
 			break;
 		case 'p':
 			o.prefix = optarg;
@@ -444,7 +444,7 @@ static struct options options_read(int argc, char **argv)
 			o.ca = optarg;
 			break;
 		case 'f':
-			o.slow_from = (unsigned)atoi(optarg);
+			o.slow_from = (unsigned)strtoul(optarg, NULL, 10);
 			break;
 		case 'T':
 			o.tokens = optarg;
@@ -458,7 +458,7 @@ static struct options options_read(int argc, char **argv)
 		exit(2);
 	}
 	o.host = argv[optind];
-	o.port = (unsigned)atoi(argv[optind + 1]);
+	o.port = (unsigned)strtoul(argv[optind + 1], NULL, 10);
 	return o;
 }
 

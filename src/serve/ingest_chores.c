@@ -68,12 +68,11 @@ static void expired_keep(const char *path, const char *series, int64_t us)
 	struct lp_err ignored;
 	_cleanup_close_ int dir = dir_open(path, &ignored);
 	_cleanup_close_ int fd = -1;
-	char name[NAME_MAX + 1], text[TIME_TEXT_MAX + 2];
+	char name[NAME_MAX + 1], when[TIME_TEXT_MAX], text[TIME_TEXT_MAX + 2];
 
 	if (dir < 0 || expired_name(series, name, sizeof(name)) < 0)
 		return;
-	time_format(us, text);
-	strcat(text, "\n"); /* there is room */
+	snprintf(text, sizeof(text), "%s\n", time_format(us, when));
 	fd = openat(dir, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd >= 0 && file_pwrite_full(fd, text, strlen(text), 0) == 0)
 		fdatasync(fd);

@@ -68,7 +68,7 @@ static int begin(struct ingest_file *f, int dir, struct lp_err *err)
 	uint8_t header[FILE_HEADER_SIZE];
 	int r;
 
-	f->fd = dir_create_file(dir, f->name, 0644);
+	f->fd = dir_create_file(dir, f->name, 0640); /* traces name paths and addresses */
 	if (f->fd < 0)
 		return lp_err_sys(err, f->fd, "cannot create %s", f->name);
 	format_put_file_header(header);

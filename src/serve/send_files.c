@@ -40,7 +40,7 @@ int send_files_scan(struct send_files *l, const char *dir, const char *name, int
 		r = lp_err_sys(err, -ENOMEM, "cannot send");
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < found.n; i++) {
+	for (size_t i = 0; fresh.items && i < found.n; i++) {
 		struct keep_file *k = &found.files[i];
 		struct send_file *old = send_files_find(l, k->path);
 

@@ -177,6 +177,21 @@ static int files_check(const struct send_target *t, struct lp_err *err)
 	return 0;
 }
 
+/* The URL without a slash at its end, the token, and libcurl's handle. */
+static int parts_make(struct send_http *h, struct lp_err *err)
+{
+	size_t len = strlen(h->target.url);
+
+	while (len && h->target.url[len - 1] == '/')
+		len--;
+	h->base = strndup(h->target.url, len);
+	h->token_file = token_file_find(&h->target);
+	h->curl = curl_easy_init();
+	if (!h->base || !h->curl)
+		return lp_err_sys(err, -ENOMEM, "cannot send");
+	return headers_make(h, err);
+}
+
 int send_http_open(const struct send_target *target, struct send_http **ret, struct lp_warn *warn,
 	struct lp_err *err)
 {
@@ -191,19 +206,12 @@ int send_http_open(const struct send_target *target, struct send_http **ret, str
 	r = url_check(target->url, &h->plain, err);
 	if (r == 0)
 		r = files_check(target, err);
-	if (r == 0) {
-		h->base = strdup(target->url);
-		h->token_file = token_file_find(target);
-		h->curl = curl_easy_init();
-		r = h->base && h->curl ? headers_make(h, err)
-				       : lp_err_sys(err, -ENOMEM, "cannot send");
-	}
+	if (r == 0)
+		r = parts_make(h, err);
 	if (r < 0) {
 		send_http_close(h);
 		return r;
 	}
-	while (h->base[0] && h->base[strlen(h->base) - 1] == '/')
-		h->base[strlen(h->base) - 1] = '\0';
 	options_set(h);
 	*ret = h;
 	return 0;
