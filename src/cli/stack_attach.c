@@ -180,8 +180,7 @@ static const struct example examples[] = {
 extern const struct command stack_command_attach;
 const struct command stack_command_attach = {
 	.name = "stack attach",
-	.summary =
-		"record the layers of the I/O stack that the kernel sees, on a client or a server",
+	.summary = "record the layers that the kernel sees, on a client or a server",
 	.usage = "[OPTION...]",
 	.description = "Watches, from inside the kernel and until it is stopped, the daemons of a "
 		       "file system on "

@@ -194,7 +194,7 @@ def test_import_of_odd_observers(d):
     path = write(d, "x.csv", HEADER + "1300000000,.a\u00e4 b/disk:x,m,1\n1300000001,.a\u00e4 b/disk:x,m,2\n")
     good("import", path, "-o", os.path.join(d, "out"), "-q")
     assert os.listdir(os.path.join(d, "out")) == ["_a\u00e4 b-20110313T070640Z.lpa"]
-    bad(2, "no part of a file name", "import", path, "-n", "a/b", "-o", d)
+    bad(2, "cannot be part of a file name", "import", path, "-n", "a/b", "-o", d)
     bad(2, "-o DIR", "import", path)
 
 
