@@ -8,7 +8,7 @@ the archive counts. FLASH: the FLASH I/O benchmark of PnetCDF (--flash, see docs
 (bench/stack/flash_hdf5.c), two ranks on a disk or memory in $TMPDIR; there all CPU time counts, of mpirun, ranks and limpet.
 
 Runs alternate: the program alone, with the libraries loaded and nothing recorded (a region that never begins), with every call
-recorded, with sums only; with --others also under strace -f, ltrace and uftrace where they are installed (with fewer calls: they
+recorded, with sums only, and (root) with its disks watched in the kernel; with --others also under strace -f, ltrace and uftrace where they are installed (with fewer calls: they
 take long). Ratios of CPU times: of medians, and of the smallest. Bytes per call are those of the archive.
 """
 import argparse
@@ -94,6 +94,8 @@ def worst_case(options, directory):
     ways = {"alone": [], "no region active": stack_run(options, directory, "-c", never),
             "recorded": stack_run(options, directory, "-c", "posix"),
             "summed up (--summary)": stack_run(options, directory, "-c", "posix", "--summary"), **slow}
+    if os.geteuid() == 0:  # what the kernel's side takes of every system call of a program that it watches
+        ways["recorded, and its disks"] = stack_run(options, directory, "-c", "local")
     figures = {way: [] for way in ways}
     per_call = 0
     for _ in range(options.rounds):
