@@ -109,8 +109,8 @@ void stack_kernel_plan(uint32_t mask)
 		printf("%s %s", i ? "," : "", points[i]);
 	puts("\nA request takes some 1 to 5 us longer in each of these layers, and 104 to 144 "
 	     "bytes of "
-	     "the ring (a message 416) until it is read. System calls of processes that are not "
-	     "watched take about 0.1 us longer.");
+	     "the ring (a message 416) until it is read. System calls for files of watched "
+	     "programs take 0.3 us longer, those of other processes about 0.1 us.");
 }
 
 json_t *stack_kernel_plan_json(uint32_t mask)

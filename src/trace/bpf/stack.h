@@ -87,8 +87,9 @@ struct stack_settings {
 	uint32_t fuse_rdev;			  /* of /dev/fuse, as the kernel has it */
 	uint32_t wake_bytes;			  /* wake the reader when so much is waiting */
 	uint8_t messages, client, storage, block; /* is it recorded? */
-	uint8_t own; /* of disks, only what watched processes ask for, and files that they wrote */
-	uint8_t pad[3];
+	uint8_t own;  /* of disks, only what watched processes ask for, and files that they wrote */
+	uint8_t cast; /* bpf_rdonly_cast() is there */
+	uint8_t pad[2];
 	uint8_t classes[STACK_CALLS_MAX]; /* enum stack_class */
 };
 

@@ -211,6 +211,11 @@ struct pt_regs {
 
 #pragma clang attribute pop
 
+/* Regards an address as that of a kernel structure, whose members can then be read by plain loads
+ * (faults give 0); costs nothing. Linux 6.2. */
+extern void *bpf_rdonly_cast(const void *address, uint32_t btf_id) __attribute__((weak)) __ksym;
+#define CAST(type, address) ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))
+
 #define FORCE_INLINE static inline __attribute__((always_inline))
 
 FORCE_INLINE void regs_args(struct pt_regs *regs, uint64_t args[4])

@@ -7,6 +7,7 @@
 #include "trace/stack/kernel_points.h"
 #include "trace/stack/layer.h"
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -123,12 +124,15 @@ static int prepare(struct kernel_watch *w, bool own, uint64_t ring_bytes)
 {
 	uint32_t size = ring_size(ring_bytes);
 	struct stack_settings settings = {0};
+	struct btf *btf = btf__load_vmlinux_btf();
 	struct bpf_map *ring = bpf_object__find_map_by_name(w->object, "ring");
 	struct bpf_map *rodata = bpf_section(w->object, ".rodata");
 	int r = ring && rodata ? bpf_map__set_max_entries(ring, size) : -EINVAL;
 
 	settings_fill(&settings, w->layers, size);
 	settings.own = own;
+	settings.cast = btf && btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+	btf__free(btf);
 	if (r == 0)
 		r = bpf_map__set_initial_value(rodata, &settings, sizeof(settings));
 	for (const struct kernel_point *p = kernel_points; r == 0 && p->program; p++) {
