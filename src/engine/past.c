@@ -287,7 +287,7 @@ int diagnose_past(struct lp_dataset *ds, const struct lp_diagnose_options *optio
 		r = conclude(v, ds, options, &c, err);
 	if (r < 0)
 		return r;
-	if (!v->n_series)
+	if (!v || !v->n_series)
 		return 0;
 	lp_verdict_free(*verdict);
 	*verdict = TAKE_PTR(v);

@@ -145,7 +145,9 @@ static const char *ratio_text(const struct lp_finding *f, char buf[QUANTITY_TEXT
 {
 	if (!f || !isfinite(f->ratio) || f->ratio <= 0)
 		return NULL;
-	if (f->ratio >= 9.95 && f->ratio < 1e6)
+	if (f->ratio >= 1000) /* how much more does not matter */
+		snprintf(buf, QUANTITY_TEXT_MAX, "over 1000x");
+	else if (f->ratio >= 9.95)
 		snprintf(buf, QUANTITY_TEXT_MAX, "%.0fx", f->ratio);
 	else
 		quantity_format_ratio(f->ratio, buf);
@@ -183,6 +185,14 @@ static void add_yield(struct strbuf *sb, const struct subject *s)
 			quantity_format_ratio(f->ratio, ratio));
 }
 
+/* Is it about the longest requests only, as those of a disk that stalls are? */
+static bool is_peak(const struct subject *s, const struct lp_finding *f)
+{
+	const char *metric = s->v->tables[f->metric]->metric, *dash = strrchr(metric, '-');
+
+	return dash && !strcmp(dash, "-peak");
+}
+
 static void say_slow(struct strbuf *sb, const struct subject *s)
 {
 	const struct lp_finding *f = first_above(s, LP_ROLE_LATENCY, LP_ROLE_HARM);
@@ -192,6 +202,11 @@ static void say_slow(struct strbuf *sb, const struct subject *s)
 	if (!f)
 		f = first_above(s, LP_ROLE_SERVICE, LP_ROLE_SERVICE);
 	times = ratio_text(f, ratio);
+	if (times && is_single(s) && is_peak(s, f)) {
+		add_storage(sb, s, verb(s, "stalls now and then", "stalled now and then"), "");
+		strbuf_printf(sb, ", its slowest requests take %s as long as its peers'", times);
+		return;
+	}
 	add_storage(sb, s, verb(s, "is slow", "was slow"), verb(s, "are slow", "were slow"));
 	if (!times)
 		add_yield(sb, s);
