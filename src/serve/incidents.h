@@ -4,8 +4,9 @@
  * lost when the collector is killed. Every verdict is compared with those that are open
  * (incidents_update()):
  *
- * - What is new opens an incident once it has been seen in two verdicts. Of one that ended less
- * than an hour before it is another opening, not another incident.
+ * - What is new opens an incident once it has been seen in two verdicts, or in one if it has lasted
+ *   for a minute. Of one that ended less than an hour before it is another opening, not another
+ *   incident.
  * - One part of the system with one cause is one incident. If the cause becomes clearer, or it
  * turns out that a larger part is affected, it stays the same incident; those that are part of a
  * larger one end, with a word about it.

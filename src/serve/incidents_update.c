@@ -12,6 +12,7 @@
 
 /* Verdicts in a row before anything is opened, and before another cause is believed. */
 #define SEEN_LEAST 2
+#define SETTLED_US INT64_C(60000000)
 #define CAUSE_LEAST 3
 /* Servers that are back are back: no data says otherwise. */
 #define DELIVERY_SHARE 5
@@ -394,6 +395,12 @@ static int past_note(struct update *u, const struct sighting *x, struct lp_err *
 	return r == 0 ? row_insert(u, x, x->last_us, &id, err) : r < 0 ? r : 0;
 }
 
+/* Has it lasted for so long that many windows agree? Then one verdict is enough. */
+static bool is_settled(const struct update *u, const struct sighting *x)
+{
+	return !x->delivery && u->watermark_us - x->first_us >= SETTLED_US;
+}
+
 /* A sighting that fits no open incident. */
 static int take_new(struct update *u, size_t i, struct lp_err *err)
 {
@@ -407,7 +414,7 @@ static int take_new(struct update *u, size_t i, struct lp_err *err)
 	n = candidate_count(u->s, x);
 	if (n < 0)
 		return lp_err_sys(err, n, "cannot keep an incident");
-	return n >= SEEN_LEAST || u->s->opt.at_once ? open_new(u, i, err) : 0;
+	return n >= SEEN_LEAST || is_settled(u, x) || u->s->opt.at_once ? open_new(u, i, err) : 0;
 }
 
 /* The open incident that has all components of this one, and more; NULL: there is none. */
