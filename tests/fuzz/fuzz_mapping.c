@@ -8,7 +8,7 @@
 static const char *label(const void *series, const char *name)
 {
 	(void)series;
-	return name[0] == 'x' ? NULL : name;
+	return name[0] == 'x' ? NULL : "value";
 }
 
 static void mapping_use(const struct mapping *m)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-static volatile int64_t sink;
+static volatile uint64_t sink;
 
 /* A format that takes any line for the time of a sample. */
 static int line_take(void *state, struct text_source *t, char *line, struct lp_err *err)
@@ -27,8 +27,9 @@ static void batch_read(const struct lp_batch *b)
 	for (uint32_t k = 0; k < b->n_kinds; k++) {
 		for (uint32_t c = 0; c < b->kinds[k].n_columns; c++) {
 			for (uint32_t i = 0; i < b->kinds[k].n_components; i++)
-				sink += b->kinds[k].columns[c][(size_t)i * b->cap_samples +
-					b->n_samples - 1];
+				sink += (uint64_t)b->kinds[k]
+						.columns[c][(size_t)i * b->cap_samples +
+							b->n_samples - 1];
 		}
 	}
 }
