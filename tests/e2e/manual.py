@@ -35,6 +35,12 @@ def listed(folder, name):
     return re.findall(r"'(\w+)'", re.search(rf"^{name} = \[(.*?)\]", text, re.M | re.S)[1])
 
 
+def optional(folder, name):
+    """What is added to such a list where its libraries are there."""
+    text = (SOURCE / "src" / folder / "meson.build").read_text(encoding="utf-8")
+    return set(re.findall(rf"^ +{name} \+= '(\w+)'", text, re.M))
+
+
 def options_of(command):
     """The options in the help of a command: {"--output", "-o", ...}."""
     text = run(LIMPET, "help", *command)
@@ -155,7 +161,8 @@ def completion():
         long = {o for o in options_of([command]) if o.startswith("--")}
         check(complete(command, "--") == long | {"--help"}, f"options of {command}")
     check(complete("record", "--collect", "") == set(listed("collect", "collectors")), "collectors")
-    check(complete("import", "") == set(listed("import", "importers")), "formats")
+    formats = set(listed("import", "importers"))
+    check(formats <= complete("import", "") <= formats | optional("import", "importers"), "formats")
     check(complete("show", "-m", "awa") == {"await", "await-peak"}, "metrics")
     check(complete("show", "--metric", "=", "awa") == {"await", "await-peak"}, "after =")
     check(complete("record", "--collect", "=") == set(listed("collect", "collectors")), "at =")
