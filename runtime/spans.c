@@ -471,7 +471,7 @@ void spans_done(struct spans_record *r)
 		__atomic_store_n(&r->state, SPANS_DONE, __ATOMIC_RELEASE);
 }
 
-void spans_end(struct spans_record *r, int64_t result)
+void(spans_end)(struct spans_record *r, int64_t result)
 {
 	spans_stop(r, result);
 	spans_done(r);

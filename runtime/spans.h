@@ -41,6 +41,9 @@ SPANS_EXPORT struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer 
 /* It ends: bytes, 0, or a negative errno. Accepts NULL. errno stays what it is. */
 SPANS_EXPORT void spans_end(struct spans_record *r, int64_t result);
 
+/* Most calls are not recorded, and a call of a library is dear right behind one of the kernel. */
+#define spans_end(r, result) ((r) ? (spans_end)((r), (result)) : (void)0)
+
 /* The two halves of spans_end(): what is learnt about a call after it ended goes between them. */
 SPANS_EXPORT void spans_stop(struct spans_record *r, int64_t result);
 SPANS_EXPORT void spans_done(struct spans_record *r);
