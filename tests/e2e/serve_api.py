@@ -227,8 +227,8 @@ def test_silent():
     check(all(i["cause"] == "silent" for i in told), f"there is more: {told}")
     with Collector("--replay", data, "--speed", "2000", "--topology", topology, log=pathlib.Path(DIR.name) / "racks") as serve:
         serve.wait("the end", lambda: serve.get("/api/v1/status")["now"] == "2011-03-13T07:36:36Z")
-        groups = serve.wait("silent servers", lambda: {
-            g["name"]: {s["name"]: s["state"] for s in g["servers"]} for g in serve.get("/api/v1/fleet")["groups"]})
+        serve.wait("the last verdict", lambda: serve.get("/api/v1/status")["observers"]["silent"] == 4)
+        groups = {g["name"]: {s["name"]: s["state"] for s in g["servers"]} for g in serve.get("/api/v1/fleet")["groups"]}
         check({n for n in groups} == {"", "a", "b"} and set(groups["b"].values()) == {"silent"}, f"{groups}")
         check(set(groups["a"].values()) == {"ok"} and groups[""] == {"oss99": "silent"}, f"{groups}")
         status = serve.get("/api/v1/status")["observers"]

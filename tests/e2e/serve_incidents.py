@@ -38,6 +38,7 @@ def test_say():
     check("(acknowledged)" in incidents("ack", number, "--by", "ann", "--comment", "mine"), "not acknowledged")
     check("acknowledged by ann at " in incidents("show", number) and ": mine" in incidents("show", number), "by whom?")
     check("(acknowledged)" not in incidents("ack", number, "--undo"), "not taken back")
+    SERVE.wait("the end of the replay", lambda: SERVE.get("/api/v1/status")["now"] == "2026-11-15T12:35:41Z")
     check("(muted)" in incidents("mute", f"#{number}", "--for", "2h", "--comment", "known"), "not muted")
     muted = json.loads(incidents("show", number, "--json"))["muted"]
     check(muted["until"] == "2026-11-15T14:35:41Z", f"{muted}")
