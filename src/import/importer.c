@@ -25,6 +25,17 @@ const struct importer *importer_find(const char *name)
 	return NULL;
 }
 
+int64_t importer_interval(int64_t typical_us)
+{
+	int64_t seconds_us = (typical_us + 500000) / 1000000 * 1000000;
+	int64_t off_us =
+		typical_us > seconds_us ? typical_us - seconds_us : seconds_us - typical_us;
+
+	if (off_us <= typical_us / 33)
+		return seconds_us;
+	return (typical_us + 5000) / 10000 * 10000;
+}
+
 bool importer_is_address(const char *path)
 {
 	const char *p = path;

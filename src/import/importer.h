@@ -49,6 +49,10 @@ extern const struct importer *const importers[];
 /* The importer of that name, or NULL. */
 const struct importer *importer_find(const char *name);
 
+/* The interval that was meant, where times between samples are this on the whole: tools come a few
+ * milliseconds early or late, and are configured in whole seconds, or parts of one. */
+int64_t importer_interval(int64_t typical_us);
+
 /* Is this the address of something rather than a path: "scheme://..."? */
 bool importer_is_address(const char *path);
 

@@ -5,6 +5,7 @@
 #include "base/safe_text.h"
 #include "base/strbuf.h"
 #include "base/time.h"
+#include "import/importer.h"
 #include "import/unpack.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -262,7 +263,7 @@ static int64_t first_interval(const struct lp_batch *b)
 	if (!n)
 		return 0;
 	qsort(spans, n, sizeof(*spans), compare_i64);
-	return spans[n / 2];
+	return importer_interval(spans[n / 2]);
 }
 
 /* Read the first batch, to know that there is one, and its interval. */

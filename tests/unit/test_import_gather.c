@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "import/importer.h"
 #include "import/remote/gather.h"
 #include <errno.h>
 #include <math.h>
@@ -198,6 +199,16 @@ static void test_targets(void **state)
 	fixture_close(&f);
 }
 
+static void test_interval(void **state)
+{
+	(void)state;
+	assert_int_equal(importer_interval(1002000), 1000000);
+	assert_int_equal(importer_interval(14996000), 15000000);
+	assert_int_equal(importer_interval(1501000), 1500000);
+	assert_int_equal(importer_interval(103000), 100000);
+	assert_int_equal(importer_interval(0), 0);
+}
+
 static void test_names(void **state)
 {
 	struct fixture f;
@@ -219,6 +230,7 @@ int main(void)
 		cmocka_unit_test(test_finished),
 		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/safe_text.h"
+#include "import/importer.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -689,10 +690,8 @@ int64_t gather_interval_us(const struct gather *g)
 
 		if (!ms)
 			continue;
-		/* Scrapes come a few milliseconds early or late; configurations have whole seconds,
-		 * or parts of one. */
-		best_ms = ms >= 950 ? (ms + 500) / 1000 * 1000 : (ms + 5) / 10 * 10;
+		best_ms = ms;
 		most = g->targets[i].n;
 	}
-	return best_ms * 1000;
+	return importer_interval(best_ms * 1000);
 }
