@@ -11,6 +11,7 @@
 #include "lab/fs.h"
 #include "lab/tool.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,10 +45,10 @@ void ceph_config(const struct lab *lab, const char *fsid, struct strbuf *out)
 		"mon_osd_report_timeout = 900\nms_bind_msgr1 = false\n",
 		fsid, ceph_beside(lab)->address, PORT_MONITOR);
 	strbuf_printf(out,
-		"osd_objectstore = bluestore\nbluestore_block_size = %llu\n"
+		"osd_objectstore = bluestore\nbluestore_block_size = %" PRIu64 "\n"
 		"bluestore_cache_size = 16777216\nosd_memory_target = 939524096\n"
 		"client_oc = false\nfuse_default_permissions = false\n",
-		(unsigned long long)(lab->config.disk_bytes / 4 * 3));
+		lab->config.disk_bytes / 4 * 3);
 	strbuf_printf(out, "mon_data = %s\n", lab_path(lab, path, "ceph/mon"));
 	strbuf_printf(out, "mds_data = %s\n", lab_path(lab, path, "ceph/mds"));
 	strbuf_printf(out, "run_dir = %s\n", lab_path(lab, path, "ceph"));
