@@ -241,7 +241,7 @@ static int catch_up(struct live *l, int64_t now_us, struct lp_err *err)
 		if (held > l->at_us)
 			l->at_us = held;
 	}
-	feed_observers(l->feed)->live = true;
+	observers_go_live(feed_observers(l->feed), clock_us(CLOCK_REALTIME));
 	if (r >= 0)
 		ready_set(l);
 	return r < 0 ? r : 0;

@@ -56,6 +56,9 @@ void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t
 		x->fresh_us[0] = fresh;
 	if (last_us > x->last_us)
 		x->last_us = last_us;
+	/* What comes at once is one delivery. */
+	if (x->heard_us > INT64_MIN && now_us - x->heard_us >= US_PER_SEC / 2)
+		x->gap_us = now_us - x->heard_us;
 	x->heard_us = now_us;
 	x->n_samples += n;
 }
@@ -70,8 +73,9 @@ static bool delivers(
 	const struct observers *o, const struct observer *x, int64_t lateness_us, int64_t now_us)
 {
 	int64_t heard = o->live ? x->heard_us : last_of(x, now_us);
+	int64_t gap = o->live ? x->gap_us : 0; /* some record once in minutes */
 
-	return x->last_us > INT64_MIN && now_us - heard <= lateness_us;
+	return x->last_us > INT64_MIN && now_us - heard <= lateness_us + gap;
 }
 
 int64_t observers_most_us(struct observers *o, int64_t lateness_us, int64_t now_us)
@@ -120,6 +124,29 @@ static int64_t fresh_of_most(struct observers *o)
 	return n ? (int64_t)median_of(o->times, n) : INT64_MIN;
 }
 
+void observers_go_live(struct observers *o, int64_t now_us)
+{
+	o->live = true;
+	for (size_t i = 0; i < o->n; i++) {
+		if (o->items[i].last_us > INT64_MIN)
+			o->items[i].heard_us = now_us;
+	}
+}
+
+/* Live, somebody who delivers nothing is silent by our own clock: the whole fleet may be. In a
+ * replay only the others can say that time went on. */
+static enum observer_state state_of(const struct observers *o, const struct observer *x,
+	int64_t most_us, int64_t lateness_us, int64_t now_us)
+{
+	bool here = delivers(o, x, lateness_us, now_us);
+
+	if (o->live && !here)
+		return OBSERVER_SILENT;
+	if (x->last_us > INT64_MIN && last_of(x, now_us) >= most_us - lateness_us)
+		return OBSERVER_OK;
+	return here ? OBSERVER_LATE : OBSERVER_SILENT;
+}
+
 void observers_rate(struct observers *o, int64_t lateness_us, int64_t now_us)
 {
 	int64_t most = observers_most_us(o, lateness_us, now_us);
@@ -128,10 +155,7 @@ void observers_rate(struct observers *o, int64_t lateness_us, int64_t now_us)
 	for (size_t i = 0; i < o->n; i++) {
 		struct observer *x = &o->items[i];
 
-		x->state = OBSERVER_OK;
-		if (x->last_us == INT64_MIN || last_of(x, now_us) < most - lateness_us)
-			x->state = delivers(o, x, lateness_us, now_us) ? OBSERVER_LATE
-								       : OBSERVER_SILENT;
+		x->state = state_of(o, x, most, lateness_us, now_us);
 		x->skew_us = INT64_MIN;
 		if (fresh > INT64_MIN && fresh_of(x) > INT64_MIN)
 			x->skew_us = fresh_of(x) - fresh;

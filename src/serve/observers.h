@@ -19,6 +19,7 @@ struct observer {
 	char *name;
 	int64_t last_us;  /* its last sample; INT64_MIN: none */
 	int64_t heard_us; /* when that arrived; INT64_MIN: never */
+	int64_t gap_us;	  /* between its last two deliveries */
 	uint64_t n_samples;
 	uint64_t serial; /* of the catalogue that was last seen of it */
 	bool expected;	 /* it must be there */
@@ -49,6 +50,10 @@ int observers_get(struct observers *o, const char *name, uint32_t *ret);
 /* `n` samples arrived, the last of which was taken at `last_us`. */
 void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t n, int64_t now_us);
 
+/* What was recorded earlier has been read; from now on data arrives as it is made, and everybody
+ * has as long as it takes to be late to deliver some. */
+void observers_go_live(struct observers *o, int64_t now_us);
+
 /* The time up to which most observers have delivered, of those that deliver at all: the median.
  * What some claim to have measured after `now_us` does not count. INT64_MIN: nobody delivers. */
 int64_t observers_most_us(struct observers *o, int64_t lateness_us, int64_t now_us);
@@ -57,7 +62,9 @@ int64_t observers_most_us(struct observers *o, int64_t lateness_us, int64_t now_
  * `lateness_us` behind most. INT64_MIN: there is no data. */
 int64_t observers_ready_us(struct observers *o, int64_t lateness_us, int64_t now_us);
 
-/* Say who is late or silent, and whose clock is off. */
+/* Say who is late or silent, and whose clock is off. Live, an observer is silent that has delivered
+ * nothing for `lateness_us` longer than it took between its last two deliveries, whatever the
+ * others do: all of them may be silent. */
 void observers_rate(struct observers *o, int64_t lateness_us, int64_t now_us);
 
 /* How many are in a state. */

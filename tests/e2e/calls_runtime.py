@@ -199,7 +199,7 @@ def test_no_room(directory):
     os.mkdir(mount)
     script = f"""mount -t tmpfs -o size=16k limpet-test {mount} && : >{mount}/limpet-calls.reader &&
         LIMPET_CALLS_DIR={mount} {program} threads; status=$?; umount {mount}; exit $status"""
-    run("unshare", "-m", "sh", "-c", script)
+    run("unshare", "-m", "--propagation", "slave", "sh", "-c", script)
 
 
 def test_little_room(directory):
@@ -219,7 +219,7 @@ def test_little_room(directory):
     script = f"""mount -t tmpfs -o size=32k limpet-test {mount} && : >{mount}/limpet-calls.reader &&
         LIMPET_CALLS_DIR={mount} timeout 60 {program} && {DUMP} {mount}/limpet-calls.[0-9]*
         status=$?; umount {mount}; exit $status"""
-    lost = [line for line in run("unshare", "-m", "sh", "-c", script).splitlines()
+    lost = [line for line in run("unshare", "-m", "--propagation", "slave", "sh", "-c", script).splitlines()
             if line.startswith("lost")]
     check(lost and lost[0].split()[1] != "0", f"{lost}")
 

@@ -33,7 +33,7 @@ LINES = (
     ("phases 1s 999999999999d 1s 1s", "999999999999d"),
     ("phases 1s 2d 1s 1s", "more than a day"),
     ("phases 1s -3s 1s 1s", "-3s"),
-    ("phases 0s 0s 0s 0s", "a second at least"),
+    ("phases 0s 0s 0s 0s", "at least a second"),
     ("phases nan inf 1s 1s", "nan"),
     ("trace $(reboot)", "want none, summary or records"),
     ("fs ../../etc", "there is no file system '../../etc'"),

@@ -35,7 +35,7 @@ class Machine:
     def boot(self):
         # pid 1 of its own process namespace: whatever it started ends with it.
         self.shell = subprocess.Popen(
-            ["ip", "netns", "exec", self.netns, "unshare", "--mount", "--uts", "--pid", "--fork",
+            ["ip", "netns", "exec", self.netns, "unshare", "--mount", "--propagation", "slave", "--uts", "--pid", "--fork",
              "--kill-child", "--mount-proc", "bash"], text=True, bufsize=1,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.do("hostname " + self.name)

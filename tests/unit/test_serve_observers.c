@@ -88,7 +88,7 @@ static void test_replay(void **state)
 	observers_release(&o);
 }
 
-/* When all stop at once, nobody is silent beside the others. */
+/* When all stop at once, all are silent, and the watermark stays. In a replay it is the end. */
 static void test_all_stop(void **state)
 {
 	struct observers o = {.live = true};
@@ -96,9 +96,34 @@ static void test_all_stop(void **state)
 	(void)state;
 	hear(&o, "a", 0, 1);
 	hear(&o, "b", 1, 1);
+	observers_rate(&o, LATE, NOW + 61 * SECOND);
+	assert_int_equal(observers_count(&o, OBSERVER_OK), 2);
+	observers_rate(&o, LATE, NOW + 62 * SECOND);
+	assert_int_equal(observers_count(&o, OBSERVER_SILENT), 2);
+	assert_in_range(observers_most_us(&o, LATE, NOW + 3600 * SECOND), NOW, NOW + SECOND);
+	o.live = false;
 	observers_rate(&o, LATE, NOW + 3600 * SECOND);
 	assert_int_equal(observers_count(&o, OBSERVER_OK), 2);
-	assert_in_range(observers_most_us(&o, LATE, NOW + 3600 * SECOND), NOW, NOW + SECOND);
+	observers_release(&o);
+}
+
+/* After what was recorded earlier has been read, everybody has time to deliver. */
+static void test_go_live(void **state)
+{
+	struct observers o = {0};
+
+	(void)state;
+	add(&o, "expected");
+	hear(&o, "a", -600, -600);
+	hear(&o, "b", -601, -600);
+	observers_go_live(&o, NOW);
+	observers_rate(&o, LATE, NOW + 50 * SECOND);
+	assert_int_equal(observers_count(&o, OBSERVER_OK), 2);
+	assert_int_equal(find(&o, "expected")->state, OBSERVER_SILENT);
+	hear(&o, "a", 50, 50);
+	observers_rate(&o, LATE, NOW + 70 * SECOND);
+	assert_int_equal(find(&o, "a")->state, OBSERVER_OK);
+	assert_int_equal(find(&o, "b")->state, OBSERVER_SILENT);
 	observers_release(&o);
 }
 
@@ -106,7 +131,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_states),
 		cmocka_unit_test(test_clocks), cmocka_unit_test(test_replay),
-		cmocka_unit_test(test_all_stop)};
+		cmocka_unit_test(test_all_stop), cmocka_unit_test(test_go_live)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
