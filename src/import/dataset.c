@@ -88,6 +88,25 @@ static const struct importer *importer_guess(const char *path, const unsigned ch
 	return best;
 }
 
+/* Say why nobody reads a file that begins with `head`; `n_plain` bytes of it were unpacked. */
+static int refuse_unknown(
+	const char *path, const unsigned char *head, size_t n, size_t n_plain, struct lp_err *err)
+{
+	if (!n)
+		return lp_err_set(err, -ENOMSG, "%s: the file is empty", path);
+	if (!n_plain && unpack_is_packed(head, n))
+		return lp_err_set(err, -ENOMSG,
+			"%s is compressed, but its beginning is damaged or cut off", path);
+	if (n >= 3 && !memcmp(head, "BZh", 3))
+		return lp_err_set(err, -ENOMSG,
+			"%s is compressed with bzip2; decompress it first: bzip2 -dk %s", path,
+			path);
+	return lp_err_set(err, -ENOMSG,
+		"%s: neither an archive nor a format that limpet imports (see 'limpet help "
+		"import')",
+		path);
+}
+
 /* Which importer a file is for. -ENOMSG: none knows it. A file that the user named is of the format
  * that the user named; one that was found in a directory must look like it. */
 static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
@@ -124,11 +143,7 @@ static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
 		ret->importer = ds->forced;
 	if (ret->importer)
 		return 0;
-	return lp_err_set(err, -ENOMSG,
-		n ? "%s: neither an archive nor a format that limpet imports (see 'limpet help "
-		    "import')"
-		  : "%s: the file is empty",
-		path);
+	return refuse_unknown(path, head, (size_t)n, n_plain, err);
 }
 
 static int dataset_append(

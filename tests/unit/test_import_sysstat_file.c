@@ -58,8 +58,9 @@ static void other_formats_are_explained(void **unused)
 		write_start(w, 11, 1, 80);
 		assert_string_equal(open_error(w->data, w->len, &err), "");
 	}
-	assert_non_null(strstr(open_error("\xfd\x37zXZ\0....", 10, &err), "xz -dk "));
-	assert_non_null(strstr(open_error("\x1f\x8b......", 8, &err), "gzip -dk "));
+	/* What limpet can unpack itself is damaged. */
+	assert_non_null(strstr(open_error("\xfd\x37zXZ\0....", 10, &err), "is damaged"));
+	assert_non_null(strstr(open_error("\x1f\x8b......", 8, &err), "is damaged"));
 	assert_non_null(strstr(open_error("BZh9......", 10, &err), "bzip2 -dk "));
 	assert_non_null(strstr(open_error("hello world", 11, &err), "not a sysstat"));
 	assert_non_null(strstr(open_error("", 0, &err), "not a sysstat"));
