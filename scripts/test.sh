@@ -12,8 +12,9 @@
 # be computed, at low priority, which labs do not hold against the machine. What happened behind is
 # printed when both have ended.
 #
-# A test of those suites that fails is run once more when everything else has ended: a machine that
-# was too busy for it must not look like a defect. One that passes then is listed as unsteady.
+# A test of those suites, or another of suite 'e2e' or 'web', that fails is run once more when
+# everything else has ended: a machine that was too busy for it must not look like a defect. One that
+# passes then is listed as unsteady.
 #
 # The last line is "N passed, N failed" or "N passed, N failed, N skipped".
 set -uo pipefail
@@ -145,7 +146,7 @@ again() {
 	local name=$1 dir=$2 tests
 
 	[ "$(cat "$state/$name" 2>/dev/null)" = built ] || return
-	mapfile -t tests < <(scripts/tally.py --failed "$dir" machine lab)
+	mapfile -t tests < <(scripts/tally.py --failed "$dir" machine lab e2e web)
 	if [ ${#tests[@]} -gt 0 ] && [ ${#tests[@]} -le $second_chances ]; then
 		run_tests "$name" "$dir" second 1 "${tests[@]}"
 	fi
