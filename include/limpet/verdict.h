@@ -149,10 +149,9 @@ struct lp_suspect {
 				     "lost-path", "propagated-error", "crash", ...; of an asymmetry
 				     "imbalanced", "faster", "less-loaded"; static */
 	char **evidence;	  /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
-	uint32_t n_evidence;
+	char **context;		  /* what is known around it: "link down-trained to x1 (of x4)" */
+	uint32_t n_evidence, n_context;
 	uint64_t measured; /* bit i: evidence[i] says in words what the findings say in numbers */
-	char **context;	   /* what is known around it: "link down-trained to x1 (of x4)" */
-	uint32_t n_context;
 	char *advice;	   /* what to do next, one sentence */
 	bool acknowledged; /* by the operator */
 	enum lp_level level;

@@ -34,10 +34,8 @@ static int usage_check(
 		return lp_err_set(err, -EINVAL, "--truth FILE is needed to judge verdicts");
 	if (opt->json && opt->markdown)
 		return lp_err_set(err, -EINVAL, "--json and --markdown exclude each other");
-	if (!opt->by)
-		*ret_by = SCORE_BY_COMPONENT; /* until the truth is known */
-	else if (!strcmp(opt->by, "component"))
-		*ret_by = SCORE_BY_COMPONENT;
+	if (!opt->by || !strcmp(opt->by, "component"))
+		*ret_by = SCORE_BY_COMPONENT; /* without --by: until the truth is known */
 	else if (!strcmp(opt->by, "observer"))
 		*ret_by = SCORE_BY_OBSERVER;
 	else

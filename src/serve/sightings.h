@@ -21,15 +21,15 @@ struct sighting {
 	char *cause; /* "disk-busy" */
 	char *what;  /* one sentence without its full stop */
 	char *observer;
-	const char *level; /* "critical", "warning"; static */
-	bool delivery;	   /* about how data is delivered, and not about what it says */
+	const char *level;		    /* "critical", "warning"; static */
 	double ratio, severity, confidence; /* NaN: none */
 	int64_t first_us, last_us;	    /* last_us: of a delivery, now */
 	int64_t first_error_us;		    /* -1: there is no onset */
-	bool ended;			    /* it was over before the data ended */
 	char **components;
-	uint32_t n_components;
 	json_t *details; /* "components", "metrics", "evidence", and maybe "functions", "do" */
+	uint32_t n_components;
+	bool ended;    /* it was over before the data ended */
+	bool delivery; /* about how data is delivered, and not about what it says */
 };
 
 /* Zero-initialise it. */

@@ -589,8 +589,11 @@ static void test_beside(void **state)
 		rig_init(&r, US_PER_SEC);
 		id = rig_component(&r, &s, "s1", "glusterfsd:x:sys_pread");
 		for (int k = 0; k < 3; k++) {
+			/* As many as the checkers can imagine. */
+			const int64_t values[64] = {10 * k, 5000000 * k};
+
 			rig_sample(&r, T0 + k * US_PER_SEC, k * US_PER_SEC);
-			rig_set(&r, id, LP_PRESENT, (int64_t[]){10 * k, 5000000 * k});
+			rig_set(&r, id, LP_PRESENT, values);
 		}
 		rig_run(&opt, &r, &t);
 		assert_int_equal(t.n, i ? 2 : 1);

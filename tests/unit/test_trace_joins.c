@@ -77,7 +77,7 @@ static void make_rpc(struct span q, int64_t offset, int64_t size, int64_t late)
 	s.key = 9000 + (uint64_t)(offset / SHARD); /* each shard is a file */
 	range(&s, offset % SHARD, size);
 	s.unique = ++xid;
-	s.connection = server[1];
+	s.connection = (unsigned char)server[1];
 	s.position = xid * 7919;
 	s.length = (uint32_t)size + 200;
 	make("c1", s);

@@ -248,8 +248,8 @@ static void test_texts(void **state)
 {
 	static const char *const table[] = {"2 calls of mpi-io by 2 processes, in 210 ns\n",
 		"mpi-io           2     1.0 kB      60 ns    100 ns      70 ns ",
-		"posix            3     1.0 kB      23 ns     30 ns      70 ns          -       "
-		"16.7 GB/s",
+		("posix            3     1.0 kB      23 ns     30 ns      70 ns          -       "
+		 "16.7 GB/s"),
 		"spent 50 ns (42%) outside of the I/O below them",
 		"1 calls of posix were made outside of calls of mpi-io\n",
 		"       0:0    100 ns  MPI_File_write_at_all 1.0 kB at 4096 of /x\n",
