@@ -38,6 +38,8 @@ class Machine:
             ["ip", "netns", "exec", self.netns, "unshare", "--mount", "--propagation", "slave", "--uts", "--pid", "--fork",
              "--kill-child", "--mount-proc", "bash"], text=True, bufsize=1,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        # Disks of labs that run beside this must not stay mounted in here.
+        self.do(r"awk '$2 ~ /^\/(run\/limpet|tmp\/limpet-)/ {print $2}' /proc/mounts | sort -r | xargs -r umount -l")
         self.do("hostname " + self.name)
         for path in PRIVATE:
             self.do(f"mkdir -p {path} && mount -t tmpfs none {path}")
