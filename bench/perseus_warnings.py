@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What warnings of mild slowness cost and find: recall against false warnings, over the whole range of the bar.
 
-usage: BUILD=DIR warnings.py DATA SLOW_DRIVES.csv [--factors 1.2,1.25,...] [--seed N] [-o PLOT.svg]
+usage: BUILD=DIR perseus_warnings.py DATA SLOW_DRIVES.csv [--factors 1.2,1.25,...] [--seed N] [-o PLOT.svg]
 
 DATA and SLOW_DRIVES.csv are those of bench/perseus.py. Every day of every cluster is diagnosed by itself. False warnings are
 those of drives that the operators did not confirm as slow, in the data as it is. For recall the latency of one such drive
