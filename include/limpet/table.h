@@ -72,6 +72,7 @@ struct lp_table_options {
 	void *progress_ctx;
 	int64_t from_us, to_us; /* 0: no beginning, no end */
 	int64_t step_us;	/* LP_TABLE_FOREVER: one slot */
+	bool narrow;		/* keep values with 7 digits, in half the memory */
 	uint64_t bytes_max; /* refuse to grow beyond this; 0: 4 GiB, or half the memory if less */
 };
 

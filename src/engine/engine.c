@@ -402,11 +402,12 @@ static int fast_note(const struct lp_engine *e, struct lp_verdict *v, struct lp_
 }
 
 /* What the finer horizons found goes into the verdict of the one that says most. */
-static int horizons_verdict(const struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
+static int horizons_verdict(
+	const struct lp_engine *e, bool lazy, struct lp_verdict **ret, struct lp_err *err)
 {
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
 	uint32_t at = lane_choose(e);
-	int r = lane_verdict(&e->lanes[at], &v, err);
+	int r = lane_verdict(&e->lanes[at], lazy, &v, err);
 
 	/* What has left the span of the one itself is among its episodes. */
 	for (uint32_t i = 0; r == 0 && i <= at; i++) {
@@ -427,10 +428,10 @@ static int horizons_verdict(const struct lp_engine *e, struct lp_verdict **ret, 
 }
 
 /* What is compared; a verdict about nothing where there is nothing. */
-static int verdict_compared(const struct lp_engine *e, const struct semantic *semantic,
+static int verdict_compared(const struct lp_engine *e, const struct semantic *semantic, bool lazy,
 	struct lp_verdict **ret, struct lp_err *err)
 {
-	int r = e->n_lanes ? horizons_verdict(e, ret, err) : plain_verdict(e, ret, err);
+	int r = e->n_lanes ? horizons_verdict(e, lazy, ret, err) : plain_verdict(e, ret, err);
 
 	if (r != -ENODATA)
 		return r;
@@ -486,7 +487,7 @@ static int verdict_explain(const struct lp_engine *e, const struct semantic *sem
 	return r;
 }
 
-int lp_engine_verdict(struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
+static int engine_judge(struct lp_engine *e, bool lazy, struct lp_verdict **ret, struct lp_err *err)
 {
 	const struct lp_diagnose_options *o = e->setup.opt;
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
@@ -497,7 +498,7 @@ int lp_engine_verdict(struct lp_engine *e, struct lp_verdict **ret, struct lp_er
 		return r;
 	if (e->logs && semantic_reader_verdict(e->logs, &semantic) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot judge the logs of system calls");
-	r = verdict_compared(e, &semantic, &v, err);
+	r = verdict_compared(e, &semantic, lazy, &v, err);
 	if (r == 0)
 		r = semantic_join_components(v, &semantic, o->components, o->n_components, err);
 	if (r == 0)
@@ -505,4 +506,14 @@ int lp_engine_verdict(struct lp_engine *e, struct lp_verdict **ret, struct lp_er
 	if (r == 0)
 		*ret = TAKE_PTR(v);
 	return r;
+}
+
+int lp_engine_verdict(struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
+{
+	return engine_judge(e, false, ret, err);
+}
+
+int engine_verdict_lazy(struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
+{
+	return engine_judge(e, true, ret, err);
 }

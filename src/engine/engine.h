@@ -47,4 +47,9 @@ uint32_t engine_builders(struct lp_engine *e, struct lp_table_builder *ret[ENGIN
  * was really recorded for longer. INT64_MIN: there is none. */
 int engine_end(const struct lp_engine *e, int64_t *ret_us, struct lp_err *err);
 
+/* lp_engine_verdict() whose tables read values when somebody asks for them (model/table_view.h): a
+ * copy of all samples of a large fleet would take gigabytes and seconds. The verdict is the same;
+ * it is good until the engine is fed or advanced. */
+int engine_verdict_lazy(struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err);
+
 #endif

@@ -21,6 +21,7 @@ int lane_init(struct lane *l, const struct horizon *h, const struct detect_optio
 		.origin = INT64_MAX,
 		.final = INT64_MIN};
 	l->table.step_us = l->params.step_us;
+	l->table.narrow = true; /* comparing takes no more digits, and fleets are large */
 	return lp_table_builder_new(&l->table, &l->builder, err);
 }
 
@@ -238,11 +239,13 @@ int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err)
 }
 
 /* Everything so far, compared with what it shows itself. */
-static int verdict_first(const struct lane *l, struct lp_verdict **ret, struct lp_err *err)
+static int verdict_first(
+	const struct lane *l, bool lazy, struct lp_verdict **ret, struct lp_err *err)
 {
 	struct table_part part = {.first = lane_window_origin(l) * l->params.win_shift,
 		.end = l->final + 1,
-		.seen_from = INT64_MIN};
+		.seen_from = INT64_MIN,
+		.lazy = lazy};
 	struct comparison_past past = {0};
 	_cleanup_(view_release) struct view view = {0};
 	struct findings fs = {0};
@@ -272,20 +275,6 @@ static int verdict_first(const struct lane *l, struct lp_verdict **ret, struct l
 	return 0;
 }
 
-/* Of a lazy table nobody looks at the values any more. */
-static void table_clip(struct lp_table *t, uint32_t n)
-{
-	uint32_t left = t->n_slots - n;
-
-	for (uint32_t i = 0; !t->lazy && i < t->n_components; i++)
-		memmove(t->values + (size_t)i * left, t->values + (size_t)i * t->n_slots + n,
-			left * sizeof(*t->values));
-	t->start_us += (int64_t)n * t->step_us;
-	t->n_slots = left;
-	for (uint32_t i = 0; i < t->n_cuts; i++)
-		t->cuts[i].slot -= n;
-}
-
 /* The first window may begin before the data does: nobody reports that time. */
 static void verdict_clip(const struct lane *l, struct lp_verdict *v)
 {
@@ -304,24 +293,19 @@ static void verdict_clip(const struct lane *l, struct lp_verdict *v)
 	}
 }
 
-static int verdict_of(const struct lane *l, bool lazy, struct lp_verdict **ret, struct lp_err *err)
+int lane_verdict(const struct lane *l, bool lazy, struct lp_verdict **ret, struct lp_err *err)
 {
 	int r;
 
 	if (l->final < l->origin)
 		return lp_err_set(err, -ENODATA, "there is no data");
-	r = l->peers ? windows_verdict(l, lazy, ret, err) : verdict_first(l, ret, err);
+	r = l->peers ? windows_verdict(l, lazy, ret, err) : verdict_first(l, lazy, ret, err);
 	if (r < 0)
 		return r;
 	verdict_clip(l, *ret);
 	(*ret)->params = l->params;
 	(*ret)->method = l->opt->measure->name;
 	return 0;
-}
-
-int lane_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err)
-{
-	return verdict_of(l, false, ret, err);
 }
 
 int lane_past(const struct lane *l, struct episodes *ret, struct lp_err *err)
@@ -333,7 +317,7 @@ int lane_past(const struct lane *l, struct episodes *ret, struct lp_err *err)
 int lane_episodes(const struct lane *l, struct episodes *ret, struct lp_err *err)
 {
 	struct lp_verdict *v = NULL;
-	int r = verdict_of(l, true, &v, err);
+	int r = lane_verdict(l, true, &v, err);
 
 	if (r == -ENODATA)
 		return 0;

@@ -59,8 +59,9 @@ int64_t lane_age_us(const struct lane *l);
 int64_t lane_since_us(const struct lane *l);
 
 /* What can be said of the span: tables, groups, series, findings judged by load, notes.
- * -ENODATA: there is no data. */
-int lane_verdict(const struct lane *l, struct lp_verdict **ret, struct lp_err *err);
+ * `lazy`: its tables read values when somebody asks (model/table_view.h), and only until the lane
+ * is advanced. -ENODATA: there is no data. */
+int lane_verdict(const struct lane *l, bool lazy, struct lp_verdict **ret, struct lp_err *err);
 
 /* What was found and has left the span. Zero-initialise `ret`. */
 int lane_past(const struct lane *l, struct episodes *ret, struct lp_err *err);

@@ -1,6 +1,7 @@
 #include "explain/absence.h"
 
 #include "detect/group/verdict_tables.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static uint32_t count_slots(
 	uint32_t n = 0;
 
 	for (uint32_t slot = from; slot < end; slot++) {
-		double value = t->values[(size_t)row * t->n_slots + slot];
+		double value = table_value(t, row, slot);
 
 		n += work ? value > 0 : !isnan(value);
 	}
@@ -80,7 +81,7 @@ bool absence_is_chance(const struct lp_verdict *v, const struct lp_finding *f)
 	if (row == UINT32_MAX || t->step_us <= 0)
 		return false;
 	context_slots(t, f, &from, &end);
-	while (first < from && isnan(t->values[(size_t)row * t->n_slots + first]))
+	while (first < from && isnan(table_value(t, row, first)))
 		first++;
 	if (first == from)
 		return false; /* nothing is known of the time before */

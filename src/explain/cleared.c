@@ -4,6 +4,7 @@
 #include "base/median.h"
 #include "detect/compare/marks.h"
 #include "explain/rank.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <math.h>
 
@@ -79,7 +80,7 @@ static int remeasure(const struct lp_verdict *v, struct lp_finding *f, uint32_t 
 			next_slot = s->first[w];
 		for (; row != UINT32_MAX && next_slot <= s->last[w] && next_slot < t->n_slots;
 			next_slot++) {
-			double value = t->values[(size_t)row * t->n_slots + next_slot];
+			double value = table_value(t, row, next_slot);
 
 			if (!isnan(value))
 				values[n_values++] = value;

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "detect/group/verdict_tables.h"
+#include "model/table_view.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <limpet/metric.h>
@@ -60,28 +61,13 @@ static int observer_place(struct coverage *c, const char *observer, uint32_t *re
 	return 0;
 }
 
-/* The slots of a row from `*ret_first` up to, but not including, `*ret_end` have its data; equal:
- * it has none. */
-static void row_span(const struct lp_table *t, uint32_t row, uint32_t *ret_first, uint32_t *ret_end)
-{
-	const double *values = t->values + (size_t)row * t->n_slots;
-	uint32_t first = 0, end = t->n_slots;
-
-	while (first < end && isnan(values[first]))
-		first++;
-	while (end > first && isnan(values[end - 1]))
-		end--;
-	*ret_first = first;
-	*ret_end = end;
-}
-
 /* Slot i covers the step that ends at its time. */
 static void observer_widen(struct observer_coverage *o, const struct lp_table *t, uint32_t row)
 {
 	int64_t first_us, last_us;
 	uint32_t first, end;
 
-	row_span(t, row, &first, &end);
+	table_row_span(t, row, &first, &end);
 	if (first == end)
 		return;
 	first_us = lp_table_time(t, first) - t->step_us;
@@ -100,13 +86,13 @@ bool coverage_had_peers(const struct lp_verdict *v, const struct lp_finding *f)
 
 	if (own == UINT32_MAX)
 		return true;
-	row_span(t, own, &first, &end);
+	table_row_span(t, own, &first, &end);
 	for (uint32_t i = 0; i < g->n_members && n + 1 < COVERAGE_PEERS_LEAST; i++) {
 		uint32_t row = v->row_of[f->metric][g->members[i]], from, to;
 
 		if (row == UINT32_MAX || row == own)
 			continue;
-		row_span(t, row, &from, &to);
+		table_row_span(t, row, &from, &to);
 		n += from < end && first < to;
 	}
 	return first == end || n + 1 >= COVERAGE_PEERS_LEAST;
@@ -191,6 +177,7 @@ struct presence_map {
 	uint32_t *observer_of; /* [component] */
 	uint32_t n, n_slots;
 	uint8_t *there; /* [observer * n_slots + slot] */
+	uint32_t *gaps; /* [observer] slots in which it is not */
 };
 
 static void map_release(struct presence_map *m)
@@ -199,6 +186,7 @@ static void map_release(struct presence_map *m)
 	free(m->observers);
 	free(m->observer_of);
 	free(m->there);
+	free(m->gaps);
 }
 
 /* Latencies are missing where there was no request. */
@@ -228,11 +216,18 @@ static int map_number(struct presence_map *m, const struct lp_verdict *v)
 	return 0;
 }
 
+/* Whoever is there all the time needs no more rows. */
 static void map_row(struct presence_map *m, const struct lp_table *t, uint32_t row, uint32_t at)
 {
-	for (uint32_t s = 0; s < m->n_slots; s++)
-		m->there[(size_t)at * m->n_slots + s] |=
-			!isnan(t->values[(size_t)row * t->n_slots + s]);
+	uint8_t *there = m->there + (size_t)at * m->n_slots;
+	const double *values = m->gaps[at] ? table_values(t, row) : NULL;
+
+	for (uint32_t s = 0; values && s < m->n_slots; s++) {
+		bool news = !there[s] && !isnan(values[s]);
+
+		there[s] |= news;
+		m->gaps[at] -= news;
+	}
 }
 
 static int map_make(struct presence_map *m, const struct lp_verdict *v)
@@ -243,8 +238,11 @@ static int map_make(struct presence_map *m, const struct lp_verdict *v)
 	if (map_number(m, v) < 0)
 		return -ENOMEM;
 	m->there = calloc((size_t)m->n * m->n_slots + 1, 1);
-	if (!m->there)
+	m->gaps = calloc((size_t)m->n + 1, sizeof(*m->gaps));
+	if (!m->there || !m->gaps)
 		return -ENOMEM;
+	for (uint32_t o = 0; o < m->n; o++)
+		m->gaps[o] = m->n_slots;
 	for (uint32_t t = 0; t < v->n_tables; t++) {
 		for (uint32_t c = 0; c < v->n_components; c++) {
 			uint32_t row = v->row_of[t][c];

@@ -1,5 +1,6 @@
 #include "explain/excess_traffic.h"
 
+#include "model/table_view.h"
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static double mean_meanwhile(const struct lp_verdict *v, uint32_t table, const s
 		return 0;
 	context_slots(t, f, &from, &end);
 	for (uint32_t slot = from; slot < end; slot++) {
-		double value = t->values[(size_t)row * t->n_slots + slot];
+		double value = table_value(t, row, slot);
 
 		sum += isnan(value) ? 0 : value;
 		n += !isnan(value);

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "explain/cause.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -77,7 +78,7 @@ static bool does_work(const struct explain_context *ctx, const struct lp_finding
 			continue;
 		for (uint32_t slot = 0; slot < t->n_slots; slot++) {
 			int64_t at_us = lp_table_time(t, slot);
-			double value = t->values[(size_t)row * t->n_slots + slot];
+			double value = table_value(t, row, slot);
 
 			if (at_us <= f->first_us || at_us > f->last_us || isnan(value))
 				continue;

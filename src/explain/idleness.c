@@ -5,6 +5,7 @@
 #include "detect/load.h"
 #include "explain/absence.h"
 #include "model/identity.h"
+#include "model/table_view.h"
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static double mean_before(
 	double sum = 0;
 
 	for (uint32_t s = 0; row != UINT32_MAX && s < t->n_slots; s++) {
-		double value = t->values[(size_t)row * t->n_slots + s];
+		double value = table_value(t, row, s);
 
 		if (lp_table_time(t, s) > end_us)
 			break;

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/median.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static struct losses row_losses(const struct lp_table *t, uint32_t row, const st
 
 	context_slots(t, f, &from, &end);
 	for (uint32_t slot = from; row != UINT32_MAX && slot < end; slot++) {
-		double value = t->values[(size_t)row * t->n_slots + slot];
+		double value = table_value(t, row, slot);
 
 		if (isnan(value))
 			continue;

@@ -143,7 +143,7 @@ static double value_of(
 	const struct lp_table *t = v->tables[metric];
 	uint32_t row = v->row_of[metric][component];
 
-	return row == UINT32_MAX ? NAN : t->values[(size_t)row * t->n_slots + slot];
+	return row == UINT32_MAX ? NAN : table_value(t, row, slot);
 }
 
 /* What its peers have in a slot: their median, NaN if most of them have nothing. */

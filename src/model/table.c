@@ -407,6 +407,7 @@ int table_set_row(struct lp_table_builder *b, struct column_set *s,
 		return -ENOMEM;
 	s->rows[s->n_rows] = (struct table_row){.last_wall = INT64_MIN,
 		.gaps = b->opt->gaps,
+		.pages = {.narrow = b->opt->narrow},
 		.component = lp_identity_ref(component)};
 	*ret_row = s->row_of[number] = (uint32_t)s->n_rows++;
 	s->remade |= kind_find(component->kind)->remade;
@@ -612,7 +613,6 @@ static struct lp_table *table_make(struct column_set *s, const struct table_grid
 {
 	struct lp_table *t = calloc(1, sizeof(*t));
 	int64_t span_us;
-	int r = 0;
 
 	if (!t)
 		return NULL;
@@ -629,12 +629,8 @@ static struct lp_table *table_make(struct column_set *s, const struct table_grid
 	span_us = peak_span_us(t->metric);
 	for (uint32_t i = 0; i < t->n_components; i++) {
 		table_take_row(t, i, g, &s->rows[i]);
-		if (span_us && s->rows[i].metric && r == 0)
-			r = peak_row(t, i, span_us);
-	}
-	if (r < 0) {
-		lp_table_free(t);
-		return NULL;
+		if (span_us && s->rows[i].metric)
+			peak_row(t, i, span_us);
 	}
 	return t;
 }

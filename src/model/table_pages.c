@@ -3,12 +3,47 @@
 #include "base/array.h"
 #include "base/time.h"
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What a page takes, with the allocator's own. */
-#define PAGE_BYTES (TABLE_PAGE_SLOTS * sizeof(double) + sizeof(struct table_page) + 16)
+static size_t page_bytes(const struct table_pages *p)
+{
+	size_t cell = p->narrow ? sizeof(float) : sizeof(double);
+
+	return TABLE_PAGE_SLOTS * cell + sizeof(struct table_page) + 16;
+}
+
+static double page_get(const struct table_pages *p, const struct table_page *page, int64_t slot)
+{
+	return p->narrow ? (double)page->narrow[slot] : page->values[slot];
+}
+
+static bool page_is_set(const struct table_pages *p, const struct table_page *page, int64_t slot)
+{
+	return table_value_set(page_get(p, page, slot));
+}
+
+/* What is too large for a float is as large as one can be. */
+static float narrowed(double value)
+{
+	if (value > FLT_MAX && value < (double)INFINITY)
+		return FLT_MAX;
+	if (value < -FLT_MAX && value > -(double)INFINITY)
+		return -FLT_MAX;
+	return (float)value;
+}
+
+static void page_set(
+	const struct table_pages *p, struct table_page *page, int64_t slot, double value)
+{
+	if (p->narrow)
+		page->narrow[slot] = narrowed(value);
+	else
+		page->values[slot] = value;
+}
 
 static int64_t page_of(int64_t slot)
 {
@@ -25,12 +60,12 @@ void pages_release(struct table_pages *p)
 	for (size_t i = 0; i < p->n; i++)
 		free(p->items[i].values);
 	free(p->items);
-	*p = (struct table_pages){0};
+	*p = (struct table_pages){.narrow = p->narrow};
 }
 
 uint64_t pages_bytes(const struct table_pages *p)
 {
-	return (uint64_t)p->n * PAGE_BYTES;
+	return (uint64_t)p->n * page_bytes(p);
 }
 
 /* The first page whose number is not less. */
@@ -62,31 +97,32 @@ static int page_insert(struct table_pages *p, size_t at, const struct table_page
 	return 0;
 }
 
-static int budget_take(struct table_budget *budget, int64_t slot)
+static int budget_take(struct table_budget *budget, const struct table_pages *p, int64_t slot)
 {
-	if (budget->used + PAGE_BYTES > budget->max) {
+	if (budget->used + page_bytes(p) > budget->max) {
 		budget->slot = slot;
 		return -EFBIG;
 	}
-	budget->used += PAGE_BYTES;
+	budget->used += page_bytes(p);
 	return 0;
 }
 
 static int page_add(struct table_pages *p, size_t at, int64_t number, struct table_budget *budget)
 {
 	struct table_page page = {.number = number};
-	int r = budget_take(budget, page_first(number));
+	int r = budget_take(budget, p, page_first(number));
 
 	if (r < 0)
 		return r;
-	page.values = malloc(TABLE_PAGE_SLOTS * sizeof(*page.values));
+	page.values = malloc(
+		TABLE_PAGE_SLOTS * (p->narrow ? sizeof(*page.narrow) : sizeof(*page.values)));
 	if (!page.values || page_insert(p, at, &page) < 0) {
 		free(page.values);
-		budget->used -= PAGE_BYTES;
+		budget->used -= page_bytes(p);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < TABLE_PAGE_SLOTS; i++)
-		page.values[i] = lp_cell_to_real(TABLE_VALUE_UNSET);
+	for (int64_t i = 0; i < TABLE_PAGE_SLOTS; i++)
+		page_set(p, &page, i, lp_cell_to_real(TABLE_VALUE_UNSET));
 	return 0;
 }
 
@@ -108,8 +144,8 @@ int pages_put(struct table_pages *p, int64_t slot, double value, struct table_bu
 	}
 	page = &p->items[p->at];
 	slot -= page_first(number);
-	page->n_set += !table_value_set(page->values[slot]);
-	page->values[slot] = value;
+	page->n_set += !page_is_set(p, page, slot);
+	page_set(p, page, slot, value);
 	return 0;
 }
 
@@ -135,13 +171,14 @@ uint64_t pages_count(const struct table_pages *p, int64_t from, int64_t end)
 	return n;
 }
 
-static bool page_any(const struct table_page *page, int64_t from, int64_t end)
+static bool page_any(
+	const struct table_pages *p, const struct table_page *page, int64_t from, int64_t end)
 {
 	int64_t first, behind;
 
 	page_clip(page, from, end, &first, &behind);
 	while (behind-- > first) { /* most have one at the end */
-		if (table_value_set(page->values[behind]))
+		if (page_is_set(p, page, behind))
 			return true;
 	}
 	return false;
@@ -154,7 +191,7 @@ bool pages_any(const struct table_pages *p, int64_t from, int64_t end)
 			continue;
 		if (page_first(p->items[i].number) + TABLE_PAGE_SLOTS <= from)
 			return false;
-		if (page_any(&p->items[i], from, end))
+		if (page_any(p, &p->items[i], from, end))
 			return true;
 	}
 	return false;
@@ -167,7 +204,7 @@ int64_t pages_next(const struct table_pages *p, int64_t from)
 
 		page_clip(&p->items[i], from, INT64_MAX, &first, &end);
 		for (int64_t s = first; s < end; s++) {
-			if (table_value_set(p->items[i].values[s]))
+			if (page_is_set(p, &p->items[i], s))
 				return base + s;
 		}
 	}
@@ -181,14 +218,64 @@ bool pages_span(const struct table_pages *p, int64_t *ret_first, int64_t *ret_en
 
 	if (!p->n)
 		return false;
-	while (!table_value_set(page->values[first]))
+	while (!page_is_set(p, page, first))
 		first++;
 	*ret_first = page_first(page->number) + first;
 	page += p->n - 1;
-	while (!table_value_set(page->values[end - 1]))
+	while (!page_is_set(p, page, end - 1))
 		end--;
 	*ret_end = page_first(page->number) + end;
 	return true;
+}
+
+/* The first slot that has a number, from a page on; INT64_MAX: there is none before `end`. */
+static int64_t number_next(const struct table_pages *p, size_t i, int64_t from, int64_t end)
+{
+	for (; i < p->n && page_first(p->items[i].number) < end; i++) {
+		int64_t first, behind;
+
+		page_clip(&p->items[i], from, end, &first, &behind);
+		for (int64_t s = first; s < behind; s++) {
+			if (!isnan(page_get(p, &p->items[i], s)))
+				return page_first(p->items[i].number) + s;
+		}
+	}
+	return INT64_MAX;
+}
+
+/* The slot behind the last that has a number; INT64_MIN: there is none from `from` on. */
+static int64_t number_last(const struct table_pages *p, int64_t from, int64_t end)
+{
+	for (size_t i = page_search(p, page_of(end - 1) + 1); i-- > 0;) {
+		int64_t first, behind;
+
+		if (page_first(p->items[i].number) + TABLE_PAGE_SLOTS <= from)
+			break;
+		page_clip(&p->items[i], from, end, &first, &behind);
+		while (behind-- > first) {
+			if (!isnan(page_get(p, &p->items[i], behind)))
+				return page_first(p->items[i].number) + behind + 1;
+		}
+	}
+	return INT64_MIN;
+}
+
+void pages_span_in(const struct table_pages *p, int64_t first, uint32_t n, uint32_t *ret_first,
+	uint32_t *ret_end)
+{
+	int64_t end = first + n, from = number_next(p, page_search(p, page_of(first)), first, end);
+
+	*ret_first = *ret_end = 0;
+	if (from == INT64_MAX)
+		return;
+	*ret_first = (uint32_t)(from - first);
+	*ret_end = (uint32_t)(number_last(p, first, end) - first);
+}
+
+static void widen(const float *from, int64_t n, double *ret)
+{
+	for (int64_t i = 0; i < n; i++)
+		ret[i] = (double)from[i];
 }
 
 /* Slots that nothing was put into are NaN already. */
@@ -205,7 +292,10 @@ void pages_copy(const struct table_pages *p, int64_t first, uint32_t n, double *
 		page_clip(page, first, first + n, &from, &end);
 		for (; at < offset + from; at++)
 			ret[at] = NAN;
-		memcpy(ret + at, page->values + from, (size_t)(end - from) * sizeof(*ret));
+		if (p->narrow)
+			widen(page->narrow + from, end - from, ret + at);
+		else
+			memcpy(ret + at, page->values + from, (size_t)(end - from) * sizeof(*ret));
 		at = offset + end;
 	}
 	for (; at < (int64_t)n; at++)
@@ -223,12 +313,12 @@ void pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_b
 		if (page_first(page->number) < end) {
 			page_clip(page, from, end, &first, &behind);
 			for (int64_t s = first; s < behind; s++) {
-				page->n_set -= table_value_set(page->values[s]);
-				page->values[s] = lp_cell_to_real(TABLE_VALUE_UNSET);
+				page->n_set -= page_is_set(p, page, s);
+				page_set(p, page, s, lp_cell_to_real(TABLE_VALUE_UNSET));
 			}
 			if (!page->n_set) {
 				free(page->values);
-				budget->used -= PAGE_BYTES;
+				budget->used -= page_bytes(p);
 				continue;
 			}
 		}
@@ -238,13 +328,14 @@ void pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_b
 }
 
 /* Values replace earlier ones. */
-static void page_overlay(struct table_page *page, const struct table_page *later)
+static void page_overlay(
+	const struct table_pages *p, struct table_page *page, const struct table_page *later)
 {
-	for (size_t i = 0; i < TABLE_PAGE_SLOTS; i++) {
-		if (!table_value_set(later->values[i]))
+	for (int64_t i = 0; i < TABLE_PAGE_SLOTS; i++) {
+		if (!page_is_set(p, later, i))
 			continue;
-		page->n_set += !table_value_set(page->values[i]);
-		page->values[i] = later->values[i];
+		page->n_set += !page_is_set(p, page, i);
+		page_set(p, page, i, page_get(p, later, i));
 	}
 }
 
@@ -257,10 +348,10 @@ int pages_join(struct table_pages *p, struct table_pages *later, struct table_bu
 		size_t at = page_search(p, page->number);
 
 		if (at < p->n && p->items[at].number == page->number) {
-			page_overlay(&p->items[at], page);
+			page_overlay(p, &p->items[at], page);
 			continue;
 		}
-		r = budget_take(budget, page_first(page->number));
+		r = budget_take(budget, p, page_first(page->number));
 		if (r == 0)
 			r = page_insert(p, at, page);
 		if (r == 0)
@@ -285,8 +376,8 @@ static int pages_moved(
 			break;
 		page_clip(page, from, end, &first, &behind);
 		for (int64_t s = first; r == 0 && s < behind; s++) {
-			if (table_value_set(page->values[s]))
-				r = pages_put(ret, base + s + by, page->values[s], &room);
+			if (page_is_set(p, page, s))
+				r = pages_put(ret, base + s + by, page_get(p, page, s), &room);
 		}
 	}
 	return r;
@@ -295,7 +386,7 @@ static int pages_moved(
 int pages_shift(
 	struct table_pages *p, int64_t from, int64_t end, int64_t by, struct table_budget *budget)
 {
-	struct table_pages moved = {0};
+	struct table_pages moved = {.narrow = p->narrow};
 	int r = pages_moved(p, from, end, by, &moved);
 
 	if (r < 0) {

@@ -17,7 +17,7 @@ struct table_budget {
 
 /* A slot that nothing was put into is a NaN of its own kind: a value that could not be computed
  * replaces an earlier one, no value does not. */
-#define TABLE_VALUE_UNSET INT64_C(0x7ff8006c696d7000)
+#define TABLE_VALUE_UNSET INT64_C(0x7ff8006c60000000) /* a float, too, has room for it */
 
 static inline bool table_value_set(double value)
 {
@@ -26,14 +26,18 @@ static inline bool table_value_set(double value)
 
 struct table_page {
 	int64_t number; /* slots number * TABLE_PAGE_SLOTS and following */
-	double *values; /* TABLE_PAGE_SLOTS of them, */
+	union {		/* TABLE_PAGE_SLOTS of them, */
+		double *values;
+		float *narrow; /* of narrow pages */
+	};
 	uint32_t n_set; /* so many of which were put */
 };
 
 struct table_pages {
 	struct table_page *items; /* in the order of their numbers */
 	size_t n, cap;
-	size_t at; /* the one that was used last */
+	size_t at;   /* the one that was used last */
+	bool narrow; /* set before the first value: each takes half the room, with 7 digits */
 };
 
 void pages_release(struct table_pages *p);
@@ -56,13 +60,19 @@ int64_t pages_next(const struct table_pages *p, int64_t from);
 /* The first slot that was put and the one behind the last; false: none was. */
 bool pages_span(const struct table_pages *p, int64_t *ret_first, int64_t *ret_end);
 
+/* The same in the slots first .. first + n - 1, counted from `first`, and of values that are no
+ * NaN; equal: there is none. */
+void pages_span_in(const struct table_pages *p, int64_t first, uint32_t n, uint32_t *ret_first,
+	uint32_t *ret_end);
+
 /* The slots first .. first + n - 1; missing is NaN. */
 void pages_copy(const struct table_pages *p, int64_t first, uint32_t n, double *ret);
 
 /* Forget the slots from .. end - 1. */
 void pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_budget *budget);
 
-/* Put all that `later` has over what is there, and leave it empty. -EFBIG: beyond the budget. */
+/* Put all that `later`, which is as narrow, has over what is there, and leave it empty. -EFBIG:
+ * beyond the budget. */
 int pages_join(struct table_pages *p, struct table_pages *later, struct table_budget *budget);
 
 /* Move what is in the slots from .. end - 1 by `by` slots; what it lands on is replaced. */

@@ -50,18 +50,6 @@ static int64_t piece_length(
 	return len;
 }
 
-/* Take the first slots off a table, which has no cuts. */
-static void table_behead(struct lp_table *t, uint32_t n)
-{
-	uint32_t left = t->n_slots - n;
-
-	for (uint32_t i = 0; i < t->n_components; i++)
-		memmove(t->values + (size_t)i * left, t->values + (size_t)i * t->n_slots + n,
-			left * sizeof(*t->values));
-	t->start_us += n * t->step_us;
-	t->n_slots = left;
-}
-
 static int piece_give(const struct lp_table_builder *b, int64_t from, int64_t len, int64_t before,
 	bool last, table_piece_fn fn, void *ctx, struct lp_err *err)
 {
@@ -74,7 +62,7 @@ static int piece_give(const struct lp_table_builder *b, int64_t from, int64_t le
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; before && i < n; i++)
-		table_behead(tables[i], (uint32_t)before);
+		table_clip(tables[i], (uint32_t)before);
 	r = left_out ? table_refuse(b, from, from + len - 1, "the data", err)
 		     : fn(ctx, tables, n, last, err);
 	tables_free(tables, n);

@@ -72,12 +72,11 @@ int table_refill_part(const struct lp_table_builder *b, const struct table_refil
 		return 0;
 	}
 #pragma omp parallel for schedule(static) if (n_cells >= REFILL_MANY)
-	for (uint32_t i = 0; i < t->n_components; i++)
+	for (uint32_t i = 0; i < t->n_components; i++) {
 		pages_copy(&rows[r->rows[i]].pages, part->first, n_slots,
 			t->values + (size_t)i * n_slots);
-	for (uint32_t i = 0; span_us && i < t->n_components; i++) {
-		if (rows[r->rows[i]].metric && peak_row(t, i, span_us) < 0)
-			return -ENOMEM;
+		if (span_us && rows[r->rows[i]].metric)
+			peak_row(t, i, span_us);
 	}
 	return 0;
 }

@@ -196,38 +196,24 @@ bool peak_fits(const char *metric, int64_t step_us)
 	return !span || span / PEAK_SAMPLES_LEAST >= step_us;
 }
 
-/* `queue` has the places of values, each smaller than the one before it: the first is the largest
- * of the stretch, the others those that will be once it has left. */
-int peak_apply(double *values, uint32_t n, uint32_t width)
+/* In place, from the end to the beginning: a value takes in only those before it, which are still
+ * as they were. Each pass doubles the stretch that a value stands for. */
+void peak_apply(double *values, uint32_t n, uint32_t width)
 {
-	double *from = calloc((size_t)n + 1, sizeof(*from));
-	uint32_t *queue = calloc((size_t)n + 1, sizeof(*queue));
-	uint32_t head = 0, tail = 0;
+	uint32_t covered = 1;
 
-	if (!from || !queue) {
-		free(from);
-		free(queue);
-		return -ENOMEM;
+	while (covered < width) {
+		uint32_t by = width - covered < covered ? width - covered : covered;
+
+		for (uint32_t i = n; i-- > by;)
+			values[i] = fmax(values[i], values[i - by]);
+		covered += by;
 	}
-	memcpy(from, values, n * sizeof(*from));
-	for (uint32_t i = 0; i < n; i++) {
-		if (head < tail && i - queue[head] >= width)
-			head++;
-		if (!isnan(from[i])) {
-			while (head < tail && from[queue[tail - 1]] <= from[i])
-				tail--;
-			queue[tail++] = i;
-		}
-		values[i] = head < tail ? from[queue[head]] : NAN;
-	}
-	free(from);
-	free(queue);
-	return 0;
 }
 
-int peak_row(struct lp_table *t, uint32_t row, int64_t span_us)
+void peak_row(struct lp_table *t, uint32_t row, int64_t span_us)
 {
-	return peak_apply(
+	peak_apply(
 		t->values + (size_t)row * t->n_slots, t->n_slots, (uint32_t)(span_us / t->step_us));
 }
 
@@ -322,6 +308,7 @@ static int table_lazy_set(struct lp_table *t, const struct lp_table_builder *b,
 	l->b = b;
 	l->set = (uint32_t)(s - b->sets);
 	l->first = first;
+	l->peak = (uint32_t)(peak_span_us(t->metric) / t->step_us);
 	l->rows = calloc(n + 1, sizeof(*l->rows));
 	l->read = calloc(n + 1, sizeof(*l->read));
 	if (!l->rows || !l->read) {
@@ -337,8 +324,11 @@ static int table_lazy_set(struct lp_table *t, const struct lp_table_builder *b,
 static void lazy_copy(const struct lp_table *t, uint32_t row, double *ret)
 {
 	const struct table_lazy *l = t->lazy;
+	const struct table_row *from = &l->b->sets[l->set].rows[l->rows[row]];
 
-	pages_copy(&l->b->sets[l->set].rows[l->rows[row]].pages, l->first, t->n_slots, ret);
+	pages_copy(&from->pages, l->first, t->n_slots, ret);
+	if (l->peak && from->metric)
+		peak_apply(ret, t->n_slots, l->peak);
 }
 
 const double *table_values(const struct lp_table *t, uint32_t row)
@@ -360,19 +350,56 @@ const double *table_values_peek(const struct lp_table *t, uint32_t row, double *
 	return room;
 }
 
+void table_row_span(const struct lp_table *t, uint32_t row, uint32_t *ret_first, uint32_t *ret_end)
+{
+	const struct table_lazy *l = t->lazy;
+	const double *values = t->values + (size_t)row * t->n_slots;
+	uint32_t first = 0, end = t->n_slots;
+
+	if (l && !l->read[row] && !l->peak) {
+		pages_span_in(&l->b->sets[l->set].rows[l->rows[row]].pages, l->first, t->n_slots,
+			ret_first, ret_end);
+		return;
+	}
+	if (l)
+		values = table_values(t, row);
+	while (first < end && isnan(values[first]))
+		first++;
+	while (end > first && isnan(values[end - 1]))
+		end--;
+	*ret_first = first;
+	*ret_end = end;
+}
+
+void table_clip(struct lp_table *t, uint32_t n)
+{
+	uint32_t left = t->n_slots - n;
+
+	for (uint32_t i = 0; !t->lazy && i < t->n_components; i++)
+		memmove(t->values + (size_t)i * left, t->values + (size_t)i * t->n_slots + n,
+			left * sizeof(*t->values));
+	if (t->lazy) {
+		t->lazy->first += n;
+		memset(t->lazy->read, 0, t->n_components * sizeof(*t->lazy->read));
+	}
+	t->start_us += (int64_t)n * t->step_us;
+	t->n_slots = left;
+	for (uint32_t i = 0; i < t->n_cuts; i++)
+		t->cuts[i].slot -= n;
+}
+
 /* Copy all values. */
-static int table_fill(struct lp_table *t, const struct table_row **rows, uint32_t n,
+static void table_fill(struct lp_table *t, const struct table_row **rows, uint32_t n,
 	const struct table_grid *grid)
 {
 	int64_t span_us = peak_span_us(t->metric);
-	int r = 0;
 
 #pragma omp parallel for schedule(static) if ((size_t)n * t->n_slots >= COPY_MANY)
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		table_grid_copy(grid, &rows[i]->pages, t->values + (size_t)i * t->n_slots);
-	for (uint32_t i = 0; span_us && r == 0 && i < n; i++)
-		r = rows[i]->metric ? peak_row(t, i, span_us) : 0;
-	return r;
+		if (span_us && rows[i]->metric)
+			peak_row(t, i, span_us);
+	}
 }
 
 static int table_alloc(struct lp_table *t, const struct table_row **rows, uint32_t n)
@@ -397,11 +424,10 @@ static bool metric_is_remade(const char *name)
 	return false;
 }
 
-/* Tables that are put together anew, or made of more than a row's own slots, need all values at
- * once. */
+/* Tables that are put together anew, or that leave out slots, need all values at once. */
 static bool table_may_wait(const struct column_set *s, const struct table_grid *grid)
 {
-	return !s->remade && !metric_is_remade(s->name) && !grid->n_cuts && !peak_span_us(s->name);
+	return !s->remade && !metric_is_remade(s->name) && !grid->n_cuts;
 }
 
 /* NULL: out of memory. */
@@ -419,9 +445,10 @@ static struct lp_table *table_of(const struct lp_table_builder *b, const struct 
 	r = t->metric && t->unit ? table_grid_apply(grid, t) : -ENOMEM;
 	if (r == 0)
 		r = table_alloc(t, rows, n);
-	if (r == 0)
-		r = lazy && table_may_wait(s, grid) ? table_lazy_set(t, b, s, rows, grid->first)
-						    : table_fill(t, rows, n, grid);
+	if (r == 0 && lazy && table_may_wait(s, grid))
+		r = table_lazy_set(t, b, s, rows, grid->first);
+	else if (r == 0)
+		table_fill(t, rows, n, grid);
 	if (r < 0) {
 		lp_table_free(t);
 		return NULL;

@@ -61,12 +61,12 @@ int64_t peak_span_us(const char *metric);
 bool peak_fits(const char *metric, int64_t step_us);
 
 /* Replace every value by the largest of the `width` values that end with it; missing ones count for
- * nothing, and where all are missing it stays missing. 0 or -ENOMEM. */
-int peak_apply(double *values, uint32_t n, uint32_t width);
+ * nothing, and where all are missing it stays missing. */
+void peak_apply(double *values, uint32_t n, uint32_t width);
 
 /* The same for a row of a table whose metric takes the largest value of `span_us`. Only for rows
  * that were computed: what somebody else measured under such a name are peaks already. */
-int peak_row(struct lp_table *t, uint32_t row, int64_t span_us);
+void peak_row(struct lp_table *t, uint32_t row, int64_t span_us);
 
 /* The slots from .. end - 1 of the table that cover the time from `first_us` to `last_us`, which
  * may lie anywhere; from == end: none. Slot i covers the step that ends at its time, so these are
@@ -143,6 +143,7 @@ struct table_lazy {
 	uint32_t *rows; /* [component] number in the set */
 	bool *read;	/* [component] */
 	int64_t first;	/* slot */
+	uint32_t peak;	/* values are the largest of so many; 0: they are not peaks */
 };
 
 void table_lazy_free(struct table_lazy *l);
@@ -153,5 +154,18 @@ const double *table_values(const struct lp_table *t, uint32_t row);
 /* The same for one look: what was not read is put into `room`, which has room for a row, and stays
  * unread. */
 const double *table_values_peek(const struct lp_table *t, uint32_t row, double *room);
+
+/* One value of a row, read as table_values() does. */
+static inline double table_value(const struct lp_table *t, uint32_t row, uint32_t slot)
+{
+	return (t->lazy ? table_values(t, row) : t->values + (size_t)row * t->n_slots)[slot];
+}
+
+/* The slots of a row from `*ret_first` up to, but not including, `*ret_end` have its data; equal:
+ * it has none. Many rows can be asked this way: they stay unread. */
+void table_row_span(const struct lp_table *t, uint32_t row, uint32_t *ret_first, uint32_t *ret_end);
+
+/* Leave out the first `n` slots of a table. */
+void table_clip(struct lp_table *t, uint32_t n);
 
 #endif

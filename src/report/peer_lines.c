@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/median.h"
+#include "model/table_view.h"
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -68,19 +69,18 @@ static void reduce(const struct lp_table *t, const double *row, uint32_t n_point
 }
 
 /* The rows of the component's peers, in the order of the group. */
-static const double **peer_rows(const struct lp_verdict *v, uint32_t component, uint32_t group,
+static uint32_t *peer_rows(const struct lp_verdict *v, uint32_t component, uint32_t group,
 	uint32_t metric, uint32_t *n)
 {
 	const struct lp_peer_group *g = &v->groups[group];
-	const struct lp_table *t = v->tables[metric];
-	const double **rows = calloc(g->n_members + (size_t)1, sizeof(*rows));
+	uint32_t *rows = calloc(g->n_members + (size_t)1, sizeof(*rows));
 
 	*n = 0;
 	for (uint32_t i = 0; rows && i < g->n_members; i++) {
 		uint32_t row = v->row_of[metric][g->members[i]];
 
 		if (g->members[i] != component && row != UINT32_MAX)
-			rows[(*n)++] = t->values + (size_t)row * t->n_slots;
+			rows[(*n)++] = row;
 	}
 	return rows;
 }
@@ -99,21 +99,20 @@ static double quantile_of_sorted(const double *sorted, uint32_t n, double p)
 }
 
 /* Median and percentiles of evenly chosen peers. */
-static int make_median(struct peer_lines *l, const struct lp_table *t, const double *const *rows)
+static void make_median(struct peer_lines *l, const struct lp_table *t, const uint32_t *rows)
 {
-	_cleanup_free_ double *values = NULL;
+	const double *chosen[MEDIAN_MAX];
+	double values[MEDIAN_MAX];
 	uint32_t n;
 
 	l->n_median = l->n_others < MEDIAN_MAX ? l->n_others : MEDIAN_MAX;
-	values = calloc(l->n_median + (size_t)1, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
+	for (uint64_t i = 0; i < l->n_median; i++)
+		chosen[i] = table_values(t, rows[i * l->n_others / l->n_median]);
 	for (uint64_t p = 0; p < l->n_points; p++) {
 		n = 0;
 		for (uint64_t i = 0; i < l->n_median; i++) {
-			double x = point_mean(rows[i * l->n_others / l->n_median],
-				point_slot(t, p, l->n_points), point_slot(t, p + 1, l->n_points),
-				NULL, NULL);
+			double x = point_mean(chosen[i], point_slot(t, p, l->n_points),
+				point_slot(t, p + 1, l->n_points), NULL, NULL);
 
 			if (!isnan(x))
 				values[n++] = x;
@@ -123,7 +122,6 @@ static int make_median(struct peer_lines *l, const struct lp_table *t, const dou
 		l->bottom[p] = quantile_of_sorted(values, n, 0.1);
 		l->top[p] = quantile_of_sorted(values, n, 0.9);
 	}
-	return 0;
 }
 
 /* The value below which nearly all of some lie; 0 of none. */
@@ -172,7 +170,7 @@ static const double *row_of(const struct lp_verdict *v, uint32_t component, uint
 	const struct lp_table *t = v->tables[metric];
 	uint32_t row = component == UINT32_MAX ? UINT32_MAX : v->row_of[metric][component];
 
-	return row == UINT32_MAX ? NULL : t->values + (size_t)row * t->n_slots;
+	return row == UINT32_MAX ? NULL : table_values(t, row);
 }
 
 void peer_lines_own(const struct lp_verdict *v, uint32_t component, uint32_t metric,
@@ -186,7 +184,7 @@ int peer_lines_make(const struct lp_verdict *v, uint32_t component, uint32_t gro
 {
 	_cleanup_(peer_lines_release) struct peer_lines l = {0};
 	const struct lp_table *t = v->tables[metric];
-	_cleanup_free_ const double **rows = peer_rows(v, component, group, metric, &l.n_others);
+	_cleanup_free_ uint32_t *rows = peer_rows(v, component, group, metric, &l.n_others);
 	int r;
 
 	if (!rows)
@@ -196,9 +194,7 @@ int peer_lines_make(const struct lp_verdict *v, uint32_t component, uint32_t gro
 	if (r < 0)
 		return r;
 	reduce(t, row_of(v, component, metric), l.n_points, l.own, l.low, l.high);
-	r = make_median(&l, t, rows);
-	if (r < 0)
-		return r;
+	make_median(&l, t, rows);
 	find_ceiling(&l);
 	*ret = l;
 	l = (struct peer_lines){0};

@@ -303,7 +303,7 @@ bool feed_due(const struct feed *f)
 int feed_verdict(struct feed *f, struct lp_verdict **ret, struct lp_err *err)
 {
 	struct lp_err here = {0};
-	int r = f->engine ? lp_engine_verdict(f->engine, ret, &here)
+	int r = f->engine ? engine_verdict_lazy(f->engine, ret, &here)
 			  : lp_err_set(&here, -ENODATA, "there is no data yet");
 
 	if (r == 0)

@@ -178,6 +178,47 @@ static void test_slices(void **state)
 	assert_true(compare_slices(true, 32) > 20);
 }
 
+static char *says_lazily(struct lp_engine *e)
+{
+	struct lp_verdict *v = NULL;
+	struct lp_err err = {0};
+	struct printed p;
+
+	assert_int_equal(engine_verdict_lazy(e, &v, &err), 0);
+	assert_true(v->n_tables > 0);
+	assert_non_null(v->tables[0]->lazy);
+	assert_int_equal(verdict_print_json(printed_begin(&p), v), 0);
+	lp_verdict_free(v);
+	return printed_end(&p);
+}
+
+/* Tables that read values when somebody asks for them change nothing in the verdict: while the
+ * engine warms up, by the fast horizon, and by the slow one. */
+static void test_lazy(void **state)
+{
+	const struct lp_diagnose_options bounded = {.bounded = true};
+	const struct rig_fault early = {2, 1, 100, LONG_S, 8};
+	struct lp_engine *e = rig_engine(&bounded);
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, SERVERS, LONG_S, &early, 5);
+	rig_feed_all(&r, e, LONG_S);
+	for (uint32_t t = 200; t <= LONG_S; t += 500) {
+		char *all, *lazy;
+
+		rig_advance(e, t);
+		all = rig_says(e);
+		lazy = says_lazily(e);
+		assert_non_null(strstr(all, "\"suspects\""));
+		assert_string_equal(lazy, all);
+		free(all);
+		free(lazy);
+	}
+	lp_engine_free(e);
+	rig_release(&r);
+}
+
 static bool names(struct lp_engine *e, const char *component)
 {
 	struct lp_verdict *v = rig_verdict_of(e);
@@ -480,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_cut_and_interleaved_plain),
 		cmocka_unit_test(test_on_the_way),
 		cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_lazy),
 		cmocka_unit_test(test_short_and_terrible),
 		cmocka_unit_test(test_more_data),
 		cmocka_unit_test(test_short_and_mild),

@@ -74,6 +74,37 @@ static void test_rows(void **state)
 	lp_table_builder_free(b);
 }
 
+/* Leaving out the beginning of a table, or asking where rows have data, is the same for both. */
+static void test_clipped(void **state)
+{
+	struct lp_table_options options = {
+		.metrics = metrics, .n_metrics = 1, .step_us = US_PER_SEC};
+	struct lp_table_builder *b = rig_builder(&options);
+	_cleanup_(rig_tables_release) struct rig_tables all = {0}, lazy = {0};
+
+	(void)state;
+	put(b, "sda", 1);
+	put(b, "sdb", 70);
+	view_make(b, &(struct table_part){0}, &all);
+	view_make(b, &(struct table_part){.lazy = true}, &lazy);
+	table_values(lazy.tables[0], 1); /* was read, and has to be read again */
+	table_clip(all.tables[0], 15);
+	table_clip(lazy.tables[0], 15);
+	assert_int_equal(lazy.tables[0]->start_us, all.tables[0]->start_us);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t first[2], end[2];
+
+		table_row_span(all.tables[0], i, &first[0], &end[0]);
+		table_row_span(lazy.tables[0], i, &first[1], &end[1]);
+		assert_int_equal(first[0], first[1]);
+		assert_int_equal(end[0], end[1]);
+		assert_same(table_values(lazy.tables[0], i), table_values(all.tables[0], i),
+			END - FIRST - 15);
+	}
+	assert_true(table_value(lazy.tables[0], 0, 0) == FIRST + 15);
+	lp_table_builder_free(b);
+}
+
 /* What has to be put together has all values at once, and so has a table with times left out. */
 static void test_at_once(void **state)
 {
@@ -110,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_clipped),
 		cmocka_unit_test(test_at_once),
 	};
 

@@ -43,6 +43,59 @@ static void test_far_apart(void **state)
 	assert_int_equal(pages_count(&p, INT64_MIN, INT64_MAX), 3);
 }
 
+/* Half the room, seven digits; slots that nothing was put into are told from NaN all the same. */
+static void test_narrow(void **state)
+{
+	_cleanup_(pages_release) struct table_pages wide = {0}, narrow = {.narrow = true};
+	struct table_budget budget = unlimited();
+	double values[4];
+
+	(void)state;
+	for (int64_t s = 0; s < 1000; s += 2) {
+		assert_int_equal(pages_put(&wide, s, (double)s / 3, &budget), 0);
+		assert_int_equal(pages_put(&narrow, s, (double)s / 3, &budget), 0);
+	}
+	assert_true(pages_bytes(&narrow) * 3 < pages_bytes(&wide) * 2);
+	assert_int_equal(pages_count(&narrow, 0, 1000), 500);
+	assert_int_equal(pages_next(&narrow, 1), 2);
+	pages_copy(&narrow, 700, 4, values);
+	assert_true(fabs(values[0] / (700.0 / 3) - 1) < 1e-7);
+	assert_true(isnan(values[1]) && !table_value_set(values[1]));
+	assert_int_equal(pages_put(&narrow, 701, NAN, &budget), 0);
+	assert_int_equal(pages_put(&narrow, 702, 1e300, &budget), 0);
+	assert_int_equal(pages_put(&narrow, 703, -1e300, &budget), 0);
+	pages_copy(&narrow, 700, 4, values);
+	assert_true(isnan(values[1]) && table_value_set(values[1]));
+	assert_true(isfinite(values[2]) && values[2] > 1e38);
+	assert_true(isfinite(values[3]) && values[3] < -1e38);
+	pages_drop(&narrow, 0, 990, &budget);
+	assert_int_equal(pages_count(&narrow, 0, 1000), 5);
+}
+
+/* Where the numbers of a stretch begin and end, with NaN at both ends. */
+static void test_span_in(void **state)
+{
+	_cleanup_(pages_release) struct table_pages p = {0};
+	struct table_budget budget = unlimited();
+	uint32_t first, end;
+
+	(void)state;
+	assert_int_equal(pages_put(&p, 10, NAN, &budget), 0);
+	assert_int_equal(pages_put(&p, 20, 1, &budget), 0);
+	assert_int_equal(pages_put(&p, 300, 2, &budget), 0);
+	assert_int_equal(pages_put(&p, 310, NAN, &budget), 0);
+	pages_span_in(&p, 5, 1000, &first, &end);
+	assert_int_equal(first, 15);
+	assert_int_equal(end, 296);
+	pages_span_in(&p, 5, 200, &first, &end);
+	assert_int_equal(first, 15);
+	assert_int_equal(end, 16);
+	pages_span_in(&p, 21, 279, &first, &end);
+	assert_int_equal(first, end);
+	pages_span_in(&p, 301, 1000, &first, &end);
+	assert_int_equal(first, end);
+}
+
 static void test_budget(void **state)
 {
 	_cleanup_(pages_release) struct table_pages p = {0};
@@ -151,6 +204,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_far_apart),
 		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_span_in),
 		cmocka_unit_test(test_like_an_array),
 		cmocka_unit_test(test_nan_is_a_value),
 	};

@@ -22,7 +22,7 @@ static void expect_plain(const double *from, uint32_t n, uint32_t width)
 
 	assert_non_null(got);
 	memcpy(got, from, n * sizeof(*got));
-	assert_int_equal(peak_apply(got, n, width), 0);
+	peak_apply(got, n, width);
 	for (uint32_t i = 0; i < n; i++) {
 		double want = plain(from, i, width);
 
@@ -37,7 +37,7 @@ static void test_largest_of_the_last(void **state)
 
 	(void)state;
 	expect_plain(v, 10, 3);
-	assert_int_equal(peak_apply(v, 10, 3), 0);
+	peak_apply(v, 10, 3);
 	assert_true(v[3] == 5 && v[4] == 2 && v[6] == 1);
 	assert_true(isnan(v[7])); /* three in a row are missing */
 	assert_true(v[8] == 3 && v[9] == 3);
@@ -79,9 +79,9 @@ static void test_row(void **state)
 		.values = values};
 
 	(void)state;
-	assert_int_equal(peak_row(&t, 0, 15000000), 0);
+	peak_row(&t, 0, 15000000);
 	assert_true(values[5] == 9 && values[6] == 4);
-	assert_int_equal(peak_row(&t, 1, 15000000), 0);
+	peak_row(&t, 1, 15000000);
 	assert_true(values[6] == 4 && values[11] == 5);
 }
 
