@@ -21,7 +21,8 @@ struct remote_write {
 	struct lp_catalogue *catalogue;
 	struct gather gather;
 	struct lp_archive_writer *writer;
-	int64_t day; /* that the archive is of */
+	int64_t day;		    /* that the archive is of */
+	struct lp_batch *unwritten; /* of the gathering: could not be written, as on a full disk */
 	struct remote_write_stats stats;
 };
 
@@ -76,21 +77,26 @@ static int archive_open(struct remote_write *w, struct lp_err *err)
 	return lp_archive_create(path, &meta, &w->writer, err);
 }
 
-/* Write what need not be held any longer. */
+/* Write what need not be held any longer. What cannot be written is kept and comes first the next
+ * time: the gathering has delivered it, and would take it for late if it was sent again. */
 static int flush(struct remote_write *w, struct lp_err *err)
 {
-	struct lp_batch *b;
-	int r;
+	int r = 1;
 
 	w->gather.next = 0;
-	while ((r = gather_next(&w->gather, &b, err)) == 1) {
+	for (;;) {
+		if (!w->unwritten)
+			r = gather_next(&w->gather, &w->unwritten, err);
+		if (r <= 0)
+			return r;
 		r = archive_open(w, err);
 		if (r == 0)
-			r = lp_archive_write(w->writer, w->catalogue, b, LP_ARCHIVE_DENSE, err);
+			r = lp_archive_write(
+				w->writer, w->catalogue, w->unwritten, LP_ARCHIVE_DENSE, err);
 		if (r < 0)
 			return r;
+		w->unwritten = NULL;
 	}
-	return r;
 }
 
 static int series_take(void *ctx, const struct gather_input *in, struct lp_err *err)
@@ -100,15 +106,24 @@ static int series_take(void *ctx, const struct gather_input *in, struct lp_err *
 	return gather_take(&w->gather, in, err);
 }
 
+/* Nothing of a request is taken while what was taken before cannot be written: the sender keeps it
+ * and sends it again. */
 static int message_take(struct remote_write *w, const void *data, size_t size, struct lp_err *err)
 {
+	struct lp_err later = {0};
 	int r;
 
 	pthread_mutex_lock(&w->mutex);
 	w->stats.requests++;
-	r = write_request_parse(data, size, series_take, w, err);
+	r = w->unwritten ? flush(w, err) : 0;
 	if (r == 0)
-		r = flush(w, err);
+		r = write_request_parse(data, size, series_take, w, err);
+	/* What was taken is held, and so is what cannot be written now. */
+	if (r == 0 && flush(w, &later) < 0)
+		lp_warn_raise(w->warn,
+			"%s; what was received is kept in memory, and requests are refused until "
+			"it can be written",
+			later.text);
 	w->stats.refused += r < 0;
 	w->stats.samples = w->gather.n_samples;
 	pthread_mutex_unlock(&w->mutex);

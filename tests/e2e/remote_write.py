@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 
 import tap
+import wire
 
 LIMPET = os.environ["LIMPET"]
 
@@ -137,4 +138,46 @@ def refused():
         tap.check(not list(pathlib.Path(d).glob("*.lpa")), "an archive of nothing")
 
 
-tap.main([("Prometheus pushes", pushed), ("what is refused", refused)])
+def full_disk():
+    """While the disk is full, requests are refused so that they are sent again; nothing is lost, nothing is twice."""
+    n, begin, size = 60, 1790000000, 4 << 20
+    with tempfile.TemporaryDirectory() as d:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "limpet-test", d], capture_output=True,
+                          check=False).returncode:
+            raise tap.Skip("cannot mount a small file system")
+        try:
+            serve, url = collector(d)
+            with serve as s:
+                s.wait_for(url + "/healthz")
+                ballast = pathlib.Path(d) / "ballast"
+                with open(ballast, "wb", buffering=0) as f:
+                    try:
+                        while True:
+                            f.write(bytes(4096))
+                    except OSError:
+                        pass
+                statuses = []
+                for t in range(n):
+                    labels = {"job": "node", "instance": "oss3:9100"}
+                    ms = (begin + t) * 1000
+                    body = wire.request(
+                        [({**labels, "__name__": "node_disk_reads_completed_total", "device": "sda"}, [(ms, 7.0 * t)])]
+                        + [({**labels, "__name__": "node_cpu_seconds_total", "mode": "user", "cpu": cpu}, [(ms, 1.0 * t)])
+                           for cpu in "01"])
+                    while (status := post(url + "/api/v1/write", body)[0]) != 204:
+                        statuses.append(status)
+                        tap.check(len(statuses) < 10, f"it is refused for ever: {statuses}")
+                        if len(statuses) == 3:
+                            ballast.unlink()
+            tap.check(statuses == [507] * 3, f"answers: {statuses}")
+            got = values("--raw", "-m", "rd_ios,cpu_user", d)
+            for t in range(n):
+                when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begin + t))
+                for component, metric, want in (("oss3/disk:sda", "rd_ios", 7 * t), ("oss3/host:host", "cpu_user", 200 * t)):
+                    value = got.get((when, component, metric))
+                    tap.check(value == want, f"{component} {metric} at {t} s: {value}, not {want}")
+        finally:
+            subprocess.run(["umount", "-l", d], check=True)
+
+
+tap.main([("Prometheus pushes", pushed), ("what is refused", refused), ("a full disk", full_disk)])
