@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "base/time.h"
 #include "import/dataset.h"
 #include "import/unpack.h"
@@ -467,9 +468,54 @@ static int file_fetch(struct lp_dataset *ds, struct data_file *f, struct lp_err 
 	return f->copy.failure.code == -ENOMEM ? -ENOMEM : 0;
 }
 
+/* A source that is watched by a thread of its own. */
+struct watcher {
+	struct lp_dataset *ds;
+	struct data_file *file;
+	struct lp_err err;
+	pthread_t thread;
+	bool started;
+	int result;
+};
+
+static void *watcher_run(void *ctx)
+{
+	struct watcher *w = ctx;
+
+	w->result = file_fetch(w->ds, w->file, &w->err);
+	return NULL;
+}
+
+/* Watch all live sources at the same time: peers are compared by what they did at the same time. */
+static int live_fetch_all(struct lp_dataset *ds, struct lp_err *err)
+{
+	_cleanup_free_ struct watcher *watchers = calloc(ds->n + 1, sizeof(*watchers));
+	int r = watchers ? 0 : lp_err_sys(err, -ENOMEM, "cannot fetch data");
+
+	for (size_t i = 0; r == 0 && i < ds->n; i++) {
+		struct watcher *w = &watchers[i];
+
+		*w = (struct watcher){.ds = ds, .file = &ds->files[i]};
+		w->started = w->file->remote && w->file->importer->live && !w->file->copy.tried &&
+			thread_start(&w->thread, watcher_run, w) == 0;
+	}
+	for (size_t i = 0; watchers && i < ds->n; i++) {
+		struct watcher *w = &watchers[i];
+
+		if (!w->started)
+			continue;
+		pthread_join(w->thread, NULL);
+		if (w->result < 0 && r == 0) {
+			r = w->result;
+			*err = w->err;
+		}
+	}
+	return r;
+}
+
 int dataset_fetch(struct lp_dataset *ds, struct lp_err *err)
 {
-	int r = 0;
+	int r = live_fetch_all(ds, err);
 
 	for (size_t i = 0; r == 0 && i < ds->n; i++)
 		r = file_fetch(ds, &ds->files[i], err);
@@ -594,7 +640,8 @@ static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *e
 
 	if (f->interval_us >= 0)
 		return 0;
-	if (file_fetch(ds, f, err) < 0)
+	if ((f->remote && f->importer->live && live_fetch_all(ds, err) < 0) ||
+		file_fetch(ds, f, err) < 0)
 		return -ENOMEM;
 	if (file_open(ds, f, NULL, NULL, &source, &here) == -ENOMEM) {
 		*err = here;

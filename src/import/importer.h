@@ -41,6 +41,9 @@ struct importer {
 	 * defaults. `select` and what it points to outlive the source; it may be NULL. */
 	int (*open)(const char *path, const void *options, const struct lp_select *select,
 		struct lp_warn *warn, struct lp_source **ret_source, struct lp_err *err);
+
+	/* Sources are watched while time passes: several are watched at once. */
+	bool live;
 };
 
 /* All importers, NULL-terminated, in the order of meson.build. */

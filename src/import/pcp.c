@@ -409,6 +409,7 @@ const struct importer importer_pcp = {
 		"Disks, network interfaces, processors, memory and pressure become the same "
 		"columns that 'limpet record' records; clients of Lustre and GPFS are read, too.",
 	.schemes = schemes,
+	.live = true,
 	.base_suffix = SUFFIX,
 	.probe = pcp_probe,
 	.open = pcp_open,
