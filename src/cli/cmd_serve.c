@@ -20,6 +20,8 @@ struct serve_options {
 	uint64_t connections;
 	int64_t keep_age_us;
 	uint64_t keep_bytes;
+	const char *push, *push_config;
+	int64_t push_backlog_us;
 	bool quiet;
 };
 
@@ -50,6 +52,14 @@ static const struct option_def options[] = {
 	{"alerts", 0, OPTION_STRING, AT(alerts), "FILE",
 		"who is told of incidents: Alertmanager, webhooks, commands (see docs/alerts.md); "
 		"'limpet serve test-alert' tries it [nobody]"},
+	{"remote-write", 0, OPTION_STRING, AT(push), "URL",
+		"send what servers record on to Prometheus, VictoriaMetrics or whatever else takes "
+		"remote write [nowhere]"},
+	{"remote-write-config", 0, OPTION_STRING, AT(push_config), "FILE",
+		"password, token and TLS for it, in the form of Prometheus' http_config [none]"},
+	{"remote-write-backlog", 0, OPTION_SPAN, AT(push_backlog_us), "SPAN",
+		"send samples up to this age, after the receiver was away; also at the first start "
+		"[1d, and nothing old at the first start]"},
 	{"look-back", 0, OPTION_SPAN, AT(look_back_us), "SPAN",
 		"how much of the archives to judge again after a start [1d]"},
 	{"replay", 0, OPTION_LIST, AT(replay), "DATA",
@@ -105,6 +115,11 @@ static int usage_check(const struct serve_options *opt, int n_args, char **args,
 		return lp_err_set(err, -EINVAL, "--data DIR is missing (see 'limpet help serve')");
 	if (opt->speed && !opt->replay.n)
 		return lp_err_set(err, -EINVAL, "--speed is for --replay");
+	if (opt->push && opt->replay.n)
+		return lp_err_set(err, -EINVAL, "--remote-write is not for --replay");
+	if (!opt->push && (opt->push_config || opt->push_backlog_us))
+		return lp_err_set(err, -EINVAL, "--%s is for --remote-write",
+			opt->push_config ? "remote-write-config" : "remote-write-backlog");
 	return 0;
 }
 
@@ -145,6 +160,9 @@ static int run(
 		.keep_bytes = opt->keep_bytes,
 		.look_back_us = opt->look_back_us,
 		.alerts = opt->alerts,
+		.push_url = opt->push,
+		.push_http_config = opt->push_config,
+		.push_backlog_us = opt->push_backlog_us,
 		.warn = &warn};
 	struct tls_paths tls;
 	int r = usage_check(opt, n_args, args, err);
@@ -179,6 +197,8 @@ static const struct example examples[] = {
 	{"serve --data /var/lib/limpet-serve --listen 0.0.0.0:9700 --tls-cert cert.pem --tls-key "
 	 "key.pem",
 		"for the whole fleet"},
+	{"serve --data /var/lib/limpet-serve --remote-write http://127.0.0.1:9090/api/v1/write",
+		"keep it in Prometheus as well"},
 	{"serve --replay recordings/2026-11 --speed 60", "what happened, an hour a minute"},
 	{NULL, NULL},
 };
@@ -204,6 +224,10 @@ const struct command command_serve = {
 		"/metrics is for Prometheus, and docs/api.md describes the API. Incidents, and "
 		"what "
 		"people say about them, are kept in DIR/incidents.sqlite.\n\n"
+		"With --remote-write it also sends what servers record to a database that takes "
+		"Prometheus' remote write, where it is called limpet_disk_read_bytes_total and the "
+		"like, and where 'limpet diagnose prometheus+http://HOST' finds it again. What "
+		"cannot be sent now is sent later; docs/collector.md says more.\n\n"
 		"With --replay it plays recordings as if they came in now, for demonstrations and "
 		"tests; nothing is kept. 'limpet backtest' lists what would have been opened, "
 		"without waiting.",

@@ -597,6 +597,8 @@ static int setup(struct prometheus *p, const struct prometheus_options *o, struc
 	if (r == 0)
 		r = mapping_load_builtin(&p->mapping, "prometheus", err);
 	if (r == 0)
+		r = mapping_load_own(&p->mapping, err);
+	if (r == 0)
 		r = roles_take(p, err);
 	if (r == 0 && config && *config)
 		r = http_config_load(&p->config, config, err);

@@ -2,7 +2,11 @@
 #include "serve/alerts.h"
 #include "serve/ingest.h"
 #include "serve/route.h"
+#ifdef HAVE_PUSH
+#include "serve/push.h"
+#endif
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "report/json.h"
@@ -229,6 +233,40 @@ static double resident_bytes(void)
 	return (double)strtoul(end, NULL, 10) * (double)sysconf(_SC_PAGESIZE);
 }
 
+/* What is sent by remote write. */
+static void push_put(FILE *out, const struct serve *s)
+{
+#ifdef HAVE_PUSH
+	const struct push_stats stats = s->push ? push_stats(s->push) : (struct push_stats){0};
+	const struct {
+		const char *name;
+		uint64_t n;
+	} results[] = {
+		{"sent", stats.sent}, {"refused", stats.refused}, {"expired", stats.expired}};
+
+	if (!s->push)
+		return;
+	put_head(out, "limpet_remote_write_samples_total", "counter",
+		"Samples that were sent, that the receiver refused, and that were too old to "
+		"send.");
+	for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
+		put_label(out, "result", results[i].name, "limpet_remote_write_samples_total{");
+		fputc('}', out);
+		put_value(out, (double)results[i].n);
+	}
+	put_one(out, "limpet_remote_write_retries_total", "counter",
+		"Requests that were tried again.", (double)stats.retries);
+	put_one(out, "limpet_remote_write_waiting", "gauge", "1 while the receiver takes nothing.",
+		stats.waiting);
+	put_one(out, "limpet_remote_write_newest_seconds", "gauge",
+		"The time of the last sample that was sent, since 1970.",
+		(double)stats.newest_us / 1e6);
+#else
+	(void)out;
+	(void)s;
+#endif
+}
+
 static void process_put(FILE *out)
 {
 	struct rusage use;
@@ -276,6 +314,7 @@ static void metrics_write(FILE *out, void *ctx)
 	alerts_put(out, s);
 	http_put(out, s);
 	ingest_put_metrics(out, s);
+	push_put(out, s);
 	process_put(out);
 	snapshot_unref(now);
 }

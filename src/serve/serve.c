@@ -16,6 +16,9 @@
 #include "serve/remote_write.h"
 #define HAVE_REMOTE_WRITE
 #endif
+#ifdef HAVE_PUSH
+#include "serve/push.h"
+#endif
 
 /* A server that writes: by its certificate or its token. As long as nobody was enrolled and no
  * authority was named, whoever is on this machine may (as "", which is any name). */
@@ -174,6 +177,26 @@ static int data_begin(struct serve *s, struct lp_err *err)
 	return s->temporary ? 0 : lp_err_sys(err, -ENOMEM, "cannot serve");
 }
 
+static int push_begin(struct serve *s, struct lp_err *err)
+{
+	const struct serve_config *c = &s->config;
+
+	if (!c->push_url)
+		return 0;
+#ifdef HAVE_PUSH
+	return push_start(&(struct push_config){.dir = c->data,
+				  .url = c->push_url,
+				  .http_config = c->push_http_config,
+				  .backlog_us = c->push_backlog_us,
+				  .warn = c->warn},
+		&s->push, err);
+#else
+	return lp_err_set(err, -EOPNOTSUPP,
+		"this limpet was built without snappy (libsnappy-dev) or libcurl, which "
+		"--remote-write needs");
+#endif
+}
+
 static int parts_begin(struct serve *s, struct lp_err *err)
 {
 	int r = data_begin(s, err);
@@ -190,6 +213,8 @@ static int parts_begin(struct serve *s, struct lp_err *err)
 		r = incidents_begin(s, err);
 	if (r == 0)
 		r = live_begin(s, err);
+	if (r == 0)
+		r = push_begin(s, err);
 	if (r == 0)
 		r = routes_add(s, err);
 	return r < 0 ? r : http_start(s->http, err);
@@ -230,6 +255,9 @@ void serve_close(struct serve *s)
 	http_close(s->http);
 #ifdef HAVE_REMOTE_WRITE
 	remote_write_close(s->remote_write);
+#endif
+#ifdef HAVE_PUSH
+	push_stop(s->push);
 #endif
 	live_stop(s->live);
 	alerts_stop(s->alerts);

@@ -31,6 +31,9 @@ struct serve_config {
 	double speed;
 	const char *alerts;   /* a file that says who is told of incidents; NULL: nobody is */
 	int64_t look_back_us; /* what the engine reads again at its beginning, 0: as usual */
+	/* Where samples are sent to by remote write; NULL: nowhere. See serve/push.h. */
+	const char *push_url, *push_http_config;
+	int64_t push_backlog_us;
 };
 
 struct serve {
@@ -46,6 +49,7 @@ struct serve {
 	struct http_hub *hub;	    /* of events */
 	pthread_mutex_t look_mutex; /* of what reads much at once */
 	char *temporary;	    /* a directory that is removed at the end; NULL: none */
+	struct push *push;	    /* NULL: samples are not sent on */
 };
 
 /* Start all of it; it serves until it is closed. */

@@ -8,7 +8,25 @@
 struct seen {
 	int n;
 	char text[200];
+	const struct write_sample *expected;
 };
+
+static int compare(void *ctx, const struct gather_input *in, struct lp_err *err)
+{
+	struct seen *s = ctx;
+
+	(void)err;
+	assert_int_equal(strlen(in->label(in->series, "job")), 300);
+	for (size_t i = 0; i < in->n; i++, s->n++) {
+		int64_t ms;
+		double value;
+
+		assert_int_equal(in->sample(in->series, i, &ms, &value), 1);
+		assert_int_equal(ms, s->expected[i].ms);
+		assert_true(value == s->expected[i].value);
+	}
+	return 0;
+}
 
 static int take(void *ctx, const struct gather_input *in, struct lp_err *err)
 {
@@ -176,12 +194,64 @@ static void test_stopped(void **state)
 	assert_string_equal(err.text, "no");
 }
 
+/* What is written is the message above, byte for byte, but for the field that nobody knows. */
+static void test_written(void **state)
+{
+	const struct write_sample first[] = {{1000, 1.5}, {2000, 2}}, second[] = {{1, -1}};
+	struct strbuf labels = {0}, written = {0};
+	struct seen s = {0};
+	struct lp_err err = {0};
+
+	(void)state;
+	write_label_add(&labels, "__name__", "m");
+	write_label_add(&labels, "empty", "");
+	write_label_add(&labels, "job", "abc");
+	write_series_add(&written, labels.text, labels.len, first, 2);
+	assert_int_equal(written.len, FIRST_BYTES);
+	assert_memory_equal(written.text, message, FIRST_BYTES);
+	strbuf_reset(&labels);
+	write_label_add(&labels, "__name__", "n");
+	write_series_add(&written, labels.text, labels.len, second, 1);
+	assert_false(written.failed);
+	assert_int_equal(write_request_parse(written.text, written.len, take, &s, &err), 0);
+	assert_string_equal(s.text, "m/abc: 1000=1.5 2000=2;n/-: 1=-1;");
+	strbuf_release(&labels);
+	strbuf_release(&written);
+}
+
+/* Lengths of more than a byte, and times of today. */
+static void test_written_large(void **state)
+{
+	enum { N = 1000 };
+	struct write_sample samples[N];
+	struct strbuf labels = {0}, written = {0};
+	struct seen s = {0};
+	struct lp_err err = {0};
+	char job[301];
+
+	(void)state;
+	memset(job, 'j', sizeof(job) - 1);
+	job[sizeof(job) - 1] = '\0';
+	for (int i = 0; i < N; i++)
+		samples[i] = (struct write_sample){INT64_C(1790000000000) + i, i};
+	write_label_add(&labels, "__name__", "m");
+	write_label_add(&labels, "job", job);
+	write_series_add(&written, labels.text, labels.len, samples, N);
+	s.expected = samples;
+	assert_int_equal(write_request_parse(written.text, written.len, compare, &s, &err), 0);
+	assert_int_equal(s.n, N);
+	strbuf_release(&labels);
+	strbuf_release(&written);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_written),
+		cmocka_unit_test(test_written_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,7 @@ void gather_release(struct gather *g)
 	strmap_release(&g->targets_by_key);
 	strmap_release(&g->components_by_key);
 	strmap_release(&g->said);
+	strmap_release(&g->groups_by_component);
 	strbuf_release(&g->name);
 	strbuf_release(&g->observer);
 	strbuf_release(&g->key);
@@ -86,6 +87,7 @@ static int group_init(
 	to->place = calloc(m->n_columns + 1, sizeof(*to->place));
 	if (!to->place)
 		return out_of_memory(g, err);
+	to->certain = present != NULL;
 	for (size_t i = 0; i < m->n_columns; i++) {
 		const struct mapping_column *c = &m->columns[i];
 
@@ -139,23 +141,33 @@ int gather_init(struct gather *g, const struct mapping *mapping, struct lp_catal
 	return r;
 }
 
+/* Append a name, unless it is there. */
+static void name_add(struct strmap *seen, const char *name, const char *behind, struct strbuf *to)
+{
+	uint32_t ignored;
+
+	if (strmap_get(seen, name, &ignored))
+		return;
+	strbuf_printf(to, "%s%s%s", to->len ? "|" : "", name, behind);
+	to->failed |= strmap_put(seen, name, 0) < 0;
+}
+
 void gather_names(const struct gather *g, struct strbuf *to)
 {
 	struct strmap seen = {0};
-	uint32_t ignored;
 
 	for (size_t i = 0; i < g->mapping->n_groups; i++) {
 		const struct mapping_group *m = &g->mapping->groups[i];
+		bool all = m->prefix && !g->groups[i].certain;
 
-		for (size_t c = 0; c < m->n_columns; c++) {
+		/* Hundreds of names would make an address that proxies refuse. */
+		if (all)
+			name_add(&seen, m->prefix, ".+", to);
+		for (size_t c = 0; !all && c < m->n_columns; c++) {
 			const char *names[] = {m->columns[c].metric, m->columns[c].per};
 
-			for (int k = 0; g->groups[i].place[c] >= 0 && k < 2 && names[k]; k++) {
-				if (strmap_get(&seen, names[k], &ignored))
-					continue;
-				strbuf_printf(to, "%s%s", to->len ? "|" : "", names[k]);
-				to->failed |= strmap_put(&seen, names[k], 0) < 0;
-			}
+			for (int k = 0; g->groups[i].place[c] >= 0 && k < 2 && names[k]; k++)
+				name_add(&seen, names[k], "", to);
 		}
 	}
 	strmap_release(&seen);
@@ -244,6 +256,28 @@ static int component_add(struct gather *g, uint32_t group, uint32_t *ret, struct
 	return 0;
 }
 
+/* Is it what an exporter and limpet itself have both put there? Their counters must not be mixed.
+ */
+static int component_is_twofold(struct gather *g, uint32_t group, bool *ret, struct lp_err *err)
+{
+	const struct mapping_group *m = &g->mapping->groups[group];
+	_cleanup_(strbuf_release) struct strbuf key = {0};
+	uint32_t first = group;
+
+	strbuf_printf(&key, "%s\x1f%s\x1f%s", m->kind, g->observer.text, g->name.text);
+	if (key.failed ||
+		(!strmap_get(&g->groups_by_component, key.text, &first) &&
+			strmap_put(&g->groups_by_component, key.text, group) < 0))
+		return out_of_memory(g, err);
+	*ret = !g->mapping->groups[first].prefix != !m->prefix;
+	if (*ret)
+		say(g, m->kind,
+			"the %s of %s come both from an exporter and from limpet; the first count "
+			"(choose with ?match=job=\"limpet\" or ?match=job!=\"limpet\")",
+			m->kind, g->observer.text);
+	return 0;
+}
+
 /* The component whose name and observer were made. */
 static int component_find(struct gather *g, uint32_t group, uint32_t *ret, struct lp_err *err)
 {
@@ -263,6 +297,7 @@ static int series_component(struct gather *g, const struct gather_input *s, uint
 {
 	const struct mapping_group *m = &g->mapping->groups[group];
 	const char *observer = m->observer ? m->observer : "{instance}";
+	bool twofold = false;
 	uint32_t owner;
 	int r;
 
@@ -273,6 +308,9 @@ static int series_component(struct gather *g, const struct gather_input *s, uint
 	port_cut(&g->observer);
 	if (!observer_clean(&g->observer))
 		return 0;
+	r = component_is_twofold(g, group, &twofold, err);
+	if (r < 0 || twofold)
+		return r;
 	r = component_find(g, group, ret, err);
 	if (r < 0)
 		return r;
@@ -348,6 +386,8 @@ int gather_take(struct gather *g, const struct gather_input *in, struct lp_err *
 		const struct mapping_group *m = &g->mapping->groups[i];
 		int matches = -1; /* not asked yet */
 
+		if (m->prefix && strncmp(metric, m->prefix, strlen(m->prefix)) != 0)
+			continue;
 		for (uint32_t c = 0; r == 0 && c < m->n_columns; c++) {
 			const struct mapping_column *col = &m->columns[c];
 			bool value = !strcmp(col->metric, metric);

@@ -36,6 +36,7 @@ struct gather_component {
 struct gather_group {
 	uint32_t schema, n_columns;
 	bool published; /* the schema is in the catalogue */
+	bool certain;	/* the server was asked which metrics it has */
 	int *place;	/* [column] in the schema, -1: the server has no such metric */
 };
 
@@ -46,6 +47,7 @@ struct gather {
 	struct lp_warn *warn;
 	const char *path; /* for warnings */
 	struct strmap targets_by_key, components_by_key, said;
+	struct strmap groups_by_component; /* the first group that knows it */
 	struct gather_target *targets;
 	size_t n_targets, cap_targets;
 	struct gather_component *components;

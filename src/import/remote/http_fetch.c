@@ -62,6 +62,16 @@ void http_client_free(struct http_client *c)
 	free(c);
 }
 
+int http_client_header(struct http_client *c, const char *header)
+{
+	struct curl_slist *more = curl_slist_append(c->headers, header);
+
+	if (!more)
+		return -ENOMEM;
+	c->headers = more;
+	return 0;
+}
+
 void http_request_release(struct http_request *r)
 {
 	free(r->url);
@@ -80,6 +90,18 @@ static size_t answer_take(char *data, size_t size, size_t n, void *ctx)
 	}
 	strbuf_add(&r->answer, data, size * n);
 	return r->answer.failed ? 0 : size * n;
+}
+
+static int stop_look(
+	void *ctx, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up)
+{
+	const struct http_request *r = ctx;
+
+	(void)down_total;
+	(void)down;
+	(void)up_total;
+	(void)up;
+	return __atomic_load_n(r->stop, __ATOMIC_RELAXED);
 }
 
 static void easy_secure(CURL *e, const struct http_config *c)
@@ -131,6 +153,15 @@ static CURL *easy_new(const struct http_client *c, struct http_request *r)
 		curl_easy_setopt(e, CURLOPT_HTTPHEADER, c->headers);
 	if (r->form)
 		curl_easy_setopt(e, CURLOPT_POSTFIELDS, r->form);
+	if (r->form && r->form_size)
+		curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->form_size);
+	if (r->stop) {
+		curl_easy_setopt(e, CURLOPT_NOPROGRESS, 0L);
+		curl_easy_setopt(e, CURLOPT_XFERINFOFUNCTION, stop_look);
+		curl_easy_setopt(e, CURLOPT_XFERINFODATA, r);
+	}
+	if (r->timeout_s)
+		curl_easy_setopt(e, CURLOPT_TIMEOUT, r->timeout_s);
 	easy_secure(e, c->config);
 	return e;
 }
@@ -187,6 +218,8 @@ static int fetch_once(struct http_client *c, struct http_request *requests, cons
 /* May it be better next time? */
 static bool request_may_pass(const struct http_request *r)
 {
+	if (r->once)
+		return false;
 	return r->status == 429 || r->status == 503 || r->code == CURLE_GOT_NOTHING ||
 		r->code == CURLE_RECV_ERROR || r->code == CURLE_SEND_ERROR;
 }

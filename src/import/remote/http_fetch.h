@@ -11,7 +11,11 @@
 /* One request and what came of it. */
 struct http_request {
 	char *url;
-	char *form; /* the body of a POST; NULL: GET */
+	char *form;	  /* the body of a POST; NULL: GET */
+	size_t form_size; /* bytes of it, where it is no text; 0: it is */
+	long timeout_s;	  /* for all of it; 0: as long as something comes */
+	bool once;	  /* the caller knows when to try again */
+	const bool *stop; /* give it up once this is set, by any thread; NULL: never */
 	struct strbuf answer;
 	long status; /* of HTTP; 0: there was no answer */
 	bool too_large;
@@ -24,6 +28,9 @@ struct http_client;
 
 int http_client_new(const struct http_config *config, struct http_client **ret, struct lp_err *err);
 void http_client_free(struct http_client *c);
+
+/* Send a header with every request: "Name: value". 0 or -ENOMEM. */
+int http_client_header(struct http_client *c, const char *header);
 
 /* Carry out all requests, at most HTTP_PARALLEL at a time. A server that is busy (429, 503, or
  * breaking off) is asked again a few times. Negative only if nothing could be tried at all; what

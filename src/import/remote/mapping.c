@@ -17,6 +17,7 @@ static void conditions_release(struct mapping_conditions *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->items[i].label);
+		free(c->items[i].text);
 		regfree(&c->items[i].pattern);
 	}
 	free(c->items);
@@ -62,12 +63,32 @@ static bool name_is_good(const char *name)
 	return true;
 }
 
+int mapping_condition(struct mapping_conditions *c, const char *label, const char *text)
+{
+	_cleanup_(strbuf_release) struct strbuf pattern = {0};
+	struct mapping_where w = {.not = text[0] == '!'};
+	int r = -ENOMEM;
+
+	strbuf_printf(&pattern, "^(%s)$", text + w.not );
+	w.label = strdup(label);
+	w.text = strdup(text + w.not );
+	if (!pattern.failed && w.label && w.text &&
+		array_reserve(&c->items, &c->cap, c->n + 1, sizeof(*c->items)) == 0)
+		r = regcomp(&w.pattern, pattern.text, REG_EXTENDED | REG_NOSUB) ? -EINVAL : 0;
+	if (r < 0) {
+		free(w.label);
+		free(w.text);
+		return r;
+	}
+	c->items[c->n++] = w;
+	return 0;
+}
+
 static int condition_add(struct mapping_conditions *c, struct yaml_tree *t,
 	const yaml_node_t *value, const char *label, struct lp_err *err)
 {
-	_cleanup_(strbuf_release) struct strbuf pattern = {0};
 	const char *text;
-	struct mapping_where *w;
+	int r;
 
 	if (value->type != YAML_SCALAR_NODE)
 		return yaml_tree_error(
@@ -77,23 +98,10 @@ static int condition_add(struct mapping_conditions *c, struct yaml_tree *t,
 	text = (const char *)value->data.scalar.value;
 	if (strlen(text) > 1000)
 		return yaml_tree_error(t, value, err, "the regular expression is too long");
-	if (array_reserve(&c->items, &c->cap, c->n + 1, sizeof(*c->items)) < 0)
-		return lp_err_sys(err, -ENOMEM, "cannot read %s", t->name);
-	w = &c->items[c->n];
-	w->not = text[0] == '!';
-	strbuf_printf(&pattern, "^(%s)$", text + w->not );
-	w->label = strdup(label);
-	if (pattern.failed || !w->label) {
-		free(w->label);
-		return lp_err_sys(err, -ENOMEM, "cannot read %s", t->name);
-	}
-	if (regcomp(&w->pattern, pattern.text, REG_EXTENDED | REG_NOSUB) != 0) {
-		free(w->label);
-		return yaml_tree_error(
-			t, value, err, "'%.200s' is not a regular expression", text + w->not );
-	}
-	c->n++;
-	return 0;
+	r = mapping_condition(c, label, text);
+	if (r == -EINVAL)
+		return yaml_tree_error(t, value, err, "'%.200s' is not a regular expression", text);
+	return r < 0 ? lp_err_sys(err, r, "cannot read %s", t->name) : 0;
 }
 
 static int conditions_read(struct mapping_conditions *c, struct yaml_tree *t,

@@ -21,6 +21,7 @@ enum mapping_type {
 /* A label that must match, or must not. */
 struct mapping_where {
 	char *label;
+	char *text; /* of the pattern */
 	regex_t pattern;
 	bool not ;
 };
@@ -45,6 +46,7 @@ struct mapping_column {
 
 struct mapping_group {
 	char *kind;
+	const char *prefix;    /* of all its metrics; NULL: none that is known */
 	char *name, *observer; /* templates: "{device}", "{nodename|instance}" */
 	struct mapping_conditions where;
 	struct mapping_column *columns;
@@ -65,7 +67,14 @@ int mapping_load(struct mapping *m, const char *path, struct lp_err *err);
 /* Read all tables that are built in for a kind of server: "prometheus" or "pcp". */
 int mapping_load_builtin(struct mapping *m, const char *server, struct lp_err *err);
 
+/* Add the table of what limpet itself sends to Prometheus (remote/own_names.c). */
+int mapping_load_own(struct mapping *m, struct lp_err *err);
+
 void mapping_release(struct mapping *m);
+
+/* Add a condition: a regular expression, or "!" and one that must not match. -EINVAL: it is none,
+ * -ENOMEM. */
+int mapping_condition(struct mapping_conditions *c, const char *label, const char *text);
 
 /* The value of a label of a series, or NULL. */
 typedef const char *(*mapping_label_fn)(const void *series, const char *label);

@@ -10,16 +10,14 @@ struct wire {
 	const unsigned char *at, *end;
 };
 
+#define VARINT_MAX 10 /* bytes of 64 bits */
+#define SAMPLE_MAX 32 /* bytes of a sample, at most */
+
 enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
 struct write_label {
 	const char *name, *value; /* not ended by NUL */
 	size_t name_len, value_len;
-};
-
-struct write_sample {
-	int64_t ms;
-	double value;
 };
 
 struct write_series {
@@ -46,6 +44,41 @@ static bool varint_read(struct wire *w, uint64_t *ret)
 		}
 	}
 	return false;
+}
+
+static size_t varint_put(unsigned char *to, uint64_t value)
+{
+	size_t n = 0;
+
+	for (; value > 0x7f; value >>= 7)
+		to[n++] = (unsigned char)(value | 0x80);
+	to[n++] = (unsigned char)value;
+	return n;
+}
+
+/* The beginning of a field: its number and type and, of WIRE_BYTES, how many follow. */
+static void field_begin(struct strbuf *to, unsigned number, enum wire_type type, size_t len)
+{
+	unsigned char head[2 * VARINT_MAX];
+	size_t n = varint_put(head, number << 3 | type);
+
+	if (type == WIRE_BYTES)
+		n += varint_put(head + n, len);
+	strbuf_add(to, head, n);
+}
+
+static void bytes_add(struct strbuf *to, unsigned number, const void *data, size_t len)
+{
+	field_begin(to, number, WIRE_BYTES, len);
+	strbuf_add(to, data, len);
+}
+
+/* How many bytes a field of WIRE_BYTES has, with a number below 16. */
+static size_t bytes_size(size_t len)
+{
+	unsigned char scratch[VARINT_MAX];
+
+	return 1 + varint_put(scratch, len) + len;
 }
 
 /* The next field: 1, 0 at the end, or -EBADMSG. Of WIRE_BYTES `ret_part` is what it holds; of
@@ -112,6 +145,17 @@ static int label_read(struct wire w, struct write_series *s)
 	return 0;
 }
 
+void write_label_add(struct strbuf *labels, const char *name, const char *value)
+{
+	size_t name_len = strlen(name), value_len = strlen(value);
+
+	if (!value_len)
+		return;
+	field_begin(labels, 1, WIRE_BYTES, bytes_size(name_len) + bytes_size(value_len));
+	bytes_add(labels, 1, name, name_len);
+	bytes_add(labels, 2, value, value_len);
+}
+
 /* message Sample { double value = 1; int64 timestamp = 2; } */
 static int sample_read(struct wire w, struct write_series *s)
 {
@@ -135,6 +179,24 @@ static int sample_read(struct wire w, struct write_series *s)
 		return -ENOMEM;
 	s->samples[s->n_samples++] = sample;
 	return 0;
+}
+
+/* Write one, with the number and length that make it a field of its series; returns its bytes. */
+static size_t sample_put(unsigned char to[SAMPLE_MAX], const struct write_sample *sample)
+{
+	unsigned char ms[VARINT_MAX];
+	size_t n = varint_put(ms, (uint64_t)sample->ms), at = 0;
+	uint64_t value;
+
+	memcpy(&value, &sample->value, sizeof(value));
+	to[at++] = 2 << 3 | WIRE_BYTES;
+	to[at++] = (unsigned char)(1 + sizeof(value) + 1 + n);
+	to[at++] = 1 << 3 | WIRE_64;
+	for (unsigned shift = 0; shift < 64; shift += 8)
+		to[at++] = (unsigned char)(value >> shift);
+	to[at++] = 2 << 3 | WIRE_VARINT;
+	memcpy(to + at, ms, n);
+	return at + n;
 }
 
 static const char *series_label(const void *series, const char *label)
@@ -189,6 +251,20 @@ static int series_read(struct wire w, struct write_series *s)
 			break;
 	}
 	return r < 0 ? r : 0;
+}
+
+void write_series_add(struct strbuf *message, const void *labels, size_t labels_len,
+	const struct write_sample *samples, size_t n)
+{
+	unsigned char one[SAMPLE_MAX];
+	size_t len = labels_len;
+
+	for (size_t i = 0; i < n; i++)
+		len += sample_put(one, &samples[i]);
+	field_begin(message, 1, WIRE_BYTES, len);
+	strbuf_add(message, labels, labels_len);
+	for (size_t i = 0; i < n; i++)
+		strbuf_add(message, one, sample_put(one, &samples[i]));
 }
 
 /* message WriteRequest { repeated TimeSeries timeseries = 1; ... } */

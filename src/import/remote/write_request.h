@@ -1,6 +1,6 @@
-/* What Prometheus, vmagent and others push: the message WriteRequest of remote write 1.0, in the
- * wire format of protocol buffers. Only what is used of it is read: series, their labels and
- * samples.
+/* What Prometheus, vmagent and others push, and what limpet pushes to them: the message
+ * WriteRequest of remote write 1.0, in the wire format of protocol buffers. Only what is used of it
+ * is read and written: series, their labels and samples.
  */
 #ifndef IMPORT_REMOTE_WRITE_REQUEST_H
 #define IMPORT_REMOTE_WRITE_REQUEST_H
@@ -16,5 +16,22 @@ typedef int (*write_series_fn)(void *ctx, const struct gather_input *in, struct 
 /* Read a message and give each series to `fn`. -EBADMSG: it is none. */
 int write_request_parse(
 	const void *data, size_t size, write_series_fn fn, void *ctx, struct lp_err *err);
+
+/* The value of a series that ended, bit for bit: Prometheus does not show it any longer. */
+#define WRITE_STALE UINT64_C(0x7ff0000000000002)
+
+struct write_sample {
+	int64_t ms; /* since 1970 UTC */
+	double value;
+};
+
+/* Append a label to the labels of a series. They must come in the order of their names, "__name__"
+ * among them; one without a value is left out. */
+void write_label_add(struct strbuf *labels, const char *name, const char *value);
+
+/* Append a series to a message: its labels as write_label_add() made them, and samples in the order
+ * of time. */
+void write_series_add(struct strbuf *message, const void *labels, size_t labels_len,
+	const struct write_sample *samples, size_t n);
 
 #endif
