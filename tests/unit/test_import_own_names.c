@@ -39,7 +39,7 @@ static void test_names(void **state)
 	check(&m, "disk", "rd_sec", "limpet_disk_read_bytes_total", 1.0 / 512);
 	check(&m, "disk", "in_flight", "limpet_disk_io_now", 1);
 	check(&m, "host", "cpu_user", "limpet_cpu_seconds_total", 100);
-	check(&m, "ost", "read_bytes", "limpet_ost_read_bytes_total", 1);
+	check(&m, "ost", "rd_bytes", "limpet_ost_rd_bytes_total", 1);
 	assert_int_equal(find(&m, "host", "cpu_user")->where.n, 1);
 	assert_string_equal(find(&m, "host", "cpu_user")->where.items[0].text, "user");
 	mapping_release(&m);

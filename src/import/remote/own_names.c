@@ -4,7 +4,7 @@
  *
  * - a column that node_exporter has, too, is called as there, with "limpet" in place of "node", and
  *   is in the same unit: limpet_disk_read_bytes_total, limpet_cpu_seconds_total{mode="user"};
- * - others are limpet_KIND_COLUMN, with "_total" behind counters: limpet_ost_read_bytes_total.
+ * - others are limpet_KIND_COLUMN, with "_total" behind counters: limpet_ost_rd_bytes_total.
  *
  * Labels: job="limpet", instance (the observer), kind and name.
  */
