@@ -56,7 +56,7 @@ install: ## install into DESTDIR/PREFIX (default /usr/local)
 	@meson install -C build-install --no-rebuild --strip $(if $(DESTDIR),--destdir=$(abspath $(DESTDIR)))
 
 clean: ## remove everything that was built
-	rm -rf build build-asan build-tsan build-test build-fuzz build-fuzz-plain build-bench build-demo build-install build-packages
+	rm -rf build build-asan build-tsan build-test build-fuzz build-fuzz-plain build-bench build-demo build-install build-packages build-arm64
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,6 +1,7 @@
 #!/bin/bash
-# deps.sh [demo|build|test|all]: install the Debian packages that limpet needs and that are missing.
-# "demo" is the least: what `limpet diagnose` is built with; "build" has all that limpet can do.
+# deps.sh [demo|build|package|test|all]: install the Debian packages that limpet needs and that are missing.
+# "demo" is the least: what `limpet diagnose` is built with; "build" has all that limpet can do,
+# "package" also what Debian packages are built with.
 # Does nothing, quickly, where all of them are there.
 set -euo pipefail
 
@@ -21,6 +22,12 @@ build=(
 	libsnappy-dev	# remote write
 	libmicrohttpd-dev libcurl4-gnutls-dev # the collector: receives; servers send to it
 	libbpf-dev clang # tracing from inside the kernel: loads, compiles what runs there
+)
+package=(
+	"${build[@]}"
+	debhelper dpkg-dev fakeroot # dpkg-buildpackage and what it calls
+	git                         # packages are built from the last commit
+	python3 systemd             # embed files; where units go
 )
 test=(
 	clang libclang-rt-14-dev llvm	# second compiler, sanitizers, symbols in their reports
@@ -61,9 +68,10 @@ command -v npm >/dev/null || test+=(npm)
 case ${1:-all} in
 demo) want=("${demo[@]}") ;;
 build) want=("${build[@]}") ;;
+package) want=("${package[@]}") ;;
 test | all) want=("${build[@]}" "${test[@]}") ;;
 *)
-	echo "usage: deps.sh [demo|build|test|all]" >&2
+	echo "usage: deps.sh [demo|build|package|test|all]" >&2
 	exit 2
 	;;
 esac

@@ -15,6 +15,9 @@ copy() {
 	git archive --format=tar --prefix="limpet-$version/" HEAD | tar -x -C "$1"
 }
 
+# What the packages are built with, where this is a Debian.
+[[ $what != deb* ]] || scripts/deps.sh package
+
 deb() { # deb DIR: build in DIR, which then has the packages
 	copy "$1"
 	[ "$(dpkg-parsechangelog -l "$1/limpet-$version/debian/changelog" -S Version | sed 's/-.*//')" = "$version" ] || {
@@ -45,6 +48,10 @@ deb-twice)
 	echo "both builds gave the same bytes"
 	;;
 rpm)
+	command -v rpmbuild >/dev/null || {
+		echo "packages.sh: rpmbuild is not installed (package rpm-build, or rpm on Debian)" >&2
+		exit 1
+	}
 	top=$(mktemp -d)
 	trap 'rm -rf "$top"' EXIT
 	mkdir -p "$top/SOURCES"
