@@ -18,6 +18,8 @@ copy() {
 # What the packages are built with, where this is a Debian.
 [[ $what != deb* ]] || scripts/deps.sh package
 
+command -v npm >/dev/null || echo "packages.sh: npm is not installed: the collector will have no page" >&2
+
 deb() { # deb DIR: build in DIR, which then has the packages
 	copy "$1"
 	[ "$(dpkg-parsechangelog -l "$1/limpet-$version/debian/changelog" -S Version | sed 's/-.*//')" = "$version" ] || {

@@ -90,10 +90,13 @@ class Machines:
             machine.off()
 
 
+def page():
+    return (SOURCE / "docs/quickstart.md").read_text(encoding="utf-8")
+
+
 def blocks():
     """[(machine, commands)] of the page, in order."""
-    text = (SOURCE / "docs/quickstart.md").read_text(encoding="utf-8")
-    found = re.findall(r"^```sh (\w+)\n(.*?)^```", text, re.M | re.S)
+    found = re.findall(r"^```sh (\w+)\n(.*?)^```", page(), re.M | re.S)
     return [(machine, [line for line in block.replace("\\\n", " ").splitlines() if line.strip()])
             for machine, block in found]
 
@@ -139,6 +142,8 @@ def test_quickstart():
                     waited(machines[machine], "curl -sk https://collector:9700/healthz", "ok", 30)
         out = waited(machines["collector"], "cat /etc/limpet/alerts.log", "oss1", 120)
         print("# the first alert:", *out.splitlines()[:3], sep="\n# ")
+        listing = re.search(r"^    (limpet incidents .*)$", page(), re.M)[1]
+        check("oss1" in machines["collector"].do(listing), f"'{listing}' does not list it")
 
 
 if __name__ == "__main__":
