@@ -87,4 +87,4 @@ spans_library_enter:
 	.cfi_endproc
 	.size	spans_library_enter, . - spans_library_enter
 #endif
-	.section .note.GNU-stack, "", @progbits
+	.section .note.GNU-stack, "", %progbits

@@ -85,6 +85,7 @@ void spans_library_end(struct spans_record *r, int64_t result, uint64_t number)
 }
 
 #if defined(__x86_64__)
+#define THUNKS_WORK true
 #define RELOC_TYPE(info) ELF64_R_TYPE(info)
 #define RELOC_SYMBOL(info) ELF64_R_SYM(info)
 #define JUMP_SLOT R_X86_64_JUMP_SLOT
@@ -102,6 +103,7 @@ static void thunk_write(unsigned char *at, uint32_t number)
 	memcpy(at + 8, &enter, sizeof(enter));
 }
 #else
+#define THUNKS_WORK false /* then no function is replaced */
 #define RELOC_TYPE(info) 0
 #define RELOC_SYMBOL(info) 0
 #define JUMP_SLOT 1
@@ -240,8 +242,7 @@ static void functions_read(const char *text)
 
 void spans_library_start(const char *text)
 {
-#if defined(__x86_64__)
-	if (!text || !*text)
+	if (!THUNKS_WORK || !text || !*text)
 		return;
 	functions_read(text);
 	thunks = mmap(NULL, FUNCTIONS_MAX * THUNK, PROT_READ | PROT_WRITE,
@@ -256,7 +257,4 @@ void spans_library_start(const char *text)
 		n_functions = 0;
 	else if (n_functions)
 		dl_iterate_phdr(object_patch, NULL);
-#else
-	(void)text;
-#endif
 }
