@@ -240,12 +240,14 @@ static int call_socketpair(const struct step *s)
 	return make_pair(s, &f);
 }
 
+#ifdef __NR_pipe
 static int call_pipe(const struct step *s)
 {
 	struct fresh f = {.file = TRACE_FILE_PIPE, .name = "pipe"};
 
 	return make_pair(s, &f);
 }
+#endif
 
 static int call_pipe2(const struct step *s)
 {
