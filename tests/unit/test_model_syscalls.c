@@ -113,7 +113,7 @@ static void test_walk(void **state)
 /* No number that this machine's headers have is a hole. */
 static void test_complete(void **state)
 {
-	unsigned last = 0, holes = 0;
+	unsigned last = 0;
 
 	(void)state;
 	for (unsigned nr = 0; nr < SYSCALL_MAX; nr++) {
@@ -123,6 +123,8 @@ static void test_complete(void **state)
 	assert_true(last >= 462);
 #ifdef __x86_64__
 	/* Between the last of the old numbers and the first that all machines share. */
+	unsigned holes = 0;
+
 	for (unsigned nr = 0; nr < last; nr++)
 		holes += !syscall_get(nr) && (nr < 335 || nr > 423);
 	assert_int_equal(holes, 0);

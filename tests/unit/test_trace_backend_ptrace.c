@@ -481,6 +481,13 @@ static void test_limits_of_waiting(void **state)
 	close(fds[0]);
 }
 
+/* What pause() calls. */
+#ifdef SYS_pause
+#define PAUSE_CALL SYS_pause
+#else
+#define PAUSE_CALL SYS_ppoll
+#endif
+
 /* A thread that is killed inside of a call. */
 static void test_death_in_a_call(void **state)
 {
@@ -493,7 +500,7 @@ static void test_death_in_a_call(void **state)
 			pause();
 	}
 	s = begin_pid(child);
-	for (int i = 0; i < PATIENCE && !find(TRACE_PENDING, SYS_pause); i++) {
+	for (int i = 0; i < PATIENCE && !find(TRACE_PENDING, PAUSE_CALL); i++) {
 		assert_int_equal(backend->poll(s, 20, NULL), 0);
 		assert_int_equal(backend->pending(s, 0, NULL), 0);
 	}
@@ -502,7 +509,7 @@ static void test_death_in_a_call(void **state)
 	poll_to_the_end(s);
 	assert_int_equal(got.n, 2);
 	assert_int_equal(got.events[0].what, TRACE_PENDING);
-	assert_int_equal(got.events[0].nr, SYS_pause);
+	assert_int_equal(got.events[0].nr, PAUSE_CALL);
 	assert_int_equal(got.events[1].what, TRACE_EXIT);
 	assert_int_equal(got.events[1].nr, SIGKILL);
 	backend->close(s);

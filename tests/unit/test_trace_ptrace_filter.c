@@ -14,7 +14,7 @@ static void test_what_is_left_out(void **state)
 {
 	static const int seen[] = {SYS_read, SYS_write, SYS_openat, SYS_close, SYS_mmap, SYS_brk,
 		SYS_execve, SYS_exit_group, SYS_clone, SYS_io_submit, SYS_io_getevents, SYS_unshare,
-		SYS_epoll_wait, SYS_unlink, SYS_kill};
+		SYS_epoll_pwait, SYS_unlinkat, SYS_kill};
 	static const int out[] = {
 		SYS_futex, SYS_clock_gettime, SYS_getpid, SYS_sched_yield, SYS_nanosleep};
 
