@@ -49,6 +49,7 @@ test=(
 	collectl			# makes files that the importer must read
 	zstd				# the format test decompresses with it
 	openssl ca-certificates		# certificates for tests of TLS
+	curl				# asks a collector as its users do
 	man-db				# man pages must render
 	systemd				# systemd-analyze judges the unit
 	chromium			# opens the HTML report
