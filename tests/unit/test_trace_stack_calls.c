@@ -276,6 +276,10 @@ static void test_print(void **state)
 	(void)state;
 	two_ranks();
 	compute(&drive);
+	spans.clocks = calloc(spans.n_observers, sizeof(*spans.clocks));
+	assert_non_null(spans.clocks);
+	spans.clocks[0] = (struct spans_clock){
+		.offset_ns = 2500000000, .error_ns = 40000, .messages = 7, .known = true};
 	text = printed(print_text);
 	assert_non_null(strstr(text, "1 server, s2 with 65.0 ms, its disk 55.0 ms"));
 	assert_non_null(strstr(text, "1 collective operations, of 2.0 ranks on average on 2.0"));
@@ -287,12 +291,17 @@ static void test_print(void **state)
 	strbuf_release(&sb);
 	html = printed(print_html);
 	assert_non_null(strstr(html, "\"texts\":[\"MPI_File_write_at_all\",\"/x\","));
+	assert_non_null(
+		strstr(html, " was 2.500000 s ahead; its times are right to within 0.000040"));
+	assert_non_null(strstr(html, "\"error_ns\":40000"));
 	assert_null(strstr(html, "<img"));
 	chrome = printed(print_chrome);
 	o = json_loads(chrome, 0, NULL);
 	assert_non_null(o);
 	/* 9 spans, the names of 9 processes, two ends of 7 arrows */
 	assert_int_equal(json_array_size(json_object_get(o, "traceEvents")), 9 + 9 + 14);
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(o, "otherData"), "clocks")), 1);
 	json_decref(o);
 	o = stack_json_make(&metrics, SIZE_MAX);
 	assert_int_equal(json_array_size(json_object_get(o, "servers")), 2);

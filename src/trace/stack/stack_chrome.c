@@ -95,11 +95,26 @@ static void arrows_print(FILE *out, const struct stack_metrics *m, const uint32_
 	}
 }
 
+/* The times of hosts are moved by the difference of their clocks: by how much, and how sure that
+ * is, stays with them. */
+static int clocks_print(FILE *out, const struct spans *spans)
+{
+	json_t *clocks = stack_clocks_json(spans);
+	int r;
+
+	fputs(",\"otherData\":{\"clocks\":", out);
+	r = clocks ? json_dumpf(clocks, out, JSON_COMPACT) : -1;
+	fputs("}", out);
+	json_decref(clocks);
+	return r < 0 ? -ENOMEM : 0;
+}
+
 int stack_chrome_print(FILE *out, const struct stack_metrics *m)
 {
 	const struct spans *spans = m->graph->spans;
 	uint32_t *process = calloc(spans->n + 1, sizeof(*process));
 	struct idmap processes = {0};
+	int r;
 
 	if (!process)
 		return -ENOMEM;
@@ -115,8 +130,10 @@ int stack_chrome_print(FILE *out, const struct stack_metrics *m)
 		span_print(out, m, i, process[i]);
 	}
 	arrows_print(out, m, process);
-	fputs("\n]}\n", out);
+	fputs("\n]", out);
+	r = clocks_print(out, spans);
+	fputs("}\n", out);
 	idmap_release(&processes);
 	free(process);
-	return 0;
+	return r;
 }

@@ -178,9 +178,10 @@ static json_t *data_json(struct page *p)
 	}
 	for (size_t i = 0; i < spans->n_observers; i++)
 		json_array_append_new(hosts, json_text(spans->observer_names[i]));
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:O, s:b}", "ranks", (json_int_t)m->n_ranks,
-		"layers", layers_json(m), "servers", servers_json(m), "hosts", hosts, "calls",
-		calls, "texts", p->list, "drive", m->drive != NULL);
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:O, s:b, s:o}", "ranks",
+		(json_int_t)m->n_ranks, "layers", layers_json(m), "servers", servers_json(m),
+		"hosts", hosts, "calls", calls, "texts", p->list, "drive", m->drive != NULL,
+		"clocks", stack_clocks_json(spans));
 }
 
 /* The slowest calls are shown, all of them if there are not too many. */
@@ -213,6 +214,27 @@ static void write_head(FILE *out)
 }
 
 /* "Call 2:16 took 12.0 s, 11.2 s of it at s3" */
+/* What is said of clocks, and of what is missing. */
+static void write_remarks(FILE *out, const struct stack_metrics *m)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+	char *rest = NULL;
+
+	if (!f)
+		return;
+	stack_gaps_print(f, &m->graph->spans->gaps);
+	stack_clocks_print(f, m->graph->spans);
+	if (fclose(f) != 0)
+		return;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		fputs("<p class=\"hint\">", out);
+		html_write(out, line);
+		fputs("</p>\n", out);
+	}
+}
+
 static void write_headline(FILE *out, const struct stack_metrics *m)
 {
 	struct strbuf sb = {0};
@@ -230,7 +252,9 @@ static void write_headline(FILE *out, const struct stack_metrics *m)
 		time_format(m->first_ns / 1000, text));
 	if (m->n_calls > CALLS_MAX)
 		fprintf(out, " The %d slowest are in this page.", CALLS_MAX);
-	fputs("</p>\n</header>\n<main>\n", out);
+	fputs("</p>\n", out);
+	write_remarks(out, m);
+	fputs("</header>\n<main>\n", out);
 }
 
 static void write_tables(FILE *out, const struct stack_metrics *m)
