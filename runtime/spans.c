@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -39,7 +40,8 @@ static const char *const layer_names[SPANS_LAYERS] = {
 struct open_call {
 	uint64_t id;
 	uintptr_t sp;
-	bool mark;	  /* it is no call, but a region */
+	bool mark; /* it is no call, but a region */
+	uint8_t layer;
 	int64_t below_ns; /* that calls inside it took, where sums are kept */
 };
 
@@ -237,12 +239,42 @@ void spans_set_rank(int rank, int n_ranks)
 	header->n_ranks = n_ranks;
 }
 
+void spans_unserved(enum spans_layer layer)
+{
+	if (header)
+		__atomic_fetch_or(&header->unserved, 1u << layer, __ATOMIC_RELAXED);
+}
+
+/* Whoever reads us holds a lock on the directory (src/trace/stack/scratch.h). If it was killed,
+ * nobody gives memory back. */
+static bool is_reader_gone(void)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool gone = fd < 0 ? errno == ENOENT : syscall(SYS_flock, fd, LOCK_SH | LOCK_NB) == 0;
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return gone;
+}
+
+/* Nothing more is recorded. */
+static void give_up(void)
+{
+	wanted = 0;
+	active_set();
+}
+
 /* A chunk that nobody else has, or NULL. */
 static struct spans_chunk *chunk_take(void)
 {
-	uint32_t at = __atomic_fetch_add(&header->n_chunks, 1, __ATOMIC_RELAXED);
 	struct spans_chunk *c;
+	uint32_t at;
 
+	if (is_reader_gone()) {
+		give_up();
+		return NULL;
+	}
+	at = __atomic_fetch_add(&header->n_chunks, 1, __ATOMIC_RELAXED);
 	if (at >= SPANS_CHUNKS) {
 		__atomic_fetch_sub(&header->n_chunks, 1, __ATOMIC_RELAXED);
 		return NULL;
@@ -292,10 +324,11 @@ static uint64_t parent_of(struct thread *t, uintptr_t sp)
 	return 0;
 }
 
-static void push(struct thread *t, uint64_t id, uintptr_t sp, bool mark)
+static void push(struct thread *t, const struct spans_record *r, uintptr_t sp)
 {
 	if (t->depth < DEPTH)
-		t->open[t->depth] = (struct open_call){.id = id, .sp = sp, .mark = mark};
+		t->open[t->depth] = (struct open_call){
+			.id = r->id, .sp = sp, .mark = r->op == SPAN_MARK, .layer = r->layer};
 	t->depth++;
 }
 
@@ -333,8 +366,17 @@ static struct spans_record *record_begin(enum spans_layer layer, unsigned op, co
 	r->device = object ? object->device : 0;
 	r->inode = object ? object->inode : 0;
 	strncpy(r->function, function, SPANS_FUNCTION);
-	push(&self, r->id, sp, op == SPAN_MARK);
+	push(&self, r, sp);
 	return r;
+}
+
+bool spans_inside(uintptr_t sp, enum spans_layer layer)
+{
+	const struct thread *t = &self;
+
+	parent_of(&self, sp);
+	return t->depth && t->depth <= DEPTH && !t->open[t->depth - 1].mark &&
+		t->open[t->depth - 1].layer == layer;
 }
 
 /* A region of addresses begins with an outermost call that is in it, and ends with that. False: the

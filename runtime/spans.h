@@ -33,6 +33,9 @@ SPANS_EXPORT struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer 
 	const char *function, int64_t offset, int64_t size, const struct spans_object *object);
 #define spans_begin(...) spans_begin_at((uintptr_t)__builtin_frame_address(0), __VA_ARGS__)
 
+/* Is the innermost call that this thread is in one of that layer? */
+SPANS_EXPORT bool spans_inside(uintptr_t sp, enum spans_layer layer);
+
 /* A function of a wrapper that calls spans_begin() is part of the wrapper's own frame. A frame of
  * its own would lie below those of the calls that follow, which would look as if the call had been
  * left by longjmp(). */
@@ -65,6 +68,9 @@ SPANS_EXPORT void spans_reduced(uint32_t n_ranks);
 
 /* This process is one of an MPI job. */
 SPANS_EXPORT void spans_set_rank(int rank, int n_ranks);
+
+/* The layer was not built for the library that the program has. */
+SPANS_EXPORT void spans_unserved(enum spans_layer layer);
 
 /* The program ends, by itself. */
 void spans_ended(void);

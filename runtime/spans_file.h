@@ -25,7 +25,7 @@
 #define SPANS_PREFIX "spans."
 
 #define SPANS_MAGIC UINT64_C(0x31534e4150534c50) /* "PLSPANS1" */
-#define SPANS_VERSION 2
+#define SPANS_VERSION 3
 
 /* The layers. */
 enum spans_layer {
@@ -75,7 +75,8 @@ struct spans_header {
 	uint64_t lost;		/* calls for which there was no room */
 	char program[64];	/* its name, NUL-terminated */
 	uint32_t summing;	/* 1: there are no records, but sums */
-	uint32_t reduced;	/* ranks whose sums are in these, 0: only our own */
+	uint32_t unserved; /* 1 << enum spans_layer: the program has another library than ours */
+	uint32_t reduced;  /* ranks whose sums are in these, 0: only our own */
 	struct spans_sum sums[SPANS_LAYERS][SPANS_OPS];
 };
 

@@ -11,9 +11,10 @@ static void test_remark(void **state)
 		.killed = 1,
 		.open = 2,
 		.called = 1u << STACK_POSIX,
+		.unserved = 1u << 3 | 1u << STACK_POSIX,
 		.n_ranks = 4,
 		.ranks_seen = 3};
-	struct stack_gaps g = stack_gaps_of(&t, 1u << STACK_POSIX | 1u << 1), back = {0};
+	struct stack_gaps g = stack_gaps_of(&t, 1u << STACK_POSIX | 1u << 1 | 1u << 3), back = {0};
 	char text[STACK_GAPS_TEXT], *printed = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&printed, &size);
@@ -29,10 +30,13 @@ static void test_remark(void **state)
 	assert_int_equal(back.killed, 1);
 	assert_int_equal(back.n_ranks, 4);
 	assert_int_equal(back.ranks_seen, 3);
-	assert_int_equal(back.uncalled, 1u << 1);
+	assert_int_equal(back.uncalled, 1u << 1 | 1u << 3);
+	assert_int_equal(back.unserved, 1u << 3);
 	stack_gaps_print(out, &back);
 	fclose(out);
 	assert_non_null(strstr(printed, "the layer hdf5 was never called"));
+	assert_non_null(
+		strstr(printed, "the layer mpi-io was not recorded: limpet was built without"));
 	assert_non_null(strstr(printed, "3 calls are missing"));
 	assert_non_null(strstr(printed, "1 process went without ending properly"));
 	assert_non_null(strstr(printed, "3 of 4 ranks of the job were seen"));

@@ -15,7 +15,8 @@ struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded)
 		.damaged = t->damaged,
 		.n_ranks = t->n_ranks,
 		.ranks_seen = t->ranks_seen,
-		.uncalled = recorded & ~t->called};
+		.uncalled = recorded & ~t->called,
+		.unserved = recorded & ~t->called & t->unserved};
 }
 
 bool stack_gaps_any(const struct stack_gaps *g)
@@ -28,8 +29,9 @@ void stack_gaps_format(const struct stack_gaps *g, char buf[STACK_GAPS_TEXT])
 {
 	snprintf(buf, STACK_GAPS_TEXT,
 		KIND " lost=%" PRIu64 " killed=%" PRIu64 " open=%" PRIu64 " damaged=%" PRIu64
-		     " ranks=%" PRId64 " seen=%" PRId64 " uncalled=%" PRIu32,
-		g->lost, g->killed, g->open, g->damaged, g->n_ranks, g->ranks_seen, g->uncalled);
+		     " ranks=%" PRId64 " seen=%" PRId64 " uncalled=%" PRIu32 " unserved=%" PRIu32,
+		g->lost, g->killed, g->open, g->damaged, g->n_ranks, g->ranks_seen, g->uncalled,
+		g->unserved);
 }
 
 /* The number behind " key=", 0: there is none. */
@@ -51,12 +53,18 @@ void stack_gaps_add(struct stack_gaps *g, const char *remark)
 	g->n_ranks += (int64_t)(number_of(remark, " ranks=") & INT32_MAX);
 	g->ranks_seen += (int64_t)(number_of(remark, " seen=") & INT32_MAX);
 	g->uncalled |= (uint32_t)number_of(remark, " uncalled=");
+	g->unserved |= (uint32_t)number_of(remark, " unserved=");
 }
 
-static void uncalled_print(FILE *out, uint32_t mask)
+static void uncalled_print(FILE *out, uint32_t mask, uint32_t unserved)
 {
 	for (unsigned i = 0; i < layers_n; i++) {
-		if (mask >> i & 1)
+		if (mask & unserved & 1u << i)
+			fprintf(out,
+				"the layer %s was not recorded: limpet was built without the "
+				"headers of the library that the program has\n",
+				layers[i].name);
+		else if (mask >> i & 1)
 			fprintf(out,
 				"the layer %s was never called: the program does not use it, is "
 				"linked statically, or is not the one that was run\n",
@@ -66,7 +74,7 @@ static void uncalled_print(FILE *out, uint32_t mask)
 
 void stack_gaps_print(FILE *out, const struct stack_gaps *g)
 {
-	uncalled_print(out, g->uncalled);
+	uncalled_print(out, g->uncalled, g->unserved);
 	if (g->lost)
 		fprintf(out, "%" PRIu64 " calls are missing: there was no memory for them\n",
 			g->lost);
@@ -90,16 +98,22 @@ void stack_gaps_print(FILE *out, const struct stack_gaps *g)
 			g->ranks_seen, g->n_ranks);
 }
 
-json_t *stack_gaps_json(const struct stack_gaps *g)
+static json_t *layers_json(uint32_t mask)
 {
-	json_t *uncalled = json_array();
+	json_t *list = json_array();
 
 	for (unsigned i = 0; i < layers_n; i++) {
-		if (g->uncalled >> i & 1)
-			json_array_append_new(uncalled, json_string(layers[i].name));
+		if (mask >> i & 1)
+			json_array_append_new(list, json_string(layers[i].name));
 	}
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "lost", (json_int_t)g->lost,
+	return list;
+}
+
+json_t *stack_gaps_json(const struct stack_gaps *g)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "lost", (json_int_t)g->lost,
 		"killed", (json_int_t)g->killed, "open", (json_int_t)g->open, "damaged",
 		(json_int_t)g->damaged, "ranks", (json_int_t)g->n_ranks, "ranks_seen",
-		(json_int_t)g->ranks_seen, "uncalled", uncalled);
+		(json_int_t)g->ranks_seen, "uncalled", layers_json(g->uncalled), "unserved",
+		layers_json(g->unserved));
 }

@@ -13,6 +13,8 @@ struct stack_gaps {
 	uint64_t lost, killed, open, damaged;
 	int64_t n_ranks, ranks_seen;
 	uint32_t uncalled; /* 1 << place in layers[]: recorded, but never called */
+	uint32_t
+		unserved; /* ... of which the program has a library that limpet was not built for */
 };
 
 #define STACK_GAPS_TEXT 256

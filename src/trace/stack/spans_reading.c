@@ -374,6 +374,8 @@ static void file_finish(struct spans_reading *r, struct spans_file *f)
 	for (int i = 0; i < SPANS_LAYERS; i++) {
 		if (f->header.called >> i & 1)
 			t->called |= 1u << layer_find(layer_names[i]);
+		if (f->header.unserved >> i & 1)
+			t->unserved |= 1u << layer_find(layer_names[i]);
 	}
 	for (unsigned i = 0; f->header.summing && i < SPANS_LAYERS; i++) {
 		for (unsigned op = 0; op < SPANS_OPS; op++)

@@ -19,6 +19,7 @@ struct spans_totals {
 		killed; /* processes that did not end by themselves, though they called something */
 	uint64_t damaged;     /* records, or files, that make no sense */
 	uint32_t called;      /* 1 << place in layers[]: layers that were called */
+	uint32_t unserved;    /* ... that were not built for the program's library */
 	int32_t n_ranks;      /* of the MPI job, 0: it is none */
 	uint32_t ranks_seen;  /* processes that said their rank */
 	struct job_sums sums; /* where no spans were asked for */

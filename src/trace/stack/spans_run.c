@@ -11,7 +11,7 @@
 #include "trace/stack/layer.h"
 #include "trace/stack/layer_rows.h"
 #include "trace/stack/places.h"
-#include <dirent.h>
+#include "trace/stack/scratch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -31,10 +31,10 @@
 
 struct spans_run {
 	const struct spans_run_config *config;
-	char *dir;     /* where programs leave spans */
-	char *preload; /* LD_PRELOAD */
-	char *ranges;  /* regions that are addresses of the program; NULL: none */
-	pid_t pid;     /* 0: not started, or ended */
+	struct scratch dir; /* where programs leave spans */
+	char *preload;	    /* LD_PRELOAD */
+	char *ranges;	    /* regions that are addresses of the program; NULL: none */
+	pid_t pid;	    /* 0: not started, or ended */
 	int status;
 	int64_t looked_us;
 	struct spans_reading *reading;
@@ -52,19 +52,6 @@ int spans_run_status(const struct spans_run *r)
 	return r->status;
 }
 
-/* Remove the scratch directory with all that programs left in it. */
-static void scratch_remove(const char *path)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir)
-		closedir(dir);
-	rmdir(path);
-}
-
 void spans_run_free(struct spans_run *r)
 {
 	if (!r)
@@ -75,9 +62,7 @@ void spans_run_free(struct spans_run *r)
 	}
 	spans_reading_free(r->reading);
 	named_rows_free(r->rows);
-	if (r->dir)
-		scratch_remove(r->dir);
-	free(r->dir);
+	scratch_close(&r->dir);
 	free(r->preload);
 	free(r->ranges);
 	free(r);
@@ -129,28 +114,6 @@ static int ranges_make(struct spans_run *r, struct lp_err *err)
 	return got;
 }
 
-static int scratch_make(struct spans_run *r, struct lp_err *err)
-{
-	const char *parents[] = {r->config->scratch ? r->config->scratch : "/dev/shm", "/tmp"};
-	size_t n = r->config->scratch ? 1 : ARRAY_SIZE(parents);
-	int got = 0;
-
-	for (size_t i = 0; i < n && !r->dir; i++) {
-		if (asprintf(&r->dir, "%s/limpet-stack.XXXXXX", parents[i]) < 0) {
-			r->dir = NULL;
-			return lp_err_sys(err, -ENOMEM, "cannot run the program");
-		}
-		if (!mkdtemp(r->dir)) {
-			got = -errno;
-			free(r->dir);
-			r->dir = NULL;
-		}
-	}
-	return r->dir
-		? 0
-		: lp_err_sys(err, got, "cannot make a directory for spans in %s", parents[n - 1]);
-}
-
 int spans_run_new(const struct spans_run_config *config, struct spans_run **ret, struct lp_err *err)
 {
 	struct spans_run *r = calloc(1, sizeof(*r));
@@ -159,16 +122,17 @@ int spans_run_new(const struct spans_run_config *config, struct spans_run **ret,
 	if (!r)
 		return lp_err_sys(err, -ENOMEM, "cannot run the program");
 	r->config = config;
+	r->dir.lock = -1;
 	r->status = -1;
 	r->rows = layer_rows_new(config->observer);
 	got = r->rows ? preload_make(r, err) : lp_err_sys(err, -ENOMEM, "cannot run the program");
 	if (got == 0)
 		got = ranges_make(r, err);
 	if (got == 0)
-		got = scratch_make(r, err);
+		got = scratch_open(&r->dir, config->scratch, err);
 	if (got == 0)
 		got = spans_reading_new(
-			r->dir, config->wall_offset_ns, span_add, r, &r->reading, err);
+			r->dir.path, config->wall_offset_ns, span_add, r, &r->reading, err);
 	if (got < 0) {
 		spans_run_free(r);
 		return got;
@@ -218,7 +182,7 @@ static void environment_set(const struct spans_run *r)
 	}
 	snprintf(mask, sizeof(mask), "%u", c->operations);
 	setenv("LD_PRELOAD", r->preload, 1);
-	setenv(SPANS_DIRECTORY_VARIABLE, r->dir, 1);
+	setenv(SPANS_DIRECTORY_VARIABLE, r->dir.path, 1);
 	setenv(SPANS_LAYERS_VARIABLE, list, 1);
 	setenv(SPANS_OPERATIONS_VARIABLE, mask, 1);
 	marks_set(c);

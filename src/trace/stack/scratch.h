@@ -1,0 +1,24 @@
+/* The directory in which traced programs leave their calls until `limpet stack run` has read them.
+ *
+ * Whoever made it holds a lock on it for as long as it reads. One that nobody has locked is left of
+ * a run that was killed: it is removed when the next one begins, and programs that still have it
+ * stop recording (runtime/spans.c).
+ */
+#ifndef TRACE_STACK_SCRATCH_H
+#define TRACE_STACK_SCRATCH_H
+
+#include <limpet/err.h>
+
+struct scratch {
+	char *path; /* NULL: there is none */
+	int lock;   /* the directory, locked; -1: none, or its file system has no locks */
+};
+
+/* Make one in `parent`, NULL: in /dev/shm, or else in /tmp. Removes what killed runs of the same
+ * user left there. */
+int scratch_open(struct scratch *s, const char *parent, struct lp_err *err);
+
+/* Remove it with all that is in it. */
+void scratch_close(struct scratch *s);
+
+#endif
