@@ -1,53 +1,64 @@
 /* The layer mpi-io: MPI's functions for files, by its profiling interface. Offsets are those of
  * bytes in the file, whatever the view; what has none of its own (the individual and the shared
- * file pointer) is asked for before.
+ * file pointer) is asked for before. Nothing is asked that could fail: the program's error handlers
+ * would hear of it.
  *
  * Nonblocking calls are recorded as what they do, begin: the waiting for them is not.
  */
-#include "runtime/spans.h"
+#include "runtime/spans_mpi.h"
 
-#include <mpi.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define MPI_EXPORT SPANS_EXPORT
-
-/* This is loaded into every program that is run, also into those that have no MPI: all that it
- * needs of that may be missing, and is not used then. */
 #ifdef OPEN_MPI
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_file_null
+#pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_mpi_byte
 #endif
 #pragma weak PMPI_Error_class
 #pragma weak PMPI_Type_size
-#pragma weak PMPI_Get_count
+#pragma weak PMPI_Get_elements_x
 #pragma weak PMPI_File_get_byte_offset
 #pragma weak PMPI_File_get_position
 #pragma weak PMPI_Comm_rank
 #pragma weak PMPI_Comm_size
 #pragma weak PMPI_Init
 #pragma weak PMPI_Init_thread
+#pragma weak PMPI_Finalize
 #pragma weak PMPI_File_open
 #pragma weak PMPI_File_close
-#define MAY_BE_MISSING(name) extern __typeof__(name) name __attribute__((weak))
 
-/* Files that are open, by their handles. */
+/* By their handles. */
 enum { FILES = 256 };
-static struct file {
-	MPI_File handle;
-	uint32_t used; /* atomic */
-	struct spans_object object;
-} files[FILES];
+static struct mpi_file files[FILES];
 
-static void file_add(MPI_File handle, const char *name)
+/* ROMIO takes names with the file system's kind before them: "ufs:/tmp/file". */
+static const char *path_of(const char *name, struct stat *ret)
+{
+	size_t kind = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	if (stat(name, ret) == 0)
+		return name;
+	return kind > 1 && name[kind] == ':' && stat(name + kind + 1, ret) == 0 ? name + kind + 1
+										: NULL;
+}
+
+void mpi_file_opened(MPI_File handle, const char *name, int mode)
 {
 	struct spans_object object = {0};
 	struct stat st;
+	int saved_errno = errno;
+	const char *path;
 
-	if (stat(name, &st) == 0) {
+	if (mpi_file_find(handle))
+		return;
+	path = path_of(name, &st);
+	if (path) {
 		object = (struct spans_object){st.st_dev, st.st_ino};
-		spans_name(&object, name, strlen(name));
+		spans_name(&object, path, strlen(path));
 	}
+	errno = saved_errno;
 	for (int i = 0; i < FILES; i++) {
 		uint32_t no = 0;
 
@@ -56,12 +67,13 @@ static void file_add(MPI_File handle, const char *name)
 			continue;
 		files[i].object = object;
 		files[i].handle = handle;
+		files[i].sequential = mode & MPI_MODE_SEQUENTIAL;
 		__atomic_store_n(&files[i].used, 2, __ATOMIC_RELEASE);
 		return;
 	}
 }
 
-static struct file *file_find(MPI_File handle)
+const struct mpi_file *mpi_file_find(MPI_File handle)
 {
 	for (int i = 0; i < FILES; i++) {
 		if (__atomic_load_n(&files[i].used, __ATOMIC_ACQUIRE) == 2 &&
@@ -71,7 +83,16 @@ static struct file *file_find(MPI_File handle)
 	return NULL;
 }
 
-static int64_t outcome(int error)
+/* Before it is closed: another thread may get the same handle right behind it. */
+void mpi_file_closes(MPI_File handle)
+{
+	const struct mpi_file *file = mpi_file_find(handle);
+
+	if (file)
+		__atomic_store_n(&files[file - files].used, 0, __ATOMIC_RELEASE);
+}
+
+int64_t mpi_outcome(int error)
 {
 	static const struct {
 		int class, error;
@@ -90,245 +111,264 @@ static int64_t outcome(int error)
 	return -EIO;
 }
 
-static int64_t bytes_of(MPI_Datatype type, int count)
+int64_t mpi_bytes_of(MPI_Datatype type, int64_t count)
 {
 	int size = 0;
 
-	if (PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0 || count < 0)
+	if (type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0 ||
+		count < 0)
 		return 0;
-	return (int64_t)size * count;
+	return size * count;
 }
 
-/* What a call moved, of its status. */
-static int64_t moved(int error, const MPI_Status *status, MPI_Datatype type)
+int64_t mpi_moved(int error, const MPI_Status *status)
 {
-	int n = 0;
+	MPI_Count n = 0;
 
 	if (error != MPI_SUCCESS)
-		return outcome(error);
-	if (PMPI_Get_count(status, type, &n) != MPI_SUCCESS || n == MPI_UNDEFINED)
+		return mpi_outcome(error);
+	if (PMPI_Get_elements_x(status, MPI_BYTE, &n) != MPI_SUCCESS || n == MPI_UNDEFINED)
 		return 0;
-	return bytes_of(type, n);
+	return n;
 }
 
-static int64_t byte_offset(MPI_File f, MPI_Offset offset)
+int64_t mpi_byte_offset(MPI_File f, MPI_Offset offset)
 {
+	const struct mpi_file *file = offset < 0 ? NULL : mpi_file_find(f);
 	MPI_Offset bytes;
 
-	return PMPI_File_get_byte_offset(f, offset, &bytes) == MPI_SUCCESS ? bytes : SPAN_NO_OFFSET;
+	if (!file || file->sequential ||
+		PMPI_File_get_byte_offset(f, offset, &bytes) != MPI_SUCCESS)
+		return SPAN_NO_OFFSET;
+	return bytes;
 }
 
-/* Where the individual pointer is. */
-static int64_t position(MPI_File f)
+int64_t mpi_position(MPI_File f)
 {
+	const struct mpi_file *file = mpi_file_find(f);
 	MPI_Offset at;
 
-	return PMPI_File_get_position(f, &at) == MPI_SUCCESS ? byte_offset(f, at) : SPAN_NO_OFFSET;
+	if (!file || file->sequential || PMPI_File_get_position(f, &at) != MPI_SUCCESS)
+		return SPAN_NO_OFFSET;
+	return mpi_byte_offset(f, at);
 }
 
-SPANS_INLINE struct spans_record *begin(MPI_File f, enum span_op op, bool collective,
-	const char *function, int64_t offset, int64_t size)
-{
-	const struct file *file;
-	struct spans_record *r;
-
-	if (!spans_on(SPANS_MPI_IO))
-		return NULL;
-	file = file_find(f);
-	r = spans_begin(SPANS_MPI_IO, op | (collective ? SPANS_TOGETHER : 0), function, offset,
-		size, file ? &file->object : NULL);
-	return r;
-}
-
-static void note_rank(void)
+void mpi_started(int error)
 {
 	int rank, size;
 
-	if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS &&
+	if (error == MPI_SUCCESS && PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS &&
 		PMPI_Comm_size(MPI_COMM_WORLD, &size) == MPI_SUCCESS)
 		spans_set_rank(rank, size);
 }
 
-MPI_EXPORT int MPI_Init(int *argc, char ***argv)
+MPI_EXPORT int MPI_LAYER(MPI_Init)(int *argc, char ***argv);
+MPI_EXPORT int MPI_LAYER(MPI_Init)(int *argc, char ***argv)
 {
-	int r = PMPI_Init(argc, argv);
+	int error = PMPI_Init(argc, argv);
 
-	if (r == MPI_SUCCESS)
-		note_rank();
-	return r;
+	mpi_started(error);
+	return error;
 }
 
-MPI_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+MPI_EXPORT int MPI_LAYER(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided);
+MPI_EXPORT int MPI_LAYER(MPI_Init_thread)(int *argc, char ***argv, int required, int *provided)
 {
-	int r = PMPI_Init_thread(argc, argv, required, provided);
+	int error = PMPI_Init_thread(argc, argv, required, provided);
 
-	if (r == MPI_SUCCESS)
-		note_rank();
-	return r;
+	mpi_started(error);
+	return error;
 }
 
-/* Fortran programs do not pass through these. */
-#define FORTRAN_INIT(name, params, args, error)                                                    \
-	MPI_EXPORT void name params;                                                               \
-	MPI_EXPORT void name params                                                                \
-	{                                                                                          \
-		SPANS_NEXT(name);                                                                  \
-		next args;                                                                         \
-		if (*(error) == MPI_SUCCESS)                                                       \
-			note_rank();                                                               \
-	}
-
-FORTRAN_INIT(mpi_init_, (int *error), (error), error)
-FORTRAN_INIT(mpi_init_thread_, (int *required, int *provided, int *error),
-	(required, provided, error), error)
-FORTRAN_INIT(mpi_init_f08_, (int *error), (error), error)
-FORTRAN_INIT(mpi_init_thread_f08_, (int *required, int *provided, int *error),
-	(required, provided, error), error)
-
-MPI_EXPORT int MPI_File_open(
-	MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *ret)
+MPI_EXPORT int MPI_LAYER(MPI_Finalize)(void);
+MPI_EXPORT int MPI_LAYER(MPI_Finalize)(void)
 {
-	struct spans_record *r =
-		begin(MPI_FILE_NULL, SPAN_OPEN, true, "MPI_File_open", SPAN_NO_OFFSET, 0);
-	int error = PMPI_File_open(comm, name, mode, info, ret);
-	const struct file *file;
+	mpi_ends();
+	return PMPI_Finalize();
+}
 
-	spans_stop(r, outcome(error));
+_Thread_local bool mpi_in_fortran;
+
+void mpi_opened(struct spans_record *r, int error, MPI_File handle, const char *name, int mode)
+{
+	const struct mpi_file *file;
+
+	spans_stop(r, mpi_outcome(error));
 	if (error == MPI_SUCCESS) {
-		file_add(*ret, name);
-		file = file_find(*ret);
+		mpi_file_opened(handle, name, mode);
+		file = mpi_file_find(handle);
 		if (r && file) {
 			r->device = file->object.device;
 			r->inode = file->object.inode;
 		}
 	}
 	spans_done(r);
+}
+
+MPI_EXPORT int MPI_LAYER(MPI_File_open)(
+	MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *ret);
+MPI_EXPORT int MPI_LAYER(MPI_File_open)(
+	MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *ret)
+{
+	struct spans_record *r =
+		mpi_begin(MPI_FILE_NULL, SPAN_OPEN, true, "MPI_File_open", SPAN_NO_OFFSET, 0);
+	int error;
+
+	/* MPICH's function for Fortran converts what it finds there, even if nothing was opened:
+	 * what we left on the stack. */
+	if (mpi_in_fortran)
+		*ret = MPI_FILE_NULL;
+	error = PMPI_File_open(comm, name, mode, info, ret);
+	mpi_opened(r, error, error == MPI_SUCCESS ? *ret : MPI_FILE_NULL, name, mode);
 	return error;
 }
 
-MPI_EXPORT int MPI_File_close(MPI_File *f)
+MPI_EXPORT int MPI_LAYER(MPI_File_close)(MPI_File *f);
+MPI_EXPORT int MPI_LAYER(MPI_File_close)(MPI_File *f)
 {
-	struct file *file = file_find(*f);
-	struct spans_record *r = begin(*f, SPAN_CLOSE, true, "MPI_File_close", SPAN_NO_OFFSET, 0);
-	int error = PMPI_File_close(f);
+	struct spans_record *r =
+		mpi_begin(*f, SPAN_CLOSE, true, "MPI_File_close", SPAN_NO_OFFSET, 0);
+	int error;
 
-	spans_end(r, outcome(error));
-	if (file)
-		__atomic_store_n(&file->used, 0, __ATOMIC_RELEASE);
+	mpi_file_closes(*f);
+	error = PMPI_File_close(f);
+	spans_end(r, mpi_outcome(error));
 	return error;
 }
 
 /* Programs that do not ask for a status get none from us, but we do. */
 #define MOVE(name, params, op, collective, at, args)                                               \
 	MAY_BE_MISSING(P##name);                                                                   \
-	MPI_EXPORT int name params                                                                 \
+	MPI_EXPORT int MPI_LAYER(name) params;                                                     \
+	MPI_EXPORT int MPI_LAYER(name) params                                                      \
 	{                                                                                          \
-		MPI_Status own, *asked = status == MPI_STATUS_IGNORE ? &own : status;              \
+		MPI_Status own, *asked = status;                                                   \
 		struct spans_record *r = NULL;                                                     \
 		int error;                                                                         \
                                                                                                    \
 		if (spans_on(SPANS_MPI_IO))                                                        \
-			r = begin(f, op, collective, #name, at, bytes_of(type, n));                \
+			r = mpi_begin(f, op, collective, #name, at, mpi_bytes_of(type, n));        \
+		if (r && status == MPI_STATUS_IGNORE)                                              \
+			asked = &own;                                                              \
 		error = P##name args;                                                              \
-		spans_end(r, r ? moved(error, asked, type) : 0);                                   \
+		spans_end(r, r ? mpi_moved(error, asked) : 0);                                     \
 		return error;                                                                      \
 	}
 
-#define MOVE_AT(name, c, op, collective)                                                           \
+#define MOVE_AT(name, count, c, op, collective)                                                    \
 	MOVE(name,                                                                                 \
-		(MPI_File f, MPI_Offset offset, c void *buf, int n, MPI_Datatype type,             \
+		(MPI_File f, MPI_Offset offset, c void *buf, count n, MPI_Datatype type,           \
 			MPI_Status *status),                                                       \
-		op, collective, byte_offset(f, offset), (f, offset, buf, n, type, asked))
-#define MOVE_HERE(name, c, op, collective)                                                         \
-	MOVE(name, (MPI_File f, c void *buf, int n, MPI_Datatype type, MPI_Status *status), op,    \
-		collective, position(f), (f, buf, n, type, asked))
-#define MOVE_SHARED(name, c, op, collective)                                                       \
-	MOVE(name, (MPI_File f, c void *buf, int n, MPI_Datatype type, MPI_Status *status), op,    \
+		op, collective, mpi_byte_offset(f, offset), (f, offset, buf, n, type, asked))
+#define MOVE_HERE(name, count, c, op, collective)                                                  \
+	MOVE(name, (MPI_File f, c void *buf, count n, MPI_Datatype type, MPI_Status *status), op,  \
+		collective, mpi_position(f), (f, buf, n, type, asked))
+#define MOVE_SHARED(name, count, c, op, collective)                                                \
+	MOVE(name, (MPI_File f, c void *buf, count n, MPI_Datatype type, MPI_Status *status), op,  \
 		collective, SPAN_NO_OFFSET, (f, buf, n, type, asked))
 
+/* With a large count, too, where MPI has that. */
+#if MPI_VERSION >= 4
+#define WITH_LARGE(make, name, ...)                                                                \
+	make(name, int, __VA_ARGS__) make(name##_c, MPI_Count, __VA_ARGS__)
+#else
+#define WITH_LARGE(make, name, ...) make(name, int, __VA_ARGS__)
+#endif
 #define CONST const
 #define MUTABLE
 
-MOVE_AT(MPI_File_read_at, MUTABLE, SPAN_READ, false)
-MOVE_AT(MPI_File_read_at_all, MUTABLE, SPAN_READ, true)
-MOVE_AT(MPI_File_write_at, CONST, SPAN_WRITE, false)
-MOVE_AT(MPI_File_write_at_all, CONST, SPAN_WRITE, true)
-MOVE_HERE(MPI_File_read, MUTABLE, SPAN_READ, false)
-MOVE_HERE(MPI_File_read_all, MUTABLE, SPAN_READ, true)
-MOVE_HERE(MPI_File_write, CONST, SPAN_WRITE, false)
-MOVE_HERE(MPI_File_write_all, CONST, SPAN_WRITE, true)
-MOVE_SHARED(MPI_File_read_shared, MUTABLE, SPAN_READ, false)
-MOVE_SHARED(MPI_File_read_ordered, MUTABLE, SPAN_READ, true)
-MOVE_SHARED(MPI_File_write_shared, CONST, SPAN_WRITE, false)
-MOVE_SHARED(MPI_File_write_ordered, CONST, SPAN_WRITE, true)
+WITH_LARGE(MOVE_AT, MPI_File_read_at, MUTABLE, SPAN_READ, false)
+WITH_LARGE(MOVE_AT, MPI_File_read_at_all, MUTABLE, SPAN_READ, true)
+WITH_LARGE(MOVE_AT, MPI_File_write_at, CONST, SPAN_WRITE, false)
+WITH_LARGE(MOVE_AT, MPI_File_write_at_all, CONST, SPAN_WRITE, true)
+WITH_LARGE(MOVE_HERE, MPI_File_read, MUTABLE, SPAN_READ, false)
+WITH_LARGE(MOVE_HERE, MPI_File_read_all, MUTABLE, SPAN_READ, true)
+WITH_LARGE(MOVE_HERE, MPI_File_write, CONST, SPAN_WRITE, false)
+WITH_LARGE(MOVE_HERE, MPI_File_write_all, CONST, SPAN_WRITE, true)
+WITH_LARGE(MOVE_SHARED, MPI_File_read_shared, MUTABLE, SPAN_READ, false)
+WITH_LARGE(MOVE_SHARED, MPI_File_read_ordered, MUTABLE, SPAN_READ, true)
+WITH_LARGE(MOVE_SHARED, MPI_File_write_shared, CONST, SPAN_WRITE, false)
+WITH_LARGE(MOVE_SHARED, MPI_File_write_ordered, CONST, SPAN_WRITE, true)
 
 /* Those that only begin something. */
 #define START(name, params, op, collective, at, args)                                              \
 	MAY_BE_MISSING(P##name);                                                                   \
-	MPI_EXPORT int name params                                                                 \
+	MPI_EXPORT int MPI_LAYER(name) params;                                                     \
+	MPI_EXPORT int MPI_LAYER(name) params                                                      \
 	{                                                                                          \
 		struct spans_record *r = NULL;                                                     \
 		int error;                                                                         \
                                                                                                    \
 		if (spans_on(SPANS_MPI_IO))                                                        \
-			r = begin(f, op, collective, #name, at, bytes_of(type, n));                \
+			r = mpi_begin(f, op, collective, #name, at, mpi_bytes_of(type, n));        \
 		error = P##name args;                                                              \
-		spans_end(r, outcome(error));                                                      \
+		spans_end(r, mpi_outcome(error));                                                  \
 		return error;                                                                      \
 	}
 
-#define START_AT(name, c, op, collective)                                                          \
+#define START_AT(name, count, c, op, collective)                                                   \
 	START(name,                                                                                \
-		(MPI_File f, MPI_Offset offset, c void *buf, int n, MPI_Datatype type,             \
+		(MPI_File f, MPI_Offset offset, c void *buf, count n, MPI_Datatype type,           \
 			MPI_Request *request),                                                     \
-		op, collective, byte_offset(f, offset), (f, offset, buf, n, type, request))
-#define START_HERE(name, c, op, collective)                                                        \
-	START(name, (MPI_File f, c void *buf, int n, MPI_Datatype type, MPI_Request *request), op, \
-		collective, position(f), (f, buf, n, type, request))
+		op, collective, mpi_byte_offset(f, offset), (f, offset, buf, n, type, request))
+#define START_HERE(name, count, c, op, collective)                                                 \
+	START(name, (MPI_File f, c void *buf, count n, MPI_Datatype type, MPI_Request *request),   \
+		op, collective, mpi_position(f), (f, buf, n, type, request))
 
-START_AT(MPI_File_iread_at, MUTABLE, SPAN_READ, false)
-START_AT(MPI_File_iwrite_at, CONST, SPAN_WRITE, false)
-START_AT(MPI_File_iread_at_all, MUTABLE, SPAN_READ, true)
-START_AT(MPI_File_iwrite_at_all, CONST, SPAN_WRITE, true)
-START_HERE(MPI_File_iread, MUTABLE, SPAN_READ, false)
-START_HERE(MPI_File_iwrite, CONST, SPAN_WRITE, false)
-START_HERE(MPI_File_iread_all, MUTABLE, SPAN_READ, true)
-START_HERE(MPI_File_iwrite_all, CONST, SPAN_WRITE, true)
+#define START_SHARED(name, count, c, op, collective)                                               \
+	START(name, (MPI_File f, c void *buf, count n, MPI_Datatype type, MPI_Request *request),   \
+		op, collective, SPAN_NO_OFFSET, (f, buf, n, type, request))
+
+WITH_LARGE(START_AT, MPI_File_iread_at, MUTABLE, SPAN_READ, false)
+WITH_LARGE(START_AT, MPI_File_iwrite_at, CONST, SPAN_WRITE, false)
+WITH_LARGE(START_AT, MPI_File_iread_at_all, MUTABLE, SPAN_READ, true)
+WITH_LARGE(START_AT, MPI_File_iwrite_at_all, CONST, SPAN_WRITE, true)
+WITH_LARGE(START_HERE, MPI_File_iread, MUTABLE, SPAN_READ, false)
+WITH_LARGE(START_HERE, MPI_File_iwrite, CONST, SPAN_WRITE, false)
+WITH_LARGE(START_HERE, MPI_File_iread_all, MUTABLE, SPAN_READ, true)
+WITH_LARGE(START_HERE, MPI_File_iwrite_all, CONST, SPAN_WRITE, true)
+WITH_LARGE(START_SHARED, MPI_File_iread_shared, MUTABLE, SPAN_READ, false)
+WITH_LARGE(START_SHARED, MPI_File_iwrite_shared, CONST, SPAN_WRITE, false)
 
 /* Split collective calls: the beginning with what is moved, the end as waiting. */
-#define SPLIT_AT(name, c, op)                                                                      \
-	START(name##_begin,                                                                        \
-		(MPI_File f, MPI_Offset offset, c void *buf, int n, MPI_Datatype type), op, true,  \
-		byte_offset(f, offset), (f, offset, buf, n, type))                                 \
-	SPLIT_END(name##_end, c)
-#define SPLIT_HERE(name, c, op)                                                                    \
-	START(name##_begin, (MPI_File f, c void *buf, int n, MPI_Datatype type), op, true,         \
-		position(f), (f, buf, n, type))                                                    \
-	SPLIT_END(name##_end, c)
+#define SPLIT_AT(name, count, c, op)                                                               \
+	START(name, (MPI_File f, MPI_Offset offset, c void *buf, count n, MPI_Datatype type), op,  \
+		true, mpi_byte_offset(f, offset), (f, offset, buf, n, type))
+#define SPLIT_HERE(name, count, c, op)                                                             \
+	START(name, (MPI_File f, c void *buf, count n, MPI_Datatype type), op, true,               \
+		mpi_position(f), (f, buf, n, type))
+#define SPLIT_SHARED(name, count, c, op)                                                           \
+	START(name, (MPI_File f, c void *buf, count n, MPI_Datatype type), op, true,               \
+		SPAN_NO_OFFSET, (f, buf, n, type))
+#define SPLIT(make, name, c, op) WITH_LARGE(make, name##_begin, c, op) SPLIT_END(name##_end, c)
 #define SPLIT_END(name, c)                                                                         \
 	MAY_BE_MISSING(P##name);                                                                   \
-	MPI_EXPORT int name(MPI_File f, c void *buf, MPI_Status *status)                           \
+	MPI_EXPORT int MPI_LAYER(name)(MPI_File f, c void *buf, MPI_Status *status);               \
+	MPI_EXPORT int MPI_LAYER(name)(MPI_File f, c void *buf, MPI_Status *status)                \
 	{                                                                                          \
-		struct spans_record *r = begin(f, SPAN_WAIT, true, #name, SPAN_NO_OFFSET, 0);      \
+		struct spans_record *r = mpi_begin(f, SPAN_WAIT, true, #name, SPAN_NO_OFFSET, 0);  \
 		int error = P##name(f, buf, status);                                               \
                                                                                                    \
-		spans_end(r, outcome(error));                                                      \
+		spans_end(r, mpi_outcome(error));                                                  \
 		return error;                                                                      \
 	}
 
-SPLIT_AT(MPI_File_read_at_all, MUTABLE, SPAN_READ)
-SPLIT_AT(MPI_File_write_at_all, CONST, SPAN_WRITE)
-SPLIT_HERE(MPI_File_read_all, MUTABLE, SPAN_READ)
-SPLIT_HERE(MPI_File_write_all, CONST, SPAN_WRITE)
+SPLIT(SPLIT_AT, MPI_File_read_at_all, MUTABLE, SPAN_READ)
+SPLIT(SPLIT_AT, MPI_File_write_at_all, CONST, SPAN_WRITE)
+SPLIT(SPLIT_HERE, MPI_File_read_all, MUTABLE, SPAN_READ)
+SPLIT(SPLIT_HERE, MPI_File_write_all, CONST, SPAN_WRITE)
+SPLIT(SPLIT_SHARED, MPI_File_read_ordered, MUTABLE, SPAN_READ)
+SPLIT(SPLIT_SHARED, MPI_File_write_ordered, CONST, SPAN_WRITE)
 
 #define OTHER(name, op, params, args)                                                              \
 	MAY_BE_MISSING(P##name);                                                                   \
-	MPI_EXPORT int name params                                                                 \
+	MPI_EXPORT int MPI_LAYER(name) params;                                                     \
+	MPI_EXPORT int MPI_LAYER(name) params                                                      \
 	{                                                                                          \
-		struct spans_record *r = begin(f, op, true, #name, SPAN_NO_OFFSET, 0);             \
+		struct spans_record *r = mpi_begin(f, op, true, #name, SPAN_NO_OFFSET, 0);         \
 		int error = P##name args;                                                          \
                                                                                                    \
-		spans_end(r, outcome(error));                                                      \
+		spans_end(r, mpi_outcome(error));                                                  \
 		return error;                                                                      \
 	}
 

@@ -1,13 +1,11 @@
 /* The end of an MPI job in which sums are kept: those of all ranks are added up in rank 0, so that
  * the job leaves one result however many ranks it has. All ranks must have this library.
  */
-#include "runtime/spans.h"
+#include "runtime/spans_mpi.h"
 
-#include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MPI_EXPORT __attribute__((visibility("default")))
 #define SUMS ((size_t)SPANS_LAYERS * SPANS_OPS)
 #define WORDS (SUMS * SPANS_SUM_WORDS)
 
@@ -19,7 +17,6 @@
 #pragma weak ompi_mpi_uint64_t
 #endif
 #pragma weak PMPI_Reduce
-#pragma weak PMPI_Finalize
 #pragma weak PMPI_Comm_rank
 #pragma weak PMPI_Comm_size
 
@@ -42,16 +39,19 @@ static void join(struct spans_sum *sums, const uint64_t *words, const uint64_t *
 		sums[i].longest_ns = longest[i];
 }
 
-static void sums_reduce(void)
+void mpi_ends(void)
 {
 	static uint64_t words[WORDS], all[WORDS], longest[SUMS], all_longest[SUMS];
+	static bool done; /* a function for Fortran may call the one for C */
 	const char *asked = secure_getenv(SPANS_SUMMARY_VARIABLE);
 	struct spans_sum *sums = spans_sums();
 	int rank = -1, n_ranks = 0;
 
-	if (!asked || *asked != '1' || PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
+	if (done || !asked || *asked != '1' ||
+		PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS ||
 		PMPI_Comm_size(MPI_COMM_WORLD, &n_ranks) != MPI_SUCCESS)
 		return;
+	done = true;
 	split(sums, words, longest);
 	if (PMPI_Reduce(words, all, WORDS, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD) !=
 			MPI_SUCCESS ||
@@ -64,26 +64,4 @@ static void sums_reduce(void)
 	else
 		memset(sums, 0, SUMS * sizeof(*sums));
 	spans_reduced((uint32_t)n_ranks);
-}
-
-MPI_EXPORT int MPI_Finalize(void)
-{
-	sums_reduce();
-	return PMPI_Finalize();
-}
-
-MPI_EXPORT void mpi_finalize_(int *error);
-MPI_EXPORT void mpi_finalize_(int *error)
-{
-	SPANS_NEXT(mpi_finalize_);
-	sums_reduce();
-	next(error);
-}
-
-MPI_EXPORT void mpi_finalize_f08_(int *error);
-MPI_EXPORT void mpi_finalize_f08_(int *error)
-{
-	SPANS_NEXT(mpi_finalize_f08_);
-	sums_reduce();
-	next(error);
 }

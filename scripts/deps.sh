@@ -58,6 +58,7 @@ test=(
 	ethtool procps kmod fio postmark # the lab's links and workloads
 	xfsprogs			# tracing is measured on it
 	libopenmpi-dev openmpi-bin	# the layer of MPI-IO, and programs that use it
+	libmpich-dev mpich gfortran	# the same with the other MPI library, and in Fortran
 	prometheus prometheus-node-exporter victoria-metrics # servers that data is read from
 	prometheus-alertmanager		# alerts are sent to it
 	libhdf5-openmpi-dev libpnetcdf-dev # programs that use HDF5 and PnetCDF

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 
 from program import bad, good, limpet, run_tests, tests_of
@@ -16,6 +17,12 @@ SOURCE = os.environ.get("SOURCE", ".")
 PROGRAMS = os.path.join(SOURCE, "tests/e2e/stack")
 # As root, and with more ranks than CPUs.
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
+# MPI libraries and what their compilers end in, where both are installed; how ranks are started.
+MPIS = {
+    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
+    "romio": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "io", "romio321"],
+    "mpich": ["mpiexec.mpich"],
+}
 
 
 class Place:
@@ -307,6 +314,98 @@ def test_mpi(directory):
     check(all(c["layer"] == "mpi-io" for c in calls), "calls of the uppermost layer only")
     summary = json.loads(good("stack", "show", "--json", place.path("data")))
     check(summary["ranks"] == 3, summary)
+
+
+def mpi_programs(directory):
+    """The same program in C and in Fortran's three ways, with each MPI library that is there."""
+    built = 0
+    for mpi, mpirun in MPIS.items():
+        suffix = "openmpi" if mpi == "romio" else mpi
+        if not shutil.which("mpicc." + suffix) or not shutil.which(mpirun[0]):
+            continue
+        if not os.path.exists(os.path.join(os.environ["BUILD"], f"runtime/liblimpet-stack-{suffix}.so")):
+            continue
+        built += 1
+        yield mpi, mpirun, "C", Place(directory, "collective.c", compiler="mpicc." + suffix)
+        for way in ("MPIF_H", "MPI", "MPI_F08") if shutil.which("mpifort." + suffix) else ():
+            # The ways differ below Fortran's names, which ROMIO does not see.
+            if mpi != "romio" or way == "MPI_F08":
+                yield mpi, mpirun, way, Place(directory, "collective.f90", "-cpp", "-DUSE_" + way,
+                                              compiler="mpifort." + suffix)
+    if not built:
+        raise Skip("there are no mpicc.openmpi and mpicc.mpich that limpet was built for")
+
+
+def test_mpi_libraries(directory):
+    """A call is recorded once, the same whichever MPI library and language, and the program does the same."""
+    want = sorted([("MPI_File_open", r, -1, 0, 0, True) for r in range(2)] +
+                  [("MPI_File_open", r, -1, 0, -2, False) for r in range(2)] +
+                  [("MPI_File_write_at_all", r, (i * 2 + r) * 65536, 65536, 65536, True)
+                   for r in range(2) for i in range(3)] +
+                  [("MPI_File_read_at", r, 8 * r, 100, 100, True) for r in range(2)] +
+                  [("MPI_File_sync", r, -1, 0, 0, True) for r in range(2)] +
+                  [("MPI_File_close", r, -1, 0, 0, True) for r in range(2)])
+    for mpi, mpirun, way, place in mpi_programs(directory):
+        command = [*mpirun, "-n", "2", place.program, place.path("file")]
+        alone = sorted(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines())
+        os.unlink(place.path("file"))
+        shutil.rmtree(place.path("data"), ignore_errors=True)
+        ran = limpet("stack", "run", "-c", "mpi-io", "-q", "-n", "host", "-o", place.path("data"), "--", *command)
+        check(ran.code == 0 and sorted(ran.out.splitlines()) == alone, f"{mpi} {way}: {ran}\n{alone}")
+        calls = place.calls()
+        got = sorted((c["function"], c["rank"], c["offset"], c["size"], c["result"], c["object"] == place.path("file"))
+                     for c in calls)
+        check(got == want, f"{mpi} {way}: {got}")
+        written = 0
+        for c in calls:
+            if c["function"] == "MPI_File_write_at_all":
+                tree = json.loads(good("stack", "show", "--json", "--call", f"{c['rank']}:{c['number']}", place.path("data")))
+                written += sum(p["result"] for p in tree["below"] if p["layer"] == "posix" and p["operation"] == "write")
+        check(written == 6 * 65536, f"{mpi} {way}: {written} bytes were written below the calls")
+
+
+def killed(directory, scratch):
+    """Kill limpet while its program waits; let that write, and look at what it kept."""
+    def fifo(name, mode):
+        with open(os.path.join(directory, name), mode, encoding="utf-8"):
+            pass
+
+    fifo("ready", "r")
+    yield "kill"
+    fifo("go", "w")
+    with open(os.path.join(directory, "look"), "w", encoding="utf-8"):
+        # It has written, and kept the calls of one piece of memory at most: 5000 are ten.
+        (left,) = os.listdir(scratch)
+        for name in os.listdir(os.path.join(scratch, left)):
+            used = os.stat(os.path.join(scratch, left, name)).st_blocks * 512
+            check(used <= 4096 + 2 * 65536, f"{name} has {used} bytes")
+    fifo("end", "r")
+
+
+def test_killed(directory):
+    """A program goes on when limpet is killed, and stops recording; the next run removes what is left."""
+    scratch = os.path.join(directory, "scratch")
+    os.mkdir(scratch)
+    for name in "ready", "go", "look", "end":
+        os.mkfifo(os.path.join(directory, name))
+    code = ("import os, sys\nos.chdir(sys.argv[1])\nopen('ready', 'w').close()\nopen('go').close()\n"
+            "f = os.open('file', os.O_CREAT | os.O_WRONLY)\n"
+            "for i in range(5000): os.pwrite(f, b'x', i)\n"
+            "open('look').close()\nos.rename('file', 'done')\nopen('end', 'w').close()\n")
+    with subprocess.Popen([os.environ["LIMPET"], "stack", "run", "-q", "--scratch", scratch, "-o", directory, "--",
+                           "python3", "-c", code, directory], start_new_session=True) as process:
+        try:
+            for _ in killed(directory, scratch):
+                process.kill()
+                process.wait()
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+    check(os.path.getsize(os.path.join(directory, "done")) == 5000, "the program did not go on")
+    good("stack", "run", "-q", "--scratch", scratch, "-o", directory, "--", "true")
+    check(not os.listdir(scratch), f"{os.listdir(scratch)} is left")
 
 
 def test_rank_dies(directory):
