@@ -36,11 +36,12 @@ static int library_note(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	struct libraries *l = ctx;
 	const char *base = strrchr(info->dlpi_name, '/');
+	size_t len = strlen(info->dlpi_name);
 
 	(void)size;
-	if (base && !strncmp(base, "/libmpi", 7) && strlen(info->dlpi_name) < PATH_MAX &&
+	if (base && !strncmp(base, "/libmpi", 7) && len < PATH_MAX &&
 		l->n < sizeof(l->paths) / sizeof(*l->paths))
-		strcpy(l->paths[l->n++], info->dlpi_name);
+		memcpy(l->paths[l->n++], info->dlpi_name, len + 1);
 	return 0;
 }
 
