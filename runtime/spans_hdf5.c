@@ -2,6 +2,9 @@
  *
  * Its headers are not needed: since version 1.10 its identifiers are 64-bit numbers, and the
  * functions here have been what they are since 1.8.
+ *
+ * Nothing is asked that fails: HDF5 prints errors, and the program would see ones that are not its
+ * own.
  */
 #include "runtime/spans.h"
 
@@ -15,8 +18,20 @@ typedef int64_t hssize_t;
 #define HDF5_EXPORT SPANS_EXPORT
 #define SPACE_ALL 0 /* H5S_ALL: all of the dataset */
 
+/* Kinds of identifiers, 1 << H5I_type_t. From version 1.12 on there is one more before those of
+ * attributes and property lists. */
+#define KIND_FILE (1u << 1)
+#define KIND_GROUP (1u << 2)
+#define KIND_TYPE (1u << 3)
+#define KIND_SPACE (1u << 4)
+#define KIND_DATASET (1u << 5)
+#define KIND_ATTRIBUTE (1u << 6 | 1u << 7)
+#define KIND_LIST (1u << 10 | 1u << 11)
+#define KIND_IN_FILE (KIND_FILE | KIND_GROUP | KIND_DATASET | KIND_ATTRIBUTE)
+
 /* Other functions of HDF5 that we ask. */
 struct asked {
+	int (*kind)(hid_t id);
 	ssize_t (*file_name)(hid_t object, char *name, size_t size);
 	size_t (*type_size)(hid_t type);
 	hssize_t (*selected)(hid_t space);
@@ -31,6 +46,7 @@ static const struct asked *asked(void)
 	static struct asked a;
 
 	if (!__atomic_load_n(&a.space_close, __ATOMIC_ACQUIRE)) {
+		a.kind = (int (*)(hid_t))spans_next("H5Iget_type");
 		a.file_name = (ssize_t(*)(hid_t, char *, size_t))spans_next("H5Fget_name");
 		a.type_size = (size_t(*)(hid_t))spans_next("H5Tget_size");
 		a.selected = (hssize_t(*)(hid_t))spans_next("H5Sget_select_npoints");
@@ -41,6 +57,14 @@ static const struct asked *asked(void)
 			&a.space_close, (herr_t(*)(hid_t))spans_next("H5Sclose"), __ATOMIC_RELEASE);
 	}
 	return &a;
+}
+
+/* H5Iget_type() calls nothing an error. */
+static bool is(hid_t id, unsigned kinds)
+{
+	int kind = asked()->kind(id);
+
+	return kind > 0 && kind < 32 && kinds >> kind & 1;
 }
 
 static bool object_of_name(const char *name, struct spans_object *ret)
@@ -58,7 +82,7 @@ static bool object_of_name(const char *name, struct spans_object *ret)
 static __attribute__((noinline)) bool object_of(hid_t id, struct spans_object *ret)
 {
 	char name[SPANS_NAME_MAX];
-	ssize_t len = asked()->file_name(id, name, sizeof(name));
+	ssize_t len = is(id, KIND_IN_FILE) ? asked()->file_name(id, name, sizeof(name)) : -1;
 	struct stat st;
 
 	if (len <= 0 || (size_t)len >= sizeof(name) || stat(name, &st) < 0)
@@ -86,16 +110,31 @@ SPANS_INLINE struct spans_record *begin(
 	return spans_begin(SPANS_HDF5, op, function, SPAN_NO_OFFSET, size, known ? &file : NULL);
 }
 
+/* Bytes of what is selected. */
+static int64_t selected_bytes(hid_t space, hid_t type)
+{
+	const struct asked *a = asked();
+	hssize_t n = is(space, KIND_SPACE) && is(type, KIND_TYPE) ? a->selected(space) : 0;
+
+	return n > 0 ? n * (int64_t)a->type_size(type) : 0;
+}
+
+/* The same of a space that is ours. */
+static int64_t whole_bytes(hid_t space, hid_t type)
+{
+	int64_t bytes = selected_bytes(space, type);
+
+	if (space >= 0)
+		asked()->space_close(space);
+	return bytes;
+}
+
 /* Bytes in memory of a selection, or of all of a dataset. */
 static int64_t bytes_of(hid_t dataset, hid_t memory, hid_t space, hid_t type)
 {
-	const struct asked *a = asked();
-	hid_t whole = memory == SPACE_ALL && space == SPACE_ALL ? a->dataset_space(dataset) : -1;
-	hssize_t n = a->selected(whole >= 0 ? whole : memory != SPACE_ALL ? memory : space);
-
-	if (whole >= 0)
-		a->space_close(whole);
-	return n > 0 ? n * (int64_t)a->type_size(type) : 0;
+	if (memory != SPACE_ALL || space != SPACE_ALL)
+		return selected_bytes(memory != SPACE_ALL ? memory : space, type);
+	return is(dataset, KIND_DATASET) ? whole_bytes(asked()->dataset_space(dataset), type) : 0;
 }
 
 /* Do all ranks move data together? `list` says how it is moved; 0: in the usual way, alone. */
@@ -104,8 +143,10 @@ static unsigned together(hid_t list)
 	const struct asked *a = asked();
 	int mode = 0;
 
-	return list && a->transfer && a->transfer(list, &mode) >= 0 && mode == 1 ? SPANS_TOGETHER
-										 : 0;
+	return list && a->transfer && is(list, KIND_LIST) && a->transfer(list, &mode) >= 0 &&
+			mode == 1
+		? SPANS_TOGETHER
+		: 0;
 }
 
 #define MOVE(name, op, buffer)                                                                     \
@@ -133,12 +174,9 @@ MOVE(H5Dread, SPAN_READ, void *)
 
 static int64_t attribute_bytes(hid_t attribute, hid_t type)
 {
-	const struct asked *a = asked();
-	hid_t space = a->attribute_space(attribute);
-	hssize_t n = a->selected(space);
-
-	a->space_close(space);
-	return n > 0 ? n * (int64_t)a->type_size(type) : 0;
+	return is(attribute, KIND_ATTRIBUTE)
+		? whole_bytes(asked()->attribute_space(attribute), type)
+		: 0;
 }
 
 #define MOVE_ATTRIBUTE(name, op, buffer)                                                           \

@@ -20,6 +20,7 @@ struct asked {
 	__typeof__(ncmpi_inq_dimlen) *length;
 	__typeof__(ncmpi_inq_path) *path;
 	__typeof__(PMPI_Type_size) *type_size;
+	const void *no_type; /* MPI_DATATYPE_NULL of Open MPI; NULL: it is another library */
 };
 
 static const struct asked *asked(void)
@@ -31,6 +32,7 @@ static const struct asked *asked(void)
 		a.dimensions = (__typeof__(a.dimensions))spans_next("ncmpi_inq_vardimid");
 		a.length = (__typeof__(a.length))spans_next("ncmpi_inq_dimlen");
 		a.path = (__typeof__(a.path))spans_next("ncmpi_inq_path");
+		a.no_type = spans_next("ompi_mpi_datatype_null");
 		__atomic_store_n(&a.type_size,
 			(__typeof__(a.type_size))spans_next("PMPI_Type_size"), __ATOMIC_RELEASE);
 	}
@@ -55,6 +57,36 @@ static bool object_of(int file, bool say_name, struct spans_object *ret)
 	return true;
 }
 
+/* Files that are open, by their numbers, which are small: asking for the path and the inode of one
+ * takes longer than recording a call. */
+enum { FILES = 1024 };
+static struct file {
+	uint32_t known; /* atomic */
+	struct spans_object object;
+} files[FILES];
+
+static void file_opened(int file, const struct spans_object *object)
+{
+	if (file < 0 || file >= FILES)
+		return;
+	files[file].object = *object;
+	__atomic_store_n(&files[file].known, 1, __ATOMIC_RELEASE);
+}
+
+static bool file_find(int file, struct spans_object *ret)
+{
+	if (file < 0 || file >= FILES || !__atomic_load_n(&files[file].known, __ATOMIC_ACQUIRE))
+		return object_of(file, false, ret);
+	*ret = files[file].object;
+	return true;
+}
+
+static void file_closed(int file)
+{
+	if (file >= 0 && file < FILES)
+		__atomic_store_n(&files[file].known, 0, __ATOMIC_RELEASE);
+}
+
 static int64_t outcome(int error)
 {
 	return error == NC_NOERR ? 0 : error == NC_ENOENT ? -ENOENT : -EIO;
@@ -65,7 +97,7 @@ SPANS_INLINE struct spans_record *begin(
 {
 	int saved_errno = errno;
 	struct spans_object object;
-	bool known = object_of(file, false, &object);
+	bool known = file_find(file, &object);
 
 	errno = saved_errno;
 	return spans_begin(SPANS_PNETCDF, op | (collective ? SPANS_TOGETHER : 0), function,
@@ -95,11 +127,19 @@ static int64_t values_of(int file, int variable, const MPI_Offset *count)
 	return values;
 }
 
+/* PnetCDF takes MPI_DATATYPE_NULL for "as the variable"; MPI's own functions call the program's
+ * error handler. In MPICH it is a number. */
+static bool is_no_type(MPI_Datatype type)
+{
+	return asked()->no_type ? (const void *)type == asked()->no_type
+				: (uint32_t)(uintptr_t)type == 0x0c000000;
+}
+
 static int64_t typed_bytes(MPI_Offset n, MPI_Datatype type)
 {
 	int size = 0;
 
-	if (n < 0 || asked()->type_size(type, &size) != MPI_SUCCESS)
+	if (n < 0 || is_no_type(type) || asked()->type_size(type, &size) != MPI_SUCCESS)
 		return 0;
 	return (int64_t)n * size;
 }
@@ -205,7 +245,9 @@ static int end_open(struct spans_record *r, int error, int file)
 	struct spans_object object;
 
 	spans_stop(r, outcome(error));
-	if (r && error == NC_NOERR && object_of(file, true, &object)) {
+	if (spans_on(SPANS_PNETCDF) && error == NC_NOERR && object_of(file, true, &object))
+		file_opened(file, &object);
+	if (r && error == NC_NOERR && file_find(file, &object)) {
 		r->device = object.device;
 		r->inode = object.inode;
 	}
@@ -236,7 +278,22 @@ CALL(ncmpi_enddef, SPAN_META, true, 0, (int file), (file))
 CALL(ncmpi_redef, SPAN_META, true, 0, (int file), (file))
 CALL(ncmpi_sync, SPAN_SYNC, true, 0, (int file), (file))
 CALL(ncmpi_flush, SPAN_SYNC, true, 0, (int file), (file))
-CALL(ncmpi_close, SPAN_CLOSE, true, 0, (int file), (file))
+/* Nobody has the number while it closes; the next file may get it. */
+EXPORT int ncmpi_close(int file);
+EXPORT int ncmpi_close(int file)
+{
+	struct spans_record *r = NULL;
+	int error;
+
+	SPANS_NEXT(ncmpi_close);
+	if (spans_on(SPANS_PNETCDF))
+		r = begin(file, SPAN_CLOSE, true, "ncmpi_close", 0);
+	file_closed(file);
+	error = next(file);
+	spans_end(r, outcome(error));
+	return error;
+}
+
 CALL(ncmpi_wait, SPAN_WAIT, false, 0, (int file, int n, int requests[], int statuses[]),
 	(file, n, requests, statuses))
 CALL(ncmpi_wait_all, SPAN_WAIT, true, 0, (int file, int n, int requests[], int statuses[]),

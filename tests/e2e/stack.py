@@ -379,6 +379,9 @@ def killed(directory, scratch):
         for name in os.listdir(os.path.join(scratch, left)):
             used = os.stat(os.path.join(scratch, left, name)).st_blocks * 512
             check(used <= 4096 + 2 * 65536, f"{name} has {used} bytes")
+            with open(os.path.join(scratch, left, name), "rb") as f:
+                kept = f.read(4096 + 2 * 65536)
+            check(b"pwrite" in kept and b"secret" not in kept, "data of the program is kept")
     fifo("end", "r")
 
 
@@ -390,7 +393,7 @@ def test_killed(directory):
         os.mkfifo(os.path.join(directory, name))
     code = ("import os, sys\nos.chdir(sys.argv[1])\nopen('ready', 'w').close()\nopen('go').close()\n"
             "f = os.open('file', os.O_CREAT | os.O_WRONLY)\n"
-            "for i in range(5000): os.pwrite(f, b'x', i)\n"
+            "for i in range(5000): os.pwrite(f, b'secret', i)\n"
             "open('look').close()\nos.rename('file', 'done')\nopen('end', 'w').close()\n")
     with subprocess.Popen([os.environ["LIMPET"], "stack", "run", "-q", "--scratch", scratch, "-o", directory, "--",
                            "python3", "-c", code, directory], start_new_session=True) as process:
@@ -403,7 +406,7 @@ def test_killed(directory):
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-    check(os.path.getsize(os.path.join(directory, "done")) == 5000, "the program did not go on")
+    check(os.path.getsize(os.path.join(directory, "done")) == 5005, "the program did not go on")
     good("stack", "run", "-q", "--scratch", scratch, "-o", directory, "--", "true")
     check(not os.listdir(scratch), f"{os.listdir(scratch)} is left")
 
