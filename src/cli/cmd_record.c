@@ -469,9 +469,9 @@ const struct command command_record = {
 		"seconds (or per --interval, if that is longer or profile runs alone), and needs "
 		"root; see limpet-trace-samples(1). 'calls' reads the counts of programs that were "
 		"built with 'limpet cc'; see limpet-trace-calls(1). 'kernel' counts tracepoints of "
-		"the kernel (retransmissions, disk requests, context switches) and, with --kernel- "
-		"functions, calls and times of its functions; it needs root and limpet built with "
-		"BPF.",
+		"the kernel (retransmissions, disk requests, context switches) and, with "
+		"--kernel-functions, calls and times of its functions; it needs root and limpet "
+		"built with BPF.",
 	.options = options,
 	.options_size = sizeof(struct record_options),
 	.takes_collectors = true,
