@@ -5,8 +5,10 @@
 #include "cli/waiting.h"
 
 #include "report/flow.h"
+#include "report/json.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -43,11 +45,37 @@ static void choose_zone(const struct command *c, int argc, char **argv)
 	tzset();
 }
 
+static bool wants_json(const struct command *c, int argc, char **argv)
+{
+	const struct option_def *def = c->options;
+
+	while (def && def->name && strcmp(def->name, "json") != 0)
+		def++;
+	for (int i = 1; def && def->name && i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (c->runs_program && argv[i][0] != '-')
+			return false;
+		if (!strcmp(argv[i], "--json"))
+			return true;
+	}
+	return false;
+}
+
+/* Whoever reads JSON gets an object also where there is nothing but an error. A stream has no
+ * buffer until something is printed; what was begun is not added to. */
+static void print_error(const char *text, int code)
+{
+	if (__fbufsize(stdout) == 0)
+		json_print(stdout,
+			json_pack("{s:s,s:o,s:i}", "limpet", LIMPET_VERSION, "error",
+				json_text(text), "exit", code));
+}
+
 static int command_run(const struct command *c, int argc, char **argv)
 {
 	struct option_table tables[1 + DATA_IMPORTERS_MAX] = {{.defs = c->options}};
 	struct data_options data = {0};
 	struct lp_err err = {0};
+	bool json = wants_json(c, argc, argv); /* parsing puts arguments in another order */
 	size_t n_tables = 1;
 	int n_args = 0, code, r = 0;
 
@@ -72,6 +100,8 @@ static int command_run(const struct command *c, int argc, char **argv)
 		if (err.code)
 			command_complain(c->name, err.text);
 	}
+	if (json && err.code)
+		print_error(err.text, code);
 	data_options_release(&data);
 	free(tables[0].values);
 	return code;
