@@ -91,9 +91,28 @@ static bool time_is_wanted(const struct lp_select *select, int64_t us)
 			(!select->to_us || us < select->to_us));
 }
 
+/* Where fields are not separated by commas, a number may have one in place of the point. */
+static enum csv_number number_read(
+	const struct csv_source *s, const struct csv_field *f, double *ret)
+{
+	enum csv_number is = csv_number_parse(f->text, f->len, ret);
+	char copy[64];
+	char *comma;
+
+	if (is != CSV_GARBAGE || s->reader.separator == ',' || f->len >= sizeof(copy) ||
+		memchr(f->text, '.', f->len))
+		return is;
+	memcpy(copy, f->text, f->len);
+	comma = memchr(copy, ',', f->len);
+	if (!comma)
+		return is;
+	*comma = '.';
+	return csv_number_parse(copy, f->len, ret);
+}
+
 static void row_value(struct csv_source *s, const struct csv_field *f, double *ret)
 {
-	switch (csv_number_parse(f->text, f->len, ret)) {
+	switch (number_read(s, f, ret)) {
 	case CSV_NUMBER:
 	case CSV_MISSING:
 		break;

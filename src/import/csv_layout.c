@@ -4,9 +4,11 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "import/csv_value.h"
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limpet/catalogue.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,16 +175,24 @@ static const char *header_label(const void *series, const char *label)
 }
 
 static int across_add(struct csv_layout *l, const struct csv_options *o, const char *header,
-	size_t column, struct lp_err *err)
+	size_t column, struct strmap *seen, struct lp_err *err)
 {
 	const struct column_header h = {.text = header};
 	_cleanup_(strbuf_release) struct strbuf name = {0};
+	uint32_t before;
 
 	if (!mapping_expand(o->component ? o->component : "{column}", header_label, &h, &name))
 		return lp_err_set(err, -EINVAL,
 			"--component '%.64s': column '%.64s' has no such label, or no name",
 			o->component, header);
 	if (array_reserve(&l->across, &l->cap_across, l->n_across + 1, sizeof(*l->across)) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot read the header");
+	if (!name.failed && strmap_get(seen, name.text, &before))
+		return lp_err_set(err, -EINVAL,
+			"columns %" PRIu32 " and %zu are both component '%.64s': --component can "
+			"name them apart",
+			before + 1, column + 1, name.text);
+	if (name.failed || strmap_put(seen, name.text, (uint32_t)column) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot read the header");
 	l->across[l->n_across] = (struct csv_across){column, strbuf_take(&name)};
 	return l->across[l->n_across++].name ? 0
@@ -194,6 +204,7 @@ static int layout_across(struct csv_layout *l, const struct csv_options *o,
 	const struct csv_header *h, struct lp_err *err)
 {
 	struct csv_header three = {.names = (char *[]){"component", "metric", "value"}, .n = 3};
+	_cleanup_(strmap_release) struct strmap seen = {0};
 	int time = o->time ? csv_header_find(h, o->time, err) : 0;
 	int r = time < 0 ? lp_err_prefix(err, "--time") : 0;
 
@@ -202,7 +213,7 @@ static int layout_across(struct csv_layout *l, const struct csv_options *o,
 	l->across_metric = strdup(o->wide);
 	for (size_t i = 0; r == 0 && i < h->n; i++) {
 		if (i != l->time && h->names[i][0])
-			r = across_add(l, o, h->names[i], i, err);
+			r = across_add(l, o, h->names[i], i, &seen, err);
 	}
 	if (r == 0 && !l->n_across)
 		r = lp_err_set(err, -EINVAL, "--wide: there is no column but that of the time");
@@ -241,7 +252,8 @@ static int layout_long(
 		if (err)
 			snprintf(err->text + used, sizeof(err->text) - used,
 				" (want time,component,metric,value, or name the columns with "
-				"--time, --component and --value)");
+				"--time, --component and --value, or use --wide METRIC if each "
+				"column is a component)");
 		return r;
 	}
 	l->time = (size_t)time;

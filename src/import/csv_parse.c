@@ -215,7 +215,7 @@ static enum scan_result scan_row(struct csv_reader *r, char **ret_next, uint64_t
 			(n >= CSV_FIELDS_MAX ||
 				array_reserve(&r->fields, &r->cap_fields, n + 1,
 					sizeof(*r->fields)) < 0)) {
-			r->fault = "too many fields";
+			r->fault = "more fields than the 16384 that a row may have";
 			return SCAN_BAD;
 		}
 		while (*p == ' ')

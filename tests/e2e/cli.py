@@ -309,6 +309,30 @@ def test_bad_input(d):
     assert not os.path.exists(os.path.join(d, "o")) or not os.listdir(os.path.join(d, "o"))
 
 
+def test_errors_as_json(d):
+    """with --json an error is an object, too"""
+    data = write(d, "text", "hello world\n")
+    for args in (("diagnose", data), ("show", data), ("diagnose", "--k", "-4", data), ("import", data, "-o", d), ("topology",),
+                 ("train", data), ("score", data, "--truth", data), ("backtest", data), ("incidents", "--url", "nonsense")):
+        ran = limpet(*args, "--json")
+        error = json.loads(ran.out)
+        assert ran.code == error["exit"] == 2 and error["error"] in ran.err.replace("\n", " "), (args, ran)
+
+
+def test_numbers_of_spreadsheets(d):
+    """decimal commas, where fields are separated by semicolons; a comma between fields stays one"""
+    path = write(d, "comma.csv", "time;component;metric;value\n1300000000;a/disk:x;await;1,5\n1300000001;a/disk:x;await;-0,25\n")
+    assert [float(r["value"]) for r in rows_of(good("show", "--values", "--csv", path).out)] == [1.5, -0.25]
+    bad(2, "1,2,3", "show", write(d, "bad.csv", "time;component;metric;value\n1300000000;a/disk:x;await;1,2,3\n"))
+
+
+def test_wide_columns(d):
+    """two columns of one component are refused, and a wide file gets a hint"""
+    path = write(d, "wide.csv", "time,a/disk:x,b/disk:x,a/disk:x\n1300000000,1,2,3\n")
+    bad(2, "columns 2 and 4 are both component 'a/disk:x'", "show", "--wide", "await", path)
+    bad(2, "--wide METRIC", "show", path)
+
+
 def test_bad_usage(d):
     """unknown commands, options, metrics and values of options"""
     archive = record_tree(d)

@@ -150,7 +150,7 @@ static void test_long(void **state)
 	rows_are(text, size, 0, "1!longer than 1 MiB (is a quote not closed?);2:1|2;");
 	memset(text, ',', size);
 	memcpy(text + size - sizeof(tail), tail, sizeof(tail));
-	rows_are(text, size, 0, "1!too many fields;2:1|2;");
+	rows_are(text, size, 0, "1!more fields than the 16384 that a row may have;2:1|2;");
 }
 
 static void test_wrapped(void **state)
