@@ -31,6 +31,7 @@ struct data_aside {
 	uint64_t n_values;
 	uint32_t n_observers;
 	char *observer; /* one of them */
+	bool whole;	/* it is all that there is of them */
 	size_t note;	/* the one about it */
 };
 

@@ -101,7 +101,8 @@ static bool aside_narrow(
 static int aside_add(
 	struct lp_dataset *ds, const struct lp_table_builder *b, const struct table_outlier *o)
 {
-	struct data_aside a = {.n_values = o->n_values, .n_observers = o->n_observers};
+	struct data_aside a = {
+		.n_values = o->n_values, .n_observers = o->n_observers, .whole = o->whole};
 	char *text;
 
 	aside_narrow(b, o->first, o->end, &a);

@@ -15,6 +15,11 @@
 #define REST_FACTOR 10
 /* With fewer samples of a component nothing can be compared: a window has as many. */
 #define SAMPLES_LEAST 12
+/* Observers whose data is apart from that of all others by so much have nothing in common with
+ * them. So many others there are at least, for these to be the rule. */
+#define STRANGE_GAP_US (INT64_C(3600) * US_PER_SEC)
+#define STRANGE_GAP_SLOTS 4
+#define STRANGE_OTHERS 3
 
 /* A part of a row, without a long gap. */
 struct part {
@@ -59,23 +64,42 @@ static int64_t gap_slots(const struct lp_table_builder *b)
 	return n > TABLE_PAGE_SLOTS ? n : TABLE_PAGE_SLOTS;
 }
 
+static int64_t strange_gap_slots(const struct lp_table_builder *b)
+{
+	int64_t n = STRANGE_GAP_US / b->opt->step_us;
+
+	return n > STRANGE_GAP_SLOTS ? n : STRANGE_GAP_SLOTS;
+}
+
+/* From the first slot of a page that was put to the one behind the last. */
+static struct part page_part(const struct table_row *row, const struct table_page *page)
+{
+	int64_t first = page->number * TABLE_PAGE_SLOTS;
+	int64_t from = 0, end = TABLE_PAGE_SLOTS;
+
+	while (from + 1 < end && !table_value_set(page->values[from]))
+		from++;
+	while (end > from + 1 && !table_value_set(page->values[end - 1]))
+		end--;
+	return (struct part){first + from, first + end, page->n_set, row->component->observer};
+}
+
 static int row_parts(const struct table_row *row, int64_t gap, struct parts *ret)
 {
 	const struct table_page *page = row->pages.items;
 
 	for (size_t i = 0; i < row->pages.n; i++, page++) {
-		int64_t first = page->number * TABLE_PAGE_SLOTS, end = first + TABLE_PAGE_SLOTS;
+		struct part part = page_part(row, page);
 		struct part *last = i ? &ret->items[ret->n - 1] : NULL;
 
-		if (last && first - last->end <= gap) {
-			last->end = end;
-			last->n_values += page->n_set;
+		if (last && part.first - last->end <= gap) {
+			last->end = part.end;
+			last->n_values += part.n_values;
 			continue;
 		}
 		if (array_reserve(&ret->items, &ret->cap, ret->n + 1, sizeof(*ret->items)) < 0)
 			return -ENOMEM;
-		ret->items[ret->n++] =
-			(struct part){first, end, page->n_set, row->component->observer};
+		ret->items[ret->n++] = part;
 	}
 	return 0;
 }
@@ -87,13 +111,13 @@ static int part_compare(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-static int parts_make(const struct lp_table_builder *b, struct parts *ret)
+static int parts_make(const struct lp_table_builder *b, int64_t gap, struct parts *ret)
 {
 	int r = 0;
 
 	for (size_t s = 0; r == 0 && s < b->n_sets; s++) {
 		for (size_t i = 0; r == 0 && i < b->sets[s].n_rows; i++)
-			r = row_parts(&b->sets[s].rows[i], gap_slots(b), ret);
+			r = row_parts(&b->sets[s].rows[i], gap, ret);
 	}
 	if (ret->n)
 		qsort(ret->items, ret->n, sizeof(*ret->items), part_compare);
@@ -140,25 +164,96 @@ static bool is_outlier(const struct cluster *c, const struct cluster *most)
 		(c->about.n_observers * 2 <= most->about.n_observers || c->most < SAMPLES_LEAST);
 }
 
-int table_outliers_find(const struct lp_table_builder *b, struct table_outlier **ret, size_t *ret_n)
+/* Is a cluster the one that says most: that has most observers or, if `by_values`, most values? */
+static bool says_more(const struct cluster *c, const struct cluster *than, bool by_values)
+{
+	if (!by_values && c->about.n_observers != than->about.n_observers)
+		return c->about.n_observers > than->about.n_observers;
+	return c->about.n_values > than->about.n_values;
+}
+
+static size_t cluster_main(const struct clusters *c, bool by_values)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < c->n; i++) {
+		if (says_more(&c->items[i], &c->items[most], by_values))
+			most = i;
+	}
+	return most;
+}
+
+/* Has any other cluster an observer of this one? */
+static bool is_shared(const struct clusters *c, size_t own, const struct parts *parts)
+{
+	const struct table_outlier *o = &c->items[own].about;
+
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct part *p = &parts->items[i];
+		uint32_t ignored;
+
+		if ((p->first < o->first || p->first >= o->end) &&
+			strmap_get(&c->items[own].observers, p->observer, &ignored))
+			return true;
+	}
+	return false;
+}
+
+/* A few observers that were never recorded when most were. */
+static bool is_strange(const struct clusters *c, size_t i, size_t most, const struct parts *parts)
+{
+	uint32_t n = c->items[most].about.n_observers;
+
+	return i != most && n >= STRANGE_OTHERS && c->items[i].about.n_observers * 2 <= n &&
+		!is_shared(c, i, parts);
+}
+
+static bool is_known(const struct table_outlier *found, size_t n, const struct table_outlier *o)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (found[i].first < o->end && o->first < found[i].end)
+			return true;
+	}
+	return false;
+}
+
+/* Those of a kind, behind the ones that were found already. */
+static int outliers_add(
+	const struct lp_table_builder *b, bool whole, struct table_outlier **found, size_t *n)
 {
 	_cleanup_(parts_release) struct parts parts = {0};
 	_cleanup_(clusters_release) struct clusters c = {0};
-	struct table_outlier *found;
-	size_t n = 0, most = 0;
+	int64_t gap = whole ? strange_gap_slots(b) : gap_slots(b);
+	struct table_outlier *more;
+	size_t most;
 
-	if (parts_make(b, &parts) < 0 || clusters_make(&parts, gap_slots(b), &c) < 0)
+	if (parts_make(b, gap, &parts) < 0 || clusters_make(&parts, gap, &c) < 0)
 		return -ENOMEM;
-	found = calloc(c.n + 1, sizeof(*found));
-	if (!found)
+	more = reallocarray(*found, *n + c.n + 1, sizeof(*more));
+	if (!more)
 		return -ENOMEM;
-	for (size_t i = 1; i < c.n; i++) {
-		if (c.items[i].about.n_values > c.items[most].about.n_values)
-			most = i;
-	}
+	*found = more;
+	most = cluster_main(&c, !whole);
 	for (size_t i = 0; i < c.n; i++) {
-		if (is_outlier(&c.items[i], &c.items[most]))
-			found[n++] = c.items[i].about;
+		struct table_outlier o = c.items[i].about;
+
+		o.whole = whole;
+		if ((whole ? is_strange(&c, i, most, &parts)
+			   : is_outlier(&c.items[i], &c.items[most])) &&
+			!is_known(more, *n, &o))
+			more[(*n)++] = o;
+	}
+	return 0;
+}
+
+int table_outliers_find(const struct lp_table_builder *b, struct table_outlier **ret, size_t *ret_n)
+{
+	struct table_outlier *found = NULL;
+	size_t n = 0;
+
+	if (outliers_add(b, true, &found, &n) < 0 || outliers_add(b, false, &found, &n) < 0) {
+		free(found);
+		return -ENOMEM;
 	}
 	*ret = found;
 	*ret_n = n;

@@ -11,10 +11,13 @@ struct table_outlier {
 	uint64_t n_values;
 	uint32_t n_observers;
 	const char *observer; /* one of them; the builder's */
+	bool whole;	      /* it is all that there is of these observers */
 };
 
 /* Find what is apart from most of the data by more than a day (or TABLE_PAGE_SLOTS slots), is less
- * than a tenth of it, and is of a minority of the observers, or too little to compare anybody with.
+ * than a tenth of it, and is of a minority of the observers, or too little to compare anybody with;
+ * and, however much it is, all data of observers that were only recorded more than an hour before
+ * or after those others were, of which there are three at least, and twice as many.
  * The caller frees the array. 0 or -ENOMEM. */
 int table_outliers_find(
 	const struct lp_table_builder *b, struct table_outlier **ret, size_t *ret_n);

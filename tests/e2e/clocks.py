@@ -73,6 +73,28 @@ def test_a_row_a_year_ahead(directory):
     check(noted(verdict, "fleet.csv", "1 sample of s1", "2027-03-02"), verdict["notes"])
 
 
+def moved(path, by_s):
+    """Shift all times of a file."""
+    with open(path, encoding="ascii") as f:
+        header, *rows = f.read().splitlines()
+    with open(path, "w", encoding="ascii") as f:
+        print(header, *(f"{int(at) + by_s},{rest}" for at, rest in (row.split(",", 1) for row in rows)), sep="\n", file=f)
+
+
+def another_time(by_s):
+    """A test case: the clock of one server is off by so much."""
+    def test(directory):
+        made = small()
+        made.slow("s2/disk:sda", at_min=4, minutes=6)
+        paths = made.write_each(directory)
+        moved(paths[3], by_s)
+        code, verdict = diagnose(*paths)
+        check(code == 1 and list(accused(verdict)) == ["s2/disk:sda"], accused(verdict))
+        check(any("s4" in reason and "set aside" in reason for reason in verdict["unknown"]), verdict["unknown"])
+    test.__doc__ = f"the clock of one of six servers is off by {by_s} s: it is named, and the others are compared"
+    return test
+
+
 def test_ten_years_between(directory):
     """two recordings, ten years apart, are read with little memory"""
     first, second = small(), small(start=fleet.START + 3652 * 86400)
@@ -178,4 +200,5 @@ def test_values_that_cannot_be(directory):
 
 
 if __name__ == "__main__":
-    run_tests([offset(s) for s in (0, 60, 150, -90)] + [offset(900, 3600), offset(90, 1800, 3)] + tests_of(__name__))
+    run_tests([offset(s) for s in (0, 60, 150, -90)] + [offset(900, 3600), offset(90, 1800, 3)] +
+              [another_time(s) for s in (5 * 3600, -86400, -400 * 86400, 3650 * 86400)] + tests_of(__name__))

@@ -232,6 +232,45 @@ static void test_two_recordings(void **state)
 	lp_table_builder_free(b);
 }
 
+/* Who was recorded only when nobody else was is set aside, however much there is of it. */
+static void test_strangers(void **state)
+{
+	static const int64_t offsets[] = {-DAY, 5 * 3600, 4000 * DAY};
+	struct table_outlier o = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+		struct lp_table_builder *b = rig_builder(&options);
+
+		put(b, 4, NOW, 600);
+		feed(b, 7, NOW + offsets[i], 3000, steady);
+		assert_int_equal(find_outlier(b, &o), 1);
+		assert_true(o.whole);
+		assert_string_equal(o.observer, "o7");
+		assert_int_equal(o.n_values, 3000);
+		lp_table_builder_free(b);
+	}
+}
+
+/* Not so who was recorded with others before, nor half of all. */
+static void test_no_strangers(void **state)
+{
+	struct lp_table_builder *b = rig_builder(&options);
+	struct table_outlier o = {0};
+
+	(void)state;
+	put(b, 4, NOW, 600);
+	put(b, 1, NOW - DAY, 3000);
+	assert_int_equal(find_outlier(b, &o), 0);
+	for (int i = 5; i < 9; i++)
+		feed(b, i, NOW - 2 * DAY, 3000, steady);
+	assert_int_equal(find_outlier(b, &o), 0);
+	/* Half an hour may lie between two files. */
+	feed(b, 9, NOW + 2400, 600, steady);
+	assert_int_equal(find_outlier(b, &o), 0);
+	lp_table_builder_free(b);
+}
+
 static void test_no_data(void **state)
 {
 	struct lp_table_builder *b = rig_builder(&options);
@@ -253,6 +292,8 @@ int main(void)
 		cmocka_unit_test(test_wrong_clock),
 		cmocka_unit_test(test_stray_row),
 		cmocka_unit_test(test_two_recordings),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_no_strangers),
 		cmocka_unit_test(test_no_data),
 	};
 
