@@ -260,6 +260,21 @@ static int finding_measure(
 	return r;
 }
 
+/* Is nobody of the group there at the end of a stretch? It is then that of an observer, which is
+ * missed as a whole. */
+static bool is_group_gone(const struct comparison *c, const struct stretch *st)
+{
+	const struct lp_series *s = c->series;
+
+	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
+		uint8_t mark = s->marks[(size_t)i * s->n_windows + st->last];
+
+		if (mark != LP_MARK_NONE && mark != LP_MARK_ABSENT)
+			return false;
+	}
+	return true;
+}
+
 static int finding_add(const struct comparison *c, uint32_t series, uint32_t member,
 	enum lp_mark direction, const struct stretch *st, struct findings *fs)
 {
@@ -280,6 +295,7 @@ static int finding_add(const struct comparison *c, uint32_t series, uint32_t mem
 		.weight = st->weight,
 		.load_ratio = NAN,
 		.culprit = accuses(c, direction),
+		.whole = direction == LP_MARK_ABSENT && is_group_gone(c, st),
 		.role = c->role,
 	};
 	int r = finding_measure(c, st, &f);

@@ -401,25 +401,40 @@ static int fast_note(const struct lp_engine *e, struct lp_verdict *v, struct lp_
 	return lp_err_sys(err, -ENOMEM, "cannot compare");
 }
 
+/* What a finer horizon found joins a verdict. */
+static int finer_join(const struct lane *l, struct lp_verdict *v, struct lp_err *err)
+{
+	_cleanup_(episodes_release) struct episodes found = {0};
+	_cleanup_(lp_verdict_freep) struct lp_verdict *own = NULL;
+	int r = lane_episodes(l, &found, err), joined = 0;
+
+	if (r < 0)
+		return r;
+	joined = episodes_join(&found, lane_since_us(l), NULL, v);
+	/* Only who is new has no group yet, and few of these are found to limp. */
+	if (joined > 0) {
+		r = lane_verdict(l, &own, err);
+		joined = r < 0 ? 0 : episodes_join(&found, lane_since_us(l), own, v);
+	}
+	return joined < 0 ? lp_err_sys(err, joined, "cannot compare") : r;
+}
+
 /* What the finer horizons found goes into the verdict of the one that says most. */
 static int horizons_verdict(
 	const struct lp_engine *e, bool lazy, struct lp_verdict **ret, struct lp_err *err)
 {
 	_cleanup_(lp_verdict_freep) struct lp_verdict *v = NULL;
+	_cleanup_(episodes_release) struct episodes found = {0};
 	uint32_t at = lane_choose(e);
 	int r = lane_verdict(&e->lanes[at], lazy, &v, err);
 
+	for (uint32_t i = 0; r == 0 && i < at; i++)
+		r = finer_join(&e->lanes[i], v, err);
 	/* What has left the span of the one itself is among its episodes. */
-	for (uint32_t i = 0; r == 0 && i <= at; i++) {
-		_cleanup_(episodes_release) struct episodes found = {0};
-
-		r = i < at ? lane_episodes(&e->lanes[i], &found, err)
-			   : lane_past(&e->lanes[i], &found, err);
-		if (r == 0 &&
-			episodes_join(&found, i < at ? lane_since_us(&e->lanes[i]) : INT64_MIN, v) <
-				0)
-			r = lp_err_sys(err, -ENOMEM, "cannot compare");
-	}
+	if (r == 0)
+		r = lane_past(&e->lanes[at], &found, err);
+	if (r == 0 && episodes_join(&found, INT64_MIN, NULL, v) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot compare");
 	if (r == 0)
 		r = fast_note(e, v, err);
 	if (r == 0)

@@ -107,6 +107,21 @@ struct place {
 	uint32_t component, group, member, table;
 };
 
+/* The group and the number in it of a component; false: it is in none. */
+static bool member_find(
+	const struct lp_verdict *v, uint32_t component, uint32_t *ret_group, uint32_t *ret_member)
+{
+	for (*ret_group = 0; *ret_group < v->n_groups; ++*ret_group) {
+		const struct lp_peer_group *g = &v->groups[*ret_group];
+
+		for (*ret_member = 0; *ret_member < g->n_members; ++*ret_member) {
+			if (g->members[*ret_member] == component)
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool place_find(const struct lp_verdict *v, const struct strmap *numbers,
 	const struct episode *item, struct place *ret)
 {
@@ -116,15 +131,52 @@ static bool place_find(const struct lp_verdict *v, const struct strmap *numbers,
 		if (!strcmp(v->tables[ret->table]->metric, item->metric))
 			break;
 	}
-	for (ret->group = 0; ret->group < v->n_groups; ret->group++) {
-		const struct lp_peer_group *g = &v->groups[ret->group];
+	return member_find(v, ret->component, &ret->group, &ret->member);
+}
 
-		for (ret->member = 0; ret->member < g->n_members; ret->member++) {
-			if (g->members[ret->member] == ret->component)
-				return true;
-		}
+/* Put a copy of a group of another verdict beside those of this one, with the members that this one
+ * has as well. */
+static int group_take(const struct lp_verdict *from, const struct lp_peer_group *group,
+	const struct strmap *numbers, struct lp_verdict *v)
+{
+	struct lp_peer_group *groups =
+		reallocarray(v->groups, (size_t)v->n_groups + 1, sizeof(*groups));
+	struct lp_peer_group g = {.discovered = group->discovered};
+
+	if (!groups)
+		return -ENOMEM;
+	v->groups = groups;
+	g.members = calloc((size_t)group->n_members + 1, sizeof(*g.members));
+	if (!g.members || asprintf(&g.name, "%s, with new members", group->name) < 0) {
+		free(g.members);
+		return -ENOMEM;
 	}
-	return false;
+	for (uint32_t i = 0; i < group->n_members; i++) {
+		if (strmap_get(numbers, from->components[group->members[i]]->text,
+			    &g.members[g.n_members]))
+			g.n_members++;
+	}
+	v->groups[v->n_groups++] = g;
+	return 0;
+}
+
+/* Is there no group for an episode, since its component came after peers were looked for? 1: it is
+ * so, and `finer`, which may be NULL, knows none either; 0: it is not, or its group was taken over
+ * from there. */
+static int episode_house(const struct episode *item, const struct strmap *numbers,
+	const struct lp_verdict *finer, struct lp_verdict *v)
+{
+	uint32_t component, group, member;
+
+	if (!strmap_get(numbers, item->component, &component) ||
+		member_find(v, component, &group, &member))
+		return 0;
+	for (uint32_t i = 0; finer && i < finer->n_components; i++) {
+		if (!strcmp(finer->components[i]->text, item->component) &&
+			member_find(finer, i, &group, &member))
+			return group_take(finer, &finer->groups[group], numbers, v);
+	}
+	return 1;
 }
 
 /* A table without values, for a metric that the verdict's own grid is too coarse for. */
@@ -280,14 +332,19 @@ static int episode_join(const struct episode *item, int64_t since_us, const stru
 	return finding_put(v, &f, old);
 }
 
-int episodes_join(const struct episodes *e, int64_t since_us, struct lp_verdict *v)
+int episodes_join(const struct episodes *e, int64_t since_us, const struct lp_verdict *finer,
+	struct lp_verdict *v)
 {
 	_cleanup_(strmap_release) struct strmap numbers = {0};
-	int r = 0;
+	int r = 0, homeless = 0;
 
 	for (uint32_t i = 0; e->n && r == 0 && i < v->n_components; i++)
 		r = strmap_put(&numbers, v->components[i]->text, i);
-	for (size_t i = 0; r == 0 && i < e->n; i++)
-		r = episode_join(&e->items[i], since_us, &numbers, v);
-	return r;
+	for (size_t i = 0; r == 0 && i < e->n; i++) {
+		int housed = episode_house(&e->items[i], &numbers, finer, v);
+
+		homeless |= housed > 0;
+		r = housed < 0 ? housed : episode_join(&e->items[i], since_us, &numbers, v);
+	}
+	return r < 0 ? r : homeless;
 }

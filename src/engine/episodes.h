@@ -34,8 +34,11 @@ int episodes_add_all(struct episodes *e, const struct episodes *from);
 /* Put them into a verdict as findings with series of their own, where its components are known. One
  * that the verdict has itself stays if it is heavier. `since_us`: they come from a finer horizon
  * than the verdict, which reaches back to that time; slowness that is mild may be left out.
- * INT64_MIN: they do not. 0 or -ENOMEM. */
-int episodes_join(const struct episodes *e, int64_t since_us, struct lp_verdict *v);
+ * INT64_MIN: they do not. `finer` is the verdict of that horizon: where the other one has not
+ * looked for peers since a component came, it knows the group. NULL: it was not asked for. Returns
+ * 1 if some were left out for want of a group, 0, or -ENOMEM. */
+int episodes_join(const struct episodes *e, int64_t since_us, const struct lp_verdict *finer,
+	struct lp_verdict *v);
 
 void episode_release(struct episode *item);
 

@@ -106,6 +106,7 @@ int view_presence(struct view *view)
 	}
 	view->presence = (struct presence){.observer = view->observer,
 		.last = view->last,
+		.n_observers = view->n_observers,
 		.n_slots = n_slots,
 		.lateness = v->n_tables ? (uint32_t)(VIEW_LATENESS_US / v->tables[0]->step_us) : 0};
 	return 0;

@@ -281,8 +281,9 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	incident->part = strdup(
 		part == UINT32_MAX ? v->components[lead->component]->text : c->parts.names[part]);
 	incident->advice = strdup(context_semantic(c->ctx, lead) ? lead->advice
-			: is_whole(c, c->members[0])		 ? WHOLE_ADVICE
-						     : cause_find(incident->cause)->advice);
+			: is_whole(c, c->members[0]) && !cause_is_absence(incident->cause)
+			? WHOLE_ADVICE
+			: cause_find(incident->cause)->advice);
 	if (!incident->part || !incident->advice)
 		return -ENOMEM;
 	incident->summary = evidence_summary(c->ctx, incident, lead, c->n_own);

@@ -50,7 +50,9 @@ static void add_peers_with_data(struct strbuf *sb, const struct explain_context 
 	uint32_t n = ctx->v->groups[f->group].n_members, some = 0;
 	uint32_t window = last_anomalous(s, f->member);
 
-	if (window >= s->n_windows || n < 2)
+	if (f->whole)
+		strbuf_printf(sb, ", while most other observers %s", have);
+	if (f->whole || window >= s->n_windows || n < 2)
 		return;
 	for (uint32_t m = 0; m < n; m++) {
 		uint8_t mark = s->marks[(size_t)m * s->n_windows + window];

@@ -1,6 +1,8 @@
 #include "explain/status.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/median.h"
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "explain/coverage.h"
@@ -16,6 +18,10 @@
 #define COVERED_MAX 4  /* the same, each with its times */
 #define GROUPS_MAX 4   /* groups that are too small, the same */
 #define FAILURES_MAX 8 /* files that could not be read, each a reason of its own */
+
+/* Files are collected one after the other: what ends no earlier than this is not missed. */
+#define SILENT_US (INT64_C(600) * US_PER_SEC)
+#define SILENT_STEPS 3
 
 /* A list of names, "a, b and 3 more". */
 struct name_list {
@@ -135,6 +141,22 @@ static int judge_unread(struct lp_verdict *v, const struct lp_dataset *data)
 		r = verdict_unknown(v, "a file could not be read: %s", data->failures[i]);
 	if (r == 0 && n > FAILURES_MAX)
 		r = verdict_unknown(v, "%zu more files could not be read", n - FAILURES_MAX);
+	return r;
+}
+
+/* What the data itself has to say. Of whoever was set aside as a whole nothing is known. */
+static int note_data(struct lp_verdict *v, const struct lp_dataset *data)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && data && i < data->n_notes; i++) {
+		bool whole = false;
+
+		for (size_t a = 0; a < data->n_aside; a++)
+			whole |= data->aside[a].note == i && data->aside[a].whole;
+		r = whole ? verdict_unknown(v, "%s", data->notes[i])
+			  : lp_verdict_note(v, "%s", data->notes[i]);
+	}
 	return r;
 }
 
@@ -284,6 +306,66 @@ static int judge_alone(struct lp_verdict *v, const struct coverage *c)
 		n, n == 1 ? " was" : "s were", sb.text);
 }
 
+/* Is the observer in the verdict already, for whatever reason? */
+static bool is_reported(const struct lp_verdict *v, const char *observer)
+{
+	const struct lp_suspect *lists[] = {v->suspects, v->absent};
+	const uint32_t n[] = {v->n_suspects, v->n_absent};
+
+	for (size_t k = 0; k < ARRAY_SIZE(lists); k++) {
+		for (uint32_t i = 0; i < n[k]; i++) {
+			if (!strcmp(v->components[lists[k][i].component]->observer, observer))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* When the data of most observers ends. 0: there are too few. */
+static int most_end(const struct coverage *c, int64_t *ret_us)
+{
+	_cleanup_free_ double *last = calloc((size_t)c->n + 1, sizeof(*last));
+	uint32_t n = 0;
+
+	if (!last)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (coverage_has_data(&c->items[i]))
+			last[n++] = (double)c->items[i].last_us; /* exact: below 2^53 */
+	}
+	median_sort(last, n);
+	*ret_us = n >= COVERAGE_PEERS_LEAST ? (int64_t)last[(n - 1) / 2] : 0;
+	return 0;
+}
+
+/* Whose data breaks off long before that of most others: for windows of minutes and more it takes
+ * long until it is missed there. */
+static int judge_silent(struct lp_verdict *v, const struct coverage *c)
+{
+	_cleanup_(names_release) struct name_list silent = {.max = NAMES_MAX};
+	int64_t step_us = v->n_tables ? v->tables[0]->step_us : 0, end_us;
+	char end[TIME_TEXT_MAX], least[TIME_TEXT_MAX];
+	int64_t least_us = SILENT_US > SILENT_STEPS * step_us ? SILENT_US : SILENT_STEPS * step_us;
+
+	if (most_end(c, &end_us) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; end_us && i < c->n; i++) {
+		const struct observer_coverage *o = &c->items[i];
+
+		if (coverage_has_data(o) && end_us - o->last_us > least_us &&
+			!is_reported(v, o->observer) && !coverage_is_alone(c, o))
+			names_add(&silent, o->observer);
+	}
+	if (!silent.n)
+		return 0;
+	names_end(&silent);
+	if (silent.text.failed)
+		return -ENOMEM;
+	return verdict_unknown(v,
+		"no data from %s in the last %s and more, while that of most others goes on to %s",
+		silent.text.text, span_format(least_us, least), time_format(end_us, end));
+}
+
 int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp_err *err)
 {
 	_cleanup_(coverage_release) struct coverage c = {0};
@@ -294,8 +376,8 @@ int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp
 		r = judge_missing(v, g, &c);
 	if (r == 0)
 		r = judge_unread(v, g->data);
-	for (size_t i = 0; r == 0 && g->data && i < g->data->n_notes; i++)
-		r = lp_verdict_note(v, "%s", g->data->notes[i]);
+	if (r == 0)
+		r = note_data(v, g->data);
 	/* Logs of system calls are judged by themselves: they need no peers. */
 	if (r == 0 && c.n_compared < v->params.k && !v->n_traced)
 		r = judge_nothing(v, g->options, &c);
@@ -303,6 +385,8 @@ int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp
 		r = judge_alone(v, &c);
 	if (r == 0 && c.n_compared >= v->params.k && !v->n_traced)
 		r = judge_parts(v);
+	if (r == 0)
+		r = judge_silent(v, &c);
 	if (r == 0)
 		r = patchy_judge(v);
 	if (r == 0)

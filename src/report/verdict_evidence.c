@@ -96,7 +96,10 @@ static int add_finding(struct table *t, const struct lp_finding *f, const struct
 	quantity_format(f->own, values->unit, row->own);
 	quantity_format(f->peers, values->unit, peers);
 	drop_unit(peers, row->own);
-	snprintf(row->peers, sizeof(row->peers), "%s %s", t->v->past ? "before" : "peers", peers);
+	/* A server may have gone with all its peers. */
+	if (!f->whole || isfinite(f->peers))
+		snprintf(row->peers, sizeof(row->peers), "%s %s", t->v->past ? "before" : "peers",
+			peers);
 	if (isfinite(f->ratio) && f->direction != LP_MARK_ABSENT)
 		quantity_format_ratio(f->ratio, row->ratio);
 	row->finding = f;

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""A disk that is 8 times slower for some minutes of 2.5 hours of 5 s data is named, wherever they lie, and nobody else."""
+"""A disk that is 8 times slower for some minutes of 2.5 hours of 5 s data is named, wherever they lie, and nobody else. Servers
+that come and go."""
 import datetime
+import json
+import os
 
 import fleet
 import tap
-from program import run_tests
-from verdicts import check_nobody, check_only
+from program import limpet, run_tests, tests_of
+from tap import check
+from verdicts import absent, accused, check_nobody, check_only, diagnose
 
 MINUTES = (3, 5, 10, 15, 18, 22)
 # When it begins, in minutes, and the disk: at the beginning, in the middle, up to the end.
@@ -47,5 +51,56 @@ def sound(seed):
     return test
 
 
+def begin_late(made, observer, minutes):
+    """The rows of a fleet, of which one server has its last minutes only."""
+    begin = made.start + 60 * (made.minutes - minutes)
+    for at, component, metric, value in made.rows():
+        if component.split("/")[0] != observer or at > begin:
+            yield f"{at},{component},{metric},{value}"
+
+
+def newcomer(minutes):
+    """A test case: the fleet has run for so long when a server joins that has a slow disk."""
+    def test(directory):
+        made = fleet.Fleet(6, 1, minutes=minutes, seed=minutes)
+        made.slow("s6/disk:sda", at_min=0, minutes=minutes)
+        path = os.path.join(directory, "joins.csv")
+        with open(path, "w", encoding="ascii") as f:
+            print("time,component,metric,value", *begin_late(made, "s6", 10), sep="\n", file=f)
+        check_only("a newcomer", "s6/disk:sda", path)
+    test.__doc__ = f"a server that has joined 10 minutes before the end, after {minutes - 10} minutes, has a slow disk"
+    return test
+
+
+def uneven(made):
+    """Servers that differ by some percent: their disks are compared with each other only."""
+    for i, observer in enumerate(made.observers):
+        for disk in made.disks.values():
+            disk.share = 1 + 0.05 * i if disk.observer == observer else disk.share
+    return made
+
+
+def leaves(step_s, minutes, gone):
+    """A test case: a server goes away, all of it, `gone` minutes before the end."""
+    def test(directory):
+        made = uneven(fleet.Fleet(6, 6, minutes=minutes, step_s=step_s, seed=3))
+        made.end_early("s6", 60 * gone)
+        _, verdict = diagnose(made.write(directory))
+        check(list(accused(verdict)) == [], accused(verdict))
+        check({c.split("/")[0] for c in absent(verdict)} == {"s6"}, absent(verdict))
+        tap.check(len(verdict["incidents"]) == 1 and verdict["incidents"][0]["cause"] == "server-down", verdict["incidents"])
+    test.__doc__ = f"{step_s} s data: a server that has been away for {gone} minutes is down"
+    return test
+
+
+def test_away_for_a_while(directory):
+    """15 s data: a server that has been away for 20 minutes is not yet down, and nobody says that all is well"""
+    made = fleet.Fleet(6, 4, minutes=150, step_s=15, seed=5)
+    made.end_early("s2", 20 * 60)
+    ran = limpet("diagnose", "--json", made.write(directory))
+    tap.check(ran.code == 4 and "no data from s2" in json.loads(ran.out)["headline"], ran)
+
+
 if __name__ == "__main__":
-    run_tests([slow_for(m, *place) for m in MINUTES for place in PLACES] + [sound(s) for s in (1, 2, 3)])
+    run_tests([newcomer(m) for m in (120, 130, 145)] + [leaves(15, 240, 120), leaves(1, 30, 10)] + tests_of(__name__) +
+              [slow_for(m, *place) for m in MINUTES for place in PLACES] + [sound(s) for s in (1, 2, 3)])

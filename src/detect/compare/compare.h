@@ -12,7 +12,7 @@ struct presence {
 	const uint32_t *observer; /* [component] its number */
 	const int32_t *last; /* [observer * n_slots + slot] the last slot up to this one in which
 				the observer measured anything; -1: none */
-	uint32_t n_slots;
+	uint32_t n_observers, n_slots;
 	uint32_t lateness; /* slots of silence that are forgiven */
 };
 

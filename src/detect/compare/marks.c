@@ -19,6 +19,9 @@
 /* No work, beside peers that work. */
 #define NOTHING 1e-3
 
+/* So many observers must be heard of for another to be missed. */
+#define OBSERVERS_LEAST 2
+
 static double window_median(
 	const struct comparison *c, uint32_t member, uint32_t window, double *values)
 {
@@ -145,13 +148,34 @@ static bool is_late(const struct comparison *c, uint32_t member, uint32_t window
 	return last < (int32_t)slot && slot - (uint32_t)last < p->lateness;
 }
 
+/* Is nothing heard of the observer of a member, at the end of a window, while most of the others
+ * are heard of? */
+static bool is_silent(const struct comparison *c, uint32_t member, uint32_t window)
+{
+	const struct presence *p = c->past ? c->past->presence : NULL;
+	uint32_t component = c->v->groups[c->series->group].members[member];
+	uint32_t slot = c->context + c->series->last[window], n = 0;
+
+	for (uint32_t o = 0; p && o < p->n_observers; o++) {
+		int32_t last = p->last[(size_t)o * p->n_slots + slot];
+		bool heard = last >= 0 && slot - (uint32_t)last <= p->lateness;
+
+		if (heard && o == p->observer[component])
+			return false;
+		n += heard;
+	}
+	return n >= OBSERVERS_LEAST && 2 * n + 1 > p->n_observers;
+}
+
 /* Nothing was measured: is that an anomaly? Of what was never there before, nothing is missing; and
  * where there are no calls, nobody can say how long they take. */
 static enum lp_mark mark_missing(const struct comparison *c, uint32_t member, uint32_t window,
 	uint32_t n_data, uint32_t n_rows)
 {
-	return 2 * n_data + 1 > n_rows && !c->gaps &&
-			c->first_slot[member] <= (int64_t)c->series->first[window] &&
+	/* A server may have no peers but its own components: then all of them are gone at once. */
+	bool missed = n_data ? 2 * n_data + 1 > n_rows : is_silent(c, member, window);
+
+	return missed && !c->gaps && c->first_slot[member] <= (int64_t)c->series->first[window] &&
 			!is_late(c, member, window)
 		? LP_MARK_ABSENT
 		: LP_MARK_NONE;
