@@ -67,14 +67,20 @@ static char *aside_text(const struct lp_dataset *ds, const struct data_aside *a)
 	struct strbuf sb = {0};
 
 	files_name(ds, a, &sb);
-	strbuf_printf(&sb, "%" PRIu64 " sample%s of %s", a->n_values, a->n_values == 1 ? "" : "s",
-		a->observer);
+	if (!a->whole)
+		strbuf_printf(
+			&sb, "%" PRIu64 " sample%s of ", a->n_values, a->n_values == 1 ? "" : "s");
+	strbuf_puts(&sb, a->observer);
 	if (a->n_observers > 1)
 		strbuf_printf(&sb, " and %u more", a->n_observers - 1);
+	if (a->whole)
+		strbuf_printf(&sb, " %s compared with no other: all %" PRIu64 " samples",
+			a->n_observers > 1 ? "were" : "was", a->n_values);
 	strbuf_printf(&sb,
-		" from %s to %s were set aside: they are far from all others in time (is a clock "
-		"wrong? --since and --until look at that time)",
-		time_format(a->first_us, from), time_format(a->end_us, to));
+		" from %s to %s %s far from all others in time (is a clock wrong? "
+		"--since and --until look at that time)",
+		time_format(a->first_us, from), time_format(a->end_us, to),
+		a->whole ? "are" : "were set aside: they are");
 	if (sb.failed) {
 		strbuf_release(&sb);
 		return NULL;
