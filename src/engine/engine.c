@@ -413,7 +413,7 @@ static int finer_join(const struct lane *l, struct lp_verdict *v, struct lp_err 
 	joined = episodes_join(&found, lane_since_us(l), NULL, v);
 	/* Only who is new has no group yet, and few of these are found to limp. */
 	if (joined > 0) {
-		r = lane_verdict(l, &own, err);
+		r = lane_verdict(l, true, &own, err);
 		joined = r < 0 ? 0 : episodes_join(&found, lane_since_us(l), own, v);
 	}
 	return joined < 0 ? lp_err_sys(err, joined, "cannot compare") : r;

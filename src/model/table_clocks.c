@@ -74,14 +74,14 @@ static int64_t strange_gap_slots(const struct lp_table_builder *b)
 /* From the first slot of a page that was put to the one behind the last. */
 static struct part page_part(const struct table_row *row, const struct table_page *page)
 {
-	int64_t first = page->number * TABLE_PAGE_SLOTS;
-	int64_t from = 0, end = TABLE_PAGE_SLOTS;
+	int64_t first = pages_next(&row->pages, page->number * TABLE_PAGE_SLOTS);
+	int64_t end = (page->number + 1) * TABLE_PAGE_SLOTS;
 
-	while (from + 1 < end && !table_value_set(page->values[from]))
-		from++;
-	while (end > from + 1 && !table_value_set(page->values[end - 1]))
+	if (first >= end)
+		first = end - 1;
+	while (end > first + 1 && !pages_any(&row->pages, end - 1, end))
 		end--;
-	return (struct part){first + from, first + end, page->n_set, row->component->observer};
+	return (struct part){first, end, page->n_set, row->component->observer};
 }
 
 static int row_parts(const struct table_row *row, int64_t gap, struct parts *ret)
