@@ -27,6 +27,32 @@ static inline double metric_value(const double *in, double dt_s)
 	return in[0];
 }
 
+/* A thousandth of the first input. */
+static inline double metric_thousandth(const double *in, double dt_s)
+{
+	(void)dt_s;
+	return in[0] / 1000;
+}
+
+/* The first input for each of the second: the size of a request, for example. */
+static inline double metric_each(const double *in, double dt_s)
+{
+	(void)dt_s;
+	return metric_ratio(in[0], in[1]);
+}
+
+/* The same for microseconds, in ms. */
+static inline double metric_each_ms(const double *in, double dt_s)
+{
+	return metric_each(in, dt_s) / 1000;
+}
+
+/* The first input as a percentage of the second. */
+static inline double metric_percent(const double *in, double dt_s)
+{
+	return 100 * metric_each(in, dt_s);
+}
+
 /* Nanoseconds in the first input for each of the second, in ms; without a call there is no time. */
 static inline double metric_mean_ms(const double *in, double dt_s)
 {

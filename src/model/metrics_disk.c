@@ -5,13 +5,6 @@
 #define SECTORS "rd_sec+wr_sec+dc_sec?"
 #define TICKS "rd_ticks+wr_ticks+dc_ticks?"
 
-/* A wait, a size: the first input for each of the second. */
-static double per_request(const double *in, double dt_s)
-{
-	(void)dt_s;
-	return metric_ratio(in[0], in[1]);
-}
-
 /* Milliseconds of waiting gathered in each second: requests that wait on average. */
 static double queue_length(const double *in, double dt_s)
 {
@@ -63,7 +56,7 @@ const struct lp_metric metrics_disk[] = {
 		.resource = "storage",
 		.kind = "disk",
 		.inputs = {SECTORS, IOS},
-		.eval = per_request},
+		.eval = metric_each},
 	{.name = "avgqu-sz",
 		.unit = "requests",
 		.help = "average number of requests queued or in service",
@@ -80,7 +73,7 @@ const struct lp_metric metrics_disk[] = {
 		.kind = "disk",
 		.headline = true,
 		.inputs = {TICKS, IOS},
-		.eval = per_request,
+		.eval = metric_each,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1,
 		.judged = true},
@@ -90,7 +83,7 @@ const struct lp_metric metrics_disk[] = {
 		.resource = "storage",
 		.kind = "disk",
 		.inputs = {TICKS, IOS},
-		.eval = per_request,
+		.eval = metric_each,
 		.role = LP_ROLE_LATENCY,
 		.floor = 20,
 		.judged = true,
@@ -101,7 +94,7 @@ const struct lp_metric metrics_disk[] = {
 		.resource = "storage",
 		.kind = "disk",
 		.inputs = {"rd_ticks", "rd_ios"},
-		.eval = per_request,
+		.eval = metric_each,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1},
 	{.name = "w_await",
@@ -110,7 +103,7 @@ const struct lp_metric metrics_disk[] = {
 		.resource = "storage",
 		.kind = "disk",
 		.inputs = {"wr_ticks", "wr_ios"},
-		.eval = per_request,
+		.eval = metric_each,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1},
 	{.name = "f_await",
@@ -119,7 +112,7 @@ const struct lp_metric metrics_disk[] = {
 		.resource = "storage",
 		.kind = "disk",
 		.inputs = {"fl_ticks", "fl_ios"},
-		.eval = per_request,
+		.eval = metric_each,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1},
 	{.name = "svctm",
@@ -128,7 +121,7 @@ const struct lp_metric metrics_disk[] = {
 		.resource = "storage",
 		.kind = "disk",
 		.inputs = {"tot_ticks", IOS},
-		.eval = per_request,
+		.eval = metric_each,
 		.role = LP_ROLE_BUSY,
 		.floor = 1},
 	{.name = "%util",

@@ -1,19 +1,6 @@
 /* Metrics of GPFS file systems as a node sees them. */
 #include "model/metric_def.h"
 
-/* Microseconds of the first input for each of the second, in ms. */
-static double per_ms(const double *in, double dt_s)
-{
-	(void)dt_s;
-	return metric_ratio(in[0], in[1]) / 1000;
-}
-
-static double thousandth(const double *in, double dt_s)
-{
-	(void)dt_s;
-	return in[0] / 1000;
-}
-
 extern const struct lp_metric metrics_gpfs[];
 const struct lp_metric metrics_gpfs[] = {
 	{.name = "gpfs_rd",
@@ -61,7 +48,7 @@ const struct lp_metric metrics_gpfs[] = {
 		.kind = "gpfs",
 		.headline = true,
 		.inputs = {"hist_us", "hist_ios"},
-		.eval = per_ms,
+		.eval = metric_each_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1,
 		.judged = true},
@@ -82,7 +69,7 @@ const struct lp_metric metrics_gpfs[] = {
 		.kind = "gpfs",
 		.headline = true,
 		.inputs = {"longest_ms"},
-		.eval = thousandth,
+		.eval = metric_thousandth,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1,
 		.judged = true},

@@ -4,12 +4,6 @@
 #define CPU_ALL                                                                                    \
 	"cpu_user+cpu_nice?+cpu_system+cpu_idle+cpu_iowait?+cpu_irq?+cpu_softirq?+cpu_steal?"
 
-static double share(const double *in, double dt_s)
-{
-	(void)dt_s;
-	return 100 * metric_ratio(in[0], in[1]);
-}
-
 /* Microseconds of stall in each second, as a percentage. */
 static double stall_share(const double *in, double dt_s)
 {
@@ -31,7 +25,7 @@ const struct lp_metric metrics_host[] = {
 		.kind = "host",
 		.headline = true,
 		.inputs = {"cpu_user+cpu_nice?", CPU_ALL},
-		.eval = share},
+		.eval = metric_percent},
 	{.name = "%system",
 		.unit = "%",
 		.help = "CPU time in the kernel (interrupts included)",
@@ -39,7 +33,7 @@ const struct lp_metric metrics_host[] = {
 		.kind = "host",
 		.headline = true,
 		.inputs = {"cpu_system+cpu_irq?+cpu_softirq?", CPU_ALL},
-		.eval = share},
+		.eval = metric_percent},
 	{.name = "%iowait",
 		.unit = "%",
 		.help = "CPU time idle while I/O was outstanding",
@@ -47,21 +41,21 @@ const struct lp_metric metrics_host[] = {
 		.kind = "host",
 		.headline = true,
 		.inputs = {"cpu_iowait", CPU_ALL},
-		.eval = share},
+		.eval = metric_percent},
 	{.name = "%steal",
 		.unit = "%",
 		.help = "CPU time taken by the hypervisor",
 		.resource = "host",
 		.kind = "host",
 		.inputs = {"cpu_steal", CPU_ALL},
-		.eval = share},
+		.eval = metric_percent},
 	{.name = "%idle",
 		.unit = "%",
 		.help = "CPU time idle",
 		.resource = "host",
 		.kind = "host",
 		.inputs = {"cpu_idle", CPU_ALL},
-		.eval = share},
+		.eval = metric_percent},
 	{.name = "cswch",
 		.unit = "1/s",
 		.help = "context switches per second",

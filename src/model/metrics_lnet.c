@@ -8,13 +8,6 @@ static double queued(const double *in, double dt_s)
 	return in[0] < 0 ? -in[0] : 0;
 }
 
-/* The first input as a percentage of the second. */
-static double share(const double *in, double dt_s)
-{
-	(void)dt_s;
-	return 100 * metric_ratio(in[0], in[1]);
-}
-
 extern const struct lp_metric metrics_lnet[];
 const struct lp_metric metrics_lnet[] = {
 	{.name = "lnet_tx",
@@ -64,6 +57,6 @@ const struct lp_metric metrics_lnet[] = {
 		.resource = "network",
 		.kind = "lnet",
 		.inputs = {"credits", "credits_max"},
-		.eval = share},
+		.eval = metric_percent},
 	{.name = NULL},
 };

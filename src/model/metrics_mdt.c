@@ -1,13 +1,6 @@
 /* Metrics of Lustre MDTs as their server sees them. */
 #include "model/metric_def.h"
 
-/* Microseconds of the first input for each of the second, in ms. */
-static double per_ms(const double *in, double dt_s)
-{
-	(void)dt_s;
-	return metric_ratio(in[0], in[1]) / 1000;
-}
-
 extern const struct lp_metric metrics_mdt[];
 const struct lp_metric metrics_mdt[] = {
 	{.name = "md_ops",
@@ -29,7 +22,7 @@ const struct lp_metric metrics_mdt[] = {
 		.kind = "mdt",
 		.headline = true,
 		.inputs = {"op_us", "timed_ops"},
-		.eval = per_ms,
+		.eval = metric_each_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 0.5,
 		.judged = true},

@@ -1,13 +1,6 @@
 /* Metrics of Lustre OSTs as a client sees them. */
 #include "model/metric_def.h"
 
-/* Microseconds of the first input for each of the second, in ms. */
-static double per_ms(const double *in, double dt_s)
-{
-	(void)dt_s;
-	return metric_ratio(in[0], in[1]) / 1000;
-}
-
 extern const struct lp_metric metrics_osc[];
 const struct lp_metric metrics_osc[] = {
 	{.name = "osc_wait",
@@ -17,7 +10,7 @@ const struct lp_metric metrics_osc[] = {
 		.kind = "osc",
 		.headline = true,
 		.inputs = {"wait_us", "rpcs"},
-		.eval = per_ms,
+		.eval = metric_each_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1,
 		.judged = true},

@@ -1,19 +1,6 @@
 /* Metrics of Ceph OSDs. */
 #include "model/metric_def.h"
 
-/* Microseconds of the first input for each of the second, in ms. */
-static double per_ms(const double *in, double dt_s)
-{
-	(void)dt_s;
-	return metric_ratio(in[0], in[1]) / 1000;
-}
-
-static double thousandth(const double *in, double dt_s)
-{
-	(void)dt_s;
-	return in[0] / 1000;
-}
-
 extern const struct lp_metric metrics_osd[];
 const struct lp_metric metrics_osd[] = {
 	{.name = "op_lat",
@@ -23,7 +10,7 @@ const struct lp_metric metrics_osd[] = {
 		.kind = "osd",
 		.headline = true,
 		.inputs = {"op_us", "ops"},
-		.eval = per_ms,
+		.eval = metric_each_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1,
 		.judged = true},
@@ -33,7 +20,7 @@ const struct lp_metric metrics_osd[] = {
 		.resource = "storage",
 		.kind = "osd",
 		.inputs = {"rd_us", "rd_ops"},
-		.eval = per_ms,
+		.eval = metric_each_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1},
 	{.name = "op_w_lat",
@@ -42,7 +29,7 @@ const struct lp_metric metrics_osd[] = {
 		.resource = "storage",
 		.kind = "osd",
 		.inputs = {"wr_us", "wr_ops"},
-		.eval = per_ms,
+		.eval = metric_each_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1},
 	{.name = "subop_lat",
@@ -52,7 +39,7 @@ const struct lp_metric metrics_osd[] = {
 		.kind = "osd",
 		.headline = true,
 		.inputs = {"subop_us", "subops"},
-		.eval = per_ms,
+		.eval = metric_each_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1,
 		.judged = true},
@@ -63,7 +50,7 @@ const struct lp_metric metrics_osd[] = {
 		.kind = "osd",
 		.headline = true,
 		.inputs = {"commit_us", "commits"},
-		.eval = per_ms,
+		.eval = metric_each_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1,
 		.judged = true},
@@ -73,7 +60,7 @@ const struct lp_metric metrics_osd[] = {
 		.resource = "storage",
 		.kind = "osd",
 		.inputs = {"apply_us", "applies"},
-		.eval = per_ms,
+		.eval = metric_each_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1},
 	{.name = "kv_lat",
@@ -82,7 +69,7 @@ const struct lp_metric metrics_osd[] = {
 		.resource = "storage",
 		.kind = "osd",
 		.inputs = {"kv_us", "kvs"},
-		.eval = per_ms,
+		.eval = metric_each_ms,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1},
 	{.name = "osd_rd",
@@ -140,6 +127,6 @@ const struct lp_metric metrics_osd[] = {
 		.resource = "storage",
 		.kind = "osd",
 		.inputs = {"slowest_us"},
-		.eval = thousandth},
+		.eval = metric_thousandth},
 	{.name = NULL},
 };

@@ -9,13 +9,6 @@ static double timed_ms(const double *in, double dt_s)
 	return in[0] > 0 || in[1] <= 0 ? metric_ratio(in[0], in[1]) / 1000 : NAN;
 }
 
-/* The first input for each of the second. */
-static double per(const double *in, double dt_s)
-{
-	(void)dt_s;
-	return metric_ratio(in[0], in[1]);
-}
-
 /* What is left of the second, in percent of it. */
 static double used(const double *in, double dt_s)
 {
@@ -74,7 +67,7 @@ const struct lp_metric metrics_ost[] = {
 		.kind = "ost",
 		.headline = true,
 		.inputs = {"io_ms", "io_times"},
-		.eval = per,
+		.eval = metric_each,
 		.role = LP_ROLE_LATENCY,
 		.floor = 1,
 		.judged = true},
