@@ -93,6 +93,19 @@ double median_of_sorted(const double *values, uint32_t n)
 	return n ? middle(values[(n - 1) / 2], values[n / 2]) : NAN;
 }
 
+double quantile_of_sorted(const double *values, size_t n, double p)
+{
+	double at = p * (double)(n ? n - 1 : 0);
+	size_t below = (size_t)at;
+	double share = at - (double)below; /* of the value above */
+
+	if (!n)
+		return NAN;
+	if (below + 1 >= n)
+		return values[n - 1];
+	return values[below] * (1 - share) + values[below + 1] * share;
+}
+
 static int number_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -100,9 +113,10 @@ static int number_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void median_sort(double *values, uint32_t n)
+void median_sort(double *values, size_t n)
 {
-	qsort(values, n, sizeof(*values), number_compare);
+	if (n)
+		qsort(values, n, sizeof(*values), number_compare);
 }
 
 #define DIGIT_BITS 10

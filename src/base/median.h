@@ -14,6 +14,10 @@ double median_of(double *values, uint32_t n);
 /* The same of numbers that are sorted, and stay so. */
 double median_of_sorted(const double *values, uint32_t n);
 
+/* The quantile `p` (0 .. 1) of sorted numbers by linear interpolation (R's type 7); NaN if n is
+ * 0. */
+double quantile_of_sorted(const double *values, size_t n, double p);
+
 /* What the median of all but one of n numbers is made from, whichever that is. */
 struct median_split {
 	double below, middle, above; /* in order, around the middle one, or the upper of two */
@@ -30,7 +34,7 @@ double median_of_all(const struct median_split *split);
 double median_of_others(const struct median_split *split, double own);
 
 /* Sort upwards; there must be no NaN. */
-void median_sort(double *values, uint32_t n);
+void median_sort(double *values, size_t n);
 
 /* What is for very many works on keys: unsigned integers that are in the same order as the doubles
  * they are made of, so that digits can be counted.

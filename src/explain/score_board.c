@@ -2,6 +2,7 @@
 #include "explain/score.h"
 
 #include "base/array.h"
+#include "base/median.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,14 +53,7 @@ double score_dfp(const struct score_row *r)
 
 double score_delay(const struct score_row *r, double q)
 {
-	double at = q * (double)(r->n_delays ? r->n_delays - 1 : 0);
-	size_t i = (size_t)at;
-
-	if (!r->n_delays)
-		return NAN;
-	if (i + 1 >= r->n_delays)
-		return r->delays_s[r->n_delays - 1];
-	return r->delays_s[i] + (at - (double)i) * (r->delays_s[i + 1] - r->delays_s[i]);
+	return quantile_of_sorted(r->delays_s, r->n_delays, q);
 }
 
 static int row_add(struct score_row *r, const struct score_case *c)
@@ -115,17 +109,9 @@ int score_board_add(struct score_board *b, const struct score_case *c)
 	return row_add(&b->total, c);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void row_finish(struct score_row *r)
 {
-	if (r->n_delays)
-		qsort(r->delays_s, r->n_delays, sizeof(*r->delays_s), compare_numbers);
+	median_sort(r->delays_s, r->n_delays);
 }
 
 void score_board_finish(struct score_board *b)

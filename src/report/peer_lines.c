@@ -85,19 +85,6 @@ static uint32_t *peer_rows(const struct lp_verdict *v, uint32_t component, uint3
 	return rows;
 }
 
-/* The quantile of sorted values by linear interpolation; NaN of none. */
-static double quantile_of_sorted(const double *sorted, uint32_t n, double p)
-{
-	double at = p * (n ? n - 1 : 0);
-	uint32_t below = (uint32_t)at;
-
-	if (!n)
-		return NAN;
-	if (below + 1 >= n)
-		return sorted[n - 1];
-	return sorted[below] * (below + 1 - at) + sorted[below + 1] * (at - below);
-}
-
 /* Median and percentiles of evenly chosen peers. */
 static void make_median(struct peer_lines *l, const struct lp_table *t, const uint32_t *rows)
 {

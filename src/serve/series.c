@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/median.h"
 #include "base/time.h"
 #include "report/json.h"
 #include "report/number.h"
@@ -135,13 +136,6 @@ static void tables_release(struct tables *t)
 	free(t->items);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Lines that can be drawn, of one table. */
 struct lines {
 	uint32_t n;
@@ -158,15 +152,6 @@ static void lines_release(struct lines *l)
 	free(l->sorted);
 }
 
-/* Where between the sorted values: 0.1 is the 10th percentile. */
-static double quantile(const double *sorted, uint32_t n, double q)
-{
-	double at = q * (n - 1);
-	uint32_t i = (uint32_t)at;
-
-	return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
-}
-
 static void slot_fill(struct lines *l, const struct lp_table *t, uint32_t own, uint32_t slot)
 {
 	uint32_t n = 0;
@@ -179,14 +164,10 @@ static void slot_fill(struct lines *l, const struct lp_table *t, uint32_t own, u
 		else if (isfinite(value))
 			l->sorted[n++] = value;
 	}
-	if (!n) {
-		l->median[slot] = l->low[slot] = l->high[slot] = (double)NAN;
-		return;
-	}
-	qsort(l->sorted, n, sizeof(*l->sorted), compare_doubles);
-	l->median[slot] = quantile(l->sorted, n, 0.5);
-	l->low[slot] = quantile(l->sorted, n, 0.1);
-	l->high[slot] = quantile(l->sorted, n, 0.9);
+	median_sort(l->sorted, n);
+	l->median[slot] = median_of_sorted(l->sorted, n);
+	l->low[slot] = quantile_of_sorted(l->sorted, n, 0.1);
+	l->high[slot] = quantile_of_sorted(l->sorted, n, 0.9);
 }
 
 static int lines_make(const struct lp_table *t, uint32_t own, struct lines *l)

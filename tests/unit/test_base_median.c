@@ -81,6 +81,20 @@ static void test_alone(void **state)
 	assert_true(isnan(median_of_all(&split)));
 }
 
+static void test_quantiles(void **state)
+{
+	const double values[] = {1, 2, 4, 8, 16};
+
+	(void)state;
+	assert_true(isnan(quantile_of_sorted(values, 0, 0.5)));
+	assert_true(quantile_of_sorted(values, 1, 0.9) == 1);
+	assert_true(quantile_of_sorted(values, 5, 0) == 1);
+	assert_true(quantile_of_sorted(values, 5, 0.5) == 4);
+	assert_true(quantile_of_sorted(values, 5, 0.625) == 6);
+	assert_true(quantile_of_sorted(values, 5, 1) == 16);
+	assert_true(quantile_of_sorted(values, 4, 0.5) == median_of_sorted(values, 4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +102,7 @@ int main(void)
 		cmocka_unit_test(test_huge),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_quantiles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
