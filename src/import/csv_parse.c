@@ -9,17 +9,12 @@
 
 #define BUFFER_SIZE ((size_t)128 * 1024)
 
-/* Files that hold CSV in a wrapping which has to come off first. Those that limpet takes off itself
- * are here for when it was built without the library. */
+/* Files that hold CSV in another form, which limpet does not read. */
 static const struct {
 	const char *magic;
 	size_t len;
 	const char *what, *command;
 } wrappings[] = {
-	{"\x1f\x8b", 2, "compressed with gzip", "gunzip -k"},
-	{"\x28\xb5\x2f\xfd", 4, "compressed with zstd", "unzstd"},
-	{"\xfd\x37zXZ", 5, "compressed with xz", "unxz -k"},
-	{"BZh", 3, "compressed with bzip2", "bunzip2 -k"},
 	{"PK\x03\x04", 4, "a zip archive", "unzip"},
 	{"\xff\xfe", 2, "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
 	{"\xfe\xff", 2, "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
@@ -78,19 +73,30 @@ static int reader_skip_line(struct csv_reader *r)
 	}
 }
 
+static int reader_refuse(const char *path, const char *what, const char *format,
+	const char *command, struct lp_err *err)
+{
+	return lp_err_set(err, -EINVAL, "%s is %s%s: unpack it first with: %s %s", path, what,
+		format, command, path);
+}
+
 static int reader_begin(struct csv_reader *r, const char *path, struct lp_err *err)
 {
+	const struct unpack_format *format;
 	int n = 0;
 
 	while (n == 0 && !r->eof && r->end < 8)
 		n = reader_fill(r);
 	if (n < 0)
 		return lp_err_sys(err, n, "cannot read %s", path);
+	format = unpack_format_of(r->buf, r->end);
+	if (format)
+		return reader_refuse(path, "compressed with ", format->name, format->command, err);
 	for (size_t i = 0; i < ARRAY_SIZE(wrappings); i++) {
 		if (r->end >= wrappings[i].len &&
 			!memcmp(r->buf, wrappings[i].magic, wrappings[i].len))
-			return lp_err_set(err, -EINVAL, "%s is %s: unpack it first with: %s %s",
-				path, wrappings[i].what, wrappings[i].command, path);
+			return reader_refuse(
+				path, wrappings[i].what, "", wrappings[i].command, err);
 	}
 	if (r->end >= 3 && !memcmp(r->buf, "\xef\xbb\xbf", 3))
 		r->start = 3;

@@ -93,15 +93,17 @@ static const struct importer *importer_guess(const char *path, const unsigned ch
 static int refuse_unknown(
 	const char *path, const unsigned char *head, size_t n, size_t n_plain, struct lp_err *err)
 {
+	const struct unpack_format *format = unpack_format_of(head, n);
+
 	if (!n)
 		return lp_err_set(err, -ENOMSG, "%s: the file is empty", path);
 	if (!n_plain && unpack_is_packed(head, n))
 		return lp_err_set(err, -ENOMSG,
 			"%s is compressed, but its beginning is damaged or cut off", path);
-	if (n >= 3 && !memcmp(head, "BZh", 3))
+	if (format && !unpack_is_packed(head, n))
 		return lp_err_set(err, -ENOMSG,
-			"%s is compressed with bzip2; decompress it first: bzip2 -dk %s", path,
-			path);
+			"%s is compressed with %s; decompress it first: %s %s", path, format->name,
+			format->command, path);
 	return lp_err_set(err, -ENOMSG,
 		"%s: neither an archive nor a format that limpet imports (see 'limpet help "
 		"import')",

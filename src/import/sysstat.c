@@ -6,6 +6,7 @@
 #include "import/importer.h"
 #include "import/sysstat_device.h"
 #include "import/sysstat_rows.h"
+#include "import/unpack.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -328,13 +329,10 @@ static int source_open(const char *path, const void *options, const struct lp_se
  * what to do with them. */
 static enum import_match probe_packed(const char *path, const unsigned char *head, size_t n)
 {
-	static const unsigned char xz[] = {0xfd, '7', 'z', 'X', 'Z', 0};
 	const char *base = path_basename(path);
-	bool packed = n >= sizeof(xz) &&
-		(!memcmp(head, xz, sizeof(xz)) || (head[0] == 0x1f && head[1] == 0x8b) ||
-			!memcmp(head, "BZh", 3));
 
-	return packed && base[0] == 's' && base[1] == 'a' ? IMPORT_MAYBE : IMPORT_NO;
+	return unpack_format_of(head, n) && base[0] == 's' && base[1] == 'a' ? IMPORT_MAYBE
+									     : IMPORT_NO;
 }
 
 static enum import_match source_probe(const char *path, const unsigned char *head, size_t n)

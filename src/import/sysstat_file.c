@@ -92,26 +92,14 @@ int sysstat_file_bytes(struct sysstat_file *f, uint64_t at, uint64_t len, const 
 }
 
 /* Compressed files are common beside plain ones: sysstat packs those of past days. */
-static const struct {
-	const char *name, *command;
-	uint8_t magic[6];
-	uint8_t len;
-} packers[] = {
-	{"xz", "xz -dk", {0xfd, '7', 'z', 'X', 'Z', 0}, 6},
-	{"gzip", "gzip -dk", {0x1f, 0x8b}, 2},
-	{"bzip2", "bzip2 -dk", {'B', 'Z', 'h'}, 3},
-	{"zstd", "zstd -dk", {0x28, 0xb5, 0x2f, 0xfd}, 4},
-};
-
 static int refuse_packed(const struct sysstat_file *f, const uint8_t *head, struct lp_err *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
-		if (f->size >= packers[i].len && !memcmp(head, packers[i].magic, packers[i].len))
-			return lp_err_set(err, -EINVAL,
-				"%s is compressed with %s; decompress it first: %s %s", f->path,
-				packers[i].name, packers[i].command, f->path);
-	}
-	return 0;
+	const struct unpack_format *format = unpack_format_of(head, f->size);
+
+	if (!format)
+		return 0;
+	return lp_err_set(err, -EINVAL, "%s is compressed with %s; decompress it first: %s %s",
+		f->path, format->name, format->command, f->path);
 }
 
 static int refuse_format(const struct sysstat_file *f, unsigned format, struct lp_err *err)

@@ -31,10 +31,12 @@ struct stream {
 	bool last; /* there is no more to come in */
 };
 
-/* One kind of compression. `step` uses some of the input and fills some of the output: 1 at the end
- * of a part, 0 to be called again, or a negative errno. */
+/* One kind of compression. `begin` is NULL where limpet cannot unpack it. `step` uses some of the
+ * input and fills some of the output: 1 at the end of a part, 0 to be called again, or a negative
+ * errno. */
 struct packing {
-	const char *name, *suffix;
+	struct unpack_format format;
+	const char *suffix;
 	const char *magic;
 	size_t magic_len;
 	void *(*begin)(void);
@@ -156,16 +158,21 @@ static void xz_end(void *state)
 #endif
 
 static const struct packing packings[] = {
-	{"zstd", ".zst", "\x28\xb5\x2f\xfd", 4, zstd_begin, zstd_step, zstd_end},
+	{{"zstd", "zstd -dk"}, ".zst", "\x28\xb5\x2f\xfd", 4, zstd_begin, zstd_step, zstd_end},
 #ifdef HAVE_ZLIB
-	{"gzip", ".gz", "\x1f\x8b", 2, gzip_begin, gzip_step, gzip_end},
+	{{"gzip", "gzip -dk"}, ".gz", "\x1f\x8b", 2, gzip_begin, gzip_step, gzip_end},
+#else
+	{{"gzip", "gzip -dk"}, ".gz", "\x1f\x8b", 2, NULL, NULL, NULL},
 #endif
 #ifdef HAVE_XZ
-	{"xz", ".xz", "\xfd\x37zXZ", 5, xz_begin, xz_step, xz_end},
+	{{"xz", "xz -dk"}, ".xz", "\xfd\x37zXZ", 5, xz_begin, xz_step, xz_end},
+#else
+	{{"xz", "xz -dk"}, ".xz", "\xfd\x37zXZ", 5, NULL, NULL, NULL},
 #endif
+	{{"bzip2", "bzip2 -dk"}, ".bz2", "BZh", 3, NULL, NULL, NULL},
 };
 
-static const struct packing *packing_of(const unsigned char *head, size_t n)
+static const struct packing *packing_any(const void *head, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(packings); i++) {
 		if (n >= packings[i].magic_len &&
@@ -173,6 +180,21 @@ static const struct packing *packing_of(const unsigned char *head, size_t n)
 			return &packings[i];
 	}
 	return NULL;
+}
+
+/* One that limpet can unpack. */
+static const struct packing *packing_of(const unsigned char *head, size_t n)
+{
+	const struct packing *p = packing_any(head, n);
+
+	return p && p->begin ? p : NULL;
+}
+
+const struct unpack_format *unpack_format_of(const void *head, size_t n)
+{
+	const struct packing *p = packing_any(head, n);
+
+	return p ? &p->format : NULL;
 }
 
 bool unpack_is_packed(const unsigned char *head, size_t n)
@@ -187,7 +209,7 @@ size_t unpack_stem(const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(packings); i++) {
 		size_t n = strlen(packings[i].suffix);
 
-		if (len > n && !strcasecmp(path + len - n, packings[i].suffix))
+		if (packings[i].begin && len > n && !strcasecmp(path + len - n, packings[i].suffix))
 			return len - n;
 	}
 	return len;
@@ -270,7 +292,7 @@ static int unpacking_damaged(const struct unpacking *u, int r, struct lp_err *er
 		return lp_err_sys(err, r, "cannot unpack %s", u->path);
 	return lp_err_set(err, -EBADMSG,
 		"%s is damaged: it cannot be unpacked (%s) beyond %" PRIdMAX " bytes", u->path,
-		u->packing->name, (intmax_t)u->done);
+		u->packing->format.name, (intmax_t)u->done);
 }
 
 /* Use up what was read. */

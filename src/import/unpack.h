@@ -12,6 +12,16 @@
 #define UNPACK_BYTES_MIN ((off_t)64 << 20)
 #define UNPACK_RATIO 200
 
+/* A kind of compression. */
+struct unpack_format {
+	const char *name;    /* "gzip" */
+	const char *command; /* that unpacks a file: "gzip -dk" */
+};
+
+/* The format of a file that begins with these bytes, also where limpet itself cannot unpack it;
+ * NULL: the file is not compressed. */
+const struct unpack_format *unpack_format_of(const void *head, size_t n);
+
 /* Do these first bytes begin a file that can be unpacked? */
 bool unpack_is_packed(const unsigned char *head, size_t n);
 

@@ -163,7 +163,7 @@ static void test_wrapped(void **state)
 		{"\x1f\x8b\x08 abcdefgh", "cannot be unpacked (gzip)", -EBADMSG},
 		{"\x28\xb5\x2f\xfd abcdefgh", "damaged", -EBADMSG},
 		{"\xfd\x37zXZ abcdefgh", "cannot be unpacked (xz)", -EBADMSG},
-		{"BZh abcdefgh", "bunzip2 -k /tmp/", -EINVAL},
+		{"BZh abcdefgh", "bzip2 -dk /tmp/", -EINVAL},
 		{"\xff\xfet abcdefgh", "iconv -f UTF-16", -EINVAL},
 	};
 
