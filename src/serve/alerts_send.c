@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/time.h"
+#include "serve/credential.h"
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ANSWER_MAX 300 /* bytes of an error that are told */
-#define TOKEN_MAX 4096
+#define ANSWER_MAX 300 /* bytes of an answer that an error quotes */
 
 /* The beginning of an answer. */
 struct answer {
@@ -49,17 +49,6 @@ static const char *url_shown(const char *url, char *buf, size_t size)
 	snprintf(buf, size, "%.*s%.*s", (int)(host - url), url, (int)(end - (at ? at + 1 : host)),
 		at ? at + 1 : host);
 	return buf;
-}
-
-/* The token in a file, without the end of its line; not fuzzed: it is sent as it is. */
-static int token_read(const char *path, char **ret, struct lp_err *err)
-{
-	size_t size;
-	int r = file_slurp(path, TOKEN_MAX, ret, &size, err);
-
-	if (r == 0)
-		(*ret)[strcspn(*ret, "\r\n")] = '\0';
-	return r;
 }
 
 static void curl_prepare(CURL *curl, const struct alert_target *t, const char *url,
@@ -103,11 +92,12 @@ int alert_post(
 	const struct alert_target *t, const char *path, const json_t *body, struct lp_err *err)
 {
 	_cleanup_free_ char *text = json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(12));
-	_cleanup_free_ char *token = NULL, *url = NULL;
+	_cleanup_(credential_erase) char *token = NULL;
+	_cleanup_free_ char *url = NULL;
 	struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
 	struct answer answer = {0};
 	CURL *curl = curl_easy_init();
-	int r = t->token_file ? token_read(t->token_file, &token, err) : 0;
+	int r = t->token_file ? credential_read(t->token_file, &token, err) : 0;
 
 	if (r == 0 && (!t->url || asprintf(&url, "%s%s", t->url, path) < 0))
 		url = NULL;
@@ -119,8 +109,6 @@ int alert_post(
 	}
 	curl_easy_cleanup(curl);
 	curl_slist_free_all(headers);
-	if (token)
-		explicit_bzero(token, strlen(token));
 	return r;
 }
 

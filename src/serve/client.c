@@ -1,8 +1,8 @@
 #include "serve/client.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/strbuf.h"
+#include "serve/credential.h"
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define TIMEOUT_SEC 60L
-#define TOKEN_MAX 4096
 #define ANSWER_MAX (64 << 20)
 
 static size_t take(char *data, size_t size, size_t n, void *ctx)
@@ -35,23 +34,10 @@ static void request_release(struct request *r)
 {
 	curl_easy_cleanup(r->curl);
 	curl_slist_free_all(r->headers);
-	if (r->token)
-		explicit_bzero(r->token, strlen(r->token));
-	free(r->token);
+	credential_erase(&r->token);
 	free(r->url);
 	free(r->body);
 	strbuf_release(&r->answer);
-}
-
-/* The token of an operator; not fuzzed: it is sent as it is. */
-static int token_take(struct request *r, const char *path, struct lp_err *err)
-{
-	size_t size;
-	int e = path ? file_slurp(path, TOKEN_MAX, &r->token, &size, err) : 0;
-
-	if (e == 0 && r->token)
-		r->token[strcspn(r->token, "\r\n")] = '\0';
-	return e;
 }
 
 static bool is_here(const char *url)
@@ -65,11 +51,11 @@ static int request_make(struct request *r, const struct client *c, const char *m
 {
 	const char *url = c->url ? c->url : CLIENT_URL;
 	size_t len = strlen(url);
-	int e = token_take(r, c->token_file, err);
+	int e = c->token_file ? credential_read(c->token_file, &r->token, err) : 0;
 
 	if (e < 0)
 		return e;
-	/* A token is nobody else's business. */
+	/* Others on the network must not read the token. */
 	if (r->token && strncmp(url, "https://", 8) != 0 && !is_here(url))
 		return lp_err_set(err, -EINVAL, "a token is sent to https:// only, not to %s", url);
 	while (len && url[len - 1] == '/')

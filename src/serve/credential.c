@@ -1,9 +1,12 @@
 #include "serve/credential.h"
 
+#include "base/file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define SECRET_MAX 4096
 
 /* What a unit gives where the administrator has put nothing: systemd wants some text. */
 #define NONE "none"
@@ -15,4 +18,23 @@ bool credential_find(const char *name, char *buf, size_t size)
 
 	return dir && snprintf(buf, size, "%s/%s", dir, name) < (int)size && stat(buf, &st) == 0 &&
 		st.st_size > (off_t)strlen(NONE) + 1;
+}
+
+/* Not fuzzed: the word is sent as it is. */
+int credential_read(const char *path, char **ret, struct lp_err *err)
+{
+	size_t size;
+	int r = file_slurp(path, SECRET_MAX, ret, &size, err);
+
+	if (r == 0)
+		(*ret)[strcspn(*ret, "\r\n \t")] = '\0';
+	return r;
+}
+
+void credential_erase(char **secret)
+{
+	if (*secret)
+		explicit_bzero(*secret, strlen(*secret));
+	free(*secret);
+	*secret = NULL;
 }

@@ -1,12 +1,19 @@
-/* Secrets that systemd hands to a service (LoadCredential=). */
+/* Secrets: those that systemd hands to a service (LoadCredential=), and tokens in files. */
 #ifndef SERVE_CREDENTIAL_H
 #define SERVE_CREDENTIAL_H
 
+#include <limpet/err.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /* The path of the credential `name` in $CREDENTIALS_DIRECTORY; false: there is none, or it
  * is "none", which is what a unit gives where the administrator has put nothing. */
 bool credential_find(const char *name, char *buf, size_t size);
+
+/* The first word of the file `path`, to be released with credential_erase(). */
+int credential_read(const char *path, char **ret, struct lp_err *err);
+
+/* Overwrite a secret and free it; `*secret` may be NULL. For `_cleanup_`. */
+void credential_erase(char **secret);
 
 #endif

@@ -1,7 +1,6 @@
 #include "serve/send_http.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "serve/credential.h"
 #include "serve/http_listen.h"
 #include <ctype.h>
@@ -114,23 +113,19 @@ static void mode_check(struct send_http *h)
 	lp_warn_raise(h->warn, "everybody can read the token in %s; chmod 600 it", h->token_file);
 }
 
-/* Read the token, and make the headers of all requests (not fuzzed: it is one word, which is cut at
- * the first blank). */
+/* Read the token, and make the headers of all requests. */
 static int headers_make(struct send_http *h, struct lp_err *err)
 {
-	_cleanup_free_ char *token = NULL;
+	_cleanup_(credential_erase) char *token = NULL;
 	char header[TOKEN_MAX + 32] = "";
-	size_t size;
 	int r = 0;
 
 	if (h->token_file) {
 		mode_check(h);
-		r = file_slurp(h->token_file, TOKEN_MAX, &token, &size, err);
+		r = credential_read(h->token_file, &token, err);
 		if (r < 0)
 			return r;
-		token[strcspn(token, "\r\n \t")] = '\0';
 		snprintf(header, sizeof(header), "Authorization: Bearer %s", token);
-		explicit_bzero(token, strlen(token));
 	}
 	curl_slist_free_all(h->headers);
 	h->headers = curl_slist_append(NULL, "Content-Type: application/octet-stream");

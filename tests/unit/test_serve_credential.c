@@ -1,6 +1,7 @@
 #include "serve/credential.h"
 
 #include "temp_dir.h"
+#include <errno.h>
 
 static void test_find(void **state)
 {
@@ -19,10 +20,30 @@ static void test_find(void **state)
 	assert_false(credential_find("x", small, sizeof(small)));
 }
 
+static void test_read(void **state)
+{
+	static const char *const texts[] = {"secret", "secret\n", "secret\r\n", "secret # mine\n"};
+	struct lp_err err = {0};
+	char *secret = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		temp_text("token", texts[i]);
+		assert_int_equal(credential_read(temp_path("token"), &secret, &err), 0);
+		assert_string_equal(secret, "secret");
+		credential_erase(&secret);
+		assert_null(secret);
+	}
+	credential_erase(&secret);
+	assert_int_equal(credential_read(temp_path("missing"), &secret, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "missing"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_find, temp_dir_setup, temp_dir_teardown)};
+		cmocka_unit_test_setup_teardown(test_find, temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(test_read, temp_dir_setup, temp_dir_teardown)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
