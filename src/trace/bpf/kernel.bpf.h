@@ -6,11 +6,8 @@
 
 #ifdef __bpf__
 
+#include "trace/bpf/common.bpf.h"
 #include "trace/bpf/shared.h"
-#include <linux/bpf.h>
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -18,36 +15,10 @@ struct list_head {
 	struct list_head *next;
 };
 
-struct in6_addr {
-	union {
-		uint8_t u6_addr8[16];
-	} in6_u;
-};
-
-struct sock_common {
-	uint32_t skc_daddr, skc_rcv_saddr;
-	uint16_t skc_dport, skc_num;
-	unsigned short skc_family;
-	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
-};
-
-struct sock {
-	struct sock_common __sk_common;
-	uint16_t sk_protocol, sk_type;
-};
-
-struct socket {
-	struct sock *sk;
-};
-
 struct inode {
 	unsigned short i_mode;
 	unsigned int i_flags;
 	unsigned long i_ino;
-};
-
-struct qstr {
-	const unsigned char *name;
 };
 
 struct dentry {
@@ -75,15 +46,6 @@ struct file {
 	struct inode *f_inode;
 	unsigned int f_flags;
 	void *private_data;
-};
-
-struct fdtable {
-	unsigned int max_fds;
-	struct file **fd;
-};
-
-struct files_struct {
-	struct fdtable *fdt;
 };
 
 typedef struct {
@@ -137,10 +99,6 @@ struct kernel_siginfo {
 	union __sifields _sifields;
 };
 
-struct bpf_iter_meta {
-	struct seq_file *seq;
-};
-
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
@@ -159,13 +117,6 @@ struct pt_regs {
 #endif
 
 #pragma clang attribute pop
-
-/* Regards an address as that of a kernel structure, whose members can then be read by plain loads
- * (faults give 0); costs nothing. Linux 6.2. */
-extern void *bpf_rdonly_cast(const void *address, uint32_t btf_id) __attribute__((weak)) __ksym;
-#define CAST(type, address) ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))
-
-#define FORCE_INLINE static inline __attribute__((always_inline))
 
 #endif
 #endif

@@ -1,17 +1,14 @@
-/* The few members of the kernel's structures that are read to follow I/O (kernel.bpf.h has those of
- * the tracer of system calls). Where they are is found when the programs are loaded.
+/* The members of the kernel's structures that are read to follow I/O. kernel.bpf.h has those of the
+ * tracer of system calls, common.bpf.h those that both need.
  */
 #ifndef TRACE_BPF_STACK_KERNEL_H
 #define TRACE_BPF_STACK_KERNEL_H
 
 #ifdef __bpf__
 
+#include "trace/bpf/common.bpf.h"
 #include "trace/bpf/stack.h"
-#include <linux/bpf.h>
 #include <stdbool.h>
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -43,10 +40,6 @@ struct page {
 	unsigned long compound_head;
 };
 
-struct qstr {
-	const unsigned char *name;
-};
-
 struct dentry {
 	struct qstr d_name;
 };
@@ -60,15 +53,6 @@ struct file {
 	struct inode *f_inode;
 	long long f_pos;
 	void *private_data;
-};
-
-struct fdtable {
-	unsigned int max_fds;
-	struct file **fd;
-};
-
-struct files_struct {
-	struct fdtable *fdt;
 };
 
 struct task_struct {
@@ -161,34 +145,8 @@ struct request {
 	struct bio *bio;
 };
 
-struct in6_addr {
-	union {
-		uint8_t u6_addr8[16];
-	} in6_u;
-};
-
-struct sock_common {
-	uint32_t skc_daddr, skc_rcv_saddr;
-	uint16_t skc_dport, skc_num;
-	unsigned short skc_family;
-	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
-};
-
-struct sock {
-	struct sock_common __sk_common;
-	uint16_t sk_protocol, sk_type;
-};
-
-struct socket {
-	struct sock *sk;
-};
-
 struct tcp_sock {
 	uint32_t write_seq, copied_seq;
-};
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
 };
 
 struct bpf_iter__task_file {
@@ -210,13 +168,6 @@ struct pt_regs {
 #endif
 
 #pragma clang attribute pop
-
-/* Regards an address as that of a kernel structure, whose members can then be read by plain loads
- * (faults give 0); costs nothing. Linux 6.2. */
-extern void *bpf_rdonly_cast(const void *address, uint32_t btf_id) __attribute__((weak)) __ksym;
-#define CAST(type, address) ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))
-
-#define FORCE_INLINE static inline __attribute__((always_inline))
 
 FORCE_INLINE void regs_args(struct pt_regs *regs, uint64_t args[4])
 {
