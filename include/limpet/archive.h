@@ -20,7 +20,7 @@ extern "C" {
 /* Samples in a dense frame. */
 #define LP_ARCHIVE_DENSE_SAMPLES 600
 
-/* What a file says about itself. */
+/* The description in a file's head. */
 struct lp_archive_meta {
 	const char *observer; /* "" if components name their own */
 	int64_t interval_us;  /* nominal, 0 if unknown */
@@ -33,8 +33,8 @@ struct lp_archive_writer;
 int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
 	struct lp_archive_writer **ret_writer, struct lp_err *err);
 
-/* Go on writing an existing file, sealed or not. What a killed writer left unfinished at the end is
- * cut off. -EBUSY: another process is writing it. */
+/* Continue writing an existing file, sealed or not. An unfinished frame that a killed writer left
+ * at the end is cut off. -EBUSY: another process is writing the file. */
 int lp_archive_append(const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err);
 
 enum lp_archive_density {
@@ -72,8 +72,8 @@ void lp_archive_abandon(struct lp_archive_writer *w);
  * not followed. -EBUSY: another process is writing the file. */
 int lp_archive_seal(const char *path, struct lp_warn *warn, struct lp_err *err);
 
-/* Open a file for reading. Damage is reported through `warn`; what is intact is delivered, and then
- * next() ends with -EBADMSG. A last frame that a killed writer did not finish is no damage. */
+/* Open a file for reading. Damage is reported through `warn`; intact frames are delivered, and then
+ * next() ends with -EBADMSG. A last frame that a killed writer did not finish is not damage. */
 int lp_archive_open(const char *path, const struct lp_select *select, struct lp_warn *warn,
 	struct lp_source **ret_source, struct lp_err *err);
 
@@ -88,12 +88,12 @@ const char *lp_archive_meta_get(const struct lp_source *source, const char *key)
 int lp_archive_events(const struct lp_source *source,
 	int (*fn)(void *ctx, int64_t wall_us, const char *text), void *ctx, struct lp_err *err);
 
-/* What lp_archive_check() found. */
+/* The findings of lp_archive_check(). */
 struct lp_archive_report {
 	uint64_t size_bytes;
 	uint32_t n_frames, n_samples;
 	uint64_t n_records;	   /* of logs (limpet/log.h) */
-	uint64_t log_bytes;	   /* that the frames with them take */
+	uint64_t log_bytes;	   /* the size of the frames that hold them */
 	uint32_t n_damaged;	   /* damaged stretches */
 	uint64_t damaged_bytes;	   /* in them */
 	uint64_t unfinished_bytes; /* at the end, left by a killed writer: not damage */

@@ -2,8 +2,8 @@
  * which data moves: collectors fill batches, the archive stores and returns them, importers produce
  * them and tables are computed from them.
  *
- *     wall_us   t0  t1  t2 ...           one entry a sample
- *     kind[0] "disk"  ids     sda  sdb   one entry a component
+ *     wall_us   t0  t1  t2 ...           one entry per sample
+ *     kind[0] "disk"  ids     sda  sdb   one entry per component
  *             state   [sda: 1 1 1 ...] [sdb: 0 3 1 ...]
  *             column "rd_ios" [sda: ...] [sdb: ...]
  *
@@ -29,8 +29,8 @@ extern "C" {
 	    * replaced or renamed), so no difference may be taken */
 
 #define LP_RELATIVE                                                                                \
-	4u /* with LP_PRESENT: what came before was lost, so counters are known up to a            \
-	    * constant only; their growth is right, they themselves are not */
+	4u /* with LP_PRESENT: earlier samples were lost, so counters are known up to a constant   \
+	      only; their growth is right, their values are not */
 
 struct lp_batch_kind {
 	uint32_t schema;    /* position in the catalogue */

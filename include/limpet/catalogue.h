@@ -1,8 +1,8 @@
 /* What is measured: schemas (the raw columns that a kind of component has) and components.
  *
- * Who a component is says its identity, whose text is "observer/kind:name", for instance
- * "oss3/disk:sdb". A catalogue only grows; ids are positions in it and never change. (Inside of a
- * recorder, which runs for ever, ids of components that are gone are given to others.)
+ * An identity names a component. Its text is "observer/kind:name", for instance "oss3/disk:sdb". A
+ * catalogue only grows; ids are positions in it and never change. The recorder is the exception: it
+ * runs forever, so it gives the ids of components that are gone to new ones.
  */
 #ifndef LIMPET_CATALOGUE_H
 #define LIMPET_CATALOGUE_H
@@ -20,7 +20,7 @@ extern "C" {
 
 enum lp_column_type {
 	LP_COUNTER = 0, /* int64_t that only grows (and may wrap at `bits`); rates come from it */
-	LP_GAUGE = 1,	/* int64_t that is what it is at the instant of the sample */
+	LP_GAUGE = 1,	/* int64_t whose value at the instant of the sample counts */
 	LP_REAL = 2,	/* double that is a finished metric, as importers deliver it */
 };
 
@@ -55,10 +55,10 @@ struct lp_catalogue {
 	struct lp_component *components;
 	uint32_t n_components;
 	struct lp_catalogue_index *index; /* finds a component by its name */
-	uint64_t changes; /* counts additions and new labels: what did not change needs no look */
-	uint64_t serial;  /* distinguishes it from every other one of this process, also at the same
-			   * address
-			   */
+	uint64_t changes; /* counts additions and new labels, so that readers can skip a catalogue
+			     that did not change */
+	uint64_t serial;  /* differs from that of every other catalogue of this process, even one
+			     that was at the same address */
 };
 
 struct lp_catalogue *lp_catalogue_new(void);
@@ -71,9 +71,9 @@ struct lp_catalogue *lp_catalogue_copy(const struct lp_catalogue *c);
 int lp_catalogue_add_schema(struct lp_catalogue *c, const struct lp_schema *s, uint32_t *ret_schema,
 	struct lp_err *err);
 
-/* The id of the component of that observer, kind and name; added if it is new. Adding one that
- * exists with other labels replaces its labels (the later wins). A component whose columns changed
- * is a new component with the same name. */
+/* The id of the component of that observer, kind and name, which is added if it is new. If it
+ * exists with other labels, the new labels replace them. A component whose columns changed is a new
+ * component with the same name. */
 int lp_catalogue_add_component(struct lp_catalogue *c, uint32_t schema, const char *observer,
 	const char *name, const char *labels, uint32_t *ret_id, struct lp_err *err);
 

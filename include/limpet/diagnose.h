@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-/* Diagnose. On -EBADMSG some of the data is damaged (reported through the dataset's `warn`), and
- * the verdict on what is good is returned all the same; its `unknown` says so, too. Data in which
- * nothing can be compared has a verdict, whose status is LP_STATUS_UNKNOWN. The caller frees it
- * with lp_verdict_free(). */
+/* Diagnose. On -EBADMSG some of the data is damaged (reported through the dataset's `warn`); the
+ * verdict on the intact data is returned all the same, and its `unknown` says so, too. Data in
+ * which nothing can be compared has a verdict, too; its status is LP_STATUS_UNKNOWN. The caller
+ * frees the verdict with lp_verdict_free(). */
 int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options,
 	struct lp_verdict **ret, struct lp_err *err);
 

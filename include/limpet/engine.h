@@ -1,4 +1,4 @@
-/* The engine: it is fed data as that arrives, advanced to a watermark, and asked for a verdict.
+/* The engine takes data as it arrives, is advanced to a watermark, and gives a verdict.
  *
  *     lp_engine_new()      from options and the interval of the samples
  *     lp_engine_feed()     batches of any observer, as they come; those of one observer in order
@@ -42,8 +42,8 @@ int lp_engine_new(const struct lp_diagnose_options *options, int64_t interval_us
 	struct lp_engine **ret, struct lp_err *err);
 void lp_engine_free(struct lp_engine *e);
 
-/* Say which addresses an observer has ("10.0.0.7 fe80::7"): connections between observers are
- * pooled by them. Say it before the data of that observer comes. */
+/* Tell the engine which addresses an observer has ("10.0.0.7 fe80::7"). It uses them to pool
+ * connections between observers. Call it before feeding data of that observer. */
 int lp_engine_add_host(
 	struct lp_engine *e, const char *observer, const char *addresses, struct lp_err *err);
 
@@ -66,12 +66,12 @@ int lp_engine_feed_remark(struct lp_engine *e, const char *observer, int64_t wal
 /* What batches must contain, for sources that can skip the rest. Good as long as the engine is. */
 const struct lp_select *lp_engine_select(const struct lp_engine *e);
 
-/* How far observers have delivered. An observer that is more than `lateness_us` behind the one that
- * is farthest is silent and holds nobody up. INT64_MIN: there is no data. */
+/* The time up to which observers have delivered. An observer that is more than `lateness_us` behind
+ * the one that is farthest counts as silent and delays nothing. INT64_MIN: there is no data. */
 int64_t lp_engine_ready(const struct lp_engine *e, int64_t lateness_us);
 
-/* Nothing that matters up to `watermark_us` is still to come. Never goes back. With `slice_us` of
- * the options some of the work may be left for later. */
+/* Declare that all data up to `watermark_us` that matters has arrived. The watermark never goes
+ * back. With `slice_us` of the options some of the work may be left for later. */
 int lp_engine_advance(struct lp_engine *e, int64_t watermark_us, struct lp_err *err);
 
 /* The verdict at the watermark. The caller frees it with lp_verdict_free(). -ENOENT: there is

@@ -1,9 +1,9 @@
-/* Who a component is: the observer that measured it, its kind, its name, and its labels.
+/* The identity of a component: the observer that measured it, its kind, its name, and its labels.
  *
- * An identity is made where a component is first heard of and goes with it, as it is, from the
- * batch to the report. Its text "observer/kind:name" is made here and nowhere else; who wants a
- * part of it takes the field, and does not search the text. An identity never changes, so many may
- * share it: each holder has a reference.
+ * An identity is made where a component first appears and stays with it from the batch to the
+ * report. Its text "observer/kind:name" is made here and nowhere else; code that needs a part of it
+ * uses the field, and does not search the text. An identity never changes, so many holders can
+ * share it: each has a reference.
  */
 #ifndef LIMPET_IDENTITY_H
 #define LIMPET_IDENTITY_H
@@ -22,18 +22,18 @@ struct lp_identity {
 	const char *kind;     /* "disk" */
 	const char *name;     /* "sdb" */
 	const char *labels;   /* "key=value" lines, for instance "stable=wwn-0x5000"; "" if none */
-	const char *text;     /* "oss3/disk:sdb": how it is printed, and what it is found by */
+	const char *text;     /* "oss3/disk:sdb": printed in reports, and the key for lookups */
 };
 
-/* `labels` may be NULL: none. NULL: out of memory. */
+/* Make an identity. `labels` may be NULL: none. NULL: out of memory. */
 struct lp_identity *lp_identity_new(
 	const char *observer, const char *kind, const char *name, const char *labels);
 
-/* Of text that comes from outside (a file, a command line). Text of another form is a kind and a
- * name of that text, and its observer is "". NULL: out of memory. */
+/* Make an identity from text that comes from outside (a file, a command line). Text of another form
+ * becomes both kind and name, with the observer "". NULL: out of memory. */
 struct lp_identity *lp_identity_parse(const char *text);
 
-/* One more reference; returns `id`, which may be NULL. */
+/* Take another reference; returns `id`, which may be NULL. */
 struct lp_identity *lp_identity_ref(const struct lp_identity *id);
 void lp_identity_unref(struct lp_identity *id);
 

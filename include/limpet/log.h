@@ -1,6 +1,5 @@
-/* Logs in an archive: records with named fields, one after the other, where a time grid would lose
- * what matters (system calls, changes of descriptors). A log describes itself: its name and fields
- * are in every frame.
+/* Logs in an archive: records with named fields, for data that a time grid would lose (system
+ * calls, changes of descriptors). A log describes itself: its name and fields are in every frame.
  */
 #ifndef LIMPET_LOG_H
 #define LIMPET_LOG_H
@@ -13,12 +12,12 @@ extern "C" {
 #endif
 
 enum lp_log_type {
-	LP_LOG_INT = 0,	 /* 64 bits; whether signed is for the field's name and unit to say */
+	LP_LOG_INT = 0,	 /* 64 bits; the field's name and unit say whether it is signed */
 	LP_LOG_TEXT = 1, /* bytes, any */
 };
 
 #define LP_LOG_FIELDS_MAX 64
-#define LP_LOG_RECORDS_MAX (1u << 20) /* in one frame; of more than 16 fields, 2^24 / fields */
+#define LP_LOG_RECORDS_MAX (1u << 20) /* in one frame; with more than 16 fields, 2^24 / fields */
 
 struct lp_log_field {
 	const char *name; /* "start" */
@@ -37,7 +36,7 @@ struct lp_log {
 	const struct lp_log_field *fields;
 	uint32_t n_fields;
 	uint64_t first_record; /* the number of records in the log before these; writers count */
-	int64_t first_us, last_us; /* the time they are about, since 1970 */
+	int64_t first_us, last_us; /* the time that the records cover, since 1970 */
 	uint32_t n_records;
 	/* [field]: of an LP_LOG_INT field `ints[field][record]`, of an LP_LOG_TEXT field
 	 * `texts[field][record]`; the other pointer is NULL. */
@@ -45,16 +44,16 @@ struct lp_log {
 	const struct lp_log_text *const *texts;
 };
 
-/* Append a frame with these records (at least one; -E2BIG if they do not fit into a frame). They
- * get the numbers behind those that the file has of this log; first_record is not looked at. On
- * failure nothing of it is in the file. */
+/* Append a frame with these records (at least one; -E2BIG if they do not fit into a frame). Their
+ * numbers continue those of this log in the file; first_record is ignored. On failure nothing of it
+ * is in the file. */
 int lp_archive_write_log(struct lp_archive_writer *w, const struct lp_log *log, struct lp_err *err);
 
-/* The frames of the log called `name` (NULL: of all logs) of a source that lp_archive_open()
- * returned, in file order: those that have a part in the times that were selected there, whole.
- * What `log` points to is good during the call only. Stops when `fn` returns non-zero and returns
- * that. Damaged ones are reported through the source's `warn` and left out; then it ends with
- * -EBADMSG.
+/* Call `fn` for the frames of the log `name` (NULL: all logs) of a source that lp_archive_open()
+ * returned, in file order. A frame is delivered whole if any part of it is in the selected time.
+ * `log` and everything it points to is valid during the call only. Stops when `fn` returns
+ * non-zero, and returns that. Damaged frames are reported through the source's `warn` and left out;
+ * then it ends with -EBADMSG.
  */
 int lp_archive_logs(const struct lp_source *source, const char *name,
 	int (*fn)(void *ctx, const struct lp_log *log), void *ctx, struct lp_err *err);

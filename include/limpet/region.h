@@ -1,4 +1,4 @@
-/* Marks in a program: the parts of it that are of interest to `limpet stack run`.
+/* Marks in a program: the parts that `limpet stack run` shows separately.
  *
  *     lp_region mark = lp_region_begin("checkpoint");
  *     ...

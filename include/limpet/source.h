@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* What a reader wants. Members left 0/NULL select everything. Sources use it to skip work; they may
- * return more than was asked for in time and components, never in columns they mark as NULL. */
+/* The data that a reader wants. Members left 0 or NULL select everything. Sources use it to skip
+ * work; they may return more times and components than that, but never columns that are not
+ * wanted. */
 struct lp_select {
 	int64_t from_us, to_us; /* samples with from_us <= wall_us < to_us; to_us 0: no end */
 	/* Is this component wanted? Asked once for each component. */
@@ -20,18 +21,18 @@ struct lp_select {
 	/* Is this column wanted? Asked once for each column of each schema. */
 	bool (*column)(void *ctx, const struct lp_schema *s, uint32_t column);
 	void *ctx;
-	/* Go on where the data ends now: next() then returns -EAGAIN instead of 0 where a source
-	 * may still grow. Sources that cannot grow ignore it. */
+	/* Wait for data that is appended: at its present end a source that may still grow returns
+	 * -EAGAIN from next() instead of 0. Sources that cannot grow ignore it. */
 	bool follow;
 };
 
 struct lp_source;
 
 struct lp_source_ops {
-	/* The next batch in file order: 1 and a batch owned by the source and valid until the next
-	 * call, 0 at the end, or a negative errno. A source keeps what is good: it may report
-	 * damage with lp_warn_raise() and go on. -EAGAIN (only if the reader follows): there is
-	 * nothing yet, and `err` is not set; call again later. */
+	/* The next batch in file order: 1 and a batch that the source owns and that is valid until
+	 * the next call, 0 at the end, or a negative errno. A source may report damage with
+	 * lp_warn_raise() and continue with the intact data. -EAGAIN (only if the reader follows):
+	 * there is no data yet, and `err` is not set; call again later. */
 	int (*next)(struct lp_source *s, struct lp_batch **ret_batch, struct lp_err *err);
 	void (*close)(struct lp_source *s);
 };

@@ -34,8 +34,8 @@ struct lp_table {
 	struct lp_table_cut *cuts;	 /* in the order of time */
 	struct lp_identity **components; /* [component] in the order of first appearance */
 	double *values;			 /* [component * n_slots + slot] */
-	bool beside;		 /* read beside what was asked for: it says which functions count */
-	struct table_lazy *lazy; /* of limpet's own; NULL: all values are there */
+	bool beside; /* read in addition to the selected ones: it decides which functions count */
+	struct table_lazy *lazy; /* internal to limpet; NULL: all values are present */
 };
 
 void lp_table_free(struct lp_table *t);
@@ -43,8 +43,8 @@ void lp_table_free(struct lp_table *t);
 /* The time of a slot. Slots before the first and behind the last have times, too. */
 int64_t lp_table_time(const struct lp_table *t, int64_t slot);
 
-/* The last slot whose time is not later than that; below 0, or n_slots and more, where the table
- * does not reach. */
+/* The last slot whose time is not later than `time`; below 0, or n_slots and more, outside of the
+ * table. */
 int64_t lp_table_slot(const struct lp_table *t, int64_t time_us);
 
 /* How many slots are left out before a slot. */
@@ -53,21 +53,21 @@ int64_t lp_table_skipped(const struct lp_table *t, int64_t slot);
 struct lp_table_builder;
 
 struct lp_table_options {
-	const char *const *metrics; /* what to compute, n_metrics names; NULL: every one there is */
+	const char *const *metrics; /* the metrics to compute, n_metrics names; NULL: all */
 	uint32_t n_metrics;
 	bool headline; /* with metrics NULL: only those that belong in a summary */
-	/* For detection: with metrics NULL only those that it compares; and what these are weighed
-	 * with (struct lp_metric). */
+	/* For detection: with metrics NULL, only those that it compares, and their weights (struct
+	 * lp_metric). */
 	bool judged;
-	/* Without a request there is no latency: such steps are missing, instead of 0. */
+	/* Without a request there is no latency: such steps are missing, not 0. */
 	bool gaps;
 	bool raw;		       /* names are raw columns, shown as they are */
 	const char *const *components; /* full names and globs of them; NULL: all */
 	uint32_t n_components;
-	/* May say no to a component; NULL: never. Asked by several threads. */
+	/* May reject a component; NULL: all are wanted. Called by several threads. */
 	bool (*wanted)(void *ctx, const struct lp_identity *component);
 	void *wanted_ctx;
-	/* Told by who reads several files how much is done, 0 .. 1; NULL: not. */
+	/* Called with the part that is done, 0 .. 1, when several files are read; may be NULL. */
 	void (*progress)(void *ctx, double done);
 	void *progress_ctx;
 	int64_t from_us, to_us; /* 0: no beginning, no end */
@@ -81,14 +81,14 @@ int lp_table_builder_new(
 	const struct lp_table_options *options, struct lp_table_builder **ret, struct lp_err *err);
 void lp_table_builder_free(struct lp_table_builder *b);
 
-/* What the sources need to deliver for these options. */
+/* The data that the sources have to deliver for these options. */
 const struct lp_select *lp_table_builder_select(const struct lp_table_builder *b);
 
 /* Take over a batch of a source. */
 int lp_table_builder_add(struct lp_table_builder *b, const struct lp_source *source,
 	const struct lp_batch *batch, struct lp_err *err);
 
-/* The finished tables, one a metric that has any component, in the order asked for (or of the
+/* The finished tables, one per metric that has any component, in the order asked for (or of the
  * metric catalogue). All have the same grid. The caller frees each and the array. */
 int lp_table_builder_finish(struct lp_table_builder *b, struct lp_table ***ret_tables,
 	uint32_t *ret_n, struct lp_err *err);

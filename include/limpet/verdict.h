@@ -1,8 +1,10 @@
-/* A verdict: who limps, since when, in which metrics, why, how badly and how surely.
+/* A verdict: which components limp, since when, in which metrics, why, how badly, and how certain
+ * that is.
  *
  * Detection fills it up to the findings (one component, one metric); the explanation adds suspects,
- * asymmetries and incidents. Reports only read it. Everything it points to is its own and is freed
- * by lp_verdict_free(). Components, groups and metrics are named by their positions in its arrays.
+ * asymmetries and incidents. Reports only read it. A verdict owns everything it points to;
+ * lp_verdict_free() frees it. Components, groups and metrics are given by their positions in its
+ * arrays.
  */
 #ifndef LIMPET_VERDICT_H
 #define LIMPET_VERDICT_H
@@ -38,7 +40,7 @@ struct lp_peer_group {
 	uint32_t *members; /* components */
 	uint32_t n_members;
 	bool discovered; /* limpet found it in the data */
-	uint32_t family; /* groups that are one but for the observer share it; 0: there is none */
+	uint32_t family; /* groups that differ only in the observer share a family; 0: none */
 	char *refused;	 /* why nothing is compared in it ("2 components: ..."), or NULL */
 };
 
@@ -48,21 +50,22 @@ struct lp_series {
 	uint32_t n_windows;
 	const char *method; /* "cdf"; "series" for congestion windows; static */
 	uint8_t *marks;	    /* [member of the group * n_windows + window] enum lp_mark */
-	float *ratios;	    /* the same: the member's median over that of its peers; NaN: none; of
-			       an anomalous vector 1 and its distance over the peers' total, or 1
-			       over that where it is below them */
-	float *distances;   /* the same: what was compared with the threshold, where anomalous */
+	float *ratios;	  /* the same: the member's median over that of its peers; NaN: none. For an
+			     anomalous vector 1 and its distance over the peers' total, or 1 over that
+			     if it is below them */
+	float *distances; /* the same: the value that was compared with the threshold, if anomalous
+			   */
 	double *thresholds; /* [member] */
 	/* Window w covers the slots first[w] .. last[w] of the table. */
 	uint32_t *first, *last;
 };
 
-/* What a finding about a vector blames: a function, and how much the component has of it. */
+/* A function that a finding about a vector blames, and how much of it the component has. */
 struct lp_dimension {
 	char *name;
 	double own;	 /* in the anomalous windows, in the metric's unit */
 	double peers;	 /* the same of the median peer */
-	double distance; /* the differences summed over these windows: what it is ranked by */
+	double distance; /* the differences summed over these windows; functions are ranked by it */
 };
 
 #define LP_FINDING_DIMENSIONS_MAX 10
@@ -76,36 +79,37 @@ struct lp_process {
 	int64_t wall_us; /* when it was noted */
 };
 
-/* One component in one metric, where it was ever a suspect by step 6, or lastingly off. */
+/* One component in one metric in which it was ever a suspect (step 6), or off for a long time. */
 struct lp_finding {
 	uint32_t component, group, metric, series, member;
-	enum lp_role role;	   /* of the metric; LP_ROLE_OTHER: what its name says */
+	enum lp_role role;	   /* of the metric; LP_ROLE_OTHER: by its name */
 	enum lp_mark direction;	   /* the prevailing one */
 	uint32_t n_windows;	   /* with data, its own or its peers' */
-	uint32_t n_anomalous;	   /* of these, in whatever direction */
+	uint32_t n_anomalous;	   /* of these, in any direction */
 	uint32_t n_aside;	   /* of these, in another direction than the prevailing one */
-	uint32_t persistence;	   /* the accumulator at the end */
+	uint32_t persistence;	   /* the value of the accumulator at the end */
 	uint32_t peak;		   /* its highest value */
-	int64_t first_us, last_us; /* from the first to the last anomalous window that counts; where
-				      it makes a suspect, refined by the change in the samples */
+	int64_t first_us, last_us; /* from the first to the last anomalous window that counts; for a
+				      suspect, refined by the change in the samples */
 	int64_t onset_error_us;	   /* first_us may be off by this much */
-	bool since_before;	   /* it was so when the data began: there is no onset */
+	bool since_before;	   /* it was already so when the data began: the onset is unknown */
 	bool ended;		   /* it was over before the data ended */
-	int64_t indicted_us;	   /* when k of 2k-1 windows were there for the first time */
+	int64_t indicted_us;	   /* when k of 2k-1 windows were anomalous for the first time */
 	double own, peers;	   /* medians in the anomalous windows, in the metric's unit */
 	double ratio;		   /* own / peers; infinite where peers are 0, 0 where absent */
 	double distance, threshold; /* medians over the anomalous windows */
-	double weight;	   /* how much it weighs, in terms of what it takes to count: 1 and up */
+	double weight;	   /* its weight, as a multiple of the least that counts: 1 and up */
 	double load_ratio; /* its throughput over its peers'; NaN: unknown */
 	bool straggler;	   /* it worked on alone, and slowly, when its peers had finished */
-	bool whole;	   /* all of its observer became so, beside the other observers */
+	bool whole;	   /* everything on its observer became so, unlike on other observers */
 	bool crowd;	   /* it is of a class of its group that became slow together */
-	bool mild; /* off by little, but certainly: a warning. `distance` is how certain, in terms
-		      of the `threshold`, 1 */
-	bool culprit;		/* in the direction that makes a suspect */
-	bool explained_by_load; /* slower, but as its greater load would make any peer */
+	bool mild;    /* off by little, but certainly: a warning. `distance` is the certainty, as a
+			 multiple of `threshold`, 1 */
+	bool culprit; /* in the direction that makes a suspect */
+	bool explained_by_load; /* slower, but no more than its greater load explains */
 	bool explained_by_idle; /* slower only because its peers were idle now and then */
-	/* In the verdict's dimensions, the most important first; none: it is not about a vector. */
+	/* Positions in the verdict's dimensions, the most important first; none if it is not about
+	 * a vector. */
 	uint32_t first_dimension, n_dimensions;
 };
 
@@ -118,22 +122,22 @@ struct lp_anomaly {
 
 #define LP_SUSPECT_METRICS_MAX 32
 
-/* How much a component's trouble is to the operator. */
+/* How serious a component's trouble is for the operator. */
 enum lp_level {
 	LP_LEVEL_SUSPECT = 0, /* it limps */
 	LP_LEVEL_WARNING,     /* it is slow by little, steadily and certainly */
-	LP_LEVEL_ABSENT,      /* it is not there, or does nothing: it does not limp */
+	LP_LEVEL_ABSENT,      /* it is missing, or does nothing: it does not limp */
 };
 
-/* What an absent component lacks. */
+/* What is missing of an absent component. */
 enum lp_gone {
 	LP_GONE_NOTHING = 0,
-	LP_GONE_WORK,	  /* it delivers data, and has nothing to do where its peers have */
-	LP_GONE_DATA,	  /* nothing is known of it, while its observer delivers other data */
-	LP_GONE_OBSERVER, /* nothing is known of anything of its observer */
+	LP_GONE_WORK, /* its work: it delivers data, but has nothing to do while its peers have */
+	LP_GONE_DATA, /* its data, while its observer delivers other data */
+	LP_GONE_OBSERVER, /* all data of its observer */
 };
 
-/* A component and everything that speaks against it. Whom only logs of system calls accuse has no
+/* A component and all evidence against it. A component that only logs of system calls accuse has no
  * findings, and may be in no group (UINT32_MAX). */
 struct lp_suspect {
 	uint32_t component, group;
@@ -151,11 +155,12 @@ struct lp_suspect {
 	char **evidence;	  /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
 	char **context;		  /* what is known around it: "link down-trained to x1 (of x4)" */
 	uint32_t n_evidence, n_context;
-	uint64_t measured; /* bit i: evidence[i] says in words what the findings say in numbers */
+	uint64_t measured; /* bit i: evidence[i] puts the numbers of the findings into words */
 	char *advice;	   /* what to do next, one sentence */
 	bool acknowledged; /* by the operator */
 	enum lp_level level;
-	enum lp_gone gone; /* of an absent one; LP_GONE_NOTHING: it follows from such a one */
+	enum lp_gone gone; /* of an absent component; LP_GONE_NOTHING: it is absent because another
+			      one is */
 };
 
 /* Suspects that share a part of the system, as one problem. A suspect on its own is an incident
@@ -167,7 +172,7 @@ struct lp_incident {
 	uint32_t n_of_part; /* how many components the part has */
 	const char *cause;  /* static */
 	double severity, confidence;
-	enum lp_level level; /* absent: all that it began with are */
+	enum lp_level level; /* LP_LEVEL_ABSENT if all that it began with are absent */
 	uint32_t persistence;
 	int64_t first_us, last_us, indicted_us;
 	int64_t onset_error_us; /* of the suspect that was first */
@@ -177,16 +182,17 @@ struct lp_incident {
 	char *advice;
 };
 
-/* What a verdict comes to. */
+/* The summary of a verdict. */
 enum lp_status {
 	LP_STATUS_OK = 0,
 	LP_STATUS_SUSPECTS,
-	LP_STATUS_UNKNOWN,  /* nobody is a suspect, but not all that should be judged could be */
-	LP_STATUS_ABSENT,   /* nobody is a suspect, but somebody is absent */
-	LP_STATUS_WARNINGS, /* nothing of these, but there are warnings */
+	LP_STATUS_UNKNOWN,  /* there is no suspect, but something that should be judged could not be
+			     */
+	LP_STATUS_ABSENT,   /* there is no suspect, but something is absent */
+	LP_STATUS_WARNINGS, /* none of these, but there are warnings */
 };
 
-/* Arrays stand beside their lengths, whatever room that takes. */
+/* Each array stands beside its length, even if that wastes padding. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct lp_verdict {
 	const char *method; /* static */
@@ -197,7 +203,7 @@ struct lp_verdict {
 
 	struct lp_identity **components;
 	uint32_t n_components;
-	struct lp_table **tables; /* one a metric, all on one grid; rows are NOT in the order of
+	struct lp_table **tables; /* one per metric, all on one grid; rows are NOT in the order of
 				     `components`: see row_of */
 	uint32_t n_tables;
 	uint32_t **row_of; /* [table][component] row in that table, UINT32_MAX: it has none */
@@ -212,28 +218,31 @@ struct lp_verdict {
 	uint32_t n_findings;
 	struct lp_dimension *dimensions; /* of the findings */
 	uint32_t n_dimensions;
-	struct lp_process *processes; /* where findings are about functions */
+	struct lp_process *processes; /* processes of findings about functions */
 	uint32_t n_processes;
 
 	struct lp_suspect *suspects; /* ranked */
 	uint32_t n_suspects;
 	struct lp_suspect *warnings; /* slow by little, but certainly; ranked */
 	uint32_t n_warnings;
-	struct lp_suspect *absent; /* not there, or without work, and all that; ranked */
+	struct lp_suspect
+		*absent; /* missing, or without work, and what follows from that; ranked */
 	uint32_t n_absent;
 	struct lp_suspect *asymmetries; /* faster, less loaded, imbalanced: no culprits; ranked */
 	uint32_t n_asymmetries;
-	struct lp_incident *incidents; /* of suspects and of absent ones; ranked, these last */
+	struct lp_incident
+		*incidents; /* of suspects and of absent components; ranked, the latter last */
 	uint32_t n_incidents;
-	uint32_t n_traced; /* observers whose logs of system calls were looked at */
+	uint32_t n_traced; /* observers whose logs of system calls were analysed */
 	uint32_t *muted;   /* components: suspects that the operator does not want to see */
 	uint32_t n_muted;
 	enum lp_status status;
-	char **unknown; /* what could not be judged, and why; there may be some beside suspects */
+	char **unknown; /* what could not be judged, and why; may be set beside suspects */
 	uint32_t n_unknown;
-	uint32_t n_compared; /* windows in which peers were compared, where there are most */
+	uint32_t n_compared; /* windows in which peers were compared, in the series with most of
+				them */
 	uint32_t n_expected; /* observers that an inventory lists; 0: there is none */
-	uint32_t n_missing;  /* of these, how many have no data */
+	uint32_t n_missing;  /* of these, those without data */
 	char **notes;	     /* sentences about the analysis itself */
 	uint32_t n_notes;
 };

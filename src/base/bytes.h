@@ -67,7 +67,7 @@ struct cursor {
 	bool bad;
 };
 
-const uint8_t *cursor_bytes(struct cursor *c, size_t len); /* NULL if there are not so many */
+const uint8_t *cursor_bytes(struct cursor *c, size_t len); /* NULL if there are fewer */
 uint8_t cursor_u8(struct cursor *c);
 uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);

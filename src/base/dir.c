@@ -14,10 +14,10 @@
 
 /* On the way to a directory. */
 struct walk {
-	int fd;		     /* where it has got to */
+	int fd;		     /* the directory reached so far */
 	char rest[PATH_MAX]; /* what is left */
 	unsigned n_links;
-	mode_t make; /* permissions of what is missing, 0: it is not made */
+	mode_t make; /* permissions for missing directories; 0: do not make them */
 };
 
 static void walk_to(struct walk *w, int fd)
@@ -51,7 +51,7 @@ static bool walk_name(struct walk *w, char name[NAME_MAX + 1], int *ret_error)
 	return true;
 }
 
-/* Go where a symbolic link points to, if it is one to be trusted. */
+/* Go to the target of a symbolic link, if its owner is trusted. */
 static int walk_link(struct walk *w, int link, const struct stat *st)
 {
 	char target[PATH_MAX];
@@ -72,7 +72,7 @@ static int walk_link(struct walk *w, int link, const struct stat *st)
 	return *target == '/' ? walk_start(w, "/") : 0;
 }
 
-/* Go to a directory: O_DIRECTORY, so that one that is mounted on demand is. */
+/* Go to a directory. O_DIRECTORY triggers an automount. */
 static int walk_enter(struct walk *w, const char *name)
 {
 	int fd = openat(w->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -83,7 +83,7 @@ static int walk_enter(struct walk *w, const char *name)
 	return 0;
 }
 
-/* What has this name is no directory: perhaps a link. */
+/* The name is not that of a directory: it may be a link. */
 static int walk_other(struct walk *w, const char *name)
 {
 	_cleanup_close_ int fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

@@ -1,8 +1,8 @@
 /* Directories that may belong to others, and files in them.
  *
- * Whoever owns a directory can put symbolic links, FIFOs and hard links into it, and exchange them
- * at any time. So a directory is walked to step by step and then held by its descriptor, and files
- * in it are opened by name, without following anything.
+ * The owner of a directory can put symbolic links, FIFOs and hard links into it, and exchange them
+ * at any time. So limpet walks to a directory step by step, holds it by its descriptor, and opens
+ * files in it by name without following links.
  */
 #ifndef BASE_DIR_H
 #define BASE_DIR_H
@@ -11,31 +11,30 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Walk to a directory. On the way only symbolic links of root's or of the user who runs this are
- * followed. A descriptor (O_PATH) for the functions below and for *at(), which the caller closes,
- * or a negative errno: -ELOOP if there is somebody else's link. */
+/* Walk to a directory. On the way only symbolic links that belong to root or to the user of this
+ * process are followed. Returns a descriptor (O_PATH) for the functions below and for *at(), which
+ * the caller closes, or a negative errno: -ELOOP if a link belongs to another user. */
 int dir_open(const char *path, struct lp_err *err);
 
 /* The same for the directory of a file; "." where the path has none. */
 int dir_open_of(const char *path, struct lp_err *err);
 
-/* The same, but what is missing is made, with these permissions. */
+/* The same, but missing directories are made, with these permissions. */
 int dir_make(const char *path, mode_t mode, struct lp_err *err);
 
 /* Create a file, which must not be there, for reading and writing: a descriptor or a negative
  * errno. `dir` may be AT_FDCWD. */
 int dir_create_file(int dir, const char *name, mode_t mode);
 
-/* Open a file that is there, with O_RDONLY or O_RDWR; never waits. -ELOOP: it is a symbolic link,
+/* Open an existing file with O_RDONLY or O_RDWR; never waits. -ELOOP: it is a symbolic link,
  * -EINVAL: it is not a regular file. */
 int dir_open_file(int dir, const char *name, int flags);
 
-/* The same of a file that is written to: -EPERM if it belongs to another user, -EMLINK if it has
- * another name somewhere. */
+/* The same for a file to write to: -EPERM if it belongs to another user, -EMLINK if it has further
+ * names. */
 int dir_open_own_file(int dir, const char *name, int flags);
 
-/* The names in a directory, sorted; those that `wanted` (NULL: all) has nothing against. Like
- * scandir(). */
+/* The names in a directory, sorted, that `wanted` (NULL: all) accepts. Like scandir(). */
 struct dirent;
 int dir_list(int dir, struct dirent ***ret_entries, int (*wanted)(const struct dirent *e));
 

@@ -14,8 +14,8 @@ ssize_t file_pread_full(int fd, void *buf, size_t size, off_t offset);
 int file_pwrite_full(int fd, const void *buf, size_t size, off_t offset);
 
 /* Open a file that the user named, with O_RDONLY or O_RDWR: a descriptor or a negative errno. Links
- * are followed, but nobody is waited for: of what is no regular file only a pipe that the user has
- * open already (/dev/stdin, /dev/fd/63) will do; -EINVAL if it is another thing, a FIFO say. */
+ * are followed, but opening never waits. Besides regular files, only a pipe that the user has
+ * already open (/dev/stdin, /dev/fd/63) is accepted; -EINVAL for anything else, such as a FIFO. */
 int file_open_input(const char *path, int flags, struct lp_err *err);
 
 /* Read a whole file (or pipe) of at most `max` bytes into memory that the caller frees; a NUL

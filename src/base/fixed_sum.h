@@ -1,7 +1,7 @@
-/* Sums of doubles that come out the same in whatever order they are added.
+/* Sums of doubles that do not depend on the order of addition.
  *
- * Terms become integers of 90 bits below the largest one, and integers add up without rounding.
- * What a term has below these 90 bits is lost, always the same. There is room for 2^35 terms.
+ * Terms become integers of 90 bits below the largest one, and integers add up without rounding. The
+ * bits of a term below these 90 are always lost. There is room for 2^35 terms.
  */
 #ifndef BASE_FIXED_SUM_H
 #define BASE_FIXED_SUM_H
@@ -25,7 +25,7 @@ static inline struct fixed_sum fixed_sum_for(double largest)
 {
 	int shift = largest > 0 ? FIXED_SUM_BITS - 1 - ilogb(largest) : 0;
 
-	/* Nothing that is measured is below 1e-270: there, fewer bits will do. */
+	/* No measured value is below 1e-270: there, fewer bits suffice. */
 	shift = shift > 1000 ? 1000 : shift;
 	return (struct fixed_sum){0, shift, ldexp(1, shift)};
 }

@@ -89,7 +89,7 @@ int strmap_put(struct strmap *m, const char *key, uint32_t value)
 	return 0;
 }
 
-/* In the chain of those with this hash, make who leads to `from` lead to `to`. */
+/* In the chain of entries with this hash, make the one that points to `from` point to `to`. */
 static void chain_redirect(struct strmap *m, uint64_t hash, uint32_t from, uint32_t to)
 {
 	uint32_t at = NONE;
@@ -99,7 +99,7 @@ static void chain_redirect(struct strmap *m, uint64_t hash, uint32_t from, uint3
 		if (to == NONE)
 			idmap_remove(&m->by_hash, hash);
 		else
-			idmap_put(&m->by_hash, hash, to); /* it is there: nothing can fail */
+			idmap_put(&m->by_hash, hash, to); /* the key is there: nothing can fail */
 		return;
 	}
 	while (m->entries[at].same != from)

@@ -6,7 +6,7 @@
 
 struct idmap_slot {
 	uint64_t key;
-	uint32_t value; /* one more than what was put; 0: free */
+	uint32_t value; /* one more than the value that was put; 0: free */
 };
 
 /* Numbers differ in their low bits (ids) or their high ones (packed keys): mix both. */
@@ -65,7 +65,7 @@ bool idmap_next(const struct idmap *m, size_t *at, uint64_t *ret_key, uint32_t *
 	return false;
 }
 
-/* Is there room for so many keys, with a quarter of the slots left free? */
+/* Is there room for this many keys, with a quarter of the slots left free? */
 static bool idmap_holds(size_t cap, size_t n)
 {
 	return n * 4 <= cap * 3;
@@ -111,7 +111,7 @@ void idmap_remove(struct idmap *m, uint64_t key)
 	if (!hole || !hole->value)
 		return;
 	m->n--;
-	/* Whoever was pushed on because this place was taken moves back into it. */
+	/* Entries that were pushed on because this slot was taken move back into it. */
 	for (at = (size_t)(hole - m->slots);;) {
 		struct idmap_slot *next;
 		size_t home;

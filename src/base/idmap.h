@@ -1,6 +1,6 @@
 /* The hash table: a map from 64-bit numbers to 32-bit ones (open addressing). Maps with other keys
- * are made of it: the number is a hash then, and what is found under it is the first of those that
- * have this hash (base/hash.h). */
+ * are built on it: they use a hash as the number, and store the first entry that has this hash
+ * (base/hash.h). */
 #ifndef BASE_IDMAP_H
 #define BASE_IDMAP_H
 
@@ -17,16 +17,16 @@ struct idmap {
 void idmap_release(struct idmap *m);
 /* Forget all keys, keep the memory. */
 void idmap_clear(struct idmap *m);
-/* Room for so many keys: as long as there are no more, idmap_put() neither allocates nor fails. 0
- * or -ENOMEM. */
+/* Make room for `n` keys: up to that number idmap_put() neither allocates nor fails. 0 or
+ * -ENOMEM. */
 int idmap_reserve(struct idmap *m, size_t n);
 bool idmap_get(const struct idmap *m, uint64_t key, uint32_t *ret);
 /* Values are below UINT32_MAX. 0 or -ENOMEM. */
 int idmap_put(struct idmap *m, uint64_t key, uint32_t value);
-/* Walk through all: begin with `*at` 0; false behind the last. The order means nothing. Not while
- * keys are put or removed. */
+/* Walk through all entries: begin with `*at` 0; false after the last. The order is arbitrary. Do
+ * not put or remove keys meanwhile. */
 bool idmap_next(const struct idmap *m, size_t *at, uint64_t *ret_key, uint32_t *ret);
-/* Of a key that is not there: nothing. */
+/* Does nothing if the key is not there. */
 void idmap_remove(struct idmap *m, uint64_t key);
 
 #endif

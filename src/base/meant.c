@@ -8,7 +8,7 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* The number of changes that make `b` of `a`: a letter more, less or another one, or two neighbours
+/* The number of edits from `a` to `b`: a letter added, removed or replaced, or two neighbours
  * swapped. */
 static unsigned count_edits(const char *a, const char *b)
 {

@@ -1,8 +1,7 @@
-/* What somebody who mistyped a word may have meant.
+/* Finds the word that a user who mistyped one may have meant.
  *
- *	struct meant m = {.word = "diagnos"};
- *	for each name: meant_consider(&m, name);
- *	lp_err_set(err, -EINVAL, "there is no command '%s'%s", word, meant_question(&m));
+ * struct meant m = {.word = "diagnos"}; for each name: meant_consider(&m, name); lp_err_set(err,
+ * -EINVAL, "there is no command '%s'%s", word, meant_question(&m));
  */
 #ifndef BASE_MEANT_H
 #define BASE_MEANT_H
@@ -11,7 +10,7 @@
 
 struct meant {
 	const char *word;
-	unsigned edits; /* how far `best` is from it; 0: there is no best yet */
+	unsigned edits; /* the distance of `best` from the word; 0: there is no best yet */
 	char best[MEANT_MAX + 1];
 	char question[MEANT_MAX + 32];
 };

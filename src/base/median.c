@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Put the k-th smallest at its place, the smaller ones before it. Hoare's selection; the pivot is
- * the middle one, which is right for the sorted and the constant. */
+ * the middle one, which suits sorted and constant input. */
 static void select_kth(double *v, int64_t n, int64_t k)
 {
 	int64_t lo = 0, hi = n - 1;
@@ -121,7 +121,7 @@ void median_sort(double *values, size_t n)
 
 #define DIGIT_BITS 10
 #define N_DIGITS (1U << DIGIT_BITS)
-#define FEW 24 /* are sorted outright */
+#define FEW 24 /* or fewer are sorted */
 
 /* The first digit in which the keys differ: (key - low) >> shift is below N_DIGITS. */
 struct digits {
@@ -161,13 +161,14 @@ static uint64_t digits_find(const struct digits *d, size_t *rank)
 	return digit;
 }
 
-/* The keys with that digit, to `out`, which may be `keys`. */
+/* Copy the keys with that digit to `out`, which may be `keys`. */
 static size_t digits_take(
 	const struct digits *d, uint64_t digit, const uint64_t *keys, size_t n, uint64_t *out)
 {
 	size_t taken = 0, want = d->counts[digit];
 
-	/* Stopping at the last keeps the stores, of which the last may be idle, inside `out`. */
+	/* Stopping at the last keeps all stores inside of `out`; the last store may be
+	 * redundant. */
 	for (size_t i = 0; i < n && taken < want; i++) {
 		out[taken] = keys[i];
 		taken += (keys[i] - d->low) >> d->shift == digit;

@@ -8,23 +8,24 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of n numbers without NaN, which are shuffled; NaN if n is 0. */
+/* The median of n numbers without NaN, which are reordered; NaN if n is 0. */
 double median_of(double *values, uint32_t n);
 
-/* The same of numbers that are sorted, and stay so. */
+/* The same for sorted numbers, which are not changed. */
 double median_of_sorted(const double *values, uint32_t n);
 
 /* The quantile `p` (0 .. 1) of sorted numbers by linear interpolation (R's type 7); NaN if n is
  * 0. */
 double quantile_of_sorted(const double *values, size_t n, double p);
 
-/* What the median of all but one of n numbers is made from, whichever that is. */
+/* A summary of n numbers from which the median of all but any one of them follows. */
 struct median_split {
-	double below, middle, above; /* in order, around the middle one, or the upper of two */
+	double below, middle,
+		above; /* in order: the middle one (or the upper of two) and its neighbours */
 	uint32_t n;
 };
 
-/* Split n numbers without NaN, which are shuffled. */
+/* Split n numbers without NaN, which are reordered. */
 struct median_split median_split(double *values, uint32_t n);
 
 /* The median of all of them; NaN if n is 0. */
@@ -33,13 +34,13 @@ double median_of_all(const struct median_split *split);
 /* The median of all but one that is `own`; NaN if there is no other. */
 double median_of_others(const struct median_split *split, double own);
 
-/* Sort upwards; there must be no NaN. */
+/* Sort in ascending order; there must be no NaN. */
 void median_sort(double *values, size_t n);
 
-/* What is for very many works on keys: unsigned integers that are in the same order as the doubles
- * they are made of, so that digits can be counted.
+/* The functions for very many numbers work on keys: unsigned integers in the same order as the
+ * doubles they are made from, so that they can count digits.
  *
- * A key for `v`, which is not NaN. Zeros of both signs are one. */
+ * order_key() makes a key from `v`, which is not NaN. Zeros of both signs have the same key. */
 static inline uint64_t order_key(double v)
 {
 	uint64_t bits;
@@ -63,7 +64,7 @@ static inline double order_value(uint64_t key)
 void order_ranks(const uint64_t *keys, size_t n, const size_t *ranks, unsigned n_ranks,
 	uint64_t *work, uint64_t *ret);
 
-/* The `rank`-th smallest of n > 0 keys, which are shuffled. */
+/* The `rank`-th smallest of n > 0 keys, which are reordered. */
 uint64_t order_select(uint64_t *keys, size_t n, size_t rank);
 
 /* The quantile `p` (0 .. 1) of n > 0 keys by linear interpolation (R's type 7). */

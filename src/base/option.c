@@ -76,7 +76,9 @@ static int option_store(
 		break;
 	case OPTION_SPAN:
 		r = span_parse(text, member, err);
-		if (r == 0 && *(int64_t *)member == 0) /* which would mean: not given */
+		if (r == 0 &&
+			*(int64_t *)member ==
+				0) /* which would mean that the option was not given */
 			r = lp_err_set(err, -EINVAL, "a span of time must be longer than 0");
 		break;
 	case OPTION_TIME:
@@ -107,7 +109,7 @@ static const struct option_def *option_find(const struct option_table *tables, s
 	return NULL;
 }
 
-/* "unknown option '--jsno'; did you mean '--json'?" Letters are too short to guess at. */
+/* "unknown option '--jsno'; did you mean '--json'?" Single letters are too short for a guess. */
 static int option_unknown(const char *arg, size_t len, const struct option_table *tables,
 	size_t n_tables, struct lp_err *err)
 {

@@ -1,4 +1,4 @@
-/* Command-line options as tables: one row an option drives parsing, `limpet help` and the manual.
+/* Command-line options as tables: one row per option drives parsing, `limpet help` and the manual.
  */
 #ifndef BASE_OPTION_H
 #define BASE_OPTION_H
@@ -36,10 +36,10 @@ struct option_list {
 };
 
 /* Parse `argv[1..argc-1]` into `values` by the given tables (`n_tables` of them, so that a
- * command's and an importer's options can be used together). What is not an option is moved to the
- * front of `argv` (from argv[0] on) in its order and counted in `*ret_n_args`. "--" ends options,
- * "--name=value" and "--name value" are the same, as are "-oX" and "-o X".
- * -EINVAL describes what is wrong. */
+ * command's and an importer's options can be used together). Other arguments are moved to the front
+ * of `argv` (from argv[0] on) in their order and counted in `*ret_n_args`. "--" ends options,
+ * "--name=value" and "--name value" are the same, as are "-oX" and "-o X". -EINVAL: `err` describes
+ * what is wrong. */
 struct option_table {
 	const struct option_def *defs; /* may be NULL */
 	void *values;

@@ -29,7 +29,7 @@ static bool is_trusted(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-/* What is there and no file (a terminal, a pipe) is written to. */
+/* Write directly to a path that exists and is not a regular file (a terminal, a pipe). */
 static int open_direct(struct output *o, const char *path)
 {
 	o->direct = true;
@@ -37,7 +37,7 @@ static int open_direct(struct output *o, const char *path)
 	return o->fd < 0 ? -errno : 0;
 }
 
-/* A new file besides, with the owner and the permissions of the one that it will replace. */
+/* Make a new file beside it, with the owner and the permissions of the one that it will replace. */
 static int open_temporary(struct output *o, const struct stat *old)
 {
 	int r = asprintf(&o->temporary, ".%s.%d.tmp", o->name, (int)getpid());
@@ -46,7 +46,8 @@ static int open_temporary(struct output *o, const struct stat *old)
 		o->temporary = NULL;
 		return -ENOMEM;
 	}
-	unlinkat(o->dir, o->temporary, 0); /* of a process that had our number and was killed */
+	unlinkat(
+		o->dir, o->temporary, 0); /* left by a process that had our number and was killed */
 	o->fd = dir_create_file(o->dir, o->temporary, old ? 0600 : 0644);
 	if (o->fd < 0) {
 		free(TAKE_PTR(o->temporary));
@@ -115,6 +116,6 @@ int output_commit(struct output *o, const char *path, struct lp_err *err)
 	if (renameat(o->dir, o->temporary, o->dir, o->name) < 0)
 		return lp_err_sys(err, -errno, "cannot write %s", path);
 	free(TAKE_PTR(o->temporary));
-	dir_sync(o->dir); /* it is whole; to outlive a power cut is a bonus */
+	dir_sync(o->dir); /* the file is complete; surviving a power loss is a bonus */
 	return 0;
 }

@@ -7,8 +7,9 @@
 struct slices {
 	void (*work)(void *arg);
 	void *arg;
-	int64_t budget_us; /* of the slice at hand */
-	int64_t until_us;  /* when it ends, by the thread's own time; only the thread's */
+	int64_t budget_us; /* of the current slice */
+	int64_t until_us;  /* when the slice ends, by the thread's CPU time; used by the thread only
+			    */
 	bool has_thread;
 	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
@@ -16,7 +17,7 @@ struct slices {
 	enum { SLICES_IDLE, SLICES_WORKING, SLICES_RESTING, SLICES_END } state;
 };
 
-/* Whose thread this is. */
+/* The work that this thread belongs to. */
 static _Thread_local struct slices *own;
 
 struct slices *slices_new(void (*work)(void *arg), void *arg)
@@ -40,7 +41,7 @@ static void slice_begin(struct slices *s)
 	s->until_us = s->budget_us < INT64_MAX - now_us ? now_us + s->budget_us : INT64_MAX;
 }
 
-/* Change the state, and wait until it is the other's turn no more. Called with the lock. */
+/* Change the state, and wait until the other side has had its turn. Called with the lock held. */
 static void turn(struct slices *s, unsigned state, unsigned wait_while)
 {
 	s->state = state;

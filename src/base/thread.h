@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-/* pthread_create() with all signals blocked in the new thread: they are the main thread's business.
- * 0 or a negative errno. */
+/* pthread_create() with all signals blocked in the new thread: only the main thread handles
+ * signals. 0 or a negative errno. */
 int thread_start(pthread_t *ret_thread, void *(*fn)(void *arg), void *arg);
 
 #endif

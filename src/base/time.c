@@ -45,7 +45,7 @@ struct timespec clock_after(clockid_t id, int64_t span_us)
 	return (struct timespec){.tv_sec = ns / NS_PER_SEC, .tv_nsec = ns % NS_PER_SEC};
 }
 
-/* Times beyond this are nobody's clock; the bound keeps all arithmetic far from overflow. */
+/* No clock shows times beyond this; the bound keeps all arithmetic far from overflow. */
 #define WALL_SEC_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 #define WALL_SEC_MIN INT64_C(-62167219200) /* 0000-01-01T00:00:00Z */
 
@@ -54,7 +54,7 @@ static bool time_split(int64_t wall_us, struct tm *ret_tm, int *ret_us)
 	int64_t sec = floor_div(wall_us, US_PER_SEC);
 	time_t t = (time_t)sec;
 
-	/* Not wall_us - sec * US_PER_SEC, which overflows at the far end of time. */
+	/* Not wall_us - sec * US_PER_SEC, which overflows for extreme times. */
 	*ret_us = (int)(wall_us % US_PER_SEC + (wall_us % US_PER_SEC < 0 ? US_PER_SEC : 0));
 	return sec >= WALL_SEC_MIN && sec <= WALL_SEC_MAX && gmtime_r(&t, ret_tm);
 }
@@ -203,7 +203,7 @@ static bool scan_clock(const char **p, struct tm *tm)
 	return tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 60;
 }
 
-/* `local`: text without a zone is of the zone of the environment, else of UTC. */
+/* `local`: text without a zone is in the zone of the environment, else in UTC. */
 static bool parse_iso(const char *text, bool local, int64_t *ret_wall_us)
 {
 	const char *p = text, *zone;
@@ -277,7 +277,7 @@ static const struct {
 	{"w", 7 * US_PER_DAY},
 };
 
-/* What people ask for: in nanoseconds, and added to a time, it still fits. */
+/* The longest span that is accepted: in nanoseconds, and added to a time, it still fits. */
 #define SPAN_TEXT_MAX_US (50000 * US_PER_DAY)
 
 int span_parse(const char *text, int64_t *ret_us, struct lp_err *err)
@@ -337,7 +337,7 @@ static bool parse_clock(const char *text, int64_t now_us, int64_t *ret_wall_us)
 	return true;
 }
 
-/* "1h", "-90m", "2d ago": so long before now. A number alone is a time, not a span. */
+/* "1h", "-90m", "2d ago": that long before now. A number alone is a time, not a span. */
 static bool parse_back(const char *text, int64_t now_us, int64_t *ret_wall_us)
 {
 	static const char ago[] = " ago";

@@ -12,14 +12,14 @@
 
 #define TIME_TEXT_MAX 40
 
-/* What a clock of the system says now: CLOCK_REALTIME is the wall's, CLOCK_MONOTONIC for spans. */
+/* The present time of a system clock: CLOCK_REALTIME for wall time, CLOCK_MONOTONIC for spans. */
 int64_t clock_ns(clockid_t id);
-/* What makes CLOCK_MONOTONIC time since 1970, measured so that being interrupted meanwhile does not
- * matter. */
+/* The offset from CLOCK_MONOTONIC to time since 1970. An interruption while measuring it does not
+ * make it wrong. */
 int64_t clock_wall_offset_ns(void);
 int64_t clock_us(clockid_t id);
 
-/* What it will say in `span_us`, for those that wait for a time. */
+/* The time of that clock in `span_us`, for functions that wait until a time. */
 struct timespec clock_after(clockid_t id, int64_t span_us);
 
 /* "2011-05-09T00:00:05Z"; a fraction (".25") appears only where there is one. Times outside of the
@@ -34,10 +34,10 @@ const char *time_format_compact(int64_t wall_us, char buf[TIME_TEXT_MAX]);
  * "1304899205.5"). Text without a zone is UTC. The whole text must be used up. */
 int time_parse(const char *text, int64_t *ret_wall_us, struct lp_err *err);
 
-/* Read a time as people type it: all of the above, but without a zone in the zone of the
- * environment (TZ); besides "12:34" and "12:34:56" (the last time that it was so), "now", "today",
- * "yesterday" (their beginning), and spans that lead back from now: "1h", "-90m", "2d ago".
- * `now_us` is when it is now. */
+/* Read a time as people type it: all of the above, but text without a zone is in the zone of the
+ * environment (TZ); also "12:34" and "12:34:56" (the last time a clock showed it), "now", "today",
+ * "yesterday" (their beginning), and spans before now: "1h", "-90m", "2d ago". `now_us` is the
+ * present time. */
 int time_parse_typed(const char *text, int64_t now_us, int64_t *ret_wall_us, struct lp_err *err);
 
 /* Read a span: "100ms", "1s", "5m", "2h", "7d", "15" (seconds), "0.5s", at most "50000d". */
@@ -49,12 +49,12 @@ const char *span_format(int64_t us, char buf[TIME_TEXT_MAX]);
 /* The longest span that span_between() returns, some 146,000 years: two of them can be added. */
 #define SPAN_MAX_US (INT64_MAX / 2)
 
-/* The time from `first_us` to `last_us`, 0 if that is earlier. Files may contain any times: those
- * that are too far apart for the difference are SPAN_MAX_US apart. */
+/* The time from `first_us` to `last_us`, 0 if that is earlier. Files may contain any times: if
+ * their difference overflows, it is SPAN_MAX_US. */
 int64_t span_between(int64_t first_us, int64_t last_us);
 
-/* A time in nanoseconds; those that nanoseconds cannot tell (beyond the year 2262) are the last, or
- * the first, that they can. */
+/* A time in nanoseconds; times that do not fit (beyond the year 2262) become the last, or the
+ * first, that does. */
 static inline int64_t time_ns(int64_t us)
 {
 	int64_t ns;

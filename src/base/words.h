@@ -1,4 +1,4 @@
-/* Lists that users write with commas, in one option or in several: "a,b" "c". */
+/* Lists that users write with commas, in one or several options: "a,b" "c". */
 #ifndef BASE_WORDS_H
 #define BASE_WORDS_H
 

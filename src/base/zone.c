@@ -25,7 +25,7 @@ struct zone {
 	int32_t *offset; /* [change] east of UTC, from then on */
 	size_t n;
 	int32_t first; /* offset before all changes */
-	/* What holds after the last change, if it changes every year: */
+	/* What applies after the last change, if the clock changes every year: */
 	bool yearly;
 	int32_t standard, summer;
 	struct change begin, end; /* of summer time */
@@ -105,7 +105,7 @@ static bool change_read(const char **p, struct change *ret)
 		ret->weekday <= 6;
 }
 
-/* "CET-1CEST,M3.5.0,M10.5.0/3": what holds for ever after. */
+/* "CET-1CEST,M3.5.0,M10.5.0/3": the rule that applies from then on. */
 static void rule_read(struct zone *z, const char *text)
 {
 	const char *p = text;
@@ -273,7 +273,7 @@ static int64_t year_of(int64_t second)
 	return year;
 }
 
-/* When a change comes in a year, by the clock before it. */
+/* The time of a change in a year, by the clock before it. */
 static int64_t change_at(const struct change *c, int64_t year)
 {
 	int64_t first = days_of(year, c->month, 1);
@@ -288,7 +288,7 @@ static int64_t change_at(const struct change *c, int64_t year)
 	return day * 86400 + c->second;
 }
 
-/* The offset at a time of UTC, by the rule. */
+/* The offset at a UTC time, by the rule. */
 static int32_t offset_yearly(const struct zone *z, int64_t second)
 {
 	int64_t year = year_of(second + z->standard);

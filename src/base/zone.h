@@ -1,5 +1,6 @@
-/* Time zones by name, as files of the tz database (/usr/share/zoneinfo) describe them. The process'
- * own zone (TZ) is left alone, so that several files can be read at once, each in its own.
+/* Time zones by name, as described by the files of the tz database (/usr/share/zoneinfo). The zone
+ * of the process (TZ) is not changed, so that several files can be read at once, each in its own
+ * zone.
  */
 #ifndef BASE_ZONE_H
 #define BASE_ZONE_H
@@ -19,8 +20,8 @@ int zone_parse(const void *data, size_t size, struct zone **ret);
 
 void zone_free(struct zone *z);
 
-/* The time at which a clock on the wall there shows `local_us` (that time, if it were UTC). Where
- * it shows it twice, the later; where it never does, the time is as far behind the change. */
+/* The time at which a clock in that zone shows `local_us` (given as if it were UTC). If it shows
+ * that time twice, the later one; if it never does, the time as far after the change. */
 int64_t zone_utc(const struct zone *z, int64_t local_us);
 
 #endif
