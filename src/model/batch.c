@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for so many components is never given back. */
+/* Room for this many components is never freed. */
 #define SPARE_COMPONENTS 64
 
 struct lp_batch *lp_batch_new(uint32_t cap_samples)
@@ -167,8 +167,8 @@ static void kind_mask(const struct lp_batch_kind *k, uint64_t mask[LP_COLUMNS_MA
 	}
 }
 
-/* Has a kind far more room than for so many components? What came and went is no reason to keep
- * memory for ever. */
+/* Does a kind have far more room than this many components need? Memory for components that are
+ * gone is freed. */
 static bool is_wasted(const struct lp_batch_kind *k, uint32_t n_components)
 {
 	return k->cap_components / 4 > n_components + SPARE_COMPONENTS;

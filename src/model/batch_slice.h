@@ -14,8 +14,8 @@ struct batch_slice {
 
 void batch_slice_release(struct batch_slice *s);
 
-/* Samples first .. end - 1 of `b`; the one before them is carried, if there is one. `*ret` is good
- * until the next call and as long as `b` is: read it, and change nothing. 0 or -ENOMEM. */
+/* Samples first .. end - 1 of `b`; the one before them is carried, if there is one. `*ret` is valid
+ * until the next call and as long as `b` is, and must not be changed. 0 or -ENOMEM. */
 int batch_slice_make(struct batch_slice *s, const struct lp_batch *b, uint32_t first, uint32_t end,
 	const struct lp_batch **ret);
 

@@ -18,7 +18,7 @@ static bool input_add_term(
 }
 
 /* Find the columns of one alternative, "rd_ios+wr_ios+dc_ios?". Inputs are integers: an LP_REAL
- * column by that name is a finished metric of somebody else. */
+ * column of that name is a finished metric from elsewhere. */
 static bool input_bind(
 	const struct lp_schema *schema, const char *spec, size_t len, struct bind_input *ret)
 {
@@ -43,7 +43,7 @@ static bool input_bind(
 		spec += term + 1;
 	}
 	ret->gauge = ret->n && !ret->terms[0].counter;
-	return true; /* of none where all that is missing may be */
+	return true; /* no column at all, if all missing ones are optional */
 }
 
 /* The first alternative whose columns exist. */
@@ -120,7 +120,7 @@ bool bind_uses(const struct bind *b, uint32_t column)
 	return false;
 }
 
-/* Add one term at one sample. A column that this kernel lacks counts as 0 where it may. */
+/* Add one term at one sample. A column that this kernel lacks counts as 0 if it is optional. */
 static inline bool term_add(
 	const struct bind_term *t, const int64_t *column, size_t cell, double *sum)
 {
@@ -151,7 +151,7 @@ static bool direct_add(
 		return false;
 	if (b->real && bind_is_absurd(b, lp_cell_to_real(value)))
 		return false;
-	/* Raw counters and gauges are shown as they are: the last of several. */
+	/* Raw counters and gauges are shown as they are: the last of several samples. */
 	acc->in[0] = b->real ? acc->in[0] + lp_cell_to_real(value) : (double)value;
 	acc->n++;
 	return true;
@@ -188,7 +188,7 @@ enum {
 	SHAPE_REAL = 2,
 	SHAPE_RAW = 4,
 	SHAPE_COUNTERS = 8,
-	SHAPE_GAUGES = 16, /* and as many bits as there are inputs */
+	SHAPE_GAUGES = 16, /* and one bit per input */
 };
 
 uint32_t bind_shape(const struct bind *b)

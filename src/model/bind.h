@@ -12,7 +12,7 @@ struct bind_term {
 	uint16_t column;
 	uint8_t bits; /* of a counter */
 	bool counter;
-	bool optional; /* where it is missing it counts as 0 */
+	bool optional; /* counts as 0 if it is missing */
 };
 
 /* One input: the sum of some columns. */
@@ -26,14 +26,14 @@ struct bind_input {
 struct bind {
 	const struct lp_metric *metric; /* NULL: the column itself is the metric */
 	uint32_t column;		/* then: which, */
-	bool real;			/* and whether it is LP_REAL */
-	bool absolute;			/* or a counter, shown as it is: not if it is relative */
-	bool checked;			/* values that cannot be are missing: those beyond */
-	double least;			/* BIND_VALUE_MAX, and below this */
+	bool real;			/* the column is LP_REAL */
+	bool absolute; /* the column is a counter, shown as it is: only if it is not relative */
+	bool checked;  /* impossible values are missing: those above */
+	double least;  /* BIND_VALUE_MAX, and those below this */
 	struct bind_input inputs[LP_METRIC_INPUTS_MAX];
 	uint32_t n_inputs;
 	bool has_counters;  /* needs the sample before */
-	bool only_counters; /* and nothing but growths */
+	bool only_counters; /* and needs nothing but growths */
 };
 
 /* Bind metric `name` to `schema`: by an LP_REAL column of that name, else by the metric catalogue.
@@ -41,17 +41,17 @@ struct bind {
  */
 bool bind_metric(const struct lp_schema *schema, const char *name, bool raw, struct bind *ret);
 
-/* Nothing that anybody measures is larger than this, in whatever unit. */
+/* No measured value is larger than this, in any unit. */
 #define BIND_VALUE_MAX 1e18
 
-/* Is this a value that cannot be: infinite, absurdly large, or negative where a metric is a time,
- * an amount or a number? NaN is no value at all. */
+/* Is this value impossible: infinite, absurdly large, or negative although the metric is a time, an
+ * amount or a number? NaN is no value at all. */
 bool bind_is_absurd(const struct bind *b, double value);
 
 /* Does the binding read this column? */
 bool bind_uses(const struct bind *b, uint32_t column);
 
-/* What is gathered of a component until a value is due. */
+/* The sums of a component until a value is due. */
 struct bind_acc {
 	double in[LP_METRIC_INPUTS_MAX]; /* growths, and sums of gauges */
 	double dt_s;
@@ -63,17 +63,17 @@ struct bind_acc {
 bool bind_add(const struct bind *b, int64_t *const *columns, size_t cell, double dt_s,
 	struct bind_acc *acc);
 
-/* The value of what was gathered; NaN if nothing was. */
+/* The value of the sums; NaN if there are none. */
 double bind_value(const struct bind *b, const struct bind_acc *acc);
 
-/* The same where the binding is gone but for its metric and its shape. */
+/* The same if only the metric and the shape of the binding are left. */
 double bind_shape_value(const struct lp_metric *metric, uint32_t shape, const struct bind_acc *acc);
 
-/* Add to `acc` what was gathered later through a binding of the same metric and shape. */
+/* Add to `acc` the later sums of a binding of the same metric and shape. */
 void bind_acc_join(struct bind_acc *acc, const struct bind_acc *later, uint32_t shape);
 
-/* A number for what the members of bind_acc mean: what was gathered through one binding may go on
- * through another (a later file, a schema with more columns) only if both have the same. */
+/* A number for the meaning of the members of bind_acc. Sums of one binding can be continued by
+ * another (a later file, a schema with more columns) only if both have the same shape. */
 uint32_t bind_shape(const struct bind *b);
 
 #endif

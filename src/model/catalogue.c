@@ -122,7 +122,7 @@ int lp_catalogue_add_schema(
 	return 0;
 }
 
-/* A component that takes over a reference to who it is. */
+/* A component that takes over a reference to its identity. */
 static struct lp_component component_of(struct lp_identity *identity, uint32_t schema)
 {
 	return (struct lp_component){.observer = identity->observer,
@@ -148,7 +148,7 @@ static int component_relabel(struct lp_catalogue *c, uint32_t id, const char *la
 	return 0;
 }
 
-/* What the index knows a component by. The length keeps a/b + c apart from a + b/c. NULL: out of
+/* The key of a component in the index. The length keeps a/b + c apart from a + b/c. NULL: out of
  * memory. */
 static char *component_key(uint32_t schema, const char *observer, const char *name)
 {
@@ -163,7 +163,7 @@ static char *component_own_key(const struct lp_component *component)
 	return component_key(component->schema, component->observer, component->name);
 }
 
-/* Forget under which name `id` is found, unless that has moved on to another id. */
+/* Remove the name of `id` from the index, unless it now belongs to another id. */
 static void index_forget(struct lp_catalogue *c, uint32_t id, const char *key)
 {
 	uint32_t now;

@@ -32,7 +32,7 @@ static const char *const errnos[] = {NAME(EPERM), NAME(ENOENT), NAME(ESRCH), NAM
 	NAME(ENOTNAM), NAME(ENAVAIL), NAME(EISNAM), NAME(EREMOTEIO), NAME(EDQUOT), NAME(ENOMEDIUM),
 	NAME(EMEDIUMTYPE), NAME(ECANCELED), NAME(ENOKEY), NAME(EKEYEXPIRED), NAME(EKEYREVOKED),
 	NAME(EKEYREJECTED), NAME(EOWNERDEAD), NAME(ENOTRECOVERABLE), NAME(ERFKILL), NAME(EHWPOISON),
-	/* The kernel's own; tracers see them where programs do not. */
+	/* Used inside the kernel; tracers see them, programs do not. */
 	[512] = "ERESTARTSYS", [513] = "ERESTARTNOINTR", [514] = "ERESTARTNOHAND",
 	[515] = "ENOIOCTLCMD", [516] = "ERESTART_RESTARTBLOCK", [524] = "ENOTSUPP"};
 
@@ -46,7 +46,7 @@ static const char *const signals[] = {NAME(SIGHUP), NAME(SIGINT), NAME(SIGQUIT),
 	NAME(SIGIO), NAME(SIGPWR), NAME(SIGSYS)};
 
 #define N_SIGNALS ((int)(sizeof(signals) / sizeof(signals[0])))
-#define REALTIME_FIRST 32 /* the kernel's; what libc calls SIGRTMIN is above it */
+#define REALTIME_FIRST 32 /* the kernel's; libc's SIGRTMIN is above it */
 #define REALTIME_LAST 64
 
 const char *errno_name(int number, char buf[SYSCALL_NAME_MAX])

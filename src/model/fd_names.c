@@ -20,7 +20,7 @@ struct names_of {
 	size_t cap;
 };
 
-/* Names come again and again, so each is kept once, for good. */
+/* Names repeat, so each is kept once and never freed. */
 struct fd_names {
 	struct names_of *buckets[1024];
 	struct strmap places;

@@ -1,5 +1,5 @@
-/* The names of descriptors as the descriptor log says them: whoever reads the syscall log applies
- * the changes as it goes and asks what a number meant at that moment.
+/* The names of descriptors, from the descriptor log. A reader of the syscall log applies the
+ * changes as it goes, and asks for the name that a number had at that moment.
  */
 #ifndef MODEL_FD_NAMES_H
 #define MODEL_FD_NAMES_H
@@ -10,13 +10,13 @@ struct fd_names;
 struct fd_names *fd_names_new(void); /* NULL: out of memory */
 void fd_names_free(struct fd_names *n);
 
-/* Apply a change. 0 or -ENOMEM. Numbers that no kernel gives are passed over. */
+/* Apply a change. 0 or -ENOMEM. Numbers that no kernel assigns are ignored. */
 int fd_names_apply(struct fd_names *n, const struct trace_descriptor *d);
 
-/* The name of a descriptor; NULL: it is not open, as far as the log shows. Good until the names are
- * freed. */
+/* The name of a descriptor; NULL: it is not open, as far as the log shows. Valid until the names
+ * are freed. */
 const char *fd_names_get(const struct fd_names *n, int32_t pid, int fd);
-/* enum trace_file of it; TRACE_FILE_NONE if it is not open. */
+/* The enum trace_file of a descriptor; TRACE_FILE_NONE if it is not open. */
 unsigned fd_names_file(const struct fd_names *n, int32_t pid, int fd);
 
 /* Forget the table of a process that ended. */

@@ -31,7 +31,7 @@ static int observer_number(struct hosts *h, const char *observer, uint32_t *ret)
 		}
 	}
 	name = strdup(observer);
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): arrays of pointers they are */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): these are arrays of pointers */
 	if (!name ||
 		array_reserve(&h->observers, &h->cap, (size_t)h->n + 1, sizeof(*h->observers)) <
 			0 ||
@@ -45,7 +45,7 @@ static int observer_number(struct hosts *h, const char *observer, uint32_t *ret)
 	return 0;
 }
 
-/* Each file of an observer says its addresses, the same ones as a rule. */
+/* Each file of an observer lists its addresses, usually the same ones. */
 static int list_add(char **list, const char *addresses)
 {
 	char *longer = NULL;
@@ -95,7 +95,7 @@ bool hosts_is_shared(const struct hosts *h, const char *address)
 	return h && strmap_get(&h->by_address, address, &number) && number == UINT32_MAX;
 }
 
-/* What is known of an observer; NULL: nothing. */
+/* The known addresses of an observer; NULL: none. */
 static const char *list_of(const struct hosts *h, const char *observer)
 {
 	for (uint32_t i = 0; h && i < h->n; i++) {
@@ -105,7 +105,7 @@ static const char *list_of(const struct hosts *h, const char *observer)
 	return NULL;
 }
 
-/* Has the list a word, or with `begins` one that begins so? Its place and length. */
+/* Find a word in the list, or with `begins` one that begins so: its place and length. */
 static const char *list_find(const char *list, const char *word, bool begins, size_t *ret_len)
 {
 	size_t len = strlen(word);

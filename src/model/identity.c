@@ -10,7 +10,7 @@
 
 /* In one piece of memory: the text, whose end is the name, then the other fields. */
 struct shared_identity {
-	struct lp_identity id; /* first, so that one leads to the other */
+	struct lp_identity id; /* first, so that a pointer to one is a pointer to the other */
 	atomic_uint n_refs;
 	char bytes[];
 };
@@ -25,7 +25,7 @@ static char *bytes_put(char **at, const char *text, size_t len)
 	return put;
 }
 
-/* The fields, and what stands between them in the text. */
+/* The fields, and the separators between them in the text. */
 struct fields {
 	const char *observer, *kind, *name, *labels;
 	size_t n_observer, n_kind;

@@ -1,23 +1,22 @@
-/* Who a component is: its kind, whose row says what it is part of and by what it has peers, and its
- * labels. Its identity itself is in limpet/identity.h. */
+/* Kinds and labels of components. The row of a kind says which part of the system it belongs to and
+ * which components are peers. The identity itself is in limpet/identity.h. */
 #ifndef MODEL_IDENTITY_H
 #define MODEL_IDENTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A label: one of the "key=value" lines in the text of a component, taken apart; nothing in it is
- * terminated. */
+/* A label: one of the "key=value" lines of a component, split; its texts are not NUL-terminated. */
 struct label {
 	const char *key, *value;
 	size_t n_key, n_value;
 };
 
-/* The label that begins at `*at`, which moves on to the next; false behind the last. A line without
- * "=" is left out. */
+/* The label that begins at `*at`, which moves to the next one; false after the last. A line without
+ * "=" is skipped. */
 bool label_next(const char **at, struct label *ret);
 
-/* Copy the value of a label into `buf`; false if there is none of that key. */
+/* Copy the value of a label into `buf`; false if there is no label of that key. */
 bool labels_get(const char *labels, const char *key, char *buf, size_t size);
 
 /* What a component is part of. */
@@ -29,7 +28,7 @@ enum resource {
 	N_RESOURCES
 };
 
-/* Which components of a kind are peers, where no topology file says it. */
+/* Which components of a kind are peers if no topology file says it. */
 enum peers_by {
 	PEERS_BY_KIND = 0,    /* all of them */
 	PEERS_BY_NAME,	      /* those of one name on all observers: function by function */
@@ -38,20 +37,20 @@ enum peers_by {
 	PEERS_BY_END,	      /* connections: those of one direction, and of one side */
 };
 
-/* One row per kind; a kind without a row is part of nothing in particular, and all its components
- * are peers. */
+/* One row per kind. A kind without a row belongs to no particular part, and all its components are
+ * peers. */
 struct kind {
 	const char *name;  /* "disk" */
 	const char *words; /* "network interface", for people; NULL: "NAME component" */
 	enum resource resource;
 	enum peers_by peers_by;
 	const char *apart; /* a name whose components are peers of one another only, or NULL */
-	bool by_role;	   /* those of servers and those of clients are no peers */
-	bool of_calls;	   /* what tracing saw of system calls: metrics say the resource */
-	bool remade;	   /* tables of it are put together anew before they are compared */
+	bool by_role;	   /* components of servers are not peers of those of clients */
+	bool of_calls;	   /* system calls as tracing saw them: the metric says the resource */
+	bool remade;	   /* its tables are rearranged before they are compared */
 };
 
-/* The row of a kind, whatever the case of its letters. One that has none gets a row of zeros. */
+/* The row of a kind, in any case of letters. A kind without a row gets one of zeros. */
 const struct kind *kind_find(const char *name);
 
 #endif

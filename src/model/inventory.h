@@ -1,4 +1,4 @@
-/* An inventory: the observers that must be there. A text file with one name a line; '#' begins a
+/* An inventory: the observers that must be there. A text file with one name per line; '#' begins a
  * comment. */
 #ifndef MODEL_INVENTORY_H
 #define MODEL_INVENTORY_H
@@ -18,8 +18,8 @@ struct inventory {
 	struct strmap index;
 };
 
-/* "-" is standard input. Zero-initialise `ret`; inventory_release() it also after a failure. Errors
- * say file and line; a file that lists nobody is one. */
+/* Read an inventory; "-" is standard input. Zero-initialise `ret`; inventory_release() it also
+ * after a failure. Errors name file and line; an empty list is an error. */
 int inventory_read(const char *path, struct inventory *ret, struct lp_err *err);
 int inventory_parse(
 	const char *text, size_t len, const char *name, struct inventory *ret, struct lp_err *err);
@@ -28,7 +28,7 @@ void inventory_release(struct inventory *inv);
 /* Why the text cannot be the name of an observer ("..."), or NULL. */
 const char *inventory_refuses(const char *text, size_t len);
 
-/* Add a name that is not refused; one that is there already is not added again. 0 or -ENOMEM. */
+/* Add a name that is not refused, unless it is already there. 0 or -ENOMEM. */
 int inventory_add(struct inventory *inv, const char *text, size_t len);
 
 bool inventory_has(const struct inventory *inv, const char *observer);

@@ -1,4 +1,4 @@
-/* What the user says that metrics mean: which side of the peers is the worse one. */
+/* The meaning of metrics as the user gave it: which side of the peers is the worse one. */
 #ifndef MODEL_MEANING_H
 #define MODEL_MEANING_H
 
@@ -11,20 +11,22 @@
 struct meanings {
 	struct {
 		char *metric;
-		bool lower; /* is worse; else higher is */
+		bool lower; /* lower is worse; else higher is */
 	} items[MEANINGS_MAX];
 	unsigned n;
 };
 
-/* Say that "lower" or "higher" (`side`) values of a metric are worse. What is said last counts. */
+/* Declare that "lower" or "higher" (`side`) values of a metric are worse. The last declaration
+ * counts. */
 int meanings_add(struct meanings *m, const char *side, const char *metric, struct lp_err *err);
-/* All of an option that takes both and may be repeated: side, metric, side, metric, ... */
+/* Parse an option that takes both and may be repeated: side, metric, side, metric, ... */
 int meanings_parse(struct meanings *m, const char *const *texts, unsigned n, struct lp_err *err);
-/* All that another has. 0 or -ENOMEM, or -E2BIG. */
+/* Add all meanings of another. 0 or -ENOMEM, or -E2BIG. */
 int meanings_copy(struct meanings *m, const struct meanings *from, struct lp_err *err);
 /* As one line, for archives: side, metric, side, metric, ... with tabs between them. */
 void meanings_format(const struct meanings *m, struct strbuf *to);
-/* Take such a line, without what is known already and what says nothing. 0 or -ENOMEM. */
+/* Read such a line, ignoring metrics that are already known and words without meaning. 0 or
+ * -ENOMEM. */
 int meanings_read(struct meanings *m, const char *line);
 void meanings_release(struct meanings *m);
 

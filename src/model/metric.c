@@ -53,7 +53,7 @@ bool lp_metric_is_weight(const struct lp_metric *m)
 	return false;
 }
 
-/* Parts of names and what they say; the first that occurs counts. */
+/* Parts of names and their roles; the first part that occurs counts. */
 static const struct {
 	const char *part;
 	enum lp_role role;

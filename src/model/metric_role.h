@@ -1,23 +1,23 @@
-/* What roles have in common. */
+/* Questions about roles. */
 #ifndef MODEL_METRIC_ROLE_H
 #define MODEL_METRIC_ROLE_H
 
 #include <limpet/metric.h>
 
-/* Is it about time that requests or calls take: more is slower? */
+/* Is it a time that requests or calls take, so that more is slower? */
 static inline bool role_is_time(enum lp_role role)
 {
 	return role == LP_ROLE_LATENCY || role == LP_ROLE_SERVICE;
 }
 
-/* The same, or about how busy something is: load may explain it. */
+/* The same, or how busy something is: load may explain it. */
 static inline bool role_is_slowness(enum lp_role role)
 {
 	return role_is_time(role) || role == LP_ROLE_BUSY;
 }
 
-/* Does it harm to be on the worse side of it? Else it is evidence: a disk that is busier than its
- * peers, or differs in something that nobody knows the meaning of, may be the better one. */
+/* Is the worse side of it harmful? Otherwise it is evidence only: a disk that is busier than its
+ * peers, or differs in a metric of unknown meaning, may be the better one. */
 static inline bool role_is_harm(enum lp_role role)
 {
 	return role != LP_ROLE_OTHER && role != LP_ROLE_BUSY;

@@ -5,7 +5,7 @@
 #define SECTORS "rd_sec+wr_sec+dc_sec?"
 #define TICKS "rd_ticks+wr_ticks+dc_ticks?"
 
-/* Milliseconds of waiting gathered in each second: requests that wait on average. */
+/* Milliseconds of waiting that add up in each second: the average number of waiting requests. */
 static double queue_length(const double *in, double dt_s)
 {
 	return in[0] / (1000 * dt_s);

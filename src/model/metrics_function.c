@@ -1,8 +1,9 @@
 /* Metrics of functions, one component each; together they are an observer's vector (vector_view.h).
- * Floors are what the behaviour paper leaves out as rarely used: 100 samples, or 1 s, a minute. */
+ * The floors are those below which the behaviour paper calls a function rarely used: 100 samples,
+ * or 1 s, per minute. */
 #include "model/metric_def.h"
 
-/* Calls per second; of a function that is switched off somewhere nobody knows (VECTOR_OFF). */
+/* Calls per second; unknown (VECTOR_OFF) for a function that is switched off somewhere. */
 static double rate_counted(const double *in, double dt_s)
 {
 	return in[1] > 0 ? -INFINITY : in[0] / dt_s;

@@ -1,4 +1,4 @@
-/* Metrics of hosts: context for reports, but for a lack of CPU, which makes a server slow. */
+/* Metrics of hosts: context for reports, except for a lack of CPU, which makes a server slow. */
 #include "model/metric_def.h"
 
 #define CPU_ALL                                                                                    \

@@ -1,15 +1,15 @@
 /* Metrics of Lustre OSTs as their server sees them. */
 #include "model/metric_def.h"
 
-/* Microseconds of the first input for each of the second, in ms. Requests without any time were not
- * timed. */
+/* Microseconds of the first input for each of the second, in ms. Requests that took no time at all
+ * were not timed. */
 static double timed_ms(const double *in, double dt_s)
 {
 	(void)dt_s;
 	return in[0] > 0 || in[1] <= 0 ? metric_ratio(in[0], in[1]) / 1000 : NAN;
 }
 
-/* What is left of the second, in percent of it. */
+/* The used part of the second input, in percent; the first is what is free. */
 static double used(const double *in, double dt_s)
 {
 	(void)dt_s;

@@ -1,4 +1,4 @@
-/* Metrics of NVMe drives by their own account. */
+/* Metrics of NVMe drives, as the drives report them. */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_smart[];

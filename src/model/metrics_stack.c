@@ -1,4 +1,4 @@
-/* Metrics of the stacks in a profile. They are for looking at: functions are what is compared. */
+/* Metrics of the stacks in a profile. They are only shown; functions are compared. */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_stack[];

@@ -1,7 +1,7 @@
 /* Metrics of TCP connections, per remote address and direction. */
 #include "model/metric_def.h"
 
-/* The sum over all sockets, for each socket. Without a socket there is no window to speak of. */
+/* The sum over all sockets divided by their number. Without a socket there is no window. */
 static double per_socket(const double *in, double dt_s)
 {
 	(void)dt_s;

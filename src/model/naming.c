@@ -20,7 +20,7 @@ static bool add_connection(struct strbuf *sb, const struct lp_identity *componen
 	else if (c.servers)
 		strbuf_printf(sb, "TCP %s",
 			c.end == CONNECTION_ALL ? "among servers" : "as other servers see it");
-	/* What the others see of connections that it accepted is `out` to them. */
+	/* Connections that a server accepted are `out` for the others. */
 	else if (c.end == CONNECTION_ALL)
 		strbuf_printf(sb, "TCP %s", c.out ? "to servers" : "from clients");
 	else

@@ -20,8 +20,8 @@ void naming_add(struct strbuf *sb, const struct lp_identity *component);
  * for "controller:ddn12a". */
 void naming_add_part(struct strbuf *sb, const char *part);
 
-/* Names that stay when the kernel numbers its devices anew: "mpatha, serial ZC1A, wwn-0x5000c5".
- * Adds nothing where there are none. Returns whether it added any. */
+/* Names that stay the same when the kernel renumbers its devices: "mpatha, serial ZC1A,
+ * wwn-0x5000c5". Adds nothing if there are none. Returns whether it added any. */
 bool naming_add_stable(struct strbuf *sb, const struct lp_identity *component);
 
 /* A word of a shell command, in single quotes if it needs them. */

@@ -1,7 +1,7 @@
-/* What a recorder notes of a process that the CPUs were found in: who it is, for the case that it
- * turns out to run on one server only. A note is one line, a remark in the archive:
+/* The recorder's note about a process that used the CPUs, in case the process turns out to run on
+ * one server only. A note is one line, a remark in the archive:
  *
- *   kind=process program=dd pid=812 uid=0 command=dd if=/dev/sdb of=/dev/null
+ * kind=process program=dd pid=812 uid=0 command=dd if=/dev/sdb of=/dev/null
  */
 #ifndef MODEL_PROCESS_NOTE_H
 #define MODEL_PROCESS_NOTE_H
@@ -22,13 +22,13 @@ struct process_note {
 	char command[PROCESS_COMMAND_MAX]; /* "": not known */
 };
 
-/* Make a command line of arguments that are separated by NULs: only what can be printed, in one
+/* Make a command line from arguments that are separated by NULs: printable characters only, in one
  * line. */
 void process_note_command(const char *arguments, size_t size, char ret[PROCESS_COMMAND_MAX]);
 
 void process_note_write(const struct process_note *n, char ret[PROCESS_NOTE_MAX]);
 
-/* False: it is no such note. What cannot be printed is replaced. */
+/* False: it is not such a note. Characters that cannot be printed are replaced. */
 bool process_note_read(const char *line, struct process_note *ret);
 
 #endif

@@ -21,7 +21,7 @@ static const struct step bytes[] = {
 static const struct step times[] = {{86400 * 2, " days"}, {3600, " h"}, {60, " min"}, {1, " s"},
 	{1e-3, " ms"}, {1e-6, " us"}, {0, " ns"}};
 
-/* What a unit of the catalogue counts: so many of the scale's own, for each of `per`. */
+/* The unit of the catalogue as a multiple of the scale's own, for each of `per`. */
 struct scale {
 	const char *unit;
 	const struct step *steps;
@@ -79,8 +79,8 @@ static void digits_write(double value, const char *unit, const char *per, char *
 			value, unit, per);
 }
 
-/* The step that a value of a scale is written in. What would round up to the next step's unit is
- * written in that. */
+/* The step that a value of a scale is written in. A value that would round up to the next step's
+ * unit uses that step. */
 static const struct step *step_find(double value, const struct scale *s)
 {
 	size_t i = 0;
@@ -90,7 +90,7 @@ static const struct step *step_find(double value, const struct scale *s)
 	return &s->steps[i];
 }
 
-/* What a value in the scale's own unit is divided by to be written at this step. */
+/* The divisor for a value in the scale's own unit that is written at this step. */
 static double step_size(const struct step *step, const struct scale *s)
 {
 	if (step->from == 86400 * 2)
@@ -124,7 +124,7 @@ const char *quantity_format(double value, const char *unit, char buf[QUANTITY_TE
 	} else if (s && value != 0) {
 		scaled_write(value, s, buf);
 	} else if (value == 0) {
-		strcpy(buf, "0"); /* NOLINT: it fits. Nothing needs no unit. */
+		strcpy(buf, "0"); /* NOLINT: it fits. Zero needs no unit. */
 	} else if (unit && !strncmp(unit, "1/", 2)) {
 		snprintf(own, sizeof(own), "%.24s", unit + 1);
 		digits_write(value, own, "", buf);
@@ -182,7 +182,7 @@ void quantity_add_ratio(struct strbuf *sb, double ratio)
 	strbuf_puts(sb, quantity_format_ratio(ratio, buf));
 }
 
-/* "1m19s", "2h30m", "5 days": two units at most, the second left out where it is 0. */
+/* "1m19s", "2h30m", "5 days": two units at most, the second omitted if it is 0. */
 static void pair_write(int64_t n, int64_t per, const char *large, const char *small, char *buf)
 {
 	if (n % per)

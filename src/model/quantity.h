@@ -20,15 +20,15 @@ const char *quantity_format(double value, const char *unit, char buf[QUANTITY_TE
  * "40.0 ms". Returns `buf`. */
 const char *quantity_format_tick(double value, const char *unit, char buf[QUANTITY_TEXT_MAX]);
 
-/* How much of `unit` is one of the unit that `value` is written in: 1000 of "ms" where that is
- * seconds. Multiples of it, or of its parts, are round numbers when they are written. */
+/* The size, in `unit`, of the unit that `value` is written in: 1000 for "ms" if that is seconds.
+ * Multiples of it, or of its parts, are round numbers when they are written. */
 double quantity_unit_size(double value, const char *unit);
 
-/* What quantity_format() writes, appended to a string. */
+/* Append the text of quantity_format() to a string. */
 void quantity_add(struct strbuf *sb, double value, const char *unit);
 
-/* How many times as large one value is as another: "9.4x", "0.22x", "120x"; "no peer has any" is
- * not a ratio: an infinite one, or none, is "-". Returns `buf`. */
+/* A ratio: "9.4x", "0.22x", "120x". An infinite one (no peer has any), or none, is "-". Returns
+ * `buf`. */
 const char *quantity_format_ratio(double ratio, char buf[QUANTITY_TEXT_MAX]);
 
 /* The same, appended to a string. */

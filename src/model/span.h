@@ -1,10 +1,10 @@
 /* A span: one operation in one layer of the I/O stack, from its beginning to its end.
  *
  * A call of an application is a span of its uppermost layer (a collective write of MPI-IO, a pwrite
- * of libc); what it becomes further down are spans of the layers below: a call of MPI-IO becomes
- * calls of libc. Whatever watches a layer (the libraries in runtime/) makes spans, the archive
- * keeps them as the log "spans" (src/archive/span_log.h), and src/trace/stack joins them to a
- * graph.
+ * of libc). The operations that it causes further down are spans of the layers below: a call of
+ * MPI-IO becomes calls of libc. The libraries in runtime/ and the kernel tracer make spans, the
+ * archive keeps them as the log "spans" (src/archive/span_log.h), and src/trace/stack joins them to
+ * a graph.
  */
 #ifndef MODEL_SPAN_H
 #define MODEL_SPAN_H
@@ -27,10 +27,10 @@ enum span_op {
 /* Flags. */
 #define SPAN_COLLECTIVE 1u /* all processes of a communicator make it together */
 #define SPAN_OPEN_END                                                                              \
-	2u /* it had not ended when its process or the recording did; end_ns is when */
+	2u /* it had not ended when its process or the recording ended; end_ns is that time */
 #define SPAN_BUFFERED 4u /* the call returned before its data was where it belongs (writeback) */
-/* Of a disk, where it moves pages of a file: `inode` is that file's, `key` the offset in it.
- * `offset` is the place on the whole disk in any case, also where `device` is a partition. */
+/* For disks that move pages of a file: `inode` is that file's, `key` the offset in it. `offset` is
+ * the place on the whole disk in any case, even if `device` is a partition. */
 #define SPAN_MAPPED 8u
 
 #define SPAN_NO_OFFSET INT64_C(-1)
@@ -46,23 +46,22 @@ struct span {
 	int32_t rank; /* of the process in its MPI job, SPAN_NO_RANK: in none */
 	uint8_t op;   /* enum span_op */
 	uint8_t flags;
-	/* What it is about: a range of an object. `device` and `inode` are the object's as this
-	 * layer has them (st_dev, st_ino; 0: not known). `key` is what two layers call the same
-	 * thing by: the file's number as all clients of the file system see it, for instance (0:
-	 * none). */
+	/* The range of an object that it is about. `device` and `inode` are the object's in this
+	 * layer (st_dev, st_ino; 0: not known). `key` identifies the object across layers, for
+	 * instance the file's number as all clients of the file system see it (0: none). */
 	uint64_t device, inode, key;
 	int64_t offset;	 /* bytes, SPAN_NO_OFFSET: none */
 	int64_t size;	 /* bytes that were asked for */
 	int64_t result;	 /* bytes that were moved, or 0; negative errno where it failed */
-	uint64_t unique; /* the number of a request where the layer has one (FUSE, RPC), else 0 */
-	/* The message that it is about, where it is about one: which connection (a number made of
-	 * both ends, the same at both; 0: none), where in the stream its first byte is (TCP's own
-	 * sequence number) and how long it is. */
+	uint64_t unique; /* the number of a request if the layer has one (FUSE, RPC), else 0 */
+	/* The message that it is about, if any: the connection (a number made of both ends, the
+	 * same at both; 0: none), the position of its first byte in the stream (TCP's sequence
+	 * number), and its length. */
 	uint64_t connection;
 	uint32_t position, length;
-	int32_t asker; /* the thread on whose behalf it is done, as the request says; 0: not known
-			*/
-	/* Texts are valid as long as their owner says; never NULL, "" if there is none. */
+	int32_t asker; /* the thread on whose behalf it is done, according to the request; 0: not
+			  known */
+	/* Texts are valid as long as their owner says; never NULL, but "". */
 	const char *layer;    /* "posix", "mpi-io"; src/trace/stack/layer.h */
 	const char *function; /* "MPI_File_write_at_all", "pwrite64", "WRITE" */
 	const char *object;   /* the path, or the disk's name */

@@ -1,5 +1,5 @@
-/* The calls of this machine. Numbers come from the headers of the machine; what a call does and
- * which argument is what comes from its manual page. Calls newer than the headers have the same
+/* The calls of this machine. Numbers come from the headers of the machine; the purpose of a call
+ * and its arguments come from its manual page. Calls that are newer than the headers have the same
  * number everywhere, so those are given here. */
 #include "model/syscall_table.h"
 
@@ -65,7 +65,8 @@ enum {
 
 /* clang-format off */
 const struct syscall_info syscall_table[SYSCALL_MAX] = {
-	/* Data. Those that move it from one descriptor to another are about the one that gets it. */
+	/* Data. Calls that move it from one descriptor to another count for the one that gets
+	 * it. */
 	CALL(read, READ, NONE, 0, FD, HEX, SIZE),
 	CALL(pread64, READ, NONE, 0, FD, HEX, SIZE, INT),
 	CALL(readv, READ, NONE, 0, FD, HEX, INT),
@@ -108,7 +109,8 @@ const struct syscall_info syscall_table[SYSCALL_MAX] = {
 	CALL(sync, SYNC, NONE, -1),
 	CALL(msync, SYNC, NONE, -1, HEX, SIZE, HEX),
 
-	/* Descriptors. What has no descriptor among its arguments returns one; accept does, too. */
+	/* Descriptors. A call without a descriptor among its arguments returns one; so does
+	 * accept. */
 	CALL(openat, OPEN, PATH1, -1, DIRFD, PATH, FLAGS, OCTAL),
 	CALL(openat2, OPEN, PATH1, -1, DIRFD, PATH, HEX, SIZE),
 	CALL(open_by_handle_at, OPEN, NONE, -1, DIRFD, HEX, FLAGS),
@@ -224,7 +226,7 @@ const struct syscall_info syscall_table[SYSCALL_MAX] = {
 	CALL(setsockopt, CONNECT, NONE, 0, FD, INT, INT, HEX, INT),
 	CALL(getsockopt, CONNECT, NONE, 0, FD, INT, INT, HEX, HEX),
 
-	/* What waits until somebody else does something. */
+	/* Calls that wait for another party. */
 	CALL(ppoll, WAIT, NONE, -1, HEX, SIZE, HEX, HEX, SIZE),
 	CALL(pselect6, WAIT, NONE, -1, INT, HEX, HEX, HEX, HEX, HEX),
 	CALL(epoll_pwait, WAIT, NONE, 0, FD, HEX, INT, INT, HEX, SIZE),
@@ -463,7 +465,7 @@ const struct syscall_info syscall_table[SYSCALL_MAX] = {
 	CALL(ioperm, OTHER, NONE, -1, HEX, SIZE, INT),
 	CALL(set_thread_area, OTHER, NONE, -1, HEX),
 	CALL(get_thread_area, OTHER, NONE, -1, HEX),
-	/* Numbers that no kernel answers any more. */
+	/* Numbers that kernels no longer implement. */
 	CALL(create_module, OTHER, NONE, -1, HEX, SIZE),
 	CALL(get_kernel_syms, OTHER, NONE, -1, HEX),
 	CALL(query_module, OTHER, NONE, -1, HEX, INT, HEX, SIZE, HEX),

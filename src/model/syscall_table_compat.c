@@ -1,6 +1,6 @@
-/* The calls of 32-bit programs on x86-64, by the numbers of their own table. Most are calls of
- * 64-bit programs, too; offsets and times of some take two arguments here. Other machines have
- * other tables, which are not known. */
+/* The calls of 32-bit programs on x86-64, by the numbers of their own table. Most are also calls of
+ * 64-bit programs; offsets and times of some take two arguments here. The tables of other machines
+ * are not known. */
 #include "model/syscall_table.h"
 
 #ifdef __x86_64__
@@ -121,8 +121,8 @@ const struct syscall_compat syscall_compat_table[SYSCALL_MAX] = {
 	SAME(449, futex_waitv), SAME(450, set_mempolicy_home_node),
 	SAME(120, clone),
 
-	/* Those with other names or other arguments. One call for all sockets: its arguments are in
-	 * memory, so which descriptor it is about is not known. */
+	/* Calls with other names or arguments. socketcall is one call for all sockets: its
+	 * arguments are in memory, so its descriptor is not known. */
 	OWN(102, socketcall, CONNECT, NONE, -1, INT, HEX),
 	OWN(117, ipc, OTHER, NONE, -1, INT, INT, INT, INT, HEX, INT),
 	OWN(82, select, WAIT, NONE, -1, HEX),
@@ -202,7 +202,7 @@ const struct syscall_compat syscall_compat_table[SYSCALL_MAX] = {
 	OWN(113, vm86old, OTHER, NONE, -1, HEX),
 	OWN(166, vm86, OTHER, NONE, -1, HEX, HEX),
 	OWN(134, bdflush, OTHER, NONE, -1, INT, INT),
-	/* Numbers that no kernel answers any more. */
+	/* Numbers that kernels no longer implement. */
 	OWN(17, break, OTHER, NONE, -1), OWN(31, stty, OTHER, NONE, -1),
 	OWN(32, gtty, OTHER, NONE, -1), OWN(35, ftime, OTHER, NONE, -1),
 	OWN(44, prof, OTHER, NONE, -1), OWN(53, lock, OTHER, NONE, -1),

@@ -37,7 +37,7 @@ bool syscall_returns_fd(const struct syscall_info *s)
 
 bool syscall_has_result(const struct syscall_info *s)
 {
-	/* The other one only 32-bit programs have. */
+	/* Only 32-bit programs have the other one. */
 	return s != &syscall_table[__NR_rt_sigreturn] && strcmp(s->name, "sigreturn") != 0;
 }
 
@@ -56,7 +56,7 @@ int trace_event_native(const struct trace_event *e)
 		return -1;
 	if (s >= syscall_table && s < syscall_table + SYSCALL_MAX)
 		return (int)(s - syscall_table);
-	/* Of those that only 32-bit programs have, this one matters for descriptors. */
+	/* Of the calls that only 32-bit programs have, this one matters for descriptors. */
 	return strcmp(s->name, "fcntl64") == 0 ? __NR_fcntl : -1;
 }
 
@@ -82,7 +82,7 @@ unsigned trace_event_call(const struct trace_event *e)
 	return s ? s->call : TRACE_CALL_OTHER;
 }
 
-/* The kernel's own numbers, which no program ever sees: the call is made again, or ends in EINTR.
+/* The kernel's internal numbers, which no program sees: the call is repeated, or ends in EINTR.
  */
 #define RESTART_FIRST 512
 #define RESTART_LAST 516
@@ -101,7 +101,7 @@ int trace_event_errno(const struct trace_event *e)
 	return number >= RESTART_FIRST && number <= RESTART_LAST ? 0 : number;
 }
 
-/* Those that are missing here return how many messages, not bytes. */
+/* Calls that are missing here return the number of messages, not bytes. */
 static bool returns_bytes(const struct trace_event *e, const struct syscall_info *s)
 {
 	if (s == &syscall_table[__NR_recvmmsg] || s == &syscall_table[__NR_sendmmsg])

@@ -1,18 +1,18 @@
-/* The system calls: names, what they are for, which argument is what.
+/* The system calls: names, purposes, and the meaning of their arguments.
  *
- * One table, from which the tracers know what to copy, the log is printed, and calls are classed.
+ * One table drives what the tracers copy, how the log is printed, and how calls are classified.
  */
 #ifndef MODEL_SYSCALLS_H
 #define MODEL_SYSCALLS_H
 
 #include "model/trace_event.h"
 
-/* What an argument is, for whoever prints it. */
+/* The type of an argument, for printing. */
 enum syscall_arg {
 	ARG_NONE = 0,
 	ARG_INT,    /* signed decimal */
 	ARG_SIZE,   /* unsigned decimal */
-	ARG_HEX,    /* a pointer, or whatever else is best read so */
+	ARG_HEX,    /* a pointer, or another value that is best read so */
 	ARG_OCTAL,  /* a mode */
 	ARG_FD,	    /* a descriptor */
 	ARG_DIRFD,  /* a descriptor of a directory or AT_FDCWD */
@@ -23,8 +23,8 @@ enum syscall_arg {
 	ARG_FDS,     /* pointer to two descriptors that the call fills in */
 };
 
-/* What a tracer copies into event.text. Copied at the exit of the call; of a path that the call
- * itself may free or overwrite (execve) at its entry. */
+/* What a tracer copies into event.text, at the exit of the call. A path that the call itself may
+ * free or overwrite (execve) is copied at its entry. */
 enum syscall_capture {
 	CAPTURE_NONE = 0,
 	CAPTURE_PATH0,	   /* the string at args[0] */
@@ -37,8 +37,8 @@ enum syscall_capture {
 	CAPTURE_RIGHTS,	   /* int32_t each: the descriptors that came with SCM_RIGHTS (recvmsg) */
 };
 
-/* Both ends of a socket, in the byte order of the network; CAPTURE_ENDPOINTS. IPv4 addresses are in
- * the first four bytes. family 0: it is no TCP socket, or not connected yet. */
+/* Both ends of a socket, in network byte order; CAPTURE_ENDPOINTS. IPv4 addresses are in the first
+ * four bytes. family 0: it is not a TCP socket, or not connected yet. */
 struct trace_endpoints {
 	uint16_t family; /* AF_INET, AF_INET6 */
 	uint16_t local_port, remote_port;
@@ -58,39 +58,41 @@ struct syscall_info {
 
 /* By number, of this machine's own table; NULL if it is unknown. */
 const struct syscall_info *syscall_get(unsigned nr);
-/* The same of the 32-bit table (known on x86-64). Mostly the entry of the same call of 64-bit
- * programs: what takes two arguments there (offsets) is not distinguished, and the messages of
- * CAPTURE_RIGHTS lie differently in memory. */
+/* The same for the 32-bit table (known on x86-64). This is mostly the entry of the same call of
+ * 64-bit programs: calls that take two arguments there (offsets) are not distinguished, and the
+ * messages of CAPTURE_RIGHTS have another layout in memory. */
 const struct syscall_info *syscall_get_compat(unsigned nr);
 /* By name, -1 if there is none. */
 int syscall_number(const char *name);
 
 /* Does it return a new descriptor (open, socket, accept, ...)? */
 bool syscall_returns_fd(const struct syscall_info *s);
-/* Does it return anything? The end of a signal's handler does not: what stands in the register of
- * results then is what the program had there when the signal came. */
+/* Does it return anything? The end of a signal handler does not: the result register then holds the
+ * value that the program had there when the signal came. */
 bool syscall_has_result(const struct syscall_info *s);
 
 /* The entry of an event's call (of TRACE_CALL, _PENDING and _ASYNC); NULL if it is none. */
 const struct syscall_info *trace_event_syscall(const struct trace_event *e);
 /* The number of its call in this machine's own table, also of 32-bit calls; -1: it has none. */
 int trace_event_native(const struct trace_event *e);
-/* The descriptor that an event is about, -1 if none: its fd argument, or what open and accept
- * returned. */
+/* The descriptor that an event is about, -1 if none: its fd argument, or the result of open and
+ * accept. */
 int trace_event_fd(const struct trace_event *e);
 /* enum trace_call of an event (of TRACE_CALL, _PENDING and _ASYNC), else TRACE_CALL_OTHER. */
 unsigned trace_event_call(const struct trace_event *e);
-/* The errno of a call that failed, else 0. Restarts (ERESTARTSYS and its like) are no failures,
- * nor is what a call has that returns nothing. */
+/* The errno of a call that failed, else 0. Restarts (ERESTARTSYS and the like) are not failures,
+ * nor is the result of a call that returns nothing. */
 int trace_event_errno(const struct trace_event *e);
-/* Bytes that a read or write moved; 0 for all else. sendfile, splice, tee and copy_file_range are
- * writes to the descriptor that gets the data; recvmmsg and sendmmsg tell messages, not bytes. */
+/* Bytes that a read or write moved; 0 for all other calls. sendfile, splice, tee and
+ * copy_file_range are writes to the descriptor that gets the data; recvmmsg and sendmmsg return
+ * messages, not bytes. */
 int64_t trace_event_bytes(const struct trace_event *e);
-/* Does it wait by design, so that its length says nothing? TRACE_CALL_WAIT, accept, and reads of
- * what is neither a file nor a TCP connection (a pipe, a terminal, /dev/fuse, an eventfd). */
+/* Does it wait by design, so that its duration says nothing? TRACE_CALL_WAIT, accept, and reads
+ * from descriptors that are neither a file nor a TCP connection (a pipe, a terminal, /dev/fuse, an
+ * eventfd). */
 bool trace_event_waits(const struct trace_event *e);
 
-/* "ENOSPC", "SIGXFSZ"; "E999", "SIG99" in `buf` where there is no name. */
+/* "ENOSPC", "SIGXFSZ"; "E999", "SIG99" in `buf` if there is no name. */
 #define SYSCALL_NAME_MAX 16
 const char *errno_name(int number, char buf[SYSCALL_NAME_MAX]);
 const char *signal_name(int number, char buf[SYSCALL_NAME_MAX]);

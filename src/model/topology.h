@@ -1,4 +1,4 @@
-/* What the operator knows about the system: attributes of components, which of them are peers, and
+/* The operator's knowledge of the system: attributes of components, which of them are peers, and
  * the parts that they share. Read from a YAML file (docs/topology.md), or empty. */
 #ifndef MODEL_TOPOLOGY_H
 #define MODEL_TOPOLOGY_H
@@ -11,7 +11,7 @@
 struct inventory;
 struct topology;
 
-/* Errors say file and line. */
+/* Errors name file and line. */
 int topology_read(const char *path, struct topology **ret, struct lp_err *err);
 int topology_parse(
 	const char *text, size_t len, const char *name, struct topology **ret, struct lp_err *err);
@@ -22,7 +22,7 @@ void topology_free(struct topology *t);
 const char *topology_attribute(const struct topology *t, const struct lp_identity *component,
 	const char *attribute, char *buf, size_t size);
 
-/* The attributes that the rules of the file set, one after the other; NULL behind the last. */
+/* The attributes that the rules of the file set, one after the other; NULL after the last. */
 const char *topology_attribute_name(const struct topology *t, size_t i);
 
 /* The attributes that name parts that can fail as a whole ("controller", "enclosure", "server",
@@ -30,27 +30,27 @@ const char *topology_attribute_name(const struct topology *t, size_t i);
  * "observer" alone. The strings live as long as `t`. */
 const char *const *topology_parts(const struct topology *t);
 
-/* The observers that must be there, as the file lists them; NULL: it lists none. */
+/* The observers that must be there, according to the file; NULL: it lists none. */
 const struct inventory *topology_observers(const struct topology *t);
 
-/* Does the file say who is a peer of whom? */
+/* Does the file define peer groups? */
 bool topology_has_groups(const struct topology *t);
 
-/* Sort components into peer groups, by the file's groups, else by kind and, within a kind, by what
- * its row says (model/identity.h); and further by the attributes `split_by` (n_split may be 0).
- * Groups are in the order of first appearance. Groups of fewer than 3 are refused with a reason.
- * Components that no group wants are reported through `warn`.
+/* Sort components into peer groups: by the groups of the file, else by kind and, within a kind, by
+ * its row (model/identity.h); and further by the attributes `split_by` (n_split may be 0). Groups
+ * are in the order of first appearance. Groups of fewer than 3 are refused with a reason.
+ * Components that fit no group are reported through `warn`.
  */
 int topology_groups(const struct topology *t, struct lp_identity *const *components, uint32_t n,
 	const char *const *split_by, uint32_t n_split, struct lp_warn *warn,
 	struct lp_peer_group **ret_groups, uint32_t *ret_n, struct lp_err *err);
 
-/* Fill in why nothing is compared in a group of fewer than 3; 0 or -ENOMEM. */
+/* Fill in why a group of fewer than 3 is not compared; 0 or -ENOMEM. */
 int topology_refuse_small(struct lp_peer_group *g);
 
-/* For components of one priority group the group across it, in which the workload that a server
- * itself issues looks normal (the other attachments of that server): the attribute that names it
- * ("server", "observer"), or NULL where the file has no priorities. */
+/* The attribute ("server", "observer") whose groups cut across the priority groups. A workload that
+ * a server itself issues looks normal among the other attachments of that server. NULL if the file
+ * has no priorities. */
 const char *topology_issuer(const struct topology *t);
 
 #endif

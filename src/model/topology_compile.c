@@ -1,5 +1,5 @@
-/* From the text of a topology file to a topology: what is said must make sense, or is refused with
- * its line. */
+/* From the text of a topology file to a topology: statements that make no sense are refused with
+ * their line. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -14,7 +14,7 @@
 #define FILE_MAX_BYTES (4u << 20)
 #define VERSION 1
 
-/* Far more than anybody writes; what is looked for among them is looked for one by one. */
+/* Far more than anybody writes; searches among them are linear. */
 #define ATTRIBUTES_MAX 256
 #define ITEMS_MAX 10000
 
@@ -24,7 +24,7 @@ DEFINE_CLEANUP(struct topology *, topology_free);
 struct maker {
 	struct topology *t;
 	const struct yaml_text *y;
-	const char *dir; /* that tables lie in; NULL: none may be read */
+	const char *dir; /* the directory of tables; NULL: none may be read */
 	size_t pair;	 /* the next one */
 	struct lp_err *err;
 };
@@ -48,7 +48,7 @@ static int fail(const struct maker *m, unsigned line, const char *fmt, ...)
 	return lp_err_set(m->err, -EINVAL, "%s:%u: %s", m->y->name, line, text);
 }
 
-/* Put the place before what a function below said. */
+/* Put the place before the error of another function. */
 static int located(const struct maker *m, unsigned line, int r)
 {
 	if (r < 0)
@@ -109,7 +109,7 @@ static int where_add(
 	return r < 0 ? located(m, pair->line, r) : where_parse(m, pair, w);
 }
 
-/* Note that a rule says something about an attribute. */
+/* Note that a rule sets an attribute. */
 static int origin_add(const struct maker *m, const char *attribute)
 {
 	struct topology *t = m->t;
@@ -186,7 +186,7 @@ static int table_add(
 	return r;
 }
 
-/* Room for what the pairs of a rule say. */
+/* Room for the pairs of a rule. */
 static int rule_reserve(const struct maker *m, uint32_t number, struct topology_rule *rule)
 {
 	size_t n = 0;
@@ -251,12 +251,12 @@ static int rule_add(struct maker *m, uint32_t number)
 	return r;
 }
 
-/* The attribute must be one that components can have. The copy that lives as long as the topology
- * goes to `*ret`. */
+/* The attribute must be one that components can have. `*ret` is the copy that lives as long as the
+ * topology. */
 static int attribute_known(const struct maker *m, const char *name, unsigned line, const char **ret)
 {
 	const struct topology_origin *o = topology_origin_find(m->t, name);
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	_cleanup_free_ const char **names = calloc(N_OWN + m->t->n_origins + 1, sizeof(*names));
 	int own = topology_own_find(name);
 	const char *meant;
@@ -280,7 +280,7 @@ static int group_split(const struct maker *m, uint32_t number, struct topology_g
 	const struct yaml_group *from = &m->y->file->groups[number];
 	int r = 0;
 
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	g->split_by = calloc((size_t)from->split_by_count + 1, sizeof(*g->split_by));
 	if (!g->split_by)
 		return no_memory(m);
@@ -340,7 +340,7 @@ static int group_add(const struct maker *m, uint32_t number)
 	return group_split(m, number, g);
 }
 
-/* What is a part where the file does not say: attributes of these names, the largest first. */
+/* The parts if the file does not list them: attributes of these names, the largest first. */
 static const char *const usual_parts[] = {
 	"rack", "switch", "array", "controller", "enclosure", "drawer", "server", "link"};
 
@@ -365,7 +365,7 @@ static int parts_make(const struct maker *m)
 	size_t n = 0;
 	int r = 0;
 
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	m->t->parts = calloc(
 		(size_t)from->parts_count + ARRAY_SIZE(usual_parts) + 2, sizeof(*m->t->parts));
 	if (!m->t->parts)
@@ -383,7 +383,7 @@ static int parts_make(const struct maker *m)
 	return r;
 }
 
-/* Where a file has priorities and does not say who issues, it is the server. */
+/* If a file has priorities and does not say what issues requests, it is the server. */
 static int issuer_make(const struct maker *m)
 {
 	const char *given = m->y->file->issuer;

@@ -1,4 +1,4 @@
-/* What a topology is made of; only topology*.c look inside. */
+/* The inside of a topology, for topology*.c only. */
 #ifndef MODEL_TOPOLOGY_DEF_H
 #define MODEL_TOPOLOGY_DEF_H
 
@@ -8,13 +8,13 @@
 #include "model/topology_table.h"
 #include <stdbool.h>
 
-/* A condition on a capture: one of the alternatives holds. */
+/* A condition on a capture: one of the alternatives must hold. */
 struct topology_where {
-	struct text_part of; /* the capture, or what the component's name says */
+	struct text_part of; /* the capture, or a part of the component's name */
 	struct topology_choice {
 		bool number;
 		uint64_t first, last; /* of numbers */
-		struct pattern glob;  /* of everything else */
+		struct pattern glob;  /* the pattern for everything else */
 	} * choices;
 	size_t n_choices;
 };
@@ -24,10 +24,10 @@ struct topology_setting {
 	struct text_template value;
 };
 
-/* Which components, and what they have. */
+/* Which components a rule matches, and the attributes it gives them. */
 struct topology_rule {
 	struct pattern match;
-	struct strmap names; /* if there are any, it is about these alone */
+	struct strmap names; /* if not empty, the rule is about these alone */
 	struct topology_where *where;
 	size_t n_where;
 	struct topology_setting *settings;
@@ -38,7 +38,7 @@ struct topology_rule {
 /* Where an attribute may come from. */
 struct topology_origin {
 	char *attribute;
-	uint32_t *rules; /* in their order: the last that holds wins */
+	uint32_t *rules; /* in their order: the last one that matches wins */
 	size_t n_rules, cap_rules;
 };
 
@@ -62,17 +62,18 @@ struct topology {
 	struct inventory observers; /* those that must be there; may be empty */
 };
 
-/* The attributes that every component has, as its name says. */
+/* The attributes that every component has from its name. */
 enum topology_own { OWN_OBSERVER, OWN_KIND, OWN_NAME, OWN_COMPONENT, N_OWN };
 extern const char *const topology_own_names[N_OWN];
 
-/* Which of them that is, or -1. OWN_COMPONENT, the full name, is for tables and templates. */
+/* The enum topology_own of that name, or -1. OWN_COMPONENT, the full name, is for tables and
+ * templates. */
 int topology_own_find(const char *name);
 
-/* What a component has by itself. */
+/* The text of such an attribute. */
 const char *topology_own_text(const struct lp_identity *component, enum topology_own which);
 
-/* Is it fit to be the name of a capture or of an attribute: up to 64 letters, digits, - and _? */
+/* Can it be the name of a capture or of an attribute: up to 64 letters, digits, - and _? */
 bool topology_is_word(const char *text, size_t len);
 
 /* Text of up to 18 digits and nothing else, as a number. */

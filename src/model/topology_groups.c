@@ -27,7 +27,7 @@ struct sorter {
 	size_t *caps; /* [group] room for members */
 	size_t cap_caps;
 	struct strbuf name;
-	struct strbuf strays; /* the first names that no group wants */
+	struct strbuf strays; /* the first names that fit no group */
 	uint32_t n_strays;
 	struct roles roles;
 	struct strmap names; /* how many observers have an interface of that name */
@@ -44,7 +44,7 @@ static void sorter_release(struct sorter *s)
 	free(s->caps);
 }
 
-/* The file's group that wants a component: the first. */
+/* The first group of the file that accepts a component. */
 static const struct topology_group *group_of(
 	const struct topology *t, const struct lp_identity *component)
 {
@@ -84,7 +84,7 @@ static int name_count(struct sorter *s, const struct lp_identity *component)
 	return strmap_put(&s->names, component->name, n + 1);
 }
 
-/* Is the kind divided so that components of this name are peers of one another only? */
+/* Is the kind divided so that only components of the same name are peers? */
 static bool is_divided_by_name(const struct sorter *s, const struct lp_identity *component)
 {
 	const struct kind *kind = kind_find(component->kind);
@@ -97,8 +97,8 @@ static bool is_divided_by_name(const struct sorter *s, const struct lp_identity 
 	return kind->peers_by == PEERS_BY_NAME;
 }
 
-/* Connections are divided by their direction, and those that are pooled stand for themselves, by
- * the roles of both ends. */
+/* Connections are divided by their direction; pooled ones are groups of their own, by the roles of
+ * both ends. */
 static void connection_add(struct sorter *s, const struct lp_identity *component)
 {
 	struct connection c;
@@ -113,7 +113,7 @@ static void connection_add(struct sorter *s, const struct lp_identity *component
 			c.out ? "out" : "in");
 }
 
-/* What a kind is divided into where no file says it, as its row has it. */
+/* Append the division of a kind without a file, according to its row. */
 static void kind_add(struct sorter *s, const struct lp_identity *component)
 {
 	const char *role = roles_name(&s->roles, component);
@@ -144,7 +144,7 @@ static void name_make(
 	}
 }
 
-/* The position of the group with the name at hand, added if it is new. */
+/* The position of the group with the current name, which is added if it is new. */
 static int group_get(struct sorter *s, uint32_t *ret)
 {
 	if (strmap_get(&s->by_name, s->name.text, ret))
@@ -241,7 +241,8 @@ int topology_groups(const struct topology *t, struct lp_identity *const *compone
 	return 0;
 }
 
-/* A group of one or two is not compared, and one odd observer is to be reported, not set apart. */
+/* A group of one or two is not compared, and a single odd observer is to be reported, not set
+ * apart. */
 #define OBSERVERS_MIN 2
 
 enum { HAS_IN = 1, HAS_OUT = 2, HAS_POOLED_IN = 4, HAS_POOLED_OUT = 8, HAS_DISK = 16 };
@@ -251,7 +252,7 @@ void roles_release(struct roles *r)
 	strmap_release(&r->observers);
 }
 
-/* What a component says about its observer. */
+/* What a component shows about its observer. */
 static uint32_t component_bits(const struct lp_identity *component)
 {
 	struct connection c;
@@ -264,8 +265,8 @@ static uint32_t component_bits(const struct lp_identity *component)
 	return !strcmp(component->kind, "disk") ? HAS_DISK : 0;
 }
 
-/* A client only opens connections. Where nobody knows who is at their other ends (a standby server
- * may only talk to the monitoring), it has no disks either. */
+/* A client only opens connections. If it is unknown which observers are at the other ends (a
+ * standby server may talk only to the monitoring), it must have no disks either. */
 static bool is_client(const struct roles *r, uint32_t bits)
 {
 	if (r->pooled)

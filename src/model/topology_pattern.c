@@ -11,8 +11,9 @@
 #define TEXT_MAX 4096
 
 /* Wildcards (any text, captures) cut a pattern into stretches of items that each match one
- * character. Putting every stretch at the leftmost place after the one before it, and the last at
- * the end, finds a match if there is one: no other choice leaves more room to what follows. */
+ * character. Placing every stretch as far left as possible after the one before it, and the last
+ * one at the end, finds a match if there is one, because no other choice leaves more room for the
+ * rest. */
 struct pattern_item {
 	enum { ITEM_CHAR, ITEM_ANY_CHAR, ITEM_SET, ITEM_ANY_TEXT, ITEM_CAPTURE } type;
 	unsigned char c;
@@ -60,7 +61,7 @@ bool topology_is_word(const char *text, size_t len)
 	return len && len <= 64 && strspn(text, letters) >= len;
 }
 
-/* The word in "{word}"; `*text` is moved behind it. */
+/* The word in "{word}"; `*text` is moved past it. */
 static int brace_parse(const char **text, char **ret_word, struct lp_err *err)
 {
 	const char *word = *text + 1;
@@ -101,8 +102,8 @@ static void set_add(uint32_t *set, unsigned char first, unsigned char last)
 		set[c / 32] |= UINT32_C(1) << (c % 32);
 }
 
-/* What stands between the brackets; the end of the set, or NULL. A ']' that comes first is a
- * member.
+/* Parse the inside of the brackets; returns the end of the set, or NULL. A ']' that comes first is
+ * a member.
  */
 static const char *set_fill(const char *p, uint32_t *set)
 {
@@ -142,7 +143,7 @@ static int set_parse(const char **text, struct pattern *p, struct lp_err *err)
 	return r;
 }
 
-/* One item; `*text` is moved behind it. */
+/* One item; `*text` is moved past it. */
 static int item_parse(const char **text, struct pattern *p, struct lp_err *err)
 {
 	struct pattern_item item = {.type = ITEM_CHAR};
@@ -206,7 +207,7 @@ static inline bool item_takes(const struct pattern_item *item, unsigned char c)
 	}
 }
 
-/* Does a stretch of `n` items match at `text`, which has as many characters? */
+/* Does a stretch of `n` items match at `text`, which has that many characters? */
 static bool stretch_takes(const struct pattern_item *items, size_t n, const char *text)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -2,8 +2,8 @@
  *
  * In a pattern * is any text, ? any character, [a-z] one of a set ([!a-z] one outside of it),
  * {name} a capture: text of at least one character, as short as the rest allows, from left to
- * right. A backslash takes away the meaning of what follows. Matching takes time linear in the
- * name's length (times that of the pattern), whatever the pattern is.
+ * right. A backslash quotes the next character. For any pattern, matching takes time linear in the
+ * length of the name (times that of the pattern).
  */
 #ifndef MODEL_TOPOLOGY_PATTERN_H
 #define MODEL_TOPOLOGY_PATTERN_H
@@ -25,7 +25,7 @@ struct pattern {
 	unsigned n_captures;
 };
 
-/* What the captures of a pattern are in a name. */
+/* The captures of a pattern in a name. */
 struct pattern_match {
 	const char *text[PATTERN_CAPTURES_MAX];
 	size_t len[PATTERN_CAPTURES_MAX];
@@ -54,12 +54,12 @@ struct text_template {
 	size_t n, cap;
 };
 
-/* What `{name}` means beside a pattern: a capture of it, else what components have by themselves.
+/* Resolve `{name}` beside a pattern: a capture of it, else an attribute that every component has.
  */
 int text_part_find(
 	const struct pattern *p, const char *name, struct text_part *ret, struct lp_err *err);
 
-/* Its text in a component that the pattern matched. */
+/* Its text for a component that the pattern matched. */
 const char *text_part_get(const struct text_part *part, const struct lp_identity *component,
 	const struct pattern_match *match, size_t *ret_len);
 
@@ -68,7 +68,7 @@ int text_template_compile(
 	const char *text, const struct pattern *p, struct text_template *ret, struct lp_err *err);
 void text_template_release(struct text_template *t);
 
-/* Write it into `buf`, as much as fits. */
+/* Write it into `buf`, truncated if it does not fit. */
 void text_template_expand(const struct text_template *t, const struct lp_identity *component,
 	const struct pattern_match *match, char *buf, size_t size);
 

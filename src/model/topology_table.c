@@ -64,7 +64,7 @@ static char *line_next(struct table_reader *r)
 	return NULL;
 }
 
-/* The fields of a line, which is cut into them; the count, or a negative errno. */
+/* Split a line into its fields in place; the count, or a negative errno. */
 static int fields_split(
 	const struct table_reader *r, char *line, char *ret[COLUMNS_MAX], struct lp_err *err)
 {
@@ -97,7 +97,7 @@ static int attribute_add(struct table_reader *r, const char *name)
 {
 	struct topology_table *t = r->t;
 
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	if (array_reserve(&t->attributes, &t->cap_attributes, t->n_attributes + 1,
 		    sizeof(*t->attributes)) < 0)
 		return -ENOMEM;
@@ -153,7 +153,7 @@ static int header_parse(struct table_reader *r, const struct pattern *p, struct 
 	return 0;
 }
 
-/* Numbers are found whatever zeros they begin with: 7 in a list is the 07 of a name. */
+/* Leading zeros do not matter: 7 in a list matches the 07 of a name. */
 static void key_append(struct strbuf *key, const char *text, size_t len)
 {
 	uint64_t number;
@@ -175,7 +175,7 @@ static int row_store(
 	size_t at = t->n_rows * t->n_attributes;
 	uint32_t before;
 
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	if (array_reserve(&t->values, &t->cap_values, at + t->n_attributes, sizeof(*t->values)) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot read %s", r->name);
 	strbuf_reset(key);

@@ -1,7 +1,7 @@
-/* Attributes as a list: a CSV file beside the topology file. Its first line names the columns;
- * those that are captures of the rule's pattern (or "component", "observer", "kind", "name") are
- * what a line is found by, the others are attributes. Fields are separated by commas and have no
- * quotes; "#" begins a comment line. An empty field says nothing about its attribute.
+/* Attributes as a list: a CSV file beside the topology file. Its first line names the columns.
+ * Columns that are captures of the rule's pattern (or "component", "observer", "kind", "name") are
+ * the key of a line, the others are attributes. Fields are separated by commas and have no quotes;
+ * "#" begins a comment line. An empty field says nothing about its attribute.
  */
 #ifndef MODEL_TOPOLOGY_TABLE_H
 #define MODEL_TOPOLOGY_TABLE_H
@@ -26,7 +26,7 @@ int topology_table_parse(const char *text, size_t len, const char *name, const s
 	struct topology_table **ret, struct lp_err *err);
 void topology_table_free(struct topology_table *t);
 
-/* What the table says of a component; NULL: nothing. */
+/* The table's value for a component; NULL: none. */
 const char *topology_table_get(const struct topology_table *t, const char *attribute,
 	const struct lp_identity *component, const struct pattern_match *match);
 

@@ -123,7 +123,7 @@ static int key_unknown(const struct scan *s, const yaml_event_t *e, const char *
 	return scan_error(s, e, "there is no '%.64s' here; there are: %s", key, list);
 }
 
-/* What the schema says of a key; NULL: it has no such key. */
+/* The schema of a key; NULL: there is no such key. */
 static const cyaml_schema_value_t *field_schema(const struct yaml_level *f, const char *key)
 {
 	if (f->schema->type == CYAML_IGNORE)
@@ -169,7 +169,7 @@ static int key_take(struct scan *s, const yaml_event_t *e)
 	return 0;
 }
 
-/* A node is done: the path becomes that of what holds it. */
+/* A node is complete: the path becomes that of its parent. */
 static void node_done(struct scan *s)
 {
 	struct yaml_level *f;
@@ -206,7 +206,7 @@ static int pair_add(struct scan *s, const yaml_event_t *e, const char *value)
 	return 0;
 }
 
-/* The schema of the node that begins, whose path is made. NULL after an error. */
+/* The schema of the node that begins, which also extends the path. NULL after an error. */
 static const cyaml_schema_value_t *node_begin(struct scan *s, const yaml_event_t *e)
 {
 	struct yaml_level *f = s->depth ? &s->levels[s->depth - 1] : NULL;
@@ -224,7 +224,7 @@ static const cyaml_schema_value_t *node_begin(struct scan *s, const yaml_event_t
 	return f->schema->sequence.entry;
 }
 
-/* Is the node of the type that the schema wants? */
+/* Does the node have the type that the schema requires? */
 static int node_check(
 	const struct scan *s, const yaml_event_t *e, const cyaml_schema_value_t *schema)
 {
@@ -367,7 +367,7 @@ static int scan_text(const char *text, size_t len, struct yaml_text *out, struct
 	return r;
 }
 
-/* The first complaint of libcyaml, and the innermost line of its backtrace. */
+/* The first error of libcyaml, and the innermost line of its backtrace. */
 struct complaint {
 	char text[256];
 	unsigned line;

@@ -1,9 +1,9 @@
-/* The text of a topology file: what stands where, with nothing made of it yet.
+/* The text of a topology file, loaded but not yet interpreted.
  *
- * libcyaml loads the file by a schema. It says neither the lines of what it loaded nor the members
- * of mappings whose keys are free (attributes, where), so libyaml's events, on which it is built,
- * are read first: for lines, for these members, and to stop early at what no topology has (aliases,
- * deep nesting, keys that the schema does not know).
+ * libcyaml loads the file by a schema. It reports neither the lines of what it loaded nor the
+ * members of mappings with free keys (attributes, where). So the events of libyaml, on which it is
+ * built, are read first: for lines, for these members, and to stop early at content that no
+ * topology has (aliases, deep nesting, keys that the schema does not know).
  */
 #ifndef MODEL_TOPOLOGY_YAML_H
 #define MODEL_TOPOLOGY_YAML_H
@@ -25,7 +25,7 @@ struct yaml_group {
 	uint32_t split_by_count;
 };
 
-/* What libcyaml fills; the names of counts are what it wants. */
+/* Filled by libcyaml, which requires these names of the counts. */
 struct yaml_file {
 	uint32_t version;
 	struct yaml_rule *components;
@@ -48,7 +48,7 @@ struct yaml_pair {
 };
 
 struct yaml_text {
-	const char *name; /* of the file; not its own */
+	const char *name; /* of the file; not owned */
 	struct yaml_file *file;
 	struct yaml_pair *pairs; /* in the order of the file */
 	size_t n_pairs, cap_pairs;
@@ -60,11 +60,12 @@ int yaml_text_load(
 	const char *text, size_t len, const char *name, struct yaml_text *ret, struct lp_err *err);
 void yaml_text_release(struct yaml_text *y);
 
-/* The line of what has that path ("groups/%u/name"), or of what holds it; 1 if nothing does. */
+/* The line of the node with that path ("groups/%u/name"), or of the node that contains it; 1 if
+ * there is none. */
 unsigned yaml_text_line(const struct yaml_text *y, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The one of `names` (NULL-terminated) that somebody who wrote `word` may have meant, or NULL. */
+/* The one of `names` (NULL-terminated) that a user who wrote `word` may have meant, or NULL. */
 const char *yaml_meant(const char *word, const char *const *names);
 
 #endif

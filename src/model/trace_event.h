@@ -1,7 +1,7 @@
-/* What a tracer sees of a process: system calls, signals, births and deaths.
+/* Events of a process that a tracer sees: system calls, signals, births and deaths.
  *
  * Both backends (src/trace/backend.h) deliver these, the syscall log of an archive
- * (src/archive/trace_log.h) keeps them, and diagnosis and `limpet show` read them again.
+ * (src/archive/trace_log.h) keeps them, and diagnosis and `limpet show` read them.
  */
 #ifndef MODEL_TRACE_EVENT_H
 #define MODEL_TRACE_EVENT_H
@@ -11,7 +11,7 @@
 
 enum trace_what {
 	TRACE_CALL = 1, /* a system call that has returned */
-	TRACE_PENDING,	/* one that has not: dur_ns is how long it has taken so far */
+	TRACE_PENDING,	/* one that has not returned: dur_ns is its duration so far */
 	TRACE_SIGNAL,	/* delivered: nr is its number, ret the si_code, args[0] the sender's pid */
 	TRACE_EXIT,  /* a process (its last thread) ended: ret is the wait status, nr its signal */
 	TRACE_FORK,  /* a process or thread began: ret is its id, args[0] the clone flags */
@@ -21,9 +21,9 @@ enum trace_what {
 	TRACE_LOST,  /* ret events are missing here */
 };
 
-/* What is behind a descriptor. */
+/* The kind of file behind a descriptor. */
 enum trace_file {
-	TRACE_FILE_NONE = 0, /* the call is not about a descriptor, or about none that is open */
+	TRACE_FILE_NONE = 0, /* the call has no descriptor, or one that is not open */
 	TRACE_FILE_STORAGE,  /* a regular file or a block device */
 	TRACE_FILE_DIRECTORY,
 	TRACE_FILE_TCP,
@@ -34,10 +34,10 @@ enum trace_file {
 	TRACE_FILES,	   /* how many there are */
 };
 
-/* What a call is for. */
+/* The purpose of a call. */
 enum trace_call {
 	TRACE_CALL_OTHER = 0,
-	TRACE_CALL_READ,  /* takes data from a descriptor, by whatever call */
+	TRACE_CALL_READ,  /* takes data from a descriptor, by any call */
 	TRACE_CALL_WRITE, /* gives data to one */
 	TRACE_CALL_SYNC,
 	TRACE_CALL_OPEN, /* makes or closes descriptors: open, close, dup, socket, accept, pipe */
@@ -54,13 +54,13 @@ enum trace_call {
 
 /* Flags of an event. */
 #define TRACE_COMPAT 1u	  /* a 32-bit call: nr is of that table */
-#define TRACE_COARSE 2u	  /* the tracer itself took most of a duration this short (ptrace) */
+#define TRACE_COARSE 2u	  /* the tracer itself caused most of a duration this short (ptrace) */
 #define TRACE_RESTART 4u  /* a signal came in between; the kernel repeats the call */
 #define TRACE_CUT 8u	  /* `text` was longer */
 #define TRACE_FD_PATH 16u /* `text` is the path of the call's descriptor; never in an archive */
 
 struct trace_event {
-	uint64_t seq;	  /* by the order of starts; completions come in another */
+	uint64_t seq;	  /* in the order of starts; completions come in another order */
 	int64_t start_ns; /* CLOCK_MONOTONIC when delivered; since 1970 UTC in an archive */
 	int64_t dur_ns;
 	int32_t pid, tid;
@@ -70,13 +70,13 @@ struct trace_event {
 	uint8_t file;  /* enum trace_file of the descriptor that the call is about */
 	int64_t ret;   /* as the kernel returned it: -ENOENT */
 	uint64_t args[TRACE_ARGS];
-	/* What the arguments point to, as far as it shows which file or whom the call is about:
-	 * see enum syscall_capture in model/syscalls.h. Not NUL-terminated. The deliverer's. */
+	/* The data behind the arguments that shows which file or peer the call is about: see enum
+	 * syscall_capture in model/syscalls.h. Not NUL-terminated; owned by the backend. */
 	const char *text;
 	uint32_t text_len;
 };
 
-/* How a descriptor of a process came to be what it is. */
+/* How a descriptor of a process got its present meaning. */
 enum trace_change {
 	TRACE_FD_BEFORE = 1, /* open before tracing began */
 	TRACE_FD_OPEN,	     /* open, creat, socket, pipe, epoll_create, ... */
@@ -87,7 +87,7 @@ enum trace_change {
 	TRACE_FD_FORK,	  /* inherited: the child has all descriptors of process `from`; fd is -1 */
 	TRACE_FD_EXEC,	  /* exec closed it (close-on-exec) */
 	TRACE_FD_CLOSE,
-	TRACE_FD_SEEN, /* in use, but nobody saw it opened (summaries do not follow opens) */
+	TRACE_FD_SEEN, /* in use, but its opening was not seen (summaries do not follow opens) */
 };
 
 /* One change to the descriptor table of a process. */
@@ -101,7 +101,7 @@ struct trace_descriptor {
 			     "unix /run/x", "pipe:[123]", "anon_inode:[eventpoll]" */
 };
 
-/* Words for these, as logs, JSON and component names have them; "?" for what is unknown. */
+/* The words for these in logs, JSON and component names; "?" for unknown values. */
 const char *trace_what_name(unsigned what);	/* "call", "signal" */
 const char *trace_file_name(unsigned file);	/* "storage", "tcp"; "none" */
 const char *trace_call_name(unsigned call);	/* "read", "meta" */

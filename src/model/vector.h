@@ -1,15 +1,15 @@
-/* Feature vectors: one value for each dimension (a function) of a component in a stretch of time.
+/* Feature vectors: one value per dimension (a function) of a component in a span of time.
  *
  * A vector is sparse. It holds the dimensions whose value is not 0, sorted, so that two vectors are
- * added or compared in one pass over what they have, and memory grows with that only. Dimensions
- * are numbers; a dictionary, shared by all vectors that are compared, has their names.
+ * added or compared in one pass, and memory grows only with these. Dimensions are numbers; a
+ * dictionary, shared by all vectors that are compared, has their names.
  *
- * Values are plain sums of what was counted (samples, calls, time), as in the paper: nothing is
- * divided by the length of the window or by the total, so all vectors that are compared must
- * cover the same time. vector_scale() makes up for intervals that are missing.
+ * Values are plain sums of counts (samples, calls, time), as in the paper: they are not divided by
+ * the length of the window or by the total, so all vectors that are compared must cover the same
+ * time. vector_scale() makes up for missing intervals.
  *
- * Distances and totals are summed in integers. They do not depend on the order of the dimensions,
- * which is the order in which their names happened to turn up.
+ * Distances and totals are summed in integers, so that they do not depend on the order of the
+ * dimensions, which is the order in which their names appeared.
  */
 #ifndef MODEL_VECTOR_H
 #define MODEL_VECTOR_H
@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include <stddef.h>
 
-/* The names of dimensions. Zero-initialise it. Numbers stay good: names are never removed. */
+/* The names of dimensions. Zero-initialise it. Numbers stay valid: names are never removed. */
 struct dimensions {
 	char **names;
 	uint32_t n;
@@ -33,7 +33,7 @@ bool dimensions_find(const struct dimensions *d, const char *name, uint32_t *ret
 
 struct vector_entry {
 	uint32_t dimension;
-	uint32_t order; /* when it was added, until vector_finish() */
+	uint32_t order; /* when it was added; used until vector_finish() */
 	double value;
 };
 
@@ -41,24 +41,25 @@ struct vector_entry {
 struct vector {
 	struct vector_entry *entries; /* by dimension, none of them 0, once finished */
 	size_t n, cap;
-	double largest; /* no value is larger, whatever its sign */
+	double largest; /* no absolute value is larger */
 };
 
-/* Values beyond this are taken for missing, as NaN and infinite ones are. */
+/* Values beyond this are treated as missing, as NaN and infinite ones are. */
 #define VECTOR_VALUE_MAX 1e300
 
 void vector_release(struct vector *v);
 /* Forget the values, keep the memory. */
 void vector_clear(struct vector *v);
 
-/* Add to a dimension, in any order; what is no value adds nothing. vector_finish() must follow
- * before anything else is done with the vector. 0 or -ENOMEM. */
+/* Add to a dimension, in any order; missing values are ignored. Call vector_finish() before doing
+ * anything else with the vector. 0 or -ENOMEM. */
 int vector_add(struct vector *v, uint32_t dimension, double value);
 void vector_finish(struct vector *v);
 
 /* Everything below is for finished vectors. */
 
-/* `*v` becomes the sum of both: intervals become a window. 0 or -ENOMEM; then `*v` is as it was. */
+/* `*v` becomes the sum of both, to make a window of intervals. 0 or -ENOMEM; then `*v` is
+ * unchanged. */
 int vector_merge(struct vector *v, const struct vector *other);
 void vector_scale(struct vector *v, double factor);
 /* 0 if it has none. */
@@ -66,14 +67,14 @@ double vector_get(const struct vector *v, uint32_t dimension);
 /* The sum of its values. */
 double vector_total(const struct vector *v);
 
-/* What a dimension is in two vectors. */
+/* The values of a dimension in two vectors. */
 struct vector_pair {
 	uint32_t dimension;
 	double a, b;
 };
 
 /* Walks over the dimensions that at least one of two vectors has, in order. Start with zeros in
- * `at`; false: that was the last. */
+ * `at`; false after the last. */
 struct vector_walk {
 	size_t a, b;
 };
@@ -81,9 +82,10 @@ bool vector_next(const struct vector *a, const struct vector *b, struct vector_w
 	struct vector_pair *ret);
 
 /* The Manhattan distance: the sum of |a(i) - b(i)|. `ret_more` (may be NULL) is the part of it from
- * dimensions of which `a` has more. */
+ * dimensions in which `a` is larger. */
 double vector_distance(const struct vector *a, const struct vector *b, double *ret_more);
-/* The same with each difference multiplied by weights[dimension], none of them below 0. NULL: 1. */
+/* The same with each difference multiplied by weights[dimension], which are not negative. NULL:
+ * 1. */
 double vector_distance_weighted(
 	const struct vector *a, const struct vector *b, const double *weights, double *ret_more);
 

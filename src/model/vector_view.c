@@ -26,10 +26,10 @@ static int by_member(const void *a, const void *b)
 	return strcmp((*x)->member, (*y)->member);
 }
 
-/* The rows by their members, in whatever order within. */
+/* The rows sorted by member. */
 static const struct vector_row **rows_sorted(const struct vector_row *rows, uint32_t n)
 {
-	/* NOLINTBEGIN(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTBEGIN(bugprone-sizeof-expression): this is an array of pointers */
 	const struct vector_row **sorted = calloc((size_t)n + 1, sizeof(*sorted));
 
 	for (uint32_t i = 0; sorted && i < n; i++)
@@ -143,7 +143,7 @@ static bool usable(double value)
 	return fabs(value) <= VECTOR_VALUE_MAX;
 }
 
-/* In how many of n slots anything was measured. */
+/* The number of slots, out of n, in which anything was measured. */
 static uint32_t slots_measured(
 	const struct vector_view *v, uint32_t member, uint32_t first, uint32_t n)
 {

@@ -1,14 +1,14 @@
 /* Many components of an observer seen as one vector: from rows, each one function of one observer,
- * to a vector for each observer and window.
+ * to one vector per observer and window.
  *
- * A function without a value was not called, and counts as 0; it need not have been there from the
- * beginning. Where none of an observer's functions has a value, that observer was not measured. It
- * has no vector in a window of which less than half was measured; where less than all of it was,
- * the vector is made as large as if the rest had been like what is there.
+ * A function without a value was not called, and counts as 0; it need not exist from the beginning.
+ * If none of an observer's functions has a value, the observer was not measured. It has no vector
+ * in a window of which less than half was measured; if a part is missing, the vector is scaled up
+ * as if that part had been like the rest.
  *
- * The value VECTOR_OFF says that nobody knows whether the function was called:
- * it is switched off. Then nobody's vector has it, from the first such window to the last: what is
- * counted on some servers only would make them different.
+ * The value VECTOR_OFF means that it is unknown whether the function was called, because it is
+ * switched off. Then no vector has this dimension, from the first such window to the last: a
+ * function that only some servers count would make them differ.
  */
 #ifndef MODEL_VECTOR_VIEW_H
 #define MODEL_VECTOR_VIEW_H
@@ -21,9 +21,9 @@
 
 /* One dimension of one member over time. */
 struct vector_row {
-	const char *member;    /* whose vector it is part of: "oss3" */
+	const char *member;    /* the member whose vector it is part of: "oss3" */
 	const char *dimension; /* "glusterfsd:posix_readv" */
-	const double *values;  /* one for each slot, NaN: missing; they must outlive the view */
+	const double *values;  /* one per slot, NaN: missing; they must outlive the view */
 };
 
 struct vector_cell {
@@ -36,14 +36,14 @@ struct vector_view {
 	struct dimensions dimensions;
 	char **members; /* sorted */
 	uint32_t n_members;
-	struct vector_cell *cells; /* those of a member stand together */
+	struct vector_cell *cells; /* cells of a member stand together */
 	uint32_t *first;	   /* [member] its first cell; one more for the end */
 	/* [dimension] the slots between which it is switched off somewhere; none: from > to */
 	struct vector_off {
 		uint32_t from, to;
 	} * off;
 	uint32_t n_slots;
-	double factor; /* a value times this is what was counted in a slot */
+	double factor; /* a value times this is the count in a slot */
 };
 
 void vector_view_release(struct vector_view *v);
@@ -56,8 +56,8 @@ int vector_view_make(const struct vector_row *rows, uint32_t n, uint32_t n_slots
  * dimensions. Values of a unit "per second" become amounts. The table must outlive the view. */
 int vector_view_of_table(const struct lp_table *t, const char *kind, struct vector_view *ret);
 
-/* The vector of a member over `n` slots from `first` on. 1; 0: it has no data there; -ENOMEM. What
- * `ret` (which is zeroed or was used before) had is replaced. */
+/* The vector of a member over `n` slots from `first` on. 1; 0: it has no data there; -ENOMEM.
+ * Replaces the content of `ret` (which is zeroed or was used before). */
 int vector_view_window(const struct vector_view *v, uint32_t member, uint32_t first, uint32_t n,
 	struct vector *ret);
 

@@ -1,4 +1,4 @@
-/* A YAML file as a tree, whose mistakes are reported with their lines: "stack.yaml:3: ...".
+/* A YAML file as a tree, whose errors are reported with their lines: "stack.yaml:3: ...".
  *
  * Functions return 0 or a negative errno, with a sentence in doc->err.
  */
@@ -15,24 +15,24 @@ struct yaml_doc {
 	struct lp_err *err;
 };
 
-/* Parse a text and hand its root to `fn`. An empty text is a mistake. */
+/* Parse a text and call `fn` with its root. An empty text is an error. */
 int yaml_doc_read(const char *text, size_t len, const char *name,
 	int (*fn)(void *ctx, const struct yaml_doc *doc, const yaml_node_t *root), void *ctx,
 	struct lp_err *err);
 
-/* What a number of the tree stands for. */
+/* The node of a number in the tree. */
 const yaml_node_t *yaml_doc_node(const struct yaml_doc *doc, int number);
 
-/* -EINVAL and a sentence behind the file and the line of `node`. */
+/* -EINVAL, with a sentence that begins with the file and the line of `node`. */
 int yaml_doc_error(const struct yaml_doc *doc, const yaml_node_t *node, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Which of `words` (NULL-terminated) a node is; `what` it should be is for the message, which also
- * says what may have been meant. */
+/* The one of `words` (NULL-terminated) that a node is. The error names what it should be (`what`)
+ * and suggests the nearest word. */
 int yaml_doc_word(const struct yaml_doc *doc, const yaml_node_t *node, const char *what,
 	const char *const *words, unsigned *ret);
 
-/* The key of a pair, one of `keys`, which may be there once: `*seen` is for remembering that. */
+/* The key of a pair, one of `keys`, each of which may occur once: `*seen` keeps track of that. */
 int yaml_doc_key(const struct yaml_doc *doc, const yaml_node_pair_t *pair, const char *const *keys,
 	unsigned *seen, unsigned *ret);
 
@@ -40,7 +40,7 @@ int yaml_doc_key(const struct yaml_doc *doc, const yaml_node_pair_t *pair, const
 int yaml_doc_each(const struct yaml_doc *doc, const yaml_node_t *node, const char *key,
 	int (*fn)(void *ctx, const struct yaml_doc *doc, const yaml_node_t *item), void *ctx);
 
-/* A text, which is not empty, copied; what `*ret` had is freed. */
+/* Copy a text, which must not be empty; the old `*ret` is freed. */
 int yaml_doc_text(const struct yaml_doc *doc, const yaml_node_t *node, const char *key, char **ret);
 
 /* A number from `least` to `most`. */
