@@ -14,8 +14,8 @@
 #define METHOD_ZSTD 1
 #define CATALOGUE_LEVEL 9
 
-/* No catalogue is longer: a million components with labels. Nor does one shrink more than this: a
- * frame of a few bytes that unfolds to megabytes was made to do harm. */
+/* No catalogue is longer: a million components with labels. Nor is one compressed more than this: a
+ * frame of a few bytes that unpacks to megabytes is an attack. */
 #define CATALOGUE_RAW_MAX (UINT64_C(1) << 26)
 #define CATALOGUE_RATIO_MAX 256
 #define CATALOGUE_SMALL 65536
@@ -101,7 +101,7 @@ static char *take_string(struct cursor *in)
 	size_t len = cursor_string(in, &text);
 	char *copy;
 
-	/* A NUL inside would cut the name short where it is used. */
+	/* A NUL inside would cut the name short. */
 	if (in->bad || (len && memchr(text, '\0', len))) {
 		in->bad = true;
 		return NULL;
@@ -249,7 +249,7 @@ int catalogue_decode(const uint8_t *payload, size_t size, struct lp_catalogue *c
 	return r < 0 ? r : take_contents(&in, c, meta, ret_deferred, err);
 }
 
-/* Is the next component this observer's? */
+/* Does the next component belong to this observer? */
 static int check_component(struct cursor *in, const char *observer, struct lp_err *err)
 {
 	size_t want = strlen(observer), len;
@@ -266,7 +266,7 @@ static int check_component(struct cursor *in, const char *observer, struct lp_er
 	return 0;
 }
 
-/* Is this what the meta says of the observer? */
+/* Does the meta name this observer? */
 static int check_meta(const char *meta, const char *observer, struct lp_err *err)
 {
 	size_t len = 0;
@@ -372,8 +372,8 @@ int meta_load(int fd, const struct frame_list *frames, struct lp_catalogue *cata
 	uint32_t deferred = 0;
 	int r = meta_pass(fd, frames, catalogue, meta, warn, &deferred, err);
 
-	/* Entries had to wait for a copy of what a damaged frame held. Copies are whole: if a
-	 * second pass does not place them, no third one will. */
+	/* Entries had to wait for a copy of a damaged frame. Copies are complete: if a second pass
+	 * does not place them, no third one will. */
 	if (r >= 0 && deferred)
 		r = meta_pass(fd, frames, catalogue, meta, NULL, &deferred, err);
 	if (r >= 0 && deferred && warn)

@@ -1,4 +1,4 @@
-/* The catalogue frame: what the file says about itself, its schemas and its components.
+/* The catalogue frame: the description of the file, its schemas and its components.
  *
  *     method u8     0 plain, 1 zstd
  *     varint raw bytes, then those bytes (compressed or not):
@@ -9,8 +9,8 @@
  *       varint how many components; for each:
  *         varint id, varint schema, string observer, string name, string labels, string extra
  *
- * A frame holds what is new, or, now and then, everything once more: so that one damaged frame does
- * not take the meaning of all others with it.
+ * A frame holds new entries, or, from time to time, all of them again, so that one damaged frame
+ * does not make all others unreadable.
  */
 #ifndef ARCHIVE_CATALOGUE_CODEC_H
 #define ARCHIVE_CATALOGUE_CODEC_H
@@ -35,8 +35,8 @@ int catalogue_encode(struct strbuf *out, const char *meta, const struct lp_catal
 int catalogue_decode(const uint8_t *payload, size_t size, struct lp_catalogue *c, char **meta,
 	uint32_t *ret_deferred, struct lp_err *err);
 
-/* Is a payload well-formed, and are its meta and all its components `observer`'s? -EBADMSG, -EPERM:
- * no, as `err` says. */
+/* Is a payload well-formed, and do its meta and all its components belong to `observer`? -EBADMSG
+ * or -EPERM if not, with the reason in `err`. */
 int catalogue_check_observer(
 	const uint8_t *payload, size_t size, const char *observer, struct lp_err *err);
 
@@ -46,15 +46,15 @@ char *meta_format(const struct lp_archive_meta *meta);
 /* The value of `key` in such lines: its start, and its length in `*ret_len`; or NULL. */
 const char *meta_find(const char *meta, const char *key, size_t *ret_len);
 
-/* Who gets reports of damage, and of which file. */
+/* Where damage is reported, and the file's name for that. */
 struct meta_warn {
 	struct lp_warn *to;
 	const char *path;
 };
 
 /* Apply all catalogue frames of a file. Damaged ones are reported through `warn` (may be NULL) and
- * left out (later copies make up for them); `*meta` is the last one's (the caller frees it), or
- * stays as it is if there is none. Returns how much is damaged, or a negative errno where nothing
+ * skipped (later copies make up for them); `*meta` is the last one's (the caller frees it), or
+ * unchanged if there is none. Returns the number of damaged ones, or a negative errno if nothing
  * can be read. */
 int meta_load(int fd, const struct frame_list *frames, struct lp_catalogue *catalogue, char **meta,
 	const struct meta_warn *warn, struct lp_err *err);

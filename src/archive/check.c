@@ -31,7 +31,7 @@ struct check {
 	struct lp_archive_report report;
 };
 
-/* The times of the data around a place in the file: what may be lost lies between them. */
+/* The times of the data around a place in the file: the data that may be lost lies between them. */
 static void lost_between(
 	const struct check *ck, uint64_t from, uint64_t to, char *since, char *until)
 {
@@ -92,7 +92,7 @@ static void check_bad_frame(struct check *ck, const struct frame *f, const char 
 			f->offset, frame_end(f) - 1, why);
 }
 
-/* Its contents are in the catalogue already: they must fit once more. */
+/* Its contents are already in the catalogue: they must fit again. */
 static int check_catalogue(
 	struct check *ck, const uint8_t *payload, size_t size, struct lp_err *err)
 {
@@ -216,7 +216,7 @@ static int check_repair(struct check *ck, const char *repair_path, struct lp_err
 	to = dir_create_file(dir, path_basename(repair_path), 0600);
 	if (to < 0)
 		return lp_err_sys(err, to, "cannot create %s", repair_path);
-	/* Whoever may not read the one may not read the other. */
+	/* Users who may not read the one must not read the other. */
 	if (fstat(ck->fd, &st) == 0)
 		fchmod(to, st.st_mode & 0666);
 	r = repair_write(ck, to, err);
@@ -227,7 +227,7 @@ static int check_repair(struct check *ck, const char *repair_path, struct lp_err
 	return 0;
 }
 
-/* What is wrong with the file as a whole, beyond damaged stretches. */
+/* Report errors of the file as a whole, beyond damaged stretches. */
 static void check_whole(struct check *ck)
 {
 	unsigned long unknown = data_decoder_unknown_rows(ck->decoder);
@@ -254,7 +254,7 @@ static int check_run(struct check *ck, struct lp_err *err)
 		r = meta_load(ck->fd, &ck->frames, ck->catalogue, &meta, NULL, err);
 	if (r < 0)
 		return r;
-	r = 0; /* what is damaged is reported frame by frame */
+	r = 0; /* damage is reported frame by frame */
 	ck->report.size_bytes = ck->frames.size;
 	ck->report.sealed = ck->frames.sealed;
 	ck->report.unfinished_bytes = ck->frames.unfinished;

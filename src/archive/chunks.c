@@ -76,7 +76,7 @@ int chunk_writer_end_chunk(struct chunk_writer *w)
 	return w->head.failed ? -ENOMEM : 0;
 }
 
-/* zstd makes its work space when it sees as many bytes. */
+/* zstd allocates its work space when it sees that many bytes. */
 int chunk_writer_make_room(struct chunk_writer *w, struct strbuf *more)
 {
 	size_t room = w->raw.len + w->raw.len / 2 + 1024, bound = ZSTD_compressBound(room);

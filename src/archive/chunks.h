@@ -2,7 +2,7 @@
  * with a checksum of its own.
  *
  *     head      varint number of chunks; for each: varint stored bytes, varint raw bytes, u32 CRC;
- *               behind the list what the type of frame puts there
+ *               after the list, data of the type of frame
  *     chunks    in that order, without gaps
  *
  * A chunk whose stored and raw sizes differ is compressed with zstd.
@@ -15,7 +15,8 @@
 #include "base/strbuf.h"
 #include <zstd.h>
 
-/* Frames that are written all the time and rewritten once: cheap. Those that stay: small. */
+/* Loose frames are written all the time and rewritten once: compress them cheaply. Dense frames
+ * stay: make them small. */
 #define LEVEL_PACKED 1
 #define LEVEL_DENSE 9
 
@@ -30,7 +31,7 @@ struct chunk_writer {
 	struct strbuf head, chunks;
 	uint32_t n;
 	ZSTD_CCtx *zstd;
-	size_t room; /* frames of so many bytes need no more memory */
+	size_t room; /* frames of this many bytes need no more memory */
 	int level;
 };
 
@@ -40,13 +41,13 @@ void chunk_writer_release(struct chunk_writer *w);
 /* Begin a frame. */
 void chunk_writer_begin(struct chunk_writer *w, int level);
 
-/* Compress what is in `raw` (or keep it, if that is no longer) as the next chunk. -EFBIG: too large
- * for one. */
+/* Compress `raw` (or store it, if that is not longer) as the next chunk. -EFBIG: too large for
+ * one. */
 int chunk_writer_end_chunk(struct chunk_writer *w);
 
 /* Frames may have to be written in a loop that must not allocate. Buffers and zstd's work space
- * grow with the frame: when `raw` is larger than all before, make room for half as much again, also
- * in `more`. To be called before the chunk ends. */
+ * grow with the frame: if `raw` is larger than ever before, reserve half as much again, also in
+ * `more`. Call it before the chunk ends. */
 int chunk_writer_make_room(struct chunk_writer *w, struct strbuf *more);
 
 /* Head and chunks become one frame, `w->frame`; sizes and checksum are filled in in `*f`. */
@@ -73,8 +74,8 @@ struct chunk_reader {
 
 void chunk_reader_release(struct chunk_reader *r);
 
-/* Read the head of a frame and the list in it; `*ret_tail` is over what follows that, good until
- * the next call. -EBADMSG: it is damaged. */
+/* Read the head of a frame and its list; `*ret_tail` covers the rest of the head, and is valid
+ * until the next call. -EBADMSG: it is damaged. */
 int chunk_reader_begin(struct chunk_reader *r, const struct frame *f, payload_read_fn read,
 	void *read_ctx, struct cursor *ret_tail, struct lp_err *err);
 
@@ -82,10 +83,10 @@ int chunk_reader_begin(struct chunk_reader *r, const struct frame *f, payload_re
 int chunk_reader_load(struct chunk_reader *r, size_t i, struct strbuf *out, payload_read_fn read,
 	void *read_ctx, struct cursor *ret, struct lp_err *err);
 
-/* How many bytes all chunks of such a payload unfold to, as it says. */
+/* The size of all chunks of such a payload when decompressed, according to its head. */
 uint64_t chunks_raw_size(const struct frame *f, const uint8_t *payload);
 
-/* Do the checksums of all chunks fit, in a payload whose head is sound? */
+/* Are the checksums of all chunks right, in a payload whose head is sound? */
 bool chunks_sound(const struct frame *f, const uint8_t *payload);
 
 #endif

@@ -76,7 +76,8 @@ static bool scale_fits(const struct column_shape *sh, const int64_t *cells, unsi
 	return true;
 }
 
-/* The smallest number of decimals that all values have; or else they stay doubles. */
+/* The smallest number of decimals that represents all values exactly; otherwise they stay
+ * doubles. */
 static struct column_plan column_plan(const struct column_shape *sh, const int64_t *cells)
 {
 	if (sh->type != LP_REAL)
@@ -99,14 +100,14 @@ static inline int64_t cell_to_code(const struct column_plan *plan, int64_t cell)
 	return integer;
 }
 
-/* Counters of a frame that is not key go on from the frame before: no base of their own. */
+/* Counters of a frame that is not key continue from the frame before: they have no base. */
 static bool row_continues(const struct column_shape *sh, uint32_t row)
 {
 	return sh->type == LP_COUNTER && !sh->key && sh->carried[row];
 }
 
-/* Where a row starts from: its carried value (also if that is LP_MISSING, so that the decoder,
- * which only has the frame before, starts from the same), or its first one. */
+/* The value that a row starts from: its carried value (even if that is LP_MISSING, so that the
+ * decoder, which only has the frame before, starts from the same), or its first one. */
 static int64_t row_base(const struct column_shape *sh, const struct column_plan *plan, uint32_t row,
 	const int64_t *cell)
 {
@@ -124,8 +125,8 @@ static inline uint64_t delta(int64_t to, int64_t from)
 	return zigzag((int64_t)((uint64_t)to - (uint64_t)from));
 }
 
-/* The deltas of a row of integers that is there in every sample, which nearly all are. Returns
- * their bits or-ed together; `*missing` is set if one of them is missing after all. */
+/* The deltas of a row of integers that is present in every sample, as nearly all are. Returns their
+ * bits or-ed together; `*missing` is set if a value is missing after all. */
 static uint64_t whole_deltas(
 	const int64_t *cell, uint32_t n, int64_t base, uint64_t *out, bool *missing)
 {
@@ -141,7 +142,7 @@ static uint64_t whole_deltas(
 	return bits;
 }
 
-/* What a pass over the rows leaves for writing. */
+/* The result of a pass over the rows, for writing. */
 struct column_rows {
 	uint64_t *deltas; /* of active rows, one after the other */
 	int64_t *bases;	  /* [row] */
@@ -151,7 +152,7 @@ struct column_rows {
 	size_t values, missing;
 };
 
-/* The deltas of any row: where there is no value the one before is repeated. */
+/* The deltas of any row: a missing value repeats the one before. */
 static uint64_t row_deltas(const struct column_shape *sh, const struct column_plan *plan,
 	uint32_t row, const int64_t *cell, struct column_rows *rows)
 {
@@ -245,7 +246,7 @@ uint8_t *column_put_planes(uint8_t *p, const uint64_t *values, size_t n, unsigne
 	return p;
 }
 
-/* Everything behind the three bytes at the front, into room that is large enough. */
+/* Everything after the three bytes at the front, into room that is large enough. */
 static uint8_t *put_rows(uint8_t *p, const struct column_shape *sh, const struct column_rows *rows,
 	const int64_t *cells, unsigned width)
 {
@@ -295,7 +296,7 @@ void column_encode(
 	out->len += (size_t)(p - begin);
 }
 
-/* What decoding has at hand once the parts of a column are found. */
+/* The parts of a column, for decoding. */
 struct column_parts {
 	struct column_plan plan;
 	struct cursor bases;
@@ -345,7 +346,7 @@ static int parts_find(struct cursor *in, const struct column_shape *sh, struct c
 	return in->bad ? -EBADMSG : 0;
 }
 
-/* The delta at position `i` of the planes, put together from its bytes. */
+/* The delta at position `i` of the planes, assembled from its bytes. */
 static inline __attribute__((always_inline)) uint64_t planes_get(
 	const struct column_parts *p, unsigned width, size_t i)
 {
@@ -396,7 +397,7 @@ static void row_fill(int64_t *cell, uint32_t n, int64_t value)
 		cell[s] = value;
 }
 
-/* Integers become the values that they stand for, nulls become missing. */
+/* Integers become the values that they represent, nulls become missing. */
 static void row_finish(
 	const struct column_shape *sh, const struct column_parts *p, uint32_t row, int64_t *cell)
 {

@@ -4,13 +4,13 @@
  *     scale u8      decimals: value = integer / 10^scale
  *     nulls u8      0 none, 1 a bit map follows, 2 every value is missing (nothing follows)
  *     bases         one zigzag varint for each row that does not continue the frame before
- *     active        a bit a row: does it differ from its base at all?
- *     [null map]    a bit a row a sample, rows in order
+ *     active        one bit per row: does it differ from its base at all?
+ *     [null map]    one bit per row and sample, rows in order
  *     width u8      0..8: bytes of the widest zigzag delta
  *     planes        `width` planes of (active rows x samples) bytes, low bytes first
  *
- * Planes instead of varints, because low bytes are noise and high bytes are nearly constant: kept
- * apart, zstd codes both better, and decoding has no branch a value.
+ * Planes are used instead of varints because low bytes are noise and high bytes are nearly
+ * constant: zstd compresses them better separately, and decoding has no branch per value.
  */
 #ifndef ARCHIVE_COLUMN_H
 #define ARCHIVE_COLUMN_H
@@ -60,9 +60,9 @@ void column_encode(struct strbuf *out, const struct column_shape *shape, const i
  * that is large enough; returns the byte after. */
 uint8_t *column_put_planes(uint8_t *p, const uint64_t *values, size_t n, unsigned width);
 
-/* The opposite of column_encode(): `cells` receives values from sample 0 on and, at -1, the carried
- * ones of rows that have one (counters only: others do not keep it, it comes out missing).
- * -EBADMSG: the bytes make no sense. */
+/* The inverse of column_encode(): `cells` receives values from sample 0 on and, at -1, the carried
+ * ones of rows that have one (counters only: others do not keep it, so it is missing). -EBADMSG:
+ * the bytes make no sense. */
 int column_decode(struct cursor *in, const struct column_shape *shape, int64_t *cells);
 
 #endif

@@ -33,7 +33,8 @@ int data_encode(struct data_encoder *e, const struct data_slice *slice,
 	const struct lp_catalogue *catalogue, const uint32_t *schema_map, const uint32_t *id_map,
 	unsigned flags, const uint8_t **ret_frame, size_t *ret_size, struct frame *ret_header);
 
-/* What counts against FRAME_CELLS_MAX: values, and the states of rows without columns. */
+/* The number that counts against FRAME_CELLS_MAX: values, and the states of rows without
+ * columns. */
 static inline uint64_t data_cells(uint64_t n_rows, uint64_t n_columns, uint64_t n_samples)
 {
 	return n_rows * (n_columns ? n_columns : 1) * n_samples;
@@ -42,7 +43,7 @@ static inline uint64_t data_cells(uint64_t n_rows, uint64_t n_columns, uint64_t 
 /* How many samples of this batch fit into one frame of `cells_max` cells; 0: not even one. */
 uint32_t data_samples_max(const struct lp_batch *batch, uint64_t cells_max);
 
-/* What a reader wants from data frames, by the file's own numbers. */
+/* The data that a reader wants from data frames, by the file's own numbers. */
 struct data_want {
 	const struct lp_catalogue *catalogue;
 	const uint64_t (*columns)[LP_COLUMNS_MAX / 64]; /* [schema] bit mask; NULL for all */
@@ -57,17 +58,17 @@ void data_decoder_free(struct data_decoder *d);
  * lost): they were left out. */
 unsigned long data_decoder_unknown_rows(const struct data_decoder *d);
 
-/* Decode a frame into `*batch`, replacing it if it is too small. Only the chunks that are wanted
- * are read. -EBADMSG with the reason in `err`: the bytes are damaged.
+/* Decode a frame into `*batch`, replacing it if it is too small. Only wanted chunks are read.
+ * -EBADMSG with the reason in `err`: the bytes are damaged.
  *
- * Frames that are not key continue the last one that was decoded. Where that is not the one before
- * them (it was damaged, or skipped), rows that continue are marked LP_RELATIVE until the next key
- * frame: the growth of their counters is right, their values are off by a constant. */
+ * Frames that are not key continue the last one that was decoded. If that is not the one before
+ * them (which was damaged, or skipped), rows that continue are marked LP_RELATIVE until the next
+ * key frame: the growth of their counters is right, their values are off by a constant. */
 int data_decode(struct data_decoder *d, const struct frame *f, payload_read_fn read, void *read_ctx,
 	const struct data_want *want, struct lp_batch **batch, struct lp_err *err);
 
 /* The marks of a row in chunk 0. */
 #define ROW_CARRIED 1u	 /* present in the sample before the first */
-#define ROW_IRREGULAR 2u /* its states follow, one byte a sample */
+#define ROW_IRREGULAR 2u /* its states follow, one byte per sample */
 
 #endif

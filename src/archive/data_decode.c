@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The rows of one kind of the frame at hand. */
+/* The rows of one kind of the current frame. */
 struct kind_rows {
 	uint32_t schema, n_columns, n_rows;
 	uint32_t *rows;
 	uint8_t *carried;
-	uint8_t *known; /* is the value before the frame known? LAST_*: how well */
+	uint8_t *known; /* LAST_*: how well the value before the frame is known */
 	uint32_t *ids;
 };
 
@@ -28,8 +28,8 @@ struct data_decoder {
 	int64_t **last;
 	size_t cap_last;
 	int64_t last_wall_us, last_mono_us;
-	bool last_valid; /* a loose frame may continue what is in `last` */
-	int64_t *bases;	 /* `last` of one column, for the rows at hand */
+	bool last_valid; /* a loose frame may continue from `last` */
+	int64_t *bases;	 /* `last` of one column, for the current rows */
 	size_t cap_bases;
 	unsigned long unknown_rows;
 };
@@ -50,7 +50,7 @@ static void kinds_clear(struct data_decoder *d)
 	d->n_kinds = 0;
 }
 
-/* Forget the last values: the frame at hand does not follow the one before. */
+/* Forget the last values: the current frame does not follow the one before. */
 static void last_forget(struct data_decoder *d)
 {
 	for (size_t i = 0; i < d->cap_last; i++) {
@@ -192,7 +192,7 @@ static int ids_read(struct data_decoder *d, struct cursor *in, struct kind_rows 
 	return r;
 }
 
-/* A row's states; `coded` is NULL if it is there and continuous in every sample. */
+/* A row's states; `coded` is NULL if it is present and continuous in every sample. */
 static void row_states(uint8_t *state, const uint8_t *coded, uint32_t n)
 {
 	const uint8_t all = LP_PRESENT | LP_FRESH | LP_RELATIVE;
@@ -275,8 +275,8 @@ static int kinds_read(struct data_decoder *d, struct cursor *in, bool key,
 	return r;
 }
 
-/* The last known values of a column, for the rows of a frame that continues the one before. Where
- * that was lost counters start at 0 and are relative: their growth is in the frame itself. */
+/* The last known values of a column, for the rows of a frame that continues the one before. If that
+ * was lost, counters start at 0 and are relative: their growth is in the frame itself. */
 static int bases_gather(struct data_decoder *d, const struct kind_rows *k, uint32_t column)
 {
 	if (array_reserve(&d->bases, &d->cap_bases, k->n_rows, sizeof(*d->bases)) < 0)
@@ -326,7 +326,7 @@ static struct lp_batch_kind *batch_kind(struct lp_batch *b, uint32_t schema)
 	return NULL;
 }
 
-/* Where the coded columns of a frame come from: chunks of their own, or the rest of chunk 0. */
+/* The source of the coded columns of a frame: chunks of their own, or the rest of chunk 0. */
 struct column_feed {
 	struct data_decoder *d;
 	const struct frame *f;
@@ -334,7 +334,7 @@ struct column_feed {
 	void *read_ctx;
 	struct cursor packed;
 	size_t next_chunk;
-	uint64_t raw_max; /* no column of the kind at hand is longer */
+	uint64_t raw_max; /* no column of the current kind is longer */
 };
 
 /* Step to the next column. If it is wanted, `*ret` is a cursor over its bytes. */
@@ -402,15 +402,15 @@ static int kind_decode(struct column_feed *feed, const struct kind_rows *k, stru
 	return 0;
 }
 
-/* Are the last values those of the sample that this frame continues? Not if the frame between was
- * damaged, or was not read. */
+/* Are the last values those of the sample that this frame continues? Not if the frame in between
+ * was damaged, or was not read. */
 static bool last_fits(const struct data_decoder *d, const struct lp_batch *b)
 {
 	return d->last_valid && b->carry && b->wall_us[0] == d->last_wall_us &&
 		b->mono_us[0] == d->last_mono_us;
 }
 
-/* Everything behind the head. */
+/* Everything after the head. */
 static int contents_decode(struct column_feed *feed, const struct data_want *want,
 	struct lp_batch **batch, struct lp_err *err)
 {
@@ -430,7 +430,7 @@ static int contents_decode(struct column_feed *feed, const struct data_want *wan
 	for (size_t i = 0; r == 0 && i < d->n_kinds; i++)
 		r = kind_decode(feed, &d->kinds[i], *batch, err,
 			&want->catalogue->schemas[d->kinds[i].schema]);
-	return r; /* what a later minor version put behind the columns is skipped */
+	return r; /* data that a later minor version put after the columns is skipped */
 }
 
 int data_decode(struct data_decoder *d, const struct frame *f, payload_read_fn read, void *read_ctx,

@@ -10,7 +10,7 @@
 struct data_encoder {
 	struct chunk_writer chunks;
 	struct strbuf column; /* a column of a packed frame, before its length is known */
-	/* The rows that are present in the slice, those of all kinds one after the other. */
+	/* The rows that are present in the slice, kind after kind. */
 	uint32_t *kind_rows; /* [kind] how many */
 	uint32_t *rows;	     /* position in the batch */
 	uint8_t *carried;    /* present in the carried sample */
@@ -55,14 +55,14 @@ static void put_le64(struct strbuf *sb, uint64_t v)
 	strbuf_add(sb, buf, sizeof(buf));
 }
 
-/* Differences of times from anywhere, a hostile file included, must not overflow. */
+/* Differences of times, even those of a hostile file, must not overflow. */
 static int64_t wrapping_sub(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-/* Times: the first in full, then how the steps change (0 on a steady clock), and how far the wall
- * clock's steps are from the steady clock's. */
+/* Times: the first in full, then the changes of the steps (0 on a steady clock), and the
+ * differences between the wall clock's steps and the steady clock's. */
 static void put_times(struct data_encoder *e, const struct data_slice *sl)
 {
 	const int64_t *wall = sl->batch->wall_us + sl->first,
@@ -86,7 +86,7 @@ static void put_times(struct data_encoder *e, const struct data_slice *sl)
 	}
 }
 
-/* Find the rows of one kind that are present in the slice, behind the `at` found so far. */
+/* Find the rows of one kind that are present in the slice, after the `at` found so far. */
 static uint32_t rows_find(struct data_encoder *e, const struct data_slice *sl,
 	const struct lp_batch_kind *k, size_t at)
 {
@@ -191,7 +191,7 @@ static void put_kinds(struct data_encoder *e, const struct data_slice *sl,
 	}
 }
 
-/* One column: in a packed frame behind its length, else as a chunk of its own. */
+/* One column: in a packed frame after its length, else as a chunk of its own. */
 static int put_column(struct data_encoder *e, const struct column_shape *shape,
 	const int64_t *cells, unsigned flags)
 {

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-/* Whatever that takes: of fewer samples nothing can be gathered. */
+/* However much that takes: fewer samples are not worth gathering. */
 #define DENSE_SAMPLES_MIN 8
 
 void dense_init(struct dense *d, struct lp_archive_writer *writer)
@@ -31,7 +31,7 @@ static uint64_t sample_cells(const struct lp_batch *b)
 	return cells;
 }
 
-/* How many samples of a batch like this one make a frame. */
+/* The number of samples of a batch like this one that make a frame. */
 static uint32_t frame_samples(const struct lp_batch *b)
 {
 	uint64_t n = DENSE_CELLS / (sample_cells(b) + 1);
@@ -53,7 +53,7 @@ int dense_flush(struct dense *d, const struct lp_catalogue *c, struct lp_err *er
 	return r;
 }
 
-/* Make room for what is to be gathered, for batches like this one. */
+/* Make room for batches like this one. */
 static int dense_begin(struct dense *d, const struct lp_batch *b, struct lp_err *err)
 {
 	uint32_t n = frame_samples(b);
@@ -64,7 +64,7 @@ static int dense_begin(struct dense *d, const struct lp_batch *b, struct lp_err 
 	return d->pending ? 0 : lp_err_sys(err, -ENOMEM, "cannot gather samples");
 }
 
-/* Write what is pending and give its memory back. */
+/* Write the pending samples and free their memory. */
 static int dense_end(struct dense *d, const struct lp_catalogue *c, struct lp_err *err)
 {
 	int r = dense_flush(d, c, err);
@@ -99,7 +99,8 @@ static bool has_row(const struct lp_batch_kind *k, uint32_t id, uint32_t hint)
 	return false;
 }
 
-/* For how many components a kind has room when those of `more`, another batch's, have come. */
+/* The number of components that a kind needs room for when those of `more`, another batch's, are
+ * added. */
 static uint64_t rows_with(const struct lp_batch_kind *k, const struct lp_batch_kind *more)
 {
 	uint64_t rows = k->n_components, cap = k->cap_components;
@@ -111,8 +112,8 @@ static uint64_t rows_with(const struct lp_batch_kind *k, const struct lp_batch_k
 	return cap;
 }
 
-/* Every component that was there for a while has a row in all the samples that are pending. Is
- * there room for those of a further batch? */
+/* Every component that was present for a while has a row in all pending samples. Is there room for
+ * those of a further batch? */
 static bool overflows(const struct dense *d, const struct lp_batch *b)
 {
 	uint64_t cells = 0;
@@ -125,7 +126,7 @@ static bool overflows(const struct dense *d, const struct lp_batch *b)
 	return cells * d->pending->cap_samples > 2 * DENSE_CELLS;
 }
 
-/* Next time gather fewer samples, so that they fill their room; and more again when they did. */
+/* Gather fewer samples next time, so that they fill their room; and more again when they did. */
 static int dense_overflow(struct dense *d, const struct lp_catalogue *c, struct lp_err *err)
 {
 	uint32_t n = 2 * fresh_samples(d->pending);
@@ -142,7 +143,7 @@ static int dense_full(struct dense *d, const struct lp_catalogue *c, struct lp_e
 	return dense_end(d, c, err);
 }
 
-/* Have something to gather a batch in. */
+/* Make sure that there is a batch to gather in. */
 static int dense_ready(
 	struct dense *d, const struct lp_catalogue *c, const struct lp_batch *b, struct lp_err *err)
 {

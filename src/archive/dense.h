@@ -7,21 +7,21 @@
 struct dense {
 	struct lp_archive_writer *writer; /* not owned */
 	struct lp_batch *pending;	  /* NULL before a batch shows how large it may be */
-	uint32_t most; /* samples to gather; fewer where components come and go; 0: not known */
+	uint32_t most; /* samples to gather; fewer if components come and go; 0: not known */
 };
 
-/* Values that are gathered in memory, 32 MB: sealing must fit into a small agent, also on a server
+/* Values that are gathered in memory, 32 MB: sealing must fit into a small agent, even on a server
  * with thousands of devices. */
 #define DENSE_CELLS (UINT64_C(1) << 22)
 
 void dense_init(struct dense *d, struct lp_archive_writer *writer);
 void dense_release(struct dense *d);
 
-/* Take over the samples of a batch; whole frames are written as they fill up. */
+/* Take over the samples of a batch; complete frames are written as they fill up. */
 int dense_add(struct dense *d, const struct lp_catalogue *c, const struct lp_batch *b,
 	struct lp_err *err);
 
-/* Write what is pending. */
+/* Write the pending samples. */
 int dense_flush(struct dense *d, const struct lp_catalogue *c, struct lp_err *err);
 
 #endif

@@ -15,7 +15,7 @@
 #include <string.h>
 
 struct follow {
-	struct lp_source source; /* what batches go with; it is never read */
+	struct lp_source source; /* the source that batches refer to; it is never read */
 	int fd;
 	struct stat st;
 	const struct follow_options *opt;
@@ -27,17 +27,17 @@ struct follow {
 	int64_t held_us;	 /* see follow_held_us() */
 	int64_t wanted_us;	 /* frames that end before this are not delivered */
 	int64_t delivered_us;	 /* the last sample that was delivered; INT64_MIN: none */
-	int64_t again_us;	 /* samples up to this one were delivered out of an older file */
+	int64_t again_us;	 /* samples up to this one were delivered from an older file */
 	char *meta, *meta_lines; /* "key=value" lines; the same with NUL after each */
 	char *observer;
 	struct data_decoder *decoder;
 	struct log_decoder *logs;
 	struct lp_batch *batch;
-	struct batch_slice part; /* of it, behind what was delivered */
+	struct batch_slice part; /* the part of it that was not delivered yet */
 	uint8_t *payload;
 	size_t cap_payload;
 	struct lp_log log;
-	/* What is wanted, by the file's numbers; NULL: everything. */
+	/* The wanted data, by the file's numbers; NULL: everything. */
 	uint64_t (*columns)[LP_COLUMNS_MAX / 64];
 	uint8_t *components;
 	size_t cap_columns, cap_components;
@@ -68,7 +68,7 @@ void follow_close(struct follow *f)
 	free(f);
 }
 
-/* Begin with an open file as if nothing of it were known. */
+/* Begin with an open file about which nothing is known. */
 static int follow_begin(struct follow *f, int fd, struct lp_err *err)
 {
 	struct lp_catalogue *catalogue = lp_catalogue_new();
@@ -183,7 +183,7 @@ const char *follow_meta(struct follow *f, const char *key)
 	return value ? f->meta_lines + (value - f->meta) : NULL;
 }
 
-/* The description of the file is here, or anew. */
+/* The description of the file was read, or has changed. */
 static int meta_note(struct follow *f)
 {
 	const char *observer, *interval;
@@ -216,8 +216,8 @@ static void damage_tell(struct follow *f, uint64_t from, uint64_t to, const char
 		f->source.path, from, to - 1, why ? ": " : "", why ? why : "");
 }
 
-/* Where to begin in a file that has frames already: at the first data frame that is wanted, or the
- * key frame that it continues from. The catalogue before that is read here. */
+/* Choose where to begin in a file that already has frames: at the first data frame that is wanted,
+ * or the key frame that it continues from. The catalogue before that is read here. */
 static int place_choose(struct follow *f, struct lp_err *err)
 {
 	_cleanup_(frame_list_release) struct frame_list list = {0};
@@ -238,7 +238,7 @@ static int place_choose(struct follow *f, struct lp_err *err)
 			frame->last_us >= wanted)
 			break;
 	}
-	/* Frames of logs hold no state: only data frames have to be gone back for. */
+	/* Frames of logs hold no state: only data frames need those before them. */
 	while (first > 0 && first < list.n &&
 		!(list.items[first].type == FRAME_DATA && (list.items[first].flags & FRAME_KEY)))
 		first--;
@@ -270,8 +270,8 @@ static int file_begin(struct follow *f, struct lp_err *err)
 	return 1;
 }
 
-/* Fewer bytes than were read already: frames were taken back. Read all of it again, and deliver
- * what is behind the last sample that was delivered. */
+/* The file has fewer bytes than were already read: frames were taken back. Read all of it again,
+ * and deliver what comes after the last sample that was delivered. */
 static int shrunk(struct follow *f, struct lp_err *err)
 {
 	int fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
@@ -295,8 +295,8 @@ static int header_read(const struct follow *f, uint64_t at, struct frame *ret)
 	return frame_end(ret) <= (uint64_t)f->st.st_size;
 }
 
-/* No frame is where one should be. If another follows, what lies between is damage; else it is not
- * finished yet. */
+/* There is no frame where one should be. If another follows, the stretch in between is damaged;
+ * else the frame is not finished yet. */
 static int gap_pass(struct follow *f, struct frame *ret, struct lp_err *err)
 {
 	uint64_t size = (uint64_t)f->st.st_size, next = size;
@@ -348,7 +348,7 @@ static int payload_reserve(struct follow *f, size_t size)
 }
 
 /* Read the payload and verify it: 1; 0: it is the last frame and not finished; -EBADMSG: damaged,
- * and told. */
+ * and reported. */
 static int payload_read(struct follow *f, const struct frame *frame, struct lp_err *err)
 {
 	int r = payload_reserve(f, frame->payload_size);
@@ -413,7 +413,7 @@ static int catalogue_take(struct follow *f, const struct frame *frame, struct lp
 	return r < 0 ? lp_err_prefix(err, "%s", f->source.path) : 0;
 }
 
-/* Give what of the batch was not delivered before. 0: nothing of it. */
+/* Deliver the part of the batch that was not delivered before. 0: there is none. */
 static int batch_give(struct follow *f, struct follow_item *ret)
 {
 	const struct lp_batch *b = f->batch;
@@ -478,7 +478,7 @@ static int log_take(
 	return 1;
 }
 
-/* Make something of a frame whose payload is sound: 1 if it is to be delivered. */
+/* Process a frame whose payload is sound: 1 if it is to be delivered. */
 static int frame_take(
 	struct follow *f, const struct frame *frame, struct follow_item *ret, struct lp_err *err)
 {
@@ -502,8 +502,8 @@ static int frame_take(
 	}
 }
 
-/* Is this the index at the end of a file that was closed? A writer that goes on puts its next frame
- * in the place of it. */
+/* Is this the index at the end of a file that was closed? A writer that continues replaces it by
+ * its next frame. */
 static bool is_end(const struct follow *f, const struct frame *frame)
 {
 	return frame->type == FRAME_INDEX &&

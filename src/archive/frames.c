@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Like PNG's: a byte with the high bit set, then line ends that a text-mode copy would change. */
+/* As in PNG: a byte with the high bit set, then line ends that a text-mode copy would change. */
 static const uint8_t file_magic[8] = {0x89, 'L', 'P', 'A', '\r', '\n', 0x1a, '\n'};
 static const uint8_t frame_magic[4] = {0xf5, 'L', 'P', 'F'};
 static const uint8_t trailer_magic[4] = {0xf5, 'L', 'P', 'E'};
@@ -41,8 +41,8 @@ int format_check_file_header(const uint8_t *buf, size_t size, struct lp_err *err
 	return 0;
 }
 
-/* The fields between a header's magic and checksum; an index has them without those two, so that
- * nobody who looks for frames takes an entry of it for one. */
+/* The fields between a header's magic and checksum. An index has them without those two, so that a
+ * search for frames does not find its entries. */
 static void put_fields(uint8_t buf[FRAME_FIELDS_SIZE], const struct frame *f)
 {
 	buf[0] = f->type;
@@ -271,8 +271,8 @@ static bool tail_is_zero(int fd, uint64_t from, uint64_t size)
 	return true;
 }
 
-/* A walk ended before the end of the file: did a writer die there, or is it damage? A killed writer
- * leaves a frame's beginning, or (after power loss) zeroes. */
+/* A walk ended before the end of the file: was the writer killed there, or is it damage? A killed
+ * writer leaves the beginning of a frame, or (after power loss) zeroes. */
 static bool tail_unfinished(int fd, uint64_t from, uint64_t size)
 {
 	uint8_t header[FRAME_HEADER_SIZE];
@@ -286,7 +286,7 @@ static bool tail_unfinished(int fd, uint64_t from, uint64_t size)
 	return format_get_frame(header, &f) || tail_is_zero(fd, from, size);
 }
 
-/* Note what lies between the last sound frame and the next one (or the end). */
+/* Note the bytes between the last sound frame and the next one (or the end). */
 static int walk_gap(struct frame_list *l, int fd, uint64_t from, uint64_t to)
 {
 	if (to == l->size && tail_unfinished(fd, from, to)) {
@@ -296,9 +296,9 @@ static int walk_gap(struct frame_list *l, int fd, uint64_t from, uint64_t to)
 	return gap_add(l, from, to);
 }
 
-/* What follows an index frame: the trailer of a file that was closed in order; less of it, if the
- * writer was killed right there; or a damaged one. The index itself has served its time: it is not
- * part of the list, and the next frame may take its place. */
+/* After an index frame comes the trailer of a file that was closed properly, a part of it if the
+ * writer was killed right there, or a damaged one. The index itself is no longer needed: it is not
+ * in the list, and the next frame may replace it. */
 static int walk_trailer(struct frame_list *l, int fd)
 {
 	const struct frame *index = &l->items[l->n - 1];
@@ -333,7 +333,8 @@ static bool walk_at_index(const struct frame_list *l)
 		l->size - frame_end(&l->items[l->n - 1]) <= TRAILER_SIZE;
 }
 
-/* The last frame may be whole in length only, if power was lost while it was written. */
+/* The last frame may have its full length but not its contents, if power was lost while it was
+ * written. */
 static int walk_check_last(struct frame_list *l, int fd)
 {
 	_cleanup_free_ uint8_t *payload = NULL;
@@ -405,8 +406,8 @@ int frame_list_encode(const struct frame_list *l, uint8_t **ret_bytes, size_t *r
 	return 0;
 }
 
-/* Take the list from an index frame's payload. false: it makes no sense, walk instead. What lies
- * between its frames was damaged when the index was written. */
+/* Take the list from an index frame's payload. false: it makes no sense, walk instead. Bytes
+ * between its frames were damaged when the index was written. */
 static bool index_take(struct frame_list *l, const struct frame *index, const uint8_t *payload)
 {
 	uint64_t expected = FILE_HEADER_SIZE;
@@ -454,7 +455,7 @@ static bool index_load(int fd, struct frame_list *l)
 	return false;
 }
 
-/* Begin a list: the size of the file and the verdict on its header. */
+/* Begin a list: the size of the file and the result of checking its header. */
 static int list_begin(int fd, struct frame_list *l, struct lp_err *err)
 {
 	uint8_t header[FILE_HEADER_SIZE];
@@ -541,7 +542,7 @@ int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err)
 	if (r == 0)
 		r = walk_or_verify(fd, &l);
 	if (r == 0 && header < 0 && !l.n) {
-		*err = header_err; /* not a damaged archive: no archive */
+		*err = header_err; /* not a damaged archive, but no archive */
 		r = header;
 	} else if (r < 0) {
 		lp_err_sys(err, r, "cannot read");

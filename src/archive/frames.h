@@ -1,7 +1,7 @@
 /* The frames of an archive: their bytes, as docs/archive-format.md specifies them, and the list of
- * a file's frames, from its index, or by walking the file where there is none.
+ * a file's frames, from its index, or by walking the file if there is none.
  *
- * Walking finds the frames behind a damaged stretch again by their magic and checksum.
+ * After a damaged stretch, walking finds the next frame by its magic and checksum.
  */
 #ifndef ARCHIVE_FRAMES_H
 #define ARCHIVE_FRAMES_H
@@ -60,7 +60,8 @@ static inline uint64_t frame_end(const struct frame *f)
 
 void format_put_file_header(uint8_t buf[FILE_HEADER_SIZE]);
 
-/* -EBADMSG: not an archive; -EPROTONOSUPPORT: a future version. `size` is what could be read. */
+/* -EBADMSG: not an archive; -EPROTONOSUPPORT: a future version. `size` is the number of bytes that
+ * could be read. */
 int format_check_file_header(const uint8_t *buf, size_t size, struct lp_err *err);
 
 void format_put_frame(uint8_t buf[FRAME_HEADER_SIZE], const struct frame *f);
@@ -75,7 +76,7 @@ bool format_is_frame_magic(const uint8_t *p);
 void format_put_entry(uint8_t buf[INDEX_ENTRY_SIZE], const struct frame *f);
 bool format_get_entry(const uint8_t buf[INDEX_ENTRY_SIZE], struct frame *ret);
 
-/* The last bytes of a file that was closed in order: where its index frame is. */
+/* The last bytes of a file that was closed properly: the place of its index frame. */
 void format_put_trailer(uint8_t buf[TRAILER_SIZE], uint64_t index_offset);
 bool format_get_trailer(const uint8_t buf[TRAILER_SIZE], uint64_t *ret_index_offset);
 
@@ -89,7 +90,7 @@ struct frame_list {
 	size_t n, cap;
 	struct frame_gap *gaps; /* damaged stretches between frames */
 	size_t n_gaps, cap_gaps;
-	uint64_t end;	     /* where the next frame goes: behind the last one, before the index */
+	uint64_t end;	     /* where the next frame goes: after the last one, before the index */
 	uint64_t unfinished; /* bytes at the end that a killed writer left */
 	uint64_t size;	     /* of the file */
 	bool sealed;	     /* there is an index, and it is the last thing in the file */
@@ -105,8 +106,8 @@ int frame_list_reserve(struct frame_list *l, size_t more);
  * -EBADMSG, -EPROTONOSUPPORT: not a file of ours. */
 int frame_list_load(int fd, struct frame_list *ret, struct lp_err *err);
 
-/* Find every frame whatever the file header says, and verify the index or do without it, to check
- * or rescue a file. A damaged file header, index, trailer, and (where an index makes up for them)
+/* Find every frame regardless of the file header, and verify the index or do without it, to check
+ * or rescue a file. A damaged file header, index, trailer, and (if an index makes up for them)
  * frame headers are gaps, not in order. Fails only if the file cannot be read or has no frame at
  * all. */
 int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err);
@@ -114,28 +115,29 @@ int frame_list_walk(int fd, struct frame_list *ret, struct lp_err *err);
 /* Read a frame's whole payload and verify its checksums. `*ret` belongs to the caller. */
 int frame_read(int fd, const struct frame *f, uint8_t **ret_payload, struct lp_err *err);
 
-/* The same into memory of the caller's, of payload_size bytes at least. */
+/* The same into memory of the caller, of at least payload_size bytes. */
 int frame_read_into(int fd, const struct frame *f, uint8_t *payload, struct lp_err *err);
 
 /* Look for the next sound frame from `offset` on: its offset, or `size` if there is none. 0 or a
  * negative errno. */
 int frame_seek(int fd, uint64_t offset, uint64_t size, uint64_t *ret);
 
-/* Verify the checksums of a frame whose whole payload is in memory. -EBADMSG says what is wrong. */
+/* Verify the checksums of a frame whose whole payload is in memory. -EBADMSG: `err` says what is
+ * wrong. */
 int frame_check(const struct frame *f, const uint8_t *payload, struct lp_err *err);
 
-/* A checksum over the headers of consecutive frames, of which `sum` is that of those before (0:
- * none): two files with the same number of frames and the same sum hold the same. */
+/* A checksum over the headers of consecutive frames; `sum` is that of the frames before (0: none).
+ * Two files with the same number of frames and the same sum have the same content. */
 uint32_t frame_sum(uint32_t sum, const struct frame *f);
 
-/* The payload of a frame in a file, as decoders want it (payload_read_fn). */
+/* The payload of a frame in a file, in the form that decoders need (payload_read_fn). */
 struct frame_payload {
 	int fd;
 	const struct frame *frame;
 };
 int frame_payload_read(void *payload, uint64_t offset, void *buf, size_t size);
 
-/* Encode an index frame over the list (header and payload) and the trailer behind it. */
+/* Encode an index frame over the list (header and payload) and the trailer after it. */
 int frame_list_encode(const struct frame_list *l, uint8_t **ret_bytes, size_t *ret_size);
 
 #endif

@@ -52,8 +52,9 @@ void log_decoder_free(struct log_decoder *d);
 int log_locate(struct log_decoder *d, const struct frame *f, payload_read_fn read, void *read_ctx,
 	struct log_place *ret, struct lp_err *err);
 
-/* Decode a frame. What `*ret` points to is the decoder's, good until the next call. Fields of a
- * type that is not known are left out. -EBADMSG with the reason in `err`: the bytes are damaged. */
+/* Decode a frame. The decoder owns everything that `*ret` points to, which is valid until the next
+ * call. Fields of an unknown type are left out. -EBADMSG with the reason in `err`: the bytes are
+ * damaged. */
 int log_decode(struct log_decoder *d, const struct frame *f, payload_read_fn read, void *read_ctx,
 	struct lp_log *ret, struct lp_err *err);
 
@@ -64,7 +65,7 @@ void log_merge_free(struct log_merge *m);
 int log_merge_add(struct log_merge *m, const struct lp_log *log, struct lp_err *err);
 int log_merge_flush(struct log_merge *m, struct lp_err *err);
 
-/* How many records of so many fields a frame can hold. */
+/* The number of records with that many fields that fit into a frame. */
 static inline uint32_t log_records_max(uint32_t n_fields)
 {
 	uint64_t max = FRAME_CELLS_MAX / (n_fields ? n_fields : 1);

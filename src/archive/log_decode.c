@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include <errno.h>
 
-/* The values of one field, memory that is kept from frame to frame. */
+/* The values of one field; the memory is kept from frame to frame. */
 struct field_room {
 	struct strbuf raw; /* the bytes of texts in a dense frame */
 	int64_t *ints;
@@ -23,8 +23,8 @@ struct log_decoder {
 	struct field_room rooms[LP_LOG_FIELDS_MAX];
 	const int64_t *ints[LP_LOG_FIELDS_MAX];
 	const struct lp_log_text *texts[LP_LOG_FIELDS_MAX];
-	uint32_t n_fields; /* as in the frame, with those that are unknown */
-	/* The dictionary at hand. */
+	uint32_t n_fields; /* as in the frame, including unknown ones */
+	/* The current dictionary. */
 	int64_t *int_entries;
 	struct lp_log_text *text_entries;
 	size_t cap_int_entries, cap_text_entries;
@@ -92,7 +92,7 @@ int log_locate(struct log_decoder *d, const struct frame *f, payload_read_fn rea
 	return r;
 }
 
-/* A string of the description becomes one with a NUL, in d->names; where it begins there. */
+/* Copy a string of the description, with a NUL, to d->names; returns where it begins there. */
 static size_t take_name(struct log_decoder *d, struct cursor *in)
 {
 	const char *text;
@@ -106,7 +106,7 @@ static size_t take_name(struct log_decoder *d, struct cursor *in)
 	return at;
 }
 
-/* What fields there are. */
+/* The list of fields. */
 static int fields_read(struct log_decoder *d, struct cursor *in, struct lp_err *err)
 {
 	uint64_t n = cursor_varint(in);
@@ -162,7 +162,8 @@ static inline uint64_t index_get(const struct index_planes *x, uint32_t i)
 	return v;
 }
 
-/* How many entries a dictionary has: not more than could be used, nor than its bytes could hold. */
+/* The number of entries of a dictionary: not more than could be used, or than its bytes could
+ * hold. */
 static int entries_count(struct cursor *in, uint32_t n_records, uint64_t *ret)
 {
 	uint64_t n = cursor_varint(in);
@@ -212,7 +213,7 @@ static int ints_by_column(struct cursor *in, uint32_t n, int64_t *out)
 	return r < 0 || in->p != in->end ? -EBADMSG : 0;
 }
 
-/* The entries of a dictionary of texts, which point into the bytes at hand. */
+/* The entries of a dictionary of texts, which point into the current bytes. */
 static int text_entries_read(struct log_decoder *d, struct cursor *in, uint64_t n)
 {
 	if (array_reserve(&d->text_entries, &d->cap_text_entries, n, sizeof(*d->text_entries)) < 0)
@@ -273,7 +274,7 @@ static int field_decode(struct log_decoder *d, uint32_t field, struct cursor *in
 				    : ints_by_dictionary(d, in, n, room->ints);
 }
 
-/* The most bytes that a field of so many integers takes. */
+/* The largest number of bytes that a field of `n` integers takes. */
 static uint64_t ints_size_max(uint32_t n)
 {
 	return 1 + column_size_max(1, n) + (uint64_t)n * 6;
@@ -327,7 +328,7 @@ static int values_read(struct log_decoder *d, const struct frame *f, struct curs
 	return 0;
 }
 
-/* Leave out the fields of unknown types, and say where the values are. */
+/* Leave out the fields of unknown types, and point to the values. */
 static void log_describe(struct log_decoder *d, const struct frame *f, struct lp_log *ret)
 {
 	uint32_t n = 0;

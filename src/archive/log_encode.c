@@ -19,7 +19,7 @@ struct text_entry {
 
 struct log_encoder {
 	struct chunk_writer chunks;
-	struct strbuf field, other; /* the field at hand, coded in one way and another */
+	struct strbuf field, other; /* the current field, encoded in two ways */
 	uint64_t *scratch;	    /* for columns; then [record] its index in the dictionary */
 	size_t cap_scratch;
 	struct text_entry *texts;
@@ -108,7 +108,7 @@ static void put_column(struct log_encoder *e, const int64_t *values, uint32_t n)
 	column_encode(&e->field, &shape, values, e->scratch);
 }
 
-/* Integers: differences, or a dictionary if that is no longer (zstd finds more in it: the same
+/* Integers: differences, or a dictionary if that is not longer (zstd compresses it better: the same
  * sequence of calls looks the same again). */
 static const struct strbuf *ints_encode(struct log_encoder *e, const int64_t *values, uint32_t n)
 {
@@ -205,7 +205,7 @@ static void put_fields(struct strbuf *out, const struct lp_log *log)
 	}
 }
 
-/* Can these records be a frame? */
+/* Can these records form a frame? */
 static int log_check(const struct lp_log *log, struct lp_err *err)
 {
 	uint64_t bytes = 0;
@@ -230,7 +230,7 @@ static int log_check(const struct lp_log *log, struct lp_err *err)
 	return 0;
 }
 
-/* Chunk 0, and those that dense frames have behind it. */
+/* Chunk 0, and the chunks that follow it in dense frames. */
 static int put_contents(struct log_encoder *e, const struct lp_log *log, bool packed)
 {
 	int r = 0;

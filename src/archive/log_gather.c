@@ -23,7 +23,7 @@ int log_gather_reserve(struct log_gather *g, size_t bytes)
 
 	strbuf_reserve(&g->bytes, bytes);
 	if (g->bytes.failed) {
-		g->bytes.failed = false; /* what is there is good; the next may fit again */
+		g->bytes.failed = false; /* the existing texts are intact; the next may fit again */
 		return -ENOMEM;
 	}
 	if (g->n < g->cap)
@@ -63,7 +63,7 @@ static int64_t ns_to_us(int64_t ns)
 	return ns / 1000 - (ns % 1000 < 0);
 }
 
-/* The time that records first .. first+n-1 are about. */
+/* The time that records first .. first+n-1 cover. */
 static void slice_span(const struct log_gather *g, size_t first, struct lp_log *log)
 {
 	const int64_t *time = g->ints[g->time_field] + first;
@@ -82,7 +82,7 @@ static void slice_span(const struct log_gather *g, size_t first, struct lp_log *
 	log->last_us = ns_to_us(to);
 }
 
-/* The texts of a field in a slice, as the archive wants them. */
+/* The texts of a field in a slice, in the form that the archive needs. */
 static struct lp_log_text *slice_texts(
 	const struct log_gather *g, uint32_t field, size_t first, uint32_t n)
 {

@@ -1,5 +1,5 @@
-/* Records of one log that wait to be written, and fields of a log that is read: what the logs of
- * traces (trace_log.c, span_log.c) have in common.
+/* Records of one log that wait to be written, and fields of a log that is read: the common part of
+ * the logs of traces (trace_log.c, span_log.c).
  */
 #ifndef ARCHIVE_LOG_GATHER_H
 #define ARCHIVE_LOG_GATHER_H
@@ -10,7 +10,7 @@
 
 #define LOG_GATHER_FIELDS_MAX 24 /* more than any of them has */
 
-/* A text that is gathered: in `bytes`, or somebody's constant. */
+/* A text that is gathered: in `bytes`, or a constant. */
 struct log_gather_text {
 	const char *constant; /* NULL: at `offset` */
 	size_t offset;
@@ -21,15 +21,15 @@ struct log_gather {
 	const char *name;
 	const struct lp_log_field *fields;
 	uint32_t n_fields;
-	uint32_t time_field, duration_field; /* of ns; the same: there are no durations */
-	uint32_t slice;			     /* so many records always fit into a frame */
+	uint32_t time_field, duration_field; /* of ns; if equal, there are no durations */
+	uint32_t slice;			     /* this many records always fit into a frame */
 	int64_t *ints[LOG_GATHER_FIELDS_MAX];
 	struct log_gather_text *texts[LOG_GATHER_FIELDS_MAX];
-	size_t n, cap, n_written; /* records; those that are in the file already */
+	size_t n, cap, n_written; /* records; those that are already in the file */
 	struct strbuf bytes;
 };
 
-/* Give back all memory; `g` can be used again. */
+/* Free all memory; `g` can be used again. */
 void log_gather_release(struct log_gather *g);
 
 /* Room for one more record and `bytes` of its text; 0 or -ENOMEM. The caller then fills in every
@@ -39,30 +39,31 @@ int log_gather_reserve(struct log_gather *g, size_t bytes);
 /* Keep a copy of a text for record g->n. */
 void log_gather_put_text(struct log_gather *g, uint32_t field, const char *text, size_t len);
 
-/* Bytes that are waiting, about. */
+/* The number of waiting bytes, approximately. */
 size_t log_gather_waiting(const struct log_gather *g);
 
-/* Forget what is waiting. */
+/* Forget waiting records. */
 void log_gather_clear(struct log_gather *g);
 
-/* Append what was gathered to the archive and begin anew. What could not be written stays. */
+/* Append the gathered records to the archive and start again. Records that could not be written
+ * stay. */
 int log_gather_write(struct log_gather *g, struct lp_archive_writer *w, struct lp_err *err);
 
-/* Where the fields that we know are in a log that is being read. */
+/* The known fields of a log that is being read. */
 struct log_fields {
 	const int64_t *ints[LOG_GATHER_FIELDS_MAX];		/* NULL: there is no such field */
 	const struct lp_log_text *texts[LOG_GATHER_FIELDS_MAX]; /* also */
 };
 
-/* -EBADMSG: one of them has another type than it should. */
+/* -EBADMSG: one of them has the wrong type. */
 int log_fields_find(struct log_fields *f, const struct lp_log *log,
 	const struct lp_log_field *known, uint32_t n_known, struct lp_err *err);
 
-/* A value of record `i`: 0 and "" where there is no such field. */
+/* A value of record `i`: 0 and "" if there is no such field. */
 int64_t log_fields_int(const struct log_fields *f, uint32_t field, uint32_t i);
 struct lp_log_text log_fields_text(const struct log_fields *f, uint32_t field, uint32_t i);
 
-/* A time or a duration between 0 and `max`, so that nobody's sums and differences overflow. */
+/* A time or a duration between 0 and `max`, so that sums and differences cannot overflow. */
 int64_t log_fields_ns(const struct log_fields *f, uint32_t field, uint32_t i, int64_t max);
 
 #endif

@@ -82,7 +82,7 @@ static int frames_mark_needed(struct reader *r)
 	return 0;
 }
 
-/* Tell of a damaged frame: its bytes and its seconds. */
+/* Report a damaged frame: its bytes and its seconds. */
 static void reader_damage(struct reader *r, const struct frame *f, const char *why)
 {
 	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX];

@@ -32,7 +32,7 @@ static bool frames_are_dense(const struct frame_list *l)
 	return l->sealed;
 }
 
-/* A file that is being sealed, in a directory that is held. */
+/* A file that is being sealed, in a directory that is held open. */
 struct sealing {
 	int dir, fd;
 	struct stat st;
@@ -49,7 +49,7 @@ static void sealing_release(struct sealing *s)
 	free(s->tmp);
 }
 
-/* Open it, and see to it that nobody writes it meanwhile. */
+/* Open it, and make sure that nobody writes to it meanwhile. */
 static int sealing_open(struct sealing *s, struct lp_err *err)
 {
 	s->dir = dir_open_of(s->path, err);
@@ -267,6 +267,6 @@ int lp_archive_seal(const char *path, struct lp_warn *warn, struct lp_err *err)
 		unlinkat(s.dir, path_basename(s.tmp), 0);
 		return lp_err_prefix(err, "cannot seal");
 	}
-	dir_sync(s.dir); /* best effort: the old file is as good as the new one */
+	dir_sync(s.dir); /* best effort: the old file has the same data as the new one */
 	return 0;
 }

@@ -115,7 +115,7 @@ int span_log_add(struct log_gather *g, const struct span *s)
 	return 0;
 }
 
-/* Room for the texts of a span, with a NUL behind each. */
+/* Room for the texts of a span, with a NUL after each. */
 struct texts {
 	char text[SPAN_TEXTS][SPAN_TEXT_MAX + 1];
 };

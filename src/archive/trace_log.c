@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many records of texts of TRACE_TEXT_MAX bytes always fit into a frame. */
+/* This many records with texts of TRACE_TEXT_MAX bytes always fit into a frame. */
 #define SLICE_RECORDS (LOG_TEXT_MAX / TRACE_TEXT_MAX)
 
 enum call_field {
@@ -122,7 +122,7 @@ static const char *event_name(const struct trace_event *e)
 		name = info ? info->name : NULL;
 	} else if (e->what == TRACE_SIGNAL || (e->what == TRACE_EXIT && e->nr)) {
 		name = signal_name(e->nr, buf);
-		if (name == buf) /* it has only a number, which is in the log anyhow */
+		if (name == buf) /* it has only a number, which is in the log anyway */
 			name = NULL;
 	}
 	return name ? name : "";
@@ -219,7 +219,7 @@ int trace_log_write(struct trace_log *l, struct lp_archive_writer *w, struct lp_
 	return r < 0 ? r : log_gather_write(&l->spans, w, err);
 }
 
-/* A log that is being read: where the fields that we know are in it. */
+/* The known fields of a log that is being read. */
 struct log_reading {
 	const struct trace_log_reader *to;
 	struct lp_err *err;
@@ -227,7 +227,7 @@ struct log_reading {
 	char *name; /* TRACE_TEXT_MAX + 1: a text with a NUL */
 };
 
-/* Numbers of calls differ between machines: where the name says so, take ours. */
+/* Numbers of calls differ between machines: if the name is known, use this machine's number. */
 static uint16_t call_number(const struct trace_event *e, const struct lp_log_text *name)
 {
 	const struct syscall_info *info = syscall_get(e->nr);

@@ -12,8 +12,8 @@
 #define TRACE_LOG_DESCRIPTORS "descriptors"
 #define TRACE_LOG_SPANS "spans"
 
-/* What readers get: times up to the year 2116, durations up to 73 years. A log may say anything,
- * and whoever adds and subtracts them must not have to think of that. */
+/* The limits of what readers get: times up to the year 2116, durations up to 73 years. A log may
+ * contain any number; with these limits code that adds and subtracts them cannot overflow. */
 #define TRACE_LOG_TIME_MAX (INT64_C(1) << 62)
 #define TRACE_LOG_DURATION_MAX (INT64_C(1) << 61)
 
@@ -22,37 +22,38 @@ struct trace_log;
 struct trace_log *trace_log_new(void); /* NULL: out of memory */
 void trace_log_free(struct trace_log *l);
 
-/* Keep an event, a change of a descriptor, or a span; 0 or -ENOMEM. What they point to is copied.
+/* Keep an event, a change of a descriptor, or a span; 0 or -ENOMEM. Everything it points to is
+ * copied.
  */
 int trace_log_add(struct trace_log *l, const struct trace_event *e);
 int trace_log_add_descriptor(struct trace_log *l, const struct trace_descriptor *d);
 int trace_log_add_span(struct trace_log *l, const struct span *s);
 
-/* Bytes that are waiting, about; whoever gathers writes when it is enough (4 MiB). */
+/* The number of waiting bytes, approximately; the caller writes when it is enough (4 MiB). */
 size_t trace_log_waiting(const struct trace_log *l);
 
 /* Records that are waiting. */
 size_t trace_log_records(const struct trace_log *l);
 
-/* Forget them: they cannot be written. */
+/* Forget waiting records, which cannot be written. */
 void trace_log_clear(struct trace_log *l);
 
-/* Give back the memory that records took, of a log that has none waiting. */
+/* Free the memory of records, if none is waiting. */
 void trace_log_trim(struct trace_log *l);
 
-/* Append what was gathered to the archive and begin anew; record numbers go on, also those of a
- * file that somebody else began. What could not be written stays for the next time. */
+/* Append the gathered records to the archive and start again; record numbers continue, also those
+ * of a file that another writer began. Records that could not be written stay for the next time. */
 int trace_log_write(struct trace_log *l, struct lp_archive_writer *w, struct lp_err *err);
 
-/* Read them back, each log in its order. How the logs lie to each other is not kept (sealing
- * puts one behind the other): whoever needs descriptors with calls reads the descriptors first, in
- * a pass of their own, and goes by `seq`. Frames are read whole: where times were selected, there
- * are records before and after them. `record` is the number of the record in its log, from 0. Stops
- * where a function returns non-zero and returns that. Any function may be NULL. A log whose
- * fields are other than expected is refused with -EBADMSG and what it has; fields that are not
- * known are ignored, those that are missing are 0. Calls get this machine's numbers by their names;
- * texts are at most TRACE_TEXT_MAX bytes long, times and durations from 0 to the limits above. What
- * is handed over is good during the call only. */
+/* Read them back, each log in its order. The order between logs is not kept (sealing puts one after
+ * the other): a reader that needs descriptors with calls reads the descriptors first, in a separate
+ * pass, and compares `seq`. Frames are read whole: with a selection of times there are also records
+ * before and after it. `record` is the number of the record in its log, from 0. Stops when a
+ * function returns non-zero, and returns that. Any function may be NULL. A log with unexpected
+ * field types is refused with -EBADMSG and a description; unknown fields are ignored, missing ones
+ * are 0. Calls get this machine's numbers by their names; texts are at most TRACE_TEXT_MAX bytes
+ * long, times and durations from 0 to the limits above. The arguments are valid during the call
+ * only. */
 struct trace_log_reader {
 	int (*event)(void *ctx, uint64_t record, const struct trace_event *e);
 	int (*descriptor)(void *ctx, uint64_t record, const struct trace_descriptor *d);
@@ -65,10 +66,10 @@ int trace_log_read(
 /* The same for the records of one frame, which may be of any log. */
 int trace_log_take(const struct lp_log *log, const struct trace_log_reader *to, struct lp_err *err);
 
-/* Has the archive logs of system calls? */
+/* Does the archive have logs of system calls? */
 bool trace_log_present(const struct lp_source *source);
 
-/* Has it one of spans? */
+/* Does it have one of spans? */
 bool trace_log_has_spans(const struct lp_source *source);
 
 #endif

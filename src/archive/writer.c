@@ -19,12 +19,12 @@
 
 /* A key frame this often: after a lost frame counters are relative until the next one. */
 #define KEY_EVERY 60
-/* The whole catalogue again soon after it has grown (one that is large not as soon: it takes time
- * and room), and then this often. */
+/* The whole catalogue is repeated soon after it has grown (later if it is large, as it takes time
+ * and space), and then this often. */
 #define CATALOGUE_SOON 6
 #define CATALOGUE_SOON_SHARE 64
 #define CATALOGUE_EVERY 360
-/* In the map of ids: a place in the caller's catalogue that is nobody's. */
+/* In the map of ids: a place in the caller's catalogue that is free. */
 #define NOBODY UINT32_MAX
 
 struct lp_archive_writer {
@@ -37,8 +37,8 @@ struct lp_archive_writer {
 	uint32_t schemas_written, components_written;
 	bool relabelled; /* a component that was written has got other labels */
 	uint64_t cells_max;
-	/* From the caller's catalogue to the file's numbers. */
-	uint64_t mapped, mapped_changes; /* which catalogue, as it was then; 0: none */
+	/* The map from the caller's catalogue to the file's numbers. */
+	uint64_t mapped, mapped_changes; /* which catalogue, and its state then; 0: none */
 	uint32_t *schema_map, *id_map;
 	size_t cap_schema_map, n_id_map, cap_id_map;
 	/* The chain of loose frames. */
@@ -48,7 +48,7 @@ struct lp_archive_writer {
 		unsigned since_key, since_catalogue;
 		bool catalogue_soon; /* it has grown since its last copy */
 	} chain;
-	/* As it was before the last batch, and how much of it survives power loss. */
+	/* The state before the last batch, and how much of it survives power loss. */
 	struct before {
 		struct chain chain;
 		size_t n_frames;
@@ -56,7 +56,7 @@ struct lp_archive_writer {
 		uint32_t schemas_written, components_written;
 	} before;
 	uint64_t synced_end;
-	/* The logs in the file, known from the first one that is written on. */
+	/* The logs in the file, known once the first one is written. */
 	struct log_encoder *log_encoder; /* NULL before that */
 	struct log_count {
 		char *name;
@@ -109,7 +109,7 @@ void writer_limit_cells(struct lp_archive_writer *w, uint64_t cells_max)
 	w->cells_max = cells_max;
 }
 
-/* Two writers would overwrite each other. A file system without locks has to do without. */
+/* Two writers would overwrite each other. On a file system without locks nothing prevents that. */
 static int writer_lock(struct lp_archive_writer *w, struct lp_err *err)
 {
 	if (flock(w->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
@@ -117,7 +117,7 @@ static int writer_lock(struct lp_archive_writer *w, struct lp_err *err)
 	return 0;
 }
 
-/* What a file is called in the directory. */
+/* The name of a file in the directory. */
 static const char *name_in(int dir, const char *path)
 {
 	return dir == AT_FDCWD ? path : path_basename(path);
@@ -155,7 +155,7 @@ int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
 	return writer_create(AT_FDCWD, path, 0644, meta, ret_writer, err);
 }
 
-/* Learn the catalogue of the file that is to be continued. */
+/* Read the catalogue of the file that is to be continued. */
 static int writer_load_catalogue(struct lp_archive_writer *w, struct lp_err *err)
 {
 	int r = meta_load(w->fd, &w->frames, w->catalogue, &w->meta, NULL, err);
@@ -169,7 +169,7 @@ static int writer_load_catalogue(struct lp_archive_writer *w, struct lp_err *err
 	return w->meta ? 0 : lp_err_sys(err, -ENOMEM, "cannot append");
 }
 
-/* Go on with a file that was opened; a negative errno is the caller's error, reported already. */
+/* Continue a file that was opened; a negative errno was already reported. */
 static int append_to(
 	int fd, const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err)
 {
@@ -190,7 +190,7 @@ static int append_to(
 		r = writer_load_catalogue(w, err);
 	if (r < 0)
 		return lp_err_prefix(err, "cannot append to %s", path);
-	/* Damage behind the last sound frame stays where it is: it may still be rescued by hand. */
+	/* Damage after the last sound frame stays where it is: it may still be rescued by hand. */
 	if (w->frames.n_gaps && w->frames.gaps[w->frames.n_gaps - 1].to == w->frames.size)
 		w->frames.end = w->frames.size;
 	if (ftruncate(w->fd, (off_t)w->frames.end) < 0)
@@ -223,7 +223,7 @@ void writer_give(struct lp_archive_writer *w, const struct stat *like)
 		fchmod(w->fd, like->st_mode & 07777);
 }
 
-/* Put bytes at the end of the file. On failure nothing remains of them. */
+/* Write bytes to the end of the file. On failure nothing remains of them. */
 static int writer_put(
 	struct lp_archive_writer *w, const void *bytes, size_t size, struct lp_err *err)
 {
@@ -231,14 +231,14 @@ static int writer_put(
 
 	if (r == 0)
 		return 0;
-	/* What a full disk let through of the frame is cut off again. If that fails too, the next
-	 * write starts at the same place and overwrites it. */
+	/* The part of the frame that fit on a full disk is cut off again. If that fails too, the
+	 * next write starts at the same place and overwrites it. */
 	if (ftruncate(w->fd, (off_t)w->frames.end) < 0)
 		return lp_err_sys(err, r, "cannot write %s (and not cut it back)", w->path);
 	return lp_err_sys(err, r, "cannot write %s", w->path);
 }
 
-/* Put a whole frame and note it for the index. */
+/* Write a whole frame and note it for the index. */
 static int writer_put_frame(struct lp_archive_writer *w, const void *bytes, size_t size,
 	struct frame *f, struct lp_err *err)
 {
@@ -271,8 +271,8 @@ static int writer_put_payload(struct lp_archive_writer *w, struct frame *f, cons
 	return writer_put_frame(w, bytes.text, bytes.len, f, err);
 }
 
-/* Write what is new in the catalogue, or all of it. Memory for the frames until the next whole
- * catalogue is taken here, so that none is needed between. */
+/* Write the new part of the catalogue, or all of it. Memory for the frames until the next whole
+ * catalogue is allocated here, so that none is needed in between. */
 static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct lp_err *err)
 {
 	_cleanup_(strbuf_release) struct strbuf payload = {0};
@@ -295,7 +295,7 @@ static int writer_put_catalogue(struct lp_archive_writer *w, bool whole, struct 
 	return 0;
 }
 
-/* Is a component mapped to one of the same name and labels still? */
+/* Is a component still mapped to one of the same name and labels? */
 static bool map_holds(struct lp_archive_writer *w, const struct lp_catalogue *c, uint32_t id)
 {
 	const struct lp_component *theirs = &c->components[id], *ours;
@@ -375,7 +375,7 @@ static int batch_complete(const struct lp_batch *b)
 	return 0;
 }
 
-/* Does this slice go on exactly where the file ends? Then counters need no bases. */
+/* Does this slice continue exactly where the file ends? Then counters need no bases. */
 static bool writer_continues(const struct lp_archive_writer *w, const struct data_slice *sl)
 {
 	const struct lp_batch *b = sl->batch;
@@ -410,7 +410,7 @@ static int writer_put_slice(struct lp_archive_writer *w, const struct lp_catalog
 	return 0;
 }
 
-/* The catalogue as far as the file lacks it, or a copy if one is due. */
+/* The part of the catalogue that the file lacks, or a copy if one is due. */
 static int writer_update_catalogue(struct lp_archive_writer *w, struct lp_err *err)
 {
 	unsigned soon = CATALOGUE_SOON + w->catalogue->n_components / CATALOGUE_SOON_SHARE;
@@ -453,7 +453,7 @@ static struct before writer_state(const struct lp_archive_writer *w)
 		.components_written = w->components_written};
 }
 
-/* Take back what has been put into the file since then. */
+/* Remove what has been written to the file since then. */
 static void writer_undo(struct lp_archive_writer *w, const struct before *before)
 {
 	if (w->frames.n == before->n_frames)
@@ -461,7 +461,7 @@ static void writer_undo(struct lp_archive_writer *w, const struct before *before
 	w->frames.n = before->n_frames;
 	w->frames.end = before->end;
 	w->chain = before->chain;
-	/* Where this fails too, the next write overwrites what is there. */
+	/* If this fails too, the next write overwrites what is there. */
 	if (ftruncate(w->fd, (off_t)before->end) < 0)
 		w->chain.open = false;
 }
@@ -487,8 +487,8 @@ int lp_archive_write(struct lp_archive_writer *w, const struct lp_catalogue *cat
 	return r;
 }
 
-/* Write bytes of the file again that are there: the kernel takes those for written that it could
- * not write. As far as that works, for there is no other copy of them. */
+/* Write bytes of the file again: after a failed sync the kernel considers them written. Errors are
+ * ignored, as there is no other copy of them. */
 static void writer_rewrite(struct lp_archive_writer *w, uint64_t from, uint64_t to)
 {
 	uint8_t buf[4096];
@@ -508,7 +508,7 @@ void writer_take_back(struct lp_archive_writer *w)
 	writer_undo(w, &w->before);
 	w->schemas_written = w->before.schemas_written;
 	w->components_written = w->before.components_written;
-	w->relabelled = true; /* perhaps: the whole catalogue says it again */
+	w->relabelled = true; /* perhaps: the whole catalogue will contain it */
 	writer_rewrite(w, w->synced_end, w->frames.end);
 }
 
@@ -537,7 +537,7 @@ static struct log_count *log_count_get(struct lp_archive_writer *w, const char *
 
 DEFINE_CLEANUP(struct log_decoder *, log_decoder_free);
 
-/* Records of a log end here: later ones go on behind them. */
+/* Records of a log end here: later ones continue after them. */
 static int log_count_raise(
 	struct lp_archive_writer *w, const char *name, uint64_t n_records, struct lp_err *err)
 {
@@ -548,8 +548,7 @@ static int log_count_raise(
 	return count ? 0 : lp_err_set(err, -E2BIG, "%s has too many logs", w->path);
 }
 
-/* How many records of which logs are in a file that is continued? What is damaged counts for
- * nothing. */
+/* Count the records of each log in a file that is continued. Damaged frames are not counted. */
 static int logs_count(struct lp_archive_writer *w, struct lp_err *err)
 {
 	_cleanup_(log_decoder_freep) struct log_decoder *d = log_decoder_new();
@@ -602,10 +601,10 @@ int writer_put_log(struct lp_archive_writer *w, const struct lp_log *log,
 
 	if (r == 0)
 		r = log_encode(w->log_encoder, log, density, &bytes, &size, &f, err);
-	/* An entry for the log first, so that counting cannot fail behind the write. */
+	/* Add an entry for the log first, so that counting cannot fail after the write. */
 	if (r == 0)
 		r = log_count_raise(w, log->name, 0, err);
-	/* Whose logs they are is said before the first. */
+	/* The observer of the logs is written before the first. */
 	if (r == 0 && !w->frames.n)
 		r = writer_put_catalogue(w, true, err);
 	if (r == 0)
