@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/* Write an address as the names of connections have it. False: not one by which others know a host
- * (of another family, of the loopback interface, or good on one link only). */
+/* Write an address in the form that the names of connections use. False: others cannot know the
+ * host by it (another family, the loopback interface, or valid on one link only). */
 bool address_tell(const struct sockaddr *a, char *buf, size_t size);
 
-/* Those of this host's (this network namespace's) interfaces, with commas between, as many as there
- * is room for; "" if there are none. */
+/* The addresses of the interfaces of this host (of this network namespace), separated by commas, as
+ * many as fit; "" if there are none. */
 void addresses_own(char *buf, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* What beegfs-ctl --serverstats --perserver prints: a heading, and a line for each server. */
+/* The output of beegfs-ctl --serverstats --perserver: a heading, and one line per server. */
 #ifndef COLLECT_BEEGFS_PARSE_H
 #define COLLECT_BEEGFS_PARSE_H
 
@@ -9,7 +9,7 @@ enum { BEEGFS_WR_KIB, BEEGFS_RD_KIB, BEEGFS_REQUESTS, BEEGFS_QUEUED, BEEGFS_BUSY
 
 #define BEEGFS_FIELDS_MAX 16
 
-/* What each field of a line is, as the heading says. Zero it before the first line. */
+/* The meaning of each field of a line, from the heading. Zero it before the first line. */
 struct beegfs_heading {
 	int8_t column[BEEGFS_FIELDS_MAX]; /* 1 + its column; 0: none; -1: the name */
 	unsigned n;			  /* 0: no heading yet */
@@ -17,10 +17,10 @@ struct beegfs_heading {
 
 struct beegfs_server {
 	char name[PARSE_NAME_MAX + 1]; /* its number, if names were not asked for */
-	int64_t values[BEEGFS_N];      /* LP_MISSING where it does not say */
+	int64_t values[BEEGFS_N];      /* LP_MISSING if the line does not have it */
 };
 
-/* The next server in the text; moves `*p` behind it. False if there is none. */
+/* The next server in the text; moves `*p` past it. False if there is none. */
 bool beegfs_parse_server(const char **p, struct beegfs_heading *h, struct beegfs_server *ret);
 
 #endif

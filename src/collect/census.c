@@ -49,7 +49,8 @@ void census_drop(struct census *s, uint32_t id)
 	s->vacant[s->n_vacant++] = id;
 }
 
-/* Is the row present in one of the batch's own samples? Those who stay are in the last one. */
+/* Is the row present in one of the batch's own samples? Components that stay are in the last
+ * one. */
 static bool is_present(const struct lp_batch *b, const struct lp_batch_kind *k, uint32_t row)
 {
 	const uint8_t *state = k->state + (size_t)row * b->cap_samples;
@@ -91,7 +92,7 @@ static bool is_over(const struct census *s, const struct census_slot *slot, uint
 	return slot->taken && s->kinds[slot->schema].n_samples - slot->seen > horizon;
 }
 
-/* How many are missing and would stay? */
+/* The number of missing components that would stay. */
 static size_t count_missing(const struct census *s, uint64_t horizon)
 {
 	size_t n = 0;
@@ -113,7 +114,8 @@ void census_retire(struct census *s, struct lp_catalogue *c, struct journal *j)
 		if (catalogue_vacate(c, id) < 0)
 			return; /* until there is memory for it */
 		census_drop(s, id);
-		/* Whoever does not know takes the id for the old one's until it has a new one. */
+		/* A reader that has not seen this yet keeps the old component under the id until
+		 * the id gets a new one. */
 		journal_add(j, id, 0, NULL, NULL, NULL);
 	}
 }

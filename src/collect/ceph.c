@@ -1,7 +1,7 @@
 /* Ceph OSDs of this host: their admin sockets.
  *
- * A question is sent in one sample and its answer taken in a later one, so an OSD that hangs holds
- * up no sample: it has no values then.
+ * A question is sent in one sample and its answer read in a later one, so an OSD that hangs delays
+ * no sample: it has no values then.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -47,7 +47,7 @@ static const struct lp_schema schema = {"osd", columns, ARRAY_SIZE(columns)};
 #define ANSWER_FIRST ((size_t)128 * 1024)
 #define ASK_US (2 * US_PER_SEC)
 #define ASK_HISTORIC_US (60 * US_PER_SEC)
-/* An OSD that does not answer for so long has no values. */
+/* An OSD that does not answer for this long has no values. */
 #define SILENT_US (15 * US_PER_SEC)
 
 enum question { ASK_PERF, ASK_HISTORIC };
@@ -63,7 +63,7 @@ struct osd {
 	int fd;			       /* of the question under way; -1: there is none */
 	enum question question;
 	int64_t asked_us, heard_us, historic_us; /* -1: never */
-	char *text;				 /* the answer so far, behind its length */
+	char *text;				 /* the answer so far, after its length */
 	size_t len, cap;
 	int64_t values[CEPH_N];
 	struct collect_row row;
@@ -193,7 +193,7 @@ static void osd_ask(struct ceph *c, struct osd *o, enum question question, int64
 	}
 }
 
-/* How long the answer will be: the first four bytes say; 0 if they are not here. */
+/* The length of the answer, from its first four bytes; 0 if they have not arrived. */
 static size_t answer_length(const struct osd *o)
 {
 	const unsigned char *b = (const unsigned char *)o->text;
@@ -220,7 +220,7 @@ static bool answer_grow(struct osd *o)
 	return true;
 }
 
-/* Take what has come: 1 when the answer is whole, 0 while it is not, -1 where none will be. */
+/* Read what has arrived: 1 when the answer is complete, 0 while it is not, -1 if none will come. */
 static int osd_receive(struct osd *o)
 {
 	for (;;) {
@@ -270,7 +270,7 @@ static void osd_poll(struct ceph *c, struct osd *o, int64_t now_us)
 		close(o->fd);
 		o->fd = -1;
 	}
-	/* A socket's answer is there at once unless the OSD is in trouble. */
+	/* An answer arrives at once unless the OSD is in trouble. */
 	if (o->fd < 0 && (o->asked_us < 0 || historic || now_us - o->asked_us >= ASK_US))
 		osd_ask(c, o, historic ? ASK_HISTORIC : ASK_PERF, now_us);
 }

@@ -12,7 +12,7 @@ static const char *skip_blanks(const char *p)
 	return p + strspn(p, " \t\r\n");
 }
 
-/* Behind a string that begins at its quote; NULL if it does not end. */
+/* Skip a string that begins at its quote; NULL if it does not end. */
 static const char *skip_string(const char *p)
 {
 	for (p++; *p && *p != '"'; p++) {
@@ -22,7 +22,7 @@ static const char *skip_string(const char *p)
 	return *p ? p + 1 : NULL;
 }
 
-/* Behind a value of any sort; NULL if it does not end. */
+/* Skip a value of any type; NULL if it does not end. */
 static const char *skip_value(const char *p)
 {
 	unsigned depth = 0;
@@ -101,7 +101,7 @@ static unsigned take(const char *p, double factor, int64_t *ret)
 	return 1;
 }
 
-/* A time is an object with how often and how long, in seconds; a count is a number. */
+/* A time is an object with a count and a sum in seconds; a count is a number. */
 struct ceph_counter {
 	const char *section, *name;
 	int8_t count, sum; /* columns; -1: none. Only `count` of a number. */
@@ -116,7 +116,7 @@ static const struct ceph_counter counters[] = {
 	{"osd", "op_in_bytes", CEPH_WR_BYTES, -1},
 	{"osd", "op_wip", CEPH_IN_PROGRESS, -1},
 	{"osd", "recovery_ops", CEPH_RECOVERIES, -1},
-	/* FileStore first: an OSD that has been moved to BlueStore has both, the first all 0. */
+	/* FileStore first: an OSD that was moved to BlueStore has both, the first all 0. */
 	{"filestore", "journal_latency", CEPH_COMMITS, CEPH_COMMIT_US},
 	{"filestore", "apply_latency", CEPH_APPLIES, CEPH_APPLY_US},
 	{"bluestore", "commit_lat", CEPH_COMMITS, CEPH_COMMIT_US},

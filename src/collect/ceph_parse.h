@@ -1,5 +1,5 @@
-/* What a Ceph OSD answers on its admin socket: pure functions on NUL-terminated JSON, which take
- * single numbers out of it without building anything. */
+/* Answers of a Ceph OSD on its admin socket: pure functions on NUL-terminated JSON, which extract
+ * single numbers without building a tree. */
 #ifndef COLLECT_CEPH_PARSE_H
 #define COLLECT_CEPH_PARSE_H
 
@@ -30,10 +30,10 @@ enum ceph_column {
 };
 
 /* The answer to "perf dump", of OSDs with BlueStore and with FileStore. Fills the columns that it
- * finds and returns how many. */
+ * finds and returns their number. */
 unsigned ceph_parse_perf(const char *text, int64_t values[CEPH_N]);
 
-/* The answer to "dump_historic_ops": the longest of these operations. False if it is no such
+/* The answer to "dump_historic_ops": the longest of these operations. False if it is not such an
  * answer. */
 bool ceph_parse_historic(const char *text, int64_t *ret_slowest_us);
 

@@ -1,5 +1,5 @@
-/* The processor time of one control group: what `host` is for a server that is a machine of its
- * own, for one that runs in a container. */
+/* The processor time of one control group. It is to a server in a container what `host` is to a
+ * server on a machine of its own. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "collect/collector.h"
@@ -11,7 +11,7 @@
 
 #define TIME "us", LP_COUNTER, 64
 
-/* Named as those of `host` are, so that the same metrics come of them. */
+/* Named like those of `host`, so that the same metrics can be computed. */
 enum { CPU_USER, CPU_SYSTEM, CPU_IDLE, PSI_CPU_SOME, PSI_IO_SOME, N_CPUS, N_COLUMNS };
 
 static const struct lp_column columns[N_COLUMNS] = {
@@ -37,7 +37,7 @@ struct cgroup {
 	int64_t n_cpus;
 	/* Of the sample before. */
 	int64_t mono_us, used_us, stalled_us;
-	/* What only grows: the time that was left over, and that of the stalls. */
+	/* Values that only grow: the time that was left over, and that of the stalls. */
 	int64_t idle_us, stall_us;
 };
 
@@ -173,8 +173,8 @@ static int64_t grow(int64_t total, int64_t by, int64_t most)
 	return total + (by < 0 ? 0 : by > most ? most : by);
 }
 
-/* What the kernel does not count: idle is what the time of all processors leaves over. Being
- * throttled is counted on each processor, and stalled is a group no longer than the time passed. */
+/* Values that the kernel does not count: idle is the rest of the time of all processors. Throttling
+ * is counted on each processor, but a group is stalled no longer than the time that passed. */
 static void add_derived(struct cgroup *g, int64_t mono_us, bool fresh, int64_t values[N_COLUMNS])
 {
 	bool used = values[CPU_USER] != LP_MISSING && values[CPU_SYSTEM] != LP_MISSING;

@@ -50,7 +50,7 @@ bool collect_wanted(const char *const *globs, unsigned n_globs, const char *name
 	return collect_choose(globs, n_globs, name) != COLLECT_EXCLUDED;
 }
 
-/* Where changes of the catalogue are written down; NULL: nowhere. */
+/* The journal for changes of the catalogue; NULL: none. */
 static struct journal *sink_journal(const struct collect_sink *sink)
 {
 	return sink->spool ? spool_journal(sink->spool) : NULL;
@@ -155,13 +155,13 @@ int collect_add_named(struct collect_sink *sink, const struct lp_schema *schema,
 	return collect_add_component(sink, schema, observer, safe, labels, ret_row, err);
 }
 
-/* The row's position in this batch: where it was last time, or wherever it is now, or new. */
+/* The row's position in this batch: the same as last time, elsewhere, or new. */
 static int collect_place(
 	struct lp_batch *batch, struct lp_batch_kind *kind, struct collect_row *row)
 {
 	uint32_t n = kind->n_components, from = row->row < n ? row->row + 1 : n;
 
-	/* Backwards: where others have left, those behind them have moved up. */
+	/* Backwards: if others have left, those after them have moved up. */
 	for (uint32_t i = from; i-- > 0;) {
 		if (kind->ids[i] == row->id) {
 			row->row = i;

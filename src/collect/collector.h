@@ -28,13 +28,13 @@ struct collect_config {
 	const char *cgroup; /* path of the control group that is this server; NULL: none */
 };
 
-/* Where an instrument puts what it saw. The loop owns it; `batch` changes between samples. */
+/* Where an instrument stores its samples. The loop owns it; `batch` changes between samples. */
 struct collect_sink {
 	struct lp_catalogue *catalogue;
 	struct lp_batch *batch; /* its last sample is the current one */
 	unsigned long n_added;	/* components that were new */
 	struct census *census;	/* retires them; NULL: the catalogue only grows */
-	struct spool *spool;	/* learns of new ones, takes logs and remarks; NULL: none */
+	struct spool *spool;	/* gets new ones, logs and remarks; NULL: none */
 	struct lp_warn *warn;
 };
 
@@ -44,11 +44,10 @@ struct collector {
 	const char *description;
 	const struct lp_schema *schema;
 	bool on_request; /* runs only where it is named, or its option is given */
-	bool if_present; /* most systems lack it: then nothing is said, and it is tried again later
-			  */
+	bool if_present; /* most systems lack it: no message then, and it is tried again later */
 
-	/* Open what is needed. -ENOENT or -EOPNOTSUPP with a sentence: this system lacks it, the
-	 * recorder says so and goes on without. */
+	/* Open what is needed. -ENOENT or -EOPNOTSUPP with a sentence: this system lacks it; the
+	 * recorder reports that and continues without. */
 	int (*open)(const struct collect_config *config, void **ret_state, struct lp_err *err);
 
 	/* Fill the current sample. */
@@ -62,28 +61,28 @@ extern const struct collector *const collectors[];
 
 const struct collector *collector_find(const char *name);
 
-/* What globs say about a name. */
+/* The result of matching a name against globs. */
 enum collect_choice {
-	COLLECT_UNNAMED, /* nothing: there are none, or they only exclude others */
+	COLLECT_UNNAMED, /* not mentioned: there are no globs, or they only exclude others */
 	COLLECT_EXCLUDED,
-	COLLECT_NAMED, /* a pattern asks for it, also where it would not be by default */
-	COLLECT_EXACT, /* its very name was given */
+	COLLECT_NAMED, /* a pattern matches it, even if it is not recorded by default */
+	COLLECT_EXACT, /* it was named exactly */
 };
 
-/* The last glob that matches decides; "!glob" excludes. What none matches is excluded, unless the
- * list is empty or begins with an exclusion. */
+/* The last glob that matches decides; "!glob" excludes. A name that no glob matches is excluded,
+ * unless the list is empty or begins with an exclusion. */
 enum collect_choice collect_choose(const char *const *globs, unsigned n_globs, const char *name);
 
-/* Is `name` wanted by globs? An empty list wants everything; "!glob" excludes; the last match
- * decides; if the first glob excludes, what no glob matches is wanted. */
+/* Is `name` wanted? An empty list accepts everything; "!glob" excludes; the last match decides; if
+ * the first glob excludes, names that no glob matches are wanted. */
 bool collect_wanted(const char *const *globs, unsigned n_globs, const char *name);
 
-/* One collector's view of a component: remembers where its row is, batch after batch. */
+/* A collector's reference to a component: remembers the row across batches. */
 struct collect_row {
 	uint32_t id;	  /* in the catalogue */
 	uint32_t schema;  /* in the catalogue */
 	uint32_t row;	  /* last known position in the batch's kind */
-	uint32_t tenancy; /* of the id: whether it is still this component's */
+	uint32_t tenancy; /* of the id: shows whether it still belongs to this component */
 };
 
 /* Add a component to the catalogue (hot-plug: this may allocate). `schema` outlives the recording.
@@ -108,7 +107,7 @@ bool collect_holds(const struct collect_sink *sink, const struct collect_row *ro
 int collect_cells(struct collect_sink *sink, struct collect_row *row, bool fresh,
 	struct lp_batch_kind **ret_kind, size_t *ret_cell);
 
-/* Store a whole row in the current sample: one value for each column of its schema. */
+/* Store a whole row in the current sample: one value per column of its schema. */
 int collect_store(struct collect_sink *sink, struct collect_row *row, bool fresh,
 	const int64_t *values, struct lp_err *err);
 

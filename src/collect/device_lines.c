@@ -17,7 +17,7 @@ void device_lines_close(struct device_lines *l)
 	roster_release(&l->roster);
 }
 
-/* Only the first time, because it would be the same in every sample. */
+/* Only the first time, because the same would happen in every sample. */
 static void device_lines_complain(
 	struct device_lines *l, struct collect_sink *sink, const char *line)
 {

@@ -1,4 +1,4 @@
-/* What collectors of files with one device a line have in common (/proc/diskstats, /proc/net/dev):
+/* The common part of collectors of files with one device per line (/proc/diskstats, /proc/net/dev):
  * the open file, the roster of its lines, and the loop over them.
  */
 #ifndef COLLECT_DEVICE_LINES_H
@@ -10,7 +10,7 @@ struct device_lines {
 	const struct collect_config *config;
 	struct procfile file;
 	struct roster roster;
-	bool warned; /* of a line that no parser understood */
+	bool warned; /* about a line that could not be parsed */
 };
 
 /* Open `path` under the root of `config`; both outlive it. */
@@ -19,12 +19,12 @@ int device_lines_open(struct device_lines *l, const struct collect_config *confi
 
 void device_lines_close(struct device_lines *l);
 
-/* Takes the line at `*p`, moves `*p` to the next one and records what is wanted of it. PARSE_BAD
- * for a line that is not in the kernel's format: it is skipped. Other errors end the sample. */
+/* Takes the line at `*p`, moves `*p` to the next one and records it if it is wanted. PARSE_BAD for
+ * a line that is not in the kernel's format, which is skipped. Other errors end the sample. */
 typedef int device_lines_line_fn(
 	struct device_lines *l, struct collect_sink *sink, const char **p, struct lp_err *err);
 
-/* Read the file anew and call `line` for each of its lines. */
+/* Read the file again and call `line` for each of its lines. */
 int device_lines_sample(struct device_lines *l, struct collect_sink *sink,
 	device_lines_line_fn *line, struct lp_err *err);
 

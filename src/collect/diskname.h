@@ -1,5 +1,5 @@
-/* What a disk is called: the kernel's name says little ("sdb" is another disk after a reboot), so
- * names that stay are looked up in /sys and /dev/disk/by-id when a disk appears.
+/* Names of disks. The kernel's name is not stable ("sdb" may be another disk after a reboot), so
+ * stable names are looked up in /sys and /dev/disk/by-id when a disk appears.
  */
 #ifndef COLLECT_DISKNAME_H
 #define COLLECT_DISKNAME_H
@@ -23,8 +23,8 @@ struct diskname {
 	char *labels; /* "key=value" lines; owned */
 };
 
-/* Describe a disk of /proc/diskstats by what is under `root`. 0 or -ENOMEM; what cannot be found
- * out is left out. Labels: `devno`, `dm` (device-mapper name), `mpath` (UUID of a multipath map),
+/* Describe a disk of /proc/diskstats from the files under `root`. 0 or -ENOMEM; unknown attributes
+ * are left out. Labels: `devno`, `dm` (device-mapper name), `mpath` (UUID of a multipath map),
  * `wwid`, `serial`, `model`, `by_id` and `stable`, the best of them. */
 int diskname_describe(const struct proc_root *root, struct diskname_links *links, const char *name,
 	uint32_t major, uint32_t minor, struct diskname *ret);

@@ -31,7 +31,7 @@ static const struct lp_column columns[DISK_N_COLUMNS] = {
 static const struct lp_schema schema = {"disk", columns, ARRAY_SIZE(columns)};
 
 struct disks {
-	struct device_lines lines;   /* first, so that these lead to the rest */
+	struct device_lines lines;   /* first, so that a pointer to it is a pointer to the whole */
 	struct diskname_links links; /* filled only while devices are appearing */
 };
 

@@ -81,7 +81,7 @@ static const struct tree_file files[] = {
 	{{DEVICE "device/current_link_width"}, NULL, PCIE_LANES, true},
 	{{DEVICE "device/max_link_width"}, NULL, PCIE_MAX_LANES, true},
 	{{LINK "sata_spd"}, drive_sata, 0, true},
-	/* The kernel lowers the first where there were errors; the second may be unknown. */
+	/* The kernel lowers the first after errors; the second may be unknown. */
 	{{LINK "sata_spd_limit"}, drive_max_sata, 0, true},
 	{{LINK "hw_sata_spd_limit"}, drive_max_sata, 0, true},
 	{{DEVICE "ioerr_cnt"}, drive_errors, 0, true},

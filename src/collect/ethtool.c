@@ -95,7 +95,7 @@ static unsigned count_stats(int fd, const char *name)
 	return n > STATS_MAX ? 0 : n;
 }
 
-/* Learn what its statistics are called. */
+/* Read the names of its statistics. */
 static int adapter_learn(int fd, struct adapter *a)
 {
 	_cleanup_free_ struct ethtool_gstrings *names = NULL;
@@ -124,7 +124,7 @@ static int adapter_learn(int fd, struct adapter *a)
 	return wanted ? 0 : -ENODATA;
 }
 
-/* Adapters are what has a device; others only if they were named. */
+/* Adapters are interfaces with a device; others only if they were named. */
 static bool is_wanted(const struct adapters *s, const char *name)
 {
 	enum collect_choice choice = collect_choose(s->config->nets, s->config->n_nets, name);
@@ -193,7 +193,7 @@ static int adapters_open(const struct collect_config *config, void **ret_state, 
 		return lp_err_sys(err, -ENOMEM, "cannot watch network adapters");
 	s->config = config;
 	s->scanned_us = s->read_us = -1;
-	/* Any socket will do, and the service may have no others. */
+	/* Any socket serves, and the service may be limited to this family. */
 	s->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	r = s->fd < 0 ? -EOPNOTSUPP : adapters_scan(s);
 	if (r < 0 || !s->n) {
@@ -217,7 +217,7 @@ static void read_attribute(
 		a->values[column] = value;
 }
 
-/* The highest speed that it has had is taken for what it can do. */
+/* The highest speed it has ever had is assumed to be what it is capable of. */
 static void adapter_read(struct adapters *s, struct adapter *a)
 {
 	int64_t fastest = a->values[LINK_MAX_MBPS];

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Does any of the words stand in the name? */
+/* Does the name contain any of the words? */
 static bool has_any(const char *name, const char *const *words)
 {
 	for (; *words; words++) {

@@ -1,4 +1,4 @@
-/* The statistics of network adapters, which every driver calls by names of its own. */
+/* The statistics of network adapters, whose names depend on the driver. */
 #ifndef COLLECT_ETHTOOL_NAMES_H
 #define COLLECT_ETHTOOL_NAMES_H
 
@@ -15,7 +15,7 @@ enum link_column {
 	LINK_N,
 };
 
-/* Which column a statistic of that name adds to; -1: none. Names of single queues
+/* The column that a statistic of that name adds to; -1: none. Names of single queues
  * ("rx_queue_0_drops", "rx3_wqe_err") add to LINK_QUEUE_DROPS or to nothing, so that nothing counts
  * twice. */
 int ethtool_parse_name(const char *name);

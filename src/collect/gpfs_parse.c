@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word and the one behind it; moves `*p` behind both. False at the end of the line. */
+/* A word and the one after it; moves `*p` past both. False at the end of the line. */
 static bool scan_pair(
 	const char **p, const char **key, size_t *n_key, const char **value, size_t *n_value)
 {
@@ -24,7 +24,7 @@ static void copy_name(char ret[PARSE_NAME_MAX + 1], const char *text, size_t len
 	ret[len] = '\0';
 }
 
-/* A number of seconds with decimals, in millionths; false if it is none or unreasonable. */
+/* A number of seconds with decimals, in millionths; false if it is not a number or unreasonable. */
 static bool seconds_us(const char *text, int64_t *ret)
 {
 	double value;
@@ -63,7 +63,7 @@ static void nsd_direction(const char *p, bool writes, struct gpfs_nsd *nsd)
 	}
 }
 
-/* Does a line begin a response to `request`: "_mmpmon::nsd_ds_", "_nsd_ds_"? Moves behind the word.
+/* Does a line begin a response to `request`: "_mmpmon::nsd_ds_", "_nsd_ds_"? Moves past the word.
  */
 static bool begins(const char **p, const char *request)
 {
@@ -142,7 +142,7 @@ bool gpfs_parse_fs(const char **p, struct gpfs_fs *ret)
 	return false;
 }
 
-/* "_L_ 1.1 10.0 _NL_ 4826": a range of times in ms, and how many I/Os are in it. */
+/* "_L_ 1.1 10.0 _NL_ 4826": a range of times in ms, and the number of I/Os in it. */
 static bool rhist_line(const char *p, double *ret_ms, double *ret_n)
 {
 	const char *key, *low, *high, *number;

@@ -5,7 +5,8 @@
 #include "collect/parse.h"
 #include <errno.h>
 
-/* Times of /proc/stat are in ticks of a hundredth of a second whatever the kernel's own clock. */
+/* Times of /proc/stat are in ticks of a hundredth of a second, whatever the frequency of the
+ * kernel's clock. */
 #define TICKS "ticks", LP_COUNTER, 64
 #define KB "kB", LP_GAUGE, 0
 #define LOAD "tasks/100", LP_GAUGE, 0
@@ -60,12 +61,12 @@ static unsigned parse_pressure_io(const char *text, int64_t *values)
 	return parse_pressure(text, &values[HOST_PSI_IO_SOME_US], &values[HOST_PSI_IO_FULL_US]);
 }
 
-/* Any of these files may be lacking (old kernels have no pressure); its columns are missing then.
+/* Any of these files may be missing (old kernels have no pressure); its columns are missing then.
  */
 static const struct host_file {
 	const char *path;
 	unsigned (*parse)(const char *text, int64_t *values);
-	bool slow; /* read only now and then */
+	bool slow; /* not read in every sample */
 } files[] = {
 	{"/proc/stat", parse_stat, false},
 	{"/proc/meminfo", parse_meminfo, true},
@@ -75,8 +76,8 @@ static const struct host_file {
 	{"/proc/pressure/io", parse_pressure_io, false},
 };
 
-/* The kernel itself computes load averages every five seconds only, and memory is context; what was
- * read last stands until then. */
+/* The kernel itself computes load averages only every five seconds, and memory is context; the last
+ * values are repeated until then. */
 #define SLOW_SPAN_US (5 * INT64_C(1000000))
 
 struct host {
@@ -128,7 +129,8 @@ static bool host_column_is_slow(size_t column)
 	return column >= HOST_MEM_TOTAL_KB && column <= HOST_LOAD15_X100;
 }
 
-/* Is it time to read the slow files again? A recorded tree costs nobody anything: always. */
+/* Is it time to read the slow files again? Always for a recorded tree, where reading costs
+ * nothing. */
 static bool slow_due(struct host *h, const struct lp_batch *batch)
 {
 	int64_t now_us = batch->mono_us[batch->n_samples - 1];
@@ -139,7 +141,7 @@ static bool slow_due(struct host *h, const struct lp_batch *batch)
 	return true;
 }
 
-/* Read the files that are due into h->values. Returns how many values were found. */
+/* Read the files that are due into h->values. Returns the number of values found. */
 static unsigned host_read(struct host *h, const struct lp_batch *batch)
 {
 	bool slow = slow_due(h, batch);

@@ -1,4 +1,4 @@
-/* Ports of InfiniBand and RoCE adapters: what /sys/class/infiniband counts. */
+/* Ports of InfiniBand and RoCE adapters: the counters in /sys/class/infiniband. */
 #include "base/array.h"
 #include "collect/parse_sys.h"
 #include "collect/sysattr.h"

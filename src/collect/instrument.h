@@ -1,4 +1,4 @@
-/* The shape of an instrument: whatever produces samples. All collectors together are one
+/* The interface of an instrument: anything that produces samples. All collectors together are one
  * (recorder.c), the tracer of system calls is another (trace/session.c). One loop drives them
  * (loop.h).
  *
@@ -12,39 +12,38 @@
 /* When a sample is taken. */
 struct instant {
 	int64_t wall_us, mono_us;
-	bool last; /* there will be no other one */
+	bool last; /* there will be no further sample */
 };
 
 struct instrument {
 	const char *name;
-	/* It is sampled when it begins and when it ends, too. Others are sampled only at instants
-	 * that are a whole number of intervals since 1970. */
+	/* Also sampled when recording begins and ends. Other instruments are sampled only at
+	 * instants that are a whole number of intervals since 1970. */
 	bool at_ends;
 
-	/* See whether it can work here, and prepare. Nothing is written yet where this fails.
-	 * `config` is the instrument's own and outlives it. */
+	/* Check whether it can work here, and prepare. If this fails, nothing has been written yet.
+	 * `config` belongs to the instrument and outlives it. */
 	int (*open)(void *config, void **ret_state, struct lp_err *err);
 
 	/* Begin: there is a spool to write to, sink->spool, until close(). May be NULL. */
 	int (*begin)(void *state, struct collect_sink *sink, struct lp_err *err);
 
 	/* A descriptor that is readable when there is something to serve, or -1. NULL: none, and
-	 * serve() waits itself. */
+	 * serve() itself waits. */
 	int (*descriptor)(void *state);
 
-	/* Take what came since the last time. An instrument without a descriptor waits for it up to
-	 * `timeout_ms` or until a signal comes. Called when the descriptor is readable, several
-	 * times a second in any case, and once before the last sample. 1: it has ended, nothing
-	 * will come any more. NULL: it is only sampled. */
+	/* Process what has arrived since the last call. An instrument without a descriptor waits up
+	 * to `timeout_ms` or until a signal comes. Called when the descriptor is readable, several
+	 * times per second in any case, and once before the last sample. 1: it has ended, and
+	 * nothing more will come. NULL: it is only sampled. */
 	int (*serve)(void *state, int timeout_ms, struct lp_err *err);
 
-	/* Fill the current sample of sink->batch. 1: what it found does not fit into this sample,
-	 * it wants to fill another one right now (asked for once, at the end). An error ends the
-	 * loop. */
+	/* Fill the current sample of sink->batch. 1: its data does not fit into this sample, and it
+	 * needs another one immediately (asked for once, at the end). An error ends the loop. */
 	int (*sample)(void *state, const struct instant *at, struct collect_sink *sink,
 		struct lp_err *err);
 
-	/* Let go of what is watched. The last samples are written after that. Accepts NULL. */
+	/* Stop watching. The last samples are written after that. Accepts NULL. */
 	void (*close)(void *state);
 };
 

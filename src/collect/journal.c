@@ -27,7 +27,7 @@ void journal_release(struct journal *j)
 
 int journal_reserve_schema(struct journal *j)
 {
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	return array_reserve(&j->schemas, &j->cap_schemas, j->n_schemas + 1, sizeof(*j->schemas));
 }
 
@@ -68,7 +68,7 @@ int journal_add(struct journal *j, uint32_t id, uint32_t schema, const char *obs
 		return -ENOMEM;
 	change_release(place);
 	*place = change;
-	/* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): what cleans up reads it */
+	/* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): the cleanup reads it */
 	change = (struct journal_change){0};
 	return 0;
 }
@@ -81,7 +81,7 @@ static int change_apply(
 	if (change->name)
 		return catalogue_place(c, change->id, change->schema, change->observer,
 			change->name, change->labels, err);
-	/* Its first name came and went while nobody looked. */
+	/* Its first component came and went before the journal was applied. */
 	if (change->id == c->n_components) {
 		r = catalogue_place(c, change->id, 0, "", "", "", err);
 		if (r < 0)
@@ -96,7 +96,7 @@ int journal_apply(struct journal *j, struct lp_catalogue *c, struct lp_err *err)
 	uint32_t number;
 	int r = 0;
 
-	/* What was done before a failure does no harm when it is done again. */
+	/* Changes that were applied before a failure can be applied again. */
 	for (size_t i = 0; r == 0 && i < j->n_schemas; i++)
 		r = lp_catalogue_add_schema(c, j->schemas[i], &number, err);
 	for (size_t i = 0; r == 0 && i < j->n; i++)

@@ -34,7 +34,7 @@ void keep_list_release(struct keep_list *l)
 	*l = (struct keep_list){0};
 }
 
-/* Is this NAME-STAMP and the suffix? Then when does it begin? */
+/* Is this NAME-STAMP and the suffix? If so, its time. */
 static bool name_matches(
 	const char *file, const char *name, const char *suffix, int64_t *ret_start_us)
 {
@@ -72,7 +72,8 @@ static int list_add(struct keep_list *l, const char *dir, const char *file, int6
 static int list_fill(struct keep_list *l, const char *dir, const char *name, const char *suffix)
 {
 	struct dirent **entries = NULL;
-	int n = dir_list(l->dir, &entries, NULL), r = n < 0 ? n : 0; /* by name is by time */
+	int n = dir_list(l->dir, &entries, NULL),
+	    r = n < 0 ? n : 0; /* the order by name is the order by time */
 	int64_t start_us;
 
 	for (int i = 0; i < n; i++) {
@@ -99,7 +100,7 @@ static int list_load(const char *dir, const char *name, const char *suffix, stru
 		return fd;
 	r = list_fill(&l, dir, name, suffix);
 	if (l.files)
-		/* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): what cleans up reads it */
+		/* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): the cleanup reads it */
 		fd = -1; /* it is the list's */
 	if (r < 0) {
 		keep_list_release(&l);
@@ -126,7 +127,7 @@ int keep_remove_leftovers(const char *dir, const char *name, struct lp_err *err)
 	return r;
 }
 
-/* How much time do the samples of a file cover, up to now? */
+/* The time that the samples of a file cover, up to now. */
 static int64_t file_covers_us(const struct keep_list *l, const struct keep_file *f, int64_t now_us)
 {
 	_cleanup_close_ int fd = dir_open_file(l->dir, path_basename(f->path), O_RDONLY);
@@ -153,7 +154,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Do the archives bear the clock out? */
+/* Do the archives confirm the clock? */
 static bool clock_has_witnesses(const struct keep_list *l, const struct keep_limits *limits)
 {
 	int64_t now_us = limits->now_us, span_us = 0, cover_us = 0;
@@ -171,7 +172,7 @@ static bool clock_has_witnesses(const struct keep_list *l, const struct keep_lim
 		cover_us >= least(KEEP_WITNESS_COVER_US, limits->age_us);
 }
 
-/* Is the file too old? It ends where the next one begins. What changes in the future says nothing.
+/* Is the file too old? It ends where the next one begins. A last change in the future is ignored.
  */
 static bool is_old(const struct keep_list *l, size_t i, const struct keep_limits *limits)
 {
@@ -181,7 +182,7 @@ static bool is_old(const struct keep_list *l, size_t i, const struct keep_limits
 		(written_us < limit_us || written_us > limits->now_us);
 }
 
-/* How many files are too old, sparing the current one? */
+/* The number of files that are too old, without the current one. */
 static size_t count_old(
 	const struct keep_list *l, const char *current, const struct keep_limits *limits)
 {

@@ -1,4 +1,4 @@
-/* LNet: the credits of each network interface, and how much went through all of them. */
+/* LNet: the credits of each network interface, and the traffic of all of them. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "collect/device_lines.h"
@@ -23,7 +23,7 @@ static const struct lp_column columns[LNET_N] = {
 static const struct lp_schema schema = {"lnet", columns, ARRAY_SIZE(columns)};
 
 struct lnet {
-	struct device_lines nis; /* first, so that these lead to the rest */
+	struct device_lines nis; /* first, so that a pointer to it is a pointer to the whole */
 	struct lnet_heading heading;
 	struct procfile stats; /* fd -1: there is none */
 	struct collect_row all;
@@ -84,7 +84,7 @@ static int nis_line(
 	return collect_store(sink, &e->row, fresh, values, err);
 }
 
-/* What the host sent and received over all interfaces. */
+/* The traffic of the host over all interfaces. */
 static int sample_all(struct lnet *l, struct collect_sink *sink, struct lp_err *err)
 {
 	bool fresh = !l->known || !collect_holds(sink, &l->all);

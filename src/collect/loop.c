@@ -9,19 +9,20 @@
 #include <poll.h>
 #include <stdio.h>
 
-/* A clock that moved by more than this (or half an interval) against the steady one was set. */
+/* A wall clock that moved by more than this (or half an interval) against the steady one was
+ * set. */
 #define STEP_MIN_US (US_PER_SEC / 2)
-/* Steps from here on are reported at once, not only noted in the archive. */
+/* Steps of this size are reported at once, not only noted in the archive. */
 #define STEP_TELL_US (60 * US_PER_SEC)
 /* A clock set back by less than this does not begin a file for the old day again. */
 #define BACK_SAME_FILE_US (3600 * US_PER_SEC)
 /* Samples in a batch: there are SPOOL_DEPTH + 2 of them in memory. */
 #define BATCH_MAX 600
-/* And rows of components that have gone. */
+/* And rows of components that are gone. */
 #define BATCH_SPARE_ROWS 1024
 /* An instrument is served at least this often, whether its descriptor is readable or not. */
 #define SERVE_MS 50
-/* One that waits itself, and is alone, is left in peace longer. */
+/* One that waits itself, and is alone, is interrupted less often. */
 #define SERVE_ALONE_MS 500
 
 /* An instrument at work. */
@@ -42,7 +43,7 @@ struct loop {
 	struct collect_sink sink;
 	struct census census;
 	int64_t begin_mono, first_mono, last_wall, last_mono;
-	int64_t day_start; /* of the file at hand */
+	int64_t day_start; /* of the current file */
 	struct loop_stats stats;
 	bool primed;
 };
@@ -103,7 +104,7 @@ static bool is_served(const struct part *p)
 	return p->instrument->serve && !p->ended;
 }
 
-/* Has every instrument come to its end? Those that are only sampled have none. */
+/* Have all instruments ended? Those that are only sampled never end. */
 static bool parts_ended(const struct loop *l)
 {
 	for (unsigned i = 0; i < l->n_parts; i++) {
@@ -157,7 +158,7 @@ static int64_t next_instant(const struct loop *l)
 	return (floor_div(wall_us, interval) + 1) * interval;
 }
 
-/* Did somebody set the clock between the last sample and this one? */
+/* Was the clock set between the last sample and this one? */
 static void note_clock_step(struct loop *l, const struct instant *at)
 {
 	int64_t step = (at->wall_us - l->last_wall) - (at->mono_us - l->last_mono);
@@ -192,8 +193,8 @@ static bool batch_full(const struct lp_batch *b)
 	return b->n_samples == b->cap_samples;
 }
 
-/* Have most of the batch's rows been left by those they are of? Each takes room in all of its
- * samples, while only those who are there are carried on to the next batch. */
+/* Do most of the batch's rows belong to components that are gone? Each takes room in all samples of
+ * this batch, while only present components are carried to the next one. */
 static bool batch_crowded(const struct lp_batch *b)
 {
 	uint32_t rows = 0, present = 0;
@@ -212,7 +213,7 @@ static bool batch_crowded(const struct lp_batch *b)
 	return rows > 2 * present + BATCH_SPARE_ROWS;
 }
 
-/* Hand the batch over. Then only what was in its last sample is in a batch, and the others may
+/* Hand the batch over. The next one has only the components of the last sample, so the others may
  * retire. */
 static int submit(struct loop *l, bool new_file)
 {
@@ -225,7 +226,7 @@ static int submit(struct loop *l, bool new_file)
 	return r;
 }
 
-/* A new day has a new file; so has an old one that a clock set far back returns to. */
+/* A new day gets a new file; so does an old day to which a clock that was set far back returns. */
 static int begin_day(struct loop *l, int64_t wall_us)
 {
 	if (l->stats.samples && wall_us < l->day_start + US_PER_DAY &&
@@ -248,8 +249,8 @@ static int begin_sample(struct loop *l, const struct instant *at, struct lp_err 
 	return r < 0 ? lp_err_sys(err, r, "cannot take a sample") : 0;
 }
 
-/* Take one sample, and hand the batch over when it is full or a new day begins. 1: there is more
- * to be said than fits into it. */
+/* Take one sample, and hand the batch over when it is full or a new day begins. 1: an instrument
+ * has more data than fits into it. */
 static int take_sample(struct loop *l, bool last, struct lp_err *err)
 {
 	struct instant at = {.last = last};
@@ -272,8 +273,8 @@ static int take_sample(struct loop *l, bool last, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot keep samples") : again;
 }
 
-/* How long is left of the duration? Where samples are taken at instants only, the last of them
- * counts, not the time: for half an interval there will be no other one. */
+/* The rest of the duration. If samples are taken at instants only, the last instant counts, not the
+ * time: half an interval contains no further one. */
 static int64_t time_left(const struct loop *l)
 {
 	int64_t wall_us, mono_us, duration_us = l->config->duration_us;
@@ -291,7 +292,7 @@ static bool is_over(const struct loop *l)
 	return parts_ended(l) || (l->config->duration_us && time_left(l) <= 0);
 }
 
-/* What to wait for: the next instant, or the end where that comes first. */
+/* The time to wait for: the next instant, or the end if that comes first. */
 static int64_t wait_until(const struct loop *l, int64_t next_us)
 {
 	int64_t wall_us, mono_us, end_us;
@@ -315,7 +316,7 @@ static int wait_ms(const struct loop *l, int64_t until_us, int max)
 	return left_us / 1000 >= max ? max : (int)(left_us / 1000) + 1;
 }
 
-/* Somebody to whom waiting is left because it has no descriptor; NULL: nobody. */
+/* The instrument that does the waiting because it has no descriptor; NULL: none. */
 static struct part *find_waiter(struct loop *l, bool *ret_alone)
 {
 	struct part *waiter = NULL;
@@ -350,7 +351,7 @@ static int poll_all(const struct loop *l, int timeout_ms, bool *ret_due, struct 
 	return 0;
 }
 
-/* Serve until the ticker has something to say. */
+/* Serve until the ticker has an event. */
 static int serve_until(struct loop *l, int64_t until_us, struct lp_err *err)
 {
 	bool due = false, alone;
@@ -380,7 +381,7 @@ static int loop_wait(struct loop *l, int64_t until_us, struct lp_err *err)
 		served |= is_served(&l->parts[i]);
 	if (served && l->ticker->fd >= 0)
 		r = serve_until(l, until_us, err);
-	else if (served) /* its time does not pass while somebody waits */
+	else if (served) /* its time does not pass during a wait */
 		r = parts_serve(l, NULL, err);
 	if (r < 0)
 		return r;
@@ -416,7 +417,7 @@ static int sample_end(struct loop *l, struct lp_err *err)
 	return r == 1 ? take_sample(l, true, err) : r;
 }
 
-/* Hand over what is left. */
+/* Hand over the rest. */
 static int submit_rest(struct loop *l, struct lp_err *err)
 {
 	int64_t wall_us, mono_us;
@@ -447,7 +448,7 @@ static int loop_drive(struct loop *l, struct lp_err *err)
 	return r < 0 ? r : 0;
 }
 
-/* How many samples may wait in memory until they are written. */
+/* The number of samples that may wait in memory until they are written. */
 static uint32_t samples_per_flush(const struct loop_config *c)
 {
 	int64_t n = c->flush_us / c->interval_us;

@@ -1,6 +1,6 @@
 /* The loop that drives instruments: it waits for the next instant or for one of them, samples,
- * hands the samples to the spool, and ends when it is asked to, when the time is over, or when
- * no instrument has anything left to watch.
+ * hands the samples to the spool, and ends when it is asked to, when the time is over, or when no
+ * instrument has anything left to watch.
  */
 #ifndef COLLECT_LOOP_H
 #define COLLECT_LOOP_H
@@ -30,11 +30,11 @@ struct loop_stats {
 	struct spool_stats spool;
 	uint64_t samples;    /* taken */
 	uint64_t late;	     /* instants missed, because the machine was too busy */
-	uint64_t components; /* seen; who retired and came back counts twice */
+	uint64_t components; /* seen; a component that retired and came back counts twice */
 };
 
-/* Open the instruments and run until the end. `*ret_stats` is also filled in where it failed on the
- * way; what was sampled until then is written. */
+/* Open the instruments and run until the end. `*ret_stats` is filled in also after a failure on the
+ * way; samples taken until then are written. */
 int loop_run(const struct loop_config *config, struct ticker *ticker, struct loop_stats *ret_stats,
 	struct lp_err *err);
 

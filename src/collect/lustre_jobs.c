@@ -1,4 +1,4 @@
-/* Who loads the targets of a Lustre server: the jobs in job_stats. */
+/* The load on the targets of a Lustre server by job: job_stats. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "collect/lustre_stats.h"
@@ -10,7 +10,7 @@
 
 #define COUNTER LP_COUNTER, 64
 
-/* A server sees thousands of jobs a day; what is beyond this is one component, "other". */
+/* A server sees thousands of jobs per day; the jobs beyond this are one component, "other". */
 #define JOBS_MAX 256
 
 static const struct lp_column columns[LUSTRE_JOB_N] = {
@@ -65,7 +65,7 @@ static int jobs_open(const struct collect_config *config, void **ret_state, stru
 	return 0;
 }
 
-/* The job of that name, or the last one, which stands for all that have no place. */
+/* The job of that name, or the last one, which stands for all that do not fit. */
 static struct job *jobs_find(struct jobs *j, const char *name)
 {
 	struct job *job;

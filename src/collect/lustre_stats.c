@@ -36,7 +36,7 @@ static unsigned add_value(int64_t *values, int column, uint64_t value)
 	return 1;
 }
 
-/* What stands behind the name: "N samples [UNIT] MIN MAX SUM", or up to the unit. */
+/* The rest of a line after the name: "N samples [UNIT] MIN MAX SUM", or up to the unit. */
 static unsigned parse_sample(const char *p, const struct lustre_line *l, int64_t *values)
 {
 	uint64_t count, least, most, sum;
@@ -111,7 +111,7 @@ static bool parse_bucket(
 	return scan_u64(&p, ret_writes) && *ret_reads < UINT32_MAX && *ret_writes < UINT32_MAX;
 }
 
-/* Move to the line behind the one that begins with `title`. */
+/* Move to the line after the one that begins with `title`. */
 static bool find_section(const char **p, const char *title)
 {
 	size_t len = strlen(title);
@@ -145,7 +145,7 @@ unsigned lustre_parse_brw_times(const char *text, int64_t *ret_ios, int64_t *ret
 	return 2;
 }
 
-/* The number behind "NAME:" on a line of its own, whatever is before the name. */
+/* The number after "NAME:" on a line of its own, whatever precedes the name. */
 static bool line_number(const char *line, const char *name, int64_t *ret)
 {
 	const char *p = line + strspn(line, " \t");
@@ -192,7 +192,7 @@ unsigned lustre_parse_rpc_stats(const char *text, struct lustre_rpc *ret)
 	return found + 2;
 }
 
-/* The word behind "NAME:"; false if the line is another one, or the word too long for a name. */
+/* The word after "NAME:"; false if it is another line, or the word is too long for a name. */
 static bool line_word(const char *line, const char *name, char ret[PARSE_NAME_MAX + 1])
 {
 	const char *p = line + strspn(line, " \t"), *word;
@@ -252,7 +252,7 @@ unsigned lustre_parse_import(const char *text, struct lustre_import *ret)
 	return state_known ? found : 0;
 }
 
-/* The number behind "KEY:" within the braces of a line; 0 if it is not there. */
+/* The number after "KEY:" within the braces of a line; 0 if it is not there. */
 static int64_t brace_number(const char *line, const char *key)
 {
 	size_t len = strcspn(line, "\n");
@@ -266,7 +266,7 @@ static int64_t brace_number(const char *line, const char *key)
 }
 
 /* One line of a job: "  read_bytes: { samples: 10, unit: bytes, min: 4096, max: 4096, sum: 40960
- * }". Of reads and writes the bytes are of interest, and of the rest how many there were; times of
+ * }". For reads and writes the bytes are taken, for the rest the number of operations; times of
  * reads and writes ("read:") stand beside their bytes. */
 static void job_line(const char *line, struct lustre_job *job)
 {
@@ -311,7 +311,7 @@ bool lustre_parse_job(const char **p, struct lustre_job *ret)
 	return true;
 }
 
-/* What a field of the heading is called. "rtr" and "peer" are credits of others. */
+/* The column of a field of the heading. "rtr" and "peer" are credits of others. */
 static int8_t lnet_field(const char *word, size_t len)
 {
 	static const struct {
@@ -336,7 +336,7 @@ static void lnet_parse_heading(const char *p, struct lnet_heading *h)
 		h->column[h->n] = lnet_field(word, len);
 }
 
-/* Put the value of a field where it belongs. */
+/* Store the value of a field in its column. */
 static void lnet_take(int8_t column, const char *word, size_t len, int64_t ret[LNET_N])
 {
 	if (!column)
@@ -373,7 +373,7 @@ enum parse_result lnet_parse_ni(const char **p, struct lnet_heading *h, const ch
 	return field == h->n ? PARSE_OK : PARSE_BAD;
 }
 
-/* Messages under way, the most of them, errors; then messages sent, received, routed, dropped; then
+/* Messages under way, their maximum, errors; then messages sent, received, routed, dropped; then
  * the same in bytes. */
 unsigned lnet_parse_stats(const char *text, int64_t ret[LNET_N])
 {

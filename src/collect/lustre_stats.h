@@ -15,12 +15,12 @@
 /* A line of a statistics file and the columns that it fills; -1: none. */
 struct lustre_line {
 	const char *name;
-	const char *unit; /* "usec" matches "[usec]" and "[usecs]"; NULL: whatever it is */
+	const char *unit; /* "usec" matches "[usec]" and "[usecs]"; NULL: any unit */
 	int count, sum;
 };
 
-/* Fills the columns of the lines in `wanted` (ended by a row without a name). Returns how many
- * values it found. Where two lines fill the same column, their values are added. */
+/* Fills the columns of the lines in `wanted` (ended by a row without a name). Returns the number of
+ * values found. If two lines fill the same column, their values are added. */
 unsigned lustre_parse_stats(const char *text, const struct lustre_line *wanted, int64_t *values);
 
 /* Histograms of brw_stats: "I/O time (1/1000s)" of disk I/O. Sets the number of I/Os and the sum
@@ -37,7 +37,7 @@ struct lustre_rpc {
 unsigned lustre_parse_rpc_stats(const char *text, struct lustre_rpc *ret);
 
 /* Is "status: RECOVERING" in the text of recovery_status? Sets 0 or 1 and returns 1, or returns 0
- * if it does not say. */
+ * if there is no status. */
 unsigned lustre_parse_recovery(const char *text, int64_t *ret);
 
 /* A client's connection to a target. */
@@ -45,12 +45,12 @@ struct lustre_import {
 	bool full; /* state FULL or IDLE: it works */
 	int64_t in_flight, timeouts, attempts;
 	char target[PARSE_NAME_MAX + 1]; /* "scratch-OST0003_UUID"; "": not given */
-	char nid[PARSE_NAME_MAX + 1];	 /* "10.0.0.7@o2ib": who serves it now */
+	char nid[PARSE_NAME_MAX + 1];	 /* "10.0.0.7@o2ib": the server of it now */
 };
-/* Members that the text does not have are LP_MISSING or "". Returns how many it has. */
+/* Members that the text does not have are LP_MISSING or "". Returns the number of those it has. */
 unsigned lustre_parse_import(const char *text, struct lustre_import *ret);
 
-/* What one job did to one target. */
+/* The operations of one job on one target. */
 enum { LUSTRE_JOB_RD_BYTES, LUSTRE_JOB_WR_BYTES, LUSTRE_JOB_OPS, LUSTRE_JOB_N };
 
 struct lustre_job {
@@ -58,10 +58,10 @@ struct lustre_job {
 	int64_t values[LUSTRE_JOB_N];
 };
 
-/* The next job in the text of job_stats; moves `*p` behind it. False if there is none. */
+/* The next job in the text of job_stats; moves `*p` past it. False if there is none. */
 bool lustre_parse_job(const char **p, struct lustre_job *ret);
 
-/* LNet: what nis and stats say. */
+/* LNet: the columns of nis and stats. */
 enum lnet_column {
 	LNET_UP,
 	LNET_CREDITS_MAX,
@@ -77,8 +77,7 @@ enum lnet_column {
 
 #define LNET_FIELDS_MAX 16
 
-/* Which field of a line of nis has which column, as its heading says. Zero it before the first
- * line. */
+/* The column of each field of a line of nis, from its heading. Zero it before the first line. */
 struct lnet_heading {
 	int8_t column[LNET_FIELDS_MAX]; /* of field i + 1; 0: none, else 1 + enum lnet_column */
 	unsigned n;			/* fields, without the first; 0: no heading yet */
@@ -89,7 +88,7 @@ struct lnet_heading {
 enum parse_result lnet_parse_ni(const char **p, struct lnet_heading *h, const char **ret_name,
 	size_t *ret_len, int64_t ret[LNET_N]);
 
-/* The eleven numbers of stats. Returns how many values it found. */
+/* The eleven numbers of stats. Returns the number of values found. */
 unsigned lnet_parse_stats(const char *text, int64_t ret[LNET_N]);
 
 #endif

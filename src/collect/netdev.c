@@ -1,8 +1,8 @@
 /* Network interfaces: every column of /proc/net/dev.
  *
- * The file shows the network namespace in which it was opened, and goes on showing it. The kernel
- * lists interfaces by their ifindex, so a renamed interface keeps its line: that a line changed its
- * name is how a rename is noticed.
+ * The file shows the network namespace in which it was opened, even if the process changes to
+ * another one. The kernel lists interfaces by their ifindex, so a renamed interface keeps its line:
+ * a line with a changed name is a rename.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -54,7 +54,7 @@ static int nets_open(const struct collect_config *config, void **ret_state, stru
 	return r;
 }
 
-/* The loopback has no peer that it could be compared with. */
+/* The loopback interface has no peer to compare it with. */
 static bool nets_want(const struct collect_config *config, const char *name)
 {
 	enum collect_choice choice = collect_choose(config->nets, config->n_nets, name);
@@ -64,7 +64,7 @@ static bool nets_want(const struct collect_config *config, const char *name)
 	return strcmp(name, "lo") != 0;
 }
 
-/* The number that an interface keeps under every name, by /sys; 0 if it cannot be found out. */
+/* The number that an interface keeps under every name, from /sys; 0 if it is unknown. */
 static uint64_t nets_sys_ifindex(const struct proc_root *root, const char *name)
 {
 	char buf[SYSATTR_MAX];
@@ -76,8 +76,8 @@ static uint64_t nets_sys_ifindex(const struct proc_root *root, const char *name)
 	return ifindex;
 }
 
-/* The same, by the kernel where it is running: /sys may have been mounted in another network
- * namespace than the one we are in, and then shows that one's interfaces. */
+/* The same, from the running kernel: /sys may have been mounted in another network namespace, and
+ * then shows the interfaces of that one. */
 static uint64_t nets_ifindex(const struct proc_root *root, const char *name)
 {
 	uint64_t ifindex = *root->dir ? 0 : if_nametoindex(name);
@@ -89,7 +89,7 @@ static void nets_label_sys(struct strbuf *labels, const struct proc_root *root, 
 {
 	char buf[SYSATTR_MAX];
 
-	/* Interfaces without a link say -1, or nothing at all. */
+	/* Interfaces without a link show -1, or nothing at all. */
 	if (sysattr_read(root, buf, "/sys/class/net/%s/speed", name) && buf[0] != '-')
 		label_add(labels, "speed", buf);
 	if (sysattr_read(root, buf, "/sys/class/net/%s/address", name))
@@ -128,13 +128,13 @@ static int nets_identify(struct device_lines *l, struct collect_sink *sink, stru
 	return collect_add_named(sink, &schema, l->config->observer, e->name, labels, &e->row, err);
 }
 
-/* The line is not simply the continuation of its last one: is it the same interface? */
+/* The line does not simply continue its last one: is it the same interface? */
 static int nets_check(struct device_lines *l, struct collect_sink *sink, struct roster_entry *e,
 	bool *fresh, struct lp_err *err)
 {
 	uint64_t ifindex = nets_ifindex(l->config->root, e->name);
 
-	/* Without a number nothing proves it. */
+	/* Without a number there is no proof. */
 	*fresh = *fresh || !ifindex || ifindex != e->identity;
 	return *fresh ? nets_identify(l, sink, e, ifindex, err) : 0;
 }

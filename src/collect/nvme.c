@@ -1,4 +1,4 @@
-/* NVMe drives by their own account: the SMART log page, which they are asked for. */
+/* NVMe drives as they report themselves: the SMART log page. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"

@@ -18,7 +18,7 @@ enum {
 	SMART_N,
 };
 
-/* Take the log page apart. Counters beyond 63 bits are INT64_MAX. */
+/* Decode the log page. Counters beyond 63 bits are INT64_MAX. */
 void nvme_smart_decode(const uint8_t log[NVME_SMART_BYTES], int64_t ret[SMART_N]);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A number as a cell. Counters of 64 bits keep their bits; a negative number (old kernels let the
- * requests in flight drop below zero) is no measurement. */
+ * requests in flight drop below zero) is not a measurement. */
 static bool scan_cell(const char **p, int64_t *ret)
 {
 	const char *s = *p;
@@ -61,7 +61,7 @@ static enum parse_result diskstats_line(const char *p, struct disk_line *ret)
 		return PARSE_BAD;
 	for (; n < DISK_N_COLUMNS; n++)
 		ret->values[n] = LP_MISSING;
-	/* It is printed as an unsigned number also where it fell below zero. */
+	/* It is printed as an unsigned number even if it fell below zero. */
 	if (ret->values[DISK_IN_FLIGHT] > INT32_MAX || ret->values[DISK_IN_FLIGHT] < 0)
 		ret->values[DISK_IN_FLIGHT] = LP_MISSING;
 	return PARSE_OK;
@@ -87,7 +87,7 @@ static const char *last_colon(const char *p)
 	return colon;
 }
 
-/* The kernel's own rule, but for the colon of aliases. */
+/* The kernel's own rule, except for the colon of aliases. */
 static bool is_interface_name(const char *name, size_t len)
 {
 	if (len == 0 || len > PARSE_NAME_MAX || (name[0] == '.' && len == 1) ||
@@ -136,7 +136,7 @@ struct key_column {
 	unsigned column;
 };
 
-/* Take the number behind the key with which this line begins, if it is one of them. */
+/* Read the number after the key with which this line begins, if it is one of them. */
 static unsigned scan_keyed(
 	const char *p, const struct key_column *keys, size_t n_keys, int64_t *values)
 {
@@ -224,7 +224,7 @@ unsigned parse_loadavg(const char *text, int64_t values[HOST_N_COLUMNS])
 	return n;
 }
 
-/* The number behind "total=" on this line. */
+/* The number after "total=" on this line. */
 static unsigned scan_total(const char *p, int64_t *ret)
 {
 	const char *word;

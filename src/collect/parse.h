@@ -1,7 +1,7 @@
 /* Parsers of /proc text: pure functions on a NUL-terminated buffer, so that they can be fuzzed.
  *
- * None of them trusts its text: what does not look like the kernel's own format is refused or left
- * LP_MISSING, never guessed.
+ * None of them trusts its text: anything that does not look like the kernel's format is refused or
+ * left LP_MISSING, never guessed.
  */
 #ifndef COLLECT_PARSE_H
 #define COLLECT_PARSE_H
@@ -9,14 +9,14 @@
 #include <errno.h>
 #include <limpet/catalogue.h>
 
-/* The longest name of a device or an interface that is taken for one (the kernel's limits are 31
- * and 15 bytes). */
+/* The longest name of a device or an interface that is accepted (the kernel's limits are 31 and 15
+ * bytes). */
 #define PARSE_NAME_MAX 63
 
 /* What the parsers of single lines return. */
 enum parse_result {
 	PARSE_BAD = -EBADMSG, /* not in the kernel's format */
-	PARSE_SKIP = 0,	      /* in order, and of no interest: a heading, an empty line */
+	PARSE_SKIP = 0,	      /* valid, but not of interest: a heading, an empty line */
 	PARSE_OK = 1,
 };
 
@@ -45,7 +45,7 @@ struct disk_line {
 	uint32_t major, minor;
 	const char *name; /* points into the text, `len` bytes */
 	size_t len;
-	int64_t values[DISK_N_COLUMNS]; /* LP_MISSING where the kernel has no such column */
+	int64_t values[DISK_N_COLUMNS]; /* LP_MISSING if the kernel has no such column */
 };
 
 /* One line of /proc/diskstats; moves `*p` to the next line whatever it returns. Columns of future
@@ -116,7 +116,7 @@ enum host_column {
 };
 
 /* The parsers below take a whole file and write the columns that they find; the caller has set all
- * of them to LP_MISSING. Each returns how many it found. */
+ * of them to LP_MISSING. Each returns the number it found. */
 
 /* /proc/stat: HOST_CPU_*, HOST_CTXT, HOST_PROCS_*, HOST_N_CPUS. */
 unsigned parse_stat(const char *text, int64_t values[HOST_N_COLUMNS]);
@@ -130,13 +130,13 @@ unsigned parse_loadavg(const char *text, int64_t values[HOST_N_COLUMNS]);
 /* /proc/pressure/X: the totals of its "some" and "full" lines. `full` may be NULL. */
 unsigned parse_pressure(const char *text, int64_t *some, int64_t *full);
 
-/* What cpu.stat of a control group says, in microseconds; LP_MISSING where it does not. */
+/* cpu.stat of a control group, in microseconds; LP_MISSING if it does not have the value. */
 struct cgroup_stat {
 	int64_t user_us, system_us; /* version 2 only */
-	int64_t stall_us; /* throttled; also waiting for a processor where it is counted */
+	int64_t stall_us; /* throttled; includes waiting for a processor if that is counted */
 };
 
-/* cpu.stat of a control group of either version. Returns how many values it found. */
+/* cpu.stat of a control group of either version. Returns the number of values found. */
 unsigned parse_cgroup_stat(const char *text, struct cgroup_stat *ret);
 
 #endif

@@ -42,7 +42,7 @@ unsigned parse_hex(const char *text, int64_t *ret)
 	return 1;
 }
 
-/* "2.5" or "100", in thousandths; moves behind it. */
+/* "2.5" or "100", in thousandths; moves past it. */
 static bool scan_milli(const char **p, int64_t *ret)
 {
 	int64_t tenths = 0;
@@ -82,7 +82,7 @@ unsigned parse_ib_state(const char *text, int64_t *ret)
 	return 1;
 }
 
-/* A number and behind it, after blanks, `unit`. */
+/* A number and after it, after blanks, `unit`. */
 static unsigned parse_speed(const char *text, const char *unit, int64_t *ret)
 {
 	int64_t value;

@@ -1,5 +1,5 @@
 /* Parsers of small files under /sys and of kstats: pure functions on NUL-terminated text, so that
- * they can be fuzzed. Each returns how many values it found and leaves the others alone.
+ * they can be fuzzed. Each returns the number of values found and leaves the others alone.
  */
 #ifndef COLLECT_PARSE_SYS_H
 #define COLLECT_PARSE_SYS_H
@@ -40,7 +40,7 @@ unsigned parse_md_action(const char *text, int64_t *ret);
 /* "4096 / 8192", in thousandths; nothing for "none". */
 unsigned parse_md_completed(const char *text, int64_t *ret_permille);
 
-/* Does an array in this state ("clean", "active", ...) work: 1 or 0. */
+/* Does an array in this state ("clean", "active", ...) work? 1 or 0. */
 unsigned parse_md_state(const char *text, int64_t *ret);
 
 /* The I/O kstat of a ZFS pool. */

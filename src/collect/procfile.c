@@ -61,10 +61,10 @@ static int procfile_grow(struct procfile *f)
 	return 0;
 }
 
-/* A read that ends so far before the end of a page has met the end of the file: the kernel fills
- * its page until the next line does not fit, and no line is longer than the rest. (/proc's files
- * with longer lines have all of them in one piece.) Asking once more just to get 0 would cost as
- * much as a short file itself. */
+/* A read that ends this far before the end of a page has reached the end of the file: the kernel
+ * fills its page until the next line does not fit, and no line is longer than the rest. (/proc's
+ * files with longer lines return all of it in one piece.) Another read just to get 0 would cost as
+ * much as reading a short file. */
 #define PIECE_CERTAINLY_LAST 3072
 
 static int procfile_fill(struct procfile *f)
@@ -122,10 +122,10 @@ static const char *skip_blanks(const char *p)
 	return p;
 }
 
-/* As many digits never overflow 64 bits. */
+/* This many digits never overflow 64 bits. */
 #define DIGITS_SAFE 19
 
-/* A number of so many digits that it may be too large: then it is UINT64_MAX. */
+/* A number with so many digits that it may be too large: then it is UINT64_MAX. */
 static uint64_t scan_long(const char *s, const char *end)
 {
 	uint64_t value = 0;

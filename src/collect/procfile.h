@@ -1,7 +1,7 @@
-/* A /proc file that stays open: one read into a fixed buffer a sample.
+/* A /proc file that stays open: one read into a fixed buffer per sample.
  *
- * /proc hands out its longer files in pieces of a page, so reading goes on to the end of the file.
- * The buffer grows (rarely: the file became longer than ever before) to hold the whole.
+ * /proc returns its longer files in pieces of a page, so reading continues to the end of the file.
+ * The buffer grows (rarely: when the file became longer than ever before) to hold all of it.
  */
 #ifndef COLLECT_PROCFILE_H
 #define COLLECT_PROCFILE_H
@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where /proc and /sys are. A recorded tree of several moments has one directory a moment: the
- * recorder then points `dir` at the next one and raises `generation`, and files reopen themselves.
+/* Where /proc and /sys are. A recorded tree of several moments has one directory per moment: the
+ * recorder then points `dir` at the next one and increments `generation`, and files reopen
+ * themselves.
  */
 struct proc_root {
 	const char *dir; /* "" for the running system */
@@ -32,7 +33,7 @@ struct procfile {
 int procfile_open(
 	struct procfile *f, const struct proc_root *root, const char *path, struct lp_err *err);
 
-/* Read it anew from the start. */
+/* Read it again from the start. */
 int procfile_read(struct procfile *f, struct lp_err *err);
 
 void procfile_close(struct procfile *f);

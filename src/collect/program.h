@@ -1,8 +1,8 @@
-/* A program that is run now and then, beside the samples: mmpmon, beegfs-ctl.
+/* A program that is run from time to time, beside the samples: mmpmon, beegfs-ctl.
  *
- * It is started and its output taken over without ever waiting for it, so a program that hangs
- * holds up no sample; one that takes too long is killed. In a recorded tree nothing is run: what it
- * printed is read from a file beside it, PATH.out.
+ * limpet starts it and reads its output without ever waiting for it, so a program that hangs delays
+ * no sample; one that takes too long is killed. For a recorded tree nothing is run: the output is
+ * read from a file beside the program, PATH.out.
  */
 #ifndef COLLECT_PROGRAM_H
 #define COLLECT_PROGRAM_H
@@ -16,7 +16,7 @@
 struct program_def {
 	const char *path;	 /* "/usr/lpp/mmfs/bin/mmpmon" */
 	const char *const *argv; /* NULL-terminated */
-	const char *input;	 /* what it reads from its standard input; NULL: nothing */
+	const char *input;	 /* its standard input; NULL: none */
 	int64_t every_us;	 /* from one start to the next */
 };
 
@@ -36,11 +36,11 @@ struct program {
 int program_open(struct program *p, const struct program_def *def, const struct proc_root *root,
 	struct lp_err *err);
 
-/* Start it where it is time, and take what it has printed. When a run has ended well, its output,
- * which stays as it is until the next call; else NULL. */
+/* Start it if it is due, and read what it has printed. When a run has ended well, returns its
+ * output, which is valid until the next call; else NULL. */
 const char *program_poll(struct program *p, int64_t now_us);
 
-/* Ends it where it runs. */
+/* Kills it if it is running. */
 void program_close(struct program *p);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A program that has said nothing for so long is taken for silent: its rows are absent. */
+/* After this long without output a program counts as silent: its rows are absent. */
 #define SILENT_US (3 * PROGRAM_ROWS_US)
 #define ROWS_MAX 4096
 

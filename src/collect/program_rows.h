@@ -1,5 +1,5 @@
-/* Collectors of programs: what a program prints now and then becomes rows, which stand until it
- * prints again. */
+/* Collectors of programs: the output of a program becomes rows, which are repeated until it prints
+ * again. */
 #ifndef COLLECT_PROGRAM_ROWS_H
 #define COLLECT_PROGRAM_ROWS_H
 
@@ -17,18 +17,18 @@ struct program_rows;
 struct program_rows_def {
 	const char *what; /* "GPFS", for messages */
 	const struct lp_schema *schema;
-	struct program_def programs[PROGRAM_ROWS_PROGRAMS_MAX]; /* the first has to be there */
-	/* Makes rows of what each of them printed. 0 or -ENOMEM. */
+	struct program_def programs[PROGRAM_ROWS_PROGRAMS_MAX]; /* the first is required */
+	/* Makes rows from the output of each of them. 0 or -ENOMEM. */
 	int (*take[PROGRAM_ROWS_PROGRAMS_MAX])(struct program_rows *r, const char *text);
 };
 
-/* For the functions of the same names of a collector. */
+/* The functions of a collector with the same names call these. */
 int program_rows_open(const struct program_rows_def *def, const struct collect_config *config,
 	void **ret_state, struct lp_err *err);
 int program_rows_sample(void *state, struct collect_sink *sink, struct lp_err *err);
 void program_rows_close(void *state); /* accepts NULL */
 
-/* For `take`: a component and its values, one for each column. */
+/* For `take`: a component and its values, one per column. */
 int program_rows_put(struct program_rows *r, const char *name, const int64_t *values);
 
 #endif

@@ -1,4 +1,4 @@
-/* The energy that processors and their memory take, as they count it themselves (RAPL). */
+/* The energy that processors and their memory use, from their own counters (RAPL). */
 #include "base/array.h"
 #include "collect/sysattr.h"
 #include "collect/tree.h"

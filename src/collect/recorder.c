@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A collector that worked for so many samples has its next failure told again. */
+/* After this many good samples, the next failure of a collector is reported again. */
 #define GOOD_AGAIN 600
 
 /* A file system may be mounted, and a module loaded, long after the recorder began. */
@@ -15,7 +15,7 @@
 struct running {
 	const struct collector *collector;
 	void *state;
-	unsigned hush; /* samples until its next failure is reported: this one was */
+	unsigned hush; /* samples until its next failure is reported; this one was */
 };
 
 struct recorder {
@@ -23,7 +23,7 @@ struct recorder {
 	struct lp_warn *warn;
 	struct running items[RECORDER_COLLECTORS_MAX];
 	unsigned n;
-	/* Those that had nothing to watch so far. */
+	/* Collectors that have had nothing to watch so far. */
 	const struct collector *absent[RECORDER_COLLECTORS_MAX];
 	unsigned n_absent;
 	int64_t tried_us; /* when they were looked for last */
@@ -55,7 +55,7 @@ static int collector_start(struct recorder *r, const struct collector *c, struct
 	return 1;
 }
 
-/* Open every collector that this system can run; say which it cannot. */
+/* Open every collector that this system can run; report those that it cannot. */
 static int collectors_open(struct recorder *r, const struct recorder_config *c, struct lp_err *err)
 {
 	for (unsigned i = 0; i < RECORDER_COLLECTORS_MAX && c->collectors[i]; i++) {
@@ -77,7 +77,7 @@ static int collectors_open(struct recorder *r, const struct recorder_config *c, 
 	return 0;
 }
 
-/* Has one of those that were lacking come? A failure is left for the next time. */
+/* Can one of the missing collectors run now? A failure is left for the next time. */
 static void collectors_retry(struct recorder *r, int64_t now_us)
 {
 	unsigned kept = 0;

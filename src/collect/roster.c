@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many names that are gone are remembered at least: a few devices that come and go are no reason
- * to allocate. */
+/* At least this many names that are gone are remembered, so that a few devices that come and go
+ * cause no allocations. */
 #define ROSTER_SLACK 64
 
 static int roster_add(struct roster *r, const char *name, size_t len, uint32_t *ret_index)
@@ -24,8 +24,8 @@ static int roster_add(struct roster *r, const char *name, size_t len, uint32_t *
 	return 0;
 }
 
-/* Keep only those of the last sample, in the order in which they stood. Those who left are new if
- * they return, whether they are remembered or not. */
+/* Keep only the names of the last sample, in their order. Names that left are new when they return,
+ * whether they are remembered or not. */
 static void roster_compact(struct roster *r)
 {
 	struct roster kept = {.place = r->place, .sample = r->sample};
@@ -48,7 +48,7 @@ static void roster_compact(struct roster *r)
 
 void roster_begin(struct roster *r)
 {
-	/* Hosts of containers make thousands of interfaces a day, each with a name of its own. */
+	/* Hosts of containers make thousands of interfaces per day, each with a name of its own. */
 	if (r->n > 2 * r->place + ROSTER_SLACK)
 		roster_compact(r);
 	r->n_places = r->place;
@@ -56,7 +56,7 @@ void roster_begin(struct roster *r)
 	r->sample++;
 }
 
-/* The line is not the one that stood here last time: find its name. */
+/* The line is not the one that was here last time: find its name. */
 static int roster_resolve(
 	struct roster *r, const char *name, size_t len, struct roster_entry **ret_entry)
 {

@@ -46,7 +46,7 @@ static struct task *task_wait(struct sealer *s)
 	return t;
 }
 
-/* An unsealed file is as readable as a sealed one, only larger: a failure is worth a word, no more.
+/* An unsealed file is as readable as a sealed one, only larger: a failure is a warning, no more.
  */
 static void *sealer_thread(void *arg)
 {
@@ -112,7 +112,7 @@ void sealer_close(struct sealer *s)
 
 	if (!s)
 		return;
-	/* Somebody waits now: on a busy machine an idle thread would never get there. */
+	/* A caller waits now: on a busy machine an idle thread would never finish. */
 	pthread_setschedparam(s->thread, SCHED_OTHER, &normal);
 	pthread_mutex_lock(&s->mutex);
 	s->closing = true;

@@ -16,7 +16,7 @@
 #define RETRY_SEC 1
 #define EVENTS_MAX 8
 #define EVENT_TEXT_MAX 200
-/* What a path has besides directory and name: "/", "-20110509T000005Z.lpa", ".tmp". */
+/* The rest of a path besides directory and name: "/", "-20110509T000005Z.lpa", ".tmp". */
 #define FILE_NAME_EXTRA 32
 
 struct event {
@@ -46,14 +46,14 @@ struct spool {
 	struct item *unused[SPOOL_DEPTH + 2];
 	unsigned n_unused;
 	struct spool_stats stats;
-	uint64_t lost_untold; /* lost since the last remark about it */
-	bool slow_told;	      /* that the disk is too slow */
+	uint64_t lost_untold; /* lost since the last report */
+	bool slow_told;	      /* warned that the disk is too slow */
 	bool stopping;
 	/* The sampling thread's: */
 	struct item items[SPOOL_DEPTH + 2];
 	struct item *current;
 	/* The writing thread's: */
-	struct lp_catalogue *catalogue; /* what the batches that it has taken mean */
+	struct lp_catalogue *catalogue; /* the catalogue of the batches that it has taken */
 	struct spool_file file;
 };
 
@@ -73,7 +73,7 @@ static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 {
 	int r = journal_apply(&it->journal, s->catalogue, err);
 
-	if (s->config.path) /* all days are in one file */
+	if (s->config.path) /* with a path, all days are in one file */
 		it->new_file = false;
 	it->new_file |= spool_file_crowded(&s->file, s->catalogue);
 	if (r == 0)
@@ -81,11 +81,11 @@ static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 	if (r < 0)
 		return r;
 	it->new_file = false;
-	if (it->log) /* after a failure again: what was written is gone from it */
+	if (it->log) /* after a failure again: written records are gone from it */
 		r = spool_file_write_log(&s->file, it->log, err);
 	if (r < 0)
 		return r;
-	while (it->n_events_written < it->n_events) { /* a retry goes on where it failed */
+	while (it->n_events_written < it->n_events) { /* a retry continues where it failed */
 		const struct event *e = &it->events[it->n_events_written];
 
 		r = lp_archive_write_event(s->file.archive, e->wall_us, e->text, err);
@@ -98,7 +98,7 @@ static int item_write(struct spool *s, struct item *it, struct lp_err *err)
 	return spool_file_write(&s->file, s->catalogue, it->batch, err);
 }
 
-/* A remark in the archive about samples that are not in it. */
+/* Add a remark to the archive about samples that are not in it. */
 static void note_lost(struct spool *s, const struct item *it, uint64_t lost)
 {
 	char text[EVENT_TEXT_MAX];
@@ -110,7 +110,7 @@ static void note_lost(struct spool *s, const struct item *it, uint64_t lost)
 		text, &ignored);
 }
 
-/* Say once that writing fails (or is too slow), and once that it works again. */
+/* Report once that writing fails (or is too slow), and once that it works again. */
 static void spool_tell(struct spool *s, int r, const struct item *it, const struct lp_err *err)
 {
 	uint64_t lost = 0;
@@ -144,8 +144,8 @@ static void spool_tell(struct spool *s, int r, const struct item *it, const stru
 		note_lost(s, it, lost);
 }
 
-/* Wait for work. NULL: there is none left and none will come. `*ret_last_try`: nothing waits for
- * a better time any more. */
+/* Wait for work. NULL: there is none left and none will come. `*ret_last_try`: this is the last
+ * attempt. */
 static struct item *queue_wait(struct spool *s, bool *ret_last_try)
 {
 	struct item *it = NULL;
@@ -169,15 +169,15 @@ static void item_count_lost(struct spool *s, struct item *it)
 	trace_log_clear(it->log);
 }
 
-/* Nothing waits any more: logs that were filled only because the disk was behind give back their
- * memory. Two stay as they are, which the next ones will be. */
+/* The queue is empty: free the memory of logs that were filled only because the disk was slow. Two
+ * are kept, for the next ones. */
 static void logs_trim(struct spool *s)
 {
 	for (unsigned i = 0; s->config.logs && i + 2 < s->n_unused; i++)
 		trace_log_trim(s->unused[i]->log);
 }
 
-/* The first item is done with (or given up). */
+/* Remove the first item, which is written (or lost). */
 static void queue_pop(struct spool *s, bool lost)
 {
 	struct item *it;
@@ -256,7 +256,7 @@ static void spool_free(struct spool *s)
 	free(s);
 }
 
-/* Waits must not depend on a clock that can be set. */
+/* Waiting must not depend on a clock that can be set. */
 static void cond_init(pthread_cond_t *cond)
 {
 	pthread_condattr_t attr;
@@ -321,7 +321,7 @@ struct journal *spool_journal(struct spool *s)
 	return &s->current->journal;
 }
 
-/* How many batches like the one at hand may wait. */
+/* How many batches like the current one may wait. */
 static unsigned queue_depth(const struct spool *s)
 {
 	const struct lp_batch *b = s->current->batch;
@@ -341,7 +341,7 @@ int spool_prime(struct spool *s)
 	int r = 0;
 
 	pthread_mutex_lock(&s->mutex);
-	/* The last ones are taken first: beyond these none will be. */
+	/* The last ones are taken first: those before them stay unused. */
 	for (unsigned i = 0; r == 0 && i < s->n_unused && s->n + i <= depth; i++)
 		r = lp_batch_carry(s->unused[s->n_unused - 1 - i]->batch, s->current->batch);
 	pthread_mutex_unlock(&s->mutex);
@@ -353,12 +353,12 @@ void spool_event(struct spool *s, int64_t wall_us, const char *text)
 	struct item *it = s->current;
 
 	if (it->n_events == EVENTS_MAX)
-		return; /* more than one a second: the first ones tell it */
+		return; /* more than one per second: the first ones are enough */
 	it->events[it->n_events].wall_us = wall_us;
 	snprintf(it->events[it->n_events++].text, EVENT_TEXT_MAX, "%s", text);
 }
 
-/* The queue is full: the samples are lost, what else the item had goes with the next one. */
+/* The queue is full: the samples are lost; the rest of the item goes with the next one. */
 static void item_lose(struct spool *s, struct item *it, struct item *next)
 {
 	s->lost_untold += batch_fresh(it->batch);
@@ -373,7 +373,7 @@ static void item_lose(struct spool *s, struct item *it, struct item *next)
 	s->unused[s->n_unused++] = it;
 }
 
-/* An unused item for what comes next. There is always one: one more than can wait. */
+/* An unused item for the next batch. There is always one: there are more items than can wait. */
 static struct item *item_next(struct spool *s, bool *ret_full)
 {
 	unsigned depth = queue_depth(s);
@@ -420,7 +420,7 @@ int spool_submit(struct spool *s, bool new_file)
 	int r;
 
 	if (!done->batch->n_samples || !batch_fresh(done->batch)) {
-		done->new_file |= new_file; /* all before it is handed over already */
+		done->new_file |= new_file; /* everything before it is already handed over */
 		return 0;
 	}
 	next = item_next(s, &full);
@@ -434,7 +434,7 @@ int spool_submit(struct spool *s, bool new_file)
 	next->new_file |= new_file;
 	s->current = next;
 	pthread_mutex_unlock(&s->mutex);
-	pthread_cond_signal(&s->wake); /* now that the other thread can have the mutex */
+	pthread_cond_signal(&s->wake); /* now that the other thread can take the mutex */
 	return r;
 }
 

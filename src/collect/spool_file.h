@@ -1,4 +1,4 @@
-/* The writing thread's file: daily, resumed after a crash, opened again when it vanished. */
+/* The writing thread's file: daily, continued after a crash, opened again if it vanished. */
 #ifndef COLLECT_SPOOL_FILE_H
 #define COLLECT_SPOOL_FILE_H
 
@@ -15,32 +15,32 @@ struct spool_file {
 	char path[SPOOL_PATH_MAX];
 	dev_t dev; /* which file that is */
 	ino_t ino;
-	bool resumed;		  /* looked for a file to continue already */
-	bool sync_told;		  /* that the disk does not flush */
-	bool expire_told;	  /* that an old file cannot be removed */
-	bool waiting_told;	  /* that old files stay because the clock is not believed */
+	bool resumed;		  /* a file to continue was already looked for */
+	bool sync_told;		  /* warned that the disk does not flush */
+	bool expire_told;	  /* warned that an old file cannot be removed */
+	bool waiting_told;	  /* warned that old files stay because the clock is not trusted */
 	uint64_t bytes_written;	  /* over all files */
-	uint64_t bytes_before;	  /* of them: before the file at hand */
-	uint64_t bytes_elsewhere; /* of older files kept, as last seen */
+	uint64_t bytes_before;	  /* of them: before the current file */
+	uint64_t bytes_elsewhere; /* of older files that are kept, when last counted */
 	uint64_t n_files;
 	int64_t synced_us; /* when the disk was flushed, by the steady clock; 0: never */
-	unsigned n_parts;  /* that are finished: of config->path each has a name */
+	unsigned n_parts;  /* finished parts: each part of config->path has its own name */
 };
 
-/* Have the files of this name in the directory for ourselves, config->path aside. -EBUSY: another
- * recorder has them. */
+/* Lock the files of this name in the directory, except for config->path. -EBUSY: another recorder
+ * has them. */
 int spool_file_lock(struct spool_file *f, struct lp_err *err);
 
-/* Seal what a killed recorder left of earlier days, remove what it left of sealing. */
+/* Seal files of earlier days that a killed recorder left, and remove leftovers of sealing. */
 void spool_file_tidy(struct spool_file *f);
 
-/* Have a file open for what is about `first_us` and later: the one at hand, or with `new_file` (or
- * where it vanished) a new one, named by that time; and the lock on the directory's files. */
+/* Have a file open for data of `first_us` and later: the current one, or with `new_file` (or if it
+ * vanished) a new one, named by that time; and the lock on the directory's files. */
 int spool_file_ready(struct spool_file *f, int64_t first_us, bool new_file, struct lp_err *err);
 
-/* Does the file name many more components than there are in the catalogue, or has it very many
- * frames, so that it is time for a new one? Without that, what it takes to write (and to read) a
- * file would grow with all that came and went in a day. */
+/* Does the file name many more components than there are in the catalogue, or does it have very
+ * many frames, so that a new one should begin? Otherwise the cost of writing (and reading) a file
+ * would grow with everything that came and went in a day. */
 bool spool_file_crowded(const struct spool_file *f, const struct lp_catalogue *c);
 
 /* Append the records of a log. */
@@ -51,7 +51,7 @@ int spool_file_write_log(struct spool_file *f, struct trace_log *log, struct lp_
 int spool_file_write(struct spool_file *f, const struct lp_catalogue *c,
 	const struct lp_batch *batch, struct lp_err *err);
 
-/* Close and seal the file at hand. */
+/* Close and seal the current file. */
 void spool_file_finish(struct spool_file *f);
 
 void spool_file_release(struct spool_file *f);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 
-/* So often another one may remove the file while we lock it. */
+/* How often another process may remove the file while we lock it. */
 #define TRIES 100
 
 void spool_lock_release(struct spool_lock *l)
@@ -29,7 +29,7 @@ static bool is_there(const struct spool_lock *l)
 		st.st_ino == l->ino;
 }
 
-/* Open the file and lock it. -EWOULDBLOCK: another one has. */
+/* Open the file and lock it. -EWOULDBLOCK: another process has it. */
 static int lock_file(int dir, const char *name, int *ret_fd, struct stat *ret)
 {
 	_cleanup_close_ int fd = openat(
@@ -45,7 +45,7 @@ static int lock_file(int dir, const char *name, int *ret_fd, struct stat *ret)
 	return 0;
 }
 
-/* Lock the file that is at its place when it is locked. */
+/* Lock the file, and make sure that it is still at its place. */
 static int lock_in(int dir, const char *name, struct spool_lock *ret)
 {
 	struct stat st = {0}, now;

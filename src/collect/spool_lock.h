@@ -1,6 +1,6 @@
-/* Who writes the files of a name in a directory: at most one recorder at a time, which holds a lock
- * on DIR/.NAME.lock. Where the file is removed, alone or with its directory, the lock goes with it:
- * so the recorder looks whether it is there before it writes, and takes it again.
+/* Which recorder writes the files of a name in a directory: at most one at a time, which holds a
+ * lock on DIR/.NAME.lock. If the lock file is removed, alone or with its directory, the lock is
+ * lost: so the recorder checks that it is there before it writes, and takes it again.
  */
 #ifndef COLLECT_SPOOL_LOCK_H
 #define COLLECT_SPOOL_LOCK_H
@@ -18,8 +18,8 @@ struct spool_lock {
 	ino_t ino;
 };
 
-/* Hold the lock: nothing to do where it is held already and is still there. The directory is made
- * where it is missing, with these permissions. -EBUSY: another recorder has it. */
+/* Hold the lock: does nothing if it is already held and still there. A missing directory is made,
+ * with these permissions. -EBUSY: another recorder has it. */
 int spool_lock_take(
 	struct spool_lock *l, const char *dir, const char *name, mode_t mode, struct lp_err *err);
 

@@ -5,15 +5,15 @@
 #include "base/strbuf.h"
 #include "collect/procfile.h"
 
-/* Room for one attribute; longer ones are cut. */
+/* Room for one attribute; longer ones are truncated. */
 #define SYSATTR_MAX 256
 
 /* Read the first line of a file under `root` as one word: blanks around it are removed and those
- * inside become '_', as udev writes them. False if there is no such file or nothing in it. */
+ * inside become '_', as udev writes them. False if there is no such file or it is empty. */
 bool sysattr_read(const struct proc_root *root, char buf[SYSATTR_MAX], const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The last part of what a symbolic link under `root` points to. False if it is no link. */
+/* The last part of the target of a symbolic link under `root`. False if it is not a link. */
 bool sysattr_link(const struct proc_root *root, char buf[SYSATTR_MAX], const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -21,8 +21,8 @@ bool sysattr_link(const struct proc_root *root, char buf[SYSATTR_MAX], const cha
 bool sysattr_exists(const struct proc_root *root, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Append text; bytes that are not printable ASCII become "\xNN", so that neither a terminal nor
- * JSON is spoilt by what a device calls itself. */
+/* Append text; bytes that are not printable ASCII become "\xNN", so that the name of a device
+ * cannot garble a terminal or JSON. */
 void label_escape(struct strbuf *sb, const char *text);
 
 /* Append the line "key=value" to labels. */

@@ -11,7 +11,7 @@
 #define REMOTES_DEFAULT 256
 #define REMOTES_MAX 65536
 #define SOCKETS_MAX 65536
-/* How often a dump is taken again that the kernel's tables changed under. */
+/* How often a dump is repeated if the kernel's tables changed meanwhile. */
 #define TRIES 3
 
 /* Connections that carry data, or still have some to deliver. */
@@ -68,7 +68,7 @@ struct tcp_state {
 	struct tcp_table *table;
 	unsigned long n_without_info;
 	unsigned n_answered; /* sockets asked for one by one */
-	/* What was said once is not said again. */
+	/* Each is reported once only. */
 	bool said_interrupted, said_bad, said_names;
 };
 
@@ -137,7 +137,7 @@ static void count_sock(void *ctx, const struct tcp_sock *sock)
 		s->n_without_info++;
 }
 
-/* The answer to a single question: a socket that is closing is left to the next dump. */
+/* The answer about a single socket: a socket that is closing is left to the next dump. */
 static void count_known(void *ctx, const struct tcp_sock *sock)
 {
 	struct tcp_state *s = ctx;
@@ -150,7 +150,7 @@ static void count_known(void *ctx, const struct tcp_sock *sock)
 	}
 }
 
-/* Ask for the sockets of the last dump only. False: they are not the same any more. */
+/* Ask for the sockets of the last dump only. False: they have changed. */
 static bool tcp_take_known(struct tcp_state *s)
 {
 	struct lp_err ignored;

@@ -11,11 +11,11 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-/* The kernel fills at most 32 kB a datagram. */
+/* The kernel puts at most 32 kB into a datagram. */
 #define ANSWER_SIZE (64 * 1024)
-/* The kernel answers at once; only something broken takes so long. */
+/* The kernel answers at once; it takes this long only if something is broken. */
 #define ANSWER_TIMEOUT_S 5
-/* Lost answers in one dump, after which it is given up. */
+/* With more lost answers than this, a dump is given up. */
 #define LOST_MAX 100
 
 static void diag_disconnect(struct tcp_diag *d)
@@ -93,8 +93,8 @@ static int diag_send(struct tcp_diag *d, int family, uint32_t states, bool info)
 _Static_assert(sizeof(struct inet_diag_req) >= sizeof(struct inet_diag_req_v2),
 	"the buffer of a request has room for either");
 
-/* Receive until the dump ends. An answer that was lost does not end it: the rest must be taken out
- * of the socket before it can be asked again. */
+/* Receive until the dump ends. A lost answer does not end it: the rest must be read from the socket
+ * before the next request. */
 static int diag_receive(struct tcp_diag *d, struct tcp_parse *p)
 {
 	unsigned lost = 0;
@@ -124,7 +124,7 @@ static int diag_dump_family(struct tcp_diag *d, int family, uint32_t states, boo
 	p->portid = mnl_socket_get_portid(d->nl);
 	if (r == 0)
 		r = diag_receive(d, p);
-	if (r == -EREMOTEIO) /* it answered, so the socket is good */
+	if (r == -EREMOTEIO) /* it answered, so the socket works */
 		return lp_err_sys(err, p->error, "the kernel refused to list its TCP sockets");
 	if (r < 0) {
 		diag_disconnect(d);
@@ -177,8 +177,8 @@ static struct lookup lookup_make(const struct tcp_sock *s, uint32_t seq)
 	return l;
 }
 
-/* Every request gets one answer, the socket or an error. All are taken, so that none is left for
- * the next request to find. */
+/* Every request gets one answer, the socket or an error. All are read, so that none is left for the
+ * next request. */
 static int lookup_receive(struct tcp_diag *d, struct tcp_parse *p, unsigned n)
 {
 	int r = 0;
@@ -234,7 +234,7 @@ static int diag_try(struct tcp_diag *d, int family, struct lp_err *err)
 	return diag_dump_family(d, family, 1u << TCP_LISTEN, false, &p, err);
 }
 
-/* Find out what this kernel takes. One without a part of it answers with one of these. */
+/* Does this error mean that the kernel lacks the feature? */
 static bool diag_lacks(int r)
 {
 	return r == -ENOENT || r == -EINVAL || r == -EOPNOTSUPP;

@@ -6,7 +6,7 @@
 int tcp_index_init(struct tcp_index *x, uint32_t cap)
 {
 	*x = (struct tcp_index){.next = malloc((cap ? cap : 1) * sizeof(*x->next))};
-	/* One more: a key is put before the last of another goes. */
+	/* One more: a key is put before the last of another is removed. */
 	if (!x->next || idmap_reserve(&x->heads, (size_t)cap + 1) < 0) {
 		tcp_index_release(x);
 		return -ENOMEM;

@@ -8,8 +8,8 @@
 #include <linux/tcp.h>
 #include <string.h>
 
-/* Where the counters are. The kernel's tcp_info grows from release to release: the user's header
- * and the running kernel each know a beginning of it, and what both have is used. */
+/* The offsets of the counters. The kernel's tcp_info grows from release to release: the header at
+ * build time and the running kernel each know a prefix of it, and the common part is used. */
 static const struct {
 	uint16_t offset;
 	uint8_t size;
@@ -109,14 +109,14 @@ static int read_error(struct tcp_parse *p, const struct nlmsghdr *nlh)
 
 	if (mnl_nlmsg_get_payload_len(nlh) < sizeof(e->error))
 		return -EBADMSG;
-	/* A sane kernel sends negative numbers; INT_MIN and the positive ones are not errnos. */
+	/* A sane kernel sends negative numbers; INT_MIN and positive ones are not errnos. */
 	if (e->error == 0)
 		return 1;
 	p->error = e->error > -4096 && e->error < 0 ? e->error : -EPROTO;
 	return -EREMOTEIO;
 }
 
-/* A dump ends with a number that is negative if it failed on the way. */
+/* A dump ends with a number that is negative if it failed. */
 static int read_done(struct tcp_parse *p, const struct nlmsghdr *nlh)
 {
 	int32_t number;
@@ -150,7 +150,7 @@ static int parse_message(struct tcp_parse *p, const struct nlmsghdr *nlh)
 		else
 			p->n_bad++;
 		return 0;
-	default: /* NLMSG_NOOP and what kernels may invent */
+	default: /* NLMSG_NOOP and unknown types */
 		return 0;
 	}
 }

@@ -18,7 +18,7 @@ enum tcp_counter {
 	TCP_COUNTERS,
 };
 
-/* What is kept of one socket. */
+/* The data of one socket. */
 struct tcp_sock {
 	uint64_t cookie; /* the kernel's name of the socket, unique since boot */
 	struct tcp_addr local, remote;
@@ -35,22 +35,22 @@ struct tcp_sock {
 
 struct tcp_parse {
 	/* Given by the caller. */
-	uint32_t seq;	 /* of the request; answers to others are passed over */
+	uint32_t seq;	 /* of the request; answers to others are ignored */
 	uint32_t portid; /* of our netlink socket; 0: do not check */
 	void (*sock)(void *ctx, const struct tcp_sock *s);
 	void *ctx;
 	/* Set by tcp_parse_messages(). */
 	bool interrupted;    /* the kernel's tables changed under the dump */
-	unsigned long n_bad; /* messages too short for what they claim to be, passed over */
-	int error;	     /* what the kernel answered, a negative errno */
+	unsigned long n_bad; /* messages too short for their type, ignored */
+	int error;	     /* the kernel's error, a negative errno */
 };
 
 /* Is this counter 32 bits wide in the kernel? */
 bool tcp_counter_is_short(enum tcp_counter c);
 
 /* Read the messages of one datagram. 1: the dump ends here, 0: more datagrams follow, -EBADMSG: the
- * datagram is cut off in the middle of a message (what came before was delivered), and -EREMOTEIO:
- * the kernel refused, see `error`. `buf` is aligned to 4 bytes. */
+ * datagram is cut off in the middle of a message (those before were delivered), -EREMOTEIO: the
+ * kernel refused, see `error`. `buf` is aligned to 4 bytes. */
 int tcp_parse_messages(struct tcp_parse *p, const void *buf, size_t size);
 
 #endif

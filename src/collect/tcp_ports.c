@@ -56,7 +56,7 @@ static size_t ports_to_ranges(const struct tcp_ports *p, struct port_range *rang
 static uint8_t *write_test(uint8_t *at, int ge, int le, struct port_range range, size_t left)
 {
 	bool last = left == 16;
-	/* Where a failed test goes: to the next one, or out. Both are 20 bytes from here. */
+	/* The target of a failed test: the next one, or the exit. Both are 20 bytes from here. */
 	struct inet_diag_bc_op ops[5] = {
 		{.code = (unsigned char)ge, .yes = 8, .no = 20},
 		{.no = range.low},

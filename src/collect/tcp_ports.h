@@ -1,5 +1,5 @@
-/* Which connections count, and in which direction they go: the set of ports and the filter that
- * the kernel applies for us, so that a host with 50,000 other connections does not pay for them.
+/* The connections that count, and their direction: the set of ports and the filter that the kernel
+ * applies, so that a host with 50,000 other connections does not pay for them.
  */
 #ifndef COLLECT_TCP_PORTS_H
 #define COLLECT_TCP_PORTS_H
@@ -17,24 +17,23 @@ bool tcp_ports_has(const struct tcp_ports *p, uint16_t port);
 
 /* Does this connection count, and in which direction? A local port of the set makes it TCP_IN.
  *
- * `chosen`: the set is what the user asked for. A remote port of the set then makes it TCP_OUT,
- * and a connection without a port of the set does not count. If both ports are in the set it is
- * TCP_IN.
+ * `chosen`: the user gave the set. A remote port of the set then makes it TCP_OUT, and a connection
+ * without a port of the set does not count. If both ports are in the set it is TCP_IN.
  *
- * Not `chosen`: the set is what this host listens on, and every other connection is TCP_OUT.
- * Connections of the host with itself (loopback, or the same address on both sides) do not count:
- * they never touch a network. With chosen ports they do, so that a test cluster on one machine can
- * be watched. */
+ * Not `chosen`: the set is the ports that this host listens on, and every other connection is
+ * TCP_OUT. Connections of the host with itself (loopback, or the same address on both sides) do not
+ * count, as they never touch a network. With chosen ports they do, so that a test cluster on one
+ * machine can be watched. */
 bool tcp_ports_classify(const struct tcp_ports *p, bool chosen, const struct tcp_sock *s,
 	enum tcp_direction *ret_direction);
 
-/* Ranges of ports beyond which the kernel is not asked to filter. */
+/* With more ranges of ports than this, the kernel is not asked to filter. */
 #define TCP_FILTER_RANGES 64
 #define TCP_FILTER_MAX (TCP_FILTER_RANGES * 40)
 
 /* Write a program for INET_DIAG_REQ_BYTECODE that accepts sockets whose local or remote port is in
- * the set. Returns its size, or 0 if the set is empty or falls into more than TCP_FILTER_RANGES
- * ranges: then there is nothing that the kernel could usefully do. */
+ * the set. Returns its size, or 0 if the set is empty or has more than TCP_FILTER_RANGES ranges, so
+ * that a filter is of no use. */
 size_t tcp_ports_filter(const struct tcp_ports *p, uint8_t program[TCP_FILTER_MAX]);
 
 #endif

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The addresses that may get names in TCP_NAMES_SAMPLES before further ones are folded together. */
+/* The number of addresses that may get names in TCP_NAMES_SAMPLES before further ones are folded
+ * together. */
 #define NAMES_MAX 65536
 
 /* The last values of one socket. */
@@ -161,8 +162,8 @@ static struct tcp_entry *add_entry(struct tcp_table *t, const struct tcp_sock *s
 	e = &t->entries[i];
 	*e = (struct tcp_entry){.cookie = s->cookie, .direction = direction};
 	tcp_index_insert(&t->by_cookie, hash_cookie(t, s->cookie), i);
-	/* At the first sample a socket is older than we are. Where the table was full, a socket
-	 * that we do not know may have been there before. Either way only its growth counts. */
+	/* At the first sample a socket is older than we are. If the table was full, an unknown
+	 * socket may have been there before. In both cases only its growth counts. */
 	if (t->sample == 0 || t->overflowed_before)
 		memcpy(e->counters, s->counters, sizeof(e->counters));
 	return e;
@@ -264,8 +265,8 @@ static void add_gauges(struct tcp_gauges *g, const struct tcp_sock *s)
 		g->rtt_max_us = s->rtt_us;
 }
 
-/* A narrow counter wraps. A socket that was disconnected and is used again starts from 0: then all
- * of it is new. A step back by less than half of the range is taken for the second. */
+/* A narrow counter wraps. A socket that was disconnected and is used again starts from 0, so that
+ * all of it is new. A step back by less than half of the range is taken as the latter. */
 static uint64_t counter_growth(enum tcp_counter c, uint64_t last, uint64_t now)
 {
 	if (tcp_counter_is_short(c)) {

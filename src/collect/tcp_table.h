@@ -1,10 +1,10 @@
-/* What sockets come and go becomes what is recorded: one row for each remote address and direction,
- * with gauges of the moment and counters that only grow.
+/* Turns sockets, which come and go, into rows: one per remote address and direction, with gauges of
+ * the moment and counters that only grow.
  *
  * A socket's counters end with the socket, so the table remembers the last values of every socket
- * and adds the differences to its remote. A socket that was there at the first sample contributes
- * its growth; one that appears later was opened since and contributes all it has. What a socket
- * did between the last sample that saw it and its end is lost.
+ * and adds the differences to its remote. A socket that exists at the first sample contributes its
+ * growth; one that appears later was opened since and contributes all it has. The traffic of a
+ * socket between the last sample that saw it and its end is lost.
  *
  * All memory is allocated by tcp_table_new(). Addresses that find no row share the row "other" of
  * their direction; sockets that find no place in the socket table count in the gauges and in
@@ -18,31 +18,31 @@
 #include "collect/tcp_index.h"
 #include "collect/tcp_parse.h"
 
-/* A remote that had no socket for so many samples gives its row back. */
+/* A remote without a socket for this many samples gives up its row. */
 #define TCP_REMOTE_IDLE 300
-/* A socket that was not seen for more than so many dumps is forgotten. A dump may pass over a
- * socket while its neighbours close; to forget it at once would count it all over again. */
+/* A socket that was not seen for more than this many dumps is forgotten. A dump may miss a socket
+ * while its neighbours close; if it were forgotten at once, it would later count from 0 again. */
 #define TCP_SOCKET_LINGER 10
-/* So many samples share the names that there may be. */
+/* The limit on new names is per this many samples. */
 #define TCP_NAMES_SAMPLES CENSUS_HORIZON
 /* Gauges of one remote in the current sample. */
 struct tcp_gauges {
 	uint32_t sockets, untracked, folded;
 	uint32_t cwnd_min, rtt_max_us;
-	uint32_t unread; /* sockets whose application has not read all that came */
+	uint32_t unread; /* sockets whose application has not read everything */
 	uint64_t cwnd_sum, rtt_sum_us, unacked_sum, rqueue_bytes, wqueue_bytes;
 };
 
 struct tcp_remote {
 	bool used;
-	bool other; /* the row of all that found no row of their own */
+	bool other; /* the row of all addresses without a row of their own */
 	enum tcp_direction direction;
 	struct tcp_addr addr;
 	uint64_t last_seen; /* sample */
 	struct tcp_gauges now;
 	uint64_t counters[TCP_COUNTERS];
 	unsigned counted; /* bit c: counter c is known */
-	/* For whoever writes rows: cleared when the row goes to another address. */
+	/* For the code that writes rows: cleared when the row goes to another address. */
 	bool has_row;
 	struct collect_row row;
 };
@@ -51,12 +51,13 @@ struct tcp_table {
 	/* Per direction max_remotes rows and then the row "other". */
 	struct tcp_remote *remotes;
 	uint32_t max_remotes, n_remotes;
-	uint32_t *live, n_live; /* positions of the rows in use: few, as a rule */
+	uint32_t *live, n_live; /* positions of the rows in use, usually few */
 	/* How many more addresses may get a row of their own until the next TCP_NAMES_SAMPLES
-	 * begin: whoever names rows lowers it. It bounds the catalogue, which forgets names slowly.
+	 * begin; the code that names rows decrements it. It bounds the catalogue, which forgets
+	 * names slowly.
 	 */
 	uint32_t names_left;
-	/* The rest is the table's own. */
+	/* The rest is internal to the table. */
 	uint32_t *free_remotes[TCP_DIRECTIONS], n_free_remotes[TCP_DIRECTIONS];
 	struct tcp_index by_addr;
 	struct tcp_entry *entries; /* one for each tracked socket */
@@ -69,8 +70,8 @@ struct tcp_table {
 	bool overflowed, overflowed_before;
 };
 
-/* Rows for `max_remotes` addresses a direction and places for `max_sockets` sockets. Folded
- * addresses are distinguished up to a quarter of that; where there are more, `folded` stops there.
+/* Rows for `max_remotes` addresses per direction and places for `max_sockets` sockets. Folded
+ * addresses are distinguished up to a quarter of that; if there are more, `folded` stops there.
  * NULL: out of memory. */
 struct tcp_table *tcp_table_new(uint32_t max_remotes, uint32_t max_sockets);
 void tcp_table_free(struct tcp_table *t);
@@ -78,8 +79,8 @@ void tcp_table_free(struct tcp_table *t);
 /* Begin a sample, or begin it again if its dump was not consistent. */
 void tcp_table_begin(struct tcp_table *t);
 
-/* Count one socket. One that was seen before keeps the direction it had. A socket that is given
- * twice in a sample counts once. */
+/* Count one socket. One that was seen before keeps its direction. A socket that is given twice in a
+ * sample counts once. */
 void tcp_table_add(struct tcp_table *t, const struct tcp_sock *s, enum tcp_direction direction);
 
 /* The dump is complete: forget sockets that are gone and rows that were idle for long. */

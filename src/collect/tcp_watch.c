@@ -33,7 +33,7 @@ void tcp_watch_close(struct tcp_watch *w)
 	procfile_close(&w->stat6);
 }
 
-/* How many TCP sockets there are now. */
+/* The number of TCP sockets now. */
 static bool count_in_use(struct tcp_watch *w, uint64_t *ret)
 {
 	struct lp_err ignored;

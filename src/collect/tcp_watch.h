@@ -1,10 +1,10 @@
 /* Decides when a full dump of the kernel's sockets is needed.
  *
- * A dump costs the walk of the whole connection table. Most samples need none: while the number of
- * TCP sockets of this network namespace (/proc/net/sockstat) stays as it was, the sockets known
- * from the last dump are all there are, and few of them are cheaper to ask for one by one. A socket
- * that closes while another opens leaves the number as it is; asking for the closed one fails,
- * which is seen, and every so often a dump is taken in any case.
+ * A dump costs a walk of the whole connection table. Most samples need none: while the number of
+ * TCP sockets of this network namespace (/proc/net/sockstat) does not change, the sockets of the
+ * last dump are all there are, and it is cheaper to ask for a few of them one by one. If one socket
+ * closes while another opens, the number stays the same; but then asking for the closed one fails,
+ * which is noticed. In addition a dump is taken regularly.
  */
 #ifndef COLLECT_TCP_WATCH_H
 #define COLLECT_TCP_WATCH_H
@@ -28,19 +28,19 @@ struct tcp_watch {
 	unsigned since_dump;
 };
 
-/* Where sockstat cannot be read every sample takes a dump. */
+/* If sockstat cannot be read, every sample takes a dump. */
 void tcp_watch_open(struct tcp_watch *w);
 void tcp_watch_close(struct tcp_watch *w);
 
-/* Are the sockets of the last dump all there are? Asked once a sample. */
+/* Are the sockets of the last dump all there are? Called once per sample. */
 bool tcp_watch_steady(struct tcp_watch *w);
 
-/* A dump begins: forget what was known; then remember each socket of interest. */
+/* A dump begins: forget the known sockets; then remember each socket of interest. */
 void tcp_watch_begin(struct tcp_watch *w);
 void tcp_watch_add(struct tcp_watch *w, const struct tcp_sock *s);
 
-/* The number of sockets in the text of a sockstat file: what follows "TCP: inuse" or
- * "TCP6: inuse". False: there is none. */
+/* The number of sockets in the text of a sockstat file, after "TCP: inuse" or "TCP6: inuse". False:
+ * there is none. */
 bool tcp_watch_parse(const char *text, uint64_t *ret);
 
 #endif

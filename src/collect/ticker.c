@@ -19,15 +19,15 @@ void ticker_free(struct ticker *t)
 		t->free(t);
 }
 
-/* A periodic timer: one read() a sample, and the kernel sets it anew by itself. */
+/* A periodic timer: one read() per sample, and the kernel rearms it by itself. */
 struct ticker_sys {
 	struct ticker ticker;	     /* must be first; its fd is the timer */
 	int64_t armed_us, period_us; /* it fires at armed_us + n * period_us; period 0: only once */
-	int64_t last_us;	     /* what was waited for last */
+	int64_t last_us;	     /* the last time that was waited for */
 	bool armed;		     /* for last_us, and that has not been read yet */
 };
 
-/* For the signal handler: where a signal comes between looking at `stopped` and waiting, the timer,
+/* For the signal handler: if a signal comes between the check of `stopped` and the wait, the timer,
  * set to fire at once, ends the wait. */
 static volatile sig_atomic_t stopped;
 static volatile sig_atomic_t stop_timer = -1;
@@ -55,8 +55,8 @@ static struct timespec us_to_timespec(int64_t us)
 	return (struct timespec){us / US_PER_SEC, us % US_PER_SEC * 1000};
 }
 
-/* Set the timer for a time and, if it was waited for at regular times so far, periodically. It ends
- * early where the clock is set. */
+/* Set the timer for a time and, if the waits so far were regular, periodically. It ends early if
+ * the clock is set. */
 static int sys_set(struct ticker_sys *s, int64_t until_wall_us)
 {
 	int64_t period_us = until_wall_us - s->last_us;
@@ -108,7 +108,7 @@ static int sys_wait(struct ticker *t, int64_t until_wall_us, struct lp_err *err)
 	if (stopped)
 		return TICKER_STOP;
 	s->armed = r == -EINTR;
-	if (r == -ECANCELED) { /* the clock was set: what was waited for may be far off */
+	if (r == -ECANCELED) { /* the clock was set: the time waited for may be far off */
 		s->last_us = s->period_us = 0;
 		return TICKER_AGAIN;
 	}
@@ -127,7 +127,7 @@ static void sys_free(struct ticker *t)
 	free(s);
 }
 
-/* What ends a recording: whatever is not ignored of the usual ones. */
+/* The signals that end a recording: the usual ones that are not ignored. */
 static void stop_signals(sigset_t *ret)
 {
 	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};

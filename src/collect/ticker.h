@@ -16,21 +16,21 @@ enum ticker_event {
 };
 
 struct ticker {
-	bool patient;	     /* its time waits for the recorder: a recorded tree's */
-	int64_t interval_us; /* between its instants, 0: whatever is asked for */
+	bool patient;	     /* its time waits for the recorder, as that of a recorded tree does */
+	int64_t interval_us; /* between its instants, 0: any interval */
 	/* The wall clock, and a clock that never steps. */
 	void (*now)(struct ticker *t, int64_t *ret_wall_us, int64_t *ret_mono_us);
 	/* Wait for a time of the wall clock: an enum ticker_event, or a negative errno. */
 	int (*wait)(struct ticker *t, int64_t until_wall_us, struct lp_err *err);
-	/* For whoever has descriptors of its own to wait for as well: arm() makes `fd` readable
-	 * when wait() for that time would return at once. -1: it never keeps anybody waiting. */
+	/* For callers that wait for descriptors of their own as well: arm() makes `fd` readable
+	 * when wait() for that time would return at once. -1: wait() never waits. */
 	int fd;
 	int (*arm)(struct ticker *t, int64_t until_wall_us, struct lp_err *err);
 	void (*free)(struct ticker *t);
 };
 
 /* The system's clock; SIGTERM, SIGINT and SIGHUP stop it. It blocks them in the calling thread,
- * save those that are ignored (nohup). */
+ * except those that are ignored (nohup). */
 int ticker_system(struct ticker **ret, struct lp_err *err);
 
 /* The times of a tree of several moments, DIR/20240301T120000Z/proc and so on: `root` moves from

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longer files are cut: the columns behind that are missing. */
+/* Longer files are truncated: the columns after that are missing. */
 #define TREE_BUFFER (256 * 1024)
 /* A machine has fewer disks, ports and targets than this. */
 #define TREE_ITEMS_MAX 16384
@@ -22,8 +22,8 @@ struct tree_item {
 	struct tree_match match;
 	char name[PARSE_NAME_MAX + 1];
 	int *fds;	 /* one for each file; -1: there is none */
-	int64_t *slow;	 /* one for each column: what the slow files said last */
-	unsigned n_slow; /* how many values these are */
+	int64_t *slow;	 /* one per column: the last values of the slow files */
+	unsigned n_slow; /* the number of these values */
 	struct collect_row row;
 	bool known; /* it has a row */
 	bool seen;  /* by the current scan */
@@ -128,7 +128,7 @@ static int walk_entries(
 	return r;
 }
 
-/* All stars stand for something: is it there? */
+/* All stars are matched: does the path exist? */
 static int walk_end(struct walk *w)
 {
 	char path[PATH_MAX];
@@ -139,7 +139,7 @@ static int walk_end(struct walk *w)
 	return w->found(w->ctx, &w->match);
 }
 
-/* Try everything that star `number` can stand for. */
+/* Try everything that star `number` can match. */
 static int walk_from(struct walk *w, unsigned number)
 {
 	size_t root_len = strlen(w->root->dir);
@@ -287,7 +287,7 @@ static int on_found(void *ctx, const struct tree_match *m)
 	return item_add(t, m, name);
 }
 
-/* Forget who is gone. */
+/* Forget components that are gone. */
 static void scan_sweep(struct tree *t)
 {
 	size_t kept = 0;
@@ -338,7 +338,7 @@ int tree_open(const struct tree_def *def, const struct collect_config *config, v
 	return 0;
 }
 
-/* The whole file, as far as the buffer reaches; false if nothing could be read. */
+/* The whole file, as much as fits into the buffer; false if nothing could be read. */
 static bool file_read(struct tree *t, int fd)
 {
 	size_t len = 0;
@@ -351,7 +351,7 @@ static bool file_read(struct tree *t, int fd)
 		if (n <= 0)
 			break;
 		len += (size_t)n;
-		/* The kernel hands out long files a page at a time. */
+		/* The kernel returns long files page by page. */
 		if (n < 2048 || len == TREE_BUFFER - 1)
 			break;
 	}
@@ -378,7 +378,7 @@ static void item_read_slow(struct tree *t, struct tree_item *item)
 	}
 }
 
-/* All values of a component in this sample; returns how many there are. */
+/* All values of a component in this sample; returns their number. */
 static unsigned item_read(struct tree *t, struct tree_item *item, bool slow, int64_t *values)
 {
 	unsigned found = 0;
@@ -424,7 +424,7 @@ static int item_store(struct tree *t, struct tree_item *item, struct collect_sin
 	return collect_store(sink, &item->row, fresh, values, err);
 }
 
-/* Look for directories again where it is time, or where the tree is another one. */
+/* Look for directories again if it is time, or if the tree is another one. */
 static int tree_refresh(struct tree *t, int64_t now_us)
 {
 	bool other = t->generation != t->config->root->generation;

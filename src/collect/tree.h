@@ -2,9 +2,9 @@
  * adapter, a RAID array.
  *
  * A collector of such components is a table: patterns of the directories, the files to read in
- * each, and which parser fills which columns. Directories are looked for when the collector opens
- * and every TREE_RESCAN_US after that; between these times a sample is one pread() for each file,
- * into one buffer that all of them share.
+ * each, and which parser fills which columns. Directories are searched when the collector opens and
+ * every TREE_RESCAN_US after that; in between, a sample is one pread() per file, into one buffer
+ * that all files share.
  */
 #ifndef COLLECT_TREE_H
 #define COLLECT_TREE_H
@@ -20,33 +20,33 @@
 #define TREE_PATHS_MAX 5
 #define TREE_COLUMNS_MAX 64
 
-/* What the stars of a pattern stood for, in their order; "" where it has fewer. */
+/* The texts that the stars of a pattern matched, in their order; "" if it has fewer. */
 struct tree_match {
 	char star[TREE_STARS_MAX][PARSE_NAME_MAX + 1];
 };
 
 struct tree_file {
-	/* The first that exists is read. Each star stands for what the same star of the pattern
-	 * matched, and a third one for the second. */
+	/* The first that exists is read. Each star is replaced by the match of the same star of the
+	 * pattern, and a third one by that of the second. */
 	const char *paths[TREE_PATHS_MAX];
-	/* Fills the columns that it finds, which are LP_MISSING, and returns how many these are.
-	 * NULL: the file is one number, for `column`. */
+	/* Fills the columns that it finds, which are LP_MISSING, and returns their number. NULL:
+	 * the file is one number, for `column`. */
 	unsigned (*parse)(const char *text, int64_t *values);
 	unsigned column;
-	bool slow; /* read every TREE_SLOW_US only; its values stand until then */
+	bool slow; /* read every TREE_SLOW_US only; its values are repeated until then */
 };
 
 struct tree_def {
 	const char *what; /* "Lustre OSTs", for messages */
 	const struct lp_schema *schema;
 	/* Paths that have to exist, with up to TREE_STARS_MAX stars, at most one between two
-	 * slashes. All patterns are looked at; what another pattern found already is passed over.
+	 * slashes. All patterns are searched; what an earlier pattern found is skipped.
 	 */
 	const char *const *patterns;
 	const struct tree_file *files;
 	unsigned n_files;
-	/* The component's name; false: it is of no interest. NULL: what the stars matched, with a
-	 * slash between. */
+	/* The component's name; false: it is not of interest. NULL: the matches of the stars, with
+	 * a slash between. */
 	bool (*name)(const struct proc_root *root, const struct tree_match *m,
 		char ret[PARSE_NAME_MAX + 1]);
 	/* Adds labels (see sysattr.h); may be NULL. */
@@ -56,8 +56,8 @@ struct tree_def {
 	void (*finish)(int64_t *values);
 };
 
-/* For the functions of the same names of a collector. Opening fails with -ENOENT where no pattern
- * matches anything. */
+/* The functions of a collector with the same names call these. Opening fails with -ENOENT if no
+ * pattern matches anything. */
 int tree_open(const struct tree_def *def, const struct collect_config *config, void **ret_state,
 	struct lp_err *err);
 int tree_sample(void *state, struct collect_sink *sink, struct lp_err *err);

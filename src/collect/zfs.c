@@ -1,4 +1,4 @@
-/* ZFS pools: their state and, of versions before 2.0, their I/O. */
+/* ZFS pools: their state and, for versions before 2.0, their I/O. */
 #include "base/array.h"
 #include "collect/parse_sys.h"
 #include "collect/tree.h"
@@ -6,7 +6,7 @@
 
 #define COUNTER LP_COUNTER, 64
 
-/* From RD_BYTES on as parse_kstat_io() has them. */
+/* From RD_BYTES on in the order of parse_kstat_io(). */
 enum { ONLINE, RD_BYTES, WR_BYTES, RD_OPS, WR_OPS, WAIT_NS, RUN_NS, N_COLUMNS };
 
 static const struct lp_column columns[N_COLUMNS] = {
