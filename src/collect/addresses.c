@@ -25,7 +25,7 @@ static bool tell_v6(const struct sockaddr_in6 *a, char *buf, size_t size)
 	return inet_ntop(AF_INET6, bits, buf, (socklen_t)size) != NULL;
 }
 
-bool address_tell(const struct sockaddr *a, char *buf, size_t size)
+bool address_format(const struct sockaddr *a, char *buf, size_t size)
 {
 	struct sockaddr_in6 v6;
 	struct sockaddr_in v4;
@@ -53,7 +53,7 @@ void addresses_own(char *buf, size_t size)
 	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
 		char text[INET6_ADDRSTRLEN];
 
-		if (!i->ifa_addr || !address_tell(i->ifa_addr, text, sizeof(text)) ||
+		if (!i->ifa_addr || !address_format(i->ifa_addr, text, sizeof(text)) ||
 			len + strlen(text) + 2 > size)
 			continue;
 		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "," : "", text);

@@ -8,7 +8,7 @@
 
 /* Write an address in the form that the names of connections use. False: others cannot know the
  * host by it (another family, the loopback interface, or valid on one link only). */
-bool address_tell(const struct sockaddr *a, char *buf, size_t size);
+bool address_format(const struct sockaddr *a, char *buf, size_t size);
 
 /* The addresses of the interfaces of this host (of this network namespace), separated by commas, as
  * many as fit; "" if there are none. */

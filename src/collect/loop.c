@@ -13,7 +13,7 @@
  * set. */
 #define STEP_MIN_US (US_PER_SEC / 2)
 /* Steps of this size are reported at once, not only noted in the archive. */
-#define STEP_TELL_US (60 * US_PER_SEC)
+#define STEP_REPORT_US (60 * US_PER_SEC)
 /* A clock set back by less than this does not begin a file for the old day again. */
 #define BACK_SAME_FILE_US (3600 * US_PER_SEC)
 /* Samples in a batch: there are SPOOL_DEPTH + 2 of them in memory. */
@@ -170,7 +170,7 @@ static void note_clock_step(struct loop *l, const struct instant *at)
 		return;
 	snprintf(text, sizeof(text), "kind=clock-step step_us=%" PRId64, step);
 	spool_event(l->spool, at->wall_us, text);
-	if (step >= STEP_TELL_US || step <= -STEP_TELL_US)
+	if (step >= STEP_REPORT_US || step <= -STEP_REPORT_US)
 		lp_warn_raise(l->config->warn,
 			"the clock leapt by %+.1f s, from %s to %s; samples are kept under the new "
 			"time",

@@ -46,8 +46,8 @@ struct spool {
 	struct item *unused[SPOOL_DEPTH + 2];
 	unsigned n_unused;
 	struct spool_stats stats;
-	uint64_t lost_untold; /* lost since the last report */
-	bool slow_told;	      /* warned that the disk is too slow */
+	uint64_t lost_unreported; /* lost since the last report */
+	bool slow_warned;	  /* warned that the disk is too slow */
 	bool stopping;
 	/* The sampling thread's: */
 	struct item items[SPOOL_DEPTH + 2];
@@ -111,7 +111,7 @@ static void note_lost(struct spool *s, const struct item *it, uint64_t lost)
 }
 
 /* Report once that writing fails (or is too slow), and once that it works again. */
-static void spool_tell(struct spool *s, int r, const struct item *it, const struct lp_err *err)
+static void spool_report(struct spool *s, int r, const struct item *it, const struct lp_err *err)
 {
 	uint64_t lost = 0;
 	bool was_failing, slow = false;
@@ -121,10 +121,10 @@ static void spool_tell(struct spool *s, int r, const struct item *it, const stru
 	s->stats.failing = r < 0;
 	pthread_cond_signal(&s->room);
 	if (r == 0) {
-		lost = s->lost_untold;
-		s->lost_untold = 0;
-		slow = lost && !was_failing && !s->slow_told;
-		s->slow_told = lost || (s->slow_told && s->n > 1);
+		lost = s->lost_unreported;
+		s->lost_unreported = 0;
+		slow = lost && !was_failing && !s->slow_warned;
+		s->slow_warned = lost || (s->slow_warned && s->n > 1);
 		s->stats.samples_written += batch_fresh(it->batch);
 		s->stats.bytes_written = s->file.bytes_written;
 		s->stats.files = s->file.n_files;
@@ -219,7 +219,7 @@ static void *spool_thread(void *arg)
 		struct lp_err err = {0};
 		int r = item_write(s, it, &err);
 
-		spool_tell(s, r, it, &err);
+		spool_report(s, r, it, &err);
 		if (r == 0 && s->config.written)
 			s->config.written(s->config.written_ctx, s->file.path,
 				lp_archive_size(s->file.archive));
@@ -361,7 +361,7 @@ void spool_event(struct spool *s, int64_t wall_us, const char *text)
 /* The queue is full: the samples are lost; the rest of the item goes with the next one. */
 static void item_lose(struct spool *s, struct item *it, struct item *next)
 {
-	s->lost_untold += batch_fresh(it->batch);
+	s->lost_unreported += batch_fresh(it->batch);
 	item_count_lost(s, it);
 	next->new_file = it->new_file;
 	next->journal = it->journal;

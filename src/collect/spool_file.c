@@ -77,15 +77,15 @@ static void expire(struct spool_file *f, int64_t now_us)
 	if (!c->keep_age_us && !c->keep_bytes)
 		return;
 	r = keep_expire(c->dir, c->name, f->path, &limits, &result, &err);
-	if (r < 0 && !f->expire_told)
+	if (r < 0 && !f->expire_warned)
 		lp_warn_raise(c->warn, "%s (told once)", err.text);
-	if (r == 0 && result.n_waiting && !f->waiting_told)
+	if (r == 0 && result.n_waiting && !f->waiting_warned)
 		lp_warn_raise(c->warn,
 			"archives older than --keep stay until the clock has been right for a day: "
 			"no samples confirm it yet");
 	f->bytes_elsewhere = result.bytes;
-	f->waiting_told = result.n_waiting;
-	f->expire_told = r < 0;
+	f->waiting_warned = result.n_waiting;
+	f->expire_warned = r < 0;
 }
 
 /* When the machine was started. */
@@ -269,9 +269,9 @@ static int file_sync(struct spool_file *f, struct lp_err *err)
 		f->synced_us = now_us;
 	if (r != -EINVAL && r != -ENOSYS && r != -EOPNOTSUPP)
 		return r;
-	if (!f->sync_told)
+	if (!f->sync_warned)
 		lp_warn_raise(f->config->warn, "%s (told once)", err->text);
-	f->sync_told = true;
+	f->sync_warned = true;
 	return 0;
 }
 

@@ -16,9 +16,9 @@ struct spool_file {
 	dev_t dev; /* which file that is */
 	ino_t ino;
 	bool resumed;		  /* a file to continue was already looked for */
-	bool sync_told;		  /* warned that the disk does not flush */
-	bool expire_told;	  /* warned that an old file cannot be removed */
-	bool waiting_told;	  /* warned that old files stay because the clock is not trusted */
+	bool sync_warned;	  /* warned that the disk does not flush */
+	bool expire_warned;	  /* warned that an old file cannot be removed */
+	bool waiting_warned;	  /* warned that old files stay because the clock is not trusted */
 	uint64_t bytes_written;	  /* over all files */
 	uint64_t bytes_before;	  /* of them: before the current file */
 	uint64_t bytes_elsewhere; /* of older files that are kept, when last counted */

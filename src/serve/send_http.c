@@ -28,7 +28,7 @@ struct send_http {
 	char *token_file; /* NULL: none */
 	struct lp_warn *warn;
 	bool plain; /* http:// */
-	bool mode_told;
+	bool mode_warned;
 	char why[CURL_ERROR_SIZE];
 };
 
@@ -107,9 +107,9 @@ static void mode_check(struct send_http *h)
 {
 	struct stat st;
 
-	if (h->mode_told || stat(h->token_file, &st) < 0 || !(st.st_mode & 0007))
+	if (h->mode_warned || stat(h->token_file, &st) < 0 || !(st.st_mode & 0007))
 		return;
-	h->mode_told = true;
+	h->mode_warned = true;
 	lp_warn_raise(h->warn, "everybody can read the token in %s; chmod 600 it", h->token_file);
 }
 

@@ -12,7 +12,7 @@ static const char *told(const char *text, char *buf, size_t size)
 					    : (void *)&((struct sockaddr_in6 *)&a)->sin6_addr;
 
 	assert_int_equal(inet_pton(a.ss_family, text, bits), 1);
-	return address_tell((struct sockaddr *)&a, buf, size) ? buf : "no";
+	return address_format((struct sockaddr *)&a, buf, size) ? buf : "no";
 }
 
 static void test_which_are_told(void **state)
@@ -28,7 +28,7 @@ static void test_which_are_told(void **state)
 	assert_string_equal(told("169.254.9.9", buf, sizeof(buf)), "no");
 	assert_string_equal(told("::1", buf, sizeof(buf)), "no");
 	assert_string_equal(told("fe80::1", buf, sizeof(buf)), "no");
-	assert_false(address_tell(&other, buf, sizeof(buf)));
+	assert_false(address_format(&other, buf, sizeof(buf)));
 }
 
 /* Whatever this host has: no more than there is room for, and no address cut in two. */
