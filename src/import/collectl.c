@@ -1,5 +1,6 @@
-/* The importer for collectl's files: raw ones (HOST-DATE-TIME.raw.gz), which hold the kernel's own
- * lines of disks and network interfaces, and those for plotting (-P), which hold finished values.
+/* The importer for collectl's files: raw ones (HOST-DATE-TIME.raw.gz), which contain the kernel's
+ * own lines about disks and network interfaces, and files for plotting (-P), which contain finished
+ * values.
  */
 #include "base/array.h"
 #include "base/digits.h"
@@ -23,7 +24,7 @@ enum { PLOT_DISK, PLOT_NET, PLOT_KINDS };
 
 #define OUT_MAX 9
 
-/* What a column of a file for plotting becomes; those for the same column are added up. */
+/* The column for a column of a file for plotting; several for the same column are added up. */
 static const struct plot_name {
 	const char *name; /* behind "[DSK:sda]" */
 	int kind;
@@ -280,7 +281,7 @@ static bool time_take(const struct collectl *c, char *const *words, size_t *ret_
 	return true;
 }
 
-/* Put what a line said of each device. */
+/* Store the values of a line for each device. */
 static int devices_put(struct collectl *c, struct text_source *t, struct lp_err *err)
 {
 	int r = 0;

@@ -18,7 +18,7 @@
 #define CHUNK_VALUES ((size_t)2 << 20)	 /* sorted at a time */
 #define OPENING_VALUES ((size_t)1 << 16) /* read at once to learn the interval */
 #define EVENTS_EVERY_US (15 * US_PER_SEC)
-#define WARNINGS_MAX 10 /* for a file, before they are only counted */
+#define WARNINGS_MAX 10 /* per file; further ones are only counted */
 
 struct csv_source {
 	struct lp_source base;
@@ -38,13 +38,13 @@ struct csv_source {
 	uint64_t n_rows;   /* good ones */
 	uint64_t n_faults; /* bad rows and values */
 	char first_fault[256];
-	bool batching;	       /* the chunk is being handed out */
-	bool finished;	       /* the last words are said */
+	bool batching;	       /* batches of the chunk are being delivered */
+	bool finished;	       /* the summary was reported */
 	bool ended;	       /* nothing more can be read */
 	struct lp_err failure; /* why reading ended early, if it did */
 };
 
-/* Count something bad in the current row, and say so while there are few. */
+/* Count an error in the current row, and report it while there are few. */
 static void fault(struct csv_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void fault(struct csv_source *s, const char *fmt, ...)
@@ -71,7 +71,7 @@ static void fault_of_reader(struct csv_source *s)
 		fault(s, "%s", s->reader.fault);
 }
 
-/* A row must have as many fields as the header; empty ones beyond do no harm. */
+/* A row must have as many fields as the header; additional empty ones are accepted. */
 static bool row_is_complete(struct csv_source *s)
 {
 	const struct csv_reader *r = &s->reader;
@@ -116,7 +116,7 @@ static void row_value(struct csv_source *s, const struct csv_field *f, double *r
 	case CSV_NUMBER:
 	case CSV_MISSING:
 		break;
-	case CSV_INFINITE: /* like one that is absurdly large: whoever makes a table says so */
+	case CSV_INFINITE: /* like an absurdly large one: the code that makes tables reports it */
 		*ret = INFINITY;
 		break;
 	case CSV_GARBAGE:
@@ -146,14 +146,14 @@ static int row_store(struct csv_source *s, const struct csv_field *fields, int64
 		return lp_err_sys(err, -ENOMEM, "cannot keep %zu rows", s->rows.n);
 	k = &s->series.kinds[s->series.components[component].kind];
 	for (size_t i = 0; i < l->n_values; i++) {
-		values[i] = 0; /* of a column that nobody asks for */
+		values[i] = 0; /* of a column that is not wanted */
 		if (!l->wide || k->wanted[i / 64] >> (i % 64) & 1)
 			row_value(s, &fields[l->values[i].column], &values[i]);
 	}
 	return 0;
 }
 
-/* Use the fields of a row, or those that stand for a part of it. */
+/* Use the fields of a row, or of a part of it. */
 static int fields_take(
 	struct csv_source *s, const struct csv_field *fields, int64_t us, struct lp_err *err)
 {
@@ -187,7 +187,7 @@ static int across_take(struct csv_source *s, int64_t us, struct lp_err *err)
 	return r;
 }
 
-/* Use one row. Only running out of memory is an error; what is bad in it is a fault. */
+/* Use one row. Only a lack of memory is an error; a bad value is a fault. */
 static int row_take(struct csv_source *s, struct lp_err *err)
 {
 	const struct csv_field *time = &s->reader.fields[s->layout.time];
@@ -211,8 +211,8 @@ static int row_take(struct csv_source *s, struct lp_err *err)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Read rows until there are so many values. An error ends reading; it is reported when all that
- * came before it has been handed out. */
+/* Read rows until there are that many values. An error ends reading; it is reported when everything
+ * before it has been delivered. */
 static void source_fill(struct csv_source *s, size_t max_values)
 {
 	while (!s->ended && s->rows.n * s->rows.width < max_values) {
@@ -232,7 +232,7 @@ static void source_fill(struct csv_source *s, size_t max_values)
 	}
 }
 
-/* The end of the data: 0, or what was wrong with it. */
+/* The end of the data: 0, or the error. */
 static int source_finish(struct csv_source *s, struct lp_err *err)
 {
 	if (s->n_faults > WARNINGS_MAX && !s->finished)
@@ -295,7 +295,7 @@ static void csv_close(struct lp_source *base)
 
 static const struct lp_source_ops csv_ops = {.next = csv_next, .close = csv_close};
 
-/* Binary files without a NUL in their first line have other signs. */
+/* Binary files without a NUL in their first line are recognised by other bytes. */
 static bool field_is_text(const struct csv_field *f)
 {
 	for (size_t i = 0; i < f->len; i++) {
@@ -333,8 +333,8 @@ static int source_layout(struct csv_source *s, const struct csv_options *o, stru
 	return r < 0 ? lp_err_prefix(err, "%s: line %" PRIu64, path, s->reader.line) : 0;
 }
 
-/* Read rows until there are so many values, and learn how far apart in time they are: false if that
- * is not clear. */
+/* Read rows until there are that many values, and find the time between them: false if that is not
+ * clear. */
 static bool source_learn(struct csv_source *s, size_t max_values)
 {
 	bool usual;
@@ -346,7 +346,7 @@ static bool source_learn(struct csv_source *s, size_t max_values)
 	return usual;
 }
 
-/* Read the first rows, to know that there are some, and their interval. */
+/* Read the first rows, to check that there are some, and to find their interval. */
 static int source_begin(struct csv_source *s, struct lp_err *err)
 {
 	int r = csv_series_init(&s->series, s->base.catalogue, s->select, &s->layout, err);
@@ -401,7 +401,7 @@ static int csv_open(const char *path, const void *options, const struct lp_selec
 	if (r < 0)
 		return r;
 	s->clock.zone = s->zone;
-	if (s->events) /* what holds may have begun at any time before */
+	if (s->events) /* a held value may have begun at any earlier time */
 		s->chunk_values = SIZE_MAX;
 	s->base.path = strdup(path);
 	s->base.catalogue = lp_catalogue_new();
@@ -432,8 +432,8 @@ static bool has_csv_extension(const char *path)
 	return false;
 }
 
-/* Compressed and binary files with the right extension are taken too: opening them gives an error
- * that helps more than "unknown format". */
+/* Compressed and binary files with the right extension are accepted, too: opening them gives a
+ * better error than "unknown format". */
 static enum import_match csv_probe(const char *path, const unsigned char *head, size_t n)
 {
 	size_t separators = 0;

@@ -14,10 +14,10 @@ enum csv_events {
 /* "held" or "rated"; NULL is none. */
 int csv_events_parse(const char *text, enum csv_events *ret, struct lp_err *err);
 
-/* Replace the rows by samples every `step_us`, the last of which
- * covers the last event. Before its first event a held value is missing, and a rate is 0: from the
- * first event of the file to the last. -E2BIG: there would be more than `max` values, which is in
- * proportion to the events where it is 0. */
+/* Replace the rows by samples every `step_us`; the last one covers the last event. Before its first
+ * event a held value is missing, and a rate is 0, from the first event of the file to the last.
+ * -E2BIG: there would be more than `max` values; if that is 0, the limit is in proportion to the
+ * events. */
 int csv_events_sample(struct csv_rows *rows, enum csv_events how, int64_t step_us, uint64_t max,
 	struct lp_err *err);
 

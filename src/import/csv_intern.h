@@ -1,5 +1,5 @@
-/* Gives each distinct text a small number, fast for texts that come in the same order over and over
- * as the names in the rows of a CSV file do.
+/* Gives each distinct text a small number. It is fast for texts that repeat in the same order, like
+ * the names in the rows of a CSV file.
  */
 #ifndef IMPORT_CSV_INTERN_H
 #define IMPORT_CSV_INTERN_H
@@ -12,20 +12,20 @@
 struct csv_intern_entry {
 	size_t offset; /* in the text */
 	uint32_t len;
-	uint32_t next; /* what came after it the last time */
+	uint32_t next; /* the text that came after it the last time */
 	uint32_t same; /* another entry with the same hash, or CSV_INTERN_NONE */
 };
 
 #define CSV_INTERN_NONE UINT32_MAX
 
 struct csv_intern {
-	char *text; /* all texts, each with a NUL behind it */
+	char *text; /* all texts, each followed by a NUL */
 	size_t len, cap;
 	struct csv_intern_entry *entries;
 	size_t n, cap_entries;
 	struct idmap by_hash; /* the last entry with that hash */
 	uint32_t last;
-	size_t max; /* how many there may be; 0: as many as memory holds */
+	size_t max; /* the largest number of texts; 0: no limit */
 };
 
 void csv_intern_release(struct csv_intern *t);

@@ -147,7 +147,7 @@ static int layout_wide(struct csv_layout *l, const struct csv_options *o, const 
  * writes it. */
 struct column_header {
 	const char *text;
-	char value[256]; /* of the label that was asked for last */
+	char value[256]; /* of the last label that was asked for */
 };
 
 /* {column} is the whole header, others are labels in it. */

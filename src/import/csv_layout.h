@@ -1,5 +1,5 @@
-/* What the columns of a CSV file mean: the long form (time, component, metric, value) or the wide
- * form, whose columns the user has named.
+/* The meaning of the columns of a CSV file: the long form (time, component, metric, value) or the
+ * wide form, whose columns the user has named.
  */
 #ifndef IMPORT_CSV_LAYOUT_H
 #define IMPORT_CSV_LAYOUT_H
@@ -7,7 +7,7 @@
 #include "base/option.h"
 #include "import/csv_template.h"
 
-/* What the user has said; members left 0/NULL are the defaults. */
+/* The user's options; members left 0/NULL are the defaults. */
 struct csv_options {
 	const char *time;	   /* column of the time */
 	const char *component;	   /* template */
@@ -18,8 +18,9 @@ struct csv_options {
 	const char *separator;
 	const char *events;	 /* "held", "rated"; NULL: rows are samples */
 	int64_t events_every_us; /* time between the samples that are made of events; 0: 15 s */
-	uint64_t events_max;	 /* values that may come of events; 0: the usual; for tests */
-	size_t chunk_values;	 /* how many to sort at a time; for tests */
+	uint64_t events_max; /* the largest number of values made from events; 0: the default; for
+				tests */
+	size_t chunk_values; /* how many to sort at a time; for tests */
 };
 
 /* One value of a row. */
@@ -34,19 +35,19 @@ struct csv_across {
 	char *name;
 };
 
-/* What the user says the values of a metric are in. */
+/* The unit that the user gave for a metric. */
 struct csv_unit {
 	char *metric, *unit;
 };
 
 struct csv_layout {
 	/* Each of these columns is a component, and all values are of one metric. A row is then
-	 * taken apart into rows of three fields: the name, the metric, the value. */
+	 * split into rows of three fields: the name, the metric, the value. */
 	struct csv_across *across;
 	size_t n_across, cap_across;
 	char *across_metric; /* NULL: not so */
 	bool wide;
-	bool headless;	 /* the first row is data already */
+	bool headless;	 /* the first row is already data */
 	size_t n_fields; /* that a row has */
 	size_t time;
 	size_t metric; /* long form only */
@@ -57,7 +58,7 @@ struct csv_layout {
 	size_t n_units, cap_units;
 };
 
-/* Read "--separator": one character, or "tab". Detects it if the user has not said. */
+/* Read "--separator": one character, or "tab". Detects it if the user did not give it. */
 int csv_layout_separator(struct csv_reader *r, const struct csv_options *o, struct lp_err *err);
 
 /* Find the columns in the first row of the file, which the reader has just read. */
@@ -65,7 +66,7 @@ int csv_layout_init(struct csv_layout *l, const struct csv_options *o, const str
 	const char *path, struct lp_err *err);
 void csv_layout_release(struct csv_layout *l);
 
-/* The unit of a metric; "" if nobody said it. */
+/* The unit of a metric; "" if it was not given. */
 const char *csv_layout_unit(const struct csv_layout *l, const char *metric);
 
 #endif

@@ -20,7 +20,7 @@ static const struct {
 	{"\xfe\xff", 2, "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
 };
 
-/* Read more behind what is there; `eof` is set where there is no more. */
+/* Read more after the existing data; `eof` is set if there is none. */
 static int reader_fill(struct csv_reader *r)
 {
 	ssize_t n;
@@ -47,11 +47,11 @@ static int reader_fill(struct csv_reader *r)
 	r->eof = n == 0;
 	r->has_nul |= memchr(r->buf + r->end, '\0', (size_t)n) != NULL;
 	r->end += (size_t)n;
-	r->buf[r->end] = '\n'; /* a sentinel, so that loops need not ask for the end */
+	r->buf[r->end] = '\n'; /* a sentinel, so that loops need not check for the end */
 	return 0;
 }
 
-/* Move behind the next line end without keeping what is passed. */
+/* Move past the next line end without keeping what is skipped. */
 static int reader_skip_line(struct csv_reader *r)
 {
 	for (;;) {
@@ -169,7 +169,7 @@ int csv_reader_detect(struct csv_reader *r, struct lp_err *err)
 
 enum scan_result { SCAN_ROW, SCAN_MORE, SCAN_BAD };
 
-/* A field in quotes, `p` at the opening one. Returns the place behind the closing one (and blanks),
+/* A field in quotes, `p` at the opening one. Returns the place after the closing one (and blanks),
  * or NULL if `end` comes first. */
 static char *scan_quoted(char *p, const char *end, struct csv_field *field, uint64_t *lines)
 {
@@ -194,7 +194,7 @@ static char *scan_quoted(char *p, const char *end, struct csv_field *field, uint
 	return p;
 }
 
-/* A field without quotes, `p` at its first character. Returns the place behind it. */
+/* A field without quotes, `p` at its first character. Returns the place after it. */
 static inline char *scan_plain(char *p, char separator, struct csv_field *field)
 {
 	char *last;
@@ -210,7 +210,7 @@ static inline char *scan_plain(char *p, char separator, struct csv_field *field)
 	return p;
 }
 
-/* Split the row at `start`; `*ret_next` is the place behind it. */
+/* Split the row at `start`; `*ret_next` is the place after it. */
 static enum scan_result scan_row(struct csv_reader *r, char **ret_next, uint64_t *ret_lines)
 {
 	char *p = r->buf + r->start, *end = r->buf + r->end;
@@ -277,8 +277,8 @@ static bool row_has_nul(struct csv_reader *r, const char *next)
 	return true;
 }
 
-/* Use the row that ends before `next`, or skip its first line if it is bad. 1, or 0 if there is
- * nothing in it. */
+/* Use the row that ends before `next`, or skip its first line if it is bad. 1, or 0 if it is
+ * empty. */
 static int row_finish(
 	struct csv_reader *r, enum scan_result result, const char *next, uint64_t lines)
 {
@@ -294,7 +294,7 @@ static int row_finish(
 	return r->n_fields > 1 || r->fields[0].len > 0;
 }
 
-/* More has to be read before the row can be split: 0, or 1 with a fault where it is too long. */
+/* More has to be read before the row can be split: 0, or 1 with a fault if it is too long. */
 static int row_extend(struct csv_reader *r)
 {
 	if (r->end - r->start < CSV_ROW_MAX)

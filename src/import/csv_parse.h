@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CSV_ROW_MAX ((size_t)1 << 20) /* bytes; what is longer is a bad row */
+#define CSV_ROW_MAX ((size_t)1 << 20) /* bytes; a longer row is bad */
 #define CSV_FIELDS_MAX 16384	      /* in a row */
 
 struct csv_field {
@@ -27,7 +27,7 @@ struct csv_reader {
 	struct csv_field *fields;
 	size_t n_fields;
 	uint64_t line;	   /* the number of its first line, from 1 */
-	const char *fault; /* why it is no good row, else NULL */
+	const char *fault; /* why the row is bad, else NULL */
 	uint64_t nul;	   /* with a fault: the offset of a NUL byte in it, plus 1, else 0 */
 
 	/* Bytes read and not yet used are buf[start..end). */
@@ -45,8 +45,8 @@ void csv_reader_close(struct csv_reader *r);
 /* Choose the separator that the first line uses most: comma, semicolon or tab. */
 int csv_reader_detect(struct csv_reader *r, struct lp_err *err);
 
-/* Read the next row: 1, 0 at the end, or a negative errno if the file cannot be read. Where the row
- * is bad, `fault` says why and the call after continues behind its first line. The fields are valid
+/* Read the next row: 1, 0 at the end, or a negative errno if the file cannot be read. If the row is
+ * bad, `fault` says why and the next call continues after its first line. The fields are valid
  * until the next call. */
 int csv_reader_next(struct csv_reader *r, struct lp_err *err);
 

@@ -39,7 +39,7 @@ void csv_rows_clear(struct csv_rows *rows)
 	}
 	rows->n = n;
 	rows->held = 0;
-	rows->sorted = true; /* what was held is of one time */
+	rows->sorted = true; /* held rows are of one time */
 }
 
 void csv_rows_hold(struct csv_rows *rows)
@@ -152,7 +152,7 @@ static void span_count(struct span_count *spans, size_t *n, int64_t us)
 	while (i < *n && spans[i].us != us)
 		i++;
 	if (i == SPANS_MAX)
-		return; /* that irregular, no span is the usual one */
+		return; /* with so many different spans, none is usual */
 	if (i == *n)
 		spans[(*n)++] = (struct span_count){.us = us};
 	spans[i].count++;

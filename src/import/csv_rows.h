@@ -1,4 +1,4 @@
-/* A chunk of rows in memory: put in order of time, and asked for the time between samples. */
+/* A chunk of rows in memory, which can be sorted by time and asked for the time between samples. */
 #ifndef IMPORT_CSV_ROWS_H
 #define IMPORT_CSV_ROWS_H
 
@@ -8,7 +8,7 @@
 
 struct csv_rows {
 	size_t n, cap;
-	size_t held;  /* more rows behind the n that belong to the next chunk */
+	size_t held;  /* more rows after the n, which belong to the next chunk */
 	size_t width; /* values in a row */
 	int64_t *wall_us;
 	uint32_t *component;
@@ -26,7 +26,7 @@ void csv_rows_release(struct csv_rows *rows);
 void csv_rows_clear(struct csv_rows *rows);
 
 /* Hold the last rows of one time for the next chunk: more of that sample may follow, and a sample
- * in two pieces would have its metrics in two batches. Does nothing if that is all rows. */
+ * in two pieces would have its metrics in two batches. Does nothing if all rows have that time. */
 void csv_rows_hold(struct csv_rows *rows);
 
 /* Append a row and return the place for its `width` values, or NULL: out of memory. */
@@ -36,8 +36,8 @@ double *csv_rows_add(struct csv_rows *rows, int64_t wall_us, uint32_t component,
 int csv_rows_sort(struct csv_rows *rows);
 
 /* The most frequent time between two samples of one component, 0 if there is none. The rows must
- * have been sorted; components are numbers below `n_components`. `*ret_usual` says whether at
- * least half of the spans are this one, as they are in all but shuffled rows. */
+ * have been sorted; components are numbers below `n_components`. `*ret_usual` says whether at least
+ * half of the spans are equal to it, as they are unless rows are shuffled. */
 int64_t csv_rows_interval_us(const struct csv_rows *rows, size_t n_components, bool *ret_usual);
 
 #endif

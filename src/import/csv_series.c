@@ -110,7 +110,8 @@ static int component_check(const char *name, size_t len, const char **ret_kind,
 	return 0;
 }
 
-/* What limpet writes before a name that a spreadsheet would take for a formula is not part of it.
+/* The guard that limpet writes before a name that a spreadsheet would take for a formula is not
+ * part of the name.
  */
 static size_t guard_length(const char *name, size_t len)
 {
@@ -144,7 +145,7 @@ static int series_define(struct csv_series *s, uint32_t *ret_component, struct l
 	return s->layout->wide ? csv_series_resolve(s, component, err) : 0;
 }
 
-/* The number of a row's key, whose component is NO_COMPONENT where it has none yet. */
+/* The number of a row's key, whose component is NO_COMPONENT if it has none yet. */
 static int series_key(
 	struct csv_series *s, const struct csv_field *fields, uint32_t *ret_key, struct lp_err *err)
 {
@@ -218,7 +219,7 @@ int csv_series_column(struct csv_series *s, uint32_t component, const struct csv
 	return 0;
 }
 
-/* Put a kind into the catalogue with the columns that it has by now. */
+/* Put a kind into the catalogue with its present columns. */
 static int kind_publish(struct csv_series *s, uint32_t kind, struct lp_err *err)
 {
 	struct csv_kind *k = &s->kinds[kind];
@@ -248,7 +249,7 @@ static int kind_publish(struct csv_series *s, uint32_t kind, struct lp_err *err)
 	return 0;
 }
 
-/* Put a component into the catalogue under the schema that its kind has by now. */
+/* Put a component into the catalogue under the present schema of its kind. */
 static int component_publish(struct csv_series *s, uint32_t component, struct lp_err *err)
 {
 	struct csv_component *c = &s->components[component];

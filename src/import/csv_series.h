@@ -1,6 +1,6 @@
 /* The components and metrics that the rows of a CSV file name, and their place in the catalogue. A
- * kind's columns are the metrics seen so far; when there are more at the time the next batches are
- * made, the kind gets a new schema and its components new ids.
+ * kind's columns are the metrics seen so far; if there are more when the next batches are made, the
+ * kind gets a new schema and its components new ids.
  */
 #ifndef IMPORT_CSV_SERIES_H
 #define IMPORT_CSV_SERIES_H
@@ -51,7 +51,7 @@ int csv_series_init(struct csv_series *s, struct lp_catalogue *catalogue,
 void csv_series_release(struct csv_series *s);
 
 /* The component of a row. Negative errno: its name is not "observer/kind:name", or there are too
- * many of them; -ENOMEM is the only error that the next row cannot do without. */
+ * many; only -ENOMEM prevents reading the next row. */
 int csv_series_component(struct csv_series *s, const struct csv_field *fields,
 	uint32_t *ret_component, struct lp_err *err);
 

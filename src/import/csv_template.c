@@ -32,7 +32,7 @@ void csv_header_release(struct csv_header *h)
 	*h = (struct csv_header){0};
 }
 
-/* How many columns have that name; `*ret_column` is the first. */
+/* The number of columns with that name; `*ret_column` is the first. */
 static size_t header_count(const struct csv_header *h, const char *name,
 	int (*compare)(const char *, const char *), int *ret_column)
 {
@@ -68,7 +68,7 @@ int csv_header_find(const struct csv_header *h, const char *name, struct lp_err 
 		len >= sizeof(list) ? "..." : "");
 }
 
-/* The last name in path[0..*len), which loses it. Returns the length of the name. */
+/* Remove the last name from path[0..*len). Returns the length of the name. */
 static size_t path_pop(const char *path, size_t *len, const char **ret_name)
 {
 	size_t end, start;
@@ -82,7 +82,7 @@ static size_t path_pop(const char *path, size_t *len, const char **ret_name)
 	return end - start;
 }
 
-/* The name `level` places before the last, or NULL if the path does not say. */
+/* The name `level` places before the last, or NULL if the path is too short. */
 static char *path_name(const char *path, int level)
 {
 	size_t len = strlen(path), n;
@@ -96,8 +96,8 @@ static char *path_name(const char *path, int level)
 	return strndup(name, n);
 }
 
-/* The name of the `level`th directory above a file, as the user's path has it; where that does not
- * say (it is relative, or has dots), as the file system has it. */
+/* The name of the `level`th directory above a file, from the user's path; if that is too short (it
+ * is relative, or has dots), from the file system. */
 static char *path_dir_name(const char *path, int level)
 {
 	_cleanup_free_ char *real = NULL;
@@ -110,7 +110,7 @@ static char *path_dir_name(const char *path, int level)
 	return name ? name : strdup("root"); /* it lies in / */
 }
 
-/* The file's name without what only says that it is text. Other dots stay: "10.0.0.1.csv" and
+/* The file's name without suffixes that only mean text. Other dots stay: "10.0.0.1.csv" and
  * "10.0.0.2.csv" must not become one. */
 static char *path_stem(const char *path)
 {
@@ -145,7 +145,7 @@ static int template_add_text(struct csv_template *t, char *text)
 	return text ? template_add(t, text, 0) : -ENOMEM;
 }
 
-/* What "{name}" stands for. */
+/* Resolve "{name}". */
 static int template_add_name(struct csv_template *t, const char *name, const char *path,
 	const struct csv_header *h, struct lp_err *err)
 {
@@ -220,7 +220,7 @@ struct csv_field csv_template_key(
 		if (t->parts[i].text)
 			continue;
 		strbuf_add(scratch, f->text, f->len);
-		strbuf_putc(scratch, '\0'); /* no field holds one */
+		strbuf_putc(scratch, '\0'); /* no field contains one */
 	}
 	return (struct csv_field){.text = scratch->text, .len = scratch->len};
 }

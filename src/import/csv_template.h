@@ -21,7 +21,7 @@ void csv_header_release(struct csv_header *h);
 int csv_header_find(const struct csv_header *h, const char *name, struct lp_err *err);
 
 struct csv_template_part {
-	char *text; /* NULL where it is a column */
+	char *text; /* NULL for a column */
 	size_t column;
 };
 
@@ -42,7 +42,7 @@ void csv_template_release(struct csv_template *t);
 struct csv_field csv_template_key(
 	const struct csv_template *t, const struct csv_field *fields, struct strbuf *scratch);
 
-/* Replace what is in `ret_name` by the name for this row. */
+/* Replace the content of `ret_name` by the name for this row. */
 void csv_template_expand(
 	const struct csv_template *t, const struct csv_field *fields, struct strbuf *ret_name);
 

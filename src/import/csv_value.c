@@ -24,7 +24,7 @@ struct decimal {
 	bool negative;
 };
 
-/* Take digits into the mantissa. Returns the place behind the last one. */
+/* Read digits into the mantissa. Returns the place after the last one. */
 static inline const char *decimal_digits(const char *p, const char *end, struct decimal *d)
 {
 	for (; p < end && is_digit(*p); p++) {
@@ -35,7 +35,7 @@ static inline const char *decimal_digits(const char *p, const char *end, struct 
 	return p;
 }
 
-/* "e-05", `p` behind the letter. */
+/* "e-05", `p` after the letter. */
 static bool decimal_exponent(const char *p, const char *end, struct decimal *d)
 {
 	bool negative = p < end && *p == '-';
@@ -77,7 +77,7 @@ static bool decimal_scan(const char *text, size_t len, struct decimal *d)
 	return p == end;
 }
 
-/* Anything that the short way cannot do exactly. */
+/* Numbers that the fast path cannot convert exactly. */
 static enum csv_number number_slow(const char *text, size_t len, double *ret)
 {
 	char copy[NUMBER_TEXT_MAX];
@@ -88,7 +88,8 @@ static enum csv_number number_slow(const char *text, size_t len, double *ret)
 		return CSV_GARBAGE;
 	memcpy(copy, text, len);
 	copy[len] = '\0';
-	c = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the host program may have set another */
+	c = newlocale(
+		LC_ALL_MASK, "C", (locale_t)0); /* the host program may have set another locale */
 	if (!c)
 		return CSV_GARBAGE;
 	value = strtod_l(copy, NULL, c);
@@ -146,7 +147,7 @@ enum csv_number csv_number_parse(const char *text, size_t len, double *ret)
 	return CSV_NUMBER;
 }
 
-/* The first `digits` digits of a fraction, as if there were so many. */
+/* The first `digits` digits of a fraction, padded with zeros. */
 static int64_t fraction_digits(const char *p, const char *end, int digits)
 {
 	int64_t value = 0;
@@ -156,7 +157,7 @@ static int64_t fraction_digits(const char *p, const char *end, int digits)
 	return value;
 }
 
-/* Digits, perhaps with a fraction, in a unit that their number says. */
+/* Digits, perhaps with a fraction, in a unit that follows from their number. */
 static bool epoch_parse(const char *text, size_t len, int64_t *ret_us)
 {
 	const char *p = text, *end = text + len, *fraction;
@@ -172,7 +173,7 @@ static bool epoch_parse(const char *text, size_t len, int64_t *ret_us)
 			return false;
 	}
 	if (n == 8 && fraction == end)
-		return false; /* a date: time_parse() knows */
+		return false; /* a date: left to time_parse() */
 	if (n >= 1 && n <= 11)
 		*ret_us = (int64_t)value * US_PER_SEC + fraction_digits(fraction, end, 6);
 	else if (n == 12 || n == 13)
@@ -209,7 +210,7 @@ static bool same_day_parse(const struct csv_clock *c, const char *text, size_t l
 	return true;
 }
 
-/* Let base read it, and remember its day. */
+/* Parse it with time_parse(), and remember its day. */
 static bool clock_slow(struct csv_clock *c, const char *text, size_t len, int64_t *ret_us)
 {
 	char copy[CSV_TIME_MAX];
@@ -226,7 +227,7 @@ static bool clock_slow(struct csv_clock *c, const char *text, size_t len, int64_
 	return true;
 }
 
-/* Does a time say which zone it is of: "...Z", "...+02:00", "...-0600"? */
+/* Does a time name its zone: "...Z", "...+02:00", "...-0600"? */
 static bool names_zone(const char *text, size_t len)
 {
 	const char *time = memchr(text, ':', len);

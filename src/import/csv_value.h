@@ -10,7 +10,7 @@
 enum csv_number {
 	CSV_NUMBER,
 	CSV_MISSING,  /* empty, NA, N/A, NaN, null, none or - */
-	CSV_INFINITE, /* says so, or is too large for a double */
+	CSV_INFINITE, /* written so, or too large for a double */
 	CSV_GARBAGE,
 };
 
@@ -30,9 +30,9 @@ struct csv_clock {
 	int64_t day_us; /* its midnight; only if day[0] */
 };
 
-/* Read a time: what time_parse() reads, and whole numbers since 1970 whose unit their number of
- * digits says: up to 11 are seconds, 12 or 13 milliseconds, 15 or 16 microseconds, 18 or 19
- * nanoseconds (1973 to 2286). Seconds and milliseconds may have a fraction. */
+/* Read a time: the forms of time_parse(), and whole numbers since 1970, whose unit follows from
+ * their number of digits: up to 11 are seconds, 12 or 13 milliseconds, 15 or 16 microseconds, 18 or
+ * 19 nanoseconds (1973 to 2286). Seconds and milliseconds may have a fraction. */
 bool csv_clock_parse(struct csv_clock *c, const char *text, size_t len, int64_t *ret_us);
 
 #endif

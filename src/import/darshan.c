@@ -1,5 +1,5 @@
-/* The importer for what darshan-parser prints of a log of Darshan: how long the calls of a job
- * took, file by file, and on which OSTs the files are.
+/* The importer for the output of darshan-parser: how long the calls of a job took, file by file,
+ * and on which OSTs the files are.
  *
  * A log has totals. They are spread evenly over the time between the first and the last call for a
  * file, and over the OSTs of the file, and then added up in steps.
@@ -40,16 +40,16 @@ static const struct lp_schema schemas[] = {
 enum { KIND_OST, KIND_RANK };
 enum { SIDE_READ, SIDE_WRITE, SIDES };
 
-/* What a rank did with a file. */
+/* The I/O of a rank on a file. */
 struct record {
-	int64_t rank; /* -1: all of them together */
+	int64_t rank; /* -1: all ranks together */
 	double bytes[SIDES], seconds[SIDES], begin[SIDES], end[SIDES];
 	uint32_t *osts;
 	size_t n_osts, cap_osts;
-	char *file_system; /* the last part of where it is mounted; NULL: not known */
+	char *file_system; /* the last part of its mount point; NULL: not known */
 };
 
-/* What is put out: an OST or a rank, step by step. */
+/* An OST or a rank in the result, step by step. */
 struct target {
 	int kind;
 	char *observer, *name;
@@ -148,7 +148,7 @@ static int ost_take(struct record *r, double value)
 	return 0;
 }
 
-/* Is the counter one of a module that reads and writes, and which? */
+/* The place for a counter of a module that reads and writes; NULL for others. */
 static double *counter_place(struct record *r, const char *counter)
 {
 	const struct {
@@ -231,7 +231,7 @@ static int target_find(struct darshan *d, int kind, const char *observer, const 
 	return 0;
 }
 
-/* Spread a share of what a record says of one side over the steps. */
+/* Spread a share of one direction of a record over the steps. */
 static void record_spread(
 	const struct darshan *d, const struct record *r, int side, double share, double *sums)
 {
@@ -317,7 +317,7 @@ static double per_mb(double seconds, double bytes)
 	return bytes > 0 ? seconds * 1e9 / bytes : NAN;
 }
 
-/* Put out one step. 1: there are more. */
+/* Deliver one step. 1: there are more. */
 static int end_take(void *state, struct text_source *t, struct lp_err *err)
 {
 	struct darshan *d = state;

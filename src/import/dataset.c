@@ -19,7 +19,7 @@
 #define HEAD_BYTES 4096
 #define DEPTH_MAX 16
 #define REMOTE_SPAN_US (7200 * US_PER_SEC)
-#define FAILURES_MAX 1000 /* remembered; more tell nobody more */
+#define FAILURES_MAX 1000 /* remembered; more would not help */
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
@@ -72,7 +72,7 @@ static bool has_suffix(const char *s, const char *suffix)
 	return n >= m && !strcmp(s + n - m, suffix);
 }
 
-/* The importer that is surest of a file, or NULL. */
+/* The importer that is most certain about a file, or NULL. */
 static const struct importer *importer_guess(const char *path, const unsigned char *head, size_t n)
 {
 	const struct importer *best = NULL;
@@ -89,7 +89,8 @@ static const struct importer *importer_guess(const char *path, const unsigned ch
 	return best;
 }
 
-/* Say why nobody reads a file that begins with `head`; `n_plain` bytes of it were unpacked. */
+/* Describe why no importer reads a file that begins with `head`; `n_plain` bytes of it were
+ * unpacked. */
 static int refuse_unknown(
 	const char *path, const unsigned char *head, size_t n, size_t n_plain, struct lp_err *err)
 {
@@ -110,8 +111,8 @@ static int refuse_unknown(
 		path);
 }
 
-/* Which importer a file is for. -ENOMSG: none knows it. A file that the user named is of the format
- * that the user named; one that was found in a directory must look like it. */
+/* The importer for a file. -ENOMSG: there is none. A file that the user named has the format that
+ * the user named; one that was found in a directory must look like it. */
 static int file_probe(const struct lp_dataset *ds, const char *path, bool named,
 	struct data_file *ret, struct lp_err *err)
 {
@@ -180,7 +181,7 @@ static int dataset_add_address(struct lp_dataset *ds, const char *path, struct l
 static int dataset_add_dir(
 	struct lp_dataset *ds, const char *path, unsigned depth, struct lp_err *err);
 
-/* Remember a failure. Files may be read more than once, and fail in the same way. */
+/* Remember a failure. Files may be read more than once, and fail in the same way each time. */
 static int dataset_remember(struct lp_dataset *ds, const struct lp_err *here)
 {
 	char *text;
@@ -212,8 +213,8 @@ static int dataset_skip(struct lp_dataset *ds, const char *path)
 	return ds->skipped ? 0 : -ENOMEM;
 }
 
-/* What cannot be read in a directory does not keep the rest from being read; it is reported at the
- * end.
+/* An entry of a directory that cannot be read does not prevent reading the rest; it is reported at
+ * the end.
  */
 static int dataset_pass_over(
 	struct lp_dataset *ds, const char *path, const struct lp_err *here, struct lp_err *err)
@@ -234,7 +235,7 @@ static int dataset_pass_over(
 	return 0;
 }
 
-/* Is this directory new? Links may lead round in circles. */
+/* Is this directory new? Links may form cycles. */
 static int dataset_enter(struct lp_dataset *ds, const struct stat *st, struct lp_err *err)
 {
 	char key[64];
@@ -248,7 +249,7 @@ static int dataset_enter(struct lp_dataset *ds, const struct stat *st, struct lp
 	return 1;
 }
 
-/* One entry of a directory: what limpet does not know is passed over. */
+/* One entry of a directory: files of an unknown format are skipped. */
 static int dataset_add_entry(
 	struct lp_dataset *ds, const char *path, unsigned depth, struct lp_err *err)
 {
@@ -274,7 +275,8 @@ static int dataset_add_entry(
 
 static int not_hidden(const struct dirent *e)
 {
-	/* PATH.tmp is an archive that is being sealed: the one it will replace is still there. */
+	/* PATH.tmp is an archive that is being sealed: the one that it will replace is still
+	 * there. */
 	return e->d_name[0] != '.' && !has_suffix(e->d_name, LP_ARCHIVE_SUFFIX ".tmp");
 }
 
@@ -301,8 +303,8 @@ static int dataset_add_dir(
 	return r;
 }
 
-/* A file that the user named. Among others it may be one that a glob of the shell matched
- * (recordings and their descriptions lie side by side): if it is no data it is skipped. */
+/* A file that the user named. With others it may come from a glob of the shell (recordings and
+ * their descriptions are in one directory): if it is not data it is skipped. */
 static int dataset_add_named(
 	struct lp_dataset *ds, const char *path, bool alone, struct lp_err *err)
 {
@@ -317,7 +319,7 @@ static int dataset_add_named(
 	return r;
 }
 
-/* A name that several files share, "20261117" for 20261117.meta and others: 1, or 0 if it is none.
+/* A name that several files share, "20261117" for 20261117.meta and others: 1, or 0 if it is not.
  */
 static int dataset_add_base(struct lp_dataset *ds, const char *path, struct lp_err *err)
 {
@@ -414,8 +416,8 @@ void lp_dataset_limit(struct lp_dataset *ds, int64_t from_us, int64_t to_us)
 	ds->to_us = to_us;
 }
 
-/* A remote source has no beginning and no end of its own: what is not said is the last two hours,
- * the same ones however often it is read. */
+/* A remote source has no beginning and no end of its own: by default they are those of the last two
+ * hours, the same however often it is read. */
 static struct lp_select remote_select(const struct lp_dataset *ds, const struct lp_select *select)
 {
 	struct lp_select want = select ? *select : (struct lp_select){0};
@@ -543,7 +545,7 @@ int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
 	*ret_stop = fn(ctx, source, NULL, err);
 	while (!*ret_stop) {
 		r = lp_source_next(source, &batch, err);
-		/* What was fetched may end early. */
+		/* Fetching may have ended early. */
 		if (r == 0 && f->remote && f->copy.failure.code) {
 			*err = f->copy.failure;
 			r = f->copy.failure.code;
@@ -607,7 +609,7 @@ int lp_dataset_read(struct lp_dataset *ds, const struct lp_select *select, lp_da
 	return dataset_end(ds, &first, err);
 }
 
-/* Whose archive it is, the addresses of that observer, and what it says of metrics. */
+/* The observer of an archive, its addresses, and the meaning of its metrics. */
 static int file_ask_host(struct data_file *f, const struct lp_source *source)
 {
 	const char *observer = lp_archive_meta_get(source, "observer");
@@ -627,14 +629,15 @@ static int file_ask_host(struct data_file *f, const struct lp_source *source)
 	return f->observer && (f->addresses || !addresses || !*addresses) ? 0 : -ENOMEM;
 }
 
-/* Nobody samples more often than every millisecond, or less often than once a month: a file that
- * says so is wrong about it. */
+/* No tool samples more often than every millisecond, or less often than once per month: other
+ * values are wrong. */
 static int64_t interval_plausible(int64_t interval_us)
 {
 	return interval_us >= US_PER_SEC / 1000 && interval_us <= 31 * US_PER_DAY ? interval_us : 0;
 }
 
-/* What a file says of itself before it is read. One that does not open is reported when it is. */
+/* Ask a file for its description before it is read. One that does not open is reported when it is
+ * read. */
 static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *err)
 {
 	_cleanup_(lp_source_closep) struct lp_source *source = NULL;

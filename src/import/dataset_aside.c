@@ -1,5 +1,5 @@
-/* Notes about the data itself, and samples that are so far from all others in time that
- * nothing can be made of them. */
+/* Notes about the data itself, and samples that are too far from all others in time to be of
+ * use. */
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More notes than these tell nobody more. */
+/* More notes would not help. */
 #define NOTES_MAX 16
-/* On a grid of 15 s samples may lie so much off. */
+/* On a grid of 15 s, samples may be off by this much. */
 #define ROUNDING_US (30 * US_PER_SEC)
 
 int dataset_tell(struct lp_dataset *ds, const char *fmt, ...)
@@ -40,7 +40,7 @@ int dataset_tell(struct lp_dataset *ds, const char *fmt, ...)
 	return 0;
 }
 
-/* The files that have data of that time, "FILE: ", or nothing where none is known. */
+/* The names of the files that have data of that time, "FILE: ", or nothing if none is known. */
 static void files_name(const struct lp_dataset *ds, const struct data_aside *a, struct strbuf *ret)
 {
 	const char *path = NULL;
@@ -88,7 +88,7 @@ static char *aside_text(const struct lp_dataset *ds, const struct data_aside *a)
 	return sb.text;
 }
 
-/* From the first sample of slots to the last; false: there is none. */
+/* The first and the last sample in the slots; false: there is none. */
 static bool aside_narrow(
 	const struct lp_table_builder *b, int64_t first, int64_t end, struct data_aside *ret)
 {
@@ -130,7 +130,7 @@ static int aside_add(
 	return 0;
 }
 
-/* A finer grid knows better when and how many they are. */
+/* A finer grid gives better times and counts. */
 static int aside_refine(struct lp_dataset *ds, struct data_aside *a,
 	const struct lp_table_builder *b, int64_t from, int64_t end)
 {

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is less is no step: clocks are slewed, seconds leap, and samples come late. */
+/* A smaller change is not a step: clocks are slewed, there are leap seconds, and samples come
+ * late. */
 #define STEP_US (5 * US_PER_SEC)
-/* Nobody sets a clock so often; what comes behind is left as it is. */
+/* No clock is set more often; later samples are left as they are. */
 #define SEGMENTS_MAX 64
-/* What is beyond these (33,000 years, and a thousand) means nothing, and sums would overflow. */
+/* Times beyond these (33,000 years, and a thousand) are meaningless, and sums would overflow. */
 #define TIME_MAX_US (INT64_C(1) << 60)
 #define STEP_MAX_US (INT64_C(1) << 55)
 
@@ -30,7 +31,7 @@ static int64_t distance(int64_t a, int64_t b)
 	return d > INT64_MAX ? INT64_MAX : (int64_t)d;
 }
 
-/* The segment of which a sample is, by what the clocks say. */
+/* The segment of a sample, according to both clocks. */
 static struct clock_segment *segment_find(struct data_clock *c, int64_t offset_us)
 {
 	struct clock_segment *best = NULL;
@@ -44,8 +45,8 @@ static struct clock_segment *segment_find(struct data_clock *c, int64_t offset_u
 	return best;
 }
 
-/* The segment of a sample that follows the one before it, or not (`begins`: nothing is known of how
- * they follow each other). */
+/* The segment of a sample that follows the one before it, or not (`begins`: their order is not
+ * known). */
 static struct clock_segment *segment_next(
 	struct data_clock *c, int64_t offset_us, int64_t wall_us, bool begins)
 {
@@ -101,7 +102,7 @@ bool clock_stepped(const struct data_clock *c)
 	return false;
 }
 
-/* From when to when the others were recorded, most of them. */
+/* The span in which most of the others were recorded. */
 struct others {
 	const char *observer; /* not this one */
 	struct strmap index;
@@ -155,8 +156,8 @@ static int others_make(const struct lp_table_builder *b, struct others *ret)
 	return r;
 }
 
-/* How much of the file lies where others do if all of it goes by the clock of segment `by`; by
- * n: each by its own. */
+/* How much of the file overlaps with others if all of it uses the clock of segment `by`; if `by` is
+ * n, each segment its own. */
 static int64_t overlap(const struct data_clock *c, size_t by, int64_t first_us, int64_t last_us)
 {
 	int64_t sum = 0;
@@ -176,7 +177,7 @@ static int64_t overlap(const struct data_clock *c, size_t by, int64_t first_us, 
 	return sum;
 }
 
-/* Whose clock counts; n: each in its time. */
+/* The segment whose clock counts; n: each in its time. */
 static size_t clock_choose(const struct data_clock *c, struct others *o)
 {
 	int64_t first_us, last_us, best;
@@ -198,7 +199,7 @@ static size_t clock_choose(const struct data_clock *c, struct others *o)
 	return chosen;
 }
 
-/* Move what lies from .. to by so much. A slot that has samples from before as well stays. */
+/* Move the slots from .. to by that much. A slot that also has earlier samples stays. */
 static int span_move(struct lp_table_builder *b, const char *observer, int64_t from_us,
 	int64_t to_us, int64_t by_us)
 {
@@ -208,7 +209,7 @@ static int span_move(struct lp_table_builder *b, const char *observer, int64_t f
 		floor_div(to_us, step) + 2, floor_div(by_us + step / 2, step));
 }
 
-/* All of the file goes by the clock of segment `by`: it stays in one piece. */
+/* All of the file uses the clock of segment `by`: it stays in one piece. */
 static int clock_move(
 	struct data_clock *c, size_t by, const char *observer, struct lp_table_builder *b)
 {
@@ -224,8 +225,8 @@ static int clock_move(
 	return span_move(b, observer, from - b->opt->step_us, to, by_us);
 }
 
-/* Each segment goes by its own clock, as it was recorded. Those that go furthest go first, so that
- * they do not land on others that are still to go. */
+/* Each segment uses its own clock, as it was recorded. Those that move furthest move first, so that
+ * they do not overwrite others that are still to move. */
 static int clock_split(struct data_clock *c, const char *observer, struct lp_table_builder *b)
 {
 	bool ahead = c->segments[c->n - 1].stepped_us > 0;

@@ -1,5 +1,5 @@
-/* Clocks that were set while they were recorded: archives have two, and the one that never steps
- * reports it.
+/* Clocks that were set during a recording: archives contain two, and the one that never steps shows
+ * it.
  */
 #ifndef IMPORT_DATASET_CLOCKS_H
 #define IMPORT_DATASET_CLOCKS_H
@@ -11,27 +11,28 @@ struct clock_segment {
 	int64_t offset_us;	   /* of the wall clock from the other one, at its end */
 	int64_t first_us, last_us; /* as recorded */
 	int64_t stepped_us;	   /* by how much it was set so far, at the beginning of this */
-	int64_t fix_us;		   /* what is added to its times */
+	int64_t fix_us;		   /* the correction that is added to its times */
 };
 
 struct data_clock {
 	struct clock_segment *segments;
 	size_t n, cap;
-	bool known; /* the file was read once: it is decided what is added */
+	bool known; /* the file was read once: the corrections are decided */
 };
 
 void clock_release(struct data_clock *c);
 
-/* The times of a batch's samples, put in order: as if the clock had never been set since the file
- * began or, once it is known, as was decided. `walls` has room for them. 0 or -ENOMEM. */
+/* The corrected times of a batch's samples: as if the clock had never been set since the file began
+ * or, once it is known, as decided. `walls` has room for them. 0 or -ENOMEM. */
 int clock_follow(struct data_clock *c, const struct lp_batch *batch, int64_t *walls);
 
 /* Was it set? */
 bool clock_stepped(const struct data_clock *c);
 
-/* Everything was read. Decide which of a file's clocks was right: the one by which most of the data
- * lies where that of other observers does, or each in its time. The samples of `observer` are moved
- * in the builder accordingly. *ret_moved: are they now where they were not recorded? 0 or -ENOMEM.
+/* Called when everything was read. Decide which of a file's clocks was right: the one by which most
+ * of the data overlaps with that of other observers, or each in its time. The samples of `observer`
+ * are moved in the builder accordingly. *ret_moved: are they now at other times than recorded? 0 or
+ * -ENOMEM.
  */
 int clock_settle(
 	struct data_clock *c, const char *observer, struct lp_table_builder *b, bool *ret_moved);

@@ -1,6 +1,5 @@
-/* Tables out of many files: they are read at the same time, each into a builder of its own, and
- * joined in their order. What comes out, warnings and errors included, does not depend on the
- * number of threads.
+/* Tables from many files: they are read in parallel, each into a builder of its own, and joined in
+ * their order. The result, including warnings and errors, does not depend on the number of threads.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -11,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files that may wait to be joined, and so the parts that the memory for tables is divided into.
- * Not a matter of threads: the same files must go the same way on every machine. */
+/* Files that may wait to be joined, and so the number of parts that the memory for tables is
+ * divided into. It does not depend on threads: the same files must be handled in the same way on
+ * every machine. */
 #define PARTS_MAX 32
 
 /* Warnings of one file that are kept until it is joined. */
@@ -26,7 +26,7 @@ struct file_part {
 	struct data_clock *clock; /* of the file; NULL: times are taken as they are */
 	char **warnings;
 	size_t n_warnings, cap_warnings;
-	bool overflow; /* it is too much to be kept: read it again, into the whole */
+	bool overflow; /* it is too large to be kept: read it again, into the whole */
 	int r;	       /* how it ended, described in `err` */
 	struct lp_err err;
 };
@@ -37,9 +37,9 @@ struct whole {
 	struct lp_dataset *ds;
 	struct lp_table_builder *const *builders;
 	uint32_t n_builders;
-	struct data_clock *clock; /* of the file at hand, as above */
+	struct data_clock *clock; /* of the current file, as above */
 	struct lp_err first;	  /* failure, see dataset_note() */
-	bool direct;		  /* one file was too much: do not try with the rest */
+	bool direct;		  /* one file was too large: do not try with the rest */
 };
 
 static void part_release(struct file_part *p)
@@ -52,7 +52,7 @@ static void part_release(struct file_part *p)
 	*p = (struct file_part){0};
 }
 
-/* Keep a warning until it is this file's turn. */
+/* Keep a warning until the file is joined. */
 static void part_warn(void *ctx, const char *text)
 {
 	struct file_part *p = ctx;
@@ -81,7 +81,7 @@ static int builders_take(struct lp_table_builder *const *builders, uint32_t n,
 	struct lp_batch ordered;
 	int r = 0;
 
-	/* Who looks at values wants to see times as they were recorded. */
+	/* Users who look at values want to see times as recorded. */
 	if (batch && clock && builders[0]->opt->judged) {
 		walls = calloc((size_t)batch->n_samples + 1, sizeof(*walls));
 		if (!walls || clock_follow(clock, batch, walls) < 0)
@@ -144,7 +144,7 @@ static void part_read(struct file_part *p, const struct whole *w, struct data_fi
 	p->overflow |= stop == -EFBIG;
 }
 
-/* Tell of values and times that cannot be. */
+/* Report impossible values and times. */
 static int file_tell(struct whole *w, const struct data_file *f, uint64_t absurd, uint64_t beyond)
 {
 	if (w->ds->looked)
@@ -162,7 +162,7 @@ static int file_tell(struct whole *w, const struct data_file *f, uint64_t absurd
 		f->path, absurd, absurd == 1 ? " is" : "s are", absurd == 1 ? "s" : "");
 }
 
-/* Take note of when a file's data is from. */
+/* Note the span of a file's data. */
 static void file_span(struct data_file *f, const struct lp_table_builder *b)
 {
 	int64_t first, end;
@@ -183,7 +183,7 @@ static int whole_read(struct whole *w, size_t file, struct lp_err *err)
 	int stop = 0;
 	int r;
 
-	/* It may have been read in part before. */
+	/* A part of it may have been read before. */
 	if (!clock->known)
 		clock_release(clock);
 	w->clock = f->importer ? NULL : clock;
@@ -200,7 +200,7 @@ static int whole_read(struct whole *w, size_t file, struct lp_err *err)
 	return stop ? stop : w->first.code;
 }
 
-/* It is a file's turn: join it to the whole. Non-zero as above. */
+/* Join the next file to the whole. Non-zero as above. */
 static int whole_join(struct whole *w, struct file_part *p, size_t file, struct lp_err *err)
 {
 	struct data_file *f = &w->ds->files[file];
@@ -276,7 +276,7 @@ int dataset_build(struct lp_dataset *ds, struct lp_table_builder *const *builder
 	if (r == 0 && !ds->looked && builders[0]->opt->judged &&
 		dataset_settle_clocks(ds, builders[0]) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot read data");
-	/* Who looks at values wants to see all of them, who compares does not. */
+	/* Users who look at values want to see all of them; a comparison does not. */
 	for (uint32_t i = 0; r == 0 && i < n && builders[i]->opt->judged; i++)
 		r = dataset_set_aside(ds, builders[i]) < 0
 			? lp_err_sys(err, -ENOMEM, "cannot read data")

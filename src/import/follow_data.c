@@ -29,16 +29,17 @@ struct followed {
 	struct follow *archive;	  /* NULL: it need not be open */
 	struct lp_source *source; /* of a foreign file */
 	const struct data_file *foreign;
-	struct follow_item rest; /* a batch of which not all was delivered; its `what` is 0: none */
-	uint32_t rest_at;	 /* the first sample of that */
-	int64_t held_us;	 /* when what is next begins; INT64_MAX: nothing is held back */
-	int64_t delivered_us;	 /* of what was delivered; INT64_MIN: nothing */
+	struct follow_item
+		rest;	      /* a batch that was not delivered completely; its `what` is 0: none */
+	uint32_t rest_at;     /* the first sample that was not delivered */
+	int64_t held_us;      /* when the next item begins; INT64_MAX: nothing is held back */
+	int64_t delivered_us; /* of what was delivered; INT64_MIN: nothing */
 	int64_t interval_us;
-	bool done;     /* it was read to its end and is not open; until it changes */
-	bool replaced; /* another file is at its path: go on there when this one is at its end */
+	bool done;     /* it was read to its end and closed, until it changes */
+	bool replaced; /* another file is at its path: continue there at the end of this one */
 	bool gone;     /* nothing is at its path */
-	bool seen;     /* by the search that is going on */
-	bool told;     /* something is wrong with it, which was reported */
+	bool seen;     /* by the current search */
+	bool told;     /* a problem of it was reported */
 };
 
 struct directory {
@@ -53,7 +54,7 @@ struct follow_data {
 	struct followed *files; /* by path */
 	size_t n, cap;
 	size_t at;		/* the file whose turn it is */
-	struct follow *current; /* where the last item came from */
+	struct follow *current; /* the file of the last item */
 	struct batch_slice slice;
 	struct directory *dirs;
 	size_t n_dirs, cap_dirs;
@@ -176,7 +177,7 @@ static int entry_search(
 	return found_add(d, TAKE_PTR(full), &st);
 }
 
-/* A directory that is not there, or not yet, is an empty one. */
+/* A directory that does not exist (yet) counts as empty. */
 static int dir_search(struct follow_data *d, const char *path, unsigned depth)
 {
 	_cleanup_closedir_ DIR *dir = opendir(path);
@@ -254,7 +255,7 @@ static int followed_add(struct follow_data *d, struct found *f)
 	return 0;
 }
 
-/* Bring the list of files in line with what was found. */
+/* Update the list of files from the search. */
 static int found_apply(struct follow_data *d)
 {
 	uint32_t at;
@@ -276,7 +277,7 @@ static int found_apply(struct follow_data *d)
 	return r;
 }
 
-/* Forget files that are gone and read, and put the rest in order. */
+/* Forget files that are gone and read, and sort the rest. */
 static int files_settle(struct follow_data *d)
 {
 	size_t n = 0;
@@ -377,7 +378,7 @@ int follow_data_open_dataset(struct lp_dataset *ds, const struct follow_options 
 	return 0;
 }
 
-/* Something is wrong with a file: it is left alone until it changes. */
+/* A file has a problem: it is left alone until it changes. */
 static int followed_fail(
 	struct follow_data *d, struct followed *e, const struct lp_err *here, struct lp_err *err)
 {
@@ -394,7 +395,7 @@ static int followed_fail(
 	return 0;
 }
 
-/* The samples of the batch at hand up to a time: 1; 0: all that is left of it is later. */
+/* The samples of the current batch up to a time: 1; 0: all remaining ones are later. */
 static int rest_next(struct follow_data *d, struct followed *e, int64_t until_us,
 	struct follow_item *ret, struct lp_err *err)
 {
@@ -415,7 +416,7 @@ static int rest_next(struct follow_data *d, struct followed *e, int64_t until_us
 	return 1;
 }
 
-/* Deliver something that was read; of a batch only what is not later than `until_us`. */
+/* Deliver an item; of a batch only the samples up to `until_us`. */
 static int item_give(struct follow_data *d, struct followed *e, int64_t until_us,
 	struct follow_item *ret, struct lp_err *err)
 {
@@ -454,7 +455,7 @@ static int foreign_next(struct follow_data *d, struct followed *e, int64_t until
 	return item_give(d, e, until_us, ret, err);
 }
 
-/* An archive is at its end for now: need it stay open? */
+/* An archive is at its end for now: must it stay open? */
 static void archive_rest(struct followed *e)
 {
 	e->held_us = follow_held_us(e->archive);
@@ -479,7 +480,7 @@ static void archive_rest(struct followed *e)
 		e->file.mtime_ns = mtime_ns(st);
 		followed_stop(e);
 	} else if (e->held_us < INT64_MAX && e->delivered_us == INT64_MIN) {
-		followed_stop(e); /* its time has not come */
+		followed_stop(e); /* not yet due */
 	}
 }
 
@@ -503,7 +504,7 @@ static int archive_next(struct follow_data *d, struct followed *e, int64_t until
 	return item_give(d, e, until_us, ret, err);
 }
 
-/* Nothing to do for this file, whatever it holds? */
+/* Is there nothing to do for this file? */
 static bool followed_rests(const struct followed *e, int64_t until_us)
 {
 	return e->done || (e->held_us < INT64_MAX && e->held_us > until_us && !e->replaced);

@@ -21,7 +21,7 @@
 
 struct follow_data;
 
-/* Follow a directory. `options` and what it points to must outlive it. */
+/* Follow a directory. `options` and everything it points to must outlive it. */
 int follow_data_open(const char *dir, const struct follow_options *options,
 	struct follow_data **ret, struct lp_err *err);
 
@@ -31,28 +31,28 @@ int follow_data_open_dataset(struct lp_dataset *ds, const struct follow_options 
 
 void follow_data_close(struct follow_data *d);
 
-/* What is next: 1, or 0 at the end of a round: there is nothing yet, or nothing that begins up to
- * `until_us`. What is wrong with a single file is reported through `warn`, once, and the others go
- * on.
+/* The next item: 1, or 0 at the end of a round, when there is nothing yet, or nothing that begins
+ * up to `until_us`. Problems of a single file are reported through `warn`, once, and the others
+ * continue.
  */
 int follow_data_next(
 	struct follow_data *d, int64_t until_us, struct follow_item *ret_item, struct lp_err *err);
 
-/* After a round: the time at which the next thing that was held back begins; INT64_MAX: nothing
- * was. */
+/* After a round: the time at which the next item that was held back begins; INT64_MAX: there is
+ * none. */
 int64_t follow_data_held_us(const struct follow_data *d);
 
-/* How many files that is. */
+/* The number of files with such items. */
 size_t follow_data_n_held(const struct follow_data *d);
 
 /* When any archive in a directory was last written to; 0: there is none. */
 int64_t follow_data_newest_us(const char *dir);
 
-/* Look for files now instead of in a moment. */
+/* Search for files now instead of at the next interval. */
 void follow_data_look(struct follow_data *d);
 
-/* What the files say of themselves, for those who must know before they read: the longest time
- * between samples, 0 if none is known. */
+/* The longest time between samples according to the files, for callers that must know it before
+ * they read; 0 if none is known. */
 int64_t follow_data_interval_us(const struct follow_data *d);
 
 /* The description of the file that the last item came from; NULL: none, or no such key. */

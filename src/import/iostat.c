@@ -1,4 +1,4 @@
-/* The importer for what iostat -xt prints, as text or JSON.
+/* The importer for the output of iostat -xt, as text or JSON.
  *
  * Columns are found by their names, which changed over the versions of sysstat. Times have the form
  * of the locale in which iostat ran, and no zone.
@@ -20,7 +20,7 @@
 
 #define WORDS_MAX 64
 
-/* What is made of the columns, named as limpet's metrics. */
+/* The resulting columns, named like limpet's metrics. */
 enum { TPS, RD_SEC, WR_SEC, DC_SEC, AWAIT, R_AWAIT, W_AWAIT, F_AWAIT, QUEUE, SVCTM, UTIL, N_OUT };
 
 static const struct lp_column columns[N_OUT] = {
@@ -39,7 +39,7 @@ static const struct lp_column columns[N_OUT] = {
 
 static const struct lp_schema schema = {"disk", columns, ARRAY_SIZE(columns)};
 
-/* What iostat prints. */
+/* The columns that iostat prints. */
 enum {
 	IN_R,
 	IN_W,
@@ -88,9 +88,9 @@ static const struct {
 
 struct iostat {
 	char host[256];
-	int in[WORDS_MAX]; /* [word of a device's line] what it is, plus 1; an index of names */
+	int in[WORDS_MAX]; /* [word of a device's line] 1 + the index of its name */
 	size_t n_words;	   /* of such a line; 0: none is expected */
-	bool first_passed; /* the first report, which is since the machine was started */
+	bool first_passed; /* the first report, which covers the time since boot */
 	bool has_time;	   /* this report has one */
 	int64_t time_us;
 };
@@ -307,7 +307,7 @@ static int line_take(void *state, struct text_source *t, char *line, struct lp_e
 		s->has_time = true;
 		return 0;
 	}
-	/* What follows the header of the first report is passed over. */
+	/* The lines after the header of the first report are skipped. */
 	return s->n_words ? device_take(s, t, line, err) : 0;
 }
 
@@ -325,8 +325,7 @@ static bool is_word(const char *text)
 	return text && *text && !text[strcspn(text, " \t\r\n")];
 }
 
-/* A report as the text that iostat would have printed: the columns of its first disk are those of
- * all. */
+/* A report in the form of iostat's text: the columns of its first disk apply to all. */
 static void json_report(FILE *out, const json_t *report)
 {
 	const char *time = json_string_value(json_object_get(report, "timestamp")), *key;
@@ -355,7 +354,7 @@ static void json_report(FILE *out, const json_t *report)
 	}
 }
 
-/* Write what a document of iostat -o JSON says as text. */
+/* Convert a document of iostat -o JSON to text. */
 static int json_translate(const json_t *root, const char *path, int fd, struct lp_err *err)
 {
 	const json_t *hosts = json_object_get(json_object_get(root, "sysstat"), "hosts");
@@ -379,7 +378,7 @@ static int json_translate(const json_t *root, const char *path, int fd, struct l
 	return lseek(fd, 0, SEEK_SET) < 0 ? lp_err_sys(err, -errno, "cannot read %s", path) : 0;
 }
 
-/* A file descriptor of the text that a JSON document stands for. */
+/* A file descriptor for the text of a JSON document. */
 static int json_open(const char *path, int in, struct lp_err *err)
 {
 	_cleanup_close_ int out = -1;

@@ -279,7 +279,7 @@ static int pcp_next(struct lp_source *base, struct lp_batch **ret, struct lp_err
 
 static const struct lp_source_ops pcp_ops = {.next = pcp_next, .close = pcp_close};
 
-/* Begin at the time that is wanted, a little before it for the first differences. */
+/* Begin at the wanted time, a little before it for the first differences. */
 static int archive_begin(struct pcp *p, struct lp_err *err)
 {
 	pmLogLabel label;
@@ -296,7 +296,7 @@ static int archive_begin(struct pcp *p, struct lp_err *err)
 	return r < 0 ? pcp_error(p, r, "go to the beginning", err) : 0;
 }
 
-/* "HOST?for=10s": cut off what is behind the host, and take it. */
+/* "HOST?for=10s": cut off and parse what follows the host. */
 static int live_options(struct pcp *p, char *name, struct lp_err *err)
 {
 	char *query = strchr(name, '?');
@@ -370,7 +370,7 @@ static int pcp_open(const char *path, const void *options, const struct lp_selec
 	if (r == 0)
 		r = gather_init(&p->gather, &p->mapping, p->base.catalogue, &p->present, warn,
 			p->base.path, err);
-	/* Archives are read a little, to learn the interval. */
+	/* The beginning of an archive is read to find the interval. */
 	if (r == 0 && !p->live)
 		r = results_fetch(p, err);
 	if (r < 0)

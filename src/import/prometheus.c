@@ -1,10 +1,10 @@
-/* The importer for servers that speak Prometheus' HTTP API: Prometheus itself, VictoriaMetrics,
- * Thanos, Mimir.
+/* The importer for servers with Prometheus' HTTP API: Prometheus itself, VictoriaMetrics, Thanos,
+ * Mimir.
  *
- * Raw samples are asked for, by selectors with a range ("{...}[600s]"), rather than values on a
- * grid: counters then have the times at which they were scraped, and rates are right. The server is
- * read instance by instance, each from the beginning to the end, in pieces that are so short that
- * neither the server nor we need much memory.
+ * It asks for raw samples, by selectors with a range ("{...}[600s]"), not for values on a grid:
+ * counters then have the times at which they were scraped, and rates are right. The server is read
+ * instance by instance, each from the beginning to the end, in pieces that are short enough to need
+ * little memory on both sides.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -23,9 +23,9 @@
 #define PIECE_FIRST_US (600 * US_PER_SEC)
 #define PIECE_MIN_US (10 * US_PER_SEC)
 #define PIECE_MAX_US US_PER_DAY
-#define PIECE_SAMPLES 300000 /* asked for in one request, or so */
+#define PIECE_SAMPLES 300000 /* per request, approximately */
 #define INSTANCES_MAX 100000
-#define LAG_US (10 * US_PER_SEC) /* a scrape takes up to so long to be there */
+#define LAG_US (10 * US_PER_SEC) /* a scrape may take this long to appear */
 
 struct prometheus_options {
 	struct option_list mappings;
@@ -54,12 +54,12 @@ struct prometheus {
 	struct lp_select select;
 	char **instances; /* as matchers: `,instance="oss3:9100"` or "" for everything */
 	size_t n_instances, cap_instances;
-	struct piece next; /* that was not asked for yet */
+	struct piece next; /* that was not requested yet */
 	int64_t piece_us;
 	struct {
 		struct piece piece;
 		struct http_request request;
-	} wave[HTTP_PARALLEL]; /* asked for at the same time, delivered one after the other */
+	} wave[HTTP_PARALLEL]; /* requested in parallel, delivered one after the other */
 	size_t n_wave, at_wave;
 	bool pending;	  /* of wave[at_wave], batches remain */
 	uint64_t n_total; /* samples so far */
@@ -95,7 +95,7 @@ static int out_of_memory(const struct prometheus *p, struct lp_err *err)
 	return lp_err_sys(err, -ENOMEM, "cannot read %s", p->base.path);
 }
 
-/* What went wrong on the way, in words that say what to do. */
+/* A transport error, in words that say what to do. */
 static int transport_error(
 	const struct prometheus *p, const struct http_request *rq, struct lp_err *err)
 {
@@ -138,7 +138,7 @@ static int status_error(
 	}
 }
 
-/* Was it too much for one request, so that it should be asked for in smaller pieces? */
+/* Was it too much for one request, so that smaller pieces should be requested? */
 static bool answer_is_too_much(const struct http_request *rq)
 {
 	static const char *const words[] = {"too many samples", "too many points", "memory limit",
@@ -272,7 +272,7 @@ static void selector_make(const struct prometheus *p, const char *more, struct s
 	strbuf_printf(to, "%s%s}", p->matchers.text ? p->matchers.text : "", more);
 }
 
-/* Which of the metrics that tables name does the server have? */
+/* Which metrics of the tables does the server have? */
 static int metrics_find(struct prometheus *p, struct lp_err *err)
 {
 	_cleanup_(strbuf_release) struct strbuf selector = {0};
@@ -314,15 +314,15 @@ static int contents_find(struct prometheus *p, struct lp_err *err)
 	selector_make(p, "", &selector);
 	if (p->names.failed || selector.failed)
 		return out_of_memory(p, err);
-	/* Who follows wants all instances at once, in the order of time. */
+	/* A reader that follows needs all instances at once, in the order of time. */
 	if (p->select.follow)
 		return instance_add(p, "", err) < 0 ? -ENOMEM : (p->instances[0][0] = '\0', 0);
 	r = label_values(p, "instance", selector.text, instance_add, p, err);
-	/* What has no such label was not scraped, but somebody wrote it there all the same. */
+	/* Series without this label were not scraped, but written by another program. */
 	return r < 0 ? r : instance_add(p, "", err);
 }
 
-/* The end of what can be asked for: of what is still growing, what is there for certain. */
+/* The end of the readable data: if it is still growing, of the data that is certainly complete. */
 static int64_t readable_end(const struct prometheus *p)
 {
 	int64_t lag = p->base.interval_us > LAG_US ? p->base.interval_us : LAG_US;
@@ -333,7 +333,7 @@ static int64_t readable_end(const struct prometheus *p)
 	return p->select.to_us;
 }
 
-/* Take the next piece off what is to be asked for. */
+/* Take the next piece to request. */
 static bool piece_take(struct prometheus *p, struct piece *ret)
 {
 	int64_t end = readable_end(p);
@@ -351,7 +351,7 @@ static bool piece_take(struct prometheus *p, struct piece *ret)
 }
 
 /* The query of a piece: all its samples. The range begins a millisecond early, because some servers
- * count its beginning in and others do not. */
+ * include its beginning and others do not. */
 static int piece_request(struct prometheus *p, const struct piece *piece, struct http_request *rq,
 	struct lp_err *err)
 {
@@ -368,7 +368,7 @@ static int piece_request(struct prometheus *p, const struct piece *piece, struct
 	return request_make(p, "query", &form, true, rq, err);
 }
 
-/* Ask for the next pieces, several at a time: 1, or 0 if there are no more. */
+/* Request the next pieces, several in parallel: 1, or 0 if there are no more. */
 static int wave_begin(struct prometheus *p, struct lp_err *err)
 {
 	struct http_request requests[HTTP_PARALLEL] = {0};
@@ -378,7 +378,7 @@ static int wave_begin(struct prometheus *p, struct lp_err *err)
 	while (r == 0 && p->n_wave < HTTP_PARALLEL && piece_take(p, &p->wave[p->n_wave].piece)) {
 		r = piece_request(p, &p->wave[p->n_wave].piece, &requests[p->n_wave], err);
 		p->n_wave++;
-		if (!p->n_total) /* learn from one how large they may be */
+		if (!p->n_total) /* find from one how large they may be */
 			break;
 	}
 	if (r == 0 && p->n_wave)
@@ -397,7 +397,7 @@ static int series_take(void *ctx, const struct answer_series *s, struct lp_err *
 	return gather_series(&p->gather, s, err);
 }
 
-/* Pieces of about as many samples as one request should have. */
+/* Adapt the size of pieces to the number of samples that one request should have. */
 static void piece_adapt(struct prometheus *p, const struct piece *piece, uint64_t n_samples)
 {
 	int64_t span_us = piece->to_us - piece->from_us, fit;
@@ -410,7 +410,7 @@ static void piece_adapt(struct prometheus *p, const struct piece *piece, uint64_
 		p->piece_us = fit;
 }
 
-/* It was too much: begin again at this piece, with smaller ones. */
+/* It was too much: start again at this piece, with smaller ones. */
 static int piece_split(struct prometheus *p, struct lp_err *err)
 {
 	const struct piece *piece = &p->wave[p->at_wave].piece;
@@ -420,11 +420,11 @@ static int piece_split(struct prometheus *p, struct lp_err *err)
 		return request_check(p, &p->wave[p->at_wave].request, err);
 	p->piece_us = half < p->piece_us / 2 ? half : p->piece_us / 2;
 	p->next = *piece;
-	p->n_wave = p->at_wave; /* what was asked for behind it is asked for again */
+	p->n_wave = p->at_wave; /* the pieces after it are requested again */
 	return 0;
 }
 
-/* Read the answer of the piece at hand. */
+/* Read the answer of the current piece. */
 static int piece_read(struct prometheus *p, struct lp_err *err)
 {
 	const struct piece *piece = &p->wave[p->at_wave].piece;
@@ -555,7 +555,7 @@ static int address_take(struct prometheus *p, struct lp_err *err)
 	return http[strcspn(http, "?")] ? query_take(p, strchr(http, '?') + 1, err) : 0;
 }
 
-/* What the tables say of metrics that their names do not say. */
+/* The roles that the tables give to metrics whose names do not say them. */
 static int roles_take(struct prometheus *p, struct lp_err *err)
 {
 	int r = 0;
@@ -585,8 +585,8 @@ static const char *prometheus_worse(const struct lp_source *source)
 	return ((const struct prometheus *)source)->worse.text;
 }
 
-/* Read the files that say how. Tables of the user come before those built in: of two metrics for
- * one column of a component, the first counts. */
+/* Read the configuration files. Tables of the user come before the built-in ones: of two metrics
+ * for one column of a component, the first counts. */
 static int setup(struct prometheus *p, const struct prometheus_options *o, struct lp_err *err)
 {
 	const char *config = o && o->http_config ? o->http_config : getenv("LIMPET_HTTP_CONFIG");

@@ -27,14 +27,14 @@ struct sysstat_source {
 	struct sysstat_rows rows;
 	const struct lp_select *select;
 	char observer[SYSSTAT_NAME_MAX];
-	struct lp_batch *batch, *spare; /* the one handed out, and the next */
+	struct lp_batch *batch, *spare; /* the one delivered, and the next */
 	uint32_t cap_samples;
 	struct sysstat_record record; /* the next one to take, if `have_record` */
 	bool have_record;
-	uint64_t at;	      /* where the record after it begins */
-	uint64_t last_out;    /* where the last record outside of the wanted time begins, or 0 */
-	bool restarted;	      /* a restart mark came since the last sample */
-	bool have_last;	      /* the next three are known */
+	uint64_t at;	   /* where the record after it begins */
+	uint64_t last_out; /* the beginning of the last record outside of the wanted time, or 0 */
+	bool restarted;	   /* a restart mark came since the last sample */
+	bool have_last;	   /* the next three are known */
 	int64_t last_wall_us; /* of the last sample */
 	int64_t last_mono_us;
 	uint64_t last_uptime_cs;
@@ -68,7 +68,7 @@ static bool time_wanted(const struct lp_select *select, int64_t wall_us)
 		(!select->to_us || wall_us < select->to_us);
 }
 
-/* A record of the wanted time follows one that was passed over: go back to that, because the first
+/* A record of the wanted time follows one that was skipped: go back to that, because the first
  * difference needs it. */
 static bool step_back(struct sysstat_source *s)
 {
@@ -79,7 +79,7 @@ static bool step_back(struct sysstat_source *s)
 	return true;
 }
 
-/* Get the next record with statistics that is to be delivered into s->record: 1, 0 or an error. */
+/* Read the next record with statistics that is to be delivered into s->record: 1, 0 or an error. */
 static int next_record(struct sysstat_source *s, struct lp_err *err)
 {
 	bool stepped_back = false;
@@ -128,8 +128,8 @@ static uint32_t samples_for(uint32_t n_items)
 	return n < BATCH_SAMPLES_MIN ? BATCH_SAMPLES_MIN : n;
 }
 
-/* Must the batch end before the next record? Yes if it is full, if that has more components than
- * the batch was made for, or if most rows of the batch belong to components that are gone. */
+/* Must the batch end before the next record? Yes if it is full, if the record has more components
+ * than the batch was made for, or if most rows of the batch belong to components that are gone. */
 static bool batch_must_end(const struct sysstat_source *s)
 {
 	uint32_t n = record_items(s, &s->record);
@@ -143,8 +143,8 @@ static bool batch_must_end(const struct sysstat_source *s)
 	return false;
 }
 
-/* A clock that goes on over restarts of the machine. Its steps within a run are those of the
- * machine's own; a restart is as long as it was by the wall clock. */
+/* A clock that continues over reboots of the machine. Its steps within a run are those of the
+ * machine's own; a reboot takes as long as the wall clock shows. */
 static int64_t record_mono(struct sysstat_source *s, const struct sysstat_record *rec)
 {
 	int64_t passed = 0;
@@ -183,8 +183,8 @@ static int take_record(struct sysstat_source *s, struct lp_err *err)
 	int64_t mono_us;
 	int r;
 
-	/* Without a mark (it is only written where sysstat's boot service runs) the machine's
-	 * uptime says. */
+	/* Without a mark (which only sysstat's boot service writes) the machine's uptime shows a
+	 * reboot. */
 	if (s->have_last && rec->uptime_cs < s->last_uptime_cs)
 		s->restarted = true;
 	mono_us = record_mono(s, rec);
@@ -194,7 +194,7 @@ static int take_record(struct sysstat_source *s, struct lp_err *err)
 	sysstat_rows_begin(&s->rows, s->restarted);
 	r = take_items(s, err);
 	if (r < 0) {
-		s->batch->n_samples--; /* half a sample is none */
+		s->batch->n_samples--; /* half a sample is useless */
 		return r;
 	}
 	s->restarted = false;
@@ -240,7 +240,7 @@ static int source_next(struct lp_source *source, struct lp_batch **ret_batch, st
 		r = take_record(s, err);
 	if (r < 0)
 		return r;
-	/* What goes wrong from here on will do so again in the next call, after this batch. */
+	/* An error from here on will occur again in the next call, after this batch. */
 	while (next_record(s, NULL) > 0 && !batch_must_end(s)) {
 		if (take_record(s, NULL) < 0)
 			break;
@@ -259,7 +259,7 @@ static int compare_i64(const void *a, const void *b)
 }
 
 /* The nominal interval: the median of the first ones, in whole seconds, as sadc counts. Damage is
- * left to be found when the data are read. */
+ * left to be found when the data is read. */
 static int64_t first_interval(struct sysstat_file *f)
 {
 	int64_t intervals[INTERVALS];
@@ -325,8 +325,8 @@ static int source_open(const char *path, const void *options, const struct lp_se
 	return 0;
 }
 
-/* Compressed files are taken only where their name says that they are sysstat's: open() then says
- * what to do with them. */
+/* Compressed files are accepted only if their name is like sysstat's: open() then says what to do
+ * with them. */
 static enum import_match probe_packed(const char *path, const unsigned char *head, size_t n)
 {
 	const char *base = path_basename(path);

@@ -7,14 +7,14 @@
 
 #define MINORS (1u << 20) /* that a major number can have */
 
-/* Major numbers that always mean the same driver (from the kernel's list of allocated devices).
- * Others are given out at run time: nothing can be said about them. */
+/* Major numbers that always belong to the same driver (from the kernel's list of allocated
+ * devices). Others are assigned at run time and mean nothing. */
 static const struct driver {
 	const char *prefix;
 	uint32_t major, last_major;
 	uint32_t first_disk;	  /* number of the first device of `major` */
 	uint32_t minors_per_disk; /* partitions included; 1: devices have numbers, not letters */
-	uint32_t minors;	  /* as many are in use */
+	uint32_t minors;	  /* this many are in use */
 } drivers[] = {
 	{"ram", 1, 1, 0, 1, MINORS},
 	{"fd", 2, 2, 0, 1, 4},
@@ -48,7 +48,7 @@ static void disk_letters(uint32_t disk, char buf[8])
 }
 
 /* The number of a disk. Drivers with several major numbers fill 256 minors of each (hd: 128); after
- * its last major number sd begins anew at the first, with higher minors. */
+ * its last major number sd continues with the first, with higher minors. */
 static uint32_t disk_number(const struct driver *d, uint32_t major, uint32_t minor)
 {
 	uint32_t per = d->minors_per_disk, block = d->minors < 256 ? d->minors : 256;

@@ -8,7 +8,7 @@
 /* Room for any name below. */
 #define SYSSTAT_NAME_MAX 72
 
-/* The kernel's name of a block device where it follows from its numbers ("sda1", "md0"), else
+/* The kernel's name of a block device if it follows from its numbers ("sda1", "md0"), else
  * "dev252-3" as sysstat prints it. */
 void sysstat_disk_name(uint32_t major, uint32_t minor, char buf[SYSSTAT_NAME_MAX]);
 
@@ -16,8 +16,8 @@ void sysstat_disk_name(uint32_t major, uint32_t minor, char buf[SYSSTAT_NAME_MAX
  * form. */
 void sysstat_wwn_text(const uint64_t wwn[2], uint32_t partition, char buf[SYSSTAT_NAME_MAX]);
 
-/* A name of at most `len` bytes as it stands in a file, fit for use in a component's name: bytes
- * that cannot be printed become '_', and an empty name becomes "unnamed". */
+/* A name of at most `len` bytes from a file, made fit for a component's name: bytes that cannot be
+ * printed become '_', and an empty name becomes "unnamed". */
 void sysstat_clean_name(const void *text, size_t len, char buf[SYSSTAT_NAME_MAX]);
 
 #endif

@@ -121,7 +121,7 @@ static void types_read(const uint8_t *p, bool swap, struct sysstat_types *ret)
 		ret->n[c] = sysstat_u32(p + (size_t)c * 4, swap);
 }
 
-/* The start of every file: who wrote it, and how long its header is. */
+/* The start of every file: the version of its writer, and the length of its header. */
 static int read_magic(struct sysstat_file *f, uint32_t *ret_size, struct sysstat_types *ret_types,
 	struct lp_err *err)
 {
@@ -154,7 +154,7 @@ static int read_magic(struct sysstat_file *f, uint32_t *ret_size, struct sysstat
 	return 0;
 }
 
-/* What follows the numbers of the header: day, month, size of long, then names of 65 bytes. */
+/* The part of the header after its numbers: day, month, size of long, then names of 65 bytes. */
 static int read_header_text(
 	struct sysstat_file *f, const uint8_t *text, uint64_t len, uint64_t at, struct lp_err *err)
 {
@@ -171,7 +171,7 @@ static int read_header_text(
 	return 0;
 }
 
-/* What the header says about the rest of the file. */
+/* The description of the rest of the file in the header. */
 struct header {
 	uint32_t act_size;
 	struct sysstat_types act_types;
@@ -236,7 +236,7 @@ static int check_activity(const struct sysstat_file *f, const struct sysstat_act
 		a->types.n[2]);
 }
 
-/* sadc lists each once: where one comes again, the count is wrong, and what was read is no list. */
+/* sadc lists each once: if one repeats, the count is wrong, and the data is not a list. */
 static int check_once(const struct sysstat_file *f, uint32_t i, struct lp_err *err)
 {
 	for (uint32_t k = 0; k < i; k++) {
@@ -281,8 +281,8 @@ static int read_activities(struct sysstat_file *f, const struct header *h, struc
 	return 0;
 }
 
-/* Pass over structures that a later sysstat added; `*at` moves behind them. Each description takes
- * bytes of the file, so this ends. */
+/* Skip structures that a later sysstat added; `*at` moves past them. Each description takes bytes
+ * of the file, so this ends. */
 static int skip_extra(struct sysstat_file *f, uint64_t *at, struct lp_err *err)
 {
 	uint64_t here = *at;
@@ -385,7 +385,7 @@ static int read_record_header(struct sysstat_file *f, uint64_t at, struct syssta
 	return 0;
 }
 
-/* Find the items of one activity; `*at` moves behind them. */
+/* Find the items of one activity; `*at` moves past them. */
 static int read_span(struct sysstat_file *f, const struct sysstat_activity *a, uint64_t *at,
 	struct sysstat_span *ret, struct lp_err *err)
 {
@@ -405,7 +405,7 @@ static int read_span(struct sysstat_file *f, const struct sysstat_activity *a, u
 		return damaged(f, *at, err, "the number of items before this is impossible");
 	span.at = *at;
 	bytes = (uint64_t)span.n * a->nr2 * a->size;
-	if (bytes > f->size - *at) /* *at is not behind the end: its 4 bytes were read */
+	if (bytes > f->size - *at) /* *at is not past the end: its 4 bytes were read */
 		return lp_err_set(err, -EBADMSG,
 			"%s: cut off at byte %" PRIu64
 			", inside of statistics that begin at byte %" PRIu64,
@@ -431,7 +431,7 @@ static int read_spans(struct sysstat_file *f, struct sysstat_record *rec, struct
 	return 0;
 }
 
-/* What follows the header of a record, by its type. */
+/* The rest of a record after its header, by its type. */
 static int read_record_body(
 	struct sysstat_file *f, struct sysstat_record *rec, bool extra, struct lp_err *err)
 {
@@ -455,8 +455,8 @@ static int read_record_body(
 	return r;
 }
 
-/* Have the whole record in the window if it is as long as the last one, so that the window need not
- * go back when its items are read after its counts. */
+/* Load the whole record into the window if it is as long as the last one, so that the window need
+ * not go back when its items are read after its counts. */
 static int window_foresee(struct sysstat_file *f, uint64_t at, struct lp_err *err)
 {
 	bool inside = at >= f->window_at && at + f->record_hint <= f->window_at + f->window_len;

@@ -1,5 +1,5 @@
-/* A sysstat activity file as a sequence of records: headers, bounds and damage are dealt with here;
- * what the statistics mean is not.
+/* A sysstat activity file as a sequence of records: headers, bounds and damage are handled here;
+ * the meaning of the statistics is not.
  */
 #ifndef IMPORT_SYSSTAT_FILE_H
 #define IMPORT_SYSSTAT_FILE_H
@@ -15,7 +15,7 @@ struct sysstat_activity {
 	uint32_t id, magic;
 	uint32_t nr;  /* items in each record, unless `has_nr` */
 	uint32_t nr2; /* structures in an item */
-	bool has_nr;  /* each record says how many items it has */
+	bool has_nr;  /* each record gives its number of items */
 	uint32_t size;
 	struct sysstat_types types;
 	int wanted; /* position in sysstat_record.spans, -1 to skip it */
@@ -24,7 +24,7 @@ struct sysstat_activity {
 struct sysstat_file {
 	const char *path; /* not owned */
 	int fd;
-	uint64_t size; /* when it was opened; what is appended later is not read */
+	uint64_t size; /* when it was opened; data appended later is not read */
 	uint8_t *window;
 	uint64_t window_at;
 	size_t window_len, window_cap;
@@ -36,7 +36,7 @@ struct sysstat_file {
 	uint32_t record_size; /* of a record's header */
 	struct sysstat_types record_types;
 	uint64_t records_at;  /* first byte of the first record */
-	uint64_t record_hint; /* the last record's length: the next one's will be alike */
+	uint64_t record_hint; /* the last record's length: that of the next is similar */
 };
 
 enum sysstat_record_type {
@@ -73,13 +73,13 @@ static inline bool sysstat_record_is_stats(const struct sysstat_record *r)
 int sysstat_file_open(struct sysstat_file *f, const char *path, struct lp_err *err);
 void sysstat_file_release(struct sysstat_file *f);
 
-/* Read the record that begins at `at`: 1, 0 if the file ends there, or a negative errno where it is
- * damaged or cut off. A record is only returned when all of it is there. */
+/* Read the record that begins at `at`: 1, 0 if the file ends there, or a negative errno if it is
+ * damaged or cut off. Only complete records are returned. */
 int sysstat_file_record(
 	struct sysstat_file *f, uint64_t at, struct sysstat_record *ret_record, struct lp_err *err);
 
 /* `len` bytes of the file, valid until the next call with this file. Reading past the end is
- * damage: -EBADMSG says that the file is cut off inside of `what`. */
+ * damage: -EBADMSG, with an error that the file is cut off inside of `what`. */
 int sysstat_file_bytes(struct sysstat_file *f, uint64_t at, uint64_t len, const char *what,
 	const uint8_t **ret_bytes, struct lp_err *err);
 

@@ -1,11 +1,11 @@
-/* Numbers and structures of sysstat's activity files ("sa" files), format 0x2175: what sysstat
+/* Numbers and structures of sysstat's activity files ("sa" files), format 0x2175, which sysstat
  * 11.7 to 12.7 write.
  *
  * A file is in the byte order and the word size of the machine that wrote it. Every structure in it
- * has the same shape, so that old and new readers understand each other: first all fields of type
- * long long, then all long, then all int, then characters. Beside each structure the file says how
- * many there are of each type; new versions only ever append fields to a type. A long takes 8 bytes
- * also where it has 4 (the value comes first, then padding).
+ * has the same form, so that old and new readers understand each other: first all fields of type
+ * long long, then all long, then all int, then characters. Beside each structure the file gives the
+ * number of fields of each type; new versions only append fields to a type. A long takes 8 bytes
+ * even if it has 4 (the value comes first, then padding).
  */
 #ifndef IMPORT_SYSSTAT_FORMAT_H
 #define IMPORT_SYSSTAT_FORMAT_H
@@ -37,9 +37,9 @@ struct sysstat_types {
 	uint32_t n[3];
 };
 
-/* The machine that wrote a file, as far as numbers are concerned. */
+/* The number formats of the machine that wrote a file. */
 struct sysstat_arch {
-	bool swap;	 /* its byte order is not ours */
+	bool swap;	 /* its byte order differs from ours */
 	bool long_is_64; /* its long has 8 bytes */
 };
 
@@ -67,22 +67,22 @@ static inline uint64_t sysstat_u64(const uint8_t *p, bool swap)
 	return swap ? __builtin_bswap64(v) : v;
 }
 
-/* Bytes that the numbers of a structure take: what follows are its characters. */
+/* The size of the numbers of a structure; its characters follow. */
 uint64_t sysstat_types_size(const struct sysstat_types *t);
 
-/* Where field `index` of a class begins; -1 if the structure is older than the field. */
+/* The offset of field `index` of a class; -1 if the structure is older than the field. */
 int sysstat_field_offset(const struct sysstat_types *t, enum sysstat_class class, uint32_t index);
 
-/* The bytes that a field of a class has: 4 or 8. */
+/* The size of a field of a class: 4 or 8 bytes. */
 unsigned sysstat_field_width(enum sysstat_class class, struct sysstat_arch arch);
 
 /* The value of a field in the structure at `p`, 0 if the structure is older than the field. The
- * caller has checked that all numbers of the structure are there. */
+ * caller has checked that all numbers of the structure are present. */
 uint64_t sysstat_field(const uint8_t *p, const struct sysstat_types *t, struct sysstat_arch arch,
 	enum sysstat_class class, uint32_t index);
 
-/* Could a structure of these types be an older or a newer form of the one that sysstat is known to
- * use for activity `id` in layout `magic`? True for activities and layouts that are not known. */
+/* Could a structure of these types be an older or a newer form of the one that sysstat uses for
+ * activity `id` in layout `magic`? True for unknown activities and layouts. */
 bool sysstat_types_plausible(uint32_t id, uint32_t magic, const struct sysstat_types *t);
 
 #endif

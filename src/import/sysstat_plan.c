@@ -97,7 +97,7 @@ static const struct source_activity {
 
 static const char *const kind_names[SYSSTAT_KINDS] = {"disk", "net"};
 
-/* Is this activity in a layout that we know, with all that makes out an item? */
+/* Is this activity in a known layout, with everything that identifies an item? */
 static bool layout_known(const struct source_activity *s, const struct sysstat_activity *a)
 {
 	uint64_t numbers = sysstat_types_size(&a->types);
@@ -206,8 +206,8 @@ static int add_kind(struct sysstat_kind *k, const char *name, const struct lp_co
 	return 0;
 }
 
-/* Which wanted columns an activity fills, and which it leaves to others of its kind. `first` is the
- * column of its first field. */
+/* The wanted columns that an activity fills, and those it leaves to others of its kind. `first` is
+ * the column of its first field. */
 static void plan_columns(struct sysstat_plan *p, const struct sysstat_kind *k,
 	const struct source_activity *s, uint32_t first, struct sysstat_arch arch)
 {
@@ -259,7 +259,7 @@ int sysstat_plans_make(struct sysstat_plans *p, struct sysstat_file *f,
 	return 0;
 }
 
-/* One loop for each width and byte order, so that none of them asks inside. */
+/* One loop per width and byte order, so that there is no condition inside. */
 #define RUN(load)                                                                                  \
 	for (uint32_t i = 0; i < n; i++, p += item_size) {                                         \
 		if (cells[i] != SYSSTAT_NO_CELL)                                                   \

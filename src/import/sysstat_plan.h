@@ -57,8 +57,8 @@ struct sysstat_plans {
 	struct sysstat_kind kinds[SYSSTAT_KINDS];
 };
 
-/* Plan the reading of `f`: marks the activities in it that are wanted and adds the schemas to the
- * catalogue. Activities whose layout is not known are skipped with a warning. */
+/* Plan the reading of `f`: marks the wanted activities in it and adds the schemas to the catalogue.
+ * Activities of an unknown layout are skipped with a warning. */
 int sysstat_plans_make(struct sysstat_plans *p, struct sysstat_file *f,
 	const struct lp_select *select, struct lp_catalogue *catalogue, struct lp_warn *warn,
 	struct lp_err *err);

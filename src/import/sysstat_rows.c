@@ -69,7 +69,7 @@ static void disk_texts(const struct sysstat_rows *rows, const struct sysstat_pla
 	snprintf(labels + n, 2 * SYSSTAT_NAME_MAX - (size_t)n, "\nwwn=%s", wwn_text);
 }
 
-/* The names of whatever `item` is. */
+/* The names of `item`. */
 static void item_texts(const struct sysstat_rows *rows, const struct sysstat_plan *p,
 	const uint8_t *item, char name[SYSSTAT_NAME_MAX], char labels[2 * SYSSTAT_NAME_MAX])
 {
@@ -103,7 +103,7 @@ static int add_component(struct sysstat_rows *rows, const struct sysstat_plan *p
 	return 0;
 }
 
-/* A position of the list holds another item than before: look it up by its name. */
+/* A position of the list has another item than before: look it up by its name. */
 static int slot_find(struct sysstat_rows *rows, const struct sysstat_plan *p, const uint8_t *item,
 	struct sysstat_slot *slot, struct lp_err *err)
 {
@@ -122,8 +122,8 @@ static int slot_find(struct sysstat_rows *rows, const struct sysstat_plan *p, co
 	return 0;
 }
 
-/* Has the device been taken away and another one (or the same anew) put in its place since the
- * sample before? Remembers the counters for the next time. */
+/* Was the device replaced by another one (or by itself, reset) since the sample before? Remembers
+ * the counters for the next time. */
 static bool counters_reset(const struct sysstat_rows *rows, const struct sysstat_plan *p,
 	const uint8_t *item, struct sysstat_component *c)
 {
@@ -132,7 +132,7 @@ static bool counters_reset(const struct sysstat_rows *rows, const struct sysstat
 	for (uint32_t i = 0; i < p->n_watches; i++) {
 		uint64_t *before = &c->watched[p->first_watch + i];
 		uint64_t now = sysstat_copy_load(&p->watches[i], item, rows->arch.swap);
-		bool wrapped = *before >> 63; /* no counter that is to continue comes so far */
+		bool wrapped = *before >> 63; /* a counter that continues does not get this far */
 
 		if (now < *before)
 			any = any || !wrapped;
@@ -162,7 +162,7 @@ static int disk_replaced(struct sysstat_rows *rows, const struct sysstat_plan *p
 		rows->observer, name, labels, &id, err);
 }
 
-/* Mark a component as seen in the current sample; where is its cell? */
+/* Mark a component as seen in the current sample; returns its cell. */
 static int take_item(struct sysstat_rows *rows, uint32_t plan, const uint8_t *item,
 	struct sysstat_component *c, struct lp_batch *b, struct lp_batch_kind *k, uint32_t id,
 	size_t *ret_cell, struct lp_err *err)
@@ -173,7 +173,7 @@ static int take_item(struct sysstat_rows *rows, uint32_t plan, const uint8_t *it
 	size_t cell;
 	int r = 0;
 
-	if (c->seen == rows->sample) /* another activity was here first and said so */
+	if (c->seen == rows->sample) /* another activity came first and did it */
 		fresh = false;
 	if (reset && c->taken[plan] + 1 == rows->sample)
 		fresh = true;
@@ -204,8 +204,8 @@ static int reserve(struct sysstat_rows *rows, uint32_t plan, uint32_t n, struct 
 	return 0;
 }
 
-/* Is the same item as before at this position? (memcmp() is called once for each item of a file; of
- * known lengths it becomes one or two comparisons.) */
+/* Is the same item as before at this position? (memcmp() is called once per item of a file; with a
+ * known length it becomes one or two comparisons.) */
 static bool slot_holds(const struct sysstat_slot *slot, const uint8_t *key, int len)
 {
 	if (!slot->used)
@@ -213,7 +213,7 @@ static bool slot_holds(const struct sysstat_slot *slot, const uint8_t *key, int 
 	return len == 8 ? !memcmp(slot->key, key, 8) : !memcmp(slot->key, key, SYSSTAT_KEY_MAX);
 }
 
-/* Find out whose each item is and where it goes. */
+/* Find the component and the cell of each item. */
 static int place_items(struct sysstat_rows *rows, uint32_t plan, const uint8_t *items, uint32_t n,
 	struct lp_batch *b, struct lp_batch_kind *k, struct lp_err *err)
 {

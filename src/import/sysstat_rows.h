@@ -1,5 +1,5 @@
-/* The components of a sysstat file and their rows in the current batch: finds for each item of a
- * record whose it is, and copies its fields.
+/* The components of a sysstat file and their rows in the current batch: finds the component of each
+ * item of a record, and copies its fields.
  */
 #ifndef IMPORT_SYSSTAT_ROWS_H
 #define IMPORT_SYSSTAT_ROWS_H
@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "import/sysstat_plan.h"
 
-/* What sits at one position of an activity's list; mostly the same in the next record. */
+/* The item at one position of an activity's list; usually the same in the next record. */
 struct sysstat_slot {
 	uint8_t key[SYSSTAT_KEY_MAX]; /* as in the file */
 	uint32_t id;
@@ -25,7 +25,7 @@ struct sysstat_rows {
 	struct strmap ids[SYSSTAT_KINDS]; /* key as text -> id */
 	struct sysstat_slot *slots[SYSSTAT_WANTED_MAX];
 	size_t cap_slots[SYSSTAT_WANTED_MAX];
-	size_t *cells; /* of the items at hand */
+	size_t *cells; /* of the current items */
 	size_t cap_cells;
 	uint64_t sample; /* number of the current sample */
 	uint32_t batch;	 /* number of the current batch */
@@ -37,7 +37,7 @@ void sysstat_rows_release(struct sysstat_rows *rows);
 /* A batch becomes the current one: its rows are the carried ones. */
 void sysstat_rows_bind(struct sysstat_rows *rows, const struct lp_batch *b);
 
-/* A new sample was added to the batch. `restarted`: the counters began anew before it. */
+/* A new sample was added to the batch. `restarted`: the counters started again before it. */
 void sysstat_rows_begin(struct sysstat_rows *rows, bool restarted);
 
 /* Fill the current sample from the `n` items of activity `plan`. */

@@ -74,7 +74,7 @@ void text_fault(struct text_source *t, const char *fmt, ...)
 		lp_warn_raise(t->warn, "%s: %s", t->base.path, text);
 }
 
-/* The batch is full: it can be handed out, and the next one begins with its last sample. */
+/* The batch is full: it can be delivered, and the next one begins with its last sample. */
 static int batch_turn(struct text_source *t)
 {
 	struct lp_batch *full = t->batch;
@@ -266,7 +266,7 @@ static int64_t first_interval(const struct lp_batch *b)
 	return importer_interval(spans[n / 2]);
 }
 
-/* Read the first batch, to know that there is one, and its interval. */
+/* Read the first batch, to check that there is one, and to find its interval. */
 static int source_begin(struct text_source *t, struct lp_err *err)
 {
 	source_fill(t);

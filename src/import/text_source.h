@@ -1,6 +1,6 @@
-/* A source made of the lines of a text file, for formats of tools that print a report per interval.
- * A format takes one line after the other, begins samples and puts rows of values into them; here
- * is what all of them share: reading, batches, complaints.
+/* A source made of the lines of a text file, for tools that print a report per interval. A format
+ * takes one line after the other, begins samples and puts rows of values into them; here is the
+ * common part: reading, batches, error reports.
  */
 #ifndef IMPORT_TEXT_SOURCE_H
 #define IMPORT_TEXT_SOURCE_H
@@ -11,21 +11,21 @@ struct text_source;
 
 struct text_format {
 	size_t state_size; /* zeroed when the file is opened */
-	/* Take a line, without its end; it may be written to. 0 or a negative errno: nothing more
-	 * can be read. What is only bad in this line is a text_fault(). */
+	/* Take a line, without its end; it may be modified. 0 or a negative errno: nothing more can
+	 * be read. An error in this line alone is a text_fault(). */
 	int (*line)(void *state, struct text_source *t, char *line, struct lp_err *err);
-	/* The file has ended: called again and again until it returns 0, or a negative errno; each
-	 * call may begin one sample. May be NULL. */
+	/* The file has ended: called until it returns 0, or a negative errno; each call may begin
+	 * one sample. May be NULL. */
 	int (*end)(void *state, struct text_source *t, struct lp_err *err);
 	void (*release)(void *state); /* may be NULL */
-	const char *nothing;	      /* what to say of a file without samples */
+	const char *nothing;	      /* the error for a file without samples */
 };
 
 /* Open a file, compressed or not. `fd` -1: open `path`; else read from it, and close it. */
 int text_source_open(const struct text_format *format, const char *path, int fd,
 	struct lp_warn *warn, struct lp_source **ret, struct lp_err *err);
 
-/* Begin a sample at that time; samples must come in the order of time, others are left out. */
+/* Begin a sample at that time; samples must come in the order of time, others are ignored. */
 int text_sample(struct text_source *t, int64_t wall_us, struct lp_err *err);
 
 /* Put the values of a component, as many as the schema has columns, into the current sample. The
@@ -33,7 +33,7 @@ int text_sample(struct text_source *t, int64_t wall_us, struct lp_err *err);
 int text_put(struct text_source *t, const struct lp_schema *schema, const char *observer,
 	const char *name, const int64_t *values, struct lp_err *err);
 
-/* Say that something is wrong in this line. The first few are reported as they come. */
+/* Report an error in this line. Only the first few are reported individually. */
 void text_fault(struct text_source *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Split a line at blanks, in place: the number of words, at most `max`. */

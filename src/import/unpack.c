@@ -22,16 +22,16 @@
 #define BUFFER_BYTES ((size_t)256 * 1024)
 #define XZ_MEMORY_MAX (UINT64_C(256) << 20)
 
-/* Bytes on their way: what is not used yet, and where what comes of them goes. */
+/* Input that is not used yet, and room for output. */
 struct stream {
 	const unsigned char *in;
 	size_t n_in;
 	unsigned char *out;
 	size_t n_out;
-	bool last; /* there is no more to come in */
+	bool last; /* there is no more input */
 };
 
-/* One kind of compression. `begin` is NULL where limpet cannot unpack it. `step` uses some of the
+/* One kind of compression. `begin` is NULL if limpet cannot unpack it. `step` uses some of the
  * input and fills some of the output: 1 at the end of a part, 0 to be called again, or a negative
  * errno. */
 struct packing {
@@ -262,7 +262,7 @@ struct unpacking {
 	int in, out;
 	off_t done, max;	/* bytes unpacked so far, and allowed */
 	unsigned char *buffers; /* one for each side */
-	bool whole;		/* the last part has come to its end */
+	bool whole;		/* the last part is complete */
 };
 
 static void unpacking_release(struct unpacking *u)
@@ -295,7 +295,7 @@ static int unpacking_damaged(const struct unpacking *u, int r, struct lp_err *er
 		u->packing->format.name, (intmax_t)u->done);
 }
 
-/* Use up what was read. */
+/* Unpack the bytes that were read. */
 static int unpacking_step(struct unpacking *u, size_t n, bool last, struct lp_err *err)
 {
 	struct stream s = {.in = u->buffers, .n_in = n, .last = last};
@@ -378,7 +378,7 @@ int unpack_open(const char *path, struct lp_err *err)
 		return fd;
 	n = file_pread_full(fd, head, sizeof(head), 0);
 	packing = n > 0 ? packing_of(head, (size_t)n) : NULL;
-	if (!packing) /* a pipe, too: it is read as it is */
+	if (!packing) /* also for a pipe: it is read as it is */
 		return fd;
 	r = unpack_fd(fd, path, packing, err);
 	close(fd);

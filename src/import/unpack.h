@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A file may unpack to this many bytes in any case, and beyond that to UNPACK_RATIO times its own
- * size. What claims to be more is an attack, not data. */
+/* Any file may unpack to this many bytes, and beyond that to UNPACK_RATIO times its own size. More
+ * than that is an attack, not data. */
 #define UNPACK_BYTES_MIN ((off_t)64 << 20)
 #define UNPACK_RATIO 200
 
@@ -18,19 +18,19 @@ struct unpack_format {
 	const char *command; /* that unpacks a file: "gzip -dk" */
 };
 
-/* The format of a file that begins with these bytes, also where limpet itself cannot unpack it;
- * NULL: the file is not compressed. */
+/* The format of a file that begins with these bytes, even if limpet itself cannot unpack it; NULL:
+ * the file is not compressed. */
 const struct unpack_format *unpack_format_of(const void *head, size_t n);
 
 /* Do these first bytes begin a file that can be unpacked? */
 bool unpack_is_packed(const unsigned char *head, size_t n);
 
-/* Open a file for reading, like file_open_input(). If it is compressed, what is in it is written to
- * a temporary file without a name (in $TMPDIR), and that is opened. */
+/* Open a file for reading, like file_open_input(). If it is compressed, its content is written to a
+ * temporary file without a name (in $TMPDIR), and that is opened. */
 int unpack_open(const char *path, struct lp_err *err);
 
-/* Unpack the beginning of a compressed file, `n` bytes of which are given: the number of bytes in
- * `ret`, as many as there are and as fit. 0 if it cannot be unpacked. */
+/* Unpack the beginning of a compressed file, `n` bytes of which are given. Returns the number of
+ * bytes in `ret`: all there are, or as many as fit. 0 if it cannot be unpacked. */
 size_t unpack_head(const unsigned char *head, size_t n, unsigned char *ret, size_t size);
 
 /* A file without a name, for reading and writing. */

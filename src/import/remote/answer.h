@@ -1,4 +1,4 @@
-/* Reads the answers of Prometheus' HTTP API (and of all that speak it): series with their samples,
+/* Reads the answers of Prometheus' HTTP API (and of compatible servers): series with their samples,
  * lists of words, and errors.
  */
 #ifndef IMPORT_REMOTE_ANSWER_H
@@ -20,21 +20,21 @@ struct answer_series {
 const char *answer_label(const void *series, const char *label);
 
 /* Sample number `i`: its time in milliseconds and its value, which may be NaN or infinite. 1, 0
- * behind the last, -EBADMSG if it is no sample. */
+ * after the last, -EBADMSG if it is not a sample. */
 int answer_sample(const struct answer_series *s, size_t i, int64_t *ret_ms, double *ret_value);
 
 /* Non-zero stops, and is returned. */
 typedef int (*answer_series_fn)(void *ctx, const struct answer_series *s, struct lp_err *err);
 
-/* Read a successful answer of type matrix, and give each series to `fn`. -EBADMSG: it is something
+/* Read a successful answer of type matrix, and call `fn` for each series. -EBADMSG: it is something
  * else, described in `err`. `fn` may be NULL. */
 int answer_parse(const char *text, size_t len, answer_series_fn fn, void *ctx, struct lp_err *err);
 
-/* Read an answer that is a list of words, and give each to `fn`. */
+/* Read an answer that is a list of words, and call `fn` for each. */
 int answer_parse_words(const char *text, size_t len,
 	int (*fn)(void *ctx, const char *word, struct lp_err *err), void *ctx, struct lp_err *err);
 
-/* What a failed answer says of itself: its error's text, or how it begins if it is no JSON. */
+/* The description of a failed answer: its error's text, or its beginning if it is not JSON. */
 void answer_error(const char *text, size_t len, char *buf, size_t size);
 
 #endif

@@ -42,7 +42,7 @@ static int out_of_memory(const struct gather *g, struct lp_err *err)
 	return lp_err_sys(err, -ENOMEM, "cannot read %s", g->path);
 }
 
-/* Say something once. */
+/* Warn once per key. */
 static void say(struct gather *g, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -76,8 +76,8 @@ static struct lp_column column_make(const struct mapping_column *c)
 	return (struct lp_column){c->column, c->unit ? c->unit : "", LP_REAL, 0};
 }
 
-/* Find the columns of a group whose metrics are there. A column that two metrics can fill
- * (exporters rename them) is there once. */
+/* Find the columns of a group whose metrics exist. A column that two metrics can fill (exporters
+ * rename them) is there once. */
 static int group_init(
 	struct gather *g, size_t number, const struct strmap *present, struct lp_err *err)
 {
@@ -104,7 +104,7 @@ static int group_init(
 	return 0;
 }
 
-/* The first component of a group comes: put its schema into the catalogue. */
+/* The first component of a group appears: put its schema into the catalogue. */
 static int group_publish(struct gather *g, size_t number, struct lp_err *err)
 {
 	const struct mapping_group *m = &g->mapping->groups[number];
@@ -290,8 +290,8 @@ static int component_find(struct gather *g, uint32_t group, uint32_t *ret, struc
 	return component_add(g, group, ret, err);
 }
 
-/* The component of a series: 1, 0 if it is none (a label is missing, or another target has it
- * already). */
+/* The component of a series: 1, 0 if there is none (a label is missing, or another target already
+ * has it). */
 static int series_component(struct gather *g, const struct gather_input *s, uint32_t group,
 	uint32_t input, uint32_t target, uint32_t *ret, struct lp_err *err)
 {
@@ -318,7 +318,7 @@ static int series_component(struct gather *g, const struct gather_input *s, uint
 	if (owner && owner != target + 1 &&
 		strcmp(g->targets[owner - 1].instance, g->targets[target].instance) != 0 &&
 		!m->observer) {
-		/* Two of them on one host: the port distinguishes them. */
+		/* If there are two on one host, the port distinguishes them. */
 		mapping_expand(observer, s->label, s->series, &g->observer);
 		observer_clean(&g->observer);
 		r = component_find(g, group, ret, err);
@@ -364,7 +364,7 @@ static int cells_add(struct gather *g, const struct gather_input *s, uint32_t ta
 	return 0;
 }
 
-/* Take a series for one input of a column. */
+/* Use a series for one input of a column. */
 static int series_use(struct gather *g, const struct gather_input *s, uint32_t group,
 	uint32_t input, struct lp_err *err)
 {
@@ -530,7 +530,7 @@ static int matrix_fill(struct matrix *m, struct gather *g, const struct gather_t
 	return r;
 }
 
-/* The growth of a counter at a time, NaN where it is not known. */
+/* The growth of a counter at a time, NaN if it is not known. */
 static double growth(const double *values, size_t at)
 {
 	return at && values[at] >= values[at - 1] ? values[at] - values[at - 1] : NAN;
@@ -560,7 +560,7 @@ static bool cell_is_missing(const struct mapping_column *c, int64_t cell)
 	return c->own.name ? cell == LP_MISSING : isnan(lp_cell_to_real(cell));
 }
 
-/* Write what a component's columns are into the batch. */
+/* Write the columns of a component into the batch. */
 static void component_put(
 	struct gather *g, const struct matrix *m, size_t number, const struct lp_batch_kind *k)
 {
@@ -622,7 +622,7 @@ static int batch_fill(struct gather *g, const struct matrix *m, bool carry)
 	return r;
 }
 
-/* Put the cells up to a time before those behind it, which are held. Returns their number. */
+/* Put the cells up to a time before the later ones, which are held. Returns their number. */
 static size_t target_split(struct gather_target *t, int64_t until_ms)
 {
 	size_t n = 0;
@@ -638,8 +638,8 @@ static size_t target_split(struct gather_target *t, int64_t until_ms)
 	return n;
 }
 
-/* Keep the cells of the last time, for the first differences of the next batch, and those behind
- * the first `used`. */
+/* Keep the cells of the last time, for the first differences of the next batch, and those after the
+ * first `used`. */
 static void target_keep_last(struct gather_target *t, size_t used, int64_t last_ms)
 {
 	size_t n = 0;

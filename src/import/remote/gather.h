@@ -13,7 +13,7 @@
 struct gather_cell {
 	int64_t ms;
 	uint32_t component; /* position in the gather's list */
-	uint32_t input;	    /* two per column of its group: the value, and what it is divided by */
+	uint32_t input;	    /* two per column of its group: the value, and its divisor */
 	double value;
 };
 
@@ -32,7 +32,7 @@ struct gather_component {
 	uint32_t row;
 };
 
-/* What a group of the mapping is in the catalogue. */
+/* A group of the mapping in the catalogue. */
 struct gather_group {
 	uint32_t schema, n_columns;
 	bool published; /* the schema is in the catalogue */
@@ -55,14 +55,14 @@ struct gather {
 	struct gather_group *groups; /* [group of the mapping] */
 	struct lp_batch *batch;
 	struct strbuf name, observer, key; /* scratch */
-	int64_t from_ms;		   /* samples before this are not taken */
-	int64_t hold_ms;    /* of each target, the last samples are held for so long: what is pushed
-			     * comes in any order, and one sample in several parts */
+	int64_t from_ms;		   /* earlier samples are ignored */
+	int64_t hold_ms; /* the last samples of each target are held for this long: pushed samples
+			    come in any order, and one sample in several parts */
 	uint64_t n_samples; /* taken since gather_begin() */
 	size_t next;	    /* target to deliver */
 };
 
-/* Set it up for the metrics that are in `present`; NULL: for all. What is pointed to outlives it.
+/* Set it up for the metrics in `present`; NULL: for all. Everything that is pointed to outlives it.
  * Release it also after a failure. */
 int gather_init(struct gather *g, const struct mapping *mapping, struct lp_catalogue *catalogue,
 	const struct strmap *present, struct lp_warn *warn, const char *path, struct lp_err *err);
@@ -74,8 +74,8 @@ void gather_names(const struct gather *g, struct strbuf *to);
 /* Begin with samples from this time on. Everything taken before was delivered or dropped. */
 void gather_begin(struct gather *g, int64_t from_ms);
 
-/* A series, wherever it comes from. The labels "__name__", "job" and "instance" say which metric
- * of which target it is. */
+/* A series from any origin. The labels "__name__", "job" and "instance" give the metric and the
+ * target. */
 struct gather_input {
 	mapping_label_fn label;
 	const void *series; /* for both functions */
@@ -84,20 +84,20 @@ struct gather_input {
 	size_t n;
 };
 
-/* Take a series; one that no table names is passed over. */
+/* Take a series; one that no table names is ignored. */
 int gather_take(struct gather *g, const struct gather_input *in, struct lp_err *err);
 
 /* The same of an answer. */
 int gather_series(struct gather *g, const struct answer_series *s, struct lp_err *err);
 
-/* Forget what was taken since gather_begin(). */
+/* Forget everything taken since gather_begin(). */
 void gather_drop(struct gather *g);
 
-/* The next batch of what was taken: 1, or 0 if there is no more. It is valid until the next call.
+/* The next batch: 1, or 0 if there is no more. It is valid until the next call.
  */
 int gather_next(struct gather *g, struct lp_batch **ret, struct lp_err *err);
 
-/* The usual time between samples of what was taken and not delivered yet; 0: not known. */
+/* The usual time between samples that were taken and not delivered yet; 0: not known. */
 int64_t gather_interval_us(const struct gather *g);
 
 #endif

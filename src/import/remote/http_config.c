@@ -23,7 +23,7 @@ void http_config_release(struct http_config *c)
 	*c = (struct http_config){0};
 }
 
-/* The path of a file that the configuration names: relative ones are beside it. */
+/* The path of a file that the configuration names: relative ones are relative to it. */
 static char *path_beside(const char *name, const char *path)
 {
 	size_t dir = (size_t)(path_basename(name) - name);
@@ -47,7 +47,7 @@ static int path_get(struct yaml_tree *t, const yaml_node_t *node, const char *ke
 	return *ret ? 0 : lp_err_sys(err, -ENOMEM, "cannot read %s", t->name);
 }
 
-/* A secret at `key`, or in the file that `key_file` names; without the line end of that. */
+/* A secret at `key`, or in the file that `key_file` names, without its line end. */
 static int secret_get(struct yaml_tree *t, const yaml_node_t *node, const char *key,
 	const char *key_file, char **ret, struct lp_err *err)
 {

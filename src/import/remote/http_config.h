@@ -1,6 +1,6 @@
-/* How to speak to an HTTP server: passwords, tokens and TLS, from a file in the form of Prometheus'
- * http_config (as promtool's --http.config.file takes it). Secrets never come from command lines,
- * which everybody on the machine can read.
+/* Access to an HTTP server: passwords, tokens and TLS, from a file in the form of Prometheus'
+ * http_config (as for promtool's --http.config.file). Secrets never come from command lines, which
+ * everybody on the machine can read.
  */
 #ifndef IMPORT_REMOTE_HTTP_CONFIG_H
 #define IMPORT_REMOTE_HTTP_CONFIG_H
@@ -15,11 +15,11 @@ struct http_config {
 	char *token_type, *token; /* of the Authorization header; NULL: none */
 	char *ca_file, *cert_file, *key_file, *server_name;
 	char *proxy_url;
-	bool insecure;	   /* take any certificate */
+	bool insecure;	   /* accept any certificate */
 	bool no_redirects; /* do not follow them */
 };
 
-/* Read a text. Files that it names are looked for beside `name`, and secrets in them are read. */
+/* Parse a text. Files that it names are relative to `name`, and secrets in them are read. */
 int http_config_parse(
 	struct http_config *c, const char *text, size_t len, const char *name, struct lp_err *err);
 

@@ -11,7 +11,7 @@
 
 #define TRIES_MAX 4
 #define CONNECT_S 15L
-#define SILENCE_S 180L /* a server that computes for so long without a byte is given up */
+#define SILENCE_S 180L /* a server that sends nothing for this long is given up */
 #define REDIRECTS_MAX 5L
 
 struct http_client {
@@ -166,7 +166,7 @@ static CURL *easy_new(const struct http_client *c, struct http_request *r)
 	return e;
 }
 
-/* A request is over: note what came of it. */
+/* A request is over: note its result. */
 static void easy_done(CURL *e, CURLcode code)
 {
 	struct http_request *r = NULL;
@@ -215,7 +215,7 @@ static int fetch_once(struct http_client *c, struct http_request *requests, cons
 	return r < 0 ? lp_err_sys(err, r, "cannot speak HTTP") : 0;
 }
 
-/* May it be better next time? */
+/* May it succeed next time? */
 static bool request_may_pass(const struct http_request *r)
 {
 	if (r->once)

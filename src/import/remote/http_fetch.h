@@ -1,14 +1,14 @@
-/* Fetches answers over HTTP, several at a time, with bounds on what a server may send. */
+/* Fetches answers over HTTP, several at a time, with limits on what a server may send. */
 #ifndef IMPORT_REMOTE_HTTP_FETCH_H
 #define IMPORT_REMOTE_HTTP_FETCH_H
 
 #include "base/strbuf.h"
 #include "import/remote/http_config.h"
 
-/* An answer is never kept beyond so many bytes. */
+/* The largest answer that is kept. */
 #define HTTP_ANSWER_MAX ((size_t)64 << 20)
 
-/* One request and what came of it. */
+/* One request and its result. */
 struct http_request {
 	char *url;
 	char *form;	  /* the body of a POST; NULL: GET */
@@ -19,7 +19,7 @@ struct http_request {
 	struct strbuf answer;
 	long status; /* of HTTP; 0: there was no answer */
 	bool too_large;
-	bool json;	   /* the server says that it is */
+	bool json;	   /* according to the server */
 	int code;	   /* of libcurl, 0: all is well */
 	char failure[256]; /* with it */
 };
@@ -33,8 +33,8 @@ void http_client_free(struct http_client *c);
 int http_client_header(struct http_client *c, const char *header);
 
 /* Carry out all requests, at most HTTP_PARALLEL at a time. A server that is busy (429, 503, or
- * breaking off) is asked again a few times. Negative only if nothing could be tried at all; what
- * became of each request is in it. */
+ * closed connections) is asked again a few times. Negative only if nothing could be tried at all;
+ * each request has its own result. */
 #define HTTP_PARALLEL 4
 int http_fetch(struct http_client *c, struct http_request *requests, size_t n, struct lp_err *err);
 
@@ -43,7 +43,7 @@ void http_request_release(struct http_request *r);
 /* Append "key=value" to a form or query, with "&" before it unless it is the first. */
 void http_form_add(struct strbuf *form, const char *key, const char *value);
 
-/* Append what "%2F" and "+" in a query stand for. */
+/* Append a text of a query with "%2F" and "+" decoded. */
 void http_unescape(struct strbuf *to, const char *text, size_t len);
 
 #endif

@@ -116,7 +116,7 @@ static int conditions_read(struct mapping_conditions *c, struct yaml_tree *t,
 	return r;
 }
 
-/* What one of our own collectors records under that name, or a column without a name. */
+/* The column of that name in one of our own collectors, or a column without a name. */
 static struct lp_column column_of_collector(const char *kind, const char *name)
 {
 	for (const struct collector *const *c = collectors; *c; c++) {
@@ -172,7 +172,8 @@ static const struct {
 	{"other", LP_ROLE_OTHER},
 };
 
-/* Can the role be had: does the name say it already, or can it be given beside the name? */
+/* Is the role possible: does the name already imply it, or can it be given in addition to the
+ * name? */
 static bool role_is_possible(enum lp_role wanted, enum lp_role named)
 {
 	bool accuses =

@@ -33,7 +33,7 @@ struct mapping_conditions {
 
 struct mapping_column {
 	char *metric; /* of the server */
-	char *per;    /* another one, whose growth the growth is divided by; NULL: none */
+	char *per;    /* another one, by whose growth the growth is divided; NULL: none */
 	char *column, *unit;
 	double scale;
 	enum mapping_type type;
@@ -41,7 +41,7 @@ struct mapping_column {
 	enum lp_role role;
 	bool has_role;
 	struct mapping_conditions where;
-	struct lp_column own; /* what a collector of limpet calls it; without a name: none has it */
+	struct lp_column own; /* the column of a collector of limpet; without a name: none has it */
 };
 
 struct mapping_group {
@@ -83,8 +83,8 @@ typedef const char *(*mapping_label_fn)(const void *series, const char *label);
 bool mapping_matches(
 	const struct mapping_conditions *c, mapping_label_fn label, const void *series);
 
-/* Replace what is in `to` by the template with labels put in: "{a|b}" is the first of these labels
- * that is there. False if none is, or nothing remains. */
+/* Replace the content of `to` by the template with labels put in: "{a|b}" is the first of these
+ * labels that exists. False if none does, or nothing remains. */
 bool mapping_expand(
 	const char *template, mapping_label_fn label, const void *series, struct strbuf *to);
 

@@ -201,7 +201,7 @@ static size_t sample_put(unsigned char to[SAMPLE_MAX], const struct write_sample
 
 static const char *series_label(const void *series, const char *label)
 {
-	/* Texts are put in the series itself, which nobody else uses. */
+	/* Texts are stored in the series itself, which is not shared. */
 	struct write_series *s = (struct write_series *)series;
 	size_t len = strlen(label);
 

@@ -13,7 +13,7 @@
 /* Non-zero stops, and is returned. The series is valid during the call. */
 typedef int (*write_series_fn)(void *ctx, const struct gather_input *in, struct lp_err *err);
 
-/* Read a message and give each series to `fn`. -EBADMSG: it is none. */
+/* Read a message and call `fn` for each series. -EBADMSG: it is not such a message. */
 int write_request_parse(
 	const void *data, size_t size, write_series_fn fn, void *ctx, struct lp_err *err);
 

@@ -43,8 +43,8 @@ static int parser_error(const struct yaml_tree *t, const yaml_parser_t *p, struc
 		p->problem ? p->problem : "");
 }
 
-/* An event that a small file has no use for: aliases make trees into graphs, and deep ones are
- * attacks. */
+/* Refuse events that a small file does not need: aliases turn trees into graphs, and deep nesting
+ * is an attack. */
 static int event_check(const struct yaml_tree *t, const yaml_event_t *e, int *depth,
 	unsigned *documents, struct lp_err *err)
 {

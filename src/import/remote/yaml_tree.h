@@ -1,5 +1,5 @@
-/* A YAML file as a tree whose nodes know their lines, for small files that people write: what is
- * wrong in one is reported as "FILE:LINE: what".
+/* A YAML file as a tree whose nodes know their lines, for small files that people write: errors are
+ * reported as "FILE:LINE: what".
  */
 #ifndef IMPORT_REMOTE_YAML_TREE_H
 #define IMPORT_REMOTE_YAML_TREE_H
@@ -26,23 +26,23 @@ void yaml_tree_release(struct yaml_tree *t);
 
 const yaml_node_t *yaml_tree_root(struct yaml_tree *t);
 
-/* Describe what is wrong with a node: "FILE:LINE: ...". Returns -EINVAL. */
+/* Describe an error of a node: "FILE:LINE: ...". Returns -EINVAL. */
 int yaml_tree_error(const struct yaml_tree *t, const yaml_node_t *node, struct lp_err *err,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* The node must be a mapping with keys out of `keys` (ended by NULL) only, each once. NULL as
- * `keys` allows any. `what` is what the error calls it: "a group". */
+/* The node must be a mapping with keys from `keys` (ended by NULL) only, each once. NULL as `keys`
+ * allows any. `what` is its name in the error: "a group". */
 int yaml_tree_mapping(struct yaml_tree *t, const yaml_node_t *node, const char *what,
 	const char *const *keys, struct lp_err *err);
 
 /* The value of a key of a mapping, or NULL. */
 const yaml_node_t *yaml_tree_get(struct yaml_tree *t, const yaml_node_t *mapping, const char *key);
 
-/* Member number `i` of a mapping: its key's text and its value. False behind the last. */
+/* Member number `i` of a mapping: its key's text and its value. False after the last. */
 bool yaml_tree_pair(struct yaml_tree *t, const yaml_node_t *mapping, size_t i, const char **ret_key,
 	const yaml_node_t **ret_value);
 
-/* Item number `i` of a list. NULL behind the last. */
+/* Item number `i` of a list. NULL after the last. */
 const yaml_node_t *yaml_tree_item(struct yaml_tree *t, const yaml_node_t *list, size_t i);
 
 /* A copy of the text at `key` of a mapping; NULL if it is not there. */
