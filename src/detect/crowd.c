@@ -13,21 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A class has this share of the members at least. */
+/* A class has at least this share of the members. */
 #define SHARE_LEAST 0.2
 #define MEMBERS_LEAST 5
-/* It takes twice as long as the others: less is what an update of firmware does. */
+/* It takes twice as long as the others: an update of firmware may make less of a difference. */
 #define APART_LEAST 0.693 /* log 2 */
 #define SPREAD_LEAST 0.05
-/* It became so: not half of the difference shows in the first eighth of the time. A part of the
- * time shows the class if half of it does. */
+/* It became slow: less than half of the difference shows in the first eighth of the time. A part of
+ * the time shows the class if half of it does. */
 #define PAST_PART 8
 #define BLOCKS_LEAST 8
 #define SHOWS 0.5
 /* Windows are weighed as in weigh.c. */
 #define UNIT 0.405 /* log 1.5 */
 #define WINDOW_COST 0.5
-/* It may have begun late: all of the time is looked at, then its last half and quarter. */
+/* It may have begun late: all of the time is examined, then its last half and quarter. */
 #define PARTS_MOST 4
 
 struct crowd {
@@ -94,7 +94,7 @@ static bool classes_cut(struct crowd *c, uint32_t from)
 		2 * c->cut.n_high < n;
 }
 
-/* When it shows, and whether that is enough. */
+/* Find when it shows, and whether that is enough. */
 static bool time_weigh(struct crowd *c)
 {
 	double windows = (double)c->w.block_slots / c->v->params.win_shift;
@@ -113,7 +113,7 @@ static bool time_weigh(struct crowd *c)
 		weigh_bar(windows * c->w.n_blocks, windows * c->w.n_blocks, STEADY_UNKNOWN);
 }
 
-/* The middle of what the slow members do beside the others. */
+/* The median work of the slow members compared with the others. */
 static double load_of(const struct crowd *c)
 {
 	double medians[2];
@@ -135,7 +135,7 @@ static double load_of(const struct crowd *c)
 	return medians[1] / medians[0];
 }
 
-/* Is there a class of members that became slow, and no more work for them to explain it? */
+/* Is there a class of members that became slow, and no additional work that explains it? */
 static bool crowd_is_slow(struct crowd *c)
 {
 	uint32_t past = (c->w.n_blocks + PAST_PART - 1) / PAST_PART;
@@ -189,7 +189,7 @@ static struct lp_finding finding_make(const struct crowd *c, uint32_t series, ui
 	return f;
 }
 
-/* What is known of a component as a culprit; NULL: nothing. */
+/* The finding about a component as a culprit; NULL: none. */
 static struct lp_finding *finding_of(const struct findings *f, uint32_t component, uint32_t metric)
 {
 	for (size_t i = 0; i < f->n; i++) {
@@ -200,7 +200,7 @@ static struct lp_finding *finding_of(const struct findings *f, uint32_t componen
 	return NULL;
 }
 
-/* Add it, unless windows say so themselves in most of that time. */
+/* Add it, unless windows already show it in most of that time. */
 static int finding_add(const struct lp_finding *made, struct findings *f)
 {
 	struct lp_finding *known = finding_of(f, made->component, made->metric);
@@ -267,12 +267,12 @@ int crowd_find(const struct lp_verdict *v, struct findings *f)
 	return r;
 }
 
-/* Where so many are slow that they are as likely the usual ones: from this share on. */
+/* From this share of slow members on, they may as well be the normal ones. */
 #define MANY 0.4
-/* Fewer that did not become slow when the others did are enough: so many at least. */
+/* If the minority did not become slow when the others did, this share is enough. */
 #define FEW 0.2
 #define FEW_LEAST 2
-#define CLASS_APART_LEAST 0.405 /* log 1.5: less than that is no class */
+#define CLASS_APART_LEAST 0.405 /* log 1.5: a smaller difference is not a class */
 
 /* Members that are listed by name, and groups that are listed. */
 #define NAMES_MAX 50
@@ -307,7 +307,7 @@ static double class_first(
 	return median_of(scratch, n);
 }
 
-/* Did the slower class become so while it was looked at? */
+/* Did the slower class become slow during the data? */
 static bool became(const struct two_classes *c, const struct group_work *w, double *scratch)
 {
 	double high = class_first(c, w, true, scratch), low = class_first(c, w, false, scratch);
@@ -315,7 +315,7 @@ static bool became(const struct two_classes *c, const struct group_work *w, doub
 	return high - low < SHOWS * (c->cut.high - c->cut.low);
 }
 
-/* Does a latency of a group show two classes? `scratch` has room for two values a member. */
+/* Does a latency of a group show two classes? `scratch` has room for two values per member. */
 static bool classes_find(struct two_classes *c, const struct group_work *w, double *scratch)
 {
 	size_t n = 0, least;
@@ -336,14 +336,15 @@ static bool classes_find(struct two_classes *c, const struct group_work *w, doub
 	least = (size_t)ceil(MANY * (double)n);
 	if (stats_cut(scratch, n, least, SPREAD_LEAST, CLASS_APART_LEAST, scratch + n, &c->cut))
 		return 2 * c->cut.n_high >= n || !became(c, w, scratch);
-	/* Most may have become slow; who was faster than most from the beginning is better. */
+	/* Most may have become slow; a member that was faster than most from the beginning is
+	 * better. */
 	least = (size_t)fmax(FEW_LEAST, ceil(FEW * (double)n));
 	return stats_cut(
 		       scratch, n, least, SPREAD_LEAST, CLASS_APART_LEAST, scratch + n, &c->cut) &&
 		2 * c->cut.n_high > n && became(c, w, scratch);
 }
 
-/* The median over the members of one class of what they do. */
+/* The median over the members of one class of their work. */
 static double class_work(
 	const struct two_classes *c, const struct group_work *w, bool high, double *scratch)
 {
@@ -358,7 +359,8 @@ static double class_work(
 	return median_of(scratch, n);
 }
 
-/* Who works more may take longer in proportion, and a quarter more, as everywhere else. */
+/* A member that works more may take longer in proportion, and a quarter more, as everywhere
+ * else. */
 static bool load_explains(const struct two_classes *c, const struct group_work *w, double *scratch)
 {
 	double load;
@@ -403,7 +405,7 @@ static int classes_tell(struct lp_verdict *v, const struct two_classes *c)
 		high.text, low.text);
 }
 
-/* Nobody of the group is accused of being slow. */
+/* Clear all members of the group of being slow. */
 static void classes_clear(struct lp_verdict *v, uint32_t group)
 {
 	for (uint32_t i = 0; i < v->n_findings; i++) {

@@ -64,7 +64,7 @@ static int groups_choose(struct lp_verdict *v, const struct detect_options *opt,
 	return 0;
 }
 
-/* Is a component of a kind whose tables are put together anew? Most neighbours are of one kind. */
+/* Is a component of a kind whose tables are rearranged? Most neighbours are of one kind. */
 static bool tables_remade(struct lp_table *const *tables, uint32_t n_tables)
 {
 	const char *last = "";
@@ -140,7 +140,7 @@ int verdict_add_series(struct lp_verdict *v, const struct lp_series *s)
 	size_t n = v->n_series;
 	struct lp_series *series = v->series;
 
-	/* Room doubles where it is full, at powers of two. */
+	/* The array doubles at powers of two. */
 	if ((n & (n - 1)) == 0)
 		series = reallocarray(series, n ? 2 * n : 1, sizeof(*series));
 	if (!series)
@@ -204,7 +204,7 @@ static int anomaly_compare(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* Windows are counted from the beginning of the tables, also where these leave out time. */
+/* Windows are counted from the beginning of the tables, even if these leave out time. */
 static uint32_t window_number(const struct lp_verdict *v, const struct lp_series *s, uint32_t w)
 {
 	int64_t skipped = lp_table_skipped(v->tables[s->metric], s->first[w]);
@@ -255,7 +255,7 @@ static int verdict_anomalies(struct lp_verdict *v, struct lp_err *err)
 	return 0;
 }
 
-/* Is it a connection whose name does not say which end opened it? */
+/* Is it a connection whose name does not show which end opened it? */
 static bool lacks_end(const struct lp_identity *c)
 {
 	size_t len = strlen(c->name);

@@ -1,7 +1,7 @@
 /* Detection: from tables to findings. It puts the components into peer groups, compares every
- * metric of every group window by window, and says who is lastingly out of step, in which
- * direction, by how much. Why, and what to make of it, is for src/explain. How it decides is
- * described in docs/detection.md.
+ * metric of every group window by window, and finds components that differ from their peers for
+ * long, in which direction, and by how much. Causes and advice are in src/explain.
+ * docs/detection.md describes how it decides.
  */
 #ifndef DETECT_DETECT_H
 #define DETECT_DETECT_H
@@ -25,7 +25,7 @@ struct detect_options {
 	const struct thresholds *trained;
 	const struct function_weights *weights; /* NULL: those of `trained` */
 	bool by_spread; /* vectors: by the spread of each function, not by Manhattan distances */
-	const struct fixed_thresholds *fixed; /* outrank those that were learnt; may be NULL */
+	const struct fixed_thresholds *fixed; /* override learnt ones; may be NULL */
 	const struct topology *topology;
 	const struct hosts *hosts;   /* connections between these are pooled; may be NULL */
 	const char *const *split_by; /* attributes that split groups further */
@@ -33,57 +33,57 @@ struct detect_options {
 	struct discover_memory *memory; /* of discovered groups; may be NULL */
 	const char *const *groups;	/* globs: compare in these groups only; n_groups 0: all */
 	uint32_t n_groups;
-	const struct meanings *meanings; /* of metrics, as the user says; may be NULL */
-	const char *const *asked;	 /* metrics that were asked for by name: these accuse */
+	const struct meanings *meanings; /* of metrics, given by the user; may be NULL */
+	const char *const *asked;	 /* metrics that the user named: these make suspects */
 	uint32_t n_asked;
-	double warn_at; /* how certain a mild finding must be: 1 is usual */
+	double warn_at; /* how certain a mild finding must be: 1 is the default */
 	struct lp_warn *warn;
 	void (*progress)(void *ctx, const char *what, double done); /* 0 .. 1; may be NULL */
 	void *progress_ctx;
 };
 
-/* How much each function counts; NULL: all alike. */
+/* The weight of each function; NULL: all count the same. */
 const struct function_weights *detect_weights(const struct detect_options *opt);
 
-/* Compare. The tables (all on one grid) become the verdict's own, also on failure. */
+/* Compare. The verdict owns the tables (all on one grid), also on failure. */
 int detect_run(struct lp_table **tables, uint32_t n_tables, const struct detect_options *opt,
 	struct lp_verdict **ret, struct lp_err *err);
 
-/* The same of a verdict that has its tables already. */
+/* The same for a verdict that already has its tables. */
 int detect_verdict(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
 
-/* Its steps that others take as well: a verdict of tables, which become its own also on failure,
- * with connections pooled (not if `hosts` is NULL) and functions put together; the same for a
- * verdict that is there; and the groups that are compared. */
+/* Its steps, which others use as well: a verdict of tables, which it owns also on failure, with
+ * connections pooled (not if `hosts` is NULL) and functions put together; the same for an existing
+ * verdict; and the groups that are compared. */
 int verdict_of_tables(struct lp_table **tables, uint32_t n_tables, const struct hosts *hosts,
 	struct lp_verdict **ret, struct lp_err *err);
 int verdict_take_tables(struct lp_verdict *v, struct lp_table **tables, uint32_t n_tables,
 	const struct hosts *hosts, struct lp_err *err);
 int verdict_group(struct lp_verdict *v, const struct detect_options *opt, struct lp_err *err);
 
-/* Fill in the methods that are left open: those of the training, else the usual ones. */
+/* Fill in methods that were not chosen: those of the training, else the defaults. */
 int detect_methods(struct detect_options *opt, struct lp_err *err);
 
 /* Compare and weigh all metrics of all groups of a verdict, whose tables, groups and params are
- * there. Findings are added to `fs`, and series to the verdict. `past` may be NULL; `span`: see
+ * set. Findings are added to `fs`, and series to the verdict. `past` may be NULL; `span`: see
  * struct comparison. */
 int detect_compare(struct lp_verdict *v, const struct detect_options *opt,
 	const struct comparison_past *past, uint32_t span, struct findings *fs, struct lp_err *err);
 
-/* Append a series, which becomes the verdict's own. 0 or -ENOMEM. */
+/* Append a series, which the verdict then owns. 0 or -ENOMEM. */
 int verdict_add_series(struct lp_verdict *v, const struct lp_series *s);
 
-/* The end of it: the findings become the verdict's own, are judged by load, and anomalies and notes
- * are listed. `whole`: all windows of the series were compared at once, as the plain definitions
- * have it; else findings that no single window shows are added first. */
+/* The last step: the verdict takes over the findings, judges them by load, and lists anomalies and
+ * notes. `whole`: all windows of the series were compared at once, as in the plain definitions;
+ * else findings that no single window shows are added first. */
 int detect_conclude(struct lp_verdict *v, const struct detect_options *opt, bool whole,
 	struct findings *fs, struct lp_err *err);
 
 /* Do the options ask for a group of that name? */
 bool detect_group_wanted(const struct detect_options *opt, const char *name);
 
-/* The step of the grid for data that comes every `interval_us` over `span_us` (0: unknown): its
- * own, or 15 s where there are hours of finer data, as the thesis did it in production. */
+/* The step of the grid for data with samples every `interval_us` over `span_us` (0: unknown): its
+ * own, or 15 s if there are hours of finer data, as in the thesis' production system. */
 int64_t detect_step(int64_t interval_us, int64_t span_us);
 
 #endif

@@ -1,5 +1,6 @@
-/* A disk that works twice as hard may take twice as long for it. What is slower than its load makes
- * it, or busy with work that no client asked for, is a culprit; the rest is an imbalance.
+/* A disk that works twice as hard may take twice as long for it. A component that is slower than
+ * its load explains, or busy with work that no client asked for, is a culprit; the rest is an
+ * imbalance.
  */
 #include "detect/load.h"
 
@@ -20,7 +21,7 @@
 /* The kind of component that brings a server its work. */
 #define INTERFACE "net"
 
-/* Enough peers to know what they usually do. */
+/* Enough peers to know their usual work. */
 #define PEERS_MAX 64
 
 static bool is_work(const struct lp_table *t)
@@ -112,7 +113,7 @@ double load_work_of_peers(const struct lp_verdict *v, uint32_t group, uint32_t c
 	return n ? median_of(peers, n) : NAN;
 }
 
-/* Work that does not matter, all metrics of that unit added up. */
+/* Negligible work, all metrics of that unit added up. */
 static double work_floor(const struct lp_verdict *v, uint32_t group, const char *unit)
 {
 	double floor = 0;
@@ -126,7 +127,7 @@ static double work_floor(const struct lp_verdict *v, uint32_t group, const char 
 	return floor;
 }
 
-/* How many times as much as its peers a member of a group works from `first` to `last`; NaN if that
+/* The work of a member of a group from `first` to `last` divided by that of its peers; NaN if that
  * is not known. */
 static double member_load(
 	const struct lp_verdict *v, uint32_t group, uint32_t member, int64_t first, int64_t last)
@@ -156,7 +157,7 @@ static bool same_observer(const struct lp_verdict *v, uint32_t a, uint32_t b)
 	return !strcmp(v->components[a]->observer, v->components[b]->observer);
 }
 
-/* The same of the traffic of a finding's observer, where its interfaces were recorded. */
+/* The same for the traffic of a finding's observer, if its interfaces were recorded. */
 static double traffic_load(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	double most = NAN;
@@ -173,9 +174,9 @@ static double traffic_load(const struct lp_verdict *v, const struct lp_finding *
 	return most;
 }
 
-/* Does the load of a component come from elsewhere? Servers of a file system get theirs through the
- * network: where less than half of what is more came that way, somebody on the server itself is at
- * work. */
+/* Does the load of a component come from clients? Servers of a file system get theirs through the
+ * network: if less than half of the additional work came that way, a process on the server itself
+ * causes it. */
 static bool load_is_given(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	double traffic = traffic_load(v, f);
@@ -196,8 +197,8 @@ static bool is_slow(const struct lp_verdict *v, const struct lp_finding *f)
 		!f->explained_by_load && !f->explained_by_idle;
 }
 
-/* More work alone makes no culprit. It does where the component is slower for it than its load
- * explains, or where it is traffic that the other components of its observer know nothing of. */
+/* More work alone does not make a culprit. It does if the component is slower than its load
+ * explains, or if it is traffic that the other components of its observer do not have. */
 static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_metric *m = group_metric(v, f->group, v->tables[f->metric]->metric);
@@ -215,8 +216,8 @@ static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 	return slow || (m && !strcmp(m->resource, "network") && !others_work_more);
 }
 
-/* What is mild is compared with what the load makes of it, to the percent; with half the work of
- * its peers nobody can be said to be a little slower than they are. */
+/* Mild findings are compared with the effect of the load, to the percent; with half the work of its
+ * peers a component cannot be called a little slower than they are. */
 static bool load_explains(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	if (f->mild)
@@ -226,15 +227,15 @@ static bool load_explains(const struct lp_verdict *v, const struct lp_finding *f
 		f->ratio <= LOAD_SLACK * f->load_ratio && load_is_given(v, f);
 }
 
-/* Idle moments: a wait of nothing is 0, so who has something to do in every second looks slow
- * beside peers that wait for work half of the time. */
+/* Idle moments: without requests the wait is 0, so a component with work in every second looks slow
+ * beside peers that are idle half of the time. */
 
 /* The peers were idle for at least this share of the time, else zeroes do not decide. */
 #define IDLE_SHARE 0.2
-/* Slower at work by less than this is like the peers: who is never idle has a queue, and one
- * request that waits for another takes twice as long. */
+/* Slower at work by less than this is like the peers: a component that is never idle has a queue,
+ * and one request that waits for another takes twice as long. */
 #define WORKING_RATIO 2.0
-/* So many values say how long work takes. */
+/* At least this many values are needed to know how long work takes. */
 #define WORKING_LEAST 5
 
 struct moments {
@@ -264,8 +265,8 @@ struct peers_at_work {
 	uint32_t n_medians, n_peers;
 };
 
-/* How long work takes the peers: the middle of what it takes each, since those who take longer are
- * at work for longer; of peers that hardly ever work, all together. */
+/* How long work takes the peers: the median of what it takes each, since those that take longer are
+ * at work for longer; for peers that hardly ever work, all together. */
 static double peers_median(struct peers_at_work *p)
 {
 	if (2 * p->n_medians > p->n_peers)

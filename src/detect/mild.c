@@ -11,39 +11,42 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* From here on it is no longer little: what is certain makes a suspect. */
+/* From this ratio on it is no longer mild: if it is certain it makes a suspect. */
 #define LARGE_RATIO 2.0
-/* For so long, and in so many windows: what lasts minutes passes. */
+/* For at least this long, and in this many windows: shorter differences pass. */
 #define LASTING_US (2 * 3600 * US_PER_SEC)
 #define WINDOWS_LEAST 16
-/* Of fewer members nobody can say how far they usually are from each other. */
+/* With fewer members their usual distance from each other is unknown. */
 #define MEMBERS_LEAST 6
-/* In three quarters of the windows it is so many times as far from its peers as a member usually is
- * in one window, and in the median so many times as far as members' medians are from each other. */
+/* In three quarters of the windows it is this many times as far from its peers as a member usually
+ * is in one window, and in the median this many times as far as members' medians are from each
+ * other. */
 #define OF_WINDOWS 1.75
 #define OF_MEMBERS 3.0
-/* Members' medians differ by this much at least, as a logarithm. */
+/* Members' medians differ by at least this much, as a logarithm. */
 #define SPREAD_LEAST 0.01
-/* It may have begun, or have ended, at any time: beside all of the data each span, and the halves
- * and quarters of spans, are looked at by themselves. */
+/* It may have begun, or have ended, at any time: besides all of the data, each span, and the halves
+ * and quarters of spans, are examined separately. */
 #define PARTS_MOST 4
-/* Or it is so on three quarters of so many days, each of which says enough by itself. */
+/* Or it is so on three quarters of this many days, each of which has enough data by itself. */
 #define DAYS_LEAST 3
-/* What so many components of an observer have in common is no matter of one of them. */
+/* A difference that this many components of an observer have in common is not about one of them. */
 #define COHORT_LEAST 3
 /* The median distance from the median, as a standard deviation. */
 #define MAD_SIGMA 1.4826
 
-/* The windows from .. end - 1 of a comparison, and what is usual among its members there. */
+/* The windows from .. end - 1 of a comparison, and the usual differences among its members
+ * there. */
 struct usual {
 	const struct comparison *c;
 	uint32_t from, end;
-	double *values;	    /* room for a number of each member, or window */
+	double *values;	    /* room for a number per member, or window */
 	double *medians;    /* [member] of its logarithms over these windows; NaN: too few */
-	double windows;	    /* how far a member is from its peers in a window, usually */
+	double windows;	    /* the usual distance of a member from its peers in a window */
 	uint32_t *observer; /* [member] */
-	size_t ours;	    /* findings from here on are of this file */
-	float *common; /* [observer * n_windows + window] how far all of them are; NULL: none */
+	size_t ours;	    /* findings from here on were added by this file */
+	float *common; /* [observer * n_windows + window] the distance that all its members share;
+			  NULL: none */
 };
 
 /* How far a member is on the worse side of its peers in a window; NaN: unknown. */
@@ -56,8 +59,8 @@ static double excess_raw(const struct comparison *c, uint32_t member, uint32_t w
 	return role_is_worse_below(c->role) ? -log(ratio) : log(ratio);
 }
 
-/* The same beyond what is common to its observer: who is slow in step with those beside it is of
- * another class than the peers, or of a host that is slow. */
+/* The same without the part that is common to its observer: a member that is slow together with
+ * those beside it is of another class than the peers, or of a slow host. */
 static double excess(const struct usual *u, uint32_t member, uint32_t window)
 {
 	double raw = excess_raw(u->c, member, window), common = 0;
@@ -67,7 +70,7 @@ static double excess(const struct usual *u, uint32_t member, uint32_t window)
 	return raw - fmax(common, 0);
 }
 
-/* The numbers of a member in all windows into `values`; how many there are. */
+/* The numbers of a member in all windows into `values`; returns their number. */
 static uint32_t member_excess(const struct usual *u, uint32_t member)
 {
 	uint32_t n = 0;
@@ -95,7 +98,7 @@ static bool lasts(const struct comparison *c, uint32_t n_windows)
 		(int64_t)n_windows * c->params.win_shift * c->params.step_us >= LASTING_US;
 }
 
-/* Is anybody that far off at all? */
+/* Is any member that far off at all? */
 static bool any_off(struct usual *u)
 {
 	bool any = false;
@@ -110,7 +113,7 @@ static bool any_off(struct usual *u)
 	return any;
 }
 
-/* The usual spread within a window: the median over all windows that tell. */
+/* The usual spread within a window: the median over all windows with enough data. */
 static int windows_spread(struct usual *u)
 {
 	_cleanup_free_ double *of = calloc((size_t)(u->end - u->from) + 1, sizeof(*of));
@@ -144,11 +147,12 @@ static double members_spread(const struct usual *u, uint32_t member)
 	}
 	if (n + 1 < MEMBERS_LEAST)
 		return INFINITY;
-	/* A few may be alike by chance: part of what one window differs by stays in medians. */
+	/* A few may be alike by chance: a part of the differences in one window remains in
+	 * medians. */
 	return fmax(hypot(spread(u->values, n), u->windows / 4), SPREAD_LEAST);
 }
 
-/* How certain it is that a member is off: in terms of what it takes. */
+/* How certain it is that a member is off, as a multiple of what is required. */
 static double certainty(const struct usual *u, uint32_t member)
 {
 	uint32_t n = member_excess(u, member);
@@ -220,7 +224,7 @@ static struct lp_finding finding_make(
 	return f;
 }
 
-/* What is known of a component so far; NULL: nothing. */
+/* The finding about a component so far; NULL: none. */
 static struct lp_finding *finding_of(const struct findings *f, size_t first, uint32_t component)
 {
 	for (size_t i = first; i < f->n; i++) {
@@ -230,7 +234,7 @@ static struct lp_finding *finding_of(const struct findings *f, size_t first, uin
 	return NULL;
 }
 
-/* Add what is known of a member if that is certain enough; what is most certain is reported. */
+/* Add a finding about a member if it is certain enough; the most certain one is reported. */
 static int finding_add(const struct usual *u, uint32_t series, uint32_t member, double certain,
 	size_t first, struct findings *f)
 {
@@ -265,7 +269,7 @@ static int part_find(struct usual *u, uint32_t series, size_t first, struct find
 	return r;
 }
 
-/* All parts of so many windows, the last of which ends with the data. */
+/* All parts of that many windows, the last of which ends with the data. */
 static int parts_find(
 	struct usual *u, uint32_t size, uint32_t series, size_t first, struct findings *f)
 {
@@ -280,7 +284,7 @@ static int parts_find(
 	return r;
 }
 
-/* Is anybody off in so many windows that it can come to anything? Most of the time nobody is. */
+/* Is any member off in enough windows for a finding? Usually none is. */
 static bool worth_a_look(const struct comparison *c)
 {
 	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
@@ -295,7 +299,7 @@ static bool worth_a_look(const struct comparison *c)
 	return false;
 }
 
-/* Number the observers of the members; how many there are, or -ENOMEM. */
+/* Number the observers of the members; returns their number, or -ENOMEM. */
 static int64_t observers_number(struct usual *u)
 {
 	const struct lp_verdict *v = u->c->v;
@@ -341,7 +345,7 @@ static int common_make(struct usual *u)
 	if (n < 0 || !own)
 		return -ENOMEM;
 	if (n * COHORT_LEAST > n_members)
-		return 0; /* most have next to nobody beside them */
+		return 0; /* usually a component has hardly any others beside it */
 	u->common = calloc((size_t)n * u->c->series->n_windows + 1, sizeof(*u->common));
 	if (!u->common)
 		return -ENOMEM;
@@ -397,8 +401,8 @@ static void days_make(struct usual *u, uint32_t n_days, double *of)
 	u->end = n_windows;
 }
 
-/* How certain a member's days make it: it is off by what matters, and by more than a member usually
- * is on a day; the more days, the less chance does. Sorts them. */
+/* How certain a member's days make it: it is off by enough to matter, and by more than a member
+ * usually is on a day; the more days, the less likely it is chance. Sorts them. */
 static double days_certainty(double *days, uint32_t n_days, double usual)
 {
 	uint32_t n = 0;
@@ -413,7 +417,7 @@ static double days_certainty(double *days, uint32_t n_days, double usual)
 	return days[n / 4] / (fmax(log(MILD_RATIO_LEAST), usual) * sqrt((double)DAYS_LEAST / n));
 }
 
-/* How far a member is off on a day, usually. */
+/* The usual distance of a member on a day. */
 static int days_usual(const struct usual *u, const double *of, uint32_t n_days, double *ret)
 {
 	size_t n_all = (size_t)u->c->smoothed.n_members * n_days;
@@ -430,7 +434,7 @@ static int days_usual(const struct usual *u, const double *of, uint32_t n_days, 
 	return 0;
 }
 
-/* What no day shows for certain is certain if all of them show it. */
+/* A difference that no single day shows for certain is certain if all of them show it. */
 static int days_find(struct usual *u, uint32_t series, size_t first, struct findings *f)
 {
 	uint32_t n_members = u->c->smoothed.n_members, n_days = days_count(u->c);

@@ -1,4 +1,4 @@
-/* Service times of system calls: by which of two methods they are compared. */
+/* Service times of system calls: which of two methods compares them. */
 #ifndef DETECT_SERVICE_H
 #define DETECT_SERVICE_H
 
@@ -6,13 +6,14 @@
 #include <limpet/err.h>
 
 enum service_method {
-	SERVICE_DEFAULT = 0, /* as they were trained, else as SERVICE_USUAL says */
+	SERVICE_DEFAULT = 0, /* as in the training, else SERVICE_USUAL */
 	SERVICE_SERIES,	     /* by the time-series method */
-	SERVICE_MEASURE,     /* in windows, by the measure, as all other metrics */
+	SERVICE_MEASURE,     /* in windows, by the measure, like all other metrics */
 };
 #define SERVICE_USUAL SERVICE_SERIES
 
-/* So many members of a group must have made calls: of two nobody can say which one is slow. */
+/* At least this many members of a group must have made calls: of two it is impossible to say which
+ * is slow. */
 #define SERVICE_MEMBERS_LEAST 3
 
 /* The name of a method for service times, "series" or that of a measure, and back; `measure` is

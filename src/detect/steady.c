@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steady is what is beyond the middle in so many of its samples. Who is like the others is beyond
+/* Steady means beyond the middle in this share of its samples. A member like the others is beyond
  * it in half of them. */
 #define STEADY_SHARE 0.875
 
@@ -33,7 +33,7 @@ static int steady_begin(struct steady *s)
 	uint32_t n = v->groups[series->group].n_members;
 	size_t n_slots = v->tables[series->metric]->n_slots;
 
-	/* NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers they are */
+	/* NOLINTBEGIN(bugprone-sizeof-expression): these are arrays of pointers */
 	s->rows = calloc((size_t)n + 1, sizeof(*s->rows));
 	s->chosen = calloc((size_t)n + 1, sizeof(*s->chosen));
 	/* NOLINTEND(bugprone-sizeof-expression) */

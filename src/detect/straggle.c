@@ -10,14 +10,16 @@
 #include <stdlib.h>
 
 #define MEMBERS_LEAST 4
-/* Less than this share of what is usual at work is no work. */
+/* Less than this share of the usual work is no work. */
 #define NOTHING 1e-3
-/* It works alone for so long, and so many times as long as its peers worked before that. */
+/* It works alone for at least this long, and this many times as long as its peers worked before
+ * that. */
 #define ALONE_US (60 * US_PER_SEC)
 #define ALONE_TIMES 2
-/* Alone: of the others, hardly anybody works. */
+/* Alone: hardly any of the others works. */
 #define ALONE_OTHERS 0.1
-/* It had as much to do as its peers, within this factor, and does it at half their pace at most. */
+/* It had as much to do as its peers, within this factor, and works at no more than half their
+ * pace. */
 #define SAME_JOB 2.0
 #define SLOW_PACE 0.5
 
@@ -29,7 +31,7 @@ struct work {
 	uint32_t n_rows;
 	uint32_t *n_active; /* [slot] members at work */
 	double least;	    /* work that counts */
-	double *values;	    /* room for a number of each member */
+	double *values;	    /* room for a number per member */
 };
 
 static void work_release(struct work *w)
@@ -44,7 +46,7 @@ static bool is_active(const struct work *w, uint32_t member, uint32_t slot)
 	return w->rows[member] && w->rows[member][slot] > w->least;
 }
 
-/* What is usual at work: the mean of all samples with some. */
+/* The usual work: the mean of all samples with some. */
 static double usual_work(const struct work *w)
 {
 	double sum = 0;
@@ -67,7 +69,7 @@ static int work_init(struct work *w, const struct lp_verdict *v, uint32_t group,
 	uint32_t n = v->groups[group].n_members, n_slots = v->tables[metric]->n_slots;
 
 	*w = (struct work){.t = v->tables[metric], .g = &v->groups[group]};
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	w->rows = calloc((size_t)n + 1, sizeof(*w->rows));
 	w->n_active = calloc((size_t)n_slots + 1, sizeof(*w->n_active));
 	w->values = calloc((size_t)n + 1, sizeof(*w->values));
@@ -83,17 +85,18 @@ static int work_init(struct work *w, const struct lp_verdict *v, uint32_t group,
 	return 0;
 }
 
-/* Is a member at work, and hardly anybody else? */
+/* Is a member at work, and hardly any other? */
 static bool is_alone(const struct work *w, uint32_t member, uint32_t slot)
 {
 	return is_active(w, member, slot) &&
 		w->n_active[slot] - 1 <= ALONE_OTHERS * (w->n_rows - 1);
 }
 
-/* A job: all work on it from `burst` on, and one goes on alone in the slots from .. end - 1. */
+/* A job: all members work on it from `burst` on, and one continues alone in the slots from .. end -
+ * 1. */
 struct job {
 	uint32_t burst, from, end;
-	double pace, peers; /* of the one alone, and of its peers before that */
+	double pace, peers; /* of the straggler, and of its peers before that */
 };
 
 static double work_in(const struct work *w, uint32_t member, uint32_t from, uint32_t end)
@@ -105,7 +108,8 @@ static double work_in(const struct work *w, uint32_t member, uint32_t from, uint
 	return sum;
 }
 
-/* The burst before the slots in which a member works alone: most work, and it does, too. */
+/* The burst before the slots in which a member works alone: most members work, including this
+ * one. */
 static uint32_t burst_begin(const struct work *w, uint32_t member, uint32_t from)
 {
 	uint32_t begin = from, own = 0;

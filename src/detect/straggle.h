@@ -1,6 +1,6 @@
-/* Stragglers: who works on alone while its peers have finished. They share out a job; one that has
- * as much of it as the others, but needs many times as long, is slow, though at any one moment it
- * has either as much work as its peers or more. */
+/* Stragglers: components that work on alone while their peers have finished. Peers share a job; one
+ * that has the same part of it as the others, but needs many times as long, is slow, although at
+ * any moment it does as much work as its peers or more. */
 #ifndef DETECT_STRAGGLE_H
 #define DETECT_STRAGGLE_H
 

@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A window in which a member is 1.5 times off weighs 1, before what every window costs. */
+/* A window in which a member is 1.5 times off weighs 1, before the cost of every window is
+ * subtracted. */
 #define UNIT_RATIO 1.5
 #define COST 0.5
-/* Doing nothing, or not being there, weighs as much as being 4 times off; nothing weighs more than
+/* Doing nothing, or being absent, weighs as much as being 4 times off; nothing weighs more than
  * being 32 times off. */
 #define ABSENT_RATIO 4.0
 #define RATIO_MAX 32.0
@@ -25,7 +26,7 @@
 #define BAR_LEAST 5.0
 #define BAR_SPAN 2.5
 #define BAR_MOST 100.0
-/* What is steady counts with half of it, and what comes and goes with twice as much. */
+/* A steady difference needs half of it, and one that comes and goes twice as much. */
 #define STEADY_TIMES 2.0
 
 double weigh_bar(double n_windows, double span, enum steadiness steady)
@@ -47,8 +48,8 @@ bool weigh_culprit(enum lp_role role, enum lp_mark direction)
 	return direction == (role_is_worse_below(role) ? LP_MARK_BELOW : LP_MARK_ABOVE);
 }
 
-/* Where thresholds were given, or the metric was asked for, somebody knows what it means; what
- * functions do is known to matter. */
+/* If thresholds were given, or the metric was named, the user knows its meaning; differences of
+ * functions are known to matter. */
 static bool accuses(const struct comparison *c, enum lp_mark direction)
 {
 	const char *metric = c->v->tables[c->series->metric]->metric;
@@ -74,9 +75,9 @@ static double window_weight(enum lp_mark direction, double ratio)
 	return log(fmin(ratio, RATIO_MAX)) / log(UNIT_RATIO);
 }
 
-/* Of a vector what counts is how far beyond its peers' own spread it is: all its functions together
- * are a sum in which one of them, however far off, is a small part. At its threshold it weighs as
- * much as a value that is 1.2 times off. */
+/* For a vector the distance beyond its peers' own spread counts: all its functions together are a
+ * sum in which one of them, however far off, is a small part. At its threshold it weighs as much as
+ * a value that is 1.2 times off. */
 static double vector_weight(enum lp_mark direction, double distance, double threshold)
 {
 	if (direction == LP_MARK_ABSENT || threshold <= 0)
@@ -89,18 +90,18 @@ static const enum lp_mark directions[] = {LP_MARK_ABSENT, LP_MARK_ABOVE, LP_MARK
 /* The heaviest stretch of windows in one direction. */
 struct stretch {
 	double weight;
-	double share;	      /* of what it takes to count */
+	double share;	      /* of what is required */
 	uint32_t first, last; /* windows, both anomalous */
 	uint32_t n_windows;   /* with data, in the whole series */
 	uint32_t n_anomalous; /* in this direction, in the whole series */
 	uint32_t fired;	      /* the window in which step 6 fired first within the stretch */
 	bool fires;
-	struct steady_count samples; /* that were looked at */
+	struct steady_count samples; /* that were examined */
 };
 
-/* How many windows with data decide what must be reached: all there are by then. What was enough
- * once stays enough for a span: data that comes later changes nothing in it. Behind that it takes
- * what it takes in long data, also where it was among the first windows. */
+/* The number of windows with data that decides what must be reached: all there are by then. What
+ * was enough once stays enough for a span: later data changes nothing in it. After that, the
+ * requirement of long data applies, even to the first windows. */
 static double stretch_bar(const struct comparison *c, uint32_t n_windows, enum steadiness steady)
 {
 	uint32_t span = c->span ? c->span : n_windows;
@@ -117,7 +118,7 @@ static uint32_t count_data(const uint8_t *marks, uint32_t n)
 	return found;
 }
 
-/* What an anomalous window of a member weighs. */
+/* The weight of an anomalous window of a member. */
 static double hit_weight(
 	const struct comparison *c, uint32_t member, uint32_t window, enum lp_mark direction)
 {
@@ -129,7 +130,7 @@ static double hit_weight(
 		: window_weight(direction, s->ratios[at]);
 }
 
-/* What a member weighs by now, as a share of what it takes. Samples are looked at only where these
+/* The weight of a member so far, as a share of what is required. Samples are examined only if they
  * decide. */
 static int stretch_share(struct steady *steady, uint32_t member, enum lp_mark direction, double sum,
 	uint32_t n_windows, uint32_t window, struct stretch *st, double *ret)
@@ -156,13 +157,13 @@ static void stretch_extend(struct stretch *st, double sum, double share, uint32_
 	st->last = window;
 }
 
-/* n of all windows with data, unless a whole span lies behind them. */
+/* n of all windows with data, unless a whole span is before them. */
 static uint32_t windows_by_then(const struct comparison *c, uint32_t n, uint32_t n_all)
 {
 	return c->span && n_all - n >= c->span && n < c->span ? c->span : n;
 }
 
-/* A running sum that does not fall below zero: whatever lies before its last zero is forgotten. */
+/* A running sum that does not fall below zero: everything before its last zero is forgotten. */
 static int stretch_find(
 	struct steady *steady, uint32_t member, enum lp_mark direction, struct stretch *ret)
 {
@@ -300,8 +301,8 @@ static int finding_add(const struct comparison *c, uint32_t series, uint32_t mem
 	};
 	int r = finding_measure(c, st, &f);
 
-	/* What persistence counts is counted here: who is above its peers and then below them is
-	 * anomalous all the time. */
+	/* What persistence counts is counted here: a member that is above its peers and then below
+	 * them is anomalous all the time. */
 	for (uint32_t w = 0; w < s->n_windows; w++) {
 		f.n_anomalous += mark_anomalous(marks[w]);
 		f.n_aside += mark_anomalous(marks[w]) && marks[w] != direction;
@@ -314,8 +315,8 @@ static int finding_add(const struct comparison *c, uint32_t series, uint32_t mem
 	return r;
 }
 
-/* One slow second is in all averages of the next half minute: of service times, which may be those
- * of one call, it takes more than that. */
+/* One slow second is in all averages of the next half minute: for service times, which may come
+ * from one call, more than that is required. */
 static bool is_one_sample(const struct comparison *c, const struct stretch *st)
 {
 	return c->role == LP_ROLE_SERVICE && c->timeseries && st->n_anomalous <= c->params.smooth;
@@ -376,7 +377,7 @@ static int weigh_calibrated(
 	return finding_add(c, series, member, direction, &best, fs);
 }
 
-/* With thresholds that were given step 6 decides alone, as in the papers. */
+/* With given thresholds step 6 decides alone, as in the papers. */
 static int weigh_given(
 	const struct comparison *c, uint32_t series, uint32_t member, struct findings *fs)
 {

@@ -1,4 +1,4 @@
-/* From marks to findings: who is out of step so long, or so far, that it counts. */
+/* From marks to findings: members that differ for so long, or by so much, that it counts. */
 #ifndef DETECT_WEIGH_H
 #define DETECT_WEIGH_H
 
@@ -9,20 +9,21 @@
 struct findings {
 	struct lp_finding *items;
 	size_t n, cap;
-	/* Step 6 fired, but it did not weigh enough: it was over before the end of the data, or was
-	 * still so then. */
+	/* Step 6 fired, but the weight was too small: it was over before the end of the data, or
+	 * still lasted. */
 	uint32_t n_passed, n_slight;
 };
 
 /* Add the findings of a comparison, which is series number `series`. */
 int weigh_comparison(const struct comparison *c, uint32_t series, struct findings *f);
 
-/* Is this the side of the peers that makes a culprit? */
+/* Does this side of the peers make a culprit? */
 bool weigh_culprit(enum lp_role role, enum lp_mark direction);
 
-/* What must be reached when there are `n_windows`, of a span of so many: one per window, as much as
- * being 1.8 times off all the time, half of it where that is steady, and twice as much where it is
- * not; and never more than what a whole span takes, since chance does not add up. */
+/* The weight that must be reached with `n_windows` out of a span of that many: one per window,
+ * which is the weight of being 1.8 times off all the time; half of it for steady differences, twice
+ * as much for unsteady ones; and never more than a whole span takes, since chance does not add
+ * up. */
 double weigh_bar(double n_windows, double span, enum steadiness steady);
 
 #endif

@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was usual before: the first eighth of the time, of at least so many blocks. */
+/* The usual level before: the first eighth of the time, of at least this many blocks. */
 #define PAST_PART 8
 #define BLOCKS_LEAST 8
-/* From here on a whole observer is accused; less is what an update of its firmware does. */
+/* From this ratio on a whole observer is accused; an update of its firmware may make less of a
+ * difference. */
 #define LARGE 0.693 /* log 2 */
-/* A block counts from 1.5 times on that are three times what is usual among all of them, and it
- * takes more than one. It weighs as much as its windows would (see weigh.c). */
+/* A block counts from a ratio of 1.5 on that is three times the usual difference among all of them,
+ * and more than one is required. It weighs as much as its windows would (see weigh.c). */
 #define BLOCK_LEAST 0.405 /* log 1.5 */
 #define BLOCK_SPREADS 3.0
 #define WINDOW_COST 0.5
@@ -27,10 +28,10 @@
 #define OBSERVERS_LEAST 3
 /* From this share of the observers on, limpet cannot say which are right. */
 #define MANY 0.4
-/* A component has its part in it if it changed by this much of what its observer did. */
+/* A component is part of it if it changed by at least this share of its observer's change. */
 #define OWN_PART 0.5
 
-/* Observers that are compared apart, and all their components. */
+/* Observers that are compared separately, and all their components. */
 struct wholes {
 	struct lp_verdict *v;
 	struct lp_peer_group all;
@@ -38,18 +39,18 @@ struct wholes {
 	uint32_t *start;  /* [observer] in all.members; one more at the end */
 	uint32_t n;	  /* observers */
 	struct group_work w;
-	double *values; /* room for a number of each component */
+	double *values; /* room for a number per component */
 	double *off;	/* [observer * n_blocks + block] how much more it changed than the others */
-	double spread;	/* what is usual among these */
+	double spread;	/* the usual difference among these */
 };
 
 /* The blocks from .. end - 1 in which an observer is slow. */
 struct slow_time {
 	uint32_t from, end;
-	double share;  /* of what it takes to count */
-	double others; /* what the others changed by, as a logarithm */
-	double off;    /* by how much more it did */
-	double load;   /* how much more work it had, as a ratio; NaN: unknown */
+	double share;  /* of what is required */
+	double others; /* the change of the others, as a logarithm */
+	double off;    /* its additional change */
+	double load;   /* the change of its work, as a ratio; NaN: unknown */
 };
 
 static void wholes_release(struct wholes *s)
@@ -99,7 +100,7 @@ static uint32_t past_blocks(const struct wholes *s)
 	return (s->w.n_blocks + PAST_PART - 1) / PAST_PART;
 }
 
-/* A component in a block, as a logarithm; NaN: it had nothing to do. */
+/* A component in a block, as a logarithm; NaN: it was idle. */
 static double block_log(
 	const struct wholes *s, const struct work_feature *f, uint32_t member, uint32_t block)
 {
@@ -141,7 +142,7 @@ static double observer_change(const struct wholes *s, const struct work_feature 
 	return 2 * n > behind - first ? median_of(s->values, n) : NAN;
 }
 
-/* What the middle observer does in the blocks is what all do. */
+/* The change of the median observer in the blocks is that of all. */
 static int changes_make(struct wholes *s, const struct work_feature *f)
 {
 	_cleanup_free_ double *known = calloc((size_t)s->n * s->w.n_blocks + 1, sizeof(*known));
@@ -201,8 +202,8 @@ static struct slow_time observer_weigh(const struct wholes *s, uint32_t observer
 	return best;
 }
 
-/* What the others changed by at most in that time, but for those that may be slow as well: where a
- * class became faster, others did not become slow. NaN: nobody is left. */
+/* The largest change of the others in that time, except for those that may be slow as well: if a
+ * class became faster, the others did not become slow. NaN: none is left. */
 static double others_change(const struct wholes *s, const struct work_feature *f,
 	const struct slow_time *slow, uint32_t observer)
 {
@@ -216,7 +217,7 @@ static double others_change(const struct wholes *s, const struct work_feature *f
 	return most;
 }
 
-/* How many times as much work as before an observer has, beside the middle one; NaN: unknown. */
+/* The change of an observer's work, compared with the median one, as a ratio; NaN: unknown. */
 static double load_of(const struct wholes *s, uint32_t observer, const struct slow_time *t)
 {
 	const struct work_feature *work = &s->w.features[0];
@@ -243,7 +244,7 @@ static bool observer_slow(const struct wholes *s, const struct work_feature *f,
 	t->load = load_of(s, observer, t);
 	t->others = others_change(s, f, slow, observer);
 	own = observer_change(s, f, observer, t->from, t->end);
-	/* Who is as it was did not become slow, whatever the others do. */
+	/* An observer that did not change did not become slow, whatever the others do. */
 	t->off = fmin(own, own - t->others);
 	/* Queues grow faster than the load does. */
 	return t->off >= BLOCK_LEAST && !(t->load > LOAD_MORE && exp(t->off) <= t->load * t->load);
@@ -316,7 +317,7 @@ static struct lp_finding finding_make(const struct wholes *s, const struct work_
 	return ret;
 }
 
-/* Findings about the components of an observer that have their part in it. */
+/* Findings about the components of an observer that are part of it. */
 static int observer_add(const struct wholes *s, const struct work_feature *f, uint32_t observer,
 	const struct slow_time *t, struct findings *fs)
 {
@@ -355,7 +356,7 @@ static int many_tell(const struct wholes *s, const struct work_feature *f, uint3
 		n_slow, s->n, f->metric);
 }
 
-/* One latency of observers that are compared apart. */
+/* One latency of observers that are compared separately. */
 static int feature_judge(struct wholes *s, const struct work_feature *f, struct findings *fs)
 {
 	_cleanup_free_ struct slow_time *slow = calloc((size_t)s->n + 1, sizeof(*slow));

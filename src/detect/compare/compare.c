@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a metric whose unit nobody knows: this share of what is usual in the group does not matter. */
+/* For a metric of unknown unit: this share of the usual value in the group does not matter. */
 #define FLOOR_SHARE 0.05
 
-/* Thresholds come from so many members at most: more say no more about what is usual. */
+/* Thresholds are learnt from at most this many members: more would not change what is usual. */
 #define SAMPLE_MAX 127
 
 void comparison_release(struct comparison *c)
@@ -76,7 +76,7 @@ bool group_has_vectors(const struct lp_verdict *v, uint32_t group)
 	return g->n_members && functions_joined(v->components[g->members[0]]);
 }
 
-/* Is there any difference between any two values? Most of the time the first row shows one. */
+/* Does any value differ from another? Usually the first row shows one. */
 static bool group_differs(
 	const struct lp_table *t, const double *const *rows, uint32_t n, uint32_t n_slots)
 {
@@ -138,7 +138,7 @@ static int64_t row_first_slot(
 	return row && s < n_slots ? (int64_t)s - c->context : INT64_MAX;
 }
 
-/* What is usual in the group: the median over its members of their medians over what is not zero.
+/* The usual value in the group: the median over its members of their medians over non-zero values.
  */
 static int group_level(const double *const *rows, uint32_t n, uint32_t n_slots, double *ret)
 {
@@ -182,7 +182,7 @@ bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric)
 	return false;
 }
 
-/* Is there a metric that says how much the members of a group work? */
+/* Is there a metric of the work of the members of a group? */
 static bool group_has_work(const struct lp_verdict *v, uint32_t group)
 {
 	uint32_t component = v->groups[group].members[0];
@@ -221,13 +221,13 @@ static int comparison_floor(struct comparison *c, const double *const *rows, uin
 
 /* Thresholds: fixed by hand, learnt in training, or from the peers themselves.
  *
- * Without training every member is trained on the data at hand, as Detection 8 says, and the group
- * takes what the member at the lower third of them needs, times 2. Up to half of the members may be
- * bad: they need large thresholds themselves, and make the healthy ones need somewhat larger ones,
- * which is why it is not the median.
+ * Without training every member is trained on the present data, as in detection step 8, and the
+ * group uses what the member at the lower third of them needs, times 2. Up to half of the members
+ * may be bad: they need large thresholds themselves, and make the healthy ones need somewhat larger
+ * ones, so the median would be too high.
  */
 
-/* Thresholds that were given. False: of at least one member nothing is known. */
+/* Given thresholds. False: for at least one member none is known. */
 static bool thresholds_given(struct comparison *c)
 {
 	const struct lp_peer_group *g = &c->v->groups[c->series->group];
@@ -248,7 +248,8 @@ static bool thresholds_given(struct comparison *c)
 	return true;
 }
 
-/* Is row number `seen` of `n_rows` taken, where `n` were taken before it? They are evenly spaced.
+/* Is row number `seen` of `n_rows` selected, if `n` were selected before it? They are evenly
+ * spaced.
  */
 static bool sample_takes(uint32_t seen, uint32_t n, uint32_t n_rows)
 {
@@ -291,7 +292,7 @@ static uint32_t sample_members(const struct comparison *c, uint32_t *members)
 	return n;
 }
 
-/* What the member at the lower third needs. */
+/* The threshold that the member at the lower third needs. */
 static double limits_third(const struct comparison *c, const double *votes, uint32_t n)
 {
 	uint32_t n_windows = c->series->n_windows, n_limits = 0;
@@ -309,8 +310,8 @@ static double limits_third(const struct comparison *c, const double *votes, uint
 	return limits[(n_limits + 1) / 3];
 }
 
-/* The votes of congestion windows are quotients, 1 where all are alike: what doubles is the
- * distance from 1. */
+/* The votes of congestion windows are quotients, 1 if all are alike: the distance from 1 is
+ * doubled. */
 static double doubled(const struct comparison *c, double limit)
 {
 	if (c->role == LP_ROLE_WINDOW)
@@ -318,8 +319,8 @@ static double doubled(const struct comparison *c, double limit)
 	return 2 * train_tenth(limit);
 }
 
-/* The votes that some members cast on each other. (All members would be more than is needed to know
- * what is usual: this is to cost little in large groups.) */
+/* The votes of some members on each other. (All members would be more than is needed to know what
+ * is usual, and would cost too much in large groups.) */
 static int sample_votes(
 	const struct comparison *c, const uint32_t *members, uint32_t n, double *ret_votes)
 {
@@ -355,7 +356,7 @@ static int thresholds_calibrate(struct comparison *c)
 	if (r < 0)
 		return r;
 	threshold = doubled(c, limits_third(c, votes, n));
-	/* Votes by spread are what is beyond it, and 0 where nothing is. */
+	/* Votes by spread are the part beyond it, and 0 if there is none. */
 	if (c->vectors && c->vectors->by_spread)
 		threshold = fmax(threshold, VECTOR_SPREAD_LEAST / 2);
 	for (uint32_t i = 0; i < c->smoothed.n_members; i++)
@@ -397,7 +398,7 @@ static int comparison_alloc(struct comparison *c, const double *const *rows, uin
 	return 0;
 }
 
-/* The votes of the slots behind the context, out of those of all. */
+/* The votes of the slots after the context. */
 static void votes_behind(const struct comparison *c, const struct group_data *g, const double *all)
 {
 	uint32_t n = g->n_slots - c->context;
@@ -432,7 +433,7 @@ static int compare_timeseries(struct comparison *c, const struct group_data *g)
 	return r;
 }
 
-/* Medians come first: most of them say that a member is in step, whatever its vote. */
+/* Medians come first: usually they show that a member is normal, whatever its vote. */
 static int compare_windows(struct comparison *c)
 {
 	size_t n = (size_t)c->smoothed.n_members * c->series->n_windows;
@@ -453,7 +454,7 @@ static int compare_windows(struct comparison *c)
 		c->opt->measure, &c->params, &c->smoothed, c->series->thresholds, asked, c->votes);
 }
 
-/* Averages know the slots before the first window; windows do not. */
+/* Averages use the slots before the first window; windows do not. */
 static int comparison_smooth(struct comparison *c, const struct group_data *all)
 {
 	struct group_data g = *all;
@@ -462,7 +463,7 @@ static int comparison_smooth(struct comparison *c, const struct group_data *all)
 	g.context = c->context;
 	if (c->role == LP_ROLE_SERVICE)
 		sparse = timeseries_width(c->params.step_us);
-	else if (c->gaps) /* a request now and then says nothing */
+	else if (c->gaps) /* a request from time to time proves nothing */
 		sparse = c->params.smooth ? c->params.smooth : 1;
 	return smooth_group(&g, c->params.smooth, sparse, &c->smoothed);
 }
@@ -484,8 +485,8 @@ static int comparison_run(struct comparison *c, const struct group_data *g)
 	return r;
 }
 
-/* Is there anything to compare? An engine, which sees a part at a time, compares what is the same
- * for a while as well. */
+/* Is there anything to compare? An engine, which sees a part at a time, also compares values that
+ * are the same for a while. */
 static bool comparison_worth(
 	const struct comparison *c, uint32_t group, uint32_t metric, const struct group_data *g)
 {
@@ -498,7 +499,7 @@ static bool comparison_worth(
 		group_misses(g->rows, g->n_members, c->past ? c->past->origin : 0, g->n_slots);
 }
 
-/* What is compared, and in which windows; 0: nothing. */
+/* Find out what is compared, and in which windows; 0: nothing. */
 static int comparison_begin(struct comparison *c, const struct group_data *g)
 {
 	struct lp_series *s = c->series;
@@ -509,14 +510,14 @@ static int comparison_begin(struct comparison *c, const struct group_data *g)
 		: group_metric(c->v, s->group, c->v->tables[s->metric]->metric);
 	r = comparison_floor(c, g->rows, g->n_members);
 	if (group_has_vectors(c->v, s->group))
-		c->role = LP_ROLE_OTHER; /* whatever its name says of one number */
+		c->role = LP_ROLE_OTHER; /* whatever its name means for a single number */
 	c->timeseries = timeseries_applies(c->opt, c->role);
 	if (c->timeseries) {
 		c->unit = 1.0 / c->params.win_shift;
 		timeseries_params(&c->params);
 	}
-	/* How long requests take does not say who has stopped, where no request makes a gap, or
-	 * where work is known. */
+	/* The time that requests take does not show which member has stopped if no request makes a
+	 * gap, or if the work is known. */
 	c->gaps = c->role == LP_ROLE_SERVICE ||
 		(c->past && c->role == LP_ROLE_LATENCY &&
 			(c->metric || group_has_work(c->v, s->group)));
@@ -542,7 +543,7 @@ static struct group_data group_data_of(const struct lp_table *t, const double **
 		.rows = rows, .n_members = n, .n_slots = t->n_slots, .lazy = t->lazy ? t : NULL};
 }
 
-/* The rows of the members, and what is to be done with them; 0: nothing. */
+/* The rows of the members, and how to compare them; 0: nothing. */
 static int comparison_open(struct comparison *c, const struct detect_options *opt,
 	const struct lp_verdict *v, const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct lp_series *series, const double **rows)
@@ -576,7 +577,7 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 	return r < 0 ? comparison_fail(c, r, err) : r;
 }
 
-/* Room for what thresholds are made from. */
+/* Room for the calibration. */
 static int calibration_alloc(struct comparison *c, uint32_t n_members)
 {
 	size_t n = c->timeseries ? (size_t)n_members * c->series->n_windows : 0;

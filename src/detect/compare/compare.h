@@ -1,4 +1,4 @@
-/* One metric of one peer group: thresholds, votes, and where each member stands in each window. */
+/* One metric of one peer group: thresholds, votes, and the mark of each member in each window. */
 #ifndef DETECT_COMPARE_COMPARE_H
 #define DETECT_COMPARE_COMPARE_H
 
@@ -6,8 +6,8 @@
 #include "detect/detect.h"
 #include <limpet/metric.h>
 
-/* When each observer was last heard of. Who has only just fallen silent may be late: what it did
- * not measure in that time is not missing. */
+/* When each observer last delivered data. An observer that has only just become silent may be late:
+ * its data of that time does not count as missing. */
 struct presence {
 	const uint32_t *observer; /* [component] its number */
 	const int32_t *last; /* [observer * n_slots + slot] the last slot up to this one in which
@@ -16,95 +16,97 @@ struct presence {
 	uint32_t lateness; /* slots of silence that are forgiven */
 };
 
-/* What a look at one metric of a group gives for windows that come later. */
+/* What was learnt about one metric of a group, for later windows. */
 struct comparison_look {
 	double threshold, floor;
-	const struct lp_metric *metric; /* as the catalogue has it; NULL: it does not */
+	const struct lp_metric *metric; /* the row of the catalogue; NULL: it has none */
 	enum lp_role role;
-	bool weighs;	    /* there are metrics that are weighed with it, here or elsewhere */
+	bool weighs;	    /* other metrics are weighed with it, here or elsewhere */
 	bool by_sample;	    /* compared by the time-series method */
 	const char *method; /* static */
 };
 
 /* What a comparison takes over from the time before its windows. An engine, which has seen that
- * time, knows it; where all data is compared at once there is none. */
+ * time, knows it; if all data is compared at once there is none. */
 struct comparison_past {
 	uint32_t context;	    /* slots of the tables before the first window, for averages */
 	uint32_t context_by_sample; /* the same for the time-series method */
 	int64_t origin;		    /* the slot in which data begins; may lie before the tables */
-	const struct comparison_look *look; /* NULL: from the data at hand */
+	const struct comparison_look *look; /* NULL: learn from the present data */
 	const int64_t *first_slot; /* [member] of its first value ever, INT64_MAX: none so far;
 				      NULL: as the tables show */
 	const struct presence *presence;
-	bool always; /* compare also what is the same for all, and for ever: only a part is seen */
+	bool always; /* compare even if all values are the same: only a part of the data is visible
+		      */
 };
 
-/* Everything that is known while a series is made. */
+/* The state while a series is made. */
 struct comparison {
 	const struct comparison_past *past; /* may be NULL */
-	uint32_t context; /* slots before the first window; slots of the series begin behind them */
+	uint32_t context; /* slots before the first window; slots of the series begin after them */
 	const struct detect_options *opt;
 	const struct lp_verdict *v;
 	struct lp_params params;
 	struct lp_series *series;
 	struct smoothed smoothed;
-	const struct lp_metric *metric; /* as the catalogue has it; NULL: it does not */
+	const struct lp_metric *metric; /* the row of the catalogue; NULL: it has none */
 	enum lp_role role;
-	bool timeseries;     /* compared by that method, sample by sample */
-	uint32_t n_rows;     /* members that have the metric at all */
-	bool gaps;	     /* no value is no request, and says nothing */
-	bool calibrated;     /* the thresholds come from the data itself, so that floors apply */
-	double floor;	     /* differences below this never matter, in the metric's unit */
-	double *votes;	     /* [member * n_windows + window] */
-	bool *data;	     /* the same: the member has data there */
-	uint32_t span;	     /* windows that are looked at together; 0: all */
-	uint32_t n_before;   /* windows before the first of the series, which are over */
-	bool settled;	     /* what counts is what a whole span takes, also where there is less */
-	double unit;	     /* what a window weighs: one that moves by a sample only weighs less */
-	float *own;	     /* the same: its median; NaN without data */
-	float *peers;	     /* the same: the median of the others' */
-	int64_t *first_slot; /* [member] its first value at all; INT64_MAX: it has none */
-	struct vector_group *vectors; /* what it is compared by; NULL: by its samples */
+	bool timeseries;   /* compared by the time-series method, sample by sample */
+	uint32_t n_rows;   /* members that have the metric at all */
+	bool gaps;	   /* no value means no request, which proves nothing */
+	bool calibrated;   /* the thresholds come from the data itself, so that floors apply */
+	double floor;	   /* differences below this never matter, in the metric's unit */
+	double *votes;	   /* [member * n_windows + window] */
+	bool *data;	   /* the same: the member has data there */
+	uint32_t span;	   /* windows that are considered together; 0: all */
+	uint32_t n_before; /* windows before the first of the series, which are over */
+	bool settled;	   /* the weight of a whole span is required even if there is less data */
+	double unit;	   /* the weight of a window: one that moves only by a sample weighs less */
+	float *own;	   /* the same: its median; NaN without data */
+	float *peers;	   /* the same: the median of the others' */
+	int64_t *first_slot;	      /* [member] its first value; INT64_MAX: it has none */
+	struct vector_group *vectors; /* the vectors that are compared; NULL: samples are */
 };
 
-/* Compare the members of v->groups[group] in v->tables[metric]. Returns 1 and the series, or 0
- * where there is nothing to compare (fewer than 3 members have the metric, all values are missing
- * or the same, or too short). `past` may be NULL. comparison_release() in any case. */
+/* Compare the members of v->groups[group] in v->tables[metric]. Returns 1 and the series, or 0 if
+ * there is nothing to compare (fewer than 3 members have the metric, all values are missing or the
+ * same, or too short). `past` may be NULL. Call comparison_release() in any case. */
 int comparison_make(const struct detect_options *opt, const struct lp_verdict *v,
 	const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct comparison *c, struct lp_series *ret_series,
 	struct lp_err *err);
 
-/* Does any value of the group differ from another, or is any missing from slot `origin` on? Else
- * there is nothing to compare. */
+/* Does any value of the group differ from another, or is any missing from slot `origin` on?
+ * Otherwise there is nothing to compare. */
 int group_varies(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, int64_t origin, bool *ret);
 
-/* Only a look. Returns 1, 0 where there is nothing to compare, or a negative errno. */
+/* Only learn what later windows need. Returns 1, 0 if there is nothing to compare, or a negative
+ * errno. */
 int comparison_calibrate(const struct detect_options *opt, const struct lp_verdict *v,
 	const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct comparison_look *ret, struct lp_err *err);
 void comparison_release(struct comparison *c);
 
 /* The rows of a group's members in a table, in the order of the members; NULL: it has none. Returns
- * how many have one. */
+ * the number of members that have one. */
 uint32_t group_rows(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows);
 
-/* The same of a table whose rows may not have been read yet (model/table_view.h): only where they
- * are. rows_read() reads those of the `n` that are not NULL. */
+/* The same for a table whose rows may not have been read yet (model/table_view.h): only their
+ * places. rows_read() reads those of the `n` that are not NULL. */
 uint32_t group_places(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, const double **rows);
 void rows_read(const struct lp_table *t, const double *const *rows, uint32_t n);
 
-/* What the catalogue says of a metric of the kind that is in the group; NULL: nothing. */
+/* The row of the catalogue for a metric of the group's kind; NULL: none. */
 const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group, const char *name);
 
-/* Is a table of the group only there for the sake of another one, to weigh it or to select by? */
+/* Does a table of the group only serve another one, as its weight or selector? */
 bool group_weighs(const struct lp_verdict *v, uint32_t group, uint32_t metric);
 
-/* Is a group compared by vectors; its vectors in one metric, with or without weights. 0 or -ENOMEM;
- * release them in any case. detect_vectors() has those that the options ask for. */
+/* Is a group compared by vectors? And its vectors in one metric, with or without weights. 0 or
+ * -ENOMEM; release them in any case. detect_vectors() returns those that the options ask for. */
 bool group_has_vectors(const struct lp_verdict *v, uint32_t group);
 int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 	const struct lp_params *params, const struct function_weights *weights,
@@ -112,7 +114,7 @@ int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 int detect_vectors(const struct detect_options *opt, const struct lp_verdict *v, uint32_t group,
 	uint32_t metric, const struct lp_params *params, struct vector_group *ret);
 
-/* Keep of the rows of a group only those that thresholds are learnt from: an even selection. */
+/* Keep an even selection of the rows of a group, from which thresholds are learnt. */
 void sample_rows(const double **rows, uint32_t n);
 
 /* The parts of it, in this order. */
@@ -120,16 +122,16 @@ int comparison_thresholds(struct comparison *c);
 int comparison_medians(struct comparison *c); /* marks.c: own and peers, of data */
 void comparison_marks(struct comparison *c);  /* marks.c: ratios and marks */
 
-/* Does the vote of a member in a window matter, once its median and that of its peers are known? */
+/* Does the vote of a member in a window matter, given its median and that of its peers? */
 bool comparison_asks(const struct comparison *c, size_t at);
 
-/* The same for vectors, compare_vectors.c: votes, own, peers and thresholds in one; and what it
- * means that a vote exceeds, with the ratio by which it does. */
+/* The same for vectors, compare_vectors.c: votes, own, peers and thresholds in one; and the meaning
+ * of a vote above the threshold, with its ratio. */
 int comparison_vectors(struct comparison *c);
 enum lp_mark comparison_vector_mark(struct comparison *c, size_t at, double ratio_least);
 
-/* The ratio that counts of two values: a little more than nothing is not infinitely much, so the
- * floor is added to both. */
+/* The ratio of two values that counts: the floor is added to both, so that a little more than
+ * nothing is not infinitely much. */
 double comparison_ratio(const struct comparison *c, double own, double peers);
 
 #endif

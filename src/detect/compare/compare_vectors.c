@@ -1,4 +1,4 @@
-/* A peer group that is compared by vectors: what is different about it. */
+/* Peer groups that are compared by vectors: the parts that differ. */
 #include "base/cleanup.h"
 #include "detect/compare/compare.h"
 #include "detect/compare/vector_group.h"
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What does less is different in this: what it has less of is so many times what it has more of.
- * Time that is not spent in one function is spent in another, so that much of both says nothing. */
+/* A member that does less is different if the reduction is this many times the increase. Time that
+ * is not spent in one function is spent in another, so much of both proves nothing. */
 #define LESS_LEAST 2.0
 
-/* The table that says which functions of another one count; NULL: that one does itself. The paper
- * counts calls of those functions that take time, and not of those that are called often: a few
+/* The table that decides which functions of another one count; NULL: that one itself. As in the
+ * paper, calls are counted for functions that take time, not for those that are called often: a few
  * functions are called all the time, and do nothing. */
 static const struct lp_table *selecting_table(const struct lp_verdict *v, uint32_t metric)
 {
@@ -76,7 +76,7 @@ int comparison_vectors(struct comparison *c)
 	if (!c->vectors)
 		return -ENOMEM;
 	r = detect_vectors(c->opt, c->v, s->group, s->metric, &c->params, c->vectors);
-	/* An engine, which sees one window after the other, must not change its mind. */
+	/* An engine, which sees one window after the other, must not change earlier decisions. */
 	if (r == 0 && !c->past)
 		r = select_whole(c);
 	if (r == 0)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The spare profiles: behind the pivot the envelope, and zeros, from which sums are distances. */
+/* The spare profiles: after the pivot the envelope, and zeros, the distance from which is a sum. */
 enum { PIVOT, HIGH, LOW, ZERO, N_SPARE };
 
 _Static_assert(N_SPARE <= PROFILES_SPARE, "there must be room for the spare profiles");
@@ -65,7 +65,7 @@ static void widen(uint16_t *restrict high, uint16_t *restrict low, const uint16_
 	}
 }
 
-/* Every profile to where it belongs: inner, outer or odd. */
+/* Sort every profile into inner, outer or odd. */
 static void divide(
 	struct dominance *d, const struct profiles *p, const double *bounds, double cutoff)
 {
@@ -96,7 +96,7 @@ int dominance_make(const struct profiles *p, const double *bounds, uint32_t n_ou
 	uint32_t *sums = scratch_get(scratch, SCRATCH_SUMS, (size_t)p->n * 4, sizeof(*sums));
 	int r = find_cutoff(p, bounds, n_outer, scratch, &cutoff);
 
-	/* The bounds of ties may make more outer ones than were asked for. */
+	/* With equal bounds there may be more outer ones than were asked for. */
 	d.outer = scratch_get(scratch, SCRATCH_VALUES, p->n * p->stride, sizeof(*d.outer));
 	if (r < 0 || !sums || !d.outer)
 		return -ENOMEM;
@@ -120,7 +120,7 @@ static bool dominates(const uint16_t *a, const uint16_t *b, size_t n)
 	return all;
 }
 
-/* How many of the inner sums are below `limit`? */
+/* The number of inner sums below `limit`. */
 static uint32_t inner_below(const struct dominance *d, uint64_t limit)
 {
 	uint32_t from = 0, to = d->n_inner;
@@ -140,12 +140,12 @@ static uint32_t inner_below(const struct dominance *d, uint64_t limit)
 struct view {
 	const struct dominance *d;
 	bool above;	       /* it dominates; otherwise it is dominated */
-	uint32_t sum, n;       /* of its bin numbers, how many it has */
+	uint32_t sum, n;       /* of its bin numbers; their number */
 	const uint32_t *outer; /* distances to the outer ones, times n */
 	const uint64_t *odd;   /* distances to the odd ones, as keys of base/median.h */
 };
 
-/* How many distances are at most x / n? */
+/* The number of distances that are at most x / n. */
 static size_t view_count(const struct view *v, uint32_t x)
 {
 	uint64_t limit = order_key((double)x / v->n);
@@ -160,7 +160,8 @@ static size_t view_count(const struct view *v, uint32_t x)
 	return found;
 }
 
-/* Is the distance to an odd one between those of x - 1 and x? Then the vote may be that. */
+/* Is the distance to an odd one between those of x - 1 and x? Then the vote may be that
+ * distance. */
 static bool view_between(const struct view *v, uint32_t x)
 {
 	uint64_t low = order_key(((double)x - 1) / v->n), high = order_key((double)x / v->n);

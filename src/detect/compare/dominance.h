@@ -1,10 +1,11 @@
-/* Exact votes of outliers without all their distances.
+/* Exact votes of outliers without computing all their distances.
  *
- * Where a profile has nowhere a smaller bin number than another (it dominates it), their distance
- * is the difference of their sums of bin numbers. So who dominates the envelope of the inner
- * members, i.e. all but the farthest from the pivot and those with another number of values, has
- * its distances to all of them from their sorted sums; only those to the few outer ones must be
- * computed. The same holds for who is dominated. It is exact, and for the others it says so. */
+ * If a profile has no smaller bin number than another anywhere (it dominates it), their distance is
+ * the difference of their sums of bin numbers. So a profile that dominates the envelope of the
+ * inner members, i.e. all but the farthest from the pivot and those with another number of values,
+ * gets its distances to all of them from their sorted sums; only those to the few outer ones must
+ * be computed. The same holds for a profile that is dominated. The result is exact, or NaN for
+ * profiles that are neither. */
 #ifndef DETECT_COMPARE_DOMINANCE_H
 #define DETECT_COMPARE_DOMINANCE_H
 
@@ -17,16 +18,15 @@ struct dominance {
 	uint32_t n_outer;
 	uint32_t *odd; /* those with another number of values */
 	uint32_t n_odd;
-	uint32_t *sums; /* [profile] of its bin numbers, where it is not odd */
+	uint32_t *sums; /* [profile] of its bin numbers, unless it is odd */
 };
 
 /* Choose the inner profiles: all but the `n_outer` with the largest `bounds` (of prune_bounds())
- * and those that are odd. Fills the spare profiles behind the pivot; lives in `scratch`. 0 or
- * -ENOMEM. */
+ * and the odd ones. Fills the spare profiles after the pivot; lives in `scratch`. 0 or -ENOMEM. */
 int dominance_make(const struct profiles *p, const double *bounds, uint32_t n_outer,
 	struct measure_scratch *scratch, struct dominance *ret);
 
-/* The vote of profile `self`, or NaN: it cannot be decided that way. `work` has room for p->n. */
+/* The vote of profile `self`, or NaN if this method cannot decide it. `work` has room for p->n. */
 double dominance_vote(
 	const struct dominance *d, const struct profiles *p, uint32_t self, uint64_t *work);
 

@@ -1,6 +1,5 @@
-/* How much each function counts when vectors are compared: what varies among sound servers counts
- * less than what never does, and an operator may know better. A function that nobody said anything
- * about has the weight 1.
+/* The weight of each function when vectors are compared: functions that vary among healthy servers
+ * count less than those that never do, and an operator may know better. The default weight is 1.
  */
 #ifndef DETECT_COMPARE_FUNCTION_WEIGHTS_H
 #define DETECT_COMPARE_FUNCTION_WEIGHTS_H
@@ -27,18 +26,18 @@ struct function_weights {
 
 void function_weights_release(struct function_weights *w);
 
-/* 0; -EEXIST: it has one; -EINVAL: no weight (0 to FUNCTION_WEIGHT_MAX), or no name; -ENOMEM. */
+/* 0; -EEXIST: it has one; -EINVAL: not a weight (0 to FUNCTION_WEIGHT_MAX), or no name; -ENOMEM. */
 int function_weights_add(
 	struct function_weights *w, const char *metric, const char *function, double value);
 
 /* By metric and function. Weights may be added again afterwards. 0 or -ENOMEM. */
 int function_weights_sort(struct function_weights *w);
 
-/* Its own, else that of the longest glob that matches, else 1. `w` may be NULL. */
+/* Its own weight, else that of the longest glob that matches, else 1. `w` may be NULL. */
 double function_weights_get(
 	const struct function_weights *w, const char *metric, const char *function);
 
-/* The weights of all dimensions in a metric, which the caller frees; NULL where all are 1. 0 or
+/* The weights of all dimensions in a metric, which the caller frees; NULL if all are 1. 0 or
  * -ENOMEM. */
 int function_weights_of(const struct function_weights *w, const char *metric,
 	const struct dimensions *d, double **ret);

@@ -1,7 +1,7 @@
 /* The two inner loops of pairwise comparison, for several instruction sets.
  *
- * Each is one body in kernels.c, compiled once for every set; kernels_best() picks at run time. All
- * work on integers, so that all give the same results. */
+ * Each is one body in kernels.c, compiled once per set; kernels_best() picks at run time. All work
+ * on integers, so that all give the same results. */
 #ifndef DETECT_COMPARE_KERNELS_H
 #define DETECT_COMPARE_KERNELS_H
 
@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows of bin numbers are aligned to, and as long as a multiple of, so many of them; what is not
- * used is 0. */
+/* Rows of bin numbers are aligned to this many of them, and a multiple of it long; unused ones are
+ * 0. */
 #define KERNEL_UNIT 16U
 
 struct kernels {
@@ -21,14 +21,15 @@ struct kernels {
 	void (*differences)(
 		const uint16_t *own, const uint16_t *all, size_t stride, size_t n, uint32_t *ret);
 
-	/* How many of v[0 .. n-1] are at most `limit`? */
+	/* The number of v[0 .. n-1] that are at most `limit`. */
 	size_t (*count_to)(const uint32_t *v, size_t n, uint32_t limit);
 };
 
 /* The best that this processor can run. */
 const struct kernels *kernels_best(void);
 
-/* All that it can run: [0] without any special instruction, to ret[0 .. KERNELS_MAX-1]; how many.
+/* All that this processor can run, to ret[0 .. KERNELS_MAX-1]; [0] uses no special instructions.
+ * Returns their number.
  */
 #define KERNELS_MAX 2
 unsigned kernels_all(const struct kernels **ret);

@@ -1,4 +1,4 @@
-/* Where each member stands in each window: its median, its peers' median, and what they mean. */
+/* The state of each member in each window: its median, its peers' median, and the mark. */
 #include "detect/compare/marks.h"
 
 #include "base/cleanup.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calibrated thresholds say what is unusual; below this ratio the unusual does not matter. */
+/* Calibrated thresholds find what is unusual; below this ratio it does not matter. */
 #define RATIO_LEAST 1.2
-/* The same of a vector: a tenth of all that its peers do. It is a sum over many functions, in most
- * of which nobody differs. */
+/* The same for a vector: a tenth of everything that its peers do. It is a sum over many functions,
+ * in most of which no member differs. */
 #define VECTOR_LEAST 1.1
 
 /* No work, beside peers that work. */
@@ -49,8 +49,8 @@ static void member_medians(struct comparison *c, uint32_t member, double *values
 	}
 }
 
-/* For each member the median of the others' medians in a window, which are shuffled. Those without
- * data have peers, too. */
+/* For each member the median of the others' medians in a window, which are reordered. Members
+ * without data have peers, too. */
 static void window_peers(struct comparison *c, uint32_t window, double *medians, double *values)
 {
 	uint32_t n = 0, n_windows = c->series->n_windows;
@@ -107,7 +107,7 @@ double comparison_ratio(const struct comparison *c, double own, double peers)
 	return a <= 0 ? 0 : a / b;
 }
 
-/* Does it do nothing at all where its peers do something that matters? */
+/* Does it do nothing while its peers do work that matters? */
 static bool stands_still(const struct comparison *c, double own, double peers)
 {
 	return (c->role == LP_ROLE_WORK || c->role == LP_ROLE_LATENCY) && peers > c->floor &&
@@ -133,7 +133,7 @@ bool comparison_asks(const struct comparison *c, size_t at)
 		mark_exceeding(c, own, peers, comparison_ratio(c, own, peers)) != LP_MARK_NORMAL;
 }
 
-/* Has the observer of a member only just fallen silent at the end of a window? Then it may be late.
+/* Has the observer of a member only just become silent at the end of a window? Then it may be late.
  */
 static bool is_late(const struct comparison *c, uint32_t member, uint32_t window)
 {
@@ -181,8 +181,8 @@ static enum lp_mark mark_missing(const struct comparison *c, uint32_t member, ui
 		: LP_MARK_NONE;
 }
 
-/* How many members have the metric by the end of a window. Where all data is compared at once:
- * ever. */
+/* The number of members that have the metric by the end of a window; if all data is compared at
+ * once, ever. */
 static uint32_t window_n_rows(const struct comparison *c, uint32_t window)
 {
 	uint32_t n = 0;
@@ -208,8 +208,9 @@ static double window_mean(const struct comparison *c, uint32_t member, uint32_t 
 	return n ? sum / n : NAN;
 }
 
-/* Where all work now and then only, medians and distances say little. Who does nothing at all in a
- * window in which more than half of its peers did something that matters stands still all the same.
+/* If all members work only from time to time, medians and distances mean little. A member that does
+ * nothing at all in a window in which more than half of its peers did work that matters stands
+ * still all the same.
  */
 static void window_mark_idle(struct comparison *c, uint32_t window, uint32_t n_data)
 {
@@ -322,7 +323,7 @@ uint32_t persist_accumulate(const uint8_t *marks, uint32_t n, uint32_t from, uin
 	return now;
 }
 
-/* Have k of 2k-1 windows, of those first .. last, votes of at least `level`? */
+/* Do k of 2k-1 windows among first .. last have votes of at least `level`? */
 static bool votes_reach(
 	const double *votes, uint32_t first, uint32_t last, uint32_t k, double level)
 {
@@ -338,7 +339,7 @@ static bool votes_reach(
 	return false;
 }
 
-/* The limit is one of the votes, and among the windows around it are k that reach it. */
+/* The limit is one of the votes, and k of the windows around it reach it. */
 double persist_limit(const double *votes, uint32_t n, uint32_t k)
 {
 	double limit = 0;

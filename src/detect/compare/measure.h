@@ -1,12 +1,12 @@
-/* The shape of a measure: how far a member of a peer group is from the others in one window.
+/* The interface of a measure: how far a member of a peer group is from the others in one window.
  *
  * A measure is one file measure_NAME.c with a `const struct measure measure_NAME`, and its name in
  * the list of meson.build.
  *
- * What a measure yields for a member is its vote: of its n distances to the others that have data,
- * the (floor(n/2)+1)-th largest. More than half of the distances exceed T exactly where the vote
- * does, so that a vote is all that thresholds, training and calibration need. Measures that compare
- * with the whole group (median, thresh) have one distance, which is the vote.
+ * The result for a member is its vote: of its n distances to the others that have data, the
+ * (floor(n/2)+1)-th largest. More than half of the distances exceed T exactly if the vote does, so
+ * a vote is all that thresholds, training and calibration need. Measures that compare with the
+ * whole group (median, thresh) have one distance, which is the vote.
  */
 #ifndef DETECT_COMPARE_MEASURE_H
 #define DETECT_COMPARE_MEASURE_H
@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values beyond this are taken for missing, as infinite ones are: no counter grows that fast, and
- * differences of what remains are finite. */
+/* Values beyond this are treated as missing, like infinite ones: no counter grows that fast, and
+ * differences of the others are finite. */
 #define USABLE_MAX 1e300
 
 /* Is it a value, neither missing (NaN) nor infinite? */
@@ -48,18 +48,18 @@ struct measure {
 	const char *name;
 	const char *help;
 	struct lp_params defaults; /* step_us 0: that of the data */
-	int64_t window_us; /* of functions, the time of a default window; 0: as many samples */
+	int64_t window_us; /* for functions, the time of a default window; 0: the same number of
+			      samples */
 	bool pairwise;
 
-	/* The votes of `members` (n positions in the window; NULL: all, and n is ignored), NaN
-	 * where it has no data or nobody to be compared with. 0 or -ENOMEM. */
+	/* The votes of `members` (n positions in the window; NULL: all, and n is ignored), NaN for
+	 * a member without data or without anything to compare with. 0 or -ENOMEM. */
 	int (*votes)(const struct window *w, const uint32_t *members, uint32_t n,
 		struct measure_scratch *scratch, double *ret_votes);
 
-	/* Is vote[i] > thresholds[i]? The same answer as votes() gives, found in less time where
-	 * the group is large. `ret_votes[i]` is the exact vote of those that exceed, and of the
-	 * others either the exact vote or a value that does not exceed (NaN without data).
-	 * NULL: use votes(). */
+	/* Is vote[i] > thresholds[i]? The same answer as from votes(), but faster for large groups.
+	 * `ret_votes[i]` is the exact vote of members that exceed, and for the others either the
+	 * exact vote or a value that does not exceed (NaN without data). NULL: use votes(). */
 	int (*exceed)(const struct window *w, const double *thresholds,
 		struct measure_scratch *scratch, double *ret_votes);
 };
@@ -68,17 +68,17 @@ struct measure {
 extern const struct measure *const measures[];
 const struct measure *measure_find(const char *name);
 
-/* Who uses which block; a block holds its contents until its user asks for it again. */
+/* The users of blocks; a block keeps its contents until its user asks for it again. */
 enum scratch_block {
 	SCRATCH_VALUES,	  /* the values of all members, one after the other; rows of some */
 	SCRATCH_KEYS,	  /* the same as keys of base/median.h */
 	SCRATCH_BINS,	  /* sorted bin numbers, histograms */
-	SCRATCH_COUNTS,	  /* how many values each member has */
-	SCRATCH_MEMBERS,  /* which member stands where */
-	SCRATCH_PLACES,	  /* where each member stands */
+	SCRATCH_COUNTS,	  /* the number of values of each member */
+	SCRATCH_MEMBERS,  /* [place] the member */
+	SCRATCH_PLACES,	  /* [member] its place */
 	SCRATCH_DISTANCE, /* distances to pivots */
 	SCRATCH_SUMS,	  /* sums of bin numbers */
-	SCRATCH_SELECT,	  /* what base/median.h works in */
+	SCRATCH_SELECT,	  /* work space of base/median.h */
 	SCRATCH_N_BLOCKS
 };
 
@@ -92,15 +92,15 @@ struct measure_scratch *measure_scratch_new(void);
 void measure_scratch_free(struct measure_scratch *s);
 DEFINE_CLEANUP(struct measure_scratch *, measure_scratch_free);
 
-/* Room for `n` items of `size` bytes, aligned to 64 bytes; what was there is lost. NULL: no
+/* Room for `n` items of `size` bytes, aligned to 64 bytes; the old content is lost. NULL: no
  * memory. */
 void *scratch_get(struct measure_scratch *s, enum scratch_block block, size_t n, size_t size);
 
 /* Fewer members than this are not worth sharing among threads. */
 #define SCRATCH_MANY 4096U
 
-/* How many threads are to share the work on `n` members: one, if there are few of them or if the
- * caller is already one of many. */
+/* The number of threads that should share the work on `n` members: one, if there are few members or
+ * if the caller is already one of many threads. */
 unsigned scratch_threads(uint32_t n);
 
 #endif

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <omp.h>
 
-/* What exact votes are computed with. */
+/* The data for exact votes. */
 struct voting {
 	const struct profiles *p;
 	const struct dominance *d; /* NULL: not worth it */
@@ -55,12 +55,12 @@ static int cdf_votes(const struct window *w, const uint32_t *members, uint32_t n
 	return 0;
 }
 
-/* With fewer undecided members than this, or in smaller groups, all their distances cost less than
- * what dominance needs. */
+/* With fewer undecided members than this, or in smaller groups, computing all their distances costs
+ * less than dominance. */
 #define MANY_UNDECIDED 8
 #define LARGE_GROUP 256
 
-/* Is dominance worth it? How many outer profiles are there to be then? */
+/* Is dominance worth it? If so, the number of outer profiles. */
 static bool want_dominance(const struct profiles *p, const double *thresholds, const double *bounds,
 	uint32_t *ret_n_outer)
 {
@@ -75,7 +75,7 @@ static bool want_dominance(const struct profiles *p, const double *thresholds, c
 	return n_outer <= p->n / 4;
 }
 
-/* Exact votes of those that `bounds` do not decide. */
+/* Exact votes of the members that `bounds` do not decide. */
 static int cdf_decide(const struct profiles *p, const double *thresholds, const double *bounds,
 	struct measure_scratch *scratch, double *ret_votes)
 {

@@ -74,7 +74,7 @@ static double divergence(const struct histograms *h, uint32_t a, uint32_t b)
 	return sum / 2;
 }
 
-/* `keys` has room for one key a member. */
+/* `keys` has room for one key per member. */
 static double kl_vote(const struct histograms *h, uint32_t self, uint64_t *keys)
 {
 	if (h->n < 2)

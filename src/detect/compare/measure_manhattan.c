@@ -23,7 +23,7 @@ static double window_sum(const double *row, uint32_t n)
 	return found ? sum / found * n : NAN;
 }
 
-/* The vote of who has `own`, from the sums of all in order. Those that are nearest to it stand
+/* The vote of a member with the sum `own`, from the sorted sums of all. Those nearest to it stand
  * together: its distance to the rank-th nearest is that to the farther end of the closest stretch
  * of rank + 1 of them. */
 static double sum_vote(const double *sorted, uint32_t n, double own)
@@ -39,7 +39,7 @@ static double sum_vote(const double *sorted, uint32_t n, double own)
 		else
 			low = middle + 1;
 	}
-	/* Beyond it the upper end only gets farther, before it the lower one. */
+	/* After it the upper end is farther, before it the lower one. */
 	return fmin(fmax(own - sorted[low], sorted[low + rank] - own),
 		low > 0 ? fmax(own - sorted[low - 1], sorted[low - 1 + rank] - own) : INFINITY);
 }

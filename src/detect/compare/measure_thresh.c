@@ -1,4 +1,4 @@
-/* The highest value of the window: the classic alarm, which compares with nobody. */
+/* The highest value of the window: the classic alarm, without a comparison. */
 #include "detect/compare/measure.h"
 
 static double highest(const double *row, uint32_t n)

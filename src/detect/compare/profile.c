@@ -8,7 +8,7 @@
 #include <omp.h>
 #include <string.h>
 
-/* The usable ones of n values, to `out`; how many. */
+/* Copy the usable ones of n values to `out`; returns their number. */
 static uint32_t usable_add(const double *restrict row, uint32_t n, double *restrict out)
 {
 	uint32_t usable = 0, found = 0;
@@ -142,7 +142,7 @@ void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n, uint32_t n_bins)
 		memcpy(bins, work, n * sizeof(*bins));
 }
 
-/* The bins of those of the n values that are usable, to `out`; how many these are. */
+/* The bins of the usable ones of n values, to `out`; returns their number. */
 static uint32_t profile_bins(
 	const double *restrict row, uint32_t n, const struct bins *b, uint16_t *restrict out)
 {
@@ -163,7 +163,7 @@ static uint32_t profile_bins(
 	return usable;
 }
 
-/* Behind the spare profiles each thread has a row to sort in. */
+/* After the spare profiles each thread has a row to sort in. */
 static void profiles_sort(
 	const struct window *w, const struct bins *b, struct profiles *p, unsigned n_threads)
 {
@@ -337,14 +337,14 @@ double profiles_vote(const struct profiles *p, uint32_t self, uint64_t *work)
 	return order_value(order_select(work, p->n, vote_rank(p->n)));
 }
 
-/* The pivot is made of so many members. */
+/* The pivot is made of this many members. */
 #define SAMPLE 63U
 
 /* More than the roundings of two quotients and their sum, relatively. */
 #define ROUNDING 1e-12
 
-/* Members to make a pivot of, spread over the group and with as many values as the middle one has;
- * how many. */
+/* Members for the pivot, spread over the group and with the median number of values; returns their
+ * number. */
 static uint32_t sample_members(const struct profiles *p, uint32_t *ret)
 {
 	uint32_t count = p->counts[p->n / 2], step = p->n / SAMPLE + 1, n = 0;

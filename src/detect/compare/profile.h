@@ -15,7 +15,7 @@
 /* Bins of equal width, common to all members of a window. */
 struct bins {
 	double low, size;
-	uint32_t n; /* 0: all values are the same, or so close that no bin is narrow enough */
+	uint32_t n; /* 0: all values are the same, or too close for any bin width */
 };
 
 /* All usable values of all members in the window, one after the other. -ENOMEM, or 0. */
@@ -30,15 +30,16 @@ int window_values_fill(
 /* `n` bins over the range of the values. */
 struct bins bins_equal(const struct window_values *all, uint32_t n);
 
-/* Sturges' number of bins for so many samples: ceil(log2(n)) + 1. */
+/* Sturges' number of bins for that many samples: ceil(log2(n)) + 1. */
 uint32_t bins_sturges(uint32_t n_samples);
 
-/* Freedman and Diaconis' width, 2 * IQR * n_samples^(-1/3), where `robust` with the median absolute
- * deviation in place of IQR; where that makes more than BINS_MAX bins or none, BINS_MAX of them. */
+/* Freedman and Diaconis' width, 2 * IQR * n_samples^(-1/3); if `robust`, with the median absolute
+ * deviation instead of the IQR. If that makes more than BINS_MAX bins or none, BINS_MAX are
+ * used. */
 int bins_freedman(const struct window_values *all, uint32_t n_samples, bool robust,
 	struct measure_scratch *scratch, struct bins *ret);
 
-/* The bin of a usable value; where b->n is 0, or the value is not usable, some number. */
+/* The bin of a usable value; if b->n is 0, or the value is not usable, an arbitrary number. */
 static inline uint32_t bins_of(const struct bins *b, double v)
 {
 	double bin = (v - b->low) / b->size, top = (double)b->n - 1;
@@ -53,27 +54,27 @@ struct profiles {
 	bool even;		 /* all have equally many values */
 	size_t stride;		 /* from one member's bins to the next's */
 	uint16_t *bins;		 /* [profile * stride], sorted, then zeros; see PROFILES_SPARE */
-	uint32_t *counts;	 /* [profile] how many values it has, at least one */
+	uint32_t *counts;	 /* [profile] the number of its values, at least one */
 	const uint32_t *members; /* [profile] its position in the window */
 	const uint32_t *places;	 /* [member] its profile, UINT32_MAX: it has no data */
 };
 
-/* Sums of so many bin numbers, and one value more, fit into 32 bits. */
+/* Sums of this many bin numbers, and one value more, fit into 32 bits. */
 #define PROFILE_SAMPLES_MAX (UINT32_C(1) << 21)
 
-/* Rows of bins and counts behind the last profile, for others to fill. */
+/* Rows of bins and counts after the last profile, for others to fill. */
 #define PROFILES_SPARE 4
 
 /* The profiles of all members with data; they live in `scratch`. 0, -ENOMEM, or
  * -ERANGE: more samples than PROFILE_SAMPLES_MAX. */
 int profiles_fill(const struct window *w, struct measure_scratch *scratch, struct profiles *ret);
 
-/* Of even profiles: distances of profile `from`, which may be a spare one, to those first ..
+/* For even profiles: the distances of profile `from`, which may be a spare one, to first ..
  * first+n-1, times the number of values. */
 void profiles_sums(
 	const struct profiles *p, uint32_t from, uint32_t first, uint32_t n, uint32_t *ret);
 
-/* Above all these sums: that of bins as far apart as can be. */
+/* An upper limit of all these sums: bins as far apart as possible. */
 static inline uint32_t profiles_sum_max(const struct profiles *p, uint32_t profile)
 {
 	return p->n_bins * p->counts[profile];
@@ -91,16 +92,16 @@ double profiles_vote(const struct profiles *p, uint32_t self, uint64_t *work);
 /* Sort n bin numbers below `n_bins` in place; `work` has room for as many. */
 void profile_sort(uint16_t *bins, uint16_t *work, uint32_t n, uint32_t n_bins);
 
-/* Who exceeds its threshold, without comparing everybody with everybody.
+/* Which members exceed their thresholds, without comparing all pairs.
  *
- * The distance of profiles is a metric. With a pivot P in the midst of the group, d(a,b) is at most
- * d(a,P) + d(P,b); so that who is near the pivot, as most of its peers are, is near most of its
- * peers. Only the others need exact votes. The pivot is a made-up profile, each of its bins the
- * median of that bin of some members, which is about what has the least distance from all.
+ * The distance of profiles is a metric. With a pivot P in the middle of the group, d(a,b) is at
+ * most d(a,P) + d(P,b); so a member near the pivot, as most are, is near most of its peers. Only
+ * the others need exact votes. The pivot is an artificial profile: each of its bins is the median
+ * of that bin over some members, which has about the least distance from all.
  *
- * This decides nearly everybody as long as thresholds are above twice the usual distance from the
- * pivot. With thresholds below that, or where no two members are alike, votes are exact ones and
- * their cost grows with the square of the members.
+ * This decides nearly all members as long as thresholds are above twice the usual distance from the
+ * pivot. With lower thresholds, or if no two members are alike, exact votes are computed, and their
+ * cost grows with the square of the members.
  *
  * Bounds on the votes of all profiles from their distances to a pivot, which becomes the spare
  * profile number p->n: ret[i] is at least the vote of profile i. 0 or -ENOMEM. */

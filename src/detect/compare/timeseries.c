@@ -7,14 +7,14 @@
 
 #define WIDTH_US INT64_C(31000000)
 
-/* No call is as fast as that, in whatever unit: a logarithm of 0 would be infinite. */
+/* No call is this fast, in any unit: the logarithm of 0 would be infinite. */
 #define SERVICE_LEAST 1e-9
 
 /* What is compared, and how. */
 struct comparing {
 	enum lp_role role;
 	double floor;
-	uint32_t n_least; /* so many members must have a value */
+	uint32_t n_least; /* this many members must have a value */
 };
 
 uint32_t timeseries_width(int64_t step_us)
@@ -45,7 +45,7 @@ static double log_of(const struct comparing *c, double v)
 	return log2(c->role == LP_ROLE_SERVICE ? fmax(v + c->floor, SERVICE_LEAST) : fmax(v, 2));
 }
 
-/* One slot of all members, from logarithms to what is compared with thresholds. */
+/* One slot of all members, from logarithms to the values that are compared with thresholds. */
 static void compare_slot(const struct comparing *c, const struct smoothed *s, size_t slot,
 	uint64_t *keys, double *ret)
 {

@@ -1,5 +1,5 @@
-/* The time-series method, for congestion windows and the service times of calls: each sample of a
- * member against the median of its group, both as logarithms. */
+/* The time-series method, for congestion windows and the service times of calls: compares each
+ * sample of a member with the median of its group, both as logarithms. */
 #ifndef DETECT_COMPARE_TIMESERIES_H
 #define DETECT_COMPARE_TIMESERIES_H
 
@@ -11,7 +11,7 @@
 uint32_t timeseries_width(int64_t step_us);
 
 /* Is a metric of that role compared by this method? Congestion windows always are, service times
- * unless the options say otherwise. */
+ * unless the options choose another. */
 bool timeseries_applies(const struct detect_options *opt, enum lp_role role);
 
 /* The parameters of the method: every sample is a window, and there is no filter behind it. */
@@ -25,20 +25,19 @@ struct timeseries_how {
 };
 
 /* How far each member is from the median (over the members with a value, itself included) on the
- * side that is the bad one: ret[member * n_slots + slot], NaN where it has no value or too few
- * others have one. A member is indicted where that exceeds its threshold.
+ * bad side: ret[member * n_slots + slot], NaN if it has no value or too few others have one. A
+ * member is indicted if that exceeds its threshold.
  *
- * - LP_ROLE_WINDOW: how many times its logarithm is the median's, where less is worse. A threshold
- *   T means a logarithm below the fraction 1/T of the median. Averages below 2 count as 2: their
- *   logarithms would be close to 0 or negative, and quotients of them without meaning.
- * - LP_ROLE_SERVICE: by how much its logarithm is above the median: 1 is twice as long, 2 four
- *   times. `floor` is added first, so that a little more than nothing is not infinitely much. Three
- *   members must have a value: of two nobody can say which is the slow one.
+ * - LP_ROLE_WINDOW: the median's logarithm divided by its own, where less is worse. A threshold T
+ * means a logarithm below the fraction 1/T of the median. Averages below 2 count as 2: their
+ * logarithms would be close to 0 or negative, and quotients of them without meaning. -
+ * LP_ROLE_SERVICE: by how much its logarithm is above the median: 1 is twice as long, 2 four times.
+ * `floor` is added first, so that a little more than nothing is not infinitely much. Three members
+ * must have a value: of two it is impossible to say which is slow.
  *
- * Values are averaged over `width` samples first; like a window, an average of less than half of
- * them says nothing. For congestion windows, which are always there, only the first `width / 2`
- * samples are left out for it; of service times there is one only where there was a call. 0 or
- * -ENOMEM. */
+ * Values are averaged over `width` samples first; as in a window, an average of less than half of
+ * them does not count. For congestion windows, which are always there, only the first `width / 2`
+ * samples are left out; service times exist only where there was a call. 0 or -ENOMEM. */
 int timeseries_votes(const struct group_data *g, const struct timeseries_how *how, double *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which dimensions speak against a member: for each of them the distance from the median peer,
+/* The dimensions in which a member differs: for each of them the distance from the median peer,
  * summed over the anomalous windows; the largest sums first. */
 #ifndef DETECT_COMPARE_VECTOR_BLAME_H
 #define DETECT_COMPARE_VECTOR_BLAME_H
@@ -21,10 +21,10 @@ int vector_blame_add(struct vector_blame *b, const struct vector *own, const str
 struct vector_culprit {
 	uint32_t dimension;
 	double distance;  /* over all windows */
-	double own, peer; /* a window, on average */
+	double own, peer; /* per window, on average */
 };
 
-/* The `max` dimensions that are blamed most; equals by name. Returns how many there are, or
+/* The `max` dimensions that are blamed most; equals are sorted by name. Returns their number, or
  * -ENOMEM. */
 int vector_blame_top(const struct vector_blame *b, const struct dimensions *names,
 	struct vector_culprit *ret, uint32_t max);

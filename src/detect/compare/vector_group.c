@@ -52,7 +52,7 @@ struct vector_worker {
 	struct vector *vectors;
 	struct vector **present; /* NULL: no data */
 	struct vector_place *places;
-	bool *kept; /* [dimension] what counts in this window */
+	bool *kept; /* [dimension] those that count in this window */
 	uint32_t n;
 };
 
@@ -70,14 +70,14 @@ static int worker_init(struct vector_worker *k, const struct vector_group *g)
 {
 	k->n = g->n_members;
 	k->vectors = calloc((size_t)k->n + 1, sizeof(*k->vectors));
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	k->present = calloc((size_t)k->n + 1, sizeof(*k->present));
 	k->places = calloc((size_t)k->n + 1, sizeof(*k->places));
 	k->kept = calloc((size_t)g->view.dimensions.n + 1, sizeof(*k->kept));
 	return k->vectors && k->present && k->places && k->kept ? 0 : -ENOMEM;
 }
 
-/* Note which of our dimensions count because of a window, by whoever says so. */
+/* Mark our dimensions that count because of a window of the selector. */
 static int window_select(const struct vector_group *g, uint32_t first, bool *kept)
 {
 	const struct vector_group *by = g->selector ? g->selector : g;
@@ -99,7 +99,7 @@ static int window_select(const struct vector_group *g, uint32_t first, bool *kep
 	return r < 0 ? r : 0;
 }
 
-/* Leave what counts. */
+/* Keep the dimensions that count. */
 static int window_reduce(const struct vector_group *g, uint32_t first, struct vector_worker *k)
 {
 	int r = 0;
@@ -234,7 +234,7 @@ int vector_group_by_spread(struct vector_group *g)
 	g->n_plain = g->view.dimensions.n;
 	if (!g->by_spread || strcmp(g->metric, SAMPLES_METRIC) != 0)
 		return 0;
-	/* Room for the sums themselves, which belong to none. */
+	/* Room for the sums themselves, which have no image. */
 	g->sums = malloc((2 * (size_t)g->n_plain + 1) * sizeof(*g->sums));
 	if (!g->sums)
 		return -ENOMEM;

@@ -15,13 +15,15 @@ struct vector_group {
 	uint32_t *view_of;  /* [member] its position in the view; UINT32_MAX: it is not there */
 	const char **names; /* [member] */
 	uint32_t win_size, win_shift;
-	double amount; /* a value that is the same all the time makes so many times that a window */
-	double least;  /* dimensions of which nobody has so much in a window do not count there */
-	double *weights;	       /* [dimension]; NULL: all count alike */
-	struct vector_group *selector; /* who says which dimensions count; NULL: it does itself */
-	uint32_t *selected;	       /* [the selector's dimension] our own, or UINT32_MAX */
-	bool *kept;		       /* [dimension] those that count in every window; NULL: each
-					* window has its own */
+	double amount; /* a constant value makes this many times itself in a window */
+	double least;  /* dimensions of which no member has this much in a window do not count there
+			*/
+	double *weights; /* [dimension]; NULL: all count the same */
+	struct vector_group
+		*selector;  /* the group that decides which dimensions count; NULL: this one */
+	uint32_t *selected; /* [the selector's dimension] our own, or UINT32_MAX */
+	bool *kept;	    /* [dimension] those that count in every window; NULL: each
+			     * window has its own */
 	/* Compared dimension by dimension (vector_spread.h), not by Manhattan distances. */
 	bool by_spread, counts_calls;
 	uint32_t *sums;	  /* [dimension] that of the sum of its image; NULL: there are none */
@@ -44,13 +46,13 @@ int vector_group_weigh(struct vector_group *g, const struct function_weights *we
  * ("glusterfsd:kernel:*"). 0 or -ENOMEM. */
 int vector_group_by_spread(struct vector_group *g);
 
-/* Let another metric of the same functions, of which a table is given, say which of them count:
- * calls count of functions that take time. 0 or -ENOMEM. */
+/* Let another metric of the same functions, whose table is given, decide which of them count: calls
+ * are compared for functions that take time. 0 or -ENOMEM. */
 int vector_group_select_by(struct vector_group *g, const struct lp_table *t,
 	struct lp_identity *const *components, const struct lp_params *params);
 
-/* What counts in one of these windows counts in all of them, as in the paper: for whoever has all
- * windows at hand. 0 or -ENOMEM. */
+/* A dimension that counts in one of these windows counts in all of them, as in the paper: for
+ * callers that have all windows. 0 or -ENOMEM. */
 int vector_group_select_whole(struct vector_group *g, const uint32_t *first, uint32_t n_windows);
 
 /* Compare them in `n_windows` windows, of which the first begins in slot `first`: fills in
@@ -63,7 +65,7 @@ int vector_group_blame(
 	const struct vector_group *g, uint32_t member, uint32_t first, struct vector_blame *blame);
 
 /* The smallest whole number, from 1 on, that no vote of n windows exceeds: with this threshold the
- * member is anomalous in none of them. NaN where it has no vote. */
+ * member is anomalous in none of them. NaN if it has no vote. */
 double vector_limit(const double *votes, uint32_t n);
 
 #endif

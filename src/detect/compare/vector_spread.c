@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts of a window that say how much a dimension varies. Samples are counted over ten seconds, and
- * the shortest windows have thirty. */
+/* Parts of a window that show how much a dimension varies. Samples are counted over ten seconds,
+ * and the shortest windows have thirty. */
 #define PARTS 3
 /* From a median of distances to a standard deviation, if they are normally distributed. */
 #define NORMAL 1.4826
-/* Differences of less than a fifth of what is usual do not matter, as everywhere else. */
+/* Differences of less than a fifth of the usual value do not matter, as everywhere else. */
 #define MATTERS 0.2
-/* What a server is called for differs with what clients want of it. It is no work of theirs any
- * more where a tenth of all calls of a program is different. */
+/* The calls of a server differ with the requests of its clients. The clients do not explain it if a
+ * tenth of all calls of a program is different. */
 #define PROGRAM_SHARE 0.1
-/* Calls of which one now and then matters: so many per second. */
+/* Calls for which a few matter: this many per second. */
 #define TROUBLE_FLOOR 0.5
 
 static const char *const trouble[] = {"kernel:tracepoints:tcp_retransmit_skb",
@@ -41,7 +41,7 @@ struct compared {
 /* A member in a dimension in which it differs. */
 struct hit {
 	uint32_t member, at; /* of the dimensions that are compared */
-	double own, usual;   /* amounts in the window; what is usual, at its load */
+	double own, usual;   /* amounts in the window; the usual amount, at its load */
 	double spread;
 };
 
@@ -50,8 +50,8 @@ struct spread {
 	uint32_t n; /* members */
 	struct compared *dimensions;
 	uint32_t n_dimensions;
-	uint32_t *place; /* [dimension of the view] where it is among them; UINT32_MAX: nowhere */
-	double *load;	 /* [member] how many times as much as the others it is called */
+	uint32_t *place; /* [dimension of the view] its place among them; UINT32_MAX: none */
+	double *load;	 /* [member] its number of calls, as a multiple of the others' */
 	double *scratch; /* room for (PARTS + 1) * n numbers */
 	struct hit *hits;
 	size_t n_hits, cap_hits;
@@ -68,7 +68,7 @@ static void spread_release(struct spread *s)
 	free(s->hits);
 }
 
-/* Sums must not depend on the order of what is added: of multiples of 1/1024 they do not. */
+/* Sums must not depend on the order of addition: those of multiples of 1/1024 do not. */
 static double exact(double value)
 {
 	return round(value * 1024) / 1024;
@@ -99,7 +99,7 @@ static double floor_of(const struct vector_group *g, uint32_t dimension, bool *r
 	return *ret_trouble ? TROUBLE_FLOOR * g->amount : g->least;
 }
 
-/* A value of the vector that is part of a sum of its image as well. */
+/* A value of the vector that is also part of a sum of its image. */
 static double *value_at(const struct spread *s, uint32_t dimension, uint32_t part, uint32_t member)
 {
 	uint32_t at = s->place[dimension];
@@ -122,7 +122,8 @@ static int dimension_add(struct spread *s, uint32_t dimension)
 	return 0;
 }
 
-/* Which dimensions count: those of which somebody has enough. `most` has room for all. */
+/* Choose the dimensions that count: those of which any member has enough. `most` has room for
+ * all. */
 static int dimensions_choose(struct spread *s, uint32_t first, double *most)
 {
 	const struct vector_group *g = s->g;
@@ -208,8 +209,8 @@ static uint32_t part_values(const struct spread *s, uint32_t at, uint32_t part, 
 	return n;
 }
 
-/* What each member has of a dimension, as a multiple of what the others have; `n_ratios` has how
- * many there are of each member. */
+/* The amounts of each member in a dimension, as multiples of the others'; `n_ratios` has the number
+ * of them per member. */
 static void dimension_ratios(
 	const struct spread *s, uint32_t at, double *ratios, uint32_t *n_ratios)
 {
@@ -225,7 +226,7 @@ static void dimension_ratios(
 	}
 }
 
-/* How many times as often as the others members are called: in the middle of all their functions.
+/* How often members are called, as a multiple of the others: the median over all their functions.
  */
 static int loads_find(struct spread *s)
 {
@@ -272,7 +273,7 @@ static int hit_add(struct spread *s, const struct hit *hit)
 	return 0;
 }
 
-/* Who differs in a dimension. */
+/* Find the members that differ in a dimension. */
 static int dimension_compare(struct spread *s, uint32_t at)
 {
 	struct compared *c = &s->dimensions[at];
@@ -325,7 +326,7 @@ static bool program_differs(const struct spread *s, const struct hit *hit)
 	return apart >= PROGRAM_SHARE * all;
 }
 
-/* Forget calls that merely differ a little. */
+/* Drop calls that differ only a little. */
 static int hits_sift(struct spread *s)
 {
 	_cleanup_free_ bool *kept = calloc(s->n_hits + 1, sizeof(*kept));
@@ -370,7 +371,7 @@ static int spread_compare(const struct vector_group *g, uint32_t first, struct s
 	return r == 0 && g->counts_calls ? hits_sift(s) : r;
 }
 
-/* All that a member has, sums of images apart; NaN: it has no data. */
+/* Everything that a member has, without sums of images; NaN: it has no data. */
 static double member_total(const struct spread *s, uint32_t member, bool *ret_data)
 {
 	double total = 0;
@@ -429,7 +430,7 @@ int vector_spread_window(const struct vector_group *g, uint32_t first, struct ve
 	return 0;
 }
 
-/* What a member has of all that is compared, and what is usual. */
+/* A member's amounts in all compared dimensions, and the usual ones. */
 static int member_vectors(
 	const struct spread *s, uint32_t member, struct vector *own, struct vector *usual)
 {

@@ -1,12 +1,12 @@
-/* Who differs from its peers by more than these differ among themselves, dimension by dimension:
- * what is compared where nobody has learnt a threshold.
+/* Members that differ from their peers by more than these differ among themselves, dimension by
+ * dimension: the comparison without learnt thresholds.
  *
  * A Manhattan distance adds up the noise of hundreds of functions, in which one that matters is
- * lost. Here each dimension has a spread of its own, in each window: how far members are from one
+ * lost. Here each dimension has a spread of its own in each window: how far members are from one
  * another in thirds of it, and in all of it. A member is blamed for the dimensions in which it is
  * VECTOR_SPREAD_LEAST spreads from the median of the others, and its vote is the sum of these
- * distances, in spreads. A window is compared by itself, so that nothing that comes later changes
- * what was said of it. docs/detection.md has the rest.
+ * distances, in spreads. A window is compared by itself, so that later data does not change its
+ * result. docs/detection.md has the rest.
  */
 #ifndef DETECT_COMPARE_VECTOR_SPREAD_H
 #define DETECT_COMPARE_VECTOR_SPREAD_H

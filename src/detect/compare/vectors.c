@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A distance and to whom. */
+/* A distance, and the other member. */
 struct distance {
 	double value;
 	uint32_t to;
@@ -43,7 +43,7 @@ static void member_vote(const struct vector_window *w, uint32_t member, struct d
 	if (!n)
 		return;
 	qsort(distances, n, sizeof(*distances), distance_compare);
-	/* Of those equally far the first by name. */
+	/* Of several at the same distance the first by name. */
 	for (at = n - (n / 2 + 1); at > 0 && distances[at - 1].value == distances[at].value; at--)
 		continue;
 	ret->peer = distances[at].to;
@@ -86,7 +86,7 @@ static int totals(const struct vector_window *w, struct vector_place *ret)
 			values[n++] = ret[i].own;
 	}
 	split = median_split(values, n);
-	/* Those without data have peers, too. */
+	/* Members without data have peers, too. */
 	for (uint32_t i = 0; i < w->n_members; i++)
 		ret[i].peers = w->members[i] ? median_of_others(&split, ret[i].own)
 					     : median_of_all(&split);

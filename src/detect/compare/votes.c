@@ -10,9 +10,9 @@
 
 /* Moving averages.
  *
- * Each mean is computed anew, as the latest value plus the mean difference from it. A running sum
- * would drift: an idle disk would seem to work a little after a busy hour. This way what is
- * constant stays exactly what it is, and what is added to all values is added to all means. */
+ * Each mean is computed from scratch, as the latest value plus the mean difference from it. A
+ * running sum would drift: an idle disk would seem to work a little after a busy hour. This way
+ * constants stay exactly the same, and an offset of all values is the same offset of all means. */
 static double mean_at(const double *row, uint32_t at, uint32_t width)
 {
 	uint32_t first = at + 1 > width ? at + 1 - width : 0, n = 0;
@@ -93,7 +93,7 @@ static void smooth_patchy(
 	}
 }
 
-/* How many of the values from .. end - 1 are there? */
+/* The number of values from .. end - 1 that are present. */
 static uint32_t count_usable(const double *row, uint32_t from, uint32_t end)
 {
 	uint32_t n = 0;
@@ -132,7 +132,7 @@ static void row_drop_sparse(
 	uint32_t least = width / 2 ? width / 2 : 1, from = first > width ? first - width : 0;
 	uint32_t n = count_usable(row, from, first);
 
-	/* Where all values are there, only the first slots have too few before them. */
+	/* If all values are present, only the first slots have too few before them. */
 	if (n_slots - from == n + count_usable(row, first, n_slots)) {
 		for (uint32_t i = first; i < n_slots && i - from + 1 < least; i++)
 			smoothed[i - first] = NAN;
@@ -154,7 +154,7 @@ struct smoothing {
 	const double **rows;
 };
 
-/* One member; `room` has room for a row that was not read yet: it is not needed afterwards. */
+/* One member; `room` is for a row that was not read yet: it is not needed afterwards. */
 static void smooth_member(const struct smoothing *s, uint32_t member, double *room)
 {
 	const struct group_data *g = s->g;
@@ -173,7 +173,7 @@ static void smooth_member(const struct smoothing *s, uint32_t member, double *ro
 	s->rows[member] = out;
 }
 
-/* The members first .. end - 1; threads share the work where there is much. */
+/* The members first .. end - 1; threads share the work if there is much. */
 static int smooth_members(const struct smoothing *s, uint32_t first, uint32_t end)
 {
 	size_t n_room = s->g->lazy ? s->g->n_slots : 0;
@@ -194,7 +194,7 @@ static int smooth_members(const struct smoothing *s, uint32_t first, uint32_t en
 	return failed;
 }
 
-/* So many at a time: no thread may read rows while the others rest. */
+/* This many at a time: no thread may read rows while the others rest. */
 #define SMOOTH_MEMBERS 8192U
 
 static int smooth_all(const struct smoothing *s)
@@ -310,7 +310,8 @@ static struct window window_at(const struct job *j, struct vote_worker *k, uint3
 	return w;
 }
 
-/* Whose votes matter in a window, as thresholds that nobody else exceeds; false: nobody's. */
+/* The thresholds of the members whose votes matter in a window, infinite for the others; false:
+ * none matters. */
 static bool job_ask(const struct job *j, struct vote_worker *k, uint32_t index)
 {
 	bool any = false;
@@ -342,9 +343,9 @@ static int job_window(const struct job *j, struct vote_worker *k, uint32_t index
 	return r;
 }
 
-/* Windows are independent, and each is written by one thread: the number of threads shows nowhere
- * in the result. Where there are too few for all threads and each is large, they take turns, and
- * the threads share the members of each (scratch_threads()). */
+/* Windows are independent, and each is written by one thread: the result does not depend on the
+ * number of threads. If there are too few windows for all threads and each is large, they are
+ * computed one after the other, and the threads share the members of each (scratch_threads()). */
 static int job_run(const struct job *j)
 {
 	bool few = j->n_windows < 2 * (uint32_t)omp_get_max_threads() &&

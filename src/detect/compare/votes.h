@@ -5,32 +5,33 @@
 
 #include "detect/compare/measure.h"
 
-/* From so many values on, threads share the work; below, waiting for each other takes longer. */
+/* With this many values or more, threads share the work; with fewer, synchronisation takes
+ * longer. */
 #define VOTES_MANY 65536
 
 /* One metric of one peer group on the grid. */
 struct group_data {
 	const double *const *rows; /* [member] n_slots values, NaN: missing; a NULL row has none */
 	uint32_t n_members, n_slots;
-	uint32_t context;	     /* slots before the first that matters, for averages */
-	const struct lp_table *lazy; /* whose rows they are, which may not have been read yet
-					(model/table_view.h); NULL: values are there */
+	uint32_t context;	     /* slots before the first that counts, for averages */
+	const struct lp_table *lazy; /* the table of the rows, which may not have been read yet
+					(model/table_view.h); NULL: values are present */
 };
 
-/* How many windows there are: window w covers the samples w*win_shift .. w*win_shift+win_size-1,
- * and must be complete. */
+/* The number of windows: window w covers the samples w*win_shift .. w*win_shift+win_size-1, and
+ * must be complete. */
 uint32_t window_count(const struct lp_params *p, uint32_t n_slots);
 
-/* The rows behind the context, smoothed (step 2), in one block; free() the result's `block` (rows
+/* The rows after the context, smoothed (step 2), in one block; free() the result's `block` (rows
  * point into it). */
 struct smoothed {
 	double *block;
-	const double **rows; /* NULL where the input row is */
+	const double **rows; /* NULL if the input row is */
 	uint32_t n_members, n_slots;
 };
 
-/* `sparse` is for what has a value only where something happened: where less than half of the last
- * `sparse` samples have one, an average says nothing, and becomes NaN. 0: it always says something.
+/* `sparse` is for metrics that have a value only when something happened: if less than half of the
+ * last `sparse` samples have one, the average becomes NaN. 0: averages always count.
  */
 int smooth_group(const struct group_data *g, uint32_t width, uint32_t sparse, struct smoothed *ret);
 void smoothed_release(struct smoothed *s);
@@ -39,14 +40,14 @@ void smoothed_release(struct smoothed *s);
 void windows_data(const struct lp_params *p, const struct smoothed *s, bool *ret);
 
 /* Votes of `members` (NULL: all) in every window: ret[i * n_windows + window], NaN: no data.
- * `ret_data[member * n_windows + window]` (may be NULL) becomes true where the member has data;
- * it is for all members. */
+ * `ret_data[member * n_windows + window]` (may be NULL) becomes true if the member has data; it is
+ * for all members. */
 int votes_all(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
 	const uint32_t *members, uint32_t n, double *ret, bool *ret_data);
 
-/* The same for all members through measure.exceed(): exact where the vote exceeds. `asked` (may be
- * NULL: all) has the members and windows whose votes matter, by the same index; the others get any
- * value. */
+/* The same for all members through measure.exceed(): exact for votes that exceed. `asked` (may be
+ * NULL: all) has the members and windows whose votes matter, by the same index; the others get an
+ * arbitrary value. */
 int votes_exceeding(const struct measure *m, const struct lp_params *p, const struct smoothed *s,
 	const double *thresholds, const bool *asked, double *ret);
 

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes of throughput: each has this share of the components at least; more, if it is idle (a few
+/* Classes of throughput: each has at least this share of the components; more, if it is idle (a few
  * without work have lost their path) or is made of whole observers (a few that are slow or
- * overloaded). Half as much again is no other class. */
+ * overloaded). A factor of 1.5 is not enough for another class. */
 #define CLASS_MEMBERS_MIN 5
 #define CLASS_SHARE_MIN 0.1
 #define SUSPECT_SHARE_MIN 0.3
@@ -26,9 +26,9 @@
 #define CLASS_STEADY_SHARE 0.9
 #define DEPTH_MAX 3
 
-/* Less than this part of what the busy ones do is idle. */
+/* Less than this part of the work of the busy ones is idle. */
 #define IDLE_PART 1e-3
-/* So many observers of a class are named. */
+/* At most this many observers of a class are named. */
 #define COHORT_NAMES_MAX 6
 #define LOOK "'limpet topology --suggest' prints a file that says so, to be corrected"
 
@@ -66,8 +66,8 @@ static int observers_number(struct splitter *s)
 	return r;
 }
 
-/* Is it part of its observer, as the disks of a host are, and what an importer calls differently?
- * Of what limpet knows, only disks are: connections, for instance, have two ends. */
+/* Is it part of its observer, like the disks of a host, or an unknown kind of an importer? Of the
+ * kinds that limpet knows, only disks are: connections, for instance, have two ends. */
 static bool kind_is_part(const char *kind)
 {
 	const struct lp_metric *const *all = lp_metric_all();
@@ -161,7 +161,7 @@ static void cohort_names(const struct splitter *s, const struct branch *b,
 	}
 }
 
-/* Why each observer's components are compared among themselves. */
+/* Note why each observer's components are compared separately. */
 static int split_tell(struct splitter *s, const struct branch *b, const struct observers_look *l)
 {
 	_cleanup_(strbuf_release) struct strbuf why = {0};
@@ -191,7 +191,7 @@ static int split_tell(struct splitter *s, const struct branch *b, const struct o
 				    b->n, b->name, why.text);
 }
 
-/* Put the members of a branch in the order of their observers; `start` gets where each begins. */
+/* Sort the members of a branch by observer; `start` gets the beginning of each. */
 static void members_sort(
 	const struct splitter *s, const struct branch *b, uint32_t *members, uint32_t *start)
 {
@@ -243,8 +243,8 @@ static bool is_high(double level, double idle, double at)
 	return log(fmax(level, 0) + idle) >= at;
 }
 
-/* A class is made by how the system was built: both halves of the time must show it. (What happens
- * in the middle of the data, a lost path, is no class.) */
+/* A class comes from how the system was built: both halves of the time must show it. (A change in
+ * the middle of the data, such as a lost path, is not a class.) */
 static bool cut_steady(struct splitter *s, const struct branch *b, const struct class_cut *c)
 {
 	uint32_t half = s->w.n_blocks / 2, agree = 0, n = 0;
@@ -284,8 +284,8 @@ static bool cut_steady(struct splitter *s, const struct branch *b, const struct 
 	return agree >= CLASS_STEADY_SHARE * n;
 }
 
-/* Are most members of the smaller class on observers that have hardly any of the other? Where
- * observers have one component each that says nothing. */
+/* Are most members of the smaller class on observers that have hardly any of the other? If
+ * observers have one component each, that means nothing. */
 static bool cut_is_whole(struct splitter *s, const struct branch *b, const struct class_cut *c)
 {
 	bool small = c->cut.n_high < c->cut.n_low;
@@ -314,7 +314,7 @@ static bool cut_has_idle(const struct class_cut *c)
 	return exp(c->cut.low) <= 2 * c->idle;
 }
 
-/* A class that may as well be what is wrong must be large. */
+/* A class that may be the fault itself must be large. */
 static bool cut_is_trouble(struct splitter *s, const struct branch *b, const struct class_cut *c)
 {
 	size_t n = c->cut.n_low + c->cut.n_high;
@@ -365,7 +365,7 @@ static bool classes_differ(struct splitter *s, const struct branch *b, struct cl
 	return any;
 }
 
-/* The amount that a class does, in words. */
+/* The amount of work of a class, in words. */
 static void class_amount(const struct class_cut *c, bool high, char *buf, size_t size)
 {
 	double amount = exp(high ? c->cut.high : c->cut.low) - c->idle;
@@ -390,7 +390,7 @@ static int classes_tell(struct splitter *s, const struct branch *b, const struct
 
 static int branch_split(struct splitter *s, const struct branch *b);
 
-/* One class of the cut becomes a branch. Who has no data is of the larger one. */
+/* One class of the cut becomes a branch. Members without data are put into the larger one. */
 static int class_split(
 	struct splitter *s, const struct branch *b, const struct class_cut *c, bool high)
 {
@@ -427,8 +427,9 @@ static int branch_classes(struct splitter *s, const struct branch *b, const stru
 	return r < 0 ? r : class_split(s, b, c, false);
 }
 
-/* Classes that observers have members of either of come before observers: spares, attachments that
- * are used first. Those that are made of whole observers are what comes of observers that differ.
+/* Classes whose members are spread over all observers come before observers: spares, attachments
+ * that are used first. Classes that are made of whole observers are a consequence of observers that
+ * differ.
  */
 static int branch_split(struct splitter *s, const struct branch *b)
 {

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Observers differ where their medians are farther apart than what chance makes of the spread of
+/* Observers differ if their medians are farther apart than chance explains, given the spread of
  * their components: the standard error of a median of n normal values is 1.25 sigma / sqrt(n), and
  * that of the MAD of m observers about 1.2 of itself / sqrt(m), of which five must be exceeded; the
- * spread inside observers is not known exactly, either. So small a difference still does not matter
- * if components of one observer differ twice as much, or if it is less than 2%.
+ * spread inside observers is not known exactly, either. Even then the difference does not matter if
+ * components of one observer differ twice as much, or if it is less than 2%.
  */
 #define MEDIAN_ERROR 1.2533
 #define BETWEEN_ERRORS 6.0
@@ -24,17 +24,18 @@
 #define MEMBERS_MIN 3
 #define MEMBERS_MIN_OF_TWO 5
 
-/* An observer is off as a whole where its median is 1.2 times that of the others, or less than a
- * 1.2th: the ratio from which on what is unusual matters. It is of another class if at least half
- * of that showed in the first eighth of the time; else it became so, which is no matter of how the
- * system was built. Who was joined is taken apart only if it is a matter of many, and of more. */
+/* An observer is off as a whole if its median is 1.2 times that of the others, or less than a
+ * 1.2th: the ratio from which on differences matter. It is of another class if at least half of
+ * that showed in the first eighth of the time; else it became so, which has nothing to do with how
+ * the system was built. Observers that were joined are separated only if many differ, and by
+ * more. */
 #define OFF_LEAST 0.182	  /* log 1.2 */
 #define OFF_CLEARLY 0.405 /* log 1.5 */
 #define OFF_MANY 0.3
 #define EVER_PART 8
 #define EVER_SHARE 0.5
 
-/* The floor of a quantity whose unit nobody knows, as a share of what is usual. */
+/* The floor of a quantity of unknown unit, as a share of the usual value. */
 #define FLOOR_SHARE 0.05
 
 void observers_look_release(struct observers_look *l)
@@ -43,7 +44,7 @@ void observers_look_release(struct observers_look *l)
 	l->off = NULL;
 }
 
-/* How many members of the branch each observer has, in s->scratch. */
+/* The number of members of the branch that each observer has, in s->scratch. */
 static void observers_count(struct splitter *s, const struct branch *b)
 {
 	memset(s->scratch, 0, s->n_observers * sizeof(*s->scratch));
@@ -51,7 +52,8 @@ static void observers_count(struct splitter *s, const struct branch *b)
 		s->scratch[s->observer[b->members[i]]] += 1;
 }
 
-/* How many components an observer must have to count; 0: observers cannot be distinguished. */
+/* The number of components that an observer must have to count; 0: observers cannot be
+ * distinguished. */
 static uint32_t observers_least(struct splitter *s, const struct branch *b)
 {
 	uint32_t present = 0, large = 0, larger = 0;
@@ -73,7 +75,7 @@ static uint32_t observers_least(struct splitter *s, const struct branch *b)
 	return present == 2 && larger == 2 ? MEMBERS_MIN_OF_TWO : 0;
 }
 
-/* What is less than this does not count in a feature; 0: there is nothing in it. */
+/* Values below this do not count in a feature; 0: it has none. */
 static double feature_floor(
 	struct splitter *s, const struct branch *b, const struct work_feature *f)
 {
@@ -96,7 +98,7 @@ static void branch_logs(struct splitter *s, const struct branch *b, const struct
 	}
 }
 
-/* The spreads in the blocks `from` .. `to - 1`; false: most did nothing, which says nothing. */
+/* The spreads in the blocks `from` .. `to - 1`; false: most were idle, which proves nothing. */
 static bool part_spread(struct splitter *s, const struct branch *b, const struct work_feature *f,
 	uint32_t from, uint32_t to, uint32_t least, double floor, const uint32_t *of,
 	struct stats_spread *ret)
@@ -150,8 +152,8 @@ static bool feature_speaks(struct splitter *s, const struct branch *b, const str
 		(spread_middle(s, b, f, least, s->w.n_blocks, of, ret) && spread_speaks(ret));
 }
 
-/* How far the median of each observer is from the middle of all; NaN: it has too few members, or
- * is idle. Returns how many are known. */
+/* The distance of the median of each observer from the middle of all; NaN: it has too few members,
+ * or is idle. Returns the number of known ones. */
 static uint32_t observers_apart(struct splitter *s, const struct branch *b,
 	const struct work_feature *f, uint32_t from, uint32_t to, uint32_t least,
 	const uint32_t *of, double *ret)
@@ -177,8 +179,8 @@ static uint32_t observers_apart(struct splitter *s, const struct branch *b,
 	return n_known;
 }
 
-/* Which observers are off as wholes in a feature. While `joined`, a class needs no past: what is
- * asked is whether so many are off that they are no culprits. */
+/* The observers that are off as a whole in a feature. While `joined`, a class needs no past: the
+ * question is whether so many are off that they are not culprits. */
 static int feature_off(struct splitter *s, const struct branch *b, const struct work_feature *f,
 	uint32_t least, const uint32_t *of, bool joined, struct observers_look *look)
 {
@@ -223,8 +225,8 @@ static int observers_look(struct splitter *s, const struct branch *b, uint32_t l
 	for (uint32_t i = 0; r == 0 && i < s->w.n_features; i++) {
 		const struct work_feature *f = &s->w.features[i];
 
-		/* Reads and writes apart are for classes; where components are no parts of their
-		 * observers, latency is what they are to be compared in. */
+		/* Separate reads and writes are for classes; if components are not parts of their
+		 * observers, they are to be compared by latency. */
 		if (f->part || (f->waits && !s->parts))
 			continue;
 		if (!ret->spread_speaks && feature_speaks(s, b, f, least, of, &ret->spread)) {
@@ -240,8 +242,8 @@ static int observers_look(struct splitter *s, const struct branch *b, uint32_t l
 }
 
 /* Structure first: the disks of a host are peers before those of different hosts, unless the data
- * shows that hosts are alike. Of what is no part of its observer it is the other way round. What
- * was decided once stays until it is plainly wrong. */
+ * shows that hosts are alike. For components that are not parts of their observer it is the other
+ * way round. A decision stays until it is plainly wrong. */
 static bool observers_decide(const struct splitter *s, const struct observers_look *l, bool joined)
 {
 	if (joined)

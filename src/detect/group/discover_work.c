@@ -18,7 +18,8 @@
 #define CUT_VALLEY_SHARE 0.02
 #define CUT_CANDIDATES 8
 
-/* Of few values the MAD comes out too small; what makes it unbiased (Croux and Rousseeuw 1992). */
+/* For few values the MAD is too small; the factor that makes it unbiased (Croux and Rousseeuw
+ * 1992). */
 static double mad_correction(size_t n)
 {
 	static const double few[] = {0, 0, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
@@ -35,8 +36,8 @@ double stats_mad(double *x, size_t n)
 	return 1.4826 * mad_correction(n) * median_of(x, n);
 }
 
-/* Put the values of each observer side by side into `sorted`; `start` gets where each begins. How
- * many values there are. */
+/* Sort the values by observer into `sorted`; `start` gets the beginning of each. Returns the number
+ * of values. */
 static size_t sort_by_observer(const double *x, const uint32_t *of, size_t n, uint32_t n_observers,
 	double *sorted, double *start)
 {
@@ -144,7 +145,7 @@ static double gap_below(const double *x, size_t at)
 	return x[at] - x[at - 1];
 }
 
-/* The widest gaps, the widest first; how many. */
+/* The widest gaps, the widest first; returns their number. */
 static size_t gaps_widest(const double *x, size_t n, size_t least, size_t gaps[CUT_CANDIDATES])
 {
 	size_t found = 0;
@@ -179,10 +180,10 @@ bool stats_cut(double *x, size_t n, size_t least, double spread_min, double apar
 	return false;
 }
 
-/* A block is worth looking at from so many samples on. */
+/* A block needs at least this many samples. */
 #define BLOCK_SLOTS_MIN 4
 
-/* Metrics of work that are looked at apart. */
+/* Metrics of work that are examined separately. */
 #define WORK_METRICS_MAX 3
 
 void group_work_release(struct group_work *w)
@@ -202,7 +203,7 @@ static bool table_serves(const struct lp_verdict *v, uint32_t table, const struc
 	return n > g->n_members / 2;
 }
 
-/* The tables of work in one unit; how many. */
+/* The tables of work in one unit; returns their number. */
 static uint32_t tables_find(const struct lp_verdict *v, const struct lp_peer_group *g,
 	const char *kind, uint32_t ret[WORK_METRICS_MAX])
 {
@@ -308,7 +309,7 @@ static int total_make(struct group_work *w)
 	return 0;
 }
 
-/* How the time is cut into blocks. */
+/* Divide the time into blocks. */
 static void blocks_set(struct group_work *w, uint32_t n_slots)
 {
 	w->block_slots = BLOCK_SLOTS_MIN;
@@ -318,7 +319,7 @@ static void blocks_set(struct group_work *w, uint32_t n_slots)
 	w->n_blocks = w->n_blocks ? w->n_blocks : 1;
 }
 
-/* Latencies that are compared, but not the peaks of others. */
+/* Latencies that are compared, without peaks of others. */
 static int waits_add(const struct lp_verdict *v, const struct lp_peer_group *g, const char *kind,
 	struct group_work *w)
 {

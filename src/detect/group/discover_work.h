@@ -1,12 +1,11 @@
-/* What the members of a group did, and how long they took, in blocks of time: what discovery looks
- * at.
+/* The work and the latencies of the members of a group, in blocks of time, for discovery.
  *
- * Blocks lie at fixed places: they have 4 slots, or 8, 16, ..., so that there are at most
- * WORK_BLOCKS_MAX of them, and slots behind the last whole one are left out. So a sample more or
- * less seldom changes anything.
+ * Blocks are at fixed places: they have 4 slots, or 8, 16, ..., so that there are at most
+ * WORK_BLOCKS_MAX of them, and slots after the last whole one are left out. So one sample more or
+ * less rarely changes anything.
  *
- * Here are also the statistics behind discovery: robust location, spread, and where a row of
- * numbers falls into two. */
+ * Here are also the statistics of discovery: robust location, spread, and where a list of numbers
+ * falls into two. */
 #ifndef DETECT_GROUP_DISCOVER_WORK_H
 #define DETECT_GROUP_DISCOVER_WORK_H
 
@@ -19,12 +18,12 @@
  * deviation of normal values. Overwrites `x`. */
 double stats_mad(double *x, size_t n);
 
-/* How far observers are apart in one block of time, and their own components. */
+/* The spread between observers and within them in one block of time. */
 struct stats_spread {
 	double between; /* MAD of the observers' medians */
 	double within;	/* the middle one of the observers' MADs, or that of all deviations */
 	double size;	/* the mean of the observers' numbers of components */
-	uint32_t n;	/* observers that count: those with `least` components or more */
+	uint32_t n;	/* observers that count: those with at least `least` components */
 };
 
 /* `of[i]` is the observer (0 .. n_observers - 1) of value i; NaN values do not count. `scratch` has
@@ -37,7 +36,7 @@ void stats_spread(const double *x, const uint32_t *of, size_t n, uint32_t n_obse
 void stats_medians(const double *x, const uint32_t *of, size_t n, uint32_t n_observers,
 	uint32_t least, double *scratch, double *ret);
 
-/* Where values fall into two classes. */
+/* A cut of values into two classes. */
 struct stats_cut {
 	double at;	  /* values below are of the lower class */
 	double low, high; /* the classes' medians */
@@ -46,8 +45,8 @@ struct stats_cut {
 };
 
 /* The cut at the widest gap that leaves `least` values on either side; false if nothing is clear:
- * spreads of less than `spread_min` are taken for that, and medians less than `apart_min` apart are
- * no classes. Sorts `x`, which has no NaN. `scratch` has room for n values. */
+ * spreads below `spread_min` count as that, and medians less than `apart_min` apart are not
+ * classes. Sorts `x`, which has no NaN. `scratch` has room for n values. */
 bool stats_cut(double *x, size_t n, size_t least, double spread_min, double apart_min,
 	double *scratch, struct stats_cut *ret);
 
@@ -58,22 +57,22 @@ bool stats_cut(double *x, size_t n, size_t least, double spread_min, double apar
 struct work_feature {
 	const char *metric; /* "throughput" for all together; else the table's name */
 	const char *unit;
-	double floor;	/* what is less than this is idle */
+	double floor;	/* less than this is idle */
 	bool part;	/* one metric of the work */
 	bool waits;	/* a latency, of the times with requests */
 	double *blocks; /* [member * n_blocks + block] means, NaN: no data */
 };
 
 struct group_work {
-	/* All work together first, where there is any; latencies last. */
+	/* All work together first, if there is any; latencies last. */
 	struct work_feature features[WORK_FEATURES_MAX];
 	uint32_t n_features;
 	uint32_t n_members, n_blocks;
 	uint32_t block_slots;
 };
 
-/* Gather it. Metrics of the unit of the first are added up; those of other units (requests beside
- * bytes) are left alone. */
+/* Fill it in. Metrics of the unit of the first are added up; those of other units (requests beside
+ * bytes) are ignored. */
 int group_work_make(
 	const struct lp_verdict *v, const struct lp_peer_group *g, struct group_work *ret);
 void group_work_release(struct group_work *w);
@@ -82,7 +81,7 @@ void group_work_release(struct group_work *w);
 double group_work_level(const struct group_work *w, const struct work_feature *f, uint32_t member,
 	uint32_t from, uint32_t to);
 
-/* What a member usually does: the median over all blocks. Load that moves to it for a while (its
+/* The usual work of a member: the median over all blocks. Load that moves to it for a while (its
  * neighbour was down) does not change that. NaN: no data. */
 double group_work_usual(const struct group_work *w, const struct work_feature *f, uint32_t member);
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The numbers of components: tables that were made together share their identities, and need no
- * look at the text. */
+/* The numbers of components: tables that were made together share their identities, so their texts
+ * need not be compared. */
 struct component_numbers {
 	struct strmap by_text;
 	struct idmap by_identity;
@@ -86,7 +86,7 @@ int verdict_own_tables(
 
 	v->tables = tables;
 	v->n_tables = n_tables;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	v->row_of = calloc((size_t)n_tables + 1, sizeof(*v->row_of));
 	if (!v->row_of)
 		r = -ENOMEM;
@@ -99,12 +99,13 @@ int verdict_own_tables(
 	return r < 0 ? lp_err_sys(err, r, "cannot take over the tables") : 0;
 }
 
-/* How many requests a traced server reads: who reads some is no client only. */
+/* The number of requests that a traced server reads: an observer that reads some is not only a
+ * client. */
 #define REQUESTS "nsreads"
 
 enum { SERVES, ASKS };
 
-/* Note who asks recorded observers. */
+/* Note the observers that send requests to recorded observers. */
 static int askers_note(
 	struct strmap *observers, const struct lp_table *t, const struct hosts *hosts)
 {
@@ -198,14 +199,14 @@ bool pool_is_far_view(const struct lp_identity *component)
 	return connection_parse(component, &c) && c.end == CONNECTION_PEERS;
 }
 
-/* How the values of a metric become one, and what the far end of a connection gets of them. */
+/* How the values of a metric are combined, and what the far end of a connection gets of them. */
 struct manner {
 	bool sum;    /* else the mean */
-	bool joined; /* what the far end sees is added to its own row, too */
-	bool apart;  /* what the far end's peers see of it makes a row */
+	bool joined; /* the view of the far end is added to its own row, too */
+	bool apart;  /* the view of the far end's peers makes a row */
 };
 
-/* Who accepts connections of recorded observers; and is there anybody who only opens them? */
+/* The observers that accept connections of recorded observers; and whether any only opens them. */
 struct ends {
 	const struct hosts *hosts;
 	struct strmap accepts;
@@ -223,7 +224,7 @@ struct pool {
 	uint32_t n;
 	size_t cap_components, cap_values, cap_counts;
 	double *values;
-	double *counts; /* [the same] how many values are in it, or what they weigh */
+	double *counts; /* [the same] the number of values in it, or their weight */
 };
 
 static void pool_release(struct pool *p)
@@ -236,8 +237,8 @@ static void pool_release(struct pool *p)
 }
 
 /* Retransmits count on both ends alike, since either may be the sender whose packets are lost; and
- * apart, since few of one direction do not stand out among many of the other. Windows and times are
- * those of one direction. How much lies unread or was done is a matter of the near end. */
+ * also separately, since a few of one direction do not stand out among many of the other. Windows
+ * and times are those of one direction. Unread bytes and work belong to the near end. */
 static struct manner manner_of(const char *metric)
 {
 	const struct lp_metric *m = lp_metric_find("tcp", metric);
@@ -271,7 +272,7 @@ static int row_get(struct pool *p, const struct lp_identity *component, uint32_t
 	return strmap_put(&p->rows, component->text, *ret);
 }
 
-/* What each value of a row weighs; NULL: as much as any other. */
+/* The weight of each value of a row; NULL: all the same. */
 static const double *row_weights(const struct pool *p, uint32_t from)
 {
 	uint32_t row;
@@ -312,7 +313,7 @@ static int row_add_pooled(
 	return r;
 }
 
-/* Add what a client saw of a server to that server's row, or as it is. */
+/* Add a client's view of a server to that server's row, or keep it as it is. */
 static int row_pool_peer(
 	struct pool *p, uint32_t from, const struct connection *c, const struct hosts *hosts)
 {
@@ -334,8 +335,8 @@ static const char *remote_of(
 	return remote && strcmp(remote, ret->observer) != 0 ? remote : NULL;
 }
 
-/* Servers talk to each other, too: seldom in some file systems, all the time in others. That is no
- * peer of what they have to do with clients. */
+/* Servers talk to each other, too: rarely in some file systems, all the time in others. These
+ * connections are not peers of those with clients. */
 static bool between_servers(const struct ends *e, const struct connection *c, const char *remote)
 {
 	uint32_t yes;
@@ -353,7 +354,7 @@ static int row_add_end(
 	return row_add_pooled(p, observer, "tcp", text, from);
 }
 
-/* Add a row of the table to those of both ends, or as it is. */
+/* Add a row of the table to those of both ends, or keep it as it is. */
 static int row_pool(struct pool *p, uint32_t from, const struct ends *e)
 {
 	const struct lp_identity *component = p->from->components[from];
@@ -368,11 +369,11 @@ static int row_pool(struct pool *p, uint32_t from, const struct ends *e)
 	if (!remote)
 		return row_add(p, component, from);
 	servers = between_servers(e, &c, remote);
-	/* How long what is nearly idle takes says nothing, nor does the window that it keeps. */
+	/* The times and windows of connections that are nearly idle prove nothing. */
 	if (servers && p->manner.apart && !p->manner.joined)
 		return 0;
 	r = row_add_end(p, c.observer, servers ? POOLED_SERVERS : POOLED_ALL, c.out, from);
-	/* What this end opened, the far one accepted. */
+	/* Connections that this end opened, the far one accepted. */
 	if (r == 0 && p->manner.joined)
 		r = row_add_end(p, remote, servers ? POOLED_SERVERS : POOLED_ALL, !c.out, from);
 	if (r == 0 && p->manner.apart)
@@ -435,7 +436,7 @@ static int table_pool(struct lp_table *t, const struct lp_table *weights, const 
 	return 0;
 }
 
-/* What a metric of peers is weighed with; NULL: nothing. */
+/* The weight of a metric of peers; NULL: none. */
 static const char *weight_of(const char *metric)
 {
 	const struct lp_metric *m = lp_metric_find("peer", metric);
@@ -487,7 +488,7 @@ static int tables_pool(struct lp_table **tables, uint32_t n, struct ends *e)
 		r = ends_note(e, tables[i]);
 	for (uint32_t i = 0; i < n; i++)
 		clients_note(e, tables[i]);
-	/* What others are weighed with is needed as it was measured, and comes last. */
+	/* Weights of others are needed as they were measured, so they come last. */
 	for (int weighed = 1; r == 0 && weighed >= 0; weighed--) {
 		for (uint32_t i = 0; r == 0 && i < n; i++) {
 			const char *weight = weight_of(tables[i]->metric);
@@ -517,11 +518,11 @@ bool functions_joined(const struct lp_identity *component)
 	return !strcmp(component->kind, JOINED_KIND) && !strcmp(component->name, JOINED_NAME);
 }
 
-/* Room for more rows; what is there stays good on failure. */
+/* Room for more rows; on failure the old content stays valid. */
 static int table_grow(struct lp_table *t, uint32_t n)
 {
 	size_t n_rows = (size_t)t->n_components + n;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	struct lp_identity **components = reallocarray(t->components, n_rows, sizeof(*components));
 	double *values;
 

@@ -18,7 +18,7 @@ struct thresholds {
 	size_t n, cap;
 	struct strmap own;   /* "metric\ncomponent" -> row */
 	struct strmap kinds; /* "metric\nkind" -> median */
-	double *medians;     /* of those of a kind in a metric */
+	double *medians;     /* per kind in a metric */
 	size_t n_medians, cap_medians;
 	uint32_t *globs; /* rows whose component is a glob, in order */
 	size_t n_globs, cap_globs;
@@ -42,7 +42,7 @@ static void key_make(char key[KEY_MAX], const char *metric, const char *rest, si
 	key[n + 1 + len] = '\0';
 }
 
-/* The "disk" of "oss3/disk:sdb", as it stands in a file; of what has no such form, all of it. */
+/* The "disk" of "oss3/disk:sdb", as in a file; text of another form is returned whole. */
 static const char *kind_of(const char *component, size_t *ret_len)
 {
 	const char *slash = strchr(component, '/'), *kind = slash ? slash + 1 : component;
@@ -152,7 +152,7 @@ static bool normal_key(char key[KEY_MAX], const char *role, const char *call, co
 
 static int normal_compare(const struct threshold_normal *x, const struct threshold_normal *y)
 {
-	int c = strcmp(y->role, x->role); /* servers first: they are what is judged */
+	int c = strcmp(y->role, x->role); /* servers first: these are judged */
 
 	if (c == 0)
 		c = strcmp(x->call, y->call);
@@ -228,7 +228,7 @@ static int row_compare(const void *a, const void *b)
 	return c ? c : strcmp(x->component, y->component);
 }
 
-/* Rows were sorted: say again where each is. */
+/* Rows were sorted: update the index. */
 static int index_rows(struct thresholds *t)
 {
 	char key[KEY_MAX];

@@ -1,4 +1,4 @@
-/* Reading the file of thresholds; its form is in docs/thresholds.md. */
+/* Reads the file of thresholds; docs/thresholds.md describes the format. */
 #include "detect/train/thresholds.h"
 
 #include "base/cleanup.h"
@@ -14,8 +14,8 @@
 #define FILE_MAX (UINT64_C(1) << 28) /* some millions of rows */
 #define WORDS_A_LINE 4
 
-/* Keys of the head, each of which must come once, but for the last: where no service times were
- * learnt, nobody asks how. */
+/* Keys of the head, each of which must occur once, except for the last: without learnt service
+ * times there is no method for them. */
 enum { KEY_METHOD, KEY_SMOOTH, KEY_WIN_SIZE, KEY_WIN_SHIFT, KEY_K, KEY_STEP, KEY_SERVICE, N_KEYS };
 static const char *const key_names[N_KEYS] = {
 	"method", "smooth", "win-size", "win-shift", "k", "step", "service-method"};
@@ -50,7 +50,7 @@ static int hex_digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
 }
 
-/* Undo what is behind a backslash at `*s`; '\0' if nothing may stand there. */
+/* Decode the escape after a backslash at `*s`; '\0' if it is invalid. */
 static char unescape(const char **s)
 {
 	char c = *(*s)++;
@@ -63,7 +63,7 @@ static char unescape(const char **s)
 	return c == '"' || c == '\\' ? c : '\0';
 }
 
-/* Read a word in quotes at `*s` (behind the first of them) in place. */
+/* Read a word in quotes at `*s` (after the first of them) in place. */
 static bool unquote(const char **s, char *out)
 {
 	while (**s && **s != '"') {
@@ -82,8 +82,8 @@ static bool unquote(const char **s, char *out)
 	return !**s || isspace((unsigned char)**s);
 }
 
-/* Take a line apart in place. How many words there are (one more than fits if there are too many),
- * or -EBADMSG. */
+/* Split a line in place. Returns the number of words (one more than fits if there are too many), or
+ * -EBADMSG. */
 static int split(struct parse *p, char *line, char *words[WORDS_A_LINE])
 {
 	int n = 0;

@@ -1,4 +1,4 @@
-/* Writing the file of thresholds; its form is in docs/thresholds.md. */
+/* Writes the file of thresholds; docs/thresholds.md describes the format. */
 #include "detect/train/thresholds.h"
 
 #include "base/cleanup.h"
@@ -44,7 +44,7 @@ static bool is_plain(const char *word)
 	return true;
 }
 
-/* A word, in quotes where it needs them. */
+/* A word, in quotes if it needs them. */
 static void put_word(struct strbuf *sb, const char *word)
 {
 	if (is_plain(word)) {
@@ -65,7 +65,7 @@ static void put_word(struct strbuf *sb, const char *word)
 	strbuf_putc(sb, '"');
 }
 
-/* What an older limpet can read, it may. */
+/* The oldest version that can express the content, so that older limpets can read it. */
 static int version_needed(const struct thresholds *t)
 {
 	size_t n_normals;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The final threshold is so many times what was needed. */
+/* The final threshold is this many times what was needed. */
 #define CUSHION 2
 
 #define HOUR_US (3600 * US_PER_SEC)
@@ -26,7 +26,7 @@
 struct limit_record {
 	char *metric, *component;
 	double limit;
-	bool shared; /* by all of its direction, and not doubled: congestion windows */
+	bool shared; /* shared by all of its direction, and not doubled: congestion windows */
 };
 
 struct trainer {
@@ -43,10 +43,10 @@ double train_tenth(double limit)
 {
 	double i = fmax(1, ceil(limit * 10));
 
-	/* So large, doubles have no tenths, and one more is not more. */
+	/* Doubles this large have no tenths, and adding 1 does not change them. */
 	if (i >= 0x1p53)
 		return limit;
-	/* The product may have been rounded over a whole number, either way. */
+	/* The product may have been rounded over a whole number, in either direction. */
 	while (i > 1 && (i - 1) / 10 >= limit)
 		i--;
 	while (i / 10 < limit)
@@ -119,7 +119,7 @@ static struct limit_record *record_add(struct trainer *t, const char *metric, co
 }
 
 /* Congestion windows have one threshold for all connections of a direction: a glob of "in" for
- * "oss3/tcp:10.0.0.3:in", or for all of the kind where names say no direction. */
+ * "oss3/tcp:10.0.0.3:in", or for all of the kind if names have no direction. */
 static void direction_glob(const struct lp_identity *component, char *glob, size_t size)
 {
 	const char *end = strrchr(component->text, ':');
@@ -157,7 +157,7 @@ static int record_limit(struct trainer *t, const char *metric, const struct lp_i
 	return 0;
 }
 
-/* Votes, limits, and what speaks against the data. */
+/* Votes, limits, and warnings about the data. */
 struct pair {
 	struct train_pair p;
 	const double **rows;
@@ -178,7 +178,7 @@ static void pair_release(struct pair *x)
 	free(x->data);
 }
 
-/* The limit of one member, NaN where it has fewer votes than step 6 looks at. */
+/* The limit of one member, NaN if it has fewer votes than step 6 examines. */
 static double member_limit(const struct pair *x, uint32_t member)
 {
 	uint32_t n = x->p.n_windows, k = x->params.k, known = 0;
@@ -264,8 +264,8 @@ static int pair_learn(struct trainer *t, struct pair *x)
 	return r == 0 && !x->timeseries ? train_check_pair(&x->p, &t->result) : r;
 }
 
-/* One function, on all observers. There are thousands of these groups. What instruments count in
- * them accuses nobody one by one, so that nothing need be learnt of it. */
+/* One function, on all observers. There are thousands of these groups. Single functions accuse no
+ * one, so nothing has to be learnt about them. */
 static bool is_function(const struct lp_verdict *v, uint32_t group)
 {
 	const struct lp_peer_group *g = &v->groups[group];
@@ -348,7 +348,7 @@ int trainer_add(struct trainer *t, struct lp_table **tables, uint32_t n_tables, 
 	return learn_run(t, v, err);
 }
 
-/* How long it must be is described in docs/thresholds.md. */
+/* docs/thresholds.md describes how long it must be. */
 static int warn_length(struct trainer *t)
 {
 	uint32_t wanted = 2 * t->opt->params.k - 1;
@@ -372,7 +372,7 @@ static int warn_length(struct trainer *t)
 	return 0;
 }
 
-/* How many times the one is the other. */
+/* The ratio of the two. */
 static double severity(const struct train_asymmetry *a)
 {
 	double low = fmin(fabs(a->own), fabs(a->peers)), high = fmax(fabs(a->own), fabs(a->peers));

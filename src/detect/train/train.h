@@ -1,8 +1,8 @@
-/* Training: thresholds from fault-free data (detection step 8), and what speaks against the data.
+/* Training: thresholds from fault-free data (detection step 8), and warnings about the data.
  *
  * A trainer takes one run after the other, each a set of tables on one grid. Per component and
  * metric it keeps the smallest threshold with which nothing would have fired; in the end that is
- * rounded up to a multiple of 0.1 and doubled. docs/thresholds.md says what is warned about. */
+ * rounded up to a multiple of 0.1 and doubled. docs/thresholds.md describes the warnings. */
 #ifndef DETECT_TRAIN_TRAIN_H
 #define DETECT_TRAIN_TRAIN_H
 
@@ -13,13 +13,13 @@ double train_tenth(double limit);
 
 #define TRAIN_CURVE_COLUMNS 60
 
-/* A component that was out of step with its peers nearly all the time. */
+/* A component that differed from its peers nearly all the time. */
 struct train_asymmetry {
 	char *metric, *unit, *component, *group;
-	double share;	   /* of its windows that were anomalous by what its peers need */
+	double share; /* the share of its windows that were anomalous with its peers' threshold */
 	double own, peers; /* medians, in the metric's unit */
 	int64_t start_us, end_us;
-	/* Means over the run in so many parts; NaN: no values. */
+	/* Means over the run in this many parts; NaN: no values. */
 	double own_curve[TRAIN_CURVE_COLUMNS], peers_curve[TRAIN_CURVE_COLUMNS];
 };
 
@@ -39,14 +39,15 @@ void train_result_release(struct train_result *r);
 
 struct trainer;
 
-/* `opt` (whose measure and parameters are complete) and what it points to outlive the trainer. */
+/* `opt` (whose measure and parameters are complete) and everything it points to outlive the
+ * trainer. */
 int trainer_new(const struct detect_options *opt, struct trainer **ret, struct lp_err *err);
 void trainer_free(struct trainer *t);
 
 /* Learn from a run. The tables (all on one grid) are taken over and freed, also on failure. */
 int trainer_add(struct trainer *t, struct lp_table **tables, uint32_t n_tables, struct lp_err *err);
 
-/* What was learnt. -ENODATA: nothing at all. Zero-initialise `ret`. */
+/* The result. -ENODATA: nothing was learnt. Zero-initialise `ret`. */
 int trainer_finish(struct trainer *t, struct train_result *ret, struct lp_err *err);
 
 #endif

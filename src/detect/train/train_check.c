@@ -13,12 +13,12 @@
 
 /* An asymmetry is lasting if it is there in more than this share of the windows. */
 #define LASTING_SHARE 0.5
-/* Of a metric whose unit nobody knows: this share of what is usual does not matter. */
+/* For a metric of unknown unit: this share of the usual value does not matter. */
 #define FLOOR_SHARE 0.05
 /* Absence in more than this share of the windows is reported. */
 #define ABSENT_SHARE 0.1
-/* Load below this share of its peak is next to nothing; for more than that share of the time, the
- * load is too light. */
+/* Load below this share of its peak is next to nothing; if it is for more than that share of the
+ * time, the load is too light. */
 #define IDLE_LEVEL 0.1
 #define IDLE_SHARE 0.5
 
@@ -52,7 +52,7 @@ static const struct lp_peer_group *pair_group(const struct train_pair *p)
 	return &p->v->groups[p->group];
 }
 
-/* In what share of its windows does a member's vote exceed a threshold? */
+/* The share of its windows in which a member's vote exceeds a threshold. */
 static double share_above(const struct train_pair *p, uint32_t member, double threshold)
 {
 	const double *votes = p->votes + (size_t)member * p->n_windows;
@@ -65,7 +65,7 @@ static double share_above(const struct train_pair *p, uint32_t member, double th
 	return n ? (double)above / n : 0;
 }
 
-/* What the middle member needs, doubled: the threshold that the data itself suggests. */
+/* The threshold that the median member needs, doubled: the one that the data itself suggests. */
 static int usual_threshold(const struct train_pair *p, double *ret)
 {
 	_cleanup_free_ double *limits = calloc(pair_group(p)->n_members, sizeof(*limits));
@@ -81,7 +81,7 @@ static int usual_threshold(const struct train_pair *p, double *ret)
 	return 0;
 }
 
-/* The mean of a row in one of so many parts of the time. */
+/* The mean of a row in one of that many parts of the time. */
 static double part_mean(
 	const struct lp_table *t, const double *row, uint32_t part, uint32_t n_parts)
 {
@@ -153,7 +153,7 @@ static double median_of_others_than(
 	return median_of(work, n);
 }
 
-/* Is the difference one that matters? */
+/* Does the difference matter? */
 static bool differs(const struct train_pair *p, double own, double peers)
 {
 	const struct lp_metric *m = group_metric(p->v, p->group, pair_table(p)->metric);
@@ -162,8 +162,8 @@ static bool differs(const struct train_pair *p, double own, double peers)
 	return fabs(own - peers) > floor;
 }
 
-/* A component that is out of step in several runs is shown once, where it was most often. Where
- * to put it, NULL: nowhere. */
+/* A component that differs in several runs is shown once, for the run with the largest share. The
+ * place for it, NULL: none. */
 static int asymmetry_slot(struct train_result *ret, const char *metric, const char *component,
 	double share, struct train_asymmetry **ret_slot)
 {
@@ -216,7 +216,7 @@ static int add_asymmetry(const struct train_pair *p, uint32_t member, double sha
 	return 0;
 }
 
-/* Members that are out of step nearly all the time, by what their peers need. */
+/* Members that differ nearly all the time, by the threshold that their peers need. */
 static int check_lasting(const struct train_pair *p, double threshold, struct train_result *ret)
 {
 	uint32_t n = pair_group(p)->n_members;
@@ -228,7 +228,7 @@ static int check_lasting(const struct train_pair *p, double threshold, struct tr
 
 		if (share <= LASTING_SHARE)
 			continue;
-		if (!medians) { /* which most groups do not need */
+		if (!medians) { /* not needed for most groups */
 			medians = calloc(n, sizeof(*medians));
 			r = medians ? member_medians(p, medians) : -ENOMEM;
 			if (r < 0)
@@ -241,8 +241,8 @@ static int check_lasting(const struct train_pair *p, double threshold, struct tr
 	return r;
 }
 
-/* In how many windows have more than half of the others data, and in how many of these has the
- * member none? */
+/* The number of windows in which more than half of the others have data, and the number of these in
+ * which the member has none. */
 static uint32_t count_absent(
 	const struct train_pair *p, uint32_t member, const uint32_t *n_data, uint32_t *ret_n)
 {
@@ -308,12 +308,12 @@ static void group_means(const struct lp_verdict *v, const double *const *rows, u
 	}
 }
 
-/* How busy the group was at each slot: the largest share of its peak that any kind of work had. */
+/* The activity of the group at each slot: the largest share of its peak in any kind of work. */
 struct activity {
 	double *level;	     /* [slot] NaN: nothing known */
 	double *means;	     /* work */
 	const double **rows; /* work */
-	const char *metric;  /* that had a peak worth the name, "" if none */
+	const char *metric;  /* the metric with a significant peak, "" if none */
 	const char *unit;
 	double peak;
 	bool any; /* there is a metric of work at all */
@@ -344,7 +344,7 @@ static void activity_add(
 		double share = peak > (m ? m->floor : 0) ? a->means[s] / peak : 0;
 
 		if (!isnan(a->means[s]))
-			a->level[s] = fmax(a->level[s], share); /* of a NaN, the other */
+			a->level[s] = fmax(a->level[s], share); /* fmax() ignores a NaN */
 	}
 	if (peak > (m ? m->floor : 0) && peak > a->peak) {
 		a->peak = peak;

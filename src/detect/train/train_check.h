@@ -1,10 +1,10 @@
-/* What speaks against training data: lasting asymmetries, absence, too little load. */
+/* Reasons against training data: lasting asymmetries, absence, too little load. */
 #ifndef DETECT_TRAIN_TRAIN_CHECK_H
 #define DETECT_TRAIN_TRAIN_CHECK_H
 
 #include "detect/train/train.h"
 
-/* One metric of one group of a run, with what was computed of it. */
+/* One metric of one group of a run, with its results. */
 struct train_pair {
 	const struct lp_verdict *v;
 	uint32_t group, metric;
@@ -15,10 +15,10 @@ struct train_pair {
 	const double *limits;	   /* [member]; NaN: no votes */
 };
 
-/* Look at one metric of one group; what is found goes into `ret`. 0 or -ENOMEM. */
+/* Check one metric of one group; warnings go into `ret`. 0 or -ENOMEM. */
 int train_check_pair(const struct train_pair *p, struct train_result *ret);
 
-/* Look at the load of a group. 0 or -ENOMEM. */
+/* Check the load of a group. 0 or -ENOMEM. */
 int train_check_load(const struct lp_verdict *v, uint32_t group, struct train_result *ret);
 
 /* Add a warning. */

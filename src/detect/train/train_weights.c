@@ -12,22 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a function varies by is not known better than this part of what it takes to count: one that
- * happened to be the same everywhere must not count for everything. */
+/* The variation of a function is not known better than this part of what is needed to count: a
+ * function that happened to be the same everywhere must not outweigh all others. */
 #define SPREAD_LEAST 0.25
-/* The culprit's difference is so many times the largest of a sound server, or the other way round:
- * then the function showed the fault, or spoke against others. */
+/* If the culprit's difference is this many times the largest of a healthy server, or the other way
+ * round, the function showed the fault, or accused others. */
 #define CLEARLY 2.0
 #define TOLD_FACTOR 2.0
 #define ACCUSED_FACTOR 0.5
 
-/* What is known of a function in a metric. */
+/* The statistics of a function in a metric. */
 struct function_record {
 	char *metric;	      /* its own, */
-	const char *function; /* which lies behind it */
-	double squares;	      /* of the differences of sound servers from the median */
+	const char *function; /* stored after it */
+	double squares;	      /* of the differences of healthy servers from the median */
 	uint64_t n;	      /* of these */
-	double least;	      /* nothing is known better */
+	double least;	      /* the limit of precision */
 	uint32_t told, accused;
 };
 
@@ -94,7 +94,7 @@ struct weight_pair {
 	struct vector_group g;
 	uint32_t n_windows;
 	uint32_t *first;	  /* [window] its slot */
-	struct vector *vectors;	  /* [member] of the window at hand */
+	struct vector *vectors;	  /* [member] of the current window */
 	bool *present;		  /* [member] */
 	double *values, *scratch; /* [member] */
 	double *squares;	  /* [dimension] */
@@ -154,7 +154,7 @@ static void pair_label(struct weight_pair *p)
 	}
 }
 
-/* Lies the window within a fault? */
+/* Is the window within a fault? */
 static bool window_is_faulty(const struct weight_pair *p, uint32_t w)
 {
 	int64_t end = lp_table_time(p->table, p->first[w] + p->params->win_size - 1);
@@ -194,7 +194,7 @@ static void dimension_learn(struct weight_pair *p, uint32_t d, bool fault)
 			continue;
 		if (fault)
 			p->apart[(size_t)d * p->g.n_members + i] += apart;
-		/* Who has a fault at some time is never counted among the sound. */
+		/* A server that has a fault at any time is never counted as healthy. */
 		if (!p->faulty[i]) {
 			p->squares[d] += apart * apart;
 			p->n[d]++;
@@ -222,7 +222,7 @@ static int window_learn(struct weight_pair *p, uint32_t w)
 	return r < 0 ? r : 0;
 }
 
-/* Did the function tell the culprit, or speak against somebody else? */
+/* Did the function show the culprit, or accuse another server? */
 static void record_judge(const struct weight_pair *p, uint32_t d, struct function_record *rec)
 {
 	double culprit = 0, sound = 0;
@@ -324,7 +324,7 @@ static double record_spread(const struct function_record *rec)
 	return fmax(spread, rec->least);
 }
 
-/* The middle one of a metric, against which the others are weighed. */
+/* The median of a metric, against which the others are weighed. */
 static double metric_spread(const struct weight_learner *l, const char *metric, double *scratch)
 {
 	size_t n = 0;

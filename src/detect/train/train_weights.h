@@ -1,6 +1,6 @@
-/* How much each function should count, learnt from recordings: the less the more it varies among
- * sound servers; and where it is known which server had a fault and when, more if the function told
- * that server from the others, less if it spoke against others.
+/* The weight of each function, learnt from recordings: the more a function varies among healthy
+ * servers, the less it counts. If it is known which server had a fault and when, a function counts
+ * more if it distinguished that server from the others, and less if it accused others.
  */
 #ifndef DETECT_TRAIN_WEIGHTS_H
 #define DETECT_TRAIN_WEIGHTS_H
@@ -19,12 +19,12 @@ struct weight_learner;
 struct weight_learner *weight_learner_new(const struct detect_options *opt);
 void weight_learner_free(struct weight_learner *l);
 
-/* Learn from one run, whose tables (which become its own) are on one grid. Without labels all of it
- * is sound. */
+/* Learn from one run, whose tables (which it takes over) are on one grid. Without labels all of it
+ * is healthy. */
 int weight_learner_add(struct weight_learner *l, struct lp_table **tables, uint32_t n_tables,
 	const struct weight_label *labels, unsigned n_labels, struct lp_err *err);
 
-/* What all runs taught, added to `ret`. 0 or -ENOMEM. */
+/* The result of all runs, added to `ret`. 0 or -ENOMEM. */
 int weight_learner_finish(const struct weight_learner *l, struct function_weights *ret);
 
 #endif
