@@ -1,7 +1,8 @@
 /* Finds the word that a user who mistyped one may have meant.
  *
- * struct meant m = {.word = "diagnos"}; for each name: meant_consider(&m, name); lp_err_set(err,
- * -EINVAL, "there is no command '%s'%s", word, meant_question(&m));
+ *     struct meant m = {.word = "diagnos"};
+ *     for each name: meant_consider(&m, name);
+ *     lp_err_set(err, -EINVAL, "there is no command '%s'%s", word, meant_question(&m));
  */
 #ifndef BASE_MEANT_H
 #define BASE_MEANT_H

@@ -29,11 +29,11 @@ struct timeseries_how {
  * member is indicted if that exceeds its threshold.
  *
  * - LP_ROLE_WINDOW: the median's logarithm divided by its own, where less is worse. A threshold T
- * means a logarithm below the fraction 1/T of the median. Averages below 2 count as 2: their
- * logarithms would be close to 0 or negative, and quotients of them without meaning. -
- * LP_ROLE_SERVICE: by how much its logarithm is above the median: 1 is twice as long, 2 four times.
- * `floor` is added first, so that a little more than nothing is not infinitely much. Three members
- * must have a value: of two it is impossible to say which is slow.
+ *   means a logarithm below the fraction 1/T of the median. Averages below 2 count as 2: their
+ *   logarithms would be close to 0 or negative, and quotients of them without meaning.
+ * - LP_ROLE_SERVICE: by how much its logarithm is above the median: 1 is twice as long, 2 four
+ *   times. `floor` is added first, so that a little more than nothing is not infinitely much. Three
+ *   members must have a value: of two it is impossible to say which is slow.
  *
  * Values are averaged over `width` samples first; as in a window, an average of less than half of
  * them does not count. For congestion windows, which are always there, only the first `width / 2`
