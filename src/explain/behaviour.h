@@ -1,4 +1,4 @@
-/* What the functions say in which a server differs from its peers: findings about vectors. */
+/* Findings about vectors: the functions in which a server differs from its peers. */
 #ifndef EXPLAIN_BEHAVIOUR_H
 #define EXPLAIN_BEHAVIOUR_H
 
@@ -11,8 +11,8 @@ struct cause;
 const struct lp_finding *behaviour_finding(
 	const struct explain_context *ctx, const struct lp_suspect *s);
 
-/* Why it behaves differently, as far as functions show: a program that its peers do not run, or
- * what is not known. */
+/* The cause of a different behaviour, as far as functions show it: a program that its peers do not
+ * run, or unknown. */
 const struct cause *behaviour_cause(const struct explain_context *ctx, const struct lp_finding *f);
 
 /* "most in glusterfsd:posix.so:posix_readv (50.7 1/s against 16.9), ...". */

@@ -7,7 +7,7 @@
 struct cause {
 	const char *name;   /* "disk-busy" */
 	const char *is;	    /* "is slow without more work to do" */
-	const char *advice; /* what an operator does next, one sentence */
+	const char *advice; /* what an operator should do next, one sentence */
 };
 
 extern const struct cause cause_disk_hog, cause_disk_busy, cause_disk_errors, cause_network_hog,
@@ -22,21 +22,21 @@ extern const struct cause *const causes[];
 /* By its name; cause_unknown if there is none. */
 const struct cause *cause_find(const char *name);
 
-/* Give every suspect of ctx->v its cause, and fill in ctx->follows: what is seen of one resource of
- * an observer may be the consequence of another's trouble. */
+/* Give every suspect of ctx->v its cause, and fill in ctx->follows: a symptom of one resource of an
+ * observer may be the consequence of another's trouble. */
 int cause_assign(struct explain_context *ctx, struct lp_err *err);
 
-/* What is wrong with a component that is slow by little. */
+/* The cause for a component that is mildly slow. */
 const struct cause *cause_of_warning(const struct explain_context *ctx, const struct lp_suspect *s);
 
-/* Why a component that is no suspect differs from its peers. */
+/* Why a component that is not a suspect differs from its peers. */
 const struct cause *cause_of_asymmetry(
 	const struct explain_context *ctx, const struct lp_suspect *s);
 
-/* Is it about nothing being there? */
+/* Is the cause that something is missing? */
 bool cause_is_absence(const char *cause);
 
-/* Does the finding belong to what the cause is about? Those are the most important. */
+/* Is the finding about what the cause names? Such findings are the most important. */
 bool cause_matches(const struct explain_context *ctx, const char *cause, uint32_t finding);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the operator cleared: windows before that time count no more. */
+/* Components that the operator cleared: windows before that time no longer count. */
 #ifndef EXPLAIN_CLEARED_H
 #define EXPLAIN_CLEARED_H
 

@@ -1,5 +1,5 @@
-/* What the steps of an explanation share: the verdict in the making, and what is known of each
- * finding and component beside it. */
+/* The common state of the steps of an explanation: the verdict, and facts about each finding and
+ * component. */
 #ifndef EXPLAIN_CONTEXT_H
 #define EXPLAIN_CONTEXT_H
 
@@ -13,25 +13,24 @@
 
 struct semantic_finding;
 
-/* What becomes of a finding. */
+/* How a finding is used. */
 enum fate {
-	FATE_ASIDE = 0, /* an asymmetry that makes no culprit */
-	FATE_CULPRIT,	/* speaks against its component */
-	FATE_WARNING,	/* speaks against it, but mildly */
-	FATE_WORKLOAD,	/* the server itself issues this load: no culprit */
-	FATE_CLEARED,	/* before the operator's clear, without peers, or idle as it is meant to be:
-			   does not count */
+	FATE_ASIDE = 0, /* an asymmetry that does not make a culprit */
+	FATE_CULPRIT,	/* evidence against its component */
+	FATE_WARNING,	/* mild evidence against it */
+	FATE_WORKLOAD,	/* the server itself issues this load: not a culprit */
+	FATE_CLEARED,	/* before the operator's clear, without peers, or idle by design: ignored */
 };
 
-/* What a finding is about, looked up once. */
+/* Facts about a finding, looked up once. */
 struct finding_facts {
 	enum fate fate;
 	enum resource resource;
 	enum lp_role role;
 	bool of_calls;	   /* seen in system calls, not at a device */
 	double floor;	   /* differences below this never matter; 0: unknown */
-	bool no_data;	   /* of an absent one: nothing was measured (else: there was no work) */
-	enum lp_gone gone; /* of an absent one: what it lacks */
+	bool no_data;	   /* of an absent one: there was no data (else: no work) */
+	enum lp_gone gone; /* of an absent one: what is missing */
 	double size;	   /* log2 of the asymmetry, see rank.h */
 	double severity;   /* see rank.h */
 };
@@ -47,10 +46,10 @@ struct explain_context {
 	uint32_t n_observers;
 	/* The findings of each component: by_component[first_of[c] .. first_of[c + 1] - 1]. */
 	uint32_t *first_of, *by_component;
-	/* [suspect] the suspect on the same observer whose trouble this one's follows from, or
+	/* [suspect] the suspect on the same observer that causes the trouble of this one, or
 	 * UINT32_MAX. */
 	uint32_t *follows;
-	/* [component] what the logs of system calls say of it (explain/semantic.h), or NULL; the
+	/* [component] its finding in the logs of system calls (explain/semantic.h), or NULL; the
 	 * whole may be NULL. */
 	const struct semantic_finding **semantic;
 };
@@ -65,12 +64,12 @@ void context_release(struct explain_context *ctx);
 void context_slots(const struct lp_table *t, const struct lp_finding *f, uint32_t *ret_from,
 	uint32_t *ret_end);
 
-/* What the logs say of a suspect, or NULL. Without that it has a finding at least. */
+/* The finding about a suspect in the logs, or NULL. Without one it has at least one other
+ * finding. */
 const struct semantic_finding *context_semantic(
 	const struct explain_context *ctx, const struct lp_suspect *s);
 
-/* Do two stretches of time belong together: does what they share make at least half of the
- * shorter one? */
+/* Do two spans of time belong together: is their common part at least half of the shorter one? */
 bool times_overlap(int64_t first_a, int64_t last_a, int64_t first_b, int64_t last_b);
 
 #endif

@@ -1,12 +1,12 @@
-/* Sentences for people: what speaks against a component. */
+/* Sentences for people: the evidence against a component. */
 #ifndef EXPLAIN_EVIDENCE_H
 #define EXPLAIN_EVIDENCE_H
 
 #include "base/strbuf.h"
 #include "explain/context.h"
 
-/* In how many windows a finding's component was out of step, "37 of 46 windows": the one way in
- * which everything about a finding counts them. */
+/* The number of windows in which a finding's component was anomalous, "37 of 46 windows": all texts
+ * about a finding use this. */
 void evidence_add_windows(
 	struct strbuf *sb, const struct lp_verdict *v, const struct lp_finding *f);
 
@@ -18,12 +18,12 @@ bool evidence_is_alike(const struct lp_finding *f);
 void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, struct strbuf *sb);
 
 /* Fill in the sentences and the advice of a suspect (or of an asymmetry), whose findings and cause
- * are there. `leader` is the suspect that it follows from, or NULL. */
+ * are set. `leader` is the suspect that it follows from, or NULL. */
 int evidence_fill(
 	const struct explain_context *ctx, struct lp_suspect *s, const struct lp_suspect *leader);
 
-/* The sentence of an incident, whose other members are there. `lead` is its worst suspect; `n_own`
- * of its components are of the part, the others suffer with them. */
+/* The sentence of an incident, whose other members are set. `lead` is its worst suspect; `n_own` of
+ * its components belong to the part, the others suffer with them. */
 char *evidence_summary(const struct explain_context *ctx, const struct lp_incident *incident,
 	const struct lp_suspect *lead, uint32_t n_own);
 

@@ -9,9 +9,9 @@
 #include <limpet/verdict.h>
 
 /* Fill in suspects, asymmetries and incidents from the findings, ranked. `topology`, `hosts`
- * (who has which address, where the topology does not say) and `state` (what the operator
- * acknowledged, muted or cleared) may be NULL, as may `semantic`: what the logs of system calls
- * say, about components of the verdict (semantic_join_components()). */
+ * (addresses of observers that the topology does not have), `state` (what the operator
+ * acknowledged, muted or cleared) and `semantic` (findings in the logs of system calls, about
+ * components of the verdict, see semantic_join_components()) may be NULL. */
 int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 	const struct hosts *hosts, const struct operator_state *state,
 	const struct semantic *semantic, struct lp_err *err);

@@ -1,4 +1,4 @@
-/* What functions are for, as far as their names show. */
+/* The purpose of functions, as far as their names show it. */
 #ifndef EXPLAIN_FUNCTION_HINTS_H
 #define EXPLAIN_FUNCTION_HINTS_H
 

@@ -1,11 +1,11 @@
-/* Which part of the system do the affected components share, and the others not? */
+/* Find the part of the system that the affected components share, and the others do not. */
 #ifndef EXPLAIN_LOCALISE_H
 #define EXPLAIN_LOCALISE_H
 
 #include "explain/context.h"
 
-/* The parts that the components of a verdict have: attribute values of the topology, the observer,
- * and the remote address of what is measured of connections. */
+/* The parts of the components of a verdict: attribute values of the topology, the observer, and the
+ * remote address of connections. */
 struct parts {
 	char **names; /* [part] "controller:ddn12a" */
 	uint32_t n;
@@ -29,9 +29,9 @@ bool parts_has(const struct parts *p, uint32_t component, uint32_t part);
 
 struct location {
 	uint32_t part;	     /* UINT32_MAX: none explains more than the component itself */
-	uint32_t n_members;  /* components that it has, in the groups of the affected ones */
+	uint32_t n_members;  /* the number of its components in the groups of the affected ones */
 	uint32_t n_affected; /* of these */
-	double surprise;     /* how much likelier the affected are with it, a logarithm */
+	double surprise;     /* how much more likely the affected ones are with it, a logarithm */
 };
 
 /* The part that distinguishes the affected components best from the unaffected ones, in the peer

@@ -1,14 +1,13 @@
-/* Packets that are lost now and then, and packets that are lost. */
+/* Distinguishes occasional loss of packets from steady loss. */
 #ifndef EXPLAIN_LOSS_H
 #define EXPLAIN_LOSS_H
 
 #include "explain/context.h"
 
-/* Put findings of congestion windows and of retransmits aside where what was sent again shows no
- * steady loss. Connections that have little to send do not open their window again, so that what
- * was lost once, long ago, is seen in it for hours; and a queue that was full for a moment loses
- * many packets at once. Without records of retransmits the window has the last word, as in the
- * papers. */
+/* Put findings of congestion windows and of retransmits aside if retransmits show no steady loss.
+ * Connections with little to send do not open their window again, so a single old loss shows in it
+ * for hours; and a queue that was full for a moment loses many packets at once. Without records of
+ * retransmits the window decides, as in the papers. */
 int loss_filter(struct explain_context *ctx, struct lp_err *err);
 
 #endif

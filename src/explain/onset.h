@@ -1,5 +1,6 @@
-/* Since when, and until when: the change points in the samples. Windows only say in which of them a
- * component was anomalous, and the first of these begins before the trouble does. */
+/* The beginning and the end of trouble: the change points in the samples. Windows only show in
+ * which of them a component was anomalous, and the first of these begins before the trouble
+ * does. */
 #ifndef EXPLAIN_ONSET_H
 #define EXPLAIN_ONSET_H
 
@@ -7,19 +8,19 @@
 
 /* A change of level in a row of numbers. */
 struct onset_step {
-	uint32_t at;	      /* the first number behind it */
-	uint32_t low, high;   /* it may as well be at any of these */
+	uint32_t at;	      /* the first number after it */
+	uint32_t low, high;   /* it may be at any of these */
 	double before, after; /* the means */
 };
 
 /* Find where `n` numbers rise from one level to another: the two means that fit best by least
- * squares, after single spikes were taken out. `scratch` has room for n numbers, too. False: there
- * are too few numbers, or the rise is no larger than what noise makes. */
+ * squares, after single spikes were removed. `scratch` has room for n numbers, too. False: there
+ * are too few numbers, or the rise is not larger than noise. */
 bool onset_step(const double *x, uint32_t n, double *scratch, struct onset_step *ret);
 
-/* Refine `first_us` and `last_us` of what the suspects and asymmetries are listed for, and fill in
- * `onset_error_us`, `since_before` and `ended`. Whoever takes them as a stretch of windows comes
- * before this. */
+/* Refine `first_us` and `last_us` of the findings of suspects and asymmetries, and fill in
+ * `onset_error_us`, `since_before` and `ended`. Code that uses them as a stretch of windows must
+ * run before this. */
 int onset_refine(struct explain_context *ctx, struct lp_err *err);
 
 struct onset {
@@ -27,16 +28,16 @@ struct onset {
 	bool since_before, ended;
 };
 
-/* Since when and until when several things were so, the most important of which is in `all` at
- * first: since what was certainly there first, and until all of them have ended. What was always so
- * beside it may be nothing but a habit: it does not count as the first. */
+/* The beginning and the end of several things, the most important of which is initially in `all`:
+ * the beginning of the one that was certainly first, and the end of the last. Something that was
+ * always so may be unrelated: it does not count as the first. */
 void onset_join(struct onset *all, struct onset one);
 
-/* Since when and until when a suspect limps: as its findings say, or the logs of system calls. Sets
- * no times of the suspect itself. */
+/* The beginning and the end of a suspect's trouble, from its findings or from the logs of system
+ * calls. Does not set the times of the suspect itself. */
 struct onset onset_of_suspect(const struct explain_context *ctx, const struct lp_suspect *s);
 
-/* Put that into all suspects and asymmetries. */
+/* Set the times of all suspects and asymmetries. */
 void onset_settle(struct explain_context *ctx);
 
 #endif

@@ -1,29 +1,28 @@
-/* Processes that recorders noted (model/process_note.h), for whoever is said to run a program that
- * nobody else does. */
+/* Processes that recorders noted (model/process_note.h), for suspects that run a program that their
+ * peers do not. */
 #ifndef EXPLAIN_PROCESSES_H
 #define EXPLAIN_PROCESSES_H
 
 #include <limpet/dataset.h>
 #include <limpet/verdict.h>
 
-/* Notes as they come. Zero-initialise it. */
+/* Notes in the order of arrival. Zero-initialise it. */
 struct noted_processes {
 	struct lp_process *items;
 	size_t n, cap;
-	size_t oldest; /* once there are as many as there can be */
+	size_t oldest; /* once the limit is reached */
 };
 
-/* Take a remark of an observer's archive, if it is such a note, and says what was not known. 0 or
- * -ENOMEM. */
+/* Take a remark of an observer's archive, if it is such a note and new. 0 or -ENOMEM. */
 int noted_processes_add(
 	struct noted_processes *p, const char *observer, int64_t wall_us, const char *text);
 void noted_processes_release(struct noted_processes *p);
 
-/* Give the verdict copies of them, if some of its findings are about functions. 0 or -ENOMEM. */
+/* Copy them to the verdict, if some of its findings are about functions. 0 or -ENOMEM. */
 int noted_processes_give(struct lp_verdict *v, const struct noted_processes *p);
 
-/* Give the verdict the notes of all archives, if some of its findings are about functions. Damage
- * is passed over: whoever reads the samples reports it. 0 or -ENOMEM. */
+/* Copy the notes of all archives to the verdict, if some of its findings are about functions.
+ * Damage is skipped: the reader of the samples reports it. 0 or -ENOMEM. */
 int noted_processes_read(struct lp_verdict *v, struct lp_dataset *ds, struct lp_err *err);
 
 /* The last note of a program (its name is `len` bytes long) on an observer until a time, or the

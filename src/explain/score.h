@@ -1,6 +1,6 @@
-/* How good verdicts are: verdicts of experiments against what was done in them.
+/* The quality of verdicts: verdicts of experiments compared with the injected faults.
  *
- * The definitions are those of the papers and are in docs/scoring.md. A unit is what is judged: a
+ * The definitions are those of the papers and are in docs/scoring.md. A unit of judgement is a
  * component, or an observer (a server) with all its components. */
 #ifndef EXPLAIN_SCORE_H
 #define EXPLAIN_SCORE_H
@@ -14,7 +14,7 @@
 struct score_fault {
 	char *verdict;	 /* file name or glob */
 	char *component; /* full name, glob or observer */
-	char *cause;	 /* what was done, by which experiments are put together; may be "" */
+	char *cause;	 /* the injected fault, by which experiments are grouped; may be "" */
 	char *diagnosis; /* causes that are right, with '|' between; "": any */
 	int64_t start_us, end_us; /* INT64_MIN, INT64_MAX: not known */
 	unsigned long line;
@@ -25,7 +25,7 @@ struct score_truth {
 	size_t n, cap;
 };
 
-/* CSV with a heading; errors say file and line. */
+/* CSV with a heading; errors name file and line. */
 int score_truth_read(const char *path, struct score_truth *ret, struct lp_err *err);
 void score_truth_release(struct score_truth *t);
 
@@ -41,7 +41,7 @@ struct score_suspects {
 	size_t n, cap;
 };
 
-/* What `limpet diagnose --json` printed, as far as it matters here. */
+/* The output of `limpet diagnose --json`, as far as it matters here. */
 struct score_verdict {
 	char **components;
 	size_t n_components, cap_components;
@@ -49,21 +49,22 @@ struct score_verdict {
 	struct score_suspects warnings, absent;
 };
 
-/* Errors say file, line and column. */
+/* Errors name file, line and column. */
 int score_verdict_read(const char *path, struct score_verdict *ret, struct lp_err *err);
 int score_verdict_parse(const char *text, size_t len, const char *name, struct score_verdict *ret,
 	struct lp_err *err);
 void score_verdict_release(struct score_verdict *v);
 
-/* Counts over units. The last three are reported beside the others, and are no part of them. */
+/* Counts over units. The last three are reported in addition to the others, and are not part of
+ * them. */
 struct score_counts {
 	uint64_t tp, fp, fn, tn;
-	uint64_t warned;       /* faulty, and not indicted but warned of */
-	uint64_t false_warned; /* warned of, and sound */
-	uint64_t absent;       /* said to be absent, without a fault that says so */
+	uint64_t warned;       /* faulty, not indicted but with a warning */
+	uint64_t false_warned; /* healthy, with a warning */
+	uint64_t absent;       /* reported as absent, without such a fault */
 };
 
-/* NaN where there is nothing to divide by. */
+/* NaN if the divisor is 0. */
 double score_precision(const struct score_counts *c);
 double score_recall(const struct score_counts *c);
 double score_mcc(const struct score_counts *c);
@@ -85,7 +86,7 @@ bool score_truth_names_observers(const struct score_truth *t);
 
 enum score_by { SCORE_BY_COMPONENT, SCORE_BY_OBSERVER };
 
-/* Judge a verdict, which came from the file `path`. -ENOENT: the truth knows nothing of it. */
+/* Judge a verdict, which came from the file `path`. -ENOENT: the truth does not have it. */
 int score_judge(const struct score_truth *truth, const struct score_verdict *v, const char *path,
 	enum score_by by, struct score_case *ret, struct lp_err *err);
 void score_case_release(struct score_case *c);
@@ -101,7 +102,7 @@ struct score_row {
 };
 
 struct score_board {
-	struct score_row *rows; /* "none" first, then in the order of their coming */
+	struct score_row *rows; /* "none" first, then in the order of appearance */
 	size_t n, cap;
 	struct score_row total;
 };
@@ -110,14 +111,14 @@ int score_board_add(struct score_board *b, const struct score_case *c);
 void score_board_finish(struct score_board *b);
 void score_board_release(struct score_board *b);
 
-/* The percentages of a row: of the experiments with a fault (ITP, DTP), of all (IFP, DFP). NaN
- * where there are none. */
+/* The percentages of a row: of the experiments with a fault (ITP, DTP), of all (IFP, DFP). NaN if
+ * there are none. */
 double score_itp(const struct score_row *r);
 double score_ifp(const struct score_row *r);
 double score_dtp(const struct score_row *r);
 double score_dfp(const struct score_row *r);
 
-/* Quantile q (0..1) of the delays by linear interpolation; NaN where there are none. */
+/* Quantile q (0..1) of the delays by linear interpolation; NaN if there are none. */
 double score_delay(const struct score_row *r, double q);
 
 #endif

@@ -1,9 +1,9 @@
-/* Semantic diagnosis: errors that a server hands on to its clients, crashes and hangs, out of the
+/* Semantic diagnosis: errors that a server passes on to its clients, crashes and hangs, from the
  * logs of system calls. docs/causes.md has the rules.
  *
- * Nobody is compared with anybody here: what a call returned, which signal came and which request
- * was not answered speaks for itself. One file a kind of problem: semantic_errors.c,
- * semantic_crash.c, semantic_hang.c, semantic_exhaustion.c.
+ * There is no comparison here: results of calls, signals, and requests without an answer are
+ * evidence by themselves. One file per kind of problem: semantic_errors.c, semantic_crash.c,
+ * semantic_hang.c, semantic_exhaustion.c.
  */
 #ifndef EXPLAIN_SEMANTIC_H
 #define EXPLAIN_SEMANTIC_H
@@ -15,7 +15,7 @@
 
 #define SEMANTIC_HANG_US (INT64_C(30) * 1000000)
 #define SEMANTIC_WINDOW_US (INT64_C(3) * 1000000)
-/* Clocks of observers may differ by so much. */
+/* Clocks of observers may differ by this much. */
 #define SEMANTIC_SKEW_NS NS_PER_SEC
 
 struct semantic_options {
@@ -26,14 +26,14 @@ struct semantic_options {
 	struct lp_warn *warn;		  /* may be NULL */
 };
 
-/* What speaks against a server. */
+/* A finding against a server. */
 struct semantic_finding {
 	struct lp_identity *component; /* "s3/sys:glusterfsd" */
 	const char *cause;	       /* a name of explain/cause.h; static */
 	double confidence;	       /* 0 .. 1 */
 	uint32_t n;		       /* how often it happened to clients, at least 1 */
 	int64_t first_us, last_us;
-	bool carried;	 /* it began before what the evidence is about */
+	bool carried;	 /* it began before the evidence */
 	char **evidence; /* sentences, the most important first */
 	uint32_t n_evidence;
 	size_t cap_evidence;
@@ -46,19 +46,18 @@ struct semantic {
 	struct semantic_finding *findings; /* one a component */
 	uint32_t n;
 	size_t cap;
-	char **notes; /* what is odd, and accuses nobody */
+	char **notes; /* odd things that accuse no server */
 	uint32_t n_notes;
 	size_t cap_notes;
 };
 
 void semantic_release(struct semantic *s);
 
-/* Judge traces, with who serves (traces_know()); 0 or -ENOMEM.
- * `options` is complete. */
+/* Judge traces with known servers (traces_know()); 0 or -ENOMEM. `options` is complete. */
 int semantic_judge(
 	const struct traces *t, const struct semantic_options *options, struct semantic *ret);
 
-/* Which of two findings about a component is the one to report: the larger. */
+/* Which of two findings about a component is reported: the one with the larger gravity. */
 int semantic_gravity(const struct semantic_finding *f);
 
 /* Each kind of problem. They add findings and notes; 0 or -ENOMEM. */
@@ -68,11 +67,12 @@ int semantic_crashes(
 	const struct traces *t, const struct semantic_options *options, struct semantic *s);
 int semantic_hangs(
 	const struct traces *t, const struct semantic_options *options, struct semantic *s);
-/* After the others (semantic_errors() calls it): who is accused already is not accused again. */
+/* After the others (semantic_errors() calls it): a server that is already accused is not accused
+ * again. */
 int semantic_exhaustion(
 	const struct traces *t, const struct semantic_options *options, struct semantic *s);
 
-/* Learn from traces of a time without faults which calls fail, and how, as a matter of course. */
+/* Learn from traces of a time without faults which calls normally fail, and how. */
 int semantic_train(struct lp_dataset *ds, const struct hosts *hosts, int64_t from_us, int64_t to_us,
 	struct lp_warn *warn, struct thresholds *to, bool *ret_any, struct lp_err *err);
 

@@ -1,4 +1,4 @@
-/* What is behind the descriptors of a process. Children share the table of their parent until one
+/* The files behind the descriptors of a process. Children share the table of their parent until one
  * of the two changes it. */
 #ifndef EXPLAIN_SEMANTIC_FILES_H
 #define EXPLAIN_SEMANTIC_FILES_H
@@ -23,16 +23,15 @@ struct file_table;
 struct file_table *file_table_share(struct file_table *t);
 void file_table_free(struct file_table *t);
 
-/* The descriptor is that from now on; `*t` may be NULL or shared, and is made anew then. 0 or
- * -ENOMEM. */
+/* Set a descriptor; if `*t` is NULL or shared, a new table is made. 0 or -ENOMEM. */
 int file_table_set(struct file_table **t, int32_t fd, uint8_t file, const char *name);
-/* It was closed at that time. */
+/* Mark a descriptor as closed at that time. */
 int file_table_close(struct file_table **t, int32_t fd, int64_t at_ns);
 
-/* NULL: nothing is known of it. */
+/* NULL: it is not known. */
 const struct traced_file *file_table_find(const struct file_table *t, int32_t fd);
 
-/* Give back what was closed before that time. */
+/* Free entries that were closed before that time. */
 void file_table_forget(struct file_table *t, int64_t before_ns);
 
 size_t file_table_size(const struct file_table *t);

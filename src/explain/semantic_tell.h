@@ -7,19 +7,18 @@
 #include "explain/cause.h"
 #include "explain/semantic.h"
 
-/* A finding about a component, of which it becomes the owner; NULL: out of memory. */
+/* A finding about a component, which it takes over; NULL: out of memory. */
 struct semantic_finding *tell_accuse(struct semantic *s, struct lp_identity *component,
 	const struct cause *cause, double confidence);
 
-/* Take what is in `sb` as one more sentence of a finding, or as a note, and empty it. */
+/* Add the content of `sb` as a sentence of a finding, or as a note, and empty it. */
 int tell_sentence(struct semantic_finding *f, struct strbuf *sb);
 int tell_note(struct semantic *s, struct strbuf *sb);
 
-/* It also happened from then to then. */
+/* Extend a finding to that time. */
 void tell_extend(struct semantic_finding *f, int64_t first_ns, int64_t last_ns);
 
-/* The component that a server is: its program where that is known, else its port. NULL: out of
- * memory. */
+/* The component of a server: its program if that is known, else its port. NULL: out of memory. */
 struct lp_identity *tell_component(
 	const struct traces *t, uint32_t host, uint32_t program, uint16_t port);
 
@@ -31,14 +30,14 @@ void tell_time(struct strbuf *sb, int64_t at_ns);
 void tell_process(struct strbuf *sb, const struct traces *t, uint32_t process);
 /* "pwrite64 on /data/brick/x", "mmap" */
 void tell_call(struct strbuf *sb, uint16_t nr, bool compat, const char *name, int32_t fd);
-/* The same, as one says it: "write to /data/x", "read from tcp ...", "openat on /data/x" */
+/* The same in words: "write to /data/x", "read from tcp ...", "openat on /data/x" */
 void tell_call_to(struct strbuf *sb, uint16_t nr, bool compat, const char *name, int32_t fd);
 /* "glusterfsd (pid 812) on s3: pwrite64 on /data/brick/x failed with ENOSPC at ..." */
 void tell_failure(struct strbuf *sb, const struct traces *t, const struct traced_failure *f);
 /* "thread 813 of glusterfsd (pid 812) on s3 has been in fsync on /data/brick/x since ... (35s)" */
 void tell_slow(struct strbuf *sb, const struct traces *t, const struct traced_slow *s);
 
-/* What to do next about an errno and a signal (0: none) of a process. NULL: out of memory. */
+/* The advice about an errno and a signal (0: none) of a process. NULL: out of memory. */
 char *tell_advice(
 	const struct traces *t, uint32_t process, int error, int signal, const struct cause *cause);
 

@@ -1,4 +1,4 @@
-/* What the operator said about components, kept in a small SQLite file. */
+/* The operator's statements about components, kept in a small SQLite file. */
 #ifndef EXPLAIN_STATE_H
 #define EXPLAIN_STATE_H
 
@@ -10,8 +10,8 @@ struct operator_state;
 
 enum state_verb {
 	STATE_ACK,   /* known, being worked on: still shown, marked, no alarm */
-	STATE_MUTE,  /* not to be shown, until a time or for ever */
-	STATE_CLEAR, /* repaired: what was before this time counts no more */
+	STATE_MUTE,  /* not to be shown, until a time or forever */
+	STATE_CLEAR, /* repaired: earlier data no longer counts */
 	STATE_VERBS,
 };
 
@@ -21,26 +21,27 @@ const char *state_verb_name(enum state_verb verb);
 struct state_entry {
 	char *component; /* a full name or a glob */
 	enum state_verb verb;
-	int64_t at_us;	  /* when it was said; of STATE_CLEAR: what is before counts no more */
+	int64_t at_us;	  /* when it was stated; for STATE_CLEAR: earlier data no longer counts */
 	int64_t until_us; /* 0: for ever */
-	char *note;	  /* why, "" if nothing was said */
+	char *note;	  /* why, "" if not given */
 };
 
 /* Open (and make, unless `read_only`) the file. A missing file is an empty state if read_only. */
 int state_open(const char *path, bool read_only, struct operator_state **ret, struct lp_err *err);
 void state_close(struct operator_state *s);
 
-/* Say it. What was said before with the same verb of the same component (or glob) is replaced. */
+/* Add a statement. It replaces an earlier one with the same verb about the same component (or
+ * glob). */
 int state_say(struct operator_state *s, const struct state_entry *entry, struct lp_err *err);
-/* Take back what was said with that verb of that component (or glob). `*ret_n` is 0 if nothing
- * was. */
+/* Remove the statement with that verb about that component (or glob). `*ret_n` is 0 if there was
+ * none. */
 int state_forget(struct operator_state *s, enum state_verb verb, const char *component,
 	unsigned *ret_n, struct lp_err *err);
 
-/* All entries; they belong to `s`, and are good until something is said or forgotten. */
+/* All entries; `s` owns them, and they are valid until the next change. */
 const struct state_entry *state_entries(const struct operator_state *s, unsigned *ret_n);
 
-/* Does it hold of a component at that time? */
+/* Does it apply to a component at that time? */
 bool state_holds(
 	const struct operator_state *s, enum state_verb verb, const char *component, int64_t at_us);
 /* The latest clear of a component, 0 if there is none. */

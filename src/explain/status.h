@@ -1,5 +1,5 @@
-/* Well, suspects, or cannot tell: what a verdict comes to, decided in one place. docs/detection.md
- * has the rules. */
+/* The status of a verdict: fine, suspects, or unknown, decided in one place. docs/detection.md has
+ * the rules. */
 #ifndef EXPLAIN_STATUS_H
 #define EXPLAIN_STATUS_H
 
@@ -8,7 +8,7 @@
 #include <limpet/options.h>
 #include <limpet/verdict.h>
 
-/* What is known beside the verdict itself. */
+/* Facts besides the verdict itself. */
 struct status_grounds {
 	const struct lp_diagnose_options *options;
 	const struct lp_dataset *data;		/* what could not be read; may be NULL */

@@ -1,10 +1,9 @@
-/* What is known around a suspect that is not compared with anybody: a link that came up with fewer
- * lanes than it has, an array that is being rebuilt, a path that is lost, a job that loads a
- * server.
+/* Facts around a suspect that are not compared with peers: a link that came up with fewer lanes
+ * than it has, an array that is being rebuilt, a path that is lost, a job that loads a server.
  *
- * Collectors record such things as rows of kinds of their own (docs/fields.md). Here they are read
- * by a table of rules, each of which says when a row is worth a remark, and remarks go to the
- * suspects that they are about: `context` of struct lp_suspect.
+ * Collectors record such facts as rows of kinds of their own (docs/fields.md). A table of rules
+ * decides which rows are worth a remark, and remarks go to the suspects that they concern:
+ * `context` of struct lp_suspect.
  */
 #ifndef EXPLAIN_SURROUNDINGS_H
 #define EXPLAIN_SURROUNDINGS_H
@@ -22,10 +21,10 @@ struct surrounding {
 	int64_t first_us, last_us;
 };
 
-/* What a job did on a server. */
+/* The I/O of a job on a server. */
 struct surrounding_job {
 	char *observer, *name;
-	int64_t slice; /* number of the stretch of JOB_SLICE_US */
+	int64_t slice; /* number of the interval of JOB_SLICE_US */
 	double bytes;
 };
 
@@ -38,15 +37,15 @@ struct surroundings {
 
 void surroundings_release(struct surroundings *s);
 
-/* Take what a batch says. -ENOMEM. */
+/* Take the facts of a batch. -ENOMEM. */
 int surroundings_batch(
 	struct surroundings *s, const struct lp_catalogue *c, const struct lp_batch *b);
 
-/* Take all archives of a dataset. What cannot be read there was reported already. */
+/* Read all archives of a dataset. Errors there were already reported. */
 int surroundings_read(struct surroundings *s, struct lp_dataset *ds, struct lp_err *err);
 
-/* Tell suspects, warnings and absent components of an explained verdict what is around them, in
- * `context` and as evidence, and their incidents. -ENOMEM. */
+/* Add the remarks to suspects, warnings and absent components of an explained verdict, in `context`
+ * and as evidence, and to their incidents. -ENOMEM. */
 int surroundings_tell(const struct surroundings *s, struct lp_verdict *v);
 
 #endif

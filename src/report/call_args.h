@@ -6,15 +6,15 @@
 #include "model/fd_names.h"
 #include "model/syscalls.h"
 
-/* Bytes of any kind, so that they can do nothing to a terminal: what is not printable ASCII becomes
- * \n, \t, \x1b. */
+/* Bytes of any kind, made harmless for a terminal: bytes that are not printable ASCII become \n,
+ * \t, \x1b. */
 void call_args_escape(struct strbuf *out, const char *bytes, size_t len);
 
-/* A descriptor and its name, "9</data/brick/x>"; "9" where `names` (may be NULL) has none. */
+/* A descriptor and its name, "9</data/brick/x>"; "9" if `names` (may be NULL) has none. */
 void call_args_fd(struct strbuf *out, const struct fd_names *names, int32_t pid, int fd);
 
-/* How many arguments of the call are worth printing (the mode of an open that creates nothing is
- * not). */
+/* The number of arguments of the call to print (without the mode of an open that creates
+ * nothing). */
 unsigned call_args_count(const struct trace_event *e, const struct syscall_info *s);
 
 /* Argument `i` of it. */

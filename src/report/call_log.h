@@ -6,7 +6,7 @@
 #include <limpet/dataset.h>
 #include <stdio.h>
 
-/* What to print. Lists that are empty select everything. Where events were lost is always reported.
+/* What to print. Empty lists select everything. Lost events are always reported.
  */
 struct call_log_filter {
 	bool calls, descriptors; /* which logs */
@@ -21,14 +21,14 @@ struct call_log_filter {
 	unsigned n_errnos;
 	bool failed; /* only calls that failed, and processes that a signal killed */
 	bool fold;   /* as text: a process' failures of one call with one error are one line */
-	int64_t slower_ns; /* only calls that took so long; 0: all */
+	int64_t slower_ns; /* only calls that took at least this long; 0: all */
 };
 
 /* Would this event be printed? */
 bool call_log_wants(const struct call_log_filter *f, const struct trace_event *e);
 
 /* Print the logs of all archives of a dataset, in the order of time if there are several. -ENOENT:
- * none has any. On -EBADMSG (damage, reported through `warn`) what is good was printed. */
+ * there are none. On -EBADMSG (damage, reported through `warn`) the intact records were printed. */
 int call_log_print(FILE *out, struct lp_dataset *ds, const struct call_log_filter *f,
 	struct lp_warn *warn, struct lp_err *err);
 

@@ -1,4 +1,4 @@
-/* Events of a trace and changes of descriptors, a line each, as strace prints them. */
+/* Events of a trace and changes of descriptors, one line each, as strace prints them. */
 #ifndef REPORT_CALLS_H
 #define REPORT_CALLS_H
 
@@ -9,13 +9,13 @@
  * NULL, "14:03:12.123456 s3 812/815 ". */
 void calls_add_head(struct strbuf *out, const struct trace_event *e, const char *observer);
 
-/* "pwrite64(9</data/brick/x>, 0x7f01, 4096, 8192)"; of what is no call all there is to say:
- * "--- SIGXFSZ ---", "+++ killed by SIGABRT +++", "17 events lost here". `names` (may be NULL) is
- * what descriptors are called when the call begins. */
+/* "pwrite64(9</data/brick/x>, 0x7f01, 4096, 8192)"; for other events the whole text: "--- SIGXFSZ
+ * ---", "+++ killed by SIGABRT +++", "17 events lost here". `names` (may be NULL) has the names of
+ * descriptors when the call begins. */
 void calls_add_call(struct strbuf *out, const struct trace_event *e, const struct fd_names *names);
 
-/* " = -1 ENOSPC (No space left on device) <0.000123>"; nothing for what is no call. `names` is what
- * descriptors are called afterwards. */
+/* " = -1 ENOSPC (No space left on device) <0.000123>"; nothing for other events. `names` has the
+ * names of descriptors afterwards. */
 void calls_add_result(
 	struct strbuf *out, const struct trace_event *e, const struct fd_names *names);
 

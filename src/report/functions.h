@@ -1,5 +1,5 @@
-/* Which functions were found busy, by server: from the rows that samples leave in archives to
- * lists, differences and flame graphs.
+/* Busy functions, by server: from the rows of samples in archives to lists, differences and flame
+ * graphs.
  */
 #ifndef REPORT_FUNCTIONS_H
 #define REPORT_FUNCTIONS_H
@@ -28,10 +28,10 @@ struct functions_view {
 	struct functions_server *servers; /* by name */
 	size_t n, cap;
 	struct strmap index;
-	bool calls; /* functions are there, of which not samples but calls were counted */
+	bool calls; /* there are functions whose calls, not samples, were counted */
 };
 
-/* What is wanted of the data. */
+/* The data that is wanted. */
 struct functions_select {
 	const char *kind;	       /* "function" or "stack" */
 	const char *const *components; /* globs of full names; NULL: all */
@@ -39,7 +39,7 @@ struct functions_select {
 	int64_t from_us, to_us; /* to_us 0: no end */
 };
 
-/* Count what `ds` has. On -EBADMSG (damage, reported already) what is good is there all the same.
+/* Count the rows of `ds`. On -EBADMSG (damage, already reported) the intact data was counted.
  */
 int functions_read(struct lp_dataset *ds, const struct functions_select *select,
 	struct functions_view *ret, struct lp_err *err);
@@ -52,16 +52,16 @@ const struct functions_server *functions_find(const struct functions_view *v, co
 void functions_print_text(FILE *out, const struct functions_view *v, size_t top);
 void functions_print_json(FILE *out, const struct functions_view *v, size_t top);
 
-/* How two lists differ: the functions whose shares differ most. `from` and `to` are what the lists
- * are called. 0 or -ENOMEM. */
+/* How two lists differ: the functions whose shares differ most. `from` and `to` are the names of
+ * the lists. 0 or -ENOMEM. */
 struct functions_pair {
-	const struct functions_server *a, *b; /* NULL: nothing was found there */
+	const struct functions_server *a, *b; /* NULL: there is none */
 	const char *from, *to;
 };
 int functions_diff_text(FILE *out, const struct functions_pair *pair, size_t top);
 int functions_diff_json(FILE *out, const struct functions_pair *pair, size_t top);
 
-/* A flame graph of all stacks, as SVG that needs nothing else. 0 or -ENOMEM. */
+/* A flame graph of all stacks, as a self-contained SVG. 0 or -ENOMEM. */
 int functions_flame(FILE *out, const struct functions_view *v);
 
 #endif

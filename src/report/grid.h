@@ -1,4 +1,4 @@
-/* Text in aligned columns. Cells are strings; numbers are set flush right. */
+/* Text in aligned columns. Cells are strings; numbers are aligned right. */
 #ifndef REPORT_GRID_H
 #define REPORT_GRID_H
 
@@ -13,7 +13,7 @@ struct grid {
 	bool failed; /* out of memory */
 };
 
-/* A grid of so many columns; its first row is the heading. */
+/* A grid of that many columns; its first row is the heading. */
 void grid_init(struct grid *g, size_t n_columns);
 void grid_release(struct grid *g);
 

@@ -22,7 +22,7 @@ void incident_add_warning(
 /* Who it is about: "oss5: disk sdb", "controller ddn12a". */
 void incident_add_who(struct strbuf *sb, const struct lp_verdict *v, const struct lp_incident *in);
 
-/* The server it is about, "" where it is about a part that several servers share. */
+/* The server it is about, "" if it is about a part that several servers share. */
 const char *incident_observer(const struct lp_verdict *v, const struct lp_incident *in);
 
 /* The component that the incident is about first; NULL if it has none. */
@@ -32,21 +32,20 @@ const struct lp_identity *incident_component(
 /* The suspect, or the absent one, that leads the incident; NULL if there is none. */
 const struct lp_suspect *incident_lead(const struct lp_verdict *v, const struct lp_incident *in);
 
-/* How much it matters: "critical", "warning". */
+/* Its importance: "critical", "warning". */
 const char *incident_level_name(enum lp_level level);
 
-/* The state of all that was judged, for a person: "CRITICAL", "WARNING", "OK", "UNKNOWN". */
+/* The overall state, for a person: "CRITICAL", "WARNING", "OK", "UNKNOWN". */
 const char *incident_state_name(enum lp_status status);
 
 /* "high", "medium" or "low". */
 const char *incident_confidence_name(double confidence);
 
-/* What to do: commands to run on one host, and a sentence that says what to look for. */
+/* What to do: commands to run on one host, and a sentence about what to look for. */
 struct incident_steps {
-	char host[256]; /* where the commands run; "" anywhere */
-	struct strbuf
-		commands;   /* one per line, without a line's end behind the last; may be empty */
-	struct strbuf text; /* what to look for, and what to do about it */
+	char host[256];		/* where the commands run; "" anywhere */
+	struct strbuf commands; /* one per line, without a line end after the last; may be empty */
+	struct strbuf text;	/* what to look for, and what to do about it */
 };
 
 /* Fill in the steps; `ret` is zeroed. */

@@ -1,17 +1,17 @@
-/* JSON that is written as it is made, for output too long to be built in memory first. */
+/* JSON that is written incrementally, for output too long to be built in memory first. */
 #ifndef REPORT_JSON_H
 #define REPORT_JSON_H
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* A string of any bytes; those that are no UTF-8 become "?". NULL: out of memory. */
+/* A string of any bytes; those that are not UTF-8 become "?". NULL: out of memory. */
 json_t *json_text(const char *text);
 
-/* Print all of `root`, which is taken over, in lines. -ENOMEM, also where it is NULL, or 0. */
+/* Print all of `root`, which is taken over, in lines. -ENOMEM, also if it is NULL, or 0. */
 int json_print(FILE *out, json_t *root);
 
-/* A string with its quotes. Bytes that are no UTF-8 are written as "?". */
+/* A string with its quotes. Bytes that are not UTF-8 are written as "?". */
 void json_write_string(FILE *out, const char *text);
 
 /* Labels of a component, "key=value" lines, as an object. */

@@ -1,4 +1,4 @@
-/* What is in some data: observers, their times and gaps, components and metrics. */
+/* A listing of data: observers, their times and gaps, components and metrics. */
 #ifndef REPORT_LISTING_H
 #define REPORT_LISTING_H
 
@@ -33,7 +33,7 @@ struct listing_observer {
 struct listing_component {
 	char *name; /* full */
 	uint32_t kind;
-	char *stable; /* the name that stays, or "" */
+	char *stable; /* the stable name, or "" */
 	char *labels;
 	uint32_t observer;
 	uint64_t n_samples;
@@ -46,7 +46,7 @@ struct listing_metric {
 };
 
 struct listing {
-	bool asked; /* for certain components */
+	bool asked; /* selected components only */
 	size_t n_files;
 	uint64_t bytes;
 	struct listing_observer *observers;
@@ -60,16 +60,16 @@ struct listing {
 	struct strmap observer_index, component_index, kind_index, metric_index;
 	struct lp_table **means; /* one slot: the mean over all the time */
 	uint32_t n_means;
-	/* Only the means that a kind has take room: kind k has numbers kind_means[kind_first[k]] to
+	/* Only means that a kind has take room: kind k has numbers kind_means[kind_first[k]] to
 	 * kind_means[kind_first[k + 1] - 1], and component c their values from
-	 * mean_values[mean_first[c]] on, NaN where there is none. */
+	 * mean_values[mean_first[c]] on, NaN if there is none. */
 	uint32_t *kind_means;
 	size_t *kind_first, *mean_first;
 	double *mean_values;
 };
 
 /* Read `ds` within a time range, for components that match the globs (NULL: all). On -EBADMSG
- * (damage, reported already) the listing of what is good is there all the same. */
+ * (damage, already reported) the listing of the intact data is returned. */
 int listing_make(struct lp_dataset *ds, const struct lp_table_options *range, struct listing *ret,
 	struct lp_err *err);
 void listing_release(struct listing *l);

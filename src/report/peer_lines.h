@@ -1,4 +1,4 @@
-/* A component among its peers, reduced to lines that can be drawn. */
+/* A component and its peers, reduced to lines for a plot. */
 #ifndef REPORT_PEER_LINES_H
 #define REPORT_PEER_LINES_H
 
@@ -8,16 +8,16 @@
 struct peer_lines {
 	uint32_t n_points;
 	double *own;	      /* [point] */
-	double *low, *high;   /* [point] the extremes of what a point of `own` stands for */
+	double *low, *high;   /* [point] the extremes of the slots behind a point of `own` */
 	double *median;	      /* [point] of the peers */
 	double *bottom, *top; /* [point] the 10th and the 90th percentile of the peers */
 	uint32_t n_others;    /* peers that have a row in this table */
 	uint32_t n_median;    /* peers behind median and percentiles: all, or some chosen evenly */
-	double ceiling;	      /* of the axis: few points stick out over it */
+	double ceiling;	      /* of the axis: few points are above it */
 };
 
-/* Make the lines of a component in a group and a metric, with at most so many points; UINT32_MAX
- * for the component: of the group alone, `own` is NaN. Returns 0 or -ENOMEM. */
+/* Make the lines of a component in a group and a metric, with at most that many points; UINT32_MAX
+ * as the component: for the group alone, `own` is NaN. Returns 0 or -ENOMEM. */
 int peer_lines_make(const struct lp_verdict *v, uint32_t component, uint32_t group, uint32_t metric,
 	uint32_t points, struct peer_lines *ret);
 void peer_lines_release(struct peer_lines *l);

@@ -1,4 +1,4 @@
-/* What training found, for a person and as JSON. */
+/* The result of training, for a person and as JSON. */
 #ifndef REPORT_TRAIN_PRINT_H
 #define REPORT_TRAIN_PRINT_H
 

@@ -5,12 +5,12 @@
 #include <limpet/table.h>
 #include <stdio.h>
 
-/* Which of several pieces of time it is that is printed. */
+/* Which piece of time is printed, if there are several. */
 #define VALUES_FIRST 1u
 #define VALUES_LAST 2u
 #define VALUES_WHOLE (VALUES_FIRST | VALUES_LAST)
 
-/* One line a time and component, one column a metric. Lines without any value are left out. */
+/* One line per time and component, one column per metric. Lines without any value are left out. */
 int values_print_text(
 	FILE *out, struct lp_table *const *tables, uint32_t n, bool colour, struct lp_err *err);
 

@@ -1,4 +1,4 @@
-/* What speaks against the components of an incident, as a table: own value, peers' value, ratio,
+/* The evidence against the components of an incident, as a table: own value, peers' value, ratio,
  * and a small plot. */
 #ifndef REPORT_VERDICT_EVIDENCE_H
 #define REPORT_VERDICT_EVIDENCE_H
@@ -13,7 +13,7 @@ struct evidence_style {
 	uint32_t max; /* rows; more are counted. 0: all */
 };
 
-/* Print the table, if there is anything to put into it. Returns 0 or -ENOMEM. */
+/* Print the table, if it is not empty. Returns 0 or -ENOMEM. */
 int verdict_print_evidence(FILE *out, const struct lp_verdict *v, const struct lp_incident *in,
 	const struct evidence_style *style);
 

@@ -1,4 +1,4 @@
-/* What every report of a verdict says in the same words: who, when, against whom. */
+/* The facts that every report of a verdict puts in the same words: component, time, peers. */
 #ifndef REPORT_VERDICT_FACTS_H
 #define REPORT_VERDICT_FACTS_H
 
@@ -6,8 +6,8 @@
 #include <limpet/verdict.h>
 #include <stdio.h>
 
-/* The time that was looked at: from the beginning of the first window to the end of the last one,
- * in any series; where there is none, the whole grid. */
+/* The time that was analysed: from the beginning of the first window to the end of the last one, in
+ * any series; if there is none, the whole grid. */
 struct verdict_span {
 	int64_t start_us, end_us;
 	uint32_t n_windows; /* of the series that has most */
@@ -22,19 +22,20 @@ int64_t verdict_window_end(const struct lp_verdict *v, const struct lp_series *s
 /* Was it still so at the end of the data (within one shift of the window)? */
 bool verdict_is_still(const struct lp_verdict *v, const struct lp_incident *in);
 
-/* How long it lasted; what was still so at the end of the data lasted until then. */
+/* Its duration; trouble that still lasted at the end of the data lasted until then. */
 int64_t verdict_lasted_us(const struct lp_verdict *v, const struct lp_incident *in);
 
-/* The suspect, or the absent one, that is this component, or NULL. */
+/* The suspect, or the absent component, with this number, or NULL. */
 const struct lp_suspect *verdict_suspect_of(const struct lp_verdict *v, uint32_t component);
 
 /* Has the operator acknowledged every suspect of the incident? */
 bool verdict_incident_acknowledged(const struct lp_verdict *v, const struct lp_incident *in);
 
-/* The first so many incidents are about components that limp, the others about absent ones. */
+/* The number of incidents about components that limp; they come first, then those about absent
+ * ones. */
 uint32_t verdict_n_limping(const struct lp_verdict *v);
 
-/* Is all well, without anything that the operator should know beside that? */
+/* Is everything fine, without anything that the operator should know? */
 bool verdict_is_well(const struct lp_verdict *v);
 
 /* The name of a status: "ok", "suspects", "absent", "unknown", "warnings". */
@@ -43,7 +44,7 @@ const char *verdict_status_name(enum lp_status status);
 /* The name of a level: "suspect", "warning", "absent". */
 const char *verdict_level_name(enum lp_level level);
 
-/* What an absent component lacks: "work", "data", "observer"; NULL: nothing. */
+/* What is missing of an absent component: "work", "data", "observer"; NULL: nothing. */
 const char *verdict_gone_name(enum lp_gone gone);
 
 /* The name of a mark: "none", "normal", "above", "below", "absent". */
@@ -53,29 +54,29 @@ static inline bool verdict_mark_anomalous(uint8_t mark)
 	return mark == LP_MARK_ABOVE || mark == LP_MARK_BELOW || mark == LP_MARK_ABSENT;
 }
 
-/* "slow disk" for "disk-busy"; a cause that has no such words stands for itself. */
+/* "slow disk" for "disk-busy"; the cause itself if there are no words for it. */
 const char *verdict_cause_words(const char *cause);
 
 /* "360 disks in 30 groups". */
 void verdict_add_population(struct strbuf *sb, const struct lp_verdict *v);
 
-/* What was looked at: "await of 360 disks in 30 groups, 23 windows of 15m from ... to ...". */
+/* What was analysed: "await of 360 disks in 30 groups, 23 windows of 15m from ... to ...". */
 void verdict_add_looked_at(struct strbuf *sb, const struct lp_verdict *v);
 
-/* Where thresholds came from: "from the peers' own spread". */
+/* The origin of thresholds: "from the peers' own spread". */
 const char *verdict_thresholds(const struct lp_verdict *v);
 
-/* How it was looked at: "method cdf, thresholds from the peers' own spread". */
+/* The method: "method cdf, thresholds from the peers' own spread". */
 void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v);
 
 /* The verdict in a few sentences, for a title: "oss5: disk sdb is slow, 9.4x its peers. 2 more
  * incidents." */
 void verdict_add_headline(struct strbuf *sb, const struct lp_verdict *v);
 
-/* How many windows, or traced observers, could be judged: 0 means that nothing was. */
+/* The number of windows, or traced observers, that could be judged: 0 means that nothing was. */
 uint32_t verdict_n_judged(const struct lp_verdict *v);
 
-/* That nothing is wrong, and with what: "all is well: nothing is slow, failing or missing among 24
+/* That nothing is wrong, and among what: "all is well: nothing is slow, failing or missing among 24
  * disks". */
 void verdict_add_well(struct strbuf *sb, const struct lp_verdict *v);
 
@@ -85,7 +86,7 @@ void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v);
 /* "Muted, and still out of step: fs1/disk:sdh.", of about `max` components. */
 void verdict_add_muted(struct strbuf *sb, const struct lp_verdict *v, uint32_t max);
 
-/* Who was checked: "11 of 12 servers and 6 clients, 48 components". */
+/* What was checked: "11 of 12 servers and 6 clients, 48 components". */
 void verdict_add_checked(struct strbuf *sb, const struct lp_verdict *v);
 
 /* "limped from T (give or take 1s) to T (2h)", or "since T (give or take 1s), still at the end of

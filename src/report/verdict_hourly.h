@@ -1,10 +1,10 @@
-/* Hour by hour, who has been anomalous most persistently: the thesis' Figure 5.3.
+/* Hour by hour, the components that have been anomalous most persistently: the thesis' Figure 5.3.
  *
  * Each component has an accumulator in each metric: +1 for an anomalous window, -1 (not below 0)
- * for a normal one, unchanged where neither it nor its peers have data. A row shows what they hold
- * when an hour (UTC) is over, the highest first; of a component's metrics the highest counts. Every
- * anomaly counts, as in the thesis, but for those that the verdict calls no culprit's (a faster
- * disk, a greater load): there, windows in the direction of that finding count as normal ones.
+ * for a normal one, unchanged if neither it nor its peers have data. A row shows the accumulators
+ * at the end of an hour (UTC), the highest first; of a component's metrics the highest counts.
+ * Every anomaly counts, as in the thesis, except for those that the verdict does not blame (a
+ * faster disk, a greater load): there, windows in the direction of that finding count as normal.
  * Hours in which no window ends have no row.
  */
 #ifndef REPORT_VERDICT_HOURLY_H

@@ -1,5 +1,5 @@
-/* A verdict as one HTML file that needs nothing else: no network, no other file, and for reading it
- * no script either (that adds hovering, choosing, sorting and filtering). */
+/* A verdict as one self-contained HTML file: no network, no other file, and no script needed for
+ * reading it (scripts add hovering, choosing, sorting and filtering). */
 #ifndef REPORT_VERDICT_HTML_H
 #define REPORT_VERDICT_HTML_H
 

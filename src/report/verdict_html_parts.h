@@ -1,4 +1,4 @@
-/* The parts that the HTML report is put together from. */
+/* The parts of the HTML report. */
 #ifndef REPORT_VERDICT_HTML_PARTS_H
 #define REPORT_VERDICT_HTML_PARTS_H
 
@@ -22,10 +22,10 @@ static inline void html_page_failed(struct html_page *p, int error)
 		p->error = error;
 }
 
-/* Write what was put together in `sb`, escaped, and empty it. */
+/* Write the content of `sb`, escaped, and empty it. */
 void html_page_text(struct html_page *p, struct strbuf *sb);
 
-/* Something that happened: a word and when. */
+/* An event: a word and its time. */
 struct html_event {
 	int64_t wall_us;
 	const char *what;
@@ -37,7 +37,7 @@ void html_plot(struct html_page *p, const struct lp_suspect *s, const struct lp_
 /* Labels of times below something that shows from .. to over its whole width. */
 void html_time_axis(FILE *out, int64_t from_us, int64_t to_us);
 
-/* Numbers of three digits with commas between them; nothing where there is no value. */
+/* Numbers of three digits with commas between them; nothing for a missing value. */
 void html_write_values(FILE *out, const double *values, uint32_t n);
 
 /* All metrics of the components of the heat map over time. */
@@ -47,7 +47,7 @@ struct html_detail {
 	double *values;	   /* [point] */
 };
 
-/* For so many rows. Returns 0 or -ENOMEM. */
+/* For that many rows. Returns 0 or -ENOMEM. */
 int html_detail_init(struct html_detail *d, const struct lp_verdict *v, uint32_t n_rows);
 void html_detail_release(struct html_detail *d);
 
@@ -55,11 +55,11 @@ void html_detail_release(struct html_detail *d);
 void html_detail_own(FILE *out, const struct lp_verdict *v, struct html_detail *d,
 	uint32_t component, uint32_t metric);
 
-/* Write what the rows have in common: of each series that is used its metric and its peers' median.
+/* Write the common part of the rows: the metric and the peers' median of each series that is used.
  */
 void html_detail_series(struct html_page *p, const struct html_detail *d);
 
-/* Which member of a series' group the component is; UINT32_MAX: none. */
+/* The number of the component among the members of a series' group; UINT32_MAX: none. */
 uint32_t html_member_of(const struct lp_verdict *v, const struct lp_series *s, uint32_t component);
 
 /* Components by time, coloured by how far they are off. */

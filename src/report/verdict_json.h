@@ -5,8 +5,8 @@
 #include <limpet/verdict.h>
 #include <stdio.h>
 
-/* Written as it is made: there may be hundreds of thousands of anomalies. Numbers that JSON has
- * not (infinite, none) are null. Returns 0 or -EIO. */
+/* Written incrementally: there may be hundreds of thousands of anomalies. Numbers that JSON lacks
+ * (infinite, missing) are null. Returns 0 or -EIO. */
 int verdict_print_json(FILE *out, const struct lp_verdict *v);
 
 #endif

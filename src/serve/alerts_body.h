@@ -1,4 +1,4 @@
-/* What is sent about an incident: to Alertmanager, to a webhook, to a command. */
+/* The messages about an incident: for Alertmanager, for a webhook, for a command. */
 #ifndef SERVE_ALERTS_BODY_H
 #define SERVE_ALERTS_BODY_H
 
@@ -6,21 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The labels that tell an alert from all others in Alertmanager. */
+/* The labels that identify an alert in Alertmanager. */
 json_t *alert_labels(const json_t *incident);
 
 /* One alert of Alertmanager's API v2. `labels` is not taken over. `ends_us`: until then it fires
- * unless it is sent again; or, of one that is over, now. */
+ * unless it is sent again; or, if it is over, now. */
 json_t *alert_manager(
 	const json_t *incident, const json_t *labels, const char *page, int64_t ends_us);
 
-/* One alert without an incident: that of these labels is over. */
+/* An alert without an incident: the one with these labels is over. */
 json_t *alert_manager_over(const json_t *labels, int64_t now_us);
 
 /* {"change", "incident", "link", "limpet", "time"} for webhooks and commands. */
 json_t *alert_webhook(const json_t *incident, const char *change, const char *page, int64_t now_us);
 
-/* An incident that is none, to try targets with. */
+/* A made-up incident, to test targets with. */
 json_t *alert_example(int64_t now_us);
 
 /* All return NULL if there is no memory. */

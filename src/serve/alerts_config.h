@@ -1,4 +1,4 @@
-/* Who is told of incidents: a YAML file.
+/* The targets of alerts: a YAML file.
  *
  *     page: https://collector.example:9700
  *     targets:
@@ -32,12 +32,14 @@ struct alert_target {
 };
 
 struct alerts_config {
-	char *page; /* where the page is, for links, without a slash at its end; NULL: not known */
+	char *page; /* the address of the page, for links, without a slash at its end; NULL: not
+		       known */
 	struct alert_target *targets;
 	size_t n, cap;
 };
 
-/* Zero-initialise `ret`; alerts_config_release() it also after a failure. Errors say file and line.
+/* Zero-initialise `ret`; alerts_config_release() it also after a failure. Errors name file and
+ * line.
  */
 int alerts_config_read(const char *path, struct alerts_config *ret, struct lp_err *err);
 int alerts_config_parse(const char *text, size_t len, const char *name, struct alerts_config *ret,

@@ -7,7 +7,7 @@
 
 #define ALERT_TIMEOUT_SEC 20
 
-/* POST JSON to the target's URL, with `path` behind it. Any answer of 200 to 299 will do. `err`
+/* POST JSON to the target's URL followed by `path`. Any answer of 200 to 299 is a success. `err`
  * says what went wrong, without tokens and passwords. */
 int alert_post(
 	const struct alert_target *t, const char *path, const json_t *body, struct lp_err *err);

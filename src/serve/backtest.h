@@ -1,4 +1,4 @@
-/* Recordings played as if they came in now: what would have been opened, and when. */
+/* Replays recordings as if they arrived now: which incidents would have been opened, and when. */
 #ifndef SERVE_BACKTEST_H
 #define SERVE_BACKTEST_H
 
@@ -7,7 +7,7 @@
 
 struct backtest_options {
 	const struct lp_diagnose_options *diagnose; /* `bounded` as wanted */
-	int64_t every_us;    /* ask so often; 0: whenever a window is completed */
+	int64_t every_us;    /* the time between verdicts; 0: whenever a window is complete */
 	int64_t lateness_us; /* 0: FEED_LATENESS_US */
 	struct lp_warn *warn;
 	void (*progress)(void *ctx, const char *what, double done); /* may be NULL */
@@ -15,16 +15,15 @@ struct backtest_options {
 };
 
 /* Play all of `ds` into the store. `*ret_first_us` and `*ret_last_us` are the time that was played;
- * 0: there was nothing. */
+ * 0: there was none. */
 int backtest_run(struct lp_dataset *ds, const struct backtest_options *options,
 	struct incidents *store, int64_t *ret_first_us, int64_t *ret_last_us, struct lp_err *err);
 
 /* Play a feed up to a time: read, and advance, but not beyond the end of the data. */
 int backtest_step(struct feed *f, int64_t at_us, struct lp_err *err);
 
-/* Ask the feed for a verdict and bring the store in line with it: what everybody does with a feed.
- * The verdict is for the caller, who frees it, also where the store fails (a full disk); NULL:
- * there is none, since there is nothing to judge yet. */
+/* Ask the feed for a verdict and update the store with it. The caller frees the verdict, also if
+ * the store fails (a full disk); NULL: there is none, since there is nothing to judge yet. */
 int backtest_judge(struct feed *f, struct incidents *store, int64_t lateness_us, int64_t now_us,
 	struct lp_verdict **ret, struct lp_err *err);
 

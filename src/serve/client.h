@@ -1,4 +1,4 @@
-/* The other side of the API: what `limpet incidents` asks a collector. */
+/* The client side of the API: requests of `limpet incidents` to a collector. */
 #ifndef SERVE_CLIENT_H
 #define SERVE_CLIENT_H
 
@@ -13,14 +13,13 @@ struct client {
 	const char *ca_file;	/* NULL: the system's authorities */
 };
 
-/* Ask for `path` ("/api/v1/incidents"), with a body that may be NULL. `*ret` is the answer. What
- * the collector refuses is an error with its own words: -ENOENT (404), -EACCES (401, 403), -EINVAL
+/* Request `path` ("/api/v1/incidents"), with a body that may be NULL. `*ret` is the answer. A
+ * refusal of the collector is an error in its own words: -ENOENT (404), -EACCES (401, 403), -EINVAL
  * (400), else -EIO. */
 int client_ask(const struct client *c, const char *method, const char *path, const json_t *body,
 	json_t **ret, struct lp_err *err);
 
-/* A value of a query, with what must not be there escaped. NULL: out of memory; the caller frees
- * it. */
+/* A value of a query, escaped. NULL: out of memory; the caller frees it. */
 char *client_escape(const char *text);
 
 #endif

@@ -2,8 +2,8 @@
  * and limits on everything that a client can make it keep.
  *
  * A handler runs in one of the two threads, which all clients share: it must not wait for anything
- * slow, unless its route says so: then it runs in a thread for such work. It fills in a struct
- * http_answer; whoever wants to go on sending returns a stream (serve/http_stream.h).
+ * slow, unless its route is marked as slow: then it runs in a thread for such work. It fills in a
+ * struct http_answer, which may be a stream (serve/http_stream.h).
  */
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
@@ -19,7 +19,7 @@ struct http_hub;
 #define HTTP_NAME_MAX 256  /* of whoever asks */
 #define HTTP_ERROR_MAX 504 /* as long as that of a struct lp_err */
 
-/* Whom a route answers. */
+/* The clients that a route accepts. */
 enum http_needs {
 	HTTP_OPEN,     /* anybody */
 	HTTP_SERVER,   /* a server that may write: its name is in http_request.who */
@@ -29,9 +29,9 @@ enum http_needs {
 struct http_request {
 	const char *method; /* "GET"; HEAD is handled as GET */
 	const char *path;   /* "/api/v1/incidents/7", percent-decoded, without the query */
-	const char *rest;   /* what follows the route's own path, "7" */
+	const char *rest;   /* the rest after the route's own path, "7" */
 	const char *who;    /* the name of the server or operator; "" on open routes */
-	const char *body;   /* NUL-terminated behind its size; "" if there is none */
+	const char *body;   /* NUL-terminated after its size; "" if there is none */
 	size_t body_size;
 	struct MHD_Connection *connection;
 };
@@ -42,15 +42,15 @@ const char *http_query(const struct http_request *rq, const char *key);
 /* The value of a header; NULL if it is not there. */
 const char *http_header(const struct http_request *rq, const char *name);
 
-/* What a handler answers with. It begins as 200 with an empty body of JSON. */
+/* The answer of a handler. Initially it is 200 with an empty body of JSON. */
 struct http_answer {
 	unsigned status;
 	const char *type;   /* content type, a constant */
-	struct strbuf body; /* append to it; whoever called the handler releases it */
+	struct strbuf body; /* append to it; the caller of the handler releases it */
 	/* Instead of `body`: bytes that outlive the server (parts of the program), not copied. */
 	const void *fixed;
 	size_t fixed_size;
-	/* Instead of both: an event stream of this hub, after what is in `body`. */
+	/* Instead of both: an event stream of this hub, after the content of `body`. */
 	struct http_hub *stream;
 	/* Further headers; constants, or NULL. */
 	const char *encoding; /* Content-Encoding */
@@ -74,32 +74,32 @@ typedef void (*http_handler)(void *ctx, const struct http_request *rq, struct ht
 /* One row of a table of routes; a row without a method ends it. */
 struct http_route {
 	const char *method; /* "GET" */
-	const char *path;   /* exactly this one; or, where it ends in "/", what begins with it */
+	const char *path;   /* exactly this path; or, if it ends in "/", all that begin with it */
 	enum http_needs needs;
 	bool slow;	 /* the handler may take long */
 	size_t body_max; /* 0: a body is refused */
 	http_handler handle;
-	/* Asked when the headers are there and before a body is read; may be NULL. An answer with a
-	 * status other than 0 is final, and the body is not read. */
+	/* Called when the headers have arrived and before a body is read; may be NULL. An answer
+	 * with a status other than 0 is final, and the body is not read. */
 	http_handler before_body;
 };
 
-/* Who is on the other side, for whoever checks that. */
+/* The other side of a connection, for authorization. */
 struct http_peer {
 	bool loopback;		      /* it is on this machine */
 	const char *token;	      /* "Authorization: Bearer TOKEN" or the cookie; NULL: none */
 	const char *certificate_name; /* of a client certificate that was verified; NULL: none */
 };
 
-/* Limits and identity. `authorize` says who the peer is: 0 and a name, or a negative errno and the
- * reason: -EACCES (401, it has not shown who it is) or -EPERM (403, it may not). It is called from
+/* Limits and identity. `authorize` identifies the peer: 0 and a name, or a negative errno and the
+ * reason: -EACCES (401, it is not identified) or -EPERM (403, it is not allowed). It is called from
  * several threads. */
 struct http_config {
 	const char *listen;	   /* "ADDRESS:PORT", "[::1]:0"; port 0: one that is free */
 	const char *tls_cert_file; /* PEM; NULL: plain HTTP */
 	const char *tls_key_file;
-	const char *tls_client_ca_file; /* who signs client certificates; NULL: they are not asked
-					   for */
+	const char *tls_client_ca_file; /* the CA of client certificates; NULL: they are not
+					   requested */
 	unsigned connections_max;	/* 0: HTTP_CONNECTIONS_MAX */
 	uint64_t bodies_max; /* bytes of all bodies that are being received, 0: HTTP_BODIES_MAX */
 	int (*authorize)(void *ctx, enum http_needs needs, const struct http_peer *peer,
@@ -110,15 +110,16 @@ struct http_config {
 
 #define HTTP_CONNECTIONS_MAX 16384
 #define HTTP_BODIES_MAX (UINT64_C(256) << 20)
-/* A client that has not got a good answer within this time after it connected is cut off; one that
- * takes longer than the second to send a request, too. Under pressure the first is shorter. */
+/* A client that has not received a successful answer within this time after it connected is
+ * disconnected; so is one that takes longer than the second to send a request. Under pressure the
+ * first is shorter. */
 #define HTTP_FIRST_SEC 10
 #define HTTP_FIRST_PRESSED_SEC 2
 #define HTTP_REQUEST_SEC 60
-/* One that is known may be idle for this long. */
+/* A known client may be idle for this long. */
 #define HTTP_IDLE_SEC 150
 
-/* What has been refused, by kind, and what goes on. */
+/* Refused requests by kind, and present activity. */
 struct http_stats {
 	uint64_t requests, refused_token, refused_forbidden, refused_too_large, refused_busy,
 		refused_not_found, cut_slow, aborted;
@@ -126,15 +127,15 @@ struct http_stats {
 	uint64_t body_bytes; /* of bodies that are being received now */
 };
 
-/* Prepare a server. It listens, but answers nobody before http_start(). */
+/* Prepare a server. It listens, but does not answer before http_start(). */
 int http_open(const struct http_config *config, struct http_server **ret, struct lp_err *err);
 
 /* Add a table of routes (which outlives the server), before http_start(). `ctx` is for its
  * handlers. */
 int http_add_routes(struct http_server *s, const struct http_route *routes, void *ctx);
 
-/* Have the server send signs of life to the clients of a hub, and end them when it is closed. Also
- * before http_start(). */
+/* Make the server send keep-alive comments to the clients of a hub, and end them when it is closed.
+ * Also before http_start(). */
 int http_add_hub(struct http_server *s, struct http_hub *hub);
 
 int http_start(struct http_server *s, struct lp_err *err);

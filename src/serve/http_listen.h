@@ -9,16 +9,16 @@
 struct sockaddr;
 
 /* Listen on "ADDRESS:PORT", "[ADDRESS]:PORT" or "PORT" (loopback): a descriptor or a negative
- * errno. `*ret_loopback`: nobody outside of this machine can reach it. The address, with the port
- * that was chosen where it is 0, goes to `text`. */
+ * errno. `*ret_loopback`: it cannot be reached from outside of this machine. The address, with the
+ * port that was chosen if it is 0, goes to `text`. */
 int http_listen(const char *where, char *text, size_t size, bool *ret_loopback, struct lp_err *err);
 
 /* Is this address on the loopback interface? */
 bool sockaddr_is_loopback(const struct sockaddr *address);
 
-/* Can a "Host:" have been typed by somebody who means this machine: an address in figures or
- * "localhost"? A name could be one that a stranger's name server points here, so that a page of the
- * stranger's reads what only this machine may (DNS rebinding). */
+/* Does a "Host:" certainly mean this machine: an address in digits or "localhost"? A name could be
+ * one that an attacker's name server resolves to this machine, so that a page of the attacker reads
+ * what only this machine may (DNS rebinding). */
 bool host_is_local(const char *host);
 
 #endif

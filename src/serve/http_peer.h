@@ -1,4 +1,4 @@
-/* What a request says about who sent it. */
+/* The identity of the sender of a request. */
 #ifndef SERVE_HTTP_PEER_H
 #define SERVE_HTTP_PEER_H
 
@@ -13,8 +13,8 @@
 void http_peer_find(struct MHD_Connection *connection, struct http_conn *conn,
 	char token[HTTP_TOKEN_MAX], struct http_peer *ret);
 
-/* Was it sent by this server's own page (or by no page at all)? Browsers say in "Origin:" whose
- * page makes a request that changes something. */
+/* Was it sent by this server's own page (or by no page at all)? Browsers put the origin of the page
+ * into "Origin:" of a request that changes something. */
 bool http_peer_same_origin(struct MHD_Connection *connection);
 
 #endif

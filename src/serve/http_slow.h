@@ -1,4 +1,4 @@
-/* Work that takes long, done by threads of its own, so that nobody else waits for it. */
+/* Slow work, done by threads of its own, so that other clients do not wait for it. */
 #ifndef SERVE_HTTP_SLOW_H
 #define SERVE_HTTP_SLOW_H
 
@@ -10,11 +10,11 @@ struct http_slow;
 
 int http_slow_new(unsigned n_threads, struct http_slow **ret, struct lp_err *err);
 
-/* Do what waits, and end the threads: what is pushed from now on is refused. Accepts NULL. */
+/* Finish waiting work, and end the threads: from now on work is refused. Accepts NULL. */
 void http_slow_stop(struct http_slow *s);
 void http_slow_free(struct http_slow *s);
 
-/* Have `fn(arg)` called by one of the threads. 0, or -EAGAIN if too much waits. */
+/* Have one of the threads call `fn(arg)`. 0, or -EAGAIN if too much is waiting. */
 int http_slow_push(struct http_slow *s, void (*fn)(void *arg), void *arg);
 
 #endif

@@ -1,6 +1,6 @@
-/* Which connections there are, and a thread that cuts off those that take too long: libmicrohttpd
- * itself ends only a connection on which nothing at all happens, so that a client that sends a byte
- * now and then could keep it for ever.
+/* The list of connections, and a thread that ends those that take too long: libmicrohttpd itself
+ * only ends a connection on which nothing at all happens, so that a client that sends a byte from
+ * time to time could keep it forever.
  */
 #ifndef SERVE_HTTP_WATCH_H
 #define SERVE_HTTP_WATCH_H
@@ -11,13 +11,13 @@
 
 struct http_hub;
 
-/* A connection. What is not under the list's mutex belongs to the thread that serves it. */
+/* A connection. Members that are not under the list's mutex belong to the thread that serves it. */
 struct http_conn {
 	struct http_conn *next, *previous;
 	int fd;
 	int64_t since_us;   /* connected, or done with its last request */
 	int64_t request_us; /* when its request began, 0: none is under way */
-	bool known;	    /* it has shown who it is */
+	bool known;	    /* it is identified */
 	bool streams;	    /* a stream may last */
 	bool cut;
 	bool certificate_seen; /* `certificate` has been looked for */
@@ -26,25 +26,25 @@ struct http_conn {
 
 struct http_watch;
 
-/* Start the thread. `connections_max` tells it when there is pressure. */
+/* Start the thread. `connections_max` defines when there is pressure. */
 int http_watch_new(unsigned connections_max, struct http_watch **ret, struct lp_err *err);
 
 /* Stop the thread; connections have to be gone. Accepts NULL. */
 void http_watch_free(struct http_watch *w);
 
-/* Send signs of life to a hub's clients. -ENOSPC: there are too many hubs. */
+/* Send keep-alive comments to a hub's clients. -ENOSPC: there are too many hubs. */
 int http_watch_hub(struct http_watch *w, struct http_hub *hub);
 
 struct http_conn *http_watch_add(struct http_watch *w, int fd); /* NULL: out of memory */
 void http_watch_remove(struct http_watch *w, struct http_conn *c);
 
-/* A request begins, its sender has shown who it is, it is answered by a stream, it ends. */
+/* A request begins, its sender is identified, it is answered by a stream, it ends. */
 void http_watch_begin(struct http_watch *w, struct http_conn *c);
 void http_watch_known(struct http_watch *w, struct http_conn *c);
 void http_watch_stream(struct http_watch *w, struct http_conn *c);
 void http_watch_end(struct http_watch *w, struct http_conn *c);
 
-/* How many there are, and how many were cut off so far. */
+/* The number of connections, and of those that were ended so far. */
 void http_watch_count(struct http_watch *w, unsigned *ret_now, uint64_t *ret_cut);
 
 /* End the streams of all hubs. */

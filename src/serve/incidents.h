@@ -19,7 +19,7 @@
 
 #include "serve/sightings.h"
 
-#define INCIDENTS_HOLD_US INT64_C(600000000)	/* not seen for so long: it has ended */
+#define INCIDENTS_HOLD_US INT64_C(600000000)	/* not seen for this long: it has ended */
 #define INCIDENTS_REOPEN_US INT64_C(3600000000) /* back after less: the same incident */
 
 struct incidents;
@@ -38,23 +38,23 @@ const char *incident_change_name(enum incident_change change);
 struct incidents_options {
 	int64_t hold_us;   /* 0: INCIDENTS_HOLD_US */
 	int64_t reopen_us; /* 0: INCIDENTS_REOPEN_US */
-	bool at_once;	   /* open what was seen once: for tests of what hysteresis is good for */
-	/* Called for each change, `incident` as incidents_get() gives it. Within a transaction of
+	bool at_once; /* open an incident when it is first seen: to test the effect of hysteresis */
+	/* Called for each change, with `incident` as from incidents_get(). Within a transaction of
 	 * the store if `queue` of it is used. May be NULL. */
 	void (*changed)(void *ctx, enum incident_change change, json_t *incident);
 	void *ctx;
 };
 
-/* Open the file, made if it is not there; NULL: in memory, for replays. */
+/* Open the file, which is made if it does not exist; NULL: in memory, for replays. */
 int incidents_open(const char *path, const struct incidents_options *options,
 	struct incidents **ret, struct lp_err *err);
 void incidents_close(struct incidents *s);
 
-/* Compare what is wrong at the watermark with what was. */
+/* Update the incidents with what is wrong at the watermark. */
 int incidents_update(struct incidents *s, const struct sightings *now, int64_t watermark_us,
 	int64_t now_us, struct lp_err *err);
 
-/* Was something seen once that another look would open? */
+/* Was something seen once that another verdict would open? */
 bool incidents_pending(struct incidents *s);
 
 /* One incident, all of it. -ENOENT: there is none of that number. */
@@ -72,14 +72,14 @@ struct incidents_query {
 int incidents_list(
 	struct incidents *s, const struct incidents_query *q, json_t **ret, struct lp_err *err);
 
-/* How many are open, and muted ones left aside. */
+/* The number of open incidents, without muted ones. */
 struct incidents_count {
 	unsigned critical, warning;
 };
 int incidents_count(struct incidents *s, int64_t now_us, struct incidents_count *ret);
 
-/* What people say. `by` and `text` may be any bytes; -EINVAL if they are too long or `by` is empty.
- * `*ret` is the incident afterwards. */
+/* Statements of people. `by` and `text` may be any bytes; -EINVAL if they are too long or `by` is
+ * empty. `*ret` is the incident afterwards. */
 enum incident_verb {
 	INCIDENT_ACK,
 	INCIDENT_UNACK,

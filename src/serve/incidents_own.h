@@ -13,14 +13,14 @@ struct record {
 	char **components;
 	uint32_t n_components;
 	bool delivery;
-	int64_t seen_us;   /* by the watermark: when it was last so */
-	char *other_cause; /* that the last verdicts gave it, and how many did */
+	int64_t seen_us;   /* by the watermark: when it was last seen */
+	char *other_cause; /* from the last verdicts, and their number */
 	unsigned n_other;
 	bool taken; /* by a sighting of this verdict */
-	bool on;    /* and that says that it is still so */
+	bool on;    /* and it still lasts */
 };
 
-/* What was seen and is not open: new, or over before it was seen. */
+/* Something that was seen and is not open: new, or over before it was seen. */
 struct candidate {
 	char *key;
 	unsigned n;	/* verdicts in a row */
@@ -36,7 +36,8 @@ struct incidents {
 	struct candidate *candidates;
 	size_t n_candidates, cap_candidates;
 	unsigned round;
-	struct strmap past; /* what was over before it was seen, and is noted: part and beginning */
+	struct strmap past; /* those that were over before they were seen, and are noted: part and
+			       beginning */
 };
 
 /* Under the lock. */
@@ -46,7 +47,7 @@ int store_say(struct incidents *s, int64_t id, const struct incident_word *word,
 	struct lp_err *err);
 void store_tell(struct incidents *s, enum incident_change change, int64_t id);
 void record_release(struct record *r);
-/* Add a record to those that are open; it owns what it points to from then on. 0 or -ENOMEM. */
+/* Add a record to the open ones; it is taken over. 0 or -ENOMEM. */
 int record_add(struct incidents *s, struct record *r);
 
 #endif

@@ -1,9 +1,9 @@
-/* What the collector receives: frames of servers' archives, appended to archives of the same names
- * in its own directory.
+/* Receiving data: frames of servers' archives are appended to archives of the same names in the
+ * collector's directory.
  *
- * A server says which file it sends, from which frame on, and what the sum over the frames before
- * is (archive/frames.h); only what goes on exactly where the file ends is taken. So everything
- * arrives once and in order, however often either side is killed.
+ * A server says which file it sends, from which frame on, and the sum over the frames before
+ * (archive/frames.h); only data that continues exactly where the file ends is accepted. So
+ * everything arrives once and in order, however often either side is killed.
  */
 #ifndef SERVE_INGEST_H
 #define SERVE_INGEST_H
@@ -25,10 +25,10 @@ struct ingest_config {
 
 struct ingest;
 
-/* Look at what is in the directory, and start the thread that seals and removes. */
+/* Scan the directory, and start the thread that seals and removes. */
 int ingest_open(const struct ingest_config *config, struct ingest **ret, struct lp_err *err);
 
-/* Accepts NULL. Files that wait to be sealed are so the next time. */
+/* Accepts NULL. Files that wait to be sealed are sealed the next time. */
 void ingest_close(struct ingest *in);
 
 /* Frames that a server sends. */
@@ -41,35 +41,34 @@ struct ingest_put {
 	size_t size;
 };
 
-/* Where a file goes on. */
+/* The end of a file. */
 struct ingest_place {
 	uint64_t n_frames, bytes;
 	uint32_t sum;
 	bool complete;
 };
 
-/* Take frames. After a refusal `*ret` says where the file goes on (of INGEST_REPLAY, INGEST_GAP and
- * INGEST_OTHER_FILE), and `err` why it was refused. */
+/* Take frames. After a refusal `*ret` is the end of the file (for INGEST_REPLAY, INGEST_GAP and
+ * INGEST_OTHER_FILE), and `err` the reason. */
 enum ingest_refusal ingest_put(struct ingest *in, const struct ingest_put *put,
 	struct ingest_place *ret, struct lp_err *err);
 
 /* Count a refusal that was found elsewhere; `observer` may be NULL. */
 void ingest_count(struct ingest *in, const char *observer, enum ingest_refusal kind);
 
-/* What there is of a server, as JSON: {"observer", "files": [{"file", "complete", "frames", "sum",
+/* The files of a server, as JSON: {"observer", "files": [{"file", "complete", "frames", "sum",
  * "bytes"}], "expired": TIME}. Files that began before `expired` are not wanted. */
 int ingest_list(struct ingest *in, const char *observer, struct strbuf *out, struct lp_err *err);
 
-/* What has come from a server since the collector was started. */
+/* The data from a server since the collector was started. */
 struct ingest_host {
 	char name[INGEST_NAME_MAX];
 	uint64_t frames, samples, bytes, refused;
 	int64_t last_us;    /* of the newest sample, by the server's clock; INT64_MIN: none */
-	int64_t arrived_us; /* when that came, by the collector's; INT64_MIN: nothing has */
+	int64_t arrived_us; /* when it arrived, by the collector's; INT64_MIN: never */
 };
 
-/* All servers that sent something, or of which there are archives, by name. The caller frees
- * `*ret`. */
+/* All servers that sent data, or have archives, by name. The caller frees `*ret`. */
 int ingest_hosts(struct ingest *in, struct ingest_host **ret, size_t *ret_n);
 
 struct ingest_stats {

@@ -1,5 +1,5 @@
-/* What has to be done with archives besides appending to them, by a thread of its own at the lowest
- * priority: sealing those that are whole, and removing those that have had their time.
+/* Work on archives besides appending, in a thread of its own at the lowest priority: sealing
+ * complete ones, and removing old ones.
  */
 #ifndef SERVE_INGEST_CHORES_H
 #define SERVE_INGEST_CHORES_H
@@ -20,19 +20,19 @@ struct chores_config {
 
 int chores_open(const struct chores_config *config, struct chores **ret, struct lp_err *err);
 
-/* Ends after the file at hand. Accepts NULL. */
+/* Ends after the current file. Accepts NULL. */
 void chores_close(struct chores *c);
 
-/* Complete a file (a name in the directory). One that waits already is not added again. */
+/* Complete a file (a name in the directory). One that already waits is not added again. */
 void chores_finish(struct chores *c, const char *file);
 
-/* Remove what is too old of a series of files (NAME-TIME.lpa), sparing `current`. */
+/* Remove old files of a series (NAME-TIME.lpa), but not `current`. */
 void chores_expire(struct chores *c, const char *series, const char *current);
 
 size_t chores_waiting(struct chores *c);
 
-/* Until when the files of a series have been removed (the start of the newest of them); INT64_MIN:
- * none have. */
+/* The time until which the files of a series have been removed (the start of the newest of them);
+ * INT64_MIN: none have. */
 int64_t chores_expired(int dir, const char *series);
 
 #endif

@@ -1,8 +1,8 @@
 /* An archive that a server sends: a copy of the server's own, frame by frame.
  *
- * It is always whole frames, in the server's order, from the first one on. How many there are and
- * what their sum is says all about where it goes on; nothing of it is kept anywhere else, so that a
- * collector that was killed finds it in the file. A file that has an index, or a mark, is complete.
+ * It always consists of complete frames, in the server's order, from the first one on. Their number
+ * and their sum define where it continues; this is not kept anywhere else, so that a collector that
+ * was killed finds it in the file. A file that has an index, or a mark, is complete.
  */
 #ifndef SERVE_INGEST_FILE_H
 #define SERVE_INGEST_FILE_H
@@ -24,8 +24,8 @@ struct ingest_file {
 
 void ingest_file_close(struct ingest_file *f);
 
-/* Open a file in the directory to go on with it, or (`create`) begin it. What was cut short or
- * damaged at its end is cut off: the server sends it again. -ENOENT: it is not there. A complete
+/* Open a file in the directory to continue it, or (`create`) begin it. An incomplete or damaged
+ * frame at its end is cut off: the server sends it again. -ENOENT: it does not exist. A complete
  * one is not held open. */
 int ingest_file_open(
 	struct ingest_file *f, int dir, const char *name, bool create, struct lp_err *err);
@@ -34,17 +34,17 @@ int ingest_file_open(
 int ingest_file_append(struct ingest_file *f, const void *frames, size_t size, uint64_t n_frames,
 	uint32_t sum, struct lp_err *err);
 
-/* The server has said that the file will not grow: make that, and the file, survive power loss
- * (DIR/.FILE.whole says it until the file is sealed), and close it. */
+/* The server has declared that the file will not grow: make that, and the file, survive power loss
+ * (DIR/.FILE.whole marks it until the file is sealed), and close it. */
 int ingest_file_mark(struct ingest_file *f, int dir, struct lp_err *err);
 
-/* The name of the file that such a mark is of, in `buf`; false: it is none. */
+/* The name of the file of such a mark, in `buf`; false: it is not a mark. */
 bool ingest_file_marked(const char *mark, char buf[NAME_MAX + 1]);
 
-/* Is the file complete? Looks at its mark and its end only. */
+/* Is the file complete? Checks only its mark and its end. */
 bool ingest_file_is_complete(int dir, const char *name);
 
-/* Complete a file, which nobody may hold open: seal it, or where that is impossible (its frames
+/* Complete a file, which must not be open elsewhere: seal it, or if that is impossible (its frames
  * make no sense inside) close it with an index. */
 int ingest_file_finish(int dir, const char *path, struct lp_warn *warn, struct lp_err *err);
 

@@ -1,16 +1,16 @@
-/* What the first line of a server's request says. */
+/* The parameters of a server's request. */
 #ifndef SERVE_INGEST_REQUEST_H
 #define SERVE_INGEST_REQUEST_H
 
 #include "serve/ingest.h"
 
-/* "OBSERVER/FILE" or "OBSERVER", behind /api/v1/ingest/. */
+/* "OBSERVER/FILE" or "OBSERVER", after /api/v1/ingest/. */
 struct ingest_target {
 	char observer[INGEST_NAME_MAX];
 	const char *file; /* NULL: none */
 };
 
-/* false: it is neither. Whether FILE is a good name is for ingest_put() to say. */
+/* false: it is neither. ingest_put() checks whether FILE is a valid name. */
 bool ingest_target_parse(const char *rest, struct ingest_target *ret);
 
 /* The numbers in ?from=FRAMES&sum=HEX, of which any may be NULL. */

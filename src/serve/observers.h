@@ -1,5 +1,5 @@
-/* The servers that deliver data: how far each has come, who is late or silent, and whose clock is
- * off. Pure bookkeeping: whoever uses it says what time it is.
+/* The servers that deliver data: how far each has come, which are late or silent, and whose clocks
+ * are off. Pure bookkeeping: the caller provides the time.
  */
 #ifndef SERVE_OBSERVERS_H
 #define SERVE_OBSERVERS_H
@@ -11,7 +11,7 @@
 
 enum observer_state {
 	OBSERVER_OK = 0,
-	OBSERVER_LATE,	 /* it delivers, but what it delivers is old */
+	OBSERVER_LATE,	 /* it delivers, but old data */
 	OBSERVER_SILENT, /* it delivers nothing */
 };
 
@@ -21,7 +21,7 @@ struct observer {
 	int64_t heard_us; /* when that arrived; INT64_MIN: never */
 	int64_t gap_us;	  /* between its last two deliveries */
 	uint64_t n_samples;
-	uint64_t serial; /* of the catalogue that was last seen of it */
+	uint64_t serial; /* of its last catalogue */
 	bool expected;	 /* it must be there */
 	/* How far its samples were ahead of our clock when they arrived, at most: in this minute
 	 * and in the one before; INT64_MIN: nothing arrived. */
@@ -50,21 +50,21 @@ int observers_get(struct observers *o, const char *name, uint32_t *ret);
 /* `n` samples arrived, the last of which was taken at `last_us`. */
 void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t n, int64_t now_us);
 
-/* What was recorded earlier has been read; from now on data arrives as it is made, and everybody
- * has as long as it takes to be late to deliver some. */
+/* Earlier recordings have been read; from now on data arrives as it is made, and every server gets
+ * the full time before it is late. */
 void observers_go_live(struct observers *o, int64_t now_us);
 
 /* The time up to which most observers have delivered, of those that deliver at all: the median.
- * What some claim to have measured after `now_us` does not count. INT64_MIN: nobody delivers. */
+ * Samples later than `now_us` do not count. INT64_MIN: none delivers. */
 int64_t observers_most_us(struct observers *o, int64_t lateness_us, int64_t now_us);
 
-/* How far the watermark may go: to where the slowest of those has come who are no more than
- * `lateness_us` behind most. INT64_MIN: there is no data. */
+/* How far the watermark may go: up to the slowest of those that are no more than `lateness_us`
+ * behind most. INT64_MIN: there is no data. */
 int64_t observers_ready_us(struct observers *o, int64_t lateness_us, int64_t now_us);
 
-/* Say who is late or silent, and whose clock is off. Live, an observer is silent that has delivered
- * nothing for `lateness_us` longer than it took between its last two deliveries, whatever the
- * others do: all of them may be silent. */
+/* Find out which are late or silent, and whose clocks are off. Live, an observer is silent if it
+ * has delivered nothing for `lateness_us` longer than the time between its last two deliveries,
+ * whatever the others do: all of them may be silent. */
 void observers_rate(struct observers *o, int64_t lateness_us, int64_t now_us);
 
 /* How many are in a state. */

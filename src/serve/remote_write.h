@@ -1,8 +1,8 @@
-/* What is pushed to the collector by remote write (Prometheus, vmagent, and whatever speaks version
- * 1.0 of it): samples of exporters, which become an archive like those that servers send.
+/* Data that is pushed to the collector by remote write (Prometheus, vmagent, and other senders of
+ * version 1.0): samples of exporters, which become an archive like those that servers send.
  *
- * Senders split a scrape over several requests, in no order. So the samples of each target are held
- * for some seconds before they are written.
+ * Senders split a scrape over several requests, in any order. So the samples of each target are
+ * held for some seconds before they are written.
  */
 #ifndef SERVE_REMOTE_WRITE_H
 #define SERVE_REMOTE_WRITE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who may push, and what archives are called. */
+/* The name of senders, and of the archives. */
 #define REMOTE_WRITE_NAME "remote-write"
 
 /* Limits of a request, compressed and not. */
@@ -24,9 +24,9 @@ struct remote_write;
 int remote_write_open(
 	const char *dir, struct lp_warn *warn, struct remote_write **ret, struct lp_err *err);
 
-/* Take the body of a request, compressed as senders compress it (snappy). May be called from
- * several threads. -EBADMSG: it is none, -E2BIG: too large; the sender must not send it again.
- * Others: it may be better later. */
+/* Take the body of a request, compressed with snappy. May be called from several threads. -EBADMSG:
+ * it is invalid, -E2BIG: too large; the sender must not send it again. Other errors may be
+ * temporary. */
 int remote_write_take(struct remote_write *w, const void *body, size_t size, struct lp_err *err);
 
 struct remote_write_stats {
@@ -35,7 +35,7 @@ struct remote_write_stats {
 
 struct remote_write_stats remote_write_stats(struct remote_write *w);
 
-/* Write what is held, and close the archive. Accepts NULL. */
+/* Write samples that are held, and close the archive. Accepts NULL. */
 void remote_write_close(struct remote_write *w);
 
 #endif

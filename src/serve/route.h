@@ -1,4 +1,4 @@
-/* What routes have in common. */
+/* The common part of routes. */
 #ifndef SERVE_ROUTE_H
 #define SERVE_ROUTE_H
 
@@ -9,20 +9,20 @@
 /* Answer with JSON, which is taken over. */
 void route_json(struct http_answer *a, json_t *root);
 
-/* Answer with what went wrong: the status that fits the errno, and the sentence. */
+/* Answer with an error: the status for the errno, and the sentence. */
 void route_error(struct http_answer *a, int r, const struct lp_err *err);
 
-/* Answer with what a function writes. */
+/* Answer with the output of a function. */
 void route_text(struct http_answer *a, void (*write)(FILE *out, void *ctx), void *ctx);
 
-/* A number or a time of the query; `*ret` stays as it is where there is none. False: it is none,
- * and the answer says so. */
+/* A number or a time of the query; `*ret` is unchanged if there is none. False: it is invalid, and
+ * the answer says so. */
 bool route_number(const struct http_request *rq, struct http_answer *a, const char *key,
 	uint64_t max, uint64_t *ret);
 bool route_time(
 	const struct http_request *rq, struct http_answer *a, const char *key, int64_t *ret);
 
-/* What GET /api/v1/status answers. NULL: out of memory. */
+/* The answer of GET /api/v1/status. NULL: out of memory. */
 json_t *route_status(struct serve *s);
 
 #endif

@@ -1,8 +1,9 @@
-/* Sends what is recorded to a collector, as it is written, and what is missing there.
+/* Sends recordings to a collector, as they are written, and everything that is missing there.
  *
  * A thread of its own reads the archives that the spool writes; neither sampling nor writing ever
- * waits for it. The collector says what it has of each file, so that everything is sent once,
- * whoever was away or was killed meanwhile. Files are sealed when the collector has all of them.
+ * waits for it. The collector reports what it has of each file, so that everything is sent once,
+ * even if either side was away or was killed meanwhile. Files are sealed when the collector has all
+ * of them.
  */
 #ifndef SERVE_SEND_H
 #define SERVE_SEND_H
@@ -27,11 +28,12 @@ struct sender;
 
 int send_open(const struct send_config *config, struct sender **ret, struct lp_err *err);
 
-/* For struct spool_config: so much of a file is as it will stay. `sender` is a struct sender. */
+/* For struct spool_config: the first `size` bytes of a file will not change. `sender` is a struct
+ * sender. */
 void send_written(void *sender, const char *path, uint64_t size);
 
-/* No file grows any more: send what is left, as far as that takes no longer than SEND_LAST_SEC, and
- * free. Accepts NULL. */
+/* No file grows any more: send the rest, for no longer than SEND_LAST_SEC, and free. Accepts
+ * NULL. */
 #define SEND_LAST_SEC 10
 void send_close(struct sender *s, struct send_stats *ret_stats);
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A body has so many bytes of frames, or one frame. */
+/* A body has this many bytes of frames, or one frame. */
 #define SEND_BODY (UINT32_C(1) << 20)
 
 struct send_file {
@@ -16,10 +16,11 @@ struct send_file {
 	uint64_t n_frames; /* that the collector has */
 	uint64_t offset;   /* where the next one is in the file */
 	uint32_t sum;	   /* over those before */
-	bool placed;	   /* the above is known */
-	bool complete;	   /* the collector has all of it, and knows that */
-	bool given_up;	   /* it cannot be sent, which has been told */
-	int64_t finish_us; /* when to say that it will not grow, by the steady clock; 0: not set */
+	bool placed;	   /* the above are known */
+	bool complete;	   /* the collector has all of it, and knows that it is complete */
+	bool given_up;	   /* it cannot be sent, which has been reported */
+	int64_t finish_us; /* when to declare that it will not grow, by the steady clock; 0: not set
+			    */
 	unsigned conflicts;
 };
 
@@ -38,9 +39,9 @@ int send_files_scan(struct send_files *l, const char *dir, const char *name, int
 
 struct send_file *send_files_find(struct send_files *l, const char *path);
 
-/* The collector has so many frames of it, with that sum: go on behind them. If the file has fewer,
- * because the machine lost power, there is nothing left to send. -EEXIST: those are other frames
- * than the file's. */
+/* The collector has that many frames of it, with that sum: continue after them. If the file has
+ * fewer, because the machine lost power, there is nothing left to send. -EEXIST: those frames
+ * differ from the file's. */
 int send_file_place(struct send_file *f, uint64_t n_frames, uint32_t sum, struct lp_err *err);
 
 /* Frames to be sent. */

@@ -1,4 +1,4 @@
-/* The sender's side of the wire: HTTPS with libcurl, one connection that is kept. */
+/* The sender's side of the connection: HTTPS with libcurl, one connection that is kept open. */
 #ifndef SERVE_SEND_HTTP_H
 #define SERVE_SEND_HTTP_H
 
@@ -6,7 +6,7 @@
 #include <limpet/err.h>
 #include <stdint.h>
 
-/* Where to send to, and how to show who we are. */
+/* The collector, and our credentials. */
 struct send_target {
 	const char *url;	/* "https://collector:9700"; http:// only to this machine */
 	const char *token_file; /* NULL: SEND_TOKEN_FILE if that is there */
@@ -24,18 +24,18 @@ int send_http_open(const struct send_target *target, struct send_http **ret, str
 	struct lp_err *err);
 void send_http_close(struct send_http *h); /* accepts NULL */
 
-/* What can become of a request. */
+/* The result of a request. */
 enum send_result {
 	SEND_OK,
-	SEND_UNREACHABLE, /* no answer, or one that asks for patience: try again later */
-	SEND_FORBIDDEN,	  /* who we are is not known there */
-	SEND_CONFLICT,	  /* the collector has more or less than we think */
+	SEND_UNREACHABLE, /* no answer, or one that asks to wait: try again later */
+	SEND_FORBIDDEN,	  /* our credentials are not known there */
+	SEND_CONFLICT,	  /* the collector has more or less than expected */
 	SEND_REFUSED,	  /* it does not want this */
 };
 
-/* Requests for "URL/api/v1/ingest/PATH". The answer, at most 16 MiB, replaces what is in `answer`;
- * where it is not SEND_OK, `err` has the reason: the collector's own words where it gave some. A
- * token is read anew from its file each time that one was refused. */
+/* Requests for "URL/api/v1/ingest/PATH". The answer, at most 16 MiB, replaces the content of
+ * `answer`; if it is not SEND_OK, `err` has the reason, in the collector's own words if it gave
+ * some. A token is read from its file again each time that one was refused. */
 enum send_result send_http_get(
 	struct send_http *h, const char *path, struct strbuf *answer, struct lp_err *err);
 enum send_result send_http_put(struct send_http *h, const char *path, const void *body, size_t size,

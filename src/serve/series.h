@@ -1,4 +1,4 @@
-/* Values of a component beside those of its peers, for plotting: read from the archives. */
+/* Values of a component and of its peers, for plotting: read from the archives. */
 #ifndef SERVE_SERIES_H
 #define SERVE_SERIES_H
 
@@ -7,15 +7,15 @@
 
 #define SERIES_POINTS_DEFAULT 600
 #define SERIES_POINTS_MAX 10000
-#define SERIES_PEERS_MAX 32 /* of large groups so many, chosen evenly */
+#define SERIES_PEERS_MAX 32 /* of large groups this many, chosen evenly */
 
-/* What was read for the last askers: a page asks for one metric after the other of a component. */
+/* The data of the last requests: a page asks for one metric after the other of a component. */
 struct series_cache;
 struct series_cache *series_cache_new(void); /* NULL: out of memory */
 void series_cache_free(struct series_cache *c);
 
 struct series_ask {
-	struct series_cache *cache; /* everybody's; one reads at a time */
+	struct series_cache *cache; /* shared; one request reads at a time */
 	const struct snapshot *now; /* who is whose peer */
 	const char *dir;	    /* of archives */
 	struct lp_dataset *data;    /* or all of this */
@@ -26,8 +26,8 @@ struct series_ask {
 
 /* Write {"component","metric","unit","group","peers","step_s","t","value","median","low","high"}.
  * Low and high are the 10th and the 90th percentile of the peers. -ENOENT: there is no such
- * component, or it has no such metric at that time. Of connections that are pooled
- * there are values while they are suspects. */
+ * component, or it has no such metric at that time. Pooled connections have values while they are
+ * suspects. */
 int series_write(FILE *out, const struct series_ask *ask, struct lp_err *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* The collector: one program that receives what the servers of a fleet record, keeps it, judges it
- * as it comes, and answers operators.
+/* The collector: one program that receives the recordings of the servers of a fleet, keeps them,
+ * judges them as they arrive, and answers operators.
  *
- * It owns its parts: the HTTP server (serve/http.h), the tokens (serve/tokens.h), what is received
+ * It owns its parts: the HTTP server (serve/http.h), the tokens (serve/tokens.h), received data
  * (serve/ingest.h), and the engine with its incidents (serve/live.h).
  */
 #ifndef SERVE_SERVE_H
@@ -21,12 +21,12 @@ struct serve_config {
 	const char *tls_cert_file, *tls_key_file, *tls_client_ca_file;
 	const char *topology, *expect; /* files, or NULL */
 	uint64_t connections_max;      /* 0: the default */
-	int64_t keep_age_us;	       /* of each server's archives, 0: for ever */
+	int64_t keep_age_us;	       /* of each server's archives, 0: forever */
 	uint64_t keep_bytes;	       /* likewise, 0: any number */
 	struct lp_warn *warn;	       /* called from several threads */
-	/* Instead of what is received: recordings, so many times as fast; and the same twice more,
-	 * for whoever asks for their values, or for verdicts of the past. `data` may be NULL then:
-	 * nothing is kept. */
+	/* Instead of receiving: recordings, this many times as fast; and the same twice more, for
+	 * requests for their values, and for verdicts of the past. `data` may be NULL then: nothing
+	 * is kept. */
 	struct lp_dataset *replay, *replay_look, *replay_past;
 	double speed;
 	const char *alerts;   /* a file that says who is told of incidents; NULL: nobody is */
@@ -43,32 +43,32 @@ struct serve {
 	struct ingest *ingest;		   /* NULL: this is a replay */
 	struct remote_write *remote_write; /* NULL: this is a replay, or built without snappy */
 	struct incidents *incidents;
-	struct alerts *alerts; /* NULL: nobody is told */
+	struct alerts *alerts; /* NULL: there are no alerts */
 	struct live *live;
 	struct series_cache *series;
 	struct http_hub *hub;	    /* of events */
-	pthread_mutex_t look_mutex; /* of what reads much at once */
+	pthread_mutex_t look_mutex; /* for requests that read much at once */
 	char *temporary;	    /* a directory that is removed at the end; NULL: none */
 	struct push *push;	    /* NULL: samples are not sent on */
 };
 
-/* Start all of it; it serves until it is closed. */
+/* Start all parts; it serves until it is closed. */
 int serve_open(const struct serve_config *config, struct serve **ret, struct lp_err *err);
 
-/* Finish what is under way, and free. Accepts NULL. */
+/* Finish present work, and free. Accepts NULL. */
 void serve_close(struct serve *s);
 
-/* Tell whoever listens that an incident changed, or that there is a new verdict. */
+/* Notify clients that an incident changed, or that there is a new verdict. */
 void events_incident(struct serve *s, json_t *incident);
 void events_judged(struct serve *s, const struct snapshot *now, const struct snapshot *before);
 
 /* Tables of routes: one file route_NAME.c each. Their `ctx` is the struct serve. */
-extern const struct http_route routes_ingest[];	 /* route_ingest.c: what servers send */
+extern const struct http_route routes_ingest[];	 /* route_ingest.c: data from servers */
 extern const struct http_route routes_write[];	 /* route_write.c: remote write */
 extern const struct http_route routes_session[]; /* route_session.c: log in and out, /healthz */
-extern const struct http_route routes_api[];	 /* route_api.c: what is wrong, what is known */
-extern const struct http_route routes_series[];	 /* route_series.c: what archives say */
-extern const struct http_route routes_events[];	 /* route_events.c: what changes */
+extern const struct http_route routes_api[];	 /* route_api.c: incidents and servers */
+extern const struct http_route routes_series[];	 /* route_series.c: values from archives */
+extern const struct http_route routes_events[];	 /* route_events.c: changes */
 extern const struct http_route routes_metrics[]; /* route_metrics.c: for Prometheus */
 extern const struct http_route routes_page[];	 /* route_page.c: the page */
 

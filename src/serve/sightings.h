@@ -1,5 +1,5 @@
-/* What is wrong right now: the incidents of a verdict, its warnings, and servers that are silent,
- * late, or have a wrong clock. incidents.h compares it with what was wrong before.
+/* What is wrong now: the incidents of a verdict, its warnings, and servers that are silent, late,
+ * or have a wrong clock. incidents.h compares it with what was wrong before.
  */
 #ifndef SERVE_SIGHTINGS_H
 #define SERVE_SIGHTINGS_H
@@ -23,13 +23,13 @@ struct sighting {
 	char *observer;
 	const char *level;		    /* "critical", "warning"; static */
 	double ratio, severity, confidence; /* NaN: none */
-	int64_t first_us, last_us;	    /* last_us: of a delivery, now */
+	int64_t first_us, last_us;	    /* last_us: for a delivery, now */
 	int64_t first_error_us;		    /* -1: there is no onset */
 	char **components;
 	json_t *details; /* "components", "metrics", "evidence", and maybe "functions", "do" */
 	uint32_t n_components;
 	bool ended;    /* it was over before the data ended */
-	bool delivery; /* about how data is delivered, and not about what it says */
+	bool delivery; /* about the delivery of data, not about its content */
 };
 
 /* Zero-initialise it. */
@@ -40,18 +40,18 @@ struct sightings {
 
 void sightings_release(struct sightings *s);
 
-/* Add what a verdict says. Servers that `observers` (may be NULL) knows to be silent are left out:
- * sightings_add_observers() tells of them. 0 or -ENOMEM. */
+/* Add the incidents of a verdict. Servers that `observers` (may be NULL) knows to be silent are
+ * left out: sightings_add_observers() reports them. 0 or -ENOMEM. */
 int sightings_add_verdict(
 	struct sightings *s, const struct lp_verdict *v, const struct observers *observers);
 
-/* Add who is silent, late, or has a wrong clock at `now_us`. Where all servers of a part are silent
- * it is one sighting, of the part. 0 or -ENOMEM. */
+/* Add servers that are silent, late, or have a wrong clock at `now_us`. If all servers of a part
+ * are silent it is one sighting, of the part. 0 or -ENOMEM. */
 int sightings_add_observers(
 	struct sightings *s, const struct observers *o, const struct topology *t, int64_t now_us);
 
-/* A part that a server belongs to, the largest that the topology knows of: "rack:r1" in `buf`;
- * false: it knows of none. */
+/* The largest part that a server belongs to according to the topology: "rack:r1" in `buf`; false:
+ * there is none. */
 bool sightings_part_of(const struct topology *t, const char *observer, char *buf, size_t size);
 
 /* The same for a component, larger parts than a server only. */

@@ -1,6 +1,5 @@
-/* All that was known at one moment, for everybody who asks until the next one: the verdict as it is
- * printed, servers, components with their ratio to their peers. It never changes; holders have
- * references.
+/* The state at one moment, for all requests until the next one: the printed verdict, servers,
+ * components with their ratio to their peers. It never changes; holders have references.
  */
 #ifndef SERVE_SNAPSHOT_H
 #define SERVE_SNAPSHOT_H
@@ -16,7 +15,7 @@ enum snapshot_level { SNAPSHOT_OK = 0, SNAPSHOT_WARNING, SNAPSHOT_CRITICAL };
 struct snapshot_component {
 	struct lp_identity *id;
 	uint32_t group;	  /* UINT32_MAX: none */
-	double ratio;	  /* the worst to its peers now; NaN: nothing was compared */
+	double ratio;	  /* its worst ratio to its peers now; NaN: nothing was compared */
 	uint32_t metric;  /* that it is of */
 	uint64_t metrics; /* bits: those that it has */
 	enum snapshot_level level;
@@ -32,7 +31,7 @@ struct snapshot_server {
 	uint64_t n_samples;
 };
 
-/* A suspect beside its peers, as the engine saw them: for components that are in no archive, since
+/* A suspect and its peers, as the engine saw them: for components that are in no archive, since
  * they are pooled from others. */
 struct snapshot_line {
 	uint32_t component, metric; /* numbers */
@@ -81,17 +80,17 @@ const char *snapshot_level_name(enum snapshot_level level);
 /* How many servers are in a state. */
 uint32_t snapshot_count(const struct snapshot *s, enum observer_state state);
 
-/* As the API shows it: the fleet; and the servers that differ from those of `before`, of which it
- * returns how many there are. */
+/* In the form of the API: the fleet; and the servers that differ from those of `before`, whose
+ * number it returns. */
 void snapshot_write_fleet(FILE *out, const struct snapshot *s);
 uint32_t snapshot_write_changes(FILE *out, const struct snapshot *s, const struct snapshot *before);
 
 struct snapshot_query {
-	const char *observer, *group, *text; /* NULL: any; `text` is part of its name */
+	const char *observer, *group, *text; /* NULL: any; `text` is part of the name */
 	uint32_t limit;
 };
 void snapshot_write_components(FILE *out, const struct snapshot *s, const struct snapshot_query *q);
-/* `hosts` is what was received from servers, sorted by name. */
+/* `hosts` is the data received from servers, sorted by name. */
 struct ingest_host;
 void snapshot_write_hosts(FILE *out, const struct snapshot *s, int64_t now_us,
 	const struct ingest_host *hosts, size_t n_hosts);

@@ -1,11 +1,11 @@
-/* Who may talk to the collector: tokens of servers and operators, of which only hashes are kept.
+/* Access to the collector: tokens of servers and operators, of which only hashes are kept.
  *
  * The file DIR/.tokens (0600) has a line for each:
  *
  *     server oss3 SHA-256-OF-THE-TOKEN 2026-11-17T06:40:00Z
  *
- * A token is 32 random bytes, so that its plain hash tells nothing about it. The collector looks at
- * the file again when it has changed.
+ * A token is 32 random bytes, so that its plain hash reveals nothing about it. The collector looks
+ * at the file again when it has changed.
  */
 #ifndef SERVE_TOKENS_H
 #define SERVE_TOKENS_H
@@ -37,10 +37,10 @@ struct token_list {
 
 void token_list_release(struct token_list *l);
 
-/* Read the text of the file. -EINVAL says which line is wrong. */
+/* Read the text of the file. -EINVAL: `err` names the wrong line. */
 int token_list_parse(struct token_list *l, const char *text, struct lp_err *err);
 
-/* Read DIR/.tokens; where it is missing the list is empty. */
+/* Read DIR/.tokens; if it is missing the list is empty. */
 int token_list_load(struct token_list *l, const char *dir, struct lp_err *err);
 
 /* Can this be the name of a server or an operator? It is part of file names and of a line here. */
@@ -59,11 +59,11 @@ struct tokens;
 int tokens_open(const char *dir, struct lp_warn *warn, struct tokens **ret, struct lp_err *err);
 void tokens_close(struct tokens *t); /* accepts NULL */
 
-/* Whose token is this? The name goes to `name`; false: nobody's. */
+/* The name of the owner of a token; false: it is not known. */
 bool tokens_find(
 	struct tokens *t, enum token_kind kind, const char *text, char *name, size_t name_size);
 
-/* How many there are of a kind. */
+/* The number of tokens of a kind. */
 size_t tokens_count(struct tokens *t, enum token_kind kind);
 
 #endif
