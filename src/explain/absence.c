@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What happens less often than this is no chance. */
+/* An event less likely than this is not chance. */
 #define CHANCE 1e-4
-/* Hardly any: less than this share of what was to be expected. */
+/* Hardly any: less than this share of what was expected. */
 #define HARDLY_ANY 0.1
 
-/* How many of the slots from .. end - 1 of a row have a value, or work if `work`. */
+/* The number of slots from .. end - 1 of a row that have a value, or work if `work`. */
 static uint32_t count_slots(
 	const struct lp_table *t, uint32_t row, uint32_t from, uint32_t end, bool work)
 {
@@ -38,8 +38,8 @@ static bool has_data(const struct lp_verdict *v, const struct lp_finding *f)
 	return count_slots(t, row, from, end, false) * 2 >= end - from;
 }
 
-/* Has anything that the observer of a finding measured itself values in the middle half of its
- * time? The first and the last window may begin before the trouble does, and end after it. */
+/* Has any component of the finding's observer values in the middle half of its time? The first and
+ * the last window may begin before the trouble does, and end after it. */
 static bool observer_has_data(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const char *observer = v->components[f->component]->observer;
@@ -84,8 +84,8 @@ bool absence_is_chance(const struct lp_verdict *v, const struct lp_finding *f)
 	while (first < from && isnan(table_value(t, row, first)))
 		first++;
 	if (first == from)
-		return false; /* nothing is known of the time before */
-	/* Of what was there in all n slots, one in n + 1 may still be without. */
+		return false; /* the time before is unknown */
+	/* Even if all n slots had a value, one in n + 1 may be without. */
 	share = (double)count_slots(t, row, first, from, work) / (from - first + 1);
 	from += (end - from) / 4;
 	end -= (end - from) / 3;
@@ -93,7 +93,7 @@ bool absence_is_chance(const struct lp_verdict *v, const struct lp_finding *f)
 		count_slots(t, row, from, end, work) >= HARDLY_ANY * share * (end - from);
 }
 
-/* Is a suspect, or what it follows from, absent? */
+/* Is a suspect, or the one it follows from, absent? */
 static bool is_apart(const struct explain_context *ctx, uint32_t suspect)
 {
 	uint32_t leader = ctx->follows[suspect];
@@ -110,7 +110,7 @@ int absence_set_apart(struct explain_context *ctx, struct lp_err *err)
 	v->absent = calloc((size_t)v->n_suspects + 1, sizeof(*v->absent));
 	if (!v->absent)
 		return lp_err_sys(err, -ENOMEM, "cannot list who is absent");
-	/* Leaders are looked up before anybody moves. */
+	/* Leaders are looked up before any suspect moves. */
 	for (uint32_t i = 0; i < v->n_suspects; i++) {
 		if (is_apart(ctx, i))
 			v->absent[v->n_absent++].component = i;

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-/* What makes up so much of a difference is what it is about. */
+/* A function group with at least this share of a difference is its subject. */
 #define MOST 0.5
-/* What is less than this of the greatest difference is not mentioned in a sentence. */
+/* Differences smaller than this share of the greatest one are not mentioned in a sentence. */
 #define TOLD 0.1
 
 static const struct lp_finding *find_functions(
@@ -49,7 +49,7 @@ static bool is_same_program(const char *a, const char *b)
 	return n == program_length(b) && !strncmp(a, b, n);
 }
 
-/* Has the median peer nothing of this program? */
+/* Does the median peer have nothing of this program? */
 static bool runs_here_only(const struct lp_verdict *v, const struct lp_finding *f, const char *name)
 {
 	const struct lp_dimension *d = dimensions(v, f);
@@ -61,7 +61,7 @@ static bool runs_here_only(const struct lp_verdict *v, const struct lp_finding *
 	return true;
 }
 
-/* The share of a program in all that differs. */
+/* The share of a program in the whole difference. */
 static double program_share(
 	const struct lp_verdict *v, const struct lp_finding *f, const char *name)
 {
@@ -76,7 +76,7 @@ static double program_share(
 	return all > 0 ? own / all : 0;
 }
 
-/* A function of the program that runs here only and is most of what differs, or NULL. */
+/* A function of the program that runs only here and is most of the difference, or NULL. */
 static const char *rogue(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_dimension *d = dimensions(v, f);
@@ -145,7 +145,7 @@ const struct lp_process *behaviour_process(const struct lp_verdict *v, const str
 	return program ? finding_process(v, f, program) : NULL;
 }
 
-/* Who it is, as far as it was noted. */
+/* The process, as far as it was noted. */
 static void add_process(struct strbuf *sb, const struct lp_process *p)
 {
 	if (!p)

@@ -13,16 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Round trips that take nearly three times as long (the log2 of it): what is lost is acknowledged
+/* Round trips that take nearly three times as long (the log2 of it): lost packets are acknowledged
  * late, and that alone may double them. */
 #define DELAY_LEAST 1.5
 
-/* How large the asymmetries of each sort are, 0 where there is none. */
+/* The size of the asymmetries of each kind, 0 if there is none. */
 struct signs {
 	double absent, work, latency, trouble;
 	double received, sent, congestion, loss, errors, unread, starved;
 	double delay;	 /* of round trips, as the observer itself sees them */
-	double messages; /* of whole requests and responses, whatever holds them up */
+	double messages; /* of whole requests and responses, whatever delays them */
 	double excess;	 /* see excess_traffic.h: a share, not a size */
 };
 
@@ -40,7 +40,7 @@ static bool contains_any(const char *text, const char *const *words)
 	return false;
 }
 
-/* Work of a network: which way? What does not say is taken for either. */
+/* The direction of network traffic. A metric without one counts as both. */
 static void add_direction(struct signs *signs, const char *metric, double size)
 {
 	static const char *const in[] = {"rx", "rcv", "recv", "receive", "input", NULL};
@@ -66,8 +66,8 @@ static void add_trouble(struct signs *signs, const char *metric, double size)
 		grow(contains_any(metric, bad) ? &signs->errors : &signs->loss, size);
 }
 
-/* A server that is slow to answer acknowledges late, so that the round trips that others see say as
- * much about its disks as about its link; its own do not. */
+/* A server that is slow to answer acknowledges late, so the round trips that others see depend on
+ * its disks as much as on its link; its own do not. */
 static bool is_far_view(const struct explain_context *ctx, uint32_t component)
 {
 	return pool_is_far_view(ctx->v->components[component]);
@@ -105,7 +105,7 @@ static void add_sign(const struct explain_context *ctx, struct signs *signs, uin
 		add_trouble(signs, metric, size);
 }
 
-/* Is `a` there, and not dwarfed by `b`? */
+/* Is `a` present, and not dwarfed by `b`? */
 static bool outranks(double a, double b)
 {
 	return a > 0 && b < a + RANK_MUCH_LARGER;
@@ -138,7 +138,7 @@ static const struct cause *network_cause(const struct signs *s)
 	if (s->excess >= EXCESS_TRAFFIC_SHARE &&
 		(s->congestion <= 0 || !outranks(s->congestion, s->work)))
 		return &cause_network_hog;
-	/* Loss does not delay what is not lost; a queue before a link that is too slow does both.
+	/* Loss does not delay other packets; a queue before a link that is too slow does both.
 	 */
 	if (s->delay >= DELAY_LEAST && loss > 0)
 		return &cause_slow_link;
@@ -211,7 +211,7 @@ static int sort_by_observer(const struct explain_context *ctx, component_fn comp
 	*ret_items = items;
 	if (!first || !items)
 		return -ENOMEM;
-	/* Two places ahead, so that filling moves each start to where it belongs. */
+	/* Two places ahead, so that filling moves each start to its right value. */
 	for (uint32_t i = 0; i < n; i++)
 		first[ctx->observer[component(ctx->v, i)] + 2]++;
 	for (uint32_t o = 2; o <= ctx->n_observers + 1; o++)
@@ -247,7 +247,7 @@ static enum resource suspect_resource(const struct explain_context *ctx, const s
 	return RESOURCE_OTHER;
 }
 
-/* The same for what may explain, or be explained: of a host only a lack of CPU is. */
+/* The same for trouble that may explain, or be explained: for a host only a lack of CPU is. */
 static enum resource suspect_trouble(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	enum resource resource = suspect_resource(ctx, s);
@@ -275,8 +275,8 @@ static struct signs observer_signs(const struct explain_context *ctx, const stru
 	return signs;
 }
 
-/* All that is known of an observer's network speaks about one network, and calls go to whatever
- * there is; a disk speaks for itself. */
+/* All evidence about an observer's network is about one network, and calls use all resources; a
+ * disk stands for itself. */
 static const struct cause *own_cause(
 	const struct explain_context *ctx, const struct by_observer *by, const struct lp_suspect *s)
 {
@@ -292,13 +292,13 @@ static const struct cause *own_cause(
 	for (uint32_t i = ctx->first_of[s->component];
 		!together && i < ctx->first_of[s->component + 1]; i++)
 		add_sign(ctx, &signs, ctx->by_component[i]);
-	/* Who limps, and is away at times, has a cause to limp. */
+	/* A component that limps, and is sometimes away, has a cause for limping. */
 	if (s->level != LP_LEVEL_ABSENT)
 		signs.absent = 0;
 	return resource_cause(resource, &signs);
 }
 
-/* The largest asymmetry that speaks against a suspect. */
+/* The largest asymmetry against a suspect. */
 static double suspect_size(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	double size = 0;
@@ -316,8 +316,8 @@ static bool is_idle_because(const struct explain_context *ctx, const struct lp_s
 		!ctx->facts[s->findings[0]].no_data;
 }
 
-/* Neither traffic that its peers do not have nor a queue before its link is anything that a disk
- * could bring about; that a disk is a little slow meanwhile is, as requests come in bursts then. */
+/* A disk can cause neither traffic that the peers do not have nor a queue before the link; but a
+ * slightly slower disk can be the consequence of those, as requests come in bursts then. */
 static bool is_beyond_disks(const struct explain_context *ctx, const struct lp_suspect *network,
 	const struct lp_suspect *disk)
 {
@@ -329,9 +329,9 @@ static bool is_beyond_disks(const struct explain_context *ctx, const struct lp_s
 		suspect_size(ctx, network) > suspect_size(ctx, disk);
 }
 
-/* Does one resource come before another, `a` before `b`? What is first in the enum does, unless the
- * other's asymmetry is much larger. A disk or a processor that is too slow keeps a server from
- * reading what comes, however much that is; never the other way round. */
+/* Does one resource come before another, `a` before `b`? The first in the enum does, unless the
+ * other's asymmetry is much larger. A slow disk or processor keeps a server from reading what
+ * arrives, however much that is; never the other way round. */
 static bool comes_before(
 	const struct explain_context *ctx, const struct lp_suspect *a, const struct lp_suspect *b)
 {
@@ -348,8 +348,8 @@ static bool comes_before(
 }
 
 /* Does the trouble of `s` follow from that of `other`, another resource of the same observer at the
- * same time? Calls are slow because something under them is: what is seen at a device, a link or a
- * host says better what, and never follows from calls. */
+ * same time? Calls are slow because something below them is: evidence from a device, a link or a
+ * host is more precise, and never follows from calls. */
 static bool follows_from(const struct explain_context *ctx, const struct lp_suspect *s,
 	const struct lp_suspect *other)
 {
@@ -370,8 +370,7 @@ static bool follows_from(const struct explain_context *ctx, const struct lp_susp
 	return comes_before(ctx, other, s);
 }
 
-/* Does a suspect rather follow from `a` than from `b`? From one of its own resource, then from the
- * worse. */
+/* Is `a` a better leader of a suspect than `b`? One of its own resource is, then the worse one. */
 static bool is_better_leader(const struct explain_context *ctx, const struct lp_suspect *s,
 	const struct lp_suspect *a, const struct lp_suspect *b)
 {
@@ -399,8 +398,8 @@ static uint32_t find_leader(
 	return best;
 }
 
-/* The suspect that another one's trouble began with, over as many steps as it takes. Three
- * resources may stand in a ring (each dwarfed by the one but next): then its worst suspect. */
+/* The suspect that another one's trouble began with, over any number of steps. Three resources may
+ * form a cycle (each dwarfed by the one after the next): then its worst suspect. */
 static uint32_t find_root(const struct explain_context *ctx, uint32_t suspect)
 {
 	uint32_t at = suspect, root;
@@ -415,7 +414,7 @@ static uint32_t find_root(const struct explain_context *ctx, uint32_t suspect)
 	return root;
 }
 
-/* What follows from another's trouble has that one's cause. */
+/* A suspect that follows from another has that one's cause. */
 static int take_leaders_causes(struct explain_context *ctx)
 {
 	_cleanup_free_ uint32_t *roots = calloc((size_t)ctx->v->n_suspects + 1, sizeof(*roots));

@@ -1,4 +1,4 @@
-/* The causes, in the words of an operator. docs/causes.md says more about each. */
+/* The causes, in the words of an operator. docs/causes.md describes each. */
 #include "explain/cause.h"
 
 #include <stddef.h>

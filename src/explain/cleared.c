@@ -30,7 +30,7 @@ static int recount(const struct lp_verdict *v, struct lp_finding *f, uint32_t fr
 	const struct lp_table *t = v->tables[f->metric];
 	const uint8_t *marks = s->marks + (size_t)f->member * s->n_windows;
 	uint32_t fired = 0, n_windows = s->n_windows;
-	/* Only what is off in the same direction: a repaired disk may well be faster. */
+	/* Only in the same direction: a repaired disk may well be faster. */
 	_cleanup_free_ uint8_t *only = calloc((size_t)n_windows + 1, 1);
 
 	if (!only)
@@ -53,8 +53,7 @@ static int recount(const struct lp_verdict *v, struct lp_finding *f, uint32_t fr
 	return 0;
 }
 
-/* Medians of the windows that are left: `own` from the values, ratio and distance from the
- * series. */
+/* Medians of the remaining windows: `own` from the values, ratio and distance from the series. */
 static int remeasure(const struct lp_verdict *v, struct lp_finding *f, uint32_t from)
 {
 	const struct lp_series *s = &v->series[f->series];
@@ -109,7 +108,7 @@ static int clear_finding(struct explain_context *ctx, uint32_t finding, int64_t 
 	bool fires = false;
 	int r;
 
-	/* What began earlier may have no windows from then any more. */
+	/* A finding that began earlier may have no windows left from then. */
 	if (from == 0 && f->first_us >= since_us)
 		return 0;
 	r = recount(v, f, from, &fires);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What to do where all of an observer became slow. */
+/* The advice if all of an observer became slow. */
 #define WHOLE_ADVICE                                                                               \
 	"Look at what the components of this observer share: controller, cables, enclosure, "      \
 	"memory, firmware, what else runs there, and what was changed at that time."
@@ -21,7 +21,7 @@ struct coalescing {
 	struct explain_context *ctx;
 	struct parts parts;
 	bool *taken;		   /* [suspect] */
-	uint32_t *candidates;	   /* suspects that may be one problem with the anchor */
+	uint32_t *candidates;	   /* suspects that may be the same problem as the anchor */
 	uint32_t *components;	   /* the same as components */
 	uint32_t *members;	   /* those of the incident */
 	uint32_t n_members, n_own; /* n_own of them are of the part, the others follow */
@@ -37,15 +37,16 @@ static void coalescing_release(struct coalescing *c)
 	free(c->members);
 }
 
-/* What may be one problem: the same resource in the same sort of trouble, or nothing there. */
+/* The class of suspects that may be one problem: the same resource in the same kind of trouble, or
+ * absent. */
 static int trouble_class(const struct explain_context *ctx, const struct lp_suspect *s)
 {
 	if (context_semantic(ctx, s))
-		return -2 - (int)s->component; /* its log speaks of nobody else */
+		return -2 - (int)s->component; /* its log accuses no other */
 	return cause_is_absence(s->cause) ? -1 : (int)ctx->facts[s->findings[0]].resource;
 }
 
-/* May a suspect be one problem with the anchor, which spans these times? */
+/* May a suspect be the same problem as the anchor, which spans these times? */
 static bool may_join(const struct coalescing *c, uint32_t suspect, const struct lp_suspect *anchor,
 	int64_t first_us, int64_t last_us)
 {
@@ -56,7 +57,7 @@ static bool may_join(const struct coalescing *c, uint32_t suspect, const struct 
 		times_overlap(s->first_us, s->last_us, first_us, last_us);
 }
 
-/* The untaken suspects that may be one problem with `anchor`, itself first. */
+/* The suspects without an incident that may be the same problem as `anchor`, itself first. */
 static uint32_t find_candidates(struct coalescing *c, uint32_t anchor)
 {
 	const struct lp_verdict *v = c->ctx->v;
@@ -86,8 +87,8 @@ static void take(struct coalescing *c, uint32_t suspect)
 	c->members[c->n_members++] = suspect;
 }
 
-/* Trouble of one part comes and goes at its components: whatever overlaps with the incident as it
- * has grown so far belongs to it, though it may not overlap with the anchor. */
+/* Trouble of one part comes and goes at its components: a suspect that overlaps with the incident
+ * as it has grown so far belongs to it, even if it does not overlap with the anchor. */
 static void take_later_ones(struct coalescing *c, uint32_t anchor, uint32_t part)
 {
 	const struct lp_verdict *v = c->ctx->v;
@@ -119,8 +120,8 @@ static int compare_numbers(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The members of the incident: the candidates that have the part, then whatever follows from
- * these. */
+/* The members of the incident: the candidates that have the part, then those that follow from
+ * them. */
 static void take_members(struct coalescing *c, uint32_t anchor, uint32_t n, uint32_t part)
 {
 	const struct lp_verdict *v = c->ctx->v;
@@ -181,7 +182,7 @@ static uint32_t observer_part(const struct coalescing *c, uint32_t component)
 	return UINT32_MAX;
 }
 
-/* How many of its compared components the observer itself measured. */
+/* The number of its compared components that the observer itself measured. */
 static uint32_t count_of_observer(const struct coalescing *c, uint32_t part, uint32_t observer)
 {
 	uint32_t n = 0;
@@ -290,7 +291,7 @@ static int describe(struct coalescing *c, struct lp_incident *incident, struct l
 	return incident->summary ? 0 : -ENOMEM;
 }
 
-/* Its observer, then, is the part: components of it that are not affected say nothing.
+/* Then its observer is the part: components of it that are not affected prove nothing.
  */
 static struct location whole_location(const struct coalescing *c, uint32_t anchor)
 {
@@ -302,8 +303,9 @@ static struct location whole_location(const struct coalescing *c, uint32_t ancho
 	return at;
 }
 
-/* The incident of the part that explains most of what happened beside the anchor, the worst suspect
- * that has none yet. It may be somebody else's: then the anchor is looked at again. */
+/* The incident of the part that explains most of what happened together with the anchor, the worst
+ * suspect that has no incident yet. It may be another's incident: then the anchor is examined
+ * again. */
 static int add_incident(struct coalescing *c, uint32_t anchor)
 {
 	struct lp_verdict *v = c->ctx->v;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Calls are made to disks and networks alike: which one a metric is about says its row. */
+/* Calls use disks and networks: the row of the metric says which one it is about. */
 static enum resource metric_resource(const struct kind *kind, const struct lp_metric *m)
 {
 	if (!kind->of_calls || !m)
@@ -40,9 +40,9 @@ void context_slots(
 	table_slots(t, f->first_us, f->last_us, ret_from, ret_end);
 }
 
-/* More work is work that the median shows, not a shape: busy and idle moments fall as they may.
- * Round trips depend on what was under way last. A few minutes of training hold a handful of
- * averages of half a minute, and service times of sound servers differ by a fifth now and then. */
+/* More work must show in the median, not only in the shape: busy and idle moments are random. Round
+ * trips depend on the last request. A few minutes of training contain a handful of averages of half
+ * a minute, and service times of healthy servers sometimes differ by a fifth. */
 #define WORK_RATIO_LEAST 1.2
 #define TRIP_RATIO_LEAST 2.0
 #define SERVICE_RATIO_LEAST 1.5
@@ -52,9 +52,9 @@ static bool is_by_samples(const struct lp_verdict *v, const struct lp_finding *f
 	return !strcmp(v->series[f->series].method, "series");
 }
 
-/* Trained thresholds may be exceeded by what does not matter to anybody: medians that differ by
- * less than the metric's floor accuse nobody, nor does work that is no more than that of the peers.
- * (Without training such findings are not made.) */
+/* Irrelevant differences may exceed trained thresholds: medians that differ by less than the
+ * metric's floor accuse no one, nor does work that is not more than that of the peers. (Without
+ * training such findings are not made.) */
 static bool is_trifle(
 	const struct lp_verdict *v, const struct lp_finding *f, const struct finding_facts *facts)
 {
@@ -67,9 +67,9 @@ static bool is_trifle(
 	if (facts->role == LP_ROLE_LATENCY && facts->resource == RESOURCE_NETWORK &&
 		f->own < TRIP_RATIO_LEAST * f->peers)
 		return true;
-	/* Of an average over half a minute, what shows for a few seconds is the edge of something
-	 * that passed: who begins to work, or stops, while others go on. And one slow call is in
-	 * all averages of that time. */
+	/* In an average over half a minute, a difference of a few seconds is the edge of something
+	 * that passed: a component begins to work, or stops, while others continue. And one slow
+	 * call is in all averages of that time. */
 	if (facts->role == LP_ROLE_WINDOW && f->n_anomalous < width / 2)
 		return true;
 	if (facts->role == LP_ROLE_SERVICE && is_by_samples(v, f) && f->n_anomalous <= width)
@@ -101,8 +101,8 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 		facts->fate = FATE_ASIDE;
 	facts->gone = absence_of(v, f);
 	facts->no_data = facts->gone > LP_GONE_WORK;
-	/* What instruments count of an observer's functions speaks together, by its vector: one by
-	 * one they are too many. */
+	/* The functions of an observer count together, as its vector: there are too many single
+	 * ones. */
 	if (m && !strcmp(kind_name, FUNCTION_KIND))
 		facts->fate = FATE_CLEARED;
 	if (facts->no_data && !coverage_had_peers(v, f))

@@ -98,7 +98,7 @@ bool coverage_had_peers(const struct lp_verdict *v, const struct lp_finding *f)
 	return first == end || n + 1 >= COVERAGE_PEERS_LEAST;
 }
 
-/* What others saw of an observer is no data of its own. */
+/* The view of others on an observer is not its own data. */
 static void observers_widen(
 	struct coverage *c, const struct lp_verdict *v, const uint32_t *observer_of)
 {
@@ -112,7 +112,7 @@ static void observers_widen(
 	}
 }
 
-/* Who has data in a window, or is missing there, has a mark. */
+/* A component that has data in a window, or is missing there, has a mark. */
 static bool window_compares(const struct lp_series *s, uint32_t n_members, uint32_t window)
 {
 	uint32_t n = 0;
@@ -164,13 +164,13 @@ int coverage_make(const struct lp_verdict *v, struct coverage *ret)
 	return r;
 }
 
-/* Who is away for longer is silent, and absent where its peers are not (engine.md). */
+/* An observer that is away for longer is silent, and absent if its peers are not (engine.md). */
 #define AWAY_US (60 * US_PER_SEC)
-/* Data of fewer slots in all says nothing about how regular it is. */
+/* Fewer slots in total do not show how regular the data is. */
 #define SLOTS_LEAST 60
 #define NAMED_MAX 8
 
-/* Which observers have data when. */
+/* When observers have data. */
 struct presence_map {
 	struct strmap index;
 	const char **observers;
@@ -189,7 +189,7 @@ static void map_release(struct presence_map *m)
 	free(m->gaps);
 }
 
-/* Latencies are missing where there was no request. */
+/* Latencies are missing if there was no request. */
 static bool is_regular(const struct lp_table *t)
 {
 	enum lp_role role = lp_metric_role(NULL, t->metric);
@@ -270,7 +270,7 @@ static uint8_t *map_usual(const struct presence_map *m)
 	return usual;
 }
 
-/* The share of the usual slots in which it has data, from its first to its last; 1 where it is away
+/* The share of the usual slots in which it has data, from its first to its last; 1 if it is away
  * for longer at a time. */
 static double share_there(
 	const struct presence_map *m, uint32_t observer, const uint8_t *usual, uint32_t away_max)

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A ratio nearer to 1 than this is no difference worth mentioning. */
+/* A ratio closer to 1 than this is not worth mentioning. */
 #define LIKE_PEERS 1.15
-/* Load so much like the peers' explains nothing. */
+/* A load this similar to the peers' explains nothing. */
 #define LIKE_LOAD 1.5
 
 void evidence_add_windows(struct strbuf *sb, const struct lp_verdict *v, const struct lp_finding *f)
@@ -42,7 +42,7 @@ static uint32_t last_anomalous(const struct lp_series *s, uint32_t member)
 	return s->n_windows;
 }
 
-/* How many of the peers have data and work where the component is last without. */
+/* The number of peers that have data and work when the component last has none. */
 static void add_peers_with_data(struct strbuf *sb, const struct explain_context *ctx,
 	const struct lp_finding *f, const char *have)
 {
@@ -97,7 +97,7 @@ bool evidence_is_alike(const struct lp_finding *f)
 	return f->direction != LP_MARK_ABSENT && f->ratio < LIKE_PEERS && f->ratio > 1 / LIKE_PEERS;
 }
 
-/* A vector is above or below its peers' in some of its functions: what counts is how much of it. */
+/* A vector is above or below its peers' in some of its functions: their share counts. */
 static void add_behaviour(
 	struct strbuf *sb, const struct explain_context *ctx, const struct lp_finding *f)
 {
@@ -160,7 +160,7 @@ void evidence_of_finding(const struct explain_context *ctx, uint32_t finding, st
 	}
 }
 
-/* What the component's load says about its latency: the answer to "is it just busier?". */
+/* The component's load in relation to its latency: the answer to "is it just busier?". */
 static void add_load(
 	struct strbuf *sb, const struct explain_context *ctx, const struct lp_suspect *s)
 {
@@ -192,7 +192,7 @@ static bool is_told(const struct lp_suspect *s, const char *text)
 	return false;
 }
 
-/* Append what is in `sb` to the evidence, unless it is there, and empty it. */
+/* Append the content of `sb` to the evidence, unless it is already there, and empty it. */
 static int take_sentence(struct lp_suspect *s, size_t *cap, struct strbuf *sb)
 {
 	char *text;
@@ -200,7 +200,7 @@ static int take_sentence(struct lp_suspect *s, size_t *cap, struct strbuf *sb)
 	if (!sb->len && !sb->failed)
 		return 0;
 	text = strbuf_take(sb);
-	if (is_told(s, text)) { /* "no data" is so in all metrics */
+	if (is_told(s, text)) { /* "no data" applies to all metrics */
 		free(text);
 		return 0;
 	}
@@ -212,7 +212,7 @@ static int take_sentence(struct lp_suspect *s, size_t *cap, struct strbuf *sb)
 	return 0;
 }
 
-/* The same; `in_numbers`: a table of the findings says it as well. */
+/* The same; `in_numbers`: a table of the findings shows it as well. */
 static int take_measured(struct lp_suspect *s, size_t *cap, struct strbuf *sb, bool in_numbers)
 {
 	uint32_t before = s->n_evidence;
@@ -232,7 +232,7 @@ static bool is_in_suspect(const struct lp_suspect *s, uint32_t finding)
 	return false;
 }
 
-/* Which functions it is, and what they have in common. */
+/* The functions, and their common purpose. */
 static int add_functions(const struct explain_context *ctx, struct lp_suspect *s, size_t *cap)
 {
 	const struct lp_finding *f = behaviour_finding(ctx, s);
@@ -250,7 +250,7 @@ static int add_functions(const struct explain_context *ctx, struct lp_suspect *s
 	return r;
 }
 
-/* What else is unusual about the component, though it makes no culprit. */
+/* Other unusual facts about the component that do not make a culprit. */
 static int add_others(const struct explain_context *ctx, struct lp_suspect *s, size_t *cap)
 {
 	int r = 0;
@@ -288,7 +288,7 @@ static int add_leader(const struct explain_context *ctx, struct lp_suspect *s,
 	return take_sentence(s, cap, &sb);
 }
 
-/* What the logs of system calls say of it: that comes first. */
+/* The evidence in the logs of system calls comes first. */
 static int add_semantic(const struct semantic_finding *f, struct lp_suspect *s, size_t *cap)
 {
 	struct strbuf sb = {0};

@@ -31,7 +31,7 @@ double excess_traffic_share(const struct explain_context *ctx, uint32_t finding)
 	const char *unit = v->tables[f->metric]->unit;
 	double traffic = 0;
 
-	/* Packets and bytes are not added up: what has the finding's unit is. */
+	/* Packets and bytes are not added up: only tables with the finding's unit. */
 	for (uint32_t t = 0; t < v->n_tables; t++) {
 		if (lp_metric_role("net", v->tables[t]->metric) == LP_ROLE_WORK &&
 			!strcmp(v->tables[t]->unit, unit))

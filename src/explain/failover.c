@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* So much more than peers that do nothing that counts. */
+/* This much more than idle peers counts. */
 #define IDLE_RATIO 4.0
 
-/* In sectors, bytes or requests a second: less is nothing. */
+/* In sectors, bytes or requests per second: less is nothing. */
 #define WORK_MIN 1.0
 
 #define KEY_BYTES 512
@@ -29,7 +29,7 @@ static void lost_release(struct lost *l)
 	free(l->next);
 }
 
-/* What names the LUN of a component; false if nothing does. */
+/* The name of the LUN of a component; false if there is none. */
 static bool lun_key(const struct explain_context *ctx, uint32_t component, char key[KEY_BYTES])
 {
 	const struct lp_identity *c = ctx->v->components[component];
@@ -91,13 +91,13 @@ static bool does_work(const struct explain_context *ctx, const struct lp_finding
 	return false;
 }
 
-/* Does work explain what the finding says? A load like the peers' does not. */
+/* Does work explain the finding? A load like the peers' does not. */
 static bool is_loaded(const struct explain_context *ctx, const struct lp_finding *f)
 {
 	return (isnan(f->load_ratio) || f->load_ratio >= IDLE_RATIO) && does_work(ctx, f);
 }
 
-/* Is it above peers that idle, in whatever work brings about (`in_work`: and is there work)? */
+/* Is it above idle peers in anything that work causes (`in_work`: and is there work)? */
 static bool is_above_idle(
 	const struct explain_context *ctx, const struct lp_suspect *s, bool in_work)
 {
@@ -153,7 +153,7 @@ int failover_find(struct explain_context *ctx, struct lp_err *err)
 			!is_above_idle(ctx, s, false))
 			continue;
 		other = find_lost(ctx, &l, s);
-		/* Slowness alone is no sign of load that moved. */
+		/* Slowness alone does not show that load moved. */
 		if (other == UINT32_MAX &&
 			(!topology_issuer(ctx->topology) || !is_above_idle(ctx, s, true)))
 			continue;

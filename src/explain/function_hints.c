@@ -1,5 +1,5 @@
 /* The table of hints. A row is a pattern of shell wildcards for the name of a function, or for that
- * of its image; the first that matches counts, so those that say most come first. */
+ * of its image; the first match counts, so the most specific ones come first. */
 #include "explain/function_hints.h"
 
 #include <fnmatch.h>

@@ -14,7 +14,7 @@
 #define SELDOM_PART 0.5
 #define NAMESAKES_LEAST 3
 
-/* So many samples say whether it worked before. */
+/* This many samples are needed to know whether it worked before. */
 #define BEFORE_LEAST 3
 
 /* The mean of a component in the finding's own metric from the beginning of the table up to a time;
@@ -60,7 +60,7 @@ static bool worked_before(const struct lp_verdict *v, const struct lp_finding *f
 	int64_t begin_us = t->start_us - t->step_us;
 	double own = mean_before(v, f->metric, f->component, f->first_us), work, usual;
 
-	/* How long requests take says nothing about how many there were. */
+	/* The duration of requests does not show how many there were. */
 	work = load_work(v, f->component, begin_us, f->first_us);
 	if (role == LP_ROLE_WORK || isnan(work))
 		return !isnan(own) && own > 0 && own >= WORKED_SHARE * peers_before(v, f);
@@ -68,7 +68,7 @@ static bool worked_before(const struct lp_verdict *v, const struct lp_finding *f
 	return !isnan(own) && work > 0 && !(work < WORKED_SHARE * usual);
 }
 
-/* Does a member of a group hardly work, beside the others of it? */
+/* Does a member of a group hardly work, compared with the others? */
 static bool nearly_idle(
 	const struct lp_verdict *v, const struct lp_finding *f, uint32_t group, uint32_t component)
 {
@@ -85,7 +85,7 @@ static bool is_namesake(const struct lp_verdict *v, uint32_t a, uint32_t b)
 }
 
 /* Do most components of the same name on other observers hardly work, either? They need not be
- * peers: disks may be compared with those of their own host only. */
+ * peers: disks may be compared only with those of their own host. */
 static bool namesakes_idle(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	uint32_t n = 0, n_idle = 0;
@@ -103,8 +103,8 @@ static bool namesakes_idle(const struct lp_verdict *v, const struct lp_finding *
 	return n >= 2 && 2 * n_idle > n;
 }
 
-/* Has it work in half as many of the samples as its peers, or fewer? Who is slow is never done; and
- * whose requests take time without any work being seen has other ones than those that are seen. */
+/* Does it work in at most half as many samples as its peers? A slow component is never finished;
+ * and if requests take time without visible work, there are others than those that are seen. */
 static bool works_seldom(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_peer_group *g = &v->groups[f->group];
@@ -120,8 +120,8 @@ static bool works_seldom(const struct lp_verdict *v, const struct lp_finding *f)
 	return n && own > 0 && own <= SELDOM_PART * sum / n;
 }
 
-/* Does it work now and then as it always did, or as its namesakes do? How long single requests of
- * such a one take says nothing beside peers that are at work. */
+/* Does it work only from time to time, as always, or as its namesakes do? The duration of its
+ * single requests means nothing compared with peers that work. */
 static bool idle_by_nature(
 	const struct lp_verdict *v, const struct lp_finding *f, enum lp_role role)
 {
@@ -130,8 +130,8 @@ static bool idle_by_nature(
 	return namesakes_idle(v, f) || (works_seldom(v, f) && !worked_before(v, f, role));
 }
 
-/* How many components of a kind each observer has, if all have the same number; else 0, and where
- * nobody knows. */
+/* The number of components of a kind on each observer, if all have the same number; else, or if it
+ * is unknown, 0. */
 static uint32_t count_on_each(const struct lp_verdict *v, const char *kind, uint32_t *ret_observers)
 {
 	_cleanup_(strmap_release) struct strmap numbers = {0};
@@ -158,8 +158,8 @@ static uint32_t count_on_each(const struct lp_verdict *v, const char *kind, uint
 	return n ? n[0] : 0;
 }
 
-/* Did it never work, though it is made to? Spares and disks that systems boot from do not, either;
- * but here all observers have as many components, one of that name among them, and those of all
+/* Did it never work, although it should? Spares and boot disks never work, either; but here all
+ * observers have the same number of components, one of that name among them, and those of all
  * others work. */
 static bool should_work(const struct lp_verdict *v, const struct lp_finding *f)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Latency is the server's own doing only where it also works more: so many times its peers. */
+/* Latency is caused by the server itself only if it also works more, by this factor. */
 #define LOAD_MIN 1.5
 
 /* One attachment in one metric. */
@@ -65,7 +65,7 @@ static int compare_attachments(const void *a, const void *b)
 	return x->member < y->member ? -1 : x->member > y->member;
 }
 
-/* All attachments, those of one server and metric side by side. */
+/* All attachments, sorted by server and metric. */
 static int list_attachments(struct issuers *is, const struct lp_verdict *v)
 {
 	for (uint32_t i = 0; i < v->n_series; i++) {
@@ -157,7 +157,7 @@ static bool is_workload(
 	return n && shared * 2 > n;
 }
 
-/* May it be load at all? A server whose devices are all slower for the same work is ill. */
+/* May it be load at all? A server whose devices are all slower for the same work has a fault. */
 static bool may_be_load(const struct explain_context *ctx, uint32_t finding)
 {
 	const struct lp_finding *f = &ctx->v->findings[finding];

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 256
-/* Beyond what the best of all parts reaches by chance, so much more. */
+/* This much above what the best of all parts reaches by chance. */
 #define SURPRISE_MARGIN 1.0
 
 /* While the index is made. */
@@ -46,7 +46,7 @@ static int add_part(struct making *m, const char *attribute, const char *value)
 	return 0;
 }
 
-/* The addresses of observers, where the topology has them. */
+/* The addresses of observers, if the topology has them. */
 static int find_hosts(struct making *m, const struct explain_context *ctx)
 {
 	int r = 0;
@@ -117,7 +117,7 @@ static int find_members(struct parts *p, uint32_t n_components)
 	p->members = calloc((size_t)p->first_of[n_components] + 1, sizeof(uint32_t));
 	if (!p->first_member || !p->members)
 		return -ENOMEM;
-	/* Two places ahead, so that filling moves each start to where it belongs. */
+	/* Two places ahead, so that filling moves each start to its right value. */
 	for (uint32_t c = 0; c < n_components; c++) {
 		for (uint32_t i = p->first_of[c]; i < p->first_of[c + 1]; i++)
 			p->first_member[p->of[i] + 2] += p->group_of[c] != UINT32_MAX;
@@ -207,7 +207,7 @@ double localise_surprise(double a, double n, double b, double m)
 	return log_likelihood(a, n) + log_likelihood(b, m) - log_likelihood(a + b, n + m);
 }
 
-/* Note who is affected, or (`yes` false) take it back. */
+/* Mark the affected components, or (`yes` false) unmark them. */
 static void note_affected(struct parts *p, const uint32_t *affected, uint32_t n, bool yes)
 {
 	for (uint32_t k = 0; k < n; k++) {
@@ -235,13 +235,13 @@ static uint32_t choose_groups(struct parts *p, uint32_t part, bool yes)
 	return n;
 }
 
-/* Two of many may well be chance: then most of the part must be affected. */
+/* Two of many may be chance: then most of the part must be affected. */
 static bool is_enough(const struct location *l)
 {
 	return l->n_affected > 2 || (l->n_affected == 2 && l->n_members <= 4);
 }
 
-/* How well does the part distinguish the affected from the unaffected? */
+/* How well the part distinguishes the affected components from the others. */
 static struct location judge_part(struct parts *p, const struct lp_verdict *v, uint32_t part)
 {
 	struct location l = {.part = part, .n_affected = choose_groups(p, part, true)};

@@ -10,23 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer samples are no level. */
+/* Fewer samples do not make a level. */
 #define SIDE_LEAST 3
-/* So many samples must have been well again before what lasts until the last window is over. */
+/* This many samples must have been normal for trouble that lasts until the last window to be
+ * over. */
 #define WELL_LEAST 5
-/* A rise counts from so many standard errors on: the best of many places in mere noise has four or
- * five now and then. */
+/* A rise counts from this many standard errors on: the best of many places in mere noise sometimes
+ * has four or five. */
 #define ERRORS_LEAST 6.0
 /* Change points whose fit is worse by less than this many variances are as good as the best. By the
- * ratio of their likelihoods 95 of 100 lie within 4, and medians of three samples at a time are
- * worth a third of as many independent ones. */
+ * likelihood ratio, 95 of 100 are within 4, and medians of three samples are worth a third as many
+ * independent ones. */
 #define FIT_SLACK 12.0
-/* Windows of less say too little about levels. */
+/* Shorter windows do not show levels. */
 #define WINDOW_LEAST 10
-/* Enough peers to know what they usually do. */
+/* Enough peers to know their usual values. */
 #define PEERS_MAX 64
 
-/* Single spikes go: each number becomes the median of itself and its neighbours. Steps stay. */
+/* Remove single spikes: each number becomes the median of itself and its neighbours. Steps stay. */
 static void despike(const double *x, uint32_t n, double *ret)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -36,8 +37,8 @@ static void despike(const double *x, uint32_t n, double *ret)
 	}
 }
 
-/* What is left of the squares when x[0 .. at) and x[at .. n) have a mean each, given the sums of
- * the former and of all. Infinite where that is no rise. */
+/* The remaining sum of squares if x[0 .. at) and x[at .. n) each have a mean, given the sums of the
+ * former and of all. Infinite if that is not a rise. */
 static double misfit(double squares, double head, double all, uint32_t at, uint32_t n)
 {
 	double before = head / at, after = (all - head) / (n - at);
@@ -115,7 +116,7 @@ bool onset_step(const double *x, uint32_t n, double *scratch, struct onset_step 
 	return true;
 }
 
-/* How far a component is off, slot by slot, where that is known. */
+/* The deviation of a component, slot by slot, where that is known. */
 struct signal {
 	double *x, *scratch;
 	uint32_t *slots;
@@ -146,7 +147,7 @@ static double value_of(
 	return row == UINT32_MAX ? NAN : table_value(t, row, slot);
 }
 
-/* What its peers have in a slot: their median, NaN if most of them have nothing. */
+/* The value of its peers in a slot: their median, NaN if most of them have none. */
 static double peers_of(const struct lp_verdict *v, const struct lp_finding *f, uint32_t slot)
 {
 	const struct lp_peer_group *g = &v->groups[f->group];
@@ -163,7 +164,7 @@ static double peers_of(const struct lp_verdict *v, const struct lp_finding *f, u
 	return n * 2 > asked ? median_of(peers, n) : NAN;
 }
 
-/* How far it is off in a slot: the logarithm of its ratio to its peers, or whether it is absent. */
+/* Its deviation in a slot: the logarithm of its ratio to its peers, or whether it is absent. */
 static double deviation(const struct explain_context *ctx, uint32_t finding, uint32_t slot)
 {
 	const struct lp_finding *f = &ctx->v->findings[finding];
@@ -175,7 +176,7 @@ static double deviation(const struct explain_context *ctx, uint32_t finding, uin
 		return NAN;
 	if (f->direction == LP_MARK_ABSENT)
 		return facts->no_data ? isnan(own) : !(own > 0);
-	/* Without a floor of the metric's own, a hundredth of what there is does not matter. */
+	/* If the metric has no floor, a hundredth of the value does not matter. */
 	if (floor <= 0)
 		floor = (fabs(f->own) + fabs(f->peers)) / 100;
 	ratio = (own + floor) / (peers + floor);
@@ -204,7 +205,7 @@ static int signal_read(const struct explain_context *ctx, uint32_t finding, int6
 	return 0;
 }
 
-/* The slots of a window, or of what comes near it where every sample is one. */
+/* The slots of a window, or about as many if every sample is a window. */
 static uint32_t window_slots(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_series *s = &v->series[f->series];
@@ -216,7 +217,7 @@ static uint32_t window_slots(const struct lp_verdict *v, const struct lp_finding
 	return n < WINDOW_LEAST ? WINDOW_LEAST : n;
 }
 
-/* The time between the samples `at - 1` and `at`: where the latter's slot begins. */
+/* The time between the samples `at - 1` and `at`: the beginning of the latter's slot. */
 static int64_t time_of(const struct lp_table *t, const struct signal *s, uint32_t at)
 {
 	return lp_table_time(t, s->slots[at]) - t->step_us;
@@ -227,8 +228,8 @@ static int64_t error_of(
 {
 	int64_t at = time_of(t, s, step->at), early = at - time_of(t, s, step->low);
 	int64_t late = time_of(t, s, step->high) - at;
-	/* A change is somewhere between two samples, or where there are none, and a spike that was
-	 * taken out may have hidden one more. */
+	/* A change is somewhere between two samples, or in a gap, and a removed spike may have
+	 * hidden one more. */
 	int64_t gap = lp_table_time(t, s->slots[step->at]) -
 		lp_table_time(t, s->slots[step->at - 1]) + t->step_us;
 	/* Nor is it known when the next peak would have been. */
@@ -239,7 +240,7 @@ static int64_t error_of(
 	return early > late ? early : late;
 }
 
-/* Where the data of a component begins, as far as it counts. */
+/* The beginning of the data of a component, as far as it counts. */
 static int64_t begin_slot(const struct explain_context *ctx, const struct lp_finding *f)
 {
 	const struct lp_table *t = ctx->v->tables[f->metric];
@@ -271,7 +272,7 @@ static bool begins_off(const struct signal *s, int64_t first)
 	return rest > 0 && head > rest / 2;
 }
 
-/* `first`, `n`: the slot in which the first anomalous window begins, and how many it has. */
+/* `first`, `n`: the slot in which the first anomalous window begins, and its length. */
 static int refine_first(
 	struct explain_context *ctx, uint32_t finding, int64_t first, int64_t end, int64_t n)
 {
@@ -288,7 +289,7 @@ static int refine_first(
 		return -ENOMEM;
 	if (!s.slots)
 		return 0;
-	/* A window that is all before it would not be anomalous. */
+	/* A window that is entirely before it would not be anomalous. */
 	if (onset_step(s.x, s.n, s.scratch, &step) && is_half(step.before, step.after) &&
 		s.slots[step.at] < first + n) {
 		f->onset_error_us = error_of(t, &s, &step);
@@ -326,7 +327,7 @@ static int refine_last(
 	return 0;
 }
 
-/* When the last window ends that anybody was compared in. */
+/* The end of the last window with a comparison. */
 static int64_t data_end_us(const struct lp_verdict *v)
 {
 	int64_t end_us = INT64_MIN;
@@ -351,7 +352,7 @@ static int refine_finding(struct explain_context *ctx, uint32_t finding, int64_t
 	int r;
 
 	if (f->straggler || f->whole)
-		return 0; /* the job says when, or what all of an observer did */
+		return 0; /* the time comes from the job, or from the whole observer */
 	f->ended = f->last_us < end_us - (int64_t)v->params.win_shift * v->params.step_us;
 	if (t->step_us <= 0)
 		return 0;
@@ -408,7 +409,7 @@ struct onset onset_of_suspect(const struct explain_context *ctx, const struct lp
 	struct onset o = {.first_us = s->first_us, .last_us = s->last_us};
 	uint32_t next = 0;
 
-	if (logged) /* logs have the times of what happened */
+	if (logged) /* logs have exact times */
 		o = (struct onset){.first_us = logged->first_us, .last_us = logged->last_us};
 	else if (s->n_findings)
 		o = of_finding(&findings[s->findings[next++]]);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than can be distinguished: then new ones take the places of the oldest. */
+/* More than can be distinguished: then new ones replace the oldest. */
 #define PROCESSES_MAX ((size_t)10000)
 
 static bool is_same(const struct lp_process *a, const struct lp_process *b)
@@ -62,7 +62,7 @@ int noted_processes_add(
 		.pid = note.pid,
 		.uid = note.uid,
 		.wall_us = wall_us};
-	/* The first note of a process serves for all later times. */
+	/* The first note of a process is valid for all later times. */
 	for (size_t i = p->n; i > 0; i--) {
 		if (is_same(&p->items[i - 1], &it) && p->items[i - 1].wall_us <= wall_us)
 			return 0;

@@ -5,7 +5,7 @@
 
 /* The shape of a distribution alone counts as no more than 2^3 times. */
 #define SHAPE_MAX 3.0
-/* There is no distance to what is not there, and no doubt that it is not. */
+/* An absent component has no distance, and its absence is certain. */
 #define MARGIN_ABSENT 8.0
 
 static double margin_of(const struct lp_finding *f)
@@ -78,8 +78,8 @@ static double share_of(const struct explain_context *ctx, const struct lp_findin
 	return n ? (double)n_anomalous / n : 1;
 }
 
-/* The share of the peers that are accused of the same. The more there are, the less sure it is that
- * they are the ones. */
+/* The share of the peers that are accused of the same. The more there are, the less certain it is
+ * that they are to blame. */
 static double crowd_of(const struct explain_context *ctx, const struct lp_finding *f)
 {
 	uint32_t n = 0, n_members = ctx->v->groups[f->group].n_members;
@@ -96,7 +96,7 @@ static double crowd_of(const struct explain_context *ctx, const struct lp_findin
 	return n_members > 1 ? (double)n / (n_members - 1) : 0;
 }
 
-/* How many there are to compare it with. */
+/* The number of peers it is compared with. */
 static uint32_t count_peers(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	uint32_t n = f->whole ? 0 : v->groups[f->group].n_members;

@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of a unit. */
+/* The facts about a unit. */
 struct unit {
 	char *name;
 	bool faulty;
 	bool indicted; /* as a suspect at all */
 	bool right;    /* as a suspect while one of its faults lasted */
-	bool warned;   /* of, while one of its faults lasted or not */
+	bool warned;   /* with a warning, whether one of its faults lasted or not */
 	bool warned_right;
-	bool absent; /* listed as absent, and no fault says that it is */
+	bool absent; /* listed as absent, without such a fault */
 };
 
 struct units {
@@ -60,7 +60,7 @@ static struct unit *units_get(struct units *u, const char *component, enum score
 	return &u->items[u->n++];
 }
 
-/* Does a fault's `component` (a full name, a glob or an observer) mean that component? */
+/* Does a fault's `component` (a full name, a glob or an observer) match that component? */
 static bool fault_means(const struct score_fault *f, const char *component)
 {
 	size_t observer = unit_len(component, SCORE_BY_OBSERVER);
@@ -85,7 +85,7 @@ static bool fault_lasts(const struct score_fault *f, const struct score_suspect 
 	return s->first_us <= f->end_us && s->last_us >= f->start_us;
 }
 
-/* Is the cause one of those that are right, "disk-hog|disk-busy"? */
+/* Is the cause one of the right ones, "disk-hog|disk-busy"? */
 static bool cause_is_right(const struct score_fault *f, const char *cause)
 {
 	size_t len = strlen(cause);
@@ -127,7 +127,7 @@ static bool same_verdict(const struct score_fault *f, const char *path)
 		!fnmatch(f->verdict, base, 0) || (stem && !fnmatch(f->verdict, stem, 0));
 }
 
-/* The faults of this experiment. -ENOENT: no row speaks of it. */
+/* The faults of this experiment. -ENOENT: there is no row about it. */
 static int judge_begin(struct judge *j, const struct score_truth *truth, const char *path)
 {
 	bool known = false;
@@ -161,7 +161,7 @@ static int find_units(struct judge *j)
 	return 0;
 }
 
-/* Whom a fault concerns and when: the suspects that speak of it. */
+/* Does a suspect match a fault, by component and time? */
 static bool speaks_of(
 	const struct judge *j, const struct score_suspect *s, const struct score_fault *f)
 {
@@ -170,7 +170,7 @@ static bool speaks_of(
 	return unit && fault_hits(f, unit, j->by) && fault_lasts(f, s);
 }
 
-/* Does a suspect speak of any fault; of one that names its cause, if `named`? */
+/* Does a suspect match any fault; with `named`, one that names its cause? */
 static bool speaks_of_any(const struct judge *j, const struct score_suspect *s, bool named)
 {
 	for (size_t i = 0; i < j->n_faults; i++) {
@@ -183,8 +183,8 @@ static bool speaks_of_any(const struct judge *j, const struct score_suspect *s, 
 	return false;
 }
 
-/* Warnings and absent ones are counted beside what is right and wrong. To be absent is an
- * indictment only where that is what was done. */
+/* Warnings and absent components are counted separately. Being absent is an indictment only if that
+ * was the fault. */
 static int find_others(struct judge *j)
 {
 	const struct score_verdict *v = j->v;
@@ -212,7 +212,7 @@ static int find_others(struct judge *j)
 	return 0;
 }
 
-/* Mark the units of a fault. One that hits nothing we know of is a unit nobody can indict. */
+/* Mark the units of a fault. If it matches nothing known, it is a unit that cannot be indicted. */
 static int mark_faulty(struct judge *j, const struct score_fault *f)
 {
 	bool any = false;
@@ -233,7 +233,7 @@ static int mark_faulty(struct judge *j, const struct score_fault *f)
 	return 0;
 }
 
-/* The suspects, and behind them the absent ones. */
+/* The suspects, followed by the absent ones. */
 static const struct score_suspect *indictment(const struct judge *j, size_t i)
 {
 	const struct score_verdict *v = j->v;
@@ -241,7 +241,7 @@ static const struct score_suspect *indictment(const struct judge *j, size_t i)
 	return i < v->suspects.n ? &v->suspects.items[i] : &v->absent.items[i - v->suspects.n];
 }
 
-/* Look at all suspects for a fault: is its cause right, and when was it first indicted? */
+/* Check all suspects for a fault: is its cause right, and when was it first indicted? */
 static int judge_fault(struct judge *j, const struct score_fault *f, struct score_case *c)
 {
 	const struct score_suspect *best = NULL; /* the highest in rank gives the cause */
@@ -283,7 +283,8 @@ static void count_units(const struct judge *j, struct score_case *c)
 			c->units.fn++;
 		else if (!u->indicted)
 			c->units.tn++;
-		/* To suspect a faulty unit while it was sound is as wrong as to suspect another. */
+		/* Suspecting a faulty unit while it was healthy is as wrong as suspecting
+		 * another. */
 		if (u->indicted && !u->right)
 			c->units.fp++;
 		c->units.warned += u->warned_right && !u->right;

@@ -1,4 +1,4 @@
-/* Experiments put together, and the figures of merit. */
+/* Sums over experiments, and the figures of merit. */
 #include "explain/score.h"
 
 #include "base/array.h"

@@ -32,7 +32,7 @@ static int bad(const struct truth_reader *t, struct lp_err *err, const char *wha
 	return lp_err_set(err, -EBADMSG, "%s:%" PRIu64 ": %s", t->path, t->csv.line, what);
 }
 
-/* The next row that is one; -EBADMSG if it is bad. */
+/* The next row with content; -EBADMSG if it is bad. */
 static int next_row(struct truth_reader *t, struct lp_err *err)
 {
 	int r = csv_reader_next(&t->csv, err);
@@ -66,7 +66,7 @@ static int find_columns(struct truth_reader *t, struct lp_err *err)
 	return r < 0 ? r : 0;
 }
 
-/* A copy of a field, "" where there is none. */
+/* A copy of a field, "" if there is none. */
 static char *field_copy(const struct truth_reader *t, unsigned column)
 {
 	const struct csv_field *f =

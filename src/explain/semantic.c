@@ -30,13 +30,13 @@ void semantic_release(struct semantic *s)
 	*s = (struct semantic){0};
 }
 
-/* A server that is dead neither answers nor has errors; one that hangs may have errors as well. */
+/* A dead server neither answers nor has errors; one that hangs may have errors as well. */
 int semantic_gravity(const struct semantic_finding *f)
 {
 	return !strcmp(f->cause, cause_crash.name) ? 2 : !strcmp(f->cause, cause_server_hung.name);
 }
 
-/* Put the sentences of `from` behind those of `to`, as far as they say anything new. */
+/* Append the sentences of `from` to those of `to`, except for repeated ones. */
 static int take_evidence(struct semantic_finding *to, struct semantic_finding *from)
 {
 	for (uint32_t i = 0; i < from->n_evidence; i++) {
@@ -54,7 +54,7 @@ static int take_evidence(struct semantic_finding *to, struct semantic_finding *f
 	return 0;
 }
 
-/* Two findings about one component are one: the graver one. */
+/* Two findings about one component become one: the graver one. */
 static int merge(struct semantic_finding *a, struct semantic_finding *b)
 {
 	struct semantic_finding graver = *a;
@@ -92,7 +92,7 @@ static int merge_all(struct semantic *s)
 	return r;
 }
 
-/* What the traces lack must be known to whoever believes them. */
+/* Readers of the findings must know what is missing in the traces. */
 static int note_gaps(const struct traces *t, struct semantic *s)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};

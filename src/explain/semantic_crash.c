@@ -12,24 +12,26 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Who was asked to end has so long for it; then somebody may lose his patience (SIGKILL). */
+/* A process that was asked to end has this long; after that a SIGKILL may follow. */
 #define ORDERLY_NS (120 * NS_PER_SEC)
-/* A handler of a fatal signal has so long to write down what happened. */
+/* A handler of a fatal signal has this long to record what happened. */
 #define HANDLER_NS (10 * NS_PER_SEC)
-/* What failed so shortly before the end may be its reason. */
+/* A call that failed this shortly before the end may be its reason. */
 #define REASON_NS (10 * NS_PER_SEC)
-/* An archive that ends so much earlier than the others ended with its server. */
+/* An archive that ends this much earlier than the others ended with its server. */
 #define ARCHIVE_ENDS_US INT64_C(10000000)
 
 #define SURE_SIGNAL 0.95      /* a process was seen to die by a signal */
 #define SURE_SIGNAL_FELT 0.98 /* and clients felt it */
 #define SURE_EXIT_FELT 0.85   /* it ended with a status that is not 0, and clients felt it */
-#define SURE_REFUSED 0.75     /* only clients show it, and are refused where they were served */
-#define SURE_RESET 0.6	      /* only clients show it, and lost connections all at once */
-#define SURE_MORE 0.05	      /* for each thing that agrees */
-#define SURE_MOST 0.9	      /* of what only clients show */
+#define SURE_REFUSED                                                                               \
+	0.75 /* only clients show it, and connections are refused where they were accepted before  \
+	      */
+#define SURE_RESET 0.6 /* only clients show it, and lost connections all at once */
+#define SURE_MORE 0.05 /* for each fact that agrees */
+#define SURE_MOST 0.9  /* the most for facts that only clients show */
 
-/* What clients report about one port of a server. */
+/* The complaints of clients about one port of a server. */
 struct complaints {
 	uint32_t server;
 	uint16_t port;
@@ -49,7 +51,7 @@ struct inquest {
 	int64_t end_us; /* of all data */
 };
 
-/* A call on a file of the mounted file system that says that the server is not there. */
+/* A call on a file of the mounted file system whose error means that the server is gone. */
 static bool is_felt(const struct traces *t, const struct traced_failure *f)
 {
 	return !f->eof && normal_is_lost_connection(f->error) && f->file != TRACE_FILE_TCP &&
@@ -58,7 +60,7 @@ static bool is_felt(const struct traces *t, const struct traced_failure *f)
 		!traces_serves(t, f->process);
 }
 
-/* Did somebody feel it on his files at about that time? */
+/* Did a client notice it on its files at about that time? */
 static bool was_felt(const struct inquest *q, int64_t at_ns)
 {
 	for (size_t i = 0; i < q->t->n_failures; i++) {
@@ -99,8 +101,8 @@ static struct complaints *complaints_of(struct inquest *q, uint32_t server, uint
 	return &q->items[q->n++];
 }
 
-/* A failure to connect says more than a connection that broke, and that more than one that was
- * closed. */
+/* A failure to connect is stronger evidence than a broken connection, and that is stronger than a
+ * closed one. */
 static int telling(const struct traced_failure *f)
 {
 	return f->error == ECONNREFUSED ? 2 : !f->eof;
@@ -135,8 +137,8 @@ static void complain(struct inquest *q, struct complaints *c, uint32_t failure)
 		c->last_ns = f->last_ns;
 }
 
-/* Gather what clients report of each server. Connections that a server has accepted break when
- * clients go away: that is their business. */
+/* Gather the complaints of clients about each server. Connections that a server has accepted also
+ * break when clients leave, which is normal. */
 static int gather(struct inquest *q)
 {
 	for (uint32_t i = 0; i < q->t->n_failures; i++) {
@@ -166,25 +168,25 @@ static bool was_asked(const struct traced_process *p)
 	return p->asked && (!p->died_ns || p->died_ns - p->asked_ns <= ORDERLY_NS);
 }
 
-/* The signal by which a process went down; 0: by none, or it was asked to. */
+/* The signal that ended a process; 0: none, or it was asked to end. */
 static int death_of(const struct traced_process *p)
 {
 	if (!p->died_ns)
 		return 0;
-	/* Who gives up by itself was not asked to: SIGINT means many things to many daemons. */
+	/* A process that aborts by itself was not asked to: daemons use SIGINT for many things. */
 	if (WIFSIGNALED(p->status) && p->aborted && WTERMSIG(p->status) == p->signal)
 		return p->signal;
 	if (was_asked(p))
 		return 0;
 	if (WIFSIGNALED(p->status))
 		return WTERMSIG(p->status);
-	/* Its handler said what it had to say and ended the process. */
+	/* Its handler did its work and ended the process. */
 	if (p->signal && WEXITSTATUS(p->status) && p->died_ns - p->signal_ns <= HANDLER_NS)
 		return p->signal;
 	return 0;
 }
 
-/* What clients report about the program at the time of its end, or NULL. */
+/* The complaints of clients about the program at the time of its end, or NULL. */
 static const struct complaints *felt_by_clients(
 	const struct inquest *q, const struct traced_process *p)
 {
@@ -221,7 +223,7 @@ static int tell_complaints(
 	return tell_sentence(f, &sb);
 }
 
-/* What clients felt on their files. */
+/* The failures of clients on their files. */
 static int tell_felt(const struct inquest *q, struct semantic_finding *f, int64_t at_ns)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
@@ -299,8 +301,8 @@ static int accuse_dead(struct inquest *q, uint32_t process, int signal)
 	return r < 0 ? r : tell_felt(q, f, p->died_ns);
 }
 
-/* Servers that were seen to die. One that ended of its own accord with a bad status is one only if
- * clients felt it. */
+/* Servers that were seen to die. One that ended by itself with a bad status is one only if clients
+ * noticed it. */
 static int find_dead(struct inquest *q)
 {
 	int r = 0;
@@ -311,7 +313,8 @@ static int find_dead(struct inquest *q)
 
 		if (!p->died_ns)
 			continue;
-		/* Who serves nobody may be ended by anybody; but not by what went wrong in it. */
+		/* A program without clients may be ended by any signal except those for its own
+		 * faults. */
 		if (!q->t->programs[p->program].serves && !traces_signal_is_fatal(signal))
 			continue;
 		if (signal)
@@ -323,7 +326,7 @@ static int find_dead(struct inquest *q)
 	return r;
 }
 
-/* What the server's own trace says: was it asked to end, has it died, did it go on? */
+/* What the server's own trace shows: was it asked to end, has it died, did it continue? */
 enum own_view { VIEW_NONE, VIEW_ENDED, VIEW_GOES_ON };
 
 static enum own_view view_of(const struct inquest *q, const struct complaints *c)
@@ -344,14 +347,14 @@ static enum own_view view_of(const struct inquest *q, const struct complaints *c
 		if (p->host != c->server || !program->serves)
 			continue;
 		if (p->died_ns || p->asked)
-			return VIEW_ENDED; /* found dead already, or orderly */
+			return VIEW_ENDED; /* already reported as dead, or ended in order */
 		if (p->last_ns > later_ns || program->active_us > later_ns / 1000)
 			view = VIEW_GOES_ON;
 	}
 	return view;
 }
 
-/* Did anybody ever get an answer from that port; or from the same port of another server, which
+/* Did any client ever get an answer from that port; or from the same port of another server, which
  * then is the port of the service? */
 static bool was_serving(const struct inquest *q, const struct complaints *c)
 {
@@ -362,7 +365,7 @@ static bool was_serving(const struct inquest *q, const struct complaints *c)
 	return false;
 }
 
-/* Did its archive end while those of others went on? */
+/* Did its archive end while those of others continued? */
 static bool archive_ended(const struct inquest *q, uint32_t host)
 {
 	int64_t last_us = q->t->hosts[host].last_us;
@@ -405,8 +408,8 @@ static int note_lost(struct inquest *q, const struct complaints *c, const char *
 	return tell_note(q->s, &sb);
 }
 
-/* Servers of which only their clients tell. A connection that is closed is no news by itself, and
- * one that breaks may have broken for any reason; where nobody answers any more, or several broke,
+/* Servers about which only their clients have evidence. A closed connection alone means nothing,
+ * and one that breaks may break for any reason; if the server no longer answers, or several broke,
  * or calls on files failed with it, the server is gone. */
 static int judge_complaints(struct inquest *q, const struct complaints *c)
 {
@@ -434,8 +437,8 @@ static bool is_accused(const struct inquest *q)
 	return false;
 }
 
-/* The one server of a client that answered until about that time, and not since, while others go
- * on; TRACES_NONE if there is none, or more than one. */
+/* The one server of a client that answered until about that time, and not since, while others
+ * continue; TRACES_NONE if there is none, or more than one. */
 static uint32_t find_silenced(const struct traces *t, uint32_t host, int64_t at_us)
 {
 	uint32_t found = TRACES_NONE;
@@ -457,8 +460,8 @@ static uint32_t find_silenced(const struct traces *t, uint32_t host, int64_t at_
 	return others ? found : TRACES_NONE;
 }
 
-/* Calls on files fail as the server is not there, and nobody saw a connection break: a summary does
- * not show how a daemon learns of it. The server that answers no more is the one. */
+/* Calls on files fail because the server is gone, but no broken connection was seen: a summary does
+ * not show how a daemon learns of it. The server that no longer answers is the one. */
 static int find_by_silence(struct inquest *q)
 {
 	for (uint32_t i = 0; i < q->t->n_failures; i++) {

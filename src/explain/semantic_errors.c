@@ -1,4 +1,4 @@
-/* Errors that a server meets and hands on: an errno that is not normal on a server, and that a
+/* Errors that a server meets and passes on: an errno that is not normal on a server, and that a
  * client gets within some seconds of it (section 7 of the paper). */
 #include "explain/semantic.h"
 
@@ -13,14 +13,14 @@
 #define CLIENTS_NAMED 4
 #define NOTES_MAX 4
 
-/* How sure one pair of events makes us, and what takes away from it. */
+/* The certainty of one pair of events, and the factors that reduce it. */
 #define SURE_SAME 0.95
 #define SURE_TRANSLATED 0.6
 #define SURE_ONCE 0.95	    /* factor: it happened only once */
-#define SURE_NO_LINK 0.85   /* factor: nobody saw a connection between the two */
+#define SURE_NO_LINK 0.85   /* factor: no connection between the two was seen */
 #define SURE_UNTRAINED 0.97 /* factor: what is normal was not learnt */
 
-/* What speaks against a program that serves. */
+/* The evidence against a program that serves. */
 struct handed {
 	uint32_t n_same, n_translated; /* failures of clients */
 	bool sure;		       /* connections between them were seen */
@@ -79,7 +79,7 @@ static int matching_init(struct matching *m)
 	return 0;
 }
 
-/* How a server's failure and a client's may belong together, the better the larger. */
+/* How well a server's failure and a client's fit together, larger is better. */
 enum relation {
 	RELATION_NONE,
 	RELATION_TRANSLATED_LATE,
@@ -147,8 +147,8 @@ static size_t first_in_window(const struct matching *m, const struct traced_fail
 	return low;
 }
 
-/* Whom a client's failure accuses: those whose error precedes it; if there is none, those that are
- * late by no more than clocks differ. An errno that is the same outranks one that may have been
+/* The servers that a client's failure accuses: those whose error precedes it; if there is none,
+ * those that are late by no more than clocks differ. The same errno outranks one that may have been
  * translated. */
 static void match_client(struct matching *m, uint32_t client)
 {
@@ -172,7 +172,7 @@ static void match_client(struct matching *m, uint32_t client)
 	}
 }
 
-/* "and c2, c3 and 4 more": whoever else got an errno from the server at that time. */
+/* "and c2, c3 and 4 more": the other clients that got an errno from the server at that time. */
 static void tell_clients(struct strbuf *sb, const struct matching *m, const struct handed *h)
 {
 	const struct traces *t = m->t;
@@ -272,7 +272,7 @@ static void key_make(const struct matching *m, uint32_t failure, char key[KEY_BY
 	snprintf(key, KEY_BYTES, "%u %u %u", m->t->processes[f->process].program, f->nr, f->error);
 }
 
-/* How many such failures there are from number `from` on. */
+/* The number of such failures from number `from` on. */
 static uint64_t count_alike(const struct matching *m, size_t from)
 {
 	const struct traced_failure *f = &m->t->failures[m->servers[from]];
@@ -301,7 +301,7 @@ static int note_one(struct semantic *s, const struct matching *m, size_t at)
 	return tell_note(s, &sb);
 }
 
-/* Is the program accused already? Then its errors are part of that story. */
+/* Is the program already accused? Then its errors are part of that finding. */
 static bool is_accused(const struct semantic *s, const struct matching *m, uint32_t failure)
 {
 	const struct traced_process *p = &m->t->processes[m->t->failures[failure].process];
@@ -315,7 +315,7 @@ static bool is_accused(const struct semantic *s, const struct matching *m, uint3
 	return false;
 }
 
-/* Errors of servers that no client got: worth knowing, no reason to accuse. */
+/* Errors of servers that no client got: worth a note, but not an accusation. */
 static int note_unseen(struct semantic *s, const struct matching *m)
 {
 	_cleanup_(strmap_release) struct strmap known = {0};
@@ -355,7 +355,7 @@ int semantic_errors(
 		if (m.handed[i].n_same || m.handed[i].n_translated)
 			r = accuse(s, &m, i);
 	}
-	/* What keeps failing accuses by itself; what is left after that is worth a note. */
+	/* Persistent failures accuse by themselves; the rest is worth a note. */
 	if (r == 0)
 		r = semantic_exhaustion(t, options, s);
 	return r < 0 ? r : note_unseen(s, &m);

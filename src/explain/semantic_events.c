@@ -1,4 +1,4 @@
-/* What is kept of each event: calls that failed or took too long, signals, births and ends. */
+/* The events that are kept: calls that failed or took too long, signals, births and ends. */
 #include "explain/semantic_traces.h"
 
 #include "base/array.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More failures are no use to anybody. */
+/* More failures would be of no use. */
 #define FAILURES_MAX 1000000
 #define SLOW_MAX 4096
 
@@ -21,7 +21,7 @@ static const struct syscall_info *event_info(const struct trace_event *e)
 	return e->flags & TRACE_COMPAT ? syscall_get_compat(e->nr) : syscall_get(e->nr);
 }
 
-/* What the call was about, as far as the event itself shows; NULL: it does not, or no memory. */
+/* The object of the call, as far as the event itself shows it; NULL: it does not, or no memory. */
 static char *event_name(const struct trace_event *e)
 {
 	const struct syscall_info *info = event_info(e);
@@ -126,7 +126,7 @@ static int pair_keep(struct traces *t, uint32_t process, const struct trace_even
 	return 0;
 }
 
-/* A tracer reports a call that goes on as often as it is asked: the last word counts. */
+/* A tracer reports a pending call repeatedly: the last report counts. */
 static int slow_keep(struct traces *t, uint32_t process, const struct trace_event *e)
 {
 	struct traced_slow *s;
@@ -162,7 +162,7 @@ static int slow_keep(struct traces *t, uint32_t process, const struct trace_even
 	return traces_name_slow(t, s);
 }
 
-/* Everybody fails so all day long: not even worth keeping. */
+/* Failures that all programs have all day: not worth keeping. */
 static bool is_chatter(int error)
 {
 	return error == EAGAIN || error == EINPROGRESS || error == EINTR;
@@ -175,7 +175,7 @@ static bool is_accept(const struct trace_event *e)
 	return info && !strncmp(info->name, "accept", 6);
 }
 
-/* Does it take as long as it takes, by design? Locks of files are waited for with fcntl. */
+/* Does it wait by design? Programs wait for locks of files with fcntl. */
 static bool waits(const struct trace_event *e)
 {
 	const struct syscall_info *info = event_info(e);
@@ -191,7 +191,7 @@ static bool is_eof(const struct trace_event *e)
 		e->file == TRACE_FILE_TCP && e->ret == 0;
 }
 
-/* Failures that accuse nobody, whatever else is known, are not kept. */
+/* Failures that never accuse anything are not kept. */
 static bool is_worth_keeping(const struct trace_event *e, int error)
 {
 	return error && !is_chatter(error) &&
@@ -263,7 +263,7 @@ static int add_exec(struct traces *t, uint32_t host, uint32_t process, const str
 	snprintf(comm, sizeof(comm), "%.15s", slash ? slash + 1 : path);
 	if (!*comm)
 		return 0;
-	/* What it did until now was the doing of another program. */
+	/* Its activity until now belongs to another program. */
 	seen->serves = seen->serves || p->seen.serves;
 	seen->listens = seen->listens || p->seen.listens;
 	seen->talks = seen->talks || p->seen.talks;
@@ -271,7 +271,7 @@ static int add_exec(struct traces *t, uint32_t host, uint32_t process, const str
 	return traces_name_process(t, host, e->pid, comm);
 }
 
-/* A child is what its parent is until it executes something else. */
+/* A child runs its parent's program until it executes another. */
 static int add_fork(struct traces *t, uint32_t host, uint32_t parent, const struct trace_event *e)
 {
 	uint32_t child;

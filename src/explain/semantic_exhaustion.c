@@ -1,6 +1,7 @@
 /* Programs whose calls fail because something ran out or broke: space, descriptors, memory, a disk.
- * Nobody else need have been traced: such an errno that keeps coming, or that a process ended with,
- * speaks for itself. Who waited for the program meanwhile makes it surer. */
+ * No other process need have been traced: such an errno that persists, or that a process ended
+ * with, is evidence by itself. Clients that waited for the program meanwhile make it more
+ * certain. */
 #include "explain/semantic.h"
 
 #include "base/array.h"
@@ -14,21 +15,21 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* What keeps failing: so often for so long; or so often, however fast. */
+/* A failure persists if it is this frequent for this long; or this frequent in any time. */
 #define PERSISTENT_N 10
 #define PERSISTENT_NS (10 * NS_PER_SEC)
 #define PERSISTENT_MANY 1000
-/* A process that ends with a status so shortly after a call that failed ended because of it. */
+/* A process that ends with a status this shortly after a failed call ended because of it. */
 #define ENDED_NS NS_PER_SEC
-/* What failed last so shortly before the data ends goes on. */
+/* A failure this shortly before the end of the data is still going on. */
 #define GOES_ON_NS (10 * NS_PER_SEC)
-/* What a server met hurts its clients for so long. */
+/* A failure of a server affects its clients for this long. */
 #define EXPLAINS_US INT64_C(60000000)
 
 #define SURE_ENDED 0.8
 #define SURE_PERSISTENT 0.85
 #define SURE_BOTH 0.9
-#define SURE_FELT 0.95	    /* and somebody waited for it in vain */
+#define SURE_FELT 0.95	    /* and a client waited for it in vain */
 #define SURE_UNTRAINED 0.97 /* factor: what is normal was not learnt */
 
 /* The same call of the same program with the same errno. */
@@ -47,7 +48,7 @@ struct shortages {
 	const struct traces *t;
 	const struct semantic_options *options;
 	struct semantic *s;
-	uint32_t n_told; /* findings that are there already, of other kinds */
+	uint32_t n_told; /* existing findings, of other kinds */
 	struct shortage *items;
 	size_t n, cap;
 };
@@ -107,8 +108,8 @@ static int gather_failures(struct shortages *q)
 	return 0;
 }
 
-/* Rows count all that failed, of which a summary logs some. They do not say on what: where that
- * matters the log must have said it. */
+/* Rows count all failures, of which a summary logs some. They do not show the file: if that
+ * matters, the log must have it. */
 static int gather_tallies(struct shortages *q)
 {
 	for (size_t i = 0; i < q->t->n_tallies; i++) {
@@ -168,7 +169,7 @@ static bool is_persistent(const struct shortage *item)
 		(item->n >= PERSISTENT_N && item->last_ns - item->first_ns >= PERSISTENT_NS);
 }
 
-/* The host of a finding; TRACES_NONE: nobody of that name was heard of. */
+/* The host of a finding; TRACES_NONE: that name is unknown. */
 static uint32_t host_of(const struct traces *t, const struct semantic_finding *f)
 {
 	uint32_t host;
@@ -176,7 +177,7 @@ static uint32_t host_of(const struct traces *t, const struct semantic_finding *f
 	return strmap_get(&t->by_host, f->component->observer, &host) ? host : TRACES_NONE;
 }
 
-/* Is it reported already: is the program accused, or a server that it may depend on? */
+/* Is it already explained: is the program accused, or a server that it may depend on? */
 static bool is_explained(const struct shortages *q, const struct shortage *item)
 {
 	const struct traces *t = q->t;
@@ -199,8 +200,8 @@ static bool is_explained(const struct shortages *q, const struct shortage *item)
 	return false;
 }
 
-/* The end of a connection to which somebody waited for an answer of the program meanwhile, and how
- * long at most; TRACES_NONE: nobody did. */
+/* The end of a connection on which a client waited for an answer of the program meanwhile, and the
+ * longest wait; TRACES_NONE: none. */
 static uint32_t find_waiting(
 	const struct shortages *q, const struct shortage *item, int64_t *ret_us)
 {

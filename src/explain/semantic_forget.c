@@ -1,4 +1,4 @@
-/* What is over is given back: the picture of the traces is one of the recent past. */
+/* Frees old state: traces are a picture of the recent past. */
 #include "explain/semantic_traces.h"
 
 #include "base/array.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where things are after the others have gone: TRACES_NONE if they have, too. */
+/* The new places of things after others were removed: TRACES_NONE if they were removed, too. */
 struct moves {
 	uint32_t *hosts, *programs, *processes;
 };
@@ -20,7 +20,7 @@ static void moves_release(struct moves *m)
 	free(m->processes);
 }
 
-/* All go, until somebody says that they stay. */
+/* Initially all are removed, until marked to stay. */
 static int moves_init(struct moves *m, const struct traces *t)
 {
 	m->hosts = calloc(t->n_hosts + 1, sizeof(*m->hosts));
@@ -29,7 +29,7 @@ static int moves_init(struct moves *m, const struct traces *t)
 	return m->hosts && m->programs && m->processes ? 0 : -ENOMEM;
 }
 
-/* From "it stays" to its new place. */
+/* From marks to new places. */
 static void moves_number(uint32_t *moves, size_t n)
 {
 	uint32_t next = 0;
@@ -118,7 +118,7 @@ static void drop_tallies(struct traces *t, int64_t before_us)
 	t->n_tallies = n;
 }
 
-/* Who has ended, and whose host is not heard of any more, goes. */
+/* Processes that have ended, and those of hosts without activity, are removed. */
 static void mark_processes(struct traces *t, struct moves *m, int64_t before_ns)
 {
 	for (size_t i = 0; i < t->n_processes; i++) {
@@ -135,7 +135,7 @@ static void mark_processes(struct traces *t, struct moves *m, int64_t before_ns)
 		m->processes[t->pair_list[i].process] = 1;
 }
 
-/* What a process did that goes stays with its program. */
+/* The activity of a process that is removed stays with its program. */
 static void bequeath(struct traces *t, const struct moves *m)
 {
 	for (size_t i = 0; i < t->n_processes; i++) {
@@ -159,7 +159,7 @@ static void bequeath(struct traces *t, const struct moves *m)
 	}
 }
 
-/* Do others still ask for the host? */
+/* Do others still have connections to the host? */
 static bool is_sought(const struct traces *t, uint32_t host)
 {
 	for (size_t i = 0; i < t->n_peers; i++) {
@@ -169,7 +169,7 @@ static bool is_sought(const struct traces *t, uint32_t host)
 	return false;
 }
 
-/* Servers stay as long as their host does, and as anybody asks for it: what became of them
+/* Servers stay as long as their host does, and as long as others have connections to it: their fate
  * distinguishes a crash from an orderly end. */
 static void mark_programs(const struct traces *t, struct moves *m, int64_t before_us)
 {
@@ -281,8 +281,8 @@ static void move_hosts(struct traces *t, const struct moves *m)
 	}
 }
 
-/* The keys have numbers in them that have changed. Several processes may have had one number: the
- * last one has it. */
+/* The keys contain numbers that have changed. Several processes may have had one number: the last
+ * one has it. */
 static int keys_anew(struct traces *t)
 {
 	struct strmap *maps[] = {&t->by_host, &t->by_program, &t->by_process, &t->by_peer,

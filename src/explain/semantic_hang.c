@@ -11,19 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server may itself wait for another; so many steps are followed. */
+/* A server may itself wait for another; this many steps are followed. */
 #define STEPS_MAX 8
-/* What failed on the server so shortly before may be the reason. */
+/* A call that failed on the server this shortly before may be the reason. */
 #define REASON_NS (60 * NS_PER_SEC)
 
 #define SURE_SILENT 0.75 /* a call on a file hangs, and one server is silent */
 #define SURE_REQUEST 0.7 /* the same of a call that waits for the answer itself */
-#define SURE_STUCK 0.6	 /* nobody is silent, but a thread of a server is stuck */
+#define SURE_STUCK 0.6	 /* no server is silent, but a thread of one is stuck */
 #define SURE_SEVERAL 0.8 /* factor: several servers are silent */
-#define SURE_MORE 0.08	 /* for each thing that agrees */
+#define SURE_MORE 0.08	 /* for each fact that agrees */
 #define SURE_MOST 0.97
 
-/* What speaks against one server. */
+/* The evidence against one server. */
 struct hung {
 	uint32_t host;
 	uint16_t port;
@@ -32,7 +32,7 @@ struct hung {
 	uint32_t clients[8], n_clients; /* hosts, as many as matter */
 	bool on_files, alone, silent;
 	uint32_t stuck; /* a call of the server, TRACES_NONE */
-	uint32_t peer;	/* whose silence it is, TRACES_NONE */
+	uint32_t peer;	/* the silent peer, TRACES_NONE */
 	int64_t silent_from_us, silent_to_us;
 	int64_t first_ns, last_ns;
 };
@@ -52,7 +52,7 @@ static bool is_file(uint8_t file)
 	return file == TRACE_FILE_STORAGE || file == TRACE_FILE_DIRECTORY;
 }
 
-/* Is it a call on a file, which is over soon unless somebody does not do his work? */
+/* Is it a call on a file, which ends soon unless another party does not do its work? */
 static bool is_file_call(const struct traced_slow *c)
 {
 	switch (c->call) {
@@ -84,7 +84,7 @@ static int64_t overlap_us(const struct traced_span *s, const struct traced_slow 
 	return to > from ? to - from : 0;
 }
 
-/* How long a peer was silent while a call went on. */
+/* How long a peer was silent during a call. */
 static int64_t silence_during(
 	const struct traced_peer *p, const struct traced_slow *c, struct traced_span *ret)
 {
@@ -118,8 +118,8 @@ static bool is_remote_of(const struct traced_peer *p, const struct traced_slow *
 }
 
 /* The peers of a host (with `itself` also those on the same host) that are silent during a call.
- * Those that never answer anything (where logs
- * and statistics go) are not meant, if there are others. */
+ * Peers that never answer anything (where logs and statistics go) do not count, if there are
+ * others. */
 static void find_silent(
 	struct hanging *h, uint32_t host, const struct traced_slow *c, bool request, bool itself)
 {
@@ -144,8 +144,8 @@ static void find_silent(
 	}
 }
 
-/* A call of a server that keeps one of its threads: on a file, for as long as that of the client at
- * least half of the time. TRACES_NONE: none. */
+/* A call of a server that occupies one of its threads: on a file, for at least half of the time of
+ * the client's. TRACES_NONE: none. */
 static uint32_t find_stuck(const struct hanging *h, uint32_t host, const struct traced_slow *c)
 {
 	struct traced_span span = {c->start_ns / 1000, (c->start_ns + c->dur_ns) / 1000};
@@ -163,8 +163,8 @@ static uint32_t find_stuck(const struct hanging *h, uint32_t host, const struct 
 	return best;
 }
 
-/* Do others get answers of the server while the call goes on? Not only when it begins or ends: who
- * hung and recovered answers everybody again. */
+/* Do others get answers from the server during the call? Not only when it begins or ends: a server
+ * that recovers answers all clients again. */
 static bool answers_others(const struct hanging *h, uint32_t server, const struct traced_slow *c)
 {
 	int64_t margin_us = h->options->hang_after_us / 4;
@@ -210,7 +210,7 @@ static void note_client(struct hung *g, uint32_t host)
 		g->clients[g->n_clients++] = host;
 }
 
-/* A call speaks against a server. */
+/* Add a call to the evidence against a server. */
 static void hung_add(const struct hanging *h, struct hung *g, uint32_t call, bool alone)
 {
 	const struct traced_slow *c = &h->t->slow[call];
@@ -250,7 +250,7 @@ static int add_silent(struct hanging *h, uint32_t call, uint32_t peer, bool alon
 	return 0;
 }
 
-/* A server that waits for another is not to blame: go on to that one. */
+/* A server that waits for another is not to blame: continue with that one. */
 static void follow(struct hanging *h, const struct traced_slow *c)
 {
 	for (unsigned step = 0; step < STEPS_MAX && h->n_silent == 1; step++) {
@@ -265,8 +265,8 @@ static void follow(struct hanging *h, const struct traced_slow *c)
 	}
 }
 
-/* The server's own trace shows that it works, and it answers others: who does not read the answer,
- * or whose connection is broken, is not its fault. */
+/* The server's own trace shows that it works, and it answers others: a client that does not read
+ * the answer, or whose connection is broken, is not its fault. */
 static bool is_cleared(const struct hanging *h, uint32_t peer, const struct traced_slow *c)
 {
 	uint32_t server = h->t->peers[peer].server;
@@ -307,7 +307,7 @@ static int note_unexplained(struct hanging *h, uint32_t call, const char *why)
 	return tell_note(h->s, &sb);
 }
 
-/* Whom does a call of a client wait for? */
+/* Find the server that a call of a client waits for. */
 static int judge_call(struct hanging *h, uint32_t call)
 {
 	const struct traced_slow *c = &h->t->slow[call];
@@ -317,7 +317,7 @@ static int judge_call(struct hanging *h, uint32_t call)
 
 	find_silent(h, h->t->processes[c->process].host, c, request, true);
 	if (request && !h->n_silent)
-		return 0; /* it waits to be spoken to: nobody owes it an answer */
+		return 0; /* it waits for a message that is not an answer */
 	for (size_t i = 0; i < h->n_silent;) {
 		if (is_cleared(h, h->silent[i], c))
 			h->silent[i] = h->silent[--h->n_silent];
@@ -360,7 +360,7 @@ static void tell_silence(struct strbuf *sb, const struct hanging *h, const struc
 	tell_time(sb, time_ns(g->silent_from_us));
 }
 
-/* The last thing that went wrong in a process of the server. */
+/* The last failure in a process of the server. */
 static uint32_t find_reason(const struct hanging *h, const struct hung *g)
 {
 	uint32_t best = TRACES_NONE;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is measured in windows begins and ends where these do: so much earlier is still then. */
+/* Findings of windows begin and end with these: this much earlier is still the same time. */
 #define WINDOWS_EARLY 2
 
 static uint32_t find_component(const struct lp_verdict *v, const struct lp_identity *component)
@@ -102,7 +102,7 @@ static int add_suspect(
 	return 0;
 }
 
-/* The worse of what both say. What is dead or hangs is as bad as what is absent; errors are no
+/* The worse of both findings. A dead or hanging server is as bad as an absent one; errors are no
  * better. */
 static void weigh(struct lp_suspect *s, const struct semantic_finding *f)
 {
@@ -116,7 +116,7 @@ static void weigh(struct lp_suspect *s, const struct semantic_finding *f)
 	s->indicted_us = f->first_us < s->indicted_us ? f->first_us : s->indicted_us;
 }
 
-/* Is it nothing to the operator: muted, or over when he cleared it? */
+/* Is it settled for the operator: muted, or over when it was cleared? */
 static bool is_settled(
 	const struct explain_context *ctx, const char *name, const struct semantic_finding *f)
 {
@@ -153,7 +153,7 @@ int semantic_join_suspects(
 {
 	int r = 0;
 
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	ctx->semantic = calloc((size_t)ctx->v->n_components + 1, sizeof(*ctx->semantic));
 	if (!ctx->semantic)
 		r = -ENOMEM;

@@ -1,4 +1,4 @@
-/* Findings about what is no longer in the picture. */
+/* Findings about state that was already freed. */
 #include "explain/semantic_reader.h"
 
 #include "base/array.h"
@@ -19,7 +19,7 @@ static struct semantic_finding *finding_of(
 	return NULL;
 }
 
-/* A copy of the sentences and the advice, which `to` has none of. */
+/* Copy the sentences and the advice to `to`, which has none. */
 static int copy_words(struct semantic_finding *to, const struct semantic_finding *from)
 {
 	if (array_reserve(&to->evidence, &to->cap_evidence, (size_t)from->n_evidence + 1,
@@ -64,8 +64,8 @@ static int finding_copy(struct semantic *to, const struct semantic_finding *from
 	return copy_words(f, from);
 }
 
-/* What was known and what is known now are one finding: in the words of now, unless it was graver
- * then. What begins earlier than its evidence says so (`carried`). */
+/* The old and the new finding become one: in the new words, unless the old one was graver. If it
+ * begins earlier than its evidence, `carried` is set. */
 static int combine(struct semantic_finding *f, const struct semantic_finding *then,
 	const struct semantic_finding *now)
 {

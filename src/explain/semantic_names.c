@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A descriptor that was looked at only after the call was made is still the one meant. */
+/* A descriptor that was examined only after the call is still the right one. */
 #define LATE_NS (5 * NS_PER_SEC)
-/* More ports at which nobody serves are not kept. */
+/* More ports without a server are not kept. */
 #define PORTS_MAX 100000
 
 bool end_parse(const char *text, char *address, size_t size, uint16_t *ret_port)
@@ -118,7 +118,7 @@ static int port_take(
 	return 0;
 }
 
-/* Clients try to reach a server in vain: it is a peer, too. */
+/* Clients cannot reach a server: it is a peer, too. */
 static int note_missing(struct traces *t, const struct traced_failure *f)
 {
 	char local[END_MAX], remote[END_MAX];
@@ -134,7 +134,7 @@ static int note_missing(struct traces *t, const struct traced_failure *f)
 	return 0;
 }
 
-/* Take the name of the descriptor, if it is known and the call has none. */
+/* Use the name of the descriptor, if it is known and the call has none. */
 static int name_take(const struct traced_process *p, int32_t fd, char **name, uint8_t *file)
 {
 	const struct traced_file *known = fd >= 0 && !*name ? file_table_find(p->files, fd) : NULL;
@@ -162,7 +162,7 @@ int traces_name_slow(struct traces *t, struct traced_slow *s)
 	return name_take(&t->processes[s->process], s->fd, &s->name, &s->file);
 }
 
-/* A descriptor that was looked at only after the call was made is still the one meant. */
+/* A descriptor that was examined only after the call is still the right one. */
 static int name_late(struct traces *t, uint32_t process, const struct trace_descriptor *d)
 {
 	int64_t since_ns = d->time_ns - LATE_NS;
@@ -250,7 +250,8 @@ static uint32_t find_neighbour(
 	return found;
 }
 
-/* Is it to be found out again when more is known, as not the address alone says whose it is? */
+/* Must it be looked up again when more is known, because the address alone does not identify the
+ * host? */
 static bool is_ambiguous(const struct traces *t, const char *address)
 {
 	return address_is_loopback(address) || hosts_is_shared(t->addresses, address);
@@ -276,7 +277,7 @@ static int host_of_address(
 
 int traces_know_address(struct traces *t, struct traced_peer *p)
 {
-	/* Adding a host may move nothing but hosts. */
+	/* Adding a host moves nothing but hosts. */
 	p->asked = t->addresses ? t->addresses->n : 0;
 	return host_of_address(t, p->host, p->address, p->port, &p->server);
 }
@@ -319,7 +320,7 @@ static void guess_servers(struct traces *t, uint32_t host)
 	}
 }
 
-/* Which ports do others connect to? Their programs serve. */
+/* The ports that others connect to: their programs serve. */
 static int know_ports(struct traces *t)
 {
 	_cleanup_(strmap_release) struct strmap sought = {0};
@@ -368,7 +369,7 @@ int traces_know(struct traces *t)
 	uint32_t n_addresses = t->addresses ? t->addresses->n : 0;
 	int r = 0;
 
-	/* Somebody may have told his addresses, or his ports, only now. */
+	/* The addresses, or ports, of an observer may have become known only now. */
 	for (size_t i = 0; r == 0 && i < t->n_peers; i++) {
 		if (t->peers[i].asked != n_addresses || is_ambiguous(t, t->peers[i].address))
 			r = traces_know_address(t, &t->peers[i]);

@@ -53,7 +53,7 @@ static const struct {
 	{EISCONN, OF(CONNECT)},
 };
 
-/* Whose other end goes away, which is reported by the rules of crashes. */
+/* The other end is gone, which the rules for crashes report. */
 static const int lost_connection[] = {ECONNREFUSED, ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN,
 	ESHUTDOWN, ETIMEDOUT, EHOSTUNREACH, EHOSTDOWN, ENETUNREACH, ENETDOWN, ENETRESET};
 
@@ -95,8 +95,8 @@ static bool is_named(const char *name, const char *const *names)
 	return false;
 }
 
-/* Which calls say that something ran out. Those about memory fail with ENOMEM also where an
- * address is not in use: few of them ask for any. */
+/* Calls whose failure means that something ran out. Calls about memory also fail with ENOMEM if an
+ * address is not in use: few of them allocate any. */
 static const struct {
 	int error;
 	unsigned calls;
@@ -121,7 +121,7 @@ bool normal_is_exhaustion(int error, uint16_t nr, bool compat, unsigned file)
 	if (!info || is_named(info->name, asks) ||
 		(info->call == TRACE_CALL_MEMORY && !is_named(info->name, takes_memory)))
 		return false;
-	/* A terminal that its user has left fails so, too. */
+	/* A terminal whose user has left fails so, too. */
 	if (error == EIO && file != TRACE_FILE_STORAGE && file != TRACE_FILE_DIRECTORY &&
 		file != TRACE_FILE_NONE)
 		return false;

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An archive, opened for its logs or for its rows when the time comes. */
+/* An archive, opened for its logs or for its rows when needed. */
 struct stream {
 	size_t file;
 	bool logs;
-	int64_t next_us; /* nothing earlier is in it; INT64_MAX: it has ended */
+	int64_t next_us; /* nothing in it is earlier; INT64_MAX: it has ended */
 	char *observer;
 	struct lp_source *source;
 	struct lp_batch *batch;	  /* rows: the next one */
@@ -109,7 +109,7 @@ static int add_stream(
 	return 0;
 }
 
-/* A time as far as it is among those that are asked for. */
+/* A time, limited to the selected range. */
 static int64_t within(const struct reading_all *r, int64_t at_us)
 {
 	const struct semantic_options *o = r->options;
@@ -127,7 +127,7 @@ static int find_first(void *ctx, const struct log_place *place)
 	return 0;
 }
 
-/* The earliest that a log is about, which may be before the first sample. */
+/* The earliest time of a log, which may be before the first sample. */
 static int64_t logs_begin(const struct lp_source *source)
 {
 	int64_t first_us = INT64_MAX - 1;
@@ -137,7 +137,7 @@ static int64_t logs_begin(const struct lp_source *source)
 	return first_us;
 }
 
-/* What an archive has for the reader, from its head. */
+/* The parts of an archive for the reader, from its head. */
 static int add_archive(struct reading_all *r, size_t file, const struct lp_source *source)
 {
 	const char *observer = lp_archive_meta_get(source, "observer");
@@ -196,7 +196,7 @@ static int add_place(void *ctx, const struct log_place *place)
 	if ((!calls && strcmp(place->name, TRACE_LOG_DESCRIPTORS) != 0) ||
 		(list->options->to_us && place->first_us >= list->options->to_us) ||
 		(calls && place->last_us < list->options->from_us))
-		return 0; /* what was opened before is still behind its descriptor */
+		return 0; /* files that were opened earlier are still behind their descriptors */
 	if (array_reserve(&s->places, &s->cap, s->n + 1, sizeof(*s->places)) < 0)
 		return -ENOMEM;
 	s->places[s->n++] = *place;
@@ -230,7 +230,7 @@ static int stream_open(struct reading_all *r, struct stream *s, struct lp_err *e
 	if (got == -ENOMEM)
 		return no_memory(err);
 	if (!s->source) {
-		stream_close(s); /* it has gone in the meantime */
+		stream_close(s); /* it was removed in the meantime */
 		return 0;
 	}
 	if (!s->logs) {
@@ -259,7 +259,7 @@ static int feed_frame(void *ctx, const struct lp_log *log)
 	return semantic_reader_log(f->r->reader, f->s->observer, log, f->err);
 }
 
-/* Damage ends nothing: what is good is read all the same. */
+/* Damage does not end reading: intact frames are read all the same. */
 static int feed_logs(struct reading_all *r, struct stream *s, struct lp_err *err)
 {
 	struct lp_err here = {0};
@@ -284,7 +284,7 @@ static int feed_rows(struct reading_all *r, struct stream *s, struct lp_err *err
 	return 0;
 }
 
-/* The stream that is the first to go on; NULL: all have ended. */
+/* The next stream in the order of time; NULL: all have ended. */
 static struct stream *next_stream(const struct reading_all *r)
 {
 	struct stream *first = NULL;

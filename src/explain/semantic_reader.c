@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far back it looks, at least; and how often that is cut off. */
+/* How far it looks back at least; and the interval at which older state is freed. */
 #define LOOK_BACK_NS (600 * NS_PER_SEC)
-/* Of a process that lives and does nothing that matters, one event a second is kept. */
+/* Of a process without relevant activity, one event per second is kept. */
 #define ALIVE_SLOTS 1024
 
-/* What waits for the watermark; at one time, in this order. */
+/* Records that wait for the watermark; at one time, in this order. */
 enum record_kind {
 	RECORD_PRESENCE,
 	RECORD_PROCESS,
@@ -29,7 +29,7 @@ enum record_kind {
 
 struct observer {
 	char *name;
-	uint64_t n_fed;	 /* records, ever: their order */
+	uint64_t n_fed;	 /* records fed so far, which gives their order */
 	int64_t seen_us; /* the latest presence that was fed */
 	struct alive {
 		int32_t pid;
@@ -63,8 +63,8 @@ struct semantic_reader {
 	struct queued_record **heap; /* the earliest first */
 	size_t n_heap, cap_heap;
 	int64_t watermark_us;	 /* INT64_MIN: none yet */
-	int64_t latest_us;	 /* of all that was fed */
-	int64_t span_ns, cut_ns; /* how far it looks back; when it cuts next, 0: not known yet */
+	int64_t latest_us;	 /* of everything that was fed */
+	int64_t span_ns, cut_ns; /* how far it looks back; when it frees next, 0: not known yet */
 	uint64_t n_late;
 	bool any;
 	struct semantic kept;
@@ -117,7 +117,7 @@ static struct observer *observer_of(struct semantic_reader *r, const char *name)
 
 	if (strmap_get(&r->by_observer, name, &number))
 		return r->observers[number];
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	if (array_reserve(&r->observers, &r->cap_observers, r->n_observers + 1, sizeof(o)) < 0)
 		return NULL;
 	o = calloc(1, sizeof(*o));
@@ -180,7 +180,7 @@ static struct queued_record *heap_pop(struct semantic_reader *r)
 	}
 }
 
-/* Keep a record until its turn comes. `*ret` is to be filled in, and NULL if it comes too late. */
+/* Keep a record until its turn. `*ret` is to be filled in, and NULL if it is too late. */
 static int record_add(struct semantic_reader *r, const char *observer, int64_t at_ns,
 	enum record_kind kind, const char *text, size_t len, struct queued_record **ret)
 {
@@ -212,7 +212,7 @@ static int record_add(struct semantic_reader *r, const char *observer, int64_t a
 	return 0;
 }
 
-/* Is it enough that the process was seen to live in this second? */
+/* Was an event of this process in this second already kept? */
 static bool is_told(struct observer *o, int32_t pid, int64_t second)
 {
 	size_t slot = (uint32_t)pid % ALIVE_SLOTS;
@@ -378,7 +378,7 @@ int reader_tally(struct semantic_reader *r, const char *observer, int64_t at_us,
 	return got;
 }
 
-/* That the traces have a log of it at all is kept apart from what is in it. */
+/* The presence of a log is kept separately from its content. */
 static void take_presence(
 	struct semantic_reader *r, uint32_t host, const struct queued_record *record)
 {
@@ -450,7 +450,7 @@ static int record_take(struct semantic_reader *r, struct queued_record *record)
 	return 0;
 }
 
-/* Give back what is over. What it said against somebody is kept. */
+/* Free old state. Findings from it are kept. */
 static int cut(struct semantic_reader *r)
 {
 	_cleanup_(semantic_release) struct semantic page = {0};
@@ -464,8 +464,8 @@ static int cut(struct semantic_reader *r)
 	return got < 0 ? got : traces_forget(&r->t, before_ns);
 }
 
-/* Cut at all times for that up to this one. Where nothing comes for long, nothing is left after a
- * few of them. */
+/* Free at all due times up to this one. If nothing comes for long, nothing is left after a few of
+ * them. */
 static int cut_until(struct semantic_reader *r, int64_t until_ns)
 {
 	int got = 0;

@@ -1,4 +1,4 @@
-/* Rows of traced programs and their peers, taken apart for the reader. */
+/* Splits rows of traced programs and their peers for the reader. */
 #include "explain/semantic_reader.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ static int take_tally(
 		w->r, c->observer, w->b->wall_us[n], c->name, cell(w, column_of(w, "n"), i, n));
 }
 
-/* "glusterfsd.812:storage-read" is of process 812. That is said once a batch. */
+/* "glusterfsd.812:storage-read" is of process 812. That is reported once per batch. */
 static int take_process(
 	const struct row_reader *w, const struct lp_component *c, uint32_t i, uint32_t n)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More is not read by anybody. */
+/* More would not be read. */
 #define NOTES_MAX 12
 
 /* "PID" stands for the number of the process. */
@@ -203,7 +203,7 @@ void tell_slow(struct strbuf *sb, const struct traces *t, const struct traced_sl
 
 static const char *find_advice(int error, int signal)
 {
-	/* A signal that says which limit it was knows more than the call. */
+	/* A signal that names the limit is more precise than the call. */
 	for (size_t i = 0; signal && i < ARRAY_SIZE(signal_advice); i++) {
 		if (signal_advice[i].signal == signal && (signal == SIGXFSZ || !error))
 			return signal_advice[i].advice;

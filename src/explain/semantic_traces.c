@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ANSWERS_APART_US INT64_C(2000000)
-/* Who waits for less is served, if slowly. */
+/* A client that waits for less is served, if slowly. */
 #define SILENCE_US INT64_C(1000000)
 
 static void names_free(struct traces *t)
@@ -94,7 +94,7 @@ static void process_key(char key[TRACES_KEY_MAX], uint32_t host, int32_t pid)
 	snprintf(key, TRACES_KEY_MAX, "%u %d", host, pid);
 }
 
-/* A process that nobody has heard of, under the number of one that may have ended. */
+/* A new process, under the number of one that may have ended. */
 static int process_add(
 	struct traces *t, uint32_t host, int32_t pid, const char *comm, uint32_t *ret)
 {
@@ -311,7 +311,7 @@ void traces_tally_key(
 		errno_name(tally->error, buf));
 }
 
-/* The tally of that name, which may be new; NULL in `*ret`: it is none. */
+/* The tally of that name, which may be new; NULL in `*ret`: it is not a tally. */
 static int tally_find(
 	struct traces *t, uint32_t host, const char *name, int64_t value, struct traced_tally **ret)
 {

@@ -1,4 +1,4 @@
-/* Failures that are normal, learnt from traces of a time without faults. */
+/* Normal failures, learnt from traces of a time without faults. */
 #include "explain/semantic.h"
 
 #include "base/cleanup.h"

@@ -17,10 +17,10 @@
 #define BUSY_MS 5000
 #define APPLICATION_ID 0x4c4d5054 /* "LMPT" */
 #define SCHEMA_VERSION 1
-/* Far beyond what anybody says; a file with more is none of ours. */
+/* Far more than anybody enters; a file with more is not ours. */
 #define ENTRIES_MAX 100000
 #define TEXT_BYTES_MAX 4096
-/* A file with a query of its own in it must not keep us for ever. */
+/* A query in a hostile file must not run forever. */
 #define STEPS_MAX 20000000
 #define STEPS_A_CALL 100000
 
@@ -40,7 +40,7 @@ const char *state_verb_name(enum state_verb verb)
 	return verb < STATE_VERBS ? verb_names[verb] : "?";
 }
 
-/* Describe what SQLite says went wrong. */
+/* Describe an error of SQLite. */
 static int fail(const struct operator_state *s, const char *doing, struct lp_err *err)
 {
 	int code = s->db ? sqlite3_errcode(s->db) : SQLITE_NOMEM;
@@ -143,7 +143,7 @@ static int identify(struct operator_state *s, struct lp_err *err)
 	return 1;
 }
 
-/* The same at one moment: between two questions somebody may make the file what it is. */
+/* The same at one moment: between two queries another process may initialise the file. */
 static int identify_at_once(struct operator_state *s, struct lp_err *err)
 {
 	int r = run(s, "BEGIN", "read", err), ended;
@@ -155,7 +155,7 @@ static int identify_at_once(struct operator_state *s, struct lp_err *err)
 	return r < 0 ? r : (ended < 0 ? ended : r);
 }
 
-/* Make the table in an empty file. Somebody else may do so at the same time. */
+/* Make the table in an empty file. Another process may do so at the same time. */
 static int create(struct operator_state *s, struct lp_err *err)
 {
 	static const char sql[] = "CREATE TABLE said ("
@@ -284,7 +284,7 @@ static int make_dir_of(const char *path, struct lp_err *err)
 	return fd < 0 ? lp_err_prefix(err, "cannot make %s", path) : 0;
 }
 
-/* May we use what is there under this name? Not a link of somebody else's; and root not a file that
+/* May we use the file of this name? Not a link of another user; and root must not use a file that
  * belongs to others, who could put anything into it, or that has another name elsewhere. */
 static int check_file(const struct stat *st, const char *path, struct lp_err *err)
 {
@@ -300,7 +300,7 @@ static int check_file(const struct stat *st, const char *path, struct lp_err *er
 	return 0;
 }
 
-/* The name by which SQLite may open the file: one without any link. */
+/* The path by which SQLite may open the file: one without any link. */
 static int resolve(const char *path, char **ret, struct lp_err *err)
 {
 	_cleanup_close_ int dir = dir_open_of(path, err);
@@ -356,7 +356,7 @@ static int open_file(struct operator_state *s, bool read_only, struct lp_err *er
 	if (r == 0 && !read_only)
 		r = create(s, err);
 	else if (r == 0)
-		return 0; /* an empty file says nothing */
+		return 0; /* an empty file has no entries */
 	return r < 0 ? r : load(s, err);
 }
 
@@ -451,7 +451,7 @@ const struct state_entry *state_entries(const struct operator_state *s, unsigned
 	return s->entries;
 }
 
-/* A name may have brackets of its own ("tcp:[fe80::1]:in"), so it is no glob to itself. */
+/* A name may have brackets of its own ("tcp:[fe80::1]:in"), so it is not a glob for itself. */
 static bool is_meant(const struct state_entry *e, const char *component)
 {
 	return !strcmp(e->component, component) || fnmatch(e->component, component, 0) == 0;

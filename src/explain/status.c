@@ -46,7 +46,7 @@ static void names_release(struct name_list *l)
 	strbuf_release(&l->text);
 }
 
-/* Could a component of this observer be one of those that were asked for? */
+/* Could a component of this observer be selected? */
 static bool is_asked_for(const struct lp_diagnose_options *o, const char *observer)
 {
 	for (uint32_t i = 0; i < o->n_components; i++) {
@@ -59,8 +59,8 @@ static bool is_asked_for(const struct lp_diagnose_options *o, const char *observ
 	return !o->n_components;
 }
 
-/* Who asks for metrics or groups sees only some of the components: then it is enough that there is
- * an archive. Clients, whose components are left aside, have one as well. */
+/* If metrics or groups are selected, only some of the components are visible: then an archive is
+ * enough. Clients, whose components are left out, have one as well. */
 static bool is_there(const struct status_grounds *g, const struct coverage *c, const char *observer)
 {
 	const struct observer_coverage *own = coverage_find(c, observer);
@@ -161,7 +161,7 @@ static int note_data(struct lp_verdict *v, const struct lp_dataset *data)
 }
 
 /* Observers with the times of their data, "oss3 T to T, oss4 T to T and 3 more"; those that were
- * recorded only when nobody else was, or all. */
+ * recorded when no other was, or all. */
 static uint32_t add_times(struct strbuf *sb, const struct coverage *c, bool alone)
 {
 	uint32_t n = 0;
@@ -182,7 +182,8 @@ static uint32_t add_times(struct strbuf *sb, const struct coverage *c, bool alon
 	return n;
 }
 
-/* Nothing was compared though there is enough data: nobody was recorded when others were. */
+/* Nothing was compared although there is enough data: observers were recorded at different
+ * times. */
 static int unknown_apart(struct lp_verdict *v, const struct coverage *c)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
@@ -232,7 +233,7 @@ static int unknown_empty(struct lp_verdict *v, const struct lp_diagnose_options 
 	return verdict_unknown(v, "there is nothing to compare in this data%s", when);
 }
 
-/* Not one group was compared in enough windows: why? */
+/* No group was compared in enough windows: why? */
 static int judge_nothing(
 	struct lp_verdict *v, const struct lp_diagnose_options *o, const struct coverage *c)
 {
@@ -254,7 +255,7 @@ static int judge_nothing(
 	return unknown_apart(v, c);
 }
 
-/* Is it a part of a server that does its work, and not only something that talks to it? */
+/* Is it a part of a server that does its work, not just a connection to it? */
 static bool is_part(const char *kind)
 {
 	const struct kind *k = kind_find(kind);
@@ -263,8 +264,8 @@ static bool is_part(const char *kind)
 		(k->resource == RESOURCE_NETWORK && k->peers_by != PEERS_BY_END);
 }
 
-/* Connections of one server can be compared with each other. That they are alike says nothing about
- * its disks and interfaces: where none of these has peers, nobody knows how they are. */
+/* Connections of one server can be compared with each other. That they are alike proves nothing
+ * about its disks and interfaces: if none of these has peers, their state is unknown. */
 static int judge_parts(struct lp_verdict *v)
 {
 	_cleanup_(names_release) struct name_list refused = {.max = GROUPS_MAX};
@@ -290,7 +291,7 @@ static int judge_parts(struct lp_verdict *v)
 		COVERAGE_PEERS_LEAST - 1, refused.text.text);
 }
 
-/* Who was recorded only when nobody else was. */
+/* Observers that were recorded when no other was. */
 static int judge_alone(struct lp_verdict *v, const struct coverage *c)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};

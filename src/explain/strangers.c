@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many say the same of a stranger, and more than half of those who know it. */
+/* This many observers accuse an unrecorded host, and more than half of those that have connections
+ * with it. */
 #define WITNESSES_LEAST 3
 
 /* Did its observer open it, or all of them? */
@@ -34,8 +35,8 @@ static bool accuses(const struct explain_context *ctx, uint32_t component)
 	return false;
 }
 
-/* Do most that have a connection with that stranger accuse it? Its address is the connection's
- * name. */
+/* Do most observers that have a connection with that host accuse it? Its address is the
+ * connection's name. */
 static bool many_accuse(const struct explain_context *ctx, uint32_t component)
 {
 	const struct lp_identity *own = ctx->v->components[component];
@@ -52,7 +53,7 @@ static bool many_accuse(const struct explain_context *ctx, uint32_t component)
 	return n_accuse >= WITNESSES_LEAST && 2 * n_accuse > n;
 }
 
-/* Is it a connection with a stranger that counts for little? */
+/* Is it a connection with an unrecorded host that counts for little? */
 static bool is_weak(const struct explain_context *ctx, const bool *watched, uint32_t component)
 {
 	return is_opened(ctx->v->components[component], CONNECTION_REMOTE) &&

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More remarks than anybody reads: then new ones are left out. */
+/* More remarks would not be read: then new ones are left out. */
 #define ITEMS_MAX 10000
 #define JOBS_MAX 100000
 #define JOB_SLICE_US (600 * US_PER_SEC)
-/* Remarks that are this far apart are two. */
+/* Remarks that are this far apart are separate. */
 #define SAME_US (120 * US_PER_SEC)
 /* A job that does less than this share of the work is not mentioned. */
 #define JOB_SHARE_LEAST 0.5
@@ -30,7 +30,7 @@ enum when {
 	WHEN_GROWS, /* it is a counter that grew since the sample before */
 };
 
-/* How its numbers are written. */
+/* The format of its numbers. */
 enum unit { UNIT_PLAIN, UNIT_THOUSAND };
 
 /* In the order in which a rule is read. */
@@ -258,7 +258,7 @@ static int add_job(
 	return s->jobs[s->n_jobs - 1].observer && s->jobs[s->n_jobs - 1].name ? 0 : -ENOMEM;
 }
 
-/* What a job read and wrote from one sample to the next. */
+/* The reads and writes of a job from one sample to the next. */
 static int apply_job(struct surroundings *s, const struct cells *c)
 {
 	const int columns[] = {
@@ -327,7 +327,7 @@ static bool want_component(void *ctx, const struct lp_catalogue *c, uint32_t id)
 	return is_kind(c->schemas[c->components[id].schema].kind);
 }
 
-/* Frames without such components are not even read. */
+/* Frames without such components are not read. */
 static int on_archive(void *ctx, struct lp_source *source, struct lp_err *err)
 {
 	struct lp_batch *batch;
@@ -368,20 +368,20 @@ static bool is_member(const char *members, const char *name)
 	return false;
 }
 
-/* Is a remark about the component, or about what it stands on? */
+/* Is a remark about the component, or about something it depends on? */
 static bool concerns(const struct surrounding *i, const struct lp_identity *c)
 {
 	enum resource mine = kind_find(c->kind)->resource, its = kind_find(i->kind)->resource;
 	bool target = mine == RESOURCE_STORAGE && strcmp(c->kind, "disk") != 0;
 
 	if (!strcmp(i->name, c->name) && !strcmp(i->kind, "ost") && !strcmp(c->kind, "osc"))
-		return true; /* whoever the client is */
+		return true; /* for any client */
 	if (strcmp(i->observer, c->observer) != 0)
 		return false;
 	if (!strcmp(i->name, c->name) || is_member(i->name, c->name) ||
 		is_member(i->members, c->name))
 		return mine == its || its == RESOURCE_HOST;
-	/* A target of a file system stands on disks of its server; which, nobody says. */
+	/* A target of a file system is on disks of its server; it is not known on which. */
 	if (target && strcmp(c->kind, "osc") != 0)
 		return its == RESOURCE_STORAGE && strcmp(i->kind, c->kind) != 0;
 	return mine == its && mine != RESOURCE_STORAGE;
@@ -417,7 +417,7 @@ static int tell_item(const struct surrounding *i, const struct lp_identity *c, s
 	return add_context(s, &sb);
 }
 
-/* What each job did on a server in a stretch of time. */
+/* The work of each job on a server in a span of time. */
 struct job_sums {
 	struct strmap index;
 	double *bytes;
@@ -438,7 +438,7 @@ static int job_sums_add(struct job_sums *j, const struct surrounding_job *job)
 		j->bytes[j->n++] = 0;
 	}
 	if (at >= j->n || !j->bytes)
-		return -ENOMEM; /* it never is: what is in the index has its place */
+		return -ENOMEM; /* never: everything in the index has its place */
 	j->bytes[at] += job->bytes;
 	j->all += job->bytes;
 	if (j->bytes[at] > j->best) {
@@ -448,7 +448,7 @@ static int job_sums_add(struct job_sums *j, const struct surrounding_job *job)
 	return 0;
 }
 
-/* The job that did most on the suspect's server while it was in trouble. */
+/* The job that did most on the suspect's server during the trouble. */
 static int tell_job(
 	const struct surroundings *s, const struct lp_identity *c, struct lp_suspect *suspect)
 {
@@ -492,7 +492,7 @@ static int tell_suspect(
 	return r;
 }
 
-/* What is around a suspect is evidence, too. */
+/* Remarks about a suspect are evidence, too. */
 static int add_evidence(struct lp_suspect *s)
 {
 	size_t cap = s->n_evidence;
@@ -524,7 +524,7 @@ static int tell_list(const struct surroundings *s, const struct lp_verdict *v,
 	return r;
 }
 
-/* An incident is reported with what is around the component that it began with. */
+/* An incident gets the remarks about the component that it began with. */
 static int tell_incident(struct lp_incident *incident, const struct lp_suspect *lead)
 {
 	struct strbuf sb = {0};

@@ -23,8 +23,8 @@ static void add_finding(const struct explain_context *ctx, struct lp_suspect *s,
 	s->findings[place] = finding;
 }
 
-/* Does a fate belong to what a list is about: FATE_ASIDE is all that makes neither a suspect nor a
- * warning? */
+/* Does a finding of that fate belong into a list: FATE_ASIDE includes everything that makes neither
+ * a suspect nor a warning? */
 static bool belongs(enum fate fate, enum fate list)
 {
 	return fate == list || (list == FATE_ASIDE && fate == FATE_WORKLOAD);
