@@ -13,7 +13,7 @@ double axis_step(double range, unsigned n)
 	if (!(least > 0) || !isfinite(least))
 		return 1;
 	power = pow(10, floor(log10(least)));
-	if (!(power > 0)) /* the smallest numbers of all have no power of ten below them */
+	if (!(power > 0)) /* there is no power of ten below the smallest numbers */
 		return least;
 	if (least <= power)
 		return power;

@@ -46,7 +46,7 @@ static const struct {
 	{O_NONBLOCK, "O_NONBLOCK"}, {O_DIRECT, "O_DIRECT"}, {O_NOFOLLOW, "O_NOFOLLOW"},
 	{O_NOATIME, "O_NOATIME"}, {O_CLOEXEC, "O_CLOEXEC"}, {O_PATH, "O_PATH"}};
 
-/* `opens`: the two lowest bits are how it may be used. */
+/* `opens`: the two lowest bits are the access mode. */
 static void add_open_flags(struct strbuf *out, uint64_t flags, bool opens)
 {
 	static const char *const access[] = {"O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"};
@@ -73,7 +73,7 @@ unsigned call_args_count(const struct trace_event *e, const struct syscall_info 
 	unsigned n = 0;
 
 	while (n < TRACE_ARGS && s->args[n] != ARG_NONE) {
-		/* The mode behind the flags. */
+		/* The mode after the flags. */
 		if (n > 0 && s->args[n] == ARG_OCTAL && s->args[n - 1] == ARG_OPEN_FLAGS &&
 			!(e->args[n - 1] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))))
 			break;

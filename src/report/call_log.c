@@ -24,7 +24,7 @@ struct line {
 	int64_t time_ns;
 	size_t order;
 	char *text;
-	uint64_t n_more; /* like it, and the last of them */
+	uint64_t n_more; /* repeats, and the last of them */
 	int64_t last_ns;
 };
 
@@ -33,14 +33,14 @@ struct printing {
 	const struct call_log_filter *f;
 	struct lp_warn *warn;
 	bool several;	     /* logs: lines name their observer */
-	bool together;	     /* lines of several logs, or that are counted: they are sorted first */
-	struct strmap alike; /* line number + 1 by what is the same in repeats */
+	bool together;	     /* lines of several logs, or folded ones: they are sorted first */
+	struct strmap alike; /* line number + 1 by the key of repeats */
 	struct line *lines;
 	size_t n_lines, cap_lines;
 	int64_t day; /* of the last line of text, since 1970; -1: none yet */
 	size_t n_logs;
-	bool damaged; /* some log is; the others follow all the same */
-	/* of the file at hand */
+	bool damaged; /* some log is; the others are still read */
+	/* of the current file */
 	const char *observer;
 	struct fd_names *names;
 	struct change *changes;
@@ -163,7 +163,7 @@ static void drop_changes(struct printing *p)
 	p->n_changes = p->next = 0;
 }
 
-/* Apply what had changed when the call ended, but for what it changed itself. */
+/* Apply the changes up to the end of the call, except for its own. */
 static int changes_before(struct printing *p, const struct trace_event *e)
 {
 	int64_t end_ns = e->start_ns + e->dur_ns;
@@ -214,8 +214,8 @@ static int print_event(struct printing *p, uint64_t record, const struct trace_e
 	return put_json(p, e->start_ns, calls_json(e, record, name, p->observer));
 }
 
-/* Count a failure with those like it before: the same process, call and error. 1: it was counted,
- * 0: it is the first of its sort, or none. */
+/* Count a failure with earlier ones like it: the same process, call and error. 1: it was counted,
+ * 0: it is the first of its kind, or not a failure. */
 static int fold_event(struct printing *p, const struct trace_event *e)
 {
 	int error = e->what == TRACE_CALL ? trace_event_errno(e) : 0;
@@ -278,8 +278,8 @@ static int compare_changes(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* The calls need the names of what was opened long before: all changes are read, whatever times
- * were asked for. They are in the order of time but where clocks stepped. */
+/* The calls need the names of files that were opened long before: all changes are read, whatever
+ * times were selected. They are in the order of time unless clocks stepped. */
 static int read_names(struct printing *p, const struct lp_source *source, struct lp_err *err)
 {
 	const struct trace_log_reader to = {.descriptor = keep_change, .ctx = p};
@@ -301,7 +301,7 @@ static int read_names(struct printing *p, const struct lp_source *source, struct
 
 DEFINE_CLEANUP(struct lp_source *, lp_source_close);
 
-/* Print what the logs of one file have within the time. */
+/* Print the records of one file within the time. */
 static int print_logs(struct printing *p, const char *path, struct lp_err *err)
 {
 	const struct lp_select select = {.from_us = p->f->from_us, .to_us = p->f->to_us};

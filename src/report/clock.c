@@ -5,7 +5,7 @@
 
 #define SHORT_US (10 * 60 * US_PER_SEC)
 
-/* The parts of a time; false: it is out of what the calendar can say. */
+/* The parts of a time; false: it is outside of the calendar. */
 static bool parts_of(const struct clock_style *style, int64_t wall_us, struct tm *ret)
 {
 	time_t t = (time_t)floor_div(wall_us, US_PER_SEC);

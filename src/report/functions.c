@@ -158,7 +158,7 @@ static int by_name(const void *a, const void *b)
 		((const struct functions_server *)b)->name);
 }
 
-/* Sort, and find everything again where it is now. */
+/* Sort, and update the index. */
 static int view_finish(struct functions_view *v)
 {
 	int r = 0;
@@ -182,7 +182,7 @@ int functions_read(struct lp_dataset *ds, const struct functions_select *select,
 {
 	_cleanup_(functions_release) struct functions_view v = {0};
 	struct pass p = {select, &v};
-	/* The sample before the first is needed, too: the time is looked at above. */
+	/* The sample before the first is needed, too: the time is checked above. */
 	const struct lp_select all = {.component = is_wanted, .ctx = &p};
 	int r = lp_dataset_read(ds, &all, add_batch, &p, err);
 

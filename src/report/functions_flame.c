@@ -1,5 +1,4 @@
-/* Flame graphs: a box for each function, on top of that which called it, as wide as its part of the
- * samples. */
+/* Flame graphs: a box per function, on top of its caller, as wide as its share of the samples. */
 #include "report/functions.h"
 
 #include "base/array.h"
@@ -13,13 +12,13 @@
 #define WIDTH 1200.0
 #define BOX_HEIGHT 17
 #define LETTER_WIDTH 6.6
-/* Boxes that are narrower are not seen. */
+/* Narrower boxes are invisible. */
 #define BOX_LEAST 0.2
 #define DEPTH_MAX 256
 #define HEAD_HEIGHT 30
 
 struct node {
-	const char *name; /* not ended: `len` bytes */
+	const char *name; /* not terminated: `len` bytes */
 	size_t len;
 	uint64_t n;
 	uint32_t child, next; /* positions; 0: none, as the root is nobody's child */

@@ -43,7 +43,7 @@ static void print_span(FILE *out, const struct functions_server *s)
 	fputc('\n', out);
 }
 
-/* Bars are as long as the longest, so that small shares are seen. */
+/* Bars are scaled to the longest, so that small shares are visible. */
 void functions_print_text(FILE *out, const struct functions_view *v, size_t top)
 {
 	for (size_t i = 0; i < v->n; i++) {

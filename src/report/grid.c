@@ -72,11 +72,11 @@ static bool looks_numeric(const char *s)
 	return !*s || isdigit((unsigned char)*s) || !strcmp(s, "inf");
 }
 
-/* A column is set flush right if all its cells below the heading are numbers. */
+/* A column is aligned right if all its cells below the heading are numbers. */
 static bool column_numeric(const struct grid *g, size_t column)
 {
 	for (size_t i = g->n_columns + column; i < g->n_cells; i += g->n_columns) {
-		/* Times begin with digits and are no numbers. */
+		/* Times begin with digits but are not numbers. */
 		if (!g->cells[i][0] || !looks_numeric(g->cells[i]) || strchr(g->cells[i], 'T'))
 			return false;
 	}

@@ -4,7 +4,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* What stands for a character; NULL: it stands for itself. */
+/* The replacement of a character; NULL: none. */
 static const char *replacement(const char *p, bool safe)
 {
 	if (!safe)

@@ -77,7 +77,7 @@ const char *incident_confidence_name(double confidence)
 	return percent >= 80 ? "high" : percent >= 50 ? "medium" : "low";
 }
 
-/* What a sentence about an incident is made of. */
+/* The parts of a sentence about an incident. */
 struct subject {
 	const struct lp_verdict *v;
 	const struct lp_incident *in;
@@ -92,7 +92,7 @@ static const char *verb(const struct subject *s, const char *is, const char *was
 	return s->past ? was : is;
 }
 
-/* Is it about one component, or a server whose trouble is that of one? */
+/* Is it about one component, or a server with one component in trouble? */
 static bool is_single(const struct subject *s)
 {
 	return is_about_component(s->v, s->in) || s->n_alike < 2;
@@ -110,8 +110,8 @@ static bool is_above(const struct lp_finding *f)
 	return f->direction == LP_MARK_ABOVE && !f->n_dimensions;
 }
 
-/* The most important finding above its peers in one of two roles, NULL: none. Findings stand in
- * order of importance, components too. */
+/* The most important finding above its peers in one of two roles, NULL: none. Findings and
+ * components are in the order of importance. */
 static const struct lp_finding *first_above(
 	const struct subject *s, enum lp_role one, enum lp_role other)
 {
@@ -129,7 +129,7 @@ static const struct lp_finding *first_above(
 	return NULL;
 }
 
-/* ", 9.4x its peers", where that is a number; people do not care for its tenths above ten. */
+/* ", 9.4x its peers", if that is a number; above ten without tenths. */
 static void add_times(struct strbuf *sb, const struct lp_finding *f, const char *of)
 {
 	char ratio[QUANTITY_TEXT_MAX];
@@ -173,7 +173,7 @@ static void add_storage(struct strbuf *sb, const struct subject *s, const char *
 		sb, " %s%s %s", kind, s->n_alike == 1 && s->in->n_of_part <= 1 ? "" : "s", are);
 }
 
-/* Of a metric of which less is worse: ", it delivers 0.40x what its peers do". */
+/* For a metric of which less is worse: ", it delivers 0.40x what its peers do". */
 static void add_yield(struct strbuf *sb, const struct subject *s)
 {
 	const struct lp_finding *f =
@@ -185,7 +185,7 @@ static void add_yield(struct strbuf *sb, const struct subject *s)
 			quantity_format_ratio(f->ratio, ratio));
 }
 
-/* Is it about the longest requests only, as those of a disk that stalls are? */
+/* Is it about the longest requests only, like those of a disk that stalls? */
 static bool is_peak(const struct subject *s, const struct lp_finding *f)
 {
 	const char *metric = s->v->tables[f->metric]->metric, *dash = strrchr(metric, '-');
@@ -237,7 +237,7 @@ static void say_errors(struct strbuf *sb, const struct subject *s)
 	strbuf_puts(sb, " errors that its peers do not have");
 }
 
-/* "oss5", or "client3 and 10.0.0.7" of a connection that is not pooled. */
+/* "oss5", or "client3 and 10.0.0.7" for a connection that is not pooled. */
 static void add_ends(struct strbuf *sb, const struct subject *s)
 {
 	const char *observer = incident_observer(s->v, s->in);
@@ -272,7 +272,7 @@ static void say_lost_packets(struct strbuf *sb, const struct subject *s)
 			quantity_format(f->own, s->v->tables[f->metric]->unit, rate));
 }
 
-/* "oss5" for anything that a whole server suffers from. */
+/* "oss5" for trouble of a whole server. */
 static void add_server(struct strbuf *sb, const struct subject *s)
 {
 	const char *observer = incident_observer(s->v, s->in);
@@ -344,7 +344,7 @@ static void say_too_little_cpu(struct strbuf *sb, const struct subject *s)
 			verb(s, "wait", "waited"), f->own);
 }
 
-/* Is it a program, of which system calls were traced? */
+/* Is it a program with traced system calls? */
 static bool is_program(const struct subject *s)
 {
 	return s->first && !strcmp(s->first->kind, "sys");
@@ -514,7 +514,7 @@ static const struct {
 	{"behaviour", say_behaviour},
 };
 
-/* How many components of the incident are of the same kind as its first. */
+/* The number of components of the incident of the same kind as its first. */
 static uint32_t count_alike(const struct lp_verdict *v, const struct lp_incident *in)
 {
 	const struct lp_identity *first = incident_component(v, in);

@@ -47,7 +47,7 @@ static bool begins(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-/* Commands for a block device, by what its name says that it is. '@' is the name. */
+/* Commands for a block device, by the kind of its name. '@' is the name. */
 static const struct {
 	const char *start;	 /* of the name */
 	const char *commands[3]; /* as many as there are */
@@ -248,7 +248,7 @@ static void do_rogue(struct making *m)
 	add_text(m, "Find out what started it, and whether it belongs there.");
 }
 
-/* The causes seen in system calls come with advice that names the process. */
+/* The causes found in system calls have advice that names the process. */
 static void do_as_advised(struct making *m)
 {
 	const char *advice = m->lead && m->lead->advice ? m->lead->advice : m->in->advice;
@@ -286,7 +286,7 @@ void incident_steps(
 	bool hung = in->cause && !strcmp(in->cause, "server-hung");
 
 	snprintf(ret->host, sizeof(ret->host), "%s", incident_observer(v, in));
-	/* A program that was traced has advice of its own. */
+	/* A traced program has advice of its own. */
 	if (hung && !(m.first && !strcmp(m.first->kind, "sys"))) {
 		do_hung(&m);
 		return;

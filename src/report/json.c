@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A label that is longer is cut off: none is. */
+/* A longer label is truncated: there is none. */
 #define LABEL_MAX 512
 
 /* Most names are plain, and there may be many. */
@@ -59,7 +59,7 @@ void json_write_string(FILE *out, const char *text)
 		return;
 	}
 	string = json_text(text);
-	/* A terminal may be what reads it: as numbers, characters do nothing. */
+	/* A terminal may display it: escaped characters are harmless. */
 	json_dumpf(string, out, JSON_ENCODE_ANY | (safe_text_is(text) ? 0 : JSON_ENSURE_ASCII));
 	json_decref(string);
 }

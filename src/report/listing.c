@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Without a nominal interval nothing can be said about gaps. */
+/* Gaps can only be found with a nominal interval. */
 #define GAP_FACTOR 1.5
 
 void listing_release(struct listing *l)
@@ -56,7 +56,8 @@ struct pass {
 	const struct lp_table_options *range;
 	struct lp_table_builder *means;
 	const struct lp_source *source;
-	uint32_t *components; /* [id] of the source at hand: place in the listing, UINT32_MAX: no */
+	uint32_t *
+		components; /* [id] of the current source: place in the listing, UINT32_MAX: none */
 	size_t n_known, cap_components;
 	size_t n_schemas;
 };
@@ -172,7 +173,7 @@ static int metrics_note(struct listing *l, const struct lp_schema *s)
 	return r;
 }
 
-/* Learn what the source's catalogue has gained. */
+/* Process new entries of the source's catalogue. */
 static int pass_extend(struct pass *p)
 {
 	const struct lp_catalogue *c = p->source->catalogue;
@@ -256,7 +257,7 @@ static int note_event(void *ctx, int64_t wall_us, const char *text)
 	return 0;
 }
 
-/* The recorder's remarks and logs are its observer's. */
+/* The recorder's remarks and logs belong to its observer. */
 static int pass_events(struct pass *p, struct lp_err *err)
 {
 	const char *observer = lp_archive_meta_get(p->source, "observer");
@@ -303,8 +304,8 @@ static void files_measure(const struct lp_dataset *ds, struct listing *l)
 	}
 }
 
-/* Which of the means each kind has: number `m` once for each kind in table m. `seen` has room for
- * all kinds. With `place` NULL the means of each kind are only counted. */
+/* The means that each kind has: number `m` once per kind in table m. `seen` has room for all kinds.
+ * With `place` NULL the means of each kind are only counted. */
 static void kinds_scan(struct listing *l, uint32_t *seen, size_t *count, uint32_t *place)
 {
 	memset(seen, 0xff, l->n_kinds * sizeof(*seen));
@@ -347,7 +348,7 @@ static int kinds_place(struct listing *l)
 	return 0;
 }
 
-/* Put the means where the components are. */
+/* Store the means with the components. */
 static int means_place(struct listing *l)
 {
 	_cleanup_free_ size_t *next = calloc(l->n_components + 1, sizeof(*next));

@@ -41,7 +41,7 @@ static void print_gaps(FILE *out, const struct listing_observer *o)
 			"  its clock stepped back %" PRIu64 " time%s: the later samples count\n",
 			o->n_back, o->n_back == 1 ? "" : "s");
 	for (size_t i = 0; i < o->n_events; i++) {
-		/* Who was busy is looked up when it matters. */
+		/* Notes about busy processes are looked up when they matter. */
 		if (!strncmp(o->events[i].text, PROCESS_NOTE_BEGIN, strlen(PROCESS_NOTE_BEGIN)))
 			continue;
 		fprintf(out, "  %s: ", time_format(o->events[i].wall_us, from));
@@ -69,7 +69,7 @@ static void print_observer(FILE *out, const struct listing_observer *o)
 		print_traced(out, o);
 		return;
 	}
-	/* To the second: instants are jittered by microseconds that nobody wants to read. */
+	/* To the second: instants have microseconds of jitter that are of no interest. */
 	fprintf(out, "%" PRIu64 " samples from %s to %s (%s)", o->n_samples,
 		time_format(o->first_us / US_PER_SEC * US_PER_SEC, first),
 		time_format(o->last_us / US_PER_SEC * US_PER_SEC, last),
@@ -84,7 +84,7 @@ static void print_observer(FILE *out, const struct listing_observer *o)
 	print_gaps(out, o);
 }
 
-/* Has any component of this kind a name that stays? */
+/* Does any component of this kind have a stable name? */
 static bool kind_has_stable(const struct listing *l, uint32_t kind)
 {
 	for (size_t i = 0; i < l->n_components; i++) {
@@ -116,7 +116,7 @@ static bool kind_has(const struct listing *l, uint32_t kind, const char *metric)
 	return false;
 }
 
-/* What lists them: samples of functions and stacks are not where calls are. */
+/* The command that lists them: calls and samples are listed by different ones. */
 static const char *command_for(const struct listing *l, uint32_t kind, bool stacks)
 {
 	bool calls = kind_has(l, kind, "fcalls");
@@ -128,7 +128,7 @@ static const char *command_for(const struct listing *l, uint32_t kind, bool stac
 	return calls ? "limpet functions" : "limpet show --functions";
 }
 
-/* There are thousands of functions and stacks: unless they were asked for, they are counted. */
+/* There are thousands of functions and stacks: unless they were selected, they are only counted. */
 static bool print_count(FILE *out, const struct listing *l, uint32_t kind)
 {
 	bool stacks = !strcmp(l->kinds[kind], "stack");

@@ -15,7 +15,7 @@ static const long double powers[POWER_MAX + 1] = {1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 
 	1e8L, 1e9L, 1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L,
 	1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
 
-/* The long way, right for every number. */
+/* The slow way, correct for every number. */
 static const char *format_slowly(double value, char *buf)
 {
 	for (int digits = 15; digits <= 17; digits++) {
@@ -48,7 +48,7 @@ static const char *format_integer(double value, char *buf)
 	return buf;
 }
 
-/* Does m / 10^decimals read back as `value`? 1: yes; 0: no; -1: too near the edge to tell. */
+/* Does m / 10^decimals read back as `value`? 1: yes; 0: no; -1: too close to decide. */
 static int reads_back(uint64_t m, int decimals, double value)
 {
 	long double half = ((long double)nextafter(value, INFINITY) - value) / 2;
@@ -57,7 +57,7 @@ static int reads_back(uint64_t m, int decimals, double value)
 	return off < 0.99L ? 1 : off > 1.01L ? 0 : -1;
 }
 
-/* m / 10^decimals, without zeros at its end. */
+/* m / 10^decimals, without trailing zeros. */
 static void write_fixed(uint64_t m, int decimals, char *buf)
 {
 	char text[NUMBER_TEXT_MAX + POWER_MAX], *digits;
@@ -77,7 +77,7 @@ static void write_fixed(uint64_t m, int decimals, char *buf)
 	buf[decimals] = '\0';
 }
 
-/* How many digits stand before the point, 0 for 0.1 and above, below zero for each zero after the
+/* The number of digits before the point, 0 for 0.1 and above, less by one for each zero after the
  * point. */
 static int magnitude(double size)
 {

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MEDIAN_MAX 512	  /* peers that a median is of */
-#define TOP_QUANTILE 0.99 /* of the values fits under the top of the axis */
+#define MEDIAN_MAX 512	  /* peers that a median is computed from */
+#define TOP_QUANTILE 0.99 /* this share of the values is below the top of the axis */
 #define TOP_ROOM 1.12
 
 void peer_lines_release(struct peer_lines *l)
@@ -24,8 +24,8 @@ void peer_lines_release(struct peer_lines *l)
 	*l = (struct peer_lines){0};
 }
 
-/* The mean over the slots of a point, NaN of none (as without a row); extremes where they are asked
- * for. */
+/* The mean over the slots of a point, NaN for none (as without a row); and their extremes if
+ * wanted. */
 static double point_mean(const double *row, uint64_t first, uint64_t end, double *low, double *high)
 {
 	double sum = 0, least = NAN, most = NAN;
@@ -43,12 +43,12 @@ static double point_mean(const double *row, uint64_t first, uint64_t end, double
 		*low = least;
 	if (high)
 		*high = most;
-	if (n && !isfinite(sum)) /* too large to be added up: some value of them will do */
+	if (n && !isfinite(sum)) /* the sum overflows: use any of the values */
 		return least / 2 + most / 2;
 	return n ? sum / (double)n : NAN;
 }
 
-/* The first slot of point i: points cover the same time each, also where a table leaves out some.
+/* The first slot of point i: points cover the same time each, even if a table leaves out some.
  */
 static uint64_t point_slot(const struct lp_table *t, uint64_t i, uint32_t n_points)
 {
@@ -111,7 +111,7 @@ static void make_median(struct peer_lines *l, const struct lp_table *t, const ui
 	}
 }
 
-/* The value below which nearly all of some lie; 0 of none. */
+/* The value below which nearly all of them are; 0 for none. */
 static double nearly_top(const double *values, size_t n)
 {
 	_cleanup_free_ double *sorted = calloc(n + 1, sizeof(*sorted));

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The columns behind the name and the number of experiments. */
+/* The columns after the name and the number of experiments. */
 struct column {
 	const char *heading, *key;
 	double (*value)(const struct score_row *r);
@@ -81,14 +81,14 @@ static const struct column columns[] = {
 	{"MCC", "mcc", mcc, 3, ""},
 };
 
-/* What is counted beside these. */
+/* The additional counts. */
 static const struct column beside[] = {
 	{"warned", "warned", warned, 0, ""},
 	{"wrongly warned", "false_warned", false_warned, 0, ""},
 	{"absent", "absent", absent, 0, ""},
 };
 
-/* Of the times to detection. */
+/* The quantiles of the time to detection. */
 static const struct {
 	const char *heading, *key;
 	double q;
@@ -204,7 +204,7 @@ int score_print_text(FILE *out, const struct score_board *b, bool colour)
 	return print_all(out, b, colour, grid_print);
 }
 
-/* A cell; what Markdown would take for the end of one is escaped. */
+/* A cell; characters that would end it in Markdown are escaped. */
 static void markdown_cell(FILE *out, const char *text)
 {
 	fputs("| ", out);

@@ -7,7 +7,7 @@
 
 #define VALUE_MAX 512
 
-/* Does any rule say anything about a component? */
+/* Does any rule describe a component? */
 static bool described(const struct topology *t, const struct lp_identity *component)
 {
 	char buf[VALUE_MAX];

@@ -16,7 +16,7 @@
 /* Characters that mean something in a pattern. */
 #define PATTERN_SPECIAL "*?[{}\\"
 
-/* What the file will say of a group. Groups of a kind are of several classes, or of one ("disk");
+/* The part of the file about a group. Groups of a kind are of several classes, or of one ("disk");
  * a class may be split by observer into several groups ("disk of fs3"). */
 struct suggestion {
 	const char *kind;
@@ -39,7 +39,7 @@ static void plans_release(struct plans *p)
 	strmap_release(&p->classes);
 }
 
-/* The group's name; without " of OBSERVER", if discovery put that there. */
+/* The group's name, without " of OBSERVER" if discovery added that. */
 static char *class_name(const struct lp_verdict *v, const struct lp_peer_group *g)
 {
 	char tail[KIND_MAX + 8];
@@ -89,7 +89,7 @@ static int plans_make(const struct lp_verdict *v, struct plans *p)
 	return r;
 }
 
-/* The number of a character of `n` bytes of UTF-8 that must not reach a terminal. */
+/* The escape of a character of `n` bytes of UTF-8 that must not reach a terminal. */
 static void print_escaped(FILE *out, const char *text, size_t n)
 {
 	uint32_t code = (unsigned char)text[0] & (n > 1 ? 0xffu >> (n + 1) : 0xffu);
@@ -211,7 +211,7 @@ static unsigned shape_of(const char *name, struct strbuf *ret)
 	return n;
 }
 
-/* A rule to be filled in, where the components of a kind have names of one shape. */
+/* A rule to be filled in, if the components of a kind have names of one shape. */
 static void print_guess(
 	FILE *out, const struct lp_verdict *v, const struct plans *p, uint32_t group)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More plots than this are no longer looked at. */
+/* More plots than this would not be looked at. */
 #define PLOTS_MAX 10
 
 /* The thresholds of one metric. */
@@ -23,7 +23,7 @@ struct summary {
 	double least, median, most;
 };
 
-/* The rows of one metric, from `*at` on, which moves behind them. */
+/* The rows of one metric, from `*at` on, which moves past them. */
 static int summary_next(const struct threshold_row *rows, size_t n, size_t *at, struct summary *ret)
 {
 	_cleanup_free_ double *values = NULL;

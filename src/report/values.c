@@ -18,13 +18,13 @@
 
 #define NO_PLACE UINT32_MAX
 
-/* Where a component is in one table, and in which. */
+/* The place of a component: a table and a row. */
 struct place {
 	uint32_t table, row;
 	uint32_t next; /* the component's place in a later table, or NO_PLACE */
 };
 
-/* All components of all tables in order of first appearance, and where each is. */
+/* All components of all tables in order of first appearance, and the places of each. */
 struct join {
 	const char **names;
 	uint32_t n;
@@ -143,7 +143,7 @@ int values_print_text(
 	return g.failed ? lp_err_sys(err, -ENOMEM, "cannot print") : 0;
 }
 
-/* Spreadsheets take what begins with one of these for a formula, and carry it out. */
+/* Spreadsheets evaluate text that begins with one of these as a formula. */
 #define FORMULA "=+-@"
 
 char *values_csv_field(const char *text)
@@ -254,7 +254,7 @@ static void json_row(FILE *out, const double *values, uint32_t n)
 	putc_unlocked(']', out);
 }
 
-/* The slots `first` .. `end - 1` of a table, between which no time is left out. */
+/* The slots `first` .. `end - 1` of a table, without gaps in time. */
 static void json_table(FILE *out, const struct lp_table *t, uint32_t first, uint32_t end)
 {
 	char time[TIME_TEXT_MAX], number[NUMBER_TEXT_MAX];

@@ -17,14 +17,14 @@
 #define POINTS_MAX 32
 #define POINTS_USUAL 16
 #define POINTS_LEAST 4
-#define WIDE 100      /* columns from which on plots are longer */
-#define LIKE_LOAD 1.5 /* load so much like the peers' explains nothing */
+#define WIDE 100      /* from this many columns on plots are longer */
+#define LIKE_LOAD 1.5 /* a load this similar to the peers' explains nothing */
 
 struct row {
 	char label[64], own[QUANTITY_TEXT_MAX], peers[QUANTITY_TEXT_MAX + 8];
 	char ratio[QUANTITY_TEXT_MAX];
 	const struct lp_finding *finding; /* of the plot; NULL: there is none */
-	char thing[96];			  /* of which component, "" of the only one */
+	char thing[96];			  /* which component, "" for the only one */
 	const char *remark;		  /* NULL: none */
 };
 
@@ -51,7 +51,7 @@ static struct row *add_row(struct table *t)
 	return &t->rows[t->n++];
 }
 
-/* Has a row of the same component already said it? */
+/* Does a row of the same component already show it? */
 static bool is_there(const struct table *t, const struct lp_finding *f)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -72,7 +72,7 @@ static void name_row(struct row *row, const struct lp_identity *of)
 	strbuf_release(&thing);
 }
 
-/* The same unit twice in a row takes room that the plot needs. */
+/* Repeating the unit takes room that the plot needs. */
 static void drop_unit(char *text, const char *like)
 {
 	const char *unit = strchr(like, ' '), *own = strchr(text, ' ');
@@ -151,7 +151,7 @@ static int add_suspect(struct table *t, const struct lp_suspect *s, bool named)
 	return r;
 }
 
-/* How many points of a plot fit beside the columns. */
+/* The number of points of a plot that fit beside the columns. */
 static uint32_t plot_points(const struct table *t)
 {
 	size_t wanted = t->style->width >= WIDE ? POINTS_MAX : POINTS_USUAL;

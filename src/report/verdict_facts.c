@@ -14,7 +14,7 @@
 #define KINDS_MAX 6   /* listed one by one; with more, all are "components" */
 #define METRICS_MAX 8 /* named; more are counted */
 #define MUTED_MAX 4   /* the same */
-#define UNKNOWN_MAX 4 /* the same, of what could not be judged */
+#define UNKNOWN_MAX 4 /* the same for reasons why something could not be judged */
 
 /* Slot i covers the step that ends at its time. */
 static int64_t slot_end(const struct lp_verdict *v, uint32_t table, uint32_t slot)
@@ -59,7 +59,7 @@ static bool all_by_samples(const struct lp_verdict *v)
 	return true;
 }
 
-/* The time-series method has a window a sample, which are not counted beside the others'. */
+/* The time-series method has one window per sample, which are not counted with the others'. */
 static bool counts_windows(const struct lp_verdict *v, const struct lp_series *s)
 {
 	return !is_by_samples(s) || all_by_samples(v);
@@ -307,7 +307,7 @@ void verdict_add_population(struct strbuf *sb, const struct lp_verdict *v)
 		strbuf_printf(sb, " (%" PRIu32 " not compared)", refused);
 }
 
-/* Is it a component, and not the past of one that it is compared with? */
+/* Is it a component, not the past of one? */
 static bool is_now(const struct lp_verdict *v, uint32_t component)
 {
 	return !v->past || !past_is_row(v->components[component]);
@@ -329,7 +329,7 @@ static struct kind_counts count_members(const struct lp_verdict *v, bool compare
 	return counts;
 }
 
-/* Who was compared: "4 TCP peers", where others have no peers. */
+/* What was compared: "4 TCP peers", if others have no peers. */
 static void add_compared(struct strbuf *sb, const struct lp_verdict *v)
 {
 	uint32_t refused = count_refused(v);
@@ -351,7 +351,7 @@ void verdict_add_not_compared(struct strbuf *sb, const struct lp_verdict *v)
 	add_kinds(sb, &counts);
 }
 
-/* Is a table only there to weigh another one with? */
+/* Does a table only serve as the weight of another? */
 static bool only_weighs(const struct lp_verdict *v, uint32_t table)
 {
 	if (v->tables[table]->beside)
@@ -367,7 +367,7 @@ static bool only_weighs(const struct lp_verdict *v, uint32_t table)
 	return false;
 }
 
-/* "await and rd_sec", or how many they are. */
+/* "await and rd_sec", or their number. */
 static void add_metrics(struct strbuf *sb, const struct lp_verdict *v)
 {
 	uint32_t n = 0, told = 0;
@@ -438,7 +438,7 @@ void verdict_add_method(struct strbuf *sb, const struct lp_verdict *v)
 		verdict_thresholds(v));
 }
 
-/* An observer with storage or a CPU of its own is a server, as far as limpet can see. */
+/* An observer with storage or a CPU of its own counts as a server. */
 static bool is_server(const struct lp_verdict *v, const char *observer)
 {
 	for (uint32_t c = 0; c < v->n_components; c++) {
@@ -457,7 +457,7 @@ static void add_counted(struct strbuf *sb, uint32_t n, const char *what)
 	strbuf_printf(sb, "%" PRIu32 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* Many components of few observers: their number is found by their distinct names. */
+/* Many components of few observers: these are counted by their distinct names. */
 static void count_observers(const struct lp_verdict *v, uint32_t *ret_servers, uint32_t *ret_others)
 {
 	struct strmap seen = {0};
@@ -637,7 +637,7 @@ void verdict_add_when(struct strbuf *sb, const struct lp_verdict *v, const struc
 	bool still = verdict_is_still(v, in);
 	char to[TIME_TEXT_MAX], span[TIME_TEXT_MAX];
 
-	/* What logs report is not over with its last event. */
+	/* Trouble from logs does not end with its last event. */
 	strbuf_puts(sb, still ? "since " : in->ended ? "limped from " : "from ");
 	add_onset(sb, in);
 	if (still)

@@ -90,7 +90,7 @@ static void track_window(struct track *t, const struct lp_series *s, uint32_t n_
 	t->n_passed++;
 }
 
-/* Let all windows pass that end by then. */
+/* Process all windows that end by then. */
 static void pass_until(struct hourly *h, int64_t until_us)
 {
 	for (uint32_t i = 0; i < h->v->n_series; i++) {
@@ -103,8 +103,8 @@ static void pass_until(struct hourly *h, int64_t until_us)
 	}
 }
 
-/* When the hour is over in which the next window ends; INT64_MAX: there is none. A window that ends
- * on the hour is about the hour before. */
+/* The end of the hour in which the next window ends; INT64_MAX: there is none. A window that ends
+ * on the hour belongs to the hour before. */
 static int64_t next_hour_end(const struct hourly *h)
 {
 	int64_t next = INT64_MAX;

@@ -22,7 +22,7 @@
 #define COMPONENTS_PLOTTED 3 /* of an incident about a part that several share */
 #define BAR_WIDTH 56
 
-/* Lines have as many points as all plots together have room for. */
+/* The number of points per line is limited by the size of all plots together. */
 #define PLOTS_BUDGET 450000
 #define POINT_BYTES 50 /* lines, bands and numbers of a point, about */
 #define POINTS_MIN 120
@@ -37,8 +37,8 @@ void html_page_text(struct html_page *p, struct strbuf *sb)
 	strbuf_reset(sb);
 }
 
-/* The style and the script are allowed by their hashes, and nothing else is: no request, no other
- * script, whatever a name may have smuggled in. */
+/* Only the style and the script are allowed, by their hashes: no request, no other script, even if
+ * a name contains markup. */
 static void write_head(struct html_page *p)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -91,7 +91,7 @@ static void write_headline(struct html_page *p)
 	strbuf_release(&sb);
 }
 
-/* Absent ones come last, however severe. */
+/* Absent ones come last, whatever their severity. */
 static double severest(const struct lp_verdict *v)
 {
 	double most = 0;
@@ -101,7 +101,7 @@ static double severest(const struct lp_verdict *v)
 	return most;
 }
 
-/* How severe, on a scale on which the worst one is full. */
+/* The severity, on a scale on which the worst one is full. */
 static void write_bar(struct html_page *p, const struct lp_incident *in)
 {
 	double most = severest(p->v);
@@ -123,7 +123,7 @@ static void write_what(struct html_page *p, const struct lp_incident *in)
 	strbuf_release(&sb);
 }
 
-/* "CRITICAL" in its colour, and what people said of it. */
+/* "CRITICAL" in its colour, and the operators' statements. */
 static void write_level(struct html_page *p, const struct lp_incident *in)
 {
 	const char *level = incident_level_name(in->level);
@@ -170,7 +170,7 @@ static void write_picks(struct html_page *p, uint32_t n)
 static void write_fact(FILE *out, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A fact of numbers and times: what comes from outside goes through html_write(). */
+/* A fact of numbers and times: text from outside goes through html_write(). */
 static void write_fact(FILE *out, const char *name, const char *fmt, ...)
 {
 	va_list ap;
@@ -265,7 +265,7 @@ static void write_steps(struct html_page *p, const struct lp_incident *in)
 	incident_steps_release(&steps);
 }
 
-/* Evidence and plots of one suspect; plots only as long as there is room for them. */
+/* Evidence and plots of one suspect; plots only while there is room for them. */
 static void write_suspect(struct html_page *p, const struct lp_suspect *s, bool named)
 {
 	if (named) {

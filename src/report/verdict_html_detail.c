@@ -1,5 +1,5 @@
-/* What the report knows of components beside those that have plots: their metrics over time, for
- * who clicks a cell of the heat map. */
+/* Data about components without plots: their metrics over time, shown by a click on a cell of the
+ * heat map. */
 #include "report/verdict_html_parts.h"
 
 #include "report/html.h"

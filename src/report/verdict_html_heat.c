@@ -14,7 +14,7 @@
 #define LEVEL_NONE 127
 #define LEVEL_ABSENT 126
 #define SWATCH 34
-#define NORMAL_ROWS 12 /* shown of a group that has others */
+#define NORMAL_ROWS 12 /* shown of a group with anomalous members */
 #define NAMES_MAX 500  /* of groups in which all is normal */
 #define N_CLASSES 6    /* of colour on each side, the neutral one included */
 
@@ -31,7 +31,7 @@ struct heat_row {
 
 struct heat {
 	const struct lp_verdict *v;
-	int64_t from_us, to_us; /* what the columns show */
+	int64_t from_us, to_us; /* the time range of the columns */
 	uint32_t n_columns, n_rows, n_all;
 	struct heat_row *rows;	 /* those shown come first */
 	double *group_scores;	 /* [group] of its worst row */
@@ -59,7 +59,7 @@ static int8_t level_of(double ratio, uint8_t mark)
 	return (int8_t)(level > LEVEL_MAX ? LEVEL_MAX : level < -LEVEL_MAX ? -LEVEL_MAX : level);
 }
 
-/* How much it speaks against a component: no data where the peers have it is as bad as can be. */
+/* The weight of a level: no data while the peers have it is the worst. */
 static int weight_of(int8_t level)
 {
 	return level == LEVEL_NONE ? -1 : level == LEVEL_ABSENT ? LEVEL_MAX + 1 : abs(level);
@@ -144,8 +144,8 @@ static int score_rows(struct heat *h)
 	return 0;
 }
 
-/* Choose the rows that are shown: the worst of all components, and beside those of a group a few of
- * its normal members. Groups in which all is normal have none. */
+/* Choose the rows that are shown: the worst of all components, and a few normal members of their
+ * groups. Groups without anomalies have none. */
 static int choose_rows(struct heat *h, uint32_t rows_max)
 {
 	_cleanup_free_ uint32_t *normal = calloc(h->v->n_groups + (size_t)1, sizeof(*normal));
@@ -167,14 +167,14 @@ static int choose_rows(struct heat *h, uint32_t rows_max)
 	return 0;
 }
 
-/* What a window has on each side of the stretch that it stands for. */
+/* The part of a window on each side of the stretch that it represents. */
 static int64_t window_margin(const struct lp_params *p)
 {
 	return p->win_size > p->win_shift ? (int64_t)(p->win_size - p->win_shift) * p->step_us / 2
 					  : 0;
 }
 
-/* The stretch of time that a window stands for: windows overlap, their middles do not. */
+/* The stretch of time that a window represents: windows overlap, their middles do not. */
 static void window_columns(const struct heat *h, const struct lp_series *s, uint32_t w,
 	uint32_t *ret_first, uint32_t *ret_last)
 {
@@ -188,7 +188,7 @@ static void window_columns(const struct heat *h, const struct lp_series *s, uint
 	*ret_last = (uint32_t)fmin(fmax(last, *ret_first), h->n_columns - 1);
 }
 
-/* The cell shows the worst there is: anomalies before the rest, then the largest ratio. */
+/* The cell shows the worst value: anomalies before the rest, then the largest ratio. */
 static void cell_merge(struct heat_cell *cell, const struct heat_cell *other)
 {
 	if (cell->anomalous != other->anomalous) {
@@ -227,8 +227,8 @@ static void fill_cells(struct heat *h, uint32_t component)
 	}
 }
 
-/* The class of a cell's rectangle: "a3" three steps above, "b2" below, "x" absent, "" none. Those
- * that were not anomalous are fainter. */
+/* The class of a cell's rectangle: "a3" three steps above, "b2" below, "x" absent, "" none. Cells
+ * without an anomaly are fainter. */
 static const char *cell_class(const struct heat_cell *cell, char buf[8])
 {
 	int class;
@@ -261,9 +261,8 @@ static void write_cells(FILE *out, const struct heat *h)
 	}
 }
 
-/* What the read-out says about each cell, a character each: the level, the metric, anomalous or
- * not.
- * "." is none, "!" absent. */
+/* The data of the read-out, a character per cell: the level, the metric, anomalous or not. "." is
+ * none, "!" absent. */
 static void write_data(FILE *out, const struct heat *h)
 {
 	static const char digits[] =
@@ -307,7 +306,7 @@ static void write_runs(FILE *out, const struct heat *h, const struct lp_series *
 	}
 }
 
-/* What a click on the row shows: each of its metrics over time, and where that was anomalous. */
+/* The data for a click on the row: each of its metrics over time, and where that was anomalous. */
 static void write_metrics(FILE *out, struct heat *h, uint32_t component)
 {
 	const struct lp_verdict *v = h->v;
@@ -351,7 +350,7 @@ static void write_row(FILE *out, struct heat *h, const struct heat_row *row)
 	fputs("</svg></div>\n", out);
 }
 
-/* How many members of a group are not among the rows shown. */
+/* The number of members of a group that are not among the rows shown. */
 static uint32_t left_out(const struct heat *h, uint32_t group, uint32_t n_shown)
 {
 	uint32_t n = 0;
@@ -361,7 +360,7 @@ static uint32_t left_out(const struct heat *h, uint32_t group, uint32_t n_shown)
 	return n - n_shown;
 }
 
-/* The rows of one group, from `first` on; returns the row behind them. */
+/* The rows of one group, from `first` on; returns the row after them. */
 static uint32_t write_group(FILE *out, struct heat *h, uint32_t first)
 {
 	uint32_t group = h->rows[first].group, i, more;
@@ -381,7 +380,7 @@ static uint32_t write_group(FILE *out, struct heat *h, uint32_t first)
 	return i;
 }
 
-/* All groups in which everything is normal are one line; opened, it names them. */
+/* All groups without anomalies are one line; opened, it names them. */
 static void write_normal_groups(FILE *out, const struct heat *h)
 {
 	_cleanup_free_ uint32_t *members = calloc(h->v->n_groups + (size_t)1, sizeof(*members));
@@ -419,7 +418,7 @@ static void write_rows(FILE *out, struct heat *h)
 	write_normal_groups(out, h);
 }
 
-/* One swatch for each class of colour, with the ratio at which it begins. */
+/* One swatch per class of colour, with the ratio at which it begins. */
 static void write_scale(FILE *out)
 {
 	static const char *const above[] = {"1", "1.4x", "2x", "3x", "5x", "8x"};

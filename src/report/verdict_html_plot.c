@@ -23,7 +23,7 @@
 #define TICKS_Y 5
 #define TICKS_X 8
 
-/* A point stands in the middle of the time that it covers. */
+/* A point is in the middle of the time that it covers. */
 static long x_of(uint32_t point, uint32_t n_points)
 {
 	return lround((point + 0.5) * WIDTH / n_points);
@@ -36,7 +36,7 @@ static long y_of(double value, double top)
 	return lround(y < -OVERSHOOT ? -OVERSHOOT : y > HEIGHT ? HEIGHT : y);
 }
 
-/* A line through the points, interrupted where there are none. */
+/* A line through the points, interrupted by missing ones. */
 static void write_line(FILE *out, const char *class, const double *values, uint32_t n, double top)
 {
 	bool drawing = false;
@@ -51,7 +51,7 @@ static void write_line(FILE *out, const char *class, const double *values, uint3
 			continue;
 		}
 		to_y = y_of(values[i], top);
-		/* A point on its own needs a little length to be seen. */
+		/* A single point needs a little length to be visible. */
 		if (!drawing)
 			fprintf(out, "M%ld %ldh1", to_x - 1, to_y);
 		else
@@ -96,7 +96,7 @@ static void write_band(FILE *out, const char *class, const struct band *b)
 	fputs("\"/>\n", out);
 }
 
-/* From when to when the plot shows. */
+/* The time range of the plot. */
 static void plot_span(const struct lp_table *t, int64_t *from_us, int64_t *to_us)
 {
 	*from_us = t->start_us - t->step_us;
@@ -111,7 +111,7 @@ static double x_of_time(const struct lp_table *t, int64_t wall_us)
 	return (double)(wall_us - from_us) / (double)(to_us - from_us) * WIDTH;
 }
 
-/* Anomalous windows that touch each other are one stretch. */
+/* Adjacent anomalous windows are one stretch. */
 static void write_shades(struct html_page *p, const struct lp_finding *f)
 {
 	const struct lp_series *s = &p->v->series[f->series];
@@ -205,7 +205,7 @@ void html_time_axis(FILE *out, int64_t from_us, int64_t to_us)
 	fputs("</svg>\n", out);
 }
 
-/* What the plot shows, for who cannot see it. */
+/* A description of the plot for people who cannot see it. */
 static void write_description(struct html_page *p, const struct lp_finding *f)
 {
 	const struct lp_table *t = p->v->tables[f->metric];
@@ -231,8 +231,7 @@ static bool is_over(const struct lp_verdict *v, const struct lp_suspect *s)
 		v, &(struct lp_incident){.ended = s->ended, .last_us = s->last_us});
 }
 
-/* Onset and end, as lines across the area: where something began, or was over, while there was
- * data. */
+/* Onset and end, as lines across the area, if they are within the data. */
 static unsigned plot_events(const struct html_page *p, const struct lp_suspect *s,
 	const struct lp_table *t, struct html_event ret[2])
 {
@@ -319,7 +318,7 @@ static void write_key(FILE *out, const char *class)
 		class);
 }
 
-/* What the shades that occur mean. */
+/* A legend of the shades that occur. */
 static void write_shade_keys(struct html_page *p, const struct lp_finding *f)
 {
 	static const char *const words[] = {[LP_MARK_ABOVE] = "windows anomalously above them",
@@ -358,7 +357,7 @@ static void write_legend(
 	fputs("</p>\n", out);
 }
 
-/* The heading: metric, what it means, how far off. */
+/* The heading: metric, its meaning, the deviation. */
 static void write_caption(struct html_page *p, const struct lp_finding *f)
 {
 	const struct lp_table *t = p->v->tables[f->metric];

@@ -39,7 +39,7 @@ static void key_bool(FILE *out, const char *key, bool value)
 	fprintf(out, ",\"%s\":%s", key, value ? "true" : "false");
 }
 
-/* 0 is no time at all. */
+/* 0 is not a time. */
 static void key_time(FILE *out, const char *key, int64_t wall_us)
 {
 	char text[TIME_TEXT_MAX];
@@ -143,7 +143,7 @@ static void write_metrics(FILE *out, const struct lp_verdict *v, const struct lp
 	fputc(']', out);
 }
 
-/* Since when and until when. There is no onset to be sure of in data that begins later. */
+/* The beginning and the end. Data that begins later has no certain onset. */
 static void write_times(
 	FILE *out, const int64_t times_us[3], int64_t error_us, bool since_before, bool ended)
 {
@@ -155,7 +155,8 @@ static void write_times(
 	key_time(out, "indicted", times_us[2]);
 }
 
-/* Those in which it differs most, the most important first; nothing unless it is about functions.
+/* The functions in which it differs most, the most important first; nothing unless it is about
+ * functions.
  */
 static void write_functions(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
@@ -176,7 +177,7 @@ static void write_functions(FILE *out, const struct lp_verdict *v, const struct 
 	fputc(']', out);
 }
 
-/* The process of a program that runs on this server only, where it was noted. */
+/* The process of a program that runs on this server only, if it was noted. */
 static void write_process(FILE *out, const struct lp_verdict *v, const struct lp_suspect *s)
 {
 	const struct lp_process *p = behaviour_process(v, s);

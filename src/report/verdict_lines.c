@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Text out of files, on one line: no tab of its own, and no "|", which begins Nagios' numbers. */
+/* Text from files, on one line: without tabs, and without "|", which begins Nagios' numbers. */
 static void print_field(FILE *out, const char *text)
 {
 	_cleanup_free_ char *copy = strdup(text ? text : "");

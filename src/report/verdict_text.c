@@ -18,10 +18,10 @@
 #define WIDTH_DEFAULT 80
 #define IN_FULL 3     /* incidents with evidence and what to do; the others are one paragraph */
 #define REFUSED_MAX 3 /* groups that were not compared, listed one by one */
-#define INDENT 10     /* of what stands below "CRITICAL" */
+#define INDENT 10     /* of the text below "CRITICAL" */
 #define INDENT_BODY 2 /* of tables and commands */
 #define INDENT_STEP 8 /* of what stands below "DO" */
-#define LISTED 4      /* components and asymmetries, without `verbose` */
+#define LISTED 4      /* of the text below "DO" */
 #define ROWS_MAX 6    /* of evidence, the same */
 #define ACK_MAX 3     /* components named in a command */
 
@@ -51,7 +51,7 @@ static void failed(struct printer *p, int error)
 		p->error = error;
 }
 
-/* A paragraph; what is in `sb` is gone afterwards. */
+/* A paragraph; `sb` is empty afterwards. */
 static void paragraph(struct printer *p, size_t indent, struct strbuf *sb)
 {
 	struct flow f = {.out = p->out, .width = p->opt.width, .indent = indent};
@@ -105,7 +105,7 @@ static void add_more(struct strbuf *sb, uint32_t n, uint32_t listed)
 
 static uint32_t listed_of(const struct printer *p, uint32_t n, uint32_t usual)
 {
-	/* One more takes no more room than the words that count it. */
+	/* One more takes no more room than the count. */
 	return p->opt.verbose || n <= usual + 1 ? n : usual;
 }
 
@@ -116,7 +116,7 @@ static void add_when(struct printer *p, struct strbuf *sb, const struct lp_incid
 	bool still = verdict_is_still(p->v, in);
 
 	quantity_format_span(verdict_lasted_us(p->v, in), span);
-	/* What logs report is not over with its last event. */
+	/* Trouble from logs does not end with its last event. */
 	strbuf_puts(sb, in->ended ? ", from " : ", since ");
 	if (in->since_before)
 		strbuf_puts(sb, "before ");
@@ -181,7 +181,7 @@ static void print_stable_names(struct printer *p, const struct lp_incident *in)
 		paragraph(p, INDENT, &sb);
 }
 
-/* The finding of what clients see of a server, among all that was found, or NULL. */
+/* The finding of the clients' view of a server, among all findings, or NULL. */
 static const struct lp_finding *find_client_view(const struct lp_verdict *v, const char *server)
 {
 	for (uint32_t i = 0; i < v->n_findings; i++) {
@@ -220,7 +220,7 @@ static bool is_about_component(const struct lp_verdict *v, const struct lp_incid
 	return in->n_components == 1 && !strcmp(in->part, v->components[in->components[0]]->text);
 }
 
-/* limpet's own names of the components of an incident, where there are several. */
+/* limpet's own names of the components of an incident, if there are several. */
 static void print_components(struct printer *p, const struct lp_incident *in)
 {
 	uint32_t listed = listed_of(p, in->n_components, LISTED);
@@ -256,7 +256,7 @@ static void print_findings(struct printer *p, const struct lp_suspect *s)
 	}
 }
 
-/* Sentences that the table does not say. */
+/* Sentences that are not in the table. */
 static void print_remarks(struct printer *p, const struct lp_suspect *s)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};
@@ -288,7 +288,7 @@ static void print_evidence(struct printer *p, const struct lp_incident *in)
 	}
 }
 
-/* One command to a line, never broken: it is there to be copied. */
+/* One command per line, never broken, so that it can be copied. */
 static void print_commands(struct printer *p, const char *commands)
 {
 	while (*commands) {
@@ -389,7 +389,7 @@ static void print_incidents(struct printer *p)
 		fputc('\n', p->out);
 }
 
-/* Components that are slow by little, one paragraph each. */
+/* Components that are mildly slow, one paragraph each. */
 static void print_warnings(struct printer *p)
 {
 	uint32_t n = p->v->n_warnings, listed = listed_of(p, n, p->opt.top);
@@ -426,7 +426,7 @@ static void print_unknown(struct printer *p)
 	}
 }
 
-/* What was found healthy, where nothing worse is to be said. */
+/* The healthy part, if nothing is worse. */
 static void print_well(struct printer *p)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MANAGER_PATH "/api/v2/alerts"
-/* Alertmanager hears of open incidents so often, and believes them for so long. */
+/* Open incidents are sent to Alertmanager this often, and are valid for this long. */
 #define REFRESH_US (60 * US_PER_SEC)
 #define BELIEVED_US (15 * 60 * US_PER_SEC)
 #define WAIT_US (US_PER_SEC / 2)
@@ -30,7 +30,7 @@ struct alerts {
 	struct incidents *store;
 	struct lp_warn *warn;
 	struct progress_of *progress; /* [target]; numbers under the mutex */
-	struct strmap muted;	      /* open incidents that were muted at the last look */
+	struct strmap muted;	      /* open incidents that were muted at the last check */
 	uint64_t seed;
 	pthread_t thread;
 	pthread_mutex_t mutex;
@@ -40,7 +40,7 @@ struct alerts {
 
 DEFINE_CLEANUP(struct alerts *, alerts_stop);
 
-/* Something that waits in the queue. */
+/* An entry of the queue. */
 struct entry {
 	int64_t id, incident, added_us, due_us, attempts;
 	char *change;
@@ -132,8 +132,8 @@ static void sent_note(
 	incidents_unlock(a->store);
 }
 
-/* Tell Alertmanager of an incident. One that changed its labels is another alert there: the old one
- * is over. */
+/* Send an incident to Alertmanager. One whose labels changed is another alert there: the old one is
+ * over. */
 static int manager_send(struct alerts *a, const struct alert_target *t, const json_t *incident,
 	bool over, struct lp_err *err)
 {
@@ -173,7 +173,7 @@ static int deliver(
 	return r;
 }
 
-/* What is first in the queue of a target, if it is due: 1. */
+/* The first entry in the queue of a target, if it is due: 1. */
 static int entry_take(struct alerts *a, const struct alert_target *t, struct entry *ret)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -203,7 +203,7 @@ static int entry_take(struct alerts *a, const struct alert_target *t, struct ent
 	return r;
 }
 
-/* 1 s, 2 s, 4 s, up to 5 minutes, give or take a half. */
+/* 1 s, 2 s, 4 s, up to 5 minutes, plus or minus a half. */
 static int64_t pause_us(struct alerts *a, int64_t attempts)
 {
 	int64_t us = attempts < 9 ? US_PER_SEC << attempts : PAUSE_MAX_US;
@@ -228,7 +228,7 @@ static void entry_end(struct alerts *a, const struct entry *e, const struct lp_e
 	incidents_unlock(a->store);
 }
 
-/* Count, and tell of a target that begins to fail, or no longer does. */
+/* Count, and report a target that begins to fail, or recovers. */
 static void progress_note(struct alerts *a, size_t target, const struct lp_err *failure)
 {
 	struct progress_of *p = &a->progress[target];
@@ -281,7 +281,8 @@ static json_t *open_incidents(struct alerts *a)
 	return incidents_list(a->store, &q, &all, NULL) == 0 ? all : NULL;
 }
 
-/* Say again what is open; what is muted is over for now. A failure is told by the queue. */
+/* Send open incidents again; muted ones are over for now. Failures are reported through the
+ * queue. */
 static void manager_refresh(struct alerts *a, size_t target)
 {
 	const struct alert_target *t = &a->config.targets[target];
@@ -301,14 +302,14 @@ static void manager_refresh(struct alerts *a, size_t target)
 		bool known = before != NULL;
 
 		json_decref(before);
-		/* What was never sent is in the queue still. */
+		/* An incident that was never sent is still in the queue. */
 		if (known && wanted(t, incident) && manager_send(a, t, incident, muted, NULL) < 0)
 			break;
 	}
 	json_decref(all);
 }
 
-/* A mute that ended without the incident: it is news again. */
+/* A mute that ended before the incident: send it again. */
 static void mutes_look(struct alerts *a)
 {
 	json_t *all = open_incidents(a), *incident;
@@ -369,7 +370,7 @@ static void *alerts_run(void *arg)
 	return NULL;
 }
 
-/* What waits for targets that are no longer in the configuration waits for nobody. */
+/* Drop entries for targets that are no longer in the configuration. */
 static void queue_tidy(struct alerts *a)
 {
 	incidents_lock(a->store);

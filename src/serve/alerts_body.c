@@ -21,7 +21,7 @@ static json_t *time_json(int64_t us)
 	return json_string(time_format(us / US_PER_SEC * US_PER_SEC, text));
 }
 
-/* A list of sentences as one text, a line each. */
+/* A list of sentences as one text, one per line. */
 static json_t *lines_of(const json_t *incident, const char *key)
 {
 	struct strbuf sb = {0};

@@ -200,7 +200,7 @@ static int level_take(struct reading *r, struct alert_target *t)
 	return 0;
 }
 
-/* What belongs to a key of a target. The key is the event at hand. */
+/* The value of a key of a target. The key is the current event. */
 static int target_key(struct reading *r, struct alert_target *t)
 {
 	static const char *const names[] = {"name", "alertmanager", "webhook", "command", "level",

@@ -38,7 +38,7 @@ static size_t answer_take(char *data, size_t size, size_t n, void *ctx)
 	return size * n;
 }
 
-/* A URL without what may be secret in it: user, password, and what follows the host's path. */
+/* A URL without parts that may be secret: user, password, and everything after the host. */
 static const char *url_shown(const char *url, char *buf, size_t size)
 {
 	const char *host = strstr(url, "://"), *at, *end;
@@ -71,7 +71,7 @@ static void curl_prepare(CURL *curl, const struct alert_target *t, const char *u
 	}
 }
 
-/* What became of a request. */
+/* The result of a request. */
 static int curl_result(
 	CURL *curl, CURLcode code, const char *url, const struct answer *answer, struct lp_err *err)
 {
@@ -123,7 +123,7 @@ static int input_make(const json_t *body, struct lp_err *err)
 	return TAKE_FD(fd);
 }
 
-/* Our environment, and what the alert is about. */
+/* Our environment, and variables about the alert. */
 struct environment {
 	char **items;
 	char *own[3];
@@ -174,8 +174,8 @@ static int command_start(const struct alert_target *t, char **environment, int i
 	posix_spawnattr_init(&attr);
 	posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
 	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	/* Threads of ours block all signals, which programs do not expect; a group of its own can
-	 * be ended with all that it started. */
+	/* Our threads block all signals, which programs do not expect; a process group of its own
+	 * can be killed with all children. */
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
@@ -185,7 +185,7 @@ static int command_start(const struct alert_target *t, char **environment, int i
 	return -r;
 }
 
-/* Wait for it, but not for ever. */
+/* Wait for it, but not forever. */
 static int command_wait(pid_t pid, const char *name, struct lp_err *err)
 {
 	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);

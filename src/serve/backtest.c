@@ -37,7 +37,7 @@ struct play {
 	int64_t asked_us;
 };
 
-/* Where the data that was read ends. */
+/* The end of the data that was read. */
 static int64_t data_end(struct feed *f)
 {
 	const struct observers *o = feed_observers(f);
@@ -83,7 +83,7 @@ static int64_t whole_second(int64_t us)
 	return -floor_div(-us, US_PER_SEC) * US_PER_SEC;
 }
 
-/* The next time to look at: a window later, or where data goes on. */
+/* The next time to look at: a window later, or where data continues. */
 static void play_next(struct play *p)
 {
 	int64_t held = feed_held_us(p->feed), step = feed_window_us(p->feed);

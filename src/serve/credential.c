@@ -8,7 +8,7 @@
 
 #define SECRET_MAX 4096
 
-/* What a unit gives where the administrator has put nothing: systemd wants some text. */
+/* The text that a unit passes if the administrator provided nothing: systemd requires some text. */
 #define NONE "none"
 
 bool credential_find(const char *name, char *buf, size_t size)

@@ -135,7 +135,7 @@ static int number(sqlite3 *db, const char *sql, int64_t *ret, struct lp_err *err
 	return r < 0 ? r : 0;
 }
 
-/* Is it ours? An empty one becomes so. */
+/* Is it ours? An empty one is initialised. */
 static int claim(sqlite3 *db, int application, int version, const char *schema, struct lp_err *err)
 {
 	int64_t app = 0, ver = 0, things = 0;

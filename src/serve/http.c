@@ -22,15 +22,15 @@
 #define THREADS 2
 #define SLOW_THREADS 2
 #define CONNECTION_MEMORY 4096
-/* Nothing at all happens on a connection for so long: libmicrohttpd ends it. */
+/* libmicrohttpd ends a connection on which nothing happens for this long. */
 #define SILENCE_SEC (HTTP_IDLE_SEC + 30)
 /* Descriptors besides connections: archives, databases, the program's own. */
 #define SPARE_DESCRIPTORS 256
-/* Fewer than that are worth a word. */
+/* Fewer than that are worth a warning. */
 #define FEW_CONNECTIONS 4096
 #define TLS_FILE_MAX (1 << 20)
 #define TABLES_MAX 16
-/* One client may have this part of all bodies that are being received. */
+/* One client may use this part of all bodies that are being received. */
 #define BODIES_SHARE 4
 
 struct table {
@@ -46,12 +46,12 @@ struct http_server {
 	struct http_slow *slow;
 	struct MHD_Daemon *daemon;
 	int listen_fd;
-	bool loopback; /* only this machine can reach it */
+	bool loopback; /* reachable only from this machine */
 	char url[128];
 	char *cert, *key, *ca;
 	pthread_mutex_t mutex; /* of the statistics */
 	struct http_stats stats;
-	/* Bytes of bodies that are being received, by who sends them. */
+	/* Bytes of bodies that are being received, by sender. */
 	struct strmap senders;
 	uint64_t *sender_bytes;
 	size_t n_senders, cap_senders;
@@ -67,7 +67,7 @@ struct exchange {
 	uint64_t body_expected, body_counted;
 	bool no_room; /* the body could not be kept */
 	char who[HTTP_NAME_MAX];
-	/* Of a slow route: what it works with, and its answer once it is there. */
+	/* For a slow route: its state, and its answer when it is done. */
 	struct MHD_Connection *connection;
 	const char *method, *path;
 	struct http_answer answer;
@@ -170,7 +170,7 @@ static bool path_matches(const char *pattern, const char *path)
 		(len && pattern[len - 1] == '/' && !strncmp(pattern, path, len));
 }
 
-/* The route with the longest path that fits. `*ret_other_method`: there is one, but not for this
+/* The route with the longest matching path. `*ret_other_method`: there is one, but not for this
  * method. */
 static const struct http_route *route_find(const struct http_server *s, const char *method,
 	const char *path, void **ret_ctx, bool *ret_other_method)
@@ -259,7 +259,7 @@ static enum MHD_Result answer_send(
 	return done;
 }
 
-/* Who is it, and may they? Fills in the answer if not. */
+/* Identify and authorize the peer. Fills in the answer if not. */
 static bool peer_check(struct exchange *x, struct MHD_Connection *connection, struct http_answer *a)
 {
 	struct http_server *s = x->server;
@@ -289,7 +289,7 @@ static bool peer_check(struct exchange *x, struct MHD_Connection *connection, st
 	return false;
 }
 
-/* Is the body that is announced one that may come? Fills in the answer if not. */
+/* Is the announced body acceptable? Fills in the answer if not. */
 static bool body_check(struct exchange *x, struct MHD_Connection *connection, struct http_answer *a)
 {
 	struct http_server *s = x->server;
@@ -324,7 +324,7 @@ static struct http_request request_of(const struct exchange *x, struct MHD_Conne
 		.connection = connection};
 }
 
-/* The headers are there. true: go on; false: the answer says why not. */
+/* The headers have arrived. true: continue; false: the answer has the reason. */
 static bool request_begin(struct exchange *x, struct MHD_Connection *connection, const char *method,
 	const char *path, struct http_answer *a)
 {
@@ -356,7 +356,7 @@ static bool request_begin(struct exchange *x, struct MHD_Connection *connection,
 	return true;
 }
 
-/* A piece of the body. What cannot be kept is read and forgotten, so that the client gets an
+/* A piece of the body. Data that cannot be kept is read and dropped, so that the client gets an
  * answer. */
 static void body_take(struct exchange *x, const char *data, size_t size)
 {
@@ -388,7 +388,7 @@ static void request_handle(struct exchange *x, struct MHD_Connection *connection
 		http_fail(a, MHD_HTTP_SERVICE_UNAVAILABLE, "there is no memory for that");
 }
 
-/* In a thread for slow work, while the connection rests. */
+/* In a thread for slow work, while the connection is suspended. */
 static void request_work(void *arg)
 {
 	struct exchange *x = arg;
@@ -439,7 +439,8 @@ static enum MHD_Result request_finish(
 	return answer_send(x, connection, &a);
 }
 
-/* libmicrohttpd calls it when the headers are there, for each piece of the body, and at its end. */
+/* libmicrohttpd calls it when the headers have arrived, for each piece of the body, and at its
+ * end. */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *path,
 	const char *method, const char *version, const char *data, size_t *data_size, void **state)
 {
@@ -466,7 +467,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	return request_finish(x, connection, method, path);
 }
 
-/* The first line of a request is there. What is returned is the state of the exchange. */
+/* The first line of a request has arrived. Returns the state of the exchange. */
 static void *on_begin(void *ctx, const char *uri, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
@@ -493,7 +494,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	(void)connection;
 	if (!x)
 		return;
-	/* Whoever listens to a stream leaves when they like. */
+	/* A client of a stream may leave at any time. */
 	if (toe != MHD_REQUEST_TERMINATED_COMPLETED_OK &&
 		toe != MHD_REQUEST_TERMINATED_DAEMON_SHUTDOWN && !x->conn->streams)
 		count(s, &s->stats.aborted);
@@ -518,7 +519,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
 	}
 }
 
-/* What libmicrohttpd has to say is about clients that do not speak TLS or HTTP, and is counted
+/* Messages of libmicrohttpd are about clients that do not speak TLS or HTTP, which are counted
  * elsewhere. */
 static void on_log(void *ctx, const char *fmt, va_list args)
 {
@@ -527,7 +528,7 @@ static void on_log(void *ctx, const char *fmt, va_list args)
 	(void)args;
 }
 
-/* Descriptors for all connections, as far as the system lets us. */
+/* Descriptors for all connections, as far as the system permits. */
 static void descriptors_raise(struct http_server *s)
 {
 	struct rlimit limit;
@@ -548,7 +549,7 @@ static void descriptors_raise(struct http_server *s)
 		s->config.connections_max, (uint64_t)limit.rlim_cur);
 }
 
-/* not fuzzed: GnuTLS reads what the administrator put there. */
+/* not fuzzed: GnuTLS reads the administrator's files. */
 static int tls_load(struct http_server *s, struct lp_err *err)
 {
 	const struct http_config *c = &s->config;
@@ -672,7 +673,7 @@ void http_close(struct http_server *s)
 		return;
 	if (s->watch)
 		http_watch_close_hubs(s->watch);
-	/* What rests must be resumed before the daemon can stop. */
+	/* Suspended connections must be resumed before the daemon can stop. */
 	http_slow_stop(s->slow);
 	if (s->daemon)
 		MHD_stop_daemon(s->daemon);

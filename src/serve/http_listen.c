@@ -27,7 +27,7 @@ bool sockaddr_is_loopback(const struct sockaddr *address)
 		(IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) && in6->sin6_addr.s6_addr[12] == 127);
 }
 
-/* Take "HOST:PORT" apart: the host without brackets, and the port ("" if there is none). */
+/* Split "HOST:PORT": the host without brackets, and the port ("" if there is none). */
 static int split(const char *where, char host[HOST_MAX], const char **ret_port)
 {
 	const char *colon = strrchr(where, ':'), *begin = where;

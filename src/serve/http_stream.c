@@ -9,7 +9,7 @@ struct client {
 	struct http_hub *hub;
 	struct client *next, *previous;
 	struct MHD_Connection *connection;
-	struct strbuf queue; /* what is to be sent from `sent` on */
+	struct strbuf queue; /* to be sent from `sent` on */
 	size_t sent;
 	bool suspended, ended;
 };
@@ -105,7 +105,7 @@ static void client_free(void *ctx)
 	free(c);
 }
 
-/* Take the client in; false: there is no place. */
+/* Add the client; false: there is no place. */
 static bool hub_add(struct http_hub *h, struct client *c)
 {
 	bool room;

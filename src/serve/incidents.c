@@ -151,7 +151,7 @@ static int components_load(struct record *r, const char *details)
 	return 0;
 }
 
-/* Those that are open are kept at hand. */
+/* Open incidents are kept in memory. */
 int store_load(struct incidents *s, struct lp_err *err)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -189,7 +189,7 @@ static json_t *real_json(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* What people said about it: acknowledged, muted, comments. */
+/* Operators' statements about it: acknowledged, muted, comments. */
 static int said_take(sqlite3 *db, int64_t id, json_t *incident, struct lp_err *err)
 {
 	json_t *comments = json_array();

@@ -1,4 +1,4 @@
-/* What is wrong now against what was: opened, changed, ended. */
+/* Compares what is wrong now with what was: opened, changed, ended. */
 #include "serve/incidents_own.h"
 
 #include "base/array.h"
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Verdicts in a row before anything is opened, and before another cause is believed. */
+/* Verdicts in a row before an incident is opened, and before another cause is believed. */
 #define SEEN_LEAST 2
 #define SETTLED_US INT64_C(60000000)
 #define CAUSE_LEAST 3
-/* Servers that are back are back: no data says otherwise. */
+/* Servers that are back are back immediately: their data proves it. */
 #define DELIVERY_SHARE 5
 
 struct update {
@@ -29,7 +29,7 @@ static int64_t hold_us(const struct update *u, bool delivery)
 	return delivery ? u->s->opt.hold_us / DELIVERY_SHARE : u->s->opt.hold_us;
 }
 
-/* Is it so now, or was it a moment ago? */
+/* Does it last now, or did it a moment ago? */
 static bool is_on(const struct update *u, const struct sighting *x)
 {
 	return !x->ended || u->watermark_us - x->last_us < hold_us(u, x->delivery);
@@ -44,7 +44,7 @@ static bool has_component(char *const *list, uint32_t n, const char *name)
 	return false;
 }
 
-/* How many of the record's components the sighting has. */
+/* The number of the record's components that the sighting has. */
 static uint32_t shared(const struct record *r, const struct sighting *x)
 {
 	uint32_t n = 0;
@@ -136,7 +136,7 @@ static int text_replace(char **text, const char *by)
 	return 0;
 }
 
-/* Another cause is believed when it stays. 1: it is. */
+/* Another cause is believed when it persists. 1: it is. */
 static int cause_weigh(struct record *r, const struct sighting *x)
 {
 	if (!strcmp(r->cause, x->cause)) {
@@ -154,7 +154,7 @@ static int cause_weigh(struct record *r, const struct sighting *x)
 	return text_replace(&r->cause, x->cause) < 0 ? -ENOMEM : 1;
 }
 
-/* What is known of a record that is still so. 1: the operator should hear of the change. */
+/* Update a record that still lasts. 1: the operator should be notified of the change. */
 static int record_refresh(struct record *r, const struct sighting *x)
 {
 	int changed = cause_weigh(r, x);
@@ -166,7 +166,7 @@ static int record_refresh(struct record *r, const struct sighting *x)
 			return -ENOMEM;
 		changed = 1;
 	}
-	/* A part that turns out larger; one that shrinks stays what it was. */
+	/* A part may turn out larger; one that shrinks stays the same. */
 	if (strcmp(r->part, x->part) != 0 && x->n_components > r->n_components) {
 		if (text_replace(&r->part, x->part) < 0)
 			return -ENOMEM;
@@ -217,7 +217,7 @@ static struct candidate *candidate_find(struct incidents *s, const char *key)
 	return NULL;
 }
 
-/* How often in a row it has been seen, with this time. */
+/* How often in a row it has been seen, including this time. */
 static int candidate_count(struct incidents *s, const struct sighting *x)
 {
 	_cleanup_free_ char *key = NULL;
@@ -240,7 +240,7 @@ static int candidate_count(struct incidents *s, const struct sighting *x)
 	return (int)c->n;
 }
 
-/* Those that were not seen this time begin anew. */
+/* Candidates that were not seen this time start again. */
 static void candidates_drop(struct incidents *s)
 {
 	size_t n = 0;
@@ -324,7 +324,7 @@ static int open_record(struct update *u, size_t i, int64_t id, struct lp_err *er
 	return 0;
 }
 
-/* Open an incident, or one that ended a short time ago once more. */
+/* Open an incident, or reopen one that ended a short time ago. */
 static int open_new(struct update *u, size_t i, struct lp_err *err)
 {
 	const struct sighting *x = &u->now->items[i];
@@ -349,7 +349,7 @@ static int open_new(struct update *u, size_t i, struct lp_err *err)
 	return r;
 }
 
-/* Is it a part of something that is open and larger? */
+/* Is it part of a larger open incident? */
 static bool is_within(const struct update *u, const struct sighting *x)
 {
 	for (size_t r = 0; x->n_components && r < u->s->n; r++) {
@@ -366,8 +366,8 @@ static bool is_within(const struct update *u, const struct sighting *x)
 	return false;
 }
 
-/* It was over before anybody saw it (the collector was away, or it took long to be certain): note
- * it as history, once. */
+/* It was over before it was seen (the collector was away, or it took long to be certain): note it
+ * as history, once. */
 static int past_note(struct update *u, const struct sighting *x, struct lp_err *err)
 {
 	_cleanup_free_ char *key = NULL;
@@ -395,7 +395,7 @@ static int past_note(struct update *u, const struct sighting *x, struct lp_err *
 	return r == 0 ? row_insert(u, x, x->last_us, &id, err) : r < 0 ? r : 0;
 }
 
-/* Has it lasted for so long that many windows agree? Then one verdict is enough. */
+/* Has it lasted long enough for many windows to agree? Then one verdict is enough. */
 static bool is_settled(const struct update *u, const struct sighting *x)
 {
 	return !x->delivery && u->watermark_us - x->first_us >= SETTLED_US;
@@ -448,13 +448,14 @@ static int end_record(
 	return w;
 }
 
-/* End what has not been so for long enough, and what is part of something larger. */
+/* End incidents that have been over for long enough, and those that are part of something
+ * larger. */
 static int end_old(struct update *u, struct lp_err *err)
 {
 	size_t n = 0;
 	int w = 0;
 
-	/* Numbers in u->of are good until records move. */
+	/* Numbers in u->of are valid until records move. */
 	for (size_t i = 0; w == 0 && i < u->s->n; i++) {
 		struct record *r = &u->s->records[i];
 		const struct record *in = larger(u, r);
@@ -491,7 +492,7 @@ static int update_all(struct update *u, struct lp_err *err)
 	return r < 0 ? r : end_old(u, err);
 }
 
-/* What is at hand is no longer what is in the file. */
+/* The state in memory no longer matches the file. */
 static void reload(struct incidents *s)
 {
 	for (size_t i = 0; i < s->n; i++)

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Files of a server that are held open: its recorder's, and those of traces. */
+/* Open files per server: its recorder's, and those of traces. */
 #define OPEN_MAX 4
 /* Files that a server may have here. */
 #define FILES_MAX 16384
@@ -29,7 +29,7 @@
 /* A file of a server. */
 struct known {
 	char *name;
-	bool complete; /* once it is, it stays so */
+	bool complete; /* once set, it stays set */
 };
 
 struct observer {
@@ -84,8 +84,7 @@ static struct observer *observer_new(const char *name)
 	return o;
 }
 
-/* The server of this name; with `create` also one that nothing is known of. NULL: there is none, or
- * no memory. */
+/* The server of this name; with `create` also a new one. NULL: there is none, or no memory. */
 static struct observer *observer_get(struct ingest *in, const char *name, bool create)
 {
 	struct observer *o = NULL;
@@ -96,7 +95,7 @@ static struct observer *observer_get(struct ingest *in, const char *name, bool c
 		o = in->observers[place];
 	} else if (create) {
 		o = observer_new(name);
-		/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 		if (!o || array_reserve(&in->observers, &in->cap, in->n + 1, sizeof(o)) < 0 ||
 			strmap_put(&in->by_name, name, (uint32_t)in->n) < 0) {
 			observer_free(o);
@@ -123,7 +122,7 @@ void ingest_count(struct ingest *in, const char *observer, enum ingest_refusal k
 	pthread_mutex_unlock(&o->mutex);
 }
 
-/* Where a file of this name is in the list, or would be. */
+/* The place of a file of this name in the list, existing or not. */
 static size_t known_place(const struct observer *o, const char *name, bool *ret_there)
 {
 	size_t low = 0, high = o->n_files;
@@ -199,7 +198,7 @@ static int scan_file(struct ingest *in, const char *file)
 	return o ? known_add(o, file) : -ENOMEM;
 }
 
-/* Which archives are there already? */
+/* Scan for existing archives. */
 static int scan(struct ingest *in, struct lp_err *err)
 {
 	struct dirent **entries = NULL;
@@ -264,7 +263,7 @@ static bool is_gone(const struct ingest_file *f)
 	return fstat(f->fd, &st) < 0 || st.st_nlink == 0;
 }
 
-/* The place of an open file of this name, or the one that was not needed for longest. */
+/* The place of an open file of this name, or the least recently used one. */
 static struct ingest_file *open_place(struct observer *o, const char *name)
 {
 	struct ingest_file *place = &o->open[0];
@@ -278,7 +277,7 @@ static struct ingest_file *open_place(struct observer *o, const char *name)
 	return place;
 }
 
-/* Have a file open, to append to it. -ENOENT: it is not there. */
+/* Open a file to append to it. -ENOENT: it does not exist. */
 static int file_get(struct ingest *in, struct observer *o, const char *name, bool create,
 	struct ingest_file **ret, struct lp_err *err)
 {
@@ -300,7 +299,7 @@ static int file_get(struct ingest *in, struct observer *o, const char *name, boo
 	return 0;
 }
 
-/* Does it go on where the file ends? */
+/* Does it continue where the file ends? */
 static enum ingest_refusal place_check(
 	const struct ingest_put *put, const struct ingest_file *f, struct lp_err *err)
 {
@@ -374,7 +373,7 @@ static void place_set(struct ingest_place *ret, const struct ingest_file *f)
 		.n_frames = f->n_frames, .bytes = f->end, .sum = f->sum, .complete = f->complete};
 }
 
-/* The file is whole: it is sealed when there is time. */
+/* The file is complete: it will be sealed. */
 static enum ingest_refusal file_finish(
 	struct ingest *in, struct ingest_file *f, const char *name, struct lp_err *err)
 {
@@ -455,7 +454,7 @@ enum ingest_refusal ingest_put(struct ingest *in, const struct ingest_put *put,
 	return no;
 }
 
-/* What is known of one file; NULL: it is gone. */
+/* The state of one file; NULL: it is gone. */
 static json_t *file_json(struct ingest *in, struct observer *o, struct known *k)
 {
 	struct ingest_file *f = NULL;

@@ -13,7 +13,7 @@
 
 #define STAMP_LEN 16 /* 20110509T000005Z */
 
-/* What `limpet trace` puts behind the observer's name. */
+/* The suffixes that `limpet trace` adds to the observer's name. */
 static const char *const traces[] = {"syscalls", "calls", "functions", "samples"};
 
 const char *ingest_refusal_name(enum ingest_refusal kind)

@@ -62,7 +62,7 @@ int64_t chores_expired(int dir, const char *series)
 	return time_parse(text, &us, &ignored) == 0 ? us : INT64_MIN;
 }
 
-/* Remember it: a server would send files again that are missing here. */
+/* Remember it: a server would otherwise send missing files again. */
 static void expired_keep(const char *path, const char *series, int64_t us)
 {
 	struct lp_err ignored;
@@ -124,7 +124,7 @@ static void finish(struct chores *c, const struct chore *chore)
 		path = NULL;
 		return;
 	}
-	/* A file that its server goes on with after all is busy, and comes again. */
+	/* A file that its server continues after all is busy, and is tried again. */
 	if (ingest_file_finish(c->config.dir_fd, path, c->config.warn, &err) < 0 &&
 		err.code != -EBUSY && err.code != -ENOENT)
 		lp_warn_raise(c->config.warn, "%s", err.text);
@@ -200,7 +200,7 @@ void chores_close(struct chores *c)
 
 	if (!c)
 		return;
-	/* Somebody waits now: on a busy machine an idle thread would never get there. */
+	/* A caller waits now: on a busy machine an idle thread would never finish. */
 	pthread_setschedparam(c->thread, SCHED_OTHER, &normal);
 	pthread_mutex_lock(&c->mutex);
 	c->closing = true;

@@ -43,7 +43,7 @@ void ingest_file_close(struct ingest_file *f)
 	*f = (struct ingest_file){.fd = -1};
 }
 
-/* Take over what is in the file, up to the first damage. */
+/* Read the existing frames, up to the first damage. */
 static int take_frames(struct ingest_file *f, struct lp_err *err)
 {
 	_cleanup_(frame_list_release) struct frame_list l = {0};
@@ -68,7 +68,7 @@ static int begin(struct ingest_file *f, int dir, struct lp_err *err)
 	uint8_t header[FILE_HEADER_SIZE];
 	int r;
 
-	f->fd = dir_create_file(dir, f->name, 0640); /* traces name paths and addresses */
+	f->fd = dir_create_file(dir, f->name, 0640); /* traces contain paths and addresses */
 	if (f->fd < 0)
 		return lp_err_sys(err, f->fd, "cannot create %s", f->name);
 	format_put_file_header(header);
@@ -81,7 +81,7 @@ static int begin(struct ingest_file *f, int dir, struct lp_err *err)
 	return 0;
 }
 
-/* A file that was killed right after its birth: shorter than its header. */
+/* Its writer was killed right after creating it: it is shorter than its header. */
 static bool is_stillborn(int fd)
 {
 	struct stat st;
@@ -134,7 +134,7 @@ int ingest_file_append(struct ingest_file *f, const void *frames, size_t size, u
 	int r = file_pwrite_full(f->fd, frames, size, (off_t)f->end);
 
 	if (r < 0) {
-		/* Where this fails, too, the next one overwrites it. */
+		/* If this fails, too, the next write overwrites it. */
 		if (ftruncate(f->fd, (off_t)f->end) < 0)
 			return lp_err_sys(err, r, "cannot write %s (nor cut it back)", f->name);
 		return lp_err_sys(err, r, "cannot write %s", f->name);

@@ -51,19 +51,19 @@ void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t
 		x->fresh_us[0] = INT64_MIN;
 		x->minute = minute;
 	}
-	/* What was recorded before tells nothing of clocks. */
+	/* Earlier recordings prove nothing about clocks. */
 	if (o->live && fresh > x->fresh_us[0])
 		x->fresh_us[0] = fresh;
 	if (last_us > x->last_us)
 		x->last_us = last_us;
-	/* What comes at once is one delivery. */
+	/* Data that arrives at once is one delivery. */
 	if (x->heard_us > INT64_MIN && now_us - x->heard_us >= US_PER_SEC / 2)
 		x->gap_us = now_us - x->heard_us;
 	x->heard_us = now_us;
 	x->n_samples += n;
 }
 
-/* The last sample that counts: nobody has measured the future. */
+/* The last sample that counts: those in the future do not. */
 static int64_t last_of(const struct observer *x, int64_t now_us)
 {
 	return x->last_us > now_us ? now_us : x->last_us;
@@ -86,7 +86,7 @@ int64_t observers_most_us(struct observers *o, int64_t lateness_us, int64_t now_
 		if (delivers(o, &o->items[i], lateness_us, now_us))
 			o->times[n++] = (double)last_of(&o->items[i], now_us);
 	}
-	/* Where all are silent, they stopped together. */
+	/* If all are silent, they stopped together. */
 	for (size_t i = 0; n == 0 && i < o->n; i++) {
 		if (o->items[i].last_us > INT64_MIN)
 			o->times[n++] = (double)last_of(&o->items[i], now_us);
@@ -112,7 +112,7 @@ static int64_t fresh_of(const struct observer *x)
 	return x->fresh_us[0] > x->fresh_us[1] ? x->fresh_us[0] : x->fresh_us[1];
 }
 
-/* How far the clocks of most are ahead of ours. INT64_MIN: nobody delivers. */
+/* How far the clocks of most are ahead of ours. INT64_MIN: none delivers. */
 static int64_t fresh_of_most(struct observers *o)
 {
 	size_t n = 0;
@@ -133,8 +133,8 @@ void observers_go_live(struct observers *o, int64_t now_us)
 	}
 }
 
-/* Live, somebody who delivers nothing is silent by our own clock: the whole fleet may be. In a
- * replay only the others can say that time went on. */
+/* Live, silence is measured by our own clock: the whole fleet may be silent. In a replay only the
+ * data of others shows that time passes. */
 static enum observer_state state_of(const struct observers *o, const struct observer *x,
 	int64_t most_us, int64_t lateness_us, int64_t now_us)
 {

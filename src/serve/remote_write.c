@@ -16,7 +16,7 @@
 struct remote_write {
 	const char *dir;
 	struct lp_warn *warn;
-	pthread_mutex_t mutex; /* of all that follows */
+	pthread_mutex_t mutex; /* of everything below */
 	struct mapping mapping;
 	struct lp_catalogue *catalogue;
 	struct gather gather;
@@ -58,7 +58,7 @@ static int archive_close(struct remote_write *w, struct lp_err *err)
 	return w->writer ? lp_archive_close(TAKE_PTR(w->writer), err) : 0;
 }
 
-/* An archive for each day that samples come in. */
+/* One archive per day on which samples arrive. */
 static int archive_open(struct remote_write *w, struct lp_err *err)
 {
 	const struct lp_archive_meta meta = {

@@ -1,4 +1,4 @@
-/* The API for operators: what is wrong, what is known, and what people say about it (docs/api.md).
+/* The API for operators: incidents, servers, components, and operators' statements (docs/api.md).
  */
 #include "serve/ingest.h"
 #include "serve/route.h"
@@ -266,7 +266,7 @@ static void say(
 		route_json(a, incident);
 }
 
-/* Whoever has shown a token is known by it; on this machine people say who they are. */
+/* A client with a token is known by it; on this machine people give their names. */
 static const char *by_of(const struct http_request *rq, const json_t *body)
 {
 	const char *by = json_string_value(json_object_get(body, "by"));
@@ -374,7 +374,7 @@ static void get_components(void *ctx, const struct http_request *rq, struct http
 struct hosts_ask {
 	struct snapshot *now;
 	int64_t now_us;
-	struct ingest_host *hosts; /* what was received, by name; NULL: nothing is */
+	struct ingest_host *hosts; /* received data, by name; NULL: none */
 	size_t n_hosts;
 };
 

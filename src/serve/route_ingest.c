@@ -1,4 +1,4 @@
-/* What servers send, and what the collector has of them. */
+/* Data from servers, and what the collector has of it. */
 #include "serve/ingest_request.h"
 #include "serve/serve.h"
 
@@ -10,7 +10,7 @@
 
 #define PREFIX "/api/v1/ingest/"
 
-/* Who writes under which name? Asked before a body is read. */
+/* May the sender write under this name? Checked before a body is read. */
 static bool target_check(struct serve *s, const struct http_request *rq, struct ingest_target *t,
 	struct http_answer *a)
 {
@@ -103,7 +103,7 @@ static void list(void *ctx, const struct http_request *rq, struct http_answer *a
 		http_fail(a, 503, "%s", err.text);
 }
 
-/* What came, and what was refused and why, since the start. */
+/* Received data, and refusals by reason, since the start. */
 static json_t *totals_json(const struct ingest_stats *in, const struct http_stats *http)
 {
 	json_t *refused = json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "token",

@@ -1,4 +1,4 @@
-/* GET /metrics: what Prometheus scrapes. */
+/* GET /metrics, for Prometheus. */
 #include "serve/alerts.h"
 #include "serve/ingest.h"
 #include "serve/route.h"
@@ -18,7 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define RATIOS_MAX 1000 /* components that are off; more help nobody */
+#define RATIOS_MAX 1000 /* components that are off; more would not help */
 
 /* The value of a label: any bytes. */
 static void put_label(FILE *out, const char *key, const char *value, const char *before)
@@ -58,7 +58,7 @@ static void put_one(FILE *out, const char *name, const char *type, const char *h
 	put_value(out, value);
 }
 
-/* Open incidents that are counted as one: the same cause and level, muted or not. */
+/* Open incidents that are counted together: the same cause and level, muted or not. */
 struct tally {
 	const char *cause, *level;
 	bool muted;
@@ -218,7 +218,7 @@ static void alerts_put(FILE *out, struct serve *s)
 	}
 }
 
-/* Memory that is ours now: the second number of a file of the kernel's. */
+/* Our resident memory: the second number of /proc/self/statm. */
 static double resident_bytes(void)
 {
 	char text[128] = "";

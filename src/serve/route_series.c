@@ -1,4 +1,4 @@
-/* What has to be read from archives: series of values, and the verdict at a time in the past. */
+/* Requests that read archives: series of values, and the verdict at a time in the past. */
 #include "serve/route.h"
 
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
-/* Since and until: the last hour, unless the query says otherwise. */
+/* Since and until: by default the last hour. */
 static bool range_take(struct serve *s, const struct http_request *rq, struct http_answer *a,
 	struct series_ask *ask)
 {
@@ -71,7 +71,7 @@ static void get_series(void *ctx, const struct http_request *rq, struct http_ans
 	snapshot_unref((struct snapshot *)ask.now);
 }
 
-/* What `limpet diagnose --until T` says. */
+/* The verdict of `limpet diagnose --until T`. */
 static int verdict_at(struct serve *s, int64_t at_us, struct http_answer *a, struct lp_err *err)
 {
 	int64_t back = s->config.look_back_us ? s->config.look_back_us : LIVE_LOOK_BACK_US;
@@ -112,7 +112,7 @@ static void get_verdict(void *ctx, const struct http_request *rq, struct http_an
 	if (!route_time(rq, a, "at", &at_us)) {
 		;
 	} else if (at_us) {
-		/* It may take all of the machine: one at a time. */
+		/* It may use all of the machine: one at a time. */
 		pthread_mutex_lock(&s->look_mutex);
 		r = verdict_at(s, at_us, a, &err);
 		pthread_mutex_unlock(&s->look_mutex);

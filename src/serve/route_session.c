@@ -1,4 +1,4 @@
-/* Operators log in and out: a token becomes a cookie that scripts of a page cannot read. */
+/* Logging in and out: a token becomes a cookie that scripts of a page cannot read. */
 #include "serve/http_peer.h"
 #include "serve/serve.h"
 

@@ -28,7 +28,7 @@ static void write_take(void *ctx, const struct http_request *rq, struct http_ans
 	struct lp_err err = {0};
 	int r;
 
-	/* Whoever pushes here speaks for others; a server speaks for itself only. */
+	/* A sender of remote write speaks for others; a server speaks only for itself. */
 	if (rq->who[0] && strcmp(rq->who, REMOTE_WRITE_NAME) != 0) {
 		http_fail(a, 403,
 			"the token of '%s' is not for remote write; enroll '" REMOTE_WRITE_NAME "'",

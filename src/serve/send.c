@@ -16,13 +16,13 @@
 #include <sys/random.h>
 
 /* Waits after failures double from the first to the second; each is drawn from its upper half, so
- * that a fleet does not come back all at once. One that is not let in asks less often. */
+ * that a fleet does not come back all at once. A sender that is refused asks less often. */
 #define WAIT_FIRST_US (US_PER_SEC / 2)
 #define WAIT_MOST_US (30 * US_PER_SEC)
 #define WAIT_FORBIDDEN_US (20 * US_PER_SEC)
-/* A finished file is said to be so within this time: files of a whole fleet end at once. */
+/* A finished file is declared so within this time: the files of a whole fleet end at once. */
 #define FINISH_SPREAD_US (300 * US_PER_SEC)
-/* So often may a file be refused before it is left alone. */
+/* A file may be refused this often before it is left alone. */
 #define CONFLICTS_MAX 5
 
 struct sender {
@@ -41,10 +41,10 @@ struct sender {
 	struct send_files files;
 	struct send_piece piece;
 	struct strbuf answer;
-	bool known; /* what the collector has */
+	bool known; /* the collector's state */
 	int64_t expired_us;
 	int64_t wait_us; /* the next wait after a failure */
-	bool told_away;	 /* that the collector cannot be reached */
+	bool told_away;	 /* warned that the collector cannot be reached */
 	struct send_stats stats;
 };
 
@@ -69,7 +69,7 @@ void send_written(void *sender, const char *path, uint64_t size)
 	pthread_cond_signal(&s->wake);
 }
 
-/* Say once that the collector is away, and once that it is back. */
+/* Report once that the collector is away, and once that it is back. */
 static void tell(struct sender *s, enum send_result result, const struct lp_err *err)
 {
 	if (result == SEND_OK && s->told_away)
@@ -90,14 +90,14 @@ static void back_off(struct sender *s, enum send_result result)
 {
 	int64_t next = s->wait_us ? s->wait_us * 2 : WAIT_FIRST_US;
 
-	/* The first time a new token may be in the file already. */
+	/* The first time there may already be a new token in the file. */
 	if (result == SEND_FORBIDDEN && s->wait_us)
 		next = WAIT_FORBIDDEN_US;
 	s->wait_us = next < WAIT_MOST_US ? next : WAIT_MOST_US;
 	s->known = false;
 }
 
-/* Which of our files is it that the collector tells of? */
+/* The file that an entry of the collector's list names. */
 static struct send_file *file_named(struct sender *s, const char *name)
 {
 	for (size_t i = 0; i < s->files.n; i++) {
@@ -147,7 +147,7 @@ static void take_entry(struct sender *s, const json_t *entry, const char *curren
 		give_up(s, f, &err);
 }
 
-/* Files that the collector has nothing of begin at their beginning. */
+/* Files of which the collector has nothing start at their beginning. */
 static void place_rest(struct sender *s)
 {
 	struct lp_err err = {0};
@@ -156,7 +156,7 @@ static void place_rest(struct sender *s)
 		struct send_file *f = &s->files.items[i];
 
 		if (f->start_us <= s->expired_us)
-			f->complete = true; /* it has been there, and is gone */
+			f->complete = true; /* it was there, and is gone */
 		if (!f->placed && !f->given_up && !f->complete &&
 			send_file_place(f, 0, 0, &err) < 0)
 			give_up(s, f, &err);
@@ -180,7 +180,7 @@ static void take_list(struct sender *s, const json_t *list, const char *current)
 	place_rest(s);
 }
 
-/* Ask the collector what it has, and look at what there is here. */
+/* Ask the collector what it has, and scan the directory here. */
 static bool learn(struct sender *s, const char *current)
 {
 	struct lp_err err = {0};
@@ -230,7 +230,7 @@ static enum send_result put(
 		last ? 0 : s->piece.bytes.len, &s->answer, err);
 }
 
-/* What becomes of a file whose request was not answered as it should. */
+/* Decide what to do with a file after a failed request. */
 static void put_failed(
 	struct sender *s, struct send_file *f, enum send_result result, const struct lp_err *err)
 {
@@ -248,8 +248,8 @@ static void put_failed(
 	give_up(s, f, &why);
 }
 
-/* Send what is new in a file, up to `limit`. 1: there was something and may be more, 0: nothing is
- * left, -1: it failed. */
+/* Send new frames of a file, up to `limit`. 1: there were some and may be more, 0: nothing is left,
+ * -1: it failed. */
 static int send_some(struct sender *s, struct send_file *f, uint64_t limit)
 {
 	struct lp_err err = {0};
@@ -274,7 +274,7 @@ static int send_some(struct sender *s, struct send_file *f, uint64_t limit)
 	return f->offset < limit;
 }
 
-/* All of a finished file has been sent: say so, in a while. */
+/* All of a finished file has been sent: declare that, after a while. */
 static int send_end(struct sender *s, struct send_file *f, bool closing)
 {
 	int64_t now_us = clock_us(CLOCK_MONOTONIC);
@@ -294,7 +294,7 @@ static int send_end(struct sender *s, struct send_file *f, bool closing)
 	return 1;
 }
 
-/* One request for a file that grows no more. 1: done something, 0: nothing to do, -1: it failed. */
+/* One request for a file that no longer grows. 1: done, 0: nothing to do, -1: it failed. */
 static int send_old(struct sender *s, const char *current, bool closing)
 {
 	for (size_t i = 0; i < s->files.n; i++) {
@@ -324,7 +324,7 @@ static int send_current(struct sender *s, const char *current, uint64_t size)
 	return f && f->placed && !f->complete && !f->given_up ? send_some(s, f, size) : 0;
 }
 
-/* Do what there is to do, what is new first. 0: nothing is left, -1: it failed. */
+/* Do the pending work, new data first. 0: nothing is left, -1: it failed. */
 static int work(struct sender *s, const char *current, uint64_t size, bool closing)
 {
 	int r;
@@ -335,7 +335,7 @@ static int work(struct sender *s, const char *current, uint64_t size, bool closi
 	return r == 0 ? send_old(s, current, closing) : r;
 }
 
-/* Wait for something to send, or after a failure for better times. true: it is time to end. */
+/* Wait for something to send, or for the pause after a failure. true: it is time to end. */
 static bool wait_for_work(struct sender *s, int done, char *current, uint64_t *ret_size)
 {
 	int64_t span_us = done < 0 && s->wait_us ? jitter(s->wait_us) : 60 * US_PER_SEC;
@@ -354,7 +354,8 @@ static bool wait_for_work(struct sender *s, int done, char *current, uint64_t *r
 	return end;
 }
 
-/* Everything that was written, within a limited time; a collector that is away is tried once. */
+/* Send everything that was written, within a limited time; a collector that is away is tried
+ * once. */
 static void send_rest(struct sender *s)
 {
 	int64_t until_us = clock_us(CLOCK_MONOTONIC) + SEND_LAST_SEC * US_PER_SEC;
@@ -377,7 +378,7 @@ static void *sender_thread(void *arg)
 
 	while (!wait_for_work(s, done, current, &size))
 		done = work(s, current, size, false);
-	if (s->ever) /* else the files may be another recorder's */
+	if (s->ever) /* else the files may belong to another recorder */
 		send_rest(s);
 	return NULL;
 }

@@ -74,7 +74,7 @@ int send_file_place(struct send_file *f, uint64_t n_frames, uint32_t sum, struct
 		mine = frame_sum(mine, &l.items[i]);
 		offset = frame_end(&l.items[i]);
 	}
-	/* What was sent and did not survive a loss of power here is there. */
+	/* Frames that were sent, but were lost here in a power loss, are on the collector. */
 	if (l.n < n_frames && !l.sealed) {
 		mine = sum;
 		offset = l.size;
@@ -141,7 +141,7 @@ int send_file_gather(
 		return lp_err_sys(err, -errno, "cannot read %s", f->path);
 	while (r == 1 && ret->bytes.len < SEND_BODY)
 		r = gather_one(fd, limit, f->path, ret, err);
-	/* What is sound before the damage is sent first. */
+	/* Sound frames before the damage are sent first. */
 	return r < 0 && !ret->n_frames ? r : 0;
 }
 

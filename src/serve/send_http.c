@@ -90,7 +90,7 @@ static int url_check(const char *url, bool *ret_plain, struct lp_err *err)
 	return r;
 }
 
-/* Where the token is: what was named, what systemd hands over, what is usual. */
+/* The token's file: the named one, the one from systemd, or the default. */
 static char *token_file_find(const struct send_target *t)
 {
 	char path[PATH_MAX];

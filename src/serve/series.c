@@ -53,7 +53,7 @@ static int wanted_make(const struct series_ask *ask, struct wanted *w, struct lp
 	for (uint32_t i = 0; r == 0 && w->group && i < s->n_components; i++) {
 		if (i == at || s->components[i].group != s->components[at].group)
 			continue;
-		/* Every so-and-so-many-th of them. */
+		/* An even selection of them. */
 		if (n <= SERIES_PEERS_MAX ||
 			(uint64_t)k * SERIES_PEERS_MAX / n !=
 				(uint64_t)(k + 1) * SERIES_PEERS_MAX / n)
@@ -89,7 +89,7 @@ static bool file_wanted(const struct wanted *w, const struct series_ask *ask, co
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
-/* The files of those servers and that time alone. */
+/* Only the files of those servers and that time. */
 static int files_open(const struct series_ask *ask, const struct wanted *w, struct lp_dataset **ret,
 	struct lp_err *err)
 {
@@ -113,7 +113,7 @@ static int files_open(const struct series_ask *ask, const struct wanted *w, stru
 	return lp_dataset_open(paths, n, NULL, NULL, NULL, ret, err);
 }
 
-/* As fine as the data is, or as coarse as makes it so many points. */
+/* As fine as the data, or coarse enough for that many points. */
 static int64_t step_of(const struct series_ask *ask, int64_t interval_us)
 {
 	int64_t span = ask->until_us - ask->since_us, points = ask->points ? ask->points : 1;
@@ -136,7 +136,7 @@ static void tables_release(struct tables *t)
 	free(t->items);
 }
 
-/* Lines that can be drawn, of one table. */
+/* Lines of one table, for a plot. */
 struct lines {
 	uint32_t n;
 	double *own, *median, *low, *high;
@@ -238,7 +238,7 @@ static void write_all(FILE *out, const struct series_ask *ask, const struct want
 
 #define KEPT_MAX 8
 
-/* What was read of a component and its peers. */
+/* The data of a component and its peers. */
 struct kept {
 	char *component;
 	int64_t since_us, until_us;
@@ -279,7 +279,7 @@ void series_cache_free(struct series_cache *c)
 	free(c);
 }
 
-/* The one that is asked for; or else the one that was not asked for for longest, for it to be. */
+/* The entry that is asked for; else the least recently used one, to be replaced. */
 static struct kept *kept_find(struct series_cache *c, const struct series_ask *ask, bool *ret_hit)
 {
 	struct kept *oldest = &c->kept[0];
@@ -297,7 +297,7 @@ static struct kept *kept_find(struct series_cache *c, const struct series_ask *a
 	return oldest;
 }
 
-/* All metrics of the component, as the verdict knows them, and the one that is asked for. */
+/* All metrics of the component in the verdict, and the one that is asked for. */
 static uint32_t metrics_of(const struct series_ask *ask, const char **ret)
 {
 	const struct snapshot *s = ask->now;
@@ -383,7 +383,7 @@ static int kept_write(FILE *out, const struct series_ask *ask, struct wanted *w,
 	return r < 0 ? r : table_write(out, ask, w, &k->tables, err);
 }
 
-/* What the engine saw of a pooled connection that is a suspect; NULL: nothing. */
+/* The engine's data of a pooled connection that is a suspect; NULL: none. */
 static const struct snapshot_line *line_find(const struct series_ask *ask)
 {
 	const struct snapshot *s = ask->now;

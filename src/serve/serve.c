@@ -20,8 +20,8 @@
 #include "serve/push.h"
 #endif
 
-/* A server that writes: by its certificate or its token. As long as nobody was enrolled and no
- * authority was named, whoever is on this machine may (as "", which is any name). */
+/* A server that writes: identified by its certificate or its token. While none was enrolled and no
+ * CA is configured, any client on this machine may (as "", which is any name). */
 static int authorize_server(
 	struct serve *s, const struct http_peer *peer, char who[HTTP_NAME_MAX], struct lp_err *err)
 {
@@ -44,7 +44,7 @@ static int authorize_server(
 		err, -EACCES, "a server needs a token ('limpet serve enroll') or a certificate");
 }
 
-/* An operator: on this machine anybody, elsewhere by a token. */
+/* An operator: anybody on this machine, elsewhere by a token. */
 static int authorize_operator(
 	struct serve *s, const struct http_peer *peer, char who[HTTP_NAME_MAX], struct lp_err *err)
 {
@@ -129,7 +129,7 @@ static void judged(void *ctx, const struct snapshot *now, const struct snapshot 
 	events_judged(ctx, now, before);
 }
 
-/* Where incidents are kept (those of a replay are forgotten), and who is told of them. */
+/* The store of incidents (that of a replay is temporary), and the alerts. */
 static int incidents_begin(struct serve *s, struct lp_err *err)
 {
 	const struct incidents_options keep = {.changed = changed, .ctx = s};

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clocks that are off by less disturb nobody: windows are half a minute long. */
+/* Clocks that are off by less do no harm: windows are half a minute long. */
 #define CLOCK_OFF_US (10 * US_PER_SEC)
 #define EVIDENCE_MAX 12
 #define COMPONENTS_MAX 200 /* listed; the number of all is in the sentence */
@@ -109,7 +109,7 @@ static void functions_take(json_t *details, const struct lp_verdict *v, const st
 	json_object_set_new(details, "functions", list);
 }
 
-/* Metrics, evidence and functions of what leads it. */
+/* Metrics, evidence and functions of its lead. */
 static void lead_take(struct sighting *x, const struct lp_verdict *v, const struct lp_suspect *lead)
 {
 	json_t *metrics = json_array(), *evidence = json_array();
@@ -153,7 +153,7 @@ static void steps_take(struct sighting *x, const struct lp_verdict *v, const str
 	incident_steps_release(&steps);
 }
 
-/* Is it that a server delivers nothing, which is told of as such? */
+/* Is it that a server delivers nothing, which is reported separately? */
 static bool is_silence(
 	const struct lp_verdict *v, const struct lp_incident *in, const struct observers *o)
 {
@@ -246,7 +246,7 @@ bool sightings_part_of_component(
 		char value[256];
 
 		if (!strcmp(*part, "observer") || !strcmp(*part, "server"))
-			break; /* what follows is smaller */
+			break; /* the following ones are smaller */
 		found = topology_attribute(t, component, *part, value, sizeof(value)) != NULL;
 		if (found)
 			snprintf(buf, size, "%s:%s", *part, value);
@@ -267,7 +267,7 @@ bool sightings_part_of(const struct topology *t, const char *observer, char *buf
 	return found;
 }
 
-/* A sighting about how servers deliver. */
+/* A sighting about the delivery of servers. */
 static int delivery_add(struct sightings *s, const char *part, const char *observer,
 	const char *cause, const char *level, int64_t first_us, int64_t now_us, struct strbuf *what,
 	json_t *evidence)
@@ -377,7 +377,7 @@ static int parts_add(struct sightings *s, const struct shares *shares, int64_t n
 	return r;
 }
 
-/* Is it told of with its part already? */
+/* Is it already reported with its part? */
 static bool is_told(const struct shares *shares, const struct topology *t, const struct observer *x)
 {
 	char part[300];
@@ -388,7 +388,7 @@ static bool is_told(const struct shares *shares, const struct topology *t, const
 		is_all_silent(&shares->items[at]);
 }
 
-/* What a clock that is behind explains is not told of twice. (A skew that is not known is below
+/* Lateness that a clock that is behind explains is not reported again. (An unknown skew is below
  * all others.) */
 static bool is_late(const struct observer *x)
 {

@@ -1,4 +1,4 @@
-/* Snapshots as the API shows them. */
+/* Snapshots in the form of the API. */
 #include "serve/snapshot.h"
 
 #include "base/time.h"
@@ -24,7 +24,7 @@ static void write_number(FILE *out, double value)
 {
 	char text[NUMBER_TEXT_MAX];
 
-	/* Nobody needs more than thousandths of a ratio or a second. */
+	/* Thousandths of a ratio or a second are precise enough. */
 	value = round(value * 1000) / 1000;
 	fputs(isfinite(value) ? number_format(value, text) : "null", out);
 }
@@ -34,7 +34,7 @@ static bool same_number(double a, double b)
 	return (isnan(a) && isnan(b)) || fabs(a - b) < 0.005;
 }
 
-/* Is the server as it was? Both lists have the same order. */
+/* Is the server unchanged? Both lists have the same order. */
 static bool server_same(
 	const struct snapshot_server *x, const struct snapshot *before, uint32_t *at)
 {
@@ -145,7 +145,7 @@ static void write_component(FILE *out, const struct snapshot *s, const struct sn
 	fprintf(out, ",\"level\":\"%s\"}", snapshot_level_name(c->level));
 }
 
-/* Whoever asks by a full name wants to see that one first. */
+/* A component whose full name was given comes first. */
 void snapshot_write_components(FILE *out, const struct snapshot *s, const struct snapshot_query *q)
 {
 	uint32_t n = 0, exact = UINT32_MAX;

@@ -147,7 +147,7 @@ static int list_save(const struct token_list *l, const char *dir, struct lp_err 
 	r = output_open(&out, path, err);
 	if (r < 0)
 		return r;
-	/* What root enrols is for the collector, which owns the directory. */
+	/* A token that root enrols is for the collector, which owns the directory. */
 	if (geteuid() == 0 && stat(dir, &st) == 0 && fchown(out.fd, st.st_uid, st.st_gid) < 0)
 		return lp_err_sys(err, -errno, "cannot give %s to its owner", path);
 	if (fchmod(out.fd, 0600) < 0)
@@ -158,7 +158,7 @@ static int list_save(const struct token_list *l, const char *dir, struct lp_err 
 	return output_commit(&out, path, err);
 }
 
-/* Only one changes the file at a time. */
+/* Only one process changes the file at a time. */
 static int dir_lock(const char *dir, int *ret_fd, struct lp_err *err)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -275,8 +275,7 @@ struct tokens {
 	off_t size;
 };
 
-/* Read the file again if it has changed, under the mutex. One that cannot be read leaves things as
- * they are. */
+/* Read the file again if it has changed, under the mutex. If that fails, nothing changes. */
 static void tokens_refresh(struct tokens *t)
 {
 	_cleanup_free_ char *path = file_path(t->dir);
