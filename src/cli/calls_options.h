@@ -1,4 +1,4 @@
-/* What `limpet record --collect calls` and `limpet trace calls` have in common. */
+/* The common part of `limpet record --collect calls` and `limpet trace calls`. */
 #ifndef CLI_CALLS_OPTIONS_H
 #define CLI_CALLS_OPTIONS_H
 
@@ -7,7 +7,7 @@
 
 struct calls_choice {
 	const char *functions, *budget;
-	struct calls_list list; /* no option: what the file says */
+	struct calls_list list; /* not an option: the content of the file */
 };
 
 /* Rows for a table of options whose values have a struct calls_choice at `base`. */
@@ -21,7 +21,7 @@ struct calls_choice {
 			"costs more is switched off, the most expensive functions first [any]"     \
 	}
 
-/* What the options say; the choice must live as long as the configuration. */
+/* Apply the options; the choice must live as long as the configuration. */
 int calls_options_apply(struct calls_choice *o, struct calls_config *config, struct lp_err *err);
 
 #endif

@@ -1,23 +1,24 @@
-/* A compiler's command line, changed so that what it builds counts its function calls. */
+/* Changes a compiler's command line so that the program counts its function calls. */
 #ifndef CLI_CC_ARGUMENTS_H
 #define CLI_CC_ARGUMENTS_H
 
 #include "cli/cc_functions.h"
 #include <stdbool.h>
 
-/* What a command line asks for. */
+/* The purpose of a command line. */
 struct cc_plan {
 	bool compiles; /* it has something to compile or to link */
 	bool links;    /* it makes an executable or a shared library */
 };
 
-/* `args` is the compiler and its arguments, ended by NULL. What has no C library (`-nostdlib`,
- * `-ffreestanding`), or asks the compiler about itself, is left alone: it does neither. */
+/* `args` is the compiler and its arguments, ended by NULL. Programs without a C library
+ * (`-nostdlib`, `-ffreestanding`), and questions to the compiler itself, are left alone: neither
+ * member is set. */
 struct cc_plan cc_plan(char *const *args);
 
 /* The changed command line, ended by NULL; only the array is to be freed. The runtime is in the
- * directory `runtime`; what is not to be counted is in `functions`; both must live as long. 0 or
- * -ENOMEM. */
+ * directory `runtime`; `functions` lists those that are not to be counted; both must live as long.
+ * 0 or -ENOMEM. */
 struct cc_command {
 	const char **args;
 	char *search, *rpath, *list; /* arguments made for it */

@@ -6,8 +6,8 @@
 
 /* Zeros: no list. */
 struct cc_functions {
-	char *exclude; /* for gcc: what is not instrumented at all; NULL: nothing */
-	char *define; /* for the assembler: where the list is that becomes part of what is linked */
+	char *exclude; /* for gcc: functions that are not instrumented at all; NULL: none */
+	char *define; /* for the assembler: the place of the list that is linked into the program */
 };
 
 int cc_functions_read(const char *path, struct cc_functions *ret, struct lp_err *err);

@@ -1,4 +1,4 @@
-/* The shape of a sub-command: one file cmd_NAME.c in this folder and one line in meson.build. A
+/* The interface of a sub-command: one file cmd_NAME.c in this folder and one line in meson.build. A
  * command may be a group of verbs, `limpet trace syscalls`: commands again, one file GROUP_VERB.c
  * each. */
 #ifndef CLI_COMMAND_H
@@ -22,7 +22,7 @@ struct example {
 	const char *what;
 };
 
-/* A name that may be given to a command, and what it stands for. */
+/* A name that may be given to a command, and its meaning. */
 struct command_choice {
 	const char *name, *summary;
 };
@@ -39,24 +39,24 @@ struct command {
 	bool runs_program;     /* its arguments are another program's, with that one's options */
 	bool takes_collectors; /* it runs collectors: its help lists them */
 	const char *choices;   /* heading of the list of names that it takes: "workloads" */
-	/* The i-th of them, from a registry; false behind the last. NULL without a list. */
+	/* The i-th of them, from a registry; false after the last. NULL without a list. */
 	bool (*choice)(size_t i, struct command_choice *ret);
 	const struct example *examples;	    /* ended by a row without a command; may be NULL */
 	const struct command *const *verbs; /* of a group, NULL-terminated */
-	const char *program; /* the program that carries it out and has its help: "limpet-lab"; its
-			      * name and summary are all that is known of it here. NULL: this one */
+	const char *program; /* the program that carries it out and has its help: "limpet-lab"; here
+				only its name and summary are known. NULL: this one */
 	bool internal;	     /* for limpet itself: not in the help, the manual and the completion */
 
-	/* Do it. `options` is the struct, `data` the importers' options (NULL unless takes_data).
-	 * Returns an exit code; an error is in `err` and is printed by main. NULL for a group that
-	 * does nothing by itself. */
+	/* Run it. `options` is the struct, `data` the importers' options (NULL unless takes_data).
+	 * Returns an exit code; main prints the error in `err`. NULL for a group that does nothing
+	 * by itself. */
 	int (*run)(int n_args, char **args, void *options, const struct data_options *data,
 		struct lp_err *err);
 };
 
-/* The command that `words` begin with: {"show"}, {"lab", "up"}. Of a group alone, or with something
- * that looks like an option behind it, the group; of another program's command its first word.
- * -EINVAL says which word is not known. Else the number of words that were used. */
+/* The command that `words` begin with: {"show"}, {"lab", "up"}. For a group alone, or followed by
+ * something like an option, the group; for another program's command its first word. -EINVAL: `err`
+ * names the unknown word. Otherwise the number of words that were used. */
 int command_find(int n_words, char *const *words, const struct command **ret, struct lp_err *err);
 
 /* The last word of its name. */
@@ -69,7 +69,7 @@ const char *command_dashed(const struct command *c, char buf[COMMAND_NAME_MAX]);
 /* Print "limpet NAME: TEXT" to stderr; without a name just "limpet: TEXT". */
 void command_complain(const char *name, const char *text);
 
-/* The exit code for a negative errno: bad input is the user's business, the rest is ours. */
+/* The exit code for a negative errno: bad input is the user's error, the rest is ours. */
 int command_exit_code(int r);
 
 #endif

@@ -29,7 +29,7 @@ int data_open(const struct data_options *d, char *const *paths, int n_paths, str
 int data_open_as(const struct data_options *d, const struct importer *format, char *const *paths,
 	int n_paths, struct lp_warn *warn, struct lp_dataset **ret, struct lp_err *err);
 
-/* No component is called `name`: add what is near it in the data, or a few that there are. */
+/* No component has the name `name`: add the nearest ones in the data, or a few that exist. */
 void data_add_nearest(struct strbuf *sb, struct lp_dataset *ds, const char *name);
 
 /* Prints warnings to standard error, "limpet: ...". */

@@ -1,4 +1,4 @@
-/* Which functions are worth counting, from recordings: what `limpet functions --select` decides. */
+/* The functions worth counting, from recordings: the decision of `limpet functions --select`. */
 #ifndef CLI_FUNCTIONS_SELECT_H
 #define CLI_FUNCTIONS_SELECT_H
 
@@ -8,16 +8,16 @@
 
 struct functions_choice {
 	size_t n_on, n_off, n_telling;
-	double calls; /* per second that are left, of the server with most */
+	double calls; /* remaining calls per second, of the server with most */
 };
 
-/* Mark the functions that a diagnosis of the data blames. Data that cannot be judged (a server
- * alone) blames none. */
+/* Mark the functions that a diagnosis of the data blames. Data that cannot be judged (a single
+ * server) blames none. */
 int functions_find_telling(struct function_costs *c, struct lp_dataset *ds,
 	const struct lp_diagnose_options *how, struct lp_err *err);
 
-/* Choose, setting `off` of each: those that were never blamed are off, the dearest first, until
- * the rest costs at most `budget` of a CPU; with `few` all of them. 0 or -ENOMEM. */
+/* Choose, setting `off` of each: those that were never blamed are off, the most expensive first,
+ * until the rest costs at most `budget` of a CPU; with `few` all of them. 0 or -ENOMEM. */
 int functions_choose(
 	struct function_costs *c, double budget, bool few, struct functions_choice *ret);
 

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include <stdio.h>
 
-/* What limpet is for, and how components are called: paragraphs. */
+/* The purpose of limpet, and the names of components: paragraphs. */
 extern const char help_about[];
 extern const char help_names[];
 
@@ -29,8 +29,8 @@ void help_print_metrics(FILE *out, bool markdown);
 /* A completion script for bash. */
 void help_print_completion(FILE *out);
 
-/* The same for fish and for zsh. Those of all programs are one script: for zsh, the one of limpet
- * itself comes last, because it calls what it defines. */
+/* The same for fish and for zsh. Those of all programs are one script: for zsh, that of limpet
+ * itself comes last, because it calls the functions it defines. */
 void help_print_fish(FILE *out);
 void help_print_zsh(FILE *out);
 

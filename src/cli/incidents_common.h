@@ -1,4 +1,4 @@
-/* What the commands about incidents share: which collector, who speaks, and how incidents are
+/* The common part of the commands about incidents: the collector, the author, and how incidents are
  * printed. */
 #ifndef CLI_INCIDENTS_COMMON_H
 #define CLI_INCIDENTS_COMMON_H
@@ -12,7 +12,7 @@ struct incidents_common {
 	bool json;
 };
 
-/* The rows that all have; `structure` has a member `common`. */
+/* The common rows; `structure` has a member `common`. */
 #define INCIDENTS_OPTIONS(structure)                                                               \
 	{"url", 0, OPTION_STRING, offsetof(structure, common.url), "URL",                          \
 		"the collector [$LIMPET_URL, or " CLIENT_URL "]"},                                 \
@@ -37,14 +37,14 @@ struct incidents_common {
 int incidents_ask(const struct incidents_common *c, const char *method, const char *path,
 	const json_t *body, json_t **ret, struct lp_err *err);
 
-/* The number of an incident: "7", "#7". -EINVAL: it is none. */
+/* The number of an incident: "7", "#7". -EINVAL: it is not one. */
 int incidents_id_parse(const char *text, int64_t *ret, struct lp_err *err);
 
 /* Who says so. */
 const char *incidents_by(const struct incidents_common *c);
 
-/* Send a word about each of the incidents, and print what became of them. `body` may be NULL.
- * Returns an exit code. */
+/* Send a statement about each of the incidents, and print the results. `body` may be NULL. Returns
+ * an exit code. */
 int incidents_say_all(const struct incidents_common *c, const char *method, const char *verb,
 	const json_t *body, int n_args, char **args, struct lp_err *err);
 

@@ -40,14 +40,14 @@ struct method_options {
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* Choose a measure from `all` (the table `measures`) and its parameters; what was not given is the
- * measure's default. -EINVAL says which option is wrong. */
+/* Choose a measure from `all` (the table `measures`) and its parameters; the rest are the measure's
+ * defaults. -EINVAL: `err` names the wrong option. */
 int method_options_choose(const struct method_options *o, const struct measure *const *all,
 	const struct measure **ret_measure, struct lp_params *ret_params, struct lp_err *err);
 
-/* Thresholds that were learnt are good only for what they were learnt with: -EINVAL where an option
- * was given that differs from it. `service` may be NULL: no service times were learnt. `file` names
- * them in the error. */
+/* Learnt thresholds are valid only for the method they were learnt with: -EINVAL if an option
+ * differs from it. `service` may be NULL: no service times were learnt. `file` names them in the
+ * error. */
 int method_options_agree(const struct method_options *o, const char *method, const char *service,
 	const struct lp_params *params, const char *file, struct lp_err *err);
 

@@ -1,4 +1,4 @@
-/* What commands that record have in common: who records, on which ports, on what machine. */
+/* The common part of commands that record: the observer's name, ports, and machine. */
 #ifndef CLI_OBSERVER_H
 #define CLI_OBSERVER_H
 
@@ -7,8 +7,8 @@
 #define OBSERVER_NAME_MAX 256
 #define OBSERVER_META_MAX 2048
 
-/* The name of this server in component and file names: `given`, or, where that is NULL, the name of
- * the host up to its first dot. -EINVAL: it cannot be one. */
+/* The name of this server in component and file names: `given`, or, if that is NULL, the name of
+ * the host up to its first dot. -EINVAL: it is not valid. */
 int observer_name(const char *given, char buf[OBSERVER_NAME_MAX], struct lp_err *err);
 
 /* Numbers of ports from words (--ports). `ret` has room for all of them. */

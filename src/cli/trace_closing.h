@@ -1,4 +1,4 @@
-/* What `limpet trace syscalls` says while it runs and at its end. */
+/* Messages of `limpet trace syscalls` while it runs and at its end. */
 #ifndef CLI_TRACE_CLOSING_H
 #define CLI_TRACE_CLOSING_H
 
@@ -7,7 +7,7 @@
 
 #define CLOSING_NAME_MAX 160
 
-/* A process name or a way to fail, and how often. */
+/* A process name or a kind of failure, and its count. */
 struct closing_row {
 	char name[CLOSING_NAME_MAX];
 	uint64_t n, errors;
@@ -18,10 +18,10 @@ struct closing_list {
 	size_t n, cap;
 };
 
-/* Gathers what is to be said. Zero-initialise, closing_release(). */
+/* Gathers the messages. Zero-initialise, closing_release(). */
 struct closing {
 	const struct trace_session_config *config;
-	bool quiet; /* say nothing when it begins */
+	bool quiet; /* print nothing at the beginning */
 	bool live;  /* a line on the terminal while it runs */
 	uint64_t events_before;
 	int64_t elapsed_before_us;

@@ -1,4 +1,4 @@
-/* What the verbs of `limpet trace` have in common: where archives go, and exit codes. */
+/* The common part of the verbs of `limpet trace`: the places of archives, and exit codes. */
 #ifndef CLI_TRACE_OUTPUT_H
 #define CLI_TRACE_OUTPUT_H
 
@@ -10,14 +10,14 @@
 
 struct trace_output {
 	char name[OBSERVER_NAME_MAX];		/* of this server */
-	char file_name[OBSERVER_NAME_MAX + 16]; /* what names of archives begin with */
+	char file_name[OBSERVER_NAME_MAX + 16]; /* the beginning of the names of archives */
 	const char *dir;
-	const char *path; /* of one file that is not there yet; NULL: names are made */
+	const char *path; /* of one file that does not exist yet; NULL: names are made */
 };
 
-/* Rows for a table of options of `type`, which has members of these names: what `limpet trace
- * calls`, `functions` and `samples` have in common. `what` is in the names of archives, `interval`
- * and `flush` say what these do. */
+/* Rows for a table of options of `type`, which has members of these names: the common options of
+ * `limpet trace calls`, `functions` and `samples`. `what` is in the names of archives, `interval`
+ * and `flush` are their help. */
 #define TRACE_OPTIONS(type, what, interval, flush)                                                 \
 	{"output", 'o', OPTION_STRING, offsetof(type, output), "PATH",                             \
 		"directory of the archives NAME-" what                                             \
@@ -39,8 +39,8 @@ struct trace_output {
 			"print the closing summary as JSON"                                        \
 	}
 
-/* From the options --output and --name (NULL where not given): archives are called
- * NAME-WHAT-TIME.lpa in a directory, or are a file that ends in .lpa. */
+/* From the options --output and --name (NULL if not given): archives are called NAME-WHAT-TIME.lpa
+ * in a directory, or are a file that ends in .lpa. */
 int trace_output_choose(const char *output, const char *name, const char *what,
 	struct trace_output *ret, struct lp_err *err);
 
@@ -48,10 +48,10 @@ int trace_output_choose(const char *output, const char *name, const char *what,
 struct trace_drive {
 	const struct trace_output *output;
 	struct loop_instrument instrument;
-	struct loop_instrument besides;	 /* begins after it; instrument NULL: none */
-	const char *meta;		 /* lines "key=value\n" about the instrument */
-	const char *begin;		 /* told at the start, before "into PATH"; NULL: be quiet */
-	bool logs;			 /* there are logs besides samples */
+	struct loop_instrument besides; /* begins after it; instrument NULL: none */
+	const char *meta;		/* lines "key=value\n" about the instrument */
+	const char *begin; /* printed at the start, before "into PATH"; NULL: print nothing */
+	bool logs;	   /* there are logs besides samples */
 	const struct send_options *send; /* NULL: nothing is sent */
 	int64_t interval_us, flush_us, duration_us;
 	struct lp_warn *warn;
@@ -60,12 +60,12 @@ struct trace_drive {
 /* Until it is stopped or the duration is over. */
 int trace_drive(const struct trace_drive *d, struct loop_stats *ret_stats, struct lp_err *err);
 
-/* Begin to send a trace that a spool of this configuration will write, if that was asked for; it is
- * then flushed every second. */
+/* Begin to send a trace that a spool of this configuration will write, if requested; it is then
+ * flushed every second. */
 int trace_send_begin(const struct send_options *send, struct spool_config *spool, int64_t *flush_us,
 	struct lp_warn *warn, struct sender **ret, struct lp_err *err);
 
-/* What the loop could not write is a failure. */
+/* Data that the loop could not write is a failure. */
 int trace_check_written(const struct loop_stats *stats, struct lp_err *err);
 
 /* A function whose calls were counted. */
@@ -83,13 +83,13 @@ struct trace_functions {
 };
 
 /* The functions of rows with the columns of calls (trace/calls/calls.h), the one that took longest
- * first. `ret->items` is the caller's to free. */
+ * first. The caller frees `ret->items`. */
 void trace_functions_list(const struct named_rows *rows, struct trace_functions *ret);
 
 /* Print a closing summary, which is released; NULL: there was no memory for it. */
 int trace_summary_print(json_t *summary, struct lp_err *err);
 
-/* Mistakes of the user's against failures of ours. */
+/* Distinguish errors of the user from failures of ours. */
 int trace_exit_code(int r);
 
 #endif

@@ -1,11 +1,11 @@
-/* How threads that compute wait for each other. */
+/* How computing threads wait for each other. */
 #ifndef CLI_WAITING_H
 #define CLI_WAITING_H
 
-/* Let them sleep, unless the environment says how they are to wait: threads that spin take the
- * processor from others, and on a busy machine from each other. OpenMP's runtime reads the
- * environment when it is loaded, so that this program starts anew, once, with the same arguments.
- * Where it cannot, it goes on as it is. */
+/* Let them sleep, unless the environment chooses otherwise: spinning threads take the processor
+ * from others, and on a busy machine from each other. OpenMP's runtime reads the environment when
+ * it is loaded, so this program executes itself again, once, with the same arguments. If that
+ * fails, it continues as it is. */
 void waiting_be_calm(char **argv);
 
 #endif

@@ -1,6 +1,6 @@
-/* What takes the room on a server's disk away: files in lost+found/limpet-FAULT of its brick, which
- * no parallel file system looks at. The disk is fast while they are made and removed, so that
- * nobody waits for anything but the room. */
+/* Takes the free space on a server's disk: files in lost+found/limpet-FAULT of its brick, which no
+ * parallel file system looks at. The disk is fast while they are made and removed, so that only the
+ * lack of space has an effect. */
 #ifndef LAB_BALLAST_H
 #define LAB_BALLAST_H
 
@@ -12,7 +12,7 @@ int ballast_take_inodes(
 int ballast_take_blocks(
 	const struct lab *lab, const struct lab_node *on, const char *fault, struct lp_err *err);
 
-/* How much is free, as a share of all. */
+/* The free part, as a share of all. */
 struct ballast_free {
 	double inodes, blocks;
 };

@@ -46,14 +46,14 @@ static bool is_v2(void)
 	return access(V2_ROOT "cgroup.controllers", F_OK) == 0;
 }
 
-/* Where groups with a CPU quota can be made: NULL if nowhere. */
+/* The directory in which groups with a CPU quota can be made: NULL if there is none. */
 static const char *find_root(void)
 {
 	if (access(V1_CPU "cpu.cfs_quota_us", F_OK) == 0 || access(V1_CPU "cpu.shares", F_OK) == 0)
 		return V1_CPU;
 	if (!is_v2())
 		return NULL;
-	/* Fails where it is on already and somebody else manages it, too; the quota will tell. */
+	/* Fails if it is already on and managed by another program; setting the quota will show. */
 	(void)put(V2_ROOT, "cgroup.subtree_control", "+cpu");
 	return V2_ROOT;
 }
@@ -112,13 +112,13 @@ int cgroup_up(const struct lab *lab, struct lab_node *node, struct lp_err *err)
 		r = set_quota(path, lab->config.cpu_percent);
 	if (r == -EEXIST || r == -ENOMEM)
 		return r;
-	if (r == 0) /* otherwise it is not permitted here; what was made goes with the lab */
+	if (r == 0) /* otherwise it is not permitted here; the group is removed with the lab */
 		snprintf(node->cgroup, sizeof(node->cgroup), "%.*s", (int)sizeof(node->cgroup) - 1,
 			path);
 	return 0;
 }
 
-/* Processes that are in it are killed. */
+/* Kill the processes in it. */
 static void empty(const char *cgroup)
 {
 	char path[LAB_PATH_MAX];

@@ -1,17 +1,17 @@
-/* CPU control groups: one a server, so that its share of the CPU has an upper bound and is
+/* CPU control groups: one per server, so that its share of the CPU has an upper bound and is
  * measured.
  *
  * lab_node.cgroup is the path of the group in the hierarchy "cpu". With cgroup version 1 there is a
  * second group of the same name in the hierarchy "cpuacct", which counts; cgroup_cpuacct() finds
- * it. With version 2, and where both controllers share a hierarchy, one group does both. */
+ * it. With version 2, or if both controllers share a hierarchy, one group does both. */
 #ifndef LAB_CGROUP_H
 #define LAB_CGROUP_H
 
 #include "lab/lab.h"
 #include <stddef.h>
 
-/* Make the group limpet-LAB-NODE and set node->cgroup; "" where this machine has no such groups, or
- * does not let us make them: a lab does without. */
+/* Make the group limpet-LAB-NODE and set node->cgroup; "" if this machine has no such groups, or
+ * does not permit it: a lab works without. */
 int cgroup_up(const struct lab *lab, struct lab_node *node, struct lp_err *err);
 
 /* Remove the groups of a lab; processes in them are killed. None: 0. */

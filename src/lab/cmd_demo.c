@@ -60,7 +60,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* What there is while it runs. */
+/* The state while it runs. */
 struct demo {
 	const struct demo_options *opt;
 	struct demo_page page;
@@ -154,7 +154,7 @@ static int page_open(struct demo *d, struct lp_err *err)
 	return 0;
 }
 
-/* Leave the page open for as long as it is looked at. Being stopped is the usual end. */
+/* Keep the page open until the user stops it, which is the normal end. */
 static void page_stay(const struct demo *d)
 {
 	printf("\nThe page opens an incident, too, when it is sure that the fault stays.");
@@ -206,7 +206,8 @@ static int break_one(struct demo *d, struct lp_err *err)
 DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
-/* What has been recorded so far; archives that are still written to are read as far as they go. */
+/* The verdict on the recordings so far; archives that are still written are read as far as they
+ * go. */
 static int look(const struct demo *d, struct lp_verdict **ret, struct lp_err *err)
 {
 	_cleanup_(lp_dataset_closep) struct lp_dataset *data = NULL;
@@ -217,7 +218,7 @@ static int look(const struct demo *d, struct lp_verdict **ret, struct lp_err *er
 	return r < 0 ? r : lp_diagnose(data, &how, ret, err);
 }
 
-/* Is it that server, and nobody else? */
+/* Is that server, and no other, named? */
 static bool names(const struct lp_verdict *v, const char *server)
 {
 	size_t len = strlen(server);
@@ -231,7 +232,7 @@ static bool names(const struct lp_verdict *v, const char *server)
 	return v->n_suspects > 0;
 }
 
-/* Look again and again until somebody is named. 1: that was the right one, 0: it was not. */
+/* Diagnose repeatedly until a server is named. 1: the right one, 0: another. */
 static int watch_it(const struct demo *d, struct lp_err *err)
 {
 	struct verdict_text_options text = {.utf8 = terminal_utf8(),

@@ -83,7 +83,7 @@ int daemon_start(const struct lab *lab, const struct lab_node *node, const char 
 	return tool_spawn(&s, NULL, err);
 }
 
-/* The hexadecimal number after the next `sign`; moves on behind it. False: not in this line. */
+/* The hexadecimal number after the next `sign`; moves past it. False: not in this line. */
 static bool hex_after(const char **at, char sign, unsigned *ret)
 {
 	size_t len = strcspn(*at, "\n");
@@ -112,11 +112,11 @@ unsigned daemon_count_sockets(const char *text, unsigned state, uint16_t port)
 	return n;
 }
 
-/* Something that is waited for. */
+/* A condition to wait for. */
 struct condition {
 	const struct lab *lab;
 	const struct lab_node *node;
-	const char *what; /* for the sentence when it does not come */
+	const char *what; /* for the error if it is not met */
 	const char *file; /* in the mount */
 	uint16_t port;
 	unsigned state; /* of sockets with that port */
@@ -142,7 +142,7 @@ static bool holds_mount(const struct condition *c, pid_t pid)
 	return mounts_has(lab_path(c->lab, path, "%s/mnt", c->node->name));
 }
 
-/* The answer may never come; a process that waits for it can be killed, a thread not. */
+/* The answer may never come; a process that waits for it can be killed, a thread cannot. */
 static int ask(const struct condition *c, const char *options, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
@@ -161,13 +161,13 @@ static void nap(void)
 	nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
 }
 
-/* By the clock: asking can take long, too. */
+/* By the clock: checking can take long, too. */
 static int64_t now_ms(void)
 {
 	return clock_us(CLOCK_MONOTONIC) / 1000;
 }
 
-/* The log goes with a lab that does not come up, so that its last line is reported. */
+/* The log is removed with a lab that does not start, so its last line is reported. */
 static int gave_up(const struct condition *c, int r, const char *how, struct lp_err *err)
 {
 	char log[LAB_PATH_MAX], words[256];

@@ -1,6 +1,6 @@
-/* What the daemons of parallel file systems have in common: their configuration is written, then
- * they are started, then somebody waits until they serve. Every wait ends when the process of the
- * pid file does, or after a time. */
+/* The common part of the daemons of parallel file systems: their configuration is written, they are
+ * started, and the lab waits until they serve. Every wait ends when the process of the pid file
+ * does, or after a time. */
 #ifndef LAB_DAEMON_H
 #define LAB_DAEMON_H
 
@@ -8,13 +8,13 @@
 #include "lab/lab.h"
 #include <limits.h>
 
-/* Put a configuration into a file. -ENOMEM if `text` is not whole. Empties `text`. */
+/* Write a configuration to a file. -ENOMEM if `text` is incomplete. Empties `text`. */
 int daemon_configure(const char *path, struct strbuf *text, struct lp_err *err);
 
 /* A program of the file system: in PREFIX/sbin or PREFIX/bin, else by its name alone. Returns
  * `buf`. */
 const char *daemon_program(const struct lab_config *c, const char *name, char buf[PATH_MAX]);
-/* Is there such a program in the file system's prefix, or in PATH where it has none? */
+/* Is there such a program in the file system's prefix, or in PATH if it has none? */
 bool daemon_exists(const struct lab_config *c, const char *program);
 /* The sentence for a prefix without the programs of `what`: -ENOENT. */
 int daemon_missing(const struct lab_config *c, const char *what, struct lp_err *err);
@@ -35,7 +35,7 @@ int daemon_wait_connected(const struct lab *lab, const struct lab_node *node, ui
 int daemon_wait_mounted(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
 /* Wait until there is such a file or directory in NODE/mnt: for a file system that is mounted
- * before its servers have made all of it. */
+ * before its servers are ready. */
 int daemon_wait_file(
 	const struct lab *lab, const struct lab_node *node, const char *name, struct lp_err *err);
 
@@ -45,8 +45,8 @@ int daemon_stop(const struct lab *lab, const struct lab_node *node, struct lp_er
 /* The same for a client, whose mount on NODE/mnt goes, too. */
 int daemon_unmount(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
-/* How many sockets in the text of /proc/net/tcp are in `state` (10: listen, 1: established) and
- * have this port, at their own end (listen) or at the other (established). */
+/* The number of sockets in the text of /proc/net/tcp in `state` (10: listen, 1: established) with
+ * this port, at their own end (listen) or at the other (established). */
 unsigned daemon_count_sockets(const char *text, unsigned state, uint16_t port);
 
 #endif

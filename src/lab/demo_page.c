@@ -24,7 +24,7 @@ bool demo_page_find_url(const char *log_text, char *ret, size_t size)
 		return false;
 	at += strlen(SERVING);
 	len = strcspn(at, ", \n");
-	/* A line that is not yet whole may lack digits of the port. */
+	/* An incomplete line may lack digits of the port. */
 	if (!at[len] || len >= size)
 		return false;
 	memcpy(ret, at, len);
@@ -70,7 +70,7 @@ int demo_page_start(const struct lab *lab, const char *limpet, const char *data,
 	pid_t pid;
 	int r;
 
-	/* Of a demo before this one. */
+	/* From an earlier demo. */
 	unlink(log);
 	r = tool_spawn(&s, &pid, err);
 	if (r < 0)

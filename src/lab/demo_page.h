@@ -1,5 +1,5 @@
-/* The collector and its page beside a demo: `limpet serve` on the directory that the lab's
- * recorders write. */
+/* The collector and its page for a demo: `limpet serve` on the directory that the lab's recorders
+ * write. */
 #ifndef LAB_DEMO_PAGE_H
 #define LAB_DEMO_PAGE_H
 
@@ -16,7 +16,7 @@ struct demo_page {
 int demo_page_start(const struct lab *lab, const char *limpet, const char *data, const char *listen,
 	struct demo_page *ret, struct lp_err *err);
 
-/* End it. Nothing there: nothing happens. */
+/* Stop it. Does nothing if it does not run. */
 void demo_page_stop(const struct demo_page *p);
 
 /* The address in a line that the collector wrote ("serving http://127.0.0.1:40123, archives in

@@ -30,7 +30,7 @@
 #define CHECK_POLL_MS 500
 #define DEVICE_MAX 40
 
-/* Nobody waits for a disk that is being made or removed. */
+/* A disk is fast while it is made or removed. */
 #define IN_NO_TIME "slow 0.001"
 
 static uint64_t whole_blocks(uint64_t bytes)
@@ -87,7 +87,7 @@ static int start_program(const struct lab *lab, const struct lab_node *node, str
 	snprintf(bandwidth, sizeof(bandwidth), "%" PRIu64, c->bandwidth_bytes);
 	snprintf(seek_min, sizeof(seek_min), "%uus", c->seek_min_us);
 	snprintf(seek_max, sizeof(seek_max), "%uus", c->seek_max_us);
-	/* No two disks do the same at the same time. */
+	/* No two disks behave the same at the same time. */
 	snprintf(seed, sizeof(seed), "%" PRIu64,
 		c->seed ^ hash_bytes(node->name, strlen(node->name)));
 	return tool_spawn(&s, &pid, err);
@@ -200,7 +200,7 @@ int disk_up(const struct lab *lab, struct lab_node *node, struct lp_err *err)
 	return r;
 }
 
-/* What is busy must not be detached: mounted again it would be the same, with all its errors. */
+/* A busy mount must not be detached: mounted again it would be the same, with all its errors. */
 static int unmount_brick(const struct lab *lab, const struct lab_node *node, struct lp_err *err)
 {
 	char brick[LAB_PATH_MAX];
@@ -216,8 +216,8 @@ static int unmount_brick(const struct lab *lab, const struct lab_node *node, str
 	return 0;
 }
 
-/* It fails where it had something to correct, and while another mount namespace that was copied
- * meanwhile (`ip netns exec` makes such) has the file system mounted: again, then. */
+/* It fails if it had something to correct, and while another mount namespace that was copied
+ * meanwhile (by `ip netns exec`) has the file system mounted: try again then. */
 static int check_file_system(const char *device, struct lp_err *err)
 {
 	for (unsigned ms = 0; ms < CHECK_WAIT_MS; ms += CHECK_POLL_MS) {
@@ -239,8 +239,8 @@ int disk_remount(const struct lab *lab, const struct lab_node *node, struct lp_e
 	return r < 0 ? r : mount_brick(lab, node, device, err);
 }
 
-/* Above all, nothing may wait for a disk that does not work any more: it is killed, so that all
- * that was asked of it fails. */
+/* Above all, nothing may wait for a disk that no longer works: its program is killed, so that all
+ * requests fail. */
 static void hurry(const struct lab *lab, const struct lab_node *node, const char *pid_file)
 {
 	if (tool_pid(pid_file) && control(lab, node, IN_NO_TIME, NULL) < 0)
@@ -257,13 +257,13 @@ int disk_down(const struct lab *lab, const struct lab_node *node, struct lp_err 
 	lab_path(lab, dir, "%s/disk", node->name);
 	hurry(lab, node, pid_file);
 	worst = unmount(brick, UNMOUNT_WAIT_MS, pid_file, err);
-	if (loop_detach(dir, NULL) < 0) /* once more when all of it has failed */
+	if (loop_detach(dir, NULL) < 0) /* once more when all requests have failed */
 		tool_kill(pid_file, SIGKILL, STOP_WAIT_MS, NULL);
 	r = loop_detach(dir, worst ? NULL : err);
 	worst = worst ? worst : r;
 	r = tool_kill(pid_file, SIGTERM, STOP_WAIT_MS, worst ? NULL : err);
 	worst = worst ? worst : r;
-	if (worst) /* detached, it would not say any more whose the device is */
+	if (worst) /* once detached, the owner of the device would be unknown */
 		return worst;
 	r = unmount(dir, UNMOUNT_WAIT_MS, NULL, err);
 	unlink(lab_path(lab, image, "mem/%s.img", node->name));

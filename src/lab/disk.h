@@ -7,15 +7,15 @@
 
 /* Make it: image, disk program (`limpet lab disk`, run/NODE-disk.pid, in the node's namespace),
  * loop device with BFQ, two partitions, ext4 without journal on the first, mounted on NODE/brick.
- * Sets node->loop. What was made is removed again if something fails. The lab's directories mem/,
- * log/ and run/ are there; the node's are made. */
+ * Sets node->loop. On failure everything is removed again. The lab's directories mem/, log/ and
+ * run/ exist; the node's are made. */
 int disk_up(const struct lab *lab, struct lab_node *node, struct lp_err *err);
 
-/* Remove all of that, whatever is there of it, by the lab's directory and the node's name alone.
- * What serves from the brick has ended before; what is still in it keeps nothing but itself. */
+/* Remove whatever is left of it, by the lab's directory and the node's name alone. Servers that use
+ * the brick have ended before. */
 int disk_down(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
-/* Unmount the file system on NODE/brick, which nothing uses any more, check it, and mount it again:
+/* Unmount the file system on NODE/brick, which is no longer in use, check it, and mount it again:
  * after an error that made it read-only. */
 int disk_remount(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 

@@ -33,7 +33,7 @@ static int apply_slow(const double *numbers, struct disk_trouble *trouble, struc
 
 static int apply_busy(const double *numbers, struct disk_trouble *trouble, struct lp_err *err)
 {
-	/* Next to nothing would be a request in ages, and time that no number holds. */
+	/* A value next to 0 would mean a request in ages, and times beyond any number. */
 	if (numbers[0] != 0 &&
 		!(numbers[0] >= BUSY_PERCENT_MIN && numbers[0] <= DISK_BUSY_MAX * 100))
 		return lp_err_set(err, -EINVAL, "busy: the percentage must be 0, or %g to %g",
@@ -102,7 +102,7 @@ static int parse_numbers(const struct word *w, const char *text, double *ret, st
 		char *end;
 
 		text += strspn(text, " \t");
-		/* strtod() takes more than a person means by a number: "nan", "0x1". */
+		/* strtod() accepts more than plain numbers: "nan", "0x1". */
 		len = strspn(text, "0123456789.");
 		if (len == 0)
 			return lp_err_set(err, -EINVAL, "%s takes %u number%s", w->name,

@@ -1,4 +1,5 @@
-/* Words with a running disk, over the socket NODE/disk.ctl: one line there, one line back.
+/* The control protocol of a running disk, over the socket NODE/disk.ctl: one line as request, one
+ * line as answer.
  *
  *   slow FACTOR             service times times FACTOR, 0.001 to 1000 (1: as new)
  *   busy PERCENT            hidden competing load: another initiator's reads take the disk, about
@@ -28,12 +29,12 @@ int disk_control(
 
 enum disk_word { DISK_WORD_SET, DISK_WORD_SHOW };
 
-/* The disk's side: understand a line (without newline). Of `trouble` that is changed which the
- * line says, if it is right. */
+/* The disk's side: parse a line (without newline). Only the named part of `trouble` is changed, if
+ * the line is valid. */
 int disk_control_parse(const char *line, struct disk_trouble *trouble, enum disk_word *ret_word,
 	struct lp_err *err);
 
-/* What a disk did so far. */
+/* The statistics of a disk. */
 struct disk_counts {
 	uint64_t requests, bytes, late_us, late_max_us;
 };

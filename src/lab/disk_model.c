@@ -9,9 +9,9 @@
 #define HIDDEN_MIN_BYTES (768U << 10) /* hidden reads are of 1 MiB, a quarter more or less */
 #define HIDDEN_SPAN_BYTES (512U << 10)
 #define SEEK_DISTANCE_PART 0.5 /* of a seek's range that distance decides; rotation the rest */
-#define CATCH_UP_NS (NS_PER_MS * 10000) /* of an idle time, this much is played back */
+#define CATCH_UP_NS (NS_PER_MS * 10000) /* at most this much of an idle time is simulated */
 
-/* splitmix64: small, and good for any seed, 0 included. */
+/* splitmix64: small, and good for any seed, including 0. */
 static uint64_t next_random(struct disk_model *m)
 {
 	uint64_t z = m->rng += UINT64_C(0x9e3779b97f4a7c15);
@@ -27,7 +27,7 @@ static double next_share(struct disk_model *m)
 	return (double)(next_random(m) >> 11) * 0x1p-53;
 }
 
-/* 0.5 <= x < 1.5: "about" as often as that. */
+/* 0.5 <= x < 1.5: the jitter of "about". */
 static double next_jitter(struct disk_model *m)
 {
 	return 0.5 + next_share(m);
@@ -41,13 +41,13 @@ static double seek_us(struct disk_model *m, uint64_t offset)
 
 	if (way == 0)
 		return 0;
-	/* The root: an arm is accelerated half of the way. */
+	/* The root: an arm accelerates half of the way. */
 	return m->params.seek_min_us +
 		range *
 		(SEEK_DISTANCE_PART * sqrt(distance) + (1 - SEEK_DISTANCE_PART) * next_share(m));
 }
 
-/* Time that a request takes once it is its turn; the head is where it ends. */
+/* The time that a request takes when it is its turn; the head is at its end afterwards. */
 static int64_t service_ns(struct disk_model *m, uint64_t offset, uint32_t size_bytes)
 {
 	double seek = seek_us(m, offset) * NS_PER_US;
@@ -69,7 +69,7 @@ static void plan_stall(struct disk_model *m, int64_t since_ns)
 	m->stall_ns = since_ns + llround((double)every_ns * next_jitter(m));
 }
 
-/* When is work of `work_ns` done that could begin at `begin_ns`? Moves the hidden load on where it
+/* When work of `work_ns` that could begin at `begin_ns` is done. Moves the hidden load on while it
  * waits, too: one initiator does not pile up requests while nothing is answered. */
 static int64_t work_through_stalls(struct disk_model *m, int64_t begin_ns, int64_t work_ns)
 {
@@ -107,7 +107,7 @@ static void serve_hidden(struct disk_model *m)
 	m->free_ns = work_through_stalls(m, begin_ns, work_ns);
 }
 
-/* Of a long idle time only the end matters: what was before cannot be seen. */
+/* Of a long idle time only the end matters: the rest cannot be observed. */
 static void skip_idle(struct disk_model *m, int64_t now_ns)
 {
 	int64_t since_ns = now_ns - CATCH_UP_NS;
@@ -152,9 +152,9 @@ void disk_model_set(struct disk_model *m, const struct disk_trouble *t, int64_t 
 int64_t disk_model_serve(struct disk_model *m, int64_t now_ns, uint64_t offset, uint32_t size_bytes)
 {
 	skip_idle(m, now_ns);
-	/* Whatever the other initiator asked for before this can begin goes first. It asks for less
-	 * than all of the time, so this ends; what it asked for in vain is its to catch up on, so
-	 * that its share is the same however much else there is to do. */
+	/* Earlier requests of the other initiator go first. It asks for less than all of the time,
+	 * so this ends; requests that waited are made up for, so that its share is the same
+	 * whatever else there is to do. */
 	while (m->trouble.busy > 0 && m->busy_ns <= start_ns(m, now_ns))
 		serve_hidden(m);
 	m->free_ns = work_through_stalls(m, start_ns(m, now_ns), service_ns(m, offset, size_bytes));

@@ -22,7 +22,7 @@
 #include <time.h>
 
 #define REQUEST_MAX_BYTES (1U << 20)
-#define WAITING_MAX 128 /* requests that the kernel hands over before it keeps them to itself */
+#define WAITING_MAX 128 /* requests that the kernel passes on before it queues them */
 #define TIMER_SLACK_NS 5000
 #define PRIORITY (-15) /* a disk does not wait for a CPU; it uses next to nothing of one */
 #define ATTR_SECONDS 3600.0
@@ -31,7 +31,7 @@ enum { INO_ROOT = FUSE_ROOT_ID, INO_DISK };
 
 enum request_kind { REQUEST_READ, REQUEST_WRITE, REQUEST_SYNC };
 
-/* A request that was taken over and is not answered before its time. */
+/* A request that is not answered before its time. */
 struct request {
 	struct request *next;
 	fuse_req_t fuse;
@@ -110,7 +110,7 @@ static void answer_due(struct server *s, bool all)
 	}
 }
 
-/* Ask the model, and put the request behind those before it. */
+/* Ask the model, and queue the request. */
 static void take_request(struct server *s, fuse_req_t fuse, enum request_kind kind, uint64_t offset,
 	uint32_t size_bytes)
 {
@@ -123,7 +123,7 @@ static void take_request(struct server *s, fuse_req_t fuse, enum request_kind ki
 	}
 	*q = (struct request){
 		.fuse = fuse, .kind = kind, .offset = offset, .size_bytes = size_bytes};
-	if (kind == REQUEST_SYNC) { /* nothing to do but what is there already */
+	if (kind == REQUEST_SYNC) { /* nothing to do beyond what is already queued */
 		q->due_ns = now > s->model.free_ns ? now : s->model.free_ns;
 	} else {
 		q->due_ns = disk_model_serve(&s->model, now, offset, size_bytes);
@@ -182,7 +182,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_attr(req, &st, ATTR_SECONDS);
 }
 
-/* Times, owner and mode may be set and change nothing; the size of a disk cannot. */
+/* Times, owner and mode may be set without effect; the size of a disk cannot. */
 static void op_setattr(
 	fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
 {
@@ -199,7 +199,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, EISDIR);
 		return;
 	}
-	fi->direct_io = 1; /* what is on top has caches of its own */
+	fi->direct_io = 1; /* the layer above has caches of its own */
 	fuse_reply_open(req, fi);
 }
 
@@ -303,7 +303,7 @@ static void answer_line(void *ctx, const char *line, char reply[DISK_LINE_MAX])
 	}
 }
 
-/* What libfuse last complained about; it knows no better way to tell. */
+/* The last message of libfuse, which reports errors only so. */
 static char fuse_complaint[200];
 
 __attribute__((format(printf, 2, 0))) static void note_complaint(
@@ -375,8 +375,8 @@ static void close_session(struct server *s, const char *mount)
 	if (!s->session)
 		return;
 	answer_due(s, true);
-	/* Never lazily, as libfuse would: a loop device that is still there could not be assigned
-	 * to its owner. Once it is unmounted libfuse has only memory to free. */
+	/* Never lazily, as libfuse would: a remaining loop device could not be assigned to its
+	 * owner. Once it is unmounted libfuse has only memory to free. */
 	if (s->mounted && (umount2(mount, 0) == 0 || errno == EINVAL))
 		fuse_session_unmount(s->session);
 	fuse_session_destroy(s->session);
@@ -419,7 +419,7 @@ static void serve_once(struct server *s)
 	disk_socket_work(&s->control, fds + 2);
 }
 
-/* Whatever of this is refused makes the disk less exact, no more. */
+/* If some of this is refused the disk is less exact, no more. */
 static void be_punctual(void)
 {
 	setpriority(PRIO_PROCESS, 0, PRIORITY);

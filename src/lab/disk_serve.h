@@ -9,13 +9,13 @@
 #define DISK_FILE_NAME "disk.img"
 
 struct disk_serve_config {
-	const char *image;   /* what is on the disk; made with its size if it is not there */
+	const char *image;   /* the content of the disk; made with its size if it does not exist */
 	const char *mount;   /* directory to mount it on */
 	const char *control; /* socket to make (disk_control.h) */
 	struct disk_params params;
 };
 
-/* Serve until SIGTERM, SIGINT or an unmount. -ENOTSUP where limpet was built without libfuse3. */
+/* Serve until SIGTERM, SIGINT or an unmount. -ENOTSUP if limpet was built without libfuse3. */
 int disk_serve(const struct disk_serve_config *config, struct lp_err *err);
 
 #endif

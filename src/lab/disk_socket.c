@@ -20,7 +20,7 @@ static void socket_reset(struct disk_socket *d)
 		d->clients[i].fd = -1;
 }
 
-/* Remove what a dead disk left; what is no socket stays where it is. */
+/* Remove a socket of a dead disk; other files stay. */
 static void remove_socket(const char *path)
 {
 	struct stat st;
@@ -29,8 +29,8 @@ static void remove_socket(const char *path)
 		unlink(path);
 }
 
-/* Between bind() and listen() a socket refuses whoever connects, so it gets its name last: who
- * finds the socket can use it. */
+/* Between bind() and listen() a socket refuses connections, so it gets its name last: a socket that
+ * is found can be used. */
 static int listen_at(int fd, const char *path)
 {
 	struct sockaddr_un hidden = {.sun_family = AF_UNIX};
@@ -96,7 +96,7 @@ void disk_socket_poll(const struct disk_socket *d, struct pollfd fds[DISK_SOCKET
 		fds[1 + i] = (struct pollfd){.fd = d->clients[i].fd, .events = POLLIN};
 }
 
-/* A free place; else, in turn, that of one who does not come to the point. */
+/* A free place; else, in turn, that of an idle client. */
 static struct disk_socket_client *find_place(struct disk_socket *d)
 {
 	struct disk_socket_client *c;
@@ -117,7 +117,7 @@ static void client_answer(struct disk_socket *d, struct disk_socket_client *c)
 
 	d->answer(d->ctx, c->line, reply);
 	n = snprintf(text, sizeof(text), "%s\n", reply);
-	/* So little fits into the socket's buffer; who does not want it will not get it. */
+	/* The text fits into the socket's buffer; a client that does not read loses it. */
 	send(c->fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	client_close(c);
 }

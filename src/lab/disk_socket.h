@@ -1,4 +1,4 @@
-/* The disk's end of its control socket: takes lines from clients that come and go, without ever
+/* The disk's end of its control socket: reads lines from clients that come and go, without ever
  * waiting for one. */
 #ifndef LAB_DISK_SOCKET_H
 #define LAB_DISK_SOCKET_H
@@ -18,21 +18,21 @@ struct disk_socket_client {
 struct disk_socket {
 	int listen_fd;
 	const char *path;
-	unsigned turn; /* whose place a new client gets if there is no other */
+	unsigned turn; /* the client that is replaced next if there is no free place */
 	struct disk_socket_client clients[DISK_SOCKET_CLIENTS_MAX];
 	/* Answer a line. */
 	void (*answer)(void *ctx, const char *line, char reply[DISK_LINE_MAX]);
 	void *ctx;
 };
 
-/* Make the socket `path` (which must live as long), in place of one that a dead disk left. It
- * appears under that name when it takes connections, not before. */
+/* Make the socket `path` (which must live as long), replacing one of a dead disk. It appears under
+ * that name only when it accepts connections. */
 int disk_socket_open(struct disk_socket *d, const char *path, struct lp_err *err);
 void disk_socket_close(struct disk_socket *d);
 
 /* What to poll for: fills DISK_SOCKET_FDS entries. */
 void disk_socket_poll(const struct disk_socket *d, struct pollfd fds[DISK_SOCKET_FDS]);
-/* Do what can be done after a poll. */
+/* Process the events of a poll. */
 void disk_socket_work(struct disk_socket *d, const struct pollfd fds[DISK_SOCKET_FDS]);
 
 #endif

@@ -31,7 +31,7 @@ int disk_trouble_say(
 	return ask(lab, on, line, reply, err);
 }
 
-/* A number behind this word (if there is one); NULL if that is not what the text goes on with. */
+/* A number after this word (if given); NULL if the text continues differently. */
 static const char *read_number(const char *text, const char *word, double *ret)
 {
 	size_t len = strlen(word);

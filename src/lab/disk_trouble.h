@@ -1,15 +1,15 @@
-/* What is wrong with a server's disk, said to the program behind it and asked from it. */
+/* Sets and reads the trouble of a server's disk, through the program behind it. */
 #ifndef LAB_DISK_TROUBLE_H
 #define LAB_DISK_TROUBLE_H
 
 #include "lab/lab.h"
 
-/* As the disk says it. */
+/* In the form of the disk's answer. */
 struct disk_shown {
 	double slow, busy_percent, stall_every_ms, stall_for_ms;
 };
 
-/* Say a line of disk_control.h. */
+/* Send a line of disk_control.h. */
 int disk_trouble_say(const struct lab *lab, const struct lab_node *on, struct lp_err *err,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
@@ -19,7 +19,7 @@ int disk_trouble_show(const struct lab *lab, const struct lab_node *on, struct d
 /* Read the answer to "show": pure. */
 int disk_trouble_parse(const char *text, struct disk_shown *ret, struct lp_err *err);
 
-/* The same as disk_trouble_say() for undoing: where no disk program answers nothing is wrong. */
+/* The same as disk_trouble_say() for undoing: without a disk program there is no trouble. */
 int disk_trouble_undo(
 	const struct lab *lab, const struct lab_node *on, const char *line, struct lp_err *err);
 

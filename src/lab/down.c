@@ -32,7 +32,7 @@ static void note(struct outcome *o, int r, const struct lp_err *err)
 	o->err = *err;
 }
 
-/* All that is known of a lab whose lab.json is of no use: directories of servers. */
+/* What is known of a lab without a valid lab.json: directories of servers. */
 static void guess(const char *name, struct lab *lab)
 {
 	char root[LAB_DIR_MAX];
@@ -54,7 +54,7 @@ static void guess(const char *name, struct lab *lab)
 	}
 }
 
-/* The programs behind disks go last: what is mounted on them must be unmounted before. */
+/* The programs of disks end last: file systems on them must be unmounted before. */
 static int kill_all_but_disk(const char *netns, bool own, void *ctx, struct lp_err *err)
 {
 	const struct lab *lab = ctx;
@@ -78,7 +78,7 @@ static int kill_all(const char *netns, bool own, void *ctx, struct lp_err *err)
 	return process_kill_in(path, 0, err);
 }
 
-/* What was started with a pid file but not in a namespace; the disks' programs wait. */
+/* Processes with a pid file that are not in a namespace, except the disks' programs. */
 static void kill_by_files(const struct lab *lab, struct outcome *o)
 {
 	char path[LAB_PATH_MAX];
@@ -97,7 +97,7 @@ static void kill_by_files(const struct lab *lab, struct outcome *o)
 	}
 }
 
-/* Mounts of clients are cut off rather than waited for: their servers may be gone. */
+/* Mounts of clients are detached without waiting: their servers may be gone. */
 static void unmount_clients(const struct lab *lab, struct outcome *o)
 {
 	char path[LAB_PATH_MAX];
@@ -122,7 +122,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Nothing that is mounted below is entered. */
+/* Mounts below are not entered. */
 static int remove_tree(const char *dir, struct lp_err *err)
 {
 	int r = nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_MOUNT | FTW_PHYS);
@@ -163,10 +163,10 @@ int down_locked(const char *name, struct lp_err *err)
 	note(&o, net_each(name, kill_all, NULL, &one), &one);
 	note(&o, cgroup_down(name, &one), &one);
 	note(&o, net_down(name, &one), &one);
-	/* A device is known to be the lab's by where its file is mounted. */
+	/* A device is known to belong to the lab by the mount of its file. */
 	if (disks_gone)
 		note(&o, mounts_remove(lab.dir, &one), &one);
-	/* While something is left, so is the note of whose it is: it can be tried again. */
+	/* While something is left, the notes are kept, so that it can be tried again. */
 	if (o.r == 0)
 		note(&o, remove_tree(lab.dir, &one), &one);
 	if (o.r < 0 && err)

@@ -4,7 +4,7 @@
 
 #include "lab/lab.h"
 
-/* Like lab_down(), by who holds the lock already. */
+/* Like lab_down(), for a caller that already holds the lock. */
 int down_locked(const char *name, struct lp_err *err);
 
 #endif

@@ -12,7 +12,7 @@
 #define NAME_MAX_BYTES 32
 #define NUMBER_MAX_BYTES 16
 
-/* "a, b or c": what there is. */
+/* "a, b or c": the existing ones. */
 static void names_of_faults(struct strbuf *sb)
 {
 	for (const struct fault *const *f = faults; *f; f++) {
@@ -50,7 +50,7 @@ static const struct fault *find_named(const char *text, size_t len)
 	return fault_find(name);
 }
 
-/* Plain digits with a point: strtod() alone would take "nan", "0x1p3" and blanks. */
+/* Plain digits with a point: strtod() alone would accept "nan", "0x1p3" and blanks. */
 static bool number_parse(const char *text, size_t len, double *ret)
 {
 	char buf[NUMBER_MAX_BYTES], *end;
@@ -81,7 +81,7 @@ static int parse_strength(
 	return 0;
 }
 
-/* "s" and a number without zeros before it: a server's name, whether it is there or not. */
+/* "s" and a number without leading zeros: a server's name, whether it exists or not. */
 static bool is_server_name(const char *text)
 {
 	size_t digits = strspn(text + (*text == 's'), "0123456789");
@@ -150,7 +150,7 @@ static char *note_path(const struct lab *lab, const struct lab_node *node, const
 	return lab_path(lab, buf, "run/%s-%s.fault", node->name, f->name);
 }
 
-/* Says that it is active, for `lab status` and for whoever heals. -EEXIST if it says so already. */
+/* Note that it is active, for `lab status` and for healing. -EEXIST if it is already noted. */
 static int note_write(const struct lab *lab, const struct lab_node *node,
 	const struct fault_spec *spec, struct lp_err *err)
 {
@@ -223,7 +223,7 @@ int fault_heal(const struct lab *lab, const struct fault_spec *spec, struct lp_e
 	return r < 0 ? r : heal_on(lab, node, spec->fault, err);
 }
 
-/* What a note says; one that was cut off counts with the default strength. */
+/* Read a note; one that is incomplete counts with the default strength. */
 static bool note_read(const struct lab *lab, const struct lab_node *node, const struct fault *f,
 	struct fault_spec *ret)
 {
@@ -272,7 +272,7 @@ int fault_heal_all(const struct lab *lab, struct lp_err *err)
 	unsigned n = fault_active(lab, active, FAULT_ACTIVE_MAX);
 	int worst = 0;
 
-	/* What is known to be there at once; to look everywhere takes longer. */
+	/* Noted faults first; checking everywhere takes longer. */
 	for (unsigned i = 0; i < n; i++)
 		heal_next(lab, lab_node(lab, active[i].on), active[i].fault, &worst, err);
 	for (unsigned i = 0; i < lab->n_nodes; i++) {

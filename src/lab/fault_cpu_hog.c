@@ -11,7 +11,7 @@
 #define LOOKS 50
 #define STAT_MAX 4096
 
-/* Without a limit of the server's own the hog would starve the whole machine. */
+/* Without a limit for the server the hog would starve the whole machine. */
 static int inject(
 	const struct lab *lab, const struct lab_node *on, double strength, struct lp_err *err)
 {
@@ -32,7 +32,7 @@ static int inject(
 	return hog_start(&h, on, argv, err);
 }
 
-/* How often the group was held back so far. */
+/* How often the group was throttled so far. */
 static int throttled(const struct lab_node *on, unsigned long long *ret, struct lp_err *err)
 {
 	static const char key[] = "nr_throttled ";

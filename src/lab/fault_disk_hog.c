@@ -22,7 +22,7 @@ static int inject(
 	if (!*on->loop)
 		return lp_err_set(err, -ENODEV, "%s has no disk", on->name);
 	disk_partition(on, 2, partition, sizeof(partition));
-	/* All of a block waits at the disk at once, in front of what others ask for. */
+	/* A whole block waits at the disk at once, before requests of others. */
 	snprintf(script, sizeof(script),
 		"while :; do dd if=/dev/%s of=/dev/null bs=%uM iflag=direct 2>&1 || sleep 1; done",
 		partition, (unsigned)strength);

@@ -31,8 +31,8 @@ static bool is_taken(int fds, unsigned number, const char *brick)
 		!S_ISREG(st.st_mode);
 }
 
-/* The limit is on numbers, and the lowest free one is always taken: below which number are as many
- * free as `spare`, once clients have closed their files? */
+/* The limit is on numbers, and the lowest free one is always taken: the number below which `spare`
+ * are free once clients have closed their files. */
 static int limit_for(const struct lab *lab, const struct lab_node *on, unsigned spare, rlim_t *ret,
 	struct lp_err *err)
 {

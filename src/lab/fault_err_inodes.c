@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #define NAME "err-inodes"
-/* Clients that delete files make some room, before and after. */
+/* Clients that delete files free some space, before and after. */
 #define FREE_MAX 0.05
 
 static int inject(

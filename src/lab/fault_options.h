@@ -1,4 +1,4 @@
-/* What `limpet lab inject` and `limpet lab heal` share. */
+/* The common part of `limpet lab inject` and `limpet lab heal`. */
 #ifndef LAB_FAULT_OPTIONS_H
 #define LAB_FAULT_OPTIONS_H
 
@@ -20,11 +20,11 @@ struct fault_options {
 /* The lab that the options name. */
 int fault_options_load(const struct fault_options *opt, struct lab *ret, struct lp_err *err);
 
-/* "disk-hog:4@s3", or "disk-hog" and --on; `ret->on` is "" where neither says where. */
+/* "disk-hog:4@s3", or "disk-hog" and --on; `ret->on` is "" if neither names a server. */
 int fault_options_spec(const char *text, const struct fault_options *opt, struct fault_spec *ret,
 	struct lp_err *err);
 
-/* What is active now. */
+/* The active faults. */
 int fault_options_print_json(const struct lab *lab, struct lp_err *err);
 
 #endif

@@ -13,7 +13,7 @@
 #define LOOK_MS 20
 #define LOOKS 100
 
-/* The letter of its state: what follows its name, which may contain anything. */
+/* The letter of its state, after its name, which may contain anything. */
 static int state_of(pid_t pid, char *ret, struct lp_err *err)
 {
 	_cleanup_free_ char *text = NULL;
@@ -33,7 +33,7 @@ static int state_of(pid_t pid, char *ret, struct lp_err *err)
 	return 0;
 }
 
-/* A signal to it and all that it has started. */
+/* Send a signal to it and all its children. */
 static int tell(const struct lab *lab, const struct lab_node *on, int signal, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];

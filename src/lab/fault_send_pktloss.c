@@ -22,7 +22,7 @@ static int verify(const struct lab *lab, const struct lab_node *on, struct lp_er
 	return r;
 }
 
-/* On all clients, also where one gives an error. */
+/* On all clients, even if one fails. */
 static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
 	int worst = 0;

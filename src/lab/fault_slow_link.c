@@ -11,7 +11,7 @@ static int inject(
 	return net_link_rate(lab, on, (uint32_t)(lab->config.link_kbit / strength), err);
 }
 
-/* Both ends of it: a link that is slow one way only is another fault. */
+/* Both ends of it: a link that is slow in one direction only is another fault. */
 static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)
 {
 	uint64_t slower, faster;

@@ -1,8 +1,8 @@
 /* Ceph: one OSD per server, monitor and metadata server on the third party, clients by ceph-fuse.
  *
- * Monitor and metadata server have no data and nobody to be compared with, so they run beside the
- * servers. Files are cut into objects of 4 MB, each on one OSD (one copy), as on the other file
- * systems of the lab. */
+ * Monitor and metadata server have no data and no peers, so they do not run on the servers. Files
+ * are cut into objects of 4 MB, each on one OSD (one copy), as on the other file systems of the
+ * lab. */
 #include "lab/fs_ceph.h"
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@
 #include <time.h>
 
 #define PORT_MONITOR 3300
-#define PORT 6800 /* the first that an OSD takes */
+#define PORT 6800 /* the first port of an OSD */
 #define CONFIG "ceph/ceph.conf"
 #define METADATA_TRIES 120 /* half a second each, and the time to ask */
 
@@ -27,8 +27,8 @@ static const struct lab_node *ceph_beside(const struct lab *lab)
 	return &lab->nodes[lab->n_nodes - 1];
 }
 
-/* No keys, one copy, nothing that moves data or checks it behind the workload's back, and little
- * memory: caches would hide the disks. A server that is paused is slow, not gone. */
+/* No keys, one copy, no background moves or checks of data, and little memory: caches would hide
+ * the disks. A paused server is slow, not gone. */
 void ceph_config(const struct lab *lab, const char *fsid, struct strbuf *out)
 {
 	char path[LAB_PATH_MAX];
@@ -198,7 +198,7 @@ static int ceph_server_start(const struct lab *lab, const struct lab_node *node,
 	return r < 0 ? r : daemon_wait_listening(lab, node, PORT, err);
 }
 
-/* Wait until there is somebody to ask for names: clients give up at once where there is not. */
+/* Wait until a metadata server answers: clients give up at once without one. */
 static int metadata_wait(const struct lab *lab, struct lp_err *err)
 {
 	char conf[LAB_PATH_MAX];

@@ -1,9 +1,10 @@
-/* GlusterFS without its management daemon: one glusterfsd a server, one FUSE client a client, from
- * volume files written here. Files are distributed by the hash of their names, in pieces of 4 MB.
+/* GlusterFS without its management daemon: one glusterfsd per server, one FUSE client per client,
+ * from volume files written here. Files are distributed by the hash of their names, in pieces of 4
+ * MB.
  *
- * A client's O_DIRECT goes all the way to the disk (filter-O_DIRECT off, and the mount itself does
- * not cache). storage/posix can open everything that way (o-direct on), but then a write that is
- * not aligned fails with EINVAL, so programs without O_DIRECT go through the servers' page cache.
+ * A client's O_DIRECT reaches the disk (filter-O_DIRECT off, and the mount itself does not cache).
+ * storage/posix can open everything that way (o-direct on), but then a write that is not aligned
+ * fails with EINVAL, so programs without O_DIRECT go through the servers' page cache.
  */
 #include "lab/fs_gluster.h"
 
@@ -23,8 +24,8 @@
 /* What a server offers: the last volume before the protocol. */
 #define TOP "threads"
 
-/* Off: whatever wakes up by itself and touches the disk (a file written every 30 s as a health
- * check, counting free space) and whatever is written beside the data. */
+/* Off: anything that wakes up by itself and touches the disk (a file written every 30 s as a health
+ * check, counting free space) and anything written in addition to the data. */
 static const char posix_options[] = "  option health-check-interval 0\n"
 				    "  option janitor-sleep-duration 86400\n"
 				    "  option reserve 0\n"
@@ -68,7 +69,7 @@ void gluster_server_volfile(
 
 static void put_connection(const struct lab_node *server, struct strbuf *out)
 {
-	/* The long time-out: a server that is paused is slow, not gone. */
+	/* The long time-out: a paused server is slow, not gone. */
 	strbuf_printf(out,
 		"volume %s\n"
 		"  type protocol/client\n"
@@ -133,10 +134,9 @@ static int make_dir(const char *path, mode_t mode, struct lp_err *err)
 }
 
 /* A server keeps a link to every file in .glusterfs/XX/YY. Left to the page cache, these
- * directories go to the disk all at once every half a minute, hundreds of requests that have
- * nothing to do with how the disk is; so they are written when they are made. What will be made
- * below inherits it. The server would make the first level itself, but not at a time that is
- * known. */
+ * directories go to the disk all at once every half a minute, hundreds of requests that are
+ * unrelated to the state of the disk; so they are written synchronously. New subdirectories inherit
+ * that. The server would make the first level itself, but not at a known time. */
 static int make_links(const struct lab *lab, const struct lab_node *server, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];

@@ -1,8 +1,8 @@
 /* MooseFS: one chunk server per server, the master on the third party, clients by mfsmount. Files
- * are cut into chunks of 64 MB, each of which is on one server (one copy).
+ * are cut into chunks of 64 MB, each on one server (one copy).
  *
- * The master has the names of all files and no data. It is not compared with anybody, so it runs
- * beside the servers and not on one of them. */
+ * The master has the names of all files and no data. It has no peers, so it does not run on one of
+ * the servers. */
 #include "lab/fs_moosefs.h"
 
 #include "base/file.h"
@@ -16,14 +16,14 @@
 #define PORT_CLIENTS 9421 /* where clients find it */
 #define PORT 9422	  /* where chunk servers serve */
 
-/* Who runs the master. */
+/* The node of the master. */
 static const struct lab_node *moosefs_master(const struct lab *lab)
 {
 	return &lab->nodes[lab->n_nodes - 1];
 }
 
-/* What all daemons have in common. They are root's, as everything of a lab, and may neither raise
- * their priority nor spare themselves when memory is short. */
+/* The common part of all daemons. They run as root, like everything of a lab, and may neither raise
+ * their priority nor exempt themselves when memory is short. */
 static void put_common(struct strbuf *out, const char *data)
 {
 	strbuf_printf(out,
@@ -32,8 +32,7 @@ static void put_common(struct strbuf *out, const char *data)
 		data);
 }
 
-/* Chunks that somebody removed are gone at once, and nothing is copied from server to server
- * behind the workload's back. */
+/* Removed chunks are deleted at once, and nothing is copied between servers in the background. */
 void moosefs_master_config(const struct lab *lab, struct strbuf *out)
 {
 	char path[LAB_PATH_MAX];
@@ -47,8 +46,8 @@ void moosefs_master_config(const struct lab *lab, struct strbuf *out)
 		"CHUNKS_WRITE_REP_LIMIT = 0,0,0,0\nCHUNKS_READ_REP_LIMIT = 0,0,0,0\n");
 }
 
-/* No tests of the disks in the background; data is synced when a chunk is closed, as in a cluster
- * that keeps its promises. */
+/* No tests of the disks in the background; data is synced when a chunk is closed, as on a
+ * production cluster. */
 void moosefs_server_config(const struct lab *lab, const struct lab_node *node, struct strbuf *out)
 {
 	char path[LAB_PATH_MAX];
@@ -102,7 +101,7 @@ static int server_prepare(const struct lab *lab, const struct lab_node *node, st
 	return r < 0 ? r : put_file(lab, name, text, err);
 }
 
-/* The master has to run before anybody else does. */
+/* The master has to run before the others. */
 static int master_start(const struct lab *lab, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
@@ -144,7 +143,7 @@ static int moosefs_server_start(
 
 	if (r == 0)
 		r = daemon_wait_listening(lab, node, PORT, err);
-	/* Until the master knows it there is no room for data on it. */
+	/* Until the master knows it, its space is not available. */
 	return r < 0 ? r : daemon_wait_connected(lab, node, PORT_SERVERS, 1, err);
 }
 
@@ -159,7 +158,7 @@ static int moosefs_client_start(
 
 	if (r == 0)
 		r = daemon_wait_mounted(lab, node, err);
-	/* One copy of everything, as on the other file systems; what is removed frees its room. */
+	/* One copy of everything, as on the other file systems; removed files free their space. */
 	daemon_program(&lab->config, "mfssetgoal", program);
 	if (r == 0)
 		r = tool_run_in(node->netns, err, "%s -r 1 %s", program, mnt);

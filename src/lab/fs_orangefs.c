@@ -1,7 +1,7 @@
-/* OrangeFS, the PVFS of the papers: one pvfs2-server a server, for data and metadata, clients by
+/* OrangeFS, the PVFS of the papers: one pvfs2-server per server, for data and metadata, clients by
  * pvfs2fuse. Files are striped over all servers, 64 kB each in turn.
  *
- * The configuration is what pvfs2-genconfig would make, with data past the page cache (TroveMethod
+ * The configuration is like that of pvfs2-genconfig, with data past the page cache (TroveMethod
  * directio), as in the papers, and 256 kB at a time: with the 4 MB of the papers a server spends
  * most of its CPU on zeroing buffers. A storage that cannot do direct I/O needs TroveMethod
  * alt-aio, which caches. */
@@ -23,9 +23,9 @@
 #define HANDLE_LAST UINT64_C(9223372036854775806)
 #define HANDLE_ROOT 1048576
 
-/* Time-outs are long: a server that is paused is slow, not gone. The first server asks all others
- * for their parts of the root directory when it starts, and they may start a little later; it must
- * not give up, because then it sleeps for 30 s. */
+/* Time-outs are long: a paused server is slow, not gone. The first server asks all others for their
+ * parts of the root directory when it starts, and they may start a little later; it must not give
+ * up, because then it sleeps for 30 s. */
 static const char defaults[] = "<Defaults>\n"
 			       "\tUnexpectedRequests 50\n"
 			       "\tEventLogging none\n"

@@ -89,7 +89,7 @@ static bool process_marked(const char *pid, const char *mark, char *buf)
 	return false;
 }
 
-/* Kill it if it is marked. The descriptor makes sure that it is the process that was looked at. */
+/* Kill it if it is marked. The descriptor ensures that it is the process that was examined. */
 static bool process_kill(const char *pid, const char *mark, char *buf)
 {
 	_cleanup_close_ int fd = -1;
@@ -103,7 +103,7 @@ static bool process_kill(const char *pid, const char *mark, char *buf)
 	return true;
 }
 
-/* Kill all that are marked; how many there were. */
+/* Kill all marked processes; returns their number. */
 static int kill_marked(const char *mark, char *buf, struct lp_err *err)
 {
 	_cleanup_closedir_ DIR *proc = opendir("/proc");

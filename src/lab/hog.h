@@ -1,5 +1,5 @@
-/* The processes of a fault. Each carries a mark in its environment that its children inherit, so
- * that all of them are found again even where every file about them is gone. */
+/* The processes of a fault. Each has a mark in its environment that its children inherit, so that
+ * all of them can be found even if every file about them is gone. */
 #ifndef LAB_HOG_H
 #define LAB_HOG_H
 
@@ -20,11 +20,11 @@ int hog_start(const struct hog *h, const struct lab_node *at, const char *const 
 /* Does the process on `at` still run? If not, -ESRCH. */
 int hog_verify(const struct hog *h, const struct lab_node *at, struct lp_err *err);
 
-/* Kill all processes that carry the mark, wherever they are, and wait until they are gone: one
- * that waits for its disk takes a while. None: 0. */
+/* Kill all processes with the mark, wherever they are, and wait until they are gone: one that waits
+ * for its disk takes a while. None: 0. */
 int hog_stop(const struct hog *h, struct lp_err *err);
 
-/* Wait `ms`, for a look at a counter that should have grown. */
+/* Wait `ms` before checking a counter that should have grown. */
 void hog_wait(unsigned ms);
 
 #endif

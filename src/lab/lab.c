@@ -45,7 +45,7 @@ int lab_prefix_set(struct lab_config *c, const char *prefix, struct lp_err *err)
 	return 0;
 }
 
-/* A directory of the user's choice, as mounts in it are listed. */
+/* A directory chosen by the user, as it appears in the list of mounts. */
 static int chosen_root(const char *root, char buf[LAB_DIR_MAX], struct lp_err *err)
 {
 	_cleanup_free_ char *real = *root == '/' ? realpath(root, NULL) : NULL;

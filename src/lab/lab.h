@@ -1,9 +1,9 @@
-/* A lab: a small cluster on this machine, made of network namespaces, with a disk a server.
+/* A lab: a small cluster on this machine, made of network namespaces, with one disk per server.
  *
- * All that belongs to the lab NAME carries that name, so that it can be removed after whatever
- * happened: the directory LAB_ROOT/NAME with all mounts in it, loop devices on files in it,
- * network namespaces limpet-NAME-*, control groups limpet-NAME-*, and processes in those
- * namespaces. LAB_ROOT is /run/limpet/lab, or what $LIMPET_LAB_DIR says.
+ * Everything that belongs to the lab NAME has that name, so that it can always be removed: the
+ * directory LAB_ROOT/NAME with all mounts in it, loop devices on files in it, network namespaces
+ * limpet-NAME-*, control groups limpet-NAME-*, and processes in those namespaces. LAB_ROOT is
+ * /run/limpet/lab, or $LIMPET_LAB_DIR.
  *
  *   DIR/lab.json          what it is made of (lab_load() reads it)
  *   DIR/owned             namespaces and control groups that are its own (owned.h)
@@ -37,7 +37,7 @@ struct lab_node {
 	char name[8];	  /* "s1", "c1"; "x1" is the third party of the network hogs */
 	char netns[48];	  /* "limpet-lab-s1" */
 	char address[16]; /* "10.91.1.1" on eth0; clients 10.91.2.N, third party 10.91.3.1 */
-	char loop[24];	  /* servers: "/dev/loop3" once it is there, else "" */
+	char loop[24];	  /* servers: "/dev/loop3" once it exists, else "" */
 	char cgroup[128]; /* servers: path of the CPU control group, "" if there is none */
 };
 
@@ -49,7 +49,7 @@ struct lab_config {
 	uint64_t seed;
 	uint64_t disk_bytes;	  /* first partition, for the file system */
 	uint64_t hog_bytes;	  /* second partition, unused */
-	uint64_t bandwidth_bytes; /* a second, of the disk's media */
+	uint64_t bandwidth_bytes; /* per second, of the disk's media */
 	uint32_t seek_min_us, seek_max_us;
 	uint32_t link_kbit;   /* 100000 */
 	uint32_t cpu_percent; /* of one CPU that a server may use; 0: no limit */
@@ -60,7 +60,7 @@ struct lab {
 	char dir[LAB_DIR_MAX];
 	unsigned n_nodes;
 	struct lab_node nodes[LAB_NODES_MAX]; /* servers, then clients, then the third party */
-	bool complete;			      /* lab_up() has come to its end */
+	bool complete;			      /* lab_up() has finished */
 };
 
 /* The defaults: 6 servers, 6 clients, gluster, 30 MB/s, 2 to 6 ms, 100 Mbit/s. */
@@ -75,41 +75,41 @@ struct lab_node *lab_add_node(struct lab *lab, enum lab_role role, unsigned numb
 /* Why a lab cannot run here: not root, a program or a kernel feature missing. One sentence. */
 int lab_check(const struct lab_config *c, struct lp_err *err);
 
-/* What is going on, for people: "disk of s3", 0.4 done. May be NULL. */
+/* Progress for people: "disk of s3", 0.4 done. May be NULL. */
 typedef void lab_tell(void *ctx, const char *what, double done);
 
-/* Build it. What was made is removed again if something fails, or if SIGINT, SIGTERM or SIGHUP
- * comes meanwhile (-EINTR; the signal is delivered when this returns). -EEXIST if there is one. */
+/* Build it. It is removed again if something fails, or if SIGINT, SIGTERM or SIGHUP comes meanwhile
+ * (-EINTR; the signal is delivered when this returns). -EEXIST if there is one. */
 int lab_up(struct lab *lab, lab_tell *tell, void *ctx, struct lp_err *err);
 
-/* Remove every trace of the lab of this name, whatever is left of it. No lab: 0. */
+/* Remove every trace of the lab of this name, in whatever state it is. No lab: 0. */
 int lab_down(const char *name, struct lp_err *err);
 
 /* A lab that is up (or was left half built). -ENOENT if there is none of this name. */
 int lab_load(const char *name, struct lab *ret, struct lp_err *err);
 
-/* What carries the lab's name but was not made by it, and was therefore left alone: one sentence,
- * or
- * "". Worth saying after lab_down(). */
+/* Things that have the lab's name but were not made by it, and were therefore left alone: one
+ * sentence, or "". To be reported after lab_down(). */
 void lab_foreign(const char *name, char *buf, unsigned size);
 
-/* Names of labs that there are, sorted; the caller frees each and the array. */
+/* The names of existing labs, sorted; the caller frees each and the array. */
 int lab_list(char ***ret_names, unsigned *ret_n, struct lp_err *err);
 
-/* Call `fn` for each of them. One that fails does not hide the others; its error is returned. */
+/* Call `fn` for each of them. After a failure the others still follow; its error is returned. */
 typedef int lab_fn(const char *name, void *ctx, struct lp_err *err);
 int lab_each(lab_fn *fn, void *ctx, unsigned *ret_n, struct lp_err *err);
 
-/* The directory of all labs. An error if $LIMPET_LAB_DIR is set but is none. */
+/* The directory of all labs. An error if $LIMPET_LAB_DIR is set but invalid. */
 int lab_root(char buf[LAB_DIR_MAX], struct lp_err *err);
 
-/* Can a server's disk be so large? -EINVAL if not. */
+/* Can a server's disk have this size? -EINVAL if not. */
 int lab_disk_check(uint64_t bytes, struct lp_err *err);
 
-/* Can a file system be installed there: a directory, absolute, of a name that a lab can hold? */
+/* Set the prefix of a file system, which must be an absolute directory with a name that a lab can
+ * hold. */
 int lab_prefix_set(struct lab_config *c, const char *prefix, struct lp_err *err);
 
-/* Can a lab be called so? -EINVAL if not. */
+/* Can a lab have this name? -EINVAL if not. */
 int lab_name_check(const char *name, struct lp_err *err);
 
 /* By name ("s3"); NULL if there is none. */
@@ -122,10 +122,10 @@ const struct lab_node *lab_client(const struct lab *lab, unsigned i);
 char *lab_path(const struct lab *lab, char buf[LAB_PATH_MAX], const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* How a node is doing, for `lab status`. */
+/* The health of a node, for `lab status`. */
 struct lab_health {
-	bool netns, disk, brick, fs, work, record; /* is it there, does it run */
-	bool well;	  /* all is there that should be; a workload and a recording need not */
+	bool netns, disk, brick, fs, work, record; /* does it exist, does it run */
+	bool well; /* everything that should be there is; a workload and a recording are optional */
 	char faults[128]; /* active ones, separated by blanks */
 };
 void lab_health(const struct lab *lab, const struct lab_node *node, struct lab_health *ret);

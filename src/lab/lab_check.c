@@ -22,7 +22,7 @@ static const struct {
 	{"mkfs.ext4", "e2fsprogs"},
 };
 
-/* What the kernel must know, tried in a namespace without a name, which is gone at once. */
+/* Features that the kernel must have, tested in an unnamed namespace, which disappears at once. */
 static const struct {
 	const char *command, *feature;
 } features[] = {
@@ -75,8 +75,8 @@ static int check_kernel(struct lp_err *err)
 	return 0;
 }
 
-/* 'ip' gives each of its commands in a namespace a view of all mounts that is its own, which it can
- * only where the root directory is one. */
+/* 'ip' gives each of its commands in a namespace its own view of all mounts, which works only if
+ * the root directory is a mount. */
 static int check_root(struct lp_err *err)
 {
 	if (mounts_has("/"))

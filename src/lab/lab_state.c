@@ -62,7 +62,7 @@ static bool copy_text(char *to, size_t size, const char *from)
 	return true;
 }
 
-/* What was found while building; the rest of a node follows from the configuration. */
+/* Values found while building; the rest of a node follows from the configuration. */
 static int parse_nodes(const json_t *nodes, struct lab *lab, struct lp_err *err)
 {
 	size_t i;

@@ -12,7 +12,8 @@
 #define TRIES 400 /* twenty seconds: longer than building a lab takes */
 #define PAUSE_US 50000
 
-/* Is the file that we hold still the one with that name? Who held it before may have removed it. */
+/* Is the file that we hold still the one with that name? The previous holder may have removed
+ * it. */
 static bool still_there(int fd, const char *path)
 {
 	struct stat held, named;
@@ -69,7 +70,7 @@ void lock_release(struct lab_lock *l, int gone)
 	if (gone)
 		unlink(l->path);
 	close(TAKE_FD(l->fd));
-	/* If that was the last lab. A directory of the user's choice stays. */
+	/* If that was the last lab. A directory chosen by the user stays. */
 	if (gone && !getenv("LIMPET_LAB_DIR"))
 		rmdir(LAB_DEFAULT_ROOT);
 }

@@ -9,10 +9,10 @@ struct lab_lock {
 	char path[160];
 };
 
-/* Take it, also of a lab that there is not (yet). -EBUSY if another command holds it for long. */
+/* Take it, even if the lab does not exist (yet). -EBUSY if another command holds it for long. */
 int lock_take(const char *lab_name, struct lab_lock *ret, struct lp_err *err);
 
-/* Let it go. With `gone` nothing is left of the lab: the file goes, too, and with it the directory
+/* Release it. With `gone` nothing is left of the lab: the file is removed, too, and the directory
  * of labs if that was the last. */
 void lock_release(struct lab_lock *l, int gone);
 

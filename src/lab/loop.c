@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ATTACH_TRIES 50 /* others take devices at the same time */
-#define FREE_TRIES 500	/* a slow disk takes its time to write what a file system left */
+#define ATTACH_TRIES 50 /* others use devices at the same time */
+#define FREE_TRIES 500	/* a slow disk needs time to write the rest of a file system */
 #define TRY_WAIT_MS 20
 #define SYS_PATH_MAX 320
 
@@ -68,7 +68,7 @@ static int partition_change(int fd, int op, int number, uint64_t start_bytes, ui
 	return ioctl(fd, BLKPG, &arg) < 0 ? -errno : 0;
 }
 
-/* All partitions of an open device: they would outlive it. The worst error. */
+/* All partitions of an open device: they would outlive it. Returns the worst error. */
 static int partitions_remove(const char *device, int fd)
 {
 	const char *name = path_basename(device);
@@ -95,7 +95,8 @@ static int partitions_remove(const char *device, int fd)
 	return worst;
 }
 
-/* Take a device that is free at this moment: its open descriptor, -EBUSY if somebody was faster. */
+/* Take a device that is free at this moment: its open descriptor, -EBUSY if another process was
+ * faster. */
 static int try_attach(int control, int file, char device[LOOP_NAME_MAX], struct lp_err *err)
 {
 	struct loop_config config = {.fd = (uint32_t)file, .info.lo_flags = LO_FLAGS_DIRECT_IO};
@@ -121,7 +122,7 @@ static int set_up(const char *device, int fd, struct lp_err *err)
 	if (!read_attribute(device, "loop/dio", text, sizeof(text)) || strcmp(text, "1") != 0)
 		return lp_err_set(
 			err, -ENOTSUP, "%s: this kernel does no direct I/O on a FUSE file", device);
-	partitions_remove(device, fd); /* those that an earlier user left behind */
+	partitions_remove(device, fd); /* those of an earlier user */
 	write_attribute(device, "queue/scheduler", "bfq");
 	return 0;
 }
@@ -178,7 +179,7 @@ static bool lies_in(const char *device, const char *dir)
 		!strncmp(file, dir, len) && file[len] == '/';
 }
 
-/* Free a device, if it is (still) on a file in `dir`: others may have it once it is free. */
+/* Free a device, if it is (still) on a file in `dir`: others may use it once it is free. */
 static int detach_one(const char *device, const char *dir, struct lp_err *err)
 {
 	_cleanup_close_ int fd = open(device, O_RDWR | O_CLOEXEC);

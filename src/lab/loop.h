@@ -1,4 +1,4 @@
-/* Loop devices with direct I/O and partitions: what the kernel counts the requests of. */
+/* Loop devices with direct I/O and partitions, whose requests the kernel counts. */
 #ifndef LAB_LOOP_H
 #define LAB_LOOP_H
 
@@ -7,7 +7,7 @@
 
 #define LOOP_NAME_MAX 24 /* "/dev/loop3" */
 
-/* Put a free loop device on `file`, with direct I/O (-ENOTSUP if that cannot be) and, where the
+/* Attach a free loop device to `file`, with direct I/O (-ENOTSUP if that is impossible) and, if the
  * kernel has it, the BFQ scheduler. */
 int loop_attach(const char *file, char ret_device[LOOP_NAME_MAX], struct lp_err *err);
 
@@ -15,8 +15,8 @@ int loop_attach(const char *file, char ret_device[LOOP_NAME_MAX], struct lp_err 
 int loop_add_partition(const char *device, int number, uint64_t start_bytes, uint64_t size_bytes,
 	struct lp_err *err);
 
-/* Free all devices on files in the folder `dir` (also if those files are deleted or dead), without
- * leaving partitions. -EBUSY if something still uses one; the others are free then. */
+/* Free all devices on files in the folder `dir` (even if those files are deleted or dead), without
+ * leaving partitions. -EBUSY if one is still in use; the others are free then. */
 int loop_detach(const char *dir, struct lp_err *err);
 
 #endif

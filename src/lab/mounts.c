@@ -9,8 +9,8 @@
 #define MOUNTS_MAX 1000 /* more is somebody's loop */
 #define LIMIT_MS 10000
 
-/* The mount point of a line of /proc/self/mountinfo: its fifth field. Paths of labs have nothing
- * that is escaped there. */
+/* The mount point of a line of /proc/self/mountinfo: its fifth field. Paths of labs need no
+ * escapes. */
 static const char *mount_point(char *line)
 {
 	char *rest = NULL, *word = strtok_r(line, " ", &rest);

@@ -1,4 +1,4 @@
-/* What is mounted where. */
+/* The table of mounts. */
 #ifndef LAB_MOUNTS_H
 #define LAB_MOUNTS_H
 
@@ -8,11 +8,11 @@
 /* Is something mounted on exactly this path? Does not touch the mount itself, so it cannot hang. */
 bool mounts_has(const char *path);
 
-/* Has the file system that is mounted on exactly this path become read-only: by its own decision,
- * or for everybody? Does not touch it. */
+/* Has the file system that is mounted on exactly this path become read-only, by itself or by a
+ * remount? Does not touch it. */
 bool mounts_read_only(const char *path);
 
-/* Unmount everything at or below `dir`, the last mounted first: at once, or when its last user has
+/* Unmount everything at or below `dir`, the last mounted first: at once, or when its last user is
  * gone. */
 int mounts_remove(const char *dir, struct lp_err *err);
 

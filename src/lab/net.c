@@ -8,7 +8,9 @@
 #include <string.h>
 
 #define NETNS_DIR "/run/netns"
-#define BURST_MIN 16384 /* some full frames: less, and the kernel's timers cannot keep the rate */
+#define BURST_MIN                                                                                  \
+	16384 /* some full frames: with less, the kernel's timers cannot keep the rate             \
+	       */
 
 const char *net_switch(const char *lab_name, char buf[NETNS_MAX])
 {
@@ -24,7 +26,7 @@ static bool netns_exists(const char *netns)
 	return access(path, F_OK) == 0;
 }
 
-/* The alias of its loopback says whose a namespace is, also where the lab's directory is lost. */
+/* The alias of its loopback names the lab of a namespace, even if the lab's directory is lost. */
 static void netns_mark(const char *lab_name, char *buf, size_t size)
 {
 	snprintf(buf, size, "limpet-lab-%s", lab_name);
@@ -56,13 +58,12 @@ static int netns_add(const struct lab *lab, const char *netns, struct lp_err *er
 		r = tool_run(err, "ip netns add %s", netns);
 	if (r == 0)
 		r = tool_run(err, "ip -n %s link set dev lo alias %s up", netns, mark);
-	/* No neighbours that are looked for, no addresses that come by themselves. */
+	/* No neighbour discovery, no automatic addresses. */
 	if (r == 0)
 		r = tool_run_in(netns, err,
 			"sysctl -q -e -w net.ipv6.conf.all.disable_ipv6=1 "
 			"net.ipv6.conf.default.disable_ipv6=1");
-	if (r ==
-		0) /* its window falls by half with a loss; where there is none, the default does */
+	if (r == 0) /* its window halves with a loss; if it is missing, the default is used */
 		tool_run_in(netns, NULL, "sysctl -q -e -w net.ipv4.tcp_congestion_control=reno");
 	return r;
 }
@@ -81,7 +82,7 @@ static int bridge_add(const struct lab *lab, struct lp_err *err)
 
 static int limit(const char *netns, const char *dev, uint32_t kbit, struct lp_err *err)
 {
-	uint32_t burst = kbit / 8 + kbit / 32; /* what passes within a bit more than 1 ms */
+	uint32_t burst = kbit / 8 + kbit / 32; /* the bytes of a bit more than 1 ms */
 
 	return tool_run(err,
 		"tc -n %s qdisc replace dev %s root handle 1: tbf rate %ukbit burst %u "
@@ -100,7 +101,7 @@ int net_link_rate(
 	return r;
 }
 
-/* What an end of a link may send, in kbit/s. */
+/* The rate of an end of a link, in kbit/s. */
 static int rate_read(const char *netns, const char *dev, uint64_t *ret, struct lp_err *err)
 {
 	static const char key[] = "\"rate\":";
@@ -131,7 +132,7 @@ int net_link_rates(const struct lab *lab, const struct lab_node *node, uint64_t 
 	return 0;
 }
 
-/* Frames on the link are frames as on a wire, so that a rate means what it says. */
+/* Frames on the link are like those on a wire, so that rates are right. */
 static int offloads_off(const char *netns, const char *dev, struct lp_err *err)
 {
 	return tool_run_in(netns, err, "ethtool -K %s tso off gso off gro off", dev);

@@ -12,7 +12,7 @@
 
 struct ends {
 	const struct lab_node *from, *to;
-	unsigned port; /* that `to` listens on: another one for each server */
+	unsigned port; /* that `to` listens on: one per server */
 };
 
 static int find_ends(const struct hog *h, bool to_server, struct ends *ret, struct lp_err *err)
@@ -46,7 +46,7 @@ int net_hog_start(const struct hog *h, bool to_server, unsigned connections, str
 	return r < 0 ? r : hog_start(h, e.from, send_argv, err);
 }
 
-/* The sum of all that the other end has acknowledged. */
+/* The sum of all bytes that the other end has acknowledged. */
 static int sent_bytes(const struct ends *e, uint64_t *ret, struct lp_err *err)
 {
 	static const char key[] = "bytes_acked:";

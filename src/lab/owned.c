@@ -19,7 +19,8 @@ int owned_note(const struct lab *lab, const char *kind, const char *what, struct
 	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return lp_err_sys(err, -errno, "%s", path);
-	if (write(fd, line, (size_t)len) != len) /* one call: a line is there or not */
+	if (write(fd, line, (size_t)len) !=
+		len) /* one call: a line is written completely or not at all */
 		return lp_err_sys(err, errno ? -errno : -EIO, "%s", path);
 	return 0;
 }

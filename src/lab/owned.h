@@ -1,6 +1,6 @@
-/* What a lab has made outside of its directory, noted in DIR/owned before it is made: a line each,
- * "netns limpet-lab-s1" or "cgroup /sys/fs/cgroup/cpu/limpet-lab-s1". Something that carries the
- * lab's name but is not noted there may be somebody else's and is left alone. */
+/* Things that a lab has made outside of its directory, noted in DIR/owned before they are made: one
+ * per line, "netns limpet-lab-s1" or "cgroup /sys/fs/cgroup/cpu/limpet-lab-s1". Something that has
+ * the lab's name but is not noted there may belong to others and is left alone. */
 #ifndef LAB_OWNED_H
 #define LAB_OWNED_H
 

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #define TABLE "limpet_fault"
-#define PARTS 10000 /* of which a number is dropped: hundredths of a percent */
+#define PARTS 10000 /* the unit of the share: hundredths of a percent */
 
 int packet_loss_add(const struct lab_node *at, const char *about, const char *from, double percent,
 	struct lp_err *err)
 {
 	char match[64];
 
-	/* Loopback is no network: a server may talk to itself. */
+	/* Not on loopback: a server may talk to itself. */
 	snprintf(match, sizeof(match), from ? "ip saddr %s" : "iifname != lo", from);
 	return tool_run_in(at->netns, err,
 		"nft add table ip " TABLE "_%s ; "
@@ -44,7 +44,8 @@ int packet_loss_remove(const struct lab_node *at, const char *about, struct lp_e
 	snprintf(path, sizeof(path), "/run/netns/%s", at->netns);
 	if (access(path, F_OK) < 0)
 		return 0;
-	/* One transaction: to add what is there changes nothing, so there is always one to delete.
+	/* One transaction: adding an existing table changes nothing, so there is always one to
+	 * delete.
 	 */
 	return tool_run_in(at->netns, err,
 		"nft add table ip " TABLE "_%s ; delete table ip " TABLE "_%s", about, about);

@@ -4,8 +4,8 @@
 
 #include "lab/lab.h"
 
-/* Drop `percent` of what the namespace of `at` receives from the network, in the table
- * limpet_fault_`about`; only what comes from the address `from` unless that is NULL. */
+/* Drop `percent` of the packets that the namespace of `at` receives from the network, in the table
+ * limpet_fault_`about`; only those from the address `from` unless that is NULL. */
 int packet_loss_add(const struct lab_node *at, const char *about, const char *from, double percent,
 	struct lp_err *err);
 

@@ -67,7 +67,7 @@ static unsigned count(const struct lab *lab, enum lab_role role)
 	return n;
 }
 
-/* Tell what is done until all threads have ended. */
+/* Report progress until all threads have ended. */
 static void watch_over(struct parallel *p, parallel_done *done, void *ctx)
 {
 	unsigned n = count(p->lab, p->role), told = 0;

@@ -1,4 +1,4 @@
-/* The same for all nodes of a role, several at once. */
+/* Does something for all nodes of a role, several at a time. */
 #ifndef LAB_PARALLEL_H
 #define LAB_PARALLEL_H
 
@@ -7,8 +7,8 @@
 typedef int parallel_fn(struct lab *lab, struct lab_node *node, struct lp_err *err);
 
 /* Call `fn` for every node of this role. After a failure no more are begun, and the first failure
- * is returned when all that have begun are done. `done` is called (by the calling thread) when one
- * more is done, and says with a false that no more shall be begun: -EINTR. */
+ * is returned when all that have begun are done. The calling thread calls `done` after each; if it
+ * returns false, no more are begun: -EINTR. */
 typedef bool parallel_done(void *ctx, const struct lab_node *node, unsigned n_done, unsigned n);
 int parallel_nodes(struct lab *lab, enum lab_role role, parallel_fn *fn, parallel_done *done,
 	void *ctx, struct lp_err *err);

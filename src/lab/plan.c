@@ -19,7 +19,7 @@
 #define REPEAT_MAX 1000
 #define PHASE_MAX_US US_PER_DAY
 
-/* What the lines so far have said. */
+/* The state after the lines so far. */
 struct parser {
 	const char *source;
 	unsigned line;
@@ -102,7 +102,7 @@ int plan_trace_parse(const char *text, enum plan_trace *ret, struct lp_err *err)
 		text ? text : "");
 }
 
-/* "slow-disk:4@s3"; the strength only where it is not the usual one. */
+/* "slow-disk:4@s3"; the strength only if it is not the default. */
 static void spec_print(const struct fault_spec *f, char mark, struct strbuf *sb)
 {
 	strbuf_puts(sb, f->fault->name);
@@ -144,7 +144,7 @@ static int name_begin(const struct experiment *e, struct strbuf *sb, struct lp_e
 	return 0;
 }
 
-/* How many there are of this kind already. */
+/* The number of existing ones of this kind. */
 static unsigned alike_count(const struct plan *p, const char *begin, size_t len)
 {
 	for (unsigned i = p->n_experiments; i-- > 0;) {
@@ -185,7 +185,7 @@ static int experiment_add(struct parser *p, struct experiment *e, struct lp_err 
 	return 0;
 }
 
-/* A named server must be there, and have no other fault of the same experiment. */
+/* A named server must exist, and have no other fault of the same experiment. */
 static int server_check(
 	const struct parser *p, const struct experiment *e, const char *on, struct lp_err *err)
 {
@@ -319,7 +319,7 @@ static int line_phases(struct parser *p, char **words, struct lp_err *err)
 	return 0;
 }
 
-/* The lab's shape, which the experiments that follow rely on. */
+/* The lab's shape, which the following experiments rely on. */
 static int line_lab(struct parser *p, const char *key, const char *value, struct lp_err *err)
 {
 	struct lab_config *c = &p->plan.lab;
@@ -381,7 +381,7 @@ static const struct {
 	{"train", "train WORKLOAD", 2},
 };
 
-/* Has the line the words that it must have? */
+/* Does the line have the right words? */
 static int form_check(char **words, unsigned n, struct lp_err *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
@@ -418,7 +418,7 @@ static int words_parse(struct parser *p, char **words, unsigned n, struct lp_err
 	return line_lab(p, words[0], words[1], err);
 }
 
-/* What is said about a line shows words of it, on somebody's terminal. */
+/* Errors about a line quote its words on a terminal. */
 static int signs_check(const char *line, struct lp_err *err)
 {
 	for (const char *at = line; *at; at++) {
@@ -450,7 +450,7 @@ static int line_parse(struct parser *p, const char *text, size_t len, struct lp_
 	return n ? words_parse(p, words, n, err) : 0;
 }
 
-/* Bring the experiments of each workload together, else in their order. */
+/* Sort the experiments by workload, otherwise keep their order. */
 static int group_by_workload(struct plan *p, struct lp_err *err)
 {
 	struct experiment *sorted = calloc(p->n_experiments, sizeof(*sorted));

@@ -27,12 +27,12 @@
 #define PLAN_NAME_MAX 64
 #define PLAN_EXPERIMENTS_MAX 10000
 
-/* What is recorded of the system calls of servers and clients ('limpet trace syscalls'). */
+/* The recorded system calls of servers and clients ('limpet trace syscalls'). */
 enum plan_trace { PLAN_TRACE_NONE, PLAN_TRACE_SUMMARY, PLAN_TRACE_RECORDS };
 extern const char *const plan_trace_names[]; /* NULL-terminated */
 int plan_trace_parse(const char *text, enum plan_trace *ret, struct lp_err *err);
 
-/* What is recorded of the functions of servers ('limpet record --collect profile,calls'). */
+/* The recorded functions of servers ('limpet record --collect profile,calls'). */
 enum plan_functions { PLAN_FUNCTIONS_NONE, PLAN_SAMPLES, PLAN_CALLS, PLAN_SAMPLES_AND_CALLS };
 extern const char *const plan_functions_names[]; /* NULL-terminated */
 
@@ -41,7 +41,7 @@ struct experiment {
 	const struct workload *workload;
 	struct fault_spec faults[PLAN_FAULTS_MAX]; /* with servers once the plan is placed */
 	unsigned n_faults;			   /* 0: a control or training */
-	unsigned number;			   /* of those alike, from 1: the name's end */
+	unsigned number;			   /* among equal ones, from 1: the name's end */
 	bool train;
 	enum plan_trace trace;
 	enum plan_functions functions;
@@ -62,24 +62,24 @@ int plan_parse(const char *source, const char *text, struct plan *ret, struct lp
 /* A built-in plan ("quick", "paper", ...) or a file. */
 int plan_load(const char *name, struct plan *ret, struct lp_err *err);
 
-/* Choose the server of each fault that names none, by the seed in `p->lab`: all have their turn
- * before one comes again, experiments that are alike have different ones while there are such, and
- * no two faults of an experiment are on the same one. */
+/* Choose the server of each fault that names none, by the seed in `p->lab`: all get their turn
+ * before one is repeated, equal experiments have different ones while possible, and no two faults
+ * of an experiment are on the same one. */
 void plan_place(struct plan *p);
 
-/* Keep the experiments that `wanted` says true of. */
+/* Keep the experiments for which `wanted` returns true. */
 void plan_keep(struct plan *p, bool (*wanted)(void *ctx, const struct experiment *e, unsigned i),
 	void *ctx);
 
-/* Has it a fault from which clients get errors, and by which a server may end? */
+/* Does it have a fault from which clients get errors, and by which a server may end? */
 bool experiment_fatal(const struct experiment *e);
-/* Has it one whose server is to be as new when the work begins? */
+/* Does it have a fault whose server must be restarted when the workload begins? */
 bool experiment_fresh(const struct experiment *e);
 
 /* How long an experiment takes with all four phases. */
 int64_t experiment_us(const struct experiment *e);
 
-/* What was done to which server: "disk-hog@s3 + slow-disk:4@s1", "none", "train". Returns `buf`. */
+/* The faults and servers: "disk-hog@s3 + slow-disk:4@s1", "none", "train". Returns `buf`. */
 const char *experiment_faults(const struct experiment *e, char *buf, size_t size);
 
 /* The plans that are built in, ended by one without a name. */

@@ -2,8 +2,8 @@
 #include "lab/plan.h"
 #include <stddef.h>
 
-/* Faults so strong, and phases so short, that it is done in about five minutes and does not fail by
- * chance; a cluster so small that two slow cores do. */
+/* Strong faults and short phases, so that it takes about five minutes and does not fail by chance;
+ * a cluster small enough for two slow cores. */
 static const char smoke[] = "servers 5\n"
 			    "clients 4\n"
 			    "phases 4s 10s 70s 3s\n"
@@ -32,9 +32,9 @@ static const char campaign[] =
 	"run ddw,ddr slow-disk:2,slow-disk:4,stall-disk,slow-link,cpu-hog,pause\n"
 	"run ddw,ddr disk-busy+receive-pktloss,disk-hog+send-pktloss\n";
 
-/* The syscall paper's faults that are not about speed. A hang is given up by the paper after 30 s,
- * so a fault that may end so lasts longer; smaller disks are full sooner. PostMark makes small
- * files, ddnew takes room, ddw writes to large files that are there. */
+/* The syscall paper's faults that are not about speed. The paper ends a hang after 30 s, so a fault
+ * that may hang lasts longer; smaller disks are full sooner. PostMark makes small files, ddnew uses
+ * up space, ddw writes to existing large files. */
 static const char errors[] = "servers 4\n"
 			     "clients 3\n"
 			     "disk 512M\n"
@@ -55,9 +55,9 @@ static const char errors[] = "servers 4\n"
 			     "repeat 2\n"
 			     "run ddw,ddnew,postmark none\n";
 
-/* The behaviour paper's six faults and its control. Windows have a minute and are shifted by half
- * of one, so a fault must last for two minutes and a half; fewer servers than usual, because
- * samples of functions take CPU time, too. */
+/* The behaviour paper's six faults and its control. Windows are a minute long and overlap by half,
+ * so a fault must last for two and a half minutes; fewer servers than usual, because sampling
+ * functions takes CPU time, too. */
 static const char behaviour[] =
 	"servers 5\n"
 	"clients 4\n"

@@ -1,4 +1,4 @@
-/* Which server each fault of a plan is on. */
+/* Chooses the server of each fault of a plan. */
 #include "lab/plan.h"
 
 #include "base/array.h"
@@ -28,7 +28,7 @@ static void turns_add_round(struct turns *t)
 	unsigned *round;
 
 	if (t->n + t->n_servers > ARRAY_SIZE(t->servers))
-		t->n = 0; /* only where the same ones are avoided again and again */
+		t->n = 0; /* only if the same ones are avoided again and again */
 	round = t->servers + t->n;
 	for (unsigned i = 0; i < t->n_servers; i++) {
 		unsigned j = (unsigned)(draw(&t->rng) % (i + 1));
@@ -49,7 +49,7 @@ static unsigned turns_find(const struct turns *t, uint64_t avoid)
 	return i;
 }
 
-/* Take the first whose bit is not in `avoid`, which leaves at least one of all. */
+/* Take the first whose bit is not in `avoid`, which leaves at least one. */
 static unsigned turns_take(struct turns *t, uint64_t avoid)
 {
 	unsigned i = turns_find(t, avoid), server;
@@ -72,7 +72,7 @@ static uint64_t bit_of(const char *server)
 	return n && n < 64 ? UINT64_C(1) << n : 0;
 }
 
-/* Is it the next of those that `before` is one of? */
+/* Is it the next of a series of equal ones? */
 static bool alike(const struct experiment *before, const struct experiment *e)
 {
 	if (before->workload != e->workload || before->n_faults != e->n_faults ||

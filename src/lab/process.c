@@ -19,7 +19,7 @@
 #define PAUSE_US 5000
 #define END_LIMIT_MS 5000
 
-/* Decimal digits, without stdio: for use behind fork(). Returns the end. */
+/* Decimal digits, without stdio: for use after fork(). Returns the end. */
 static char *put_number(char *at, uint64_t n)
 {
 	char digits[24];
@@ -43,7 +43,7 @@ static uint64_t get_number(const char *text)
 	return n;
 }
 
-/* The field with this number, as proc(5) counts them; `text` is what follows the command's name. */
+/* The field with this number, as in proc(5); `text` is what follows the command's name. */
 static const char *stat_field(const char *text, unsigned number)
 {
 	for (unsigned i = 2; i < number && text; i++) {
@@ -69,7 +69,7 @@ bool process_read(pid_t pid, struct process_stat *ret)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	at = strrchr(text, ')'); /* the name may have anything in it */
+	at = strrchr(text, ')'); /* the name may contain anything */
 	state = at ? stat_field(at, 3) : NULL;
 	session = at ? stat_field(at, 6) : NULL;
 	threads = at ? stat_field(at, 20) : NULL;
@@ -79,7 +79,7 @@ bool process_read(pid_t pid, struct process_stat *ret)
 	*ret = (struct process_stat){.pid = pid,
 		.session = (pid_t)get_number(session),
 		.start = get_number(start),
-		/* The first thread can be one while others still end, and keep files open. */
+		/* The first thread can be one while others still end, and hold files open. */
 		.zombie = (*state == 'Z' || *state == 'X') && get_number(threads) <= 1};
 	return true;
 }
@@ -173,7 +173,7 @@ static void doom(const struct process_stat *p, void *ctx)
 		kill(p->pid, d->signal);
 }
 
-/* Signal all of them, once. How many there are. */
+/* Signal all of them, once. Returns their number. */
 static unsigned doom_all(struct doomed *d, int signal)
 {
 	d->signal = signal;
@@ -182,7 +182,7 @@ static unsigned doom_all(struct doomed *d, int signal)
 	return d->alive;
 }
 
-/* Wait for their ends; with `again` the signal is repeated for those that are born meanwhile. */
+/* Wait for their ends; with `again` the signal is repeated for those that start meanwhile. */
 static bool doom_wait(struct doomed *d, int again, int64_t limit_ms)
 {
 	int64_t end = now_ms() + limit_ms;
@@ -248,7 +248,7 @@ int tool_kill(const char *pid_file, int signal, unsigned wait_ms, struct lp_err 
 	bool ends = signal == SIGTERM || signal == SIGKILL;
 	bool known = read_pid_file(pid_file, &d.session, &d.start);
 
-	/* The number belongs to somebody else by now. */
+	/* The number belongs to another process by now. */
 	if (known && process_read(d.session, &p) && p.start != d.start)
 		known = false;
 	if (known)

@@ -1,5 +1,5 @@
-/* Processes: who they are, in which session and network namespace, and their end. A process is
- * known by its pid and the time of its start, so that a pid that was used again is not mistaken. */
+/* Processes: their identity, session and network namespace, and their end. A process is identified
+ * by its pid and its start time, so that a reused pid is not mistaken for it. */
 #ifndef LAB_PROCESS_H
 #define LAB_PROCESS_H
 
@@ -29,7 +29,7 @@ void process_each(void (*fn)(const struct process_stat *p, void *ctx), void *ctx
 /* Wait until a process has ended (a child of ours is a zombie then). False after `limit_ms`. */
 bool process_wait(pid_t pid, int limit_ms);
 
-/* SIGKILL every process whose network namespace is the one at `path` (/run/netns/NAME), but not the
+/* SIGKILL every process whose network namespace is the one at `path` (/run/netns/NAME), except the
  * session `except` (0: none), and wait for their ends. 0, or -EBUSY if some do not end. */
 int process_kill_in(const char *path, pid_t except, struct lp_err *err);
 

@@ -1,4 +1,4 @@
-/* Resource limits of a running server, lowered for a while. What a limit was is noted in
+/* Resource limits of a running server, lowered temporarily. The old limit is noted in
  * run/NODE-FAULT.limit before it is changed: "PID SOFT HARD LOWERED". */
 #ifndef LAB_RLIMIT_H
 #define LAB_RLIMIT_H
@@ -6,7 +6,7 @@
 #include "lab/lab.h"
 #include <sys/resource.h>
 
-/* A limit of a fault: which one, and for its note. */
+/* A limit of a fault, and the name for its note. */
 struct limit {
 	const char *fault;
 	__rlimit_resource_t resource; /* RLIMIT_NOFILE, ... */
@@ -16,11 +16,11 @@ struct limit {
 int rlimit_lower(const struct limit *l, const struct lab *lab, const struct lab_node *on,
 	rlim_t value, struct lp_err *err);
 
-/* Is it so still? A server that has ended since then has felt it: 0. */
+/* Is it still active? If the server has ended since then, it was affected: 0. */
 int rlimit_verify(const struct limit *l, const struct lab *lab, const struct lab_node *on,
 	struct lp_err *err);
 
-/* Give the server back what it had, or start it again if it has ended. No note: 0. */
+/* Restore the server's limit, or start it again if it has ended. No note: 0. */
 int rlimit_restore(const struct limit *l, const struct lab *lab, const struct lab_node *on,
 	struct lp_err *err);
 

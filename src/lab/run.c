@@ -77,13 +77,13 @@ static void tell_lab(void *ctx, const char *what, double done)
 	run_tell(run, text, experiment_us(&run->plan->experiments[run->at]));
 }
 
-/* Nobody else may use the lab at the same time. */
+/* Lock the lab against other users. */
 static int lab_claim(struct plan_run *run, struct lp_err *err)
 {
 	char path[LAB_PATH_MAX];
 	_cleanup_close_ int fd = -1;
 
-	/* What was left half built may have no such directory yet. */
+	/* A half-built lab may have no such directory yet. */
 	mkdir(lab_path(&run->lab, path, "run"), 0755);
 	fd = open(lab_path(&run->lab, path, "run/experiments.lock"), O_RDWR | O_CREAT | O_CLOEXEC,
 		0644);
@@ -128,7 +128,7 @@ static int lab_build(struct plan_run *run, struct lp_err *err)
 	return lab_claim(run, err);
 }
 
-/* Take what an earlier run left running away from a lab that is to be used again. */
+/* End everything that an earlier run left running in a lab that is used again. */
 static int lab_clear(struct plan_run *run, struct lp_err *err)
 {
 	int r = fault_heal_all(&run->lab, err);
@@ -159,7 +159,7 @@ static int lab_rebuild(struct plan_run *run, struct lp_err *err)
 	return r < 0 ? r : lab_build(run, err);
 }
 
-/* The lab of this name as it is, if it is sound and of the same shape; else a new one. */
+/* The existing lab of this name, if it is healthy and of the same shape; else a new one. */
 static int lab_begin(struct plan_run *run, struct lp_err *err)
 {
 	const struct lab_config *want = &run->plan->lab;
@@ -184,8 +184,8 @@ static int lab_begin(struct plan_run *run, struct lp_err *err)
 	return 0;
 }
 
-/* After a failure: as new if something of it does not run any more, or if what clients could not
- * write or delete may be to blame. */
+/* After a failure: rebuild it if some of it no longer runs, or if leftovers of clients that could
+ * not write or delete may be the reason. */
 static int lab_mend(struct plan_run *run, struct lp_err *err)
 {
 	struct lp_err why = {0};
@@ -216,7 +216,7 @@ static char *out_path(const struct plan_run *run, const struct experiment *e, co
 	return buf;
 }
 
-/* Give the recording its name (`suffix` is "" or ".disturbed"), then say that it is whole. */
+/* Give the recording its name (`suffix` is "" or ".disturbed"), then mark it as complete. */
 static int experiment_commit(const struct plan_run *run, const struct run_account *a,
 	const char *suffix, struct lp_err *err)
 {
@@ -234,7 +234,7 @@ static int experiment_commit(const struct plan_run *run, const struct run_accoun
 	return r < 0 ? r : run_truth_write(run->config->out, err);
 }
 
-/* An earlier one that was disturbed has been replaced. */
+/* An earlier disturbed one has been replaced. */
 static void forget_disturbed(const struct plan_run *run, const struct experiment *e)
 {
 	char path[PATH_MAX];

@@ -17,25 +17,25 @@
 
 struct run_config {
 	const char *out;
-	unsigned tries; /* how often a disturbed experiment is run at most */
-	bool accept;	/* let disturbed ones count, too; it is noted */
+	unsigned tries; /* the number of attempts at a disturbed experiment */
+	bool accept;	/* count disturbed ones, too; it is noted */
 	bool keep_lab;	/* leave the cluster up at the end */
-	/* What is going on (`experiment` is "" between experiments), and how long the rest will
-	 * take. Phases "recorded", "skipped", "disturbed", "failed" end an experiment. */
+	/* Progress (`experiment` is "" between experiments), and the remaining time. Phases
+	 * "recorded", "skipped", "disturbed", "failed" end an experiment. */
 	void (*tell)(void *ctx, const char *experiment, const char *phase, unsigned done,
 		unsigned of, int64_t left_us);
-	/* A sentence that must not be lost: an experiment was disturbed and is repeated. */
+	/* A sentence that must be kept: an experiment was disturbed and is repeated. */
 	void (*note)(void *ctx, const char *text);
 	void *ctx;
-	const volatile int *stop; /* set by a signal: heal, tidy up and return -EINTR */
+	const volatile int *stop; /* set by a signal: heal, clean up and return -EINTR */
 };
 
 struct run_result {
-	unsigned done, skipped, disturbed, failed; /* skipped: they were there already */
+	unsigned done, skipped, disturbed, failed; /* skipped: they already existed */
 };
 
-/* Run what is missing of a placed plan. `*ret` is filled in any case. An experiment that fails is
- * noted and repeated once, and the others follow. */
+/* Run the missing experiments of a placed plan. `*ret` is filled in any case. An experiment that
+ * fails is noted and repeated once, and the others follow. */
 int run_plan(const struct plan *plan, const struct run_config *config, struct run_result *ret,
 	struct lp_err *err);
 

@@ -12,7 +12,7 @@
 
 const char *const run_phase_names[RUN_PHASES] = {"warm-up", "clean", "fault", "recovery"};
 
-/* Sleep through `us` of a phase that has `after_us` behind it. */
+/* Sleep through `us` of a phase that `after_us` follow. */
 static int phase_wait(const struct plan_run *run, const char *phase, int64_t us, int64_t after_us,
 	struct lp_err *err)
 {
@@ -31,14 +31,14 @@ static int phase_wait(const struct plan_run *run, const char *phase, int64_t us,
 	return run_stopped(run) ? run_stopped_err(err) : 0;
 }
 
-/* A fault that clients get errors from is recorded to its end and no further: to undo it the server
- * may have to be started again, which is another trouble. */
+/* A fault from which clients get errors is recorded only to its end: undoing it may require a
+ * restart of the server, which is another trouble. */
 static bool phase_is_recorded(const struct experiment *e, unsigned phase)
 {
 	return phase != RUN_WARMUP && !(phase == RUN_RECOVERY && experiment_fatal(e));
 }
 
-/* Is all as it should be: work goes on, recorders run, faults hold? */
+/* Is everything as it should be: the workload continues, recorders run, faults are active? */
 static int phase_verify(
 	const struct plan_run *run, const struct experiment *e, unsigned phase, struct lp_err *err)
 {
@@ -61,7 +61,7 @@ static int64_t phase_us(const struct experiment *e, unsigned phase)
 	return us[phase];
 }
 
-/* What of the experiment comes after a phase. */
+/* The time of the experiment after a phase. */
 static int64_t after_us(const struct experiment *e, unsigned phase)
 {
 	int64_t us = 0;
@@ -116,7 +116,7 @@ static int recording_stop(const struct plan_run *run, struct lp_err *err)
 	return traced < 0 ? traced : recorded;
 }
 
-/* How this machine was while it recorded. */
+/* The state of this machine during the recording. */
 static void recording_judge(
 	const struct plan_run *run, struct run_account *a, const struct strain *before)
 {
@@ -180,7 +180,7 @@ static int recorded_phases(
 	return r;
 }
 
-/* How long it was recorded. */
+/* The recorded time. */
 static int64_t recorded_us(const struct run_account *a)
 {
 	unsigned last = phase_is_recorded(a->experiment, RUN_RECOVERY) ? RUN_RECOVERY : RUN_FAULT;
@@ -188,7 +188,7 @@ static int64_t recorded_us(const struct run_account *a)
 	return a->phases[last].end_us - a->phases[RUN_CLEAN].start_us;
 }
 
-/* Start the servers anew that are to be as new. */
+/* Restart the servers that need it. */
 static int servers_refresh(
 	const struct plan_run *run, const struct experiment *e, struct lp_err *err)
 {
@@ -206,7 +206,7 @@ static int servers_refresh(
 	return r;
 }
 
-/* What is traced is traced from its beginning on: the work waits for the tracers. */
+/* Programs are traced from their beginning: the workload waits for the tracers. */
 static int work_begin(
 	const struct plan_run *run, const struct experiment *e, const char *dir, struct lp_err *err)
 {
@@ -239,7 +239,7 @@ static int experiment_begin(
 	return r;
 }
 
-/* Nothing of it is to be left, whatever happened; the first error counts. */
+/* Stop all of it, whatever happened; the first error counts. */
 static int experiment_end(const struct plan_run *run, int r, struct lp_err *err)
 {
 	struct lp_err later = {0};
@@ -274,7 +274,7 @@ int run_experiment(struct plan_run *run, const struct experiment *e, const char 
 		r = run_record_check(run, dir, recorded_us(&a), &a.recorded_bytes, &a.samples, err);
 	if (r < 0)
 		return r;
-	/* A disk that answers so late looks like one with longer seeks. */
+	/* A disk this late looks like one with longer seeks. */
 	a.disturbed = a.watch.saturated || a.cpu_wait > STRAIN_CPU_WAIT_MAX ||
 		a.disk_late_ms > (double)run->lab.config.seek_min_us / 1e3;
 	*ret = a;

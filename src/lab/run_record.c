@@ -18,11 +18,11 @@
 #define STOP_WAIT_MS 20000
 #define ARGS_MAX 32
 #define SAMPLES_SHARE_MIN 0.8
-/* Of samples of functions: a server has a fraction of a CPU, so that the usual 199 per second are
+/* For samples of functions: a server has a fraction of a CPU, so the usual 199 per second are
  * few. */
 #define FREQUENCY "997"
 
-/* What is collected of a server. */
+/* The collectors of a server. */
 static void server_collects(
 	const struct lab_node *node, enum plan_functions functions, char *buf, size_t size)
 {
@@ -52,7 +52,7 @@ static int record_one(const struct plan_run *run, const struct lab_node *node,
 
 	snprintf(ports, sizeof(ports), "%u", run->fs->port);
 	if (node->role == LAB_SERVER) {
-		/* The whole disk: what a hog reads is on its other partition. */
+		/* The whole disk: a hog reads from its other partition. */
 		snprintf(disk, sizeof(disk), "%s", path_basename(node->loop));
 		server_collects(node, functions, collect, sizeof(collect));
 		argv[n++] = collect;
@@ -116,7 +116,7 @@ int run_stop_all(const struct plan_run *run, const char *what, struct lp_err *er
 	char path[LAB_PATH_MAX];
 	int worst = 0;
 
-	/* All are asked before one is waited for, so that their recordings end together. */
+	/* All are signalled before any is waited for, so that their recordings end together. */
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {
 		pid_t pid = tool_pid(
 			lab_path(&run->lab, path, "run/%s-%s.pid", run->lab.nodes[i].name, what));
@@ -185,7 +185,7 @@ static int node_check(const struct lab_node *node, const char *dir, uint64_t *by
 		r = archive_check(path, &report, err);
 		if (r < 0)
 			return r;
-		if (!strstr(entry->d_name, "-syscalls-")) /* a trace ends with what it traces */
+		if (!strstr(entry->d_name, "-syscalls-")) /* a trace ends with its process */
 			samples += report.n_samples;
 		*bytes += report.size_bytes;
 	}
@@ -193,7 +193,7 @@ static int node_check(const struct lab_node *node, const char *dir, uint64_t *by
 	return 0;
 }
 
-/* Unlink the files in `dir` that `gone` is true of. No such directory: -ENOENT, not described. */
+/* Unlink the files in `dir` for which `gone` is true. No such directory: -ENOENT, not described. */
 static int remove_files(const char *dir, bool (*gone)(const char *name), struct lp_err *err)
 {
 	_cleanup_closedir_ DIR *d = opendir(dir);

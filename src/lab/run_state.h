@@ -1,4 +1,4 @@
-/* What the parts of running experiments (run*.c) share. */
+/* The common state of running experiments (run*.c). */
 #ifndef LAB_RUN_STATE_H
 #define LAB_RUN_STATE_H
 
@@ -18,10 +18,10 @@ struct plan_run {
 	const struct fs *fs;
 	struct watch *watch;
 	char limpet[PATH_MAX]; /* the program that records */
-	const char *flush;     /* how often recorders write; NULL: as they do by themselves */
+	const char *flush;     /* how often recorders write; NULL: their default */
 	unsigned at;	       /* the experiment's position in the plan */
 	bool worn;	       /* clients got errors since the lab was built */
-	int64_t spare_us;      /* what an experiment takes besides its phases */
+	int64_t spare_us;      /* the time of an experiment besides its phases */
 };
 
 enum { RUN_WARMUP, RUN_CLEAN, RUN_FAULT, RUN_RECOVERY, RUN_PHASES };
@@ -31,7 +31,7 @@ struct run_phase {
 	uint64_t bytes;		  /* that clients sent and received */
 };
 
-/* What happened in an experiment. */
+/* The record of an experiment. */
 struct run_account {
 	const struct experiment *experiment;
 	struct run_phase phases[RUN_PHASES];
@@ -54,11 +54,11 @@ int run_stopped_err(struct lp_err *err);
 int64_t run_wall_us(void);
 int64_t run_monotonic_us(void);
 
-/* Tell what is going on; `rest_us` is what is left of this experiment. */
+/* Report progress; `rest_us` is the rest of this experiment. */
 void run_tell(const struct plan_run *run, const char *phase, int64_t rest_us);
 
-/* One experiment from the preparation to sealed archives in `dir`, which is made anew. On failure
- * nothing of it runs any more. -EINTR if a signal came. */
+/* One experiment from the preparation to sealed archives in `dir`, which is made. On failure all of
+ * it is stopped. -EINTR if a signal came. */
 int run_experiment(struct plan_run *run, const struct experiment *e, const char *dir,
 	struct run_account *ret, struct lp_err *err);
 
@@ -67,9 +67,9 @@ int run_record_start(const struct plan_run *run, enum plan_functions functions, 
 	struct lp_err *err);
 /* -EIO if one has ended. */
 int run_record_verify(const struct plan_run *run, struct lp_err *err);
-/* End them, and wait for it. None there: 0. */
+/* End them, and wait for that. None: 0. */
 int run_record_stop(const struct plan_run *run, struct lp_err *err);
-/* End the processes of run/NODE-WHAT.pid of all nodes together, and wait for it. None there: 0. */
+/* End the processes of run/NODE-WHAT.pid of all nodes together, and wait for that. None: 0. */
 int run_stop_all(const struct plan_run *run, const char *what, struct lp_err *err);
 /* Seal and verify the archives of all nodes: each has samples of nearly all of `span_us`. */
 int run_record_check(const struct plan_run *run, const char *dir, int64_t span_us,
@@ -78,25 +78,25 @@ int run_record_check(const struct plan_run *run, const char *dir, int64_t span_u
  * which is held back), into `dir`. */
 int run_trace_start(
 	const struct plan_run *run, enum plan_trace mode, const char *dir, struct lp_err *err);
-/* -EIO if one has ended; that of a server with a fault of `e` (may be NULL) has if the server has.
+/* -EIO if one has ended; the one of a server with a fault of `e` (may be NULL) ends if the server
+ * does.
  */
 int run_trace_verify(const struct plan_run *run, const struct experiment *e, struct lp_err *err);
-/* End them, and wait for it. None there: 0. */
+/* End them, and wait for that. None: 0. */
 int run_trace_stop(const struct plan_run *run, struct lp_err *err);
 
-/* Remove a recording: archives and the directory; nothing else. Not there: 0. */
+/* Remove a recording: only archives and the directory. 0 if it does not exist. */
 int run_record_remove(const char *dir, struct lp_err *err);
 
-/* Write the account, at once or not at all. */
+/* Write the account atomically. */
 int run_account_write(const struct plan_run *run, const struct run_account *a, const char *path,
 	struct lp_err *err);
-/* Does the experiment of an account that was read count? Not if it was disturbed, unless that was
- * accepted. */
+/* Does the experiment of an account count? Not if it was disturbed, unless that was accepted. */
 bool run_account_counts(const json_t *account);
-/* Is there the account of an experiment that counts, and its recording? */
+/* Is there an account that counts, and its recording? */
 bool run_account_whole(const char *out, const struct experiment *e);
 
-/* Write a file, at once or not at all. */
+/* Write a file atomically. */
 int run_file_write(const char *path, const void *data, size_t size, struct lp_err *err);
 
 /* Write OUT/truth.csv from all accounts in OUT. */

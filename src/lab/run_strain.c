@@ -1,4 +1,5 @@
-/* How much what a lab is made of had to wait: for CPUs, and disks for their own deadlines. */
+/* How much the parts of a lab had to wait: processes for CPUs, and disks for their own
+ * deadlines. */
 #include "lab/run_strain.h"
 
 #include "base/cleanup.h"
@@ -83,7 +84,7 @@ double strain_cpu_wait(const struct strain *before, const struct strain *after)
 	for (unsigned i = 0; i < after->n; i++) {
 		const struct strain_node *a = &before->nodes[i], *b = &after->nodes[i];
 
-		/* Threads that have ended took their times with them. */
+		/* The times of threads that have ended are lost. */
 		if (b->ran_ns > a->ran_ns && b->waited_ns >= a->waited_ns)
 			ratios[n++] = (double)(b->waited_ns - a->waited_ns) /
 				(double)(b->ran_ns - a->ran_ns);

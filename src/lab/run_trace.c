@@ -13,7 +13,7 @@
 #define LOOK_MS 100
 #define LOOKS_MAX 600
 #define LOG_MAX (1 << 20)
-/* It says this when it has attached itself, and everything from then on is seen. */
+/* It prints this when it is attached, and sees everything from then on. */
 #define ATTACHED "tracing "
 
 static int trace_one(const struct plan_run *run, const struct lab_node *node, enum plan_trace mode,
@@ -32,8 +32,8 @@ static int trace_one(const struct plan_run *run, const struct lab_node *node, en
 	snprintf(work, sizeof(work), "%d",
 		(int)tool_pid(lab_path(&run->lab, path, "run/%s-work.pid", node->name)));
 	if (node->role == LAB_SERVER)
-		argv[10] = NULL; /* nothing works there */
-	unlink(log);		 /* what an earlier one said */
+		argv[10] = NULL; /* no workload there */
+	unlink(log);		 /* output of an earlier one */
 	return tool_spawn(&s, NULL, err);
 }
 
@@ -55,7 +55,7 @@ static bool has_begun(const struct plan_run *run, const struct lab_node *node)
 	return file_slurp(log, LOG_MAX, &text, &size, NULL) == 0 && strstr(text, ATTACHED);
 }
 
-/* Does each see what happens, or has it ended? */
+/* Has each attached, or ended? */
 static bool all_have_begun(const struct plan_run *run)
 {
 	for (unsigned i = 0; i < run->lab.n_nodes; i++) {

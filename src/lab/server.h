@@ -1,4 +1,5 @@
-/* The process that serves the parallel file system on a node: is it there, and how it comes back.
+/* The process that serves the parallel file system on a node: whether it runs, and how to restart
+ * it.
  */
 #ifndef LAB_SERVER_H
 #define LAB_SERVER_H
@@ -16,7 +17,7 @@ int server_need(
 /* Stop it, if it runs. */
 int server_stop(const struct lab *lab, const struct lab_node *on, struct lp_err *err);
 
-/* Start it if it does not run, and wait until all clients that run have found it again. */
+/* Start it if it does not run, and wait until all running clients are connected again. */
 int server_revive(const struct lab *lab, const struct lab_node *on, struct lp_err *err);
 
 #endif

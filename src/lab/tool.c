@@ -21,23 +21,23 @@
 #include <sys/wait.h>
 
 #define ARGS_MAX 128
-#define RUN_LIMIT_MS 60000 /* nothing that a lab runs to its end takes that long */
+#define RUN_LIMIT_MS 60000 /* no command of a lab takes that long */
 #define LOG_MAX (64 << 20)
 #define OUTPUT_MAX (16 << 20)
 
-/* All that a child needs, made before fork(): between that and exec() hardly anything is allowed,
- * as other threads may have held locks. */
+/* Everything that a child needs, prepared before fork(): between that and exec() hardly anything is
+ * allowed, as other threads may have held locks. */
 struct launch {
 	char program[PATH_MAX];
 	char *const *argv;
 	char *const *env;
 	int netns, cgroup[2]; /* -1: stays where it is */
-	int out, err;	      /* what becomes its standard output and error */
+	int out, err;	      /* its standard output and error */
 	int pid_file;	      /* -1: none */
 	bool dies_with_us;
 };
 
-/* What a child could not do. */
+/* The error of a child. */
 struct launch_failure {
 	char what[24];
 	int code;
@@ -73,7 +73,7 @@ bool tool_exists(const char *program)
 	return find_program(program, buf, sizeof(buf));
 }
 
-/* In the child: say what went wrong, and end. */
+/* In the child: report the error, and exit. */
 static void child_fail(int report, const char *what)
 {
 	struct launch_failure f = {.code = errno};
@@ -84,7 +84,7 @@ static void child_fail(int report, const char *what)
 	_exit(127);
 }
 
-/* Handlers and the mask of the parent are not the child's business. */
+/* The child does not inherit the parent's handlers and mask. */
 static void child_signals(void)
 {
 	struct sigaction dfl = {.sa_handler = SIG_DFL};
@@ -96,7 +96,7 @@ static void child_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Some are broken until they crash; the working directory is not to fill with their memory. */
+/* Some programs crash by design; their core files must not fill the working directory. */
 static void child_limits(void)
 {
 	struct rlimit core;
@@ -114,7 +114,7 @@ static bool child_descriptors(const struct launch *l, int null, int report)
 		syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */) == 0;
 }
 
-/* The child writes its own pid file, so that there is no moment in which it runs without one. */
+/* The child writes its own pid file, so that it never runs without one. */
 static bool child_note(int fd)
 {
 	char line[PROCESS_LINE_MAX];
@@ -127,7 +127,7 @@ _Noreturn static void child(const struct launch *l, int null, int report, pid_t 
 {
 	child_signals();
 	child_limits();
-	setsid(); /* keys pressed at the terminal are for us, not for what we run */
+	setsid(); /* keys pressed at the terminal are for us, not for our children */
 	if (l->dies_with_us) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
@@ -148,7 +148,7 @@ _Noreturn static void child(const struct launch *l, int null, int report, pid_t 
 	_exit(127);
 }
 
-/* Until the other end closes (it executes) or says what went wrong. */
+/* Until the other end closes (it executes) or reports an error. */
 static int await_exec(int fd, pid_t pid, const char *name, struct lp_err *err)
 {
 	struct launch_failure f = {0};
@@ -283,7 +283,7 @@ void tool_last_words(const char *log, char *buf, size_t size)
 		snprintf(buf, size, "%s", last_line(text));
 }
 
-/* Wait for a child's end, but not for ever. */
+/* Wait for a child's end, but not forever. */
 static int await_end(pid_t pid, const char *command, int *ret_status, struct lp_err *err)
 {
 	bool in_time = process_wait(pid, RUN_LIMIT_MS);
@@ -417,8 +417,8 @@ static bool has_variable(const char *const *list, const char *variable)
 	return false;
 }
 
-/* Our environment and what is added or replaced; the strings stay where they are. Shells do not
- * agree on which of two of a name counts. */
+/* Our environment with additions and replacements; the strings are not copied. Shells do not agree
+ * on which of two equal names counts. */
 static char **join_env(const char *const *more)
 {
 	size_t n = 0, n_more = 0, out = 0;

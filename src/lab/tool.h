@@ -7,10 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Run a program to its end. The command is formatted, then split at blanks (nothing in a lab's
- * names and paths has any; "" is not an argument). Its output is thrown away; if it fails, -EIO
- * and the last line that it wrote to stderr, with the command. -ENOENT if there is no such
- * program. */
+/* Run a program to its end. The command is formatted, then split at blanks (names and paths of a
+ * lab have none; "" is not an argument). Its output is discarded; if it fails, -EIO and the last
+ * line of its stderr, with the command. -ENOENT if there is no such program. */
 int tool_run(struct lp_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same, and its standard output (NUL-terminated, the caller frees it). */
@@ -25,10 +24,10 @@ int tool_run_in(const char *netns, struct lp_err *err, const char *fmt, ...)
 /* Is there such a program in PATH (or /usr/sbin, /sbin)? */
 bool tool_exists(const char *program);
 
-/* A program that goes on by itself, in a session of its own, until it is killed. */
+/* A program that runs in a session of its own until it is killed. */
 struct spawn {
-	const char *netns;	 /* network namespace to live in, or NULL */
-	const char *cgroup;	 /* path of a CPU control group to live in, or NULL */
+	const char *netns;	 /* its network namespace, or NULL */
+	const char *cgroup;	 /* path of its CPU control group, or NULL */
 	const char *log;	 /* file for its output (appended), or NULL for none */
 	const char *pid_file;	 /* written with "PID STARTTIME\n", or NULL */
 	const char *const *argv; /* argv[0] is looked up in PATH; NULL-terminated */

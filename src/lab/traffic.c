@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #define BLOCK_BYTES (1024 * 1024)
-#define WAIT_MS 500 /* to look at `stop`, and between attempts to connect */
+#define WAIT_MS 500 /* to check `stop`, and between attempts to connect */
 
 /* Sockets that are polled; [0] is the listening one of a listener. */
 struct ends {
@@ -66,7 +66,7 @@ static int listen_socket(const struct traffic *t, struct lp_err *err)
 	return TAKE_FD(fd);
 }
 
-/* Throw away what has come; the kernel need not even copy it (MSG_TRUNC). False at the end. */
+/* Discard received data; the kernel need not even copy it (MSG_TRUNC). False at the end. */
 static bool discard(int fd, void *block)
 {
 	ssize_t n = recv(fd, block, BLOCK_BYTES, MSG_TRUNC | MSG_DONTWAIT);
@@ -110,7 +110,7 @@ int traffic_listen(const struct traffic *t, struct lp_err *err)
 	return 0;
 }
 
-/* A connection under way, or -1 where that cannot be at present. */
+/* A new connection, or -1 if that is impossible at present. */
 static int connect_socket(const struct sockaddr_in *to)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
@@ -123,7 +123,7 @@ static int connect_socket(const struct sockaddr_in *to)
 	return fd;
 }
 
-/* False where the connection is broken. */
+/* False if the connection is broken. */
 static bool push(int fd, const void *block)
 {
 	ssize_t n = send(fd, block, BLOCK_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -168,7 +168,7 @@ int traffic_send(const struct traffic *t, struct lp_err *err)
 		return lp_err_set(err, -EINVAL, "no address: '%.64s'", t->address);
 	while (!stopped(t)) {
 		connect_missing(t, &to, &e);
-		/* Where nobody listens it must not try again and again without a pause. */
+		/* Without a listener it must not retry without a pause. */
 		if (poll(e.fds, e.n, WAIT_MS) > 0 && push_all(&e))
 			poll(NULL, 0, WAIT_MS);
 	}

@@ -1,5 +1,5 @@
-/* The two ends of a network hog: one sends zeros, one throws away what comes. Both go on until
- * they are killed, with large buffers, so that they need little CPU. */
+/* The two ends of a network hog: one sends zeros, one discards them. Both run until they are
+ * killed, with large buffers, so that they need little CPU. */
 #ifndef LAB_TRAFFIC_H
 #define LAB_TRAFFIC_H
 
@@ -24,7 +24,7 @@ int traffic_listen(const struct traffic *t, struct lp_err *err);
 /* Connect, send, and connect again whenever that fails. */
 int traffic_send(const struct traffic *t, struct lp_err *err);
 
-/* "10.91.1.1:17000" taken apart; the address goes into `address` (16 bytes). */
+/* Split "10.91.1.1:17000"; the address goes into `address` (16 bytes). */
 int traffic_target_parse(
 	const char *text, char address[16], uint16_t *ret_port, struct lp_err *err);
 

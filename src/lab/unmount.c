@@ -11,7 +11,7 @@
 #define MOUNTS_MAX 16 /* on top of each other */
 #define KILL_WAIT_MS 2000
 
-/* In a process of its own, because a file system can keep it for ever. */
+/* In a process of its own, because a file system can block it forever. */
 static pid_t begin(const char *path, int flags)
 {
 	pid_t pid = fork();

@@ -15,7 +15,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-/* Beside what is on the disks. */
+/* Besides the content of the disks. */
 #define MEM_SPARE_BYTES (UINT64_C(16) << 20)
 
 struct up {
@@ -25,8 +25,8 @@ struct up {
 	void *ctx;
 };
 
-/* Signals that end a program are held back while a lab is being built, and looked for between
- * steps: what was made is removed before they have their way. */
+/* Signals that end a program are blocked while a lab is being built, and checked between steps: the
+ * lab is removed before they are delivered. */
 static const int held[] = {SIGINT, SIGTERM, SIGHUP};
 
 static bool interrupted(void)
@@ -91,7 +91,7 @@ static int mount_mem(const struct lab *lab, struct lp_err *err)
 	return 0;
 }
 
-/* The directory: its name says that there is a lab, lab.json what it shall be. */
+/* The directory, whose existence means that there is a lab, and lab.json with its configuration. */
 static int make_place(struct up *u, struct lp_err *err)
 {
 	static const char *const dirs[] = {"log", "run", "mem"};
@@ -129,7 +129,7 @@ static int make_cgroups(struct up *u, struct lp_err *err)
 	return r;
 }
 
-/* What a step does for one node, and how it is called. */
+/* A step for one node, and its name. */
 struct node_step {
 	const struct up *up;
 	const char *what;
@@ -235,7 +235,7 @@ static int up_locked(struct up *u, bool *ret_gone, struct lp_err *err)
 
 	*ret_gone = false;
 	if (r == -EEXIST)
-		return r; /* a lab that is not ours to remove */
+		return r; /* a lab that we must not remove */
 	if (r == 0)
 		r = build(u, err);
 	if (r == 0)

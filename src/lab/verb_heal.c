@@ -10,7 +10,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* One fault on the servers that are meant, or (fault NULL) all of them there. */
+/* Heal one fault on the given servers, or (fault NULL) all of them there. */
 static int heal_on(
 	const struct lab *lab, const struct fault *fault, const char *on, struct lp_err *err)
 {
@@ -70,7 +70,7 @@ static int heal(const struct lab *lab, int n_args, char **args, const struct fau
 	return node ? heal_on(lab, NULL, node->name, err) : fault_heal_all(lab, err);
 }
 
-/* What was active and is not any more. */
+/* The faults that were active and no longer are. */
 static void print_text(const struct lab *lab, const struct fault_spec *before, unsigned n_before)
 {
 	struct fault_spec after[FAULT_ACTIVE_MAX];

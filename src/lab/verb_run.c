@@ -58,7 +58,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* Which experiments of the plan are ours. */
+/* The selection of experiments of the plan. */
 struct choice {
 	const char *only;
 	unsigned part, parts;
@@ -115,7 +115,7 @@ static int trace_choose(const char *mode, struct plan *p, struct lp_err *err)
 	return r;
 }
 
-/* The plan with what the command line says of it. */
+/* The plan with the options of the command line. */
 static int plan_choose(const struct run_options *opt, struct plan *ret, struct lp_err *err)
 {
 	const char *name = opt->name ? opt->name : LAB_DEFAULT_NAME;
@@ -212,10 +212,11 @@ static int list_json(const struct plan *p)
 	return r < 0 ? -EIO : 0;
 }
 
-/* What people see of it, on stderr: a line that changes, or on no terminal a line an experiment. */
+/* Progress for people, on stderr: a line that changes, or without a terminal one line per
+ * experiment. */
 struct display {
 	bool terminal;
-	int64_t shown_s; /* of the time left: the line changes once a second */
+	int64_t shown_s; /* of the time left: the line changes once per second */
 	const char *phase;
 };
 
@@ -318,7 +319,7 @@ static int run(
 		list_text(&plan);
 	else if (r == 0)
 		r = run_it(opt, &plan, err);
-	/* Nothing is wrong with the usage or the plan where experiments are missing. */
+	/* Missing experiments are not an error of usage or of the plan. */
 	return r == -EINTR || r == -EIO ? EXIT_INTERNAL : command_exit_code(r);
 }
 

@@ -99,7 +99,7 @@ static json_t *lab_json(const struct lab *lab, bool *well)
 		(json_int_t)c->n_servers, "clients", (json_int_t)c->n_clients, "nodes", nodes);
 }
 
-/* What is to be shown, and what has been seen. */
+/* What to show, and what has been shown. */
 struct shown {
 	json_t *labs; /* or NULL: text */
 	bool well;

@@ -36,8 +36,8 @@ static int64_t system_sleep(void *ctx, int64_t us)
 	return monotonic_us() - begun_us;
 }
 
-/* user nice system idle iowait irq softirq steal. What runs at low priority (nice) gives way to the
- * lab, so that time was free for it. What guests used is part of user time. */
+/* user nice system idle iowait irq softirq steal. Processes at low priority (nice) give way to the
+ * lab, so their time counts as free. Time of guests is part of user time. */
 int watch_cpu_parse(const char *text, uint64_t *ret_used, uint64_t *ret_all)
 {
 	uint64_t t[8] = {0}, used, idle;

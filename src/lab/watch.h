@@ -1,15 +1,14 @@
-/* Was this machine itself too busy for what was measured on it to mean anything? A thread sleeps
- * for short times and looks how late it is woken.
+/* Was this machine itself too busy for valid measurements? A thread sleeps for short times and
+ * checks how late it is woken.
  *
- * The disks of a lab are sleeps of a few milliseconds, its links hold back packets for up to 20 ms.
- * A process that is ready to run and is not let for longer than that makes a sound disk slow and a
- * sound link lossy. So a sleep of 10 ms that ends more than 20 ms late is counted, and a run is
- * saturated if such sleeps were more than a twentieth of its time: a twentieth of what was sampled
- * may then be the machine's doing, which is what detection takes for noise; beyond it may not be.
+ * The disks of a lab are sleeps of a few milliseconds, its links delay packets for up to 20 ms. A
+ * process that is ready but does not run for longer than that makes a healthy disk slow and a
+ * healthy link lossy. So a sleep of 10 ms that ends more than 20 ms late is counted, and a run is
+ * saturated if such sleeps were more than a twentieth of its time: up to a twentieth of the samples
+ * may then be due to the machine, which detection treats as noise.
  *
- * And a lab whose machines have no CPU left to wait for is no lab of machines: it is saturated,
- * too, if all CPUs were used for more than WATCH_CPU_SHARE_MAX of the time, by anybody who does not
- * give way (what runs at low priority does). */
+ * It is also saturated if all CPUs were used for more than WATCH_CPU_SHARE_MAX of the time, by
+ * processes at normal priority: servers without spare CPU do not behave like separate machines. */
 #ifndef LAB_WATCH_H
 #define LAB_WATCH_H
 
@@ -30,14 +29,14 @@ struct watch_report {
 	double late_max_ms;
 	double late_mean_ms;
 	double cpu_share; /* of all CPUs' time that was used, but at low priority; 0 if not known */
-	bool saturated;	  /* so late so often that disks and links of the lab were late, too */
+	bool saturated;	  /* late so often that disks and links of the lab were late, too */
 };
 
-/* What it looks at; the system's, or a test's own. */
+/* Its inputs; the system's, or a test's own. */
 struct watch_io {
-	/* Sleep for `us`; how long it really took. */
+	/* Sleep for `us`; returns how long it really took. */
 	int64_t (*sleep)(void *ctx, int64_t us);
-	/* CPU time so far, used and in all, of /proc/stat; a negative errno if there is none. */
+	/* CPU time so far, used and total, from /proc/stat; a negative errno if there is none. */
 	int (*cpu)(void *ctx, uint64_t *ret_used, uint64_t *ret_all);
 	void *ctx;
 };
@@ -49,11 +48,11 @@ void watch_step(struct watch *w);
 /* A watch that steps in a thread until it is freed. */
 int watch_start(struct watch **ret, struct lp_err *err);
 
-/* What was seen since the start or the last report. */
+/* The results since the start or the last report. */
 void watch_report(struct watch *w, struct watch_report *ret);
 void watch_free(struct watch *w);
 
-/* The line "cpu ..." of /proc/stat: used and all time. -EINVAL if it is none. */
+/* The line "cpu ..." of /proc/stat: used and total time. -EINVAL if it is not valid. */
 int watch_cpu_parse(const char *text, uint64_t *ret_used, uint64_t *ret_all);
 
 #endif

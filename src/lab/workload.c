@@ -20,8 +20,8 @@ enum {
 	PIECE_BYTES = 4 << 20,
 	ROUNDS_MAX = 10,     /* pieces on each server of each client */
 	PIECES_MAX = 60,     /* of a client, so that preparing takes less than a minute */
-	PREPARE_MS = 240000, /* also where a disk is slow */
-	SLICE_MS = 200,	     /* between looks at whether a signal has come */
+	PREPARE_MS = 240000, /* even if a disk is slow */
+	SLICE_MS = 200,	     /* between checks for a signal */
 	STOP_MS = 10000,
 	LOG_MAX = 64 << 20,
 };
@@ -223,7 +223,7 @@ static int await_one(const struct lab *lab, const struct lab_node *node, pid_t p
 	return 0;
 }
 
-/* All of them are children of ours; those that are not waited for are stopped by the caller. */
+/* All of them are our children; the caller stops those that are not waited for. */
 static int await_all(
 	const struct lab *lab, const pid_t *pids, const volatile int *stop, struct lp_err *err)
 {

@@ -1,6 +1,6 @@
 /* A workload: what all clients do until they are stopped. Each is one file workloads/NAME.sh and
- * its name in meson.build; see workloads/library.sh for what it may use. Its functions are run by
- * /bin/sh in a client's namespace, with the working directory on the parallel file system (a
+ * its name in meson.build; workloads/library.sh documents what it may use. /bin/sh runs its
+ * functions in a client's namespace, with the working directory on the parallel file system (a
  * directory of that client). */
 #ifndef LAB_WORKLOAD_H
 #define LAB_WORKLOAD_H
@@ -17,22 +17,20 @@ struct workload {
 extern const struct workload *const workloads[]; /* NULL-terminated */
 const struct workload *workload_find(const char *name);
 
-/* Are its programs there? */
+/* Are its programs installed? */
 int workload_check(const struct workload *w, struct lp_err *err);
 
-/* Run the function `prepare` on all clients at once, and wait for all. Not again if that was done
- * in this lab already. -EINTR, and nothing of it runs any more, once `*stop` is not 0 (may be
- * NULL).
+/* Run the function `prepare` on all clients at once, and wait for all. It is done only once per
+ * lab. -EINTR, and all of it is stopped, once `*stop` is not 0 (may be NULL).
  */
 int workload_prepare(const struct lab *lab, const struct workload *w, const volatile int *stop,
 	struct lp_err *err);
 
-/* How it is started: a command that fails ends it, and it begins at once, unless ... */
+/* How it is started: by default a failing command ends it, and it begins at once. Flags: */
 enum {
-	WORKLOAD_STUBBORN = 1,	/* it begins anew a second later, and notes that in
-				 * run/NODE-work.failed */
-	WORKLOAD_HELD = 1 << 1, /* that too, and there are processes but they wait for
-				 * workload_release() */
+	WORKLOAD_STUBBORN =
+		1, /* it restarts a second later, and notes that in run/NODE-work.failed */
+	WORKLOAD_HELD = 1 << 1, /* the processes are started, but wait for workload_release() */
 };
 
 /* Start it on all clients (run/NODE-work.pid), or stop it and wait until its processes are gone. */
@@ -41,8 +39,8 @@ int workload_start(
 int workload_release(const struct lab *lab, struct lp_err *err);
 int workload_stop(const struct lab *lab, struct lp_err *err);
 
-/* -EIO if a client's workload has ended or failed, with the last line of its log: it should go on
- * for good.
+/* -EIO if a client's workload has ended or failed, with the last line of its log: it should run
+ * forever.
  */
 int workload_verify(const struct lab *lab, struct lp_err *err);
 

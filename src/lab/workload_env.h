@@ -1,4 +1,4 @@
-/* What a workload's script gets, and what is read of its progress. */
+/* The environment of a workload's script, and its progress. */
 #ifndef LAB_WORKLOAD_ENV_H
 #define LAB_WORKLOAD_ENV_H
 
@@ -20,12 +20,12 @@ void workload_env_release(struct workload_env *e);
 /* workloads/library.sh, which is put before every script, and workloads/again.sh. */
 extern const char workload_library[], workload_again[];
 
-/* What a shell runs of a workload: the library, the workload's own script and `what` to do,
- * "work_prepare" or "work_passes". NULL if there is no memory. */
+/* The script of a workload: the library, the workload's own script and `what` to do, "work_prepare"
+ * or "work_passes". NULL if there is no memory. */
 char *workload_script(const struct workload *w, const char *what);
 
-/* The size of a client's large files together: what all servers have room for, in whole rounds of
- * a piece of 4 MB on each server. */
+/* The total size of a client's large files: as much as all servers have room for, in whole rounds
+ * of a piece of 4 MB on each server. */
 uint64_t workload_mib(const struct lab_config *c);
 
 /* Received and sent bytes of eth0 in the text of /proc/net/dev. -EBADMSG if it is not there. */
