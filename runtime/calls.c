@@ -1,6 +1,6 @@
-/* The beginning and the end of a function that is counted.
+/* The beginning and the end of a counted function.
  *
- * Both do the usual thing in a straight line, without a stack frame of their own, and leave
+ * Both do the usual case in a straight line, without a stack frame of their own, and leave
  * everything else to functions that are never inlined. */
 #include "runtime/calls.h"
 
@@ -11,7 +11,7 @@
 
 /* Stacks of different threads and coroutines are further apart than this. */
 #define SAME_STACK (1U << 20)
-/* How much higher the same function may call us from at another time. */
+/* How much higher the stack pointer of the same function may be at another call. */
 #define SLACK 128
 /* As a frame's stack pointer: it cannot have been left. */
 #define NEVER_LEFT (UINTPTR_MAX - SLACK)
@@ -19,20 +19,20 @@
 #define SLOW __attribute__((noinline, cold))
 
 static struct call_frame nobody = {.sp = NEVER_LEFT};
-/* gcc forgets the model that the declaration has. */
+/* gcc does not keep the TLS model of the declaration. */
 _Thread_local struct thread limpet_calls_thread_1
 	__attribute__((tls_model("initial-exec"))) = {.top = &nobody};
 
 bool calls_use_tsc;
 
-/* The program may be in the middle of one of our functions when a signal handler calls another:
- * keeps the compiler from moving what must stay in order. */
+/* A signal handler may interrupt one of our functions and call another: this keeps the compiler
+ * from reordering. */
 static inline void in_order(void)
 {
 	__asm__ volatile("" ::: "memory");
 }
 
-/* Only where calls_use_tsc says so. */
+/* Only if calls_use_tsc is set. */
 static inline uint64_t tsc(void)
 {
 #if defined(__x86_64__)
@@ -58,7 +58,7 @@ static inline void count(const struct thread *t, uint32_t id, uint64_t self_tick
 	t->counters[id].ticks += self_ticks;
 }
 
-/* It has ended: count it, and take its time from that of its caller. */
+/* It has ended: count it, and subtract its time from that of its caller. */
 static inline void finish(const struct thread *t, struct call_frame *frame, uint64_t now)
 {
 	uint64_t ticks = now - frame->begin;
@@ -67,8 +67,8 @@ static inline void finish(const struct thread *t, struct call_frame *frame, uint
 	frame[-1].children += ticks;
 }
 
-/* Take away the frame at the top. The next one to be there is not to be taken for one that was
- * left, in the moment before it is filled in. */
+/* Remove the top frame. In the moment before the next one is filled in, it must not look like a
+ * frame that was left. */
 static inline void pop(struct thread *t, struct call_frame *top)
 {
 	top->sp = NEVER_LEFT;
@@ -76,7 +76,7 @@ static inline void pop(struct thread *t, struct call_frame *top)
 	t->top = top - 1;
 }
 
-/* First the place, then what is in it: a handler that comes in between writes above. */
+/* First the place, then its content: a handler that interrupts writes above it. */
 static inline void push(struct thread *t, uintptr_t function, uintptr_t site, uintptr_t sp,
 	uint32_t id, uint64_t now)
 {
@@ -93,7 +93,7 @@ static inline void push(struct thread *t, uintptr_t function, uintptr_t site, ui
 	in_order();
 }
 
-/* Perhaps left without a word, by longjmp(): its stack is already above it. */
+/* Perhaps left by longjmp(): the stack is already above it. */
 static inline bool may_be_stale(const struct call_frame *frame, uintptr_t sp)
 {
 	return frame->sp + SLACK < sp;
@@ -104,7 +104,7 @@ static bool is_stale(const struct call_frame *frame, uintptr_t sp)
 	return may_be_stale(frame, sp) && sp - frame->sp < SAME_STACK;
 }
 
-/* No calls beyond the deepest frame any more. */
+/* There are no more calls beyond the deepest frame. */
 static void back_to_deepest(struct thread *t)
 {
 	t->beyond = 0;
@@ -122,7 +122,7 @@ static void drop_stale(struct thread *t, uintptr_t sp, uint64_t now)
 	}
 }
 
-/* A thread's counters are asked for by the page. */
+/* A thread's counters are reserved page by page. */
 static bool ready(struct thread *t, uint32_t id)
 {
 	enum { AT_ONCE = 4096 / sizeof(struct calls_counter) };
@@ -134,7 +134,7 @@ static bool ready(struct thread *t, uint32_t id)
 	return true;
 }
 
-/* Below MAX_DEPTH frames there is one of no function, which no end of a function matches. */
+/* Above MAX_DEPTH frames there is one of no function, which no end of a function matches. */
 static void go_beyond(struct thread *t)
 {
 	if (t->beyond++ == 0) {
@@ -144,7 +144,7 @@ static void go_beyond(struct thread *t)
 	}
 }
 
-/* A function begins, whatever is to be done for that. */
+/* A function begins, in all other cases. */
 SLOW static void enter_anyhow(uintptr_t function, uintptr_t site, uintptr_t sp, uint32_t known)
 {
 	struct thread *t = &limpet_calls_thread_1;
@@ -169,7 +169,7 @@ void limpet_calls_enter_1(uintptr_t function, uintptr_t site, uintptr_t sp, uint
 {
 	struct thread *t = &limpet_calls_thread_1;
 
-	/* 0 - 1 is beyond everything. */
+	/* 0 - 1 is larger than everything. */
 	if (UNLIKELY(id - 1 >= t->ready) || UNLIKELY(!calls_use_tsc) ||
 		UNLIKELY(may_be_stale(t->top, sp)) || UNLIKELY(t->top >= t->deepest)) {
 		enter_anyhow(function, site, sp, id);
@@ -179,7 +179,7 @@ void limpet_calls_enter_1(uintptr_t function, uintptr_t site, uintptr_t sp, uint
 }
 
 /* A function ends that is not the last one entered. Those above it were left by longjmp() and have
- * ended, too, but for those of another stack (a coroutine), which go on later. */
+ * ended, too, except for those of another stack (a coroutine), which continue later. */
 static void exit_below(struct thread *t, uintptr_t function, uintptr_t site, uintptr_t sp)
 {
 	struct call_frame *at = t->top, *kept;
@@ -203,7 +203,7 @@ static void exit_below(struct thread *t, uintptr_t function, uintptr_t site, uin
 	t->top = kept - 1;
 }
 
-/* Below MAX_DEPTH: the calls are counted, their time is their caller's. */
+/* Beyond MAX_DEPTH: the calls are counted, their time belongs to their caller. */
 static void exit_beyond(struct thread *t, uintptr_t function)
 {
 	uint32_t id;
@@ -215,7 +215,7 @@ static void exit_beyond(struct thread *t, uintptr_t function)
 		back_to_deepest(t);
 }
 
-/* Everything but the end of the function that was entered last, and that too by another clock. */
+/* Everything but the end of the function that was entered last, and that too with another clock. */
 SLOW static void exit_otherwise(uintptr_t function, uintptr_t site, uintptr_t sp)
 {
 	struct thread *t = &limpet_calls_thread_1;
@@ -284,7 +284,7 @@ void calls_keep_thread(void)
 
 	if (!t->frames)
 		return;
-	/* Nothing of the new table was reserved, and the time so far is the parent's. */
+	/* Nothing of the new table was reserved, and the time so far belongs to the parent. */
 	t->ready = 0;
 	for (struct call_frame *f = t->frames + 1; f <= t->top; f++) {
 		if (f->id >= t->ready && !ready(t, f->id)) {

@@ -1,8 +1,8 @@
-/* Inside liblimpet-calls: what its files share.
+/* The internal interface of liblimpet-calls.
  *
  * This runs in other people's programs, in every function of theirs: signal handlers, constructors,
- * children of fork(). It needs only libc, allocates nothing but by mmap(), never changes errno, and
- * stops counting where it cannot go on.
+ * children of fork(). It needs only libc, allocates only by mmap(), never changes errno, and stops
+ * counting if it cannot continue.
  */
 #ifndef RUNTIME_CALLS_H
 #define RUNTIME_CALLS_H
@@ -14,8 +14,8 @@
 
 enum { MAX_DEPTH = 16384 };
 
-/* All of the library's own is reached directly, not by way of the table for symbols that other
- * libraries may replace: that is a load less wherever a hook needs any of it. */
+/* All internal symbols are accessed directly, not through the table for symbols that other
+ * libraries may replace: that saves a load in every hook. */
 #pragma GCC visibility push(hidden)
 
 /* The table of this process; NULL: calls are not counted. Its address stays the same in children.
@@ -28,35 +28,35 @@ void calls_start(void);
 /* The program ends: libraries that are unloaded now are not replaced by others. */
 bool calls_at_exit(void);
 
-/* See that this part of the table can be written. A file system that is full would otherwise kill
- * the program at the first touch. */
+/* Make sure that this part of the table can be written. A full file system would otherwise kill the
+ * program at the first access. */
 bool calls_reserve(const void *start, size_t size);
 
 /* The number of any function; false: it cannot be counted. */
 bool calls_find(uintptr_t function, uint32_t *ret);
 
-/* Forget the functions in a part of memory, which are unloaded. */
+/* Forget the functions in a range of memory, which are unloaded. */
 void calls_forget(uintptr_t begin, uintptr_t end);
 /* The module with this address, or CALLS_NO_MODULE. */
 uint16_t calls_module_of(uintptr_t address);
-/* The same of one that was not known yet. */
+/* The same for one that was not known yet. */
 uint16_t calls_module_find(uintptr_t address);
 
-/* Switch off the functions of a module that lists say so of: one of its own (`list_size` 0: none),
- * and the one of the environment. Before any of them is called. */
+/* Switch off the functions of a module that lists name: one of its own (`list_size` 0: none), and
+ * the one of the environment. Before any of them is called. */
 void calls_switch_off(const struct calls_module *m, const char *list, size_t list_size);
 /* Its functions are unloaded. */
 void calls_switch_forget(uintptr_t begin, uintptr_t end);
-/* Does a function that was not called yet begin switched off? */
+/* Is a function that was not called yet initially off? */
 bool calls_starts_off(uintptr_t function);
 
-/* A row for the thread that runs; false: there is none left. */
+/* A row for the current thread; false: there is none left. */
 bool calls_attach(struct thread *t);
 /* It is in no function. */
 void calls_frames_clear(struct thread *t);
-/* The thread that runs gave its row back. */
+/* The current thread gave its row back. */
 void calls_detached(void);
-/* In the child of a fork(): only the thread that called it goes on. */
+/* In the child of a fork(): only the thread that called it continues. */
 void calls_keep_thread(void);
 /* The functions that the calling thread is in will not return: count them. */
 void calls_unwind(void);

@@ -1,8 +1,8 @@
-/* The file of the table: made when the program starts, and anew in the child of a fork().
+/* The file of the table: made when the program starts, and again in the child of a fork().
  *
- * While somebody reads, it has a name and outlives the program, so that nothing is lost of one that
- * is killed or short-lived; the reader removes it. While nobody does, it has none, and is found by
- * its mapping (/proc/PID/maps); so no program ever leaves anything behind that nobody takes away.
+ * While there is a reader, it has a name and outlives the program, so that nothing is lost of a
+ * program that is killed or short-lived; the reader removes it. Without a reader it has no name,
+ * and is found by its mapping (/proc/PID/maps); so no program ever leaves a file behind.
  */
 #include "runtime/calls.h"
 
@@ -30,7 +30,7 @@ static uint8_t all_off[CALLS_MAX_FUNCTIONS];
 const uint8_t *limpet_calls_off_1 = all_off;
 static char path[512]; /* "": the file has no name */
 
-/* A clock of its own: what runs in other people's programs needs libc alone, not src/base. */
+/* A clock of its own: the runtime needs libc alone, not src/base. */
 static uint64_t monotonic_ns(void)
 {
 	struct timespec now;
@@ -39,7 +39,7 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* Does the processor's counter run at one rate, whatever the processor does? */
+/* Does the processor's counter run at a constant rate? */
 static bool tsc_is_steady(void)
 {
 #if defined(__x86_64__)
@@ -51,8 +51,8 @@ static bool tsc_is_steady(void)
 #endif
 }
 
-/* Before Linux 5.14: by the file. It is opened by its name, because programs close descriptors that
- * they do not know. */
+/* Before Linux 5.14: through the file. It is opened by its name, because programs close descriptors
+ * that they do not know. */
 static bool reserve_in_file(size_t offset, size_t size)
 {
 	int fd = path[0] ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
@@ -99,11 +99,11 @@ static bool somebody_reads(void)
 	return now.tv_sec - st.st_mtim.tv_sec <= CALLS_READER_S;
 }
 
-/* An empty file, with a name if somebody reads. */
+/* An empty file, with a name if there is a reader. */
 static int create(uint64_t birth_ns)
 {
 	bool is_default = !strcmp(directory(), CALLS_DIRECTORY);
-	char name[249]; /* which is what the kernel takes */
+	char name[249]; /* the limit of the kernel */
 
 	path[0] = '\0';
 	if (somebody_reads() &&
@@ -149,7 +149,7 @@ static void set_header(struct calls_header *header, uint64_t birth_ns)
 	__atomic_store_n(&header->magic, CALLS_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* Memory for the header, all threads, and so many modules and functions. */
+/* Reserve memory for the header, all threads, and that many modules and functions. */
 static bool prepare(struct calls_table *table, size_t n_modules, size_t n_functions)
 {
 	return calls_reserve(&table->header, sizeof(table->header)) &&
@@ -159,7 +159,7 @@ static bool prepare(struct calls_table *table, size_t n_modules, size_t n_functi
 		calls_reserve(table->off, n_functions + 1);
 }
 
-/* Modules and functions are known in the child, by the same numbers. */
+/* Modules and functions keep their numbers in the child. */
 static bool copy_names(const struct calls_table *from, struct calls_table *to)
 {
 	size_t n_functions = from->header.n_functions, n_modules = from->header.n_modules;
@@ -182,7 +182,7 @@ static void stop(void)
 	calls_table = NULL;
 }
 
-/* The child has a table of its own, at the same address, so that nothing else has to know. */
+/* The child has a table of its own, at the same address, so that nothing else has to change. */
 static void after_fork(void)
 {
 	size_t size = sizeof(struct calls_table);

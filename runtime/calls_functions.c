@@ -1,13 +1,13 @@
-/* Numbers for functions. Two threads may call a function for the first time at once: one gives it a
- * number, the other waits for it. A signal handler may also interrupt the one that gives it, in the
- * same thread; then waiting would be in vain, and that call is not counted. */
+/* Numbers for functions. Two threads may call a function for the first time at once: one assigns a
+ * number, the other waits for it. A signal handler may also interrupt the one that assigns it, in
+ * the same thread; then waiting would be in vain, and that call is not counted. */
 #include "runtime/calls.h"
 
 #include <errno.h>
 #include <time.h>
 
-/* It takes microseconds to give a number, unless the machine is busy otherwise. Where it does not
- * end, nobody waits for more than some seconds. */
+/* Assigning a number takes microseconds, unless the machine is busy. A wait ends after some seconds
+ * at most. */
 #define WAITS_MAX 20000
 
 struct calls_slot limpet_calls_map_1[MAP_SLOTS];
@@ -55,8 +55,8 @@ static struct calls_slot *slot_of(uintptr_t function, bool *ret_new)
 	return NULL;
 }
 
-/* The number that another thread gives to a function, plus 1. Whoever waited in vain sees to it
- * that nobody else waits. */
+/* The number that another thread assigns to a function, plus 1. After a wait in vain the slot is
+ * marked, so that no other thread waits. */
 static uint32_t wait_for(struct calls_slot *slot)
 {
 	uint32_t id = __atomic_load_n(&slot->id, __ATOMIC_ACQUIRE);
@@ -73,7 +73,7 @@ static uint32_t wait_for(struct calls_slot *slot)
 	return id;
 }
 
-/* Give it a number if it has none. */
+/* Assign a number if it has none. */
 static bool add(uintptr_t function, uint32_t *ret)
 {
 	bool before = giving, is_new, given;

@@ -1,6 +1,6 @@
 /* The two functions that the compiler calls at the beginning and at the end of every other one: in
- * each image that counts, for its own functions, and in liblimpet-calls, for what was linked
- * without `limpet cc`. */
+ * each image that counts, for its own functions, and in liblimpet-calls, for images that were
+ * linked without `limpet cc`. */
 #include "runtime/calls_hooks.h"
 
 #if defined(CALLS_IN_IMAGE)
@@ -21,7 +21,7 @@ void __cyg_profile_func_enter(void *function, void *site)
 		limpet_calls_enter_1((uintptr_t)function, (uintptr_t)site, calls_hook_sp(), id);
 }
 
-/* One that was switched off since it began ends nevertheless. */
+/* A function that was switched off since it began still has to end. */
 void __cyg_profile_func_exit(void *function, void *site)
 {
 	uint32_t id;

@@ -1,10 +1,10 @@
-/* What is done in every function that is instrumented: find its number, and look whether it is
- * switched off. It is compiled into each executable and shared library that counts, so that a
- * function which is off costs no call of another library; the rest is in liblimpet-calls.
+/* The code in every instrumented function: find its number, and check whether it is switched off.
+ * It is compiled into each executable and shared library that counts, so that a function that is
+ * off costs no call into another library; the rest is in liblimpet-calls.
  *
  * Programs are built once and run for years, with whatever liblimpet-calls is installed then. So
- * what is here, and the names that end in _1, must stay as they are; another layout needs other
- * names, beside these.
+ * the content of this file, and the names that end in _1, must stay as they are; another layout
+ * needs new names.
  */
 #ifndef RUNTIME_CALLS_HOOKS_H
 #define RUNTIME_CALLS_HOOKS_H
@@ -20,7 +20,7 @@
 
 enum { MAP_SLOTS = 4 * CALLS_MAX_FUNCTIONS };
 
-/* Which number a function has. Only this process has use for it, so it is not in the table. */
+/* The number of a function. Only this process uses it, so it is not in the table. */
 struct calls_slot {
 	uintptr_t function; /* 0: free, CALLS_FORGOTTEN: not any more */
 	uint32_t id;	    /* its number plus 1; 0: not yet, CALLS_UNCOUNTED: it has none */
@@ -28,14 +28,14 @@ struct calls_slot {
 #define CALLS_FORGOTTEN 1
 #define CALLS_UNCOUNTED UINT32_MAX
 
-/* Neighbours in the program are neighbours in the map: the functions that run now are in few pages
- * of it. */
+/* Neighbours in the program are neighbours in the map: the functions that run at a time are in few
+ * pages of it. */
 static inline uint32_t calls_hash(uintptr_t function)
 {
 	return (uint32_t)((function >> 4) ^ (function >> 20)) % MAP_SLOTS;
 }
 
-/* The number of a function plus 1; 0: it has none, or it is not where it is looked for first. */
+/* The number of a function plus 1; 0: it has none, or it is not in its first slot. */
 static inline uint32_t calls_known(const struct calls_slot *map, uintptr_t function)
 {
 	const struct calls_slot *slot = &map[calls_hash(function)];
@@ -54,22 +54,22 @@ struct call_frame {
 	uint32_t id;
 };
 
-/* The thread that runs, and its row of the table. All 0: it has none.
+/* The current thread, and its row of the table. All 0: it has none.
  *
  * Below the frames of its functions is one of no function, and above them, once there are
- * MAX_DEPTH, another one, so that hooks need not ask whether there is a frame at all. */
+ * MAX_DEPTH, another one, so that hooks need not check whether there is a frame at all. */
 struct thread {
 	struct call_frame *top;	    /* of the function that was entered last */
 	struct call_frame *deepest; /* of MAX_DEPTH */
 	struct calls_counter *counters;
 	struct call_frame *frames;
-	uint32_t ready;	 /* so many counters can be written without asking for memory */
-	uint32_t beyond; /* calls below MAX_DEPTH, of which only the number is counted */
+	uint32_t ready;	 /* this many counters can be written without reserving memory */
+	uint32_t beyond; /* calls beyond MAX_DEPTH, of which only the number is counted */
 	uint32_t row;
 };
 
-/* Where the stack is in a hook, which is below everything of the function that it is about. To ask
- * the compiler for it would cost a frame. */
+/* The stack pointer in a hook, which is below everything of its function. Asking the compiler for
+ * it would cost a frame. */
 static inline uintptr_t calls_hook_sp(void)
 {
 #if defined(__x86_64__)
@@ -84,9 +84,9 @@ static inline uintptr_t calls_hook_sp(void)
 
 /* The numbers of functions. */
 extern SHARED struct calls_slot limpet_calls_map_1[MAP_SLOTS];
-/* The switches; where calls are not counted any more, others that are all off. */
+/* The switches; if calls are no longer counted, others that are all off. */
 extern SHARED const uint8_t *limpet_calls_off_1;
-/* Only its first member, and the first of that, are for others. */
+/* Only its first member, and the first of that, are public. */
 extern SHARED _Thread_local struct thread limpet_calls_thread_1
 	__attribute__((tls_model("initial-exec")));
 

@@ -1,8 +1,8 @@
-/* Lists of functions that are to be counted or not, in the program that counts.
+/* Lists of functions to count or not, in the program that counts.
  *
  * A list is text. Its lines are "on NAME" and "off NAME", NAME being PROGRAM:IMAGE:FUNCTION or a
- * pattern of shell wildcards for that; of those that match the last one counts, and what none
- * matches is on. Anything else is ignored here: whoever makes lists checks them.
+ * pattern of shell wildcards for that; the last match counts, and a function without a match is on.
+ * Anything else is ignored here: limpet checks lists when it makes them.
  */
 #ifndef RUNTIME_CALLS_LIST_H
 #define RUNTIME_CALLS_LIST_H
@@ -24,13 +24,13 @@ struct calls_list {
 	size_t text_size, lines_size;
 };
 
-/* Copy and take apart. False: no list, or no memory. */
+/* Copy and parse. False: not a list, or no memory. */
 bool calls_list_take(const char *text, size_t size, struct calls_list *ret);
 bool calls_list_read(const char *path, struct calls_list *ret);
 
 void calls_list_release(struct calls_list *l);
 
-/* Does the list say anything about that function? */
+/* Does the list mention that function? */
 bool calls_list_says(const struct calls_list *l, const char *name, bool *ret_on);
 
 #endif

@@ -1,15 +1,15 @@
-/* Linked into each executable and shared library that counts its calls: says where it is. */
+/* Linked into each executable and shared library that counts its calls: registers it. */
 #include <stdint.h>
 
 void limpet_calls_list(const char *begin, const char *end);
 void limpet_calls_open(const void *image);
 void limpet_calls_close(const void *image);
 
-/* The linker defines it: where the image's own ELF header is mapped. */
+/* Defined by the linker: the address of the image's own ELF header. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
-/* The list of functions that it was built with (`limpet cc --functions`), which the linker puts
- * into it; there may be none. */
+/* The list of functions that it was built with (`limpet cc --functions`), which the linker adds;
+ * there may be none. */
 extern const char limpet_calls_list_begin[] __attribute__((weak, visibility("hidden")));
 extern const char limpet_calls_list_end[] __attribute__((weak, visibility("hidden")));
 

@@ -1,4 +1,4 @@
-/* Which executables and shared libraries count, and where they are: a function's address says
+/* The executables and shared libraries that count, and their addresses: a function's address means
  * nothing to a reader once the program has ended or the library is unloaded. */
 #include "runtime/calls.h"
 
@@ -58,8 +58,8 @@ static void set_range(struct calls_module *module, const void *image)
 	module->end = (uintptr_t)image + (high > low ? high - low : 0);
 }
 
-/* What an address is above the one in the file. The ELF header, at the image's start, is in the
- * first segment, at the beginning of the file. */
+/* The difference between an address in memory and in the file. The ELF header, at the image's
+ * start, is in the first segment, at the beginning of the file. */
 static uintptr_t bias_of(const void *image)
 {
 	size_t n;
@@ -105,8 +105,8 @@ static void set_build_id(struct calls_module *module, const void *image)
 	}
 }
 
-/* A library is loaded by a name that does not change with its versions, which is a link. What reads
- * /proc/PID/maps, as samples do, knows the file behind it, and so must all who name it. */
+/* A library is loaded by a name that does not change with its versions, which is a link. Readers of
+ * /proc/PID/maps, such as the sampler, see the file behind it, and all must use the same name. */
 static void path_resolve(char *path, size_t size)
 {
 	char link[32], real[sizeof(((struct calls_module *)0)->path)];
@@ -156,8 +156,8 @@ static void modules_close(uintptr_t address)
 	}
 }
 
-/* Constructors run one at a time, as the loader sees to it, but functions of modules that are not
- * known turn up at any time. */
+/* Constructors run one at a time, which the loader ensures, but functions of unknown modules appear
+ * at any time. */
 static bool adding;
 
 static void module_add(const void *image, const char *list, size_t list_size)
@@ -175,7 +175,7 @@ static void module_add(const void *image, const char *list, size_t list_size)
 	__atomic_store_n(&calls_table->header.n_modules, n + 1, __ATOMIC_RELEASE);
 }
 
-/* An inline function may be that of a library which was built otherwise. */
+/* An inline function may belong to a library that was built without `limpet cc`. */
 uint16_t calls_module_find(uintptr_t address)
 {
 	uint16_t found = calls_module_of(address);
@@ -207,9 +207,9 @@ void limpet_calls_open(const void *image)
 
 	calls_start();
 	if (calls_table) {
-		/* One that was there without saying so, and has gone the same way. */
+		/* One that was loaded without registering, and was unloaded likewise. */
 		modules_close((uintptr_t)image);
-		/* Not for ever: in the child of a fork() it may be nobody's. */
+		/* Not forever: in the child of a fork() its owner may not exist. */
 		for (int i = 0;
 			i < WAITS_MAX && __atomic_exchange_n(&adding, true, __ATOMIC_ACQUIRE); i++)
 			sched_yield();

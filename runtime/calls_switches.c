@@ -1,6 +1,6 @@
-/* Functions that are off from the start, by lists: one that a module was built with, and the one
- * that the environment names. Lists have names, so the symbols of a module's file are looked
- * through once, when it is loaded; where there is no list nothing of this happens. */
+/* Functions that are initially off, by lists: one that a module was built with, and the one that
+ * the environment names. Lists contain names, so the symbols of a module's file are searched once,
+ * when it is loaded; without a list nothing of this happens. */
 #include "runtime/calls_list.h"
 
 #include "runtime/calls.h"
@@ -17,11 +17,11 @@
 
 enum { OFF_MAX = 4 * CALLS_MAX_FUNCTIONS, NAME_MAX_BYTES = 1024 };
 
-/* Addresses of functions that begin switched off. Those of a module that was unloaded become 0. */
+/* Addresses of functions that are initially off. Those of an unloaded module become 0. */
 static uintptr_t *off;
 static uint32_t n_off;
 
-/* There where the program is C++. */
+/* Present if the program is C++. */
 extern char *__cxa_demangle(const char *mangled, char *buf, size_t *size, int *ret_status)
 	__attribute__((weak));
 
@@ -75,7 +75,7 @@ static const ElfW(Shdr) * section_of(const struct looked *l, uint32_t type)
 	return NULL;
 }
 
-/* What readers call a symbol. */
+/* The readers' name for a symbol. */
 static void symbol_word(const char *symbol, char *ret, size_t size)
 {
 	int status = -1;

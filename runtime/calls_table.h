@@ -1,12 +1,12 @@
-/* The table in which a program that counts its function calls keeps them: a file in memory that the
- * program writes and others read while it runs, or after it has ended.
+/* The table of a program that counts its function calls: a file in memory that the program writes
+ * and others read while it runs, or after it has ended.
  *
- *	header | modules | functions | switches | threads | counters
+ * header | modules | functions | switches | threads | counters
  *
  * Counters are per thread, so that no call waits for another. A thread that has ended leaves its
- *row, with what is in it, to the next one; so the sum over all rows only ever grows.
+ * row, with what is in it, to the next one; so the sum over all rows only ever grows.
  *
- * Whoever reads it must not trust it: any program can write such a file.
+ * Readers must not trust it: any program can write such a file.
  */
 #ifndef RUNTIME_CALLS_TABLE_H
 #define RUNTIME_CALLS_TABLE_H
@@ -19,11 +19,11 @@
 #define CALLS_DIRECTORY "/dev/shm"
 #define CALLS_DIRECTORY_VARIABLE "LIMPET_CALLS_DIR"
 #define CALLS_PREFIX "limpet-calls."
-/* A table without a name is a memfd called so; with ":" and the directory behind it where that is
- * another one than by default, so that who reads in one directory does not read for another. */
+/* The name of a memfd with a table; followed by ":" and the directory if that is not the default,
+ * so that a reader in one directory does not read for another. */
 #define CALLS_MEMFD "limpet-calls"
-/* Whoever reads touches this file, at least once in CALLS_READER_S seconds. Where nobody does, a
- * program removes its table when it ends. */
+/* A reader touches this file, at least once in CALLS_READER_S seconds. Without a reader, a program
+ * removes its table when it ends. */
 #define CALLS_READER "limpet-calls.reader"
 #define CALLS_READER_S 60
 /* The path of a list of functions that are not to be counted (calls_list.h), absolute. */
@@ -50,7 +50,7 @@ struct calls_header {
 	uint32_t clock;				    /* enum calls_unit */
 	uint32_t n_modules, n_functions, n_threads; /* used so far */
 	uint32_t ended;				    /* 1: the program ended by itself */
-	/* What was not counted, for want of room. */
+	/* Not counted, for lack of room. */
 	uint64_t lost_functions, lost_threads;
 	char program[CALLS_PROGRAM_MAX]; /* as in /proc/PID/comm, at the start */
 };
@@ -58,7 +58,7 @@ struct calls_header {
 /* An executable or shared library that counts. */
 struct calls_module {
 	uint64_t begin, end; /* where it is mapped */
-	uint64_t bias;	     /* what an address in memory is above that in the file's symbols */
+	uint64_t bias; /* the difference between an address in memory and in the file's symbols */
 	uint8_t build_id[20];
 	uint8_t build_id_size;
 	uint8_t closed; /* it was unloaded; another one may be there now */
@@ -78,7 +78,7 @@ struct calls_thread {
 
 struct calls_counter {
 	uint64_t count; /* calls that have ended */
-	uint64_t ticks; /* time in the function itself, without what it called */
+	uint64_t ticks; /* time in the function itself, without the functions it called */
 };
 
 /* The file, as it is mapped. Most of it is never touched. */

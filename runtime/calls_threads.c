@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 static struct call_frame *frames[CALLS_MAX_THREADS]; /* of each row, for good */
-static pthread_key_t key;			     /* its destructor tells of a thread's end */
+static pthread_key_t key; /* its destructor runs at the end of a thread */
 
 static void give_back(void *thread)
 {

@@ -1,7 +1,7 @@
-/* How names of functions become words: the same in the program that counts as in what reads it.
+/* How names of functions become words: the same in the program that counts and in its reader.
  *
- * A function's name is PROGRAM:IMAGE:FUNCTION, in which colons separate the parts; semicolons are
- * between the frames of stacks, and blanks between columns of what is printed.
+ * A function's name is PROGRAM:IMAGE:FUNCTION, in which colons separate the parts; semicolons
+ * separate the frames of stacks, and blanks the columns of printed output.
  */
 #ifndef RUNTIME_CALLS_WORDS_H
 #define RUNTIME_CALLS_WORDS_H
@@ -25,7 +25,7 @@ static inline void calls_word_make(char *word, bool colons)
 	*to = '\0';
 }
 
-/* What a process is called on all servers, into `size` bytes: "kworker/0:1" is "kworker". */
+/* The common name of a process on all servers, into `size` bytes: "kworker/0:1" is "kworker". */
 static inline void calls_word_program(const char *comm, char *ret, size_t size)
 {
 	size_t n = 0;

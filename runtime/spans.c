@@ -49,9 +49,9 @@ struct thread {
 	uint32_t generation; /* of the file that `chunk` is in */
 	uint32_t depth;
 	struct spans_chunk *chunk;
-	struct spans_record *region; /* of the addresses that the outermost call is in */
+	struct spans_record *region; /* the region of addresses that the outermost call is in */
 	struct open_call open[DEPTH];
-	struct spans_record scratch[SUM_DEPTH]; /* of calls that are added up and forgotten */
+	struct spans_record scratch[SUM_DEPTH]; /* of calls that are only added up */
 };
 
 uint32_t spans_active;
@@ -61,7 +61,7 @@ static uint32_t generation; /* of the file: each child of a fork() has one of it
 static uint64_t next_id;
 static bool summing;	   /* keep no records, but sums */
 static bool in_regions;	   /* record inside regions only */
-static char marks[2048];   /* ",a,b,": those that count */
+static char marks[2048];   /* ",a,b,": the wanted ones */
 static uint32_t wanted;	   /* layers, when recording is on */
 static uint32_t n_regions; /* marks that are open */
 static char directory[512];
@@ -80,7 +80,7 @@ void *spans_next(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
-/* A file system that is full would otherwise kill the program at the first touch. */
+/* A full file system would otherwise kill the program at the first access. */
 static bool reserve(void *start, size_t size)
 {
 	return madvise(start, size, MADV_POPULATE_WRITE) == 0;
@@ -101,7 +101,7 @@ static struct spans_header *map(int fd)
 	struct rlimit limit;
 	void *memory;
 
-	/* A file that is too large is a signal, of which the program dies. */
+	/* A file that is too large causes a signal, which kills the program. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < FILE_SIZE)
 		return NULL;
 	if (ftruncate(fd, (off_t)FILE_SIZE) < 0)
@@ -116,7 +116,7 @@ static struct spans_header *map(int fd)
 	return memory;
 }
 
-/* In which numbers of processes ours is one. */
+/* The namespace of our process number. */
 static uint64_t pid_namespace(void)
 {
 	struct stat st;
@@ -124,7 +124,7 @@ static uint64_t pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
-/* Is a call to be looked at: where a region may be one of addresses each is. */
+/* Must a call be examined? If there are regions of addresses, each must. */
 static void active_set(void)
 {
 	bool on = !in_regions || n_regions || spans_ranges_any();
@@ -132,7 +132,7 @@ static void active_set(void)
 	__atomic_store_n(&spans_active, on ? wanted : 0, __ATOMIC_RELEASE);
 }
 
-/* Make the file of this process. What is recorded before it is there is not. */
+/* Make the file of this process. Calls before that are not recorded. */
 static void file_make(void)
 {
 	int fd = create();
@@ -163,7 +163,8 @@ static void in_child(void)
 	int saved_errno = errno;
 
 	__atomic_store_n(&spans_active, 0, __ATOMIC_RELAXED);
-	/* Calls that the parent was in when it forked end in both: in the child into the void. */
+	/* Calls that the parent was in when it forked end in both; in the child the end is
+	 * ignored. */
 	if (header &&
 		mmap(header, FILE_SIZE, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
@@ -286,8 +287,8 @@ static struct spans_chunk *chunk_take(void)
 	return c;
 }
 
-/* `n` places behind each other; NULL: there is no room. A signal handler may interrupt us anywhere,
- * and takes places of its own. */
+/* `n` consecutive places; NULL: there is no room. A signal handler may interrupt us anywhere, and
+ * takes places of its own. */
 static struct spans_record *places_take(uint32_t n)
 {
 	struct thread *t = &self;
@@ -310,7 +311,7 @@ static struct spans_record *places_take(uint32_t n)
 	return NULL;
 }
 
-/* The call inside which one begins whose frame is at `sp`. Those that were left by longjmp() have
+/* The call inside which a call with the frame `sp` begins. Calls that were left by longjmp() have
  * frames below it. */
 static uint64_t parent_of(struct thread *t, uintptr_t sp)
 {
@@ -332,7 +333,7 @@ static void push(struct thread *t, const struct spans_record *r, uintptr_t sp)
 	t->depth++;
 }
 
-/* Is it a call that is not inside another one? What a call becomes is recorded with it. */
+/* Is it a call that is not inside another one? Inner calls are recorded with it. */
 static bool is_outermost(const struct thread *t)
 {
 	return !t->depth || t->depth > DEPTH || t->open[t->depth - 1].mark;
@@ -438,8 +439,8 @@ struct spans_record *spans_begin_at(uintptr_t sp, enum spans_layer layer, unsign
 	return r;
 }
 
-/* A call ends, and with it whatever was begun in it and never ended: marks that a longjmp()
- * skipped. In the child of a fork() inside a call there is nothing to end. */
+/* A call ends, and everything that was begun in it and never ended: marks that a longjmp() skipped.
+ * In the child of a fork() inside a call there is nothing to end. */
 static void pop(struct thread *t, uint64_t id)
 {
 	uint32_t known = t->depth < DEPTH ? t->depth : DEPTH;
@@ -459,7 +460,7 @@ _Static_assert(sizeof(struct spans_header) <= SPANS_HEADER, "");
 
 #define COUNT(sum, more) __atomic_fetch_add(&(sum), (uint64_t)(more), __ATOMIC_RELAXED)
 
-/* Add a call that has just ended, and was taken off the stack. */
+/* Add a call that has just ended, and was removed from the stack. */
 static void sum_add(struct thread *t, const struct spans_record *r)
 {
 	struct spans_sum *s = &header->sums[r->layer][r->op];
@@ -548,7 +549,7 @@ void spans_name(const struct spans_object *object, const char *name, size_t len)
 	__atomic_store_n(&first->state, SPANS_NAME, __ATOMIC_RELEASE);
 }
 
-/* Is a mark one of those that were asked for? */
+/* Is a mark wanted? */
 static bool is_mark_wanted(const char *name)
 {
 	size_t len = strnlen(name, SPANS_FUNCTION);
@@ -574,7 +575,7 @@ SPANS_EXPORT void *limpet_region_begin(const char *name)
 	__atomic_fetch_add(&n_regions, 1, __ATOMIC_RELAXED);
 	active_set();
 	r = spans_begin(SPANS_POSIX, SPAN_MARK, name, SPAN_NO_OFFSET, 0, NULL);
-	/* A mark is of no frame: a helper or a constructor may set it, and return. */
+	/* A mark has no frame: a helper or a constructor may set it, and return. */
 	if (r && self.depth <= DEPTH)
 		self.open[self.depth - 1].sp = UINTPTR_MAX;
 	return r ? r : &no_room;

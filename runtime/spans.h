@@ -1,8 +1,8 @@
-/* Inside liblimpet-stack: what its files, and the libraries for other layers, share.
+/* The internal interface of liblimpet-stack, and of the libraries for other layers.
  *
- * This runs in other people's programs, around calls that they make. It needs libc alone, allocates
- * nothing but by mmap(), never changes errno nor any result, and stops recording where it cannot go
- * on. Nothing of the data that is read or written is kept.
+ * This runs in other people's programs, around their calls. It needs libc alone, allocates only by
+ * mmap(), never changes errno nor any result, and stops recording if it cannot continue. Nothing of
+ * the data that is read or written is kept.
  */
 #ifndef RUNTIME_SPANS_H
 #define RUNTIME_SPANS_H
@@ -19,12 +19,12 @@
 /* The operations are those of enum span_op, src/model/span.h. */
 #include "model/span.h"
 
-/* What a call is about. */
+/* The object of a call. */
 struct spans_object {
 	uint64_t device, inode;
 };
 
-/* Beside an operation: all processes of a communicator do it together. */
+/* With an operation: all processes of a communicator do it together. */
 #define SPANS_TOGETHER 0x100u
 
 /* A call begins, in the wrapper whose frame is at `sp`; NULL: it is not recorded. `op` is an enum
@@ -41,13 +41,14 @@ SPANS_EXPORT bool spans_inside(uintptr_t sp, enum spans_layer layer);
  * left by longjmp(). */
 #define SPANS_INLINE static inline __attribute__((always_inline))
 
-/* It ends: bytes, 0, or a negative errno. Accepts NULL. errno stays what it is. */
+/* It ends: bytes, 0, or a negative errno. Accepts NULL. Keeps errno. */
 SPANS_EXPORT void spans_end(struct spans_record *r, int64_t result);
 
-/* Most calls are not recorded, and a call of a library is dear right behind one of the kernel. */
+/* Most calls are not recorded, and a library call right after a system call is expensive. */
 #define spans_end(r, result) ((r) ? (spans_end)((r), (result)) : (void)0)
 
-/* The two halves of spans_end(): what is learnt about a call after it ended goes between them. */
+/* The two halves of spans_end(): facts about a call that are known only after it ended go between
+ * them. */
 SPANS_EXPORT void spans_stop(struct spans_record *r, int64_t result);
 SPANS_EXPORT void spans_done(struct spans_record *r);
 
@@ -58,12 +59,12 @@ static inline bool spans_on(enum spans_layer layer)
 	return __builtin_expect(__atomic_load_n(&spans_active, __ATOMIC_RELAXED) >> layer & 1, 0);
 }
 
-/* Say what an object is called. */
+/* Record the name of an object. */
 SPANS_EXPORT void spans_name(const struct spans_object *object, const char *name, size_t len);
 
 /* The sums of this process, [SPANS_LAYERS][SPANS_OPS]; NULL: it has none, or records calls. */
 SPANS_EXPORT struct spans_sum *spans_sums(void);
-/* They are those of so many ranks now. */
+/* They now include this many ranks. */
 SPANS_EXPORT void spans_reduced(uint32_t n_ranks);
 
 /* This process is one of an MPI job. */
@@ -75,9 +76,9 @@ SPANS_EXPORT void spans_unserved(enum spans_layer layer);
 /* The program ends, by itself. */
 void spans_ended(void);
 
-/* What a descriptor is: false if it is no regular file and no disk. (spans_fds.c) */
+/* The object of a descriptor: false if it is neither a regular file nor a disk. (spans_fds.c) */
 bool spans_fd(int fd, struct spans_object *ret);
-/* It is something else from now on. */
+/* The descriptor has changed its meaning. */
 void spans_fd_forget(int fd);
 void spans_fds_forget(unsigned first, unsigned last);
 
@@ -89,7 +90,7 @@ const char *spans_ranges_here(void); /* the one that the caller is in, or NULL *
 /* Functions that a configuration names. (spans_library.c) */
 void spans_library_start(const char *text);
 
-/* The function that is called like this one in the libraries behind this. */
+/* The next function of this name in the search order of libraries. */
 SPANS_EXPORT void *spans_next(const char *name);
 
 #define SPANS_NEXT(function)                                                                       \

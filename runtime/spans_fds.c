@@ -1,5 +1,5 @@
-/* What the descriptors of this process are: found out at their first use, forgotten when they are
- * closed or become something else.
+/* The objects of this process' descriptors: looked up at their first use, forgotten when they are
+ * closed or replaced.
  */
 #include "runtime/spans.h"
 
@@ -71,7 +71,7 @@ bool spans_fd(int fd, struct spans_object *ret)
 	if (state == FD_OTHER && fd < FDS)
 		return false;
 	is_file = look(fd, ret);
-	/* Whoever is first keeps it; the others have seen the same. */
+	/* The first thread stores it; others have the same result. */
 	if (fd < FDS &&
 		__atomic_compare_exchange_n(&fds[fd].state, &unknown, FD_BUSY, false,
 			__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {

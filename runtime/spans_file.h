@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* Where the program finds the directory of its file, and what it is to record. */
+/* The environment variables for the directory of the file, and for what to record. */
 #define SPANS_DIRECTORY_VARIABLE "LIMPET_STACK_DIR"
 #define SPANS_LAYERS_VARIABLE "LIMPET_STACK_LAYERS"	    /* "posix,mpi-io" */
 #define SPANS_OPERATIONS_VARIABLE "LIMPET_STACK_OPERATIONS" /* a mask of 1 << enum span_op */
@@ -53,12 +53,12 @@ enum {
 /* Operations, as enum span_op has them. */
 #define SPANS_OPS 9
 
-/* Calls of a layer with one operation, added up. */
+/* Sums over calls of a layer with one operation. */
 struct spans_sum {
 	uint64_t calls, errors, bytes;
 	uint64_t ns, own_ns;  /* own: without that of calls below */
 	uint64_t together_ns; /* of collective calls: the same as own_ns */
-	uint64_t longest_ns;  /* the last one, for it is not added but compared */
+	uint64_t longest_ns;  /* the last one, as it is compared, not added */
 };
 #define SPANS_SUM_WORDS (sizeof(struct spans_sum) / sizeof(uint64_t))
 
@@ -103,7 +103,7 @@ struct spans_record {
 	char function[SPANS_FUNCTION]; /* NUL-terminated if shorter */
 };
 
-/* The name of an object: the text begins here and goes on in the records that follow. */
+/* The name of an object: the text begins here and continues in the following records. */
 struct spans_name {
 	uint32_t state; /* atomic */
 	uint32_t len;

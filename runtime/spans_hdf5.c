@@ -37,7 +37,7 @@ struct asked {
 	hssize_t (*selected)(hid_t space);
 	hid_t (*dataset_space)(hid_t dataset);
 	hid_t (*attribute_space)(hid_t attribute);
-	herr_t (*transfer)(hid_t list, int *mode); /* NULL: this HDF5 knows no MPI */
+	herr_t (*transfer)(hid_t list, int *mode); /* NULL: this HDF5 has no MPI */
 	herr_t (*space_close)(hid_t space);
 };
 
@@ -200,7 +200,7 @@ static int64_t attribute_bytes(hid_t attribute, hid_t type)
 MOVE_ATTRIBUTE(H5Awrite, SPAN_WRITE, const void *)
 MOVE_ATTRIBUTE(H5Aread, SPAN_READ, void *)
 
-/* Files have an object only when they are there. */
+/* A file has an object only when it exists. */
 static hid_t end_open(struct spans_record *r, hid_t id, const char *name)
 {
 	int saved_errno = errno;

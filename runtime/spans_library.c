@@ -1,7 +1,7 @@
-/* Functions of any library, which a configuration names: where the program or one of its libraries
+/* Functions of any library, which a configuration names: if the program or one of its libraries
  * calls such a function through its table of addresses (its GOT), the address is replaced by that
- * of a piece of code which notes the call. Libraries that are loaded later by dlopen() stay as they
- * are.
+ * of a piece of code that records the call. Libraries that are loaded later by dlopen() are not
+ * changed.
  */
 #include "runtime/spans.h"
 
@@ -26,7 +26,7 @@ static struct function functions[FUNCTIONS_MAX];
 static uint32_t n_functions;
 static unsigned char *thunks;
 
-/* What the piece of code in spans_library.S saves: the arguments come first. */
+/* The registers that the code in spans_library.S saves: the arguments come first. */
 __attribute__((visibility("hidden"))) struct spans_record *spans_library_begin(
 	uint64_t number, const uint64_t *args);
 __attribute__((visibility("hidden"))) void *spans_library_function(uint64_t number);
@@ -39,7 +39,7 @@ static int64_t argument(const uint64_t *args, unsigned number, int64_t otherwise
 	return number ? (int64_t)args[number - 1] : otherwise;
 }
 
-/* A path as an object: its name is what it is known by. */
+/* A path as an object, identified by its name. */
 static struct spans_object object_of(const char *path)
 {
 	struct spans_object o = {.device = UINT64_C(1) << 63};
@@ -167,7 +167,7 @@ static void relocation_patch(const struct object *o, const ElfW(Rela) * r)
 
 static uintptr_t address(uintptr_t base, ElfW(Addr) value)
 {
-	return value < base ? base + value : value; /* glibc has added the base, most often */
+	return value < base ? base + value : value; /* glibc has usually added the base */
 }
 
 static void object_read(struct object *o, const ElfW(Dyn) * d)

@@ -3,7 +3,7 @@
  * file pointer) is asked for before. Nothing is asked that could fail: the program's error handlers
  * would hear of it.
  *
- * Nonblocking calls are recorded as what they do, begin: the waiting for them is not.
+ * Nonblocking calls are recorded when they begin; waiting for them is not.
  */
 #include "runtime/spans_mpi.h"
 
@@ -236,7 +236,7 @@ MPI_EXPORT int MPI_LAYER(MPI_File_close)(MPI_File *f)
 	return error;
 }
 
-/* Programs that do not ask for a status get none from us, but we do. */
+/* If the program does not ask for a status, we do. */
 #define MOVE(name, params, op, collective, at, args)                                               \
 	MAY_BE_MISSING(P##name);                                                                   \
 	MPI_EXPORT int MPI_LAYER(name) params;                                                     \
@@ -290,7 +290,7 @@ WITH_LARGE(MOVE_SHARED, MPI_File_read_ordered, MUTABLE, SPAN_READ, true)
 WITH_LARGE(MOVE_SHARED, MPI_File_write_shared, CONST, SPAN_WRITE, false)
 WITH_LARGE(MOVE_SHARED, MPI_File_write_ordered, CONST, SPAN_WRITE, true)
 
-/* Those that only begin something. */
+/* Calls that only begin something. */
 #define START(name, params, op, collective, at, args)                                              \
 	MAY_BE_MISSING(P##name);                                                                   \
 	MPI_EXPORT int MPI_LAYER(name) params;                                                     \

@@ -1,5 +1,5 @@
-/* The end of an MPI job in which sums are kept: those of all ranks are added up in rank 0, so that
- * the job leaves one result however many ranks it has. All ranks must have this library.
+/* The end of an MPI job that keeps sums: those of all ranks are added up in rank 0, so that the job
+ * leaves one result however many ranks it has. All ranks must have this library.
  */
 #include "runtime/spans_mpi.h"
 
@@ -9,7 +9,7 @@
 #define SUMS ((size_t)SPANS_LAYERS * SPANS_OPS)
 #define WORDS (SUMS * SPANS_SUM_WORDS)
 
-/* As in spans_mpi.c: whatever is not there is not used. */
+/* As in spans_mpi.c: missing functions are not used. */
 #ifdef OPEN_MPI
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_op_sum
@@ -20,7 +20,7 @@
 #pragma weak PMPI_Comm_rank
 #pragma weak PMPI_Comm_size
 
-/* What is compared instead of added is apart. */
+/* Members that are compared, not added, are separate. */
 static void split(const struct spans_sum *sums, uint64_t *words, uint64_t *longest)
 {
 	for (size_t i = 0; i < SUMS; i++) {

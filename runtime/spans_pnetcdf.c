@@ -13,7 +13,7 @@
 #define EXPORT SPANS_EXPORT
 #define DIMENSIONS_MAX 64
 
-/* Other functions of PnetCDF and MPI that we ask. */
+/* Other functions of PnetCDF and MPI that we call. */
 struct asked {
 	__typeof__(ncmpi_inq_varndims) *n_dimensions;
 	__typeof__(ncmpi_inq_vardimid) *dimensions;
@@ -104,7 +104,7 @@ SPANS_INLINE struct spans_record *begin(
 		SPAN_NO_OFFSET, size, known ? &object : NULL);
 }
 
-/* How many values: what is counted, or all of the variable. */
+/* The number of values: the counts, or all of the variable. */
 static int64_t values_of(int file, int variable, const MPI_Offset *count)
 {
 	const struct asked *a = asked();
@@ -144,7 +144,7 @@ static int64_t typed_bytes(MPI_Offset n, MPI_Datatype type)
 	return (int64_t)n * size;
 }
 
-/* What each form has before its buffer, and how many values that makes. */
+/* The arguments of each form before its buffer, and the number of values. */
 #define FORM_var
 #define FORM_var1 , const MPI_Offset *start
 #define FORM_vara , const MPI_Offset *start, const MPI_Offset *count
@@ -198,7 +198,7 @@ static int64_t typed_bytes(MPI_Offset n, MPI_Datatype type)
 		(int file, int variable FORM_##form, type *data),                                  \
 		(file, variable PASS_##form, data))
 
-/* Those whose buffer is described by an MPI datatype. */
+/* Functions whose buffer is described by an MPI datatype. */
 #define FLEXIBLE(form)                                                                             \
 	FLEXIBLE_OF(ncmpi_put_##form, SPAN_WRITE, false, form, const void *)                       \
 	FLEXIBLE_OF(ncmpi_put_##form##_all, SPAN_WRITE, true, form, const void *)                  \

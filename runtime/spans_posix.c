@@ -1,5 +1,5 @@
 /* The layer posix: the C library's calls for files. Functions that move data at the file's position
- * ask where that was after they returned, which is right for files that are appended to as well.
+ * query it after they returned, which is also right for files that are appended to.
  *
  * Programs that were compiled with _FORTIFY_SOURCE or for large files call the same functions by
  * other names, so most are here several times.
@@ -29,7 +29,7 @@ SPANS_INLINE struct spans_record *begin_fd(
 	return spans_begin(SPANS_POSIX, op, function, offset, size, &object);
 }
 
-/* One that moved data at the position of its descriptor. */
+/* The end of a call that moved data at the position of its descriptor. */
 static void end_at_position(struct spans_record *r, int fd, int64_t result)
 {
 	int saved_errno = errno;
@@ -263,7 +263,7 @@ OPEN_FIXED(__openat64_2, (int dir, const char *path, int flags), (dir, path, fla
 OPEN_FIXED(creat, (const char *path, mode_t mode), (path, mode))
 OPEN_FIXED(creat64, (const char *path, mode_t mode), (path, mode))
 
-/* These are no operations, but a number means something else behind them. */
+/* These are not operations, but change the meaning of a descriptor. */
 SPANS_EXPORT int dup2(int from, int to)
 {
 	SPANS_NEXT(dup2);

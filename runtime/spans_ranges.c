@@ -110,7 +110,8 @@ const char *spans_ranges_here(void)
 	int n = n_ranges ? backtrace(frames, FRAMES_MAX) : 0;
 
 	for (int i = 0; i < n; i++) {
-		uintptr_t at = (uintptr_t)frames[i] - 1; /* the call, not what comes behind it */
+		uintptr_t at =
+			(uintptr_t)frames[i] - 1; /* the call, not the instruction after it */
 
 		for (size_t k = 0; k < n_ranges; k++) {
 			if (at >= ranges[k].first && at < ranges[k].end)

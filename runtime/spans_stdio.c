@@ -1,4 +1,4 @@
-/* The layer posix: streams of stdio. What the C library calls inside them is not seen, so their
+/* The layer posix: streams of stdio. Calls of the C library inside them are not seen, so their
  * reads and writes have no offsets. fprintf(), fputs() and the like are not here: they move data
  * only when a buffer is full, and are called for every word.
  */

@@ -1,5 +1,5 @@
-/* Processes of limpet that were started by mpirun, for what they do together
- * (src/cli/stack_team.c). It is loaded when it is needed, so that limpet itself has nothing of MPI.
+/* Processes of limpet that were started by mpirun, for their common work (src/cli/stack_team.c). It
+ * is loaded when it is needed, so that limpet itself does not depend on MPI.
  */
 #include <errno.h>
 #include <mpi.h>

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options whose value is the next argument, which is no input then. */
+/* Options whose value is the next argument, which is not an input then. */
 static const char *const with_value[] = {"-o", "-x", "-I", "-L", "-D", "-U", "-l", "-include",
 	"-imacros", "-isystem", "-idirafter", "-iquote", "-iprefix", "-isysroot", "-MF", "-MT",
 	"-MQ", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-u", "-T", "-z", "-e", "-A",
 	"-B", "--param", "-aux-info", "-arch", "-target", "-specs"};
 
-/* They end before anything is linked. */
+/* Options that end before linking. */
 static const char *const no_link[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"};
 
 /* There is no C library to count with. */
@@ -53,7 +53,8 @@ static bool is_clang(const char *compiler)
 	return strstr(slash ? slash + 1 : compiler, "clang") != NULL;
 }
 
-/* At the end, so that it is behind everything that needs it, and whatever language -x named. */
+/* At the end, so that it is after everything that needs it, and independent of the language of
+ * -x. */
 static void add_link_options(
 	const struct cc_command *c, const struct cc_functions *functions, const char **to)
 {
@@ -83,7 +84,7 @@ static int cc_command_fill(struct cc_command *c, char *const *args,
 		return -ENOMEM;
 	c->args[to++] = args[0];
 	if (plan.compiles) {
-		/* In front, so that the build's own -fno-instrument-functions has the last word. */
+		/* In front, so that the build's own -fno-instrument-functions comes last. */
 		c->args[to++] = "-finstrument-functions";
 		if (!is_clang(args[0]))
 			c->args[to++] = "-finstrument-functions-exclude-file-list=/usr/include,"

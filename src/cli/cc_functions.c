@@ -9,10 +9,10 @@
 #include <string.h>
 
 #define EXCLUDE "-finstrument-functions-exclude-function-list="
-/* The kernel takes no longer arguments than 128 KiB; what is beyond is switched off at run time. */
+/* The kernel accepts arguments up to 128 KiB; further functions are switched off at run time. */
 #define EXCLUDE_MAX 100000
-/* gcc leaves out every function whose name contains one of the list. Of a short name that would be
- * many that nobody has seen. */
+/* gcc excludes every function whose name contains one of the list. A short name would exclude many
+ * others. */
 #define NAME_MIN 6
 #define NAME_MAX_BYTES 512
 
@@ -23,7 +23,7 @@ void cc_functions_release(struct cc_functions *f)
 	*f = (struct cc_functions){0};
 }
 
-/* gcc goes by names without parameters. False: this one is better left to the run time. */
+/* gcc uses names without parameters. False: this one is better left to the run time. */
 static bool name_for_gcc(const char *name, char *ret, size_t size)
 {
 	const char *function = function_of_name(name);
@@ -37,7 +37,7 @@ static bool name_for_gcc(const char *name, char *ret, size_t size)
 	return true;
 }
 
-/* Would leaving it out leave out another one that is to be counted? */
+/* Would excluding it also exclude another one that is to be counted? */
 static bool is_part_of_others(const struct calls_list *l, const char *function)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -75,7 +75,7 @@ static int exclude_make(const struct calls_list *l, char **ret)
 	return 0;
 }
 
-/* Where the list is, as a string of the assembler's. */
+/* The path of the list, as a string of the assembler's. */
 static int define_make(const char *path, char **ret, struct lp_err *err)
 {
 	_cleanup_free_ char *whole = realpath(path, NULL);

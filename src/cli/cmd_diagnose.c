@@ -35,7 +35,7 @@ struct diagnose_options {
 	bool json, hourly, verbose, quiet;
 };
 
-/* Nagios takes any failure of a plugin for this. */
+/* Nagios treats any failure of a plugin as this. */
 #define EXIT_NAGIOS_UNKNOWN 3
 
 #define AT(member) offsetof(struct diagnose_options, member)
@@ -93,7 +93,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* What was not given stays 0, for the engine to choose. */
+/* Options that were not given stay 0, for the engine to choose. */
 static int method_take(
 	const struct diagnose_options *opt, struct lp_diagnose_options *to, struct lp_err *err)
 {
@@ -116,7 +116,7 @@ static int method_take(
 
 DEFINE_CLEANUP(struct thresholds *, thresholds_free);
 
-/* Thresholds are good only for what they were learnt with. */
+/* Thresholds are valid only for the method they were learnt with. */
 static int thresholds_agree(const struct diagnose_options *opt, struct lp_err *err)
 {
 	_cleanup_(thresholds_freep) struct thresholds *t = NULL;
@@ -147,7 +147,7 @@ static void run_release(struct diagnose_run *r)
 	free(r->state);
 }
 
-/* "0.8": more than nothing. */
+/* "0.8": must be above 0. */
 static int warn_at_parse(const char *text, double *ret, struct lp_err *err)
 {
 	if (!text)
@@ -257,7 +257,7 @@ static int verdict_print(const struct lp_verdict *v, const struct diagnose_optio
 	return r < 0 ? lp_err_sys(err, r, "cannot print the verdict") : 0;
 }
 
-/* Where there is a verdict it decides: bad files are among what it could not judge. */
+/* If there is a verdict it decides: bad files are among what it could not judge. */
 static int exit_code(const struct lp_verdict *v, enum format format)
 {
 	static const int codes[] = {[LP_STATUS_OK] = EXIT_HEALTHY,
@@ -269,7 +269,7 @@ static int exit_code(const struct lp_verdict *v, enum format format)
 	return format == FORMAT_NAGIOS ? verdict_nagios_status(v) : codes[v->status];
 }
 
-/* No component matches what was asked for: say what may have been meant. */
+/* No component matches the selection: suggest the nearest. */
 static void suggest_component(struct lp_dataset *ds, const char *name)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};

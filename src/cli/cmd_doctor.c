@@ -41,7 +41,7 @@ static const struct option_def options[] = {
 enum rating {
 	RATING_OK,
 	RATING_LIMITED, /* it works in part, or for another user */
-	RATING_MISSING, /* it does not work, and something can be done about it */
+	RATING_MISSING, /* it does not work, and there is a remedy */
 	RATING_ABSENT,	/* this host does not have it */
 };
 

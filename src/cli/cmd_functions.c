@@ -66,7 +66,7 @@ static int list_print(
 	return 0;
 }
 
-/* What counting costs on this machine. Recordings do not say what it cost where they were made. */
+/* The cost of counting on this machine. Recordings do not contain the cost where they were made. */
 static void cost_measure(struct function_costs *c)
 {
 	struct calls_clock clock;
@@ -79,7 +79,7 @@ static void cost_measure(struct function_costs *c)
 #endif
 }
 
-/* Each DATA by itself, as it may be another experiment. */
+/* Each DATA separately, as it may be another experiment. */
 static int data_each(char **args, int n_args, const struct data_options *data, bool telling,
 	struct function_costs *c, struct lp_err *err)
 {
@@ -167,7 +167,7 @@ static int run_recordings(const struct functions_options *opt, char **args, int 
 	return printed < 0 ? printed : r;
 }
 
-/* There must be a program to look at. */
+/* There must be a program to examine. */
 static int live_check(
 	const struct functions_options *opt, const struct calls *live, struct lp_err *err)
 {

@@ -22,7 +22,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* Another program has the help of its commands: ask it with the same words. */
+/* The help of another program's commands: run it with the same words. */
 static int ask(const struct command *c, const struct help_options *opt, int n_args, char **args,
 	struct lp_err *err)
 {

@@ -47,21 +47,21 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* An import under way. The file gets its real name at the end, when the first time is known. */
+/* An import in progress. The file gets its real name at the end, when the first time is known. */
 struct import {
 	const struct import_options *opt;
-	int dir; /* where it goes, -1 before it begins */
+	int dir; /* the target directory, -1 before it begins */
 	char *tmp_path;
 	struct lp_archive_writer *writer;
 	struct dense dense;
-	struct lp_source *source; /* the pending samples are of */
+	struct lp_source *source; /* the source of the pending samples */
 	char *observer;		  /* the only one so far, "" for several */
-	struct meanings meanings; /* of metrics, as the user says */
+	struct meanings meanings; /* of metrics, given by the user */
 	int64_t first_us, last_us, interval_us;
 	uint64_t n_samples;
 	size_t n_files, files_total;
 	bool progress;
-	bool failed; /* to write: there is nothing to finish */
+	bool failed; /* writing failed: there is nothing to finish */
 };
 
 static void import_release(struct import *im)
@@ -77,7 +77,7 @@ static void import_release(struct import *im)
 	meanings_release(&im->meanings);
 }
 
-/* What the archive says of metrics, as a line of its meta; "" for nothing. */
+/* The meaning of metrics, as a line of the archive's meta; "" for none. */
 static void import_meta(const struct import *im, struct strbuf *to)
 {
 	if (!im->meanings.n)
@@ -161,14 +161,14 @@ static int import_batch(
 	}
 	if (!im->writer) {
 		if (!source->interval_us)
-			im->interval_us = 0; /* do not pretend that there is one */
+			im->interval_us = 0; /* there is no common interval */
 		r = import_begin(im, err);
 	}
 	if (r == 0 && observers_see(im, source->catalogue) < 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot import");
 	if (r == 0)
 		r = dense_add(&im->dense, source->catalogue, b, err);
-	/* The next source has a catalogue of its own: nothing may be left pending of this one. The
+	/* The next source has a catalogue of its own: nothing of this one may stay pending. The
 	 * batches of importers are long, so flushing each costs little. */
 	if (r == 0)
 		r = dense_flush(&im->dense, source->catalogue, err);
@@ -177,7 +177,7 @@ static int import_batch(
 	return r;
 }
 
-/* The archive's NAME: the one asked for, or the observer's as far as it can be part of a file name.
+/* The archive's NAME: the given one, or the observer's as far as it is valid in a file name.
  */
 static void import_base_name(const struct import *im, char buf[NAME_BYTES_MAX + 1])
 {

@@ -21,7 +21,7 @@
 
 #define INTERVAL_MIN_US (US_PER_SEC / 10)
 #define INTERVAL_MAX_US (3600 * US_PER_SEC)
-/* The instruments that are no collectors, and can be asked for like them. */
+/* The instruments that are not collectors, but are selected like them. */
 #define PROFILE "profile"
 #define CALLS "calls"
 #define KERNEL "kernel"
@@ -37,7 +37,7 @@ struct record_options {
 	struct calls_choice calls;
 	struct send_options send;
 	bool partitions, loops, own_network, quiet, json;
-	bool counts_calls; /* no option: such an instrument is at work */
+	bool counts_calls; /* not an option: such an instrument is active */
 };
 
 #define AT(member) offsetof(struct record_options, member)
@@ -165,7 +165,7 @@ static int ticker_choose(const struct record_options *opt, struct proc_root *roo
 	return ticker_replay(opt->root, root, ret, err);
 }
 
-/* What was asked for; else a recorded tree's own; else a second, which samples alone do not need.
+/* The given interval; else a recorded tree's own; else a second, which samples alone do not need.
  */
 static int64_t interval_choose(const struct record_options *opt, const struct ticker *ticker,
 	const struct recorder_config *c)
@@ -227,8 +227,7 @@ static int record(struct recorder_config *config, const struct record_options *o
 	return 0;
 }
 
-/* Begin to sample functions if that was asked for. Where it cannot be done, collectors go on
- * without.
+/* Begin to sample functions if requested. If it is not possible, collectors continue without.
  */
 static int profile_begin(const struct record_options *opt, const char *observer,
 	struct recorder_config *c, struct profile **ret, struct lp_err *err)
@@ -244,7 +243,7 @@ static int profile_begin(const struct record_options *opt, const char *observer,
 			err, -EINVAL, "--collect: a recorded tree has no CPUs to profile");
 	if (opt->own_network && !netns_of("/proc", 0, &config.netns))
 		return lp_err_sys(err, -errno, "--own-network");
-	/* Alone, it is not left with what came after its last instant. */
+	/* Alone, it also samples the time after its last instant. */
 	config.at_ends = !c->collectors[0];
 	config.interval_us =
 		opt->interval_us > PROFILE_INTERVAL_US ? opt->interval_us : PROFILE_INTERVAL_US;
@@ -266,7 +265,7 @@ static int profile_begin(const struct record_options *opt, const char *observer,
 	return 0;
 }
 
-/* Begin to read what programs count, likewise. */
+/* Begin to read the counts of programs, likewise. */
 static int calls_begin(struct record_options *opt, const char *observer, struct recorder_config *c,
 	struct calls **ret, struct lp_err *err)
 {
@@ -296,7 +295,7 @@ static int calls_begin(struct record_options *opt, const char *observer, struct 
 	return 0;
 }
 
-/* Functions of the kernel that can be counted; where they cannot, tracepoints are. */
+/* Functions of the kernel that can be counted; if they cannot, tracepoints are. */
 static int kernel_open(const struct record_options *opt, struct probes_config *config,
 	struct probe_places *places, struct probes **ret, struct lp_err *err)
 {
@@ -319,7 +318,7 @@ static int kernel_open(const struct record_options *opt, struct probes_config *c
 	return r;
 }
 
-/* Begin to count what the kernel does, likewise. */
+/* Begin to count events of the kernel, likewise. */
 static int kernel_begin(struct record_options *opt, const char *observer, struct recorder_config *c,
 	struct probe_places *places, struct probes **ret, struct lp_err *err)
 {
@@ -395,7 +394,7 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		r = kernel_begin(opt, name, &c, &places, &probes, err);
 	if (r < 0)
 		return r;
-	observer_meta(!opt->root, meta); /* of a recorded tree they are not known */
+	observer_meta(!opt->root, meta); /* those of a recorded tree are not known */
 	c.collect = (struct collect_config){.observer = name,
 		.root = &root,
 		.disks = disks.items,

@@ -123,12 +123,12 @@ static int usage_check(const struct serve_options *opt, int n_args, char **args,
 	return 0;
 }
 
-/* Where systemd has put certificate, key and authority. */
+/* Certificate, key and CA from systemd. */
 struct tls_paths {
 	char cert[PATH_MAX], key[PATH_MAX], ca[PATH_MAX];
 };
 
-/* What was not named is what the unit hands over, if that is there. */
+/* Files that were not named come from the unit, if it provides them. */
 static void tls_find(struct tls_paths *p, struct serve_config *c)
 {
 	if (!c->tls_cert_file && !c->tls_key_file &&

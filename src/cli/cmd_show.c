@@ -96,7 +96,7 @@ struct shown {
 	bool any, begun;
 };
 
-/* Every metric that was asked for must be there. */
+/* Every selected metric must exist. */
 static int shown_complete(const struct shown *s, struct lp_err *err)
 {
 	if (!s->any && !s->names.n && s->range->components)
@@ -170,7 +170,7 @@ static int show_listing(struct lp_dataset *ds, const struct show_options *opt,
 	if (r < 0 && r != -EBADMSG)
 		return r;
 	if (r < 0 && !l.n_components) {
-		listing_release(&l); /* nothing good was found: the error says it all */
+		listing_release(&l); /* there is no intact data: the error is enough */
 		return r;
 	}
 	if (!l.n_components && range->components) {
@@ -321,7 +321,7 @@ static int check_functions(const struct show_options *opt, bool logs, struct lp_
 	return 0;
 }
 
-/* Options that mean nothing together are refused rather than ignored. */
+/* Options that mean nothing together are refused, not ignored. */
 static int check_options(const struct show_options *opt, struct lp_err *err)
 {
 	bool logs = opt->calls || opt->descriptors;
@@ -341,7 +341,7 @@ static int check_options(const struct show_options *opt, struct lp_err *err)
 
 DEFINE_CLEANUP(struct lp_dataset *, lp_dataset_close);
 
-/* Add to an error that no component matches what may have been meant. */
+/* Add the nearest components to the error that none matches. */
 static void suggest_component(struct lp_dataset *ds, const char *name, struct lp_err *err)
 {
 	_cleanup_(strbuf_release) struct strbuf sb = {0};

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Discovery looks at long means: finer steps would only take longer. */
+/* Discovery uses long means: finer steps would only take longer. */
 #define STEP_MIN_US (15 * US_PER_SEC)
 
 struct topology_options {
@@ -75,13 +75,13 @@ static int check_file(const struct topology_options *opt, struct lp_err *err)
 	return 0;
 }
 
-/* The tables that discovery wants, and with them the names of all components. -EBADMSG: what is
- * good was read. */
+/* The tables that discovery needs, and the names of all components. -EBADMSG: the intact data was
+ * read. */
 static int tables_read(struct lp_dataset *ds, const struct topology_options *opt,
 	const struct topology *t, struct lp_verdict *v, struct lp_err *err)
 {
 	_cleanup_(hosts_release) struct hosts hosts = {0};
-	/* As diagnose pools connections; a file speaks about single ones. */
+	/* As diagnose pools connections; a file is about single ones. */
 	bool pool = !opt->suggest && !opt->components.n && !topology_has_groups(t);
 	struct lp_table_options table_opt = {.judged = true, /* as diagnose compares them */
 		.components = opt->components.n ? opt->components.items : NULL,

@@ -63,9 +63,9 @@ static const struct option_def options[] = {
 
 #define LABELS_MAX 16
 
-/* DATA that belongs on one grid. */
+/* DATA that is on one grid. */
 struct training_run {
-	char **paths; /* the strings are the command line's */
+	char **paths; /* the strings belong to the command line */
 	int n_paths;
 	struct lp_dataset *data;
 	struct weight_label labels[LABELS_MAX];
@@ -87,7 +87,7 @@ struct training {
 	struct trainer *trainer;
 	struct score_truth truth;
 	struct function_weights weights;
-	struct thresholds *normal; /* only failures that are normal, of all runs */
+	struct thresholds *normal; /* only normal failures, of all runs */
 	bool traced;		   /* there are logs of system calls to learn these from */
 	struct train_result result;
 	int read_result; /* 0, or -EBADMSG: some of the data is damaged */
@@ -191,7 +191,7 @@ static int runs_join(struct training *t, struct lp_err *err)
 	return 0;
 }
 
-/* One step for all runs: what was asked for, or what suits the longest. */
+/* One step for all runs: the given one, or the one that suits the longest. */
 static int step_choose(struct training *t, struct lp_err *err)
 {
 	int64_t interval = 0, span = 0;
@@ -241,7 +241,7 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 	return r < 0 ? r : step_choose(t, err);
 }
 
-/* The tables of a run; damage is reported, and what is good counts. */
+/* The tables of a run; damage is reported, and the intact data counts. */
 static int run_tables(struct training *t, const struct training_run *run,
 	struct lp_table ***ret_tables, uint32_t *ret_n, struct lp_err *err)
 {
@@ -288,7 +288,7 @@ static int run_learn(struct training *t, struct training_run *run, struct lp_err
 		t->metrics.n ? t->metrics.items[0] : "", t->metrics.n ? "'" : "");
 }
 
-/* Has the truth anything to say of a run that lies there? */
+/* Does the truth say anything about a run in that directory? */
 static int path_labels(const struct training *t, struct training_run *run, const char *path,
 	bool *known, struct lp_err *err)
 {
@@ -332,7 +332,7 @@ static int runs_label(struct training *t, struct lp_err *err)
 	return r;
 }
 
-/* Learn how much functions count, before thresholds, which depend on it. */
+/* Learn the weights of functions, before thresholds, which depend on them. */
 static int weights_learn(struct training *t, struct lp_err *err)
 {
 	struct weight_learner *l = weight_learner_new(&t->detect);
@@ -369,7 +369,7 @@ static int weights_join(struct training *t, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot train") : 0;
 }
 
-/* Learn which calls fail as a matter of course, where system calls were traced. */
+/* Learn which calls normally fail, if system calls were traced. */
 static int run_learn_failures(struct training *t, struct training_run *run, struct lp_err *err)
 {
 	struct lp_err here = {0};
@@ -388,7 +388,7 @@ static int run_learn_failures(struct training *t, struct training_run *run, stru
 	return r;
 }
 
-/* Put what was learnt of failures beside the thresholds; there may be none of these. */
+/* Add the normal failures to the thresholds; there may be no thresholds. */
 static int failures_join(struct training *t, struct lp_err *err)
 {
 	const struct threshold_normal *normals;
@@ -407,7 +407,7 @@ static int failures_join(struct training *t, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot train") : 0;
 }
 
-/* What all runs taught. Traces without anybody to compare are worth something, too. */
+/* The result of all runs. Traces alone, without peers, are useful, too. */
 static int training_finish(struct training *t, struct lp_err *err)
 {
 	struct lp_err here = {0};
@@ -427,7 +427,7 @@ static int training_finish(struct training *t, struct lp_err *err)
 	return r;
 }
 
-/* What metrics mean: as archives say, and as the user does, who has the last word. */
+/* The meaning of metrics: from archives, and from the user, who has precedence. */
 static int meanings_gather(struct training *t, struct lp_err *err)
 {
 	int r = 0;

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_US 500000			     /* between two looks at the directory */
-#define PAST_US (INT64_C(3600) * US_PER_SEC) /* of what is there already */
+#define LOOK_US 500000			     /* between two scans of the directory */
+#define PAST_US (INT64_C(3600) * US_PER_SEC) /* of existing data */
 #define ROWS_DEFAULT 24
 
 struct watch_options {
@@ -62,7 +62,7 @@ struct watch {
 	struct lp_verdict *verdict;
 	bool screen; /* a terminal, which is redrawn */
 	bool colour;
-	char last[512]; /* what was said last, where there is no screen */
+	char last[512]; /* the last output, without a screen */
 };
 
 static void watch_release(struct watch *w)
@@ -99,7 +99,7 @@ static void head_print(const struct watch *w, int64_t now_us)
 	flow_print_line(stdout, "%s   Ctrl-C ends", sb.text ? sb.text : "");
 }
 
-/* The verdict, as many lines of it as the screen has. */
+/* The verdict, as many lines of it as fit on the screen. */
 static int verdict_draw(const struct watch *w, unsigned rows, int64_t now_us)
 {
 	const struct verdict_text_options text = {.colour = w->colour,
@@ -138,7 +138,7 @@ static int screen_draw(struct watch *w, int64_t now_us)
 	return r;
 }
 
-/* Without a screen: a line whenever what is wrong has changed. */
+/* Without a screen: a line whenever something has changed. */
 static int line_draw(struct watch *w, int64_t now_us)
 {
 	const struct lp_verdict *v = w->verdict;
@@ -180,13 +180,13 @@ static int feed_begin(struct watch *w, struct lp_err *err)
 	return feed_new(&w->feeding, &w->feed, err);
 }
 
-/* Take in what has arrived; a new verdict if there is one to give. */
+/* Read new data; make a verdict if one is due. */
 static int look(struct watch *w, int64_t now_us, struct lp_err *err)
 {
 	struct lp_verdict *v = NULL;
 	int r = feed_read(w->feed, INT64_MAX, now_us, err);
 
-	if (r == -ESTALE) { /* an observer samples less often: all begins anew */
+	if (r == -ESTALE) { /* an observer samples less often: start again */
 		*err = (struct lp_err){0};
 		return feed_begin(w, err);
 	}

@@ -6,7 +6,7 @@
 #include <limpet/metric.h>
 #include <string.h>
 
-/* What the shell does with the words that the tables below put into $words. */
+/* The shell's part, for the words that the tables below put into $words. */
 static const char script_head[] =
 	"()\n"
 	"{\n"
@@ -149,7 +149,7 @@ static void complete_command_arguments(FILE *out, const struct command *c)
 		complete_arguments(out, c, (*i)->options);
 }
 
-/* The word before says what comes now. */
+/* The previous word decides what comes now. */
 static void complete_after_option(FILE *out)
 {
 	fputs("\tcase $command:$prev in\n", out);
@@ -159,7 +159,7 @@ static void complete_after_option(FILE *out)
 	fputs("\tesac\n", out);
 }
 
-/* The arguments that are no file names. */
+/* The arguments that are not file names. */
 static void complete_words(FILE *out, const struct command *c)
 {
 	if (!strcmp(c->name, "help"))

@@ -19,7 +19,7 @@ static void print_quoted(FILE *out, const char *text)
 	fputc('\'', out);
 }
 
-/* The words that an option takes, where they are known; false if they are not. */
+/* The words that an option takes, if they are known; false if they are not. */
 static bool print_values(FILE *out, const struct option_def *o)
 {
 	if (!strcmp(o->name, "collect")) {
@@ -62,7 +62,7 @@ static void fish_options(FILE *out, const char *condition, const struct command 
 	}
 }
 
-/* "limpet lab up": the verbs come where none was given. */
+/* "limpet lab up": verbs are offered if none was given. */
 static void fish_verbs(FILE *out, const struct command *group)
 {
 	char condition[256];

@@ -49,8 +49,8 @@ static bool options_given(const void *values, size_t size)
 	return false;
 }
 
-/* Where recorders write unless told otherwise: this directory, or that of the service. NULL:
- * neither has an archive. */
+/* Where recorders write by default: this directory, or that of the service. NULL: neither has an
+ * archive. */
 static char *const *default_paths(void)
 {
 	static char here[] = ".", service[] = "/var/lib/limpet";
@@ -101,7 +101,7 @@ int data_open(const struct data_options *d, char *const *paths, int n_paths, str
 	return data_open_as(d, NULL, paths, n_paths, warn, ret, err);
 }
 
-#define NEAREST_LISTED 4 /* components, where none is near */
+#define NEAREST_LISTED 4 /* components that are listed, if none is near */
 
 /* The components of the data, beside a name that none of them has. */
 struct nearest {

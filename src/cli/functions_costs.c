@@ -14,7 +14,7 @@
 
 #define FUNCTION_CALLS "fcalls"
 #define FUNCTION_TIME "ftime"
-/* Of what the kernel does: no program counts that. */
+/* Of the kernel: no program counts these. */
 #define KERNEL_PREFIX "kernel:"
 
 void function_costs_release(struct function_costs *c)
@@ -43,7 +43,7 @@ struct function_cost *function_costs_get(struct function_costs *c, const char *n
 	return &c->items[c->n++];
 }
 
-/* In how many slots a member was measured. */
+/* The number of slots in which a member was measured. */
 static uint32_t slots_measured(const struct vector_view *v, uint32_t member)
 {
 	uint32_t n = 0;
@@ -176,10 +176,10 @@ static int dearest_first(const void *a, const void *b)
 					  : strcmp((*x)->name, (*y)->name);
 }
 
-/* Pointers in the order of what they cost; NULL: out of memory. */
+/* Pointers sorted by cost; NULL: out of memory. */
 static const struct function_cost **sorted(const struct function_costs *c)
 {
-	/* NOLINTBEGIN(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTBEGIN(bugprone-sizeof-expression): this is an array of pointers */
 	const struct function_cost **all = calloc(c->n + 1, sizeof(*all));
 
 	for (size_t i = 0; all && i < c->n; i++)

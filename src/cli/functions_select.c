@@ -9,7 +9,7 @@
 
 DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 
-/* A finding names ten functions. Those that differ by far less than the first did not make it. */
+/* A finding names ten functions. Those that differ by far less than the first did not cause it. */
 #define TELLING_SHARE 0.1
 
 static void finding_telling(

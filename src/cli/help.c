@@ -41,7 +41,7 @@ static void print_wrapped(FILE *out, const char *text, int indent)
 			fprintf(out, "%s", text[1] == '\n' ? "\n\n" : "\n");
 			text += text[1] == '\n' ? 2 : 1;
 			column = 0;
-			if (*text == ' ') { /* a line of its own: copied as it is */
+			if (*text == ' ') { /* a separate line: copied as it is */
 				size_t line = strcspn(text, "\n");
 
 				fprintf(out, "%*s%.*s", indent, "", (int)line, text);

@@ -41,7 +41,7 @@ static void print_kind(FILE *out, const struct lp_metric *m, bool markdown)
 		fprintf(out, "\n%s metrics (%s)\n", m->kind, m->resource);
 }
 
-/* `of` is who records them: "the collector tcp". */
+/* `of` is their recorder: "the collector tcp". */
 static void print_columns(FILE *out, const char *of, const struct lp_schema *schema, bool markdown)
 {
 	static const char *const types[] = {

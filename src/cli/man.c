@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Characters that roff would take for something else, or print as something else ("'" becomes a
- * typographic quote, which no shell understands). */
+/* Characters that roff would interpret, or print differently ("'" becomes a typographic quote,
+ * which no shell understands). */
 static const char *man_escape(char c)
 {
 	switch (c) {
@@ -30,7 +30,7 @@ static const char *man_escape(char c)
 	}
 }
 
-/* Lines of the source are broken at the first blank behind this column; roff fills them anew. */
+/* Lines of the source are broken at the first blank after this column; roff fills them again. */
 #define FILL_COLUMN 64
 
 /* Print `len` bytes of a line. With `fill` it may become several. */
@@ -58,7 +58,7 @@ static void man_string(FILE *out, const char *text)
 	man_chars(out, text, strlen(text), false);
 }
 
-/* Begin or end lines that are to stay as they are. */
+/* Begin or end lines that stay as they are. */
 static void man_verbatim(FILE *out, bool begin)
 {
 	fputs(begin ? ".RS 4\n.nf\n" : ".fi\n.RE\n", out);
@@ -209,7 +209,7 @@ static void man_verbs(FILE *out, const struct command *group)
 	}
 }
 
-/* The pages of all commands, whichever program carries them out. */
+/* The pages of all commands, of whichever program. */
 static void man_see_also(FILE *out, const struct command *self)
 {
 	static const char *const names[] = {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Windows and averages longer than this are slips of the hand. */
+/* Longer windows and averages are typing errors. */
 #define SAMPLES_MAX 1000000
 #define K_MAX 1000
 
@@ -20,7 +20,7 @@ static int number_take(const char *name, const char *text, uint32_t min, uint32_
 
 	if (!text)
 		return 0;
-	n = strtoul(text, &end, 10); /* more than fits is ULONG_MAX, which is too large, too */
+	n = strtoul(text, &end, 10); /* on overflow it is ULONG_MAX, which is too large, too */
 	if (!isdigit((unsigned char)*text) || *end || n < min || n > max)
 		return lp_err_set(err, -EINVAL,
 			"--%s: want a whole number from %u to %u, not '%.64s'", name, min, max,
@@ -29,7 +29,7 @@ static int number_take(const char *name, const char *text, uint32_t min, uint32_
 	return 0;
 }
 
-/* Put what was given over what is in `p`. */
+/* Override `p` with the given options. */
 static int params_take(const struct method_options *o, struct lp_params *p, struct lp_err *err)
 {
 	int r = number_take("win-size", o->win_size, 2, SAMPLES_MAX, &p->win_size, err);
@@ -110,7 +110,7 @@ int method_options_agree(const struct method_options *o, const char *method, con
 		return differs("service-method", file, err);
 	if (p.win_size != params->win_size)
 		return differs("win-size", file, err);
-	/* A size alone implies a shift, but does not ask for one. */
+	/* A size alone implies a shift, but does not require one. */
 	if (o->win_shift && p.win_shift != params->win_shift)
 		return differs("win-shift", file, err);
 	if (p.smooth != params->smooth)

@@ -24,14 +24,14 @@ static bool wants_help(const struct command *c, int argc, char **argv)
 	return false;
 }
 
-/* `limpet import csv` knows the options of csv files only; other commands those of all importers.
+/* `limpet import csv` has only the options of csv files; other commands those of all importers.
  */
 static const struct importer *importer_named(int argc, char **argv)
 {
 	return argc > 1 ? importer_find(argv[1]) : NULL;
 }
 
-/* Times on the command line are read before it is known whether --utc follows. */
+/* Times on the command line are parsed before it is known whether --utc follows. */
 static void choose_zone(const struct command *c, int argc, char **argv)
 {
 	const struct option_def *def = c->options;

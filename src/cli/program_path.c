@@ -7,18 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where to look, relative to the directory of this program unless it is absolute. */
+/* The places to search, relative to the directory of this program unless absolute. */
 static const char *const places[] = {
 	".",
 	"../cli", /* in the build tree, src/cli and src/lab */
 	"../lab",
-	"../libexec/limpet", /* installed, also where the whole tree was moved */
+	"../libexec/limpet", /* installed, even if the whole tree was moved */
 	"../../bin",
 	LIMPET_LIBEXECDIR,
 	LIMPET_BINDIR,
 };
 
-/* The directory of this program; "." if the kernel does not say. */
+/* The directory of this program; "." if it is unknown. */
 static void own_directory(char buf[PATH_MAX])
 {
 	ssize_t len = readlink("/proc/self/exe", buf, PATH_MAX - 1);
@@ -34,7 +34,7 @@ static void own_directory(char buf[PATH_MAX])
 
 int program_runtime(char buf[PATH_MAX], struct lp_err *err)
 {
-	/* In the build tree; installed, also where the whole tree was moved. */
+	/* In the build tree; installed, even if the whole tree was moved. */
 	static const char *const homes[] = {"../../runtime", "../" LIMPET_LIBDIR "/limpet",
 		LIMPET_PREFIX "/" LIMPET_LIBDIR "/limpet"};
 	char dir[PATH_MAX], path[2 * PATH_MAX], found[PATH_MAX];

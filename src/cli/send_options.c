@@ -30,7 +30,8 @@ int send_options_begin(const struct send_options *opt, struct spool_config *spoo
 	r = send_open(&config, ret, err);
 	if (r < 0)
 		return r;
-	/* It is written every second, to be sent, but the disk is no busier than without. */
+	/* It is written every second, to be sent, but not flushed to the disk more often than
+	 * without. */
 	spool->sync_us = 10 * SEND_FLUSH_US;
 	spool->written = send_written;
 	spool->written_ctx = *ret;

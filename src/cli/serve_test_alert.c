@@ -16,7 +16,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* Send to those that are named, or to all. Returns how many failed, or a negative errno. */
+/* Send to the named targets, or to all. Returns the number of failures, or a negative errno. */
 static int send_all(const struct alerts_config *c, int n_names, char **names, struct lp_err *err)
 {
 	int failed = 0, found = 0;

@@ -14,7 +14,7 @@ static size_t top_of(const struct show_functions *o)
 	return o->top ? (size_t)o->top : TOP_DEFAULT;
 }
 
-/* Say what is missing, and what is there instead. */
+/* Report what is missing, and what there is instead. */
 static int say_nothing(const char *kind, bool calls, struct lp_err *err)
 {
 	bool stacks = !strcmp(kind, "stack");
@@ -29,7 +29,7 @@ static int say_nothing(const char *kind, bool calls, struct lp_err *err)
 		kind, stacks ? " --stacks" : "");
 }
 
-/* What there is within a time; it is an error if there is nothing at all. */
+/* The functions within a time; it is an error if there are none. */
 static int read_view(struct lp_dataset *ds, const char *kind, const struct lp_table_options *range,
 	struct functions_view *ret, struct lp_err *err)
 {

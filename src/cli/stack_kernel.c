@@ -125,7 +125,7 @@ json_t *stack_kernel_plan_json(uint32_t mask)
 		"tracepoints", list, "ns_per_request", 5000);
 }
 
-/* The layers of servers are seen on servers. */
+/* The layers of servers are visible only on servers. */
 static void never_served(uint32_t missing)
 {
 	char list[128] = "";

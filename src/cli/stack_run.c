@@ -127,7 +127,7 @@ static int summary_print(const struct run_options *opt, const struct stack_confi
 	return 0;
 }
 
-/* The program's own, as a shell says it. */
+/* The program's own exit status, as a shell reports it. */
 static int status_code(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -176,7 +176,7 @@ static int record(const struct run_options *opt, const struct stack_config *c,
 	if (r == 0 && below.layers)
 		r = kernel_run_new(&below, &kernel, err);
 	above = (struct loop_instrument){&instrument_spans, run};
-	/* What watches the kernel begins before the program does. */
+	/* The kernel's instrument begins before the program does. */
 	if (r == 0)
 		r = trace_drive(
 			&(struct trace_drive){.output = &output,

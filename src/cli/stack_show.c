@@ -128,7 +128,7 @@ static int print(const struct show_options *opt, const struct stack_metrics *m, 
 	return 0;
 }
 
-/* The drive that was named, here or when it was recorded; NULL: none was. */
+/* The drive that was named, here or in the recording; NULL: none. */
 static int drive_choose(const struct show_options *opt, const char *recorded, struct drives *drives,
 	const struct drive **ret, struct lp_err *err)
 {

@@ -14,7 +14,7 @@ static int gather(void *ctx, const void *data, uint64_t n, void **ret, uint64_t 
 	return t->gather(data, n, ret, ret_sizes, t->team.rank, t->team.size);
 }
 
-/* How many processes mpirun says that there are; 1 where it did not start us. */
+/* The number of processes according to mpirun; 1 if it did not start us. */
 static long processes(void)
 {
 	static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};

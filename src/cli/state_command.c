@@ -14,7 +14,7 @@
 
 DEFINE_CLEANUP(struct operator_state *, state_close);
 
-/* In whole seconds: people read it. */
+/* In whole seconds, for people. */
 static int64_t now_us(void)
 {
 	return (int64_t)time(NULL) * US_PER_SEC;
@@ -35,7 +35,7 @@ static void print_json(const char *path, json_t *entries)
 	json_print(stdout, json_pack("{s:o,s:o}", "state", json_text(path), "entries", entries));
 }
 
-/* What is said in text; `undone`: was said. */
+/* The statement in text; `undone`: it was removed. */
 static void print_entry(const struct state_entry *e, bool undone)
 {
 	char text[TIME_TEXT_MAX];
@@ -108,7 +108,7 @@ static int list(const char *path, enum state_verb verb, bool json, struct lp_err
 	return EXIT_HEALTHY;
 }
 
-/* Say it of one component, or take it back. */
+/* Add a statement about one component, or remove it. */
 static int apply(
 	struct operator_state *s, const struct state_entry *e, bool undo, struct lp_err *err)
 {

@@ -24,7 +24,7 @@ static int data_end(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err)
 	if (r < 0 || *ret_us)
 		return r;
 	r = lp_dataset_read(ds, NULL, note_end, ret_us, err);
-	/* Damage is reported when the data is read for good. */
+	/* Damage is reported when the data is read for analysis. */
 	if (r == -EBADMSG && *ret_us)
 		*err = (struct lp_err){0};
 	return r == -EBADMSG && *ret_us ? 0 : r;
@@ -37,7 +37,7 @@ int time_options_settle(struct time_options *t, struct lp_dataset *ds, struct lp
 
 	if (t->last_us && t->since_us)
 		return lp_err_set(err, -EINVAL, "--last and --since exclude each other");
-	/* Remote sources have to be configured before anything is asked of them. */
+	/* Remote sources have to be configured before they are asked for anything. */
 	lp_dataset_limit(ds,
 		t->last_us ? (end_us ? end_us : clock_us(CLOCK_REALTIME)) - t->last_us
 			   : t->since_us,

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Of each list the first so many are reported to people. */
+/* The first so many of each list are printed. */
 #define TELL_MAX 6
 
 void closing_release(struct closing *c)

@@ -77,7 +77,7 @@ static int places_find(
 	return r;
 }
 
-/* What it will cost, before it does. */
+/* Announce the cost before it is incurred. */
 static void cost_say(const struct functions_options *opt, const struct probe_places *places)
 {
 	size_t dear = 0;

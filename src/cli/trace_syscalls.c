@@ -21,7 +21,7 @@
 
 #define INTERVAL_MIN_US (US_PER_SEC / 10)
 #define INTERVAL_MAX_US (60 * US_PER_SEC)
-/* Runs up to this long keep every call unless told otherwise. */
+/* Runs up to this long keep every call by default. */
 #define RECORDS_MAX_US (60 * US_PER_SEC)
 #define RING_MIN ((uint64_t)64 << 10)
 #define RING_MAX ((uint64_t)1 << 30)
@@ -90,7 +90,7 @@ static const struct option_def options[] = {
 	{NULL},
 };
 
-/* What the options say, taken apart; everything that the configuration points to. */
+/* The parsed options; everything that the configuration points to. */
 struct trace_request {
 	struct words pids, comms, users, ports;
 	pid_t pid_numbers[PIDS_MAX];
@@ -279,7 +279,7 @@ static int backend_choose(
 	return 0;
 }
 
-/* What the archive says about itself. */
+/* The archive's description. */
 static void meta_fill(struct trace_request *q)
 {
 	struct trace_session_config *c = &q->config;
@@ -323,7 +323,7 @@ static int request_fill(struct trace_request *q, const struct syscalls_options *
 	return 0;
 }
 
-/* The command's own, as a shell says it. */
+/* The command's own exit status, as a shell reports it. */
 static int command_code(int status)
 {
 	if (status < 0)

@@ -14,7 +14,8 @@ void waiting_be_calm(char **argv)
 
 	if (getenv(POLICY) || getenv(SPINS))
 		return;
-	/* By its own name: who is executed as /proc/self/exe is called "exe" in lists of processes.
+	/* By its own name: a process executed as /proc/self/exe is called "exe" in lists of
+	 * processes.
 	 */
 	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	if (n <= 0 || setenv(POLICY, "passive", 1) < 0)

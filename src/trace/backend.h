@@ -1,4 +1,4 @@
-/* The shape of a tracer: `bpf` looks from inside the kernel, `ptrace` stops the process at every
+/* The interface of a tracer: `bpf` works inside the kernel, `ptrace` stops the process at every
  * call. One file (or a few) backend_NAME*.c and a line in meson.build each. Both deliver the same.
  */
 #ifndef TRACE_BACKEND_H
@@ -9,7 +9,8 @@
 #include <limpet/err.h>
 #include <sys/types.h>
 
-/* Whom to trace: all that match any of these, their threads, and what they start from now on. */
+/* What to trace: all processes that match any of these, their threads, and everything they start
+ * from now on. */
 struct trace_targets {
 	const pid_t *pids;
 	unsigned n_pids;
@@ -23,11 +24,11 @@ struct trace_targets {
 
 struct trace_config {
 	struct trace_targets targets;
-	/* Deliver every call. Else (a summary) only what is out of the ordinary: calls that failed
-	 * with something other than EAGAIN, EINPROGRESS and EINTR (of one process, call and
-	 * errno at most TRACE_SAME_MAX between two calls of tally()), calls that took `slow_ns` or
-	 * longer and do not wait by design, signals that are not ignored, exec, fork of processes,
-	 * exits; and count the rest. */
+	/* Deliver every call. Otherwise (a summary) only unusual ones: calls that failed with
+	 * something other than EAGAIN, EINPROGRESS and EINTR (of one process, call and errno at
+	 * most TRACE_SAME_MAX between two calls of tally()), calls that took `slow_ns` or longer
+	 * and do not wait by design, signals that are not ignored, exec, fork of processes, exits;
+	 * and count the rest. */
 	bool records;
 	int64_t slow_ns;       /* 1 s */
 	uint64_t ring_bytes;   /* between kernel and tracer; 0: 16 MiB */
@@ -37,9 +38,9 @@ struct trace_config {
 
 #define TRACE_SAME_MAX 8
 
-/* What a backend calls. A negative return value ends tracing and comes back from poll(). */
+/* Called by a backend. A negative return value ends tracing and is returned by poll(). */
 struct trace_sink {
-	/* In order of completion for each thread. The event is good during the call only. */
+	/* In order of completion per thread. The event is valid during the call only. */
 	int (*event)(void *ctx, const struct trace_event *e);
 	void *ctx;
 };
@@ -49,7 +50,7 @@ struct trace_backend {
 	const char *summary; /* for the help */
 	bool counts;	     /* in summaries it counts itself: tally() fills in the counts */
 
-	/* Can it work here? 0, or -EOPNOTSUPP or -EPERM with a sentence that says why not. */
+	/* Can it work here? 0, or -EOPNOTSUPP or -EPERM with the reason. */
 	int (*probe)(struct lp_err *err);
 
 	/* Find the targets and begin. -ESRCH: there are none. */
@@ -60,17 +61,18 @@ struct trace_backend {
 	 * NULL: there is none, and poll() waits. */
 	int (*descriptor)(void *state);
 
-	/* Deliver what is there, wait up to `timeout_ms` for more. 1: nothing is left to trace. A
+	/* Deliver pending events, wait up to `timeout_ms` for more. 1: nothing is left to trace. A
 	 * signal ends the wait early. */
 	int (*poll)(void *state, int timeout_ms, struct lp_err *err);
 
-	/* Deliver a TRACE_PENDING for every call that has been going on for `at_least_ns`. */
+	/* Deliver a TRACE_PENDING for every call that has lasted for `at_least_ns`. */
 	int (*pending)(void *state, int64_t at_least_ns, struct lp_err *err);
 
-	/* Summaries of a backend that `counts`: bring `t` up to date with the kernel's counts. */
+	/* For summaries of a backend that `counts`: update `t` with the kernel's counts. */
 	int (*tally)(void *state, struct tally *t, struct lp_err *err);
 
-	/* Processes traced at the moment (ids of thread groups), at most `max`; how many. */
+	/* Processes traced at the moment (ids of thread groups), at most `max`; returns their
+	 * number. */
 	unsigned (*processes)(void *state, pid_t *ret, unsigned max);
 
 	/* Events that did not reach the sink so far. */
@@ -79,10 +81,10 @@ struct trace_backend {
 	/* Wait status of the command that open() started; -ECHILD while it runs. */
 	int (*command_status)(void *state);
 
-	/* What happens without being seen by it here: "io_uring", "" if nothing. NULL: nothing. */
+	/* Activity that it cannot see here: "io_uring", "" if none. NULL: none. */
 	const char *(*unseen)(void);
 
-	/* Let go of everything: no probe, no stopped thread stays. Accepts NULL. */
+	/* Detach from everything: no probe, no stopped thread stays. Accepts NULL. */
 	void (*close)(void *state);
 };
 
@@ -90,7 +92,8 @@ struct trace_backend {
 extern const struct trace_backend *const trace_backends[];
 const struct trace_backend *trace_backend_find(const char *name);
 
-/* The first whose probe() succeeds. If it is not the first of all, `why` (may be NULL) says why. */
+/* The first whose probe() succeeds. If it is not the first of all, `why` (may be NULL) has the
+ * reason. */
 const struct trace_backend *trace_backend_choose(struct lp_err *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* The parts of the backend that works inside the kernel, for each other. */
+/* The internal interface of the backend that works inside the kernel. */
 #ifndef TRACE_BACKEND_BPF_H
 #define TRACE_BACKEND_BPF_H
 
@@ -17,16 +17,16 @@ extern const size_t bpf_programs_size;
 
 #define BPF_LINKS_MAX 16
 
-/* The ring between the kernel and us, as the kernel lays it out in memory. */
+/* The ring between the kernel and us, in the kernel's memory layout. */
 struct bpf_ring {
 	unsigned char *consumer, *producer; /* pages with the position of each side */
-	const unsigned char *data;	    /* mapped twice in a row: no record is ever cut */
+	const unsigned char *data;	    /* mapped twice in a row: no record is ever split */
 	uint64_t size, page;
 	int fd, epoll_fd;
-	char path[TRACE_TEXT_MAX]; /* of the event that is being delivered */
+	char path[TRACE_TEXT_MAX]; /* of the current event */
 };
 
-/* What tally() had last seen of the kernel's counts (backend_bpf_tally.c). */
+/* The last counts that tally() read from the kernel (backend_bpf_tally.c). */
 struct bpf_counts;
 
 struct bpf_tracer {
@@ -34,12 +34,12 @@ struct bpf_tracer {
 	struct bpf_link *links[BPF_LINKS_MAX];
 	unsigned n_links;
 	int processes_fd;
-	struct bpf_link *scan, *pending; /* iterators; NULL where the kernel has none */
+	struct bpf_link *scan, *pending; /* iterators; NULL if the kernel has none */
 	struct bpf_shared *shared;
 	struct bpf_ring ring;
 	struct trace_sink sink;
 	struct bpf_entries processes;
-	int64_t swept_ns; /* when bpf_sweep() last did something */
+	int64_t swept_ns; /* when bpf_sweep() last worked */
 	uint16_t *ports;  /* served ones, a copy */
 	char **comms;	  /* copies of the targets */
 	uid_t *uids;
@@ -47,59 +47,59 @@ struct bpf_tracer {
 	pid_t command; /* that we started; 0: none */
 	int command_status;
 	bool command_ended;
-	bool lasting; /* there may be targets later, also when there are none now */
+	bool lasting; /* there may be targets later, even if there are none now */
 	bool records;
 	char *cgroup;
 	struct bpf_counts *counts;
 };
 
-/* Load the programs as `config` wants them and map what is shared; attach them. */
+/* Load the programs for `config` and map the shared memory; attach them. */
 int bpf_tracer_load(struct bpf_tracer *t, const struct trace_config *config, struct lp_err *err);
 int bpf_tracer_attach(struct bpf_tracer *t, struct lp_err *err);
 void bpf_tracer_unload(struct bpf_tracer *t);
-/* How often the kernel did not run a program because it was running already. */
+/* How often the kernel skipped a program because it was already running. */
 uint64_t bpf_tracer_misses(const struct bpf_tracer *t);
-/* A map of the object by its name, -1 if it is not there. */
+/* A map of the object by its name, -1 if it does not exist. */
 int bpf_tracer_map(const struct bpf_tracer *t, const char *name);
-/* Can programs be loaded at all? 0, or a sentence that says why not. */
+/* Can programs be loaded at all? 0, or an error with the reason. */
 int bpf_tracer_probe(struct lp_err *err);
-/* What this kernel cannot show. */
+/* Activity that this kernel cannot show. */
 const char *bpf_tracer_unseen(void);
 
-/* Find the targets, start the command, see that every thread of them is known. */
+/* Find the targets, start the command, and make sure that every thread of them is known. */
 int bpf_targets_open(struct bpf_tracer *t, const struct trace_targets *targets, struct lp_err *err);
 void bpf_targets_close(struct bpf_tracer *t);
 /* Look again for threads that are not known yet; with `all` also for processes. */
 int bpf_targets_scan(struct bpf_tracer *t, bool all, struct lp_err *err);
-/* Forget processes that have ended without the programs noticing. */
+/* Forget processes whose end the programs did not notice. */
 void bpf_targets_drop_ended(struct bpf_tracer *t);
 /* Notice the end of the command. */
 void bpf_targets_reap(struct bpf_tracer *t);
 
 /* The ring: open it (the map's descriptor), close it (also one that could not be opened); deliver
- * what is in it; wait for more. */
+ * its records; wait for more. */
 int bpf_ring_open(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err);
 void bpf_ring_close(struct bpf_ring *r);
-/* The first half of opening it: all but what it takes to wait. */
+/* The first half of opening it: everything but the wait. */
 int bpf_ring_map(struct bpf_ring *r, int fd, uint64_t size, struct lp_err *err);
-/* How many records there were, also those that were not events, goes to `*ret_n`. A negative return
- * of the sink ends it and is returned; its record is the first one of the next time. */
+/* The number of records, including those that were not events, goes to `*ret_n`. A negative return
+ * of the sink ends it and is returned; its record is then the first one next time. */
 int bpf_ring_drain(struct bpf_ring *r, const struct trace_sink *sink, uint64_t *ret_n);
 /* 1: woken, 0: time is up, -EINTR: a signal. */
 int bpf_ring_wait(struct bpf_ring *r, int timeout_ms);
-/* Parts of a path that come the last one first, a NUL behind each, as a path; its length, 0 where
- * it does not fit. */
+/* Make a path of parts that come in reverse order, each followed by a NUL; its length, 0 if it does
+ * not fit. */
 size_t bpf_path_join(const char *parts, size_t len, char *ret, size_t size);
-/* A record as an event that points into it; false: it is too short for what it says. */
+/* A record as an event that points into it; false: it is too short for its content. */
 bool bpf_record_decode(const void *record, size_t size, struct trace_event *ret);
 
-/* The calls that go on (backend_bpf_pending.c). */
+/* The pending calls (backend_bpf_pending.c). */
 int bpf_pending_list(struct bpf_tracer *t, int64_t at_least_ns, struct lp_err *err);
 
-/* Now and then, take out of the maps what is left there of processes that ended. */
+/* From time to time, remove entries of processes that ended from the maps. */
 int bpf_sweep(struct bpf_tracer *t, struct lp_err *err);
 
-/* Bring `tally` up to date with the kernel's counts. */
+/* Update `tally` with the kernel's counts. */
 int bpf_counts_read(struct bpf_tracer *t, struct tally *tally, struct lp_err *err);
 void bpf_counts_free(struct bpf_counts *c);
 

@@ -1,5 +1,5 @@
-/* Reading and removing entries of the kernel's hash maps: many with one call where the kernel can
- * do that (Linux 5.6), else one by one.
+/* Reading and removing entries of the kernel's hash maps: many with one call if the kernel can do
+ * that (Linux 5.6), else one by one.
  */
 #ifndef TRACE_BACKEND_BPF_ENTRIES_H
 #define TRACE_BACKEND_BPF_ENTRIES_H
@@ -11,24 +11,24 @@
 struct bpf_entries {
 	int fd;
 	uint32_t key_size, value_size, max;
-	bool singly;			/* this kernel does it one by one, or it was not asked */
+	bool singly;			/* this kernel does it one by one, or it was not tried */
 	unsigned char *keys, *values;	/* of the last reading, n of both */
 	size_t n, cap_keys, cap_values; /* capacities in entries */
 };
 
-/* Of the map with this descriptor, which stays the caller's. 0 or a negative errno. */
+/* For the map with this descriptor, which the caller keeps. 0 or a negative errno. */
 int bpf_entries_open(struct bpf_entries *e, int fd);
 void bpf_entries_release(struct bpf_entries *e);
 
-/* Read all that is in the map now. What is added or removed meanwhile may be there or not, and what
- * is there may come twice. 0 or a negative errno. */
+/* Read all entries of the map. Entries that are added or removed meanwhile may be missing, and
+ * entries may come twice. 0 or a negative errno. */
 int bpf_entries_read(struct bpf_entries *e);
 
-/* The i-th of what was read. */
+/* The i-th entry that was read. */
 const void *bpf_entries_key(const struct bpf_entries *e, size_t i);
 const void *bpf_entries_value(const struct bpf_entries *e, size_t i);
 
-/* Remove these `n` keys, as many of them as are there. */
+/* Remove these `n` keys, if they exist. */
 void bpf_entries_remove(struct bpf_entries *e, const void *keys, size_t n);
 
 #endif

@@ -1,12 +1,12 @@
-/* What libbpf says when something is wrong. It would print it to standard error. */
+/* Catches the messages of libbpf, which it would print to standard error. */
 #ifndef TRACE_BPF_COMPLAINT_H
 #define TRACE_BPF_COMPLAINT_H
 
-/* Listen from now on, and forget what was heard. With LIMPET_BPF_VERBOSE in the environment it
- * prints all the same. */
+/* Start to catch them, and forget earlier ones. With LIMPET_BPF_VERBOSE in the environment they are
+ * printed, too. */
 void bpf_complaint_listen(void);
 
-/* The first thing that it complained of, which says most; "" if of nothing. */
+/* The first message, which is the most useful; "" if there is none. */
 const char *bpf_complaint(void);
 
 #endif

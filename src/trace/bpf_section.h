@@ -5,7 +5,8 @@
 struct bpf_map;
 struct bpf_object;
 
-/* That of a section, ".rodata" or ".bss", whatever the object is called; NULL: there is none. */
+/* The map of a section, ".rodata" or ".bss", whatever the name of the object; NULL: there is
+ * none. */
 struct bpf_map *bpf_section(const struct bpf_object *o, const char *suffix);
 
 #endif

@@ -1,5 +1,5 @@
-/* What system calls do to a table of descriptors. Shared between descriptors.c (who has which
- * table) and descriptor_calls.c (one function a call). */
+/* The effect of system calls on a table of descriptors. Shared between descriptors.c (which process
+ * has which table) and descriptor_calls.c (one function per call). */
 #ifndef TRACE_DESCRIPTOR_CALLS_H
 #define TRACE_DESCRIPTOR_CALLS_H
 
@@ -15,14 +15,14 @@ struct descriptors {
 	void *ctx;
 	struct processes processes;
 	uint64_t next_id;
-	bool lost; /* events were: descriptors may be in use that nobody saw opened */
-	/* Processes that were not in /proc when they were looked for: not to be looked for at every
-	 * event again. By their low bits. */
+	bool lost; /* events were lost: descriptors may be in use whose opening was not seen */
+	/* Processes that were not in /proc when they were looked up, so that they are not looked up
+	 * at every event. By their low bits. */
 	pid_t gone[DESCRIPTORS_GONE];
 	struct net_sockets net;
 };
 
-/* The call that changes something, and whose. */
+/* The call that changes something, and its process. */
 struct step {
 	struct descriptors *d;
 	struct process *p;
@@ -30,7 +30,7 @@ struct step {
 	int64_t end_ns; /* when it had ended */
 };
 
-/* What a new descriptor is. */
+/* A new descriptor. */
 struct fresh {
 	int fd, from;
 	unsigned change, file;
@@ -39,27 +39,27 @@ struct fresh {
 	const struct trace_endpoints *ends; /* or NULL */
 };
 
-/* Put an open file (its reference is taken over) at a descriptor and tell the change. 0, -ENOMEM,
- * or what the receiver returned. */
+/* Put an open file (its reference is taken over) at a descriptor and report the change. 0, -ENOMEM,
+ * or the result of the receiver. */
 int step_put(const struct step *s, int fd, int from, unsigned change, struct open_file *file,
 	bool cloexec);
 
 /* Make an open file and put it there. */
 int step_make(const struct step *s, const struct fresh *f);
 
-/* Take it from /proc, where nobody else knows it. Gone already: it is called "?"; with
+/* Look it up in /proc, if it is not known otherwise. If it is already gone its name is "?"; with
  * TRACE_FD_SEEN nothing changes. */
 int step_look(const struct step *s, int fd, unsigned change, bool cloexec);
 
-/* Drop a descriptor and tell why. */
+/* Drop a descriptor and report the reason. */
 int step_close(const struct step *s, int fd, unsigned change);
 
 /* Give the process a table of its own. */
 int step_unshare(const struct step *s);
 
-/* Apply a system call; those that change no table are 0 without any work. */
+/* Apply a system call; those that change no table return 0 at once. */
 int descriptor_call(const struct step *s);
-/* Does the call of an event matter here at all? */
+/* Does the call of an event matter here? */
 bool descriptor_call_matters(const struct trace_event *e);
 
 #endif

@@ -11,13 +11,13 @@
 struct net_socket {
 	uint64_t inode;
 	uint8_t file;		     /* TRACE_FILE_TCP or TRACE_FILE_SOCKET */
-	bool accepted;		     /* its local port is one on which somebody listens */
+	bool accepted;		     /* its local port is one with a listener */
 	struct trace_endpoints ends; /* of TCP; without a remote one: it listens */
 	char *name;		     /* "tcp 10.0.0.1:24007 10.0.0.9:49151", "unix /run/x" */
 };
 
 struct net_sockets {
-	char *space; /* which namespace: "net:[4026531840]" */
+	char *space; /* the namespace: "net:[4026531840]" */
 	int64_t read_ns;
 	struct net_socket *sockets; /* sorted by inode */
 	size_t n, cap;
@@ -26,8 +26,8 @@ struct net_sockets {
 
 void net_sockets_release(struct net_sockets *s);
 
-/* Read those that process `pid` sees, unless they are known from less than `max_age_ns` ago. Files
- * that are not there are left out. 0 or -ENOMEM. */
+/* Read those that process `pid` sees, unless they were read less than `max_age_ns` ago. Missing
+ * files are skipped. 0 or -ENOMEM. */
 int net_sockets_read(
 	struct net_sockets *s, const char *proc, pid_t pid, int64_t now_ns, int64_t max_age_ns);
 

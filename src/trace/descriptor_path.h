@@ -1,4 +1,4 @@
-/* Paths as a traced process means them: relative to its root, its directory, or a descriptor. */
+/* Paths as seen by a traced process: relative to its root, its directory, or a descriptor. */
 #ifndef TRACE_DESCRIPTOR_PATH_H
 #define TRACE_DESCRIPTOR_PATH_H
 
@@ -6,10 +6,10 @@
 
 #define DESCRIPTOR_PATH_MAX 8192
 
-/* Join `path` (`len` bytes, no NUL) to `base`, or to `root` where it is absolute, and take out
- * "//", "/./" and "/../", by the letters alone: symbolic links are not looked at. ".." does not
- * lead out of `root` ("" for none). Without a base that is absolute the path stays what it is.
- * Returns `buf`; what does not fit is cut. */
+/* Join `path` (`len` bytes, no NUL) to `base`, or to `root` if it is absolute, and remove "//",
+ * "/./" and "/../" textually: symbolic links are not resolved. ".." does not lead out of `root` (""
+ * for none). Without an absolute base the path stays as it is. Returns `buf`, truncated if it does
+ * not fit. */
 const char *descriptor_path_join(char buf[DESCRIPTOR_PATH_MAX], const char *root, const char *base,
 	const char *path, size_t len);
 

@@ -1,4 +1,4 @@
-/* What /proc says about a process and its descriptors. */
+/* Information about a process and its descriptors from /proc. */
 #ifndef TRACE_DESCRIPTOR_PROC_H
 #define TRACE_DESCRIPTOR_PROC_H
 
@@ -10,11 +10,11 @@
 #define PROC_NAME_MAX 4096
 
 struct proc_fd {
-	uint8_t file;		  /* enum trace_file; of every socket TRACE_FILE_SOCKET */
+	uint8_t file;		  /* enum trace_file; TRACE_FILE_SOCKET for every socket */
 	bool blocks;		  /* O_NONBLOCK is not set */
 	bool cloexec;		  /* O_CLOEXEC is */
 	uint64_t inode;		  /* of a socket, else 0 */
-	char name[PROC_NAME_MAX]; /* where its link leads */
+	char name[PROC_NAME_MAX]; /* the target of its link */
 };
 
 /* The directory of a process, open for the functions below; -ENOENT or -ESRCH: it is gone. */
@@ -29,8 +29,8 @@ int proc_fd_flags(int dir, int fd, bool *ret_blocks, bool *ret_cloexec);
 /* Call `fn` for the number of every open descriptor; stops where it returns non-zero. */
 int proc_fds(int dir, int (*fn)(void *ctx, int fd), void *ctx);
 
-/* The text of a small file ("comm") without its last newline, and where a link ("cwd") leads; ""
- * where it cannot be read. Return `buf`. */
+/* The text of a small file ("comm") without its last newline, and the target of a link ("cwd"); ""
+ * if it cannot be read. Return `buf`. */
 const char *proc_text(int dir, const char *file, char *buf, size_t size);
 const char *proc_link(int dir, const char *file, char *buf, size_t size);
 

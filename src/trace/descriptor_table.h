@@ -1,5 +1,5 @@
-/* Open files, the tables that hold them, and the processes that have the tables: memory and
- * counting only; what events do to them is in descriptors.c and descriptor_calls.c.
+/* Open files, the tables that hold them, and the processes that have the tables: only memory and
+ * reference counts; descriptors.c and descriptor_calls.c apply events to them.
  */
 #ifndef TRACE_DESCRIPTOR_TABLE_H
 #define TRACE_DESCRIPTOR_TABLE_H
@@ -15,11 +15,11 @@ struct open_file {
 	uint32_t refs;
 	uint8_t file; /* enum trace_file */
 	bool blocks, accepted;
-	bool told; /* it listens, and that was reported */
+	bool told; /* it listens, which was reported */
 	uint64_t id;
 	struct trace_endpoints ends;
 	char *name;	    /* `inline_name`, or memory of its own */
-	char inline_name[]; /* what it was called first */
+	char inline_name[]; /* its first name */
 };
 
 /* NULL: out of memory. One reference is the caller's. */
@@ -32,7 +32,8 @@ struct fd_slot {
 	struct open_file *file; /* NULL: not open */
 	int64_t made_ns;	/* when the call that made it ended */
 	bool cloexec;
-	/* So many had its place that nobody has seen closed: their closes are still on their way.
+	/* The number of its predecessors whose closing was not seen: their closes are still to
+	 * come.
 	 */
 	unsigned replaced;
 };
@@ -56,8 +57,8 @@ static inline struct fd_slot *fd_table_get(const struct fd_table *t, int fd)
 	return fd >= 0 && (size_t)fd < t->cap && t->slots[fd].file ? &t->slots[fd] : NULL;
 }
 
-/* Put a file there; takes over the caller's reference, also when it fails (-ENOMEM). -ERANGE: it
- * is beyond FD_TABLE_MAX. */
+/* Put a file there; takes over the caller's reference, also when it fails (-ENOMEM). -ERANGE: it is
+ * beyond FD_TABLE_MAX. */
 int fd_table_put(struct fd_table *t, int fd, struct open_file *file, bool cloexec, int64_t made_ns);
 void fd_table_drop(struct fd_table *t, int fd);
 
@@ -69,21 +70,21 @@ struct process {
 	pid_t owner;	      /* the process that thread belongs to; else `pid` */
 	bool read;	      /* its table is known: read from /proc or inherited */
 	struct fd_table *table;
-	char *cwd, *root; /* "" where not known, and for the usual root */
+	char *cwd, *root; /* "" if not known, and for the usual root */
 	char comm[PROCESS_COMM_MAX];
 };
 
 struct processes {
 	struct process **buckets;
 	size_t n_buckets, n;
-	struct process *last; /* found last: most events come in runs of one process */
+	struct process *last; /* the last result: events usually come in runs of one process */
 	size_t n_private;     /* threads with tables of their own */
 };
 
 void processes_release(struct processes *ps);
 struct process *processes_find(struct processes *ps, pid_t pid);
-/* Add one that is not there, with this table (its reference is taken over, also on failure) and
- * empty texts. NULL: out of memory. */
+/* Add a new one, with this table (its reference is taken over, also on failure) and empty texts.
+ * NULL: out of memory. */
 struct process *processes_add(struct processes *ps, pid_t pid, pid_t owner, struct fd_table *table);
 /* Remove a process and the private tables of its threads. */
 void processes_remove(struct processes *ps, pid_t pid);

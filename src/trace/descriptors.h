@@ -12,17 +12,18 @@
 
 struct descriptors;
 
-/* `change` is called for every change, in order (may be NULL); its return value other than 0 ends
- * the call that led to it and is returned by that. `proc` is "/proc", or a directory like it. */
+/* `change` is called for every change, in order (may be NULL); a return value other than 0 ends the
+ * call that caused it and is returned by that. `proc` is "/proc", or a directory like it. */
 struct descriptors *descriptors_new(
 	const char *proc, int (*change)(void *ctx, const struct trace_descriptor *d), void *ctx);
 void descriptors_free(struct descriptors *d);
 
-/* Read the table, the working directory and the sockets of a process that is there already. A
- * process that is gone is none of our business: 0. */
+/* Read the table, the working directory and the sockets of an existing process. A process that is
+ * gone is ignored: 0. */
 int descriptors_read(struct descriptors *d, pid_t pid, int64_t now_ns, struct lp_err *err);
 
-/* Apply an event. Processes never read and not born of known ones are read from /proc first. */
+/* Apply an event. Processes that were neither read nor forked from known ones are read from /proc
+ * first. */
 int descriptors_apply(struct descriptors *d, const struct trace_event *e, struct lp_err *err);
 
 struct descriptor {
@@ -31,20 +32,20 @@ struct descriptor {
 	bool accepted; /* by this process: it is the server's end */
 	uint64_t id;   /* of the open file: the same for all that share it by dup, fork, passing */
 	struct trace_endpoints ends; /* of a TCP socket; family 0: not connected */
-	const char *name;	     /* as in struct trace_descriptor; good until the next change */
+	const char *name; /* as in struct trace_descriptor; valid until the next change */
 };
 
-/* What a descriptor is at the moment; false: it is not open, as far as anybody knows. */
+/* The present meaning of a descriptor; false: it is not open, as far as is known. */
 bool descriptors_get(struct descriptors *d, pid_t pid, int fd, struct descriptor *ret);
 
-/* The same for somebody who does not apply events (summaries): asks /proc now. Tells the change
- * TRACE_FD_SEEN if it is new. */
+/* The same without applied events (summaries): asks /proc now. Reports the change TRACE_FD_SEEN if
+ * it is new. */
 bool descriptors_look(
 	struct descriptors *d, pid_t pid, int fd, int64_t now_ns, struct descriptor *ret);
 
-/* Tell (TRACE_FD_SEEN) on which TCP sockets a process listens, each once: whoever does serves, also
- * if nobody asks it for anything. A look at its first few thousand descriptors; a process that is
- * gone or hides them is none of our business: 0. */
+/* Report (TRACE_FD_SEEN) the TCP sockets on which a process listens, each once: such a process
+ * serves, even if it has no clients. Examines its first few thousand descriptors; a process that is
+ * gone or hides them is ignored: 0. */
 int descriptors_listening(struct descriptors *d, pid_t pid, int64_t now_ns, struct lp_err *err);
 
 /* Forget a process that ended. */

@@ -1,4 +1,4 @@
-/* Rows of an archive that are counted up by name, as many as there is room for. */
+/* Rows of an archive that count by name, up to a limit. */
 #ifndef TRACE_NAMED_ROWS_H
 #define TRACE_NAMED_ROWS_H
 
@@ -8,9 +8,9 @@
 
 struct named_rows;
 
-/* Rows of this schema, whose columns are counters, at most `max` of them; what comes beyond is
- * counted for one called "other". One that does not grow in `idle_periods` goes. The strings must
- * live as long. NULL: out of memory. */
+/* Rows of this schema, whose columns are counters, at most `max` of them; further names are counted
+ * as "other". A row that does not grow in `idle_periods` is removed. The strings must live as long.
+ * NULL: out of memory. */
 struct named_rows *named_rows_new(
 	const char *observer, const struct lp_schema *schema, size_t max, uint32_t idle_periods);
 void named_rows_free(struct named_rows *r);
@@ -18,13 +18,13 @@ void named_rows_free(struct named_rows *r);
 /* Add to each column of a row. 0 or -ENOMEM. */
 int named_rows_add(struct named_rows *r, const char *name, const int64_t *growth);
 
-/* A period is over: rows that did nothing for long go. */
+/* A period is over: idle rows are removed. */
 void named_rows_tick(struct named_rows *r);
 
 /* Fill the current sample of sink->batch. 1: some of it shows in the next one only. */
 int named_rows_fill(struct named_rows *r, struct collect_sink *sink, struct lp_err *err);
 
-/* Call `fn` for every row that is there, with what it counted since it is. */
+/* Call `fn` for every row, with its counts so far. */
 void named_rows_each(const struct named_rows *r,
 	void (*fn)(void *ctx, const char *name, const int64_t *values), void *ctx);
 

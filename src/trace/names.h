@@ -1,5 +1,5 @@
-/* The names of processes where nobody follows their descriptors: a summary's processes may be gone
- * before anybody can ask /proc, but their births and programs are reported.
+/* The names of processes whose descriptors are not followed: a summary's processes may be gone
+ * before /proc can be read, but their births and programs are reported.
  */
 #ifndef TRACE_NAMES_H
 #define TRACE_NAMES_H
@@ -22,10 +22,10 @@ struct names {
 
 void names_release(struct names *n);
 
-/* NULL: nobody told. Good until the next change. */
+/* NULL: not known. Valid until the next change. */
 const char *names_get(const struct names *n, pid_t pid);
 
-/* 0 or -ENOMEM. A name is cut where the kernel cuts it. */
+/* 0 or -ENOMEM. A name is truncated as the kernel does it. */
 int names_set(struct names *n, pid_t pid, const char *text, size_t len);
 
 /* The program that an event (TRACE_EXEC) began: the last part of its path. */

@@ -4,8 +4,8 @@
 
 #include "trace/backend.h"
 
-/* Of all targets that are there now (and of a command, of this process). `proc` is "/proc", or a
- * directory like it. At most `max`, each once; how many. */
+/* For all present targets (and for a command, of this process). `proc` is "/proc", or a directory
+ * like it. At most `max`, each once; returns their number. */
 unsigned trace_ports_find(
 	const char *proc, const struct trace_targets *targets, uint16_t *ret, unsigned max);
 

@@ -1,4 +1,4 @@
-/* Whose the traced processes are: a name says little, as everybody can have it. */
+/* The programs and users of traced processes: a name proves little, as any process can have it. */
 #ifndef TRACE_PROGRAMS_H
 #define TRACE_PROGRAMS_H
 
@@ -27,7 +27,7 @@ void trace_programs_release(struct trace_programs *p);
 /* Look at a process while it is there. */
 void trace_programs_note(struct trace_programs *p, pid_t pid);
 
-/* The name of a user, or its number where it has none. */
+/* The name of a user, or its number if it has none. */
 const char *trace_user_name(uid_t uid, char *buf, size_t size);
 
 #endif

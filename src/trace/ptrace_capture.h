@@ -1,4 +1,4 @@
-/* What the arguments of a call point to, copied out of the memory of a process. */
+/* Copies the data behind the arguments of a call from the memory of a process. */
 #ifndef TRACE_PTRACE_CAPTURE_H
 #define TRACE_PTRACE_CAPTURE_H
 
@@ -6,20 +6,20 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Copy up to `size` bytes at `address`; how many there were. Fewer than `size` where what follows
- * is not mapped, 0 if nothing is. */
+/* Copy up to `size` bytes at `address`; returns their number. Fewer than `size` if the following
+ * memory is not mapped, 0 if none is. */
 size_t capture_bytes(pid_t tid, uint64_t address, void *ret, size_t size);
 
 /* Copy the string at `address` without its NUL, at most `size` bytes; its length. `*cut` is set if
  * there was more. */
 size_t capture_string(pid_t tid, uint64_t address, char *ret, size_t size, bool *cut);
 
-/* Fill in text, text_len and TRACE_CUT of a call that is at its exit (or, with `what`
- * TRACE_PENDING, anywhere in between: then only what is known by then), as `capture` (enum
- * syscall_capture) says. `buf` holds the text. */
+/* Fill in text, text_len and TRACE_CUT of a call at its exit (or, with `what` TRACE_PENDING,
+ * before: then only what is known by then), according to `capture` (enum syscall_capture). `buf`
+ * holds the text. */
 void capture_text(struct trace_event *e, unsigned capture, char buf[TRACE_TEXT_MAX]);
 
-/* The flags of fork, vfork, clone and clone3, without the signal that clone's first byte says. */
+/* The flags of fork, vfork, clone and clone3, without the signal in clone's first byte. */
 uint64_t capture_clone_flags(pid_t tid, unsigned nr, const uint64_t args[TRACE_ARGS]);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is behind the descriptors of a process that ptrace has stopped, asked from /proc. */
+/* The files behind the descriptors of a process that ptrace has stopped, from /proc. */
 #ifndef TRACE_PTRACE_FILES_H
 #define TRACE_PTRACE_FILES_H
 
@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The kinds of file that are known of one descriptor table. Zero-initialise it. */
+/* The known kinds of files of one descriptor table. Zero-initialise it. */
 struct file_cache {
 	uint8_t *kinds; /* enum trace_file by descriptor; TRACE_FILE_NONE: ask */
 	size_t cap;
-	bool off; /* others change the table, too: ask every time */
+	bool off; /* others change the table, too: look it up every time */
 };
 
 void file_cache_release(struct file_cache *c);
@@ -18,14 +18,14 @@ void file_cache_release(struct file_cache *c);
 /* enum trace_file of a descriptor of a thread; TRACE_FILE_NONE if it is not open. */
 unsigned file_cache_get(struct file_cache *c, pid_t tid, int fd);
 
-/* A descriptor was opened, closed or replaced; all of them may have been. */
+/* A descriptor was opened, closed or replaced; or all of them may have been. */
 void file_cache_forget(struct file_cache *c, int64_t fd);
 void file_cache_forget_all(struct file_cache *c);
 
-/* enum trace_file of a descriptor, asked now. */
+/* enum trace_file of a descriptor, looked up now. */
 unsigned file_kind(pid_t tid, int fd);
 
-/* Both ends of a TCP socket of a thread; family 0 if it is none, or not connected. `remote`: the
+/* Both ends of a TCP socket of a thread; family 0 if it is not one, or not connected. `remote`: the
  * address that was given to connect(), for a socket that is not connected (yet), or NULL. */
 struct sockaddr_storage;
 void file_endpoints(pid_t pid, pid_t tid, int fd, const struct sockaddr_storage *remote,

@@ -1,4 +1,4 @@
-/* Small questions about processes, answered by /proc. */
+/* Small queries about processes, from /proc. */
 #ifndef TRACE_PTRACE_PROC_H
 #define TRACE_PTRACE_PROC_H
 
@@ -7,23 +7,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The number behind NAME in the text of /proc/TID/status; false: there is none. */
+/* The number after NAME in the text of /proc/TID/status; false: there is none. */
 bool proc_status_parse(const char *status, const char *name, int base, uint64_t *ret);
-/* Is this the command line (n bytes and a NUL behind them, with NULs between the arguments) of
- * something that the kernel would call so? */
+/* Would the kernel give this name to a program with this command line (n bytes and a NUL after
+ * them, with NULs between the arguments)? */
 bool proc_args_give(const char *args, size_t n, const char *comm);
 
 /* The process of a thread; -1: there is no such thread. */
 pid_t proc_tgid(pid_t tid);
 /* The thread that traces it; 0: none; -1: there is no such thread. */
 pid_t proc_tracer(pid_t tid);
-/* Does the process do nothing at all when it gets this signal? */
+/* Does the process ignore this signal? */
 bool proc_ignores(pid_t tid, int sig);
 /* Is there a signal that is to be delivered to this thread? */
 bool proc_has_signal(pid_t tid);
-/* The path of its program, not terminated; its length or a negative errno. */
+/* The path of its program, not NUL-terminated; its length or a negative errno. */
 ssize_t proc_exe(pid_t tid, char *ret, size_t size);
-/* What it is called (/proc/PID/comm), cut to `size`. False: there is no such process. */
+/* Its name (/proc/PID/comm), truncated to `size`. False: there is no such process. */
 bool proc_comm(pid_t pid, char *ret, size_t size);
 /* Is it called so? */
 bool proc_is_called(pid_t pid, const char *comm);

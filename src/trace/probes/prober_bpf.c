@@ -156,7 +156,7 @@ int prober_add_tracepoint(struct prober *p, uint32_t at)
 	return -ENOMEM;
 }
 
-/* Where a function is: in a file, or (path NULL) in the kernel. */
+/* The place of a function: in a file, or (path NULL) in the kernel. */
 struct place {
 	pid_t pid;
 	const char *path, *function;
@@ -178,7 +178,7 @@ static struct bpf_link *attach(
 			   : bpf_program__attach_kprobe_opts(program, place->function, &kernel);
 }
 
-/* First where it ends, so that no call is seen to begin only. */
+/* First at its end, so that no call is seen to begin only. */
 static int place_add(struct prober *p, uint32_t at, const struct place *place)
 {
 	struct probe probe = {.at = at};
@@ -201,8 +201,8 @@ int prober_add_function(struct prober *p, uint32_t at, pid_t pid, const char *pa
 	return place_add(p, at, &(struct place){.pid = pid, .path = path, .offset = offset});
 }
 
-/* By a trampoline where that can be, which is far cheaper, else by kprobes. A kernel that has
- * refused one is not asked again for each of a thousand functions. */
+/* By a trampoline if possible, which is far cheaper, else by kprobes. A kernel that has refused one
+ * is not asked again for each of a thousand functions. */
 int prober_add_kernel(struct prober *p, uint32_t at, const char *function)
 {
 	struct probe probe = {.at = at};
@@ -215,7 +215,7 @@ int prober_add_kernel(struct prober *p, uint32_t at, const char *function)
 			r = fentry_attach(probe.own, &probe.enter, &probe.leave);
 		if (r == 0)
 			r = probe_add(p, &probe);
-		/* A function without types is nothing against all others. */
+		/* A function without types does not mean that all others fail. */
 		p->no_fentry = r < 0 && r != -ENOENT && r != -ESRCH;
 	}
 	if (r == 0) {

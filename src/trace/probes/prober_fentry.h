@@ -1,5 +1,5 @@
-/* Trampolines at functions of the kernel (fentry and fexit). Unlike a kprobe each needs programs of
- * its own, which are verified for the function that they are to be attached to.
+/* Trampolines at functions of the kernel (fentry and fexit). Unlike a kprobe, each needs programs
+ * of its own, which are verified for that function.
  */
 #ifndef TRACE_PROBER_FENTRY_H
 #define TRACE_PROBER_FENTRY_H
@@ -8,16 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Functions with programs of their own; to load so many takes about a second. */
+/* Functions with programs of their own; loading this many takes about a second. */
 #define FENTRY_MAX 64
 
 /* Load the programs of `image` for one function, which count into the maps of `shared` at `at`.
- * -ENOENT, -ESRCH: the kernel has no types for this function; another errno: it takes no
+ * -ENOENT, -ESRCH: the kernel has no types for this function; another errno: it does not support
  * trampolines. */
 int fentry_open(const void *image, size_t size, struct bpf_object *shared, uint32_t at,
 	const char *function, struct bpf_object **ret);
 
-/* Attach them. Nothing is attached where it fails. */
+/* Attach them. On failure nothing is attached. */
 int fentry_attach(struct bpf_object *own, struct bpf_link **ret_enter, struct bpf_link **ret_leave);
 
 #endif

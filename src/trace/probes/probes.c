@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function that was not called in so many intervals is not reported until it is. */
+/* A function that was not called in this many intervals is not reported until it is. */
 #define IDLE_PERIODS 600
-/* A function is not let go for what it does in less time than that. */
+/* A probe is not removed for activity in less time than that. */
 #define LIMIT_SPAN_US (US_PER_SEC / 2)
 #define TRACEPOINT_PREFIX "kernel:tracepoints:"
 
 struct counted {
 	char *name;
 	struct functions_counter last;
-	bool gone; /* let go, or never had */
+	bool gone; /* removed, or never set */
 };
 
 struct probes {
@@ -48,7 +48,7 @@ void probes_free(struct probes *p)
 
 DEFINE_CLEANUP(struct probes *, probes_free);
 
-/* It costs more than it shows. */
+/* Remove the probe: it costs more than it shows. */
 static int let_go(struct probes *p, uint32_t at, double per_second)
 {
 	struct counted *c = &p->counted[at];
@@ -69,7 +69,7 @@ static int counter_look(struct probes *p, uint32_t at, int64_t span_us)
 	int64_t values[CALLS_COLUMNS] = {0};
 	double per_second;
 
-	/* One that was let go stays off. */
+	/* A function whose probe was removed stays off. */
 	if (c->gone)
 		return c->name && at >= FUNCTIONS_FIRST ? named_rows_add(p->rows, c->name, values)
 							: 0;
@@ -125,7 +125,7 @@ static int probes_sample(
 	return r;
 }
 
-/* It belongs to whoever made it. */
+/* It belongs to its creator. */
 static void probes_close(void *state)
 {
 	(void)state;
@@ -145,7 +145,7 @@ static int tracepoints_add(struct probes *p)
 	return 0;
 }
 
-/* What the kernel refuses is left out, unless it is everything. */
+/* Functions that the kernel refuses are left out, unless all are. */
 static int functions_add(struct probes *p, const struct probe_places *places, struct lp_err *err)
 {
 	int refused = 0;

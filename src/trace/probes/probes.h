@@ -1,6 +1,6 @@
 /* The instrument that counts calls without a rebuild: of functions of running programs, of
- * functions of the kernel, and hits of its tracepoints. Its rows are those of the programs that
- * count themselves (trace/calls), so that all are parts of the same vectors.
+ * functions of the kernel, and hits of its tracepoints. Its rows have the form of those of programs
+ * that count themselves (trace/calls), so that all are parts of the same vectors.
  */
 #ifndef TRACE_PROBES_H
 #define TRACE_PROBES_H
@@ -10,7 +10,7 @@
 #include "trace/probes/probe_places.h"
 
 #define PROBES_INTERVAL_US INT64_C(1000000)
-/* Calls per second at which a function is let go, unless told otherwise: 2% of a CPU and more. */
+/* Calls per second at which the probe of a function is removed by default: 2% of a CPU and more. */
 #define PROBES_LIMIT 20000
 
 struct probes_config {
@@ -18,7 +18,7 @@ struct probes_config {
 	const struct probe_places *places; /* functions to count; it outlives the instrument */
 	bool tracepoints;
 	uint64_t netns;	      /* hits of tracepoints in this network namespace only; 0: all */
-	uint64_t limit;	      /* calls per second at which a function is let go; 0: PROBES_LIMIT */
+	uint64_t limit;	      /* calls per second at which a probe is removed; 0: PROBES_LIMIT */
 	int64_t interval_us;  /* counts are read at multiples of it; 0: PROBES_INTERVAL_US */
 	bool at_ends;	      /* and when it begins and ends */
 	struct lp_warn *warn; /* may be NULL */
@@ -26,8 +26,8 @@ struct probes_config {
 
 struct probes_totals {
 	size_t functions;   /* that are counted */
-	size_t refused;	    /* that the kernel does not let us count */
-	size_t trampolines; /* of the kernel's, those that are counted at a fraction of a probe's
+	size_t refused;	    /* functions that the kernel refuses */
+	size_t trampolines; /* functions of the kernel that are counted at a fraction of a probe's
 			       cost */
 	size_t let_go;	    /* that were called too often */
 	size_t tracepoints; /* that this kernel has */
@@ -35,7 +35,7 @@ struct probes_totals {
 
 struct probes;
 
-/* Begin to count. -EPERM, -EOPNOTSUPP with a sentence: nothing of it can be counted here. */
+/* Begin to count. -EPERM, -EOPNOTSUPP with a sentence: nothing can be counted here. */
 int probes_new(const struct probes_config *config, struct probes **ret, struct lp_err *err);
 void probes_free(struct probes *p);
 

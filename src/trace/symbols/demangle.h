@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Write the readable form of a symbol's name into `buf`, cut where it does not fit; that is the
- * name itself where it is not mangled, or limpet was built without libiberty. */
+/* Write the readable form of a symbol's name into `buf`, truncated if it does not fit; that is the
+ * name itself if it is not mangled, or limpet was built without libiberty. */
 void demangle(const char *name, char *buf, size_t size);
 
 #endif

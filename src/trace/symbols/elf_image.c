@@ -13,10 +13,10 @@
 
 #define SECTIONS_MAX 65536
 #define FILE_BYTES_MAX ((off_t)4 << 30)
-/* So much of a file is read at most: sections may overlap, and be many. */
+/* At most this much of a file is read: sections may overlap, and be many. */
 #define BYTES_MAX ((uint64_t)256 << 20)
 #define NOTE_BYTES_MAX ((uint64_t)64 << 10)
-/* Compressed symbols come to no more than this. */
+/* Compressed symbols do not unpack to more than this. */
 #define UNPACKED_MAX ((size_t)64 << 20)
 #define UNPACK_MEMORY_MAX ((uint64_t)128 << 20)
 
@@ -31,7 +31,7 @@ struct reading {
 	bool symtab, dynsym; /* these were read: there is one of each */
 };
 
-/* May so much be read? */
+/* May this much be read? */
 static bool afford(struct reading *g, uint64_t bytes)
 {
 	if (bytes > g->left)
@@ -159,7 +159,7 @@ static int symbols_add(struct reading *g, Elf_Scn *section, const GElf_Shdr *hea
 static int sections_read(struct reading *g);
 
 #ifdef HAVE_LZMA
-/* Symbols that were packed into a section by themselves: an ELF file, compressed by xz. */
+/* Symbols that are packed into a section: an ELF file, compressed by xz. */
 static int debugdata_read(Elf_Data *data, struct elf_image *image)
 {
 	struct reading g = {.image = image, .left = BYTES_MAX, .inner = true};
@@ -224,7 +224,7 @@ static int sections_read(struct reading *g)
 		name = elf_strptr(g->elf, names, h.sh_name);
 		if (!name || strcmp(name, ".gnu_debugdata") != 0 || !afford(g, h.sh_size))
 			continue;
-		g->inner = true; /* one of them will do */
+		g->inner = true; /* one of them is enough */
 		r = debugdata_read(elf_rawdata(section, NULL), g->image);
 	}
 	return r;
@@ -264,7 +264,8 @@ int elf_image_identify(int fd, struct elf_image *ret)
 	return 0;
 }
 
-/* The symbols of a file that was installed for its build-id. They count only if it says the same.
+/* The symbols of a file that is installed for its build-id. They count only if its build-id is the
+ * same.
  */
 static int debug_file_read(const char *dir, struct elf_image *e)
 {

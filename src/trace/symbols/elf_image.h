@@ -1,7 +1,7 @@
-/* What an ELF file says about addresses: its build-id, where its segments lie, its symbols.
+/* Information about addresses from an ELF file: its build-id, its segments, its symbols.
  *
- * Files are other people's: whatever they claim is checked, and costs a bounded amount of memory
- * and time. What is wrong with a file only makes its symbols fewer.
+ * Files are not trusted: everything is checked, and costs a bounded amount of memory and time.
+ * Errors in a file only reduce its symbols.
  */
 #ifndef TRACE_ELF_IMAGE_H
 #define TRACE_ELF_IMAGE_H
@@ -31,7 +31,7 @@ struct elf_image {
 
 void elf_image_release(struct elf_image *e);
 
-/* Read build-id and segments only. 0, -ENOEXEC (it is no ELF file), or another errno. */
+/* Read build-id and segments only. 0, -ENOEXEC (it is not an ELF file), or another errno. */
 int elf_image_identify(int fd, struct elf_image *ret);
 
 /* Read everything: the table of symbols and the dynamic one, that in .gnu_debugdata, and those of
@@ -41,10 +41,10 @@ int elf_image_read(int fd, const char *debug_dir, struct elf_image *ret);
 /* The same for a file that is in memory. */
 int elf_image_read_memory(const void *data, size_t size, struct elf_image *ret);
 
-/* The address in the file's own terms of an offset in it; false: that is no code. */
+/* The address, in the file's own terms, of an offset in it; false: it is not code. */
 bool elf_image_address(const struct elf_image *e, uint64_t offset, uint64_t *ret);
 
-/* Was limpet built with what it takes to read symbols? */
+/* Was limpet built with the libraries to read symbols? */
 bool elf_image_supported(void);
 
 #endif

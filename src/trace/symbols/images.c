@@ -63,7 +63,7 @@ static int file_hash(int fd, uint64_t *ret)
 	return 0;
 }
 
-/* Put it where it is found again. */
+/* Add it to the index. */
 static int image_index(struct images *s, size_t at)
 {
 	const struct image *i = s->items[at];
@@ -106,7 +106,7 @@ int images_open(struct images *s, int fd, const char *path, struct image **ret)
 		(*ret)->used = s->period;
 		return 0;
 	}
-	/* The same file may be there twice: in a container, or as a copy. */
+	/* The same file may exist twice: in a container, or as a copy. */
 	if (elf_image_identify(fd, &head) == 0 && (*ret = images_find(s, &head.id)))
 		return idmap_get(&s->by_id, id_hash(&head.id), &at)
 			? idmap_put(&s->by_file, file, at)

@@ -1,4 +1,4 @@
-/* The files that code comes from, each read once: found again by build-id, or by which file it is.
+/* The files of code, each read once: identified by build-id, or by the file itself.
  */
 #ifndef TRACE_IMAGES_H
 #define TRACE_IMAGES_H
@@ -10,7 +10,7 @@ struct image {
 	char *name; /* "libc.so.6" */
 	struct elf_image elf;
 	uint64_t file; /* a hash of device, inode, size and time of change */
-	uint64_t used; /* the last period in which it was */
+	uint64_t used; /* the last period in which it was used */
 };
 
 /* Zero-initialise it, but for `debug_dir`. */
@@ -22,7 +22,7 @@ struct images {
 	uint64_t period;
 };
 
-/* An image that is not used for so many periods is forgotten. */
+/* An image that is not used for this many periods is forgotten. */
 #define IMAGES_PERIODS 90
 
 void images_release(struct images *s);
@@ -30,11 +30,11 @@ void images_release(struct images *s);
 /* The image of that build-id, or NULL. */
 struct image *images_find(struct images *s, const struct build_id *id);
 
-/* The image of an open file; `path` is for its name. A file that is not understood is one without
- * symbols. 0 or a negative errno. */
+/* The image of an open file; `path` is for its name. A file that cannot be parsed has no symbols. 0
+ * or a negative errno. */
 int images_open(struct images *s, int fd, const char *path, struct image **ret);
 
-/* A period is over: forget those that nobody needs any more. */
+/* A period is over: forget unused ones. */
 void images_tick(struct images *s);
 
 #endif

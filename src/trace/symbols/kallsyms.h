@@ -1,4 +1,4 @@
-/* The functions of the kernel and of its modules, as /proc/kallsyms says them. */
+/* The functions of the kernel and of its modules, from /proc/kallsyms. */
 #ifndef TRACE_KALLSYMS_H
 #define TRACE_KALLSYMS_H
 
@@ -15,12 +15,12 @@ struct kallsyms {
 
 void kallsyms_release(struct kallsyms *k);
 
-/* Take the text of such a file apart; `text` is changed. Data, and lines that are not understood,
- * are left out; so is everything where the kernel does not say addresses. 0 or -ENOMEM. */
+/* Parse the text of such a file; `text` is changed. Data, and lines that cannot be parsed, are left
+ * out; so is everything if the kernel hides addresses. 0 or -ENOMEM. */
 int kallsyms_parse(struct kallsyms *k, char *text);
 int kallsyms_read(const char *path, struct kallsyms *ret);
 
-/* The function at an address and the image that it is in, or NULL. */
+/* The function at an address and its image, or NULL. */
 const char *kallsyms_find(const struct kallsyms *k, uint64_t address, const char **ret_image);
 
 #endif

@@ -20,7 +20,7 @@ void proc_maps_release(struct proc_maps *m)
 	*m = (struct proc_maps){0};
 }
 
-/* The first mapping that ends behind an address. */
+/* The first mapping that ends after an address. */
 static size_t maps_lower(const struct proc_maps *m, uint64_t address)
 {
 	size_t low = 0, high = m->n;
@@ -61,7 +61,7 @@ int proc_maps_add(struct proc_maps *m, uint64_t start, uint64_t end, uint64_t of
 	return 0;
 }
 
-/* A number and what must stand behind it; false: that is not there. */
+/* A number and the character after it; false: it is not there. */
 static bool take_number(char **at, int base, char behind, uint64_t *ret)
 {
 	char *end;

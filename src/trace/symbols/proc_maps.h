@@ -1,4 +1,4 @@
-/* The executable mappings of a process, as /proc/PID/maps says them. */
+/* The executable mappings of a process, from /proc/PID/maps. */
 #ifndef TRACE_PROC_MAPS_H
 #define TRACE_PROC_MAPS_H
 
@@ -17,19 +17,19 @@ struct proc_maps {
 	size_t n, cap;
 };
 
-/* So many are read at most. */
+/* At most this many are read. */
 #define PROC_MAPS_MAX 65536
 
 void proc_maps_release(struct proc_maps *m);
 
-/* Take lines of such a file apart (`text` is changed) and add what is executable. Lines that are
- * not understood are left out. 0 or -ENOMEM. */
+/* Parse lines of such a file (`text` is changed) and add executable mappings. Lines that cannot be
+ * parsed are left out. 0 or -ENOMEM. */
 int proc_maps_parse(struct proc_maps *m, char *text);
 
 /* Those of a process. 0, -ESRCH (it is gone), or another errno. */
 int proc_maps_read(const char *proc, int pid, struct proc_maps *ret);
 
-/* Add one; what it overlaps goes. 0 or -ENOMEM. */
+/* Add one; mappings that it overlaps are removed. 0 or -ENOMEM. */
 int proc_maps_add(struct proc_maps *m, uint64_t start, uint64_t end, uint64_t offset,
 	uint64_t inode, const char *path);
 

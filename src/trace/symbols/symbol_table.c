@@ -56,7 +56,7 @@ void symbol_table_finish(struct symbol_table *t)
 	t->n = n;
 }
 
-/* How far back a symbol is looked for that has others inside. */
+/* How far back an enclosing symbol is searched. */
 #define NESTED_MAX 16
 
 static bool covers(const struct symbol_table *t, size_t i, uint64_t address)

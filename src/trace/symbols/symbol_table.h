@@ -1,4 +1,4 @@
-/* Names of address ranges, sorted: fill it, finish it, then look addresses up. */
+/* Names of address ranges, sorted: fill it, finish it, then look up addresses. */
 #ifndef TRACE_SYMBOL_TABLE_H
 #define TRACE_SYMBOL_TABLE_H
 
@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What comes from outside takes no more room than this; the rest of it is left out. */
+/* Data from outside takes no more room than this; the rest is left out. */
 #define SYMBOL_TABLE_MAX (4u << 20)
 #define SYMBOL_NAMES_MAX (256u << 20)
-/* Longer names are cut. */
+/* Longer names are truncated. */
 #define SYMBOL_NAME_MAX 1024
 
 struct symbol {
@@ -29,13 +29,12 @@ struct symbol_table {
 
 void symbol_table_release(struct symbol_table *t);
 
-/* Add a symbol; of names of length 0, and beyond what there is room for, nothing happens. 0 or
- * -ENOMEM. */
+/* Add a symbol; empty names, and symbols beyond the limit, are ignored. 0 or -ENOMEM. */
 int symbol_table_add(struct symbol_table *t, uint64_t start, uint64_t size, const char *name,
 	size_t len, uint32_t tag);
 
-/* Sort. Of several at one address the one that says most stays: with a size before without, fewer
- * leading underscores before more, then by the alphabet; so it is the same one on all servers. */
+/* Sort. Of several at one address the best stays: with a size before without, fewer leading
+ * underscores before more, then alphabetically; so it is the same one on all servers. */
 void symbol_table_finish(struct symbol_table *t);
 
 /* The symbol that an address is in, or NULL. */

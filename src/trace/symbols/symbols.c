@@ -33,24 +33,24 @@ struct process {
 	int pid;
 	struct proc_maps maps;
 	struct symbol_table jit;
-	bool told; /* some mappings were reported, by whoever saw them come */
+	bool told; /* some mappings were reported by events */
 	bool read; /* its maps were read in this period */
 	bool jit_read;
-	uint64_t used; /* the last period in which it was */
+	uint64_t used; /* the last period in which it was used */
 };
 
 struct symbols {
 	char *proc;
 	struct images images;
 	struct kallsyms kernel;
-	uint64_t kernel_read; /* the period after that in which they were; 0: not yet */
+	uint64_t kernel_read; /* the period after they were read; 0: not yet */
 	struct elf_image vdso;
 	bool vdso_read;
 	struct process **processes;
 	size_t n_processes, cap_processes;
 	struct idmap by_pid;
 	struct paths paths;   /* of files that were executed or mapped */
-	struct idmap missing; /* hashes of build-ids that were found nowhere */
+	struct idmap missing; /* hashes of build-ids that were not found */
 	uint64_t period;
 };
 
@@ -191,7 +191,7 @@ void symbols_tick(struct symbols *s)
 		paths_again(&s->paths);
 }
 
-/* Read what a process has mapped, once per period. What was reported of one that is gone stays. */
+/* Read the mappings of a process, once per period. Those reported of one that is gone stay. */
 static void process_read(struct symbols *s, struct process *p)
 {
 	struct proc_maps maps;
@@ -205,8 +205,8 @@ static void process_read(struct symbols *s, struct process *p)
 	p->maps = maps;
 }
 
-/* The very file that is mapped, also if it has no name any more; where that is not permitted, the
- * one that has its name and number. */
+/* The file that is mapped, even if it has no name any more; if that is not permitted, the one with
+ * its name and number. */
 static int mapping_open(
 	const struct symbols *s, const struct process *p, const struct proc_mapping *m)
 {
@@ -221,7 +221,7 @@ static int mapping_open(
 		return fd;
 	snprintf(path, sizeof(path), "%s/%d/root%s", s->proc, p->pid, m->path);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0) /* it has ended; what was reported of it stays */
+	if (fd < 0) /* it has ended; reported mappings stay */
 		fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0 && m->inode && fstat(fd, &st) == 0 && st.st_ino == m->inode)
 		return fd;
@@ -283,7 +283,7 @@ static struct image *image_by_id(struct symbols *s, const struct symbols_query *
 	return image;
 }
 
-/* What has no symbol is reported by its page. */
+/* An address without a symbol is reported by its page. */
 static void answer_page(struct symbols_answer *a, uint64_t address)
 {
 	snprintf(a->function, sizeof(a->function), "%s+0x%" PRIx64, a->image, address & ~PAGE_MASK);
@@ -309,7 +309,7 @@ static void answer_image(const struct image *image, uint64_t offset, struct symb
 	answer_from(&image->elf, address, a);
 }
 
-/* A build-id whose file nobody has shown is a name as well. */
+/* A build-id whose file was not found is a name as well. */
 static void answer_nameless(const struct symbols_query *q, struct symbols_answer *a)
 {
 	snprintf(a->image, sizeof(a->image), "%02x%02x%02x%02x", q->id.bytes[0], q->id.bytes[1],
@@ -317,7 +317,7 @@ static void answer_nameless(const struct symbols_query *q, struct symbols_answer
 	answer_page(a, q->offset);
 }
 
-/* The kernel's library in every process is the same one as ours. */
+/* The kernel's library (vdso) is the same in every process. */
 static void vdso_read(struct symbols *s)
 {
 	_cleanup_(proc_maps_release) struct proc_maps own = {0};
@@ -341,8 +341,8 @@ static void answer_vdso(
 	answer_from(&s->vdso, address - m->start, a);
 }
 
-/* Code that no file has: a compiler made it, and may say what it is. Addresses mean nothing on
- * another server. */
+/* Code without a file: a compiler made it, and may name it. Addresses mean nothing on another
+ * server. */
 static void answer_jit(
 	struct symbols *s, struct process *p, uint64_t address, struct symbols_answer *a)
 {
@@ -385,7 +385,7 @@ static int find_mapped(struct symbols *s, const struct symbols_query *q, struct 
 	return 0;
 }
 
-/* Modules come, so what is not found is looked for again, now and then. */
+/* Modules are loaded at any time, so an unknown address is looked up again from time to time. */
 static void find_kernel(struct symbols *s, uint64_t address, struct symbols_answer *a)
 {
 	const char *image = "kernel", *name = NULL;
