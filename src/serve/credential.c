@@ -20,7 +20,7 @@ bool credential_find(const char *name, char *buf, size_t size)
 		st.st_size > (off_t)strlen(NONE) + 1;
 }
 
-/* Not fuzzed: the word is sent as it is. */
+/* not fuzzed: the word is sent as it is */
 int credential_read(const char *path, char **ret, struct lp_err *err)
 {
 	size_t size;
