@@ -1,4 +1,4 @@
-/* The file that says who is told of incidents. */
+/* The file with the targets of alerts. */
 #include "fuzz.h"
 #include "serve/alerts_config.h"
 

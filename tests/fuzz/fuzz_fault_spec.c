@@ -1,4 +1,4 @@
-/* A fault as somebody writes it: what is accepted is in range and reads back the same. */
+/* A fault as a user writes it: accepted ones are in range and read back the same. */
 #include "fuzz.h"
 #include "lab/fault.h"
 #include <stdlib.h>

@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    &err) < 0)
 		return 0;
 	if (!log.n_fields)
-		return 0; /* all of a type that nobody knows */
+		return 0; /* all of an unknown type */
 	round_trip(encoder, &log, decoders[1], size % 4 ? LP_ARCHIVE_LOOSE : LP_ARCHIVE_DENSE);
 	return 0;
 }

@@ -90,7 +90,7 @@ static inline int take_descriptor(void *ctx, uint64_t record, const struct trace
 	return 0;
 }
 
-/* A change that is told must be such as can be logged. */
+/* A reported change must be one that can be logged. */
 static int take_change(void *ctx, const struct trace_descriptor *d)
 {
 	(void)ctx;

@@ -1,4 +1,4 @@
-/* A table of descriptors, a process that does not exist, and what was told of its changes. */
+/* A table of descriptors, a process that does not exist, and the reported changes. */
 #ifndef DESCRIPTORS_RIG_H
 #define DESCRIPTORS_RIG_H
 
@@ -17,10 +17,10 @@
 
 struct rig {
 	struct descriptors *d;
-	struct strbuf told; /* "open 3 storage /data/x\n" ... since the last look */
+	struct strbuf told; /* "open 3 storage /data/x\n" ... since the last check */
 	int64_t now;
 	uint64_t seq;
-	int stop; /* what the told one returns */
+	int stop; /* the result of the callback */
 };
 
 static inline int told(void *ctx, const struct trace_descriptor *t)

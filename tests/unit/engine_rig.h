@@ -47,8 +47,8 @@ static inline uint32_t rig_below(uint64_t *seed, uint32_t n)
 	return n ? (uint32_t)(rig_random(seed) >> 11) % n : 0;
 }
 
-/* A disk of a server is `factor` times as slow in the seconds `from` .. `to - 1`; 0: nobody asks it
- * for anything. With `every` it comes and goes: so many seconds slow, so many not. */
+/* A disk of a server is `factor` times as slow in the seconds `from` .. `to - 1`; 0: it gets no
+ * requests. With `every` it comes and goes: this many seconds slow, as many normal. */
 struct rig_fault {
 	uint32_t server, disk, from, to, factor, every;
 };

@@ -208,7 +208,8 @@ static inline void rig_mark(
 	}
 }
 
-/* The component is off in the windows first .. last (own NaN: no data). A culprit, unless told. */
+/* The component is off in the windows first .. last (own NaN: no data). By default it is a
+ * culprit. */
 static inline struct lp_finding *rig_find(struct rig *r, const char *component, const char *metric,
 	enum lp_mark direction, double own, double peers, uint32_t first, uint32_t last)
 {

@@ -10,7 +10,8 @@ const char *__lsan_default_suppressions(void)
 	return "leak:libomp";
 }
 
-/* Its own synchronisation is invisible; libarcher, which it loads by itself, tells what it means.
+/* The sanitizer does not see OpenMP's own synchronisation; libarcher, which OpenMP loads by itself,
+ * reports it.
  */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)

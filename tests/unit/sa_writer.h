@@ -138,7 +138,7 @@ static inline void sa_record(
 	sa_zeros(w, 24 - (w->len - at));
 }
 
-/* Two descriptions of structures that nobody knows. */
+/* Two descriptions of unknown structures. */
 static inline void sa_extra(struct sa_writer *w)
 {
 	for (uint32_t more = 1;; more = 0) {

@@ -1,6 +1,6 @@
 /* Logs of system calls made by hand: observers, processes, connections, calls. Times are seconds
- * after RIG_T0; events and descriptors may be told in any order, and are brought into the traces in
- * that of time by semantic_run(). */
+ * after RIG_T0; events and descriptors may be added in any order, and semantic_run() feeds them to
+ * the traces in the order of time. */
 #ifndef SEMANTIC_RIG_H
 #define SEMANTIC_RIG_H
 

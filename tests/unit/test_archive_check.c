@@ -91,7 +91,8 @@ static int image_check(const char *path, unsigned long *ret_warnings)
 	return r;
 }
 
-/* Flip every bit of every byte: it is told, or everything is read as before; a check tells always.
+/* Flip every bit of every byte: it is reported, or everything is read as before; a check always
+ * reports it.
  */
 static void flip_all(const struct truth *t, enum form form)
 {
@@ -292,7 +293,7 @@ static void test_lost_catalogue(void **state)
 	out = image_read(t, im.path, TRUTH_EXACT);
 	assert_int_equal(out.n_samples, 40);
 	assert_true(out.told);
-	/* Without any copy there is nothing to read, and that is told. */
+	/* Without any copy there is nothing to read, and that is reported. */
 	image_put(&im, im.bytes, frame_end(&l.items[nth_data_frame(&l, 2)]));
 	pwrite(im.fd, zeroes, 100, (off_t)l.items[0].offset);
 	out = image_read(t, im.path, TRUTH_EXACT);
@@ -301,7 +302,7 @@ static void test_lost_catalogue(void **state)
 }
 
 /* Nothing is lost with a catalogue of which there is another copy. The file is damaged all the
- * same, and whoever reads it to its end is told so. */
+ * same, which is reported at its end. */
 static void test_damaged_catalogue(void **state)
 {
 	_cleanup_(truth_freep) struct truth *t = truth_new(4, 40, 0, 7);

@@ -153,7 +153,7 @@ static void test_sealed(void **state)
 	}
 }
 
-/* Damage in the middle is passed over and told; what follows is delivered. */
+/* Damage in the middle is skipped and reported; what follows is delivered. */
 static void test_damage(void **state)
 {
 	_cleanup_(truth_freep) struct truth *t = truth_new(5, SAMPLES, 0, 6);

@@ -438,7 +438,7 @@ static void flip(const char *path, uint64_t offset)
 	assert_int_equal(pwrite(fd, &byte, 1, (off_t)offset), 1);
 }
 
-/* One frame of ten is damaged: it is told, the others are read, checked and rescued. */
+/* One frame of ten is damaged: it is reported, the others are read, checked and rescued. */
 static void test_damaged_file(void **state)
 {
 	_cleanup_(lp_source_closep) struct lp_source *s = NULL;

@@ -150,7 +150,7 @@ static int keep_span(void *ctx, uint64_t record, const struct span *s)
 	return 0;
 }
 
-/* A log that somebody else wrote: few fields, and values that make no sense. */
+/* A foreign log: few fields, and values that make no sense. */
 static void test_nonsense(void **state)
 {
 	static const struct lp_log_field few[] = {{"start", "ns since 1970", LP_LOG_INT},

@@ -221,7 +221,7 @@ static int is_named(void *ctx, const struct lp_log *log)
 	return 0;
 }
 
-/* Whoever reads the log needs no table: calls and signals have names in it. */
+/* Readers of the log need no table: calls and signals have names in it. */
 static void test_names(void **state)
 {
 	_cleanup_(trace_log_freep) struct trace_log *l = trace_log_new();
@@ -280,8 +280,8 @@ static void add_some(struct trace_log *l, uint64_t first, uint64_t n)
 	}
 }
 
-/* More than one frame, by several writes, by one that is larger than a frame, and by somebody who
- * goes on with the file. */
+/* More than one frame, by several writes, by one that is larger than a frame, and by another writer
+ * that continues the file. */
 static void test_many(void **state)
 {
 	_cleanup_(trace_log_freep) struct trace_log *l = trace_log_new();
@@ -351,7 +351,7 @@ static void test_long_texts(void **state)
 	assert_int_equal(trace_log_read(s, &to, &err), 42);
 }
 
-/* A log of somebody else: two records. */
+/* A foreign log: two records. */
 static void write_foreign(const char *path, const char *name, const struct lp_log_field *fields,
 	uint32_t n_fields, const char *text)
 {
@@ -379,8 +379,8 @@ static void write_foreign(const char *path, const char *name, const struct lp_lo
 	finish(w);
 }
 
-/* Fields that nobody knows are ignored, those that are not there are 0; and numbers of calls are
- * those of this machine, whatever machine wrote it. */
+/* Unknown fields are ignored, missing ones are 0; and numbers of calls are those of this machine,
+ * whatever machine wrote it. */
 static void test_other_fields(void **state)
 {
 	static const struct lp_log_field fields[] = {{"colour", "", LP_LOG_TEXT},

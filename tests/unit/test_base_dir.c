@@ -7,7 +7,7 @@
 
 #define NOBODY 65534
 
-/* Make something belong to somebody else, which takes root. */
+/* Give something to another user, which requires root. */
 static void give_away(const char *path)
 {
 	if (geteuid() != 0)

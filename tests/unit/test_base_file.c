@@ -212,7 +212,7 @@ static void test_rename_new(void **state)
 	rmdir(dir);
 }
 
-/* Nobody is waited for but a pipe that is open already. */
+/* Opening waits only for a pipe that is already open. */
 static void test_open_input(void **state)
 {
 	struct lp_err err = {0};

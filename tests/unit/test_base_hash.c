@@ -82,7 +82,7 @@ static void test_many(void **state)
 	strmap_release(&m);
 }
 
-/* Whoever is left is found, whoever was removed is not, in whatever order. */
+/* Remaining keys are found, removed ones are not, in any order. */
 static void test_remove(void **state)
 {
 	struct strmap m = {0};

@@ -100,7 +100,7 @@ static void test_of_others(void **state)
 	assert_int_equal(lchown(temp_path("fifo"), NOBODY, NOBODY), 0);
 	assert_int_equal(write_file(temp_path("fifo"), "new"), -ELOOP);
 	assert_text(temp_path("target"), "old");
-	/* Somebody's file is replaced, and stays somebody's. */
+	/* Another user's file is replaced, and still belongs to that user. */
 	assert_int_equal(chown(temp_path("target"), NOBODY, NOBODY), 0);
 	assert_int_equal(write_file(temp_path("target"), "new"), 0);
 	assert_text(temp_path("target"), "new");

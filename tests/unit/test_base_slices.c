@@ -1,4 +1,4 @@
-/* Work that is put aside goes on where it was, and only while somebody waits for it. */
+/* Work that is put aside continues where it was, and only while a caller waits for it. */
 #include "base/slices.h"
 #include "unit.h"
 
@@ -70,7 +70,7 @@ static void test_end(void **state)
 	slices_free(NULL);
 }
 
-/* Elsewhere nobody rests. */
+/* Other threads do not rest. */
 static void test_elsewhere(void **state)
 {
 	struct count c = {.upto = 1000};

@@ -118,7 +118,7 @@ static void test_clocks(void **state)
 	assert_true(ns <= clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Times that nanoseconds cannot tell do not overflow. */
+/* Times beyond the range of nanoseconds do not overflow. */
 static void test_nanoseconds(void **state)
 {
 	(void)state;

@@ -121,7 +121,7 @@ static void test_retires(void **state)
 	bench_release(&b);
 }
 
-/* A collector that fails for days makes nobody retire. */
+/* A collector that fails for days makes no component retire. */
 static void test_silence(void **state)
 {
 	struct collect_row sda;

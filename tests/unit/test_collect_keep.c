@@ -281,7 +281,7 @@ static void test_short_recordings(void **state)
 	assert_files(p->dir, "h-20240307T000005Z.lpa h-20380119T031400Z.lpa " OTHERS);
 }
 
-/* Whoever may write into the directory does not choose what is removed. */
+/* A user who may write into the directory does not choose what is removed. */
 static void test_links(void **state)
 {
 	struct place *p = *state;

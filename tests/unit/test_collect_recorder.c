@@ -585,7 +585,7 @@ static size_t allocated_at_rest(const char *dir)
 static const char *transient_dir;
 static size_t allocated_first, allocated_last;
 
-/* An interface that stays, and one in each sample that nobody has seen before. */
+/* An interface that stays, and a new one in each sample. */
 static int transient_sample(void *state, struct collect_sink *sink, struct lp_err *err)
 {
 	const int64_t values[2] = {n_samples_taken, 0};

@@ -92,7 +92,7 @@ static void test_resume_next_day(void **state)
 	assert_samples(p->dir, "h-20240302T000005Z.lpa", 3, false);
 }
 
-/* A clock that was set back while nobody recorded: the old file is of the future. */
+/* A clock that was set back between two recordings: the old file is from the future. */
 static void test_resume_future(void **state)
 {
 	struct place *p = *state;
@@ -250,7 +250,7 @@ static void test_rotation_seals_and_expires(void **state)
 	bench_release(&b);
 }
 
-/* Five seconds of the year 2038 cost nothing, and are told once. */
+/* Five seconds of the year 2038 delete nothing, and are reported once. */
 static void test_leap_expires_nothing(void **state)
 {
 	struct place *p = *state;

@@ -38,7 +38,7 @@ static void test_one_at_a_time(void **state)
 	spool_lock_release(&b);
 }
 
-/* The file is removed, alone or with its directory: whoever comes first has the new one. */
+/* The file is removed, alone or with its directory: the first recorder gets the new one. */
 static void test_removed(void **state)
 {
 	struct place *p = *state;

@@ -15,7 +15,7 @@
 static unsigned long n_allocs, n_opens;
 
 #ifdef UNDER_ASAN
-/* The sanitizer owns malloc(), and offers to tell. */
+/* The sanitizer owns malloc(), and offers hooks. */
 int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void *, size_t),
 	void (*free_hook)(const volatile void *));
 

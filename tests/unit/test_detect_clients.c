@@ -67,7 +67,7 @@ static void test_drop(void **state)
 	(void)state;
 	check("dread", true, true);
 	check("dwrite", true, true);
-	/* Of requests read nobody knows, or it is about something else. */
+	/* The requests read are unknown, or it is about something else. */
 	check("dread", false, false);
 	check("nsread", true, false);
 	check("await", true, false);

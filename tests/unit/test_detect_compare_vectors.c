@@ -82,7 +82,7 @@ static void test_three_functions(void **state)
 	lp_verdict_free(v);
 }
 
-/* Time moves from one function to another: the total tells nothing, the vector all. */
+/* Time moves from one function to another: the total does not show it, the vector does. */
 static void test_moved(void **state)
 {
 	struct detect_options opt = profile_options(24);
@@ -110,7 +110,8 @@ static void test_moved(void **state)
 	lp_verdict_free(v);
 }
 
-/* Who does less of everything is no culprit, and who does nothing at all is absent. */
+/* A server that does less of everything is not a culprit, and one that does nothing at all is
+ * absent. */
 static void test_less(void **state)
 {
 	(void)state;
@@ -131,7 +132,7 @@ static void test_less(void **state)
 	}
 }
 
-/* An observer that is not measured any more, one that never was, and windows without anybody. */
+/* An observer that is no longer measured, one that never was, and windows without any. */
 static void test_missing(void **state)
 {
 	struct detect_options opt = profile_options(24);
@@ -161,7 +162,7 @@ static void test_missing(void **state)
 	lp_verdict_free(v);
 }
 
-/* A function that nobody had before, later on one observer only. */
+/* A function that did not exist before, later on one observer only. */
 static void test_late_function(void **state)
 {
 	struct detect_options opt = profile_options(24);

@@ -1,4 +1,5 @@
-/* Many that are slow: those that became so together, and those of whom nobody can tell. */
+/* Groups with many slow members: those that became slow together, and those that cannot be
+ * decided. */
 #include "detect_rig.h"
 
 #include "detect/crowd.h"
@@ -30,7 +31,7 @@ static size_t find(
 	n_found = found.n;
 	if (found.n && ret_first)
 		*ret_first = found.items[0];
-	/* Once more: nobody is told of twice. */
+	/* Once more: no component is reported twice. */
 	assert_int_equal(crowd_find(r.verdict, &found), 0);
 	assert_int_equal(found.n, n_found);
 	free(found.items);
@@ -76,7 +77,7 @@ static void test_not(void **state)
 	assert_int_equal(find(6, 200, 4, 2, NULL), 6);
 }
 
-/* Until they are so many that nobody can tell. */
+/* Until they are too many to decide. */
 
 #define CLASS_MEMBERS 10
 
@@ -114,7 +115,7 @@ static void test_by_direction(void **state)
 		classes_check(n, 0, 1, n, 0);
 }
 
-/* From then on nobody is accused, and both are listed. */
+/* From then on no member is accused, and both classes are listed. */
 static void test_two_classes(void **state)
 {
 	struct rig r;
@@ -131,15 +132,15 @@ static void test_two_classes(void **state)
 	rig_release(&r);
 }
 
-/* Those who became slow are told by their own past, as long as they are fewer. */
+/* Members that became slow are found by their own past, as long as they are fewer. */
 static void test_own_past(void **state)
 {
 	(void)state;
 	classes_check(4, 200, 1, 4, 0);
 }
 
-/* Where most became slow, nobody is accused, and nothing is well; who was faster than most from the
- * beginning is better than they are. */
+/* If most became slow, none is accused, and the verdict is not fine; a member that was faster than
+ * most from the beginning is better than they are. */
 static void test_most_slow(void **state)
 {
 	(void)state;

@@ -261,7 +261,7 @@ static void test_two_are_refused(void **state)
 	rig_release(&r);
 }
 
-/* Microseconds on idle disks, whoever has them. */
+/* Microseconds on idle disks, on any of them. */
 static void test_floor(void **state)
 {
 	struct rig r;
@@ -349,7 +349,7 @@ static void test_load(void **state)
 	}
 }
 
-/* The same load, that clients brought through the network, or that nobody did. */
+/* The same load, which clients brought through the network, or not. */
 static void test_load_of_nobody(void **state)
 {
 	static const double traffic[] = {2, 1};

@@ -42,7 +42,7 @@ static void test_like_the_peers_at_work(void **state)
 	assert_false(accused(8.5, 80)); /* a queue of its own */
 }
 
-/* Who does no more than its peers has no load that would explain anything. */
+/* A component that does no more than its peers has no load that would explain anything. */
 static void test_no_more_load(void **state)
 {
 	const struct lp_finding *f;
@@ -89,8 +89,8 @@ static void test_several_slow(void **state)
 	rig_release(&r);
 }
 
-/* All work in a fifth to two fifths of the seconds; one stops. It is absent from then on, and
- * nobody else is. */
+/* All work in a fifth to two fifths of the seconds; one stops. It is absent from then on, and no
+ * other is. */
 static void test_now_and_then(void **state)
 {
 	(void)state;

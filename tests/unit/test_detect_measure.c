@@ -340,7 +340,7 @@ static void test_three(void **state)
 	measure_scratch_free(s);
 }
 
-/* Alone, a member has nobody to differ from. */
+/* A single member has no distance. */
 static void test_alone(void **state)
 {
 	static const double values[] = {1, 2, 3, 4};

@@ -143,7 +143,8 @@ static void test_certain(void **state)
 	rig_release(&r);
 }
 
-/* What hardly matters is never told, however certain; what is twice as slow is no longer mild. */
+/* A small difference is never reported, however certain; a component that is twice as slow is no
+ * longer mild. */
 static void test_size(void **state)
 {
 	struct mild_rig r;
@@ -222,7 +223,7 @@ static void test_days(void **state)
 	rig_release(&r);
 }
 
-/* Who is slow in step with those beside it is of another class, or of a host that is slow. */
+/* A component that is slow together with those beside it is of another class, or of a slow host. */
 static void test_cohort(void **state)
 {
 	struct mild_rig r;

@@ -158,7 +158,7 @@ static double loss_nowhere(const struct seen *seen, double base)
 	return poisson(base);
 }
 
-/* Eighteen times as much with the third server, whoever looks. */
+/* Eighteen times as much with the third server, seen from any side. */
 static double loss_server3(const struct seen *seen, double base)
 {
 	return poisson(seen->server == 3 ? 18 * base : base);
@@ -241,8 +241,8 @@ static void fill_with_mesh(struct cluster *c, value_fn retrans, value_fn window)
 	add_nodes(c, "txbyt", "bytes/s", "net:eth0", 3e6, 2e6);
 }
 
-/* A sound system with connections between its servers gets a clean verdict; and one that loses
- * packets is named, and nobody else. */
+/* A healthy system with connections between its servers gets a clean verdict; and one that loses
+ * packets is named, and no other. */
 static void test_servers_talk(void **state)
 {
 	struct cluster c;
@@ -374,7 +374,7 @@ static void fill_peers(struct lp_table *times, struct lp_table *reads)
 			"c%u/peer:10.91.1.%u:%u", i % 6 + 1, i / 6 % 5 + 1, i < 30 ? 24007 : 49152);
 		reads->components[other] = lp_identity_ref(times->components[i]);
 		for (uint32_t s = 0; s < N_PEER_SLOTS; s++) {
-			bool any = oracle_below(3) && s != 7; /* nobody reads in second 7 */
+			bool any = oracle_below(3) && s != 7; /* no reads in second 7 */
 
 			times->values[(size_t)i * N_PEER_SLOTS + s] =
 				any ? 10 * oracle_uniform() : NAN;
@@ -438,7 +438,7 @@ static void test_peers(void **state)
 	}
 }
 
-/* Who is not known has its address for a name; who talks to itself stays. */
+/* An unknown host has its address as its name; connections of a host with itself stay. */
 static void test_peers_unknown(void **state)
 {
 	struct cluster c;

@@ -71,7 +71,7 @@ static struct lp_table **tables_make(struct traced *t)
 	return tables;
 }
 
-/* Who is accused: "", "s3", "s1,s3". */
+/* The accused servers: "", "s3", "s1,s3". */
 static void accused(const struct lp_verdict *v, char *text, size_t size)
 {
 	size_t len = 0;
@@ -165,7 +165,7 @@ static void test_finding(void **state)
 	lp_verdict_free(v);
 }
 
-/* A call every few seconds, one of them slow: nobody can tell anything from that. */
+/* A call every few seconds, one of them slow: that proves nothing. */
 static void test_few_calls(void **state)
 {
 	struct traced t;
@@ -214,7 +214,8 @@ static void test_idle(void **state)
 		for (uint32_t s = 20; s < SLOTS; s++)
 			second_fill(&t, 1, s, 0, 0);
 		expect(&t, &opt, "");
-		/* One works, one does now and then, and the others idle: nobody to compare with. */
+		/* One works, one works sometimes, and the others are idle: there is nothing to
+		 * compare with. */
 		for (uint32_t i = 0; i < N - 1; i++) {
 			for (uint32_t s = 0; s < SLOTS; s++)
 				second_fill(&t, i, s, i == 0 ? 1 : 0, 1);
@@ -241,7 +242,7 @@ static void test_busy(void **state)
 	}
 }
 
-/* Differences of microseconds matter to nobody. */
+/* Differences of microseconds do not matter. */
 static void test_floor(void **state)
 {
 	struct traced t;

@@ -46,7 +46,8 @@ static void test_steady(void **state)
 		assert_int_equal(look(&s, 2, LP_MARK_ABOVE, SLOTS, &noisy), STEADY_NOT);
 		assert_int_equal(look(&s, 3, LP_MARK_ABOVE, SLOTS, &sound), STEADY_NOT);
 		assert_int_equal(look(&s, 1, LP_MARK_BELOW, SLOTS, &low), STEADY_NOT);
-		/* A gap says nothing; who is sound is beyond the middle in half of its samples. */
+		/* A gap proves nothing; a healthy member is beyond the middle in half of its
+		 * samples. */
 		assert_int_equal(slow.n, SLOTS - SLOTS / 10);
 		assert_int_equal(noisy.n, SLOTS);
 		assert_true(sound.n_beyond > SLOTS / 4 && sound.n_beyond < SLOTS * 3 / 4);

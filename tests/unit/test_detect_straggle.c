@@ -121,7 +121,7 @@ static void test_others(void **state)
 	rig_init(&r, "wr_sec");
 	work(&r, 3, 100, 400, 30);
 	work(&r, 4, 100, 400, 30);
-	assert_int_equal(find(&r), 0); /* not alone: no peers to tell by */
+	assert_int_equal(find(&r), 0); /* without peers it cannot be decided */
 	rig_release(&r);
 	rig_init(&r, "await");
 	work(&r, 3, 100, 400, 30);

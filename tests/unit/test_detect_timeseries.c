@@ -144,7 +144,7 @@ static void test_service(void **state)
 	/* Averaged over four samples, one call is too little to say anything. */
 	assert_int_equal(votes_by(&g, 4, LP_ROLE_SERVICE, 1, votes), 0);
 	assert_true(votes[8] == 2 && isnan(votes[14]));
-	/* Of two nobody can say which one is slow. */
+	/* Of two it is impossible to say which is slow. */
 	rows[0] = rows[3] = NULL;
 	assert_int_equal(votes_by(&g, 1, LP_ROLE_SERVICE, 1, votes), 0);
 	assert_true(isnan(votes[3]) && isnan(votes[6]) && !isnan(votes[7]));

@@ -67,7 +67,7 @@ static void test_variance(void **state)
 	weight_learner_free(l);
 }
 
-/* What told the culprit counts twice as much, what spoke against another one half. */
+/* Functions that showed the culprit count twice as much, those that accused another half. */
 static void test_labels(void **state)
 {
 	struct detect_options opt = options();
@@ -95,7 +95,8 @@ static void test_labels(void **state)
 	weight_learner_free(l);
 }
 
-/* Only windows within the fault tell anything of it, and who had one is not among the sound. */
+/* Only windows within the fault count for it, and a server that had one is not counted as
+ * healthy. */
 static void test_times(void **state)
 {
 	struct detect_options opt = options();

@@ -50,7 +50,7 @@ static void test_oracle(void **state)
 			told[d] = true;
 			last = sums[d];
 		}
-		/* Who is not among them is not blamed more than the last. */
+		/* Dimensions that are not listed are not blamed more than the last. */
 		for (uint32_t d = 0; d < DIMENSIONS; d++)
 			assert_true(told[d] || n == 0 || sums[d] <= last);
 		vector_blame_release(&b);

@@ -103,7 +103,7 @@ static void test_votes(void **state)
 	lp_table_free(t);
 }
 
-/* Who has no functions has no vectors. */
+/* An observer without functions has no vectors. */
 static void test_strangers(void **state)
 {
 	static const char *const others[] = {"oss1/functions:all", "oss/functions:all",

@@ -42,7 +42,7 @@ static const struct vector_place *place(const struct vector_group *g, uint32_t m
 	return &g->places[member * 3 + w];
 }
 
-/* Nobody differs but `member`. */
+/* Only `member` differs. */
 static void assert_alone(const struct vector_group *g, uint32_t member)
 {
 	for (uint32_t i = 0; i < 5; i++) {
@@ -220,7 +220,7 @@ static void test_images(void **state)
 	lp_table_free(t);
 }
 
-/* Who has no data has no vote; and votes do not depend on the order of the rows. */
+/* A member without data has no vote; and votes do not depend on the order of the rows. */
 static void test_missing_and_order(void **state)
 {
 	struct lp_table *t = profile_make(&calls);
@@ -254,7 +254,7 @@ static void test_missing_and_order(void **state)
 	lp_table_free(t);
 }
 
-/* Of a metric whose floor nobody knows distances are all there is. */
+/* A metric without a known floor is compared by distances only. */
 static void test_unknown(void **state)
 {
 	struct profile p = calls;

@@ -176,7 +176,7 @@ static void test_by_hand(void **state)
 	group_release(&g);
 }
 
-/* Nobody to be compared with, and nobody at all. */
+/* One member alone, and none at all. */
 static void test_few(void **state)
 {
 	struct vector_place places[3];

@@ -276,7 +276,7 @@ static void test_threads(void **state)
 	free(many);
 }
 
-/* Who is asked for gets the vote that it would get if all were. */
+/* A selected member gets the same vote as if all were selected. */
 static void test_asked(void **state)
 {
 	uint32_t n_windows = window_count(&params, SLOTS);

@@ -113,7 +113,7 @@ static size_t count_with_span(const struct rig *r, uint32_t span)
 	return fs.n;
 }
 
-/* What was enough when there was little data is told for a span, and not for ever. */
+/* What was enough when there was little data is reported for a span, and not forever. */
 static void test_early(void **state)
 {
 	static const struct detect_options small = {.params = {.win_size = 40, .win_shift = 20}};

@@ -115,7 +115,7 @@ static size_t find(struct wholes_rig *r)
 	return r->found.n;
 }
 
-/* All of an observer becomes slow: its disks are told, and what they were beside the others. */
+/* All of an observer becomes slow: its disks are reported, compared with the others. */
 static void test_became(void **state)
 {
 	struct wholes_rig r;
@@ -140,7 +140,7 @@ static void test_became(void **state)
 	rig_release(&r);
 }
 
-/* It passes, and is told with its end. */
+/* It passes, and is reported with its end. */
 static void test_ended(void **state)
 {
 	struct wholes_rig r;
@@ -153,7 +153,8 @@ static void test_ended(void **state)
 	rig_release(&r);
 }
 
-/* Slow since ever is a class; so is who was slower than others all the time. */
+/* An observer that was always slow is a class; so is one that was slower than others all the
+ * time. */
 static void test_class(void **state)
 {
 	struct wholes_rig r;
@@ -205,7 +206,8 @@ static void test_explained(void **state)
 	rig_release(&r);
 }
 
-/* Of many nobody can tell; of observers that are compared with each other it is told elsewhere. */
+/* With many it cannot be decided; observers that are compared with each other are judged
+ * elsewhere. */
 static void test_not_told(void **state)
 {
 	struct wholes_rig r;

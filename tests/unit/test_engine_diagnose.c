@@ -131,7 +131,7 @@ static void test_refuses(void **state)
 	}
 }
 
-/* A bad line in the middle: what is good is judged, and the damage is told. */
+/* A bad line in the middle: the intact data is judged, and the damage is reported. */
 static void test_damaged(void **state)
 {
 	struct lp_diagnose_options options = {0};

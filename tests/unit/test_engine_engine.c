@@ -136,8 +136,8 @@ static void check_same(struct lp_engine *one, struct lp_engine *other)
 	free(b);
 }
 
-/* What an advance leaves for later changes nothing, wherever it rests and whoever comes meanwhile.
- * In how many steps was anything left? */
+/* Work that an advance leaves for later changes nothing, wherever it rests and whatever is fed
+ * meanwhile. Returns the number of steps in which something was left. */
 static uint32_t compare_slices(bool bounded, uint64_t seed)
 {
 	static const int64_t lengths_us[] = {1, 1, 30, 200, 3000};
@@ -192,8 +192,8 @@ static char *says_lazily(struct lp_engine *e)
 	return printed_end(&p);
 }
 
-/* Tables that read values when somebody asks for them change nothing in the verdict: while the
- * engine warms up, by the fast horizon, and by the slow one. */
+/* Tables that read values on demand do not change the verdict: while the engine warms up, by the
+ * fast horizon, and by the slow one. */
 static void test_lazy(void **state)
 {
 	const struct lp_diagnose_options bounded = {.bounded = true};
@@ -277,7 +277,7 @@ static void test_more_data(void **state)
 	}
 }
 
-/* Three times as slow for some minutes is nothing that somebody must be told of an hour later. */
+/* Being three times as slow for some minutes is not worth a report an hour later. */
 static void test_short_and_mild(void **state)
 {
 	const struct rig_fault mild = {
@@ -419,7 +419,7 @@ static void test_ready(void **state)
 	rig_feed(&r, e, 1, 180);
 	rig_feed(&r, e, 2, 150);
 	assert_true(lp_engine_ready(e, 60000000) == (RIG_START_S + 149) * 1000000 + 22000);
-	/* Who is far behind holds nobody up. */
+	/* An observer that is far behind delays nothing. */
 	rig_feed(&r, e, 0, 200);
 	rig_feed(&r, e, 1, 200);
 	assert_true(lp_engine_ready(e, 60000000) == (RIG_START_S + 379) * 1000000 + 21000);
@@ -492,7 +492,7 @@ static void feed_functions(struct lp_engine *e, uint32_t server)
 	lp_catalogue_free(source.catalogue);
 }
 
-/* Who runs what nobody else does is told, where remarks say so. */
+/* A server that runs a program that its peers do not is reported, if remarks show it. */
 static void test_remarks(void **state)
 {
 	static const char note[] = "kind=process program=dd pid=812 uid=0 command=dd if=/dev/sdb";

@@ -47,7 +47,7 @@ static void test_what_is_gone(void **state)
 	rig_release(&r);
 }
 
-/* Who always worked is missed soon; who has a request now and then, later. */
+/* A component that always worked is soon missing; one with few requests, later. */
 static void test_chance(void **state)
 {
 	struct rig r;
@@ -79,8 +79,8 @@ static void test_still_some(void **state)
 	rig_release(&r);
 }
 
-/* Absent ones have a list of their own, and so has whoever follows from them; who is slow as well
- * is slow. */
+/* Absent components have a list of their own, as do those that follow from them; one that is also
+ * slow counts as slow. */
 static void test_apart(void **state)
 {
 	const struct lp_suspect *s;

@@ -78,7 +78,7 @@ static void test_failed_controller(void **state)
 	rig_release(&r);
 }
 
-/* The block devices are there, but nobody uses them ("0" await). */
+/* The block devices exist, but are not used ("0" await). */
 static void test_idle_controller(void **state)
 {
 	struct rig r;

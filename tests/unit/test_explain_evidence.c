@@ -65,7 +65,7 @@ static void test_absence(void **state)
 	rig_release(&r);
 }
 
-/* What makes no culprit is told all the same, behind what does. */
+/* Findings that do not make a culprit are listed all the same, after those that do. */
 static void test_others_follow(void **state)
 {
 	const struct lp_suspect *s;
@@ -119,7 +119,7 @@ static void test_idle_peers(void **state)
 	rig_release(&r);
 }
 
-/* Nobody works harder whose median is like that of the peers. */
+/* A component whose median is like that of the peers does not work harder. */
 static void test_no_harder(void **state)
 {
 	struct rig r;

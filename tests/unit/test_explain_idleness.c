@@ -147,8 +147,8 @@ static void work_seldom(struct rig *r, const char *component, uint32_t first)
 		t->values[(size_t)row * t->n_slots + s] = s % 10 ? 0 : 1;
 }
 
-/* Who works now and then, and always did, is no peer in how long that takes; who is slow is at work
- * all the time, and who worked before has stopped. */
+/* A component that works only sometimes, and always did, is not compared by how long that takes;
+ * one that is slow works all the time, and one that worked before has stopped. */
 static void test_seldom(void **state)
 {
 	struct lp_finding *f;

@@ -75,7 +75,7 @@ static void test_add(void **state)
 	lp_verdict_free(v);
 }
 
-/* There is an end to them: the newest are kept. */
+/* Their number is limited: the newest are kept. */
 static void test_many(void **state)
 {
 	struct noted_processes p = {0};

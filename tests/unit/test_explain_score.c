@@ -63,7 +63,7 @@ static void test_one_fault(void **state)
 	judged(ONE, VERDICT(""), SCORE_BY_COMPONENT, "----", 0, 0, 1, 7);
 	judged(ONE, VERDICT(SUSPECT("b/disk:1", "disk-hog", "")), SCORE_BY_COMPONENT, "-i-d", 0, 1,
 		1, 6);
-	/* Right, and somebody else as well: all four. */
+	/* Right, and another one as well: all four. */
 	judged(ONE,
 		VERDICT(SUSPECT("b/disk:1", "disk-busy", "") "," SUSPECT(
 			"a/disk:1", "disk-hog", "")),
@@ -114,7 +114,7 @@ static void test_observers(void **state)
 		SCORE_BY_COMPONENT, "----", 1, 0, 1, 6);
 	judged(HEAD "one,?/disk:1,disk-hog,,\n", VERDICT(SUSPECT("a/disk:1", "disk-hog", "")),
 		SCORE_BY_COMPONENT, "----", 1, 0, 3, 4);
-	/* Nobody measured it: it could not be found, and was not. */
+	/* It was not measured: it could not be found, and was not. */
 	judged(HEAD "one,z,disk-hog,,\n", VERDICT(""), SCORE_BY_OBSERVER, "----", 0, 0, 1, 4);
 }
 

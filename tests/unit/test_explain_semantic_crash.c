@@ -105,7 +105,7 @@ static void test_bad_status(void **state)
 		if (felt)
 			rig_call(&rig, "c1", 900, 11, "write", 1, TRACE_FILE_STORAGE, -ENOTCONN);
 		semantic_run(&rig);
-		/* Nobody felt it: that it ended with ENOSPC is all that there is to tell. */
+		/* No client noticed it: that it ended with ENOSPC is the only finding. */
 		rig_expect(
 			rig_only(&rig), "s3/sys:glusterfsd", felt ? "crash" : "resource-exhausted");
 		rig_tells(rig_only(&rig), "ended with status 1 at");
@@ -131,7 +131,7 @@ static void test_orderly(void **state)
 	}
 }
 
-/* Clients may be killed: servers lose connections by it, and nobody is to blame. If they crash,
+/* Clients may be killed: servers lose connections by that, and none is to blame. If they crash,
  * they are. */
 static void test_client_killed(void **state)
 {
@@ -155,7 +155,7 @@ static void test_client_killed(void **state)
 	}
 }
 
-/* Pipes and sockets of the machine are nobody's server. */
+/* Pipes and sockets within the machine have no server. */
 static void test_unrelated_pipe(void **state)
 {
 	(void)state;
@@ -198,8 +198,8 @@ static void test_refused(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* It was down from the beginning; others serve at the same port. At another port nobody ever
- * answered: that is a matter of configuration. */
+/* It was down from the beginning; others serve at the same port. At another port there never was an
+ * answer: that is a matter of configuration. */
 static void test_refused_from_the_start(void **state)
 {
 	(void)state;
@@ -235,7 +235,7 @@ static void test_reset(void **state)
 	}
 }
 
-/* A connection that is closed is no news, unless somebody suffers. */
+/* A closed connection means nothing, unless a client suffers. */
 static void test_closed(void **state)
 {
 	(void)state;
@@ -268,7 +268,7 @@ static void test_goes_on(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* Its archive ends, others go on: that agrees with what the clients tell. */
+/* Its archive ends, others continue: that agrees with the clients' evidence. */
 static void test_archive_ends(void **state)
 {
 	uint32_t host;

@@ -160,7 +160,7 @@ static void test_advice(void **state)
 	}
 }
 
-/* A client in the kernel has no connections that anybody sees. */
+/* A client in the kernel has no visible connections. */
 static void test_kernel_client(void **state)
 {
 	const struct semantic_finding *f;
@@ -180,7 +180,7 @@ static void test_kernel_client(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* Who has connections, and none to that server, did not get it from there. */
+/* A client that has connections, and none to that server, did not get it from there. */
 static void test_unrelated_client(void **state)
 {
 	(void)state;
@@ -198,7 +198,7 @@ static void test_unrelated_client(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* What happens all day accuses nobody. */
+/* Everyday failures accuse no server. */
 static void test_everyday(void **state)
 {
 	(void)state;

@@ -4,7 +4,7 @@
 
 static struct semantic_rig rig;
 
-/* One observer with a server that nobody was seen to talk to, and a program that serves nobody. */
+/* One observer with a server without visible clients, and a program that does not serve. */
 static void alone(void)
 {
 	semantic_init(&rig);
@@ -25,7 +25,7 @@ static void name_file(int pid, const char *name)
 	rig_descriptor(&rig, "h", pid, 3, 0, TRACE_FD_OPEN, TRACE_FILE_STORAGE, name);
 }
 
-/* What keeps failing is told with call, file, errno and number. */
+/* A persistent failure is reported with call, file, errno and number. */
 static void test_persistent(void **state)
 {
 	const struct semantic_finding *f;
@@ -92,7 +92,8 @@ static void test_counted(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* Without a log rows still tell who and what; not if it might have been a terminal. */
+/* Without a log, rows still show the program and the error; not if it might have been a
+ * terminal. */
 static void test_only_rows(void **state)
 {
 	static const char *const rows[] = {"httpd:openat:ENFILE", "httpd:read:EIO",
@@ -153,7 +154,7 @@ static void test_does_not_end(void **state)
 	}
 }
 
-/* A program that is no server and gives up: a crash, also if somebody wanted something of it. */
+/* A program that is not a server and aborts: a crash, even if it was asked to end. */
 static void test_abort(void **state)
 {
 	(void)state;
@@ -176,7 +177,7 @@ static void test_abort(void **state)
 	}
 }
 
-/* Who serves nobody may be killed by anybody. */
+/* A program without clients may be killed by anybody. */
 static void test_killed(void **state)
 {
 	static const int signals[] = {SIGKILL, SIGPIPE, SIGALRM, SIGUSR1};

@@ -58,7 +58,7 @@ static void test_share(void **state)
 	file_table_free(child);
 }
 
-/* What was closed is still known for a while: calls on it may be told later. */
+/* A closed descriptor is still known for a while: calls on it may be reported later. */
 static void test_forget(void **state)
 {
 	struct file_table *t = NULL;

@@ -105,7 +105,7 @@ static void test_idle(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* Nobody owes it an answer: its own disk hangs, or whatever. */
+/* No server owes it an answer: its own disk hangs, for instance. */
 static void test_unexplained(void **state)
 {
 	(void)state;
@@ -150,7 +150,7 @@ static void test_stuck(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* The server answers pings, and nothing else: its stuck thread tells. */
+/* The server answers pings, and nothing else: its stuck thread shows it. */
 static void test_stuck_but_talking(void **state)
 {
 	(void)state;
@@ -163,7 +163,7 @@ static void test_stuck_but_talking(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* A stuck thread that nobody waits for is a note. */
+/* A stuck thread that no client waits for is a note. */
 static void test_stuck_alone(void **state)
 {
 	(void)state;
@@ -248,7 +248,7 @@ static void test_one_way(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* A call is told as often as the tracer is asked. */
+/* A pending call is reported each time the tracer is asked. */
 static void test_told_again(void **state)
 {
 	(void)state;

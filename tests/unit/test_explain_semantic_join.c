@@ -192,7 +192,7 @@ static void test_operator(void **state)
 	rig_release(&r);
 }
 
-/* Whoever names components hears of these only. */
+/* With a selection of components only these are reported. */
 static void test_chosen(void **state)
 {
 	static const char *const globs[] = {"oss2/*"};

@@ -176,8 +176,7 @@ static void test_alone(void **state)
 	lp_dataset_close(ds);
 }
 
-/* Who asks for a metric that is not there is told that nothing is known of it, whatever the logs
- * say. */
+/* A metric that does not exist is reported as unknown, whatever the logs contain. */
 static void test_metrics_only(void **state)
 {
 	static const char *const metrics[] = {"await"};
@@ -196,7 +195,7 @@ static void test_metrics_only(void **state)
 	lp_dataset_close(ds);
 }
 
-/* Normal failures are learnt by role, and accuse nobody then. */
+/* Normal failures are learnt by role, and accuse no server then. */
 static void test_train(void **state)
 {
 	struct lp_params p = {1, 60, 30, 3, US_PER_SEC};

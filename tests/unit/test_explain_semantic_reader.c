@@ -473,7 +473,7 @@ static void test_ended_long_ago(void **state)
 	}
 }
 
-/* What comes too late does not count, and is told. */
+/* Records that are too late do not count, and are reported. */
 static void test_late(void **state)
 {
 	struct semantic_reader *r = reader_new();
@@ -506,7 +506,7 @@ static void test_nothing(void **state)
 	assert_int_equal(semantic_reader_presence(r, "h", T0_US + 1, true), 0);
 	assert_int_equal(semantic_reader_finish(r), 0);
 	assert_true(semantic_reader_any(r));
-	/* Nobody waits for the end of time. */
+	/* Advancing to the end of time ends. */
 	assert_int_equal(semantic_reader_advance(r, INT64_MAX), 0);
 	semantic_reader_free(r);
 	semantic_reader_free(NULL);

@@ -140,8 +140,7 @@ static void test_one_machine(void **state)
 	rig_descriptor(&rig, "srv", 1, 4, 1, TRACE_FD_SEEN, TRACE_FILE_TCP, "tcp 0.0.0.0:80");
 	semantic_run(&rig);
 	assert_int_equal(rig.t.peers[0].server, rig_host(&rig, "srv"));
-	assert_int_equal(
-		rig.t.peers[1].server, rig_host(&rig, "cli")); /* nobody's that is traced */
+	assert_int_equal(rig.t.peers[1].server, rig_host(&rig, "cli")); /* of no traced host */
 	assert_int_equal(rig.t.peers[2].server, rig_host(&rig, "srv"));
 	assert_int_equal(rig.t.peers[3].server, rig_host(&rig, "far"));
 	assert_true(serves("srv", 1));
@@ -149,7 +148,7 @@ static void test_one_machine(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* Nobody was seen to serve: who talks at all does, or the only one there. */
+/* No program was seen to serve: one that uses TCP at all does, or the only one there. */
 static void test_guess(void **state)
 {
 	uint32_t program;
@@ -177,7 +176,8 @@ static void test_guess(void **state)
 	}
 }
 
-/* Nobody was seen to serve, but who could is known: who listens, not who only talks. */
+/* No program was seen to serve, but the candidates are known: one that listens, not one that only
+ * talks. */
 static void test_guess_listening(void **state)
 {
 	uint32_t program;
@@ -201,7 +201,7 @@ static void test_guess_listening(void **state)
 	assert_true(serves("s1", 1));
 	assert_false(serves("s1", 2));
 	assert_false(serves("s1", 3));
-	assert_false(serves("c1", 1)); /* nobody connects to that host */
+	assert_false(serves("c1", 1)); /* no connections to that host */
 	assert_string_equal(
 		rig.t.programs[traces_server(&rig.t, rig_host(&rig, "s1"), 24007)].comm, "listens");
 	semantic_rig_release(&rig);
@@ -241,7 +241,7 @@ static void test_exec(void **state)
 	semantic_rig_release(&rig);
 }
 
-/* What is lost is told. */
+/* Losses are reported. */
 static void test_lost(void **state)
 {
 	(void)state;

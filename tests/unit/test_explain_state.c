@@ -251,7 +251,7 @@ static void test_damage(void **state)
 	expect_refusal(path, true, "move it away");
 }
 
-/* Several programs speak at once; nobody's word is lost. */
+/* Several programs write at once; no statement is lost. */
 static void test_concurrent(void **state)
 {
 	const char *path = temp_path("busy.db");

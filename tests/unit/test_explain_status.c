@@ -1,4 +1,4 @@
-/* Well, suspects, or cannot tell: through the public door, since all of it leads there. */
+/* Fine, suspects, or unknown: through the public interface, since all of it leads there. */
 #include "unit.h"
 
 #include "temp_dir.h"
@@ -165,10 +165,10 @@ static void test_apart(void **state)
 		{"a", 0, 200, 1}, {"b", 300, 500, 1}, {"c", 600, 800, 1}, {0}};
 	const struct recorded late[] = {
 		{"a", 0, 200, 1}, {"b", 0, 200, 1}, {"c", 0, 200, 1}, {"d", 300, 500, 1}, {0}};
-	/* Who was recorded before the others is not lost when they come. */
+	/* An observer that was recorded before the others is not missing when they come. */
 	const struct recorded early[] = {
 		{"a", 300, 500, 1}, {"b", 300, 500, 1}, {"c", 300, 500, 1}, {"d", 0, 200, 1}, {0}};
-	/* Who was there with them, and then no more, is. */
+	/* One that was recorded together with them, and then no more, is. */
 	const struct recorded lost[] = {
 		{"a", 0, 500, 1}, {"b", 0, 500, 1}, {"c", 0, 500, 1}, {"d", 0, 200, 1}, {0}};
 
@@ -201,7 +201,7 @@ static void test_expected(void **state)
 		"no data from e, f (of 6 observers that must be there)");
 	more.components = some;
 	more.n_components = 1;
-	check(four, &more, LP_STATUS_OK, NULL); /* nobody asked for e and f */
+	check(four, &more, LP_STATUS_OK, NULL); /* e and f are not required */
 	v = judge(four, &topology);
 	assert_int_equal(v->status, LP_STATUS_UNKNOWN);
 	assert_string_equal(v->unknown[0], "no data from z (of 3 observers that must be there)");
@@ -209,7 +209,7 @@ static void test_expected(void **state)
 	lp_verdict_free(v);
 }
 
-/* A suspect is a suspect, whoever else is missing. */
+/* A suspect is a suspect, whatever else is missing. */
 static void test_both(void **state)
 {
 	const struct recorded slow[] = {

@@ -1,4 +1,4 @@
-/* Connections with somebody whom nobody watches. */
+/* Connections with hosts that are not recorded. */
 #include "explain_rig.h"
 
 /* Six clients that connect to watched servers and to two strangers. */
@@ -40,7 +40,7 @@ static void test_single(void **state)
 	rig_release(&r);
 }
 
-/* Connections with who is watched, and those of somebody who has no others, count. */
+/* Connections with recorded hosts, and those of an observer that has no others, count. */
 static void test_others(void **state)
 {
 	struct rig r;

@@ -266,8 +266,8 @@ static void test_bad_rows_are_left_out(void **state)
 		"line 10: a quote is opened and never closed\n");
 }
 
-/* They are values that cannot be, as those that are absurdly large: whoever makes tables of them
- * leaves them out and says how many (test_model_table.c). The file is not damaged. */
+/* They are impossible values, like absurdly large ones: the code that makes tables leaves them out
+ * and counts them (test_model_table.c). The file is not damaged. */
 static void test_infinite_values_are_no_fault(void **state)
 {
 	(void)state;

@@ -27,7 +27,7 @@ static void make_files(void)
 	archive_rig_write1(temp_path("c.lpa"), "c", 0, 400, 10);
 }
 
-/* Eight seconds in another age: the file, how many and from when to when are told. */
+/* Eight seconds in another age: the file, their number and their time are reported. */
 static void test_a_wrong_clock(void **state)
 {
 	struct rig_tables t = {0};
@@ -94,7 +94,7 @@ static void test_shown_all_the_same(void **state)
 	lp_dataset_close(ds);
 }
 
-/* Values that cannot be are missing, and told of; one that is only unusual is not. */
+/* Impossible values are missing, and reported; one that is only unusual is not. */
 static void test_absurd_values(void **state)
 {
 	struct rig_tables t = {0};

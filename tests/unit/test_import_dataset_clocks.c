@@ -59,7 +59,7 @@ static void assert_true_times(struct lp_table_builder *b, const char *component)
 		assert_true(rig_value(t.tables[0], component, T0 + SEC(s)) == s);
 }
 
-/* The others tell which clock was right: that before the step, or that behind it. */
+/* The others show which clock was right: that before the step, or that after it. */
 static void assert_settled(int64_t before, int64_t after)
 {
 	struct lp_table_builder *b = rig_builder(&options);

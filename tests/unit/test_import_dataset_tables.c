@@ -7,10 +7,10 @@
 
 #define CSV "time,component,metric,value\n"
 
-/* Everything that a run tells. */
+/* All outputs of a run. */
 struct reading {
 	struct rig_tables t;
-	char told[20000]; /* warnings, a line each */
+	char told[20000]; /* warnings, one per line */
 	struct lp_err err;
 	int r;
 };
@@ -90,7 +90,7 @@ static void assert_readings_same(const struct reading *a, const struct reading *
 		assert_tables_same(a->t.tables[i], b->t.tables[i]);
 }
 
-/* Any number of threads tells what plain reading tells. */
+/* Any number of threads gives the same result as plain reading. */
 static void assert_like_plain(const struct lp_table_options *opt, int expected)
 {
 	_cleanup_(reading_release) struct reading plain;

@@ -79,7 +79,7 @@ static void test_life(void **state)
 	assert_int_equal(take(d, INT64_MAX, t, seen), 0);
 	truth_write(t, b, 30, 40, 5, LP_ARCHIVE_LOOSE);
 	assert_int_equal(take(d, INT64_MAX, t, seen), 10);
-	/* Sealed while it is open, with samples that nobody has read. */
+	/* Sealed while it is open, with samples that were not read yet. */
 	truth_write(t, b, 40, 50, 5, LP_ARCHIVE_LOOSE);
 	assert_int_equal(lp_archive_close(b, &err), 0);
 	assert_int_equal(lp_archive_seal(test_path("life/host-3.lpa"), NULL, &err), 0);
@@ -143,7 +143,7 @@ static void test_within_batch(void **state)
 		assert_int_equal(seen[s], 1);
 }
 
-/* What is no archive is told once, and the others go on. */
+/* A file that is not an archive is reported once, and the others continue. */
 static void test_bad_file(void **state)
 {
 	_cleanup_(truth_freep) struct truth *t = truth_new(4, SAMPLES, 0, 3);

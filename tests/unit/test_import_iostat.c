@@ -116,7 +116,7 @@ static void test_bad(void **state)
 	check_refused("{\"sysstat\": 1}", "not iostat's");
 	check_refused("{\"sysstat\": ", "this is not JSON");
 	check_refused(HEAD12 "11/17/26 07:03:21\n" COLUMNS12 VDA12, "no report of iostat");
-	/* A line that was cut off is left out, and told of. */
+	/* A line that was cut off is left out, and reported. */
 	text_file_open(&f, "iostat",
 		HEAD12 "11/17/26 07:03:21\n" COLUMNS12 VDA12 "11/17/26 07:03:22\n" COLUMNS12
 		       "vdb 1.00 2.00\n" VDA12 "11/17/26 07:03:22\n" COLUMNS12 VDA12);

@@ -262,7 +262,7 @@ static void keep_warning(void *ctx, const char *text)
 	snprintf(ctx, 200, "%s", text);
 }
 
-/* A disk with numbers that tell its fields apart, and what the layout has beyond them. */
+/* A disk with numbers that distinguish its fields, and further ones of the layout. */
 static void write_disk_of_layout(struct sa_writer *w, const uint32_t *types, uint32_t size)
 {
 	for (uint32_t k = 0; k < types[0]; k++)
@@ -550,7 +550,7 @@ static void batches_carry_on(void **unused)
 	free(w);
 }
 
-/* Cut a file at every byte: what is whole is delivered, then an error tells where it ends. */
+/* Cut a file at every byte: complete records are delivered, then an error says where it ends. */
 static void cut_at_every_byte(void **unused)
 {
 	struct sa_writer *w = writer_new(false, false, new_types);

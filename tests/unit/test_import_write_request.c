@@ -50,8 +50,8 @@ static int take(void *ctx, const struct gather_input *in, struct lp_err *err)
 	return 0;
 }
 
-/* Two series, m{job="abc"} with 1.5 at 1000 ms and 2 at 2000 ms and n with -1 at 1 ms, and between
- * them a field that nobody knows. */
+/* Two series, m{job="abc"} with 1.5 at 1000 ms and 2 at 2000 ms and n with -1 at 1 ms, and an
+ * unknown field between them. */
 static const unsigned char message[] = {
 	0x0a,
 	0x37,

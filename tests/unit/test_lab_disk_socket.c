@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* In place of the C library's: was the name that somebody may wait for there before it listened? */
+/* Replaces the C library's: did the name exist before it listened? */
 static char watched[128];
 static bool too_early;
 

@@ -87,7 +87,7 @@ static void test_start_and_stop(void **state)
 	assert_int_equal(hog_stop(&h, &err), 0);
 }
 
-/* Also children, also where the files are gone, and nobody else's. */
+/* Also children, also if the files are gone, and no others. */
 static void test_stop_finds_all(void **state)
 {
 	struct lab lab = lab_make();

@@ -82,8 +82,8 @@ static void looks_programs_up(void **state)
 }
 
 /* A child sees neither our descriptors nor our signals. */
-/* A line of /proc/self/status. Signals 32 and 33 are libc's own, which nobody else can change;
- * under some parents (make) they are ignored. */
+/* A line of /proc/self/status. Signals 32 and 33 are libc's own and cannot be changed; under some
+ * parents (make) they are ignored. */
 static unsigned long long mask_of(const char *status, const char *name)
 {
 	const char *line = strstr(status, name);

@@ -5,7 +5,7 @@
 
 DEFINE_CLEANUP(struct watch *, watch_free);
 
-/* A machine that wakes its sleepers as late as it is told to. */
+/* A machine that wakes its sleepers as late as configured. */
 struct machine {
 	int64_t late_us;
 	uint64_t used, all;

@@ -65,7 +65,7 @@ static void test_fork(void **state)
 	apply(n, TRACE_FD_OPEN, 1, 3, -1, "/a");
 	apply(n, TRACE_FD_OPEN, 2, 9, -1, "/old"); /* its end was lost */
 	apply(n, TRACE_FD_FORK, 2, -1, 1, "");
-	apply(n, TRACE_FD_FORK, 3, -1, 99, ""); /* of a process that nobody knows */
+	apply(n, TRACE_FD_FORK, 3, -1, 99, ""); /* of an unknown process */
 	apply(n, TRACE_FD_FORK, 1, -1, 1, "");
 	check(n, 2, 3, "/a");
 	check(n, 2, 9, NULL);

@@ -15,7 +15,7 @@ static void test_rows(void **state)
 	assert_false(kind_find("disk")->of_calls);
 }
 
-/* Nothing is special about a kind that nobody described. */
+/* A kind without a row has no special properties. */
 static void test_other(void **state)
 {
 	const struct kind *k = kind_find("widget");

@@ -1,5 +1,5 @@
-/* The tables of calls: every call is walked, and each that moves data or makes descriptors is told
- * here once more, from its manual page. */
+/* The tables of calls: every call is checked, and each that moves data or makes descriptors is
+ * described here again, from its manual page. */
 #include "model/syscalls.h"
 #include "unit.h"
 #include <asm/unistd.h>

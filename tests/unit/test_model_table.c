@@ -72,7 +72,7 @@ static void test_identity(void **state)
 	assert_int_equal(t.n, 1);
 	assert_int_equal(t.tables[0]->n_components, 1);
 	c = t.tables[0]->components[0];
-	assert_string_equal(c->observer, "a/b"); /* which its text alone would not tell */
+	assert_string_equal(c->observer, "a/b"); /* its text alone would not show that */
 	assert_string_equal(c->kind, "net");
 	assert_string_equal(c->text, "a/b/net:eth0");
 	assert_string_equal(c->labels, "speed=3");

@@ -126,7 +126,7 @@ static void test_nothing_to_go_by(void **state)
 	lp_table_builder_free(one);
 }
 
-/* Of two, nobody can say whose clock is right; of three, two agree. */
+/* Of two, it is impossible to say whose clock is right; of three, two agree. */
 static void test_few(void **state)
 {
 	struct lp_table_builder *two = rig_builder(&options), *three = rig_builder(&options);

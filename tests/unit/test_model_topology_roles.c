@@ -33,12 +33,12 @@ static void test_by_connections(void **state)
 
 	(void)state;
 	check(names, ARRAY_SIZE(names), "sscc-----cs-");
-	/* One odd server is to be told, and not set apart. */
+	/* A single odd server is to be reported, not set apart. */
 	names[8] = "c2/tcp:10.0.0.1:in";
 	check(names, ARRAY_SIZE(names), "------------");
 }
 
-/* Nobody knows what the standby server with its disks talks to. */
+/* It is not known what the standby server with its disks talks to. */
 static void test_disks_are_servers(void **state)
 {
 	const char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",
@@ -49,7 +49,7 @@ static void test_disks_are_servers(void **state)
 	check(names, ARRAY_SIZE(names), "sscc--s--");
 }
 
-/* Connections with strangers (somebody's ssh) count only where nothing better is known. */
+/* Connections with unrecorded hosts (such as ssh) count only if nothing better is known. */
 static void test_pooled_tell_more(void **state)
 {
 	const char *names[] = {"s1/net:eth0", "s2/net:eth0", "c1/net:eth0", "c2/net:eth0",

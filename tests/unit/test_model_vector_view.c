@@ -166,7 +166,7 @@ static void test_windows_are_sums(void **state)
 	vector_view_release(&view);
 }
 
-/* What is switched off on one server is nobody's, as long as it is. */
+/* A function that is switched off on one server counts for none, as long as it is. */
 static void test_off(void **state)
 {
 	const double on[SLOTS] = {1, 1, 1, 1, 1, 1},

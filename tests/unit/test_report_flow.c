@@ -25,7 +25,7 @@ static void test_lines(void **state)
 	assert_flows(10, 4, "   ", "");
 }
 
-/* A word longer than a line is not cut: somebody may want to copy it. */
+/* A word longer than a line is not cut, so that it can be copied. */
 static void test_long_word(void **state)
 {
 	(void)state;

@@ -62,7 +62,7 @@ static void test_top(void **state)
 	lp_verdict_free(v);
 }
 
-/* Up, down, not below zero, and unchanged where nobody has data. */
+/* Up, down, not below zero, and unchanged if there is no data. */
 static void test_accumulator(void **state)
 {
 	static const uint8_t marks[] = {LP_MARK_NORMAL, LP_MARK_ABOVE, LP_MARK_NONE, LP_MARK_ABSENT,

@@ -41,7 +41,7 @@ static void test_page(void **state)
 	assert_has(text, "<li>await 4.1x its peers (41 ms against 10 ms)</li>");
 	assert_int_equal(count(text, "<article"), 3);
 	assert_int_equal(count(text, "<figure"), 4); /* the lost path has two metrics */
-	/* Who was ever off and twelve of the others; a group, and the axis. */
+	/* Rows that were ever off and twelve of the others; a group, and the axis. */
 	assert_int_equal(count(text, "data-level"), 5 + 12);
 	assert_int_equal(count(text, "class=\"rows\""), 1);
 	assert_has(text, "more, all normal</p>");
@@ -148,7 +148,7 @@ static void test_shared_part(void **state)
 	lp_verdict_free(v);
 }
 
-/* What nobody expects: no data, no windows, infinite ratios, no names. */
+/* Unexpected input: no data, no windows, infinite ratios, no names. */
 static void test_odd(void **state)
 {
 	char *reason = (char[]){"nothing <there>"};

@@ -74,7 +74,7 @@ static void test_groups(void **state)
 	lp_verdict_free(v);
 }
 
-/* Labels are told of suspects that have some. */
+/* Labels of suspects are printed if there are any. */
 static void test_labels(void **state)
 {
 	struct lp_verdict *v = rig_verdict();

@@ -44,7 +44,7 @@ static void test_good(void **state)
 	alerts_config_release(&c);
 }
 
-/* Every mistake is told with its line. */
+/* Every mistake is reported with its line. */
 static void test_bad(void **state)
 {
 	static const struct {

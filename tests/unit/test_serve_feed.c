@@ -60,7 +60,7 @@ static void run_at_random(struct serve_rig *r, struct feed *f, uint64_t seed)
 {
 	uint32_t slowest = 0, fastest = 0;
 
-	/* Whoever has not been heard of is not waited for. */
+	/* An observer that never delivered is not waited for. */
 	for (uint32_t i = 0; i < SERVERS; i++)
 		serve_rig_write(r, i, 1);
 	while (slowest < LONG_S) {
@@ -146,7 +146,7 @@ static void test_restart(void **state)
 	serve_rig_release(&r);
 }
 
-/* A clock that is far ahead makes nobody else late. */
+/* A clock that is far ahead makes no other observer late. */
 static void test_clock_ahead(void **state)
 {
 	const struct lp_diagnose_options live = {.bounded = true};

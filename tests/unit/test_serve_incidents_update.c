@@ -7,7 +7,7 @@
 #define T0 INT64_C(1300000000000000)
 #define MINUTE (60 * US_PER_SEC)
 
-/* Changes that were told of. */
+/* Reported changes. */
 struct told {
 	unsigned n[INCIDENT_SAID + 1];
 };
@@ -190,7 +190,7 @@ static void test_causes(void **state)
 	incidents_close(store);
 }
 
-/* What was over before anybody looked is history, noted once. */
+/* Trouble that was over before it was seen is history, noted once. */
 static void test_past(void **state)
 {
 	struct told told = {0};

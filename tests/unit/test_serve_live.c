@@ -39,7 +39,7 @@ static void judged(void *ctx, const struct snapshot *now, const struct snapshot 
 	pthread_mutex_unlock(&t->mutex);
 }
 
-/* Whoever asks for all there is, again and again. */
+/* A client that asks for everything repeatedly. */
 struct asker {
 	struct live *live;
 	bool stop;
@@ -129,7 +129,7 @@ static void test_live(void **state)
 	(void)state;
 	serve_rig_init(&r, "live", SERVERS, 300, &fault);
 	r.rig.start_s = clock_us(CLOCK_REALTIME) / US_PER_SEC - 299;
-	serve_rig_write_all(&r, 1); /* whoever has not been heard of is not waited for */
+	serve_rig_write_all(&r, 1); /* an observer that never delivered is not waited for */
 	if (live_start(&o, &asker.live, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(pthread_create(&thread, NULL, ask, &asker), 0);
@@ -184,7 +184,7 @@ static void test_restart(void **state)
 	incidents_close(store);
 }
 
-/* Mistakes in files are told at once. */
+/* Mistakes in files are reported at once. */
 static void test_bad_options(void **state)
 {
 	struct told told = {.mutex = PTHREAD_MUTEX_INITIALIZER};

@@ -44,12 +44,12 @@ static void test_states(void **state)
 	assert_int_equal(find(&o, "silent")->state, OBSERVER_SILENT);
 	assert_int_equal(find(&o, "expected")->state, OBSERVER_SILENT);
 	assert_int_equal(observers_count(&o, OBSERVER_OK), 3);
-	/* Who is late is not waited for, who is a little behind is. */
+	/* An observer that is late is not waited for, one that is a little behind is. */
 	assert_int_equal(observers_ready_us(&o, LATE, NOW + 300 * SECOND), NOW + 280 * SECOND);
 	observers_release(&o);
 }
 
-/* Nobody's clock makes the others late, and ours may be the wrong one. */
+/* No observer's clock makes the others late, and ours may be the wrong one. */
 static void test_clocks(void **state)
 {
 	struct observers o = {.live = true};
@@ -71,7 +71,7 @@ static void test_clocks(void **state)
 	observers_release(&o);
 }
 
-/* In a replay it is the data that says who is silent, and clocks are not compared. */
+/* In a replay the data decides which observer is silent, and clocks are not compared. */
 static void test_replay(void **state)
 {
 	struct observers o = {0};

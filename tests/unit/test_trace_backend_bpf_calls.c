@@ -44,7 +44,7 @@ static unsigned special_flags(const char *name)
 /* The other flags, from what the table of calls says. */
 static unsigned table_flags(const struct syscall_info *s)
 {
-	bool messages = strstr(s->name, "mmsg") != NULL; /* they tell messages, not bytes */
+	bool messages = strstr(s->name, "mmsg") != NULL; /* they return messages, not bytes */
 	bool moves = s->call == TRACE_CALL_READ || s->call == TRACE_CALL_WRITE;
 
 	return (syscall_returns_fd(s) ? BPF_CALL_RETURNS_FD : 0) |
@@ -101,7 +101,7 @@ static void test_every_call(void **state)
 #endif
 }
 
-/* Those that matter most, told once more; none of them is missing in either table. */
+/* The most important ones, listed again; none of them is missing in either table. */
 static const struct {
 	const char *name;
 	unsigned compat; /* its number in 32-bit programs */

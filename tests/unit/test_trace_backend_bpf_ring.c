@@ -181,7 +181,7 @@ static void test_discarded(void **state)
 	assert_int_equal(consumed(g), g->end);
 }
 
-/* Whoever stops gets the same record first the next time. */
+/* A receiver that stops gets the same record first the next time. */
 static void test_stop(void **state)
 {
 	struct rig *g = *state;

@@ -1,5 +1,5 @@
-/* The ptrace backend on children of our own. What it tells of each call is looked at by
- * tests/e2e/trace_conformance.py; here it is how tracing begins and ends. */
+/* The ptrace backend on children of our own. tests/e2e/trace_conformance.py checks the events of
+ * each call; here it is how tracing begins and ends. */
 #include "trace/backend.h"
 #include "trace/ptrace_proc.h"
 #include "unit.h"
@@ -79,7 +79,7 @@ static const struct trace_event *expect(void *state, unsigned what, unsigned nr)
 	return find(what, nr);
 }
 
-/* The ends of our own children are then told to the tracer alone, which is a thread of ours. */
+/* The ends of our own children are then reported to the tracer alone, which is a thread of ours. */
 static void poll_to_the_end(void *state)
 {
 	int r = 0;
@@ -323,7 +323,7 @@ static void test_cgroup(void **state)
 	rmdir(dir);
 }
 
-/* epoll_wait tells when it was interrupted; attaching must not be seen. */
+/* epoll_wait reports an interruption; attaching must not be visible. */
 static void test_waits_go_on(void **state)
 {
 	pid_t child;
@@ -376,7 +376,7 @@ static void test_signals_arrive(void **state)
 	wait_for(&shared->ready, 1);
 	s = begin_pid(child);
 	assert_non_null(expect(s, TRACE_CALL, SYS_getppid));
-	kill(child, SIGWINCH); /* nobody is told of what is ignored */
+	kill(child, SIGWINCH); /* ignored signals are not reported */
 	kill(child, SIGTERM);
 	poll_to_the_end(s);
 	assert_non_null(find(TRACE_SIGNAL, SIGTERM));

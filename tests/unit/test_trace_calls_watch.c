@@ -1,4 +1,4 @@
-/* Tables that there is no room for, and those that nobody takes away. */
+/* Tables that there is no room for, and abandoned ones. */
 #include "unit.h"
 
 #include "base/time.h"
@@ -126,7 +126,7 @@ static void test_left_out(void **state)
 	calls_watch_close(w);
 }
 
-/* Whoever reads one network takes away what is nobody's any more, and nothing else. */
+/* A reader of one network removes abandoned tables, and nothing else. */
 static void test_abandoned(void **state)
 {
 	const struct place *place = *state;

@@ -1,4 +1,4 @@
-/* Calls one by one, and what becomes of the table and is told. */
+/* Calls one by one, and their effect on the table and on the reports. */
 #include "descriptors_rig.h"
 
 static void test_open_close(void **state)
@@ -252,7 +252,7 @@ static void test_passed(void **state)
 	put_tcp(PID);
 	proc_fd_put(PID, 5, "/data/x", O_RDWR);
 	proc_fd_put(PID, 6, "socket:[102]", O_RDWR);
-	/* 7 was closed before anybody looked. */
+	/* 7 was closed before it was looked up. */
 	call_text(r, __NR_recvmsg, 1, (uint64_t[4]){4, 1, 0}, fds, sizeof(fds));
 	call_text(r, __NR_recvmsg, -EAGAIN, (uint64_t[4]){4, 1, 0}, fds, sizeof(fds));
 	call_text(r, __NR_recvmsg, 1, (uint64_t[4]){4, 1, 0}, NULL, 0);

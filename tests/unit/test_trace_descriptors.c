@@ -1,4 +1,4 @@
-/* Processes that share, inherit, exec, come and go; what /proc tells of them. */
+/* Processes that share, inherit, exec, come and go; and their entries in /proc. */
 #include "descriptors_rig.h"
 
 static void exec_event(struct rig *r, int pid, const char *path)
@@ -98,7 +98,7 @@ static void test_fork(void **state)
 	expect(r, "open 4 storage /data/b\n");
 }
 
-/* Processes that share one table: each is told. */
+/* Processes that share one table: each is reported. */
 static void test_shared_table(void **state)
 {
 	struct rig *r = rig_of(state);
@@ -176,7 +176,7 @@ static void test_before(void **state)
 	proc_fd_put(900, 5, "socket:[102]", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	proc_fd_put(900, 6, "socket:[103]", O_RDWR);
 	proc_fd_put(900, 7, "socket:[999]", O_RDWR);
-	/* An event of a process that nobody announced. */
+	/* An event of an unknown process. */
 	e = event(r, TRACE_CALL, __NR_read, 1);
 	e.pid = e.tid = 900;
 	e.args[0] = 5;
@@ -270,7 +270,7 @@ static void test_lost(void **state)
 	call(r, __NR_read, 1, 5, 0, 0, 0);
 	call(r, __NR_read, 1, 5, 0, 0, 0);
 	expect(r, "seen 5 storage /data/x\n");
-	/* A dup of one that nobody knows. */
+	/* A dup of an unknown descriptor. */
 	proc_fd_put(PID, 7, "/data/y", O_RDWR);
 	call(r, __NR_dup, 7, 6, 0, 0, 0);
 	expect(r, "dup 7 storage /data/y\n");
@@ -305,8 +305,8 @@ static void test_gone(void **state)
 	assert_false(is_open(r, 1500, 3));
 }
 
-/* A program that was over before anybody could ask /proc about it: its exec tells its name, and
- * from then on what it opens is followed. */
+/* A program that had ended before /proc could be read: its exec shows its name, and from then on
+ * its opens are followed. */
 static void test_gone_before_read(void **state)
 {
 	struct rig *r = rig_of(state);

@@ -44,7 +44,7 @@ static void test_other(void **state)
 	images_release(&s);
 }
 
-/* Images that nobody needs go, and those behind them are found all the same. */
+/* Unused images are removed, and the remaining ones are still found. */
 static void test_forget(void **state)
 {
 	struct images s = {0};

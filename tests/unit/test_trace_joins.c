@@ -266,7 +266,7 @@ static void test_clocks(void **state)
 	}
 }
 
-/* Two requests that cannot be told apart: neither is taken. */
+/* Two requests that cannot be distinguished: neither is taken. */
 static void test_ambiguous(void **state)
 {
 	struct span s = a_span("fuse", 0, 1000, 0);
@@ -345,7 +345,7 @@ static void test_pages(void **state)
 	b.flags = SPAN_MAPPED;
 	b.offset = 1 << 20;
 	b.key = 0;
-	b.size = b.result = 4 * 4096; /* nobody wrote to the fourth */
+	b.size = b.result = 4 * 4096; /* the fourth was not written */
 	make("h", b);
 	join(0);
 	assert_int_equal(edge_bytes(0), 4096);
@@ -413,7 +413,7 @@ static void test_fuse_writeback(void **state)
 	q.flags = SPAN_BUFFERED;
 	range(&q, 0, 8192);
 	make("h", q);
-	q.inode = 6; /* of a file that nobody wrote */
+	q.inode = 6; /* of a file that was not written */
 	q.tid = 2;
 	make("h", q);
 	join(0);

@@ -29,7 +29,7 @@ static void test_parse(void **state)
 	kallsyms_release(&k);
 }
 
-/* A kernel that does not tell addresses has all of them at 0. */
+/* A kernel that hides addresses shows all of them as 0. */
 static void test_hidden(void **state)
 {
 	char text[] = "0000000000000000 T _stext\n0000000000000000 t do_work\n";

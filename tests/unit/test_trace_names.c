@@ -33,7 +33,7 @@ static void test_names(void **state)
 	names_release(&n);
 }
 
-/* Processes come and go; the memory does not grow for ever. */
+/* Processes come and go; the memory does not grow forever. */
 static void test_many(void **state)
 {
 	struct names n = {0};

@@ -74,7 +74,7 @@ static void test_read(void **state)
 	assert_int_equal(perf_map_read(dir, 812, &t), 0);
 	assert_string_equal(at(&t, 0x1008), "compiled");
 	symbol_table_release(&t);
-	/* Nobody is led elsewhere. */
+	/* Links are not followed. */
 	snprintf(link_path, sizeof(link_path), "%s/812/root/tmp/perf-7.map", dir);
 	assert_int_equal(unlink(link_path), 0);
 	assert_int_equal(symlink("/etc/passwd", link_path), 0);

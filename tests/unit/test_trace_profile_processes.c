@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Who is busy is noted, and not again within an hour; who is not, and the kernel, are not. */
+/* A busy process is noted, and not again within an hour; idle ones, and the kernel, are not. */
 static void test_notes(void **state)
 {
 	struct profile_processes *p = profile_processes_new("/proc");

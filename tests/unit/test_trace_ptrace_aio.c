@@ -122,7 +122,7 @@ static void test_many_in_another_order(void **state)
 	aio_release(&aio);
 }
 
-/* The same address again: nobody saw the first one end. */
+/* The same address again: the end of the first one was not seen. */
 static void test_unseen_ends_are_counted(void **state)
 {
 	struct iocb cb = {.aio_lio_opcode = IOCB_CMD_PREAD};

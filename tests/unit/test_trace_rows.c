@@ -232,7 +232,7 @@ static void count_row(void *ctx, enum trace_rows_kind kind, const char *name, co
 	++*(unsigned *)ctx;
 }
 
-/* The kernel goes on telling what somebody did who is forgotten: there are no rows for that. */
+/* The kernel still reports counts of a forgotten process: there are no rows for that. */
 static void test_forgotten(void **state)
 {
 	static const unsigned expected[TRACE_ROWS_KINDS] = {[TRACE_ROWS_SYS] = 1,
@@ -314,7 +314,7 @@ static void test_retired(void **state)
 	desk_close(&d);
 }
 
-/* Who came and went before there was a sample to begin from is told in the next one. */
+/* A process that came and went before the first sample is reported in the next one. */
 static void test_brief(void **state)
 {
 	struct desk d;
@@ -490,7 +490,7 @@ static void test_room(void **state)
 	desk_wait(&d, TRACE_ROWS_QUIET - 2);
 	assert_false(desk_get(&d, "s3/call:p_2000.2000:storage-read", "n", 0, &v));
 	desk_wait(&d, 3);
-	/* What had to do with "other" gets a row, as does who is new. */
+	/* Peers in "other" get a row, as do new ones. */
 	call(&d, 2000, SYS_read, TRACE_FILE_STORAGE, 10, 1);
 	call(&d, 2001, SYS_read, TRACE_FILE_STORAGE, 10, 1);
 	desk_wait(&d, 2);
@@ -548,7 +548,7 @@ static void test_churn(void **state)
 	desk_close(&d);
 }
 
-/* A connection that was closed is forgotten soon, unless somebody else goes on using it. */
+/* A closed connection is soon forgotten, unless another process still uses it. */
 static void test_closed(void **state)
 {
 	struct trace_endpoints ends = {.family = AF_INET};

@@ -59,7 +59,7 @@ static void test_many(void **state)
 	trace_session_free(s);
 }
 
-/* Where the kernel counts nobody is forgotten before its counts were read. */
+/* If the kernel counts, no process is forgotten before its counts were read. */
 static void test_counted_elsewhere(void **state)
 {
 	struct trace_session_config config;
@@ -127,7 +127,7 @@ static void test_born_again(void **state)
 	trace_session_free(s);
 }
 
-/* Whose end nobody told is missed among those that are traced. */
+/* A process whose end was not reported is missed among those that are traced. */
 static void test_missed(void **state)
 {
 	const pid_t traced[] = {3, 5, 9, 77};

@@ -65,7 +65,7 @@ static struct symbols_query query_by_id(void)
 }
 
 /* A process that has ended is known by the build-id of its file, if another one has shown it or its
- * execution told the path; or it is at least told by that id. */
+ * exec event had the path; or it is at least reported by that id. */
 static void test_ended(void **state)
 {
 	struct symbols *s = symbols_new("/proc", NULL);
@@ -97,7 +97,7 @@ static void test_ended(void **state)
 	symbols_free(s);
 }
 
-/* What was told of a process that is gone. */
+/* Reported mappings of a process that is gone. */
 static void test_told(void **state)
 {
 	struct symbols *s = symbols_new("/proc", NULL);

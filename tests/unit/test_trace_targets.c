@@ -1,4 +1,4 @@
-/* Who is meant by a name: children of ours that were started under it, or took it later. */
+/* Targets by name: children of ours that were started under it, or took it later. */
 #include "trace/programs.h"
 #include "trace/targets.h"
 #include "unit.h"

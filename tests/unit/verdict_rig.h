@@ -366,7 +366,7 @@ static inline void rig_add_anomalies(struct lp_verdict *v)
 	}
 }
 
-/* The disks, their data and their marks; nobody is accused yet. */
+/* The disks, their data and their marks; none is accused yet. */
 static inline struct lp_verdict *rig_healthy(void)
 {
 	struct lp_verdict *v = rig_alloc(1, sizeof(*v));
