@@ -46,7 +46,7 @@ class Run:
             process.returncode = os.waitstatus_to_exitcode(status)
             out.seek(0)
             self.out = out.read()
-        if process.returncode not in (0, 1, 4):  # 4: nobody, but not everything could be judged
+        if process.returncode not in (0, 1, 4):  # 4: no suspects, but not everything could be judged
             sys.exit(f"{' '.join(argv)} ended with {process.returncode}")
         self.cpu_s = usage.ru_utime + usage.ru_stime
         self.rss_mib = usage.ru_maxrss / 1024

@@ -110,7 +110,7 @@ def diagnose(data, args, state, since, until, rows):
             "--metric", args.metric, "--group", args.groups, "--state", state, "--json", "--since",
             since.isoformat() + "Z", "--until", until.isoformat() + "Z"]
     done = subprocess.run(argv, stdout=subprocess.PIPE, check=False)
-    if done.returncode not in (0, 1, 4):  # 4: too little data to tell, in the first hours
+    if done.returncode not in (0, 1, 4):  # 4: too little data, in the first hours
         sys.exit(f"{' '.join(argv)} ended with {done.returncode}")
     incidents = json.loads(done.stdout)["incidents"]
     for i in incidents:

@@ -41,7 +41,7 @@ def suspects(files, options, until=None):
     if until:
         argv += ["--until", until]
     ran = subprocess.run(argv, capture_output=True, text=True)
-    if ran.returncode not in (0, 1, 4):  # 4: too little data to tell, in the first minutes of a day
+    if ran.returncode not in (0, 1, 4):  # 4: too little data, in the first minutes of a day
         raise RuntimeError(f"{' '.join(argv[:4])} ...: {ran.stderr.strip()}")
     verdict = json.loads(ran.stdout)
     return {s["component"] for s in verdict["suspects"]}, verdict

@@ -20,7 +20,7 @@ import time
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 LIMPET = BUILD / "src/cli/limpet"
-START = 5  # seconds until everything is set up and connected, which is told apart
+START = 5  # seconds until everything is set up and connected, which is reported separately
 
 
 def collector(place, name, *options):

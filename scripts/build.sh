@@ -15,7 +15,7 @@ for tool in "$CC" meson ninja pkg-config; do
 	fi
 done
 
-# Is DIR configured with these very options? One that somebody configured by hand is taken as it is,
+# Is DIR configured with these very options? One that was configured by hand is used as it is,
 # unless options are asked for.
 configured() {
 	[ -f "$dir/build.ninja" ] || return 1

@@ -34,7 +34,7 @@ fi
 jobs=${JOBS:-$(nproc)}
 second_chances=5	# with more failures it is not the machine
 labs_at_once=2		# more, and they wait for each other's CPU time
-state=build-test	# what one side tells the other
+state=build-test	# messages between the two sides
 front='' behind=''	# process groups
 
 # Labs are kept in a directory of this run. Tests that were killed leave them; so do runs.
@@ -141,7 +141,7 @@ run_behind() {
 	JOBS=$jobs scripts/lint.sh | tee $state/lint.tap
 }
 
-# again NAME DIR: a second chance for what failed in real time.
+# again NAME DIR: run tests again that failed in real time.
 again() {
 	local name=$1 dir=$2 tests
 

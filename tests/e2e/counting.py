@@ -148,7 +148,7 @@ def test_ended(directory):
         check(process.wait(60) == 143, f"exit {process.returncode}")
     for note in notes:
         pid = note.read_text(encoding="utf-8").strip()
-        end = time.monotonic() + 20  # whoever was killed may need a moment to end
+        end = time.monotonic() + 20  # a killed process may need a moment to end
         while is_alive(pid) and time.monotonic() < end:
             time.sleep(0.05)
         check(not is_alive(pid), f"{note.stem} goes on")

@@ -131,7 +131,7 @@ def test_derived(directory):
     check(code == 0 and not verdict["suspects"], accused(verdict))
     told = {a["component"] for a in verdict["asymmetries"]}
     check(told == {"s2/disk:sda"}, told)
-    # Who asks for it, or says what it means, is told.
+    # If it is selected, or its meaning is given, it is reported.
     for options in (["-m", "colour"], ["--worse", "higher", "colour"]):
         _, verdict = diagnose(*options, path)
         check(list(accused(verdict)) == ["s2/disk:sda"], (options, accused(verdict)))

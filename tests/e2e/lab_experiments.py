@@ -15,7 +15,7 @@ import tap
 NAME = f"exp{os.getpid()}"
 MINUTES = 15  # until it has surely gone wrong; it takes five
 ATTEMPTS = 2
-# Experiment: the causes that are right, or none for nobody.
+# Experiment: the right causes, or none if there is no culprit.
 EXPERIMENTS = {
     "ddw-none-1": set(),
     "ddw-slow-disk_8-1": {"disk-busy"},

@@ -106,7 +106,7 @@ def check_readable(directory, out):
     verdicts = []
     for name in EXPERIMENTS:
         ran = limpet("diagnose", "--json", f"{out}/{name}")
-        check(ran.code in (0, 1, 4), ran)  # short as they are, they may not be enough to tell
+        check(ran.code in (0, 1, 4), ran)  # they are short and may not suffice for a verdict
         verdicts.append(write(directory, f"{name}.json", ran.out))
     good("score", *verdicts, "--truth", f"{out}/truth.csv", "--by", "observer")
 

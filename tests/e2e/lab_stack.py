@@ -109,7 +109,7 @@ def test_gluster(directory):
     joins = record(os.path.join(directory, "buffered"), program, mount / "buffered", 4, 25, 50000, "buffered")
     check_joined(joins, 50000, 100 * 50000, 0.95)
     check(any(len(joins.calls_above(b)) > 1 for b in joins.of("block")), "no request has data of several calls")
-    # Through the page cache of the client, too: whoever writes it back, it belongs to those who wrote it.
+    # Through the page cache of the client, too: whatever writes it back, it belongs to the writer.
     with caching_mount(directory) as mount:
         joins = record(os.path.join(directory, "cached"), program, os.path.join(mount, "cached"), 4, 25, 50000,
                        "buffered")

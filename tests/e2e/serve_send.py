@@ -69,7 +69,7 @@ def test_recorder_killed():
                 server.start()
             collector.kill()
             time.sleep(1)
-            server.stop()  # while nobody is there
+            server.stop()  # while there is no collector
             check("not everything has arrived" in server.said(), server.said())
             collector.start()
             server.start()

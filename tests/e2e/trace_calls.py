@@ -174,7 +174,7 @@ def test_own_network(directory):
                      "--own-network", "-i", "100ms", "--flush", "100ms", "-n", name, "-o", out],
                     stderr=subprocess.PIPE, text=True, env={**os.environ, "LIMPET_CALLS_DIR": tables})
                 recorders.append(recorder)
-                line = recorder.stderr.readline()  # told when what is there is known
+                line = recorder.stderr.readline()  # printed when the existing programs are known
                 check(line.startswith("recording "), line)
             clients.ask(1, servers["s1"], "3", "4")
             clients.ask(2, servers["s2"], "20")

@@ -143,7 +143,7 @@ def test_first_call(directory):
             check({c["what"] for c in first} == {"exec", "call"}, f"{backend}: {first}")
             check([c["call"] for c in first if c["what"] == "call"] == ["execve"],
                   f"{backend}: {first}")
-    counts.pop(("ptrace", "--summary"), None)  # does not stop at what tells nothing
+    counts.pop(("ptrace", "--summary"), None)  # does not stop at calls without information
     check(len(set(counts.values())) <= 1, f"they count differently: {counts}")
 
 

@@ -177,7 +177,7 @@ def test_own_network(directory):
             recorders.append(subprocess.Popen(
                 ["nsenter", "-t", str(sender.pid), "-n", LIMPET, "record", "--collect", "kernel", "--own-network", "-i", "100ms",
                  "--flush", "100ms", "-n", name, "-o", directory], stderr=subprocess.PIPE, text=True))
-            line = recorders[-1].stderr.readline()  # told when probes are in place
+            line = recorders[-1].stderr.readline()  # printed when probes are in place
             check(line.startswith("recording "), line)
         for name, n in sent.items():
             senders[name].stdin.write(f"{n}\n")

@@ -178,7 +178,7 @@ def test_connections(directory):
         got = raw(path)
         sys_row = rows(path, "obs/sys:trace_work")
         check(sys_row["nsread_n"] == REQUESTS, where + str(sys_row))
-        # The last answer is not followed by another request: nobody knows that it was whole.
+        # No request follows the last answer: whether it was complete is unknown.
         check(sys_row["ncread_n"] == REQUESTS - 1, where + str(sys_row))
         check(sys_row["nsread_ns"] > 0, where + str(sys_row))
         peer = {c: v for (name, c), v in got.items() if name == f"obs/peer:127.0.0.1:{port}"}
@@ -243,7 +243,7 @@ def test_targets(directory):
         check(told["traced"] == 2, str(told))
 
 
-# Calls itself what it is told, if it is, and then makes a call now and then.
+# Takes the given name, if any, and then makes a call from time to time.
 BUSY = """
 import ctypes, os, sys, time
 if len(sys.argv) > 1:
