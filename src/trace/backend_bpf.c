@@ -1,6 +1,6 @@
-/* Tracing from inside the kernel: programs at its system call tracepoints (bpf/), which look at
- * nobody but the targets, and a ring through which they tell. Nothing of it outlives us: programs,
- * maps and links are descriptors of this process, and the kernel closes these however it ends.
+/* Tracing from inside the kernel: programs at its system call tracepoints (bpf/), which examine
+ * only the targets, and a ring through which they report. Nothing of it outlives us: programs, maps
+ * and links are descriptors of this process, and the kernel closes these however it ends.
  */
 #include "trace/backend_bpf.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The kernel wakes us only when much is waiting, so we look this often. */
+/* The kernel wakes us only when much is waiting, so we poll this often. */
 #define LOOK_MS 50
 
 static void bpf_close(void *state)
@@ -63,7 +63,7 @@ static int64_t now_ms(void)
 	return clock_us(CLOCK_MONOTONIC) / 1000;
 }
 
-/* One look: threads to be found, events to be delivered, the command's end. */
+/* One round: threads to be found, events to be delivered, the command's end. */
 static int look_once(struct bpf_tracer *t, uint64_t *ret_n, struct lp_err *err)
 {
 	int r = 0;
@@ -87,7 +87,7 @@ static int bpf_poll(void *state, int timeout_ms, struct lp_err *err)
 	uint64_t n = 0;
 	int r, woken = 0;
 
-	/* Wait first: whoever polls at once after every delivery would be at the writer's heels. */
+	/* Wait first: polling right after every delivery would compete with the writer. */
 	do {
 		bool last = nothing_left(t);
 

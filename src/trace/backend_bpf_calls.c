@@ -1,4 +1,4 @@
-/* The table of calls, as the kernel wants it. */
+/* The table of calls, in the kernel's form. */
 #include "trace/backend_bpf.h"
 
 #include <linux/aio_abi.h>
@@ -28,7 +28,7 @@ static unsigned flags_by_name(const char *name)
 	return 0;
 }
 
-/* What the functions of the table say of an event, asked of one that has what they look at. */
+/* The flags of a call, derived by asking the functions of the table about a sample event. */
 static unsigned flags_by_event(unsigned nr, bool compat, const struct syscall_info *s)
 {
 	struct trace_event e = {.what = TRACE_CALL,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define CHUNK 1024
-/* What the kernel calls an operation that a map has not; it is not in errno.h. */
+/* The kernel's error for an operation that a map lacks; it is not in errno.h. */
 #define KERNEL_ENOTSUPP 524
 
 int bpf_entries_open(struct bpf_entries *e, int fd)
@@ -138,7 +138,7 @@ int bpf_entries_read(struct bpf_entries *e)
 	return read_singly(e);
 }
 
-/* Remove up to CHUNK with one call: how many of them are dealt with. */
+/* Remove up to CHUNK with one call; returns the number of those done. */
 static size_t remove_many(struct bpf_entries *e, const void *keys, size_t n)
 {
 	uint32_t count = (uint32_t)(n < CHUNK ? n : CHUNK);

@@ -1,4 +1,4 @@
-/* Loading the programs, with what this kernel can do. */
+/* Loads the programs, as far as this kernel supports them. */
 #include "trace/backend_bpf.h"
 
 #include "base/cleanup.h"
@@ -23,7 +23,7 @@
 #define SLOTS_MIN 1024u
 #define SLOTS_MAX 8192u
 
-/* This kernel did not take the programs for io_uring, although they seem to fit. */
+/* This kernel did not accept the programs for io_uring, although they seem to fit. */
 static bool uring_refused;
 
 int bpf_tracer_map(const struct bpf_tracer *t, const char *name)
@@ -31,7 +31,7 @@ int bpf_tracer_map(const struct bpf_tracer *t, const char *name)
 	return bpf_object__find_map_fd_by_name(t->object, name);
 }
 
-/* The smallest power of two that the kernel takes and that is enough. */
+/* The smallest power of two that the kernel accepts and that is enough. */
 static uint32_t ring_bytes(uint64_t want)
 {
 	uint32_t size = RING_BYTES_MIN;
@@ -48,8 +48,8 @@ static bool kernel_has(const struct btf *btf, const char *function)
 	return btf && btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) > 0;
 }
 
-/* How many cells there are. Each is there once for every CPU: 64 MiB at most, which is hundreds of
- * processes also on large machines. */
+/* The number of cells. Each exists once per CPU: 64 MiB at most, which is enough for hundreds of
+ * processes even on large machines. */
 static uint32_t slots_max(const struct trace_config *config)
 {
 	int cpus = libbpf_num_possible_cpus();
@@ -60,7 +60,7 @@ static uint32_t slots_max(const struct trace_config *config)
 	return n < SLOTS_MIN ? SLOTS_MIN : n > SLOTS_MAX ? SLOTS_MAX : (uint32_t)n;
 }
 
-/* A group of version 2 is known by its id and its depth: whoever is below it is in it, too. */
+/* A group of version 2 is known by its id and its depth: processes below it are in it, too. */
 static void cgroup_fill(struct bpf_settings *s, const char *path)
 {
 	char up[PATH_MAX];
@@ -124,7 +124,7 @@ static unsigned tracepoint_args(const struct btf *btf, const char *name, const c
 	return btf_vlen(type) - 1u;
 }
 
-/* Programs of which there are several, each for some kernels. Are there such for io_uring? */
+/* Programs with several variants, each for some kernels. Is there one for io_uring? */
 static bool uring_choose(const struct btf *btf, struct bpf_object *object, bool want)
 {
 	unsigned completes = tracepoint_args(btf, "io_uring_complete", "io_ring_ctx");
@@ -225,7 +225,7 @@ int bpf_tracer_load(struct bpf_tracer *t, const struct trace_config *config, str
 	int r = load_once(t, config, err);
 
 	if (r < 0 && t->object && !uring_refused) {
-		/* What is least needed and changes most from kernel to kernel. */
+		/* The least needed part, which changes most from kernel to kernel. */
 		bpf_object__close(t->object);
 		t->object = NULL;
 		uring_refused = true;

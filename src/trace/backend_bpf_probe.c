@@ -1,4 +1,4 @@
-/* Can it work here, and if not, why? */
+/* Checks whether it can work here, and if not, why. */
 #include "trace/backend_bpf.h"
 
 #include "base/cleanup.h"
@@ -38,8 +38,8 @@ static int probe_place(struct lp_err *err)
 	return 0;
 }
 
-/* A program that only asks for the registers of the current task, which is the youngest of all that
- * ours cannot do without (Linux 5.15), at the tracepoint that is needed. */
+/* A program that only asks for the registers of the current task, which is the newest feature that
+ * ours need (Linux 5.15), at the required tracepoint. */
 static int probe_load(void)
 {
 	const struct bpf_insn program[] = {

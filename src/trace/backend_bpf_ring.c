@@ -1,8 +1,8 @@
-/* Reading the ring that the kernel writes.
+/* Reads the ring that the kernel writes.
  *
- * libbpf's reader goes on until it has caught up and says after every record how far it is, so
- * that it and the writer fight for the same cache lines. This one takes what is there, says so
- * once in a while, and then leaves the writer alone.
+ * libbpf's reader continues until it has caught up and updates its position after every record, so
+ * that it and the writer compete for the same cache lines. This one takes what is there, updates
+ * its position occasionally, and then leaves the writer alone.
  */
 #include "trace/backend_bpf.h"
 
@@ -111,7 +111,7 @@ size_t bpf_path_join(const char *parts, size_t len, char *ret, size_t size)
 }
 
 /* Deliver the record at `at` if it is complete: its length with its header, 0 if it is not yet, or
- * what the sink returned. */
+ * the result of the sink. */
 static int64_t ring_take(struct bpf_ring *r, uint64_t at, const struct trace_sink *sink)
 {
 	const unsigned char *p = r->data + (at & (r->size - 1));

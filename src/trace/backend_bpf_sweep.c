@@ -1,4 +1,4 @@
-/* What the kernel's maps keep of processes that ended: nobody else takes it out of them. */
+/* Removes entries of processes that ended from the kernel's maps, which nothing else does. */
 #include "trace/backend_bpf.h"
 
 #include "base/array.h"
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Not at every sample, as little as there is to find. */
+/* Not at every sample, as there is little to find. */
 #define SWEEP_EVERY_NS (5 * NS_PER_SEC)
-/* Who began so recently may not be known to be traced yet. */
+/* A process this young may not be known to be traced yet. */
 #define YOUNG_NS (5 * NS_PER_SEC)
 
 /* AIO that was never reaped: its process has ended, or has closed its context. */

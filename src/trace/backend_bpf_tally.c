@@ -1,7 +1,7 @@
-/* The kernel's counts into a tally.
+/* Copies the kernel's counts into a tally.
  *
- * What was seen last is remembered, and only what is new is added: the tally grows also where the
- * kernel's cell was given back and begins at 0 again under another process with the same id.
+ * The last counts are remembered, and only the growth is added: the tally grows even if the
+ * kernel's cell was given back and begins at 0 again for another process with the same id.
  */
 #include "trace/backend_bpf.h"
 
@@ -17,17 +17,17 @@
 #include <time.h>
 
 #define CELLS_CHUNK 64 /* cells read with one call */
-/* A connection that is closed stays so long after it was last used: it may have been closed by a
- * process that handed it to another. */
+/* A closed connection is kept this long after it was last used: it may have been closed by a
+ * process that passed it to another. */
 #define CLOSED_NS (10 * NS_PER_SEC)
-/* Its end may have escaped us: by dup2(), close_range(), exec. */
+/* Its end may have been missed: by dup2(), close_range(), exec. */
 #define IDLE_NS (600 * NS_PER_SEC)
 
 struct seen_cell {
 	struct tally_key key; /* pid 0: not in use */
 	struct tally_cell last;
-	bool here; /* in the kernel's map when that was read last */
-	bool gone; /* its process had ended when we last looked */
+	bool here; /* in the kernel's map at the last reading */
+	bool gone; /* its process had ended at the last check */
 };
 
 struct seen_error {
@@ -114,8 +114,8 @@ static int counts_new(const struct bpf_tracer *t, struct bpf_counts **ret)
 	return r;
 }
 
-/* Who is traced now. Counts are read after this: those of a process that is not among them, and was
- * not the time before, are complete. */
+/* The processes that are traced now. Counts are read after this: those of a process that is not
+ * among them, and was not the time before, are complete. */
 static int read_processes(struct bpf_counts *c)
 {
 	int r = bpf_entries_read(&c->processes);
@@ -180,7 +180,7 @@ static void cell_grow(
 		to->buckets[b] += now->buckets[b] - last->buckets[b];
 }
 
-/* Which cell is whose. */
+/* The owner of each cell. */
 static int read_slots(struct bpf_counts *c)
 {
 	int r = bpf_entries_read(&c->slots);
@@ -205,7 +205,7 @@ static int read_slots(struct bpf_counts *c)
 	return r;
 }
 
-/* Nobody counts in this cell any more, and others need it: the process ended a while ago. */
+/* The cell is no longer used, and others need it: the process ended a while ago. */
 static void cell_give_back(struct bpf_counts *c, uint32_t slot, struct bpf_cell *zeroes)
 {
 	memset(zeroes, 0, (size_t)c->n_cpus * sizeof(*zeroes));
@@ -231,7 +231,7 @@ static int cell_read(
 		seen->last = now;
 	}
 	if (gone && seen->gone) {
-		/* The place first: whoever finds the cell free must not find it by its old key. */
+		/* The key first: a cell that is found free must not be found by its old key. */
 		if (bpf_map_delete_elem(c->slots.fd, &seen->key) == 0)
 			cell_give_back(c, slot, values);
 		return 0;
@@ -254,7 +254,7 @@ static int cells_read_singly(struct bpf_counts *c, struct tally *tally, uint32_t
 	return r;
 }
 
-/* Those from `from` on, up to `to`, with one call where the kernel can (Linux 5.13). */
+/* Those from `from` on, up to `to`, with one call if the kernel can (Linux 5.13). */
 static int cells_read(struct bpf_counts *c, struct tally *tally, uint32_t from, uint32_t to)
 {
 	uint32_t keys[CELLS_CHUNK], count = to - from, before = from - 1, next;
@@ -306,7 +306,7 @@ static struct seen_error *error_seen(struct bpf_counts *c, const struct tally_er
 	return &c->seen_errors[c->n_errors++];
 }
 
-/* It is not in the kernel any more. The last takes its place. */
+/* It is no longer in the kernel. The last entry takes its place. */
 static int error_forget(struct bpf_counts *c, struct seen_error *seen)
 {
 	const struct seen_error *last = &c->seen_errors[--c->n_errors];
@@ -415,8 +415,7 @@ static void conn_grow(
 	to->ends = now->ends;
 }
 
-/* Will nobody use it any more? Where connections get scarce, those that nobody uses at the moment
- * have to do without. */
+/* Is it no longer used? If connections get scarce, idle ones are dropped. */
 static bool conn_is_over(const struct bpf_counts *c, const struct seen_conn *seen, int64_t now_ns)
 {
 	int64_t quiet_ns = now_ns - seen->changed_ns;

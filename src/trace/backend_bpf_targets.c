@@ -1,4 +1,4 @@
-/* Whom to trace: from what the user said to thread states in the kernel. */
+/* The targets: from the user's options to thread states in the kernel. */
 #include "trace/backend_bpf.h"
 
 #include "base/cleanup.h"
@@ -45,7 +45,7 @@ static int target_add_by_name(void *ctx, pid_t pid)
 	return target_match(&targets, pid) == TARGET_WANTED ? target_add(t, pid) : 0;
 }
 
-/* Those that ended before their threads were known: nobody else will. */
+/* Processes that ended before their threads were known: nothing else removes them. */
 void bpf_targets_drop_ended(struct bpf_tracer *t)
 {
 	uint32_t key, next;
@@ -89,7 +89,7 @@ int bpf_targets_scan(struct bpf_tracer *t, bool all, struct lp_err *err)
 		r = proc_each("/proc", target_add_by_name, t);
 	if (r < 0 && r != -ENOENT && r != -ENODEV)
 		return lp_err_sys(err, r, "cannot read /proc");
-	/* Twice: a thread may be born behind the iterator's back of one not seen yet. */
+	/* Twice: a thread may be born behind the iterator, of one not seen yet. */
 	r = scan_threads(t, err);
 	if (r == 0)
 		r = scan_threads(t, err);
@@ -144,8 +144,8 @@ static int add_comms(struct bpf_tracer *t, const struct trace_targets *targets, 
 	return 0;
 }
 
-/* Which file execvp() is going to execute: what it tries before is none of the command's calls. As
- * given where there is none, for execvp() to say why. */
+/* The file that execvp() is going to execute: its earlier attempts are not calls of the command. As
+ * given if there is none, so that execvp() reports why. */
 static void command_path(const char *name, char ret[PATH_MAX])
 {
 	const char *dirs = getenv("PATH");
@@ -163,8 +163,8 @@ static void command_path(const char *name, char ret[PATH_MAX])
 	snprintf(ret, PATH_MAX, "%s", name);
 }
 
-/* The child: waits until it may be traced, has it begin (on_rename in bpf/thread.bpf.h), becomes
- * the command. */
+/* The child: waits until it may be traced, makes tracing begin (on_rename in bpf/thread.bpf.h),
+ * becomes the command. */
 _Noreturn static void command_child(const char *path, char *const *command, int go, int failure)
 {
 	char byte;
@@ -178,7 +178,7 @@ _Noreturn static void command_child(const char *path, char *const *command, int 
 			execvp(command[0], command);
 		error = errno;
 		if (write(failure, &error, sizeof(error)) < 0)
-			_exit(126); /* whoever asked is gone */
+			_exit(126); /* the parent is gone */
 	}
 	_exit(127);
 }
@@ -264,7 +264,7 @@ void bpf_targets_reap(struct bpf_tracer *t)
 	if (waitpid(t->command, &status, WNOHANG) == t->command) {
 		t->command_status = status;
 		t->command_ended = true;
-		bpf_targets_drop_ended(t); /* should its end have escaped the programs */
+		bpf_targets_drop_ended(t); /* in case the programs missed its end */
 	}
 }
 

@@ -1,4 +1,5 @@
-/* The backend `ptrace`: stops the traced threads at every call, where bpf is not permitted. */
+/* The backend `ptrace`: stops the traced threads at every call, for systems where bpf is not
+ * permitted. */
 #include "base/cleanup.h"
 #include "base/thread.h"
 #include "trace/ptrace_proc.h"
@@ -26,7 +27,7 @@ struct backend {
 	struct sigaction wake_before;
 	bool runs; /* there is a thread */
 
-	/* What is asked, and the answer. */
+	/* The request, and the answer. */
 	enum request request;
 	struct lp_err *err;
 	int result;
@@ -42,8 +43,8 @@ static void *serve(void *arg)
 	struct backend *b = arg;
 	sigset_t mine;
 
-	/* SIGCHLD comes at every stop. Nobody handles it, and then it must not be blocked: the
-	 * kernel drops it only so, instead of waking another thread for it. */
+	/* SIGCHLD comes at every stop. It has no handler, and must not be blocked then: only so the
+	 * kernel drops it, instead of waking another thread for it. */
 	sigemptyset(&mine);
 	sigaddset(&mine, WAKE);
 	sigaddset(&mine, SIGCHLD);
@@ -82,14 +83,14 @@ static int ask(struct backend *b, enum request request, int64_t timeout_ns, stru
 		return b->result;
 	atomic_store(&b->tracer.stop, true);
 	do {
-		/* Again and again: it may just be about to wait. */
+		/* Repeatedly: it may just be about to wait. */
 		pthread_kill(b->thread, WAKE);
 		until = in_ns(WAKE_AGAIN_NS);
 	} while (sem_clockwait(&b->answered, CLOCK_MONOTONIC, &until) < 0);
 	return b->result;
 }
 
-/* The end of a thread is reported before the kernel has let go of what it traced. */
+/* The end of a thread is reported before the kernel has detached its tracees. */
 static void wait_until_gone(pid_t tid)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
@@ -107,8 +108,8 @@ static int discard(void *ctx, const struct trace_event *e)
 	return 0;
 }
 
-/* A command under a filter cannot go on without a tracer: it gets the time to end by itself before
- * the end of the tracer kills it. */
+/* A command under a filter cannot continue without a tracer: it gets the time to end by itself
+ * before the end of the tracer kills it. */
 static void end_filtered(struct backend *b)
 {
 	struct ptrace_tracer *t = &b->tracer;
@@ -122,7 +123,7 @@ static void end_filtered(struct backend *b)
 		ask(b, REQUEST_POLL, INT64_C(100000000), NULL);
 }
 
-/* Nobody else takes note of the death of a command that was killed with its tracer. */
+/* Nothing else reaps a command that was killed with its tracer. */
 static void reap_command(const struct ptrace_tracer *t)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
@@ -200,7 +201,7 @@ static int ptrace_poll(void *state, int timeout_ms, struct lp_err *err)
 {
 	int r = ask(state, REQUEST_POLL, timeout_ms > 0 ? timeout_ms * INT64_C(1000000) : 0, err);
 
-	/* Whoever takes the events has said what failed. */
+	/* The receiver of the events has described the failure. */
 	return r < 0 && err && !err->code ? lp_err_sys(err, r, "an event was not taken") : r;
 }
 

@@ -15,7 +15,7 @@
 
 typedef int (*call_fn)(const struct step *s);
 
-/* Where a relative path begins: "" where nobody knows. */
+/* The base of a relative path: "" if it is unknown. */
 static const char *base_of(const struct step *s, int dirfd)
 {
 	const struct fd_slot *slot;
@@ -32,7 +32,7 @@ static const char *path_of(const struct step *s, int dirfd, char buf[DESCRIPTOR_
 		s->e->text ? s->e->text : "", s->e->text ? s->e->text_len : 0);
 }
 
-/* What an open file is: the tracer looked, or it is guessed. */
+/* The kind of an open file: from the tracer, or guessed. */
 static unsigned opened_file(const struct step *s, const char *path, uint64_t flags)
 {
 	if (s->e->file != TRACE_FILE_NONE)
@@ -59,7 +59,7 @@ static int call_openat(const struct step *s)
 	return open_path(s, (int)s->e->args[0], s->e->args[2]);
 }
 
-/* Its flags are in memory that nobody copied; /proc has them. */
+/* Its flags are in memory that was not copied; /proc has them. */
 static int call_openat2(const struct step *s)
 {
 	uint64_t flags = 0;
@@ -87,7 +87,7 @@ static int call_close(const struct step *s)
 	if (!slot)
 		return 0;
 	/* Calls of several threads end in another order than they took effect: a close that began
-	 * before its number was given out again was of the former one. */
+	 * before its number was assigned again was of the former one. */
 	if (s->end_ns < slot->made_ns || (slot->replaced && s->e->start_ns < slot->made_ns)) {
 		slot->replaced -= slot->replaced > 0;
 		return 0;
@@ -118,7 +118,7 @@ static int duplicate(const struct step *s, int from, int to, bool cloexec)
 
 	if (from == to)
 		return 0;
-	if (!slot) /* opened before anybody looked, or what was lost */
+	if (!slot) /* opened before tracing, or lost */
 		return step_look(s, to, TRACE_FD_DUP, cloexec);
 	return step_put(s, to, from, TRACE_FD_DUP, open_file_ref(slot->file), cloexec);
 }
@@ -155,7 +155,7 @@ static int call_fcntl(const struct step *s)
 	}
 }
 
-/* The value of FIONBIO is in memory that nobody copied; /proc has it, as long as it is open. */
+/* The value of FIONBIO is in memory that was not copied; /proc has it, as long as it is open. */
 static void set_nonblock(const struct step *s, int fd, struct fd_slot *slot)
 {
 	bool blocks = false, cloexec;
@@ -293,7 +293,7 @@ static int call_accept4(const struct step *s)
 	return accept_with(s, s->e->args[3]);
 }
 
-/* Also of one that is still under way: its ends are known. */
+/* Also of one that is in progress: its ends are known. */
 static int call_connect(const struct step *s)
 {
 	int fd = (int)s->e->args[0], r;
@@ -366,7 +366,7 @@ static int call_chroot(const struct step *s)
 	return process_set_text(&s->p->root, strcmp(path, "/") != 0 ? path : "");
 }
 
-/* signalfd of one that is there already only changes it. */
+/* signalfd of an existing one only changes it. */
 static int call_signalfd(const struct step *s)
 {
 	struct fresh f = {.fd = (int)s->e->ret,
@@ -401,12 +401,12 @@ static int call_memfd_create(const struct step *s)
 	return step_make(s, &f);
 }
 
-/* All the others: which argument has the flags, which bits of it say close-on-exec and
- * non-blocking, and what it is called. */
+/* All the others: the argument with the flags, the bits for close-on-exec and non-blocking, and the
+ * name. */
 struct plain {
 	const char *name;
 	int8_t flags_arg; /* -1: none */
-	bool always;	  /* close-on-exec without being asked */
+	bool always;	  /* always close-on-exec */
 	uint32_t cloexec, nonblock;
 };
 
@@ -500,8 +500,8 @@ static const call_fn calls[SYSCALL_MAX] = {
 #endif
 };
 
-/* Close gives the number up even where it fails, unless it was none; a connection that is under way
- * has its ends. Everything else that failed changed nothing. */
+/* Close releases the number even if it fails, unless it was not open; a connection in progress has
+ * its ends. Every other failed call changed nothing. */
 static bool took_effect(unsigned nr, int64_t ret)
 {
 	if (ret >= 0)

@@ -41,7 +41,7 @@ static unsigned file_of_mode(unsigned mode)
 	}
 }
 
-/* By the link alone, where the file cannot be looked at. */
+/* By the link alone, if the file cannot be examined. */
 static unsigned file_of_name(const char *name)
 {
 	static const struct {

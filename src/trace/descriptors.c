@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sockets that are read from /proc have the inode for their number, all else counts. */
+/* Sockets that are read from /proc have the inode as their number, all others are counted. */
 #define ID_OF_INODE (UINT64_C(1) << 63)
 /* How old the list of sockets may be: for a whole table, and for one that it does not have. */
 #define NET_FRESH_NS 1000000000
 #define NET_RETRY_NS 100000000
-/* Sockets to listen on are among the first that a server opens. */
+/* Listening sockets are among the first that a server opens. */
 #define LISTENING_FDS_MAX 4096
 
 struct descriptors *descriptors_new(
@@ -61,7 +61,7 @@ static int tell_one(const struct step *s, pid_t pid, int fd, int from, unsigned 
 	return s->d->change ? s->d->change(s->d->ctx, &told) : 0;
 }
 
-/* Tell a change to all processes that share the table. */
+/* Report a change to all processes that share the table. */
 static int tell(const struct step *s, int fd, int from, unsigned change, const struct open_file *f)
 {
 	const struct processes *ps = &s->d->processes;
@@ -78,7 +78,7 @@ static int tell(const struct step *s, int fd, int from, unsigned change, const s
 	return r;
 }
 
-/* Was the one that was there taken away by this very call, or has its close yet to be seen? */
+/* Was the previous one replaced by this very call, or is its close yet to come? */
 static bool took_place(const struct step *s, unsigned change)
 {
 	const struct syscall_info *call = s->e ? trace_event_syscall(s->e) : NULL;
@@ -130,7 +130,7 @@ int step_close(const struct step *s, int fd, unsigned change)
 	return r;
 }
 
-/* Add what the process at hand gave birth to: it is like it, with `table`. */
+/* Add a child of the current process: it is like it, with `table`. */
 static int add_born(const struct step *s, pid_t id, pid_t owner, struct fd_table *table)
 {
 	struct process *p = processes_add(&s->d->processes, id, owner, table);
@@ -168,7 +168,7 @@ int step_unshare(const struct step *s)
 	return 0;
 }
 
-/* An open TCP connection is the same wherever it turns up. */
+/* An open TCP connection is the same wherever it appears. */
 static struct open_file *find_connection(struct descriptors *d, const struct trace_endpoints *ends)
 {
 	for (size_t i = 0; i < d->processes.n_buckets; i++) {
@@ -267,7 +267,7 @@ static pid_t *gone_at(struct descriptors *d, pid_t pid)
 	return &d->gone[pid & (DESCRIPTORS_GONE - 1)];
 }
 
-/* The entry of a process with what its directory says, but its descriptors. */
+/* The entry of a process with the data of its directory, except for its descriptors. */
 static int process_meet(struct descriptors *d, pid_t pid, int dir, struct process **ret)
 {
 	char text[PROC_NAME_MAX];
@@ -305,7 +305,7 @@ static int process_read(struct descriptors *d, pid_t pid, int64_t now_ns, struct
 		return r;
 	s.p->read = true;
 	r = proc_fds(dir, read_one, &reading);
-	/* Somebody else's processes hide their descriptors; what they do from now on can be seen.
+	/* Other users' processes hide their descriptors; their later activity can be seen.
 	 */
 	if (r == -EACCES || r == -ENOENT || r == -ESRCH)
 		r = 0;
@@ -380,8 +380,8 @@ static void set_comm(struct process *p, const struct trace_event *e)
 		snprintf(p->comm, sizeof(p->comm), "%.*s", len < 15 ? len : 15, name);
 }
 
-/* Exec ends all other threads, unshares the table and closes what is marked so; what /proc showed
- * after it is the new program's. */
+/* Exec ends all other threads, unshares the table and closes marked descriptors; what /proc showed
+ * after it belongs to the new program. */
 static int apply_exec(struct step *s)
 {
 	int r = 0;
@@ -408,7 +408,8 @@ static int apply_exec(struct step *s)
 	return r;
 }
 
-/* After a loss: what a call was made on with success is open, whether or not we saw it opened. */
+/* After a loss: a descriptor on which a call succeeded is open, whether or not its opening was
+ * seen. */
 static int meet_lost(const struct step *s)
 {
 	int fd = s->e->ret >= 0 ? trace_event_fd(s->e) : -1;
@@ -427,8 +428,8 @@ static int apply_call(struct step *s)
 	return descriptor_call(s);
 }
 
-/* A process that was gone before /proc could be asked: the name of what it executes is known, and
- * what it opens from then on. */
+/* A process that was gone before /proc could be read: the name of what it executes is known, and
+ * its later opens. */
 static int meet_unread(struct descriptors *d, pid_t pid, struct process **ret)
 {
 	*gone_at(d, pid) = 0;

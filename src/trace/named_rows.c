@@ -50,7 +50,7 @@ void named_rows_free(struct named_rows *r)
 	free(r);
 }
 
-/* The row of that name, or "other" where there are too many; NULL: out of memory. */
+/* The row of that name, or "other" if there are too many; NULL: out of memory. */
 static struct row *row_named(struct named_rows *r, const char *name)
 {
 	char *copy;

@@ -14,10 +14,10 @@
 
 struct finder {
 	const char *proc;
-	bool live; /* that of this machine, and not one that was put together for a test */
+	bool live; /* the running system, not a test's directory */
 	uint16_t *ports;
 	unsigned n, max;
-	ino_t spaces[SPACES_MAX]; /* network namespaces that were looked into */
+	ino_t spaces[SPACES_MAX]; /* network namespaces that were examined */
 	unsigned n_spaces;
 };
 

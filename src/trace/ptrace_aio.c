@@ -25,7 +25,7 @@ void aio_release(struct aio *a)
 	*a = (struct aio){0};
 }
 
-/* The call that an operation stands for, -1 if there is none. */
+/* The call that an operation is equivalent to, -1 if there is none. */
 static int call_of(unsigned opcode)
 {
 	switch (opcode) {

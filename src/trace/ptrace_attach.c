@@ -19,7 +19,7 @@ struct seizing {
 	int failed; /* the last failure to seize a thread that is there */
 };
 
-/* Seize a thread and have it stop once, from where on its calls are seen. */
+/* Seize a thread and have it stop once; from then on its calls are seen. */
 static int seize(void *ctx, pid_t tid)
 {
 	struct seizing *s = ctx;
@@ -32,7 +32,7 @@ static int seize(void *ctx, pid_t tid)
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)TRACER_OPTIONS) < 0) {
 		int r = -errno;
 
-		/* Made by one that we have already, so it comes by itself. */
+		/* Made by one that we already trace, so it comes by itself. */
 		if (r == -EPERM && proc_tracer(tid) == gettid())
 			s->n_known++;
 		else if (r != -ESRCH)
@@ -41,7 +41,7 @@ static int seize(void *ctx, pid_t tid)
 	}
 	task = tasks_add(&s->t->tasks, tid, s->pid);
 	if (!task)
-		return -ENOMEM; /* what has been seized is let go with the tracer */
+		return -ENOMEM; /* threads that were seized are detached with the tracer */
 	task->fresh = true;
 	s->n_new++;
 	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
@@ -72,7 +72,7 @@ static int refused(pid_t pid, int error, struct lp_err *err)
 		pid);
 }
 
-/* Seize all threads of a process, also those that appear while we do. */
+/* Seize all threads of a process, including those that appear meanwhile. */
 static int attach(struct ptrace_tracer *t, pid_t pid, struct lp_err *err)
 {
 	struct seizing s = {.t = t, .pid = pid};
@@ -95,7 +95,8 @@ static int attach(struct ptrace_tracer *t, pid_t pid, struct lp_err *err)
 	return refused(pid, s.failed, err);
 }
 
-/* Attach to what is not traced yet; what cannot be traced (kernel threads) is left alone. */
+/* Attach to processes that are not traced yet; those that cannot be traced (kernel threads) are
+ * left alone. */
 static int attach_new(void *ctx, pid_t pid)
 {
 	struct ptrace_tracer *t = ctx;
@@ -153,10 +154,10 @@ int tracer_attach(struct ptrace_tracer *t, struct lp_err *err)
 			err, r, "%s is not a control group that can be read", targets->cgroup);
 	if (targets->command)
 		return tracer_start(t, err);
-	/* Who looks for names that only others use would wait for ever. */
+	/* Waiting for names that only other users' processes have would never end. */
 	if (!t->tasks.n_tasks && t->refused && geteuid() != 0)
 		return refused(t->refused, -EPERM, err);
-	/* Those that are sought by name may come later. */
+	/* Targets by name may appear later. */
 	if (!t->tasks.n_tasks && !tracer_scans(t))
 		return lp_err_set(err, -ESRCH, "there is nothing to trace");
 	return 0;

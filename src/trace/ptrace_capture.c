@@ -17,7 +17,7 @@ size_t capture_bytes(pid_t tid, uint64_t address, void *ret, size_t size)
 {
 	size_t done = 0;
 
-	/* By pages: one that is not mapped would take what is before it with it. */
+	/* By pages: one that is not mapped would make the whole copy fail. */
 	while (done < size) {
 		uint64_t at = address + done;
 		size_t want = PAGE - at % PAGE;
@@ -139,7 +139,7 @@ static void take_rights(struct trace_event *e, char buf[TRACE_TEXT_MAX])
 	struct mmsghdr many[MESSAGES_MAX];
 	size_t n, size;
 
-	/* The messages of 32-bit programs lie differently in memory. */
+	/* The messages of 32-bit programs have another layout in memory. */
 	if (e->ret < 0 || e->flags & TRACE_COMPAT)
 		return;
 	if (e->nr == SYS_recvmmsg) {

@@ -8,8 +8,8 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* What the child and we tell each other: it begins when something comes through `go`, and its
- * failure to become the command comes through `failure`. */
+/* Communication with the child: it begins when something comes through `go`, and its failure to
+ * become the command comes through `failure`. */
 struct start {
 	int go[2], failure[2];
 	const struct ptrace_filter *filter; /* NULL: none */
@@ -40,7 +40,7 @@ _Noreturn static void child(const struct ptrace_tracer *t, struct start *s)
 			r = -errno;
 		}
 		n = write(s->failure[1], &r, sizeof(r));
-		(void)n; /* whoever asked is gone */
+		(void)n; /* the parent is gone */
 	}
 	_exit(127);
 }
@@ -56,7 +56,7 @@ static int gone(struct ptrace_tracer *t, const struct start *s, struct lp_err *e
 	return lp_err_set(err, -ECANCELED, "%s ended before it began", name);
 }
 
-/* Handle what the child does until it has become the command. */
+/* Handle the child's stops until it has become the command. */
 static int follow(struct ptrace_tracer *t, const struct start *s, struct lp_err *err)
 {
 	bool told = false;
@@ -109,7 +109,7 @@ int tracer_start(struct ptrace_tracer *t, struct lp_err *err)
 	_cleanup_(start_closep) struct start s = {{-1, -1}, {-1, -1}, NULL};
 	int r;
 
-	/* Records are of every call, so there is nothing to leave out. */
+	/* Records contain every call, so there is nothing to leave out. */
 	if (!t->config.records) {
 		filter = malloc(sizeof(*filter));
 		if (!filter)

@@ -27,7 +27,7 @@ void file_cache_release(struct file_cache *c)
 	*c = (struct file_cache){0};
 }
 
-/* Which protocol a socket speaks, without borrowing it. */
+/* The protocol of a socket, without duplicating it. */
 static unsigned socket_kind(const char *path)
 {
 	char name[32] = "";
@@ -39,8 +39,8 @@ static unsigned socket_kind(const char *path)
 	return TRACE_FILE_SOCKET;
 }
 
-/* Descriptors of processes were regular files to whoever asked (Linux 6.9 to 6.15), but without a
- * place in any file system. */
+/* Descriptors of processes (pidfd) look like regular files (Linux 6.9 to 6.15), but are in no file
+ * system. */
 static unsigned regular_kind(const char *path)
 {
 	char first;
@@ -85,7 +85,7 @@ unsigned file_cache_get(struct file_cache *c, pid_t tid, int fd)
 	if (!c->off && (size_t)fd < c->cap && c->kinds[fd] != TRACE_FILE_NONE)
 		return c->kinds[fd];
 	kind = file_kind(tid, fd);
-	/* Without memory it is asked again the next time. */
+	/* Without memory it is looked up again the next time. */
 	if (!c->off && fd < CACHED_FDS_MAX &&
 		array_reserve(&c->kinds, &c->cap, (size_t)fd + 1, sizeof(*c->kinds)) == 0)
 		c->kinds[fd] = (uint8_t)kind;
@@ -119,7 +119,7 @@ static int socket_borrow(pid_t pid, pid_t tid, int fd)
 	return (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
 }
 
-/* Take an address apart. IPv4 in the clothes of IPv6 is IPv4. False: it is neither. */
+/* Split an address. IPv4-mapped IPv6 is IPv4. False: it is neither. */
 static bool address_take(
 	const struct sockaddr_storage *from, uint16_t *ret_family, uint16_t *ret_port, uint8_t *ret)
 {

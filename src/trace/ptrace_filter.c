@@ -21,7 +21,7 @@ bool filter_skips(unsigned nr)
 {
 	const struct syscall_info *info = syscall_get(nr);
 
-	/* The tracer itself has to see these: asynchronous I/O, and whose descriptors are whose. */
+	/* The tracer itself needs these: asynchronous I/O, and sharing of descriptors. */
 	if (nr == SYS_io_submit || nr == SYS_io_getevents || nr == SYS_io_pgetevents ||
 		nr == SYS_unshare)
 		return false;
@@ -63,8 +63,8 @@ int filter_install(const struct ptrace_filter *f)
 
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0)
 		return 0;
-	/* Who has no privileges may filter only what can get none. Under a tracer without
-	 * privileges programs get none anyway. */
+	/* A process without privileges may filter only if it can gain none. Under a tracer without
+	 * privileges programs gain none anyway. */
 	if (errno != EACCES || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0 ? -errno : 0;

@@ -123,7 +123,7 @@ bool proc_is_called(pid_t pid, const char *comm)
 	return proc_comm(pid, name, sizeof(name)) && !strcmp(name, comm);
 }
 
-/* The last part of a path, as the kernel makes a name of it. */
+/* The last part of a path, truncated like the kernel's names. */
 static bool path_gives(const char *path, const char *comm)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -136,13 +136,13 @@ bool proc_args_give(const char *args, size_t n, const char *comm)
 {
 	size_t first = strnlen(args, n) + 1;
 
-	/* The name that it was given; or, by an interpreter's, the script. */
+	/* The name that it was given; or, for an interpreter, the script. */
 	return path_gives(args, comm) || (first < n && path_gives(args + first, comm));
 }
 
 bool proc_started_as(pid_t pid, const char *comm)
 {
-	static const char deleted[] = " (deleted)"; /* replaced by a newer one, as a rule */
+	static const char deleted[] = " (deleted)"; /* usually replaced by a newer one */
 	char path[PATH_MAX], args[ARGS_MAX];
 	ssize_t n = proc_exe(pid, path, sizeof(path) - 1), suffix = sizeof(deleted) - 1;
 
@@ -221,7 +221,7 @@ static int each_below(const char *path, int (*fn)(void *ctx, pid_t id), void *ct
 	if ((size_t)snprintf(name, sizeof(name), "%s/cgroup.procs", path) >= sizeof(name))
 		return -ENAMETOOLONG;
 	r = each_in_file(name, fn, ctx);
-	/* A group that is made of threads lists no processes; they are listed above it. */
+	/* A threaded group lists no processes; they are listed above it. */
 	if (r == -EOPNOTSUPP)
 		r = 0;
 	dir = r ? NULL : opendir(path);

@@ -1,9 +1,9 @@
-/* Undoing what attaching did to a call.
+/* Undoes the effect of attaching on a call.
  *
  * A thread that waits in a call is woken when it is attached to. The kernel repeats most calls by
- * itself then; some (epoll_wait, reads with a time limit) rather return EINTR, which a program that
- * handles no signals does not expect. Such a call is set up again: the thread steps back to the
- * instruction that made it.
+ * itself then; some (epoll_wait, reads with a time limit) return EINTR instead, which a program
+ * that handles no signals does not expect. Such a call is set up again: the thread steps back to
+ * the instruction that made it.
  */
 #include "trace/ptrace_tracer.h"
 
@@ -44,7 +44,7 @@ void regs_repeat_call(pid_t tid)
 	if ((long)regs.orig_rax < 0 || (long)regs.rax != -EINTR ||
 		!waits_only((long)regs.orig_rax) || regs.cs != 0x33)
 		return;
-	/* A signal is on its way: then the call is to end so. */
+	/* A signal is pending: then the call must end so. */
 	if (proc_has_signal(tid))
 		return;
 	regs.rax = regs.orig_rax;

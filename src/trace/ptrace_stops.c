@@ -1,4 +1,4 @@
-/* What a traced thread has stopped for, told as events, and how it goes on. */
+/* Turns the stops of traced threads into events, and continues the threads. */
 #include "trace/ptrace_tracer.h"
 
 #include "base/time.h"
@@ -16,7 +16,7 @@
 
 #define X32_BIT 0x40000000u
 #define HELD_MAX_NS INT64_C(500000000)
-/* What the kernel returns inside when it means to repeat a call. */
+/* The kernel's internal results for a call that it will repeat. */
 #define RESTART_FIRST 512
 #define RESTART_LAST 516
 
@@ -42,7 +42,7 @@ static struct trace_event event_of(
 		.what = (uint8_t)what};
 }
 
-/* Those that cannot: the thread is gone, and waitpid() will say so. */
+/* If it fails: the thread is gone, and waitpid() will report it. */
 static void go_on(const struct ptrace_tracer *t, const struct ptrace_task *task, int sig)
 {
 	bool skip = task->process->filtered && !task->in_call && !task->quiet;
@@ -52,7 +52,7 @@ static void go_on(const struct ptrace_tracer *t, const struct ptrace_task *task,
 	ptrace(skip ? PTRACE_CONT : PTRACE_SYSCALL, task->tid, NULL, (void *)(intptr_t)sig);
 }
 
-/* Does the table tell the call's arguments? */
+/* Does the table describe the call's arguments? */
 static bool has_args(const struct trace_event *e, const struct syscall_info *info)
 {
 	return info && !(e->flags & TRACE_COMPAT);
@@ -72,8 +72,7 @@ static bool is_exit(const struct trace_event *e)
 	return nr == SYS_exit || nr == SYS_exit_group;
 }
 
-/* The descriptor that a call is about, where that is known before it is done; close_range is about
- * many. */
+/* The descriptor that a call is about, if that is known at its entry; close_range is about many. */
 static int entry_fd(const struct trace_event *e, const struct syscall_info *info)
 {
 	if (!info || info->fd_arg < 0 || trace_event_native(e) == SYS_close_range)
@@ -123,10 +122,10 @@ static void begin_call(
 	if (is_exec(c))
 		keep_exec_path(t, task);
 	task->in_call = true;
-	c->start_ns = tracer_now_ns(); /* what was done here is not its time */
+	c->start_ns = tracer_now_ns(); /* the time spent here does not count */
 }
 
-/* Forget what is no longer true of the descriptors after a call. */
+/* Forget what a call changed about descriptors. */
 static void renew_files(struct ptrace_process *p, const struct trace_event *e, unsigned capture,
 	const struct syscall_info *info)
 {
@@ -231,7 +230,7 @@ static void on_syscall(struct ptrace_tracer *t, struct ptrace_task *task, int64_
 		end_call(t, task, at.exit.rval, now_ns);
 }
 
-/* A call that will not return any more, because its thread is gone. */
+/* A call that will not return, because its thread is gone. */
 static void abandon_call(struct ptrace_tracer *t, struct ptrace_task *task, int64_t now_ns)
 {
 	struct trace_event e = task->call;
@@ -265,7 +264,7 @@ static void on_end(struct ptrace_tracer *t, struct ptrace_task *task, int status
 	tasks_remove(&t->tasks, task);
 }
 
-/* A thread that was made gets its place, and goes on if it waits for that. */
+/* A new thread gets its place, and continues if it waits for that. */
 static void settle(struct ptrace_tracer *t, struct ptrace_task *child, int64_t now_ns)
 {
 	if (child->dead) {
@@ -276,7 +275,7 @@ static void settle(struct ptrace_tracer *t, struct ptrace_task *child, int64_t n
 	}
 }
 
-/* What a process takes over from the one that made it. */
+/* What a child inherits from its parent. */
 static void inherit(struct ptrace_process *from, struct ptrace_process *to, uint64_t clone_flags)
 {
 	to->filtered = from->filtered;
@@ -380,7 +379,7 @@ static void on_signal(struct ptrace_tracer *t, struct ptrace_task *task, int sig
 	struct trace_event e;
 	siginfo_t info = {0};
 
-	/* ptrace shows also what the process ignores, and would not have got without us. */
+	/* ptrace also shows signals that the process ignores, and would not have got without us. */
 	if (proc_ignores(task->tid, sig))
 		return;
 	e = event_of(t, task, TRACE_SIGNAL, now_ns);
@@ -394,7 +393,7 @@ static void on_signal(struct ptrace_tracer *t, struct ptrace_task *task, int sig
 	deliver(t, task, &e);
 }
 
-/* The thread is not known: it was made by one that we trace, which has yet to tell. */
+/* The thread is not known: it was made by one that we trace, which has yet to report it. */
 static void handle_stranger(struct ptrace_tracer *t, pid_t tid, int status, int64_t now_ns)
 {
 	struct ptrace_task *task = tasks_add(&t->tasks, tid, 0);
@@ -457,7 +456,7 @@ void tracer_handle(struct ptrace_tracer *t, pid_t tid, int status, int64_t now_n
 	if (!task) {
 		handle_stranger(t, tid, status, now_ns);
 	} else if (WIFSTOPPED(status)) {
-		/* Stopped as a whole before its maker told: it is not known what it belongs to. */
+		/* Stopped as a whole before its parent was reported: its process is not known. */
 		if (task->process)
 			handle_stop(t, task, status, now_ns);
 		else

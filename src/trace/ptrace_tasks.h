@@ -1,4 +1,4 @@
-/* Who is being traced by ptrace: threads by their ids, and what the threads of a process share. */
+/* The threads that ptrace traces, by their ids, and what the threads of a process share. */
 #ifndef TRACE_PTRACE_TASKS_H
 #define TRACE_PTRACE_TASKS_H
 
@@ -16,7 +16,7 @@ struct ptrace_process {
 
 struct ptrace_task {
 	pid_t tid;
-	struct ptrace_process *process; /* NULL: nobody has told yet who made it */
+	struct ptrace_process *process; /* NULL: its parent has not been reported yet */
 	bool held;			/* it waits, stopped, until that is reported */
 	int64_t held_ns;		/* since when */
 	bool dead;			/* it ended before that was reported, with `status` */
@@ -47,7 +47,7 @@ struct ptrace_process *tasks_find_process(const struct ptrace_tasks *t, pid_t pi
 
 /* A new thread, of process `pid`, or of one to be reported later (0). NULL: out of memory. */
 struct ptrace_task *tasks_add(struct ptrace_tasks *t, pid_t tid, pid_t pid);
-/* Tell the process of a thread. 0 or -ENOMEM. */
+/* Set the process of a thread. 0 or -ENOMEM. */
 int tasks_join(struct ptrace_tasks *t, struct ptrace_task *task, pid_t pid);
 /* Forget a thread, and its process with the last one. Accepts NULL. */
 void tasks_remove(struct ptrace_tasks *t, struct ptrace_task *task);

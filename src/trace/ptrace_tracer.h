@@ -47,10 +47,10 @@ int64_t tracer_now_ns(void);
 /* ptrace_stops.c: a thread has stopped or ended, as waitpid() says in `status`. */
 void tracer_handle(struct ptrace_tracer *t, pid_t tid, int status, int64_t now_ns);
 
-/* Let threads go on whose makers never reported them: those were killed in between. */
+/* Let threads continue whose parents never reported them: those were killed in between. */
 void tracer_release_orphans(struct ptrace_tracer *t, int64_t now_ns);
 
-/* Deliver a TRACE_PENDING for each call that has been going on for `at_least_ns`. */
+/* Deliver a TRACE_PENDING for each call that has lasted for `at_least_ns`. */
 int tracer_pending(struct ptrace_tracer *t, int64_t at_least_ns);
 
 /* ptrace_attach.c: begin to trace what config.targets names. -ESRCH: there is nothing. */
@@ -60,18 +60,18 @@ void tracer_scan(struct ptrace_tracer *t);
 /* May there be more to trace later? */
 bool tracer_scans(const struct ptrace_tracer *t);
 
-/* ptrace_command.c: start the command, up to where it has become what it is to be. */
+/* ptrace_command.c: start the command, and follow it until it has executed. */
 int tracer_start(struct ptrace_tracer *t, struct lp_err *err);
 
 /* ptrace_wait.c: handle what happens until `stop` is set. 1: nothing is left to trace. */
 int tracer_run(struct ptrace_tracer *t);
 
-/* Make ready for the end: see to it that no thread is at the entry of a call when the tracer's end
+/* Prepare for the end: make sure that no thread is at the entry of a call when the tracer's end
  * wakes it. That call would be interrupted. */
 void tracer_end(struct ptrace_tracer *t);
 
-/* ptrace_regs.c: a call of a thread that our attaching has interrupted, and which says so (EINTR),
- * is repeated as if nothing had been. The thread is stopped outside of a call. */
+/* ptrace_regs.c: repeat a call of a thread that our attaching has interrupted, and which returned
+ * EINTR. The thread is stopped outside of a call. */
 void regs_repeat_call(pid_t tid);
 
 #endif

@@ -12,11 +12,11 @@
 #include <string.h>
 
 #define COMM_MAX 32
-/* A connection that nobody uses for so long is forgotten; if it is used again, it is a new one. */
+/* A connection that is unused for this long is forgotten; if it is used again, it is a new one. */
 #define IDLE_NS (600 * NS_PER_SEC)
 /* One that was closed, if not by its last user. */
 #define CLOSED_NS (10 * NS_PER_SEC)
-/* What was counted so far of one position of the tally. */
+/* The counts so far of one position of the tally. */
 struct seen_cell {
 	struct tally_key key;
 	struct tally_cell cell;
@@ -167,7 +167,7 @@ int trace_rows_stuck(struct trace_rows *r, pid_t pid, int64_t dur_ns)
 	return 0;
 }
 
-/* What a cell grew by since it was seen; from 0 where it is another one. */
+/* The growth of a cell since it was seen; from 0 if it is another one. */
 static void cell_growth(
 	const struct tally_cell *now, const struct seen_cell *seen, struct tally_cell *ret)
 {
@@ -216,7 +216,7 @@ static void cell_forget(struct trace_rows *r, struct seen_cell *seen)
 	*seen = (struct seen_cell){0};
 }
 
-/* Which rows a cell counts for: others than before where the process has another name now. */
+/* The rows that a cell counts for: others than before if the process has another name now. */
 static int cell_rows(struct trace_rows *r, struct seen_cell *seen)
 {
 	char word[COMM_MAX], name[ROW_NAME_MAX];
@@ -251,7 +251,7 @@ static int fill_cells(struct trace_rows *r, const struct tally *t)
 			seen->key = *key;
 		}
 		cell_growth(cell, seen, &d);
-		if (!d.n && process_ended(r, key->pid)) /* nobody knows its name any more */
+		if (!d.n && process_ended(r, key->pid)) /* its name is no longer known */
 			continue;
 		if (cell_rows(r, seen) < 0)
 			return -ENOMEM;
@@ -264,7 +264,7 @@ static int fill_cells(struct trace_rows *r, const struct tally *t)
 	return 0;
 }
 
-/* Failures that belong to the normal life of a descriptor that does not block, or of signals. */
+/* Failures that are normal for non-blocking descriptors, or for signals. */
 static bool is_ordinary(int error)
 {
 	return error == EAGAIN || error == EINPROGRESS || error == EINTR;
@@ -332,7 +332,7 @@ static int64_t growth(uint64_t now, uint64_t before)
 	return (int64_t)(now >= before ? now - before : now);
 }
 
-/* The time since data was sent to which nothing has come back. */
+/* The time since data was sent without an answer. */
 static int64_t waiting_us(const struct tally_conn *c, int64_t now_ns)
 {
 	if (!c->sent_ns || c->received_ns >= c->sent_ns || now_ns <= c->sent_ns)
@@ -370,7 +370,7 @@ static int count_peer(
 	return 0;
 }
 
-/* What its process got from it. */
+/* The results of its process. */
 static int count_conn(
 	struct trace_rows *r, const struct tally_conn *c, const struct seen_conn *seen)
 {
@@ -402,7 +402,7 @@ static int fill_conns(struct trace_rows *r, const struct tally *t, int64_t now_n
 
 		if (!c || !c->pid)
 			continue;
-		/* The kernel's counts may tell another connection at the same place. */
+		/* The kernel's counts may be of another connection at the same place. */
 		if (memcmp(&seen->conn.ends, &c->ends, sizeof(c->ends)) != 0)
 			conn_forget(r, seen);
 		if (count_conn(r, c, seen) < 0)
@@ -434,7 +434,7 @@ static int store_kind(struct trace_rows *r, enum trace_rows_kind kind, struct co
 	return got;
 }
 
-/* What is of this sample only. */
+/* Reset values of this sample only. */
 static void gauges_reset(struct trace_rows *r)
 {
 	for (size_t i = 0; i < r->kinds[TRACE_ROWS_SYS].n; i++) {
@@ -465,7 +465,7 @@ int trace_rows_fill(struct trace_rows *r, const struct tally *t, int64_t now_mon
 		return lp_err_sys(err, -ENOMEM, "cannot fill a sample");
 	for (size_t i = 0; i < r->kinds[TRACE_ROWS_SYS].n; i++)
 		r->kinds[TRACE_ROWS_SYS].items[i].values[SYS_LOST] = (int64_t)lost;
-	/* Failures are rare, and what matters is that they were: their counts stay. */
+	/* Failures are rare, and their occurrence matters: their counts stay. */
 	for (size_t i = 0; i < r->kinds[TRACE_ROWS_ERRNO].n; i++)
 		r->kinds[TRACE_ROWS_ERRNO].items[i].present = true;
 	for (unsigned k = 0; got == 0 && k < TRACE_ROWS_KINDS; k++)
@@ -508,7 +508,7 @@ static void drop_processes(struct trace_rows *r, struct tally *t)
 	}
 }
 
-/* Whoever waits for an answer is not idle, however long that takes. */
+/* A connection that waits for an answer is not idle, however long that takes. */
 static bool conn_is_over(const struct trace_rows *r, const struct tally_conn *c, int64_t now_ns)
 {
 	int64_t since_ns = now_ns - (c->closed ? CLOSED_NS : IDLE_NS);

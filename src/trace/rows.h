@@ -11,8 +11,8 @@
 #include "trace/tally.h"
 #include <sys/types.h>
 
-/* So many rows a kind before the rest is folded into one called "other". Rows that are not used any
- * more make room (rows_table.h). */
+/* This many rows per kind before the rest is folded into one called "other". Unused rows make room
+ * (rows_table.h). */
 #define TRACE_ROWS_CALLS_MAX 400
 #define TRACE_ROWS_ERRNOS_MAX 400
 #define TRACE_ROWS_PEERS_MAX 256
@@ -31,28 +31,28 @@ extern const struct lp_schema trace_rows_schemas[TRACE_ROWS_KINDS];
 
 struct trace_rows;
 
-/* `comm` says the name of a process. NULL: out of memory. */
+/* `comm` returns the name of a process. NULL: out of memory. */
 struct trace_rows *trace_rows_new(
 	const char *observer, const char *(*comm)(void *ctx, pid_t pid), void *ctx);
 void trace_rows_free(struct trace_rows *r);
 
-/* A call of this process should not wait and has taken so long: for the next sample's gauges. */
+/* A call of this process should not wait and has taken this long: for the next sample's gauges. */
 int trace_rows_stuck(struct trace_rows *r, pid_t pid, int64_t dur_ns);
 
-/* A process began, or ended: rows of those that ended are absent from samples, though what they did
- * last is still counted. 0 or -ENOMEM. */
+/* A process began, or ended: rows of those that ended are absent from samples, though their last
+ * activity is still counted. 0 or -ENOMEM. */
 int trace_rows_process(struct trace_rows *r, pid_t pid, bool alive);
 
-/* Count what the tally has, for the next sample, so that what is over can be dropped before it. 0
- * or -ENOMEM. */
+/* Count the tally for the next sample, so that finished entries can be dropped before it. 0 or
+ * -ENOMEM. */
 int trace_rows_count(struct trace_rows *r, const struct tally *t, int64_t now_mono_ns);
 
-/* Fill the current sample of sink->batch. `lost` is the number of events that nobody saw. */
+/* Fill the current sample of sink->batch. `lost` is the number of events that were lost. */
 int trace_rows_fill(struct trace_rows *r, const struct tally *t, int64_t now_mono_ns, uint64_t lost,
 	struct collect_sink *sink, struct lp_err *err);
 
 /* Did the last sample introduce rows at 0 because there was no sample of the same batch before?
- * What they counted shows in the next one, which the last of a session must not do without. */
+ * Their counts show in the next one, so a session must not end with this one. */
 bool trace_rows_behind(const struct trace_rows *r);
 
 /* Kinds (bits, 1 << enum) that had to be folded so far. */
@@ -67,8 +67,8 @@ void trace_rows_each(const struct trace_rows *r, enum trace_rows_kind kind,
 	void (*fn)(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values),
 	void *ctx);
 
-/* Over all processes, as of the last sample: calls, and those that failed (but for EAGAIN,
- * EINPROGRESS and EINTR, which are no trouble). */
+/* Over all processes, as of the last sample: calls, and those that failed (except for EAGAIN,
+ * EINPROGRESS and EINTR, which are harmless). */
 uint64_t trace_rows_calls(const struct trace_rows *r);
 uint64_t trace_rows_errors(const struct trace_rows *r);
 

@@ -18,7 +18,7 @@ static bool is_other(const struct row *row)
 	return !strcmp(row->name, OTHER);
 }
 
-/* The row that has been quiet for longest, or NULL if nobody has for long enough. */
+/* The row that has been quiet for longest, or NULL if none has for long enough. */
 static struct row *find_quiet(struct rows_table *t)
 {
 	struct row *best = NULL;
@@ -37,7 +37,7 @@ static struct row *find_quiet(struct rows_table *t)
 	return best;
 }
 
-/* There is no need to look for one twice in a sample. */
+/* Only one search per sample is needed. */
 static bool has_place(struct rows_table *t)
 {
 	return t->n < t->max || (t->full != t->sample + 1 && find_quiet(t));

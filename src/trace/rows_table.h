@@ -21,33 +21,33 @@ struct row {
 	struct counted_row place;
 	int64_t values[CALL_COLUMNS]; /* as many as the kind has columns */
 	int64_t last[CALL_COLUMNS];   /* the same in the last sample that had it, or 0 */
-	uint32_t n_users;	      /* who remember its position */
-	uint64_t used;		      /* sample in which somebody last counted in it */
+	uint32_t n_users;	      /* that remember its position */
+	uint64_t used;		      /* the last sample in which it was used */
 	bool present;		      /* in the sample being filled */
 };
 
-/* Zero-initialise it, but for `max`. */
+/* Zero-initialise it, except for `max`. */
 struct rows_table {
 	struct row *items;
 	size_t n, cap, max;
 	struct strmap names;
 	bool folded; /* there were more names than places at some time */
 	uint64_t sample;
-	uint64_t full;	    /* sample in which nobody was found to lose its place, one more */
+	uint64_t full;	    /* 1 + the sample in which no row could give up its place */
 	int64_t past_calls; /* of rows of kind `sys` that lost theirs */
 	int64_t past_errors;
 };
 
 void rows_table_release(struct rows_table *t);
 
-/* A position, one more than its index so that 0 is none: the row of that name; "other" where there
- * are too many. 0: out of memory. */
+/* A position, one more than its index so that 0 is none: the row of that name; "other" if there are
+ * too many. 0: out of memory. */
 uint32_t rows_table_find(struct rows_table *t, const char *name);
 
-/* Was there no place for what counts in this row, and is there one now? */
+/* Was there no place for this name before, and is there one now? */
 bool rows_table_moves(struct rows_table *t, uint32_t row);
 
-/* Remember a position in `*user`, in place of what is remembered there (0: nothing). */
+/* Remember a position in `*user`, replacing the old one (0: none). */
 void rows_table_use(struct rows_table *t, uint32_t *user, uint32_t row);
 
 /* The row at a position, which is used in this sample. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At the end, what does not wait by design and has taken this long is reported. */
+/* At the end, calls that do not wait by design and have taken this long are reported. */
 #define STUCK_END_NS NS_PER_SEC
 #define PROCESSES_MAX 65536
 
@@ -59,7 +59,7 @@ const struct trace_stats *trace_session_stats(const struct session *s)
 	return &s->stats;
 }
 
-/* Its name, while it is there to be asked. */
+/* Its name, while it can be read. */
 static int note_name(struct session *s, pid_t pid)
 {
 	const char *name = descriptors_comm(s->descriptors, pid);
@@ -107,7 +107,7 @@ static int session_open(void *config, void **ret_state, struct lp_err *err)
 	return 0;
 }
 
-/* Say of one that calls itself what is asked for why it is left alone. */
+/* Report why a process that uses the name is left alone. */
 static int note_disguise(void *ctx, pid_t pid)
 {
 	const struct session *s = ctx;
@@ -166,7 +166,7 @@ static int session_descriptor(void *state)
 	return s->backend->descriptor ? s->backend->descriptor(s->state) : -1;
 }
 
-/* Deliver what is there. A signal that ends the wait is no failure. */
+/* Deliver pending events. A signal that ends the wait is not a failure. */
 static int deliver(struct session *s, int timeout_ms, struct lp_err *err)
 {
 	int r = s->backend->poll(s->state, timeout_ms, err);
@@ -185,8 +185,8 @@ static int session_serve(void *state, int timeout_ms, struct lp_err *err)
 	return r < 0 ? r : s->stats.ended;
 }
 
-/* Say in the log how many events are missing that no event has reported. Not before the end: a
- * backend may have yet to deliver the event that says. */
+/* Note in the log how many events are missing that no event has reported. Not before the end: a
+ * backend may have yet to deliver the event that reports them. */
 static int note_lost(struct session *s, int64_t wall_ns)
 {
 	struct trace_event e = {.what = TRACE_LOST, .start_ns = wall_ns};
@@ -199,7 +199,7 @@ static int note_lost(struct session *s, int64_t wall_ns)
 	return trace_log_add(spool_log(s->spool), &e);
 }
 
-/* Say once of each kind that there are more of them than rows. */
+/* Report once per kind that there are more of them than rows. */
 static void note_folded(struct session *s, int64_t wall_ns)
 {
 	unsigned new = trace_rows_folded(s->rows) & ~s->folded_told;
@@ -217,8 +217,9 @@ static void note_folded(struct session *s, int64_t wall_ns)
 	s->folded_told |= new;
 }
 
-/* A process is asked on which sockets it listens when it is first seen, and once more when it has
- * had the time to begin. So many a sample: whoever starts thousands is no server. */
+/* The listening sockets of a process are looked up when it is first seen, and once more when it has
+ * had the time to begin. Only so many per sample: a program that starts thousands of processes is
+ * not a server. */
 #define LISTENING_AGAIN 10
 #define LISTENING_MAX 64
 
@@ -256,7 +257,7 @@ static int look_for_missing(struct session *s, struct lp_err *err)
 
 	if (lost == s->lost_looked)
 		return 0;
-	/* Begun before they were listed and delivered afterwards: what is in between is kept. */
+	/* Begun before they were listed and delivered afterwards: those in between are kept. */
 	r = deliver(s, 0, err);
 	if (r == 0)
 		r = list_processes(s, &pids, &n, err);
@@ -269,8 +270,8 @@ static int look_for_missing(struct session *s, struct lp_err *err)
 	return 0;
 }
 
-/* Bring the counts up to date. The kernel counts also what is done by processes that it reported
- * after we last listened, and which may be gone: hear of them, and of their names. */
+/* Update the counts. The kernel also counts processes that it reported after the last delivery, and
+ * which may be gone: process their events and names. */
 static int update_counts(struct session *s, struct lp_err *err)
 {
 	int r = session_count_ended(s);
@@ -283,7 +284,7 @@ static int update_counts(struct session *s, struct lp_err *err)
 	return r < 0 ? r : deliver(s, 0, err);
 }
 
-/* Look at what does not end, and bring the counts up to date. */
+/* Find pending calls, and update the counts. */
 static int look(struct session *s, int64_t wall_ns, int64_t mono_ns, bool last, struct lp_err *err)
 {
 	int r = look_for_missing(s, err);
@@ -304,7 +305,7 @@ static int look(struct session *s, int64_t wall_ns, int64_t mono_ns, bool last, 
 	return r;
 }
 
-/* Let go of what is traced: nothing happens to it any more, and nothing is seen. */
+/* Detach from everything: from now on nothing is seen. */
 static void let_go(struct session *s)
 {
 	s->stats.command_status = s->backend->command_status(s->state);
@@ -312,7 +313,7 @@ static void let_go(struct session *s)
 	s->backend->close(TAKE_PTR(s->state));
 }
 
-/* What was sampled is reported and, where it is over, forgotten. */
+/* Sampled counts are reported and, if they are complete, forgotten. */
 static void after_sample(struct session *s, int64_t wall_ns, int64_t mono_ns)
 {
 	session_forget(s, mono_ns);
@@ -332,7 +333,7 @@ static int session_sample(
 	int64_t wall_ns = at->wall_us * 1000, mono_ns = clock_ns(CLOCK_MONOTONIC);
 	int r;
 
-	if (!s->state) /* once more, with what did not fit into the last one */
+	if (!s->state) /* once more, for what did not fit into the last one */
 		return trace_rows_fill(s->rows, s->tally, mono_ns, s->stats.lost, sink, err);
 	s->wall_offset_ns = clock_ns(CLOCK_REALTIME) - mono_ns;
 	r = look(s, wall_ns, mono_ns, at->last, err);

@@ -10,18 +10,18 @@
 #define TRACE_SLOWEST 5
 #define TRACE_SLOW_TEXT 128
 
-/* What became of the calls that took longest, of those that should not wait. */
+/* The calls that took longest, of those that should not wait. */
 struct trace_slow {
 	struct trace_event event;   /* start_ns since 1970; text is NULL */
-	char file[TRACE_SLOW_TEXT]; /* what it was about, "" if nobody knows */
+	char file[TRACE_SLOW_TEXT]; /* its file, "" if unknown */
 	char comm[32];
 };
 
 struct trace_stats {
 	uint64_t events;    /* delivered */
 	uint64_t calls;	    /* counted */
-	uint64_t errors;    /* of them failed, ordinary failures like EAGAIN aside */
-	uint64_t lost;	    /* events that nobody saw */
+	uint64_t errors;    /* of them failed, without ordinary failures like EAGAIN */
+	uint64_t lost;	    /* lost events */
 	uint64_t processes; /* seen */
 	uint64_t stuck;	    /* calls that do not end, at the moment */
 	int64_t elapsed_us;
@@ -41,7 +41,7 @@ struct trace_session_config {
 	const char *meta;	/* further "key=value\n" lines, or NULL */
 	int64_t interval_us, flush_us;
 	int64_t duration_us; /* 0: until stopped, or nothing is left */
-	int64_t stuck_ns;    /* what does not wait by design is stuck after this */
+	int64_t stuck_ns;    /* a call that does not wait by design is stuck after this */
 	/* As in struct spool_config; may be NULL. */
 	void (*written)(void *ctx, const char *path, uint64_t size);
 	void *written_ctx;
@@ -52,8 +52,8 @@ struct trace_session_config {
 	void (*progress)(void *ctx, const struct trace_stats *stats);
 	/* Called once at the end with every row of `kind`: its name and counters. May be NULL. */
 	void (*row)(void *ctx, enum trace_rows_kind kind, const char *name, const int64_t *values);
-	/* Where processes are sought by name: whose those are that were found, when it has begun
-	 * and once more at the end. May be NULL. */
+	/* If processes are selected by name: the programs that were found, at the beginning and
+	 * again at the end. May be NULL. */
 	void (*programs)(void *ctx, const struct trace_programs *programs, bool at_end);
 	void *ctx;
 };
@@ -64,14 +64,14 @@ struct session;
 struct session *trace_session_new(const struct trace_session_config *config);
 void trace_session_free(struct session *s); /* accepts NULL */
 
-/* How it stands; `spool` is not filled in. */
+/* Its statistics; `spool` is not filled in. */
 const struct trace_stats *trace_session_stats(const struct session *s);
 
 /* loop_instrument.config is a struct session; the loop's spool has logs. */
 extern const struct instrument instrument_syscalls;
 
-/* Trace until the end. What was traced is let go before the last of it is written. `*ret_stats` is
- * also filled in where it failed on the way. */
+/* Trace until the end. Tracees are detached before the last data is written. `*ret_stats` is also
+ * filled in after a failure. */
 int trace_session_run(const struct trace_session_config *config, struct ticker *ticker,
 	struct trace_stats *ret_stats, struct lp_err *err);
 

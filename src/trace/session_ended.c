@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many may wait for the next sample, where counts need no reading from the kernel. */
+/* This many may wait for the next sample, if counts need not be read from the kernel. */
 #define WAITING_MAX 512
-/* Where the kernel counts, its cells of so many that ended are asked for before the next sample. */
+/* If the kernel counts, its cells are read before the next sample once this many have ended. */
 #define COUNTED_MAX 256
 
 int session_exit(struct session *s, pid_t pid)
@@ -88,7 +88,7 @@ int session_relieve(struct session *s, struct lp_err *err)
 	return s->backend->tally(s->state, s->tally, err);
 }
 
-/* Those who are in `seen` and not among `traced`. */
+/* Processes that are in `seen` and not among `traced`. */
 static int find_missing(
 	const struct session *s, const struct idmap *traced, pid_t **ret, size_t *ret_n)
 {

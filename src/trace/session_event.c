@@ -1,4 +1,4 @@
-/* What a session does with each event. */
+/* The handling of each event in a session. */
 #include "base/hash.h"
 #include "trace/session_state.h"
 #include <endian.h>
@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A log of this size is written, whatever the time. */
+/* A log of this size is written at once. */
 #define LOG_BYTES_MAX ((size_t)4 << 20)
-/* Descriptors of which it is remembered that they were reported. */
+/* Remembered descriptors that were reported. */
 #define TOLD_MAX 65536
-/* Processes whose program is asked for between two samples: whoever starts thousands starts many of
- * the same. */
+/* Processes whose program is looked up between two samples: thousands of new processes are mostly
+ * of the same programs. */
 #define PROGRAMS_MAX 64
 /* Calls that do not end are reported when they pass config.stuck_ns, this, and at the end. */
 #define STUCK_LONG_NS (30 * NS_PER_SEC)
@@ -42,8 +42,8 @@ static int log_descriptor(struct session *s, const struct trace_descriptor *d)
 	return trace_log_add_descriptor(spool_log(s->spool), &copy);
 }
 
-/* A change to a table of descriptors: all of them are reported in full records, and what is asked
- * about in summaries. */
+/* A change to a table of descriptors: full records report all of them, summaries those that are
+ * looked up. */
 int session_change(void *ctx, const struct trace_descriptor *d)
 {
 	struct session *s = ctx;
@@ -69,7 +69,7 @@ static bool is_server(const struct session *s, const struct descriptor *d)
 	return d->accepted || (d->ends.family && port_served(s, d->ends.local_port));
 }
 
-/* Is it about how a failure came about, or anything else that summaries keep? */
+/* Does it show how a failure came about, or is it anything else that summaries keep? */
 static bool is_remarkable(const struct session *s, const struct trace_event *e)
 {
 	int error;
@@ -82,8 +82,8 @@ static bool is_remarkable(const struct session *s, const struct trace_event *e)
 	return e->dur_ns >= s->config->trace.slow_ns && !trace_event_waits(e);
 }
 
-/* The log of a summary does not follow descriptors: say what this one is, once. `id` distinguishes
- * it from what the descriptor may be at other times. */
+/* The log of a summary does not follow descriptors: report what this one is, once. `id`
+ * distinguishes it from other meanings of the descriptor. */
 static int tell_name(
 	struct session *s, const struct trace_event *e, uint8_t file, const char *name, uint64_t id)
 {
@@ -101,7 +101,7 @@ static int tell_name(
 
 	if (idmap_get(&s->told_fds, key, &before) && before == (uint32_t)(id & 0x7fffffff))
 		return 0;
-	if (s->told_fds.n >= TOLD_MAX) /* whatever is reported twice is no worse */
+	if (s->told_fds.n >= TOLD_MAX) /* reporting it twice does no harm */
 		idmap_clear(&s->told_fds);
 	if (idmap_put(&s->told_fds, key, (uint32_t)(id & 0x7fffffff)) < 0)
 		return -ENOMEM;
@@ -114,7 +114,7 @@ static int tell_descriptor(
 	return tell_name(s, e, d->file, d->name, d->id);
 }
 
-/* Is somebody waiting for a request, which is what a server does? */
+/* Does it wait for a request, as a server does? */
 static bool waits_for_request(
 	const struct session *s, const struct trace_event *e, const struct descriptor *d)
 {
@@ -175,11 +175,11 @@ static int note_life(struct session *s, const struct trace_event *e)
 		return session_birth(s, (pid_t)e->ret);
 	if (e->what != TRACE_EXEC)
 		return 0;
-	/* Who was found by name was not seen to be born. */
+	/* A process that was found by name was not seen to be born. */
 	return trace_rows_process(s->rows, e->pid, true);
 }
 
-/* The names of processes that nobody may be able to ask for any more. */
+/* The names of processes that may be gone before they can be looked up. */
 static int follow_name(struct session *s, const struct trace_event *e)
 {
 	const char *parent;
@@ -235,7 +235,7 @@ static int on_pending(struct session *s, const struct trace_event *e)
 	return log_event(s, e);
 }
 
-/* Count it, where the backend does not. `d` is NULL where nothing is known of its descriptor. */
+/* Count it, if the backend does not. `d` is NULL if its descriptor is unknown. */
 static int count_event(struct session *s, const struct trace_event *e, const struct descriptor *d)
 {
 	struct tally_socket socket = {0};
@@ -267,7 +267,7 @@ static int on_record(struct session *s, const struct trace_event *e)
 	return r < 0 ? r : follow(s, e);
 }
 
-/* The backend says what the descriptor was when it happened, which nobody could ask for now. */
+/* The backend reports what the descriptor was at that time, which can no longer be looked up. */
 static int on_named(struct session *s, const struct trace_event *e)
 {
 	char path[TRACE_TEXT_MAX + 1];
@@ -284,7 +284,7 @@ static int on_named(struct session *s, const struct trace_event *e)
 	return log_event(s, &plain);
 }
 
-/* Something out of the ordinary from a backend that counts the rest. */
+/* An unusual event from a backend that counts the rest. */
 static int on_exception(struct session *s, const struct trace_event *e)
 {
 	int fd = trace_event_fd(e);
@@ -314,7 +314,7 @@ int session_event(void *ctx, const struct trace_event *e)
 		session_program(s, e->pid);
 	if (e->what == TRACE_PENDING)
 		return on_pending(s, e);
-	/* What is said here need not be counted again as lost. */
+	/* Losses reported here need not be counted again. */
 	if (e->what == TRACE_LOST)
 		s->lost_told += (uint64_t)e->ret;
 	s->stats.events++;

@@ -1,4 +1,4 @@
-/* What the parts of a session share. */
+/* The common state of a session. */
 #ifndef TRACE_SESSION_STATE_H
 #define TRACE_SESSION_STATE_H
 
@@ -13,7 +13,7 @@ struct session {
 	const struct trace_session_config *config;
 	const struct trace_backend *backend;
 	void *state; /* the backend's */
-	bool counts; /* the backend counts, we only see what is out of the ordinary */
+	bool counts; /* the backend counts, we only see unusual events */
 	struct descriptors *descriptors;
 	struct names names; /* where the backend counts */
 	struct tally *tally;
@@ -29,19 +29,19 @@ struct session {
 	bool at_end;
 	pid_t *ended; /* since the last sample */
 	size_t n_ended, cap_ended;
-	size_t n_over;	    /* of them, which had ended before they were last counted */
+	size_t n_over;	    /* of them, those that had ended before they were last counted */
 	size_t n_asked_for; /* of them, which had ended when session_relieve() last did something */
 	struct idmap ended_pids;
-	uint64_t lost_looked;  /* events lost when we last looked who is missing */
-	struct idmap seen;     /* processes */
-	struct idmap asked;    /* processes -> samples since they were asked where they listen */
-	struct idmap told_fds; /* pid and descriptor -> what the log knows of it */
+	uint64_t lost_looked; /* lost events at the last check for missing processes */
+	struct idmap seen;    /* processes */
+	struct idmap asked; /* processes -> samples since their listening sockets were looked up */
+	struct idmap told_fds; /* pid and descriptor -> what the log has about it */
 };
 
-/* The name of a process; "?" if nobody knows. Good until the next event. `ctx` is the session. */
+/* The name of a process; "?" if it is unknown. Valid until the next event. `ctx` is the session. */
 const char *session_comm(void *ctx, pid_t pid);
 
-/* Note whose a process is, where processes are sought by name. */
+/* Note the program of a process, if processes are selected by name. */
 void session_program(struct session *s, pid_t pid);
 /* A process ended: it is counted once more, and then forgotten. 0 or -ENOMEM. */
 int session_exit(struct session *s, pid_t pid);
@@ -49,15 +49,15 @@ int session_exit(struct session *s, pid_t pid);
 int session_birth(struct session *s, pid_t pid);
 /* Those that have ended by now are over when the counts that follow are taken into account. */
 int session_count_ended(struct session *s);
-/* What was over is counted: forget it. */
+/* Finished entries are counted: forget them. */
 void session_forget(struct session *s, int64_t now_ns);
 /* Count and forget those that have ended, before the next sample does. */
 int session_absorb(struct session *s);
-/* Where the kernel counts: bring the counts up to date if many have ended, so that it gets back the
- * room that it needs for others. */
+/* If the kernel counts: update the counts if many have ended, so that the kernel can reuse their
+ * cells. */
 int session_relieve(struct session *s, struct lp_err *err);
-/* These are the processes that are traced. Who is not among them, and was seen, has ended, though
- * the event that reported it was lost. */
+/* These are the processes that are traced. A known process that is not among them has ended, but
+ * the event was lost. */
 int session_miss(struct session *s, const pid_t *pids, unsigned n_pids);
 
 /* What the backend delivers: struct trace_sink. `ctx` is the session. */

@@ -217,7 +217,7 @@ static int count_error(struct tally *t, const struct trace_event *e, int error)
 	return 0;
 }
 
-/* Is what is known of a connection about another one, that had the id before? */
+/* Is the state that of another connection that had the id before? */
 static bool ends_differ(const struct tally_conn *c, const struct trace_endpoints *ends)
 {
 	return ends && ends->family && c->ends.family && memcmp(&c->ends, ends, sizeof(*ends)) != 0;
@@ -237,7 +237,7 @@ static struct tally_conn *conn_of(struct tally *t, const struct tally_socket *so
 	return c;
 }
 
-/* Data came in: it begins a message, or goes on with one. */
+/* Data came in: it begins a message, or continues one. */
 static void conn_received(
 	struct tally_conn *c, const struct trace_event *e, uint64_t bytes, bool blocks)
 {
@@ -289,7 +289,7 @@ static int count_message(struct tally *t, const struct trace_event *e, unsigned 
 	return 0;
 }
 
-/* Nobody waits for an answer on a connection that was closed. */
+/* There is no answer to wait for on a closed connection. */
 static void note_close(struct tally *t, const struct trace_event *e, uint64_t id)
 {
 	uint32_t at;

@@ -44,12 +44,12 @@ struct tally_conn {
 	uint8_t serves;	 /* the local port is one of those served (config.ports), or it was accepted
 			  */
 	uint8_t reading; /* the last data went in, not out */
-	uint8_t closed;	 /* by somebody, who need not have been the last that had it open */
+	uint8_t closed;	 /* by a process, not necessarily the last that had it open */
 	uint8_t pad;
 	struct trace_endpoints ends;
 	uint64_t n_in, n_out; /* messages */
 	uint64_t bytes_in, bytes_out;
-	uint64_t read_n, read_ns;  /* messages that were read to the end; the time it took */
+	uint64_t read_n, read_ns;  /* messages that were read completely; the time that took */
 	int64_t first_ns, last_ns; /* of the message being read */
 	/* CLOCK_MONOTONIC of the last data out and in; 0: none, or the connection was closed. */
 	int64_t sent_ns, received_ns;
@@ -66,8 +66,8 @@ struct tally_socket {
 	bool serves, blocks;
 };
 
-/* Count an event: a call, or I/O that was completed for one; all else is no count. `socket` may be
- * NULL. Other endpoints under an id that was used before are another connection: the old one's
+/* Count an event: a call, or I/O that was completed for one; others are not counted. `socket` may
+ * be NULL. Other endpoints under an id that was used before are another connection: the old one's
  * position stays, without an id. 0 or -ENOMEM. */
 int tally_add(struct tally *t, const struct trace_event *e, const struct tally_socket *socket);
 
@@ -87,8 +87,8 @@ uint64_t tally_error_at(const struct tally *t, size_t i, const struct tally_erro
 size_t tally_n_conns(const struct tally *t);
 const struct tally_conn *tally_conn_at(const struct tally *t, size_t i);
 
-/* Forget one: of a process that ended, a connection that is closed or long idle. Whoever counts on
- * its counters has taken them into account. Empty positions are left alone. */
+/* Forget one: of a process that ended, a connection that is closed or long idle. The users of its
+ * counters have taken them into account. Empty positions are left alone. */
 void tally_drop_cell(struct tally *t, size_t i);
 void tally_drop_error(struct tally *t, size_t i);
 void tally_drop_conn(struct tally *t, size_t i);

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function that was not called in so many intervals is not reported until it is. */
+/* A function that was not called in this many intervals is not reported until it is. */
 #define IDLE_PERIODS 600
-/* What a process costs is looked at over so long: a moment is not dear. */
+/* The cost of a process is measured over this long: a moment means little. */
 #define BUDGET_SPAN_US (5 * US_PER_SEC)
-/* Functions that are named where many are switched off; the archive reports all. */
+/* At most this many functions are named if many are switched off; the archive has all. */
 #define TOLD_MAX 10
 
 struct calls {
@@ -31,11 +31,11 @@ struct calls {
 	pid_t pid;
 	const struct calls_list *list;
 	double budget;
-	struct strmap too_dear; /* functions that the budget has no room for */
+	struct strmap too_dear; /* functions that exceed the budget */
 	int64_t interval_us, slot;
 	bool sampled, over;
 	bool idle;
-	bool counting; /* what was counted before it begins is not ours */
+	bool counting; /* counts from before it begins are not ours */
 };
 
 static const struct lp_column columns[CALLS_COLUMNS] = {
@@ -51,7 +51,7 @@ const struct lp_schema *calls_schema(void)
 	return &schema;
 }
 
-/* What a program's functions are called, and what was counted of them the last time. */
+/* The names of a program's functions, and their last counts. */
 struct known {
 	size_t n;	  /* looked at so far */
 	int64_t since_us; /* what is `recent` */
@@ -59,7 +59,7 @@ struct known {
 	struct known_function {
 		char *name; /* NULL: not asked for yet */
 		struct calls_counter last;
-		uint64_t recent; /* calls since the budget was looked at */
+		uint64_t recent; /* calls since the last check of the budget */
 		bool seen, off;
 	} functions[CALLS_MAX_FUNCTIONS];
 };
@@ -88,7 +88,7 @@ static int program_known(struct calls *c, struct calls_program *p)
 	return 0;
 }
 
-/* A counter that shrank is none: the program wrote over it. */
+/* A counter that shrank is invalid: the program overwrote it. */
 static uint64_t growth(uint64_t now, uint64_t last)
 {
 	return now > last && now - last <= INT64_MAX / 2 ? now - last : 0;
@@ -110,7 +110,7 @@ static void function_switch(struct calls *c, struct calls_program *p, size_t i, 
 	}
 }
 
-/* As the list has it, once; and off if the budget has no room for it in any process. */
+/* According to the list, once; and off if it exceeds the budget in any process. */
 static void function_choose(
 	struct calls *c, struct calls_program *p, const struct known_function *f, size_t i)
 {
@@ -127,7 +127,7 @@ static void function_choose(
 		function_switch(c, p, i, !on);
 }
 
-/* Write down whether it is off: until its process ends, and as long as it is. */
+/* Record whether it is off: until its process ends, and as long as it is. */
 static int function_tell_off(struct calls *c, const struct calls_program *p, size_t i)
 {
 	struct known_function *f = &((struct known *)p->names)->functions[i];
@@ -165,7 +165,7 @@ static int function_count(
 	return function_tell_off(c, p, i);
 }
 
-/* Say what was switched off, and remember it for other processes. */
+/* Report what was switched off, and remember it for other processes. */
 static int budget_tell(
 	struct calls *c, const struct calls_program *p, const struct calls_cost *costs, size_t n)
 {
@@ -193,7 +193,7 @@ static int budget_tell(
 	return 0;
 }
 
-/* What a process costs, now and then; what is too dear is switched off. */
+/* Check the cost of a process from time to time, and switch off what is too expensive. */
 static int budget_check(struct calls *c, struct calls_program *p)
 {
 	struct known *k = p->names;
@@ -233,7 +233,7 @@ static int budget_check(struct calls *c, struct calls_program *p)
 	return k->readonly ? 0 : budget_tell(c, p, costs, n);
 }
 
-/* Programs that begin while we watch are counted from their beginning on. */
+/* Programs that start later are counted from their beginning. */
 static int program_count(void *ctx, struct calls_program *p, struct lp_err *err)
 {
 	struct calls *c = ctx;
@@ -295,7 +295,7 @@ static int calls_sample(
 	return r;
 }
 
-/* It belongs to whoever made it. */
+/* It belongs to its creator. */
 static void calls_close(void *state)
 {
 	(void)state;

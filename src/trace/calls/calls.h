@@ -1,5 +1,5 @@
-/* The instrument that reads what programs built with `limpet cc` count: calls of each function, and
- * the time in it, by program, image and function.
+/* The instrument that reads the counts of programs built with `limpet cc`: calls of each function,
+ * and the time in it, by program, image and function.
  */
 #ifndef TRACE_CALLS_H
 #define TRACE_CALLS_H
@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #define CALLS_INTERVAL_US INT64_C(1000000)
-/* Functions of all programs together; what comes beyond is counted for one called "other". */
+/* Functions of all programs together; further ones are counted as "other". */
 #define CALLS_FUNCTIONS_MAX 8000
 
 struct calls_config {
@@ -24,8 +24,9 @@ struct calls_config {
 	pid_t pid;	       /* of this process only; 0: of all */
 	/* Switches functions on or off, each when it is first seen. NULL: they stay as they are. */
 	const struct calls_list *list;
-	/* What counting may cost each process, as a share of a CPU; 0: anything. What costs more is
-	 * switched off, the dearest first, for good, and reported by `warn`. */
+	/* The allowed cost of counting per process, as a share of a CPU; 0: no limit. If it costs
+	 * more, functions are switched off permanently, the most expensive first, and reported by
+	 * `warn`. */
 	double budget;
 	struct lp_warn *warn; /* may be NULL */
 };
@@ -51,14 +52,14 @@ struct calls_totals {
 
 struct calls;
 
-/* Begin to watch. A failure is a sentence that says what to do. */
+/* Begin to watch. The error of a failure says what to do. */
 int calls_new(const struct calls_config *config, struct calls **ret, struct lp_err *err);
 void calls_free(struct calls *c);
 
 /* For the loop: loop_instrument.config is `c`, which outlives the loop. */
 const struct instrument *calls_instrument(const struct calls *c);
 
-/* Without a loop: count what programs did since the last time. */
+/* Without a loop: count the activity since the last time. */
 int calls_look(struct calls *c, struct lp_err *err);
 
 /* Nanoseconds that counting a call costs a program of this machine, about. */

@@ -1,4 +1,4 @@
-/* What counting may cost: which functions to switch off so that the rest costs no more.
+/* The budget for counting: which functions to switch off so that the rest costs no more.
  */
 #ifndef TRACE_CALLS_BUDGET_H
 #define TRACE_CALLS_BUDGET_H
@@ -10,14 +10,14 @@
 struct calls_cost {
 	const char *name;
 	double calls; /* per second */
-	size_t at;    /* whatever the caller knows it by */
-	bool keep;    /* it is not to be switched off, whatever it costs */
+	size_t at;    /* an identifier of the caller */
+	bool keep;    /* it must not be switched off, whatever its cost */
 	bool off;     /* chosen */
 };
 
-/* Choose the dearest, one after the other, until the calls of the others are at most `calls_max`
- * per second; never one to keep. They are sorted, those that are called most first. Returns the
- * calls per second that are left. */
+/* Choose the most expensive, one after the other, until the calls of the others are at most
+ * `calls_max` per second; never one to keep. They are sorted by calls, the largest first. Returns
+ * the remaining calls per second. */
 double calls_budget_choose(struct calls_cost *costs, size_t n, double calls_max);
 
 /* "2%" or "0.5%" of a CPU, as 0.02 or 0.005: more than 0, at most 100%. */

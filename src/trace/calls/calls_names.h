@@ -10,11 +10,11 @@ struct calls_names;
 struct calls_names *calls_names_new(const char *proc);
 void calls_names_free(struct calls_names *n);
 
-/* Program, image and function, in memory that the caller frees; the page in the image where it has
+/* Program, image and function, in memory that the caller frees; the page in the image if there is
  * no symbol. NULL: out of memory. */
 char *calls_names_find(struct calls_names *n, const struct calls_program *p, size_t function);
 
-/* A period is over: files that nobody asks for any more are forgotten. */
+/* A period is over: unused files are forgotten. */
 void calls_names_tick(struct calls_names *n);
 
 #endif

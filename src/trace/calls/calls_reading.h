@@ -25,11 +25,11 @@ struct calls_reading {
 
 void calls_reading_release(struct calls_reading *r);
 
-/* Read everything. -EAGAIN: the program is just making it; -EBADMSG: it is no such table. */
+/* Read everything. -EAGAIN: the program is just making it; -EBADMSG: it is not such a table. */
 int calls_reading_fill(struct calls_reading *r, int fd, struct lp_err *err);
 
-/* Switch a function on or off, in the table and here; its process goes by it from its next call on.
- * -EBADF, -EACCES: it may not be written. */
+/* Switch a function on or off, in the table and here; it takes effect at its next call. -EBADF,
+ * -EACCES: the table is not writable. */
 int calls_reading_switch(struct calls_reading *r, int fd, size_t function, bool off);
 
 #endif

@@ -22,11 +22,11 @@ struct calls_watch {
 	uint64_t netns;
 	struct calls_program *programs;
 	size_t n, cap;
-	uint64_t left_out;	 /* of programs that began when nobody read */
+	uint64_t left_out;	 /* programs that started without a reader */
 	uint64_t left_out_named; /* of the others, the last time that was looked */
 };
 
-/* A table that has not been changed for so long, and whose process has ended, is nobody's. */
+/* A table that has not changed for this long, and whose process has ended, is abandoned. */
 #define ABANDONED_NS (60 * NS_PER_SEC)
 
 static void program_release(struct calls_program *p)
@@ -59,7 +59,7 @@ uint64_t calls_watch_left_out(const struct calls_watch *w)
 	return w->left_out + w->left_out_named;
 }
 
-/* Tell programs that somebody reads. */
+/* Announce to programs that there is a reader. */
 static int announce(const struct calls_watch *w, struct lp_err *err)
 {
 	_cleanup_close_ int fd = w->passive
@@ -74,7 +74,7 @@ static int announce(const struct calls_watch *w, struct lp_err *err)
 	return 0;
 }
 
-/* Whose process it is; false: it has ended. */
+/* The owner of a process; false: it has ended. */
 static bool owner_of(const struct calls_watch *w, pid_t pid, uid_t *ret)
 {
 	char path[PATH_MAX];
@@ -104,7 +104,7 @@ static bool is_known(const struct calls_watch *w, const char *file)
 	return false;
 }
 
-/* Take "limpet-calls.PID.BIRTH" apart. */
+/* Split "limpet-calls.PID.BIRTH". */
 static bool name_parse(const char *name, pid_t *ret_pid, uint64_t *ret_birth_ns)
 {
 	size_t prefix = strlen(CALLS_PREFIX);
@@ -125,8 +125,8 @@ static bool name_parse(const char *name, pid_t *ret_pid, uint64_t *ret_birth_ns)
 	return true;
 }
 
-/* Anybody can put a file there. It must be one, the only name of it, and belong to the user whose
- * process it claims to be of. */
+/* Anybody can put a file there. It must be a regular file with one name, and belong to the user
+ * whose process it claims to be from. */
 static bool is_honest(const struct calls_watch *w, struct calls_program *p)
 {
 	struct stat st;
@@ -138,8 +138,8 @@ static bool is_honest(const struct calls_watch *w, struct calls_program *p)
 	return !owner_of(w, p->pid, &owner) || owner == p->uid || p->uid == 0;
 }
 
-/* The network of a process that has ended is not known, so nobody who reads those of one network
- * takes its table away. Whoever reads all of them has had the time to by then. */
+/* The network of a process that has ended is not known, so a reader of one network does not remove
+ * its table. A reader of all networks has had the time to by then. */
 static void remove_abandoned(const struct calls_watch *w, const char *name, pid_t pid)
 {
 	struct stat st;
@@ -241,7 +241,7 @@ static int process_look(struct calls_watch *w, pid_t pid, struct lp_err *err)
 	return 0;
 }
 
-/* Programs that began when nobody read. Later ones have their tables in the directory. */
+/* Programs that started without a reader. Later ones have their tables in the directory. */
 static int look_at_processes(struct calls_watch *w, struct lp_err *err)
 {
 	_cleanup_closedir_ DIR *d = opendir(w->proc);

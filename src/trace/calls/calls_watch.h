@@ -12,8 +12,8 @@
 
 #include <sys/types.h>
 
-/* Programs that are read at a time; of others only the number is known. Each takes a descriptor, of
- * which a process usually may have 1,024. */
+/* Programs that are read at a time; others are only counted. Each takes a descriptor, of which a
+ * process usually may have 1,024. */
 #define CALLS_PROGRAMS_MAX 900
 
 struct calls_program {
@@ -21,7 +21,7 @@ struct calls_program {
 	uid_t uid; /* whose it is */
 	uint64_t birth_ns;
 	char name[16]; /* as in /proc/PID/comm */
-	bool ended;    /* what is read now is its last word */
+	bool ended;    /* the present data is its last */
 	struct calls_reading reading;
 	void *names; /* the caller's, released with it: */
 	void (*release)(void *names);
@@ -29,7 +29,7 @@ struct calls_program {
 	/* For the watch itself. */
 	int fd;
 	char *file; /* in the directory; NULL: it has no name */
-	bool bad;   /* it is not what it says; that was reported */
+	bool bad;   /* it is not valid; that was reported */
 };
 
 struct calls_watch;
@@ -38,8 +38,8 @@ struct calls_watch_config {
 	const char *directory; /* NULL: where programs look for it */
 	const char *proc;      /* where /proc is */
 	uint64_t netns;	       /* only programs of this network namespace (netns.h); 0: all */
-	/* Only have a look: programs do not learn that somebody reads, and what those leave
-	 * that have ended is left to others. */
+	/* Only look: programs do not learn that there is a reader, and tables of those that have
+	 * ended are left to others. */
 	bool passive;
 };
 
@@ -48,13 +48,13 @@ int calls_watch_open(
 	const struct calls_watch_config *config, struct calls_watch **ret, struct lp_err *err);
 void calls_watch_close(struct calls_watch *w);
 
-/* Look for programs, and read them all: then `fn` is called for each. What is wrong with a table is
- * told once by `warn` (may be NULL). -ENOMEM, or what `fn` returned. */
+/* Find programs, and read them all: then `fn` is called for each. Errors of a table are reported
+ * once by `warn` (may be NULL). -ENOMEM, or the result of `fn`. */
 int calls_watch_read(struct calls_watch *w,
 	int (*fn)(void *ctx, struct calls_program *p, struct lp_err *err), void *ctx,
 	struct lp_warn *warn, struct lp_err *err);
 
-/* Programs that there was no room for, ever. */
+/* Programs that there was no room for, in total. */
 uint64_t calls_watch_left_out(const struct calls_watch *w);
 
 #endif

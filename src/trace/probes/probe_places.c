@@ -47,7 +47,7 @@ static bool matches(
 	return false;
 }
 
-/* Takes over what the place points to. */
+/* Takes over everything that the place points to. */
 static int place_add(struct probe_places *to, struct probe_place *p)
 {
 	if (to->n >= PROBE_PLACES_MAX) {
@@ -71,7 +71,8 @@ unsigned probe_place_best(const uint8_t *code, size_t size, bool *ret_cheap)
 	const uint8_t *c = code + at;
 	size_t n = size - at;
 
-	/* push, nop, call, jmp: what the kernel emulates (arch/x86/kernel/uprobes.c). */
+	/* push, nop, call, jmp: instructions that the kernel emulates
+	 * (arch/x86/kernel/uprobes.c). */
 	*ret_cheap = (n >= 1 && (c[0] & 0xf8) == 0x50) ||
 		(n >= 2 && (c[0] & 0xf0) == 0x40 && (c[1] & 0xf8) == 0x50) ||
 		(n >= 1 && (c[0] == 0x90 || c[0] == 0xe8 || c[0] == 0xe9 || c[0] == 0xeb)) ||

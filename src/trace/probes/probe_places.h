@@ -1,5 +1,5 @@
-/* Where the functions are that somebody wants to be counted: in the executables and libraries that
- * a process has mapped, or in the kernel.
+/* The places of functions to count: in the executables and libraries that a process has mapped, or
+ * in the kernel.
  */
 #ifndef TRACE_PROBE_PLACES_H
 #define TRACE_PROBE_PLACES_H
@@ -16,8 +16,8 @@ struct probe_place {
 	char *function; /* of the kernel; NULL: in a file */
 	pid_t pid;
 	uint64_t offset; /* in the file */
-	/* The kernel steps over its first instruction by itself, instead of letting the processor
-	 * do so elsewhere, which takes twenty times as long. */
+	/* The kernel emulates its first instruction, instead of single-stepping it elsewhere, which
+	 * takes twenty times as long. */
 	bool cheap;
 };
 
@@ -41,8 +41,8 @@ int probe_places_find(struct probe_places *p, const char *proc, pid_t pid,
 int probe_places_find_kernel(struct probe_places *p, const char *kallsyms,
 	const char *const *patterns, unsigned n, struct lp_err *err);
 
-/* How many bytes behind its beginning a function is best probed, and whether that is cheap; `code`
- * is how it begins. */
+/* The offset at which a function is best probed, and whether that is cheap; `code` is its
+ * beginning. */
 unsigned probe_place_best(const uint8_t *code, size_t size, bool *ret_cheap);
 
 #endif

@@ -17,7 +17,7 @@ struct prober;
 
 /* Room for counters of `n` functions, from FUNCTIONS_FIRST on; with or without tracepoints, of
  * which only the hits of network namespace `netns` count (0: all). -EPERM, -EOPNOTSUPP with a
- * sentence: it cannot be done here. */
+ * sentence: it is not possible here. */
 int prober_open(
 	uint32_t n, bool tracepoints, uint64_t netns, struct prober **ret, struct lp_err *err);
 void prober_close(struct prober *p);
@@ -31,13 +31,14 @@ int prober_add_function(
 	struct prober *p, uint32_t at, pid_t pid, const char *path, uint64_t offset);
 int prober_add_kernel(struct prober *p, uint32_t at, const char *function);
 
-/* How many functions of the kernel are counted by trampolines (fentry) and not by kprobes. */
+/* The number of functions of the kernel that are counted by trampolines (fentry) and not by
+ * kprobes. */
 size_t prober_trampolines(const struct prober *p);
 
-/* Let go of all probes of a counter. */
+/* Remove all probes of a counter. */
 void prober_remove(struct prober *p, uint32_t at);
 
-/* What was counted so far. */
+/* The counts so far. */
 struct functions_counter prober_count(const struct prober *p, uint32_t at);
 
 #endif

@@ -14,9 +14,9 @@ struct perf_events {
 
 void perf_events_close(struct perf_events *p);
 
-/* Open an event on every CPU that is there, not yet enabled. `attr` says what is delivered; what
- * ticks, and how often, is filled in from `config`. CPUs that go offline are left out. A failure is
- * a sentence that says what to do. */
+/* Open an event on every CPU, not yet enabled. `attr` selects what is delivered; clock and
+ * frequency are filled in from `config`. CPUs that go offline are left out. The error of a failure
+ * says what to do. */
 int perf_events_open(const struct sampler_config *config, const struct perf_event_attr *attr,
 	struct perf_events *ret, struct lp_err *err);
 

@@ -3,7 +3,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* What is left of a record. */
+/* The rest of a record. */
 struct cursor {
 	unsigned char *at, *end;
 };
@@ -30,7 +30,7 @@ static const char *take_text(struct cursor *c)
 	return (const char *)c->at;
 }
 
-/* Addresses with marks that say whose those behind them are. */
+/* Addresses with marks for the context of the following ones. */
 static void stack_decode(struct cursor *c, struct perf_sample *s)
 {
 	uint64_t n = take(c, 8);

@@ -1,4 +1,4 @@
-/* The records of a perf ring, taken apart. */
+/* Parses the records of a perf ring. */
 #ifndef TRACE_PERF_RECORDS_H
 #define TRACE_PERF_RECORDS_H
 
@@ -8,7 +8,7 @@
 #define PERF_RECORD_BYTES_MAX 65536
 
 enum perf_saw {
-	PERF_SAW_OTHER = 0, /* nothing of interest, or something that is not understood */
+	PERF_SAW_OTHER = 0, /* not of interest, or unknown */
 	PERF_SAW_SAMPLE,
 	PERF_SAW_LOST,	  /* n: so many records */
 	PERF_SAW_COMM,	  /* path: the new name; executed: because another program began */
@@ -33,8 +33,8 @@ struct perf_record {
 	struct perf_sample sample;
 };
 
-/* Take a record of `size` bytes apart; `stacks`: samples have them. The last byte of a record that
- * has a text becomes 0. */
+/* Parse a record of `size` bytes; `stacks`: samples have them. The last byte of a record with a
+ * text becomes 0. */
 void perf_record_decode(void *bytes, size_t size, bool stacks, struct perf_record *ret);
 
 #endif

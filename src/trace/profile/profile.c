@@ -62,8 +62,8 @@ static int find(struct profile *p, const struct symbols_query *q, struct symbols
 	return r;
 }
 
-/* "dd;main;copy_file": the outermost frame first, as everybody writes them. Where there are too
- * many the outermost are left out. */
+/* "dd;main;copy_file": the outermost frame first, as usual. If there are too many the outermost are
+ * left out. */
 static int count_stack(struct profile *p, const struct sampler_count *c, const char *program,
 	const struct symbols_answer *top)
 {
@@ -80,7 +80,7 @@ static int count_stack(struct profile *p, const struct sampler_count *c, const c
 
 		if (i && find(p, &q, &a) < 0)
 			return -ENOMEM;
-		/* Code without frame pointers leads to addresses that are none. */
+		/* Code without frame pointers leads to invalid addresses. */
 		if (i && !a.known && !q.kernel)
 			break;
 		n = strlen(i ? a.function : top->function);
@@ -169,8 +169,8 @@ static int profile_serve(void *state, int timeout_ms, struct lp_err *err)
 	return p->sampler->serve(p->state, err);
 }
 
-/* The first sample only says where counting begins: what came before it belongs to no interval, and
- * is only looked up, so that the names are at hand later. */
+/* The first sample only marks where counting begins: earlier counts belong to no interval, and are
+ * only looked up, so that the names are known later. */
 static int profile_sample(
 	void *state, const struct instant *at, struct collect_sink *sink, struct lp_err *err)
 {
@@ -194,7 +194,7 @@ static int profile_sample(
 	return r;
 }
 
-/* It belongs to whoever made it. */
+/* It belongs to its creator. */
 static void profile_close(void *state)
 {
 	(void)state;

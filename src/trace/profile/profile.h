@@ -1,5 +1,5 @@
-/* The instrument that looks where CPUs are: samples of the whole machine, summed by program, image
- * and function.
+/* The instrument that samples CPUs: samples of the whole machine, summed by program, image and
+ * function.
  */
 #ifndef TRACE_PROFILE_H
 #define TRACE_PROFILE_H
@@ -24,8 +24,8 @@ struct profile_config {
 
 struct profile;
 
-/* Begin to sample. `why` (may be NULL) says why a sampler is not used that would be better. -EPERM,
- * -EOPNOTSUPP, -EINVAL with a sentence: it cannot be done here. */
+/* Begin to sample. `why` (may be NULL) says why a better sampler is not used. -EPERM, -EOPNOTSUPP,
+ * -EINVAL with a sentence: it is not possible here. */
 int profile_new(const struct profile_config *config, struct profile **ret, struct lp_err *why,
 	struct lp_err *err);
 void profile_free(struct profile *p);
@@ -35,16 +35,16 @@ const struct instrument *profile_instrument(const struct profile *p);
 
 const struct profile_totals *profile_totals(const struct profile *p);
 const struct profile_rows *profile_counts(const struct profile *p);
-/* Which sampler is at work, and by what clock. */
+/* The active sampler, and its clock. */
 const char *profile_sampler(const struct profile *p);
 const char *profile_clock(const struct profile *p);
 
-/* Make a word of a name: colons are between the parts of names of rows, semicolons between the
- * frames of stacks, and blanks between columns of what is printed. */
+/* Make a word of a name: colons separate the parts of names of rows, semicolons the frames of
+ * stacks, and blanks the columns of printed output. */
 void profile_word_make(char *word, bool colons);
 
-/* "kworker/0:1" is "kworker": what a program is called on all servers, without the colon, by which
- * parts of names are separated. */
+/* "kworker/0:1" is "kworker": the common name of a program on all servers, without the colon, which
+ * separates parts of names. */
 void profile_program_name(const char *comm, char ret[SAMPLER_COMM_MAX]);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A program is busy that has so large a share of an interval's samples in user space. */
+/* A program is busy if it has this share of an interval's samples in user space. */
 #define BUSY_SHARE 0.02
 #define BUSY_LEAST 3
 /* Of an interval; more wait for the next one. Remarks about clocks need room, too. */
@@ -83,7 +83,7 @@ void profile_processes_count(struct profile_processes *p, const char *program, i
 	}
 }
 
-/* What /proc says of it. One that has ended is known by its number only. */
+/* Its data from /proc. A process that has ended is known by its number only. */
 static void process_look(
 	const struct profile_processes *p, const struct busy_program *b, struct process_note *ret)
 {

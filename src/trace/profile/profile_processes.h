@@ -1,5 +1,5 @@
-/* Who the programs are that samples are of: a note for the archive of each that is busy, at most
- * once per hour, so that a program that runs on one server only can be reported with its process.
+/* The processes behind samples: a note for the archive of each busy program, at most once per hour,
+ * so that a program that runs on one server only can be reported with its process.
  */
 #ifndef TRACE_PROFILE_PROCESSES_H
 #define TRACE_PROFILE_PROCESSES_H
@@ -15,10 +15,10 @@ struct profile_processes;
 struct profile_processes *profile_processes_new(const char *proc);
 void profile_processes_free(struct profile_processes *p);
 
-/* So many samples in a process; `pid` 0 (an address of the kernel) says nothing. */
+/* `n` samples in a process; `pid` 0 (an address of the kernel) is ignored. */
 void profile_processes_count(struct profile_processes *p, const char *program, int pid, uint64_t n);
 
-/* An interval is over: note who was busy in it. `spool` may be NULL. Returns how many were noted.
+/* An interval is over: note the busy programs. `spool` may be NULL. Returns the number of notes.
  */
 unsigned profile_processes_note(struct profile_processes *p, int64_t wall_us, struct spool *spool);
 

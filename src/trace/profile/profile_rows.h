@@ -7,10 +7,10 @@
 
 #include "collect/collector.h"
 
-/* So many rows of a kind; what comes beyond is counted for one called "other". */
+/* The limit of rows per kind; further ones are counted as "other". */
 #define PROFILE_FUNCTIONS_MAX 16384
 #define PROFILE_STACKS_MAX 8192
-/* A row that was not found busy in so many periods goes. */
+/* A row without samples in this many periods is removed. */
 #define PROFILE_IDLE_PERIODS 60
 #define PROFILE_NAME_MAX 320
 #define PROFILE_STACK_NAME_MAX 800
@@ -21,7 +21,7 @@ enum profile_kind { PROFILE_FUNCTIONS = 0, PROFILE_STACKS, PROFILE_KINDS };
 struct profile_totals {
 	uint64_t samples; /* of programs */
 	uint64_t idle;	  /* CPUs that had nothing to do */
-	uint64_t unknown; /* of `samples`, such that nobody could name */
+	uint64_t unknown; /* of `samples`, those without a name */
 	uint64_t lost;
 	unsigned hz;
 };
@@ -35,14 +35,14 @@ void profile_rows_free(struct profile_rows *r);
 int profile_rows_count(
 	struct profile_rows *r, enum profile_kind kind, const char *name, uint64_t n);
 
-/* A period is over: rows that did nothing for long go. */
+/* A period is over: idle rows are removed. */
 void profile_rows_tick(struct profile_rows *r);
 
 /* Fill the current sample of sink->batch. 1: some of it shows in the next one only. */
 int profile_rows_fill(struct profile_rows *r, const struct profile_totals *totals,
 	struct collect_sink *sink, struct lp_err *err);
 
-/* Call `fn` for every row that is there, with the samples since it is. */
+/* Call `fn` for every row, with its samples so far. */
 void profile_rows_each(const struct profile_rows *r, enum profile_kind kind,
 	void (*fn)(void *ctx, const char *name, const int64_t *values), void *ctx);
 

@@ -1,5 +1,6 @@
-/* The shape of what takes samples: `bpf` counts them in the kernel, `ring` has the kernel tell each
- * one. One file (or a few) sampler_NAME*.c and a line in meson.build each. Both deliver the same.
+/* The interface of a sampler: `bpf` counts samples in the kernel, `ring` receives each one from the
+ * kernel. One file (or a few) sampler_NAME*.c and a line in meson.build each. Both deliver the
+ * same.
  */
 #ifndef TRACE_SAMPLER_H
 #define TRACE_SAMPLER_H
@@ -42,11 +43,11 @@ struct sampler_count {
 	unsigned n_stack, n_kernel_stack;
 };
 
-/* What a sampler calls in drain(). A negative return value ends it and comes back. */
+/* Called by a sampler in drain(). A negative return value ends it and is returned. */
 struct sampler_sink {
 	int (*count)(void *ctx, const struct sampler_count *c);
-	/* A process executed a file; or mapped one, as in symbols.h. Told before what was counted
-	 * since. */
+	/* A process executed a file; or mapped one, as in symbols.h. Called before the counts since
+	 * then. */
 	int (*executed)(void *ctx, int pid, const char *path);
 	int (*mapped)(void *ctx, int pid, uint64_t start, uint64_t end, uint64_t offset,
 		uint64_t inode, const char *path);

@@ -145,7 +145,8 @@ static int on_exec_record(void *ctx, void *data, size_t size)
 	return b->sink->executed(b->sink->ctx, (int)e->pid, e->path);
 }
 
-/* Executions only help to name what has ended since; without them (no BTF) sampling goes on. */
+/* Exec events only help to name processes that have ended since; without them (no BTF) sampling
+ * continues. */
 static void attach_exec(struct bpf_sampler *b)
 {
 	struct bpf_program *p = bpf_object__find_program_by_name(b->object, "on_exec");
@@ -214,7 +215,7 @@ static enum sampler_clock bpf_sampler_clock(void *state)
 	return ((struct bpf_sampler *)state)->events.clock;
 }
 
-/* The addresses of a stack, behind `n` that are there. */
+/* The addresses of a stack, after the existing `n`. */
 static unsigned stack_read(struct bpf_sampler *b, int id, unsigned n)
 {
 	uint64_t *at = b->stack + n;
@@ -251,7 +252,7 @@ static int deliver(
 	return b->sink->count(b->sink->ctx, &c);
 }
 
-/* A bucket of the map may have more than fits: more room, then. */
+/* A bucket of the map may have more than fits: enlarge the buffer then. */
 static int batch_grow(struct bpf_sampler *b)
 {
 	struct samples_key *keys = reallocarray(b->keys, b->batch, 2 * sizeof(*keys));

@@ -1,6 +1,6 @@
-/* Samples that the kernel delivers one by one, through a ring for each CPU, where BPF is not
- * permitted. They are counted here. The kernel also reports names, executions and mappings, so
- * that processes that have ended when the counts are read are known.
+/* Samples that the kernel delivers one by one, through a ring per CPU, for systems where BPF is not
+ * permitted. They are counted here. The kernel also reports names, executions and mappings, so that
+ * processes that have ended when the counts are read are known.
  */
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -20,7 +20,7 @@
 #define CELLS_MAX 262144
 #define NEWS_MAX 65536
 
-/* What is counted apart. */
+/* The key of a count. */
 struct cell {
 	uint64_t address;
 	int pid;
@@ -187,7 +187,7 @@ static int name_set(struct ring_sampler *s, int pid, const char *comm)
 	return 0;
 }
 
-/* The name of a process: as told, or as /proc has it. */
+/* The name of a process: as reported, or from /proc. */
 static const char *name_get(struct ring_sampler *s, int pid)
 {
 	_cleanup_fclose_ FILE *f = NULL;
@@ -207,7 +207,7 @@ static const char *name_get(struct ring_sampler *s, int pid)
 	return s->comms[s->n_comms - 1];
 }
 
-/* Keep a stack until it is reported. The kernel's marks between its parts are taken out. */
+/* Keep a stack until it is reported, without the kernel's marks between its parts. */
 static int frames_keep(struct ring_sampler *s, const struct perf_sample *sample, struct cell *c)
 {
 	c->stack_at = s->n_frames;
@@ -400,7 +400,7 @@ static int ring_sampler_drain(void *state, const struct sampler_sink *sink, stru
 	news_clear(s);
 	s->n_cells = s->n_frames = s->n_comms = 0;
 	idmap_clear(&s->by_key);
-	/* Names are asked for again: who has ended is forgotten that way. */
+	/* Names are looked up again: processes that have ended are forgotten that way. */
 	idmap_clear(&s->names);
 	return r < 0 ? lp_err_sys(err, r, "cannot count samples") : 0;
 }
