@@ -168,37 +168,35 @@ static void test_foreign_files(void **state)
 	expect_refusal("/proc/nowhere/state.db", false, "/proc/nowhere");
 }
 
-/* What a stranger may have put into a file with our name on it. */
+/* Content that an attacker may have put into a file with our application id. */
 static void test_hostile_files(void **state)
 {
-	static const char mark[] = "PRAGMA application_id = 1280135252; PRAGMA user_version = 1;";
+#define TABLE "CREATE TABLE said (component, verb, at_us, until_us, note); "
+	static const struct {
+		const char *file, *sql, *refusal;
+	} cases[] = {
+		{"view.db",
+			"CREATE VIEW said AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + "
+			"1 FROM t) SELECT 'c' component, 'ack' verb, n at_us, 0 until_us, '' note "
+			"FROM t",
+			"no state file"},
+		{"verb.db", TABLE "INSERT INTO said VALUES ('a', 'explode', 1, 0, '')", "neither"},
+		{"null.db", TABLE "INSERT INTO said VALUES (NULL, 'ack', 'x', 0, '')",
+			"proper text"},
+		{"long.db", TABLE "INSERT INTO said VALUES (hex(zeroblob(4096)), 'ack', 0, 0, '')",
+			"proper text"},
+	};
 	char sql[1024];
 
 	(void)state;
-	snprintf(sql, sizeof(sql),
-		"%s CREATE VIEW said AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 "
-		"FROM t) SELECT 'c' component, 'ack' verb, n at_us, 0 until_us, '' note FROM t",
-		mark);
-	run_sql(temp_path("view.db"), sql);
-	refuse_both(temp_path("view.db"), "no state file");
-	snprintf(sql, sizeof(sql),
-		"%s CREATE TABLE said (component, verb, at_us, until_us, note); "
-		"INSERT INTO said VALUES ('a', 'explode', 1, 0, '')",
-		mark);
-	run_sql(temp_path("verb.db"), sql);
-	refuse_both(temp_path("verb.db"), "neither");
-	snprintf(sql, sizeof(sql),
-		"%s CREATE TABLE said (component, verb, at_us, until_us, note); "
-		"INSERT INTO said VALUES (NULL, 'ack', 'x', 0, '')",
-		mark);
-	run_sql(temp_path("null.db"), sql);
-	refuse_both(temp_path("null.db"), "proper text");
-	snprintf(sql, sizeof(sql),
-		"%s CREATE TABLE said (component, verb, at_us, until_us, note); "
-		"INSERT INTO said VALUES (hex(zeroblob(4096)), 'ack', 0, 0, '')",
-		mark);
-	run_sql(temp_path("long.db"), sql);
-	refuse_both(temp_path("long.db"), "proper text");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(sql, sizeof(sql),
+			"PRAGMA application_id = 1280135252; PRAGMA user_version = 1; %s",
+			cases[i].sql);
+		run_sql(temp_path(cases[i].file), sql);
+		refuse_both(temp_path(cases[i].file), cases[i].refusal);
+	}
+#undef TABLE
 }
 
 static void expect_same(const char *path, const char *bytes, size_t n)

@@ -6,17 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-struct told {
+struct warnings {
 	unsigned n;
 	char last[512];
 };
 
 static void take(void *ctx, const char *text)
 {
-	struct told *told = ctx;
+	struct warnings *warnings = ctx;
 
-	told->n++;
-	snprintf(told->last, sizeof(told->last), "%s", text);
+	warnings->n++;
+	snprintf(warnings->last, sizeof(warnings->last), "%s", text);
 }
 
 static void check_members(const struct lp_peer_group *g, const char *name, const char *members)
@@ -54,73 +54,71 @@ static void test_by_kind(void **state)
 	lp_peer_groups_free(groups, n);
 }
 
-/* Interfaces by name, where enough observers have it; connections by direction. */
-static void test_kinds_divided(void **state)
-{
-	static const char *const names[] = {"a/net:ib0", "a/net:eth0", "b/net:ib0", "b/net:eth0",
-		"c/net:ib0", "c/net:eno1", "a/tcp:10.0.0.1:in", "b/tcp:10.0.0.1:out",
-		"c/tcp:10.0.0.1:in"};
-	struct lp_peer_group *groups;
-	uint32_t n;
+/* Components, and the groups they must fall into. */
+struct grouping {
+	const char *names[10];
+	const char *split; /* attribute; NULL: none */
+	struct {
+		const char *name, *members;
+	} groups[6];
+};
 
-	(void)state;
-	assert_int_equal(groups_of(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n), 0);
-	assert_int_equal(n, 4);
-	check_members(&groups[0], "net ib0", "0,2,4");
-	check_members(&groups[1], "net", "1,3,5");
-	check_members(&groups[2], "tcp in", "6,8");
-	check_members(&groups[3], "tcp out", "7");
+static void check_grouping(const struct grouping *g)
+{
+	struct lp_peer_group *groups;
+	uint32_t n_names = 0, n, n_groups = 0;
+
+	while (n_names < ARRAY_SIZE(g->names) && g->names[n_names])
+		n_names++;
+	assert_int_equal(
+		groups_of(NULL, g->names, n_names, &g->split, g->split != NULL, NULL, &groups, &n),
+		0);
+	while (n_groups < ARRAY_SIZE(g->groups) && g->groups[n_groups].name)
+		n_groups++;
+	assert_int_equal(n, n_groups);
+	for (uint32_t i = 0; i < n; i++)
+		check_members(&groups[i], g->groups[i].name, g->groups[i].members);
 	lp_peer_groups_free(groups, n);
 }
 
-/* Processes by their name; what all clients saw of a server apart from single connections. */
+/* Interfaces by name, if enough observers have it; connections by direction. */
+static void test_kinds_divided(void **state)
+{
+	(void)state;
+	check_grouping(
+		&(struct grouping){.names = {"a/net:ib0", "a/net:eth0", "b/net:ib0", "b/net:eth0",
+					   "c/net:ib0", "c/net:eno1", "a/tcp:10.0.0.1:in",
+					   "b/tcp:10.0.0.1:out", "c/tcp:10.0.0.1:in"},
+			.groups = {{"net ib0", "0,2,4"}, {"net", "1,3,5"}, {"tcp in", "6,8"},
+				{"tcp out", "7"}}});
+}
+
+/* Processes by their name; the clients' view of a server apart from single connections. */
 static void test_traced(void **state)
 {
-	static const char *const names[] = {"s1/sys:glusterfsd", "s2/sys:glusterfsd",
-		"s1/sys:glusterd", "c1/sys:dd", "s1/peer:clients", "s2/peer:clients",
-		"c1/peer:10.0.0.9:24007"};
-	struct lp_peer_group *groups;
-	uint32_t n;
-
 	(void)state;
-	assert_int_equal(groups_of(NULL, names, ARRAY_SIZE(names), NULL, 0, NULL, &groups, &n), 0);
-	assert_int_equal(n, 5);
-	check_members(&groups[0], "sys glusterfsd", "0,1");
-	check_members(&groups[1], "sys glusterd", "2");
-	check_members(&groups[2], "sys dd", "3");
-	check_members(&groups[3], "peer clients", "4,5");
-	check_members(&groups[4], "peer", "6");
-	lp_peer_groups_free(groups, n);
+	check_grouping(&(struct grouping){
+		.names = {"s1/sys:glusterfsd", "s2/sys:glusterfsd", "s1/sys:glusterd", "c1/sys:dd",
+			"s1/peer:clients", "s2/peer:clients", "c1/peer:10.0.0.9:24007"},
+		.groups = {{"sys glusterfsd", "0,1"}, {"sys glusterd", "2"}, {"sys dd", "3"},
+			{"peer clients", "4,5"}, {"peer", "6"}}});
 }
 
 static void test_split_by_observer(void **state)
 {
-	static const char *const names[] = {
-		"a/disk:1", "b/disk:1", "a/disk:2", "b/disk:2", "a/disk:3"};
-	const char *const split[] = {"observer"};
-	struct lp_peer_group *groups;
-	uint32_t n;
-
 	(void)state;
-	assert_int_equal(groups_of(NULL, names, ARRAY_SIZE(names), split, 1, NULL, &groups, &n), 0);
-	assert_int_equal(n, 2);
-	check_members(&groups[0], "disk observer=a", "0,2,4");
-	check_members(&groups[1], "disk observer=b", "1,3");
-	lp_peer_groups_free(groups, n);
+	check_grouping(&(struct grouping){
+		.names = {"a/disk:1", "b/disk:1", "a/disk:2", "b/disk:2", "a/disk:3"},
+		.split = "observer",
+		.groups = {{"disk observer=a", "0,2,4"}, {"disk observer=b", "1,3"}}});
 }
 
 static void test_split_by_what_nobody_has(void **state)
 {
-	static const char *const names[] = {"a/disk:1", "b/disk:1", "c/disk:1"};
-	const char *const split[] = {"priority"};
-	struct lp_peer_group *groups;
-	uint32_t n;
-
 	(void)state;
-	assert_int_equal(groups_of(NULL, names, ARRAY_SIZE(names), split, 1, NULL, &groups, &n), 0);
-	assert_int_equal(n, 1);
-	check_members(&groups[0], "disk priority=(none)", "0,1,2");
-	lp_peer_groups_free(groups, n);
+	check_grouping(&(struct grouping){.names = {"a/disk:1", "b/disk:1", "c/disk:1"},
+		.split = "priority",
+		.groups = {{"disk priority=(none)", "0,1,2"}}});
 }
 
 #define N_SERVERS 8
@@ -156,15 +154,15 @@ static void test_by_name(void **state)
 
 static void test_nothing(void **state)
 {
-	struct told told = {0};
-	struct lp_warn warn = {.warn = take, .ctx = &told};
+	struct warnings warnings = {0};
+	struct lp_warn warn = {.warn = take, .ctx = &warnings};
 	struct lp_peer_group *groups;
 	uint32_t n;
 
 	(void)state;
 	assert_int_equal(topology_groups(NULL, NULL, 0, NULL, 0, &warn, &groups, &n, NULL), 0);
 	assert_int_equal(n, 0);
-	assert_int_equal(told.n, 0);
+	assert_int_equal(warnings.n, 0);
 	lp_peer_groups_free(groups, n);
 }
 
