@@ -9,8 +9,8 @@
 
 DEFINE_CLEANUP(struct lp_engine *, lp_engine_free);
 
-/* Where somebody chose how to compare, but not the step of the grid: the data's own, or 15 s where
- * there are hours of finer data. */
+/* If the user chose how to compare, but not the step of the grid: the data's own, or 15 s if there
+ * are hours of finer data. */
 static int step_choose(struct lp_dataset *ds, int64_t interval_us, struct lp_diagnose_options *o,
 	struct lp_err *err)
 {
@@ -36,11 +36,11 @@ static bool engine_is_empty(const struct lp_engine *e)
 	return e->watermark_us == INT64_MIN && !(e->logs && semantic_reader_any(e->logs));
 }
 
-/* The fast horizon looks at so many samples of each metric at most, the last ones, and at its span
- * in any case: a day of a large site at 1 s would take minutes. */
+/* The fast horizon reads at most this many samples of each metric, the last ones, and its span in
+ * any case: a day of a large site at 1 s would take minutes. */
 #define FAST_SAMPLES_MAX INT64_C(5000000)
 
-/* Where a finer lane begins, once it is known from a coarser one how much there is. */
+/* The beginning of a finer lane, once a coarser one has shown how much data there is. */
 static int64_t lane_from(const struct lane *l, const struct lane *coarser)
 {
 	_cleanup_(table_grid_release) struct table_grid grid = {0};
@@ -65,7 +65,7 @@ static int64_t lane_from(const struct lane *l, const struct lane *coarser)
 		least;
 }
 
-/* Feed everything: the coarsest lane first, which says how far back the finer ones can look. */
+/* Feed everything: the coarsest lane first, which decides how far back the finer ones can reach. */
 static int engine_read(struct lp_engine *e, struct lp_dataset *ds, struct lp_err *err)
 {
 	struct lp_table_builder *builders[ENGINE_LANES_MAX];
@@ -82,7 +82,7 @@ static int engine_read(struct lp_engine *e, struct lp_dataset *ds, struct lp_err
 		if (from > l->table.from_us)
 			l->table.from_us = e->fast_from_us = from;
 		l->builder->select.from_us = l->table.from_us;
-		/* What is damaged was reported already. */
+		/* Damage was already reported. */
 		ds->warn = NULL;
 		got = dataset_build(ds, &builders[i], 1, &again);
 		ds->warn = warn;
@@ -94,7 +94,7 @@ static int engine_read(struct lp_engine *e, struct lp_dataset *ds, struct lp_err
 	return r;
 }
 
-/* Feed everything, and go to where most of it ends. */
+/* Feed everything, and advance to the end of most of it. */
 static int engine_fill(struct lp_engine *e, struct lp_dataset *ds, struct lp_err *err)
 {
 	struct lp_err here = {0};
@@ -112,7 +112,7 @@ static int engine_fill(struct lp_engine *e, struct lp_dataset *ds, struct lp_err
 	return r < 0 ? r : read;
 }
 
-/* What archives say of their metrics holds, unless the training or the user says otherwise.
+/* The meaning of metrics in archives applies, unless the training or the user overrides it.
  */
 static int meanings_take(struct lp_dataset *ds, struct setup *s, struct lp_err *err)
 {
@@ -158,7 +158,7 @@ int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options
 	r = engine_fill(e, ds, &here);
 	if (r < 0)
 		*err = here;
-	/* Where nothing at all could be read, that is all there is to say. */
+	/* If nothing at all could be read, the error is enough. */
 	if (r < 0 && (r != -EBADMSG || engine_is_empty(e)))
 		return r == -EBADMSG ? err->code : r;
 	e->data = ds;

@@ -34,7 +34,7 @@ void lp_engine_free(struct lp_engine *e)
 	free(e);
 }
 
-/* Take the lanes to the watermark, which may move on while this rests. */
+/* Advance the lanes to the watermark, which may move on while this rests. */
 static void lanes_work(void *arg)
 {
 	struct lp_engine *e = arg;
@@ -48,8 +48,8 @@ static void lanes_work(void *arg)
 	}
 }
 
-/* For how long an advance works. Whoever is an epoch behind works for twice as long, and so on, so
- * that work which does not fit into slices is not put off for ever. */
+/* The duration of an advance. An engine that is an epoch behind works for twice as long, and so on,
+ * so that work that does not fit into slices is not postponed forever. */
 static int64_t lanes_budget(const struct lp_engine *e)
 {
 	const struct lane *finest = &e->lanes[0];
@@ -61,8 +61,7 @@ static int64_t lanes_budget(const struct lp_engine *e)
 	return e->setup.opt->slice_us * (1 + behind_us / epoch_us);
 }
 
-/* Let the lanes work for `budget_us`. What has failed once has failed for good: nobody knows how
- * far it came. */
+/* Let the lanes work for `budget_us`. A failure is permanent: the state is unknown afterwards. */
 static int lanes_run(struct lp_engine *e, int64_t budget_us, struct lp_err *err)
 {
 	if (e->slices)
@@ -105,8 +104,8 @@ static int plain_open(struct lp_engine *e, struct lp_err *err)
 	return lp_table_builder_new(&e->plain_table, &e->plain, err);
 }
 
-/* Errors, crashes and hangs in the logs of system calls. Who asks for metrics or for groups wants
- * to see comparisons. */
+/* Errors, crashes and hangs in the logs of system calls. If metrics or groups are selected, only
+ * comparisons are wanted. */
 static int logs_open(struct lp_engine *e, struct lp_err *err)
 {
 	const struct lp_diagnose_options *o = e->setup.opt;
@@ -213,7 +212,7 @@ uint64_t lp_engine_n_late(const struct lp_engine *e)
 	return e->n_late;
 }
 
-/* When each observer was last heard of. */
+/* When each observer last delivered data. */
 struct lasts {
 	struct strmap index;
 	double *last_us; /* exact: times are below 2^53 */
@@ -267,7 +266,7 @@ int64_t lp_engine_ready(const struct lp_engine *e, int64_t lateness_us)
 	return (int64_t)ready;
 }
 
-/* Whatever takes longer is no matter of collecting files. */
+/* Collecting files does not take longer than this. */
 #define COLLECTING_US (INT64_C(600) * US_PER_SEC)
 
 int engine_end(const struct lp_engine *e, int64_t *ret_us, struct lp_err *err)
@@ -320,8 +319,8 @@ static bool is_known_metric(const char *name)
 	return false;
 }
 
-/* There is nothing to compare. That is a verdict (cannot tell), unless what was asked for is
- * neither in the data nor anything that limpet knows. */
+/* There is nothing to compare. That is a verdict (unknown), unless the selection is neither in the
+ * data nor known to limpet. */
 static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err)
 {
 	for (uint32_t i = 0; i < o->n_metrics; i++) {
@@ -339,8 +338,8 @@ static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err
 	return 0;
 }
 
-/* Time without any data that is far longer than windows are may be left out, as long as windows lie
- * where they would. */
+/* Time without any data that is far longer than windows may be left out, as long as windows stay at
+ * their places. */
 static void plain_cuts(const struct lp_params *p, struct table_part *part)
 {
 	uint32_t shift = p->win_shift ? p->win_shift : PLAIN_ALIGN;
@@ -352,7 +351,7 @@ static void plain_cuts(const struct lp_params *p, struct table_part *part)
 					     : UINT32_MAX;
 }
 
-/* Everything at once, as the definitions say. */
+/* Everything at once, as in the definitions. */
 static int plain_verdict(const struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err)
 {
 	_cleanup_(view_release) struct view view = {0};
@@ -377,7 +376,8 @@ static int plain_verdict(const struct lp_engine *e, struct lp_verdict **ret, str
 	return r;
 }
 
-/* The coarsest horizon whose span the data is longer than the next finer one's says most. */
+/* The most significant horizon: the coarsest one for which the data is longer than the span of the
+ * next finer one. */
 static uint32_t lane_choose(const struct lp_engine *e)
 {
 	uint32_t at = 0;
@@ -387,7 +387,7 @@ static uint32_t lane_choose(const struct lp_engine *e)
 	return at;
 }
 
-/* Say where not everything was looked at. */
+/* Note if not everything was examined. */
 static int fast_note(const struct lp_engine *e, struct lp_verdict *v, struct lp_err *err)
 {
 	char from[TIME_TEXT_MAX];
@@ -442,7 +442,7 @@ static int horizons_verdict(
 	return r;
 }
 
-/* What is compared; a verdict about nothing where there is nothing. */
+/* The comparison; an empty verdict if there is nothing. */
 static int verdict_compared(const struct lp_engine *e, const struct semantic *semantic, bool lazy,
 	struct lp_verdict **ret, struct lp_err *err)
 {
@@ -461,7 +461,7 @@ static int verdict_compared(const struct lp_engine *e, const struct semantic *se
 	return 0;
 }
 
-/* What is around those that are reported: of the dataset, or of what was fed. */
+/* Facts around the reported components: from the dataset, or from what was fed. */
 static int verdict_surround(const struct lp_engine *e, struct lp_verdict *v, struct lp_err *err)
 {
 	_cleanup_(surroundings_release) struct surroundings read = {0};
@@ -476,7 +476,7 @@ static int verdict_surround(const struct lp_engine *e, struct lp_verdict *v, str
 	return r;
 }
 
-/* Suspects, incidents, and what it all comes to. */
+/* Suspects, incidents, and the status. */
 static int verdict_explain(const struct lp_engine *e, const struct semantic *semantic,
 	struct lp_verdict *v, struct lp_err *err)
 {

@@ -23,33 +23,34 @@ struct lp_engine {
 	uint64_t n_late;
 	struct lp_table_options table; /* what is gathered */
 
-	/* By the horizons; or, where parameters were given by hand, `plain` alone: everything is
-	 * compared at once, as the definitions say. */
+	/* The horizons' lanes; or, if parameters were given by hand, `plain` alone: everything is
+	 * compared at once, as in the definitions. */
 	struct lane lanes[ENGINE_LANES_MAX];
 	uint32_t n_lanes;
-	int64_t fast_from_us; /* the finest begins here, and not with the data; 0: it does not */
+	int64_t fast_from_us; /* the finest lane begins here, not with the data; 0: it does not */
 	struct lp_table_builder *plain;
 	struct lp_table_options plain_table;
 
 	struct semantic_options logs_how;
-	struct semantic_reader *logs;	  /* of system calls; NULL: nobody wants to know */
+	struct semantic_reader *logs;	  /* of system calls; NULL: not wanted */
 	struct noted_processes processes; /* that remarks name */
-	struct surroundings around;	  /* what was fed of links, arrays, jobs */
-	struct lp_dataset *data; /* where the data comes from, what of it could not be read;
-					  may be NULL */
+	struct surroundings around;	  /* facts about links, arrays, jobs that were fed */
+	struct lp_dataset
+		*data; /* the origin of the data, with what could not be read; may be NULL */
 };
 
-/* The builders that data goes into; how many. For who reads many files at the same time. */
+/* The builders that data goes into; returns their number. For reading many files at the same
+ * time. */
 uint32_t engine_builders(struct lp_engine *e, struct lp_table_builder *ret[ENGINE_LANES_MAX]);
 
-/* Where most of the data ends: the time up to which observers can be compared. Files are collected
- * one after the other, so that some have a few minutes more; an observer that has more than that
- * was really recorded for longer. INT64_MIN: there is none. */
+/* The end of most of the data: the time up to which observers can be compared. Files are collected
+ * one after the other, so some have a few minutes more; an observer that has more than that was
+ * really recorded for longer. INT64_MIN: there is none. */
 int engine_end(const struct lp_engine *e, int64_t *ret_us, struct lp_err *err);
 
-/* lp_engine_verdict() whose tables read values when somebody asks for them (model/table_view.h): a
- * copy of all samples of a large fleet would take gigabytes and seconds. The verdict is the same;
- * it is good until the engine is fed or advanced. */
+/* lp_engine_verdict() with tables that read values on demand (model/table_view.h): a copy of all
+ * samples of a large fleet would take gigabytes and seconds. The verdict is the same; it is valid
+ * until the engine is fed or advanced. */
 int engine_verdict_lazy(struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err);
 
 #endif

@@ -37,7 +37,7 @@ static bool episode_same(const struct episode *a, const struct episode *b)
 		b->finding.first_us <= a->finding.last_us;
 }
 
-/* The heavier of two that are the same stays, as long as both. */
+/* The heavier of two equal ones stays, with the duration of both. */
 static void episode_merge(struct episode *old, struct episode *item)
 {
 	int64_t first = old->finding.first_us < item->finding.first_us ? old->finding.first_us
@@ -102,7 +102,7 @@ int episodes_add_all(struct episodes *e, const struct episodes *from)
 	return r;
 }
 
-/* Where the parts of an episode are in a verdict. */
+/* The places of the parts of an episode in a verdict. */
 struct place {
 	uint32_t component, group, member, table;
 };
@@ -200,7 +200,7 @@ static int table_add(struct lp_verdict *v, const struct episode *item)
 	t->metric = strdup(item->metric);
 	t->unit = strdup(item->unit);
 	t->values = calloc(1, sizeof(*t->values));
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	t->components = calloc(1, sizeof(*t->components));
 	t->step_us = n ? v->tables[0]->step_us : item->shift_us;
 	t->start_us = n ? v->tables[0]->start_us : item->begin_us;
@@ -222,7 +222,7 @@ static uint32_t slot_of(const struct lp_table *t, int64_t time_us)
 	return slot < 0 ? 0 : (uint32_t)slot;
 }
 
-/* A series in which only the windows of the episode speak. */
+/* A series that has only the windows of the episode. */
 static int series_of(const struct episode *item, const struct lp_verdict *v, const struct place *at,
 	struct lp_series *ret)
 {
@@ -281,8 +281,8 @@ static int finding_put(struct lp_verdict *v, const struct lp_finding *f, struct 
 	return 0;
 }
 
-/* Slowness that only a finer horizon shows was short, or is new. So many times as slow counts in
- * any case. What is milder counts as long as that horizon reaches back to it; then it has to have
+/* Slowness that only a finer horizon shows was short, or is new. A factor of this size counts in
+ * any case. Milder slowness counts as long as that horizon reaches back to it; then it has to have
  * lasted until the coarser one shows it. Among more components than this some are a few times as
  * slow as the others for a quarter of an hour on any day, so that there it does not count at all.
  */

@@ -1,15 +1,16 @@
-/* Episodes: findings that are kept when their windows are gone. */
+/* Episodes: findings that are kept after their windows are forgotten. */
 #ifndef ENGINE_EPISODES_H
 #define ENGINE_EPISODES_H
 
 #include "engine/history.h"
 #include <limpet/verdict.h>
 
-/* A finding with the names of what it is about, and the windows of its stretch. */
+/* A finding with the names it refers to, and the windows of its stretch. */
 struct episode {
 	char *component, *metric, *unit;
-	struct lp_finding finding; /* its numbers of components, groups and tables mean nothing */
-	const char *method;	   /* static */
+	struct lp_finding
+		finding;    /* its numbers of components, groups and tables are meaningless */
+	const char *method; /* static */
 	int64_t begin_us, shift_us,
 		size_us; /* of the first window; from each to the next; of each */
 	struct kept *windows;
@@ -24,8 +25,8 @@ struct episodes {
 void episodes_release(struct episodes *e);
 
 /* Add an episode, whose memory is taken over also on failure. One of the same component, metric and
- * direction that overlaps with it is the same: the heavier stays, and lasts from the beginning of
- * the first to the end of the last. 0 or -ENOMEM. */
+ * direction that overlaps with it is the same: the heavier one stays, and lasts from the beginning
+ * of the first to the end of the last. 0 or -ENOMEM. */
 int episodes_add(struct episodes *e, struct episode *item);
 
 /* Add copies of all. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More windows than this that say nothing are a gap. */
+/* More windows than this without a result are a gap. */
 #define GAP_LEAST 64
 
 static const struct kept nothing = {NAN, NAN, NAN, 0, LP_MARK_NONE};
@@ -111,7 +111,7 @@ static uint32_t track_search(const struct track *t, int64_t number)
 	return low;
 }
 
-/* Windows up to, but not including, `number` say nothing. Where these are many they take no room.
+/* Windows up to, but not including, `number` have no result. Many of them take no room.
  */
 static int track_extend(struct track *t, int64_t number)
 {
@@ -188,7 +188,7 @@ static void track_trim(struct track *t, int64_t number)
 	memmove(t->kept, t->kept + drop, t->n * sizeof(*t->kept));
 }
 
-/* Forget the tracks that have nothing left. */
+/* Forget empty tracks. */
 static int tracks_retire(struct tracks *t)
 {
 	_cleanup_(strmap_release) struct strmap index = {0};

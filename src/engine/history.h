@@ -1,4 +1,4 @@
-/* What windows said, kept once they were compared: one track per component and metric. */
+/* The results of windows, kept once they were compared: one track per component and metric. */
 #ifndef ENGINE_HISTORY_H
 #define ENGINE_HISTORY_H
 
@@ -11,7 +11,7 @@ struct kept {
 	uint8_t mark; /* enum lp_mark */
 };
 
-/* Before kept[at] and behind, windows are missing: nothing came for a long time. */
+/* Windows are missing before kept[at]: there was no data for a long time. */
 struct track_gap {
 	uint32_t at;
 	int64_t skipped; /* windows, up to and with this gap */
@@ -19,7 +19,7 @@ struct track_gap {
 
 struct track {
 	int64_t first_slot; /* of its first value ever; INT64_MAX: none so far */
-	int64_t begin;	    /* number of the window kept[0] is about */
+	int64_t begin;	    /* number of the window of kept[0] */
 	uint32_t n;
 	size_t cap;
 	struct kept *kept;
@@ -47,7 +47,7 @@ void history_release(struct history *h);
  * NULL: out of memory. */
 struct tracks *history_metric(struct history *h, const char *metric);
 
-/* The same, or NULL where there are none. */
+/* The same, or NULL if there are none. */
 const struct tracks *history_find(const struct history *h, const char *metric);
 
 /* The number of the track of a component, made if it is new, in items[]; good until history_trim().
@@ -55,18 +55,18 @@ const struct tracks *history_find(const struct history *h, const char *metric);
 int tracks_get(struct tracks *t, const char *component, uint32_t *ret);
 const struct track *tracks_find(const struct tracks *t, const char *component);
 
-/* Keep what is known of window `number`. Windows come in order; those between, of which nothing is
- * known, become LP_MARK_NONE. 0 or -ENOMEM. */
+/* Keep the result of window `number`. Windows come in order; missing ones in between become
+ * LP_MARK_NONE. 0 or -ENOMEM. */
 int track_put(struct track *t, int64_t number, const struct kept *k);
 
-/* The number of the window that kept[i] is about. */
+/* The number of the window of kept[i]. */
 int64_t track_number(const struct track *t, uint32_t i);
 
 /* Window `number`, or one of LP_MARK_NONE. */
 struct kept track_get(const struct track *t, int64_t number);
 
-/* Forget windows before number `window`, or `slot` of what is compared by sample, and components
- * that have none left. 0 or -ENOMEM. */
+/* Forget windows before number `window`, or `slot` for metrics that are compared by sample, and
+ * components that have none left. 0 or -ENOMEM. */
 int history_trim(struct history *h, int64_t window, int64_t slot);
 
 #endif

@@ -21,7 +21,7 @@ int lane_init(struct lane *l, const struct horizon *h, const struct detect_optio
 		.origin = INT64_MAX,
 		.final = INT64_MIN};
 	l->table.step_us = l->params.step_us;
-	l->table.narrow = true; /* comparing takes no more digits, and fleets are large */
+	l->table.narrow = true; /* comparing needs no more digits, and fleets are large */
 	return lp_table_builder_new(&l->table, &l->builder, err);
 }
 
@@ -76,13 +76,13 @@ static int64_t window_last(const struct lane *l)
 	return floor_div(l->final - l->params.win_size + 1, l->params.win_shift);
 }
 
-/* The slot behind the last one of a window. */
+/* The slot after the last one of a window. */
 static int64_t window_end(const struct lane *l, int64_t window)
 {
 	return window * l->params.win_shift + l->params.win_size;
 }
 
-/* The epoch at window `epoch`: look at the span before it. */
+/* The epoch at window `epoch`: examine the span before it. */
 static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 {
 	struct table_part part = {.end = window_end(l, epoch - 1), .lazy = true};
@@ -119,7 +119,7 @@ static bool lane_any(const struct lane *l, int64_t first, int64_t end)
 	return table_builder_any(l->builder, first * l->params.win_shift, window_end(l, end - 1));
 }
 
-/* Compare the windows up to, but not including, `end`, and keep what they say. */
+/* Compare the windows up to, but not including, `end`, and keep the results. */
 static int lane_keep(struct lane *l, int64_t end, struct lp_err *err)
 {
 	int r = 0;
@@ -132,7 +132,7 @@ static int lane_keep(struct lane *l, int64_t end, struct lp_err *err)
 	return r;
 }
 
-/* What has left the span is forgotten. */
+/* Forget data that has left the span. */
 static int lane_forget(struct lane *l, struct lp_err *err)
 {
 	int64_t window = l->done - horizon_n_windows(l->horizon, &l->params);
@@ -148,8 +148,8 @@ static int lane_forget(struct lane *l, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot compare") : 0;
 }
 
-/* An epoch: note what was found, look anew, forget what is over. Where nothing came since the last
- * one there is nothing new to see. */
+/* An epoch: keep findings, determine peers again, forget old data. If there was no data since the
+ * last one, nothing changes. */
 static int lane_turn(struct lane *l, struct lp_err *err)
 {
 	int r = 0;
@@ -162,7 +162,7 @@ static int lane_turn(struct lane *l, struct lp_err *err)
 	return r < 0 ? r : lane_forget(l, err);
 }
 
-/* What happens between windows, at `done`: an epoch, a look at who is new, or nothing. */
+/* The work between windows, at `done`: an epoch, a check for new components, or nothing. */
 static int lane_pause(struct lane *l, struct lp_err *err)
 {
 	if (l->done % HORIZON_EPOCH == 0)
@@ -173,8 +173,8 @@ static int lane_pause(struct lane *l, struct lp_err *err)
 	return 0;
 }
 
-/* Where nothing came for an epoch, and there is nothing in the windows that follow, go on at the
- * epoch before the next ones that have something: years may lie between. */
+/* If there was no data for an epoch, and the following windows are empty, continue at the epoch
+ * before the next data: years may lie between. */
 static int lane_skip(struct lane *l, int64_t last, struct lp_err *err)
 {
 	int64_t next, window;
@@ -192,7 +192,7 @@ static int lane_skip(struct lane *l, int64_t last, struct lp_err *err)
 	return lane_forget(l, err);
 }
 
-/* The first look, once there are enough windows for it; 0: not yet. */
+/* The first epoch, once there are enough windows for it; 0: not yet. */
 static int lane_begin(struct lane *l, struct lp_err *err)
 {
 	int64_t first = lane_window_origin(l);
@@ -238,7 +238,7 @@ int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err)
 	return r < 0 ? r : 0;
 }
 
-/* Everything so far, compared with what it shows itself. */
+/* Everything so far, compared by its own data. */
 static int verdict_first(
 	const struct lane *l, bool lazy, struct lp_verdict **ret, struct lp_err *err)
 {
@@ -275,7 +275,7 @@ static int verdict_first(
 	return 0;
 }
 
-/* The first window may begin before the data does: nobody reports that time. */
+/* The first window may begin before the data does: that time is not reported. */
 static void verdict_clip(const struct lane *l, struct lp_verdict *v)
 {
 	int64_t first = v->n_tables ? v->tables[0]->start_us / l->params.step_us : l->origin;

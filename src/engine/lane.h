@@ -1,9 +1,9 @@
-/* A horizon at work: what was fed on its grid, who is a peer of whom, and what its windows said.
+/* A horizon at work: its data on its grid, its peer groups, and the results of its windows.
  *
- * Windows lie at fixed times: window w covers the slots w * win_shift .. w * win_shift + win_size -
+ * Windows are at fixed times: window w covers the slots w * win_shift .. w * win_shift + win_size -
  * 1, and slots are numbers of steps since 1970. Each is compared once, with the peer groups and
- * thresholds of the last epoch, and kept. Before the first epoch nothing is kept: all windows so
- * far are compared with what they themselves show whenever a verdict is asked for.
+ * thresholds of the last epoch, and kept. Before the first epoch nothing is kept: whenever a
+ * verdict is asked for, all windows so far are compared by their own data.
  */
 #ifndef ENGINE_LANE_H
 #define ENGINE_LANE_H
@@ -14,7 +14,7 @@
 #include "engine/horizons.h"
 #include "engine/view.h"
 
-/* What windows are compared in: it stays from one to the next, as long as nobody comes or goes. */
+/* The view in which windows are compared: it is reused while the components stay the same. */
 struct window_view {
 	struct view view;  /* with the groups of the last epoch */
 	uint32_t **tracks; /* [group * n_tables + table], [member]; NULL: not known yet */
@@ -29,44 +29,44 @@ struct lane {
 	struct lp_table_options table;
 	struct lp_table_builder *builder;
 	int64_t origin;	     /* the first slot of any data; INT64_MAX: none so far */
-	int64_t final;	     /* the last slot that the watermark has passed */
+	int64_t final;	     /* the last slot before the watermark */
 	int64_t done;	     /* the first window that is not kept yet */
-	int64_t looked;	     /* the slot behind the last one that peers were looked for in */
+	int64_t looked;	     /* the slot after the last one in which peers were determined */
 	struct peers *peers; /* as of the last epoch; NULL: there was none yet */
 	struct window_view last_view;  /* of the last windows that were compared since then */
-	struct discover_memory memory; /* how observers were distinguished so far */
+	struct discover_memory memory; /* earlier decisions about observers */
 	struct history history;
-	struct episodes episodes; /* what was found, and has left the span since */
+	struct episodes episodes; /* findings that have left the span since */
 };
 
-/* Begin. `table` says what is gathered; its step is set here. `bounded`: whatever leaves the span
- * is forgotten, on all horizons. `lane` must stay where it is. */
+/* Begin. `table` selects what is gathered; its step is set here. `bounded`: data that leaves the
+ * span is forgotten, on all horizons. `lane` must stay where it is. */
 int lane_init(struct lane *l, const struct horizon *h, const struct detect_options *opt,
 	const struct lp_table_options *table, bool bounded, int64_t interval_us,
 	struct lp_err *err);
 void lane_release(struct lane *l);
 
-/* All data up to `watermark_us` is there. */
+/* All data up to `watermark_us` has arrived. */
 int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err);
 
 /* The first window of which at least half may have values. */
 int64_t lane_window_origin(const struct lane *l);
 
-/* How long the data is that the watermark has passed. */
+/* The length of the data before the watermark. */
 int64_t lane_age_us(const struct lane *l);
 
 /* How far its span reaches back. */
 int64_t lane_since_us(const struct lane *l);
 
-/* What can be said of the span: tables, groups, series, findings judged by load, notes.
- * `lazy`: its tables read values when somebody asks (model/table_view.h), and only until the lane
- * is advanced. -ENODATA: there is no data. */
+/* The verdict on the span: tables, groups, series, findings judged by load, notes. `lazy`: its
+ * tables read values on demand (model/table_view.h), and only until the lane is advanced. -ENODATA:
+ * there is no data. */
 int lane_verdict(const struct lane *l, bool lazy, struct lp_verdict **ret, struct lp_err *err);
 
-/* What was found and has left the span. Zero-initialise `ret`. */
+/* Findings that have left the span. Zero-initialise `ret`. */
 int lane_past(const struct lane *l, struct episodes *ret, struct lp_err *err);
 
-/* Everything that was found, also what has left the span, as episodes. Zero-initialise `ret`. */
+/* All findings, including those that have left the span, as episodes. Zero-initialise `ret`. */
 int lane_episodes(const struct lane *l, struct episodes *ret, struct lp_err *err);
 
 #endif

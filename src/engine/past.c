@@ -16,7 +16,7 @@
 
 #define HOUR_US (INT64_C(3600) * US_PER_SEC)
 #define PAST_MAX 7     /* stretches of the past */
-#define PAST_LEAST 2   /* fewer cannot say what is usual */
+#define PAST_LEAST 2   /* fewer do not show what is usual */
 #define SLOTS_LEAST 20 /* of a stretch */
 #define SLOTS_MAX 240  /* coarser than the data where there are more */
 #define STRETCHES 4    /* of data that is shorter than days: now and three before */
@@ -25,7 +25,8 @@
 DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 DEFINE_CLEANUP(struct operator_state *, state_close);
 
-/* How the data is cut: stretches of `length_us`, `period_us` apart, the last of which is now. */
+/* How the data is divided: stretches of `length_us`, `period_us` apart, the last of which is
+ * now. */
 struct cutting {
 	int64_t end_us, length_us, period_us, step_us;
 	uint32_t n_past;
@@ -210,7 +211,7 @@ static int tables_make(struct lp_dataset *ds, const struct lp_diagnose_options *
 	return 0;
 }
 
-/* That the past was otherwise is no news. */
+/* Differences of the past itself are not reported. */
 static void findings_keep_now(struct lp_verdict *v)
 {
 	uint32_t n = 0;

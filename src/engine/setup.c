@@ -18,12 +18,12 @@ static int method_find(struct setup *s, struct lp_err *err)
 	const char *name = s->opt->method;
 
 	if (!name)
-		return 0; /* detect_methods() knows which */
+		return 0; /* detect_methods() decides */
 	s->detect.measure = measure_find(name);
 	return s->detect.measure ? 0 : lp_err_set(err, -EINVAL, "there is no method '%.64s'", name);
 }
 
-/* Once it is known how all else is compared. */
+/* Once the method for all other metrics is known. */
 static int service_method_find(struct setup *s, struct lp_err *err)
 {
 	const struct measure *measure = s->detect.measure;
@@ -47,7 +47,7 @@ static void detection_set(struct setup *s)
 	to->asked = o->metrics;
 	to->n_asked = o->n_metrics;
 	to->topology = s->topology;
-	/* Who names components, or says which are peers, wants to see these. */
+	/* A user who names components, or defines peers, wants to see these. */
 	to->hosts = o->n_components || topology_has_groups(s->topology) ? NULL : &s->hosts;
 	to->split_by = o->split_by;
 	to->n_split = o->n_split;
@@ -74,7 +74,7 @@ int setup_open(struct setup *s, const struct lp_diagnose_options *opt, struct lp
 		r = fixed_thresholds_parse(opt->fixed, opt->n_fixed, &s->fixed, err);
 	if (r == 0 && s->trained)
 		r = meanings_copy(&s->meanings, thresholds_meant(s->trained), err);
-	if (r == 0) /* who says otherwise now has the last word */
+	if (r == 0) /* the present options have precedence */
 		r = meanings_parse(&s->meanings, opt->worse, opt->n_worse, err);
 	if (r == 0 && opt->expect)
 		r = inventory_read(opt->expect, &s->expected, err);
@@ -92,8 +92,8 @@ bool options_are_plain(const struct lp_diagnose_options *opt)
 		p->win_size || p->win_shift || p->k || p->step_us;
 }
 
-/* Is the component in one of the groups that were asked for? Only these need to be read, where
- * groups do not depend on the data. */
+/* Is the component in one of the selected groups? Only these need to be read, if groups do not
+ * depend on the data. */
 static bool group_wanted(void *ctx, const struct lp_identity *component)
 {
 	const struct detect_options *o = &((struct setup *)ctx)->detect;
@@ -102,7 +102,7 @@ static bool group_wanted(void *ctx, const struct lp_identity *component)
 	uint32_t n = 0;
 	bool wanted = false;
 
-	/* What goes wrong here is reported when all of them are sorted. */
+	/* Errors here are reported when all of them are sorted. */
 	if (topology_groups(
 		    o->topology, alone, 1, o->split_by, o->n_split, NULL, &groups, &n, NULL) < 0)
 		return true;

@@ -1,4 +1,4 @@
-/* What an engine is made from: the files that the options name, opened, and what they mean. */
+/* The inputs of an engine: the files that the options name, opened and parsed. */
 #ifndef ENGINE_SETUP_H
 #define ENGINE_SETUP_H
 
@@ -22,10 +22,10 @@ struct setup {
 int setup_open(struct setup *s, const struct lp_diagnose_options *opt, struct lp_err *err);
 void setup_release(struct setup *s);
 
-/* Did somebody choose how to compare? Then the plain definitions hold, and not the horizons. */
+/* Did the user choose how to compare? Then the plain definitions apply, not the horizons. */
 bool options_are_plain(const struct lp_diagnose_options *opt);
 
-/* What is gathered in tables; everything but the step. */
+/* The selection of tables; everything but the step. */
 struct lp_table_options setup_table(struct setup *s);
 
 #endif

@@ -22,7 +22,7 @@ void view_release(struct view *view)
 	*view = (struct view){0};
 }
 
-/* Number the observers of the components. Those of one observer mostly follow each other. */
+/* Number the observers of the components. Those of one observer usually follow each other. */
 static int observers_number(struct view *view)
 {
 	_cleanup_(strmap_release) struct strmap names = {0};

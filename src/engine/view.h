@@ -1,5 +1,5 @@
-/* A part of what a horizon has gathered, ready to be compared: a verdict with tables and
- * components, connections pooled, and, for who asks, when each observer was last heard of. */
+/* A part of the data of a horizon, ready to be compared: a verdict with tables and components,
+ * connections pooled, and, on request, when each observer last delivered data. */
 #ifndef ENGINE_VIEW_H
 #define ENGINE_VIEW_H
 
@@ -30,23 +30,23 @@ int view_make(const struct lp_table_builder *b, const struct table_part *part,
 	const struct hosts *hosts, struct view *ret, struct lp_err *err);
 void view_release(struct view *view);
 
-/* Find out when each observer was last heard of, for who compares windows. 0 or -ENOMEM. */
+/* Find out when each observer last delivered data, for comparing windows. 0 or -ENOMEM. */
 int view_presence(struct view *view);
 
-/* Prepare a view for showing later parts that are seen from the same slot on. 0 or -ENOMEM. */
+/* Prepare a view for later parts that are seen from the same slot on. 0 or -ENOMEM. */
 int view_fix(struct view *view, const struct lp_table_builder *b);
 
 /* Would a new view of a later part have the same components in the same places? */
 bool view_holds(const struct view *view, const struct lp_table_builder *b);
 
-/* Let such a view show that part, and when observers were last heard of in it. */
+/* Move such a view to that part, and update when observers last delivered data in it. */
 int view_move(struct view *view, const struct lp_table_builder *b, const struct table_part *part,
 	struct lp_err *err);
 
-/* Say in a verdict how many components table_builder_view() left out, if it did. 0 or -ENOMEM. */
+/* Note in a verdict how many components table_builder_view() left out, if any. 0 or -ENOMEM. */
 int view_note_left_out(struct lp_verdict *v, uint32_t n);
 
-/* Who is a peer of whom and what is usual among them, as of an epoch. */
+/* Peer groups and their usual values, as of an epoch. */
 struct peers {
 	struct lp_verdict *v;	       /* groups, components, names of tables, notes; no values */
 	int64_t seen_from;	       /* components that were seen from this slot on */
@@ -54,18 +54,18 @@ struct peers {
 	bool *worth;		       /* the same: is there anything to compare? */
 };
 
-/* Look at a view, whose verdict is taken over: it gets its groups, and loses its values. `memory`
- * has what earlier looks decided. */
+/* Determine them from a view, whose verdict is taken over: it gets its groups, and loses its
+ * values. `memory` has earlier decisions. */
 int peers_look(struct lp_verdict *v, const struct detect_options *opt,
 	const struct lp_params *params, const struct comparison_past *past, int64_t seen_from,
 	struct discover_memory *memory, struct peers **ret, struct lp_err *err);
 void peers_free(struct peers *p);
 
-/* Give a verdict, whose tables are there, these groups, with its own numbers of components. Who is
- * not in the verdict leaves its group. */
+/* Give a verdict, whose tables are set, these groups, with its own numbers of components.
+ * Components that are not in the verdict leave their groups. */
 int peers_apply(const struct peers *p, struct lp_verdict *v, struct lp_err *err);
 
-/* What is known of a metric in a group; NULL: nothing is compared. */
+/* What is known about a metric in a group; NULL: it is not compared. */
 const struct comparison_look *peers_get(const struct peers *p, uint32_t group, const char *metric);
 
 #endif

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The time-series method averages over so many samples at most. */
+/* The time-series method averages over at most this many samples. */
 #define CUT_SAMPLES 32
 
-/* From so many members on, threads share the keeping. */
+/* With this many members or more, threads share the work. */
 #define MEMBERS_MANY 4096
 
 void window_view_release(struct window_view *f)
@@ -30,8 +30,8 @@ uint32_t windows_context(const struct lane *l)
 	return (uint32_t)(VIEW_LATENESS_US / l->params.step_us) + l->params.smooth + 1;
 }
 
-/* The first sample of a stretch of windows, for what is compared sample by sample: windows overlap,
- * samples are looked at in the last that has them. */
+/* The first sample of a stretch of windows, for metrics that are compared by sample: windows
+ * overlap, and a sample belongs to the last window that has it. */
 static int64_t first_sample(const struct lane *l, int64_t window)
 {
 	return window * l->params.win_shift + l->params.win_size - l->params.win_shift;
@@ -48,7 +48,7 @@ struct stretch_of_pair {
 	int64_t number;		 /* of the first window, or sample */
 };
 
-/* Keep what the comparison says of a member. */
+/* Keep the result of a member. */
 static int member_keep(const struct stretch_of_pair *p, const struct comparison *c, uint32_t member)
 {
 	const struct lp_series *s = c->series;
@@ -176,7 +176,7 @@ static int pairs_keep(struct lane *l, int64_t first, int64_t slot, struct lp_err
 	return r;
 }
 
-/* A view of the part: the one at hand, moved there, or another. */
+/* A view of the part: the current one, moved there, or a new one. */
 static int window_view_make(struct lane *l, const struct table_part *part, struct lp_err *err)
 {
 	struct window_view *f = &l->last_view;
@@ -195,7 +195,7 @@ static int window_view_make(struct lane *l, const struct table_part *part, struc
 	if (r < 0)
 		return r;
 	f->n_tracks = (size_t)f->view.v->n_groups * f->view.v->n_tables;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): this is an array of pointers */
 	f->tracks = calloc(f->n_tracks + 1, sizeof(*f->tracks));
 	return f->tracks ? 0 : lp_err_sys(err, -ENOMEM, "cannot compare");
 }
@@ -211,13 +211,13 @@ int windows_compare(struct lane *l, int64_t first, int64_t end, struct lp_err *e
 
 	if (r == 0)
 		r = pairs_keep(l, first, part.first, err);
-	/* What does not hold for the next windows needs no room until then. */
+	/* A view that is not valid for the next windows is freed until then. */
 	if (r < 0 || !view_holds(&l->last_view.view, l->builder))
 		window_view_release(&l->last_view);
 	return r;
 }
 
-/* What is kept of one metric of a group, as if it had been compared just now. */
+/* The kept results of one metric of a group, in the form of a comparison. */
 struct recalled {
 	int64_t first;	  /* window */
 	uint32_t n;	  /* windows, or samples */
@@ -278,8 +278,8 @@ static void recall_params(
 	timeseries_params(&k->c.params);
 }
 
-/* Where the windows, or samples, lie in the tables, and their numbers. `begin` is the table's slot
- * at which the first of them begins, and `number` its number. */
+/* The places of the windows, or samples, in the tables, and their numbers. `begin` is the table's
+ * slot at which the first of them begins, and `number` its number. */
 static void recall_places(
 	struct recalled *k, const struct lp_table *t, int64_t begin, int64_t number)
 {
@@ -325,7 +325,7 @@ static void recalled_release(struct recalled *k)
 	free(k->numbers);
 }
 
-/* How many of the windows from `first` on that are kept lie in the tables. */
+/* The number of kept windows from `first` on that are in the tables. */
 static uint32_t windows_count(const struct lane *l, const struct lp_verdict *v, int64_t first)
 {
 	int64_t slots = (l->done - first) * l->params.win_shift;
@@ -338,7 +338,7 @@ static uint32_t windows_count(const struct lane *l, const struct lp_verdict *v, 
 		1);
 }
 
-/* Weigh all that is kept from window `first` on. The series become the verdict's. */
+/* Weigh all results that are kept from window `first` on. The verdict takes over the series. */
 static int windows_weigh(const struct lane *l, struct lp_verdict *v, int64_t first, bool settled,
 	struct findings *fs)
 {
@@ -391,14 +391,14 @@ static int notes_copy(const struct peers *p, struct lp_verdict *v)
 	return r;
 }
 
-/* Slots without data that stay before and behind a time that is left out: as many as windows that
- * lie across it need, so that these say nothing, and what lies before does not reach beyond. */
+/* Slots without data that stay before and after a time that is left out: as many as the windows
+ * across it need, so that these have no result, and earlier data does not reach beyond. */
 static uint32_t cut_margin(const struct lane *l)
 {
 	return 2 * l->params.win_size + windows_context(l) + CUT_SAMPLES;
 }
 
-/* What kind of verdict. */
+/* The kind of verdict. */
 struct verdict_how {
 	int64_t end;  /* tables go up to this slot */
 	bool settled; /* see struct comparison */
@@ -502,7 +502,7 @@ int windows_episodes(const struct lane *l, const struct lp_verdict *v, struct ep
 	return r;
 }
 
-/* Is any window of the span anomalous? Most of the time none is, and there is nothing to weigh. */
+/* Is any window of the span anomalous? Usually none is, and there is nothing to weigh. */
 static bool any_anomaly(const struct lane *l, int64_t first)
 {
 	for (size_t m = 0; m < l->history.n; m++) {
