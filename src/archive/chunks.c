@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/crc32c.h"
 #include <errno.h>
+#include <pthread.h>
 
 /* The least that a chunk takes in the head: two varints and a checksum. */
 #define CHUNK_ENTRY_MIN 6
@@ -130,7 +131,6 @@ void chunk_reader_release(struct chunk_reader *r)
 	strbuf_release(&r->head);
 	strbuf_release(&r->stored);
 	free(r->items);
-	ZSTD_freeDCtx(r->zstd);
 	*r = (struct chunk_reader){0};
 }
 
@@ -186,6 +186,41 @@ int chunk_reader_begin(struct chunk_reader *r, const struct frame *f, payload_re
 	return got;
 }
 
+/* What decompressing needs is 160 kB, which all readers of a thread share: a collector follows
+ * thousands of files. It goes with the thread. */
+static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
+static pthread_key_t zstd_key;
+static bool zstd_has_key;
+
+static void zstd_free(void *zstd)
+{
+	ZSTD_freeDCtx(zstd);
+}
+
+static void zstd_make_key(void)
+{
+	zstd_has_key = pthread_key_create(&zstd_key, zstd_free) == 0;
+}
+
+/* NULL: out of memory. */
+static ZSTD_DCtx *zstd_of_thread(void)
+{
+	ZSTD_DCtx *zstd;
+
+	pthread_once(&zstd_once, zstd_make_key);
+	if (!zstd_has_key)
+		return NULL;
+	zstd = pthread_getspecific(zstd_key);
+	if (zstd)
+		return zstd;
+	zstd = ZSTD_createDCtx();
+	if (zstd && pthread_setspecific(zstd_key, zstd) != 0) {
+		ZSTD_freeDCtx(zstd);
+		return NULL;
+	}
+	return zstd;
+}
+
 int chunk_reader_load(struct chunk_reader *r, size_t i, struct strbuf *out, payload_read_fn read,
 	void *read_ctx, struct cursor *ret, struct lp_err *err)
 {
@@ -207,11 +242,11 @@ int chunk_reader_load(struct chunk_reader *r, size_t i, struct strbuf *out, payl
 	if (crc32c(0, stored->text, c->stored) != c->crc)
 		return damaged(err, "a chunk has a wrong checksum");
 	if (!plain) {
-		if (!r->zstd) /* 160 kB, which most readers of logs never need */
-			r->zstd = ZSTD_createDCtx();
-		if (!r->zstd)
+		ZSTD_DCtx *zstd = zstd_of_thread();
+
+		if (!zstd)
 			return lp_err_sys(err, -ENOMEM, "cannot read a chunk");
-		size = ZSTD_decompressDCtx(r->zstd, out->text, c->raw, stored->text, c->stored);
+		size = ZSTD_decompressDCtx(zstd, out->text, c->raw, stored->text, c->stored);
 		if (ZSTD_isError(size) || size != c->raw)
 			return damaged(err, "a chunk does not decompress");
 	}

@@ -66,7 +66,6 @@ struct chunk {
 
 /* Takes a frame apart. Zero-initialise it. */
 struct chunk_reader {
-	ZSTD_DCtx *zstd; /* from the first compressed chunk on */
 	struct strbuf head, stored;
 	struct chunk *items;
 	size_t n, cap;

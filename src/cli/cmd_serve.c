@@ -8,9 +8,11 @@
 #include "serve/serve.h"
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 
 struct serve_options {
 	const char *data, *listen, *topology, *expect, *speed, *alerts;
@@ -71,6 +73,18 @@ static const struct option_def options[] = {
 
 DEFINE_CLEANUP(struct serve *, serve_close);
 
+/* A verdict over many thousands of components takes large pieces of memory for a moment, among
+ * small ones that stay. The large ones go back to the system at once if they are never taken from
+ * the heap, and tables of which a few rows are read must not be filled by huge pages. */
+#define LARGE_BYTES (256 << 10)
+
+static void memory_prepare(void)
+{
+	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	mallopt(M_ARENA_MAX, 2);
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+}
+
 static int serve_until_stopped(
 	const struct serve_config *c, const struct serve_options *opt, struct lp_err *err)
 {
@@ -78,6 +92,7 @@ static int serve_until_stopped(
 	int r;
 
 	stop_catch();
+	memory_prepare();
 	r = serve_open(c, &s, err);
 	if (r < 0)
 		return r;

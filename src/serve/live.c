@@ -37,10 +37,10 @@ struct live {
 	/* The thread's own. */
 	struct feed *feed;
 	int64_t at_us;	  /* reading again what was there: up to this time */
-	int64_t asked_us; /* when the last verdict was ready, and what it took, by CLOCK_MONOTONIC
-			   */
-	int64_t took_us;
-	uint64_t states; /* of all observers, as they were at the last verdict */
+	int64_t asked_us; /* when the last verdict was ready, by CLOCK_MONOTONIC */
+	int64_t took_us;  /* CPU time that it took this thread: waiting for others is no reason to
+			     judge less often */
+	uint64_t states;  /* of all observers, as they were at the last verdict */
 };
 
 DEFINE_CLEANUP(struct live *, live_stop);
@@ -161,7 +161,7 @@ static void publish(struct live *l, struct snapshot *s)
 /* A store that fails (a full disk) does not keep the verdict from being known. */
 static int judge(struct live *l, int64_t now_us, struct lp_err *err)
 {
-	int64_t began = clock_us(CLOCK_MONOTONIC), cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	int64_t began = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	struct lp_verdict *v = NULL;
 	int r = backtest_judge(l->feed, l->store, 0, now_us, &v, err);
 	struct snapshot *s = snapshot_new(v, feed_watermark_us(l->feed), feed_observers(l->feed),
@@ -171,12 +171,12 @@ static int judge(struct live *l, int64_t now_us, struct lp_err *err)
 		r = lp_err_sys(err, -ENOMEM, "cannot keep a verdict");
 	lp_verdict_free(v);
 	l->asked_us = clock_us(CLOCK_MONOTONIC);
-	l->took_us = l->asked_us - began;
+	l->took_us = clock_us(CLOCK_THREAD_CPUTIME_ID) - began;
 	l->states = states_of(feed_observers(l->feed));
 	if (!s)
 		return r;
 	s->n_late = feed_n_late(l->feed);
-	s->verdict_s = (double)(clock_us(CLOCK_THREAD_CPUTIME_ID) - cpu) / 1e6;
+	s->verdict_s = (double)l->took_us / 1e6;
 	publish(l, s);
 	return r;
 }
