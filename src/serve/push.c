@@ -213,26 +213,38 @@ static bool series_send(struct push *p)
 	return true;
 }
 
-/* Add a batch, and send whenever there is enough. -ECANCELED: it is time to stop. */
+/* Add a kind of a batch, and send whenever there is enough. -ECANCELED: it is time to stop. */
+static int kind_take(
+	struct push *p, const struct follow_item *item, uint32_t kind, int64_t after_us)
+{
+	const struct mapping_column *names[LP_COLUMNS_MAX];
+	const struct lp_catalogue *catalogue = item->source->catalogue;
+	const struct lp_batch_kind *k = &item->batch->kinds[kind];
+	int64_t oldest_us = oldest(p);
+	int r = push_names_find(&p->names, &catalogue->schemas[k->schema], names);
+
+	for (uint32_t i = 0; r == 0 && i < k->n_components; i++) {
+		r = push_series_add(
+			&p->series, names, catalogue, item->batch, kind, i, after_us, oldest_us);
+		if (r == 0 && p->series.n >= MESSAGE_SAMPLES && !series_send(p))
+			r = -ECANCELED;
+	}
+	return r;
+}
+
 static int batch_take(struct push *p, const struct follow_item *item)
 {
 	const struct lp_batch *b = item->batch;
 	const char *file = path_basename(item->source->path);
-	int64_t oldest_us = oldest(p), after_us = push_places_begin(&p->places, file);
+	int64_t after_us = push_places_begin(&p->places, file);
 	uint32_t first = b->carry ? 1 : 0;
 	int r = 0;
 
 	after_us = after_us > p->places.begun_us ? after_us : p->places.begun_us;
 	if (b->n_samples <= first || b->wall_us[b->n_samples - 1] <= after_us)
 		return 0;
-	for (uint32_t k = 0; r == 0 && k < b->n_kinds; k++) {
-		for (uint32_t i = 0; r == 0 && i < b->kinds[k].n_components; i++) {
-			r = push_series_add(&p->series, &p->names, item->source->catalogue, b, k, i,
-				after_us, oldest_us);
-			if (r == 0 && p->series.n >= MESSAGE_SAMPLES && !series_send(p))
-				r = -ECANCELED;
-		}
-	}
+	for (uint32_t k = 0; r == 0 && k < b->n_kinds; k++)
+		r = kind_take(p, item, k, after_us);
 	return r < 0 ? r : push_places_take(&p->places, file, b->wall_us[b->n_samples - 1]);
 }
 

@@ -12,6 +12,7 @@
 
 #define LABELS_MAX 12
 #define COLUMN_BITS 8 /* a schema has LP_COLUMNS_MAX columns */
+#define COLUMN_MASK ((1u << COLUMN_BITS) - 1)
 
 static int column_key(struct strbuf *key, const char *kind, const char *column)
 {
@@ -45,16 +46,21 @@ void push_names_release(struct push_names *n)
 	strmap_release(&n->by_column);
 }
 
-/* NULL: no collector records it. */
-static const struct mapping_column *names_find(
-	const struct push_names *n, const char *kind, const char *column)
+int push_names_find(const struct push_names *n, const struct lp_schema *schema,
+	const struct mapping_column *ret[LP_COLUMNS_MAX])
 {
 	_cleanup_(strbuf_release) struct strbuf key = {0};
-	uint32_t at;
 
-	if (column_key(&key, kind, column) < 0 || !strmap_get(&n->by_column, key.text, &at))
-		return NULL;
-	return &n->own.groups[at >> COLUMN_BITS].columns[at & ((1u << COLUMN_BITS) - 1)];
+	for (uint32_t i = 0; i < schema->n_columns; i++) {
+		uint32_t at;
+
+		if (column_key(&key, schema->kind, schema->columns[i].name) < 0)
+			return -ENOMEM;
+		ret[i] = strmap_get(&n->by_column, key.text, &at)
+			? &n->own.groups[at >> COLUMN_BITS].columns[at & COLUMN_MASK]
+			: NULL;
+	}
+	return 0;
 }
 
 void push_series_reset(struct push_series *s)
@@ -66,6 +72,7 @@ void push_series_reset(struct push_series *s)
 void push_series_release(struct push_series *s)
 {
 	strbuf_release(&s->labels);
+	strbuf_release(&s->tail);
 	free(s->samples);
 	free(s->runs);
 	*s = (struct push_series){0};
@@ -80,24 +87,24 @@ static int label_compare(const void *a, const void *b)
 	return strcmp(((const struct label *)a)->name, ((const struct label *)b)->name);
 }
 
-/* Put the labels of a series behind those of the others. */
-static void labels_put(struct push_series *s, const struct mapping_column *column,
-	const struct lp_component *component, const char *kind)
+/* The labels of a component, and those by which a column differs from others of the same metric. */
+static void tail_make(struct strbuf *tail, const struct lp_component *component, const char *kind,
+	const struct mapping_conditions *more)
 {
-	struct label labels[LABELS_MAX] = {{"__name__", column->metric}, {"job", PUSH_JOB},
-		{"instance", component->observer}, {"kind", kind}, {"name", component->name}};
-	size_t n = 5;
+	struct label labels[LABELS_MAX] = {{"job", PUSH_JOB}, {"instance", component->observer},
+		{"kind", kind}, {"name", component->name}};
+	size_t n = 4;
 
-	for (size_t i = 0; i < column->where.n && n < LABELS_MAX; i++)
-		labels[n++] =
-			(struct label){column->where.items[i].label, column->where.items[i].text};
+	for (size_t i = 0; i < more->n && n < LABELS_MAX; i++)
+		labels[n++] = (struct label){more->items[i].label, more->items[i].text};
 	qsort(labels, n, sizeof(*labels), label_compare);
+	strbuf_reset(tail);
 	for (size_t i = 0; i < n; i++) {
 		char text[512];
 
 		snprintf(text, sizeof(text), "%s", labels[i].value);
 		safe_text_make(text);
-		write_label_add(&s->labels, labels[i].name, text);
+		write_label_add(tail, labels[i].name, text);
 	}
 }
 
@@ -167,44 +174,50 @@ static int cells_add(struct push_series *s, const struct cells *c, const struct 
 	return n;
 }
 
+/* Add a column of a component, whose labels but for the metric are in `s->tail`. */
 static int column_add(struct push_series *s, const struct cells *c, const struct lp_batch *b,
-	const struct lp_component *component, const char *kind, int64_t after_us, int64_t oldest_us)
+	int64_t after_us, int64_t oldest_us)
 {
 	struct push_run run = {.labels = s->labels.len, .first = s->n};
 	int n = cells_add(s, c, b, after_us, oldest_us);
 
 	if (n <= 0)
 		return n;
-	labels_put(s, c->column, component, kind);
+	write_label_add(&s->labels, "__name__", c->column->metric); /* before all others */
+	strbuf_add(&s->labels, s->tail.text, s->tail.len);
 	run.n = (size_t)n;
 	run.labels_len = s->labels.len - run.labels;
-	if (s->labels.failed ||
+	if (s->labels.failed || s->tail.failed ||
 		array_reserve(&s->runs, &s->cap_runs, s->n_runs + 1, sizeof(*s->runs)) < 0)
 		return -ENOMEM;
 	s->runs[s->n_runs++] = run;
 	return 0;
 }
 
-int push_series_add(struct push_series *s, const struct push_names *names,
+int push_series_add(struct push_series *s, const struct mapping_column *const *names,
 	const struct lp_catalogue *catalogue, const struct lp_batch *b, uint32_t kind, uint32_t row,
 	int64_t after_us, int64_t oldest_us)
 {
 	const struct lp_batch_kind *k = &b->kinds[kind];
 	const struct lp_schema *schema = &catalogue->schemas[k->schema];
 	size_t first = (size_t)row * b->cap_samples;
+	const struct mapping_column *before = NULL;
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < k->n_columns; i++) {
-		struct cells c = {
-			.column = names_find(names, schema->kind, schema->columns[i].name),
+		struct cells c = {.column = names[i],
 			.type = schema->columns[i].type,
 			.state = k->state + first};
 
 		if (!c.column || !k->columns[i])
 			continue;
+		/* Most columns of a component have the same labels. */
+		if (!before || before->where.n || c.column->where.n)
+			tail_make(&s->tail, &catalogue->components[k->ids[row]], schema->kind,
+				&c.column->where);
+		before = c.column;
 		c.values = k->columns[i] + first;
-		r = column_add(s, &c, b, &catalogue->components[k->ids[row]], schema->kind,
-			after_us, oldest_us);
+		r = column_add(s, &c, b, after_us, oldest_us);
 	}
 	return r;
 }

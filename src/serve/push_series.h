@@ -20,6 +20,11 @@ struct push_names {
 int push_names_load(struct push_names *n, struct lp_err *err);
 void push_names_release(struct push_names *n);
 
+/* What the columns of a schema are called; NULL for those that none of limpet's own collectors
+ * records. 0 or -ENOMEM. */
+int push_names_find(const struct push_names *n, const struct lp_schema *schema,
+	const struct mapping_column *ret[LP_COLUMNS_MAX]);
+
 /* Samples of one series, one after the other. */
 struct push_run {
 	size_t labels, labels_len; /* in the arena */
@@ -29,6 +34,7 @@ struct push_run {
 /* Zero-initialise it. */
 struct push_series {
 	struct strbuf labels; /* of all runs, as messages have them */
+	struct strbuf tail;   /* those of a component but for the metric, while it is added */
 	struct write_sample *samples;
 	size_t n, cap;
 	struct push_run *runs;
@@ -39,10 +45,10 @@ struct push_series {
 void push_series_reset(struct push_series *s); /* empty it, keep the memory */
 void push_series_release(struct push_series *s);
 
-/* Add what limpet's own collectors recorded in row `row` of a kind of a batch, of samples behind
- * `after_us`; those up to `oldest_us` are only counted. The carried sample is not added. A
- * component that goes gets a last value that says so. 0 or -ENOMEM. */
-int push_series_add(struct push_series *s, const struct push_names *names,
+/* Add the columns that have names, of row `row` of a kind of a batch, of samples behind `after_us`;
+ * those up to `oldest_us` are only counted. The carried sample is not added. A component that goes
+ * gets a last value that says so. 0 or -ENOMEM. */
+int push_series_add(struct push_series *s, const struct mapping_column *const *names,
 	const struct lp_catalogue *catalogue, const struct lp_batch *b, uint32_t kind, uint32_t row,
 	int64_t after_us, int64_t oldest_us);
 

@@ -98,8 +98,12 @@ static const char *sent(struct rig *r, int64_t from_ms, int64_t to_ms, size_t wa
 
 static void add(struct rig *r, int64_t after_us, int64_t oldest_us)
 {
-	assert_int_equal(push_series_add(&r->series, &r->names, r->catalogue, r->batch, 0, 0,
-				 after_us, oldest_us),
+	const struct mapping_column *names[LP_COLUMNS_MAX];
+
+	assert_int_equal(push_names_find(&r->names, &r->catalogue->schemas[0], names), 0);
+	assert_null(names[2]);
+	assert_int_equal(push_series_add(&r->series, names, r->catalogue, r->batch, 0, 0, after_us,
+				 oldest_us),
 		0);
 }
 
