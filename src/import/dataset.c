@@ -494,16 +494,18 @@ static void *watcher_run(void *ctx)
 static int live_fetch_all(struct lp_dataset *ds, struct lp_err *err)
 {
 	_cleanup_free_ struct watcher *watchers = calloc(ds->n + 1, sizeof(*watchers));
-	int r = watchers ? 0 : lp_err_sys(err, -ENOMEM, "cannot fetch data");
+	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < ds->n; i++) {
+	if (!watchers)
+		return lp_err_sys(err, -ENOMEM, "cannot fetch data");
+	for (size_t i = 0; i < ds->n; i++) {
 		struct watcher *w = &watchers[i];
 
 		*w = (struct watcher){.ds = ds, .file = &ds->files[i]};
 		w->started = w->file->remote && w->file->importer->live && !w->file->copy.tried &&
 			thread_start(&w->thread, watcher_run, w) == 0;
 	}
-	for (size_t i = 0; watchers && i < ds->n; i++) {
+	for (size_t i = 0; i < ds->n; i++) {
 		struct watcher *w = &watchers[i];
 
 		if (!w->started)

@@ -368,7 +368,7 @@ static int cells_add(struct gather *g, const struct gather_input *s, uint32_t ta
 static int series_use(struct gather *g, const struct gather_input *s, uint32_t group,
 	uint32_t input, struct lp_err *err)
 {
-	uint32_t target, component;
+	uint32_t target = 0, component = 0;
 	int r = target_find(g, s, &target, err);
 
 	if (r < 0)
