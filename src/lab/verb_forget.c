@@ -1,0 +1,27 @@
+/* What keeps the page cache out of an experiment: started by file systems, not by people. */
+#include "cli/command.h"
+#include "lab/forget.h"
+#include <errno.h>
+
+static int run(
+	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
+{
+	(void)values;
+	(void)data;
+	if (!n_args)
+		return command_exit_code(lp_err_set(err, -EINVAL, "want a directory"));
+	return command_exit_code(forget_always(args, n_args, err));
+}
+
+extern const struct command lab_verb_forget;
+const struct command lab_verb_forget = {
+	.name = "lab forget",
+	.summary = "keep files out of the page cache, used by file systems",
+	.usage = "DIR...",
+	.description =
+		"Drops, once a second, what the page cache has of the files below the "
+		"directories, until it is killed. File systems whose servers cannot read and "
+		"write past the page cache run it, so that their disks are measured.",
+	.internal = true,
+	.run = run,
+};
