@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""accuracy.py [RECORDINGS]: diagnose every recording of the lab and score the verdicts.
+"""accuracy.py [RECORDINGS...]: diagnose every recording of the lab and score the verdicts.
 
-RECORDINGS is a directory that `limpet lab run` filled [recordings]: NAME/ with archives, NAME.json with
+RECORDINGS are directories that `limpet lab run` filled [recordings]: NAME/ with archives, NAME.json with
 what was done, truth.csv. Prints, in the papers' terms, how often the faulty server and the cause were
 named: with training as in the paper (kl), with training and cdf, and with no training at all; for all
-experiments, and for those in which the fault had an effect on the clients. Exits 1 if a run without
+experiments, and for those in which the fault had an effect on the clients. Each file system has its own
+tables; one without training runs has those without training only. Exits 1 if a run without
 a fault was accused of anything without training, or if fewer causes than promised were named
 where the fault has an effect; 2 if something could not be read.
 
@@ -58,6 +59,7 @@ class Experiment:
         facts = json.loads(path.read_text(encoding="utf-8"))
         self.name = path.stem
         self.dir = path.with_suffix("")
+        self.fs = facts["lab"]["fs"]
         self.workload = facts["workload"]
         self.train = facts.get("train", False)
         self.faults = [fault["fault"] for fault in facts["faults"]]
@@ -142,29 +144,34 @@ def diagnose_all(limpet, experiments, mode, work, jobs):
     return folder
 
 
-def write_truth(recordings, experiments, path):
+def truth_of(experiments):
+    """The rows of truth.csv about these experiments: (experiment, row)."""
+    for directory in sorted({e.dir.parent for e in experiments}):
+        wanted = {e.name: e for e in experiments if e.dir.parent == directory}
+        with open(directory / "truth.csv", encoding="utf-8") as f:
+            for row in csv.DictReader(f):
+                if row["verdict"] in wanted:
+                    yield wanted[row["verdict"]], row
+
+
+def write_truth(experiments, path):
     """The truth of these experiments, each under the name that the table gives its fault."""
-    wanted = {e.name: e for e in experiments}
-    with open(recordings / "truth.csv", encoding="utf-8") as f, \
-            open(path, "w", encoding="utf-8", newline="") as out:
-        reader = csv.DictReader(f)
+    with open(path, "w", encoding="utf-8", newline="") as out:
         writer = csv.DictWriter(out, ["verdict", "component", "cause", "diagnosis", "start", "end"],
                                 extrasaction="ignore")
         writer.writeheader()
-        for row in reader:
-            e = wanted.get(row["verdict"])
-            if e:
-                if row["component"]:
-                    row["cause"] = e.label
-                writer.writerow(row)
+        for e, row in truth_of(experiments):
+            if row["component"]:
+                row["cause"] = e.label
+            writer.writerow(row)
 
 
-def score(limpet, recordings, experiments, folder):
+def score(limpet, experiments, folder):
     """Rows of `limpet score`: {fault: row}, and "all"."""
     if not experiments:
         return {}
     truth = folder / "truth.csv"
-    write_truth(recordings, experiments, truth)
+    write_truth(experiments, truth)
     board = json.loads(run(limpet, "score", "--by", "observer", "--json", "--truth", truth,
                            *[folder / f"{e.name}.json" for e in experiments]))
     rows = {row["fault"]: row for row in board["rows"]}
@@ -206,10 +213,10 @@ def labels_of(experiments):
         sorted(present - set(PAPER_FAULTS) - {"none"})
 
 
-def table(limpet, recordings, experiments, folder, paper):
+def table(limpet, experiments, folder, paper):
     """Rows of one table: the papers' rates beside ours."""
     rows = []
-    whole = score(limpet, recordings, experiments, folder)
+    whole = score(limpet, experiments, folder)
 
     def add(label, row):
         n = row["runs"] if row else 0
@@ -221,19 +228,18 @@ def table(limpet, recordings, experiments, folder, paper):
         add(label, whole.get(label))
     papers = [e for e in experiments if e.label in PAPER]
     others = [e for e in experiments if e.label not in PAPER]
-    add("all of the papers'", score(limpet, recordings, papers, folder).get("all"))
+    add("all of the papers'", score(limpet, papers, folder).get("all"))
     if others:
-        add("all others", score(limpet, recordings, others, folder).get("all"))
+        add("all others", score(limpet, others, folder).get("all"))
     add("all", whole.get("all"))
     return rows
 
 
-def wrongs(experiments, folder, truth):
+def wrongs(experiments, folder):
     """Sentences about the experiments whose verdict is not the truth."""
     rows = {}
-    with open(truth, encoding="utf-8") as f:
-        for row in csv.DictReader(f):
-            rows.setdefault(row["verdict"], []).append(row)
+    for e, row in truth_of(experiments):
+        rows.setdefault(e.name, []).append(row)
     for e in experiments:
         verdict = json.loads((folder / f"{e.name}.json").read_text(encoding="utf-8"))
         want = {(r["component"], r.get("diagnosis") or r["cause"]) for r in rows.get(e.name, [])
@@ -268,7 +274,7 @@ def arguments():
     """The command line."""
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("recordings", nargs="?", default="recordings", type=pathlib.Path)
+    p.add_argument("recordings", nargs="*", default=[pathlib.Path("recordings")], type=pathlib.Path)
     p.add_argument("--limpet", default="build/src/cli/limpet")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--markdown", action="store_true")
@@ -278,36 +284,56 @@ def arguments():
     return p.parse_args()
 
 
-def main():
-    """Diagnose, score, print."""
-    args = arguments()
-    experiments = [Experiment(p) for p in sorted(args.recordings.glob("*.json"))
-                   if not p.stem.endswith(".disturbed")]
-    experiments = [e for e in experiments if e.train or fnmatch.fnmatch(e.name, args.only)]
-    if not experiments:
-        print(f"{args.recordings}: there is no experiment (NAME.json) in it", file=sys.stderr)
-        return 2
+def read_all(args):
+    """The experiments of all directories that are asked for: {file system: [Experiment]}."""
+    systems = {}
+    for directory in args.recordings:
+        found = [Experiment(p) for p in sorted(directory.glob("*.json")) if not p.stem.endswith(".disturbed")]
+        found = [e for e in found if e.train or fnmatch.fnmatch(e.name, args.only)]
+        if not found:
+            print(f"{directory}: there is no experiment (NAME.json) in it", file=sys.stderr)
+            sys.exit(2)
+        for e in found:
+            systems.setdefault(e.fs, []).append(e)
+    return systems
+
+
+def judge(args, system, experiments, work):
+    """Diagnose, score and print the experiments of one file system; returns its broken promises."""
     by_case = decide_effects(experiments)
     tested = [e for e in experiments if not e.train]
     seen = [e for e in tested if e.effect or not e.faults]
     columns = ["fault", "runs", "ITP", "IFP", "DTP", "DFP", "ITP", "IFP", "DTP", "DFP", "indicted after"]
-    print(f"{len(tested)} experiments, {len(experiments) - len(tested)} training runs. "
+    print(f"{system}: {len(tested)} experiments, {len(experiments) - len(tested)} training runs. "
           "Percentages: the paper's (PVFS, 10/10), then limpet's.")
     print_effects(by_case, args.markdown)
     failures = []
-    with tempfile.TemporaryDirectory() as work:
-        for mode in args.mode or MODES:
-            folder = diagnose_all(args.limpet, experiments, mode, pathlib.Path(work), args.jobs)
-            for title, subset, paper in (("all experiments", tested, PAPER),
-                                         ("where the fault has an effect", seen, PAPER_EFFECT)):
-                print_table(f"{MODES[mode][0]}: {title}", columns,
-                            table(args.limpet, args.recordings, subset, folder, paper), args.markdown)
-            if args.wrong:
-                print()
-                for sentence in wrongs(tested, folder, args.recordings / "truth.csv"):
-                    print(sentence)
-            if mode == "untrained":
-                failures = list(broken_promises(args, experiments, seen, folder))
+    for mode in args.mode or MODES:
+        if MODES[mode][1] and len(tested) == len(experiments):
+            continue
+        folder = diagnose_all(args.limpet, experiments, mode, work, args.jobs)
+        for title, subset, paper in (("all experiments", tested, PAPER),
+                                     ("where the fault has an effect", seen, PAPER_EFFECT)):
+            print_table(f"{system}, {MODES[mode][0]}: {title}", columns,
+                        table(args.limpet, subset, folder, paper), args.markdown)
+        if args.wrong:
+            print()
+            for sentence in wrongs(tested, folder):
+                print(sentence)
+        if mode == "untrained":
+            failures += broken_promises(args, experiments, seen, folder)
+    return [f"{system}: {failure}" for failure in failures]
+
+
+def main():
+    """One file system after the other."""
+    args = arguments()
+    failures = []
+    for i, (system, experiments) in enumerate(sorted(read_all(args).items())):
+        if i:
+            print()
+        with tempfile.TemporaryDirectory() as work:
+            failures += judge(args, system, experiments, pathlib.Path(work))
     for failure in failures:
         print(f"accuracy.py: {failure}", file=sys.stderr)
     return 1 if failures else 0
@@ -315,12 +341,13 @@ def main():
 
 def broken_promises(args, experiments, seen, folder):
     """What was promised of diagnosis without training, and is not so."""
-    sound = score(args.limpet, args.recordings, [e for e in experiments if not e.faults], folder)
-    effect = score(args.limpet, args.recordings, seen, folder)
+    sound = score(args.limpet, [e for e in experiments if not e.faults], folder)
+    effect = score(args.limpet, seen, folder)
     if sound and sound["all"]["ifp_percent"]:
         yield f"{sound['all']['ifp_percent']:.1f}% of the runs without a fault were accused"
-    if effect and (effect["all"]["dtp_percent"] or 100) < GOAL_DTP:
-        yield f"DTP is {effect['all']['dtp_percent']:.1f}% where the fault has an effect"
+    named = effect["all"]["dtp_percent"] if effect else None
+    if named is not None and named < GOAL_DTP:
+        yield f"DTP is {named:.1f}% where the fault has an effect"
 
 
 if __name__ == "__main__":

@@ -9,12 +9,13 @@ import tap
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 RECORDINGS = SOURCE / "recordings"
+MOOSEFS = SOURCE / "recordings-moosefs"
 LIMPET = os.environ["LIMPET"]
 
 
-def accounts():
+def accounts(directory=RECORDINGS):
     """What was done in each experiment."""
-    return [json.loads(p.read_text(encoding="utf-8")) for p in sorted(RECORDINGS.glob("*.json"))]
+    return [json.loads(p.read_text(encoding="utf-8")) for p in sorted(directory.glob("*.json"))]
 
 
 PAPERS = ("disk-hog", "disk-busy", "write-network-hog", "read-network-hog", "receive-pktloss",
@@ -40,21 +41,31 @@ def campaign_is_whole():
     tap.check(not same, f"twice on the same server: {same}")
 
 
+def other_file_system_is_whole():
+    """MooseFS has a control and every fault of the papers on `ddw` and `ddr`."""
+    there = {(a["workload"], *(f["fault"] for f in a["faults"])) for a in accounts(MOOSEFS)
+             if a["lab"]["fs"] == "moosefs"}
+    wanted = {(w, *f) for w in ("ddw", "ddr") for f in [(), *((name,) for name in PAPERS)]}
+    tap.check(there == wanted, f"{there ^ wanted}")
+
+
 def none_was_disturbed():
     """What this machine itself disturbed is not kept."""
-    disturbed = [a["name"] for a in accounts() if a["disturbed"]]
+    disturbed = [a["name"] for a in accounts() + accounts(MOOSEFS) if a["disturbed"]]
     tap.check(not disturbed, f"disturbed: {disturbed}")
 
 
 def promises_hold():
     """No run without a fault accuses anybody, and causes are named where faults have an effect."""
-    done = subprocess.run([SOURCE / "bench/accuracy.py", RECORDINGS, "--limpet", LIMPET, "--mode",
-                           "untrained", "--wrong"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    done = subprocess.run([SOURCE / "bench/accuracy.py", RECORDINGS, MOOSEFS, "--limpet", LIMPET,
+                           "--mode", "untrained", "--wrong"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)
     tap.check(done.returncode == 0, done.stdout)
-    tap.check("no training" in done.stdout, done.stdout)
+    for system in ("gluster", "moosefs"):
+        tap.check(f"{system}, no training" in done.stdout, done.stdout)
 
 
 tap.main([("the campaign is whole", campaign_is_whole),
+          ("so is that on MooseFS", other_file_system_is_whole),
           ("no recording was disturbed", none_was_disturbed),
           ("verdicts are as good as promised", promises_hold)])
