@@ -137,7 +137,7 @@ static int take_schema(struct cursor *in, struct lp_catalogue *c, uint64_t numbe
 	int r = 0;
 
 	if (in->bad || n > LP_COLUMNS_MAX || number >= CATALOGUE_SCHEMAS_MAX)
-		return lp_err_set(err, -EBADMSG, "the catalogue's schemas make no sense");
+		return lp_err_set(err, -EBADMSG, "the catalogue's schemas are invalid");
 	columns = calloc(n + 1, sizeof(*columns));
 	for (uint64_t i = 0; columns && i < n; i++) {
 		columns[i].name = take_string(in);
@@ -150,7 +150,7 @@ static int take_schema(struct cursor *in, struct lp_catalogue *c, uint64_t numbe
 	}
 	if (!columns || in->bad) {
 		r = lp_err_set(
-			err, columns ? -EBADMSG : -ENOMEM, "the catalogue's schemas make no sense");
+			err, columns ? -EBADMSG : -ENOMEM, "the catalogue's schemas are invalid");
 	} else if (number > c->n_schemas) {
 		++*deferred;
 	} else {
@@ -176,7 +176,7 @@ static int take_component(
 
 	skip_string(in);
 	if (in->bad || !observer || !name || !labels)
-		return lp_err_set(err, -EBADMSG, "the catalogue's components make no sense");
+		return lp_err_set(err, -EBADMSG, "the catalogue's components are invalid");
 	if (id >= CATALOGUE_COMPONENTS_MAX)
 		return lp_err_set(err, -EBADMSG, "the catalogue has too many components");
 	if (id > c->n_components || schema >= c->n_schemas) {
@@ -225,7 +225,7 @@ static int contents_unpack(
 	size_t got;
 
 	if (in.bad || method > METHOD_ZSTD || raw_size > raw_limit((uint64_t)(in.end - in.p)))
-		return lp_err_set(err, -EBADMSG, "the catalogue makes no sense");
+		return lp_err_set(err, -EBADMSG, "the catalogue is invalid");
 	*ret = in;
 	if (method == METHOD_PLAIN)
 		return 0;

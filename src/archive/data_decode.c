@@ -369,7 +369,7 @@ static int column_take(struct column_feed *feed, struct cursor *in, struct colum
 		return lp_err_sys(err, -ENOMEM, "cannot read a column");
 	shape->last = feed->d->bases;
 	if (column_decode(in, shape, cells) < 0 || in->p != in->end)
-		return damaged(err, "a column makes no sense");
+		return damaged(err, "a column is invalid");
 	return 0;
 }
 

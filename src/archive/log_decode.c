@@ -323,7 +323,7 @@ static int values_read(struct log_decoder *d, const struct frame *f, struct curs
 		if (r == -ENOMEM)
 			return lp_err_sys(err, r, "cannot read a log");
 		if (r < 0)
-			return lp_err_set(err, r, "the field %s makes no sense", d->fields[i].name);
+			return lp_err_set(err, r, "the field %s is invalid", d->fields[i].name);
 	}
 	return 0;
 }

@@ -106,7 +106,7 @@ static int reader_end(struct reader *r, struct lp_err *err)
 			r->source.path, unknown);
 	if (r->n_damaged || unknown)
 		return lp_err_set(err, -EBADMSG,
-			"%s is damaged; what is intact was read ('limpet check --repair' rescues "
+			"%s is damaged; its intact part was read ('limpet check --repair' rescues "
 			"it)",
 			r->source.path);
 	return 0;

@@ -234,7 +234,7 @@ static int writer_put(
 	/* The part of the frame that fit on a full disk is cut off again. If that fails too, the
 	 * next write starts at the same place and overwrites it. */
 	if (ftruncate(w->fd, (off_t)w->frames.end) < 0)
-		return lp_err_sys(err, r, "cannot write %s (and not cut it back)", w->path);
+		return lp_err_sys(err, r, "cannot write %s (nor truncate it again)", w->path);
 	return lp_err_sys(err, r, "cannot write %s", w->path);
 }
 

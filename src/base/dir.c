@@ -131,7 +131,7 @@ static int walk_tell(int r, const char *verb, const char *path, struct lp_err *e
 {
 	if (r == -ELOOP)
 		return lp_err_set(err, r,
-			"cannot %s %s: on the way there is a symbolic link of another user's", verb,
+			"cannot %s %s: the path contains a symbolic link of another user", verb,
 			path);
 	return lp_err_sys(err, r, "cannot %s %s", verb, path);
 }

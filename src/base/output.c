@@ -81,8 +81,9 @@ static int open_at(struct output *o, const char *path, bool follow, struct lp_er
 	else
 		r = open_direct(o, path);
 	if (r == -ELOOP)
-		return lp_err_set(
-			err, r, "cannot write %s: it is not a file, but another user's", path);
+		return lp_err_set(err, r,
+			"cannot write %s: it is not a regular file, and belongs to another user",
+			path);
 	return r < 0 ? lp_err_sys(err, r, "cannot write %s", path) : 0;
 }
 

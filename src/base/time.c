@@ -280,26 +280,48 @@ static const struct {
 /* The longest span that is accepted: in nanoseconds, and added to a time, it still fits. */
 #define SPAN_TEXT_MAX_US (50000 * US_PER_DAY)
 
-int span_parse(const char *text, int64_t *ret_us, struct lp_err *err)
+/* One number and its unit, which must be smaller than `below_us`; a number alone has none. Returns
+ * the unit in microseconds, 0 if this is not part of a span. */
+static int64_t scan_span_part(const char **p, int64_t below_us, double *ret_us)
 {
 	char *end;
-	double value = strtod(text, &end);
+	double value = strtod(*p, &end);
+	size_t len = strspn(end, "abcdefghijklmnopqrstuvwxyz");
 
-	if (end != text && isfinite(value) && value >= 0 && value < 1e9) {
-		for (size_t i = 0; i < sizeof(span_units) / sizeof(span_units[0]); i++) {
-			double us = value * (double)span_units[i].us;
+	if (end == *p || !isfinite(value) || !(value >= 0 && value < 1e9))
+		return 0;
+	for (size_t i = 0; i < sizeof(span_units) / sizeof(span_units[0]); i++) {
+		const char *suffix = span_units[i].suffix;
 
-			if (strcmp(end, span_units[i].suffix))
-				continue;
-			if (us > (double)SPAN_TEXT_MAX_US)
-				return lp_err_set(
-					err, -EINVAL, "'%.64s' is longer than 50000d", text);
-			*ret_us = (int64_t)llround(us);
-			return 0;
-		}
+		if (strlen(suffix) != len || strncmp(end, suffix, len) != 0 ||
+			span_units[i].us >= below_us || (!len && below_us != INT64_MAX))
+			continue;
+		*ret_us = value * (double)span_units[i].us;
+		*p = end + len;
+		return span_units[i].us;
 	}
-	return lp_err_set(
-		err, -EINVAL, "'%.64s' is not a span of time (want 100ms, 10s, 5m, 2h, 7d)", text);
+	return 0;
+}
+
+int span_parse(const char *text, int64_t *ret_us, struct lp_err *err)
+{
+	const char *p = text;
+	int64_t unit_us = INT64_MAX;
+	double us = 0;
+
+	do {
+		double part_us = 0;
+
+		unit_us = scan_span_part(&p, unit_us, &part_us);
+		us += part_us;
+	} while (unit_us && isdigit((unsigned char)*p));
+	if (!unit_us || *p)
+		return lp_err_set(err, -EINVAL,
+			"'%.64s' is not a span of time (want 100ms, 10s, 5m, 2h, 1h30m, 7d)", text);
+	if (us > (double)SPAN_TEXT_MAX_US)
+		return lp_err_set(err, -EINVAL, "'%.64s' is longer than 50000d", text);
+	*ret_us = (int64_t)llround(us);
+	return 0;
 }
 
 /* The beginning of the day that is `days` before today, in the zone of the environment. */

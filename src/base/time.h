@@ -40,10 +40,11 @@ int time_parse(const char *text, int64_t *ret_wall_us, struct lp_err *err);
  * present time. */
 int time_parse_typed(const char *text, int64_t now_us, int64_t *ret_wall_us, struct lp_err *err);
 
-/* Read a span: "100ms", "1s", "5m", "2h", "7d", "15" (seconds), "0.5s", at most "50000d". */
+/* Read a span: "100ms", "1s", "5m", "2h", "7d", "1h30m", "15" (seconds), "0.5s", at most
+ * "50000d". Units get smaller from one to the next. */
 int span_parse(const char *text, int64_t *ret_us, struct lp_err *err);
 
-/* "100ms", "15s", "1h30m": the shortest form that span_parse() (or a person) reads. */
+/* "100ms", "15s", "1h30m": a form that span_parse() reads. */
 const char *span_format(int64_t us, char buf[TIME_TEXT_MAX]);
 
 /* The longest span that span_between() returns, some 146,000 years: two of them can be added. */

@@ -13,12 +13,12 @@ struct calls_choice {
 /* Rows for a table of options whose values have a struct calls_choice at `base`. */
 #define CALLS_OPTIONS(base)                                                                        \
 	{"functions", 0, OPTION_STRING, (base) + offsetof(struct calls_choice, functions), "FILE", \
-		"which functions programs count: a list of 'limpet functions --select' "           \
+		"file that lists the functions to count, from 'limpet functions --select' "        \
 		"[as they are]"},                                                                  \
 	{                                                                                          \
 		"budget", 0, OPTION_STRING, (base) + offsetof(struct calls_choice, budget), "P%",  \
-			"what counting calls may cost each process, as a share of a CPU: what "    \
-			"costs more is switched off, the most expensive functions first [any]"     \
+			"what counting calls may cost each process, as a share of a CPU: if it "   \
+			"costs more, the most expensive functions are switched off first [any]"    \
 	}
 
 /* Apply the options; the choice must live as long as the configuration. */

@@ -14,7 +14,7 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"ack oss3/disk:sdb --note 'replacement ordered'", "somebody is working on it"},
+	{"ack oss3/disk:sdb --note 'replacement ordered'", "it is being worked on"},
 	{"ack --list", "what is acknowledged"},
 	{"ack --undo oss3/disk:sdb", "not any more"},
 	{NULL, NULL},
@@ -26,8 +26,7 @@ const struct command command_ack = {
 	.summary = "acknowledge a suspect: it is known and being worked on",
 	.usage = "[OPTION...] COMPONENT...",
 	.description = "Acknowledges suspects: 'limpet diagnose' still shows them, marked as "
-		       "acknowledged, so that "
-		       "what is new stands out.\n\n" STATE_HELP,
+		       "acknowledged, so that new ones stand out.\n\n" STATE_HELP,
 	.options = options,
 	.options_size = sizeof(struct state_options),
 	.examples = examples,

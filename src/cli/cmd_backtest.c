@@ -22,14 +22,14 @@ struct backtest_cli_options {
 
 static const struct option_def options[] = {
 	{"topology", 't', OPTION_STRING, AT(topology), "FILE",
-		"what is attached to what (see limpet-topology(1)) [nothing is known]"},
+		"topology file: what is attached to what (see limpet-topology(1)) [none]"},
 	{"expect", 0, OPTION_STRING, AT(expect), "FILE",
 		"the servers that must be there, one per line [those that the topology lists]"},
 	{"every", 0, OPTION_SPAN, AT(every_us), "SPAN",
-		"judge so often; longer is faster [whenever a window is complete: 15s for data of "
-		"1 s]"},
+		"give a verdict this often; longer is faster [when a window is complete: 15s for "
+		"data of 1 s]"},
 	{"hold", 0, OPTION_SPAN, AT(hold_us), "SPAN",
-		"an incident ends when nothing was seen of it for so long [10m]"},
+		"an incident ends when it was not seen for this time [10m]"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print JSON"},
 	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "no progress bar"},
 	{NULL},
@@ -163,14 +163,13 @@ const struct command command_backtest = {
 	.summary = "list the incidents that would have been opened",
 	.usage = "[OPTION...] DATA...",
 	.description =
-		"Plays recordings as if they came in now, and lists the incidents that 'limpet "
-		"serve' would have opened, with their times: see what would have been alerted last "
-		"month before you switch alerts on. DATA is whatever 'limpet diagnose' reads. "
-		"Nothing is sent to anybody, and nothing is kept.\n\n"
+		"Replays recordings as if they arrived now, and lists the incidents that 'limpet "
+		"serve' would have opened, with their times: use it to see last month's alerts "
+		"before you switch alerts on. DATA is anything that 'limpet diagnose' reads. It "
+		"sends and keeps nothing.\n\n"
 		"The time in front of a line is when the incident would have been opened; 'first "
 		"seen' is when the trouble began, as far as the data shows. Servers that are "
-		"silent "
-		"for more than a minute while others report are incidents, too.\n\n"
+		"silent for more than a minute while others report are also incidents.\n\n"
 		"Exit status: 0, whatever there is to list; 2 wrong usage, or the input cannot be "
 		"read.",
 	.options = options,

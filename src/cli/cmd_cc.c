@@ -55,7 +55,7 @@ static int run(
 
 static const struct example examples[] = {
 	{"cc gcc -O2 -o server server.c", "compile and link a program that counts its calls"},
-	{"cc --functions few gcc -O2 -o server server.c", "count only what is worth it"},
+	{"cc --functions few gcc -O2 -o server server.c", "count only functions that are worth it"},
 	{"cc --print gcc -c x.c", "see what is added to a command line"},
 	{NULL},
 };
@@ -67,9 +67,9 @@ const struct command command_cc = {
 	.usage = "[OPTION...] COMPILER [ARGUMENT...]",
 	.description =
 		"Runs COMPILER (gcc, g++, clang, clang++) with its arguments and two additions: "
-		"functions report when they begin and end (-finstrument-functions), and what is "
-		"linked gets a small library, liblimpet-calls, that counts these calls and the "
-		"time in each function itself.\n\n"
+		"functions report when they begin and end (-finstrument-functions), and a small "
+		"library, liblimpet-calls, is linked that counts these calls and the time in each "
+		"function itself.\n\n"
 		"To build a whole program, make it the compiler: ./configure CC='limpet cc gcc', "
 		"or "
 		"make CC='limpet cc gcc'. Inline functions of system headers are left out. "

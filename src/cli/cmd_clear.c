@@ -27,10 +27,10 @@ const struct command command_clear = {
 	.name = "clear",
 	.summary = "mark a component as repaired: count its faults from zero",
 	.usage = "[OPTION...] COMPONENT...",
-	.description = "Zeroes the persistence of components: windows that begin before the time "
-		       "given count no "
-		       "more in 'limpet diagnose'. To be a suspect again a component must be "
-		       "anomalous in k of 2k-1 windows after it.\n\n" STATE_HELP,
+	.description =
+		"Zeroes the persistence of components: windows that begin before that time no "
+		"longer count in 'limpet diagnose'. To be a suspect again a component must be "
+		"anomalous in k of 2k-1 windows after it.\n\n" STATE_HELP,
 	.options = options,
 	.options_size = sizeof(struct state_options),
 	.examples = examples,

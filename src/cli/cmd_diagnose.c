@@ -69,8 +69,8 @@ static const struct option_def options[] = {
 	{"hang-after", 0, OPTION_SPAN, AT(hang_after_us), "SPAN",
 		"in logs of system calls: a client's call hangs after this time [30s]"},
 	{"error-window", 0, OPTION_SPAN, AT(error_window_us), "SPAN",
-		"in logs of system calls: an error of a client may come from one of a server that "
-		"long before [3s]"},
+		"in logs of system calls: an error of a server may cause one of a client up to "
+		"this much later [3s]"},
 	{"expect", 0, OPTION_STRING, AT(expect), "FILE",
 		"file with the servers that must be there, one per line ('-': standard input); if "
 		"one is missing, the verdict is UNKNOWN [those in the topology]"},

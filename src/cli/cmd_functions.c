@@ -38,10 +38,10 @@ static const struct option_def options[] = {
 	{"output", 'o', OPTION_STRING, AT(output), "FILE",
 		"with --select: write the list there [standard output]"},
 	{"apply", 0, OPTION_STRING, AT(apply), "FILE",
-		"switch functions of running programs on and off, as the list has it"},
+		"switch functions of running programs on and off, as the list says"},
 	{"pid", 'p', OPTION_UINT, AT(pid), "PID", "of this process [of all that count]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN",
-		"how long to look at running programs [2s]"},
+		"how long to watch running programs [2s]"},
 	{"top", 0, OPTION_UINT, AT(top), "N", "list N functions, the most expensive first [20]"},
 	{"all", 0, OPTION_FLAG, AT(all), NULL, "list all functions"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the list as JSON"},
@@ -222,7 +222,7 @@ static int run_checked(const struct functions_options *opt, char **args, int n_a
 	const struct data_options *data, struct lp_err *err)
 {
 	if (opt->select && opt->apply)
-		return lp_err_set(err, -EINVAL, "--select and --apply exclude one another");
+		return lp_err_set(err, -EINVAL, "--select and --apply exclude each other");
 	if (!opt->select && (opt->few || opt->budget || opt->output))
 		return lp_err_set(err, -EINVAL, "--budget, --few and --output belong to --select");
 	if (n_args && (opt->pid || opt->apply || opt->duration_us))
@@ -244,8 +244,8 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"functions", "what programs count here, for two seconds"},
-	{"functions DATA", "the same of recordings"},
+	{"functions", "the functions that programs count here, for two seconds"},
+	{"functions DATA", "the same for recordings"},
 	{"functions --select -o few DATA...", "which functions are worth counting"},
 	{"functions --apply few -p 812", "count those only, from now on"},
 	{NULL, NULL},

@@ -34,7 +34,7 @@ struct import_options {
 #define AT(member) offsetof(struct import_options, member)
 
 static const struct option_def options[] = {
-	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where the archive goes"},
+	{"output", 'o', OPTION_STRING, AT(output), "DIR", "directory for the archive"},
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of the archive, NAME-20110509T000005Z.lpa [that of the observer, or "
 		"'import']"},
@@ -42,7 +42,7 @@ static const struct option_def options[] = {
 		"which side of its peers is worse in a metric: 'lower bandwidth'; kept in the "
 		"archive for 'limpet diagnose' and 'limpet train'; may be repeated"},
 	TIME_OPTIONS(struct import_options),
-	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "print nothing but errors"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
 	{NULL},
 };
@@ -283,7 +283,7 @@ static int run(
 	int r = 0;
 
 	if (!im.opt->output)
-		r = lp_err_set(err, -EINVAL, "say with -o DIR where the archive goes");
+		r = lp_err_set(err, -EINVAL, "give the directory for the archive with -o DIR");
 	else if (im.opt->name && (!im.opt->name[0] || strchr(im.opt->name, '/')))
 		r = lp_err_set(err, -EINVAL, "'%s' cannot be part of a file name", im.opt->name);
 	if (r == 0)
@@ -312,9 +312,8 @@ const struct command command_import = {
 	.name = "import",
 	.summary = "turn data of other tools into an archive",
 	.usage = "[FORMAT] [OPTION...] FILE... -o DIR",
-	.description = "Every command reads foreign files directly; importing them pays off where "
-		       "they are "
-		       "read often, because an archive is smaller and faster to read.\n\n"
+	.description = "Every command reads foreign files directly; import them if you read them "
+		       "often, because an archive is smaller and faster to read.\n\n"
 		       "FORMAT is one of those below; without it each file is recognised by its "
 		       "contents.",
 	.options = options,

@@ -24,9 +24,11 @@ static const struct option_def options[] = {
 	{"ended", 0, OPTION_FLAG, AT(ended), NULL, "only those"},
 	{"search", 's', OPTION_STRING, AT(search), "TEXT",
 		"only those with this text in their sentence, part, cause, evidence or comments"},
-	{"since", 0, OPTION_TIME, AT(since_us), "TIME", "that were open after this time"},
-	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "that were opened before this time"},
-	{"limit", 'n', OPTION_UINT, AT(limit), "N", "at most so many, up to 1000 [100]"},
+	{"since", 0, OPTION_TIME, AT(since_us), "TIME",
+		"only those that were open after this time"},
+	{"until", 0, OPTION_TIME, AT(until_us), "TIME",
+		"only those that were opened before this time"},
+	{"limit", 'n', OPTION_UINT, AT(limit), "N", "list at most N, up to 1000 [100]"},
 	INCIDENTS_OPTIONS(struct incidents_options),
 	COLOUR_OPTION(AT(colour)),
 	{NULL},
@@ -57,7 +59,7 @@ static int path_make(const struct incidents_options *opt, struct strbuf *path, s
 	if (opt->limit)
 		strbuf_printf(path, "&limit=%llu", (unsigned long long)opt->limit);
 	return path->failed || (opt->search && !search)
-		? lp_err_sys(err, -ENOMEM, "cannot ask the collector")
+		? lp_err_sys(err, -ENOMEM, "cannot query the collector")
 		: 0;
 }
 
@@ -130,8 +132,8 @@ const struct command command_incidents = {
 	.usage = "[OPTION...]",
 	.description =
 		"Lists the incidents that are open at a collector ('limpet serve'), newest first. "
-		"It asks the collector over its API, so it works from any machine; elsewhere than "
-		"on the collector itself it needs an operator's token.\n\n"
+		"It queries the collector over its API, so it works from any machine; on machines "
+		"other than the collector it needs an operator's token.\n\n"
 		"Exit status: 0 the collector answered, 2 wrong usage, or the collector cannot be "
 		"reached, or refuses.",
 	.options = options,

@@ -30,9 +30,10 @@ const struct command command_mute = {
 	.name = "mute",
 	.summary = "hide a suspect from reports, for a time or permanently",
 	.usage = "[OPTION...] COMPONENT...",
-	.description = "Mutes components: 'limpet diagnose' compares them as before but does not "
-		       "show them as suspects. Its headline still says which muted suspects are "
-		       "out of step; they do not count for its exit status.\n\n" STATE_HELP,
+	.description =
+		"Mutes components: 'limpet diagnose' compares them as before but does not "
+		"show them as suspects. Its headline still says which muted components differ from "
+		"their peers; they do not affect its exit status.\n\n" STATE_HELP,
 	.options = options,
 	.options_size = sizeof(struct state_options),
 	.examples = examples,

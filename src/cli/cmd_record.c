@@ -43,7 +43,7 @@ struct record_options {
 #define AT(member) offsetof(struct record_options, member)
 
 static const struct option_def options[] = {
-	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where the archives go [.]"},
+	{"output", 'o', OPTION_STRING, AT(output), "DIR", "directory for the archives [.]"},
 	{"interval", 'i', OPTION_SPAN, AT(interval_us), "SPAN",
 		"time between samples, 100ms to 1h, aligned to the wall clock, so that all servers "
 		"sample at the same instants [1s; of a recorded tree, its own; of profile alone, "
@@ -66,7 +66,7 @@ static const struct option_def options[] = {
 	{"tcp-max", 0, OPTION_UINT, AT(tcp_max), "N",
 		"remote addresses per direction before the others are folded into one [256]"},
 	{"cgroup", 0, OPTION_STRING, AT(cgroup), "PATH",
-		"the control group whose CPU counts as this server's, for servers in containers; "
+		"record the CPU of this control group as the server's, for servers in containers; "
 		"runs the collector cgroup"},
 	PROFILE_OPTIONS(AT(profile)),
 	CALLS_OPTIONS(AT(calls)),
@@ -74,23 +74,22 @@ static const struct option_def options[] = {
 		"profile, calls and kernel: only what is done in limpet's own network namespace, "
 		"as in a container"},
 	{"kernel-functions", 0, OPTION_LIST, AT(kernel), "GLOB",
-		"functions of the kernel that the collector kernel counts besides tracepoints, "
-		"where "
-		"that is permitted; may be given several times [none]"},
+		"functions of the kernel that the collector kernel counts in addition to "
+		"tracepoints, if permitted; may be given several times [none]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
 		"write to disk this often, and at least every 600 samples; a crash or power "
 		"failure loses at most this much [10s; with --send 1s, and 10s for a power "
 		"failure]"},
 	{"keep", 0, OPTION_SPAN, AT(keep_age_us), "SPAN",
-		"delete archives older than this; after the clock has leapt, only once a day of "
-		"archives confirms it [never]"},
+		"delete archives older than this; after a clock step, only once a day of archives "
+		"confirms the new time [never]"},
 	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
 		"delete the oldest archives when all together are larger than this [never]"},
 	SEND_OPTIONS(AT(send)),
 	{"root", 0, OPTION_STRING, AT(root), "DIR",
-		"read DIR/proc and DIR/sys instead of the running system's; or, where DIR holds "
+		"read DIR/proc and DIR/sys instead of the running system's; or, if DIR has "
 		"directories named by time (20240301T120000Z), replay those moments"},
-	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "print nothing unless something is wrong"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "print nothing but errors"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
 	{NULL},
 };
@@ -259,8 +258,8 @@ static int profile_begin(const struct record_options *opt, const char *observer,
 		return lp_err_prefix(err, PROFILE);
 	}
 	if (why.code)
-		lp_warn_raise(
-			c->warn, PROFILE ": %s; going on with %s", why.text, profile_sampler(*ret));
+		lp_warn_raise(c->warn, PROFILE ": %s; continuing with %s", why.text,
+			profile_sampler(*ret));
 	c->beside[c->n_beside++] = (struct loop_instrument){profile_instrument(*ret), *ret};
 	return 0;
 }
@@ -435,7 +434,7 @@ static const struct example examples[] = {
 	{"record --duration 10m --interval 100ms", "look closely for ten minutes"},
 	{"record --disks 'dm-*' --ports 6800,6801", "multipath devices and two ports only"},
 	{"record --collect diskstats,tcp,profile -o DIR",
-		"what the CPUs do beside disks and connections"},
+		"what the CPUs do, with disks and connections"},
 	{"record -o /var/lib/limpet --keep 7d --send https://collector:9700",
 		"also send it to a collector"},
 	{"record --root case-1234 -o out", "turn a recorded tree of /proc into an archive"},

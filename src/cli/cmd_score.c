@@ -13,11 +13,11 @@ struct score_options {
 
 static const struct option_def options[] = {
 	{"truth", 't', OPTION_STRING, offsetof(struct score_options, truth), "FILE",
-		"what was done in each experiment: CSV with the columns "
+		"the faults of each experiment: CSV with the columns "
 		"verdict,component,cause,start,end"},
 	{"by", 0, OPTION_STRING, offsetof(struct score_options, by), "UNIT",
-		"what is right or wrong: each component, or each observer (server) as in the "
-		"papers [what the truth names]"},
+		"what to judge: each component, or each observer (server) as in the papers [what "
+		"the truth names]"},
 	{"markdown", 0, OPTION_FLAG, offsetof(struct score_options, markdown), NULL,
 		"print tables to paste into a document"},
 	{"json", 0, OPTION_FLAG, offsetof(struct score_options, json), NULL, "print JSON"},

@@ -31,7 +31,7 @@ struct serve_options {
 
 static const struct option_def options[] = {
 	{"data", 0, OPTION_STRING, AT(data), "DIR",
-		"where the archives of all servers are, and what the collector keeps besides"},
+		"directory for the archives of all servers and the collector's own files"},
 	{"listen", 0, OPTION_STRING, AT(listen), "ADDRESS:PORT",
 		"where to listen; an address that other machines can reach needs --tls-cert "
 		"[" SERVE_LISTEN "]"},
@@ -42,7 +42,7 @@ static const struct option_def options[] = {
 		"authority that signs the servers' certificates (PEM): a server may then show one "
 		"instead of a token; its name is the certificate's [none]"},
 	{"topology", 0, OPTION_STRING, AT(topology), "FILE",
-		"how servers, controllers and racks hang together [nothing is known]"},
+		"topology file: how servers, controllers and racks are connected [none]"},
 	{"expect", 0, OPTION_STRING, AT(expect), "FILE",
 		"names of servers that should report, one per line [those that have]"},
 	{"connections", 0, OPTION_UINT, AT(connections), "N",
@@ -52,22 +52,23 @@ static const struct option_def options[] = {
 	{"keep-bytes", 0, OPTION_BYTES, AT(keep_bytes), "SIZE",
 		"remove the oldest archives of a server beyond this size [never]"},
 	{"alerts", 0, OPTION_STRING, AT(alerts), "FILE",
-		"who is told of incidents: Alertmanager, webhooks, commands (see docs/alerts.md); "
-		"'limpet serve test-alert' tries it [nobody]"},
+		"file that says where alerts go: Alertmanager, webhooks, commands (see "
+		"docs/alerts.md); 'limpet serve test-alert' tries it [none]"},
 	{"remote-write", 0, OPTION_STRING, AT(push), "URL",
-		"send what servers record on to Prometheus, VictoriaMetrics or whatever else takes "
-		"remote write [nowhere]"},
+		"also send what servers record to Prometheus, VictoriaMetrics or another receiver "
+		"of "
+		"remote write [none]"},
 	{"remote-write-config", 0, OPTION_STRING, AT(push_config), "FILE",
 		"password, token and TLS for it, in the form of Prometheus' http_config [none]"},
 	{"remote-write-backlog", 0, OPTION_SPAN, AT(push_backlog_us), "SPAN",
 		"send samples up to this age, after the receiver was away; also at the first start "
 		"[1d, and nothing old at the first start]"},
 	{"look-back", 0, OPTION_SPAN, AT(look_back_us), "SPAN",
-		"how much of the archives to judge again after a start [1d]"},
+		"how much of the archives to diagnose again after a start [1d]"},
 	{"replay", 0, OPTION_LIST, AT(replay), "DATA",
-		"play recordings instead of receiving anything; may be repeated"},
-	{"speed", 0, OPTION_STRING, AT(speed), "N", "play them N times as fast [1]"},
-	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+		"replay recordings instead of receiving data; may be repeated"},
+	{"speed", 0, OPTION_STRING, AT(speed), "N", "replay them N times as fast [1]"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "print nothing but errors"},
 	{NULL},
 };
 
@@ -207,21 +208,21 @@ static const struct command *const verbs[] = {
 };
 
 static const struct example examples[] = {
-	{"serve --data /var/lib/limpet-serve", "for what runs on this machine only"},
-	{"serve enroll oss3 --data /var/lib/limpet-serve", "let server oss3 in: prints its token"},
+	{"serve --data /var/lib/limpet-serve", "for this machine only"},
+	{"serve enroll oss3 --data /var/lib/limpet-serve", "admit server oss3: prints its token"},
 	{"serve --data /var/lib/limpet-serve --listen 0.0.0.0:9700 --tls-cert cert.pem --tls-key "
 	 "key.pem",
 		"for the whole fleet"},
 	{"serve --data /var/lib/limpet-serve --remote-write http://127.0.0.1:9090/api/v1/write",
 		"keep it in Prometheus as well"},
-	{"serve --replay recordings/2026-11 --speed 60", "what happened, an hour a minute"},
+	{"serve --replay recordings/2026-11 --speed 60", "replay the past, one hour per minute"},
 	{NULL, NULL},
 };
 
 extern const struct command command_serve;
 const struct command command_serve = {
 	.name = "serve",
-	.summary = "receive, keep and judge what the servers of a fleet record",
+	.summary = "receive, store and diagnose what the servers of a fleet record",
 	.usage = "--data DIR|--replay DATA [OPTION...]",
 	.description =
 		"Runs the collector. Servers send what they record ('limpet record --send URL') as "

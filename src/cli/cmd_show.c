@@ -61,7 +61,7 @@ static const struct option_def options[] = {
 		"only calls that failed, and processes that were killed; failures of one process "
 		"in the same call with the same error are one line and a count"},
 	{"each", 0, OPTION_FLAG, AT(each), NULL,
-		"with --failed: every failure on a line of its own"},
+		"with --failed: print every failure on its own line"},
 	{"errno", 0, OPTION_LIST, AT(errnos), "NAME",
 		"only calls that failed with this error (EMFILE); may be repeated or a list with "
 		"commas"},
@@ -91,10 +91,22 @@ static int nobody_matches(const struct lp_table_options *range, struct lp_err *e
 struct shown {
 	const struct show_options *opt;
 	const struct lp_table_options *range;
+	struct lp_dataset *data;
 	struct words names; /* the metrics that were asked for */
 	bool found[WORDS_MAX];
 	bool any, begun;
 };
+
+static int no_metric(const struct shown *s, const char *name, struct lp_err *err)
+{
+	_cleanup_(strbuf_release) struct strbuf nearest = {0};
+
+	data_add_nearest_metric(&nearest, s->data, name, s->opt->raw);
+	return lp_err_set(err, -ENOENT, "no selected component has a metric '%s'%s%s%s", name,
+		s->range->from_us || s->range->to_us ? " in that time" : "",
+		nearest.len ? nearest.text : "",
+		nearest.len ? "" : " ('limpet show DATA' lists the metrics)");
+}
 
 /* Every selected metric must exist. */
 static int shown_complete(const struct shown *s, struct lp_err *err)
@@ -103,11 +115,7 @@ static int shown_complete(const struct shown *s, struct lp_err *err)
 		return nobody_matches(s->range, err);
 	for (unsigned i = 0; i < s->names.n; i++) {
 		if (!s->found[i])
-			return lp_err_set(err, -ENOENT,
-				"no selected component has a metric '%s'%s ('limpet show DATA' "
-				"lists what there is)",
-				s->names.items[i],
-				s->range->from_us || s->range->to_us ? " in that time" : "");
+			return no_metric(s, s->names.items[i], err);
 	}
 	return 0;
 }
@@ -146,7 +154,7 @@ static int show_piece(
 static int show_values(struct lp_dataset *ds, const struct show_options *opt,
 	const struct lp_table_options *range, struct lp_err *err)
 {
-	struct shown shown = {.opt = opt, .range = range};
+	struct shown shown = {.opt = opt, .range = range, .data = ds};
 	struct lp_table_options table_opt = *range;
 	int r = words_split(&opt->metrics, &shown.names, err);
 
@@ -385,11 +393,11 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"show /var/lib/limpet", "what is there: components, times, gaps, means"},
+	{"show /var/lib/limpet", "its components, times, gaps and means"},
 	{"show -m await -m %util -c '*/disk:*' --since 2011-05-09 DATA", "values in columns"},
 	{"show --csv -m await /var/log/sysstat/sa15", "straight from a sysstat file"},
 	{"show --calls --failed s3.lpa c1.lpa",
-		"what failed on a server and on a client, in the order of time"},
+		"what failed on a server and on a client, in time order"},
 	{"show --calls --slower 100ms --class read,write s3.lpa", "I/O that took long"},
 	{"show --functions --diff oss1,oss3 DATA", "what oss3 does that oss1 does not"},
 	{"show --raw -m rd_ios,wr_ios --interval 1m DATA", "counters as they were recorded"},
@@ -399,7 +407,7 @@ static const struct example examples[] = {
 extern const struct command command_show;
 const struct command command_show = {
 	.name = "show",
-	.summary = "list what data holds, or print its values",
+	.summary = "list the contents of data, or print its values",
 	.usage = "[OPTION...] DATA...",
 	.description =
 

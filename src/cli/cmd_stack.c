@@ -22,11 +22,9 @@ const struct command command_stack = {
 	.name = "stack",
 	.summary = "follow calls of an application through the layers of the I/O stack",
 	.usage = "COMMAND [OPTION...] [ARGUMENT...]",
-	.description =
-		"A write of an application becomes calls of libraries, layer by layer. This "
-		"follows "
-		"it through these layers, and says which of them took the time. docs/stack.md is "
-		"about it.",
+	.description = "A write of an application becomes calls of libraries, layer by layer. "
+		       "'limpet stack' follows it through these layers, and shows which of them "
+		       "took the time. docs/stack.md describes it.",
 	.examples = examples,
 	.verbs = verbs,
 };

@@ -61,7 +61,7 @@ static int check_file(const struct topology_options *opt, struct lp_err *err)
 	if (opt->json)
 		return print_json(json_pack("{s:s,s:b}", "file", opt->check, "sound", true), err);
 	flow_print_safe(stdout, opt->check);
-	printf(": sound; attributes:");
+	printf(": valid; attributes:");
 	for (size_t i = 0; (name = topology_attribute_name(t, i)); i++) {
 		putchar(' ');
 		flow_print_safe(stdout, name);
@@ -176,7 +176,7 @@ static int run(
 static const struct example examples[] = {
 	{"topology DATA", "which components are peers, and why"},
 	{"topology --suggest DATA > site.yaml", "a file to start from"},
-	{"topology --check site.yaml", "is the file sound?"},
+	{"topology --check site.yaml", "is the file valid?"},
 	{"topology -t site.yaml DATA", "the groups and attributes that a file makes"},
 	{NULL, NULL},
 };

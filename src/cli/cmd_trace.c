@@ -13,7 +13,7 @@ static const struct command *const verbs[] = {
 
 static const struct example examples[] = {
 	{"trace syscalls --comm glusterfsd -o traces",
-		"how long a file server's reads and writes take, and which fail, for good"},
+		"how long a file server's reads and writes take, and which fail, permanently"},
 	{"trace syscalls -p 812 -d 30s", "every call of process 812 for half a minute"},
 	{"trace samples -d 30s", "which functions the CPUs are in, for half a minute"},
 	{NULL, NULL},
@@ -27,9 +27,8 @@ const struct command command_trace = {
 	.description =
 		"Metrics of disks and networks do not show why a request failed, which call hangs, "
 		"what a server did before it died or which function keeps it busy. Tracing does. "
-		"What is traced goes into "
-		"archives like everything else, which 'limpet show' prints and 'limpet diagnose' "
-		"compares.",
+		"Traces are archives like all others, which 'limpet show' prints and 'limpet "
+		"diagnose' compares.",
 	.examples = examples,
 	.verbs = verbs,
 };

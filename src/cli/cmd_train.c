@@ -2,6 +2,7 @@
 #include "cli/data_options.h"
 #include "cli/method_options.h"
 #include "cli/terminal.h"
+#include "cli/time_options.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -27,7 +28,7 @@ struct train_options {
 	struct method_options method;
 	struct option_list components, metrics, split_by, worse;
 	const char *output, *topology, *labelled;
-	int64_t since_us, until_us;
+	struct time_options times;
 	bool weights, json;
 };
 
@@ -47,9 +48,7 @@ static const struct option_def options[] = {
 	{"worse", 0, OPTION_PAIRS, AT(worse), "lower|higher METRIC",
 		"which side of its peers is worse in a metric: 'lower bandwidth'; kept with the "
 		"thresholds; may be repeated [what archives say, and as for 'limpet diagnose']"},
-	{"since", 0, OPTION_TIME, AT(since_us), "TIME",
-		"from this time on: 1h (ago), 12:34, yesterday, '2026-11-15 06:00'"},
-	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "up to this time"},
+	TIME_OPTIONS(struct train_options),
 	METHOD_OPTIONS(struct train_options),
 	{"weights", 0, OPTION_FLAG, AT(weights), NULL,
 		"also learn how much each function counts: less if it varies among healthy "
@@ -76,6 +75,7 @@ struct training_run {
 struct training {
 	const struct train_options *opt;
 	const struct data_options *data;
+	struct time_options times; /* --last is --since here, once all runs are open */
 	struct lp_warn warn;
 	struct words metrics, split_by;
 	struct topology *topology;
@@ -131,8 +131,29 @@ static int run_open(struct training *t, struct training_run *r, struct lp_err *e
 
 	if (failed < 0)
 		return failed;
-	lp_dataset_limit(r->data, t->opt->since_us, t->opt->until_us);
+	time_options_limit(&t->times, r->data);
 	return lp_dataset_span(r->data, &r->first_us, &r->last_us, err);
+}
+
+/* The last hours are those before the end of the run that ends last. */
+static int runs_settle(struct training *t, struct lp_err *err)
+{
+	int64_t end_us = 0;
+	int r = 0;
+
+	if (!t->times.last_us)
+		return 0;
+	for (int i = 0; r == 0 && i < t->n_runs; i++) {
+		int64_t own_us = 0;
+
+		r = time_options_end(&t->times, t->runs[i].data, &own_us, err);
+		end_us = own_us > end_us ? own_us : end_us;
+	}
+	t->times.since_us = end_us - t->times.last_us;
+	t->times.last_us = 0;
+	for (int i = 0; i < t->n_runs; i++)
+		time_options_limit(&t->times, t->runs[i].data);
+	return r;
 }
 
 /* Each directory is a run, and all files together are one. */
@@ -218,8 +239,8 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 		? 0
 		: lp_err_set(err, -EINVAL, "-o FILE is needed: where to write the thresholds");
 
-	if (r == 0 && opt->until_us && opt->until_us <= opt->since_us)
-		r = lp_err_set(err, -EINVAL, "--until must be later than --since");
+	if (r == 0)
+		r = time_options_check(&t->times, err);
 	if (r == 0)
 		r = method_options_choose(
 			&opt->method, measures, &t->detect.measure, &t->detect.params, err);
@@ -237,6 +258,8 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 	for (int i = 0; i < t->n_runs && r == 0; i++)
 		r = run_open(t, &t->runs[i], err);
 	if (r == 0)
+		r = runs_settle(t, err);
+	if (r == 0)
 		r = runs_join(t, err);
 	return r < 0 ? r : step_choose(t, err);
 }
@@ -251,8 +274,8 @@ static int run_tables(struct training *t, const struct training_run *run,
 		.metrics = t->metrics.n ? t->metrics.items : NULL,
 		.n_metrics = t->metrics.n,
 		.judged = true,
-		.from_us = t->opt->since_us,
-		.to_us = t->opt->until_us,
+		.from_us = t->times.since_us,
+		.to_us = t->times.until_us,
 		.step_us = t->detect.params.step_us};
 	struct lp_err here = {0};
 	int r = lp_dataset_tables(run->data, &range, ret_tables, ret_n, &here);
@@ -269,6 +292,20 @@ static int run_tables(struct training *t, const struct training_run *run,
 	return 0;
 }
 
+static int run_empty(const struct training *t, const struct training_run *run, struct lp_err *err)
+{
+	_cleanup_(strbuf_release) struct strbuf nearest = {0};
+	const char *when = t->times.since_us || t->times.until_us ? " in that time" : "";
+
+	if (!t->metrics.n)
+		return lp_err_set(err, -ENOENT, "there is nothing to learn from in %s%s",
+			run->paths[0], when);
+	data_add_nearest_metric(&nearest, run->data, t->metrics.items[0], false);
+	return lp_err_set(err, -ENOENT,
+		"there is nothing to learn from in %s: no component has a metric '%s'%s%s",
+		run->paths[0], t->metrics.items[0], when, nearest.text ? nearest.text : "");
+}
+
 /* Learn thresholds from one run. */
 static int run_learn(struct training *t, struct training_run *run, struct lp_err *err)
 {
@@ -281,11 +318,7 @@ static int run_learn(struct training *t, struct training_run *run, struct lp_err
 	if (n)
 		return trainer_add(t->trainer, tables, n, err);
 	free(tables);
-	if (t->traced)
-		return 0;
-	return lp_err_set(err, -ENOENT, "there is nothing to learn from in %s%s%s%s", run->paths[0],
-		t->metrics.n ? ": no component has a metric '" : "",
-		t->metrics.n ? t->metrics.items[0] : "", t->metrics.n ? "'" : "");
+	return t->traced ? 0 : run_empty(t, run, err);
 }
 
 /* Does the truth say anything about a run in that directory? */
@@ -326,7 +359,7 @@ static int runs_label(struct training *t, struct lp_err *err)
 		for (int p = 0; r == 0 && p < run->n_paths; p++)
 			r = path_labels(t, run, run->paths[p], &known, err);
 		if (r == 0 && !known)
-			r = lp_err_set(err, -ENOENT, "%s says nothing of %s", t->opt->labelled,
+			r = lp_err_set(err, -ENOENT, "%s has no row for %s", t->opt->labelled,
 				run->paths[0]);
 	}
 	return r;
@@ -374,7 +407,7 @@ static int run_learn_failures(struct training *t, struct training_run *run, stru
 {
 	struct lp_err here = {0};
 	bool any = false;
-	int r = semantic_train(run->data, &t->hosts, t->opt->since_us, t->opt->until_us, &t->warn,
+	int r = semantic_train(run->data, &t->hosts, t->times.since_us, t->times.until_us, &t->warn,
 		t->normal, &any, &here);
 
 	t->traced = t->traced || any;
@@ -414,7 +447,7 @@ static int training_finish(struct training *t, struct lp_err *err)
 	int r = trainer_finish(t->trainer, &t->result, &here);
 
 	if (r == -ENODATA && t->traced) {
-		lp_warn_raise(&t->warn, "%s; only failures of calls were", here.text);
+		lp_warn_raise(&t->warn, "%s; only normal failures of calls were learnt", here.text);
 		r = 0;
 	}
 	if (r < 0) {
@@ -492,8 +525,11 @@ static int training_print(const struct training *t)
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
-	_cleanup_(training_release) struct training t = {
-		.opt = values, .data = data, .warn = {.warn = data_print_warning}};
+	const struct train_options *opt = values;
+	_cleanup_(training_release) struct training t = {.opt = opt,
+		.times = opt->times,
+		.data = data,
+		.warn = {.warn = data_print_warning}};
 	int r = training_prepare(&t, args, n_args, err);
 
 	if (r == 0)
@@ -530,8 +566,7 @@ const struct command command_train = {
 		"all connections of a direction; for service times of calls it is the worst "
 		"second, "
 		"times 2. The result is a text file; docs/thresholds.md describes it.\n\n"
-		"Each directory is a run of its own, and files that are named together are one "
-		"run. "
+		"Each directory is a separate run, and all files together are one run. "
 		"Runs whose times overlap are joined; others may be far apart.\n\n"
 		"From logs of system calls (limpet-trace(1)) it learns which calls of servers and "
 		"clients fail normally, and how.\n\n"

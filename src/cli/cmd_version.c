@@ -19,7 +19,7 @@ static int run(
 
 	(void)data;
 	if (n_args) {
-		lp_err_set(err, -EINVAL, "what is '%s' for?", args[0]);
+		lp_err_set(err, -EINVAL, "'%s' is not understood", args[0]);
 		return EXIT_USAGE;
 	}
 	if (opt->json)

@@ -263,8 +263,8 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"watch", "what 'limpet record' writes on this host, or a collector keeps"},
-	{"watch /srv/limpet --expect servers.txt", "of a directory that rsync fills"},
+	{"watch", "the archives that 'limpet record' or a collector writes on this host"},
+	{"watch /srv/limpet --expect servers.txt", "for a directory that rsync fills"},
 	{NULL, NULL},
 };
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <glob.h>
 #include <limpet/archive.h>
+#include <limpet/metric.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,43 @@ void data_add_nearest(struct strbuf *sb, struct lp_dataset *ds, const char *name
 			n.seen.n > NEAREST_LISTED ? " and others" : "");
 	strbuf_release(&n.listed);
 	strmap_release(&n.seen);
+}
+
+/* The metrics of the data, beside a name that none of them has. */
+struct nearest_metric {
+	struct meant meant;
+	bool raw;
+};
+
+static int metric_consider(
+	void *ctx, struct lp_source *source, const struct lp_batch *batch, struct lp_err *err)
+{
+	struct nearest_metric *n = ctx;
+
+	(void)batch;
+	(void)err;
+	for (uint32_t i = 0; i < source->catalogue->n_schemas; i++) {
+		const struct lp_schema *s = &source->catalogue->schemas[i];
+
+		for (uint32_t c = 0; c < s->n_columns; c++) {
+			if (n->raw || s->columns[c].type == LP_REAL)
+				meant_consider(&n->meant, s->columns[c].name);
+		}
+		for (const struct lp_metric *const *m = lp_metric_all(); !n->raw && *m; m++) {
+			if (!strcmp((*m)->kind, s->kind))
+				meant_consider(&n->meant, (*m)->name);
+		}
+	}
+	return 0;
+}
+
+void data_add_nearest_metric(struct strbuf *sb, struct lp_dataset *ds, const char *name, bool raw)
+{
+	struct nearest_metric n = {.meant = {.word = name}, .raw = raw};
+	struct lp_err ignored = {0};
+
+	lp_dataset_read(ds, NULL, metric_consider, &n, &ignored);
+	strbuf_puts(sb, meant_question(&n.meant));
 }
 
 void data_print_warning(void *ctx, const char *text)

@@ -32,6 +32,10 @@ int data_open_as(const struct data_options *d, const struct importer *format, ch
 /* No component has the name `name`: add the nearest ones in the data, or a few that exist. */
 void data_add_nearest(struct strbuf *sb, struct lp_dataset *ds, const char *name);
 
+/* No component has a metric `name`: add what is near it in the data, if anything is. With `raw`
+ * metrics are columns of archives. */
+void data_add_nearest_metric(struct strbuf *sb, struct lp_dataset *ds, const char *name, bool raw);
+
 /* Prints warnings to standard error, "limpet: ...". */
 void data_print_warning(void *ctx, const char *text);
 

@@ -87,7 +87,7 @@ int functions_write(FILE *out, const struct function_costs *c, const struct func
 	fprintf(out,
 		"# Functions to count (on) or not (off), for 'limpet cc --functions', "
 		"'limpet functions --apply',\n# 'limpet record --functions' and "
-		"LIMPET_CALLS_FUNCTIONS. Of lines that match the last one counts.\n"
+		"LIMPET_CALLS_FUNCTIONS. The last line that matches counts.\n"
 		"# %zu on, of which %zu separated servers; %zu off. Counting took %.2f%% of a "
 		"CPU, "
 		"and takes %.2f%% now.\n",

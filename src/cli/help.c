@@ -22,7 +22,7 @@ const char help_names[] =
 const struct exit_code exit_codes[] = {
 	{EXIT_HEALTHY, "all is well"},
 	{EXIT_SUSPECTS, "suspects were found"},
-	{EXIT_USAGE, "wrong usage or bad input (what is good of it was used)"},
+	{EXIT_USAGE, "wrong usage or bad input (its intact part was used)"},
 	{EXIT_INTERNAL, "internal failure"},
 	{EXIT_UNKNOWN, "cannot tell: no suspects, but not everything could be judged"},
 	{0, NULL},
@@ -91,8 +91,8 @@ void help_print_overview(FILE *out)
 		program.name);
 	for (const struct command *const *c = program.commands; *c; c++)
 		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
-	fputs("\n'limpet help COMMAND' describes one of them, 'limpet help metrics' what\n"
-	      "can be shown of disks, interfaces, connections and hosts.\n\nexit codes:\n",
+	fputs("\n'limpet help COMMAND' describes one of them, 'limpet help metrics' lists\n"
+	      "the metrics of disks, interfaces, connections and hosts.\n\nexit codes:\n",
 		out);
 	for (const struct exit_code *e = exit_codes; e->meaning; e++)
 		fprintf(out, "  %d  %s\n", e->code, e->meaning);

@@ -28,7 +28,7 @@ static int run(
 
 	(void)data;
 	if (!n_args) {
-		lp_err_set(err, -EINVAL, "it needs the number of an incident");
+		lp_err_set(err, -EINVAL, "name the number of an incident");
 		return EXIT_USAGE;
 	}
 	if (opt->undo)
@@ -41,8 +41,8 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"incidents ack 7 --comment 'the drive is ordered'", "somebody knows, and acts"},
-	{"incidents ack 7 --undo", "no longer so"},
+	{"incidents ack 7 --comment 'the drive is ordered'", "it is known and being worked on"},
+	{"incidents ack 7 --undo", "withdraw that"},
 	{NULL, NULL},
 };
 
@@ -51,7 +51,7 @@ const struct command incidents_command_ack = {
 	.name = "incidents ack",
 	.summary = "say that an incident is known and being worked on",
 	.usage = "[OPTION...] NUMBER...",
-	.description = "Acknowledges incidents: everybody sees who takes care of them. Alerts are "
+	.description = "Acknowledges incidents: everybody sees who works on them. Alerts are "
 		       "not affected; 'limpet incidents mute' is for that.",
 	.options = options,
 	.options_size = sizeof(struct ack_options),

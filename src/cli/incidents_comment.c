@@ -22,12 +22,12 @@ static int run(
 
 	(void)data;
 	if (n_args != 2) {
-		lp_err_set(err, -EINVAL, "it needs the number of an incident and a text");
+		lp_err_set(err, -EINVAL, "name the number of an incident and a text");
 		return EXIT_USAGE;
 	}
 	body = json_pack("{s:s, s:s}", "by", incidents_by(&opt->common), "text", args[1]);
 	if (!body) {
-		lp_err_set(err, -EINVAL, "the comment is no UTF-8");
+		lp_err_set(err, -EINVAL, "the comment is not UTF-8");
 		return EXIT_USAGE;
 	}
 	code = incidents_say_all(&opt->common, "POST", "comment", body, 1, args, err);

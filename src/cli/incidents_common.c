@@ -163,7 +163,7 @@ int incidents_say_all(const struct incidents_common *c, const char *method, cons
 	const json_t *body, int n_args, char **args, struct lp_err *err)
 {
 	json_t *all = json_array();
-	int r = all ? 0 : lp_err_sys(err, -ENOMEM, "cannot ask the collector");
+	int r = all ? 0 : lp_err_sys(err, -ENOMEM, "cannot query the collector");
 
 	for (int i = 0; r == 0 && i < n_args; i++) {
 		json_t *incident = NULL;

@@ -29,7 +29,7 @@ struct incidents_common {
 #define INCIDENTS_BY(structure)                                                                    \
 	{                                                                                          \
 		"by", 0, OPTION_STRING, offsetof(structure, common.by), "NAME",                    \
-			"who says so, on the collector itself; elsewhere it is the token's "       \
+			"your name, on the collector itself; elsewhere it is the token's "         \
 			"owner [the user's name]"                                                  \
 	}
 

@@ -15,7 +15,7 @@ struct mute_options {
 #define AT(member) offsetof(struct mute_options, member)
 
 static const struct option_def options[] = {
-	{"for", 0, OPTION_SPAN, AT(for_us), "SPAN", "for so long: 30m, 8h, 2d"},
+	{"for", 0, OPTION_SPAN, AT(for_us), "SPAN", "for this time: 30m, 8h, 2d"},
 	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "until this time"},
 	{"comment", 'c', OPTION_STRING, AT(comment), "TEXT", "why"},
 	{"undo", 0, OPTION_FLAG, AT(undo), NULL, "take it back"},
@@ -44,7 +44,7 @@ static int run(
 	(void)data;
 	if (!n_args || (!opt->undo && !opt->for_us == !opt->until_us)) {
 		lp_err_set(err, -EINVAL,
-			"it needs the number of an incident, and --for SPAN or --until TIME");
+			"name the number of an incident, and --for SPAN or --until TIME");
 		return EXIT_USAGE;
 	}
 	if (opt->undo)

@@ -47,7 +47,7 @@ static int run(
 
 	(void)data;
 	if (r == 0 && !n_args)
-		r = lp_err_set(err, -EINVAL, "it needs the number of an incident");
+		r = lp_err_set(err, -EINVAL, "name the number of an incident");
 	for (int i = 0; r == 0 && i < n_args; i++) {
 		if (i && !opt->common.json)
 			putchar('\n');
@@ -57,7 +57,7 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"incidents show 7", "all that is known of incident 7"},
+	{"incidents show 7", "everything known about incident 7"},
 	{NULL, NULL},
 };
 
@@ -66,8 +66,9 @@ const struct command incidents_command_show = {
 	.name = "incidents show",
 	.summary = "show an incident with its evidence and what was said about it",
 	.usage = "[OPTION...] NUMBER...",
-	.description = "Shows all that the collector knows of incidents: since when, the evidence, "
-		       "what to do, and what people said about them.",
+	.description =
+		"Shows all that the collector knows about incidents: since when, the evidence, "
+		"what to do, and what people said about them.",
 	.options = options,
 	.options_size = sizeof(struct show_options),
 	.examples = examples,

@@ -26,8 +26,8 @@ static const struct option_def options[] = {
 		"record these layers [fuse, client, network, server, storage, block]"},
 	STACK_DAEMON_OPTIONS(struct attach_options),
 	{"output", 'o', OPTION_STRING, AT(output), "PATH",
-		"directory of the archives NAME-stack-TIME.lpa, or a file that ends in .lpa and is "
-		"not there yet [.]"},
+		"directory of the archives NAME-stack-TIME.lpa, or a file that ends in .lpa and "
+		"does not exist yet [.]"},
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this host in the archive [the host name]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN", "stop after this time [never]"},
@@ -35,7 +35,7 @@ static const struct option_def options[] = {
 		"room for events that wait to be read [16M]"},
 	{"dry-run", 0, OPTION_FLAG, AT(dry_run), NULL,
 		"say what would be watched and what that costs, and watch nothing"},
-	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "print nothing but errors"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the plan or the closing summary as JSON"},
 	{NULL},
 };

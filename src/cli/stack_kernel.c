@@ -26,7 +26,7 @@ static int number(const char *option, const char *text, long max, long *ret, str
 	*ret = strtol(text, &end, 10);
 	if (end == text || *end || errno || *ret < 1 || *ret > max)
 		return lp_err_set(
-			err, -EINVAL, "%s: '%s' is no number of 1 to %ld", option, text, max);
+			err, -EINVAL, "%s: '%s' is not a number from 1 to %ld", option, text, max);
 	return 0;
 }
 

@@ -39,8 +39,8 @@ static const struct option_def options[] = {
 		"go on recording the layers in the kernel so long after the program has ended, for "
 		"what it left to be written later [0]"},
 	{"output", 'o', OPTION_STRING, AT(output), "PATH",
-		"directory of the archives NAME-stack-TIME.lpa, or a file that ends in .lpa and is "
-		"not there yet [.]"},
+		"directory of the archives NAME-stack-TIME.lpa, or a file that ends in .lpa and "
+		"does not exist yet [.]"},
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this host in the archive [the host name]"},
 	{"scratch", 0, OPTION_STRING, AT(scratch), "DIR",
@@ -53,7 +53,7 @@ static const struct option_def options[] = {
 		"say what would be recorded and what that costs, and run nothing"},
 	{"exit-status", 0, OPTION_FLAG, AT(exit_status), NULL,
 		"exit with the program's own status"},
-	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "print nothing but errors"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the plan or the closing summary as JSON"},
 	{NULL},
 };

@@ -61,7 +61,7 @@ static int call_find(const struct stack_metrics *m, const char *text, const stru
 	if (!end || end == colon + 1 || *end || errno || rank < 0 || rank > INT32_MAX ||
 		number < 0 || number > UINT32_MAX)
 		return lp_err_set(err, -EINVAL,
-			"--call: '%s' is no call; 0:16 is the one with number 16 of rank 0", text);
+			"--call: '%s' is not a call; 0:16 is call 16 of rank 0", text);
 	*ret = stack_metrics_call(m, (int32_t)rank, (uint32_t)number);
 	if (!*ret)
 		return lp_err_set(err, -EINVAL, "there is no call %s in this recording", text);

@@ -43,7 +43,7 @@ static void print_entry(const struct state_entry *e, bool undone)
 	flow_print_safe(stdout, e->component);
 	printf(": ");
 	if (undone)
-		printf("%s taken back\n", state_verb_name(e->verb));
+		printf("%s undone\n", state_verb_name(e->verb));
 	else if (e->verb == STATE_ACK)
 		printf("acknowledged\n");
 	else if (e->verb == STATE_CLEAR)
@@ -51,7 +51,7 @@ static void print_entry(const struct state_entry *e, bool undone)
 	else if (e->until_us)
 		printf("muted until %s\n", time_format(e->until_us, text));
 	else
-		printf("muted until you take it back (limpet mute --undo)\n");
+		printf("muted until 'limpet mute --undo'\n");
 }
 
 static void list_text(const struct state_entry *entries, unsigned n, enum state_verb verb)
@@ -119,8 +119,9 @@ static int apply(
 		return state_say(s, e, err);
 	r = state_forget(s, e->verb, e->component, &n, err);
 	if (r == 0 && !n)
-		return lp_err_set(err, -ENOENT, "nothing was said of '%s' (see limpet %s --list)",
-			e->component, state_verb_name(e->verb));
+		return lp_err_set(err, -ENOENT,
+			"there is no note about '%s' (see limpet %s --list)", e->component,
+			state_verb_name(e->verb));
 	return r;
 }
 

@@ -30,25 +30,41 @@ static int data_end(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err)
 	return r == -EBADMSG && *ret_us ? 0 : r;
 }
 
-int time_options_settle(struct time_options *t, struct lp_dataset *ds, struct lp_err *err)
+int time_options_check(const struct time_options *t, struct lp_err *err)
 {
-	int64_t end_us = t->until_us;
-	int r = 0;
-
 	if (t->last_us && t->since_us)
 		return lp_err_set(err, -EINVAL, "--last and --since exclude each other");
-	/* Remote sources have to be configured before they are asked for anything. */
-	lp_dataset_limit(ds,
-		t->last_us ? (end_us ? end_us : clock_us(CLOCK_REALTIME)) - t->last_us
-			   : t->since_us,
-		t->until_us);
-	if (t->last_us && !end_us)
-		r = data_end(ds, &end_us, err);
-	if (r < 0)
-		return r;
-	if (t->last_us)
-		t->since_us = end_us - t->last_us;
 	if (t->until_us && t->until_us <= t->since_us)
 		return lp_err_set(err, -EINVAL, "--until must be later than --since");
 	return 0;
+}
+
+void time_options_limit(const struct time_options *t, struct lp_dataset *ds)
+{
+	int64_t end_us = t->until_us ? t->until_us : clock_us(CLOCK_REALTIME);
+
+	lp_dataset_limit(ds, t->last_us ? end_us - t->last_us : t->since_us, t->until_us);
+}
+
+int time_options_end(
+	const struct time_options *t, struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err)
+{
+	*ret_us = t->until_us;
+	return *ret_us ? 0 : data_end(ds, ret_us, err);
+}
+
+int time_options_settle(struct time_options *t, struct lp_dataset *ds, struct lp_err *err)
+{
+	int64_t end_us = 0;
+	int r = time_options_check(t, err);
+
+	if (r < 0)
+		return r;
+	time_options_limit(t, ds);
+	if (!t->last_us)
+		return 0;
+	r = time_options_end(t, ds, &end_us, err);
+	if (r == 0)
+		t->since_us = end_us - t->last_us;
+	return r;
 }

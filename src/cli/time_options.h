@@ -14,18 +14,28 @@ struct time_options {
 /* Rows of a command's table; `type` has a member `struct time_options times`. */
 #define TIME_OPTIONS(type)                                                                         \
 	{"since", 0, OPTION_TIME, offsetof(type, times.since_us), "TIME",                          \
-		"from this time on: 1h (ago), 12:34, yesterday, '2026-11-15 06:00', "              \
+		"data from this time on: 1h (ago), 12:34, yesterday, '2026-11-15 06:00', "         \
 		"2026-11-15T06:00Z"},                                                              \
 		{"until", 0, OPTION_TIME, offsetof(type, times.until_us), "TIME",                  \
-			"up to this time"},                                                        \
+			"data up to this time"},                                                   \
 		{"last", 0, OPTION_SPAN, offsetof(type, times.last_us), "SPAN",                    \
-			"only the end of the data, or of what comes before --until: 2h"},          \
+			"only this much before the end of the data, or before --until: 2h"},       \
 	{                                                                                          \
 		"utc", 0, OPTION_FLAG, offsetof(type, times.utc), NULL,                            \
-			"UTC instead of local time (TZ), in these options and in the verdict"      \
+			"UTC instead of local time (TZ), in these options and in the output"       \
 	}
 
-/* Check the options, and turn --last into --since, for which the data may have to be read. */
+/* Do the options contradict each other? */
+int time_options_check(const struct time_options *t, struct lp_err *err);
+
+/* Limit `ds` to these times: remote sources need that before anything is asked of them. */
+void time_options_limit(const struct time_options *t, struct lp_dataset *ds);
+
+/* Where --last ends: at --until, or at the last sample, for which the data may have to be read. */
+int time_options_end(
+	const struct time_options *t, struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err);
+
+/* All of these for one dataset; --last becomes --since. */
 int time_options_settle(struct time_options *t, struct lp_dataset *ds, struct lp_err *err);
 
 #endif

@@ -158,7 +158,8 @@ static const struct example examples[] = {
 	{"trace calls -d 30s",
 		"which functions are called, and how long they take, for half a minute"},
 	{"trace calls --budget 2%", "limit counting to 2% of a CPU"},
-	{"record --collect calls -o /var/lib/limpet", "the same for good, for 'limpet diagnose'"},
+	{"record --collect calls -o /var/lib/limpet",
+		"the same permanently, for 'limpet diagnose'"},
 	{NULL, NULL},
 };
 

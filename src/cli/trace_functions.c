@@ -91,10 +91,10 @@ static void cost_say(const struct functions_options *opt, const struct probe_pla
 			", of %zu of them 10 to 50 us, as the processor has to step over their "
 			"first instruction",
 			dear);
-	fprintf(stderr, "; at %" PRIu64 " calls per second a function is let go\n",
+	fprintf(stderr, "; at %" PRIu64 " calls per second the probe of a function is removed\n",
 		opt->limit ? opt->limit : PROBES_LIMIT);
 	if (places->left_out)
-		fprintf(stderr, "%zu more function%s match, for which there is no room\n",
+		fprintf(stderr, "%zu more function%s match, but there is no room for them\n",
 			places->left_out, places->left_out == 1 ? "" : "s");
 }
 

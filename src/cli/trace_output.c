@@ -31,7 +31,7 @@ int trace_output_choose(const char *output, const char *name, const char *what,
 	if (len >= SPOOL_PATH_MAX)
 		return lp_err_set(err, -ENAMETOOLONG, "the name of the file is too long");
 	if (access(output, F_OK) == 0)
-		return lp_err_set(err, -EEXIST, "%s is there already", output);
+		return lp_err_set(err, -EEXIST, "%s exists already", output);
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct trace_output {
 #define TRACE_OPTIONS(type, what, interval, flush)                                                 \
 	{"output", 'o', OPTION_STRING, offsetof(type, output), "PATH",                             \
 		"directory of the archives NAME-" what                                             \
-		"-TIME.lpa, or a file that ends in .lpa and is not there yet [.]"},                \
+		"-TIME.lpa, or a file that ends in .lpa and does not exist yet [.]"},              \
 		{"name", 'n', OPTION_STRING, offsetof(type, name), "NAME",                         \
 			"name of this server in component and file names [the host name]"},        \
 		{"duration", 'd', OPTION_SPAN, offsetof(type, duration_us), "SPAN",                \
@@ -33,7 +33,7 @@ struct trace_output {
 			"functions in the closing summary [20]"},                                  \
 		SEND_OPTIONS(offsetof(type, send)),                                                \
 		{"quiet", 'q', OPTION_FLAG, offsetof(type, quiet), NULL,                           \
-			"say nothing unless something is wrong"},                                  \
+			"print nothing but errors"},                                               \
 	{                                                                                          \
 		"json", 0, OPTION_FLAG, offsetof(type, json), NULL,                                \
 			"print the closing summary as JSON"                                        \

@@ -176,7 +176,7 @@ static int run_checked(const struct samples_options *opt, struct lp_err *err)
 	if (r < 0)
 		return r;
 	if (why.code && !opt->quiet)
-		fprintf(stderr, "limpet trace samples: %s; going on with %s\n", why.text,
+		fprintf(stderr, "limpet trace samples: %s; continuing with %s\n", why.text,
 			profile_sampler(p));
 	return drive(opt, &config, &output, p, err);
 }
@@ -197,7 +197,8 @@ static const struct example examples[] = {
 	{"trace samples -d 30s", "where this machine spends its time, for half a minute"},
 	{"trace samples -F 997 --stacks -d 1m -o now.lpa", "closely, with stacks, into one file"},
 	{"show --functions now.lpa", "print the functions that were found busy"},
-	{"record --collect profile -o /var/lib/limpet", "the same for good, for 'limpet diagnose'"},
+	{"record --collect profile -o /var/lib/limpet",
+		"the same permanently, for 'limpet diagnose'"},
 	{NULL, NULL},
 };
 

@@ -62,7 +62,7 @@ static const struct option_def options[] = {
 		"call: ten times slower and more), or auto: the first that works here [auto]"},
 	{"output", 'o', OPTION_STRING, AT(output), "PATH",
 		"directory of the archives NAME-syscalls-TIME.lpa, or a file that ends in .lpa "
-		"and is not there yet [.]"},
+		"and does not exist yet [.]"},
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
 		"name of this server in component and file names [the host name]"},
 	{"duration", 'd', OPTION_SPAN, AT(duration_us), "SPAN",
@@ -83,9 +83,9 @@ static const struct option_def options[] = {
 		"write to disk this often: what a crash can cost [10s; with --send 1s]"},
 	SEND_OPTIONS(AT(send)),
 	{"exit-status", 0, OPTION_FLAG, AT(exit_status), NULL,
-		"exit with the status of COMMAND (128 and the number of the signal that ended it) "
+		"exit with the status of COMMAND (128 plus the number of the signal that ended it) "
 		"if the trace is good"},
-	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "say nothing unless something is wrong"},
+	{"quiet", 'q', OPTION_FLAG, AT(quiet), NULL, "print nothing but errors"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the closing summary as JSON"},
 	{NULL},
 };
@@ -273,7 +273,7 @@ static int backend_choose(
 				: lp_err_set(err, -EOPNOTSUPP, "limpet was built without tracers");
 	}
 	if (b != trace_backends[0] && !quiet)
-		fprintf(stderr, "limpet trace syscalls: %s: %s; going on with %s\n",
+		fprintf(stderr, "limpet trace syscalls: %s: %s; continuing with %s\n",
 			trace_backends[0]->name, why.text, b->name);
 	*ret = b;
 	return 0;

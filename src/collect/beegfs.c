@@ -45,7 +45,8 @@ const struct collector collector_beegfs = {
 	.summary = "all storage servers of a BeeGFS (beegfs-ctl --serverstats)",
 	.description =
 		"Records what each storage server did in the last second: bytes, requests, queue "
-		"and busy workers, as beegfs-ctl tells of all of them. It runs only where it is "
+		"and busy workers, as beegfs-ctl reports it for all of them. It runs only where it "
+		"is "
 		"named: one host is enough, and needs beegfs-ctl and its configuration. "
 		"beegfs-ctl is run every ten seconds and killed if it takes longer than eight.",
 	.schema = &schema,

@@ -106,8 +106,7 @@ static int cgroup_open(const struct collect_config *config, void **ret_state, st
 
 	if (!path || path[0] != '/')
 		return lp_err_set(err, -EINVAL,
-			"say which control group it is: --cgroup with a path that begins with a "
-			"slash");
+			"name the control group: --cgroup with a path that begins with a slash");
 	g = calloc(1, sizeof(*g));
 	if (!g)
 		return lp_err_sys(err, -ENOMEM, "cannot watch a control group");

@@ -35,7 +35,7 @@ static void device_lines_complain(
 	label_escape(&escaped, start);
 	safe = strbuf_take(&escaped);
 	lp_warn_raise(sink->warn,
-		"%s%s: line %u is not in the kernel's format and is skipped (this is said once): "
+		"%s%s: line %u is not in the kernel's format and is skipped (reported once): "
 		"%s",
 		l->file.root->dir, l->file.path, number, safe ? safe : "");
 }

@@ -187,7 +187,7 @@ static int adapters_open(const struct collect_config *config, void **ret_state, 
 
 	if (*config->root->dir)
 		return lp_err_set(
-			err, -EOPNOTSUPP, "ethtool asks the kernel and has no recorded form");
+			err, -EOPNOTSUPP, "ethtool queries the kernel and cannot be replayed");
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return lp_err_sys(err, -ENOMEM, "cannot watch network adapters");
@@ -200,7 +200,7 @@ static int adapters_open(const struct collect_config *config, void **ret_state, 
 		adapters_close(s);
 		return r < 0 ? lp_err_sys(err, r, "cannot watch network adapters")
 			     : lp_err_set(err, -ENOENT,
-				       "no network adapter here has statistics of its own");
+				       "no network adapter here has its own statistics");
 	}
 	*ret_state = s;
 	return 0;
@@ -288,8 +288,8 @@ const struct collector collector_ethtool = {
 	.description =
 		"Records what ethtool -S shows of each network adapter, every ten seconds: frames "
 		"with bad checksums, packets that were dropped by the adapter or by one of its "
-		"queues, pause frames; and the speed of its link. Every driver has names of its "
-		"own for these, which are told by the words in them. Interfaces without an "
+		"queues, pause frames; and the speed of its link. Every driver has its own names "
+		"for these, which limpet recognises by the words in them. Interfaces without an "
 		"adapter (bridges, veth) are recorded only if --nets names them.",
 	.schema = &schema,
 	.if_present = true,

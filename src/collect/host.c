@@ -187,7 +187,8 @@ const struct collector collector_host = {
 		"Records the sums over all processors of /proc/stat, the main lines of "
 		"/proc/meminfo, /proc/loadavg, and the stall times of /proc/pressure where the "
 		"kernel has it. It is context for reports: a slow disk on a host without free "
-		"memory is another story than a slow disk. Memory and load are read every five "
+		"memory is a different problem from a slow disk alone. Memory and load are read "
+		"every five "
 		"seconds and stand until then.",
 	.schema = &schema,
 	.open = host_open,

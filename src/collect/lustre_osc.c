@@ -157,8 +157,8 @@ const struct collector collector_lustre_osc = {
 	.description =
 		"Records how long requests to each OST take (osc.*.stats), how many are under way "
 		"(rpc_stats), and whether the client is connected to it (import). The component "
-		"has the OST's name, so that an OST which is slow for all its clients is told "
-		"from a client which is slow with all its OSTs.",
+		"has the OST's name, so that an OST which is slow for all its clients can be "
+		"distinguished from a client which is slow with all its OSTs.",
 	.schema = &schema,
 	.if_present = true,
 	.open = osc_open,

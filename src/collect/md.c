@@ -97,8 +97,8 @@ const struct collector collector_md = {
 		"is doing "
 		"(0 idle, 1 resync, 2 recover, 3 check, 4 repair, 5 reshape, 6 frozen), how far "
 		"that "
-		"is and how fast. It is context: a disk that is slow while its array rebuilds is "
-		"another matter than a slow disk.",
+		"is and how fast. It is context: a disk that is slow while its array rebuilds is a "
+		"different problem from a slow disk alone.",
 	.schema = &schema,
 	.if_present = true,
 	.open = md_open,

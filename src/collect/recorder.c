@@ -124,8 +124,8 @@ static int recorder_sample(
 		int got = item->collector->sample(item->state, sink, &here);
 
 		if (got < 0 && !item->hush)
-			lp_warn_raise(
-				r->warn, "%s: %s (told once)", item->collector->name, here.text);
+			lp_warn_raise(r->warn, "%s: %s (reported once)", item->collector->name,
+				here.text);
 		if (got < 0)
 			item->hush = GOOD_AGAIN;
 		else if (item->hush)

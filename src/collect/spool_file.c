@@ -78,7 +78,7 @@ static void expire(struct spool_file *f, int64_t now_us)
 		return;
 	r = keep_expire(c->dir, c->name, f->path, &limits, &result, &err);
 	if (r < 0 && !f->expire_warned)
-		lp_warn_raise(c->warn, "%s (told once)", err.text);
+		lp_warn_raise(c->warn, "%s (reported once)", err.text);
 	if (r == 0 && result.n_waiting && !f->waiting_warned)
 		lp_warn_raise(c->warn,
 			"archives older than --keep stay until the clock has been right for a day: "
@@ -270,7 +270,7 @@ static int file_sync(struct spool_file *f, struct lp_err *err)
 	if (r != -EINVAL && r != -ENOSYS && r != -EOPNOTSUPP)
 		return r;
 	if (!f->sync_warned)
-		lp_warn_raise(f->config->warn, "%s (told once)", err->text);
+		lp_warn_raise(f->config->warn, "%s (reported once)", err->text);
 	f->sync_warned = true;
 	return 0;
 }

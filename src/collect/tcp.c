@@ -94,7 +94,8 @@ static int tcp_open(const struct collect_config *config, void **ret_state, struc
 
 	if (config->root && config->root->dir[0])
 		return lp_err_set(err, -EOPNOTSUPP,
-			"tcp asks the kernel and has no recorded form: nothing in %s to read",
+			"tcp queries the kernel and cannot be replayed: there is nothing to read "
+			"in %s",
 			config->root->dir);
 	if (max_remotes > REMOTES_MAX)
 		return lp_err_set(err, -EINVAL, "tcp: %u remote addresses are more than %u",

@@ -107,7 +107,7 @@ int params_resolve(const struct detect_options *opt, uint32_t n_slots, struct lp
 	if (p.win_shift > p.win_size)
 		return lp_err_set(err, -EINVAL,
 			"--win-shift %u is more than --win-size %u: samples between windows would "
-			"never be looked at",
+			"never be compared",
 			p.win_shift, p.win_size);
 	if (params_shrink(opt, n_slots, v, &p) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");

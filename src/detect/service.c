@@ -14,7 +14,8 @@ int service_method_parse(const char *name, const struct measure *measure, enum s
 	if (*ret == SERVICE_SERIES || !strcmp(name, measure->name))
 		return 0;
 	return lp_err_set(err, -EINVAL,
-		"service times are compared by 'series', or as all else by '%s'; not by '%.64s'",
+		"service times are compared by 'series', or by '%s' like all other metrics; not by "
+		"'%.64s'",
 		measure->name, name);
 }
 

@@ -351,7 +351,8 @@ static int little_tell(const struct wholes *s, const struct work_feature *f, uin
 static int many_tell(const struct wholes *s, const struct work_feature *f, uint32_t n_slow)
 {
 	return verdict_unknown(s->v,
-		"%u of %u observers became slow as wholes in %s, the others did not: limpet cannot "
+		"%u of %u observers became slow as a whole in %s, the others did not: limpet "
+		"cannot "
 		"say which are right",
 		n_slow, s->n, f->metric);
 }

@@ -491,7 +491,7 @@ static int verdict_explain(const struct lp_engine *e, const struct semantic *sem
 	if (r == 0 && e->data)
 		r = noted_processes_read(v, e->data, err);
 	if (r == 0 && noted_processes_give(v, &e->processes) < 0)
-		r = lp_err_sys(err, -ENOMEM, "cannot read what runs where");
+		r = lp_err_sys(err, -ENOMEM, "cannot read the notes about processes");
 	if (r == 0)
 		r = explain_verdict(v, s->topology, &s->hosts, state, semantic, err);
 	if (r == 0)

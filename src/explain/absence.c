@@ -109,7 +109,7 @@ int absence_set_apart(struct explain_context *ctx, struct lp_err *err)
 
 	v->absent = calloc((size_t)v->n_suspects + 1, sizeof(*v->absent));
 	if (!v->absent)
-		return lp_err_sys(err, -ENOMEM, "cannot list who is absent");
+		return lp_err_sys(err, -ENOMEM, "cannot list absent components");
 	/* Leaders are looked up before any suspect moves. */
 	for (uint32_t i = 0; i < v->n_suspects; i++) {
 		if (is_apart(ctx, i))

@@ -132,5 +132,5 @@ int cleared_apply(struct explain_context *ctx, struct lp_err *err)
 		if (since_us)
 			r = clear_finding(ctx, i, since_us);
 	}
-	return r < 0 ? lp_err_sys(err, r, "cannot take what was cleared into account") : 0;
+	return r < 0 ? lp_err_sys(err, r, "cannot apply the notes of 'limpet clear'") : 0;
 }

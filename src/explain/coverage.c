@@ -310,8 +310,8 @@ int patchy_judge(struct lp_verdict *v)
 
 		if (share <= 0.5 && n++ < NAMED_MAX)
 			r = verdict_unknown(v,
-				"%s has data in only %.0f%% of the time in which most others have, "
-				"in pieces: too little to judge it",
+				"%s has data in only %.0f%% of the time in which most others do, "
+				"in short pieces: too little to judge it",
 				m.observers[o], 100 * share);
 	}
 	if (r == 0 && n > NAMED_MAX)

@@ -379,7 +379,7 @@ int onset_refine(struct explain_context *ctx, struct lp_err *err)
 		for (uint32_t j = 0; r == 0 && j < v->asymmetries[i].n_findings; j++)
 			r = refine_finding(ctx, v->asymmetries[i].findings[j], end_us);
 	}
-	return r < 0 ? lp_err_sys(err, r, "cannot tell since when the suspects limp") : 0;
+	return r < 0 ? lp_err_sys(err, r, "cannot find the onset of the trouble") : 0;
 }
 
 void onset_join(struct onset *all, struct onset one)

@@ -128,7 +128,7 @@ int noted_processes_read(struct lp_verdict *v, struct lp_dataset *ds, struct lp_
 	if (r != -ENOMEM)
 		r = noted_processes_give(v, &g.found);
 	noted_processes_release(&g.found);
-	return r == -ENOMEM ? lp_err_sys(err, r, "cannot read what runs where") : 0;
+	return r == -ENOMEM ? lp_err_sys(err, r, "cannot read the notes about processes") : 0;
 }
 
 const struct lp_process *noted_process_find(const struct lp_verdict *v, const char *observer,

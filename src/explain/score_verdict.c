@@ -48,7 +48,7 @@ static int take_components(
 	json_array_foreach(list, i, item)
 	{
 		if (!json_is_string(item))
-			return bad(err, name, "a component is no string");
+			return bad(err, name, "a component is not a string");
 		v->components[v->n_components] = strdup(json_string_value(item));
 		if (!v->components[v->n_components++])
 			return no_memory(err, name);
@@ -65,7 +65,7 @@ static int take_time(
 	if (!value || json_is_null(value))
 		return 0;
 	if (!json_is_string(value))
-		return bad(err, name, "a time is no string");
+		return bad(err, name, "a time is not a string");
 	if (time_parse(json_string_value(value), ret, err) < 0)
 		return lp_err_prefix(err, "%s: \"%s\" of a suspect", name, key);
 	return 0;
@@ -108,7 +108,7 @@ static int take_suspects(struct score_suspects *list, const json_t *root, const 
 
 	if (items && !json_is_array(items))
 		return lp_err_set(err, -EBADMSG,
-			"%s: this is not a verdict of limpet: \"%s\" is no list", name, key);
+			"%s: this is not a verdict of limpet: \"%s\" is not a list", name, key);
 	json_array_foreach(items, i, item)
 	{
 		r = take_suspect(list, item, name, err);
@@ -154,7 +154,7 @@ int score_verdict_parse(const char *text, size_t len, const char *name, struct s
 		return lp_err_set(
 			err, -EBADMSG, "%s:%d:%d: %s", name, where.line, where.column, where.text);
 	if (!json_is_object(root))
-		return bad(err, name, "it is no object");
+		return bad(err, name, "it is not an object");
 	r = take_verdict(&v, root, name, err);
 	if (r < 0)
 		return r;

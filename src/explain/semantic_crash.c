@@ -391,7 +391,7 @@ static int accuse_absent(struct inquest *q, const struct complaints *c, double s
 	if (r == 0)
 		r = tell_felt(q, f, c->first_ns);
 	if (ended)
-		strbuf_printf(&sb, "the archive of %s ends while others go on",
+		strbuf_printf(&sb, "the archive of %s ends while others continue",
 			q->t->hosts[c->server].name);
 	else if (!q->t->hosts[c->server].traced)
 		strbuf_puts(&sb,
@@ -418,14 +418,14 @@ static int judge_complaints(struct inquest *q, const struct complaints *c)
 	if (view == VIEW_ENDED || (!c->n_refused && !c->n_lost && !was_felt(q, c->first_ns)))
 		return 0;
 	if (view == VIEW_GOES_ON)
-		return note_lost(q, c, "the server goes on");
+		return note_lost(q, c, "the server continues");
 	if (!was_serving(q, c))
 		return 0;
 	if (c->n_refused)
 		return accuse_absent(q, c, SURE_REFUSED);
 	if (c->n_clients > 1 || was_felt(q, c->first_ns) || archive_ended(q, c->server))
 		return accuse_absent(q, c, SURE_RESET);
-	return note_lost(q, c, "one connection that breaks accuses nobody");
+	return note_lost(q, c, "a single broken connection does not accuse a server");
 }
 
 static bool is_accused(const struct inquest *q)

@@ -58,8 +58,7 @@ static int fail(const struct operator_state *s, const char *doing, struct lp_err
 		return lp_err_sys(err, -ENOSPC, "cannot %s %s", doing, s->path);
 	case SQLITE_READONLY:
 		return lp_err_set(err, -EACCES,
-			"cannot %s %s: the file or its directory must not be written to", doing,
-			s->path);
+			"cannot %s %s: the file or its directory is not writable", doing, s->path);
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
@@ -68,8 +67,8 @@ static int fail(const struct operator_state *s, const char *doing, struct lp_err
 		return lp_err_sys(err, system ? -system : -EIO, "cannot %s %s", doing, s->path);
 	default:
 		return lp_err_set(err, -EBADMSG,
-			"cannot %s %s: it is damaged or no state file (%s); move it away, and "
-			"'limpet ack', 'mute' or 'clear' make a new one",
+			"cannot %s %s: it is damaged or not a state file (%s); move it away, and "
+			"'limpet ack', 'mute' or 'clear' create a new one",
 			doing, s->path, sqlite3_errmsg(s->db));
 	}
 }
@@ -200,7 +199,7 @@ static int take_text(
 
 	if (!text || len > TEXT_BYTES_MAX || strlen(text) != (size_t)len)
 		return lp_err_set(err, -EBADMSG,
-			"%s: entry %zu has no proper text; move the file away, or mend it with "
+			"%s: entry %zu has invalid text; move the file away, or repair it with "
 			"sqlite3",
 			s->path, s->n_entries + 1);
 	*ret = strdup(text);
@@ -291,10 +290,10 @@ static int check_file(const struct stat *st, const char *path, struct lp_err *er
 	bool ours = st->st_uid == 0 || st->st_uid == geteuid();
 
 	if (!ours && (S_ISLNK(st->st_mode) || geteuid() == 0))
-		return lp_err_set(err, -EPERM, "cannot open %s: it is another user's", path);
+		return lp_err_set(err, -EPERM, "cannot open %s: it belongs to another user", path);
 	if (S_ISREG(st->st_mode) && st->st_nlink > 1 && geteuid() == 0)
 		return lp_err_set(
-			err, -EMLINK, "cannot open %s: the file has another name, too", path);
+			err, -EMLINK, "cannot open %s: the file has more than one hard link", path);
 	if (S_ISFIFO(st->st_mode))
 		return lp_err_set(err, -EINVAL, "cannot open %s: it is not a regular file", path);
 	return 0;
@@ -415,7 +414,7 @@ int state_say(struct operator_state *s, const struct state_entry *entry, struct 
 	if (check_text("component", entry->component, err) < 0 || check_text("note", note, err) < 0)
 		return -EINVAL;
 	if (!*entry->component)
-		return lp_err_set(err, -EINVAL, "a component has a name");
+		return lp_err_set(err, -EINVAL, "a component must have a name");
 	s->steps = 0;
 	bound = sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL) == SQLITE_OK &&
 		sqlite3_bind_text(stmt, 1, entry->component, -1, SQLITE_STATIC) == SQLITE_OK &&

@@ -251,7 +251,7 @@ static int judge_nothing(
 	if (have_us < need_us)
 		return unknown_short(v, have_us, need_us);
 	if (!v->n_series)
-		return verdict_unknown(v, "all values are the same: nothing was going on");
+		return verdict_unknown(v, "all values are the same: there was no activity");
 	return unknown_apart(v, c);
 }
 

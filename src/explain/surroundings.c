@@ -336,7 +336,7 @@ static int on_archive(void *ctx, struct lp_source *source, struct lp_err *err)
 	while ((r = lp_source_next(source, &batch, err)) > 0) {
 		r = surroundings_batch(ctx, source->catalogue, batch);
 		if (r < 0)
-			return lp_err_sys(err, r, "cannot read what is around the suspects");
+			return lp_err_sys(err, r, "cannot read the surroundings of the suspects");
 	}
 	return r;
 }

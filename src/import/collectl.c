@@ -154,7 +154,7 @@ static int mark_take(
 		return r;
 	seconds = strtod(line + 3, &end);
 	if (end == line + 3 || !(seconds > 0 && seconds < 1e11)) {
-		text_fault(t, "'%.40s' is no time", line);
+		text_fault(t, "'%.40s' is not a time", line);
 		return 0;
 	}
 	c->raw = true;
@@ -386,7 +386,7 @@ const struct importer importer_collectl = {
 		"disks "
 		"and network interfaces become the same columns that 'limpet record' records, and "
 		"files for plotting (-P), whose values are taken as they are. Other subsystems are "
-		"passed over.",
+		"ignored.",
 	.probe = collectl_probe,
 	.open = collectl_open,
 };

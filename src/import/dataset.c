@@ -364,7 +364,7 @@ static int dataset_add_path(struct lp_dataset *ds, const char *path, bool alone,
 	if (r < 0 || ds->n > before)
 		return r;
 	if (!ds->unread.code)
-		return lp_err_set(err, -ENOENT, "%s holds no file that limpet can read", path);
+		return lp_err_set(err, -ENOENT, "%s has no file that limpet can read", path);
 	*err = ds->unread;
 	return ds->unread.code;
 }

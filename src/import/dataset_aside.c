@@ -189,8 +189,7 @@ static int clock_tell(struct lp_dataset *ds, const struct data_file *f, bool mov
 			time_format(s->first_us / US_PER_SEC * US_PER_SEC, at), f->observer,
 			by_us > 0 ? "ahead" : "back",
 			span_format((llabs(by_us) + US_PER_SEC / 2) / US_PER_SEC * US_PER_SEC, by),
-			moved ? "; its samples were put where they belong by the other observers"
-			      : "");
+			moved ? "; its samples were moved to match the other observers" : "");
 	}
 	return r;
 }
@@ -226,7 +225,7 @@ static int offset_add(struct lp_dataset *ds, const char *observer, int64_t us, i
 	}
 	ds->offsets[ds->n_offsets++] = (struct data_offset){copy, us, step_us};
 	return dataset_tell(ds,
-		"the clock of %s seems to be about %s %s the others': its load is theirs, but at "
+		"the clock of %s seems to be about %s %s the others': it has the same load, but at "
 		"other times. Its samples were moved by that",
 		observer, span_format(llabs(us), text), us > 0 ? "ahead of" : "behind");
 }

@@ -150,9 +150,8 @@ static int file_tell(struct whole *w, const struct data_file *f, uint64_t absurd
 	if (w->ds->looked)
 		return 0;
 	if (beyond &&
-		dataset_tell(w->ds,
-			"%s: %" PRIu64 " sample%s left out: their times are beyond reason", f->path,
-			beyond, beyond == 1 ? " was" : "s were") < 0)
+		dataset_tell(w->ds, "%s: %" PRIu64 " sample%s left out: their times are impossible",
+			f->path, beyond, beyond == 1 ? " was" : "s were") < 0)
 		return -ENOMEM;
 	if (!absurd)
 		return 0;

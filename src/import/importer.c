@@ -59,7 +59,7 @@ const struct importer *importer_find_address(const char *path, struct lp_err *er
 		}
 	}
 	lp_err_set(err, -EINVAL, "cannot open %s: addresses of data begin with %s", path,
-		known.text ? known.text : "nothing that this limpet knows");
+		known.text ? known.text : "no scheme that this limpet knows");
 	strbuf_release(&known);
 	return NULL;
 }

@@ -314,9 +314,8 @@ static int line_take(void *state, struct text_source *t, char *line, struct lp_e
 static const struct text_format format = {
 	.state_size = sizeof(struct iostat),
 	.line = line_take,
-	.nothing =
-		"there is no report of iostat -xt but perhaps the first, which is about the time "
-		"since the machine was started",
+	.nothing = "there is no report of iostat -xt but perhaps the first, which covers the time "
+		   "since the machine started",
 };
 
 /* Can it be a word of a line? */
@@ -437,8 +436,8 @@ const struct importer importer_iostat = {
 	.summary = "what iostat -xt prints, as text or JSON",
 	.description =
 		"Reads the output of 'iostat -xt SECONDS' (sysstat 10 to 12), as text or with '-o "
-		"JSON'. The first report, which is about the time since the machine was started, "
-		"is passed over.\n\n"
+		"JSON'. The first report, which covers the time since the machine started, is "
+		"skipped.\n\n"
 		"The times have no zone unless iostat ran with S_TIME_FORMAT=ISO: they are taken "
 		"for local time (TZ). A date like 11/10/26 has the month first, as in the C "
 		"locale; 10.11.26 has the day first.",

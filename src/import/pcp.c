@@ -404,7 +404,7 @@ const struct importer importer_pcp = {
 	.description =
 		"Reads archives that pmlogger wrote, named by the name that their files share "
 		"(/var/log/pcp/pmlogger/oss3/20261117) or by the .meta file, and live servers: "
-		"pcp://HOST asks pmcd there once a second for a minute, or for as long as "
+		"pcp://HOST queries pmcd there once per second for a minute, or for as long as "
 		"pcp://HOST?for=10s says.\n\n"
 		"Disks, network interfaces, processors, memory and pressure become the same "
 		"columns that 'limpet record' records; clients of Lustre and GPFS are read, too.",

@@ -113,7 +113,7 @@ static int status_error(
 	case 401:
 	case 403:
 		return lp_err_set(err, -EACCES,
-			"%s: the server wants %s (%ld): name a file with a password or token by "
+			"%s: the server requires %s (%ld): name a file with a password or token by "
 			"--http-config or LIMPET_HTTP_CONFIG",
 			path,
 			p->config.token || p->config.username ? "other credentials" : "credentials",
@@ -130,8 +130,8 @@ static int status_error(
 	default:
 		if (rq->status >= 300 && rq->status < 400)
 			return lp_err_set(err, -EIO,
-				"%s: the server redirects to elsewhere (%ld), which is not "
-				"followed",
+				"%s: the server redirects to another address (%ld), which limpet "
+				"does not follow",
 				path, rq->status);
 		return lp_err_set(
 			err, -EIO, "%s: the server answers %ld: %s", path, rq->status, said);

@@ -87,7 +87,7 @@ static int make(const struct lab *lab, const char *path, struct lp_err *err)
 	if (access(path, F_OK) == 0)
 		return lp_err_set(err, -EEXIST,
 			"there is a control group %s, which this lab did not make: use another "
-			"name for the lab, or rmdir it if nobody needs it",
+			"name for the lab, or rmdir it if it is not needed",
 			path);
 	r = owned_note(lab, "cgroup", path, err);
 	if (r < 0)

@@ -46,11 +46,11 @@ struct demo_options {
 static const struct option_def options[] = {
 	{"live", 0, OPTION_FLAG, AT(live), NULL, "build a cluster and break it (needs root)"},
 	{"page", 0, OPTION_FLAG, AT(page), NULL,
-		"run a collector, too, and show it all in a browser; stays until Ctrl-C"},
+		"also run a collector, and show everything in a browser until Ctrl-C"},
 	{"listen", 0, OPTION_STRING, AT(listen), "ADDR:PORT",
 		"where the collector listens [127.0.0.1 and a free port]"},
 	{"stay", 0, OPTION_SPAN, AT(stay_us), "SPAN",
-		"how long the page stays when the server has been named [until Ctrl-C]"},
+		"keep the page for this time after the server was named [until Ctrl-C]"},
 	{"fault", 0, OPTION_STRING, AT(fault), "FAULT[:STRENGTH]",
 		"how to break it ('limpet lab inject --list' shows all) [slow-disk:6]"},
 	{"on", 0, OPTION_STRING, AT(on), "SERVER", "what to break, s1 to s5 [one at random]"},
@@ -157,7 +157,7 @@ static int page_open(struct demo *d, struct lp_err *err)
 /* Keep the page open until the user stops it, which is the normal end. */
 static void page_stay(const struct demo *d)
 {
-	printf("\nThe page opens an incident, too, when it is sure that the fault stays.");
+	printf("\nThe page also opens an incident, once it is sure that the fault persists.");
 	if (d->opt->stay_us)
 		printf("\nThe page stays for %" PRId64 " s: %s/\n", d->opt->stay_us / US_PER_SEC,
 			d->page.url);
@@ -183,8 +183,8 @@ static int work(struct demo *d, struct lp_err *err)
 		r = page_open(d, err);
 	if (r < 0)
 		return r;
-	printf("All clients write now; every server and client is recorded. %u s as it should "
-	       "be ...\n",
+	printf("All clients write now; every server and client is recorded. %u s without a fault "
+	       "...\n",
 		CLEAN_S);
 	fflush(stdout);
 	return nap(CLEAN_S, err);
@@ -254,7 +254,7 @@ static int watch_it(const struct demo *d, struct lp_err *err)
 				r = html_file_write(v, d->html, 0, err);
 			return r < 0 ? r : names(v, d->spec.on);
 		}
-		printf("%4ld s: nothing stands out yet\n", after_s);
+		printf("%4ld s: no verdict yet\n", after_s);
 		fflush(stdout);
 		if (after_s > PATIENCE_S)
 			return 0;
@@ -297,7 +297,7 @@ static int run(
 	(void)data;
 	if (n_args || !opt->live) {
 		lp_err_set(err, -EINVAL,
-			"say 'limpet demo --live' (as root): it builds a small cluster on this "
+			"use 'limpet demo --live' (as root): it builds a small cluster on this "
 			"machine, breaks a server and names it; 'make demo' in the source tree "
 			"needs no root");
 		return EXIT_USAGE;

@@ -32,9 +32,9 @@ const struct command command_lab = {
 		"client is a network namespace, every server has a disk with the service times of "
 		"a disk, and all of them are connected by links of limited speed. Faults can be "
 		"injected, and what limpet says about them can be compared with the truth.\n\n"
-		"A lab needs root. What it needs besides and does not find, it names in one "
-		"sentence. All that belongs to it carries its name, nothing else of the machine "
-		"is touched, and 'limpet lab down' removes it, whatever happened before. Several "
+		"A lab needs root. If anything else is missing, an error names it. Everything that "
+		"belongs to it carries its name, nothing else on the machine is changed, and "
+		"'limpet lab down' removes it, whatever happened before. Several "
 		"labs of different names can be up at once (--name).\n\n"
 		"By hand it is up, work, inject, heal, down; 'lab run' does all of that, records "
 		"every server and client, and notes what it did.",

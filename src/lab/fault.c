@@ -72,7 +72,7 @@ static int parse_strength(
 	if (!f->strength)
 		return lp_err_set(err, -EINVAL, "%s takes no strength", f->name);
 	if (!number_parse(text, len, &value))
-		return lp_err_set(err, -EINVAL, "%s: want a number (%s) behind ':', not '%.*s'",
+		return lp_err_set(err, -EINVAL, "%s: want a number (%s) after ':', not '%.*s'",
 			f->name, f->strength, shown, text);
 	if (value < f->strength_min || value > f->strength_max)
 		return lp_err_set(err, -EINVAL, "%s: want %g to %g (%s), not %.*s", f->name,
@@ -109,7 +109,7 @@ int fault_parse(const char *text, struct fault_spec *ret, struct lp_err *err)
 		return r;
 	if (*rest == '@' && !is_server_name(rest + 1))
 		return lp_err_set(err, -EINVAL,
-			"%s: want a server (s1, s2, ...) behind '@', not '%.16s'", s.fault->name,
+			"%s: want a server (s1, s2, ...) after '@', not '%.16s'", s.fault->name,
 			rest + 1);
 	if (*rest == '@')
 		snprintf(s.on, sizeof(s.on), "%s", rest + 1);

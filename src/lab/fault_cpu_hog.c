@@ -21,9 +21,7 @@ static int inject(
 
 	if (!*on->cgroup || !lab->config.cpu_percent)
 		return lp_err_set(err, -ENOTSUP,
-			"%s has no share of CPU of its own (the lab was brought up without limits "
-			"on "
-			"CPU)",
+			"%s has no CPU limit (the lab was started without limits on CPU)",
 			on->name);
 	snprintf(script, sizeof(script),
 		"i=1; while [ $i -lt %u ]; do while :; do :; done & i=$((i + 1)); done; "
@@ -49,7 +47,7 @@ static int throttled(const struct lab_node *on, unsigned long long *ret, struct 
 	at = strstr(text, key);
 	if (!at)
 		return lp_err_set(
-			err, -EBADMSG, "%s does not say how often it was held back", path);
+			err, -EBADMSG, "%s does not report how often it was throttled", path);
 	*ret = strtoull(at + strlen(key), NULL, 10);
 	return 0;
 }

@@ -64,7 +64,7 @@ static int verify(const struct lab *lab, const struct lab_node *on, struct lp_er
 			return r;
 		hog_wait(LOOK_MS);
 	}
-	return r < 0 ? r : lp_err_set(err, -EIO, "the server goes on (state %c)", state);
+	return r < 0 ? r : lp_err_set(err, -EIO, "the server continues (state %c)", state);
 }
 
 static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)

@@ -15,7 +15,7 @@ static int verify(const struct lab *lab, const struct lab_node *on, struct lp_er
 	int r = disk_trouble_show(lab, on, &s, err);
 
 	if (r == 0 && !(s.slow > 1))
-		r = lp_err_set(err, -EIO, "the disk is as fast as ever");
+		r = lp_err_set(err, -EIO, "the disk is not slowed");
 	return r;
 }
 
@@ -27,7 +27,7 @@ static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err 
 extern const struct fault fault_slow_disk;
 const struct fault fault_slow_disk = {
 	.name = "slow-disk",
-	.summary = "its disk takes that many times as long per request",
+	.summary = "its disk takes this many times as long per request",
 	.diagnosis = "disk-busy",
 	.strength = "times as long",
 	.strength_default = 4,

@@ -40,7 +40,7 @@ static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err 
 extern const struct fault fault_slow_link;
 const struct fault fault_slow_link = {
 	.name = "slow-link",
-	.summary = "its link is that many times slower, in both directions",
+	.summary = "its link is this many times slower, in both directions",
 	.diagnosis = "slow-link",
 	.strength = "times slower",
 	.strength_default = 10,

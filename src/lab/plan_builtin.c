@@ -73,8 +73,8 @@ static const char behaviour[] =
 const struct plan_text plan_texts[] = {
 	{"smoke", "a control, a slow disk and lost packets, each a minute and a half", smoke},
 	{"quick", "ten experiments of four minutes: disks and loss, reading and writing", quick},
-	{"campaign", "every workload and fault twice: what docs/accuracy.md is about", campaign},
-	{"errors", "faults that clients get errors from, with system calls traced", errors},
+	{"campaign", "every workload and fault twice; docs/accuracy.md has the results", campaign},
+	{"errors", "faults that give clients errors, with system calls traced", errors},
 	{"behaviour", "six faults on five workloads, twice each, with functions of the servers",
 		behaviour},
 	{"paper", "the papers' experiments: five workloads, six faults, ten times each", paper},

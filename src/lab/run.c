@@ -172,7 +172,8 @@ static int lab_begin(struct plan_run *run, struct lp_err *err)
 		return lp_err_set(err, r, "%s", why.text);
 	if (!same_shape(&run->lab.config, want))
 		return lp_err_set(err, -EEXIST,
-			"there is a lab '%s' of another shape: remove it with 'limpet lab down "
+			"there is a lab '%s' with other servers, clients or file system: remove it "
+			"with 'limpet lab down "
 			"--name %s', or take another --name",
 			want->name, want->name);
 	r = lab_claim(run, err);
@@ -192,7 +193,7 @@ static int lab_mend(struct plan_run *run, struct lp_err *err)
 
 	if (!run->worn && lab_clear(run, &why) == 0 && lab_is_well(&run->lab))
 		return 0;
-	note(run, "the lab is not sound any more, and is built anew");
+	note(run, "the lab no longer works, and is rebuilt");
 	return lab_rebuild(run, err);
 }
 

@@ -239,7 +239,7 @@ static int memory_file(const char *name, int *ret_fd, struct lp_err *err)
 	int fd = memfd_create(name, MFD_CLOEXEC);
 
 	if (fd < 0)
-		return lp_err_sys(err, -errno, "cannot keep what a program says");
+		return lp_err_sys(err, -errno, "cannot store the output of a program");
 	*ret_fd = fd;
 	return 0;
 }

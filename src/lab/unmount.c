@@ -55,5 +55,5 @@ int unmount(const char *path, unsigned limit_ms, const char *pid_file, struct lp
 		if (r < 0)
 			return lp_err_sys(err, r, "%s: cannot be unmounted", path);
 	}
-	return lp_err_set(err, -EBUSY, "%s: mounts on it come to no end", path);
+	return lp_err_set(err, -EBUSY, "%s: there are too many mounts on it", path);
 }

@@ -19,9 +19,9 @@ struct disk_options {
 
 static const struct option_def options[] = {
 	{"image", 0, OPTION_STRING, AT(image), "FILE",
-		"what is on the disk; made if it is not there"},
+		"file with the contents of the disk; created if it does not exist"},
 	{"mount", 0, OPTION_STRING, AT(mount), "DIR", "where its file disk.img appears"},
-	{"control", 0, OPTION_STRING, AT(control), "SOCKET", "where it takes orders"},
+	{"control", 0, OPTION_STRING, AT(control), "SOCKET", "socket for its commands"},
 	{"size", 0, OPTION_BYTES, AT(size_bytes), "BYTES", "size of the disk"},
 	{"bandwidth", 0, OPTION_BYTES, AT(bandwidth_bytes), "BYTES",
 		"bytes per second that it transfers [30000000]"},
@@ -75,7 +75,7 @@ static int run(
 
 static const struct example examples[] = {
 	{"lab disk --image a.img --mount /mnt --control a.ctl --size 1G",
-		"a disk /mnt/disk.img of 1 GiB; `echo show | nc -U a.ctl` asks it how it is"},
+		"a disk /mnt/disk.img of 1 GiB; `echo show | nc -U a.ctl` prints its state"},
 	{NULL, NULL},
 };
 
@@ -86,9 +86,9 @@ const struct command lab_verb_disk = {
 	.summary = "serve one disk of a lab (used by lab up)",
 	.usage = "--image FILE --mount DIR --control SOCKET --size BYTES [OPTION...]",
 	.description = "Mounts a file system with one file, disk.img, that takes as long as a disk "
-		       "would: one request at a time, a seek where it does not follow the one "
-		       "before, transfer at a bandwidth. A loop device with direct I/O on that "
-		       "file is a disk with honest statistics.\n\n"
+		       "would: one request at a time, a seek if it does not follow the one before, "
+		       "transfer at a bandwidth. A loop device with direct I/O on that "
+		       "file is a disk with realistic statistics.\n\n"
 		       "Each connection to the socket takes one line and gives one back: \"slow "
 		       "FACTOR\", \"busy PERCENT\" (hidden competing load), \"stall EVERY_MS "
 		       "FOR_MS\", \"show\", \"reset\". Runs until it is ended by a signal or "

@@ -41,7 +41,8 @@ static int run(
 
 	(void)data;
 	if (n_args)
-		r = lp_err_set(err, -EINVAL, "what is '%s'? (see 'limpet help lab down')", args[0]);
+		r = lp_err_set(err, -EINVAL, "'%s' is not understood (see 'limpet help lab down')",
+			args[0]);
 	else if (opt->all && opt->name)
 		r = lp_err_set(err, -EINVAL, "give --name or --all, not both");
 	else
@@ -63,11 +64,11 @@ const struct command lab_verb_down = {
 	.usage = "[OPTION...]",
 	.description =
 		"Removes every trace of a lab: processes, mounts, disks, control groups, network "
-		"namespaces and its directory with the logs. It does so also after a crash, and "
-		"where there is no such lab it does nothing. What carries the lab's name but was "
-		"not made by it is left alone, and that is said.\n\n"
-		"The exit status is 0 if nothing of the lab is left, 2 if something is: then the "
-		"same command can be given again.",
+		"namespaces and its directory with the logs. It also works after a crash, and does "
+		"nothing if there is no such lab. It does not remove things that carry the lab's "
+		"name but were not made by it, and says so.\n\n"
+		"The exit status is 0 if nothing of the lab is left, 2 if something is: then run "
+		"the same command again.",
 	.options = options,
 	.options_size = sizeof(struct down_options),
 	.examples = examples,

@@ -124,9 +124,9 @@ const struct command lab_verb_heal = {
 	.usage = "[OPTION...] [FAULT[@SERVER]...]",
 	.description =
 		"Heals all faults, or those that are named, on all servers or on one. It looks "
-		"for what faults leave behind wherever that could be, not only for what is noted "
-		"as active, so it can be given again, and after a crash. A strength behind the "
-		"name of a FAULT is ignored.",
+		"for the traces of faults wherever they could be, not only for what is noted "
+		"as active, so it can be run again, and after a crash. A strength after the name "
+		"of a FAULT is ignored.",
 	.options = options,
 	.options_size = sizeof(struct fault_options),
 	.examples = examples,

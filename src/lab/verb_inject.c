@@ -8,7 +8,7 @@
 
 static const struct option_def options[] = {
 	{"on", 0, OPTION_STRING, FAULT_OPTIONS_AT(on), "SERVER",
-		"the server to break: s1, s2, ..., where the FAULT does not say"},
+		"the server to break: s1, s2, ..., if the FAULT does not say"},
 	{"list", 0, OPTION_FLAG, FAULT_OPTIONS_AT(list), NULL,
 		"list all faults, and what their strength means"},
 	FAULT_OPTIONS,
@@ -126,11 +126,11 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"lab inject --list", "the faults that there are"},
+	{"lab inject --list", "all faults"},
 	{"lab inject disk-hog --on s3",
 		"a process on server 3 reads from its disk as fast as it can"},
 	{"lab inject slow-disk:2 --on s1", "its disk takes twice as long for everything"},
-	{"lab inject disk-busy@s2 send-pktloss:3@s5", "two servers are in trouble at once"},
+	{"lab inject disk-busy@s2 send-pktloss:3@s5", "two servers are faulty at once"},
 	{NULL, NULL},
 };
 

@@ -28,13 +28,13 @@ struct run_options {
 static const struct option_def options[] = {
 	{"plan", 'p', OPTION_STRING, AT(plan), "PLAN",
 		"a file of experiments, or the name of a built-in plan"},
-	{"output", 'o', OPTION_STRING, AT(output), "DIR", "where recordings and truth go"},
+	{"output", 'o', OPTION_STRING, AT(output), "DIR", "directory for recordings and truth"},
 	{"name", 0, OPTION_STRING, AT(name), "LAB",
 		"name of the lab; one that is up is used, if it has as many servers and clients "
 		"and the same file system [lab]"},
 	{"prefix", 0, OPTION_STRING, AT(prefix), "DIR",
-		"take the file system that is installed there (one built with 'limpet cc', "
-		"say), not that in $PATH"},
+		"use the file system that is installed there (for example one built with 'limpet "
+		"cc'), not the one in $PATH"},
 	{"seed", 0, OPTION_UINT, AT(seed), "N",
 		"seed of all that is random: which servers are broken, and the disks [the plan's, "
 		"or 1]"},
@@ -44,16 +44,16 @@ static const struct option_def options[] = {
 		"--name) "
 		"can share a plan and a DIR"},
 	{"trace", 0, OPTION_STRING, AT(trace), "MODE",
-		"record the system calls of servers and clients, too: none, summary or records "
+		"also record the system calls of servers and clients: none, summary or records "
 		"[the plan's, or none]"},
 	{"tries", 0, OPTION_UINT, AT(tries), "N",
-		"run an experiment during which this machine was too busy up to N times [2]"},
+		"repeat an experiment during which this machine was too busy, up to N runs [2]"},
 	{"accept-disturbed", 0, OPTION_FLAG, AT(accept), NULL,
-		"let experiments count during which this machine was too busy; how busy is in "
-		"their JSON"},
-	{"list", 0, OPTION_FLAG, AT(list), NULL, "print the experiments and run nothing"},
+		"accept experiments during which this machine was too busy; their JSON says how "
+		"busy"},
+	{"list", 0, OPTION_FLAG, AT(list), NULL, "print the experiments and do not run them"},
 	{"keep", 0, OPTION_FLAG, AT(keep), NULL,
-		"leave the lab up at the end; else it is removed, also one that was up before"},
+		"leave the lab up at the end [it is removed, even if it was up before]"},
 	{"json", 0, OPTION_FLAG, AT(json), NULL, "print the list or the closing summary as JSON"},
 	{NULL},
 };

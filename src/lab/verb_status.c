@@ -142,8 +142,8 @@ static int run(
 
 	(void)data;
 	if (n_args)
-		return command_exit_code(lp_err_set(
-			err, -EINVAL, "what is '%s'? (see 'limpet help lab status')", args[0]));
+		return command_exit_code(lp_err_set(err, -EINVAL,
+			"'%s' is not understood (see 'limpet help lab status')", args[0]));
 	if (opt->json) {
 		shown.labs = json_array();
 		root = json_pack("{s:s,s:o}", "limpet", LIMPET_VERSION, "labs", shown.labs);
@@ -169,7 +169,7 @@ static const struct example examples[] = {
 extern const struct command lab_verb_status;
 const struct command lab_verb_status = {
 	.name = "lab status",
-	.summary = "show labs and how they are doing",
+	.summary = "show labs and their state",
 	.usage = "[OPTION...]",
 	.description =
 		"Shows what each node of a lab has and whether it runs: its network, a server's "

@@ -10,7 +10,7 @@ struct traffic_options {
 
 static const struct option_def options[] = {
 	{"listen", 0, OPTION_UINT, offsetof(struct traffic_options, listen), "PORT",
-		"throw away what is sent to this port"},
+		"discard data sent to this port"},
 	{"send", 0, OPTION_STRING, offsetof(struct traffic_options, send), "ADDRESS:PORT",
 		"send zeros there"},
 	{"connections", 0, OPTION_UINT, offsetof(struct traffic_options, connections), "N",

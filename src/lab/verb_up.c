@@ -16,13 +16,13 @@ struct up_options {
 
 static const struct option_def options[] = {
 	{"name", 'n', OPTION_STRING, AT(name), "NAME",
-		"call it so, letters and digits; labs of different names do not disturb each other "
-		"[lab]"},
+		"name of the lab, letters and digits; labs of different names do not disturb each "
+		"other [lab]"},
 	{"fs", 'f', OPTION_STRING, AT(fs), "NAME",
 		"the parallel file system, one of those above [gluster]"},
 	{"prefix", 0, OPTION_STRING, AT(prefix), "DIR",
-		"take the file system that is installed there (one built with 'limpet cc', "
-		"say), not that in $PATH"},
+		"use the file system that is installed there (for example one built with 'limpet "
+		"cc'), not the one in $PATH"},
 	{"servers", 's', OPTION_UINT, AT(servers), "N", "number of servers, s1, s2, ... [6]"},
 	{"clients", 'c', OPTION_UINT, AT(clients), "N", "number of clients, c1, c2, ... [6]"},
 	{"disk", 0, OPTION_BYTES, AT(disk), "BYTES",
@@ -38,7 +38,7 @@ static const struct option_def options[] = {
 	{"cpu-limit", 0, OPTION_UINT, AT(cpu_limit), "PERCENT",
 		"how much of one CPU the processes of a server may use together [50]"},
 	{"no-cpu-limit", 0, OPTION_FLAG, AT(no_cpu_limit), NULL,
-		"servers may use all CPUs; the fault cpu-hog cannot be injected then"},
+		"let servers use all CPUs; then the fault cpu-hog cannot be injected"},
 	{"seed", 0, OPTION_UINT, AT(seed), "N",
 		"seed of what is random: the disks' service times, the order of the workloads [1]"},
 	{NULL},
@@ -109,9 +109,9 @@ static int run(
 	struct lab_config c;
 	struct progress p;
 	struct lab lab;
-	int r = n_args
-		? lp_err_set(err, -EINVAL, "what is '%s'? (see 'limpet help lab up')", args[0])
-		: configure(&c, values, err);
+	int r = n_args ? lp_err_set(err, -EINVAL,
+				 "'%s' is not understood (see 'limpet help lab up')", args[0])
+		       : configure(&c, values, err);
 
 	(void)data;
 	if (r == 0)
@@ -138,7 +138,7 @@ static bool fs_choice(size_t i, struct command_choice *ret)
 static const struct example examples[] = {
 	{"lab up", "six servers and six clients with GlusterFS"},
 	{"lab up --name small --servers 3 --clients 2 --disk 256M",
-		"a small one, beside the other"},
+		"a small one, in addition to the other"},
 	{NULL, NULL},
 };
 

@@ -18,8 +18,8 @@ struct work_options {
 static const struct option_def options[] = {
 	{"name", 0, OPTION_STRING, AT(name), "NAME", "the lab [lab]"},
 	{"for", 0, OPTION_SPAN, AT(for_us), "SPAN",
-		"stop it after that time, and say how fast it was"},
-	{"stop", 0, OPTION_FLAG, AT(stop), NULL, "stop what runs; needs no WORKLOAD"},
+		"stop it after this time, and print the throughput"},
+	{"stop", 0, OPTION_FLAG, AT(stop), NULL, "stop the running workload; needs no WORKLOAD"},
 	{NULL},
 };
 
@@ -102,7 +102,7 @@ static bool workload_choice(size_t i, struct command_choice *ret)
 
 static const struct example examples[] = {
 	{"lab work ddw", "let all clients write, until 'limpet lab work --stop'"},
-	{"lab work ddr --for 10s", "let them read for ten seconds, and say how fast"},
+	{"lab work ddr --for 10s", "let them read for ten seconds, and print the throughput"},
 	{NULL, NULL},
 };
 
@@ -113,8 +113,8 @@ const struct command lab_verb_work = {
 	.usage = "[OPTION...] WORKLOAD | --stop",
 	.description =
 		"Starts a workload on all clients of a lab that is up, after making the files that "
-		"it needs (the first time, that takes up to a minute), and returns; it goes on "
-		"until it is stopped. What worked before is stopped.\n\n"
+		"it needs (the first time, that takes up to a minute), and returns; it continues "
+		"until it is stopped. A workload that is already running is stopped.\n\n"
 		"With --for it waits, stops the workload and prints what all clients together sent "
 		"and received over the network, in MB/s.",
 	.options = options,

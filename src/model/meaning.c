@@ -13,16 +13,17 @@ int meanings_add(struct meanings *m, const char *side, const char *metric, struc
 
 	if (!lower && strcmp(side, "higher") != 0)
 		return lp_err_set(err, -EINVAL,
-			"'%.64s' says nothing of what is worse (want lower or higher)", side);
+			"'%.64s' does not say what is worse (want lower or higher)", side);
 	if (!*metric)
 		return lp_err_set(err, -EINVAL, "a metric has no name");
 	if (strpbrk(metric, "\t\n"))
-		return lp_err_set(err, -EINVAL, "the name of a metric has no tabs and no lines");
+		return lp_err_set(
+			err, -EINVAL, "the name of a metric must not contain tabs or line ends");
 	if (m->n >= MEANINGS_MAX)
 		return lp_err_set(err, -E2BIG, "more than %d metrics", MEANINGS_MAX);
 	copy = strdup(metric);
 	if (!copy)
-		return lp_err_sys(err, -ENOMEM, "cannot note what '%.64s' means", metric);
+		return lp_err_sys(err, -ENOMEM, "cannot store the meaning of '%.64s'", metric);
 	m->items[m->n].metric = copy;
 	m->items[m->n++].lower = lower;
 	return 0;

@@ -11,7 +11,7 @@ extern const struct lp_metric metrics_beegfs[];
 const struct lp_metric metrics_beegfs[] = {
 	{.name = "bee_rd",
 		.unit = "bytes/s",
-		.help = "bytes read in a second",
+		.help = "bytes read per second",
 		.resource = "storage",
 		.kind = "beegfs",
 		.headline = true,
@@ -33,7 +33,7 @@ const struct lp_metric metrics_beegfs[] = {
 		.judged = true},
 	{.name = "bee_reqs",
 		.unit = "1/s",
-		.help = "requests in a second",
+		.help = "requests per second",
 		.resource = "storage",
 		.kind = "beegfs",
 		.inputs = {"requests"},

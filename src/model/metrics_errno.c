@@ -5,7 +5,7 @@ extern const struct lp_metric metrics_errno[];
 const struct lp_metric metrics_errno[] = {
 	{.name = "errors",
 		.unit = "1/s",
-		.help = "calls that failed so per second",
+		.help = "calls per second that failed in this way",
 		.resource = "host",
 		.kind = "errno",
 		.headline = true,

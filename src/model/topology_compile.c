@@ -308,8 +308,7 @@ static int group_check(const struct maker *m, uint32_t number)
 		return fail(m, line, "this group has no 'name'");
 	if (!from->match)
 		return fail(m, line,
-			"group '%.64s' does not say which components it wants: "
-			"'match' is missing",
+			"group '%.64s' does not say which components it has: 'match' is missing",
 			from->name);
 	for (uint32_t i = 0; i < number; i++) {
 		if (!strcmp(m->y->file->groups[i].name, from->name))

@@ -210,7 +210,7 @@ static void strays_tell(const struct sorter *s, struct lp_warn *warn)
 {
 	if (!s->n_strays || !s->strays.text)
 		return;
-	lp_warn_raise(warn, "%s: no group wants %u component%s, which %s left out: %s%s",
+	lp_warn_raise(warn, "%s: no group matches %u component%s, which %s left out: %s%s",
 		s->t->name, s->n_strays, s->n_strays == 1 ? "" : "s",
 		s->n_strays == 1 ? "is" : "are", s->strays.text,
 		s->n_strays > NAMES_TOLD ? ", ..." : "");

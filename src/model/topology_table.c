@@ -187,7 +187,7 @@ static int row_store(
 	}
 	if (!key->failed && strmap_get(&t->rows, key->text, &before))
 		return lp_err_set(
-			err, -EINVAL, "%s:%u: an earlier line is about the same", r->name, r->line);
+			err, -EINVAL, "%s:%u: an earlier line has the same key", r->name, r->line);
 	if (key->failed || strmap_put(&t->rows, key->text, (uint32_t)t->n_rows) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot read %s", r->name);
 	t->n_rows++;

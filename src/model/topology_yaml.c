@@ -275,7 +275,7 @@ static int node_take(struct scan *s, const yaml_event_t *e)
 	if (!text)
 		return -EINVAL;
 	if (schema->type == CYAML_UINT && (!*text || text[strspn(text, "0123456789")]))
-		return scan_error(s, e, "'%.64s' is no number", text);
+		return scan_error(s, e, "'%.64s' is not a number", text);
 	if (s->levels[s->depth - 1].schema->type == CYAML_IGNORE)
 		r = pair_add(s, e, text);
 	node_done(s);
@@ -300,7 +300,7 @@ static int event_take(struct scan *s, const yaml_event_t *e)
 
 	switch (e->type) {
 	case YAML_ALIAS_EVENT:
-		return scan_error(s, e, "aliases (*%.64s) are not taken here",
+		return scan_error(s, e, "aliases (*%.64s) are not supported here",
 			(const char *)e->data.alias.anchor);
 	case YAML_DOCUMENT_START_EVENT:
 		return s->documents++ ? scan_error(s, e, "a second document begins here") : 0;

@@ -14,7 +14,7 @@ static int tree_load(
 	if (yaml_parser_load(parser, ret))
 		return 0;
 	return lp_err_set(err, -EINVAL, "%s:%zu: %s", name, parser->problem_mark.line + 1,
-		parser->problem ? parser->problem : "this is no YAML");
+		parser->problem ? parser->problem : "this is not YAML");
 }
 
 int yaml_doc_read(const char *text, size_t len, const char *name,
@@ -64,7 +64,7 @@ int yaml_doc_word(const struct yaml_doc *doc, const yaml_node_t *node, const cha
 	const char *text, *meant;
 
 	if (node->type != YAML_SCALAR_NODE)
-		return yaml_doc_error(doc, node, "this is no name of one %s", what);
+		return yaml_doc_error(doc, node, "this is not the name of one %s", what);
 	text = (const char *)node->data.scalar.value;
 	for (unsigned i = 0; words[i]; i++) {
 		if (!strcmp(words[i], text)) {

@@ -3,6 +3,7 @@
 #include "archive/trace_log.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "import/dataset.h"
 #include "model/bind.h"
 #include <errno.h>
 #include <fnmatch.h>
@@ -299,7 +300,9 @@ static void files_measure(const struct lp_dataset *ds, struct listing *l)
 
 	l->n_files = lp_dataset_n_files(ds);
 	for (size_t i = 0; i < l->n_files; i++) {
-		if (stat(lp_dataset_path(ds, i), &st) == 0)
+		if (ds->files[i].remote)
+			l->n_remote++;
+		else if (stat(lp_dataset_path(ds, i), &st) == 0)
 			l->bytes += (uint64_t)st.st_size;
 	}
 }

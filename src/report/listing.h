@@ -48,7 +48,8 @@ struct listing_metric {
 struct listing {
 	bool asked; /* selected components only */
 	size_t n_files;
-	uint64_t bytes;
+	size_t n_remote; /* of them */
+	uint64_t bytes;	 /* of the others */
 	struct listing_observer *observers;
 	size_t n_observers, cap_observers;
 	struct listing_component *components;

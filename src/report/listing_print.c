@@ -193,10 +193,15 @@ static void print_metrics(FILE *out, const struct listing *l, uint32_t kind)
 
 void listing_print_text(FILE *out, const struct listing *l, bool colour)
 {
+	size_t n_files = l->n_files - l->n_remote;
 	char bytes[BYTES_TEXT_MAX];
 
-	fprintf(out, "%zu file%s, %s, %zu component%s\n", l->n_files, l->n_files == 1 ? "" : "s",
-		bytes_format(l->bytes, bytes), l->n_components, l->n_components == 1 ? "" : "s");
+	if (l->n_remote)
+		fprintf(out, "%zu remote source%s, ", l->n_remote, l->n_remote == 1 ? "" : "s");
+	if (n_files || !l->n_remote)
+		fprintf(out, "%zu file%s, %s, ", n_files, n_files == 1 ? "" : "s",
+			bytes_format(l->bytes, bytes));
+	fprintf(out, "%zu component%s\n", l->n_components, l->n_components == 1 ? "" : "s");
 	for (size_t i = 0; i < l->n_observers; i++)
 		print_observer(out, &l->observers[i]);
 	for (uint32_t k = 0; k < l->n_kinds; k++)

@@ -67,7 +67,7 @@ static void print_undescribed(FILE *out, const struct lp_verdict *v, const struc
 		if (described(t, v->components[i]))
 			continue;
 		if (!n++)
-			fprintf(out, "\nno rule says anything about:\n");
+			fprintf(out, "\nno rule matches:\n");
 		flow_print_line(out, "  %s", v->components[i]->text);
 	}
 }

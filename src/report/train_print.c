@@ -122,8 +122,8 @@ static void print_asymmetries(FILE *out, const struct train_result *r, bool utf8
 		return;
 	fprintf(out,
 		"\nwarning: lasting asymmetry: %s out of step most of the time.\n"
-		"Is the data free of faults? If not, thresholds hide the fault: leave out what is\n"
-		"bad, and train again.\n",
+		"Is the data free of faults? If not, thresholds hide the fault: leave out the\n"
+		"bad data, and train again.\n",
 		r->n_asymmetries == 1 ? "one component was" : "some components were");
 	for (size_t i = 0; i < r->n_asymmetries && i < PLOTS_MAX; i++)
 		print_plot(out, &r->asymmetries[i], utf8);
@@ -156,8 +156,7 @@ int train_print_text(FILE *out, const struct train_result *r, const struct train
 		r->n_windows, thresholds_method(r->thresholds), opt->file);
 	thresholds_normals(r->thresholds, &n);
 	if (n)
-		fprintf(out, "%zu ways in which calls fail as a matter of course are there, too\n",
-			n);
+		fprintf(out, "the file also has %zu ways in which calls fail normally\n", n);
 	return 0;
 }
 

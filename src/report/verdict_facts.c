@@ -540,7 +540,7 @@ void verdict_add_well(struct strbuf *sb, const struct lp_verdict *v)
 		return;
 	}
 	strbuf_puts(sb,
-		v->n_unknown   ? "what could be compared is well: "
+		v->n_unknown   ? "everything that could be compared is well: "
 			: some ? "all else is well: "
 			       : "all is well: ");
 	strbuf_printf(sb, "nothing%s is slow, failing or missing among ", some ? " else" : "");

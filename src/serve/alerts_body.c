@@ -99,7 +99,7 @@ json_t *alert_example(int64_t now_us)
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:[s], s:[s], s:o, s:o, s:o}", "id",
 		0, "state", "open", "level", "warning", "what",
 		"this is a test of limpet's alerts: nothing is wrong", "part", "test", "observer",
-		"", "cause", "test", "evidence", "somebody ran 'limpet serve test-alert'", "do",
+		"", "cause", "test", "evidence", "'limpet serve test-alert' was run", "do",
 		"Nothing.", "first", time_json(now_us), "opened", time_json(now_us), "ended",
 		json_null());
 }

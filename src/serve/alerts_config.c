@@ -84,7 +84,7 @@ static int next(struct reading *r)
 	if (r->parser.error == YAML_MEMORY_ERROR)
 		return no_memory(r);
 	return wrong(r, r->parser.problem_mark.line + 1, "%s",
-		r->parser.problem ? r->parser.problem : "this is no YAML");
+		r->parser.problem ? r->parser.problem : "this is not YAML");
 }
 
 /* A scalar as a string; the next event must be one. */
@@ -114,14 +114,14 @@ static int key_unknown(const struct reading *r, const char *key, const char *con
 	for (const char *const *n = names; *n; n++)
 		meant_consider(&m, *n);
 	return m.edits
-		? wrong(r, line_of(r), "there is no '%.64s' here; do you mean '%s'?", key, m.best)
+		? wrong(r, line_of(r), "there is no '%.64s' here; did you mean '%s'?", key, m.best)
 		: wrong(r, line_of(r), "there is no '%.64s' here", key);
 }
 
 static int url_check(const struct reading *r, const char *url)
 {
 	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
-		return wrong(r, line_of(r), "'%.100s' is no URL (http:// or https://)", url);
+		return wrong(r, line_of(r), "'%.100s' is not a URL (http:// or https://)", url);
 	return 0;
 }
 
@@ -233,8 +233,7 @@ static int target_check(const struct reading *r, const struct alerts_config *c)
 	for (size_t i = 0; i + 1 < c->n; i++) {
 		if (!strcmp(c->targets[i].name, t->name))
 			return wrong(r, t->line,
-				"the name '%.64s' is that of the target in line "
-				"%zu already",
+				"the name '%.64s' is already used by the target in line %zu",
 				t->name, c->targets[i].line);
 	}
 	if (!t->url && !t->command)

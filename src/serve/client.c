@@ -66,7 +66,7 @@ static int request_make(struct request *r, const struct client *c, const char *m
 	r->headers = curl_slist_append(NULL, "Content-Type: application/json");
 	r->curl = curl_easy_init();
 	if (!r->url || !r->headers || !r->curl || (body && !r->body))
-		return lp_err_sys(err, -ENOMEM, "cannot ask the collector");
+		return lp_err_sys(err, -ENOMEM, "cannot query the collector");
 	curl_easy_setopt(r->curl, CURLOPT_URL, r->url);
 	curl_easy_setopt(r->curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(r->curl, CURLOPT_CUSTOMREQUEST, method);
@@ -114,7 +114,7 @@ int client_ask(const struct client *c, const char *method, const char *path, con
 	code = curl_easy_perform(r.curl);
 	if (code != CURLE_OK)
 		return lp_err_set(err, -EIO,
-			"cannot ask the collector at %s: %s (--url names another one)", url,
+			"cannot query the collector at %s: %s (--url names another one)", url,
 			curl_easy_strerror(code));
 	curl_easy_getinfo(r.curl, CURLINFO_RESPONSE_CODE, &status);
 	answer = json_loadb(r.answer.text ? r.answer.text : "", r.answer.len, 0, NULL);
@@ -124,7 +124,8 @@ int client_ask(const struct client *c, const char *method, const char *path, con
 		return e;
 	}
 	if (!answer)
-		return lp_err_set(err, -EIO, "%s answers with no JSON: is a collector there?", url);
+		return lp_err_set(
+			err, -EIO, "%s does not answer with JSON: is a collector there?", url);
 	*ret = answer;
 	return 0;
 }

@@ -409,7 +409,7 @@ static bool request_put_off(
 	MHD_suspend_connection(connection);
 	if (http_slow_push(x->server->slow, request_work, x) == 0)
 		return true;
-	http_fail(&x->answer, MHD_HTTP_SERVICE_UNAVAILABLE, "too many ask for what takes long");
+	http_fail(&x->answer, MHD_HTTP_SERVICE_UNAVAILABLE, "too many expensive requests at once");
 	x->answer.retry_after = 1;
 	x->answered = true;
 	MHD_resume_connection(connection);
@@ -429,7 +429,7 @@ static enum MHD_Result request_finish(
 	} else if (x->no_room) {
 		count(s, &s->stats.refused_busy);
 		http_fail(&a, MHD_HTTP_SERVICE_UNAVAILABLE,
-			"too much is being received from you, or at once");
+			"too much data is being received, from you or in total");
 		a.retry_after = 1;
 	} else if (x->route->slow && request_put_off(x, connection, method, path)) {
 		return MHD_YES;

@@ -110,7 +110,7 @@ int http_listen(const char *where, char *text, size_t size, bool *ret_loopback, 
 
 	if (r < 0 || !is_port(port))
 		return lp_err_set(err, -EINVAL,
-			"'%s' is no address to listen on: it should look like 127.0.0.1:9700",
+			"'%s' is not an address to listen on: it should look like 127.0.0.1:9700",
 			where);
 	r = getaddrinfo(host[0] ? host : NULL, port, &hints, &list);
 	if (r)

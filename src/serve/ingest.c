@@ -309,7 +309,7 @@ static enum ingest_refusal place_check(
 	}
 	if (put->from < f->n_frames) {
 		lp_err_set(err, -EEXIST,
-			"frame %" PRIu64 " of %s is there already: it goes on with %" PRIu64,
+			"frame %" PRIu64 " of %s exists already: it goes on with %" PRIu64,
 			put->from, put->file, f->n_frames);
 		return INGEST_REPLAY;
 	}
@@ -320,7 +320,7 @@ static enum ingest_refusal place_check(
 	}
 	if (put->sum == f->sum)
 		return INGEST_FINE;
-	lp_err_set(err, -EEXIST, "another file than this %s has begun to come", put->file);
+	lp_err_set(err, -EEXIST, "another file %s is already being received", put->file);
 	return INGEST_OTHER_FILE;
 }
 
@@ -339,8 +339,8 @@ static enum ingest_refusal failure(struct ingest *in, int r, const struct lp_err
 	pthread_mutex_unlock(&in->mutex);
 	if (!told)
 		lp_warn_raise(in->config.warn,
-			"%s; what arrives is refused until that is mended, servers keep it and "
-			"send it later",
+			"%s; data is refused until that is fixed; servers keep it and send it "
+			"later",
 			err->text);
 	return INGEST_DISK;
 }
@@ -396,7 +396,7 @@ static enum ingest_refusal put_locked(struct ingest *in, struct observer *o,
 
 	*ret = (struct ingest_place){0};
 	if (r == -ENOENT) {
-		lp_err_set(err, r, "nothing of %s is here yet", put->file);
+		lp_err_set(err, r, "there is no data of %s yet", put->file);
 		return INGEST_GAP;
 	}
 	if (r < 0)

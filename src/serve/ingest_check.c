@@ -54,7 +54,7 @@ static enum ingest_refusal check_content(
 		raw = chunks_raw_size(f, payload);
 		if (raw <= max)
 			return INGEST_FINE;
-		lp_err_set(err, -EFBIG, "a frame of %u bytes unfolds to more than %u MiB",
+		lp_err_set(err, -EFBIG, "a frame of %u bytes decompresses to more than %u MiB",
 			f->payload_size, (unsigned)(max >> 20));
 		return INGEST_BOMB;
 	}
@@ -78,8 +78,7 @@ static enum ingest_refusal check_frame(
 	}
 	if (f->type != FRAME_CATALOGUE && f->type != FRAME_DATA && f->type != FRAME_EVENT &&
 		f->type != FRAME_LOG) {
-		lp_err_set(
-			err, -EBADMSG, "a frame of type %u is nothing that servers send", f->type);
+		lp_err_set(err, -EBADMSG, "servers do not send frames of type %u", f->type);
 		return INGEST_BAD_FRAME;
 	}
 	if (frame_check(f, p + FRAME_HEADER_SIZE, err) < 0)

@@ -136,7 +136,8 @@ int ingest_file_append(struct ingest_file *f, const void *frames, size_t size, u
 	if (r < 0) {
 		/* If this fails, too, the next write overwrites it. */
 		if (ftruncate(f->fd, (off_t)f->end) < 0)
-			return lp_err_sys(err, r, "cannot write %s (nor cut it back)", f->name);
+			return lp_err_sys(
+				err, r, "cannot write %s (nor truncate it again)", f->name);
 		return lp_err_sys(err, r, "cannot write %s", f->name);
 	}
 	f->end += size;

@@ -286,7 +286,7 @@ static void post_incident(void *ctx, const struct http_request *rq, struct http_
 	if (!id_take(rq, a, &id, &verb)) {
 		;
 	} else if (!json_is_object(body)) {
-		http_fail(a, 400, "the body is no JSON object");
+		http_fail(a, 400, "the body is not a JSON object");
 	} else if (!strcmp(verb, "ack")) {
 		word.verb = INCIDENT_ACK;
 		say(s, id, &word, a);
@@ -299,8 +299,7 @@ static void post_incident(void *ctx, const struct http_request *rq, struct http_
 		if (until_take(body, live_now_us(s->live), &word.until_us, a))
 			say(s, id, &word, a);
 	} else {
-		http_fail(
-			a, 404, "an incident can be sent ack, mute or comment, not '%.64s'", verb);
+		http_fail(a, 404, "an incident accepts ack, mute or comment, not '%.64s'", verb);
 	}
 	json_decref(body);
 }
@@ -314,7 +313,7 @@ static void delete_incident(void *ctx, const struct http_request *rq, struct htt
 	if (!id_take(rq, a, &id, &verb))
 		return;
 	if (strcmp(verb, "ack") != 0 && strcmp(verb, "mute") != 0) {
-		http_fail(a, 404, "of an incident, ack and mute can be taken back");
+		http_fail(a, 404, "only ack and mute of an incident can be undone");
 		return;
 	}
 	word.verb = !strcmp(verb, "ack") ? INCIDENT_UNACK : INCIDENT_UNMUTE;

@@ -107,7 +107,7 @@ static void ratios_put(FILE *out, const struct snapshot *now)
 	uint32_t n = 0;
 
 	put_head(out, "limpet_component_ratio", "gauge",
-		"How many times worse than its peers a component is, of those that are off.");
+		"How many times worse than its peers each suspect is.");
 	for (uint32_t i = 0; i < now->n_components && n < RATIOS_MAX; i++) {
 		const struct snapshot_component *c = &now->components[i];
 
@@ -127,7 +127,7 @@ static void ratios_put(FILE *out, const struct snapshot *now)
 
 static void servers_put(FILE *out, const struct snapshot *now, int64_t now_us)
 {
-	put_head(out, "limpet_observers", "gauge", "Servers by how they deliver.");
+	put_head(out, "limpet_observers", "gauge", "Servers by delivery state.");
 	for (enum observer_state state = OBSERVER_OK; state <= OBSERVER_SILENT; state++)
 		fprintf(out, "limpet_observers{state=\"%s\"} %u\n", observer_state_name(state),
 			snapshot_count(now, state));
@@ -307,8 +307,8 @@ static void metrics_write(FILE *out, void *ctx)
 	}
 	put_one(out, "limpet_verdict_cpu_seconds", "gauge", "CPU time of the last verdict.",
 		now->verdict_s);
-	put_one(out, "limpet_samples_late_total", "counter", "Samples that came too late to count.",
-		(double)now->n_late);
+	put_one(out, "limpet_samples_late_total", "counter",
+		"Samples that arrived too late and were ignored.", (double)now->n_late);
 	put_one(out, "limpet_trouble", "gauge", "1 if the engine or the store has failed.",
 		*live_trouble(s->live, trouble, sizeof(trouble)) != '\0');
 	alerts_put(out, s);

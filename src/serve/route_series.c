@@ -96,7 +96,7 @@ static int verdict_at(struct serve *s, int64_t at_us, struct http_answer *a, str
 	r = out ? verdict_print_json(out, v) : -ENOMEM;
 	lp_verdict_free(v);
 	if (!out || fclose(out) != 0 || r < 0)
-		return lp_err_sys(err, -ENOMEM, "cannot tell the verdict");
+		return lp_err_sys(err, -ENOMEM, "cannot return the verdict");
 	strbuf_add(&a->body, text, size);
 	return 0;
 }

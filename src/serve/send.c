@@ -79,8 +79,8 @@ static void tell(struct sender *s, enum send_result result, const struct lp_err 
 		s->wait_us = 0;
 	if (result != SEND_OK && !s->told_away)
 		lp_warn_raise(s->config.warn,
-			"cannot send to %s: %s; recording goes on, and what is missing there is "
-			"sent later",
+			"cannot send to %s: %s; recording continues, and missing data is sent "
+			"later",
 			s->config.target.url, err->text);
 	s->told_away = result != SEND_OK;
 }
@@ -197,7 +197,7 @@ static bool learn(struct sender *s, const char *current)
 	if (result == SEND_OK) {
 		list = json_loadb(s->answer.text ? s->answer.text : "", s->answer.len, 0, NULL);
 		if (!json_is_array(json_object_get(list, "files"))) {
-			lp_err_set(&err, -EPROTO, "what answers there is no limpet collector");
+			lp_err_set(&err, -EPROTO, "the server there is not a limpet collector");
 			result = SEND_REFUSED;
 		}
 	}
@@ -244,7 +244,7 @@ static void put_failed(
 	s->known = false; /* ask what it has */
 	if (++f->conflicts < CONFLICTS_MAX)
 		return;
-	lp_err_prefix(&why, "the collector refuses %s, which is not sent any further", f->path);
+	lp_err_prefix(&why, "the collector refuses %s, which is no longer sent", f->path);
 	give_up(s, f, &why);
 }
 

@@ -69,11 +69,12 @@ static int url_check(const char *url, bool *ret_plain, struct lp_err *err)
 		curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) ||
 		curl_url_get(u, CURLUPART_HOST, &host, 0) || strstr(url, "://") == NULL)
 		r = lp_err_set(err, -EINVAL,
-			"--send: '%s' is no URL: it should look like https://collector:9700", url);
+			"--send: '%s' is not a URL: it should look like https://collector:9700",
+			url);
 	else if (curl_url_get(u, CURLUPART_USER, &user, 0) == CURLUE_OK)
 		r = lp_err_set(err, -EINVAL,
-			"--send: a URL with a user name or password would be seen by everybody on "
-			"this machine; use --token FILE");
+			"--send: a URL with a user name or password would be visible to every user "
+			"of this machine; use --token FILE");
 	else if (!strcmp(scheme, "http") && !host_is_loopback(host))
 		r = lp_err_set(err, -EINVAL,
 			"--send: %s would go over the network unencrypted; use https:// (http:// "
@@ -110,7 +111,7 @@ static void mode_check(struct send_http *h)
 	if (h->mode_warned || stat(h->token_file, &st) < 0 || !(st.st_mode & 0007))
 		return;
 	h->mode_warned = true;
-	lp_warn_raise(h->warn, "everybody can read the token in %s; chmod 600 it", h->token_file);
+	lp_warn_raise(h->warn, "every user can read the token in %s; chmod 600 it", h->token_file);
 }
 
 /* Read the token, and make the headers of all requests. */

@@ -298,7 +298,7 @@ static json_t *evidence_of(const struct observer *x)
 	char text[160], at[TIME_TEXT_MAX];
 
 	if (x->last_us == INT64_MIN)
-		snprintf(text, sizeof(text), "it must be there, and has never been heard of");
+		snprintf(text, sizeof(text), "it is expected, but has never sent data");
 	else
 		snprintf(text, sizeof(text), "its last sample is from %s",
 			time_format(x->last_us, at));

@@ -62,7 +62,7 @@ static int refused(pid_t pid, int error, struct lp_err *err)
 		return lp_err_sys(err, error, "process %d cannot be traced", pid);
 	if (st.st_uid != geteuid())
 		return lp_err_set(err, error,
-			"process %d cannot be traced: it is user %u's, which needs root (or "
+			"process %d cannot be traced: it belongs to user %u, which needs root (or "
 			"CAP_SYS_PTRACE)",
 			pid, (unsigned)st.st_uid);
 	return lp_err_set(err, error,

@@ -265,7 +265,7 @@ static int look_for_missing(struct session *s, struct lp_err *err)
 		return r;
 	r = n && n < PROCESSES_MAX ? session_miss(s, pids, n) : 0;
 	if (r < 0)
-		return lp_err_sys(err, r, "cannot go on tracing");
+		return lp_err_sys(err, r, "cannot continue tracing");
 	s->lost_looked = lost;
 	return 0;
 }
@@ -277,7 +277,7 @@ static int update_counts(struct session *s, struct lp_err *err)
 	int r = session_count_ended(s);
 
 	if (r < 0)
-		return lp_err_sys(err, r, "cannot go on tracing");
+		return lp_err_sys(err, r, "cannot continue tracing");
 	if (!s->counts)
 		return 0;
 	r = s->backend->tally(s->state, s->tally, err);
@@ -301,7 +301,7 @@ static int look(struct session *s, int64_t wall_ns, int64_t mono_ns, bool last, 
 	if (r == 0)
 		r = update_counts(s, err);
 	if (r == 0 && note_lost(s, wall_ns) < 0)
-		r = lp_err_sys(err, -ENOMEM, "cannot go on tracing");
+		r = lp_err_sys(err, -ENOMEM, "cannot continue tracing");
 	return r;
 }
 

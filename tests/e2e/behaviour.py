@@ -184,7 +184,7 @@ def test_weights(directory):
             check([s["component"] for s in suspects] == ["s2/functions:all"], suspects)
             check(suspects[0]["functions"][0]["function"] == quiet, suspects)
     ran = limpet("train", sound, new, *method, "--labelled", truth, "-o", plain)
-    check(ran.code == 2 and "says nothing of" in ran.err, ran)
+    check(ran.code == 2 and "has no row for" in ran.err, ran)
 
 
 if __name__ == "__main__":

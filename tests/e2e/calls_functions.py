@@ -190,7 +190,7 @@ def test_usage(directory):
     """what cannot be done is said in one line"""
     chosen = write(directory, "list", "off x\n")
     bad(2, "name the recordings", "functions", "--select")
-    bad(2, "exclude one another", "functions", "--select", "--apply", chosen, chosen)
+    bad(2, "exclude each other", "functions", "--select", "--apply", chosen, chosen)
     bad(2, "belong to --select", "functions", "--few")
     bad(2, "about running programs", "functions", "-p", "1", chosen)
     bad(2, "--budget wants a share", "functions", "--select", "--budget", "2", chosen)

@@ -297,7 +297,7 @@ def test_bad_input(d):
     """every kind of bad input: exit 2 and a sentence that says what is wrong"""
     bad(2, "nosuch", "show", os.path.join(d, "nosuch"))
     bad(2, "empty", "show", write(d, "empty", ""))
-    bad(2, "holds no file", "show", os.path.join(d))
+    bad(2, "has no file", "show", os.path.join(d))
     bad(2, "neither an archive nor", "show", write(d, "text", "hello world\n"))
     bad(2, "bad.csv", "show", write(d, "bad.csv", "this is, no\nCSV, of ours\n"))
     bad(2, "empty.lpa", "show", write(d, "empty.lpa", ""))

@@ -103,7 +103,7 @@ def test_interrupted(_):
 
 def test_usage(_):
     """what it cannot do is said before anything is made"""
-    for args, words in (((), "say 'limpet demo --live'"),
+    for args, words in (((), "use 'limpet demo --live'"),
                         (("--live", "--on", "s9"), "no server 's9'"),
                         (("--live", "--on", "c1"), "no server 'c1'"),
                         (("--live", "--fault", "nosuch"), "there is no fault 'nosuch'"),

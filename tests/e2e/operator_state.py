@@ -55,7 +55,7 @@ def test_say_list_undo(directory):
     for verb in VERBS:
         good(verb, "--undo", "oss4/*", "--state", state)
         assert [e["component"] for e in entries(verb, state)] == ["oss3/disk:sdb"]
-        bad(2, ["nothing was said", "oss4/*"], verb, "--undo", "oss4/*", "--state", state)
+        bad(2, ["there is no note about", "oss4/*"], verb, "--undo", "oss4/*", "--state", state)
 
 
 def test_times(directory):

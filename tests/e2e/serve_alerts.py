@@ -187,7 +187,7 @@ def test_try():
         check(run(LIMPET, "serve", "test-alert", "--alerts", config, "good") == "good: delivered\n", "more than one was sent")
     config.write_text("targets:\n  - name: chat\n    webhok: http://x\n")
     done = subprocess.run([LIMPET, "serve", "test-alert", "--alerts", config], capture_output=True, text=True, check=False)
-    check(done.returncode == 2 and f"{config}:3: " in done.stderr and "do you mean 'webhook'?" in done.stderr, done.stderr)
+    check(done.returncode == 2 and f"{config}:3: " in done.stderr and "did you mean 'webhook'?" in done.stderr, done.stderr)
 
 
 def dashboard_check(port, metrics):

@@ -142,7 +142,7 @@ def test_refusals():
             ("/api/v1/incidents/1/mute", "POST", {"by": "ann", "for": "never"}, 400, "never"),
             ("/api/v1/incidents/1/comment", "POST", {"by": "ann", "text": ""}, 400, "empty"),
             ("/api/v1/incidents/1/burn", "POST", {"by": "ann"}, 404, "burn"),
-            ("/api/v1/incidents/1/comment", "POST", [1], 400, "no JSON object"),
+            ("/api/v1/incidents/1/comment", "POST", [1], 400, "not a JSON object"),
             ("/api/v1/series?component=x/disk:y&metric=await", "GET", None, 404, "no component"),
             ("/api/v1/series?component=s5/disk:loop8&metric=no", "GET", None, 404, "no values"),
             ("/api/v1/series?component=s5/disk:loop8", "GET", None, 400, "metric"),

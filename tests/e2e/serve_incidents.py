@@ -54,7 +54,7 @@ def test_mistakes():
     check("--for SPAN or --until TIME" in incidents("mute", 1, status=2), "another complaint")
     check("later than now" in incidents("mute", 1, "--until", "2020-01-01", status=2), "another complaint")
     done = subprocess.run([LIMPET, "incidents", "--url", "http://127.0.0.1:1"], capture_output=True, text=True, check=False)
-    check(done.returncode == 2 and "cannot ask the collector at http://127.0.0.1:1" in done.stderr, done.stderr)
+    check(done.returncode == 2 and "cannot query the collector at http://127.0.0.1:1" in done.stderr, done.stderr)
 
 
 def test_token():
@@ -73,7 +73,7 @@ def test_token():
         done = subprocess.run([LIMPET, "incidents", "--url", serve.url, "--ca", cert], capture_output=True, text=True, check=False)
         check(done.returncode == 0, done.stderr)  # on the machine itself
         done = subprocess.run([LIMPET, "incidents", "--url", serve.url], capture_output=True, text=True, check=False)
-        check(done.returncode == 2 and "cannot ask" in done.stderr, f"an unknown authority is trusted: {done}")
+        check(done.returncode == 2 and "cannot query" in done.stderr, f"an unknown authority is trusted: {done}")
         done = subprocess.run([LIMPET, "incidents", "--url", "http://collector.example", "--token", token], capture_output=True,
                               text=True, check=False)
         check(done.returncode == 2 and "https:// only" in done.stderr, f"a token goes over plain HTTP: {done.stderr}")

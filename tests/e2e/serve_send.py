@@ -184,7 +184,7 @@ def test_urls():
         for url, words in {"http://collector.example:9700": "unencrypted",
                            "http://127.0.0.1.example.com/": "unencrypted",
                            "collector:9700": "no URL", "ftp://localhost/": "neither",
-                           "https://u:secret@localhost/": "seen by everybody"}.items():
+                           "https://u:secret@localhost/": "visible to every user"}.items():
             done = subprocess.run([LIMPET, "record", "-o", place.sub("x"), "--send", url, "-d", "1s"],
                                   capture_output=True, text=True, check=False, timeout=60)
             check(done.returncode == 2 and words in done.stderr, f"{url}: {done}")

@@ -224,7 +224,7 @@ def test_show(directory):
     check(len(events) == len(rows) + 1, f"{len(events)} events")  # and the mark
     check(all(e["dur"] >= 0 and e["ts"] >= 0 for e in events), events[0])
     bad(2, "there is no call 5:5", "stack", "show", "--call", "5:5", place.path("data"))
-    bad(2, "'x' is no call", "stack", "show", "--call", "x", place.path("data"))
+    bad(2, "'x' is not a call", "stack", "show", "--call", "x", place.path("data"))
     bad(2, "there is no layer 'x'", "stack", "show", "--layer", "x", place.path("data"))
 
 

@@ -117,8 +117,8 @@ def test_complaints(_):
     """What cannot be recorded is said in one sentence"""
     bad(2, "limpet stack run", "stack", "attach", "--layers", "posix")
     bad(2, "there is no layer 'disk'", "stack", "attach", "--layers", "disk")
-    bad(2, "--port: '0' is no number", "stack", "attach", "--port", "0")
-    bad(2, "--pid: 'x' is no number", "stack", "attach", "--pid", "x")
+    bad(2, "--port: '0' is not a number", "stack", "attach", "--port", "0")
+    bad(2, "--pid: 'x' is not a number", "stack", "attach", "--pid", "x")
     bad(2, "runs no program", "stack", "attach", "true")
 
 

@@ -46,7 +46,7 @@ def test_class_of_hosts(directory):
     assert list(accused(verdict)) == ["h1/disk:d3"], accused(verdict)
     assert len(verdict["groups"]) == 9, len(verdict["groups"])
     note = next(n for n in verdict["notes"] if "own observer" in n)
-    assert "3 of 9 observers differ from the others as wholes" in note, note
+    assert "3 of 9 observers differ from the others as a whole" in note, note
     assert "(h2, h5, h8)" in note, note
 
 

@@ -215,7 +215,7 @@ def test_recorded_tree_is_refused():
     with tempfile.TemporaryDirectory() as tree:
         run = subprocess.run([DUMP, "tcp", "--root", tree, "1", "0"], capture_output=True,
                              text=True)
-    check(run.returncode == 1 and "no recorded form" in run.stderr, run.stderr)
+    check(run.returncode == 1 and "cannot be replayed" in run.stderr, run.stderr)
 
 
 def test_too_many_remotes_are_refused():

@@ -100,9 +100,9 @@ def test_listing(directory):
     ran = program.limpet("topology", "-t", site, path)
     assert ran.code == 0, ran
     assert "zero: 3 components\n  fs0/disk:0.0  array=a0\n" in ran.out, ran
-    assert "no rule says anything about:\n  fs0/disk:1.0\n" in ran.out, ran
+    assert "no rule matches:\n  fs0/disk:1.0\n" in ran.out, ran
     assert "parts that can fail as a whole: array observer" in ran.out, ran
-    assert "no group wants 3 components, which are left out: fs0/disk:1.0, " in ran.err, ran
+    assert "no group matches 3 components, which are left out: fs0/disk:1.0, " in ran.err, ran
     got = json.loads(program.limpet("topology", "--json", "-t", site, path).out)
     assert got["undescribed"] == [f"fs{n}/disk:1.0" for n in range(3)], got
     assert got["groups"][0]["components"][1]["attributes"] == {"array": "a1"}, got

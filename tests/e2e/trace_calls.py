@@ -211,7 +211,7 @@ def test_hostile(directory):
             server.ask("5")
             server.end()
         check(traced.counts.get("serves:serves:work") == 5, f"{traced.counts}")
-        check("no table of calls" in traced.err, traced.err)
+        check("not a table of calls" in traced.err, traced.err)
         check(os.path.getsize(secret) == 100, "somebody wrote to what a link points to")
 
 

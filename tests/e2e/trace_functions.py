@@ -211,7 +211,7 @@ def test_usage(directory):
     # Where kernels permit it functions of theirs are counted, elsewhere that is said.
     ran = limpet("trace", "functions", "--kernel", "vfs_read", "-d", "1s", "-o", path)
     check((ran.code == 0 and "kernel:kernel:vfs_read" in ran.err) or
-          (ran.code == 2 and "does not let functions of its own be probed" in ran.err), ran)
+          (ran.code == 2 and "does not allow probes on its own functions" in ran.err), ran)
 
 
 if __name__ == "__main__":

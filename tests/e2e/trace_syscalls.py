@@ -551,7 +551,7 @@ def test_errors(directory):
     bad(2, "cannot be a name", *trace, "-n", "a/b", "--", "true")
     path = os.path.join(directory, "there.lpa")
     open(path, "w", encoding="ascii").close()
-    bad(2, "is there already", *trace, "-o", path, "--", "true")
+    bad(2, "exists already", *trace, "-o", path, "--", "true")
     for backend in BACKENDS:
         bad(2, "nonexistent-program", *trace, "--backend", backend, "-q", "-o", directory, "--",
             "nonexistent-program")

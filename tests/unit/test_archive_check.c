@@ -325,7 +325,7 @@ static void test_damaged_catalogue(void **state)
 	while ((r = lp_source_next(source, &batch, &err)) > 0)
 		;
 	assert_int_equal(r, -EBADMSG);
-	assert_non_null(strstr(err.text, "is damaged; what is intact was read"));
+	assert_non_null(strstr(err.text, "is damaged; its intact part was read"));
 	lp_source_close(source);
 }
 

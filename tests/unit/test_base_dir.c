@@ -99,7 +99,7 @@ static void test_links_of_others(void **state)
 	assert_found(temp_path("link/b"));
 	give_away(temp_path("link"));
 	assert_int_equal(dir_open(temp_path("link"), &err), -ELOOP);
-	assert_non_null(strstr(err.text, "another user's"));
+	assert_non_null(strstr(err.text, "another user"));
 	assert_int_equal(dir_open(temp_path("link/b"), &err), -ELOOP);
 	assert_int_equal(dir_make(temp_path("link/new"), 0755, &err), -ELOOP);
 	assert_int_equal(dir_open_of(temp_path("link/file"), &err), -ELOOP);

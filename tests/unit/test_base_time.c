@@ -87,6 +87,34 @@ static void test_span(void **state)
 	assert_true(us * 1000 > 0);
 }
 
+/* Whatever span_format() prints can be typed. */
+static void test_span_parts(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t s;
+	} good[] = {{"2h00m", 7200}, {"1h30m", 5400}, {"1d02h", 93600}, {"1w1d", 691200},
+		{"1m30s", 90}, {"1h0.5m", 3630}};
+	static const char *const bad[] = {
+		"1h30", "30m1h", "1h1h", "1m1min", "1h-5m", "1h 5m", "1h5", "h", "1hm", ""};
+	char buf[TIME_TEXT_MAX];
+	int64_t us;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(span_parse(good[i].text, &us, NULL), 0);
+		assert_int_equal(us, good[i].s * US_PER_SEC);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(span_parse(bad[i], &us, NULL), -EINVAL);
+	for (int64_t s = 60; s < 30 * 86400; s += 3600 + 60) {
+		int64_t shown = s < 86400 ? s / 60 * 60 : s / 3600 * 3600;
+
+		assert_int_equal(span_parse(span_format(s * US_PER_SEC, buf), &us, NULL), 0);
+		assert_int_equal(us, shown * US_PER_SEC);
+	}
+}
+
 static void test_span_between(void **state)
 {
 	(void)state;
@@ -184,6 +212,7 @@ int main(void)
 		cmocka_unit_test(test_typed),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_span),
+		cmocka_unit_test(test_span_parts),
 		cmocka_unit_test(test_span_between),
 		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_nanoseconds),

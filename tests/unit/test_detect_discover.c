@@ -195,7 +195,7 @@ static void test_hosts(void **state)
  * beside those of other hosts. Load and latency count alike. */
 static void check_cohort(struct lp_verdict *v, const char *metric)
 {
-	assert_non_null(strstr(v->notes[0], "1 of 20 observers differ from the others as wholes"));
+	assert_non_null(strstr(v->notes[0], "1 of 20 observers differ from the others as a whole"));
 	assert_non_null(strstr(v->notes[0], metric));
 	assert_non_null(strstr(v->notes[0], "(fs7)"));
 	check_by_observer(v, 20, 8);

@@ -330,7 +330,8 @@ static void test_names(void **state)
 	assert_int_equal(service_method_parse("kl", kl, &m, &err), 0);
 	assert_int_equal(m, SERVICE_MEASURE);
 	assert_true(service_method_parse("cdf", kl, &m, &err) < 0);
-	assert_non_null(strstr(err.text, "'series', or as all else by 'kl'; not by 'cdf'"));
+	assert_non_null(
+		strstr(err.text, "'series', or by 'kl' like all other metrics; not by 'cdf'"));
 	assert_string_equal(service_method_name(SERVICE_SERIES, kl), "series");
 	assert_string_equal(service_method_name(SERVICE_MEASURE, kl), "kl");
 }

@@ -137,10 +137,11 @@ static void test_bad_lines(void **state)
 	bad("await a 1\n", "f.thr:1: this is not a file of thresholds");
 	bad("limpet thresholds 4\n", "f.thr:1: these thresholds are of version 4, and this limpet");
 	bad("limpet thresholds 11\n", "f.thr:1: these thresholds are of version 11, and this");
-	bad("limpet thresholds x\n", "'x' is no version");
+	bad("limpet thresholds x\n", "'x' is not a version");
 	bad("limpet thresholds 1\nmethod kl\nfoo 3\nend\n", "f.thr:3: unknown key 'foo'");
-	bad("limpet thresholds 1\nmethod kl\nmethod kl\n", "f.thr:3: 'method' stands there twice");
-	bad("limpet thresholds 1\nmethod best\n", "f.thr:2: this limpet knows no method 'best'");
+	bad("limpet thresholds 1\nmethod kl\nmethod kl\n", "f.thr:3: 'method' is given twice");
+	bad("limpet thresholds 1\nmethod best\n",
+		"f.thr:2: there is no method 'best' in this limpet");
 	bad("limpet thresholds 1\nk 0\n", "f.thr:2: k: want a whole number from 1 to");
 	bad("limpet thresholds 1\nk 99999999999999999999\n", "k: want a whole number");
 	bad("limpet thresholds 1\nsmooth -1\n", "smooth: want a whole number");
@@ -149,10 +150,10 @@ static void test_bad_lines(void **state)
 	bad("limpet thresholds 1\nmethod kl\nawait a 1\n",
 		"f.thr:3: a line 'smooth ...' is missing");
 	bad("limpet thresholds 1\nend\n", "f.thr:2: a line 'method ...' is missing");
-	bad(HEAD "await a 1\nk 3\nend\n", "f.thr:9: 'k' stands there twice");
+	bad(HEAD "await a 1\nk 3\nend\n", "f.thr:9: 'k' is given twice");
 	bad(HEAD "service-method kl\nend\n",
 		"f.thr:9: service-method: want 'series' or 'cdf', not 'kl'");
-	bad(HEAD "service-method cdf\nservice-method cdf\nend\n", "stands there twice");
+	bad(HEAD "service-method cdf\nservice-method cdf\nend\n", "is given twice");
 	bad(HEAD "await\nend\n", "f.thr:8: want 'METRIC COMPONENT NUMBER'");
 	bad(HEAD "await a 1 2\nend\n", "f.thr:8: want 'METRIC COMPONENT NUMBER'");
 	bad(HEAD "await \"a 1\nend\n", "f.thr:8: a word in quotes does not end");
@@ -309,7 +310,7 @@ static void test_cut_off(void **state)
 	bad(HEAD "await a/disk:1 1.5\nend 2\n",
 		"f.thr:9: there should be 2 thresholds and there are 1");
 	bad(HEAD "await a/disk:1 1.5\nend two\n", "'two' is not a number of thresholds");
-	bad(HEAD "end\nawait a/disk:1 1.5\n", "f.thr:9: there is more behind 'end'");
+	bad(HEAD "end\nawait a/disk:1 1.5\n", "f.thr:9: there is text after 'end'");
 }
 
 static struct thresholds *sample(void)

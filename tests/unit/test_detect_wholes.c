@@ -218,7 +218,7 @@ static void test_not_told(void **state)
 	r.groups[2].refused = (char *)"too few";
 	assert_int_equal(find(&r), 0);
 	assert_int_equal(r.v.n_unknown, 1);
-	assert_non_null(strstr(r.v.unknown[0], "2 of 5 observers became slow as wholes"));
+	assert_non_null(strstr(r.v.unknown[0], "2 of 5 observers became slow as a whole"));
 	rig_release(&r);
 	rig_init(&r);
 	scale(&r, WAIT, 0, DISKS, 320, SLOTS, 4);

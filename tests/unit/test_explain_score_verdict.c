@@ -20,16 +20,16 @@ static void test_bad(void **state)
 	bad("", "v.json:1:0: ");
 	bad("{\n\"groups\": [", "v.json:2:11: ");
 	bad("{\"groups\":[],\n \"suspects\":[}\n", "v.json:2:14: ");
-	bad("[]", "v.json: this is not a verdict of limpet: it is no object");
+	bad("[]", "v.json: this is not a verdict of limpet: it is not an object");
 	bad("{}", "it has no list \"groups\"");
 	bad("{\"groups\":[]}", "it has no list \"suspects\"");
 	bad("{\"groups\":{},\"suspects\":[]}", "it has no list \"groups\"");
 	bad("{\"groups\":[1],\"suspects\":[]}", "it has no list \"components\"");
-	bad("{\"groups\":[{\"components\":[1]}],\"suspects\":[]}", "a component is no string");
+	bad("{\"groups\":[{\"components\":[1]}],\"suspects\":[]}", "a component is not a string");
 	bad("{\"groups\":[],\"suspects\":[1]}", "a suspect has no component");
-	bad("{\"groups\":[],\"suspects\":[],\"absent\":1}", "\"absent\" is no list");
+	bad("{\"groups\":[],\"suspects\":[],\"absent\":1}", "\"absent\" is not a list");
 	bad("{\"groups\":[],\"suspects\":[{\"component\":\"a\",\"first\":5}]}",
-		"a time is no string");
+		"a time is not a string");
 }
 
 static void test_bad_time(void **state)

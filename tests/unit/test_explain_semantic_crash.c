@@ -230,7 +230,7 @@ static void test_reset(void **state)
 		semantic_run(&rig);
 		assert_int_equal(rig.s.n, more > 0);
 		if (!more)
-			rig_notes(&rig, "one connection that breaks accuses nobody");
+			rig_notes(&rig, "a single broken connection does not accuse a server");
 		semantic_rig_release(&rig);
 	}
 }
@@ -264,7 +264,7 @@ static void test_goes_on(void **state)
 	rig_call(&rig, "s3", 802, 60, "pwrite64", 17, TRACE_FILE_STORAGE, 4096);
 	semantic_run(&rig);
 	assert_int_equal(rig.s.n, 0);
-	rig_notes(&rig, "the server goes on");
+	rig_notes(&rig, "the server continues");
 	semantic_rig_release(&rig);
 }
 
@@ -281,7 +281,7 @@ static void test_archive_ends(void **state)
 	daemon_loses(11, "c1", "connect", ECONNREFUSED);
 	semantic_run(&rig);
 	rig_expect(rig_only(&rig), "s3/sys:glusterfsd", "crash");
-	rig_tells(rig_only(&rig), "the archive of s3 ends while others go on");
+	rig_tells(rig_only(&rig), "the archive of s3 ends while others continue");
 	with = rig_only(&rig)->confidence;
 	semantic_rig_release(&rig);
 	cluster_without_s3(10);

@@ -179,12 +179,12 @@ static void test_hostile_files(void **state)
 			"CREATE VIEW said AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + "
 			"1 FROM t) SELECT 'c' component, 'ack' verb, n at_us, 0 until_us, '' note "
 			"FROM t",
-			"no state file"},
+			"not a state file"},
 		{"verb.db", TABLE "INSERT INTO said VALUES ('a', 'explode', 1, 0, '')", "neither"},
 		{"null.db", TABLE "INSERT INTO said VALUES (NULL, 'ack', 'x', 0, '')",
-			"proper text"},
+			"invalid text"},
 		{"long.db", TABLE "INSERT INTO said VALUES (hex(zeroblob(4096)), 'ack', 0, 0, '')",
-			"proper text"},
+			"invalid text"},
 	};
 	char sql[1024];
 

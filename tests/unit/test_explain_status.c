@@ -156,7 +156,7 @@ static void test_nothing_there(void **state)
 		LP_STATUS_UNKNOWN, "no component matches 'x*/*'");
 	check(four, &(struct lp_diagnose_options){.metrics = metric, .n_metrics = 1},
 		LP_STATUS_UNKNOWN, "no component has a metric 'await'");
-	check(idle, NULL, LP_STATUS_UNKNOWN, "all values are the same: nothing was going on");
+	check(idle, NULL, LP_STATUS_UNKNOWN, "all values are the same: there was no activity");
 }
 
 static void test_apart(void **state)

@@ -82,7 +82,7 @@ static void test_named_files_must_be_known(void **state)
 	assert_non_null(strstr(err.text, "empty"));
 	temp_mkdir("hollow");
 	assert_int_equal(open_fails(temp_path("hollow"), &err), -ENOENT);
-	assert_non_null(strstr(err.text, "holds no file"));
+	assert_non_null(strstr(err.text, "has no file"));
 }
 
 static void test_unknown_importer(void **state)

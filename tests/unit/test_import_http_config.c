@@ -21,9 +21,9 @@ static void test_bad(void **state)
 		"h.yml:1: there is no 'oauth2' here; there are: basic_auth, authorization, "
 		"bearer_token, bearer_token_file, tls_config, proxy_url, follow_redirects, "
 		"enable_http2");
-	check_bad("basic_auth: {password: x}\n", "h.yml:1: 'basic_auth' wants a 'username'");
+	check_bad("basic_auth: {password: x}\n", "h.yml:1: 'basic_auth' needs a 'username'");
 	check_bad(
-		"authorization: {type: Bearer}\n", "h.yml:1: 'authorization' wants 'credentials'");
+		"authorization: {type: Bearer}\n", "h.yml:1: 'authorization' needs 'credentials'");
 	check_bad("bearer_token: a\nbasic_auth: {username: u}\n",
 		"h.yml:1: a user's password and a token exclude each other");
 	check_bad("tls_config:\n  cert_file: a\n",

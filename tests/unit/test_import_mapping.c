@@ -24,13 +24,13 @@ static void test_bad(void **state)
 	check_bad("version: 1\ngroups: [x]\n",
 		"m.yaml:2: a group must be a mapping, like {key: value}");
 	check_bad("version: 1\ngroups:\n  - {kind: k}\n",
-		"m.yaml:3: a group wants a 'kind' and a 'name'");
+		"m.yaml:3: a group needs a 'kind' and a 'name'");
 	check_bad("version: 1\ngroups:\n  - {kind: k, name: \"{d\", metrics: []}\n",
 		"m.yaml:3: 'name' must be text with labels in braces, like {device}: '{d'");
 	check_bad("version: 1\ngroups:\n  - {kind: k, name: x}\n",
 		"m.yaml:3: 'metrics' must be a list");
 	check_bad(
-		HEAD "      - {metric: a}\n", "m.yaml:6: a metric wants a 'metric' and a 'column'");
+		HEAD "      - {metric: a}\n", "m.yaml:6: a metric needs a 'metric' and a 'column'");
 	check_bad(HEAD "      - {metric: a-b, column: c}\n",
 		"m.yaml:6: 'a-b' is not the name of a metric");
 	check_bad(HEAD "      - {metric: a, column: \"x,y\"}\n",
@@ -42,7 +42,7 @@ static void test_bad(void **state)
 	check_bad(HEAD "      - {metric: a, column: c, role: odd}\n",
 		"m.yaml:6: 'role' must be latency, work, busy, trouble, yield or other, not 'odd'");
 	check_bad(HEAD "      - {metric: a, column: c, role: work}\n",
-		"m.yaml:6: limpet takes 'c' for something else by its name: choose a 'column' that "
+		"m.yaml:6: limpet infers another meaning from the name 'c': choose a 'column' that "
 		"says work (for instance with 'throughput' in it)");
 	check_bad(HEAD "      - {metric: a, column: c, where: {l: \"(\"}}\n",
 		"m.yaml:6: '(' is not a regular expression");

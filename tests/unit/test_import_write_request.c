@@ -172,7 +172,7 @@ static void test_cut(void **state)
 			assert_int_equal(r, 0);
 		} else {
 			assert_int_equal(r, -EBADMSG);
-			assert_string_equal(err.text, "this is no write request of Prometheus");
+			assert_string_equal(err.text, "this is not a write request of Prometheus");
 		}
 	}
 }

@@ -85,7 +85,7 @@ static void test_parse_refuses(void **state)
 	check_refused("slow-disk:100000000000000000000", "want a number");
 	check_refused("send-pktloss:100", "want 0.1 to 90 (percent of packets), not 100");
 	check_refused("send-pktloss:0", "want 0.1 to 90");
-	check_refused("disk-hog@", "want a server (s1, s2, ...) behind '@', not ''");
+	check_refused("disk-hog@", "want a server (s1, s2, ...) after '@', not ''");
 	check_refused("disk-hog@c1", "not 'c1'");
 	check_refused("disk-hog@s0", "not 's0'");
 	check_refused("disk-hog@s123", "not 's123'");

@@ -31,8 +31,7 @@ static void test_bad(void **state)
 
 	(void)state;
 	assert_int_equal(meanings_add(&m, "less", "bandwidth", &err), -EINVAL);
-	assert_string_equal(
-		err.text, "'less' says nothing of what is worse (want lower or higher)");
+	assert_string_equal(err.text, "'less' does not say what is worse (want lower or higher)");
 	assert_int_equal(meanings_add(&m, "lower", "", &err), -EINVAL);
 	for (int i = 0; i < MEANINGS_MAX; i++)
 		assert_int_equal(meanings_add(&m, "lower", "x", &err), 0);

@@ -257,7 +257,7 @@ static void test_errors_of_groups(void **state)
 	check_error("groups:\n- match: '*'\n", "s.yaml:3: this group has no 'name'");
 	check_error("groups:\n- name: d\n",
 		"s.yaml:3: group 'd' does not say which components it "
-		"wants: 'match' is missing");
+		"has: 'match' is missing");
 	check_error("groups:\n- {name: d, match: '*'}\n\n- match: '*'\n  name: d\n",
 		"s.yaml:6: there is a group 'd' already, in line 3");
 	check_error("groups:\n- name: d\n  match: '{'\n", "s.yaml:4: '{': '{' without '}'");

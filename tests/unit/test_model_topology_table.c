@@ -85,7 +85,7 @@ static void test_errors(void **state)
 		"t.csv:1: column 2 is called '', which is not a name (letters, digits, - and _)");
 	CHECK_ERROR("lun,a\n1,2\n3\n", "t.csv:3: 1 fields where the first line has 2");
 	CHECK_ERROR("lun,a\n1,\"2\"\n", "t.csv:2: fields have no quotes here");
-	CHECK_ERROR("lun,a\n1,2\n01,3\n", "t.csv:3: an earlier line is about the same");
+	CHECK_ERROR("lun,a\n1,2\n01,3\n", "t.csv:3: an earlier line has the same key");
 	CHECK_ERROR("lun,a\n1,\0\n", "t.csv: byte 9 is 0: this is not text");
 }
 

@@ -42,8 +42,8 @@ static void test_types(void **state)
 	(void)state;
 	CHECK_ERROR("- a\n", "s.yaml:1: 'the file' must be a mapping, like {key: value}");
 	CHECK_ERROR("version: [1]\n", "s.yaml:1: 'version' must be one word or text");
-	CHECK_ERROR("version: one\n", "s.yaml:1: 'one' is no number");
-	CHECK_ERROR("version:\n", "s.yaml:1: '' is no number");
+	CHECK_ERROR("version: one\n", "s.yaml:1: 'one' is not a number");
+	CHECK_ERROR("version:\n", "s.yaml:1: '' is not a number");
 	CHECK_ERROR("\nversion: 99999999999\n", "s.yaml:2: Invalid UINT value: '99999999999'");
 	CHECK_ERROR("groups:\nversion: 1\n", "s.yaml:1: 'groups' must be a list, like [a, b]");
 	CHECK_ERROR("groups: []\n", "s.yaml:1: 'groups' is empty");
@@ -59,7 +59,7 @@ static void test_what_is_not_taken(void **state)
 {
 	(void)state;
 	CHECK_ERROR("components:\n- &r {match: a, attributes: {b: c}}\n- *r\n",
-		"s.yaml:3: aliases (*r) are not taken here");
+		"s.yaml:3: aliases (*r) are not supported here");
 	CHECK_ERROR("version: 1\n---\nversion: 1\n", "s.yaml:2: a second document begins here");
 	CHECK_ERROR("issuer: a\n  x: [\n",
 		"s.yaml:2: this is not YAML: mapping values are not "

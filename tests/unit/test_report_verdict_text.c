@@ -208,8 +208,8 @@ static void test_unknown(void **state)
 	assert_contains(text,
 		"UNKNOWN   no data from fs4\n"
 		"          another reason\n"
-		"          what could be compared is well: nothing is slow, failing or missing\n"
-		"          among 24 disks\n");
+		"          everything that could be compared is well: nothing is slow, failing or\n"
+		"          missing among 24 disks\n");
 	assert_contains(text, "Checked 3 of 4 hosts, 24 components, 2011");
 	free(text);
 	lp_verdict_free(v);

@@ -88,7 +88,7 @@ static void test_hostile(void **state)
 	rig.table->header.magic = 0;
 	refuse(&rig, -EAGAIN, "being made");
 	rig.table->header.magic = 1;
-	refuse(&rig, -EBADMSG, "no table of calls");
+	refuse(&rig, -EBADMSG, "not a table of calls");
 	rig.table->header.magic = CALLS_MAGIC;
 	rig.table->header.n_functions = UINT32_MAX;
 	refuse(&rig, -EBADMSG, "claims");

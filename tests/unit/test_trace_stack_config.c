@@ -107,7 +107,7 @@ static void test_errors(void **state)
 	expect_error("layers: [posix]\noperations: [telepathy]\n",
 		"stack.yaml:2: there is no operation 'telepathy'");
 	expect_error("layers: [posix]\noperations: [[read]]\n",
-		"stack.yaml:2: this is no name of one operation");
+		"stack.yaml:2: this is not the name of one operation");
 	expect_error("layers: {a: b}\n", "stack.yaml:1: 'layers' is a list: [a, b]");
 	expect_error(
 		"layers: [posix]\nlayers: [mpi-io]\n", "stack.yaml:2: 'layers' is there twice");
@@ -132,7 +132,7 @@ static void test_errors(void **state)
 		"stack.yaml:2: 'size' is a number from 1 to 6, not '7'");
 	expect_error("functions:\n  - {name: f, size: 1.5}\n",
 		"stack.yaml:2: 'size' is the number of an argument");
-	expect_error("? [a]\n: b\n", "stack.yaml:1: this is no name of one key");
+	expect_error("? [a]\n: b\n", "stack.yaml:1: this is not the name of one key");
 	expect_error("layers: [posix\n", "stack.yaml:2: did not find expected ',' or ']'");
 }
 

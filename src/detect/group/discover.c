@@ -30,7 +30,7 @@
 #define IDLE_PART 1e-3
 /* At most this many observers of a class are named. */
 #define COHORT_NAMES_MAX 6
-#define LOOK "'limpet topology --suggest' prints a file that says so, to be corrected"
+#define LOOK "'limpet topology --suggest' prints a file that says so, which you can correct"
 
 static void splitter_reset(struct splitter *s)
 {
@@ -176,9 +176,9 @@ static int split_tell(struct splitter *s, const struct branch *b, const struct o
 		strbuf_printf(&why, "nothing shows that observers are alike");
 	if (l->n_off) {
 		strbuf_printf(&why,
-			"%s%u of %u observers differ from the others as wholes, by up to %.1f "
+			"%s%u of %u observers differ from the others as a whole, by up to %.1f "
 			"times in %s, and have done so since the beginning, which is a class and "
-			"no fault (",
+			"not a fault (",
 			l->spread_speaks ? "; " : "", l->n_off, l->n_known, exp(l->off_most),
 			l->off_in->metric);
 		cohort_names(s, b, l, &why);
@@ -383,7 +383,8 @@ static int classes_tell(struct splitter *s, const struct branch *b, const struct
 	class_amount(c, true, high, sizeof(high));
 	class_amount(c, false, low, sizeof(low));
 	return lp_verdict_note(s->v,
-		"The %u components of '%s' are two classes that are compared apart: in %s %zu of "
+		"The %u components of '%s' are two classes that are compared separately: in %s %zu "
+		"of "
 		"them do about %s, %zu about %s. " LOOK ".",
 		b->n, b->name, c->f->metric, c->cut.n_high, high, c->cut.n_low, low);
 }

@@ -507,7 +507,7 @@ int pool_connections(
 	int r = tables_pool(tables, n, &e);
 
 	strmap_release(&e.accepts);
-	return r < 0 ? lp_err_sys(err, r, "cannot put connections together") : 0;
+	return r < 0 ? lp_err_sys(err, r, "cannot pool connections") : 0;
 }
 
 #define JOINED_KIND "functions"
@@ -570,5 +570,5 @@ int functions_join(struct lp_table **tables, uint32_t n, struct lp_err *err)
 
 	for (uint32_t i = 0; r == 0 && i < n; i++)
 		r = table_join(tables[i]);
-	return r < 0 ? lp_err_sys(err, r, "cannot put functions together") : 0;
+	return r < 0 ? lp_err_sys(err, r, "cannot combine functions") : 0;
 }

@@ -124,7 +124,7 @@ static int take_version(struct parse *p, char *const *words, int n)
 			"%d')",
 			THRESHOLDS_VERSION_PLAIN);
 	if (strspn(words[2], "0123456789") != strlen(words[2]) || *words[2] == '0')
-		return BAD(p, "'%.64s' is no version", words[2]);
+		return BAD(p, "'%.64s' is not a version", words[2]);
 	if (strlen(words[2]) > 1 || *words[2] > '0' + THRESHOLDS_VERSION)
 		return BAD(p,
 			"these thresholds are of version %.20s, and this limpet reads versions up "
@@ -158,7 +158,7 @@ static int take_step(struct parse *p, const char *text)
 static int take_method(struct parse *p, const char *text)
 {
 	if (!measure_find(text))
-		return BAD(p, "this limpet knows no method '%.64s'", text);
+		return BAD(p, "there is no method '%.64s' in this limpet", text);
 	p->method = strdup(text);
 	return p->method ? 0 : lp_err_sys(p->err, -ENOMEM, "cannot read %s", p->name);
 }
@@ -180,9 +180,9 @@ static int take_key(struct parse *p, const char *key, const char *value)
 			"unknown key '%.64s' (a threshold is a line 'METRIC COMPONENT NUMBER')",
 			key);
 	if (p->seen & (1u << i))
-		return BAD(p, "'%s' stands there twice", key);
+		return BAD(p, "'%s' is given twice", key);
 	if (p->thresholds)
-		return BAD(p, "'%s' must stand before the first threshold", key);
+		return BAD(p, "'%s' must come before the first threshold", key);
 	p->seen |= 1u << i;
 	switch (i) {
 	case KEY_METHOD:
@@ -250,7 +250,7 @@ static int take_normal(struct parse *p, char *const *words)
 			THRESHOLDS_VERSION_NORMAL, THRESHOLDS_VERSION_PLAIN);
 	r = thresholds_add_normal(p->thresholds, words[1], words[2], words[3]);
 	if (r == -EEXIST)
-		return BAD(p, "'normal %.64s %.64s %.64s' stands there twice", words[1], words[2],
+		return BAD(p, "'normal %.64s %.64s %.64s' is given twice", words[1], words[2],
 			words[3]);
 	if (r == -EINVAL)
 		return BAD(p,
@@ -311,7 +311,7 @@ static int take_end(struct parse *p, const char *count)
 	if (count && strtoull(count, NULL, 10) != n)
 		return BAD(p,
 			"there should be %s thresholds and there are %zu (if you edited the file, "
-			"leave out the number behind 'end')",
+			"omit the number after 'end')",
 			count, n);
 	p->ended = true;
 	return 0;
@@ -327,7 +327,7 @@ static int take_line(struct parse *p, char *line)
 	if (!p->version)
 		return take_version(p, words, n);
 	if (p->ended)
-		return BAD(p, "there is more behind 'end'");
+		return BAD(p, "there is text after 'end'");
 	if (n <= 2 && !strcmp(words[0], "end"))
 		return take_end(p, n == 2 ? words[1] : NULL);
 	if (n == 2)

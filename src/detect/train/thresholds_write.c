@@ -83,8 +83,8 @@ static void put_head(struct strbuf *sb, const struct thresholds *t)
 
 	strbuf_printf(sb, "limpet thresholds %d\n", version_needed(t));
 	strbuf_puts(sb,
-		"# Learnt by `limpet train`; for `limpet diagnose --thresholds FILE`. What "
-		"may be edited\n# and how is in docs/thresholds.md.\n");
+		"# Learnt by `limpet train`; for `limpet diagnose --thresholds FILE`. "
+		"docs/thresholds.md\n# describes what may be edited, and how.\n");
 	strbuf_puts(sb, "method ");
 	put_word(sb, thresholds_method(t));
 	if (thresholds_service(t)) {

@@ -322,7 +322,7 @@ static int learn_run(struct trainer *t, struct lp_verdict *v, struct lp_err *err
 	count_run(t, v);
 	for (uint32_t g = 0; g < v->n_groups && r == 0; g++) {
 		if (v->groups[g].refused && !is_function(v, g))
-			lp_warn_raise(t->opt->warn, "group %s teaches nothing: %s",
+			lp_warn_raise(t->opt->warn, "nothing can be learnt from group %s: %s",
 				v->groups[g].name, v->groups[g].refused);
 		if (v->groups[g].refused)
 			continue;

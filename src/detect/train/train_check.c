@@ -272,8 +272,8 @@ static int check_absent(const struct train_pair *p, struct train_result *ret)
 
 		if (absent && absent > ABSENT_SHARE * n)
 			r = train_warn(ret,
-				"%s has no %s in %.0f%% of the windows in which its peers have: no "
-				"threshold keeps that from being an anomaly",
+				"%s has no %s in %.0f%% of the windows in which its peers do: "
+				"every threshold makes that an anomaly",
 				p->v->components[g->members[i]]->text, pair_table(p)->metric,
 				100.0 * absent / n);
 	}
@@ -366,7 +366,7 @@ static int warn_activity(
 		return 0;
 	if (!*a->metric)
 		return train_warn(ret,
-			"group %s was idle all the time: nothing was learnt of it under load",
+			"group %s was idle all the time: nothing was learnt about it under load",
 			group);
 	return train_warn(ret,
 		"group %s did next to nothing (below %.0f%% of its peak, %s %.4g %s) for %.0f%% of "

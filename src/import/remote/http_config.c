@@ -83,7 +83,7 @@ static int basic_read(
 	if (r == 0)
 		r = secret_get(t, node, "password", "password_file", &c->password, err);
 	if (r == 0 && !c->username)
-		r = yaml_tree_error(t, node, err, "'basic_auth' wants a 'username'");
+		r = yaml_tree_error(t, node, err, "'basic_auth' needs a 'username'");
 	return r;
 }
 
@@ -99,7 +99,7 @@ static int token_read(
 	if (r == 0)
 		r = secret_get(t, node, "credentials", "credentials_file", &c->token, err);
 	if (r == 0 && !c->token)
-		r = yaml_tree_error(t, node, err, "'authorization' wants 'credentials'");
+		r = yaml_tree_error(t, node, err, "'authorization' needs 'credentials'");
 	return r;
 }
 

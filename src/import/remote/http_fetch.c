@@ -45,7 +45,7 @@ int http_client_new(const struct http_config *config, struct http_client **ret, 
 	if (!c || !c->multi || header.failed || (header.text && !c->headers)) {
 		http_client_free(c);
 		strbuf_release(&header);
-		return lp_err_sys(err, -ENOMEM, "cannot speak HTTP");
+		return lp_err_sys(err, -ENOMEM, "cannot use HTTP");
 	}
 	curl_multi_setopt(c->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)HTTP_PARALLEL);
 	strbuf_release(&header);
@@ -212,7 +212,7 @@ static int fetch_once(struct http_client *c, struct http_request *requests, cons
 			curl_easy_cleanup(e);
 		}
 	}
-	return r < 0 ? lp_err_sys(err, r, "cannot speak HTTP") : 0;
+	return r < 0 ? lp_err_sys(err, r, "cannot use HTTP") : 0;
 }
 
 /* May it succeed next time? */
@@ -232,7 +232,7 @@ int http_fetch(struct http_client *c, struct http_request *requests, size_t n, s
 	int r = 0;
 
 	if (!wanted)
-		return lp_err_sys(err, -ENOMEM, "cannot speak HTTP");
+		return lp_err_sys(err, -ENOMEM, "cannot use HTTP");
 	memset(wanted, 1, n);
 	for (int i = 0; r == 0 && again; i++) {
 		r = fetch_once(c, requests, wanted, n, err);

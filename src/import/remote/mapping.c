@@ -200,7 +200,7 @@ static int role_read(struct mapping_column *c, struct yaml_tree *t, const yaml_n
 		if (role_is_possible(c->role, lp_metric_role(kind, c->column)))
 			return 0;
 		return yaml_tree_error(t, at, err,
-			"limpet takes '%s' for something else by its name: choose a 'column' that "
+			"limpet infers another meaning from the name '%s': choose a 'column' that "
 			"says %s (for instance with %s in it)",
 			c->column, text, c->role == LP_ROLE_WORK ? "'throughput'" : "'util'");
 	}
@@ -212,7 +212,7 @@ static int column_check(const struct mapping_column *c, struct yaml_tree *t,
 	const yaml_node_t *node, struct lp_err *err)
 {
 	if (!c->metric || !c->column)
-		return yaml_tree_error(t, node, err, "a metric wants a 'metric' and a 'column'");
+		return yaml_tree_error(t, node, err, "a metric needs a 'metric' and a 'column'");
 	if (!name_is_good(c->metric) || (c->per && !name_is_good(c->per)))
 		return yaml_tree_error(t, node, err, "'%.64s' is not the name of a metric",
 			name_is_good(c->metric) ? c->per : c->metric);
@@ -295,7 +295,7 @@ static int group_check(const struct mapping_group *g, struct yaml_tree *t, const
 	int r;
 
 	if (!g->kind || !g->name)
-		return yaml_tree_error(t, node, err, "a group wants a 'kind' and a 'name'");
+		return yaml_tree_error(t, node, err, "a group needs a 'kind' and a 'name'");
 	if (!g->kind[0] || strlen(g->kind) > 32 || strpbrk(g->kind, "/: \t\n,"))
 		return yaml_tree_error(t, node, err, "'%.64s' is not the name of a kind", g->kind);
 	r = template_check(t, node, "name", g->name, err);

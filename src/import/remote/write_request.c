@@ -293,11 +293,11 @@ int write_request_parse(
 			if (r != 0)
 				break;
 		} else {
-			lp_err_set(err, r, "this is no write request of Prometheus");
+			lp_err_set(err, r, "this is not a write request of Prometheus");
 		}
 	}
 	if (r == -EBADMSG && !err->code)
-		lp_err_set(err, r, "this is no write request of Prometheus");
+		lp_err_set(err, r, "this is not a write request of Prometheus");
 	free(s->samples);
 	return r;
 }

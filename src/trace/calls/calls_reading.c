@@ -38,7 +38,7 @@ static int header_read(struct calls_header *header, int fd, struct lp_err *err)
 	if (header->magic == 0)
 		return lp_err_set(err, -EAGAIN, "a table of calls is being made");
 	if (header->magic != CALLS_MAGIC)
-		return lp_err_set(err, -EBADMSG, "this is no table of calls of this version");
+		return lp_err_set(err, -EBADMSG, "this is not a table of calls of this version");
 	if (header->n_modules > CALLS_MAX_MODULES || header->n_functions > CALLS_MAX_FUNCTIONS ||
 		header->n_threads > CALLS_MAX_THREADS || header->clock > CALLS_CLOCK_TSC)
 		return lp_err_set(err, -EBADMSG,

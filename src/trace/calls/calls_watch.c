@@ -70,7 +70,7 @@ static int announce(const struct calls_watch *w, struct lp_err *err)
 	if (w->passive)
 		return 0;
 	if (fd < 0 || futimens(fd, NULL) < 0)
-		return lp_err_sys(err, -errno, "cannot tell programs to count: %s", CALLS_READER);
+		return lp_err_sys(err, -errno, "cannot make programs count: %s", CALLS_READER);
 	return 0;
 }
 

@@ -186,8 +186,7 @@ int probe_places_find(struct probe_places *p, const char *proc, pid_t pid,
 
 	if (!elf_image_supported())
 		return lp_err_set(err, -ENOEXEC,
-			"limpet was built without libelf, by which it would "
-			"find functions");
+			"limpet was built without libelf, which it needs to find functions");
 	r = proc_maps_read(proc, pid, &maps);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot look at process %d", (int)pid);

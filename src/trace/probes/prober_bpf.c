@@ -68,7 +68,7 @@ static int refuse(int code, struct lp_err *err)
 			geteuid() == 0 ? "BPF is not permitted, not even to root (a container?)"
 				       : "BPF needs root (or CAP_BPF and CAP_PERFMON)");
 	return lp_err_set(err, -EOPNOTSUPP,
-		"the kernel does not take the BPF programs that count functions (%s)",
+		"the kernel rejects the BPF programs that count functions (%s)",
 		bpf_complaint()[0] ? bpf_complaint() : strerror(-code));
 }
 

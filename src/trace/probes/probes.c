@@ -57,7 +57,7 @@ static int let_go(struct probes *p, uint32_t at, double per_second)
 	prober_remove(p->prober, at);
 	c->gone = true;
 	p->totals.let_go++;
-	lp_warn_raise(p->warn, "%s is called %.0f times per second: it is let go (--limit)",
+	lp_warn_raise(p->warn, "%s is called %.0f times per second: its probe is removed (--limit)",
 		c->name, per_second);
 	return named_rows_add(p->rows, c->name, off);
 }
@@ -171,12 +171,12 @@ static int functions_add(struct probes *p, const struct probe_places *places, st
 		return 0;
 	if (!places->items[0].path)
 		return lp_err_set(err, -EOPNOTSUPP,
-			"this kernel does not let functions of its own be probed, neither by "
+			"this kernel does not allow probes on its own functions, neither by "
 			"trampolines (fentry: CONFIG_DYNAMIC_FTRACE) nor by kprobes "
 			"(CONFIG_KPROBES); its tracepoints can be counted ('limpet record "
 			"--collect kernel')");
 	return lp_err_set(err, -EOPNOTSUPP,
-		"the kernel does not let these functions be probed (%s)", strerror(-refused));
+		"the kernel does not allow probes on these functions (%s)", strerror(-refused));
 }
 
 static int add_all(struct probes *p, const struct probes_config *config, struct lp_err *err)
@@ -193,9 +193,8 @@ static int add_all(struct probes *p, const struct probes_config *config, struct 
 	if (!p->counted || (config->tracepoints && tracepoints_add(p) < 0))
 		return lp_err_sys(err, -ENOMEM, "cannot count functions");
 	if (config->tracepoints && !p->totals.tracepoints)
-		return lp_err_set(err, -EOPNOTSUPP,
-			"this kernel does not let its tracepoints be "
-			"counted");
+		return lp_err_set(
+			err, -EOPNOTSUPP, "this kernel does not allow counting its tracepoints");
 	return n ? functions_add(p, config->places, err) : 0;
 }
 

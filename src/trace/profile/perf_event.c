@@ -50,7 +50,7 @@ static int refuse(const struct sampler_config *config, int code, struct lp_err *
 	case -EPERM:
 		if (geteuid() == 0)
 			return lp_err_set(err, -EPERM,
-				"the kernel does not let even root sample the machine (a "
+				"sampling the machine is not permitted, not even to root (a "
 				"container?)");
 		return lp_err_set(err, -EPERM,
 			"sampling the machine needs root (or CAP_PERFMON, or "

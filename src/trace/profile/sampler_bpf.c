@@ -122,8 +122,7 @@ static int load(struct bpf_sampler *b, const struct sampler_config *config, stru
 	if (r == 0)
 		r = bpf_object__load(b->object);
 	if (r < 0)
-		return refuse(
-			r, "the kernel does not take the BPF program that counts samples", err);
+		return refuse(r, "the kernel rejects the BPF program that counts samples", err);
 	bss = bpf_section(b->object, ".bss");
 	p = bss ? mmap(NULL, sizeof(*b->shared), PROT_READ, MAP_SHARED, bpf_map__fd(bss), 0)
 		: MAP_FAILED;

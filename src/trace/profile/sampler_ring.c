@@ -141,8 +141,8 @@ static int ring_sampler_open(
 	if (!s)
 		return lp_err_sys(err, -ENOMEM, "cannot sample");
 	if (config->netns)
-		return lp_err_set(
-			err, -EOPNOTSUPP, "the sampler ring cannot tell network namespaces apart");
+		return lp_err_set(err, -EOPNOTSUPP,
+			"the sampler 'ring' cannot distinguish network namespaces");
 	s->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	s->stacks = config->stacks;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

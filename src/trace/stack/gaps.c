@@ -89,7 +89,7 @@ void stack_gaps_print(FILE *out, const struct stack_gaps *g)
 		fprintf(out, "%" PRIu64 " %s never ended\n", g->open,
 			g->open == 1 ? "call" : "calls");
 	if (g->damaged)
-		fprintf(out, "%" PRIu64 " records make no sense and are left out\n", g->damaged);
+		fprintf(out, "%" PRIu64 " records are invalid and are left out\n", g->damaged);
 	if (g->n_ranks > g->ranks_seen)
 		fprintf(out,
 			"%" PRId64 " of %" PRId64

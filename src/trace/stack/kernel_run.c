@@ -184,7 +184,7 @@ static int drain(struct kernel_run *r, struct lp_err *err)
 
 	if (got == 0 && trace_log_waiting(spool_log(r->spool)) >= LOG_BYTES_MAX)
 		got = spool_submit_log(r->spool, clock_us(CLOCK_REALTIME));
-	return got < 0 ? lp_err_sys(err, got, "cannot keep what the kernel tells") : 0;
+	return got < 0 ? lp_err_sys(err, got, "cannot store the events of the kernel") : 0;
 }
 
 static int kernel_descriptor(void *state)
@@ -246,7 +246,7 @@ static int finish(struct kernel_run *r, struct lp_err *err)
 	gaps_note(r);
 	kernel_watch_close(r->watch);
 	r->watch = NULL;
-	return got < 0 ? lp_err_sys(err, got, "cannot keep what the kernel tells") : 0;
+	return got < 0 ? lp_err_sys(err, got, "cannot store the events of the kernel") : 0;
 }
 
 static int kernel_sample(

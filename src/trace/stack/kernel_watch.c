@@ -65,7 +65,7 @@ static int refuse(int code, struct lp_err *err)
 				       : "the layers in the kernel need BPF, which needs root (or "
 					 "CAP_BPF and CAP_PERFMON)");
 	return lp_err_set(err, -EOPNOTSUPP,
-		"the kernel does not take the BPF programs that follow I/O (%s)",
+		"the kernel rejects the BPF programs that follow I/O (%s)",
 		bpf_complaint()[0] ? bpf_complaint() : strerror(-code));
 }
 

@@ -130,7 +130,7 @@ static int missing_error(const struct stack_place *p, int error, const char *nam
 {
 	if (error == -ENOTSUP)
 		return lp_err_set(err, error,
-			"%s:%zu: limpet was built without libdw and libelf, which it takes to find "
+			"%s:%zu: limpet was built without libdw and libelf, which it needs to find "
 			"'%s'",
 			name, p->line, p->name);
 	if (p->kind == PLACE_FUNCTION)

@@ -237,7 +237,7 @@ static int add_function(void *ctx, const struct yaml_doc *doc, const yaml_node_t
 	if (!f->name)
 		return yaml_doc_error(doc, item, "a function has no name");
 	if (strlen(f->name) > NAME_MAX_LEN || strpbrk(f->name, " ,;|\n"))
-		return yaml_doc_error(doc, item, "'%.64s' is no name of a function", f->name);
+		return yaml_doc_error(doc, item, "'%.64s' is not the name of a function", f->name);
 	return 0;
 }
 

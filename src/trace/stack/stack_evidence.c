@@ -105,5 +105,5 @@ int stack_evidence_read(struct lp_verdict *v, struct lp_dataset *ds, struct lp_e
 	if (r < 0)
 		return r;
 	r = stack_evidence_add(v, &metrics);
-	return r < 0 ? lp_err_sys(err, r, "cannot tell of the calls") : 0;
+	return r < 0 ? lp_err_sys(err, r, "cannot describe the calls") : 0;
 }

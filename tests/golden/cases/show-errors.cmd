@@ -5,3 +5,4 @@ limpet check
 limpet check nowhere.lpa
 limpet check trees/README.md
 limpet import
+limpet show -m awat fixtures/train/good

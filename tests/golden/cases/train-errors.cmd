@@ -11,6 +11,8 @@ limpet train fixtures/train/good -o t.thr --smooth 0
 limpet train fixtures/train/good -o t.thr --k 0
 limpet train fixtures/train/good -o t.thr --downsample 0
 limpet train fixtures/train/good -o t.thr -m nonsense
+limpet train fixtures/train/good -o t.thr -m awat
+limpet train fixtures/train/good -o t.thr --last 1h --since 2h
 limpet train fixtures/train/good -o t.thr -c 'oss[01]/*' --win-size 8
 limpet train fixtures/train/good -o no/such/dir/t.thr --win-size 8
 ls
