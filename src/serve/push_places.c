@@ -71,12 +71,20 @@ static int places_read(struct push_places *p, json_t *root)
 	return r;
 }
 
+int push_places_parse(struct push_places *p, const char *text, size_t size)
+{
+	json_t *root = json_loadb(text, size, 0, NULL);
+	int r = root ? places_read(p, root) : -EBADMSG;
+
+	json_decref(root);
+	return r;
+}
+
 int push_places_load(struct push_places *p, const char *dir, struct lp_err *err)
 {
 	_cleanup_free_ char *text = NULL;
 	char path[4096];
 	size_t size;
-	json_t *root;
 	int r;
 
 	snprintf(path, sizeof(path), "%s/" PUSH_PLACES_FILE, dir);
@@ -85,9 +93,7 @@ int push_places_load(struct push_places *p, const char *dir, struct lp_err *err)
 	r = file_slurp(path, BYTES_MAX, &text, &size, err);
 	if (r < 0)
 		return r;
-	root = json_loadb(text, size, 0, NULL);
-	r = root ? places_read(p, root) : -EBADMSG;
-	json_decref(root);
+	r = push_places_parse(p, text, size);
 	if (r == -EBADMSG)
 		return lp_err_set(err, r,
 			"%s is damaged: remove it, and sending begins anew with what arrives",

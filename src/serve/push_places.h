@@ -25,6 +25,9 @@ struct push_places {
 
 void push_places_release(struct push_places *p);
 
+/* Read the text of such a file. 0, -EBADMSG or -ENOMEM. */
+int push_places_parse(struct push_places *p, const char *text, size_t size);
+
 /* Read the file in that directory: 1, or 0 if there is none. A damaged one is an error. */
 int push_places_load(struct push_places *p, const char *dir, struct lp_err *err);
 
