@@ -192,6 +192,12 @@ static int lane_skip(struct lane *l, int64_t last, struct lp_err *err)
 	return lane_forget(l, err);
 }
 
+/* The end of the windows that are compared together: where there may be a look. */
+static int64_t windows_next(int64_t window)
+{
+	return (floor_div(window, HORIZON_EPOCH_NEW) + 1) * HORIZON_EPOCH_NEW;
+}
+
 /* The first epoch, once there are enough windows for it; 0: not yet. */
 static int lane_begin(struct lane *l, struct lp_err *err)
 {
@@ -203,8 +209,12 @@ static int lane_begin(struct lane *l, struct lp_err *err)
 		return 0;
 	r = lane_look(l, epoch, err);
 	l->done = first;
-	if (r == 0)
-		r = lane_keep(l, epoch, err);
+	/* A few windows at a time, as later: all at once would take room for all of their slots. */
+	while (r == 0 && l->done < epoch) {
+		int64_t next = windows_next(l->done);
+
+		r = lane_keep(l, next < epoch ? next : epoch, err);
+	}
 	return r < 0 ? r : 1;
 }
 
@@ -226,7 +236,7 @@ int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err)
 		r = lane_begin(l, err);
 	last = window_last(l);
 	while (r > 0 && l->done <= last) {
-		int64_t next = (floor_div(l->done, HORIZON_EPOCH_NEW) + 1) * HORIZON_EPOCH_NEW;
+		int64_t next = windows_next(l->done);
 
 		r = lane_keep(l, next <= last ? next : last + 1, err);
 		if (r == 0)

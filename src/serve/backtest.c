@@ -77,16 +77,24 @@ static int play_step(struct play *p, struct lp_err *err)
 	return r < 0 ? r : 0;
 }
 
+/* Times beyond this (33,000 years) mean nothing: such samples are not played. */
+#define PLAY_MAX_US (INT64_C(1) << 60)
+
+static int64_t sensible(int64_t us)
+{
+	return us > PLAY_MAX_US ? PLAY_MAX_US : us < -PLAY_MAX_US ? -PLAY_MAX_US : us;
+}
+
 /* Times that people read are whole seconds. */
 static int64_t whole_second(int64_t us)
 {
-	return -floor_div(-us, US_PER_SEC) * US_PER_SEC;
+	return -floor_div(-sensible(us), US_PER_SEC) * US_PER_SEC;
 }
 
 /* The next time to look at: a window later, or where data continues. */
 static void play_next(struct play *p)
 {
-	int64_t held = feed_held_us(p->feed), step = feed_window_us(p->feed);
+	int64_t held = feed_held_us(p->feed), step = sensible(feed_window_us(p->feed));
 	int64_t end = data_end(p->feed);
 
 	p->at_us += step;
@@ -103,16 +111,19 @@ static void play_tell(const struct play *p)
 
 static int play_all(struct play *p, struct lp_err *err)
 {
+	int64_t end_us;
 	int r = 0;
 
-	while (r == 0 && (feed_held_us(p->feed) < INT64_MAX || p->at_us <= data_end(p->feed))) {
+	while (r == 0 && p->at_us < PLAY_MAX_US &&
+		(feed_held_us(p->feed) < INT64_MAX || p->at_us <= data_end(p->feed))) {
 		r = play_step(p, err);
 		play_next(p);
 		play_tell(p);
 	}
 	if (r == 0)
 		r = feed_finish(p->feed, err);
-	p->at_us = whole_second(data_end(p->feed));
+	end_us = data_end(p->feed);
+	p->at_us = whole_second(end_us > p->first_us ? end_us : p->first_us);
 	return r == 0 ? play_judge(p, err) : r;
 }
 
@@ -141,7 +152,7 @@ int backtest_run(struct lp_dataset *ds, const struct backtest_options *options,
 		return 0;
 	p.at_us = whole_second(p.first_us);
 	r = play_all(&p, err);
-	*ret_first_us = floor_div(p.first_us, US_PER_SEC) * US_PER_SEC;
+	*ret_first_us = floor_div(sensible(p.first_us), US_PER_SEC) * US_PER_SEC;
 	*ret_last_us = p.at_us;
 	return r;
 }

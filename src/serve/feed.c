@@ -277,7 +277,12 @@ int64_t feed_window_us(const struct feed *f)
 {
 	const struct lane *l = f->engine && f->engine->n_lanes ? &f->engine->lanes[0] : NULL;
 
-	return l ? l->params.win_shift * l->params.step_us : 15 * US_PER_SEC;
+	int64_t us;
+
+	if (!l)
+		return 15 * US_PER_SEC;
+	/* Intervals come from files, and may be anything. */
+	return __builtin_mul_overflow(l->params.win_shift, l->params.step_us, &us) ? INT64_MAX : us;
 }
 
 /* The last window of the finest horizon that the watermark completes. */
