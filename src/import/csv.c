@@ -418,6 +418,9 @@ static int csv_open(const char *path, const void *options, const struct lp_selec
 	return 0;
 }
 
+/* Lines that are looked at to find out whether a file is CSV. */
+#define PROBE_LINES 4
+
 static bool has_csv_extension(const char *path)
 {
 	static const char *const extensions[] = {".csv", ".tsv", ".csv.gz", ".csv.zst", ".csv.xz"};
@@ -434,20 +437,54 @@ static bool has_csv_extension(const char *path)
 
 /* Compressed and binary files with the right extension are accepted, too: opening them gives a
  * better error than "unknown format". */
+/* The separators of a line, outside of quotes. */
+static size_t separators_count(const unsigned char *line, size_t n)
+{
+	bool quoted = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		quoted ^= line[i] == '"';
+		count += !quoted && (line[i] == ',' || line[i] == ';' || line[i] == '\t');
+	}
+	return count;
+}
+
+static bool is_text(const unsigned char *head, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (iscntrl(head[i]) && head[i] != '\t' && head[i] != '\r' && head[i] != '\n')
+			return false;
+	}
+	return true;
+}
+
+/* A name that says so is enough. Otherwise the first lines must have the same number of fields:
+ * there are commas in any text. */
 static enum import_match csv_probe(const char *path, const unsigned char *head, size_t n)
 {
-	size_t separators = 0;
+	size_t fields = 0, lines = 0;
 
 	if (has_csv_extension(path))
 		return IMPORT_MAYBE;
-	if (memchr(head, '\0', n))
+	if (!is_text(head, n))
 		return IMPORT_NO;
-	for (size_t i = 0; i < n && head[i] != '\n'; i++) {
-		separators += head[i] == ',' || head[i] == ';' || head[i] == '\t';
-		if (iscntrl(head[i]) && head[i] != '\t' && head[i] != '\r')
-			return IMPORT_NO;
+	for (size_t at = 0; at < n && lines < PROBE_LINES;) {
+		const unsigned char *end = memchr(head + at, '\n', n - at);
+		size_t len = end ? (size_t)(end - head) - at : n - at;
+		size_t count = separators_count(head + at, len);
+
+		if (!end && lines) /* the head may end within a line */
+			break;
+		if (len > (head[at] == '\r') && head[at] != '#') {
+			if (!count || (lines && count != fields))
+				return IMPORT_NO;
+			fields = count;
+			lines++;
+		}
+		at += len + 1;
 	}
-	return separators ? IMPORT_MAYBE : IMPORT_NO;
+	return lines ? IMPORT_MAYBE : IMPORT_NO;
 }
 
 static const struct option_def csv_option_defs[] = {

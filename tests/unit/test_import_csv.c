@@ -555,6 +555,11 @@ static enum import_match probe(const char *path, const char *head, size_t n)
 	return importer_find("csv")->probe(path, (const unsigned char *)head, n);
 }
 
+static enum import_match probe_text(const char *head)
+{
+	return probe("x", head, strlen(head));
+}
+
 static void test_probe(void **state)
 {
 	(void)state;
@@ -565,6 +570,11 @@ static void test_probe(void **state)
 	assert_int_equal(probe("x", "a b\nc,d", 7), IMPORT_NO);
 	assert_int_equal(probe("x", "a,b\0c", 5), IMPORT_NO);
 	assert_int_equal(probe("x", "\x96\xd5,\x01,;", 6), IMPORT_NO);
+	assert_int_equal(probe_text("# c\r\n\r\na,\"b,c\"\r\n1,2\r\n1,"), IMPORT_MAYBE);
+	assert_int_equal(
+		probe_text("# Title\n\nWords, with a comma.\nMore, of, them.\n"), IMPORT_NO);
+	assert_int_equal(probe_text("Words, with a comma.\nAnd none.\n"), IMPORT_NO);
+	assert_int_equal(probe_text("# only a comment, here\n"), IMPORT_NO);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
