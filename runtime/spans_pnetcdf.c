@@ -279,7 +279,6 @@ CALL(ncmpi_redef, SPAN_META, true, 0, (int file), (file))
 CALL(ncmpi_sync, SPAN_SYNC, true, 0, (int file), (file))
 CALL(ncmpi_flush, SPAN_SYNC, true, 0, (int file), (file))
 /* Nobody has the number while it closes; the next file may get it. */
-EXPORT int ncmpi_close(int file);
 EXPORT int ncmpi_close(int file)
 {
 	struct spans_record *r = NULL;

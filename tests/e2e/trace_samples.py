@@ -414,7 +414,8 @@ def test_processes(directory):
 def notes_of(path):
     """Remarks in an archive, which may not be there yet."""
     ran = limpet("show", "--json", path)
-    return [e["text"] for o in json.loads(ran.out)["observers"] for e in o["events"]] if ran.out else []
+    seen = json.loads(ran.out).get("observers", []) if ran.out else []
+    return [e["text"] for o in seen for e in o["events"]]
 
 
 def test_without_bpf(directory):
