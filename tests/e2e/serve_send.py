@@ -138,7 +138,7 @@ def test_refused():
         refused(put("b", file.replace("a-", "b-", 1), body), 403, "cannot write as")
         refused(put("a", "../../etc/passwd", body), 400, "not OBSERVER/FILE")
         refused(put("a", "passwd", body), 400, "not the name of an archive")
-        refused(put("a", file, body, start=3), 409, "nothing of")
+        refused(put("a", file, body, start=3), 409, "there is no data of")
         refused(put("b", file.replace("a-", "b-", 1), body, token=other), 403, "of 'a', not of 'b'")
         check(put("a", file, body)[0] == 200, "a good one is refused")
         refused(put("a", file, body), 409, "there already")
@@ -183,7 +183,7 @@ def test_urls():
     with Place() as place:
         for url, words in {"http://collector.example:9700": "unencrypted",
                            "http://127.0.0.1.example.com/": "unencrypted",
-                           "collector:9700": "no URL", "ftp://localhost/": "neither",
+                           "collector:9700": "not a URL", "ftp://localhost/": "neither",
                            "https://u:secret@localhost/": "visible to every user"}.items():
             done = subprocess.run([LIMPET, "record", "-o", place.sub("x"), "--send", url, "-d", "1s"],
                                   capture_output=True, text=True, check=False, timeout=60)

@@ -129,7 +129,7 @@ def test_listen():
     with Place() as place:
         for options, words in ((("--listen", "0.0.0.0:0"), "needs TLS"),
                                (("--tls-cert", "/dev/null"), "both a certificate and a key"),
-                               (("--listen", "nonsense"), "no address"),
+                               (("--listen", "nonsense"), "not an address"),
                                (("--client-ca", "/dev/null"), "need TLS")):
             done = subprocess.run([LIMPET, "serve", "--data", place.sub("x"), *options], capture_output=True,
                                   text=True, check=False, timeout=60)
