@@ -141,7 +141,7 @@ def test_refused():
         refused(put("a", file, body, start=3), 409, "there is no data of")
         refused(put("b", file.replace("a-", "b-", 1), body, token=other), 403, "of 'a', not of 'b'")
         check(put("a", file, body)[0] == 200, "a good one is refused")
-        refused(put("a", file, body), 409, "there already")
+        refused(put("a", file, body), 409, "exists already")
         refused(put("a", file, frames[5], start=5, total=sum_of(frames[:5])), 409, "missing")
         refused(put("a", file, frames[3], start=3, total="12345678"), 409, "another file")
         place3 = {"start": 3, "total": sum_of(frames[:3])}
