@@ -1,5 +1,6 @@
 #include "engine/setup.h"
 
+#include "model/table_builder.h"
 #include <errno.h>
 
 void setup_release(struct setup *s)
@@ -134,6 +135,10 @@ struct lp_table_options setup_table(struct setup *s)
 		.progress = progress_reading,
 		.progress_ctx = s};
 
+	/* A collector of a large fleet has the machine to itself, and its spans bound what it
+	 * keeps. */
+	if (o->bounded)
+		t.bytes_max = table_bytes_half();
 	if (o->n_groups && topology_has_groups(s->topology)) {
 		t.wanted = group_wanted;
 		t.wanted_ctx = s;

@@ -249,11 +249,17 @@ static bool column_wanted(void *ctx, const struct lp_schema *s, uint32_t column)
 	return false;
 }
 
-/* Half the machine's memory at most: who wants more says so. */
-static uint64_t bytes_max_default(void)
+uint64_t table_bytes_half(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	uint64_t half = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
+
+	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_MAX;
+}
+
+/* A caller that wants more has to ask for it. */
+static uint64_t bytes_max_default(void)
+{
+	uint64_t half = table_bytes_half();
 
 	return half < BYTES_MAX_DEFAULT ? half : BYTES_MAX_DEFAULT;
 }
@@ -646,7 +652,7 @@ static int grid_choose(const struct lp_table_builder *b, struct table_grid *ret,
 	if (table_grid_make(b, &part, ret) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot build a table");
 	rows_count(b, &rows, &values);
-	if (!table_grid_fits(ret, b, rows, values))
+	if (!table_grid_fits(ret, b->budget.max, rows, values))
 		return table_refuse(b, part.first, part.end - 1, "the data", err);
 	return 0;
 }

@@ -58,6 +58,9 @@ struct lp_table_builder {
 	struct table_times times; /* of the batch at hand */
 };
 
+/* Half of the machine's memory, in bytes. */
+uint64_t table_bytes_half(void);
+
 /* The set of a metric, added if it is new. */
 int table_set_get(struct lp_table_builder *b, const char *name, uint32_t *ret);
 

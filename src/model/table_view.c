@@ -129,10 +129,10 @@ int table_grid_make(
 	return r < 0 ? r : grid_cut(ret, part, from, part->end, &cap);
 }
 
-bool table_grid_fits(const struct table_grid *g, const struct lp_table_builder *b, uint64_t n_rows,
-	uint64_t n_values)
+bool table_grid_fits(
+	const struct table_grid *g, uint64_t bytes_max, uint64_t n_rows, uint64_t n_values)
 {
-	uint64_t slots_max = b->budget.max / sizeof(double) / (n_rows + 1);
+	uint64_t slots_max = bytes_max / sizeof(double) / (n_rows + 1);
 
 	if (g->n_slots >= UINT32_MAX || g->n_slots > slots_max)
 		return false;
@@ -551,18 +551,19 @@ static int rows_choose(const struct lp_table_builder *b, const struct table_part
 	const struct table_grid *grid, uint64_t *ret_least, uint32_t *ret_left_out)
 {
 	_cleanup_(counts_release) struct counts c = {0};
-	uint64_t sum = 0;
+	/* Rows that are read when somebody looks at them take next to nothing. */
+	uint64_t sum = 0, bytes_max = part->lazy ? UINT64_MAX : b->budget.max;
 	size_t n = 0;
 
 	*ret_least = *ret_left_out = 0;
 	if (counts_make(b, part, &c) < 0)
 		return -ENOMEM;
-	if (table_grid_fits(grid, b, c.n, c.sum))
+	if (table_grid_fits(grid, bytes_max, c.n, c.sum))
 		return 0;
 	if (!c.items) /* nothing does not fit: the grid itself is too large */
 		return -E2BIG;
 	qsort(c.items, c.n, sizeof(*c.items), count_compare);
-	while (n < c.n && table_grid_fits(grid, b, n + 1, sum + c.items[n]))
+	while (n < c.n && table_grid_fits(grid, bytes_max, n + 1, sum + c.items[n]))
 		sum += c.items[n++];
 	*ret_least = c.items[n] + 1;
 	while (n && c.items[n - 1] < *ret_least)

@@ -36,10 +36,10 @@ void table_grid_release(struct table_grid *g);
  * larger and emptier is not made. */
 #define TABLE_SLOTS_PER_VALUE 64
 
-/* Would tables with so many rows and values in them be sensible? Not if they take more than the
- * builder may, nor if they are large and hardly any of their slots has a value. */
-bool table_grid_fits(const struct table_grid *g, const struct lp_table_builder *b, uint64_t n_rows,
-	uint64_t n_values);
+/* Would tables with so many rows and values in them be sensible? Not if they take more than
+ * `bytes_max`, nor if they are large and hardly any of their slots has a value. */
+bool table_grid_fits(
+	const struct table_grid *g, uint64_t bytes_max, uint64_t n_rows, uint64_t n_values);
 
 /* The number of a slot of the grid since 1970. */
 int64_t table_grid_slot(const struct table_grid *g, int64_t slot);

@@ -105,6 +105,36 @@ static void test_clipped(void **state)
 	lp_table_builder_free(b);
 }
 
+/* Tables that would not fit into memory leave out rows, unless nobody has to copy them. */
+static void test_no_room(void **state)
+{
+	struct lp_table_options options = {.metrics = metrics,
+		.n_metrics = 1,
+		.step_us = US_PER_SEC,
+		.narrow = true,
+		.bytes_max = 20000};
+	struct lp_table_builder *b = rig_builder(&options);
+	_cleanup_(rig_tables_release) struct rig_tables all = {0}, lazy = {0};
+	struct table_part part = {.first = 0, .end = END + 100, .seen_from = 0};
+	uint32_t left_out;
+	struct lp_err err = {0};
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "sd%d", i);
+		put(b, name, 1 + i / 6);
+	}
+	assert_int_equal(table_builder_view(b, &part, &all.tables, &all.n, &left_out, &err), 0);
+	assert_true(left_out > 0);
+	part.lazy = true;
+	assert_int_equal(table_builder_view(b, &part, &lazy.tables, &lazy.n, &left_out, &err), 0);
+	assert_int_equal(left_out, 0);
+	assert_int_equal(lazy.tables[0]->n_components, 8);
+	lp_table_builder_free(b);
+}
+
 /* What has to be put together has all values at once, and so has a table with times left out. */
 static void test_at_once(void **state)
 {
@@ -142,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_clipped),
+		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_at_once),
 	};
 
