@@ -7,6 +7,8 @@
 #define SERVERS 3
 #define SECONDS 90
 
+static const struct rig_fault none = {.server = SERVERS};
+
 static void play(int64_t start_s, int64_t *ret_first_us, int64_t *ret_last_us)
 {
 	const struct lp_diagnose_options how = {.bounded = true};
@@ -19,7 +21,7 @@ static void play(int64_t start_s, int64_t *ret_first_us, int64_t *ret_last_us)
 	char name[32];
 
 	snprintf(name, sizeof(name), "play%d", (int)(start_s % 1000));
-	serve_rig_init(&r, name, SERVERS, SECONDS, NULL);
+	serve_rig_init(&r, name, SERVERS, SECONDS, &none);
 	r.rig.start_s = start_s;
 	serve_rig_write_all(&r, SECONDS);
 	ds = serve_rig_dataset(&r);

@@ -14,13 +14,13 @@ struct http_request {
 	char *form;	  /* the body of a POST; NULL: GET */
 	size_t form_size; /* bytes of it, where it is no text; 0: it is */
 	long timeout_s;	  /* for all of it; 0: as long as something comes */
-	bool once;	  /* the caller knows when to try again */
 	const bool *stop; /* give it up once this is set, by any thread; NULL: never */
+	long status;	  /* of HTTP; 0: there was no answer */
 	struct strbuf answer;
-	long status; /* of HTTP; 0: there was no answer */
+	int code;  /* of libcurl, 0: all is well */
+	bool once; /* the caller knows when to try again */
 	bool too_large;
 	bool json;	   /* according to the server */
-	int code;	   /* of libcurl, 0: all is well */
 	char failure[256]; /* with it */
 };
 
