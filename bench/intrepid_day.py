@@ -126,8 +126,10 @@ def plain_slice(data, work, hours):
     fixed = Run(diagnose(data, os.path.join(work, "state"), *PLAIN, "--until", until, "--threshold",
                          f"await={THRESHOLD}"), 2)
     print(f"limpet, {hours} h from archives, 2 threads   {fixed.cost()}")
-    ours = {(a["window"], a["component"]) for a in json.loads(fixed.out)["anomalies"]}
-    theirs = {(w, c) for w, c in report["anomalous"]}
+    verdict = json.loads(fixed.out)
+    ours = {(a["window"], a["component"]) for a in verdict["anomalies"]}
+    # NumPy also compares a last window whose last slot is not complete at the end of the slice.
+    theirs = {(w, c) for w, c in report["anomalous"] if w < verdict["windows"]}
     print(f"anomalies of both: {len(ours & theirs)}, of limpet only: {len(ours - theirs)}, of "
           f"NumPy only: {len(theirs - ours)}")
     return report, ours == theirs
