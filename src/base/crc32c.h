@@ -8,4 +8,7 @@
 /* The checksum of `data` continuing from `crc` (0 to begin with). */
 uint32_t crc32c(uint32_t crc, const void *data, size_t size);
 
+/* The same without the processor's instructions for it. */
+uint32_t crc32c_plain(uint32_t crc, const void *data, size_t size);
+
 #endif

@@ -31,6 +31,7 @@ void lane_release(struct lane *l)
 	lp_table_builder_free(l->builder);
 	peers_free(l->peers);
 	discover_memory_release(&l->memory);
+	kept_votes_release(&l->kept);
 	history_release(&l->history);
 	episodes_release(&l->episodes);
 	*l = (struct lane){0};
@@ -86,7 +87,7 @@ static int64_t window_end(const struct lane *l, int64_t window)
 static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 {
 	struct table_part part = {.end = window_end(l, epoch - 1), .lazy = true};
-	struct comparison_past past = {.always = true};
+	struct comparison_past past = {.always = true, .kept = &l->kept};
 	_cleanup_(view_release) struct view view = {0};
 	struct peers *peers;
 	int r;
@@ -99,10 +100,13 @@ static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 	if (r < 0)
 		return r;
 	past.origin = l->origin - part.first;
+	past.first_window = part.first / l->params.win_shift;
 	r = peers_look(view.v, l->opt, &l->params, &past, part.seen_from, &l->memory, &peers, err);
 	view.v = NULL;
 	if (r < 0)
 		return r;
+	if (kept_votes_turn(&l->kept) < 0)
+		kept_votes_release(&l->kept);
 	slices_rest();
 	window_view_release(&l->last_view);
 	peers_free(l->peers);

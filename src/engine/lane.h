@@ -8,6 +8,7 @@
 #ifndef ENGINE_LANE_H
 #define ENGINE_LANE_H
 
+#include "detect/compare/kept_votes.h"
 #include "detect/detect.h"
 #include "engine/episodes.h"
 #include "engine/history.h"
@@ -35,6 +36,7 @@ struct lane {
 	struct peers *peers; /* as of the last epoch; NULL: there was none yet */
 	struct window_view last_view;  /* of the last windows that were compared since then */
 	struct discover_memory memory; /* earlier decisions about observers */
+	struct kept_votes kept;	       /* what the last epoch learnt from */
 	struct history history;
 	struct episodes episodes; /* findings that have left the span since */
 };

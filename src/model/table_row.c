@@ -263,14 +263,32 @@ static bool cells_same(const int64_t *cell, uint32_t n)
 	return n < 2 || !memcmp(cell, cell + 1, (n - 1) * sizeof(*cell));
 }
 
-/* Are these counters that only grow? Differences and values are all positive then. */
-static bool cells_rise(const int64_t *cell, uint32_t n)
+/* The sign bits of all cells and differences. */
+static inline __attribute__((always_inline)) uint64_t cells_signs(const int64_t *cell, uint32_t n)
 {
 	uint64_t signs = (uint64_t)cell[0];
 
+#pragma omp simd reduction(| : signs)
 	for (uint32_t s = 1; s < n; s++)
 		signs |= (uint64_t)cell[s] | ((uint64_t)cell[s] - (uint64_t)cell[s - 1]);
-	return !(signs >> 63);
+	return signs;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static uint64_t cells_signs_avx2(const int64_t *cell, uint32_t n)
+{
+	return cells_signs(cell, n);
+}
+#endif
+
+/* Are these counters that only grow? Differences and values are all positive then. */
+static bool cells_rise(const int64_t *cell, uint32_t n)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2"))
+		return !(cells_signs_avx2(cell, n) >> 63);
+#endif
+	return !(cells_signs(cell, n) >> 63);
 }
 
 /* Can differences be taken over any number of these cells at once? */
@@ -323,19 +341,22 @@ static double segment_growth(const struct row_cells *c, const struct bind_input 
 static bool acc_add_segment(
 	struct bind_acc *acc, const struct row_cells *c, const struct table_segment *seg)
 {
-	struct bind_acc sum = *acc;
+	double before[LP_METRIC_INPUTS_MAX];
 
+	/* In place: a copy of all sums takes longer than the sums. */
 	for (uint32_t i = 0; i < c->bind->n_inputs; i++) {
-		sum.in[i] = segment_growth(c, &c->bind->inputs[i], seg, sum.in[i]);
-		if (!(sum.in[i] < EXACT_MAX))
+		before[i] = acc->in[i];
+		acc->in[i] = segment_growth(c, &c->bind->inputs[i], seg, before[i]);
+		if (!(acc->in[i] < EXACT_MAX)) {
+			memcpy(acc->in, before, (i + 1) * sizeof(*before));
 			return false;
+		}
 	}
 	if (!acc->n)
-		sum.dt_s = seg->dt_s;
+		acc->dt_s = seg->dt_s;
 	for (uint32_t s = seg->first; acc->n && s < seg->end; s++)
-		sum.dt_s += c->times->dt_s[s];
-	sum.n += seg->end - seg->first;
-	*acc = sum;
+		acc->dt_s += c->times->dt_s[s];
+	acc->n += seg->end - seg->first;
 	return true;
 }
 

@@ -7,7 +7,6 @@
 #include "detect/compare/timeseries.h"
 #include "detect/compare/vector_spread.h"
 #include "detect/group/verdict_tables.h"
-#include "detect/train/train.h"
 #include "model/table_view.h"
 #include "model/verdict_own.h"
 #include <errno.h>
@@ -17,9 +16,6 @@
 
 /* For a metric of unknown unit: this share of the usual value in the group does not matter. */
 #define FLOOR_SHARE 0.05
-
-/* Thresholds are learnt from at most this many members: more would not change what is usual. */
-#define SAMPLE_MAX 127
 
 void comparison_release(struct comparison *c)
 {
@@ -219,162 +215,6 @@ static int comparison_floor(struct comparison *c, const double *const *rows, uin
 	return r;
 }
 
-/* Thresholds: fixed by hand, learnt in training, or from the peers themselves.
- *
- * Without training every member is trained on the present data, as in detection step 8, and the
- * group uses what the member at the lower third of them needs, times 2. Up to half of the members
- * may be bad: they need large thresholds themselves, and make the healthy ones need somewhat larger
- * ones, so the median would be too high.
- */
-
-/* Given thresholds. False: for at least one member none is known. */
-static bool thresholds_given(struct comparison *c)
-{
-	const struct lp_peer_group *g = &c->v->groups[c->series->group];
-	const char *metric = c->v->tables[c->series->metric]->metric;
-	double fixed;
-
-	if (c->opt->fixed && fixed_thresholds_get(c->opt->fixed, metric, &fixed)) {
-		for (uint32_t i = 0; i < g->n_members; i++)
-			c->series->thresholds[i] = fixed;
-		return true;
-	}
-	for (uint32_t i = 0; i < g->n_members; i++) {
-		if (!c->opt->trained ||
-			!thresholds_get(c->opt->trained, metric, c->v->components[g->members[i]],
-				&c->series->thresholds[i]))
-			return false;
-	}
-	return true;
-}
-
-/* Is row number `seen` of `n_rows` selected, if `n` were selected before it? They are evenly
- * spaced.
- */
-static bool sample_takes(uint32_t seen, uint32_t n, uint32_t n_rows)
-{
-	return n < SAMPLE_MAX &&
-		(n_rows <= SAMPLE_MAX || (uint64_t)seen * SAMPLE_MAX >= (uint64_t)n * n_rows);
-}
-
-static uint32_t count_rows(const double *const *rows, uint32_t n)
-{
-	uint32_t n_rows = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		n_rows += rows[i] != NULL;
-	return n_rows;
-}
-
-void sample_rows(const double **rows, uint32_t n)
-{
-	uint32_t n_rows = count_rows(rows, n), taken = 0, seen = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (!rows[i])
-			continue;
-		if (sample_takes(seen++, taken, n_rows))
-			taken++;
-		else
-			rows[i] = NULL;
-	}
-}
-
-/* Members to learn from, of those that have the metric. */
-static uint32_t sample_members(const struct comparison *c, uint32_t *members)
-{
-	uint32_t n_rows = count_rows(c->smoothed.rows, c->smoothed.n_members), n = 0, seen = 0;
-
-	for (uint32_t i = 0; i < c->smoothed.n_members; i++) {
-		if (c->smoothed.rows[i] && sample_takes(seen++, n, n_rows))
-			members[n++] = i;
-	}
-	return n;
-}
-
-/* The threshold that the member at the lower third needs. */
-static double limits_third(const struct comparison *c, const double *votes, uint32_t n)
-{
-	uint32_t n_windows = c->series->n_windows, n_limits = 0;
-	double limits[SAMPLE_MAX];
-
-	for (uint32_t i = 0; i < n; i++) {
-		double limit = persist_limit(votes + (size_t)i * n_windows, n_windows, c->params.k);
-
-		if (!isnan(limit))
-			limits[n_limits++] = limit;
-	}
-	if (!n_limits)
-		return 0;
-	median_sort(limits, n_limits);
-	return limits[(n_limits + 1) / 3];
-}
-
-/* The votes of congestion windows are quotients, 1 if all are alike: the distance from 1 is
- * doubled. */
-static double doubled(const struct comparison *c, double limit)
-{
-	if (c->role == LP_ROLE_WINDOW)
-		return 1 + 2 * fmax(train_tenth(limit) - 1, 0.1);
-	return 2 * train_tenth(limit);
-}
-
-/* The votes of some members on each other. (All members would be more than is needed to know what
- * is usual, and would cost too much in large groups.) */
-static int sample_votes(
-	const struct comparison *c, const uint32_t *members, uint32_t n, double *ret_votes)
-{
-	const struct lp_series *s = c->series;
-	const double *rows[SAMPLE_MAX];
-	struct smoothed some = {.rows = rows, .n_members = n, .n_slots = c->smoothed.n_slots};
-	bool known = c->timeseries || c->vectors;
-
-	for (uint32_t i = 0; i < n; i++) {
-		rows[i] = c->smoothed.rows[members[i]];
-		if (known)
-			memcpy(ret_votes + (size_t)i * s->n_windows,
-				c->votes + (size_t)members[i] * s->n_windows,
-				s->n_windows * sizeof(*ret_votes));
-	}
-	if (known)
-		return 0;
-	return votes_all(c->opt->measure, &c->params, &some, NULL, n, ret_votes, NULL);
-}
-
-static int thresholds_calibrate(struct comparison *c)
-{
-	const struct lp_series *s = c->series;
-	_cleanup_free_ double *votes = NULL;
-	uint32_t members[SAMPLE_MAX], n = sample_members(c, members);
-	double threshold;
-	int r;
-
-	votes = calloc((size_t)n * s->n_windows + 1, sizeof(*votes));
-	if (!votes)
-		return -ENOMEM;
-	r = sample_votes(c, members, n, votes);
-	if (r < 0)
-		return r;
-	threshold = doubled(c, limits_third(c, votes, n));
-	/* Votes by spread are the part beyond it, and 0 if there is none. */
-	if (c->vectors && c->vectors->by_spread)
-		threshold = fmax(threshold, VECTOR_SPREAD_LEAST / 2);
-	for (uint32_t i = 0; i < c->smoothed.n_members; i++)
-		s->thresholds[i] = threshold;
-	return 0;
-}
-
-int comparison_thresholds(struct comparison *c)
-{
-	c->calibrated = !thresholds_given(c);
-	if (c->calibrated && c->past && c->past->look) {
-		for (uint32_t i = 0; i < c->smoothed.n_members; i++)
-			c->series->thresholds[i] = c->past->look->threshold;
-		return 0;
-	}
-	return c->calibrated ? thresholds_calibrate(c) : 0;
-}
-
 static int comparison_alloc(struct comparison *c, const double *const *rows, uint32_t n_members)
 {
 	struct lp_series *s = c->series;
@@ -408,7 +248,7 @@ static void votes_behind(const struct comparison *c, const struct group_data *g,
 			n * sizeof(*all));
 }
 
-static int compare_timeseries(struct comparison *c, const struct group_data *g)
+int comparison_timeseries(struct comparison *c, const struct group_data *g)
 {
 	size_t n = (size_t)g->n_members * (g->n_slots - c->context);
 	_cleanup_free_ double *all = NULL;
@@ -454,18 +294,21 @@ static int compare_windows(struct comparison *c)
 		c->opt->measure, &c->params, &c->smoothed, c->series->thresholds, asked, c->votes);
 }
 
-/* Averages use the slots before the first window; windows do not. */
-static int comparison_smooth(struct comparison *c, const struct group_data *all)
+uint32_t comparison_sparse(const struct comparison *c)
+{
+	if (c->role == LP_ROLE_SERVICE)
+		return timeseries_width(c->params.step_us);
+	if (c->gaps) /* a request from time to time proves nothing */
+		return c->params.smooth ? c->params.smooth : 1;
+	return 0;
+}
+
+int comparison_smooth(struct comparison *c, const struct group_data *all)
 {
 	struct group_data g = *all;
-	uint32_t sparse = 0;
 
 	g.context = c->context;
-	if (c->role == LP_ROLE_SERVICE)
-		sparse = timeseries_width(c->params.step_us);
-	else if (c->gaps) /* a request from time to time proves nothing */
-		sparse = c->params.smooth ? c->params.smooth : 1;
-	return smooth_group(&g, c->params.smooth, sparse, &c->smoothed);
+	return smooth_group(&g, c->params.smooth, comparison_sparse(c), &c->smoothed);
 }
 
 static int comparison_run(struct comparison *c, const struct group_data *g)
@@ -477,7 +320,7 @@ static int comparison_run(struct comparison *c, const struct group_data *g)
 	if (r == 0 && group_has_vectors(c->v, c->series->group))
 		r = comparison_vectors(c);
 	else if (r == 0)
-		r = c->timeseries ? compare_timeseries(c, g) : compare_windows(c);
+		r = c->timeseries ? comparison_timeseries(c, g) : compare_windows(c);
 	if (r == 0 && c->timeseries)
 		r = comparison_medians(c);
 	if (r == 0)
@@ -531,20 +374,19 @@ static int comparison_begin(struct comparison *c, const struct group_data *g)
 	return r < 0 ? r : s->n_windows > 0;
 }
 
-static int comparison_fail(const struct comparison *c, int r, struct lp_err *err)
+int comparison_fail(const struct comparison *c, int r, struct lp_err *err)
 {
 	return lp_err_sys(err, r, "cannot compare %s in %s",
 		c->v->tables[c->series->metric]->metric, c->v->groups[c->series->group].name);
 }
 
-static struct group_data group_data_of(const struct lp_table *t, const double **rows, uint32_t n)
+struct group_data group_data_of(const struct lp_table *t, const double **rows, uint32_t n)
 {
 	return (struct group_data){
 		.rows = rows, .n_members = n, .n_slots = t->n_slots, .lazy = t->lazy ? t : NULL};
 }
 
-/* The rows of the members, and how to compare them; 0: nothing. */
-static int comparison_open(struct comparison *c, const struct detect_options *opt,
+int comparison_open(struct comparison *c, const struct detect_options *opt,
 	const struct lp_verdict *v, const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct lp_series *series, const double **rows)
 {
@@ -575,63 +417,4 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 	if (r > 0)
 		r = comparison_run(c, &g) < 0 ? -ENOMEM : 1;
 	return r < 0 ? comparison_fail(c, r, err) : r;
-}
-
-/* Room for the calibration. */
-static int calibration_alloc(struct comparison *c, uint32_t n_members)
-{
-	size_t n = c->timeseries ? (size_t)n_members * c->series->n_windows : 0;
-
-	c->votes = calloc(n + 1, sizeof(*c->votes));
-	c->data = calloc(n + 1, sizeof(*c->data));
-	c->series->thresholds = calloc((size_t)n_members + 1, sizeof(*c->series->thresholds));
-	return c->votes && c->data && c->series->thresholds ? 0 : -ENOMEM;
-}
-
-/* Thresholds of windows come from some members: only these are smoothed. */
-static int comparison_learn(struct comparison *c, const struct group_data *g, const double **rows)
-{
-	int r = calibration_alloc(c, g->n_members);
-
-	if (!c->timeseries)
-		sample_rows(rows, g->n_members);
-	if (r == 0 && c->timeseries)
-		return compare_timeseries(c, g);
-	if (r == 0)
-		r = comparison_smooth(c, g);
-	return r < 0 ? r : comparison_thresholds(c);
-}
-
-int comparison_calibrate(const struct detect_options *opt, const struct lp_verdict *v,
-	const struct lp_params *params, uint32_t group, uint32_t metric,
-	const struct comparison_past *past, struct comparison_look *ret, struct lp_err *err)
-{
-	_cleanup_(comparison_release) struct comparison c = {0};
-	_cleanup_(series_release) struct lp_series s = {0};
-	uint32_t n = v->groups[group].n_members;
-	_cleanup_free_ const double **rows = calloc((size_t)n + 1, sizeof(*rows));
-	struct group_data g = group_data_of(v->tables[metric], rows, n);
-	int r;
-
-	if (!rows)
-		return lp_err_sys(err, -ENOMEM, "cannot compare");
-	/* Vectors are few, and compared as a whole. */
-	if (group_has_vectors(v, group)) {
-		r = comparison_make(opt, v, params, group, metric, past, &c, &s, err);
-	} else {
-		r = comparison_open(&c, opt, v, params, group, metric, past, &s, rows);
-		if (r > 0)
-			r = comparison_learn(&c, &g, rows) < 0 ? -ENOMEM : 1;
-		if (r < 0)
-			return comparison_fail(&c, r, err);
-	}
-	if (r > 0)
-		*ret = (struct comparison_look){.threshold = s.thresholds[0],
-			.floor = c.floor,
-			.metric = c.metric,
-			.weighs = c.metric && lp_metric_is_weight(c.metric),
-			.role = c.role,
-			.by_sample = c.timeseries,
-			.method = s.method};
-	return r;
 }

@@ -38,6 +38,8 @@ struct comparison_past {
 	const struct presence *presence;
 	bool always; /* compare even if all values are the same: only a part of the data is visible
 		      */
+	struct kept_votes *kept; /* of earlier calibrations; NULL: none are kept */
+	int64_t first_window;	 /* the number of the first window, for them */
 };
 
 /* The state while a series is made. */
@@ -81,8 +83,8 @@ int comparison_make(const struct detect_options *opt, const struct lp_verdict *v
 int group_varies(
 	const struct lp_verdict *v, uint32_t group, uint32_t metric, int64_t origin, bool *ret);
 
-/* Only learn what later windows need. Returns 1, 0 if there is nothing to compare, or a negative
- * errno. */
+/* Only learn what later windows need (calibrate.c). Returns 1, 0 if there is nothing to compare, or
+ * a negative errno. */
 int comparison_calibrate(const struct detect_options *opt, const struct lp_verdict *v,
 	const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct comparison_look *ret, struct lp_err *err);
@@ -114,13 +116,28 @@ int group_vectors(const struct lp_verdict *v, uint32_t group, uint32_t metric,
 int detect_vectors(const struct detect_options *opt, const struct lp_verdict *v, uint32_t group,
 	uint32_t metric, const struct lp_params *params, struct vector_group *ret);
 
-/* Keep an even selection of the rows of a group, from which thresholds are learnt. */
+/* Keep an even selection of the rows of a group, from which thresholds are learnt (calibrate.c). */
 void sample_rows(const double **rows, uint32_t n);
 
-/* The parts of it, in this order. */
-int comparison_thresholds(struct comparison *c);
-int comparison_medians(struct comparison *c); /* marks.c: own and peers, of data */
-void comparison_marks(struct comparison *c);  /* marks.c: ratios and marks */
+/* The parts of it, in this order. comparison_open() finds the members' rows and decides how to
+ * compare them; 0: there is nothing to compare. */
+int comparison_open(struct comparison *c, const struct detect_options *opt,
+	const struct lp_verdict *v, const struct lp_params *params, uint32_t group, uint32_t metric,
+	const struct comparison_past *past, struct lp_series *series, const double **rows);
+int comparison_smooth(struct comparison *c, const struct group_data *all);
+int comparison_timeseries(struct comparison *c, const struct group_data *g);
+int comparison_thresholds(struct comparison *c); /* calibrate.c */
+int comparison_medians(struct comparison *c);	 /* marks.c: own and peers, of data */
+void comparison_marks(struct comparison *c);	 /* marks.c: ratios and marks */
+
+/* Averages of so many samples need values in half of them; 0: they always count. */
+uint32_t comparison_sparse(const struct comparison *c);
+
+/* The rows of a table as a group's data. */
+struct group_data group_data_of(const struct lp_table *t, const double **rows, uint32_t n);
+
+/* The error for a comparison that could not be made. */
+int comparison_fail(const struct comparison *c, int r, struct lp_err *err);
 
 /* Does the vote of a member in a window matter, given its median and that of its peers? */
 bool comparison_asks(const struct comparison *c, size_t at);

@@ -149,63 +149,62 @@ static void row_drop_sparse(
 /* What all threads share. */
 struct smoothing {
 	const struct group_data *g;
-	uint32_t width, sparse;
+	uint32_t width, sparse, end;
 	double *block;
 	const double **rows;
 };
 
-/* One member; `room` is for a row that was not read yet: it is not needed afterwards. */
-static void smooth_member(const struct smoothing *s, uint32_t member, double *room)
+/* One member. */
+static void smooth_member(void *ctx, uint32_t member, double *room)
 {
+	const struct smoothing *s = ctx;
 	const struct group_data *g = s->g;
-	uint32_t n_slots = g->n_slots - g->context;
 	const double *row = g->rows[member];
-	double *out = s->block + (size_t)member * n_slots;
+	double *out = s->block + (size_t)member * (s->end - g->context);
 
 	if (!row)
 		return;
 	if (g->lazy)
 		row = table_values_peek(
 			g->lazy, (uint32_t)((size_t)(row - g->lazy->values) / g->n_slots), room);
-	smooth_row(row, g->context, g->n_slots, s->width, out);
+	smooth_row(row, g->context, s->end, s->width, out);
 	if (s->sparse)
-		row_drop_sparse(row, g->context, g->n_slots, s->sparse, out);
+		row_drop_sparse(row, g->context, s->end, s->sparse, out);
 	s->rows[member] = out;
 }
 
 /* The members first .. end - 1; threads share the work if there is much. */
-static int smooth_members(const struct smoothing *s, uint32_t first, uint32_t end)
+static int members_some(
+	uint32_t first, uint32_t end, uint32_t n_slots, members_visit *visit, void *ctx)
 {
-	size_t n_room = s->g->lazy ? s->g->n_slots : 0;
-	bool many = (size_t)(end - first) * s->g->n_slots >= VOTES_MANY;
+	bool many = (size_t)(end - first) * n_slots >= VOTES_MANY;
 	int failed = 0; /* NOLINT(clang-analyzer-deadcode.DeadStores): reduced with the threads' */
 
 #pragma omp parallel reduction(min : failed) if (many)
 	{
-		_cleanup_free_ double *room = malloc((n_room + 1) * sizeof(*room));
+		_cleanup_free_ double *room = malloc(((size_t)n_slots + 1) * sizeof(*room));
 
 		failed = room ? 0 : -ENOMEM; /* each thread's own */
 #pragma omp for schedule(static)
 		for (uint32_t m = first; m < end; m++) {
 			if (room)
-				smooth_member(s, m, room);
+				visit(ctx, m, room);
 		}
 	}
 	return failed;
 }
 
 /* This many at a time: no thread may read rows while the others rest. */
-#define SMOOTH_MEMBERS 8192U
+#define MEMBERS_AT_ONCE 8192U
 
-static int smooth_all(const struct smoothing *s)
+int members_each(uint32_t n, uint32_t n_slots, members_visit *visit, void *ctx)
 {
-	uint32_t n = s->g->n_members;
 	int r = 0;
 
-	for (uint32_t first = 0; r == 0 && first < n; first += SMOOTH_MEMBERS) {
+	for (uint32_t first = 0; r == 0 && first < n; first += MEMBERS_AT_ONCE) {
 		slices_rest();
-		r = smooth_members(
-			s, first, n - first < SMOOTH_MEMBERS ? n : first + SMOOTH_MEMBERS);
+		r = members_some(first, n - first < MEMBERS_AT_ONCE ? n : first + MEMBERS_AT_ONCE,
+			n_slots, visit, ctx);
 	}
 	return r;
 }
@@ -213,17 +212,20 @@ static int smooth_all(const struct smoothing *s)
 int smooth_group(const struct group_data *g, uint32_t width, uint32_t sparse, struct smoothed *ret)
 {
 	size_t n_cells;
-	uint32_t n_slots = g->n_slots - g->context;
 	_cleanup_free_ double *block = NULL;
 	_cleanup_free_ const double **rows = NULL;
-	struct smoothing s = {.g = g, .width = width ? width : 1, .sparse = sparse};
+	struct smoothing s = {.g = g,
+		.width = width ? width : 1,
+		.sparse = sparse,
+		.end = g->end ? g->end : g->n_slots};
+	uint32_t n_slots = s.end - g->context;
 
 	if (__builtin_mul_overflow((size_t)g->n_members, (size_t)n_slots, &n_cells) ||
 		n_cells > SIZE_MAX / sizeof(*block))
 		return -ENOMEM;
 	s.block = block = malloc(n_cells * sizeof(*block) + 1);
 	s.rows = rows = calloc((size_t)g->n_members + 1, sizeof(*rows));
-	if (!block || !rows || smooth_all(&s) < 0)
+	if (!block || !rows || members_each(g->n_members, g->n_slots, smooth_member, &s) < 0)
 		return -ENOMEM;
 	*ret = (struct smoothed){TAKE_PTR(block), TAKE_PTR(rows), g->n_members, n_slots};
 	return 0;

@@ -14,9 +14,15 @@ struct group_data {
 	const double *const *rows; /* [member] n_slots values, NaN: missing; a NULL row has none */
 	uint32_t n_members, n_slots;
 	uint32_t context;	     /* slots before the first that counts, for averages */
+	uint32_t end;		     /* the slot after the last that counts; 0: all count */
 	const struct lp_table *lazy; /* the table of the rows, which may not have been read yet
 					(model/table_view.h); NULL: values are present */
 };
+
+/* Call `visit` for the members 0 .. n - 1, in several threads if there is much to do. `room` has
+ * n_slots values, for a row that was not read yet (table_values_peek()). 0 or -ENOMEM. */
+typedef void members_visit(void *ctx, uint32_t member, double *room);
+int members_each(uint32_t n, uint32_t n_slots, members_visit *visit, void *ctx);
 
 /* The number of windows: window w covers the samples w*win_shift .. w*win_shift+win_size-1, and
  * must be complete. */

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/median.h"
 #include "base/slices.h"
+#include "detect/compare/votes.h"
 #include "model/table_view.h"
 #include "model/topology.h"
 #include <errno.h>
@@ -249,13 +250,32 @@ static void row_blocks(
 	}
 }
 
+/* A feature while the means of its members are computed. */
+struct feature_of_table {
+	const struct lp_verdict *v;
+	const struct lp_peer_group *g;
+	uint32_t table;
+	const struct group_work *w;
+	const struct work_feature *f;
+};
+
+static void member_blocks(void *ctx, uint32_t member, double *room)
+{
+	const struct feature_of_table *of = ctx;
+	const struct lp_table *t = of->v->tables[of->table];
+	uint32_t row = of->v->row_of[of->table][of->g->members[member]];
+
+	row_blocks(of->w, row == UINT32_MAX ? NULL : table_values_peek(t, row, room), t->n_slots,
+		of->f->waits, of->f->blocks + (size_t)member * of->w->n_blocks);
+}
+
 static int feature_add(const struct lp_verdict *v, const struct lp_peer_group *g, uint32_t table,
 	const char *kind, bool waits, struct group_work *w)
 {
 	const struct lp_table *t = v->tables[table];
 	const struct lp_metric *m = lp_metric_find(kind, t->metric);
 	struct work_feature *f = &w->features[w->n_features];
-	_cleanup_free_ double *room = malloc(((size_t)t->n_slots + 1) * sizeof(*room));
+	struct feature_of_table of = {v, g, table, w, f};
 
 	*f = (struct work_feature){.metric = t->metric,
 		.unit = t->unit,
@@ -264,16 +284,9 @@ static int feature_add(const struct lp_verdict *v, const struct lp_peer_group *g
 		.waits = waits,
 		.blocks = calloc((size_t)w->n_members * w->n_blocks + 1, sizeof(*f->blocks))};
 	w->n_features += f->blocks != NULL;
-	if (!f->blocks || !room)
+	if (!f->blocks)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < w->n_members; i++) {
-		uint32_t row = v->row_of[table][g->members[i]];
-
-		slices_rest_at(i);
-		row_blocks(w, row == UINT32_MAX ? NULL : table_values_peek(t, row, room),
-			t->n_slots, waits, f->blocks + (size_t)i * w->n_blocks);
-	}
-	return 0;
+	return members_each(w->n_members, t->n_slots, member_blocks, &of);
 }
 
 /* Feature 0 becomes the sum of all metrics. With one metric it is that. */
