@@ -98,7 +98,8 @@ struct lp_finding {
 	double own, peers;	   /* medians in the anomalous windows, in the metric's unit */
 	double ratio;		   /* own / peers; infinite where peers are 0, 0 where absent */
 	double distance, threshold; /* medians over the anomalous windows */
-	double weight;	   /* its weight, as a multiple of the least that counts: 1 and up */
+	double floor;  /* differences below this do not matter, in the metric's unit; 0: unknown */
+	double weight; /* its weight, as a multiple of the least that counts: 1 and up */
 	double load_ratio; /* its throughput over its peers'; NaN: unknown */
 	bool straggler;	   /* it worked on alone, and slowly, when its peers had finished */
 	bool whole;	   /* everything on its observer became so, unlike on other observers */

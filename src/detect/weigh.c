@@ -298,6 +298,7 @@ static int finding_add(const struct comparison *c, uint32_t series, uint32_t mem
 		.culprit = accuses(c, direction),
 		.whole = direction == LP_MARK_ABSENT && is_group_gone(c, st),
 		.role = c->role,
+		.floor = c->floor,
 	};
 	int r = finding_measure(c, st, &f);
 

@@ -92,7 +92,7 @@ static void look_up(struct explain_context *ctx, uint32_t i)
 	facts->resource = metric_resource(kind, m);
 	facts->of_calls = kind->of_calls;
 	facts->role = f->role ? f->role : lp_metric_role(kind_name, metric);
-	facts->floor = m ? m->floor : 0;
+	facts->floor = !m ? 0 : f->floor > 0 && f->floor < m->floor ? f->floor : m->floor;
 	facts->fate = f->direction == LP_MARK_ABSENT ||
 			(f->culprit && !f->explained_by_load && !f->explained_by_idle)
 		? FATE_CULPRIT

@@ -1,7 +1,6 @@
 #include "detect/compare/compare.h"
 
 #include "base/cleanup.h"
-#include "base/median.h"
 #include "base/slices.h"
 #include "detect/compare/marks.h"
 #include "detect/compare/timeseries.h"
@@ -13,9 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* For a metric of unknown unit: this share of the usual value in the group does not matter. */
-#define FLOOR_SHARE 0.05
 
 void comparison_release(struct comparison *c)
 {
@@ -134,30 +130,6 @@ static int64_t row_first_slot(
 	return row && s < n_slots ? (int64_t)s - c->context : INT64_MAX;
 }
 
-/* The usual value in the group: the median over its members of their medians over non-zero values.
- */
-static int group_level(const double *const *rows, uint32_t n, uint32_t n_slots, double *ret)
-{
-	_cleanup_free_ double *values = calloc(n_slots, sizeof(*values));
-	_cleanup_free_ double *medians = calloc(n, sizeof(*medians));
-	uint32_t n_medians = 0;
-
-	if (!values || !medians)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t m = 0;
-
-		for (uint32_t s = 0; rows[i] && s < n_slots; s++) {
-			if (isfinite(rows[i][s]) && rows[i][s] > 0)
-				values[m++] = rows[i][s];
-		}
-		if (m)
-			medians[n_medians++] = median_of(values, m);
-	}
-	*ret = n_medians ? median_of(medians, n_medians) : 0;
-	return 0;
-}
-
 const struct lp_metric *group_metric(const struct lp_verdict *v, uint32_t group, const char *name)
 {
 	return lp_metric_find(v->components[v->groups[group].members[0]]->kind, name);
@@ -190,29 +162,6 @@ static bool group_has_work(const struct lp_verdict *v, uint32_t group)
 			return true;
 	}
 	return false;
-}
-
-static int comparison_floor(struct comparison *c, const double *const *rows, uint32_t n)
-{
-	const struct lp_table *t = c->v->tables[c->series->metric];
-	const struct lp_metric *m = c->metric;
-	int r;
-
-	if (c->past && c->past->look) {
-		c->role = c->past->look->role;
-		c->floor = c->past->look->floor;
-		return 0;
-	}
-	c->role = meanings_role(
-		c->opt->meanings, t->metric, lp_metric_role(m ? m->kind : NULL, t->metric));
-	if (m) {
-		c->floor = m->floor;
-		return 0;
-	}
-	rows_read(t, rows, n);
-	r = group_level(rows, n, t->n_slots, &c->floor);
-	c->floor *= FLOOR_SHARE;
-	return r;
 }
 
 static int comparison_alloc(struct comparison *c, const double *const *rows, uint32_t n_members)
@@ -351,7 +300,7 @@ static int comparison_begin(struct comparison *c, const struct group_data *g)
 	c->metric = c->past && c->past->look
 		? c->past->look->metric
 		: group_metric(c->v, s->group, c->v->tables[s->metric]->metric);
-	r = comparison_floor(c, g->rows, g->n_members);
+	r = comparison_floor(c, g);
 	if (group_has_vectors(c->v, s->group))
 		c->role = LP_ROLE_OTHER; /* whatever its name means for a single number */
 	c->timeseries = timeseries_applies(c->opt, c->role);

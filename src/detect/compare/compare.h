@@ -124,6 +124,7 @@ void sample_rows(const double **rows, uint32_t n);
 int comparison_open(struct comparison *c, const struct detect_options *opt,
 	const struct lp_verdict *v, const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct lp_series *series, const double **rows);
+int comparison_floor(struct comparison *c, const struct group_data *g); /* floors.c: and the role */
 int comparison_smooth(struct comparison *c, const struct group_data *all);
 int comparison_timeseries(struct comparison *c, const struct group_data *g);
 int comparison_thresholds(struct comparison *c); /* calibrate.c */
