@@ -32,6 +32,10 @@ enum span_op {
 /* For disks that move pages of a file: `inode` is that file's, `key` the offset in it. `offset` is
  * the place on the whole disk in any case, even if `device` is a partition. */
 #define SPAN_MAPPED 8u
+/* A request of OrangeFS, or a call for a file in which its servers keep data. The request names no
+ * thread. Of a client's, `offset` is that of its first byte in the client's file, and its other
+ * bytes may be strips further behind; of a server's it is that in the server's file. */
+#define SPAN_STRIPED 16u
 
 #define SPAN_NO_OFFSET INT64_C(-1)
 #define SPAN_NO_RANK (-1)

@@ -4,73 +4,19 @@ the calls whose data it is, checked by the data itself."""
 import contextlib
 import json
 import os
-import signal
 import subprocess
 
 import lab
-from program import LIMPET, good, limpet, run_tests, tests_of
+from program import good, run_tests, tests_of
+from stack_cluster import Cluster, check_joined, skip_unless_watched
 from stack_joins import Joins, compile_numbered, judge
-from tap import Skip, check
+from tap import check
 
 NAME = f"stk{os.getpid() % 10000}"
 SERVERS = ("s1", "s2")
-CLIENT_LAYERS = "posix,fuse,client,network"
+CLUSTER = Cluster(NAME, SERVERS)
 
 with_lab = lab.in_labs(NAME)
-
-
-def in_node(node):
-    """What runs a command in the network of a node."""
-    return ["nsenter", f"--net=/run/netns/limpet-{NAME}-{node}"]
-
-
-@contextlib.contextmanager
-def attached(directory, node):
-    """A server that is recorded, from when everything is seen until the end of the block; its summary, as a list."""
-    summary = []
-    command = [*in_node(node), LIMPET, "stack", "attach", "--own-network", "--json", "-n", node,
-               "-o", os.path.join(directory, node + ".lpa")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            line = process.stderr.readline()
-            check("watching" in line, line + process.stderr.read() if process.poll() is not None else line)
-            yield summary
-        finally:
-            process.send_signal(signal.SIGTERM)
-            out, err = process.communicate(timeout=60)
-        check(process.returncode == 0, out + err)
-        summary.append(json.loads(out.splitlines()[-1]))
-
-
-def record(directory, program, *arguments, late=()):
-    """Run the program on the client with all nodes recorded; the joins."""
-    os.makedirs(directory)
-    os.sync()  # what was done before is on the disks
-    summaries = []
-    with contextlib.ExitStack() as stack:
-        for node in SERVERS:
-            summaries.append(stack.enter_context(attached(directory, node)))
-        done = subprocess.run(
-            [*in_node("c1"), LIMPET, "stack", "run", "--own-network", "--json", "-n", "c1", "--layers", CLIENT_LAYERS,
-             "-o", os.path.join(directory, "c1.lpa"), "--", program, *map(str, arguments)],
-            capture_output=True, text=True, check=False, timeout=100)
-        check(done.returncode == 0, done)
-        os.sync()  # what servers have in memory reaches their disks while they are watched
-    summaries.append([json.loads(done.stdout.splitlines()[-1])["kernel"]])
-    for (summary,) in summaries:
-        check(summary["lost"] == 0 and summary["damaged"] == 0, summary)
-    return Joins(directory, *late)
-
-
-def check_joined(joins, size, bytes_of_program, share):
-    """At least this share is joined, and nothing to a wrong call."""
-    got = judge(joins, size)
-    check(got.wrong == 0, got)
-    check(got.written >= bytes_of_program, got)
-    check(got.joined >= share * got.written, got)
-    for layer in ("fuse", "network", "server", "storage"):
-        total, joined = joins.share_joined(layer)
-        check(total >= bytes_of_program and joined >= share * total, (layer, total, joined))
 
 
 @contextlib.contextmanager
@@ -78,7 +24,7 @@ def caching_mount(directory):
     """A second mount of the client's, which keeps what is written in the kernel's page cache; where it is."""
     mount = os.path.join(directory, "mnt")
     os.mkdir(mount)
-    command = [*in_node("c1"), "glusterfs", "--no-daemon", "-f", lab.ROOT / NAME / "client.vol",
+    command = [*CLUSTER.in_node("c1"), "glusterfs", "--no-daemon", "-f", lab.ROOT / NAME / "client.vol",
                "-l", os.path.join(directory, "log"), "--direct-io-mode=disable", "--kernel-writeback-cache=yes", mount]
     with subprocess.Popen(command) as process:
         try:
@@ -93,26 +39,24 @@ def caching_mount(directory):
 @with_lab
 def test_gluster(directory):
     """Bytes on the disks of GlusterFS's servers belong to the calls that they name"""
-    ran = limpet("stack", "attach", "-d", "100ms", "-q", "-o", "/dev/null/x.lpa")
-    if "BPF" in ran.err:
-        raise Skip(ran.err.strip())
+    skip_unless_watched()
     good("lab", "up", "--name", NAME, "--servers", len(SERVERS), "--clients", 1, "--disk", "64M", "--hog-disk", "16M")
     program, mount = compile_numbered(directory), lab.ROOT / NAME / "c1/mnt"
     # More than one shard, so that both servers have a part; eight threads that all write at once.
-    joins = record(os.path.join(directory, "direct"), program, mount / "direct", 8, 10, 131072, "direct")
+    joins = CLUSTER.record(os.path.join(directory, "direct"), program, mount / "direct", 8, 10, 131072, "direct")
     check_joined(joins, 131072, 80 * 131072, 0.99)
     calls = [s for s in joins.of("posix", operation="write") if s["object"].endswith("/direct")]
     check(len(calls) == 80, len(calls))
     reached = {int(s["span"]) for b in joins.of("block") for s in joins.calls_above(b).values()}
     check(all(int(c["span"]) in reached for c in calls), "a call did not reach a disk")
     # One that is not whole pages, through the page caches of the servers.
-    joins = record(os.path.join(directory, "buffered"), program, mount / "buffered", 4, 25, 50000, "buffered")
+    joins = CLUSTER.record(os.path.join(directory, "buffered"), program, mount / "buffered", 4, 25, 50000, "buffered")
     check_joined(joins, 50000, 100 * 50000, 0.95)
     check(any(len(joins.calls_above(b)) > 1 for b in joins.of("block")), "no request has data of several calls")
     # Through the page cache of the client, too: whatever writes it back, it belongs to the writer.
     with caching_mount(directory) as mount:
-        joins = record(os.path.join(directory, "cached"), program, os.path.join(mount, "cached"), 4, 25, 50000,
-                       "buffered")
+        joins = CLUSTER.record(os.path.join(directory, "cached"), program, os.path.join(mount, "cached"), 4, 25, 50000,
+                               "buffered")
         check_joined(joins, 50000, 100 * 50000, 0.95)
         check(any(len(joins.calls_above(s)) > 1 for s in joins.of("fuse")), "no FUSE request has data of several calls")
     text = good("stack", "show", os.path.join(directory, "direct"))

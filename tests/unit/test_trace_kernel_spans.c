@@ -198,6 +198,105 @@ static void test_messages(void **state)
 	kernel_spans_free(k);
 }
 
+static void put_le(uint8_t *p, size_t at, uint64_t value, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		p[at + i] = (uint8_t)(value >> (8 * i));
+}
+
+/* A message of OrangeFS: a small operation that is not about bytes, `mode` 2 asks for it. */
+static struct stack_message bmi(bool sent, bool asks, uint32_t mode, uint64_t tag, uint32_t op)
+{
+	struct stack_message m = message(sent, asks, false, 0);
+
+	m.protocol = STACK_BMI;
+	memset(m.head, 0, sizeof(m.head));
+	put_le(m.head, 0, 51903, 4);
+	put_le(m.head, 4, mode, 4);
+	put_le(m.head, 8, tag, 8);
+	put_le(m.head, 16, 100, 8);
+	put_le(m.head, 32, op, 4);
+	m.n_head = 48;
+	return m;
+}
+
+/* The tag joins what is asked, data that follows, and both answers, at both ends. */
+static void test_orangefs(void **state)
+{
+	struct kernel_spans *k = begin();
+	const struct {
+		bool sent, asks;
+		uint32_t mode, op;
+	} messages[] = {{true, true, 2, 3}, {false, false, 2, 3}, {true, false, 4, 3},
+		{false, true, 4, 3}, {true, true, 8, 0}, {false, false, 8, 0}};
+	struct stack_message m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+		m = bmi(messages[i].sent, messages[i].asks, messages[i].mode, 7, messages[i].op);
+		if (messages[i].mode == 2) { /* behind a capability of zeros, and no hints */
+			m.n_head = 160;
+			put_le(m.head, 84, 0x2a, 8); /* the file */
+			put_le(m.head, 100, 2, 4);   /* it is written */
+		}
+		assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);
+	}
+	assert_int_equal(n_got, 0);
+	m = bmi(true, false, 4, 7, 14);
+	put_le(m.head, 40, 4096, 8);
+	m.event.start_ns = 300;
+	assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);
+	m = bmi(false, true, 4, 7, 14);
+	put_le(m.head, 40, 4096, 8);
+	m.event.end_ns = 500;
+	assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);
+	assert_int_equal(n_got, 2);
+	assert_string_equal(got[0].layer, "server");
+	assert_int_equal(got[0].span.end_ns, OFFSET + 300);
+	assert_string_equal(got[1].layer, "network");
+	assert_string_equal(got[1].function, "IO");
+	assert_int_equal(got[1].span.op, SPAN_WRITE);
+	assert_int_equal(got[1].span.end_ns, OFFSET + 500);
+	assert_int_equal(got[1].span.result, 4096);
+	assert_int_equal(got[1].span.key, 0x2a);
+	assert_int_equal(got[1].span.flags, SPAN_STRIPED);
+	assert_int_equal(got[0].span.connection, got[1].span.connection);
+	assert_int_equal(got[0].span.unique, 7);
+	/* What follows nothing, and an answer to another operation than the one asked for. */
+	m = bmi(false, true, 4, 8, 14);
+	assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);
+	assert_int_equal(kernel_spans_totals(k)->unanswered, 1);
+	m = bmi(true, true, 2, 9, 4);
+	assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);
+	m = bmi(false, true, 4, 9, 5);
+	assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);
+	assert_int_equal(kernel_spans_totals(k)->damaged, 1);
+	assert_int_equal(kernel_spans_end(k, 1000), 0);
+	assert_int_equal(n_got, 3);
+	assert_true(got[2].span.flags & SPAN_OPEN_END);
+	kernel_spans_free(k);
+}
+
+/* A file of a server of OrangeFS is known by its name. */
+static void test_bstream(void **state)
+{
+	struct kernel_spans *k = begin();
+	struct stack_file_call c = {.event = {.what = STACK_EVENT_CALL,
+					    .op = SYS_pwrite64,
+					    .flags = STACK_EVENT_WRITES,
+					    .pid = 10,
+					    .unique = 3,
+					    .inode = 5,
+					    .result = 10},
+		.name = "0000002a.bstream"};
+
+	(void)state;
+	assert_int_equal(kernel_spans_take(k, &c, sizeof(c)), 0);
+	assert_int_equal(got[0].span.key, 0x2a);
+	assert_int_equal(got[0].span.flags, SPAN_STRIPED);
+	kernel_spans_free(k);
+}
+
 static void test_nonsense(void **state)
 {
 	struct kernel_spans *k = begin();
@@ -205,7 +304,8 @@ static void test_nonsense(void **state)
 
 	(void)state;
 	assert_int_equal(kernel_spans_take(k, &m, 10), 0);
-	assert_int_equal(kernel_spans_take(k, &m, sizeof(m) - 1), 0);
+	assert_int_equal(
+		kernel_spans_take(k, &m, sizeof(m) - STACK_HEAD + STACK_HEAD_SHORT - 1), 0);
 	m.n_head = STACK_HEAD + 1;
 	assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);
 	m.event.what = 99;
@@ -221,6 +321,8 @@ int main(void)
 		cmocka_unit_test(test_fuse_and_disk),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_orangefs),
+		cmocka_unit_test(test_bstream),
 		cmocka_unit_test(test_nonsense),
 	};
 

@@ -10,7 +10,7 @@
 enum stack_what {
 	STACK_EVENT_FUSE = 1, /* a FUSE request, from queue to answer */
 	STACK_EVENT_CLIENT,   /* the same inside the daemon, from /dev/fuse to /dev/fuse */
-	STACK_EVENT_MESSAGE,  /* a record of RPC that was sent or received: struct stack_message */
+	STACK_EVENT_MESSAGE,  /* that was sent or received: struct stack_message */
 	STACK_EVENT_CALL,     /* a system call for a file: struct stack_file_call */
 	STACK_EVENT_BIO,      /* I/O of a disk */
 };
@@ -43,16 +43,24 @@ struct stack_file_call {
 	char name[STACK_NAME]; /* NUL-terminated */
 };
 
-#define STACK_HEAD 256
+/* How messages are told apart in what goes over a connection. */
+enum stack_protocol {
+	STACK_RPC, /* records of RPC; the head begins behind the record's mark */
+	STACK_BMI, /* messages of OrangeFS; the head begins with BMI's header */
+};
+
+/* Requests of OrangeFS name all parts of a file before they say which bytes they are about. */
+#define STACK_HEAD 512
+#define STACK_HEAD_SHORT 256 /* of records of RPC; what is longer is not delivered */
 
 /* The beginning of a message. */
 struct stack_message {
 	struct stack_event event;
 	uint8_t local[16], remote[16];
 	uint16_t family, local_port, remote_port, pad; /* ports as the network has them */
-	uint32_t position, length;		       /* TCP sequence; with the record's mark */
-	uint32_t n_head, pad2;
-	uint8_t head[STACK_HEAD]; /* behind the mark */
+	uint32_t position, length;		       /* TCP sequence; with mark or header */
+	uint32_t n_head, protocol;		       /* enum stack_protocol */
+	uint8_t head[STACK_HEAD];
 };
 
 /* What a process is watched for. Children get the role in the upper half. */

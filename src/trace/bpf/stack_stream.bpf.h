@@ -1,8 +1,9 @@
 /* Messages in what daemons send and receive over TCP.
  *
- * Records of RPC (RFC 5531, section 11) begin with four bytes that say how long they are. Whoever
- * receives them reads these first, then the rest, often in many short reads: of all of these, one
- * event is made when the record is complete. Streams of other protocols are counted.
+ * Records of RPC (RFC 5531, section 11) begin with four bytes that say how long they are, messages
+ * of OrangeFS with a header of BMI's. Whoever receives them reads these first, then the rest, often
+ * in many short reads: of all of these, one event is made when the message is complete. Streams of
+ * other protocols are counted.
  */
 #ifndef TRACE_BPF_STACK_STREAM_H
 #define TRACE_BPF_STACK_STREAM_H
@@ -18,6 +19,17 @@
 #define RPC_CALL 0
 #define RPC_REPLY 1
 #define RPC_VERSION 2
+
+#define BMI_MAGIC 51903u /* as a record's mark it would be far too long */
+#define BMI_UNEXPECTED 2
+#define BMI_EAGER 4
+#define BMI_RENDEZVOUS 8
+
+/* What BMI puts before each message, with the lowest byte first. */
+struct bmi_header {
+	uint32_t magic, mode;
+	uint64_t tag, size;
+};
 
 /* Mark, header and arguments are at most so many buffers. */
 #define PARTS 3
@@ -120,16 +132,22 @@ FORCE_INLINE void stream_ends(struct stack_message *m, struct sock *sock)
 	bpf_core_read(m->remote, 4, &sock->__sk_common.skc_daddr);
 }
 
+FORCE_INLINE uint32_t head_room(const struct stack_message *m)
+{
+	return m->protocol == STACK_BMI ? STACK_HEAD : STACK_HEAD_SHORT;
+}
+
 /* Add bytes to the head, as far as there is room. The compiler must not see through the bounds,
  * which the verifier wants to see right before the copy. */
 FORCE_INLINE void stream_append(struct stack_message *m, const void *from, uint64_t len)
 {
-	uint32_t at = m->n_head, n = len > STACK_HEAD ? STACK_HEAD : (uint32_t)len;
+	uint32_t room = head_room(m);
+	uint32_t at = m->n_head, n = len > room ? room : (uint32_t)len;
 
-	if (at >= STACK_HEAD)
+	if (at >= room)
 		return;
-	if (n > STACK_HEAD - at)
-		n = STACK_HEAD - at;
+	if (n > room - at)
+		n = room - at;
 	asm volatile("" : "+r"(n), "+r"(at));
 	if (n > STACK_HEAD || at >= STACK_HEAD)
 		return;
@@ -159,7 +177,7 @@ FORCE_INLINE bool is_rpc(const struct stack_message *m)
 {
 	const uint32_t *words = (const uint32_t *)m->head;
 
-	if (m->n_head < 12)
+	if (m->protocol != STACK_RPC || m->n_head < 12)
 		return true; /* there is more to come */
 	return words[1] == __builtin_bswap32(RPC_REPLY) ||
 		(words[1] == __builtin_bswap32(RPC_CALL) &&
@@ -173,8 +191,14 @@ FORCE_INLINE bool is_mark(uint32_t mark)
 	return mark & MARK_LAST && len >= RECORD_MIN && len <= RECORD_MAX;
 }
 
-FORCE_INLINE void stream_begin(
-	struct stack_stream *s, const struct stack_call *c, uint32_t position, uint32_t mark)
+FORCE_INLINE bool is_bmi(const struct bmi_header *h)
+{
+	return (h->mode == BMI_UNEXPECTED || h->mode == BMI_EAGER || h->mode == BMI_RENDEZVOUS) &&
+		h->size <= RECORD_MAX;
+}
+
+FORCE_INLINE void stream_begin(struct stack_stream *s, const struct stack_call *c,
+	uint32_t position, uint32_t protocol, uint32_t length)
 {
 	struct stack_message *m = &s->message;
 
@@ -183,7 +207,8 @@ FORCE_INLINE void stream_begin(
 	m->event.flags = c->writes ? STACK_EVENT_SENT : 0;
 	m->event.start_ns = c->start_ns;
 	m->position = position;
-	m->length = (mark & ~MARK_LAST) + MARK_SIZE;
+	m->length = length;
+	m->protocol = protocol;
 	m->n_head = 0;
 }
 
@@ -199,7 +224,10 @@ FORCE_INLINE void stream_end(struct stack_stream *s, struct sock *sock)
 	m->event.tid = (uint32_t)id;
 	m->event.end_ns = bpf_ktime_get_ns();
 	stream_ends(m, sock);
-	emit(m, sizeof(*m));
+	if (m->n_head > STACK_HEAD_SHORT)
+		emit(m, sizeof(*m));
+	else
+		emit(m, sizeof(*m) - STACK_HEAD + STACK_HEAD_SHORT);
 }
 
 FORCE_INLINE void stream_lose(struct stack_stream *s)
@@ -231,8 +259,25 @@ FORCE_INLINE void stream_head(struct stack_stream *s, const struct stack_call *c
 		return;
 	}
 	stream_count(s, (struct sock *)c->file, n - skip);
-	if (s->phase == STREAM_BODY && s->message.n_head < STACK_HEAD)
+	if (s->phase == STREAM_BODY && s->message.n_head < head_room(&s->message))
 		s->phase = STREAM_HEAD;
+}
+
+/* A message of OrangeFS. Its header is sent and received as a whole. */
+FORCE_INLINE void stream_bmi(struct stack_stream *s, const struct stack_call *c,
+	const struct part parts[PARTS], uint32_t position, uint32_t n)
+{
+	struct bmi_header header = {};
+
+	if (n < sizeof(header) || parts[0].len < sizeof(header) ||
+		bpf_probe_read_user(&header, sizeof(header), parts[0].base) || !is_bmi(&header)) {
+		stream_lose(s);
+		return;
+	}
+	stream_begin(s, c, position, STACK_BMI, (uint32_t)header.size + sizeof(header));
+	s->left = s->message.length;
+	s->phase = STREAM_HEAD;
+	stream_head(s, c, parts, 0, n);
 }
 
 /* Something at the beginning of a record: with its mark, or the mark alone. */
@@ -245,12 +290,16 @@ FORCE_INLINE void stream_mark(
 	if (!parts_get(c, parts) || n < MARK_SIZE ||
 		bpf_probe_read_user(&mark, sizeof(mark), parts[0].base))
 		return;
+	if (mark == BMI_MAGIC) {
+		stream_bmi(s, c, parts, position, n);
+		return;
+	}
 	mark = __builtin_bswap32(mark);
 	if (!is_mark(mark)) {
 		stream_lose(s);
 		return;
 	}
-	stream_begin(s, c, position, mark);
+	stream_begin(s, c, position, STACK_RPC, (mark & ~MARK_LAST) + MARK_SIZE);
 	s->left = s->message.length - MARK_SIZE;
 	s->phase = STREAM_HEAD;
 	if (n > MARK_SIZE)

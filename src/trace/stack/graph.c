@@ -102,7 +102,7 @@ bool graph_hands_on(const struct graph *g, uint32_t span)
 int graph_join(struct graph *g, struct lp_err *err)
 {
 	static int (*const joins[])(struct graph * g) = {join_thread, join_fuse, join_client,
-		join_rpc, join_message, join_storage, join_block};
+		join_rpc, join_bmi, join_message, join_storage, join_bstream, join_block};
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(joins) && r == 0; i++)

@@ -71,11 +71,17 @@ int join_client(struct graph *g);
  * a piece (shard) of the file. */
 int join_rpc(struct graph *g);
 
+/* The same of OrangeFS: the thread that both are in, time and range. */
+int join_bmi(struct graph *g);
+
 /* network -> server: the connection, and the place in its stream. */
 int join_message(struct graph *g);
 
 /* server -> storage: file, operation, range and time. */
 int join_storage(struct graph *g);
+
+/* The same of OrangeFS, whose servers read and write whole blocks. */
+int join_bstream(struct graph *g);
 
 /* storage, or posix -> block: thread and time; of page cache, file and range, the latest writes
  * before it. */

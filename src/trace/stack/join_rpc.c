@@ -164,7 +164,8 @@ static int join_all(struct joining *j)
 	int r = left ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < s->n && r >= 0; i++) {
-		if (s->layers[i] != STACK_NETWORK)
+		/* Requests that name no thread are join_bmi.c's. */
+		if (s->layers[i] != STACK_NETWORK || s->items[i].flags & SPAN_STRIPED)
 			continue;
 		r = join_one(j, i);
 		if (r == 0)

@@ -54,14 +54,16 @@ int join_storage(struct graph *g)
 	int r = graph_has(g, STACK_SERVER) && graph_has(g, STACK_STORAGE) ? 0 : 1;
 
 	for (uint32_t i = 0; i < s->n && r == 0; i++) {
-		if (s->layers[i] == STACK_SERVER && s->items[i].key)
+		if (s->layers[i] == STACK_SERVER && s->items[i].key &&
+			!(s->items[i].flags & SPAN_STRIPED))
 			r = join_index_add(&requests, s, file_key(s, i), i, 0);
 	}
 	join_index_sort(&requests);
 	for (uint32_t i = 0; i < s->n && r == 0; i++) {
 		uint32_t request;
 
-		if (s->layers[i] != STACK_STORAGE)
+		/* Files of OrangeFS are join_bstream.c's. */
+		if (s->layers[i] != STACK_STORAGE || s->items[i].flags & SPAN_STRIPED)
 			continue;
 		request = request_of(g, &requests, i);
 		if (request != SPANS_NONE)
