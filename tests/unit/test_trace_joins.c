@@ -266,6 +266,40 @@ static void test_clocks(void **state)
 	}
 }
 
+/* A request of the kernel, of a thread or (0) of nobody, and the message that it becomes. */
+static void make_pair(uint64_t node, int32_t asker, int64_t offset, int64_t at, int32_t call)
+{
+	struct span s = a_span("fuse", at, at + 1000, call);
+
+	s.tid = s.asker = asker;
+	s.device = FUSE_DEVICE;
+	s.key = node;
+	s.unique = (uint64_t)call * 2 + 2;
+	range(&s, offset, 4096);
+	make("c1", s);
+	s = a_span("network", at + 100, at + 900, call);
+	s.asker = asker;
+	s.key = 9000;
+	range(&s, offset, 4096);
+	s.connection = 1;
+	s.position = s.length = (uint32_t)call + 1;
+	make("c1", s);
+}
+
+/* A file that the kernel has forgotten, and numbers anew; what nobody waits for follows. */
+static void test_renumbered(void **state)
+{
+	(void)state;
+	make_pair(77, 7, 0, 0, 0);
+	make_pair(78, 7, 4096, 2000, 1);
+	make_pair(78, 0, 8192, 4000, 2);
+	make_pair(79, 0, 12288, 6000, 3); /* which may be another file's */
+	join(0);
+	check_never_cross();
+	assert_int_equal(graph.n, 3);
+	assert_int_equal(graph.unjoined[STACK_NETWORK].spans, 1);
+}
+
 /* Two requests that cannot be distinguished: neither is taken. */
 static void test_ambiguous(void **state)
 {
@@ -455,6 +489,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_all, release),
 		cmocka_unit_test_teardown(test_lost, release),
 		cmocka_unit_test_teardown(test_clocks, release),
+		cmocka_unit_test_teardown(test_renumbered, release),
 		cmocka_unit_test_teardown(test_ambiguous, release),
 		cmocka_unit_test_teardown(test_pages, release),
 		cmocka_unit_test_teardown(test_block_thread, release),

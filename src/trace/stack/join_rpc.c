@@ -83,7 +83,9 @@ static int64_t base_of(const struct span *fuse, const struct span *rpc)
 	return base;
 }
 
-/* Does a place agree with what is known of the server's file? */
+/* Does a place agree with what is known of the server's file? The kernel may have forgotten the
+ * file and numbered it anew, for instance when a server was away: a thread that waits for its
+ * request has only that one, so for it the number need not be the same. */
 static bool piece_agrees(
 	const struct joining *j, const struct span *fuse, uint32_t rpc, int64_t base)
 {
@@ -95,7 +97,8 @@ static bool piece_agrees(
 		!idmap_get(&j->by_file, join_key(s->observers[rpc], s->items[rpc].key, 3), &at))
 		return true;
 	p = &j->pieces[at];
-	return p->device == fuse->device && p->node == fuse->key && p->base == base;
+	return p->device == fuse->device && p->base == base &&
+		(p->node == fuse->key || s->items[rpc].asker);
 }
 
 /* The only request that it can be for; NULL: there is none, or more than one. */
@@ -121,15 +124,19 @@ static const struct join_entry *request_of(const struct joining *j, uint32_t rpc
 	return found;
 }
 
-/* Remember which piece a server's file is. */
+/* Remember which piece a server's file is, and of which number the client's now has. */
 static int piece_learn(struct joining *j, uint32_t rpc, uint32_t fuse, int64_t base)
 {
 	const struct spans *s = j->g->spans;
 	uint64_t key = join_key(s->observers[rpc], s->items[rpc].key, 3);
 	uint32_t at;
 
-	if (!s->items[rpc].key || !s->items[fuse].key || idmap_get(&j->by_file, key, &at))
+	if (!s->items[rpc].key || !s->items[fuse].key)
 		return 0;
+	if (idmap_get(&j->by_file, key, &at)) {
+		j->pieces[at].node = s->items[fuse].key;
+		return 0;
+	}
 	if (array_reserve(&j->pieces, &j->cap_pieces, j->n_pieces + 1, sizeof(*j->pieces)) < 0)
 		return -ENOMEM;
 	j->pieces[j->n_pieces] = (struct piece){s->items[fuse].device, s->items[fuse].key, base};
