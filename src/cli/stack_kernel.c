@@ -1,6 +1,7 @@
 #include "cli/stack_kernel.h"
 
 #include "trace/netns.h"
+#include "trace/stack/gaps.h"
 #include "trace/stack/kernel_watch.h"
 #include "trace/stack/layer.h"
 #include <errno.h>
@@ -161,6 +162,7 @@ void stack_kernel_gaps(uint32_t mask, const struct kernel_run_totals *t)
 			"%" PRIu64 " events of the kernel were lost: they came faster than they "
 			"could be taken (--ring gives them more room)\n",
 			t->lost);
+	stack_gaps_print_daemons(stderr, t->gone, t->late);
 	if (t->spans.open)
 		fprintf(stderr, "%" PRIu64 " %s had not ended\n", t->spans.open,
 			t->spans.open == 1 ? "request" : "requests");
@@ -179,8 +181,9 @@ void stack_kernel_gaps(uint32_t mask, const struct kernel_run_totals *t)
 
 json_t *stack_kernel_json(const struct kernel_run_totals *t)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "spans",
-		(json_int_t)t->spans.spans, "daemons", (json_int_t)t->daemons, "lost",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "spans",
+		(json_int_t)t->spans.spans, "daemons", (json_int_t)t->daemons, "daemons_ended",
+		(json_int_t)t->gone, "daemons_late", (json_int_t)t->late, "lost",
 		(json_int_t)t->lost, "open", (json_int_t)t->spans.open, "unanswered",
 		(json_int_t)t->spans.unanswered, "unframed", (json_int_t)t->unframed, "damaged",
 		(json_int_t)t->spans.damaged, "called",

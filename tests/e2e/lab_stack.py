@@ -65,6 +65,8 @@ def test_gluster(directory):
     check({c["observer"] for c in shown["clocks"]} == set(SERVERS), shown["clocks"])
     # Without a server's recording the calls are still joined as far as can be seen, and the rest is not made up.
     os.remove(os.path.join(directory, "direct", "s2.lpa"))
+    text = good("stack", "show", os.path.join(directory, "direct"))
+    check("of network were not seen by a server" in text, text)
     joins = Joins(os.path.join(directory, "direct"))
     check(judge(joins, 131072).wrong == 0, "wrong joins without s2")
     total, joined = joins.share_joined("network")

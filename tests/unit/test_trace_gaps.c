@@ -22,6 +22,8 @@ static void test_remark(void **state)
 
 	(void)state;
 	assert_true(stack_gaps_any(&g));
+	g.gone = 1;
+	g.late = 2;
 	stack_gaps_format(&g, text);
 	stack_gaps_add(&back, "kind=clock-step step_us=3");
 	assert_false(stack_gaps_any(&back));
@@ -32,6 +34,8 @@ static void test_remark(void **state)
 	assert_int_equal(back.ranks_seen, 3);
 	assert_int_equal(back.uncalled, 1u << 1 | 1u << 3);
 	assert_int_equal(back.unserved, 1u << 3);
+	assert_int_equal(back.gone, 1);
+	assert_int_equal(back.late, 2);
 	stack_gaps_print(out, &back);
 	fclose(out);
 	assert_non_null(strstr(printed, "the layer hdf5 was never called"));
@@ -40,6 +44,8 @@ static void test_remark(void **state)
 	assert_non_null(strstr(printed, "3 calls are missing"));
 	assert_non_null(strstr(printed, "1 process went without ending properly"));
 	assert_non_null(strstr(printed, "3 of 4 ranks of the job were seen"));
+	assert_non_null(strstr(printed, "1 daemon ended while watched; requests that it had"));
+	assert_non_null(strstr(printed, "2 daemons started while recording, and were found"));
 	o = stack_gaps_json(&back);
 	assert_int_equal(json_integer_value(json_object_get(o, "open")), 2);
 	json_decref(o);

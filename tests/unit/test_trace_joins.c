@@ -300,6 +300,21 @@ static void test_renumbered(void **state)
 	assert_int_equal(graph.unjoined[STACK_NETWORK].spans, 1);
 }
 
+/* Requests that no server has are counted, if there is any recording of servers. */
+static void test_unseen(void **state)
+{
+	(void)state;
+	seed = 1;
+	make_world(0);
+	for (size_t i = 0; i < n_made; i++) {
+		if (!strcmp(made[i].observer, "s2"))
+			made[i--] = made[--n_made];
+	}
+	join(0);
+	check_never_cross();
+	assert_true(graph.unseen > 0 && graph.unseen < CALLS * THREADS * 3);
+}
+
 /* Two requests that cannot be distinguished: neither is taken. */
 static void test_ambiguous(void **state)
 {
@@ -490,6 +505,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_lost, release),
 		cmocka_unit_test_teardown(test_clocks, release),
 		cmocka_unit_test_teardown(test_renumbered, release),
+		cmocka_unit_test_teardown(test_unseen, release),
 		cmocka_unit_test_teardown(test_ambiguous, release),
 		cmocka_unit_test_teardown(test_pages, release),
 		cmocka_unit_test_teardown(test_block_thread, release),

@@ -22,16 +22,17 @@ struct stack_gaps stack_gaps_of(const struct spans_totals *t, uint32_t recorded)
 bool stack_gaps_any(const struct stack_gaps *g)
 {
 	return g->lost || g->killed || g->open || g->damaged || g->n_ranks > g->ranks_seen ||
-		g->uncalled;
+		g->uncalled || g->gone || g->late;
 }
 
 void stack_gaps_format(const struct stack_gaps *g, char buf[STACK_GAPS_TEXT])
 {
 	snprintf(buf, STACK_GAPS_TEXT,
 		KIND " lost=%" PRIu64 " killed=%" PRIu64 " open=%" PRIu64 " damaged=%" PRIu64
-		     " ranks=%" PRId64 " seen=%" PRId64 " uncalled=%" PRIu32 " unserved=%" PRIu32,
+		     " ranks=%" PRId64 " seen=%" PRId64 " uncalled=%" PRIu32 " unserved=%" PRIu32
+		     " gone=%" PRIu64 " late=%" PRIu64,
 		g->lost, g->killed, g->open, g->damaged, g->n_ranks, g->ranks_seen, g->uncalled,
-		g->unserved);
+		g->unserved, g->gone, g->late);
 }
 
 /* The number behind " key=", 0: there is none. */
@@ -54,6 +55,8 @@ void stack_gaps_add(struct stack_gaps *g, const char *remark)
 	g->ranks_seen += (int64_t)(number_of(remark, " seen=") & INT32_MAX);
 	g->uncalled |= (uint32_t)number_of(remark, " uncalled=");
 	g->unserved |= (uint32_t)number_of(remark, " unserved=");
+	g->gone += number_of(remark, " gone=");
+	g->late += number_of(remark, " late=");
 }
 
 static void uncalled_print(FILE *out, uint32_t mask, uint32_t unserved)
@@ -70,6 +73,22 @@ static void uncalled_print(FILE *out, uint32_t mask, uint32_t unserved)
 				"linked statically, or is not the one that was run\n",
 				layers[i].name);
 	}
+}
+
+void stack_gaps_print_daemons(FILE *out, uint64_t gone, uint64_t late)
+{
+	if (gone)
+		fprintf(out,
+			"%" PRIu64 " %s while watched; requests that %s had not answered never "
+			"ended\n",
+			gone, gone == 1 ? "daemon ended" : "daemons ended",
+			gone == 1 ? "it" : "they");
+	if (late)
+		fprintf(out,
+			"%" PRIu64 " %s while recording, and %s found up to 2 s later; what %s did "
+			"until then is missing\n",
+			late, late == 1 ? "daemon started" : "daemons started",
+			late == 1 ? "was" : "were", late == 1 ? "it" : "they");
 }
 
 void stack_gaps_print(FILE *out, const struct stack_gaps *g)
@@ -90,6 +109,7 @@ void stack_gaps_print(FILE *out, const struct stack_gaps *g)
 			g->open == 1 ? "call" : "calls");
 	if (g->damaged)
 		fprintf(out, "%" PRIu64 " records are invalid and are left out\n", g->damaged);
+	stack_gaps_print_daemons(out, g->gone, g->late);
 	if (g->n_ranks > g->ranks_seen)
 		fprintf(out,
 			"%" PRId64 " of %" PRId64
@@ -111,9 +131,10 @@ static json_t *layers_json(uint32_t mask)
 
 json_t *stack_gaps_json(const struct stack_gaps *g)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "lost", (json_int_t)g->lost,
-		"killed", (json_int_t)g->killed, "open", (json_int_t)g->open, "damaged",
-		(json_int_t)g->damaged, "ranks", (json_int_t)g->n_ranks, "ranks_seen",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I}", "lost",
+		(json_int_t)g->lost, "killed", (json_int_t)g->killed, "open", (json_int_t)g->open,
+		"damaged", (json_int_t)g->damaged, "ranks", (json_int_t)g->n_ranks, "ranks_seen",
 		(json_int_t)g->ranks_seen, "uncalled", layers_json(g->uncalled), "unserved",
-		layers_json(g->unserved));
+		layers_json(g->unserved), "daemons_ended", (json_int_t)g->gone, "daemons_late",
+		(json_int_t)g->late);
 }

@@ -11,6 +11,7 @@
 
 struct stack_gaps {
 	uint64_t lost, killed, open, damaged;
+	uint64_t gone, late; /* daemons that ended, and that were found later than others */
 	int64_t n_ranks, ranks_seen;
 	uint32_t uncalled; /* 1 << place in layers[]: recorded, but never called */
 	uint32_t
@@ -29,6 +30,9 @@ void stack_gaps_format(const struct stack_gaps *g, char buf[STACK_GAPS_TEXT]);
 
 /* Add those of a remark to `g`; any other text is none. */
 void stack_gaps_add(struct stack_gaps *g, const char *remark);
+
+/* What it means that daemons ended, and that others were found later. */
+void stack_gaps_print_daemons(FILE *out, uint64_t gone, uint64_t late);
 
 /* One sentence each. */
 void stack_gaps_print(FILE *out, const struct stack_gaps *g);

@@ -27,6 +27,7 @@ struct graph {
 	uint32_t *first;		 /* [span] its first edge; [n spans] behind the last one */
 	uint32_t *n_parents;		 /* [span] */
 	struct graph_unjoined *unjoined; /* [layer] */
+	uint64_t unseen;		 /* requests to servers that no server's recording has */
 };
 
 /* Zero-initialise it. `spans` are sorted and outlive it. 0 or -ENOMEM. */

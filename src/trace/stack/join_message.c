@@ -78,8 +78,10 @@ static int join_one(void *ctx, uint32_t client, uint32_t server)
 	struct graph *g = ctx;
 	const struct span *q;
 
-	if (server == SPANS_NONE)
+	if (server == SPANS_NONE) {
+		g->unseen++;
 		return 0;
+	}
 	q = &g->spans->items[server];
 	if (client != SPANS_NONE)
 		return graph_add(g, client, server, join_is_data(q) ? graph_bytes(g, server) : 0);

@@ -30,7 +30,7 @@ struct kernel_run {
 	struct stack_shared counts; /* when the programs were let go of */
 	pid_t known[DAEMONS_MAX];   /* that are watched */
 	size_t n_known;
-	uint64_t n_daemons;
+	uint64_t n_daemons, n_gone, n_late;
 	int64_t found_us; /* when daemons were last looked for */
 	int64_t ended_us; /* when config->ended() said so; 0: not yet */
 };
@@ -49,8 +49,8 @@ struct kernel_run_totals kernel_run_totals(const struct kernel_run *r)
 {
 	struct stack_shared counts = r->watch ? kernel_watch_counts(r->watch) : r->counts;
 
-	return (struct kernel_run_totals){
-		*kernel_spans_totals(r->spans), r->n_daemons, counts.lost, counts.unframed};
+	return (struct kernel_run_totals){*kernel_spans_totals(r->spans), r->n_daemons, r->n_gone,
+		r->n_late, counts.lost, counts.unframed};
 }
 
 static int span_add(void *ctx, const struct span *s)
@@ -103,10 +103,10 @@ int kernel_run_new(
 	return 0;
 }
 
-static bool is_known(const struct kernel_run *r, pid_t pid)
+static bool is_among(const pid_t *pids, size_t n, pid_t pid)
 {
-	for (size_t i = 0; i < r->n_known; i++) {
-		if (r->known[i] == pid)
+	for (size_t i = 0; i < n; i++) {
+		if (pids[i] == pid)
 			return true;
 	}
 	return false;
@@ -119,9 +119,10 @@ static int daemons_watch(struct kernel_run *r, struct lp_err *err)
 	size_t n = daemons_find("/proc", &r->config->daemons, pids), n_new = 0;
 	int got = 0;
 
-	r->found_us = clock_us(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < r->n_known; i++)
+		r->n_gone += !is_among(pids, n, r->known[i]);
 	for (size_t i = 0; i < n && got == 0; i++) {
-		if (is_known(r, pids[i]))
+		if (is_among(r->known, r->n_known, pids[i]))
 			continue;
 		got = kernel_watch_process(r->watch, pids[i], STACK_ROLE_DAEMON, err);
 		n_new++;
@@ -130,6 +131,8 @@ static int daemons_watch(struct kernel_run *r, struct lp_err *err)
 		r->known[i] = pids[i];
 	r->n_known = n;
 	r->n_daemons += n_new;
+	r->n_late += r->found_us ? n_new : 0;
+	r->found_us = clock_us(CLOCK_MONOTONIC);
 	return got == 0 && n_new ? kernel_watch_find_fuse(r->watch, err) : got;
 }
 
@@ -222,6 +225,8 @@ static int kernel_serve(void *state, int timeout_ms, struct lp_err *err)
 static void gaps_note(const struct kernel_run *r)
 {
 	struct stack_gaps gaps = {.lost = r->counts.lost,
+		.gone = r->n_gone,
+		.late = r->n_late,
 		.open = kernel_spans_totals(r->spans)->open,
 		.damaged = kernel_spans_totals(r->spans)->damaged};
 	char text[STACK_GAPS_TEXT];

@@ -39,6 +39,8 @@ extern const struct instrument instrument_kernel_layers;
 struct kernel_run_totals {
 	struct kernel_spans_totals spans;
 	uint64_t daemons;  /* that were watched, one after the other */
+	uint64_t gone;	   /* of which ended meanwhile */
+	uint64_t late;	   /* and were found only after recording had begun */
 	uint64_t lost;	   /* events for which there was no room */
 	uint64_t unframed; /* messages of a protocol that is not known */
 };

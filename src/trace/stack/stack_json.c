@@ -192,13 +192,14 @@ json_t *stack_json_make(const struct stack_metrics *m, size_t n_calls)
 		json_array_append_new(clients, client_json(&m->clients[i]));
 	for (size_t i = 0; i < m->n_collectives; i++)
 		json_array_append_new(together, collective_json(m, &m->collectives[i]));
-	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
 		"n_calls", (json_int_t)m->n_calls, "layer", layers[m->layer].name, "ranks",
 		(json_int_t)m->n_ranks, "processes", (json_int_t)m->n_processes, "ns",
 		(json_int_t)(m->last_ns - m->first_ns), "layers", list, "regions", regions,
 		"clients", clients, "servers", servers, "collectives", together, "gaps",
 		stack_gaps_json(&m->graph->spans->gaps), "clocks",
-		stack_clocks_json(m->graph->spans), "calls", calls);
+		stack_clocks_json(m->graph->spans), "unseen", (json_int_t)m->graph->unseen, "calls",
+		calls);
 }
 
 static void field_print(FILE *out, const char *text)

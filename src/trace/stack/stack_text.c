@@ -177,6 +177,18 @@ static void unjoined_print(FILE *out, const struct stack_metrics *m)
 	}
 }
 
+/* Requests of which only the client's end was recorded. */
+static void unseen_print(FILE *out, const struct graph *g)
+{
+	if (g->unseen)
+		fprintf(out,
+			"%" PRIu64
+			" %s of network %s not seen by a server: it was not recorded, or not at "
+			"that time\n",
+			g->unseen, g->unseen == 1 ? "call" : "calls",
+			g->unseen == 1 ? "was" : "were");
+}
+
 /* What the recording says of itself; and collective operations that not all ranks made, because
  * one of them died or was not recorded. */
 static void missing_print(FILE *out, const struct stack_metrics *m)
@@ -186,6 +198,7 @@ static void missing_print(FILE *out, const struct stack_metrics *m)
 
 	gaps.open = 0; /* counted by layer already */
 	stack_gaps_print(out, &gaps);
+	unseen_print(out, m->graph);
 	for (size_t i = 0; i < m->n_collectives; i++)
 		most = m->collectives[i].n_calls > most ? m->collectives[i].n_calls : most;
 	for (size_t i = 0; i < m->n_collectives; i++)
