@@ -261,7 +261,7 @@ static void check_disks(struct doctor *d)
 	add(d, "compare", "disks", n >= 3 ? RATING_OK : RATING_LIMITED, found,
 		n >= 3 ? "They can be compared with each other (limpet diagnose --split-by "
 			 "observer)."
-		       : "A comparison takes three: record several servers, or give limpet this "
+		       : "A comparison needs three: record several servers, or give limpet this "
 			 "host's own past.");
 }
 

@@ -89,8 +89,8 @@ static int run(
 
 	(void)data;
 	if (r == 0 && n_args)
-		r = lp_err_set(err, -EINVAL, "'%s' is not understood (see 'limpet help incidents')",
-			args[0]);
+		r = lp_err_set(err, -EINVAL,
+			"unexpected argument '%s' (see 'limpet help incidents')", args[0]);
 	if (r == 0)
 		r = path_make(opt, &path, err);
 	if (r == 0)
@@ -120,7 +120,7 @@ static const struct example examples[] = {
 	{"incidents", "what is wrong now"},
 	{"incidents --all --search oss5 --since 7d", "what was wrong with oss5 this week"},
 	{"incidents show 7", "one of them, with evidence and what to do"},
-	{"incidents ack 7 --comment 'the drive is ordered'", "somebody knows"},
+	{"incidents ack 7 --comment 'the drive is ordered'", "say that it is known"},
 	{"incidents mute 7 --for 8h", "no alerts until tomorrow"},
 	{NULL, NULL},
 };

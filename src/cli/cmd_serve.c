@@ -36,7 +36,7 @@ static const struct option_def options[] = {
 		"where to listen; an address that other machines can reach needs --tls-cert "
 		"[" SERVE_LISTEN "]"},
 	{"tls-cert", 0, OPTION_STRING, AT(tls_cert), "FILE",
-		"the collector's certificate and those that it depends on (PEM) [plain HTTP]"},
+		"the collector's certificate and its chain (PEM) [plain HTTP]"},
 	{"tls-key", 0, OPTION_STRING, AT(tls_key), "FILE", "its key (PEM)"},
 	{"client-ca", 0, OPTION_STRING, AT(client_ca), "FILE",
 		"authority that signs the servers' certificates (PEM): a server may then show one "
@@ -125,8 +125,8 @@ static int speed_parse(const char *text, double *ret, struct lp_err *err)
 static int usage_check(const struct serve_options *opt, int n_args, char **args, struct lp_err *err)
 {
 	if (n_args)
-		return lp_err_set(
-			err, -EINVAL, "'%s' is not understood (see 'limpet help serve')", args[0]);
+		return lp_err_set(err, -EINVAL,
+			"unexpected argument '%s' (see 'limpet help serve')", args[0]);
 	if (!opt->data && !opt->replay.n)
 		return lp_err_set(err, -EINVAL, "--data DIR is missing (see 'limpet help serve')");
 	if (opt->speed && !opt->replay.n)
@@ -225,28 +225,33 @@ const struct command command_serve = {
 	.summary = "receive, store and diagnose what the servers of a fleet record",
 	.usage = "--data DIR|--replay DATA [OPTION...]",
 	.description =
-		"Runs the collector. Servers send what they record ('limpet record --send URL') as "
-		"it is recorded, and the collector appends it to archives in DIR, one per server "
-		"and day, which are the same as the servers' own. A server that could not reach "
-		"the collector for a while sends what is missing from its own archive.\n\n"
+		"Runs the collector. Servers send what they record ('limpet record --send "
+		"URL') as it is recorded, and the collector appends it to archives in DIR, "
+		"one per server and day, which are the same as the servers' own. A server "
+		"that could not reach the collector for a while sends what is missing from "
+		"its own archive.\n"
+		"\n"
 		"Without further options it listens on this machine only. To be reached from "
-		"others it needs a certificate, and every server needs a token ('limpet serve "
-		"enroll NAME') or a certificate of its own; operators on other machines need a "
-		"token, too ('limpet serve enroll --operator NAME'). SIGTERM, SIGINT and SIGHUP "
-		"end it in good order.\n\n"
-		"What arrives is judged as 'limpet diagnose' judges it, and what is wrong becomes "
-		"an "
-		"incident: http://127.0.0.1:9700 shows them, 'limpet incidents' lists them, "
-		"/metrics is for Prometheus, and docs/api.md describes the API. Incidents, and "
-		"what "
-		"people say about them, are kept in DIR/incidents.sqlite.\n\n"
-		"With --remote-write it also sends what servers record to a database that takes "
-		"Prometheus' remote write, where it is called limpet_disk_read_bytes_total and the "
-		"like, and where 'limpet diagnose prometheus+http://HOST' finds it again. What "
-		"cannot be sent now is sent later; docs/collector.md says more.\n\n"
-		"With --replay it plays recordings as if they came in now, for demonstrations and "
-		"tests; nothing is kept. 'limpet backtest' lists what would have been opened, "
-		"without waiting.",
+		"others it needs a certificate, and every server needs a token ('limpet "
+		"serve enroll NAME') or a certificate of its own; operators on other "
+		"machines need a token, too ('limpet serve enroll --operator NAME'). "
+		"SIGTERM, SIGINT and SIGHUP end it cleanly.\n"
+		"\n"
+		"The collector judges arriving data as 'limpet diagnose' does, and opens an "
+		"incident for each fault: http://127.0.0.1:9700 shows them, 'limpet "
+		"incidents' lists them, /metrics is for Prometheus, and docs/api.md "
+		"describes the API. Incidents, and what people say about them, are kept in "
+		"DIR/incidents.sqlite.\n"
+		"\n"
+		"With --remote-write it also sends what servers record to a database that "
+		"takes Prometheus' remote write, under names like "
+		"limpet_disk_read_bytes_total; 'limpet diagnose prometheus+http://HOST' can "
+		"read it from there. If the database is down, the collector sends the data "
+		"later; see docs/collector.md.\n"
+		"\n"
+		"With --replay it plays recordings as if they arrived now, for "
+		"demonstrations and tests, and keeps nothing. 'limpet backtest' lists the "
+		"incidents that would have been opened, without waiting.",
 	.options = options,
 	.options_size = sizeof(struct serve_options),
 	.examples = examples,

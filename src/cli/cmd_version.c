@@ -19,7 +19,7 @@ static int run(
 
 	(void)data;
 	if (n_args) {
-		lp_err_set(err, -EINVAL, "'%s' is not understood", args[0]);
+		lp_err_set(err, -EINVAL, "unexpected argument '%s'", args[0]);
 		return EXIT_USAGE;
 	}
 	if (opt->json)

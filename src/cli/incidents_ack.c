@@ -13,7 +13,7 @@ struct ack_options {
 
 static const struct option_def options[] = {
 	{"comment", 'c', OPTION_STRING, AT(comment), "TEXT", "what is being done about it"},
-	{"undo", 0, OPTION_FLAG, AT(undo), NULL, "take it back"},
+	{"undo", 0, OPTION_FLAG, AT(undo), NULL, "withdraw the acknowledgement"},
 	INCIDENTS_BY(struct ack_options),
 	INCIDENTS_OPTIONS(struct ack_options),
 	{NULL},
@@ -51,8 +51,9 @@ const struct command incidents_command_ack = {
 	.name = "incidents ack",
 	.summary = "say that an incident is known and being worked on",
 	.usage = "[OPTION...] NUMBER...",
-	.description = "Acknowledges incidents: everybody sees who works on them. Alerts are "
-		       "not affected; 'limpet incidents mute' is for that.",
+	.description =
+		"Acknowledges incidents, so that all operators see who works on them. Alerts "
+		"are not affected; 'limpet incidents mute' is for that.",
 	.options = options,
 	.options_size = sizeof(struct ack_options),
 	.examples = examples,

@@ -18,7 +18,7 @@ static const struct option_def options[] = {
 	{"for", 0, OPTION_SPAN, AT(for_us), "SPAN", "for this time: 30m, 8h, 2d"},
 	{"until", 0, OPTION_TIME, AT(until_us), "TIME", "until this time"},
 	{"comment", 'c', OPTION_STRING, AT(comment), "TEXT", "why"},
-	{"undo", 0, OPTION_FLAG, AT(undo), NULL, "take it back"},
+	{"undo", 0, OPTION_FLAG, AT(undo), NULL, "end the mute now"},
 	INCIDENTS_BY(struct mute_options),
 	INCIDENTS_OPTIONS(struct mute_options),
 	{NULL},

@@ -12,7 +12,7 @@ struct test_alert_options {
 
 static const struct option_def options[] = {
 	{"alerts", 0, OPTION_STRING, offsetof(struct test_alert_options, alerts), "FILE",
-		"who is told of incidents, as for 'limpet serve'"},
+		"file of alert targets, as for 'limpet serve'"},
 	{NULL},
 };
 
@@ -39,8 +39,7 @@ static int send_all(const struct alerts_config *c, int n_names, char **names, st
 		}
 	}
 	if (found < n_names)
-		return lp_err_set(
-			err, -EINVAL, "not all of the names are those of targets in the file");
+		return lp_err_set(err, -EINVAL, "the file does not have all of these targets");
 	return failed;
 }
 
@@ -65,7 +64,7 @@ static int run(
 }
 
 static const struct example examples[] = {
-	{"serve test-alert --alerts /etc/limpet/alerts.yaml", "to everybody in the file"},
+	{"serve test-alert --alerts /etc/limpet/alerts.yaml", "to all targets in the file"},
 	{"serve test-alert --alerts /etc/limpet/alerts.yaml pager", "to one of them"},
 	{NULL, NULL},
 };

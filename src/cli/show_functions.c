@@ -69,7 +69,7 @@ static int show_diff(struct lp_dataset *ds, const struct show_functions *o,
 	int r;
 
 	if (!to || to == from || !to[1] || strchr(to + 1, ','))
-		return lp_err_set(err, -EINVAL, "--diff wants two servers: oss1,oss3");
+		return lp_err_set(err, -EINVAL, "--diff needs two servers: oss1,oss3");
 	*to++ = '\0';
 	r = read_view(ds, "function", range, &v, err);
 	if (r < 0 && r != -EBADMSG)

@@ -100,7 +100,8 @@ void stack_kernel_plan(uint32_t mask)
 
 	if (!n)
 		return;
-	puts("These are recorded in the kernel, of the daemons of the file system and of disks:");
+	puts("These layers of the file system's daemons and of disks are recorded in the "
+	     "kernel:");
 	for (unsigned i = 0; i < layers_n; i++) {
 		if (mask & LAYERS_IN_KERNEL & 1u << i)
 			printf("  %-9s %s\n", layers[i].name, layers[i].boundary);
@@ -138,8 +139,8 @@ static void never_served(uint32_t missing)
 	}
 	if (*list)
 		fprintf(stderr,
-			"nothing was seen on this host of: %s; 'limpet stack attach' records these "
-			"layers on the servers\n",
+			"nothing was seen on this host in these layers: %s; 'limpet stack attach' "
+			"records them on the servers\n",
 			list);
 }
 
@@ -159,8 +160,9 @@ void stack_kernel_gaps(uint32_t mask, const struct kernel_run_totals *t)
 	never_called(mask & LAYERS_IN_KERNEL & (uint32_t)~t->spans.called, t->daemons > 0);
 	if (t->lost)
 		fprintf(stderr,
-			"%" PRIu64 " events of the kernel were lost: they came faster than they "
-			"could be taken (--ring gives them more room)\n",
+			"%" PRIu64
+			" events of the kernel were lost: they came faster than limpet could read "
+			"them (--ring gives them more room)\n",
 			t->lost);
 	stack_gaps_print_daemons(stderr, t->gone, t->late);
 	if (t->spans.open)
@@ -171,11 +173,12 @@ void stack_kernel_gaps(uint32_t mask, const struct kernel_run_totals *t)
 			t->spans.unanswered);
 	if (t->unframed)
 		fprintf(stderr,
-			"%" PRIu64 " pieces of what was sent and received were of no known "
-			"protocol, or of messages that had begun before\n",
+			"%" PRIu64
+			" pieces of sent and received data were of an unknown protocol, or of "
+			"messages that had begun before the recording\n",
 			t->unframed);
 	if (t->spans.damaged)
-		fprintf(stderr, "%" PRIu64 " events make no sense and are left out\n",
+		fprintf(stderr, "%" PRIu64 " events are invalid and are left out\n",
 			t->spans.damaged);
 }
 

@@ -18,8 +18,9 @@ static void regions_print(const struct stack_config *c)
 		printf("  %-24s %s\n", c->regions[i].name, kinds[c->regions[i].kind]);
 	for (size_t i = 0; i < c->n_regions; i++) {
 		if (c->regions[i].kind != PLACE_MARK) {
-			puts("The stack is looked at in each call that is not inside another one, "
-			     "which takes 1 to 5 us.");
+			puts("The stack is examined in each call that is not inside another one, "
+			     "which "
+			     "takes 1 to 5 us.");
 			break;
 		}
 	}

@@ -36,8 +36,8 @@ static const struct option_def options[] = {
 		"record these layers, instead of the configuration's"},
 	STACK_DAEMON_OPTIONS(struct run_options),
 	{"linger", 0, OPTION_SPAN, AT(linger_us), "SPAN",
-		"go on recording the layers in the kernel so long after the program has ended, for "
-		"what it left to be written later [0]"},
+		"keep recording the layers in the kernel for this time after the program has "
+		"ended, to see late writes [0]"},
 	{"output", 'o', OPTION_STRING, AT(output), "PATH",
 		"directory of the archives NAME-stack-TIME.lpa, or a file that ends in .lpa and "
 		"does not exist yet [.]"},
@@ -255,23 +255,26 @@ const struct command stack_command_run = {
 	.summary = "run a program and record its calls in the layers of the I/O stack",
 	.usage = "[OPTION...] -- PROGRAM [ARGUMENT...]",
 	.description =
-		"Runs a program with small libraries loaded into it (by LD_PRELOAD) that note each "
-		"call for a file, of HDF5, PnetCDF, MPI-IO and the C library, with its time, file, "
-		"offset and "
-		"size, and which call of a layer above it belongs to. Nothing of the data is kept. "
-		"The program and all that it starts need no change; "
-		"results and error codes stay the same. Programs that are linked statically or run "
-		"with other rights than their caller's (setuid) are not seen, nor is I/O by "
-		"mmap.\n\n"
-		"A configuration names the layers, and may limit what is recorded:\n\n"
+		"Runs a program with small libraries loaded into it (by LD_PRELOAD) that "
+		"note each call for a file, of HDF5, PnetCDF, MPI-IO and the C library, with "
+		"its time, file, offset and size, and which call of a layer above it belongs "
+		"to. Nothing of the data is kept. The program and all that it starts need no "
+		"change; results and error codes stay the same. Programs that are linked "
+		"statically or run with other rights than their caller's (setuid) are not "
+		"seen, nor is I/O by mmap.\n"
+		"\n"
+		"A configuration names the layers, and may limit what is recorded:\n"
+		"\n"
 		"    application: flash_io     # other programs that are run are left alone\n"
 		"    regions: [checkpoint, write_plot(), io.c:120-180] # marks "
 		"(limpet/region.h), functions, lines\n"
-		"    operations: [write, collective] # other, read, open, close, sync, meta, wait\n"
-		"    layers: [mpi-io, posix]\n\n"
-		"Several built-in configurations together have the layers of all: "
-		"-c pnetcdf,glusterfs. Calls of any library can be recorded, too; the list "
-		"'functions' and all the rest is in docs/stack.md.",
+		"    operations: [write, collective] # other, read, open, close, sync, meta, "
+		"wait\n"
+		"    layers: [mpi-io, posix]\n"
+		"\n"
+		"Several built-in configurations can be combined: -c pnetcdf,glusterfs "
+		"records the layers of both. Calls of any library can be recorded, too; "
+		"docs/stack.md describes the list 'functions' and all other keys.",
 	.examples = examples,
 	.options = options,
 	.options_size = sizeof(struct run_options),

@@ -23,11 +23,10 @@ struct show_options {
 
 static const struct option_def options[] = {
 	{"call", 0, OPTION_STRING, AT(call), "RANK:NUMBER",
-		"print one call with all that it became"},
+		"print one call and what it became in the layers below"},
 	{"layer", 0, OPTION_STRING, AT(layer), "LAYER",
-		"whose calls to follow [the uppermost one that was recorded]"},
-	{"slowest", 0, OPTION_UINT, AT(slowest), "N",
-		"so many of the calls that took longest [10]"},
+		"layer whose calls to follow [the uppermost one that was recorded]"},
+	{"slowest", 0, OPTION_UINT, AT(slowest), "N", "print this many of the slowest calls [10]"},
 	{"drive", 0, OPTION_STRING, AT(drive), "NAME",
 		"compute the energy of disk accesses, with the powers of this drive ('list': print "
 		"the drives)"},
@@ -241,14 +240,16 @@ const struct command stack_command_show = {
 	.summary = "print where calls spent their time, layer by layer",
 	.usage = "[OPTION...] DATA...",
 	.description =
-		"Joins the calls that 'limpet stack run' recorded to those that they became in the "
-		"layers below, and prints for each layer how many there were, what they moved, how "
-		"long they took, and how much of that was spent in the layer itself ('in it'). "
-		"Throughput is that of the time in which the layer was at work. Calls are those of "
-		"the uppermost layer, or of --layer, and are numbered per rank from 0; processes "
-		"that are not ranks of an MPI job are numbered behind those that are.\n\n"
-		"Started by mpirun, several processes read the files together, and the first one "
-		"prints the same as one alone would.",
+		"Joins the calls that 'limpet stack run' recorded to those that they became "
+		"in the layers below, and prints for each layer how many there were, what "
+		"they moved, how long they took, and how much of that was spent in the layer "
+		"itself ('in it'). Throughput is that of the time in which the layer was at "
+		"work. Calls are those of the uppermost layer, or of --layer, and are "
+		"numbered per rank from 0; processes that are not ranks of an MPI job are "
+		"numbered after those that are.\n"
+		"\n"
+		"Started by mpirun, several processes read the files together, and the first "
+		"one prints what a single process would print.",
 	.examples = examples,
 	.options = options,
 	.options_size = sizeof(struct show_options),

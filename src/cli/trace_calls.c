@@ -147,7 +147,7 @@ static int run(
 {
 	(void)data;
 	if (n_args) {
-		lp_err_set(err, -EINVAL, "'%s' is not understood (see 'limpet help trace calls')",
+		lp_err_set(err, -EINVAL, "unexpected argument '%s' (see 'limpet help trace calls')",
 			args[0]);
 		return EXIT_USAGE;
 	}

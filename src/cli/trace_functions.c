@@ -88,8 +88,8 @@ static void cost_say(const struct functions_options *opt, const struct probe_pla
 		places->n, places->n == 1 ? "" : "s");
 	if (dear)
 		fprintf(stderr,
-			", of %zu of them 10 to 50 us, as the processor has to step over their "
-			"first instruction",
+			", and 10 to 50 us for %zu of them, because the processor has to step over "
+			"their first instruction",
 			dear);
 	fprintf(stderr, "; at %" PRIu64 " calls per second the probe of a function is removed\n",
 		opt->limit ? opt->limit : PROBES_LIMIT);
@@ -108,7 +108,7 @@ static void print_text(const struct trace_functions *f, size_t top)
 		fprintf(stderr, "%11" PRId64 " %11.3f %10.1f  %s%s\n", f->items[i].n,
 			(double)f->items[i].ns / 1e9,
 			f->items[i].n ? (double)f->items[i].ns / 1e3 / (double)f->items[i].n : 0,
-			f->items[i].name, f->items[i].off ? " (let go)" : "");
+			f->items[i].name, f->items[i].off ? " (probe removed)" : "");
 }
 
 static int print_json(const struct probes *p, const struct trace_functions *f, size_t top,
@@ -219,7 +219,7 @@ static int run(
 	(void)data;
 	if (n_args) {
 		lp_err_set(err, -EINVAL,
-			"'%s' is not understood (see 'limpet help trace functions')", args[0]);
+			"unexpected argument '%s' (see 'limpet help trace functions')", args[0]);
 		return EXIT_USAGE;
 	}
 	return trace_exit_code(run_checked(values, err));

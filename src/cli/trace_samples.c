@@ -186,8 +186,8 @@ static int run(
 {
 	(void)data;
 	if (n_args) {
-		lp_err_set(err, -EINVAL, "'%s' is not understood (see 'limpet help trace samples')",
-			args[0]);
+		lp_err_set(err, -EINVAL,
+			"unexpected argument '%s' (see 'limpet help trace samples')", args[0]);
 		return EXIT_USAGE;
 	}
 	return trace_exit_code(run_checked(values, err));

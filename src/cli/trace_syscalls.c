@@ -58,8 +58,9 @@ static const struct option_def options[] = {
 		"count calls, and log only those that failed or were slow, signals, starts and "
 		"ends of processes [otherwise]"},
 	{"backend", 0, OPTION_STRING, AT(backend), "NAME",
-		"bpf (from inside the kernel, needs root), ptrace (stops the process at every "
-		"call: ten times slower and more), or auto: the first that works here [auto]"},
+		"bpf (from inside the kernel, needs root), ptrace (stops the process at "
+		"every call: at least ten times slower), or auto: the first that works here "
+		"[auto]"},
 	{"output", 'o', OPTION_STRING, AT(output), "PATH",
 		"directory of the archives NAME-syscalls-TIME.lpa, or a file that ends in .lpa "
 		"and does not exist yet [.]"},
@@ -80,7 +81,8 @@ static const struct option_def options[] = {
 	{"ring", 0, OPTION_BYTES, AT(ring_bytes), "SIZE",
 		"room for events between kernel and limpet, 64K to 1G [16M]"},
 	{"flush", 0, OPTION_SPAN, AT(flush_us), "SPAN",
-		"write to disk this often: what a crash can cost [10s; with --send 1s]"},
+		"write to disk this often; a crash loses at most this much [10s; with --send "
+		"1s]"},
 	SEND_OPTIONS(AT(send)),
 	{"exit-status", 0, OPTION_FLAG, AT(exit_status), NULL,
 		"exit with the status of COMMAND (128 plus the number of the signal that ended it) "

@@ -21,7 +21,8 @@ const struct cause cause_packet_loss = {"packet-loss", "loses packets on the way
 	"Compare the error and drop counters of both ends (ethtool -S, ip -s link, the switch "
 	"port), then reseat or replace cable, transceiver or port."};
 const struct cause cause_cpu_hog = {"cpu-hog", "has too little CPU for its work",
-	"Find what uses the processors (top, pidstat -u, systemd-cgtop): a job beside the server, "
+	"Find what uses the processors (top, pidstat -u, systemd-cgtop): another job on the "
+	"server, "
 	"a "
 	"runaway process, or a limit (cpu.max) that is too tight."};
 const struct cause cause_server_hung = {"server-hung", "does not read what is sent to it",

@@ -507,7 +507,7 @@ static const struct option_def csv_option_defs[] = {
 		"unit of a metric's values, for reports: ms, s, bytes, "
 		"bytes/s, %, or any other word; may be given several times"},
 	{"separator", 0, OPTION_STRING, offsetof(struct csv_options, separator), "C",
-		"character between fields: , ; | or tab [what the first line has]"},
+		"character between fields: , ; | or tab [that of the first line]"},
 	{"events", 0, OPTION_STRING, offsetof(struct csv_options, events), "held|rated",
 		"rows are events, not samples: each value holds until the next of its component "
 		"and metric, or amounts are added up and given per second"},
@@ -521,43 +521,43 @@ const struct importer importer_csv = {
 	.summary = "comma-separated values, one sample per line",
 	.description =
 		"Reads text files with one sample per line. Without options the long form is "
-		"expected, the columns time, component, metric and value in any order under a "
-		"header with these names, or in this order without a header:\n"
+		"expected, the columns time, component, metric and value in any order under "
+		"a header with these names, or in this order without a header:\n"
 		"\n"
 		"    time,component,metric,value\n"
 		"    2011-05-09T00:00:05Z,oss3/disk:sdb,await,12.5\n"
 		"\n"
-		"Any other file with a header is read by naming its columns: --time and --value "
-		"take names of columns, --component a template in which {COLUMN} is replaced by "
-		"the field of that column, {dir} by the name of the directory that holds the file, "
-		"{dir2} by that of the directory above, and {file} by the file's name without .csv "
-		"(or .tsv, .txt, .dat, .data, .log, .out):\n"
+		"Any other file with a header is read by naming its columns: --time and "
+		"--value take names of columns, --component a template in which {COLUMN} is "
+		"replaced by the field of that column, {dir} by the name of the directory "
+		"that holds the file, {dir2} by that of the directory above, and {file} by "
+		"the file's name without .csv (or .tsv, .txt, .dat, .data, .log, .out):\n"
 		"\n"
 		"    limpet import csv --time ts --component '{dir}/disk:{disk_id}' \\\n"
 		"        --value throughput,latency=await host*/2022-07-20.csv -o ARCHIVE\n"
 		"\n"
-		"A file with a column for each component, as Grafana exports it, is read with "
-		"--wide METRIC; names come from the headers of the columns, or from labels in "
-		"them:\n"
+		"A file with a column for each component, as Grafana exports it, is read "
+		"with --wide METRIC; names come from the headers of the columns, or from "
+		"labels in them:\n"
 		"\n"
-		"    limpet show --wide await --component '{instance}/disk:{device}' panel.csv\n"
+		"    limpet show --wide await --component '{instance}/disk:{device}' "
+		"panel.csv\n"
 		"\n"
 		"Files compressed with gzip, xz or zstd are read as they are.\n"
 		"\n"
-		"A time is ISO 8601 (UTC, or of --zone, if it names no zone) or a number since "
-		"1970: seconds "
-		"(up to 11 digits), milliseconds (12 or 13), microseconds (15 or 16) or "
-		"nanoseconds (18 or 19); seconds and milliseconds may have a fraction. A value is "
-		"a decimal number; an empty field, NA, N/A, NaN, null, none and - are missing "
-		"values, and so are infinite ones, with a note. Fields may be quoted, lines that "
-		"begin with # are skipped, and rows may "
-		"come in any order; where a component has two rows for the same time, the later "
-		"wins.\n"
+		"A time is ISO 8601 (UTC, or of --zone, if it names no zone) or a number "
+		"since 1970: seconds (up to 11 digits), milliseconds (12 or 13), "
+		"microseconds (15 or 16) or nanoseconds (18 or 19); seconds and milliseconds "
+		"may have a fraction. A value is a decimal number; an empty field, NA, N/A, "
+		"NaN, null, none and - are missing values, and so are infinite ones, with a "
+		"note. Fields may be quoted, lines that begin with # are skipped, and rows "
+		"may come in any order; where a component has two rows for the same time, "
+		"the later wins.\n"
 		"\n"
-		"Rows that cannot be used (too few or too many fields, no time, no name of the "
-		"form observer/kind:name) and values that are not numbers are reported "
-		"with their line and left out. All that is good is kept; the exit status tells "
-		"that something was not.",
+		"Rows that cannot be used (too few or too many fields, no time, no name of "
+		"the form observer/kind:name) and values that are not numbers are reported "
+		"with their line and left out. Everything else is kept; the exit status "
+		"shows that something was left out.",
 	.options = csv_option_defs,
 	.options_size = sizeof(struct csv_options),
 	.probe = csv_probe,

@@ -146,7 +146,7 @@ int csv_events_sample(struct csv_rows *rows, enum csv_events how, int64_t step_u
 		max = values_max(rows);
 	if (per_step > 0 && (uint64_t)((last_us - first_us) / step_us + 1) > max / per_step)
 		return lp_err_set(err, -E2BIG,
-			"events of so long a time make more than %" PRIu64
+			"these events cover too much time: they make more than %" PRIu64
 			" values; choose a longer --events-every",
 			max);
 	for (int64_t t = first_us; r == 0 && t <= last_us; t += step_us) {

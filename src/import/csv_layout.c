@@ -189,8 +189,9 @@ static int across_add(struct csv_layout *l, const struct csv_options *o, const c
 		return lp_err_sys(err, -ENOMEM, "cannot read the header");
 	if (!name.failed && strmap_get(seen, name.text, &before))
 		return lp_err_set(err, -EINVAL,
-			"columns %" PRIu32 " and %zu are both component '%.64s': --component can "
-			"name them apart",
+			"columns %" PRIu32 " and %zu are both component '%.64s': use --component "
+			"to give them different "
+			"names",
 			before + 1, column + 1, name.text);
 	if (name.failed || strmap_put(seen, name.text, (uint32_t)column) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot read the header");
@@ -216,7 +217,7 @@ static int layout_across(struct csv_layout *l, const struct csv_options *o,
 			r = across_add(l, o, h->names[i], i, &seen, err);
 	}
 	if (r == 0 && !l->n_across)
-		r = lp_err_set(err, -EINVAL, "--wide: there is no column but that of the time");
+		r = lp_err_set(err, -EINVAL, "--wide: there is no column besides the time");
 	if (r == 0)
 		r = csv_template_compile(&l->component, "{component}", "", &three, err);
 	if (r == 0)

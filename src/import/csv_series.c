@@ -90,7 +90,7 @@ static int series_kind(
 			r = kind_add_column(&s->kinds[*ret_kind], i);
 	}
 	if (r == -E2BIG)
-		return lp_err_set(err, r, "kind '%.*s' is one more than the %d that fit", (int)len,
+		return lp_err_set(err, r, "kind '%.*s' is one too many (at most %d)", (int)len,
 			name, CSV_KINDS_MAX);
 	return r < 0 ? lp_err_sys(err, r, "cannot add kind %.*s", (int)len, name) : 0;
 }
@@ -160,8 +160,8 @@ static int series_key(
 	if (r == 0)
 		r = csv_intern_get(&s->keys, key.text, key.len, ret_key);
 	if (r == -E2BIG)
-		return lp_err_set(err, r, "the component is one more than the %d that fit",
-			CSV_COMPONENTS_MAX);
+		return lp_err_set(
+			err, r, "the component is one too many (at most %d)", CSV_COMPONENTS_MAX);
 	if (r < 0)
 		return lp_err_sys(err, r, "cannot add a component");
 	if (r == 1)
@@ -209,7 +209,7 @@ int csv_series_column(struct csv_series *s, uint32_t component, const struct csv
 	if (number >= k->cap_column_of || !k->column_of[number]) {
 		if (k->n_columns >= LP_COLUMNS_MAX)
 			return lp_err_set(err, -E2BIG,
-				"metric '%.64s' is one more than the %d that a %s may have",
+				"metric '%.64s' is one too many (at most %d per %s)",
 				csv_intern_text(&s->metrics, number), LP_COLUMNS_MAX,
 				csv_intern_text(&s->kind_names, s->components[component].kind));
 		if (kind_add_column(k, number) < 0)

@@ -362,8 +362,7 @@ static const struct text_format format = {
 	.line = line_take,
 	.end = end_take,
 	.release = darshan_release,
-	.nothing =
-		"there are neither ranks with files of their own nor OSTs in this log of Darshan",
+	.nothing = "this log of Darshan has neither ranks with files of their own nor OSTs",
 };
 
 static int darshan_open(const char *path, const void *options, const struct lp_select *select,
@@ -383,13 +382,11 @@ static enum import_match darshan_probe(const char *path, const unsigned char *he
 
 const struct importer importer_darshan = {
 	.name = "darshan",
-	.summary = "what darshan-parser prints of a job's log",
-	.description =
-		"Reads the output of 'darshan-parser LOG'. The time that a job's calls took and "
-		"the "
-		"bytes that they moved are spread over the time between the first and the last "
-		"call for a file and over the OSTs of Lustre that the file is on, and given per "
-		"OST and, for files that a rank has for itself, per rank.",
+	.summary = "output of darshan-parser for the log of a job",
+	.description = "Reads the output of 'darshan-parser LOG'. The time that a job's calls took "
+		       "and the bytes that they moved are spread over the time between the first "
+		       "and the last call for a file and over the OSTs of Lustre that the file is "
+		       "on, and given per OST and, for files that only one rank uses, per rank.",
 	.probe = darshan_probe,
 	.open = darshan_open,
 };

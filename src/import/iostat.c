@@ -288,8 +288,9 @@ static int line_take(void *state, struct text_source *t, char *line, struct lp_e
 	if (!strncmp(line, "Device", 6)) {
 		if (!s->host[0])
 			return lp_err_set(err, -EBADMSG,
-				"this does not begin as iostat's output does, with a line 'Linux "
-				"VERSION (HOST) DATE'");
+				"this is not iostat's output: it does not begin with a line 'Linux "
+				"VERSION "
+				"(HOST) DATE'");
 		if (!s->has_time)
 			return lp_err_set(err, -EBADMSG,
 				"there are no times in this output of iostat: run it with -t");
@@ -314,8 +315,8 @@ static int line_take(void *state, struct text_source *t, char *line, struct lp_e
 static const struct text_format format = {
 	.state_size = sizeof(struct iostat),
 	.line = line_take,
-	.nothing = "there is no report of iostat -xt but perhaps the first, which covers the time "
-		   "since the machine started",
+	.nothing = "there is no report of iostat -xt, other than perhaps the first, which "
+		   "covers the time since the machine started",
 };
 
 /* Can it be a word of a line? */
@@ -433,14 +434,14 @@ static enum import_match iostat_probe(const char *path, const unsigned char *hea
 
 const struct importer importer_iostat = {
 	.name = "iostat",
-	.summary = "what iostat -xt prints, as text or JSON",
-	.description =
-		"Reads the output of 'iostat -xt SECONDS' (sysstat 10 to 12), as text or with '-o "
-		"JSON'. The first report, which covers the time since the machine started, is "
-		"skipped.\n\n"
-		"The times have no zone unless iostat ran with S_TIME_FORMAT=ISO: they are taken "
-		"for local time (TZ). A date like 11/10/26 has the month first, as in the C "
-		"locale; 10.11.26 has the day first.",
+	.summary = "output of iostat -xt, as text or JSON",
+	.description = "Reads the output of 'iostat -xt SECONDS' (sysstat 10 to 12), as text or "
+		       "with '-o JSON'. The first report, which covers the time since the machine "
+		       "started, is skipped.\n"
+		       "\n"
+		       "The times have no zone unless iostat ran with S_TIME_FORMAT=ISO: they are "
+		       "read as local time (TZ). A date like 11/10/26 has the month first, as in "
+		       "the C locale; 10.11.26 has the day first.",
 	.probe = iostat_probe,
 	.open = iostat_open,
 };

@@ -342,7 +342,7 @@ static int context_open(struct pcp *p, struct lp_err *err)
 	if (!p->live)
 		return archive_begin(p, err);
 	pmGetContextHostName_r(p->context, p->host, sizeof(p->host));
-	return p->host[0] ? 0 : lp_err_set(err, -EIO, "%s does not say its name", path);
+	return p->host[0] ? 0 : lp_err_set(err, -EIO, "%s does not report its host name", path);
 }
 
 static int pcp_open(const char *path, const void *options, const struct lp_select *select,

@@ -543,8 +543,9 @@ static int address_take(struct prometheus *p, struct lp_err *err)
 
 	if (memchr(host, '@', strcspn(host, "/?")))
 		return lp_err_set(err, -EINVAL,
-			"an address must not hold a password, which everybody on this machine "
-			"could read: name a file by --http-config or LIMPET_HTTP_CONFIG");
+			"an address must not hold a password, which every user of this machine "
+			"could "
+			"read: name a file by --http-config or LIMPET_HTTP_CONFIG");
 	if (!host[strspn(host, "/?:")])
 		return lp_err_set(err, -EINVAL, "%s names no host", p->base.path);
 	while (len && http[len - 1] == '/')

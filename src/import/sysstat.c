@@ -305,9 +305,9 @@ static int source_open(const char *path, const void *options, const struct lp_se
 		r = sysstat_plans_make(&s->plans, &s->file, select, s->source.catalogue, warn, err);
 	if (r == 0 && !s->plans.n_plans)
 		r = lp_err_set(err, -EBADMSG,
-			"%s: of what a sysstat file can have, limpet reads disks and network "
-			"interfaces, and neither is among the %" PRIu32 " activities of this one "
-			"('sadc -S DISK' records them); or it is damaged",
+			"%s: limpet reads disks and network interfaces from sysstat files, and "
+			"neither is among the %" PRIu32 " activities of this one ('sadc -S DISK' "
+			"records them); or the file is damaged",
 			path, s->file.n_activities);
 	if (r < 0)
 		return r;

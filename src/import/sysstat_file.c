@@ -77,8 +77,7 @@ int sysstat_file_bytes(struct sysstat_file *f, uint64_t at, uint64_t len, const 
 
 	if (at > f->size || len > f->size - at) {
 		lp_err_set(err, -EBADMSG,
-			"%s: cut off at byte %" PRIu64
-			", inside of %s that begins at byte %" PRIu64,
+			"%s: cut off at byte %" PRIu64 ", inside %s that begins at byte %" PRIu64,
 			f->path, f->size, what, at);
 		return -EBADMSG;
 	}
@@ -321,7 +320,7 @@ static int read_start(struct sysstat_file *f, struct lp_err *err)
 	if (r == 0 && h.extra_next)
 		r = skip_extra(f, &f->records_at, err);
 	if (r == 0 && f->records_at > f->size)
-		r = damaged(f, f->size, err, "cut off inside of the extra structures");
+		r = damaged(f, f->size, err, "cut off inside the extra structures");
 	return r;
 }
 
@@ -408,7 +407,7 @@ static int read_span(struct sysstat_file *f, const struct sysstat_activity *a, u
 	if (bytes > f->size - *at) /* *at is not past the end: its 4 bytes were read */
 		return lp_err_set(err, -EBADMSG,
 			"%s: cut off at byte %" PRIu64
-			", inside of statistics that begin at byte %" PRIu64,
+			", inside statistics that begin at byte %" PRIu64,
 			f->path, f->size, *at);
 	*at += bytes;
 	*ret = span;
@@ -449,7 +448,7 @@ static int read_record_body(
 	if (r == 0 && extra)
 		r = skip_extra(f, &rec->end, err);
 	if (r == 0 && rec->end > f->size)
-		r = damaged(f, rec->at, err, "the file ends inside of this record");
+		r = damaged(f, rec->at, err, "the file ends inside this record");
 	if (r == 0 && stats)
 		r = read_spans(f, rec, err);
 	return r;

@@ -95,7 +95,7 @@ int text_sample(struct text_source *t, int64_t wall_us, struct lp_err *err)
 
 	t->in_sample = false;
 	if (t->batch->n_samples && wall_us <= t->batch->wall_us[t->batch->n_samples - 1]) {
-		text_fault(t, "this sample is not later than the one before, and left out");
+		text_fault(t, "this sample is not later than the one before it and is left out");
 		return 0;
 	}
 	if (t->batch->n_samples == t->batch->cap_samples)

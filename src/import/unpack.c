@@ -279,7 +279,9 @@ static int unpacking_write(struct unpacking *u, size_t n, struct lp_err *err)
 	if (u->done + (off_t)n > u->max)
 		return lp_err_set(err, -E2BIG,
 			"%s unpacks to more than %" PRIdMAX
-			" MiB, %d times its size: that is not data. If it is, unpack it yourself",
+			" MiB, %d times its size, which does not look like data; if it is, unpack "
+			"it "
+			"yourself",
 			u->path, (intmax_t)(u->max >> 20), UNPACK_RATIO);
 	r = file_pwrite_full(u->out, u->buffers + BUFFER_BYTES, n, u->done);
 	u->done += (off_t)n;

@@ -86,7 +86,7 @@ static int fault_choose(struct demo *d, const struct demo_options *opt, struct l
 	else if (!*d->spec.on)
 		snprintf(d->spec.on, sizeof(d->spec.on), "s%u", pick % SERVERS + 1);
 	if (!lab_node(&d->run.lab, d->spec.on) || d->spec.on[0] != 's')
-		return lp_err_set(err, -EINVAL, "there is no server '%.16s', but s1 to s%u",
+		return lp_err_set(err, -EINVAL, "there is no server '%.16s' (there are s1 to s%u)",
 			opt->on ? opt->on : d->spec.on, SERVERS);
 	return 0;
 }

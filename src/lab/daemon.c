@@ -173,7 +173,7 @@ static int gave_up(const struct condition *c, int r, const char *how, struct lp_
 	char log[LAB_PATH_MAX], words[256];
 	tool_last_words(
 		lab_path(c->lab, log, "log/%s-fs.log", c->node->name), words, sizeof(words));
-	return lp_err_set(err, r, "the file system's program of %s %s%s%s", c->node->name, how,
+	return lp_err_set(err, r, "the file system's program on %s %s%s%s", c->node->name, how,
 		*words ? ": " : "", words);
 }
 
@@ -213,7 +213,7 @@ int daemon_wait_connected(const struct lab *lab, const struct lab_node *node, ui
 	const struct condition c = {
 		.lab = lab,
 		.node = node,
-		.what = "had no connection to all servers",
+		.what = "did not connect to all servers",
 		.port = port,
 		.state = STATE_ESTABLISHED,
 		.n = n,
@@ -226,7 +226,7 @@ int daemon_wait_mounted(const struct lab *lab, const struct lab_node *node, stru
 {
 	const struct condition c = {.lab = lab,
 		.node = node,
-		.what = "did not mount it",
+		.what = "did not mount the file system",
 		.file = "",
 		.holds = holds_mount};
 	int r = wait_for(&c, err);
@@ -238,7 +238,7 @@ int daemon_wait_file(
 {
 	const struct condition c = {.lab = lab,
 		.node = node,
-		.what = "did not complete it",
+		.what = "did not complete the mount",
 		.file = name,
 		.holds = holds_file};
 	return wait_for(&c, err);

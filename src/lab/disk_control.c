@@ -114,7 +114,7 @@ static int parse_numbers(const struct word *w, const char *text, double *ret, st
 	}
 	text += strspn(text, " \t\r");
 	if (*text)
-		return lp_err_set(err, -EINVAL, "%s: '%.32s' is too much", w->name, text);
+		return lp_err_set(err, -EINVAL, "%s: unexpected '%.32s'", w->name, text);
 	return 0;
 }
 
@@ -227,7 +227,7 @@ int disk_control(
 	if (r == 0)
 		r = receive_line(fd, answer);
 	if (r < 0)
-		return lp_err_sys(err, r, "%s: the disk did not answer to '%s'", socket_path, line);
+		return lp_err_sys(err, r, "%s: the disk did not answer '%s'", socket_path, line);
 	if (!strncmp(answer, bad, strlen(bad)))
 		return lp_err_set(err, -EINVAL, "the disk says: %s", answer + strlen(bad));
 	snprintf(reply, size, "%s", answer);

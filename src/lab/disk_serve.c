@@ -322,12 +322,12 @@ static int open_image(struct server *s, const struct disk_serve_config *c, struc
 	if (s->image_fd < 0)
 		return lp_err_sys(err, -errno, "%s: cannot open the image", c->image);
 	if (fstat(s->image_fd, &st) < 0)
-		return lp_err_sys(err, -errno, "%s: cannot ask for its size", c->image);
+		return lp_err_sys(err, -errno, "%s: cannot read its size", c->image);
 	if (!S_ISREG(st.st_mode))
 		return lp_err_set(err, -EINVAL, "%s: not a regular file", c->image);
 	if ((uint64_t)st.st_size < c->params.size_bytes &&
 		ftruncate(s->image_fd, (off_t)c->params.size_bytes) < 0)
-		return lp_err_sys(err, -errno, "%s: cannot make it as large", c->image);
+		return lp_err_sys(err, -errno, "%s: cannot make it that large", c->image);
 	return 0;
 }
 

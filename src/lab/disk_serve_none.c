@@ -6,6 +6,6 @@
 int disk_serve(const struct disk_serve_config *config, struct lp_err *err)
 {
 	(void)config;
-	return lp_err_set(err, -ENOTSUP,
-		"this limpet was built without libfuse3, so that it cannot make disks");
+	return lp_err_set(
+		err, -ENOTSUP, "limpet was built without libfuse3, so it cannot make disks");
 }

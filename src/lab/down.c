@@ -208,6 +208,5 @@ void lab_foreign(const char *name, char *buf, unsigned size)
 	if (!*what && *cgroup)
 		snprintf(what, sizeof(what), "control group %.200s", cgroup);
 	if (*what)
-		snprintf(
-			buf, size, "the %s is not known to be this lab's and was left alone", what);
+		snprintf(buf, size, "the %s may not belong to this lab and is left alone", what);
 }

@@ -171,7 +171,7 @@ static int orangefs_client_start(
 
 const struct fs fs_orangefs = {
 	.name = "orangefs",
-	.summary = "OrangeFS (PVFS): files striped over all servers; where it is installed",
+	.summary = "OrangeFS (PVFS): files striped over all servers; built from source",
 	.port = PORT,
 	.check = orangefs_check,
 	.prepare = orangefs_prepare,

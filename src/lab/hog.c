@@ -63,7 +63,7 @@ int hog_verify(const struct hog *h, const struct lab_node *at, struct lp_err *er
 	if (tool_pid(pid_path(h, at, pid_file)))
 		return 0;
 	return lp_err_set(err, -ESRCH,
-		"the process of %s on %s does not run (see %s/log/%s-%s.log)", h->fault, at->name,
+		"the process of %s on %s is not running (see %s/log/%s-%s.log)", h->fault, at->name,
 		h->lab->dir, h->on->name, h->fault);
 }
 

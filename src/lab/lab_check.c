@@ -82,8 +82,8 @@ static int check_root(struct lp_err *err)
 	if (mounts_has("/"))
 		return 0;
 	return lp_err_set(err, -EINVAL,
-		"a lab needs a root directory that is a mount point, and here it is none (is this "
-		"a chroot? 'mount --bind DIR DIR' before 'chroot DIR' makes it one)");
+		"a lab needs a root directory that is a mount point, but here it is not one "
+		"(is this a chroot? 'mount --bind DIR DIR' before 'chroot DIR' makes it one)");
 }
 
 static uint64_t available_bytes(void)

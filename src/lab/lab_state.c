@@ -76,7 +76,8 @@ static int parse_nodes(const json_t *nodes, struct lab *lab, struct lp_err *err)
 		json_unpack(item, "{s?s,s?s,s?s}", "name", &name, "loop", &loop, "cgroup", &cgroup);
 		n = (struct lab_node *)lab_node(lab, name);
 		if (!n)
-			return lp_err_set(err, -EINVAL, "node %zu is none of this lab", i + 1);
+			return lp_err_set(
+				err, -EINVAL, "node %zu does not belong to this lab", i + 1);
 		if (!copy_text(n->loop, sizeof(n->loop), loop) ||
 			!copy_text(n->cgroup, sizeof(n->cgroup), cgroup))
 			return lp_err_set(err, -EINVAL, "node %s has a bad path", n->name);
@@ -172,7 +173,7 @@ int lab_load(const char *name, struct lab *ret, struct lp_err *err)
 	if (r == 0)
 		r = lab_state_parse(text, &lab, err);
 	if (r == 0 && strcmp(lab.config.name, name) != 0)
-		r = lp_err_set(err, -EINVAL, "it is that of lab '%s'", lab.config.name);
+		r = lp_err_set(err, -EINVAL, "it describes lab '%s'", lab.config.name);
 	if (r < 0) {
 		lp_err_prefix(
 			err, "lab '%s' is damaged ('limpet lab down' removes it): %s", name, path);

@@ -59,8 +59,7 @@ int lock_take(const char *lab_name, struct lab_lock *ret, struct lp_err *err)
 		usleep(PAUSE_US);
 	}
 	return lp_err_set(err, -EBUSY,
-		"another command is at work on lab '%s' and has not ended; try again later",
-		lab_name);
+		"another command is still working on lab '%s'; try again later", lab_name);
 }
 
 void lock_release(struct lab_lock *l, int gone)

@@ -120,8 +120,8 @@ static int set_up(const char *device, int fd, struct lp_err *err)
 	char text[16];
 
 	if (!read_attribute(device, "loop/dio", text, sizeof(text)) || strcmp(text, "1") != 0)
-		return lp_err_set(
-			err, -ENOTSUP, "%s: this kernel does no direct I/O on a FUSE file", device);
+		return lp_err_set(err, -ENOTSUP,
+			"%s: this kernel does not support direct I/O on FUSE files", device);
 	partitions_remove(device, fd); /* those of an earlier user */
 	write_attribute(device, "queue/scheduler", "bfq");
 	return 0;
@@ -166,7 +166,7 @@ int loop_add_partition(const char *device, int number, uint64_t start_bytes, uin
 		return lp_err_sys(err, -errno, "%s", device);
 	r = partition_change(fd, BLKPG_ADD_PARTITION, number, start_bytes, size_bytes);
 	if (r < 0)
-		return lp_err_sys(err, r, "%s: no partition %d of it", device, number);
+		return lp_err_sys(err, r, "%s has no partition %d", device, number);
 	return 0;
 }
 

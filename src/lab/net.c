@@ -51,7 +51,8 @@ static int netns_add(const struct lab *lab, const char *netns, struct lp_err *er
 	if (netns_exists(netns))
 		return lp_err_set(err, -EEXIST,
 			"there is a network namespace '%s', which this lab did not make: use "
-			"another name for the lab, or 'ip netns del %s' if nobody needs it",
+			"another "
+			"name for the lab, or 'ip netns del %s' if it is not needed",
 			netns, netns);
 	r = owned_note(lab, "netns", netns, err);
 	if (r == 0)

@@ -172,7 +172,7 @@ static int experiment_add(struct parser *p, struct experiment *e, struct lp_err 
 	e->functions = p->functions;
 	e->number = alike_count(&p->plan, name.text, name.len);
 	if (p->plan.n_experiments + p->repeat > PLAN_EXPERIMENTS_MAX)
-		return lp_err_set(err, -EINVAL, "more than %d experiments are too many",
+		return lp_err_set(err, -EINVAL, "a plan may have at most %d experiments",
 			PLAN_EXPERIMENTS_MAX);
 	if (array_reserve(&p->plan.experiments, &p->cap, p->plan.n_experiments + p->repeat,
 		    sizeof(*e)) < 0)
@@ -219,7 +219,7 @@ static int faults_parse(
 
 		if (e->n_faults == PLAN_FAULTS_MAX || e->n_faults == p->plan.lab.n_servers)
 			return lp_err_set(err, -EINVAL,
-				"at most %d faults at once, and at most one a server",
+				"at most %d faults at once, and at most one per server",
 				PLAN_FAULTS_MAX);
 		r = fault_parse(one, spec, err);
 		if (r == 0 && *spec->on)
@@ -310,11 +310,11 @@ static int line_phases(struct parser *p, char **words, struct lp_err *err)
 		if (r < 0)
 			return r;
 		if (us[i] > PHASE_MAX_US)
-			return lp_err_set(err, -EINVAL, "a phase of more than a day");
+			return lp_err_set(err, -EINVAL, "a phase may last at most a day");
 	}
 	if (us[1] < US_PER_SEC || us[2] < US_PER_SEC)
 		return lp_err_set(
-			err, -EINVAL, "the clean and the fault phase take at least a second");
+			err, -EINVAL, "the clean and the fault phase must last at least a second");
 	memcpy(p->phases_us, us, sizeof(us));
 	return 0;
 }
@@ -392,7 +392,7 @@ static int form_check(char **words, unsigned n, struct lp_err *err)
 		return lp_err_set(err, -EINVAL, "want '%s'", forms[i].form);
 	}
 	return lp_err_set(err, -EINVAL,
-		"'%.64s' is not understood (want servers, clients, fs, seed, disk, phases, trace, "
+		"unknown word '%.64s' (want servers, clients, fs, seed, disk, phases, trace, "
 		"functions, repeat, run or train)",
 		words[0]);
 }
@@ -423,8 +423,7 @@ static int signs_check(const char *line, struct lp_err *err)
 {
 	for (const char *at = line; *at; at++) {
 		if ((*at < ' ' || *at > '~') && *at != '\t' && *at != '\r')
-			return lp_err_set(err, -EINVAL,
-				"byte 0x%02x is not a letter, digit or sign of a plan",
+			return lp_err_set(err, -EINVAL, "byte 0x%02x is not allowed in a plan",
 				(unsigned char)*at);
 	}
 	return 0;
@@ -437,7 +436,8 @@ static int line_parse(struct parser *p, const char *text, size_t len, struct lp_
 	int r;
 
 	if (len >= sizeof(line))
-		return lp_err_set(err, -EINVAL, "a line of more than %d bytes", LINE_MAX_BYTES - 1);
+		return lp_err_set(
+			err, -EINVAL, "a line may have at most %d bytes", LINE_MAX_BYTES - 1);
 	memcpy(line, text, len);
 	line[len] = '\0';
 	line[strcspn(line, "#")] = '\0';

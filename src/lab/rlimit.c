@@ -57,7 +57,7 @@ static int note_read(const char *path, struct note *ret, struct lp_err *err)
 
 		numbers[i] = strtoull(at, &end, 10);
 		if (end == at)
-			return lp_err_set(err, -EBADMSG, "%s is not whole", path);
+			return lp_err_set(err, -EBADMSG, "%s is incomplete", path);
 		at = end;
 	}
 	*ret = (struct note){.pid = (pid_t)numbers[0],
@@ -79,7 +79,7 @@ int rlimit_lower(const struct limit *l, const struct lab *lab, const struct lab_
 		return lp_err_sys(err, -errno, "cannot read the limits of process %d", (int)n.pid);
 	if (value >= n.before.rlim_cur)
 		return lp_err_set(err, -EINVAL,
-			"the server's limit is %" PRIu64 " already, not more than %" PRIu64,
+			"the server's limit is %" PRIu64 ", which is already at most %" PRIu64,
 			(uint64_t)n.before.rlim_cur, (uint64_t)value);
 	r = note_write(note_path(l, lab, on, path), &n, err);
 	if (r < 0)

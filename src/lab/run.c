@@ -91,7 +91,8 @@ static int lab_claim(struct plan_run *run, struct lp_err *err)
 		return lp_err_sys(err, -errno, "cannot open %s", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return lp_err_set(err, -EBUSY,
-			"experiments are being run in the lab '%s' already (--name takes another)",
+			"experiments are already running in the lab '%s' (choose another with "
+			"--name)",
 			run->lab.config.name);
 	run->lock_fd = TAKE_FD(fd);
 	return 0;
@@ -173,8 +174,7 @@ static int lab_begin(struct plan_run *run, struct lp_err *err)
 	if (!same_shape(&run->lab.config, want))
 		return lp_err_set(err, -EEXIST,
 			"there is a lab '%s' with other servers, clients or file system: remove it "
-			"with 'limpet lab down "
-			"--name %s', or take another --name",
+			"with 'limpet lab down --name %s', or choose another --name",
 			want->name, want->name);
 	r = lab_claim(run, err);
 	if (r < 0)

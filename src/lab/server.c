@@ -18,7 +18,7 @@ int server_need(
 
 	if (!pid)
 		return lp_err_set(
-			err, -ESRCH, "the file system's server on %s does not run", on->name);
+			err, -ESRCH, "the file system's server on %s is not running", on->name);
 	*ret_pid = pid;
 	return 0;
 }

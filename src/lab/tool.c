@@ -200,7 +200,7 @@ static int launch_program(struct launch *l, struct lp_err *err)
 	if (!l->argv[0])
 		return lp_err_set(err, -EINVAL, "no program to run");
 	if (!find_program(l->argv[0], l->program, sizeof(l->program)))
-		return lp_err_set(err, -ENOENT, "there is no program '%s' here", l->argv[0]);
+		return lp_err_set(err, -ENOENT, "there is no program '%s'", l->argv[0]);
 	return 0;
 }
 
@@ -292,7 +292,7 @@ static int await_end(pid_t pid, const char *command, int *ret_status, struct lp_
 		kill(-pid, SIGKILL);
 	while (waitpid(pid, ret_status, 0) < 0) {
 		if (errno != EINTR)
-			return lp_err_sys(err, -errno, "'%s' was lost", command);
+			return lp_err_sys(err, -errno, "cannot wait for '%s'", command);
 	}
 	if (!in_time)
 		return lp_err_set(err, -ETIMEDOUT, "'%s' did not end within %d s", command,

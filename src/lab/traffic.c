@@ -165,7 +165,7 @@ int traffic_send(const struct traffic *t, struct lp_err *err)
 	if (r < 0)
 		return r;
 	if (inet_pton(AF_INET, t->address, &to.sin_addr) != 1)
-		return lp_err_set(err, -EINVAL, "no address: '%.64s'", t->address);
+		return lp_err_set(err, -EINVAL, "'%.64s' is not an address", t->address);
 	while (!stopped(t)) {
 		connect_missing(t, &to, &e);
 		/* Without a listener it must not retry without a pause. */

@@ -27,7 +27,7 @@ static const struct option_def options[] = {
 		"bytes per second that it transfers [30000000]"},
 	{"seek-min", 0, OPTION_SPAN, AT(seek_min_us), "SPAN", "shortest seek [2ms]"},
 	{"seek-max", 0, OPTION_SPAN, AT(seek_max_us), "SPAN", "longest seek [6ms]"},
-	{"seed", 0, OPTION_UINT, AT(seed), "N", "seed of all that is random in it [0]"},
+	{"seed", 0, OPTION_UINT, AT(seed), "N", "seed of its random numbers [0]"},
 	{NULL},
 };
 
@@ -87,9 +87,10 @@ const struct command lab_verb_disk = {
 	.usage = "--image FILE --mount DIR --control SOCKET --size BYTES [OPTION...]",
 	.description = "Mounts a file system with one file, disk.img, that takes as long as a disk "
 		       "would: one request at a time, a seek if it does not follow the one before, "
-		       "transfer at a bandwidth. A loop device with direct I/O on that "
-		       "file is a disk with realistic statistics.\n\n"
-		       "Each connection to the socket takes one line and gives one back: \"slow "
+		       "transfer at a bandwidth. A loop device with direct I/O on that file is a "
+		       "disk with realistic statistics.\n"
+		       "\n"
+		       "Each connection to the socket reads one line and answers with one: \"slow "
 		       "FACTOR\", \"busy PERCENT\" (hidden competing load), \"stall EVERY_MS "
 		       "FOR_MS\", \"show\", \"reset\". Runs until it is ended by a signal or "
 		       "unmounted.",

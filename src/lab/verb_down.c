@@ -41,8 +41,8 @@ static int run(
 
 	(void)data;
 	if (n_args)
-		r = lp_err_set(err, -EINVAL, "'%s' is not understood (see 'limpet help lab down')",
-			args[0]);
+		r = lp_err_set(err, -EINVAL,
+			"unexpected argument '%s' (see 'limpet help lab down')", args[0]);
 	else if (opt->all && opt->name)
 		r = lp_err_set(err, -EINVAL, "give --name or --all, not both");
 	else

@@ -19,9 +19,9 @@ const struct command lab_verb_forget = {
 	.summary = "keep files out of the page cache, used by file systems",
 	.usage = "DIR...",
 	.description =
-		"Drops, once a second, what the page cache has of the files below the "
-		"directories, until it is killed. File systems whose servers cannot read and "
-		"write past the page cache run it, so that their disks are measured.",
+		"Drops the cached pages of all files below the directories, once per second, "
+		"until it is killed. It is run for file systems whose servers cannot bypass "
+		"the page cache, so that their disks are measured.",
 	.internal = true,
 	.run = run,
 };

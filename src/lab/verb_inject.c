@@ -140,13 +140,14 @@ const struct command lab_verb_inject = {
 	.summary = "break a server of a lab",
 	.usage = "[OPTION...] [FAULT[:STRENGTH][@SERVER]...]",
 	.description =
-		"Injects faults into servers of a lab that is up, and returns when each has been "
-		"seen to be active. They stay until 'limpet lab heal'. If one cannot be injected, "
-		"none of these is.\n\n"
-		"STRENGTH is a number whose meaning depends on the fault (percent of packets, "
-		"times as long); the list, which is also printed without a FAULT, says which, "
-		"between which limits, and what it is if none is given. SERVER is s1, s2, ...: "
-		"behind '@', or once for all with --on.",
+		"Injects faults into servers of a lab that is up, and returns when each has "
+		"been seen to be active. They stay until 'limpet lab heal'. If one cannot be "
+		"injected, none of these is.\n"
+		"\n"
+		"STRENGTH is a number whose meaning depends on the fault (percent of "
+		"packets, times as long); the list, which is also printed without a FAULT, "
+		"says which, between which limits, and what it is if none is given. SERVER "
+		"is s1, s2, ...: after '@', or for all faults with --on.",
 	.options = options,
 	.options_size = sizeof(struct fault_options),
 	.examples = examples,

@@ -36,9 +36,10 @@ static const struct option_def options[] = {
 		"use the file system that is installed there (for example one built with 'limpet "
 		"cc'), not the one in $PATH"},
 	{"seed", 0, OPTION_UINT, AT(seed), "N",
-		"seed of all that is random: which servers are broken, and the disks [the plan's, "
-		"or 1]"},
-	{"only", 0, OPTION_STRING, AT(only), "GLOB", "only experiments with such names, 'ddw-*'"},
+		"seed of all random choices: which servers are broken, and the disks [the "
+		"plan's, or 1]"},
+	{"only", 0, OPTION_STRING, AT(only), "GLOB",
+		"only experiments whose names match, e.g. 'ddw-*'"},
 	{"part", 0, OPTION_STRING, AT(part), "I/N",
 		"every N-th experiment beginning with the I-th, so that N labs (each with a "
 		"--name) "
@@ -92,7 +93,7 @@ static int usage_check(int n_args, char **args, struct run_options *opt, struct 
 {
 	if (n_args)
 		return lp_err_set(err, -EINVAL,
-			"'%.64s' is not understood (see 'limpet help lab run')", args[0]);
+			"unexpected argument '%.64s' (see 'limpet help lab run')", args[0]);
 	if (!opt->plan)
 		return lp_err_set(err, -EINVAL,
 			"name a plan: --plan FILE, or a built-in one (see 'limpet help lab run')");
@@ -344,18 +345,21 @@ const struct command lab_verb_run = {
 	.usage = "--plan PLAN -o DIR [OPTION...]",
 	.description =
 		"Brings a lab up, runs the experiments of a plan in it, and removes it. An "
-		"experiment is a workload on all clients with four phases: warm-up, clean, fault, "
-		"recovery. From the clean phase on every server and client is recorded by 'limpet "
-		"record'.\n\n"
+		"experiment is a workload on all clients with four phases: warm-up, clean, "
+		"fault, recovery. From the clean phase on every server and client is "
+		"recorded by 'limpet record'.\n"
+		"\n"
 		"    DIR/EXPERIMENT/       the recording; 'limpet diagnose' reads it\n"
 		"    DIR/EXPERIMENT.json   what was done and when, throughput of each phase\n"
-		"    DIR/truth.csv         which server had which fault; 'limpet score' reads "
-		"it\n\n"
-		"PLAN is a built-in plan (listed below; --list prints what is in it) or a file. In "
-		"a file each line is one of these; '#' begins a comment:\n\n"
+		"    DIR/truth.csv         which server had which fault; 'limpet score' "
+		"reads it\n"
+		"\n"
+		"PLAN is a built-in plan (listed below; --list prints what is in it) or a "
+		"file. In a file each line is one of these; '#' begins a comment:\n"
+		"\n"
 		"    servers 6                the lab: these five lines come before the\n"
-		"    clients 6                first experiment, and what they do not say\n"
-		"    fs gluster               is as 'limpet lab up' has it\n"
+		"    clients 6                first experiment; the defaults are those\n"
+		"    fs gluster               of 'limpet lab up'\n"
 		"    seed 1                   which servers are broken, and the disks\n"
 		"    disk 512M                size of a server's disk\n"
 		"    phases 10s 60s 120s 60s  warm-up, clean, fault, recovery\n"
@@ -365,22 +369,24 @@ const struct command lab_verb_run = {
 		"    train ddw,ddr            without a fault, for 'limpet train'\n"
 		"    run ddw,ddr none         without a fault, a control\n"
 		"    run ddw disk-hog,slow-disk:4@s3\n"
-		"    run ddr disk-busy+send-pktloss\n\n"
-		"Commas separate alternatives: every workload with every fault. '+' joins faults "
-		"that are there at once. ':' precedes a strength, '@' a server; a fault that names "
-		"no server gets another one each time. 'phases', 'trace', 'functions' and 'repeat' "
-		"hold for the lines that follow. 'limpet help lab work' lists workloads, 'limpet "
-		"lab inject "
-		"--list' "
-		"faults. An experiment is called WORKLOAD-FAULT-NUMBER: ddw-disk-hog-1.\n\n"
-		"Experiments that are in DIR already are not run again, so an interrupted run goes "
-		"on when the same command is given again. One during which this machine itself was "
-		"too busy is not trusted: it is repeated, and if that does not help kept as "
-		"DIR/EXPERIMENT.disturbed, which does not count. One that fails is repeated "
-		"once.\n\n"
-		"The exit status is 0 if all experiments are there, 2 if the plan is wrong or "
-		"this machine lacks something that a lab needs, and 3 if experiments are missing: "
-		"it was interrupted, or some failed or were disturbed.",
+		"    run ddr disk-busy+send-pktloss\n"
+		"\n"
+		"Commas separate alternatives: every workload with every fault. '+' joins "
+		"faults that are active at once. ':' precedes a strength, '@' a server; a "
+		"fault that names no server gets another one each time. 'phases', 'trace', "
+		"'functions' and 'repeat' hold for the lines that follow. 'limpet help lab "
+		"work' lists workloads, 'limpet lab inject --list' faults. An experiment is "
+		"called WORKLOAD-FAULT-NUMBER: ddw-disk-hog-1.\n"
+		"\n"
+		"Experiments that are in DIR already are not run again, so an interrupted "
+		"run continues when the same command is given again. One during which this "
+		"machine itself was too busy is not trusted: it is repeated, and if that "
+		"does not help, it is kept as DIR/EXPERIMENT.disturbed, which does not "
+		"count. One that fails is repeated once.\n"
+		"\n"
+		"The exit status is 0 if all experiments are there, 2 if the plan is wrong "
+		"or this machine lacks something that a lab needs, and 3 if experiments are "
+		"missing: it was interrupted, or some failed or were disturbed.",
 	.options = options,
 	.options_size = sizeof(struct run_options),
 	.choices = "built-in plans",

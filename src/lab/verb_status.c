@@ -143,7 +143,7 @@ static int run(
 	(void)data;
 	if (n_args)
 		return command_exit_code(lp_err_set(err, -EINVAL,
-			"'%s' is not understood (see 'limpet help lab status')", args[0]));
+			"unexpected argument '%s' (see 'limpet help lab status')", args[0]));
 	if (opt->json) {
 		shown.labs = json_array();
 		root = json_pack("{s:s,s:o}", "limpet", LIMPET_VERSION, "labs", shown.labs);

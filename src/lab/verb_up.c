@@ -40,7 +40,8 @@ static const struct option_def options[] = {
 	{"no-cpu-limit", 0, OPTION_FLAG, AT(no_cpu_limit), NULL,
 		"let servers use all CPUs; then the fault cpu-hog cannot be injected"},
 	{"seed", 0, OPTION_UINT, AT(seed), "N",
-		"seed of what is random: the disks' service times, the order of the workloads [1]"},
+		"seed of all random choices: the disks' service times, the order of the "
+		"workloads [1]"},
 	{NULL},
 };
 
@@ -110,7 +111,7 @@ static int run(
 	struct progress p;
 	struct lab lab;
 	int r = n_args ? lp_err_set(err, -EINVAL,
-				 "'%s' is not understood (see 'limpet help lab up')", args[0])
+				 "unexpected argument '%s' (see 'limpet help lab up')", args[0])
 		       : configure(&c, values, err);
 
 	(void)data;
@@ -148,18 +149,20 @@ const struct command lab_verb_up = {
 	.summary = "build a lab",
 	.usage = "[OPTION...]",
 	.description =
-		"Builds a cluster on this machine and returns when all clients have mounted its "
-		"file system, on /run/limpet/lab/NAME/c1/mnt and so on ($LIMPET_LAB_DIR names "
-		"another directory than /run/limpet/lab). If something "
-		"fails, or if it is interrupted, what was built is removed again.\n\n"
-		"A server sN is the network namespace limpet-NAME-sN with the address 10.91.1.N, a "
-		"disk (an image in memory behind the service times of a disk, under a loop device) "
-		"and, where the kernel has them, a CPU control group. Clients have 10.91.2.N; x1, "
-		"with 10.91.3.1, is a third party for faults of the network. They are connected by "
-		"a bridge in a namespace of its own; this machine gets no interface and no "
-		"address.\n\n"
-		"The exit status is 0 if the lab is up, 2 if it is not: the message says what is "
-		"missing or went wrong.",
+		"Builds a cluster on this machine and returns when all clients have mounted "
+		"its file system, on /run/limpet/lab/NAME/c1/mnt and so on ($LIMPET_LAB_DIR "
+		"names another directory than /run/limpet/lab). If something fails, or if it "
+		"is interrupted, it removes what it has built.\n"
+		"\n"
+		"A server sN is the network namespace limpet-NAME-sN with the address "
+		"10.91.1.N, a disk (an image in memory behind the service times of a disk, "
+		"under a loop device) and, where the kernel has them, a CPU control group. "
+		"Clients have 10.91.2.N; x1, with 10.91.3.1, is a third party for faults of "
+		"the network. They are connected by a bridge in a namespace of its own; this "
+		"machine gets no interface and no address.\n"
+		"\n"
+		"The exit status is 0 if the lab is up, 2 if it is not: the message says "
+		"what is missing or went wrong.",
 	.options = options,
 	.options_size = sizeof(struct up_options),
 	.choices = "file systems",

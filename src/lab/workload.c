@@ -114,7 +114,8 @@ int workload_check(const struct workload *w, struct lp_err *err)
 		snprintf(names, sizeof(names), "%s", n);
 		if (!any_exists(names))
 			return lp_err_set(err, -ENOENT,
-				"the workload %s needs a program that is not here: %s", w->name, n);
+				"the workload %s needs a program that is not installed: %s",
+				w->name, n);
 	}
 	return 0;
 }
@@ -124,7 +125,7 @@ static int ended(
 {
 	char path[LAB_PATH_MAX], words[256];
 	tool_last_words(lab_path(lab, path, "log/%s-work.log", node->name), words, sizeof(words));
-	return lp_err_set(err, -EIO, "the workload of %s %s%s%s", node->name, what,
+	return lp_err_set(err, -EIO, "the workload on %s %s%s%s", node->name, what,
 		*words ? ": " : "", words);
 }
 
@@ -216,7 +217,7 @@ static int await_one(const struct lab *lab, const struct lab_node *node, pid_t p
 		if (stop && *stop)
 			return lp_err_set(err, -EINTR, "interrupted");
 		if (now_ms() > end_ms)
-			return ended(lab, node, "is not prepared in time", err);
+			return ended(lab, node, "was not ready in time", err);
 	}
 	if (waitpid(pid, &status, 0) != pid || status != 0)
 		return ended(lab, node, "could not be prepared", err);

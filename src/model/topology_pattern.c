@@ -85,7 +85,7 @@ static int capture_parse(const char **text, struct pattern *p, struct lp_err *er
 	if (r < 0)
 		return r;
 	if (pattern_capture(p, name) >= 0)
-		return lp_err_set(err, -EINVAL, "'{%s}' is there twice", name);
+		return lp_err_set(err, -EINVAL, "'{%s}' is given twice", name);
 	if (topology_own_find(name) == OWN_COMPONENT)
 		return lp_err_set(err, -EINVAL, "'{component}' is always the whole name");
 	if (p->n_captures == PATTERN_CAPTURES_MAX)

@@ -135,7 +135,7 @@ static int header_parse(struct table_reader *r, const struct pattern *p, struct 
 		for (int before = 0; before < i; before++) {
 			if (!strcmp(fields[before], fields[i]))
 				return lp_err_set(err, -EINVAL,
-					"%s:%u: column '%.64s' is there twice", r->name, r->line,
+					"%s:%u: column '%.64s' is given twice", r->name, r->line,
 					fields[i]);
 		}
 		rc = column_add(r, fields[i], p, err);

@@ -161,7 +161,7 @@ static int key_take(struct scan *s, const yaml_event_t *e)
 		return key_unknown(s, e, key);
 	strbuf_printf(&s->path, "/%s", key);
 	if (!s->path.failed && strmap_get(&s->out->lines, s->path.text, &before))
-		return scan_error(s, e, "'%.64s' is there twice; first in line %u", key, before);
+		return scan_error(s, e, "'%.64s' is given twice; first in line %u", key, before);
 	f->key = strdup(key);
 	if (s->path.failed || !f->key ||
 		strmap_put(&s->out->lines, s->path.text, (uint32_t)e->start_mark.line + 1) < 0)

@@ -86,7 +86,7 @@ int yaml_doc_key(const struct yaml_doc *doc, const yaml_node_pair_t *pair, const
 	if (r < 0)
 		return r;
 	if (*seen & 1u << *ret)
-		return yaml_doc_error(doc, key, "'%s' is there twice", keys[*ret]);
+		return yaml_doc_error(doc, key, "'%s' is given twice", keys[*ret]);
 	*seen |= 1u << *ret;
 	return 0;
 }

@@ -192,8 +192,8 @@ static void do_cpu(struct making *m)
 	add_command(m, "top -b -n 1 | head -20", NULL);
 	add_command(m, "systemd-cgtop -n 1", NULL);
 	add_text(m,
-		"Find what uses the processors: a job beside the server, a runaway process, or "
-		"a limit (cpu.max) that is too tight.");
+		"Find what uses the processors: another job on the server, a runaway "
+		"process, or a limit (cpu.max) that is too tight.");
 }
 
 static void do_hung(struct making *m)

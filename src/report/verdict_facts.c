@@ -213,7 +213,7 @@ const char *verdict_cause_words(const char *cause)
 		{"server-hung", "hung server"},
 		{"server-down", "server down"},
 		{"lost-path", "lost path"},
-		{"propagated-error", "hands errors on"},
+		{"propagated-error", "passes errors on"},
 		{"crash", "crashed"},
 		{"resource-exhausted", "out of resources"},
 		{"rogue-process", "rogue program"},
@@ -500,7 +500,7 @@ void verdict_add_checked(struct strbuf *sb, const struct lp_verdict *v)
 		n += is_now(v, c);
 	strbuf_puts(sb, ", ");
 	add_counted(sb, n, "component");
-	strbuf_puts(sb, v->past ? " beside their own past" : "");
+	strbuf_puts(sb, v->past ? " compared with their own past" : "");
 }
 
 /* "fs2: disk sdd is slow, 4.1x its peers. 2 more incidents, 1 acknowledged." */

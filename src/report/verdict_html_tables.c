@@ -148,7 +148,7 @@ static void write_parameters(struct html_page *p)
 		const char *help;
 	} rows[] = {
 		{"smooth", q->smooth, "samples of the moving average"},
-		{"win-size", q->win_size, "samples a window"},
+		{"win-size", q->win_size, "samples per window"},
 		{"win-shift", q->win_shift, "samples from one window to the next"},
 		{"k", q->k, "a suspect is anomalous in k of the last 2k-1 windows"},
 	};
@@ -187,13 +187,14 @@ static void write_notes(struct html_page *p)
 void html_tables(struct html_page *p)
 {
 	write_suspects(p, "suspects", "All suspects", p->v->suspects, p->v->n_suspects);
-	write_suspects(p, "warnings", "Warnings: slow by little, but certainly", p->v->warnings,
+	write_suspects(p, "warnings", "Warnings: slightly slow, but certain", p->v->warnings,
 		p->v->n_warnings);
 	write_suspects(
-		p, "absent", "Absent: not there, or without work", p->v->absent, p->v->n_absent);
-	write_suspects(p, "asymmetries", "Different, but no culprit", p->v->asymmetries,
+		p, "absent", "Absent: missing, or without work", p->v->absent, p->v->n_absent);
+	write_suspects(p, "asymmetries", "Different, but not at fault", p->v->asymmetries,
 		p->v->n_asymmetries);
-	fputs("<section id=\"analysis\" class=\"card\"><h2>How it was looked at</h2>\n", p->out);
+	fputs("<section id=\"analysis\" class=\"card\"><h2>How the data was examined</h2>\n",
+		p->out);
 	write_notes(p);
 	write_parameters(p);
 	write_groups(p);

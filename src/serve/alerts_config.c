@@ -96,7 +96,7 @@ static int scalar(struct reading *r, const char *what, char **ret)
 	if (e < 0)
 		return e;
 	if (r->event.type != YAML_SCALAR_EVENT)
-		return wrong(r, line_of(r), "%s must be a text", what);
+		return wrong(r, line_of(r), "%s must be text", what);
 	if (strlen((const char *)r->event.data.scalar.value) != r->event.data.scalar.length)
 		return wrong(r, line_of(r), "%s has a NUL in it", what);
 	copy = strdup((const char *)r->event.data.scalar.value);
@@ -144,14 +144,14 @@ static int command_take(struct reading *r, struct alert_target *t)
 		if (e < 0 || r->event.type == YAML_SEQUENCE_END_EVENT)
 			break;
 		if (r->event.type != YAML_SCALAR_EVENT || n == WORDS_MAX)
-			return wrong(r, line_of(r), "a command has up to %d words, all texts",
-				WORDS_MAX);
+			return wrong(
+				r, line_of(r), "a command is a list of up to %d words", WORDS_MAX);
 		t->command[n] = strdup((const char *)r->event.data.scalar.value);
 		if (!t->command[n++])
 			return no_memory(r);
 	}
 	if (e == 0 && (!n || t->command[0][0] != '/'))
-		return wrong(r, line, "command must begin with the whole path of a program");
+		return wrong(r, line, "command must begin with the absolute path of a program");
 	return e;
 }
 
@@ -196,7 +196,8 @@ static int level_take(struct reading *r, struct alert_target *t)
 		return e;
 	t->critical = !strcmp(level, "critical");
 	if (!t->critical && strcmp(level, "warning") != 0)
-		return wrong(r, line_of(r), "level is 'warning' or 'critical', not '%.64s'", level);
+		return wrong(
+			r, line_of(r), "level must be 'warning' or 'critical', not '%.64s'", level);
 	return 0;
 }
 
@@ -208,7 +209,7 @@ static int target_key(struct reading *r, struct alert_target *t)
 	char key[64];
 
 	if (r->event.type != YAML_SCALAR_EVENT)
-		return wrong(r, line_of(r), "a target has keys and values: 'webhook: URL'");
+		return wrong(r, line_of(r), "a target must have keys and values: 'webhook: URL'");
 	snprintf(key, sizeof(key), "%s", (const char *)r->event.data.scalar.value);
 	if (kind_of(key) >= 0)
 		return kind_take(r, kind_of(key), t);
@@ -249,7 +250,7 @@ static int target_take(struct reading *r, struct alerts_config *c)
 	int e = 0;
 
 	if (r->event.type != YAML_MAPPING_START_EVENT)
-		return wrong(r, line_of(r), "targets is a list of keys and values");
+		return wrong(r, line_of(r), "each target must have keys and values");
 	if (c->n == TARGETS_MAX)
 		return wrong(r, line_of(r), "there are more than %d targets", TARGETS_MAX);
 	if (array_reserve(&c->targets, &c->cap, c->n + 1, sizeof(*c->targets)) < 0)
@@ -294,7 +295,7 @@ static int file_take(struct reading *r, struct alerts_config *c)
 		const char *key = (const char *)r->event.data.scalar.value;
 
 		if (r->event.type != YAML_SCALAR_EVENT)
-			e = wrong(r, line_of(r), "the file has the keys page and targets");
+			e = wrong(r, line_of(r), "the keys of the file are page and targets");
 		else if (!strcmp(key, "page"))
 			e = page_take(r, c);
 		else if (!strcmp(key, "targets"))

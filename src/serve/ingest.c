@@ -309,8 +309,8 @@ static enum ingest_refusal place_check(
 	}
 	if (put->from < f->n_frames) {
 		lp_err_set(err, -EEXIST,
-			"frame %" PRIu64 " of %s exists already: it goes on with %" PRIu64,
-			put->from, put->file, f->n_frames);
+			"frame %" PRIu64 " of %s exists already: the next is %" PRIu64, put->from,
+			put->file, f->n_frames);
 		return INGEST_REPLAY;
 	}
 	if (put->from > f->n_frames) {

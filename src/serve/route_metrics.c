@@ -141,7 +141,7 @@ static void servers_put(FILE *out, const struct snapshot *now, int64_t now_us)
 		put_value(out, (double)(now_us - now->servers[i].last_us) / 1e6);
 	}
 	put_head(out, "limpet_observer_clock_skew_seconds", "gauge",
-		"How far a server's clock is ahead of those of most.");
+		"How far a server's clock is ahead of the clocks of most servers.");
 	for (uint32_t i = 0; i < now->n_servers; i++) {
 		if (now->servers[i].skew_us == INT64_MIN)
 			continue;
@@ -256,8 +256,8 @@ static void push_put(FILE *out, const struct serve *s)
 	}
 	put_one(out, "limpet_remote_write_retries_total", "counter",
 		"Requests that were tried again.", (double)stats.retries);
-	put_one(out, "limpet_remote_write_waiting", "gauge", "1 while the receiver takes nothing.",
-		stats.waiting);
+	put_one(out, "limpet_remote_write_waiting", "gauge",
+		"1 while the receiver accepts nothing.", stats.waiting);
 	put_one(out, "limpet_remote_write_newest_seconds", "gauge",
 		"The time of the last sample that was sent, since 1970.",
 		(double)stats.newest_us / 1e6);

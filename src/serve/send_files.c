@@ -81,7 +81,7 @@ int send_file_place(struct send_file *f, uint64_t n_frames, uint32_t sum, struct
 	}
 	if (mine != sum)
 		return lp_err_set(err, -EEXIST,
-			"the collector has other frames than those of %s, which was rewritten "
+			"the collector's frames differ from those of %s, which was rewritten "
 			"meanwhile; the rest of it is not sent",
 			f->path);
 	f->n_frames = n_frames;

@@ -224,7 +224,8 @@ int token_enroll(const char *dir, enum token_kind kind, const char *name, char t
 			name, TOKEN_NAME_MAX);
 	if (kind == TOKEN_SERVER && !ingest_observer_name(name))
 		return lp_err_set(err, -EINVAL,
-			"'%.80s' cannot be a server's name: it ends like the traces of another",
+			"'%.80s' cannot be a server's name: its ending marks the traces of another "
+			"server",
 			name);
 	r = path_make_dirs(dir, err);
 	if (r == 0)

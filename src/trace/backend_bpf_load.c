@@ -215,8 +215,8 @@ static int load_once(struct bpf_tracer *t, const struct trace_config *config, st
 		return r;
 	r = bpf_object__load(t->object);
 	if (r < 0)
-		return lp_err_sys(err, r, "the kernel does not take the BPF programs (%s)",
-			bpf_complaint()[0] ? bpf_complaint() : "it does not say why");
+		return lp_err_sys(err, r, "the kernel rejects the BPF programs (%s)",
+			bpf_complaint()[0] ? bpf_complaint() : "it gives no reason");
 	return 0;
 }
 

@@ -66,7 +66,7 @@ int bpf_pending_list(struct bpf_tracer *t, int64_t at_least_ns, struct lp_err *e
 	ssize_t n;
 
 	if (fd < 0)
-		return lp_err_sys(err, -errno, "cannot look for the calls that go on");
+		return lp_err_sys(err, -errno, "cannot list the calls in progress");
 	now_ns = clock_ns(CLOCK_MONOTONIC);
 	while ((n = read(fd, (char *)records + have, sizeof(records) - have)) > 0 ||
 		(n < 0 && errno == EAGAIN)) {
@@ -83,5 +83,5 @@ int bpf_pending_list(struct bpf_tracer *t, int64_t at_least_ns, struct lp_err *e
 		have -= done;
 		memmove(records, (char *)records + done, have);
 	}
-	return n < 0 ? lp_err_sys(err, -errno, "cannot read the calls that go on") : 0;
+	return n < 0 ? lp_err_sys(err, -errno, "cannot read the calls in progress") : 0;
 }

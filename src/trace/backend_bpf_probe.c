@@ -81,8 +81,9 @@ int bpf_tracer_probe(struct lp_err *err)
 				       : "BPF needs root (or CAP_BPF and CAP_PERFMON)");
 	if (r == -EINVAL)
 		return lp_err_set(err, -EOPNOTSUPP,
-			"the BPF of this kernel cannot do enough (that of Linux 5.15 can)");
+			"the BPF of this kernel lacks features that limpet needs (Linux 5.15 and "
+			"later have them)");
 	return lp_err_sys(err, -EOPNOTSUPP,
-		"the kernel takes no BPF programs at its system call tracepoints (%s)",
+		"the kernel accepts no BPF programs at its system call tracepoints (%s)",
 		strerror(-r));
 }

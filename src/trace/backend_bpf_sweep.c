@@ -57,5 +57,5 @@ int bpf_sweep(struct bpf_tracer *t, struct lp_err *err)
 	t->swept_ns = now_ns;
 	bpf_targets_drop_ended(t);
 	r = sweep_asyncs(t, now_ns);
-	return r < 0 ? lp_err_sys(err, r, "cannot look for what the kernel keeps") : 0;
+	return r < 0 ? lp_err_sys(err, r, "cannot clean up the kernel's tables") : 0;
 }

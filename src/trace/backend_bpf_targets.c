@@ -68,11 +68,11 @@ static int scan_threads(struct bpf_tracer *t, struct lp_err *err)
 	ssize_t n;
 
 	if (fd < 0)
-		return lp_err_sys(err, -errno, "cannot look through the threads");
+		return lp_err_sys(err, -errno, "cannot list the threads");
 	do {
 		n = read(fd, nothing, sizeof(nothing));
 	} while (n > 0 || (n < 0 && errno == EAGAIN));
-	return n < 0 ? lp_err_sys(err, -errno, "cannot look through the threads") : 0;
+	return n < 0 ? lp_err_sys(err, -errno, "cannot list the threads") : 0;
 }
 
 int bpf_targets_scan(struct bpf_tracer *t, bool all, struct lp_err *err)
@@ -124,7 +124,7 @@ static int add_comms(struct bpf_tracer *t, const struct trace_targets *targets, 
 	t->comms = calloc(targets->n_comms + 1, sizeof(*t->comms));
 	t->uids = calloc(targets->n_uids + 1, sizeof(*t->uids));
 	if (!t->comms || !t->uids)
-		return lp_err_sys(err, -ENOMEM, "cannot keep the names");
+		return lp_err_sys(err, -ENOMEM, "cannot store the names");
 	for (; t->n_uids < targets->n_uids; t->n_uids++)
 		t->uids[t->n_uids] = targets->uids[t->n_uids];
 	for (unsigned i = 0; i < targets->n_comms; i++) {
@@ -135,11 +135,11 @@ static int add_comms(struct bpf_tracer *t, const struct trace_targets *targets, 
 		snprintf(key, sizeof(key), "%s", targets->comms[i]);
 		t->comms[i] = strdup(key);
 		if (!t->comms[i])
-			return lp_err_sys(err, -ENOMEM, "cannot keep the names");
+			return lp_err_sys(err, -ENOMEM, "cannot store the names");
 		t->n_comms++;
 		r = bpf_map_update_elem(fd, key, &one, BPF_ANY);
 		if (r < 0)
-			return lp_err_sys(err, r, "cannot trace by name");
+			return lp_err_sys(err, r, "cannot trace processes by name");
 	}
 	return 0;
 }
@@ -243,7 +243,7 @@ int bpf_targets_open(struct bpf_tracer *t, const struct trace_targets *targets, 
 	if (r == 0 && targets->cgroup) {
 		t->cgroup = strdup(targets->cgroup);
 		if (!t->cgroup)
-			r = lp_err_sys(err, -ENOMEM, "cannot keep the control group");
+			r = lp_err_sys(err, -ENOMEM, "cannot store the control group");
 	}
 	if (r == 0)
 		r = bpf_targets_scan(t, true, err);
@@ -251,7 +251,7 @@ int bpf_targets_open(struct bpf_tracer *t, const struct trace_targets *targets, 
 		r = command_start(t, targets->command, err);
 	t->lasting = targets->n_comms || targets->cgroup;
 	if (r == 0 && !t->lasting && t->shared->n_processes <= 0 && !targets->command)
-		r = lp_err_set(err, -ESRCH, "none of the processes to trace is there any more");
+		r = lp_err_set(err, -ESRCH, "all processes to trace have ended");
 	return r;
 }
 

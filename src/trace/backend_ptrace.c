@@ -202,7 +202,7 @@ static int ptrace_poll(void *state, int timeout_ms, struct lp_err *err)
 	int r = ask(state, REQUEST_POLL, timeout_ms > 0 ? timeout_ms * INT64_C(1000000) : 0, err);
 
 	/* The receiver of the events has described the failure. */
-	return r < 0 && err && !err->code ? lp_err_sys(err, r, "an event was not taken") : r;
+	return r < 0 && err && !err->code ? lp_err_sys(err, r, "cannot handle a traced event") : r;
 }
 
 static int ptrace_pending(void *state, int64_t at_least_ns, struct lp_err *err)
@@ -217,7 +217,7 @@ static int ptrace_tally(void *state, struct tally *t, struct lp_err *err)
 {
 	(void)state;
 	(void)t;
-	return lp_err_set(err, -EOPNOTSUPP, "ptrace counts nothing itself");
+	return lp_err_set(err, -EOPNOTSUPP, "the ptrace backend has no counters");
 }
 
 static unsigned ptrace_processes(void *state, pid_t *ret, unsigned max)
@@ -260,8 +260,8 @@ static int try_on(pid_t child, struct lp_err *err)
 	r = ptrace(PTRACE_GET_SYSCALL_INFO, child, (void *)sizeof(info), &info) < 0 ? -errno : 0;
 	if (r < 0)
 		return lp_err_set(err, -EOPNOTSUPP,
-			"ptrace of this kernel does not report system calls (that of Linux 5.3 "
-			"does)");
+			"ptrace of this kernel does not report system calls (Linux 5.3 and later "
+			"do)");
 	return 0;
 }
 

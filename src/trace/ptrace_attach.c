@@ -55,19 +55,18 @@ static int refused(pid_t pid, int error, struct lp_err *err)
 	char path[64];
 
 	if (proc_tracer(pid) > 0)
-		return lp_err_set(err, error, "process %d is traced by process %d already", pid,
+		return lp_err_set(err, error, "process %d is already traced by process %d", pid,
 			proc_tgid(proc_tracer(pid)));
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (error != -EPERM || geteuid() == 0 || stat(path, &st) < 0)
 		return lp_err_sys(err, error, "process %d cannot be traced", pid);
 	if (st.st_uid != geteuid())
 		return lp_err_set(err, error,
-			"process %d cannot be traced: it belongs to user %u, which needs root (or "
-			"CAP_SYS_PTRACE)",
+			"process %d cannot be traced: it belongs to user %u, so limpet needs root "
+			"(or CAP_SYS_PTRACE)",
 			pid, (unsigned)st.st_uid);
 	return lp_err_set(err, error,
-		"process %d cannot be traced: the system permits it to root only (or "
-		"CAP_SYS_PTRACE; "
+		"process %d cannot be traced: this system requires root (or CAP_SYS_PTRACE; "
 		"see /proc/sys/kernel/yama/ptrace_scope)",
 		pid);
 }

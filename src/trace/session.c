@@ -122,8 +122,8 @@ static int note_disguise(void *ctx, pid_t pid)
 	path[n > 0 ? n : 0] = '\0';
 	proc_comm(pid, name, sizeof(name));
 	lp_warn_raise(s->config->warn,
-		"process %d calls itself '%s' but runs %s (user %s): it is not traced; '-p %d' "
-		"would",
+		"process %d calls itself '%s' but runs %s (user %s): it is not traced; to "
+		"trace it, use '-p %d'",
 		(int)pid, name, n > 0 ? path : "something else",
 		trace_user_name(uid, user, sizeof(user)), (int)pid);
 	return 0;
@@ -211,7 +211,8 @@ static void note_folded(struct session *s, int64_t wall_ns)
 		snprintf(text, sizeof(text), "kind=folded rows=%s into=other",
 			trace_rows_schemas[k].kind);
 		spool_event(s->spool, wall_ns / 1000, text);
-		lp_warn_raise(s->config->warn, "too many rows of kind %s: the rest is one, 'other'",
+		lp_warn_raise(s->config->warn,
+			"too many rows of kind %s: the others are summed in one row, 'other'",
 			trace_rows_schemas[k].kind);
 	}
 	s->folded_told |= new;
@@ -399,7 +400,7 @@ int trace_session_run(const struct trace_session_config *config, struct ticker *
 	int r;
 
 	if (!s)
-		return lp_err_sys(err, -ENOMEM, "cannot begin to trace");
+		return lp_err_sys(err, -ENOMEM, "cannot start tracing");
 	r = loop_run(&loop, ticker, &stats, err);
 	tell_rows(s);
 	tell_programs(s, true);

@@ -122,7 +122,7 @@ def test_build(directory):
     printed = run(LIMPET, "cc", "--print", "--functions", chosen, "gcc", "-c", "x.c").splitlines()
     # "work" is too short for gcc, which leaves out whatever contains it.
     check("-finstrument-functions-exclude-function-list=in_child" in printed, f"{printed}")
-    bad(2, "neither 'on NAME' nor 'off NAME'", "cc", "--functions", write(directory, "bad", "x\n"), "gcc", "x.c")
+    bad(2, "expected 'on NAME', 'off NAME' or a comment", "cc", "--functions", write(directory, "bad", "x\n"), "gcc", "x.c")
 
 
 def test_budget(directory):
@@ -193,9 +193,9 @@ def test_usage(directory):
     bad(2, "exclude each other", "functions", "--select", "--apply", chosen, chosen)
     bad(2, "belong to --select", "functions", "--few")
     bad(2, "about running programs", "functions", "-p", "1", chosen)
-    bad(2, "--budget wants a share", "functions", "--select", "--budget", "2", chosen)
-    bad(2, "--budget wants a share", "trace", "calls", "--budget", "0%", "-o", f"{directory}/x.lpa")
-    bad(2, "--budget wants a share", "record", "--collect", "calls", "--budget", "x", "-o", directory)
+    bad(2, "--budget must be a share", "functions", "--select", "--budget", "2", chosen)
+    bad(2, "--budget must be a share", "trace", "calls", "--budget", "0%", "-o", f"{directory}/x.lpa")
+    bad(2, "--budget must be a share", "record", "--collect", "calls", "--budget", "x", "-o", directory)
     bad(2, "/nowhere", "functions", "--apply", "/nowhere")
     with tables_directory() as tables:
         ran = functions(tables, "-p", str(os.getpid()))

@@ -162,7 +162,7 @@ def test_one_host(directory):
         check(ran.code == 1 and ran.out.startswith("CRITICAL  web1: disk sdb is slow, "), ran)
         text = " ".join(ran.out.split())
         check("x its own past, since" in text and "before " in text and what in text, ran)
-        check("Checked 1 server, 2 components beside their own past, " in text, ran)
+        check("Checked 1 server, 2 components compared with their own past, " in text, ran)
         ran = limpet("diagnose", one_host(directory + "/well.csv", minutes, step, 0), env=PLAIN)
         check(ran.code == 0 and ran.out.startswith("OK "), ran)
     ran = limpet("diagnose", one_host(directory + "/short.csv", 2, 5, 0), env=PLAIN)

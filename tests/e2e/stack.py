@@ -426,7 +426,7 @@ def test_rank_dies(directory):
     writes = [c for c in of_file(place.calls()) if c["function"] == "MPI_File_write_at"]
     check(collections.Counter(c["rank"] for c in writes) == {0: 5, 1: 5}, writes)
     text = good("stack", "show", place.path("data"))
-    check("without ending properly" in text, text)
+    check("without a normal exit" in text, text)
     gaps = json.loads(good("stack", "show", "--json", place.path("data")))["gaps"]
     check(gaps["killed"] == summary["killed"], gaps)
 

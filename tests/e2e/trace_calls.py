@@ -217,7 +217,7 @@ def test_hostile(directory):
 
 def test_usage(directory):
     """what cannot be done is said in one line"""
-    bad(2, "'x' is not understood", "trace", "calls", "x")
+    bad(2, "unexpected argument 'x'", "trace", "calls", "x")
     bad(2, "--interval must be", "trace", "calls", "-i", "1ms", "-o", f"{directory}/x.lpa")
     ran = limpet("trace", "calls", "-o", f"{directory}/x.lpa", env={**os.environ, "LIMPET_CALLS_DIR": "/nowhere"})
     check(ran.code == 2 and "/nowhere" in ran.err, ran)

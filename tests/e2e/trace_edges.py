@@ -198,7 +198,7 @@ def test_process_of_another(_):
         ran = as_nobody(*target, "-d", "1s")
         check(ran.returncode == 2, ran.stderr)
         said = [line for line in ran.stderr.splitlines() if "cannot be traced" in line]
-        check(len(said) == 1 and "it belongs to user 0, which needs root" in said[0], ran.stderr)
+        check(len(said) == 1 and "it belongs to user 0, so limpet needs root" in said[0], ran.stderr)
 
 
 if not MODES:

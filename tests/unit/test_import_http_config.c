@@ -27,7 +27,7 @@ static void test_bad(void **state)
 	check_bad("bearer_token: a\nbasic_auth: {username: u}\n",
 		"h.yml:1: a user's password and a token exclude each other");
 	check_bad("tls_config:\n  cert_file: a\n",
-		"h.yml:2: 'cert_file' and 'key_file' belong together");
+		"h.yml:2: 'cert_file' and 'key_file' must be given together");
 	check_bad("tls_config: {insecure_skip_verify: 1}\n",
 		"h.yml:1: 'insecure_skip_verify' must be true or false, not '1'");
 	check_bad("bearer_token_file: /nonexistent/token\n",

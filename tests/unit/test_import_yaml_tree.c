@@ -35,7 +35,7 @@ static void test_keys(void **state)
 		{"nam: x\n", "f.yaml:1: there is no 'nam'; did you mean 'name'?"},
 		{"name: x\n\nfoobar: y\n",
 			"f.yaml:3: there is no 'foobar' here; there are: name, kind"},
-		{"name: x\nname: y\n", "f.yaml:2: 'name' is there twice"},
+		{"name: x\nname: y\n", "f.yaml:2: 'name' is given twice"},
 		{"- x\n", "f.yaml:1: a thing must be a mapping, like {key: value}"},
 	};
 

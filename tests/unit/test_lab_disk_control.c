@@ -39,7 +39,7 @@ static void test_bad_lines(void **state)
 		{"slow 0x2", "slow: bad number"},
 		{"slow 1.2.3", "slow: bad number"},
 		{"slow 0", "slow: the factor must be 0.001 to 1000"},
-		{"slow 2 3", "slow: '3' is too much"},
+		{"slow 2 3", "slow: unexpected '3'"},
 		{"busy 96", "busy: the percentage must be 0, or 0.01 to 95"},
 		{"busy .000000000000000000001", "busy: the percentage must be 0, or 0.01 to 95"},
 		{"stall 5", "stall takes 2 numbers"},
@@ -47,8 +47,8 @@ static void test_bad_lines(void **state)
 		{"stall 0 5", "EVERY_MS must be 1 to"},
 		{"stall 1000 501", "at most half"},
 		{"stall 99999999999999999999 1", "EVERY_MS must be 1 to"},
-		{"show 1", "show: '1' is too much"},
-		{"reset all", "reset: 'all' is too much"},
+		{"show 1", "show: unexpected '1'"},
+		{"reset all", "reset: unexpected 'all'"},
 	};
 
 	(void)state;

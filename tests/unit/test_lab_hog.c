@@ -75,7 +75,7 @@ static void test_start_and_stop(void **state)
 
 	(void)state;
 	assert_int_equal(hog_verify(&h, h.on, &err), -ESRCH);
-	assert_non_null(strstr(err.text, "the process of test-hog on s1 does not run"));
+	assert_non_null(strstr(err.text, "the process of test-hog on s1 is not running"));
 	assert_int_equal(hog_start(&h, h.on, argv, &err), 0);
 	pid = tool_pid(temp_path("run/s1-test-hog.pid"));
 	assert_true(pid > 0 && runs(pid));

@@ -103,7 +103,7 @@ static void what_cannot_be_lowered_is_told(void **state)
 	assert_int_equal(rlimit_restore(&limit, &r.lab, r.lab.nodes, &err), -EBADMSG);
 	rig_end(&r);
 	assert_int_equal(rlimit_lower(&limit, &r.lab, r.lab.nodes, 7, &err), -ESRCH);
-	assert_non_null(strstr(err.text, "on s1 does not run"));
+	assert_non_null(strstr(err.text, "on s1 is not running"));
 }
 
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, temp_dir_setup, temp_dir_teardown)

@@ -149,7 +149,7 @@ static void test_bad_address(void **state)
 
 	(void)state;
 	assert_int_equal(traffic_send(&t, &err), -EINVAL);
-	assert_string_equal(err.text, "no address: 'nowhere'");
+	assert_string_equal(err.text, "'nowhere' is not an address");
 }
 
 int main(void)

@@ -246,7 +246,7 @@ static void test_errors_of_rules(void **state)
 		"s.yaml:5: '[z': '[' without ']', or a range that runs backwards");
 	check_error(RULE "  attributes: {}\n", "s.yaml:4: 'attributes' is empty");
 	check_error(RULE "  attributes: {a: 1, b: 2, a: 3}\n",
-		"s.yaml:4: 'a' is there twice; first in line 4");
+		"s.yaml:4: 'a' is given twice; first in line 4");
 	check_error(RULE "  table: x.csv\n",
 		"s.yaml:4: a topology that is not read from a file has no tables");
 }

@@ -88,7 +88,7 @@ static void test_errors(void **state)
 	check_error("a}b", "'a}b': '}' without '{'");
 	check_error("{a b}", "'{a b}': '{a b}' is not a name (letters, digits, - and _)");
 	check_error("{}", "'{}': '{}' is not a name (letters, digits, - and _)");
-	check_error("{a}/{a}", "'{a}/{a}': '{a}' is there twice");
+	check_error("{a}/{a}", "'{a}/{a}': '{a}' is given twice");
 	check_error("{component}", "'{component}': '{component}' is always the whole name");
 	check_error("{a}{b}",
 		"'{a}{b}': a capture needs something before and behind it that says "

@@ -80,7 +80,7 @@ static void test_errors(void **state)
 		"t.csv:1: no column says which components a line is about: "
 		"'component', or a capture of the rule's match");
 	CHECK_ERROR("\nlun,server\n", "t.csv:2: no column is an attribute");
-	CHECK_ERROR("lun,a,lun\n", "t.csv:1: column 'lun' is there twice");
+	CHECK_ERROR("lun,a,lun\n", "t.csv:1: column 'lun' is given twice");
 	CHECK_ERROR("lun,,a\n",
 		"t.csv:1: column 2 is called '', which is not a name (letters, digits, - and _)");
 	CHECK_ERROR("lun,a\n1,2\n3\n", "t.csv:3: 1 fields where the first line has 2");

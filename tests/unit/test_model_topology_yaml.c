@@ -31,7 +31,7 @@ static void test_keys(void **state)
 	CHECK_ERROR("groups:\n- {name: a,\n   split-by: [b]}\n",
 		"s.yaml:3: there is no 'split-by'; did you mean 'split_by'?");
 	CHECK_ERROR("version: 1\n\nversion: 1\n",
-		"s.yaml:3: 'version' is there twice; first in line 1");
+		"s.yaml:3: 'version' is given twice; first in line 1");
 	CHECK_ERROR("? [a]\n: b\n", "s.yaml:1: a key must be a word");
 	CHECK_ERROR("\"a\\0b\": c\n", "s.yaml:1: text with a zero byte in it");
 	CHECK_ERROR("issuer: \"a\\0b\"\n", "s.yaml:1: text with a zero byte in it");

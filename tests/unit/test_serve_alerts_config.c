@@ -15,7 +15,7 @@ static void test_good(void **state)
 	struct lp_err err = {0};
 
 	(void)state;
-	assert_int_equal(parse("# who is told\n"
+	assert_int_equal(parse("# where alerts go\n"
 			       "page: https://collector:9700/\n"
 			       "targets:\n"
 			       "  - name: ops\n"
@@ -56,7 +56,7 @@ static void test_bad(void **state)
 		{"page: http://x\n", "a.yaml:1: there are no targets"},
 		{"page: http://x\ntarget:\n", "a.yaml:2: there is no 'target' here; did you mean"},
 		{"targets: 5\n", "a.yaml:1: targets must be a list"},
-		{"targets:\n  - 5\n", "a.yaml:2: targets is a list of keys"},
+		{"targets:\n  - 5\n", "a.yaml:2: each target must have keys"},
 		{"targets:\n  - name: a\n", "a.yaml:2: target 'a' needs one of"},
 		{"targets:\n  - webhook: http://x\n", "a.yaml:2: a target needs a name"},
 		{"targets:\n  - name: a\n    webhook: ftp://x\n",
@@ -68,12 +68,12 @@ static void test_bad(void **state)
 		{"targets:\n  - name: a\n    command: [page]\n", "a.yaml:3: command must begin"},
 		{"targets:\n  - name: a\n    command: []\n", "a.yaml:3: command must begin"},
 		{"targets:\n  - name: a\n    command: [/x]\n    level: loud\n",
-			"a.yaml:4: level is 'warning' or 'critical', not 'loud'"},
+			"a.yaml:4: level must be 'warning' or 'critical', not 'loud'"},
 		{"targets:\n  - name: a\n    command: [/x]\n    ca_file: /c\n",
 			"a.yaml:2: token_file and ca_file are for URLs"},
 		{"targets:\n  - name: a\n    command: [/x]\n  - name: a\n    command: [/x]\n",
 			"a.yaml:4: the name 'a' is already used by the target in line 2"},
-		{"targets:\n  - name: [a]\n", "a.yaml:2: name must be a text"},
+		{"targets:\n  - name: [a]\n", "a.yaml:2: name must be text"},
 		{"targets: [\n", "a.yaml:2: "},
 		{"targets:\n  - name: a\n    command: [/x]\n---\ntargets: []\n",
 			"a.yaml:4: there is a second document"},

@@ -243,7 +243,7 @@ static void test_two_tracers(void **state)
 	(void)state;
 	assert_int_equal(
 		backend->open(&config, &(struct trace_sink){keep, NULL}, &other, &err), -EPERM);
-	assert_non_null(strstr(err.text, "is traced by process"));
+	assert_non_null(strstr(err.text, "is already traced by process"));
 	backend->close(s);
 	stop_busy(child);
 }

@@ -86,7 +86,7 @@ static void test_hostile(void **state)
 	(void)state;
 	rig_open(&rig);
 	rig.table->header.magic = 0;
-	refuse(&rig, -EAGAIN, "being made");
+	refuse(&rig, -EAGAIN, "not complete yet");
 	rig.table->header.magic = 1;
 	refuse(&rig, -EBADMSG, "not a table of calls");
 	rig.table->header.magic = CALLS_MAGIC;
@@ -100,9 +100,9 @@ static void test_hostile(void **state)
 	refuse(&rig, -EBADMSG, "claims");
 	rig.table->header.clock = 0;
 	assert_int_equal(ftruncate(rig.fd, offsetof(struct calls_table, counters) + 16), 0);
-	refuse(&rig, -EBADMSG, "ends at byte");
+	refuse(&rig, -EBADMSG, "is cut off at byte");
 	assert_int_equal(ftruncate(rig.fd, 8), 0);
-	refuse(&rig, -EBADMSG, "ends at byte 8");
+	refuse(&rig, -EBADMSG, "is cut off at byte 8");
 	rig_close(&rig);
 }
 

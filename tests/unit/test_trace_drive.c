@@ -33,19 +33,18 @@ static void test_wrong(void **state)
 		const char *text, *says;
 	} wrong[] = {
 		{"", "d.yaml:1: the file is empty"},
-		{"drives: 3\n", "d.yaml:1: a drive has lines 'key: value'"},
-		{"- x\n", "d.yaml:1: a file of drives has a list 'drives:'"},
+		{"drives: 3\n", "d.yaml:1: a drive must have lines 'key: value'"},
+		{"- x\n", "d.yaml:1: a file of drives must have a list 'drives:'"},
 		{"drives:\n - name: a\n   activ: 3\n",
 			"d.yaml:3: there is no key 'activ'; did you "
 			"mean 'active'?"},
-		{"drives:\n - name: a\n",
-			"d.yaml:2: the drive 'a' does not say its 'active' power"},
+		{"drives:\n - name: a\n", "d.yaml:2: the drive 'a' has no 'active' power"},
 		{"drives:\n - active: 1\n", "d.yaml:2: a drive has no name"},
 		{"drives:\n - name: a\n   active: x\n",
 			"d.yaml:3: 'active' is a number from 0 to 1e+06, not 'x'"},
 		{"drives:\n - name: a\n   active: 1\n   idle: 2\n",
 			"d.yaml:2: the drive 'a' takes more power when idle than when active"},
-		{"drives:\n - name: a\n   name: b\n", "d.yaml:3: 'name' is there twice"},
+		{"drives:\n - name: a\n   name: b\n", "d.yaml:3: 'name' is given twice"},
 		{"drives: [\n", "d.yaml:2: did not find expected node content"},
 	};
 

@@ -42,7 +42,7 @@ static void test_remark(void **state)
 	assert_non_null(
 		strstr(printed, "the layer mpi-io was not recorded: limpet was built without"));
 	assert_non_null(strstr(printed, "3 calls are missing"));
-	assert_non_null(strstr(printed, "1 process went without ending properly"));
+	assert_non_null(strstr(printed, "1 process ended without a normal exit"));
 	assert_non_null(strstr(printed, "3 of 4 ranks of the job were seen"));
 	assert_non_null(strstr(printed, "1 daemon ended while watched; requests that it had"));
 	assert_non_null(strstr(printed, "2 daemons started while recording, and were found"));

@@ -99,9 +99,9 @@ static void test_missing(void **state)
 	expect(&c, command, "s.yaml:2: there is no function 'nowhere' in /");
 	c = config(&lines, 1);
 	expect(&c, command, "s.yaml:4: there is no code of 'no.c:3' in /");
-	expect(&c, none, "s.yaml:4: 'no.c:3' is looked for in the program, but no program is in");
+	expect(&c, none, "s.yaml:4: limpet looks for 'no.c:3' in the program, but the command has");
 	c.application = (char *)"flash";
-	expect(&c, command, "no program called flash is in the command");
+	expect(&c, command, "but the command has no program called flash");
 }
 
 /* Marks need no program. */

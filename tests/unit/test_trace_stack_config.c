@@ -96,10 +96,10 @@ static void test_errors(void **state)
 	(void)state;
 	expect_error("", "stack.yaml:1: the file is empty");
 	expect_error("- posix\n",
-		"stack.yaml:1: a configuration has lines 'key: value', such as "
+		"stack.yaml:1: a configuration must have lines 'key: value', such as "
 		"'layers: [posix]'");
-	expect_error("regions: [a]\n",
-		"stack.yaml: it names no layers; 'limpet stack layers' lists them");
+	expect_error(
+		"regions: [a]\n", "stack.yaml names no layers; 'limpet stack layers' lists them");
 	expect_error("layers: [posix]\nlayer: [posix]\n",
 		"stack.yaml:2: there is no key 'layer'; did you mean 'layers'?");
 	expect_error("layers:\n  - posix\n  - posits\n",
@@ -110,14 +110,14 @@ static void test_errors(void **state)
 		"stack.yaml:2: this is not the name of one operation");
 	expect_error("layers: {a: b}\n", "stack.yaml:1: 'layers' is a list: [a, b]");
 	expect_error(
-		"layers: [posix]\nlayers: [mpi-io]\n", "stack.yaml:2: 'layers' is there twice");
+		"layers: [posix]\nlayers: [mpi-io]\n", "stack.yaml:2: 'layers' is given twice");
 	expect_error("layers: [posix]\napplication: [a, b]\n",
 		"stack.yaml:2: 'application' is one word");
 	expect_error("layers: [posix]\nregions: ['']\n", "stack.yaml:2: a region has no name");
 	expect_error("layers: [posix]\nregions: [a, 'x.c:9-3']\n",
 		"stack.yaml:2: 'x.c:9-3' ends before it begins");
 	expect_error("layers: [posix]\nregions:\n  - 'a,b'\n",
-		"stack.yaml:3: the name of a region has no ',', ';' and '|'");
+		"stack.yaml:3: the name of a region must not contain ',', ';' or '|'");
 	expect_error("layers: [posix]\nmetrics: [power]\n",
 		"stack.yaml:2: disk accesses and power need the layer 'block'");
 	expect_error("layers: [posix]\nmetrics: [servers]\n",
@@ -126,12 +126,12 @@ static void test_errors(void **state)
 		"stack.yaml:2: there is no metric 'latenc'; did you mean 'latency'?");
 	expect_error("layers: [library]\n",
 		"stack.yaml:1: the layer 'library' needs a list 'functions'");
-	expect_error("functions: [f]\n", "stack.yaml:1: a function has lines 'key: value'");
+	expect_error("functions: [f]\n", "stack.yaml:1: a function must have lines 'key: value'");
 	expect_error("functions:\n  - {size: 3}\n", "stack.yaml:2: a function has no name");
 	expect_error("functions:\n  - {name: f, size: 7}\n",
 		"stack.yaml:2: 'size' is a number from 1 to 6, not '7'");
 	expect_error("functions:\n  - {name: f, size: 1.5}\n",
-		"stack.yaml:2: 'size' is the number of an argument");
+		"stack.yaml:2: 'size' must be the number of an argument");
 	expect_error("? [a]\n: b\n", "stack.yaml:1: this is not the name of one key");
 	expect_error("layers: [posix\n", "stack.yaml:2: did not find expected ',' or ']'");
 }

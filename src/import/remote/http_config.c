@@ -122,7 +122,8 @@ static int tls_read(
 	if (r == 0)
 		r = yaml_tree_bool(t, node, "insecure_skip_verify", &c->insecure, err);
 	if (r == 0 && !c->cert_file != !c->key_file)
-		r = yaml_tree_error(t, node, err, "'cert_file' and 'key_file' belong together");
+		r = yaml_tree_error(
+			t, node, err, "'cert_file' and 'key_file' must be given together");
 	return r;
 }
 

@@ -176,7 +176,7 @@ static int key_check(struct yaml_tree *t, const yaml_node_t *mapping, size_t i,
 	for (size_t k = 0; k < i; k++) {
 		yaml_tree_pair(t, mapping, k, &other, &other_value);
 		if (!strcmp(key, other))
-			return yaml_tree_error(t, value, err, "'%.64s' is there twice", key);
+			return yaml_tree_error(t, value, err, "'%.64s' is given twice", key);
 	}
 	for (const char *const *k = keys; k && *k; k++) {
 		if (!strcmp(*k, key))

@@ -33,8 +33,8 @@ int calls_budget_parse(const char *text, double *ret, struct lp_err *err)
 
 	if (end == text || strcmp(end, "%") != 0 || !(percent > 0) || percent > 100)
 		return lp_err_set(err, -EINVAL,
-			"--budget wants a share of a CPU from more than 0%% to 100%%, as 2%%, not "
-			"'%s'",
+			"--budget must be a share of a CPU above 0%% and up to 100%%, such as 2%%, "
+			"not '%s'",
 			text);
 	*ret = percent / 100;
 	return 0;

@@ -24,8 +24,8 @@ static int read_at(int fd, void *to, size_t size, size_t offset, struct lp_err *
 	if (n < 0)
 		return lp_err_sys(err, (int)n, "cannot read a table of calls");
 	if ((size_t)n < size)
-		return lp_err_set(
-			err, -EBADMSG, "a table of calls ends at byte %zu", offset + (size_t)n);
+		return lp_err_set(err, -EBADMSG, "a table of calls is cut off at byte %zu",
+			offset + (size_t)n);
 	return 0;
 }
 
@@ -36,7 +36,7 @@ static int header_read(struct calls_header *header, int fd, struct lp_err *err)
 	if (r < 0)
 		return r;
 	if (header->magic == 0)
-		return lp_err_set(err, -EAGAIN, "a table of calls is being made");
+		return lp_err_set(err, -EAGAIN, "a table of calls is not complete yet");
 	if (header->magic != CALLS_MAGIC)
 		return lp_err_set(err, -EBADMSG, "this is not a table of calls of this version");
 	if (header->n_modules > CALLS_MAX_MODULES || header->n_functions > CALLS_MAX_FUNCTIONS ||

@@ -37,8 +37,7 @@ static int lines_check(const char *path, const char *text, size_t size, struct l
 
 		if (!line_is_good(text + at, len))
 			return lp_err_set(err, -EBADMSG,
-				"%s:%u: neither 'on NAME' nor 'off NAME' (nor a comment)", path,
-				number);
+				"%s:%u: expected 'on NAME', 'off NAME' or a comment", path, number);
 		at += len + 1;
 	}
 	return 0;

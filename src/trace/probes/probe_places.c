@@ -189,7 +189,7 @@ int probe_places_find(struct probe_places *p, const char *proc, pid_t pid,
 			"limpet was built without libelf, which it needs to find functions");
 	r = proc_maps_read(proc, pid, &maps);
 	if (r < 0)
-		return lp_err_sys(err, r, "cannot look at process %d", (int)pid);
+		return lp_err_sys(err, r, "cannot inspect process %d", (int)pid);
 	program_name(proc, pid, program);
 	for (size_t i = 0; r == 0 && i < maps.n; i++) {
 		if (maps.items[i].path[0] == '/' && !seen_before(&maps, i))

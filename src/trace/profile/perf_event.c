@@ -62,11 +62,11 @@ static int refuse(const struct sampler_config *config, int code, struct lp_err *
 	case -ENOENT:
 	case -EOPNOTSUPP:
 	case -ENODEV:
-		return lp_err_set(err, -EOPNOTSUPP, "this machine does not count cycles");
+		return lp_err_set(err, -EOPNOTSUPP, "this machine has no cycle counter");
 	case -EINVAL:
 		if (rate && (long)config->hz > rate)
 			return lp_err_set(err, -EINVAL,
-				"%u samples per second are more than the kernel permits (%ld, "
+				"%u samples per second is more than the kernel permits (%ld, "
 				"kernel.perf_event_max_sample_rate)",
 				config->hz, rate);
 		break;

@@ -413,7 +413,7 @@ static uint64_t ring_sampler_lost(void *state)
 extern const struct sampler sampler_ring;
 const struct sampler sampler_ring = {
 	.name = "ring",
-	.summary = "has the kernel deliver every sample, where BPF is not permitted",
+	.summary = "reads every sample from the kernel; works where BPF is not permitted",
 	.open = ring_sampler_open,
 	.clock = ring_sampler_clock,
 	.descriptor = ring_sampler_descriptor,

@@ -153,7 +153,7 @@ static bool is_meant(struct finding *f, pid_t pid)
 		return false;
 	if (!d->n_ports)
 		return has_name(f->proc, pid, d);
-	/* A port says who it is; a name besides it has to fit, too. */
+	/* With ports, the port decides; a name has to match as well if one is given. */
 	return (!d->n_comms || has_name(f->proc, pid, d)) && listens(f, pid);
 }
 

@@ -1,6 +1,5 @@
-/* Which processes are the daemons of a file system: those that the user means, as they are there
- * now. Called again and again, because daemons are restarted.
- */
+/* Finds the daemons of a file system: the processes that the user selects, as of now. It is called
+ * repeatedly, because daemons are restarted. */
 #ifndef TRACE_DAEMONS_H
 #define TRACE_DAEMONS_H
 
@@ -13,9 +12,9 @@
 struct daemons {
 	const pid_t *pids; /* these, and no others where there are some */
 	size_t n_pids;
-	const char *const *comms; /* those of these names; 0: daemons of file systems we know */
+	const char *const *comms; /* those of these names; 0: daemons of known file systems */
 	size_t n_comms;
-	const uint16_t *ports; /* that listen on one of these; 0: whatever they listen on */
+	const uint16_t *ports; /* that listen on one of these; 0: on any */
 	size_t n_ports;
 	uint64_t netns; /* that live in this network namespace; 0: in any */
 };

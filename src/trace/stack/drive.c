@@ -55,7 +55,7 @@ static int drive_complete(const struct yaml_doc *doc, const yaml_node_t *node, s
 		return yaml_doc_error(doc, node, "a drive has no name");
 	if (!(d->active_w > 0))
 		return yaml_doc_error(
-			doc, node, "the drive '%.64s' does not say its 'active' power", d->name);
+			doc, node, "the drive '%.64s' has no 'active' power", d->name);
 	if (d->idle_w > d->active_w)
 		return yaml_doc_error(doc, node,
 			"the drive '%.64s' takes more power when idle than when active", d->name);
@@ -72,7 +72,7 @@ static int read_drive(void *ctx, const struct yaml_doc *doc, const yaml_node_t *
 	int r;
 
 	if (node->type != YAML_MAPPING_NODE)
-		return yaml_doc_error(doc, node, "a drive has lines 'key: value'");
+		return yaml_doc_error(doc, node, "a drive must have lines 'key: value'");
 	if (array_reserve(&all->items, &all->cap, all->n + 1, sizeof(*all->items)) < 0)
 		return lp_err_sys(doc->err, -ENOMEM, "cannot read %s", doc->name);
 	d = &all->items[all->n++];
@@ -98,7 +98,7 @@ static int read_root(void *ctx, const struct yaml_doc *doc, const yaml_node_t *r
 	int r = 0;
 
 	if (root->type != YAML_MAPPING_NODE)
-		return yaml_doc_error(doc, root, "a file of drives has a list 'drives:'");
+		return yaml_doc_error(doc, root, "a file of drives must have a list 'drives:'");
 	for (const yaml_node_pair_t *p = root->data.mapping.pairs.start;
 		r == 0 && p < root->data.mapping.pairs.top; p++) {
 		r = yaml_doc_key(doc, p, root_keys, &seen, &key);

@@ -9,11 +9,11 @@
  *         seek-ms: 3.4   # how long that takes on average; none: it has no heads
  *         spin: 12.4     # W while it spins up
  *         spin-s: 10.9   # how long that takes
- *         standby-s: 60  # it stops when it was idle for so long; none: never
+ *         standby-s: 60  # it stops after this idle time; none: never
  *
- * Energy is counted above that of an idle disk: of each access the time that no earlier one
- * covers, as active, and where it does not continue the access before it a seek of the mean
- * length, but no longer than the access.
+ * Energy is counted above that of an idle disk. Each access uses the active power for the time that
+ * no earlier access covers, and, if it does not continue the previous access, the seek power for an
+ * average seek, but for no longer than the access.
  */
 #ifndef TRACE_STACK_DRIVE_H
 #define TRACE_STACK_DRIVE_H
@@ -33,7 +33,7 @@ struct drives {
 	size_t n, cap;
 };
 
-/* From a text; what is wrong is said with its line. Zero-initialise `ret`, release it also after a
+/* Read drives from a text; errors name the line. Zero-initialise `ret`, and release it even after a
  * failure. */
 int drives_parse(
 	const char *text, size_t len, const char *name, struct drives *ret, struct lp_err *err);

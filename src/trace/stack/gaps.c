@@ -65,7 +65,8 @@ static void uncalled_print(FILE *out, uint32_t mask, uint32_t unserved)
 		if (mask & unserved & 1u << i)
 			fprintf(out,
 				"the layer %s was not recorded: limpet was built without the "
-				"headers of the library that the program has\n",
+				"headers of the "
+				"library that the program uses\n",
 				layers[i].name);
 		else if (mask >> i & 1)
 			fprintf(out,
@@ -100,9 +101,9 @@ void stack_gaps_print(FILE *out, const struct stack_gaps *g)
 	if (g->killed)
 		fprintf(out,
 			"%" PRIu64
-			" %s without ending properly (killed, or by _exit or exec); what "
-			"%s did until then is recorded\n",
-			g->killed, g->killed == 1 ? "process went" : "processes went",
+			" %s without a normal exit (killed, _exit or exec); what %s did until then "
+			"is recorded\n",
+			g->killed, g->killed == 1 ? "process ended" : "processes ended",
 			g->killed == 1 ? "it" : "they");
 	if (g->open)
 		fprintf(out, "%" PRIu64 " %s never ended\n", g->open,

@@ -1,6 +1,5 @@
-/* What is missing in a recording of calls: told when it ends, kept in the archive as a remark, and
- * told again whenever it is shown.
- */
+/* What is missing from a recording of calls: reported when it ends, kept in the archive as a
+ * remark, and reported again whenever the recording is shown. */
 #ifndef TRACE_STACK_GAPS_H
 #define TRACE_STACK_GAPS_H
 

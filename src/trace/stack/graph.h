@@ -37,7 +37,7 @@ void graph_release(struct graph *g);
 /* 0 or -ENOMEM. */
 int graph_add(struct graph *g, uint32_t parent, uint32_t child, int64_t bytes);
 
-/* Count a span, or so many bytes of one, that a join could not decide about. */
+/* Count a span, or this many bytes of one, that could not be joined. */
 void graph_leave(struct graph *g, uint32_t span, int64_t bytes);
 
 /* Bytes that a span moved, 0 where it failed or is not about bytes. */
@@ -46,7 +46,7 @@ int64_t graph_bytes(const struct graph *g, uint32_t span);
 /* Is there a span of this layer? */
 bool graph_has(const struct graph *g, unsigned layer);
 
-/* All edges are there. */
+/* All edges have been added. */
 int graph_close(struct graph *g);
 
 /* Does a span hand its work on to another thread, process or host? (After graph_close().) */
@@ -58,7 +58,7 @@ int graph_join(struct graph *g, struct lp_err *err);
 /* The joins. Each looks at the spans of two layers that lie above each other, adds edges, and
  * counts what it cannot decide. 0 or -ENOMEM. */
 
-/* Calls inside calls of the same thread, as the program itself said. */
+/* Calls inside calls of the same thread, as the program recorded them. */
 int join_thread(struct graph *g);
 
 /* posix -> fuse: thread, time, device and range; of page cache, file and range, the latest writes

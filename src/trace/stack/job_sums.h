@@ -1,5 +1,5 @@
-/* The calls of a program or a job as sums per layer and operation: what is left of it where records
- * are not kept (`limpet stack run --summary`). In archives each is a remark.
+/* The calls of a program or a job as sums per layer and operation: kept instead of
+ * single records by `limpet stack run --summary`. In archives each is a remark.
  */
 #ifndef TRACE_STACK_JOB_SUMS_H
 #define TRACE_STACK_JOB_SUMS_H
@@ -16,7 +16,7 @@
 
 struct job_sums {
 	struct spans_sum items[JOB_SUMS_LAYERS][SPAN_OPS]; /* by place in layers[] */
-	uint32_t n_ranks;				   /* that are in it, 0: it is no job */
+	uint32_t n_ranks; /* ranks that it includes, 0: it is not a job */
 	bool any;
 };
 

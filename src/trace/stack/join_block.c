@@ -1,7 +1,6 @@
-/* storage, or posix -> block. What a call asks a disk for itself (direct I/O, reads that miss the
- * page cache, tables of the file system) is asked by its thread, while it is in the call. Page
- * cache that is written back, by whomever, belongs to the latest writes of its file and range.
- */
+/* storage, or posix -> block. Disk requests that a call makes itself (direct I/O, reads that miss
+ * the page cache, tables of the file system) come from its thread, during the call. Page cache that
+ * is written back, by any thread, belongs to the latest writes of its file and range. */
 #include "trace/stack/graph.h"
 #include "trace/stack/join_calls.h"
 #include "trace/stack/join_pages.h"

@@ -1,7 +1,6 @@
-/* posix -> fuse. A request that a call waits for is made by the call's own thread while it is in
- * the call. Pages that are written back later may be sent by anybody: they belong to the latest
- * writes of their file and range.
- */
+/* posix -> fuse. A request that a call waits for comes from the call's own thread, during the call.
+ * Pages that are written back later may come from any thread: they belong to the latest writes of
+ * their file and range. */
 #include "base/idmap.h"
 #include "trace/stack/graph.h"
 #include "trace/stack/join_calls.h"
@@ -20,7 +19,7 @@ static uint64_t node_key(const struct spans *s, uint32_t request)
 	return join_key(s->observers[request], s->items[request].device, s->items[request].key);
 }
 
-/* Does a call ask for what the request moves? Calls whose offset is not known are believed. */
+/* Does the call cover what the request moves? Calls of unknown offset are assumed to. */
 static bool covers(const struct span *call, const struct span *request)
 {
 	if (call->op != request->op || (call->device && call->device != request->device))
@@ -71,7 +70,7 @@ static int join_data(struct joining *j, uint32_t request, uint32_t call)
 	if (call != SPANS_NONE && covers(&s->items[call], q) && node_agrees(j, request, call))
 		return graph_add(j->g, call, request, graph_bytes(j->g, request));
 	inode = inode_of(j, request);
-	/* Reading ahead is done for the call that is under way, beyond what it asked for. */
+	/* Read-ahead is done for the current call, beyond the range of that call. */
 	if (q->op == SPAN_READ && call != SPANS_NONE && inode && s->items[call].op == SPAN_READ &&
 		s->items[call].inode == inode)
 		return graph_add(j->g, call, request, graph_bytes(j->g, request));

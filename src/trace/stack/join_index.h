@@ -1,6 +1,5 @@
-/* Finding the spans that were under way at a time: what most joins ask. Spans are grouped by a key
- * (a thread, a file), and in each group sorted by when they began.
- */
+/* Finds the spans that were in progress at a time, which most joins need. Spans are grouped by a
+ * key (a thread, a file), and each group is sorted by begin. */
 #ifndef TRACE_JOIN_INDEX_H
 #define TRACE_JOIN_INDEX_H
 
@@ -11,7 +10,7 @@ struct join_entry {
 	int64_t start_ns, end_ns;
 	int64_t last_end_ns; /* the latest end of this and the ones before it in its group */
 	uint32_t span;	     /* place in spans->items */
-	uint32_t other;	     /* whatever the join wants to keep beside it */
+	uint32_t other;	     /* the join's own data */
 };
 
 /* Zero-initialise it. */
@@ -26,7 +25,7 @@ void join_index_release(struct join_index *x);
 int join_index_add(
 	struct join_index *x, const struct spans *s, uint64_t key, uint32_t span, uint32_t other);
 
-/* When all are there. */
+/* Call this when all have been added. */
 void join_index_sort(struct join_index *x);
 
 /* Walk through those of the key that were under way at `ns`, the one that began last first:

@@ -36,7 +36,7 @@ static int fill(const struct spans *s, unsigned layer, struct idmap *ret)
 	return r;
 }
 
-/* The other end of a message; SPANS_NONE: it was not seen, or cannot be told. */
+/* The other end of a message; SPANS_NONE: it was not seen, or is ambiguous. */
 static uint32_t other_end(
 	const struct spans *s, const struct idmap *own, const struct idmap *others, uint32_t i)
 {

@@ -7,9 +7,9 @@
 #include "trace/stack/spans.h"
 
 /* Call `fn` for every request that was seen at both ends; spans need not be sorted. `server` is
- * SPANS_NONE where the server's end of it was not seen, and `client` where the client's was not.
- * Requests that cannot be told apart are given as if the other end was not seen. 0, -ENOMEM, or
- * what `fn` returned. */
+ * SPANS_NONE if the server's end was not seen, and `client` if the client's was not. Ambiguous
+ * requests are passed as if the other end was not seen. Returns 0, -ENOMEM, or what `fn`
+ * returned. */
 int join_message_each(
 	const struct spans *s, int (*fn)(void *ctx, uint32_t client, uint32_t server), void *ctx);
 

@@ -13,7 +13,7 @@ struct range {
 	int64_t from, to;
 };
 
-/* What of a request nobody has been found for. */
+/* The parts of a request without a writer so far. */
 struct missing {
 	struct range *items;
 	size_t n, cap;

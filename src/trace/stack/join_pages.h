@@ -6,8 +6,8 @@
 #include "trace/stack/join_index.h"
 
 /* Add edges from writes in `writes` (by `key`, that of their file) to `child`, which moved `size`
- * bytes of the file from `offset` on. A page belongs as a whole to those who wrote to it. What
- * nobody wrote is counted as not joined. 0 or -ENOMEM. */
+ * bytes of the file from `offset` on. A page belongs as a whole to the calls that wrote to it.
+ * Bytes without a writer are counted as not joined. Returns 0 or -ENOMEM. */
 int join_pages(struct graph *g, const struct join_index *writes, uint64_t key, uint32_t child,
 	int64_t offset, int64_t size);
 

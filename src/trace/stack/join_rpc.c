@@ -1,9 +1,9 @@
 /* client -> network: a daemon sends requests to servers for the request of the kernel that it works
- * on. Both name the thread that asked first (0: nobody waits for it, page cache is written back).
- * Reads and writes must also be about the same range: of the file itself, or of a piece of it.
- * GlusterFS's shards are files of their own, of whole 4 MiB, so that offsets in them differ by a
- * multiple of that; which file is which piece is learnt from requests that fit one place only.
- * Where two requests of the kernel fit, none is taken.
+ * on. Both name the thread that made the original request (0: no thread waits, page cache is
+ * written back). Reads and writes must also have the same range: of the file itself, or of a piece
+ * of it. GlusterFS's shards are separate files of 4 MiB, so that offsets in them differ by a
+ * multiple of that; requests that fit only one place show which file is which piece. If two
+ * requests of the kernel fit, neither is joined.
  */
 #include "base/array.h"
 #include "base/idmap.h"
@@ -23,8 +23,9 @@ struct piece {
 
 struct joining {
 	struct graph *g;
-	struct join_index requests; /* by the thread that asked; `other` is the FUSE request */
-	struct idmap by_file;	    /* a file of the server -> pieces */
+	struct join_index
+		requests;     /* by the thread that made the request; `other` is the FUSE request */
+	struct idmap by_file; /* a file of the server -> pieces */
 	struct piece *pieces;
 	size_t n_pieces, cap_pieces;
 };
@@ -151,7 +152,7 @@ static int join_one(struct joining *j, uint32_t rpc)
 	int64_t base = 0;
 	int r = 0;
 
-	/* What nobody asked for may be the daemon's own. */
+	/* A request without a FUSE request may be the daemon's own. */
 	e = q->asker || join_is_data(q) ? request_of(j, rpc, &base) : NULL;
 	if (!e)
 		return 0;
@@ -162,7 +163,7 @@ static int join_one(struct joining *j, uint32_t rpc)
 	return r < 0 ? r : 1;
 }
 
-/* Twice: what is learnt from later requests may decide about earlier ones. */
+/* Twice, because later requests may decide about earlier ones. */
 static int join_all(struct joining *j)
 {
 	const struct spans *s = j->g->spans;

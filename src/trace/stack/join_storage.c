@@ -12,7 +12,7 @@ static uint64_t file_key(const struct spans *s, uint32_t i)
 	return join_key(s->observers[i], s->items[i].key, 4);
 }
 
-/* Does the request ask for what the call does, and was it answered only after it? */
+/* Does the request cover what the call does, and was it answered only after the call? */
 static bool asks_for(const struct span *request, const struct span *call)
 {
 	if (request->op != call->op ||

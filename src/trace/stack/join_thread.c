@@ -5,8 +5,8 @@
 #include "trace/stack/graph.h"
 #include <errno.h>
 
-/* Numbers are unique in a process; with the observer they are in a recording, but for accidents,
- * which the checks below find. */
+/* Numbers are unique in a process. With the observer they are unique in a recording, except for
+ * accidents, which the checks below find. */
 static uint64_t id_key(const struct spans *s, size_t i, uint64_t id)
 {
 	uint64_t process = (uint64_t)s->observers[i] << 32 | (uint32_t)s->items[i].pid;

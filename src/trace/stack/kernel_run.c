@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A log of this size is written, whatever the time. */
+/* A log of this size is written at once. */
 #define LOG_BYTES_MAX ((size_t)4 << 20)
 /* How often daemons that were started are looked for. */
 #define FIND_US (2 * US_PER_SEC)
@@ -27,12 +27,12 @@ struct kernel_run {
 	struct kernel_spans *spans;
 	struct named_rows *rows;
 	struct spool *spool;
-	struct stack_shared counts; /* when the programs were let go of */
+	struct stack_shared counts; /* when the programs were detached */
 	pid_t known[DAEMONS_MAX];   /* that are watched */
 	size_t n_known;
 	uint64_t n_daemons, n_gone, n_late;
 	int64_t found_us; /* when daemons were last looked for */
-	int64_t ended_us; /* when config->ended() said so; 0: not yet */
+	int64_t ended_us; /* when config->ended() returned true; 0: not yet */
 };
 
 void kernel_run_free(struct kernel_run *r)
@@ -112,7 +112,7 @@ static bool is_among(const pid_t *pids, size_t n, pid_t pid)
 	return false;
 }
 
-/* Watch the daemons that are there, and not those that are gone. */
+/* Watch the daemons that exist now, and no longer those that have ended. */
 static int daemons_watch(struct kernel_run *r, struct lp_err *err)
 {
 	pid_t pids[DAEMONS_MAX];
@@ -237,7 +237,7 @@ static void gaps_note(const struct kernel_run *r)
 	spool_event(r->spool, clock_us(CLOCK_REALTIME), text);
 }
 
-/* Let go of the kernel, and take what is there. */
+/* Detach from the kernel, and take what it has delivered. */
 static int finish(struct kernel_run *r, struct lp_err *err)
 {
 	int got = drain(r, err);

@@ -13,8 +13,9 @@ struct kernel_run_config {
 	uint32_t layers; /* 1 << place in layers[]; those that are not in the kernel are left alone
 			  */
 	struct daemons daemons; /* what it points to outlives the instrument */
-	bool children; /* of disks, what processes that we start (and daemons) ask for, and files
-			  that they write; else all of the disks of daemons' files */
+	bool children; /* of disks, only requests of the processes that we start (and of daemons),
+			  and of files that they write; otherwise all requests to the disks of
+			  daemons' files */
 	uint64_t ring_bytes;	/* 0: 16 MiB */
 	int64_t wall_offset_ns; /* clock_wall_offset_ns() */
 	/* Called when everything from then on will be seen; may be NULL. */
@@ -28,7 +29,7 @@ struct kernel_run_config {
 
 struct kernel_run;
 
-/* Load what is needed into the kernel. `config` outlives it. */
+/* Load the programs into the kernel. `config` must outlive it. */
 int kernel_run_new(
 	const struct kernel_run_config *config, struct kernel_run **ret, struct lp_err *err);
 void kernel_run_free(struct kernel_run *r);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#define FILES_MAX 65536u /* whose names are kept; then all are asked for anew */
+#define FILES_MAX 65536u /* files whose names are kept; beyond that, all are looked up again */
 /* Programs number their own spans from 1 on. */
 #define KERNEL_IDS (UINT64_C(1) << 62)
 #define ASK_MAX 4u /* times that a file is asked for */

@@ -14,7 +14,7 @@
 /* What is known of an open file. */
 struct kernel_file {
 	char path[KERNEL_FILE_PATH_MAX]; /* "" if it is not known */
-	uint64_t key;			 /* by which clients know it, 0: not known */
+	uint64_t key;			 /* by which clients identify it, 0: unknown */
 };
 
 struct kernel_spans_config {
@@ -41,7 +41,7 @@ struct kernel_spans_totals {
 
 struct kernel_spans;
 
-/* NULL: there is no memory. `config` outlives it. */
+/* NULL: out of memory. `config` must outlive it. */
 struct kernel_spans *kernel_spans_new(const struct kernel_spans_config *config);
 void kernel_spans_free(struct kernel_spans *k);
 
@@ -51,7 +51,7 @@ int kernel_spans_take(struct kernel_spans *k, const void *event, size_t size);
 /* Take one that had not ended at `now_ns` (CLOCK_MONOTONIC). */
 int kernel_spans_take_open(struct kernel_spans *k, const void *event, size_t size, int64_t now_ns);
 
-/* The end: hand out requests that have no answer yet. */
+/* At the end: deliver requests that have no answer yet. */
 int kernel_spans_end(struct kernel_spans *k, int64_t now_ns);
 
 const struct kernel_spans_totals *kernel_spans_totals(const struct kernel_spans *k);

@@ -25,7 +25,7 @@ _Alignas(16) static const char programs[] =
 #define RING_DEFAULT (UINT64_C(16) << 20)
 #define RING_MIN (UINT64_C(64) << 10)
 #define RING_MAX (UINT64_C(1) << 30)
-#define FUSE_RDEV (10u << 20 | 229u) /* where there is no /dev/fuse to ask */
+#define FUSE_RDEV (10u << 20 | 229u) /* if there is no /dev/fuse to query */
 
 struct kernel_watch {
 	struct bpf_object *object;
@@ -119,7 +119,7 @@ static void settings_fill(struct stack_settings *s, uint32_t mask, uint32_t ring
 		s->classes[classes[i].nr] = classes[i].class;
 }
 
-/* Only the programs that are needed, with what they are to know. */
+/* Only the programs that are needed, with their constants. */
 static int prepare(struct kernel_watch *w, bool own, uint64_t ring_bytes)
 {
 	uint32_t size = ring_size(ring_bytes);

@@ -1,7 +1,6 @@
 /* The programs in the kernel that follow I/O below the C library (bpf/stack.bpf.c): loading those
- * that the chosen layers need, telling them whom to watch, and taking what they deliver. Nothing of
- * it outlives us: programs, maps and links are descriptors of this process.
- */
+ * that the chosen layers need, selecting the processes to watch, and reading the events. Nothing
+ * outlives this process: programs, maps and links are its descriptors. */
 #ifndef TRACE_KERNEL_WATCH_H
 #define TRACE_KERNEL_WATCH_H
 
@@ -14,9 +13,10 @@
 
 struct kernel_watch;
 
-/* Load what the layers in `mask` (1 << place in layers[]) need, with a ring of so many bytes (0: 16
- * MiB). `own`: of disks, only what watched processes ask for, and files that they wrote to. Nothing
- * runs yet. -EPERM, -EOPNOTSUPP: this kernel, or user, cannot; the error says why. */
+/* Load the programs that the layers in `mask` (1 << place in layers[]) need, with a ring of this
+ * many bytes (0: 16 MiB). `own`: of disks, only requests of watched processes and of files that
+ * they wrote to. Nothing runs yet. -EPERM, -EOPNOTSUPP: this kernel or user cannot; the error says
+ * why. */
 int kernel_watch_open(uint32_t mask, bool own, uint64_t ring_bytes, struct kernel_watch **ret,
 	struct lp_err *err);
 void kernel_watch_close(struct kernel_watch *w);

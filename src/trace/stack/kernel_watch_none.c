@@ -11,7 +11,8 @@ int kernel_watch_open(
 	(void)ring_bytes;
 	(void)ret;
 	return lp_err_set(err, -EOPNOTSUPP,
-		"this limpet was built without libbpf: it sees no layers in the kernel");
+		"limpet was built without libbpf, which it needs to record layers in the "
+		"kernel");
 }
 
 void kernel_watch_close(struct kernel_watch *w)

@@ -29,8 +29,8 @@ const struct layer layers[] = {
 		LAYER_SERVER},
 	{"storage", "calls of a server's daemon for its files",
 		"system calls: pread, pwrite, fsync, ...", NULL, LAYER_SERVER},
-	{"block", "requests to disks", "from when they are queued until the disk has done them",
-		NULL, LAYER_DISK},
+	{"block", "requests to disks",
+		"from when they are queued until the disk has completed them", NULL, LAYER_DISK},
 	{NULL, NULL, NULL, NULL, LAYER_PROGRAM},
 };
 

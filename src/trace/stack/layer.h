@@ -15,7 +15,7 @@ enum layer_side {
 
 struct layer {
 	const char *name;
-	const char *what;     /* one line: whose operations they are */
+	const char *what;     /* one line: what its operations are */
 	const char *boundary; /* where it begins and ends */
 	const char *library;  /* that sees it, loaded into the program (runtime/); NULL: it is seen
 				 in the kernel (bpf/stack.bpf.c) */

@@ -182,8 +182,8 @@ int places_find(
 	}
 	if (!*last)
 		return lp_err_set(err, -ENOENT,
-			"%s:%zu: '%s' is looked for in the program, but no program%s%s is in the "
-			"command",
+			"%s:%zu: limpet looks for '%s' in the program, but the command has no "
+			"program%s%s",
 			name, range->line, range->name, c->application ? " called " : "",
 			c->application ? c->application : "");
 	return missing_error(missing, error, name, last, err);

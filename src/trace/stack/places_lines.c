@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* "io.c" is any file of that name, "src/io.c" one in such a directory. */
+/* "io.c" is any file of that name, "src/io.c" one in a directory of that name. */
 static bool is_file(const char *path, const char *wanted)
 {
 	size_t n_path = strlen(path), n_wanted = strlen(wanted);

@@ -1,4 +1,4 @@
-/* Without libdw nobody can tell where lines are. */
+/* Without libdw, lines cannot be found. */
 #include "trace/stack/places.h"
 #include <errno.h>
 

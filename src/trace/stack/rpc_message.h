@@ -22,7 +22,7 @@ struct rpc_message {
 	int64_t result;
 };
 
-/* `n` bytes behind the record's mark. False: it is no RPC. What is not there is 0, offsets -1. */
+/* `n` bytes after the record mark. False: it is not RPC. Missing fields are 0, offsets -1. */
 bool rpc_message_parse(const uint8_t *p, size_t n, struct rpc_message *ret);
 
 /* The key of a GlusterFS file: its inode number on clients is made of its gfid (16 bytes) that way.

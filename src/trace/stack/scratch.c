@@ -30,7 +30,7 @@ static void tree_remove(int parent, const char *name)
 	unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* Remove one if it is ours and nobody reads it. */
+/* Remove one if it is ours and no process reads it. */
 static void leftover_remove(int parent, const char *name)
 {
 	_cleanup_close_ int fd =

@@ -1,8 +1,8 @@
 /* The directory in which traced programs leave their calls until `limpet stack run` has read them.
  *
- * Whoever made it holds a lock on it for as long as it reads. One that nobody has locked is left of
- * a run that was killed: it is removed when the next one begins, and programs that still have it
- * stop recording (runtime/spans.c).
+ * The process that made it holds a lock on it while it reads. A directory without a lock is left
+ * from a run that was killed: the next run removes it, and programs that still use it stop
+ * recording (runtime/spans.c).
  */
 #ifndef TRACE_STACK_SCRATCH_H
 #define TRACE_STACK_SCRATCH_H
@@ -18,7 +18,7 @@ struct scratch {
  * user left there. */
 int scratch_open(struct scratch *s, const char *parent, struct lp_err *err);
 
-/* Remove it with all that is in it. */
+/* Remove it with its contents. */
 void scratch_close(struct scratch *s);
 
 #endif

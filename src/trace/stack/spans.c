@@ -49,7 +49,7 @@ static const char *text_keep(struct spans *s, const char *text)
 	return copy;
 }
 
-/* The place of an observer; SPANS_NONE: there is no memory. Recordings have few. */
+/* The place of an observer; SPANS_NONE: out of memory. Recordings have few. */
 static uint32_t observer_place(struct spans *s, const char *name)
 {
 	char *copy;
@@ -106,7 +106,7 @@ int spans_add(struct spans *s, const char *observer, const struct span *span)
 	return 0;
 }
 
-/* A span with all that is beside it, for sorting. */
+/* A span with the data that belongs to it, for sorting. */
 struct sorted {
 	struct span span;
 	uint32_t observer;

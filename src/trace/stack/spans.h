@@ -18,8 +18,8 @@
 
 /* How an observer's clock is to that of the others, as messages between them say. */
 struct spans_clock {
-	int64_t offset_ns;  /* so much its clock was ahead; its spans are moved by it */
-	int64_t error_ns;   /* that is known to within so much */
+	int64_t offset_ns;  /* how far its clock was ahead; its spans are moved by that */
+	int64_t error_ns;   /* uncertainty of the offset */
 	uint64_t messages;  /* that say it */
 	bool known, drifts; /* drifts: no single offset fits all messages */
 };
@@ -35,7 +35,7 @@ struct spans {
 	struct strmap texts_by_text;
 	char **texts;
 	size_t n_texts, cap_texts;
-	struct stack_gaps gaps; /* that the recordings tell of */
+	struct stack_gaps gaps; /* according to the recordings */
 	struct job_sums sums;	/* of recordings that have sums only */
 	char *drive;		/* that the configuration of the recording named; NULL: none */
 };
@@ -48,7 +48,7 @@ void spans_release(struct spans *s);
 /* Copy a span. 0, -ENOMEM, -E2BIG. */
 int spans_add(struct spans *s, const char *observer, const struct span *span);
 
-/* Sort them, when all are there: by begin, the longer first. */
+/* Sort them by begin, the longer first, when all have been added. */
 int spans_sort(struct spans *s);
 
 /* Align the clocks of the observers by the messages between them (spans_align.c), and sort. A
@@ -57,8 +57,8 @@ int spans_sort(struct spans *s);
  * is. Where 0 is possible nothing is moved. 0 or -ENOMEM. */
 int spans_align(struct spans *s);
 
-/* Read those of a dataset, align their clocks, and sort them. A damaged file gives what is good in
- * it, and -EBADMSG. */
+/* Read those of a dataset, align their clocks, and sort them. For a damaged file, the intact part
+ * is read, and the result is -EBADMSG. */
 int spans_read(struct spans *s, struct lp_dataset *ds, struct lp_err *err);
 
 #endif

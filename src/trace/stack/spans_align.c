@@ -87,8 +87,8 @@ static bool clock_spread(struct spans *s, const struct bounds *b)
 	return true;
 }
 
-/* The observer whose clock counts: the one that the program ran on, which is the uppermost layer's;
- * of several the first. */
+/* The observer whose clock is the reference: the one on which the program ran, which has the
+ * uppermost layer; if there are several, the first. */
 static uint32_t reference(const struct spans *s)
 {
 	uint32_t at = 0;

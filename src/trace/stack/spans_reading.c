@@ -45,7 +45,7 @@ struct spans_file {
 struct spans_reading {
 	char *dir;
 	int64_t wall_offset_ns;
-	int64_t now_ns; /* of this look: when what is open ends */
+	int64_t now_ns; /* of this pass: the end of spans that are still open */
 	int (*fn)(void *ctx, const struct span *s);
 	void *ctx;
 	struct spans_file *files;
@@ -134,7 +134,7 @@ static const char *object_name(const struct spans_file *f, uint64_t device, uint
 	return strmap_get(&f->names, key, &at) ? f->texts[at] : "";
 }
 
-/* The text of a name, which may go on in the records behind it. -EBADMSG: it does not. */
+/* The text of a name, which may continue in the records that follow. -EBADMSG: it does not. */
 static int name_text(const struct spans_record *at, uint32_t left, char **ret)
 {
 	const struct spans_name *name = (const struct spans_name *)(const void *)at;
@@ -424,7 +424,7 @@ static int file_add(struct spans_reading *r, const char *name)
 	f.fd = open(f.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (f.fd < 0 || array_reserve(&r->files, &r->cap, r->n + 1, sizeof(*r->files)) < 0 ||
 		strmap_put(&r->by_name, name, (uint32_t)r->n) < 0) {
-		int error = f.fd < 0 ? 0 : -ENOMEM; /* one that is no file is left alone */
+		int error = f.fd < 0 ? 0 : -ENOMEM; /* one that is not a file is left alone */
 
 		r->totals.damaged += f.fd < 0;
 		file_release(&f);
@@ -462,7 +462,7 @@ int spans_reading_look(struct spans_reading *r, bool at_end, struct lp_err *err)
 	for (size_t i = 0; i < r->n; i++) {
 		struct spans_file *f = &r->files[i];
 
-		/* Whoever is gone now has written everything before we look. */
+		/* A process that has ended by now has written everything before we look. */
 		f->gone = !f->done && f->known && is_gone(r, f);
 		if (!f->done)
 			header_read(f);

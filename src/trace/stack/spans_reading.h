@@ -21,8 +21,8 @@ struct spans_totals {
 	uint32_t called;      /* 1 << place in layers[]: layers that were called */
 	uint32_t unserved;    /* ... that were not built for the program's library */
 	int32_t n_ranks;      /* of the MPI job, 0: it is none */
-	uint32_t ranks_seen;  /* processes that said their rank */
-	struct job_sums sums; /* where no spans were asked for */
+	uint32_t ranks_seen;  /* processes that reported their rank */
+	struct job_sums sums; /* if no spans were requested */
 };
 
 struct spans_reading;
@@ -34,7 +34,7 @@ int spans_reading_new(const char *dir, int64_t wall_offset_ns,
 	struct lp_err *err);
 void spans_reading_free(struct spans_reading *r);
 
-/* Take what is complete; at the end everything. Files of processes that ended are removed. */
+/* Take complete spans; at the end, all. Files of processes that have ended are removed. */
 int spans_reading_look(struct spans_reading *r, bool at_end, struct lp_err *err);
 
 const struct spans_totals *spans_reading_totals(const struct spans_reading *r);

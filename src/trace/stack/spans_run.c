@@ -22,11 +22,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A log of this size is written, whatever the time. */
+/* A log of this size is written at once. */
 #define LOG_BYTES_MAX ((size_t)4 << 20)
 /* How often the program's memory is emptied. */
 #define LOOK_US (US_PER_SEC / 4)
-/* A program that is asked to end gets so long. */
+/* How long a program may take to end after SIGTERM. */
 #define STOP_US (5 * US_PER_SEC)
 
 struct spans_run {
@@ -264,7 +264,7 @@ static int spans_serve(void *state, int timeout_ms, struct lp_err *err)
 	return r->pid == 0;
 }
 
-/* Recording ends before the program does: ask it to end, and do not take no for an answer. */
+/* Recording ends before the program does: request its end, then enforce it. */
 static void program_stop(struct spans_run *r)
 {
 	int64_t until = clock_us(CLOCK_MONOTONIC) + STOP_US;

@@ -10,8 +10,8 @@
 struct spans_team {
 	int rank, size; /* of this process; 0 is the first one */
 	void *ctx;
-	/* All call it. The first one gets what all have handed over, one behind the other, for it
-	 * to free, and the sizes [size]; the others get nothing. 0 or a negative errno. */
+	/* All processes call it. The first one gets the data of all, concatenated, which it must
+	 * free, and the sizes [size]; the others get nothing. Returns 0 or a negative errno. */
 	int (*gather)(void *ctx, const void *data, uint64_t n, void **ret, uint64_t *ret_sizes);
 };
 
@@ -29,7 +29,7 @@ int spans_team_pack(const struct spans *s, const struct spans_part *parts, size_
  * what was packed makes no sense. */
 int spans_team_unpack(struct spans *s, const char *data, const uint64_t *sizes, int n);
 
-/* As spans_read(); those who are not the first have nothing then. NULL: this process is alone. */
+/* Like spans_read(); processes other than the first get nothing. NULL: this process is alone. */
 int spans_read_together(
 	struct spans *s, struct lp_dataset *ds, const struct spans_team *team, struct lp_err *err);
 

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A layer has two levels: waiting for what it handed on, and above that its own work. */
+/* A layer has two levels: waiting for work that it passed on, and above that its own work. */
 #define LEVELS (2 * STACK_LAYERS_MAX)
 
-/* Disks of a call that are told apart. */
+/* The most disks of a call that are distinguished. */
 #define DISKS_MAX 256
 
 struct walk {
 	struct stack_metrics *m;
 	uint32_t *seen; /* [span] the last call that has it, + 1 */
-	int64_t *bytes; /* [span] that the call at hand has in common with it */
-	uint32_t *list; /* the spans of the call at hand, in the order of time */
+	int64_t *bytes; /* [span] bytes that the current call has in common with it */
+	uint32_t *list; /* the spans of the current call, in time order */
 	size_t n, cap;
 	uint32_t *todo;
 	size_t cap_todo;
@@ -25,7 +25,7 @@ struct walk {
 	struct {
 		const char *name;
 		uint32_t observer;
-	} disks[DISKS_MAX]; /* of the call at hand */
+	} disks[DISKS_MAX]; /* of the current call */
 	uint32_t n_disks;
 };
 
@@ -158,7 +158,7 @@ static bool is_new_disk(struct walk *w, uint32_t i)
 	return true;
 }
 
-/* The share of a server in the call at hand, made if it is the first one. */
+/* The share of a server in the current call, created at first use. */
 static struct stack_share *share_find(struct walk *w, uint32_t call, uint32_t server)
 {
 	struct stack_metrics *m = w->m;
@@ -175,8 +175,8 @@ static struct stack_share *share_find(struct walk *w, uint32_t call, uint32_t se
 	return &m->shares[m->n_shares++];
 }
 
-/* What a span moved for the call at hand: one request to a disk may serve many calls. Where a join
- * is not about bytes, a span of a single call is all its own. */
+/* The bytes that a span moved for the current call: one disk request may serve many calls. If a
+ * join has no bytes, a span with a single call belongs to it entirely. */
 static int64_t bytes_in_call(const struct walk *w, uint32_t i)
 {
 	const struct span *s = span_of(w, i);

@@ -45,7 +45,7 @@ void stack_config_release(struct stack_config *c)
 	*c = (struct stack_config){0};
 }
 
-/* What is being read, with what is checked at the end. */
+/* The configuration being read, with data for the checks at the end. */
 struct reading {
 	struct stack_config *c;
 	const yaml_node_t *metrics;
@@ -101,7 +101,7 @@ static int add_metric(void *ctx, const struct yaml_doc *doc, const yaml_node_t *
 	return r;
 }
 
-/* "io.c:120-180", "io.c:120": take the lines apart. False: it is no such thing. */
+/* Split "io.c:120-180" or "io.c:120". False: it has another form. */
 static bool lines_parse(const char *text, struct stack_place *p)
 {
 	const char *colon = strrchr(text, ':');
@@ -138,10 +138,11 @@ static int region_check(
 	const struct yaml_doc *doc, const yaml_node_t *item, const struct stack_place *p)
 {
 	if (strlen(p->name) > NAME_MAX_LEN)
-		return yaml_doc_error(
-			doc, item, "the name of a region has %d characters at most", NAME_MAX_LEN);
+		return yaml_doc_error(doc, item,
+			"the name of a region may have at most %d characters", NAME_MAX_LEN);
 	if (strpbrk(p->name, ",;|\n"))
-		return yaml_doc_error(doc, item, "the name of a region has no ',', ';' and '|'");
+		return yaml_doc_error(
+			doc, item, "the name of a region must not contain ',', ';' or '|'");
 	if (p->kind == PLACE_LINES && p->last < p->first)
 		return yaml_doc_error(doc, item, "'%s' ends before it begins", p->name);
 	return 0;
@@ -184,7 +185,7 @@ static int read_argument(const struct yaml_doc *doc, const yaml_node_t *value, u
 
 	if (r == 0 && number != (unsigned)number)
 		r = yaml_doc_error(
-			doc, value, "'%s' is the number of an argument", function_keys[key]);
+			doc, value, "'%s' must be the number of an argument", function_keys[key]);
 	if (r == 0)
 		*places[key - FN_SIZE] = (unsigned)number;
 	return r;
@@ -219,7 +220,7 @@ static int add_function(void *ctx, const struct yaml_doc *doc, const yaml_node_t
 	int r = 0;
 
 	if (item->type != YAML_MAPPING_NODE)
-		return yaml_doc_error(doc, item, "a function has lines 'key: value'");
+		return yaml_doc_error(doc, item, "a function must have lines 'key: value'");
 	if (c->n_functions == FUNCTIONS_MAX)
 		return yaml_doc_error(doc, item, "there are more than %d functions", FUNCTIONS_MAX);
 	if (array_reserve(&c->functions, &c->cap_functions, c->n_functions + 1, sizeof(*f)) < 0)
@@ -274,7 +275,7 @@ static bool has_side(const struct stack_config *c, enum layer_side least)
 	return false;
 }
 
-/* What is wanted needs layers that see it. */
+/* The requested metrics need layers that show them. */
 static int metrics_check(const struct yaml_doc *doc, const struct reading *rd)
 {
 	const struct stack_config *c = rd->c;
@@ -297,7 +298,7 @@ static int read_root(void *ctx, const struct yaml_doc *doc, const yaml_node_t *r
 
 	if (root->type != YAML_MAPPING_NODE)
 		return yaml_doc_error(doc, root,
-			"a configuration has lines 'key: value', such as 'layers: [posix]'");
+			"a configuration must have lines 'key: value', such as 'layers: [posix]'");
 	for (const yaml_node_pair_t *p = root->data.mapping.pairs.start;
 		r == 0 && p < root->data.mapping.pairs.top; p++) {
 		r = yaml_doc_key(doc, p, keys, &seen, &key);
@@ -308,13 +309,13 @@ static int read_root(void *ctx, const struct yaml_doc *doc, const yaml_node_t *r
 		rd.c->layers |= 1u << STACK_LIBRARY;
 	if (r == 0 && !rd.c->layers)
 		r = lp_err_set(doc->err, -EINVAL,
-			"%s: it names no layers; 'limpet stack layers' lists them", doc->name);
+			"%s names no layers; 'limpet stack layers' lists them", doc->name);
 	if (r == 0 && rd.c->layers >> STACK_LIBRARY & 1 && !rd.c->n_functions)
 		r = yaml_doc_error(doc, root, "the layer 'library' needs a list 'functions'");
 	return r < 0 ? r : metrics_check(doc, &rd);
 }
 
-/* What was not said is everything. */
+/* Omitted keys mean everything. */
 static void set_defaults(struct stack_config *c)
 {
 	if (!c->operations)

@@ -1,10 +1,12 @@
-/* What `limpet stack run` is to record: a YAML file, or one of those that are built in.
+/* What `limpet stack run` records: a YAML file, or a built-in configuration.
  *
- *     application: flash_io         # what the program is called; others that it runs are left
- * alone regions: [checkpoint, write_plot(), "io.c:120-180"] # marks, functions, lines; none: all of
- * it operations: [write, collective] # none: all layers: [mpi-io, posix] metrics: [latency, power]
- * # what is wanted of it drive: ultrastar-36z15        # whose power is computed functions: # calls
- * of any library, as the layer "library"
+ *     application: flash_io # name of the program; other programs are not recorded
+ *     regions: [checkpoint, write_plot(), "io.c:120-180"] # marks, functions, lines; none: all
+ *     operations: [write, collective] # none: all
+ *     layers: [mpi-io, posix]
+ *     metrics: [latency, power] # requested metrics
+ *     drive: ultrastar-36z15 # compute the power of this drive
+ *     functions: # calls of any library, as the layer "library"
  *       - {name: silo_put, operation: write, object: 1, size: 3}
  */
 #ifndef TRACE_STACK_CONFIG_H
@@ -39,7 +41,7 @@ struct stack_function {
 	bool returns_size; /* what it returns is bytes, not a status */
 };
 
-/* A set of what is wanted, bits of metrics_wanted. */
+/* A set of requested metrics, bits of metrics_wanted. */
 enum stack_wanted {
 	WANTED_LATENCY,
 	WANTED_THROUGHPUT,
@@ -49,12 +51,13 @@ enum stack_wanted {
 	WANTED_POWER,
 };
 
-/* Beside those of enum span_op: whatever all processes of a communicator do together. */
+/* In addition to those of enum span_op: any operation that all processes of a communicator do
+ * together. */
 #define STACK_COLLECTIVE (UINT32_C(1) << 31)
 
 struct stack_config {
 	char *name;	   /* of the file, for messages */
-	char *application; /* NULL: whatever is run */
+	char *application; /* NULL: any program */
 	struct stack_place *regions;
 	size_t n_regions, cap_regions; /* 0: the whole program */
 	uint32_t operations;	       /* 1 << enum span_op, STACK_COLLECTIVE */
@@ -68,8 +71,8 @@ struct stack_config {
 
 void stack_config_release(struct stack_config *c);
 
-/* From a text; `name` is what messages call it. What is wrong is said with its line. Write it only
- * into a zeroed `ret`, which is released also after a failure. */
+/* Read a configuration from a text; `name` is its name in messages. Errors name the line. `ret`
+ * must be zeroed, and must be released even after a failure. */
 int stack_config_parse(const char *text, size_t len, const char *name, struct stack_config *ret,
 	struct lp_err *err);
 

@@ -30,7 +30,7 @@ static int text_append(char ***list, uint32_t *n, char *text)
 	return 0;
 }
 
-/* The share of a server that took longest of those whose call began in the suspect's time, or of
+/* The share of the server that took longest, among calls that began in the suspect's time, or among
  * all if none did. */
 static const struct stack_share *share_longest(
 	const struct stack_metrics *m, const char *server, const struct lp_suspect *s)

@@ -1,5 +1,5 @@
-/* Calls of a program as evidence: a server that a verdict suspects is told with the call that
- * waited for it longest, "call 16 of rank 2 waited 11.2 of 12.0 s for s3's disk". */
+/* Calls of a program as evidence: the verdict about a suspected server quotes the call that waited
+ * for it longest, "call 16 of rank 2 waited 11.2 of 12.0 s for s3's disk". */
 #ifndef TRACE_STACK_EVIDENCE_H
 #define TRACE_STACK_EVIDENCE_H
 
@@ -15,8 +15,8 @@ bool stack_evidence_applies(const struct lp_verdict *v);
  * slowest call of all. 0 or -ENOMEM. */
 int stack_evidence_add(struct lp_verdict *v, const struct stack_metrics *m);
 
-/* The same with the calls of a dataset; nothing where stack_evidence_applies() says no or there are
- * no calls in it. What is damaged in it is left out. */
+/* The same with the calls of a dataset; nothing if stack_evidence_applies() returns false or if it
+ * has no calls. Damaged parts are left out. */
 int stack_evidence_read(struct lp_verdict *v, struct lp_dataset *ds, struct lp_err *err);
 
 #endif

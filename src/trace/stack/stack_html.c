@@ -26,7 +26,7 @@ struct page {
 	bool *shown;	     /* [call] */
 	struct strmap texts; /* text -> its number */
 	json_t *list;	     /* the texts */
-	size_t parts;	     /* so many more */
+	size_t parts;	     /* how many more */
 };
 
 /* The number of a text; -1: it is empty. */
@@ -114,7 +114,7 @@ static json_t *part_json(struct page *p, uint32_t i, const struct span *call, in
 		(s->flags & SPAN_OPEN_END) != 0);
 }
 
-/* A span and what it became; what there is no room for is counted. */
+/* A span and what it became; spans for which there is no room are counted. */
 static void parts_add(
 	struct page *p, json_t *list, uint32_t i, const struct span *call, int depth, size_t *left)
 {
@@ -214,7 +214,7 @@ static void write_head(FILE *out)
 }
 
 /* "Call 2:16 took 12.0 s, 11.2 s of it at s3" */
-/* What is said of clocks, and of what is missing. */
+/* Remarks about clocks and missing data. */
 static void write_remarks(FILE *out, const struct stack_metrics *m)
 {
 	_cleanup_free_ char *text = NULL;
@@ -299,23 +299,24 @@ static void write_charts(FILE *out, const struct stack_metrics *m)
 {
 	const char *hidden = m->n_servers ? "" : " hidden";
 
-	fputs("<section class=\"card\"><label class=\"choice\">of <select id=\"rank\"></select>"
-	      "</label><h2>Latency seen from a client</h2>\n<p class=\"hint\">Each call by layer; "
-	      "beside it what each server took. Click a bar to see what the call became.</p>\n"
-	      "<div class=\"scroll\" id=\"client-bars\"></div>"
-	      "<ul class=\"legend\" id=\"client-legend\"></ul></section>\n",
+	fputs("<section class=\"card\"><label class=\"choice\">of <select "
+	      "id=\"rank\"></select></label><h2>Latency seen from a client</h2>\n"
+	      "<p class=\"hint\">Each call by layer, next to the time that each server "
+	      "took. Click a bar to see what the call became.</p>\n"
+	      "<div class=\"scroll\" id=\"client-bars\"></div><ul class=\"legend\" "
+	      "id=\"client-legend\"></ul></section>\n",
 		out);
 	write_waterfall(out);
 	fprintf(out,
-		"<section class=\"card\"%s><h2>Calls by server</h2>\n<p class=\"hint\">The darker, "
-		"the longer a server was at work for a call.</p>\n"
+		"<section class=\"card\"%s><h2>Calls by server</h2>\n"
+		"<p class=\"hint\">Darker cells: the server worked longer for that "
+		"call.</p>\n"
 		"<div class=\"scroll\" id=\"heat\"></div></section>\n"
-		"<section class=\"card\"%s><label class=\"choice\">of <select id=\"server\">"
-		"</select></label><h2>Latency at a server</h2>\n<p class=\"hint\">One bar per "
-		"call, "
-		"those of all clients beside each other.</p>\n"
-		"<div class=\"scroll\" id=\"server-bars\"></div>"
-		"<ul class=\"legend\" id=\"server-legend\"></ul></section>\n"
+		"<section class=\"card\"%s><label class=\"choice\">of <select "
+		"id=\"server\"></select></label><h2>Latency at a server</h2>\n"
+		"<p class=\"hint\">One bar per call, those of all clients side by side.</p>\n"
+		"<div class=\"scroll\" id=\"server-bars\"></div><ul class=\"legend\" "
+		"id=\"server-legend\"></ul></section>\n"
 		"<section class=\"card\"%s><h2>Disk throughput of this server</h2>\n"
 		"<div class=\"scroll\" id=\"rate-bars\"></div></section>\n"
 		"<section class=\"card\"%s><h2>Disk power of this server</h2>\n"

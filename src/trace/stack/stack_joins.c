@@ -82,7 +82,8 @@ void stack_clocks_print(FILE *out, const struct spans *s)
 			continue;
 		if (!c->known)
 			fprintf(out,
-				"the clock of %s could not be aligned: no answer of it was seen\n",
+				"the clock of %s could not be aligned: no answer from it was "
+				"seen\n",
 				s->observer_names[i]);
 		else if (c->offset_ns)
 			fprintf(out,

@@ -141,8 +141,8 @@ static int call_add(struct stack_metrics *m, struct numbering *n, uint32_t i, si
 	return 0;
 }
 
-/* Marks hand themselves down to what begins inside them, calls that they are there. Parents stand
- * before their children, as they begin earlier. */
+/* Marks are inherited by everything that begins inside them, and so are calls. Parents come before
+ * their children, because they begin earlier. */
 static int calls_find(struct stack_metrics *m, struct numbering *n)
 {
 	const struct graph *g = m->graph;
@@ -165,7 +165,7 @@ static int calls_find(struct stack_metrics *m, struct numbering *n)
 	return r;
 }
 
-/* Spans that belong to no call: what the program does beside them. */
+/* Spans that belong to no call: other work of the program. */
 static void outside_count(struct stack_metrics *m, const struct numbering *n)
 {
 	const struct spans *s = m->graph->spans;
@@ -187,7 +187,7 @@ static unsigned layer_top(const struct stack_metrics *m)
 	return i;
 }
 
-/* Ranks as they are called in the job; whatever has none (mpirun) comes behind them. */
+/* Ranks as numbered in the job; processes without a rank (mpirun) come after them. */
 static void ranks_count(struct stack_metrics *m)
 {
 	const struct spans *s = m->graph->spans;

@@ -1,7 +1,7 @@
-/* What the spans of a recording say: per layer, region, call, client and server.
+/* Metrics of the spans of a recording: per layer, region, call, client and server.
  *
- * A call is a span of one layer, the uppermost one unless told otherwise. Its latency is split
- * among the layers: at each instant of a call the deepest layer that is at work for it counts, so
+ * A call is a span of one layer, by default the uppermost one. Its latency is split
+ * among the layers: at each instant of a call the deepest layer that works for it counts, so
  * the parts add up to the whole. Of parallel parts the one that ends last decides the latency
  * (their maximum), while throughput is their sum.
  */
@@ -123,7 +123,7 @@ const struct stack_call *stack_metrics_call(
 
 /* Bytes per second of a layer while it was at work; 0 if it was not. */
 double stack_layer_throughput(const struct stack_layer_sum *l);
-/* Bytes in so many nanoseconds, per second; 0 in no time. */
+/* Bytes per second, for bytes in this many nanoseconds; 0 if the time is 0. */
 double stack_rate(int64_t bytes, int64_t ns);
 
 int64_t stack_call_latency(const struct stack_metrics *m, const struct stack_call *call);

@@ -11,11 +11,11 @@
 /* The layers, the regions, and the `slowest` calls that took longest. */
 void stack_text_print(FILE *out, const struct stack_metrics *m, size_t slowest);
 
-/* One call with all that it became, each as a bar on the call's time. */
+/* One call and everything that it became, each as a bar on the call's time. */
 void stack_text_waterfall(FILE *out, const struct stack_metrics *m, const struct stack_call *call);
 
-/* All of it, with the `n_calls` slowest calls (SIZE_MAX: all, in the order of time). NULL: there is
- * no memory. */
+/* Everything, with the `n_calls` slowest calls (SIZE_MAX: all, in time order). NULL: out of
+ * memory. */
 json_t *stack_json_make(const struct stack_metrics *m, size_t n_calls);
 
 /* A call with all its parts. */
@@ -51,7 +51,7 @@ void stack_add_headline(struct strbuf *sb, const struct stack_metrics *m);
 const struct stack_share *stack_call_slowest(
 	const struct stack_metrics *m, const struct stack_call *call);
 
-/* The slowest calls first, for the caller to free: places in m->calls. NULL: there is no memory. */
+/* The slowest calls first, as places in m->calls, for the caller to free. NULL: out of memory. */
 uint32_t *stack_slowest(const struct stack_metrics *m);
 
 #endif

@@ -90,7 +90,7 @@ static struct stack_client *client_find(
 	return &m->clients[m->n_clients++];
 }
 
-/* While it is summed up, `busy_until` of each client is beside it. */
+/* While sums are computed, each client has its `busy_until` next to it. */
 int stack_clients_sum(struct stack_metrics *m)
 {
 	int64_t *busy_until = NULL;

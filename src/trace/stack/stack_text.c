@@ -205,7 +205,7 @@ static void missing_print(FILE *out, const struct stack_metrics *m)
 		fewer += m->collectives[i].n_calls < most && m->collectives[i].n_calls > 1;
 	if (fewer)
 		fprintf(out,
-			"%" PRIu32 " collective operations are not there of all %" PRIu32
+			"%" PRIu32 " collective operations were not seen on all %" PRIu32
 			" ranks\n",
 			fewer, most);
 }
