@@ -49,8 +49,8 @@ bench: deps ## set up, then run the benchmarks (see bench/README.md)
 fuzz: deps ## run every fuzz target RUNS times (default 1000000 each)
 	@JOBS=$(JOBS) RUNS=$(RUNS) scripts/fuzz.sh
 
-# Built as the tests build it, so that what was tested is installed; a warning of a newer compiler
-# stops nobody from installing.
+# Built as the tests build it, so that the tested program is installed; a warning of a newer compiler
+# does not prevent installation.
 install: ## install into DESTDIR/PREFIX (default /usr/local)
 	@scripts/build.sh build-install -Dwerror=false --prefix=$(abspath $(PREFIX))
 	@meson install -C build-install --no-rebuild --strip $(if $(DESTDIR),--destdir=$(abspath $(DESTDIR)))

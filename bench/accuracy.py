@@ -2,10 +2,10 @@
 """accuracy.py [RECORDINGS...]: diagnose every recording of the lab and score the verdicts.
 
 RECORDINGS are directories that `limpet lab run` filled [recordings]: NAME/ with archives, NAME.json with
-what was done, truth.csv. Prints, in the papers' terms, how often the faulty server and the cause were
+the events, truth.csv. Prints, in the papers' terms, how often the faulty server and the cause were
 named: with training as in the paper (kl), with training and cdf, and with no training at all; for all
 experiments, and for those in which the fault had an effect on the clients. Each file system has its own
-tables; one without training runs has those without training only. Exits 1 if a run without
+tables; one without training runs has only those without training. Exits 1 if a run without
 a fault was accused of anything without training, or if fewer causes than promised were named
 where the fault has an effect; 2 if something could not be read.
 
@@ -35,7 +35,7 @@ PAPER = {
 PAPER_EFFECT = {"all of the papers'": (96.3, None, 94.6, None)}
 PAPER_FAULTS = [name for name in PAPER if name not in ("none", "all of the papers'")]
 
-# The clients' throughput must fall by more than this, beside what it does in runs without a fault:
+# The clients' throughput must fall by more than this, compared with runs without a fault:
 # the paper calls a longer run time "significant" from 10% on.
 EFFECT = 0.10
 
@@ -48,7 +48,7 @@ MODES = {
             ["--method", "cdf", "--win-size", "30", "--win-shift", "15", "--smooth", "7"]),
     "untrained": ("no training (the default)", None),
 }
-# What is promised, in percent: DTP where the fault has an effect.
+# The promise, in percent: DTP if the fault has an effect.
 GOAL_DTP = 95.0
 
 
@@ -69,7 +69,7 @@ class Experiment:
 
     @property
     def label(self):
-        """What the table calls it: the fault, with its strength where the papers have no such fault."""
+        """Its name in the table: the fault, with its strength if the papers do not have that fault."""
         if not self.faults:
             return "none"
         if len(self.faults) > 1:
@@ -80,8 +80,8 @@ class Experiment:
 
 
 def decide_effects(experiments):
-    """A fault has an effect on a workload if the clients' throughput while it is there is lower by more
-    than EFFECT than that of the same time of the workload's runs without a fault, medians of both."""
+    """A fault has an effect on a workload if it lowers the clients' throughput by more than EFFECT,
+    compared with the same time of the workload's runs without a fault, medians of both."""
     sound = {}
     for e in experiments:
         if not e.faults:
@@ -111,7 +111,7 @@ def run(limpet, *args, out=None, ok=(0, 1, 4)):
 
 
 def join_disks(path):
-    """One threshold for the disk of a server, whatever loop device it is in a lab: the largest."""
+    """One threshold for the disk of a server, for any loop device of the lab: the largest."""
     lines, disks = [], {}
     for line in path.read_text(encoding="utf-8").splitlines():
         words = line.split()
@@ -214,7 +214,7 @@ def labels_of(experiments):
 
 
 def table(limpet, experiments, folder, paper):
-    """Rows of one table: the papers' rates beside ours."""
+    """Rows of one table: the papers' rates next to ours."""
     rows = []
     whole = score(limpet, experiments, folder)
 
@@ -254,7 +254,7 @@ def wrongs(experiments, folder):
 
 
 def print_effects(by_case, markdown):
-    """What each fault does to the clients."""
+    """The effect of each fault on the clients."""
     workloads = sorted({w for w, _ in by_case})
     rows = []
     for label in dict.fromkeys(l for _, l in sorted(by_case, key=lambda c: (
@@ -285,7 +285,7 @@ def arguments():
 
 
 def read_all(args):
-    """The experiments of all directories that are asked for: {file system: [Experiment]}."""
+    """The experiments of all given directories: {file system: [Experiment]}."""
     systems = {}
     for directory in args.recordings:
         found = [Experiment(p) for p in sorted(directory.glob("*.json")) if not p.stem.endswith(".disturbed")]
@@ -340,7 +340,7 @@ def main():
 
 
 def broken_promises(args, experiments, seen, folder):
-    """What was promised of diagnosis without training, and is not so."""
+    """Promises about diagnosis without training that do not hold."""
     sound = score(args.limpet, [e for e in experiments if not e.faults], folder)
     effect = score(args.limpet, seen, folder)
     if sound and sound["all"]["ifp_percent"]:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Table 1 of the paper about behaviour (SLAML'10) beside ours, from recordings of 'limpet lab run --plan behaviour'.
+"""Table 1 of the paper about behaviour (SLAML'10) next to ours, from recordings of 'limpet lab run --plan behaviour'.
 
     bench/behaviour.py [--limpet PROGRAM] [--distances] [--runs] DIR
 
-Each experiment of DIR that is no training is diagnosed by samples, call counts and call times of functions, one
+Each experiment of DIR except training runs is diagnosed by samples, call counts and call times of functions, one
 metric at a time. TP is the percentage of experiments in which every server with a fault was indicted, FP that in
 which another one was. "combined" is the paper's: the better TP, and the worse FP, of samples, and of counts and
 times together. First as limpet does it by default, without training. Then with thresholds that were learnt from the
@@ -107,7 +107,7 @@ class Bench:
                 server, function = row["component"].split("/function:", 1)
                 if row["value"]:
                     slots[row["time"]][server][function] = float(row["value"]) * SHIFT_S
-            parts = [slots[t] for t in sorted(slots)[1:-1]]  # of the first and the last only a part is there
+            parts = [slots[t] for t in sorted(slots)[1:-1]]  # the first and the last are incomplete
             self.vectors[key] = [joined(a, b) for a, b in zip(parts, parts[1:])]
         return self.vectors[key]
 

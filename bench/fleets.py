@@ -45,7 +45,7 @@ class Class:
     def __init__(self, rng, days):
         self.latency_ms = math.exp(rng.uniform(math.log(0.5), math.log(12)))
         self.queue = rng.uniform(0.2, 1.0)  # how much a full load adds
-        self.spread = rng.uniform(0.01, 0.05)  # of disks that are sound
+        self.spread = rng.uniform(0.01, 0.05)  # of healthy disks
         self.noise = [math.exp(rng.gauss(0, rng.uniform(0.1, 0.3))) for _ in range(NOISE)]
         self.update_s, self.update = math.inf, 1.0
         if days > 1 and rng.random() < 0.3:  # at 2 in the morning
@@ -54,7 +54,7 @@ class Class:
 
 
 class Disk:
-    """What a disk is, and what happens to it."""
+    """A disk and its events."""
 
     def __init__(self, host, name, role, rng, days):
         self.host, self.name, self.role, self.rng = host, name, role, rng
@@ -219,7 +219,7 @@ def named(v, *lists):
 
 
 def one_fleet(job):
-    """All methods on one fleet: what each names, and what is true."""
+    """All methods on one fleet: what each of them names, and the truth."""
     seed, number = job
     directory = tempfile.mkdtemp(prefix="fleet")
     try:

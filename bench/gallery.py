@@ -36,7 +36,7 @@ PICTURES = {
 
 
 def main():
-    """All pictures whose recordings are there."""
+    """All pictures whose recordings exist."""
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("recordings", nargs="?", default="recordings", type=pathlib.Path)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A supercomputer's day: archives of 128 servers to a ranked list, beside the same in plain NumPy.
+"""A supercomputer's day: archives of 128 servers to a ranked list, compared with plain NumPy.
 
 usage: BUILD=build bench/intrepid_day.py [--data DIR] [--slice HOURS] [--arrays N]
 

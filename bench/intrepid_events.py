@@ -5,7 +5,7 @@ usage: BUILD=build bench/intrepid_events.py [--days N] [--every H] [--data DIR] 
 
 Generates a week (or N days) of an Intrepid-like system, a sample every 15 s, with one or more events of
 every kind of the thesis' Tables 5.3 to 5.6 (unless DIR has it already), and runs `limpet diagnose`
-every three hours on the last two days, as an operator would. For each event it tells which incident was
+every three hours on the last two days, as an operator would. For each event it prints which incident was
 about it first, whether its part was the right one, how long after the onset the run was that named it,
 and how late the thesis was for events of that kind at most. Incidents that are about no event are listed if
 they were first in the list in any run, or lasted for more than a day.
@@ -85,7 +85,7 @@ class Event:
 
 
 def names_of(part, rows):
-    """What a part is called in the list of events: servers are observers, a LUN's disk is a LUN."""
+    """The name of a part in the list of events: servers are observers, a LUN's disk is a LUN."""
     names = {part, part.replace("observer:", "server:")}
     if part in rows:
         names.add("lun:" + rows[part]["lun"])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """observations.py [RECORDINGS]: the papers' seven observations (FAST'10, section 6.1) in numbers, from the lab.
 
-For each observation: the recordings it is shown on, and for every server the mean of a metric before the
-fault and while it is there, beside those of the other servers. --plots DIR also draws them. Prints Markdown;
+For each observation: the recordings it is shown on, and for every server the mean of a metric before and
+during the fault, next to those of the other servers. --plots DIR also draws them. Prints Markdown;
 docs/observations.md has it with what it means.
 
   --limpet PROGRAM   [build/src/cli/limpet]      --plots DIR   write NAME.svg there
@@ -117,7 +117,7 @@ def draw(args, number, name, metrics):
 
 
 def main():
-    """All cases whose recordings are there."""
+    """All cases whose recordings exist."""
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("recordings", nargs="?", default="recordings", type=pathlib.Path)

@@ -83,7 +83,7 @@ class Lab:
         return total
 
     def cpu_s(self):
-        """CPU time of all servers; nothing where there are no control groups for that."""
+        """CPU time of all servers; 0 without control groups."""
         total = 0.0
         for name in (f"limpet-{self.name}-s{i}" for i in range(1, self.args.servers + 1)):
             for path in glob.glob(f"/sys/fs/cgroup/*/{name}/cpuacct.usage"):
@@ -130,7 +130,7 @@ def switch(lab, directory, line):
 
 
 def options_of(arm, chosen):
-    """What limpet record is given."""
+    """The arguments of limpet record."""
     if arm.startswith("samples"):
         return ["--collect", "profile", "-F", arm.split()[1]]
     return {"calls": ["--collect", "calls"],

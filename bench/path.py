@@ -41,7 +41,7 @@ def instructions(profile):
 
 
 def run(build, samples, folder):
-    """Diagnose a recording of so many samples: {file: instructions}"""
+    """Diagnose a recording of this many samples: {file: instructions}"""
     data, out = folder / f"{samples}.lpa", folder / f"{samples}.callgrind"
     subprocess.run([build / "bench/archive_bench", "make", data, str(DISKS), str(samples), "100", "8"],
                    check=True, stdout=subprocess.DEVNULL)

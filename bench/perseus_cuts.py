@@ -103,7 +103,7 @@ def groups(limpet, cut, until):
 
 
 def changes(limpet, cut):
-    """What is different one sample earlier, and one later."""
+    """Differences one sample earlier, and one later."""
     until = cut[4] or beginning(cut[2])[1] - STEP
     here = groups(limpet, cut, until)
     told = []

@@ -39,7 +39,7 @@ def component(path, disk):
 
 
 def slowed(files, sick, factor, rng, directory):
-    """Copies of a day's files in which one sound drive per host is slower; their paths, and those drives."""
+    """Copies of a day's files in which one healthy drive per host is slower; their paths, and those drives."""
     paths, chosen = [], set()
     for path in files:
         with open(path, newline="") as f:

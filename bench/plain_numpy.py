@@ -3,7 +3,7 @@
 
 usage: bench/plain_numpy.py DIR ATTACHMENTS.csv THRESHOLD [OUT.json]
 
-DIR has the raw counters of all disks, a sample a second (rd_ios.npy, wr_ios.npy, rd_ticks.npy,
+DIR has the raw counters of all disks, a sample per second (rd_ios.npy, wr_ios.npy, rd_ticks.npy,
 wr_ticks.npy, each with a .names file; bench/intrepid_day.py makes them with table_bench). What it
 does is DESIGN's steps 1 to 6 and 9, one after the other, each with the obvious NumPy calls: put the
 samples on a grid of 15 s, moving average of 15, windows of 60 by 30, cdf distances of all pairs of a

@@ -172,7 +172,7 @@ def measure(directory, seconds):
 
 
 def base_sizes(directory):
-    """What files of two samples have: (sadc after xz, limpet sealed)."""
+    """The sizes of files of two samples: (sadc after xz, limpet sealed)."""
     sa, out = os.path.join(directory, "sa0"), os.path.join(directory, "limpet0")
     subprocess.run([SADC, "-S", "DISK", "1", "2", sa], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([*limpet_args(out), "--duration", "1s"], check=True)

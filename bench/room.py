@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much room there is around a constant: what limpet finds, and whom it accuses, if it is changed.
+"""How much room there is around a constant: what limpet finds, and what it accuses, if it is changed.
 
 usage: room.py [--fleets N] [--seed N] [--perseus DATA SLOW_DRIVES.csv] FILE:NAME=VALUE...
 

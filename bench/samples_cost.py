@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""samples_cost.py: what sampling the machine costs, beside `perf record -a` at the same rate.
+"""samples_cost.py: what sampling the machine costs, compared with `perf record -a` at the same rate.
 
 usage: BUILD=build-bench bench/samples_cost.py [--runs N] [--work N] [--rates 199,997]
 
 All CPUs do a fixed amount of work, once alone and once under each sampler, all of them in each run, in an
 order that changes from run to run. The cost is the CPU time that the work takes more than without samples (its
-user and system time: interrupts count for whom they interrupt), and the CPU time of the sampler itself as a
+user and system time: interrupts count for the process that they interrupt), and the CPU time of the sampler itself as a
 share of the machine. Medians, and the spread between the quartiles of the runs. Needs root, and a machine that is
 otherwise idle: CPU time hardly depends on what else runs, but caches and neighbours of a virtual machine do.
 """
@@ -43,7 +43,7 @@ def work(amount):
 
 
 def sampler(name, rate, directory):
-    """The command of a sampler; its first word tells whether it is there."""
+    """The command of a sampler; its first word shows whether it is installed."""
     if name == "limpet":
         return [LIMPET, "trace", "samples", "-q", "-F", str(rate), "-o", directory]
     if name == "limpet ring":
@@ -53,7 +53,7 @@ def sampler(name, rate, directory):
 
 
 def under(name, rate, amount):
-    """The same as work(), with a sampler beside it; and the CPU time of that."""
+    """The same as work(), while a sampler runs; and the CPU time of the sampler."""
     with tempfile.TemporaryDirectory() as directory:
         process = subprocess.Popen(sampler(name, rate, directory), stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
@@ -91,7 +91,7 @@ def main():
     for number in range(args.runs):
         turn = cases[number % len(cases):] + cases[:number % len(cases)]
         for case in turn:
-            # Each beside a run without, so that what changes slowly does not count.
+            # Each next to a run without it, so that slow changes do not count.
             plain, _ = work(args.work)
             cpu, wall, used = under(*case, args.work)
             cost[case].append(100 * (cpu / plain - 1))

@@ -5,7 +5,7 @@
 
 Runs four recorders side by side for SECONDS, ROUNDS times: as it is by default, with --flush 1s, and with --send to a
 collector on this machine, over HTTP and over HTTPS with a token. Prints CPU (user and system, of all threads)
-per sample, of one sample per second, and the ratio to the recorder that flushes as often and sends nothing; what the first seconds took is told apart. Ratios hold on a busy machine, too, because all of them
+per sample, of one sample per second, and the ratio to the recorder that flushes as often and sends nothing; the first seconds are printed separately. Ratios hold on a busy machine, too, because all of them
 run at the same time; the figures themselves do not. Wants $BUILD (default: build).
 """
 import argparse

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""serve_scale.py: what a collector costs that receives, keeps and judges a fleet.
+"""serve_scale.py: the cost of a collector that receives, keeps and judges a fleet.
 
     bench/serve_scale.py [-n SERVERS] [-c DISKS] [-t SECONDS] [-f FAULT_SECOND] [--tls] [--json]
 
 Starts `limpet serve` and bench/serve_load.c, which speaks the protocol of `limpet record --send` for all
 servers from one process, on this machine. CPU is what the collector's process had (user and system),
-whatever else ran beside it; the generator's is told apart. Lag is the age of the newest data that the engine has
+regardless of other processes; the generator's is separate. Lag is the age of the newest data that the engine has
 judged (status.data_age_s), looked at every few seconds. With -f one disk of one server becomes 8 times as slow;
 it says after how many seconds the incident was there. Wants $BUILD (default: build).
 """

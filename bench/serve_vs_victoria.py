@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""serve_vs_victoria.py: the plain alternative to a collector, beside it.
+"""serve_vs_victoria.py: a collector compared with the plain alternative.
 
     bench/serve_vs_victoria.py [-n SERVERS] [-t SECONDS]
 

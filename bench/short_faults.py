@@ -18,7 +18,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "e2e"))
 os.environ.setdefault("LIMPET", os.path.join(os.environ.get("BUILD", "build"), "src/cli/limpet"))
-from fleet import Fleet  # noqa: E402  (it wants the variable)
+from fleet import Fleet  # noqa: E402  (it needs the variable)
 
 LASTS_MIN = 150
 # Servers, and disks of each.

@@ -65,7 +65,7 @@ def others(options, directory):
 
 
 def table(title, figures, unit):
-    """Medians beside the first way, and the smallest: what others on the machine disturbed least."""
+    """Medians relative to the first way, and the smallest values, which other processes disturbed least."""
     alone = next(iter(figures.values()))
     print(f"{title:26} {unit + ', median':>24}   more {'smallest':>14}   more")
     for way, values in figures.items():
@@ -111,7 +111,7 @@ def worst_case(options, directory):
 
 
 def job(command):
-    """CPU time of a command with all that it starts."""
+    """CPU time of a command and all its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

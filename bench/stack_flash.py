@@ -27,7 +27,7 @@ def run(*command, **options):
 
 
 def in_node(node):
-    """What runs a command in the network of a node."""
+    """The prefix that runs a command in the network of a node."""
     return ["nsenter", f"--net=/run/netns/limpet-{LAB}-{node}"]
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""syscalls_accuracy.py [RECORDINGS]: what the service times of system calls tell about faults.
+"""syscalls_accuracy.py [RECORDINGS]: what the service times of system calls show about faults.
 
 RECORDINGS is a directory that `limpet lab run` filled with `trace summary` in its plan [recordings-syscalls].
 Diagnoses every recording by each service time alone (dread, dwrite, nsread, ncread), and by all of them, with the
@@ -142,7 +142,7 @@ def print_table(head, rows, markdown):
 
 
 def print_mode(results, mode, workloads, markdown):
-    """One table a mode, beside the paper's figures."""
+    """One table per mode, next to the paper's figures."""
     head = ["fault", "metric"]
     for workload in workloads:
         head += [f"{workload}: paper", "TP", "FP"]

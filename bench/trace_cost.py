@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""trace_cost.py: what tracing costs the traced, and everybody else.
+"""trace_cost.py: what tracing costs traced processes, and all others.
 
 Debian's postmark (2000 files, its default sizes) on a file system of its own, traced from its start by
 one tool after the other, all tools in each repetition; medians. The slow tools get a fifth of the
-transactions and are compared with bare runs of as many. Then what a call costs a process that nobody
-traces while limpet is attached to another. Needs root; makes and removes its own mounts.
+transactions and are compared with bare runs of as many. Then the cost of a call in an untraced process
+while limpet is attached to another. Needs root; makes and removes its own mounts.
 """
 import argparse
 import contextlib
@@ -66,7 +66,7 @@ def attached(process, tool, work):
 
 
 class Gate:
-    """A command that begins when it is told to."""
+    """A command that begins on request."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen(
@@ -161,8 +161,8 @@ def report(kind, runs):
 
 
 def call_costs(work):
-    """What one call costs in nanoseconds: bare; with programs that only return, or only read the
-    clock, which is the least that any tracer can cost; untraced beside a traced one; traced."""
+    """The cost of one call in nanoseconds: bare; with programs that only return, or only read the
+    clock, which is the least that any tracer can cost; untraced next to a traced one; traced."""
     def cost(*how):
         return [float(x) for x in subprocess.run([BENCH / "call_bench", *how], check=True, text=True,
                                                  stdout=subprocess.PIPE).stdout.split()]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What reading costs at worst: bytes, seconds (of all processors) and MB of inputs that are made to cost much.
+"""What reading costs at worst: bytes, seconds (of all processors) and MB of inputs that are as expensive as possible.
 
 usage: BUILD=DIR worst_cases.py [--small] [--check]
 
@@ -17,7 +17,7 @@ LIMPET = os.environ.get("LIMPET", LIMPET)
 START = 1772438400
 DAY = 86400
 HEAD = "time,component,metric,value\n"
-# What limpet takes for itself, with tables of 64 MiB that may be as empty as they like, and what an input may take: its samples on pages (560 bytes each), twice.
+# The memory that limpet takes by itself, with tables of 64 MiB that may be empty, and the limit per input: its samples on pages (560 bytes each), twice.
 BASE_MB = 256
 BYTES_PER_BYTE = 64
 

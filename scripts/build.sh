@@ -1,7 +1,7 @@
 #!/bin/bash
-# build.sh DIR [MESON OPTION...]: configure DIR with meson (once, or anew if the options changed or
-# an earlier attempt broke off) and build it. CC chooses the compiler [gcc], which ccache stands
-# before where it is there; TARGETS is what to build [all].
+# build.sh DIR [MESON OPTION...]: configure DIR with meson (once, or again if the options changed or
+# an earlier attempt failed) and build it. CC chooses the compiler [gcc], which runs through ccache
+# if that is installed; TARGETS is what to build [all].
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,8 +15,8 @@ for tool in "$CC" meson ninja pkg-config; do
 	fi
 done
 
-# Is DIR configured with these very options? One that was configured by hand is used as it is,
-# unless options are asked for.
+# Is DIR configured with exactly these options? A directory that was configured by hand is used as
+# it is, unless options are given.
 configured() {
 	[ -f "$dir/build.ninja" ] || return 1
 	if [ -f "$dir/.options" ]; then

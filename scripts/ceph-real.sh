@@ -1,7 +1,7 @@
 #!/bin/bash
 # ceph-real.sh: does the collector `ceph` say what real OSDs say? Starts Debian's ceph-mon and three ceph-osd in a
 # directory of their own, writes to them, records, and compares with "perf dump". Takes a minute, needs the packages ceph-mon,
-# ceph-osd and ceph-common (210 MB), and no root; it is no part of `make test` for that reason.
+# ceph-osd and ceph-common (210 MB), but not root; it is not part of `make test` for that reason.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -49,7 +49,7 @@ for i in 0 1 2; do
 done
 ceph osd pool create p 8 >/dev/null 2>&1
 timeout 60 rados -c "$dir/ceph.conf" -p p bench 5 write -b 65536 -t 4 >/dev/null
-# Nothing is written any more, so what is recorded and what is asked for are the same.
+# Writing has ended, so the recorded values and the queried ones are the same.
 "$limpet" record --root "$dir" --collect ceph --name h --interval 1s --duration 6s -o "$dir/data" --quiet
 wrong=0
 for i in 0 1 2; do

@@ -3,7 +3,7 @@
 
 Files under 800 lines, functions of at most 80; no notes to oneself in src and include; every
 src/FOLDER/NAME.c, and src/FOLDER/ROOM/NAME.c as well, has tests/unit/test_FOLDER_NAME.c or a line in
-tests/unit/elsewhere.txt that says what covers it. Prints what is wrong (exit 1) and the spread of function lengths.
+tests/unit/elsewhere.txt that says what covers it. Prints violations (exit 1) and the spread of function lengths.
 """
 import fnmatch
 import pathlib

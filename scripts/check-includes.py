@@ -2,8 +2,8 @@
 """check-includes.py: dependencies between the folders of src/ point one way.
 
 A file in src/X, or in a room of it (src/X/ROOM), may include "Y/..." only if Y is X or stands before
-X in ORDER. Public headers include only each other and libc. Every header compiles alone. Prints what
-is wrong; exits 1 then.
+X in ORDER. Public headers include only each other and libc. Every header compiles alone. Prints violations;
+then exits with 1.
 """
 import concurrent.futures
 import os
@@ -17,7 +17,7 @@ ORDER = ["base", "model", "archive", "collect", "import", "detect", "explain", "
 LIBC = {"assert.h", "errno.h", "inttypes.h", "limits.h", "math.h", "stdarg.h", "stdbool.h",
         "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "sys/types.h", "time.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
-# What programs of others are linked with: it needs nothing of src, which may know its tables.
+# Code that is linked into other programs: it needs nothing from src, which may use its tables.
 RUNTIME = "runtime"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -39,7 +39,7 @@ def owner_of_public(name):
 
 
 def check_source(path):
-    """What is wrong with the includes of a file of src/."""
+    """Violations in the includes of a file of src/."""
     folder = path.relative_to(ROOT / "src").parts[0]
     if folder not in ORDER:
         yield f"{path.relative_to(ROOT)}: folder {folder} has no place in the order: {ORDER}"
@@ -67,7 +67,7 @@ def check_source(path):
 
 
 def check_public(path):
-    """What is wrong with the includes of an installed header."""
+    """Violations in the includes of an installed header."""
     for number, mark, name in includes(path):
         if mark == '"' or (not name.startswith("limpet/") and name not in LIBC):
             yield f"{path.relative_to(ROOT)}:{number}: a public header may not need {name}"

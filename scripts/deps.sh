@@ -1,8 +1,8 @@
 #!/bin/bash
 # deps.sh [demo|build|package|test|all]: install the Debian packages that limpet needs and that are missing.
-# "demo" is the least: what `limpet diagnose` is built with; "build" has all that limpet can do,
-# "package" also what Debian packages are built with.
-# Does nothing, quickly, where all of them are there.
+# "demo" is the minimum that `limpet diagnose` needs to build; "build" is for all features,
+# "package" also for building Debian packages. Does
+# nothing, quickly, if all of them are installed.
 set -euo pipefail
 
 demo=(
@@ -84,22 +84,22 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 		Install what these Debian 12 packages contain and try again:
 		  ${want[*]}
 	END
-	# Somebody who has the tools already may go on.
+	# A user who already has the tools may continue.
 	for tool in meson ninja cc; do
 		command -v "$tool" >/dev/null || exit 1
 	done
 	exit 0
 fi
 
-# dpkg-query fails if it knows nothing of one of them, and lists the others all the same.
+# dpkg-query fails if one of them is unknown, but still lists the others.
 known=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${want[@]}" 2>/dev/null || true)
 installed=" $(sed -n 's/^installed //p' <<<"$known" | tr '\n' ' ') "
 missing=()
 for package in "${want[@]}"; do
 	[[ $installed == *" $package "* ]] || missing+=("$package")
 done
-# pcp starts its services when it is installed, and cannot be installed where there is no systemd to
-# start them. Its files alone will do for tests/e2e/pcp_live.py.
+# pcp starts its services when it is installed, and cannot be installed without a systemd to start
+# them. Its files alone are enough for tests/e2e/pcp_live.py.
 pcp=/opt/limpet-tests/pcp
 want_pcp=false
 [ "${1:-all}" = demo ] || [ "${1:-all}" = build ] || [ -e /usr/lib/pcp/bin/pmcd ] ||
@@ -135,8 +135,8 @@ fi
 echo "installing: ${missing[*]}"
 apt install -y --no-install-recommends "${missing[@]}"
 
-# only_programs PACKAGE UNIT...: of a package that was just installed only the programs are wanted, not
-# the services that come with it: sysstat's own collection, which Debian enables, and GlusterFS'
+# only_programs PACKAGE UNIT...: keep only the programs of a package that was just installed,
+# not its services: sysstat's own collection, which Debian enables, and GlusterFS'
 # daemon, which it leaves to the administrator today.
 only_programs() {
 	[[ " ${missing[*]} " == *" $1 "* ]] && command -v systemctl >/dev/null || return 0

@@ -26,13 +26,13 @@ SOURCE = pathlib.Path(os.environ.get("SOURCE", pathlib.Path(__file__).resolve().
 LIMPET = os.path.abspath(os.environ.get("LIMPET", SOURCE / "build/src/cli/limpet"))
 ENVIRONMENT = {**os.environ, "COLUMNS": "80", "LC_ALL": "C.UTF-8", "TZ": "UTC", "LIMPET_STATE": "/dev/null"}
 BLOCK = re.compile(r"(<!-- run: (?P<command>[^\n]*) -->\n```[^\n]*\n)(?P<text>.*?)(?P<end>^```$)", re.M | re.S)
-# What a picture shows: the page that a command writes, and how large the window is.
+# The contents of a picture: the page that a command writes, and the size of the window.
 PICTURES = {"docs/report.png": ("diagnose recordings/ddr-disk-busy-1 --html {}", (1280, 900))}
 PICTURE_LIST = SOURCE / "docs/pictures.json"
 
 
 def output_of(command):
-    """What the command prints, after its filters."""
+    """The output of the command, after its filters."""
     first, *filters = [shlex.split(part) for part in command.split(" | ")]
     if first[0] != "limpet":
         raise SystemExit(f"docs.py: '{command}' does not run limpet")

@@ -1,7 +1,7 @@
 #!/bin/bash
-# lint.sh: everything that can be said about the sources without running them, as TAP.
-# Needs a configured build/ (clang-tidy reads its compile_commands.json). DEEP=1 lets clang-tidy think
-# as long as it likes (scripts/tidy.py).
+# lint.sh: all static checks of the sources, as TAP.
+# Needs a configured build/ (clang-tidy reads its compile_commands.json). DEEP=1 removes the limits
+# of clang-tidy (scripts/tidy.py).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
@@ -30,10 +30,10 @@ check_format() {
 	printf '%s\0' "${sources[@]}" | xargs -0 -P "$jobs" -n 50 clang-format --dry-run -Werror
 }
 
-# memleak, resourceLeak: it knows nothing of __attribute__((cleanup)); the sanitizers watch these.
+# memleak, resourceLeak: it does not know __attribute__((cleanup)); the sanitizers check these.
 # readdirCalled: readdir_r() is the one that is deprecated.
 # *.bpf.c: programs for another processor, without a libc.
-# route_page.c: it contains the page as an array of bytes, with which it is busy for minutes.
+# route_page.c: it contains the page as an array of bytes, which takes minutes.
 # shiftTooManyBitsSigned: gcc and clang define >> of negative numbers, zigzag() relies on it.
 check_cppcheck() {
 	mkdir -p build/cppcheck

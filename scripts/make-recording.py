@@ -3,9 +3,9 @@
 
 Six loop devices stand for the disks of six servers. Three clients read and write stripes across all
 of them with direct I/O and wait for the slowest, as clients of a parallel file system do. After a
-third of the time the kernel is told to throttle what the fourth disk gets from the disk below
+third of the time the kernel throttles what the fourth disk gets from the disk below
 (blkio), as a drive that retries or rebuilds would, and it stays so to the end. Six recorders write
-what each server saw. Needs root and cgroup v1; leaves nothing behind but OUT.
+what each server saw. Needs root and cgroup v1; leaves only OUT behind.
 """
 import mmap
 import os

@@ -15,7 +15,7 @@ copy() {
 	git archive --format=tar --prefix="limpet-$version/" HEAD | tar -x -C "$1"
 }
 
-# What the packages are built with, where this is a Debian.
+# The build dependencies of the packages, on Debian.
 [[ $what != deb* ]] || scripts/deps.sh package
 
 command -v npm >/dev/null || echo "packages.sh: npm is not installed: the collector will have no page" >&2

@@ -3,8 +3,8 @@
 
 A PANEL is METRIC[:GLOB][:OPTION...], e.g. 'await:s*/disk:*' or 'retrans:s*/tcp:*:sum:log': the components
 whose names match, one line each; those of the faulty server are drawn in red, others in grey. Options:
-  sum, mean   one line an observer: the sum or the mean over its components
-  remote      one line a remote address of TCP connections (with sum or mean), named by its server
+  sum, mean   one line per observer: the sum or the mean over its components
+  remote      one line per remote address of TCP connections (with sum or mean), named by its server
   log         a logarithmic scale
   smooth=N    a moving average over N samples
 RECORDING is a directory that `limpet lab run` made; RECORDING.json beside it says what was done.
@@ -71,7 +71,7 @@ def smooth(points, n):
 
 
 class Panel:
-    """What a PANEL argument asks for, and its values."""
+    """A PANEL argument and its values."""
 
     def __init__(self, text, limpet, recording, names):
         self.metric, *rest = text.split(":")

@@ -1,9 +1,9 @@
 #!/bin/bash
-# soak.sh [-t SECONDS] [-e SECONDS] [-r RATE] [-o DIR] [BUILD]: everything at once, for long.
+# soak.sh [-t SECONDS] [-e SECONDS] [-r RATE] [-o DIR] [BUILD]: everything at once, for a long time.
 #
 # Records with a clock that runs RATE times as fast (1440: a day takes a minute), so that files
 # rotate, are sealed and expire all the time; kills the recorder now and then; traces processes that
-# come and go; diagnoses and checks what is there; damages copies and repairs them. Every -e seconds
+# come and go; diagnoses and checks the archives; damages copies and repairs them. Every -e seconds
 # [60] a line says how much memory, how many descriptors and bytes that takes, and what went wrong.
 # The last line is "N errors", which are in DIR/errors; the exit code is 1 if there are any.
 #
@@ -45,7 +45,7 @@ counted() { [ -e "$work/$1.count" ] && wc -l <"$work/$1.count" || echo 0; }
 # Wait, but not for longer than there is time.
 rest() { local n; for ((n = 0; n < $1; n++)); do over && return; sleep 1; done; }
 
-# The recorder, which is ended every few minutes: asked to, or killed.
+# The recorder, which is ended every few minutes, by SIGTERM or SIGKILL.
 record() {
 	local n=0 pid code
 	until over; do
@@ -103,7 +103,7 @@ diagnose() {
 	done
 }
 
-# What is there is sound; what is not can be repaired, and is then.
+# Archives are intact; damaged copies can be repaired, and are then.
 check() {
 	local file out
 	until over; do
@@ -114,7 +114,7 @@ check() {
 			printf 'damaged' | dd of="$work/bad/copy.lpa" bs=1 conv=notrunc status=none \
 				seek=$((RANDOM % $(stat -c %s "$work/bad/copy.lpa")))
 			rm -f "$work/bad/mended.lpa"
-			# Behind the last block of a file that is being written it is no damage.
+			# After the last block of a file that is being written it is not damage.
 			"$limpet" check --repair -o "$work/bad/mended.lpa" "$work/bad/copy.lpa" \
 				>/dev/null 2>&1 && continue
 			out=$("$limpet" check "$work/bad/mended.lpa" 2>&1) || fail "repair: $out"

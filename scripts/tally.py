@@ -6,7 +6,7 @@ build did. DIR:SUITE is a build of which only the tests of one suite were to run
 run in several parts, each with a log of its own, DIR/meson-logs/testlog*.json; one that is in none
 of them has failed.
 What failed in the first place and passed in testlog-second.json has passed, and is listed as unsteady.
-In a test that speaks TAP each numbered line is a case; any other test is one case.
+In a test that prints TAP each numbered line is a case; any other test is one case.
 Exits 1 if anything failed, or if nothing ran at all.
 
 tally.py --failed DIR SUITE...: print the names of the tests of these suites that failed.
@@ -21,8 +21,8 @@ import subprocess
 import sys
 
 CASE = re.compile(r"^(not )?ok\b(?:\s+(\d+))?\s*-?\s*([^#]*)(?:#\s*(SKIP|TODO)\S*\s*(.*))?", re.I)
-# So many lines of what a failed case said are repeated at the end, where one looks first; of a
-# traceback the last ones say most.
+# This many lines of a failed case's output are repeated at the end, where readers look first; the
+# last lines of a traceback say most.
 WORDS_FIRST, WORDS_LAST = 3, 3
 SECOND = "testlog-second.json"
 PLAN = re.compile(r"^1\.\.(\d+)(?:\s*#\s*SKIP\S*\s*(.*))?", re.I)
@@ -98,7 +98,7 @@ class Tally:
 
 
 def known_tests(build, only):
-    """(command) -> (suite, name, protocol) of every test that meson knows, or those of one suite."""
+    """(command) -> (suite, name, protocol) of every test of the build, or of one suite."""
     out = subprocess.run(["meson", "introspect", "--tests", build], check=True,
                          capture_output=True, text=True).stdout
     return {tuple(t["cmd"]): (t["suite"][0].split(":")[-1], t["name"], t["protocol"])
@@ -106,7 +106,7 @@ def known_tests(build, only):
 
 
 def read_logs(build, second=False):
-    """Every run that the logs of a build tell of; a line that was not written to its end tells nothing."""
+    """Every run in the logs of a build; incomplete lines are ignored."""
     for log in sorted(glob.glob(os.path.join(glob.escape(build), "meson-logs", "testlog*.json"))):
         if (os.path.basename(log) == SECOND) != second:
             continue

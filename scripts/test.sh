@@ -2,15 +2,15 @@
 # test.sh: build and test everything, and say how many test cases passed.
 #
 #   build/       gcc, as it is shipped            every test
-#   build-asan/  clang, address and undefined     every test but those that tests/*/meson.build reserves
-#                                                 for what is shipped
+#   build-asan/  clang, address and undefined     every test except those that tests/*/meson.build reserves
+#                                                 for the shipped build
 #   build-tsan/  clang, threads                   the tests of suite 'threads'; nothing else is built
 #   lint         format, includes, house rules, clang-tidy, cppcheck
 #
-# Tests of suites 'machine' and 'lab' take real time and little of a CPU. They run in front, one
-# build's after the other's, side by side but for those of suite 'alone'; behind them goes all that can
-# be computed, at low priority, which labs do not hold against the machine. What happened behind is
-# printed when both have ended.
+# Tests of suites 'machine' and 'lab' take real time and little CPU. They run in the foreground, one
+# build after the other, side by side except those of suite 'alone'. Everything that only computes runs
+# in the background, at low priority, which labs ignore when they judge how busy the machine is. The
+# results of the background are printed when both have ended.
 #
 # A test of those suites, or another of suite 'e2e' or 'web', that fails is run once more when
 # everything else has ended: a machine that was too busy for it must not look like a defect. One that
@@ -24,7 +24,7 @@ exec </dev/null
 export ASAN_OPTIONS=detect_leaks=1:${ASAN_OPTIONS:-}
 export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:${UBSAN_OPTIONS:-}
-# What OpenMP's runtime does inside is not instrumented and would look like races.
+# OpenMP's runtime is not instrumented, and its internals would look like races.
 export TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1:${TSAN_OPTIONS:-}
 # The sanitizers of clang 14 cannot cope with the many random address bits of newer kernels.
 fixed_addresses=()
@@ -52,7 +52,7 @@ remove_labs() {
 	done
 }
 
-# finish: whatever ends this, nothing goes on and nothing is left.
+# finish: however this ends, no process continues and nothing is left.
 finish() {
 	local status=$? group
 
@@ -152,7 +152,7 @@ again() {
 	fi
 }
 
-# What tally.py is to count: NAME=DIR, NAME=failed (to build).
+# The arguments of tally.py: NAME=DIR, NAME=failed (to build).
 results() {
 	local name dir suite
 

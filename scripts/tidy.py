@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """tidy.py [-j JOBS] [--deep] [FILE...]: clang-tidy on the C files that build/ compiles [all of them].
 
-A file that was clean is not looked at again while nothing that clang-tidy sees has changed: neither
+A file that was clean is not checked again while nothing that clang-tidy sees has changed: neither
 what the preprocessor makes of it, comments included, nor its flags, nor the checks, nor clang-tidy.
-What is known to be clean is remembered in build/tidy-cache. Prints what is wrong; exits 1 then.
+Clean files are remembered in build/tidy-cache. Prints the findings; then exits with 1.
 
 Nearly all of the time goes into following paths through functions. --deep follows them as far as
 clang-tidy does by itself; see budget().
@@ -55,10 +55,10 @@ def budget(path, deep):
 
 
 def preprocessed(path, entry):
-    """What the compiler sees of a file, with its comments: they may hold NOLINT."""
+    """The preprocessed text of a file, with its comments, which may have NOLINT."""
     words = entry["command"].split()
     while words and not words[0].startswith("-"):
-        words.pop(0)  # the compiler, whatever it is called
+        words.pop(0)  # the compiler, under any name
     flags = [w for w in words if re.match(r"-[IDUf]|-std|-isystem|-pthread|-include", w)]
     ran = subprocess.run(["clang", "-E", "-CC", "-w", *overlay(path), *flags, str(ROOT / path)],
                          cwd=entry["directory"], capture_output=True, check=False)
@@ -78,7 +78,7 @@ def stamp(path, entry, basis, deep):
 
 
 def tidy(path, deep):
-    """What clang-tidy says about a file, and whether it is clean. One file a process: with several,
+    """The findings of clang-tidy in a file, and whether it is clean. One process per file: with several,
     clang-tidy 14 takes every va_list after the first file for uninitialised."""
     argv = ["clang-tidy", "-p", str(BUILD), "--quiet"]
     argv += [f"--extra-arg-before={flag}" for flag in overlay(path)]
@@ -110,7 +110,7 @@ def arguments():
 
 
 def main():
-    """Check, remember, forget what is no longer so."""
+    """Check, remember clean files, and forget those that no longer are."""
     args = arguments()
     known = units() if (BUILD / "compile_commands.json").exists() else {}
     if not known:

@@ -18,9 +18,9 @@ extern const struct program program;
 /* Carries out the command that the arguments name. Returns the exit code. */
 int program_main(int argc, char **argv);
 
-/* Where another program of the suite is: beside this one, in the build tree or where it is
- * installed. If it is in none of these places, its bare name, for a search of $PATH. Returns
- * `buf`. */
+/* The path of another program of the suite: in the directory of this one, in the build tree or
+ * where it is installed. If it is in none of these places, its bare name, for a search of $PATH.
+ * Returns `buf`. */
 const char *program_path(const char *name, char buf[PATH_MAX]);
 
 /* The directory of liblimpet-calls, which `limpet cc` links into programs. -ENOENT if it is not

@@ -12,7 +12,7 @@ struct show_functions {
 	const char *flame; /* a file to write */
 };
 
-/* Print what the options ask for, of what is in `range`. */
+/* Print what the options request, from the data in `range`. */
 int show_functions(struct lp_dataset *ds, const struct show_functions *o,
 	const struct lp_table_options *range, bool json, struct lp_err *err);
 

@@ -5,7 +5,7 @@
 /* The number of the signal that has come; 0: none. */
 extern volatile int stop_signal;
 
-/* From now on SIGINT, SIGTERM and SIGHUP set it, and end whatever waits (-EINTR). */
+/* From now on SIGINT, SIGTERM and SIGHUP set it, and end every wait (-EINTR). */
 void stop_catch(void);
 
 #endif

@@ -28,7 +28,7 @@ struct time_options {
 /* Do the options contradict each other? */
 int time_options_check(const struct time_options *t, struct lp_err *err);
 
-/* Limit `ds` to these times: remote sources need that before anything is asked of them. */
+/* Limit `ds` to these times, before remote sources are queried. */
 void time_options_limit(const struct time_options *t, struct lp_dataset *ds);
 
 /* Where --last ends: at --until, or at the last sample, for which the data may have to be read. */

@@ -10,7 +10,7 @@
 /* The new meaning of an id of the catalogue. */
 struct journal_change {
 	uint32_t id, schema;
-	char *observer, *name, *labels; /* name NULL: nobody */
+	char *observer, *name, *labels; /* name NULL: none */
 };
 
 /* Zero-initialise it. Only the last change of an id is kept, so that a journal that is not applied

@@ -44,7 +44,7 @@ struct spool_stats {
 	uint64_t samples_written, samples_lost, bytes_written, files;
 	uint64_t records_lost;	   /* of logs */
 	bool failing;		   /* nothing can be written now */
-	char path[SPOOL_PATH_MAX]; /* of the file at hand */
+	char path[SPOOL_PATH_MAX]; /* of the current file */
 };
 
 struct spool;

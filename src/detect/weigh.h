@@ -1,4 +1,4 @@
-/* From marks to findings: members that differ for so long, or by so much, that it counts. */
+/* From marks to findings: members that differ for long enough, or by enough, to count. */
 #ifndef DETECT_WEIGH_H
 #define DETECT_WEIGH_H
 

@@ -21,7 +21,7 @@ struct lp_engine {
 	int failed;	       /* it has, and why: */
 	struct lp_err failure;
 	uint64_t n_late;
-	struct lp_table_options table; /* what is gathered */
+	struct lp_table_options table; /* the gathered data */
 
 	/* The horizons' lanes; or, if parameters were given by hand, `plain` alone: everything is
 	 * compared at once, as in the definitions. */
@@ -32,7 +32,7 @@ struct lp_engine {
 	struct lp_table_options plain_table;
 
 	struct semantic_options logs_how;
-	struct semantic_reader *logs;	  /* of system calls; NULL: not wanted */
+	struct semantic_reader *logs;	  /* of system calls; NULL: not requested */
 	struct noted_processes processes; /* that remarks name */
 	struct surroundings around;	  /* facts about links, arrays, jobs that were fed */
 	struct lp_dataset

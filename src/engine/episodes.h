@@ -24,20 +24,20 @@ struct episodes {
 
 void episodes_release(struct episodes *e);
 
-/* Add an episode, whose memory is taken over also on failure. One of the same component, metric and
- * direction that overlaps with it is the same: the heavier one stays, and lasts from the beginning
- * of the first to the end of the last. 0 or -ENOMEM. */
+/* Add an episode; its memory is taken over even on failure. If an episode of the same component,
+ * metric and direction overlaps with it, they are merged: the heavier one stays, and lasts from the
+ * beginning of the first to the end of the last. 0 or -ENOMEM. */
 int episodes_add(struct episodes *e, struct episode *item);
 
 /* Add copies of all. */
 int episodes_add_all(struct episodes *e, const struct episodes *from);
 
-/* Put them into a verdict as findings with series of their own, where its components are known. One
- * that the verdict has itself stays if it is heavier. `since_us`: they come from a finer horizon
- * than the verdict, which reaches back to that time; slowness that is mild may be left out.
- * INT64_MIN: they do not. `finer` is the verdict of that horizon: where the other one has not
- * looked for peers since a component came, it knows the group. NULL: it was not asked for. Returns
- * 1 if some were left out for want of a group, 0, or -ENOMEM. */
+/* Add them to a verdict as findings with series of their own, if it has their components. If the
+ * verdict has the same finding, the heavier one stays. `since_us`: they come from a finer horizon
+ * than the verdict, which reaches back to that time; mild slowness may be left out. INT64_MIN: they
+ * do not. `finer` is the verdict of that horizon, which provides the group of a component that is
+ * too new to have one in `v`; NULL: there is none. Returns 1 if some were left out because they
+ * have no group, 0, or -ENOMEM. */
 int episodes_join(const struct episodes *e, int64_t since_us, const struct lp_verdict *finer,
 	struct lp_verdict *v);
 

@@ -6,12 +6,12 @@
 #include <limpet/metric.h>
 #include <limpet/verdict.h>
 
-/* Is a finding that would make a culprit only about a component that idles as it is meant to?
+/* Is a finding that would make a culprit only about a component that is idle by design?
  *
- * - Absent, without data or without work: unless it worked before, at least a tenth of what its
- *   peers did. Lost is who worked and then stopped while the peers went on.
- * - Slow: where it does less than a twentieth of what its peers do, and so do most components of
- *   its name on other observers (the disks that systems boot from). */
+ * - Absent, without data or without work: unless it worked before, at least a tenth as much as its
+ *   peers. A component is lost if it worked and then stopped while its peers continued.
+ * - Slow: if it does less than a twentieth of its peers' work, and so do most components of its
+ * name on other observers (boot disks). */
 bool idleness_excuses(const struct lp_verdict *v, const struct lp_finding *f, enum lp_role role);
 
 #endif

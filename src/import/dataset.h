@@ -15,7 +15,7 @@
 struct data_file {
 	char *path;
 	const struct importer *importer; /* NULL: an archive */
-	int64_t interval_us;		 /* -1: not asked yet */
+	int64_t interval_us;		 /* -1: not checked yet */
 	int64_t first_us, last_us;	 /* known after the first question; 0: unknown */
 	char *worse; /* the meaning of metrics according to an archive; NULL: not given */
 	char *observer, *addresses; /* the same, of an archive; NULL: unknown */
@@ -32,7 +32,7 @@ struct data_aside {
 	uint64_t n_values;
 	uint32_t n_observers;
 	char *observer; /* one of them */
-	bool whole;	/* it is all that there is of them */
+	bool whole;	/* it is all data of these observers */
 	size_t note;	/* the one about it */
 };
 

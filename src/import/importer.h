@@ -9,7 +9,7 @@
 enum import_match {
 	IMPORT_NO = 0,
 	IMPORT_MAYBE = 1, /* possible (any text may be CSV) */
-	IMPORT_YES = 2,	  /* its magic number is there */
+	IMPORT_YES = 2,	  /* its magic number is present */
 };
 
 struct importer {

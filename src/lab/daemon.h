@@ -42,7 +42,7 @@ int daemon_wait_file(
 /* End the process of run/NODE-fs.pid, also if it was stopped. Not there: 0. */
 int daemon_stop(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
-/* The same for a client, whose mount on NODE/mnt goes, too. */
+/* The same for a client; its mount on NODE/mnt is removed, too. */
 int daemon_unmount(const struct lab *lab, const struct lab_node *node, struct lp_err *err);
 
 /* The number of sockets in the text of /proc/net/tcp in `state` (10: listen, 1: established) with

@@ -2,14 +2,14 @@
  *
  *   OUT/NAME/              the recording: s1-*.lpa, ..., c1-*.lpa; what `limpet diagnose` reads
  *   OUT/NAME.json          what was done and when, throughput of each phase, how busy this machine
- *                          was; written last, so it says that the experiment is whole
- *   OUT/truth.csv          for `limpet score`: a row a fault, or an empty one for none
- *   OUT/NAME.part/         a recording that is being made, or was when everything was killed
- *   OUT/NAME.disturbed/    one that is not to be trusted, with NAME.disturbed.json; not in the
- * truth
+ *                          was; written last, so its presence shows that the experiment is
+ *                          complete
+ *   OUT/truth.csv          for `limpet score`: a row per fault, or an empty one for none
+ *   OUT/NAME.part/         an unfinished recording
+ *   OUT/NAME.disturbed/    an unreliable one, with NAME.disturbed.json; not in truth.csv
  *
- * An experiment that is whole is not run again, so a plan that was interrupted goes on where it
- * was. Runs of several plans, or of parts of one in several labs, may share OUT. */
+ * A complete experiment is not run again, so an interrupted plan continues where it was. Runs of
+ * several plans, or of parts of one in several labs, may share OUT. */
 #ifndef LAB_RUN_H
 #define LAB_RUN_H
 

@@ -51,11 +51,11 @@ struct lp_table_builder {
 	struct strmap numbers;	  /* of components, by their text: one for all sets */
 	struct binding *bindings; /* of the catalogues of the sources that take turns */
 	size_t n_bindings, cap_bindings;
-	struct binding *binding; /* of the source at hand, one of these */
+	struct binding *binding; /* of the current source, one of these */
 	struct table_budget budget;
 	uint64_t n_absurd;	  /* values that cannot be, and count as missing */
-	uint64_t n_beyond;	  /* samples whose times cannot be */
-	struct table_times times; /* of the batch at hand */
+	uint64_t n_beyond;	  /* samples with impossible times */
+	struct table_times times; /* of the current batch */
 };
 
 /* Half of the machine's memory, in bytes. */
@@ -69,24 +69,24 @@ int table_set_get(struct lp_table_builder *b, const char *name, uint32_t *ret);
 int table_set_row(struct lp_table_builder *b, struct column_set *s,
 	const struct lp_identity *component, uint32_t *ret_row);
 
-/* Forget the rows of a set that `gone` says are gone. */
+/* Forget the rows of a set for which `gone` returns true. */
 int table_rows_retire(struct lp_table_builder *b,
 	bool (*gone)(const struct table_row *row, int64_t before), int64_t before);
 
 /* Rows have moved: components find theirs by name again. */
 void table_bindings_forget(struct lp_table_builder *b);
 
-/* Say how far the time reaches that a table would have to cover: -EFBIG. */
+/* Returns -EFBIG, with an error that has the time range that a table would have to cover. */
 int table_refuse(const struct lp_table_builder *b, int64_t first, int64_t last, const char *where,
 	struct lp_err *err);
 
-/* Put all that `later` has gathered behind what `b` has, as if `b` itself had been given its
- * batches, and leave `later` empty. Both were made with the same options but for the memory they
- * may take. `path` is whose batches those were, for errors.
+/* Append everything that `later` has gathered to `b`, as if `b` itself had been given its batches,
+ * and leave `later` empty. Both must have the same options, except for the memory limit. `path` is
+ * the source of those batches, for errors.
  *
- * A slot that both have a part of is the sum of two sums, where one builder would have made one
- * sum: of counters that is the same to the last bit, of times between samples and of LP_REAL
- * columns nearly so. */
+ * A slot that both have a part of is the sum of two sums, where a single builder would have made
+ * one sum. For counters the result is identical to the last bit, for times between samples and
+ * LP_REAL columns nearly so. */
 int table_builder_join(struct lp_table_builder *b, struct lp_table_builder *later, const char *path,
 	struct lp_err *err);
 

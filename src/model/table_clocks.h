@@ -11,13 +11,13 @@ struct table_outlier {
 	uint64_t n_values;
 	uint32_t n_observers;
 	const char *observer; /* one of them; the builder's */
-	bool whole;	      /* it is all that there is of these observers */
+	bool whole;	      /* it is all data of these observers */
 };
 
-/* Find what is apart from most of the data by more than a day (or TABLE_PAGE_SLOTS slots), is less
- * than a tenth of it, and is of a minority of the observers, or too little to compare anybody with;
- * and, however much it is, all data of observers that were only recorded more than an hour before
- * or after those others were, of which there are three at least, and twice as many.
+/* Find data that is more than a day (or TABLE_PAGE_SLOTS slots) away from most of the data, is less
+ * than a tenth of it, and comes from a minority of the observers, or is too little for a
+ * comparison. Find also, regardless of the amount, all data of observers that were recorded only
+ * more than an hour before or after the others, if the others are at least three and twice as many.
  * The caller frees the array. 0 or -ENOMEM. */
 int table_outliers_find(
 	const struct lp_table_builder *b, struct table_outlier **ret, size_t *ret_n);
@@ -30,9 +30,9 @@ struct table_offset {
 	int64_t slots;	      /* by which its clock is ahead of the others' */
 };
 
-/* Find observers whose load follows that of most others, not at the same time but by a constant
- * offset. Only what is beyond doubt is found: with a load that hardly changes there is nothing. The
- * caller frees the array. 0 or -ENOMEM. */
+/* Find observers whose load follows that of most others, not at the same time but with a constant
+ * offset. Only certain cases are found: none if the load hardly changes. The caller frees the
+ * array. 0 or -ENOMEM. */
 int table_offsets_find(const struct lp_table_builder *b, struct table_offset **ret, size_t *ret_n);
 
 /* The same for an observer of which it is known that its clock is ahead by `about` slots, give or

@@ -1,6 +1,5 @@
-/* The values of one row of a table that is being built, by slot. Only where there is data is there
- * memory: slots lie on pages, and a page exists once one of its slots has got a value.
- */
+/* The values of one row of a table that is being built, by slot. Memory is used only where there is
+ * data: slots lie on pages, and a page exists once one of its slots has a value. */
 #ifndef MODEL_TABLE_PAGES_H
 #define MODEL_TABLE_PAGES_H
 
@@ -12,7 +11,7 @@
 /* Memory that all rows of a builder share. */
 struct table_budget {
 	uint64_t used, max;
-	int64_t slot; /* the one that did not fit any more */
+	int64_t slot; /* the one that no longer fitted */
 };
 
 /* A slot that nothing was put into is a NaN of its own kind: a value that could not be computed
@@ -30,7 +29,7 @@ struct table_page {
 		double *values;
 		float *narrow; /* of narrow pages */
 	};
-	uint32_t n_set; /* so many of which were put */
+	uint32_t n_set; /* the number of values that were put */
 };
 
 struct table_pages {
@@ -60,8 +59,8 @@ int64_t pages_next(const struct table_pages *p, int64_t from);
 /* The first slot that was put and the one behind the last; false: none was. */
 bool pages_span(const struct table_pages *p, int64_t *ret_first, int64_t *ret_end);
 
-/* The same in the slots first .. first + n - 1, counted from `first`, and of values that are no
- * NaN; equal: there is none. */
+/* The same in the slots first .. first + n - 1, counted from `first`, and only for values that are
+ * not NaN; equal: there is none. */
 void pages_span_in(const struct table_pages *p, int64_t first, uint32_t n, uint32_t *ret_first,
 	uint32_t *ret_end);
 
@@ -71,11 +70,11 @@ void pages_copy(const struct table_pages *p, int64_t first, uint32_t n, double *
 /* Forget the slots from .. end - 1. */
 void pages_drop(struct table_pages *p, int64_t from, int64_t end, struct table_budget *budget);
 
-/* Put all that `later`, which is as narrow, has over what is there, and leave it empty. -EFBIG:
- * beyond the budget. */
+/* Put all values of `later`, which has the same width, over the existing ones, and leave it empty.
+ * -EFBIG: beyond the budget. */
 int pages_join(struct table_pages *p, struct table_pages *later, struct table_budget *budget);
 
-/* Move what is in the slots from .. end - 1 by `by` slots; what it lands on is replaced. */
+/* Move the values in the slots from .. end - 1 by `by` slots; they replace the values there. */
 int pages_shift(
 	struct table_pages *p, int64_t from, int64_t end, int64_t by, struct table_budget *budget);
 

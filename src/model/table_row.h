@@ -6,8 +6,8 @@
 #include "model/table_pages.h"
 #include <limpet/table.h>
 
-/* Consecutive samples of one slot that are all wanted and follow each other in time as they should.
- * A sample of which that is not true is a segment of its own. */
+/* Consecutive samples of one slot that are all selected and follow each other in time without gaps.
+ * Any other sample is a segment of its own. */
 struct table_segment {
 	uint32_t first, end; /* samples */
 	bool regular;	     /* each has a time since the one before */
@@ -22,7 +22,7 @@ struct table_times {
 	uint8_t *wanted; /* [sample] in the time range, and not carried */
 	struct table_segment *segments;
 	uint32_t n_segments;
-	uint32_t n_beyond; /* samples whose times are beyond reason, which are not wanted */
+	uint32_t n_beyond; /* samples with impossible times, which are left out */
 	bool forever;	   /* one slot for all time, in which nothing is a repeat */
 	size_t cap_slots, cap_dt, cap_wanted, cap_segments;
 };
@@ -36,16 +36,16 @@ void table_times_release(struct table_times *t);
 /* What a row's very first slot was made of. Rows of the same component from two builders can be
  * joined by it as if one had seen all: the slot may have begun in the other. */
 struct table_head {
-	enum { HEAD_NONE, HEAD_OPEN, HEAD_CLOSED } state; /* open: it is still the slot at hand */
+	enum { HEAD_NONE, HEAD_OPEN, HEAD_CLOSED } state; /* open: it is still the current slot */
 	struct bind_acc acc;				  /* once it is closed */
 	int64_t slot, first_wall;
 	const struct lp_metric *metric;
 	uint32_t shape;
-	bool replaced; /* its slot was begun anew later and has got another value */
+	bool replaced; /* its slot was begun again later and has another value */
 };
 
 struct table_row {
-	struct bind_acc acc;		/* of the slot at hand */
+	struct bind_acc acc;		/* of the current slot */
 	int64_t slot;			/* which is that; only if `open` */
 	bool open;			/* is there one? */
 	int64_t last_wall;		/* of the last sample: time that does not move on repeats */
@@ -61,8 +61,8 @@ struct table_row {
 int table_row_add(struct table_row *row, const struct table_times *times, const struct bind *bind,
 	const struct lp_batch_kind *kind, uint32_t at, struct table_budget *budget);
 
-/* Go on with what `later`, a row of the same component, has gathered, and leave it empty but for
- * whose it is. `forever`: see struct table_times. -EFBIG: beyond the budget. */
+/* Continue with the data that `later`, a row of the same component, has gathered, and leave it
+ * empty except for its identity. `forever`: see struct table_times. -EFBIG: beyond the budget. */
 int table_row_join(
 	struct table_row *row, struct table_row *later, bool forever, struct table_budget *budget);
 

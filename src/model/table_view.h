@@ -1,5 +1,5 @@
-/* What a builder has gathered so far, or a part of it, as tables: it goes on gathering afterwards.
- * Here are the grid of a table, peaks, making tables and filling them again. */
+/* The data that a builder has gathered so far, or a part of it, as tables; the builder continues to
+ * gather afterwards. This file has the grid of a table, peaks, making tables and refilling them. */
 #ifndef MODEL_TABLE_VIEW_H
 #define MODEL_TABLE_VIEW_H
 
@@ -14,11 +14,11 @@ struct table_part {
 	 * many or by a part of it lie where they would. 0: nothing is cut out. */
 	uint32_t align;
 	uint32_t margin; /* slots without data that stay on both sides of a cut */
-	bool lazy;	 /* values are read when somebody looks at them, where that can be */
+	bool lazy;	 /* values are read on demand, if possible */
 };
 
-/* Which slots a table has: all from the first to the last, but for long times in which no component
- * has any data. These are cut out, and the table says where (struct lp_table_cut). */
+/* The slots of a table: all from the first to the last, except long times in which no component has
+ * any data. These are cut out, and the table lists them (struct lp_table_cut). */
 struct table_grid {
 	int64_t first;
 	uint64_t n_slots;
@@ -32,12 +32,12 @@ int table_grid_make(
 	const struct lp_table_builder *b, const struct table_part *part, struct table_grid *ret);
 void table_grid_release(struct table_grid *g);
 
-/* Of tables that are larger than some MiB, one in so many slots has a value at least: what is
- * larger and emptier is not made. */
+/* In tables larger than some MiB, at least one in this many slots has a value: larger and emptier
+ * tables are not made. */
 #define TABLE_SLOTS_PER_VALUE 64
 
-/* Would tables with so many rows and values in them be sensible? Not if they take more than
- * `bytes_max`, nor if they are large and hardly any of their slots has a value. */
+/* Would tables with this many rows and values be sensible? Not if they take more than `bytes_max`,
+ * or if they are large and hardly any of their slots has a value. */
 bool table_grid_fits(
 	const struct table_grid *g, uint64_t bytes_max, uint64_t n_rows, uint64_t n_values);
 
@@ -64,8 +64,8 @@ bool peak_fits(const char *metric, int64_t step_us);
  * nothing, and where all are missing it stays missing. */
 void peak_apply(double *values, uint32_t n, uint32_t width);
 
-/* The same for a row of a table whose metric takes the largest value of `span_us`. Only for rows
- * that were computed: what somebody else measured under such a name are peaks already. */
+/* The same for a row of a table whose metric takes the largest value of `span_us`. Only for
+ * computed rows: imported values under such a name are peaks already. */
 void peak_row(struct lp_table *t, uint32_t row, int64_t span_us);
 
 /* The slots from .. end - 1 of the table that cover the time from `first_us` to `last_us`, which
@@ -75,11 +75,11 @@ void table_slots(const struct lp_table *t, int64_t first_us, int64_t last_us, ui
 	uint32_t *ret_end);
 
 /* Tables of a part, one per metric that has a component there. Their order and that of the
- * components depends on nothing but names: on what is in the builder, not on how it came there. The
- * caller frees each and the array.
+ * components depends only on names: on the contents of the builder, not on the order of arrival.
+ * The caller frees each and the array.
  *
- * Tables of many components that have next to no values each would be large and empty: those with
- * the fewest values are left out then, and `*ret_left_out` says how many were. */
+ * Tables of many components with hardly any values each would be large and empty: then those with
+ * the fewest values are left out, and `*ret_left_out` is their number. */
 int table_builder_view(const struct lp_table_builder *b, const struct table_part *part,
 	struct lp_table ***ret_tables, uint32_t *ret_n, uint32_t *ret_left_out, struct lp_err *err);
 
@@ -112,8 +112,8 @@ int table_builder_trim(struct lp_table_builder *b, int64_t before);
 void table_builder_last(const struct lp_table_builder *b,
 	void (*fn)(void *ctx, const struct lp_identity *component, int64_t last_us), void *ctx);
 
-/* Where the rows of a table are in the builder that it was made of, so that it can be filled with
- * another part of it: who is in the table stays. */
+/* Where the rows of a table are in the builder that it was made from, so that it can be filled with
+ * another part of it; its components stay the same. */
 struct table_refill {
 	uint32_t set;
 	uint32_t *rows; /* [component] */
@@ -133,17 +133,17 @@ uint32_t table_refill_count(const struct lp_table_builder *b);
 int table_refill_part(const struct lp_table_builder *b, const struct table_refill *r,
 	const struct table_part *part, struct lp_table *t);
 
-/* Tables may be lazy: their rows are read from the builder when somebody looks at them. Who wants
- * to know a few things of many components need not copy all samples. Such a table has room for all
- * values, but only those of rows that were read are there. The builder may gather more meanwhile,
- * but none of its rows may go. Nobody outside the library gets to see such a table. */
+/* Tables may be lazy: their rows are read from the builder on demand, so that code that needs a few
+ * values of many components need not copy all samples. Such a table has room for all values, but
+ * contains only those of rows that were read. The builder may gather more meanwhile, but must not
+ * remove rows. Lazy tables never leave the library. */
 struct table_lazy {
 	const struct lp_table_builder *b;
 	uint32_t set;	/* number in the builder */
 	uint32_t *rows; /* [component] number in the set */
 	bool *read;	/* [component] */
 	int64_t first;	/* slot */
-	uint32_t peak;	/* values are the largest of so many; 0: they are not peaks */
+	uint32_t peak;	/* values are the largest of this many; 0: they are not peaks */
 };
 
 void table_lazy_free(struct table_lazy *l);
@@ -162,7 +162,7 @@ static inline double table_value(const struct lp_table *t, uint32_t row, uint32_
 }
 
 /* The slots of a row from `*ret_first` up to, but not including, `*ret_end` have its data; equal:
- * it has none. Many rows can be asked this way: they stay unread. */
+ * it has none. This is cheap for many rows, which stay unread. */
 void table_row_span(const struct lp_table *t, uint32_t row, uint32_t *ret_first, uint32_t *ret_end);
 
 /* Leave out the first `n` slots of a table. */

@@ -31,7 +31,7 @@ struct functions_view {
 	bool calls; /* there are functions whose calls, not samples, were counted */
 };
 
-/* The data that is wanted. */
+/* The selected data. */
 struct functions_select {
 	const char *kind;	       /* "function" or "stack" */
 	const char *const *components; /* globs of full names; NULL: all */

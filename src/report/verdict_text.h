@@ -1,4 +1,4 @@
-/* A verdict for a person at a terminal: the first line is enough for somebody who was just woken
+/* A verdict for a person at a terminal: the first line is enough for an operator who was just woken
  * up; then the evidence, what to do, and what was checked. */
 #ifndef REPORT_VERDICT_TEXT_H
 #define REPORT_VERDICT_TEXT_H

@@ -6,7 +6,7 @@
 #include "serve/incidents.h"
 
 struct backtest_options {
-	const struct lp_diagnose_options *diagnose; /* `bounded` as wanted */
+	const struct lp_diagnose_options *diagnose; /* `bounded` is up to the caller */
 	int64_t every_us;    /* the time between verdicts; 0: whenever a window is complete */
 	int64_t lateness_us; /* 0: FEED_LATENESS_US */
 	struct lp_warn *warn;

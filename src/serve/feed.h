@@ -3,10 +3,10 @@
  *     feed_read()     take in what has arrived
  *     feed_advance()  as far as observers have delivered (live), or to a given time (replay)
  *     feed_due()      has a window been completed since the last verdict?
- *     feed_verdict()  what can be said now
+ *     feed_verdict()  the verdict at the watermark
  *
- * No threads and no clocks: whoever uses it says what time it is, so that a replay does the same
- * every time. The verdict is the one that `limpet diagnose` gives for the same data and watermark.
+ * No threads and no clocks: the caller provides the time, so that a replay does the same every
+ * time. The verdict is the one that `limpet diagnose` gives for the same data and watermark.
  */
 #ifndef SERVE_FEED_H
 #define SERVE_FEED_H
@@ -20,9 +20,9 @@
 struct feed_options {
 	const char *dir;			    /* a directory that grows */
 	struct lp_dataset *replay;		    /* or data that is all there */
-	const struct lp_diagnose_options *diagnose; /* bounded and slice_us as wanted */
+	const struct lp_diagnose_options *diagnose; /* bounded and slice_us are up to the caller */
 	int64_t from_us;     /* data that ends before is not read; 0: all is */
-	int64_t lateness_us; /* how long to wait for who is behind; 0: FEED_LATENESS_US */
+	int64_t lateness_us; /* how long to wait for late observers; 0: FEED_LATENESS_US */
 	struct lp_warn *warn;
 };
 
@@ -32,9 +32,9 @@ struct feed;
 int feed_new(const struct feed_options *options, struct feed **ret, struct lp_err *err);
 void feed_free(struct feed *f);
 
-/* Take in all that has arrived and begins up to `until_us`: how many batches that was. -ESTALE: an
- * observer samples less often than all before, which an engine must know from its beginning: make
- * another feed. */
+/* Take in all data that has arrived and begins up to `until_us`. Returns the number of batches.
+ * -ESTALE: an observer samples less often than all before, which an engine must know from its
+ * beginning: make another feed. */
 int feed_read(struct feed *f, int64_t until_us, int64_t now_us, struct lp_err *err);
 
 /* When what was held back begins; INT64_MAX: nothing was. */
@@ -61,7 +61,7 @@ int64_t feed_watermark_us(const struct feed *f);
 /* Has a window been completed since the last verdict? */
 bool feed_due(const struct feed *f);
 
-/* How long it takes to complete a window: nothing new can be said more often. */
+/* How long it takes to complete a window: there is no new verdict sooner. */
 int64_t feed_window_us(const struct feed *f);
 
 /* The verdict at the watermark. */

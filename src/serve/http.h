@@ -16,12 +16,12 @@ struct MHD_Connection;
 struct http_server;
 struct http_hub;
 
-#define HTTP_NAME_MAX 256  /* of whoever asks */
+#define HTTP_NAME_MAX 256  /* of the client */
 #define HTTP_ERROR_MAX 504 /* as long as that of a struct lp_err */
 
 /* The clients that a route accepts. */
 enum http_needs {
-	HTTP_OPEN,     /* anybody */
+	HTTP_OPEN,     /* any client */
 	HTTP_SERVER,   /* a server that may write: its name is in http_request.who */
 	HTTP_OPERATOR, /* an operator, likewise */
 };

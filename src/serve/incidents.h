@@ -1,16 +1,16 @@
 /* Incidents: what was wrong, from its beginning to its end, and what people said about it.
  *
- * They are kept in a SQLite file (write-ahead log, synchronous), so that nothing that was told is
+ * They are kept in a SQLite file (write-ahead log, synchronous), so that nothing is
  * lost when the collector is killed. Every verdict is compared with those that are open
  * (incidents_update()):
  *
- * - What is new opens an incident once it has been seen in two verdicts, or in one if it has lasted
- *   for a minute. Of one that ended less than an hour before it is another opening, not another
- *   incident.
- * - One part of the system with one cause is one incident. If the cause becomes clearer, or it
- * turns out that a larger part is affected, it stays the same incident; those that are part of a
- * larger one end, with a word about it.
- * - What comes and goes does not flap: an incident ends when it has not been seen for ten minutes.
+ * - A new problem opens an incident once it has been seen in two verdicts, or in one if it has
+ *   lasted for a minute. If the same incident ended less than an hour before, it is opened again.
+ * - One part of the system with one cause is one incident. If the cause becomes clearer, or if a
+ *   larger part turns out to be affected, it stays the same incident; incidents that are part of a
+ *   larger one end, with a remark.
+ * - A problem that comes and goes does not flap: an incident ends when it has not been seen for ten
+ * minutes.
  *
  * All functions may be called by any thread.
  */
@@ -98,7 +98,7 @@ int incidents_say(struct incidents *s, int64_t id, const struct incident_word *w
 /* Is an incident, as JSON, muted at this time? */
 bool incident_is_muted(const json_t *incident, int64_t now_us);
 
-/* The database, for tables beside it (alerts); used under incidents_lock(). */
+/* The database, for other tables in it (alerts); used under incidents_lock(). */
 struct sqlite3;
 struct sqlite3 *incidents_db(struct incidents *s);
 void incidents_lock(struct incidents *s);

@@ -36,7 +36,7 @@ struct ingest_put {
 	const char *observer, *file;
 	uint64_t from; /* the number of frames before these */
 	uint32_t sum;  /* over those */
-	bool last;     /* the file will not grow any more */
+	bool last;     /* the file will not grow further */
 	const void *body;
 	size_t size;
 };
@@ -57,7 +57,7 @@ enum ingest_refusal ingest_put(struct ingest *in, const struct ingest_put *put,
 void ingest_count(struct ingest *in, const char *observer, enum ingest_refusal kind);
 
 /* The files of a server, as JSON: {"observer", "files": [{"file", "complete", "frames", "sum",
- * "bytes"}], "expired": TIME}. Files that began before `expired` are not wanted. */
+ * "bytes"}], "expired": TIME}. The server need not send files that began before `expired`. */
 int ingest_list(struct ingest *in, const char *observer, struct strbuf *out, struct lp_err *err);
 
 /* The data from a server since the collector was started. */

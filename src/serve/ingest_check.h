@@ -17,7 +17,7 @@ enum ingest_refusal {
 	INGEST_WRONG_NAME,  /* a server uses another's name */
 	INGEST_REPLAY,	    /* frames that are already there */
 	INGEST_GAP,	    /* frames before them are missing */
-	INGEST_OTHER_FILE,  /* another file of that name is there */
+	INGEST_OTHER_FILE,  /* another file of that name exists */
 	INGEST_BAD_FRAME,   /* a checksum or a field is wrong */
 	INGEST_TRUNCATED,   /* it ends within a frame */
 	INGEST_TOO_LARGE,
@@ -35,7 +35,7 @@ const char *ingest_refusal_name(enum ingest_refusal kind);
 #define INGEST_LOOSE_MAX (UINT32_C(16) << 20)
 #define INGEST_DENSE_MAX (UINT32_C(160) << 20)
 
-/* A summary of a sound body. */
+/* A summary of a valid body. */
 struct ingest_summary {
 	uint64_t n_frames, n_samples;
 	uint32_t sum;	 /* frame_sum() over them, continuing the given one */

@@ -38,7 +38,7 @@ int ingest_file_append(struct ingest_file *f, const void *frames, size_t size, u
  * (DIR/.FILE.whole marks it until the file is sealed), and close it. */
 int ingest_file_mark(struct ingest_file *f, int dir, struct lp_err *err);
 
-/* The name of the file of such a mark, in `buf`; false: it is not a mark. */
+/* The name of the file that a mark belongs to, in `buf`; false: it is not a mark. */
 bool ingest_file_marked(const char *mark, char buf[NAME_MAX + 1]);
 
 /* Is the file complete? Checks only its mark and its end. */

@@ -19,7 +19,7 @@ struct live_options {
 	double speed;		       /* of a replay */
 	const char *topology, *expect; /* files, or NULL */
 	struct incidents *store;       /* outlives the thread */
-	int64_t look_back_us; /* what is read again at the beginning; 0: LIVE_LOOK_BACK_US */
+	int64_t look_back_us; /* how much is read again at the start; 0: LIVE_LOOK_BACK_US */
 	struct lp_warn *warn; /* called by the thread */
 	/* Called by the thread after a verdict. `before` is the last snapshot. May be NULL. */
 	void (*judged)(void *ctx, const struct snapshot *now, const struct snapshot *before);
@@ -46,7 +46,7 @@ int64_t live_now_us(struct live *l);
 /* How far the clocks of most servers are ahead of ours, if that is more than the lateness. */
 int64_t live_ahead_us(struct live *l);
 
-/* Is all that was there at the beginning read? Of a replay: is it over? */
+/* Has all data that existed at the start been read? For a replay: is it over? */
 bool live_is_ready(struct live *l);
 
 /* The last thing that went wrong with the engine or the store, in `buf`; "": nothing. */

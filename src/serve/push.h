@@ -1,14 +1,14 @@
-/* Sending by remote write: what servers record goes on to Prometheus, VictoriaMetrics, Mimir, or
- * whatever else takes it, as it arrives.
+/* Sending by remote write: the servers' data is forwarded to Prometheus, VictoriaMetrics, Mimir or
+ * any other receiver, as it arrives.
  *
  *     archives in DIR --> follow_data --> push_series (named) --> push_post (HTTP)
  *                              ^                                       |
  *                              +------- push_places (how far) <--------+
  *
- * The archives are the queue: they are there anyway, survive crashes, and nobody who receives waits
- * for whoever sends. A thread reads them, and sends. What a receiver cannot take now (no answer,
- * 5xx, 429) is tried again, later and later; what it refuses (other 4xx) is counted and dropped.
- * What came by remote write itself is not sent: it would go round in circles.
+ * The archives are the queue: they exist anyway and survive crashes, and receiving never waits for
+ * sending. A thread reads them and sends. Data that the receiver cannot accept now (no answer, 5xx,
+ * 429) is sent again, at increasing intervals; data that it refuses (other 4xx) is counted and
+ * dropped. Data that arrived by remote write is not sent, because it would go round in circles.
  */
 #ifndef SERVE_PUSH_H
 #define SERVE_PUSH_H
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Samples older than this are not sent any more, unless another age is given. */
+/* The default age beyond which samples are no longer sent. */
 #define PUSH_BACKLOG_US (INT64_C(86400) * 1000000)
 
 struct push_config {
@@ -39,7 +39,7 @@ void push_stop(struct push *p);
 
 struct push_stats {
 	uint64_t sent;	   /* samples that the receiver has */
-	uint64_t refused;  /* that it did not want */
+	uint64_t refused;  /* that it refused */
 	uint64_t expired;  /* that were too old to be sent */
 	uint64_t retries;  /* requests that were tried again */
 	int64_t newest_us; /* the time of the last sample that was sent; 0: none */

@@ -1,6 +1,6 @@
-/* How far the samples of each archive were sent: what was sent is not sent again after a restart,
- * and what was not is. The archives are the queue; this is the place in it. It is a file
- * "remote-write.json" beside them.
+/* How far the samples of each archive were sent, so that after a restart exactly the unsent ones
+ * are sent. The archives are the queue; this is the position in it. It is a file
+ * "remote-write.json" in the same directory.
  */
 #ifndef SERVE_PUSH_PLACES_H
 #define SERVE_PUSH_PLACES_H
@@ -25,14 +25,14 @@ struct push_places {
 
 void push_places_release(struct push_places *p);
 
-/* Read the text of such a file. 0, -EBADMSG or -ENOMEM. */
+/* Read the text of the file. 0, -EBADMSG or -ENOMEM. */
 int push_places_parse(struct push_places *p, const char *text, size_t size);
 
 /* Read the file in that directory: 1, or 0 if there is none. A damaged one is an error. */
 int push_places_load(struct push_places *p, const char *dir, struct lp_err *err);
 
-/* Write it, if something changed. Files of which nothing after `oldest_us` was sent are left out:
- * what is as old is not sent anyway. */
+/* Write it, if something changed. Files of which nothing after `oldest_us` was sent are left out,
+ * because data of that age is not sent anyway. */
 int push_places_save(struct push_places *p, const char *dir, int64_t oldest_us, struct lp_err *err);
 
 /* The time up to which samples of a file were sent before the start; INT64_MIN: none were. */

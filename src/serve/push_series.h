@@ -34,7 +34,7 @@ struct push_run {
 /* Zero-initialise it. */
 struct push_series {
 	struct strbuf labels; /* of all runs, as messages have them */
-	struct strbuf tail;   /* those of a component but for the metric, while it is added */
+	struct strbuf tail;   /* those of a component without the metric, while it is added */
 	struct write_sample *samples;
 	size_t n, cap;
 	struct push_run *runs;

@@ -32,8 +32,7 @@ int send_open(const struct send_config *config, struct sender **ret, struct lp_e
  * sender. */
 void send_written(void *sender, const char *path, uint64_t size);
 
-/* No file grows any more: send the rest, for no longer than SEND_LAST_SEC, and free. Accepts
- * NULL. */
+/* The files no longer grow: send the rest, for at most SEND_LAST_SEC, and free. Accepts NULL. */
 #define SEND_LAST_SEC 10
 void send_close(struct sender *s, struct send_stats *ret_stats);
 

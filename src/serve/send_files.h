@@ -32,8 +32,8 @@ struct send_files {
 
 void send_files_release(struct send_files *l);
 
-/* Look for files NAME-TIME.lpa in the directory that begin at `since_us` or later. Those that are
- * known stay as they are; those that are gone are forgotten. */
+/* Look for files NAME-TIME.lpa in the directory that begin at `since_us` or later. Known files stay
+ * as they are; files that no longer exist are forgotten. */
 int send_files_scan(struct send_files *l, const char *dir, const char *name, int64_t since_us,
 	struct lp_err *err);
 

@@ -9,7 +9,7 @@
 /* The collector, and our credentials. */
 struct send_target {
 	const char *url;	/* "https://collector:9700"; http:// only to this machine */
-	const char *token_file; /* NULL: SEND_TOKEN_FILE if that is there */
+	const char *token_file; /* NULL: SEND_TOKEN_FILE if that exists */
 	const char *ca_file;	/* NULL: the system's authorities */
 	const char *cert_file, *key_file; /* of a client certificate, NULL: none */
 };
@@ -19,7 +19,7 @@ struct send_target {
 
 struct send_http;
 
-/* Check the URL and the files. -EINVAL says what is wrong. */
+/* Check the URL and the files. -EINVAL: `err` says what is wrong. */
 int send_http_open(const struct send_target *target, struct send_http **ret, struct lp_warn *warn,
 	struct lp_err *err);
 void send_http_close(struct send_http *h); /* accepts NULL */
@@ -27,10 +27,10 @@ void send_http_close(struct send_http *h); /* accepts NULL */
 /* The result of a request. */
 enum send_result {
 	SEND_OK,
-	SEND_UNREACHABLE, /* no answer, or one that asks to wait: try again later */
+	SEND_UNREACHABLE, /* no answer, or one that requests a pause: try again later */
 	SEND_FORBIDDEN,	  /* our credentials are not known there */
 	SEND_CONFLICT,	  /* the collector has more or less than expected */
-	SEND_REFUSED,	  /* it does not want this */
+	SEND_REFUSED,	  /* it refuses this */
 };
 
 /* Requests for "URL/api/v1/ingest/PATH". The answer, at most 16 MiB, replaces the content of

@@ -9,19 +9,19 @@
 #define SERIES_POINTS_MAX 10000
 #define SERIES_PEERS_MAX 32 /* of large groups this many, chosen evenly */
 
-/* The data of the last requests: a page asks for one metric after the other of a component. */
+/* The data of the last requests: a page requests one metric of a component after the other. */
 struct series_cache;
 struct series_cache *series_cache_new(void); /* NULL: out of memory */
 void series_cache_free(struct series_cache *c);
 
 struct series_ask {
 	struct series_cache *cache; /* shared; one request reads at a time */
-	const struct snapshot *now; /* who is whose peer */
+	const struct snapshot *now; /* which components are peers */
 	const char *dir;	    /* of archives */
 	struct lp_dataset *data;    /* or all of this */
 	const char *component, *metric;
 	int64_t since_us, until_us;
-	uint32_t points; /* at most so many */
+	uint32_t points; /* the maximum number */
 };
 
 /* Write {"component","metric","unit","group","peers","step_s","t","value","median","low","high"}.

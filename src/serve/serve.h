@@ -29,7 +29,7 @@ struct serve_config {
 	 * is kept. */
 	struct lp_dataset *replay, *replay_look, *replay_past;
 	double speed;
-	const char *alerts;   /* a file that says who is told of incidents; NULL: nobody is */
+	const char *alerts;   /* a file of alert targets; NULL: no alerts are sent */
 	int64_t look_back_us; /* what the engine reads again at its beginning, 0: as usual */
 	/* Where samples are sent to by remote write; NULL: nowhere. See serve/push.h. */
 	const char *push_url, *push_http_config;

@@ -5,8 +5,7 @@
 struct bpf_map;
 struct bpf_object;
 
-/* The map of a section, ".rodata" or ".bss", whatever the name of the object; NULL: there is
- * none. */
+/* The map of a section, ".rodata" or ".bss", for any name of the object; NULL: there is none. */
 struct bpf_map *bpf_section(const struct bpf_object *o, const char *suffix);
 
 #endif

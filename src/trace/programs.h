@@ -24,7 +24,7 @@ struct trace_programs {
 
 void trace_programs_release(struct trace_programs *p);
 
-/* Look at a process while it is there. */
+/* Examine a process while it exists. */
 void trace_programs_note(struct trace_programs *p, pid_t pid);
 
 /* The name of a user, or its number if it has none. */

@@ -25,7 +25,7 @@ struct ptrace_task {
 	bool quiet; /* it is not the command yet, but our own child on its way there */
 
 	bool in_call;
-	struct trace_event call;  /* what is known of it since its entry */
+	struct trace_event call;  /* what is known about it since its entry */
 	int call_fd;		  /* the descriptor that call.file is about, -1 */
 	char *text;		  /* copied at the entry (execve), call.text_len bytes */
 	struct ptrace_task *next; /* in its bucket */

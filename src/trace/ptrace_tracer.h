@@ -1,8 +1,9 @@
-/* The tracer of backend_ptrace.c: one thread, which alone may command what it has seized.
+/* The tracer of backend_ptrace.c: one thread, the only one that may control the threads it has
+ * seized.
  *
  * That thread works only while a caller of the backend waits for it, so nothing here is locked.
- * When it ends the kernel lets go of everything it traced, without disturbing calls that go on:
- * that is how tracing ends, by close() as well as by SIGKILL.
+ * When it ends, the kernel releases all traced threads without disturbing calls in progress:
+ * tracing ends this way by close() as well as by SIGKILL.
  */
 #ifndef TRACE_PTRACE_TRACER_H
 #define TRACE_PTRACE_TRACER_H
@@ -30,7 +31,7 @@ struct ptrace_tracer {
 	struct ptrace_tasks tasks;
 	uint64_t seq, lost;
 	int result;  /* the first failure of the sink */
-	bool ending; /* threads go on without stopping at calls */
+	bool ending; /* threads continue without stopping at calls */
 	int64_t scanned_ns;
 	pid_t refused; /* one that was found by name or group and may not be traced; 0: none */
 	char text[TRACE_TEXT_MAX];

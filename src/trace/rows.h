@@ -1,8 +1,8 @@
 /* From counts to the archive's rows: kinds `sys` (processes by name), `call` (process, kind of file
  * and of call), `errno` (failures by call and errno) and `peer` (remote ends of connections).
  *
- * Counters of rows begin at 0 and grow by what the tally grew, whoever the process is called by
- * then: a process that executes another program goes on under that one's name.
+ * Counters of rows begin at 0 and grow with the tally, under the name that the process has at that
+ * time: a process that executes another program continues under the name of that program.
  */
 #ifndef TRACE_ROWS_H
 #define TRACE_ROWS_H

@@ -1,9 +1,8 @@
-/* The rows of one kind, by name, as many as there may be.
+/* The rows of one kind, by name, up to a maximum.
  *
- * A row whose name nobody counts under any more keeps its place: somebody may want to see what it
- * had counted. It loses it to a new name when there are no places left and it has been quiet for
- * TRACE_ROWS_QUIET samples. So names may come and go for ever, and at no rate that would fill the
- * archive's catalogue.
+ * A row whose name is no longer in use keeps its place, so that its counts stay visible. A new name
+ * takes it when there are no places left and the row has been quiet for TRACE_ROWS_QUIET samples.
+ * So names may come and go forever, at a rate that does not fill the archive's catalogue.
  */
 #ifndef TRACE_ROWS_TABLE_H
 #define TRACE_ROWS_TABLE_H

@@ -58,7 +58,7 @@ struct trace_session_config {
 	void *ctx;
 };
 
-/* A session, for loops that run other instruments beside it. `config` outlives it. NULL: out of
+/* A session, for loops that also run other instruments. `config` must outlive it. NULL: out of
  * memory. */
 struct session;
 struct session *trace_session_new(const struct trace_session_config *config);

@@ -10,7 +10,8 @@
 #include "model/syscalls.h"
 #include <stddef.h>
 
-/* Bucket b counts calls of 2^b <= ns < 2^(b+1); the first and the last also what is beyond. */
+/* Bucket b counts calls of 2^b <= ns < 2^(b+1); the first and the last also count calls beyond
+ * that. */
 #define TALLY_BUCKETS 40
 
 struct tally_key {
@@ -33,11 +34,11 @@ struct tally_error_key {
 	uint16_t error; /* errno */
 };
 
-/* A TCP connection of a traced process. A message is what is read between two writes.
+/* A TCP connection of a traced process. A message is the data read between two writes.
  *
- * Its reading begins with the first read that returned data: at the start of that call where the
- * descriptor does not block, at its end where it does (waiting for a message is not reading it);
- * it ends with the end of the last read before the next write. Zero-length reads are no data. */
+ * Its reading begins with the first read that returned data: at the start of that call if the
+ * descriptor does not block, at its end if it does (waiting for a message is not reading it). It
+ * ends with the end of the last read before the next write. Zero-length reads do not count. */
 struct tally_conn {
 	uint64_t id;	 /* of the socket, not 0: the kernel's address or inode */
 	uint32_t pid;	 /* that used it last */
@@ -71,8 +72,9 @@ struct tally_socket {
  * position stays, without an id. 0 or -ENOMEM. */
 int tally_add(struct tally *t, const struct trace_event *e, const struct tally_socket *socket);
 
-/* The cell of a key, made where it is new; NULL: out of memory. Good until the next is made.
- * Whoever copies the kernel's counts in sets what is new since it last looked: all of it grows. */
+/* The cell of a key, created if it is new; NULL: out of memory. Valid until the next one is
+ * created. Code that copies counts from the kernel sets the difference since the last copy: all of
+ * them only grow. */
 struct tally_cell *tally_cell(struct tally *t, const struct tally_key *key);
 uint64_t *tally_error(struct tally *t, const struct tally_error_key *key);
 struct tally_conn *tally_conn(struct tally *t, uint64_t id);

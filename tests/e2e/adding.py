@@ -78,7 +78,7 @@ def all_sections():
 
 
 def build():
-    """Compiled with the warnings of the house, as errors. Only what is needed."""
+    """Compiled with the warnings of the house, as errors. Builds only what is needed."""
     run("meson", "setup", BUILD, TREE, "-Doptimization=0", "-Ddebug=false")
     run("ninja", "-C", BUILD, "src/cli/limpet", "src/lab/limpet-lab", "docs/man/limpet-hello.1",
         "tests/unit/test_collect_uptime", "tests/fuzz/replay_twocol")
@@ -158,7 +158,7 @@ def backend():
 
 
 def excerpts():
-    """What is said to be from a file is in it."""
+    """Code that is quoted from a file is in that file."""
     found = re.findall(r"From `(\S+)`:\n\n```c\n(.*?)^```$", TEXT, re.M | re.S)
     check(found, "no excerpt")
     for path, text in found:

@@ -71,7 +71,7 @@ def test_rogue(directory):
 
 
 def test_rogue_known(directory):
-    """who it is that runs on one server only, where the recorders of the servers have noted it"""
+    """the process that runs on one server only, if the recorders of the servers have noted it"""
     def change(server, t, values):
         if server == 4 and t >= 200:
             values["dd:libc.so.6:read"] = 90
@@ -121,7 +121,7 @@ def test_disk_explains(directory):
 
 
 def test_healthy(directory):
-    """noise, and a load that goes up and down for all, accuse nobody"""
+    """noise, and a load that goes up and down for all, accuse no server"""
     def change(server, t, values):
         for fn in values:
             values[fn] *= 1.5 if 300 <= t < 600 else 1
@@ -131,7 +131,7 @@ def test_healthy(directory):
 
 
 def test_listing(directory):
-    """show counts functions, and lists those that are asked for"""
+    """show counts functions, and lists them on request"""
     path = write(directory, lambda server, t, values: None)
     shown = limpet("show", path)
     check(shown.code == 0 and f"\n{SERVERS * len(FUNCTIONS)} functions: limpet show --functions\n" in shown.out, shown)
@@ -148,7 +148,7 @@ def weights(path):
 
 
 def test_weights(directory):
-    """what varies among sound servers counts less, what told of a fault more; a mild fault is found by it"""
+    """functions that vary among healthy servers count less, those that showed a fault more; this finds a mild fault"""
     loud, quiet = FUNCTIONS[12], FUNCTIONS[3]
 
     def noisy(server, t, values):

@@ -33,7 +33,7 @@ def functions(tables, *args):
 
 
 def listed(tables, pid):
-    """{function: what is known of it} of a process."""
+    """{function: its data} of a process."""
     ran = functions(tables, "-p", str(pid), "-d", "100ms", "--all", "--json")
     check(ran.code == 0, ran)
     return {f["function"]: f for f in json.loads(ran.out)["top"]}
@@ -120,13 +120,13 @@ def test_build(directory):
         check(not traced.counts.get("serves:serves:work"), f"{compiler}: {traced.counts}")
         os.unlink(traced.archive)
     printed = run(LIMPET, "cc", "--print", "--functions", chosen, "gcc", "-c", "x.c").splitlines()
-    # "work" is too short for gcc, which leaves out whatever contains it.
+    # "work" is too short for gcc, which leaves out every name that contains it.
     check("-finstrument-functions-exclude-function-list=in_child" in printed, f"{printed}")
     bad(2, "expected 'on NAME', 'off NAME' or a comment", "cc", "--functions", write(directory, "bad", "x\n"), "gcc", "x.c")
 
 
 def test_budget(directory):
-    """what is too dear is switched off, told, and written down"""
+    """functions that are too expensive are switched off, reported, and noted in the archive"""
     program = build(directory)
     with tables_directory() as tables:
         with Traced(directory, tables, "--budget", "0.001%") as traced:
@@ -166,7 +166,7 @@ def recorded(directory, slow):
 
 
 def test_select(directory):
-    """functions that told servers apart stay on, the most frequent others go"""
+    """functions that separated servers stay on, the most frequent others go"""
     data = recorded(directory, FUNCTIONS[1])
     ran = limpet("functions", data)
     check(ran.code == 0 and FUNCTIONS[0] in ran.out and "20 functions, " in ran.out, ran)
@@ -187,7 +187,7 @@ def test_select(directory):
 
 
 def test_usage(directory):
-    """what cannot be done is said in one line"""
+    """an impossible request is refused in one line"""
     chosen = write(directory, "list", "off x\n")
     bad(2, "name the recordings", "functions", "--select")
     bad(2, "exclude each other", "functions", "--select", "--apply", chosen, chosen)

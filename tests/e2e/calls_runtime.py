@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that are built with `limpet cc` count their calls, whatever they do, and nothing else changes."""
+"""Programs that are built with `limpet cc` count their calls in every situation, and nothing else changes."""
 import os
 import signal
 import subprocess
@@ -21,7 +21,7 @@ def build(directory, source, *options, compiler="gcc", out="program"):
 
 
 class Tables:
-    """A directory in memory into which programs put their tables, as if somebody read them."""
+    """A directory in memory for the tables of programs, as if limpet read them."""
 
     def __init__(self):
         self.directory = None
@@ -42,7 +42,7 @@ class Tables:
         check(done.returncode == status, f"{command} ended with {done.returncode}")
 
     def names(self):
-        """The tables that are there."""
+        """The existing tables."""
         return sorted(n for n in os.listdir(self.directory.name) if n != "limpet-calls.reader")
 
     def read(self):
@@ -116,7 +116,7 @@ def test_fork(directory):
 
 
 def test_killed(directory):
-    """what a program counted until it was killed is there"""
+    """the counts of a program up to the moment it was killed are kept"""
     program = build(directory, "exact.c", "-fno-inline")
     with Tables() as tables:
         expect(tables.counts(program, "killed", status=-signal.SIGKILL), middle=1, leaf=12)
@@ -142,7 +142,7 @@ def test_times(directory):
 
 
 def test_unload(directory):
-    """libraries that are loaded one after the other, at the same place, are told apart"""
+    """libraries that are loaded one after the other, at the same place, are distinguished"""
     program = build(directory, "loads.c", "-ldl")
     libraries = []
     for name in ("first", "second"):
@@ -158,7 +158,7 @@ def test_unload(directory):
 
 
 def test_links(directory):
-    """a library that is loaded by a link is told of by the file behind it, as samples tell of it"""
+    """a library that is loaded by a link has the name of the file behind it, as in samples"""
     program = build(directory, "loads.c", "-ldl")
     library = build(directory, "plugin.c", "-DFUNCTION=first", "-shared", "-fPIC", out="libp.so.1.2")
     link = os.path.join(directory, "libp.so.1")
@@ -181,7 +181,7 @@ def test_prelinked(directory):
 
 
 def test_nobody_reads(directory):
-    """a program whose table nobody reads leaves nothing"""
+    """a program whose table is not read leaves nothing behind"""
     program = build(directory, "exact.c", "-fno-inline")
     with Tables() as tables:
         os.unlink(os.path.join(tables.directory.name, "limpet-calls.reader"))
@@ -191,7 +191,7 @@ def test_nobody_reads(directory):
 
 
 def test_no_room(directory):
-    """where there is no memory for a table, the program runs as ever"""
+    """if there is no memory for a table, the program runs as usual"""
     if os.geteuid() != 0:
         raise Skip("only root can mount a file system that is full")
     program = build(directory, "exact.c", "-fno-inline")
@@ -203,7 +203,7 @@ def test_no_room(directory):
 
 
 def test_little_room(directory):
-    """functions for which there is no memory left are not counted, and nobody waits for them"""
+    """functions for which there is no memory left are not counted, and nothing waits for them"""
     if os.geteuid() != 0:
         raise Skip("only root can mount a file system that is full")
     source = os.path.join(directory, "many.c")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The program as a user meets it: record, show, import, check, help, and every kind of bad input."""
+"""The program as a user sees it: record, show, import, check, help, and every kind of bad input."""
 import csv
 import io
 import json
@@ -29,7 +29,7 @@ def record_tree(directory, tree="kernel-6.1-nvme", name="oss1"):
 
 
 def long_csv(directory, name="data.csv", samples=400, disks=3):
-    """A long CSV whose values do not compress to nothing."""
+    """A long CSV whose values do not compress well."""
     rows = [HEADER]
     for i in range(samples):
         for d in range(disks):
@@ -190,7 +190,7 @@ def test_import_of_named_columns(d):
 
 
 def test_import_of_odd_observers(d):
-    """observers whose names are no file names"""
+    """observers whose names are not file names"""
     path = write(d, "x.csv", HEADER + "1300000000,.a\u00e4 b/disk:x,m,1\n1300000001,.a\u00e4 b/disk:x,m,2\n")
     good("import", path, "-o", os.path.join(d, "out"), "-q")
     assert os.listdir(os.path.join(d, "out")) == ["_a\u00e4 b-20110313T070640Z.lpa"]
@@ -429,7 +429,7 @@ def test_ten_thousand_components(d):
 
 
 def test_absurd_times(d):
-    """1970 and 2099 in one file: what is there is shown, and takes no more memory than that"""
+    """1970 and 2099 in one file: existing data is shown, and takes no more memory than that"""
     rows = "".join(f"{t},a/disk:{n},lat,1\n" for t in (0, 1, 4070908800, 4070908801)
                    for n in ("x", "y"))
     path = write(d, "far.csv", HEADER + rows)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clocks that are wrong, values that cannot be, and data with gaps of years: docs/reliability.md says what comes of them."""
+"""Clocks that are wrong, impossible values, and data with gaps of years: docs/reliability.md describes the results."""
 import json
 import os
 import random
@@ -53,7 +53,7 @@ def small(start=fleet.START):
 
 
 def test_a_while_in_1970(directory):
-    """one of six servers spent 8 s in 1970: it is told, and nobody is accused"""
+    """one of six servers spent 8 s in 1970: it is reported, and no server is accused"""
     paths = small().write_each(directory)
     append(paths[3], *[f"{at},s4/disk:sda,await,5" for at in range(777777, 777785)])
     code, verdict = diagnose(*paths)
@@ -63,7 +63,7 @@ def test_a_while_in_1970(directory):
 
 
 def test_a_row_a_year_ahead(directory):
-    """one row a year ahead: it is told, and a slow disk is found all the same"""
+    """one row a year ahead: it is reported, and a slow disk is still found"""
     made = small()
     made.slow("s2/disk:sdb", at_min=4, minutes=6)
     path = made.write(directory)
@@ -82,7 +82,7 @@ def moved(path, by_s):
 
 
 def another_time(by_s):
-    """A test case: the clock of one server is off by so much."""
+    """A test case: the clock of one server is off by this much."""
     def test(directory):
         made = small()
         made.slow("s2/disk:sda", at_min=4, minutes=6)
@@ -112,7 +112,7 @@ def test_single_samples(directory):
 
 
 def test_nothing_but_single_samples(directory):
-    """where there is nothing else, values are printed piece by piece, and nobody can tell"""
+    """if there is nothing else, values are printed piece by piece, and the verdict is unknown"""
     path = os.path.join(directory, "singles.csv")
     rows = [f"{fleet.START + i * 7},h{i % 9}/disk:d{i},await,{i}" for i in range(6000)]
     with open(path, "w", encoding="ascii") as f:

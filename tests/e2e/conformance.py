@@ -80,7 +80,7 @@ def text_differs(want, text, flags):
 
 
 def difference(note, event):
-    """What is wrong with the event, None if it is what was noted."""
+    """What is wrong with the event, None if it matches the note."""
     if note[0] == "signal":
         number, code, sender = (int(x) for x in note[3:6])
         if (event.what, event.nr, event.ret) != ("signal", number, code):
@@ -151,7 +151,7 @@ def compare_processes(notes, events):
 
 
 def compare_async(notes, events, want_uring):
-    """What AIO and io_uring completed."""
+    """The operations that AIO and io_uring completed."""
     done = [(e.pid, e.name, e.ret, e.args[0], e.args[2]) for e in events if e.what == "async"]
     missing, within = collections.defaultdict(list), None
     want = collections.Counter()
@@ -182,7 +182,7 @@ def endpoints_of(text):
 
 
 def compare_endpoints(notes, events):
-    """Who is connected with whom, in the part "tcp"."""
+    """Which ends are connected, in the part "tcp"."""
     loopback = bytes([127, 0, 0, 1])
     for note in (n for n in notes if n[0] == "ports"):
         server, client = int(note[2]), int(note[3])
@@ -206,14 +206,14 @@ def compare_order(events):
         before = last.get(event.tid)
         if event.dur < 0:
             yield f"negative duration: {event}"
-        # exec from a thread takes over the id of another one, whose call was going on.
+        # exec from a thread takes over the id of another one, whose call was in progress.
         if before and event.name != "execve" and (
                 event.seq <= before.seq or event.start < before.start + before.dur):
             yield f"{event} before the end of {before}"
         last[event.tid] = event
 
 
-# What a call that succeeds does to the table of descriptors: the change, and of which descriptor.
+# The effect of a successful call on the table of descriptors: the change, and the descriptor.
 CHANGES = {"open": ("open", "ret"), "openat": ("open", "ret"), "openat2": ("open", "ret"),
            "creat": ("open", "ret"), "socket": ("open", "ret"), "eventfd2": ("open", "ret"),
            "epoll_create1": ("open", "ret"), "timerfd_create": ("open", "ret"),
@@ -242,7 +242,7 @@ def compare_descriptors(notes, events, changes):
 
 
 def descriptor_differences(notes, events, changes):
-    """The descriptor log against the calls: each change is there, with the number of its call."""
+    """The descriptor log against the calls: it has each change, with the number of its call."""
     logged = {(c["seq"], c["pid"], c["change"], c["fd"]) for c in changes}
     opened = {}
     for event in events:
@@ -273,15 +273,15 @@ def compare(notes, events, want_uring=False):
 
 
 def outline(notes, events):
-    """What two backends must agree on, for each part of the program in order."""
+    """The events on which two backends must agree, for each part of the program in order."""
     order = []
     for note in notes:
         if note[0] == "begin":
             order.append((int(note[2]), note[3]))
     have = parts_of_events(events)
-    # Of the longest path there can be, bpf does not know whether that was all; and SIGKILL is
-    # nothing that ptrace sees delivered.
-    # What a pidfd is depends on the kernel.
+    # For a path of the maximum length, bpf does not know whether it was cut; and ptrace
+    # does not see the delivery of SIGKILL. The
+    # type of a pidfd depends on the kernel.
     return [(key[1], e.what, e.name, e.file if key[1] != "borrowed" else "",
              e.flags & ~(COARSE | CUT), e.ret if -4096 < e.ret <= 0 else "+", len(e.text))
             for key in order for e in have.get(key, []) if e.what != "pending"

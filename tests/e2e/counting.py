@@ -67,7 +67,7 @@ def test_parts(directory):
 
 
 def test_missing(directory):
-    """a test that is in no log has failed; so has one whose line was not written to its end"""
+    """a test that is in no log has failed; so has one whose line is incomplete"""
     build = configured(directory)
     tests(build, "a", "--suite", "unit", "--suite", "e2e")
     last, text = tally(f"gcc={build}", status=1)
@@ -120,13 +120,13 @@ def test_whole(directory):
 
 
 def test_broken_build(directory):
-    """a build that fails is told, and the others are tested"""
+    """a build that fails is reported, and the others are tested"""
     text = run(tree(directory), env=environment(BROKEN="build-asan"), status=1)
     check(text.splitlines()[-1] == "6 passed, 1 failed" and "asan: the build failed" in text, text)
 
 
 def is_alive(pid):
-    """Is there such a process that has not ended? (One that nobody has waited for yet has.)"""
+    """Is there a process that has not ended? (A zombie has ended.)"""
     try:
         status = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:

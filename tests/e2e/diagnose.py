@@ -70,7 +70,7 @@ def test_functions_by_name(directory):
 
 
 def test_labels(directory):
-    """What the collector knows of a disk reaches the verdict."""
+    """The collector's labels of a disk reach the verdict."""
     suspect = diagnose(RECORDING)["suspects"][0]
     shown = json.loads(good("show", "--json", RECORDING))["components"]
     known = next(c["labels"] for c in shown if c["component"] == suspect["component"])
@@ -222,7 +222,7 @@ def test_faster_is_no_suspect(directory):
 
 
 def test_evidence_agrees(directory):
-    """Load explains what there is load for; what goes on has not passed; windows count once."""
+    """Load explains only metrics with more load; a fault that continues has not passed; windows count once."""
     idle, mild = (os.path.join(directory, n) for n in ("idle.csv", "mild.csv"))
     rng = random.Random(3)
     with open(idle, "w") as f, open(mild, "w") as g:
@@ -254,7 +254,7 @@ def test_metric_and_group(directory):
 
 
 def unknown(*args):
-    """What diagnose cannot tell: its reasons."""
+    """The reasons why diagnose cannot tell."""
     head = limpet("diagnose", *STATELESS, *args)
     assert head.code == 4 and head.out.startswith("UNKNOWN   "), (args, head)
     verdict = diagnose(*args, status=4)
@@ -264,7 +264,7 @@ def unknown(*args):
 
 
 def test_cannot_tell(directory):
-    """Too little data, nobody to compare with, nothing at all: neither well nor an error."""
+    """Too little data, no peers, nothing at all: neither well nor an error."""
     assert "too little data" in unknown(disks_csv(directory, samples=20))[0]
     assert "too little data" in unknown(disks_csv(directory, samples=40, slow=5))[0]
     assert "no group has the 3 components" in unknown(disks_csv(directory, disks=2, slow=1))[0]
@@ -278,7 +278,7 @@ def test_cannot_tell(directory):
 
 
 def test_recordings_apart(directory):
-    """Who was recorded on another day was compared with nobody, and is not lost either."""
+    """A server that was recorded on another day was not compared, and is not lost either."""
     data = os.path.join(directory, "data")
     os.mkdir(data)
     disks_csv(data, "monday.csv")
@@ -308,7 +308,7 @@ def test_expected_observers(directory):
 
 
 def test_one_bad_file(directory):
-    """What is good is judged, what is bad is told: suspects and 1, or UNKNOWN and 4."""
+    """Intact data is judged, bad data is reported: suspects and 1, or UNKNOWN and 4."""
     for name, args, code in (("slow", (), 1), ("well", ("--until", "2026-11-15T09:04:30Z"), 4)):
         data = os.path.join(directory, name)
         shutil.copytree(RECORDING, data)
@@ -452,13 +452,13 @@ def sleeping(**environment):
 
 
 def test_waiting(directory):
-    """Threads sleep while they wait, unless the user wants something else."""
+    """Threads sleep while they wait, unless the user chooses otherwise."""
     assert sleeping()[-1], sleeping()
     assert not any(sleeping(OMP_WAIT_POLICY="active")), sleeping(OMP_WAIT_POLICY="active")
 
 
 def test_nothing_touched(directory):
-    """Diagnosing writes nothing beside its data."""
+    """Diagnosing writes nothing next to its data."""
     copy = os.path.join(directory, "copy")
     shutil.copytree(RECORDING, copy)
     before = {n: os.stat(os.path.join(copy, n)).st_mtime_ns for n in os.listdir(copy)}

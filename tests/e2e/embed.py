@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The installed library: a program outside of the tree builds against it and works."""
+"""The installed library: a program outside the tree builds against it and works."""
 import os
 import pathlib
 import re

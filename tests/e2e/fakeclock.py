@@ -1,4 +1,4 @@
-"""A wall clock for the recorder that a test can make leap: see fakeclock.c."""
+"""A wall clock for the recorder that a test can make jump: see fakeclock.c."""
 import os
 import struct
 import time

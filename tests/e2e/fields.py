@@ -102,7 +102,7 @@ def verdict():
 
 
 def healthy():
-    """without the fault nobody is accused, whatever the context"""
+    """without the fault no server is accused, in any context"""
     global BEGIN
     BEGIN = SAMPLES + 1
     with tempfile.TemporaryDirectory(prefix="limpet-fields-") as root:

@@ -28,7 +28,7 @@ def iso(seconds):
 
 
 class Disk:
-    """One disk: its own noise, and what is to happen to it."""
+    """One disk: its own noise, and its events."""
 
     def __init__(self, observer, name, role, rng):
         self.observer, self.role = observer, role
@@ -84,11 +84,11 @@ class Fleet:
         return [name for name, disk in self.disks.items() if disk.role == role]
 
     def slow(self, component, at_min, minutes, factor=8.0):
-        """From then on for so long its requests take `factor` times as long."""
+        """From then on, for this long, its requests take `factor` times as long."""
         self.disks[component].slow.append((60 * at_min, 60 * (at_min + minutes), factor))
 
     def stop(self, component, at_min):
-        """From then on it gets no request, while its peers go on: a path is lost."""
+        """From then on it gets no request, while its peers continue: a path is lost."""
         self.disks[component].stopped_s = 60 * at_min
 
     def end_early(self, observer, seconds):
@@ -173,8 +173,8 @@ def with_idle_disks(data_disks=8, seed=1, slow=None, at_min=20, minutes=40, fact
 
 
 def collected_late(servers=6, disks=4, seed=1, spread_s=90, minutes=30, step_s=5):
-    """A sound fleet, one file per server, each of which ends at another time: the first `spread_s` before the last. The
-    pauses between them grow, so that most files end late and some much earlier."""
+    """A healthy fleet, one file per server, each of which ends at a different time: the first `spread_s` before the
+    last. The pauses between them grow, so that most files end late and some much earlier."""
     fleet = Fleet(servers, disks, minutes, step_s, seed)
     for i, observer in enumerate(fleet.observers):
         left = (servers - 1 - i) / (servers - 1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files of every format version that there has been are read as they were meant (docs/stability.md)."""
+"""Files of every format version so far are read as intended (docs/stability.md)."""
 import os
 import pathlib
 import re
@@ -17,7 +17,7 @@ def version(path):
 
 
 def test_archives(_):
-    """archives of every version: they say which they are, are sound, and have the values they had"""
+    """archives of every version: they have their version, are intact, and have the same values as before"""
     for name, columns in COLUMNS.items():
         files = list((FORMATS / name).glob("*.lpa"))
         assert len(files) == 1 and f"archive-{version(files[0])}" == name, files

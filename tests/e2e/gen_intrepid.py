@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The simulated storage system of the benchmarks: sound archives, and events that show as planted."""
+"""The simulated storage system of the benchmarks: valid archives, and events that show as planted."""
 import csv
 import io
 import os
@@ -112,7 +112,7 @@ def check_usual(s):
 
 
 def check_lost(s):
-    """What is gone has no data, what is not used is idle, and its work goes elsewhere."""
+    """A lost component has no data, an unused one is idle, and its work goes elsewhere."""
     gone(s, "fs3/disk:6.02", 2, 5)
     busy(s, s.attachment("6.02", 2), 2, 5)
     busy(s, "fs3/disk:6.02", 5, 9)

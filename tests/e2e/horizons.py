@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A disk that is 8 times slower for some minutes of 2.5 hours of 5 s data is named, wherever they lie, and nobody else. Servers
+"""A disk that is 8 times as slow for some minutes of 2.5 hours of 5 s data is named, at any time, and no other. Servers
 that come and go."""
 import datetime
 import json
@@ -27,14 +27,14 @@ def seconds(text):
 
 
 def check_times(suspect, begin, span, still):
-    """It is told since when, and until when."""
+    """The verdict has its beginning and its end."""
     first, last = seconds(suspect["first"]), seconds(suspect["last"])
     tap.check(abs(first - begin) <= WITHIN_S and suspect["first_error_s"] <= WITHIN_S, suspect)
     tap.check(abs(last - begin - span) <= WITHIN_S and suspect["ended"] == (not still), suspect)
 
 
 def slow_for(minutes, place, begin, disk):
-    """A test case: slow for so long, there."""
+    """A test case: slow for this long, at this time."""
     def test(directory):
         made = fleet.striped(seed=minutes, slow=disk, at_min=begin(minutes), minutes=minutes)
         suspect = check_only(f"{minutes} minutes, {place}", disk, made.write(directory))
@@ -60,7 +60,7 @@ def begin_late(made, observer, minutes):
 
 
 def newcomer(minutes):
-    """A test case: the fleet has run for so long when a server joins that has a slow disk."""
+    """A test case: the fleet has run for this long when a server with a slow disk joins."""
     def test(directory):
         made = fleet.Fleet(6, 1, minutes=minutes, seed=minutes)
         made.slow("s6/disk:sda", at_min=0, minutes=minutes)
@@ -94,7 +94,7 @@ def leaves(step_s, minutes, gone):
 
 
 def test_away_for_a_while(directory):
-    """15 s data: a server that has been away for 20 minutes is not yet down, and nobody says that all is well"""
+    """15 s data: a server that has been away for 20 minutes is not yet down, and the verdict is not that all is well"""
     made = fleet.Fleet(6, 4, minutes=150, step_s=15, seed=5)
     made.end_early("s2", 20 * 60)
     ran = limpet("diagnose", "--json", made.write(directory))

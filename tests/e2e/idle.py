@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Idle is not sick: OS disks with a request now and then and spares without any are nobody's suspects beside data disks
-that are busy. Lost is a disk that worked and then stopped while its peers went on."""
+"""Idle is not faulty: OS disks with a request now and then, and spares without any, are not suspects next to busy data
+disks. A disk is lost if it worked and then stopped while its peers continued."""
 import random
 
 import fleet
@@ -38,7 +38,7 @@ def test_sound(directory):
 
 
 def test_lost_path(directory):
-    """a disk that worked and stopped while its peers go on is absent, not slow, and nobody else is"""
+    """a disk that worked and stopped while its peers continue is absent, not slow, and no other is"""
     made = fleet.with_idle_disks(8, seed=4)
     made.stop("s2/disk:sde", at_min=30)
     path = made.write(directory)
@@ -51,7 +51,7 @@ def test_lost_path(directory):
 
 
 def test_never_worked(directory):
-    """who never works where all others work a fifth of the time is absent; two of them, or a spare, are not"""
+    """a disk that never works while all others work a fifth of the time is absent; two of them, or a spare, are not"""
     for idle, gone in (({3}, {"s3/disk:sda": "work"}), ({3, 6}, {})):
         rng, path = random.Random(9), directory + "/never.csv"
         with open(path, "w", encoding="ascii") as f:
@@ -72,7 +72,7 @@ def test_never_worked(directory):
 
 
 def test_slow_before_lost(directory):
-    """a slow disk is the only suspect beside one that stopped, and ranks above it"""
+    """a slow disk is the only suspect next to one that stopped, and ranks above it"""
     made = fleet.with_idle_disks(8, seed=5, slow=SLOW)
     made.stop("s2/disk:sde", at_min=30)
     _, verdict = diagnose(made.write(directory))
@@ -81,7 +81,7 @@ def test_slow_before_lost(directory):
 
 
 def test_gone(directory):
-    """a disk without data is told from a server without any"""
+    """a disk without data is distinguished from a server without any"""
     made = fleet.Fleet(servers=6, disks=6, minutes=60, step_s=5, seed=6)
     lines = [line for line in open(made.write(directory), encoding="ascii")]
     path = directory + "/gone.csv"
@@ -101,7 +101,7 @@ def test_gone(directory):
 
 
 def test_sparse(directory):
-    """a few requests a minute, with quiet times, are no absence"""
+    """a few requests per minute, with quiet times, are not absence"""
     rng = random.Random(7)
     path = directory + "/sparse.csv"
     with open(path, "w", encoding="ascii") as f:
@@ -115,7 +115,7 @@ def test_sparse(directory):
 
 
 def test_derived(directory):
-    """what is derived (svctm, %util, a queue, something unknown) is evidence, and accuses nobody"""
+    """derived metrics (svctm, %util, a queue, an unknown one) are evidence, and accuse no component"""
     rng = random.Random(8)
     path = directory + "/derived.csv"
     with open(path, "w", encoding="ascii") as f:

@@ -1,4 +1,4 @@
-"""What tests of labs share: whether one can be here, what is there of one, that nothing is left."""
+"""Shared by tests of labs: whether a lab is possible here, what exists of one, that nothing is left."""
 import glob
 import json
 import os
@@ -113,7 +113,7 @@ def processes(part, file="cmdline"):
 
 
 def traces(name):
-    """All that is there of a lab."""
+    """Everything that exists of a lab."""
     found = mounts(ROOT / name) + loops(ROOT / name)
     found += [m for m in mounts("/run/netns") if re.match(rf"/run/netns/limpet-{name}-", m)]
     for pattern in (f"/run/netns/limpet-{name}-*", f"/sys/fs/cgroup/*/limpet-{name}-*",
@@ -138,7 +138,7 @@ def gone(name, devices=()):
 
 
 def in_labs(*names):
-    """Decorates test cases that make labs of these names: they are removed, whatever happens."""
+    """Decorates test cases that make labs of these names: they are removed in any case."""
     def decorate(test):
         def case(directory):
             reason = why_not()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""limpet lab up, status and down: a real cluster comes up, works, and leaves nothing behind, whatever
-happened to it."""
+"""limpet lab up, status and down: a real cluster comes up, works, and leaves nothing behind
+in any case."""
 import json
 import os
 import pathlib
@@ -201,7 +201,7 @@ def test_not_root(directory):
         assert done.stderr.count("\n") == 1 and not done.stdout, done.stderr
 
 
-# Everything of this machine but the root directory itself, in a directory that is no mount point.
+# Everything of this machine except the root directory itself, in a directory that is not a mount point.
 CHROOT = r"""
 for path in /*; do
     name=${path#/}
@@ -216,7 +216,7 @@ exec chroot "$1" /limpet lab up --name "$2" --servers 1 --clients 1
 
 @lab.in_labs(NAME)
 def test_no_mount_point(directory):
-    """where the root directory is no mount point one sentence says so, before anything is made"""
+    """if the root directory is not a mount point, one sentence says so before anything is made"""
     for program in (LIMPET, LIMPET_LAB):
         shutil.copy(program, directory)
     done = subprocess.run(["unshare", "--mount", "sh", "-c", CHROOT, "sh", directory, NAME],

@@ -26,7 +26,7 @@ def get(url):
 
 
 def incidents_at(url, seconds):
-    """What is open at a collector, as soon as something is."""
+    """The open incidents of a collector, as soon as there are any."""
     end = time.monotonic() + seconds
     found = []
     while not found and time.monotonic() < end:
@@ -102,7 +102,7 @@ def test_interrupted(_):
 
 
 def test_usage(_):
-    """what it cannot do is said before anything is made"""
+    """an impossible request is refused before anything is made"""
     for args, words in (((), "use 'limpet demo --live'"),
                         (("--live", "--on", "s9"), "no server 's9'"),
                         (("--live", "--on", "c1"), "no server 'c1'"),

@@ -41,7 +41,7 @@ def pid_of(directory):
 
 
 def direct(path, flags, size, data=None, at=0):
-    """Read or write with O_DIRECT, which wants memory that is aligned."""
+    """Read or write with O_DIRECT, which needs aligned memory."""
     fd = os.open(path, flags | os.O_DIRECT)
     try:
         with mmap.mmap(-1, size) as memory:
@@ -107,13 +107,13 @@ class Made:
         check(mounts(self.directory) == [], f"mounts are left: {mounts(self.directory)}")
         check(partitions(self.device) == [] or
               os.path.exists(f"/sys/block/{os.path.basename(self.device)}/loop/backing_file"),
-              "partitions are left")  # (unless somebody else has the device already)
+              "partitions are left")  # (unless another process already has the device)
         check(not os.path.exists(f"{self.directory}/run/s1-disk.pid"), "the program is left")
         check(not os.path.exists(f"{self.directory}/mem/s1.img"), "the image is left")
 
 
 def test_file(directory):
-    """what is written to disk.img is read again, and is in the image"""
+    """data that is written to disk.img can be read again, and is in the image"""
     with Served(directory) as disk:
         check(os.listdir(disk.mount) == ["disk.img"], "one file")
         check(os.stat(disk.file).st_size == 16 * MIB, "as large as was asked for")
@@ -240,7 +240,7 @@ test_ended = hurt(signal.SIGTERM)
 
 
 def test_half_removed(directory):
-    """a disk that somebody has removed in part"""
+    """a disk that was partly removed"""
     with Made(directory) as disk:
         run("umount", disk.brick)
         os.unlink(f"{directory}/s1/disk.ctl")
@@ -248,7 +248,7 @@ def test_half_removed(directory):
 
 
 def test_busy(directory):
-    """while somebody holds a file of the disk open it says so, and is removed afterwards"""
+    """while a process holds a file of the disk open, it says so; it is removed afterwards"""
     with Made(directory) as disk:
         with open(f"{disk.brick}/open", "wb") as f:
             f.write(b"x")

@@ -42,7 +42,7 @@ class Errors:
             tap.check(f"{EXPERIMENT},s2,err-remount,propagated-error|" in f.read(), "truth.csv")
 
     def diagnose(self):
-        """The server is named, with the error, and nobody else."""
+        """The server is named, with the error, and no other."""
         ran = limpet("diagnose", "--json", f"{self.out}/{EXPERIMENT}")
         tap.check(ran.code == 1, ran)
         found = {(s["component"].split("/")[0], s["cause"]) for s in json.loads(ran.out)["suspects"]}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Real experiments in a real cluster, and what the diagnosis says of them: the server whose disk is
-slow and the one whose packets are lost are named, with their cause, and nobody is where nothing is
-wrong. The faults are so strong that this does not depend on how busy the machine is; should it have
-been too busy all the same, and the verdict be wrong, the experiment is repeated once."""
+"""Real experiments in a real cluster, and their diagnosis: the server whose disk is
+slow and the one whose packets are lost are named, with their cause, and no server is if nothing is
+wrong. The faults are so strong that this does not depend on how busy the machine is; if it was too
+busy nevertheless, and the verdict is wrong, the experiment is repeated once."""
 import json
 import os
 import shutil
@@ -80,7 +80,7 @@ class Experiments:
         tap.check(not complaint, complaint)
 
     def score(self):
-        """The papers' numbers of all of them: everything is found, nobody is accused wrongly."""
+        """The papers' figures for all of them: everything is found, nothing is accused wrongly."""
         if self.unproven:
             raise tap.Skip(f"this machine was too busy for {', '.join(self.unproven)}")
         paths = [f"{self.verdicts}/{name}.json" for name in EXPERIMENTS]

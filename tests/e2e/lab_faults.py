@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every fault on a real, small cluster: it does what it says, seen by other means than its own, and
+"""Every fault on a real, small cluster: it has its effect, verified by independent means, and
 leaves nothing behind. Needs root."""
 import errno
 import glob
@@ -36,7 +36,7 @@ def pids_marked():
 
 
 def disk(server):
-    """What the disk says of itself, without its counters."""
+    """The state that the disk reports, without its counters."""
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(10)
         s.connect(f"{DIR}/{server}/disk.ctl")
@@ -45,7 +45,7 @@ def disk(server):
 
 
 def rates(server):
-    """The speed of both ends of its link, in bytes a second."""
+    """The speed of both ends of its link, in bytes per second."""
     ends = [inside(server, "tc", "-j", "qdisc", "show", "dev", "eth0"),
             inside("sw", "tc", "-j", "qdisc", "show", "dev", server)]
     return [q["options"].get("rate") for text in ends for q in json.loads(text)
@@ -165,7 +165,7 @@ def see_pause(server):
 
 
 def client_error(server, size):
-    """What a client gets that makes files, of which some are on this server."""
+    """The errors of a client that makes files, some of which are on this server."""
     tried = [f"{DIR}/c1/mnt/try.{i}" for i in range(64)]
     try:
         for path in tried:
@@ -268,7 +268,7 @@ def test_all_or_none():
 
 
 def test_wrong_usage():
-    """What cannot be done is refused with a sentence."""
+    """An impossible request is refused with a sentence."""
     here = ("lab", "inject", "--name", NAME)
     bad(2, ["there is no fault 'disk-hug'", "disk-hog, disk-busy,"], *here, "disk-hug", "--on", "s1")
     bad(2, "has no server 's3': want s1 to s2", *here, "disk-hog", "--on", "s3")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""limpet lab run with plans that somebody wrote who means harm, or was careless: each is refused with
-its file and line before anything is made."""
+"""limpet lab run with plans that are malicious or careless: each is refused with its file and line before anything is
+made."""
 import os
 import subprocess
 import time
@@ -12,7 +12,7 @@ from tap import check
 NAME = "hostile"
 MIB = 1 << 20
 
-# A line, and what is said of it.
+# A line, and its error.
 LINES = (
     ("servers 99999999999999999999", "is not a number up to"),
     ("servers 1000000", "is not a number up to"),
@@ -94,7 +94,7 @@ def test_lines(directory):
 
 
 def test_files(directory):
-    """what is no plan at all"""
+    """files that are not plans"""
     refused(write(directory, ""), "no experiment in this plan")
     refused(write(directory, "repeat 1000\n" + "run ddw none\n" * 1000), "may have at most", "12")
     refused(write(directory, b"run ddw none\n\0\n"), "not a text file")

@@ -112,7 +112,7 @@ def check_readable(directory, out):
 
 
 def wait_for(path, process):
-    """Until there is such a file."""
+    """Wait until the file exists."""
     def there():
         check(process.poll() is None, f"ended before there was {path}")
         return glob.glob(path)
@@ -147,7 +147,7 @@ def busy_machine():
 
 
 def disturb(out, plan):
-    """What is recorded on a machine that has no CPU to spare is not trusted."""
+    """A recording on a machine without free CPU is not trusted."""
     with busy_machine():
         ran = run(out, plan, "--keep", "--tries", "1", "--only", EXPERIMENTS[1])
     code, err = ran.code, ran.err
@@ -167,7 +167,7 @@ def test_real(directory):
     ran = run(out, plan, "--only", EXPERIMENTS[0], "--keep", "--accept-disturbed")
     check(ran.code == 0 and "1 recorded, 0 there already" in ran.err, ran)
     account = check_account(out, EXPERIMENTS[0])
-    # What was killed is not taken for whole; what is whole is not touched.
+    # A killed experiment does not count as complete; a complete one is not touched.
     os.mkdir(f"{out}/{EXPERIMENTS[1]}.part")
     write(out, f"{EXPERIMENTS[1]}.part/s1-20240101T000000Z.lpa", "half")
     ran = run(out, plan, "--json", "--accept-disturbed")

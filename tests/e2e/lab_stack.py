@@ -21,7 +21,7 @@ with_lab = lab.in_labs(NAME)
 
 @contextlib.contextmanager
 def caching_mount(directory):
-    """A second mount of the client's, which keeps what is written in the kernel's page cache; where it is."""
+    """A second mount of the client, which keeps written data in the kernel's page cache; its path."""
     mount = os.path.join(directory, "mnt")
     os.mkdir(mount)
     command = [*CLUSTER.in_node("c1"), "glusterfs", "--no-daemon", "-f", lab.ROOT / NAME / "client.vol",
@@ -53,7 +53,7 @@ def test_gluster(directory):
     joins = CLUSTER.record(os.path.join(directory, "buffered"), program, mount / "buffered", 4, 25, 50000, "buffered")
     check_joined(joins, 50000, 100 * 50000, 0.95)
     check(any(len(joins.calls_above(b)) > 1 for b in joins.of("block")), "no request has data of several calls")
-    # Through the page cache of the client, too: whatever writes it back, it belongs to the writer.
+    # Through the page cache of the client, too: whichever process writes it back, it belongs to the writer.
     with caching_mount(directory) as mount:
         joins = CLUSTER.record(os.path.join(directory, "cached"), program, os.path.join(mount, "cached"), 4, 25, 50000,
                                "buffered")

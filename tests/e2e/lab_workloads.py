@@ -57,11 +57,11 @@ def moves(workload, reads, writes):
 
 def runs(workload, reads, writes):
     """It moves bytes, and every disk does what it is for."""
-    # Files are made by the preparation, which is not what is looked at.
+    # The preparation makes the files; it is not examined here.
     program.good("lab", "work", "--name", NAME, workload)
     await_workers()
     complaint = moves(workload, reads, writes)
-    for _ in range(2):  # a busy machine may want more time
+    for _ in range(2):  # a busy machine may need more time
         complaint = complaint and moves(workload, reads, writes)
     tap.check(not complaint, complaint)
     tap.check(not workers(), f"{workload}: left {workers()}")

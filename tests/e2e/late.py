@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Files that were collected one after the other end at different times; nobody is down because of that."""
+"""Files that were collected one after the other end at different times; no server is down because of that."""
 import fleet
 from program import run_tests, tests_of
 from verdicts import check_nobody, check_only
 
 
 def collected(spread_s, step_s, minutes):
-    """A test case: a sound fleet whose files end up to so many seconds apart."""
+    """A test case: a healthy fleet whose files end up to this many seconds apart."""
     def test(directory):
         made = fleet.collected_late(spread_s=spread_s, step_s=step_s, minutes=minutes)
         check_nobody(f"{spread_s} s apart", *made.write_each(directory))
@@ -19,7 +19,7 @@ CASES = [collected(spread_s, step_s, minutes) for step_s, minutes in ((1, 2), (1
 
 
 def test_a_minute_apart(directory):
-    """a quarter of an hour of 1 s data, collected from six servers a minute apart: nobody is accused"""
+    """a quarter of an hour of 1 s data, collected from six servers a minute apart: no server is accused"""
     made = fleet.Fleet(6, 4, minutes=15, step_s=1, seed=4)
     for i, observer in enumerate(reversed(made.observers)):
         made.end_early(observer, 60 * i)

@@ -36,7 +36,7 @@ def listed(folder, name):
 
 
 def optional(folder, name):
-    """What is added to such a list where its libraries are there."""
+    """Additions to a list if their libraries are available."""
     text = (SOURCE / "src" / folder / "meson.build").read_text(encoding="utf-8")
     return set(re.findall(rf"^ +{name} \+= '(\w+)'", text, re.M))
 
@@ -146,7 +146,7 @@ def wrong_usage():
 
 
 def complete(*words):
-    """What bash offers for the last of the words."""
+    """The completions that bash offers for the last of the words."""
     script = run(LIMPET, "help", "--complete")
     line = " ".join(f"'{w}'" for w in ("limpet", *words))
     script += (f"COMP_WORDS=({line}); COMP_CWORD={len(words)}; _limpet; "
@@ -184,7 +184,7 @@ def links():
 
 
 def commands_in_documents():
-    """Commands that the documents tell users to type have the options that they name."""
+    """Commands in the documents have the options that they name."""
     known = {command: options_of([command]) | {"--help"} for command in commands()}
     known.update({f"{group} {verb}": options_of([group, verb]) | {"--help"}
                   for group in GROUPS for verb in verbs(group)})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Steady and mild slowness is a warning of its own: certain, listed apart, and nothing to be woken for."""
+"""Steady and mild slowness is a separate warning: certain, listed separately, and no reason to wake an operator."""
 import csv
 import json
 import os

@@ -38,7 +38,7 @@ def on_terminal(*args, env=None):
 
 
 def test_first_line(directory):
-    """the first line says what is wrong and since when; the last what was checked"""
+    """the first line says what is wrong and since when; the last line lists what was checked"""
     lines = limpet("diagnose", SLOW, env=PLAIN).out.splitlines()
     check(lines[0].startswith(f"CRITICAL  {SLOW_DISK}, since 2026-11-15 09:05:05"), lines[0])
     check(lines[-1].startswith("Checked 6 servers, 6 components, 2026-11-15 09:02:27 to 09:10:14 UTC."), lines[-1])
@@ -80,7 +80,7 @@ def test_json(directory):
 
 
 def test_colour(directory):
-    """colours on a terminal only, unless they are asked for or refused"""
+    """colours on a terminal only, unless they are requested or refused"""
     red = "\033[1;31mCRITICAL\033[0m"
     check("\033" not in limpet("diagnose", SLOW, env=PLAIN).out, "no colours in pipes")
     check(red in limpet("diagnose", "--color", "always", SLOW, env=PLAIN).out, "always")
@@ -98,7 +98,7 @@ def test_characters(directory):
 
 
 def test_zones(directory):
-    """times are local, or UTC if that is asked for, in what is read and in what is printed"""
+    """times are local, or UTC on request, in input and output"""
     tokyo = {**PLAIN, "TZ": "Asia/Tokyo"}
     check("since 2026-11-15 18:05:05" in limpet("diagnose", SLOW, env=tokyo).out, "local")
     check("since 2026-11-15 09:05:05" in limpet("diagnose", "--utc", SLOW, env=tokyo).out, "UTC")
@@ -113,7 +113,7 @@ def test_zones(directory):
 
 
 def test_slips(directory):
-    """who mistypes a word is asked what was meant"""
+    """a mistyped word is answered with a suggestion"""
     for meant, args in (("diagnose", ("diagnos",)), ("--json", ("diagnose", "--jsno", SLOW)),
                         ("await", ("diagnose", "-m", "awiat", SLOW)), ("disk", ("diagnose", "-g", "dsik", SLOW)),
                         ("oss4/disk:loop3", ("show", "-c", "oss4/dsk:loop3", SLOW)),
@@ -126,7 +126,7 @@ def test_slips(directory):
 
 
 def test_not_data(directory):
-    """files that are no data are skipped among others, and an error alone"""
+    """files that are not data are skipped among others, and an error alone"""
     data, note = os.path.join(directory, "data"), os.path.join(directory, "note.json")
     shutil.copytree(SLOW, data)
     for path in (note, data + "/a.json", data + "/b.txt"):
@@ -156,7 +156,7 @@ def one_host(path, minutes, step, slow_min):
 
 
 def test_one_host(directory):
-    """one server without peers is compared with its own past, by days or by what was just before"""
+    """one server without peers is compared with its own past, by days or by the time just before"""
     for minutes, step, slow_min, what in ((4 * 1440, 60, 30, "the same time of 3 days"), (60, 5, 10, "the 3 stretches")):
         ran = limpet("diagnose", one_host(directory + "/slow.csv", minutes, step, slow_min), env=PLAIN)
         check(ran.code == 1 and ran.out.startswith("CRITICAL  web1: disk sdb is slow, "), ran)

@@ -41,7 +41,7 @@ def diskstats(t, disks=DISKS):
 
 
 def put(path, text):
-    """All at once, so that nobody reads half of it."""
+    """All at once, so that no reader sees half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
     new.write_text(text, encoding="ascii")
@@ -116,7 +116,7 @@ class Pmcd:
 
 
 def same_as_pmval():
-    """What does not change meanwhile has exactly the value that pmval prints."""
+    """A constant value is exactly the one that pmval prints."""
     with tempfile.TemporaryDirectory() as d, Pmcd(d) as pmcd:
         put(pmcd.proc / "diskstats", diskstats(1234.5))
         columns = {"rd_ios": "disk.dev.read", "rd_ticks": "disk.dev.read_rawactive", "wr_ios": "disk.dev.write",
@@ -176,7 +176,7 @@ def judged():
 
 
 def at_once():
-    """Several servers are asked at the same time, not one after the other."""
+    """Several servers are queried at the same time, not one after the other."""
     with tempfile.TemporaryDirectory() as a, tempfile.TemporaryDirectory() as b, tempfile.TemporaryDirectory() as c, \
             Pmcd(a, "oss1") as first, Pmcd(b, "oss2") as second, Pmcd(c, "oss3") as third:
         found = first.values("--raw", "-m", "wr_ios", *(f"pcp://127.0.0.1:{p.port}?for=6s" for p in (first, second, third)))
@@ -188,7 +188,7 @@ def at_once():
 
 
 def gone():
-    """pmcd ends while it is asked, and one that is not there."""
+    """pmcd ends during a query; and a pmcd that does not exist."""
     with tempfile.TemporaryDirectory() as d, Pmcd(d) as pmcd:
         asking = subprocess.Popen([LIMPET, "show", "pcp://127.0.0.1?for=30s"], text=True, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, env={**os.environ, "PMCD_PORT": str(pmcd.port)})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Root writes into a directory of another user's, who has put links, FIFOs and second names of files
-where limpet will write, or exchanges them meanwhile: nothing of root's is touched, and nobody waits
+"""Root writes into a directory of another user, who has put links, FIFOs and second names of files
+where limpet will write, or exchanges them meanwhile: no file of root is touched, and limpet never waits
 (docs/reliability.md)."""
 import os
 import shutil
@@ -67,7 +67,7 @@ WAYS = ("link", "dangling", "second name", "FIFO")
 
 
 def run(*args, env=None):
-    """Run limpet; it must end by itself: its exit code and what it said."""
+    """Run limpet; it must end by itself. Returns its exit code and its messages."""
     done = subprocess.run([LIMPET, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=300, env={**os.environ, **(env or {})})
     check(done.returncode in (0, 1, 2, 4), f"{args}: exit {done.returncode}: {done.stderr}")
@@ -172,7 +172,7 @@ def html():
 
 
 def state_file():
-    """the file of what the operator said, and its journal"""
+    """the operator's state file, and its journal"""
     each("state", ["state.db", "state.db-journal"],
          lambda case: run("mute", "h/disk:sda", "--state", case.path("state.db")))
 
@@ -196,7 +196,7 @@ def traces():
 
 
 def way_there():
-    """a directory that is somebody else's link to another one"""
+    """a directory that is another user's link to another one"""
     case = Case("way")
     target = os.path.join(root, "way.target")
     os.mkdir(target)

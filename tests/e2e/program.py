@@ -1,4 +1,4 @@
-"""What tests of the whole program share: running it, and judging what it says."""
+"""Shared by tests of the whole program: running it, and judging its output."""
 import os
 import subprocess
 import sys
@@ -24,7 +24,7 @@ class Ran:
 # Commands that only read may be run again.
 READS = ("diagnose", "show", "score", "help", "version")
 # LeakSanitizer stops the threads of a process that ends with a tracer of its own; when that crashes,
-# which it does now and then on a busy machine, nothing is said about the program.
+# which happens now and then on a busy machine, it says nothing about the program.
 ITS_OWN_FAULT = "LeakSanitizer has encountered a fatal error"
 
 

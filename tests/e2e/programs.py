@@ -14,8 +14,8 @@ from tap import check, run
 
 BUILD = pathlib.Path(os.environ["BUILD"])
 SHARED = ("liblimpet-core.a", "trace/liblimpet-trace.a", "cli/liblimpet-program.a")
-# Says how it was started, repeats its input, and ends as it is told. It is asked for verbs that do not
-# exist, so that no lab comes up should it be another program that runs.
+# Prints how it was started, repeats its input, and exits as requested. The tests use verbs that do
+# not exist, so that no lab comes up if the real program runs instead.
 STAND_IN = """#!/bin/sh
 echo "$@"
 cat
@@ -46,7 +46,7 @@ def test_no_lab_in_limpet(_):
 
 
 def beside(directory, script=STAND_IN):
-    """A copy of limpet with a stand-in for the other program beside it."""
+    """A copy of limpet with a stand-in for the other program next to it."""
     limpet = shutil.copy(LIMPET, directory)
     other = pathlib.Path(directory, "limpet-lab")
     other.write_text(script)

@@ -93,7 +93,7 @@ def growth(data, component, column):
 
 
 def same_disk():
-    """What limpet records and what Prometheus scraped of the same disks at the same time."""
+    """The data that limpet records and Prometheus scrapes from the same disks at the same time."""
     columns = ("rd_ios", "rd_sec", "rd_ticks", "wr_ios", "wr_sec", "wr_ticks", "tot_ticks", "rq_ticks",
                "rx_bytes", "tx_packets", "cpu_user", "psi_io_some_us")
     with tempfile.TemporaryDirectory() as d:
@@ -152,8 +152,8 @@ COLUMNS = {"rd_ios": ("node_disk_reads_completed_total", 1), "rd_merges": ("node
 
 
 def export(recording, out, milliseconds):
-    """Write the disks and interfaces of a recording as node_exporter would have shown them. A lab's disks are
-    loop devices, which are no disks elsewhere: they are called vdb."""
+    """Write the disks and interfaces of a recording as node_exporter would have shown them. A lab's disks are loop
+    devices, which are not disks elsewhere: they are called vdb."""
     text = tap.run(LIMPET, "show", "--raw", "--values", "--csv", recording)
     lines = {}
     for r in csv.DictReader(io.StringIO(text)):
@@ -231,7 +231,7 @@ def replayed_victoria():
 
 
 class Odd(http.server.BaseHTTPRequestHandler):
-    """A server whose first word of the path says how it behaves."""
+    """A server whose behaviour is the first word of the path."""
     asked = []
 
     def log_message(self, *_):
@@ -369,7 +369,7 @@ def whole(text):
 
 
 def pieces():
-    """What a server refuses as too much is asked for in smaller pieces, and nothing is lost between them."""
+    """A query that the server refuses as too large is repeated in smaller pieces, and nothing is lost between them."""
     with Server() as s:
         for how in ("good", "many", "large", "busy", "redirect"):
             whole(show(s.address(how))[0])
@@ -415,7 +415,7 @@ def encrypted():
 
 
 def trouble():
-    """What goes wrong is told in words that help."""
+    """Failures are reported in helpful words."""
     with Server() as s:
         for how, words in (("hopeless", "refuses the query (422): too many samples"),
                            ("cut", "the answer breaks off after"), ("torn", "cannot read"),

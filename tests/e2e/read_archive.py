@@ -3,7 +3,7 @@
 
     read_archive.py [--walk] FILE
 
-prints a line a component a sample, the events, and a line a record of each log. It refuses damaged files.
+prints a line per component and sample, the events, and a line per record of each log. It refuses damaged files.
 """
 import struct
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A clock that leaps while limpet records: nothing is removed for it."""
+"""A clock that jumps while limpet records: no file is removed because of it."""
 import os
 import shutil
 import sys
@@ -38,7 +38,7 @@ def wait_newest(recorder, directory, part):
 
 
 def year_2038():
-    """some seconds of the year 2038 remove nothing, and are told"""
+    """some seconds of the year 2038 remove nothing, and are reported"""
     directory = os.path.join(root, "leap")
     clock = FakeClock(os.path.join(root, "clock"), wall=NOW)
     for day in range(5, 0, -1):

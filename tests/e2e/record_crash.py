@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""kill -9 at 200 random moments: every file reads, only the promised tail is missing, the next
-recorder goes on with the same file, and in the end everything is there, in order."""
+"""kill -9 at 200 random moments: every file reads, only the promised tail is missing, the next recorder continues the
+same file, and in the end everything is there, in order."""
 import concurrent.futures
 import os
 import random
@@ -24,7 +24,7 @@ DISKS = ("--loops", "--partitions")
 
 
 def witnessed(path):
-    """How many samples did the last recorder begin? None: nobody counted."""
+    """How many samples did the last recorder begin? None: unknown."""
     if sanitized() or not os.path.exists(path):
         return None
     with open(path, "rb") as f:
@@ -104,7 +104,7 @@ def tail(victims):
 
 
 def finale(victims):
-    """a last recorder goes on, seals, and leaves nothing but the archive"""
+    """a last recorder continues, seals, and leaves only the archive"""
     for victim in victims:
         with victim.start() as recorder:
             recorder.wait_file(victim.directory)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Disks that fail in every way that a file system of our own can make up (trouble.c): what was counted
-as written is there, all else is counted as lost and told; and a lock that cannot be lost.
+"""Disks that fail in every way that a file system of our own can make up (trouble.c): samples that count
+as written exist, all others are counted as lost and reported; and a lock that cannot be lost.
 
-Runs in a mount namespace of its own: however it ends, its mounts go with it.
+Runs in a mount namespace of its own: its mounts disappear with it.
 """
 import errno
 import os
@@ -17,7 +17,7 @@ from recording import BUILD, Recorder, Skip, archives, check, check_sound, run_t
 
 OPTIONS = ("--interval", "100ms", "--name", "d", "--json", "--quiet", "--collect", "host")
 FAST = (*OPTIONS, "--flush", "100ms")
-# So much waits in the queue that a busy machine is no reason to lose any.
+# The queue is long enough that a busy machine loses no samples.
 SLOW = (*OPTIONS, "--flush", "2s")
 FAILS, WORKS = "sampling continues", "writing works again"
 APART = "LIMPET_DISKS_APART"
@@ -25,7 +25,7 @@ root = None
 
 
 class Trouble:
-    """The file system, mounted; `say` changes what is wrong with it."""
+    """The file system, mounted; `say` changes how it fails."""
 
     def __init__(self, name):
         if os.environ.get(APART) != "1":
@@ -61,7 +61,7 @@ class Trouble:
 
 
 def settle(recorder, directory):
-    """The stop: the sums are right, and all that was counted as written is in the files."""
+    """The end: the sums are right, and all samples that count as written are in the files."""
     code, summary = recorder.stop_json()
     check(summary["samples"] == summary["samples_written"] + summary["samples_lost"], summary)
     check(code == (2 if summary["samples_lost"] else 0), f"exit {code}, {summary}")
@@ -95,7 +95,7 @@ def fails_with(name, text, some_lost):
 
 
 def short_writes():
-    """writes that take seven bytes at a time: nothing is lost, nothing is said"""
+    """writes of seven bytes at a time: nothing is lost, nothing is reported"""
     with Trouble("short") as disk:
         directory = os.path.join(disk.target, "data")
         disk.say("short\n")
@@ -130,7 +130,7 @@ def read_only():
 
 
 def lost_flush():
-    """EIO when flushing, and what was taken for written is gone: it is written once more"""
+    """EIO when flushing, and data that was considered written is gone: it is written once more"""
     fails_with("flush", f"flush {errno.EIO}\n", True)
 
 
@@ -147,7 +147,7 @@ def refused(directory, log):
 
 
 def directory_recreated():
-    """a directory that is removed takes no lock with it: a second recorder is refused"""
+    """removing a directory does not release the lock: a second recorder is refused"""
     directory = os.path.join(root, "again")
     with Recorder(directory, *SLOW) as recorder:
         recorder.wait_file(directory)
@@ -167,7 +167,7 @@ def directory_recreated():
 
 
 def lock_taken():
-    """who comes back when another one has the directory waits until that one has ended"""
+    """a recorder that returns while another one has the directory waits until that one has ended"""
     directory = os.path.join(root, "taken")
     with Recorder(directory, *SLOW) as first:
         first.wait_file(directory)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A full disk, a directory that vanishes, a file system that turns read-only: the recorder keeps
-sampling, says so once, counts what it loses, and goes on writing when it can.
+sampling, says so once, counts lost samples, and continues writing when it can.
 
-Runs in a mount namespace of its own: however it ends, its mounts and their loop devices go with it.
+Runs in a mount namespace of its own: its mounts and their loop devices disappear with it.
 """
 import errno
 import os
@@ -64,7 +64,7 @@ def mount_small(target):
 
 
 def fill(path):
-    """Write until nothing fits any more, down to the last byte."""
+    """Write until nothing fits, down to the last byte."""
     with open(path, "wb", buffering=0) as f:
         size = 1 << 16
         while size:
@@ -90,7 +90,7 @@ def settle(recorder, directory):
 
 
 def full_disk():
-    """a full disk: goes on sampling, counts, writes again when there is room"""
+    """a full disk: continues sampling, counts, writes again when there is room"""
     target = os.path.join(root, "full")
     mount_small(target)
     directory = os.path.join(target, "data")
@@ -154,7 +154,7 @@ def vanished():
 
 
 def blocked():
-    """a file where the directory was: tried again until it is gone"""
+    """a file in place of the directory: tried again until it is gone"""
     directory = os.path.join(root, "blocked")
     with Recorder(directory, *OPTIONS, log=root + "/blocked.log") as recorder:
         recorder.wait_file(directory)
@@ -168,7 +168,7 @@ def blocked():
 
 
 def read_only():
-    """a file system that turns read-only: goes on when another one is mounted in its place"""
+    """a file system that turns read-only: continues when another one is mounted in its place"""
     first, second = ext4("ro1"), ext4("ro2")
     target = os.path.join(root, "ro")
     mount(first, target)
@@ -190,7 +190,7 @@ def read_only():
         time.sleep(0.5)
         summary, now = settle(recorder, directory)
         check(now and summary["samples_lost"] > 0, summary)
-    # The old file system is free now; what it has is sound.
+    # The old file system is free now; its files are intact.
     need(sh("umount", target), "umount")
     sh("fsck.ext4", "-fy", first)
     mount(first, target)

@@ -23,7 +23,7 @@ root = None
 
 
 def moments(name, path, line, head, n_lines=NEW, n_samples=SAMPLES):
-    """A tree of so many moments, each with NEW lines that no other has; its directory."""
+    """A tree of this many moments, each with NEW lines that no other has; its directory."""
     number = 0
     for second in range(n_samples):
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(START + second))
@@ -85,7 +85,7 @@ def disks():
 
 
 def connect(listener, first, n):
-    """Connections to the listener from so many addresses, both ends."""
+    """Connections to the listener from this many addresses, both ends."""
     ends = []
     for i in range(first, first + n):
         client = socket.socket()
@@ -96,7 +96,7 @@ def connect(listener, first, n):
 
 
 def wait_writes(out, n):
-    """Wait until the recorder has written so many times."""
+    """Wait until the recorder has written this many times."""
     seen = None
     for _ in range(6000):
         now = {p: os.stat(p).st_size for p in archives(out)} if os.path.isdir(out) else None

@@ -163,7 +163,7 @@ def loops():
 
 
 def hot_plug():
-    """a device that appears while it records is recorded, one that goes is no more"""
+    """a device that appears while it records is recorded, and one that disappears is not"""
     directory = place("plug")
     with Recorder(directory, *FAST, "--name", "me", "--collect", "diskstats,host", "--loops") as r:
         r.wait_file(directory)
@@ -228,7 +228,7 @@ def names():
 
 
 def twice():
-    """a second recorder of the same name is refused and told what to do"""
+    """a second recorder of the same name is refused, with advice"""
     directory = place("twice")
     with Recorder(directory, *FAST, "--name", "me") as recorder:
         recorder.wait_file(directory)

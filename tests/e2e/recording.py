@@ -1,4 +1,4 @@
-"""What the recorder's tests share: a recorder to start, watch and stop."""
+"""Shared by tests of the recorder: a recorder to start, watch and stop."""
 import json
 import os
 import signal
@@ -77,7 +77,7 @@ class Recorder:
             return "".join(line for line in f if "Unable to get registers from thread" not in line)
 
     def wait_log(self, text, seconds=60):
-        """Wait until it has said something."""
+        """Wait until it has printed something."""
         for _ in range(int(seconds * 20)):
             if text in self.log():
                 return

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recordings of the lab that are kept in the repository are diagnosed as docs/accuracy.md says."""
+"""The recordings of the lab that are kept in the repository are diagnosed as docs/accuracy.md describes."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ LIMPET = os.environ["LIMPET"]
 
 
 def accounts(directory=RECORDINGS):
-    """What was done in each experiment."""
+    """The description of each experiment."""
     return [json.loads(p.read_text(encoding="utf-8")) for p in sorted(directory.glob("*.json"))]
 
 
@@ -50,13 +50,13 @@ def other_file_system_is_whole():
 
 
 def none_was_disturbed():
-    """What this machine itself disturbed is not kept."""
+    """Recordings that this machine itself disturbed are not kept."""
     disturbed = [a["name"] for a in accounts() + accounts(MOOSEFS) if a["disturbed"]]
     tap.check(not disturbed, f"disturbed: {disturbed}")
 
 
 def promises_hold():
-    """No run without a fault accuses anybody, and causes are named where faults have an effect."""
+    """No run without a fault accuses a server, and causes are named if faults have an effect."""
     done = subprocess.run([SOURCE / "bench/accuracy.py", RECORDINGS, MOOSEFS, "--limpet", LIMPET,
                            "--mode", "untrained", "--wrong"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The kept recordings of faults that clients get errors from (docs/errors.md): the server is named, with
-a cause that is right, and nobody else; nobody is where nothing was wrong."""
+"""The kept recordings of faults that give clients errors (docs/errors.md): the server is named, with a correct cause,
+and no other; without a fault, none is."""
 import csv
 import json
 import os

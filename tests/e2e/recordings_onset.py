@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recordings of the lab say since when a server limps, and what ended is said to have ended."""
+"""The verdicts on the lab's recordings say since when a server limps, and that a fault has ended."""
 import datetime
 import json
 import os

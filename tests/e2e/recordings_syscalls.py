@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Traces of the lab that are kept in the repository are diagnosed as docs/syscalls-accuracy.md says."""
+"""Traces of the lab that are kept in the repository are diagnosed as docs/syscalls-accuracy.md describes."""
 import json
 import os
 import pathlib
@@ -13,7 +13,7 @@ LIMPET = os.environ["LIMPET"]
 
 
 def accounts():
-    """What was done in each experiment."""
+    """The description of each experiment."""
     return [json.loads(p.read_text(encoding="utf-8")) for p in sorted(RECORDINGS.glob("*.json"))]
 
 
@@ -35,7 +35,7 @@ def beside_records():
 
 
 def alone():
-    """From traces alone nobody is accused who is sound, disks are named, and of both storage comes first."""
+    """From traces alone no healthy server is accused, disks are named, and of both storage comes first."""
     for account in accounts():
         found = incidents(sorted((RECORDINGS / account["name"]).glob("*-syscalls-*.lpa")))
         faults = {fault["server"]: fault["fault"] for fault in account["faults"]}
@@ -46,7 +46,7 @@ def alone():
 
 
 def table():
-    """The table can be made, and controls accuse nobody."""
+    """The table can be made, and controls accuse no server."""
     done = subprocess.run([SOURCE / "bench/syscalls_accuracy.py", RECORDINGS, "--limpet", LIMPET], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     tap.check(done.returncode == 0, done.stdout)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prometheus pushes to the collector by remote write: the real one, and requests that are none."""
+"""Prometheus pushes to the collector by remote write: the real one, and invalid requests."""
 import csv
 import io
 import json
@@ -77,7 +77,7 @@ def collector(data):
 
 
 def pushed():
-    """What Prometheus pushes is what it answers when it is asked for the same time."""
+    """Prometheus pushes the same data that it returns for the same time."""
     for tool in ("prometheus", "prometheus-node-exporter"):
         if not shutil.which(tool):
             raise tap.Skip(f"{tool} is not installed")

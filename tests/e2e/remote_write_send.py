@@ -130,7 +130,7 @@ def kept_by(program):
 
 
 class Double(http.server.ThreadingHTTPServer):
-    """A receiver that does as it is told: `behave(series)` gives a status."""
+    """A receiver with a chosen behaviour: `behave(series)` returns a status."""
 
     def __init__(self, behave=lambda series: 204, context=None):
         self.behave, self.seen, self.heads, self.statuses = behave, {}, [], []
@@ -194,7 +194,7 @@ def check_complete(receiver, want):
 
 
 def names():
-    """What series are called, and what they say."""
+    """The names and values of series."""
     with serve_rig.Place() as place, Double() as receiver:
         data = recorded(place, 1)
         want = values(data)
@@ -236,7 +236,7 @@ def tried_again():
 
 
 def hangs():
-    """A receiver that does not answer: the collector goes on receiving, and ends when it is told to."""
+    """A receiver that does not answer: the collector continues receiving, and ends on request."""
     release = threading.Event()
     with serve_rig.Place() as place, Double(lambda _: 204 if release.wait(60) else 500) as receiver:
         data = recorded(place)
@@ -249,7 +249,7 @@ def hangs():
 
 
 def refused():
-    """Of what a receiver refuses, only that is lost; a wrong password loses everything, and is said."""
+    """If a receiver refuses data, only that data is lost; a wrong password loses everything, and is reported."""
     def behave(series):
         return 400 if any(labels["__name__"] == "limpet_pressure_cpu_waiting_seconds_total" for labels, _ in series) else 204
 
@@ -273,13 +273,13 @@ def refused():
 
 
 def restarted():
-    """What was sent is not sent again by a collector that starts anew, also after it was killed."""
+    """Data that was sent is not sent again by a restarted collector, even after it was killed."""
     with serve_rig.Place() as place, Double() as receiver:
         data = recorded(place, 1)
         with collector(data, receiver.url) as c:
             n = len(values(data))
             serve_rig.wait_for("the first", lambda: counted(c, "sent") >= n)
-            time.sleep(1.5)  # it notes how far it is once a second
+            time.sleep(1.5)  # it notes its position once per second
             c.kill()
         recorded(place, 3)
         want = values(data)
@@ -296,7 +296,7 @@ def restarted():
 
 
 def not_old():
-    """Without a backlog nothing old is sent at the first start; and what is too old is counted."""
+    """Without a backlog, no old data is sent at the first start; data that is too old is counted."""
     with serve_rig.Place() as place, Double() as receiver:
         data = recorded(place, 1)
         with serve_rig.Collector(data, "--remote-write", receiver.url) as c, \

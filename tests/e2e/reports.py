@@ -98,7 +98,7 @@ def collectl():
                 compared += 1
                 tap.check(around[0] <= value <= around[1], f"{when} {component} {column}: {value} {around}")
         tap.check(compared >= 3, f"only {compared} values of both: {list(ours)[:2]} {list(theirs)[:2]}")
-        # What collectl itself makes of the same file.
+        # The output of collectl itself for the same file.
         tap.run("collectl", "-p", raw, "-P", "-sD", "-f", d + "/plot", "-oz")
         plot, = pathlib.Path(d).glob("plot*.dsk")
         mine, its = values("-m", "tps,wr_sec", raw), values("-m", "tps,wr_sec", plot)
@@ -111,7 +111,7 @@ def collectl():
 
 
 def wide():
-    """Grafana's form, in a zone of its own, tells the same as the long form."""
+    """Grafana's form, in a zone of its own, gives the same values as the long form."""
     with tempfile.TemporaryDirectory() as d:
         lines, long_lines = ["Time,oss1/disk:a,oss2/disk:a"], ["time,component,metric,value"]
         for i in range(60):
@@ -126,7 +126,7 @@ def wide():
 
 
 def bomb():
-    """What unpacks to far more than it can be is refused, and leaves nothing behind."""
+    """A file that unpacks to far more than plausible is refused, and leaves nothing behind."""
     with tempfile.TemporaryDirectory() as d:
         os.mkdir(d + "/tmp")
         with gzip.open(d + "/bomb.csv.gz", "wb") as f:

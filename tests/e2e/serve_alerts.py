@@ -149,7 +149,7 @@ def test_everywhere():
 
 
 def test_queue_survives():
-    """Alerts that wait are not lost when the collector is killed, and neither is what people said."""
+    """Waiting alerts are not lost when the collector is killed, and neither are comments."""
     data = ROOT / "data"
     shutil.copytree(RECORDINGS / "ddr-disk-busy-1", data)
     port = free_port()

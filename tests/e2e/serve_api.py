@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The API of the collector, driven by a replay: every answer fits docs/openapi.json, the verdict is that of
-`limpet diagnose --json` to the byte, and what people say about an incident is kept."""
+`limpet diagnose --json` to the byte, and comments on an incident are kept."""
 import http.client
 import json
 import pathlib
@@ -236,7 +236,7 @@ def test_silent():
 
 
 def test_backtest():
-    """What would have been opened is what the replay opened."""
+    """Backtest lists the incidents that the replay opened."""
     told = json.loads(run(LIMPET, "backtest", "-q", "--json", DATA))["incidents"]
     check([i["part"] for i in told] == ["s5/disk:loop8"], f"{told}")
     fits(told[0], {"$ref": "#/components/schemas/Incident"})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients that mean no good: whatever they do, the collector keeps receiving from an honest server,
+"""Malicious clients: whatever they do, the collector keeps receiving from an honest server,
 its memory stays within limits, and each kind is counted."""
 import http.client
 import os
@@ -85,7 +85,7 @@ def test_slow():
 
 
 def test_bad_frames():
-    """A flood of frames that do not check, by somebody who has a token."""
+    """A flood of frames with wrong checksums, by a client that has a token."""
     before = collector.totals()
     evil = collector.enroll("evil")
     file = "evil-20261117T065509Z.lpa"
@@ -159,7 +159,7 @@ def test_truncated():
 
 
 def test_noise():
-    """What is no HTTP at all."""
+    """Data that is not HTTP."""
     for body in (os.urandom(5000), b"\x16\x03\x01" + bytes(300), b"GET / HTTP/9\r\n\r\n", b"A" * 100000,
                  b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\n\r\n", b"\r\n" * 5000):
         for s in connections(20):
@@ -176,7 +176,7 @@ def test_noise():
 
 
 def test_rebinding():
-    """A page of somebody else's, in a browser on this machine, gets nothing."""
+    """A foreign page, in a browser on this machine, gets nothing."""
     status, _ = collector.request("GET", "/api/v1/ingest", headers={"Host": "evil.example"})
     check(status == 401, "a name that a stranger's name server gave us is taken for ours")
     status, _ = collector.request("GET", "/api/v1/ingest", headers={"Origin": "http://evil.example"})

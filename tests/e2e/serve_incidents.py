@@ -14,7 +14,7 @@ SERVE = Collector("--replay", RECORDINGS / "ddr-disk-busy-1", "--speed", "100", 
 
 
 def incidents(*args, status=0):
-    """What the command says; its complaint if it ends with another status than 0."""
+    """The output of the command; its error if it exits with a status other than 0."""
     verb = args[:1] if args and args[0] in ("show", "ack", "mute", "comment") else ()
     done = subprocess.run([LIMPET, "incidents", *verb, "--url", SERVE.url, *map(str, args[len(verb):])], text=True,
                           stdin=subprocess.DEVNULL, capture_output=True, check=False)
@@ -58,7 +58,7 @@ def test_mistakes():
 
 
 def test_token():
-    """From elsewhere it takes TLS and an operator's token, and the token says who speaks."""
+    """From another machine it needs TLS and an operator's token, and the token identifies the operator."""
     data = ROOT / "data"
     data.mkdir()
     cert, key, token = ROOT / "cert.pem", ROOT / "key.pem", ROOT / "token"

@@ -33,12 +33,12 @@ class Machine:
         self.shell = None
 
     def boot(self):
-        # pid 1 of its own process namespace: whatever it started ends with it.
+        # pid 1 of its own process namespace: all processes that it started end with it.
         self.shell = subprocess.Popen(
             ["ip", "netns", "exec", self.netns, "unshare", "--mount", "--propagation", "slave", "--uts", "--pid", "--fork",
              "--kill-child", "--mount-proc", "bash"], text=True, bufsize=1,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        # Disks of labs that run beside this must not stay mounted in here.
+        # Disks of labs that run at the same time must not stay mounted in here.
         self.do(r"awk '$2 ~ /^\/(run\/limpet|tmp\/limpet-)/ {print $2}' /proc/mounts | sort -r | xargs -r umount -l")
         self.do("hostname " + self.name)
         for path in PRIVATE:
@@ -136,7 +136,7 @@ def test_quickstart():
                 if line.startswith("scp "):
                     copied(machines, line)
                 else:
-                    # What runs on is not to hold the shell's output.
+                    # Background processes must not hold the shell's output.
                     machines[machine].do(re.sub(r" &$", " >>/etc/limpet/run.log 2>&1 &", line))
                 if line.startswith("limpet serve --data"):
                     waited(machines[machine], "curl -sk https://collector:9700/healthz", "ok", 30)

@@ -1,4 +1,4 @@
-"""What tests of the collector share: one that runs, servers that send to it, and raw requests."""
+"""Shared by tests of the collector: one that runs, servers that send to it, and raw requests."""
 import http.client
 import json
 import os
@@ -233,7 +233,7 @@ def crc32c(data, crc=0):
 
 
 def sum_of(frames):
-    """What the protocol calls the sum of frames: a checksum over their headers."""
+    """The sum of frames in the protocol: a checksum over their headers."""
     total = 0
     for frame in frames:
         total = crc32c(frame[:44], total)

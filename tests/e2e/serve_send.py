@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Servers send their archives to a collector: whoever is killed or away, in the end both have the same
-samples; and what is not right is refused, with a reason, and counted."""
+"""Servers send their archives to a collector: if either side is killed or away, in the end both have the
+same samples; and invalid data is refused, with a reason, and counted."""
 import os
 import random
 import subprocess
@@ -59,7 +59,7 @@ def test_killed():
 
 
 def test_recorder_killed():
-    """The recorder is killed and goes on with its file; what it has when it starts is sent."""
+    """The recorder is killed and continues its file; the data that exists when it starts is sent."""
     with Place() as place, Collector(place.sub("data")) as collector:
         with Server(place.sub("a"), "a", collector.url) as server:
             for _ in range(5):
@@ -166,7 +166,7 @@ def test_refused():
 
 
 def test_told():
-    """The server says why it is refused, and goes on recording."""
+    """The server says why it is refused, and continues recording."""
     with Place() as place, Collector(place.sub("data")) as collector:
         collector.enroll("a")
         token = place.file("token", "lps_nobody\n")
@@ -191,7 +191,7 @@ def test_urls():
 
 
 def test_disk_full():
-    """The collector's disk is full: both sides say so, nothing is lost, others go on."""
+    """The collector's disk is full: both sides say so, nothing is lost, others continue."""
     with Place() as place:
         data = place.sub("data")
         if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "limpet-serve",

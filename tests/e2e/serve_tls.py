@@ -144,7 +144,7 @@ def test_operator():
             login = lambda t: collector.request("POST", "/api/v1/login", '{"token":"%s"}' % t)  # noqa: E731
             check(login(token) == (200, {"operator": "anna"}), "anna cannot log in")
             check(login(server)[0] == 401, "a server is no operator")
-            stranger = {"Host": "collector.example"}  # nobody on this machine would say that
+            stranger = {"Host": "collector.example"}  # no other process on this machine contains that
             check(collector.request("GET", "/api/v1/ingest", headers=stranger)[0] == 401, "no token")
             check(collector.request("GET", "/api/v1/ingest", token=server, headers=stranger)[0] == 401,
                   "a server reads what operators may")

@@ -1,4 +1,4 @@
-"""What the end-to-end tests of the collector share: start it, ask it, and stop it."""
+"""Shared by the end-to-end tests of the collector: start it, query it, and stop it."""
 import json
 import os
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/soak.sh for a moment: all parts of it run, and nothing goes wrong."""
+"""scripts/soak.sh for a moment: all its parts run, and nothing goes wrong."""
 import os
 import shutil
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Calls of programs, followed through the layers of the I/O stack: what is recorded is what they did, and they do
-what they do without it."""
+"""Calls of programs, followed through the layers of the I/O stack: the recording has what they did, and they behave as
+without it."""
 import collections
 import csv
 import io
@@ -57,7 +57,7 @@ def of_file(calls, name="file"):
 
 
 def test_pattern(directory):
-    """Every call is there once, with its size, offset and result."""
+    """Every call is recorded once, with its size, offset and result."""
     place = Place(directory, "pattern.c")
     summary = place.record()
     check(summary["lost"] == 0 and summary["damaged"] == 0 and summary["killed"] == 0, summary)
@@ -248,7 +248,7 @@ def test_page(directory):
 
 
 def test_diagnose(directory):
-    """Layers of servers are peers; a program without peers is told with its slowest call."""
+    """Layers of servers are peers; for a program without peers, the slowest call is quoted."""
     path = os.path.join(directory, "served.csv")
     start = 1304899200
     with open(path, "w", encoding="utf-8") as f:
@@ -270,7 +270,7 @@ def test_diagnose(directory):
 
 
 def test_mistakes(directory):
-    """What is wrong is said, with what to do."""
+    """Errors say what is wrong and what to do."""
     bad(2, "name the program", "stack", "run")
     bad(2, "cannot run /nowhere/at/all", "stack", "run", "-o", "/tmp", "--", "/nowhere/at/all")
     bad(2, "there is no layer 'x'", "stack", "run", "--layers", "x", "--", "true")
@@ -317,7 +317,7 @@ def test_mpi(directory):
 
 
 def mpi_programs(directory):
-    """The same program in C and in Fortran's three ways, with each MPI library that is there."""
+    """The same program in C and in Fortran's three ways, with each installed MPI library."""
     built = 0
     for mpi, mpirun in MPIS.items():
         suffix = "openmpi" if mpi == "romio" else mpi
@@ -391,7 +391,7 @@ def killed(directory, scratch):
 
 
 def test_killed(directory):
-    """A program goes on when limpet is killed, and stops recording; the next run removes what is left."""
+    """A program continues when limpet is killed, and stops recording; the next run removes what is left."""
     scratch = os.path.join(directory, "scratch")
     os.mkdir(scratch)
     for name in "ready", "go", "look", "end":
@@ -417,7 +417,8 @@ def test_killed(directory):
 
 
 def test_rank_dies(directory):
-    """A rank that is killed: what all did until then is there, and what is missing is told, then and later."""
+    """A rank is killed: the calls of all ranks until then are recorded, and what is missing is reported, then and
+    later."""
     if not shutil.which("mpicc") or not shutil.which("mpirun"):
         raise Skip("there is no mpicc or mpirun")
     place = Place(directory, "dies.c", compiler="mpicc")
@@ -462,7 +463,7 @@ def test_together(directory):
     place = Place(directory, "pattern.c")
     for i in range(5):
         good("stack", "run", "-q", "-n", f"host{i}", "-o", place.path("many"), "--", place.program, place.path("file"))
-    # What Open MPI keeps until the process ends is not ours.
+    # Memory that Open MPI keeps until the process ends is not ours.
     env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
     for options in ("--json",), ("--csv",), ():
         alone = good("stack", "show", *options, place.path("many"))
@@ -478,7 +479,7 @@ def test_together(directory):
 
 
 def test_gaps(directory):
-    """A layer that was named and never called is told, also when the recording is shown."""
+    """A layer that was named and never called is reported, also when the recording is shown."""
     place = Place(directory, "pattern.c")
     place.record("--layers", "posix,hdf5")
     text = good("stack", "show", place.path("data"))

@@ -73,7 +73,7 @@ def check_writes(directory, kind):
                 of_call[call] = of_call.get(call, 0) + int(request["result"])
         writes = [s for s in joins.of("posix", operation="write") if s["object"].endswith("/file")]
         check(len(writes) == 40 and all(of_call.get(int(w["span"])) == 65536 for w in writes), of_call)
-        # Sizes that are no whole pages: requests belong to several calls.
+        # Sizes that are not whole pages: requests belong to several calls.
         joins = Joins(record(directory, mount, program, "buffered", 3, 20, 50000))
         os.sync()
         got = judge(joins, 50000)
@@ -114,7 +114,7 @@ def test_plan(_):
 
 
 def test_complaints(_):
-    """What cannot be recorded is said in one sentence"""
+    """An impossible recording is refused in one sentence"""
     bad(2, "limpet stack run", "stack", "attach", "--layers", "posix")
     bad(2, "there is no layer 'disk'", "stack", "attach", "--layers", "disk")
     bad(2, "--port: '0' is not a number", "stack", "attach", "--port", "0")
@@ -123,7 +123,7 @@ def test_complaints(_):
 
 
 def test_other_rights(directory):
-    """Whoever may not use BPF is told so"""
+    """A user who may not use BPF gets an error that says so"""
     if os.geteuid() != 0:
         raise Skip("only root can become somebody else")
     os.chmod(directory, 0o777)
@@ -177,7 +177,7 @@ def watch_worker(directory, n, stopped=False):
 
 
 def test_calls(directory):
-    """A daemon's calls for a file are there with offset, size, result and path, and nothing else"""
+    """A daemon's calls for a file are recorded with offset, size, result and path, and nothing else"""
     skip_unless_possible()
     summary, data = watch_worker(directory, 20)
     check(summary["lost"] == 0 and summary["spans"] == 24, summary)
@@ -199,7 +199,7 @@ def test_lost(directory):
 
 
 def test_nobody(directory):
-    """Where there is no daemon, an empty recording says so, and a signal ends it"""
+    """If there is no daemon, an empty recording says so, and a signal ends it"""
     skip_unless_possible()
     path = os.path.join(directory, "x.lpa")
     with subprocess.Popen([LIMPET, "stack", "attach", "--comm", "limpet-no-such", "-o", path],

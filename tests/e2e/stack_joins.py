@@ -66,7 +66,7 @@ def whole_disk(name):
 
 
 def disk_bytes(device, offset, size):
-    """What is on a disk, not in its page cache."""
+    """The data on a disk, not in its page cache."""
     with mmap.mmap(-1, size) as memory:
         fd = os.open(device, os.O_RDONLY | os.O_DIRECT)
         try:

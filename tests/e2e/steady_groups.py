@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Peer groups: a sample more or less changes none of them, and hosts of other hardware are a class."""
+"""Peer groups: a sample more or less changes none of them, and hosts with different hardware are a class."""
 import glob
 import os
 import random

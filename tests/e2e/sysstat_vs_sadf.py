@@ -86,7 +86,7 @@ NET_ERRORS = {
     "rxfifo/s": lambda r: r.rate("rx_fifo"),
     "txfifo/s": lambda r: r.rate("tx_fifo"),
 }
-# What limpet calls the metrics of sadf, and how many of its units sadf's are.
+# limpet's names of sadf's metrics, and the ratio of their units.
 SHOWN = {
     "tps": ("tps", 1), "rkB/s": ("rd_sec", 2), "wkB/s": ("wr_sec", 2), "dkB/s": ("dc_sec", 2),
     "areq-sz": ("avgrq-sz", 2), "aqu-sz": ("avgqu-sz", 1), "await": ("await", 1),
@@ -106,8 +106,7 @@ def run(*argv):
 
 
 def kernel_name(name):
-    """sadf asks this machine for the names of devices; limpet does not, a file may come from
-    another one."""
+    """sadf takes the names of devices from this machine; limpet does not, because a file may come from another one."""
     m = re.fullmatch(r"dev(\d+)-(\d+)", name)
     if not m:
         return name

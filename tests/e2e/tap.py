@@ -1,4 +1,4 @@
-"""What the end-to-end tests in Python share: run functions as test cases, in TAP."""
+"""Shared by the end-to-end tests in Python: run functions as test cases, in TAP."""
 import signal
 import subprocess
 import sys

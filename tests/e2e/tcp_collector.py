@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The tcp collector beside real sockets: what it reports must be what the test did, and what
-getsockopt(TCP_INFO) says of the test's own sockets."""
+"""The tcp collector and real sockets: its data must match what the test did, and what getsockopt(TCP_INFO) returns for
+the test's own sockets."""
 import ctypes
 import os
 import shutil
@@ -19,7 +19,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Collector:
-    """One dump_collector, asked sample by sample."""
+    """One dump_collector, driven sample by sample."""
 
     def __init__(self, *options, netns=None, prefix=()):
         enter = (lambda: libc.setns(netns, 0)) if netns is not None else None
@@ -96,7 +96,7 @@ class Pairs:
 
 
 def tcp_info(sockets):
-    """Sums over sockets of what the kernel tells their owner."""
+    """Sums over sockets of what the kernel reports to their owner."""
     sums = {"cwnd_sum": 0, "retrans": 0, "bytes_acked": 0, "bytes_received": 0}
     for s in sockets:
         info = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 512)
@@ -159,7 +159,7 @@ def test_only_the_ports_asked_for():
             check(collector.sample()["127.0.0.1:in"]["sockets"] == 2, "one port")
         with Collector("--ports", f"{wanted.port},1-3,{unwanted.port}") as collector:
             check(collector.sample()["127.0.0.1:in"]["sockets"] == 5, "two ports and a range")
-        # More ranges than the kernel is asked to filter: the collector does it alone.
+        # More ranges than the kernel filters: the collector filters alone.
         odd = ",".join(str(p) for p in range(1, 400, 2))
         with Collector("--ports", f"{odd},{wanted.port}") as collector:
             check(collector.sample()["127.0.0.1:in"]["sockets"] == 2, "many ports")

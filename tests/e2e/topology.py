@@ -93,7 +93,7 @@ def test_suggestion_of_one(directory):
 
 
 def test_listing(directory):
-    """groups, attributes, and who is not described"""
+    """groups, attributes, and components that no rule matches"""
     path = data(directory, 3, 2, alike)
     site = put(directory, "site.yaml", 'version: 1\ncomponents:\n- match: "fs{n}/disk:0.*"\n'
                '  attributes: {array: "a{n}"}\ngroups:\n- {name: zero, match: "*:0.0"}\n')

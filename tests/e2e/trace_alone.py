@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs that fail where nobody else was traced: disks that fill up, servers without a free
-descriptor, processes that abort. limpet names the program, the call and what it failed on."""
+"""Programs that fail while nothing else is traced: disks that fill up, servers without a free descriptor, processes
+that abort. limpet names the program, the call and what it failed on."""
 import json
 import os
 import resource
@@ -14,7 +14,7 @@ from program import LIMPET, limpet, run_tests, tests_of, trace_backends
 from tap import Skip, check, run
 from trace_semantic import HOSTS, MODES, Program, Trace, diagnose, network, small_file_system
 
-# Accepts whatever comes and closes nothing, so that it soon has no descriptor left.
+# Accepts every connection and closes none, so that it soon has no descriptor left.
 SERVER = r"""
 import socket, sys, time
 s = socket.socket()
@@ -48,7 +48,7 @@ except TimeoutError:
 sys.stdin.readline()
 """
 
-# Writes until nothing fits any more, and gives up.
+# Writes until nothing fits, and gives up.
 ABORTS = r"""
 import os, sys, time
 out = os.open(sys.argv[1] + "/checkpoint", os.O_CREAT | os.O_WRONLY)
@@ -128,14 +128,14 @@ def test_own_signals(directory):
 
 
 def expect_nobody(out, why):
-    """No suspects. One observer has nobody to be compared with, so that it may be well or not."""
+    """No suspects. One observer has no peers, so it may be well or not."""
     ran = limpet("diagnose", "-q", out, "--json")
     check(ran.code in (0, 4), ran)
     check(json.loads(ran.out)["suspects"] == [], f"{why}: {ran}")
 
 
 def test_succeeds(directory):
-    """the same programs with room enough: nobody is accused"""
+    """the same programs with enough room: no program is accused"""
     for mode in MODES:
         out = trace(f"{directory}/good{mode}", mode, "dd", "if=/dev/zero", f"of={directory}/file",
                     "bs=64k", "count=4")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The backend in the kernel: I/O that bypasses calls, whom it follows, what it loses, and that nothing
-of it stays."""
+"""The backend in the kernel: I/O that bypasses calls, which processes it follows, what it loses, and that it leaves
+nothing behind."""
 import ctypes
 import csv
 import glob
@@ -50,7 +50,7 @@ def programs_of(pid):
 
 
 class Talker:
-    """A process that makes as many calls as it is told."""
+    """A process that makes as many calls as requested."""
 
     def __init__(self, program=sys.executable):
         self.process = subprocess.Popen([program, "-c", TALK],
@@ -94,7 +94,7 @@ def start(path, *args):
 
 
 def grows(path, times):
-    """Wait until so many samples were written."""
+    """Wait until this many samples were written."""
     sizes, deadline = {os.path.getsize(path)}, time.monotonic() + 60
     while len(sizes) <= times:
         check(time.monotonic() < deadline, f"{path} does not grow")
@@ -191,7 +191,7 @@ def test_cgroup(directory):
         path = os.path.join(directory, "cgroup.lpa")
         trace = start(path, "--cgroup", group, "--summary", "--flush", "1s")
         enter(later.pid)
-        grows(path, 3)  # version 1: who is in it is looked up before each sample
+        grows(path, 3)  # version 1: its processes are looked up before each sample
         for talker in (inside, later, outside):
             talker.call(1000)
         time.sleep(1.2)
@@ -206,7 +206,7 @@ def test_cgroup(directory):
 
 
 def test_lost(directory):
-    """events that find no room are counted, and missed by nobody else"""
+    """events for which there is no room are counted, and no others are missing"""
     path = os.path.join(directory, "lost.lpa")
     talker = Talker()
     trace = start(path, "-p", talker.pid, "--records", "--ring", "64K")
@@ -224,7 +224,7 @@ def test_lost(directory):
 
 
 def test_killed(directory):
-    """limpet killed with -9 leaves no program in the kernel, and the process goes on"""
+    """limpet killed with -9 leaves no program in the kernel, and the process continues"""
     for mode in ("--summary", "--records"):
         talker = Talker()
         trace = start(os.path.join(directory, f"killed{mode}.lpa"), "-p", talker.pid, mode)

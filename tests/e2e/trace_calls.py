@@ -39,7 +39,7 @@ class Server:
 
 
 class Traced:
-    """limpet trace calls; `counts` are there when it has ended."""
+    """limpet trace calls; `counts` is set when it has ended."""
 
     def __init__(self, directory, tables, *options):
         self.archive = os.path.join(directory, "calls.lpa")
@@ -121,7 +121,7 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=60) as s,
 
 
 class Clients:
-    """A network namespace that servers in theirs are connected with. It is gone when its process is."""
+    """A network namespace that connects those of the servers. It disappears with its process."""
 
     def __init__(self):
         self.process = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo ready; exec cat"], stdin=subprocess.PIPE,
@@ -156,7 +156,7 @@ class Clients:
 
 
 def test_own_network(directory):
-    """servers in network namespaces of their own are recorded apart, while clients ask them over the network"""
+    """servers in network namespaces of their own are recorded separately, while clients query them over the network"""
     if os.geteuid() != 0:
         raise Skip("needs root")
     program, out = build(directory), os.path.join(directory, "out")
@@ -195,7 +195,7 @@ def test_own_network(directory):
 
 
 def test_hostile(directory):
-    """files that are no tables are neither followed nor believed, and told of"""
+    """files that are not tables are neither followed nor trusted, and are reported"""
     program = build(directory)
     secret = os.path.join(directory, "secret")
     with open(secret, "wb") as f:
@@ -216,7 +216,7 @@ def test_hostile(directory):
 
 
 def test_usage(directory):
-    """what cannot be done is said in one line"""
+    """an impossible request is refused in one line"""
     bad(2, "unexpected argument 'x'", "trace", "calls", "x")
     bad(2, "--interval must be", "trace", "calls", "-i", "1ms", "-o", f"{directory}/x.lpa")
     ran = limpet("trace", "calls", "-o", f"{directory}/x.lpa", env={**os.environ, "LIMPET_CALLS_DIR": "/nowhere"})

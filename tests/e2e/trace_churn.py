@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tracing while processes and connections come and go by the hundred thousand: its memory, and what
-it keeps in the kernel, stay below what docs/reliability.md says."""
+"""Tracing while processes and connections come and go by the hundred thousand: its memory, and its entries in the
+kernel, stay below the limits of docs/reliability.md."""
 import ctypes
 import glob
 import json
@@ -25,13 +25,13 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Attr(ctypes.Structure):
-    """As bpf(2) wants it for keys of maps."""
+    """Arguments of bpf(2) for keys of maps."""
     _fields_ = [("fd", ctypes.c_uint32), ("pad", ctypes.c_uint32), ("key", ctypes.c_uint64),
                 ("next", ctypes.c_uint64), ("flags", ctypes.c_uint64)]
 
 
 class InfoAttr(ctypes.Structure):
-    """As bpf(2) wants it for what a descriptor is."""
+    """Arguments of bpf(2) for information about a descriptor."""
     _fields_ = [("fd", ctypes.c_uint32), ("size", ctypes.c_uint32), ("info", ctypes.c_uint64)]
 
 
@@ -40,7 +40,7 @@ def bpf(what, attr):
 
 
 def map_name(fd):
-    """What the map with this descriptor is called."""
+    """The name of the map with this descriptor."""
     info = ctypes.create_string_buffer(80)
     attr = InfoAttr(fd=fd, size=ctypes.sizeof(info), info=ctypes.addressof(info))
     check(bpf(OBJ_GET_INFO_BY_FD, attr) == 0, "bpf() does not say what a map is")
@@ -84,7 +84,7 @@ class Churn:
     """The program that does it, traced, when it is done and still there."""
 
     def __init__(self, directory, what, n, *options, backend="bpf"):
-        # A loopback of its own: a hundred thousand connections are no business of this machine's.
+        # A loopback of its own, to keep a hundred thousand connections away from this machine.
         self.process = subprocess.Popen(
             ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", LIMPET, "trace",
              "syscalls", "--backend", backend, "--json", "-n", "obs", *options, "-o",
@@ -102,7 +102,7 @@ class Churn:
         self.process.communicate()
 
     def end(self):
-        """What it has seen, as JSON. (The program that is traced ends with its standard input.)"""
+        """Its summary, as JSON. (The traced program ends with its standard input.)"""
         out, err = self.process.communicate(timeout=PATIENCE)
         check(self.process.returncode == 0, f"exit {self.process.returncode}: {err}")
         return json.loads(out.splitlines()[-1])
@@ -161,7 +161,7 @@ def test_connections(directory):
 
 
 def test_aio(directory):
-    """I/O that nobody reaps"""
+    """I/O that is never reaped"""
     needs_bpf()
     with Churn(directory, "aio", 500) as churn:
         if churn.line == "no AIO":

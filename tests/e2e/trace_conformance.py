@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What both backends tell of a program that makes every kind of call, against what it did."""
+"""The events that both backends deliver for a program that makes every kind of call, against what it did."""
 import json
 import os
 import signal
@@ -135,7 +135,7 @@ def test_bpf_attached(directory):
 
 
 def test_agreement(directory):
-    """both backends tell the same"""
+    """both backends deliver the same"""
     usable("bpf")
     usable("ptrace")
     told = []

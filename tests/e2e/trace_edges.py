@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""limpet trace syscalls: calls that are easy to misunderstand, what belongs to a command and what does
-not, and who may trace whom."""
+"""limpet trace syscalls: calls that are easy to misunderstand, what belongs to a command and what does not, and the
+permissions that tracing needs."""
 import csv
 import io
 import json
@@ -76,7 +76,7 @@ def calls(path):
 
 
 def trace(directory, backend, mode, *command):
-    """The archive of a command, and what was said of it."""
+    """The archive of a command, and the messages about it."""
     path = os.path.join(directory, f"{backend}{mode}{len(os.listdir(directory))}.lpa")
     ran = limpet("trace", "syscalls", "--json", "--backend", backend, mode, "-n", "obs", "-o", path,
                  "--exit-status", "--", *command)
@@ -110,7 +110,7 @@ def test_long_paths(directory):
         stat = seen[0][0]
         check(seen[:2] == [(stat, 4095, None, False), (stat, 4094, None, False)],
               f"{backend}: {seen}")
-        # Too long for the kernel, and for the log: what is there is marked.
+        # Too long for the kernel, and for the log: it is marked as cut.
         check([s[2:] for s in seen[2:4]] == [("ENAMETOOLONG", True)] * 2 and
               all(s[1] in (4095, 4096) for s in seen[2:4]), f"{backend}: {seen}")
         check(seen[4][1:] == (2047, None, False), f"{backend}: {seen}")
@@ -120,7 +120,7 @@ def test_long_paths(directory):
 
 
 def test_no_files(directory):
-    """eventfds, timers and descriptors of processes are no storage"""
+    """eventfds, timers and descriptors of processes are not storage"""
     for backend in {b for b, m in MODES if m == "--records"}:
         path, _ = trace(directory, backend, "--records", PYTHON, "-c", NO_FILES)
         about = [c for c in calls(path) if c.get("name", "").startswith(("anon_inode:", "pidfd:"))]
@@ -148,7 +148,7 @@ def test_first_call(directory):
 
 
 def test_listening(directory):
-    """summaries tell who listens, also if nobody connects"""
+    """summaries show which processes listen, even if no client connects"""
     for backend in {b for b, m in MODES if m == "--summary"}:
         with socket.create_server(("127.0.0.1", 0)) as server:
             child = subprocess.Popen([PYTHON, "-c", "import sys; sys.stdin.read()"],
@@ -165,7 +165,7 @@ def test_listening(directory):
 
 
 def as_nobody(*args):
-    """Run limpet as a user who may do nothing."""
+    """Run limpet as a user without privileges."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         raise Skip("needs root and setpriv, to be somebody else")
     with tempfile.TemporaryDirectory(prefix="limpet-e2e-") as place:
@@ -179,7 +179,7 @@ def as_nobody(*args):
 
 
 def test_own_process(_):
-    """who may not use bpf traces his own processes with ptrace, and is told so once"""
+    """a user who may not use bpf traces their own processes with ptrace, and gets one message about it"""
     ran = as_nobody("--", "/bin/true")
     check(ran.returncode == 0, ran.stderr)
     lines = ran.stderr.splitlines()
@@ -191,7 +191,7 @@ def test_own_process(_):
 
 
 def test_process_of_another(_):
-    """the process of somebody else is refused in one sentence"""
+    """another user's process is refused in one sentence"""
     with open("/proc/self/comm", encoding="ascii") as file:
         name = file.read().strip()
     for target in (("-p", os.getpid()), ("--comm", name)):

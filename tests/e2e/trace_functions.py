@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""limpet trace functions: calls of programs that nobody rebuilt, by probes; and what the kernel does."""
+"""limpet trace functions: calls of programs without a rebuild, by probes; and calls in the kernel."""
 import json
 import os
 import signal
@@ -27,7 +27,7 @@ def build(directory, compiler="gcc", *options):
 
 
 class Probed:
-    """limpet trace functions on a server; `counts` and `seconds` are there when it has ended."""
+    """limpet trace functions on a server; `counts` and `seconds` are set when it has ended."""
 
     def __init__(self, directory, server, *options):
         self.archive = os.path.join(directory, "functions.lpa")
@@ -40,7 +40,7 @@ class Probed:
         self.reader.start()
 
     def read(self):
-        """What it says, as it comes."""
+        """Its messages, as they come."""
         for line in self.process.stderr:
             self.lines.append(line)
             if "counting" in line:
@@ -105,13 +105,13 @@ def test_times(directory):
 
 
 def test_limit(directory):
-    """a function that is called too often is let go, and told; the program goes on without"""
+    """the probe of a function that is called too often is removed and reported; the program continues"""
     root()
     server = Server(build(directory), directory)
     with Probed(directory, server, "--functions", "work", "--functions", "deep", "--limit", "1") as probed:
         until = time.monotonic() + PATIENCE
         while not probed.says("probed:probed:work is called"):
-            check(time.monotonic() < until, f"it was not let go: {probed.lines}")
+            check(time.monotonic() < until, f"its probe was not removed: {probed.lines}")
             server.ask("1000")
         server.ask("1000")
     server.end()
@@ -122,7 +122,7 @@ def test_limit(directory):
 
 
 def test_tracepoints(directory):
-    """what the kernel does is counted beside other collectors"""
+    """the kernel's functions are counted together with other collectors"""
     root()
     recorder = subprocess.Popen([LIMPET, "record", "--collect", "host,kernel", "-n", "me", "-o", directory, "--flush", "1s"],
                                 stderr=subprocess.PIPE, text=True)
@@ -197,7 +197,7 @@ def test_own_network(directory):
 
 
 def test_usage(directory):
-    """what cannot be done is said in one line"""
+    """an impossible request is refused in one line"""
     path = os.path.join(directory, "x.lpa")
     bad(2, "name a process and its functions", "trace", "functions", "-p", "1", "-o", path)
     bad(2, "name a process and its functions", "trace", "functions", "--functions", "x", "-o", path)
@@ -208,7 +208,7 @@ def test_usage(directory):
     bad(2, "no function matches", "trace", "functions", "-p", str(os.getpid()), "--functions", "no such", "-o", path)
     bad(2, "a recorded tree has no kernel", "record", "--collect", "kernel", "--root", "/", "-o", directory)
     root()
-    # Where kernels permit it functions of theirs are counted, elsewhere that is said.
+    # If the kernel permits it, its functions are counted; otherwise a message says so.
     ran = limpet("trace", "functions", "--kernel", "vfs_read", "-d", "1s", "-o", path)
     check((ran.code == 0 and "kernel:kernel:vfs_read" in ran.err) or
           (ran.code == 2 and "does not allow probes on its own functions" in ran.err), ran)

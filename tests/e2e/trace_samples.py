@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Sampling the machine: functions of all kinds of executables are known by their names, as often as they
-are busy, with both samplers; and what is said where it cannot be done."""
+"""Sampling the machine: functions of all kinds of executables have their names, as often as they are busy, with both
+samplers; and the messages if sampling is impossible."""
 import csv
 import glob
 import hashlib
@@ -64,7 +64,7 @@ def other_language(directory, name):
 
 
 def prelinked(directory):
-    """A busy program whose functions are in a library that was linked for a place where it will not be."""
+    """A busy program whose functions are in a library that was linked for an address that it will not have."""
     path, library = os.path.join(directory, "prelinked"), os.path.join(directory, "libprelinked.so")
     subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Dmain=busy_main", f"-Wl,-Ttext-segment={PRELINKED:#x}",
                     "-o", library, SOURCE], **OF_ALL)
@@ -78,7 +78,7 @@ def prelinked(directory):
 
 
 class Busy:
-    """A busy program that waits until it may begin, and at its end until it is let go."""
+    """A busy program that waits for a signal to begin, and at its end for one to exit."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -165,12 +165,12 @@ def check_shares(functions, program, image=None, names=("busy_once", "busy_thric
     # 300 samples spread by 0.025; there is a lot of room for a machine that is busy otherwise.
     check(abs(thrice / (thrice + once) - 0.75) < 0.15, f"{program}: {thrice} and {once}")
     check(thrice + once > 0.5 * total, f"{program}: {mine}")
-    # It used so much CPU time; a virtual machine's clock may tick less often than it should.
+    # It used this much CPU time; a virtual machine's clock may tick less often than it should.
     check(total > 0.2 * HZ * CPU_MS / 1000, f"{program}: {total} samples only")
 
 
 def begin(directory):
-    """Programs that are about to be busy: {name: (program, what is to be found)}."""
+    """Programs that are about to be busy: {name: (program, what must be found)}."""
     programs = {"pie": compiled(directory, "pie", "-pie"),
                 "nopie": compiled(directory, "nopie", "-no-pie",
                                   "-Wl,-Ttext-segment=0x20000000"),
@@ -191,7 +191,7 @@ def begin(directory):
 
 
 def change_files(directory):
-    """One program has no file any more, and another one has a different one."""
+    """The file of one program is deleted, and that of another one is replaced."""
     os.unlink(os.path.join(directory, "deleted"))
     other = compiled(directory, "other", "-no-pie")
     os.rename(other, os.path.join(directory, "replaced"))
@@ -246,7 +246,7 @@ def test_bpf(directory):
 
 
 def test_ring(directory):
-    """the same where the kernel tells every sample"""
+    """the same if the kernel delivers every sample"""
     need_root()
     check_busy(run_busy(directory, "--sampler", "ring"))
 
@@ -365,7 +365,7 @@ def test_show(directory):
 
 
 def test_record(directory):
-    """record --collect profile, beside collectors and alone"""
+    """record --collect profile, with other collectors and alone"""
     need_root()
     busy = Busy(compiled(directory, "busy"), "600000")  # so that there is something to be found
     try:
@@ -386,7 +386,7 @@ def test_record(directory):
 
 
 def test_processes(directory):
-    """who was busy is noted in the archive, with its process, user and command line"""
+    """busy programs are noted in the archive, with process, user and command line"""
     need_root()
     busy = Busy(compiled(directory, "noted"), "600000")
     try:
@@ -412,14 +412,14 @@ def test_processes(directory):
 
 
 def notes_of(path):
-    """Remarks in an archive, which may not be there yet."""
+    """Remarks in an archive, which may not exist yet."""
     ran = limpet("show", "--json", path)
     seen = json.loads(ran.out).get("observers", []) if ran.out else []
     return [e["text"] for o in seen for e in o["events"]]
 
 
 def test_without_bpf(directory):
-    """where BPF is not permitted it is said, and the kernel tells every sample"""
+    """if BPF is not permitted, a message says so, and the kernel delivers every sample"""
     need_root()
     need_bpf()
     path = os.path.join(directory, "x.lpa")
@@ -437,7 +437,7 @@ def test_without_bpf(directory):
 
 
 def test_refused(directory):
-    """what cannot be is said, and collectors go on without"""
+    """impossible requests are reported, and collectors continue without them"""
     os.chmod(directory, 0o777)
     done = limpet("trace", "samples", "-F", "20001")
     check(done.code == 2 and "1 to 20000" in done.err, done.err)

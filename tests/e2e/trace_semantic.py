@@ -218,7 +218,7 @@ class Trace:
 
 
 def experiment(directory, mode, fault, seconds, storage=None, then=None, address=HOSTS["srv"]):
-    """Trace both while the fault is there; the directory with both archives."""
+    """Trace both during the fault; the directory with both archives."""
     if os.geteuid() != 0:
         raise Skip("namespaces need root")
     if not shutil.which("ip"):
@@ -245,7 +245,7 @@ def experiment(directory, mode, fault, seconds, storage=None, then=None, address
 
 
 def diagnose(out, *options):
-    """The suspects, of which each was told in text and HTML, too."""
+    """The suspects, each of which is in the text and in the HTML, too."""
     ran = limpet("diagnose", "-q", out, "--json", *options)
     verdict = json.loads(ran.out)
     suspects = verdict["suspects"]
@@ -330,7 +330,7 @@ def test_hang(directory):
 
 
 def test_no_fault(directory):
-    """nothing is wrong, and the server is ended in good order: nobody is accused"""
+    """nothing is wrong, and the server ends cleanly: it is not accused"""
     for mode in MODES:
         check(diagnose(experiment(directory, mode, "none", 1)) == [], "a control")
     out = experiment(directory, "--summary", "ended", 1,
@@ -339,7 +339,7 @@ def test_no_fault(directory):
 
 
 def test_train(directory):
-    """what happens in training is normal: it accuses nobody afterwards"""
+    """failures that happen in training are normal: they accuse no server afterwards"""
     out = experiment(directory, "--summary", "files", 1)
     thresholds = f"{directory}/t.thr"
     ran = limpet("train", out, "-o", thresholds)

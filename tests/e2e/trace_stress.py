@@ -18,7 +18,7 @@ KINDS = ("openat", "dup", "eventfd2", "socket", "pwrite64", "close")
 
 
 def trace(directory, backend, *options, threads=THREADS):
-    """Trace the program; what it did, limpet's summary, and what is in the log."""
+    """Trace the program; what it did, limpet's summary, and the contents of the log."""
     if os.geteuid() != 0:
         raise tap.Skip("needs root")
     archive = os.path.join(directory, f"{backend}.lpa")
@@ -87,7 +87,7 @@ def test_bpf_crowded(directory):
 
 
 def test_bpf_overflow(directory):
-    """bpf with little room: what is missing is counted"""
+    """bpf with little room: missing events are counted"""
     made, said, logged = trace(directory, "bpf", "--ring", "64K")
     check_complete(made, said, logged)
 

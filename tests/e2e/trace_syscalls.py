@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""limpet trace syscalls: a real program, server and client, traced by both backends: what is counted
-is what they did."""
+"""limpet trace syscalls: a real program, server and client, traced by both backends: the counts match what they did."""
 import atexit
 import csv
 import io
@@ -48,7 +47,7 @@ class Work:
         self.at_gate()
 
     def at_gate(self):
-        """It has said something and waits, so that the call that it said it with is over."""
+        """It has printed something and waits, so the call that printed it is over."""
         until(lambda: state_of(self.pid) == "S")
 
     def go(self):
@@ -188,7 +187,7 @@ def test_connections(directory):
 
 
 def test_command(directory):
-    """a command is traced from beginning to end, and its status is told"""
+    """a command is traced from beginning to end, and its status is reported"""
     for backend, mode in MODES:
         path = os.path.join(directory, f"cmd-{backend}{mode}.lpa")
         ran = limpet("trace", "syscalls", "--backend", backend, mode, "-n", "obs", "-o", path,
@@ -203,7 +202,7 @@ def test_command(directory):
 
 
 def test_short_is_exact(directory):
-    """what is over before the first second is counted, too"""
+    """calls that end before the first second are counted, too"""
     for backend, mode in MODES:
         path = os.path.join(directory, f"short-{backend}{mode}.lpa")
         ran = limpet("trace", "syscalls", "--json", "--backend", backend, mode, "-n", "obs", "-o",
@@ -215,13 +214,13 @@ def test_short_is_exact(directory):
 
 
 def tracer_of(pid):
-    """Who traces it with ptrace; 0: nobody."""
+    """The process that traces it with ptrace; 0: none."""
     with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("TracerPid:"))
 
 
 def test_targets(directory):
-    """by name: those that are there and those to come"""
+    """by name: existing processes and later ones"""
     name = f"lpw{os.getpid()}"  # nobody else's
     program = os.path.join(directory, name)
     os.symlink(os.path.realpath(WORK), program)
@@ -256,7 +255,7 @@ while True:
 
 
 class Busy:
-    """A process that is there until it is ended."""
+    """A process that exists until it is ended."""
 
     def __init__(self, program, *args, **options):
         self.process = subprocess.Popen([program, "-c", BUSY, *args], stdout=subprocess.PIPE,
@@ -293,7 +292,7 @@ def test_disguise(directory):
 
 
 class Shell:
-    """A shell of a user's that makes calls when it is told to."""
+    """A user's shell that makes calls on request."""
 
     def __init__(self, program, user):
         self.process = subprocess.Popen([program, "-c", "echo ready; while read x; do cd /; echo; done"],
@@ -314,7 +313,7 @@ class Shell:
 
 
 def test_users(directory):
-    """by name and user: those that are there and those to come"""
+    """by name and user: existing processes and later ones"""
     if os.geteuid() != 0:
         raise Skip("root alone can have processes of others")
     name = f"lpu{os.getpid()}"
@@ -351,7 +350,7 @@ def run_briefly(program, source, targets):
 
 
 def check_brief(path, name, told, pids):
-    """Every process has its name, in the rows and in what is told at the end."""
+    """Every process has its name, in the rows and in the summary at the end."""
     components = {component for component, _ in raw(path)}
     named = {int(c.split(":")[1].rpartition(".")[2]) for c in components
              if c.startswith(f"obs/call:{name}.")}
@@ -366,7 +365,7 @@ def check_brief(path, name, told, pids):
 
 
 def test_brief(directory):
-    """processes that are over before they can be asked have their name and their descriptors"""
+    """processes that end before /proc can be read have their name and their descriptors"""
     if "bpf" not in BACKENDS:
         raise Skip("ptrace looks for names now and then only")
     name, source = f"lpb{os.getpid()}", os.path.join(directory, "source")
@@ -378,7 +377,7 @@ def test_brief(directory):
         targets = [os.path.join(directory, f"target{mode}{i}") for i in range(BRIEF)]
         trace = Trace(path, "--comm", name, "--backend", "bpf", mode)
         pids = run_briefly(program, source, targets[:BRIEF // 2])
-        # The others are gone for certain when limpet hears of them.
+        # The others have certainly ended when limpet gets their events.
         trace.process.send_signal(signal.SIGSTOP)
         until(lambda pid=trace.process.pid: state_of(pid) == "T")
         pids += run_briefly(program, source, targets[BRIEF // 2:])
@@ -449,7 +448,7 @@ def test_ends(directory):
 
 
 def test_kill(directory):
-    """limpet killed by SIGKILL: what it traced goes on, what it wrote can be read"""
+    """limpet killed by SIGKILL: the traced process continues, the written data can be read"""
     for backend in BACKENDS:
         path = os.path.join(directory, f"kill-{backend}.lpa")
         work = Work("files", directory, PIECES)
@@ -477,7 +476,7 @@ def test_death(directory):
 
 
 def test_stuck(directory):
-    """a call that does not return is told while it lasts, and at the end"""
+    """a call that does not return is reported while it lasts, and at the end"""
     for backend, mode in MODES:
         path = os.path.join(directory, f"stuck-{backend}{mode}.lpa")
         work = Work("stuck", 60)
@@ -517,7 +516,7 @@ def test_directory(directory):
 
 
 def test_modes(directory):
-    """what is written is readable by its owner only, and the command does not notice"""
+    """archives are readable by their owner only, and the command does not notice"""
     os.umask(0o022)
     for backend in BACKENDS:
         out = os.path.join(directory, f"new-{backend}/traces")
@@ -558,7 +557,7 @@ def test_errors(directory):
 
 
 def test_full_disk(directory):
-    """a disk that is full harms nobody but the archive"""
+    """a full disk harms nothing but the archive"""
     if os.geteuid() != 0:
         raise Skip("needs root to mount a small file system")
     small = os.path.join(directory, "small")

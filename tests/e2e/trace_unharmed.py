@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is traced is left unharmed: by attaching, by letting go, and by the death of limpet."""
+"""Traced processes are left unharmed: by attaching, by detaching, and by the death of limpet."""
 import json
 import os
 import signal
@@ -26,7 +26,7 @@ def until(condition, what):
 
 
 def programs():
-    """Ids of the BPF programs in the kernel; None: nobody can tell."""
+    """Ids of the BPF programs in the kernel; None: unknown."""
     try:
         ran = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, text=True,
                              check=False)
@@ -123,7 +123,7 @@ def start(backend, directory, number, busy, mode):
 
 
 def check(directory, backend, mode, end):
-    """Attach and let go several times; `end` ends limpet in one way or another."""
+    """Attach and detach several times; `end` ends limpet in one way or another."""
     usable(backend, directory)
     busy = Busy(directory)
     try:
@@ -153,7 +153,7 @@ def test_ptrace_killed(directory):
 
 
 def test_ptrace_detaches(directory):
-    """ptrace: limpet is interrupted and lets go"""
+    """ptrace: limpet is interrupted and detaches"""
     check(directory, "ptrace", "--records", interrupt)
 
 
@@ -168,12 +168,12 @@ def test_bpf_summary_killed(directory):
 
 
 def test_bpf_detaches(directory):
-    """bpf: limpet is interrupted and lets go"""
+    """bpf: limpet is interrupted and detaches"""
     check(directory, "bpf", "--records", interrupt)
 
 
 def test_command_outlives(directory):
-    """a command that limpet started goes on when limpet is killed"""
+    """a command that limpet started continues when limpet is killed"""
     usable("ptrace", directory)
     counts = os.path.join(directory, "outlives")
     with subprocess.Popen([program.LIMPET, "trace", "syscalls", "--backend", "ptrace", "--records",

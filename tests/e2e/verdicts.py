@@ -1,4 +1,4 @@
-"""What tests of the diagnosis ask of a verdict."""
+"""Queries about a verdict, for tests of the diagnosis."""
 import json
 
 from program import limpet
@@ -29,7 +29,7 @@ def check_nobody(what, *data):
 
 
 def check_only(what, component, *data):
-    """This component is accused and nobody else; the suspect."""
+    """This component is accused and no other; the suspect."""
     _, verdict = diagnose(*data)
     found = accused(verdict)
     check(list(found) == [component], f"{what}: {component} is at fault, accused are {found or 'nobody'}")

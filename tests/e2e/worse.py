@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Lower can be worse: bandwidth given as a metric, and one that works on alone when its peers have finished."""
+"""Lower can be worse: bandwidth given as a metric, and a component that still works alone when its peers have finished.
+"""
 import random
 
 from fleet import START, iso
@@ -21,7 +22,7 @@ def write(path, values, seconds, step=1):
 
 
 def test_bandwidth(directory):
-    """a disk with a third of its peers' bandwidth is less loaded, unless lower is said to be worse"""
+    """a disk with a third of its peers' bandwidth is less loaded, unless the user says that lower is worse"""
     path = write(directory + "/bandwidth.csv", lambda t, s, r: {
         "bandwidth": 300e6 * r.lognormvariate(0, .1) / (3 if s == 5 else 1)}, 900)
     code, verdict = diagnose(path)
@@ -41,7 +42,7 @@ def test_bandwidth(directory):
 
 
 def test_kept(directory):
-    """what is worse is kept in archives and in thresholds; who says otherwise later has the last word"""
+    """the worse side is kept in archives and in thresholds; a later option overrides it"""
     def bandwidth(t, s, r):
         return {"bandwidth": 300e6 * r.lognormvariate(0, .1) / (3 if s == 5 and t >= 900 else 1)}
     path = write(directory + "/kept.csv", bandwidth, 1800)
@@ -81,7 +82,7 @@ def test_straggler(directory):
 
 
 def test_directions(directory):
-    """connections whose names lack their direction are told of"""
+    """connections whose names lack their direction are reported"""
     for suffix, told in (("", True), (":in", False)):
         path = directory + "/tcp.csv"
         rng = random.Random(4)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Inputs that are made to cost much do not: memory follows their size (bench/worst_cases.py, with small inputs)."""
+"""Inputs that are designed to be expensive are not: memory follows their size (bench/worst_cases.py, with small
+inputs)."""
 import os
 import subprocess
 import sys

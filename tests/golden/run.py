@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Golden tests: command lines and what they must print.
+"""Golden tests: command lines and their exact output.
 
-A case is cases/NAME.cmd (one command line a row, run in an empty directory in which `fixtures` and
-`trees` lead to tests/fixtures and its trees) and cases/NAME.out: for each command "$ COMMAND", what it printed, what it said
-on stderr behind "! ", and "[exit N]". `--update [NAME...]` writes the .out files anew: read the
+A case is cases/NAME.cmd (one command per line, run in an empty directory in which `fixtures` and
+`trees` lead to tests/fixtures and its trees) and cases/NAME.out: for each command "$ COMMAND", what it printed, its stderr
+after "! ", and "[exit N]". `--update [NAME...]` writes the .out files again: read the
 difference before you commit it, a golden file with a wrong value is a defect.
 """
 import difflib

@@ -8,7 +8,7 @@
 /* A group that is being taken apart. */
 struct splitter {
 	struct lp_verdict *v;
-	const struct lp_peer_group *g; /* the one at hand */
+	const struct lp_peer_group *g; /* the current one */
 	struct discover_memory *memory;
 	bool parts; /* its members are parts of their observers, like disks of a host */
 	struct group_work w;

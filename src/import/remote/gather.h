@@ -36,7 +36,7 @@ struct gather_component {
 struct gather_group {
 	uint32_t schema, n_columns;
 	bool published; /* the schema is in the catalogue */
-	bool certain;	/* the server was asked which metrics it has */
+	bool certain;	/* the server's metrics have been listed */
 	int *place;	/* [column] in the schema, -1: the server has no such metric */
 };
 

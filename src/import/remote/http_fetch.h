@@ -12,7 +12,7 @@
 struct http_request {
 	char *url;
 	char *form;	  /* the body of a POST; NULL: GET */
-	size_t form_size; /* bytes of it, where it is no text; 0: it is */
+	size_t form_size; /* its bytes, if it is not text; 0: it is */
 	long timeout_s;	  /* for all of it; 0: as long as something comes */
 	const bool *stop; /* give it up once this is set, by any thread; NULL: never */
 	long status;	  /* of HTTP; 0: there was no answer */

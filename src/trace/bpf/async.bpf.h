@@ -1,6 +1,5 @@
-/* I/O that bypasses calls: AIO, seen where it is submitted and reaped (its duration is until the
- * program asked for it); io_uring, seen where the kernel submits and completes it, by whichever
- * thread.
+/* I/O that bypasses calls: AIO, seen where it is submitted and reaped (its duration ends when the
+ * program reaps it); io_uring, seen where the kernel submits and completes it, in any thread.
  */
 #ifndef TRACE_BPF_ASYNC_H
 #define TRACE_BPF_ASYNC_H
@@ -71,7 +70,8 @@ FORCE_INLINE bool call_known(uint16_t nr)
 	return nr < SYSCALL_MAX;
 }
 
-/* An index that the verifier believes: the compiler may not drop the mask for what it knows. */
+/* An index that the verifier accepts: the compiler must not drop the mask because it knows the
+ * range. */
 FORCE_INLINE uint32_t masked(uint32_t i, uint32_t mask)
 {
 	__asm__ volatile("" : "+r"(i));

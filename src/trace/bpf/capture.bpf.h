@@ -13,8 +13,8 @@
 #define SOL_SOCKET 1
 #define SCM_RIGHTS 1
 
-/* Append the string at `address`, at most `max` bytes of it. One byte more is asked for: whoever
- * gets as much as he asked for does not know whether it was all. */
+/* Append the string at `address`, at most `max` bytes of it. One byte more is read, because a
+ * string that fills the whole buffer may have been cut. */
 FORCE_INLINE void capture_string(struct scratch *s, uint64_t address, uint32_t max)
 {
 	uint32_t at = s->record.text_len & (TRACE_TEXT_MAX - 1);
@@ -84,7 +84,7 @@ FORCE_INLINE void capture_rights(struct scratch *s, uint64_t address)
 #define ECONNABORTED 103
 #define EHOSTUNREACH 113
 
-/* A connection that did not come about has no other end any more: whom the program asked for is at
+/* A connection that failed has no other end any more: the address that the program passed is at
  * `address`. These errors are connect's; accept's is ECONNABORTED. */
 FORCE_INLINE void ends_wanted(uint64_t address, int64_t ret, struct trace_endpoints *ends)
 {
@@ -154,7 +154,8 @@ FORCE_INLINE void capture(
 		capture_ends(s, args[1], seen);
 		break;
 	case CAPTURE_FDS:
-		/* socketpair(domain, type, protocol, fds), pipe(fds): a domain is no address. */
+		/* socketpair(domain, type, protocol, fds), pipe(fds): a domain is not an
+		 * address. */
 		capture_bytes(s, args[0] > 4096 ? args[0] : args[3], 2 * sizeof(int32_t));
 		break;
 	case CAPTURE_RIGHTS:

@@ -1,6 +1,6 @@
 /* Putting events into the ring.
  *
- * The reader looks by itself several times a second and is woken only when much is waiting: a
+ * The reader looks by itself several times per second and is woken only when much is waiting: a
  * wake-up costs more than the event.
  */
 #ifndef TRACE_BPF_EMIT_H
@@ -91,7 +91,7 @@ FORCE_INLINE struct scratch *scratch_get(void)
 	return bpf_map_lookup_elem(&scratches, &zero);
 }
 
-/* An event of the current thread that is no call. */
+/* An event of the current thread that is not a call. */
 FORCE_INLINE void emit_other(unsigned what, uint16_t nr, int64_t ret, uint64_t arg)
 {
 	uint64_t id = bpf_get_current_pid_tgid();

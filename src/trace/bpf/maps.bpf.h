@@ -1,5 +1,5 @@
-/* The maps, and what is read and written by both sides. Nothing is pinned: all of it goes when the
- * backend's descriptors are closed, by whatever end.
+/* The maps, and data that both sides read and write. Nothing is pinned: all of it disappears when
+ * the backend's descriptors are closed, however it ends.
  */
 #ifndef TRACE_BPF_MAPS_H
 #define TRACE_BPF_MAPS_H
@@ -18,7 +18,7 @@ struct bpf_shared shared = {};
 #define SEAT_SHIFT 14 /* stacks are at least 16 KiB apart */
 
 struct seat {
-	uint64_t regs; /* whose it is; 0: nobody's */
+	uint64_t regs; /* the owner; 0: none */
 	struct bpf_thread thread;
 };
 

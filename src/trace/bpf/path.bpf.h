@@ -1,5 +1,5 @@
-/* The path of an open file, for events of summaries: when the reader hears of them the process may
- * be gone, and with it whom to ask what the descriptor was.
+/* The path of an open file, for events of summaries: when the reader gets them, the process may
+ * have ended, and /proc no longer shows what the descriptor was.
  */
 #ifndef TRACE_BPF_PATH_H
 #define TRACE_BPF_PATH_H
@@ -9,7 +9,7 @@
 #include "trace/bpf/emit.bpf.h"
 #include "trace/bpf/file.bpf.h"
 
-#define PATH_PARTS 40 /* names and mount points that are gone through */
+#define PATH_PARTS 40 /* names and mount points that are followed at most */
 #define PART_MAX 256  /* of a name, with its NUL */
 
 FORCE_INLINE bool path_is_known(void)

@@ -13,7 +13,7 @@
 #define SAMPLES_PATH_MAX 256
 #define SAMPLES_NO_STACK (-1)
 
-/* What is counted apart. Every byte of it counts, so there is no padding. */
+/* The key by which samples are counted. Every byte of it counts, so there is no padding. */
 struct samples_key {
 	uint64_t ip;
 	uint32_t pid; /* 0: an address of the kernel, the same for all, unless stacks are kept */

@@ -8,8 +8,8 @@
 #include "model/syscalls.h"
 #include "trace/tally.h"
 
-/* One record of the ring: this, `n_args` times uint64_t, then `text_len` bytes. Only what is used
- * is there: a read() takes 72 bytes. */
+/* One record of the ring: this, `n_args` times uint64_t, then `text_len` bytes. Unused parts are
+ * left out: a read() takes 72 bytes. */
 struct bpf_record {
 	uint64_t seq, start_ns, dur_ns;
 	int64_t ret;
@@ -18,14 +18,14 @@ struct bpf_record {
 	uint8_t what, flags, file, n_args; /* of enum trace_what, TRACE_COMPAT..., trace_file */
 };
 
-/* What the kernel must know of a call, from the table in model/syscalls.h. */
+/* What the kernel programs must know about a call, from the table in model/syscalls.h. */
 struct bpf_call {
 	uint8_t call;	   /* enum trace_call */
 	uint8_t capture;   /* enum syscall_capture */
 	uint8_t n_args;	   /* how many are delivered */
 	uint8_t flags;	   /* BPF_CALL_* */
 	int8_t fd_arg;	   /* which argument is the descriptor; -1: none */
-	uint8_t no_result; /* what it seems to return is no result: rt_sigreturn */
+	uint8_t no_result; /* its apparent return value is not a result: rt_sigreturn */
 	uint8_t pad[2];
 };
 
@@ -35,7 +35,7 @@ struct bpf_call {
 #define BPF_CALL_REAPS 8u	/* io_getevents and io_pgetevents */
 #define BPF_CALL_ACCEPTS 16u	/* makes the server's end of a connection */
 #define BPF_CALL_RETURNS_FD 32u /* it is about the descriptor that it returns */
-#define BPF_CALL_WAITS 64u	/* by design, whatever it is about */
+#define BPF_CALL_WAITS 64u	/* by design, for any file */
 #define BPF_CALL_MOVES 128u	/* returns how many bytes it moved */
 
 #define BPF_COMM_LEN 16
@@ -44,24 +44,24 @@ struct bpf_call {
 #define BPF_URING_OPS 64
 #define BPF_AIO_OPS 16
 
-/* Set before the programs are loaded: the verifier then drops what is not needed. */
+/* Set before the programs are loaded: the verifier then drops code that is not needed. */
 struct bpf_settings {
 	uint8_t records;  /* deliver every call */
 	uint8_t comms;	  /* there are names in the map `comms` */
-	uint8_t cast;	  /* bpf_rdonly_cast() is there */
-	uint8_t same_max; /* equal errors that are told in one period */
+	uint8_t cast;	  /* bpf_rdonly_cast() exists */
+	uint8_t same_max; /* equal errors that are reported in one period */
 	uint16_t nr_clone, nr_clone3, nr_vfork;
-	uint16_t n_users; /* whose processes are traced by name; 0: everybody's */
+	uint16_t n_users; /* the user whose processes are traced by name; 0: all users */
 	uint32_t users[BPF_USERS_MAX];
 	uint32_t self;	       /* our own process, which is never traced */
 	uint32_t cgroup_level; /* of the control group (v2) whose processes are traced */
 	uint32_t max_slots;
 	uint64_t cgroup_id; /* 0: none */
 	uint64_t slow_ns;
-	uint64_t wake_bytes; /* wake the reader when so much is waiting */
+	uint64_t wake_bytes; /* wake the reader when this much is waiting */
 	struct bpf_call calls[SYSCALL_MAX];
 	struct bpf_call compat[SYSCALL_MAX];
-	/* Which call an operation stands for; BPF_NO_CALL: none that is told. */
+	/* The call that an operation stands for; BPF_NO_CALL: none that is reported. */
 	uint16_t uring_calls[BPF_URING_OPS], aio_calls[BPF_AIO_OPS];
 	uint64_t uring_moves; /* bits: operations that have address, length and offset */
 };
@@ -70,9 +70,9 @@ struct bpf_settings {
 struct bpf_shared {
 	uint64_t seq;	      /* calls begun */
 	uint64_t lost;	      /* events that found no room */
-	uint64_t lost_unsaid; /* of those, not yet told by a TRACE_LOST */
+	uint64_t lost_unsaid; /* of those, not yet reported by a TRACE_LOST */
 	uint64_t uncounted;   /* calls, errors or connections that found no room in their map */
-	uint64_t n_slots;     /* cells given out, but for those given back */
+	uint64_t n_slots;     /* cells in use */
 	uint32_t period;      /* of at most TRACE_SAME_MAX equal errors; tally() begins a new one */
 	uint32_t scan;	      /* processes were added of which not all threads may be known */
 	int32_t n_processes;  /* traced at the moment */
@@ -96,14 +96,15 @@ struct bpf_thread {
 	uint16_t slots[BPF_SLOTS]; /* its cells, 0: none yet */
 };
 
-/* What a call had at its beginning where that is gone at its end. */
+/* Data of a call's beginning that is no longer available at its end. */
 struct bpf_kept {
 	uint64_t args[TRACE_ARGS];
 	uint32_t text_len, cut;
-	char text[TRACE_TEXT_MAX + 8]; /* a byte more than is delivered: is there one? */
+	char text[TRACE_TEXT_MAX +
+		8]; /* one byte more than is delivered, to see whether it was cut */
 };
 
-/* A cell of a summary: struct tally_cell but for n, which is the sum of the buckets. */
+/* A cell of a summary: struct tally_cell without n, which is the sum of the buckets. */
 struct bpf_cell {
 	uint64_t errors, sum_ns, bytes;
 	uint64_t buckets[TALLY_BUCKETS];

@@ -18,7 +18,7 @@ enum stack_what {
 /* Flags of an event. */
 #define STACK_EVENT_SENT 1u	  /* of a message; else it was received */
 #define STACK_EVENT_MAPPED 2u	  /* inode and key are those of page cache that is moved */
-#define STACK_EVENT_BACKGROUND 4u /* a FUSE request that nobody waits for in the kernel */
+#define STACK_EVENT_BACKGROUND 4u /* a FUSE request for which no thread waits in the kernel */
 #define STACK_EVENT_WRITES 8u	  /* of a disk, or of a call */
 
 /* What they all begin with. */
@@ -93,10 +93,10 @@ enum stack_class {
 /* Set before the programs are loaded. */
 struct stack_settings {
 	uint32_t fuse_rdev;			  /* of /dev/fuse, as the kernel has it */
-	uint32_t wake_bytes;			  /* wake the reader when so much is waiting */
+	uint32_t wake_bytes;			  /* wake the reader when this much is waiting */
 	uint8_t messages, client, storage, block; /* is it recorded? */
-	uint8_t own;  /* of disks, only what watched processes ask for, and files that they wrote */
-	uint8_t cast; /* bpf_rdonly_cast() is there */
+	uint8_t own; /* of disks, only requests of watched processes and of files that they wrote */
+	uint8_t cast; /* bpf_rdonly_cast() exists */
 	uint8_t pad[2];
 	uint8_t classes[STACK_CALLS_MAX]; /* enum stack_class */
 };

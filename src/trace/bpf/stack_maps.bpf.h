@@ -1,4 +1,5 @@
-/* The maps of the programs that follow I/O, delivering events, and what is behind a descriptor. */
+/* The maps of the programs that follow I/O, the delivery of events, and the files behind
+ * descriptors. */
 #ifndef TRACE_BPF_STACK_MAPS_H
 #define TRACE_BPF_STACK_MAPS_H
 
@@ -64,7 +65,7 @@ struct stack_inode {
 	uint64_t device, inode;
 };
 
-/* Files that watched processes wrote to: what is written of them later is theirs. */
+/* Files that watched processes wrote to: later writeback of these files is theirs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -78,7 +79,7 @@ enum stack_file { STACK_FILE_NONE, STACK_FILE_STORAGE, STACK_FILE_TCP, STACK_FIL
 struct stack_call {
 	uint64_t start_ns, file, device, inode, buffer;
 	int64_t offset, size;
-	uint32_t fd, n_buffers; /* 0: `buffer` is no vector */
+	uint32_t fd, n_buffers; /* 0: `buffer` is not a vector */
 	uint16_t nr;
 	uint8_t class, kind, writes, moves, message, pad;
 };
@@ -95,7 +96,7 @@ FORCE_INLINE void count_lost(void)
 	__sync_fetch_and_add(&shared.lost, 1);
 }
 
-/* The reader looks by itself several times a second and is woken only when much is waiting. */
+/* The reader looks by itself several times per second and is woken only when much is waiting. */
 FORCE_INLINE void emit(void *event, uint64_t size)
 {
 	uint64_t flags = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < settings.wake_bytes
@@ -260,7 +261,7 @@ FORCE_INLINE void call_fill(struct stack_call *c, struct pt_regs *regs)
 	c->writes = c->class == STACK_CLASS_WRITE || c->class == STACK_CLASS_PWRITE ||
 		c->class == STACK_CLASS_WRITEV || c->class == STACK_CLASS_PWRITEV ||
 		c->class == STACK_CLASS_SENDTO || c->class == STACK_CLASS_SENDMSG;
-	/* MSG_PEEK: what is read that way is read again. */
+	/* MSG_PEEK: the same data is read again later. */
 	if ((c->class == STACK_CLASS_RECVFROM && args[3] & 2) ||
 		(c->class == STACK_CLASS_RECVMSG && args[2] & 2))
 		return;

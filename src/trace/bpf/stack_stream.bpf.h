@@ -236,7 +236,7 @@ FORCE_INLINE void stream_lose(struct stack_stream *s)
 	__sync_fetch_and_add(&shared.unframed, 1);
 }
 
-/* So much of the record is there now. */
+/* How much of the record has arrived so far. */
 FORCE_INLINE void stream_count(struct stack_stream *s, struct sock *sock, uint32_t n)
 {
 	if (n > s->left) {

@@ -1,8 +1,8 @@
-/* Counting in the kernel, for summaries: what a call costs does not depend on who reads it.
+/* Counting in the kernel, for summaries: the cost of a call does not depend on the reader.
  *
  * A cell of (process, kind of file, kind of call) exists once for each CPU, so that counting needs
- * no atomic operations: programs at these tracepoints are never preempted. Which cell it is a
- * thread looks up once and then keeps; after that a call costs an array access and three additions.
+ * no atomic operations: programs at these tracepoints are never preempted. A thread
+ * looks up its cell once and keeps it; after that a call costs an array access and three additions.
  */
 #ifndef TRACE_BPF_TALLY_H
 #define TRACE_BPF_TALLY_H
@@ -18,7 +18,7 @@ struct {
 	__type(value, struct bpf_cell);
 } cells SEC(".maps");
 
-/* Which cell is whose. */
+/* The cell of each key. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -93,7 +93,7 @@ FORCE_INLINE uint32_t bucket_of(uint64_t ns)
 	return b < TALLY_BUCKETS ? b : TALLY_BUCKETS - 1;
 }
 
-/* The cell of a key, made if it is new; 0: there are no more. */
+/* The cell of a key, created if it is new; 0: there are no more cells. */
 __attribute__((noinline)) uint32_t slot_make(uint32_t pid, uint32_t file, uint32_t call)
 {
 	struct tally_key key = {.pid = pid, .file = (uint8_t)file, .call = (uint8_t)call};
@@ -141,7 +141,7 @@ FORCE_INLINE void count_call(struct bpf_thread *t, const struct bpf_record *r, u
 		cell->buckets[bucket]++;
 }
 
-/* Count an error; true: it is one to be told about. */
+/* Count an error; true: it is to be reported. */
 FORCE_INLINE bool count_error(const struct bpf_record *r, uint32_t error)
 {
 	struct tally_error_key key = {
@@ -187,7 +187,7 @@ FORCE_INLINE struct tally_conn *conn_get(const struct look *seen, uint64_t *ret_
 	return c;
 }
 
-/* Data came in: it begins a message, or goes on with one. */
+/* Data arrived: it begins a message, or continues one. */
 FORCE_INLINE void conn_received(
 	struct tally_conn *c, const struct bpf_record *r, uint64_t bytes, bool blocks)
 {
@@ -219,8 +219,8 @@ FORCE_INLINE void conn_sent(struct tally_conn *c, const struct bpf_record *r, ui
 	c->bytes_out += bytes;
 }
 
-/* What a call did to a connection. Several threads may use one at once; they take turns by their
- * protocol, or its messages could not be told apart, so there is no lock. */
+/* The effect of a call on a connection. Several threads may use one at once, but their protocol
+ * makes them take turns, since otherwise messages could not be separated. So there is no lock. */
 FORCE_INLINE void count_message(
 	const struct bpf_record *r, uint32_t call, uint64_t bytes, const struct look *seen)
 {

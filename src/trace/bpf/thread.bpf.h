@@ -1,10 +1,10 @@
-/* Whom to trace.
+/* Which threads are traced.
  *
  * A thread is traced if it has a `struct bpf_thread`, in `seats` or else in its task-local storage.
- * It gets it from an iterator over all tasks (those that are there when tracing begins), at its
- * birth if its parent has one, or at exec by its name or control group. So what anybody else pays
- * for a call, besides the kernel's detour to its tracepoints, is a load and a comparison at its
- * entry and at its exit, which cannot be told from programs that do nothing at all.
+ * It gets it from an iterator over all tasks (if it exists when tracing begins), at its birth if
+ * its parent has one, or at exec by its name or control group. So the cost of a call for other
+ * threads, besides the kernel's detour to its tracepoints, is a load and a comparison at its entry
+ * and at its exit, which cannot be distinguished from programs that do nothing at all.
  */
 #ifndef TRACE_BPF_THREAD_H
 #define TRACE_BPF_THREAD_H
@@ -126,8 +126,8 @@ FORCE_INLINE bool user_wanted(void)
 	return !settings.n_users;
 }
 
-/* Is the program that was just executed one that is asked for by name? Whoever takes a name later,
- * by prctl(), is not: that can be done by anybody. */
+/* Was the program that was just executed selected by name? A process that takes a name later, by
+ * prctl(), does not count: any process can do that. */
 FORCE_INLINE bool comm_wanted(struct task_struct *task)
 {
 	struct comm_key key = {};
@@ -145,7 +145,7 @@ FORCE_INLINE bool cgroup_wanted(void)
 		settings.cgroup_id;
 }
 
-/* Flags of the clone that the current thread is in: the tracepoint does not tell. */
+/* Flags of the clone that the current thread is in, which the tracepoint does not provide. */
 FORCE_INLINE uint64_t clone_flags(struct bpf_thread *parent)
 {
 	uint64_t args[TRACE_ARGS], flags = 0, signal = 0;
@@ -184,8 +184,8 @@ int on_fork(uint64_t *ctx)
 	return 0;
 }
 
-/* Our own child says by a new name that its next call is the one to begin with: the state it gets
- * is in no call, so the return of this one is nobody's. */
+/* Our own child takes a new name to announce that its next call is the first to trace. The state
+ * that it gets is in no call, so the return of this one is ignored. */
 SEC("tp_btf/task_rename")
 int on_rename(uint64_t *ctx)
 {
@@ -244,7 +244,7 @@ int on_exit(uint64_t *ctx)
 	bpf_map_delete_elem(&kept, &key); /* of an execve() that it was killed in */
 	if (signal->live.counter)
 		return 0;
-	/* As wait4() will tell it. */
+	/* In the form of wait4(). */
 	status = signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
 						   : task->group_leader->exit_code;
 	emit_other(TRACE_EXIT, status & 0x7f, status, 0);
@@ -268,8 +268,8 @@ int on_signal(uint64_t *ctx)
 
 	if (!thread_get(bpf_get_current_task_btf()))
 		return 0;
-	/* That is how the kernel ends every thread when a process ends, for whatever reason, and
-	 * nothing is told with it. Who was killed has it in its exit. */
+	/* The kernel ends every thread this way when a process ends, for any reason, so it is not
+	 * reported. A process that was killed has the signal in its exit event. */
 	if (nr == SIGKILL)
 		return 0;
 	/* `info` may be 0 or 1 instead of an address: never loaded directly. */

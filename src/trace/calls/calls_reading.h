@@ -1,7 +1,7 @@
-/* What a program that was built with `limpet cc` has counted so far: its table, read once.
+/* The counts so far of a program that was built with `limpet cc`: its table, read once.
  *
  * The table belongs to the program, which may write anything into it, cut it or remove it at any
- * time. Whatever it says is checked here; what is not understood is an error, never a crash.
+ * time. Its contents are checked here; anything invalid is an error, never a crash.
  */
 #ifndef TRACE_CALLS_READING_H
 #define TRACE_CALLS_READING_H
@@ -25,7 +25,8 @@ struct calls_reading {
 
 void calls_reading_release(struct calls_reading *r);
 
-/* Read everything. -EAGAIN: the program is just making it; -EBADMSG: it is not such a table. */
+/* Read everything. -EAGAIN: the program is still creating it; -EBADMSG: it is not a table of
+ * calls. */
 int calls_reading_fill(struct calls_reading *r, int fd, struct lp_err *err);
 
 /* Switch a function on or off, in the table and here; it takes effect at its next call. -EBADF,

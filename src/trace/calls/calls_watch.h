@@ -18,7 +18,7 @@
 
 struct calls_program {
 	pid_t pid;
-	uid_t uid; /* whose it is */
+	uid_t uid; /* its process */
 	uint64_t birth_ns;
 	char name[16]; /* as in /proc/PID/comm */
 	bool ended;    /* the present data is its last */

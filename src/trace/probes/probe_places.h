@@ -25,7 +25,7 @@ struct probe_place {
 struct probe_places {
 	struct probe_place *items;
 	size_t n, cap;
-	size_t left_out; /* for want of room */
+	size_t left_out; /* because there was no room */
 };
 
 #define PROBE_PLACES_MAX 2000

@@ -10,7 +10,7 @@
 enum perf_saw {
 	PERF_SAW_OTHER = 0, /* not of interest, or unknown */
 	PERF_SAW_SAMPLE,
-	PERF_SAW_LOST,	  /* n: so many records */
+	PERF_SAW_LOST,	  /* n: the number of records */
 	PERF_SAW_COMM,	  /* path: the new name; executed: because another program began */
 	PERF_SAW_FORK,	  /* parent */
 	PERF_SAW_MAPPING, /* start, end, offset, inode, path: of an executable mapping */

@@ -13,7 +13,7 @@ struct image {
 	uint64_t used; /* the last period in which it was used */
 };
 
-/* Zero-initialise it, but for `debug_dir`. */
+/* Zero-initialise it, except `debug_dir`. */
 struct images {
 	const char *debug_dir; /* of separate debug files; NULL: none */
 	struct image **items;
