@@ -1,16 +1,20 @@
-/* Processes of limpet that were started by mpirun, for their common work (src/cli/stack_team.c). It
+/* Processes of limpet that were started by mpirun, for their common work (src/cli/mpi_team.c). It
  * is loaded when it is needed, so that limpet itself does not depend on MPI.
  */
 #include <errno.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define PIECE ((uint64_t)1 << 28) /* counts of MPI are int */
 
 EXPORT int limpet_team_begin(int *rank, int *size);
 EXPORT int limpet_team_gather(
+	const void *data, uint64_t n, void **ret, uint64_t *ret_sizes, int rank, int size);
+EXPORT int limpet_team_share(
 	const void *data, uint64_t n, void **ret, uint64_t *ret_sizes, int rank, int size);
 EXPORT void limpet_team_end(void);
 
@@ -68,6 +72,75 @@ int limpet_team_gather(
 		memory[i] = ((const char *)data)[i];
 	for (int i = 1; i < size; i++) {
 		if (receive_all(memory + at, ret_sizes[i], i) < 0)
+			MPI_Abort(MPI_COMM_WORLD, 3);
+		at += ret_sizes[i];
+	}
+	*ret = memory;
+	return 0;
+}
+
+/* MPI waits by asking again and again, which takes a processor from those that still work. */
+#define TESTS_BUSY 200
+#define SLEEP_NS 100000
+
+static int wait_for(MPI_Request *request)
+{
+	const struct timespec nap = {.tv_nsec = SLEEP_NS};
+	int done = 0;
+
+	for (unsigned n = 0; !done; n++) {
+		if (MPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+			return -EIO;
+		if (!done && n > TESTS_BUSY)
+			nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+/* Give the `n` bytes of process `root` to all. */
+static int broadcast(char *data, uint64_t n, int root)
+{
+	for (uint64_t at = 0; at < n; at += PIECE) {
+		int piece = (int)(n - at < PIECE ? n - at : PIECE);
+		MPI_Request request;
+
+		if (MPI_Ibcast(data + at, piece, MPI_BYTE, root, MPI_COMM_WORLD, &request) !=
+				MPI_SUCCESS ||
+			wait_for(&request) < 0)
+			return -EIO;
+	}
+	return 0;
+}
+
+static int sizes_share(uint64_t n, uint64_t *ret)
+{
+	MPI_Request request;
+
+	if (MPI_Iallgather(&n, 1, MPI_UINT64_T, ret, 1, MPI_UINT64_T, MPI_COMM_WORLD, &request) !=
+		MPI_SUCCESS)
+		return -EIO;
+	return wait_for(&request);
+}
+
+int limpet_team_share(
+	const void *data, uint64_t n, void **ret, uint64_t *ret_sizes, int rank, int size)
+{
+	uint64_t all = 0, at = 0;
+	char *memory;
+
+	if (sizes_share(n, ret_sizes) < 0)
+		return -EIO;
+	for (int i = 0; i < size; i++)
+		all += ret_sizes[i];
+	memory = malloc(all + 1);
+	if (!memory) {
+		MPI_Abort(MPI_COMM_WORLD, 3); /* the others wait for us */
+		return -ENOMEM;
+	}
+	for (int i = 0; i < size; i++) {
+		if (i == rank)
+			memcpy(memory + at, data, n);
+		if (broadcast(memory + at, ret_sizes[i], i) < 0)
 			MPI_Abort(MPI_COMM_WORLD, 3);
 		at += ret_sizes[i];
 	}

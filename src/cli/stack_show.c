@@ -1,9 +1,10 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
-#include "cli/stack_team.h"
+#include "cli/mpi_team.h"
 
 #include "base/cleanup.h"
 #include "base/output.h"
+#include "trace/stack/spans_team.h"
 #include "trace/stack/stack_report.h"
 #include <errno.h>
 #include <stdio.h>
@@ -158,7 +159,7 @@ static int drives_print(const struct show_options *opt, struct lp_err *err)
 
 static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp_err *err)
 {
-	_cleanup_(stack_team_close) struct stack_team team = {0};
+	_cleanup_(mpi_team_close) struct mpi_team team = {0};
 	_cleanup_(drives_release) struct drives drives = {0};
 	_cleanup_(stack_metrics_release) struct stack_metrics metrics = {0};
 	_cleanup_(graph_release) struct graph graph = {0};
@@ -169,7 +170,7 @@ static int show(const struct show_options *opt, struct lp_dataset *ds, struct lp
 	if (opt->layer && layer < 0)
 		return lp_err_set(err, -EINVAL,
 			"there is no layer '%s'; 'limpet stack layers' lists them", opt->layer);
-	r = stack_team_open(&team, err);
+	r = mpi_team_open(&team, err);
 	if (r < 0)
 		return r;
 	r = spans_read_together(&spans, ds, r ? &team.team : NULL, err);

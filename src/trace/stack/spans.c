@@ -149,9 +149,9 @@ struct taking {
 	struct spans *spans;
 	const char *observer;
 	bool damaged;
-	const struct spans_team *team; /* NULL: we are alone */
-	uint64_t n_files;	       /* so far */
-	struct spans_part *parts;      /* that we have read, for the others */
+	const struct team *team;  /* NULL: we are alone */
+	uint64_t n_files;	  /* so far */
+	struct spans_part *parts; /* that we have read, for the others */
 	size_t n_parts, cap_parts;
 };
 
@@ -259,7 +259,7 @@ static int exchange(struct spans *s, const struct taking *t, int error)
 }
 
 int spans_read_together(
-	struct spans *s, struct lp_dataset *ds, const struct spans_team *team, struct lp_err *err)
+	struct spans *s, struct lp_dataset *ds, const struct team *team, struct lp_err *err)
 {
 	const struct lp_select select = {.component = no_component};
 	struct taking t = {.spans = s, .team = team};

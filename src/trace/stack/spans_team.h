@@ -4,16 +4,8 @@
 #ifndef TRACE_STACK_SPANS_TEAM_H
 #define TRACE_STACK_SPANS_TEAM_H
 
-#include "base/strbuf.h"
+#include "base/team.h"
 #include "trace/stack/spans.h"
-
-struct spans_team {
-	int rank, size; /* of this process; 0 is the first one */
-	void *ctx;
-	/* All processes call it. The first one gets the data of all, concatenated, which it must
-	 * free, and the sizes [size]; the others get nothing. Returns 0 or a negative errno. */
-	int (*gather)(void *ctx, const void *data, uint64_t n, void **ret, uint64_t *ret_sizes);
-};
 
 /* Which spans are of which file: those that were read of it, from `first` on. */
 struct spans_part {
@@ -31,6 +23,6 @@ int spans_team_unpack(struct spans *s, const char *data, const uint64_t *sizes, 
 
 /* Like spans_read(); processes other than the first get nothing. NULL: this process is alone. */
 int spans_read_together(
-	struct spans *s, struct lp_dataset *ds, const struct spans_team *team, struct lp_err *err);
+	struct spans *s, struct lp_dataset *ds, const struct team *team, struct lp_err *err);
 
 #endif
