@@ -1,4 +1,5 @@
-#include "model/table_builder.h"
+#include "base/cleanup.h"
+#include "model/table_pack.h"
 #include "table_rig.h"
 #include <errno.h>
 
@@ -77,6 +78,25 @@ static void life_file(struct life *l, struct lp_table_builder *a, struct lp_tabl
 	}
 }
 
+/* Another process gets the part, and has a builder like it. */
+static struct lp_table_builder *hand_over(
+	struct lp_table_builder *part, const struct lp_table_options *opt)
+{
+	_cleanup_(strbuf_release) struct strbuf packed = {0};
+	struct lp_table_builder *there = rig_builder(opt);
+	struct cursor from;
+
+	table_builder_pack(part, &packed);
+	assert_false(packed.failed);
+	from = (struct cursor){.p = (const uint8_t *)packed.text,
+		.end = (const uint8_t *)packed.text + packed.len};
+	assert_int_equal(table_builder_unpack(there, &from), 0);
+	assert_ptr_equal(from.p, from.end);
+	assert_int_equal(there->budget.used, part->budget.used);
+	lp_table_builder_free(part);
+	return there;
+}
+
 /* Two runs gave the same tables, bit for bit. */
 static void assert_same(const struct rig_tables *a, const struct rig_tables *b)
 {
@@ -121,6 +141,8 @@ static void test_join_is_reading_on(void **state)
 			if (random_below(3) == 0) /* a file that was copied late */
 				l.wall -= random_below(50) * US_PER_SEC;
 			life_file(&l, one, part);
+			if (seed % 2)
+				part = hand_over(part, &opt);
 			assert_int_equal(table_builder_join(joined, part, "part", &err), 0);
 			lp_table_builder_free(part);
 		}
@@ -249,10 +271,37 @@ static void test_later_nothing_keeps(void **state)
 	assert_true(rig_value(t.tables[0], "a/disk:sda", T0 + SEC(2)) == 7);
 }
 
+/* Bytes that end early are refused, wherever they end. */
+static void test_packed_cut_off(void **state)
+{
+	struct lp_table_options opt = {
+		.metrics = metrics, .n_metrics = ARRAY_SIZE(metrics), .step_us = SEC(1)};
+	struct life l = {.wall = T0, .unit_us = 125000};
+	struct lp_table_builder *b = rig_builder(&opt), *ignored = rig_builder(&opt);
+	_cleanup_(strbuf_release) struct strbuf packed = {0};
+
+	(void)state;
+	random_state = 3;
+	life_file(&l, b, ignored);
+	table_builder_pack(b, &packed);
+	assert_true(packed.len > 100);
+	for (size_t n = 0; n < packed.len; n += 1 + n / 50) {
+		struct lp_table_builder *there = rig_builder(&opt);
+		struct cursor from = {
+			.p = (const uint8_t *)packed.text, .end = (const uint8_t *)packed.text + n};
+
+		assert_int_equal(table_builder_unpack(there, &from), -EBADMSG);
+		lp_table_builder_free(there);
+	}
+	lp_table_builder_free(b);
+	lp_table_builder_free(ignored);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_join_is_reading_on),
+		cmocka_unit_test(test_packed_cut_off),
 		cmocka_unit_test(test_steady_rows_are_no_others),
 		cmocka_unit_test(test_growth_beyond_exactness),
 		cmocka_unit_test(test_join_beyond_the_budget),
