@@ -2,6 +2,7 @@
 #include "cli/data_options.h"
 #include "cli/html_file.h"
 #include "cli/method_options.h"
+#include "cli/mpi_team.h"
 #include "cli/terminal.h"
 #include "cli/time_options.h"
 
@@ -12,6 +13,7 @@
 #include "detect/train/thresholds.h"
 #include "engine/past.h"
 #include "explain/state.h"
+#include "import/dataset_team.h"
 #include "report/progress.h"
 #include "report/verdict_hourly.h"
 #include "report/verdict_json.h"
@@ -136,10 +138,13 @@ struct diagnose_run {
 	struct progress progress;
 	struct lp_dataset *data;
 	struct lp_verdict *verdict;
+	struct mpi_team mpi;
+	struct team *team; /* NULL: this process is alone */
 };
 
 static void run_release(struct diagnose_run *r)
 {
+	mpi_team_close(&r->mpi);
 	lp_verdict_free(r->verdict);
 	lp_dataset_close(r->data);
 	words_release(&r->metrics);
@@ -280,34 +285,86 @@ static void suggest_component(struct lp_dataset *ds, const char *name)
 		command_complain("diagnose", sb.text);
 }
 
+/* The times that the options choose, and the data. In a team, the first process decides what time
+ * it is, and reads what comes from standard input; the others print nothing. */
+static int run_open(struct diagnose_run *run, struct diagnose_options *opt,
+	const struct data_options *data, char **args, int n_args, struct lp_diagnose_options *how,
+	struct lp_err *err)
+{
+	struct team *team = run->team;
+	bool first = !team || !team->rank;
+	int r = data_open(data, args, n_args, &run->warn, &run->data, err);
+
+	if (r == 0 && first)
+		r = time_options_settle(&opt->times, run->data, err);
+	how->from_us = opt->times.since_us;
+	how->to_us = opt->times.until_us;
+	r = team_agree(team, r, err);
+	if (r == 0)
+		r = team_follow(team, &how->from_us, sizeof(how->from_us), err);
+	if (r == 0)
+		r = team_follow(team, &how->to_us, sizeof(how->to_us), err);
+	if (r < 0 || !team)
+		return r;
+	if (!first)
+		how->expect = how->state = NULL;
+	lp_dataset_limit(run->data, how->from_us, how->to_us);
+	lp_dataset_progress(run->data, how->progress, how->progress_ctx);
+	r = dataset_join(run->data, team, err);
+	return team_agree(team, r, err);
+}
+
+/* Diagnose. 1: another process of the team has the verdict. */
+static int run_diagnose(struct diagnose_run *run, struct diagnose_options *opt,
+	const struct data_options *data, char **args, int n_args, enum format *format,
+	struct lp_err *err)
+{
+	struct lp_diagnose_options how = {0};
+	struct lp_err past_err = {0};
+	bool colour, first = !run->team || !run->team->rank;
+	int r = run_prepare(run, opt, &how, err);
+
+	if (r == 0)
+		r = format_choose(opt, format, err);
+	if (r == 0)
+		r = terminal_colour(opt->colour, &colour, err);
+	r = team_agree(run->team, r, err);
+	if (!opt->quiet && first)
+		progress_begin(&run->progress, stderr);
+	if (r == 0)
+		r = run_open(run, opt, data, args, n_args, &how, err);
+	if (r == 0)
+		r = lp_diagnose(run->data, &how, &run->verdict, err);
+	if (!first) {
+		*err = (struct lp_err){0}; /* the first process reports it */
+		return 1;
+	}
+	mpi_team_close(&run->mpi);
+	if (r == 0 && diagnose_past(run->data, &how, &run->verdict, &past_err) < 0)
+		data_print_warning(NULL, past_err.text);
+	progress_clear(&run->progress);
+	return r;
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	struct diagnose_options *opt = values;
 	_cleanup_(run_release) struct diagnose_run run = {.warn = {.warn = data_print_warning}};
-	struct lp_diagnose_options how = {0};
 	struct lp_err print_err = {0};
 	enum format format = FORMAT_TEXT;
-	bool colour;
-	int r = run_prepare(&run, opt, &how, err), printed;
+	int r = mpi_team_open(&run.mpi, err), printed;
 
-	if (r == 0)
-		r = format_choose(opt, &format, err);
-	if (r == 0)
-		r = terminal_colour(opt->colour, &colour, err);
-	if (r == 0)
-		r = data_open(data, args, n_args, &run.warn, &run.data, err);
-	if (r == 0)
-		r = time_options_settle(&opt->times, run.data, err);
-	how.from_us = opt->times.since_us;
-	how.to_us = opt->times.until_us;
-	if (!opt->quiet)
-		progress_begin(&run.progress, stderr);
-	if (r == 0)
-		r = lp_diagnose(run.data, &how, &run.verdict, err);
-	if (r == 0 && diagnose_past(run.data, &how, &run.verdict, &print_err) < 0)
-		data_print_warning(NULL, print_err.text);
-	progress_clear(&run.progress);
+	if (mpi_team_started() && !opt->colour)
+		opt->colour = "never";
+	if (r > 0)
+		run.team = &run.mpi.team;
+	if (run.team && run.team->rank)
+		run.warn.warn = NULL;
+	if (r >= 0)
+		r = run_diagnose(&run, opt, data, args, n_args, &format, err);
+	if (r > 0)
+		return EXIT_HEALTHY;
 	if (!run.verdict)
 		return format == FORMAT_NAGIOS ? EXIT_NAGIOS_UNKNOWN : command_exit_code(r);
 	if (opt->components.n && !run.verdict->n_components && !run.verdict->n_traced)
@@ -376,6 +433,10 @@ const struct command command_diagnose = {
 		"If limpet cannot judge everything (too little data, no peers, recordings that do "
 		"not overlap, a file that cannot be read, a missing server of the inventory) it "
 		"says UNKNOWN and why.\n\n"
+		"With many files, 'mpirun -n N limpet diagnose DATA...' divides the work among N "
+		"processes, on one machine or on several that share the data: each reads a part of "
+		"the files and compares a part of the peer groups. The first one prints the "
+		"verdict, which is the same for every N.\n\n"
 		"Exit status: 0 nothing is wrong (muted components and warnings do not count), 1 "
 		"something is slow, failing or missing, 2 wrong usage, or none of the input can be "
 		"read, 3 internal failure, 4 limpet cannot tell. With --format nagios: 0 OK, 1 "

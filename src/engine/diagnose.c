@@ -4,7 +4,7 @@
 #include "base/time.h"
 #include "engine/engine.h"
 #include "explain/semantic_read.h"
-#include "import/dataset.h"
+#include "import/dataset_team.h"
 #include <errno.h>
 
 DEFINE_CLEANUP(struct lp_engine *, lp_engine_free);
@@ -103,6 +103,8 @@ static int engine_fill(struct lp_engine *e, struct lp_dataset *ds, struct lp_err
 
 	if (read < 0 && read != -EBADMSG)
 		return read;
+	for (uint32_t i = 0; i < e->n_lanes; i++)
+		e->lanes[i].team = ds->team;
 	r = engine_end(e, &end_us, &here);
 	/* The last samples are complete once another would have come. */
 	if (r == 0 && end_us > INT64_MIN)
@@ -130,32 +132,79 @@ static int meanings_take(struct lp_dataset *ds, struct setup *s, struct lp_err *
 	return 0;
 }
 
+/* An engine for the dataset, without its samples. Logs of system calls were read if `*ret_logs` is
+ * 0, or -EBADMSG (damage); in a team, the first process reads them, because it judges them. */
+static int engine_open(struct lp_dataset *ds, struct lp_diagnose_options *o, struct lp_engine **ret,
+	int *ret_logs, struct lp_err *err)
+{
+	_cleanup_(lp_engine_freep) struct lp_engine *e = NULL;
+	int64_t interval_us;
+	int r = lp_dataset_interval(ds, &interval_us, err);
+
+	if (r == 0)
+		r = step_choose(ds, interval_us, o, err);
+	if (r == 0)
+		r = lp_engine_new(o, interval_us, &e, err);
+	if (r < 0 || !e)
+		return r;
+	r = dataset_hosts(ds, &e->setup.hosts, err);
+	if (r == 0)
+		r = meanings_take(ds, &e->setup, err);
+	if (r == 0 && e->logs && !(ds->team && ds->team->rank))
+		*ret_logs = semantic_read(ds, &e->logs_how, e->logs, err);
+	if (r == 0 && *ret_logs < 0 && *ret_logs != -EBADMSG)
+		r = *ret_logs;
+	if (r == 0)
+		*ret = TAKE_PTR(e);
+	return r;
+}
+
+/* Machines have different amounts of memory, but all processes of a team must refuse the same. */
+static int budgets_agree(struct lp_engine *e, struct team *team, struct lp_err *err)
+{
+	struct lp_table_builder *builders[ENGINE_LANES_MAX];
+	uint32_t n = engine_builders(e, builders);
+	uint64_t max = builders[0]->budget.max;
+	int r = team_follow(team, &max, sizeof(max), err);
+
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		builders[i]->budget.max = max;
+	return r;
+}
+
+/* In a team all have done their work, and the first process goes on alone. */
+static int engine_part(struct lp_engine *e, struct lp_dataset *ds, int r, struct lp_err *err)
+{
+	bool first = !ds->team || !ds->team->rank;
+	int agreed = r == -EBADMSG ? 0 : r;
+
+	if (r == -ECANCELED)
+		return r;
+	agreed = team_agree(ds->team, agreed, err);
+	dataset_leave(ds);
+	for (uint32_t i = 0; i < e->n_lanes; i++)
+		e->lanes[i].team = NULL;
+	return agreed < 0 ? agreed : first ? r : -ECANCELED;
+}
+
 int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options,
 	struct lp_verdict **ret, struct lp_err *err)
 {
 	_cleanup_(lp_engine_freep) struct lp_engine *e = NULL;
 	struct lp_diagnose_options o = *options;
 	struct lp_err here = {0};
-	int64_t interval_us;
 	int r, logs = 0, said;
 
 	lp_dataset_limit(ds, o.from_us, o.to_us);
 	lp_dataset_progress(ds, o.progress, o.progress_ctx);
-	r = lp_dataset_interval(ds, &interval_us, err);
-	if (r == 0)
-		r = step_choose(ds, interval_us, &o, err);
-	if (r == 0)
-		r = lp_engine_new(&o, interval_us, &e, err);
+	r = engine_open(ds, &o, &e, &logs, err);
+	r = team_agree(ds->team, r, err);
 	if (r < 0 || !e)
 		return r;
-	r = dataset_hosts(ds, &e->setup.hosts, err);
+	r = budgets_agree(e, ds->team, &here);
 	if (r == 0)
-		r = meanings_take(ds, &e->setup, err);
-	if (r == 0)
-		logs = e->logs ? semantic_read(ds, &e->logs_how, e->logs, err) : 0;
-	if (r < 0 || (logs < 0 && logs != -EBADMSG))
-		return r < 0 ? r : logs;
-	r = engine_fill(e, ds, &here);
+		r = engine_fill(e, ds, &here);
+	r = engine_part(e, ds, r, &here);
 	if (r < 0)
 		*err = here;
 	/* If nothing at all could be read, the error is enough. */

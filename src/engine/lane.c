@@ -101,7 +101,8 @@ static int lane_look(struct lane *l, int64_t epoch, struct lp_err *err)
 		return r;
 	past.origin = l->origin - part.first;
 	past.first_window = part.first / l->params.win_shift;
-	r = peers_look(view.v, l->opt, &l->params, &past, part.seen_from, &l->memory, &peers, err);
+	r = peers_look(view.v, l->opt, &l->params, &past, part.seen_from, &l->memory, l->team,
+		&peers, err);
 	view.v = NULL;
 	if (r < 0)
 		return r;

@@ -25,7 +25,8 @@ struct window_view {
 struct lane {
 	const struct horizon *horizon;
 	const struct detect_options *opt; /* complete */
-	bool keeps_all;			  /* windows and samples stay as long as the engine */
+	struct team *team; /* that compares together (together.h); NULL: we are alone */
+	bool keeps_all;	   /* windows and samples stay as long as the engine */
 	struct lp_params params;
 	struct lp_table_options table;
 	struct lp_table_builder *builder;

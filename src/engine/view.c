@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/slices.h"
 #include "detect/detect.h"
+#include "engine/together.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -197,7 +198,8 @@ static int no_memory(struct lp_err *err)
 }
 
 static int pairs_look(struct peers *p, const struct detect_options *opt,
-	const struct lp_params *params, const struct comparison_past *past, struct lp_err *err)
+	const struct lp_params *params, const struct comparison_past *past, struct division *d,
+	struct strbuf *mine, struct lp_err *err)
 {
 	const struct lp_verdict *v = p->v;
 	int r = 0;
@@ -206,16 +208,64 @@ static int pairs_look(struct peers *p, const struct detect_options *opt,
 		for (uint32_t t = 0; r >= 0 && t < v->n_tables && !v->groups[g].refused; t++) {
 			size_t at = (size_t)g * v->n_tables + t;
 
+			if (!division_mine(d, division_next(d, v->groups[g].n_members)))
+				continue;
 			r = comparison_calibrate(opt, v, params, g, t, past, &p->looks[at], err);
 			p->worth[at] = r > 0;
+			if (r >= 0 && d->team)
+				look_pack(&p->looks[at], r > 0, mine);
 		}
 	}
 	return r < 0 ? r : 0;
 }
 
+/* What the other processes have learnt. */
+static int pairs_take(struct peers *p, const struct detect_options *opt, struct division *d,
+	const struct team_parcels *all)
+{
+	const struct lp_verdict *v = p->v;
+	int r = 0;
+
+	for (uint32_t g = 0; r == 0 && g < v->n_groups; g++) {
+		for (uint32_t t = 0; r == 0 && t < v->n_tables && !v->groups[g].refused; t++) {
+			size_t at = (size_t)g * v->n_tables + t;
+			int owner = division_next(d, v->groups[g].n_members);
+
+			if (division_mine(d, owner))
+				continue;
+			r = look_unpack(&all->of[owner], group_metric(v, g, v->tables[t]->metric),
+				group_has_vectors(v, g) ? "manhattan" : opt->measure->name,
+				&p->looks[at], &p->worth[at]);
+		}
+	}
+	return r;
+}
+
+static int pairs_look_together(struct peers *p, const struct detect_options *opt,
+	const struct lp_params *params, const struct comparison_past *past, struct team *team,
+	struct lp_err *err)
+{
+	_cleanup_(team_parcels_release) struct team_parcels all = {0};
+	_cleanup_(division_release) struct division d = {0}, again = {0};
+	_cleanup_(strbuf_release) struct strbuf mine = {0};
+	int r;
+
+	if (division_begin(&d, team) < 0 || division_begin(&again, team) < 0)
+		return no_memory(err);
+	if (team)
+		parcel_begin(&mine);
+	r = pairs_look(p, opt, params, past, &d, &mine, err);
+	if (r < 0 || !team)
+		return r;
+	r = team_share(team, &mine, &all, err);
+	if (r == 0 && pairs_take(p, opt, &again, &all) < 0)
+		r = lp_err_set(err, -EBADMSG, "the processes look for other peers");
+	return r;
+}
+
 int peers_look(struct lp_verdict *v, const struct detect_options *opt,
 	const struct lp_params *params, const struct comparison_past *past, int64_t seen_from,
-	struct discover_memory *memory, struct peers **ret, struct lp_err *err)
+	struct discover_memory *memory, struct team *team, struct peers **ret, struct lp_err *err)
 {
 	_cleanup_(peers_freep) struct peers *p = calloc(1, sizeof(*p));
 	struct detect_options with = *opt;
@@ -237,7 +287,7 @@ int peers_look(struct lp_verdict *v, const struct detect_options *opt,
 	p->worth = calloc(n, sizeof(*p->worth));
 	if (!p->looks || !p->worth)
 		return no_memory(err);
-	r = pairs_look(p, opt, params, past, err);
+	r = pairs_look_together(p, opt, params, past, team, err);
 	if (r < 0)
 		return r;
 	for (uint32_t t = 0; t < v->n_tables; t++) {

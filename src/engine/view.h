@@ -8,6 +8,8 @@
 #include "model/hosts.h"
 #include "model/table_view.h"
 
+struct team;
+
 struct view {
 	struct lp_verdict *v;
 	struct presence presence; /* see view_presence(); points to the arrays below */
@@ -55,10 +57,10 @@ struct peers {
 };
 
 /* Determine them from a view, whose verdict is taken over: it gets its groups, and loses its
- * values. `memory` has earlier decisions. */
+ * values. `memory` has earlier decisions. `team` may be NULL. */
 int peers_look(struct lp_verdict *v, const struct detect_options *opt,
 	const struct lp_params *params, const struct comparison_past *past, int64_t seen_from,
-	struct discover_memory *memory, struct peers **ret, struct lp_err *err);
+	struct discover_memory *memory, struct team *team, struct peers **ret, struct lp_err *err);
 void peers_free(struct peers *p);
 
 /* Give a verdict, whose tables are set, these groups, with its own numbers of components.

@@ -4,6 +4,7 @@
 #include "base/slices.h"
 #include "detect/compare/timeseries.h"
 #include "detect/weigh.h"
+#include "engine/together.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <math.h>
@@ -120,8 +121,9 @@ static void first_slots(const struct stretch_of_pair *p, uint32_t n, int64_t *re
 	}
 }
 
+/* Compare a pair, and keep the result; and pack it for a team. */
 static int pair_keep(const struct stretch_of_pair *p, struct comparison_past *past, uint32_t group,
-	uint32_t table, struct lp_err *err)
+	uint32_t table, struct strbuf *packed, struct lp_err *err)
 {
 	const struct lp_peer_group *g = &p->v->groups[group];
 	_cleanup_free_ int64_t *first = calloc((size_t)g->n_members + 1, sizeof(*first));
@@ -137,11 +139,66 @@ static int pair_keep(const struct stretch_of_pair *p, struct comparison_past *pa
 	r = comparison_make(p->l->opt, p->v, &p->l->params, group, table, past, &c, &s, err);
 	if (r > 0 && members_keep(p, &c) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	if (r >= 0 && p->l->team)
+		results_pack(p->tracks, p->numbers, g->n_members, r > 0 ? s.n_windows : 0,
+			p->number, packed);
 	return r < 0 ? r : 0;
 }
 
+/* Sharing the pairs of a stretch of windows in a team. */
+struct sharing {
+	struct division division;
+	struct strbuf mine;
+	struct team_parcels all; /* once they were handed over */
+};
+
+static void sharing_release(struct sharing *s)
+{
+	division_release(&s->division);
+	strbuf_release(&s->mine);
+	team_parcels_release(&s->all);
+}
+
+/* What the pair of a group and a table is compared by, and where its results are kept; 0: it is
+ * not compared. */
+static int pair_open(struct lane *l, int64_t first, uint32_t group, uint32_t table,
+	struct stretch_of_pair *p, struct lp_err *err)
+{
+	const char *metric = p->v->tables[table]->metric;
+
+	p->look = peers_get(l->peers, group, metric);
+	if (!p->look)
+		return 0;
+	if (p->look->by_sample)
+		p->number = first_sample(l, first);
+	p->tracks = history_metric(&l->history, metric);
+	if (p->tracks)
+		p->numbers = pair_tracks(&l->last_view, p->tracks, group, table);
+	if (!p->numbers)
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	p->tracks->by_sample = p->look->by_sample;
+	return 1;
+}
+
+/* Compare a pair if it is this process's, or take over what another one has found. */
+static int pair_do(const struct stretch_of_pair *p, struct comparison_past *past, uint32_t group,
+	uint32_t table, struct sharing *s, struct lp_err *err)
+{
+	uint32_t n_members = p->v->groups[group].n_members;
+	int owner = division_next(&s->division, n_members), r;
+	bool mine = division_mine(&s->division, owner);
+
+	if (!s->all.of)
+		return mine ? pair_keep(p, past, group, table, &s->mine, err) : 0;
+	if (mine)
+		return 0;
+	r = results_unpack(p->tracks, p->numbers, n_members, p->number, &s->all.of[owner]);
+	return r < 0 ? lp_err_sys(err, r, "cannot compare") : 0;
+}
+
 /* All metrics of all groups in the windows `first` and following, which the view shows. */
-static int pairs_keep(struct lane *l, int64_t first, int64_t slot, struct lp_err *err)
+static int pairs_do(
+	struct lane *l, int64_t first, int64_t slot, struct sharing *s, struct lp_err *err)
 {
 	const struct view *view = &l->last_view.view;
 	uint32_t overlap = l->params.win_size - l->params.win_shift;
@@ -152,28 +209,37 @@ static int pairs_keep(struct lane *l, int64_t first, int64_t slot, struct lp_err
 		.always = true};
 	int r = 0;
 
-	for (uint32_t g = 0; r == 0 && g < view->v->n_groups; g++) {
-		for (uint32_t t = 0; r == 0 && t < view->v->n_tables; t++) {
-			const char *metric = view->v->tables[t]->metric;
+	for (uint32_t g = 0; r >= 0 && g < view->v->n_groups; g++) {
+		for (uint32_t t = 0; r >= 0 && t < view->v->n_tables; t++) {
 			struct stretch_of_pair p = {
 				.l = l, .v = view->v, .slot = slot, .number = first};
 
 			slices_rest();
-			p.look = peers_get(l->peers, g, metric);
-			if (!p.look)
-				continue;
-			if (p.look->by_sample)
-				p.number = first_sample(l, first);
-			p.tracks = history_metric(&l->history, metric);
-			if (p.tracks)
-				p.numbers = pair_tracks(&l->last_view, p.tracks, g, t);
-			if (!p.numbers)
-				return lp_err_sys(err, -ENOMEM, "cannot compare");
-			p.tracks->by_sample = p.look->by_sample;
-			r = pair_keep(&p, &past, g, t, err);
+			r = pair_open(l, first, g, t, &p, err);
+			if (r > 0)
+				r = pair_do(&p, &past, g, t, s, err);
 		}
 	}
-	return r;
+	return r < 0 ? r : 0;
+}
+
+static int pairs_keep(struct lane *l, int64_t first, int64_t slot, struct lp_err *err)
+{
+	_cleanup_(sharing_release) struct sharing s = {0};
+	int r;
+
+	if (division_begin(&s.division, l->team) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot compare");
+	if (l->team)
+		parcel_begin(&s.mine);
+	r = pairs_do(l, first, slot, &s, err);
+	if (r < 0 || !l->team)
+		return r;
+	r = team_share(l->team, &s.mine, &s.all, err);
+	division_release(&s.division);
+	if (r == 0 && division_begin(&s.division, l->team) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot compare");
+	return r < 0 ? r : pairs_do(l, first, slot, &s, err);
 }
 
 /* A view of the part: the current one, moved there, or a new one. */

@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "base/time.h"
 #include "import/dataset.h"
+#include "import/dataset_team.h"
 #include "import/unpack.h"
 #include <dirent.h>
 #include <errno.h>
@@ -454,7 +455,7 @@ static int file_fetch(struct lp_dataset *ds, struct data_file *f, struct lp_err 
 	struct lp_select want = remote_select(ds, NULL);
 	const char *worse = NULL;
 
-	if (!f->remote || f->copy.tried)
+	if (!f->remote || f->copy.tried || !dataset_mine(ds, (size_t)(f - ds->files)))
 		return 0;
 	f->copy = (struct remote_copy){.tried = true, .fd = -1};
 	f->importer->open(f->path, options, &want, ds->warn, &source, &f->copy.failure);
@@ -503,7 +504,7 @@ static int live_fetch_all(struct lp_dataset *ds, struct lp_err *err)
 
 		*w = (struct watcher){.ds = ds, .file = &ds->files[i]};
 		w->started = w->file->remote && w->file->importer->live && !w->file->copy.tried &&
-			thread_start(&w->thread, watcher_run, w) == 0;
+			dataset_mine(ds, i) && thread_start(&w->thread, watcher_run, w) == 0;
 	}
 	for (size_t i = 0; i < ds->n; i++) {
 		struct watcher *w = &watchers[i];
@@ -660,6 +661,17 @@ static int file_ask(struct lp_dataset *ds, struct data_file *f, struct lp_err *e
 	if (source && !f->importer && file_ask_host(f, source) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot read %s", f->path);
 	return 0;
+}
+
+int dataset_ask(struct lp_dataset *ds, struct lp_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ds->n; i++) {
+		if (dataset_mine(ds, i))
+			r = file_ask(ds, &ds->files[i], err);
+	}
+	return r;
 }
 
 int lp_dataset_interval(struct lp_dataset *ds, int64_t *ret_us, struct lp_err *err)

@@ -12,6 +12,8 @@
 #include "model/table_pieces.h"
 #include <limpet/dataset.h>
 
+struct team;
+
 struct data_file {
 	char *path;
 	const struct importer *importer; /* NULL: an archive */
@@ -64,11 +66,15 @@ struct lp_dataset {
 	size_t n_offsets, cap_offsets;
 	char **notes; /* notes about it, for a verdict or another reader */
 	size_t n_notes, cap_notes;
+	struct team *team; /* that reads it together (dataset_team.h); NULL: we are alone */
 };
 
 /* Fetch remote sources before several threads read them. Errors are reported by the reader. 0 or
  * -ENOMEM. */
 int dataset_fetch(struct lp_dataset *ds, struct lp_err *err);
+
+/* Ask the files of this process for their descriptions, if they were not. 0 or -ENOMEM. */
+int dataset_ask(struct lp_dataset *ds, struct lp_err *err);
 
 /* Keep a note. 0 or -ENOMEM. */
 int dataset_tell(struct lp_dataset *ds, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

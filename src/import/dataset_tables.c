@@ -1,9 +1,8 @@
 /* Tables from many files: they are read in parallel, each into a builder of its own, and joined in
  * their order. The result, including warnings and errors, does not depend on the number of threads.
  */
-#include "base/array.h"
 #include "base/cleanup.h"
-#include "import/dataset.h"
+#include "import/dataset_team.h"
 #include "model/table_view.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -17,19 +16,6 @@
 
 /* Warnings of one file that are kept until it is joined. */
 #define WARNINGS_MAX 1000
-
-/* One file, read by itself. */
-struct file_part {
-	struct lp_table_options opt[DATASET_BUILDERS_MAX];
-	struct lp_table_builder *builders[DATASET_BUILDERS_MAX];
-	uint32_t n_builders;
-	struct data_clock *clock; /* of the file; NULL: times are taken as they are */
-	char **warnings;
-	size_t n_warnings, cap_warnings;
-	bool overflow; /* it is too large to be kept: read it again, into the whole */
-	int r;	       /* how it ended, described in `err` */
-	struct lp_err err;
-};
 
 /* All files. */
 struct whole {
@@ -56,21 +42,9 @@ static void part_release(struct file_part *p)
 static void part_warn(void *ctx, const char *text)
 {
 	struct file_part *p = ctx;
-	char *copy;
 
-	if (p->n_warnings == WARNINGS_MAX)
+	if (p->n_warnings == WARNINGS_MAX || (!p->overflow && part_keep_warning(p, text) < 0))
 		p->overflow = true;
-	if (p->overflow)
-		return;
-	copy = strdup(text);
-	if (!copy ||
-		array_reserve(&p->warnings, &p->cap_warnings, p->n_warnings + 1,
-			sizeof(*p->warnings)) < 0) {
-		free(copy);
-		p->overflow = true;
-		return;
-	}
-	p->warnings[p->n_warnings++] = copy;
 }
 
 static int builders_take(struct lp_table_builder *const *builders, uint32_t n,
@@ -227,24 +201,92 @@ static int whole_join(struct whole *w, struct file_part *p, size_t file, struct 
 	return r;
 }
 
+/* Files that are read at the same time, by this process and the others of its team. */
+struct parts {
+	struct file_part *items;
+	size_t first, n;	    /* which files */
+	struct team *team;	    /* NULL: this process reads all */
+	struct team_parcels others; /* what the others have read, packed */
+};
+
+static void parts_release(struct parts *p)
+{
+	for (size_t i = 0; p->items && i < p->n; i++)
+		part_release(&p->items[i]);
+	free(p->items);
+	team_parcels_release(&p->others);
+}
+
+/* Hand over what this process has read, and get the rest. */
+static int parts_share(const struct whole *w, struct parts *p, struct lp_err *err)
+{
+	_cleanup_(strbuf_release) struct strbuf mine = {0};
+
+	parcel_begin(&mine);
+	for (size_t i = 0; i < p->n; i++) {
+		if (dataset_mine(w->ds, p->first + i))
+			part_pack(&p->items[i], &w->ds->files[p->first + i].clock, &mine);
+	}
+	return team_share(p->team, &mine, &p->others, err);
+}
+
+/* Unpack a file if another process has read it. */
+static int part_receive(const struct whole *w, struct parts *p, size_t i, struct lp_err *err)
+{
+	struct data_file *f = &w->ds->files[p->first + i];
+	int owner = p->team ? dataset_owner(w->ds, p->team, p->first + i) : 0, r;
+
+	if (!p->team || owner == p->team->rank)
+		return 0;
+	r = part_open(&p->items[i], w);
+	if (r == 0)
+		r = part_unpack(&p->items[i], &f->clock, &p->others.of[owner]);
+	return r < 0 ? lp_err_sys(err, r, "cannot take over %s", f->path) : 0;
+}
+
+/* A file that is too large to be handed over: the first process reads it, and goes on alone. */
+static int parts_disband(const struct whole *w, const struct parts *p)
+{
+	if (w->ds->team && p->team->rank)
+		return -ECANCELED;
+	dataset_leave(w->ds);
+	return 0;
+}
+
+static int parts_join(struct whole *w, struct parts *p, struct lp_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < p->n; i++) {
+		r = part_receive(w, p, i, err);
+		if (r == 0 && p->items[i].overflow)
+			r = parts_disband(w, p);
+		if (r == 0)
+			r = whole_join(w, &p->items[i], p->first + i, err);
+		part_release(&p->items[i]);
+	}
+	return r;
+}
+
 /* Read some files at the same time. */
 static int whole_read_parts(struct whole *w, size_t first, size_t n, struct lp_err *err)
 {
-	struct file_part *parts = calloc(n, sizeof(*parts));
+	_cleanup_(parts_release) struct parts parts = {.items = calloc(n, sizeof(*parts.items)),
+		.first = first,
+		.n = n,
+		.team = w->ds->team};
 	int r = 0;
 
-	if (!parts)
+	if (!parts.items)
 		return lp_err_sys(err, -ENOMEM, "cannot read data");
 #pragma omp parallel for schedule(dynamic, 1) if (n > 1)
-	for (size_t i = 0; i < n; i++)
-		part_read(&parts[i], w, &w->ds->files[first + i]);
 	for (size_t i = 0; i < n; i++) {
-		if (r == 0)
-			r = whole_join(w, &parts[i], first + i, err);
-		part_release(&parts[i]);
+		if (dataset_mine(w->ds, first + i))
+			part_read(&parts.items[i], w, &w->ds->files[first + i]);
 	}
-	free(parts);
-	return r;
+	if (parts.team)
+		r = parts_share(w, &parts, err);
+	return r < 0 ? r : parts_join(w, &parts, err);
 }
 
 static int whole_read_all(struct whole *w, struct lp_err *err)
