@@ -29,6 +29,14 @@ static const char *processes(void)
 	return text ? text : getenv("PMI_SIZE");
 }
 
+bool mpi_team_first(void)
+{
+	const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+
+	rank = rank ? rank : getenv("PMI_RANK");
+	return !rank || strtol(rank, NULL, 10) == 0;
+}
+
 bool mpi_team_started(void)
 {
 	return processes() != NULL;

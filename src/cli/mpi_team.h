@@ -17,6 +17,9 @@ struct mpi_team {
 /* Has mpirun started this process? Its standard output is a terminal then, wherever it goes to. */
 bool mpi_team_started(void);
 
+/* Is this the first process, or alone, according to mpirun? It is the one that complains. */
+bool mpi_team_first(void);
+
 /* Is this one of several? 1 and a team, 0: it is alone. -ENOENT: limpet has no library for MPI. */
 int mpi_team_open(struct mpi_team *ret, struct lp_err *err);
 /* Zero-initialised: nothing. The others may have ended; what follows is done alone. */
