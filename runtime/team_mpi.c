@@ -83,7 +83,7 @@ int limpet_team_gather(
 #define TESTS_BUSY 200
 #define SLEEP_NS 100000
 
-static int wait_for(MPI_Request *request)
+static int rest_until_done(MPI_Request *request)
 {
 	const struct timespec nap = {.tv_nsec = SLEEP_NS};
 	int done = 0;
@@ -100,26 +100,32 @@ static int wait_for(MPI_Request *request)
 /* Give the `n` bytes of process `root` to all. */
 static int broadcast(char *data, uint64_t n, int root)
 {
-	for (uint64_t at = 0; at < n; at += PIECE) {
+	int r = 0;
+
+	for (uint64_t at = 0; r == 0 && at < n; at += PIECE) {
 		int piece = (int)(n - at < PIECE ? n - at : PIECE);
-		MPI_Request request;
+		MPI_Request request = MPI_REQUEST_NULL;
 
 		if (MPI_Ibcast(data + at, piece, MPI_BYTE, root, MPI_COMM_WORLD, &request) !=
 				MPI_SUCCESS ||
-			wait_for(&request) < 0)
-			return -EIO;
+			rest_until_done(&request) < 0)
+			r = -EIO;
+		if (MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+			r = -EIO;
 	}
-	return 0;
+	return r;
 }
 
 static int sizes_share(uint64_t n, uint64_t *ret)
 {
-	MPI_Request request;
+	MPI_Request request = MPI_REQUEST_NULL;
+	int r = 0;
 
 	if (MPI_Iallgather(&n, 1, MPI_UINT64_T, ret, 1, MPI_UINT64_T, MPI_COMM_WORLD, &request) !=
-		MPI_SUCCESS)
-		return -EIO;
-	return wait_for(&request);
+			MPI_SUCCESS ||
+		rest_until_done(&request) < 0)
+		r = -EIO;
+	return MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS ? r : -EIO;
 }
 
 int limpet_team_share(
