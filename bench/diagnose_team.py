@@ -59,12 +59,13 @@ def main():
     parser.add_argument("data")
     parser.add_argument("--limpet", default=os.path.join(HERE, "../build/src/cli/limpet"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("options", nargs="*")
-    options = parser.parse_args()
+    own = sys.argv[1:]
+    more = own[own.index("--") + 1:] if "--" in own else []
+    options = parser.parse_args(own[:own.index("--")] if "--" in own else own)
     archives = os.path.join(options.data, "archives")
     topology = os.path.join(options.data, "topology.yaml")
     command = [options.limpet, "diagnose", "-q", "--json", archives if os.path.isdir(archives) else options.data,
-               *(["--topology", topology] if os.path.exists(topology) else []), *options.options]
+               *(["--topology", topology] if os.path.exists(topology) else []), *more]
     print("processes  wall      CPU of each                    memory of each")
     expected = None
     for n in range(5):
