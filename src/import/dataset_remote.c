@@ -3,6 +3,7 @@
 #include "archive/writer.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "base/temp.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,17 +18,19 @@ void remote_release(struct remote_copy *copy)
 
 /* An archive that is being filled, in a directory of its own. */
 struct fetch {
-	char dir[256], path[300];
+	char *dir, *path;
 	struct lp_archive_writer *writer;
 };
 
 static void fetch_release(struct fetch *f)
 {
 	lp_archive_abandon(f->writer);
-	if (f->path[0])
+	if (f->path)
 		unlink(f->path);
-	if (f->dir[0])
+	if (f->dir)
 		rmdir(f->dir);
+	free(f->path);
+	free(f->dir);
 }
 
 static int fetch_begin(
@@ -35,19 +38,15 @@ static int fetch_begin(
 {
 	_cleanup_(strbuf_release) struct strbuf extra = {0};
 	struct lp_archive_meta meta = {.observer = "", .interval_us = source->interval_us};
-	const char *tmp = getenv("TMPDIR");
-	int r;
+	int r = temp_dir_make(&f->dir, err);
 
-	snprintf(f->dir, sizeof(f->dir), "%s/limpet-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(f->dir)) {
-		r = lp_err_sys(err, -errno, "cannot make the temporary directory %s", f->dir);
-		f->dir[0] = '\0';
+	if (r < 0)
 		return r;
-	}
-	snprintf(f->path, sizeof(f->path), "%s/fetched" LP_ARCHIVE_SUFFIX, f->dir);
+	if (asprintf(&f->path, "%s/fetched" LP_ARCHIVE_SUFFIX, f->dir) < 0)
+		f->path = NULL;
 	if (worse && *worse)
 		strbuf_printf(&extra, "worse=%s\n", worse);
-	if (extra.failed)
+	if (!f->path || extra.failed)
 		return lp_err_sys(err, -ENOMEM, "cannot fetch %s", source->path);
 	meta.extra = extra.text;
 	return writer_create(AT_FDCWD, f->path, 0600, &meta, &f->writer, err);

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/digits.h"
+#include "base/temp.h"
 #include "base/time.h"
 #include "import/importer.h"
 #include "import/text_source.h"
@@ -389,7 +390,7 @@ static int json_open(const char *path, int in, struct lp_err *err)
 	if (!root)
 		return lp_err_set(
 			err, -EBADMSG, "%s:%d: this is not JSON: %s", path, fault.line, fault.text);
-	out = unpack_temporary(err);
+	out = temp_file_make(err);
 	r = out < 0 ? out : json_translate(root, path, out, err);
 	json_decref(root);
 	return r < 0 ? r : TAKE_FD(out);

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/temp.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -215,25 +216,6 @@ size_t unpack_stem(const char *path)
 	return len;
 }
 
-int unpack_temporary(struct lp_err *err)
-{
-	const char *tmp = getenv("TMPDIR");
-	char path[4096];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s", tmp && *tmp ? tmp : "/tmp");
-	fd = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	/* Not every file system has files without names. */
-	snprintf(path, sizeof(path), "%s/limpet-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return lp_err_sys(err, -errno, "cannot make the temporary file %s", path);
-	unlink(path);
-	return fd;
-}
-
 size_t unpack_head(const unsigned char *head, size_t n,
 	unsigned char *ret, /* NOLINT(readability-non-const-parameter): it is written to */
 	size_t size)
@@ -354,7 +336,7 @@ static int unpack_fd(int fd, const char *path, const struct packing *packing, st
 {
 	_cleanup_(unpacking_release) struct unpacking u = {
 		.path = path, .packing = packing, .in = fd};
-	_cleanup_close_ int out = unpack_temporary(err);
+	_cleanup_close_ int out = temp_file_make(err);
 	struct stat st;
 	int r;
 

@@ -33,9 +33,6 @@ int unpack_open(const char *path, struct lp_err *err);
  * bytes in `ret`: all there are, or as many as fit. 0 if it cannot be unpacked. */
 size_t unpack_head(const unsigned char *head, size_t n, unsigned char *ret, size_t size);
 
-/* A file without a name, for reading and writing. */
-int unpack_temporary(struct lp_err *err);
-
 /* The length of a path without .gz, .xz, .zst. */
 size_t unpack_stem(const char *path);
 

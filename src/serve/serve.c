@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/temp.h"
 #include "serve/alerts.h"
 #include "serve/ingest.h"
 #include "serve/series.h"
@@ -166,15 +167,13 @@ static int live_begin(struct serve *s, struct lp_err *err)
 /* A replay needs no directory of its own. */
 static int data_begin(struct serve *s, struct lp_err *err)
 {
-	char path[] = "/tmp/limpet-replay-XXXXXX";
+	int r;
 
 	if (s->config.data)
 		return path_make_dirs(s->config.data, err);
-	if (!mkdtemp(path))
-		return lp_err_sys(err, -errno, "cannot make a directory in /tmp");
-	s->temporary = strdup(path);
+	r = temp_dir_make(&s->temporary, err);
 	s->config.data = s->temporary;
-	return s->temporary ? 0 : lp_err_sys(err, -ENOMEM, "cannot serve");
+	return r;
 }
 
 static int push_begin(struct serve *s, struct lp_err *err)

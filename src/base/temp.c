@@ -1,0 +1,54 @@
+#include "base/temp.h"
+
+#include "base/cleanup.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *temp_parent(void)
+{
+	const char *parent = getenv("TMPDIR");
+
+	return parent && *parent ? parent : "/tmp";
+}
+
+static int temp_template(char **ret, struct lp_err *err)
+{
+	if (asprintf(ret, "%s/limpet-XXXXXX", temp_parent()) >= 0)
+		return 0;
+	*ret = NULL;
+	return lp_err_sys(err, -ENOMEM, "cannot make a temporary file");
+}
+
+int temp_file_make(struct lp_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	int fd = open(temp_parent(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int r;
+
+	if (fd >= 0)
+		return fd;
+	/* Not every file system has files without names. */
+	r = temp_template(&path, err);
+	if (r < 0)
+		return r;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return lp_err_sys(err, -errno, "cannot make the temporary file %s", path);
+	unlink(path);
+	return fd;
+}
+
+int temp_dir_make(char **ret_path, struct lp_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = temp_template(&path, err);
+
+	if (r < 0)
+		return r;
+	if (!mkdtemp(path))
+		return lp_err_sys(err, -errno, "cannot make the temporary directory %s", path);
+	*ret_path = TAKE_PTR(path);
+	return 0;
+}
