@@ -1,23 +1,39 @@
 #include "serve/credential.h"
 
+#include "base/cleanup.h"
 #include "base/file.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include <ctype.h>
+#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define SECRET_MAX 4096
 
 /* The text that a unit passes if the administrator provided nothing: systemd requires some text. */
 #define NONE "none"
 
+/* Does the file hold anything but NONE? The first bytes tell. */
+static bool says_something(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[64];
+	ssize_t n = fd < 0 ? -1 : file_pread_full(fd, text, sizeof(text), 0);
+	size_t len;
+	bool none;
+
+	if (n <= 0)
+		return false;
+	for (len = (size_t)n; len && isspace((unsigned char)text[len - 1]);)
+		len--;
+	none = len == strlen(NONE) && !memcmp(text, NONE, len);
+	explicit_bzero(text, sizeof(text));
+	return len && !none;
+}
+
 bool credential_find(const char *name, char *buf, size_t size)
 {
 	const char *dir = getenv("CREDENTIALS_DIRECTORY");
-	struct stat st;
 
-	return dir && snprintf(buf, size, "%s/%s", dir, name) < (int)size && stat(buf, &st) == 0 &&
-		st.st_size > (off_t)strlen(NONE) + 1;
+	return dir && snprintf(buf, size, "%s/%s", dir, name) < (int)size && says_something(buf);
 }
 
 /* not fuzzed: the word is sent as it is */

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The path of the credential `name` in $CREDENTIALS_DIRECTORY; false: there is none, or it is
- * "none", which a unit passes if the administrator provided nothing. */
+/* The path of the credential `name` in $CREDENTIALS_DIRECTORY; false: there is none, it is
+ * empty, or it is "none", which a unit passes if the administrator provided nothing. */
 bool credential_find(const char *name, char *buf, size_t size);
 
 /* The first word of the file `path`, to be released with credential_erase(). */

@@ -5,6 +5,7 @@
 
 static void test_find(void **state)
 {
+	static const char *const shorts[] = {"a", "abcd", "some", "nones", "none!\n", "abc\n"};
 	char path[TEMP_PATH_MAX], small[4];
 
 	(void)state;
@@ -14,6 +15,14 @@ static void test_find(void **state)
 	assert_false(credential_find("x", path, sizeof(path)));
 	temp_text("empty", "none\n");
 	assert_false(credential_find("empty", path, sizeof(path)));
+	temp_text("empty", "none");
+	assert_false(credential_find("empty", path, sizeof(path)));
+	temp_text("empty", "\n");
+	assert_false(credential_find("empty", path, sizeof(path)));
+	for (size_t i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++) {
+		temp_text("short", shorts[i]);
+		assert_true(credential_find("short", path, sizeof(path)));
+	}
 	temp_text("x", "secret");
 	assert_true(credential_find("x", path, sizeof(path)));
 	assert_string_equal(path, temp_path("x"));
