@@ -194,6 +194,8 @@ int state_command_run(enum state_verb verb, int n_args, char **args,
 		return command_exit_code(lp_err_sys(err, -ENOMEM, "cannot begin"));
 	if (check_args(n_args, args, opt, err) < 0 || fill_times(&e, opt, err) < 0)
 		return EXIT_USAGE;
+	if (!opt->list && !opt->state && state_default_dir_make(err) < 0)
+		return EXIT_USAGE;
 	if (opt->list)
 		return list(path, verb, opt->json, err);
 	return apply_all(path, &e, n_args, args, opt, err);

@@ -268,21 +268,6 @@ static int load(struct operator_state *s, struct lp_err *err)
 	return r;
 }
 
-static int make_dir_of(const char *path, struct lp_err *err)
-{
-	_cleanup_free_ char *dir = strdup(path);
-	char *slash = dir ? strrchr(dir, '/') : NULL;
-	_cleanup_close_ int fd = -1;
-
-	if (!dir)
-		return lp_err_sys(err, -ENOMEM, "cannot make %s", path);
-	if (!slash || slash == dir)
-		return 0;
-	*slash = '\0';
-	fd = dir_make(dir, 0755, err);
-	return fd < 0 ? lp_err_prefix(err, "cannot make %s", path) : 0;
-}
-
 /* May we use the file of this name? Not a link of another user; and root must not use a file that
  * belongs to others, who could put anything into it, or that has another name elsewhere. */
 static int check_file(const struct stat *st, const char *path, struct lp_err *err)
@@ -309,6 +294,11 @@ static int resolve(const char *path, char **ret, struct lp_err *err)
 	ssize_t len;
 	int r;
 
+	if (dir == -ENOENT)
+		return lp_err_set(err, dir,
+			"cannot open %s: its directory does not exist; make it, or name another "
+			"file with --state",
+			path);
 	if (dir < 0)
 		return dir;
 	if (fstatat(dir, path_basename(path), &st, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -341,9 +331,7 @@ static int open_file(struct operator_state *s, bool read_only, struct lp_err *er
 
 	if (read_only && access(s->path, F_OK) < 0 && errno == ENOENT)
 		return 0;
-	r = read_only ? 0 : make_dir_of(s->path, err);
-	if (r == 0)
-		r = resolve(s->path, &place, err);
+	r = resolve(s->path, &place, err);
 	if (r < 0)
 		return r;
 	r = sqlite3_open_v2(
@@ -482,15 +470,21 @@ int64_t state_cleared(const struct operator_state *s, const char *component)
 	return latest;
 }
 
+static const char *named_path(void)
+{
+	const char *path = getenv("LIMPET_STATE");
+
+	return path && *path ? path : NULL;
+}
+
 char *state_default_path(void)
 {
-	const char *path = getenv("LIMPET_STATE"), *base = getenv("XDG_STATE_HOME");
-	const char *home = getenv("HOME");
+	const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	char *text = NULL;
 	int r;
 
-	if (path && *path)
-		return strdup(path);
+	if (named_path())
+		return strdup(named_path());
 	if (geteuid() == 0)
 		return strdup("/var/lib/limpet/state.db");
 	if (base && *base)
@@ -498,4 +492,17 @@ char *state_default_path(void)
 	else
 		r = asprintf(&text, "%s/.local/state/limpet/state.db", home && *home ? home : ".");
 	return r < 0 ? NULL : text;
+}
+
+int state_default_dir_make(struct lp_err *err)
+{
+	_cleanup_free_ char *path = named_path() ? NULL : state_default_path();
+	char *slash = path ? strrchr(path, '/') : NULL;
+	_cleanup_close_ int fd = -1;
+
+	if (!slash)
+		return named_path() ? 0 : lp_err_sys(err, -ENOMEM, "cannot begin");
+	*slash = '\0';
+	fd = dir_make(path, geteuid() == 0 ? 0755 : 0700, err);
+	return fd < 0 ? fd : 0;
 }

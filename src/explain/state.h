@@ -26,7 +26,8 @@ struct state_entry {
 	char *note;	  /* why, "" if not given */
 };
 
-/* Open (and make, unless `read_only`) the file. A missing file is an empty state if read_only. */
+/* Open (and make, unless `read_only`) the file; its directory must be there. A missing file is an
+ * empty state if read_only. */
 int state_open(const char *path, bool read_only, struct operator_state **ret, struct lp_err *err);
 void state_close(struct operator_state *s);
 
@@ -50,5 +51,9 @@ int64_t state_cleared(const struct operator_state *s, const char *component);
 /* $LIMPET_STATE, else for root /var/lib/limpet/state.db, else $XDG_STATE_HOME/limpet/state.db, else
  * ~/.local/state/limpet/state.db. The caller frees. NULL: out of memory. */
 char *state_default_path(void);
+
+/* Make the directory of state_default_path(), if it is limpet's own: not one that $LIMPET_STATE
+ * names, where a typing error would make directories. */
+int state_default_dir_make(struct lp_err *err);
 
 #endif

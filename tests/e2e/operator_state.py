@@ -12,7 +12,7 @@ VERBS = ("ack", "mute", "clear")
 
 
 def state_of(directory):
-    return os.path.join(directory, "deep", "state.db")
+    return os.path.join(directory, "state.db")
 
 
 def entries(verb, state):
@@ -91,6 +91,16 @@ def test_environment(directory):
     env = dict(os.environ, LIMPET_STATE=state)
     good("ack", "a/b:c", env=env)
     assert len(entries("ack", state)) == 1
+
+
+def test_no_directory(directory):
+    """a file in a directory that is not there is refused, and nothing is made"""
+    state = os.path.join(directory, "typo", "deep", "state.db")
+    bad(2, [state, "its directory does not exist"], "ack", "a/b:c", "--state", state)
+    ran = subprocess.run([LIMPET, "ack", "a/b:c"], env=dict(os.environ, LIMPET_STATE=state),
+                         capture_output=True, text=True, check=False)
+    assert ran.returncode == 2 and "its directory does not exist" in ran.stderr, ran
+    assert not os.path.exists(os.path.join(directory, "typo")), "no directory is made"
 
 
 def test_bad_files(directory):

@@ -38,7 +38,7 @@ static unsigned count(const struct operator_state *s)
 
 static void test_round_trip(void **state)
 {
-	const char *path = temp_path("deep/er/state.db");
+	const char *path = temp_path("state.db");
 	struct operator_state *s = open_state(path, false);
 	const struct state_entry *e;
 	unsigned n;
@@ -303,8 +303,17 @@ static void test_bad_words(void **state)
 	state_close(s);
 }
 
+/* A typing error in a path makes no directories. */
+static void test_no_directory(void **state)
+{
+	(void)state;
+	expect_refusal(temp_path("deep/er/state.db"), false, "its directory does not exist");
+	assert_int_equal(access(temp_path("deep"), F_OK), -1);
+}
+
 static void test_default_path(void **state)
 {
+	struct lp_err err = {0};
 	char *path;
 
 	(void)state;
@@ -312,6 +321,9 @@ static void test_default_path(void **state)
 	path = state_default_path();
 	assert_string_equal(path, "/x/y.db");
 	free(path);
+	setenv("LIMPET_STATE", temp_path("typo/s.db"), 1);
+	assert_int_equal(state_default_dir_make(&err), 0);
+	assert_int_equal(access(temp_path("typo"), F_OK), -1);
 	unsetenv("LIMPET_STATE");
 	setenv("XDG_STATE_HOME", "/xdg", 1);
 	path = state_default_path();
@@ -332,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_concurrent),
 		cmocka_unit_test(test_bad_words),
+		cmocka_unit_test(test_no_directory),
 		cmocka_unit_test(test_default_path),
 	};
 
