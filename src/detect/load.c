@@ -217,7 +217,9 @@ static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 }
 
 /* Mild findings are compared with the effect of the load, to the percent; with half the work of its
- * peers a component cannot be called a little slower than they are. */
+ * peers a component cannot be called a little slower than they are. Whether clients brought the
+ * load is not asked there: where a server has many disks, a quarter more work on one of them is a
+ * few percent of the server's traffic, less than the traffic of servers differs anyway. */
 static bool load_explains(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	if (f->mild)

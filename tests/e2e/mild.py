@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import random
 import sys
 
 import fleet
@@ -69,6 +70,27 @@ def test_whole_host(directory):
     check(code == 1 and {c.split("/")[0] for c in accused(verdict)} == {"s4"}, accused(verdict))
     check([(i["part"], len(i["components"])) for i in verdict["incidents"]] == [("observer:s4", 5)], verdict["incidents"])
     check("relative to other observers" in verdict["suspects"][0]["evidence"][0], verdict["suspects"][0]["evidence"])
+
+
+def test_busier_disk(directory):
+    """a disk that is as much slower as it is busier is not warned of; among twelve of its server, its
+    additional work is a small part of the server's traffic"""
+    rng = random.Random(5)
+    path = os.path.join(directory, "busier.csv")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("time,component,metric,value\n")
+        for i in range(0, 4 * 3600, 30):
+            for server in range(4):
+                total = 0
+                for disk in range(12):
+                    more = 1.25 if (server, disk) == (3, 0) else 1
+                    work = 50000 * more * rng.uniform(0.95, 1.05)
+                    total += work
+                    name = f"{1300000000 + i},s{server}/disk:sd{disk}"
+                    f.write(f"{name},await,{10 * more * rng.uniform(0.9, 1.1):.3f}\n{name},rd_sec,{work:.1f}\n")
+                f.write(f"{1300000000 + i},s{server}/net:eth0,txbyt,{512 * total:.1f}\n")
+    _, verdict = diagnose(path)
+    check(verdict["status"] == "ok", (accused(verdict), warned(verdict)))
 
 
 def test_score(directory):
