@@ -5,6 +5,7 @@
 #include "base/zone.h"
 #include "import/csv_batch.h"
 #include "import/csv_events.h"
+#include "import/csv_steps.h"
 #include "import/csv_value.h"
 #include "import/importer.h"
 #include <ctype.h>
@@ -333,6 +334,19 @@ static int source_layout(struct csv_source *s, const struct csv_options *o, stru
 	return r < 0 ? lp_err_prefix(err, "%s: line %" PRIu64, path, s->reader.line) : 0;
 }
 
+/* Components of one kind may have been sampled at different steps. */
+static int64_t source_interval_us(const struct csv_source *s, int64_t usual_us)
+{
+	size_t n = s->series.names.n;
+	_cleanup_free_ uint32_t *kinds = calloc(n + 1, sizeof(*kinds));
+
+	if (!kinds)
+		return usual_us;
+	for (size_t i = 0; i < n; i++)
+		kinds[i] = s->series.components[i].kind;
+	return csv_steps_interval_us(&s->rows, kinds, n, s->series.kind_names.n, usual_us);
+}
+
 /* Read rows until there are that many values, and find the time between them: false if that is not
  * clear. */
 static bool source_learn(struct csv_source *s, size_t max_values)
@@ -343,6 +357,8 @@ static bool source_learn(struct csv_source *s, size_t max_values)
 	if (csv_rows_sort(&s->rows) < 0)
 		return true; /* no interval then; the first batch will fail for the same reason */
 	s->base.interval_us = csv_rows_interval_us(&s->rows, s->series.names.n, &usual);
+	if (usual)
+		s->base.interval_us = source_interval_us(s, s->base.interval_us);
 	return usual;
 }
 
@@ -435,8 +451,6 @@ static bool has_csv_extension(const char *path)
 	return false;
 }
 
-/* Compressed and binary files with the right extension are accepted, too: opening them gives a
- * better error than "unknown format". */
 /* The separators of a line, outside of quotes. */
 static size_t separators_count(const unsigned char *line, size_t n)
 {
@@ -459,12 +473,42 @@ static bool is_text(const unsigned char *head, size_t n)
 	return true;
 }
 
-/* A name that says so is enough. Otherwise the first lines must have the same number of fields:
- * there are commas in any text. */
+/* Is that word a field of the line? */
+static bool line_names(const unsigned char *line, size_t n, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t at = 0; at < n;) {
+		size_t end = at;
+
+		while (end < n && !strchr(",;\t\r", line[end]))
+			end++;
+		if (end - at == len && !memcmp(line + at, word, len))
+			return true;
+		at = end + 1;
+	}
+	return false;
+}
+
+/* The truth about experiments is beside their recordings ('limpet lab run', docs/scoring.md). */
+static bool is_truth(const unsigned char *head, size_t n)
+{
+	const unsigned char *end = memchr(head, '\n', n);
+	size_t len = end ? (size_t)(end - head) : n;
+
+	return line_names(head, len, "verdict") && line_names(head, len, "component") &&
+		!line_names(head, len, "value");
+}
+
+/* A name that says so is enough; compressed and binary files with the right one are accepted, too:
+ * opening them gives a better error than "unknown format". Otherwise the first lines must have the
+ * same number of fields: there are commas in any text. */
 static enum import_match csv_probe(const char *path, const unsigned char *head, size_t n)
 {
 	size_t fields = 0, lines = 0;
 
+	if (is_truth(head, n))
+		return IMPORT_NO;
 	if (has_csv_extension(path))
 		return IMPORT_MAYBE;
 	if (!is_text(head, n))

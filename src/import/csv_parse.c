@@ -277,16 +277,16 @@ static bool row_has_nul(struct csv_reader *r, const char *next)
 	return true;
 }
 
-/* Use the row that ends before `next`, or skip its first line if it is bad. 1, or 0 if it is
+/* Use the row that ends before `next`. If it is bad, its first line is skipped before the next row
+ * is read, and not now: it may be a file of gigabytes that the caller gives up on. 1, or 0 if it is
  * empty. */
 static int row_finish(
 	struct csv_reader *r, enum scan_result result, const char *next, uint64_t lines)
 {
 	if (result == SCAN_BAD || (r->has_nul && row_has_nul(r, next))) {
-		int n = reader_skip_line(r);
-
 		r->n_fields = 0;
-		return n < 0 ? n : 1;
+		r->skip = true;
+		return 1;
 	}
 	r->start = (size_t)(next - r->buf);
 	r->next_line += lines;
@@ -316,6 +316,11 @@ int csv_reader_next(struct csv_reader *r, struct lp_err *err)
 
 		r->fault = NULL;
 		r->nul = 0;
+		if (r->skip) {
+			r->skip = false;
+			n = reader_skip_line(r);
+			continue;
+		}
 		r->line = r->next_line;
 		if (r->start == r->end) {
 			if (r->eof)

@@ -36,6 +36,7 @@ struct csv_reader {
 	uint64_t offset;    /* of buf[0] in the file */
 	uint64_t next_line; /* the number of the line at `start` */
 	bool eof, has_nul;
+	bool skip; /* the line at `start` is bad, and left out */
 };
 
 /* Open a file, unpack it if it is compressed, skip its byte order mark and refuse UTF-16. */

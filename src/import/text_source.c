@@ -1,5 +1,6 @@
 #include "import/text_source.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/safe_text.h"
@@ -175,11 +176,31 @@ size_t text_words(char *line, char **words, size_t max)
 	return n;
 }
 
+/* Read a line, or as much of a longer one as shows that it is too long: a file without line ends
+ * may be larger than the memory. -1 at the end of the file. */
+static ssize_t line_get(struct text_source *t)
+{
+	size_t n = 0;
+	int c = 0;
+
+	while (c != '\n' && n <= LINE_MAX_BYTES && (c = getc_unlocked(t->file)) != EOF) {
+		if (array_reserve(&t->line, &t->cap_line, n + 2, 1) < 0)
+			return -ENOMEM;
+		t->line[n++] = (char)c;
+	}
+	if (n)
+		t->line[n] = '\0';
+	return n ? (ssize_t)n : -1;
+}
+
 /* Read a line and let the format take it. */
 static int line_read(struct text_source *t, struct lp_err *err)
 {
-	ssize_t n = t->at_end ? -1 : getline(&t->line, &t->cap_line, t->file);
+	ssize_t n = t->at_end ? -1 : line_get(t);
 	int r;
+
+	if (n == -ENOMEM)
+		return lp_err_sys(err, -ENOMEM, "cannot read %s", t->base.path);
 
 	if (n < 0 && t->format->end && !ferror(t->file)) {
 		t->at_end = true;

@@ -423,6 +423,23 @@ def test_absent(directory):
     assert verdict["incidents"][0]["cause"] == "server-down"
 
 
+def test_coarser_peer(directory):
+    """a server that is sampled every 4 s beside others at 1 s is compared, and found if it is slow"""
+    rng = random.Random(3)
+    for factor, status in (1, 0), (4, 1):
+        path = os.path.join(directory, f"steps{factor}.csv")
+        with open(path, "w", encoding="ascii") as f:
+            f.write("time,component,metric,value\n")
+            for i in range(900):
+                for d in range(6):
+                    slow = factor if d == 5 else 1
+                    if d < 5 or i % 4 == 0:
+                        f.write(f"{1300000000 + i},oss{d}/disk:sda,await,{10 * slow * rng.uniform(0.8, 1.2):.3f}\n")
+        verdict = diagnose(path, status=status)
+        assert not verdict["unknown"], verdict["unknown"]
+        assert names(verdict) == (["oss5/disk:sda"] if factor > 1 else []), verdict["suspects"]
+
+
 def test_bad_usage(directory):
     for args, says in (
             (["diagnose"], "name the data"),

@@ -132,9 +132,11 @@ def test_not_data(directory):
     for path in (note, data + "/a.json", data + "/b.txt"):
         with open(path, "w", encoding="ascii") as f:
             f.write("{}\n")
+    with open(data + "/truth.csv", "w", encoding="ascii") as f:
+        f.write("verdict,component,cause,diagnosis,start,end,workload\nslow-1,s2,slow-disk,,,,ddr\n")
     ran = limpet("diagnose", data, note, env=PLAIN)
     check(ran.code == 1 and ran.out.startswith(f"CRITICAL  {SLOW_DISK}"), ran)
-    check("skipped 3 files that are not data (a.json and others)" in ran.out, ran.out)
+    check("skipped 4 files that are not data (a.json and others)" in ran.out, ran.out)
     bad(2, "neither an archive", "diagnose", note)
     bad(2, "none of these is data", "diagnose", note, note)
     bad(2, "cannot open", "diagnose", data, note + "x")
@@ -185,6 +187,7 @@ def test_watch(directory):
     data = os.path.join(directory, "data")
     os.mkdir(data)
     bad(2, "cannot read", "watch", data + "x")
+    bad(2, "is not a directory: 'limpet watch' follows", "watch", __file__)
     ran = limpet("watch", "--for", "1s", "--past", "40000d", data, env=PLAIN)
     check(ran.code == 4 and ran.out == "", ran)
     for name in sorted(os.listdir(SLOW)):
