@@ -14,6 +14,7 @@ int words_split(const struct option_list *list, struct words *ret, struct lp_err
 {
 	for (unsigned i = 0; i < list->n; i++) {
 		char *copy = strdup(list->items[i]), *save = NULL;
+		unsigned before = ret->n;
 
 		if (!copy)
 			return lp_err_sys(err, -ENOMEM, "cannot read options");
@@ -24,6 +25,11 @@ int words_split(const struct option_list *list, struct words *ret, struct lp_err
 					err, -EINVAL, "a list of more than %d items", WORDS_MAX);
 			ret->items[ret->n++] = w;
 		}
+		if (ret->n == before)
+			return lp_err_set(err, -EINVAL,
+				"'%.64s' names nothing (want a name, or several separated by "
+				"commas)",
+				list->items[i]);
 	}
 	return 0;
 }

@@ -13,7 +13,8 @@ struct words {
 	unsigned n;
 };
 
-/* Take the list apart. Zero-initialise `ret`; words_release() it also after a failure. */
+/* Take the list apart. An item without any word is an error, since it would mean all.
+ * Zero-initialise `ret`; words_release() it also after a failure. */
 int words_split(const struct option_list *list, struct words *ret, struct lp_err *err);
 void words_release(struct words *w);
 

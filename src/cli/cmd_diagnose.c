@@ -167,10 +167,12 @@ static int run_prepare(struct diagnose_run *run, const struct diagnose_options *
 {
 	int r = words_split(&opt->metrics, &run->metrics, err);
 
-	if (r == 0)
-		r = words_split(&opt->split_by, &run->split_by, err);
-	if (r == 0)
-		r = method_take(opt, to, err);
+	if (r < 0)
+		return lp_err_prefix(err, "--metric");
+	r = words_split(&opt->split_by, &run->split_by, err);
+	if (r < 0)
+		return lp_err_prefix(err, "--split-by");
+	r = method_take(opt, to, err);
 	if (r == 0)
 		r = thresholds_agree(opt, err);
 	if (r == 0)

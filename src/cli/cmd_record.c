@@ -226,16 +226,17 @@ static int record(struct recorder_config *config, const struct record_options *o
 	return 0;
 }
 
-/* Begin to sample functions if requested. If it is not possible, collectors continue without.
+/* Check the options of the profile, and begin to sample functions if `asked`. If it is not
+ * possible, collectors continue without.
  */
-static int profile_begin(const struct record_options *opt, const char *observer,
+static int profile_begin(const struct record_options *opt, bool asked, const char *observer,
 	struct recorder_config *c, struct profile **ret, struct lp_err *err)
 {
 	struct profile_config config = {.observer = observer};
 	struct lp_err here = {0}, why = {0};
 	int r = profile_options_apply(&opt->profile, &config, err);
 
-	if (r < 0)
+	if (r < 0 || !asked)
 		return r;
 	if (opt->root)
 		return lp_err_set(
@@ -385,8 +386,8 @@ static int run_checked(struct record_options *opt, struct lp_err *err)
 		r = collectors_choose(&names, opt->cgroup != NULL, &c, err);
 	if (r == 0)
 		r = ticker_choose(opt, &root, &ticker, err);
-	if (r == 0 && is_named(&names, PROFILE))
-		r = profile_begin(opt, name, &c, &profile, err);
+	if (r == 0)
+		r = profile_begin(opt, is_named(&names, PROFILE), name, &c, &profile, err);
 	if (r == 0 && is_named(&names, CALLS))
 		r = calls_begin(opt, name, &c, &calls, err);
 	if (r == 0 && is_named(&names, KERNEL))

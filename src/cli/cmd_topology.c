@@ -157,6 +157,8 @@ static int run(
 	if (r == 0 && opt->topology)
 		r = topology_read(opt->topology, &t, err);
 	if (r == 0)
+		r = topology_attributes_check(t, opt->split_by.items, opt->split_by.n, err);
+	if (r == 0)
 		r = data_open(data, args, n_args, &warn, &ds, err);
 	if (r == 0)
 		r = time_options_settle(&opt->times, ds, err);

@@ -255,6 +255,8 @@ static int training_prepare(struct training *t, char **args, int n_args, struct 
 		r = runs_make(t, args, n_args, err);
 	if (r == 0 && opt->topology)
 		r = topology_read(opt->topology, &t->topology, err);
+	if (r == 0)
+		r = topology_attributes_check(t->topology, t->split_by.items, t->split_by.n, err);
 	for (int i = 0; i < t->n_runs && r == 0; i++)
 		r = run_open(t, &t->runs[i], err);
 	if (r == 0)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -232,6 +233,20 @@ static int exit_status(const struct lp_verdict *v)
 									    : EXIT_SUSPECTS;
 }
 
+static int directory_check(const char *path, struct lp_err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+		return lp_err_set(err, -ENOTDIR,
+			"%s is not a directory: 'limpet watch' follows the archives of a "
+			"directory, 'limpet diagnose' reads files",
+			path);
+	if (access(path, R_OK | X_OK) < 0)
+		return lp_err_sys(err, -errno, "cannot read %s", path);
+	return 0;
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
@@ -245,8 +260,8 @@ static int run(
 	(void)data;
 	if (r == 0 && n_args > 1)
 		r = lp_err_set(err, -EINVAL, "name one directory");
-	if (r == 0 && access(w.dir, R_OK | X_OK) < 0)
-		r = lp_err_sys(err, -errno, "cannot read %s", w.dir);
+	if (r == 0)
+		r = directory_check(w.dir, err);
 	if (r < 0)
 		return EXIT_USAGE;
 	w.state = opt->state ? strdup(opt->state) : state_default_path();

@@ -1,6 +1,8 @@
 #include "cli/profile_options.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int clock_choose(const char *name, enum sampler_clock *ret, struct lp_err *err)
@@ -29,6 +31,24 @@ static int sampler_check(const char *name, struct lp_err *err)
 	return lp_err_set(err, -EINVAL, "--sampler: '%s' is none of auto, bpf, ring", name);
 }
 
+/* 0 would mean the default. */
+static int frequency_parse(const char *text, unsigned *ret, struct lp_err *err)
+{
+	char *end;
+	unsigned long hz;
+
+	*ret = 0;
+	if (!text)
+		return 0;
+	hz = strtoul(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || hz < 1 || hz > SAMPLER_HZ_MAX)
+		return lp_err_set(err, -EINVAL,
+			"--frequency: '%.32s' is not a whole number from 1 to %d", text,
+			SAMPLER_HZ_MAX);
+	*ret = (unsigned)hz;
+	return 0;
+}
+
 int profile_options_apply(
 	const struct profile_options *o, struct profile_config *config, struct lp_err *err)
 {
@@ -36,11 +56,10 @@ int profile_options_apply(
 
 	if (r == 0)
 		r = sampler_check(o->sampler, err);
+	if (r == 0)
+		r = frequency_parse(o->frequency, &config->hz, err);
 	if (r < 0)
 		return r;
-	if (o->frequency > SAMPLER_HZ_MAX)
-		return lp_err_set(err, -EINVAL, "--frequency must be from 1 to %d", SAMPLER_HZ_MAX);
-	config->hz = (unsigned)o->frequency;
 	config->sampler = o->sampler;
 	config->stacks = o->stacks;
 	return 0;

@@ -6,15 +6,14 @@
 #include "trace/profile/profile.h"
 
 struct profile_options {
-	uint64_t frequency;
-	const char *clock, *sampler;
+	const char *frequency, *clock, *sampler;
 	bool stacks;
 };
 
 /* Rows for a table of options whose values have a struct profile_options at `base`. */
 #define PROFILE_OPTIONS(base)                                                                      \
-	{"frequency", 'F', OPTION_UINT, (base) + offsetof(struct profile_options, frequency), "N", \
-		"samples per second and CPU, 1 to 20000 [199]"},                                   \
+	{"frequency", 'F', OPTION_STRING, (base) + offsetof(struct profile_options, frequency),    \
+		"N", "samples per second and CPU, 1 to 20000 [199]"},                              \
 		{"clock", 0, OPTION_STRING, (base) + offsetof(struct profile_options, clock),      \
 			"NAME",                                                                    \
 			"what ticks: cycles (of the CPU, while it works), time, or auto: cycles "  \

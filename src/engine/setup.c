@@ -67,6 +67,8 @@ int setup_open(struct setup *s, const struct lp_diagnose_options *opt, struct lp
 	r = method_find(s, err);
 	if (r == 0 && opt->topology)
 		r = topology_read(opt->topology, &s->topology, err);
+	if (r == 0)
+		r = topology_attributes_check(s->topology, opt->split_by, opt->n_split, err);
 	if (r == 0 && opt->thresholds)
 		r = thresholds_read(opt->thresholds, &s->trained, err);
 	if (r == 0)

@@ -1,7 +1,9 @@
 #include "model/topology.h"
 
 #include "base/cleanup.h"
+#include "base/meant.h"
 #include "model/topology_def.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +182,27 @@ const char *topology_attribute(const struct topology *t, const struct lp_identit
 			return buf[0] ? buf : NULL; /* "" removes the value of an earlier rule */
 	}
 	return NULL;
+}
+
+int topology_attributes_check(
+	const struct topology *t, const char *const *names, uint32_t n, struct lp_err *err)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct meant m = {.word = names[i]};
+
+		if (topology_own_find(names[i]) >= 0 || topology_origin_find(t, names[i]))
+			continue;
+		for (size_t k = 0; k < N_OWN; k++)
+			meant_consider(&m, topology_own_names[k]);
+		for (size_t k = 0; t && k < t->n_origins; k++)
+			meant_consider(&m, t->origins[k].attribute);
+		return lp_err_set(err, -EINVAL, "no component has an attribute '%.64s'%s%s",
+			names[i], meant_question(&m),
+			m.edits ? ""
+				: "; there are observer, kind, name and those that the rules of "
+				  "a topology file set");
+	}
+	return 0;
 }
 
 const struct inventory *topology_observers(const struct topology *t)

@@ -25,6 +25,11 @@ const char *topology_attribute(const struct topology *t, const struct lp_identit
 /* The attributes that the rules of the file set, one after the other; NULL after the last. */
 const char *topology_attribute_name(const struct topology *t, size_t i);
 
+/* Has every one of these attributes a meaning: is it the component's own, or set by a rule? -EINVAL
+ * with the nearest one there is, if not. `t` may be NULL. */
+int topology_attributes_check(
+	const struct topology *t, const char *const *names, uint32_t n, struct lp_err *err);
+
 /* The attributes that name parts that can fail as a whole ("controller", "enclosure", "server",
  * "observer", ...), NULL-terminated, from the largest part to the smallest. With `t` NULL:
  * "observer" alone. The strings live as long as `t`. */

@@ -302,6 +302,11 @@ def test_bad_input(d):
     bad(2, "bad.csv", "show", write(d, "bad.csv", "this is, no\nCSV, of ours\n"))
     bad(2, "empty.lpa", "show", write(d, "empty.lpa", ""))
     bad(2, "zeros.lpa", "show", write(d, "zeros.lpa", bytes(5000)))
+    for name in "hole", "hole.csv", "hole.lpa":  # reading them would take longer than the test may
+        with open(os.path.join(d, name), "wb") as f:
+            f.truncate(1 << 40)
+        bad(2, name, "show", os.path.join(d, name))
+        os.unlink(os.path.join(d, name))
     bad(2, "name the data", "show")
     bad(2, "name the archives", "check")
     bad(2, "text", "check", os.path.join(d, "text"))
@@ -338,6 +343,14 @@ def test_bad_usage(d):
     archive = record_tree(d)
     bad(2, "no command 'nosuch'", "nosuch")
     bad(2, "--nosuch", "show", "--nosuch", archive)
+    for args in (["show", "-m", ""], ["diagnose", "-m", ","], ["train", "-m", "", "-o", "/dev/null"]):
+        bad(2, "names nothing", *args, archive)
+    for args in (["diagnose"], ["train", "-o", "/dev/null"], ["topology"]):
+        bad(2, "no component has an attribute 'obsever'; did you mean 'observer'?", *args, "--split-by",
+            "obsever", archive)
+    for args in (["trace", "samples"], ["record"]):
+        for value in "0", "20001", "-1", "x", "1x", "":
+            bad(2, "not a whole number from 1 to 20000", *args, "-F", value)
     bad(2, "show", "show", "--interval", "soon", archive)
     bad(2, "show", "show", "--since", "someday", archive)
     bad(2, "no selected component has a metric 'nosuch'", "show", "-m", "nosuch", archive)

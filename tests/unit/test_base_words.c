@@ -19,6 +19,23 @@ static void test_split(void **state)
 	words_release(&w);
 }
 
+/* "-m ''" must not mean all metrics. */
+static void test_nothing(void **state)
+{
+	static const char *const texts[] = {"", ",", ",,"};
+	struct lp_err err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct option_list list = {.items = {"a", texts[i]}, .n = 2};
+		struct words w = {0};
+
+		assert_int_equal(words_split(&list, &w, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "names nothing"));
+		words_release(&w);
+	}
+}
+
 static void test_too_many(void **state)
 {
 	char text[2 * WORDS_MAX + 3] = "";
@@ -38,6 +55,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_too_many),
 	};
 
