@@ -252,6 +252,33 @@ static int conclude(struct lp_verdict *v, struct lp_dataset *ds,
 	return r;
 }
 
+/* What would make one server comparable. `past`: its own past is not long enough. */
+static int advise(struct lp_verdict *v, bool past, int64_t interval_us, struct lp_err *err)
+{
+	char length[QUANTITY_TEXT_MAX];
+	int r;
+
+	if (past)
+		r = lp_verdict_note(v,
+			"there is one server: to compare it with others, name the data of at "
+			"least 3; to compare it with its own past, record it for %s or longer",
+			quantity_format_span(STRETCHES * SLOTS_LEAST * interval_us, length));
+	else
+		r = lp_verdict_note(v,
+			"there is one server: to compare it with others, name the data of at "
+			"least 3; to compare its disks with their own past, use -c '*/disk:*'");
+	return r < 0 ? lp_err_sys(err, -ENOMEM, "cannot compare") : 0;
+}
+
+static bool any_refused(const struct lp_verdict *v)
+{
+	for (uint32_t i = 0; i < v->n_groups; i++) {
+		if (v->groups[i].refused)
+			return true;
+	}
+	return false;
+}
+
 int diagnose_past(struct lp_dataset *ds, const struct lp_diagnose_options *options,
 	struct lp_verdict **verdict, struct lp_err *err)
 {
@@ -265,11 +292,13 @@ int diagnose_past(struct lp_dataset *ds, const struct lp_diagnose_options *optio
 	int r;
 
 	if (options_are_plain(options) || (*verdict)->status != LP_STATUS_UNKNOWN ||
-		!is_alone(*verdict) || !nothing_compared(*verdict))
+		!is_alone(*verdict) || !any_refused(*verdict))
 		return 0;
 	r = lp_dataset_interval(ds, &interval_us, err);
-	if (r < 0 || !cut(*verdict, interval_us, &c))
-		return r < 0 ? r : 0;
+	if (r < 0)
+		return r;
+	if (!nothing_compared(*verdict) || !cut(*verdict, interval_us, &c))
+		return advise(*verdict, nothing_compared(*verdict), interval_us, err);
 	r = tables_make(ds, options, &c, &tables, &n, err);
 	if (r < 0)
 		return r;

@@ -7,8 +7,8 @@
 
 /* `*verdict` could not compare anything for lack of peers: if the data reaches far enough back,
  * replace it by a verdict whose peer groups are a component and its own past. Only `now` is judged;
- * the past is the reference. Nothing changes if that is impossible. 1: it was replaced, 0: it was
- * not. */
+ * the past is the reference. If that is impossible, a note says what would make the server
+ * comparable. 1: it was replaced, 0: it was not. */
 int diagnose_past(struct lp_dataset *ds, const struct lp_diagnose_options *options,
 	struct lp_verdict **verdict, struct lp_err *err);
 

@@ -309,6 +309,13 @@ int semantic_reader_log(struct semantic_reader *r, const char *observer, const s
 	return got == -ENOMEM ? lp_err_sys(err, got, "cannot read the log %s", log->name) : got;
 }
 
+const int64_t *semantic_reader_seen_us(struct semantic_reader *r, const char *observer)
+{
+	const struct observer *o = observer_of(r, observer);
+
+	return o ? &o->seen_us : NULL;
+}
+
 int semantic_reader_presence(
 	struct semantic_reader *r, const char *observer, int64_t at_us, bool traced)
 {

@@ -46,6 +46,10 @@ int semantic_reader_log(struct semantic_reader *r, const char *observer, const s
 int semantic_reader_batch(
 	struct semantic_reader *r, const struct lp_catalogue *c, const struct lp_batch *b);
 
+/* When an observer was last present, INT64_MIN at first; NULL: out of memory. It changes as records
+ * are added, and is valid until the reader advances. */
+const int64_t *semantic_reader_seen_us(struct semantic_reader *r, const char *observer);
+
 /* There is a log of the observer, or any data, at that time, even if nothing is fed. */
 int semantic_reader_presence(
 	struct semantic_reader *r, const char *observer, int64_t at_us, bool traced);

@@ -1,6 +1,7 @@
 /* Splits rows of traced programs and their peers for the reader. */
 #include "explain/semantic_reader.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,11 +114,18 @@ static int take_kind(const struct row_reader *w)
 
 	for (uint32_t i = 0; i < w->k->n_components; i++) {
 		const struct lp_component *c = &w->c->components[w->k->ids[i]];
+		const int64_t *seen_us = NULL;
 
 		for (uint32_t n = w->b->carry; got == 0 && n < w->b->n_samples; n++) {
 			if (!is_present(w, i, n))
 				continue;
-			got = semantic_reader_presence(w->r, c->observer, w->b->wall_us[n], false);
+			/* Only the first of an observer's many components has anything to say. */
+			seen_us = seen_us ? seen_us : semantic_reader_seen_us(w->r, c->observer);
+			if (!seen_us)
+				return -ENOMEM;
+			if (w->b->wall_us[n] > *seen_us)
+				got = semantic_reader_presence(
+					w->r, c->observer, w->b->wall_us[n], false);
 			if (got == 0 && take)
 				got = take(w, c, i, n);
 		}
