@@ -130,6 +130,18 @@ ALL(OPEN, open, )
 
 ALL(CLOSE, close, )
 
+/* `at` may use `handle`; the file, the type and the count are parameters of the wrapper. */
+#define BEGIN_IO(record, op, collective, called, at)                                               \
+	do {                                                                                       \
+		MPI_File handle;                                                                   \
+                                                                                                   \
+		if (!spans_on(SPANS_MPI_IO))                                                       \
+			break;                                                                     \
+		handle = PMPI_File_f2c(*f);                                                        \
+		(record) = mpi_begin(handle, op, collective, called, at,                           \
+			mpi_bytes_of(PMPI_Type_f2c(*type), *n));                                   \
+	} while (0)
+
 #define MOVE(function, name, params, op, collective, at, args)                                     \
 	DEFINE(name, params)                                                                       \
 	{                                                                                          \
@@ -137,12 +149,7 @@ ALL(CLOSE, close, )
 		struct spans_record *r = NULL;                                                     \
                                                                                                    \
 		MPI_NEXT(name);                                                                    \
-		if (spans_on(SPANS_MPI_IO)) {                                                      \
-			MPI_File handle = PMPI_File_f2c(*f);                                       \
-                                                                                                   \
-			r = mpi_begin(handle, op, collective, #function, at,                       \
-				mpi_bytes_of(PMPI_Type_f2c(*type), *n));                           \
-		}                                                                                  \
+		BEGIN_IO(r, op, collective, #function, at);                                        \
 		if (r && is_ignored(status))                                                       \
 			asked = own;                                                               \
 		next args;                                                                         \
@@ -182,12 +189,7 @@ BOTH(MOVE_WHERE, write_ordered, SPAN_WRITE, true, SPAN_NO_OFFSET)
 		struct spans_record *r = NULL;                                                     \
                                                                                                    \
 		MPI_NEXT(name);                                                                    \
-		if (spans_on(SPANS_MPI_IO)) {                                                      \
-			MPI_File handle = PMPI_File_f2c(*f);                                       \
-                                                                                                   \
-			r = mpi_begin(handle, op, collective, #function, at,                       \
-				mpi_bytes_of(PMPI_Type_f2c(*type), *n));                           \
-		}                                                                                  \
+		BEGIN_IO(r, op, collective, #function, at);                                        \
 		next args;                                                                         \
 		spans_end(r, mpi_outcome(error_of(error)));                                        \
 	}

@@ -2,6 +2,7 @@
 #ifndef LAB_NET_HOG_H
 #define LAB_NET_HOG_H
 
+#include "lab/fault.h"
 #include "lab/hog.h"
 
 /* From the third party to the server, or the other way round, over that many connections. */
@@ -9,5 +10,43 @@ int net_hog_start(const struct hog *h, bool to_server, unsigned connections, str
 
 /* Both ends run, and bytes move between them. */
 int net_hog_verify(const struct hog *h, bool to_server, struct lp_err *err);
+
+/* Define the fault `variable`, one for each direction. */
+#define DEFINE_NET_HOG(variable, fault_name, to_server, text)                                      \
+	static int inject(const struct lab *lab, const struct lab_node *on, double strength,       \
+		struct lp_err *err)                                                                \
+	{                                                                                          \
+		const struct hog h = {lab, on, fault_name};                                        \
+                                                                                                   \
+		return net_hog_start(&h, to_server, (unsigned)strength, err);                      \
+	}                                                                                          \
+                                                                                                   \
+	static int verify(const struct lab *lab, const struct lab_node *on, struct lp_err *err)    \
+	{                                                                                          \
+		const struct hog h = {lab, on, fault_name};                                        \
+                                                                                                   \
+		return net_hog_verify(&h, to_server, err);                                         \
+	}                                                                                          \
+                                                                                                   \
+	static int heal(const struct lab *lab, const struct lab_node *on, struct lp_err *err)      \
+	{                                                                                          \
+		const struct hog h = {lab, on, fault_name};                                        \
+                                                                                                   \
+		return hog_stop(&h, err);                                                          \
+	}                                                                                          \
+                                                                                                   \
+	extern const struct fault variable;                                                        \
+	const struct fault variable = {                                                            \
+		.name = fault_name,                                                                \
+		.summary = text,                                                                   \
+		.diagnosis = "network-hog",                                                        \
+		.strength = "connections",                                                         \
+		.strength_default = 1,                                                             \
+		.strength_min = 1,                                                                 \
+		.strength_max = 16,                                                                \
+		.inject = inject,                                                                  \
+		.verify = verify,                                                                  \
+		.heal = heal,                                                                      \
+	}
 
 #endif
