@@ -277,6 +277,20 @@ def test_cannot_tell(directory):
     bad(2, "neither an archive", "diagnose", other)
 
 
+def test_one_server(directory):
+    """one server that cannot be compared: a note says what would make it comparable"""
+    path = os.path.join(directory, "one.csv")
+    with open(path, "w") as f:
+        f.write("time,component,metric,value\n")
+        f.writelines(f"{1300000000 + i},oss1/disk:sda,await,{5 + i % 3}\n" for i in range(60))
+    note, = diagnose(path, status=4)["notes"]
+    assert "the data of at least 3" in note and "own past, record it for 1m20s or longer" in note, note
+    with open(path, "a") as f:
+        f.writelines(f"{1300000060 + i},oss1/disk:sda,await,{5 + i % 3}\n" for i in range(30))
+    note, = diagnose(path, status=0)["notes"]
+    assert "compared with the 3 stretches" in note, note
+
+
 def test_recordings_apart(directory):
     """A server that was recorded on another day was not compared, and is not lost either."""
     data = os.path.join(directory, "data")
