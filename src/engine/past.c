@@ -211,6 +211,25 @@ static int tables_make(struct lp_dataset *ds, const struct lp_diagnose_options *
 	return 0;
 }
 
+/* Others may be in the data without a single valid value: their past says nothing about them. */
+static bool tables_alone(struct lp_table *const *tables, uint32_t n)
+{
+	const char *observer = NULL;
+
+	for (uint32_t t = 0; t < n; t++) {
+		for (uint32_t i = 0; i < tables[t]->n_components; i++) {
+			const struct lp_identity *c = tables[t]->components[i];
+
+			if (past_is_row(c))
+				continue;
+			if (observer && strcmp(observer, c->observer) != 0)
+				return false;
+			observer = c->observer;
+		}
+	}
+	return true;
+}
+
 /* Differences of the past itself are not reported. */
 static void findings_keep_now(struct lp_verdict *v)
 {
@@ -302,6 +321,10 @@ int diagnose_past(struct lp_dataset *ds, const struct lp_diagnose_options *optio
 	r = tables_make(ds, options, &c, &tables, &n, err);
 	if (r < 0)
 		return r;
+	if (!tables_alone(tables, n)) {
+		tables_free(tables, n);
+		return 0;
+	}
 	slots = (uint32_t)(c.length_us / c.step_us);
 	detect.params = (struct lp_params){.smooth = slots / 16 + 1,
 		.win_size = slots / 4,

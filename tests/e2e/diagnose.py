@@ -291,6 +291,16 @@ def test_one_server(directory):
     assert "compared with the 3 stretches" in note, note
 
 
+def test_absurd_peers(directory):
+    """servers of which no value makes sense are not well, whatever the past of the only other one says"""
+    path = os.path.join(directory, "absurd.csv")
+    with open(path, "w") as f:
+        f.write("time,component,metric,value\n")
+        for i in range(120):
+            f.writelines(f"{1300000000 + i},oss{d}/disk:sda,await,{5 + i % 3 if d == 0 else -1}\n" for d in range(4))
+    assert "no group has the 3 components" in unknown(path)[0]
+
+
 def test_recordings_apart(directory):
     """A server that was recorded on another day was not compared, and is not lost either."""
     data = os.path.join(directory, "data")
