@@ -13,26 +13,25 @@ static const char *temp_parent(void)
 	return parent && *parent ? parent : "/tmp";
 }
 
-static int temp_template(char **ret, struct lp_err *err)
+/* NULL: out of memory. */
+static char *temp_template(void)
 {
-	if (asprintf(ret, "%s/limpet-XXXXXX", temp_parent()) >= 0)
-		return 0;
-	*ret = NULL;
-	return lp_err_sys(err, -ENOMEM, "cannot make a temporary file");
+	char *path;
+
+	return asprintf(&path, "%s/limpet-XXXXXX", temp_parent()) < 0 ? NULL : path;
 }
 
 int temp_file_make(struct lp_err *err)
 {
 	_cleanup_free_ char *path = NULL;
 	int fd = open(temp_parent(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	int r;
 
 	if (fd >= 0)
 		return fd;
 	/* Not every file system has files without names. */
-	r = temp_template(&path, err);
-	if (r < 0)
-		return r;
+	path = temp_template();
+	if (!path)
+		return lp_err_sys(err, -ENOMEM, "cannot make a temporary file");
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		return lp_err_sys(err, -errno, "cannot make the temporary file %s", path);
@@ -42,11 +41,10 @@ int temp_file_make(struct lp_err *err)
 
 int temp_dir_make(char **ret_path, struct lp_err *err)
 {
-	_cleanup_free_ char *path = NULL;
-	int r = temp_template(&path, err);
+	_cleanup_free_ char *path = temp_template();
 
-	if (r < 0)
-		return r;
+	if (!path)
+		return lp_err_sys(err, -ENOMEM, "cannot make a temporary directory");
 	if (!mkdtemp(path))
 		return lp_err_sys(err, -errno, "cannot make the temporary directory %s", path);
 	*ret_path = TAKE_PTR(path);
