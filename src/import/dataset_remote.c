@@ -89,7 +89,7 @@ void remote_fetch(struct lp_source *source, const char *worse,
 	struct lp_err here = {0};
 
 	fetch_all(&f, source, worse, progress, &copy->failure);
-	if (!f.writer)
+	if (!f.writer || !f.path)
 		return;
 	if (lp_archive_close(TAKE_PTR(f.writer), &here) < 0 && !copy->failure.code)
 		copy->failure = here;

@@ -12,6 +12,7 @@ int net_hog_start(const struct hog *h, bool to_server, unsigned connections, str
 int net_hog_verify(const struct hog *h, bool to_server, struct lp_err *err);
 
 /* Define the fault `variable`, one for each direction. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a name that is declared has none */
 #define DEFINE_NET_HOG(variable, fault_name, to_server, text)                                      \
 	static int inject(const struct lab *lab, const struct lab_node *on, double strength,       \
 		struct lp_err *err)                                                                \
@@ -48,5 +49,6 @@ int net_hog_verify(const struct hog *h, bool to_server, struct lp_err *err);
 		.verify = verify,                                                                  \
 		.heal = heal,                                                                      \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -9,7 +9,7 @@ static void lanes_equal(const struct lane *a, const struct lane *b)
 	const struct peers *p = a->peers, *q = b->peers;
 
 	assert_int_equal(!p, !q);
-	if (!p)
+	if (!p || !q)
 		return;
 	assert_int_equal(p->v->n_groups, q->v->n_groups);
 	assert_int_equal(p->v->n_tables, q->v->n_tables);
