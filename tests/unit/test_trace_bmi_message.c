@@ -16,7 +16,7 @@ static size_t n;
 static void put(uint64_t value, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		bytes[n++] = (uint8_t)(value >> (8 * i));
+		bytes[n++] = i < sizeof(value) ? (uint8_t)(value >> (8 * i)) : 0;
 }
 
 static void text(const char *s)
