@@ -4,6 +4,7 @@
 #ifndef TRACE_JOIN_CALLS_H
 #define TRACE_JOIN_CALLS_H
 
+#include "trace/stack/graph.h"
 #include "trace/stack/join_index.h"
 
 /* Zero-initialise it. */
@@ -23,5 +24,11 @@ uint64_t join_file_key(uint32_t observer, uint64_t device, uint64_t inode);
 
 /* Does a span read or write? */
 bool join_is_data(const struct span *s);
+
+/* server -> storage: join the calls on files with the requests that their daemon works on. The file
+ * of a call is that of a request; `asks_for` compares the rest. Where two requests fit, none is
+ * taken. `striped`: spans of OrangeFS, or all others. 0 or -ENOMEM. */
+int join_files(struct graph *g, bool striped,
+	bool (*asks_for)(const struct span *request, const struct span *call));
 
 #endif

@@ -2,18 +2,12 @@
  * whichever of its threads. The request names the file and the range. Where two requests fit, none
  * is taken.
  */
-#include "trace/stack/graph.h"
 #include "trace/stack/join_calls.h"
 #include "trace/stack/layer.h"
 #include <errno.h>
 
-static uint64_t file_key(const struct spans *s, uint32_t i)
-{
-	return join_key(s->observers[i], s->items[i].key, 4);
-}
-
 /* Does the request cover what the call does, and was it answered only after the call? */
-static bool asks_for(const struct span *request, const struct span *call)
+static bool covers(const struct span *request, const struct span *call)
 {
 	if (request->op != call->op ||
 		(request->end_ns < call->end_ns && !(request->flags & SPAN_OPEN_END)))
@@ -25,10 +19,15 @@ static bool asks_for(const struct span *request, const struct span *call)
 		call->offset - request->offset <= request->size - call->size;
 }
 
-/* The only request that a call can be for; SPANS_NONE: there is none, or more than one. */
-static uint32_t request_of(const struct graph *g, const struct join_index *requests, uint32_t call)
+static uint64_t file_key(const struct spans *s, uint32_t i)
 {
-	const struct spans *s = g->spans;
+	return join_key(s->observers[i], s->items[i].key, 4);
+}
+
+/* The only request that a call can be for; SPANS_NONE: there is none, or more than one. */
+static uint32_t request_of(const struct spans *s, const struct join_index *requests, uint32_t call,
+	bool (*asks_for)(const struct span *request, const struct span *call))
+{
 	uint64_t key = file_key(s, call);
 	int64_t ns = s->items[call].start_ns;
 	uint32_t found = SPANS_NONE;
@@ -47,25 +46,29 @@ static uint32_t request_of(const struct graph *g, const struct join_index *reque
 	return found;
 }
 
-int join_storage(struct graph *g)
+static bool is_file_span(const struct spans *s, uint32_t i, uint8_t layer, bool striped)
+{
+	return s->layers[i] == layer && !(s->items[i].flags & SPAN_STRIPED) == !striped;
+}
+
+int join_files(struct graph *g, bool striped,
+	bool (*asks_for)(const struct span *request, const struct span *call))
 {
 	const struct spans *s = g->spans;
 	struct join_index requests = {0};
 	int r = graph_has(g, STACK_SERVER) && graph_has(g, STACK_STORAGE) ? 0 : 1;
 
 	for (uint32_t i = 0; i < s->n && r == 0; i++) {
-		if (s->layers[i] == STACK_SERVER && s->items[i].key &&
-			!(s->items[i].flags & SPAN_STRIPED))
+		if (is_file_span(s, i, STACK_SERVER, striped) && s->items[i].key)
 			r = join_index_add(&requests, s, file_key(s, i), i, 0);
 	}
 	join_index_sort(&requests);
 	for (uint32_t i = 0; i < s->n && r == 0; i++) {
 		uint32_t request;
 
-		/* Files of OrangeFS are join_bstream.c's. */
-		if (s->layers[i] != STACK_STORAGE || s->items[i].flags & SPAN_STRIPED)
+		if (!is_file_span(s, i, STACK_STORAGE, striped))
 			continue;
-		request = request_of(g, &requests, i);
+		request = request_of(s, &requests, i, asks_for);
 		if (request != SPANS_NONE)
 			r = graph_add(g, request, i, graph_bytes(g, i));
 		else
@@ -73,4 +76,9 @@ int join_storage(struct graph *g)
 	}
 	join_index_release(&requests);
 	return r < 0 ? r : 0;
+}
+
+int join_storage(struct graph *g)
+{
+	return join_files(g, false, covers);
 }
