@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """overhead.py: how much longer work takes while functions are watched (Table 2 of the behaviour paper).
 
-Two labs of the same size, of which one works at a time: one with the GlusterFS that is installed, the other with one that
-was built with `limpet cc` (--prefix). For each workload and repetition all instruments come one after the other, with
-none of them first: the rate at which clients move data over the network is measured for --seconds, once the workload runs.
-What is printed is by how much the same work takes longer than without an instrument in the same repetition, in percent: the
-median, and from the least to the most. The second table has the CPU time of the servers per megabyte in the same way,
-which a disk or a link does not hide.
+Two labs of the same size, of which one works at a time: one with a GlusterFS that was built with `limpet cc` (--prefix), the
+other with one that was built from the same source with the same options, but without it (--plain; otherwise the one that is
+installed, whose options differ). For each workload and repetition all instruments come one after the other, with none of
+them first. All clients at once do a fixed amount of the lab's own work (src/lab/workloads): the same pieces of files, or the
+same transactions, in the same order. What is printed is how much longer they take than without an instrument in the same
+repetition, in percent: the median, and from the least to the most. The second table has the CPU time of the servers in the
+same way, which a disk or a link does not hide.
 
-    none        GlusterFS as Debian builds it, nobody looks
+    none        GlusterFS as it is, nobody looks
     samples N   the same, `limpet record --collect profile -F N`
     calls       built with `limpet cc`, `limpet record --collect calls`: all functions
     selected    the same with the functions that `limpet functions --select --budget 0.1%` chose from a recording of all
@@ -17,15 +18,13 @@ which a disk or a link does not hide.
     off         the same program with all functions switched off, nobody looks
 
 The paper counts servers only. Here clients run the program that was built with `limpet cc`, too, and are counted. Needs
-root, and a machine that does nothing else. About 20 minutes as it is; --repeat 7 --seconds 20 takes three hours.
+root, and a machine that does nothing else. About 40 minutes as it is.
 """
 import argparse
 import contextlib
 import glob
-import json
 import os
 import pathlib
-import signal
 import statistics
 import subprocess
 import sys
@@ -41,6 +40,10 @@ BUDGET = "2%"
 SELECT = "0.1%"
 BUDGET_SETTLES_S = 12  # it looks every five seconds
 START_S = 60
+# What a client does each time, in words of src/lab/workloads/library.sh: about ten seconds, and 30 of PostMark.
+PASSES = {"ddr": "read_pieces 5", "ddw": "write_pieces 5", "iozoner": "iozone_pass read 1",
+          "iozonew": "iozone_pass write 0", "postmark": "mail 100 300"}
+LIBRARY = pathlib.Path(__file__).resolve().parent.parent / "src/lab/workloads/library.sh"
 LEARN_S = 10
 
 
@@ -73,14 +76,19 @@ class Lab:
     def stop(self):
         run(LIMPET, "lab", "work", "--name", self.name, "--stop", env=self.env)
 
-    def moved(self):
-        """Bytes that all clients have sent and received."""
-        total = 0
-        for i in range(1, self.args.clients + 1):
-            for link in json.loads(run("ip", "-n", f"limpet-{self.name}-c{i}", "-s", "-j", "link", "show")):
-                if link["ifname"] != "lo":
-                    total += link["stats64"]["rx"]["bytes"] + link["stats64"]["tx"]["bytes"]
-        return total
+    def begin_pass(self, workload, client):
+        """The process of a client that does its part."""
+        room = f"/run/limpet/lab/{self.name}"
+        env = {"CLIENT": client, "CLIENTS": self.args.clients, "SERVERS": self.args.servers, "PASS": 1, "SEED": 1,
+               "WORK_DIR": f"{room}/c{client}/mnt/c{client}", "LIST": f"{room}/c{client}/pieces",
+               "BRICKS": " ".join(f"{room}/s{i}/brick" for i in range(1, self.args.servers + 1))}
+        script = LIBRARY.read_text(encoding="utf-8") + f"set -e\ncd $WORK_DIR\n{PASSES[workload]}\n"
+        return subprocess.Popen(["sh", "-c", script], env={**self.env, **{k: str(v) for k, v in env.items()}})
+
+    def do_pass(self, workload):
+        parts = [self.begin_pass(workload, i) for i in range(1, self.args.clients + 1)]
+        if any([part.wait() for part in parts]):
+            sys.exit(f"overhead.py: {workload} failed")
 
     def cpu_s(self):
         """CPU time of all servers; 0 without control groups."""
@@ -116,7 +124,7 @@ def recorder(lab, directory, *options, then=None):
             yield
         finally:
             if process.poll() is None:
-                process.send_signal(signal.SIGINT)
+                process.terminate()
             process.wait()
         if then:
             then(out)
@@ -138,23 +146,26 @@ def options_of(arm, chosen):
             "budget": ["--collect", "calls", "--budget", BUDGET]}.get(arm, [])
 
 
-def measure(lab, arm, workload, args, directory, chosen):
-    """(MB per second, CPU seconds of the servers per MB)"""
-    if lab.options:
+def measure(lab, arm, workload, directory, chosen):
+    """(seconds, CPU seconds of the servers)"""
+    if not arm.startswith(("none", "samples")):
         switch(lab, directory, "off *" if arm == "off" else "on *")
     with recorder(lab, directory, *options_of(arm, chosen)):
-        lab.work(workload)
-        try:
-            time.sleep(args.warm + (BUDGET_SETTLES_S if arm == "budget" else 0))
-            begin, bytes_before, cpu_before = time.monotonic(), lab.moved(), lab.cpu_s()
-            time.sleep(args.seconds)
-            cpu, mb = lab.cpu_s() - cpu_before, (lab.moved() - bytes_before) / 1e6
-            span = time.monotonic() - begin
-        finally:
+        if arm == "budget":  # it has to see work first
+            lab.work(workload)
+            time.sleep(BUDGET_SETTLES_S)
             lab.stop()
-    if mb <= 0:
-        sys.exit(f"overhead.py: {workload} did nothing")
-    return mb / span, cpu / mb
+        begin, cpu_before = time.monotonic(), lab.cpu_s()
+        lab.do_pass(workload)
+        return time.monotonic() - begin, lab.cpu_s() - cpu_before
+
+
+def prepare(lab, workloads):
+    """Each workload once, which makes its files."""
+    for workload in workloads:
+        lab.work(workload)
+        time.sleep(LEARN_S)
+        lab.stop()
 
 
 def choose(lab, workloads, directory):
@@ -163,10 +174,7 @@ def choose(lab, workloads, directory):
     switch(lab, directory, "on *")
     with recorder(lab, directory, "--collect", "calls", then=lambda out: run(
             LIMPET, "functions", "--select", "--budget", SELECT, "-o", chosen, out, env=lab.env)):
-        for workload in workloads:
-            lab.work(workload)
-            time.sleep(LEARN_S)
-            lab.stop()
+        prepare(lab, workloads)
     words = pathlib.Path(chosen).read_text(encoding="utf-8").split()
     print(f"selected: {words.count('on')} functions on, {words.count('off')} off", file=sys.stderr)
     return chosen
@@ -190,36 +198,36 @@ def table(title, results, workloads, at, paper):
         cells = []
         for arm in arms:
             pairs = [(r[at], bare[at]) for r, bare in zip(results[workload, arm], results[workload, "none"]) if bare[at]]
-            cells.append(summary([100 * ((b / a if at == 0 else a / b) - 1) for a, b in pairs]))
+            cells.append(summary([100 * (a / b - 1) for a, b in pairs]))
         if paper:
             cells += [f"{x:+.1f}" for x in PAPER[workload]]
         print(f"| {workload} | " + " | ".join(cells) + " |")
 
 
 def run_all(args, directory):
-    """{(workload, arm): [(rate, CPU per MB)]} of all repetitions."""
+    """{(workload, arm): [(seconds, CPU seconds)]} of all repetitions."""
     results = {(w, a): [] for w in args.workloads for a in ARMS}
-    with Lab(args.name + "p", args, directory) as plain, Lab(args.name + "c", args, directory, args.prefix) as counting:
+    with (Lab(args.name + "p", args, directory, args.plain) as plain,
+          Lab(args.name + "c", args, directory, args.prefix) as counting):
+        prepare(plain, args.workloads)
         chosen = choose(counting, args.workloads, directory)
         for repetition in range(args.repeat):
             for workload in args.workloads:
                 for arm in ARMS:
                     lab = plain if arm == "none" or arm.startswith("samples") else counting
-                    got = measure(lab, arm, workload, args, directory, chosen)
+                    got = measure(lab, arm, workload, directory, chosen)
                     results[workload, arm].append(got)
-                    print(f"{repetition + 1} {workload:9} {arm:12} {got[0]:8.2f} MB/s {1000 * got[1]:8.2f} ms/MB",
-                          file=sys.stderr)
+                    print(f"{repetition + 1} {workload:9} {arm:12} {got[0]:8.2f} s {got[1]:8.2f} s CPU", file=sys.stderr)
     return results
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prefix", required=True, help="a GlusterFS that was built with 'limpet cc'")
+    parser.add_argument("--plain", help="the same GlusterFS, built without it [the one that is installed]")
     parser.add_argument("--name", default="overhead", help="labs are called NAMEp and NAMEc [overhead]")
     parser.add_argument("--workloads", type=lambda s: s.split(","), default=list(WORKLOADS))
     parser.add_argument("--repeat", type=int, default=3, help="repetitions [3]")
-    parser.add_argument("--seconds", type=float, default=5, help="of each measurement [5]")
-    parser.add_argument("--warm", type=float, default=3, help="seconds before it [3]")
     parser.add_argument("--servers", type=int, default=3)
     parser.add_argument("--clients", type=int, default=3)
     args = parser.parse_args()

@@ -13,7 +13,6 @@ import argparse
 import os
 import resource
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -61,7 +60,7 @@ def under(name, rate, amount):
         began = cpu_of(process.pid)
         cpu, wall = work(amount)
         own = cpu_of(process.pid) - began
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         process.wait()
         return cpu, wall, own
 
