@@ -46,7 +46,7 @@ static const struct option_def options[] = {
 	{"metric", 'm', OPTION_LIST, AT(metrics), "NAME",
 		"compare only these metrics; may be repeated or a list with commas [await, rd_sec, "
 		"wr_sec, rxbyt, txbyt, rxerr, txerr, cwnd, retrans, unread, psi_cpu, of traces "
-		"dread, dwrite, nsread, ncread, and whatever was imported]"},
+		"dread, dwrite, nsread, ncread, served, answer, and whatever was imported]"},
 	{"components", 'c', OPTION_LIST, AT(components), "GLOB",
 		"only components whose full name matches; may be repeated [all]"},
 	{"group", 'g', OPTION_LIST, AT(groups), "GLOB",
@@ -424,8 +424,9 @@ const struct command command_diagnose = {
 		"answer (server-hung), and a program that runs out of space, descriptors or memory "
 		"(resource-exhausted). With --metric or --group these logs are not read.\n\n"
 		"In recordings of limpet-stack(1), limpet compares layers of the same name on all "
-		"servers by the time that a request takes in them (served), and quotes the call of "
-		"the application that waited longest.\n\n"
+		"servers by the time that a request takes in them (served), and the servers by the "
+		"time that their clients wait for an answer (answer). It quotes the call of the "
+		"application that waited longest.\n\n"
 		"limpet looks at data in two ways at once. Windows of 30 seconds over the last "
 		"half "
 		"hour find faults that are short and severe; in large data only the end is "

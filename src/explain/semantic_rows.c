@@ -38,10 +38,12 @@ static bool is_present(const struct row_reader *w, uint32_t component, uint32_t 
 static int take_peer(
 	const struct row_reader *w, const struct lp_component *c, uint32_t i, uint32_t n)
 {
-	int64_t values[3] = {cell(w, column_of(w, "requests"), i, n),
-		cell(w, column_of(w, "responses"), i, n),
+	int requests = column_of(w, "requests");
+	int64_t values[3] = {cell(w, requests, i, n), cell(w, column_of(w, "responses"), i, n),
 		cell(w, column_of(w, "waiting_us"), i, n)};
 
+	if (requests < 0)
+		return 0; /* of the I/O stack, which counts something else */
 	return reader_peer(w->r, c->observer, w->b->wall_us[n], c->name, values);
 }
 

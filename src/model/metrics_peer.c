@@ -1,5 +1,5 @@
 /* Metrics of the remote ends of connections that traced processes opened: the servers, as their
- * client sees them (`limpet trace syscalls`). */
+ * client sees them (`limpet trace syscalls`, `limpet stack`). */
 #include "model/metric_def.h"
 
 extern const struct lp_metric metrics_peer[];
@@ -22,6 +22,28 @@ const struct lp_metric metrics_peer[] = {
 		.resource = "network",
 		.kind = "peer",
 		.inputs = {"read_n"},
+		.eval = metric_rate,
+		.role = LP_ROLE_WORK,
+		.floor = 1},
+	{.name = "answer",
+		.unit = "ms",
+		.help = "time from sending a request for data until all of its answer is read, "
+			"mean",
+		.resource = "network",
+		.kind = "peer",
+		.headline = true,
+		.inputs = {"answer_ns", "answer_n"},
+		.eval = metric_mean_ms,
+		.role = LP_ROLE_SERVICE,
+		.floor = 1,
+		.judged = true,
+		.weight = "answers"},
+	{.name = "answers",
+		.unit = "1/s",
+		.help = "requests for data answered per second",
+		.resource = "network",
+		.kind = "peer",
+		.inputs = {"answer_n"},
 		.eval = metric_rate,
 		.role = LP_ROLE_WORK,
 		.floor = 1},

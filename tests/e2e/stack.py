@@ -263,6 +263,17 @@ def test_diagnose(directory):
     check(ran.code == 1, str(ran))
     suspects = {s["component"] for s in json.loads(ran.out)["suspects"]}
     check(suspects == {"s3/layer:server", "s3/layer:storage", "s3/layer:block"}, suspects)
+    path = os.path.join(directory, "answer.csv")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("time,component,metric,value\n")
+        for t in range(240):
+            for server in range(1, 5):
+                slow = 4 if server == 3 and t > 60 else 1
+                jitter = 1 + (t * 7 + server * 13) % 11 / 40
+                f.write(f"{start + t},s{server}/layer:server,served,{5 * jitter:.3f}\n")
+                f.write(f"{start + t},c1/peer:10.0.0.{server}:3334,answer,{12 * jitter * slow:.3f}\n")
+    ran = limpet("diagnose", "-q", path)
+    check(ran.code == 1 and "10.0.0.3: requests are slow to cross the network" in ran.out, str(ran))
     place = Place(directory, "pattern.c")
     place.record()
     ran = limpet("diagnose", "-q", place.path("data"))

@@ -397,15 +397,19 @@ static void sort_like(const struct lp_table *as, struct lp_table *t)
 
 static void test_peers(void **state)
 {
+	static const char *const metrics[][2] = {
+		{"ncread", "other"}, {"ncread", "ncreads"}, {"answer", "answers"}};
+
 	(void)state;
-	for (int weighed = 0; weighed < 2; weighed++) {
+	for (int n = 0; n < 3; n++) {
 		struct cluster c;
 		struct lp_table *times, *reads, *old_times, *old_reads;
+		bool weighed = n > 0;
 		struct lp_err err;
 
 		cluster_init(&c, N_PEER_SLOTS);
-		reads = table_new(&c, weighed ? "ncreads" : "other", "1/s", N_PEERS);
-		times = table_new(&c, "ncread", "ms", N_PEERS);
+		reads = table_new(&c, metrics[n][1], "1/s", N_PEERS);
+		times = table_new(&c, metrics[n][0], "ms", N_PEERS);
 		fill_peers(times, reads);
 		old_times = table_copy(times);
 		old_reads = table_copy(reads);

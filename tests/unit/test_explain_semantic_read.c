@@ -17,6 +17,9 @@ static const struct lp_schema sys_schema = {"sys", sys_columns, 2};
 static const struct lp_column peer_columns[] = {{"requests", "", LP_COUNTER, 64},
 	{"responses", "", LP_COUNTER, 64}, {"waiting_us", "us", LP_GAUGE, 0}};
 static const struct lp_schema peer_schema = {"peer", peer_columns, 3};
+static const struct lp_column answer_columns[] = {
+	{"answer_n", "", LP_COUNTER, 64}, {"answer_ns", "ns", LP_COUNTER, 64}};
+static const struct lp_schema answer_schema = {"peer", answer_columns, 2};
 static const struct lp_column call_columns[] = {{"n", "", LP_COUNTER, 64}};
 static const struct lp_schema call_schema = {"call", call_columns, 1};
 
@@ -111,6 +114,46 @@ static void client_write(const char *name, int error, double at)
 	archive_write(name, "c1", "10.0.1.1", &r, log);
 }
 
+/* A client whose server stops to answer at second 5, while a write hangs. */
+static void hung_write(const char *name)
+{
+	_cleanup_(rig_release) struct rig r;
+	struct trace_log *log = trace_log_new();
+	struct trace_event e = call_event(6, 900, "write", 1, 0);
+	uint32_t peer, call;
+
+	rig_init(&r, US_PER_SEC);
+	peer = rig_component(&r, &peer_schema, "c1", "10.0.0.3:24007");
+	call = rig_component(&r, &call_schema, "c1", "dd.900:storage-write");
+	for (int i = 0; i < 60; i++) {
+		int answered = i < 5 ? i : 5, waits = i > 5 ? i - 5 : 0;
+
+		rig_sample(&r, T0 + SEC(i), SEC(i));
+		rig_set(&r, peer, LP_PRESENT,
+			(int64_t[]){answered + (waits > 0), answered, SEC(waits)});
+		rig_set1(&r, call, 5);
+	}
+	e.what = TRACE_PENDING;
+	e.dur_ns = SEC(50) * 1000;
+	assert_int_equal(trace_log_add(log, &e), 0);
+	archive_write(name, "c1", "10.0.1.1", &r, log);
+}
+
+/* The same server in a recording of the I/O stack, which counts answers and no messages. */
+static void answers_write(const char *name)
+{
+	_cleanup_(rig_release) struct rig r;
+	uint32_t peer;
+
+	rig_init(&r, US_PER_SEC);
+	peer = rig_component(&r, &answer_schema, "c1", "10.0.0.3:24007");
+	for (int i = 0; i < 60; i++) {
+		rig_sample(&r, T0 + SEC(i), SEC(i));
+		rig_set(&r, peer, LP_PRESENT, (int64_t[]){i < 5 ? i : 5, SEC(i < 5 ? i : 5)});
+	}
+	archive_write(name, "c1", "10.0.1.1", &r, trace_log_new());
+}
+
 static struct lp_dataset *dataset(const char *a, const char *b)
 {
 	const char *paths[] = {temp_path(a), b ? temp_path(b) : NULL};
@@ -157,6 +200,24 @@ static void test_diagnose(void **state)
 	assert_int_equal(v->n_suspects, 0);
 	lp_verdict_free(v);
 	lp_dataset_close(ds);
+}
+
+/* What the I/O stack counts of a server does not end its silence. */
+static void test_stack(void **state)
+{
+	(void)state;
+	hung_write("h-c1.lpa");
+	answers_write("h-stack.lpa");
+	for (int both = 0; both < 2; both++) {
+		struct lp_diagnose_options opt = {0};
+		struct lp_dataset *ds = dataset("h-c1.lpa", both ? "h-stack.lpa" : NULL);
+		struct lp_verdict *v = diagnose(ds, &opt);
+
+		assert_int_equal(v->n_suspects, 1);
+		assert_string_equal(v->suspects[0].cause, "server-hung");
+		lp_verdict_free(v);
+		lp_dataset_close(ds);
+	}
 }
 
 /* One server alone, and a client alone. */
@@ -235,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_diagnose),
+		cmocka_unit_test(test_stack),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_metrics_only),
 		cmocka_unit_test(test_train),

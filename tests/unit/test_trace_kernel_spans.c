@@ -185,6 +185,7 @@ static void test_messages(void **state)
 	assert_int_equal(got[0].span.connection, got[1].span.connection);
 	assert_int_equal(got[0].span.position, 42);
 	assert_string_equal(got[1].function, "WRITE");
+	assert_string_equal(got[1].object, "0.0.0.2:51037"); /* 24007 in the network's order */
 	/* An answer to nothing; a request without an answer. */
 	m = message(false, true, true, 8);
 	assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);
@@ -195,6 +196,23 @@ static void test_messages(void **state)
 	assert_int_equal(n_got, 3);
 	assert_int_equal(got[2].span.flags, SPAN_OPEN_END);
 	assert_int_equal(got[2].span.end_ns, OFFSET + 1000);
+	kernel_spans_free(k);
+}
+
+/* The same server through a socket for IPv6. */
+static void test_mapped(void **state)
+{
+	static const uint8_t mapped[16] = {[10] = 0xff, 0xff, 10, 0, 0, 2};
+	struct kernel_spans *k = begin();
+	struct stack_message m = message(true, true, false, 7);
+
+	(void)state;
+	m.family = 10;
+	memcpy(m.remote, mapped, sizeof(mapped));
+	assert_int_equal(kernel_spans_take(k, &m, sizeof(m)), 0);
+	assert_int_equal(kernel_spans_end(k, 1000), 0);
+	assert_int_equal(n_got, 1);
+	assert_string_equal(got[0].object, "10.0.0.2:51037");
 	kernel_spans_free(k);
 }
 
@@ -321,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_fuse_and_disk),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_mapped),
 		cmocka_unit_test(test_orangefs),
 		cmocka_unit_test(test_bstream),
 		cmocka_unit_test(test_nonsense),

@@ -3,13 +3,13 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/idmap.h"
+#include "model/endpoints.h"
 #include "trace/bpf/stack.h"
 #include "trace/stack/bmi_message.h"
 #include "trace/stack/layer.h"
 #include "trace/stack/rpc_message.h"
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct pending {
 	uint64_t number; /* its key in the map, 0: this place is free */
 	struct span span;
 	bool sent;
-	char remote[64];
+	char remote[ENDPOINT_TEXT_MAX];
 	struct bmi_request bmi; /* of OrangeFS */
 };
 
@@ -92,13 +92,12 @@ static uint64_t connection(const struct stack_message *m, bool local_asks)
 }
 
 /* "10.0.0.1:24007" */
-static void remote_text(const struct stack_message *m, char *ret, size_t size)
+static void remote_text(const struct stack_message *m, char ret[ENDPOINT_TEXT_MAX])
 {
-	char address[INET6_ADDRSTRLEN] = "?";
-	bool v6 = m->family == AF_INET6;
+	struct trace_endpoints ends = {.family = m->family, .remote_port = m->remote_port};
 
-	inet_ntop(v6 ? AF_INET6 : AF_INET, m->remote, address, sizeof(address));
-	snprintf(ret, size, v6 ? "[%s]:%u" : "%s:%u", address, ntohs(m->remote_port));
+	memcpy(ends.remote, m->remote, sizeof(ends.remote));
+	endpoints_remote(&ends, ret);
 }
 
 /* By what a request and its answer are known: connection, who asks, number. */
@@ -162,7 +161,7 @@ static struct pending *pending_add(
 	/* A client's request takes from sending it until all of the answer is there; a server's
 	 * from when all of it is there until the answer is being sent. */
 	p->span.start_ns = wall(q, sent ? m->event.start_ns : m->event.end_ns);
-	remote_text(m, p->remote, sizeof(p->remote));
+	remote_text(m, p->remote);
 	if (idmap_put(&q->by_number, number, (uint32_t)(p - q->pending)) < 0)
 		return NULL;
 	return p;

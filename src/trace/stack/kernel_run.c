@@ -10,6 +10,7 @@
 #include "trace/stack/kernel_watch.h"
 #include "trace/stack/layer.h"
 #include "trace/stack/layer_rows.h"
+#include "trace/stack/server_rows.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct kernel_run {
 	struct kernel_spans_config spans_config;
 	struct kernel_watch *watch;
 	struct kernel_spans *spans;
-	struct named_rows *rows;
+	struct named_rows *rows, *servers;
 	struct spool *spool;
 	struct stack_shared counts; /* when the programs were detached */
 	pid_t known[DAEMONS_MAX];   /* that are watched */
@@ -42,6 +43,7 @@ void kernel_run_free(struct kernel_run *r)
 	kernel_watch_close(r->watch);
 	kernel_spans_free(r->spans);
 	named_rows_free(r->rows);
+	named_rows_free(r->servers);
 	free(r);
 }
 
@@ -58,7 +60,9 @@ static int span_add(void *ctx, const struct span *s)
 	struct kernel_run *r = ctx;
 	int got = trace_log_add_span(spool_log(r->spool), s);
 
-	return got == 0 ? layer_rows_add(r->rows, s) : got;
+	if (got == 0)
+		got = layer_rows_add(r->rows, s);
+	return got == 0 ? server_rows_add(r->servers, s) : got;
 }
 
 static void file_ask(void *ctx, int32_t pid, int32_t fd, uint64_t inode, struct kernel_file *ret)
@@ -88,9 +92,10 @@ int kernel_run_new(
 			.disk = disk_ask,
 			.ctx = r};
 		r->rows = layer_rows_new(config->observer);
+		r->servers = server_rows_new(config->observer);
 		r->spans = kernel_spans_new(&r->spans_config);
 	}
-	if (r && r->rows && r->spans)
+	if (r && r->rows && r->servers && r->spans)
 		got = kernel_watch_open(
 			config->layers, config->children, config->ring_bytes, &r->watch, err);
 	else
@@ -258,11 +263,15 @@ static int kernel_sample(
 	void *state, const struct instant *at, struct collect_sink *sink, struct lp_err *err)
 {
 	struct kernel_run *r = state;
-	int got = 0;
+	int got = 0, behind = 0;
 
 	if (at->last && r->watch)
 		got = finish(r, err);
-	return got < 0 ? got : named_rows_fill(r->rows, sink, err);
+	if (got == 0)
+		behind = got = named_rows_fill(r->rows, sink, err);
+	if (got >= 0)
+		got = named_rows_fill(r->servers, sink, err);
+	return got < 0 ? got : got || behind;
 }
 
 /* It belongs to whoever made it. */
