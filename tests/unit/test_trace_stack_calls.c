@@ -309,10 +309,54 @@ static void test_print(void **state)
 	json_decref(o);
 }
 
+/* One rank reads from two servers. s1 is at work for 30 of 35 ms; s2 for 10 of 90, the rest of
+ * which its answer is on the way. */
+static void test_network(void **state)
+{
+	const struct stack_call *call;
+	struct strbuf sb = {0};
+	json_t *o, *servers;
+
+	(void)state;
+	add("c1", "mpi-io", 1, 0, 100, 1000, 0);
+	add("c1", "network", 2, 5, 40, 500, 0);
+	add("c1", "network", 3, 5, 95, 500, 500);
+	add("c1", "network", 4, 50, 60, 0, 0); /* no server was seen to have it */
+	add("s1", "server", 11, 7, 37, 500, 0);
+	add("s2", "server", 12, 10, 20, 500, 0);
+	begin_joining();
+	edge(1, 2);
+	edge(1, 3);
+	edge(1, 4);
+	edge(2, 11);
+	edge(3, 12);
+	compute(NULL);
+	call = stack_metrics_call(&metrics, 0, 0);
+	assert_int_equal(call->n_shares, 2);
+	assert_int_equal(metrics.shares[call->shares].ns, 30 * MS);
+	assert_int_equal(metrics.shares[call->shares].network_ns, 5 * MS);
+	assert_int_equal(metrics.shares[call->shares + 1].ns, 10 * MS);
+	assert_int_equal(metrics.shares[call->shares + 1].network_ns, 80 * MS);
+	stack_add_wait(&sb, &metrics, call);
+	assert_string_equal(
+		sb.text, "call 0 of rank 0 waited 80.0 of 100.0 ms for the network to s2");
+	strbuf_reset(&sb);
+	stack_add_wait_for(&sb, &metrics, &metrics.shares[call->shares]);
+	assert_string_equal(sb.text, "call 0 of rank 0 waited 30.0 of 100.0 ms for s1");
+	strbuf_release(&sb);
+	o = stack_json_make(&metrics, SIZE_MAX);
+	servers = json_object_get(json_array_get(json_object_get(o, "calls"), 0), "servers");
+	assert_int_equal(
+		json_integer_value(json_object_get(json_array_get(servers, 1), "network_ns")),
+		80 * MS);
+	json_decref(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_shares, release),
+		cmocka_unit_test_teardown(test_network, release),
 		cmocka_unit_test_teardown(test_split, release),
 		cmocka_unit_test_teardown(test_collective, release),
 		cmocka_unit_test_teardown(test_energy, release),

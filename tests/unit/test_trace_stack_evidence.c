@@ -46,6 +46,22 @@ static void two_calls(void)
 	assert_int_equal(stack_metrics_compute(&graph, -1, NULL, &metrics, &err), 0);
 }
 
+/* One call that waits for the answers of s3, which are on the way for most of the time. */
+static void one_call(void)
+{
+	struct lp_err err = {0};
+
+	add("c1", "mpi-io", 1, 0, 12000);
+	add("c1", "network", 2, 100, 11900);
+	add("s3", "server", 3, 200, 800);
+	assert_int_equal(spans_sort(&spans), 0);
+	assert_int_equal(graph_open(&graph, &spans), 0);
+	assert_int_equal(graph_add(&graph, 0, 1, 0), 0);
+	assert_int_equal(graph_add(&graph, 1, 2, 0), 0);
+	assert_int_equal(graph_close(&graph), 0);
+	assert_int_equal(stack_metrics_compute(&graph, -1, NULL, &metrics, &err), 0);
+}
+
 static int release(void **state)
 {
 	(void)state;
@@ -95,9 +111,33 @@ static void test_suspects(void **state)
 	lp_identity_unref(components[1]);
 }
 
+/* What clients see of s3 accuses it: the call says of what. */
+static void test_network(void **state)
+{
+	struct lp_identity *component = lp_identity_new("s3", "peer", "clients", NULL);
+	struct lp_identity *layer = lp_identity_new("s3", "layer", "server", NULL);
+	struct lp_identity *components[] = {component, layer};
+	struct lp_suspect suspects[] = {{.component = 0, .last_us = INT64_MAX}};
+	struct lp_verdict v = {
+		.components = components, .n_components = 2, .suspects = suspects, .n_suspects = 1};
+
+	(void)state;
+	one_call();
+	assert_int_equal(stack_evidence_add(&v, &metrics), 0);
+	assert_int_equal(suspects[0].n_evidence, 1);
+	assert_string_equal(suspects[0].evidence[0],
+		"call 0 of rank 2 waited 11.2 of 12.0 s for the network to s3");
+	evidence_free(&suspects[0]);
+	free(v.notes[0]);
+	free(v.notes);
+	lp_identity_unref(component);
+	lp_identity_unref(layer);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_suspects, release)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_suspects, release),
+		cmocka_unit_test_teardown(test_network, release)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

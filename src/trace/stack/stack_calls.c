@@ -201,17 +201,37 @@ static void share_count(struct walk *w, struct stack_share *share, size_t at)
 	stack_add(&share->disk_bytes, bytes);
 }
 
+static bool is_at_server(const struct walk *w, uint32_t i, uint32_t server)
+{
+	return is_of_server(w, i) && w->server_of[w->m->graph->spans->observers[i]] == server;
+}
+
+/* Is it a request over the network that the server is known to have had? */
+static bool is_to_server(const struct walk *w, uint32_t i, uint32_t server)
+{
+	const struct graph *g = w->m->graph;
+
+	if (g->spans->layers[i] != STACK_NETWORK)
+		return false;
+	for (uint32_t e = g->first[i]; e < g->first[i + 1]; e++) {
+		if (is_at_server(w, g->edges[e].child, server))
+			return true;
+	}
+	return false;
+}
+
 /* Times of a server: of all of its spans, in their order. */
 static void share_time(struct walk *w, struct stack_share *share, const struct span *call)
 {
-	const struct spans *spans = w->m->graph->spans;
-	struct cover all = {0, INT64_MIN}, disk = all, behind = all, busy = all;
+	struct cover all = {0, INT64_MIN}, disk = all, behind = all, busy = all, asked = all;
 
 	for (size_t i = 0; i < w->n; i++) {
 		const struct span *s = span_of(w, w->list[i]);
+		bool own = is_at_server(w, w->list[i], share->server);
 
-		if (!is_of_server(w, w->list[i]) ||
-			w->server_of[spans->observers[w->list[i]]] != share->server)
+		if (own || is_to_server(w, w->list[i], share->server))
+			cover_clip(&asked, s, call->start_ns, call->end_ns);
+		if (!own)
 			continue;
 		cover_clip(&all, s, call->start_ns, call->end_ns);
 		cover_clip(&behind, s, call->end_ns, INT64_MAX);
@@ -222,6 +242,7 @@ static void share_time(struct walk *w, struct stack_share *share, const struct s
 	}
 	share->ns = all.ns;
 	share->disk_ns = disk.ns;
+	share->network_ns = asked.ns - all.ns;
 	share->behind_ns = behind.ns;
 	share->disk_busy_ns = busy.ns;
 }

@@ -45,7 +45,8 @@ static const struct stack_share *share_longest(
 
 		if (strcmp(stack_server_name(m, share->server), server) != 0)
 			continue;
-		if (!longest[inside] || share->ns > longest[inside]->ns)
+		if (!longest[inside] ||
+			stack_share_waited_ns(share) > stack_share_waited_ns(longest[inside]))
 			longest[inside] = share;
 	}
 	return longest[1] ? longest[1] : longest[0];
@@ -57,7 +58,7 @@ static int suspect_tell(struct lp_verdict *v, const struct stack_metrics *m, str
 		share_longest(m, v->components[s->component]->observer, s);
 	struct strbuf sb = {0};
 
-	if (!share || !share->ns)
+	if (!share || !stack_share_waited_ns(share))
 		return 0;
 	stack_add_wait_for(&sb, m, share);
 	return text_append(&s->evidence, &s->n_evidence, strbuf_take(&sb));

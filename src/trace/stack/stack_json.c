@@ -55,12 +55,13 @@ static json_t *span_json(const struct stack_metrics *m, uint32_t i)
 
 static json_t *share_json(const struct stack_metrics *m, const struct stack_share *share)
 {
-	json_t *o = json_pack("{s:o, s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:f}", "server",
+	json_t *o = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:f}", "server",
 		json_text(stack_server_name(m, share->server)), "ns", (json_int_t)share->ns,
-		"disk_ns", (json_int_t)share->disk_ns, "behind_ns", (json_int_t)share->behind_ns,
-		"disk_busy_ns", (json_int_t)share->disk_busy_ns, "requests", (int)share->requests,
-		"disk_accesses", (int)share->disk_accesses, "bytes", (json_int_t)share->bytes,
-		"disk_bytes", (json_int_t)share->disk_bytes, "disk_bytes_per_s",
+		"disk_ns", (json_int_t)share->disk_ns, "network_ns", (json_int_t)share->network_ns,
+		"behind_ns", (json_int_t)share->behind_ns, "disk_busy_ns",
+		(json_int_t)share->disk_busy_ns, "requests", (int)share->requests, "disk_accesses",
+		(int)share->disk_accesses, "bytes", (json_int_t)share->bytes, "disk_bytes",
+		(json_int_t)share->disk_bytes, "disk_bytes_per_s",
 		stack_rate(share->disk_bytes, share->disk_busy_ns));
 
 	if (m->drive && share->n_disks) {

@@ -49,6 +49,8 @@ struct stack_share {
 	uint32_t disk_accesses, n_disks;
 	int64_t ns;	      /* in which the server or its disk was at work for the call */
 	int64_t disk_ns;      /* in which a disk was */
+	int64_t network_ns;   /* in which it was not, but a request to it, or the answer, was on
+				 the way */
 	int64_t behind_ns;    /* the same as ns, after the call had returned */
 	int64_t disk_busy_ns; /* in which a disk was, whether the call waited for it or not */
 	int64_t bytes, disk_bytes;
@@ -137,6 +139,9 @@ double stack_call_energy(const struct stack_metrics *m, const struct stack_call 
 double stack_call_power(const struct stack_metrics *m, const struct stack_call *call);
 /* The same for the disks of one server. */
 double stack_share_power(const struct stack_metrics *m, const struct stack_share *share);
+
+/* How long a call waited for a server, and for the network to it. */
+int64_t stack_share_waited_ns(const struct stack_share *share);
 
 const char *stack_server_name(const struct stack_metrics *m, uint32_t server);
 

@@ -31,6 +31,19 @@ const struct stack_share *stack_call_slowest(
 	return slowest;
 }
 
+/* The same with the network to it. */
+static const struct stack_share *share_most(
+	const struct stack_metrics *m, const struct stack_call *call)
+{
+	const struct stack_share *most = NULL;
+
+	for (uint32_t i = call->shares; i < call->shares + call->n_shares; i++) {
+		if (!most || stack_share_waited_ns(&m->shares[i]) > stack_share_waited_ns(most))
+			most = &m->shares[i];
+	}
+	return most;
+}
+
 /* The layer in which a call spent most. */
 static unsigned layer_most(const struct stack_call *call)
 {
@@ -54,21 +67,23 @@ void stack_add_wait_for(
 	struct strbuf *sb, const struct stack_metrics *m, const struct stack_share *share)
 {
 	const struct stack_call *call = &m->calls[share->call];
-	bool disk = share->disk_ns > share->ns / 2;
+	bool network = share->network_ns > share->ns, disk = share->disk_ns > share->ns / 2;
+	int64_t ns = network ? share->network_ns : disk ? share->disk_ns : share->ns;
 
 	add_name(sb, m, call);
 	strbuf_puts(sb, " waited ");
-	add_part(sb, disk ? share->disk_ns : share->ns, stack_call_latency(m, call));
-	strbuf_printf(sb, " for %s%s", stack_server_name(m, share->server), disk ? "'s disk" : "");
+	add_part(sb, ns, stack_call_latency(m, call));
+	strbuf_printf(sb, " for %s%s%s", network ? "the network to " : "",
+		stack_server_name(m, share->server), disk && !network ? "'s disk" : "");
 }
 
 void stack_add_wait(struct strbuf *sb, const struct stack_metrics *m, const struct stack_call *call)
 {
-	const struct stack_share *share = stack_call_slowest(m, call);
+	const struct stack_share *share = share_most(m, call);
 	int64_t ns = stack_call_latency(m, call);
 	unsigned layer = layer_most(call);
 
-	if (share && share->ns > call->exclusive_ns[layer] / 2 && share->ns > 0) {
+	if (share && stack_share_waited_ns(share) > call->exclusive_ns[layer] / 2) {
 		stack_add_wait_for(sb, m, share);
 		return;
 	}
