@@ -8,6 +8,7 @@
 #include "explain/evidence.h"
 #include "explain/failover.h"
 #include "explain/issuer.h"
+#include "explain/layers.h"
 #include "explain/loss.h"
 #include "explain/onset.h"
 #include "explain/semantic_join.h"
@@ -55,8 +56,10 @@ int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 		r = loss_filter(&ctx, err);
 	if (r == 0)
 		r = strangers_filter(&ctx, err);
-	if (r == 0)
+	if (r == 0) {
+		layers_filter(&ctx);
 		r = suspects_gather(&ctx, err);
+	}
 	if (r == 0)
 		r = semantic_join_suspects(&ctx, semantic, err);
 	if (r == 0)
