@@ -9,52 +9,20 @@ IOR (bench/stack/patterns.c). All nodes are recorded; each recording is kept in 
 With --slow the disk of a server is slow meanwhile. Needs root.
 """
 import argparse
-import contextlib
 import os
-import signal
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+from stack_lab import HERE, StackLab, run
+
 SERVERS = ("s1", "s2", "s3")
 LAB = f"flash{os.getpid() % 10000}"
-MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "btl", "self,vader", "--mca", "oob_tcp_if_include", "lo", "-n", "4"]
-
-
-def run(*command, **options):
-    """Run a command that must succeed."""
-    return subprocess.run([str(c) for c in command], check=True, **options)
-
-
-def in_node(node):
-    """The prefix that runs a command in the network of a node."""
-    return ["nsenter", f"--net=/run/netns/limpet-{LAB}-{node}"]
-
-
-@contextlib.contextmanager
-def attached(limpet, node, path):
-    """A server that is recorded during the block."""
-    with subprocess.Popen([*in_node(node), limpet, "stack", "attach", "--own-network", "-n", node, "-o", path],
-                          stderr=subprocess.PIPE, text=True) as process:
-        try:
-            print(f"  {node}: {process.stderr.readline().strip()}")
-            yield
-        finally:
-            process.send_signal(signal.SIGTERM)
-            print(f"  {node}: {process.communicate(timeout=120)[1].strip().splitlines()[-1]}")
 
 
 def record(options, name, config, command):
     """One program, with all nodes recorded."""
     directory = os.path.join(options.out, name)
-    os.makedirs(directory, exist_ok=True)
-    os.sync()
-    with contextlib.ExitStack() as stack:
-        for node in SERVERS:
-            stack.enter_context(attached(options.limpet, node, os.path.join(directory, node + ".lpa")))
-        run(*in_node("c1"), options.limpet, "stack", "run", "--own-network", "-n", "c1", "--layers", config, "-o",
-            os.path.join(directory, "c1.lpa"), "--", *MPIRUN, *command, stdout=subprocess.DEVNULL)
-        os.sync()
+    StackLab(options.limpet, LAB, SERVERS).record(directory, config, 4, command)
     run(options.limpet, "stack", "show", "--slowest", "5", "--drive", "ultrastar-36z15", directory)
     run(options.limpet, "stack", "show", "--html", directory + ".html", "--drive", "ultrastar-36z15", directory)
 

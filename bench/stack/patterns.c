@@ -1,8 +1,9 @@
-/* The access patterns of IOR: `patterns segmented|strided|files|collective FILE [BLOCKS] [BYTES]`.
+/* The access patterns of IOR:
+ * `patterns segmented|strided|files|collective FILE [BLOCKS] [BYTES] [SECONDS]`.
  *
  * Each rank writes BLOCKS blocks of BYTES and reads them back: in one piece of the file per rank
  * (segmented), in turns (strided), into a file of its own (files), or in turns by collective calls
- * (collective).
+ * (collective). They do that again until SECONDS have passed.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -20,9 +21,32 @@ static MPI_Offset offset_of(const char *pattern, int block)
 	return ((MPI_Offset)block * n_ranks + rank) * n_bytes;
 }
 
+static int write_and_read(const char *pattern, MPI_File f, char *data)
+{
+	int together = !strcmp(pattern, "collective"), error = 0;
+
+	for (int i = 0; i < n_blocks && !error; i++)
+		error |= (together ? MPI_File_write_at_all : MPI_File_write_at)(
+			f, offset_of(pattern, i), data, n_bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+	error |= MPI_File_sync(f);
+	for (int i = 0; i < n_blocks && !error; i++)
+		error |= (together ? MPI_File_read_at_all : MPI_File_read_at)(
+			f, offset_of(pattern, i), data, n_bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+	return error;
+}
+
+/* All ranks go by the clock of the first. */
+static int is_over(double end)
+{
+	int over = MPI_Wtime() >= end;
+
+	MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	return over;
+}
+
 int main(int argc, char **argv)
 {
-	int alone, together, error = 0;
+	int alone, error = 0;
 	char path[4096], *data;
 	double begin;
 	MPI_File f;
@@ -35,7 +59,6 @@ int main(int argc, char **argv)
 	n_blocks = argc > 3 ? atoi(argv[3]) : n_blocks;
 	n_bytes = argc > 4 ? atoi(argv[4]) : n_bytes;
 	alone = !strcmp(argv[1], "files");
-	together = !strcmp(argv[1], "collective");
 	data = calloc(1, (size_t)n_bytes);
 	if (alone)
 		snprintf(path, sizeof(path), "%s.%d", argv[2], rank);
@@ -44,13 +67,9 @@ int main(int argc, char **argv)
 	begin = MPI_Wtime();
 	error |= MPI_File_open(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, path,
 		MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f);
-	for (int i = 0; i < n_blocks && !error; i++)
-		error |= (together ? MPI_File_write_at_all : MPI_File_write_at)(
-			f, offset_of(argv[1], i), data, n_bytes, MPI_BYTE, MPI_STATUS_IGNORE);
-	error |= MPI_File_sync(f);
-	for (int i = 0; i < n_blocks && !error; i++)
-		error |= (together ? MPI_File_read_at_all : MPI_File_read_at)(
-			f, offset_of(argv[1], i), data, n_bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+	do
+		error |= write_and_read(argv[1], f, data);
+	while (!error && !is_over(begin + (argc > 5 ? atof(argv[5]) : 0)));
 	error |= MPI_File_close(&f);
 	if (rank == 0)
 		printf("%s: %d ranks, %.2f s\n", argv[1], n_ranks, MPI_Wtime() - begin);
