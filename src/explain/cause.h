@@ -36,6 +36,9 @@ const struct cause *cause_of_asymmetry(
 /* Is the cause that something is missing? */
 bool cause_is_absence(const char *cause);
 
+/* Is it the network? */
+bool cause_is_network(const char *cause);
+
 /* Is the finding about what the cause names? Such findings are the most important. */
 bool cause_matches(const struct explain_context *ctx, const char *cause, uint32_t finding);
 

@@ -1,6 +1,7 @@
 /* The causes, in the words of an operator. docs/causes.md describes each. */
 #include "explain/cause.h"
 
+#include "base/array.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -93,6 +94,18 @@ const struct cause *cause_find(const char *name)
 			return *c;
 	}
 	return &cause_unknown;
+}
+
+bool cause_is_network(const char *cause)
+{
+	static const struct cause *const network[] = {&cause_network_hog, &cause_packet_loss,
+		&cause_bad_link, &cause_slow_link, &cause_slow_network};
+
+	for (size_t i = 0; cause && i < ARRAY_SIZE(network); i++) {
+		if (!strcmp(network[i]->name, cause))
+			return true;
+	}
+	return false;
 }
 
 bool cause_is_absence(const char *cause)

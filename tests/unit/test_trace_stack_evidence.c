@@ -46,18 +46,24 @@ static void two_calls(void)
 	assert_int_equal(stack_metrics_compute(&graph, -1, NULL, &metrics, &err), 0);
 }
 
-/* One call that waits for the answers of s3, which are on the way for most of the time. */
-static void one_call(void)
+/* One call that waits for the answers of s3, which are on the way for most of the time, and one for
+ * which s3 works longer. */
+static void late_answers(void)
 {
 	struct lp_err err = {0};
 
 	add("c1", "mpi-io", 1, 0, 12000);
 	add("c1", "network", 2, 100, 11900);
 	add("s3", "server", 3, 200, 800);
+	add("c1", "mpi-io", 4, 13000, 15000);
+	add("c1", "network", 5, 13100, 14900);
+	add("s3", "server", 6, 13200, 14700);
 	assert_int_equal(spans_sort(&spans), 0);
 	assert_int_equal(graph_open(&graph, &spans), 0);
 	assert_int_equal(graph_add(&graph, 0, 1, 0), 0);
 	assert_int_equal(graph_add(&graph, 1, 2, 0), 0);
+	assert_int_equal(graph_add(&graph, 3, 4, 0), 0);
+	assert_int_equal(graph_add(&graph, 4, 5, 0), 0);
 	assert_int_equal(graph_close(&graph), 0);
 	assert_int_equal(stack_metrics_compute(&graph, -1, NULL, &metrics, &err), 0);
 }
@@ -117,17 +123,21 @@ static void test_network(void **state)
 	struct lp_identity *component = lp_identity_new("s3", "peer", "clients", NULL);
 	struct lp_identity *layer = lp_identity_new("s3", "layer", "server", NULL);
 	struct lp_identity *components[] = {component, layer};
-	struct lp_suspect suspects[] = {{.component = 0, .last_us = INT64_MAX}};
+	struct lp_suspect suspects[] = {
+		{.component = 0, .last_us = INT64_MAX, .cause = "slow-network"},
+		{.component = 1, .last_us = INT64_MAX, .cause = "disk-busy"}};
 	struct lp_verdict v = {
-		.components = components, .n_components = 2, .suspects = suspects, .n_suspects = 1};
+		.components = components, .n_components = 2, .suspects = suspects, .n_suspects = 2};
 
 	(void)state;
-	one_call();
+	late_answers();
 	assert_int_equal(stack_evidence_add(&v, &metrics), 0);
 	assert_int_equal(suspects[0].n_evidence, 1);
 	assert_string_equal(suspects[0].evidence[0],
 		"call 0 of rank 2 waited 11.2 of 12.0 s for the network to s3");
+	assert_string_equal(suspects[1].evidence[0], "call 1 of rank 2 waited 1.5 of 2.0 s for s3");
 	evidence_free(&suspects[0]);
+	evidence_free(&suspects[1]);
 	free(v.notes[0]);
 	free(v.notes);
 	lp_identity_unref(component);

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "explain/cause.h"
 #include "trace/stack/stack_report.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,12 @@ static int text_append(char ***list, uint32_t *n, char *text)
 	return 0;
 }
 
+/* How long a call waited for what is said to be slow: the network to the server, or the server. */
+static int64_t share_slow_ns(const struct stack_share *share, const struct lp_suspect *s)
+{
+	return cause_is_network(s->cause) ? share->network_ns : share->ns;
+}
+
 /* The share of the server that took longest, among calls that began in the suspect's time, or among
  * all if none did. */
 static const struct stack_share *share_longest(
@@ -45,8 +52,7 @@ static const struct stack_share *share_longest(
 
 		if (strcmp(stack_server_name(m, share->server), server) != 0)
 			continue;
-		if (!longest[inside] ||
-			stack_share_waited_ns(share) > stack_share_waited_ns(longest[inside]))
+		if (!longest[inside] || share_slow_ns(share, s) > share_slow_ns(longest[inside], s))
 			longest[inside] = share;
 	}
 	return longest[1] ? longest[1] : longest[0];
@@ -58,7 +64,7 @@ static int suspect_tell(struct lp_verdict *v, const struct stack_metrics *m, str
 		share_longest(m, v->components[s->component]->observer, s);
 	struct strbuf sb = {0};
 
-	if (!share || !stack_share_waited_ns(share))
+	if (!share || !share_slow_ns(share, s))
 		return 0;
 	stack_add_wait_for(&sb, m, share);
 	return text_append(&s->evidence, &s->n_evidence, strbuf_take(&sb));

@@ -140,9 +140,6 @@ double stack_call_power(const struct stack_metrics *m, const struct stack_call *
 /* The same for the disks of one server. */
 double stack_share_power(const struct stack_metrics *m, const struct stack_share *share);
 
-/* How long a call waited for a server, and for the network to it. */
-int64_t stack_share_waited_ns(const struct stack_share *share);
-
 const char *stack_server_name(const struct stack_metrics *m, uint32_t server);
 
 /* The steps of stack_metrics_compute() that have files of their own. 0 or -ENOMEM. */

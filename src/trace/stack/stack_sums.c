@@ -47,11 +47,6 @@ const char *stack_server_name(const struct stack_metrics *m, uint32_t server)
 	return m->graph->spans->observer_names[m->servers[server].observer];
 }
 
-int64_t stack_share_waited_ns(const struct stack_share *share)
-{
-	return share->ns + share->network_ns; /* both are parts of one latency */
-}
-
 void stack_servers_sum(struct stack_metrics *m)
 {
 	for (size_t i = 0; i < m->n_shares; i++) {

@@ -31,14 +31,20 @@ const struct stack_share *stack_call_slowest(
 	return slowest;
 }
 
-/* The same with the network to it. */
+/* How long a call waited for a server and the network to it: both are parts of its latency. */
+static int64_t waited_ns(const struct stack_share *share)
+{
+	return share->ns + share->network_ns;
+}
+
+/* The server that a call waited for longest, with the network to it; NULL: none. */
 static const struct stack_share *share_most(
 	const struct stack_metrics *m, const struct stack_call *call)
 {
 	const struct stack_share *most = NULL;
 
 	for (uint32_t i = call->shares; i < call->shares + call->n_shares; i++) {
-		if (!most || stack_share_waited_ns(&m->shares[i]) > stack_share_waited_ns(most))
+		if (!most || waited_ns(&m->shares[i]) > waited_ns(most))
 			most = &m->shares[i];
 	}
 	return most;
@@ -83,7 +89,7 @@ void stack_add_wait(struct strbuf *sb, const struct stack_metrics *m, const stru
 	int64_t ns = stack_call_latency(m, call);
 	unsigned layer = layer_most(call);
 
-	if (share && stack_share_waited_ns(share) > call->exclusive_ns[layer] / 2) {
+	if (share && waited_ns(share) > call->exclusive_ns[layer] / 2) {
 		stack_add_wait_for(sb, m, share);
 		return;
 	}
