@@ -341,7 +341,7 @@ static void test_network(void **state)
 	assert_string_equal(
 		sb.text, "call 0 of rank 0 waited 80.0 of 100.0 ms for the network to s2");
 	strbuf_reset(&sb);
-	stack_add_wait_for(&sb, &metrics, &metrics.shares[call->shares]);
+	stack_add_wait_for(&sb, &metrics, &metrics.shares[call->shares], false);
 	assert_string_equal(sb.text, "call 0 of rank 0 waited 30.0 of 100.0 ms for s1");
 	strbuf_release(&sb);
 	o = stack_json_make(&metrics, SIZE_MAX);

@@ -125,9 +125,13 @@ static void test_network(void **state)
 	struct lp_identity *components[] = {component, layer};
 	struct lp_suspect suspects[] = {
 		{.component = 0, .last_us = INT64_MAX, .cause = "slow-network"},
-		{.component = 1, .last_us = INT64_MAX, .cause = "disk-busy"}};
+		{.component = 1, .last_us = INT64_MAX, .cause = "disk-busy"},
+		{.component = 0,
+			.first_us = T0 / 1000 + 13000000,
+			.last_us = INT64_MAX,
+			.cause = "packet-loss"}};
 	struct lp_verdict v = {
-		.components = components, .n_components = 2, .suspects = suspects, .n_suspects = 2};
+		.components = components, .n_components = 2, .suspects = suspects, .n_suspects = 3};
 
 	(void)state;
 	late_answers();
@@ -136,8 +140,10 @@ static void test_network(void **state)
 	assert_string_equal(suspects[0].evidence[0],
 		"call 0 of rank 2 waited 11.2 of 12.0 s for the network to s3");
 	assert_string_equal(suspects[1].evidence[0], "call 1 of rank 2 waited 1.5 of 2.0 s for s3");
-	evidence_free(&suspects[0]);
-	evidence_free(&suspects[1]);
+	assert_string_equal(suspects[2].evidence[0],
+		"call 1 of rank 2 waited 0.3 of 2.0 s for the network to s3");
+	for (int i = 0; i < 3; i++)
+		evidence_free(&suspects[i]);
 	free(v.notes[0]);
 	free(v.notes);
 	lp_identity_unref(component);

@@ -66,7 +66,7 @@ static int suspect_tell(struct lp_verdict *v, const struct stack_metrics *m, str
 
 	if (!share || !share_slow_ns(share, s))
 		return 0;
-	stack_add_wait_for(&sb, m, share);
+	stack_add_wait_for(&sb, m, share, cause_is_network(s->cause));
 	return text_append(&s->evidence, &s->n_evidence, strbuf_take(&sb));
 }
 

@@ -42,9 +42,9 @@ int stack_html_print(FILE *out, const struct stack_metrics *m);
  * layer it spent most. */
 void stack_add_wait(
 	struct strbuf *sb, const struct stack_metrics *m, const struct stack_call *call);
-/* How long a call waited for one server. */
-void stack_add_wait_for(
-	struct strbuf *sb, const struct stack_metrics *m, const struct stack_share *share);
+/* How long a call waited for one server, or for the network to it. */
+void stack_add_wait_for(struct strbuf *sb, const struct stack_metrics *m,
+	const struct stack_share *share, bool network);
 /* That of the slowest call. */
 void stack_add_headline(struct strbuf *sb, const struct stack_metrics *m);
 /* The server that a call waited for longest; NULL: none. */

@@ -69,18 +69,18 @@ static void add_name(
 		call->rank < (int64_t)m->n_ranks ? "rank" : "process", call->rank);
 }
 
-void stack_add_wait_for(
-	struct strbuf *sb, const struct stack_metrics *m, const struct stack_share *share)
+void stack_add_wait_for(struct strbuf *sb, const struct stack_metrics *m,
+	const struct stack_share *share, bool network)
 {
 	const struct stack_call *call = &m->calls[share->call];
-	bool network = share->network_ns > share->ns, disk = share->disk_ns > share->ns / 2;
+	bool disk = !network && share->disk_ns > share->ns / 2;
 	int64_t ns = network ? share->network_ns : disk ? share->disk_ns : share->ns;
 
 	add_name(sb, m, call);
 	strbuf_puts(sb, " waited ");
 	add_part(sb, ns, stack_call_latency(m, call));
 	strbuf_printf(sb, " for %s%s%s", network ? "the network to " : "",
-		stack_server_name(m, share->server), disk && !network ? "'s disk" : "");
+		stack_server_name(m, share->server), disk ? "'s disk" : "");
 }
 
 void stack_add_wait(struct strbuf *sb, const struct stack_metrics *m, const struct stack_call *call)
@@ -90,7 +90,7 @@ void stack_add_wait(struct strbuf *sb, const struct stack_metrics *m, const stru
 	unsigned layer = layer_most(call);
 
 	if (share && waited_ns(share) > call->exclusive_ns[layer] / 2) {
-		stack_add_wait_for(sb, m, share);
+		stack_add_wait_for(sb, m, share, share->network_ns > share->ns);
 		return;
 	}
 	add_name(sb, m, call);
