@@ -1,5 +1,6 @@
 #include <limpet/metric.h>
 
+#include "model/metric_name.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -53,47 +54,13 @@ bool lp_metric_is_weight(const struct lp_metric *m)
 	return false;
 }
 
-/* Parts of names and their roles; the first part that occurs counts. */
-static const struct {
-	const char *part;
-	enum lp_role role;
-} hints[] = {
-	{"latency", LP_ROLE_LATENCY},
-	{"await", LP_ROLE_LATENCY},
-	{"svctm", LP_ROLE_BUSY},
-	{"rtt", LP_ROLE_LATENCY},
-	{"error", LP_ROLE_TROUBLE},
-	{"retrans", LP_ROLE_TROUBLE},
-	{"drop", LP_ROLE_TROUBLE},
-	{"fail", LP_ROLE_TROUBLE},
-	{"cwnd", LP_ROLE_WINDOW},
-	{"util", LP_ROLE_BUSY},
-	{"busy", LP_ROLE_BUSY},
-	{"queue", LP_ROLE_BUSY},
-	{"through", LP_ROLE_WORK},
-	{"thrpt", LP_ROLE_WORK},
-	{"iops", LP_ROLE_WORK},
-	{"byt", LP_ROLE_WORK},
-	{"bandwidth", LP_ROLE_WORK},
-	{"ops", LP_ROLE_WORK},
-	{"duration", LP_ROLE_LATENCY},
-	{"_ms", LP_ROLE_LATENCY},
-	{"_us", LP_ROLE_LATENCY},
-	{"wait", LP_ROLE_LATENCY},
-	{"time", LP_ROLE_LATENCY},
-};
-
 enum lp_role lp_metric_role(const char *kind, const char *name)
 {
 	for (const struct lp_metric *const *m = lp_metric_all(); *m; m++) {
 		if ((!kind || !strcmp((*m)->kind, kind)) && !strcmp((*m)->name, name))
 			return (*m)->role;
 	}
-	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
-		if (strcasestr(name, hints[i].part))
-			return hints[i].role;
-	}
-	return LP_ROLE_OTHER;
+	return metric_name_role(name);
 }
 
 bool lp_counter_growth(int64_t before, int64_t now, unsigned bits, int64_t *ret)
