@@ -157,6 +157,11 @@ static bool same_observer(const struct lp_verdict *v, uint32_t a, uint32_t b)
 	return !strcmp(v->components[a]->observer, v->components[b]->observer);
 }
 
+static bool is_interface(const struct lp_verdict *v, uint32_t component)
+{
+	return !strcmp(v->components[component]->kind, INTERFACE);
+}
+
 /* The same for the traffic of a finding's observer, if its interfaces were recorded. */
 static double traffic_load(const struct lp_verdict *v, const struct lp_finding *f)
 {
@@ -166,8 +171,7 @@ static double traffic_load(const struct lp_verdict *v, const struct lp_finding *
 		for (uint32_t m = 0; m < v->groups[g].n_members; m++) {
 			uint32_t c = v->groups[g].members[m];
 
-			if (same_observer(v, c, f->component) &&
-				!strcmp(v->components[c]->kind, INTERFACE))
+			if (same_observer(v, c, f->component) && is_interface(v, c))
 				most = fmax(most, member_load(v, g, m, f->first_us, f->last_us));
 		}
 	}
@@ -197,8 +201,56 @@ static bool is_slow(const struct lp_verdict *v, const struct lp_finding *f)
 		!f->explained_by_load && !f->explained_by_idle;
 }
 
+/* The work of all interfaces of a component's observer; NaN: nothing is known. */
+static double traffic_of(const struct lp_verdict *v, uint32_t component, const char *unit,
+	int64_t first, int64_t last, uint32_t *ret_interfaces)
+{
+	double total = NAN;
+
+	*ret_interfaces = 0;
+	for (uint32_t c = 0; c < v->n_components; c++) {
+		double work;
+
+		if (!is_interface(v, c) || !same_observer(v, c, component))
+			continue;
+		work = work_done(v, c, unit, first, last);
+		if (isnan(work))
+			continue;
+		total = (isnan(total) ? 0 : total) + work;
+		++*ret_interfaces;
+	}
+	return total;
+}
+
+/* Does an interface only carry what another one of its observer usually does? If one link of a bond
+ * is down, or the traffic is divided in another way, all interfaces together carry no more than
+ * those of the peers. */
+static bool traffic_moved(const struct lp_verdict *v, const struct lp_finding *f)
+{
+	const struct lp_peer_group *g = &v->groups[f->group];
+	const char *unit = work_unit(v, f->component);
+	uint32_t n = 0, every = g->n_members / PEERS_MAX + 1, n_interfaces;
+	double peers[PEERS_MAX], own, floor;
+
+	if (!unit || !is_interface(v, f->component))
+		return false;
+	own = traffic_of(v, f->component, unit, f->first_us, f->last_us, &n_interfaces);
+	if (n_interfaces < 2)
+		return false;
+	for (uint32_t i = 0; i < g->n_members && n < PEERS_MAX; i += every) {
+		if (same_observer(v, g->members[i], f->component))
+			continue;
+		peers[n] =
+			traffic_of(v, g->members[i], unit, f->first_us, f->last_us, &n_interfaces);
+		n += !isnan(peers[n]);
+	}
+	floor = work_floor(v, f->group, unit);
+	return n && own + floor <= LOAD_MORE * (median_of(peers, n) + floor);
+}
+
 /* More work alone does not make a culprit. It does if the component is slower than its load
- * explains, or if it is traffic that the other components of its observer do not have. */
+ * explains, or if it is traffic that the other components of its observer do not have, and that did
+ * not come from another of its interfaces. */
 static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 {
 	const struct lp_metric *m = group_metric(v, f->group, v->tables[f->metric]->metric);
@@ -213,7 +265,8 @@ static bool work_accused(const struct lp_verdict *v, const struct lp_finding *f)
 			finding_role(v, o) == LP_ROLE_WORK && o->direction == LP_MARK_ABOVE &&
 			o->ratio > LOAD_MORE;
 	}
-	return slow || (m && !strcmp(m->resource, "network") && !others_work_more);
+	return slow ||
+		(m && !strcmp(m->resource, "network") && !others_work_more && !traffic_moved(v, f));
 }
 
 /* Mild findings are compared with the effect of the load, to the percent; with half the work of its
