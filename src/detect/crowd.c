@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/median.h"
 #include "base/strbuf.h"
+#include "detect/compare/compare.h"
 #include "detect/group/discover_work.h"
 #include "detect/load.h"
 #include "model/metric_role.h"
@@ -319,12 +320,15 @@ static bool became(const struct two_classes *c, const struct group_work *w, doub
 static bool classes_find(struct two_classes *c, const struct group_work *w, double *scratch)
 {
 	size_t n = 0, least;
+	double usual;
 
 	for (uint32_t i = 0; i < c->g->n_members; i++) {
 		scratch[n] = group_work_usual(w, c->f, i);
 		n += !isnan(scratch[n]);
 	}
-	c->floor = fmax(c->f->floor, SPREAD_LEAST * median_of(scratch, n));
+	usual = median_of(scratch, n);
+	c->floor = c->f->storage ? latency_floor(usual, c->f->floor) : c->f->floor;
+	c->floor = fmax(c->floor, SPREAD_LEAST * usual);
 	n = 0;
 	for (uint32_t i = 0; i < c->g->n_members; i++) {
 		c->level[i] = level_log(group_work_usual(w, c->f, i), c->floor);

@@ -125,6 +125,9 @@ int comparison_open(struct comparison *c, const struct detect_options *opt,
 	const struct lp_verdict *v, const struct lp_params *params, uint32_t group, uint32_t metric,
 	const struct comparison_past *past, struct lp_series *series, const double **rows);
 int comparison_floor(struct comparison *c, const struct group_data *g); /* floors.c: and the role */
+/* The floor of a latency of storage where requests usually take so long: the catalogue's, or the
+ * usual value if that is smaller, but not less than a tenth. */
+double latency_floor(double usual, double floor);
 int comparison_smooth(struct comparison *c, const struct group_data *all);
 int comparison_timeseries(struct comparison *c, const struct group_data *g);
 int comparison_thresholds(struct comparison *c); /* calibrate.c */

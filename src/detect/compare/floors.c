@@ -65,6 +65,11 @@ static int latency_usual(const struct lp_table *t, const struct group_data *g, d
 	return 0;
 }
 
+double latency_floor(double usual, double floor)
+{
+	return fmin(fmax(usual, FLOOR_LEAST * floor), floor);
+}
+
 /* The floor of a metric of the catalogue. Peaks are rare moments, whose usual value means little.
  */
 static int catalogue_floor(struct comparison *c, const struct group_data *g)
@@ -77,7 +82,7 @@ static int catalogue_floor(struct comparison *c, const struct group_data *g)
 		return 0;
 	if (latency_usual(c->v->tables[c->series->metric], g, &usual) < 0)
 		return -ENOMEM;
-	c->floor = fmin(fmax(usual, FLOOR_LEAST * c->floor), c->floor);
+	c->floor = latency_floor(usual, c->floor);
 	return 0;
 }
 

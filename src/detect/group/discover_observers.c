@@ -79,12 +79,17 @@ static uint32_t observers_least(struct splitter *s, const struct branch *b)
 static double feature_floor(
 	struct splitter *s, const struct branch *b, const struct work_feature *f)
 {
+	double usual;
 	size_t n;
 
 	if (!f->waits)
 		return branch_idle_limit(s, b, f);
 	n = branch_levels(b, &s->w, f, 0, s->w.n_blocks, s->x);
-	return n ? fmax(f->floor, FLOOR_SHARE * median_of(s->x, n)) : 0;
+	usual = n ? median_of(s->x, n) : 0;
+	/* Drives that usually take less than the floor are not idle. */
+	if (f->storage && usual < f->floor)
+		return FLOOR_SHARE * usual;
+	return n ? fmax(f->floor, FLOOR_SHARE * usual) : 0;
 }
 
 /* The logarithms of what the members of a branch did in the blocks `from` .. `to - 1`, in s->x. */

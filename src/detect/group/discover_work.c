@@ -282,6 +282,7 @@ static int feature_add(const struct lp_verdict *v, const struct lp_peer_group *g
 		.floor = m ? m->floor : 0,
 		.part = !waits,
 		.waits = waits,
+		.storage = waits && m && !strcmp(m->resource, "storage"),
 		.blocks = calloc((size_t)w->n_members * w->n_blocks + 1, sizeof(*f->blocks))};
 	w->n_features += f->blocks != NULL;
 	if (!f->blocks)

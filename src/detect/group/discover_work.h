@@ -60,6 +60,7 @@ struct work_feature {
 	double floor;	/* less than this is idle */
 	bool part;	/* one metric of the work */
 	bool waits;	/* a latency, of the times with requests */
+	bool storage;	/* a latency of storage: its floor is for disks that rotate */
 	double *blocks; /* [member * n_blocks + block] means, NaN: no data */
 };
 
