@@ -10,6 +10,7 @@
 #include "explain/issuer.h"
 #include "explain/layers.h"
 #include "explain/loss.h"
+#include "explain/namesakes.h"
 #include "explain/onset.h"
 #include "explain/semantic_join.h"
 #include "explain/strangers.h"
@@ -56,6 +57,8 @@ int explain_verdict(struct lp_verdict *v, const struct topology *topology,
 		r = loss_filter(&ctx, err);
 	if (r == 0)
 		r = strangers_filter(&ctx, err);
+	if (r == 0)
+		r = namesakes_filter(&ctx, err);
 	if (r == 0) {
 		layers_filter(&ctx);
 		r = suspects_gather(&ctx, err);
