@@ -483,6 +483,7 @@ static int verdict_explain(const struct lp_engine *e, const struct semantic *sem
 	const struct setup *s = &e->setup;
 	const struct status_grounds grounds = {.options = s->opt,
 		.data = e->data,
+		.meanings = &s->meanings,
 		.inventories = {
 			s->expected.n ? &s->expected : NULL, topology_observers(s->topology)}};
 	struct operator_state *state = NULL;

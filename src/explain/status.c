@@ -5,12 +5,14 @@
 #include "base/median.h"
 #include "base/strbuf.h"
 #include "base/time.h"
+#include "detect/compare/compare.h"
 #include "explain/coverage.h"
 #include "model/identity.h"
 #include "model/verdict_own.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <limpet/metric.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -367,6 +369,51 @@ static int judge_silent(struct lp_verdict *v, const struct coverage *c)
 		silent.text.text, span_format(least_us, least), time_format(end_us, end));
 }
 
+/* Is there a metric of a component whose meaning is known? */
+static bool is_understood(
+	const struct lp_verdict *v, const struct meanings *meanings, uint32_t component)
+{
+	const char *kind = v->components[component]->kind;
+
+	for (uint32_t t = 0; t < v->n_tables; t++) {
+		const char *metric = v->tables[t]->metric;
+
+		if (v->row_of[t][component] != UINT32_MAX &&
+			meanings_role(meanings, metric, lp_metric_role(kind, metric)) !=
+				LP_ROLE_OTHER)
+			return true;
+	}
+	return false;
+}
+
+/* Components that differ from their peers, while limpet knows of none of their metrics what it
+ * means: they may be at fault or better than the others. */
+static int judge_meaning(struct lp_verdict *v, const struct meanings *meanings)
+{
+	_cleanup_(names_release) struct name_list names = {.max = NAMES_MAX};
+	const char *metric = NULL;
+
+	for (uint32_t i = 0; i < v->n_asymmetries; i++) {
+		const struct lp_suspect *s = &v->asymmetries[i];
+
+		if (!s->n_findings || group_has_vectors(v, s->group) ||
+			is_understood(v, meanings, s->component))
+			continue;
+		names_add(&names, v->components[s->component]->text);
+		metric = metric ? metric : v->tables[v->findings[s->findings[0]].metric]->metric;
+	}
+	if (!names.n)
+		return 0;
+	names_end(&names);
+	if (names.text.failed)
+		return -ENOMEM;
+	return verdict_unknown(v,
+		"%s differ%s in a metric whose meaning limpet does not know (%.64s): say which "
+		"side "
+		"of it is worse, for instance --worse higher %.64s",
+		names.text.text, names.n == 1 ? "s" : "", metric, metric);
+}
+
 int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp_err *err)
 {
 	_cleanup_(coverage_release) struct coverage c = {0};
@@ -386,6 +433,8 @@ int status_judge(struct lp_verdict *v, const struct status_grounds *g, struct lp
 		r = judge_alone(v, &c);
 	if (r == 0 && c.n_compared >= v->params.k && !v->n_traced)
 		r = judge_parts(v);
+	if (r == 0)
+		r = judge_meaning(v, g->meanings);
 	if (r == 0)
 		r = judge_silent(v, &c);
 	if (r == 0)

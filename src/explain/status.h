@@ -5,6 +5,7 @@
 
 #include "import/dataset.h"
 #include "model/inventory.h"
+#include "model/meaning.h"
 #include <limpet/options.h>
 #include <limpet/verdict.h>
 
@@ -12,6 +13,7 @@
 struct status_grounds {
 	const struct lp_diagnose_options *options;
 	const struct lp_dataset *data;		/* what could not be read; may be NULL */
+	const struct meanings *meanings;	/* of metrics, as the user gave them; may be NULL */
 	const struct inventory *inventories[2]; /* observers that must be there; may be NULL */
 };
 
