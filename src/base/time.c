@@ -170,12 +170,13 @@ static int days_of_month(int year, int month)
 
 static bool scan_date(const char **p, struct tm *tm)
 {
-	bool dashes;
+	char between;
 
 	if (!scan_digits(p, 4, &tm->tm_year))
 		return false;
-	dashes = scan_char(p, '-');
-	if (!scan_digits(p, 2, &tm->tm_mon) || (dashes && !scan_char(p, '-')) ||
+	between = **p == '-' || **p == '/' ? **p : '\0';
+	*p += between != '\0';
+	if (!scan_digits(p, 2, &tm->tm_mon) || (between && !scan_char(p, between)) ||
 		!scan_digits(p, 2, &tm->tm_mday))
 		return false;
 	tm->tm_mon -= 1;

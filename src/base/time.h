@@ -30,7 +30,7 @@ const char *time_format(int64_t wall_us, char buf[TIME_TEXT_MAX]);
 const char *time_format_compact(int64_t wall_us, char buf[TIME_TEXT_MAX]);
 
 /* Read an ISO 8601 time ("2011-05-09T00:00:05Z", "2011-05-09 00:00:05.25", "2011-05-09",
- * "20110509T000005Z", offsets like "+02:00"), or seconds since 1970 ("@1304899205",
+ * "2011/05/09", "20110509T000005Z", offsets like "+02:00"), or seconds since 1970 ("@1304899205",
  * "1304899205.5"). Text without a zone is UTC. The whole text must be used up. */
 int time_parse(const char *text, int64_t *ret_wall_us, struct lp_err *err);
 

@@ -368,7 +368,7 @@ static int collectl_open(const char *path, const void *options, const struct lp_
 {
 	(void)options;
 	(void)select;
-	return text_source_open(&format, path, -1, warn, ret, err);
+	return text_source_open(&format, path, -1, NULL, warn, ret, err);
 }
 
 static enum import_match collectl_probe(const char *path, const unsigned char *head, size_t n)

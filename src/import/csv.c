@@ -72,17 +72,35 @@ static void fault_of_reader(struct csv_source *s)
 		fault(s, "%s", s->reader.fault);
 }
 
-/* A row must have as many fields as the header; additional empty ones are accepted. */
-static bool row_is_complete(struct csv_source *s)
+/* The fields of a row without additional empty ones. There must be as many as in the header. */
+static size_t row_length(const struct csv_source *s)
 {
 	const struct csv_reader *r = &s->reader;
 	size_t n = r->n_fields;
 
 	while (n > s->layout.n_fields && !r->fields[n - 1].len)
 		n--;
+	return n;
+}
+
+/* A row that has no time, or too many or too few fields. In files that were appended to each other
+ * the header comes again. If it has other columns, nothing after it can be understood. */
+static int row_refuse(struct csv_source *s, struct lp_err *err)
+{
+	const struct csv_field *time = &s->reader.fields[s->layout.time];
+	size_t n = row_length(s);
+
+	if (csv_layout_is_own_header(&s->layout, &s->reader))
+		return 0;
+	if (csv_layout_is_header(&s->layout, &s->reader))
+		return lp_err_set(err, -EBADMSG,
+			"another header with other columns; everything from here on is left out");
 	if (n != s->layout.n_fields)
 		fault(s, "%zu fields where %zu are expected", n, s->layout.n_fields);
-	return n == s->layout.n_fields;
+	else
+		fault(s, "'%.*s' is not a time (want 2011-05-09T00:00:05Z or seconds since 1970)",
+			(int)(time->len < 64 ? time->len : 64), time->text);
+	return 0;
 }
 
 static bool time_is_wanted(const struct lp_select *select, int64_t us)
@@ -188,20 +206,16 @@ static int across_take(struct csv_source *s, int64_t us, struct lp_err *err)
 	return r;
 }
 
-/* Use one row. Only a lack of memory is an error; a bad value is a fault. */
+/* Use one row. Only a lack of memory and other columns are errors; a bad value is a fault. */
 static int row_take(struct csv_source *s, struct lp_err *err)
 {
 	const struct csv_field *time = &s->reader.fields[s->layout.time];
 	int64_t us;
 	int r;
 
-	if (!row_is_complete(s))
-		return 0;
-	if (!csv_clock_parse(&s->clock, time->text, time->len, &us)) {
-		fault(s, "'%.*s' is not a time (want 2011-05-09T00:00:05Z or seconds since 1970)",
-			(int)(time->len < 64 ? time->len : 64), time->text);
-		return 0;
-	}
+	if (row_length(s) != s->layout.n_fields ||
+		!csv_clock_parse(&s->clock, time->text, time->len, &us))
+		return row_refuse(s, err);
 	s->n_rows++;
 	if (!time_is_wanted(s->select, us))
 		return 0;
@@ -223,8 +237,10 @@ static void source_fill(struct csv_source *s, size_t max_values)
 			fault_of_reader(s);
 		else if (r == 1)
 			r = row_take(s, &s->failure);
-		else if (r == 0)
+		else if (r == 0) {
 			s->ended = true;
+			s->failure = s->reader.damage;
+		}
 		if (r < 0) {
 			s->ended = true;
 			lp_err_prefix(

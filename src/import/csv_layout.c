@@ -277,14 +277,14 @@ int csv_layout_init(struct csv_layout *l, const struct csv_options *o, const str
 	const char *path, struct lp_err *err)
 {
 	bool wide = o->time || o->component || o->values.n || o->wide;
-	_cleanup_(csv_header_release) struct csv_header h = {0};
+	struct csv_header *h = &l->header;
 	size_t n = r->n_fields;
 	int ret;
 
 	*l = (struct csv_layout){.headless = !wide && row_is_long(r)};
 	while (n && !r->fields[n - 1].len)
 		n--; /* a line that ends with a separator has no column there */
-	ret = l->headless ? header_of_long(&h) : csv_header_init(&h, r->fields, n);
+	ret = l->headless ? header_of_long(h) : csv_header_init(h, r->fields, n);
 	if (ret < 0)
 		return lp_err_sys(err, ret, "cannot read the header");
 	l->n_fields = l->headless ? 4 : n;
@@ -295,8 +295,47 @@ int csv_layout_init(struct csv_layout *l, const struct csv_options *o, const str
 	if (o->wide && o->values.n)
 		return lp_err_set(err, -EINVAL, "--wide and --value exclude each other");
 	if (o->wide)
-		return layout_across(l, o, &h, err);
-	return wide ? layout_wide(l, o, path, &h, err) : layout_long(l, path, &h, err);
+		return layout_across(l, o, h, err);
+	return wide ? layout_wide(l, o, path, h, err) : layout_long(l, path, h, err);
+}
+
+/* A byte order mark is part of the first field if files were appended to each other. */
+static struct csv_field without_mark(const struct csv_field *f)
+{
+	bool marked = f->len >= 3 && !memcmp(f->text, "\xef\xbb\xbf", 3);
+
+	return marked ? (struct csv_field){.text = f->text + 3, .len = f->len - 3} : *f;
+}
+
+static bool field_is(const struct csv_field *f, const char *name)
+{
+	return f->len == strlen(name) && !memcmp(f->text, name, f->len);
+}
+
+bool csv_layout_is_header(const struct csv_layout *l, const struct csv_reader *r)
+{
+	for (size_t i = 0; i < r->n_fields; i++) {
+		struct csv_field f = without_mark(&r->fields[i]);
+
+		if (field_is(&f, l->header.names[l->time]))
+			return true;
+	}
+	return false;
+}
+
+bool csv_layout_is_own_header(const struct csv_layout *l, const struct csv_reader *r)
+{
+	size_t n = r->n_fields;
+
+	while (n > l->header.n && !r->fields[n - 1].len)
+		n--;
+	for (size_t i = 0; i < n && n == l->header.n; i++) {
+		struct csv_field f = without_mark(&r->fields[i]);
+
+		if (!field_is(&f, l->header.names[i]))
+			return false;
+	}
+	return n == l->header.n;
 }
 
 const char *csv_layout_unit(const struct csv_layout *l, const char *metric)
@@ -323,5 +362,6 @@ void csv_layout_release(struct csv_layout *l)
 	free(l->across);
 	free(l->across_metric);
 	csv_template_release(&l->component);
+	csv_header_release(&l->header);
 	*l = (struct csv_layout){0};
 }

@@ -49,6 +49,7 @@ struct csv_layout {
 	bool wide;
 	bool headless;	 /* the first row is already data */
 	size_t n_fields; /* that a row has */
+	struct csv_header header;
 	size_t time;
 	size_t metric; /* long form only */
 	struct csv_template component;
@@ -65,6 +66,13 @@ int csv_layout_separator(struct csv_reader *r, const struct csv_options *o, stru
 int csv_layout_init(struct csv_layout *l, const struct csv_options *o, const struct csv_reader *r,
 	const char *path, struct lp_err *err);
 void csv_layout_release(struct csv_layout *l);
+
+/* Is this row a header again, as in files that were appended to each other? It is if a field is the
+ * name of the time's column. */
+bool csv_layout_is_header(const struct csv_layout *l, const struct csv_reader *r);
+
+/* The same header, column by column? */
+bool csv_layout_is_own_header(const struct csv_layout *l, const struct csv_reader *r);
 
 /* The unit of a metric; "" if it was not given. */
 const char *csv_layout_unit(const struct csv_layout *l, const char *metric);

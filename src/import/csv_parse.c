@@ -108,7 +108,7 @@ int csv_reader_open(struct csv_reader *r, const char *path, struct lp_err *err)
 	int n;
 
 	*r = (struct csv_reader){.cap = BUFFER_SIZE, .separator = ',', .next_line = 1};
-	r->fd = unpack_open(path, err);
+	r->fd = unpack_open(path, &r->damage, err);
 	if (r->fd < 0)
 		return r->fd;
 	r->buf = malloc(r->cap + 1);

@@ -37,6 +37,8 @@ struct csv_reader {
 	uint64_t next_line; /* the number of the line at `start` */
 	bool eof, has_nul;
 	bool skip; /* the line at `start` is bad, and left out */
+
+	struct lp_err damage; /* of a compressed file: why there is nothing after the end */
 };
 
 /* Open a file, unpack it if it is compressed, skip its byte order mark and refuse UTF-16. */
@@ -46,9 +48,9 @@ void csv_reader_close(struct csv_reader *r);
 /* Choose the separator that the first line uses most: comma, semicolon or tab. */
 int csv_reader_detect(struct csv_reader *r, struct lp_err *err);
 
-/* Read the next row: 1, 0 at the end, or a negative errno if the file cannot be read. If the row is
- * bad, `fault` says why and the next call continues after its first line. The fields are valid
- * until the next call. */
+/* Read the next row: 1, 0 at the end (see `damage`), or a negative errno if the file cannot be
+ * read. If the row is bad, `fault` says why and the next call continues after its first line. The
+ * fields are valid until the next call. */
 int csv_reader_next(struct csv_reader *r, struct lp_err *err);
 
 #endif

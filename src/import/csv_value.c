@@ -114,6 +114,8 @@ static enum csv_number number_word(const char *text, size_t len)
 		{"-nan", CSV_MISSING}, /* as printf() writes some */
 		{"null", CSV_MISSING},
 		{"none", CSV_MISSING},
+		{"\\n", CSV_MISSING},  /* of databases */
+		{"#n/a", CSV_MISSING}, /* of spreadsheets */
 		{"inf", CSV_INFINITE},
 		{"infinity", CSV_INFINITE},
 	};
@@ -227,12 +229,13 @@ static bool clock_slow(struct csv_clock *c, const char *text, size_t len, int64_
 	return true;
 }
 
-/* Does a time name its zone: "...Z", "...+02:00", "...-0600"? */
+/* Does a time name its zone: "...Z", "... UTC", "...+02:00", "...-0600"? */
 static bool names_zone(const char *text, size_t len)
 {
 	const char *time = memchr(text, ':', len);
 
-	if (text[len - 1] == 'Z' || text[len - 1] == 'z')
+	if (text[len - 1] == 'Z' || text[len - 1] == 'z' ||
+		(len > 4 && !memcmp(text + len - 4, " UTC", 4)))
 		return true;
 	if (!time) /* 20110509T000005+0200; a date alone has dashes of its own */
 		time = memchr(text, 'T', len);

@@ -370,7 +370,7 @@ static int darshan_open(const char *path, const void *options, const struct lp_s
 {
 	(void)options;
 	(void)select;
-	return text_source_open(&format, path, -1, warn, ret, err);
+	return text_source_open(&format, path, -1, NULL, warn, ret, err);
 }
 
 static enum import_match darshan_probe(const char *path, const unsigned char *head, size_t n)

@@ -160,23 +160,44 @@ static bool clock_read(const char *text, const char *half, struct tm *tm)
 	return tm->tm_hour < 24 && tm->tm_min < 60 && tm->tm_sec < 61;
 }
 
-/* The time of a report: ISO 8601, or a date and a time of day in the zone of the environment. */
-static bool time_take(const char *text, int64_t *ret_us)
+/* The time at which a local clock shows this. When summer time ends it shows an hour twice: then
+ * the first time after the report before. */
+static time_t local_time(const struct tm *tm, int64_t before_us)
+{
+	struct tm usual = *tm;
+
+	for (int dst = 1; dst >= 0; dst--) {
+		struct tm one = *tm;
+		time_t t;
+
+		one.tm_isdst = dst;
+		t = mktime(&one);
+		if (one.tm_isdst == dst && (int64_t)t * US_PER_SEC > before_us)
+			return t;
+	}
+	usual.tm_isdst = -1;
+	return mktime(&usual);
+}
+
+/* The time of a report: ISO 8601, or a date and a time of day in the zone of the environment.
+ * `*time_us` is that of the report before. */
+static bool time_take(const char *text, int64_t *time_us)
 {
 	_cleanup_free_ char *copy = strdup(text);
-	struct tm tm = {.tm_isdst = -1};
+	struct tm tm = {0};
 	char *words[4];
 	size_t n = copy ? text_words(copy, words, 4) : 0;
 	time_t t;
 
 	if (n == 1 && strchr(words[0], 'T'))
-		return time_parse(words[0], ret_us, NULL) == 0;
+		return time_parse(words[0], time_us, NULL) == 0;
 	if (n != 2 && n != 3)
 		return false;
 	if (!date_read(words[0], &tm) || !clock_read(words[1], n == 3 ? words[2] : NULL, &tm))
 		return false;
-	t = mktime(&tm);
-	*ret_us = (int64_t)t * US_PER_SEC;
+	t = local_time(&tm, *time_us);
+	if (t != (time_t)-1)
+		*time_us = (int64_t)t * US_PER_SEC;
 	return t != (time_t)-1;
 }
 
@@ -278,7 +299,6 @@ static int device_take(struct iostat *s, struct text_source *t, char *line, stru
 static int line_take(void *state, struct text_source *t, char *line, struct lp_err *err)
 {
 	struct iostat *s = state;
-	int64_t us;
 
 	if (!line[strspn(line, " \t")]) {
 		s->n_words = 0;
@@ -304,8 +324,7 @@ static int line_take(void *state, struct text_source *t, char *line, struct lp_e
 		}
 		return text_sample(t, s->time_us, err);
 	}
-	if (time_take(line, &us)) {
-		s->time_us = us;
+	if (time_take(line, &s->time_us)) {
 		s->has_time = true;
 		return 0;
 	}
@@ -399,7 +418,8 @@ static int json_open(const char *path, int in, struct lp_err *err)
 static int iostat_open(const char *path, const void *options, const struct lp_select *select,
 	struct lp_warn *warn, struct lp_source **ret, struct lp_err *err)
 {
-	_cleanup_close_ int in = unpack_open(path, err);
+	struct lp_err damage = {0};
+	_cleanup_close_ int in = unpack_open(path, &damage, err);
 	char first = ' ';
 
 	(void)options;
@@ -411,14 +431,16 @@ static int iostat_open(const char *path, const void *options, const struct lp_se
 			break;
 	}
 	if (first == '{') {
-		int text = json_open(path, in, err);
+		int text = damage.code ? damage.code : json_open(path, in, err);
 
+		if (damage.code && err)
+			*err = damage;
 		if (text < 0)
 			return text;
 		close(in);
 		in = text;
 	}
-	return text_source_open(&format, path, TAKE_FD(in), warn, ret, err);
+	return text_source_open(&format, path, TAKE_FD(in), &damage, warn, ret, err);
 }
 
 static enum import_match iostat_probe(const char *path, const unsigned char *head, size_t n)

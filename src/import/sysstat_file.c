@@ -329,7 +329,7 @@ int sysstat_file_open(struct sysstat_file *f, const char *path, struct lp_err *e
 	struct stat st;
 	int r;
 
-	*f = (struct sysstat_file){.path = path, .fd = unpack_open(path, err)};
+	*f = (struct sysstat_file){.path = path, .fd = unpack_open(path, NULL, err)};
 	if (f->fd < 0) {
 		r = f->fd;
 	} else if (fstat(f->fd, &st) < 0) {

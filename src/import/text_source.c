@@ -35,6 +35,7 @@ struct text_source {
 	bool ended;
 	bool finished;	       /* the last batch was given, too */
 	struct lp_err failure; /* why it ended */
+	struct lp_err damage;  /* the same, known from the beginning */
 	uint64_t n_samples, n_faults;
 	char first_fault[256];
 };
@@ -193,6 +194,20 @@ static ssize_t line_get(struct text_source *t)
 	return n ? (ssize_t)n : -1;
 }
 
+/* A machine that went down leaves a hole of NUL bytes where it was writing; what was written after
+ * that follows in the same line. Returns the length that is left. */
+static ssize_t line_skip_nul(struct text_source *t, ssize_t n)
+{
+	const char *nul = memrchr(t->line, '\0', (size_t)n);
+	size_t left = nul ? (size_t)(t->line + n - nul - 1) : (size_t)n;
+
+	if (!nul)
+		return n;
+	text_fault(t, "there are NUL bytes; what is before them is left out");
+	memmove(t->line, nul + 1, left + 1);
+	return (ssize_t)left;
+}
+
 /* Read a line and let the format take it. */
 static int line_read(struct text_source *t, struct lp_err *err)
 {
@@ -213,9 +228,10 @@ static int line_read(struct text_source *t, struct lp_err *err)
 		return ferror(t->file) ? lp_err_sys(err, -EIO, "cannot read %s", t->base.path) : 0;
 	}
 	t->number++;
-	if ((size_t)n > LINE_MAX_BYTES || strlen(t->line) != (size_t)n)
-		return lp_err_set(
-			err, -EBADMSG, "%s: line %" PRIu64 " is not text", t->base.path, t->number);
+	if ((size_t)n > LINE_MAX_BYTES)
+		return lp_err_set(err, -EBADMSG, "%s: line %" PRIu64 " is longer than %zu bytes",
+			t->base.path, t->number, LINE_MAX_BYTES);
+	n = line_skip_nul(t, n);
 	while (n && (t->line[n - 1] == '\n' || t->line[n - 1] == '\r'))
 		t->line[--n] = '\0';
 	r = t->format->line(t->state, t, t->line, err);
@@ -237,6 +253,8 @@ static void source_fill(struct text_source *t)
 
 static int source_finish(struct text_source *t, struct lp_err *err)
 {
+	if (!t->failure.code)
+		t->failure = t->damage;
 	if (t->failure.code) {
 		*err = t->failure;
 		return t->failure.code;
@@ -302,14 +320,16 @@ static int source_begin(struct text_source *t, struct lp_err *err)
 }
 
 int text_source_open(const struct text_format *format, const char *path, int fd,
-	struct lp_warn *warn, struct lp_source **ret, struct lp_err *err)
+	const struct lp_err *damage, struct lp_warn *warn, struct lp_source **ret,
+	struct lp_err *err)
 {
+	struct lp_err found = damage ? *damage : (struct lp_err){0};
 	struct text_source *t = calloc(1, sizeof(*t));
 	_cleanup_(lp_source_closep) struct lp_source *source = t ? &t->base : NULL;
-	int in = fd >= 0 ? fd : unpack_open(path, err), r;
+	int in = fd >= 0 ? fd : unpack_open(path, &found, err), r;
 
 	if (t) {
-		*t = (struct text_source){.format = format, .warn = warn};
+		*t = (struct text_source){.format = format, .warn = warn, .damage = found};
 		t->base = (struct lp_source){
 			.ops = &source_ops, .path = strdup(path), .catalogue = lp_catalogue_new()};
 	}

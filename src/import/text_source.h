@@ -21,9 +21,11 @@ struct text_format {
 	const char *nothing;	      /* the error for a file without samples */
 };
 
-/* Open a file, compressed or not. `fd` -1: open `path`; else read from it, and close it. */
+/* Open a file, compressed or not. `fd` -1: open `path`; else read from it, and close it, and
+ * `damage` says why it ends too soon, if it does (unpack_open()). */
 int text_source_open(const struct text_format *format, const char *path, int fd,
-	struct lp_warn *warn, struct lp_source **ret, struct lp_err *err);
+	const struct lp_err *damage, struct lp_warn *warn, struct lp_source **ret,
+	struct lp_err *err);
 
 /* Begin a sample at that time; samples must come in the order of time, others are ignored. */
 int text_sample(struct text_source *t, int64_t wall_us, struct lp_err *err);

@@ -331,14 +331,37 @@ static int unpacking_run(struct unpacking *u, struct lp_err *err)
 	return r;
 }
 
+/* Leave out what follows the last end of a line: 1 if something is left, else 0, or a negative
+ * errno. */
+static int cut_last_line(struct unpacking *u)
+{
+	while (u->done > 0) {
+		size_t n = u->done < (off_t)BUFFER_BYTES ? (size_t)u->done : BUFFER_BYTES;
+		ssize_t got = file_pread_full(u->out, u->buffers, n, u->done - (off_t)n);
+		const unsigned char *newline;
+
+		if (got < (ssize_t)n)
+			return got < 0 ? (int)got : -EIO;
+		newline = memrchr(u->buffers, '\n', n);
+		u->done -= newline ? u->buffers + n - newline - 1 : (off_t)n;
+		if (newline)
+			break;
+	}
+	if (ftruncate(u->out, u->done) < 0)
+		return -errno;
+	return u->done > 0;
+}
+
 /* Unpack an open file into a temporary one. */
-static int unpack_fd(int fd, const char *path, const struct packing *packing, struct lp_err *err)
+static int unpack_fd(int fd, const char *path, const struct packing *packing,
+	struct lp_err *ret_damage, struct lp_err *err)
 {
 	_cleanup_(unpacking_release) struct unpacking u = {
 		.path = path, .packing = packing, .in = fd};
 	_cleanup_close_ int out = temp_file_make(err);
+	struct lp_err failure = {0};
 	struct stat st;
-	int r;
+	int r, left = 0;
 
 	if (out < 0)
 		return out;
@@ -347,11 +370,19 @@ static int unpack_fd(int fd, const char *path, const struct packing *packing, st
 	u.out = out;
 	u.max = st.st_size > UNPACK_BYTES_MIN / UNPACK_RATIO ? st.st_size * UNPACK_RATIO
 							     : UNPACK_BYTES_MIN;
-	r = unpacking_run(&u, err);
-	return r < 0 ? r : TAKE_FD(out);
+	r = unpacking_run(&u, &failure);
+	if (r == -EBADMSG && ret_damage)
+		left = cut_last_line(&u);
+	if (left < 0)
+		return lp_err_sys(err, left, "cannot unpack %s into a temporary file", path);
+	if (left > 0)
+		*ret_damage = failure;
+	else if (r < 0 && err)
+		*err = failure;
+	return r < 0 && !left ? r : TAKE_FD(out);
 }
 
-int unpack_open(const char *path, struct lp_err *err)
+int unpack_open(const char *path, struct lp_err *ret_damage, struct lp_err *err)
 {
 	int fd = file_open_input(path, O_RDONLY, err), r;
 	const struct packing *packing;
@@ -364,7 +395,7 @@ int unpack_open(const char *path, struct lp_err *err)
 	packing = n > 0 ? packing_of(head, (size_t)n) : NULL;
 	if (!packing) /* also for a pipe: it is read as it is */
 		return fd;
-	r = unpack_fd(fd, path, packing, err);
+	r = unpack_fd(fd, path, packing, ret_damage, err);
 	close(fd);
 	return r;
 }

@@ -26,8 +26,11 @@ const struct unpack_format *unpack_format_of(const void *head, size_t n);
 bool unpack_is_packed(const unsigned char *head, size_t n);
 
 /* Open a file for reading, like file_open_input(). If it is compressed, its content is written to a
- * temporary file without a name (in $TMPDIR), and that is opened. */
-int unpack_open(const char *path, struct lp_err *err);
+ * temporary file without a name (in $TMPDIR), and that is opened.
+ *
+ * `ret_damage` is for files of text: if the compressed data is damaged or breaks off, its whole
+ * lines up to there are opened, and the error is in `ret_damage`. NULL: that is an error. */
+int unpack_open(const char *path, struct lp_err *ret_damage, struct lp_err *err);
 
 /* Unpack the beginning of a compressed file, `n` bytes of which are given. Returns the number of
  * bytes in `ret`: all there are, or as many as fit. 0 if it cannot be unpacked. */

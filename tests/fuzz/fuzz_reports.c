@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unpack_head(data + 1, size - 1, head, sizeof(head));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (data[0] == 't'
-			? text_source_open(&times, path, -1, NULL, &source, &err) < 0
+			? text_source_open(&times, path, -1, NULL, NULL, &source, &err) < 0
 			: importer_of((char)data[0])->open(path, NULL, NULL, NULL, &source, &err) <
 				0)
 		return 0;

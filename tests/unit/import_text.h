@@ -20,7 +20,8 @@ struct text_file {
 };
 
 /* Write a file and open it with an importer. */
-static inline void text_file_open(struct text_file *f, const char *importer, const char *text)
+static inline void text_file_open_bytes(
+	struct text_file *f, const char *importer, const char *text, size_t n)
 {
 	int fd;
 
@@ -28,9 +29,14 @@ static inline void text_file_open(struct text_file *f, const char *importer, con
 	strcpy(f->path, "/tmp/limpet-test-XXXXXX");
 	fd = mkstemp(f->path);
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(write(fd, text, n), n);
 	close(fd);
 	f->r = importer_find(importer)->open(f->path, NULL, NULL, &f->warn, &f->source, &f->err);
+}
+
+static inline void text_file_open(struct text_file *f, const char *importer, const char *text)
+{
+	text_file_open_bytes(f, importer, text, strlen(text));
 }
 
 static inline void text_file_close(struct text_file *f)

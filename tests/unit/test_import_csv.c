@@ -266,6 +266,32 @@ static void test_bad_rows_are_left_out(void **state)
 		"line 10: a quote is opened and never closed\n");
 }
 
+/* Files that were appended to each other. */
+static void test_the_header_again(void **state)
+{
+	const struct csv_options named = {
+		.time = "ts", .component = "{h}/disk:{d}", .values = {.n = 1, .items = {"m"}}};
+
+	(void)state;
+	good_content_is(LONG_HEADER "1,a/disk:x,m,1\n" LONG_HEADER "2,a/disk:x,m,2\n", NULL,
+		"a/disk:x 00:00:01Z m=1\na/disk:x 00:00:02Z m=2\n");
+	good_content_is("\xef\xbb\xbfts,h,d,m\r\n1,a,x,1\r\n\xef\xbb\xbfts,h,d,m\r\n2,a,x,2\r\n",
+		&named, "a/disk:x 00:00:01Z m=1\na/disk:x 00:00:02Z m=2\n");
+	/* Other columns: the fields after that would be taken for something else. */
+	content_is("ts,h,d,m\n1,a,x,1\nts,d,h,m\n2,x,a,2\n", &named, NULL,
+		"a/disk:x 00:00:01Z m=1\n", -EBADMSG, "");
+	content_is("ts,h,d,m\n1,a,x,1\nn,ts,h,d,m\n5,2,a,x,2\n", &named, NULL,
+		"a/disk:x 00:00:01Z m=1\n", -EBADMSG, "");
+}
+
+/* As databases and spreadsheets write them. */
+static void test_missing_values(void **state)
+{
+	(void)state;
+	good_content_is(LONG_HEADER "1,a/disk:x,m,\\N\n2,a/disk:x,m,#N/A\n3,a/disk:x,m,NA\n", NULL,
+		"a/disk:x 00:00:01Z m=nan\na/disk:x 00:00:02Z m=nan\na/disk:x 00:00:03Z m=nan\n");
+}
+
 /* They are impossible values, like absurdly large ones: the code that makes tables leaves them out
  * and counts them (test_model_table.c). The file is not damaged. */
 static void test_infinite_values_are_no_fault(void **state)
@@ -630,6 +656,8 @@ int main(void)
 		TEST(test_schemas_grow_between_chunks),
 		TEST(test_samples_are_whole),
 		TEST(test_bad_rows_are_left_out),
+		TEST(test_the_header_again),
+		TEST(test_missing_values),
 		TEST(test_infinite_values_are_no_fault),
 		TEST(test_warnings_are_bounded),
 		TEST(test_wide),

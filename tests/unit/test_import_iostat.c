@@ -69,6 +69,49 @@ static void test_old(void **state)
 	setenv("TZ", "UTC", 1);
 }
 
+/* When summer time ends, the clock shows an hour twice. */
+static void test_summer_time_ends(void **state)
+{
+	struct text_file f;
+	struct lp_batch *b;
+
+	(void)state;
+	setenv("TZ", "Europe/Berlin", 1);
+	text_file_open(&f, "iostat",
+		HEAD12
+		"10/25/26 01:30:00\n" CPU COLUMNS12 VDA12 "10/25/26 02:00:00\n" CPU COLUMNS12 VDA12
+		"10/25/26 02:30:00\n" CPU COLUMNS12 VDA12 "10/25/26 02:00:00\n" CPU COLUMNS12 VDA12
+		"10/25/26 02:30:00\n" CPU COLUMNS12 VDA12
+		"10/25/26 03:00:00\n" CPU COLUMNS12 VDA12);
+	b = text_file_batch(&f);
+	assert_int_equal(b->n_samples, 5);
+	for (uint32_t i = 0; i < 5; i++) /* from 00:00 UTC on */
+		assert_true(b->wall_us[i] == (INT64_C(1792886400) + i * 1800) * 1000000);
+	assert_int_equal(lp_source_next(f.source, &b, &f.err), 0);
+	text_file_close(&f);
+	setenv("TZ", "UTC", 1);
+}
+
+/* The machine went down and left a hole of NUL bytes; iostat was started again after that. */
+static void test_hole(void **state)
+{
+	static const char text[] = HEAD12
+		"11/17/26 07:03:21\n" CPU COLUMNS12 VDA12 "11/17/26 07:03:22\n" CPU COLUMNS12 VDA12
+		"11/17/26 07:0\0\0\0\0" HEAD12 "11/17/26 08:00:00\n" CPU COLUMNS12 VDA12
+		"11/17/26 08:00:01\n" CPU COLUMNS12 VDA12 "11/17/26 08:00:02\n" CPU COLUMNS12 VDA12;
+	struct text_file f;
+	struct lp_batch *b;
+
+	(void)state;
+	text_file_open_bytes(&f, "iostat", text, sizeof(text) - 1);
+	b = text_file_batch(&f);
+	assert_int_equal(b->n_samples, 3); /* not those since the machine started */
+	assert_true(b->wall_us[1] == INT64_C(1794902401000000));
+	assert_int_equal(lp_source_next(f.source, &b, &f.err), -EBADMSG);
+	assert_non_null(strstr(f.err.text, "there are NUL bytes"));
+	text_file_close(&f);
+}
+
 static void test_json(void **state)
 {
 	static const char text[] =
@@ -135,6 +178,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_new),
 		cmocka_unit_test(test_old),
+		cmocka_unit_test(test_summer_time_ends),
+		cmocka_unit_test(test_hole),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_bad),
 	};

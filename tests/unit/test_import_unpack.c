@@ -57,7 +57,7 @@ static void check_holds(const char *text, size_t n)
 {
 	struct lp_err err = {0};
 	char *read_back = malloc(n + 1);
-	int fd = unpack_open(path, &err);
+	int fd = unpack_open(path, NULL, &err);
 	size_t got = 0;
 	ssize_t r;
 
@@ -94,17 +94,53 @@ static void test_all(void **state)
 		assert_int_equal(unpack_head(packed, len, head, sizeof(head)), sizeof(head));
 		assert_memory_equal(head, text, sizeof(head));
 		put(packed, len - 5, false);
-		assert_int_equal(unpack_open(path, &err), -EBADMSG);
+		assert_int_equal(unpack_open(path, NULL, &err), -EBADMSG);
 		unlink(path);
 		memset(packed + len / 2, 'x', 10);
 		put(packed, len, false);
-		assert_int_equal(unpack_open(path, &err), -EBADMSG);
+		assert_int_equal(unpack_open(path, NULL, &err), -EBADMSG);
 		unlink(path);
 	}
 	put(text, 100, false);
 	check_holds(text, 100);
 	unlink(path);
 	free(packed);
+	free(text);
+}
+
+/* Of a damaged file of text the whole lines up to the damage are left. */
+static void test_lines_are_kept(void **state)
+{
+	enum { LINES = 100000 };
+	char *text = malloc(LINES * 8 + 1), *kept = malloc(LINES * 8 + 1);
+	unsigned char *packed = malloc(LINES * 8);
+
+	(void)state;
+	for (int i = 0; i < LINES; i++)
+		snprintf(text + (size_t)i * 8, 9, "%07d\n", (i * 7919) % 9999991);
+	for (int how = 0; how < 3; how++) {
+		size_t len = pack(how, text, LINES * 8, packed, LINES * 8);
+		struct lp_err err = {0}, damage = {0};
+		ssize_t n;
+		int fd;
+
+		put(packed, len / 2, false);
+		fd = unpack_open(path, &damage, &err);
+		assert_true(fd >= 0);
+		assert_int_equal(err.code, 0);
+		assert_int_equal(damage.code, -EBADMSG);
+		assert_non_null(strstr(damage.text, "is damaged"));
+		n = read(fd, kept, LINES * 8);
+		assert_true(n >= 8 && n < LINES * 8 && n % 8 == 0);
+		assert_memory_equal(kept, text, n);
+		close(fd);
+		/* Nothing is left of this one. */
+		put(packed, 12, false);
+		assert_int_equal(unpack_open(path, &damage, &err), -EBADMSG);
+		unlink(path);
+	}
+	free(packed);
+	free(kept);
 	free(text);
 }
 
@@ -118,7 +154,7 @@ static void test_bomb(void **state)
 
 	(void)state;
 	put(packed, len, false);
-	assert_int_equal(unpack_open(path, &err), -E2BIG);
+	assert_int_equal(unpack_open(path, NULL, &err), -E2BIG);
 	assert_non_null(strstr(err.text, "unpacks to more than 64 MiB"));
 	unlink(path);
 	free(packed);
@@ -138,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_lines_are_kept),
 		cmocka_unit_test(test_bomb),
 		cmocka_unit_test(test_stem),
 	};
