@@ -1,8 +1,10 @@
 #include "explain/namesakes.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +60,29 @@ static bool has_neighbours(const struct explain_context *ctx, const struct lp_fi
 	for (uint32_t i = 0; i < g->n_members; i++) {
 		if (g->members[i] != f->component &&
 			ctx->observer[g->members[i]] == ctx->observer[f->component])
+			return true;
+	}
+	return false;
+}
+
+/* Is it a name that the kernel gives to a drive of its own machine, in the order in which it finds
+ * them? A LUN has one name on all servers that see it, and may well be slow for all of them. */
+static bool is_own_drive(const char *name)
+{
+	static const char *const letters[] = {"sd", "hd", "vd", "xvd"},
+				 *const numbers[] = {"nvme", "mmcblk"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(letters); i++) {
+		size_t len = strlen(letters[i]);
+
+		if (!strncmp(name, letters[i], len) && name[len] &&
+			!name[len + strspn(name + len, "abcdefghijklmnopqrstuvwxyz")])
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		size_t len = strlen(numbers[i]);
+
+		if (!strncmp(name, numbers[i], len) && isdigit((unsigned char)name[len]))
 			return true;
 	}
 	return false;
@@ -124,7 +149,8 @@ static int names_make(struct names *n, const struct explain_context *ctx)
 	for (uint32_t i = 0; i < v->n_findings; i++) {
 		const struct lp_finding *f = &v->findings[i];
 
-		if (is_slow(ctx, i) && began_at_once(v, f) && has_neighbours(ctx, f))
+		if (is_slow(ctx, i) && is_own_drive(v->components[f->component]->name) &&
+			began_at_once(v, f) && has_neighbours(ctx, f))
 			n->slow[f->component] = true;
 	}
 	return names_number(n, ctx, seen);

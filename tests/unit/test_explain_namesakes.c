@@ -73,6 +73,40 @@ static void test_faults(void **state)
 	}
 }
 
+/* A LUN that all servers see is one device, and slow for all of them. */
+static void test_lun(void **state)
+{
+	static const char *const names[] = {"6.00", "dm-3", "lun17", "sdb1x", "sd", "nvme"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct rig r;
+
+		rig_init(&r, 80);
+		for (uint32_t s = 1; s <= 4; s++) {
+			char group[64], name[64];
+
+			snprintf(group, sizeof(group), "disk observer=oss%u", s);
+			for (uint32_t d = 0; d < 3; d++) {
+				snprintf(name, sizeof(name), "oss%u/disk:other%u", s, d);
+				rig_add(&r, group, name);
+			}
+			snprintf(name, sizeof(name), "oss%u/disk:%s", s, names[i]);
+			rig_add(&r, group, name);
+		}
+		rig_metric(&r, "disk", "await");
+		for (uint32_t s = 1; s <= 4; s++) {
+			char name[64];
+
+			snprintf(name, sizeof(name), "oss%u/disk:%s", s, names[i]);
+			rig_find(&r, name, "await", LP_MARK_ABOVE, 80, 10, 0, 79);
+		}
+		rig_explain(&r);
+		assert_int_equal(r.v->n_suspects, 4);
+		rig_release(&r);
+	}
+}
+
 /* Where every server has one disk, the peers are the namesakes. */
 static void test_one_each(void **state)
 {
@@ -107,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_by_nature),
 		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_lun),
 		cmocka_unit_test(test_one_each),
 		cmocka_unit_test(test_topology),
 	};
