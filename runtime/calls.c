@@ -251,9 +251,16 @@ void limpet_calls_exit_1(uintptr_t function, uintptr_t site, uintptr_t sp)
 	pop(t, top);
 }
 
+/* A signal handler in the middle of this finds a thread that has no counters ready, and no row. */
 void calls_detached(void)
 {
-	limpet_calls_thread_1 = (struct thread){.top = &nobody};
+	struct thread *t = &limpet_calls_thread_1;
+
+	t->ready = 0;
+	in_order();
+	t->frames = NULL;
+	in_order();
+	*t = (struct thread){.top = &nobody};
 }
 
 void calls_frames_clear(struct thread *t)

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -120,23 +121,56 @@ static int create(uint64_t birth_ns)
 	return memfd_create(name, MFD_CLOEXEC);
 }
 
+/* Give a new file its size. The limit on the size of files (ulimit -f) concerns this one, too, and
+ * exceeding it would kill the program: so the limit is raised for a moment, if it may be. There is
+ * only one thread at this time. */
+static bool resize(int fd)
+{
+	const off_t size = sizeof(struct calls_table);
+	struct rlimit limit, higher;
+	bool done;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
+		return false;
+	if (limit.rlim_cur >= (rlim_t)size)
+		return ftruncate(fd, size) == 0;
+	higher = (struct rlimit){limit.rlim_max, limit.rlim_max};
+	if (limit.rlim_max < (rlim_t)size || setrlimit(RLIMIT_FSIZE, &higher) < 0)
+		return false;
+	done = ftruncate(fd, size) == 0;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	return done;
+}
+
 /* Map a new file, at `at` if it is not NULL. */
 static struct calls_table *map_new(struct calls_table *at, uint64_t birth_ns)
 {
+	const size_t size = sizeof(struct calls_table);
 	int fd = create(birth_ns);
 	void *map = MAP_FAILED;
 
 	if (fd < 0)
 		return NULL;
-	if (ftruncate(fd, sizeof(struct calls_table)) == 0)
-		map = mmap(at, sizeof(struct calls_table), PROT_READ | PROT_WRITE,
-			MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+	if (resize(fd))
+		map = mmap(
+			at, size, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
 	close(fd);
-	if (map != MAP_FAILED)
+	if (map != MAP_FAILED) {
+		/* Otherwise all of it would be in a core dump, which would also fill it. */
+		madvise(map, size, MADV_DONTDUMP);
 		return map;
+	}
 	if (path[0])
 		unlink(path);
 	return NULL;
+}
+
+/* Where `pid` means this process: in a container it may mean another one outside. */
+static uint64_t pid_space(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
 static void set_header(struct calls_header *header, uint64_t birth_ns)
@@ -145,6 +179,7 @@ static void set_header(struct calls_header *header, uint64_t birth_ns)
 	header->birth_ticks = calls_now();
 	header->pid = (uint32_t)getpid();
 	header->clock = calls_use_tsc ? CALLS_CLOCK_TSC : CALLS_CLOCK_NS;
+	header->pid_space = pid_space();
 	prctl(PR_GET_NAME, header->program);
 	__atomic_store_n(&header->magic, CALLS_MAGIC, __ATOMIC_RELEASE);
 }
@@ -198,6 +233,7 @@ static void after_fork(void)
 		mremap(here, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, parents) != MAP_FAILED &&
 		map_new(here, birth_ns) && copy_names(parents, here)) {
 		set_header(&here->header, birth_ns);
+		calls_functions_after_fork();
 		calls_keep_thread();
 	} else {
 		stop();
@@ -217,9 +253,10 @@ bool calls_at_exit(void)
 static void before_exit(void)
 {
 	at_exit = true;
-	calls_unwind();
-	if (!calls_table)
+	/* The child of clone() or _Fork() has its parent's table. */
+	if (!calls_table || calls_table->header.pid != (uint32_t)getpid())
 		return;
+	calls_unwind();
 	calls_table->header.ended = 1;
 	if (path[0] && !somebody_reads())
 		unlink(path);

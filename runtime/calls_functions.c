@@ -12,6 +12,7 @@
 
 struct calls_slot limpet_calls_map_1[MAP_SLOTS];
 static _Thread_local bool giving __attribute__((tls_model("initial-exec")));
+static uint32_t n_giving; /* threads that assign one */
 
 /* A new number, with the function's row in the table. */
 static bool number(uintptr_t function, uint32_t *ret)
@@ -81,10 +82,12 @@ static bool add(uintptr_t function, uint32_t *ret)
 	uint32_t id = 0;
 
 	giving = true;
+	__atomic_fetch_add(&n_giving, 1, __ATOMIC_RELAXED);
 	slot = slot_of(function, &is_new);
 	given = slot && is_new && number(function, &id);
 	if (slot && is_new)
 		__atomic_store_n(&slot->id, given ? id + 1 : CALLS_UNCOUNTED, __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&n_giving, 1, __ATOMIC_RELAXED);
 	giving = before;
 	if (slot && !is_new) {
 		id = wait_for(slot) - 1;
@@ -113,6 +116,18 @@ bool calls_find(uintptr_t function, uint32_t *ret)
 			break;
 	}
 	return add(function, ret);
+}
+
+/* Otherwise the child would wait for their numbers in vain. */
+void calls_functions_after_fork(void)
+{
+	if (giving || !n_giving)
+		return;
+	n_giving = 0;
+	for (uint32_t i = 0; i < MAP_SLOTS; i++) {
+		if (limpet_calls_map_1[i].function && !limpet_calls_map_1[i].id)
+			limpet_calls_map_1[i].function = CALLS_FORGOTTEN;
+	}
 }
 
 void calls_forget(uintptr_t begin, uintptr_t end)

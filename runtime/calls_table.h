@@ -53,6 +53,8 @@ struct calls_header {
 	/* Not counted, for lack of room. */
 	uint64_t lost_functions, lost_threads;
 	char program[CALLS_PROGRAM_MAX]; /* as in /proc/PID/comm, at the start */
+	/* The inode of its /proc/PID/ns/pid, the namespace that `pid` is of; 0: not known. */
+	uint64_t pid_space;
 };
 
 /* An executable or shared library that counts. */

@@ -15,8 +15,11 @@ static const char *const with_value[] = {"-o", "-x", "-I", "-L", "-D", "-U", "-l
 /* Options that end before linking. */
 static const char *const no_link[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"};
 
-/* There is no C library to count with. */
-static const char *const bare[] = {"-nostdlib", "-ffreestanding", "-nolibc", "-nodefaultlibs"};
+/* There is no C library to count with, unless it is named (-lc), as libtool does for C++. */
+static const char *const bare[] = {"-nostdlib", "-nolibc", "-nodefaultlibs"};
+
+/* Inputs that are compiled for later use, and never linked. */
+static const char *const headers[] = {".h", ".hh", ".hp", ".hxx", ".hpp", ".HPP", ".H", ".h++"};
 
 static bool is_one_of(const char *arg, const char *const *list, size_t n)
 {
@@ -28,20 +31,45 @@ static bool is_one_of(const char *arg, const char *const *list, size_t n)
 }
 #define IS_ONE_OF(arg, list) is_one_of(arg, list, ARRAY_SIZE(list))
 
+/* "c-header", "c++-header": a language of -x. */
+static bool is_header_language(const char *name)
+{
+	const char *dash = strrchr(name, '-');
+
+	return dash && !strcmp(dash, "-header");
+}
+
+static bool is_header(const char *arg)
+{
+	const char *dot = strrchr(arg, '.');
+
+	return dot && IS_ONE_OF(dot, headers);
+}
+
 struct cc_plan cc_plan(char *const *args)
 {
 	struct cc_plan plan = {.links = true};
+	bool is_bare = false, has_libc = false;
 
 	for (size_t i = 1; args[i]; i++) {
-		if (IS_ONE_OF(args[i], bare))
+		const char *arg = args[i];
+
+		if (!strcmp(arg, "-ffreestanding"))
 			return (struct cc_plan){0};
-		if (IS_ONE_OF(args[i], no_link))
+		if (IS_ONE_OF(arg, no_link) || (!strncmp(arg, "-x", 2) && is_header_language(arg)))
 			plan.links = false;
-		else if (IS_ONE_OF(args[i], with_value) && args[i + 1])
-			i++;
-		else if (args[i][0] != '-' || !strcmp(args[i], "-"))
+		else if (IS_ONE_OF(arg, with_value) && args[i + 1])
+			plan.links &= !is_header_language(args[++i]) || strcmp(arg, "-x") != 0;
+		else if (arg[0] != '-' || !strcmp(arg, "-")) {
 			plan.compiles = true;
+			plan.links &= !is_header(arg);
+		}
+		plan.is_static |= !strcmp(arg, "-static") || !strcmp(arg, "-static-pie");
+		is_bare |= IS_ONE_OF(arg, bare);
+		has_libc |= !strcmp(arg, "-lc");
 	}
+	if (is_bare && !has_libc)
+		return (struct cc_plan){0};
 	plan.links &= plan.compiles;
 	return plan;
 }
@@ -55,11 +83,12 @@ static bool is_clang(const char *compiler)
 
 /* At the end, so that it is after everything that needs it, and independent of the language of
  * -x. */
-static void add_link_options(
-	const struct cc_command *c, const struct cc_functions *functions, const char **to)
+static void add_link_options(const struct cc_command *c, const struct cc_functions *functions,
+	bool is_static, const char **to)
 {
 	const char *list[] = {functions->define, "-x", "assembler-with-cpp", c->list};
-	const char *options[] = {"-x", "none", c->search, c->rpath,
+	/* A static program that has a path for libraries does not start (-static-pie). */
+	const char *options[] = {"-x", "none", c->search, is_static ? c->search : c->rpath,
 		"-Wl,--push-state,--no-as-needed,--whole-archive", "-llimpet-calls-module",
 		"-Wl,--no-whole-archive", "-llimpet-calls", "-lpthread", "-Wl,--pop-state"};
 
@@ -95,7 +124,7 @@ static int cc_command_fill(struct cc_command *c, char *const *args,
 	for (size_t i = 1; i < n; i++)
 		c->args[to++] = args[i];
 	if (plan.links)
-		add_link_options(c, functions, c->args + to);
+		add_link_options(c, functions, plan.is_static, c->args + to);
 	return 0;
 }
 

@@ -7,8 +7,9 @@
 
 /* The purpose of a command line. */
 struct cc_plan {
-	bool compiles; /* it has something to compile or to link */
-	bool links;    /* it makes an executable or a shared library */
+	bool compiles;	/* it has something to compile or to link */
+	bool links;	/* it makes an executable or a shared library */
+	bool is_static; /* one that loads nothing when it starts */
 };
 
 /* `args` is the compiler and its arguments, ended by NULL. Programs without a C library

@@ -60,7 +60,7 @@ class Tables:
 def symbols_of(path):
     """{address: name} of a file's functions."""
     lines = run("nm", path).splitlines()
-    return {int(w[0], 16): w[2] for w in map(str.split, lines) if len(w) == 3 and w[1] in "tT"}
+    return {int(w[0], 16): w[2] for w in map(str.split, lines) if len(w) == 3 and w[1] in "tTwW"}
 
 
 def counts_of(path):
@@ -74,7 +74,8 @@ def counts_of(path):
         if module not in symbols:
             symbols[module] = symbols_of(module)
         name = symbols[module].get(int(address, 16), address)
-        counts[name] = (int(count), int(ns))
+        before = counts.get(name, (0, 0))
+        counts[name] = (before[0] + int(count), before[1] + int(ns))
     return counts
 
 
