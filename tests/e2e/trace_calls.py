@@ -194,6 +194,33 @@ def test_own_network(directory):
         check(recorded(out) == {"s1": 7, "s2": 20}, f"{recorded(out)}")
 
 
+def test_containers(directory):
+    """programs with process ids of their own, and programs that do not see the directory of the tables"""
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    program = build(directory)
+    ids = ["unshare", "-p", "-f", "--mount-proc"]
+    with tables_directory() as tables:
+        hidden = ["unshare", "-m", "sh", "-c", f"mount -t tmpfs none {tables} && exec \"$0\""]
+        servers = []
+        with Traced(directory, tables, "--flush", "1s") as traced:
+            try:
+                servers += [Server(program, tables, *inside) for inside in (ids, hidden)]
+            except (AssertionError, FileNotFoundError) as e:
+                raise Skip("no namespaces here") from e
+            servers[0].ask("20")
+            servers[0].ask("fork 7")
+            servers[1].ask("300")
+            for _ in range(1200):
+                if recorded(traced.archive) == {"me": 20 + 7 + 300}:
+                    break
+                time.sleep(0.1)
+        for server in servers:
+            server.end()
+        counts = {name: n for name, n in traced.counts.items() if name.endswith(":work")}
+        check(counts == {"serves:serves:work": 20 + 7 + 300}, f"{counts}")
+
+
 def test_hostile(directory):
     """files that are not tables are neither followed nor trusted, and are reported"""
     program = build(directory)

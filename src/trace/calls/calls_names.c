@@ -96,9 +96,11 @@ static void function_name(const struct image *image, const struct calls_module *
 
 	if (symbol)
 		demangle(symbol_name(&image->elf.symbols, symbol), buf, size);
-	else
+	else if (m->path[0] == '/') /* as samples are named */
 		snprintf(buf, size, "%s+0x%" PRIx64, path_basename(m->path),
-			(address - m->begin) / 4096 * 4096);
+			(address - m->bias) / 4096 * 4096);
+	else /* an address means nothing on another server */
+		snprintf(buf, size, "%s", path_basename(m->path));
 }
 
 char *calls_names_find(struct calls_names *n, const struct calls_program *p, size_t function)

@@ -123,6 +123,16 @@ int calls_reading_fill(struct calls_reading *r, int fd, struct lp_err *err)
 	return result < 0 ? result : totals_read(r, fd, err);
 }
 
+int calls_reading_space(int fd, uint64_t *ret)
+{
+	struct calls_header header;
+	int r = header_read(&header, fd, NULL);
+
+	if (r == 0)
+		*ret = header.pid_space;
+	return r;
+}
+
 int calls_reading_switch(struct calls_reading *r, int fd, size_t function, bool off)
 {
 	uint8_t value = off;

@@ -29,6 +29,10 @@ void calls_reading_release(struct calls_reading *r);
  * calls. */
 int calls_reading_fill(struct calls_reading *r, int fd, struct lp_err *err);
 
+/* The namespace that the id of the program is of (header.pid_space; 0: not known). -EAGAIN,
+ * -EBADMSG likewise. */
+int calls_reading_space(int fd, uint64_t *ret);
+
 /* Switch a function on or off, in the table and here; it takes effect at its next call. -EBADF,
  * -EACCES: the table is not writable. */
 int calls_reading_switch(struct calls_reading *r, int fd, size_t function, bool off);

@@ -2,7 +2,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/idmap.h"
 #include "base/time.h"
+#include "trace/namespaces.h"
 #include "trace/netns.h"
 #include <dirent.h>
 #include <errno.h>
@@ -20,6 +22,10 @@ struct calls_watch {
 	char memfd[256]; /* what mappings of tables without a name are called */
 	bool passive;
 	uint64_t netns;
+	uint64_t pid_space;   /* our own */
+	struct idmap looks;   /* process with other files than us -> how often it was looked at */
+	int64_t looked_ns;    /* the last time that was done */
+	int64_t elsewhere_ns; /* how often it is */
 	struct calls_program *programs;
 	size_t n, cap;
 	uint64_t left_out;	 /* programs that started without a reader */
@@ -28,6 +34,9 @@ struct calls_watch {
 
 /* A table that has not changed for this long, and whose process has ended, is abandoned. */
 #define ABANDONED_NS (60 * NS_PER_SEC)
+#define ELSEWHERE_NS (10 * NS_PER_SEC)
+/* A process that has no table after this many looks is not going to have one. */
+#define LOOKS_MAX 6
 
 static void program_release(struct calls_program *p)
 {
@@ -49,6 +58,7 @@ void calls_watch_close(struct calls_watch *w)
 		unlinkat(w->dir, CALLS_READER, 0);
 	if (w->dir >= 0)
 		close(w->dir);
+	idmap_release(&w->looks);
 	free(w->programs);
 	free(w->proc);
 	free(w);
@@ -125,6 +135,21 @@ static bool name_parse(const char *name, pid_t *ret_pid, uint64_t *ret_birth_ns)
 	return true;
 }
 
+/* The name of a table has the id that its process has in its own namespace, which may be that of
+ * another one here. */
+static void program_place(const struct calls_watch *w, struct calls_program *p)
+{
+	uint64_t space = 0;
+
+	if (p->placed || calls_reading_space(p->fd, &space) < 0)
+		return;
+	p->placed = true;
+	if (!space || !w->pid_space || space == w->pid_space)
+		return;
+	p->pid = namespaces_outer_pid(w->proc, space, p->pid);
+	p->gone = !p->pid;
+}
+
 /* Anybody can put a file there. It must be a regular file with one name, and belong to the user
  * whose process it claims to be from. */
 static bool is_honest(const struct calls_watch *w, struct calls_program *p)
@@ -135,7 +160,7 @@ static bool is_honest(const struct calls_watch *w, struct calls_program *p)
 	if (fstat(p->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1)
 		return false;
 	p->uid = st.st_uid;
-	return !owner_of(w, p->pid, &owner) || owner == p->uid || p->uid == 0;
+	return p->gone || !owner_of(w, p->pid, &owner) || owner == p->uid || p->uid == 0;
 }
 
 /* The network of a process that has ended is not known, so a reader of one network does not remove
@@ -175,6 +200,7 @@ static int file_found(struct calls_watch *w, const char *name, struct lp_err *er
 		p.fd = openat(w->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (p.fd < 0)
 		return 0;
+	program_place(w, &p);
 	p.file = strdup(name);
 	if (!p.file)
 		r = lp_err_sys(err, -ENOMEM, "cannot watch programs");
@@ -214,6 +240,21 @@ static bool mapping_parse(const struct calls_watch *w, const char *line, char re
 	return at && at[strlen(w->memfd)] == ' ' && sscanf(line, "%63[0-9a-f-]", ret_range) == 1;
 }
 
+/* Several processes may have the same table: those that clone() made. */
+static bool is_table_known(const struct calls_watch *w, int fd)
+{
+	struct stat st, its;
+
+	if (fstat(fd, &st) < 0)
+		return true;
+	for (size_t i = 0; i < w->n; i++) {
+		if (fstat(w->programs[i].fd, &its) == 0 && its.st_dev == st.st_dev &&
+			its.st_ino == st.st_ino)
+			return true;
+	}
+	return false;
+}
+
 static int process_look(struct calls_watch *w, pid_t pid, struct lp_err *err)
 {
 	_cleanup_free_ char *line = NULL;
@@ -224,7 +265,7 @@ static int process_look(struct calls_watch *w, pid_t pid, struct lp_err *err)
 	snprintf(path, sizeof(path), "%s/%d/maps", w->proc, (int)pid);
 	maps = fopen(path, "re");
 	while (maps && getline(&line, &cap, maps) > 0) {
-		struct calls_program p = {.pid = pid};
+		struct calls_program p = {.pid = pid, .placed = true};
 
 		if (!mapping_parse(w, line, range) || !owner_of(w, pid, &p.uid))
 			continue;
@@ -232,7 +273,9 @@ static int process_look(struct calls_watch *w, pid_t pid, struct lp_err *err)
 		p.fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 		if (p.fd < 0)
 			return 0; /* only root may */
-		if (w->n >= CALLS_PROGRAMS_MAX || program_add(w, &p, err) < 0) {
+		if (is_table_known(w, p.fd))
+			close(p.fd);
+		else if (w->n >= CALLS_PROGRAMS_MAX || program_add(w, &p, err) < 0) {
 			w->left_out++;
 			close(p.fd);
 		}
@@ -258,6 +301,44 @@ static int look_at_processes(struct calls_watch *w, struct lp_err *err)
 	return r;
 }
 
+/* Look at a process that may not see the directory, for some time. 0 or -ENOMEM. */
+static int stranger_look(
+	struct calls_watch *w, int pid, struct idmap *ret_looks, struct lp_err *err)
+{
+	uint32_t looks = 0;
+
+	if (!netns_holds(w->proc, w->netns, pid) || !namespaces_other_files(w->proc, pid))
+		return 0;
+	idmap_get(&w->looks, (uint64_t)pid, &looks);
+	if (idmap_put(ret_looks, (uint64_t)pid, looks + 1) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot watch programs");
+	return looks < LOOKS_MAX ? process_look(w, pid, err) : 0;
+}
+
+/* Programs that began since, in containers. */
+static int look_elsewhere(struct calls_watch *w, struct lp_err *err)
+{
+	int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	_cleanup_closedir_ DIR *d = NULL;
+	const struct dirent *entry;
+	struct idmap looks = {0};
+	int r = 0;
+
+	if (now_ns - w->looked_ns < w->elsewhere_ns)
+		return 0;
+	w->looked_ns = now_ns;
+	d = opendir(w->proc);
+	while (r == 0 && d && (entry = readdir(d))) {
+		int pid = (int)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0)
+			r = stranger_look(w, pid, &looks, err);
+	}
+	idmap_release(&w->looks);
+	w->looks = looks;
+	return r;
+}
+
 int calls_watch_open(
 	const struct calls_watch_config *config, struct calls_watch **ret, struct lp_err *err)
 {
@@ -274,6 +355,9 @@ int calls_watch_open(
 			is_default ? "" : ":", is_default ? "" : directory);
 		w->passive = config->passive;
 		w->netns = config->netns;
+		w->elsewhere_ns = config->elsewhere_ns ? config->elsewhere_ns : ELSEWHERE_NS;
+		w->looked_ns = clock_ns(CLOCK_MONOTONIC);
+		namespaces_pid_space(config->proc, 0, &w->pid_space);
 		w->proc = strdup(config->proc);
 		w->dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
@@ -302,7 +386,7 @@ static bool has_ended(const struct calls_watch *w, const struct calls_program *p
 		if (w->programs[i].pid == p->pid && w->programs[i].birth_ns > p->birth_ns)
 			return true;
 	}
-	return !owner_of(w, p->pid, &owner);
+	return p->gone || !owner_of(w, p->pid, &owner);
 }
 
 static void name_take(const struct calls_watch *w, struct calls_program *p)
@@ -357,6 +441,10 @@ int calls_watch_read(struct calls_watch *w,
 	w->left_out_named = 0;
 	if (r == 0)
 		r = look_in_directory(w, err);
+	if (r == 0)
+		r = look_elsewhere(w, err);
+	for (size_t i = 0; r >= 0 && i < w->n; i++)
+		program_place(w, &w->programs[i]);
 	for (size_t i = 0; r >= 0 && i < w->n; i++)
 		w->programs[i].ended = has_ended(w, &w->programs[i]);
 	for (size_t i = 0; r >= 0 && i < w->n;) {

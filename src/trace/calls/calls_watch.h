@@ -3,7 +3,7 @@
  *
  * While a watch is open, programs keep their tables in a directory (runtime/calls_table.h) and
  * leave them there when they end; it takes them away. Programs that run already are found by their
- * memory.
+ * memory, and so are those that do not see the directory (in containers), from time to time.
  */
 #ifndef TRACE_CALLS_WATCH_H
 #define TRACE_CALLS_WATCH_H
@@ -28,8 +28,10 @@ struct calls_program {
 
 	/* For the watch itself. */
 	int fd;
-	char *file; /* in the directory; NULL: it has no name */
-	bool bad;   /* it is not valid; that was reported */
+	char *file;  /* in the directory; NULL: it has no name */
+	bool bad;    /* it is not valid; that was reported */
+	bool placed; /* its process is known by its id here */
+	bool gone;   /* it has no process */
 };
 
 struct calls_watch;
@@ -38,6 +40,7 @@ struct calls_watch_config {
 	const char *directory; /* NULL: where programs look for it */
 	const char *proc;      /* where /proc is */
 	uint64_t netns;	       /* only programs of this network namespace (netns.h); 0: all */
+	int64_t elsewhere_ns;  /* how often to look for programs in containers [10 s] */
 	/* Only look: programs do not learn that there is a reader, and tables of those that have
 	 * ended are left to others. */
 	bool passive;

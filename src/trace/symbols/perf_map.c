@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "trace/namespaces.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -67,24 +68,6 @@ int perf_map_parse(char *text, struct symbol_table *ret)
 	return 0;
 }
 
-/* The id that the process has in its own namespace, the last of a line "NSpid:\t812\t7". */
-static int inner_pid(const char *proc, int pid)
-{
-	_cleanup_fclose_ FILE *f = NULL;
-	char path[512], line[256];
-	int inner = pid;
-
-	snprintf(path, sizeof(path), "%s/%d/status", proc, pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		char *last = strrchr(line, '\t');
-
-		if (!strncmp(line, "NSpid:", 6) && last)
-			inner = (int)strtol(last + 1, NULL, 10);
-	}
-	return inner;
-}
-
 static int map_open(const char *proc, int pid, off_t *ret_size)
 {
 	_cleanup_close_ int fd = -1;
@@ -94,7 +77,8 @@ static int map_open(const char *proc, int pid, off_t *ret_size)
 	snprintf(path, sizeof(path), "%s/%d", proc, pid);
 	if (stat(path, &owner) < 0)
 		return -errno;
-	snprintf(path, sizeof(path), "%s/%d/root/tmp/perf-%d.map", proc, pid, inner_pid(proc, pid));
+	snprintf(path, sizeof(path), "%s/%d/root/tmp/perf-%d.map", proc, pid,
+		namespaces_inner_pid(proc, pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
