@@ -269,6 +269,96 @@ def test_ended(directory):
     check(known > 0.5 * sum(mine.values()) > 0, f"{mine}")
 
 
+def known_share(samples, program):
+    """How much of what a program did is in functions of it that are known."""
+    mine = {key: n for key, n in of_program(samples.functions(), program).items() if key[0] not in ("kernel", "unknown")
+            and not key[0].endswith(".ko")}
+    return sum(n for (image, function), n in mine.items() if image == program and function.startswith("busy_")), mine
+
+
+def test_storm(directory):
+    """programs that are named by relative paths, or in a mount namespace of their own, and have ended"""
+    need_root()
+    need_bpf()
+    inside = os.path.join(directory, "inside")
+    os.mkdir(inside)
+    compiled(directory, "relative")
+    path = compiled(directory, "enclosed")
+    samples = Samples(directory, "--sampler", "bpf")
+    script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do printf '\\n\\n' | {} 25 >{}; done; cat"
+    shells = []
+    try:
+        shells.append(subprocess.Popen(["sh", "-c", script.format("./relative", "/dev/null") + "; true"], cwd=directory,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        hide = f"mount -t tmpfs none {inside} && mv {path} {inside} && "
+        shells.append(subprocess.Popen(["unshare", "-m", "sh", "-c", hide + script.format(f"{inside}/enclosed", "/dev/null")],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        for shell in shells:  # they have done their work when they repeat what they are told
+            shell.stdin.write("done\n")
+            shell.stdin.flush()
+            check(shell.stdout.readline() == "done\n", f"{shell.args}")
+        samples.end()
+    finally:
+        for shell in shells:
+            shell.communicate()
+        samples.kill()
+    for program in ("relative", "enclosed"):
+        known, mine = known_share(samples, program)
+        check(known > 0.5 * sum(mine.values()) > 0, f"{program}: {mine}")
+
+
+RELOADS = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int n, char **args)
+{
+	void *place = NULL;
+	for (int i = 1; i + 1 < n; i += 2) {
+		void *library = dlopen(args[i], RTLD_NOW);
+		void (*function)(void);
+		*(void **)&function = dlsym(library, args[i + 1]);
+		if (i > 1 && place != (void *)function)
+			puts("elsewhere");
+		place = (void *)function;
+		function();
+		dlclose(library);
+	}
+	return 0;
+}
+"""
+
+
+def test_reloaded(directory):
+    """a library that is loaded where another one was is not mistaken for it"""
+    need_root()
+    need_bpf()
+    source, pairs = os.path.join(directory, "spin.c"), []
+    with open(source, "w", encoding="ascii") as f:
+        f.write("#include <time.h>\nvoid FUNCTION(void) { while (clock() < UNTIL * CLOCKS_PER_SEC) "
+                "for (volatile int i = 0; i < 1000000; i++); }\n")
+    for number, name in enumerate(("first", "second"), 1):
+        library = os.path.join(directory, f"{name}.so")
+        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", f"-DFUNCTION={name}", f"-DUNTIL={4 * number}", "-o", library,
+                        source], **OF_ALL)
+        pairs += [library, name]
+    program = os.path.join(directory, "reloads")
+    with open(program + ".c", "w", encoding="ascii") as f:
+        f.write(RELOADS)
+    subprocess.run(["gcc", "-o", program, program + ".c", "-ldl"], **OF_ALL)
+    samples = Samples(directory, "--sampler", "bpf", "-i", "1s")
+    try:
+        said = subprocess.run([program, *pairs], **OF_ALL).stdout
+        samples.end()
+    finally:
+        samples.kill()
+    if said:
+        raise Skip("the second library was loaded elsewhere")
+    mine = of_program(samples.functions(), "reloads")
+    first, second = mine.get(("first.so", "first"), 0), mine.get(("second.so", "second"), 0)
+    # An interval, and what is remembered of a page, is a second each; of four.
+    check(second > 0.3 * (first + second) > 0, f"{mine}")
+
+
 def test_namespace(directory):
     """a program whose file is in a mount namespace of its own"""
     need_root()
@@ -409,6 +499,31 @@ def test_processes(directory):
     check(len(mine) == 1, notes_of(out))
     check(f" pid={busy.process.pid} uid=0 command=" in mine[0] and mine[0].endswith("noted 600000"), mine)
     check("kind=process" not in good("show", out), "it is listed")
+
+
+def test_kernel_process(directory):
+    """and so are those that are busy in the kernel only, with both samplers"""
+    need_root()
+    for sampler in ("bpf", "ring"):
+        if sampler == "bpf":
+            need_bpf()
+        out = os.path.join(directory, f"{sampler}.lpa")
+        hog = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=64M"], stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([LIMPET, "trace", "samples", "-F", str(HZ), "-i", "1s", "--flush", "1s", "-n",
+                                    "here", "-o", out, "-q", "--sampler", sampler])
+        try:
+            mine = []
+            for _ in range(1200):
+                mine = [n for n in notes_of(out) if n.startswith("kind=process program=dd ")]
+                if mine or process.poll() is not None:
+                    break
+                time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            check(process.wait() == 0, "it failed")
+        finally:
+            hog.kill()
+            hog.wait()
+        check(len(mine) == 1 and f" pid={hog.pid} uid=0 command=dd if=/dev/zero" in mine[0], f"{sampler}: {notes_of(out)}")
 
 
 def notes_of(path):

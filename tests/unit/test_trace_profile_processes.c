@@ -4,6 +4,7 @@
 #include "unit.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A busy process is noted, and not again within an hour; idle ones, and the kernel, are not. */
@@ -56,10 +57,35 @@ static void test_many(void **state)
 	profile_processes_free(p);
 }
 
+/* A thread of the kernel has no command line: nobody started it. */
+static void test_kernel_thread(void **state)
+{
+	struct profile_processes *p = profile_processes_new("/proc");
+	int64_t now = INT64_C(1700000000) * US_PER_SEC;
+	char line[256] = "";
+	FILE *f = fopen("/proc/2/stat", "r");
+
+	(void)state;
+	if (f) {
+		assert_non_null(fgets(line, sizeof(line), f));
+		fclose(f);
+	}
+	if (!strstr(line, "(kthreadd)")) {
+		profile_processes_free(p);
+		skip();
+	}
+	profile_processes_count(p, "kthreadd", 2, 5000);
+	profile_processes_count(p, "busy", getpid(), 900);
+	assert_int_equal(profile_processes_note(p, now, NULL), 1);
+	profile_processes_count(p, "kthreadd", 2, 5000);
+	assert_int_equal(profile_processes_note(p, now, NULL), 0);
+	profile_processes_free(p);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_notes), cmocka_unit_test(test_many)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_many), cmocka_unit_test(test_kernel_thread)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

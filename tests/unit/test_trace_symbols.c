@@ -85,7 +85,7 @@ static void test_ended(void **state)
 	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	assert_true(n > 0);
 	path[n] = '\0';
-	assert_int_equal(symbols_executed(s, -1, path), 0);
+	assert_int_equal(symbols_executed(s, -1, 0, path), 0);
 	assert_string_equal(ask(s, &q).function, "landmark");
 	symbols_free(s);
 
@@ -94,6 +94,37 @@ static void test_ended(void **state)
 	assert_string_equal(ask(s, &q).function, "landmark");
 	q.pid = -1;
 	assert_string_equal(ask(s, &q).function, "landmark");
+	symbols_free(s);
+}
+
+/* A program that was executed by a relative path, or by one that leads elsewhere here, and has
+ * ended: its parent shows where that is. */
+static void test_by_parent(void **state)
+{
+	char path[4096], relative[4096], *slash;
+	struct symbols_query q;
+	struct symbols *s;
+	ssize_t n;
+
+	(void)state;
+	if (!elf_image_supported())
+		skip();
+	q = query_by_id();
+	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	assert_true(n > 0);
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	snprintf(relative, sizeof(relative), ".%s", slash);
+	*slash = '\0';
+	assert_int_equal(chdir(path), 0);
+	s = symbols_new("/proc", NULL);
+	assert_int_equal(symbols_executed(s, -1, 0, relative), 0);
+	assert_false(ask(s, &q).known);
+	symbols_free(s);
+	s = symbols_new("/proc", NULL);
+	assert_int_equal(symbols_executed(s, -1, getpid(), relative), 0);
+	assert_string_equal(ask(s, &q).function, "landmark");
+	assert_string_equal(ask(s, &q).image, slash + 1);
 	symbols_free(s);
 }
 
@@ -111,7 +142,7 @@ static void test_told(void **state)
 	assert_string_equal(ask(s, &q).image, "passwd");
 	assert_string_equal(ask(s, &q).function, "passwd+0x4000");
 	/* It became another program. */
-	assert_int_equal(symbols_executed(s, -1, "/bin/none"), 0);
+	assert_int_equal(symbols_executed(s, -1, 0, "/bin/none"), 0);
 	assert_false(ask(s, &q).known);
 	assert_string_equal(ask(s, &q).function, "unknown");
 	symbols_free(s);
@@ -128,6 +159,38 @@ static void test_vdso(void **state)
 		skip();
 	assert_string_equal(ask(s, &q).image, "vdso");
 	assert_true(ask(s, &q).known);
+	symbols_free(s);
+}
+
+/* Compilers that write code through one mapping, and run it through another, use a file in memory.
+ */
+static void test_memory_file(void **state)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("doublemapper", MFD_CLOEXEC);
+	struct symbols *s = symbols_new("/proc", NULL);
+	struct symbols_query q = {.pid = getpid()};
+	char path[64];
+	void *p;
+	FILE *f;
+
+	(void)state;
+	assert_true(fd >= 0 && ftruncate(fd, (off_t)size) == 0);
+	p = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	q.address = (uint64_t)(uintptr_t)p + 8;
+	assert_string_equal(ask(s, &q).function, "memfd:doublemapper+0x0");
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%lx 20 compiled\n", (unsigned long)(uintptr_t)p);
+	fclose(f);
+	symbols_tick(s);
+	assert_string_equal(ask(s, &q).image, "jit");
+	assert_string_equal(ask(s, &q).function, "compiled");
+	unlink(path);
+	munmap(p, size);
+	close(fd);
 	symbols_free(s);
 }
 
@@ -194,8 +257,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_by_parent),
 		cmocka_unit_test(test_told),
 		cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_memory_file),
 		cmocka_unit_test(test_anonymous),
 		cmocka_unit_test(test_kernel),
 	};

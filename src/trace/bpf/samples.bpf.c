@@ -28,7 +28,8 @@ struct nsproxy {
 };
 
 struct task_struct {
-	struct task_struct *group_leader;
+	struct task_struct *group_leader, *real_parent;
+	int tgid;
 	struct mm_struct *mm;
 	struct nsproxy *nsproxy;
 	char comm[16];
@@ -56,6 +57,9 @@ struct linux_binprm {
 
 /* Of any architecture: at least this much is from one file. */
 #define PAGE_SHIFT 12
+/* A library may be unloaded, and another one be loaded in its place: what is known of a page is
+ * asked again after this long. */
+#define PLACE_NS 1000000000ULL
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -121,15 +125,17 @@ static inline __attribute__((always_inline)) void recall_file(struct bpf_perf_ev
 		.pid = key->pid};
 	struct samples_place *known = bpf_map_lookup_elem(&places, &page), fresh = {0};
 
-	if (known) {
+	fresh.asked_ns = bpf_ktime_get_ns();
+	if (!known || fresh.asked_ns - known->asked_ns >= PLACE_NS)
+		ask_file(ctx, v);
+	if (!v->has_build_id && known) { /* or it could not be asked at this moment */
 		v->has_build_id = 1;
 		v->offset = known->offset + key->ip;
 		__builtin_memcpy(v->build_id, known->build_id, sizeof(v->build_id));
 		return;
 	}
-	ask_file(ctx, v);
 	if (!v->has_build_id)
-		return; /* it has none, or could not be asked at this moment */
+		return; /* it has none, or could not be asked */
 	fresh.offset = v->offset - key->ip;
 	__builtin_memcpy(fresh.build_id, v->build_id, sizeof(fresh.build_id));
 	bpf_map_update_elem(&places, &page, &fresh, BPF_ANY);
@@ -143,8 +149,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct samples_key key = {.ip = PT_REGS_IP(&ctx->regs),
 		.kernel_stack = SAMPLES_NO_STACK,
 		.user_stack = SAMPLES_NO_STACK};
-	struct samples_value *found, fresh = {.n = 1};
 	uint32_t pid = bpf_get_current_pid_tgid() >> 32;
+	struct samples_value *found, fresh = {.n = 1, .pid = pid};
 	int user = (int64_t)key.ip >= 0;
 
 	if (settings.netns && BPF_CORE_READ(task, nsproxy, net_ns, ns.inum) != settings.netns)
@@ -180,6 +186,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 SEC("tp_btf/sched_process_exec")
 int on_exec(uint64_t *ctx)
 {
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct linux_binprm *program = (struct linux_binprm *)ctx[2];
 	struct inode *inode = BPF_CORE_READ(program, file, f_inode);
 	struct samples_file file = {
@@ -196,6 +203,7 @@ int on_exec(uint64_t *ctx)
 		return 0;
 	bpf_map_update_elem(&told, &file, &one, BPF_ANY);
 	e->pid = bpf_get_current_pid_tgid() >> 32;
+	e->parent = BPF_CORE_READ(task, real_parent, tgid);
 	path = BPF_CORE_READ(program, filename);
 	len = bpf_probe_read_kernel_str(e->path, sizeof(e->path), path);
 	e->len = len > 0 ? (uint32_t)len : 0;

@@ -27,6 +27,8 @@ struct samples_value {
 	uint64_t offset; /* in the file of that build-id */
 	unsigned char build_id[SAMPLES_BUILD_ID_LEN];
 	uint32_t has_build_id;
+	uint32_t pid; /* of the first of these samples, also if the key has none */
+	uint32_t zero;
 };
 
 /* A file, as the kernel knows it. */
@@ -44,13 +46,14 @@ struct samples_page {
 
 struct samples_place {
 	uint64_t offset; /* in the file of that build-id, less the address */
+	uint64_t asked_ns;
 	unsigned char build_id[SAMPLES_BUILD_ID_LEN];
 	uint32_t zero;
 };
 
 /* A process executed this file, for the first time since long. */
 struct samples_exec {
-	uint32_t pid, len;
+	uint32_t pid, parent, len, zero;
 	char path[SAMPLES_PATH_MAX];
 };
 

@@ -116,15 +116,15 @@ static int on_count(void *ctx, const struct sampler_count *c)
 	p->totals.samples += c->n;
 	p->totals.unknown += a.known ? 0 : c->n;
 	profile_program_name(c->comm, program);
-	profile_processes_count(p->processes, program, c->pid, c->n);
+	profile_processes_count(p->processes, program, c->process, c->n);
 	snprintf(name, sizeof(name), "%s:%s:%s", program, a.image, a.function);
 	r = profile_rows_count(p->rows, PROFILE_FUNCTIONS, name, c->n);
 	return r == 0 && c->n_stack ? count_stack(p, c, program, &a) : r;
 }
 
-static int on_executed(void *ctx, int pid, const char *path)
+static int on_executed(void *ctx, int pid, int parent, const char *path)
 {
-	return symbols_executed(((struct profile *)ctx)->symbols, pid, path);
+	return symbols_executed(((struct profile *)ctx)->symbols, pid, parent, path);
 }
 
 static int on_mapped(void *ctx, int pid, uint64_t start, uint64_t end, uint64_t offset,

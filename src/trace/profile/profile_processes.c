@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A program is busy if it has this share of an interval's samples in user space. */
+/* A program is busy if it has this share of an interval's samples. */
 #define BUSY_SHARE 0.02
 #define BUSY_LEAST 3
 /* Of an interval; more wait for the next one. Remarks about clocks need room, too. */
@@ -83,8 +83,9 @@ void profile_processes_count(struct profile_processes *p, const char *program, i
 	}
 }
 
-/* Its data from /proc. A process that has ended is known by its number only. */
-static void process_look(
+/* Its data from /proc. A process that has ended is known by its number only. False: it is a thread
+ * of the kernel, which nobody started. */
+static bool process_look(
 	const struct profile_processes *p, const struct busy_program *b, struct process_note *ret)
 {
 	char path[PATH_MAX], text[4 * PROCESS_COMMAND_MAX];
@@ -102,6 +103,7 @@ static void process_look(
 	size = fd < 0 ? 0 : read(fd, text, sizeof(text));
 	if (size > 0)
 		process_note_command(text, (size_t)size, ret->command);
+	return size > 0 || ret->uid < 0;
 }
 
 static bool is_due(const struct profile_processes *p, const struct busy_program *b, int64_t wall_us)
@@ -130,15 +132,17 @@ unsigned profile_processes_note(struct profile_processes *p, int64_t wall_us, st
 	struct busy_program *b;
 	unsigned noted = 0;
 
-	for (; noted < NOTES_MAX && (b = busiest_due(p, wall_us)); noted++) {
+	while (noted < NOTES_MAX && (b = busiest_due(p, wall_us))) {
 		char line[PROCESS_NOTE_MAX];
 		struct process_note note;
 
-		process_look(p, b, &note);
+		b->noted_us = wall_us;
+		if (!process_look(p, b, &note))
+			continue;
 		process_note_write(&note, line);
 		if (spool)
 			spool_event(spool, wall_us, line);
-		b->noted_us = wall_us;
+		noted++;
 	}
 	for (size_t i = 0; i < p->n; i++)
 		p->programs[i].n = p->programs[i].most = 0;

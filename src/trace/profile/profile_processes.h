@@ -15,7 +15,7 @@ struct profile_processes;
 struct profile_processes *profile_processes_new(const char *proc);
 void profile_processes_free(struct profile_processes *p);
 
-/* `n` samples in a process; `pid` 0 (an address of the kernel) is ignored. */
+/* `n` samples in a process; `pid` 0 (an idle CPU) is ignored. */
 void profile_processes_count(struct profile_processes *p, const char *program, int pid, uint64_t n);
 
 /* An interval is over: note the busy programs. `spool` may be NULL. Returns the number of notes.

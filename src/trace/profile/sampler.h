@@ -32,7 +32,8 @@ struct sampler_config {
 struct sampler_count {
 	uint64_t n;
 	uint64_t address;
-	int pid; /* 0: not known, and of the kernel */
+	int pid;     /* 0: not known, and of the kernel */
+	int process; /* one with such samples, also if they are of the kernel; 0: none */
 	bool kernel;
 	char comm[SAMPLER_COMM_MAX]; /* of the process, at that time */
 	struct build_id id;	     /* where it is known, */
@@ -48,7 +49,7 @@ struct sampler_sink {
 	int (*count)(void *ctx, const struct sampler_count *c);
 	/* A process executed a file; or mapped one, as in symbols.h. Called before the counts since
 	 * then. */
-	int (*executed)(void *ctx, int pid, const char *path);
+	int (*executed)(void *ctx, int pid, int parent, const char *path);
 	int (*mapped)(void *ctx, int pid, uint64_t start, uint64_t end, uint64_t offset,
 		uint64_t inode, const char *path);
 	void *ctx;

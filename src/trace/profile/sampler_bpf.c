@@ -141,7 +141,7 @@ static int on_exec_record(void *ctx, void *data, size_t size)
 
 	if (size < sizeof(*e) || e->len == 0 || e->len > sizeof(e->path) || !b->sink->executed)
 		return 0;
-	return b->sink->executed(b->sink->ctx, (int)e->pid, e->path);
+	return b->sink->executed(b->sink->ctx, (int)e->pid, (int)e->parent, e->path);
 }
 
 /* Exec events only help to name processes that have ended since; without them (no BTF) sampling
@@ -236,6 +236,7 @@ static int deliver(
 	struct sampler_count c = {.n = v->n,
 		.address = k->ip,
 		.pid = (int)k->pid,
+		.process = (int)v->pid,
 		.kernel = (int64_t)k->ip < 0,
 		.offset = v->offset};
 

@@ -28,6 +28,7 @@ struct cell {
 	uint64_t stack_hash;
 	size_t stack_at; /* in `frames` */
 	unsigned n_stack, n_kernel_stack;
+	int process; /* of the first of these samples */
 	uint64_t n;
 };
 
@@ -231,8 +232,10 @@ static int count(struct ring_sampler *s, const struct perf_sample *sample)
 {
 	const char *comm = name_get(s, sample->pid);
 	bool kernel = (int64_t)sample->address < 0;
-	struct cell key = {
-		.address = sample->address, .pid = kernel && !s->stacks ? 0 : sample->pid, .n = 1};
+	struct cell key = {.address = sample->address,
+		.pid = kernel && !s->stacks ? 0 : sample->pid,
+		.process = sample->pid,
+		.n = 1};
 	uint64_t hash;
 	uint32_t at;
 
@@ -360,7 +363,7 @@ static int news_tell(struct ring_sampler *s, const struct sampler_sink *sink)
 	for (size_t i = 0; r == 0 && i < s->n_news; i++) {
 		const struct news *n = &s->news[i];
 
-		r = n->executed ? sink->executed(sink->ctx, n->pid, n->path)
+		r = n->executed ? sink->executed(sink->ctx, n->pid, 0, n->path)
 				: sink->mapped(sink->ctx, n->pid, n->start, n->end, n->offset,
 					  n->inode, n->path);
 	}
@@ -376,6 +379,7 @@ static int cells_tell(struct ring_sampler *s, const struct sampler_sink *sink)
 		struct sampler_count count = {.n = c->n,
 			.address = c->address,
 			.pid = c->pid,
+			.process = c->process,
 			.kernel = (int64_t)c->address < 0,
 			.stack = c->n_stack ? s->frames + c->stack_at : NULL,
 			.n_stack = c->n_stack,

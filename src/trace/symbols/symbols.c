@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/idmap.h"
+#include "trace/namespaces.h"
 #include "trace/symbols/demangle.h"
 #include "trace/symbols/images.h"
 #include "trace/symbols/kallsyms.h"
@@ -118,8 +119,25 @@ static struct process *process_get(struct symbols *s, int pid)
 	return p;
 }
 
-int symbols_executed(struct symbols *s, int pid, const char *path)
+/* The process may have ended already. Its parent usually runs, in the same directory and the same
+ * mount namespace. If not, another file is found there, or none: build-ids show that. */
+static int note_by_parent(struct symbols *s, int parent, const char *path)
 {
+	char whole[4096];
+	bool fits;
+
+	if (path[0] == '/')
+		fits = (size_t)snprintf(whole, sizeof(whole), "%s/%d/root%s", s->proc, parent,
+			       path) < sizeof(whole);
+	else
+		fits = (size_t)snprintf(whole, sizeof(whole), "%s/%d/cwd/%s", s->proc, parent,
+			       path) < sizeof(whole);
+	return fits ? paths_note(&s->paths, whole) : 0;
+}
+
+int symbols_executed(struct symbols *s, int pid, int parent, const char *path)
+{
+	int r = 0;
 	uint32_t at;
 
 	if (idmap_get(&s->by_pid, (uint64_t)pid, &at)) {
@@ -129,7 +147,9 @@ int symbols_executed(struct symbols *s, int pid, const char *path)
 		symbol_table_release(&p->jit);
 		p->told = p->read = p->jit_read = false;
 	}
-	return paths_note(&s->paths, path);
+	if (parent > 0 && path[0] && (path[0] != '/' || namespaces_other_files(s->proc, parent)))
+		r = note_by_parent(s, parent, path);
+	return r < 0 ? r : paths_note(&s->paths, path);
 }
 
 int symbols_survey(struct symbols *s)
@@ -341,19 +361,43 @@ static void answer_vdso(
 	answer_from(&s->vdso, address - m->start, a);
 }
 
-/* Code without a file: a compiler made it, and may name it. Addresses mean nothing on another
- * server. */
-static void answer_jit(
-	struct symbols *s, struct process *p, uint64_t address, struct symbols_answer *a)
+/* Memory whose code a compiler may have made: without a file, or shared by a process with itself.
+ */
+static bool is_memory(const char *path)
 {
-	const struct symbol *sym;
+	static const char *const names[] = {
+		"//anon", "/memfd:", "/dev/zero", "/anon_hugepage", "/SYSV", "/dev/shm/"};
 
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strncmp(path, names[i], strlen(names[i])))
+			return true;
+	}
+	return path[0] != '/';
+}
+
+/* A program may also be executed from there. */
+static bool has_file(const char *path)
+{
+	return path[0] == '/' && path[1] != '/';
+}
+
+static const struct symbol *jit_find(struct symbols *s, struct process *p, uint64_t address)
+{
 	if (!p->jit_read) {
 		symbol_table_release(&p->jit);
 		perf_map_read(s->proc, p->pid, &p->jit);
 	}
 	p->jit_read = true;
-	sym = symbol_table_find(&p->jit, address);
+	return symbol_table_find(&p->jit, address);
+}
+
+/* Code without a file: a compiler made it, and may name it. Addresses mean nothing on another
+ * server. */
+static void answer_jit(
+	struct symbols *s, struct process *p, uint64_t address, struct symbols_answer *a)
+{
+	const struct symbol *sym = jit_find(s, p, address);
+
 	snprintf(a->image, sizeof(a->image), "%s", sym ? "jit" : "anon");
 	snprintf(a->function, sizeof(a->function), "%s", sym ? symbol_name(&p->jit, sym) : "anon");
 	a->known = true;
@@ -373,7 +417,7 @@ static int find_mapped(struct symbols *s, const struct symbols_query *q, struct 
 		return 0;
 	if (!strcmp(m->path, "[vdso]")) {
 		answer_vdso(s, m, q->address, a);
-	} else if (m->path[0] != '/' || !strncmp(m->path, "//anon", 6)) {
+	} else if (is_memory(m->path) && (!has_file(m->path) || jit_find(s, p, q->address))) {
 		answer_jit(s, p, q->address, a);
 	} else if ((image = mapping_image(s, p, m))) {
 		answer_image(image, q->address - m->start + m->offset, a);
