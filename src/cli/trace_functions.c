@@ -24,7 +24,7 @@ struct functions_options {
 	const char *output, *name;
 	int64_t interval_us, duration_us, flush_us;
 	uint64_t limit, top;
-	bool quiet, json;
+	bool times, quiet, json;
 };
 
 #define AT(member) offsetof(struct functions_options, member)
@@ -38,6 +38,8 @@ static const struct option_def options[] = {
 		"functions of the kernel, likewise, if the kernel permits it"},
 	{"limit", 0, OPTION_UINT, AT(limit), "N",
 		"remove the probe of a function with more calls per second [20000]"},
+	{"times", 0, OPTION_FLAG, AT(times), NULL,
+		"measure times even in C++, Rust and Go, which exceptions may then end"},
 	TRACE_OPTIONS(struct functions_options, "functions",
 		"read the counts this often, 100ms to 1h, aligned to the wall clock [1s]", "[10s]"),
 	{NULL},
@@ -66,8 +68,8 @@ static int places_find(
 
 		r = pid_parse(opt->pids.items[i], &pid, err);
 		if (r == 0)
-			r = probe_places_find(
-				ret, "/proc", pid, opt->functions.items, opt->functions.n, err);
+			r = probe_places_find(ret, "/proc", pid, opt->functions.items,
+				opt->functions.n, opt->times, err);
 	}
 	if (r == 0 && opt->kernel.n)
 		r = probe_places_find_kernel(
@@ -93,6 +95,11 @@ static void cost_say(const struct functions_options *opt, const struct probe_pla
 			dear);
 	fprintf(stderr, "; at %" PRIu64 " calls per second the probe of a function is removed\n",
 		opt->limit ? opt->limit : PROBES_LIMIT);
+	if (places->calls_only)
+		fprintf(stderr,
+			"%zu function%s only counted, without times, because an exception that "
+			"passes a probed return would end the program (--times measures anyway)\n",
+			places->calls_only, places->calls_only == 1 ? " is" : "s are");
 	if (places->left_out)
 		fprintf(stderr, "%zu more function%s match, but there is no room for them\n",
 			places->left_out, places->left_out == 1 ? "" : "s");
@@ -251,6 +258,10 @@ const struct command trace_command_functions = {
 		"instruction of the function. Functions that begin with endbr64 are probed behind "
 		"it. limpet reports how many functions are of the expensive sort before it begins, "
 		"and removes the probe of a function that is called more often than --limit.\n\n"
+		"A probe at the end of a function replaces its return address. A C++ or Rust "
+		"program ends if an exception passes such a function, and a Go program if its "
+		"stack is moved. So limpet only counts calls in programs that contain code for "
+		"this, unless you give --times.\n\n"
 		"--kernel counts functions of the kernel, if permitted: the first 64 by "
 		"trampolines "
 		"(fentry), which are cheapest, the others by kprobes.\n\n"

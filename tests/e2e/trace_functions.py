@@ -20,9 +20,9 @@ def root():
         raise Skip("probes need root")
 
 
-def build(directory, compiler="gcc", *options):
+def build(directory, compiler="gcc", *options, source="probed.c"):
     program = os.path.join(directory, "probed")
-    run(compiler, "-O1", *options, "-o", program, os.path.join(HERE, "calls", "probed.c"), "-lpthread")
+    run(compiler, "-O1", *options, "-o", program, os.path.join(HERE, "calls", source), "-lpthread")
     return program
 
 
@@ -102,6 +102,55 @@ def test_times(directory):
     check(sleeper >= 0.199, f"slept 0.2 s, of which {sleeper} s were counted")
     check(caller >= 0.099, f"slept 0.1 s, of which {caller} s were counted")
     check(caller + sleeper <= elapsed, f"{caller} and {sleeper} of {elapsed} s")
+
+
+def test_parts(directory):
+    """parts of functions that the compiler keeps elsewhere are not taken for functions, and nothing is overwritten"""
+    root()
+    program = build(directory, "gcc", "-O2")
+    if "chilly.cold" not in run("nm", program):
+        raise Skip("this compiler does not divide functions")
+    server = Server(program, directory)
+    with Probed(directory, server, "--functions", "probed:*", "--limit", "1000000") as probed:
+        server.ask("cold 50")
+        server.ask("7")
+    server.end()
+    check(server.process.returncode == 0, f"it ended with {server.process.returncode}")
+    got = {name: probed.counts.get(name) for name in ("chilly", "freezing", "work")}
+    check(got == {"chilly": 50, "freezing": 100, "work": 107}, f"{probed.counts}")
+    check(not any("cold" in name for name in probed.counts), f"{probed.counts}")
+
+
+def test_exceptions(directory):
+    """a program whose functions are left by exceptions survives, and its calls are counted"""
+    root()
+    for option in ("-O2", "-static"):
+        server = Server(build(directory, "g++", option, source="probed.cc"), directory)
+        with Probed(directory, server, "--functions", "probed:*thrower*", "--functions", "probed:*passes*",
+                    "--functions", "probed:*catches*") as probed:
+            server.ask("10")
+        server.ask("3")
+        server.end()
+        check(server.process.returncode == 0, f"{option}: it ended with {server.process.returncode}")
+        check(probed.counts == {"thrower(int)": 10, "passes(int)": 10, "catches(int)": 10}, f"{option}: {probed.counts}")
+        check(probed.says("3 functions are only counted, without times"), f"{option}: {probed.lines}")
+        os.unlink(probed.archive)
+
+
+def test_replaced(directory):
+    """functions of a program whose file was replaced since it started, and of one whose file was deleted"""
+    root()
+    for change in ("replace", "delete"):
+        program = build(directory)
+        server = Server(program, directory)
+        os.unlink(program)
+        if change == "replace":
+            build(directory, "gcc", "-DAPART=", "-O3")
+        with Probed(directory, server, "--functions", "probed:work") as probed:
+            server.ask("7")
+        server.end()
+        check(probed.counts == {"work": 7}, f"{change}: {probed.counts}")
+        os.unlink(probed.archive)
 
 
 def test_limit(directory):

@@ -27,18 +27,18 @@ static void test_own(void **state)
 	if (!elf_image_supported())
 		skip();
 	assert_int_equal(probe_me_here(1), 1);
-	assert_int_equal(probe_places_find(&p, "/proc", getpid(), by_name, 1, &err), 0);
+	assert_int_equal(probe_places_find(&p, "/proc", getpid(), by_name, 1, false, &err), 0);
 	assert_int_equal(p.n, 1);
 	assert_non_null(strstr(p.items[0].name, ":test_trace_probe_places:probe_me_here"));
 	assert_int_equal(p.items[0].pid, getpid());
 	assert_true(p.items[0].offset > 0);
-	assert_int_equal(probe_places_find(&p, "/proc", getpid(), by_image, 1, &err), 0);
+	assert_int_equal(probe_places_find(&p, "/proc", getpid(), by_image, 1, false, &err), 0);
 	assert_int_equal(p.n, 2);
 	assert_int_equal(p.items[0].offset, p.items[1].offset);
-	assert_int_equal(probe_places_find(&p, "/proc", getpid(), nothing, 1, &err), 0);
+	assert_int_equal(probe_places_find(&p, "/proc", getpid(), nothing, 1, false, &err), 0);
 	assert_int_equal(p.n, 2);
 	probe_places_release(&p);
-	assert_int_equal(probe_places_find(&p, "/proc", INT_MAX, by_name, 1, &err), -ESRCH);
+	assert_int_equal(probe_places_find(&p, "/proc", INT_MAX, by_name, 1, false, &err), -ESRCH);
 }
 
 static void test_room(void **state)
@@ -50,7 +50,7 @@ static void test_room(void **state)
 	(void)state;
 	if (!elf_image_supported())
 		skip();
-	assert_int_equal(probe_places_find(&p, "/proc", getpid(), all, 1, &err), 0);
+	assert_int_equal(probe_places_find(&p, "/proc", getpid(), all, 1, false, &err), 0);
 	assert_int_equal(p.n, PROBE_PLACES_MAX);
 	assert_true(p.left_out > 0);
 	probe_places_release(&p);

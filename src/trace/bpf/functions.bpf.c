@@ -205,6 +205,14 @@ int on_enter(struct pt_regs *ctx)
 	return 0;
 }
 
+/* Of a function whose end is not looked at. */
+SEC("kprobe")
+int on_call(struct pt_regs *ctx)
+{
+	count(bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
 SEC("kprobe")
 int on_return(struct pt_regs *ctx)
 {

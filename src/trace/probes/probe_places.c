@@ -13,10 +13,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void place_release(struct probe_place *p)
@@ -83,6 +85,7 @@ unsigned probe_place_best(const uint8_t *code, size_t size, bool *ret_cheap)
 /* A file that a process has mapped. */
 struct mapped {
 	const char *program, *path; /* path: as we reach it */
+	bool unwinds;		    /* this file, or one before it */
 	char image[SYMBOLS_IMAGE_MAX];
 	pid_t pid;
 	int fd;
@@ -120,8 +123,29 @@ static int symbol_add(
 	return place_add(to, &p);
 }
 
+/* Functions that leave others without returning from them, and search for their return addresses:
+ * of C++, Rust and Go. */
+static bool is_unwinder(const char *symbol)
+{
+	static const char *const names[] = {
+		"_Unwind_RaiseException", "__cxa_throw", "runtime.morestack"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(symbol, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A part of a function that is seldom executed, and therefore kept elsewhere. It is jumped to, so
+ * the top of the stack is not a return address there: a probe at its end would destroy it. */
+static bool is_part(const char *symbol)
+{
+	return strstr(symbol, ".cold") != NULL;
+}
+
 static int image_find(
-	struct probe_places *to, const struct mapped *m, const char *const *patterns, unsigned n)
+	struct probe_places *to, struct mapped *m, const char *const *patterns, unsigned n)
 {
 	const struct symbol_table *t = &m->elf.symbols;
 	int r = 0;
@@ -129,6 +153,9 @@ static int image_find(
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		char name[SYMBOLS_FUNCTION_MAX];
 
+		m->unwinds |= is_unwinder(symbol_name(t, &t->items[i]));
+		if (is_part(symbol_name(t, &t->items[i])))
+			continue;
 		demangle(symbol_name(t, &t->items[i]), name, sizeof(name));
 		profile_word_make(name, true);
 		if (matches(m->image, name, patterns, n))
@@ -146,19 +173,40 @@ static bool seen_before(const struct proc_maps *maps, size_t i)
 	return false;
 }
 
+/* The file that is mapped, also if its name is gone or has become that of another; if that is not
+ * permitted, the one of its name, if it is the same. */
+static int mapping_open(
+	const char *proc, pid_t pid, const struct proc_mapping *m, char ret_path[PATH_MAX])
+{
+	struct stat st;
+	int fd;
+
+	snprintf(ret_path, PATH_MAX, "%s/%d/map_files/%" PRIx64 "-%" PRIx64, proc, (int)pid,
+		m->start, m->end);
+	fd = open(ret_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	snprintf(ret_path, PATH_MAX, "%s/%d/root%s", proc, (int)pid, m->path);
+	fd = open(ret_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == m->inode)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 static int mapping_find(struct probe_places *to, const char *proc, struct mapped *m,
 	const struct proc_mapping *mapping, const char *const *patterns, unsigned n)
 {
 	char path[PATH_MAX];
 	int r = 0;
 
-	snprintf(path, sizeof(path), "%s/%d/root%s", proc, (int)m->pid, mapping->path);
 	m->path = path;
 	snprintf(m->image, sizeof(m->image), "%s", path_basename(mapping->path));
 	profile_word_make(m->image, false);
-	m->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	m->fd = mapping_open(proc, m->pid, mapping, path);
 	if (m->fd < 0)
-		return 0; /* removed since */
+		return 0;
 	if (elf_image_read(m->fd, PROFILE_DEBUG_DIR, &m->elf) == 0)
 		r = image_find(to, m, patterns, n);
 	elf_image_release(&m->elf);
@@ -177,11 +225,12 @@ static void program_name(const char *proc, pid_t pid, char ret[SAMPLER_COMM_MAX]
 }
 
 int probe_places_find(struct probe_places *p, const char *proc, pid_t pid,
-	const char *const *patterns, unsigned n, struct lp_err *err)
+	const char *const *patterns, unsigned n, bool times, struct lp_err *err)
 {
 	_cleanup_(proc_maps_release) struct proc_maps maps = {0};
 	char program[SAMPLER_COMM_MAX];
 	struct mapped m = {.program = program, .pid = pid};
+	size_t first = p->n;
 	int r;
 
 	if (!elf_image_supported())
@@ -194,6 +243,10 @@ int probe_places_find(struct probe_places *p, const char *proc, pid_t pid,
 	for (size_t i = 0; r == 0 && i < maps.n; i++) {
 		if (maps.items[i].path[0] == '/' && !seen_before(&maps, i))
 			r = mapping_find(p, proc, &m, &maps.items[i], patterns, n);
+	}
+	for (size_t i = first; i < p->n; i++) {
+		p->items[i].calls_only = m.unwinds && !times;
+		p->calls_only += p->items[i].calls_only;
 	}
 	return r < 0 ? lp_err_sys(err, r, "cannot find functions") : 0;
 }

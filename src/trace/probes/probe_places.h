@@ -19,6 +19,9 @@ struct probe_place {
 	/* The kernel emulates its first instruction, instead of single-stepping it elsewhere, which
 	 * takes twenty times as long. */
 	bool cheap;
+	/* Its end must not be probed: the kernel replaces the return address, which an exception
+	 * that passes it (C++, Rust), or a stack that is moved (Go), does not survive. */
+	bool calls_only;
 };
 
 /* Zero-initialise it. */
@@ -26,6 +29,7 @@ struct probe_places {
 	struct probe_place *items;
 	size_t n, cap;
 	size_t left_out; /* because there was no room */
+	size_t calls_only;
 };
 
 #define PROBE_PLACES_MAX 2000
@@ -33,9 +37,10 @@ struct probe_places {
 void probe_places_release(struct probe_places *p);
 
 /* Add the functions of a process whose name, or IMAGE:NAME, matches one of the patterns; `proc`:
- * where /proc is. -ESRCH: there is no such process; -ENOEXEC: limpet cannot read symbols. */
+ * where /proc is. If any image of the process may unwind its stack, only calls are to be counted,
+ * unless `times` is set. -ESRCH: there is no such process; -ENOEXEC: limpet cannot read symbols. */
 int probe_places_find(struct probe_places *p, const char *proc, pid_t pid,
-	const char *const *patterns, unsigned n, struct lp_err *err);
+	const char *const *patterns, unsigned n, bool times, struct lp_err *err);
 
 /* The same for functions of the kernel, as `kallsyms` lists them. */
 int probe_places_find_kernel(struct probe_places *p, const char *kallsyms,

@@ -25,10 +25,16 @@ void prober_close(struct prober *p);
 /* Count a tracepoint; -ENOENT: this kernel has none of that name. */
 int prober_add_tracepoint(struct prober *p, uint32_t at);
 
-/* Count the calls of a function of a process, at an offset of a file; or of the kernel. 0 or a
- * negative errno. */
-int prober_add_function(
-	struct prober *p, uint32_t at, pid_t pid, const char *path, uint64_t offset);
+/* The place of a function in a file that a process has mapped. */
+struct prober_place {
+	pid_t pid;
+	const char *path;
+	uint64_t offset;
+	bool calls_only; /* its end is not to be probed, and its times are not known */
+};
+
+/* Count the calls of a function of a process; or of the kernel. 0 or a negative errno. */
+int prober_add_function(struct prober *p, uint32_t at, const struct prober_place *place);
 int prober_add_kernel(struct prober *p, uint32_t at, const char *function);
 
 /* The number of functions of the kernel that are counted by trampolines (fentry) and not by

@@ -156,38 +156,40 @@ int prober_add_tracepoint(struct prober *p, uint32_t at)
 	return -ENOMEM;
 }
 
-/* The place of a function: in a file, or (path NULL) in the kernel. */
+/* The place of a function: in a file, or (function not NULL) in the kernel. */
 struct place {
-	pid_t pid;
-	const char *path, *function;
-	uint64_t offset;
+	struct prober_place in_file;
+	const char *function;
 };
 
 static struct bpf_link *attach(
 	const struct prober *p, uint32_t at, const struct place *place, bool leave)
 {
-	const struct bpf_program *program =
-		bpf_object__find_program_by_name(p->object, leave ? "on_return" : "on_enter");
+	const struct prober_place *f = &place->in_file;
+	const char *name = leave ? "on_return" : f->calls_only ? "on_call" : "on_enter";
+	const struct bpf_program *program = bpf_object__find_program_by_name(p->object, name);
 	const struct bpf_uprobe_opts user = {
 		.sz = sizeof(user), .retprobe = leave, .bpf_cookie = at};
 	const struct bpf_kprobe_opts kernel = {
 		.sz = sizeof(kernel), .retprobe = leave, .bpf_cookie = at};
 
-	return place->path ? bpf_program__attach_uprobe_opts(
-				     program, place->pid, place->path, place->offset, &user)
-			   : bpf_program__attach_kprobe_opts(program, place->function, &kernel);
+	return place->function
+		? bpf_program__attach_kprobe_opts(program, place->function, &kernel)
+		: bpf_program__attach_uprobe_opts(program, f->pid, f->path, f->offset, &user);
 }
 
 /* First at its end, so that no call is seen to begin only. */
 static int place_add(struct prober *p, uint32_t at, const struct place *place)
 {
+	bool leaves = !place->in_file.calls_only;
 	struct probe probe = {.at = at};
 	int r = 0;
 
-	probe.leave = attach(p, at, place, true);
-	if (probe.leave)
+	if (leaves)
+		probe.leave = attach(p, at, place, true);
+	if (probe.leave || !leaves)
 		probe.enter = attach(p, at, place, false);
-	if (!probe.leave || !probe.enter)
+	if (!probe.enter)
 		r = -errno;
 	if (r == 0)
 		r = probe_add(p, &probe);
@@ -196,9 +198,9 @@ static int place_add(struct prober *p, uint32_t at, const struct place *place)
 	return r;
 }
 
-int prober_add_function(struct prober *p, uint32_t at, pid_t pid, const char *path, uint64_t offset)
+int prober_add_function(struct prober *p, uint32_t at, const struct prober_place *place)
 {
-	return place_add(p, at, &(struct place){.pid = pid, .path = path, .offset = offset});
+	return place_add(p, at, &(struct place){.in_file = *place});
 }
 
 /* By a trampoline if possible, which is far cheaper, else by kprobes. A kernel that has refused one

@@ -30,13 +30,11 @@ int prober_add_tracepoint(struct prober *p, uint32_t at)
 	return -EOPNOTSUPP;
 }
 
-int prober_add_function(struct prober *p, uint32_t at, pid_t pid, const char *path, uint64_t offset)
+int prober_add_function(struct prober *p, uint32_t at, const struct prober_place *place)
 {
 	(void)p;
 	(void)at;
-	(void)pid;
-	(void)path;
-	(void)offset;
+	(void)place;
 	return -EOPNOTSUPP;
 }
 

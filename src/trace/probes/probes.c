@@ -153,9 +153,10 @@ static int functions_add(struct probes *p, const struct probe_places *places, st
 	for (size_t i = 0; i < places->n; i++) {
 		const struct probe_place *place = &places->items[i];
 		uint32_t at = FUNCTIONS_FIRST + (uint32_t)i;
-		int r = place->path
-			? prober_add_function(p->prober, at, place->pid, place->path, place->offset)
-			: prober_add_kernel(p->prober, at, place->function);
+		const struct prober_place in_file = {
+			place->pid, place->path, place->offset, place->calls_only};
+		int r = place->path ? prober_add_function(p->prober, at, &in_file)
+				    : prober_add_kernel(p->prober, at, place->function);
 
 		p->counted[at].name = strdup(place->name);
 		if (!p->counted[at].name)

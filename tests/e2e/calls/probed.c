@@ -1,6 +1,7 @@
 /* A program that nobody built for being counted. It does what lines say: "N" calls work() N times,
- * "deep N" recurses, "jump N" leaves functions by longjmp(), "threads N" works in threads, "sleep"
- * sleeps in a function and in the one that calls it. */
+ * "deep N" recurses, "jump N" leaves functions by longjmp(), "cold N" executes what is seldom
+ * executed, "threads N" works in threads, "sleep" sleeps in a function and in the one that calls
+ * it. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -38,6 +39,26 @@ APART void lands(void)
 	if (!setjmp(back))
 		jumps();
 	__asm__ volatile("");
+}
+
+__attribute__((noinline, cold)) void freezing(int *n)
+{
+	(*n)++;
+	__asm__ volatile("");
+}
+
+/* A part of it is elsewhere, because it calls a function that is seldom called. */
+APART int chilly(int n)
+{
+	int a = n * 3, b = n * 5;
+
+	work();
+	if (n < 0) {
+		freezing(&a);
+		freezing(&b);
+	}
+	work();
+	return a + b;
 }
 
 APART void sleeper(void)
@@ -78,6 +99,11 @@ static void obey(const char *line)
 		in_threads(atoi(line + 8));
 	else if (!strncmp(line, "sleep", 5))
 		caller();
+	else if (!strncmp(line, "cold ", 5))
+		for (int i = 1; i <= atoi(line + 5); i++) {
+			if (chilly(-i) != 2 - 8 * i)
+				abort();
+		}
 	else if (!strncmp(line, "jump ", 5))
 		for (int i = 0; i < atoi(line + 5); i++)
 			lands();
