@@ -370,6 +370,47 @@ static int news_tell(struct ring_sampler *s, const struct sampler_sink *sink)
 	return r;
 }
 
+/* The name of the process that a count is of. The rings are read one after the other, so a sample
+ * may have been counted before the record that names its process was read. */
+static const char *cell_name(const struct ring_sampler *s, const struct cell *c)
+{
+	uint32_t at;
+
+	return !c->comm[0] && idmap_get(&s->names, (uint64_t)c->process, &at) ? s->comms[at]
+									      : c->comm;
+}
+
+/* Keep the names of processes that still exist. That of one which ends later may be needed then. */
+static void names_keep(struct ring_sampler *s)
+{
+	char(*comms)[SAMPLER_COMM_MAX] = s->comms;
+	size_t n = 0, at = 0;
+	uint64_t pid;
+	uint32_t from;
+	struct idmap kept = {0};
+
+	if (idmap_reserve(&kept, s->n_comms + 1) < 0) {
+		idmap_clear(&s->names);
+		s->n_comms = 0;
+		return;
+	}
+	s->comms = calloc(s->n_comms + 1, sizeof(*s->comms));
+	while (s->comms && idmap_next(&s->names, &at, &pid, &from)) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+		if (!comms[from][0] || access(path, F_OK) < 0)
+			continue;
+		memcpy(s->comms[n], comms[from], sizeof(*comms));
+		idmap_put(&kept, pid, (uint32_t)n++);
+	}
+	s->cap_comms = s->comms ? s->n_comms + 1 : 0;
+	s->n_comms = n;
+	free(comms);
+	idmap_release(&s->names);
+	s->names = kept;
+}
+
 static int cells_tell(struct ring_sampler *s, const struct sampler_sink *sink)
 {
 	int r = 0;
@@ -385,7 +426,7 @@ static int cells_tell(struct ring_sampler *s, const struct sampler_sink *sink)
 			.n_stack = c->n_stack,
 			.n_kernel_stack = c->n_kernel_stack};
 
-		memcpy(count.comm, c->comm, sizeof(count.comm));
+		memcpy(count.comm, cell_name(s, c), sizeof(count.comm));
 		r = sink->count(sink->ctx, &count);
 	}
 	return r;
@@ -402,10 +443,9 @@ static int ring_sampler_drain(void *state, const struct sampler_sink *sink, stru
 	if (r == 0)
 		r = cells_tell(s, sink);
 	news_clear(s);
-	s->n_cells = s->n_frames = s->n_comms = 0;
+	s->n_cells = s->n_frames = 0;
 	idmap_clear(&s->by_key);
-	/* Names are looked up again: processes that have ended are forgotten that way. */
-	idmap_clear(&s->names);
+	names_keep(s);
 	return r < 0 ? lp_err_sys(err, r, "cannot count samples") : 0;
 }
 
