@@ -21,12 +21,16 @@ void __cyg_profile_func_enter(void *function, void *site)
 		limpet_calls_enter_1((uintptr_t)function, (uintptr_t)site, calls_hook_sp(), id);
 }
 
-/* A function that was switched off since it began still has to end. */
+/* A function that was switched off since it began still has to end. Functions that choose another
+ * one when the program is loaded (ifunc) run before there are variables of threads. */
 void __cyg_profile_func_exit(void *function, void *site)
 {
+	const struct call_frame *top = limpet_calls_thread_1.top;
 	uint32_t id;
 
-	if (limpet_calls_thread_1.top->function != (uintptr_t)function) {
+	if (UNLIKELY(!top))
+		return;
+	if (top->function != (uintptr_t)function) {
 		id = calls_known(limpet_calls_map_1, (uintptr_t)function);
 		if (id && limpet_calls_off_1[id - 1])
 			return;

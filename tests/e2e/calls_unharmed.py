@@ -220,6 +220,19 @@ def test_ways_to_link(directory):
             expect(tables.counts(program, "threads"), worker=200, middle=200, leaf=2000)
 
 
+def test_resolver(directory):
+    """functions that choose another one while the program is loaded, before anything can be counted"""
+    source = write(directory, "chooses.c", """__attribute__((noinline)) static int chosen(int x) { return x + 1; }
+static int (*choose(void))(int) { return chosen; }
+int f(int) __attribute__((ifunc("choose")));
+int main(void) { return f(1) == 2 && f(2) == 3 ? 0 : 1; }
+""")
+    for option in ("-O2", "-Wl,-z,now", "-no-pie"):
+        program = build(directory, source, "-fno-inline", option)
+        with Tables() as tables:
+            expect(tables.counts(program), chosen=2, main=1)
+
+
 def test_by_parts(directory):
     """objects that are linked later, headers that are compiled, and libraries that name their C library"""
     part, joined, program = (os.path.join(directory, name) for name in ("exact.o", "joined.o", "program"))
