@@ -66,7 +66,7 @@ static bool reserve_in_file(size_t offset, size_t size)
 
 bool calls_reserve(const void *start, size_t size)
 {
-	const size_t page = 4096;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t begin = (size_t)((const char *)start - (const char *)calls_table) / page * page;
 	size_t end = ((size_t)((const char *)start - (const char *)calls_table) + size + page - 1) /
 		page * page;

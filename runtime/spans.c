@@ -109,7 +109,7 @@ static struct spans_header *map(int fd)
 	memory = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
-	if (!reserve(memory, SPANS_HEADER)) {
+	if (!reserve(memory, sizeof(struct spans_header))) {
 		munmap(memory, FILE_SIZE);
 		return NULL;
 	}

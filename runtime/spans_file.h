@@ -25,7 +25,7 @@
 #define SPANS_PREFIX "spans."
 
 #define SPANS_MAGIC UINT64_C(0x31534e4150534c50) /* "PLSPANS1" */
-#define SPANS_VERSION 3
+#define SPANS_VERSION 4
 
 /* The layers. */
 enum spans_layer {
@@ -37,8 +37,10 @@ enum spans_layer {
 	SPANS_LAYERS
 };
 
+/* Memory is reserved and given back by pages, which have up to 64 KiB on some machines: chunks begin
+ * and end with them there, too. */
 enum {
-	SPANS_HEADER = 4096,
+	SPANS_HEADER = 65536,
 	SPANS_CHUNK = 65536,
 	SPANS_RECORD = 128,
 	SPANS_IN_CHUNK = SPANS_CHUNK / SPANS_RECORD - 1, /* the first place is the chunk's header */
