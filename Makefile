@@ -20,10 +20,12 @@ deps: ## install the Debian packages that are missing, for building and for test
 test: deps ## set up, build with gcc and clang, run every test and every lint
 	@JOBS=$(JOBS) scripts/test.sh
 
-# Where nothing is built yet, only the program itself is, with the few packages that takes.
+# Where nothing is built yet, only the program itself is, with the few packages and the little time that
+# takes: without optional features, and hardly optimized. It is for the demo and nothing else.
+demo_options := -Dauto_features=disabled -Dtests=false -Dwerror=false -Dwarning_level=0 -Dbuildtype=plain
 demo: ## diagnose a recording with a real fault in it, and write a report with plots
 	@scripts/deps.sh demo
-	@[ -x $(BUILD)/src/cli/limpet ] || TARGETS=src/cli/limpet scripts/build.sh build-demo -Dtests=false -Dlab=disabled -Dpage=disabled -Dwerror=false
+	@[ -x $(BUILD)/src/cli/limpet ] || TARGETS=src/cli/limpet scripts/build.sh build-demo $(demo_options)
 	@scripts/demo.sh
 
 docs: deps ## put the program's output and pictures into README.md and docs/ (a test compares them)
