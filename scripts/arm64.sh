@@ -49,5 +49,6 @@ END
 [ -f $dir/build.ninja ] ||
 	meson setup $dir --cross-file $dir/cross.ini -Dwerror=false -Dpage=disabled -Dmpi=disabled \
 		-Dpcp=disabled
-ninja -C $dir -j "${JOBS:-$(nproc)}" --quiet
+read -ra programs <<<"$(scripts/suite.py $dir unit)"
+ninja -C $dir -j "${JOBS:-$(nproc)}" --quiet "${programs[@]}"
 exec meson test -C $dir --no-rebuild --print-errorlogs --timeout-multiplier 20 --suite unit "$@"

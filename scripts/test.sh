@@ -120,22 +120,13 @@ run_front() {
 	[ "$(cat $state/asan)" != built ] || in_real_time asan build-asan
 }
 
-# The programs of the tests of suite 'threads', as ninja calls them.
-threaded_targets() {
-	meson introspect --tests build-asan 2>/dev/null | python3 -c '
-import json, os, sys
-for test in json.load(sys.stdin):
-    if "limpet:threads" in test["suite"]:
-        print(os.path.relpath(test["cmd"][0], "build-asan"), end=" ")'
-}
-
 run_behind() {
 	set +m
 	[ "$(nice)" -ge 10 ] || renice -n 10 -p $BASHPID >/dev/null
 	CC=clang build asan build-asan -Db_sanitize=address,undefined -Db_lundef=false
 	[ "$(cat $state/gcc)" != built ] || computed gcc build
 	[ "$(cat $state/asan)" != built ] || computed asan build-asan
-	TARGETS=$(threaded_targets) CC=clang build tsan build-tsan -Db_sanitize=thread \
+	TARGETS=$(scripts/suite.py build-asan threads) CC=clang build tsan build-tsan -Db_sanitize=thread \
 		-Db_lundef=false && run_tests tsan build-tsan computed "$jobs" --suite threads
 	echo "== lint"
 	JOBS=$jobs scripts/lint.sh | tee $state/lint.tap

@@ -1,0 +1,16 @@
+#!/usr/bin/env python3
+"""suite.py DIR SUITE: print what the tests of a suite need to be built, as ninja calls it in DIR."""
+import json
+import os
+import subprocess
+import sys
+
+
+def main():
+    build, suite = sys.argv[1:]
+    text = subprocess.run(["meson", "introspect", "--tests", build], check=True, stdout=subprocess.PIPE).stdout
+    programs = {test["cmd"][0] for test in json.loads(text) if f"limpet:{suite}" in test["suite"]}
+    print(*sorted(os.path.relpath(program, build) for program in programs))
+
+
+main()
