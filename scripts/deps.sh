@@ -25,6 +25,7 @@ build=(
 )
 package=(
 	"${build[@]}"
+	build-essential             # dpkg-buildpackage refuses to do without
 	debhelper dpkg-dev fakeroot # dpkg-buildpackage and what it calls
 	git                         # packages are built from the last commit
 	python3 systemd             # embed files; where units go
