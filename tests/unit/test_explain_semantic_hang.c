@@ -90,7 +90,7 @@ static void test_idle(void **state)
 {
 	(void)state;
 	rig_cluster(&rig);
-	rig_slow(&rig, "c1", 500, 0, 110, "epoll_wait", 4, TRACE_FILE_OTHER, true);
+	rig_slow(&rig, "c1", 500, 0, 110, "epoll_pwait", 4, TRACE_FILE_OTHER, true);
 	rig_slow(&rig, "c1", 500, 0, 110, "futex", -1, TRACE_FILE_NONE, true);
 	rig_slow(&rig, "c1", 500, 0, 110, "read", 5, TRACE_FILE_DEVICE, true); /* /dev/fuse */
 	rig_slow(&rig, "c1", 500, 0, 110, "read", 6, TRACE_FILE_PIPE, true);

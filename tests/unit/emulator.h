@@ -1,0 +1,31 @@
+/* Tests that need what qemu's emulation of another processor does not have. */
+#ifndef EMULATOR_H
+#define EMULATOR_H
+
+#include "unit.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+/* It makes up a process' own /proc/self/stat, in which most fields, the state among them, are 0. */
+static inline bool is_emulated(void)
+{
+	FILE *in = fopen("/proc/self/stat", "re");
+	char state = '0';
+	int n = in ? fscanf(in, "%*d (%*[^)]) %c", &state) : 0;
+
+	if (in)
+		fclose(in);
+	return n == 1 && state == '0';
+}
+
+/* `what`: what it has not. */
+static inline void skip_if_emulated(const char *what)
+{
+	if (!is_emulated())
+		return;
+	printf("# under qemu there is no %s\n", what);
+	fflush(stdout);
+	skip();
+}
+
+#endif
