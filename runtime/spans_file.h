@@ -37,8 +37,8 @@ enum spans_layer {
 	SPANS_LAYERS
 };
 
-/* Memory is reserved and given back by pages, which have up to 64 KiB on some machines: chunks begin
- * and end with them there, too. */
+/* Memory is reserved and given back by pages, which have up to 64 KiB on some machines: chunks
+ * begin and end with them there, too. */
 enum {
 	SPANS_HEADER = 65536,
 	SPANS_CHUNK = 65536,

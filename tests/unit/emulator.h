@@ -28,4 +28,13 @@ static inline void skip_if_emulated(const char *what)
 	skip();
 }
 
+/* The same of a whole program, as the only thing that it does. */
+static inline bool skips_all_if_emulated(const char *what)
+{
+	if (!is_emulated())
+		return false;
+	printf("1..0 # SKIP under qemu there is no %s\n", what);
+	return true;
+}
+
 #endif

@@ -1,5 +1,6 @@
 /* The ptrace backend on children of our own. tests/e2e/trace_conformance.py checks the events of
  * each call; here it is how tracing begins and ends. */
+#include "emulator.h"
 #include "trace/backend.h"
 #include "trace/ptrace_proc.h"
 #include "unit.h"
@@ -566,5 +567,7 @@ int main(void)
 		cmocka_unit_test(test_filtered_command),
 	};
 
+	if (skips_all_if_emulated("ptrace"))
+		return 0;
 	return cmocka_run_group_tests(tests, setup, NULL);
 }
