@@ -1,4 +1,5 @@
 /* The filter of seccomp: what it leaves out, and that the kernel takes it. */
+#include "emulator.h"
 #include "trace/ptrace_filter.h"
 #include "unit.h"
 
@@ -35,6 +36,7 @@ static void test_in_the_kernel(void **state)
 	pid_t child;
 
 	(void)state;
+	skip_if_emulated("seccomp");
 	filter_make(&filter);
 	child = fork();
 	if (child == 0) {
