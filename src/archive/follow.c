@@ -175,6 +175,11 @@ int64_t follow_interval_us(const struct follow *f)
 	return f->source.interval_us;
 }
 
+const char *follow_observer(const struct follow *f)
+{
+	return f->observer;
+}
+
 const char *follow_meta(struct follow *f, const char *key)
 {
 	size_t len;

@@ -71,6 +71,9 @@ int follow_rename(struct follow *f, const char *path); /* 0 or -ENOMEM */
 const char *follow_meta(struct follow *f, const char *key);
 int64_t follow_interval_us(const struct follow *f);
 
+/* The observer of the file; "": not known yet, or its components name their own. */
+const char *follow_observer(const struct follow *f);
+
 /* Was the file closed properly, so that nothing more is expected? */
 bool follow_closed(const struct follow *f);
 

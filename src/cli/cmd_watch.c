@@ -59,6 +59,7 @@ struct watch {
 	struct feed_options feeding;
 	struct lp_warn warn;
 	char *state;
+	struct clocks clocks; /* that turned out to be wrong */
 	struct feed *feed;
 	struct lp_verdict *verdict;
 	bool screen; /* a terminal, which is redrawn */
@@ -70,6 +71,7 @@ static void watch_release(struct watch *w)
 {
 	lp_verdict_free(w->verdict);
 	feed_free(w->feed);
+	clocks_release(&w->clocks);
 	free(w->state);
 }
 
@@ -172,10 +174,13 @@ static int feed_begin(struct watch *w, struct lp_err *err)
 {
 	int64_t past_us = w->opt->past_us ? w->opt->past_us : PAST_US;
 
+	lp_verdict_free(w->verdict);
+	w->verdict = NULL;
 	feed_free(w->feed);
 	w->feed = NULL;
 	w->feeding = (struct feed_options){.dir = w->dir,
 		.diagnose = &w->how,
+		.clocks = &w->clocks,
 		.from_us = clock_us(CLOCK_REALTIME) - past_us,
 		.warn = &w->warn};
 	return feed_new(&w->feeding, &w->feed, err);
@@ -196,6 +201,10 @@ static int look(struct watch *w, int64_t now_us, struct lp_err *err)
 	if (r < 0 || !feed_due(w->feed))
 		return r < 0 ? r : 0;
 	r = feed_verdict(w->feed, &v, err);
+	if (r == -EAGAIN) { /* clocks are wrong: start again with what is known of them */
+		*err = (struct lp_err){0};
+		return feed_begin(w, err);
+	}
 	if (r < 0)
 		return r;
 	lp_verdict_free(w->verdict);

@@ -182,8 +182,7 @@ static int dataset_add_address(struct lp_dataset *ds, const char *path, struct l
 static int dataset_add_dir(
 	struct lp_dataset *ds, const char *path, unsigned depth, struct lp_err *err);
 
-/* Remember a failure. Files may be read more than once, and fail in the same way each time. */
-static int dataset_remember(struct lp_dataset *ds, const struct lp_err *here)
+int dataset_remember(struct lp_dataset *ds, const struct lp_err *here)
 {
 	char *text;
 

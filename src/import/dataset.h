@@ -97,6 +97,10 @@ int data_file_read(const struct lp_dataset *ds, const struct data_file *f,
 	const struct lp_select *select, struct lp_warn *warn, lp_dataset_fn fn, void *ctx,
 	int *ret_stop, struct lp_err *err);
 
+/* Remember that a file could not be read, or only in part; each text once, because files may be
+ * read more than once. 0 or -ENOMEM. */
+int dataset_remember(struct lp_dataset *ds, const struct lp_err *here);
+
 /* Note how reading a file ended (`r`, described in `here`): the first failure is kept in `first`,
  * the others are warnings. False: reading cannot continue. */
 bool dataset_note(struct lp_dataset *ds, const struct lp_err *here, int r, struct lp_err *first);

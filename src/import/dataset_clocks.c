@@ -63,11 +63,18 @@ static struct clock_segment *segment_next(
 		next.stepped_us = last->stepped_us;
 	if (last && !begins && step_us <= STEP_MAX_US)
 		next.stepped_us += offset_us > last->offset_us ? step_us : -step_us;
-	next.fix_us = -next.stepped_us;
+	next.fix_us = last ? last->fix_us - (next.stepped_us - last->stepped_us) : 0;
 	if (array_reserve(&c->segments, &c->cap, c->n + 1, sizeof(*c->segments)) < 0)
 		return NULL;
 	c->segments[c->n] = next;
 	return &c->segments[c->n++];
+}
+
+/* The time of a sample has a meaning. */
+static bool is_sensible(const struct lp_batch *batch, uint32_t s)
+{
+	return distance(batch->wall_us[s], 0) <= TIME_MAX_US &&
+		distance(batch->mono_us[s], 0) <= TIME_MAX_US;
 }
 
 int clock_follow(struct data_clock *c, const struct lp_batch *batch, int64_t *walls)
@@ -77,8 +84,7 @@ int clock_follow(struct data_clock *c, const struct lp_batch *batch, int64_t *wa
 		struct clock_segment *at;
 
 		walls[s] = wall_us;
-		if (distance(wall_us, 0) > TIME_MAX_US ||
-			distance(batch->mono_us[s], 0) > TIME_MAX_US)
+		if (!is_sensible(batch, s))
 			continue;
 		offset_us = wall_us - batch->mono_us[s];
 		at = c->known ? segment_find(c, offset_us)
@@ -91,6 +97,60 @@ int clock_follow(struct data_clock *c, const struct lp_batch *batch, int64_t *wa
 		walls[s] = wall_us + at->fix_us;
 	}
 	return 0;
+}
+
+/* The segment of a sample becomes the last one. The oldest one makes room for a new one. NULL: it
+ * is new. */
+static struct clock_segment *segment_again(struct data_clock *c, int64_t offset_us)
+{
+	struct clock_segment *at = segment_find(c, offset_us), found;
+
+	if (!at || distance(at->offset_us, offset_us) > STEP_US) {
+		if (c->n == SEGMENTS_MAX)
+			memmove(c->segments, c->segments + 1, --c->n * sizeof(*at));
+		return NULL;
+	}
+	found = *at;
+	memmove(at, at + 1, (c->n - 1 - (size_t)(at - c->segments)) * sizeof(*at));
+	at = &c->segments[c->n - 1];
+	*at = found;
+	at->offset_us = offset_us;
+	return at;
+}
+
+int clock_track(struct data_clock *c, const struct lp_batch *batch, int64_t *walls)
+{
+	bool set = false;
+
+	for (uint32_t s = 0; s < batch->n_samples; s++) {
+		int64_t offset_us;
+		struct clock_segment *at;
+
+		walls[s] = batch->wall_us[s];
+		if (!is_sensible(batch, s))
+			continue;
+		offset_us = walls[s] - batch->mono_us[s];
+		at = segment_again(c, offset_us);
+		if (!at) {
+			set |= c->n > 0;
+			at = segment_next(c, offset_us, walls[s], s == 0 && !batch->carry);
+		}
+		if (!at)
+			return -ENOMEM;
+		walls[s] += at->fix_us;
+	}
+	return set;
+}
+
+int64_t clock_fix_us(const struct data_clock *c)
+{
+	return c->n ? c->segments[c->n - 1].fix_us : 0;
+}
+
+void clock_correct(struct data_clock *c, int64_t by_us)
+{
+	if (c->n)
+		c->segments[c->n - 1].fix_us += by_us;
 }
 
 bool clock_stepped(const struct data_clock *c)

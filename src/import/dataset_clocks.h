@@ -26,6 +26,15 @@ void clock_release(struct data_clock *c);
  * or, once it is known, as decided. `walls` has room for them. 0 or -ENOMEM. */
 int clock_follow(struct data_clock *c, const struct lp_batch *batch, int64_t *walls);
 
+/* The same for data that keeps coming, and may be read again: a time that is like one before has
+ * the same correction. Only the last few times at which the clock was set are known. 1: the clock
+ * was set in this batch or before it; 0: it was not; or -ENOMEM. */
+int clock_track(struct data_clock *c, const struct lp_batch *batch, int64_t *walls);
+
+/* The correction of the last sample that was tracked; and change it. */
+int64_t clock_fix_us(const struct data_clock *c);
+void clock_correct(struct data_clock *c, int64_t by_us);
+
 /* Was it set? */
 bool clock_stepped(const struct data_clock *c);
 

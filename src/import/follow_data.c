@@ -30,8 +30,12 @@ struct followed {
 	struct lp_source *source; /* of a foreign file */
 	const struct data_file *foreign;
 	struct follow_item
-		rest;	      /* a batch that was not delivered completely; its `what` is 0: none */
-	uint32_t rest_at;     /* the first sample that was not delivered */
+		rest;	  /* a batch that was not delivered completely; its `what` is 0: none */
+	uint32_t rest_at; /* the first sample that was not delivered */
+	char *observer;	  /* of an archive, once it was read; NULL: not known */
+	struct lp_batch *right; /* the batch with times that were corrected, */
+	int64_t *walls;		/* which are these */
+	size_t cap_walls;
 	int64_t held_us;      /* when the next item begins; INT64_MAX: nothing is held back */
 	int64_t delivered_us; /* of what was delivered; INT64_MIN: nothing */
 	int64_t interval_us;
@@ -50,6 +54,7 @@ struct directory {
 struct follow_data {
 	char *root; /* NULL: no search */
 	const struct follow_options *opt;
+	const struct follow_clocks *clocks; /* NULL: times are right */
 	struct lp_dataset *ds;
 	struct followed *files; /* by path */
 	size_t n, cap;
@@ -81,6 +86,9 @@ static void followed_release(struct followed *e)
 {
 	followed_stop(e);
 	free(e->file.path);
+	free(e->observer);
+	free(e->right);
+	free(e->walls);
 }
 
 static void found_clear(struct follow_data *d)
@@ -386,6 +394,8 @@ static int followed_fail(
 		*err = *here;
 		return -ENOMEM;
 	}
+	if (d->ds && dataset_remember(d->ds, here) < 0)
+		return lp_err_sys(err, -ENOMEM, "cannot follow %s", e->file.path);
 	if (!e->told && here->code != -ENOENT)
 		lp_warn_raise(d->opt->warn, "%s", here->text);
 	e->told = true;
@@ -395,6 +405,39 @@ static int followed_fail(
 	return 0;
 }
 
+void follow_data_correct(struct follow_data *d, const struct follow_clocks *clocks)
+{
+	d->clocks = clocks;
+}
+
+/* How far times in a file are ahead of those that it is read by. */
+static int64_t ahead_of(const struct follow_data *d, const struct followed *e)
+{
+	const char *observer = e->foreign ? "" : e->observer;
+	int64_t ahead = d->clocks && observer ? d->clocks->ahead_us(d->clocks->ctx, observer) : 0;
+
+	return ahead > 0 ? ahead : 0;
+}
+
+static int64_t file_until(const struct follow_data *d, const struct followed *e, int64_t until_us)
+{
+	int64_t until;
+
+	if (until_us == INT64_MIN || __builtin_add_overflow(until_us, ahead_of(d, e), &until))
+		return until_us;
+	return until;
+}
+
+/* A time in a file, by the right clock. */
+static int64_t right_time(const struct follow_data *d, const struct followed *e, int64_t us)
+{
+	int64_t right;
+
+	if (us == INT64_MAX || __builtin_sub_overflow(us, ahead_of(d, e), &right))
+		return us;
+	return right;
+}
+
 /* The samples of the current batch up to a time: 1; 0: all remaining ones are later. */
 static int rest_next(struct follow_data *d, struct followed *e, int64_t until_us,
 	struct follow_item *ret, struct lp_err *err)
@@ -402,9 +445,21 @@ static int rest_next(struct follow_data *d, struct followed *e, int64_t until_us
 	const struct lp_batch *b = e->rest.batch;
 	uint32_t end = e->rest_at;
 
+	if (e->rest.what != FOLLOW_BATCH) {
+		if (e->held_us > until_us)
+			return 0;
+		*ret = e->rest;
+		e->rest.what = FOLLOW_NOTHING;
+		e->held_us = INT64_MAX;
+		return 1;
+	}
+	if (e->foreign)
+		until_us = file_until(d, e, until_us);
 	while (end < b->n_samples && b->wall_us[end] <= until_us)
 		end++;
-	e->held_us = end < b->n_samples ? b->wall_us[end] : INT64_MAX;
+	e->held_us = INT64_MAX;
+	if (end < b->n_samples)
+		e->held_us = e->foreign ? right_time(d, e, b->wall_us[end]) : b->wall_us[end];
 	if (end == e->rest_at)
 		return 0;
 	*ret = e->rest;
@@ -414,6 +469,31 @@ static int rest_next(struct follow_data *d, struct followed *e, int64_t until_us
 	if (end == b->n_samples)
 		e->rest.what = FOLLOW_NOTHING;
 	return 1;
+}
+
+/* An item of an archive: the batch gets its right times. */
+static int item_correct(const struct follow_data *d, struct followed *e, struct follow_item *item)
+{
+	const struct lp_batch *b = item->batch;
+	size_t size;
+
+	if (!d->clocks || item->what != FOLLOW_BATCH || !*item->observer)
+		return 0;
+	size = b->n_samples * sizeof(*e->walls);
+	if (array_reserve(&e->walls, &e->cap_walls, (size_t)b->n_samples + 1, sizeof(*e->walls)) <
+			0 ||
+		d->clocks->correct(d->clocks->ctx, item->observer, b, e->walls) < 0)
+		return -ENOMEM;
+	if (!memcmp(e->walls, b->wall_us, size))
+		return 0;
+	if (!e->right)
+		e->right = malloc(sizeof(*e->right));
+	if (!e->right)
+		return -ENOMEM;
+	*e->right = *b;
+	e->right->wall_us = e->walls;
+	item->batch = e->right;
+	return 0;
 }
 
 /* Deliver an item; of a batch only the samples up to `until_us`. */
@@ -455,10 +535,23 @@ static int foreign_next(struct follow_data *d, struct followed *e, int64_t until
 	return item_give(d, e, until_us, ret, err);
 }
 
-/* An archive is at its end for now: must it stay open? */
-static void archive_rest(struct followed *e)
+/* Remember that an archive of a dataset is damaged. */
+static int damage_note(const struct follow_data *d, const struct followed *e)
 {
-	e->held_us = follow_held_us(e->archive);
+	struct lp_err here = {0};
+
+	if (!d->ds || !follow_n_damaged(e->archive))
+		return 0;
+	lp_err_set(&here, -EBADMSG,
+		"%s is damaged; its intact part was read ('limpet check --repair' rescues it)",
+		e->file.path);
+	return dataset_remember(d->ds, &here);
+}
+
+/* An archive is at its end for now: must it stay open? */
+static void archive_rest(const struct follow_data *d, struct followed *e)
+{
+	e->held_us = right_time(d, e, follow_held_us(e->archive));
 	e->delivered_us = follow_delivered_us(e->archive);
 	if (e->replaced && e->held_us == INT64_MAX) {
 		struct stat st;
@@ -484,6 +577,34 @@ static void archive_rest(struct followed *e)
 	}
 }
 
+/* The archive's observer is known once something was read. */
+static int observer_note(struct followed *e)
+{
+	const char *observer = follow_observer(e->archive);
+
+	if (e->observer || !*observer)
+		return 0;
+	e->observer = strdup(observer);
+	return e->observer ? 0 : -ENOMEM;
+}
+
+/* Look at what is held back: its times may be by a clock that was set. Records of a log wait. */
+static int archive_peek(const struct follow_data *d, struct followed *e, struct follow_item *ret,
+	struct lp_err *err)
+{
+	int64_t held = follow_held_us(e->archive);
+	int r;
+
+	if (!d->clocks || held == INT64_MAX || follow_delivered_us(e->archive) == INT64_MIN)
+		return 0;
+	r = follow_next(e->archive, held, ret, err);
+	if (r <= 0 || ret->what != FOLLOW_LOG)
+		return r;
+	e->held_us = right_time(d, e, held);
+	e->rest = *ret;
+	return 0;
+}
+
 static int archive_next(struct follow_data *d, struct followed *e, int64_t until_us,
 	struct follow_item *ret, struct lp_err *err)
 {
@@ -492,15 +613,21 @@ static int archive_next(struct follow_data *d, struct followed *e, int64_t until
 	if (!e->archive)
 		r = follow_open(e->file.path, d->opt, e->delivered_us, &e->archive, err);
 	if (r == 0)
-		r = follow_next(e->archive, until_us, ret, err);
+		r = follow_next(e->archive, file_until(d, e, until_us), ret, err);
+	if (r == 0)
+		r = archive_peek(d, e, ret, err);
 	if (r < 0)
 		return r;
 	e->interval_us = follow_interval_us(e->archive);
+	if (r == 0 && e->rest.what)
+		return 0;
+	e->held_us = INT64_MAX;
+	if (observer_note(e) < 0 || damage_note(d, e) < 0 || (r > 0 && item_correct(d, e, ret) < 0))
+		return lp_err_sys(err, -ENOMEM, "cannot follow %s", e->file.path);
 	if (r == 0) {
-		archive_rest(e);
+		archive_rest(d, e);
 		return 0;
 	}
-	e->held_us = INT64_MAX;
 	return item_give(d, e, until_us, ret, err);
 }
 
@@ -555,6 +682,21 @@ int follow_data_next(
 int64_t follow_data_held_us(const struct follow_data *d)
 {
 	return d->held_us;
+}
+
+size_t follow_data_n_near(const struct follow_data *d, int64_t us, int64_t span_us)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct followed *e = &d->files[i];
+		int64_t apart;
+
+		n += !e->done && e->held_us < INT64_MAX &&
+			!__builtin_sub_overflow(e->held_us, us, &apart) && apart >= -span_us &&
+			apart <= span_us;
+	}
+	return n;
 }
 
 size_t follow_data_n_held(const struct follow_data *d)

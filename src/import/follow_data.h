@@ -21,6 +21,17 @@
 
 struct follow_data;
 
+/* Clocks that are wrong. Without one, times are taken as they were recorded. */
+struct follow_clocks {
+	/* The right times of the samples of an observer's archive, as it arrives. 0 or -ENOMEM. */
+	int (*correct)(
+		void *ctx, const char *observer, const struct lp_batch *batch, int64_t *ret_walls);
+	/* How far the times in an observer's archives are ahead of the right ones; "": those in
+	 * files of several observers, at most. Such files are read so much further. */
+	int64_t (*ahead_us)(void *ctx, const char *observer);
+	void *ctx;
+};
+
 /* Follow a directory. `options` and everything it points to must outlive it. */
 int follow_data_open(const char *dir, const struct follow_options *options,
 	struct follow_data **ret, struct lp_err *err);
@@ -28,6 +39,10 @@ int follow_data_open(const char *dir, const struct follow_options *options,
 /* Follow the files of a dataset, which must outlive it; no others are looked for. */
 int follow_data_open_dataset(struct lp_dataset *ds, const struct follow_options *options,
 	struct follow_data **ret, struct lp_err *err);
+
+/* Correct the times in archives of single observers from now on; those in files of several are left
+ * to the caller. */
+void follow_data_correct(struct follow_data *d, const struct follow_clocks *clocks);
 
 void follow_data_close(struct follow_data *d);
 
@@ -41,6 +56,10 @@ int follow_data_next(
 /* After a round: the time at which the next item that was held back begins; INT64_MAX: there is
  * none. */
 int64_t follow_data_held_us(const struct follow_data *d);
+
+/* The number of files of which the next item that is held back begins within `span_us` of a time.
+ */
+size_t follow_data_n_near(const struct follow_data *d, int64_t us, int64_t span_us);
 
 /* The number of files with such items. */
 size_t follow_data_n_held(const struct follow_data *d);

@@ -420,8 +420,20 @@ static bool is_peak(const double *at, int64_t lag)
 	return at[lag] >= at[lag - 1] && at[lag] >= at[lag + 1];
 }
 
+/* In how many slots an observer and the others have data, `lag` slots apart. */
+static uint32_t pairs_count(const struct loads *l, uint32_t observer, int64_t lag)
+{
+	const double *own = l->values + (size_t)observer * l->n_slots;
+	uint32_t n = 0;
+
+	for (int64_t s = lag < 0 ? -lag : 0; s < l->n_slots && s + lag < l->n_slots; s++)
+		n += !isnan(own[s + lag]) && !isnan(l->usual[s]);
+	return n;
+}
+
 /* The offset at which an observer is like the others; 0: none is beyond doubt. Loads that repeat
- * themselves have several: the smallest will do. */
+ * themselves have several: the smallest will do. Of two that are the same, ahead and behind, the
+ * one counts with which more of the recordings overlap. */
 static int offset_search(
 	const struct loads *l, uint32_t observer, int64_t middle, int64_t range, int64_t *ret)
 {
@@ -436,12 +448,16 @@ static int offset_search(
 	}
 	*ret = 0;
 	for (int64_t lag = 0; best >= SAME && lag <= range; lag++) {
-		for (int sign = -1; sign <= 1; sign += 2) {
-			if (at[sign * lag] >= best - ALIKE && is_peak(at, sign * lag)) {
-				*ret = middle + sign * lag;
-				return 0;
-			}
-		}
+		bool behind = at[-lag] >= best - ALIKE && is_peak(at, -lag);
+		bool ahead = at[lag] >= best - ALIKE && is_peak(at, lag);
+
+		if (behind && ahead)
+			behind = pairs_count(l, observer, middle - lag) >=
+				pairs_count(l, observer, middle + lag);
+		if (!behind && !ahead)
+			continue;
+		*ret = middle + (behind ? -lag : lag);
+		return 0;
 	}
 	return 0;
 }
@@ -473,8 +489,10 @@ static int offsets_add(struct offsets *o, const char *observer, int64_t slots)
 	return 0;
 }
 
-static int set_offsets(
-	const struct lp_table_builder *b, const struct column_set *set, struct offsets *ret)
+/* `soon`: as much as little data can show, where offsets of that many slots matter; 0: only what is
+ * certain. */
+static int set_offsets(const struct lp_table_builder *b, const struct column_set *set, int64_t soon,
+	struct offsets *ret)
 {
 	_cleanup_(loads_release) struct loads l = {0};
 	int64_t range = OFFSET_MAX_US / b->opt->step_us, far = FAR_US / b->opt->step_us, most;
@@ -482,7 +500,8 @@ static int set_offsets(
 
 	if (r < 0 || !l.n_slots || !loads_agree(&l))
 		return r;
-	most = l.n_slots >= SLOTS_MANY ? l.n_slots / 2 : l.n_slots / 4;
+	most = soon || l.n_slots >= SLOTS_MANY ? l.n_slots / 2 : l.n_slots / 4;
+	far = soon ? soon - 1 : far;
 	range = range > most ? most : range;
 	for (uint32_t o = 0; r == 0 && range > 0 && o < l.n; o++) {
 		int64_t slots = 0;
@@ -492,19 +511,20 @@ static int set_offsets(
 		r = offset_search(&l, o, 0, range, &slots);
 		if (llabs(slots) > far && correlation(&l, o, slots) < SAME_FAR)
 			continue;
-		if (r == 0 && slots)
+		if (r == 0 && slots && llabs(slots) >= soon)
 			r = offsets_add(ret, l.observers[o], slots);
 	}
 	return r;
 }
 
-int table_offsets_find(const struct lp_table_builder *b, struct table_offset **ret, size_t *ret_n)
+static int offsets_find(
+	const struct lp_table_builder *b, int64_t soon, struct table_offset **ret, size_t *ret_n)
 {
 	struct offsets o = {0};
 	int r = 0;
 
 	for (size_t s = 0; r == 0 && s < b->n_sets; s++)
-		r = set_offsets(b, &b->sets[s], &o);
+		r = set_offsets(b, &b->sets[s], soon, &o);
 	if (r < 0) {
 		free(o.items);
 		return r;
@@ -512,6 +532,17 @@ int table_offsets_find(const struct lp_table_builder *b, struct table_offset **r
 	*ret = o.items;
 	*ret_n = o.n;
 	return 0;
+}
+
+int table_offsets_find(const struct lp_table_builder *b, struct table_offset **ret, size_t *ret_n)
+{
+	return offsets_find(b, 0, ret, ret_n);
+}
+
+int table_offsets_find_soon(
+	const struct lp_table_builder *b, int64_t least, struct table_offset **ret, size_t *ret_n)
+{
+	return offsets_find(b, least > 0 ? least : 1, ret, ret_n);
 }
 
 int table_offset_refine(const struct lp_table_builder *b, const char *observer, int64_t about,

@@ -22,8 +22,15 @@ int backtest_run(struct lp_dataset *ds, const struct backtest_options *options,
 /* Play a feed up to a time: read, and advance, but not beyond the end of the data. */
 int backtest_step(struct feed *f, int64_t at_us, struct lp_err *err);
 
+/* Clocks turned out to be wrong: replace a feed of recordings by one that corrects them, and play
+ * it up to the same time. `*how` is what the feed was made with. The feed may be NULL after a
+ * failure.
+ */
+int backtest_again(struct feed **f, struct feed_options *how, int64_t at_us, struct lp_err *err);
+
 /* Ask the feed for a verdict and update the store with it. The caller frees the verdict, also if
- * the store fails (a full disk); NULL: there is none, since there is nothing to judge yet. */
+ * the store fails (a full disk); NULL: there is none, since there is nothing to judge yet. -EAGAIN:
+ * see feed_verdict(). */
 int backtest_judge(struct feed *f, struct incidents *store, int64_t lateness_us, int64_t now_us,
 	struct lp_verdict **ret, struct lp_err *err);
 

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "engine/engine.h"
+#include "serve/clocks_find.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,13 @@
 struct feed {
 	const struct feed_options *opt;
 	struct follow_options follow;
+	struct follow_clocks correction;
 	struct follow_data *data;
 	struct lp_engine *engine; /* NULL: there is no data so far */
 	struct observers observers;
 	struct setup setup; /* what the options name, for those who ask before there is data */
 	int64_t interval_us;
+	int64_t now_us;	     /* when data is read */
 	int64_t told_window; /* the last window that a verdict was given about */
 };
 
@@ -46,11 +49,80 @@ static int expect(struct feed *f, const struct inventory *inv)
 	return r;
 }
 
+static int64_t lateness(const struct feed *f)
+{
+	return f->opt->lateness_us ? f->opt->lateness_us : FEED_LATENESS_US;
+}
+
+/* How many others have come to about that time, or begin there. */
+static size_t others_near(const struct feed *f, const char *observer, int64_t us)
+{
+	size_t n = follow_data_n_near(f->data, us, lateness(f));
+
+	for (size_t i = 0; i < f->observers.n; i++) {
+		const struct observer *x = &f->observers.items[i];
+		int64_t apart;
+
+		n += x->last_us > INT64_MIN && strcmp(x->name, observer) != 0 &&
+			!__builtin_sub_overflow(x->last_us, us, &apart) && apart >= -lateness(f) &&
+			apart <= lateness(f);
+	}
+	return n;
+}
+
+/* A clock was set: was it right before, so that the corrected times go on with those of the others?
+ * Then they were there when this batch began. Otherwise they are where it ends. */
+static bool was_right(
+	const struct feed *f, const char *observer, const struct lp_batch *b, const int64_t *walls)
+{
+	size_t near = others_near(f, observer, walls[0]);
+
+	return near && near >= others_near(f, observer, b->wall_us[b->n_samples - 1]);
+}
+
+static int64_t batch_last(const struct lp_batch *b)
+{
+	int64_t last = INT64_MIN;
+
+	for (uint32_t i = b->carry ? 1 : 0; i < b->n_samples; i++)
+		last = b->wall_us[i] > last ? b->wall_us[i] : last;
+	return last;
+}
+
+/* An archive's batch arrives: its right times. */
+static int batch_correct(
+	void *ctx, const char *observer, const struct lp_batch *batch, int64_t *ret_walls)
+{
+	struct feed *f = ctx;
+	int r = clocks_track(f->opt->clocks, observer, batch, ret_walls);
+	uint32_t at;
+
+	if (r > 0 && !was_right(f, observer, batch, ret_walls)) {
+		clocks_trust(f->opt->clocks, observer);
+		r = clocks_track(f->opt->clocks, observer, batch, ret_walls);
+	}
+	if (r < 0 || observers_get(&f->observers, observer, &at) < 0)
+		return -ENOMEM;
+	observers_arrived(&f->observers, at, batch_last(batch), f->now_us);
+	return 0;
+}
+
+static int64_t files_ahead(void *ctx, const char *observer)
+{
+	const struct feed *f = ctx;
+
+	return *observer ? clocks_ahead_us(f->opt->clocks, observer)
+			 : clocks_most_ahead_us(f->opt->clocks);
+}
+
 static int data_open(struct feed *f, struct lp_err *err)
 {
-	if (f->opt->replay)
-		return follow_data_open_dataset(f->opt->replay, &f->follow, &f->data, err);
-	return follow_data_open(f->opt->dir, &f->follow, &f->data, err);
+	int r = f->opt->replay ? follow_data_open_dataset(f->opt->replay, &f->follow, &f->data, err)
+			       : follow_data_open(f->opt->dir, &f->follow, &f->data, err);
+
+	if (r == 0 && f->opt->clocks)
+		follow_data_correct(f->data, &f->correction);
+	return r;
 }
 
 int feed_new(const struct feed_options *options, struct feed **ret, struct lp_err *err)
@@ -63,6 +135,8 @@ int feed_new(const struct feed_options *options, struct feed **ret, struct lp_er
 	f->opt = options;
 	f->observers.live = !options->replay;
 	f->told_window = INT64_MIN;
+	f->correction =
+		(struct follow_clocks){.correct = batch_correct, .ahead_us = files_ahead, .ctx = f};
 	f->follow = (struct follow_options){.from_us = options->from_us, .warn = options->warn};
 	r = setup_open(&f->setup, options->diagnose, err);
 	if (r == 0 &&
@@ -75,11 +149,6 @@ int feed_new(const struct feed_options *options, struct feed **ret, struct lp_er
 		return r;
 	*ret = TAKE_PTR(f);
 	return 0;
-}
-
-static int64_t lateness(const struct feed *f)
-{
-	return f->opt->lateness_us ? f->opt->lateness_us : FEED_LATENESS_US;
 }
 
 /* Before anything is read: how often observers sample. 0: there are no files. */
@@ -137,69 +206,96 @@ static int64_t row_last(const struct lp_batch *b, const struct lp_batch_kind *k,
 	return INT64_MIN;
 }
 
-/* Batches of foreign files may be of many observers, some of which are not there. */
-static int heard_each(struct feed *f, const struct follow_item *item, int64_t now_us)
+/* What is known of an observer's clock. */
+static int64_t known_ahead(const struct feed *f, const char *observer)
 {
-	const struct lp_batch *b = item->batch;
+	return f->opt->clocks ? clocks_ahead_us(f->opt->clocks, observer) : 0;
+}
+
+/* Batches of foreign files may be of many observers, some of which are not there. */
+static int heard_each(struct feed *f, const struct lp_source *source, const struct lp_batch *b)
+{
 	uint32_t at = 0;
 
 	for (uint32_t k = 0; k < b->n_kinds; k++) {
 		for (uint32_t i = 0; i < b->kinds[k].n_components; i++) {
 			uint32_t id = b->kinds[k].ids[i];
-			const char *name = item->source->catalogue->components[id].observer;
+			const char *name = source->catalogue->components[id].observer;
 			int64_t last_us = row_last(b, &b->kinds[k], i);
+			struct observer *x;
 
+			if (last_us == INT64_MIN)
+				continue;
 			if (observers_get(&f->observers, name, &at) < 0)
 				return -ENOMEM;
-			if (last_us > f->observers.items[at].last_us)
-				observers_heard(&f->observers, at, last_us, b->n_samples - b->carry,
-					now_us);
+			x = &f->observers.items[at];
+			if (last_us <= x->last_us)
+				continue;
+			x->ahead_us = known_ahead(f, name);
+			observers_arrived(&f->observers, at, last_us + x->ahead_us, f->now_us);
+			observers_heard(
+				&f->observers, at, last_us, b->n_samples - b->carry, f->now_us);
 		}
 	}
 	return 0;
 }
 
-static int64_t batch_last(const struct lp_batch *b)
+static int batch_heard(struct feed *f, const struct follow_item *item, struct lp_err *err)
 {
-	int64_t last = INT64_MIN;
-
-	for (uint32_t i = b->carry ? 1 : 0; i < b->n_samples; i++)
-		last = b->wall_us[i] > last ? b->wall_us[i] : last;
-	return last;
-}
-
-static int batch_heard(
-	struct feed *f, const struct follow_item *item, int64_t now_us, struct lp_err *err)
-{
-	int64_t last_us = batch_last(item->batch);
+	const struct lp_batch *b = item->batch;
 	uint64_t serial = item->source->catalogue->serial;
 	struct observer *x;
 	uint32_t at;
 
-	if (!*item->observer)
-		return heard_each(f, item, now_us) < 0
-			? lp_err_sys(err, -ENOMEM, "cannot follow data")
-			: 0;
 	if (observers_get(&f->observers, item->observer, &at) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot follow data");
 	x = &f->observers.items[at];
-	observers_heard(
-		&f->observers, at, last_us, item->batch->n_samples - item->batch->carry, now_us);
+	x->ahead_us = known_ahead(f, item->observer);
+	if (!f->opt->clocks)
+		observers_arrived(&f->observers, at, batch_last(b), f->now_us);
+	observers_heard(&f->observers, at, batch_last(b), b->n_samples - b->carry, f->now_us);
 	if (x->serial == serial)
 		return 0;
 	x->serial = serial;
 	return description_take(f, item->observer, err);
 }
 
-static int item_take(
-	struct feed *f, const struct follow_item *item, int64_t now_us, struct lp_err *err)
+/* A batch of several observers, while it is taken in. */
+struct taking {
+	struct feed *feed;
+	const struct lp_source *source;
+	struct lp_err *err;
+};
+
+static int part_take(void *ctx, const struct lp_batch *part)
 {
+	const struct taking *t = ctx;
+
+	if (heard_each(t->feed, t->source, part) < 0)
+		return lp_err_sys(t->err, -ENOMEM, "cannot follow data");
+	return lp_engine_feed(t->feed->engine, t->source, part, t->err);
+}
+
+static int batch_take(struct feed *f, const struct follow_item *item, struct lp_err *err)
+{
+	struct taking t = {.feed = f, .source = item->source, .err = err};
 	int r;
 
+	if (*item->observer) {
+		r = batch_heard(f, item, err);
+		return r < 0 ? r : lp_engine_feed(f->engine, item->source, item->batch, err);
+	}
+	if (!f->opt->clocks)
+		return part_take(&t, item->batch);
+	r = clocks_split(f->opt->clocks, item->source, item->batch, part_take, &t);
+	return r == -ENOMEM ? lp_err_sys(err, -ENOMEM, "cannot follow data") : r;
+}
+
+static int item_take(struct feed *f, const struct follow_item *item, struct lp_err *err)
+{
 	switch (item->what) {
 	case FOLLOW_BATCH:
-		r = batch_heard(f, item, now_us, err);
-		return r < 0 ? r : lp_engine_feed(f->engine, item->source, item->batch, err);
+		return batch_take(f, item, err);
 	case FOLLOW_LOG:
 		return lp_engine_feed_log(f->engine, item->observer, item->log, err);
 	case FOLLOW_REMARK:
@@ -218,8 +314,9 @@ int feed_read(struct feed *f, int64_t until_us, int64_t now_us, struct lp_err *e
 
 	if (r <= 0)
 		return r;
+	f->now_us = now_us;
 	while ((r = follow_data_next(f->data, until_us, &item, err)) > 0) {
-		r = item_take(f, &item, now_us, err);
+		r = item_take(f, &item, err);
 		if (r < 0)
 			return r;
 		n += item.what == FOLLOW_BATCH;
@@ -305,17 +402,58 @@ bool feed_due(const struct feed *f)
 	return window_now(f) > f->told_window;
 }
 
+static bool accuses(const struct lp_verdict *v)
+{
+	return v->n_suspects || v->n_warnings || v->n_absent;
+}
+
+/* The result of a search for clocks that are wrong. */
+static int clocks_result(int found, struct lp_err *err)
+{
+	if (found < 0)
+		return lp_err_sys(err, found, "cannot compare clocks");
+	return found ? lp_err_set(err, -EAGAIN, "clocks of servers are wrong") : 0;
+}
+
+/* Is a verdict explained by clocks? Say which are known to be wrong. */
+static int clocks_check(struct feed *f, struct lp_verdict *v, struct lp_err *err)
+{
+	int r = 0;
+
+	if (!f->opt->clocks)
+		return 0;
+	if (accuses(v))
+		r = clocks_result(
+			clocks_find_by_load(f->opt->clocks, f->engine, &f->observers), err);
+	if (r == 0 && clocks_note(f->opt->clocks, v) < 0)
+		r = lp_err_sys(err, -ENOMEM, "cannot compare clocks");
+	return r;
+}
+
 int feed_verdict(struct feed *f, struct lp_verdict **ret, struct lp_err *err)
 {
+	struct lp_verdict *v = NULL;
 	struct lp_err here = {0};
-	int r = f->engine ? engine_verdict_lazy(f->engine, ret, &here)
+	int r = f->engine ? engine_verdict_lazy(f->engine, &v, &here)
 			  : lp_err_set(&here, -ENODATA, "there is no data yet");
 
 	if (r == 0)
-		f->told_window = window_now(f);
-	else
+		r = clocks_check(f, v, &here);
+	if (r < 0) {
+		lp_verdict_free(v);
 		*err = here;
-	return r;
+		return r;
+	}
+	f->told_window = window_now(f);
+	*ret = v;
+	return 0;
+}
+
+int feed_check_arrival(struct feed *f, struct lp_err *err)
+{
+	return f->opt->clocks
+		? clocks_result(clocks_find_by_arrival(f->opt->clocks, &f->observers), err)
+		: 0;
 }
 
 struct observers *feed_observers(struct feed *f)

@@ -7,15 +7,21 @@
  *
  * No threads and no clocks: the caller provides the time, so that a replay does the same every
  * time. The verdict is the one that `limpet diagnose` gives for the same data and watermark.
+ *
+ * Clocks of servers that are wrong are corrected (clocks.h). `limpet diagnose` knows them from all
+ * of the data; a feed finds them when a verdict would accuse a server.
  */
 #ifndef SERVE_FEED_H
 #define SERVE_FEED_H
 
 #include "import/follow_data.h"
+#include "serve/clocks.h"
 #include "serve/observers.h"
 #include <limpet/diagnose.h>
 
 #define FEED_LATENESS_US INT64_C(60000000)
+/* So much is read again where a feed continues another: what an engine that is bounded knows. */
+#define FEED_LOOK_BACK_US INT64_C(86400000000)
 
 struct feed_options {
 	const char *dir;			    /* a directory that grows */
@@ -23,6 +29,9 @@ struct feed_options {
 	const struct lp_diagnose_options *diagnose; /* bounded and slice_us are up to the caller */
 	int64_t from_us;     /* data that ends before is not read; 0: all is */
 	int64_t lateness_us; /* how long to wait for late observers; 0: FEED_LATENESS_US */
+	/* What is known of clocks, and what will be; it outlives the feed, for the next one. NULL:
+	 * times are taken as recorded. */
+	struct clocks *clocks;
 	struct lp_warn *warn;
 };
 
@@ -64,8 +73,14 @@ bool feed_due(const struct feed *f);
 /* How long it takes to complete a window: there is no new verdict sooner. */
 int64_t feed_window_us(const struct feed *f);
 
-/* The verdict at the watermark. */
+/* The verdict at the watermark. -EAGAIN: it would accuse a server, but clocks turned out to be
+ * wrong that were not known to be. Make another feed, which corrects them, and let it read the
+ * same. */
 int feed_verdict(struct feed *f, struct lp_verdict **ret, struct lp_err *err);
+
+/* Live, after observers_rate(): does the arrival of data show that clocks are wrong? -EAGAIN as
+ * above, or 0. */
+int feed_check_arrival(struct feed *f, struct lp_err *err);
 
 /* Who delivers; those that must be there are among them. */
 struct observers *feed_observers(struct feed *f);

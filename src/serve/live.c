@@ -14,6 +14,8 @@
 /* Verdicts of large fleets take seconds: at most a fifth of the time goes into them. */
 #define VERDICT_SHARE 4
 #define SLICE_US (50000)
+/* Reading everything again because of clocks is work: no more often than this. */
+#define AGAIN_US (300 * US_PER_SEC)
 
 struct live {
 	struct live_options opt;
@@ -35,7 +37,9 @@ struct live {
 	int64_t began_us, data_us, end_us;
 
 	/* The thread's own. */
+	struct clocks clocks;
 	struct feed *feed;
+	int64_t again_us; /* when data was last read again because of them, by CLOCK_MONOTONIC */
 	int64_t at_us;	  /* reading again what was there: up to this time */
 	int64_t asked_us; /* when the last verdict was ready, by CLOCK_MONOTONIC */
 	int64_t took_us;  /* CPU time that it took this thread: waiting for others is no reason to
@@ -158,15 +162,33 @@ static void publish(struct live *l, struct snapshot *s)
 	snapshot_unref(s);
 }
 
+/* The verdict, and what is made of it. If clocks turn out to be wrong, a replay is read again at
+ * once; live, -EAGAIN: it has to be. */
+static int verdict_get(struct live *l, int64_t now_us, struct lp_verdict **ret, struct lp_err *err)
+{
+	int r;
+
+	while ((r = backtest_judge(l->feed, l->store, 0, now_us, ret, err)) == -EAGAIN &&
+		l->opt.replay && !stopping(l)) {
+		r = backtest_again(&l->feed, &l->how, l->at_us, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
 /* A store that fails (a full disk) does not keep the verdict from being known. */
 static int judge(struct live *l, int64_t now_us, struct lp_err *err)
 {
 	int64_t began = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	struct lp_verdict *v = NULL;
-	int r = backtest_judge(l->feed, l->store, 0, now_us, &v, err);
-	struct snapshot *s = snapshot_new(v, feed_watermark_us(l->feed), feed_observers(l->feed),
-		feed_topology(l->feed), now_us);
+	struct snapshot *s;
+	int r = verdict_get(l, now_us, &v, err);
 
+	if (r == -EAGAIN || !l->feed)
+		return r;
+	s = snapshot_new(v, feed_watermark_us(l->feed), feed_observers(l->feed),
+		feed_topology(l->feed), now_us);
 	if (!s && r == 0)
 		r = lp_err_sys(err, -ENOMEM, "cannot keep a verdict");
 	lp_verdict_free(v);
@@ -196,6 +218,9 @@ static int judge_if_due(struct live *l, int64_t now_us, struct lp_err *err)
 	if (clock_us(CLOCK_MONOTONIC) - l->asked_us < VERDICT_SHARE * l->took_us)
 		return 0;
 	observers_rate(o, FEED_LATENESS_US, now_us);
+	if (!l->opt.replay && clock_us(CLOCK_MONOTONIC) - l->again_us > AGAIN_US &&
+		feed_check_arrival(l->feed, err) < 0)
+		return -EAGAIN;
 	if (!feed_due(l->feed) && states_of(o) == l->states && !look_again(l))
 		return 0;
 	return judge(l, now_us / US_PER_SEC * US_PER_SEC, err);
@@ -204,7 +229,7 @@ static int judge_if_due(struct live *l, int64_t now_us, struct lp_err *err)
 /* Where to begin: what was there at the beginning is read again, as far back as is wanted. */
 static int64_t begin_us(struct live *l)
 {
-	int64_t back = l->opt.look_back_us ? l->opt.look_back_us : LIVE_LOOK_BACK_US;
+	int64_t back = l->opt.look_back_us ? l->opt.look_back_us : FEED_LOOK_BACK_US;
 	int64_t newest = follow_data_newest_us(l->opt.dir), now = clock_us(CLOCK_REALTIME);
 
 	return (newest > now - back ? now : newest) - back;
@@ -367,7 +392,9 @@ static int live_step(struct live *l, struct lp_err *err)
 	}
 	if (r == 0)
 		r = l->opt.replay ? step_replay(l, err) : step_live(l, err);
-	if (r == -ESTALE) { /* begin again with what was learnt */
+	if (r == -ESTALE || r == -EAGAIN) { /* begin again with what was learnt */
+		if (r == -EAGAIN)
+			l->again_us = clock_us(CLOCK_MONOTONIC);
 		feed_free(l->feed);
 		l->feed = NULL;
 		pthread_mutex_lock(&l->mutex);
@@ -418,6 +445,7 @@ void live_stop(struct live *l)
 		pthread_join(l->thread, NULL);
 	}
 	feed_free(l->feed);
+	clocks_release(&l->clocks);
 	snapshot_unref(l->snapshot);
 	pthread_cond_destroy(&l->wake);
 	pthread_mutex_destroy(&l->mutex);
@@ -442,7 +470,9 @@ static struct live *live_new(const struct live_options *options)
 	l->how = (struct feed_options){.dir = options->dir,
 		.replay = options->replay,
 		.diagnose = &l->diagnose,
+		.clocks = &l->clocks,
 		.warn = options->warn};
+	l->again_us = -AGAIN_US;
 	pthread_mutex_init(&l->mutex, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -11,15 +11,13 @@
 #include "serve/incidents.h"
 #include "serve/snapshot.h"
 
-#define LIVE_LOOK_BACK_US INT64_C(86400000000)
-
 struct live_options {
 	const char *dir;	       /* of archives */
 	struct lp_dataset *replay;     /* or recordings */
 	double speed;		       /* of a replay */
 	const char *topology, *expect; /* files, or NULL */
 	struct incidents *store;       /* outlives the thread */
-	int64_t look_back_us; /* how much is read again at the start; 0: LIVE_LOOK_BACK_US */
+	int64_t look_back_us; /* how much is read again at the start; 0: FEED_LOOK_BACK_US */
 	struct lp_warn *warn; /* called by the thread */
 	/* Called by the thread after a verdict. `before` is the last snapshot. May be NULL. */
 	void (*judged)(void *ctx, const struct snapshot *now, const struct snapshot *before);

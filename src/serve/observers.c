@@ -8,6 +8,12 @@
 #include <string.h>
 
 #define MINUTE_US (60 * US_PER_SEC)
+/* Data of a server arrives steadily if its age does not change by more than this in a minute, and
+ * if deliveries are no further apart than that. */
+#define STEADY_US (3 * US_PER_SEC)
+#define STEADY_GAP_US (10 * US_PER_SEC)
+/* So many servers it takes to know what is right. */
+#define SERVERS_LEAST 3
 
 void observers_release(struct observers *o)
 {
@@ -41,19 +47,27 @@ int observers_get(struct observers *o, const char *name, uint32_t *ret)
 	return 0;
 }
 
-void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t n, int64_t now_us)
+void observers_arrived(struct observers *o, uint32_t at, int64_t last_us, int64_t now_us)
 {
 	struct observer *x = &o->items[at];
-	int64_t minute = floor_div(now_us, MINUTE_US), fresh = last_us - now_us;
+	int64_t minute = floor_div(now_us, MINUTE_US), fresh;
 
+	/* Earlier recordings prove nothing about clocks. */
+	if (!o->live || __builtin_sub_overflow(last_us, now_us, &fresh))
+		return;
 	if (minute != x->minute) {
 		x->fresh_us[1] = minute == x->minute + 1 ? x->fresh_us[0] : INT64_MIN;
 		x->fresh_us[0] = INT64_MIN;
 		x->minute = minute;
 	}
-	/* Earlier recordings prove nothing about clocks. */
-	if (o->live && fresh > x->fresh_us[0])
+	if (fresh > x->fresh_us[0])
 		x->fresh_us[0] = fresh;
+}
+
+void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t n, int64_t now_us)
+{
+	struct observer *x = &o->items[at];
+
 	if (last_us > x->last_us)
 		x->last_us = last_us;
 	/* Data that arrives at once is one delivery. */
@@ -124,6 +138,36 @@ static int64_t fresh_of_most(struct observers *o)
 	return n ? (int64_t)median_of(o->times, n) : INT64_MIN;
 }
 
+static bool is_steady(const struct observer *x)
+{
+	return x->fresh_us[0] > INT64_MIN && x->fresh_us[1] > INT64_MIN &&
+		llabs(x->fresh_us[0] - x->fresh_us[1]) <= STEADY_US && x->gap_us <= STEADY_GAP_US;
+}
+
+/* Do most send their data all the time, so that its age says how late their clocks are? */
+static bool are_steady(const struct observers *o)
+{
+	size_t n = 0, steady = 0;
+
+	for (size_t i = 0; i < o->n; i++) {
+		n += fresh_of(&o->items[i]) > INT64_MIN;
+		steady += is_steady(&o->items[i]);
+	}
+	return n >= SERVERS_LEAST && steady * 2 > n;
+}
+
+/* What the age of its data says of an observer's clock, beyond what is known. Data that comes from
+ * the future is certain; else a server may just be slow to send. */
+static int64_t clock_news(const struct observer *x, int64_t most_us, bool steady, int64_t sure_us)
+{
+	int64_t ahead = fresh_of(x) - most_us, news = ahead - x->ahead_us;
+	bool future = fresh_of(x) - x->ahead_us > (most_us > 0 ? most_us : 0) + sure_us;
+
+	if (llabs(news) <= OBSERVERS_CLOCK_US || (!future && !(steady && is_steady(x))))
+		return 0;
+	return floor_div(news + US_PER_SEC / 2, US_PER_SEC) * US_PER_SEC;
+}
+
 void observers_go_live(struct observers *o, int64_t now_us)
 {
 	o->live = true;
@@ -151,14 +195,19 @@ void observers_rate(struct observers *o, int64_t lateness_us, int64_t now_us)
 {
 	int64_t most = observers_most_us(o, lateness_us, now_us);
 	int64_t fresh = o->live ? fresh_of_most(o) : INT64_MIN;
+	bool steady = o->live && are_steady(o);
 
 	for (size_t i = 0; i < o->n; i++) {
 		struct observer *x = &o->items[i];
 
 		x->state = state_of(o, x, most, lateness_us, now_us);
-		x->skew_us = INT64_MIN;
-		if (fresh > INT64_MIN && fresh_of(x) > INT64_MIN)
-			x->skew_us = fresh_of(x) - fresh;
+		x->skew_us = x->ahead_us ? x->ahead_us : INT64_MIN;
+		x->news_us = 0;
+		if (fresh == INT64_MIN || fresh_of(x) == INT64_MIN)
+			continue;
+		x->skew_us = fresh_of(x) - fresh;
+		if (o->n >= SERVERS_LEAST)
+			x->news_us = clock_news(x, fresh, steady, lateness_us);
 	}
 }
 

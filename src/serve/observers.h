@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Clocks that are off by less do no harm: windows are half a minute long. */
+#define OBSERVERS_CLOCK_US INT64_C(10000000)
+
 enum observer_state {
 	OBSERVER_OK = 0,
 	OBSERVER_LATE,	 /* it delivers, but old data */
@@ -21,15 +24,17 @@ struct observer {
 	int64_t heard_us; /* when that arrived; INT64_MIN: never */
 	int64_t gap_us;	  /* between its last two deliveries */
 	uint64_t n_samples;
-	uint64_t serial; /* of its last catalogue */
-	bool expected;	 /* it must be there */
-	/* How far its samples were ahead of our clock when they arrived, at most: in this minute
-	 * and in the one before; INT64_MIN: nothing arrived. */
+	uint64_t serial;  /* of its last catalogue */
+	bool expected;	  /* it must be there */
+	int64_t ahead_us; /* what is known of its clock, by which its times were corrected */
+	/* How far its samples were ahead of our clock when they arrived, as recorded, at most: in
+	 * this minute and in the one before; INT64_MIN: nothing arrived. */
 	int64_t fresh_us[2];
 	int64_t minute;
 	/* By the last observers_rate(). */
 	enum observer_state state;
 	int64_t skew_us; /* of its clock against those of most; INT64_MIN: not known */
+	int64_t news_us; /* by so much more than ahead_us its clock is ahead; 0: none for certain */
 };
 
 /* Zero-initialise it. */
@@ -47,7 +52,10 @@ void observers_release(struct observers *o);
 /* The observer of that name, added if it is new: its number in `*ret`. 0 or -ENOMEM. */
 int observers_get(struct observers *o, const char *name, uint32_t *ret);
 
-/* `n` samples arrived, the last of which was taken at `last_us`. */
+/* Samples arrived, the last of which was recorded at `last_us` by the observer's own clock. */
+void observers_arrived(struct observers *o, uint32_t at, int64_t last_us, int64_t now_us);
+
+/* `n` samples were read, the last of which was taken at `last_us` by the right clock. */
 void observers_heard(struct observers *o, uint32_t at, int64_t last_us, uint64_t n, int64_t now_us);
 
 /* Earlier recordings have been read; from now on data arrives as it is made, and every server gets

@@ -74,7 +74,7 @@ static void get_series(void *ctx, const struct http_request *rq, struct http_ans
 /* The verdict of `limpet diagnose --until T`. */
 static int verdict_at(struct serve *s, int64_t at_us, struct http_answer *a, struct lp_err *err)
 {
-	int64_t back = s->config.look_back_us ? s->config.look_back_us : LIVE_LOOK_BACK_US;
+	int64_t back = s->config.look_back_us ? s->config.look_back_us : FEED_LOOK_BACK_US;
 	const struct lp_diagnose_options how = {.topology = s->config.topology,
 		.expect = s->config.expect,
 		.from_us = at_us - back,

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clocks that are off by less do no harm: windows are half a minute long. */
-#define CLOCK_OFF_US (10 * US_PER_SEC)
 #define EVIDENCE_MAX 12
 #define COMPONENTS_MAX 200 /* listed; the number of all is in the sentence */
 
@@ -393,10 +391,11 @@ static bool is_told(const struct shares *shares, const struct topology *t, const
 static bool is_late(const struct observer *x)
 {
 	return x->state == OBSERVER_LATE &&
-		(x->skew_us == INT64_MIN || x->skew_us >= -CLOCK_OFF_US);
+		(x->skew_us == INT64_MIN || x->skew_us >= -OBSERVERS_CLOCK_US);
 }
 
-static int observer_add(struct sightings *s, const struct observer *x, int64_t now_us)
+/* `live`: the clock was seen to be wrong, and not concluded from load. */
+static int observer_add(struct sightings *s, const struct observer *x, bool live, int64_t now_us)
 {
 	char part[300], span[TIME_TEXT_MAX];
 	struct strbuf what = {0};
@@ -416,7 +415,7 @@ static int observer_add(struct sightings *s, const struct observer *x, int64_t n
 			evidence_of(x));
 	}
 	what = (struct strbuf){0};
-	if (r == 0 && x->skew_us > INT64_MIN && llabs(x->skew_us) > CLOCK_OFF_US) {
+	if (r == 0 && live && x->skew_us > INT64_MIN && llabs(x->skew_us) > OBSERVERS_CLOCK_US) {
 		int64_t by = llabs(x->skew_us) / US_PER_SEC * US_PER_SEC;
 		json_t *evidence = json_array();
 		char text[160];
@@ -443,7 +442,7 @@ int sightings_add_observers(
 		const struct observer *x = &o->items[i];
 
 		if (x->state != OBSERVER_SILENT || !is_told(&shares, t, x))
-			r = observer_add(s, x, now_us);
+			r = observer_add(s, x, o->live, now_us);
 	}
 	return r;
 }

@@ -172,6 +172,44 @@ def offset(offset_s, seconds=1200, n=6):
     return test
 
 
+def backtest(path):
+    """The incidents that would have been opened."""
+    done = subprocess.run([LIMPET, "backtest", "--json", "--quiet", path], capture_output=True, text=True, check=False)
+    check(done.returncode == 0, (done.returncode, done.stderr))
+    return [(i["cause"], i["part"]) for i in json.loads(done.stdout)["incidents"]]
+
+
+def live(offset_s, seconds=1200, period_s=None, n=6):
+    """A test case: the same clock, while the data arrives."""
+    def test(directory):
+        opened = backtest(bursts(directory, offset_s, seconds, period_s, n))
+        check(not opened, opened)
+    test.__doc__ = (f"as it arrives, one clock of {n} off by {offset_s} s"
+                    f"{f', bursts every {period_s} s' if period_s else ''}: no incident is opened")
+    return test
+
+
+def live_fault(offset_s):
+    """A test case: a disk that is slow, on the server whose clock is off, and on another one."""
+    def test(directory):
+        for server in "o2", "o4":
+            path = bursts(directory, offset_s, 1800)
+            with open(path, encoding="ascii") as f:
+                header, *rows = f.read().splitlines()
+            late = fleet.START + 900 + (offset_s if server == "o2" else 0)
+            with open(path, "w", encoding="ascii") as f:
+                print(header, file=f)
+                for row in rows:
+                    at, component, metric, value = row.split(",")
+                    if component.startswith(server) and metric == "await" and late <= int(at) < late + 420:
+                        value = f"{float(value) * 9:.2f}"
+                    print(at, component, metric, value, sep=",", file=f)
+            opened = backtest(path)
+            check([part for _, part in opened] == [f"{server}/disk:sda"], (server, opened))
+    test.__doc__ = f"as it arrives, one clock off by {offset_s} s: a slow disk is found there, and elsewhere"
+    return test
+
+
 def test_pieces(directory):
     """a server that is absent two thirds of each minute is not well"""
     made = small()
@@ -201,4 +239,6 @@ def test_values_that_cannot_be(directory):
 
 if __name__ == "__main__":
     run_tests([offset(s) for s in (0, 60, 150, -90)] + [offset(900, 3600), offset(90, 1800, 3)] +
+              [live(s) for s in (0, 60, 150, -90)] + [live(90, 1800, n=3), live(60, 1200, 60), live(150, 3000, 240)] +
+              [live_fault(s) for s in (0, 150, -90)] +
               [another_time(s) for s in (5 * 3600, -86400, -400 * 86400, 3650 * 86400)] + tests_of(__name__))

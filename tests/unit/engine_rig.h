@@ -25,6 +25,8 @@ struct rig_server {
 	uint32_t ids[RIG_DISKS];
 	int64_t (*cells)[RIG_DISKS][RIG_COLUMNS]; /* [sample] */
 	uint32_t n_samples, fed;
+	int64_t ahead_us; /* its clock is, from sample `set_at` on */
+	uint32_t set_at;
 };
 
 struct rig {
@@ -150,9 +152,10 @@ static inline struct lp_batch *rig_batch(const struct rig *r, uint32_t server, u
 	for (uint32_t d = 0; d < RIG_DISKS; d++)
 		assert_int_equal(lp_batch_add_component(b, k, s->ids[d], &row), 0);
 	for (uint32_t i = first; i < s->fed + n; i++) {
-		int64_t wall_us = (r->start_s + i) * 1000000 + 20000 + server * 1000;
+		int64_t mono_us = (r->start_s + i) * 1000000 + 20000 + server * 1000;
+		int64_t wall_us = mono_us + (i >= s->set_at ? s->ahead_us : 0);
 
-		assert_int_equal(lp_batch_add_sample(b, wall_us, wall_us), 0);
+		assert_int_equal(lp_batch_add_sample(b, wall_us, mono_us), 0);
 		k = &b->kinds[0];
 		for (uint32_t d = 0; d < RIG_DISKS; d++) {
 			size_t at = (size_t)d * b->cap_samples + (i - first);

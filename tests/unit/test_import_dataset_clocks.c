@@ -134,6 +134,55 @@ static void test_read_again(void **state)
 	assert_true_times(again, "x/disk:sda");
 }
 
+/* One sample after the other, as they come: `ahead` of the right time by the clock, which is `boot`
+ * seconds from the other one. Returns how far they were moved. */
+static int64_t tracked(struct data_clock *c, int64_t at, int64_t ahead, int64_t boot, bool carry)
+{
+	int64_t wall[2] = {T0 + SEC(at - 1 + ahead), T0 + SEC(at + ahead)};
+	int64_t mono[2] = {SEC(at - 1 - boot), SEC(at - boot)}, walls[2];
+	struct lp_batch b = {
+		.n_samples = 1, .wall_us = wall + 1, .mono_us = mono + 1, .carry = carry};
+
+	assert_true(clock_track(c, &b, walls) >= 0);
+	return (walls[0] - wall[1]) / SEC(1);
+}
+
+/* Data that keeps coming: times go on where the clock was set, also when they are read again. */
+static void test_tracked(void **state)
+{
+	struct data_clock c = {0};
+
+	(void)state;
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(tracked(&c, 1, 0, 0, false), 0);
+		assert_int_equal(tracked(&c, 2, 0, 0, true), 0);
+		assert_int_equal(tracked(&c, 3, 600, 0, true), -600);
+		/* A few seconds are no setting. */
+		assert_int_equal(tracked(&c, 4, 603, 0, true), -600);
+		assert_int_equal(tracked(&c, 5, 100, 0, true), -97);
+		assert_int_equal(tracked(&c, 6, 0, 0, true), 0);
+	}
+	/* A boot is no setting of the clock, but what is corrected stays so. */
+	assert_int_equal(tracked(&c, 7, 100, 0, true), -97);
+	assert_int_equal(tracked(&c, 8, 100, 5000, false), -97);
+	clock_correct(&c, SEC(97));
+	assert_int_equal(clock_fix_us(&c), 0);
+	assert_int_equal(tracked(&c, 9, 0, 5000, true), 100);
+	clock_release(&c);
+}
+
+/* Of a clock that is set all the time only the last settings are known. */
+static void test_tracked_for_long(void **state)
+{
+	struct data_clock c = {0};
+
+	(void)state;
+	for (int64_t i = 0; i < 500; i++)
+		assert_int_equal(tracked(&c, i, i * 20, 0, i > 0), -i * 20);
+	assert_true(c.n <= 64);
+	clock_release(&c);
+}
+
 /* Seconds that leap, a clock that is slewed and times beyond reason are no steps. */
 static void test_no_step(void **state)
 {
@@ -166,6 +215,8 @@ int main(void)
 		cmocka_unit_test(test_suspended),
 		cmocka_unit_test(test_read_again),
 		cmocka_unit_test(test_no_step),
+		cmocka_unit_test(test_tracked),
+		cmocka_unit_test(test_tracked_for_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

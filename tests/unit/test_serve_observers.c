@@ -20,7 +20,10 @@ static const struct observer *find(struct observers *o, const char *name)
 
 static void hear(struct observers *o, const char *name, int64_t sample_s, int64_t now_s)
 {
-	observers_heard(o, add(o, name), NOW + sample_s * SECOND, 1, NOW + now_s * SECOND);
+	uint32_t at = add(o, name);
+
+	observers_arrived(o, at, NOW + sample_s * SECOND, NOW + now_s * SECOND);
+	observers_heard(o, at, NOW + sample_s * SECOND, 1, NOW + now_s * SECOND);
 }
 
 static void test_states(void **state)
@@ -68,6 +71,49 @@ static void test_clocks(void **state)
 	assert_int_equal(find(&o, "a")->skew_us, 1 * SECOND);
 	assert_int_equal(find(&o, "ahead")->skew_us, 3601 * SECOND);
 	assert_int_equal(find(&o, "off")->skew_us, -29 * SECOND);
+	assert_int_equal(find(&o, "a")->news_us, 0);
+	assert_int_equal(find(&o, "ahead")->news_us, 3601 * SECOND);
+	assert_int_equal(find(&o, "off")->news_us, -29 * SECOND);
+	/* What is known is no news. */
+	o.items[add(&o, "ahead")].ahead_us = 3600 * SECOND;
+	o.items[add(&o, "off")].ahead_us = -31 * SECOND;
+	observers_rate(&o, LATE, NOW + 300 * SECOND);
+	assert_int_equal(find(&o, "ahead")->news_us, 0);
+	assert_int_equal(find(&o, "off")->news_us, 0);
+	observers_release(&o);
+}
+
+/* Data that arrives late says nothing of clocks, nor does that of a fleet that sends now and then.
+ * Data from the future does. */
+static void test_slow_to_send(void **state)
+{
+	struct observers o = {.live = true};
+
+	(void)state;
+	for (int64_t s = 0; s <= 600; s += 5) {
+		hear(&o, "a", s - 1, s);
+		hear(&o, "b", s - 2, s);
+		hear(&o, "c", s - 1, s);
+		if (s % 60 == 0)
+			hear(&o, "bulk", s - 40, s);
+		hear(&o, "catching up", s / 2 - 300, s);
+	}
+	observers_rate(&o, LATE, NOW + 600 * SECOND);
+	for (size_t i = 0; i < o.n; i++)
+		assert_int_equal(o.items[i].news_us, 0);
+	hear(&o, "future", 600 + 100, 600);
+	observers_rate(&o, LATE, NOW + 600 * SECOND);
+	assert_int_equal(find(&o, "future")->news_us, 102 * SECOND);
+	observers_release(&o);
+
+	o = (struct observers){.live = true};
+	for (int64_t s = 0; s <= 1200; s += 300) {
+		hear(&o, "a", s - 200, s);
+		hear(&o, "b", s - 210, s);
+		hear(&o, "live", s, s);
+	}
+	observers_rate(&o, LATE, NOW + 1200 * SECOND);
+	assert_int_equal(find(&o, "live")->news_us, 0);
 	observers_release(&o);
 }
 
@@ -130,8 +176,9 @@ static void test_go_live(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_states),
-		cmocka_unit_test(test_clocks), cmocka_unit_test(test_replay),
-		cmocka_unit_test(test_all_stop), cmocka_unit_test(test_go_live)};
+		cmocka_unit_test(test_clocks), cmocka_unit_test(test_slow_to_send),
+		cmocka_unit_test(test_replay), cmocka_unit_test(test_all_stop),
+		cmocka_unit_test(test_go_live)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
