@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/time.h"
+#include "import/dataset.h"
 #include "report/flow.h"
 #include "report/json.h"
 #include "report/progress.h"
@@ -118,6 +119,15 @@ static int result_print(struct incidents *store, const struct backtest_cli_optio
 	return r;
 }
 
+/* Files that could not be read, or only in part: the result is that of the rest. */
+static int failures_tell(const struct lp_dataset *ds, struct lp_err *err)
+{
+	for (size_t i = 0; i + 1 < ds->n_failures; i++)
+		command_complain("backtest", ds->failures[i]);
+	return ds->n_failures ? lp_err_set(err, -EBADMSG, "%s", ds->failures[ds->n_failures - 1])
+			      : 0;
+}
+
 static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
@@ -148,6 +158,8 @@ static int run(
 		r = lp_err_set(err, -ENOENT, "there are no samples in this data");
 	if (r == 0)
 		r = result_print(store, opt, first_us, last_us, err);
+	if (r == 0)
+		r = failures_tell(ds, err);
 	return command_exit_code(r);
 }
 
@@ -170,8 +182,8 @@ const struct command command_backtest = {
 		"The time in front of a line is when the incident would have been opened; 'first "
 		"seen' is when the trouble began, as far as the data shows. Servers that are "
 		"silent for more than a minute while others report are also incidents.\n\n"
-		"Exit status: 0, whatever there is to list; 2 wrong usage, or the input cannot be "
-		"read.",
+		"Exit status: 0, whatever there is to list; 2 wrong usage, or some of the input "
+		"cannot be read or is damaged (the incidents in the rest are listed).",
 	.options = options,
 	.options_size = sizeof(struct backtest_cli_options),
 	.takes_data = true,

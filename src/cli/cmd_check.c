@@ -1,14 +1,20 @@
 #include "cli/command.h"
 #include "cli/data_options.h"
 
+#include "base/cleanup.h"
 #include "base/time.h"
 #include "report/flow.h"
 #include "report/json.h"
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limpet/archive.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEPTH_MAX 16
 
 struct check_options {
 	bool repair, json;
@@ -103,13 +109,101 @@ static int check_one(
 	return r;
 }
 
-static int usage_check(int n_args, const struct check_options *opt, struct lp_err *err)
+/* All that is checked. */
+struct check_run {
+	const struct check_options *opt;
+	json_t *out; /* NULL: results are printed */
+	size_t n;    /* archives that were found */
+	int worst;
+	struct lp_err *err; /* the last failure; those before were printed */
+};
+
+static void failure_note(struct check_run *run, const struct lp_err *here)
+{
+	if (run->worst < 0)
+		command_complain("check", run->err->text);
+	*run->err = *here;
+	run->worst = here->code;
+}
+
+static void file_check(struct check_run *run, const char *path)
+{
+	struct lp_err here = {0};
+
+	run->n++;
+	if (check_one(path, run->opt, run->out, &here) < 0)
+		failure_note(run, &here);
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_archive_name(const char *name)
+{
+	size_t n = strlen(name), m = strlen(LP_ARCHIVE_SUFFIX);
+
+	return n > m && !strcmp(name + n - m, LP_ARCHIVE_SUFFIX);
+}
+
+static int entry_wanted(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+/* The archives in a directory and in those below it, in the order of their names. */
+static void directory_check(struct check_run *run, const char *path, unsigned depth)
+{
+	struct dirent **entries = NULL;
+	struct lp_err here = {0};
+	int n = scandir(path, &entries, entry_wanted, alphasort);
+
+	if (n < 0) {
+		lp_err_sys(&here, -errno, "cannot read directory %s", path);
+		failure_note(run, &here);
+	}
+	for (int i = 0; i < n; i++) {
+		_cleanup_free_ char *full = NULL;
+
+		if (asprintf(&full, "%s/%s", path, entries[i]->d_name) < 0)
+			full = NULL;
+		if (full && is_directory(full) && depth < DEPTH_MAX)
+			directory_check(run, full, depth + 1);
+		else if (full && is_archive_name(full) && !is_directory(full))
+			file_check(run, full);
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+static void argument_check(struct check_run *run, const char *path)
+{
+	struct lp_err here = {0};
+	size_t before = run->n;
+
+	if (!is_directory(path)) {
+		file_check(run, path);
+		return;
+	}
+	directory_check(run, path, 0);
+	if (run->n == before && run->worst == 0) {
+		lp_err_set(&here, -ENOENT, "there are no archives (*%s) in %s", LP_ARCHIVE_SUFFIX,
+			path);
+		failure_note(run, &here);
+	}
+}
+
+static int usage_check(int n_args, char **args, const struct check_options *opt, struct lp_err *err)
 {
 	if (n_args < 1)
-		return lp_err_set(err, -EINVAL, "name the archives to check");
+		return lp_err_set(
+			err, -EINVAL, "name the archives to check, or directories of archives");
 	if (opt->output && !opt->repair)
 		return lp_err_set(err, -EINVAL, "-o goes with --repair");
-	if (opt->output && n_args > 1)
+	if (opt->output && (n_args > 1 || is_directory(args[0])))
 		return lp_err_set(err, -EINVAL, "-o goes with one file only");
 	return 0;
 }
@@ -118,31 +212,21 @@ static int run(
 	int n_args, char **args, void *values, const struct data_options *data, struct lp_err *err)
 {
 	const struct check_options *opt = values;
-	json_t *out;
-	int worst = 0;
+	struct check_run all = {.opt = opt, .err = err};
 
 	(void)data;
-	if (usage_check(n_args, opt, err) < 0)
+	if (usage_check(n_args, args, opt, err) < 0)
 		return EXIT_USAGE;
-	out = opt->json ? json_array() : NULL;
-	for (int i = 0; i < n_args; i++) {
-		struct lp_err here = {0};
-		int r = check_one(args[i], opt, out, &here);
-
-		if (r < 0 && worst < 0)
-			command_complain("check", err->text);
-		if (r < 0) {
-			*err = here;
-			worst = r;
-		}
-	}
-	if (out)
-		json_print(stdout, out);
-	return command_exit_code(worst);
+	all.out = opt->json ? json_array() : NULL;
+	for (int i = 0; i < n_args; i++)
+		argument_check(&all, args[i]);
+	if (all.out)
+		json_print(stdout, all.out);
+	return command_exit_code(all.worst);
 }
 
 static const struct example examples[] = {
-	{"check /var/lib/limpet/*.lpa", "verify every byte of all archives"},
+	{"check /var/lib/limpet", "verify every byte of all archives in a directory"},
 	{"check --repair broken.lpa", "rescue what is intact into broken.lpa.repaired"},
 	{NULL, NULL},
 };
@@ -151,8 +235,10 @@ extern const struct command command_check;
 const struct command command_check = {
 	.name = "check",
 	.summary = "verify archives, and rescue the intact part of damaged ones",
-	.usage = "[--repair] [--json] FILE...",
-	.description = "Reads every byte of the archives and verifies all checksums. For each "
+	.usage = "[--repair] [--json] FILE|DIR...",
+	.description = "Reads every byte of the archives and verifies all checksums. Of a "
+		       "directory, it checks "
+		       "the archives (*.lpa) in it and in the directories below. For each "
 		       "damaged stretch "
 		       "it says which bytes and which seconds are lost. A block that a killed "
 		       "recorder left "

@@ -270,6 +270,36 @@ def test_damage_among_good_files(d):
               os.path.join(d, "out/c.lpa"))
 
 
+def test_check_of_a_directory(d):
+    """check takes directories: all archives in them, and nothing else"""
+    out = os.path.join(d, "out")
+    good("import", long_csv(d), "-o", out, "-q", "-n", "a")
+    good("import", long_csv(d), "-o", os.path.join(out, "below"), "-q", "-n", "b")
+    write(d, "out/notes.txt", "nothing")
+    lines = good("check", out).splitlines()
+    assert len(lines) == 2 and all(": sound, " in line for line in lines), lines
+    assert [r["sound"] for r in json.loads(good("check", "--json", out))] == [True, True]
+    write(d, "out/c.lpa", "nonsense")
+    ran = bad(2, "c.lpa", "check", out)
+    assert ran.out.count(": sound, ") == 2, ran
+    os.mkdir(os.path.join(d, "empty"))
+    bad(2, ["there are no archives", "empty"], "check", os.path.join(d, "empty"))
+    bad(2, "one file", "check", "--repair", "-o", os.path.join(d, "x"), out)
+
+
+def test_backtest_of_damage(d):
+    """backtest lists the incidents in what is intact, names the damaged file once, and the exit code says it"""
+    out = os.path.join(d, "out")
+    good("import", long_csv(d, samples=3000), "-o", out, "-q", "-n", "a")
+    assert "incidents would have been opened" in good("backtest", "-q", out)
+    damage(os.path.join(out, os.listdir(out)[0]))
+    ran = bad(2, ["is damaged; its intact part was read"], "backtest", "-q", out)
+    assert "incidents would have been opened" in ran.out, ran
+    complaints = ran.err.splitlines()
+    assert len(complaints) == len(set(complaints)), ran
+    assert json.loads(bad(2, "damaged", "backtest", "-q", "--json", out).out)["incidents"] == []
+
+
 def test_truncated_archives(d):
     """an archive cut off anywhere reads or is refused, and never crashes"""
     archive = record_tree(d)
