@@ -145,8 +145,9 @@ class Collector:
 class Server:
     """`limpet record --send`."""
 
-    def __init__(self, directory, name, url, *options, fast=FAST):
+    def __init__(self, directory, name, url, *options, fast=FAST, env=None):
         self.directory, self.name, self.url, self.options = directory, name, url, (*fast, *options)
+        self.env = {**os.environ, **(env or {})}
         self.log = directory.rstrip("/") + ".log"
         self.start()
 
@@ -154,7 +155,7 @@ class Server:
         with open(self.log, "a", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [LIMPET, "record", "-o", self.directory, "-n", self.name, "--send", self.url,
-                 *self.options], stderr=log, stdin=subprocess.DEVNULL)
+                 *self.options], stderr=log, stdin=subprocess.DEVNULL, env=self.env)
 
     def said(self):
         with open(self.log, encoding="utf-8") as f:
@@ -201,6 +202,31 @@ def check_same(server, collector_dir):
     check(ours.count("\n") > 10, "the server has next to no samples")
     check(ours == copy, "the samples differ")
     return ours.count("\n")
+
+
+def complete(collector, name):
+    """Does the collector have all of a server's files, to their ends?"""
+    files = collector.has(name)
+    return files and all(f["complete"] for f in files.values())
+
+
+def away(place, clock, record, absent):
+    """A collector is away while `absent(server)` waits, and the recorder begins new files meanwhile: in the
+    end both have the same. How many files there are, and samples."""
+    with Collector(place.sub("data")) as collector:
+        with Server(place.sub("a"), "a", collector.url, *record, fast=(), env=clock.env) as server:
+            wait_for("samples", lambda: collector.totals()["samples"] > 5)
+            collector.kill()
+            before = len(archives(server.directory))
+            absent(server)
+            check(server.process.poll() is None, f"the recorder has ended: {server.said()}")
+            check(len(archives(server.directory)) > before, "the recorder began no file meanwhile")
+            collector.start()
+            wait_for("the files of the absence", lambda: len(collector.has("a")) >= len(archives(server.directory)), 120)
+            server.stop()
+            wait_for("the copies", lambda: complete(collector, "a"))
+            check(collector.totals()["refused"]["replay"] == 0, "something was sent twice")
+            return len(archives(server.directory)), check_same(server, collector.data)
 
 
 def frames_of(path):

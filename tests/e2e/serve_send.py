@@ -7,19 +7,15 @@ import subprocess
 import sys
 import time
 
+from fakeclock import FakeClock
 from program import LIMPET
-from serve_rig import (Collector, Place, Server, archives, check_same, crc32c, frames_of, sum_of,
-                       wait_for)
+from serve_rig import (Collector, Place, Server, archives, away, check_same, complete, crc32c, frames_of,
+                       sum_of, wait_for)
 import tap
 from tap import Skip, check, run
 
 KILLS = 50
 random.seed(15)
-
-
-def complete(collector, name):
-    files = collector.has(name)
-    return files and all(f["complete"] for f in files.values())
 
 
 def test_plain():
@@ -56,6 +52,15 @@ def test_killed():
             server.stop()
             wait_for("the copy", lambda: complete(collector, "a"))
             check_same(server, collector.data)
+
+
+def test_away():
+    """The collector is away for two days of a clock that runs 14,400 times as fast, so that files rotate."""
+    with Place() as place:
+        clock = FakeClock(os.path.join(place.path, "clock"), wall=1794000000, rate=14400)
+        files, _ = away(place, clock, ("--interval", "10m", "--flush", "10m", "--collect", "host,netdev", "--quiet"),
+                        lambda server: wait_for("two days", lambda: len(archives(server.directory)) >= 3))
+        check(files >= 3, f"{files} files")
 
 
 def test_recorder_killed():
@@ -276,6 +281,7 @@ def test_enroll():
 CASES = [
     ("what is recorded arrives, and is sealed on both sides", test_plain),
     (f"a collector that is killed {KILLS} times and goes away has everything in the end", test_killed),
+    ("a collector that is away while the recorder begins new files", test_away),
     ("a recorder that is killed, and stopped while nobody is there", test_recorder_killed),
     ("a collector that lost or damaged its copy", test_data_lost),
     ("what is wrong is refused, with a reason, and counted", test_refused),
