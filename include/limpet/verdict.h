@@ -140,6 +140,17 @@ enum lp_gone {
 
 /* A component and all evidence against it. A component that only logs of system calls accuse has no
  * findings, and may be in no group (UINT32_MAX). */
+/* A system call behind a suspect, as a trace logged it. */
+struct lp_traced_call {
+	int64_t at_us; /* when it returned; if it did not, when it began */
+	char *observer, *process;
+	int32_t pid;
+	char *call;	   /* "pwrite64" */
+	char *file;	   /* a path, a connection, or "descriptor 7"; NULL: none */
+	char *result;	   /* "ENOSPC", "connection closed", "not returned", "returned" */
+	double duration_s; /* NaN: not known */
+};
+
 struct lp_suspect {
 	uint32_t component, group;
 	uint32_t findings[LP_SUSPECT_METRICS_MAX]; /* the most important first */
@@ -162,6 +173,8 @@ struct lp_suspect {
 	enum lp_level level;
 	enum lp_gone gone; /* of an absent component; LP_GONE_NOTHING: it is absent because another
 			      one is */
+	struct lp_traced_call *calls; /* the most important first; NULL: none are known */
+	uint32_t n_calls;
 };
 
 /* Suspects that share a part of the system, as one problem. A suspect on its own is an incident

@@ -9,6 +9,7 @@
 #include "explain/semantic.h"
 #include "model/metric_role.h"
 #include "model/quantity.h"
+#include "model/traced_call.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -298,6 +299,8 @@ static int add_semantic(const struct semantic_finding *f, struct lp_suspect *s, 
 		strbuf_puts(&sb, f->evidence[i]);
 		r = take_sentence(s, cap, &sb);
 	}
+	if (f && r == 0)
+		r = traced_calls_add_all(&s->calls, &s->n_calls, f->calls, f->n_calls);
 	return r;
 }
 

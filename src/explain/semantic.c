@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "explain/cause.h"
 #include "explain/semantic_tell.h"
+#include "model/traced_call.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ static void finding_release(struct semantic_finding *f)
 	for (uint32_t i = 0; i < f->n_evidence; i++)
 		free(f->evidence[i]);
 	free(f->evidence);
+	traced_calls_free(f->calls, f->n_calls);
 	lp_identity_unref(f->component);
 	free(f->advice);
 	*f = (struct semantic_finding){0};
@@ -51,7 +53,7 @@ static int take_evidence(struct semantic_finding *to, struct semantic_finding *f
 			return -ENOMEM;
 		to->evidence[to->n_evidence++] = TAKE_PTR(from->evidence[i]);
 	}
-	return 0;
+	return traced_calls_add_all(&to->calls, &to->n_calls, from->calls, from->n_calls);
 }
 
 /* Two findings about one component become one: the graver one. */

@@ -12,6 +12,7 @@
 #include "explain/semantic_traces.h"
 #include <limpet/dataset.h>
 #include <limpet/err.h>
+#include <limpet/verdict.h>
 
 #define SEMANTIC_HANG_US (INT64_C(30) * 1000000)
 #define SEMANTIC_WINDOW_US (INT64_C(3) * 1000000)
@@ -37,6 +38,8 @@ struct semantic_finding {
 	char **evidence; /* sentences, the most important first */
 	uint32_t n_evidence;
 	size_t cap_evidence;
+	struct lp_traced_call *calls; /* that the evidence is about */
+	uint32_t n_calls;
 	char *advice;
 };
 

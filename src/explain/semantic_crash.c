@@ -220,6 +220,8 @@ static int tell_complaints(
 	}
 	tell_extend(f, c->first_ns, c->last_ns);
 	f->n += n;
+	if (tell_failed_call(f, q->t, &q->t->failures[c->example]) < 0)
+		return -ENOMEM;
 	return tell_sentence(f, &sb);
 }
 
@@ -237,6 +239,8 @@ static int tell_felt(const struct inquest *q, struct semantic_finding *f, int64_
 		f->n += c->n;
 		if (!sb.len)
 			tell_failure(&sb, q->t, c);
+		if (tell_failed_call(f, q->t, c) < 0)
+			return -ENOMEM;
 	}
 	return sb.len ? tell_sentence(f, &sb) : 0;
 }
@@ -273,6 +277,8 @@ static int tell_death(const struct inquest *q, struct semantic_finding *f, uint3
 		tell_call(&sb, c->nr, c->compat, c->name, c->fd);
 		strbuf_printf(&sb, " with %s at ", errno_name(c->error, buf));
 		tell_time(&sb, c->last_ns);
+		if (tell_failed_call(f, q->t, c) < 0)
+			return -ENOMEM;
 	}
 	r = tell_sentence(f, &sb);
 	tell_extend(f, p->died_ns, p->died_ns);

@@ -214,6 +214,8 @@ static int tell_pair(struct semantic_finding *f, const struct matching *m, const
 	char buf[SYSCALL_NAME_MAX];
 	int r;
 
+	if (tell_failed_call(f, m->t, s) < 0 || tell_failed_call(f, m->t, c) < 0)
+		return -ENOMEM;
 	tell_failure(&sb, m->t, s);
 	r = tell_sentence(f, &sb);
 	tell_failure(&sb, m->t, c);

@@ -393,6 +393,8 @@ static int tell_hung(
 	if (r == 0 && g->stuck != TRACES_NONE) {
 		tell_slow(&sb, h->t, &h->t->slow[g->stuck]);
 		r = tell_sentence(f, &sb);
+		if (r == 0)
+			r = tell_slow_call(f, h->t, &h->t->slow[g->stuck]);
 	}
 	if (r == 0) {
 		tell_slow(&sb, h->t, &h->t->slow[g->first_call]);
@@ -402,10 +404,14 @@ static int tell_hung(
 				g->n, g->n_clients == ARRAY_SIZE(g->clients) ? "at least " : "",
 				g->n_clients, g->n_clients == 1 ? "" : "s");
 		r = tell_sentence(f, &sb);
+		if (r == 0)
+			r = tell_slow_call(f, h->t, &h->t->slow[g->first_call]);
 	}
 	if (r == 0 && reason != TRACES_NONE) {
 		tell_failure(&sb, h->t, &h->t->failures[reason]);
 		r = tell_sentence(f, &sb);
+		if (r == 0)
+			r = tell_failed_call(f, h->t, &h->t->failures[reason]);
 	}
 	return r;
 }

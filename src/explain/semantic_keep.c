@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "explain/semantic_tell.h"
+#include "model/traced_call.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static struct semantic_finding *finding_of(
 	return NULL;
 }
 
-/* Copy the sentences and the advice to `to`, which has none. */
+/* Copy the sentences, the calls and the advice to `to`, which has none. */
 static int copy_words(struct semantic_finding *to, const struct semantic_finding *from)
 {
 	if (array_reserve(&to->evidence, &to->cap_evidence, (size_t)from->n_evidence + 1,
@@ -32,7 +33,20 @@ static int copy_words(struct semantic_finding *to, const struct semantic_finding
 		to->n_evidence = i + 1;
 	}
 	to->advice = strdup(from->advice);
-	return to->advice ? 0 : -ENOMEM;
+	if (!to->advice)
+		return -ENOMEM;
+	return traced_calls_add_all(&to->calls, &to->n_calls, from->calls, from->n_calls);
+}
+
+/* The words belong to somebody else. */
+static void forget_words(struct semantic_finding *f)
+{
+	f->evidence = NULL;
+	f->advice = NULL;
+	f->n_evidence = 0;
+	f->cap_evidence = 0;
+	f->calls = NULL;
+	f->n_calls = 0;
 }
 
 static void drop_words(struct semantic_finding *f)
@@ -41,10 +55,8 @@ static void drop_words(struct semantic_finding *f)
 		free(f->evidence[i]);
 	free(f->evidence);
 	free(f->advice);
-	f->evidence = NULL;
-	f->advice = NULL;
-	f->n_evidence = 0;
-	f->cap_evidence = 0;
+	traced_calls_free(f->calls, f->n_calls);
+	forget_words(f);
 }
 
 static int finding_copy(struct semantic *to, const struct semantic_finding *from)
@@ -56,10 +68,7 @@ static int finding_copy(struct semantic *to, const struct semantic_finding *from
 	f = &to->findings[to->n];
 	*f = *from;
 	f->component = lp_identity_ref(from->component);
-	f->evidence = NULL;
-	f->advice = NULL;
-	f->n_evidence = 0;
-	f->cap_evidence = 0;
+	forget_words(f);
 	to->n++;
 	return copy_words(f, from);
 }
@@ -85,10 +94,7 @@ static int combine(struct semantic_finding *f, const struct semantic_finding *th
 	f->last_us = a.last_us > b.last_us ? a.last_us : b.last_us;
 	if (has_words)
 		return 0;
-	f->evidence = NULL;
-	f->advice = NULL;
-	f->n_evidence = 0;
-	f->cap_evidence = 0;
+	forget_words(f);
 	r = copy_words(f, words);
 	drop_words(&old);
 	return r;

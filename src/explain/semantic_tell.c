@@ -4,8 +4,10 @@
 #include "base/cleanup.h"
 #include "base/time.h"
 #include "explain/semantic_normal.h"
+#include "model/traced_call.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,6 +201,73 @@ void tell_slow(struct strbuf *sb, const struct traces *t, const struct traced_sl
 	tell_time(sb, s->start_ns);
 	strbuf_printf(sb, s->pending ? " and did not come back (%s)" : " on (%s)",
 		span_format(s->dur_ns / 1000000000 * US_PER_SEC, span));
+}
+
+/* A call of a process, for the list of a finding. */
+struct behind {
+	uint32_t process;
+	int64_t at_ns;
+	uint16_t nr;
+	bool compat;
+	const char *name; /* of its file */
+	int32_t fd;
+	const char *result;
+	double duration_s;
+};
+
+static int call_add(struct semantic_finding *f, const struct traces *t, const struct behind *b)
+{
+	const struct traced_process *p = &t->processes[b->process];
+	const struct syscall_info *info = call_info(b->nr, b->compat);
+	char number[32], descriptor[32];
+	struct lp_traced_call c = {.at_us = floor_div(b->at_ns, 1000),
+		.observer = t->hosts[p->host].name,
+		.process = t->programs[p->program].comm,
+		.pid = p->pid,
+		.call = number,
+		.file = (char *)b->name,
+		.result = (char *)b->result,
+		.duration_s = b->duration_s};
+
+	if (info)
+		snprintf(number, sizeof(number), "%s", info->name);
+	else
+		snprintf(number, sizeof(number), "call %u", b->nr);
+	snprintf(descriptor, sizeof(descriptor), "descriptor %" PRId32, b->fd);
+	if (!b->name && b->fd >= 0)
+		c.file = descriptor;
+	return traced_calls_add(&f->calls, &f->n_calls, &c);
+}
+
+int tell_failed_call(
+	struct semantic_finding *f, const struct traces *t, const struct traced_failure *call)
+{
+	char buf[SYSCALL_NAME_MAX];
+	const struct behind b = {.process = call->process,
+		.at_ns = call->first_ns,
+		.nr = call->nr,
+		.compat = call->compat,
+		.name = call->name,
+		.fd = call->fd,
+		.result = call->eof ? "connection closed" : errno_name(call->error, buf),
+		.duration_s = (double)NAN};
+
+	return call_add(f, t, &b);
+}
+
+int tell_slow_call(
+	struct semantic_finding *f, const struct traces *t, const struct traced_slow *call)
+{
+	const struct behind b = {.process = call->process,
+		.at_ns = call->pending ? call->start_ns : call->start_ns + call->dur_ns,
+		.nr = call->nr,
+		.compat = call->compat,
+		.name = call->name,
+		.fd = call->fd,
+		.result = call->pending ? "not returned" : "returned",
+		.duration_s = (double)call->dur_ns / 1e9};
+
+	return call_add(f, t, &b);
 }
 
 static const char *find_advice(int error, int signal)

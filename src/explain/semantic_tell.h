@@ -37,6 +37,12 @@ void tell_failure(struct strbuf *sb, const struct traces *t, const struct traced
 /* "thread 813 of glusterfsd (pid 812) on s3 has been in fsync on /data/brick/x since ... (35s)" */
 void tell_slow(struct strbuf *sb, const struct traces *t, const struct traced_slow *s);
 
+/* Add a call to those behind a finding: one that failed, one that took long. 0 or -ENOMEM. */
+int tell_failed_call(
+	struct semantic_finding *f, const struct traces *t, const struct traced_failure *call);
+int tell_slow_call(
+	struct semantic_finding *f, const struct traces *t, const struct traced_slow *call);
+
 /* The advice about an errno and a signal (0: none) of a process. NULL: out of memory. */
 char *tell_advice(
 	const struct traces *t, uint32_t process, int error, int signal, const struct cause *cause);

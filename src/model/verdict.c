@@ -1,5 +1,6 @@
 #include "model/verdict_own.h"
 
+#include "model/traced_call.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ static void suspects_free(struct lp_suspect *suspects, uint32_t n)
 		strings_free(suspects[i].evidence, suspects[i].n_evidence);
 		strings_free(suspects[i].context, suspects[i].n_context);
 		free(suspects[i].advice);
+		traced_calls_free(suspects[i].calls, suspects[i].n_calls);
 	}
 	free(suspects);
 }

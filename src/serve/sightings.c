@@ -107,7 +107,35 @@ static void functions_take(json_t *details, const struct lp_verdict *v, const st
 	json_object_set_new(details, "functions", list);
 }
 
-/* Metrics, evidence and functions of its lead. */
+/* The system calls that a trace logged. */
+static void calls_take(json_t *details, const struct lp_suspect *lead)
+{
+	json_t *list;
+
+	if (!lead || !lead->n_calls)
+		return;
+	list = json_array();
+	for (uint32_t i = 0; i < lead->n_calls; i++) {
+		const struct lp_traced_call *c = &lead->calls[i];
+		char at[TIME_TEXT_MAX];
+		json_t *one = json_object();
+
+		json_object_set_new(
+			one, "time", json_text(time_format(floor_div(c->at_us, 1000) * 1000, at)));
+		json_object_set_new(one, "server", json_text(c->observer));
+		json_object_set_new(one, "process", json_text(c->process));
+		json_object_set_new(one, "pid", json_integer(c->pid));
+		json_object_set_new(one, "call", json_text(c->call));
+		json_object_set_new(one, "file", c->file ? json_text(c->file) : json_null());
+		json_object_set_new(one, "result", json_text(c->result));
+		json_object_set_new(one, "duration_s",
+			isfinite(c->duration_s) ? json_real(c->duration_s) : json_null());
+		json_array_append_new(list, one);
+	}
+	json_object_set_new(details, "calls", list);
+}
+
+/* Metrics, evidence, functions and calls of its lead. */
 static void lead_take(struct sighting *x, const struct lp_verdict *v, const struct lp_suspect *lead)
 {
 	json_t *metrics = json_array(), *evidence = json_array();
@@ -125,6 +153,7 @@ static void lead_take(struct sighting *x, const struct lp_verdict *v, const stru
 	json_object_set_new(x->details, "metrics", metrics);
 	json_object_set_new(x->details, "evidence", evidence);
 	functions_take(x->details, v, f);
+	calls_take(x->details, lead);
 	x->ratio = f && isfinite(f->ratio) ? f->ratio : (double)NAN;
 }
 

@@ -244,10 +244,21 @@ def test_backtest():
     check("0 incidents" in run(LIMPET, "backtest", RECORDINGS / "ddr-none-1"), "a sound recording has incidents")
 
 
+def test_calls():
+    """The system calls behind an error that a server passes on: the server's, then the client's."""
+    told = json.loads(run(LIMPET, "backtest", "-q", "--json", RECORDINGS / "errors/ddnew-err-space-1"))["incidents"]
+    check([i["part"] for i in told] == ["s4/sys:glusterfsd"], f"{told}")
+    fits(told[0], {"$ref": "#/components/schemas/Incident"})
+    calls = told[0]["calls"]
+    check([(c["server"], c["process"], c["call"], c["result"]) for c in calls[:2]] ==
+          [("s4", "glusterfsd", "pwrite64", "ENOSPC"), ("c2", "dd", "write", "ENOSPC")], f"{calls}")
+    check(calls[0]["file"].endswith("/s4/brick/c2/piece.37") and calls[0]["time"] == "2026-11-15T16:25:54.265Z", f"{calls}")
+
+
 if __name__ == "__main__":
     with SERVE:
         main([("answers fit the description", test_answers), ("series", test_series), ("the verdict to the byte", test_verdict),
               ("acknowledge, mute, comment", test_people), ("mistakes are told", test_refusals), ("events", test_events),
               ("metrics", test_metrics), ("series of pooled connections", test_pooled),
               ("silent servers", test_silent),
-              ("backtest", test_backtest)])
+              ("backtest", test_backtest), ("calls behind an incident", test_calls)])

@@ -27,7 +27,7 @@ export class StandIn {
   get servers() { return this.groups.flatMap((g) => g.servers); }
 
   // Something is wrong with a server from now on; returns the incident.
-  break(at, { level = "critical", ratio = 9.4, minutes = 20, ended = false, text = null } = {}) {
+  break(at, { level = "critical", ratio = 9.4, minutes = 20, ended = false, text = null, calls = null } = {}) {
     const server = this.servers[at], h = this.hostile, component = h ? `${h}/disk:${h}` : `${server.name}/disk:sdb`;
     const first = this.now - minutes * 60000;
     const incident = {
@@ -39,6 +39,7 @@ export class StandIn {
       do: [{ host: server.name, commands: [h ?? "smartctl -a /dev/sdb", "dmesg -T | grep sdb"], text: h ?? "Errors there: replace it." }],
       functions: h ? [{ name: h, own: h }] : undefined,
     };
+    if (calls) incident.calls = calls;
     if (!ended) Object.assign(server, { level, ratio, worst: component });
     this.incidents.push(incident);
     this.send("incident", incident);

@@ -10,12 +10,26 @@ export interface Status {
   status: Level | "unknown";
   critical: number;
   warning: number;
+  /** Who asks, if that was by a token; changes that are sent by themselves have none. */
+  operator?: string | null;
   observers: { reporting: number; expected: number; late: number; silent: number };
   replay: boolean;
   notes: string[];
 }
 
 export interface Step { host?: string; commands?: string[]; text?: string }
+
+/** A system call behind an incident, as a trace logged it. */
+export interface Call {
+  time: string;
+  server: string;
+  process: string;
+  pid: number;
+  call: string;
+  file: string | null;
+  result: string;
+  duration_s: number | null;
+}
 
 export interface Incident {
   id: number | string;
@@ -43,7 +57,7 @@ export interface Incident {
   comments: { by: string; at: string; text: string }[];
   evidence: string[];
   functions?: unknown[];
-  calls?: unknown[];
+  calls?: Call[];
   do?: (string | Step)[];
 }
 
@@ -98,6 +112,7 @@ export const api = {
   series: (values: { component: string; metric: string; since: string; until: string; points: number }, signal?: AbortSignal) =>
     call<Series>("GET", `series?${query(values)}`, undefined, signal),
   login: (token: string) => call<unknown>("POST", "login", { token }),
+  logout: () => call<unknown>("DELETE", "login"),
 };
 
 export interface Events {

@@ -1,5 +1,5 @@
 /** What was chosen: an incident, a server or a component, with the plots that belong to it. */
-import { api, type Component, type Incident, type Step } from "./api";
+import { api, type Call, type Component, type Incident, type Step } from "./api";
 import { acknowledge, comment, mute } from "./dialogs";
 import { save, tableOf } from "./download";
 import { byId, h, nameOf } from "./dom";
@@ -61,7 +61,18 @@ function steps(i: Incident): HTMLElement | null {
   return h("div", { class: "advice" }, h("b", {}, "Do"), h("ul", {}, ...lines));
 }
 
-/** The calls or functions behind a finding, whatever keys they have. */
+/** The system calls behind a finding. */
+function calls(list: Call[] | undefined): HTMLElement | null {
+  if (!list?.length) return null;
+  const row = (c: Call) => h("tr", {}, h("td", {}, h("time", { datetime: c.time }, timeText(Date.parse(c.time), current().local))), h("td", {}, nameOf(c.server)),
+    h("td", {}, `${c.process} (${c.pid})`), h("td", {}, h("code", {}, c.call)), h("td", {}, h("bdi", {}, c.file ?? "")), h("td", {}, c.result),
+    h("td", { class: "number" }, c.duration_s === null ? "" : spanText(c.duration_s)));
+  const heads = [`time (${zoneText(Date.parse(list[0].time), current().local)})`, "server", "process", "call", "file", "result", "duration"];
+  return h("div", {}, h("h3", {}, "Calls behind it"), h("div", { class: "wide" }, h("table", { class: "calls" },
+    h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...list.map(row)))));
+}
+
+/** The functions behind a finding, whatever keys they have. */
 function behind(title: string, list: unknown[] | undefined): HTMLElement | null {
   if (!list?.length) return null;
   const texts = list.filter((x) => typeof x === "string") as string[];
@@ -110,7 +121,7 @@ function showIncident(i: Incident): void {
       i.cause ? h("span", { class: "cause-name" }, i.cause) : null),
     h("h2", {}, i.what), facts(i), i.state === "open" ? buttons(i) : null, said(i), steps(i),
     i.evidence.length ? h("ul", { class: "evidence", "aria-label": "evidence" }, ...i.evidence.map((line) => h("li", {}, line))) : null,
-    behind("Functions behind it", i.functions), behind("Calls behind it", i.calls), componentLinks(i.components, component),
+    behind("Functions behind it", i.functions), calls(i.calls), componentLinks(i.components, component),
   ].filter((part): part is HTMLElement => part !== null));
 }
 
