@@ -166,8 +166,12 @@ json_t *route_status(struct serve *serve)
 
 static void get_status(void *ctx, const struct http_request *rq, struct http_answer *a)
 {
-	(void)rq;
-	route_json(a, route_status(ctx));
+	json_t *status = route_status(ctx);
+
+	if (status)
+		json_object_set_new(status, "operator",
+			strcmp(rq->who, SERVE_LOCAL) ? json_text(rq->who) : json_null());
+	route_json(a, status);
 }
 
 static void get_incidents(void *ctx, const struct http_request *rq, struct http_answer *a)
@@ -271,7 +275,7 @@ static const char *by_of(const struct http_request *rq, const json_t *body)
 {
 	const char *by = json_string_value(json_object_get(body, "by"));
 
-	return by && *by && !strcmp(rq->who, "local") ? by : rq->who;
+	return by && *by && !strcmp(rq->who, SERVE_LOCAL) ? by : rq->who;
 }
 
 static void post_incident(void *ctx, const struct http_request *rq, struct http_answer *a)

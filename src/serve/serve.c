@@ -52,7 +52,7 @@ static int authorize_operator(
 	if (peer->token && tokens_find(s->tokens, TOKEN_OPERATOR, peer->token, who, HTTP_NAME_MAX))
 		return 0;
 	if (peer->loopback) {
-		snprintf(who, HTTP_NAME_MAX, "local");
+		snprintf(who, HTTP_NAME_MAX, SERVE_LOCAL);
 		return 0;
 	}
 	return lp_err_set(err, -EACCES,

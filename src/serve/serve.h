@@ -15,6 +15,9 @@
 
 #define SERVE_LISTEN "127.0.0.1:9700"
 
+/* An operator on the collector's own machine, who needs no token. */
+#define SERVE_LOCAL "local"
+
 struct serve_config {
 	const char *data; /* the directory of archives */
 	const char *listen;

@@ -1,5 +1,5 @@
 // collector.mjs: a real `limpet serve` for tests in a browser. $BUILD has the program.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { join } from "node:path";
 
 const START_MS = 30000;
@@ -28,6 +28,11 @@ export class Collector {
       c.process.on("exit", (code) => reject(new Error(`the collector ended (${code}): ${c.said}`)));
     });
     return c;
+  }
+  // The token of an operator of the collector that keeps its data there.
+  static enroll(data, operator) {
+    return execFileSync(join(process.env.BUILD, "src/cli/limpet"), ["serve", "enroll", "--data", data, "--operator", operator],
+      { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   }
   async get(path) {
     const answer = await fetch(`${this.url}api/v1/${path}`);

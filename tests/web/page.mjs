@@ -176,6 +176,59 @@ test("leads from a server to its components, and finds things by name", (browser
   equal(page.wrong.join("; "), "", "wrong");
 }));
 
+// The colour of note marks, and in how many pixels of the column at a time of a plot it is.
+const noteAt = (page, seconds, [from, to]) => page.evaluate(([at, start, end]) => {
+  const probe = document.createElement("i");
+  probe.style.color = "var(--focus)";
+  document.body.append(probe);
+  const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+  probe.remove();
+  const canvas = document.querySelector(".plots canvas"), over = document.querySelector(".plots .u-over");
+  const c = canvas.getBoundingClientRect(), o = over.getBoundingClientRect(), scale = canvas.width / c.width;
+  const x = Math.round((o.left - c.left + o.width * (at - start) / (end - start)) * scale);
+  const data = canvas.getContext("2d").getImageData(x - 3, 0, 7, canvas.height).data;
+  let n = 0;
+  for (let i = 0; i < data.length; i += 4)
+    n += Math.abs(data[i] - r) < 40 && Math.abs(data[i + 1] - g) < 40 && Math.abs(data[i + 2] - b) < 40 && data[i + 3] > 128;
+  return n;
+}, [seconds, from, to]);
+
+test("marks the notes of operators in the plots", (browser) => standing({}, async (stand, url) => {
+  stand.break(5);
+  const range = [stand.now / 1000 - 900, stand.now / 1000], noted = stand.now / 1000 - 300;
+  const page = await openPage(browser, `${url}?range=${new Date(range[0] * 1000).toISOString()}..${new Date(range[1] * 1000).toISOString()}`);
+  await ready(page);
+  await plotted(page);
+  const before = await noteAt(page, noted, range);
+  stand.now -= 300000;
+  stand.act("1", "comment", "POST", { by: "ana", text: "cable replaced" });
+  stand.now += 300000;
+  await page.locator(".said", { hasText: "cable replaced" }).waitFor();
+  for (let i = 0; i < 100 && (await noteAt(page, noted, range)) < before + 20; i++) await page.waitForTimeout(50);
+  assert((await noteAt(page, noted, range)) >= before + 20, `no mark: ${before} pixels before, ${await noteAt(page, noted, range)} after`);
+  const box = await page.locator(".u-over").first().boundingBox();
+  await page.mouse.move(box.x + box.width * 2 / 3, box.y + 60);
+  await page.locator(".detail-plots", { hasText: "note: cable replaced" }).waitFor();
+  await page.mouse.move(box.x + box.width / 3, box.y + 60);
+  await until(page, () => !document.querySelector(".detail-plots").textContent.includes("note: cable replaced"));
+  // Only this test reads pixels.
+  equal(page.wrong.filter((text) => !text.includes("willReadFrequently")).join("; "), "", "wrong");
+}));
+
+test("lists the system calls behind a finding", (browser) => standing({}, async (stand, url) => {
+  stand.break(5, { text: "oss06: glusterfsd returns errors", calls: [
+    { time: "2026-11-17T11:41:00.250Z", server: "oss06", process: "glusterfsd", pid: 812, call: "pwrite64", file: "/data/brick/x", result: "ENOSPC", duration_s: null },
+    { time: "2026-11-17T11:42:00Z", server: HOSTILE, process: HOSTILE, pid: 7, call: "fsync", file: null, result: "not returned", duration_s: 95 }] });
+  const page = await openPage(browser, url);
+  await ready(page);
+  const rows = page.locator("#detail table.calls tbody tr");
+  equal(await rows.count(), 2, "rows");
+  equal((await rows.nth(0).locator("td").allInnerTexts()).join("|"), "2026-11-17 11:41:00|oss06|glusterfsd (812)|pwrite64|/data/brick/x|ENOSPC|", "a call that failed");
+  equal((await rows.nth(1).locator("td").allInnerTexts()).slice(1).join("|"), `${HOSTILE}|${HOSTILE} (7)|fsync||not returned|1m35s`, "a call that hangs");
+  equal((await misplaced(page)).join("; "), "", "misplaced");
+  equal(page.wrong.join("; "), "", "wrong");
+}));
+
 test("saves what it shows as CSV and JSON", (browser) => standing({}, async (stand, url) => {
   stand.break(5);
   const page = await openPage(browser, url);
@@ -362,6 +415,42 @@ test("leads from a real server to its components and their plots", (browser) => 
   assert(/ms, peers .* ms/.test(await page.locator("figure", { hasText: "await" }).first().innerText()), "no unit");
   equal(page.wrong.join("; "), "", "wrong");
 }));
+
+test("asks for an operator's token where one is needed, refuses a wrong one, and signs out", async (browser) => {
+  const data = mkdtempSync(join(tmpdir(), "limpet-page-")), token = Collector.enroll(data, "anna");
+  const collector = await Collector.start(["--data", data]);
+  try {
+    const page = await openPage(browser, collector.url.replace("127.0.0.1", "collector.example"));
+    const form = page.locator("dialog", { hasText: "Sign in" }), wrong = form.locator("[role=alert]");
+    await form.waitFor();
+    equal(await page.locator("#incidents .title").count(), 0, "incidents that a stranger sees");
+    await form.locator("[name=token]").fill("not-a-token");
+    await form.locator("button", { hasText: "Sign in" }).click();
+    await until(page, () => document.querySelector("dialog [role=alert]").textContent !== "");
+    equal(await wrong.innerText(), "the token is not one of this collector's operators", "a wrong token");
+    assert(await form.isVisible(), "a wrong token opens the page");
+    await form.locator("[name=token]").fill(token);
+    await form.locator("button", { hasText: "Sign in" }).click();
+    const out = page.locator("#controls button", { hasText: "Sign out" });
+    await out.waitFor();
+    equal(await out.getAttribute("title"), "You are signed in as anna.", "who");
+    equal(await page.evaluate(() => document.cookie), "", "what scripts see of the token");
+    await page.reload();
+    await out.waitFor();
+    assert(!(await form.isVisible()), "it asks again");
+    await out.click();
+    await form.waitFor();
+    equal((await page.context().cookies()).length, 0, "cookies");
+    assert(!(await out.isVisible()), "still signed in");
+    assert(page.wrong.every((text) => text.includes("401")), page.wrong.join("; "));
+    const own = await openPage(browser, collector.url);
+    await until(own, () => document.getElementById("status").textContent.includes("servers"));
+    assert(!(await own.locator("#controls button", { hasText: "Sign out" }).isVisible()), "on this machine nobody has to sign in");
+  } finally {
+    await collector.stop();
+    rmSync(data, { recursive: true, force: true });
+  }
+});
 
 test("finds its way back when the real collector was killed", async (browser) => {
   const args = ["--replay", SICK, "--speed", "12"], first = await Collector.start(args);

@@ -80,6 +80,23 @@ async function fetchIncidents(): Promise<void> {
   showDetail();
 }
 
+const operator = h("button", { type: "button", class: "operator", hidden: true }, "Sign out");
+
+/** Who is signed in can sign out. */
+function showOperator(name: string | null): void {
+  operator.hidden = name === null;
+  operator.title = name === null ? "" : `You are signed in as ${name}.`;
+}
+
+async function signOut(): Promise<void> {
+  try {
+    await api.logout();
+    location.reload();
+  } catch (error) {
+    notice(`You are still signed in: ${(error as Error).message}`);
+  }
+}
+
 let fetching = false, again = false;
 
 /** Everything anew: at the start, and when the collector was away. */
@@ -90,7 +107,9 @@ async function fetchAll(): Promise<void> {
   }
   fetching = true;
   try {
-    takeStatus(await api.status());
+    const now = await api.status();
+    showOperator(now.operator ?? null);
+    takeStatus(now);
     await Promise.all([fetchIncidents(), api.fleet().then(showFleet)]);
     showStatus();
     notice("");
@@ -204,7 +223,8 @@ function initControls(): void {
   /* The age changes every second: nobody wants to be told that. */
   byId("status").append(h("span", { class: "chips", role: "status" }, chips.critical, chips.warning, chips.servers), chips.age);
   byId("controls").append(rangeChoice.element, zoneChoice.element, h("span", { class: "search" }, search, results), theme,
-    h("button", { type: "button", "aria-label": "help", onclick: help }, "?"), ownForm);
+    h("button", { type: "button", "aria-label": "help", onclick: help }, "?"), operator, ownForm);
+  operator.addEventListener("click", () => void signOut());
   ownForm.hidden = true;
   ownForm.addEventListener("submit", (event) => {
     event.preventDefault();
