@@ -520,6 +520,23 @@ static bool is_timed(const struct frame *frame)
 	return frame->type == FRAME_DATA || frame->type == FRAME_LOG || frame->type == FRAME_EVENT;
 }
 
+/* Frames that are looked at to find the newest. */
+#define NEWEST_FRAMES_MAX 4096
+
+int64_t follow_newest_us(const struct follow *f)
+{
+	int64_t newest = INT64_MIN;
+	struct frame frame = {0};
+	uint64_t at = f->at;
+
+	for (int i = 0; i < NEWEST_FRAMES_MAX && header_read(f, at, &frame) > 0; i++) {
+		if (frame.type == FRAME_DATA && frame.last_us > newest)
+			newest = frame.last_us;
+		at = frame_end(&frame);
+	}
+	return newest;
+}
+
 int follow_next(
 	struct follow *f, int64_t until_us, struct follow_item *ret_item, struct lp_err *err)
 {

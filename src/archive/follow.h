@@ -54,6 +54,11 @@ int follow_next(
  * follow_next() returned 0. */
 int64_t follow_held_us(const struct follow *f);
 
+/* The latest time in what was not delivered yet, by the headers of frames; INT64_MIN: there is
+ * none.
+ */
+int64_t follow_newest_us(const struct follow *f);
+
 /* The last sample that was delivered, for follow_open(). */
 int64_t follow_delivered_us(const struct follow *f);
 

@@ -588,6 +588,17 @@ static int observer_note(struct followed *e)
 	return e->observer ? 0 : -ENOMEM;
 }
 
+/* Say how far the data goes that an archive of a directory holds back. */
+static int waiting_tell(const struct follow_data *d, const struct followed *e)
+{
+	int64_t newest;
+
+	if (!d->clocks || !d->root || !e->observer || follow_held_us(e->archive) == INT64_MAX)
+		return 0;
+	newest = follow_newest_us(e->archive);
+	return newest > INT64_MIN ? d->clocks->waits(d->clocks->ctx, e->observer, newest) : 0;
+}
+
 /* Look at what is held back: its times may be by a clock that was set. Records of a log wait. */
 static int archive_peek(const struct follow_data *d, struct followed *e, struct follow_item *ret,
 	struct lp_err *err)
@@ -614,6 +625,8 @@ static int archive_next(struct follow_data *d, struct followed *e, int64_t until
 		r = follow_open(e->file.path, d->opt, e->delivered_us, &e->archive, err);
 	if (r == 0)
 		r = follow_next(e->archive, file_until(d, e, until_us), ret, err);
+	if (r == 0 && (observer_note(e) < 0 || waiting_tell(d, e) < 0))
+		r = lp_err_sys(err, -ENOMEM, "cannot follow %s", e->file.path);
 	if (r == 0)
 		r = archive_peek(d, e, ret, err);
 	if (r < 0)

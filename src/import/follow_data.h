@@ -26,6 +26,8 @@ struct follow_clocks {
 	/* The right times of the samples of an observer's archive, as it arrives. 0 or -ENOMEM. */
 	int (*correct)(
 		void *ctx, const char *observer, const struct lp_batch *batch, int64_t *ret_walls);
+	/* An archive that grows has data that is held back, up to this time. 0 or -ENOMEM. */
+	int (*waits)(void *ctx, const char *observer, int64_t newest_us);
 	/* How far the times in an observer's archives are ahead of the right ones; "": those in
 	 * files of several observers, at most. Such files are read so much further. */
 	int64_t (*ahead_us)(void *ctx, const char *observer);

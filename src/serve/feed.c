@@ -89,22 +89,31 @@ static int64_t batch_last(const struct lp_batch *b)
 	return last;
 }
 
+/* Data of an observer has arrived, up to a time by its own clock. */
+static int data_arrived(void *ctx, const char *observer, int64_t newest_us)
+{
+	struct feed *f = ctx;
+	uint32_t at;
+
+	if (observers_get(&f->observers, observer, &at) < 0)
+		return -ENOMEM;
+	observers_clock(&f->observers, at, clocks_ahead_us(f->opt->clocks, observer));
+	observers_arrived(&f->observers, at, newest_us, f->now_us);
+	return 0;
+}
+
 /* An archive's batch arrives: its right times. */
 static int batch_correct(
 	void *ctx, const char *observer, const struct lp_batch *batch, int64_t *ret_walls)
 {
 	struct feed *f = ctx;
 	int r = clocks_track(f->opt->clocks, observer, batch, ret_walls);
-	uint32_t at;
 
 	if (r > 0 && !was_right(f, observer, batch, ret_walls)) {
 		clocks_trust(f->opt->clocks, observer);
 		r = clocks_track(f->opt->clocks, observer, batch, ret_walls);
 	}
-	if (r < 0 || observers_get(&f->observers, observer, &at) < 0)
-		return -ENOMEM;
-	observers_arrived(&f->observers, at, batch_last(batch), f->now_us);
-	return 0;
+	return r < 0 ? r : data_arrived(f, observer, batch_last(batch));
 }
 
 static int64_t files_ahead(void *ctx, const char *observer)
@@ -135,8 +144,8 @@ int feed_new(const struct feed_options *options, struct feed **ret, struct lp_er
 	f->opt = options;
 	f->observers.live = !options->replay;
 	f->told_window = INT64_MIN;
-	f->correction =
-		(struct follow_clocks){.correct = batch_correct, .ahead_us = files_ahead, .ctx = f};
+	f->correction = (struct follow_clocks){
+		.correct = batch_correct, .waits = data_arrived, .ahead_us = files_ahead, .ctx = f};
 	f->follow = (struct follow_options){.from_us = options->from_us, .warn = options->warn};
 	r = setup_open(&f->setup, options->diagnose, err);
 	if (r == 0 &&
@@ -231,7 +240,7 @@ static int heard_each(struct feed *f, const struct lp_source *source, const stru
 			x = &f->observers.items[at];
 			if (last_us <= x->last_us)
 				continue;
-			x->ahead_us = known_ahead(f, name);
+			observers_clock(&f->observers, at, known_ahead(f, name));
 			observers_arrived(&f->observers, at, last_us + x->ahead_us, f->now_us);
 			observers_heard(
 				&f->observers, at, last_us, b->n_samples - b->carry, f->now_us);
@@ -250,7 +259,7 @@ static int batch_heard(struct feed *f, const struct follow_item *item, struct lp
 	if (observers_get(&f->observers, item->observer, &at) < 0)
 		return lp_err_sys(err, -ENOMEM, "cannot follow data");
 	x = &f->observers.items[at];
-	x->ahead_us = known_ahead(f, item->observer);
+	observers_clock(&f->observers, at, known_ahead(f, item->observer));
 	if (!f->opt->clocks)
 		observers_arrived(&f->observers, at, batch_last(b), f->now_us);
 	observers_heard(&f->observers, at, batch_last(b), b->n_samples - b->carry, f->now_us);

@@ -52,6 +52,9 @@ void observers_release(struct observers *o);
 /* The observer of that name, added if it is new: its number in `*ret`. 0 or -ENOMEM. */
 int observers_get(struct observers *o, const char *name, uint32_t *ret);
 
+/* What is known of an observer's clock. If that is new, the age of earlier samples says nothing. */
+void observers_clock(struct observers *o, uint32_t at, int64_t ahead_us);
+
 /* Samples arrived, the last of which was recorded at `last_us` by the observer's own clock. */
 void observers_arrived(struct observers *o, uint32_t at, int64_t last_us, int64_t now_us);
 

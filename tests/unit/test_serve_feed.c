@@ -177,6 +177,86 @@ static void test_clock_ahead(void **state)
 	serve_rig_release(&r);
 }
 
+/* All servers record another ten seconds, and the feed reads on; whatever it finds out about clocks
+ * makes another feed, as the live engine does it. Returns how often. */
+static unsigned live_on(struct serve_rig *r, const struct feed_options *o, struct feed **f,
+	uint32_t from, uint32_t to)
+{
+	struct lp_err err = {0};
+	unsigned again = 0;
+
+	for (uint32_t s = from; s < to; s += 10) {
+		for (uint32_t i = 0; i < SERVERS; i++)
+			serve_rig_write(r, i, 10);
+		read_now(*f, s + 10);
+		observers_rate(feed_observers(*f), FEED_LATENESS_US, second(s + 10));
+		if (feed_check_arrival(*f, &err) != -EAGAIN)
+			continue;
+		feed_free(*f);
+		*f = NULL;
+		again++;
+		assert_int_equal(feed_new(o, f, &err), 0);
+		feed_observers(*f)->live = false;
+		for (uint32_t at = 0; at <= s + 10; at += 10) {
+			assert_true(feed_read(*f, second(at), second(at), &err) >= 0);
+			assert_int_equal(feed_advance_to(*f, second(at), &err), 0);
+		}
+		observers_go_live(feed_observers(*f), second(s + 10));
+	}
+	return again;
+}
+
+/* A clock that is off, live, from a second on (0: always): its own server's fault is found, and the
+ * verdict is that of servers whose clocks are right. */
+static void assert_live_clock(const char *name, int64_t ahead_s, uint32_t set_at, unsigned again)
+{
+	const struct rig_fault slow = {1, 0, 500, 720, 8, 0};
+	const struct lp_diagnose_options live = {.bounded = true};
+	struct clocks clocks = {0};
+	struct serve_rig r;
+	struct feed_options o = {.dir = r.dir, .diagnose = &live, .clocks = &clocks};
+	struct feed *f = NULL;
+	struct lp_verdict *v = NULL;
+	struct lp_err err = {0};
+	uint32_t at;
+
+	serve_rig_init(&r, name, SERVERS, 900, &slow);
+	r.rig.servers[1].ahead_us = ahead_s * 1000000;
+	r.rig.servers[1].set_at = set_at;
+	assert_int_equal(feed_new(&o, &f, &err), 0);
+	assert_int_equal(live_on(&r, &o, &f, 0, 900), again);
+	/* When it reads again, a second that arrival cannot tell. */
+	assert_in_range(feed_n_late(f), 0, 10);
+	assert_true(feed_watermark_us(f) > second(880));
+	assert_true(feed_watermark_us(f) < second(901));
+	assert_true(strmap_get(&feed_observers(f)->index, "oss1", &at));
+	assert_int_equal(feed_observers(f)->items[at].state, OBSERVER_OK);
+	assert_in_range(feed_observers(f)->items[at].skew_us + 10000000000,
+		ahead_s * 1000000 + 9998000000, ahead_s * 1000000 + 10002000000);
+	if (feed_verdict(f, &v, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(v->n_suspects, 1);
+	assert_string_equal(v->suspects[0].cause, "disk-busy");
+	assert_string_equal(v->components[v->suspects[0].component]->text, "oss1/disk:sda");
+	/* To a second: the arrival of data is no more exact than that. */
+	assert_in_range(v->suspects[0].first_us, second(490), second(510));
+	assert_int_equal(v->n_notes, 1);
+	lp_verdict_free(v);
+	feed_free(f);
+	clocks_release(&clocks);
+	serve_rig_release(&r);
+}
+
+static void test_live_clocks(void **state)
+{
+	(void)state;
+	assert_live_clock("future", 300, 0, 1);	 /* its data is from the future */
+	assert_live_clock("past", -150, 0, 1);	 /* it is always of the same age */
+	assert_live_clock("little", 30, 0, 1);	 /* no more than lateness */
+	assert_live_clock("set", 600, 300, 0);	 /* the archive shows it */
+	assert_live_clock("back", -600, 300, 0); /* the same */
+}
+
 /* An observer that samples less often than all before: the feed has to begin again. */
 static void test_longer_interval(void **state)
 {
@@ -214,7 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_as_diagnose),
 		cmocka_unit_test(test_restart), cmocka_unit_test(test_clock_ahead),
-		cmocka_unit_test(test_longer_interval)};
+		cmocka_unit_test(test_live_clocks), cmocka_unit_test(test_longer_interval)};
 
 	return cmocka_run_group_tests(tests, temp_dir_setup, temp_dir_teardown);
 }

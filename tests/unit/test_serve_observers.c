@@ -13,9 +13,16 @@ static uint32_t add(struct observers *o, const char *name)
 	return at;
 }
 
-static const struct observer *find(struct observers *o, const char *name)
+static struct observer *find(struct observers *o, const char *name)
 {
 	return &o->items[add(o, name)];
+}
+
+static void expect(struct observers *o, const char *name)
+{
+	uint32_t at = add(o, name);
+
+	o->items[at].expected = true;
 }
 
 static void hear(struct observers *o, const char *name, int64_t sample_s, int64_t now_s)
@@ -31,7 +38,7 @@ static void test_states(void **state)
 	struct observers o = {.live = true};
 
 	(void)state;
-	add(&o, "expected");
+	expect(&o, "expected");
 	for (int64_t s = 0; s <= 300; s += 10) {
 		hear(&o, "a", s - 2, s);
 		hear(&o, "b", s - 1, s);
@@ -75,8 +82,8 @@ static void test_clocks(void **state)
 	assert_int_equal(find(&o, "ahead")->news_us, 3601 * SECOND);
 	assert_int_equal(find(&o, "off")->news_us, -29 * SECOND);
 	/* What is known is no news. */
-	o.items[add(&o, "ahead")].ahead_us = 3600 * SECOND;
-	o.items[add(&o, "off")].ahead_us = -31 * SECOND;
+	find(&o, "ahead")->ahead_us = 3600 * SECOND;
+	find(&o, "off")->ahead_us = -31 * SECOND;
 	observers_rate(&o, LATE, NOW + 300 * SECOND);
 	assert_int_equal(find(&o, "ahead")->news_us, 0);
 	assert_int_equal(find(&o, "off")->news_us, 0);
@@ -159,7 +166,7 @@ static void test_go_live(void **state)
 	struct observers o = {0};
 
 	(void)state;
-	add(&o, "expected");
+	expect(&o, "expected");
 	hear(&o, "a", -600, -600);
 	hear(&o, "b", -601, -600);
 	observers_go_live(&o, NOW);
