@@ -9,8 +9,8 @@
 
 DEFINE_CLEANUP(struct lp_engine *, lp_engine_free);
 
-/* If the user chose how to compare, but not the step of the grid: the data's own, or 15 s if there
- * are hours of finer data. */
+/* The step of the grid if the user chose how to compare, but not the step: that of the data, or 15
+ * s for hours of finer data. */
 static int step_choose(struct lp_dataset *ds, int64_t interval_us, struct lp_diagnose_options *o,
 	struct lp_err *err)
 {
@@ -30,14 +30,14 @@ static int step_choose(struct lp_dataset *ds, int64_t interval_us, struct lp_dia
 	return 0;
 }
 
-/* Is there nothing at all: no samples, and no logs? */
+/* Are there neither samples nor logs? */
 static bool engine_is_empty(const struct lp_engine *e)
 {
 	return e->watermark_us == INT64_MIN && !(e->logs && semantic_reader_any(e->logs));
 }
 
-/* The fast horizon reads at most this many samples of each metric, the last ones, and its span in
- * any case: a day of a large site at 1 s would take minutes. */
+/* The fast horizon reads at most the last FAST_SAMPLES_MAX samples of each metric, but never less
+ * than its span: a day of a large site at 1 s would take minutes. */
 #define FAST_SAMPLES_MAX INT64_C(5000000)
 
 /* The beginning of a finer lane, once a coarser one has shown how much data there is. */
@@ -65,7 +65,7 @@ static int64_t lane_from(const struct lane *l, const struct lane *coarser)
 		least;
 }
 
-/* Feed everything: the coarsest lane first, which decides how far back the finer ones can reach. */
+/* Feed everything. The coarsest lane comes first: it decides how far back the finer ones reach. */
 static int engine_read(struct lp_engine *e, struct lp_dataset *ds, struct lp_err *err)
 {
 	struct lp_table_builder *builders[ENGINE_LANES_MAX];
@@ -106,7 +106,7 @@ static int engine_fill(struct lp_engine *e, struct lp_dataset *ds, struct lp_err
 	for (uint32_t i = 0; i < e->n_lanes; i++)
 		e->lanes[i].team = ds->team;
 	r = engine_end(e, &end_us, &here);
-	/* The last samples are complete once another would have come. */
+	/* The last samples are complete at the time when the next ones would have come. */
 	if (r == 0 && end_us > INT64_MIN)
 		r = lp_engine_advance(e, end_us + e->interval_us, &here);
 	if (r < 0)
@@ -172,7 +172,7 @@ static int budgets_agree(struct lp_engine *e, struct team *team, struct lp_err *
 	return r;
 }
 
-/* In a team all have done their work, and the first process goes on alone. */
+/* In a team all processes have done their work; the first one continues alone. */
 static int engine_part(struct lp_engine *e, struct lp_dataset *ds, int r, struct lp_err *err)
 {
 	bool first = !ds->team || !ds->team->rank;
@@ -207,7 +207,7 @@ int lp_diagnose(struct lp_dataset *ds, const struct lp_diagnose_options *options
 	r = engine_part(e, ds, r, &here);
 	if (r < 0)
 		*err = here;
-	/* If nothing at all could be read, the error is enough. */
+	/* If limpet could read nothing at all, the error is enough. */
 	if (r < 0 && (r != -EBADMSG || engine_is_empty(e)))
 		return r == -EBADMSG ? err->code : r;
 	e->data = ds;

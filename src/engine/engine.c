@@ -34,7 +34,7 @@ void lp_engine_free(struct lp_engine *e)
 	free(e);
 }
 
-/* Advance the lanes to the watermark, which may move on while this rests. */
+/* Advance the lanes to the watermark. The watermark may advance while this sleeps. */
 static void lanes_work(void *arg)
 {
 	struct lp_engine *e = arg;
@@ -306,7 +306,7 @@ int lp_engine_advance(struct lp_engine *e, int64_t watermark_us, struct lp_err *
 	return r;
 }
 
-/* The methods' own windows are shifted by 30 or 32 slots. */
+/* The windows of the methods are shifted by 30 or 32 slots. */
 #define PLAIN_ALIGN 480
 #define PLAIN_MARGIN 1024
 
@@ -319,8 +319,8 @@ static bool is_known_metric(const char *name)
 	return false;
 }
 
-/* There is nothing to compare. That is a verdict (unknown), unless the selection is neither in the
- * data nor known to limpet. */
+/* There is nothing to compare. The verdict is "unknown", unless the user selected something that is
+ * neither in the data nor known to limpet. */
 static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err)
 {
 	for (uint32_t i = 0; i < o->n_metrics; i++) {
@@ -338,8 +338,8 @@ static int nothing_there(const struct lp_diagnose_options *o, struct lp_err *err
 	return 0;
 }
 
-/* Time without any data that is far longer than windows may be left out, as long as windows stay at
- * their places. */
+/* Long times without any data, far longer than windows, may be left out if windows keep their
+ * places. */
 static void plain_cuts(const struct lp_params *p, struct table_part *part)
 {
 	uint32_t shift = p->win_shift ? p->win_shift : PLAIN_ALIGN;
@@ -401,7 +401,7 @@ static int fast_note(const struct lp_engine *e, struct lp_verdict *v, struct lp_
 	return lp_err_sys(err, -ENOMEM, "cannot compare");
 }
 
-/* What a finer horizon found joins a verdict. */
+/* Add the findings of a finer horizon to a verdict. */
 static int finer_join(const struct lane *l, struct lp_verdict *v, struct lp_err *err)
 {
 	_cleanup_(episodes_release) struct episodes found = {0};
@@ -411,7 +411,7 @@ static int finer_join(const struct lane *l, struct lp_verdict *v, struct lp_err 
 	if (r < 0)
 		return r;
 	joined = episodes_join(&found, lane_since_us(l), NULL, v);
-	/* Only who is new has no group yet, and few of these are found to limp. */
+	/* Only new components have no group yet, and few of these are found to limp. */
 	if (joined > 0) {
 		r = lane_verdict(l, true, &own, err);
 		joined = r < 0 ? 0 : episodes_join(&found, lane_since_us(l), own, v);
@@ -419,7 +419,7 @@ static int finer_join(const struct lane *l, struct lp_verdict *v, struct lp_err 
 	return joined < 0 ? lp_err_sys(err, joined, "cannot compare") : r;
 }
 
-/* What the finer horizons found goes into the verdict of the one that says most. */
+/* Add the findings of the finer horizons to the verdict of the most significant one. */
 static int horizons_verdict(
 	const struct lp_engine *e, bool lazy, struct lp_verdict **ret, struct lp_err *err)
 {
@@ -430,7 +430,7 @@ static int horizons_verdict(
 
 	for (uint32_t i = 0; r == 0 && i < at; i++)
 		r = finer_join(&e->lanes[i], v, err);
-	/* What has left the span of the one itself is among its episodes. */
+	/* Findings that have left the span of the chosen horizon are among its episodes. */
 	if (r == 0)
 		r = lane_past(&e->lanes[at], &found, err);
 	if (r == 0 && episodes_join(&found, INT64_MIN, NULL, v) < 0)
@@ -442,7 +442,7 @@ static int horizons_verdict(
 	return r;
 }
 
-/* The comparison; an empty verdict if there is nothing. */
+/* The comparison. The verdict is empty if there is no data. */
 static int verdict_compared(const struct lp_engine *e, const struct semantic *semantic, bool lazy,
 	struct lp_verdict **ret, struct lp_err *err)
 {
@@ -461,7 +461,7 @@ static int verdict_compared(const struct lp_engine *e, const struct semantic *se
 	return 0;
 }
 
-/* Facts around the reported components: from the dataset, or from what was fed. */
+/* Facts around the reported components: from the dataset, or from the data that was fed. */
 static int verdict_surround(const struct lp_engine *e, struct lp_verdict *v, struct lp_err *err)
 {
 	_cleanup_(surroundings_release) struct surroundings read = {0};

@@ -37,7 +37,7 @@ static bool episode_same(const struct episode *a, const struct episode *b)
 		b->finding.first_us <= a->finding.last_us;
 }
 
-/* The heavier of two equal ones stays, with the duration of both. */
+/* The heavier of two equal episodes stays, with the duration of both. */
 static void episode_merge(struct episode *old, struct episode *item)
 {
 	int64_t first = old->finding.first_us < item->finding.first_us ? old->finding.first_us
@@ -107,7 +107,7 @@ struct place {
 	uint32_t component, group, member, table;
 };
 
-/* The group and the number in it of a component; false: it is in none. */
+/* Find the group of a component, and its number there; false: it is in none. */
 static bool member_find(
 	const struct lp_verdict *v, uint32_t component, uint32_t *ret_group, uint32_t *ret_member)
 {
@@ -134,8 +134,7 @@ static bool place_find(const struct lp_verdict *v, const struct strmap *numbers,
 	return member_find(v, ret->component, &ret->group, &ret->member);
 }
 
-/* Put a copy of a group of another verdict beside those of this one, with the members that this one
- * has as well. */
+/* Copy a group of another verdict, with the members that this verdict has as well. */
 static int group_take(const struct lp_verdict *from, const struct lp_peer_group *group,
 	const struct strmap *numbers, struct lp_verdict *v)
 {
@@ -160,9 +159,9 @@ static int group_take(const struct lp_verdict *from, const struct lp_peer_group 
 	return 0;
 }
 
-/* Is there no group for an episode, since its component came after peers were looked for? 1: it is
- * so, and `finer`, which may be NULL, knows none either; 0: it is not, or its group was taken over
- * from there. */
+/* Does an episode lack a group, because its component appeared after limpet looked for peers? 1: it
+ * has none, and `finer`, which may be NULL, has none either; 0: it has one, or its group was copied
+ * from `finer`. */
 static int episode_house(const struct episode *item, const struct strmap *numbers,
 	const struct lp_verdict *finer, struct lp_verdict *v)
 {
@@ -179,7 +178,7 @@ static int episode_house(const struct episode *item, const struct strmap *number
 	return 1;
 }
 
-/* A table without values, for a metric that the verdict's own grid is too coarse for. */
+/* A table without values, for a metric that needs a finer grid than the verdict has. */
 static int table_add(struct lp_verdict *v, const struct episode *item)
 {
 	uint32_t n = v->n_tables;
@@ -251,7 +250,7 @@ static int series_of(const struct episode *item, const struct lp_verdict *v, con
 	return 0;
 }
 
-/* The verdict's own finding about the same, or NULL. */
+/* The finding of the verdict about the same component, metric and direction; NULL: none. */
 static struct lp_finding *finding_same(
 	struct lp_verdict *v, const struct episode *item, const struct place *at)
 {
@@ -283,8 +282,9 @@ static int finding_put(struct lp_verdict *v, const struct lp_finding *f, struct 
 
 /* Slowness that only a finer horizon shows was short, or is new. A factor of this size counts in
  * any case. Milder slowness counts as long as that horizon reaches back to it; then it has to have
- * lasted until the coarser one shows it. Among more components than this some are a few times as
- * slow as the others for a quarter of an hour on any day, so that there it does not count at all.
+ * lasted until the coarser one shows it. With more components than FINER_MEMBERS_MAX, some are
+ * always a few times as slow as the others for a quarter of an hour, so there it does not count at
+ * all.
  */
 #define FINER_SLOW_LEAST 5.0
 #define FINER_MEMBERS_MAX 100

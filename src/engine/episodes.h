@@ -9,7 +9,7 @@
 struct episode {
 	char *component, *metric, *unit;
 	struct lp_finding
-		finding;    /* its numbers of components, groups and tables are meaningless */
+		finding;    /* its numbers of components, groups and tables have no meaning here */
 	const char *method; /* static */
 	int64_t begin_us, shift_us,
 		size_us; /* of the first window; from each to the next; of each */
@@ -24,20 +24,20 @@ struct episodes {
 
 void episodes_release(struct episodes *e);
 
-/* Add an episode; its memory is taken over even on failure. If an episode of the same component,
+/* Add an episode. It takes over the memory, even on failure. If an episode of the same component,
  * metric and direction overlaps with it, they are merged: the heavier one stays, and lasts from the
  * beginning of the first to the end of the last. 0 or -ENOMEM. */
 int episodes_add(struct episodes *e, struct episode *item);
 
-/* Add copies of all. */
+/* Add copies of all episodes of another list. */
 int episodes_add_all(struct episodes *e, const struct episodes *from);
 
-/* Add them to a verdict as findings with series of their own, if it has their components. If the
- * verdict has the same finding, the heavier one stays. `since_us`: they come from a finer horizon
- * than the verdict, which reaches back to that time; mild slowness may be left out. INT64_MIN: they
- * do not. `finer` is the verdict of that horizon, which provides the group of a component that is
- * too new to have one in `v`; NULL: there is none. Returns 1 if some were left out because they
- * have no group, 0, or -ENOMEM. */
+/* Add the episodes to a verdict as findings, each with its own series, if the verdict has their
+ * components. If the verdict has the same finding, the heavier one stays. `since_us`: they come
+ * from a finer horizon than the verdict, which reaches back to that time; mild slowness may be left
+ * out. INT64_MIN: they do not come from a finer horizon. `finer` is the verdict of that horizon,
+ * which provides the group of a component that is too new to have one in `v`; NULL: there is none.
+ * Returns 1 if some were left out because they have no group, 0, or -ENOMEM. */
 int episodes_join(const struct episodes *e, int64_t since_us, const struct lp_verdict *finer,
 	struct lp_verdict *v);
 

@@ -111,7 +111,7 @@ static uint32_t track_search(const struct track *t, int64_t number)
 	return low;
 }
 
-/* Windows up to, but not including, `number` have no result. Many of them take no room.
+/* Windows before `number` have no result. A long run of them takes no memory.
  */
 static int track_extend(struct track *t, int64_t number)
 {
@@ -160,7 +160,7 @@ struct kept track_get(const struct track *t, int64_t number)
 	return track_number(t, at) == number ? t->kept[at] : nothing;
 }
 
-/* Gaps before kept[drop] are part of where the track begins then. */
+/* Gaps before kept[drop] become part of the new beginning of the track. */
 static void gaps_trim(struct track *t, uint32_t drop)
 {
 	int64_t skipped = 0;

@@ -1,4 +1,5 @@
-/* The results of windows, kept once they were compared: one track per component and metric. */
+/* The results of windows. They are kept after the comparison, in one track per component and
+ * metric. */
 #ifndef ENGINE_HISTORY_H
 #define ENGINE_HISTORY_H
 
@@ -14,7 +15,7 @@ struct kept {
 /* Windows are missing before kept[at]: there was no data for a long time. */
 struct track_gap {
 	uint32_t at;
-	int64_t skipped; /* windows, up to and with this gap */
+	int64_t skipped; /* windows missing up to here, including this gap */
 };
 
 struct track {
@@ -43,15 +44,15 @@ struct history {
 
 void history_release(struct history *h);
 
-/* The tracks of a metric, made if they are new; the pointer is good until the next one is made.
- * NULL: out of memory. */
+/* The tracks of a metric, created if they are new. The pointer is valid until tracks of another
+ * metric are created. NULL: out of memory. */
 struct tracks *history_metric(struct history *h, const char *metric);
 
-/* The same, or NULL if there are none. */
+/* The same, but NULL if the metric has no tracks. */
 const struct tracks *history_find(const struct history *h, const char *metric);
 
-/* The number of the track of a component, made if it is new, in items[]; good until history_trim().
- * 0 or -ENOMEM. */
+/* The index in items[] of a component's track, which is created if it is new. Valid until
+ * history_trim(). 0 or -ENOMEM. */
 int tracks_get(struct tracks *t, const char *component, uint32_t *ret);
 const struct track *tracks_find(const struct tracks *t, const char *component);
 
@@ -62,7 +63,7 @@ int track_put(struct track *t, int64_t number, const struct kept *k);
 /* The number of the window of kept[i]. */
 int64_t track_number(const struct track *t, uint32_t i);
 
-/* Window `number`, or one of LP_MARK_NONE. */
+/* The result of window `number`, or LP_MARK_NONE if it is not kept. */
 struct kept track_get(const struct track *t, int64_t number);
 
 /* Forget windows before number `window`, or `slot` for metrics that are compared by sample, and

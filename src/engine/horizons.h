@@ -17,24 +17,23 @@ struct horizon {
 /* A window has at least this many samples: with fewer, a distribution means little. */
 #define HORIZON_SAMPLES_LEAST 12
 
-/* Peer groups and thresholds are determined again every so many windows, at multiples of that
- * number. The first time is when there are as many windows, all of which are used. */
+/* Peer groups and thresholds are determined again at every window number that is a multiple of
+ * this. The first time is when there are this many windows, and uses all of them. */
 #define HORIZON_EPOCH 20
 
-/* If components have appeared since the last time, the next one is not later than the next multiple
- * of this. */
+/* If new components have appeared, the next time is at the next multiple of this. */
 #define HORIZON_EPOCH_NEW 5
 
 /* All horizons, the finest first; `name` is NULL after the last. */
 extern const struct horizon horizons[];
 
-/* Does it show anything that a coarser one does not, for data that comes every `interval_us`? */
+/* Does a horizon show anything that a coarser one does not, for data with this interval? */
 bool horizon_applies(const struct horizon *h, int64_t interval_us);
 
-/* Its parameters for such data. */
+/* The parameters of a horizon for data with this interval. */
 struct lp_params horizon_params(const struct horizon *h, int64_t interval_us);
 
-/* The number of windows in its span. */
+/* The number of windows in the span of a horizon. */
 uint32_t horizon_n_windows(const struct horizon *h, const struct lp_params *p);
 
 #endif

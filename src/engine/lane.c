@@ -21,7 +21,8 @@ int lane_init(struct lane *l, const struct horizon *h, const struct detect_optio
 		.origin = INT64_MAX,
 		.final = INT64_MIN};
 	l->table.step_us = l->params.step_us;
-	l->table.narrow = true; /* comparing needs no more digits, and fleets are large */
+	l->table.narrow = true; /* comparing needs no more digits, and saves memory for large
+				 * fleets */
 	return lp_table_builder_new(&l->table, &l->builder, err);
 }
 
@@ -46,7 +47,7 @@ int64_t lane_age_us(const struct lane *l)
 
 	if (age_us <= l->horizon->span_us || table_grid_make(l->builder, &part, &grid) < 0)
 		return age_us;
-	/* Days without any data do not make it longer. */
+	/* Days without any data do not count. */
 	for (uint32_t i = 0; i < grid.n_cuts; i++) {
 		int64_t gap_us = (grid.cuts[i].skipped - before) * step;
 
@@ -124,7 +125,7 @@ static bool lane_any(const struct lane *l, int64_t first, int64_t end)
 	return table_builder_any(l->builder, first * l->params.win_shift, window_end(l, end - 1));
 }
 
-/* Compare the windows up to, but not including, `end`, and keep the results. */
+/* Compare the windows before `end`, and keep the results. */
 static int lane_keep(struct lane *l, int64_t end, struct lp_err *err)
 {
 	int r = 0;
@@ -153,8 +154,8 @@ static int lane_forget(struct lane *l, struct lp_err *err)
 	return r < 0 ? lp_err_sys(err, r, "cannot compare") : 0;
 }
 
-/* An epoch: keep findings, determine peers again, forget old data. If there was no data since the
- * last one, nothing changes. */
+/* At an epoch, keep findings, determine peers again, and forget old data. If there was no data
+ * since the last one, nothing changes. */
 static int lane_turn(struct lane *l, struct lp_err *err)
 {
 	int r = 0;
@@ -179,7 +180,7 @@ static int lane_pause(struct lane *l, struct lp_err *err)
 }
 
 /* If there was no data for an epoch, and the following windows are empty, continue at the epoch
- * before the next data: years may lie between. */
+ * before the next data. The gap may be years. */
 static int lane_skip(struct lane *l, int64_t last, struct lp_err *err)
 {
 	int64_t next, window;
@@ -197,7 +198,7 @@ static int lane_skip(struct lane *l, int64_t last, struct lp_err *err)
 	return lane_forget(l, err);
 }
 
-/* The end of the windows that are compared together: where there may be a look. */
+/* The end of the windows that are compared together: the next place where an epoch is possible. */
 static int64_t windows_next(int64_t window)
 {
 	return (floor_div(window, HORIZON_EPOCH_NEW) + 1) * HORIZON_EPOCH_NEW;
@@ -214,7 +215,8 @@ static int lane_begin(struct lane *l, struct lp_err *err)
 		return 0;
 	r = lane_look(l, epoch, err);
 	l->done = first;
-	/* A few windows at a time, as later: all at once would take room for all of their slots. */
+	/* Compare a few windows at a time, as later. All at once would need memory for all of their
+	 * slots. */
 	while (r == 0 && l->done < epoch) {
 		int64_t next = windows_next(l->done);
 
@@ -253,7 +255,7 @@ int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err)
 	return r < 0 ? r : 0;
 }
 
-/* Everything so far, compared by its own data. */
+/* The verdict before the first epoch: all windows so far, compared by their own data. */
 static int verdict_first(
 	const struct lane *l, bool lazy, struct lp_verdict **ret, struct lp_err *err)
 {

@@ -2,8 +2,8 @@
  *
  * Windows are at fixed times: window w covers the slots w * win_shift .. w * win_shift + win_size -
  * 1, and slots are numbers of steps since 1970. Each is compared once, with the peer groups and
- * thresholds of the last epoch, and kept. Before the first epoch nothing is kept: whenever a
- * verdict is asked for, all windows so far are compared by their own data.
+ * thresholds of the last epoch, and kept. Before the first epoch nothing is kept: every request for
+ * a verdict compares all windows so far, by their own data.
  */
 #ifndef ENGINE_LANE_H
 #define ENGINE_LANE_H
@@ -15,7 +15,7 @@
 #include "engine/horizons.h"
 #include "engine/view.h"
 
-/* The view in which windows are compared: it is reused while the components stay the same. */
+/* The view in which windows are compared. It is reused while the components stay the same. */
 struct window_view {
 	struct view view;  /* with the groups of the last epoch */
 	uint32_t **tracks; /* [group * n_tables + table], [member]; NULL: not known yet */
@@ -25,7 +25,8 @@ struct window_view {
 struct lane {
 	const struct horizon *horizon;
 	const struct detect_options *opt; /* complete */
-	struct team *team; /* that compares together (together.h); NULL: we are alone */
+	struct team *team; /* the processes that compare together (together.h); NULL: this one is
+			    * alone */
 	bool keeps_all;	   /* windows and samples stay as long as the engine */
 	struct lp_params params;
 	struct lp_table_options table;
@@ -34,22 +35,22 @@ struct lane {
 	int64_t final;	     /* the last slot before the watermark */
 	int64_t done;	     /* the first window that is not kept yet */
 	int64_t looked;	     /* the slot after the last one in which peers were determined */
-	struct peers *peers; /* as of the last epoch; NULL: there was none yet */
-	struct window_view last_view;  /* of the last windows that were compared since then */
+	struct peers *peers; /* as of the last epoch; NULL: there has been none */
+	struct window_view last_view;  /* of the last windows that were compared since the epoch */
 	struct discover_memory memory; /* earlier decisions about observers */
-	struct kept_votes kept;	       /* what the last epoch learnt from */
+	struct kept_votes kept;	       /* the votes from which the last epoch learnt */
 	struct history history;
 	struct episodes episodes; /* findings that have left the span since */
 };
 
-/* Begin. `table` selects what is gathered; its step is set here. `bounded`: data that leaves the
- * span is forgotten, on all horizons. `lane` must stay where it is. */
+/* Initialise a lane. `table` selects the data to gather; this function sets its step. `bounded`:
+ * forget data that leaves the span, on all horizons. `l` must not move in memory. */
 int lane_init(struct lane *l, const struct horizon *h, const struct detect_options *opt,
 	const struct lp_table_options *table, bool bounded, int64_t interval_us,
 	struct lp_err *err);
 void lane_release(struct lane *l);
 
-/* All data up to `watermark_us` has arrived. */
+/* Process all data up to `watermark_us`, which has arrived. */
 int lane_advance(struct lane *l, int64_t watermark_us, struct lp_err *err);
 
 /* The first window of which at least half may have values. */
@@ -58,7 +59,7 @@ int64_t lane_window_origin(const struct lane *l);
 /* The length of the data before the watermark. */
 int64_t lane_age_us(const struct lane *l);
 
-/* How far its span reaches back. */
+/* The beginning of the span. */
 int64_t lane_since_us(const struct lane *l);
 
 /* The verdict on the span: tables, groups, series, findings judged by load, notes. `lazy`: its

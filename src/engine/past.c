@@ -17,22 +17,22 @@
 #define HOUR_US (INT64_C(3600) * US_PER_SEC)
 #define PAST_MAX 7     /* stretches of the past */
 #define PAST_LEAST 2   /* fewer do not show what is usual */
-#define SLOTS_LEAST 20 /* of a stretch */
-#define SLOTS_MAX 240  /* coarser than the data where there are more */
-#define STRETCHES 4    /* of data that is shorter than days: now and three before */
-#define MARK "@-"      /* in the observer of a row of the past: "oss5@-2d" */
+#define SLOTS_LEAST 20 /* slots of a stretch */
+#define SLOTS_MAX 240  /* with more, the step is coarser than that of the data */
+#define STRETCHES 4    /* of data that is shorter than days: the present one and three before it */
+#define MARK "@-"      /* in the observer of a row from the past: "oss5@-2d" */
 
 DEFINE_CLEANUP(struct lp_verdict *, lp_verdict_free);
 DEFINE_CLEANUP(struct operator_state *, state_close);
 
-/* How the data is divided: stretches of `length_us`, `period_us` apart, the last of which is
- * now. */
+/* How the data is divided: stretches of `length_us`, `period_us` apart. The last one is the
+ * present. */
 struct cutting {
 	int64_t end_us, length_us, period_us, step_us;
 	uint32_t n_past;
 };
 
-/* Is there one observer only? */
+/* Is there only one observer? */
 static bool is_alone(const struct lp_verdict *v)
 {
 	for (uint32_t i = 1; i < v->n_components; i++) {
@@ -78,7 +78,7 @@ static bool cut(const struct lp_verdict *v, int64_t interval_us, struct cutting 
 	return ret->length_us / ret->step_us >= SLOTS_LEAST;
 }
 
-/* The tables of a stretch: 0 is now. */
+/* The tables of a stretch; stretch 0 is the present. */
 static int stretch_read(struct lp_dataset *ds, const struct lp_diagnose_options *o,
 	const struct cutting *c, uint32_t back, struct lp_table ***ret, uint32_t *ret_n,
 	struct lp_err *err)
@@ -136,7 +136,7 @@ bool past_is_row(const struct lp_identity *component)
 	return strstr(component->observer, MARK);
 }
 
-/* Make room for rows of the past behind those of now, all missing. */
+/* Add rows for the past after those of the present, all missing. */
 static int table_widen(struct lp_table *t, uint32_t n_past)
 {
 	size_t n = (size_t)t->n_components * (n_past + 1);
@@ -155,7 +155,7 @@ static int table_widen(struct lp_table *t, uint32_t n_past)
 	return 0;
 }
 
-/* Put a stretch of the past beside now: slot by slot, `back` periods earlier. */
+/* Add a stretch of the past to the present, slot by slot: `back` periods earlier. */
 static int table_add(struct lp_table *t, uint32_t n_now, const struct lp_table *old,
 	const struct cutting *c, uint32_t back)
 {
@@ -176,7 +176,7 @@ static int table_add(struct lp_table *t, uint32_t n_now, const struct lp_table *
 	return 0;
 }
 
-/* The tables of now with the past as further rows. */
+/* The tables of the present, with the past as further rows. */
 static int tables_make(struct lp_dataset *ds, const struct lp_diagnose_options *o,
 	const struct cutting *c, struct lp_table ***ret, uint32_t *ret_n, struct lp_err *err)
 {
@@ -211,7 +211,7 @@ static int tables_make(struct lp_dataset *ds, const struct lp_diagnose_options *
 	return 0;
 }
 
-/* Others may be in the data without a single valid value: their past says nothing about them. */
+/* The data may name other observers that have no valid value. The past says nothing about them. */
 static bool tables_alone(struct lp_table *const *tables, uint32_t n)
 {
 	const char *observer = NULL;
@@ -230,7 +230,7 @@ static bool tables_alone(struct lp_table *const *tables, uint32_t n)
 	return true;
 }
 
-/* Differences of the past itself are not reported. */
+/* Differences within the past are not reported. */
 static void findings_keep_now(struct lp_verdict *v)
 {
 	uint32_t n = 0;
@@ -271,7 +271,7 @@ static int conclude(struct lp_verdict *v, struct lp_dataset *ds,
 	return r;
 }
 
-/* What would make one server comparable. `past`: its own past is not long enough. */
+/* Say how a single server could be compared. `past`: its past is too short. */
 static int advise(struct lp_verdict *v, bool past, int64_t interval_us, struct lp_err *err)
 {
 	char length[QUANTITY_TEXT_MAX];

@@ -5,14 +5,14 @@
 
 #include <limpet/diagnose.h>
 
-/* `*verdict` could not compare anything for lack of peers: if the data reaches far enough back,
- * replace it by a verdict whose peer groups are a component and its own past. Only `now` is judged;
- * the past is the reference. If that is impossible, a note says what would make the server
+/* Call this if `*verdict` compared nothing for lack of peers. If the data reaches far enough back,
+ * it is replaced by a verdict in which each component is compared with its own past. Only `now` is
+ * judged; the past is the reference. If that is impossible, a note says what would make the server
  * comparable. 1: it was replaced, 0: it was not. */
 int diagnose_past(struct lp_dataset *ds, const struct lp_diagnose_options *options,
 	struct lp_verdict **verdict, struct lp_err *err);
 
-/* Is it a component's past, "oss5@-2d/disk:sdb"? */
+/* Is this a row of a component's past, "oss5@-2d/disk:sdb"? */
 bool past_is_row(const struct lp_identity *component);
 
 #endif

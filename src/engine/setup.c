@@ -24,7 +24,7 @@ static int method_find(struct setup *s, struct lp_err *err)
 	return s->detect.measure ? 0 : lp_err_set(err, -EINVAL, "there is no method '%.64s'", name);
 }
 
-/* Once the method for all other metrics is known. */
+/* Call this when the method for all other metrics is known. */
 static int service_method_find(struct setup *s, struct lp_err *err)
 {
 	const struct measure *measure = s->detect.measure;
@@ -48,7 +48,7 @@ static void detection_set(struct setup *s)
 	to->asked = o->metrics;
 	to->n_asked = o->n_metrics;
 	to->topology = s->topology;
-	/* A user who names components, or defines peers, wants to see these. */
+	/* A user who names components, or defines peers, wants to see those. */
 	to->hosts = o->n_components || topology_has_groups(s->topology) ? NULL : &s->hosts;
 	to->split_by = o->split_by;
 	to->n_split = o->n_split;
@@ -77,7 +77,7 @@ int setup_open(struct setup *s, const struct lp_diagnose_options *opt, struct lp
 		r = fixed_thresholds_parse(opt->fixed, opt->n_fixed, &s->fixed, err);
 	if (r == 0 && s->trained)
 		r = meanings_copy(&s->meanings, thresholds_meant(s->trained), err);
-	if (r == 0) /* the present options have precedence */
+	if (r == 0) /* the options of this call have precedence */
 		r = meanings_parse(&s->meanings, opt->worse, opt->n_worse, err);
 	if (r == 0 && opt->expect)
 		r = inventory_read(opt->expect, &s->expected, err);
@@ -95,8 +95,8 @@ bool options_are_plain(const struct lp_diagnose_options *opt)
 		p->win_size || p->win_shift || p->k || p->step_us;
 }
 
-/* Is the component in one of the selected groups? Only these need to be read, if groups do not
- * depend on the data. */
+/* Is the component in one of the selected groups? If groups do not depend on the data, only these
+ * components have to be read. */
 static bool group_wanted(void *ctx, const struct lp_identity *component)
 {
 	const struct detect_options *o = &((struct setup *)ctx)->detect;
@@ -105,7 +105,7 @@ static bool group_wanted(void *ctx, const struct lp_identity *component)
 	uint32_t n = 0;
 	bool wanted = false;
 
-	/* Errors here are reported when all of them are sorted. */
+	/* Errors are reported later, when all components are sorted into groups. */
 	if (topology_groups(
 		    o->topology, alone, 1, o->split_by, o->n_split, NULL, &groups, &n, NULL) < 0)
 		return true;
@@ -137,8 +137,8 @@ struct lp_table_options setup_table(struct setup *s)
 		.progress = progress_reading,
 		.progress_ctx = s};
 
-	/* A collector of a large fleet has the machine to itself, and its spans bound what it
-	 * keeps. */
+	/* A collector of a large fleet has the machine to itself, and its spans limit the data that
+	 * it keeps. */
 	if (o->bounded)
 		t.bytes_max = table_bytes_half();
 	if (o->n_groups && topology_has_groups(s->topology)) {

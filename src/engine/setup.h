@@ -13,19 +13,20 @@ struct setup {
 	struct thresholds *trained;
 	struct fixed_thresholds fixed;
 	struct meanings meanings;
-	struct inventory expected; /* observers that must be there */
+	struct inventory expected; /* observers that must deliver data */
 	struct hosts hosts;
 	struct detect_options detect; /* complete */
 };
 
-/* Open. `opt` must outlive it, and `s` must stay where it is. Release it also after a failure. */
+/* Open the inputs. `opt` must outlive `s`, and `s` must not move in memory. Release it even after a
+ * failure. */
 int setup_open(struct setup *s, const struct lp_diagnose_options *opt, struct lp_err *err);
 void setup_release(struct setup *s);
 
 /* Did the user choose how to compare? Then the plain definitions apply, not the horizons. */
 bool options_are_plain(const struct lp_diagnose_options *opt);
 
-/* The selection of tables; everything but the step. */
+/* The selection of tables, complete except for the step. */
 struct lp_table_options setup_table(struct setup *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* Comparing with several processes (base/team.h). All have the same data; a pair of a peer group
- * and a metric is compared by one of them, and the others get the result. So all know the same at
- * every epoch, and take the same decisions as a process that is alone. */
+ * and a metric is compared by one of them, and the others get the result. So all processes have the
+ * same results at every epoch, and make the same decisions as a single process. */
 #ifndef ENGINE_TOGETHER_H
 #define ENGINE_TOGETHER_H
 
@@ -8,8 +8,9 @@
 #include "detect/compare/compare.h"
 #include "engine/history.h"
 
-/* Who compares what: each pair goes to the process that has the fewest members to compare so far.
- * It depends on the order of the pairs and their sizes only, so all processes divide alike. */
+/* Assigns pairs to processes: each pair goes to the process that has the fewest members to compare
+ * so far. The assignment depends only on the order and the sizes of the pairs, so it is the same in
+ * all processes. */
 struct division {
 	const struct team *team;
 	uint64_t *loads; /* [rank] */
@@ -19,20 +20,20 @@ struct division {
 int division_begin(struct division *d, const struct team *team);
 void division_release(struct division *d);
 
-/* The process that compares the next pair, of a group with so many members. */
+/* The process that compares the next pair, which has `n_members` members. */
 int division_next(struct division *d, uint32_t n_members);
 
-/* Is that this one? */
+/* Is `owner` this process? */
 bool division_mine(const struct division *d, int owner);
 
-/* Write what was learnt about a pair (`worth`: anything); take it out. The metric and the method
- * are those of the pair itself. 0 or -EBADMSG. */
+/* Pack and unpack what was learnt about a pair (`worth`: whether there is anything to compare). The
+ * metric and the method are those of the pair itself. 0 or -EBADMSG. */
 void look_pack(const struct comparison_look *look, bool worth, struct strbuf *ret);
 int look_unpack(struct cursor *from, const struct lp_metric *metric, const char *method,
 	struct comparison_look *ret, bool *ret_worth);
 
-/* Write the results of a pair's windows, from number `number` on, as they are kept in the tracks
- * of its members; put them into the tracks of another process. 0, -ENOMEM or -EBADMSG. */
+/* Pack the results of a pair's windows from `number` on, as the tracks of its members hold them,
+ * and unpack them into the tracks of another process. 0, -ENOMEM or -EBADMSG. */
 void results_pack(const struct tracks *t, const uint32_t *numbers, uint32_t n_members,
 	uint32_t n_windows, int64_t number, struct strbuf *ret);
 int results_unpack(struct tracks *t, const uint32_t *numbers, uint32_t n_members, int64_t number,

@@ -23,7 +23,8 @@ void view_release(struct view *view)
 	*view = (struct view){0};
 }
 
-/* Number the observers of the components. Those of one observer usually follow each other. */
+/* Number the observers of the components. The components of one observer usually follow each
+ * other. */
 static int observers_number(struct view *view)
 {
 	_cleanup_(strmap_release) struct strmap names = {0};
@@ -48,7 +49,8 @@ static int observers_number(struct view *view)
 	return r;
 }
 
-/* Note the slots in which a component has a value, unless its observer is known in all. */
+/* Note the slots in which a component has a value, unless its observer already has one in all of
+ * them. */
 static void presence_note(struct view *view, uint32_t table, uint32_t component, uint32_t n_slots)
 {
 	uint32_t row = view->v->row_of[table][component], observer = view->observer[component];
@@ -219,7 +221,7 @@ static int pairs_look(struct peers *p, const struct detect_options *opt,
 	return r < 0 ? r : 0;
 }
 
-/* What the other processes have learnt. */
+/* Unpack what the other processes have learnt. */
 static int pairs_take(struct peers *p, const struct detect_options *opt, struct division *d,
 	const struct team_parcels *all)
 {
@@ -300,7 +302,7 @@ int peers_look(struct lp_verdict *v, const struct detect_options *opt,
 	return 0;
 }
 
-/* The group with its members by the numbers in `numbers`. */
+/* Copy a group, with its members renumbered by `numbers`. */
 static int group_copy(const struct peers *p, const struct lp_peer_group *from,
 	const struct strmap *numbers, struct lp_peer_group *ret)
 {

@@ -1,5 +1,6 @@
-/* A part of the data of a horizon, ready to be compared: a verdict with tables and components,
- * connections pooled, and, on request, when each observer last delivered data. */
+/* A part of the data of a horizon, ready to be compared: a verdict with tables and componentsand
+ * with pooled connections; on request, also with the time at which each observer last delivered
+ * data. */
 #ifndef ENGINE_VIEW_H
 #define ENGINE_VIEW_H
 
@@ -24,10 +25,10 @@ struct view {
 	bool fixed;
 };
 
-/* An observer that was silent for less than this is late, and nothing is missing. */
+/* An observer that was silent for less than this is only late; its data is not missing. */
 #define VIEW_LATENESS_US (INT64_C(60) * 1000000)
 
-/* Make a view of the part. `hosts` may be NULL: connections stay as they are. */
+/* Make a view of the part. `hosts` may be NULL: connections are not pooled. */
 int view_make(const struct lp_table_builder *b, const struct table_part *part,
 	const struct hosts *hosts, struct view *ret, struct lp_err *err);
 void view_release(struct view *view);
@@ -35,7 +36,7 @@ void view_release(struct view *view);
 /* Find out when each observer last delivered data, for comparing windows. 0 or -ENOMEM. */
 int view_presence(struct view *view);
 
-/* Prepare a view for later parts that are seen from the same slot on. 0 or -ENOMEM. */
+/* Prepare a view to be moved to later parts that begin at the same slot. 0 or -ENOMEM. */
 int view_fix(struct view *view, const struct lp_table_builder *b);
 
 /* Would a new view of a later part have the same components in the same places? */
@@ -51,20 +52,20 @@ int view_note_left_out(struct lp_verdict *v, uint32_t n);
 /* Peer groups and their usual values, as of an epoch. */
 struct peers {
 	struct lp_verdict *v;	       /* groups, components, names of tables, notes; no values */
-	int64_t seen_from;	       /* components that were seen from this slot on */
+	int64_t seen_from;	       /* components that have data from this slot on */
 	struct comparison_look *looks; /* [group * n_tables + table] */
 	bool *worth;		       /* the same: is there anything to compare? */
 };
 
-/* Determine them from a view, whose verdict is taken over: it gets its groups, and loses its
- * values. `memory` has earlier decisions. `team` may be NULL. */
+/* Determine peers from the verdict of a view. This takes over the verdict, adds groups, and drops
+ * the values. `memory` has earlier decisions. `team` may be NULL. */
 int peers_look(struct lp_verdict *v, const struct detect_options *opt,
 	const struct lp_params *params, const struct comparison_past *past, int64_t seen_from,
 	struct discover_memory *memory, struct team *team, struct peers **ret, struct lp_err *err);
 void peers_free(struct peers *p);
 
-/* Give a verdict, whose tables are set, these groups, with its own numbers of components.
- * Components that are not in the verdict leave their groups. */
+/* Add these groups to a verdict that has its tables, with its own numbers of components. Components
+ * that the verdict does not have are dropped from the groups. */
 int peers_apply(const struct peers *p, struct lp_verdict *v, struct lp_err *err);
 
 /* What is known about a metric in a group; NULL: it is not compared. */

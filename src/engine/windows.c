@@ -46,7 +46,7 @@ struct stretch_of_pair {
 	struct tracks *tracks;
 	const uint32_t *numbers; /* [member] of its track */
 	int64_t slot;		 /* of the first slot of the tables */
-	int64_t number;		 /* of the first window, or sample */
+	int64_t number;		 /* of the first window or sample */
 };
 
 /* Keep the result of a member. */
@@ -71,7 +71,7 @@ static int member_keep(const struct stretch_of_pair *p, const struct comparison 
 	return r;
 }
 
-/* Each member has a track of its own, so that threads can share them. */
+/* Each member has a track of its own, so threads can divide the members. */
 static int members_keep(const struct stretch_of_pair *p, const struct comparison *c)
 {
 	uint32_t n = p->v->groups[c->series->group].n_members;
@@ -121,7 +121,7 @@ static void first_slots(const struct stretch_of_pair *p, uint32_t n, int64_t *re
 	}
 }
 
-/* Compare a pair, and keep the result; and pack it for a team. */
+/* Compare a pair, keep the result, and pack it for a team. */
 static int pair_keep(const struct stretch_of_pair *p, struct comparison_past *past, uint32_t group,
 	uint32_t table, struct strbuf *packed, struct lp_err *err)
 {
@@ -149,7 +149,7 @@ static int pair_keep(const struct stretch_of_pair *p, struct comparison_past *pa
 struct sharing {
 	struct division division;
 	struct strbuf mine;
-	struct team_parcels all; /* once they were handed over */
+	struct team_parcels all; /* after all processes have shared theirs */
 };
 
 static void sharing_release(struct sharing *s)
@@ -159,8 +159,7 @@ static void sharing_release(struct sharing *s)
 	team_parcels_release(&s->all);
 }
 
-/* What the pair of a group and a table is compared by, and where its results are kept; 0: it is
- * not compared. */
+/* The method and the tracks for a pair of a group and a table; 0: it is not compared. */
 static int pair_open(struct lane *l, int64_t first, uint32_t group, uint32_t table,
 	struct stretch_of_pair *p, struct lp_err *err)
 {
@@ -180,7 +179,7 @@ static int pair_open(struct lane *l, int64_t first, uint32_t group, uint32_t tab
 	return 1;
 }
 
-/* Compare a pair if it is this process's, or take over what another one has found. */
+/* Compare a pair if it belongs to this process, or take over the result of another one. */
 static int pair_do(const struct stretch_of_pair *p, struct comparison_past *past, uint32_t group,
 	uint32_t table, struct sharing *s, struct lp_err *err)
 {
@@ -196,7 +195,7 @@ static int pair_do(const struct stretch_of_pair *p, struct comparison_past *past
 	return r < 0 ? lp_err_sys(err, r, "cannot compare") : 0;
 }
 
-/* All metrics of all groups in the windows `first` and following, which the view shows. */
+/* All metrics of all groups in the windows `first` and following, which are in the view. */
 static int pairs_do(
 	struct lane *l, int64_t first, int64_t slot, struct sharing *s, struct lp_err *err)
 {
@@ -277,7 +276,7 @@ int windows_compare(struct lane *l, int64_t first, int64_t end, struct lp_err *e
 
 	if (r == 0)
 		r = pairs_keep(l, first, part.first, err);
-	/* A view that is not valid for the next windows is freed until then. */
+	/* Free a view that is not valid for the next windows. */
 	if (r < 0 || !view_holds(&l->last_view.view, l->builder))
 		window_view_release(&l->last_view);
 	return r;
@@ -287,7 +286,7 @@ int windows_compare(struct lane *l, int64_t first, int64_t end, struct lp_err *e
 struct recalled {
 	int64_t first;	  /* window */
 	uint32_t n;	  /* windows, or samples */
-	int64_t *numbers; /* of these; tables may leave out some */
+	int64_t *numbers; /* their numbers; tables may leave some out */
 	bool settled;
 	struct comparison c;
 	struct lp_series series;
@@ -358,7 +357,7 @@ static void recall_places(
 	}
 }
 
-/* `slot` is that of the beginning of the tables. */
+/* `slot` is the first slot of the tables. */
 static int pair_recall(struct recalled *k, const struct lane *l, const struct lp_verdict *v,
 	const struct comparison_look *look, uint32_t group, uint32_t table, int64_t slot)
 {
@@ -439,7 +438,7 @@ static int windows_weigh(const struct lane *l, struct lp_verdict *v, int64_t fir
 	return r;
 }
 
-/* The first window that is kept and looked at. */
+/* The first window that is kept and within the span. */
 static int64_t window_first(const struct lane *l)
 {
 	int64_t origin = lane_window_origin(l);
@@ -457,8 +456,9 @@ static int notes_copy(const struct peers *p, struct lp_verdict *v)
 	return r;
 }
 
-/* Slots without data that stay before and after a time that is left out: as many as the windows
- * across it need, so that these have no result, and earlier data does not reach beyond. */
+/* The number of empty slots to keep on both sides of a time that is left out. They must be enough
+ * that windows across it have no result, and that averages do not reach from before it to after
+ * it. */
 static uint32_t cut_margin(const struct lane *l)
 {
 	return 2 * l->params.win_size + windows_context(l) + CUT_SAMPLES;
@@ -568,7 +568,7 @@ int windows_episodes(const struct lane *l, const struct lp_verdict *v, struct ep
 	return r;
 }
 
-/* Is any window of the span anomalous? Usually none is, and there is nothing to weigh. */
+/* Is any window of the span anomalous? Usually none is, so there is nothing to weigh. */
 static bool any_anomaly(const struct lane *l, int64_t first)
 {
 	for (size_t m = 0; m < l->history.n; m++) {
