@@ -3,7 +3,7 @@
  *
  * A file is a sequence of checksummed frames. While it is being recorded it grows by one loose data
  * frame every few seconds; lp_archive_seal() rewrites it densely and adds an index. Both forms can
- * be read and appended to at any time, also after the writer was killed.
+ * be read and extended at any time, even after the writer was killed.
  */
 #ifndef LIMPET_ARCHIVE_H
 #define LIMPET_ARCHIVE_H
@@ -38,11 +38,11 @@ int lp_archive_create(const char *path, const struct lp_archive_meta *meta,
 int lp_archive_append(const char *path, struct lp_archive_writer **ret_writer, struct lp_err *err);
 
 enum lp_archive_density {
-	LP_ARCHIVE_LOOSE, /* small and self-contained only together with the frames before it */
+	LP_ARCHIVE_LOOSE, /* small; needs the frames before it */
 	LP_ARCHIVE_DENSE, /* every column can be read on its own */
 };
 
-/* Append a batch (and the catalogue, where it has grown). Samples carried from an earlier batch are
+/* Append a batch , and the additions to the catalogue. Samples carried from an earlier batch are
  * not stored again. On failure no sample of the batch is in the file and the call may be repeated.
  * Loose writes with an unchanged catalogue allocate no memory once the largest has been written. */
 int lp_archive_write(struct lp_archive_writer *w, const struct lp_catalogue *catalogue,
@@ -58,18 +58,18 @@ int lp_archive_sync(struct lp_archive_writer *w, struct lp_err *err);
 /* Bytes in the file so far. */
 uint64_t lp_archive_size(const struct lp_archive_writer *w);
 
-/* Has the file been removed (or its directory) while it is being written? */
+/* Was the file or its directory removed while the file was being written? */
 bool lp_archive_vanished(const struct lp_archive_writer *w);
 
-/* Write the index and close. Frees the writer also on failure; the file is readable in any case. */
+/* Write the index and close. Frees the writer even on failure; the file is readable in any case. */
 int lp_archive_close(struct lp_archive_writer *w, struct lp_err *err);
 
 /* Close without an index, as a crash would. Accepts NULL. */
 void lp_archive_abandon(struct lp_archive_writer *w);
 
-/* Rewrite a file densely, with an index, replacing it at once (through PATH.tmp). A file that is
- * sealed already is left alone. The new one has the same owner and permissions. A symbolic link is
- * not followed. -EBUSY: another process is writing the file. */
+/* Rewrite a file densely, with an index, and replace it atomically (through PATH.tmp). A sealed
+ * file stays as it is. The new one has the same owner and permissions. Symbolic links are not
+ * followed. -EBUSY: another process is writing the file. */
 int lp_archive_seal(const char *path, struct lp_warn *warn, struct lp_err *err);
 
 /* Open a file for reading. Damage is reported through `warn`; intact frames are delivered, and then
@@ -77,12 +77,12 @@ int lp_archive_seal(const char *path, struct lp_warn *warn, struct lp_err *err);
 int lp_archive_open(const char *path, const struct lp_select *select, struct lp_warn *warn,
 	struct lp_source **ret_source, struct lp_err *err);
 
-/* The meta of a source that lp_archive_open() returned: the value of `key`, or NULL. Good until the
- * source is closed. */
+/* The meta of a source that lp_archive_open() returned: the value of `key`, or NULL. Valid until
+ * the source is closed. */
 const char *lp_archive_meta_get(const struct lp_source *source, const char *key);
 
-/* The recorder's remarks in a file, in its order. Stops when `fn` returns non-zero and returns
- * that. Damaged ones are reported through the source's `warn` and left out; then it ends with
+/* The recorder's remarks in a file, in file order. Stops when `fn` returns non-zero, and returns
+ * that value. Damaged ones are reported through the source's `warn` and left out; then it ends with
  * -EBADMSG.
  */
 int lp_archive_events(const struct lp_source *source,
@@ -92,19 +92,19 @@ int lp_archive_events(const struct lp_source *source,
 struct lp_archive_report {
 	uint64_t size_bytes;
 	uint32_t n_frames, n_samples;
-	uint64_t n_records;	   /* of logs (limpet/log.h) */
+	uint64_t n_records;	   /* records of logs (limpet/log.h) */
 	uint64_t log_bytes;	   /* the size of the frames that hold them */
 	uint32_t n_damaged;	   /* damaged stretches */
 	uint64_t damaged_bytes;	   /* in them */
-	uint64_t unfinished_bytes; /* at the end, left by a killed writer: not damage */
+	uint64_t unfinished_bytes; /* at the end, left by a killed writer; not damage */
 	bool sealed;
 	int64_t first_us, last_us;
 };
 
-/* Verify every byte of a file. Each damaged stretch is reported through `warn` with its bytes and
- * the seconds that may be lost. If `repair_path` is not NULL every intact frame is copied to that
- * new file. Returns 0 if the file is sound, -EBADMSG if it is damaged, or another error if it
- * cannot be read at all. `*ret_report` is filled in the first two cases. */
+/* Verify every byte of a file. Each damaged stretch is reported through `warn`, with its position
+ * and the seconds of data that may be lost. If `repair_path` is not NULL, every intact frame is
+ * copied to that new file. Returns 0 if the file is sound, -EBADMSG if it is damaged, or another
+ * error if it cannot be read at all. `*ret_report` is written in the first two cases. */
 int lp_archive_check(const char *path, const char *repair_path, struct lp_warn *warn,
 	struct lp_archive_report *ret_report, struct lp_err *err);
 

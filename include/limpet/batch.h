@@ -1,15 +1,15 @@
-/* A batch: some consecutive samples of some components, as raw columns. It is the one shape in
- * which data moves: collectors fill batches, the archive stores and returns them, importers produce
- * them and tables are computed from them.
+/* A batch: some consecutive samples of some components, as raw columns. All data moves in this
+ * form: collectors fill batches, the archive stores and returns them, importers produce them and
+ * tables are computed from them.
  *
  *     wall_us   t0  t1  t2 ...           one entry per sample
  *     kind[0] "disk"  ids     sda  sdb   one entry per component
  *             state   [sda: 1 1 1 ...] [sdb: 0 3 1 ...]
  *             column "rd_ios" [sda: ...] [sdb: ...]
  *
- * Values are the counters themselves, not their differences. Where `carry` is set, sample 0 is the
- * last sample of the time before this batch: it is there so that the first difference can be taken,
- * and it belongs to the previous batch. Differences are taken within a batch only.
+ * Values are the counters themselves, not their differences. If `carry` is set, sample 0 is a copy
+ * of the last sample of the previous batch, so that the first difference can be computed.
+ * Differences are only computed within a batch.
  */
 #ifndef LIMPET_BATCH_H
 #define LIMPET_BATCH_H
@@ -33,8 +33,8 @@ extern "C" {
 	      only; their growth is right, their values are not */
 
 struct lp_batch_kind {
-	uint32_t schema;    /* position in the catalogue */
-	uint32_t n_columns; /* of that schema */
+	uint32_t schema;    /* index in the catalogue */
+	uint32_t n_columns; /* of its schema */
 	uint32_t n_components, cap_components;
 	uint32_t *ids;	   /* [component] id in the catalogue */
 	uint8_t *state;	   /* [component * cap_samples + sample] */
@@ -43,31 +43,33 @@ struct lp_batch_kind {
 
 struct lp_batch {
 	uint32_t n_samples, cap_samples;
-	bool carry;	  /* sample 0 belongs to the time before */
+	bool carry;	  /* sample 0 belongs to the previous batch */
 	int64_t *wall_us; /* [sample] microseconds since 1970 UTC; may repeat or step back */
-	int64_t *mono_us; /* [sample] a clock that never steps; only differences have a meaning */
+	int64_t *mono_us; /* [sample] a clock that never steps; only its differences have a
+			   * meaning */
 	struct lp_batch_kind *kinds;
 	uint32_t n_kinds;
 };
 
-/* A batch with room for `cap_samples` samples (the carried one included). NULL: out of memory. */
+/* A batch with room for `cap_samples` samples (including the carried one). NULL: out of memory. */
 struct lp_batch *lp_batch_new(uint32_t cap_samples);
 void lp_batch_free(struct lp_batch *b);
 
 /* Forget all samples and components, keep the memory. */
 void lp_batch_clear(struct lp_batch *b);
 
-/* Make a sample current; its components are LP_ABSENT until set. -ENOSPC if the batch is full. */
+/* Add a sample, which becomes the current one; its components are LP_ABSENT until they are set.
+ * -ENOSPC if the batch is full. */
 int lp_batch_add_sample(struct lp_batch *b, int64_t wall_us, int64_t mono_us);
 
-/* The kind of schema `schema` (with room for `n_columns` columns), added if it is new.
- * `columns` is a bit mask of the columns to allocate (LP_COLUMNS_MAX bits, NULL for all).
- * The pointer is good until the next kind is added. */
+/* The kind of schema `schema`, with room for `n_columns` columns. It is added if it is new.
+ * `columns` is a bit mask of the columns to allocate (LP_COLUMNS_MAX bits, NULL for all). The
+ * pointer is valid until the next kind is added. */
 int lp_batch_kind_get(struct lp_batch *b, uint32_t schema, uint32_t n_columns,
 	const uint64_t *columns, struct lp_batch_kind **ret_kind);
 
-/* Append a component to a kind, LP_ABSENT in all samples; no check that it is new.
- * `*ret_row` is its position in the kind. */
+/* Append a component to a kind, LP_ABSENT in all samples. The caller makes sure that it is new.
+ * `*ret_row` is its index in the kind. */
 int lp_batch_add_component(
 	struct lp_batch *b, struct lp_batch_kind *k, uint32_t id, uint32_t *ret_row);
 
@@ -75,11 +77,11 @@ int lp_batch_add_component(
  * components present in that sample. Allocates only if `to` has less room than it needs. */
 int lp_batch_carry(struct lp_batch *to, const struct lp_batch *from);
 
-/* May the samples of `next` be put behind those of `b`: does it carry b's last sample? */
+/* Can the samples of `next` follow those of `b`, i.e. does it carry the last sample of `b`? */
 bool lp_batch_continues(const struct lp_batch *b, const struct lp_batch *next);
 
-/* Put the samples of `from` (its carried one only if `b` is empty) behind those of `b`. Both use
- * the same catalogue. -ENOSPC if they do not fit; `b` is unchanged then. */
+/* Append the samples of `from` to those of `b`. The carried sample is included only if `b` is
+ * empty. Both use the same catalogue. -ENOSPC if they do not fit; `b` is unchanged then. */
 int lp_batch_append(struct lp_batch *b, const struct lp_batch *from);
 
 /* LP_REAL columns keep their doubles in the int64_t cells, bit for bit. */

@@ -12,13 +12,14 @@
  * how often and when the engine was advanced. lp_diagnose() feeds everything, advances once and
  * asks once; a service does the same with smaller steps. docs/engine.md says how it decides.
  *
- * Times are taken as they are. What lp_diagnose() does about clocks before it feeds an engine needs
- * all of the data at once (it follows clocks that were set, sets aside samples far from all others
- * in time, and finds constant offsets between observers), so whoever feeds an engine directly has
- * to do it: give wall_us of a batch by one clock for all observers. lp_batch.mono_us, which never
- * steps, reports a clock that was set. An observer whose clock is off by more than a few seconds
- * is compared at the wrong times, and may be accused of what its peers did then; one that is ahead
- * also makes lp_engine_ready() take its peers for late. A sample years ahead cannot be taken back.
+ * An engine does not correct times. lp_diagnose() does, before it feeds the engine: it follows
+ * clocks that were set, sets aside samples far from all others in time, and finds constant offsets
+ * between observers. That needs all of the data at once, so a program that feeds an engine directly
+ * must correct times itself: wall_us of all batches must come from one clock. lp_batch.mono_us,
+ * which never steps, reports a clock that was set. An observer with a clock that is off by more
+ * than a few seconds is compared at the wrong times, and may be accused of what its peers did at
+ * another time; if its clock is ahead, lp_engine_ready() also treats its peers as late. A sample
+ * that is years ahead cannot be undone.
  *
  * One engine is used by one thread at a time.
  */
@@ -36,20 +37,20 @@ extern "C" {
 struct lp_engine;
 
 /* Make an engine. `options` and everything it points to must outlive it; `interval_us` is the
- * nominal time between samples, the longest if observers differ. `state` of the options is not
- * opened before a verdict is asked for. */
+ * nominal time between samples, the longest if observers differ. The file `state` of the options is
+ * opened when a verdict is requested. */
 int lp_engine_new(const struct lp_diagnose_options *options, int64_t interval_us,
 	struct lp_engine **ret, struct lp_err *err);
 void lp_engine_free(struct lp_engine *e);
 
 /* Tell the engine which addresses an observer has ("10.0.0.7 fe80::7"). It uses them to pool
- * connections between observers. Call it before feeding data of that observer. */
+ * connections between observers. Call it before you feed data of that observer. */
 int lp_engine_add_host(
 	struct lp_engine *e, const char *observer, const char *addresses, struct lp_err *err);
 
-/* Take over the samples of a batch. Batches of one observer come in the order of time; those of
- * different observers in any. Samples that are not later than the watermark come too late: they are
- * left out and counted. */
+/* Take over the samples of a batch. Batches of one observer come in chronological order; those of
+ * different observers in any order. Samples that are not later than the watermark are too late:
+ * they are ignored and counted. */
 int lp_engine_feed(struct lp_engine *e, const struct lp_source *source,
 	const struct lp_batch *batch, struct lp_err *err);
 
@@ -57,17 +58,18 @@ int lp_engine_feed(struct lp_engine *e, const struct lp_source *source,
 int lp_engine_feed_log(
 	struct lp_engine *e, const char *observer, const struct lp_log *log, struct lp_err *err);
 
-/* Take over a remark of an observer's archive, as lp_archive_events() gives it. Those that say who
- * a program is (its process, user and command line) are reported where that program runs on one
- * observer only; all others are passed over. */
+/* Take over a remark of an observer's archive, as lp_archive_events() gives it. Remarks that
+ * identify a program (its process, user and command line) are reported if that program runs on one
+ * observer only; all others are ignored. */
 int lp_engine_feed_remark(struct lp_engine *e, const char *observer, int64_t wall_us,
 	const char *text, struct lp_err *err);
 
-/* What batches must contain, for sources that can skip the rest. Good as long as the engine is. */
+/* The data that batches must contain, for sources that can skip the rest. Valid as long as the
+ * engine. */
 const struct lp_select *lp_engine_select(const struct lp_engine *e);
 
 /* The time up to which observers have delivered. An observer that is more than `lateness_us` behind
- * the one that is farthest counts as silent and delays nothing. INT64_MIN: there is no data. */
+ * the most advanced one counts as silent and delays nothing. INT64_MIN: there is no data. */
 int64_t lp_engine_ready(const struct lp_engine *e, int64_t lateness_us);
 
 /* Declare that all data up to `watermark_us` that matters has arrived. The watermark never goes
@@ -78,7 +80,7 @@ int lp_engine_advance(struct lp_engine *e, int64_t watermark_us, struct lp_err *
  * nothing to compare. */
 int lp_engine_verdict(struct lp_engine *e, struct lp_verdict **ret, struct lp_err *err);
 
-/* Samples that came too late, since the beginning. */
+/* The number of samples that came too late so far. */
 uint64_t lp_engine_n_late(const struct lp_engine *e);
 
 #ifdef __cplusplus

@@ -26,8 +26,8 @@ int lp_err_set(struct lp_err *err, int code, const char *fmt, ...)
 int lp_err_sys(struct lp_err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Put "PREFIX: " before the text of a failure that came from below. Returns err->code (or -EIO
- * where `err` is NULL or empty). */
+/* Put "PREFIX: " before the text of a failure of a called function. Returns err->code, or -EIO if
+ * `err` is NULL or empty. */
 int lp_err_prefix(struct lp_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Receives the warnings of a long operation: what was wrong, where, and what was kept.
@@ -35,7 +35,7 @@ int lp_err_prefix(struct lp_err *err, const char *fmt, ...) __attribute__((forma
 struct lp_warn {
 	void (*warn)(void *ctx, const char *text);
 	void *ctx;
-	unsigned long count; /* how many were raised, also when `warn` is NULL */
+	unsigned long count; /* the number of warnings, even if `warn` is NULL */
 };
 
 /* Raise a warning. `w` may be NULL. */

@@ -1,9 +1,9 @@
 /* The identity of a component: the observer that measured it, its kind, its name, and its labels.
  *
- * An identity is made where a component first appears and stays with it from the batch to the
- * report. Its text "observer/kind:name" is made here and nowhere else; code that needs a part of it
- * uses the field, and does not search the text. An identity never changes, so many holders can
- * share it: each has a reference.
+ * An identity is created where a component first appears, and stays with it from the batch to the
+ * report. Only this module composes its text "observer/kind:name"; code that needs a part of it
+ * uses the field, and does not parse the text. An identity never changes, so many holders can share
+ * it: each has a reference.
  */
 #ifndef LIMPET_IDENTITY_H
 #define LIMPET_IDENTITY_H
@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 struct lp_identity {
-	const char *observer; /* "oss3"; "" if none is known */
+	const char *observer; /* "oss3"; "" if unknown */
 	const char *kind;     /* "disk" */
 	const char *name;     /* "sdb" */
 	const char *labels;   /* "key=value" lines, for instance "stable=wwn-0x5000"; "" if none */
@@ -29,8 +29,8 @@ struct lp_identity {
 struct lp_identity *lp_identity_new(
 	const char *observer, const char *kind, const char *name, const char *labels);
 
-/* Make an identity from text that comes from outside (a file, a command line). Text of another form
- * becomes both kind and name, with the observer "". NULL: out of memory. */
+/* Make an identity from text that comes from outside (a file, a command line). If the text has
+ * another form, it becomes both kind and name, and the observer is "". NULL: out of memory. */
 struct lp_identity *lp_identity_parse(const char *text);
 
 /* Take another reference; returns `id`, which may be NULL. */

@@ -1,5 +1,5 @@
 /* All of liblimpet's headers. A program that embeds it compiles and links with the flags that
- * `pkg-config --cflags --libs limpet` prints; docs/examples/embed.c is a small one.
+ * `pkg-config --cflags --libs limpet` prints; docs/examples/embed.c is a small example.
  *
  *     dataset.h    DATA as users name it: archives, directories, foreign files      begin here
  *     diagnose.h   from data to a verdict, in one call

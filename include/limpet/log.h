@@ -35,7 +35,8 @@ struct lp_log {
 	const char *name; /* "syscalls" */
 	const struct lp_log_field *fields;
 	uint32_t n_fields;
-	uint64_t first_record; /* the number of records in the log before these; writers count */
+	uint64_t first_record;	   /* the number of records in the log before these; set by the
+				    * writer */
 	int64_t first_us, last_us; /* the time that the records cover, since 1970 */
 	uint32_t n_records;
 	/* [field]: of an LP_LOG_INT field `ints[field][record]`, of an LP_LOG_TEXT field
@@ -45,15 +46,15 @@ struct lp_log {
 };
 
 /* Append a frame with these records (at least one; -E2BIG if they do not fit into a frame). Their
- * numbers continue those of this log in the file; first_record is ignored. On failure nothing of it
- * is in the file. */
+ * numbers continue those of this log in the file; first_record is ignored. On failure the file has
+ * none of them. */
 int lp_archive_write_log(struct lp_archive_writer *w, const struct lp_log *log, struct lp_err *err);
 
 /* Call `fn` for the frames of the log `name` (NULL: all logs) of a source that lp_archive_open()
  * returned, in file order. A frame is delivered whole if any part of it is in the selected time.
- * `log` and everything it points to is valid during the call only. Stops when `fn` returns
- * non-zero, and returns that. Damaged frames are reported through the source's `warn` and left out;
- * then it ends with -EBADMSG.
+ * `log` and everything it points to are valid during the call only. Stops when `fn` returns
+ * non-zero, and returns that value. Damaged frames are reported through the source's `warn` and
+ * left out; then it ends with -EBADMSG.
  */
 int lp_archive_logs(const struct lp_source *source, const char *name,
 	int (*fn)(void *ctx, const struct lp_log *log), void *ctx, struct lp_err *err);

@@ -4,8 +4,8 @@
  *     ...
  *     lp_region_end(mark);
  *
- * Nothing has to be linked: in a program that is not traced these do nothing. Regions may nest;
- * they end in the thread in which they began.
+ * The program needs no library for them: if it is not traced, they do nothing. Regions may nest; a
+ * region must end in the thread in which it began.
  */
 #ifndef LIMPET_REGION_H
 #define LIMPET_REGION_H
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* In the library that is loaded into a traced program. */
+/* Defined by the library that is loaded into a traced program. */
 void *limpet_region_begin(const char *name) __attribute__((weak));
 void limpet_region_end(void *mark) __attribute__((weak));
 

@@ -1,5 +1,5 @@
-/* A source: something that can be read as batches. Archives are sources and so is every foreign
- * format that an importer knows; readers never ask which.
+/* A source: something that can be read as batches. Archives are sources, and so are all foreign
+ * formats that an importer knows. Readers do not distinguish between them.
  */
 #ifndef LIMPET_SOURCE_H
 #define LIMPET_SOURCE_H
@@ -11,9 +11,8 @@
 extern "C" {
 #endif
 
-/* The data that a reader wants. Members left 0 or NULL select everything. Sources use it to skip
- * work; they may return more times and components than that, but never columns that are not
- * wanted. */
+/* The data that a reader wants. Members that are 0 or NULL select everything. Sources use it to
+ * skip work. They may return more times and components than selected, but never other columns. */
 struct lp_select {
 	int64_t from_us, to_us; /* samples with from_us <= wall_us < to_us; to_us 0: no end */
 	/* Is this component wanted? Asked once for each component. */
@@ -21,18 +20,18 @@ struct lp_select {
 	/* Is this column wanted? Asked once for each column of each schema. */
 	bool (*column)(void *ctx, const struct lp_schema *s, uint32_t column);
 	void *ctx;
-	/* Wait for data that is appended: at its present end a source that may still grow returns
-	 * -EAGAIN from next() instead of 0. Sources that cannot grow ignore it. */
+	/* Wait for appended data: at its current end, a source that may still grow returns -EAGAIN
+	 * from next() instead of 0. Sources that cannot grow ignore it. */
 	bool follow;
 };
 
 struct lp_source;
 
 struct lp_source_ops {
-	/* The next batch in file order: 1 and a batch that the source owns and that is valid until
-	 * the next call, 0 at the end, or a negative errno. A source may report damage with
-	 * lp_warn_raise() and continue with the intact data. -EAGAIN (only if the reader follows):
-	 * there is no data yet, and `err` is not set; call again later. */
+	/* The next batch in file order. Returns 1 and a batch that the source owns and that is
+	 * valid until the next call, 0 at the end, or a negative errno. A source may report damage
+	 * with lp_warn_raise() and continue with the intact data. -EAGAIN (only if the reader
+	 * follows): there is no data yet, and `err` is not set; call again later. */
 	int (*next)(struct lp_source *s, struct lp_batch **ret_batch, struct lp_err *err);
 	void (*close)(struct lp_source *s);
 };

@@ -1,10 +1,9 @@
-/* A verdict: which components limp, since when, in which metrics, why, how badly, and how certain
- * that is.
+/* A verdict: which components limp, since when, in which metrics, why, how badly, and with what
+ * certainty.
  *
  * Detection fills it up to the findings (one component, one metric); the explanation adds suspects,
  * asymmetries and incidents. Reports only read it. A verdict owns everything it points to;
- * lp_verdict_free() frees it. Components, groups and metrics are given by their positions in its
- * arrays.
+ * lp_verdict_free() frees it. Components, groups and metrics are indexes into its arrays.
  */
 #ifndef LIMPET_VERDICT_H
 #define LIMPET_VERDICT_H
@@ -29,7 +28,7 @@ enum lp_mark {
 /* The parameters of a method, by their names in the documentation. */
 struct lp_params {
 	uint32_t smooth;    /* samples of the moving average */
-	uint32_t win_size;  /* samples a window */
+	uint32_t win_size;  /* samples per window */
 	uint32_t win_shift; /* samples from one window to the next */
 	uint32_t k;	    /* a suspect is anomalous in k of the last 2k-1 windows */
 	int64_t step_us;    /* of the grid, after downsampling */
@@ -39,20 +38,20 @@ struct lp_peer_group {
 	char *name;	   /* "disk", "disk priority=1 set=old" */
 	uint32_t *members; /* components */
 	uint32_t n_members;
-	bool discovered; /* limpet found it in the data */
+	bool discovered; /* found in the data by limpet */
 	uint32_t family; /* groups that differ only in the observer share a family; 0: none */
 	char *refused;	 /* why nothing is compared in it ("2 components: ..."), or NULL */
 };
 
 /* One metric in one group: all marks, for heat maps and hourly lists. */
 struct lp_series {
-	uint32_t group, metric; /* metric: position in tables */
+	uint32_t group, metric; /* metric: index in tables */
 	uint32_t n_windows;
 	const char *method; /* "cdf"; "series" for congestion windows; static */
 	uint8_t *marks;	    /* [member of the group * n_windows + window] enum lp_mark */
-	float *ratios;	  /* the same: the member's median over that of its peers; NaN: none. For an
-			     anomalous vector 1 and its distance over the peers' total, or 1 over that
-			     if it is below them */
+	float *ratios;	    /* the same: the median of the member divided by that of its peers; NaN:
+			     * none. For an anomalous vector: 1 plus its distance divided by the total
+			     * of its peers, or the inverse if it is below them */
 	float *distances; /* the same: the value that was compared with the threshold, if anomalous
 			   */
 	double *thresholds; /* [member] */
@@ -60,17 +59,18 @@ struct lp_series {
 	uint32_t *first, *last;
 };
 
-/* A function that a finding about a vector blames, and how much of it the component has. */
+/* A function that a finding about a vector blames, with the amount that the component has. */
 struct lp_dimension {
 	char *name;
 	double own;	 /* in the anomalous windows, in the metric's unit */
-	double peers;	 /* the same of the median peer */
-	double distance; /* the differences summed over these windows; functions are ranked by it */
+	double peers;	 /* the same for the median peer */
+	double distance; /* the sum of the differences in these windows; functions are ranked by
+			  * it */
 };
 
 #define LP_FINDING_DIMENSIONS_MAX 10
 
-/* A process that a recorder noted, of a program that was busy. */
+/* A process of a busy program, as a recorder noted it. */
 struct lp_process {
 	char *observer, *program;
 	char *command; /* as much of its command line as is kept; "": not known */
@@ -79,7 +79,8 @@ struct lp_process {
 	int64_t wall_us; /* when it was noted */
 };
 
-/* One component in one metric in which it was ever a suspect (step 6), or off for a long time. */
+/* One component in one metric in which it was a suspect (step 6) at any time, or off for a long
+ * time. */
 struct lp_finding {
 	uint32_t component, group, metric, series, member;
 	enum lp_role role;	   /* of the metric; LP_ROLE_OTHER: by its name */
@@ -92,24 +93,26 @@ struct lp_finding {
 	int64_t first_us, last_us; /* from the first to the last anomalous window that counts; for a
 				      suspect, refined by the change in the samples */
 	int64_t onset_error_us;	   /* first_us may be off by this much */
-	bool since_before;	   /* it was already so when the data began: the onset is unknown */
+	bool since_before;	   /* it was so from the beginning of the data: the onset is
+				    * unknown */
 	bool ended;		   /* it was over before the data ended */
-	int64_t indicted_us;	   /* when k of 2k-1 windows were anomalous for the first time */
+	int64_t indicted_us;	   /* when k of 2k-1 windows were first anomalous */
 	double own, peers;	   /* medians in the anomalous windows, in the metric's unit */
 	double ratio;		   /* own / peers; infinite where peers are 0, 0 where absent */
 	double distance, threshold; /* medians over the anomalous windows */
 	double floor;  /* differences below this do not matter, in the metric's unit; 0: unknown */
-	double weight; /* its weight, as a multiple of the least that counts: 1 and up */
-	double load_ratio; /* its throughput over its peers'; NaN: unknown */
-	bool straggler;	   /* it worked on alone, and slowly, when its peers had finished */
-	bool whole;	   /* everything on its observer became so, unlike on other observers */
-	bool crowd;	   /* it is of a class of its group that became slow together */
-	bool mild;    /* off by little, but certainly: a warning. `distance` is the certainty, as a
-			 multiple of `threshold`, 1 */
+	double weight; /* as a multiple of the least weight that counts, so at least 1 */
+	double load_ratio; /* its throughput divided by that of its peers; NaN: unknown */
+	bool straggler;	   /* it continued to work, alone and slowly, when its peers had finished */
+	bool whole;	   /* all components of its observer became so, unlike those of other
+			    * observers */
+	bool crowd;	   /* it belongs to a class of its group that became slow together */
+	bool mild;    /* off by little, but with certainty: a warning. `distance` is the certainty,
+		       * as a multiple of `threshold`, which is 1 */
 	bool culprit; /* in the direction that makes a suspect */
 	bool explained_by_load; /* slower, but no more than its greater load explains */
-	bool explained_by_idle; /* slower only because its peers were idle now and then */
-	/* Positions in the verdict's dimensions, the most important first; none if it is not about
+	bool explained_by_idle; /* slower only because its peers were idle from time to time */
+	/* Indexes into the verdict's dimensions, the most important first; none if it is not about
 	 * a vector. */
 	uint32_t first_dimension, n_dimensions;
 };
@@ -126,11 +129,11 @@ struct lp_anomaly {
 /* How serious a component's trouble is for the operator. */
 enum lp_level {
 	LP_LEVEL_SUSPECT = 0, /* it limps */
-	LP_LEVEL_WARNING,     /* it is slow by little, steadily and certainly */
+	LP_LEVEL_WARNING,     /* it is slow by little, but steadily and with certainty */
 	LP_LEVEL_ABSENT,      /* it is missing, or does nothing: it does not limp */
 };
 
-/* What is missing of an absent component. */
+/* What is missing in an absent component. */
 enum lp_gone {
 	LP_GONE_NOTHING = 0,
 	LP_GONE_WORK, /* its work: it delivers data, but has nothing to do while its peers have */
@@ -162,12 +165,12 @@ struct lp_suspect {
 	int64_t onset_error_us;	  /* of the finding that was first; 0: first_us is exact */
 	bool since_before, ended; /* the same */
 	const char *cause;	  /* "disk-busy", "disk-hog", "network-hog", "packet-loss",
-				     "lost-path", "propagated-error", "crash", ...; of an asymmetry
-				     "imbalanced", "faster", "less-loaded"; static */
+				   * "lost-path", "propagated-error", "crash", ...; for an asymmetry
+				   * "imbalanced", "faster", "less-loaded"; static */
 	char **evidence;	  /* sentences: "await 4.1x its peers (41 ms against 10 ms)" */
-	char **context;		  /* what is known around it: "link down-trained to x1 (of x4)" */
+	char **context;		  /* related facts: "link down-trained to x1 (of x4)" */
 	uint32_t n_evidence, n_context;
-	uint64_t measured; /* bit i: evidence[i] puts the numbers of the findings into words */
+	uint64_t measured; /* bit i: evidence[i] describes the numbers of the findings */
 	char *advice;	   /* what to do next, one sentence */
 	bool acknowledged; /* by the operator */
 	enum lp_level level;
@@ -178,20 +181,20 @@ struct lp_suspect {
 };
 
 /* Suspects that share a part of the system, as one problem. A suspect on its own is an incident
- * too, whose part is the component. */
+ * too; its part is the component. */
 struct lp_incident {
 	char *part;	      /* "controller:ddn12a", "observer:fs16", or a component's name */
-	uint32_t *components; /* affected, the worst first */
+	uint32_t *components; /* the affected ones, the worst first */
 	uint32_t n_components;
-	uint32_t n_of_part; /* how many components the part has */
+	uint32_t n_of_part; /* the number of components of the part */
 	const char *cause;  /* static */
 	double severity, confidence;
-	enum lp_level level; /* LP_LEVEL_ABSENT if all that it began with are absent */
+	enum lp_level level; /* LP_LEVEL_ABSENT if all components that it began with are absent */
 	uint32_t persistence;
 	int64_t first_us, last_us, indicted_us;
 	int64_t onset_error_us; /* of the suspect that was first */
 	bool since_before;	/* the same */
-	bool ended;		/* all of them have */
+	bool ended;		/* all of them have ended */
 	char *summary;		/* one sentence for a person */
 	char *advice;
 };
@@ -206,7 +209,7 @@ enum lp_status {
 	LP_STATUS_WARNINGS, /* none of these, but there are warnings */
 };
 
-/* Each array stands beside its length, even if that wastes padding. */
+/* Each array stands next to its length, even if that wastes padding. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct lp_verdict {
 	const char *method; /* static */
@@ -232,12 +235,12 @@ struct lp_verdict {
 	uint32_t n_findings;
 	struct lp_dimension *dimensions; /* of the findings */
 	uint32_t n_dimensions;
-	struct lp_process *processes; /* processes of findings about functions */
+	struct lp_process *processes; /* of findings about functions */
 	uint32_t n_processes;
 
 	struct lp_suspect *suspects; /* ranked */
 	uint32_t n_suspects;
-	struct lp_suspect *warnings; /* slow by little, but certainly; ranked */
+	struct lp_suspect *warnings; /* slow by little, but with certainty; ranked */
 	uint32_t n_warnings;
 	struct lp_suspect
 		*absent; /* missing, or without work, and what follows from that; ranked */
@@ -253,8 +256,8 @@ struct lp_verdict {
 	enum lp_status status;
 	char **unknown; /* what could not be judged, and why; may be set beside suspects */
 	uint32_t n_unknown;
-	uint32_t n_compared; /* windows in which peers were compared, in the series with most of
-				them */
+	uint32_t n_compared; /* windows in which peers were compared, in the series with the most of
+			      * them */
 	uint32_t n_expected; /* observers that an inventory lists; 0: there is none */
 	uint32_t n_missing;  /* of these, those without data */
 	char **notes;	     /* sentences about the analysis itself */
